@@ -1,0 +1,39 @@
+/* base/arith.h -- integer arithmetic that cannot overflow silently. */
+#ifndef HN_BASE_ARITH_H
+#define HN_BASE_ARITH_H
+
+#include <stdint.h>
+
+#define HN_EXTENT_MAX ((int64_t)1 << 62) /* products saturate here */
+
+/* a * b for a, b >= 0, saturating at HN_EXTENT_MAX. */
+static inline int64_t hn_mul_sat(int64_t a, int64_t b)
+{
+	int64_t p;
+
+	if (__builtin_mul_overflow(a, b, &p) || p > HN_EXTENT_MAX) {
+		return HN_EXTENT_MAX;
+	}
+	return p;
+}
+
+/* Division that rounds towards minus infinity, and its remainder (sign of b). b != 0. */
+static inline int64_t hn_floordiv(int64_t a, int64_t b)
+{
+	int64_t q = a / b;
+
+	return q - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+static inline int64_t hn_floormod(int64_t a, int64_t b)
+{
+	return a - hn_floordiv(a, b) * b;
+}
+
+/* ceil(a / b) for a >= 0, b > 0. */
+static inline int64_t hn_ceildiv(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* base/file.h -- whole files, read and written so that nothing half-done is ever seen. */
+#ifndef HN_BASE_FILE_H
+#define HN_BASE_FILE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Read a whole regular file (or a pipe) of at most max_bytes onto buf. "-" is standard
+ * input. HONE_E_NOT_FOUND, HONE_E_PERMISSION, HONE_E_IO, HONE_E_QUOTA, message "path: ...". */
+int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf, struct hn_err *err)
+	HN_NODISCARD;
+
+/* Write to a temporary beside `path`, fsync, rename over it, fsync the directory. On
+ * failure the old file is untouched. HONE_E_DISK_FULL, HONE_E_PERMISSION, HONE_E_IO. */
+int hn_file_replace(const char *path, const void *bytes, size_t n, struct hn_err *err)
+	HN_NODISCARD;
+
+/* mkdir -p with this mode for what is created. */
+int hn_file_mkdirs(const char *path, unsigned mode, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,17 @@
+/* base/hash.h -- one fast hash for tables, one strong one for names that must not collide. */
+#ifndef HN_BASE_HASH_H
+#define HN_BASE_HASH_H
+
+#include <stdint.h>
+
+#include "base/cdefs.h"
+
+/* 64 bits, not for trust.  Stable across versions and machines: it is stored. */
+uint64_t hn_hash64(const void *bytes, size_t n, uint64_t seed);
+
+#define HN_SHA256_HEX 65 /* 64 hex digits and the NUL */
+
+/* SHA-256 in lower-case hex: names artefacts and workloads. */
+void hn_sha256_hex(const void *bytes, size_t n, char hex[HN_SHA256_HEX]);
+
+#endif

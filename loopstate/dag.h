@@ -1,0 +1,131 @@
+/* loopstate/dag.h -- ComputeDAG: what is to be computed, and nothing about how.
+ *
+ * Tensors and operators in topological order (an op reads only ops before it); immutable
+ * after construction.  Interchange format: compute-dag/1 (docs/dag.md); a text notation for
+ * people parses to the same thing (dag_text.c).  Source: Ansor, section 3; the notation is in
+ * the spirit of Tensor Comprehensions.
+ */
+#ifndef HN_LOOPSTATE_DAG_H
+#define HN_LOOPSTATE_DAG_H
+
+#include "base/err.h"
+#include "loopstate/expr.h"
+
+struct hn_json;
+
+enum hn_op_kind { HN_OP_PLACEHOLDER, HN_OP_COMPUTE };
+
+enum hn_combiner {
+	HN_COMBINE_NONE, /* not a reduction */
+	HN_COMBINE_SUM,
+	HN_COMBINE_PROD,
+	HN_COMBINE_MIN,
+	HN_COMBINE_MAX,
+	HN_COMBINE_GENERAL /* any other, argmax for one; relaxed only where proved associative */
+};
+
+struct hn_axis {
+	const char *name;
+	int64_t min;    /* first value */
+	int64_t extent; /* values, >= 1 */
+};
+
+/* One reduction over an op's reduce axes; n values are carried at once (argmax has 2). */
+struct hn_reduce {
+	enum hn_combiner kind;
+	uint32_t n;                            /* carried values = outputs of the op */
+	const struct hn_expr *const *result;   /* [n], over slots HN_SLOT_LHS+k, HN_SLOT_RHS+k */
+	const struct hn_expr *const *identity; /* [n], constants */
+	const struct hn_expr *const *source;   /* [n], over the op's axes */
+	const struct hn_expr *condition;       /* over the op's axes; NULL = always */
+	const char *const *lhs, *const *rhs;   /* [n] names, for writing the op back */
+};
+
+/* A hint a front end left. Unknown ones are kept. */
+struct hn_attr {
+	const char *name;
+	const char *json;          /* the value, as compact JSON text */
+	uint32_t n_item;           /* when the value is a list of strings: its items */
+	const char *const *item;
+};
+
+struct hn_op {
+	const char *id;   /* unique; what loads and arguments refer to */
+	const char *name; /* what previews show; may repeat */
+	const char *tag;  /* "" when absent */
+	uint8_t kind;     /* enum hn_op_kind */
+	uint32_t n_dim;   /* rank, 0 allowed */
+	const int64_t *shape;
+	uint32_t n_out;         /* 1 for placeholders */
+	const uint8_t *dtype;   /* [n_out], enum hn_dtype */
+	uint32_t n_spatial;     /* = n_dim for computes, 0 for placeholders */
+	uint32_t n_reduce;
+	const struct hn_axis *axis; /* [n_spatial + n_reduce] */
+	const struct hn_reduce *reduce;       /* NULL unless a reduction */
+	const struct hn_expr *const *body;    /* [n_out] when reduce is NULL, else NULL */
+	uint32_t n_attr;
+	const struct hn_attr *attr;
+};
+
+struct hn_dag {
+	uint32_t n_op;
+	const struct hn_op *const *op; /* topological order; the stage order of the initial state */
+	uint32_t n_arg;
+	const int32_t *arg; /* op indices: the kernel's arguments, inputs first, then outputs */
+	uint32_t n_input;   /* leading args that are placeholders */
+};
+
+#define HN_DAG_MAX_RANK 16
+#define HN_DAG_MAX_OPS 1024
+#define HN_DAG_MAX_ITERS 64 /* axes of one op */
+
+/* Parse compute-dag/1.  `what` names the source in messages.  Everything is checked, so that
+ * a dag that exists is valid: unknown node or op, wrong number of indices, duplicate id or
+ * axis name, an op reading a later one (a cycle cannot be written otherwise), extent < 1,
+ * products past 2^62, an index that can leave its tensor (guards of `if` considered), types
+ * that do not fit, inputs_outputs that miss an output or name an unknown op, nesting too deep.
+ * HONE_E_INVALID with "what: ops[3] (conv2d).body[0]: ...". Copies all it keeps into `a`.
+ *
+ *   max_bytes  refuse a dag whose arguments and intermediates together need more; 0 = no limit
+ */
+int hn_dag_from_json(const char *what, const struct hn_json *json, uint64_t max_bytes,
+		     struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
+	HN_NODISCARD;
+
+/* Parse text in either form, told apart by the first character that is not blank ('{' = JSON). */
+int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_bytes,
+		 struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err) HN_NODISCARD;
+
+/* The text notation alone; see docs/dag.md for its grammar.  Example:
+ *   matmul(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }     */
+int hn_dag_from_text(const char *what, const char *text, size_t n, uint64_t max_bytes,
+		     struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
+	HN_NODISCARD;
+
+/* Check the rules above on a dag built in memory (hn_dag_from_* have called it). */
+int hn_dag_check(const char *what, const struct hn_dag *dag, uint64_t max_bytes,
+		 struct hn_err *err) HN_NODISCARD;
+
+/* Write compute-dag/1: one object, compact, stable. Reading it back gives an equal dag. */
+void hn_dag_write_json(const struct hn_dag *dag, struct hn_buf *buf);
+
+/* Floating operations of one evaluation, by Ansor's rules (ansor.md 3, FLOP count). */
+double hn_dag_flops(const struct hn_dag *dag);
+
+/* Bytes of all arguments, and of all intermediates. Saturating. */
+uint64_t hn_dag_arg_bytes(const struct hn_dag *dag);
+uint64_t hn_dag_temp_bytes(const struct hn_dag *dag);
+
+/* Elements of op's tensor (1 for rank 0), and its size in bytes for output `out`. */
+int64_t hn_op_elements(const struct hn_op *op);
+int64_t hn_op_bytes(const struct hn_op *op, uint32_t out);
+
+/* The attribute of that name, or NULL. */
+const struct hn_attr *hn_op_attr(const struct hn_op *op, const char *name);
+
+/* Workload key: SHA-256 over a canonical text that ignores names but not dtypes, constants,
+ * structure, argument order or attributes that change what may be done (docs/dag.md). */
+#define HN_KEY_BYTES 65
+void hn_dag_key(const struct hn_dag *dag, char key[HN_KEY_BYTES]);
+
+#endif

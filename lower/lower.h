@@ -1,0 +1,74 @@
+/* lower/lower.h -- from a loop tree to machine code, with a proof of what is lowered.
+ *
+ * isl and LLVM live in this folder and in the hone-build executable, nowhere else.
+ */
+#ifndef HN_LOWER_LOWER_H
+#define HN_LOWER_LOWER_H
+
+#include "base/verdict.h"
+#include "loopstate/looptree.h"
+#include "target/target.h"
+
+/* Exact legality of the tree against the dag, by isl (tier T1 of design.md 4):
+ *   - coverage: every instance of every statement that somebody needs is run, reduction
+ *     updates exactly once per lifetime of the element;
+ *   - order: every flow dependence (init before update before consumer, producer before
+ *     consumer) goes strictly forward in time, with the value still in the buffer;
+ *   - parallel and vector loops carry no dependence (reductions relaxed only in order, never
+ *     to run at the same time);
+ *   - accesses stay within the buffers that hold them.
+ *
+ * Returns HN_VERDICT_OK, HN_VERDICT_ILLEGAL with one sentence in err->msg that names stage,
+ * loop and reason, or HN_VERDICT_BUILD_FAIL / BUILD_TIMEOUT when isl gave up.  One isl context
+ * per call; thread-safe.  Wall clock is bounded by limit_ms (0 = none).
+ */
+enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
+			       struct hn_err *err);
+
+/* The polyhedral model as isl text (domains, schedule, accesses, dependences), one a line with
+ * its name; each can be read back by isl. For `hone poly` and debugging. */
+int hn_poly_print(const struct hn_looptree *t, struct hn_buf *buf, struct hn_err *err);
+
+/* Faults planted on purpose by tests, to prove that measuring survives them. Never reachable
+ * unless the builder was started with HONE_TEST_HOOKS=1. */
+enum hn_plant { HN_PLANT_NONE, HN_PLANT_HANG, HN_PLANT_OUT_OF_BOUNDS, HN_PLANT_DIVIDE_BY_ZERO,
+		HN_PLANT_WRONG_RESULT };
+
+struct hn_emit_options {
+	const char *symbol;    /* the kernel's C name */
+	bool scalar;           /* the naive program: no vectors, no unrolling, no threads */
+	enum hn_plant plant;
+	bool want_ir, want_asm; /* fill these texts of the result */
+};
+
+struct hn_artefact {
+	const void *object; /* relocatable ELF; in the arena */
+	size_t object_bytes;
+	uint64_t shared_bytes;     /* workspace: once per call */
+	uint64_t per_worker_bytes; /* workspace: for each worker */
+	const char *ir, *assembly; /* NULL unless wanted */
+};
+
+struct hn_emitter; /* LLVM state that is reused between kernels; one thread at a time */
+
+/* An emitter for targets of this isa.  HONE_E_UNSUPPORTED when LLVM cannot make code for it. */
+int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret, struct hn_err *err)
+	HN_NODISCARD;
+void hn_emitter_free(struct hn_emitter *e);
+
+/* Emit and compile. 0, HONE_E_UNSUPPORTED (a construct this emitter lacks, named), or
+ * HONE_E_INTERNAL (LLVM's verifier or code generator refused, with its words). */
+int hn_emit(struct hn_emitter *e, const struct hn_looptree *t,
+	    const struct hn_emit_options *options, struct hn_arena *a, struct hn_artefact *ret,
+	    struct hn_err *err) HN_NODISCARD;
+
+/* The C header that declares the kernel (arguments by name and shape, workspace macro). */
+void hn_emit_header(const struct hn_dag *dag, const char *symbol,
+		    const struct hn_artefact *artefact, struct hn_buf *buf);
+
+/* Evaluate the dag as written, scalar, wide accumulation: the reference interpreter. arg[] are
+ * the dag's arguments; outputs are written. Slow; for tests and small shapes. Intermediates
+ * come from malloc; HONE_E_NOMEM. */
+int hn_interpret(const struct hn_dag *dag, void *const *arg, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,107 @@
+/* measure/measure.h -- build and time candidates, without knowing what they compute.
+ *
+ * A measurer owns a pool of builder processes and a board process, all children speaking
+ * frames (proto/frame.h) on a socketpair, all expendable: a worker that dies or overruns its
+ * wall clock is killed and replaced, its request ends in a verdict.  honed is its only user;
+ * everything happens on one libuv loop, callbacks included.  Kernels, LLVM and isl are never
+ * in this process.
+ *
+ * JSON of the frames:
+ *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
+ *              "naive": bool, "prove": bool, "plant": "" | "hang" | ...}
+ *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes"}
+ *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}], "seed",
+ *              "shared_bytes", "per_worker_bytes", "limit_ms", "tolerance"}
+ *   WORKLOAD_READY {"verdict", "detail", "naive_ns"}
+ *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
+ *              "n_workers"}
+ *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns"}
+ */
+#ifndef HN_MEASURE_MEASURE_H
+#define HN_MEASURE_MEASURE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/verdict.h"
+
+struct uv_loop_s;
+struct hn_measurer;
+
+struct hn_measurer_config {
+	const char *builder_path; /* hone-build */
+	const char *board_path;   /* hone-board */
+	const char *target;       /* target line, canonical */
+	uint32_t n_builders;      /* 0 = one per core */
+	int64_t build_limit_ms;   /* wall clock of one build; 0 = 15,000 */
+	int64_t run_limit_ms;     /* wall clock of one measurement; 0 = 10,000 */
+	uint32_t builds_per_process; /* recycle a builder after so many; 0 = 2,000 */
+};
+
+/* One tensor argument. */
+struct hn_measure_arg {
+	const char *name;
+	const char *dtype;
+	uint32_t n_dim;
+	const int64_t *shape;
+	bool output;
+};
+
+/* What stays the same over a job. Strings and arrays are copied. */
+struct hn_workload {
+	const char *key;
+	const char *dag_json;
+	uint32_t n_arg;
+	const struct hn_measure_arg *arg;
+	double flops;
+	double tolerance; /* relative, on sums: by dtype and reduction length */
+	uint64_t seed;
+};
+
+struct hn_measure_result {
+	enum hn_verdict verdict;
+	const char *detail;       /* one line; "" when OK */
+	uint32_t n_sample;
+	const double *sample_ns;  /* seconds are for records, nanoseconds are here */
+	double median_ns;         /* OK only */
+	int64_t build_ns, prove_ns, run_ns;
+};
+
+/* Results are borrowed for the length of the callback. */
+typedef void (*hn_workload_fn)(void *ctx, const struct hn_measure_result *naive);
+typedef void (*hn_measure_fn)(void *ctx, const struct hn_measure_result *result);
+
+struct hn_probe_result {
+	double fma_gflops_one, fma_gflops_all; /* measured float32 FMA peak: one core, all of them */
+	double memory_gb_s;
+};
+typedef void (*hn_probe_fn)(void *ctx, enum hn_verdict v, const struct hn_probe_result *r);
+
+/* Start the processes. HONE_E_NO_BOARD, HONE_E_NOT_FOUND when an executable is missing. */
+int hn_measurer_new(struct uv_loop_s *loop, const struct hn_measurer_config *config,
+		    struct hn_measurer **ret, struct hn_err *err) HN_NODISCARD;
+
+/* Kill the workers, answer what is open with CANCELLED, call `closed` when the loop holds no
+ * handle of ours any more. */
+void hn_measurer_close(struct hn_measurer *m, void (*closed)(void *ctx), void *ctx);
+
+/* Make a workload known: builds the naive program, runs it once for the reference outputs and
+ * times it.  Must have answered OK before a measurement of that key. The board keeps the
+ * references of the 8 latest workloads; measuring one that fell out makes it anew. */
+void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn_workload_fn fn,
+			  void *ctx);
+
+/* Build, prove, run, check and time one candidate. steps: record form of the trace. best_ns:
+ * give up on it early when it is hopelessly slower (0 = never). Returns a ticket for cancel. */
+uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key, const char *steps,
+			    double best_ns, hn_measure_fn fn, void *ctx);
+
+/* Forget every open submission of ctx; its callbacks come with CANCELLED. */
+void hn_measurer_cancel(struct hn_measurer *m, void *ctx);
+
+/* Builds and measurements that may usefully be open at once. */
+uint32_t hn_measurer_depth(const struct hn_measurer *m);
+
+/* The machine's limits; measured once per board process, answered from memory after. */
+void hn_measurer_probe(struct hn_measurer *m, hn_probe_fn fn, void *ctx);
+
+#endif

@@ -1,0 +1,51 @@
+/* search/policy.h -- which program next.  Search asks and is told; it never measures.
+ *
+ * So it runs the same under a real board, a fake one, a stored log or a fleet.  Same seed and
+ * same told results give the same candidates, bit for bit.
+ */
+#ifndef HN_SEARCH_POLICY_H
+#define HN_SEARCH_POLICY_H
+
+#include "base/verdict.h"
+#include "costmodel/model.h"
+#include "sketch/sketch.h"
+
+struct hn_task {
+	const struct hn_dag *dag;
+	const struct hn_target *target;
+	uint64_t seed;
+	const char *model; /* row of models.def */
+};
+
+struct hn_candidate {
+	const struct hn_trace *trace; /* complete; in the arena given to ask */
+	const char *origin;           /* "sample", "mutate:tile", "warm": for explain and counters */
+	double score;                 /* the model's prediction, 0 when it made none */
+};
+
+struct hn_told {
+	const struct hn_trace *trace;
+	enum hn_verdict verdict;
+	double median_ns; /* OK only */
+};
+
+struct hn_policy; /* an instance; owned by the caller, one thread at a time */
+
+struct hn_policy_ops {
+	const char *name;
+	/* The task must outlive the policy. HONE_E_UNSUPPORTED when the target has no recipe. */
+	int (*create)(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err);
+	void (*destroy)(struct hn_policy *p); /* NULL is fine */
+	/* At most n new candidates, none asked for or told before; returns how many (0 = the
+	 * space is exhausted). */
+	uint32_t (*ask)(struct hn_policy *p, uint32_t n, struct hn_arena *a,
+			struct hn_candidate *ret);
+	/* Results, of asked candidates or of stored records (a warm start); copied. Traces that
+	 * do not replay on the task's dag are ignored. */
+	void (*tell)(struct hn_policy *p, const struct hn_told *told, uint32_t n);
+};
+
+/* The policy of that name (policies.def: "evolve", "random"), or NULL. */
+const struct hn_policy_ops *hn_policy_ops(const char *name);
+
+#endif
