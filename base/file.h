@@ -6,12 +6,14 @@
 #include "base/err.h"
 
 /* Read a whole regular file (or a pipe) of at most max_bytes onto buf. "-" is standard
- * input. HONE_E_NOT_FOUND, HONE_E_PERMISSION, HONE_E_IO, HONE_E_QUOTA, message "path: ...". */
+ * input. HONE_E_NOT_FOUND, HONE_E_PERMISSION, HONE_E_IO, HONE_E_QUOTA,
+ * HONE_E_INVALID (a directory or device), message "path: ...". */
 int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf, struct hn_err *err)
 	HN_NODISCARD;
 
 /* Write to a temporary beside `path`, fsync, rename over it, fsync the directory. On
- * failure the old file is untouched. HONE_E_DISK_FULL, HONE_E_PERMISSION, HONE_E_IO. */
+ * failure the old file is untouched. HONE_E_DISK_FULL, HONE_E_PERMISSION, HONE_E_NOT_FOUND (no
+ * such directory), HONE_E_IO. */
 int hn_file_replace(const char *path, const void *bytes, size_t n, struct hn_err *err)
 	HN_NODISCARD;
 

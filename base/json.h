@@ -2,9 +2,9 @@
  *
  * A strict pre-scan (RFC 8259: UTF-8, number grammar, no duplicate keys, no NUL, no
  * trailing bytes, bounded depth, tokens and size) runs before cJSON sees a byte, because
- * cJSON alone accepts all of these (service.md 4).  This is the only file that knows cJSON.
+ * cJSON alone accepts all of these.  json.c is the only file that knows cJSON.
  * Syntax errors are placed by line:column; errors of meaning are the caller's, who names
- * the place by path (hn_json_path).
+ * the place by a path such as ops[3].shape.
  */
 #ifndef HN_BASE_JSON_H
 #define HN_BASE_JSON_H
@@ -51,8 +51,9 @@ uint32_t hn_json_count(const struct hn_json *v);
 const char *hn_json_key(const struct hn_json *member);     /* NULL outside an object */
 const struct hn_json *hn_json_get(const struct hn_json *object, const char *key);
 
-/* True and *ret written only when v is of that kind (and, for int, whole and within
- * +-2^53; a string of decimal digits is accepted as a 64-bit int too). v may be NULL. */
+/* True and *ret written only when v is of that kind (and, for int, whole and
+ * inside +-2^53, exclusive: 2^53 itself could be a rounded 2^53 + 1; a string of decimal
+ * digits is accepted as a 64-bit int too). v may be NULL. */
 bool hn_json_bool(const struct hn_json *v, bool *ret);
 bool hn_json_int(const struct hn_json *v, int64_t *ret);
 bool hn_json_double(const struct hn_json *v, double *ret);

@@ -1,0 +1,154 @@
+/* base/arena.c -- see arena.h.
+ *
+ * Blocks grow geometrically, so a job of any size costs O(log) calls of malloc.  Under
+ * ASan the free part of a block is poisoned and a gap follows each allocation, so that an
+ * overrun and a pointer kept over a reset both die at once.
+ */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define ARENA_POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
+#define ARENA_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#define ARENA_GAP 16
+#else
+#define ARENA_POISON(p, n) ((void)(p), (void)(n))
+#define ARENA_UNPOISON(p, n) ((void)(p), (void)(n))
+#define ARENA_GAP 0
+#endif
+
+#define ARENA_ALIGN 16
+#define ARENA_FIRST_BYTES ((size_t)4096)
+#define ARENA_GROWTH_MAX_BYTES ((size_t)64 << 20) /* blocks stop doubling here */
+
+struct hn_arena_block {
+	struct hn_arena_block *older;
+	size_t size_bytes; /* of the data */
+	size_t used_bytes;
+	size_t unused; /* keeps the data aligned */
+	_Alignas(ARENA_ALIGN) char data[];
+};
+
+void hn_arena_init(struct hn_arena *a, size_t budget_bytes)
+{
+	*a = (struct hn_arena){.budget_bytes = budget_bytes};
+}
+
+static void free_blocks(struct hn_arena_block *b, const struct hn_arena_block *but)
+{
+	while (b) {
+		struct hn_arena_block *older = b->older;
+
+		if (b != but) {
+			free(b);
+		}
+		b = older;
+	}
+}
+
+void hn_arena_fini(struct hn_arena *a)
+{
+	free_blocks(a->block, NULL);
+	*a = (struct hn_arena){0};
+}
+
+void hn_arena_reset(struct hn_arena *a)
+{
+	struct hn_arena_block *largest = a->block;
+
+	for (struct hn_arena_block *b = a->block; b; b = b->older) {
+		largest = b->size_bytes > largest->size_bytes ? b : largest;
+	}
+	free_blocks(a->block, largest);
+	if (largest) {
+		largest->older = NULL;
+		largest->used_bytes = 0;
+		ARENA_POISON(largest->data, largest->size_bytes);
+	}
+	a->block = largest;
+	a->used_bytes = 0;
+}
+
+static void push_block(struct hn_arena *a, size_t need)
+{
+	size_t size = a->block ? a->block->size_bytes * 2 : ARENA_FIRST_BYTES;
+	struct hn_arena_block *b;
+
+	size = size > ARENA_GROWTH_MAX_BYTES ? ARENA_GROWTH_MAX_BYTES : size;
+	size = size < need ? need : size;
+	b = malloc(sizeof(*b) + size);
+	if (!b) {
+		fprintf(stderr, "hone: out of memory (%zu bytes)\n", size);
+		abort();
+	}
+	*b = (struct hn_arena_block){.older = a->block, .size_bytes = size};
+	ARENA_POISON(b->data, size);
+	a->block = b;
+}
+
+void *hn_arena_alloc(struct hn_arena *a, size_t bytes)
+{
+	size_t rounded, take;
+	char *p;
+
+	hn_assert(bytes <= PTRDIFF_MAX / 2);
+	rounded = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+	take = rounded + ARENA_GAP;
+	if (!a->block || a->block->size_bytes - a->block->used_bytes < take) {
+		push_block(a, take);
+	}
+	p = a->block->data + a->block->used_bytes;
+	a->block->used_bytes += take;
+	a->used_bytes += rounded;
+	ARENA_UNPOISON(p, bytes);
+	return memset(p, 0, bytes);
+}
+
+void *hn_arena_array(struct hn_arena *a, size_t n, size_t size)
+{
+	size_t bytes;
+
+	hn_assert(!__builtin_mul_overflow(n, size, &bytes));
+	return hn_arena_alloc(a, bytes);
+}
+
+char *hn_arena_strndup(struct hn_arena *a, const char *s, size_t n)
+{
+	size_t length = strnlen(s, n);
+	char *copy = hn_arena_alloc(a, length + 1);
+
+	memcpy(copy, s, length);
+	return copy;
+}
+
+char *hn_arena_strdup(struct hn_arena *a, const char *s)
+{
+	return hn_arena_strndup(a, s, strlen(s));
+}
+
+char *hn_arena_printf(struct hn_arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	hn_assert(n >= 0);
+	s = hn_arena_alloc(a, (size_t)n + 1);
+	vsnprintf(s, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return s;
+}
+
+int hn_arena_over(const struct hn_arena *a)
+{
+	return a->budget_bytes > 0 && a->used_bytes > a->budget_bytes;
+}

@@ -1,0 +1,126 @@
+/* Hashes and random numbers: stored values never change, draws are even and independent.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/rng.h"
+
+static void sha256_is_sha256(void **state)
+{
+	char hex[HN_SHA256_HEX];
+
+	(void)state;
+	hn_sha256_hex("", 0, hex);
+	assert_string_equal(
+		hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	hn_sha256_hex("abc", 3, hex);
+	assert_string_equal(
+		hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+static void hash64_tells_apart(void **state)
+{
+	char text[64] = {0};
+	uint64_t seen[64];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(text); n++) {
+		seen[n] = hn_hash64(text, n, 0);
+		for (size_t i = 0; i < n; i++) {
+			assert_true(seen[i] != seen[n]);
+		}
+		assert_true(hn_hash64(text, n, 1) != seen[n]);
+	}
+	for (size_t bit = 0; bit < 8 * sizeof(text); bit++) {
+		int flipped;
+
+		text[bit / 8] ^= (char)(1 << bit % 8);
+		flipped = __builtin_popcountll(hn_hash64(text, sizeof(text), 0) ^
+					       hn_hash64((char[64]){0}, 64, 0));
+		assert_in_range(flipped, 10, 54);
+		text[bit / 8] ^= (char)(1 << bit % 8);
+	}
+}
+
+/* These values are in stored files. */
+static void hash64_never_changes(void **state)
+{
+	(void)state;
+	assert_true(hn_hash64("", 0, 0) == 0xf4aa7626012e7756);
+	assert_true(hn_hash64("hone", 4, 0) == 0x72cd3e8255550451);
+	assert_true(hn_hash64("a longer text of 32 bytes, hone!", 32, 7) ==
+		    0xa7bebde60f9f8748);
+}
+
+static void draws_are_named(void **state)
+{
+	struct hn_rng a = hn_rng_stream(1, 2, 3, 4), b = hn_rng_stream(1, 2, 3, 4);
+	struct hn_rng other[] = {
+		hn_rng_stream(0, 2, 3, 4), hn_rng_stream(1, 3, 2, 4),
+		hn_rng_stream(1, 2, 4, 3), hn_rng_stream(1, 2, 3, 5),
+		hn_rng_stream(0, 0, 0, 0),
+	};
+	uint64_t first = hn_rng_u64(&a);
+
+	(void)state;
+	assert_true(first == hn_rng_u64(&b));
+	assert_true(hn_rng_u64(&a) == hn_rng_u64(&b));
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		assert_true(hn_rng_u64(&other[i]) != first);
+	}
+}
+
+static void draws_are_even(void **state)
+{
+	int count[7] = {0}, across[7] = {0};
+	struct hn_rng r = hn_rng_stream(5, 0, 0, 0);
+	double sum = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 70000; i++) {
+		struct hn_rng s = hn_rng_stream(5, 0, 0, i);
+		double u = hn_rng_unit(&r);
+
+		count[hn_rng_below(&r, 7)]++;
+		across[hn_rng_below(&s, 7)]++;
+		assert_true(u >= 0 && u < 1);
+		sum += u;
+	}
+	for (int i = 0; i < 7; i++) {
+		assert_in_range(count[i], 9500, 10500);
+		assert_in_range(across[i], 9500, 10500);
+	}
+	assert_true(sum > 34500 && sum < 35500);
+	assert_int_equal(hn_rng_below(&r, 1), 0);
+	assert_true(hn_rng_below(&r, UINT64_MAX) < UINT64_MAX);
+}
+
+static void clocks_run(void **state)
+{
+	int64_t before = hn_clock_ns();
+
+	(void)state;
+	assert_true(hn_clock_ns() >= before);
+	assert_true(hn_clock_unix_ms() > 1600000000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sha256_is_sha256),
+		cmocka_unit_test(hash64_tells_apart),
+		cmocka_unit_test(hash64_never_changes),
+		cmocka_unit_test(draws_are_named),
+		cmocka_unit_test(draws_are_even),
+		cmocka_unit_test(clocks_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

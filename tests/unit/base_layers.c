@@ -1,0 +1,458 @@
+/* The layer test: an include may only point down.
+ *
+ * Every #include of the tree is held against the two tables below: who may include whom,
+ * and where each third party is confined.  `unit_base_layers DIR` checks another tree; a
+ * second test plants violations in a tree of its own, so that the check is known to bite.
+ */
+#include <ftw.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/file.h"
+
+#define SOURCE_MAX_BYTES ((size_t)4 << 20)
+
+struct layer {
+	const char *folder;
+	const char *below; /* folders it may include, blanks around each; "*" = all */
+};
+
+/* From the top (L5) to the bottom (L0); its own folder and include/hone are always
+ * allowed. */
+static const struct layer layers[] = {
+	{"bench", "*"},
+	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
+	{"client", " proto db loopstate target base "},
+	{"search", " sketch costmodel target loopstate base "},
+	{"measure", " proto target base "},
+	{"sketch", " target loopstate base "},
+	{"costmodel", " target loopstate base "},
+	{"lower", " target loopstate proto base "},
+	{"target", " loopstate base "},
+	{"loopstate", " base "},
+	{"proto", " base "},
+	{"db", " base "},
+	{"base", " "},
+	{"include", " "},
+};
+
+struct confined {
+	const char *header; /* what the include begins with */
+	const char *places; /* path prefixes, blanks around each */
+};
+
+static const struct confined third_parties[] = {
+	{"cjson/", " base/json.c "},
+	{"nettle/", " base/hash.c "},
+	{"isl/", " lower/ "},
+	{"llvm-c/", " lower/ "},
+	{"llvm/", " "},
+	{"sqlite3", " db/ "},
+	{"uv.h", " daemon/ measure/ "},
+	{"uv/", " daemon/ measure/ "},
+	{"xgboost/", " costmodel/xgb.c "},
+	{"cmocka", " "},
+};
+
+/* Words that may not stand in a file, whatever it includes: db.h and snapshot.h share
+ * their structs, but only the snapshot may be used where no SQLite is. */
+struct banned_word {
+	const char *place, *word, *but;
+};
+
+static const struct banned_word banned_words[] = {
+	{"client/", "hn_db_", NULL},
+	{"db/snapshot", "sqlite3", NULL},
+	{"db/snapshot", "hn_db_", "hn_db_write_snapshot"},
+};
+
+/* What the walk sees. nftw has no argument for its callback: one object, this file's. */
+struct walk {
+	const char *root;
+	struct hn_buf report; /* "file:line: what" lines */
+	unsigned n_violation, n_include, n_file;
+	struct hn_arena arena;
+	const char *header[1000]; /* full paths */
+	uint32_t n_header;
+};
+
+static struct walk *walking;
+
+static bool has_word(const char *list, const char *word, size_t n)
+{
+	char padded[100];
+
+	snprintf(padded, sizeof(padded), " %.*s ", (int)n, word);
+	return strcmp(list, "*") == 0 || strstr(list, padded) != NULL;
+}
+
+static bool begins(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static const struct layer *layer_of(const char *path)
+{
+	size_t n = strcspn(path, "/");
+
+	for (size_t i = 0; i < HN_COUNT_OF(layers) && path[n] == '/'; i++) {
+		if (strlen(layers[i].folder) == n && begins(path, layers[i].folder)) {
+			return &layers[i];
+		}
+	}
+	return NULL;
+}
+
+HN_PRINTF(4, 5)
+static void violation(struct walk *w, const char *file, unsigned line, const char *fmt,
+		      ...)
+{
+	char why[500];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	hn_buf_printf(&w->report, "%s:%u: %s\n", file, line, why);
+	w->n_violation++;
+}
+
+static bool allowed_place(const char *places, const char *file)
+{
+	char copy[200], *save = NULL;
+
+	snprintf(copy, sizeof(copy), "%s", places);
+	for (char *p = strtok_r(copy, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
+		if (p[strlen(p) - 1] == '/' ? begins(file, p) : strcmp(file, p) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_private(const char *header)
+{
+	return strstr(header, "_int.h") || strstr(header, "_priv.h");
+}
+
+static void check_include(struct walk *w, const char *file, unsigned line,
+			  const char *header, bool quoted)
+{
+	const struct layer *from = layer_of(file), *to = layer_of(header);
+	size_t n = strcspn(header, "/");
+
+	w->n_include++;
+	for (size_t i = 0; i < HN_COUNT_OF(third_parties); i++) {
+		if (!begins(header, third_parties[i].header)) {
+			continue;
+		}
+		if (!allowed_place(third_parties[i].places, file)) {
+			violation(w, file, line, "%s may be included only in:%s", header,
+				  third_parties[i].places);
+		}
+		return;
+	}
+	if (strstr(header, "..")) {
+		violation(w, file, line, "%s: write the path from the source root",
+			  header);
+	} else if (begins(header, "hone/")) {
+		return;
+	} else if (!to && quoted) {
+		violation(w, file, line,
+			  "%s: no folder of this tree; write the path from "
+			  "the source root",
+			  header);
+	} else if (to && to != from && !has_word(from->below, header, n)) {
+		violation(w, file, line, "%s/ may not include %s (allowed:%s)",
+			  from->folder, header, from->below);
+	} else if (to && to != from && is_private(header)) {
+		violation(w, file, line, "%s is private to %s/", header, to->folder);
+	}
+}
+
+/* The header named by an #include line, or NULL; ends the line after the name. */
+static char *include_of(char *line, bool *ret_quoted)
+{
+	char *s = line + strspn(line, " \t"), *end;
+
+	if (*s != '#') {
+		return NULL;
+	}
+	s += 1 + strspn(s + 1, " \t");
+	if (!begins(s, "include")) {
+		return NULL;
+	}
+	s += strlen("include");
+	s += strspn(s, " \t");
+	*ret_quoted = *s == '"';
+	end = *s == '"' ? strchr(s + 1, '"') : *s == '<' ? strchr(s + 1, '>') : NULL;
+	if (!end) {
+		*ret_quoted = true;
+		return s; /* a macro: no folder of this tree */
+	}
+	*end = '\0';
+	return s + 1;
+}
+
+static void check_words(struct walk *w, const char *file, unsigned line, const char *text)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(banned_words); i++) {
+		const struct banned_word *b = &banned_words[i];
+		const char *at = begins(file, b->place) ? strstr(text, b->word) : NULL;
+
+		if (at && !(b->but && begins(at, b->but))) {
+			violation(w, file, line, "%s may not stand in %s*", b->word,
+				  b->place);
+		}
+	}
+}
+
+static void check_file(struct walk *w, const char *path, const char *file)
+{
+	struct hn_err err = {0};
+	struct hn_buf text;
+	unsigned line = 1;
+	bool quoted;
+
+	hn_buf_init(&text);
+	if (hn_file_read(path, SOURCE_MAX_BYTES, &text, &err) != 0) {
+		violation(w, file, 0, "%s", err.msg);
+	}
+	w->n_file++;
+	for (char *s = text.s, *next; s; s = next, line++) {
+		char *header;
+
+		next = strchr(s, '\n');
+		if (next) {
+			*next++ = '\0';
+		}
+		check_words(w, file, line, s);
+		header = include_of(s, &quoted);
+		if (header) {
+			check_include(w, file, line, header, quoted);
+		}
+	}
+	hn_buf_fini(&text);
+}
+
+static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	static const char *const endings[] = {".c", ".h", ".def", ".inc"};
+	const char *file = path + strlen(walking->root) + 1;
+	const char *dot = strrchr(path, '.');
+
+	(void)st;
+	(void)ftw;
+	for (size_t i = 0; type == FTW_F && dot && i < HN_COUNT_OF(endings); i++) {
+		if (strcmp(dot, endings[i]) == 0) {
+			check_file(walking, path, file);
+		}
+	}
+	if (type == FTW_F && dot && strcmp(dot, ".h") == 0) {
+		assert_true(walking->n_header < HN_COUNT_OF(walking->header));
+		walking->header[walking->n_header++] =
+			hn_arena_strdup(&walking->arena, path);
+	}
+	return 0;
+}
+
+static void walk_tree(struct walk *w, const char *root)
+{
+	char folder[4096];
+
+	*w = (struct walk){.root = root};
+	hn_buf_init(&w->report);
+	hn_arena_init(&w->arena, 0);
+	walking = w;
+	for (size_t i = 0; i < HN_COUNT_OF(layers); i++) {
+		snprintf(folder, sizeof(folder), "%s/%s", root, layers[i].folder);
+		if (access(folder, F_OK) == 0) {
+			assert_int_equal(nftw(folder, visit, 16, FTW_PHYS), 0);
+		}
+	}
+}
+
+static void walk_fini(struct walk *w)
+{
+	hn_arena_fini(&w->arena);
+	hn_buf_fini(&w->report);
+}
+
+static void includes_point_down(void **state)
+{
+	struct walk w;
+
+	walk_tree(&w, *state);
+	if (w.n_violation > 0) {
+		fail_msg("%u layer violations in %s:\n%s", w.n_violation, w.root,
+			 w.report.s);
+	}
+	print_message("%u includes in %u files\n", w.n_include, w.n_file);
+	assert_true(w.n_file >= 20 && w.n_include >= 40);
+	walk_fini(&w);
+}
+
+struct plant {
+	const char *file, *line, *expected; /* NULL: allowed */
+};
+
+static const struct plant plants[] = {
+	{"base/a.c", "#include \"loopstate/dag.h\"",
+	 "base/a.c:3: base/ may not include loopstate/dag.h (allowed: )\n"},
+	{"search/a.c", "#include \"measure/measure.h\"",
+	 "search/a.c:3: search/ may not include measure/measure.h (allowed: sketch "
+	 "costmodel "
+	 "target loopstate base )\n"},
+	{"loopstate/step/a.c", "  # include \"db/db.h\"",
+	 "loopstate/step/a.c:3: loopstate/ may not include db/db.h (allowed: base )\n"},
+	{"daemon/a.c", "#include <lower/lower.h>",
+	 "daemon/a.c:3: daemon/ may not include"},
+	{"db/a.c", "#include \"../proto/msg.h\"",
+	 "db/a.c:3: ../proto/msg.h: write the path from the source root\n"},
+	{"proto/a.c", "#include \"msg.h\"", "proto/a.c:3: msg.h: no folder of this tree"},
+	{"proto/b.c", "#include WHAT", "proto/b.c:3: WHAT: no folder of this tree"},
+	{"search/b.c", "#include \"loopstate/dag_int.h\"",
+	 "search/b.c:3: loopstate/dag_int.h is private to loopstate/\n"},
+	{"include/hone/a.h", "#include \"base/err.h\"",
+	 "include/hone/a.h:3: include/ may not"},
+	{"base/b.c", "#include <cjson/cJSON.h>",
+	 "base/b.c:3: cjson/cJSON.h may be included only in: base/json.c \n"},
+	{"daemon/b.h", "#include <isl/ctx.h>",
+	 "daemon/b.h:3: isl/ctx.h may be included only"},
+	{"daemon/c.def", "#include <llvm-c/Core.h>",
+	 "daemon/c.def:3: llvm-c/Core.h may be"},
+	{"client/a.c", "#include <sqlite3.h>",
+	 "client/a.c:3: sqlite3.h may be included only"},
+	{"client/b.c", "\thn_db_open(dir);",
+	 "client/b.c:3: hn_db_ may not stand in client/*\n"},
+	{"client/c.c", "#include <uv.h>", "client/c.c:3: uv.h may be included only"},
+	{"costmodel/a.c", "#include <xgboost/c_api.h>",
+	 "costmodel/a.c:3: xgboost/c_api.h may"},
+	{"costmodel/xgb.c", "#include <xgboost/c_api.h>", NULL},
+	{"lower/a.c", "#include <isl/ctx.h>", NULL},
+	{"db/b.c", "#include <sqlite3.h>", NULL},
+	{"measure/a.c", "#include <uv.h>", NULL},
+	{"base/c.c", "#include \"hone/kernel.h\"", NULL},
+	{"loopstate/a.c", "#include \"loopstate/dag_int.h\"", NULL},
+	{"client/d.c", "#include \"db/snapshot.h\"", NULL},
+	{"daemon/d.c", "#include \"search/policy.h\"", NULL},
+	{"bench/a.c", "#include \"lower/lower.h\"", NULL},
+};
+
+static void plant_file(const char *root, const struct plant *p)
+{
+	struct hn_err err = {0};
+	char path[4096], text[300];
+
+	snprintf(path, sizeof(path), "%s/%s", root, p->file);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(hn_file_mkdirs(path, 0700, &err), 0);
+	snprintf(path, sizeof(path), "%s/%s", root, p->file);
+	snprintf(text, sizeof(text), "/* planted */\n#include <stdio.h>\n%s", p->line);
+	assert_int_equal(hn_file_replace(path, text, strlen(text), &err), 0);
+}
+
+static int remove_visited(const char *path, const struct stat *st, int type,
+			  struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void planted_violations_are_found(void **state)
+{
+	char root[] = "/tmp/hone layers-XXXXXX";
+	unsigned expected = 0;
+	struct walk w;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (size_t i = 0; i < HN_COUNT_OF(plants); i++) {
+		plant_file(root, &plants[i]);
+		expected += plants[i].expected != NULL;
+	}
+	walk_tree(&w, root);
+	for (size_t i = 0; i < HN_COUNT_OF(plants); i++) {
+		if (plants[i].expected && !strstr(w.report.s, plants[i].expected)) {
+			fail_msg("not found: %s\nin:\n%s", plants[i].expected,
+				 w.report.s);
+		}
+	}
+	if (w.n_violation != expected) {
+		fail_msg("%u violations, %u planted:\n%s", w.n_violation, expected,
+			 w.report.s);
+	}
+	walk_fini(&w);
+	assert_int_equal(nftw(root, remove_visited, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* The program's exit status, or -1 where it cannot be started. */
+static int run(const char *const argv[])
+{
+	extern char **environ;
+	pid_t pid;
+	int status;
+
+	if (posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)(uintptr_t)argv,
+			 environ)) {
+		return -1;
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void headers_compile_alone(void **state)
+{
+	const char *root = *state;
+	const char *cc = getenv("CC") ? getenv("CC") : "cc";
+	const char *argv[1100] = {cc, "-std=gnu17", "-fsyntax-only", "-D_GNU_SOURCE"};
+	struct walk w;
+	unsigned n = 4;
+
+	if (run((const char *const[]){"sh", "-c", "command -v \"$0\" >/dev/null", cc,
+				      NULL})) {
+		print_message("no %s here\n", cc);
+		skip();
+	}
+	walk_tree(&w, root);
+	argv[n++] = hn_arena_printf(&w.arena, "-I%s", root);
+	argv[n++] = hn_arena_printf(&w.arena, "-I%s/include", root);
+	argv[n++] = "-I/usr/lib/llvm-22/include";
+	argv[n++] = "-xc";
+	for (uint32_t i = 0; i < w.n_header; i++) {
+		argv[n++] = w.header[i];
+	}
+	if (run(argv) != 0) {
+		fail_msg("a header of %s does not compile alone", root);
+	}
+	walk_fini(&w);
+}
+
+int main(int argc, char **argv)
+{
+	static char default_root[] = HONE_SOURCE_DIR;
+	char *root = argc > 1 ? argv[1] : default_root;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(includes_point_down, root),
+		cmocka_unit_test_prestate(planted_violations_are_found, root),
+		cmocka_unit_test_prestate(headers_compile_alone, root),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
