@@ -1,10 +1,10 @@
 /* db/db.h -- every result, kept.  The only folder that knows SQLite.
  *
  * One process, one connection may write or checkpoint (flock on the directory; WAL, full
- * sync, exclusive locking: the WAL-reset bug of SQLite before 3.51.3 needs two).  Records are
- * append-only; best is a query with a covering index, never a flag.  A call that returned 0
- * has its data on disk.  Readers outside honed never open the SQLite file: they read the
- * snapshot (db/snapshot.h), which honed replaces after commits.
+ * sync, exclusive locking: the WAL-reset bug of SQLite before 3.51.3 needs two).  Records
+ * are append-only; best is a query with a covering index, never a flag.  A call that
+ * returned 0 has its data on disk.  Readers outside honed never open the SQLite file:
+ * they read the snapshot (db/snapshot.h), which honed replaces after commits.
  */
 #ifndef HN_DB_DB_H
 #define HN_DB_DB_H
@@ -21,71 +21,77 @@ struct hn_db;
 
 /* Everything that could change an answer: part of each record. */
 struct hn_stamp {
-	const char *hone;     /* version of hone */
-	const char *codegen;  /* emitter and LLVM version */
-	const char *board;    /* machine */
+	const char *hone;    /* version of hone */
+	const char *codegen; /* emitter and LLVM version */
+	const char *board;   /* machine */
 };
 
 struct hn_record {
-	int64_t id;              /* set by append */
-	const char *workload;    /* key */
-	const char *target;      /* target line */
-	const char *steps;       /* record form */
+	int64_t id;		 /* set by append */
+	const char *workload;	 /* key */
+	const char *target;	 /* target line */
+	const char *steps;	 /* record form */
 	enum hn_verdict verdict; /* kernel verdicts and OK only */
 	const char *detail;
-	double median_ns;        /* OK only */
+	double median_ns; /* OK only */
 	uint32_t n_sample;
 	const double *sample_ns;
 	int64_t build_ns, run_ns;
 	int64_t unix_ms;
-	bool proved;             /* legality certificate: tier T1 passed */
+	bool proved; /* legality certificate: tier T1 passed */
 	struct hn_stamp stamp;
 };
 
 struct hn_workload_row {
 	const char *key;
-	const char *name;     /* for people: what the submitter called it */
+	const char *name; /* for people: what the submitter called it */
 	const char *dag_json;
 	double flops;
 };
 
 /* Open or create `dir`/hone.sqlite. Migrates forward. Refuses a directory that cannot be
- * written, is on a network file system, is held by another process (HONE_E_BUSY), or has a newer
- * schema (HONE_E_VERSION). */
+ * written, is on a network file system, is held by another process (HONE_E_BUSY), or has
+ * a newer schema (HONE_E_VERSION). */
 int hn_db_open(const char *dir, struct hn_db **ret, struct hn_err *err) HN_NODISCARD;
 void hn_db_close(struct hn_db *db); /* NULL is fine */
 
 /* Idempotent by key. */
-int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w, struct hn_err *err)
-	HN_NODISCARD;
+int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w,
+		       struct hn_err *err) HN_NODISCARD;
 
-/* Append n records in one transaction. HONE_E_DISK_FULL, HONE_E_STORE: none was kept. */
-int hn_db_append(struct hn_db *db, struct hn_record *record, uint32_t n, struct hn_err *err)
-	HN_NODISCARD;
+/* Append n records in one transaction. HONE_E_DISK_FULL, HONE_E_STORE: none was kept;
+ * HONE_E_INVALID: a verdict that blames no kernel, or a time that is none; HONE_E_NOT_FOUND:
+ * the workload was never put. After HONE_E_STORE from an I/O error all later writes fail with
+ * it too, until the store is opened anew. */
+int hn_db_append(struct hn_db *db, struct hn_record *record, uint32_t n,
+		 struct hn_err *err) HN_NODISCARD;
 
 /* Naive time of a workload on a target (0 when unknown), and storing it. */
-int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target, double naive_ns,
-		    struct hn_err *err) HN_NODISCARD;
-int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target, double *ret,
-		    struct hn_err *err) HN_NODISCARD;
+int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
+		    double naive_ns, struct hn_err *err) HN_NODISCARD;
+int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
+		    double *ret, struct hn_err *err) HN_NODISCARD;
 
 /* The fastest OK and proved record; HONE_E_NOT_FOUND when none. Strings live in `a`. */
-int hn_db_best(struct hn_db *db, const char *workload, const char *target, struct hn_arena *a,
-	       struct hn_record *ret, struct hn_err *err) HN_NODISCARD;
+int hn_db_best(struct hn_db *db, const char *workload, const char *target,
+	       struct hn_arena *a, struct hn_record *ret,
+	       struct hn_err *err) HN_NODISCARD;
 
-/* Call `each` for every record of (workload, target), oldest first; NULL = any. Strings are
- * borrowed for the call. A nonzero answer stops and is returned. */
+/* Call `each` for every record of (workload, target), oldest first; NULL = any. Strings
+ * are borrowed for the call. A nonzero answer stops and is returned. */
 typedef int (*hn_db_each_fn)(void *ctx, const struct hn_record *r);
-int hn_db_records(struct hn_db *db, const char *workload, const char *target, hn_db_each_fn each,
-		  void *ctx, struct hn_err *err) HN_NODISCARD;
+int hn_db_records(struct hn_db *db, const char *workload, const char *target,
+		  hn_db_each_fn each, void *ctx, struct hn_err *err) HN_NODISCARD;
 
 /* Jobs, so that a killed daemon resumes: opaque JSON by id. */
 int hn_db_put_job(struct hn_db *db, const char *id, const char *json, bool finished,
 		  struct hn_err *err) HN_NODISCARD;
-int hn_db_jobs(struct hn_db *db, bool unfinished_only, struct hn_arena *a, uint32_t *ret_n,
-	       const char *const **ret_json, struct hn_err *err) HN_NODISCARD;
+int hn_db_jobs(struct hn_db *db, bool unfinished_only, struct hn_arena *a,
+	       uint32_t *ret_n, const char *const **ret_json,
+	       struct hn_err *err) HN_NODISCARD;
 
-/* Write `dir`/best.snapshot anew from the bests (atomic rename). */
+/* Write `dir`/best.snapshot anew from the bests (atomic rename, synced). Cost: the number of
+ * workloads, not of records. */
 int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 
 #endif

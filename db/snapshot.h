@@ -1,8 +1,8 @@
 /* db/snapshot.h -- the bests as an immutable file that any process may map and search.
  *
- * No SQLite, no daemon, no parsing: an open-addressing index over (workload key, target), then
- * records as text.  Layout in docs/db.md; little-endian, versioned, checksummed; hostile
- * bytes are refused, never trusted.
+ * No SQLite, no daemon, no parsing: an open-addressing index over (workload key, target),
+ * then records as text.  Layout in docs/db.md; little-endian, versioned, checksummed;
+ * hostile bytes are refused, never trusted.
  */
 #ifndef HN_DB_SNAPSHOT_H
 #define HN_DB_SNAPSHOT_H
@@ -19,20 +19,24 @@ struct hn_snapshot_entry {
 };
 
 /* Map `dir`/best.snapshot. HONE_E_NOT_FOUND, HONE_E_CORRUPT, HONE_E_VERSION. */
-int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *err) HN_NODISCARD;
+int hn_snapshot_open(const char *dir, struct hn_snapshot **ret,
+		     struct hn_err *err) HN_NODISCARD;
 void hn_snapshot_close(struct hn_snapshot *s);
 
 uint32_t hn_snapshot_count(const struct hn_snapshot *s);
 
-/* Entry i; strings point into the map; sample_ns may be NULL. */
-void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i, struct hn_snapshot_entry *ret);
+/* Entry i; strings point into the map; no samples (n_sample 0, sample_ns NULL). */
+void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
+		    struct hn_snapshot_entry *ret);
 
 /* HONE_E_NOT_FOUND says which key part differed ("known for another target: ..."). */
-int hn_snapshot_find(const struct hn_snapshot *s, const char *workload, const char *target,
-		     struct hn_snapshot_entry *ret, struct hn_err *err) HN_NODISCARD;
+int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
+		     const char *target, struct hn_snapshot_entry *ret,
+		     struct hn_err *err) HN_NODISCARD;
 
 /* Serialize entries onto buf (used by hn_db_write_snapshot and tests). */
 struct hn_buf;
-void hn_snapshot_write(const struct hn_snapshot_entry *entry, uint32_t n, struct hn_buf *buf);
+void hn_snapshot_write(const struct hn_snapshot_entry *entry, uint32_t n,
+		       struct hn_buf *buf);
 
 #endif

@@ -1,0 +1,93 @@
+/* db/bests.c -- the snapshot of the store's bests, written anew. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "db/db_int.h"
+#include "db/snapshot.h"
+
+struct bests {
+	struct hn_arena arena;
+	struct hn_snapshot_entry *entry;
+	uint32_t n, cap;
+};
+
+static void push_entry(struct bests *b, const struct hn_snapshot_entry *e)
+{
+	if (b->n == b->cap) {
+		uint32_t cap = b->cap * 2 + 64;
+		struct hn_snapshot_entry *wider =
+			HN_NEW_ARRAY(&b->arena, struct hn_snapshot_entry, cap);
+
+		for (uint32_t i = 0; i < b->n; i++) {
+			wider[i] = b->entry[i];
+		}
+		b->entry = wider;
+		b->cap = cap;
+	}
+	b->entry[b->n++] = *e;
+}
+
+static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
+		       struct hn_err *err)
+{
+	struct hn_snapshot_entry e = {0};
+	int rc = hn_db_best_by_id(db, sqlite3_column_int64(s, 0),
+				  sqlite3_column_int64(s, 1), &b->arena, &e.best, err);
+
+	if (rc != 0) {
+		return rc == -HONE_E_NOT_FOUND ? 0 : rc; /* only failures so far */
+	}
+	e.workload = (struct hn_workload_row){
+		.key = e.best.workload,
+		.name = hn_arena_strdup(&b->arena, hn_db_column(s, 4)),
+		.dag_json = hn_arena_strdup(&b->arena, hn_db_column(s, 5)),
+		.flops = sqlite3_column_double(s, 6),
+	};
+	e.n_trial = (uint32_t)sqlite3_column_int64(s, 2);
+	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);
+	e.naive_ns = sqlite3_column_double(s, 7);
+	push_entry(b, &e);
+	return 0;
+}
+
+static int collect(struct hn_db *db, struct bests *b, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step = SQLITE_DONE, rc = hn_db_stmt(db, HN_DB_STMT_TALLIES, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+		rc = collect_one(db, s, b, err);
+	}
+	if (rc == 0 && step != SQLITE_DONE) {
+		rc = hn_db_fail(db, err, "read the bests");
+	}
+	sqlite3_reset(s);
+	return rc;
+}
+
+int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	struct bests b = {0};
+	struct hn_buf buf;
+	int rc;
+
+	hn_arena_init(&b.arena, 0);
+	hn_buf_init(&buf);
+	rc = collect(db, &b, err);
+	if (rc == 0) {
+		hn_snapshot_write(b.entry, b.n, &buf);
+		snprintf(path, sizeof(path), "%s/best.snapshot", db->dir);
+		rc = buf.failed ? hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path)
+				: hn_file_replace(path, buf.s, buf.n, err);
+	}
+	hn_buf_fini(&buf);
+	hn_arena_fini(&b.arena);
+	return rc;
+}

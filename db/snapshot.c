@@ -1,0 +1,290 @@
+/* db/snapshot.c -- mapping and searching best.snapshot, without a database or a daemon.
+ *
+ * Opening checks everything once: size, version, checksum, and that each text lies in the
+ * file and ends in a NUL there.  Afterwards a search needs no check but the bound of its
+ * probe.  The file is only ever replaced by rename, so a map never changes under a
+ * reader.
+ */
+#include "db/snapshot.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "db/snapshot_int.h"
+
+struct hn_snapshot {
+	const char *map;
+	size_t bytes;
+	uint32_t n_entry, n_slot;
+	const char *slot, *entry;
+};
+
+static uint32_t get32(const char *at)
+{
+	uint32_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return le32toh(v);
+}
+
+static uint64_t get64(const char *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return le64toh(v);
+}
+
+static double get_double(const char *at)
+{
+	uint64_t bits = get64(at);
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static const char *entry_at(const struct hn_snapshot *s, uint32_t i)
+{
+	return s->entry + (size_t)i * HN_SNAPSHOT_ENTRY_BYTES;
+}
+
+static int corrupt(const char *path, const char *why, struct hn_err *err)
+{
+	return hn_fail(err, HONE_E_CORRUPT,
+		       "%s: damaged (%s); delete it, honed writes it anew from the store",
+		       path, why);
+}
+
+static bool times_make_sense(const char *numbers)
+{
+	double flops = get_double(numbers), median = get_double(numbers + 8),
+	       naive = get_double(numbers + 16);
+
+	return isfinite(flops) && isfinite(median) && median > 0 && isfinite(naive) &&
+	       naive >= 0;
+}
+
+static int check_entry(const struct hn_snapshot *s, uint32_t i, const char *path,
+		       struct hn_err *err)
+{
+	const char *entry = entry_at(s, i);
+	uint64_t first = (uint64_t)(s->entry - s->map) +
+			 (uint64_t)s->n_entry * HN_SNAPSHOT_ENTRY_BYTES;
+
+	for (uint32_t t = 0; t < HN_SNAPSHOT_N_TEXT; t++) {
+		uint64_t at = get32(entry + (size_t)t * HN_SNAPSHOT_TEXT_BYTES);
+		uint64_t n = get32(entry + (size_t)t * HN_SNAPSHOT_TEXT_BYTES + 4);
+
+		if (at < first || at + n >= s->bytes || s->map[at + n] != '\0') {
+			return corrupt(path, "a text outside the file", err);
+		}
+	}
+	if (!times_make_sense(entry + HN_SNAPSHOT_AT_NUMBERS)) {
+		return corrupt(path, "a time that is no time", err);
+	}
+	return 0;
+}
+
+static int check_header(struct hn_snapshot *s, const char *path, struct hn_err *err)
+{
+	uint64_t need;
+
+	if (s->bytes < HN_SNAPSHOT_HEADER_BYTES ||
+	    memcmp(s->map, HN_SNAPSHOT_MAGIC, strlen(HN_SNAPSHOT_MAGIC)) != 0) {
+		return corrupt(path, "not a snapshot", err);
+	}
+	if (get32(s->map + HN_SNAPSHOT_AT_VERSION) != HN_SNAPSHOT_VERSION) {
+		return hn_fail(err, HONE_E_VERSION,
+			       "%s: snapshot version %u, this hone reads %d; let the new "
+			       "honed write it once",
+			       path, get32(s->map + HN_SNAPSHOT_AT_VERSION),
+			       HN_SNAPSHOT_VERSION);
+	}
+	if (get64(s->map + HN_SNAPSHOT_AT_BYTES) != s->bytes) {
+		return corrupt(path, "cut short", err);
+	}
+	if (get64(s->map + HN_SNAPSHOT_AT_CHECKSUM) !=
+	    hn_snapshot_checksum(s->map, s->bytes)) {
+		return corrupt(path, "its checksum is wrong", err);
+	}
+	s->n_entry = get32(s->map + HN_SNAPSHOT_AT_N_ENTRY);
+	s->n_slot = get32(s->map + HN_SNAPSHOT_AT_N_SLOT);
+	need = HN_SNAPSHOT_HEADER_BYTES + (uint64_t)s->n_slot * HN_SNAPSHOT_SLOT_BYTES +
+	       (uint64_t)s->n_entry * HN_SNAPSHOT_ENTRY_BYTES;
+	if (s->n_slot == 0 || (s->n_slot & (s->n_slot - 1)) != 0 || need > s->bytes) {
+		return corrupt(path, "its tables do not fit", err);
+	}
+	s->slot = s->map + HN_SNAPSHOT_HEADER_BYTES;
+	s->entry = s->slot + (size_t)s->n_slot * HN_SNAPSHOT_SLOT_BYTES;
+	return 0;
+}
+
+static int check_all(struct hn_snapshot *s, const char *path, struct hn_err *err)
+{
+	int rc = check_header(s, path, err);
+
+	for (uint32_t i = 0; rc == 0 && i < s->n_entry; i++) {
+		rc = check_entry(s, i, path, err);
+	}
+	for (uint32_t i = 0; rc == 0 && i < s->n_slot; i++) {
+		if (get32(s->slot + (size_t)i * HN_SNAPSHOT_SLOT_BYTES) > s->n_entry) {
+			rc = corrupt(path, "a slot without an entry", err);
+		}
+	}
+	return rc;
+}
+
+static int map_file(struct hn_snapshot *s, const char *path, struct hn_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map = MAP_FAILED;
+
+	if (fd < 0) {
+		return errno == ENOENT
+			       ? hn_fail(err, HONE_E_NOT_FOUND,
+					 "%s: not there; nothing was tuned here yet",
+					 path)
+			       : hn_fail(err,
+					 errno == EACCES ? HONE_E_PERMISSION : HONE_E_IO,
+					 "%s: cannot open: %s", path, strerror(errno));
+	}
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size >= HN_SNAPSHOT_HEADER_BYTES &&
+	    (uint64_t)st.st_size < HN_SNAPSHOT_MAX_BYTES) {
+		s->bytes = (size_t)st.st_size;
+		map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	} else {
+		errno = EINVAL;
+	}
+	close(fd);
+	if (map == MAP_FAILED) {
+		s->bytes = 0;
+		return errno == EINVAL ? corrupt(path, "not a snapshot", err)
+				       : hn_fail(err, HONE_E_IO, "%s: cannot map: %s",
+						 path, strerror(errno));
+	}
+	s->map = map;
+	return 0;
+}
+
+int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	struct hn_snapshot *s;
+	int rc;
+
+	if (snprintf(path, sizeof(path), "%s/best.snapshot", dir) >= (int)sizeof(path)) {
+		return hn_fail(err, HONE_E_INVALID, "%s: the name is too long", dir);
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		return hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path);
+	}
+	rc = map_file(s, path, err);
+	if (rc == 0) {
+		rc = check_all(s, path, err);
+	}
+	if (rc != 0) {
+		hn_snapshot_close(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void hn_snapshot_close(struct hn_snapshot *s)
+{
+	if (s && s->map) {
+		munmap((void *)(uintptr_t)s->map, s->bytes);
+	}
+	free(s);
+}
+
+uint32_t hn_snapshot_count(const struct hn_snapshot *s)
+{
+	return s->n_entry;
+}
+
+void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
+		    struct hn_snapshot_entry *ret)
+{
+	struct hn_snapshot_entry e = {0};
+	const char *at, *numbers;
+
+	hn_assert(i < s->n_entry);
+	at = entry_at(s, i);
+	numbers = at + HN_SNAPSHOT_AT_NUMBERS;
+#define TEXT(field)                                                                      \
+	e.field = s->map + get32(at);                                                    \
+	at += HN_SNAPSHOT_TEXT_BYTES;
+	HN_SNAPSHOT_TEXTS(TEXT)
+#undef TEXT
+	e.best.workload = e.workload.key;
+	e.best.verdict = HN_VERDICT_OK;
+	e.best.proved = true;
+	e.workload.flops = get_double(numbers);
+	e.best.median_ns = get_double(numbers + 8);
+	e.naive_ns = get_double(numbers + 16);
+	e.best.id = (int64_t)get64(numbers + 24);
+	e.best.build_ns = (int64_t)get64(numbers + 32);
+	e.best.run_ns = (int64_t)get64(numbers + 40);
+	e.best.unix_ms = (int64_t)get64(numbers + 48);
+	e.n_trial = get32(numbers + 56);
+	e.n_failed = get32(numbers + 60);
+	*ret = e;
+}
+
+/* Why there is none: the same workload for another target, or nothing of it. */
+static int explain_miss(const struct hn_snapshot *s, const char *workload,
+			const char *target, struct hn_err *err)
+{
+	struct hn_snapshot_entry e;
+
+	for (uint32_t i = 0; i < s->n_entry; i++) {
+		hn_snapshot_at(s, i, &e);
+		if (strcmp(e.workload.key, workload) == 0) {
+			return hn_fail(err, HONE_E_NOT_FOUND,
+				       "workload %s was not tuned for \"%s\"; known for "
+				       "another target: \"%s\"",
+				       workload, target, e.best.target);
+		}
+	}
+	return hn_fail(err, HONE_E_NOT_FOUND,
+		       "workload %s was not tuned on any target (%u results known)",
+		       workload, s->n_entry);
+}
+
+int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
+		     const char *target, struct hn_snapshot_entry *ret,
+		     struct hn_err *err)
+{
+	uint64_t h = hn_snapshot_hash(workload, target);
+
+	for (uint32_t probe = 0; probe < s->n_slot; probe++) {
+		uint64_t slot = (h + probe) & (s->n_slot - 1);
+		uint32_t number = get32(s->slot + slot * HN_SNAPSHOT_SLOT_BYTES);
+		struct hn_snapshot_entry e;
+
+		if (number == 0) {
+			break;
+		}
+		hn_snapshot_at(s, number - 1, &e);
+		if (strcmp(e.workload.key, workload) == 0 &&
+		    strcmp(e.best.target, target) == 0) {
+			*ret = e;
+			return 0;
+		}
+	}
+	return explain_miss(s, workload, target, err);
+}

@@ -1,0 +1,153 @@
+/* Where a store may be: one process, a writable local directory, and a disk that fills
+ * up. */
+#include "tests/unit/db_testing.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "db/db_int.h"
+
+static void a_missing_directory_is_made(void **state)
+{
+	char dir[200];
+
+	snprintf(dir, sizeof(dir), "%s/a/b", (char *)*state);
+	hn_db_close(open_store(dir));
+	hn_db_close(open_store(dir));
+	hn_db_close(NULL);
+}
+
+static void a_read_only_directory_is_refused(void **state)
+{
+	struct hn_err err = {0};
+	struct hn_db *db = NULL;
+	char line[300];
+
+	assert_int_equal(chmod(*state, 0555), 0);
+	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_PERMISSION);
+	snprintf(line, sizeof(line),
+		 "%s: the store directory is read-only (mode 555); make it writable or "
+		 "choose "
+		 "another",
+		 (char *)*state);
+	assert_string_equal(err.msg, line);
+	assert_null(db);
+}
+
+static void a_file_in_the_way_is_refused(void **state)
+{
+	struct hn_err err = {0};
+	struct hn_db *db = NULL;
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/f", (char *)*state);
+	ASSERT_OK(hn_file_replace(path, "x", 1, &err), err);
+	assert_true(hn_db_open(path, &db, &err) < 0);
+	assert_non_null(strstr(err.msg, path));
+	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
+	ASSERT_OK(hn_file_replace(path, "this is no database, but it is long", 36, &err),
+		  err);
+	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_CORRUPT);
+	assert_non_null(strstr(err.msg, path));
+}
+
+static void a_second_process_is_refused(void **state)
+{
+	struct hn_db *db = open_store(*state), *second = NULL;
+	struct hn_err err = {0};
+	char holder[40];
+	int status;
+	pid_t pid;
+
+	snprintf(holder, sizeof(holder), "in use by process %ld;", (long)getpid());
+	pid = fork();
+	if (pid == 0) {
+		int rc = hn_db_open(*state, &second, &err);
+
+		_exit(rc == -HONE_E_BUSY && strstr(err.msg, holder) ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	hn_db_close(db);
+	hn_db_close(open_store(*state));
+}
+
+static void network_file_systems_are_known(void **state)
+{
+	(void)state;
+	assert_string_equal(hn_db_place_remote(0x6969), "NFS");
+	assert_string_equal(hn_db_place_remote(0xff534d42), "CIFS");
+	assert_string_equal(hn_db_place_remote(0x65735546), "FUSE");
+	assert_null(hn_db_place_remote(0xef53));     /* ext4 */
+	assert_null(hn_db_place_remote(0x01021994)); /* tmpfs */
+}
+
+/* In a child with a mount of its own: fill a small disk; answers the exit status. */
+static int fill_disk(const char *dir)
+{
+	struct hn_record r = make_record("w1", "t1", 5);
+	struct hn_err err = {0};
+	struct hn_db *db;
+	static char steps[20000];
+	int n = 0, rc;
+
+	if (unshare(CLONE_NEWNS | (geteuid() != 0 ? CLONE_NEWUSER : 0)) != 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", dir, "tmpfs", 0, "size=1m") != 0) {
+		return 77;
+	}
+	db = open_store(dir);
+	put_workload(db, "w1");
+	memset(steps, 'x', sizeof(steps) - 1);
+	r.steps = steps;
+	do {
+		rc = hn_db_append(db, &r, 1, &err);
+		n += rc == 0;
+	} while (rc == 0 && n < 1000);
+	if (rc != -HONE_E_DISK_FULL || !strstr(err.msg, "the disk is full")) {
+		fprintf(stderr, "rc %d after %d records: %s\n", rc, n, err.msg);
+		return 1;
+	}
+	if (hn_db_write_snapshot(db, &err) == 0) {
+		return 2;
+	}
+	hn_db_close(db);
+	db = open_store(dir);
+	return count_records(db, NULL, NULL) == n ? 0 : 3;
+}
+
+static void a_full_disk_loses_nothing_acknowledged(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		_exit(fill_disk(*state));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("no mounts allowed here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+#define PLACE_TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACE_TEST(a_missing_directory_is_made),
+		PLACE_TEST(a_read_only_directory_is_refused),
+		PLACE_TEST(a_file_in_the_way_is_refused),
+		PLACE_TEST(a_second_process_is_refused),
+		PLACE_TEST(network_file_systems_are_known),
+		PLACE_TEST(a_full_disk_loses_nothing_acknowledged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/* The store: what is put in comes out, best is a query, records stay, versions move on.
+ */
+#include "tests/unit/db_testing.h"
+
+#include "base/file.h"
+#include "db/db_int.h"
+
+static void records_come_back_whole(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_arena a;
+	struct hn_record r;
+	int64_t id;
+
+	hn_arena_init(&a, 0);
+	put_workload(db, "w1");
+	id = append_one(db, make_record("w1", "cpu avx2", 1000.25));
+	hn_db_close(db);
+	db = open_store(*state);
+	ASSERT_OK(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err), err);
+	hn_db_close(db);
+	assert_int_equal(r.id, id);
+	assert_string_equal(r.workload, "w1");
+	assert_string_equal(r.target, "cpu avx2");
+	assert_string_equal(r.steps, "split s0 i0 f=8");
+	assert_int_equal(r.verdict, HN_VERDICT_OK);
+	assert_true(r.median_ns == 1000.25);
+	assert_int_equal(r.n_sample, 3);
+	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
+	assert_int_equal(r.build_ns, 11);
+	assert_int_equal(r.run_ns, 22);
+	assert_int_equal(r.unix_ms, 1700000000000);
+	assert_true(r.proved);
+	assert_string_equal(r.stamp.hone, "0.1.0");
+	assert_string_equal(r.stamp.codegen, "x86/llvm-22");
+	assert_string_equal(r.stamp.board, "board-a");
+	hn_arena_fini(&a);
+}
+
+static void best_is_fastest_correct_and_proved(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_record unproved = make_record("w1", "t1", 10), r;
+	struct hn_err err = {0};
+	struct hn_arena a;
+	int64_t best;
+
+	hn_arena_init(&a, 0);
+	put_workload(db, "w1");
+	put_workload(db, "w2");
+	unproved.proved = false;
+	append_one(db, make_record("w1", "t1", 500));
+	assert_int_equal(hn_db_best(db, "w1", "t2", &a, &r, &err), -HONE_E_NOT_FOUND);
+	best = append_one(db, make_record("w1", "t1", 100));
+	append_one(db, make_record("w1", "t1", 100)); /* as fast, later */
+	append_one(db, make_record("w1", "t1", 300));
+	append_one(db, make_record("w1", "t2", 50));
+	append_one(db, make_record("w2", "t1", 40));
+	append_one(db, unproved);
+	append_one(db, make_failure("w1", "t1", HN_VERDICT_WRONG_RESULT));
+	ASSERT_OK(hn_db_best(db, "w1", "t1", &a, &r, &err), err);
+	assert_int_equal(r.id, best);
+	append_one(db, make_failure("w2", "t3", HN_VERDICT_SEGV));
+	assert_int_equal(hn_db_best(db, "w2", "t3", &a, &r, &err), -HONE_E_NOT_FOUND);
+	assert_string_equal(err.msg,
+			    "no correct and proved record of workload w2 for t3");
+	assert_int_equal(hn_db_best(db, "w9", "t1", &a, &r, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(count_records(db, NULL, NULL), 9);
+	assert_int_equal(count_records(db, "w1", NULL), 7);
+	assert_int_equal(count_records(db, NULL, "t1"), 7);
+	assert_int_equal(count_records(db, "w1", "t1"), 6);
+	assert_int_equal(count_records(db, "w1", "t9"), 0);
+	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
+static void best_is_answered_by_the_covering_index(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	sqlite3_stmt *s, *plan;
+	char sql[1000];
+
+	ASSERT_OK(hn_db_stmt(db, HN_DB_STMT_BEST_ID, &s, &err), err);
+	snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", sqlite3_sql(s));
+	assert_int_equal(sqlite3_prepare_v2(db->sql, sql, -1, &plan, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
+	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3),
+			       "USING COVERING INDEX record_best"));
+	assert_int_equal(sqlite3_step(plan), SQLITE_DONE); /* no sort */
+	sqlite3_finalize(plan);
+	hn_db_close(db);
+}
+
+static void workloads_and_naive_times_are_idempotent(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_workload_row none = {.key = "", .dag_json = "{}"};
+	double ns = 7;
+
+	put_workload(db, "w1");
+	put_workload(db, "w1");
+	assert_int_equal(hn_db_put_workload(db, &none, &err), -HONE_E_INVALID);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &ns, &err), err);
+	assert_true(ns == 0);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", 100, &err), err);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", 90.5, &err), err);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &ns, &err), err);
+	assert_true(ns == 90.5);
+	assert_int_equal(hn_db_put_naive(db, "w2", "t1", 100, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_db_put_naive(db, "w1", "t1", 0, &err), -HONE_E_INVALID);
+	hn_db_close(db);
+}
+
+struct seen {
+	int n;
+	enum hn_verdict verdict[4];
+};
+
+static int see(void *ctx, const struct hn_record *r)
+{
+	struct seen *seen = ctx;
+
+	assert_true(seen->n < 4);
+	assert_string_equal(r->detail, "a reason");
+	assert_int_equal(r->n_sample, 0);
+	seen->verdict[seen->n++] = r->verdict;
+	return seen->n == 3 ? 42 : 0;
+}
+
+static void failures_are_rows(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct seen seen = {0};
+
+	put_workload(db, "w1");
+	append_one(db, make_failure("w1", "t1", HN_VERDICT_HANG));
+	append_one(db, make_failure("w1", "t1", HN_VERDICT_BUILD_FAIL));
+	append_one(db, make_failure("w1", "t1", HN_VERDICT_WRONG_RESULT));
+	append_one(db, make_failure("w1", "t1", HN_VERDICT_FPE));
+	assert_int_equal(hn_db_records(db, "w1", "t1", see, &seen, &err), 42);
+	assert_int_equal(seen.verdict[0], HN_VERDICT_HANG);
+	assert_int_equal(seen.verdict[1], HN_VERDICT_BUILD_FAIL);
+	assert_int_equal(seen.verdict[2], HN_VERDICT_WRONG_RESULT);
+	hn_db_close(db);
+}
+
+static void a_bad_batch_is_refused_whole(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_record bad[][2] = {
+		{make_record("w1", "t1", 5), make_failure("w1", "t1", HN_VERDICT_NOISY)},
+		{make_record("w1", "t1", 5), make_record("w9", "t1", 5)},
+		{make_record("w1", "t1", 5), make_record("w1", "t1", 0)},
+		{make_record("w1", "t1", 5), make_record("w1", "t1", 0.0 / 0.0)},
+		{make_record("w1", "t1", 5), make_record("w1", "", 5)},
+		{make_record("w1", "t1", 5), make_failure("w1", "t1", HN_VERDICT_NONE)},
+	};
+	struct hn_err err = {0};
+
+	put_workload(db, "w1");
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		err = (struct hn_err){0};
+		assert_true(hn_db_append(db, bad[i], 2, &err) < 0);
+		assert_true(strlen(err.msg) > 0);
+		assert_int_equal(bad[i][0].id, 0);
+		assert_int_equal(count_records(db, NULL, NULL), 0);
+	}
+	ASSERT_OK(hn_db_append(db, NULL, 0, &err), err);
+	hn_db_close(db);
+}
+
+static void records_cannot_be_changed(void **state)
+{
+	struct hn_db *db = open_store(*state);
+
+	put_workload(db, "w1");
+	append_one(db, make_record("w1", "t1", 5));
+	assert_int_not_equal(sqlite3_exec(db->sql, "UPDATE record SET median_ns = 1",
+					  NULL, NULL, NULL),
+			     SQLITE_OK);
+	assert_non_null(strstr(sqlite3_errmsg(db->sql), "append-only"));
+	assert_int_not_equal(
+		sqlite3_exec(db->sql, "DELETE FROM record", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(count_records(db, NULL, NULL), 1);
+	hn_db_close(db);
+}
+
+static void jobs_are_kept_in_order(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	const char *const *json;
+	struct hn_arena a;
+	uint32_t n;
+
+	hn_arena_init(&a, 0);
+	ASSERT_OK(hn_db_put_job(db, "b", "{\"id\":\"b\"}", false, &err), err);
+	ASSERT_OK(hn_db_put_job(db, "a", "{\"id\":\"a\"}", false, &err), err);
+	ASSERT_OK(hn_db_put_job(db, "b", "{\"id\":\"b\",\"n\":2}", false, &err), err);
+	ASSERT_OK(hn_db_put_job(db, "c", "{\"id\":\"c\"}", true, &err), err);
+	hn_db_close(db);
+	db = open_store(*state);
+	ASSERT_OK(hn_db_jobs(db, true, &a, &n, &json, &err), err);
+	assert_int_equal(n, 2);
+	assert_string_equal(json[0], "{\"id\":\"b\",\"n\":2}");
+	assert_string_equal(json[1], "{\"id\":\"a\"}");
+	ASSERT_OK(hn_db_jobs(db, false, &a, &n, &json, &err), err);
+	assert_int_equal(n, 3);
+	for (int i = 0; i < 100; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "j%d", i);
+		ASSERT_OK(hn_db_put_job(db, id, id, false, &err), err);
+	}
+	ASSERT_OK(hn_db_jobs(db, true, &a, &n, &json, &err), err);
+	assert_int_equal(n, 102);
+	assert_string_equal(json[101], "j99");
+	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
+static void exec_file(const char *path, const char *source)
+{
+	struct hn_err err = {0};
+	struct hn_buf text;
+	sqlite3 *sql;
+
+	hn_buf_init(&text);
+	ASSERT_OK(hn_file_read(source, 1 << 20, &text, &err), err);
+	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	if (sqlite3_exec(sql, text.s, NULL, NULL, NULL) != SQLITE_OK) {
+		fail_msg("%s: %s", source, sqlite3_errmsg(sql));
+	}
+	sqlite3_close(sql);
+	hn_buf_fini(&text);
+}
+
+/* tests/data/db/v1.sql is a store of version 1 as it was written then, and never changes.
+ */
+static void a_version_1_store_is_read(void **state)
+{
+	struct hn_err err = {0};
+	struct hn_arena a;
+	struct hn_record r;
+	struct hn_db *db;
+	const char *const *json;
+	char path[300];
+	uint32_t n;
+	double ns;
+
+	hn_arena_init(&a, 0);
+	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
+	exec_file(path, HONE_SOURCE_DIR "/tests/data/db/v1.sql");
+	db = open_store(*state);
+	ASSERT_OK(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err), err);
+	assert_true(r.median_ns == 100);
+	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
+	assert_int_equal(count_records(db, NULL, NULL), 5);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "cpu avx2", &ns, &err), err);
+	assert_true(ns == 123456);
+	ASSERT_OK(hn_db_jobs(db, true, &a, &n, &json, &err), err);
+	assert_int_equal(n, 1);
+	assert_int_equal(append_one(db, make_record("w1", "cpu avx2", 1)), 6);
+	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
+static void set_pragma(const char *dir, const char *sql_text)
+{
+	char path[300];
+	sqlite3 *sql;
+
+	snprintf(path, sizeof(path), "%s/hone.sqlite", dir);
+	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, sql_text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+}
+
+static void newer_and_foreign_files_are_refused(void **state)
+{
+	struct hn_err err = {0};
+	struct hn_db *db = open_store(*state);
+
+	hn_db_close(db);
+	set_pragma(*state, "PRAGMA user_version = 99");
+	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 1"));
+	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
+	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "another program"));
+}
+
+static void a_failed_migration_changes_nothing(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+
+	put_workload(db, "w1");
+	assert_true(hn_db_migrate_step(db, 2,
+				       "CREATE TABLE x (y); DELETE FROM workload; WHAT",
+				       &err) < 0);
+	hn_db_close(db);
+	db = open_store(*state);
+	append_one(db, make_record("w1", "t1", 5));
+	assert_int_not_equal(sqlite3_exec(db->sql, "SELECT * FROM x", NULL, NULL, NULL),
+			     SQLITE_OK);
+	hn_db_close(db);
+}
+
+static int check_documented(void *ctx, int n, char **value, char **name)
+{
+	char row[200];
+
+	(void)n;
+	(void)name;
+	snprintf(row, sizeof(row), "| `%s.%s` |", value[0], value[1]);
+	if (!strstr(ctx, row)) {
+		print_error("docs/db.md has no row %s\n", row);
+		return 1;
+	}
+	return 0;
+}
+
+static void every_column_is_documented(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_buf doc;
+
+	hn_buf_init(&doc);
+	ASSERT_OK(hn_file_read(HONE_SOURCE_DIR "/docs/db.md", 1 << 20, &doc, &err), err);
+	assert_int_equal(sqlite3_exec(db->sql,
+				      "SELECT t.name, c.name FROM sqlite_schema t"
+				      " JOIN pragma_table_info(t.name) c"
+				      " WHERE t.type = 'table'",
+				      check_documented, doc.s, NULL),
+			 SQLITE_OK);
+	hn_buf_fini(&doc);
+	hn_db_close(db);
+}
+
+#define STORE_TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(records_come_back_whole),
+		STORE_TEST(best_is_fastest_correct_and_proved),
+		STORE_TEST(best_is_answered_by_the_covering_index),
+		STORE_TEST(workloads_and_naive_times_are_idempotent),
+		STORE_TEST(failures_are_rows),
+		STORE_TEST(a_bad_batch_is_refused_whole),
+		STORE_TEST(records_cannot_be_changed),
+		STORE_TEST(jobs_are_kept_in_order),
+		STORE_TEST(a_version_1_store_is_read),
+		STORE_TEST(newer_and_foreign_files_are_refused),
+		STORE_TEST(a_failed_migration_changes_nothing),
+		STORE_TEST(every_column_is_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
