@@ -12,6 +12,7 @@
 #include "loopstate/expr.h"
 
 struct hn_json;
+struct hn_buf;
 
 enum hn_op_kind { HN_OP_PLACEHOLDER, HN_OP_COMPUTE };
 
@@ -30,7 +31,8 @@ struct hn_axis {
 	int64_t extent; /* values, >= 1 */
 };
 
-/* One reduction over an op's reduce axes; n values are carried at once (argmax has 2). */
+/* One reduction over an op's reduce axes; n values are carried at once (argmax has 2).
+ * Where `condition` is false the source is not evaluated: the condition guards its loads. */
 struct hn_reduce {
 	enum hn_combiner kind;
 	uint32_t n;                            /* carried values = outputs of the op */
@@ -71,13 +73,17 @@ struct hn_dag {
 	uint32_t n_op;
 	const struct hn_op *const *op; /* topological order; the stage order of the initial state */
 	uint32_t n_arg;
-	const int32_t *arg; /* op indices: the kernel's arguments, inputs first, then outputs */
+	const int32_t *arg; /* op indices: the kernel's arguments, inputs first, then outputs;
+			     * an op with several outputs appears once for each, in order */
 	uint32_t n_input;   /* leading args that are placeholders */
 };
 
 #define HN_DAG_MAX_RANK 16
 #define HN_DAG_MAX_OPS 1024
 #define HN_DAG_MAX_ITERS 64 /* axes of one op */
+#define HN_DAG_MAX_OUT 16   /* outputs of one op */
+#define HN_DAG_MAX_DEPTH 250 /* nesting of one expression */
+#define HN_DAG_MAX_TEXT (1 << 20) /* bytes of the text notation */
 
 /* Parse compute-dag/1.  `what` names the source in messages.  Everything is checked, so that
  * a dag that exists is valid: unknown node or op, wrong number of indices, duplicate id or
@@ -86,7 +92,11 @@ struct hn_dag {
  * that do not fit, inputs_outputs that miss an output or name an unknown op, nesting too deep.
  * HONE_E_INVALID with "what: ops[3] (conv2d).body[0]: ...". Copies all it keeps into `a`.
  *
- *   max_bytes  refuse a dag whose arguments and intermediates together need more; 0 = no limit
+ *   max_bytes  refuse a dag whose arguments and intermediates together need more, or any one
+ *              of its tensors, with HONE_E_QUOTA; 0 = no limit
+ *
+ * An index that cannot be proved inside its tensor because it depends on data is
+ * HONE_E_UNSUPPORTED, as are other constructs of the format that hone does not take.
  */
 int hn_dag_from_json(const char *what, const struct hn_json *json, uint64_t max_bytes,
 		     struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)

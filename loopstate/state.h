@@ -23,6 +23,14 @@ enum hn_at { HN_AT_ROOT, HN_AT_INLINED, HN_AT_ITER };
 
 #define HN_EXTENT_UNKNOWN (-1)
 
+/* What no step may exceed, so that hostile records stay small: loops and relations of a
+ * stage, bytes of an iterator's or op's name (a loop's name holds its axes once per path to
+ * them, so this bounds index expressions too), length of a split. */
+#define HN_STAGE_MAX_ITERS 256
+#define HN_STAGE_MAX_RELS 256
+#define HN_STATE_MAX_NAME 512
+#define HN_SPLIT_MAX_LEN INT32_MAX
+
 struct hn_iter {
 	const char *name;  /* raw ("i.0@j.0@"); hn_iter_name cleans nothing more */
 	uint8_t kind;      /* enum hn_iter_kind */
@@ -37,7 +45,8 @@ enum hn_rel_kind { HN_REL_SPLIT, HN_REL_FUSE };
 
 /* How variables of a stage make one another.  SPLIT: parent = parts, outermost first; len[k]
  * is the length of part k (unknown = HN_HOLE for the one that is "the rest": part 0 when
- * inner_to_outer, the last otherwise).  FUSE: part[0..n) outermost first make `parent`. */
+ * inner_to_outer, the last otherwise).  FUSE: part[0..n) outermost first make `parent`;
+ * with n = 0 parent is a variable of one value that nothing is made of. */
 struct hn_rel {
 	uint8_t kind; /* enum hn_rel_kind */
 	bool inner_to_outer;
@@ -53,6 +62,8 @@ struct hn_stage {
 	int32_t auto_unroll_max_step; /* 0 = none */
 	int64_t storage_offset;       /* storage_align's offset; 0 = none */
 	int64_t align_factor;
+	const char *scope; /* memory asked for by the cache step that made it ("local",
+			    * "shared"); NULL when none did */
 	uint32_t n_iter;
 	const struct hn_iter *iter; /* outer -> inner */
 	uint32_t n_var;             /* variables 0..n_var: the op's axes first, in axis order */
@@ -87,9 +98,16 @@ const struct hn_state *hn_state_init(const struct hn_dag *dag, struct hn_arena *
 int hn_state_apply(const struct hn_state *s, const struct hn_step *step, struct hn_arena *a,
 		   const struct hn_state **ret, struct hn_err *err) HN_NODISCARD;
 
-/* Replay a trace from the initial state. Error messages begin "step 7: ". */
+/* Replay a trace from the initial state. Error messages begin "step 7: ".  The state's trace
+ * is `trace` itself, which must live as long.  HONE_E_QUOTA when the arena is over budget. */
 int hn_state_replay(const struct hn_dag *dag, const struct hn_trace *trace, struct hn_arena *a,
 		    const struct hn_state **ret, struct hn_err *err) HN_NODISCARD;
+
+/* Go on from `s`, whose history is the first s->trace->n_step steps of `trace`: how states
+ * of one sketch share their common beginning (and a task its initial state). */
+int hn_state_replay_from(const struct hn_state *s, const struct hn_trace *trace,
+			 struct hn_arena *a, const struct hn_state **ret,
+			 struct hn_err *err) HN_NODISCARD;
 
 /* Convenience for rules: each builds the step and applies it; errors as above.  Iterator ids
  * are positions at that moment. */

@@ -14,7 +14,8 @@ enum hn_field_kind {
 	HN_FIELD_ITER,   /* an iterator of that stage, position */
 	HN_FIELD_INT,    /* any integer */
 	HN_FIELD_FLAG,   /* 0 or 1 */
-	HN_FIELD_LIST,   /* integers; may hold holes where the step says so */
+	HN_FIELD_LIST,   /* integers */
+	HN_FIELD_LENS,   /* lengths >= 1; null in a record = HN_HOLE, not chosen yet */
 	HN_FIELD_TEXT
 };
 
@@ -37,5 +38,8 @@ struct hn_step_ops {
 };
 
 const struct hn_step_ops *hn_step_ops(enum hn_step_kind kind);
+
+/* The kind with that tag, or HN_N_STEP. */
+enum hn_step_kind hn_step_of(const char *tag);
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef HN_LOOPSTATE_TRACE_H
 #define HN_LOOPSTATE_TRACE_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -24,6 +26,11 @@ enum hn_step_kind {
 #define HN_HOLE (-1)
 
 #define HN_STEP_MAX_SCALARS 4
+
+/* Limits of what is read from a record (HONE_E_INVALID beyond). */
+#define HN_TRACE_MAX_STEPS 4096
+#define HN_STEP_MAX_LIST 1024
+#define HN_STEP_MAX_TEXT 256
 
 struct hn_step {
 	uint8_t kind;                     /* enum hn_step_kind */
@@ -51,7 +58,11 @@ struct hn_trace {
 	const struct hn_step *const *step;
 };
 
-/* `t` with one step more; shares the old steps. t may be NULL (empty). */
+/* A deep copy of one step. */
+const struct hn_step *hn_step_copy(const struct hn_step *step, struct hn_arena *a);
+
+/* `t` with one step more; copies the step, shares the old ones (not their array). t may be
+ * NULL (empty). */
 const struct hn_trace *hn_trace_append(const struct hn_trace *t, const struct hn_step *step,
 				       struct hn_arena *a);
 
@@ -62,11 +73,12 @@ const struct hn_trace *hn_trace_copy(const struct hn_trace *t, struct hn_arena *
 const struct hn_trace *hn_trace_with(const struct hn_trace *t, uint32_t i,
 				     const struct hn_step *step, struct hn_arena *a);
 
-/* Stable over versions; equal traces hash equal. */
+/* Stable over versions; equal traces hash equal. t may be NULL (empty). */
 uint64_t hn_trace_hash(const struct hn_trace *t);
 bool hn_trace_equal(const struct hn_trace *x, const struct hn_trace *y);
 
-/* Whether a hole is left. */
+/* Whether a length of the step is a hole; whether one is left in the trace. */
+bool hn_step_has_hole(const struct hn_step *step);
 bool hn_trace_complete(const struct hn_trace *t);
 
 /* `[["SP", 2, 0, 512, [4, 2, 8], 1], ...]` with Ansor's spacing; holes as null. */

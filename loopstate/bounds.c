@@ -1,0 +1,457 @@
+/* loopstate/bounds.c -- regions of stages, consumers first (see bounds.h).
+ *
+ * For a stage P attached at loop (C, i): the loops at and outside (C, i) stand still, all
+ * others run in full; every read of P below that loop, with the reader's axes written as
+ * expressions over loops, gives an interval per axis; their union is P's region.  A
+ * reader's own region was found before, because stages read only earlier stages and so
+ * all readers have greater numbers.
+ *
+ * Where an axis of the reader overshoots (a split that does not divide) and all its loops
+ * run, a fresh variable that runs over the true extent stands for it: slots n_iter_all
+ * ...
+ */
+#include "loopstate/bounds.h"
+
+#include "loopstate/bounds_box.h"
+#include "loopstate/bounds_loops.h"
+#include "loopstate/inline.h"
+
+/* The loads in an op's expressions. */
+struct loads {
+	uint32_t n;
+	const struct hn_expr **load;
+};
+
+struct infer {
+	const struct hn_state *s;
+	const struct hn_dag *dag; /* inlined */
+	struct hn_arena *a;
+	struct hn_err *err;
+	uint32_t n_iter_all;  /* loops of all stages */
+	uint32_t n_slot;      /* and a fresh variable for each axis of one op */
+	struct hn_span *loop; /* [n_slot] */
+	bool *fixed;	      /* [n_slot] for the stage at hand */
+	int32_t *first_loop;
+	struct hn_stage_bounds *stage;
+	const struct hn_expr *const *
+		*inner;	     /* [n_stage][axes]: axis value less region min */
+	struct loads *loads; /* [n_stage] */
+};
+
+/* A region being collected. */
+struct box {
+	uint32_t n_dim;
+	uint32_t n_read;
+	bool all[HN_DAG_MAX_RANK]; /* nothing known: the whole axis */
+	struct hn_interval side[HN_DAG_MAX_RANK];
+};
+
+static bool has_loops(const struct infer *x, uint32_t i)
+{
+	return x->s->dag->op[i]->kind == HN_OP_COMPUTE &&
+	       x->s->stage[i]->at != HN_AT_INLINED;
+}
+
+static const char *name_of(const struct infer *x, int32_t i)
+{
+	return x->s->dag->op[i]->name;
+}
+
+static bool attachment_is_sane(const struct infer *x, uint32_t i)
+{
+	const struct hn_stage *st = x->s->stage[i];
+
+	return st->at_stage > (int32_t)i && (uint32_t)st->at_stage < x->s->n_stage &&
+	       has_loops(x, (uint32_t)st->at_stage) && st->at_iter >= 0 &&
+	       (uint32_t)st->at_iter < x->s->stage[st->at_stage]->n_iter;
+}
+
+/* Mark the loops that stand still for what is attached where stage i is. */
+static void fix_loops(struct infer *x, uint32_t i)
+{
+	for (uint32_t k = 0; k < x->n_slot; k++) {
+		x->fixed[k] = false;
+	}
+	for (const struct hn_stage *st = x->s->stage[i]; st->at == HN_AT_ITER;
+	     st = x->s->stage[st->at_stage]) {
+		for (int32_t k = 0; k <= st->at_iter; k++) {
+			x->fixed[x->first_loop[st->at_stage] + k] = true;
+		}
+	}
+}
+
+/* Is stage r inside loop (c, iter)? */
+static bool is_inside(const struct infer *x, int32_t r, int32_t c, int32_t iter)
+{
+	if (r == c) {
+		return true;
+	}
+	for (const struct hn_stage *st = x->s->stage[r]; st->at == HN_AT_ITER;
+	     st = x->s->stage[st->at_stage]) {
+		if (st->at_stage == c) {
+			return st->at_iter >= iter;
+		}
+	}
+	return false;
+}
+
+static bool uses_fixed(const struct infer *x, const struct hn_expr *e)
+{
+	if (e->op == HN_EXPR_VAR) {
+		return e->ref >= 0 && (uint32_t)e->ref < x->n_slot && x->fixed[e->ref];
+	}
+	for (uint32_t k = 0; k < e->n_arg; k++) {
+		if (uses_fixed(x, e->arg[k])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The reader's axes as seen by the stage at hand. */
+static void reader_axes(struct infer *x, uint32_t r, const struct hn_expr **value)
+{
+	const struct hn_op *op = x->dag->op[r];
+
+	for (uint32_t k = 0; k < op->n_spatial + op->n_reduce; k++) {
+		int64_t lo, hi, extent = x->stage[r].axis[k].extent;
+		const struct hn_expr *v = x->inner[r][k];
+		int32_t fresh = (int32_t)(x->n_iter_all + k);
+
+		value[k] = x->stage[r].axis_value[k];
+		if (hn_expr_range(v, x->loop, x->n_slot, &lo, &hi) && hi < extent) {
+			continue;
+		}
+		if (!uses_fixed(x, v)) {
+			x->loop[fresh] = (struct hn_span){ 0, extent - 1 };
+			value[k] = hn_expr_binary(HN_EXPR_ADD, x->stage[r].axis[k].min,
+						  hn_expr_var(fresh, HN_I32, NULL, x->a),
+						  x->a);
+		}
+	}
+}
+
+static void box_add(struct infer *x, const struct hn_expr *load,
+		    const struct hn_expr *const *value, uint32_t n_value, struct box *box)
+{
+	const struct hn_interval_env env = { x->loop, x->fixed, x->n_slot };
+
+	for (uint32_t d = 0; d < box->n_dim; d++) {
+		const struct hn_expr *e =
+			hn_expr_substitute(load->arg[d], value, n_value, x->a);
+		struct hn_interval v;
+
+		if (box->all[d] || !hn_interval_of(e, &env, x->a, &v)) {
+			box->all[d] = true;
+		} else if (box->n_read == 0) {
+			box->side[d] = v;
+		} else {
+			box->all[d] = !hn_interval_union(box->side[d], v, &env, x->a,
+							 &box->side[d]);
+		}
+	}
+	box->n_read++;
+}
+
+static void load_visit(const struct hn_expr *e, void *ctx)
+{
+	struct loads *loads = ctx;
+
+	if (e->op == HN_EXPR_LOAD) {
+		if (loads->load != NULL) {
+			loads->load[loads->n] = e;
+		}
+		loads->n++;
+	}
+}
+
+static void visit_op(const struct hn_op *op, hn_expr_visit_fn visit, void *ctx)
+{
+	for (uint32_t k = 0; op->body != NULL && k < op->n_out; k++) {
+		hn_expr_visit(op->body[k], visit, ctx);
+	}
+	for (uint32_t k = 0; op->reduce != NULL && k < op->reduce->n; k++) {
+		hn_expr_visit(op->reduce->source[k], visit, ctx);
+	}
+	if (op->reduce != NULL && op->reduce->condition != NULL) {
+		hn_expr_visit(op->reduce->condition, visit, ctx);
+	}
+}
+
+static struct loads loads_of(const struct hn_op *op, struct hn_arena *a)
+{
+	struct loads loads = { 0 };
+
+	visit_op(op, load_visit, &loads);
+	loads.load = HN_NEW_ARRAY(a, const struct hn_expr *, loads.n);
+	loads.n = 0;
+	visit_op(op, load_visit, &loads);
+	return loads;
+}
+
+/* Every read of `producer` by stage r, into box. */
+static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box *box)
+{
+	const struct hn_op *op = x->dag->op[r];
+	const struct hn_expr *value[HN_DAG_MAX_ITERS];
+	bool ready = false;
+
+	for (uint32_t k = 0; k < x->loads[r].n; k++) {
+		if (x->loads[r].load[k]->ref != (int32_t)producer) {
+			continue;
+		}
+		if (!ready) {
+			reader_axes(x, r, value);
+			ready = true;
+		}
+		box_add(x, x->loads[r].load[k], value, op->n_spatial + op->n_reduce, box);
+	}
+}
+
+/* One side of the box as a region: never more than the axis; a constant box is cut to it.
+ */
+static struct hn_region side_region(const struct infer *x, const struct hn_axis *axis,
+				    bool all, struct hn_interval side)
+{
+	struct hn_region r = { hn_expr_int(axis->min, HN_I32, x->a), axis->extent };
+
+	if (all || side.width + 1 >= axis->extent) {
+		return r;
+	}
+	if (side.min->op != HN_EXPR_INT) {
+		return (struct hn_region){ side.min, side.width + 1 };
+	}
+	int64_t lo = side.min->u.i, hi = lo + side.width,
+		last = axis->min + axis->extent - 1;
+
+	lo = lo < axis->min ? axis->min : lo > last ? last : lo;
+	hi = hi > last ? last : hi < lo ? lo : hi;
+	return (struct hn_region){ hn_expr_int(lo, HN_I32, x->a), hi - lo + 1 };
+}
+
+/* All readers of stage i, into box; refuses a reader that is not inside i's loop. */
+static int collect(struct infer *x, uint32_t i, struct box *box)
+{
+	const struct hn_stage *st = x->s->stage[i];
+
+	for (uint32_t r = i + 1; r < x->s->n_stage; r++) {
+		uint32_t before = box->n_read;
+
+		if (!has_loops(x, r)) {
+			continue;
+		}
+		reads_of(x, r, i, box);
+		if (box->n_read > before && st->at == HN_AT_ITER &&
+		    !is_inside(x, (int32_t)r, st->at_stage, st->at_iter)) {
+			return hn_fail(
+				x->err, HONE_E_INVALID,
+				"stage %u (%s): attached at loop %d of %s, but its "
+				"consumer %s is not inside that loop",
+				i, name_of(x, (int32_t)i), st->at_iter,
+				name_of(x, st->at_stage), name_of(x, (int32_t)r));
+		}
+	}
+	return 0;
+}
+
+static int check_attachment(const struct infer *x, uint32_t i, bool is_arg,
+			    uint32_t n_read)
+{
+	const char *why = is_arg	? "it is an argument of the kernel"
+			  : n_read == 0 ? "nothing reads it"
+					: NULL;
+
+	if (x->s->stage[i]->at != HN_AT_ITER || why == NULL) {
+		return 0;
+	}
+	return hn_fail(x->err, HONE_E_INVALID, "stage %u (%s): can not be attached: %s",
+		       i, name_of(x, (int32_t)i), why);
+}
+
+/* What is needed of each axis of stage i. */
+static int stage_region(struct infer *x, uint32_t i, struct hn_region *region)
+{
+	const struct hn_op *op = x->dag->op[i];
+	bool is_arg = hn_dag_arg_of(x->dag, (int32_t)i) >= 0;
+	struct box box = { .n_dim = op->n_dim };
+
+	if (x->s->stage[i]->at == HN_AT_ITER && !attachment_is_sane(x, i)) {
+		return hn_fail(x->err, HONE_E_INVALID,
+			       "stage %u (%s): attached where there is no loop", i,
+			       op->name);
+	}
+	fix_loops(x, i);
+	int rc = collect(x, i, &box);
+
+	if (rc == 0) {
+		rc = check_attachment(x, i, is_arg, box.n_read);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	for (uint32_t k = 0; k < op->n_spatial + op->n_reduce; k++) {
+		bool all = k >= op->n_spatial || is_arg || box.n_read == 0 || box.all[k];
+
+		region[k] = side_region(x, &op->axis[k], all,
+					all ? (struct hn_interval){ 0 } : box.side[k]);
+	}
+	return 0;
+}
+
+static void add_guard(struct infer *x, struct hn_stage_loops *loops, enum hn_expr_op op,
+		      const struct hn_expr *v, int64_t limit)
+{
+	const struct hn_expr *g = hn_simplify(
+		hn_expr_binary(op, v, hn_expr_int(limit, v->dtype, x->a), x->a), x->loop,
+		x->n_slot, x->a);
+
+	if (g->op != HN_EXPR_INT || g->u.i == 0) {
+		loops->guard[loops->n_guard++] = g;
+	}
+}
+
+/* Guards against a box that may stick out of the op's own domain. */
+static void domain_guards(struct infer *x, const struct hn_axis *axis,
+			  const struct hn_region *r, const struct hn_expr *value,
+			  struct hn_stage_loops *loops)
+{
+	int64_t lo = 0, hi = 0, end = axis->min + axis->extent;
+	bool known = hn_expr_range(r->min, x->loop, x->n_slot, &lo, &hi);
+
+	if (!known || lo < axis->min) {
+		add_guard(x, loops, HN_EXPR_GE, value, axis->min);
+	}
+	if (!known || hi + r->extent > end) {
+		add_guard(x, loops, HN_EXPR_LT, value, end);
+	}
+}
+
+static int infer_stage(struct infer *x, uint32_t i)
+{
+	const struct hn_op *op = x->dag->op[i];
+	uint32_t n_axis = op->n_spatial + op->n_reduce;
+	struct hn_region *region = HN_NEW_ARRAY(x->a, struct hn_region, n_axis);
+	const struct hn_expr **value = HN_NEW_ARRAY(x->a, const struct hn_expr *, n_axis);
+	int64_t extent[HN_DAG_MAX_ITERS];
+	struct hn_stage_loops loops;
+	int rc = stage_region(x, i, region);
+
+	if (rc != 0) {
+		return rc;
+	}
+	for (uint32_t k = 0; k < n_axis; k++) {
+		extent[k] = region[k].extent;
+	}
+	const char *where = hn_arena_printf(x->a, "stage %u (%s)", i, op->name);
+
+	rc = hn_stage_loops(x->s->stage[i], where, extent, n_axis, x->first_loop[i],
+			    x->loop, x->n_slot, x->a, &loops, x->err);
+	if (rc != 0) {
+		return rc;
+	}
+	for (uint32_t k = 0; k < n_axis; k++) {
+		value[k] = hn_simplify(
+			hn_expr_binary(HN_EXPR_ADD, region[k].min, loops.value[k], x->a),
+			x->loop, x->n_slot, x->a);
+		domain_guards(x, &op->axis[k], &region[k], value[k], &loops);
+	}
+	x->inner[i] = loops.value;
+	x->stage[i] = (struct hn_stage_bounds){ .axis = region,
+						.iter_extent = loops.iter_extent,
+						.axis_value = value,
+						.n_guard = loops.n_guard,
+						.guard = loops.guard };
+	return 0;
+}
+
+static struct infer infer_make(const struct hn_state *s, struct hn_arena *a,
+			       struct hn_err *err)
+{
+	struct infer x = { .s = s, .a = a, .err = err };
+
+	x.first_loop = HN_NEW_ARRAY(a, int32_t, s->n_stage);
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		x.first_loop[i] = (int32_t)x.n_iter_all;
+		x.n_iter_all += s->stage[i]->n_iter;
+	}
+	x.n_slot = x.n_iter_all + HN_DAG_MAX_ITERS;
+	x.loop = HN_NEW_ARRAY(a, struct hn_span, x.n_slot);
+	x.fixed = HN_NEW_ARRAY(a, bool, x.n_slot);
+	x.stage = HN_NEW_ARRAY(a, struct hn_stage_bounds, s->n_stage);
+	x.inner = HN_NEW_ARRAY(a, const struct hn_expr *const *, s->n_stage);
+	x.loads = HN_NEW_ARRAY(a, struct loads, s->n_stage);
+	return x;
+}
+
+int hn_bounds_infer(const struct hn_state *s, struct hn_arena *a,
+		    const struct hn_bounds **ret, struct hn_err *err)
+{
+	struct infer x = infer_make(s, a, err);
+
+	if (!s->concrete) {
+		return hn_fail(
+			err, HONE_E_INVALID,
+			"the state still has open decisions (a sketch has no bounds)");
+	}
+	int rc = hn_inline_dag(s, a, &x.dag, err);
+
+	for (uint32_t i = s->n_stage; i-- > 0 && rc == 0;) {
+		if (has_loops(&x, i)) {
+			x.loads[i] = loads_of(x.dag->op[i], a);
+			rc = infer_stage(&x, i);
+		}
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	struct hn_bounds *b = HN_NEW(a, struct hn_bounds);
+
+	*b = (struct hn_bounds){ s->n_stage, x.first_loop, x.stage };
+	*ret = b;
+	return 0;
+}
+
+static const struct hn_stage *apply_stage(const struct hn_stage *st,
+					  const struct hn_stage_bounds *b,
+					  uint32_t n_axis, struct hn_arena *a)
+{
+	struct hn_stage *r = HN_NEW(a, struct hn_stage);
+	struct hn_iter *iter = HN_NEW_ARRAY(a, struct hn_iter, st->n_iter);
+
+	*r = *st;
+	r->iter = iter;
+	for (uint32_t k = 0; k < st->n_iter; k++) {
+		iter[k] = st->iter[k];
+		iter[k].extent = b->iter_extent[k];
+		iter[k].min = 0;
+		iter[k].min_expr = NULL;
+		if ((uint32_t)st->iter[k].var < n_axis) {
+			const struct hn_expr *min = b->axis[st->iter[k].var].min;
+			bool constant = min->op == HN_EXPR_INT;
+
+			iter[k].min = constant ? min->u.i : 0;
+			iter[k].min_expr = constant ? NULL : min;
+		}
+	}
+	return r;
+}
+
+const struct hn_state *hn_bounds_apply(const struct hn_state *s,
+				       const struct hn_bounds *b, struct hn_arena *a)
+{
+	struct hn_state *r = HN_NEW(a, struct hn_state);
+	const struct hn_stage **stage =
+		HN_NEW_ARRAY(a, const struct hn_stage *, s->n_stage);
+
+	*r = *s;
+	r->stage = stage;
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		const struct hn_op *op = s->dag->op[i];
+		bool known = b->stage[i].iter_extent != NULL;
+
+		stage[i] = known ? apply_stage(s->stage[i], &b->stage[i],
+					       op->n_spatial + op->n_reduce, a)
+				 : s->stage[i];
+	}
+	return r;
+}

@@ -1,0 +1,236 @@
+/* loopstate/bounds_box.c -- the interval of an index expression (see bounds_box.h).
+ *
+ * The expression is brought to affine form; each atom gets an interval by the rule of its
+ * operator, and the sum of intervals is the answer.  An atom without a rule, or whose
+ * rule gives up, has its constant range. */
+#include "loopstate/bounds_box.h"
+
+#include "base/arith.h"
+
+struct ctx {
+	const struct hn_interval_env *env;
+	struct hn_arena *a;
+};
+
+static const struct hn_expr *simple(const struct ctx *x, const struct hn_expr *e)
+{
+	return hn_simplify(e, x->env->loop, x->env->n_loop, x->a);
+}
+
+static const struct hn_expr *binary(const struct ctx *x, enum hn_expr_op op,
+				    const struct hn_expr *p, const struct hn_expr *q)
+{
+	return simple(x, hn_expr_binary(op, p, q, x->a));
+}
+
+static const struct hn_expr *binary_int(const struct ctx *x, enum hn_expr_op op,
+					const struct hn_expr *p, int64_t c)
+{
+	return binary(x, op, p, hn_expr_int(c, p->dtype, x->a));
+}
+
+/* Nothing in e changes while the free loops run, and e can be told before they do. */
+static bool stands_still(const struct ctx *x, const struct hn_expr *e)
+{
+	if (e->op == HN_EXPR_LOAD || e->op == HN_EXPR_LET) {
+		return false;
+	}
+	if (e->op == HN_EXPR_VAR) {
+		return e->ref >= 0 && (uint32_t)e->ref < x->env->n_loop &&
+		       x->env->fixed[e->ref];
+	}
+	for (uint32_t k = 0; k < e->n_arg; k++) {
+		if (!stands_still(x, e->arg[k])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool by_range(const struct ctx *x, const struct hn_expr *e,
+		     struct hn_interval *ret)
+{
+	int64_t lo, hi;
+
+	if (!hn_expr_range(e, x->env->loop, x->env->n_loop, &lo, &hi)) {
+		return false;
+	}
+	ret->min = hn_expr_int(lo, e->dtype, x->a);
+	ret->width = hi - lo;
+	return true;
+}
+
+static int64_t gcd(int64_t p, int64_t q)
+{
+	while (q != 0) {
+		int64_t r = p % q;
+
+		p = q;
+		q = r;
+	}
+	return p < 0 ? -p : p;
+}
+
+/* The residues of v modulo d lie in *first, *first + step, ..., at most d - 1: returns
+ * the greatest one and sets *known when there is just one. */
+static int64_t last_residue(const struct ctx *x, const struct hn_expr *v, int64_t d,
+			    bool *known)
+{
+	struct hn_affine f = hn_affine_of(v, x->env->loop, x->env->n_loop, x->a);
+	int64_t g = d;
+
+	for (uint32_t k = 0; k < f.n; k++) {
+		g = gcd(f.term[k].coef, g);
+	}
+	*known = g == d;
+	return d - g + hn_floormod(f.c, g);
+}
+
+static bool divisor(const struct hn_expr *e, int64_t *ret)
+{
+	if (e->arg[1]->op != HN_EXPR_INT || e->arg[1]->u.i <= 0) {
+		return false;
+	}
+	*ret = e->arg[1]->u.i;
+	return true;
+}
+
+static bool interval_floordiv(const struct ctx *x, const struct hn_expr *e,
+			      struct hn_interval *ret)
+{
+	struct hn_interval v;
+	int64_t d;
+	bool known;
+
+	if (!divisor(e, &d) || !hn_interval_of(e->arg[0], x->env, x->a, &v)) {
+		return false;
+	}
+	ret->min = binary_int(x, HN_EXPR_FLOORDIV, v.min, d);
+	ret->width = (last_residue(x, v.min, d, &known) + v.width) / d;
+	return true;
+}
+
+static bool interval_floormod(const struct ctx *x, const struct hn_expr *e,
+			      struct hn_interval *ret)
+{
+	struct hn_interval v;
+	int64_t d;
+	bool known;
+
+	if (!divisor(e, &d) || !hn_interval_of(e->arg[0], x->env, x->a, &v) ||
+	    v.width >= d || last_residue(x, v.min, d, &known) + v.width >= d) {
+		return false;
+	}
+	ret->min = binary_int(x, HN_EXPR_FLOORMOD, v.min, d);
+	ret->width = v.width;
+	return true;
+}
+
+/* min(p, q) and max(p, q) of intervals: their lower ends so combined, and the greater
+ * width. */
+static bool interval_minmax(const struct ctx *x, const struct hn_expr *e,
+			    struct hn_interval *ret)
+{
+	struct hn_interval p, q;
+
+	if (!hn_interval_of(e->arg[0], x->env, x->a, &p) ||
+	    !hn_interval_of(e->arg[1], x->env, x->a, &q)) {
+		return false;
+	}
+	ret->min = binary(x, e->op, p.min, q.min);
+	ret->width = p.width > q.width ? p.width : q.width;
+	return true;
+}
+
+static bool interval_choice(const struct ctx *x, const struct hn_expr *e,
+			    struct hn_interval *ret)
+{
+	struct hn_interval p, q;
+
+	if (!hn_interval_of(e->arg[1], x->env, x->a, &p) ||
+	    !hn_interval_of(e->arg[2], x->env, x->a, &q)) {
+		return false;
+	}
+	return hn_interval_union(p, q, x->env, x->a, ret);
+}
+
+typedef bool (*interval_fn)(const struct ctx *x, const struct hn_expr *e,
+			    struct hn_interval *ret);
+
+static const interval_fn rule[HN_N_EXPR] = {
+	[HN_EXPR_FLOORDIV] = interval_floordiv, [HN_EXPR_FLOORMOD] = interval_floormod,
+	[HN_EXPR_MIN] = interval_minmax,	[HN_EXPR_MAX] = interval_minmax,
+	[HN_EXPR_SELECT] = interval_choice,	[HN_EXPR_IF] = interval_choice,
+};
+
+static bool interval_atom(const struct ctx *x, const struct hn_expr *e,
+			  struct hn_interval *ret)
+{
+	if (stands_still(x, e)) {
+		*ret = (struct hn_interval){ e, 0 };
+		return true;
+	}
+	if (rule[e->op] != NULL && rule[e->op](x, e, ret)) {
+		return true;
+	}
+	return by_range(x, e, ret);
+}
+
+bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
+		    struct hn_arena *a, struct hn_interval *ret)
+{
+	const struct ctx x = { env, a };
+	struct hn_affine f = hn_affine_of(e, env->loop, env->n_loop, a);
+	const struct hn_expr *min = hn_expr_int(f.c, e->dtype, a);
+	__int128 width = 0;
+
+	for (uint32_t k = 0; k < f.n; k++) {
+		int64_t coef = f.term[k].coef;
+		struct hn_interval v;
+
+		if (coef == INT64_MIN || !interval_atom(&x, f.term[k].atom, &v)) {
+			return false;
+		}
+		const struct hn_expr *first =
+			coef > 0 ? v.min
+				 : hn_expr_binary(HN_EXPR_ADD, v.min,
+						  hn_expr_int(v.width, v.min->dtype, a),
+						  a);
+
+		min = hn_expr_binary(HN_EXPR_ADD, min,
+				     hn_expr_binary(HN_EXPR_MUL, first,
+						    hn_expr_int(coef, first->dtype, a),
+						    a),
+				     a);
+		width += (__int128)(coef > 0 ? coef : -coef) * v.width;
+		if (width >= HN_SPAN_MAX) {
+			return false;
+		}
+	}
+	ret->min = simple(&x, min);
+	ret->width = (int64_t)width;
+	return true;
+}
+
+bool hn_interval_union(struct hn_interval p, struct hn_interval q,
+		       const struct hn_interval_env *env, struct hn_arena *a,
+		       struct hn_interval *ret)
+{
+	const struct ctx x = { env, a };
+	const struct hn_expr *d = binary(&x, HN_EXPR_SUB, q.min, p.min);
+
+	if (d->op != HN_EXPR_INT) {
+		return false;
+	}
+	int64_t shift = d->u.i; /* of q against p */
+	__int128 first = shift < 0 ? shift : 0;
+	__int128 p_last = p.width, q_last = (__int128)shift + q.width;
+	__int128 width = (p_last > q_last ? p_last : q_last) - first;
+
+	if (width >= HN_SPAN_MAX) {
+		return false;
+	}
+	ret->min = shift < 0 ? q.min : p.min;
+	ret->width = (int64_t)width;
+	return true;
+}

@@ -1,0 +1,227 @@
+/* loopstate/bounds_loops.c -- extents down the relations, values up them.
+ *
+ * Relations are in order of creation: a relation's inputs are axes or made by earlier
+ * ones, so one pass forward knows every extent and one pass backward every value.  A
+ * split whose parts cover more than its parent is guarded at the parent: any axis value
+ * is then in range, also below a fuse. */
+#include "loopstate/bounds_loops.h"
+
+#include "base/arith.h"
+
+struct ctx {
+	const struct hn_stage *s;
+	const char *where;
+	struct hn_err *err;
+	struct hn_arena *a;
+	int64_t *extent;	      /* [n_var]; 0 = not known yet */
+	const struct hn_expr **value; /* [n_var] */
+	const struct hn_span *loop;
+	uint32_t n_loop;
+};
+
+static const struct hn_expr *constant(const struct ctx *x, int64_t v)
+{
+	return hn_expr_int(v, HN_I32, x->a);
+}
+
+static int bad_relation(const struct ctx *x, uint32_t i)
+{
+	return hn_fail(x->err, HONE_E_INVALID, "%s: relation %u does not fit its loops",
+		       x->where, i);
+}
+
+static int split_extents(struct ctx *x, const struct hn_rel *rel, uint32_t i)
+{
+	if (rel->parent < 0 || (uint32_t)rel->parent >= x->s->n_var || rel->n == 0) {
+		return bad_relation(x, i);
+	}
+	int64_t rest = x->extent[rel->parent];
+
+	for (uint32_t k = 0; k + 1 < rel->n && rest > 0; k++) {
+		uint32_t p = rel->inner_to_outer ? rel->n - 1 - k : k;
+		int64_t len = rel->len[p];
+
+		if (len < 1) {
+			return hn_fail(x->err, HONE_E_INVALID,
+				       "%s: a split length is not chosen yet", x->where);
+		}
+		x->extent[rel->part[p]] = len < rest ? len : rest;
+		rest = hn_ceildiv(rest, len);
+	}
+	x->extent[rel->part[rel->inner_to_outer ? 0 : rel->n - 1]] = rest;
+	return rest > 0 ? 0 : bad_relation(x, i);
+}
+
+static int fuse_extents(struct ctx *x, const struct hn_rel *rel, uint32_t i)
+{
+	int64_t product = 1;
+
+	for (uint32_t k = 0; k < rel->n; k++) {
+		if (x->extent[rel->part[k]] <= 0) {
+			return bad_relation(x, i);
+		}
+		product = hn_mul_sat(product, x->extent[rel->part[k]]);
+	}
+	x->extent[rel->parent] = product;
+	return 0;
+}
+
+static int extents(struct ctx *x)
+{
+	for (uint32_t i = 0; i < x->s->n_rel; i++) {
+		const struct hn_rel *rel = &x->s->rel[i];
+		int rc = rel->kind == HN_REL_SPLIT ? split_extents(x, rel, i)
+						   : fuse_extents(x, rel, i);
+
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static const struct hn_expr *simple(const struct ctx *x, const struct hn_expr *e)
+{
+	return hn_simplify(e, x->loop, x->n_loop, x->a);
+}
+
+/* ((p0*l1 + p1)*l2 + p2) ..., and the guard when that may pass the parent's extent. */
+static const struct hn_expr *split_value(struct ctx *x, const struct hn_rel *rel,
+					 struct hn_stage_loops *out)
+{
+	const struct hn_expr *v = NULL;
+	int64_t covered = 1, extent = x->extent[rel->parent];
+
+	for (uint32_t k = 0; k < rel->n; k++) {
+		const struct hn_expr *p = x->value[rel->part[k]];
+		int64_t len = x->extent[rel->part[k]];
+
+		if (p == NULL) {
+			return NULL;
+		}
+		covered = hn_mul_sat(covered, len);
+		v = v == NULL ? p
+			      : hn_expr_binary(HN_EXPR_ADD,
+					       hn_expr_binary(HN_EXPR_MUL, v,
+							      constant(x, len), x->a),
+					       p, x->a);
+	}
+	v = simple(x, v);
+	if (covered > extent) {
+		const struct hn_expr *g = simple(
+			x, hn_expr_binary(HN_EXPR_LT, v, constant(x, extent), x->a));
+
+		if (g->op != HN_EXPR_INT || g->u.i == 0) {
+			out->guard[out->n_guard++] = g;
+		}
+	}
+	return v;
+}
+
+/* The outermost part keeps what is left, without a remainder: a value past the end then
+ * shows. */
+static void fuse_values(struct ctx *x, const struct hn_rel *rel)
+{
+	const struct hn_expr *v = x->value[rel->parent];
+	int64_t inner = 1;
+
+	for (uint32_t k = rel->n; k-- > 0;) {
+		int64_t extent = x->extent[rel->part[k]];
+		const struct hn_expr *p =
+			hn_expr_binary(HN_EXPR_FLOORDIV, v, constant(x, inner), x->a);
+
+		if (k > 0) {
+			p = hn_expr_binary(HN_EXPR_FLOORMOD, p, constant(x, extent),
+					   x->a);
+		}
+		x->value[rel->part[k]] = extent == 1 ? constant(x, 0) : simple(x, p);
+		inner = hn_mul_sat(inner, extent);
+	}
+}
+
+static int values(struct ctx *x, struct hn_stage_loops *out)
+{
+	for (uint32_t i = x->s->n_rel; i-- > 0;) {
+		const struct hn_rel *rel = &x->s->rel[i];
+
+		if (rel->kind == HN_REL_SPLIT) {
+			x->value[rel->parent] = split_value(x, rel, out);
+		} else if (x->value[rel->parent] != NULL) {
+			fuse_values(x, rel);
+		}
+		if (x->value[rel->parent] == NULL) {
+			return bad_relation(x, i);
+		}
+	}
+	return 0;
+}
+
+static bool in_range(const struct ctx *x)
+{
+	for (uint32_t i = 0; i < x->s->n_rel; i++) {
+		const struct hn_rel *rel = &x->s->rel[i];
+		bool ok = rel->parent >= 0 && (uint32_t)rel->parent < x->s->n_var;
+
+		for (uint32_t k = 0; k < rel->n && ok; k++) {
+			ok = rel->part[k] >= 0 && (uint32_t)rel->part[k] < x->s->n_var;
+		}
+		if (!ok) {
+			return false;
+		}
+	}
+	return true;
+}
+
+int hn_stage_loops(const struct hn_stage *s, const char *where,
+		   const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
+		   struct hn_span *loop, uint32_t n_loop, struct hn_arena *a,
+		   struct hn_stage_loops *ret, struct hn_err *err)
+{
+	struct ctx x = { .s = s,
+			 .where = where,
+			 .err = err,
+			 .a = a,
+			 .extent = HN_NEW_ARRAY(a, int64_t, s->n_var),
+			 .value = HN_NEW_ARRAY(a, const struct hn_expr *, s->n_var),
+			 .loop = loop,
+			 .n_loop = n_loop };
+	struct hn_stage_loops out = { .iter_extent = HN_NEW_ARRAY(a, int64_t, s->n_iter),
+				      .value = x.value,
+				      .guard = HN_NEW_ARRAY(a, const struct hn_expr *,
+							    (size_t)s->n_rel +
+								    2 * (size_t)n_axis) };
+
+	if (s->n_var < n_axis || !in_range(&x)) {
+		return hn_fail(err, HONE_E_INVALID, "%s: its loops do not fit the op",
+			       where);
+	}
+	for (uint32_t k = 0; k < n_axis; k++) {
+		x.extent[k] = axis_extent[k];
+	}
+	int rc = extents(&x);
+
+	if (rc != 0) {
+		return rc;
+	}
+	for (uint32_t i = 0; i < s->n_iter; i++) {
+		int64_t e = x.extent[s->iter[i].var];
+		int32_t slot = first_loop + (int32_t)i;
+
+		out.iter_extent[i] = e;
+		loop[slot] = (struct hn_span){ 0, e - 1 };
+		x.value[s->iter[i].var] =
+			e == 1 ? constant(&x, 0)
+			       : hn_expr_var(slot, HN_I32, s->iter[i].name, a);
+	}
+	rc = values(&x, &out);
+	for (uint32_t k = 0; k < n_axis && rc == 0; k++) {
+		if (x.value[k] == NULL) {
+			rc = hn_fail(err, HONE_E_INVALID, "%s: axis %u has no loop left",
+				     where, k);
+		}
+	}
+	if (rc == 0) {
+		*ret = out;
+	}
+	return rc;
+}

@@ -1,0 +1,26 @@
+/* loopstate/bounds_loops.h -- from the extents of a stage's axes to its loops, and back.
+ *
+ * Internal to bounds inference.  Forward: relations make loop extents out of axis
+ * extents, by TVM's rules.  Back: axis values out of loop variables. */
+#ifndef HN_LOOPSTATE_BOUNDS_LOOPS_H
+#define HN_LOOPSTATE_BOUNDS_LOOPS_H
+
+#include "loopstate/simplify.h"
+#include "loopstate/state.h"
+
+struct hn_stage_loops {
+	int64_t *iter_extent;	      /* [n_iter] */
+	const struct hn_expr **value; /* [n_axis] 0-based value of the axis, loop space */
+	uint32_t n_guard;
+	const struct hn_expr **guard; /* conjuncts; room for 2 * n_axis more */
+};
+
+/* Extents and values of the loops of stage s, whose axes have these extents.  Writes the
+ * range of each of its loops to loop[first_loop ..], which has n_loop slots.  `where`
+ * names the stage in messages: HONE_E_INVALID when the relations do not make sense. */
+int hn_stage_loops(const struct hn_stage *s, const char *where,
+		   const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
+		   struct hn_span *loop, uint32_t n_loop, struct hn_arena *a,
+		   struct hn_stage_loops *ret, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,131 @@
+/* loopstate/dag_key.c -- the name of a computation.
+ *
+ * A canonical text of all that decides what is computed and what may be done about it,
+ * hashed. Ids, names of axes and tensors, tags and unknown attributes do not count.  The
+ * order of ops does: it is the order of stages, which records number.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "loopstate/dag_priv.h"
+
+enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG };
+
+struct attr_row {
+	const char *name;
+	enum attr_kind kind;
+};
+
+static const struct attr_row attrs[] = {
+#define ATTR(name, kind) { #name, ATTR_##kind },
+#include "loopstate/attrs.def"
+#undef ATTR
+};
+
+static void key_expr(const struct hn_expr *e, struct hn_buf *buf)
+{
+	hn_buf_printf(buf, "(%s %s", hn_expr_op_name(e->op), hn_dtype_name(e->dtype));
+	switch (e->op) {
+	case HN_EXPR_INT:
+		hn_buf_printf(buf, " %" PRId64, e->u.i);
+		break;
+	case HN_EXPR_FLOAT:
+		hn_buf_printf(buf, " %a", e->u.f);
+		break;
+	case HN_EXPR_CALL:
+		hn_buf_printf(buf, " %s", hn_fn_name((enum hn_fn)e->ref));
+		break;
+	default:
+		hn_buf_printf(buf, " %" PRId32 ".%" PRId32, e->ref, e->out);
+	}
+	for (uint32_t i = 0; i < e->n_arg; i++) {
+		key_expr(e->arg[i], buf);
+	}
+	hn_buf_putc(buf, ')');
+}
+
+static void key_owned(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
+{
+	hn_buf_printf(ctx, " %s %" PRIu32 " ", owner, k);
+	key_expr(e, ctx);
+}
+
+/* An item by what it stands for, so that renaming changes nothing; by itself when it
+ * stands for nothing. */
+static void key_item(const struct hn_dag *dag, const struct hn_op *op,
+		     enum attr_kind kind, const char *item, struct hn_buf *buf)
+{
+	uint32_t n = kind == ATTR_OPS ? dag->n_op : op->n_spatial + op->n_reduce;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *s = kind == ATTR_OPS ? dag->op[i]->id : op->axis[i].name;
+
+		if (strcmp(s, item) == 0) {
+			hn_buf_printf(buf, " %" PRIu32, i);
+			return;
+		}
+	}
+	for (uint32_t i = 0; kind == ATTR_OPS && i < n; i++) {
+		if (strcmp(dag->op[i]->name, item) == 0) {
+			hn_buf_printf(buf, " %" PRIu32, i);
+			return;
+		}
+	}
+	hn_buf_putc(buf, ' ');
+	hn_buf_json_string(buf, item);
+}
+
+static void key_attrs(const struct hn_dag *dag, const struct hn_op *op,
+		      struct hn_buf *buf)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(attrs); i++) {
+		const struct hn_attr *attr = hn_op_attr(op, attrs[i].name);
+
+		if (attr == NULL) {
+			continue;
+		}
+		hn_buf_printf(buf, " %s", attrs[i].name);
+		for (uint32_t j = 0; attrs[i].kind != ATTR_FLAG && j < attr->n_item;
+		     j++) {
+			key_item(dag, op, attrs[i].kind, attr->item[j], buf);
+		}
+	}
+}
+
+static void key_op(const struct hn_dag *dag, const struct hn_op *op, struct hn_buf *buf)
+{
+	hn_buf_puts(buf, op->kind == HN_OP_COMPUTE ? "compute [" : "input [");
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		hn_buf_printf(buf, " %" PRId64, op->shape[d]);
+	}
+	hn_buf_puts(buf, " ]");
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		hn_buf_printf(buf, " %s", hn_dtype_name(op->dtype[k]));
+	}
+	for (uint32_t i = op->n_spatial; i < op->n_spatial + op->n_reduce; i++) {
+		hn_buf_printf(buf, " over %" PRId64 " %" PRId64, op->axis[i].min,
+			      op->axis[i].extent);
+	}
+	hn_dag_op_exprs(op, key_owned, buf);
+	key_attrs(dag, op, buf);
+	hn_buf_putc(buf, '\n');
+}
+
+void hn_dag_key(const struct hn_dag *dag, char key[HN_KEY_BYTES])
+{
+	struct hn_buf buf;
+
+	hn_buf_init(&buf);
+	hn_buf_puts(&buf, "hone-dag-key/1\n");
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		key_op(dag, dag->op[i], &buf);
+	}
+	hn_buf_puts(&buf, "args");
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		hn_buf_printf(&buf, " %" PRId32, dag->arg[i]);
+	}
+	hn_assert(!buf.failed);
+	hn_sha256_hex(buf.s, buf.n, key);
+	hn_buf_fini(&buf);
+}

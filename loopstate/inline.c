@@ -1,0 +1,217 @@
+/* loopstate/inline.c -- substitution of inlined stages (see inline.h).
+ *
+ * Relies on the dag's order: an op reads only earlier ops, so each body is substituted
+ * after those it reads.  Names bound by `let` in an inlined body get fresh slots each
+ * time, so that an index which holds a let name of the reader is never captured. */
+#include "loopstate/inline.h"
+
+#include <string.h>
+
+#include "loopstate/simplify.h"
+
+struct ctx {
+	const struct hn_state *s;
+	const struct hn_op **op; /* substituted so far */
+	uint64_t n_node;	 /* added to the body at hand */
+	int32_t next_let;
+	bool changed, over;
+};
+
+int32_t hn_dag_arg_of(const struct hn_dag *dag, int32_t op)
+{
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		if (dag->arg[i] == op) {
+			return (int32_t)i;
+		}
+	}
+	return -1;
+}
+
+static bool is_inlined(const struct hn_state *s, int32_t stage)
+{
+	return s->stage[stage]->at == HN_AT_INLINED;
+}
+
+struct tally {
+	uint64_t nodes;
+	uint64_t uses[HN_DAG_MAX_ITERS]; /* of each axis */
+	int32_t max_let;		 /* -1 = none */
+};
+
+static void tally_visit(const struct hn_expr *e, void *ctx)
+{
+	struct tally *t = ctx;
+
+	t->nodes++;
+	if (e->op == HN_EXPR_VAR && e->ref >= 0 && e->ref < HN_DAG_MAX_ITERS) {
+		t->uses[e->ref]++;
+	}
+	if (e->op == HN_EXPR_LET && e->ref > t->max_let) {
+		t->max_let = e->ref;
+	}
+}
+
+static struct tally tally_of(const struct hn_expr *e)
+{
+	struct tally t = { .max_let = -1 };
+
+	hn_expr_visit(e, tally_visit, &t);
+	return t;
+}
+
+static const struct hn_expr *let_map(const struct hn_expr *e, void *ctx,
+				     struct hn_arena *a)
+{
+	const int32_t *shift = ctx;
+	bool named = e->op == HN_EXPR_LET || e->op == HN_EXPR_VAR;
+
+	if (!named || e->ref < HN_SLOT_LET) {
+		return e;
+	}
+	struct hn_expr like = *e;
+
+	like.ref += *shift;
+	return hn_expr_with_args(&like, e->arg, e->n_arg, a);
+}
+
+static const struct hn_expr *index_as(const struct hn_expr *e, enum hn_dtype t,
+				      struct hn_arena *a)
+{
+	const struct hn_expr like = { .op = HN_EXPR_CAST, .dtype = (uint8_t)t };
+
+	return e->dtype == t ? e : hn_expr_with_args(&like, &e, 1, a);
+}
+
+static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
+				      struct hn_arena *a)
+{
+	struct ctx *x = ctx;
+
+	if (e->op != HN_EXPR_LOAD || !is_inlined(x->s, e->ref) || x->over) {
+		return e;
+	}
+	const struct hn_expr *body = x->op[e->ref]->body[e->out];
+	struct tally t = tally_of(body);
+
+	x->n_node += t.nodes;
+	for (uint32_t d = 0; d < e->n_arg; d++) {
+		x->n_node += t.uses[d] * tally_of(e->arg[d]).nodes;
+	}
+	x->over = x->n_node > HN_INLINE_MAX_NODES;
+	if (x->over) {
+		return e;
+	}
+	x->changed = true;
+	if (t.max_let >= 0) {
+		int32_t shift = x->next_let - HN_SLOT_LET;
+
+		body = hn_expr_map(body, let_map, &shift, a);
+		x->next_let += t.max_let - HN_SLOT_LET + 1;
+	}
+	const struct hn_expr *index[HN_DAG_MAX_RANK];
+
+	for (uint32_t d = 0; d < e->n_arg; d++) {
+		index[d] = index_as(e->arg[d], HN_I32, a);
+	}
+	return hn_expr_substitute(body, index, e->n_arg, a);
+}
+
+static const struct hn_expr *inline_expr(struct ctx *x, const struct hn_op *op,
+					 const struct hn_expr *e, struct hn_arena *a)
+{
+	struct hn_span range[HN_DAG_MAX_ITERS];
+	uint32_t n_axis = op->n_spatial + op->n_reduce;
+	int32_t max_let = tally_of(e).max_let;
+
+	x->changed = false;
+	x->next_let = max_let < 0 ? HN_SLOT_LET : max_let + 1;
+	const struct hn_expr *r = hn_expr_map(e, load_map, x, a);
+
+	if (!x->changed) {
+		return e;
+	}
+	for (uint32_t k = 0; k < n_axis; k++) {
+		range[k].lo = op->axis[k].min;
+		range[k].hi = op->axis[k].min + op->axis[k].extent - 1;
+	}
+	return hn_simplify(r, range, n_axis, a);
+}
+
+static const struct hn_expr *const *inline_list(struct ctx *x, const struct hn_op *op,
+						const struct hn_expr *const *e,
+						uint32_t n, struct hn_arena *a)
+{
+	const struct hn_expr **r = HN_NEW_ARRAY(a, const struct hn_expr *, n);
+
+	for (uint32_t k = 0; k < n; k++) {
+		r[k] = inline_expr(x, op, e[k], a);
+	}
+	return r;
+}
+
+static const struct hn_op *inline_op(struct ctx *x, const struct hn_op *op,
+				     struct hn_arena *a)
+{
+	struct hn_op *r = HN_NEW(a, struct hn_op);
+
+	*r = *op;
+	x->n_node = 0;
+	if (op->body != NULL) {
+		r->body = inline_list(x, op, op->body, op->n_out, a);
+	}
+	if (op->reduce != NULL) {
+		struct hn_reduce *red = HN_NEW(a, struct hn_reduce);
+
+		*red = *op->reduce;
+		red->source = inline_list(x, op, red->source, red->n, a);
+		if (red->condition != NULL) {
+			red->condition = inline_expr(x, op, red->condition, a);
+		}
+		r->reduce = red;
+	}
+	return r;
+}
+
+static int check_inlined(const struct hn_state *s, uint32_t stage, struct hn_err *err)
+{
+	const struct hn_op *op = s->dag->op[stage];
+	const char *why = op->kind != HN_OP_COMPUTE ? "it is an input"
+			  : op->body == NULL	    ? "it is a reduction"
+			  : hn_dag_arg_of(s->dag, (int32_t)stage) >= 0
+				  ? "it is an argument of the kernel"
+				  : NULL;
+
+	return why == NULL ? 0
+			   : hn_fail(err, HONE_E_INVALID,
+				     "stage %u (%s): can not be inlined: %s", stage,
+				     op->name, why);
+}
+
+int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_dag **ret,
+		  struct hn_err *err)
+{
+	struct ctx x = { .s = s,
+			 .op = HN_NEW_ARRAY(a, const struct hn_op *, s->n_stage) };
+
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		x.op[i] = s->dag->op[i];
+		if (is_inlined(s, (int32_t)i) && check_inlined(s, i, err) != 0) {
+			return -HONE_E_INVALID;
+		}
+		if (s->dag->op[i]->kind == HN_OP_COMPUTE) {
+			x.op[i] = inline_op(&x, s->dag->op[i], a);
+		}
+		if (x.over) {
+			return hn_fail(err, HONE_E_UNSUPPORTED,
+				       "stage %u (%s): its body grows past %d nodes when "
+				       "its producers are inlined; inline fewer stages",
+				       i, s->dag->op[i]->name, HN_INLINE_MAX_NODES);
+		}
+	}
+	struct hn_dag *dag = HN_NEW(a, struct hn_dag);
+
+	*dag = *s->dag;
+	dag->op = x.op;
+	*ret = dag;
+	return 0;
+}

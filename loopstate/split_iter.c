@@ -1,0 +1,168 @@
+/* split_iter.c -- one loop cut into several.
+ *
+ * Lengths need not divide: the rest is rounded up, and bounds.c finds the guard.  Extents
+ * are worked out from the first length given (innermost when inner_to_outer); once one is
+ * unknown, so is everything computed after it.
+ */
+#include "loopstate/split_iter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "loopstate/attach.h"
+#include "loopstate/state_int.h"
+
+#define PART_NAME_BYTES 12 /* ".255" and some */
+
+int hn_split_iter_check(const struct hn_state *s, const struct hn_step *step,
+			const int64_t *len, uint32_t n_len, struct hn_err *err)
+{
+	int rc = hn_step_check_iter(s, step, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	const struct hn_stage *st = s->stage[step->stage];
+
+	if (n_len > HN_STAGE_MAX_ITERS || st->n_iter + n_len > HN_STAGE_MAX_ITERS) {
+		return hn_step_refuse(s, step, err, "more than %d iterators",
+				      HN_STAGE_MAX_ITERS);
+	}
+	if (st->n_rel >= HN_STAGE_MAX_RELS ||
+	    strlen(st->iter[step->a[0]].name) + PART_NAME_BYTES > HN_STATE_MAX_NAME) {
+		return hn_step_refuse(s, step, err, "split and fused too often");
+	}
+	for (uint32_t i = 0; i < n_len; i++) {
+		if (len[i] != HN_HOLE && (len[i] < 1 || len[i] > HN_SPLIT_MAX_LEN)) {
+			return hn_step_refuse(s, step, err,
+					      "length %" PRId64
+					      " must lie in 1..%" PRId64,
+					      len[i], (int64_t)HN_SPLIT_MAX_LEN);
+		}
+	}
+	return 0;
+}
+
+static const char *part_name(const char *parent, uint32_t k, struct hn_arena *a)
+{
+	char digits[PART_NAME_BYTES];
+	uint32_t n = sizeof(digits);
+	size_t n_parent = strlen(parent);
+
+	do {
+		digits[--n] = (char)('0' + k % 10);
+		k /= 10;
+	} while (k > 0);
+	digits[--n] = '.';
+
+	char *name = hn_arena_alloc(a, n_parent + sizeof(digits) - n + 1);
+
+	memcpy(name, parent, n_parent);
+	memcpy(name + n_parent, digits + n, sizeof(digits) - n);
+	return name;
+}
+
+/* part[k] gets extent and min; the parent's min goes to the part computed first. */
+static void set_extents(const struct hn_iter *parent, const int64_t *len, uint32_t n_len,
+			bool inner_to_outer, struct hn_iter *part)
+{
+	int64_t rest = parent->extent, min = parent->min;
+
+	for (uint32_t i = 0; i < n_len; i++) {
+		uint32_t k = inner_to_outer ? n_len - i : i;
+		int64_t f = len[inner_to_outer ? n_len - 1 - i : i];
+
+		if (f == HN_HOLE) {
+			rest = HN_EXTENT_UNKNOWN;
+		}
+		if (rest == HN_EXTENT_UNKNOWN) {
+			part[k].extent = HN_EXTENT_UNKNOWN;
+			min = 0;
+			continue;
+		}
+		part[k].extent = f;
+		part[k].min = min;
+		rest = hn_ceildiv(rest, f);
+		min = 0;
+	}
+	part[inner_to_outer ? 0 : n_len].extent = rest;
+	part[inner_to_outer ? 0 : n_len].min = min;
+}
+
+static void add_relation(struct hn_stage *st, int32_t parent, const int64_t *len,
+			 uint32_t n_len, bool inner_to_outer, struct hn_arena *a)
+{
+	uint32_t n = n_len + 1, rest = inner_to_outer ? 0 : n_len;
+	int32_t *part = HN_NEW_ARRAY(a, int32_t, n);
+	int64_t *part_len = HN_NEW_ARRAY(a, int64_t, n);
+
+	for (uint32_t k = 0; k < n; k++) {
+		part[k] = (int32_t)(st->n_var + k);
+		part_len[k] = k == rest ? HN_HOLE : len[inner_to_outer ? k - 1 : k];
+	}
+	*hn_stage_add_rel(st, a) = (struct hn_rel){
+		.kind = HN_REL_SPLIT,
+		.inner_to_outer = inner_to_outer,
+		.n = n,
+		.parent = parent,
+		.part = part,
+		.len = part_len,
+	};
+	st->n_var += n;
+}
+
+const struct hn_state *hn_split_iter_apply(const struct hn_state *s,
+					   const struct hn_step *step, const int64_t *len,
+					   uint32_t n_len, bool inner_to_outer,
+					   struct hn_arena *a)
+{
+	struct hn_state *n = hn_state_dup(s, a);
+	struct hn_stage *st = hn_state_own_stage(n, step->stage, a);
+	uint32_t at = (uint32_t)step->a[0], n_old = st->n_iter;
+	const struct hn_iter *old = st->iter;
+	struct hn_iter *iter = HN_NEW_ARRAY(a, struct hn_iter, n_old + n_len);
+	int32_t to[HN_STAGE_MAX_ITERS];
+
+	memcpy(iter, old, at * sizeof(*iter));
+	memcpy(iter + at + n_len + 1, old + at + 1, (n_old - at - 1) * sizeof(*iter));
+	for (uint32_t k = 0; k <= n_len; k++) {
+		iter[at + k] = (struct hn_iter){
+			.name = part_name(old[at].name, k, a),
+			.kind = old[at].kind,
+			.ann = HN_ANN_NONE,
+			.var = (int32_t)(st->n_var + k),
+		};
+	}
+	set_extents(&old[at], len, n_len, inner_to_outer, iter + at);
+	add_relation(st, old[at].var, len, n_len, inner_to_outer, a);
+	st->iter = iter;
+	st->n_iter = n_old + n_len;
+	for (uint32_t i = 0; i < n_old; i++) {
+		to[i] = (int32_t)(i < at ? i : i + n_len);
+	}
+	hn_attach_renumber(n, step->stage, to, a);
+	return n;
+}
+
+const struct hn_step *hn_split_iter_source(const struct hn_state *s, int64_t i)
+{
+	if (i < 0 || i >= s->trace->n_step || s->trace->step[i]->kind != HN_STEP_split) {
+		return NULL;
+	}
+	return s->trace->step[i];
+}
+
+int64_t hn_split_iter_product(const int64_t *len, uint32_t n)
+{
+	int64_t product = 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (len[i] == HN_HOLE) {
+			return HN_HOLE;
+		}
+		product = hn_mul_sat(product, len[i]);
+	}
+	return product;
+}

@@ -1,0 +1,62 @@
+/* step/annotate.c -- AN: say how a loop is to be run (iters.def). */
+#include "loopstate/step.h"
+
+#include <inttypes.h>
+
+#include "loopstate/state_int.h"
+
+static const char *const keyword[] = {
+#define ANN(name, number, keyword, target) [number] = keyword,
+#include "loopstate/iters.def"
+#undef ANN
+};
+
+static int annotate_check(const struct hn_state *s, const struct hn_step *step,
+			  struct hn_err *err)
+{
+	int rc = hn_step_check_iter(s, step, err);
+	int64_t ann = step->a[HN_AN_ANN];
+
+	if (rc != 0) {
+		return rc;
+	}
+	if (ann < 0 || ann >= (int64_t)HN_COUNT_OF(keyword) || keyword[ann] == NULL) {
+		return hn_step_refuse(s, step, err, "unknown annotation %" PRId64, ann);
+	}
+	uint8_t old = s->stage[step->stage]->iter[step->a[HN_AN_ITER]].ann;
+
+	if (old != HN_ANN_NONE) {
+		return hn_step_refuse(s, step, err, "%s is annotated %s already",
+				      hn_step_iter_name(s, step), keyword[old]);
+	}
+	return 0;
+}
+
+static const struct hn_state *
+annotate_apply(const struct hn_state *s, const struct hn_step *step, struct hn_arena *a)
+{
+	struct hn_state *n = hn_state_dup(s, a);
+	struct hn_stage *st = hn_state_own_stage(n, step->stage, a);
+	struct hn_iter *iter = hn_stage_own_iters(st, st->n_iter, a);
+
+	iter[step->a[HN_AN_ITER]].ann = (uint8_t)step->a[HN_AN_ANN];
+	return n;
+}
+
+static void annotate_explain(const struct hn_state *s, const struct hn_step *step,
+			     struct hn_buf *buf)
+{
+	hn_buf_printf(buf, "mark loop %s of %s: %s", hn_step_iter_name(s, step),
+		      hn_state_op(s, step->stage)->name, keyword[step->a[HN_AN_ANN]]);
+}
+
+const struct hn_step_ops hn_step_annotate = {
+	.tag = "AN",
+	.name = "annotate",
+	.field = {{HN_FIELD_STAGE, "stage"},
+		  {HN_FIELD_ITER, "iter"},
+		  {HN_FIELD_INT, "annotation"}},
+	.check = annotate_check,
+	.apply = annotate_apply,
+	.explain = annotate_explain,
+};

@@ -1,0 +1,34 @@
+/* step/compute_root.c -- CR: compute a stage on its own, in full. */
+#include "loopstate/step.h"
+
+#include "loopstate/attach.h"
+#include "loopstate/state_int.h"
+
+static const struct hn_state *root_apply(const struct hn_state *s,
+					 const struct hn_step *step, struct hn_arena *a)
+{
+	struct hn_state *n = hn_state_dup(s, a);
+
+	hn_attach_remove(n, step->stage, a);
+
+	struct hn_stage *st = hn_state_own_stage(n, step->stage, a);
+
+	st->at = HN_AT_ROOT;
+	hn_stage_forget_extents(st, a);
+	return n;
+}
+
+static void root_explain(const struct hn_state *s, const struct hn_step *step,
+			 struct hn_buf *buf)
+{
+	hn_buf_printf(buf, "compute %s on its own", hn_state_op(s, step->stage)->name);
+}
+
+const struct hn_step_ops hn_step_compute_root = {
+	.tag = "CR",
+	.name = "compute_root",
+	.field = {{HN_FIELD_STAGE, "stage"}},
+	.check = hn_step_check_computed,
+	.apply = root_apply,
+	.explain = root_explain,
+};
