@@ -1,7 +1,7 @@
 /* search/policy.h -- which program next.  Search asks and is told; it never measures.
  *
- * So it runs the same under a real board, a fake one, a stored log or a fleet.  Same seed and
- * same told results give the same candidates, bit for bit.
+ * So it runs the same under a real board, a fake one, a stored log or a fleet.  Same seed
+ * and same told results give the same candidates, bit for bit.
  */
 #ifndef HN_SEARCH_POLICY_H
 #define HN_SEARCH_POLICY_H
@@ -19,8 +19,9 @@ struct hn_task {
 
 struct hn_candidate {
 	const struct hn_trace *trace; /* complete; in the arena given to ask */
-	const char *origin;           /* "sample", "mutate:tile", "warm": for explain and counters */
-	double score;                 /* the model's prediction, 0 when it made none */
+	const char
+		*origin; /* "sample", "mutate:tile", "warm": for explain and counters */
+	double score;	 /* the model's prediction, 0 when it made none */
 };
 
 struct hn_told {
@@ -33,15 +34,17 @@ struct hn_policy; /* an instance; owned by the caller, one thread at a time */
 
 struct hn_policy_ops {
 	const char *name;
-	/* The task must outlive the policy. HONE_E_UNSUPPORTED when the target has no recipe. */
-	int (*create)(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err);
+	/* The task must outlive the policy. HONE_E_UNSUPPORTED when the target has no
+	 * recipe. */
+	int (*create)(const struct hn_task *task, struct hn_policy **ret,
+		      struct hn_err *err);
 	void (*destroy)(struct hn_policy *p); /* NULL is fine */
-	/* At most n new candidates, none asked for or told before; returns how many (0 = the
-	 * space is exhausted). */
+	/* At most n new candidates, none asked for or told before; returns how many (0 =
+	 * the space is exhausted). */
 	uint32_t (*ask)(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 			struct hn_candidate *ret);
-	/* Results, of asked candidates or of stored records (a warm start); copied. Traces that
-	 * do not replay on the task's dag are ignored. */
+	/* Results, of asked candidates or of stored records (a warm start); copied.
+	 * Traces that do not replay on the task's dag are ignored. */
 	void (*tell)(struct hn_policy *p, const struct hn_told *told, uint32_t n);
 };
 

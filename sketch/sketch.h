@@ -1,9 +1,10 @@
 /* sketch/sketch.h -- program structures (sketches) and their completion.
  *
  * A sketch is a trace with holes.  Rules derive them stage by stage, from the last to the
- * first, breadth first; the ordered recipe of a target family is a row list in recipes.def,
- * the only place where order lives.  Fills then make a complete program at random, legally.
- * Source: Ansor (OSDI'20) sections 4.1 and 4.2; exact behaviour: ansor.md sections 4 and 5.1.
+ * first, breadth first; the ordered recipe of a target family is a row list in
+ * recipes.def, the only place where order lives.  Fills then make a complete program at
+ * random, legally. Source: Ansor (OSDI'20) sections 4.1 and 4.2; exact behaviour:
+ * ansor.md sections 4 and 5.1.
  */
 #ifndef HN_SKETCH_SKETCH_H
 #define HN_SKETCH_SKETCH_H
@@ -13,9 +14,46 @@
 #include "loopstate/state.h"
 #include "target/target.h"
 
+/* What a split with open lengths is for. */
+enum hn_hole_role {
+	HN_HOLE_SPATIAL, /* a spatial axis of a multi-level tiling */
+	HN_HOLE_REDUCE,	 /* a reduction axis of one */
+	HN_HOLE_RFACTOR, /* the split whose part becomes a spatial axis */
+	HN_HOLE_PLAIN	 /* any other split */
+};
+
+struct hn_hole {
+	uint32_t step;	/* the SP step in the sketch's trace */
+	uint8_t role;	/* enum hn_hole_role */
+	bool innermost; /* its last part is the innermost loop of its stage */
+	int32_t stage;	/* whose, numbered as in the finished sketch */
+	int32_t axis;	/* of that stage's op; -1 for a fused loop */
+	uint32_t n_len; /* open lengths */
+	int64_t extent; /* of what is split, >= 1 */
+};
+
 struct hn_sketch {
-	const struct hn_state *state; /* holes open: state->concrete is false unless none is left */
-	const char *rules;            /* names of the rules that made it, "tile_fuse,inline,..." */
+	/* Holes open: state->concrete is false unless none is left. */
+	const struct hn_state *state;
+	const char *rules; /* names of the rules that made it, "tile_fuse,inline,..." */
+	uint32_t n_hole;
+	const struct hn_hole *hole; /* in step order; those of one stage stand together */
+};
+
+/* The decisions of one complete program of a sketch, as data: what mutation edits.  A
+ * decision left open (-1, n = 0) is drawn anew when the program is rebuilt. */
+struct hn_plan_stage {
+	int32_t at; /* -1 open; HN_AT_ROOT; HN_AT_ITER at (at_stage, at_iter) */
+	/* Iterator numbering: after the sketch, before the rest. */
+	int32_t at_stage, at_iter;
+	int32_t strip;	  /* length cut from the innermost spatial loop; 0 = not cut */
+	int32_t parallel; /* how many outer loops run in parallel, fused; 0 = none */
+	int32_t unroll;	  /* auto_unroll_max_step; 0 = none */
+};
+
+struct hn_plan {
+	const int64_t *const *len; /* [n_hole] lengths of that hole; NULL = open */
+	const struct hn_plan_stage *stage; /* [n_stage] */
 };
 
 struct hn_sketches {
@@ -26,15 +64,43 @@ struct hn_sketches {
 /* All sketches of dag for the target, in Ansor's order. At least one (the initial state).
  * HONE_E_UNSUPPORTED when no recipe serves the target. */
 int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
-		       struct hn_arena *a, struct hn_sketches *ret, struct hn_err *err)
-	HN_NODISCARD;
+		       struct hn_arena *a, struct hn_sketches *ret,
+		       struct hn_err *err) HN_NODISCARD;
 
 /* Complete a sketch at random: tile sizes, compute locations, parallel, unroll, vector.
- * Returns HN_VERDICT_OK and *ret (concrete, bounds not applied), or the verdict that dropped it.
- * Same rng state, same result. */
-enum hn_verdict hn_sketch_fill(const struct hn_sketch *sketch, const struct hn_target *target,
-			       struct hn_rng *rng, struct hn_arena *a,
-			       const struct hn_state **ret);
+ * Returns HN_VERDICT_OK and *ret (concrete, bounds not applied), or the verdict that
+ * dropped it. Same rng state, same result. */
+enum hn_verdict hn_sketch_fill(const struct hn_sketch *sketch,
+			       const struct hn_target *target, struct hn_rng *rng,
+			       struct hn_arena *a, const struct hn_state **ret);
+
+/* Every decision open. */
+struct hn_plan *hn_plan_open(const struct hn_sketch *sketch, struct hn_arena *a);
+
+/* A copy whose arrays may be written: *ret_len and *ret_stage are the copy's. */
+struct hn_plan *hn_plan_copy(const struct hn_sketch *sketch, const struct hn_plan *plan,
+			     const int64_t ***ret_len, struct hn_plan_stage **ret_stage,
+			     struct hn_arena *a);
+
+/* Read the decisions back from a complete trace; false when the trace is none of the
+ * sketch. */
+bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
+		struct hn_arena *a, struct hn_plan **ret);
+
+/* hn_sketch_fill, but decisions that the plan holds are taken from it where they are
+ * legal, and only the others are drawn.  plan NULL = all open. */
+enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
+				  const struct hn_plan *plan,
+				  const struct hn_target *target, struct hn_rng *rng,
+				  struct hn_arena *a, const struct hn_state **ret);
+
+/* What unroll fills and mutations choose from; *ret_n values. */
+const int32_t *hn_unroll_choices(uint32_t *ret_n);
+
+/* Draw lengths for one hole by Ansor's rule: uniform over the ordered divisor tuples
+ * whose last length is at most 64. */
+const int64_t *hn_tile_uniform(int64_t extent, uint32_t n_len, struct hn_rng *rng,
+			       struct hn_arena *a);
 
 /* A rule's answer about (state, stage). */
 enum hn_rule_answer { HN_RULE_SKIP, HN_RULE_APPLY, HN_RULE_APPLY_AND_STOP };
@@ -56,17 +122,24 @@ struct hn_rule_ctx {
 
 struct hn_rule_ops {
 	const char *name;
-	enum hn_rule_answer (*meets)(const struct hn_rule_ctx *ctx, const struct hn_state *s,
-				     int32_t stage);
-	void (*derive)(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
-		       struct hn_rule_results *ret);
+	enum hn_rule_answer (*meets)(const struct hn_rule_ctx *ctx,
+				     const struct hn_state *s, int32_t stage);
+	void (*derive)(const struct hn_rule_ctx *ctx, const struct hn_state *s,
+		       int32_t stage, struct hn_rule_results *ret);
+};
+
+struct hn_fill_ctx {
+	const struct hn_sketch *sketch;
+	const struct hn_plan *plan; /* decisions already taken; never NULL */
+	const struct hn_target *target;
+	struct hn_rng *rng;
+	struct hn_arena *arena;
 };
 
 /* One way to decide what a sketch left open. */
 struct hn_fill_ops {
 	const char *name;
-	enum hn_verdict (*fill)(const struct hn_target *target, const struct hn_state *s,
-				struct hn_rng *rng, struct hn_arena *a,
+	enum hn_verdict (*fill)(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 				const struct hn_state **ret);
 };
 

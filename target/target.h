@@ -1,7 +1,7 @@
 /* target/target.h -- hardware as data: capability bits and numbers.
  *
- * Search, sketch and cost model read these and never a target's name.  A target prints to and
- * parses from one line of text, which is also its key in the store:
+ * Search, sketch and cost model read these and never a target's name.  A target prints to
+ * and parses from one line of text, which is also its key in the store:
  *
  *     cpu -isa=x86-64-avx2 -num_cores=2 -vector_unit_bytes=32 ...
  */
@@ -16,36 +16,38 @@
 #include "base/err.h"
 
 enum hn_param {
-#define PARAM(name, unit, fallback, text) HN_PARAM_##name,
+#define PARAM(name, unit, fallback, least, greatest, text) HN_PARAM_##name,
 #include "target/params.def"
 #undef PARAM
 	HN_N_PARAM
 };
 
 enum hn_cap { /* bits */
-	HN_CAP_VECTOR = 1,
-	HN_CAP_THREADS = 2,      /* parallel loops on cores */
-	HN_CAP_SHARED = 4,       /* block-shared memory */
-	HN_CAP_GPU_THREADS = 8,  /* block and thread indices */
-	HN_CAP_MATRIX_UNIT = 16,
-	HN_CAP_EXPLICIT_BUFFERS = 32,
-	HN_CAP_FMA = 64,
-	HN_CAP_MASKED_VECTOR = 128 /* cheap masked loads and stores */
+	      HN_CAP_VECTOR = 1,
+	      HN_CAP_THREADS = 2,     /* parallel loops on cores */
+	      HN_CAP_SHARED = 4,      /* block-shared memory */
+	      HN_CAP_GPU_THREADS = 8, /* block and thread indices */
+	      HN_CAP_MATRIX_UNIT = 16,
+	      HN_CAP_EXPLICIT_BUFFERS = 32,
+	      HN_CAP_FMA = 64,
+	      HN_CAP_MASKED_VECTOR = 128 /* cheap masked loads and stores */
 };
 
 struct hn_target {
-	const char *kind;   /* "cpu", "cuda", "npu": the row of targets.def; recipes, emitters and
-			     * board drivers are found by it, nothing branches on it */
-	const char *isa;    /* "x86-64-avx2"; the emitter's word for what may be executed */
-	uint32_t caps;      /* enum hn_cap bits */
+	const char
+		*kind; /* "cpu", "cuda", "npu": the row of targets.def; recipes, emitters
+			* and board drivers are found by it, nothing branches on it */
+	const char *isa; /* "x86-64-avx2"; the emitter's word for what may be executed */
+	uint32_t caps;	 /* enum hn_cap bits */
 	int64_t param[HN_N_PARAM];
 };
 
-/* This machine, read from the CPU itself (feature bits, cores this process may use, caches). */
+/* This machine, read from the CPU itself (feature bits, cores this process may use,
+ * caches). */
 void hn_target_host(struct hn_arena *a, struct hn_target *ret);
 
-/* Parse the line; "native" is this machine; parameters left out take the host's value when the
- * isa is the host's, else the default. HONE_E_INVALID names the word. */
+/* Parse the line; "native" is this machine; parameters left out take the host's value
+ * when the isa is the host's, else the default. HONE_E_INVALID names the word. */
 int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
 		    struct hn_err *err) HN_NODISCARD;
 

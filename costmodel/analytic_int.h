@@ -1,0 +1,53 @@
+/* costmodel/analytic_int.h -- one statement of a loop tree as the analytic model sees it:
+ * the loops around it, and how each access moves through memory along each of them.
+ */
+#ifndef HN_COSTMODEL_ANALYTIC_INT_H
+#define HN_COSTMODEL_ANALYTIC_INT_H
+
+#include "costmodel/model.h"
+
+#define HN_VIEW_MAX_LOOPS 128
+#define HN_VIEW_MAX_STREAMS 48
+
+struct hn_stream { /* one access */
+	bool store;
+	int64_t elem_bytes;
+	uint32_t n_dim;
+	const struct hn_buffer *buffer;
+	int64_t *span;	 /* [n_dim * n_loop] how far index d goes while loop l runs */
+	int64_t *stride; /* [n_loop] elements moved by one iteration */
+	bool *moves;	 /* [n_loop] whether the loop matters at all */
+};
+
+struct hn_view {
+	const struct hn_looptree *tree;
+	const struct hn_node *stmt;
+	uint32_t n_loop; /* outermost first */
+	const struct hn_node *loop[HN_VIEW_MAX_LOOPS];
+	int32_t vector;	  /* position of the vector loop, or -1 */
+	int32_t parallel; /* of the parallel loop, or -1 */
+	uint32_t n_stream;
+	struct hn_stream stream[HN_VIEW_MAX_STREAMS]; /* loads, then the store */
+	double n_arith;	    /* vector instructions per element, without the combiner's */
+	double n_expensive; /* calls per element */
+	bool multiplies;    /* the source is a product: an FMA takes the combiner's add */
+	bool branches;	    /* holds an if or a select */
+	int32_t guard_loop; /* deepest loop a guard depends on; -1 = no guard */
+};
+
+/* Look at stmt inside loops path[0..n). False when it is past the limits above. */
+bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
+		  const struct hn_node *const *path, uint32_t n, struct hn_arena *a,
+		  struct hn_view *ret);
+
+/* Cycles of one core that its instructions take, all iterations together. */
+double hn_view_compute_cycles(const struct hn_view *v, const struct hn_target *t);
+
+/* Bytes moved to each cache level from the one behind it: L1, L2, L3. */
+struct hn_traffic {
+	double bytes[3];
+};
+struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_target *t,
+				  struct hn_arena *a);
+
+#endif

@@ -1,0 +1,307 @@
+/* costmodel/compute.c -- how long the instructions of a statement take, data in L1.
+ *
+ * Models what the code generator does: some loop becomes lanes, whichever costs least;
+ * the accumulators of the spatial loops inside one reduction loop stay in registers,
+ * block by block when there are more of them than registers.  The unrolled body is then
+ * bound by FMA units, by load ports, or by the latency of too few accumulators.
+ */
+#include "base/arith.h"
+#include "costmodel/analytic_int.h"
+
+#define LOADS_PER_CYCLE 2.0
+#define ISSUE_PER_CYCLE 4.0
+#define LOOP_CYCLES 1.5	 /* counter, compare, branch, addresses */
+#define CALL_CYCLES 4.0	 /* one element through a mathematical function, in vectors */
+#define GATHER_LOAD 1.5	 /* loads an element that is collected alone costs */
+#define UNROLLED_FMAS 96 /* the generator unrolls a reduction until a body has so many   \
+			  */
+#define ENOUGH_TRIPS 16	 /* reduction iterations that pay for loading accumulators */
+
+static double max2(double x, double y)
+{
+	return x > y ? x : y;
+}
+
+static int64_t width_of(const struct hn_view *v, const struct hn_target *t)
+{
+	int64_t lanes = t->param[HN_PARAM_VECTOR_UNIT_BYTES] /
+			v->stream[v->n_stream - 1].elem_bytes;
+
+	return lanes > 1 ? lanes : 1;
+}
+
+static bool own_spatial(const struct hn_view *v, uint32_t l)
+{
+	return v->loop[l]->stage == v->stmt->stage &&
+	       v->loop[l]->iter_kind == HN_ITER_SPATIAL;
+}
+
+static bool own_reduce(const struct hn_view *v, uint32_t l)
+{
+	return v->loop[l]->stage == v->stmt->stage && v->loop[l]->extent > 1 &&
+	       v->loop[l]->iter_kind != HN_ITER_SPATIAL;
+}
+
+/* How iterations become instructions. */
+struct lanes {
+	int32_t loop;  /* that runs over lanes, or -1 */
+	bool across;   /* it is a reduction loop */
+	int64_t width; /* elements an instruction handles; 1 = scalar */
+};
+
+/* Instructions per element when loop l runs over lanes. */
+static double lane_cost(const struct hn_view *v, uint32_t l, int64_t width)
+{
+	int64_t extent = v->loop[l]->extent;
+	double lanes = (double)(extent < width ? extent : width), cost = 1;
+	bool reduce = own_reduce(v, l), update = v->stmt->stmt == HN_STMT_UPDATE;
+
+	for (uint32_t i = 0; i < v->n_stream; i++) {
+		const struct hn_stream *s = &v->stream[i];
+		if (s->store && reduce) {
+			continue;
+		}
+		double one = !s->moves[l]	 ? 0.1
+			     : s->stride[l] == 1 ? 1
+						 : GATHER_LOAD * lanes;
+		cost += (s->store && update ? 0.25 : 1) * one;
+	}
+	if (reduce) {
+		cost *= extent < 4 * width ? 1.5 : 1.2;
+	} else if ((int32_t)l == v->vector) {
+		cost *= 0.7;
+	}
+	return cost / lanes;
+}
+
+static struct lanes choose_lanes(const struct hn_view *v, const struct hn_target *t)
+{
+	struct lanes out = {-1, false, 1};
+	int64_t width = width_of(v, t);
+	double best = 1 + 0.9 * (v->n_stream - 1);
+
+	for (uint32_t l = v->n_loop; l-- > 0;) {
+		bool reduce = own_reduce(v, l);
+		if (v->loop[l]->extent < 2 || !(reduce || own_spatial(v, l)) ||
+		    v->loop[l]->ann == HN_ANN_PARALLEL ||
+		    (reduce && v->loop[l]->extent < width)) {
+			continue;
+		}
+		double cost = lane_cost(v, l, width);
+		if (cost < best) {
+			best = cost;
+			out = (struct lanes){(int32_t)l, reduce, width};
+		}
+	}
+	return out;
+}
+
+/* Instructions the loop at l stands for: vectors of the loop that runs over lanes. */
+static double units(const struct hn_view *v, uint32_t l, const struct lanes *w)
+{
+	int64_t e = v->loop[l]->extent;
+
+	return (double)((int32_t)l == w->loop ? hn_ceildiv(e, w->width) : e);
+}
+
+/* Results held if those of the loops below position r are: in registers' worth. */
+static double results_below(const struct hn_view *v, uint32_t r, const struct lanes *w)
+{
+	double n = 1;
+
+	for (uint32_t l = r + 1; l < v->n_loop; l++) {
+		n *= own_spatial(v, l) ? units(v, l, w) : 1;
+	}
+	return n;
+}
+
+/* The reduction loop that accumulators stay in registers for: the outermost whose results
+ * fit, else the innermost; further out while it has few iterations. -1 = there is none.
+ */
+static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
+			     const struct lanes *w)
+{
+	double registers = (double)t->param[HN_PARAM_VECTOR_REGISTERS] - 2, trips = 1;
+	int32_t at = -1;
+
+	for (uint32_t l = 0; l < v->n_loop; l++) {
+		if (own_reduce(v, l)) {
+			at = (int32_t)l;
+			if (results_below(v, l, w) <= registers) {
+				break;
+			}
+		}
+	}
+	for (uint32_t l = at < 0 ? v->n_loop : (uint32_t)at; l < v->n_loop; l++) {
+		trips *= own_reduce(v, l) ? (double)v->loop[l]->extent : 1;
+	}
+	for (int32_t l = at - 1; l >= 0 && trips < ENOUGH_TRIPS; l--) {
+		if (own_reduce(v, (uint32_t)l)) {
+			trips *= (double)v->loop[l]->extent;
+			at = l;
+		}
+	}
+	return at;
+}
+
+/* The block of a nest inside loop r, as the generator sees it. */
+struct block {
+	const struct hn_view *v;
+	const struct hn_target *t;
+	struct lanes w;
+	double rows, vecs;		      /* results: rows of vecs vectors */
+	bool along_rows[HN_VIEW_MAX_STREAMS]; /* whether the stream moves with the rows */
+	double arith;			      /* instructions per result */
+};
+
+static struct block make_block(const struct hn_view *v, const struct hn_target *t,
+			       const struct lanes *w, int32_t r)
+{
+	bool fma = v->multiplies && (t->caps & HN_CAP_FMA);
+	struct block b = {.v = v, .t = t, .w = *w, .rows = 1, .vecs = 1};
+
+	b.arith = v->n_arith + (fma ? 0 : 1) +
+		  v->n_expensive * CALL_CYCLES * (double)w->width;
+	for (uint32_t l = (uint32_t)(r + 1); l < v->n_loop; l++) {
+		if (!own_spatial(v, l)) {
+			continue;
+		}
+		if ((int32_t)l == w->loop) {
+			b.vecs = units(v, l, w);
+			continue;
+		}
+		b.rows *= (double)v->loop[l]->extent;
+		for (uint32_t i = 0; i < v->n_stream; i++) {
+			b.along_rows[i] |= v->stream[i].moves[l];
+		}
+	}
+	return b;
+}
+
+static bool along_lanes(const struct block *b, const struct hn_stream *s)
+{
+	return b->w.loop >= 0 && s->moves[b->w.loop];
+}
+
+/* Cycles of one body with k rows of n vectors. */
+static double body_cycles(const struct block *b, double k, double n)
+{
+	double points = k * n, arith = points * b->arith, loads = 0;
+
+	for (uint32_t i = 0; i + 1 < b->v->n_stream; i++) {
+		const struct hn_stream *s = &b->v->stream[i];
+		double count = b->along_rows[i] ? k : 1;
+		if (along_lanes(b, s)) {
+			count *= n * (s->stride[b->w.loop] == 1
+					      ? 1
+					      : GATHER_LOAD * (double)b->w.width);
+		}
+		loads += count;
+	}
+	double cycles = max2(arith / (double)b->t->param[HN_PARAM_FMA_PER_CYCLE],
+			     loads / LOADS_PER_CYCLE);
+	cycles = max2(cycles, (arith + loads + 1) / ISSUE_PER_CYCLE);
+	cycles = max2(cycles, (double)b->t->param[HN_PARAM_FMA_LATENCY]);
+	if (b->v->branches) {
+		cycles = 1.5 * cycles + 2 * points;
+	}
+	double unrolled = UNROLLED_FMAS / points;
+	return cycles + LOOP_CYCLES / (unrolled < 1 ? 1 : unrolled > 8 ? 8 : unrolled);
+}
+
+/* Cycles for all results of the block, once through one reduction iteration, with the
+ * best register block; *ret_blocks how many blocks that makes. */
+static double block_cycles(const struct block *b, double *ret_blocks)
+{
+	double registers = (double)b->t->param[HN_PARAM_VECTOR_REGISTERS], best = -1;
+	double operands = 0;
+
+	for (uint32_t i = 0; i + 1 < b->v->n_stream; i++) {
+		operands += along_lanes(b, &b->v->stream[i]);
+	}
+	*ret_blocks = 1;
+	for (double n = 1; n <= b->vecs && n <= 8; n++) {
+		double most = (registers - 1 - operands * n) / n;
+		double strips = b->vecs / n;
+		strips = strips > (double)(int64_t)strips ? (double)(int64_t)strips + 1
+							  : strips;
+		for (double k = 1; k == 1 || (k <= most && k <= b->rows && k <= 32);
+		     k++) {
+			double whole = (double)(int64_t)(b->rows / k),
+			       rest = b->rows - whole * k;
+			double cost =
+				strips * (whole * body_cycles(b, k, n) +
+					  (rest > 0 ? body_cycles(b, rest, n) + 1 : 0));
+			if (best < 0 || cost < best) {
+				best = cost;
+				*ret_blocks = strips * (whole + (rest > 0));
+			}
+		}
+	}
+	return best;
+}
+
+static double times(const struct hn_view *v, uint32_t from, uint32_t to)
+{
+	double n = 1;
+
+	for (uint32_t l = from; l < to; l++) {
+		n *= (double)v->loop[l]->extent;
+	}
+	return n;
+}
+
+static double update(const struct hn_view *v, const struct hn_target *t,
+		     const struct lanes *w, int32_t r)
+{
+	struct block b = make_block(v, t, w, r);
+	double iterations = 1, inside = 1, blocks, outside = times(v, 0, (uint32_t)r);
+
+	for (uint32_t l = (uint32_t)r; l < v->n_loop; l++) {
+		iterations *= own_reduce(v, l) ? units(v, l, w) : 1;
+		inside *= !own_reduce(v, l) && !own_spatial(v, l)
+				  ? (double)v->loop[l]->extent
+				  : 1;
+	}
+	if (w->loop >= 0 && w->loop < r) {
+		outside *=
+			units(v, (uint32_t)w->loop, w) / (double)v->loop[w->loop]->extent;
+	}
+	double body = block_cycles(&b, &blocks);
+	double ends = 1.5 * b.rows * b.vecs * (w->across ? 8 : 1) + 8 * blocks;
+	return outside * inside * (iterations * body + ends);
+}
+
+static double plain(const struct hn_view *v, const struct hn_target *t,
+		    const struct lanes *w)
+{
+	double runs = 1, loads = 0;
+
+	for (uint32_t l = 0; l < v->n_loop; l++) {
+		runs *= units(v, l, w);
+	}
+	for (uint32_t i = 0; i < v->n_stream; i++) {
+		const struct hn_stream *s = &v->stream[i];
+		bool whole = w->loop < 0 || !s->moves[w->loop] || s->stride[w->loop] == 1;
+		loads += whole ? 1 : GATHER_LOAD * (double)w->width;
+	}
+	double arith = v->n_arith + v->n_expensive * CALL_CYCLES * (double)w->width;
+	double cycles = max2(arith / (double)t->param[HN_PARAM_FMA_PER_CYCLE],
+			     loads / LOADS_PER_CYCLE);
+	cycles = max2(cycles, 1) + LOOP_CYCLES * 0.5;
+	return runs * (v->branches ? 1.5 * cycles + 1 : cycles);
+}
+
+double hn_view_compute_cycles(const struct hn_view *v, const struct hn_target *t)
+{
+	struct lanes w = choose_lanes(v, t);
+	int32_t r = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, t, &w) : -1;
+	double cycles = r >= 0 ? update(v, t, &w, r) : plain(v, t, &w);
+
+	if (v->guard_loop >= 0) {
+		bool inside =
+			v->guard_loop > r && v->guard_loop >= (int32_t)v->n_loop - 3;
+		cycles *= inside ? 1.25 : 1.05;
+	}
+	return cycles;
+}

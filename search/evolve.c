@@ -1,0 +1,339 @@
+/* search/evolve.c -- evolution under the cost model, corrected by what was measured.
+ *
+ * A round: many random programs and neighbours of the best measured ones are drawn and
+ * scored; the better of them have neighbours for a few generations; the best that have
+ * not been out yet are asked for, a share of them at random (epsilon-greedy).
+ *
+ * The model is never quite right.  Each measured program knows how far off it was (bias:
+ * log of measured over predicted speed); its descendants inherit that, fading, and
+ * programs without measured ancestors get their sketch's mean.  So the search leaves a
+ * place the model overrates after a few trials, although the model itself does not learn.
+ *
+ * Invariants: elite is sorted by measured time, fastest first; its plans and traces live
+ * in the space's arena (a few hundred bytes for each measured trial). Source: Ansor,
+ * section 5.1; elitism and inherited bias are ours.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/search_int.h"
+
+#define MAX_ELITE 48
+#define GENERATIONS 3
+#define POOL_LEAST 192 /* programs drawn in a round */
+#define POOL_MOST 1536
+#define POOL_PER_ASKED 24
+#define FADE 0.7 /* of a parent's bias that a child keeps beyond its sketch's mean */
+
+struct measured {
+	struct hn_indiv x;
+	double median_ns;
+};
+
+struct sketch_bias {
+	double sum;
+	uint32_t n;
+};
+
+struct hn_policy {
+	struct hn_space space;
+	uint32_t n_elite;
+	struct measured elite[MAX_ELITE];
+	struct sketch_bias *bias; /* [sketches] */
+	struct sketch_bias all;
+};
+
+/* Programs of one round that have not been out, each once.  What they need of the scratch
+ * arena, which is reset before each draw, is copied. */
+struct pool {
+	uint32_t n, cap;
+	struct hn_indiv *x;
+	struct hn_hashes in;
+	struct hn_arena keep, scratch;
+};
+
+static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
+{
+	struct hn_policy *p = calloc(1, sizeof *p);
+
+	hn_assert(p);
+	int rc = hn_space_init(&p->space, task, err);
+	if (rc < 0) {
+		free(p);
+		return rc;
+	}
+	p->bias = HN_NEW_ARRAY(&p->space.arena, struct sketch_bias, p->space.sketches.n);
+	*ret = p;
+	return 0;
+}
+
+static void destroy(struct hn_policy *p)
+{
+	if (p) {
+		hn_space_fini(&p->space);
+		free(p);
+	}
+}
+
+/* What is known of a sketch's programs, drawn towards what is known of all. */
+static double mean_bias(const struct hn_policy *p, const struct hn_sketch *sketch)
+{
+	double all = p->all.n > 0 ? p->all.sum / p->all.n : 0;
+
+	if (!sketch) {
+		return all;
+	}
+	const struct sketch_bias *b = &p->bias[sketch - p->space.sketches.sketch];
+	return (b->sum + 4 * all) / (b->n + 4);
+}
+
+/* Log of the speed to be expected. */
+static double worth(const struct hn_indiv *x)
+{
+	return log(fmax(x->score, 1e-300)) + x->bias;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct hn_indiv *x = a, *y = b;
+	double wx = worth(x), wy = worth(y);
+
+	if (wx != wy) {
+		return wx < wy ? 1 : -1;
+	}
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static bool add(struct hn_policy *p, struct pool *pool, const struct hn_indiv *x)
+{
+	if (pool->n == pool->cap || hn_hashes_has(&p->space.seen, x->hash) ||
+	    !hn_hashes_add(&pool->in, x->hash)) {
+		return false;
+	}
+	struct hn_indiv *to = &pool->x[pool->n++];
+	*to = *x;
+	to->trace = hn_trace_copy(x->trace, &pool->keep);
+	if (x->plan) {
+		const int64_t **len;
+		struct hn_plan_stage *stage;
+		to->plan = hn_plan_copy(x->sketch, x->plan, &len, &stage, &pool->keep);
+	}
+	return true;
+}
+
+static void add_samples(struct hn_policy *p, struct pool *pool, uint32_t n,
+			uint64_t *index)
+{
+	uint32_t goal = pool->n + n < pool->cap ? pool->n + n : pool->cap;
+
+	for (uint32_t draws = 0; pool->n < goal && draws < 2 * n + 64; draws++) {
+		struct hn_indiv x;
+		hn_arena_reset(&pool->scratch);
+		if (hn_space_sample(&p->space, (*index)++, &pool->scratch, &x) ==
+		    HN_VERDICT_OK) {
+			x.bias = mean_bias(p, x.sketch);
+			add(p, pool, &x);
+		}
+	}
+}
+
+/* One neighbour of `parent`. */
+static void add_child(struct hn_policy *p, struct pool *pool,
+		      const struct hn_indiv *parent, uint64_t index)
+{
+	struct hn_arena *a = &pool->scratch;
+	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 2, p->space.round, index);
+	const struct hn_plan *plan = parent->plan;
+	const char *origin = NULL;
+	struct hn_indiv x;
+
+	hn_arena_reset(a);
+	for (uint64_t steps = 1 + hn_rng_below(&rng, 2); steps > 0 && plan; steps--) {
+		plan = hn_mutate(parent->sketch, plan, &rng, a, &origin);
+	}
+	if (!plan || hn_space_rebuild(&p->space, parent->sketch, plan, &rng, a, &x) !=
+			     HN_VERDICT_OK) {
+		return;
+	}
+	double mean = mean_bias(p, parent->sketch);
+	x.bias = mean + FADE * (parent->bias - mean);
+	x.origin = origin;
+	add(p, pool, &x);
+}
+
+/* A rank drawn so that the first are likeliest. */
+static uint32_t draw_rank(uint32_t n, struct hn_rng *rng)
+{
+	double u = hn_rng_unit(rng);
+
+	return (uint32_t)(u * u * n);
+}
+
+static void add_children(struct hn_policy *p, struct pool *pool, uint32_t n,
+			 uint64_t *index)
+{
+	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 3, p->space.round, *index);
+	uint32_t n_parent = pool->n / 3;
+
+	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
+	for (uint32_t i = 0; i < n; i++) {
+		bool elite =
+			p->n_elite > 0 && (n_parent == 0 || hn_rng_below(&rng, 2) == 0);
+		const struct hn_indiv *parent = NULL;
+		if (elite) {
+			parent = &p->elite[draw_rank(p->n_elite, &rng)].x;
+		} else if (n_parent > 0) {
+			parent = &pool->x[draw_rank(n_parent, &rng)];
+		}
+		if (parent && parent->plan) {
+			struct hn_indiv copy = *parent;
+			add_child(p, pool, &copy, *index);
+		}
+		(*index)++;
+	}
+}
+
+static uint32_t random_share(const struct hn_policy *p, uint32_t n, struct hn_rng *rng)
+{
+	double share = (p->all.n == 0 ? 0.25 : 0.08) * n;
+	uint32_t whole = (uint32_t)share;
+
+	return whole + (hn_rng_unit(rng) < share - whole);
+}
+
+/* Take x out to the caller, once and for ever. */
+static void take(struct hn_policy *p, const struct hn_indiv *x, struct hn_arena *a,
+		 struct hn_candidate *ret)
+{
+	hn_hashes_add(&p->space.seen, x->hash);
+	*ret = (struct hn_candidate){.trace = hn_trace_copy(x->trace, a),
+				     .origin = x->origin,
+				     .score = x->score};
+}
+
+/* The best, but of one sketch at most two thirds while little is known; the rest at
+ * random. */
+static uint32_t pick(struct hn_policy *p, struct pool *pool, uint32_t n,
+		     struct hn_arena *a, struct hn_candidate *ret)
+{
+	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 4, p->space.round, 0);
+	uint32_t n_sketch = p->space.sketches.n, got = 0;
+	uint32_t greedy = n - random_share(p, n, &rng);
+	uint32_t most = p->all.n < 32 && n_sketch > 1 ? (2 * n + 2) / 3 : n;
+	uint32_t *of = calloc(n_sketch, sizeof *of);
+
+	hn_assert(of);
+	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
+	for (uint32_t i = 0; i < pool->n && got < greedy; i++) {
+		uint32_t k = (uint32_t)(pool->x[i].sketch - p->space.sketches.sketch);
+		if (of[k] < most) {
+			of[k]++;
+			take(p, &pool->x[i], a, &ret[got++]);
+		}
+	}
+	for (uint32_t tries = 0; got < n && tries < 8 * n && pool->n > 0; tries++) {
+		const struct hn_indiv *x = &pool->x[hn_rng_below(&rng, pool->n)];
+		if (!hn_hashes_has(&p->space.seen, x->hash)) {
+			take(p, x, a, &ret[got++]);
+		}
+	}
+	for (uint32_t i = 0; i < pool->n && got < n; i++) {
+		if (!hn_hashes_has(&p->space.seen, pool->x[i].hash)) {
+			take(p, &pool->x[i], a, &ret[got++]);
+		}
+	}
+	free(of);
+	return got;
+}
+
+static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
+		    struct hn_candidate *ret)
+{
+	uint64_t want = (uint64_t)n * POOL_PER_ASKED, index = 0;
+	uint32_t draws = want < POOL_LEAST  ? POOL_LEAST
+			 : want > POOL_MOST ? POOL_MOST
+					    : (uint32_t)want;
+	struct pool pool = {.cap = (draws > n ? draws : n) * 2};
+
+	hn_arena_init(&pool.keep, 0);
+	hn_arena_init(&pool.scratch, 0);
+	pool.x = HN_NEW_ARRAY(&pool.keep, struct hn_indiv, pool.cap);
+	uint32_t samples = p->n_elite > 0 ? draws / 4 : draws / 2;
+	add_samples(p, &pool, samples > n ? samples : n, &index);
+	for (int g = 0; g < GENERATIONS; g++) {
+		add_children(p, &pool, (draws - samples) / GENERATIONS, &index);
+	}
+	uint32_t got = pick(p, &pool, n, a, ret);
+	p->space.round++;
+	hn_hashes_fini(&pool.in);
+	hn_arena_fini(&pool.scratch);
+	hn_arena_fini(&pool.keep);
+	return got;
+}
+
+/* Keep a deep copy of x among the fastest. */
+static void keep(struct hn_policy *p, const struct hn_indiv *x, double median_ns)
+{
+	uint32_t at = p->n_elite;
+
+	while (at > 0 && p->elite[at - 1].median_ns > median_ns) {
+		at--;
+	}
+	if (at == MAX_ELITE) {
+		return;
+	}
+	uint32_t last = p->n_elite < MAX_ELITE ? p->n_elite : MAX_ELITE - 1;
+	memmove(&p->elite[at + 1], &p->elite[at], (last - at) * sizeof p->elite[0]);
+	p->n_elite = last + 1;
+	struct measured *m = &p->elite[at];
+	m->x = *x;
+	m->median_ns = median_ns;
+	m->x.trace = NULL;
+	if (x->plan) {
+		const int64_t **len;
+		struct hn_plan_stage *stage;
+		m->x.plan =
+			hn_plan_copy(x->sketch, x->plan, &len, &stage, &p->space.arena);
+	}
+}
+
+static void learn(struct hn_policy *p, const struct hn_told *told,
+		  struct hn_arena *scratch)
+{
+	struct hn_indiv x;
+
+	if (told->verdict != HN_VERDICT_OK || !(told->median_ns > 0) ||
+	    hn_space_adopt(&p->space, told->trace, scratch, &x) != HN_VERDICT_OK) {
+		return;
+	}
+	x.bias = log(1e9 / told->median_ns) - log(fmax(x.score, 1e-300));
+	p->all.sum += x.bias;
+	p->all.n++;
+	if (x.sketch) {
+		struct sketch_bias *b = &p->bias[x.sketch - p->space.sketches.sketch];
+		b->sum += x.bias;
+		b->n++;
+	}
+	keep(p, &x, told->median_ns);
+}
+
+static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
+{
+	struct hn_arena scratch;
+
+	hn_arena_init(&scratch, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_arena_reset(&scratch);
+		if (!told[i].trace) {
+			continue;
+		}
+		hn_hashes_add(&p->space.seen, hn_trace_hash(told[i].trace));
+		learn(p, &told[i], &scratch);
+	}
+	hn_arena_fini(&scratch);
+}
+
+extern const struct hn_policy_ops hn_policy_evolve;
+const struct hn_policy_ops hn_policy_evolve = {
+	.name = "evolve", .create = create, .destroy = destroy, .ask = ask, .tell = tell};

@@ -1,0 +1,35 @@
+/* search/mutate.c -- the table of mutations, drawn by weight. */
+#include "search/search_int.h"
+
+#define MUTATION(name, weight) extern const struct hn_mutation_ops hn_mutation_##name;
+#include "search/mutations.def"
+#undef MUTATION
+
+static const struct {
+	const struct hn_mutation_ops *ops;
+	uint32_t weight;
+} mutations[] = {
+#define MUTATION(name, weight) {&hn_mutation_##name, weight},
+#include "search/mutations.def"
+#undef MUTATION
+};
+
+const struct hn_plan *hn_mutate(const struct hn_sketch *sketch,
+				const struct hn_plan *plan, struct hn_rng *rng,
+				struct hn_arena *a, const char **ret_origin)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < HN_COUNT_OF(mutations); i++) {
+		all += mutations[i].weight;
+	}
+	uint64_t draw = hn_rng_below(rng, all);
+	for (size_t i = 0; i < HN_COUNT_OF(mutations); i++) {
+		if (draw < mutations[i].weight) {
+			*ret_origin = mutations[i].ops->origin;
+			return mutations[i].ops->mutate(sketch, plan, rng, a);
+		}
+		draw -= mutations[i].weight;
+	}
+	return NULL;
+}

@@ -1,0 +1,69 @@
+/* search/random.c -- the baseline: programs drawn from the sketches, no model, no memory
+ * but of what has been out. */
+#include <stdlib.h>
+
+#include "search/search_int.h"
+
+#define DRAWS_PER_CANDIDATE 64 /* fruitless draws until the space counts as exhausted */
+
+struct hn_policy {
+	struct hn_space space;
+};
+
+static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
+{
+	struct hn_policy *p = calloc(1, sizeof *p);
+
+	hn_assert(p);
+	int rc = hn_space_init(&p->space, task, err);
+	if (rc < 0) {
+		free(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
+}
+
+static void destroy(struct hn_policy *p)
+{
+	if (p) {
+		hn_space_fini(&p->space);
+		free(p);
+	}
+}
+
+static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
+		    struct hn_candidate *ret)
+{
+	struct hn_arena scratch;
+	uint32_t got = 0;
+	uint64_t index = 0;
+
+	hn_arena_init(&scratch, 0);
+	for (uint32_t dry = 0; got < n && dry < DRAWS_PER_CANDIDATE; dry++) {
+		struct hn_indiv x;
+		hn_arena_reset(&scratch);
+		if (hn_space_sample(&p->space, index++, &scratch, &x) == HN_VERDICT_OK &&
+		    hn_hashes_add(&p->space.seen, x.hash)) {
+			ret[got++] =
+				(struct hn_candidate){.trace = hn_trace_copy(x.trace, a),
+						      .origin = "sample",
+						      .score = x.score};
+			dry = 0;
+		}
+	}
+	p->space.round++;
+	hn_arena_fini(&scratch);
+	return got;
+}
+
+static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		hn_hashes_add(&p->space.seen, hn_trace_hash(told[i].trace));
+	}
+}
+
+extern const struct hn_policy_ops hn_policy_random;
+const struct hn_policy_ops hn_policy_random = {
+	.name = "random", .create = create, .destroy = destroy, .ask = ask, .tell = tell};

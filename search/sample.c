@@ -1,0 +1,160 @@
+/* search/sample.c -- the space of a task: drawing, rebuilding and scoring candidates, and
+ * remembering which have been out.
+ *
+ * Every draw is named by (seed, round, index), so the candidates do not depend on what
+ * else was drawn in between.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loopstate/bounds.h"
+#include "search/search_int.h"
+
+bool hn_hashes_has(const struct hn_hashes *h, uint64_t key)
+{
+	key = key ? key : 1;
+	for (uint32_t i = h->cap ? (uint32_t)key & (h->cap - 1) : 0; h->cap && h->slot[i];
+	     i = (i + 1) & (h->cap - 1)) {
+		if (h->slot[i] == key) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void place(struct hn_hashes *h, uint64_t key)
+{
+	uint32_t i = (uint32_t)key & (h->cap - 1);
+
+	while (h->slot[i]) {
+		i = (i + 1) & (h->cap - 1);
+	}
+	h->slot[i] = key;
+}
+
+static void grow(struct hn_hashes *h)
+{
+	struct hn_hashes bigger = {.cap = h->cap ? 2 * h->cap : 256, .n = h->n};
+
+	bigger.slot = calloc(bigger.cap, sizeof *bigger.slot);
+	hn_assert(bigger.slot);
+	for (uint32_t i = 0; i < h->cap; i++) {
+		if (h->slot[i]) {
+			place(&bigger, h->slot[i]);
+		}
+	}
+	free(h->slot);
+	*h = bigger;
+}
+
+bool hn_hashes_add(struct hn_hashes *h, uint64_t key)
+{
+	key = key ? key : 1;
+	if (hn_hashes_has(h, key)) {
+		return false;
+	}
+	if (2 * (h->n + 1) > h->cap) {
+		grow(h);
+	}
+	place(h, key);
+	h->n++;
+	return true;
+}
+
+void hn_hashes_fini(struct hn_hashes *h)
+{
+	free(h->slot);
+	*h = (struct hn_hashes){0};
+}
+
+int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err *err)
+{
+	const char *model = task->model ? task->model : "analytic";
+
+	*sp = (struct hn_space){.task = *task, .ops = hn_model_ops(model)};
+	if (!sp->ops) {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "model '%.60s': no such model; want analytic or random",
+			       model);
+	}
+	hn_arena_init(&sp->arena, 0);
+	int rc = hn_sketch_generate(task->dag, task->target, &sp->arena, &sp->sketches,
+				    err);
+	if (rc < 0) {
+		hn_arena_fini(&sp->arena);
+		return rc;
+	}
+	sp->model = sp->ops->create(task->target, task->seed);
+	return 0;
+}
+
+void hn_space_fini(struct hn_space *sp)
+{
+	sp->ops->destroy(sp->model);
+	hn_hashes_fini(&sp->seen);
+	hn_arena_fini(&sp->arena);
+}
+
+/* Bounds, loop tree, score. */
+static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s,
+			      struct hn_arena *a, struct hn_indiv *ret)
+{
+	const struct hn_looptree *tree;
+	static const struct hn_trace none;
+
+	if (hn_looptree_build(s, a, &tree, NULL) < 0) {
+		return HN_VERDICT_ILLEGAL;
+	}
+	ret->trace = s->trace ? s->trace : &none;
+	ret->hash = hn_trace_hash(ret->trace);
+	sp->ops->predict(sp->model, &tree, 1, &ret->score);
+	return isfinite(ret->score) ? HN_VERDICT_OK : HN_VERDICT_OVER_LIMIT;
+}
+
+enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sketch,
+				 const struct hn_plan *plan, struct hn_rng *rng,
+				 struct hn_arena *a, struct hn_indiv *ret)
+{
+	const struct hn_state *s;
+	struct hn_plan *full;
+	enum hn_verdict v = hn_sketch_rebuild(sketch, plan, sp->task.target, rng, a, &s);
+
+	*ret = (struct hn_indiv){.sketch = sketch, .origin = "sample"};
+	if (v != HN_VERDICT_OK) {
+		return v;
+	}
+	if (hn_plan_of(sketch, s->trace, a, &full)) {
+		ret->plan = full;
+	}
+	return finish(sp, s, a, ret);
+}
+
+enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
+				struct hn_indiv *ret)
+{
+	struct hn_rng rng = hn_rng_stream(sp->task.seed, 1, sp->round, index);
+	uint64_t k = hn_rng_below(&rng, sp->sketches.n);
+
+	return hn_space_rebuild(sp, &sp->sketches.sketch[k], NULL, &rng, a, ret);
+}
+
+enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
+			       struct hn_arena *a, struct hn_indiv *ret)
+{
+	const struct hn_state *s;
+
+	*ret = (struct hn_indiv){.origin = "warm"};
+	if (!hn_trace_complete(trace) ||
+	    hn_state_replay(sp->task.dag, trace, a, &s, NULL) < 0) {
+		return HN_VERDICT_ILLEGAL;
+	}
+	for (uint32_t i = 0; i < sp->sketches.n && !ret->plan; i++) {
+		struct hn_plan *plan;
+		if (hn_plan_of(&sp->sketches.sketch[i], trace, a, &plan)) {
+			ret->sketch = &sp->sketches.sketch[i];
+			ret->plan = plan;
+		}
+	}
+	return finish(sp, s, a, ret);
+}

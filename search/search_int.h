@@ -1,0 +1,71 @@
+/* search/search_int.h -- what the policies share: the space of a task (sketches, model,
+ * what has been asked or told), candidates as plans, and mutations.
+ */
+#ifndef HN_SEARCH_SEARCH_INT_H
+#define HN_SEARCH_SEARCH_INT_H
+
+#include "search/policy.h"
+
+/* A candidate with everything derived from it; lives in the arena it was made in. */
+struct hn_indiv {
+	const struct hn_sketch *sketch; /* NULL when the trace is of none */
+	const struct hn_plan *plan;	/* NULL likewise */
+	const struct hn_trace *trace;
+	uint64_t hash;
+	const char *origin;
+	double score; /* the model's */
+	double bias;  /* log of measured over predicted speed, learned from its ancestors
+		       */
+};
+
+/* Open-addressing set of trace hashes; 0 stands for 1. */
+struct hn_hashes {
+	uint64_t *slot;	 /* heap */
+	uint32_t cap, n; /* cap a power of two */
+};
+
+bool hn_hashes_has(const struct hn_hashes *h, uint64_t key);
+bool hn_hashes_add(struct hn_hashes *h, uint64_t key); /* false when it was there */
+void hn_hashes_fini(struct hn_hashes *h);
+
+struct hn_space {
+	struct hn_task task;
+	struct hn_arena arena; /* sketches; lives as long as the policy */
+	struct hn_sketches sketches;
+	const struct hn_model_ops *ops;
+	struct hn_model *model;
+	struct hn_hashes seen; /* asked or told */
+	uint64_t round;	       /* of ask */
+};
+
+int hn_space_init(struct hn_space *sp, const struct hn_task *task,
+		  struct hn_err *err) HN_NODISCARD;
+void hn_space_fini(struct hn_space *sp);
+
+/* A random candidate, scored; draw number `index` of this round. */
+enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
+				struct hn_indiv *ret);
+
+/* The program of that plan, scored; ret->bias and origin are the caller's to set. */
+enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sketch,
+				 const struct hn_plan *plan, struct hn_rng *rng,
+				 struct hn_arena *a, struct hn_indiv *ret);
+
+/* A stored or measured trace as a candidate, scored. ILLEGAL when it does not replay. */
+enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
+			       struct hn_arena *a, struct hn_indiv *ret);
+
+/* Edit a copy of the plan; NULL when this mutation has nothing to change. */
+struct hn_mutation_ops {
+	const char *origin; /* "mutate:tile" */
+	const struct hn_plan *(*mutate)(const struct hn_sketch *sketch,
+					const struct hn_plan *plan, struct hn_rng *rng,
+					struct hn_arena *a);
+};
+
+/* One mutation by weight; NULL when it had nothing to change. *ret_origin names it. */
+const struct hn_plan *hn_mutate(const struct hn_sketch *sketch,
+				const struct hn_plan *plan, struct hn_rng *rng,
+				struct hn_arena *a, const char **ret_origin);
+
+#endif

@@ -1,0 +1,79 @@
+/* sketch/chain.c -- the chain of steps that rules and fills build with.  A step that does
+ * not fit ends the chain: the rule then yields nothing there, the fill a verdict. */
+#include "sketch/sketch_int.h"
+
+/* Run the call unless the chain has failed, and note a failure. */
+#define CHAIN(c, call)                                                                   \
+	do {                                                                             \
+		if (!(c)->failed && (call) < 0) {                                        \
+			(c)->failed = true;                                              \
+		}                                                                        \
+	} while (0)
+
+void hn_chain_split(struct hn_chain *c, int32_t stage, int32_t iter, const int64_t *len,
+		    uint32_t n_len)
+{
+	CHAIN(c, hn_split(c->s, stage, iter, len, n_len, /* inner_to_outer= */ true, c->a,
+			  &c->s, NULL));
+}
+
+void hn_chain_follow_split(struct hn_chain *c, int32_t stage, int32_t iter,
+			   int32_t src_step, int32_t n_split)
+{
+	CHAIN(c,
+	      hn_follow_split(c->s, stage, iter, src_step, n_split, c->a, &c->s, NULL));
+}
+
+void hn_chain_fuse(struct hn_chain *c, int32_t stage, int32_t first, uint32_t n)
+{
+	CHAIN(c, hn_fuse(c->s, stage, first, n, c->a, &c->s, NULL));
+}
+
+void hn_chain_reorder(struct hn_chain *c, int32_t stage, const int64_t *order, uint32_t n)
+{
+	CHAIN(c, hn_reorder(c->s, stage, order, n, c->a, &c->s, NULL));
+}
+
+void hn_chain_annotate(struct hn_chain *c, int32_t stage, int32_t iter, enum hn_ann ann)
+{
+	CHAIN(c, hn_annotate(c->s, stage, iter, ann, c->a, &c->s, NULL));
+}
+
+void hn_chain_pragma(struct hn_chain *c, int32_t stage, int32_t iter, const char *text)
+{
+	CHAIN(c, hn_pragma(c->s, stage, iter, text, c->a, &c->s, NULL));
+}
+
+void hn_chain_compute_at(struct hn_chain *c, int32_t stage, int32_t target, int32_t iter)
+{
+	CHAIN(c, hn_compute_at(c->s, stage, target, iter, c->a, &c->s, NULL));
+}
+
+void hn_chain_inline(struct hn_chain *c, int32_t stage)
+{
+	CHAIN(c, hn_compute_inline(c->s, stage, c->a, &c->s, NULL));
+}
+
+void hn_chain_root(struct hn_chain *c, int32_t stage)
+{
+	CHAIN(c, hn_compute_root(c->s, stage, c->a, &c->s, NULL));
+}
+
+void hn_chain_cache_write(struct hn_chain *c, int32_t stage, const char *scope)
+{
+	CHAIN(c, hn_cache_write(c->s, stage, scope, c->a, &c->s, NULL));
+}
+
+void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
+		      int32_t factor_iter)
+{
+	CHAIN(c, hn_rfactor(c->s, stage, iter, factor_iter, c->a, &c->s, NULL));
+}
+
+void hn_chain_result(const struct hn_chain *c, int32_t next, struct hn_rule_results *ret)
+{
+	if (!c->failed && ret->n < HN_COUNT_OF(ret->item)) {
+		ret->item[ret->n++] =
+			(struct hn_rule_result){ .state = c->s, .next_stage = next };
+	}
+}

@@ -1,0 +1,165 @@
+/* sketch/holes.c -- the open splits of a sketch, and numbers taken apart into factors. */
+#include <string.h>
+
+#include "base/arith.h"
+#include "sketch/sketch_int.h"
+
+static bool open_split(const struct hn_step *step)
+{
+	return step->kind == HN_STEP_split && step->n_list > 0 &&
+	       step->list[0] == HN_HOLE;
+}
+
+/* The split of an rfactor with the length it had while the sketch was derived. */
+static const struct hn_step *provisional(const struct hn_step *step, struct hn_arena *a)
+{
+	struct hn_step *copy = HN_NEW(a, struct hn_step);
+	int64_t *len = HN_NEW(a, int64_t);
+
+	*len = 1;
+	*copy = *step;
+	copy->list = len;
+	copy->n_list = 1;
+	return copy;
+}
+
+static struct hn_hole describe(const struct hn_state *s, const struct hn_trace *t,
+			       uint32_t i)
+{
+	const struct hn_step *step = t->step[i];
+	const struct hn_stage *st = s->stage[step->stage];
+	const struct hn_iter *iter = &st->iter[step->a[HN_SP_ITER]];
+	const struct hn_op *op = s->dag->op[step->stage];
+	bool axis = iter->var < (int32_t)(op->n_spatial + op->n_reduce);
+	struct hn_hole h = {
+		.step = i,
+		.stage = hn_stage_final_id(t, i, step->stage),
+		.axis = axis ? iter->var : -1,
+		.n_len = step->n_list,
+		.extent = iter->extent > 1 ? iter->extent : 1,
+		.role = HN_HOLE_PLAIN,
+	};
+
+	if (i + 1 < t->n_step && t->step[i + 1]->kind == HN_STEP_rfactor) {
+		h.role = HN_HOLE_RFACTOR;
+	} else if (iter->kind != HN_ITER_SPATIAL) {
+		h.role = HN_HOLE_REDUCE;
+	} else if (step->n_list > 1) {
+		h.role = HN_HOLE_SPATIAL;
+	}
+	return h;
+}
+
+/* In each stage the last spatial axis that is longer than 1 ends innermost. */
+static void mark_innermost(struct hn_hole *hole, uint32_t n)
+{
+	for (uint32_t i = 0, end; i < n; i = end) {
+		uint32_t best = i;
+		for (end = i; end < n && hole[end].stage == hole[i].stage; end++) {
+			bool spatial = hole[end].role == HN_HOLE_SPATIAL ||
+				       hole[end].role == HN_HOLE_PLAIN;
+			if (spatial && (hole[end].extent > 1 || hole[best].extent == 1)) {
+				best = end;
+			}
+		}
+		hole[best].innermost = hole[best].role == HN_HOLE_SPATIAL ||
+				       hole[best].role == HN_HOLE_PLAIN;
+	}
+}
+
+int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
+			 struct hn_arena *a, struct hn_err *err)
+{
+	const struct hn_trace *t = sk->state->trace;
+	uint32_t n_step = t ? t->n_step : 0, n = 0;
+	struct hn_hole *hole = HN_NEW_ARRAY(a, struct hn_hole, n_step);
+	struct hn_arena scratch;
+	int rc = 0;
+
+	hn_arena_init(&scratch, 0);
+	const struct hn_state *s = hn_state_init(dag, &scratch);
+	for (uint32_t i = 0; i < n_step && rc == 0; i++) {
+		const struct hn_step *step = t->step[i];
+		if (open_split(step)) {
+			hole[n] = describe(s, t, i);
+			step = hole[n].role == HN_HOLE_RFACTOR
+				       ? provisional(step, &scratch)
+				       : step;
+			n++;
+		}
+		rc = hn_state_apply(s, step, &scratch, &s, err);
+		if (rc < 0) {
+			rc = hn_err_within(err, "sketch [%s] step %u", sk->rules, i);
+		}
+	}
+	hn_arena_fini(&scratch);
+	mark_innermost(hole, n);
+	sk->n_hole = n;
+	sk->hole = hole;
+	return rc;
+}
+
+uint32_t hn_divisors(int64_t n, int64_t most, int64_t *ret, uint32_t cap)
+{
+	uint32_t k = 0;
+
+	for (int64_t d = 1; d <= most && d <= n && k < cap; d++) {
+		if (n % d == 0) {
+			ret[k++] = d;
+		}
+	}
+	return k;
+}
+
+/* Give `exponent` equal primes to n_part parts, uniform over all ways: bars among stars.
+ */
+static void share_out(int64_t prime, uint32_t exponent, uint32_t n_part,
+		      struct hn_rng *rng, int64_t *part)
+{
+	uint32_t slots = exponent + n_part - 1, bars = n_part - 1, at = 0;
+
+	for (uint32_t i = 0; i < slots; i++) {
+		if (hn_rng_below(rng, slots - i) < bars) {
+			bars--;
+			at++;
+		} else {
+			part[at] *= prime;
+		}
+	}
+}
+
+void hn_factor_uniform(int64_t n, uint32_t n_part, struct hn_rng *rng, int64_t *ret)
+{
+	for (uint32_t i = 0; i < n_part; i++) {
+		ret[i] = 1;
+	}
+	for (int64_t p = 2; p <= n / p && p < 65536; p++) {
+		uint32_t e = 0;
+		while (n % p == 0) {
+			n /= p;
+			e++;
+		}
+		if (e > 0) {
+			share_out(p, e, n_part, rng, ret);
+		}
+	}
+	if (n > 1) {
+		share_out(n, 1, n_part, rng, ret);
+	}
+}
+
+const int64_t *hn_tile_uniform(int64_t extent, uint32_t n_len, struct hn_rng *rng,
+			       struct hn_arena *a)
+{
+	int64_t *part = HN_NEW_ARRAY(a, int64_t, n_len + 1);
+
+	for (int tries = 0; tries < 64; tries++) {
+		hn_factor_uniform(extent, n_len + 1, rng, part);
+		if (part[n_len] <= HN_MAX_INNERMOST) {
+			return part + 1;
+		}
+	}
+	part[n_len - 1] = hn_mul_sat(part[n_len - 1], part[n_len]);
+	part[n_len] = 1;
+	return part + 1;
+}

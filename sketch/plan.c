@@ -1,0 +1,186 @@
+/* sketch/plan.c -- a complete program's decisions as data, read from its trace and put
+ * back.
+ *
+ * A complete trace is the sketch's trace with its holes filled, then what the fills
+ * appended. Mutation edits the plan and the program is rebuilt from it, so that
+ * everything that depends on an edited decision (a fuse, a vector loop) is decided again,
+ * legally.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sketch/sketch_int.h"
+
+#define FILL(kind, name)
+#define DECLARE(name) extern const struct hn_fill_ops hn_fill_##name;
+#include "sketch/fills.def"
+#undef DECLARE
+#undef FILL
+
+static const struct {
+	const char *kind;
+	const struct hn_fill_ops *fill;
+} fills[] = {
+#define DECLARE(name)
+#define FILL(kind, name) { kind, &hn_fill_##name },
+#include "sketch/fills.def"
+#undef FILL
+#undef DECLARE
+};
+
+enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
+				  const struct hn_plan *plan,
+				  const struct hn_target *target, struct hn_rng *rng,
+				  struct hn_arena *a, const struct hn_state **ret)
+{
+	const struct hn_state *s = sketch->state;
+	struct hn_fill_ctx ctx = { .sketch = sketch,
+				   .plan = plan ? plan : hn_plan_open(sketch, a),
+				   .target = target,
+				   .rng = rng,
+				   .arena = a };
+
+	for (size_t i = 0; i < HN_COUNT_OF(fills); i++) {
+		if (strcmp(fills[i].kind, target->kind) != 0) {
+			continue;
+		}
+		enum hn_verdict v = fills[i].fill->fill(&ctx, s, &s);
+		if (v != HN_VERDICT_OK) {
+			return v;
+		}
+	}
+	if (!s->concrete) {
+		return HN_VERDICT_ILLEGAL;
+	}
+	*ret = s;
+	return HN_VERDICT_OK;
+}
+
+enum hn_verdict hn_sketch_fill(const struct hn_sketch *sketch,
+			       const struct hn_target *target, struct hn_rng *rng,
+			       struct hn_arena *a, const struct hn_state **ret)
+{
+	return hn_sketch_rebuild(sketch, NULL, target, rng, a, ret);
+}
+
+struct hn_plan *hn_plan_open(const struct hn_sketch *sketch, struct hn_arena *a)
+{
+	struct hn_plan *p = HN_NEW(a, struct hn_plan);
+	struct hn_plan_stage *stage =
+		HN_NEW_ARRAY(a, struct hn_plan_stage, sketch->state->n_stage);
+
+	for (uint32_t i = 0; i < sketch->state->n_stage; i++) {
+		stage[i] = (struct hn_plan_stage){
+			.at = -1, .strip = -1, .parallel = -1, .unroll = -1
+		};
+	}
+	p->len = HN_NEW_ARRAY(a, const int64_t *, sketch->n_hole);
+	p->stage = stage;
+	return p;
+}
+
+struct hn_plan *hn_plan_copy(const struct hn_sketch *sketch, const struct hn_plan *plan,
+			     const int64_t ***ret_len, struct hn_plan_stage **ret_stage,
+			     struct hn_arena *a)
+{
+	struct hn_plan *p = HN_NEW(a, struct hn_plan);
+	uint32_t n_stage = sketch->state->n_stage;
+	const int64_t **len = HN_NEW_ARRAY(a, const int64_t *, sketch->n_hole);
+	struct hn_plan_stage *stage = HN_NEW_ARRAY(a, struct hn_plan_stage, n_stage);
+
+	for (uint32_t i = 0; i < sketch->n_hole; i++) {
+		if (plan->len[i]) {
+			int64_t *copy = HN_NEW_ARRAY(a, int64_t, sketch->hole[i].n_len);
+			memcpy(copy, plan->len[i], sketch->hole[i].n_len * sizeof *copy);
+			len[i] = copy;
+		}
+	}
+	memcpy(stage, plan->stage, n_stage * sizeof *stage);
+	p->len = len;
+	p->stage = stage;
+	*ret_len = len;
+	*ret_stage = stage;
+	return p;
+}
+
+/* Equal but for the lengths and the recorded extent of an open split. */
+static bool fits(const struct hn_step *open, const struct hn_step *step, bool hole)
+{
+	if (open->kind != step->kind || open->stage != step->stage ||
+	    open->n_list != step->n_list || !open->text != !step->text ||
+	    (open->text && strcmp(open->text, step->text) != 0)) {
+		return false;
+	}
+	for (int i = 0; i < HN_STEP_MAX_SCALARS; i++) {
+		bool extent = step->kind == HN_STEP_split && i == HN_SP_EXTENT;
+		if (!extent && open->a[i] != step->a[i]) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < step->n_list; i++) {
+		if (hole ? step->list[i] < 1 : open->list[i] != step->list[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Note what one step of the fills decided. */
+static void read_step(const struct hn_trace *t, uint32_t i, struct hn_plan_stage *stage)
+{
+	const struct hn_step *x = t->step[i], *before = i > 0 ? t->step[i - 1] : NULL;
+	struct hn_plan_stage *p = &stage[x->stage];
+
+	if (x->kind == HN_STEP_compute_at) {
+		p->at = HN_AT_ITER;
+		p->at_stage = (int32_t)x->a[HN_CA_TARGET];
+		p->at_iter = (int32_t)x->a[HN_CA_ITER];
+	} else if (x->kind == HN_STEP_compute_root) {
+		p->at = HN_AT_ROOT;
+	} else if (x->kind == HN_STEP_split && x->n_list == 1) {
+		p->strip = (int32_t)x->list[0];
+	} else if (x->kind == HN_STEP_annotate && x->a[HN_AN_ANN] == HN_ANN_PARALLEL) {
+		bool fused = before && before->kind == HN_STEP_fuse &&
+			     before->stage == x->stage;
+		p->parallel = fused ? (int32_t)before->n_list : 1;
+	} else if (x->kind == HN_STEP_pragma && x->text && strchr(x->text, '$')) {
+		p->unroll = (int32_t)strtol(strchr(x->text, '$') + 1, NULL, 10);
+	}
+}
+
+bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
+		struct hn_arena *a, struct hn_plan **ret)
+{
+	const struct hn_trace *open = sketch->state->trace;
+	uint32_t n_open = open ? open->n_step : 0, h = 0;
+	struct hn_plan_stage *stage;
+	const int64_t **len;
+	struct hn_plan *p;
+
+	if (!trace || trace->n_step < n_open) {
+		return false;
+	}
+	p = hn_plan_copy(sketch, hn_plan_open(sketch, a), &len, &stage, a);
+	for (uint32_t i = 0; i < n_open; i++) {
+		bool hole = h < sketch->n_hole && sketch->hole[h].step == i;
+		if (!fits(open->step[i], trace->step[i], hole)) {
+			return false;
+		}
+		if (hole) {
+			int64_t *copy = HN_NEW_ARRAY(a, int64_t, sketch->hole[h].n_len);
+			memcpy(copy, trace->step[i]->list,
+			       sketch->hole[h].n_len * sizeof *copy);
+			len[h++] = copy;
+		}
+	}
+	for (uint32_t i = n_open; i < trace->n_step; i++) {
+		if (trace->step[i]->stage < 0 ||
+		    trace->step[i]->stage >= (int32_t)sketch->state->n_stage) {
+			return false;
+		}
+		read_step(trace, i, stage);
+	}
+	*ret = p;
+	return true;
+}

@@ -1,0 +1,131 @@
+/* sketch/query.c -- the questions that rules and fills ask of a stage.
+ * Source: TVM auto_scheduler, search_policy/utils.h. */
+#include <string.h>
+
+#include "base/arith.h"
+#include "sketch/sketch_int.h"
+
+const struct hn_op *hn_stage_op(const struct hn_state *s, int32_t stage)
+{
+	return s->dag->op[stage];
+}
+
+bool hn_stage_has_reduce_iter(const struct hn_state *s, int32_t stage)
+{
+	const struct hn_stage *st = s->stage[stage];
+
+	for (uint32_t i = 0; i < st->n_iter; i++) {
+		if (st->iter[i].kind != HN_ITER_SPATIAL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool hn_stage_needs_tiling(const struct hn_state *s, int32_t stage)
+{
+	return hn_stage_op(s, stage)->kind == HN_OP_COMPUTE &&
+	       s->access->op[stage].needs_multi_level_tiling;
+}
+
+static bool changes_stages(const struct hn_step *step)
+{
+	return step->kind == HN_STEP_cache_write || step->kind == HN_STEP_cache_read ||
+	       step->kind == HN_STEP_rfactor;
+}
+
+bool hn_stage_has_cache_write(const struct hn_state *s, int32_t stage)
+{
+	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
+		const struct hn_step *step = s->trace->step[i];
+		if (step->kind == HN_STEP_cache_write && step->stage == stage) {
+			return true;
+		}
+		if (changes_stages(step) && stage > step->stage) {
+			stage--;
+		}
+	}
+	return false;
+}
+
+int32_t hn_stage_final_id(const struct hn_trace *t, uint32_t step, int32_t stage)
+{
+	for (uint32_t i = step + 1; i < t->n_step; i++) {
+		if (changes_stages(t->step[i]) && t->step[i]->stage <= stage) {
+			stage++;
+		}
+	}
+	return stage;
+}
+
+bool hn_stage_inlineable(const struct hn_rule_ctx *ctx, const struct hn_state *s,
+			 int32_t stage)
+{
+	if (hn_stage_op(s, stage)->kind != HN_OP_COMPUTE || s->access->op[stage].output ||
+	    hn_stage_has_reduce_iter(s, stage)) {
+		return false;
+	}
+	return (ctx->target->caps & HN_CAP_GPU_THREADS) ||
+	       s->access->op[stage].strictly_inlineable;
+}
+
+bool hn_stage_matched_consumer(const struct hn_state *s, int32_t stage,
+			       int32_t *ret_consumer)
+{
+	int32_t c[2];
+
+	if (hn_state_consumers(s, stage, c, 2) != 1) {
+		return false;
+	}
+	const char *name = hn_stage_op(s, c[0])->name;
+	size_t n = strlen(name), m = strlen(".shared");
+	if (!hn_access_elementwise_match(s->dag, s->access, stage, c[0]) ||
+	    (hn_stage_has_reduce_iter(s, stage) && hn_stage_has_reduce_iter(s, c[0])) ||
+	    (n >= m && strcmp(name + n - m, ".shared") == 0)) {
+		return false;
+	}
+	*ret_consumer = c[0];
+	return true;
+}
+
+void hn_stage_work(const struct hn_state *s, int32_t stage, int64_t *ret_spatial,
+		   int64_t *ret_reduce)
+{
+	const struct hn_stage *st = s->stage[stage];
+
+	*ret_spatial = *ret_reduce = 1;
+	for (uint32_t i = 0; i < st->n_iter; i++) {
+		int64_t e = st->iter[i].extent > 1 ? st->iter[i].extent : 1;
+		int64_t *into =
+			st->iter[i].kind == HN_ITER_SPATIAL ? ret_spatial : ret_reduce;
+		*into = hn_mul_sat(*into, e);
+	}
+}
+
+bool hn_stage_attr_names(const struct hn_state *s, int32_t stage, const char *key,
+			 const char *axis)
+{
+	const struct hn_attr *attr = hn_op_attr(hn_stage_op(s, stage), key);
+
+	for (uint32_t i = 0; attr && i < attr->n_item; i++) {
+		if (strcmp(attr->item[i], axis) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int64_t hn_stage_lanes(const struct hn_state *s, int32_t stage, const struct hn_target *t)
+{
+	int64_t bytes = hn_dtype_bytes(hn_stage_op(s, stage)->dtype[0]);
+	int64_t lanes = t->param[HN_PARAM_VECTOR_UNIT_BYTES] / (bytes > 0 ? bytes : 1);
+
+	return lanes > 1 ? lanes : 1;
+}
+
+int64_t hn_parallel_limit(const struct hn_target *t)
+{
+	int64_t cores = t->param[HN_PARAM_NUM_CORES];
+
+	return 16 * (cores > 0 ? cores : 1);
+}

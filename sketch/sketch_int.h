@@ -1,0 +1,96 @@
+/* sketch/sketch_int.h -- what rules and fills share: questions about a stage, and a chain
+ * of steps that remembers its first failure, so that a rule reads as the list of its
+ * steps.
+ */
+#ifndef HN_SKETCH_SKETCH_INT_H
+#define HN_SKETCH_SKETCH_INT_H
+
+#include "sketch/sketch.h"
+
+#define HN_MAX_INNERMOST 64 /* longest innermost tile and vector loop; Ansor's default   \
+			     */
+
+struct hn_structure { /* a row STRUCTURE of recipes.def */
+	const char *kind;
+	const char *tiling;
+	const char *follow;
+};
+
+/* The tiling of the target's kind, or NULL. */
+const struct hn_structure *hn_structure_of(const struct hn_target *target);
+
+/* Steps applied one after another; after a failure nothing more happens. */
+struct hn_chain {
+	const struct hn_state *s;
+	struct hn_arena *a;
+	bool failed;
+};
+
+void hn_chain_split(struct hn_chain *c, int32_t stage, int32_t iter, const int64_t *len,
+		    uint32_t n_len);
+void hn_chain_follow_split(struct hn_chain *c, int32_t stage, int32_t iter,
+			   int32_t src_step, int32_t n_split);
+void hn_chain_fuse(struct hn_chain *c, int32_t stage, int32_t first, uint32_t n);
+void hn_chain_reorder(struct hn_chain *c, int32_t stage, const int64_t *order,
+		      uint32_t n);
+void hn_chain_annotate(struct hn_chain *c, int32_t stage, int32_t iter, enum hn_ann ann);
+void hn_chain_pragma(struct hn_chain *c, int32_t stage, int32_t iter, const char *text);
+void hn_chain_compute_at(struct hn_chain *c, int32_t stage, int32_t target, int32_t iter);
+void hn_chain_inline(struct hn_chain *c, int32_t stage);
+void hn_chain_root(struct hn_chain *c, int32_t stage);
+void hn_chain_cache_write(struct hn_chain *c, int32_t stage, const char *scope);
+void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
+		      int32_t factor_iter);
+
+/* Add (state of c, next) to the results unless c failed. */
+void hn_chain_result(const struct hn_chain *c, int32_t next, struct hn_rule_results *ret);
+
+const struct hn_op *hn_stage_op(const struct hn_state *s, int32_t stage);
+bool hn_stage_has_reduce_iter(const struct hn_state *s, int32_t stage);
+bool hn_stage_needs_tiling(const struct hn_state *s, int32_t stage);
+bool hn_stage_has_cache_write(const struct hn_state *s, int32_t stage);
+bool hn_stage_inlineable(const struct hn_rule_ctx *ctx, const struct hn_state *s,
+			 int32_t stage);
+
+/* The one consumer that takes this stage's value element by element. */
+bool hn_stage_matched_consumer(const struct hn_state *s, int32_t stage,
+			       int32_t *ret_consumer);
+
+/* Products of the loops' extents, unknown ones as 1. */
+void hn_stage_work(const struct hn_state *s, int32_t stage, int64_t *ret_spatial,
+		   int64_t *ret_reduce);
+
+/* Whether the list attribute `key` of the stage's op names that axis. */
+bool hn_stage_attr_names(const struct hn_state *s, int32_t stage, const char *key,
+			 const char *axis);
+
+/* Where step i's stage stands in the finished state. */
+int32_t hn_stage_final_id(const struct hn_trace *t, uint32_t step, int32_t stage);
+
+/* The multi-level tiling of rules tile and tile_fuse: c->s tiled at `stage`.  Writes the
+ * step numbers of the spatial splits, in axis order, to ret_step[0..*ret_n). */
+void hn_tile_stage(const struct hn_rule_ctx *ctx, struct hn_chain *c, int32_t stage,
+		   int32_t ret_step[HN_DAG_MAX_ITERS], uint32_t *ret_n);
+
+/* Fill in sk->hole from its trace. */
+int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
+			 struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
+
+/* Divisors of n that are at most `most`, ascending, into ret[0..cap); their count. */
+uint32_t hn_divisors(int64_t n, int64_t most, int64_t *ret, uint32_t cap);
+
+/* n as an ordered product of n_part factors, uniform over all of them. */
+void hn_factor_uniform(int64_t n, uint32_t n_part, struct hn_rng *rng, int64_t *ret);
+
+/* The loop of the stage that vector instructions would run: its innermost one that
+ * iterates, when that is spatial, free and has nobody attached; -1 otherwise. */
+int32_t hn_vector_iter(const struct hn_state *s, int32_t stage);
+
+/* Vector lanes of the stage's element type, at least 1. */
+int64_t hn_stage_lanes(const struct hn_state *s, int32_t stage,
+		       const struct hn_target *t);
+
+/* The most parallel iterations worth having, and whether a loop shares out well. */
+int64_t hn_parallel_limit(const struct hn_target *t);
+
+#endif

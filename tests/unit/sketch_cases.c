@@ -1,0 +1,112 @@
+/* Every sketch of the stored workloads: number, order and preview text against what TVM's
+ * auto-scheduler makes of them.  Skipped when no folder of cases was configured. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "sketch/sketch.h"
+
+static struct hn_json *load(const char *folder, const char *name, const char *file)
+{
+	struct hn_buf text;
+	struct hn_json *json = NULL;
+	struct hn_err err = {0};
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/%s/%s", folder, name, file);
+	hn_buf_init(&text);
+	if (hn_file_read(path, 64 << 20, &text, &err) < 0 ||
+	    hn_json_parse(path, text.s, text.n, NULL, &json, &err) < 0) {
+		fail_msg("%s", err.msg);
+	}
+	hn_buf_fini(&text);
+	return json;
+}
+
+/* Returns how many sketches differ; prints the first difference. */
+static uint32_t compare(const char *folder, const char *name, const struct hn_target *t)
+{
+	struct hn_json *dag_json = load(folder, name, "dag.json");
+	struct hn_json *want_json = load(folder, name, "llvm.json");
+	const struct hn_json *want = hn_json_get(want_json, "sketches");
+	struct hn_arena a;
+	const struct hn_dag *dag;
+	struct hn_sketches got;
+	struct hn_err err = {0};
+	uint32_t bad = 0, i = 0;
+	struct hn_buf text;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	if (hn_dag_from_json(name, dag_json, 0, &a, &dag, &err) < 0 ||
+	    hn_sketch_generate(dag, t, &a, &got, &err) < 0) {
+		fail_msg("%s: %s", name, err.msg);
+	}
+	if (got.n != hn_json_count(want)) {
+		print_message("%s: %u sketches, want %u\n", name, got.n,
+			      hn_json_count(want));
+		bad++;
+	}
+	for (const struct hn_json *w = hn_json_first(want); w && i < got.n;
+	     w = hn_json_next(w), i++) {
+		hn_buf_reset(&text);
+		hn_state_print(got.sketch[i].state, /* delete_trivial_loops= */ true,
+			       &text);
+		if (strcmp(text.s, hn_json_string(w)) != 0) {
+			if (bad++ == 0) {
+				print_message("%s: sketch %u [%s]:\n%s--- want\n%s", name,
+					      i, got.sketch[i].rules, text.s,
+					      hn_json_string(w));
+			}
+		}
+	}
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+	hn_json_free(dag_json);
+	hn_json_free(want_json);
+	return bad;
+}
+
+static void all_cases(void **state)
+{
+	char folder[800];
+	struct hn_arena a;
+	struct hn_target t;
+	struct hn_err err;
+	uint32_t bad = 0, n = 0;
+
+	(void)state;
+	snprintf(folder, sizeof folder, "%s/ansor", HONE_CASES_DIR);
+	DIR *dir = HONE_CASES_DIR[0] ? opendir(folder) : NULL;
+	if (!dir) {
+		skip();
+	}
+	hn_arena_init(&a, 0);
+	assert_int_equal(
+		hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=4", &a, &t, &err), 0);
+	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+		if (e->d_name[0] != '.') {
+			bad += compare(folder, e->d_name, &t);
+			n++;
+		}
+	}
+	closedir(dir);
+	hn_arena_fini(&a);
+	assert_true(n > 0);
+	assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_cases)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
