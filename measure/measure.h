@@ -10,12 +10,16 @@
  *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
  *              "naive": bool, "prove": bool, "plant": "" | "hang" | ...}
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes"}
- *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}], "seed",
- *              "shared_bytes", "per_worker_bytes", "limit_ms", "tolerance"}
- *   WORKLOAD_READY {"verdict", "detail", "naive_ns"}
+ *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
+ *              "seed": decimal string, "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
+ *              "tolerance", "flops": 0 = do not check against the peak}; blob = naive object
+ *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
- *              "n_workers"}
- *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns"}
+ *              "n_workers": 0 = all cores, "symbol"}; blob = object
+ *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns"}; verdict NONE: the board does
+ *              not know the workload (any more)
+ *   PROBE     {}
+ *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s"}
  */
 #ifndef HN_MEASURE_MEASURE_H
 #define HN_MEASURE_MEASURE_H
@@ -35,6 +39,9 @@ struct hn_measurer_config {
 	int64_t build_limit_ms;   /* wall clock of one build; 0 = 15,000 */
 	int64_t run_limit_ms;     /* wall clock of one measurement; 0 = 10,000 */
 	uint32_t builds_per_process; /* recycle a builder after so many; 0 = 2,000 */
+	/* Tests only: faults for hone-build to plant, comma-separated; the first candidates get
+	 * them in turn.  NULL: $HONE_TEST_PLANT where $HONE_TEST_HOOKS is 1, else none. */
+	const char *plant;
 };
 
 /* One tensor argument. */
@@ -52,7 +59,7 @@ struct hn_workload {
 	const char *dag_json;
 	uint32_t n_arg;
 	const struct hn_measure_arg *arg;
-	double flops;
+	double flops;     /* that any correct kernel must do: faster than the peak is refused */
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 };
@@ -95,7 +102,8 @@ void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn
 uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key, const char *steps,
 			    double best_ns, hn_measure_fn fn, void *ctx);
 
-/* Forget every open submission of ctx; its callbacks come with CANCELLED. */
+/* Forget every open submission of ctx; its callbacks come with CANCELLED, later, from the
+ * loop (no callback is ever made from inside a call). */
 void hn_measurer_cancel(struct hn_measurer *m, void *ctx);
 
 /* Builds and measurements that may usefully be open at once. */

@@ -1,0 +1,195 @@
+/* board.c -- from frames to a driver's calls and back; knows JSON so that drivers need
+ * not. */
+#include "measure/board.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define BOARD(name) extern const struct hn_board_ops hn_board_##name;
+#include "measure/boards.def"
+#undef BOARD
+
+static const struct hn_board_ops *const boards[] = {
+#define BOARD(name) &hn_board_##name,
+#include "measure/boards.def"
+#undef BOARD
+};
+
+#define DEFAULT_LIMIT_MS 10000
+
+const struct hn_board_ops *hn_board_of(const char *target)
+{
+	size_t n = strcspn(target, " ");
+
+	for (size_t i = 0; i < HN_COUNT_OF(boards); i++) {
+		if (strlen(boards[i]->name) == n &&
+		    memcmp(boards[i]->name, target, n) == 0) {
+			return boards[i];
+		}
+	}
+	return NULL;
+}
+
+/* Optional members: absent keeps the default, a wrong kind or a negative number is an
+ * error. */
+static bool take_int(const struct hn_json *v, const char *key, int64_t *ret)
+{
+	const struct hn_json *m = hn_json_get(v, key);
+
+	return m == NULL || (hn_json_int(m, ret) && *ret >= 0);
+}
+
+static bool take_double(const struct hn_json *v, const char *key, double *ret)
+{
+	const struct hn_json *m = hn_json_get(v, key);
+
+	return m == NULL || (hn_json_double(m, ret) && *ret >= 0);
+}
+
+static int take_kernel(const struct hn_json *v, const struct hn_frame *f,
+		       struct hn_board_kernel *k, struct hn_err *err)
+{
+	int64_t shared = 0, per_worker = 0;
+
+	k->limit_ms = DEFAULT_LIMIT_MS;
+	if (!take_int(v, "shared_bytes", &shared) ||
+	    !take_int(v, "per_worker_bytes", &per_worker) ||
+	    !take_int(v, "limit_ms", &k->limit_ms)) {
+		return hn_fail(err, HONE_E_CORRUPT, "frame: bad kernel members");
+	}
+	k->object = f->blob;
+	k->object_bytes = f->blob_bytes;
+	k->shared_bytes = (uint64_t)shared;
+	k->per_worker_bytes = (uint64_t)per_worker;
+	k->symbol = hn_json_string(hn_json_get(v, "symbol"));
+	if (k->symbol == NULL) {
+		k->symbol = "hone_kernel";
+	}
+	return 0;
+}
+
+static void write_answer(const struct hn_board_answer *a, struct hn_buf *json)
+{
+	hn_buf_printf(json,
+		      "{\"verdict\":\"%s\",\"detail\":", hn_verdict_name(a->verdict));
+	hn_buf_json_string(json, a->detail);
+	hn_buf_puts(json, ",\"samples_ns\":[");
+	for (uint32_t i = 0; i < a->n_sample; i++) {
+		hn_buf_puts(json, i > 0 ? "," : "");
+		hn_buf_double(json, a->sample_ns[i]);
+	}
+	hn_buf_printf(json, "],\"run_ns\":%" PRId64, a->run_ns);
+	if (a->n_sample > 0) {
+		hn_buf_puts(json, ",\"naive_ns\":");
+		hn_buf_double(json, hn_stats_median(a->sample_ns, a->n_sample));
+	}
+	hn_buf_putc(json, '}');
+}
+
+static int serve_workload(const struct hn_board_ops *ops, void *board,
+			  const struct hn_json *v, const struct hn_frame *f,
+			  struct hn_buf *json, struct hn_err *err)
+{
+	struct hn_board_workload w = {.key = hn_json_string(hn_json_get(v, "workload"))};
+	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
+	struct hn_tensor *tensor;
+	struct hn_arena a;
+	int64_t seed = 0;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_tensors_parse(hn_json_get(v, "args"), &a, &w.n_tensor, &tensor, err);
+	rc = rc != 0 ? rc : take_kernel(v, f, &w.naive, err);
+	if (rc == 0 && (w.key == NULL || !take_double(v, "tolerance", &w.tolerance) ||
+			!take_double(v, "flops", &w.flops) ||
+			(hn_json_get(v, "seed") != NULL &&
+			 !hn_json_int(hn_json_get(v, "seed"), &seed)))) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad workload members");
+	}
+	if (rc == 0) {
+		w.tensor = tensor;
+		w.seed = (uint64_t)seed;
+		ops->workload(board, &w, &answer);
+		write_answer(&answer, json);
+	}
+	hn_arena_fini(&a);
+	return rc != 0					 ? rc
+	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD
+							 : 0;
+}
+
+static int serve_measure(const struct hn_board_ops *ops, void *board,
+			 const struct hn_json *v, const struct hn_frame *f,
+			 struct hn_buf *json, struct hn_err *err)
+{
+	struct hn_board_request r = {.key = hn_json_string(hn_json_get(v, "workload"))};
+	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
+	int64_t n_workers = 0;
+	int rc = take_kernel(v, f, &r.kernel, err);
+
+	if (rc == 0 && (r.key == NULL || !take_double(v, "best_ns", &r.best_ns) ||
+			!take_int(v, "n_workers", &n_workers) || n_workers > 1024)) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad measure members");
+	}
+	if (rc == 0) {
+		r.n_workers = (int32_t)n_workers;
+		ops->measure(board, &r, &answer);
+		write_answer(&answer, json);
+	}
+	return rc != 0					 ? rc
+	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD
+							 : 0;
+}
+
+static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_buf *json)
+{
+	struct hn_probe p = {0};
+	struct hn_err err = {0};
+
+	if (ops->probe(board, &p, &err) != 0) {
+		hn_buf_printf(json, "{\"verdict\":\"NOISY\",\"detail\":");
+		hn_buf_json_string(json, err.msg);
+		hn_buf_putc(json, '}');
+		return 0;
+	}
+	hn_buf_puts(json, "{\"verdict\":\"OK\",\"fma_gflops_1\":");
+	hn_buf_double(json, p.fma_gflops_one);
+	hn_buf_puts(json, ",\"fma_gflops_all\":");
+	hn_buf_double(json, p.fma_gflops_all);
+	hn_buf_puts(json, ",\"memory_gb_s\":");
+	hn_buf_double(json, p.memory_gb_s);
+	hn_buf_putc(json, '}');
+	return 0;
+}
+
+int hn_board_serve(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
+		   uint16_t *ret_type, struct hn_buf *json, struct hn_err *err)
+{
+	struct hn_json *v = NULL;
+	int rc = hn_json_parse("frame", f->json, f->json_bytes, NULL, &v, err);
+
+	if (rc == 0 && hn_json_kind(v) != HN_JSON_OBJECT) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "frame: not an object");
+	}
+	if (rc == 0) {
+		switch (f->type) {
+		case HN_FRAME_WORKLOAD:
+			*ret_type = HN_FRAME_WORKLOAD_READY;
+			rc = serve_workload(ops, board, v, f, json, err);
+			break;
+		case HN_FRAME_MEASURE:
+			*ret_type = HN_FRAME_MEASURED;
+			rc = serve_measure(ops, board, v, f, json, err);
+			break;
+		case HN_FRAME_PROBE:
+			*ret_type = HN_FRAME_PROBED;
+			rc = serve_probe(ops, board, json);
+			break;
+		default:
+			rc = hn_fail(err, HONE_E_CORRUPT,
+				     "frame: type %u is not for a board", f->type);
+		}
+	}
+	hn_json_free(v);
+	return rc;
+}

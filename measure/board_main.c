@@ -1,0 +1,94 @@
+/* board_main.c -- hone-board: measures on one device, for honed.
+ *
+ *     hone-board [TARGET]          frames on standard input and output, see proto/frame.h
+ *
+ * Small on purpose: no LLVM, no threads, little memory, so that a fork is cheap and safe.
+ * It ends with its parent, or when a frame makes no sense.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "measure/board.h"
+#include "measure/child.h"
+
+static int greet(const char *target, struct hn_err *err)
+{
+	struct hn_frame f = {.type = HN_FRAME_HELLO};
+	struct hn_buf json;
+	int rc;
+
+	hn_buf_init(&json);
+	hn_buf_puts(&json, "{\"worker\":\"hone-board\",\"version\":\"" HONE_VERSION
+			   "\",\"target\":");
+	hn_buf_json_string(&json, target);
+	hn_buf_putc(&json, '}');
+	f.json = json.s;
+	f.json_bytes = (uint32_t)json.n;
+	rc = hn_frame_send(STDOUT_FILENO, &f, err);
+	hn_buf_fini(&json);
+	return rc;
+}
+
+static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err *err)
+{
+	struct hn_buf in, json;
+	int rc;
+
+	hn_buf_init(&in);
+	hn_buf_init(&json);
+	for (;;) {
+		struct hn_frame f, reply = {0};
+
+		rc = hn_frame_recv(STDIN_FILENO, &in, &f, err);
+		if (rc != 0) {
+			break;
+		}
+		hn_buf_reset(&json);
+		rc = hn_board_serve(ops, board, &f, &reply.type, &json, err);
+		if (rc != 0) {
+			break;
+		}
+		reply.request = f.request;
+		reply.json = json.s;
+		reply.json_bytes = (uint32_t)json.n;
+		rc = hn_frame_send(STDOUT_FILENO, &reply, err);
+		if (rc != 0) {
+			break;
+		}
+	}
+	hn_buf_fini(&json);
+	hn_buf_fini(&in);
+	return rc > 0 ? 0 : rc; /* 1: honed closed the connection */
+}
+
+int main(int argc, char **argv)
+{
+	const char *target = argc > 1 ? argv[1] : "cpu";
+	const struct hn_board_ops *ops = hn_board_of(target);
+	struct hn_err err = {0};
+	void *board = NULL;
+	int rc;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	/* Ctrl-C is honed's to answer */
+	signal(SIGINT, SIG_IGN);
+	hn_child_adopt_orphans();
+	if (ops == NULL) {
+		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n", target);
+		return 10 + HONE_E_NO_BOARD;
+	}
+	rc = ops->open(target, &board, &err);
+	if (rc == 0) {
+		rc = greet(target, &err);
+		rc = rc != 0 ? rc : serve_all(ops, board, &err);
+		ops->close(board);
+	}
+	if (rc != 0) {
+		fprintf(stderr, "hone-board: %s\n", err.msg);
+	}
+	return rc != 0 ? 10 - rc : 0;
+}

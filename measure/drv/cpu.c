@@ -1,0 +1,484 @@
+/* cpu.c -- the board that is this machine's cores.
+ *
+ * Holds the buffers and references of the latest workloads (struct cpu_workload) in
+ * memory that children inherit at the same addresses: inputs and references sealed,
+ * outputs shared.  Every run of a kernel, the naive one too, and every probe is a child
+ * of its own (child.h).
+ */
+#include "measure/drv/cpu_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "measure/child.h"
+#include "measure/pool.h"
+
+#define PAGE ((size_t)4096)
+#define PROBE_LIMIT_NS 20000000000
+#define IMPLAUSIBLE 1.05
+
+struct cpu_board {
+	struct cpu_workload *workload[HN_BOARD_WORKLOADS];
+	struct cpu_report *report; /* shared memory between guard pages */
+	struct hn_probe *probe;	   /* shared memory, same page */
+	struct hn_probe peak;	   /* best seen; zero until probed */
+	uint64_t requests;
+};
+
+static void workload_free(struct cpu_workload *w)
+{
+	if (w == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		hn_guard_unmap(&w->buffer[i].exact);
+		hn_guard_unmap(&w->buffer[i].aligned);
+		hn_guard_unmap(&w->buffer[i].reference);
+	}
+	hn_arena_fini(&w->arena);
+	free(w);
+}
+
+static int map_shared(struct cpu_board *b, struct hn_err *err)
+{
+	size_t inner =
+		(sizeof(struct cpu_report) + sizeof(struct hn_probe) + 64 + PAGE - 1) /
+		PAGE * PAGE;
+	uint8_t *at = mmap(NULL, inner + 2 * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS,
+			   -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at + PAGE, inner, PROT_READ | PROT_WRITE) != 0) {
+		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
+	}
+	b->report = (struct cpu_report *)(at + PAGE);
+	b->probe = (struct hn_probe *)(at + PAGE + inner - 64);
+	return 0;
+}
+
+static int cpu_open(const char *target, void **ret_board, struct hn_err *err)
+{
+	struct cpu_board *b = calloc(1, sizeof *b);
+	int rc;
+
+	(void)target;
+	if (b == NULL) {
+		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
+	}
+	rc = map_shared(b, err);
+	if (rc != 0) {
+		free(b);
+		return rc;
+	}
+	*ret_board = b;
+	return 0;
+}
+
+static void cpu_close(void *board)
+{
+	struct cpu_board *b = board;
+
+	for (int i = 0; i < HN_BOARD_WORKLOADS; i++) {
+		workload_free(b->workload[i]);
+	}
+	free(b);
+}
+
+static void answer(struct hn_board_answer *ret, enum hn_verdict v, const char *text)
+{
+	ret->verdict = v;
+	snprintf(ret->detail, sizeof ret->detail, "%.390s", text);
+}
+
+static int64_t memory_allowed(void)
+{
+	return hn_mul_sat(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGESIZE)) / 2;
+}
+
+/* What the buffers of these arguments take. */
+static int64_t bytes_needed(uint32_t n, const struct hn_tensor *t)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < n && sum < HN_TENSOR_MAX_BYTES; i++) {
+		sum += t[i].bytes * (1 + (t[i].bytes % 64 != 0) + t[i].output);
+	}
+	return sum;
+}
+
+/* The slot to use next: this key's, an empty one, or the least recently used. */
+static struct cpu_workload **slot_for(struct cpu_board *b, const char *key)
+{
+	struct cpu_workload **oldest = &b->workload[0];
+
+	for (int i = 0; i < HN_BOARD_WORKLOADS; i++) {
+		if (b->workload[i] != NULL && strcmp(b->workload[i]->key, key) == 0) {
+			return &b->workload[i];
+		}
+	}
+	for (int i = 0; i < HN_BOARD_WORKLOADS; i++) {
+		if (b->workload[i] == NULL) {
+			return &b->workload[i];
+		}
+		if (b->workload[i]->used < (*oldest)->used) {
+			oldest = &b->workload[i];
+		}
+	}
+	return oldest;
+}
+
+/* Forget workloads, oldest first, until `bytes` more are within what is allowed. */
+static void make_room(struct cpu_board *b, int64_t bytes)
+{
+	for (;;) {
+		int64_t sum = bytes;
+		struct cpu_workload **oldest = NULL;
+
+		for (int i = 0; i < HN_BOARD_WORKLOADS; i++) {
+			struct cpu_workload **w = &b->workload[i];
+
+			if (*w != NULL) {
+				sum += (*w)->bytes;
+				oldest = oldest == NULL || (*w)->used < (*oldest)->used
+						 ? w
+						 : oldest;
+			}
+		}
+		if (sum <= memory_allowed() || oldest == NULL) {
+			return;
+		}
+		workload_free(*oldest);
+		*oldest = NULL;
+	}
+}
+
+static int map_input(const struct cpu_workload *w, uint32_t i, uint64_t seed,
+		     enum hn_guard_place place, struct hn_guard *ret, struct hn_err *err)
+{
+	int rc = hn_guard_map((size_t)w->tensor[i].bytes, place, ret, err);
+
+	if (rc == 0) {
+		hn_tensor_fill(&w->tensor[i], seed, i, ret->data);
+		rc = hn_guard_seal(ret, err);
+	}
+	return rc;
+}
+
+static int map_buffers(struct cpu_workload *w, uint64_t seed, struct hn_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->n_tensor && rc == 0; i++) {
+		const struct hn_tensor *t = &w->tensor[i];
+		struct cpu_buffer *b = &w->buffer[i];
+		size_t bytes = (size_t)t->bytes;
+		bool both = t->bytes % 64 != 0;
+
+		if (t->output) {
+			rc = hn_guard_map(bytes, HN_GUARD_EXACT, &b->exact, err);
+			if (rc == 0 && both) {
+				rc = hn_guard_map(bytes, HN_GUARD_ALIGNED, &b->aligned,
+						  err);
+			}
+			hn_guard_settle(&b->exact);
+			hn_guard_settle(&b->aligned);
+			if (rc == 0) {
+				rc = hn_guard_map(bytes, HN_GUARD_ALIGNED, &b->reference,
+						  err);
+			}
+		} else {
+			rc = map_input(w, i, seed, HN_GUARD_EXACT, &b->exact, err);
+			if (rc == 0 && both) {
+				rc = map_input(w, i, seed, HN_GUARD_ALIGNED, &b->aligned,
+					       err);
+			}
+		}
+	}
+	return rc;
+}
+
+static void copy_tensors(struct cpu_workload *w, const struct hn_board_workload *from)
+{
+	w->n_tensor = from->n_tensor;
+	w->tensor = HN_NEW_ARRAY(&w->arena, struct hn_tensor, w->n_tensor);
+	w->buffer = HN_NEW_ARRAY(&w->arena, struct cpu_buffer, w->n_tensor);
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		const struct hn_tensor *t = &from->tensor[i];
+		int64_t *shape = HN_NEW_ARRAY(&w->arena, int64_t, t->n_dim);
+
+		memcpy(shape, t->shape, t->n_dim * sizeof *shape);
+		w->tensor[i] = *t;
+		w->tensor[i].shape = shape;
+		w->tensor[i].name = hn_arena_strdup(&w->arena, t->name);
+	}
+}
+
+static struct cpu_workload *workload_new(const struct hn_board_workload *from)
+{
+	struct cpu_workload *w = calloc(1, sizeof *w);
+
+	if (w != NULL) {
+		hn_arena_init(&w->arena, 0);
+		w->key = hn_arena_strdup(&w->arena, from->key);
+		w->tolerance = from->tolerance;
+		w->flops = from->flops;
+		w->bytes = bytes_needed(from->n_tensor, from->tensor);
+		copy_tensors(w, from);
+	}
+	return w;
+}
+
+static uint32_t fault_ranges(const struct cpu_workload *w, struct hn_fault_range *range)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		const struct cpu_buffer *b = &w->buffer[i];
+		const struct hn_guard *g[] = {&b->exact, &b->aligned, &b->reference};
+
+		for (size_t j = 0; j < HN_COUNT_OF(g); j++) {
+			if (g[j]->region != NULL) {
+				range[n++] = (struct hn_fault_range){
+					.begin = (uint64_t)(uintptr_t)g[j]->region,
+					.end = (uint64_t)(uintptr_t)g[j]->region +
+					       g[j]->region_bytes,
+					.data_begin = (uint64_t)(uintptr_t)g[j]->data,
+					.data_end = (uint64_t)(uintptr_t)g[j]->data +
+						    g[j]->bytes,
+					.name = w->tensor[i].name,
+					.read_only = !w->tensor[i].output || j == 2,
+				};
+			}
+		}
+	}
+	return n;
+}
+
+static void judge_end(const struct cpu_run *run, const struct hn_fault_end *end,
+		      struct hn_board_answer *ret)
+{
+	static const char *const phases[] = {"while loading", "in the first run",
+					     "while timing", "in the last run"};
+	struct hn_fault_range range[3 * HN_TENSOR_MAX_ARG];
+	uint32_t phase = run->report->phase;
+	char text[300];
+
+	ret->verdict =
+		hn_fault_classify(end, &run->report->note, fault_ranges(run->w, range),
+				  range, text, sizeof text);
+	snprintf(ret->detail, sizeof ret->detail, "%s, %s", text,
+		 phase < HN_COUNT_OF(phases) ? phases[phase] : "place unknown");
+}
+
+/* Run in a child and put what it says, or how it ended, into ret. */
+static void run_child(struct cpu_board *b, struct cpu_run *run,
+		      struct hn_board_answer *ret)
+{
+	struct cpu_report *r = b->report;
+	struct hn_fault_end end;
+	struct hn_err err;
+
+	memset(r, 0, sizeof *r);
+	run->report = r;
+	run->token = hn_hash64(&b->requests, sizeof b->requests, (uint64_t)hn_clock_ns());
+	if (hn_child_run(hn_cpu_run, run, hn_mul_sat(run->kernel->limit_ms, 1000000),
+			 &r->note, &end, &err) != 0) {
+		answer(ret, HN_VERDICT_NOISY, err.msg);
+		return;
+	}
+	if (end.timed_out || end.status != 0 || r->seal != hn_cpu_seal(r, run->token) ||
+	    r->body.n_sample > HN_STATS_MAX_SAMPLE || r->body.verdict >= HN_N_VERDICT) {
+		judge_end(run, &end, ret);
+		return;
+	}
+	r->body.detail[sizeof r->body.detail - 1] = '\0';
+	answer(ret, r->body.verdict, r->body.detail);
+	ret->n_sample = ret->verdict == HN_VERDICT_OK ? r->body.n_sample : 0;
+	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
+}
+
+/* Outputs of the naive run become the reference. */
+static int keep_reference(struct cpu_workload *w, struct hn_err *err)
+{
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		struct cpu_buffer *b = &w->buffer[i];
+		int rc;
+
+		if (!w->tensor[i].output) {
+			continue;
+		}
+		memcpy(b->reference.data, cpu_guard(b, HN_GUARD_ALIGNED)->data,
+		       b->reference.bytes);
+		rc = hn_guard_seal(&b->reference, err);
+		if (rc != 0) {
+			return rc;
+		}
+		b->scale = hn_verify_scale(&w->tensor[i], b->reference.data);
+	}
+	return 0;
+}
+
+static void cpu_workload(void *board, const struct hn_board_workload *from,
+			 struct hn_board_answer *ret)
+{
+	struct cpu_board *b = board;
+	struct cpu_workload **slot = slot_for(b, from->key), *w;
+	struct cpu_run run = {.kernel = &from->naive, .n_workers = 1, .reference = true};
+	int64_t begin = hn_clock_ns();
+	struct hn_err err = {0};
+
+	workload_free(*slot);
+	*slot = NULL;
+	if (bytes_needed(from->n_tensor, from->tensor) > memory_allowed()) {
+		answer(ret, HN_VERDICT_OOM,
+		       "the arguments do not fit half of this board's memory");
+		return;
+	}
+	w = workload_new(from);
+	if (w == NULL) {
+		answer(ret, HN_VERDICT_OOM, "out of memory");
+		return;
+	}
+	make_room(b, w->bytes);
+	if (map_buffers(w, from->seed, &err) != 0) {
+		answer(ret, HN_VERDICT_OOM, err.msg);
+		workload_free(w);
+		return;
+	}
+	run.w = w;
+	run_child(b, &run, ret);
+	if (ret->verdict == HN_VERDICT_OK && keep_reference(w, &err) != 0) {
+		answer(ret, HN_VERDICT_OOM, err.msg);
+	}
+	ret->run_ns = hn_clock_ns() - begin;
+	if (ret->verdict != HN_VERDICT_OK) {
+		workload_free(w);
+		return;
+	}
+	w->used = ++b->requests;
+	*slot = w;
+}
+
+static struct cpu_workload *find(struct cpu_board *b, const char *key)
+{
+	struct cpu_workload *w = *slot_for(b, key);
+
+	return w != NULL && strcmp(w->key, key) == 0 ? w : NULL;
+}
+
+struct probing {
+	struct hn_probe *shared;
+	int32_t n_workers;
+};
+
+static void probe_child(void *ctx)
+{
+	struct probing *p = ctx;
+
+	if (hn_probe_run(p->n_workers, p->shared, NULL) != 0) {
+		_exit(1);
+	}
+}
+
+static int cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
+{
+	struct cpu_board *b = board;
+	struct probing p = {.shared = b->probe, .n_workers = hn_kernel_pool_cores()};
+	struct hn_fault_end end;
+	int rc = hn_child_run(probe_child, &p, PROBE_LIMIT_NS, &b->report->note, &end,
+			      err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	if (end.timed_out || end.status != 0) {
+		return hn_fail(err, HONE_E_NO_BOARD, "probe: did not end well");
+	}
+	/* limits are maxima: a busy moment only makes a probe too low */
+	b->peak.fma_gflops_one = fmax(b->peak.fma_gflops_one, b->probe->fma_gflops_one);
+	b->peak.fma_gflops_all = fmax(b->peak.fma_gflops_all, b->probe->fma_gflops_all);
+	b->peak.memory_gb_s = fmax(b->peak.memory_gb_s, b->probe->memory_gb_s);
+	*ret = b->peak;
+	return 0;
+}
+
+/* Float32 work faster than the machine's own peak did not happen; narrow integers have
+ * other limits and are not judged. Before a no the machine is probed again: the first
+ * probe may have been disturbed. */
+static void check_plausible(struct cpu_board *b, const struct cpu_workload *w,
+			    struct hn_board_answer *ret)
+{
+	double gflops = w->flops / hn_stats_median(ret->sample_ns, ret->n_sample);
+	struct hn_probe p;
+	struct hn_err err;
+	double peak = 0;
+
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		if (hn_elem_class(w->tensor[i].elem) != HN_ELEM_CLASS_FLOAT) {
+			return;
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		/* cores one by one may clock higher than together: the looser bound */
+		peak = fmax(b->peak.fma_gflops_all,
+			    b->peak.fma_gflops_one * hn_kernel_pool_cores());
+		if (gflops <= IMPLAUSIBLE * peak) {
+			return;
+		}
+		if (i < 2 && cpu_probe(b, &p, &err) != 0) {
+			return;
+		}
+	}
+	ret->verdict = HN_VERDICT_IMPLAUSIBLE;
+	snprintf(ret->detail, sizeof ret->detail,
+		 "%.1f GFLOP/s, but this machine's peak is %.1f", gflops, peak);
+}
+
+static void cpu_measure(void *board, const struct hn_board_request *r,
+			struct hn_board_answer *ret)
+{
+	struct cpu_board *b = board;
+	struct cpu_workload *w = find(b, r->key);
+	int32_t cores = hn_kernel_pool_cores();
+	struct cpu_run run = {.w = w, .kernel = &r->kernel, .best_ns = r->best_ns};
+	int64_t begin = hn_clock_ns();
+	char text[300];
+
+	if (w == NULL) {
+		answer(ret, HN_VERDICT_NONE, "workload not known");
+		return;
+	}
+	w->used = ++b->requests;
+	run.n_workers = r->n_workers > 0 && r->n_workers < cores ? r->n_workers : cores;
+	run_child(b, &run, ret);
+	if (ret->verdict == HN_VERDICT_OK) {
+		enum hn_verdict v = hn_cpu_check(w, HN_GUARD_ALIGNED, text, sizeof text);
+
+		/* the child compared the first run and found it right */
+		if (v == HN_VERDICT_WRONG_RESULT) {
+			ret->verdict = HN_VERDICT_NONDETERMINISTIC;
+			snprintf(ret->detail, sizeof ret->detail,
+				 "right at first, wrong at last: %s", text);
+		} else if (v != HN_VERDICT_OK) {
+			answer(ret, v, text);
+		}
+	}
+	if (ret->verdict == HN_VERDICT_OK && w->flops > 0) {
+		check_plausible(b, w, ret);
+	}
+	ret->n_sample = ret->verdict == HN_VERDICT_OK ? ret->n_sample : 0;
+	ret->run_ns = hn_clock_ns() - begin;
+}
+
+const struct hn_board_ops hn_board_cpu = {.name = "cpu",
+					  .open = cpu_open,
+					  .close = cpu_close,
+					  .workload = cpu_workload,
+					  .measure = cpu_measure,
+					  .probe = cpu_probe};

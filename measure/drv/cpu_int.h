@@ -1,0 +1,73 @@
+/* measure/drv/cpu_int.h -- the CPU board's two halves: buffers and reference of a
+ * workload (parent), and one run of a kernel (child). */
+#ifndef HN_MEASURE_DRV_CPU_INT_H
+#define HN_MEASURE_DRV_CPU_INT_H
+
+#include "measure/board.h"
+#include "measure/fault.h"
+#include "measure/guard.h"
+#include "measure/verify.h"
+
+/* One argument's memory. A size that is a multiple of 64 needs only one placement. */
+struct cpu_buffer {
+	struct hn_guard exact, aligned; /* aligned.region NULL: exact serves for both */
+	struct hn_guard reference;	/* outputs: the naive program's, sealed */
+	double scale;			/* of the reference */
+};
+
+struct cpu_workload {
+	struct hn_arena arena;
+	const char *key;
+	uint32_t n_tensor;
+	struct hn_tensor *tensor;
+	struct cpu_buffer *buffer;
+	double tolerance, flops;
+	int64_t bytes; /* of all buffers */
+	uint64_t used; /* when, in requests */
+};
+
+enum cpu_phase { CPU_PHASE_LOAD, CPU_PHASE_FIRST, CPU_PHASE_TIMING, CPU_PHASE_LAST };
+
+/* What a child tells: fixed size, shared memory, nothing in it is trusted until `seal`
+ * fits. */
+struct cpu_report {
+	struct hn_fault_note note;
+	uint32_t phase; /* enum cpu_phase, to say where a hang was */
+	struct {
+		enum hn_verdict verdict;
+		uint32_t n_sample;
+		char detail[400];
+		double sample_ns[HN_STATS_MAX_SAMPLE];
+	} body;
+	uint64_t seal; /* hash of body by the run's token */
+};
+
+struct cpu_run {
+	const struct cpu_workload *w;
+	const struct hn_board_kernel *kernel;
+	struct cpu_report *report;
+	uint64_t token;
+	int32_t n_workers;
+	double best_ns;
+	bool reference; /* the naive run: nothing to compare with yet */
+};
+
+/* In the child: everything from loading to the last run. */
+void hn_cpu_run(void *run);
+
+uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token);
+
+static inline const struct hn_guard *cpu_guard(const struct cpu_buffer *b,
+					       enum hn_guard_place place)
+{
+	return place == HN_GUARD_ALIGNED && b->aligned.region != NULL ? &b->aligned
+								      : &b->exact;
+}
+
+/* Compare the outputs in one placement with the reference; on a difference the line is in
+ * text. Returns OK, WRONG_RESULT, or SEGV_GUARD when canary bytes beside a buffer
+ * changed. */
+enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place place,
+			     char *text, size_t text_bytes);
+
+#endif

@@ -1,0 +1,262 @@
+/* cpu_run.c -- one kernel, in the child: load, checked run, timed runs, last run.
+ *
+ * The first run has its buffers' ends at the guard pages and is compared here; the timed
+ * runs have them aligned as a user's would be; the last one, after the timing, is
+ * compared by the parent, which the kernel cannot have touched.
+ */
+#include "measure/drv/cpu_int.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "hone/kernel.h"
+#include "measure/fpenv.h"
+#include "measure/loader.h"
+#include "measure/pool.h"
+#include "measure/timing.h"
+
+#define PAGE ((size_t)4096)
+#define MAX_WORKSPACE ((uint64_t)64 << 30)
+#define NAIVE_RUNS 5
+#define NAIVE_ENOUGH_NS 3e8
+
+typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
+
+struct calling {
+	packed_fn fn;
+	void *const *args;
+	struct hone_env env;
+	int32_t returned;
+};
+
+uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token)
+{
+	return hn_hash64(&r->body, sizeof r->body, token);
+}
+
+enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place place,
+			     char *text, size_t text_bytes)
+{
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		const struct hn_tensor *t = &w->tensor[i];
+		const struct cpu_buffer *b = &w->buffer[i];
+		const struct hn_guard *g = cpu_guard(b, place);
+		struct hn_mismatch m;
+
+		if (!t->output) {
+			continue;
+		}
+		if (!hn_guard_intact(g)) {
+			snprintf(text, text_bytes,
+				 "wrote beside %.60s, within a page of it", t->name);
+			return HN_VERDICT_SEGV_GUARD;
+		}
+		if (!hn_verify(t, g->data, b->reference.data, w->tolerance, b->scale,
+			       &m)) {
+			hn_mismatch_print(t, g->data, b->reference.data, &m, text,
+					  text_bytes);
+			return HN_VERDICT_WRONG_RESULT;
+		}
+	}
+	return HN_VERDICT_OK;
+}
+
+_Noreturn static void finish(struct cpu_run *run, enum hn_verdict v, const char *detail)
+{
+	struct cpu_report *r = run->report;
+
+	r->body.verdict = v;
+	snprintf(r->body.detail, sizeof r->body.detail, "%s", detail);
+	r->seal = hn_cpu_seal(r, run->token);
+	_exit(0);
+}
+
+static void call(void *ctx)
+{
+	struct calling *c = ctx;
+
+	hn_fp_reset();
+	c->returned |= c->fn(c->args, &c->env);
+}
+
+/* Guarded scratch, its end at most 63 bytes before the guard. */
+static uint8_t *map_workspace(uint64_t bytes)
+{
+	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
+	uint8_t *at = mmap(NULL, inner + 2 * PAGE, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at + PAGE, inner, PROT_READ | PROT_WRITE) != 0) {
+		return NULL;
+	}
+	memset(at + PAGE, HN_POISON_FIRST, inner);
+	return at + PAGE + inner - tail;
+}
+
+static void arm_thread(void *ctx)
+{
+	(void)ctx;
+	hn_fault_arm_thread();
+}
+
+static void prepare_env(struct cpu_run *run, struct hone_env *env)
+{
+	const struct hn_board_kernel *k = run->kernel;
+	uint64_t bytes;
+	struct hn_kernel_pool *pool;
+	struct hn_err err;
+
+	*env = (struct hone_env){ .abi = HONE_KERNEL_ABI, .n_workers = run->n_workers };
+	if (k->shared_bytes > MAX_WORKSPACE ||
+	    k->per_worker_bytes > MAX_WORKSPACE / (uint64_t)run->n_workers) {
+		finish(run, HN_VERDICT_OOM, "the workspace is too large");
+	}
+	bytes = k->shared_bytes + k->per_worker_bytes * (uint64_t)run->n_workers;
+	if (bytes > 0) {
+		env->workspace = map_workspace(bytes);
+		env->workspace_bytes = bytes;
+		if (env->workspace == NULL) {
+			finish(run, HN_VERDICT_OOM, "no memory for the workspace");
+		}
+	}
+	if (run->n_workers > 1) {
+		if (hn_kernel_pool_new(run->n_workers, arm_thread, NULL, &pool, &err) !=
+		    0) {
+			finish(run, HN_VERDICT_NOISY, err.msg);
+		}
+		env->parallel_for = hn_kernel_pool_run;
+		env->ctx = pool;
+	}
+}
+
+static packed_fn load(struct cpu_run *run)
+{
+	struct hn_object *object;
+	struct hn_err err;
+	char name[256];
+	packed_fn fn;
+
+	if (hn_object_load(run->kernel->object, run->kernel->object_bytes, &object,
+			   &err) != 0) {
+		finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
+	}
+	snprintf(name, sizeof name, "%s_packed", run->kernel->symbol);
+	fn = (packed_fn)hn_object_function(object, name);
+	if (fn == NULL) {
+		finish(run, HN_VERDICT_LOAD_FAIL,
+		       "object: the kernel's symbol is not in it");
+	}
+	return fn;
+}
+
+static void poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern)
+{
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		if (w->tensor[i].output) {
+			const struct hn_guard *g = cpu_guard(&w->buffer[i], place);
+
+			memset(g->data, pattern, g->bytes);
+			hn_guard_mend(g);
+		}
+	}
+}
+
+static void **pointers(const struct cpu_workload *w, enum hn_guard_place place,
+		       struct hn_arena *a)
+{
+	void **p = HN_NEW_ARRAY(a, void *, w->n_tensor);
+
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		const struct hn_guard *g = cpu_guard(&w->buffer[i], place);
+
+		hn_guard_populate(g, w->tensor[i].output);
+		p[i] = g->data;
+	}
+	return p;
+}
+
+static void must_have_returned(struct cpu_run *run, const struct calling *c)
+{
+	if (c->returned == HONE_KERNEL_NOMEM) {
+		finish(run, HN_VERDICT_OOM,
+		       "the kernel found no memory for its workspace");
+	}
+	if (c->returned != 0) {
+		finish(run, HN_VERDICT_WRONG_RESULT,
+		       "the kernel returned an unknown code");
+	}
+}
+
+/* The naive program may be slow: a few runs, or one when it takes a second. */
+static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
+{
+	double spent_ns = first_ns;
+
+	*t = (struct hn_timing){ .n = 0 };
+	if (first_ns > 1e9) {
+		t->sample_ns[t->n++] = first_ns;
+		return;
+	}
+	while (t->n < 1 || (t->n < NAIVE_RUNS && spent_ns < NAIVE_ENOUGH_NS)) {
+		int64_t begin = hn_clock_ns();
+
+		call(c);
+		t->sample_ns[t->n] = (double)(hn_clock_ns() - begin);
+		spent_ns += t->sample_ns[t->n++];
+	}
+}
+
+void hn_cpu_run(void *ctx)
+{
+	struct cpu_run *run = ctx;
+	struct cpu_report *report = run->report;
+	struct calling c = { .fn = load(run) };
+	struct hn_arena a;
+	struct hn_timing t;
+	void **exact, **aligned;
+	char text[400];
+	int64_t start = hn_clock_ns(), begin;
+	double first_ns, budget_ns;
+
+	hn_arena_init(&a, 0);
+	exact = pointers(run->w, HN_GUARD_EXACT, &a);
+	aligned = pointers(run->w, HN_GUARD_ALIGNED, &a);
+	prepare_env(run, &c.env);
+	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	report->phase = CPU_PHASE_FIRST;
+	c.args = exact;
+	begin = hn_clock_ns();
+	call(&c);
+	first_ns = (double)(hn_clock_ns() - begin);
+	must_have_returned(run, &c);
+	if (!run->reference) {
+		enum hn_verdict v =
+			hn_cpu_check(run->w, HN_GUARD_EXACT, text, sizeof text);
+
+		if (v != HN_VERDICT_OK) {
+			finish(run, v, text);
+		}
+	}
+	report->phase = CPU_PHASE_TIMING;
+	c.args = aligned;
+	if (run->reference) {
+		time_naive(&c, first_ns, &t);
+	} else {
+		/* the last run, and a margin for a busy machine, must fit the limit too
+		 */
+		budget_ns = 0.9 * 1e6 * (double)run->kernel->limit_ms -
+			    (double)(hn_clock_ns() - start) - 1.5 * first_ns;
+		hn_timing_run(call, &c, first_ns, run->best_ns, budget_ns, &t);
+	}
+	report->body.n_sample = t.n;
+	memcpy(report->body.sample_ns, t.sample_ns, t.n * sizeof(double));
+	report->phase = CPU_PHASE_LAST;
+	poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+	call(&c);
+	must_have_returned(run, &c);
+	finish(run, HN_VERDICT_OK, "");
+}

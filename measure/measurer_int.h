@@ -1,0 +1,160 @@
+/* measure/measurer_int.h -- the parts of a measurer.
+ *
+ * A request (`struct ticket`) is always in exactly one place:
+ *
+ *     submit -> [build queue] -> builder -> [run queue] -> board -> [done queue] ->
+ * callback ^ lost once |              ^ lost once |
+ *
+ * measurer.c owns tickets and the done queue, builders.c the first two places,
+ * board_link.c the next two. Callbacks are made only from the done queue, from the loop,
+ * never from inside a call of the user's.
+ */
+#ifndef HN_MEASURE_MEASURER_INT_H
+#define HN_MEASURE_MEASURER_INT_H
+
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "measure/measure.h"
+#include "measure/stats.h"
+#include "measure/worker.h"
+
+#define HN_SYMBOL "hone_kernel"
+
+enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
+
+/* An object and what running it takes. */
+struct artefact {
+	void *object; /* heap */
+	uint32_t object_bytes;
+	int64_t shared_bytes, per_worker_bytes;
+	char hash[HN_SHA256_HEX];
+};
+
+struct outcome {
+	enum hn_verdict verdict;
+	char detail[400];
+	uint32_t n_sample;
+	double sample_ns[HN_STATS_MAX_SAMPLE];
+	int64_t build_ns, prove_ns, run_ns;
+};
+
+/* What running an artefact gave, kept so that the same bytes are measured once. */
+struct known_run {
+	char hash[HN_SHA256_HEX];
+	enum hn_verdict verdict;
+	char detail[400];
+	uint32_t n_sample;
+	double *sample_ns; /* heap */
+	int64_t run_ns;
+};
+
+struct workload {
+	struct workload *next;
+	struct hn_arena arena; /* strings */
+	const char *key, *dag_json, *args_json;
+	double flops, tolerance;
+	uint64_t seed;
+	bool ready;	   /* answered OK once */
+	uint64_t on_board; /* board epoch in which the board knows it; 0 = never */
+	struct artefact naive;
+	uint32_t n_known, next_known;
+	struct known_run *known; /* ring */
+};
+
+struct ticket {
+	struct ticket *next;
+	enum ticket_kind kind;
+	uint64_t id;
+	struct workload *w; /* NULL for a probe */
+	char *steps;	    /* heap; candidates */
+	double best_ns;
+	char plant[16];     /* fault to ask the builder for; "" = none */
+	int n_build, n_run; /* attempts */
+	struct artefact artefact;
+	struct outcome outcome;
+	struct hn_probe_result probe;
+	hn_workload_fn workload_fn;
+	hn_measure_fn measure_fn;
+	hn_probe_fn probe_fn;
+	void *ctx;
+};
+
+struct queue {
+	struct ticket *first, **last;
+};
+
+struct builder {
+	struct hn_measurer *m;
+	struct hn_worker *worker; /* NULL: to be started when needed */
+	bool busy;
+	struct ticket *ticket; /* NULL while busy: it was cancelled */
+	uint64_t request;
+	uint32_t n_built;
+};
+
+struct board_link {
+	struct hn_worker *worker;
+	uint64_t epoch; /* which board process this is; from 1 */
+	bool busy;
+	bool making; /* a reference for ticket's workload, ahead of it */
+	struct ticket *ticket;
+	struct workload *making_of; /* workload the frame in flight is about */
+	uint64_t request;
+	uint16_t expected; /* the one type its answer may have */
+};
+
+struct hn_measurer {
+	uv_loop_t *loop;
+	struct hn_measurer_config config;
+	struct hn_arena arena; /* config's strings */
+	uv_timer_t flush;      /* 0 ms: deliver the done queue */
+	struct workload *workload;
+	struct queue to_build, to_run, done;
+	uint64_t next_id, next_request;
+	struct hn_probe_result peak;
+	bool probed;
+	uint32_t n_builder;
+	struct builder *builder;
+	struct board_link board;
+	uint32_t n_worker; /* processes not yet reaped and closed */
+	const char *plants; /* what is left of config.plant */
+	bool closing, timer_closed;
+	void (*closed)(void *ctx);
+	void *closed_ctx;
+};
+
+void queue_init(struct queue *q);
+void queue_put(struct queue *q, struct ticket *t);
+void queue_put_first(struct queue *q, struct ticket *t);
+struct ticket *queue_take(struct queue *q);
+
+/* measurer.c: the ticket is finished with this; deliver it soon. */
+void hn_ticket_finish(struct hn_measurer *m, struct ticket *t, enum hn_verdict v,
+		      const char *detail);
+void hn_measurer_worker_closed(void *measurer); /* hn_worker_owner.closed */
+
+/* builders.c */
+void hn_builders_pump(struct hn_measurer *m);
+int hn_builders_start(struct hn_measurer *m, struct hn_err *err) HN_NODISCARD;
+void hn_builders_stop(struct hn_measurer *m);
+
+/* board_link.c */
+void hn_board_link_pump(struct hn_measurer *m);
+int hn_board_link_start(struct hn_measurer *m, struct hn_err *err) HN_NODISCARD;
+void hn_board_link_stop(struct hn_measurer *m);
+
+/* wire.c: frames' JSON. Readers check everything and say false on nonsense. */
+void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
+		   struct hn_buf *json);
+void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
+		      struct hn_buf *json);
+void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
+		     struct hn_buf *json);
+char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);
+bool hn_wire_built(const struct hn_frame *f, struct ticket *t);
+bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret);
+bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret);
+
+#endif

@@ -1,0 +1,63 @@
+/* stats.c -- order statistics of timing samples. */
+#include "measure/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+static void sort_copy(const double *x, uint32_t n, double *sorted)
+{
+	hn_assert(n >= 1 && n <= HN_STATS_MAX_SAMPLE);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t j = i;
+
+		for (; j > 0 && sorted[j - 1] > x[i]; j--) {
+			sorted[j] = sorted[j - 1];
+		}
+		sorted[j] = x[i];
+	}
+}
+
+static double sorted_median(const double *sorted, uint32_t n)
+{
+	return n % 2 == 1 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+}
+
+double hn_stats_median(const double *x, uint32_t n)
+{
+	double sorted[HN_STATS_MAX_SAMPLE];
+
+	sort_copy(x, n, sorted);
+	return sorted_median(sorted, n);
+}
+
+/* The number of samples below the median is binomial(n, 1/2): take the innermost
+ * symmetric pair of ranks whose tails hold at most 2.5 % each. */
+bool hn_stats_ranks(uint32_t n, uint32_t *ret_lo, uint32_t *ret_hi)
+{
+	double p = exp2(-(double)n), tail = 0;
+	uint32_t lo = 0;
+
+	if (n < 6) {
+		return false;
+	}
+	while (lo < n / 2 && tail + p <= 0.025) {
+		tail += p;
+		p = p * (n - lo) / (lo + 1);
+		lo++;
+	}
+	*ret_lo = lo - 1;
+	*ret_hi = n - lo;
+	return true;
+}
+
+double hn_stats_uncertainty(const double *x, uint32_t n)
+{
+	double sorted[HN_STATS_MAX_SAMPLE];
+	uint32_t lo, hi;
+
+	if (!hn_stats_ranks(n, &lo, &hi)) {
+		return INFINITY;
+	}
+	sort_copy(x, n, sorted);
+	return 0.5 * (sorted[hi] - sorted[lo]) / sorted_median(sorted, n);
+}

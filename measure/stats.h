@@ -1,0 +1,26 @@
+/* measure/stats.h -- what a few noisy samples say: medians and their certainty.
+ *
+ * No mean: timing noise is one-sided.  The interval is by order statistics, so nothing is
+ * assumed of the distribution (service.md 3.6).
+ */
+#ifndef HN_MEASURE_STATS_H
+#define HN_MEASURE_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cdefs.h"
+
+#define HN_STATS_MAX_SAMPLE 256
+
+/* Median of x[0..n), 1 <= n <= HN_STATS_MAX_SAMPLE; x is untouched. */
+double hn_stats_median(const double *x, uint32_t n);
+
+/* Ranks [lo, hi] (from 0) of the sorted samples that enclose the median with at least 95
+ * % probability. False when n is too small for that (n < 6). */
+bool hn_stats_ranks(uint32_t n, uint32_t *ret_lo, uint32_t *ret_hi);
+
+/* Half the width of the median's 95 % interval over the median; infinity when n < 6. */
+double hn_stats_uncertainty(const double *x, uint32_t n);
+
+#endif

@@ -1,0 +1,169 @@
+/* tensor.c -- arguments read from the wire, and their random contents. */
+#include "measure/tensor.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/rng.h"
+
+static const struct {
+	const char *name;
+	uint32_t bytes;
+	enum hn_elem_class class;
+} elems[] = {
+#define ELEM(name, text, ctype, class) {text, sizeof(ctype), HN_ELEM_CLASS_##class},
+#include "measure/elems.def"
+#undef ELEM
+};
+
+const char *hn_elem_name(enum hn_elem e)
+{
+	return elems[e].name;
+}
+
+uint32_t hn_elem_bytes(enum hn_elem e)
+{
+	return elems[e].bytes;
+}
+
+enum hn_elem_class hn_elem_class(enum hn_elem e)
+{
+	return elems[e].class;
+}
+
+enum hn_elem hn_elem_of(const char *name)
+{
+	for (int e = 0; e < HN_N_ELEM; e++) {
+		if (strcmp(elems[e].name, name) == 0) {
+			return (enum hn_elem)e;
+		}
+	}
+	return HN_N_ELEM;
+}
+
+static int parse_shape(const struct hn_json *shape, struct hn_arena *a,
+		       struct hn_tensor *t, struct hn_err *err)
+{
+	int64_t *extent;
+	uint32_t i = 0;
+
+	if (shape == NULL || hn_json_kind(shape) != HN_JSON_ARRAY ||
+	    hn_json_count(shape) > HN_TENSOR_MAX_DIM) {
+		return hn_fail(err, HONE_E_INVALID, "args: %s: bad shape", t->name);
+	}
+	t->n_dim = hn_json_count(shape);
+	extent = HN_NEW_ARRAY(a, int64_t, t->n_dim);
+	t->n_elem = 1;
+	for (const struct hn_json *e = hn_json_first(shape); e != NULL;
+	     e = hn_json_next(e)) {
+		if (!hn_json_int(e, &extent[i]) || extent[i] < 1) {
+			return hn_fail(err, HONE_E_INVALID, "args: %s: bad extent",
+				       t->name);
+		}
+		t->n_elem = hn_mul_sat(t->n_elem, extent[i++]);
+	}
+	t->shape = extent;
+	t->bytes = hn_mul_sat(t->n_elem, hn_elem_bytes(t->elem));
+	if (t->bytes > HN_TENSOR_MAX_BYTES) {
+		return hn_fail(err, HONE_E_INVALID, "args: %s: larger than memory",
+			       t->name);
+	}
+	return 0;
+}
+
+static int parse_one(const struct hn_json *v, struct hn_arena *a, struct hn_tensor *t,
+		     struct hn_err *err)
+{
+	const char *name = hn_json_string(hn_json_get(v, "name"));
+	const char *dtype = hn_json_string(hn_json_get(v, "dtype"));
+
+	if (name == NULL || dtype == NULL || strlen(name) > 200) {
+		return hn_fail(err, HONE_E_INVALID, "args: name or dtype missing");
+	}
+	t->name = hn_arena_strdup(a, name);
+	t->elem = hn_elem_of(dtype);
+	if (t->elem == HN_N_ELEM) {
+		return hn_fail(err, HONE_E_INVALID, "args: %s: unknown dtype \"%.40s\"",
+			       name, dtype);
+	}
+	if (!hn_json_bool(hn_json_get(v, "output"), &t->output)) {
+		return hn_fail(err, HONE_E_INVALID, "args: %s: output missing", name);
+	}
+	return parse_shape(hn_json_get(v, "shape"), a, t, err);
+}
+
+int hn_tensors_parse(const struct hn_json *args, struct hn_arena *a, uint32_t *ret_n,
+		     struct hn_tensor **ret, struct hn_err *err)
+{
+	uint32_t n, i = 0;
+	struct hn_tensor *t;
+
+	if (args == NULL || hn_json_kind(args) != HN_JSON_ARRAY ||
+	    hn_json_count(args) == 0 || hn_json_count(args) > HN_TENSOR_MAX_ARG) {
+		return hn_fail(err, HONE_E_INVALID, "args: expected 1 to %d arguments",
+			       HN_TENSOR_MAX_ARG);
+	}
+	n = hn_json_count(args);
+	t = HN_NEW_ARRAY(a, struct hn_tensor, n);
+	for (const struct hn_json *v = hn_json_first(args); v != NULL;
+	     v = hn_json_next(v)) {
+		int rc;
+
+		if (hn_json_kind(v) != HN_JSON_OBJECT) {
+			return hn_fail(err, HONE_E_INVALID, "args: expected objects");
+		}
+		rc = parse_one(v, a, &t[i++], err);
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	*ret_n = n;
+	*ret = t;
+	return 0;
+}
+
+static void fill_float(enum hn_elem e, struct hn_rng *r, int64_t n, void *bytes)
+{
+	for (int64_t i = 0; i < n; i++) {
+		double v = 2 * hn_rng_unit(r) - 1;
+
+		if (e == HN_ELEM_F64) {
+			((double *)bytes)[i] = v;
+		} else {
+			/* rounding may reach 1: still a number like another */
+			((float *)bytes)[i] = (float)v;
+		}
+	}
+}
+
+static void fill_int(const struct hn_tensor *t, struct hn_rng *r, void *bytes)
+{
+	uint32_t size = hn_elem_bytes(t->elem);
+	bool is_signed = t->elem >= HN_ELEM_I8 && t->elem <= HN_ELEM_I64;
+
+	for (int64_t i = 0; i < t->n_elem; i++) {
+		int64_t v = (int64_t)hn_rng_below(r, 9) - (is_signed ? 4 : 0);
+
+		/* two's complement, little-endian: the low bytes are the narrow value */
+		memcpy((char *)bytes + i * size, &v, size);
+	}
+}
+
+void hn_tensor_fill(const struct hn_tensor *t, uint64_t seed, uint32_t index, void *bytes)
+{
+	struct hn_rng r = hn_rng_stream(seed, 0, 0, index);
+
+	switch (elems[t->elem].class) {
+	case HN_ELEM_CLASS_FLOAT:
+		fill_float(t->elem, &r, t->n_elem, bytes);
+		break;
+	case HN_ELEM_CLASS_INT:
+		fill_int(t, &r, bytes);
+		break;
+	case HN_ELEM_CLASS_BOOL:
+		for (int64_t i = 0; i < t->n_elem; i++) {
+			((uint8_t *)bytes)[i] = (uint8_t)hn_rng_below(&r, 2);
+		}
+		break;
+	}
+}

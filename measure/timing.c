@@ -1,0 +1,131 @@
+/* timing.c -- calibrated repetition with a stopping rule. */
+#include "measure/timing.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+
+#define MIN_SAMPLE_NS 1e6
+#define HOPELESS 3.0
+#define ENOUGH_NS 1e8
+#define CAP_NS 5e8
+#define WANTED 0.03
+#define LONG_NS                                                                          \
+	1e8 /* a call of this length needs no calibration and is never repeated idly */
+#define MAX_CALLS 10000000
+
+static double clock_tick_ns(void)
+{
+	double tick = 1e9;
+
+	for (int i = 0; i < 32; i++) {
+		int64_t a = hn_clock_ns(), b = a;
+
+		while (b == a) {
+			b = hn_clock_ns();
+		}
+		tick = fmin(tick, (double)(b - a));
+	}
+	return tick;
+}
+
+static double span(void (*call)(void *ctx), void *ctx, int64_t n)
+{
+	int64_t begin = hn_clock_ns();
+
+	for (int64_t i = 0; i < n; i++) {
+		call(ctx);
+	}
+	return (double)(hn_clock_ns() - begin);
+}
+
+static long preemptions(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
+}
+
+/* Calls a sample needs, by growing runs; *ret_ns = what one call took in the last of
+ * them. */
+static int64_t calibrate(void (*call)(void *ctx), void *ctx, double *ret_ns)
+{
+	double floor_ns = fmax(MIN_SAMPLE_NS, 1000 * clock_tick_ns());
+	int64_t n = 1;
+
+	for (;;) {
+		double t = fmax(span(call, ctx, n), 1);
+
+		*ret_ns = t / (double)n;
+		if (t >= 0.5 * floor_ns || n >= MAX_CALLS) {
+			double want = ceil(floor_ns / *ret_ns);
+
+			return want < 1		  ? 1
+			       : want > MAX_CALLS ? MAX_CALLS
+						  : (int64_t)want;
+		}
+		n = (int64_t)fmin(fmin(ceil((double)n * floor_ns / t), 10.0 * (double)n),
+				  MAX_CALLS);
+		n = n < 2 ? 2 : n;
+	}
+}
+
+static bool enough(const struct hn_timing *t, double spent_ns, double cap_ns)
+{
+	if (t->n >= HN_STATS_MAX_SAMPLE || (spent_ns >= cap_ns && t->n > 0)) {
+		return true;
+	}
+	return (t->n >= 10 && spent_ns >= ENOUGH_NS) ||
+	       hn_stats_uncertainty(t->sample_ns, t->n > 0 ? t->n : 1) <= WANTED;
+}
+
+static void collect(void (*call)(void *ctx), void *ctx, int64_t n, double cap_ns,
+		    struct hn_timing *ret)
+{
+	double dropped[HN_STATS_MAX_SAMPLE];
+	int64_t begin = hn_clock_ns();
+
+	while (!enough(ret, (double)(hn_clock_ns() - begin), cap_ns)) {
+		long before = preemptions();
+		double t = span(call, ctx, n) / (double)n;
+
+		if (preemptions() == before) {
+			ret->sample_ns[ret->n++] = t;
+		} else if (ret->n_dropped < HN_STATS_MAX_SAMPLE) {
+			dropped[ret->n_dropped++] = t;
+		} else {
+			break;
+		}
+		if (ret->n == 0 && (double)(hn_clock_ns() - begin) >= cap_ns) {
+			break;
+		}
+	}
+	/* better a disturbed figure than none */
+	for (uint32_t i = 0; ret->n < 3 && i < ret->n_dropped; i++) {
+		ret->sample_ns[ret->n++] = dropped[i];
+	}
+}
+
+void hn_timing_run(void (*call)(void *ctx), void *ctx, double first_ns, double best_ns,
+		   double budget_ns, struct hn_timing *ret)
+{
+	int64_t begin = hn_clock_ns(), n = 1;
+	double one_ns = first_ns, left_ns;
+
+	*ret = (struct hn_timing){ 0 };
+	if (first_ns < LONG_NS && 4 * first_ns < budget_ns) {
+		n = calibrate(call, ctx, &one_ns);
+	}
+	/* a sample is about max(one call, 1 ms) long: start none that would not end in
+	 * time */
+	left_ns = budget_ns - (double)(hn_clock_ns() - begin) -
+		  fmax(fmax(one_ns, first_ns), 2 * MIN_SAMPLE_NS);
+	if (left_ns > 0 && (best_ns <= 0 || one_ns <= HOPELESS * best_ns)) {
+		collect(call, ctx, n, fmin(left_ns, CAP_NS), ret);
+	}
+	if (ret->n == 0) {
+		ret->n = 1;
+		ret->sample_ns[0] = one_ns;
+	}
+}

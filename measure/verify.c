@@ -1,0 +1,147 @@
+/* verify.c -- comparing outputs, one loop per class of element. */
+#include "measure/verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double float_at(enum hn_elem e, const void *bytes, int64_t i)
+{
+	return e == HN_ELEM_F64 ? ((const double *)bytes)[i] : ((const float *)bytes)[i];
+}
+
+double hn_verify_scale(const struct hn_tensor *t, const void *want)
+{
+	double sum = 0;
+	int64_t n = 0;
+
+	if (hn_elem_class(t->elem) != HN_ELEM_CLASS_FLOAT) {
+		return 0;
+	}
+	for (int64_t i = 0; i < t->n_elem; i++) {
+		double v = float_at(t->elem, want, i);
+
+		if (isfinite(v)) {
+			sum += v * v;
+			n++;
+		}
+	}
+	return n > 0 ? sqrt(sum / (double)n) : 0;
+}
+
+/* Ratio of the difference to what is allowed: <= 1 passes. */
+static double float_excess(double got, double want, double tolerance, double scale)
+{
+	double allowed, diff;
+
+	if (isnan(want) || isnan(got)) {
+		return isnan(want) && isnan(got) ? 0 : INFINITY;
+	}
+	if (isinf(want) || isinf(got)) {
+		return got == want ? 0 : INFINITY;
+	}
+	diff = fabs(got - want);
+	allowed = tolerance * fmax(fabs(want), scale);
+	if (diff <= allowed) {
+		return 0;
+	}
+	return allowed > 0 ? diff / allowed : INFINITY;
+}
+
+static void note(struct hn_mismatch *m, int64_t i, double excess)
+{
+	if (m->n++ == 0) {
+		m->first = i;
+	}
+	if (excess > m->worst) {
+		m->worst = excess;
+	}
+}
+
+static void compare_float(const struct hn_tensor *t, const void *got, const void *want,
+			  double tolerance, double scale, struct hn_mismatch *m)
+{
+	for (int64_t i = 0; i < t->n_elem; i++) {
+		double e = float_excess(float_at(t->elem, got, i),
+					float_at(t->elem, want, i), tolerance, scale);
+
+		if (e > 0) {
+			note(m, i, e);
+		}
+	}
+}
+
+static void compare_exact(const struct hn_tensor *t, const char *got, const char *want,
+			  struct hn_mismatch *m)
+{
+	uint32_t size = hn_elem_bytes(t->elem);
+
+	if (memcmp(got, want, (size_t)t->bytes) == 0) {
+		return;
+	}
+	for (int64_t i = 0; i < t->n_elem; i++) {
+		if (memcmp(got + i * size, want + i * size, size) != 0) {
+			note(m, i, INFINITY);
+		}
+	}
+}
+
+bool hn_verify(const struct hn_tensor *t, const void *got, const void *want,
+	       double tolerance, double scale, struct hn_mismatch *ret)
+{
+	*ret = (struct hn_mismatch){0};
+	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT) {
+		compare_float(t, got, want, tolerance, scale, ret);
+	} else {
+		compare_exact(t, got, want, ret);
+	}
+	return ret->n == 0;
+}
+
+static void print_value(const struct hn_tensor *t, const void *bytes, int64_t i,
+			char *text, size_t n)
+{
+	uint32_t size = hn_elem_bytes(t->elem);
+	uint64_t u = 0;
+
+	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT) {
+		snprintf(text, n, "%.9g", float_at(t->elem, bytes, i));
+		return;
+	}
+	memcpy(&u, (const char *)bytes + i * size, size);
+	if (t->elem >= HN_ELEM_I8 && t->elem <= HN_ELEM_I64) {
+		unsigned shift = 64 - 8 * size;
+
+		snprintf(text, n, "%" PRId64, (int64_t)(u << shift) >> shift);
+	} else {
+		snprintf(text, n, "%" PRIu64, u);
+	}
+}
+
+static void print_place(const struct hn_tensor *t, int64_t i, char *text, size_t n)
+{
+	size_t at = 0;
+	int64_t below = t->n_elem;
+
+	text[0] = '\0';
+	for (uint32_t d = 0; d < t->n_dim && at < n; d++) {
+		below /= t->shape[d];
+		at += (size_t)snprintf(text + at, n - at, "%s%" PRId64, d > 0 ? "," : "",
+				       i / below);
+		i %= below;
+	}
+}
+
+void hn_mismatch_print(const struct hn_tensor *t, const void *got, const void *want,
+		       const struct hn_mismatch *m, char *text, size_t text_bytes)
+{
+	char place[256], g[48], w[48];
+
+	print_place(t, m->first, place, sizeof place);
+	print_value(t, got, m->first, g, sizeof g);
+	print_value(t, want, m->first, w, sizeof w);
+	snprintf(text, text_bytes,
+		 "%.60s[%s]: got %s, want %s; %" PRId64 " of %" PRId64 " elements differ",
+		 t->name, place, g, w, m->n, t->n_elem);
+}

@@ -1,0 +1,207 @@
+/* wire.c -- the JSON of measure.h's frames, as honed writes and reads it. */
+#include "measure/measurer_int.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define NAIVE_LIMIT_MS 120000
+
+void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
+		   struct hn_buf *json)
+{
+	bool naive = t->kind == TICKET_WORKLOAD;
+
+	hn_buf_printf(json,
+		      "{\"naive\":%s,\"prove\":%s,\"symbol\":\"" HN_SYMBOL
+		      "\",\"plant\":",
+		      naive ? "true" : "false", naive ? "false" : "true");
+	hn_buf_json_string(json, t->plant);
+	hn_buf_puts(json, ",\"target\":");
+	hn_buf_json_string(json, m->config.target);
+	hn_buf_puts(json, ",\"steps\":");
+	hn_buf_puts(json, naive ? "[]" : t->steps);
+	hn_buf_puts(json, ",\"dag\":");
+	hn_buf_puts(json, t->w->dag_json);
+	hn_buf_putc(json, '}');
+}
+
+static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_buf *json)
+{
+	hn_buf_printf(json,
+		      ",\"shared_bytes\":%" PRId64 ",\"per_worker_bytes\":%" PRId64
+		      ",\"limit_ms\":%" PRId64 ",\"symbol\":\"" HN_SYMBOL "\"",
+		      a->shared_bytes, a->per_worker_bytes, limit_ms);
+}
+
+void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
+		      struct hn_buf *json)
+{
+	(void)m;
+	hn_buf_puts(json, "{\"workload\":");
+	hn_buf_json_string(json, w->key);
+	hn_buf_printf(json, ",\"seed\":\"%" PRId64 "\",\"flops\":",
+		      (int64_t)(w->seed & INT64_MAX));
+	hn_buf_double(json, w->flops);
+	hn_buf_puts(json, ",\"tolerance\":");
+	hn_buf_double(json, w->tolerance);
+	hn_buf_puts(json, ",\"args\":");
+	hn_buf_puts(json, w->args_json);
+	put_artefact(&w->naive, NAIVE_LIMIT_MS, json);
+	hn_buf_putc(json, '}');
+}
+
+void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
+		     struct hn_buf *json)
+{
+	hn_buf_puts(json, "{\"workload\":");
+	hn_buf_json_string(json, t->w->key);
+	hn_buf_puts(json, ",\"n_workers\":0,\"best_ns\":");
+	hn_buf_double(json, t->best_ns);
+	put_artefact(&t->artefact, m->config.run_limit_ms, json);
+	hn_buf_putc(json, '}');
+}
+
+char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a)
+{
+	struct hn_buf b;
+	char *text;
+
+	hn_buf_init(&b);
+	for (uint32_t i = 0; i < w->n_arg; i++) {
+		const struct hn_measure_arg *arg = &w->arg[i];
+
+		hn_buf_puts(&b, i == 0 ? "[{\"name\":" : ",{\"name\":");
+		hn_buf_json_string(&b, arg->name);
+		hn_buf_puts(&b, ",\"dtype\":");
+		hn_buf_json_string(&b, arg->dtype);
+		hn_buf_printf(&b, ",\"output\":%s,\"shape\":[",
+			      arg->output ? "true" : "false");
+		for (uint32_t d = 0; d < arg->n_dim; d++) {
+			hn_buf_printf(&b, "%s%" PRId64, d > 0 ? "," : "", arg->shape[d]);
+		}
+		hn_buf_puts(&b, "]}");
+	}
+	hn_buf_puts(&b, w->n_arg > 0 ? "]" : "[]");
+	text = hn_arena_strdup(a, b.s);
+	hn_buf_fini(&b);
+	return text;
+}
+
+/* The frame's object, or NULL. */
+static struct hn_json *parse(const struct hn_frame *f)
+{
+	static const struct hn_json_limits limits = {
+		.max_bytes = 1 << 20, .max_depth = 8, .max_tokens = 4096};
+	struct hn_json *v;
+
+	if (hn_json_parse("frame", f->json, f->json_bytes, &limits, &v, NULL) != 0) {
+		return NULL;
+	}
+	if (hn_json_kind(v) != HN_JSON_OBJECT) {
+		hn_json_free(v);
+		return NULL;
+	}
+	return v;
+}
+
+static bool read_verdict(const struct hn_json *v, enum hn_verdict *verdict, char *detail,
+			 size_t n)
+{
+	const char *name = hn_json_string(hn_json_get(v, "verdict"));
+	const char *text = hn_json_string(hn_json_get(v, "detail"));
+
+	*verdict = name != NULL ? hn_verdict_of(name) : HN_N_VERDICT;
+	snprintf(detail, n, "%.390s", text != NULL ? text : "");
+	for (char *p = detail; *p != '\0'; p++) {
+		*p = (unsigned char)*p < 32 ? ' ' : *p;
+	}
+	return *verdict != HN_N_VERDICT;
+}
+
+static int64_t read_count(const struct hn_json *v, const char *key)
+{
+	int64_t n = 0;
+
+	return hn_json_int(hn_json_get(v, key), &n) && n >= 0 ? n : 0;
+}
+
+bool hn_wire_built(const struct hn_frame *f, struct ticket *t)
+{
+	struct hn_json *v = f->type == HN_FRAME_BUILT ? parse(f) : NULL;
+	struct outcome *o = &t->outcome;
+	bool good = v != NULL &&
+		    read_verdict(v, &o->verdict, o->detail, sizeof o->detail) &&
+		    o->verdict != HN_VERDICT_NONE &&
+		    (o->verdict == HN_VERDICT_OK) == (f->blob_bytes > 0);
+
+	if (good) {
+		o->build_ns = read_count(v, "build_ns");
+		o->prove_ns = read_count(v, "prove_ns");
+		t->artefact.shared_bytes = read_count(v, "shared_bytes");
+		t->artefact.per_worker_bytes = read_count(v, "per_worker_bytes");
+	}
+	if (good && f->blob_bytes > 0) {
+		t->artefact.object = malloc(f->blob_bytes);
+		hn_assert(t->artefact.object != NULL);
+		memcpy(t->artefact.object, f->blob, f->blob_bytes);
+		t->artefact.object_bytes = f->blob_bytes;
+		hn_sha256_hex(f->blob, f->blob_bytes, t->artefact.hash);
+	}
+	hn_json_free(v);
+	return good;
+}
+
+static bool read_samples(const struct hn_json *v, struct outcome *o)
+{
+	const struct hn_json *list = hn_json_get(v, "samples_ns");
+
+	if (list == NULL || hn_json_kind(list) != HN_JSON_ARRAY ||
+	    hn_json_count(list) > HN_STATS_MAX_SAMPLE) {
+		return false;
+	}
+	for (const struct hn_json *s = hn_json_first(list); s != NULL;
+	     s = hn_json_next(s)) {
+		if (!hn_json_double(s, &o->sample_ns[o->n_sample]) ||
+		    !(o->sample_ns[o->n_sample] > 0)) {
+			return false;
+		}
+		o->n_sample++;
+	}
+	return true;
+}
+
+bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret)
+{
+	struct hn_json *v = parse(f);
+	bool good;
+
+	ret->n_sample = 0;
+	good = v != NULL &&
+	       read_verdict(v, &ret->verdict, ret->detail, sizeof ret->detail) &&
+	       read_samples(v, ret) &&
+	       (ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0);
+	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;
+	hn_json_free(v);
+	return good;
+}
+
+bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
+{
+	struct hn_json *v = f->type == HN_FRAME_PROBED ? parse(f) : NULL;
+	enum hn_verdict verdict;
+	char detail[400];
+	bool good =
+		v != NULL && read_verdict(v, &verdict, detail, sizeof detail) &&
+		verdict == HN_VERDICT_OK &&
+		hn_json_double(hn_json_get(v, "fma_gflops_1"), &ret->fma_gflops_one) &&
+		hn_json_double(hn_json_get(v, "fma_gflops_all"), &ret->fma_gflops_all) &&
+		hn_json_double(hn_json_get(v, "memory_gb_s"), &ret->memory_gb_s);
+
+	hn_json_free(v);
+	return good;
+}

@@ -1,0 +1,43 @@
+/* measure/worker.h -- a child process that speaks frames, on the loop.
+ *
+ * States: STARTED -(HELLO)-> READY -(exit, end of file, bad frame, deadline, stop)->
+ * GONE. Going is final and told once; the process is killed, reaped and its handles
+ * closed behind the owner's back, who may start another at once.
+ */
+#ifndef HN_MEASURE_WORKER_H
+#define HN_MEASURE_WORKER_H
+
+#include "proto/frame.h"
+
+struct uv_loop_s;
+struct hn_worker;
+
+struct hn_worker_owner {
+	void (*frame)(void *ctx,
+		      const struct hn_frame *f); /* after HELLO; f is borrowed */
+	/* late: it was killed at its deadline. The worker is not to be used any more. */
+	void (*gone)(void *ctx, bool late, const char *why);
+	/* every handle is closed; follows gone and stop, the very last call */
+	void (*closed)(void *ctx);
+	void *ctx;	  /* for frame and gone */
+	void *closed_ctx; /* for closed */
+};
+
+/* Spawn path with one argument (NULL = none); stdin and stdout are ours, stderr is
+ * shared. nice: added to the priority, 0..19. */
+int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *arg, int nice,
+		    const struct hn_worker_owner *owner, struct hn_worker **ret,
+		    struct hn_err *err) HN_NODISCARD;
+
+/* Queue a frame; its bytes are copied. Nothing happens once the worker is gone. */
+void hn_worker_send(struct hn_worker *w, const struct hn_frame *f);
+
+/* Kill it unless this is called again within limit_ms; 0 = no limit. */
+void hn_worker_deadline(struct hn_worker *w, int64_t limit_ms);
+
+/* Kill it; `gone` is not called, `closed` is. NULL is fine. */
+void hn_worker_stop(struct hn_worker *w);
+
+int hn_worker_pid(const struct hn_worker *w);
+
+#endif

@@ -1,0 +1,372 @@
+/* measure_board.c -- the CPU board against kernels that misbehave in every way.
+ *
+ * One object holds them all, made by the system's compiler; each is measured as a
+ * candidate of the same workload, C = 2 A + 1 on 1003 floats (no multiple of a cache
+ * line, prime-ish), and a good one after each must still be good.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "measure/board.h"
+#include "measure/child.h"
+#include "tests/measure_cc.h"
+
+#define N 1003
+
+/* a huge malloc must fail as it does without the sanitizer */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+static const char prologue[] =
+	"#include <stdint.h>\n"
+	"#include \"" HONE_SOURCE_DIR "/include/hone/kernel.h\"\n"
+	"#define N 1003\n"
+	"void *malloc(unsigned long);\n"
+	"static long sys(long n, long a, long b, long c) { long r;\n"
+	" __asm__ volatile(\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), "
+	"\"d\"(c) : "
+	"\"rcx\", \"r11\", \"memory\"); return r; }\n"
+	"#define KERNEL(name) static int32_t name##_do(const float *A, volatile float "
+	"*C, const "
+	"struct hone_env *env); int32_t name##_packed(void *const *args, const struct "
+	"hone_env "
+	"*env) { return name##_do(args[0], args[1], env); } static int32_t "
+	"name##_do(const float "
+	"*A, volatile float *C, const struct hone_env *env)\n"
+	"static int32_t good(const float *A, volatile float *C) { for (int i = 0; i < N; "
+	"i++) C[i] "
+	"= 2 * A[i] + 1; return 0; }\n"
+	"struct both { const float *A; volatile float *C; };\n"
+	"static void part(void *c, int64_t b, int64_t e, int32_t w) { struct both *x = "
+	"c; for "
+	"(int64_t i = b; i < e; i++) x->C[i] = 2 * x->A[i] + 1; }\n"
+	"static void bad_part(void *c, int64_t b, int64_t e, int32_t w) { struct both *x "
+	"= c; part(c, "
+	"b, e, w); if (e == N) *(volatile int *)8 = 1; }\n"
+	"static int deep(volatile char *p) { volatile char a[4000]; a[0] = *p; return "
+	"deep(a) + a[0]; "
+	"}\n"
+	"static void deep_part(void *c, int64_t b, int64_t e, int32_t w) { part(c, b, e, "
+	"w); char z = "
+	"0; if (e == N) deep(&z); }\n"
+	"static volatile int zero; static int runs;\n";
+
+static const struct {
+	const char *name, *body;
+	enum hn_verdict verdict;
+	const char *says; /* part of the detail */
+} kernels[] = {
+	{"good", "return good(A, C);", HN_VERDICT_OK, ""},
+	{"null", "*(volatile float *)0 = 1; return 0;", HN_VERDICT_SEGV, "null pointer"},
+	{"wild", "*(volatile float *)0x123456789000 = 1; return 0;", HN_VERDICT_SEGV,
+	 "write at address 0x123456789000"},
+	{"strange", "return *(volatile int *)0x8000000000000000;", HN_VERDICT_SEGV,
+	 "invalid address"},
+	{"past", "good(A, C); C[N] = 0; return 0;", HN_VERDICT_SEGV_GUARD,
+	 "write 0 bytes past the end of C"},
+	{"reads_past", "good(A, C); return (int)(0 * *(volatile float *)(A + N));",
+	 HN_VERDICT_SEGV_GUARD, "read 0 bytes past the end of A"},
+	{"before", "good(A, C); C[-1] = 0; return 0;", HN_VERDICT_SEGV_GUARD, "beside C"},
+	{"page_before", "good(A, C); C[-1024] = 0; return 0;", HN_VERDICT_SEGV_GUARD,
+	 "before the start of C"},
+	{"input", "good(A, C); ((volatile float *)A)[3] = 0; return 0;",
+	 HN_VERDICT_SEGV_GUARD, "an input"},
+	{"unprotect",
+	 "sys(10, (long)A & -4096, 4096, 3); ((volatile float *)A)[3] = 0; return "
+	 "good(A, C);",
+	 HN_VERDICT_SEGV_GUARD, "an input"},
+	{"hang", "for (;;) { __asm__ volatile(\"\"); }", HN_VERDICT_HANG,
+	 "in the first run"},
+	{"late_hang",
+	 "if (runs++ == 3) for (;;) { __asm__ volatile(\"\"); } return good(A, C);",
+	 HN_VERDICT_HANG, "while timing"},
+	{"stops", "sys(62, sys(39, 0, 0, 0), 19, 0); return good(A, C);", HN_VERDICT_HANG,
+	 ""},
+	{"divides", "C[0] = 7 / zero; return good(A, C);", HN_VERDICT_FPE, "division"},
+	{"deep", "char z = 0; deep(&z); return good(A, C);", HN_VERDICT_STACK_OVERFLOW,
+	 ""},
+	{"exits", "good(A, C); sys(231, 0, 0, 0); return 0;", HN_VERDICT_EXIT,
+	 "status 0"},
+	{"exits3", "good(A, C); sys(231, 3, 0, 0); return 0;", HN_VERDICT_EXIT,
+	 "status 3"},
+	{"aborts", "sys(62, sys(39, 0, 0, 0), 6, 0); return 0;", HN_VERDICT_EXIT,
+	 "abort"},
+	{"kills", "sys(62, sys(39, 0, 0, 0), 11, 0); return 0;", HN_VERDICT_SEGV, "sent"},
+	{"illegal", "__asm__ volatile(\"ud2\"); return 0;", HN_VERDICT_ILL, ""},
+	{"wrong", "good(A, C); C[500] += 0.01f; return 0;", HN_VERDICT_WRONG_RESULT,
+	 "C[500]: got "},
+	{"short", "for (int i = 0; i < N - 1; i++) C[i] = 2 * A[i] + 1; return 0;",
+	 HN_VERDICT_WRONG_RESULT, "C[1002]: got "},
+	{"lazy", "return 0;", HN_VERDICT_WRONG_RESULT, "1003 of 1003"},
+	{"stale", "if (runs++ == 0) good(A, C); return 0;", HN_VERDICT_NONDETERMINISTIC,
+	 "right at first"},
+	{"flips", "good(A, C); if (runs++ > 2) C[7] = 9; return 0;",
+	 HN_VERDICT_NONDETERMINISTIC, "C[7]: got 9"},
+	{"poor", "return malloc(1UL << 50) ? 0 : -1;", HN_VERDICT_OOM, "memory"},
+	{"odd", "good(A, C); return 5;", HN_VERDICT_WRONG_RESULT, "unknown code"},
+	{"forks",
+	 "if (runs++ == 0 && sys(57, 0, 0, 0) == 0) for (;;) sys(34, 0, 0, 0); return "
+	 "good(A, C);",
+	 HN_VERDICT_OK, ""},
+	{"escapes",
+	 "if (runs++ == 0 && sys(57, 0, 0, 0) == 0) { sys(112, 0, 0, 0); for (;;) "
+	 "sys(34, 0, 0, "
+	 "0); } return good(A, C);",
+	 HN_VERDICT_OK, ""},
+	{"flushes",
+	 "unsigned m = 0x9fc0; __asm__ volatile(\"ldmxcsr %0\" : : \"m\"(m)); return "
+	 "good(A, C);",
+	 HN_VERDICT_OK, ""},
+	{"threads",
+	 "struct both x = {A, C}; env->parallel_for(env->ctx, part, &x, N); return 0;",
+	 HN_VERDICT_OK, ""},
+	{"thread_null",
+	 "struct both x = {A, C}; env->parallel_for(env->ctx, bad_part, &x, N); "
+	 "return 0;",
+	 HN_VERDICT_SEGV, "null pointer"},
+	{"thread_deep",
+	 "struct both x = {A, C}; env->parallel_for(env->ctx, deep_part, &x, N); "
+	 "return 0;",
+	 HN_VERDICT_STACK_OVERFLOW, ""},
+	{"scratch",
+	 "float *s = env->workspace; if (env->workspace_bytes < 4012 || ((uintptr_t)s & "
+	 "63)) return 7; for (int i = 0; i < N; i++) s[i] = A[i]; for (int i = 0; i < "
+	 "N; i++) C[i] = 2 * s[i] + 1; return 0;",
+	 HN_VERDICT_OK, ""},
+	{"scratch_past",
+	 "volatile char *s = env->workspace; good(A, C); s[(env->workspace_bytes + "
+	 "63) / 64 * 64] = 0; return 0;",
+	 HN_VERDICT_SEGV, "write at"},
+	{"dirty_scratch",
+	 "float *s = env->workspace; for (int i = 0; i < N; i++) C[i] = 2 * A[i] + "
+	 "1 + s[i]; return 0;",
+	 HN_VERDICT_WRONG_RESULT, ""},
+	{"missing", NULL, HN_VERDICT_LOAD_FAIL, "not in it"},
+};
+
+static struct hn_buf object;
+static void *board;
+static const struct hn_board_ops *ops;
+
+static struct hn_board_kernel kernel(const char *name, int64_t limit_ms)
+{
+	return (struct hn_board_kernel){.object = object.s,
+					.object_bytes = object.n,
+					.symbol = name,
+					.shared_bytes = 4012,
+					.limit_ms = limit_ms};
+}
+
+static struct hn_board_answer make_workload(const char *key, const char *name,
+					    double flops)
+{
+	static const int64_t shape[] = {N};
+	static const struct hn_tensor args[] = {
+		{"A", HN_ELEM_F32, 1, shape, false, N, N * 4},
+		{"C", HN_ELEM_F32, 1, shape, true, N, N * 4},
+	};
+	struct hn_board_workload w = {.key = key,
+				      .n_tensor = 2,
+				      .tensor = args,
+				      .seed = 1,
+				      .tolerance = 1e-6,
+				      .flops = flops,
+				      .naive = kernel(name, 5000)};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	ops->workload(board, &w, &a);
+	return a;
+}
+
+static struct hn_board_answer measure(const char *key, const char *name, double best_ns)
+{
+	struct hn_board_request r = {.key = key,
+				     .best_ns = best_ns,
+				     .n_workers = 0,
+				     .kernel = kernel(name, 300)};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	ops->measure(board, &r, &a);
+	return a;
+}
+
+static int open_board(void **state)
+{
+	struct hn_buf source;
+	struct hn_err err;
+	bool good;
+
+	(void)state;
+	hn_buf_init(&source);
+	hn_buf_init(&object);
+	hn_buf_puts(&source, prologue);
+	for (size_t i = 0; i < HN_COUNT_OF(kernels); i++) {
+		if (kernels[i].body != NULL) {
+			hn_buf_printf(&source, "KERNEL(k_%s) { %s }\n", kernels[i].name,
+				      kernels[i].body);
+		}
+	}
+	good = cc_bytes(source.s, &object);
+	hn_buf_fini(&source);
+	if (!good) {
+		exit(77);
+	}
+	hn_child_adopt_orphans();
+	ops = hn_board_of("cpu -isa=x");
+	return ops != NULL ? ops->open("cpu", &board, &err) : -1;
+}
+
+static int close_board(void **state)
+{
+	(void)state;
+	ops->close(board);
+	hn_buf_fini(&object);
+	return 0;
+}
+
+static int count_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d) != NULL) {
+		n++;
+	}
+	closedir(d);
+	return n;
+}
+
+static void every_fault_has_its_class(void **state)
+{
+	struct hn_board_answer a = make_workload("w", "k_good", 0);
+	int wrong = 0;
+
+	(void)state;
+	assert_int_equal(a.verdict, HN_VERDICT_OK);
+	for (size_t i = 0; i < HN_COUNT_OF(kernels); i++) {
+		char name[40];
+		int64_t begin = hn_clock_ns();
+
+		snprintf(name, sizeof name, "k_%s", kernels[i].name);
+		a = measure("w", name, 0);
+		if (a.verdict != kernels[i].verdict ||
+		    strstr(a.detail, kernels[i].says) == NULL) {
+			print_message("%s: %s (%s), expected %s (%s)\n", name,
+				      hn_verdict_name(a.verdict), a.detail,
+				      hn_verdict_name(kernels[i].verdict),
+				      kernels[i].says);
+			wrong++;
+		}
+		assert_true(hn_clock_ns() - begin < 1500000000);
+		assert_int_equal(a.n_sample > 0, a.verdict == HN_VERDICT_OK);
+		a = measure("w", "k_good", 1);
+		assert_int_equal(a.verdict, HN_VERDICT_OK);
+	}
+	assert_int_equal(wrong, 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child left at all */
+}
+
+static void objects_that_do_not_load(void **state)
+{
+	struct hn_board_request r = {.key = "w", .kernel = {"junk", 4, "k", 0, 0, 300}};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	(void)state;
+	ops->measure(board, &r, &a);
+	assert_int_equal(a.verdict, HN_VERDICT_LOAD_FAIL);
+	a = measure("nobody", "k_good", 0);
+	assert_int_equal(a.verdict, HN_VERDICT_NONE);
+}
+
+static void references_of_the_latest_eight(void **state)
+{
+	int fds = count_fds();
+	char key[8];
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		snprintf(key, sizeof key, "k%d", i);
+		assert_int_equal(make_workload(key, "k_good", 0).verdict, HN_VERDICT_OK);
+	}
+	for (int i = 0; i < 20; i++) {
+		snprintf(key, sizeof key, "k%d", i);
+		assert_int_equal(measure(key, "k_good", 0).verdict,
+				 i < 12 ? HN_VERDICT_NONE : HN_VERDICT_OK);
+	}
+	assert_int_equal(make_workload("bad", "k_hang", 0).verdict, HN_VERDICT_HANG);
+	assert_int_equal(measure("bad", "k_good", 0).verdict, HN_VERDICT_NONE);
+	assert_true(count_fds() <= fds);
+}
+
+static void impossible_speed_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(make_workload("fast", "k_good", 1e15).verdict, HN_VERDICT_OK);
+	assert_int_equal(measure("fast", "k_good", 0).verdict, HN_VERDICT_IMPLAUSIBLE);
+	assert_int_equal(make_workload("fair", "k_good", 2 * N).verdict, HN_VERDICT_OK);
+	assert_int_equal(measure("fair", "k_good", 0).verdict, HN_VERDICT_OK);
+}
+
+static void hopeless_ones_are_left_early(void **state)
+{
+	struct hn_board_answer a;
+
+	(void)state;
+	assert_int_equal(make_workload("w", "k_good", 0).verdict, HN_VERDICT_OK);
+	a = measure("w", "k_good", 1);
+	assert_int_equal(a.verdict, HN_VERDICT_OK);
+	assert_int_equal(a.n_sample, 1);
+	assert_true(measure("w", "k_good", 1e6).n_sample >= 3);
+}
+
+static void two_hundred_leave_nothing_behind(void **state)
+{
+	int fds = count_fds();
+	int64_t begin = hn_clock_ns(), spent = 0;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		struct hn_board_answer a =
+			measure("w", i % 4 == 3 ? "k_null" : "k_good", 1);
+
+		assert_int_equal(a.verdict, i % 4 == 3 ? HN_VERDICT_SEGV : HN_VERDICT_OK);
+		spent += a.run_ns;
+	}
+	print_message("a short measurement takes %.2f ms, timing included\n",
+		      (double)(hn_clock_ns() - begin) / 200e6);
+	begin = hn_clock_ns();
+	for (int i = 0; i < 50; i++) {
+		assert_int_equal(measure("w", "k_wrong", 1).verdict,
+				 HN_VERDICT_WRONG_RESULT);
+	}
+	print_message("fork, load, run once, compare, reap: %.2f ms\n",
+		      (double)(hn_clock_ns() - begin) / 50e6);
+	assert_true(spent > 0);
+	assert_int_equal(count_fds(), fds);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_fault_has_its_class),
+		cmocka_unit_test(objects_that_do_not_load),
+		cmocka_unit_test(references_of_the_latest_eight),
+		cmocka_unit_test(impossible_speed_is_refused),
+		cmocka_unit_test(hopeless_ones_are_left_early),
+		cmocka_unit_test(two_hundred_leave_nothing_behind),
+	};
+
+	return cmocka_run_group_tests(tests, open_board, close_board);
+}

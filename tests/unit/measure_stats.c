@@ -1,0 +1,192 @@
+/* measure_stats.c -- medians, their certainty, and the kernel threads that are timed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "measure/pool.h"
+#include "measure/timing.h"
+
+static void medians(void **state)
+{
+	double x[] = { 5, 1, 4, 2, 3, 9 };
+
+	(void)state;
+	assert_true(hn_stats_median(x, 1) == 5);
+	assert_true(hn_stats_median(x, 2) == 3);
+	assert_true(hn_stats_median(x, 5) == 3);
+	assert_true(hn_stats_median(x, 6) == 3.5);
+	assert_true(x[0] == 5);
+}
+
+static void ranks_are_the_tables(void **state)
+{
+	uint32_t lo, hi;
+
+	(void)state;
+	assert_false(hn_stats_ranks(5, &lo, &hi));
+	assert_true(hn_stats_ranks(6, &lo, &hi) && lo == 0 && hi == 5);
+	assert_true(hn_stats_ranks(10, &lo, &hi) && lo == 1 && hi == 8);
+	assert_true(hn_stats_ranks(20, &lo, &hi) && lo == 5 && hi == 14);
+	assert_true(hn_stats_ranks(100, &lo, &hi) && lo == 39 && hi == 60);
+}
+
+/* The interval holds the true median at least 95 times in 100, as it says. */
+static void intervals_cover(void **state)
+{
+	int inside = 0, rounds = 4000;
+
+	(void)state;
+	for (int i = 0; i < rounds; i++) {
+		struct hn_rng r = hn_rng_stream(5, 0, 0, (uint64_t)i);
+		double x[12];
+		uint32_t lo, hi, below = 0;
+
+		for (int j = 0; j < 12; j++) {
+			/* one-sided, as timing noise is; median ln 2 */
+			x[j] = -log(1 - hn_rng_unit(&r));
+			below += x[j] < log(2);
+		}
+		assert_true(hn_stats_ranks(12, &lo, &hi));
+		inside += below > lo && below <= hi;
+	}
+	assert_true(inside >= 0.95 * rounds);
+}
+
+static void uncertainty_shrinks(void **state)
+{
+	double same[10];
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		same[i] = 7;
+	}
+	assert_true(isinf(hn_stats_uncertainty(same, 5)));
+	assert_true(hn_stats_uncertainty(same, 6) == 0);
+	same[0] = 70;
+	assert_true(hn_stats_uncertainty(same, 10) == 0);
+	assert_true(hn_stats_uncertainty(same, 6) == 4.5);
+}
+
+static void spin(void *ctx)
+{
+	struct timespec t;
+	int64_t end;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	end = t.tv_sec * 1000000000 + t.tv_nsec + *(int64_t *)ctx;
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	} while (t.tv_sec * 1000000000 + t.tv_nsec < end);
+}
+
+static void times_are_right_and_bounded(void **state)
+{
+	static const int64_t length[] = { 2000, 3000000, 60000000 };
+	struct hn_timing t;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(length); i++) {
+		int64_t ns = length[i];
+		double m;
+
+		hn_timing_run(spin, &ns, (double)ns, 0, 1e10, &t);
+		m = hn_stats_median(t.sample_ns, t.n);
+		assert_true(m >= 0.99 * (double)ns && m < 1.5 * (double)ns);
+		assert_true(t.n >= 3);
+		/* hopeless against a best known that is ten times faster: one sample */
+		hn_timing_run(spin, &ns, (double)ns, (double)ns / 10, 1e10, &t);
+		assert_int_equal(t.n, 1);
+	}
+}
+
+/* A budget is kept, to within one call, whatever the call's length. */
+static void budgets_are_kept(void **state)
+{
+	static const int64_t length[] = { 5000, 20000000, 150000000 };
+	struct hn_timing t;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(length); i++) {
+		int64_t ns = length[i], begin = hn_clock_ns();
+
+		hn_timing_run(spin, &ns, (double)ns, 0, 2e8, &t);
+		assert_true(t.n >= 1);
+		assert_true(hn_clock_ns() - begin < 300000000);
+		begin = hn_clock_ns();
+		hn_timing_run(spin, &ns, (double)ns, 0, 0, &t);
+		assert_int_equal(t.n, 1);
+		assert_true(t.sample_ns[0] == (double)ns);
+		assert_true(hn_clock_ns() - begin < 1000000);
+	}
+}
+
+struct tally {
+	_Atomic int hits[1000];
+	_Atomic int busy[64];
+	int n_workers;
+};
+
+static void touch(void *closure, int64_t begin, int64_t end, int32_t worker)
+{
+	struct tally *t = closure;
+
+	assert_true(worker >= 0 && worker < t->n_workers);
+	assert_int_equal(atomic_fetch_add(&t->busy[worker], 1), 0);
+	for (int64_t i = begin; i < end; i++) {
+		atomic_fetch_add(&t->hits[i], 1);
+	}
+	atomic_fetch_sub(&t->busy[worker], 1);
+}
+
+static void every_iteration_once(void **state)
+{
+	static const int64_t sizes[] = { 0, 1, 2, 3, 7, 64, 997 };
+
+	(void)state;
+	for (int32_t workers = 1; workers <= 5; workers++) {
+		struct hn_kernel_pool *p;
+		struct hn_err err;
+
+		assert_int_equal(hn_kernel_pool_new(workers, NULL, NULL, &p, &err), 0);
+		for (int round = 0; round < 20; round++) {
+			for (size_t s = 0; s < HN_COUNT_OF(sizes); s++) {
+				struct tally t = { .n_workers = workers };
+
+				hn_kernel_pool_run(p, touch, &t, sizes[s]);
+				for (int64_t i = 0; i < 1000; i++) {
+					assert_int_equal(t.hits[i], i < sizes[s]);
+				}
+			}
+			if (round % 8 == 0) {
+				/* long enough for the workers to fall asleep */
+				nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+			}
+		}
+		hn_kernel_pool_free(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(medians),
+		cmocka_unit_test(ranks_are_the_tables),
+		cmocka_unit_test(intervals_cover),
+		cmocka_unit_test(uncertainty_shrinks),
+		cmocka_unit_test(times_are_right_and_bounded),
+		cmocka_unit_test(budgets_are_kept),
+		cmocka_unit_test(every_iteration_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* measure_verify.c -- comparing answers, filling inputs, reading arguments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "measure/verify.h"
+
+static const int64_t shape23[] = {2, 3};
+
+static struct hn_tensor tensor(enum hn_elem e)
+{
+	return (struct hn_tensor){.name = "C",
+				  .elem = e,
+				  .n_dim = 2,
+				  .shape = shape23,
+				  .output = true,
+				  .n_elem = 6,
+				  .bytes = 6 * hn_elem_bytes(e)};
+}
+
+static void elements_agree_with_the_dag(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t bytes;
+		int class;
+	} rows[] = {
+#define DTYPE(name, text, bytes, class, c) {text, bytes, class},
+#include "loopstate/dtypes.def"
+#undef DTYPE
+	};
+
+	(void)state;
+	assert_int_equal(HN_COUNT_OF(rows), HN_N_ELEM);
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		enum hn_elem e = hn_elem_of(rows[i].name);
+
+		assert_int_not_equal(e, HN_N_ELEM);
+		assert_int_equal(hn_elem_bytes(e), rows[i].bytes);
+		assert_int_equal(hn_elem_class(e) == HN_ELEM_CLASS_FLOAT,
+				 rows[i].class == 3);
+	}
+	assert_int_equal(hn_elem_of("float128"), HN_N_ELEM);
+}
+
+static void tolerance_is_relative_with_a_floor(void **state)
+{
+	struct hn_tensor t = tensor(HN_ELEM_F32);
+	float want[6] = {1, -1, 1, -1, 0, 100}, got[6];
+	double scale = hn_verify_scale(&t, want);
+	struct hn_mismatch m;
+	char text[300];
+
+	(void)state;
+	assert_true(fabs(scale - sqrt(10004.0 / 6)) < 1e-9);
+	memcpy(got, want, sizeof got);
+	assert_true(hn_verify(&t, got, want, 0, scale, &m));
+	got[4] = 4e-5f; /* near zero: judged by the RMS, about 41 */
+	got[5] = 100.0001f;
+	assert_true(hn_verify(&t, got, want, 1e-6, scale, &m));
+	assert_false(hn_verify(&t, got, want, 1e-7, scale, &m));
+	got[3] = 7;
+	assert_false(hn_verify(&t, got, want, 1e-6, scale, &m));
+	assert_int_equal(m.n, 1);
+	assert_int_equal(m.first, 3);
+	hn_mismatch_print(&t, got, want, &m, text, sizeof text);
+	assert_string_equal(text, "C[1,0]: got 7, want -1; 1 of 6 elements differ");
+}
+
+static void specials_equal_only_themselves(void **state)
+{
+	struct hn_tensor t = tensor(HN_ELEM_F64);
+	double want[6] = {NAN, INFINITY, -INFINITY, 1, 2, 3}, got[6];
+	struct hn_mismatch m;
+
+	(void)state;
+	memcpy(got, want, sizeof got);
+	assert_true(hn_verify(&t, got, want, 1e-6, hn_verify_scale(&t, want), &m));
+	got[0] = 1;
+	got[1] = -INFINITY;
+	got[2] = 1e308;
+	got[3] = NAN;
+	got[4] = INFINITY;
+	assert_false(hn_verify(&t, got, want, 1, 1e300, &m));
+	assert_int_equal(m.n, 5);
+}
+
+static void integers_are_exact(void **state)
+{
+	struct hn_tensor t = tensor(HN_ELEM_I8);
+	int8_t want[6] = {1, 2, 3, 4, 5, 6}, got[6] = {1, 2, 3, 4, 5, -6};
+	struct hn_mismatch m;
+	char text[300];
+
+	(void)state;
+	assert_false(hn_verify(&t, got, want, 100, 100, &m));
+	hn_mismatch_print(&t, got, want, &m, text, sizeof text);
+	assert_string_equal(text, "C[1,2]: got -6, want 6; 1 of 6 elements differ");
+	got[5] = 6;
+	assert_true(hn_verify(&t, got, want, 0, 0, &m));
+}
+
+/* What is never written is found in every type by one of the two patterns. */
+static void poison_never_passes(void **state)
+{
+	(void)state;
+	for (int e = 0; e < HN_N_ELEM; e++) {
+		struct hn_tensor t = tensor((enum hn_elem)e);
+		struct hn_mismatch m;
+		char want[48], got[48];
+		bool first, second;
+
+		for (uint64_t seed = 0; seed < 50; seed++) {
+			double scale;
+
+			hn_tensor_fill(&t, seed, 0, want);
+			scale = hn_verify_scale(&t, want);
+			memset(got, HN_POISON_FIRST, sizeof got);
+			first = hn_verify(&t, got, want, 1e-3, scale, &m);
+			memset(got, HN_POISON_SECOND, sizeof got);
+			second = hn_verify(&t, got, want, 1e-3, scale, &m);
+			assert_false(first && second);
+		}
+	}
+}
+
+static void fills_are_in_range_and_repeat(void **state)
+{
+	int64_t shape[] = {1009};
+	float a[1009], b[1009];
+	uint8_t u[1009];
+	struct hn_tensor t = {.elem = HN_ELEM_F32,
+			      .n_dim = 1,
+			      .shape = shape,
+			      .n_elem = 1009,
+			      .bytes = 4036};
+	double sum = 0;
+
+	(void)state;
+	hn_tensor_fill(&t, 3, 0, a);
+	hn_tensor_fill(&t, 3, 0, b);
+	assert_memory_equal(a, b, sizeof a);
+	hn_tensor_fill(&t, 3, 1, b);
+	assert_memory_not_equal(a, b, sizeof a);
+	for (int i = 0; i < 1009; i++) {
+		assert_true(a[i] >= -1 && a[i] <= 1);
+		sum += a[i];
+	}
+	assert_true(fabs(sum / 1009) < 0.1);
+	t.elem = HN_ELEM_U8;
+	t.bytes = 1009;
+	hn_tensor_fill(&t, 3, 1, u);
+	for (int i = 0; i < 1009; i++) {
+		assert_true(u[i] <= 8);
+	}
+}
+
+static int parse(const char *text)
+{
+	struct hn_json *v;
+	struct hn_arena a;
+	struct hn_tensor *t;
+	struct hn_err err;
+	uint32_t n;
+	int rc;
+
+	assert_int_equal(hn_json_parse("args", text, strlen(text), NULL, &v, &err), 0);
+	hn_arena_init(&a, 0);
+	rc = hn_tensors_parse(v, &a, &n, &t, &err);
+	hn_arena_fini(&a);
+	hn_json_free(v);
+	return rc;
+}
+
+static void arguments_are_checked(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("[{\"name\":\"A\",\"dtype\":\"float32\",\"shape\":[],"
+			       "\"output\":true}]"),
+			 0);
+	assert_int_equal(parse("[]"), -HONE_E_INVALID);
+	assert_int_equal(parse("{}"), -HONE_E_INVALID);
+	assert_int_equal(parse("[7]"), -HONE_E_INVALID);
+	assert_int_equal(parse("[{\"name\":\"A\",\"dtype\":\"float32\",\"shape\":[0],"
+			       "\"output\":true}]"),
+			 -HONE_E_INVALID);
+	assert_int_equal(parse("[{\"name\":\"A\",\"dtype\":\"float32\",\"output\":true,"
+			       "\"shape\":[1099511627776,1099511627776]}]"),
+			 -HONE_E_INVALID);
+	assert_int_equal(parse("[{\"name\":\"A\",\"dtype\":\"quad\",\"shape\":[1],"
+			       "\"output\":true}]"),
+			 -HONE_E_INVALID);
+	assert_int_equal(parse("[{\"name\":\"A\",\"dtype\":\"int8\",\"shape\":[1]}]"),
+			 -HONE_E_INVALID);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(elements_agree_with_the_dag),
+		cmocka_unit_test(tolerance_is_relative_with_a_floor),
+		cmocka_unit_test(specials_equal_only_themselves),
+		cmocka_unit_test(integers_are_exact),
+		cmocka_unit_test(poison_never_passes),
+		cmocka_unit_test(fills_are_in_range_and_repeat),
+		cmocka_unit_test(arguments_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
