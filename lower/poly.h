@@ -18,7 +18,7 @@
 #include <isl/map.h>
 #include <isl/set.h>
 
-#include "loopstate/looptree.h"
+#include "lower/poly_radix.h"
 
 /* One step down the tree: into `node`, the child at `position` of the node above.  A
  * child's init runs just before it: position 2 i for the init of child i, 2 i + 1 for
@@ -54,9 +54,11 @@ struct hn_poly_stmt {
 struct hn_poly {
 	isl_ctx *ctx;
 	const struct hn_looptree *tree;
+	const struct hn_poly_radix *radix; /* [tree->n_loop] */
 	uint32_t n_stmt;
 	struct hn_poly_stmt *stmt;
-	uint32_t n_error; /* isl refused something: isl_ctx_last_error says what */
+	uint32_t n_error;   /* isl refused something: isl_ctx_last_error says what */
+	uint32_t n_inexact; /* statements whose writes are not quasi-affine: not modelled */
 };
 
 /* Build the model in ctx; bookkeeping in `a`, isl objects freed by hn_poly_free.  A
@@ -69,6 +71,10 @@ void hn_poly_free(struct hn_poly *p);
  * x's branch comes first where the paths part. x != y. */
 uint32_t hn_poly_common(const struct hn_poly_stmt *x, const struct hn_poly_stmt *y,
 			bool *ret_before);
+
+/* Instance coordinates of the statement's first n_loop loops. */
+uint32_t hn_poly_dims(const struct hn_poly *p, const struct hn_poly_stmt *s,
+		      uint32_t n_loop);
 
 /* Loops that are leading coordinates of op's elements: those down to the loop that holds
  * its buffer; 0 when it is not LOCAL. `s` is any statement inside that loop. */

@@ -83,7 +83,8 @@ struct hn_probe_result {
 };
 typedef void (*hn_probe_fn)(void *ctx, enum hn_verdict v, const struct hn_probe_result *r);
 
-/* Start the processes. HONE_E_NO_BOARD, HONE_E_NOT_FOUND when an executable is missing. */
+/* Start the processes. The caller ignores SIGPIPE: workers die while they are written to.
+ * HONE_E_NO_BOARD, HONE_E_NOT_FOUND when an executable is missing. */
 int hn_measurer_new(struct uv_loop_s *loop, const struct hn_measurer_config *config,
 		    struct hn_measurer **ret, struct hn_err *err) HN_NODISCARD;
 

@@ -1,5 +1,5 @@
-/* Build a kernel from a dag and a history, load it with LLVM's JIT linker, run it on random
- * arguments: what the emitter's tests share. */
+/* Build a kernel from a dag and a history, load it with LLVM's JIT linker, run it on
+ * random arguments: what the emitter's tests share. */
 #ifndef HN_TESTS_LOWER_RUN_H
 #define HN_TESTS_LOWER_RUN_H
 
@@ -69,7 +69,7 @@ static inline int run_build(struct hn_emitter *em, const struct hn_dag *dag,
 			    struct run_kernel *ret, struct hn_err *err)
 {
 	const struct hn_state *s = hn_state_init(dag, a);
-	struct hn_emit_options o = {.symbol = "k", .scalar = scalar};
+	struct hn_emit_options o = { .symbol = "k", .scalar = scalar };
 	const struct hn_looptree *t;
 	int64_t start = hn_clock_ns();
 
@@ -132,14 +132,16 @@ static inline void run_fill(void *p, size_t bytes, enum hn_dtype t, struct hn_rn
 			((uint8_t *)p)[i] = u < 0.5;
 			break;
 		default:
-			/* small values, positive ones mostly: they are indices at times */
+			/* small values, positive ones mostly: they are indices at times
+			 */
 			memset((char *)p + i * hn_dtype_bytes(t), 0, hn_dtype_bytes(t));
 			*((uint8_t *)p + i * hn_dtype_bytes(t)) = (uint8_t)(u * 4);
 		}
 	}
 }
 
-static inline void run_args_make(const struct hn_dag *dag, uint64_t seed, struct run_args *ret)
+static inline void run_args_make(const struct hn_dag *dag, uint64_t seed,
+				 struct run_args *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (uint32_t i = 0; i < dag->n_arg && i < RUN_MAX_ARGS; i++) {
@@ -154,7 +156,8 @@ static inline void run_args_make(const struct hn_dag *dag, uint64_t seed, struct
 		ret->bytes[i] = (size_t)hn_op_bytes(op, out);
 		ret->dtype[i] = op->dtype[out];
 		ret->output[i] = i >= dag->n_input;
-		ret->at[i] = aligned_alloc(64, (ret->bytes[i] + RUN_GUARD + 63) / 64 * 64);
+		ret->at[i] =
+			aligned_alloc(64, (ret->bytes[i] + RUN_GUARD + 63) / 64 * 64);
 		if (ret->output[i]) {
 			memset(ret->at[i], 0xff, ret->bytes[i]);
 		} else {
@@ -209,8 +212,8 @@ static inline double run_element(const void *p, enum hn_dtype t, size_t i)
 	}
 }
 
-/* Largest difference of outputs, relative to the largest value of each; infinite when one has
- * a NaN the other lacks. */
+/* Largest difference of outputs, relative to the largest value of each; infinite when one
+ * has a NaN the other lacks. */
 static inline double run_difference(const struct run_args *x, const struct run_args *y)
 {
 	double worst = 0;

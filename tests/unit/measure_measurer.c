@@ -23,23 +23,23 @@
 #include "tests/measure_cc.h"
 
 static const char *const objects[][2] = {
-	{"naive",
-	 "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1; __asm__(\"nop\");"},
-	{"good", "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1;"},
-	{"null", "*(volatile float *)0 = 1;"},
-	{"past", "for (int i = 0; i < 1004; i++) C[i] = 2 * A[i < 1003 ? i : 0] + 1;"},
-	{"wrong", "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i];"},
-	{"hang", "for (;;) { __asm__ volatile(\"\"); }"},
+	{ "naive",
+	  "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1; __asm__(\"nop\");" },
+	{ "good", "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1;" },
+	{ "null", "*(volatile float *)0 = 1;" },
+	{ "past", "for (int i = 0; i < 1004; i++) C[i] = 2 * A[i < 1003 ? i : 0] + 1;" },
+	{ "wrong", "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i];" },
+	{ "hang", "for (;;) { __asm__ volatile(\"\"); }" },
 };
 
 /* ---- as hone-build ---- */
 
 static void reply(const struct hn_frame *f, const char *json, const struct hn_buf *blob)
 {
-	struct hn_frame r = {.type = HN_FRAME_BUILT,
-			     .request = f->request,
-			     .json = json,
-			     .json_bytes = (uint32_t)strlen(json)};
+	struct hn_frame r = { .type = HN_FRAME_BUILT,
+			      .request = f->request,
+			      .json = json,
+			      .json_bytes = (uint32_t)strlen(json) };
 
 	if (blob != NULL) {
 		r.blob = blob->s;
@@ -104,7 +104,7 @@ static void build(const struct hn_frame *f, int n)
 
 static int builder_main(void)
 {
-	struct hn_frame hello = {.type = HN_FRAME_HELLO, .json = "{}", .json_bytes = 2},
+	struct hn_frame hello = { .type = HN_FRAME_HELLO, .json = "{}", .json_bytes = 2 },
 			f;
 	struct hn_buf in;
 	int n = 0;
@@ -170,25 +170,26 @@ static void wait_for(struct waiting *w)
 
 static void make_workload(const char *key, struct waiting *w)
 {
-	static const int64_t shape[] = {1003};
-	static const struct hn_measure_arg args[] = {{"A", "float32", 1, shape, false},
-						     {"C", "float32", 1, shape, true}};
-	struct hn_workload wl = {.key = key,
-				 .dag_json = "{\"x\":1}",
-				 .n_arg = 2,
-				 .arg = args,
-				 .flops = 2006,
-				 .tolerance = 1e-6,
-				 .seed = 11};
+	static const int64_t shape[] = { 1003 };
+	static const struct hn_measure_arg args[] = {
+		{ "A", "float32", 1, shape, false }, { "C", "float32", 1, shape, true }
+	};
+	struct hn_workload wl = { .key = key,
+				  .dag_json = "{\"x\":1}",
+				  .n_arg = 2,
+				  .arg = args,
+				  .flops = 2006,
+				  .tolerance = 1e-6,
+				  .seed = 11 };
 
-	*w = (struct waiting){.open = 1};
+	*w = (struct waiting){ .open = 1 };
 	hn_measurer_workload(m, &wl, on_result, w);
 	wait_for(w);
 }
 
 static struct waiting run(const char *steps)
 {
-	struct waiting w = {.open = 1};
+	struct waiting w = { .open = 1 };
 
 	hn_measurer_submit(m, "w", steps, 0, on_result, &w);
 	wait_for(&w);
@@ -306,7 +307,7 @@ static void builders_may_break(void **state)
 
 static void the_board_may_die(void **state)
 {
-	struct waiting w = {.open = 1};
+	struct waiting w = { .open = 1 };
 	int pid = child_named("hone-board");
 
 	(void)state;
@@ -339,7 +340,7 @@ static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result 
 
 static void probes_are_answered_from_memory(void **state)
 {
-	struct waiting a = {.open = 1}, b = {.open = 1};
+	struct waiting a = { .open = 1 }, b = { .open = 1 };
 	int64_t begin;
 
 	(void)state;
@@ -354,18 +355,18 @@ static void probes_are_answered_from_memory(void **state)
 
 static void many_at_once_leave_nothing_behind(void **state)
 {
-	struct waiting w = {.open = 1};
+	struct waiting w = { .open = 1 };
 	int pid[64], fds, n_children;
 	int64_t begin = hn_clock_ns();
-	static const char *const mix[] = {"[\"+good\"]", "[\"+good\"]", "[\"+wrong\"]",
-					  "[\"+null\"]"};
+	static const char *const mix[] = { "[\"+good\"]", "[\"+good\"]", "[\"+wrong\"]",
+					   "[\"+null\"]" };
 
 	(void)state;
 	hn_measurer_submit(m, "w", "[\"+good\"]", 0, on_result, &w);
 	wait_for(&w);
 	fds = count_fds();
 	n_children = children(pid, 64);
-	w = (struct waiting){.open = 200};
+	w = (struct waiting){ .open = 200 };
 	for (int i = 0; i < 200; i++) {
 		hn_measurer_submit(m, "w", mix[i % 4], 1, on_result, &w);
 	}
@@ -381,7 +382,7 @@ static void many_at_once_leave_nothing_behind(void **state)
 
 static void cancelling_answers_all(void **state)
 {
-	struct waiting keep = {.open = 3}, drop = {.open = 30};
+	struct waiting keep = { .open = 3 }, drop = { .open = 30 };
 
 	(void)state;
 	for (int i = 0; i < 30; i++) {
@@ -407,7 +408,7 @@ static void on_closed(void *ctx)
 
 static void closing_answers_and_reaps_all(void **state)
 {
-	struct waiting w = {.open = 5};
+	struct waiting w = { .open = 5 };
 	int pid[64];
 
 	(void)state;
@@ -424,9 +425,9 @@ static void closing_answers_and_reaps_all(void **state)
 
 static void missing_programs_are_named(void **state)
 {
-	struct hn_measurer_config c = {.builder_path = "/nowhere/hone-build",
-				       .board_path = HONE_BIN_DIR "/hone-board",
-				       .target = "cpu"};
+	struct hn_measurer_config c = { .builder_path = "/nowhere/hone-build",
+					.board_path = HONE_BIN_DIR "/hone-board",
+					.target = "cpu" };
 	struct hn_measurer *none;
 	struct hn_err err;
 
@@ -438,15 +439,15 @@ static void missing_programs_are_named(void **state)
 static int start(void **state)
 {
 	static char builder[300];
-	struct hn_measurer_config c = {.builder_path = builder,
-				       .board_path = HONE_BIN_DIR "/hone-board",
-				       .target = "cpu -isa=any",
-				       .n_builders = 2,
-				       .build_limit_ms = 1500,
-				       .run_limit_ms = 300,
-				       .builds_per_process = 40,
-				       .plant = "illegal,null"};
-	struct hn_err err = {0};
+	struct hn_measurer_config c = { .builder_path = builder,
+					.board_path = HONE_BIN_DIR "/hone-board",
+					.target = "cpu -isa=any",
+					.n_builders = 2,
+					.build_limit_ms = 1500,
+					.run_limit_ms = 300,
+					.builds_per_process = 40,
+					.plant = "illegal,null" };
+	struct hn_err err = { 0 };
 	char self[300] = "", path[400];
 
 	(void)state;
@@ -509,6 +510,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(closing_answers_and_reaps_all),
 	};
 
+	signal(SIGPIPE,
+	       SIG_IGN); /* as honed does: a worker may die while it is written to */
 	if (argc > 0 && strstr(argv[0], "/hone-build") != NULL) {
 		return builder_main();
 	}

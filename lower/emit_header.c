@@ -1,0 +1,92 @@
+/* lower/emit_header.c -- the C header of a kernel: what a person needs to call it. */
+#include "lower/emit_int.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An argument's name as a C identifier that cannot clash with another or with a keyword.
+ */
+static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
+{
+	static const char *const taken[] = {
+		"env",	   "args",     "auto",	   "break",    "case",	   "char",
+		"const",   "continue", "default",  "do",       "double",   "else",
+		"enum",	   "extern",   "float",	   "for",      "goto",	   "if",
+		"inline",  "int",      "long",	   "register", "restrict", "return",
+		"short",   "signed",   "sizeof",   "static",   "struct",   "switch",
+		"typedef", "union",    "unsigned", "void",     "volatile", "while",
+		"class",   "new",      "delete",   "this",     "template"
+	};
+	const struct hn_op *op = dag->op[dag->arg[i]];
+	bool plain = isalpha((unsigned char)op->id[0]);
+
+	for (size_t k = 0; k < HN_COUNT_OF(taken) && plain; k++) {
+		plain = strcmp(op->id, taken[k]) != 0;
+	}
+	for (const char *c = op->id; *c && plain; c++) {
+		plain = isalnum((unsigned char)*c) || *c == '_';
+	}
+	if (plain && op->n_out == 1) {
+		hn_buf_puts(buf, op->id);
+	} else {
+		hn_buf_printf(buf, "arg_%u", i);
+	}
+}
+
+static void put_params(const struct hn_dag *dag, struct hn_buf *buf)
+{
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		const struct hn_op *op = dag->op[dag->arg[i]];
+
+		hn_buf_printf(buf, "%s%s *", i < dag->n_input ? "const " : "",
+			      hn_dtype_c_name(op->dtype[hn_emit_arg_out(dag, i)]));
+		put_name(dag, i, buf);
+		hn_buf_puts(buf, ", ");
+	}
+}
+
+static void put_shapes(const struct hn_dag *dag, struct hn_buf *buf)
+{
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		const struct hn_op *op = dag->op[dag->arg[i]];
+
+		hn_buf_puts(buf, " *   ");
+		put_name(dag, i, buf);
+		hn_buf_printf(buf, ": %s %s[", i < dag->n_input ? "in " : "out",
+			      hn_dtype_name(op->dtype[hn_emit_arg_out(dag, i)]));
+		for (uint32_t d = 0; d < op->n_dim; d++) {
+			hn_buf_printf(buf, "%s%" PRId64, d ? ", " : "", op->shape[d]);
+		}
+		hn_buf_puts(buf, "]\n");
+	}
+}
+
+void hn_emit_header(const struct hn_dag *dag, const char *symbol,
+		    const struct hn_artefact *artefact, struct hn_buf *buf)
+{
+	hn_buf_printf(buf,
+		      "/* %s: a kernel made by hone. See hone/kernel.h for how to call "
+		      "it.\n *\n",
+		      symbol);
+	put_shapes(dag, buf);
+	hn_buf_printf(buf,
+		      " */\n#ifndef HONE_KERNEL_%s_H\n#define HONE_KERNEL_%s_H\n\n"
+		      "#include \"hone/kernel.h\"\n\n"
+		      "/* Bytes of scratch that hone_env.workspace should have. */\n"
+		      "#define %s_WORKSPACE_BYTES(n_workers) \\\n"
+		      "\t(UINT64_C(%" PRIu64
+		      ") + (uint64_t)(n_workers) * UINT64_C(%" PRIu64 "))\n\n"
+		      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+		      "int32_t %s(",
+		      symbol, symbol, symbol, artefact->shared_bytes,
+		      artefact->per_worker_bytes, symbol);
+	put_params(dag, buf);
+	hn_buf_printf(
+		buf,
+		"const struct hone_env *env);\n"
+		"int32_t %s_packed(void *const *args, const struct hone_env *env);\n\n"
+		"#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+		symbol);
+}

@@ -1,0 +1,300 @@
+/* lower/emit_int.h -- what the emitter's files share; nobody else includes it.
+ *
+ * Code is made in one pass over the loop tree.  Three ideas carry it:
+ *   - emit_lin: index arithmetic is done on linear forms in the compiler; what is left
+ * for the kernel is placed in the outermost loop where its operands are known, so inner
+ * loops see a pointer and a constant;
+ *   - emit_expr, emit_mem: values are straight-line code, scalar or a vector of lanes.  A
+ *     condition never branches: it masks the loads below it.  Lanes are constant offsets
+ * of loop variables, and how a load is done is decided by how its offset changes over the
+ * lanes;
+ *   - emit_plan, emit_tile: the innermost part of a stage is a box of points kept in
+ * registers, with the reduction loops around it.
+ */
+#ifndef HN_LOWER_EMIT_INT_H
+#define HN_LOWER_EMIT_INT_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "lower/lower.h"
+
+#define EMIT_MAX_LANES 64
+#define EMIT_HERE INT32_MAX /* depth of a value that cannot move out of its place */
+
+struct hn_emitter {
+	struct hn_target target;
+	struct hn_arena arena; /* target's strings */
+	LLVMContextRef ctx;
+	LLVMTargetMachineRef tm;
+	char *triple, *layout;
+	char *cpu, *features;
+	char diagnostic[400]; /* first error LLVM reported; "" = none */
+};
+
+/* A loop variable's value: base * mul + add (+ lane[k] in lane k).  base in [lo, hi]. */
+struct emit_var {
+	LLVMValueRef base; /* i64, NULL = 0 */
+	int64_t mul, add, lo, hi;
+	int32_t depth;	     /* of base */
+	const int64_t *lane; /* NULL = the same in all lanes */
+};
+
+/* A buffer's address in the function being emitted, per output of the op. */
+struct emit_buffer {
+	LLVMValueRef *base; /* [n_out]; NULL = not there yet */
+	int32_t depth;
+	uint64_t offset; /* in the workspace, when it lives there */
+	uint8_t place;	 /* enum emit_place */
+};
+
+enum emit_place { EMIT_NOWHERE, EMIT_ARG, EMIT_SHARED, EMIT_WORKER, EMIT_STACK };
+
+struct emit_memo {
+	uint32_t op;
+	LLVMValueRef x, y, value;
+};
+
+/* One loop of the function being emitted (scope 0 is its entry): where values go that
+ * depend on nothing further in. */
+struct emit_scope {
+	LLVMValueRef anchor; /* terminator to insert before */
+	uint32_t n_memo, cap_memo;
+	struct emit_memo *memo;
+};
+
+struct emit_fn {
+	LLVMValueRef fn;
+	LLVMValueRef alloca_anchor;
+	LLVMValueRef
+		sink; /* scratch that masked-off scalar accesses touch; NULL until used */
+	LLVMValueRef env, worker; /* ptr, i32 */
+	int32_t depth;		  /* scopes - 1 */
+	uint32_t cap_scope;
+	struct emit_scope *scope;
+};
+
+struct emit_val {
+	LLVMValueRef v;
+	bool vec; /* a vector of e->n_lane lanes, else one value for all */
+};
+
+struct emit_let {
+	int32_t slot;
+	struct emit_val val;
+};
+
+/* Uniform values met in indices, so that each lane sees the same one. */
+struct emit_uniform {
+	const struct hn_expr *x;
+	LLVMValueRef v;
+	uint64_t epoch;
+};
+
+struct emit {
+	struct hn_emitter *em;
+	const struct hn_looptree *t;
+	const struct hn_emit_options *opt;
+	struct hn_arena *a;
+	struct hn_err *err;
+	int rc; /* first failure; emission goes on harmlessly, the module is dropped */
+
+	LLVMContextRef ctx;
+	LLVMModuleRef mod;
+	LLVMBuilderRef b;
+	LLVMTypeRef i1, i8, i32, i64, ptr, void_;
+	struct emit_fn *fn;
+	struct emit_var *var;	    /* [n_loop] */
+	struct emit_buffer *buffer; /* [n_stage] */
+	bool in_parallel;
+	bool dry;	      /* planning: linear forms only, no code */
+	LLVMValueRef workers; /* the workers' part of the workspace */
+	uint64_t shared_bytes, worker_bytes;
+
+	/* the point being emitted */
+	const struct hn_expr *const
+		*axis; /* op space -> loop space; NULL = in loop space */
+	uint32_t n_axis;
+	uint32_t n_lane, n_active; /* width of vectors, and how many lanes count */
+	int32_t lane;		   /* >= 0: scalar code for that lane */
+	struct emit_val mask;	   /* v NULL = no condition */
+	uint32_t n_let, cap_let;
+	struct emit_let *let;
+	uint64_t epoch; /* changes when the place of emission or a variable does */
+	uint32_t n_uniform, cap_uniform;
+	struct emit_uniform *uniform;
+	uint32_t n_dry, cap_dry;
+	struct emit_memo *dry_memo;
+};
+
+/* Record the first failure. */
+void hn_emit_refuse(struct emit *e, int code, const char *fmt, ...) HN_PRINTF(3, 4);
+
+/* -- emit_lin.c: index arithmetic ---------------------------------------------------- */
+
+struct emit_term {
+	LLVMValueRef v; /* i64 */
+	int64_t coef, lo, hi;
+	int32_t depth;
+};
+
+#define EMIT_MAX_TERMS 16
+
+struct emit_lin {
+	uint32_t n;
+	int64_t c;
+	struct emit_term t[EMIT_MAX_TERMS];
+};
+
+/* e's value in lane e->lane (0 when the code is a vector) as a linear form. */
+void hn_emit_lin_of(struct emit *e, const struct hn_expr *x, struct emit_lin *ret);
+void hn_emit_lin_add(struct emit *e, struct emit_lin *x, const struct emit_lin *y,
+		     int64_t coef);
+bool hn_emit_lin_same_terms(const struct emit_lin *x, const struct emit_lin *y);
+void hn_emit_lin_range(const struct emit_lin *x, int64_t *lo, int64_t *hi);
+
+/* Its value as i64, placed as far out as its operands allow. */
+LLVMValueRef hn_emit_lin_value(struct emit *e, const struct emit_lin *x);
+
+/* base + bytes of x * unit, the constant part last. */
+LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t depth,
+				 const struct emit_lin *x, int64_t unit, bool inbounds);
+
+/* Whether x is index arithmetic: integers over axes alone, done in 64 bits. */
+bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x);
+
+/* Whether x (of the current space) changes from lane to lane. */
+bool hn_emit_lane_varies(const struct emit *e, const struct hn_expr *x);
+
+/* Whether x uses loop `loop`, through the axes when in op space. */
+bool hn_emit_uses_loop(const struct emit *e, const struct hn_expr *x, int32_t loop);
+
+/* The linear form of x in lane k. */
+void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
+		      struct emit_lin *ret);
+
+/* -- emit_expr.c: values ------------------------------------------------------------- */
+
+LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t);
+struct emit_val hn_emit_value(struct emit *e, const struct hn_expr *x);
+LLVMValueRef hn_emit_splat(struct emit *e, struct emit_val v);
+struct emit_val hn_emit_select(struct emit *e, struct emit_val c, struct emit_val t,
+			       struct emit_val f);
+struct emit_val hn_emit_and(struct emit *e, struct emit_val x, struct emit_val y);
+struct emit_val hn_emit_condition(struct emit *e, const struct hn_expr *x);
+void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v);
+bool hn_emit_is_const_bool(struct emit_val v, bool *ret);
+LLVMValueRef hn_emit_lane_mask(struct emit *e); /* first n_active of n_lane */
+
+/* -- emit_math.c: functions ---------------------------------------------------------- */
+
+struct emit_val hn_emit_call_fn(struct emit *e, const struct hn_expr *x);
+LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
+			       uint32_t n, LLVMTypeRef over);
+
+/* -- emit_mem.c: loads and stores ---------------------------------------------------- */
+
+struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load);
+
+/* T[axes] (all at once over lanes); axis[] in loop space. */
+struct emit_val hn_emit_load_at(struct emit *e, int32_t op, int32_t out,
+				const struct hn_expr *const *axis);
+void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
+		      const struct hn_expr *const *axis, struct emit_val v);
+
+/* Offset in elements of T[index] in lane k: index in the current space, mins in loop
+ * space. */
+void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
+		    uint32_t k, struct emit_lin *ret);
+
+/* -- emit_loop.c: control --------------------------------------------------------------
+ */
+
+struct emit_loop {
+	LLVMBasicBlockRef header;
+	LLVMValueRef iv;
+	LLVMValueRef end; /* i64 */
+	uint32_t n;	  /* carried values */
+	LLVMValueRef *phi;
+};
+
+/* Begin `for (iv = begin; iv != end; iv++)` (at least once), n values carried; afterwards
+ * code goes into the body.  carried[] is replaced by the values at the head of an
+ * iteration. */
+void hn_emit_loop_begin(struct emit *e, LLVMValueRef begin, LLVMValueRef end, uint32_t n,
+			LLVMValueRef *carried, struct emit_loop *ret);
+void hn_emit_loop_end(struct emit *e, struct emit_loop *loop, LLVMValueRef *carried);
+
+void hn_emit_node(struct emit *e, const struct hn_node *node);
+LLVMBasicBlockRef hn_emit_block(struct emit *e, const char *name);
+void hn_emit_scope_push(struct emit *e, LLVMValueRef anchor);
+void hn_emit_scope_pop(struct emit *e);
+LLVMValueRef hn_emit_const(const struct emit *e, int64_t v);
+
+/* LOCAL buffers held by this loop: give them their addresses, or forget these. */
+void hn_emit_locals(struct emit *e, int32_t loop, bool enter);
+
+/* -- emit_cpu.c ------------------------------------------------------------------------
+ */
+
+/* Begin a function's body: entry block, scope 0. fn is zeroed by the caller. */
+void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
+LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
+/* Which output of its op argument i is: an op with several is listed once for each. */
+uint32_t hn_emit_arg_out(const struct hn_dag *dag, uint32_t i);
+void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
+
+/* -- emit_plan.c, emit_tile.c: the register tile ----------------------------------------
+ */
+
+#define EMIT_NONLINEAR INT64_MIN
+
+struct emit_dim {
+	const struct hn_node *node;
+	int32_t loop;
+	int64_t extent;
+	bool reduce;
+	bool inside;	 /* spatial, inside the tile's outermost reduction loop */
+	bool chain;	 /* its block coordinates are lanes */
+	bool fast;	 /* its block's points run one after the other */
+	int64_t block;	 /* consecutive iterations that are part of the tile */
+	int64_t now;	 /* block of the variant being emitted (remainders are smaller) */
+	int64_t base;	 /* constant part of the block's first iteration */
+	int64_t *stride; /* [1 + n_load] elements along this loop, output first;
+			  * EMIT_NONLINEAR = not a constant */
+};
+
+struct emit_nest {
+	const struct hn_node *stmt;
+	const struct hn_op *op;
+	const struct hn_node
+		*init; /* to be run, unless the tile starts from the identity */
+	uint32_t n_dim;
+	struct emit_dim *dim; /* outer to inner */
+	uint32_t tile;	      /* first dim of the tile: a reduction loop, or n_dim */
+	bool from_identity;
+	uint32_t n_chain;
+	struct emit_dim *chain[8]; /* innermost (fastest) first */
+	uint32_t width;		   /* lanes of a vector */
+	uint32_t w;		   /* width of the variant being emitted */
+	int64_t lane[8][EMIT_MAX_LANES];
+	struct emit_dim *across; /* reduction loop that runs across lanes; NULL = none */
+	uint32_t n_across;	 /* accumulators for it */
+	uint32_t n_load;
+	const struct hn_expr **load; /* loads of the body or source, op space */
+	bool calls; /* the body calls functions that are not instructions */
+};
+
+/* Fill in everything but stmt, op, dims' first five fields. */
+void hn_emit_plan(struct emit *e, struct emit_nest *nest);
+
+/* Emit a pure nest: node is a chain of loops of one stage that ends in a statement. */
+void hn_emit_nest(struct emit *e, const struct hn_node *node);
+bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node);
+
+/* -- emit_object.c
+ * ----------------------------------------------------------------------- */
+
+int hn_emit_object(struct emit *e, struct hn_artefact *ret);
+
+#endif

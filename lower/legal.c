@@ -1,0 +1,533 @@
+/* lower/legal.c -- exact legality of a loop tree (tier T1).
+ *
+ * Invariants proved, each by one function below, all on the model of poly.h:
+ *   1. bounds     no access leaves the buffer that holds its tensor, and nothing outside
+ * an op's domain is computed;
+ *   2. coverage   every element that is read (or is an output) has been computed: all its
+ *                 points, and each point of a reduction exactly once per lifetime;
+ *   3. order      init before update before consumer, producer before consumer;
+ *   4. sequence   a combiner that is not known to be associative and commutative keeps
+ * the order of the naive program;
+ *   5. concurrent loops (parallel, vector) carry no dependence.
+ * The tree is legal if and only if these hold for the over-approximated accesses: a tree
+ * that is refused may be legal where an access is not quasi-affine, never the other way
+ * round.
+ */
+#include "lower/lower.h"
+
+#include <inttypes.h>
+#include <isl/ctx.h>
+#include <isl/options.h>
+#include <isl/space.h>
+
+#include "lower/poly.h"
+#include "lower/watchdog.h"
+
+struct checker {
+	struct hn_poly poly;
+	struct hn_arena arena;
+	struct hn_err *err;
+	bool illegal;
+};
+
+static const struct hn_op *op_of(const struct checker *c, int32_t op)
+{
+	return c->poly.tree->dag->op[op];
+}
+
+/* Records the first refusal. */
+#define REFUSE(c, ...)                                                                   \
+	do {                                                                             \
+		if (!(c)->illegal) {                                                     \
+			(void)hn_fail((c)->err, HONE_E_INVALID, __VA_ARGS__);            \
+			(c)->illegal = true;                                             \
+		}                                                                        \
+	} while (0)
+
+/* 1. Bounds. */
+
+static isl_set *buffer_box(struct checker *c, int32_t op)
+{
+	const struct hn_buffer *buffer = &c->poly.tree->buffer[op];
+	struct hn_buf text;
+	isl_set *box;
+
+	hn_buf_init(&text);
+	hn_buf_puts(&text, "{ [");
+	for (uint32_t d = 0; d < buffer->n_dim; d++) {
+		hn_buf_printf(&text, "%sx%u", d ? ", " : "", d);
+	}
+	hn_buf_puts(&text, "] : true");
+	for (uint32_t d = 0; d < buffer->n_dim; d++) {
+		hn_buf_printf(&text, " and 0 <= x%u < %" PRId64, d, buffer->extent[d]);
+	}
+	hn_buf_puts(&text, " }");
+	box = isl_set_read_from_str(c->poly.ctx, text.s);
+	hn_buf_fini(&text);
+	return box;
+}
+
+static void check_slot(struct checker *c, isl_map *slot, int32_t op,
+		       const struct hn_poly_stmt *s, const char *what)
+{
+	isl_set *touched = isl_map_range(isl_map_copy(slot));
+	isl_set *box = buffer_box(c, op);
+
+	if (isl_set_is_subset(touched, box) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): %s outside the buffer that holds %s",
+		       s->node->stage, op_of(c, s->node->stage)->name, what,
+		       op_of(c, op)->name);
+	}
+	isl_set_free(touched);
+	isl_set_free(box);
+}
+
+/* { T[x] : x within the op's shape }; with_reduce appends the reduction axes. */
+static isl_set *whole_tensor(struct checker *c, int32_t op, uint32_t n_before,
+			     bool with_reduce)
+{
+	const struct hn_op *o = op_of(c, op);
+	uint32_t n = o->n_spatial + (with_reduce ? o->n_reduce : 0);
+	struct hn_buf text;
+	isl_set *set;
+
+	hn_buf_init(&text);
+	hn_buf_printf(&text, "{ T%d[", op);
+	for (uint32_t i = 0; i < n_before + n; i++) {
+		hn_buf_printf(&text, "%sx%u", i ? ", " : "", i);
+	}
+	hn_buf_puts(&text, "] : true");
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t min = o->axis[i].min;
+
+		hn_buf_printf(&text, " and %" PRId64 " <= x%u < %" PRId64, min,
+			      n_before + i, min + o->axis[i].extent);
+	}
+	hn_buf_puts(&text, " }");
+	set = isl_set_read_from_str(c->poly.ctx, text.s);
+	hn_buf_fini(&text);
+	return set;
+}
+
+static void check_domain(struct checker *c, const struct hn_poly_stmt *s)
+{
+	int32_t op = s->node->stage;
+	uint32_t n_before =
+		hn_poly_dims(&c->poly, s, hn_poly_lifetime(c->poly.tree, op, s));
+	isl_set *written = isl_map_range(isl_map_copy(s->write));
+	isl_set *domain = whole_tensor(c, op, n_before, false);
+
+	if (isl_set_is_subset(written, domain) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): computes points outside its domain", op,
+		       op_of(c, op)->name);
+	}
+	isl_set_free(written);
+	isl_set_free(domain);
+}
+
+static void check_bounds(struct checker *c)
+{
+	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
+		const struct hn_poly_stmt *s = &c->poly.stmt[i];
+
+		check_slot(c, s->slot, s->node->stage, s, "writes");
+		check_domain(c, s);
+		for (uint32_t k = 0; k < s->n_read; k++) {
+			check_slot(c, s->read[k].slot, s->read[k].op, s, "reads");
+		}
+	}
+}
+
+/* 2. Coverage. */
+
+static bool is_output(const struct checker *c, int32_t op)
+{
+	const struct hn_dag *dag = c->poly.tree->dag;
+
+	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
+		if (dag->arg[i] == op) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Everything of `op` that somebody reads or that leaves the kernel; NULL when nothing. */
+static isl_set *needed_elements(struct checker *c, int32_t op)
+{
+	isl_set *needed = is_output(c, op) ? whole_tensor(c, op, 0, false) : NULL;
+
+	for (uint32_t i = 0; i < c->poly.n_stmt; i++) {
+		const struct hn_poly_stmt *s = &c->poly.stmt[i];
+
+		for (uint32_t k = 0; k < s->n_read; k++) {
+			isl_set *range;
+
+			if (s->read[k].op != op) {
+				continue;
+			}
+			range = isl_map_range(isl_map_copy(s->read[k].element));
+			needed = needed ? isl_set_union(needed, range) : range;
+		}
+	}
+	return needed;
+}
+
+static void check_written(struct checker *c, const struct hn_poly_stmt *s,
+			  isl_set *needed)
+{
+	isl_set *written = isl_map_range(isl_map_copy(s->write));
+	const char *what = s->node->stmt == HN_STMT_INIT ? "initialised" : "computed";
+
+	if (isl_set_is_subset(needed, written) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): an element is read that has not been %s",
+		       s->node->stage, op_of(c, s->node->stage)->name, what);
+	}
+	isl_set_free(written);
+}
+
+static void check_reduced(struct checker *c, const struct hn_poly_stmt *s,
+			  isl_set *needed)
+{
+	int32_t op = s->node->stage;
+	uint32_t n_before =
+		hn_poly_dims(&c->poly, s, hn_poly_lifetime(c->poly.tree, op, s));
+	isl_set *points = isl_map_range(isl_map_copy(s->point));
+	isl_set *all = isl_set_add_dims(isl_set_copy(needed), isl_dim_set,
+					op_of(c, op)->n_reduce);
+	isl_set *box = whole_tensor(c, op, n_before, true);
+
+	all = isl_set_set_tuple_id(all, isl_set_get_tuple_id(points));
+	all = isl_set_intersect(all, box);
+	if (isl_set_is_subset(all, points) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): a point of its reduction is left out", op,
+		       op_of(c, op)->name);
+	}
+	isl_set_free(all);
+	isl_set_free(points);
+	if (!c->illegal && isl_map_is_injective(s->point) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): a point of its reduction is counted twice", op,
+		       op_of(c, op)->name);
+	}
+}
+
+static void check_coverage(struct checker *c)
+{
+	const struct hn_dag *dag = c->poly.tree->dag;
+
+	for (uint32_t op = 0; op < dag->n_op && !c->illegal; op++) {
+		isl_set *needed;
+		uint32_t n_writer = 0;
+		uint32_t n_init = 0;
+
+		if (dag->op[op]->kind == HN_OP_PLACEHOLDER) {
+			continue;
+		}
+		needed = needed_elements(c, (int32_t)op);
+		for (uint32_t i = 0; i < c->poly.n_stmt && needed; i++) {
+			const struct hn_poly_stmt *s = &c->poly.stmt[i];
+
+			if (s->node->stage != (int32_t)op) {
+				continue;
+			}
+			n_writer++;
+			n_init += s->node->stmt == HN_STMT_INIT;
+			check_written(c, s, needed);
+			if (s->node->stmt == HN_STMT_UPDATE) {
+				check_reduced(c, s, needed);
+			}
+		}
+		if (needed && n_writer == 0) {
+			REFUSE(c, "stage %u (%s): read but never computed", op,
+			       dag->op[op]->name);
+		}
+		if (needed && dag->op[op]->reduce && n_init == 0) {
+			REFUSE(c, "stage %u (%s): its reduction is never initialised", op,
+			       dag->op[op]->name);
+		}
+		isl_set_free(needed);
+	}
+}
+
+/* 3. Order.  Instances of x must all run before the instances of y they share an element
+ * with: refuse when a pair runs the other way round. */
+
+static isl_map *first_dims(isl_map *m, uint32_t n_common)
+{
+	isl_map *project;
+	uint32_t n = (uint32_t)isl_map_dim(m, isl_dim_in);
+
+	project = isl_map_project_out(m, isl_dim_in, n_common, n - n_common);
+	return isl_map_reset_tuple_id(project, isl_dim_in);
+}
+
+static void check_before(struct checker *c, const struct hn_poly_stmt *x,
+			 isl_map *x_element, const struct hn_poly_stmt *y,
+			 isl_map *y_element)
+{
+	bool before;
+	uint32_t n = hn_poly_common(x, y, &before);
+	int32_t op = x->node->stage;
+	isl_map *pairs;
+	isl_map *wrong;
+
+	if (n == hn_poly_lifetime(c->poly.tree, op, x) && before) {
+		return; /* same lifetime, so the same common iteration: the text's order
+			   decides */
+	}
+	pairs = isl_map_apply_range(
+		first_dims(isl_map_copy(x_element), n),
+		isl_map_reverse(first_dims(isl_map_copy(y_element), n)));
+	wrong = before ? isl_map_lex_gt(isl_space_domain(isl_map_get_space(pairs)))
+		       : isl_map_lex_ge(isl_space_domain(isl_map_get_space(pairs)));
+	if (isl_map_is_disjoint(pairs, wrong) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): used by stage %d (%s) before it is complete",
+		       op, op_of(c, op)->name, y->node->stage,
+		       op_of(c, y->node->stage)->name);
+	}
+	isl_map_free(pairs);
+	isl_map_free(wrong);
+}
+
+static void check_order(struct checker *c)
+{
+	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
+		const struct hn_poly_stmt *x = &c->poly.stmt[i];
+
+		for (uint32_t j = 0; j < c->poly.n_stmt && !c->illegal; j++) {
+			const struct hn_poly_stmt *y = &c->poly.stmt[j];
+
+			if (i != j && y->node->stage == x->node->stage &&
+			    x->node->stmt == HN_STMT_INIT) {
+				check_before(c, x, x->write, y, y->write);
+			}
+			for (uint32_t k = 0; k < y->n_read && !c->illegal; k++) {
+				if (y->read[k].op == x->node->stage) {
+					check_before(c, x, x->write, y,
+						     y->read[k].element);
+				}
+			}
+		}
+	}
+}
+
+/* 4. Sequence.  For combiners that may not be reordered: no two updates of one element
+ * run against the lexicographic order of their reduction points. */
+
+static void check_sequence(struct checker *c, const struct hn_poly_stmt *s)
+{
+	uint32_t n_reduce = op_of(c, s->node->stage)->n_reduce;
+	uint32_t n_point = (uint32_t)isl_map_dim(s->point, isl_dim_out);
+	isl_map *reduction = isl_map_project_out(isl_map_copy(s->point), isl_dim_out, 0,
+						 n_point - n_reduce);
+	isl_map *time_back;
+	isl_map *pairs;
+
+	reduction = isl_map_reset_tuple_id(reduction, isl_dim_out);
+	pairs = isl_map_apply_range(isl_map_copy(s->write),
+				    isl_map_reverse(isl_map_copy(s->write)));
+	time_back = isl_map_lex_gt(isl_space_domain(isl_map_get_space(s->write)));
+	pairs = isl_map_intersect(pairs, time_back);
+	pairs = isl_map_apply_domain(pairs, isl_map_copy(reduction));
+	pairs = isl_map_apply_range(pairs, reduction);
+	pairs = isl_map_intersect(
+		pairs, isl_map_lex_lt(isl_space_domain(isl_map_get_space(pairs))));
+	if (isl_map_is_empty(pairs) == isl_bool_false) {
+		REFUSE(c, "stage %d (%s): its combiner may not be reordered",
+		       s->node->stage, op_of(c, s->node->stage)->name);
+	}
+	isl_map_free(pairs);
+}
+
+static void check_sequences(struct checker *c)
+{
+	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
+		const struct hn_poly_stmt *s = &c->poly.stmt[i];
+
+		if (s->node->stmt == HN_STMT_UPDATE && s->point &&
+		    op_of(c, s->node->stage)->reduce->kind == HN_COMBINE_GENERAL) {
+			check_sequence(c, s);
+		}
+	}
+}
+
+/* 5. Concurrent loops.  Within one iteration of the loops outside, every element that is
+ * written is touched by one iteration only. */
+
+/* { [element, outer loops] -> [v] } of one access of s under its loop at depth `depth`.
+ */
+static isl_map *touching_iterations(const struct checker *c, const struct hn_poly_stmt *s,
+				    isl_map *element, uint32_t depth)
+{
+	uint32_t first = hn_poly_dims(&c->poly, s, depth);
+	uint32_t end = hn_poly_dims(&c->poly, s, depth + 1);
+	isl_set *domain = isl_map_domain(isl_map_copy(element));
+	isl_map *loops = isl_set_identity(isl_set_copy(domain));
+	uint32_t n = (uint32_t)isl_map_dim(loops, isl_dim_out);
+	isl_map *outer;
+	isl_map *v;
+
+	loops = isl_map_reset_tuple_id(loops, isl_dim_out);
+	v = isl_map_project_out(isl_map_copy(loops), isl_dim_out, end, n - end);
+	v = isl_map_project_out(v, isl_dim_out, 0, first);
+	outer = isl_map_project_out(loops, isl_dim_out, first, n - first);
+	isl_set_free(domain);
+	return isl_map_apply_domain(
+		v, isl_map_flat_range_product(isl_map_copy(element), outer));
+}
+
+static int depth_of(const struct hn_poly_stmt *s, const struct hn_node *loop)
+{
+	for (uint32_t i = 0; i < s->n_loop; i++) {
+		if (s->loop[i] == loop) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+static isl_map *unite(isl_map *all, isl_map *more)
+{
+	return all ? isl_map_union(all, more) : more;
+}
+
+/* Accesses to op's buffer under `loop`: writes and all. NULL where there are none. */
+static void gather_touches(struct checker *c, const struct hn_node *loop, int32_t op,
+			   isl_map **ret_writes, isl_map **ret_all)
+{
+	*ret_writes = NULL;
+	*ret_all = NULL;
+	for (uint32_t i = 0; i < c->poly.n_stmt; i++) {
+		const struct hn_poly_stmt *s = &c->poly.stmt[i];
+		int depth = depth_of(s, loop);
+
+		if (depth < 0) {
+			continue;
+		}
+		if (s->node->stage == op) {
+			isl_map *m = touching_iterations(c, s, s->write, (uint32_t)depth);
+
+			*ret_writes = unite(*ret_writes, isl_map_copy(m));
+			*ret_all = unite(*ret_all, m);
+		}
+		for (uint32_t k = 0; k < s->n_read; k++) {
+			if (s->read[k].op == op) {
+				*ret_all = unite(*ret_all,
+						 touching_iterations(c, s,
+								     s->read[k].element,
+								     (uint32_t)depth));
+			}
+		}
+	}
+}
+
+/* Whether the buffer is made anew within each iteration of `loop`, so that none share it.
+ */
+static bool private_to(const struct checker *c, const struct hn_node *loop, int32_t op)
+{
+	for (uint32_t i = 0; i < c->poly.n_stmt; i++) {
+		const struct hn_poly_stmt *s = &c->poly.stmt[i];
+		int depth = depth_of(s, loop);
+
+		if (s->node->stage == op && depth >= 0) {
+			return hn_poly_lifetime(c->poly.tree, op, s) > (uint32_t)depth;
+		}
+	}
+	return true; /* not written under the loop */
+}
+
+static void check_concurrent(struct checker *c, const struct hn_node *loop)
+{
+	for (uint32_t op = 0; op < c->poly.tree->dag->n_op && !c->illegal; op++) {
+		isl_map *writes;
+		isl_map *all;
+
+		if (private_to(c, loop, (int32_t)op)) {
+			continue;
+		}
+		gather_touches(c, loop, (int32_t)op, &writes, &all);
+		all = isl_map_intersect_domain(all, isl_map_domain(writes));
+		if (isl_map_is_single_valued(all) == isl_bool_false) {
+			REFUSE(c,
+			       "stage %d (%s): iterations of %s loop %s share an element "
+			       "of %s",
+			       loop->stage, op_of(c, loop->stage)->name,
+			       loop->ann == HN_ANN_PARALLEL ? "parallel" : "vector",
+			       loop->name, op_of(c, (int32_t)op)->name);
+		}
+		isl_map_free(all);
+	}
+}
+
+static void check_loops(struct checker *c, const struct hn_node *node)
+{
+	if (c->illegal) {
+		return;
+	}
+	if (node->kind == HN_NODE_LOOP && node->extent > 1 &&
+	    (node->ann == HN_ANN_PARALLEL || node->ann == HN_ANN_VECTORIZE)) {
+		check_concurrent(c, node);
+	}
+	if (node->init) {
+		check_loops(c, node->init);
+	}
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		check_loops(c, node->child[i]);
+	}
+}
+
+static enum hn_verdict conclude(struct checker *c, isl_ctx *ctx)
+{
+	enum isl_error error = isl_ctx_last_error(ctx);
+
+	if (error == isl_error_abort || error == isl_error_quota) {
+		(void)hn_fail(c->err, HONE_E_TIMEOUT,
+			      "the legality check ran out of time");
+		return HN_VERDICT_BUILD_TIMEOUT;
+	}
+	if (error != isl_error_none || c->poly.n_error) {
+		const char *why = isl_ctx_last_error_msg(ctx);
+
+		(void)hn_fail(c->err, HONE_E_INTERNAL,
+			      "the legality check failed in isl: %s",
+			      why ? why : "no reason given");
+		return HN_VERDICT_BUILD_FAIL;
+	}
+	if (c->poly.n_inexact) {
+		(void)hn_fail(
+			c->err, HONE_E_UNSUPPORTED,
+			"the legality check cannot model this history: an axis is not "
+			"quasi-affine in its loops");
+		return HN_VERDICT_BUILD_FAIL;
+	}
+	return c->illegal ? HN_VERDICT_ILLEGAL : HN_VERDICT_OK;
+}
+
+enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
+			       struct hn_err *err)
+{
+	struct checker c = { .err = err };
+	struct hn_watchdog *dog = NULL;
+	isl_ctx *ctx = isl_ctx_alloc();
+	enum hn_verdict verdict;
+
+	isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE);
+	if (limit_ms > 0) {
+		dog = hn_watchdog_start(ctx, limit_ms);
+	}
+	hn_arena_init(&c.arena, 0);
+	hn_poly_build(t, ctx, &c.arena, &c.poly);
+	if (!c.poly.n_error && !c.poly.n_inexact) {
+		check_bounds(&c);
+		check_coverage(&c);
+		check_order(&c);
+		check_sequences(&c);
+		check_loops(&c, t->root);
+	}
+	hn_watchdog_stop(dog);
+	verdict = conclude(&c, ctx);
+	hn_poly_free(&c.poly);
+	hn_arena_fini(&c.arena);
+	isl_ctx_free(ctx);
+	return verdict;
+}

@@ -1,0 +1,139 @@
+/* lower/poly_radix.c -- finding the digits of fused loops.  See poly_radix.h. */
+#include "lower/poly_radix.h"
+
+#include <stdlib.h>
+
+#include "base/arith.h"
+
+#define MAX_DIVISORS 64
+
+struct divisors {
+	uint32_t n;
+	int64_t c[MAX_DIVISORS];
+};
+
+struct collector {
+	struct divisors *loop; /* [n_loop] */
+	uint32_t n_loop;
+};
+
+static void add_divisor(struct collector *k, int32_t loop, int64_t c)
+{
+	struct divisors *d;
+
+	if (loop < 0 || (uint32_t)loop >= k->n_loop || c <= 1) {
+		return;
+	}
+	d = &k->loop[loop];
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (d->c[i] == c) {
+			return;
+		}
+	}
+	if (d->n < MAX_DIVISORS) {
+		d->c[d->n++] = c;
+	}
+}
+
+static void visit(const struct hn_expr *e, void *ctx)
+{
+	bool division = e->op == HN_EXPR_FLOORDIV || e->op == HN_EXPR_FLOORMOD;
+	const struct hn_expr *x;
+	int64_t c;
+
+	if (!division || e->arg[1]->op != HN_EXPR_INT) {
+		return;
+	}
+	x = e->arg[0];
+	c = e->arg[1]->u.i;
+	if (x->op == HN_EXPR_FLOORDIV && x->arg[0]->op == HN_EXPR_VAR &&
+	    x->arg[1]->op == HN_EXPR_INT) {
+		c = hn_mul_sat(c, x->arg[1]->u.i);
+		x = x->arg[0];
+	}
+	if (x->op == HN_EXPR_VAR) {
+		add_divisor(ctx, x->ref, c);
+	}
+}
+
+static void visit_all(const struct hn_expr *const *e, uint32_t n, struct collector *k)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (e[i]) {
+			hn_expr_visit(e[i], visit, k);
+		}
+	}
+}
+
+static void visit_node(const struct hn_looptree *t, const struct hn_node *node,
+		       struct collector *k)
+{
+	if (node->kind == HN_NODE_STMT) {
+		const struct hn_op *op = t->dag->op[node->stage];
+
+		visit_all(node->axis, op->n_spatial + op->n_reduce, k);
+	}
+	visit_all(node->guard, node->n_guard, k);
+	if (node->init) {
+		visit_node(t, node->init, k);
+	}
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		visit_node(t, node->child[i], k);
+	}
+}
+
+static void find_extents(const struct hn_node *node, struct hn_poly_radix *radix)
+{
+	if (node->kind == HN_NODE_LOOP) {
+		radix[node->loop].extent = node->extent;
+	}
+	if (node->init) {
+		find_extents(node->init, radix);
+	}
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		find_extents(node->child[i], radix);
+	}
+}
+
+static int descending(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x;
+	int64_t b = *(const int64_t *)y;
+
+	return (a < b) - (a > b);
+}
+
+/* Keeps the divisors that form a chain, greedily from the largest that is inside the
+ * loop. */
+static void choose(struct divisors *d, struct hn_poly_radix *r)
+{
+	qsort(d->c, d->n, sizeof(d->c[0]), descending);
+	for (uint32_t i = 0; i < d->n; i++) {
+		bool inside = d->c[i] < r->extent;
+		bool chains = r->n_digit == 0 || r->weight[r->n_digit - 1] % d->c[i] == 0;
+
+		if (inside && chains && r->n_digit < HN_POLY_MAX_DIGITS - 1) {
+			r->weight[r->n_digit++] = d->c[i];
+		}
+	}
+	r->weight[r->n_digit++] = 1;
+}
+
+const struct hn_poly_radix *hn_poly_radix_of(const struct hn_looptree *t,
+					     struct hn_arena *a)
+{
+	struct hn_poly_radix *radix = HN_NEW_ARRAY(a, struct hn_poly_radix, t->n_loop);
+	struct collector k = { HN_NEW_ARRAY(a, struct divisors, t->n_loop), t->n_loop };
+
+	find_extents(t->root, radix);
+	visit_node(t, t->root, &k);
+	for (uint32_t op = 0; op < t->dag->n_op; op++) {
+		if (t->buffer[op].op >= 0) {
+			visit_all(t->buffer[op].min, t->buffer[op].n_dim, &k);
+		}
+	}
+	for (uint32_t i = 0; i < t->n_loop; i++) {
+		choose(&k.loop[i], &radix[i]);
+	}
+	return radix;
+}

@@ -1,0 +1,70 @@
+/* Ways to make a right loop tree wrong. */
+#ifndef LOWER_EDITS_H
+#define LOWER_EDITS_H
+
+#include "loopstate/looptree.h"
+
+/* A deep copy of the tree with `edit` applied to every node on the way up. */
+typedef void (*edit_fn)(struct hn_node *node, struct hn_arena *a);
+
+static const struct hn_node *edit_tree(const struct hn_node *node, edit_fn edit,
+				       struct hn_arena *a)
+{
+	struct hn_node *copy = HN_NEW(a, struct hn_node);
+	const struct hn_node **child =
+		HN_NEW_ARRAY(a, const struct hn_node *, node->n_child);
+
+	*copy = *node;
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		child[i] = edit_tree(node->child[i], edit, a);
+	}
+	copy->child = child;
+	if (node->init) {
+		copy->init = edit_tree(node->init, edit, a);
+	}
+	edit(copy, a);
+	return copy;
+}
+
+static void shorten_reduction(struct hn_node *n, struct hn_arena *a)
+{
+	(void)a;
+	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_REDUCE && n->extent > 2) {
+		n->extent--;
+	}
+}
+
+static void shorten_spatial(struct hn_node *n, struct hn_arena *a)
+{
+	(void)a;
+	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_SPATIAL && n->extent > 2) {
+		n->extent--;
+	}
+}
+
+static void drop_init(struct hn_node *n, struct hn_arena *a)
+{
+	(void)a;
+	n->init = NULL;
+}
+
+static void drop_guards(struct hn_node *n, struct hn_arena *a)
+{
+	(void)a;
+	n->n_guard = 0;
+}
+
+static void swap_children(struct hn_node *n, struct hn_arena *a)
+{
+	if (n->n_child >= 2) {
+		const struct hn_node **child =
+			HN_NEW_ARRAY(a, const struct hn_node *, n->n_child);
+
+		for (uint32_t i = 0; i < n->n_child; i++) {
+			child[i] = n->child[n->n_child - 1 - i];
+		}
+		n->child = child;
+	}
+}
+
+#endif
