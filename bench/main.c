@@ -1,0 +1,65 @@
+/* bench/main.c -- hone-bench: the figures hone states, each from a command. */
+#include "bench/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define BENCH(name, text) int hn_bench_##name(const struct hn_bench_args *args);
+#include "bench/benches.def"
+#undef BENCH
+
+static const struct {
+	const char *name;
+	const char *text;
+	hn_bench_fn run;
+} benches[] = {
+#define BENCH(name, text) { #name, text, hn_bench_##name },
+#include "bench/benches.def"
+#undef BENCH
+};
+
+void hn_bench_row(const char *name, double value, const char *unit, const char *context)
+{
+	struct hn_buf line;
+
+	hn_buf_init(&line);
+	hn_buf_printf(&line, "{\"name\": \"%s\", \"value\": ", name);
+	hn_buf_double(&line, value);
+	hn_buf_printf(&line, ", \"unit\": \"%s\"%s%s}", unit, *context ? ", " : "",
+		      context);
+	puts(line.s);
+	fflush(stdout);
+	hn_buf_fini(&line);
+}
+
+static int usage(void)
+{
+	fputs("usage: hone-bench NAME [ARGUMENT...]\n", stderr);
+	for (size_t i = 0; i < HN_COUNT_OF(benches); i++) {
+		fprintf(stderr, "  %-10s %s\n", benches[i].name, benches[i].text);
+	}
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct hn_bench_args args = { .examples = HONE_EXAMPLES_DIR };
+	int status = 0;
+
+	if (argc > 1) {
+		args.argc = argc - 2;
+		args.argv = argv + 2;
+		for (size_t i = 0; i < HN_COUNT_OF(benches); i++) {
+			if (strcmp(argv[1], benches[i].name) == 0) {
+				return benches[i].run(&args);
+			}
+		}
+		return usage();
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(benches); i++) {
+		status |= benches[i].run(&args);
+	}
+	return status;
+}

@@ -1,0 +1,49 @@
+/* bench/workload.c -- reading the workloads of a benchmark.  See workload.h. */
+#include "bench/workload.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+
+static const char *const examples[] = { "matmul.txt", "resnet50-conv.json",
+					"softmax.json", "depthwise.json" };
+
+static int read_case(const char *path, struct hn_arena *a, struct hn_bench_case *ret)
+{
+	struct hn_err err = { 0 };
+	struct hn_buf text;
+	int rc;
+
+	hn_buf_init(&text);
+	rc = hn_file_read(path, 64u << 20, &text, &err);
+	if (rc == 0) {
+		rc = hn_dag_parse(path, text.s, text.n, 0, a, &ret->dag, &err);
+	}
+	ret->name = hn_arena_strdup(a, path);
+	hn_buf_fini(&text);
+	if (rc != 0) {
+		fprintf(stderr, "hone-bench: %s\n", err.msg);
+	}
+	return rc ? -1 : 0;
+}
+
+int hn_bench_cases(const struct hn_bench_args *args, struct hn_arena *a, uint32_t *ret_n,
+		   struct hn_bench_case **ret)
+{
+	uint32_t n = args->argc > 0 ? (uint32_t)args->argc : HN_COUNT_OF(examples);
+	struct hn_bench_case *item = HN_NEW_ARRAY(a, struct hn_bench_case, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *path = args->argc > 0
+					   ? args->argv[i]
+					   : hn_arena_printf(a, "%s/%s", args->examples,
+							     examples[i]);
+
+		if (read_case(path, a, &item[i]) != 0) {
+			return -1;
+		}
+	}
+	*ret_n = n;
+	*ret = item;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* client/best.c -- queries answered from disk, without a daemon. */
+#include "client/best.h"
+
+#include <string.h>
+
+#include "proto/addr.h"
+
+int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
+		   const char **ret_line, struct hn_err *err)
+{
+	struct hn_buf line;
+
+	if (hn_target_parse(o->target != NULL ? o->target : "native", a, ret, err) != 0) {
+		return hn_err_within(err, "--target");
+	}
+	hn_buf_init(&line);
+	hn_target_print(ret, &line);
+	*ret_line = hn_arena_strdup(a, line.s);
+	hn_buf_fini(&line);
+	return 0;
+}
+
+int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
+		 struct hn_best *ret, struct hn_err *err)
+{
+	struct hn_buf home;
+	int rc = hn_best_target(o, a, &ret->target, &ret->target_line, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_buf_init(&home);
+	rc = hn_addr_home(o->home, &home, err);
+	if (rc == 0) {
+		rc = hn_snapshot_open(home.s, &ret->snapshot, err);
+	}
+	hn_buf_fini(&home);
+	if (rc != 0) {
+		return rc;
+	}
+	rc = hn_snapshot_find(ret->snapshot, key, ret->target_line, &ret->entry, err);
+	if (rc != 0) {
+		hn_snapshot_close(ret->snapshot);
+	}
+	return rc;
+}
+
+void hn_best_close(struct hn_best *b)
+{
+	hn_snapshot_close(b->snapshot);
+}

@@ -1,0 +1,26 @@
+/* client/best.h -- the best record of what the user asked about, from the snapshot. */
+#ifndef HN_CLIENT_BEST_H
+#define HN_CLIENT_BEST_H
+
+#include "client/cmd.h"
+#include "db/snapshot.h"
+#include "target/target.h"
+
+struct hn_best {
+	struct hn_snapshot *snapshot; /* holds the entry's strings */
+	struct hn_snapshot_entry entry;
+	struct hn_target target; /* asked for */
+	const char *target_line;
+};
+
+/* The target of --target, or this machine. Strings in the arena. */
+int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
+		   const char **ret_line, struct hn_err *err) HN_NODISCARD;
+
+/* Find the record of this workload key. HONE_E_NOT_FOUND says which part of the key
+ * differed. */
+int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
+		 struct hn_best *ret, struct hn_err *err) HN_NODISCARD;
+void hn_best_close(struct hn_best *b);
+
+#endif

@@ -1,0 +1,54 @@
+/* client/cmd.h -- the contract of a verb of `hone`, and what verbs share.
+ *
+ * A verb is a function cmd_NAME and a row of cmds.def.  It prints its answer to standard
+ * output and returns 0, or fails with one line in `err`; main prints that line and exits
+ * with 10 plus the class.  Progress goes to standard error.
+ */
+#ifndef HN_CLIENT_CMD_H
+#define HN_CLIENT_CMD_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "loopstate/dag.h"
+
+struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
+	const char *arg; /* FILE, JOB, VERB or the first of two words */
+	const char *arg2; /* the second, where the verb takes two */
+	const char *text, *name, *key, *target, *out, *symbol, *record, *policy;
+	const char *socket, *home;
+	const char *rules, *hardware, *records, *as;
+	int64_t trials, seed;
+	double seconds;
+	bool json, quiet;
+};
+
+typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);
+
+#define CMD(verb, args, text) int cmd_##verb(const struct hn_opts *o, struct hn_err *err);
+#include "client/cmds.def"
+#undef CMD
+
+/* A computation given by the user, checked. All in the arena. */
+struct hn_input {
+	const struct hn_dag *dag;
+	const char *json; /* compute-dag/1, compact */
+	size_t json_bytes;
+	const char
+		*name; /* --name, or made from the file's name or the text's first word */
+	char key[HN_KEY_BYTES];
+};
+
+/* Read FILE ("-" = standard input) or --text. */
+int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
+		  struct hn_err *err) HN_NODISCARD;
+
+/* "12.3 us", "1.23 ms": three significant digits. */
+const char *hn_show_time(double ns, char text[32]);
+
+/* A number of a JSON object, 0 when it is not there. */
+double hn_show_number(const struct hn_json *object, const char *key);
+
+#endif

@@ -1,0 +1,92 @@
+/* client/cmd_dag.c -- `hone dag`: check a computation and say what it is. */
+#include <stdio.h>
+
+#include "client/cmd.h"
+#include "loopstate/state.h"
+
+static const char *kind_of(const struct hn_op *op)
+{
+	return op->kind == HN_OP_PLACEHOLDER ? "placeholder" : "compute";
+}
+
+static void put_shape(const struct hn_op *op, struct hn_buf *b)
+{
+	hn_buf_putc(b, '[');
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		hn_buf_printf(b, "%s%lld", d > 0 ? "," : "", (long long)op->shape[d]);
+	}
+	hn_buf_putc(b, ']');
+}
+
+static void put_json(const struct hn_input *in, const char *preview, struct hn_buf *b)
+{
+	hn_buf_puts(b, "{\"name\":");
+	hn_buf_json_string(b, in->name);
+	hn_buf_printf(b, ",\"key\":\"%s\",\"flop_count\":", in->key);
+	hn_buf_double(b, hn_dag_flops(in->dag));
+	hn_buf_printf(b, ",\"arg_bytes\":%llu,\"temp_bytes\":%llu,\"stages\":[",
+		      (unsigned long long)hn_dag_arg_bytes(in->dag),
+		      (unsigned long long)hn_dag_temp_bytes(in->dag));
+	for (uint32_t i = 0; i < in->dag->n_op; i++) {
+		const struct hn_op *op = in->dag->op[i];
+
+		hn_buf_printf(b, "%s{\"id\":", i > 0 ? "," : "");
+		hn_buf_json_string(b, op->id);
+		hn_buf_puts(b, ",\"name\":");
+		hn_buf_json_string(b, op->name);
+		hn_buf_printf(b,
+			      ",\"kind\":\"%s\",\"dtype\":\"%s\",\"shape\":", kind_of(op),
+			      hn_dtype_name(op->dtype[0]));
+		put_shape(op, b);
+		hn_buf_putc(b, '}');
+	}
+	hn_buf_puts(b, "],\"init_preview\":");
+	hn_buf_json_string(b, preview);
+	hn_buf_puts(b, "}\n");
+}
+
+static void put_text(const struct hn_input *in, const char *preview, struct hn_buf *b)
+{
+	hn_buf_printf(b,
+		      "%s\n  key    %s\n  FLOPs  %.0f\n  bytes  %llu in arguments, %llu "
+		      "between\n",
+		      in->name, in->key, hn_dag_flops(in->dag),
+		      (unsigned long long)hn_dag_arg_bytes(in->dag),
+		      (unsigned long long)hn_dag_temp_bytes(in->dag));
+	for (uint32_t i = 0; i < in->dag->n_op; i++) {
+		const struct hn_op *op = in->dag->op[i];
+
+		hn_buf_printf(b, "  stage  %-12s %-11s %s", op->id, kind_of(op),
+			      hn_dtype_name(op->dtype[0]));
+		put_shape(op, b);
+		hn_buf_putc(b, '\n');
+	}
+	hn_buf_printf(b, "\n%s", preview);
+}
+
+int cmd_dag(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_arena a;
+	struct hn_input in;
+	struct hn_buf preview, b;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_input_read(o, &a, &in, err);
+	if (rc == 0) {
+		hn_buf_init(&preview);
+		hn_buf_init(&b);
+		hn_state_print(hn_state_init(in.dag, &a),
+			       /* delete_trivial_loops= */ true, &preview);
+		if (o->json) {
+			put_json(&in, preview.s, &b);
+		} else {
+			put_text(&in, preview.s, &b);
+		}
+		fwrite(b.s, 1, b.n, stdout);
+		hn_buf_fini(&preview);
+		hn_buf_fini(&b);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}

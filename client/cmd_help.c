@@ -1,0 +1,15 @@
+/* client/cmd_help.c -- `hone help [VERB]`. */
+#include "client/opts.h"
+
+int cmd_help(const struct hn_opts *o, struct hn_err *err)
+{
+	if (o->arg == NULL) {
+		hn_opts_print_verbs();
+		return 0;
+	}
+	if (!hn_opts_print_verb(o->arg)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "%.40s: no such verb; see `hone help`", o->arg);
+	}
+	return 0;
+}

@@ -1,0 +1,163 @@
+/* client/cmd_jobs.c -- the verbs that only ask a running daemon: jobs, cancel, boards,
+ * ping, stop. */
+#include <stdio.h>
+
+#include "client/link.h"
+#include "client/show.h"
+#include "proto/addr.h"
+
+#define CALL_MS 10000
+#define STOP_MS 15000
+
+/* Call a method of a daemon that is there already. With --json the result is printed here
+ * and *ret_result is NULL. */
+static int ask(const struct hn_opts *o, const char *method, const char *params,
+	       struct hn_json **ret_doc, const struct hn_json **ret_result,
+	       struct hn_err *err)
+{
+	struct hn_link link;
+	struct hn_buf b;
+	int rc = hn_link_open(o, /* start= */ false, &link, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = hn_link_call(&link, method, params, CALL_MS, ret_doc, ret_result, err);
+	hn_link_close(&link);
+	if (rc == 0 && o->json) {
+		hn_buf_init(&b);
+		hn_json_write(*ret_result, &b);
+		puts(b.s);
+		hn_buf_fini(&b);
+		*ret_result = NULL;
+	}
+	return rc;
+}
+
+int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result, *list;
+	struct hn_json *doc;
+	struct hn_buf b;
+	int rc = ask(o, "job.list", NULL, &doc, &result, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	list = result != NULL ? hn_json_get(result, "jobs") : NULL;
+	hn_buf_init(&b);
+	for (const struct hn_json *j = list != NULL ? hn_json_first(list) : NULL;
+	     j != NULL; j = hn_json_next(j)) {
+		hn_show_table(j, &b);
+	}
+	if (list != NULL && hn_json_count(list) == 0) {
+		hn_buf_puts(&b, "no jobs\n");
+	}
+	fwrite(b.s, 1, b.n, stdout);
+	hn_buf_fini(&b);
+	hn_json_free(doc);
+	return 0;
+}
+
+int cmd_cancel(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result;
+	struct hn_json *doc;
+	struct hn_buf params;
+	bool cancelled = false;
+	int rc;
+
+	if (o->arg == NULL) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "cancel: give the JOB, as `hone jobs` prints it");
+	}
+	hn_buf_init(&params);
+	hn_buf_puts(&params, "{\"job\":");
+	hn_buf_json_string(&params, o->arg);
+	hn_buf_puts(&params, "}");
+	rc = ask(o, "job.cancel", params.s, &doc, &result, err);
+	hn_buf_fini(&params);
+	if (rc != 0) {
+		return rc;
+	}
+	if (result != NULL) {
+		hn_json_bool(hn_json_get(result, "cancelled"), &cancelled);
+		printf("%s: %s\n", o->arg, cancelled ? "cancelled" : "had ended already");
+	}
+	hn_json_free(doc);
+	return 0;
+}
+
+int cmd_boards(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result, *probe;
+	struct hn_json *doc;
+	int rc = ask(o, "stats", NULL, &doc, &result, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	if (result != NULL) {
+		const char *board = hn_json_string(hn_json_get(result, "board"));
+		const char *target = hn_json_string(hn_json_get(result, "target"));
+
+		probe = hn_json_get(result, "probe");
+		printf("board   %s\ntarget  %s\n", board != NULL ? board : "?",
+		       target != NULL ? target : "?");
+		if (probe != NULL) {
+			printf("FMA     %.1f GFLOP/s one core, %.1f all\nmemory  %.1f "
+			       "GB/s\n",
+			       hn_show_number(probe, "fma_gflops_one"),
+			       hn_show_number(probe, "fma_gflops_all"),
+			       hn_show_number(probe, "memory_gb_s"));
+		} else {
+			puts("limits  measured when the first job starts");
+		}
+	}
+	hn_json_free(doc);
+	return 0;
+}
+
+int cmd_ping(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result;
+	struct hn_json *doc;
+	int rc = ask(o, "ping", NULL, &doc, &result, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	if (result != NULL) {
+		printf("honed answers; up %.1f s\n",
+		       hn_show_number(result, "uptime_ms") / 1000);
+	}
+	hn_json_free(doc);
+	return 0;
+}
+
+/* Ask, then wait until its lock is free: after us, nothing of it runs any more. */
+int cmd_stop(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result;
+	struct hn_json *doc;
+	struct hn_link link;
+	struct hn_buf path;
+	int rc = hn_link_open(o, /* start= */ false, &link, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = hn_link_call(&link, "shutdown", NULL, CALL_MS, &doc, &result, err);
+	hn_link_close(&link);
+	if (rc != 0) {
+		return rc;
+	}
+	hn_json_free(doc);
+	hn_buf_init(&path);
+	rc = hn_addr_path(o->socket, &path, err);
+	if (rc == 0) {
+		rc = hn_addr_wait_free(path.s, STOP_MS, err);
+	}
+	hn_buf_fini(&path);
+	return rc;
+}

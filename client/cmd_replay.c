@@ -1,0 +1,320 @@
+/* client/cmd_replay.c -- `hone replay`: a stored schedule as an object file, its C header
+ * and a manifest, made by one run of hone-build; no daemon.
+ *
+ * All is written into a temporary folder inside DIR and renamed when it is whole.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "client/best.h"
+#include "loopstate/state.h"
+
+#define STEPS_MAX ((size_t)16 << 20)
+
+extern char **environ;
+
+struct replay {
+	const struct hn_input *in;
+	const char *steps, *target_line, *symbol, *dir;
+	double median_ns;    /* 0 = unknown */
+	char work[PATH_MAX]; /* temporary folder */
+};
+
+/* A C name made of the input's. */
+static const char *symbol_of(const struct hn_opts *o, const struct hn_input *in,
+			     struct hn_arena *a, struct hn_err *err)
+{
+	const char *from = o->symbol != NULL ? o->symbol : in->name;
+	char *s = hn_arena_printf(a, "%s%s", isdigit((unsigned char)*from) ? "k" : "",
+				  from);
+
+	for (char *p = s; *p != '\0'; p++) {
+		bool fine = isalnum((unsigned char)*p) || *p == '_';
+
+		if (!fine && o->symbol != NULL) {
+			break;
+		}
+		*p = fine ? *p : '_';
+	}
+	if (o->symbol != NULL &&
+	    (strcmp(s, o->symbol) != 0 || *s == '\0' ||
+	     strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		       "0123456789_") != strlen(s) ||
+	     strlen(s) > 120)) {
+		hn_fail(err, HONE_E_INVALID, "--symbol: \"%.60s\" is no C name",
+			o->symbol);
+		return NULL;
+	}
+	return s;
+}
+
+static int write_work(const struct replay *r, const char *name, const char *text,
+		      char *path, struct hn_err *err)
+{
+	snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 200, r->work, name);
+	return hn_file_replace(path, text, strlen(text), err);
+}
+
+/* Start hone-build beside this executable; its standard error comes back in `said`. */
+static int run_and_hear(char *const *argv, char said[900], int *ret_status,
+			struct hn_err *err)
+{
+	char program[PATH_MAX + 16];
+	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1), k;
+	posix_spawn_file_actions_t actions;
+	int ends[2], rc;
+	size_t used = 0;
+	pid_t pid;
+
+	if (n < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+		return hn_fail(err, HONE_E_IO, "hone-build: cannot be started: %s",
+			       strerror(errno));
+	}
+	program[n] = '\0';
+	strcpy(strrchr(program, '/'), "/hone-build");
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+	rc = posix_spawn(&pid, program, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	if (rc == 0) {
+		char more[512];
+
+		while ((k = read(ends[0], more, sizeof(more))) > 0 ||
+		       (k < 0 && errno == EINTR)) {
+			size_t take = k > 0 ? (size_t)k : 0;
+
+			take = take < 899 - used ? take : 899 - used;
+			memcpy(said + used, more, take);
+			used += take;
+		}
+		while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR) {
+		}
+	}
+	close(ends[0]);
+	said[used] = '\0';
+	return rc == 0 ? 0
+		       : hn_fail(err, HONE_E_NOT_FOUND, "%s: cannot be started: %s",
+				 program, strerror(rc));
+}
+
+static int run(char *const *argv, struct hn_err *err)
+{
+	static const char prefix[] = "hone-build: ";
+	char said[900];
+	const char *words = said;
+	int status = 0, code, rc = run_and_hear(argv, said, &status, err);
+
+	if (rc != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+		return rc;
+	}
+	if (WIFSIGNALED(status)) {
+		return hn_fail(err, HONE_E_INTERNAL,
+			       "replay: hone-build died of signal %d", WTERMSIG(status));
+	}
+	said[strcspn(said, "\n")] = '\0';
+	words += strncmp(said, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
+	code = WEXITSTATUS(status) > 10 && WEXITSTATUS(status) < 64
+		       ? WEXITSTATUS(status) - 10
+		       : HONE_E_INTERNAL;
+	return hn_fail(err, code, "replay: the kernel was not built: %s", words);
+}
+
+static int put_in_place(const struct replay *r, const char *ending, struct hn_err *err)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	snprintf(from, sizeof(from), "%.*s/out%s", PATH_MAX - 200, r->work, ending);
+	snprintf(to, sizeof(to), "%.*s/%s%s", PATH_MAX - 200, r->dir, r->symbol, ending);
+	if (rename(from, to) != 0) {
+		return hn_fail(err, HONE_E_IO, "%s: %s", to, strerror(errno));
+	}
+	printf("%s\n", to);
+	return 0;
+}
+
+static int write_manifest(const struct replay *r, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, "{\"format\":\"hone-kernel/1\",\"symbol\":");
+	hn_buf_json_string(&b, r->symbol);
+	hn_buf_puts(&b, ",\"name\":");
+	hn_buf_json_string(&b, r->in->name);
+	hn_buf_printf(&b, ",\"workload\":\"%s\",\"target\":", r->in->key);
+	hn_buf_json_string(&b, r->target_line);
+	hn_buf_printf(&b, ",\"object\":\"%s.o\",\"header\":\"%s.h\",\"median_ns\":",
+		      r->symbol, r->symbol);
+	hn_buf_double(&b, r->median_ns);
+	hn_buf_printf(&b, ",\"hone\":\"" HONE_VERSION "\",\"steps\":%s,\"dag\":%s}\n",
+		      r->steps, r->in->json);
+	rc = write_work(r, "out.json", b.s, path, err);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static int build(struct replay *r, struct hn_err *err)
+{
+	char dag[PATH_MAX], steps[PATH_MAX], object[PATH_MAX], header[PATH_MAX];
+	char *argv[] = { "hone-build",
+			 "--dag",
+			 dag,
+			 "--steps",
+			 steps,
+			 "--target",
+			 (char *)r->target_line,
+			 "--symbol",
+			 (char *)r->symbol,
+			 "-o",
+			 object,
+			 "--header",
+			 header,
+			 NULL };
+	int rc = write_work(r, "dag.json", r->in->json, dag, err);
+
+	if (rc == 0) {
+		rc = write_work(r, "steps.json", r->steps, steps, err);
+	}
+	if (rc == 0) {
+		rc = write_manifest(r, err);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	snprintf(object, sizeof(object), "%.*s/out.o", PATH_MAX - 200, r->work);
+	snprintf(header, sizeof(header), "%.*s/out.h", PATH_MAX - 200, r->work);
+	rc = run(argv, err);
+	if (rc == 0) {
+		rc = put_in_place(r, ".o", err);
+	}
+	if (rc == 0) {
+		rc = put_in_place(r, ".h", err);
+	}
+	return rc == 0 ? put_in_place(r, ".json", err) : rc;
+}
+
+static void clear_work(const struct replay *r)
+{
+	static const char *const name[] = { "dag.json", "steps.json", "out.o", "out.h",
+					    "out.json" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < HN_COUNT_OF(name); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - 200, r->work, name[i]);
+		unlink(path);
+	}
+	rmdir(r->work);
+}
+
+/* --record: steps of a file, checked to be a history of this computation. */
+static int read_record(const struct hn_opts *o, const struct hn_input *in,
+		       struct hn_arena *a, const char **ret, struct hn_err *err)
+{
+	const struct hn_trace *trace;
+	const struct hn_state *state;
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	rc = hn_file_read(o->record, STEPS_MAX, &b, err);
+	if (rc == 0) {
+		rc = hn_trace_parse(o->record, b.s, b.n, a, &trace, err);
+	}
+	if (rc == 0 && hn_state_replay(in->dag, trace, a, &state, err) != 0) {
+		rc = hn_err_within(err, "%s", o->record);
+	}
+	if (rc == 0 && !state->concrete) {
+		rc = hn_fail(err, HONE_E_INVALID, "%s: a tile size is left open",
+			     o->record);
+	}
+	if (rc == 0) {
+		hn_buf_reset(&b);
+		hn_trace_write(trace, &b);
+		*ret = hn_arena_strndup(a, b.s, b.n);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay *r,
+		      struct hn_err *err)
+{
+	struct hn_target target;
+	struct hn_best best;
+	int rc;
+
+	if (o->record != NULL) {
+		rc = hn_best_target(o, a, &target, &r->target_line, err);
+		return rc == 0 ? read_record(o, r->in, a, &r->steps, err) : rc;
+	}
+	rc = hn_best_find(o, r->in->key, a, &best, err);
+	if (rc == 0) {
+		r->target_line = best.target_line;
+		r->steps = hn_arena_strdup(a, best.entry.best.steps);
+		r->median_ns = best.entry.best.median_ns;
+		hn_best_close(&best);
+	}
+	return rc;
+}
+
+static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *err)
+{
+	struct hn_input in;
+	struct replay r = { .in = &in, .dir = o->out };
+	int rc = hn_input_read(o, a, &in, err);
+
+	if (rc == 0) {
+		rc = find_steps(o, a, &r, err);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	r.symbol = symbol_of(o, &in, a, err);
+	if (r.symbol == NULL) {
+		return -err->code;
+	}
+	if (strlen(o->out) > PATH_MAX - 400) {
+		return hn_fail(err, HONE_E_INVALID, "--output: path too long");
+	}
+	rc = hn_file_mkdirs(o->out, 0777, err);
+	if (rc != 0) {
+		return rc;
+	}
+	snprintf(r.work, sizeof(r.work), "%s/.hone-XXXXXX", o->out);
+	if (mkdtemp(r.work) == NULL) {
+		return hn_fail(err,
+			       errno == EACCES || errno == EROFS ? HONE_E_PERMISSION
+								 : HONE_E_IO,
+			       "%s: %s", o->out, strerror(errno));
+	}
+	rc = build(&r, err);
+	clear_work(&r);
+	return rc;
+}
+
+int cmd_replay(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_arena a;
+	int rc;
+
+	if (o->out == NULL) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "replay: give -o DIR, where the files shall go");
+	}
+	hn_arena_init(&a, 0);
+	rc = replay(o, &a, err);
+	hn_arena_fini(&a);
+	return rc;
+}

@@ -1,0 +1,248 @@
+/* client/cmd_tune.c -- `hone tune`: submit, watch, report.
+ *
+ * The computation is read and checked here first, so that a refusal names the user's own
+ * file and no daemon is started for it.  Ctrl-C once gives up our interest in the job (it
+ * goes on when others submitted it too) and prints the best so far; Ctrl-C twice ends at
+ * once.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/link.h"
+#include "client/show.h"
+
+#define CALL_MS 30000
+#define POLL_MS 200
+#define DEFAULT_TRIALS 1000
+
+/* A signal handler can reach nothing but this. */
+static volatile sig_atomic_t n_interrupt;
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	if (++n_interrupt > 1) {
+		_Exit(10 + HONE_E_CANCELLED);
+	}
+}
+
+struct watch {
+	struct hn_link *link;
+	struct hn_show show;
+	const char *job;
+	struct hn_json *last_doc; /* of the last progress or done */
+	const struct hn_json *last;
+	bool ended, cancelling;
+};
+
+static int submit(const struct hn_opts *o, const struct hn_input *in,
+		  struct hn_link *link, struct hn_json **ret_doc,
+		  const struct hn_json **ret, struct hn_err *err)
+{
+	bool no_budget = o->trials == 0 && o->seconds == 0;
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, "{\"text\":");
+	hn_buf_json_string(&b, in->json);
+	hn_buf_puts(&b, ",\"name\":");
+	hn_buf_json_string(&b, in->name);
+	if (o->target != NULL) {
+		hn_buf_puts(&b, ",\"target\":");
+		hn_buf_json_string(&b, o->target);
+	}
+	if (o->policy != NULL) {
+		hn_buf_puts(&b, ",\"policy\":");
+		hn_buf_json_string(&b, o->policy);
+	}
+	hn_buf_printf(&b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":",
+		      (long long)(no_budget ? DEFAULT_TRIALS : o->trials),
+		      (long long)o->seed);
+	hn_buf_double(&b, o->seconds);
+	hn_buf_puts(&b, "}");
+	rc = hn_link_call(link, "submit", b.s, CALL_MS, ret_doc, ret, err);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static int send_about(struct watch *w, const char *method, const char *more,
+		      struct hn_err *err)
+{
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, "{\"job\":");
+	hn_buf_json_string(&b, w->job);
+	hn_buf_printf(&b, "%s}", more);
+	rc = hn_link_send(w->link, method, b.s, err);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+/* Take a message; *keep is set when its document must live on. */
+static int take(struct watch *w, struct hn_json *doc, const struct hn_msg *m, bool *keep,
+		struct hn_err *err)
+{
+	const char *type =
+		m->params != NULL ? hn_json_string(hn_json_get(m->params, "type")) : NULL;
+	const struct hn_json *data =
+		m->params != NULL ? hn_json_get(m->params, "data") : NULL;
+	enum hn_event event = type != NULL ? hn_event_of(type) : HN_N_EVENT;
+	bool cancelled = true;
+
+	if (m->kind == HN_MSG_FAULT) {
+		return hn_fail(err,
+			       m->fault_code > 0 && m->fault_code < 64
+				       ? (int)m->fault_code
+				       : HONE_E_INTERNAL,
+			       "%s", m->fault_text);
+	}
+	if (m->kind == HN_MSG_RESULT && w->cancelling &&
+	    hn_json_bool(hn_json_get(m->result, "cancelled"), &cancelled) && !cancelled) {
+		hn_show_note(&w->show, "hone: others tune this too, so the job goes on");
+		w->ended = true;
+		return 0;
+	}
+	if (m->kind != HN_MSG_NOTIFY || data == NULL) {
+		return 0;
+	}
+	if (event == HN_EVENT_progress || event == HN_EVENT_done) {
+		hn_json_free(w->last_doc);
+		w->last_doc = doc;
+		w->last = data;
+		*keep = true;
+		w->ended = event == HN_EVENT_done;
+		hn_show_progress(&w->show, data, w->ended);
+	} else if (event == HN_EVENT_warn &&
+		   hn_json_string(hn_json_get(data, "message")) != NULL) {
+		hn_show_note(&w->show, hn_json_string(hn_json_get(data, "message")));
+	}
+	return 0;
+}
+
+static int watch(struct watch *w, struct hn_err *err)
+{
+	int rc = send_about(w, "subscribe", ",\"since_seq\":0", err);
+
+	while (rc == 0 && !w->ended) {
+		struct hn_json *doc;
+		struct hn_msg m;
+		bool keep = false;
+
+		if (n_interrupt > 0 && !w->cancelling) {
+			w->cancelling = true;
+			hn_show_note(&w->show, "hone: stopping; results so far are kept");
+			rc = send_about(w, "job.cancel", ",\"release\":true", err);
+			if (rc != 0) {
+				break;
+			}
+		}
+		rc = hn_link_next(w->link, POLL_MS, &doc, &m, err);
+		if (rc == 1) {
+			rc = 0;
+			continue;
+		}
+		if (rc == 0) {
+			rc = take(w, doc, &m, &keep, err);
+			if (!keep) {
+				hn_json_free(doc);
+			}
+		}
+	}
+	hn_show_end(&w->show);
+	return rc;
+}
+
+/* What is known is printed however the job ended; then its end decides the exit status.
+ */
+static int report(const struct hn_opts *o, const struct watch *w, struct hn_err *err)
+{
+	int error = (int)hn_show_number(w->last, "error");
+	const char *state, *message;
+	struct hn_buf b;
+
+	if (w->last == NULL) {
+		return hn_fail(err, HONE_E_CANCELLED,
+			       "stopped before anything was measured");
+	}
+	hn_buf_init(&b);
+	if (o->json) {
+		hn_json_write(w->last, &b);
+		hn_buf_putc(&b, '\n');
+	} else {
+		hn_show_table(w->last, &b);
+	}
+	fwrite(b.s, 1, b.n, stdout);
+	hn_buf_fini(&b);
+	state = hn_json_string(hn_json_get(w->last, "state"));
+	state = state != NULL ? state : "";
+	message = hn_json_string(hn_json_get(w->last, "message"));
+	if (w->cancelling || strcmp(state, "cancelled") == 0 ||
+	    strcmp(state, "suspended") == 0) {
+		return hn_fail(err, HONE_E_CANCELLED,
+			       "stopped early; run the same command again to go on");
+	}
+	if (strcmp(state, "failed") == 0) {
+		return hn_fail(err, error > 0 && error < 64 ? error : HONE_E_INTERNAL,
+			       "the job failed: %s", message != NULL ? message : "?");
+	}
+	if (hn_show_number(w->last, "best_ns") <= 0) {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "no candidate was correct within the budget");
+	}
+	return 0;
+}
+
+static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_link *link,
+		struct hn_err *err)
+{
+	struct sigaction action = { .sa_handler = on_interrupt };
+	struct watch w = { .link = link };
+	const struct hn_json *result;
+	struct hn_json *doc;
+	int rc;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	rc = submit(o, in, link, &doc, &result, err);
+	if (rc != 0) {
+		return rc;
+	}
+	w.job = hn_json_string(hn_json_get(result, "job"));
+	if (w.job == NULL) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "honed: submit gave no job");
+	} else {
+		hn_show_init(&w.show, o->quiet);
+		rc = watch(&w, err);
+	}
+	if (rc == 0) {
+		rc = report(o, &w, err);
+	}
+	hn_json_free(w.last_doc);
+	hn_json_free(doc);
+	return rc;
+}
+
+int cmd_tune(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_link link;
+	struct hn_arena a;
+	struct hn_input in;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_input_read(o, &a, &in, err);
+	if (rc == 0) {
+		rc = hn_link_open(o, /* start= */ true, &link, err);
+	}
+	if (rc == 0) {
+		rc = tune(o, &in, &link, err);
+		hn_link_close(&link);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}

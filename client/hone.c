@@ -1,0 +1,161 @@
+/* client/hone.c -- libhone: the public API over the snapshot. */
+#include "hone/hone.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/snapshot.h"
+#include "loopstate/dag.h"
+#include "proto/addr.h"
+#include "target/target.h"
+
+_Static_assert(HONE_NOT_FOUND == -HONE_E_NOT_FOUND && HONE_QUOTA == -HONE_E_QUOTA &&
+		       HONE_INVALID == -HONE_E_INVALID &&
+		       HONE_VERSION_MISMATCH == -HONE_E_VERSION &&
+		       HONE_PERMISSION == -HONE_E_PERMISSION &&
+		       HONE_CORRUPT == -HONE_E_CORRUPT && HONE_IO == -HONE_E_IO,
+	       "hone.h repeats errs.def");
+
+struct hone_store {
+	struct hn_snapshot *snapshot;
+	struct hn_buf host; /* this machine's target line */
+};
+
+static int give(int rc, const struct hn_err *err, struct hone_error *error)
+{
+	if (rc != 0 && error != NULL) {
+		error->code = rc;
+		snprintf(error->text, sizeof(error->text), "%s", err->msg);
+	}
+	return rc;
+}
+
+static void host_line(struct hn_buf *line)
+{
+	struct hn_arena a;
+	struct hn_target host;
+
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &host);
+	hn_target_print(&host, line);
+	hn_arena_fini(&a);
+}
+
+int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error *error)
+{
+	struct hn_snapshot *snapshot;
+	struct hone_store *store;
+	struct hn_buf home;
+	struct hn_err err;
+	int rc;
+
+	hn_buf_init(&home);
+	rc = hn_addr_home(dir, &home, &err);
+	if (rc == 0) {
+		rc = hn_snapshot_open(home.s, &snapshot, &err);
+	}
+	hn_buf_fini(&home);
+	if (rc != 0) {
+		return give(rc, &err, error);
+	}
+	store = calloc(1, sizeof(*store));
+	if (store == NULL) {
+		hn_snapshot_close(snapshot);
+		return give(hn_fail(&err, HONE_E_NOMEM, "out of memory"), &err, error);
+	}
+	store->snapshot = snapshot;
+	hn_buf_init(&store->host);
+	host_line(&store->host);
+	*ret = store;
+	return 0;
+}
+
+void hone_store_close(struct hone_store *store)
+{
+	if (store != NULL) {
+		hn_snapshot_close(store->snapshot);
+		hn_buf_fini(&store->host);
+		free(store);
+	}
+}
+
+unsigned long hone_store_count(const struct hone_store *store)
+{
+	return hn_snapshot_count(store->snapshot);
+}
+
+/* The canonical spelling of a target line. */
+static int canonical(const struct hone_store *store, const char *target,
+		     struct hn_buf *line, struct hn_err *err)
+{
+	struct hn_arena a;
+	struct hn_target t;
+	int rc;
+
+	if (target == NULL || strcmp(target, "native") == 0) {
+		hn_buf_puts(line, store->host.s);
+		return 0;
+	}
+	hn_arena_init(&a, 0);
+	rc = hn_target_parse(target, &a, &t, err);
+	if (rc == 0) {
+		hn_target_print(&t, line);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
+int hone_query_key(const struct hone_store *store, const char *workload,
+		   const char *target, struct hone_answer *ret, struct hone_error *error)
+{
+	struct hn_snapshot_entry e;
+	struct hn_buf line;
+	struct hn_err err;
+	int rc;
+
+	hn_buf_init(&line);
+	rc = canonical(store, target, &line, &err);
+	if (rc == 0) {
+		rc = hn_snapshot_find(store->snapshot, workload, line.s, &e, &err);
+	}
+	hn_buf_fini(&line);
+	if (rc != 0) {
+		return give(rc, &err, error);
+	}
+	*ret = (struct hone_answer){ .workload = e.workload.key,
+				     .name = e.workload.name,
+				     .target = e.best.target,
+				     .steps = e.best.steps,
+				     .median_ns = e.best.median_ns,
+				     .naive_ns = e.naive_ns,
+				     .flops = e.workload.flops,
+				     .n_trial = e.n_trial,
+				     .n_failed = e.n_failed };
+	return 0;
+}
+
+int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error)
+{
+	const struct hn_dag *dag;
+	struct hn_arena a;
+	struct hn_err err;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_dag_parse("dag", text, n, 0, &a, &dag, &err);
+	if (rc == 0) {
+		hn_dag_key(dag, key);
+	}
+	hn_arena_fini(&a);
+	return give(rc, &err, error);
+}
+
+int hone_query_dag(const struct hone_store *store, const char *text, size_t n,
+		   const char *target, struct hone_answer *ret, struct hone_error *error)
+{
+	char key[HN_KEY_BYTES];
+	int rc = hone_workload_key(text, n, key, error);
+
+	return rc != 0 ? rc : hone_query_key(store, key, target, ret, error);
+}

@@ -1,0 +1,97 @@
+/* client/input.c -- the computation a user gave, by file or on the command line; and how
+ * numbers are shown. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "client/cmd.h"
+#include "proto/msg.h"
+
+#define FILE_MAX ((size_t)64 << 20)
+
+const char *hn_show_time(double ns, char text[32])
+{
+	static const struct {
+		double below, scale;
+		const char *unit;
+	} row[] = { { 1e3, 1, "ns" },
+		    { 1e6, 1e3, "us" },
+		    { 1e9, 1e6, "ms" },
+		    { INFINITY, 1e9, "s" } };
+	size_t i = 0;
+	double v;
+
+	while (ns >= row[i].below) {
+		i++;
+	}
+	v = ns / row[i].scale;
+	snprintf(text, 32, "%.*f %s", v < 10 ? 3 : v < 100 ? 2 : 1, v, row[i].unit);
+	return text;
+}
+
+double hn_show_number(const struct hn_json *object, const char *key)
+{
+	const struct hn_json *v = object != NULL ? hn_json_get(object, key) : NULL;
+	double d = 0;
+
+	return v != NULL && hn_json_double(v, &d) ? d : 0;
+}
+
+/* What to call it: the file's name without folder and ending, or the text's first word.
+ */
+static const char *name_of(const struct hn_opts *o, struct hn_arena *a)
+{
+	const char *from = o->text, *slash;
+	size_t n = 0;
+
+	if (o->name != NULL) {
+		return o->name;
+	}
+	if (o->text == NULL) {
+		slash = strrchr(o->arg, '/');
+		from = slash != NULL ? slash + 1 : o->arg;
+		n = strcspn(from, ".");
+	} else {
+		from += strspn(from, " \t\r\n");
+		while (isalnum((unsigned char)from[n]) || from[n] == '_') {
+			n++;
+		}
+	}
+	return n > 0 && n <= HN_LIMIT_NAME_BYTES ? hn_arena_strndup(a, from, n)
+						 : "kernel";
+}
+
+int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
+		  struct hn_err *err)
+{
+	const char *what = o->text != NULL ? "--text" : o->arg, *s = o->text;
+	struct hn_buf b;
+	size_t n = 0;
+	int rc = 0;
+
+	if ((o->arg == NULL) == (o->text == NULL)) {
+		return hn_fail(err, HONE_E_INVALID, "give a FILE or --text 'PROGRAM'%s",
+			       o->arg != NULL ? ", not both" : "");
+	}
+	hn_buf_init(&b);
+	if (o->text == NULL) {
+		rc = hn_file_read(o->arg, FILE_MAX, &b, err);
+		s = b.s;
+	}
+	if (rc == 0) {
+		n = o->text != NULL ? strlen(s) : b.n;
+		rc = hn_dag_parse(what, s, n, hn_limit_dag_bytes(), a, &ret->dag, err);
+	}
+	if (rc == 0) {
+		hn_dag_key(ret->dag, ret->key);
+		hn_buf_reset(&b);
+		hn_dag_write_json(ret->dag, &b);
+		ret->json = hn_arena_strndup(a, b.s, b.n);
+		ret->json_bytes = b.n;
+		ret->name = name_of(o, a);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}

@@ -1,0 +1,338 @@
+/* client/link.c -- talking to honed with plain blocking calls.
+ *
+ * Starting: many clients may find nobody at once and each start a private honed; one wins
+ * the lock beside the socket, the others end as BUSY, and everybody connects to the
+ * winner.  A private honed may also end just as we connect: the hello is then never
+ * answered, and we begin again.  All of that within START_MS.
+ */
+#include "client/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "proto/addr.h"
+
+#define START_MS 12000
+#define RETRY_MS 50
+#define HELLO_MS 5000
+
+extern char **environ;
+
+static void nap(int ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+static int went_away(struct hn_err *err)
+{
+	return hn_fail(err, HONE_E_IO,
+		       "honed went away; results so far are stored, run the same "
+		       "command again to go on");
+}
+
+static int send_all(int fd, const char *s, size_t n, struct hn_err *err)
+{
+	while (n > 0) {
+		ssize_t k = send(fd, s, n, MSG_NOSIGNAL);
+
+		if (k < 0 && errno == EINTR) {
+			continue;
+		}
+		if (k < 0) {
+			return went_away(err);
+		}
+		s += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int hn_link_send(struct hn_link *l, const char *method, const char *params,
+		 struct hn_err *err)
+{
+	struct hn_buf b;
+	char id[24];
+	int rc;
+
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)++l->n_request);
+	hn_buf_init(&b);
+	hn_msg_write_request(&b, id, method, params);
+	if (b.n > HN_LIMIT_LINE_BYTES) {
+		rc = hn_fail(err, HONE_E_QUOTA,
+			     "%s: %zu bytes, the limit of a request is %d", method, b.n,
+			     HN_LIMIT_LINE_BYTES);
+	} else {
+		rc = send_all(l->fd, b.s, b.n, err);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static int take(struct hn_link *l, struct hn_json **ret_doc, struct hn_msg *ret,
+		struct hn_err *err)
+{
+	const char *line;
+	size_t n;
+	int rpc, rc = hn_lines_next(&l->in, &line, &n, err);
+
+	if (rc <= 0) {
+		return rc == 0 ? 1
+			       : hn_fail(err, HONE_E_CORRUPT,
+					 "honed: a line without end");
+	}
+	if (hn_msg_read(line, n, HN_LIMIT_REPLY_BYTES, ret_doc, ret, &rpc, err) != 0) {
+		return hn_fail(err, HONE_E_CORRUPT, "honed: unreadable message");
+	}
+	return 0;
+}
+
+int hn_link_next(struct hn_link *l, int timeout_ms, struct hn_json **ret_doc,
+		 struct hn_msg *ret, struct hn_err *err)
+{
+	int64_t deadline = hn_clock_ns() + (int64_t)timeout_ms * 1000000;
+	int rc;
+
+	while ((rc = take(l, ret_doc, ret, err)) == 1) {
+		struct pollfd p = { .fd = l->fd, .events = POLLIN };
+		int64_t left_ms = (deadline - hn_clock_ns()) / 1000000;
+		ssize_t n;
+
+		if (poll(&p, 1, left_ms > 0 ? (int)left_ms : 0) <= 0) {
+			return 1;
+		}
+		n = read(l->fd, hn_lines_room(&l->in, 65536), 65536);
+		if (n == 0 || (n < 0 && errno != EINTR)) {
+			return went_away(err);
+		}
+		hn_lines_commit(&l->in, n > 0 ? (size_t)n : 0);
+	}
+	return rc;
+}
+
+static int fault(const struct hn_msg *m, struct hn_err *err)
+{
+	int code = m->fault_code > 0 && m->fault_code < 64 ? (int)m->fault_code
+							   : HONE_E_INVALID;
+
+	return hn_fail(err, code, "%s", m->fault_text);
+}
+
+int hn_link_call(struct hn_link *l, const char *method, const char *params,
+		 int timeout_ms, struct hn_json **ret_doc,
+		 const struct hn_json **ret_result, struct hn_err *err)
+{
+	int64_t deadline = hn_clock_ns() + (int64_t)timeout_ms * 1000000;
+	int rc = hn_link_send(l, method, params, err);
+	struct hn_json *doc;
+	struct hn_msg m;
+	char id[24];
+
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)l->n_request);
+	while (rc == 0) {
+		int64_t left_ms = (deadline - hn_clock_ns()) / 1000000;
+
+		if (left_ms <= 0) {
+			return hn_fail(err, HONE_E_TIMEOUT,
+				       "%s: honed did not answer within %d ms", method,
+				       timeout_ms);
+		}
+		rc = hn_link_next(l, (int)left_ms, &doc, &m, err);
+		if (rc == 1) {
+			rc = 0;
+			continue;
+		}
+		if (rc != 0) {
+			break;
+		}
+		if (m.kind == HN_MSG_RESULT && strcmp(m.id, id) == 0) {
+			*ret_doc = doc;
+			*ret_result = m.result;
+			return 0;
+		}
+		if (m.kind == HN_MSG_FAULT &&
+		    (strcmp(m.id, id) == 0 || strcmp(m.id, "null") == 0)) {
+			rc = fault(&m, err);
+		}
+		hn_json_free(doc);
+	}
+	return rc;
+}
+
+/* 0, or NOT_FOUND when it closed on us before saying anything. */
+static int greet(struct hn_link *l, struct hn_err *err)
+{
+	const struct hn_json *result;
+	struct hn_json *doc;
+	char params[160];
+	int rc;
+
+	snprintf(params, sizeof(params),
+		 "{\"protocol\":[%d,%d],\"client\":{\"name\":\"hone\",\"version\":"
+		 "\"" HONE_VERSION "\"}}",
+		 HN_LIMIT_PROTOCOL, HN_LIMIT_PROTOCOL);
+	rc = hn_link_call(l, "hello", params, HELLO_MS, &doc, &result, err);
+	if (rc == 0) {
+		l->hello = doc;
+	}
+	return rc == -HONE_E_IO ? hn_fail(err, HONE_E_NOT_FOUND, "honed ended") : rc;
+}
+
+static int try_open(const char *path, struct hn_link *ret, struct hn_err *err)
+{
+	struct hn_link l = { .fd = -1 };
+	int rc = hn_addr_connect(path, &l.fd, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_lines_init(&l.in, HN_LIMIT_REPLY_BYTES);
+	rc = greet(&l, err);
+	if (rc != 0) {
+		hn_link_close(&l);
+		return rc;
+	}
+	*ret = l;
+	return 0;
+}
+
+void hn_link_close(struct hn_link *l)
+{
+	if (l->fd >= 0) {
+		close(l->fd);
+		hn_lines_fini(&l->in);
+	}
+	hn_json_free(l->hello);
+	l->hello = NULL;
+	l->fd = -1;
+}
+
+/* Read "ok" or "CODE reason" from the starting honed. */
+static int read_ready(int fd, struct hn_err *err)
+{
+	char line[1100];
+	size_t n = 0;
+	ssize_t k;
+	char *reason;
+	long code;
+
+	while (n < sizeof(line) - 1 &&
+	       ((k = read(fd, line + n, sizeof(line) - 1 - n)) > 0 ||
+		(k < 0 && errno == EINTR))) {
+		n += k > 0 ? (size_t)k : 0;
+	}
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (strcmp(line, "ok") == 0) {
+		return 0;
+	}
+	code = strtol(line, &reason, 10);
+	if (code <= 0 || code > 63) {
+		return hn_fail(err, HONE_E_INTERNAL, "honed did not start");
+	}
+	return hn_fail(err, (int)code, "%s", reason + strspn(reason, " "));
+}
+
+static int spawn_honed(const char *program, char *const *argv, int ready[2],
+		       pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int rc;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
+	posix_spawn_file_actions_adddup2(&actions, ready[1], 3);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
+	rc = posix_spawn(ret_pid, program, &actions, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* Start `honed --private` in a session of its own, so that a Ctrl-C meant for us leaves
+ * it the time to end well. */
+static int start_honed(const char *socket, const char *home, struct hn_err *err)
+{
+	char program[PATH_MAX + 8];
+	char *argv[] = { "honed",	 "--private", "--socket",
+			 (char *)socket, "--home",    (char *)home,
+			 "--ready-fd",	 "3",	      NULL };
+	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
+	int ready[2] = { -1, -1 }, rc;
+	pid_t pid;
+
+	if (n < 0 || pipe2(ready, O_CLOEXEC) != 0) {
+		return hn_fail(err, HONE_E_IO, "honed: cannot be started: %s",
+			       strerror(errno));
+	}
+	program[n] = '\0';
+	strcpy(strrchr(program, '/'), "/honed");
+	rc = spawn_honed(program, argv, ready, &pid);
+	close(ready[1]);
+	if (rc != 0) {
+		close(ready[0]);
+		return hn_fail(err, HONE_E_NOT_FOUND, "%s: cannot be started: %s",
+			       program, strerror(rc));
+	}
+	rc = read_ready(ready[0], err);
+	close(ready[0]);
+	if (rc != 0) {
+		waitpid(pid, NULL, 0);
+	}
+	return rc;
+}
+
+int hn_link_open(const struct hn_opts *o, bool start, struct hn_link *ret,
+		 struct hn_err *err)
+{
+	int64_t deadline = hn_clock_ns() + (int64_t)START_MS * 1000000;
+	struct hn_buf socket, home;
+	struct hn_err busy = { 0 };
+	int rc;
+
+	hn_buf_init(&socket);
+	hn_buf_init(&home);
+	rc = hn_addr_path(o->socket, &socket, err);
+	if (rc == 0 && start) {
+		rc = hn_addr_home(o->home, &home, err);
+	}
+	if (rc == 0) {
+		rc = try_open(socket.s, ret, err);
+		while (rc == -HONE_E_NOT_FOUND && start && hn_clock_ns() < deadline) {
+			rc = start_honed(socket.s, home.s, err);
+			if (rc != 0 && rc != -HONE_E_BUSY) {
+				break;
+			}
+			busy = (struct hn_err){ 0 };
+			if (rc == -HONE_E_BUSY) {
+				busy = *err;
+				nap(RETRY_MS); /* somebody else's is starting, or one is
+						  ending */
+			}
+			rc = try_open(socket.s, ret, err);
+		}
+		if (rc == -HONE_E_NOT_FOUND && busy.code != 0) {
+			*err = busy;
+			rc = -HONE_E_BUSY;
+		}
+	}
+	hn_buf_fini(&socket);
+	hn_buf_fini(&home);
+	return rc;
+}

@@ -1,0 +1,244 @@
+/* client/opts.c -- reading options by table; help from the same table. */
+#include "client/opts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { STRING, INT, NUMBER, FLAG };
+
+struct opt {
+	const char *name;
+	int letter;
+	enum kind kind;
+	const char *arg, *verbs, *text;
+	size_t at; /* in struct hn_opts */
+};
+
+static const struct opt opt_row[] = {
+#define OPT(field, long, letter, kind, arg, verbs, text)                                 \
+	{ long, letter, kind, arg, verbs, text, offsetof(struct hn_opts, field) },
+#include "client/opts.def"
+#undef OPT
+};
+
+#define N_OPT HN_COUNT_OF(opt_row)
+
+static const struct {
+	const char *name, *args, *text;
+} verb_row[] = {
+#define CMD(verb, args, text) { #verb, args, text },
+#include "client/cmds.def"
+#undef CMD
+};
+
+static bool takes(const struct opt *o, const char *verb)
+{
+	const char *at = o->verbs;
+	size_t n = strlen(verb);
+
+	while ((at = strstr(at, verb)) != NULL) {
+		if ((at == o->verbs || at[-1] == ' ') &&
+		    (at[n] == ' ' || at[n] == '\0')) {
+			return true;
+		}
+		at += n;
+	}
+	return false;
+}
+
+static int store(const struct opt *o, const char *value, struct hn_opts *ret,
+		 struct hn_err *err)
+{
+	char *field = (char *)ret + o->at, *end = NULL;
+	double d;
+	long long i;
+
+	errno = 0;
+	switch (o->kind) {
+	case STRING:
+		*(const char **)field = value;
+		return 0;
+	case FLAG:
+		*(bool *)field = true;
+		return 0;
+	case INT:
+		i = strtoll(value, &end, 10);
+		if (end == value || *end != '\0' || errno != 0 || i < 0) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "--%s: \"%.40s\" is not a whole number", o->name,
+				       value);
+		}
+		*(int64_t *)field = i;
+		return 0;
+	default:
+		d = strtod(value, &end);
+		if (end == value || *end != '\0' || !isfinite(d) || d < 0) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "--%s: \"%.40s\" is not a number", o->name, value);
+		}
+		*(double *)field = d;
+		return 0;
+	}
+}
+
+/* getopt's tables for a verb. */
+static void tables(const char *verb, struct option *longs, char *shorts)
+{
+	size_t n = 0;
+
+	*shorts++ = ':';
+	for (size_t i = 0; i < N_OPT; i++) {
+		const struct opt *o = &opt_row[i];
+		int has_arg = o->kind == FLAG ? no_argument : required_argument;
+
+		if (!takes(o, verb)) {
+			continue;
+		}
+		longs[n++] = (struct option){ o->name, has_arg, NULL, 1000 + (int)i };
+		if (o->letter != 0) {
+			*shorts++ = (char)o->letter;
+			if (o->kind != FLAG) {
+				*shorts++ = ':';
+			}
+		}
+	}
+	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
+	longs[n] = (struct option){ 0 };
+	*shorts++ = 'h';
+	*shorts = '\0';
+}
+
+static const struct opt *by_code(int code)
+{
+	if (code >= 1000) {
+		return &opt_row[code - 1000];
+	}
+	for (size_t i = 0; i < N_OPT; i++) {
+		if (opt_row[i].letter == code) {
+			return &opt_row[i];
+		}
+	}
+	return NULL;
+}
+
+/* Arguments that begin with a word in lower case are that word and one more. */
+static bool takes_two(const char *verb)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
+		if (strcmp(verb_row[i].name, verb) == 0) {
+			return islower((unsigned char)verb_row[i].args[0]) != 0;
+		}
+	}
+	return false;
+}
+
+int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
+		  struct hn_err *err)
+{
+	struct option longs[N_OPT + 2];
+	char shorts[3 * N_OPT + 8];
+	int code, rc;
+
+	tables(verb, longs, shorts);
+	opterr = 0;
+	optind = 1;
+	while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (code == 'h') {
+			return 1;
+		}
+		if (code == '?' || code == ':') {
+			return hn_fail(err, HONE_E_INVALID,
+				       "%.60s: %s; see `hone help %s`", argv[optind - 1],
+				       code == ':' ? "needs a value" : "no such option",
+				       verb);
+		}
+		rc = store(by_code(code), optarg, ret, err);
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	if (optind < argc) {
+		ret->arg = argv[optind++];
+	}
+	if (optind < argc && takes_two(verb)) {
+		ret->arg2 = argv[optind++];
+	}
+	if (optind < argc) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "%.60s: one argument too many; see `hone help %s`",
+			       argv[optind], verb);
+	}
+	return 0;
+}
+
+/* Letters in common places: enough for a slip of the finger. */
+static size_t likeness(const char *x, const char *y)
+{
+	size_t n = 0;
+
+	for (const char *p = x; *p != '\0'; p++) {
+		n += strchr(y, *p) != NULL;
+	}
+	return x[0] == y[0] ? n + 1 : n;
+}
+
+const char *hn_opts_nearest(const char *word)
+{
+	const char *best = NULL;
+	size_t most = strlen(word) / 2 + 1;
+
+	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
+		size_t n = likeness(word, verb_row[i].name);
+
+		if (n > most && strlen(word) <= strlen(verb_row[i].name) + 2) {
+			most = n;
+			best = verb_row[i].name;
+		}
+	}
+	return best;
+}
+
+void hn_opts_print_verbs(void)
+{
+	puts("hone: finds fast kernels for tensor programs by search\n\nusage: hone VERB "
+	     "...\n");
+	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
+		printf("  %-8s %-34s %s\n", verb_row[i].name, verb_row[i].args,
+		       verb_row[i].text);
+	}
+	puts("\n`hone help VERB` prints a verb's options.  Exit status: 0, or 10 plus "
+	     "the class of "
+	     "the error.");
+}
+
+bool hn_opts_print_verb(const char *verb)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
+		if (strcmp(verb, verb_row[i].name) != 0) {
+			continue;
+		}
+		printf("usage: hone %s %s\n%s\n", verb, verb_row[i].args,
+		       verb_row[i].text);
+		for (size_t k = 0; k < N_OPT; k++) {
+			const struct opt *o = &opt_row[k];
+			char letter[8] = "";
+
+			if (takes(o, verb)) {
+				if (o->letter != 0) {
+					snprintf(letter, sizeof(letter), "-%c, ",
+						 o->letter);
+				}
+				printf("  %4s--%-8s %-8s %s\n", letter, o->name, o->arg,
+				       o->text);
+			}
+		}
+		return true;
+	}
+	return false;
+}

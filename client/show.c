@@ -1,0 +1,197 @@
+/* client/show.c -- see show.h. Plain ANSI; honours COLUMNS and what is no terminal. */
+#include "client/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define TTY_NS 100000000
+#define PLAIN_NS 5000000000
+
+void hn_show_init(struct hn_show *s, bool quiet)
+{
+	const char *term = getenv("TERM");
+
+	*s = (struct hn_show){ .quiet = quiet };
+	s->tty = isatty(STDERR_FILENO) && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+static int columns(void)
+{
+	const char *env = getenv("COLUMNS");
+	struct winsize w;
+
+	if (env != NULL && atoi(env) > 20) {
+		return atoi(env);
+	}
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20) {
+		return w.ws_col;
+	}
+	return 80;
+}
+
+static const char *text_of(const struct hn_json *job, const char *key)
+{
+	const char *s = hn_json_string(hn_json_get(job, key));
+
+	return s != NULL ? s : "";
+}
+
+static int64_t put_failures(const struct hn_json *job, struct hn_buf *b)
+{
+	const struct hn_json *all = hn_json_get(job, "failures");
+	int64_t total = 0, n = 0;
+	const char *sep = "";
+
+	for (const struct hn_json *c = all != NULL ? hn_json_first(all) : NULL; c != NULL;
+	     c = hn_json_next(c)) {
+		if (hn_json_int(c, &n)) {
+			hn_buf_printf(b, "%s%s %lld", sep, hn_json_key(c), (long long)n);
+			total += n;
+			sep = ", ";
+		}
+	}
+	return total;
+}
+
+static void put_clock(const struct hn_json *job, struct hn_buf *b)
+{
+	const struct hn_json *budget = hn_json_get(job, "budget");
+	double seconds = hn_show_number(budget, "seconds");
+	double trials = hn_show_number(budget, "trials");
+
+	hn_buf_printf(b, "%.0f", hn_show_number(job, "elapsed_ms") / 1000);
+	if (seconds > 0) {
+		hn_buf_printf(b, "/%.0f", seconds);
+	}
+	hn_buf_printf(b, " s  %.0f", hn_show_number(job, "trials"));
+	if (trials > 0) {
+		hn_buf_printf(b, "/%.0f", trials);
+	}
+	hn_buf_puts(b, " trials");
+}
+
+static void put_line(const struct hn_json *job, struct hn_buf *b)
+{
+	double best = hn_show_number(job, "best_ns"),
+	       peak = hn_show_number(job, "peak_gflops");
+	const char *state = text_of(job, "state");
+	struct hn_buf failures;
+	int64_t n_failed;
+	char t[32];
+
+	hn_buf_printf(b, "%s: ", text_of(job, "name"));
+	if (strcmp(state, "search") != 0) {
+		hn_buf_printf(b, "%s  ",
+			      strcmp(state, "naive") == 0 ? "timing the naive program"
+							  : state);
+	}
+	put_clock(job, b);
+	if (best > 0) {
+		hn_buf_printf(b, "  best %s  %.1f GFLOP/s", hn_show_time(best, t),
+			      hn_show_number(job, "gflops"));
+		if (peak > 0) {
+			hn_buf_printf(b, "  %.0f %% of peak",
+				      100 * hn_show_number(job, "gflops") / peak);
+		}
+		hn_buf_printf(b, "  %.0fx", hn_show_number(job, "speedup"));
+	}
+	hn_buf_init(&failures);
+	n_failed = put_failures(job, &failures);
+	if (n_failed > 0) {
+		hn_buf_printf(b, "  failed %lld (%s)", (long long)n_failed, failures.s);
+	}
+	hn_buf_fini(&failures);
+}
+
+void hn_show_progress(struct hn_show *s, const struct hn_json *job, bool force)
+{
+	int64_t now = hn_clock_ns();
+	struct hn_buf b;
+
+	if (s->quiet || (!force && now - s->shown_ns < (s->tty ? TTY_NS : PLAIN_NS))) {
+		return;
+	}
+	s->shown_ns = now;
+	hn_buf_init(&b);
+	put_line(job, &b);
+	if (s->tty) {
+		fprintf(stderr, "\r%.*s\033[K", columns() - 1, b.s);
+		s->line_open = true;
+	} else {
+		fprintf(stderr, "%s\n", b.s);
+	}
+	fflush(stderr);
+	hn_buf_fini(&b);
+}
+
+void hn_show_end(struct hn_show *s)
+{
+	if (s->line_open) {
+		fputc('\n', stderr);
+	}
+	s->line_open = false;
+}
+
+void hn_show_note(struct hn_show *s, const char *text)
+{
+	if (!s->quiet) {
+		hn_show_end(s);
+		fprintf(stderr, "%s\n", text);
+	}
+}
+
+void hn_show_table(const struct hn_json *job, struct hn_buf *b)
+{
+	double naive = hn_show_number(job, "naive_ns"),
+	       best = hn_show_number(job, "best_ns");
+	double flops = hn_show_number(job, "flops"),
+	       peak = hn_show_number(job, "peak_gflops");
+	struct hn_buf failures;
+	int64_t n_failed;
+	char t[32];
+
+	hn_buf_printf(b, "%s  (workload %.16s, job %s: %s)\n", text_of(job, "name"),
+		      text_of(job, "workload"), text_of(job, "job"),
+		      text_of(job, "state"));
+	if (naive > 0) {
+		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s\n",
+			      hn_show_time(naive, t), flops / naive);
+	}
+	if (best > 0) {
+		hn_buf_printf(b, "  tuned     %-12s %10.2f GFLOP/s",
+			      hn_show_time(best, t), flops / best);
+		if (naive > 0) {
+			hn_buf_printf(b, "  %.1fx faster", naive / best);
+		}
+		hn_buf_putc(b, '\n');
+	} else {
+		hn_buf_puts(b, "  tuned     none: no candidate was correct yet\n");
+	}
+	if (peak > 0) {
+		hn_buf_printf(b, "  peak      %.1f GFLOP/s FMA measured here, all cores",
+			      peak);
+		if (best > 0) {
+			hn_buf_printf(b, ": %.1f %% of it reached",
+				      100 * flops / best / peak);
+		}
+		hn_buf_putc(b, '\n');
+	}
+	hn_buf_init(&failures);
+	n_failed = put_failures(job, &failures);
+	hn_buf_printf(b,
+		      "  trials    %.0f in %.1f s, %.0f from the store; %.0f correct, "
+		      "%lld failed%s%s\n",
+		      hn_show_number(job, "trials"),
+		      hn_show_number(job, "elapsed_ms") / 1000,
+		      hn_show_number(job, "warm"), hn_show_number(job, "ok"),
+		      (long long)n_failed, n_failed > 0 ? ": " : "", failures.s);
+	hn_buf_fini(&failures);
+	if (*text_of(job, "message") != '\0') {
+		hn_buf_printf(b, "  note      %s\n", text_of(job, "message"));
+	}
+}

@@ -1,0 +1,30 @@
+/* client/show.h -- a job's progress on standard error, and its table at the end. */
+#ifndef HN_CLIENT_SHOW_H
+#define HN_CLIENT_SHOW_H
+
+#include "base/buf.h"
+#include "client/cmd.h"
+
+struct hn_show {
+	bool tty; /* one line, rewritten; otherwise a line every few seconds */
+	bool quiet;
+	bool line_open; /* a rewritten line stands on the terminal */
+	int64_t shown_ns;
+};
+
+void hn_show_init(struct hn_show *s, bool quiet);
+
+/* `job` is job.get's object (progress events carry it). `force`: do not wait for the next
+ * turn. */
+void hn_show_progress(struct hn_show *s, const struct hn_json *job, bool force);
+
+/* Any other line on standard error. */
+void hn_show_note(struct hn_show *s, const char *text);
+
+/* Finish the rewritten line. */
+void hn_show_end(struct hn_show *s);
+
+/* The final table. */
+void hn_show_table(const struct hn_json *job, struct hn_buf *b);
+
+#endif

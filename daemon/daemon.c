@@ -1,0 +1,257 @@
+/* daemon/daemon.c -- the loop's life: open, run, stop within its time.
+ *
+ * Stop: no more clients, jobs suspended (which commits what was measured), snapshot
+ * written, measurer closed, sessions closed when their output is gone.  A guard ends the
+ * process if something of that hangs: everything is on disk by then.
+ */
+#include "daemon/daemon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#define TICK_MS 50
+#define FLUSH_MS 1500	      /* for clients to take their last lines */
+#define GUARD_MS 6000	      /* for workers to end, after that */
+#define FIRST_CLIENT_MS 15000 /* a private daemon nobody comes to */
+
+static void on_wake(uv_timer_t *t)
+{
+	hn_jobs_pump(t->data);
+}
+
+static void on_tick(uv_timer_t *t)
+{
+	struct hn_daemon *d = t->data;
+
+	hn_jobs_tick(d);
+	if (hn_jobs_live(d) == 0 && d->waits == NULL && !d->snapshot_due) {
+		uv_timer_stop(&d->tick);
+		d->ticking = false;
+	}
+}
+
+void hn_daemon_wake(struct hn_daemon *d)
+{
+	if (d->stopping) {
+		return;
+	}
+	uv_timer_start(&d->wake, on_wake, 0, 0);
+	if (!d->ticking) {
+		d->ticking = true;
+		uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+	}
+}
+
+static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result *r)
+{
+	struct hn_daemon *d = ctx;
+
+	d->probe_state = v == HN_VERDICT_OK ? HN_PROBE_KNOWN : HN_PROBE_FAILED;
+	if (v == HN_VERDICT_OK) {
+		d->probe = *r;
+	} else {
+		hn_log_line(&d->log, "warn", "probe: %s", hn_verdict_text(v));
+	}
+	hn_daemon_wake(d);
+}
+
+int hn_daemon_measurer(struct hn_daemon *d, struct hn_err *err)
+{
+	struct hn_measurer_config config = { .builder_path = d->config.builder.s,
+					     .board_path = d->config.board.s,
+					     .target = d->host_line };
+	int rc;
+
+	if (d->measurer != NULL) {
+		return 0;
+	}
+	rc = hn_measurer_new(&d->loop, &config, &d->measurer, err);
+	if (rc != 0) {
+		d->measurer = NULL;
+		return rc;
+	}
+	d->probe_state = HN_PROBE_OPEN;
+	hn_measurer_probe(d->measurer, on_probe, d);
+	return 0;
+}
+
+static void on_signal(uv_signal_t *s, int number)
+{
+	hn_daemon_stop(s->data, number == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+static void on_lonely(uv_timer_t *t)
+{
+	struct hn_daemon *d = t->data;
+
+	if (!d->had_client) {
+		hn_daemon_stop(d, "no client came");
+	}
+}
+
+/* The machine's CPU, as its maker calls it: identity of records, never a host's name. */
+static const char *board_name(struct hn_arena *a)
+{
+	struct hn_buf b;
+	const char *line, *name = "unknown";
+
+	hn_buf_init(&b);
+	if (hn_file_read("/proc/cpuinfo", 1 << 20, &b, NULL) == 0 || b.n > 0) {
+		line = strstr(b.s, "model name");
+		line = line != NULL ? strchr(line, ':') : NULL;
+		if (line != NULL) {
+			line += strspn(line, ": \t");
+			name = hn_arena_strndup(a, line, strcspn(line, "\n"));
+		}
+	}
+	hn_buf_fini(&b);
+	return name;
+}
+
+static void read_host(struct hn_daemon *d)
+{
+	struct hn_buf line;
+	uint64_t boot = (uint64_t)hn_clock_ns();
+
+	hn_arena_init(&d->arena, 0);
+	hn_target_host(&d->arena, &d->host);
+	hn_buf_init(&line);
+	hn_target_print(&d->host, &line);
+	d->host_line = hn_arena_strdup(&d->arena, line.s);
+	hn_buf_fini(&line);
+	d->board_name = board_name(&d->arena);
+	if (getrandom(&boot, sizeof(boot), 0) < 0) {
+		boot ^= (uint64_t)getpid();
+	}
+	snprintf(d->boot, sizeof(d->boot), "%016llx", (unsigned long long)boot);
+}
+
+static void open_handles(struct hn_daemon *d)
+{
+	uv_timer_init(&d->loop, &d->wake);
+	uv_timer_init(&d->loop, &d->tick);
+	uv_timer_init(&d->loop, &d->guard);
+	uv_signal_init(&d->loop, &d->on_int);
+	uv_signal_init(&d->loop, &d->on_term);
+	d->wake.data = d->tick.data = d->guard.data = d->on_int.data = d->on_term.data =
+		d;
+}
+
+static void close_handles(struct hn_daemon *d)
+{
+	uv_close((uv_handle_t *)&d->wake, NULL);
+	uv_close((uv_handle_t *)&d->tick, NULL);
+	uv_close((uv_handle_t *)&d->on_int, NULL);
+	uv_close((uv_handle_t *)&d->on_term, NULL);
+}
+
+int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
+{
+	int rc = hn_file_mkdirs(d->config.home.s, 0700, err);
+
+	if (rc == 0) {
+		rc = hn_db_open(d->config.home.s, &d->db, err);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	if (uv_loop_init(&d->loop) != 0) {
+		hn_db_close(d->db);
+		return hn_fail(err, HONE_E_IO, "event loop: cannot be made");
+	}
+	d->started_ns = hn_clock_ns();
+	d->snapshot_due = true;
+	read_host(d);
+	open_handles(d);
+	rc = hn_server_open(&d->server, &d->loop, d->config.socket.s, NULL,
+			    &hn_methods_ops, d, err);
+	if (rc != 0) {
+		close_handles(d);
+		uv_close((uv_handle_t *)&d->guard, NULL);
+		uv_run(&d->loop, UV_RUN_DEFAULT);
+		uv_loop_close(&d->loop);
+		hn_db_close(d->db);
+		hn_arena_fini(&d->arena);
+		return rc;
+	}
+	uv_signal_start(&d->on_int, on_signal, SIGINT);
+	uv_signal_start(&d->on_term, on_signal, SIGTERM);
+	if (d->config.ends_with_clients) {
+		uv_timer_start(&d->guard, on_lonely, FIRST_CLIENT_MS, 0);
+	}
+	hn_jobs_resume(d);
+	hn_daemon_wake(d);
+	return 0;
+}
+
+static void on_measurer_closed(void *ctx)
+{
+	struct hn_daemon *d = ctx;
+
+	d->measurer = NULL;
+	close_handles(d);
+}
+
+static void on_guard(uv_timer_t *t)
+{
+	struct hn_daemon *d = t->data;
+
+	hn_log_line(&d->log, "warn", "stop: workers did not end in time; leaving");
+	_exit(0);
+}
+
+static void on_impatient(uv_timer_t *t)
+{
+	struct hn_daemon *d = t->data;
+
+	hn_server_end_sessions(&d->server, /* at_once= */ true);
+	uv_timer_start(&d->guard, on_guard, GUARD_MS, 0);
+	uv_unref((uv_handle_t *)&d->guard);
+}
+
+void hn_daemon_stop(struct hn_daemon *d, const char *reason)
+{
+	struct hn_err err;
+
+	if (d->stopping) {
+		return;
+	}
+	hn_log_line(&d->log, "info", "stop: %s", reason);
+	hn_jobs_suspend(d);
+	d->stopping = true;
+	if (hn_db_write_snapshot(d->db, &err) != 0) {
+		hn_log_line(&d->log, "warn", "snapshot: %s", err.msg);
+	}
+	hn_server_stop_listening(&d->server);
+	hn_server_end_sessions(&d->server, /* at_once= */ false);
+	uv_timer_stop(&d->wake);
+	uv_timer_stop(&d->tick);
+	uv_timer_start(&d->guard, on_impatient, FLUSH_MS, 0);
+	uv_unref((uv_handle_t *)&d->guard);
+	if (d->measurer != NULL) {
+		hn_measurer_close(d->measurer, on_measurer_closed, d);
+	} else {
+		on_measurer_closed(d);
+	}
+}
+
+void hn_daemon_run(struct hn_daemon *d)
+{
+	hn_log_line(&d->log, "info", "honed " HONE_VERSION " on %s, store %s, %s",
+		    d->config.socket.s, d->config.home.s, d->host_line);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	hn_server_end_sessions(&d->server, /* at_once= */ true);
+	uv_close((uv_handle_t *)&d->guard, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+	hn_jobs_free(d);
+	hn_db_close(d->db);
+	hn_server_fini(&d->server);
+	hn_arena_fini(&d->arena);
+}

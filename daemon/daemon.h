@@ -1,0 +1,116 @@
+/* daemon/daemon.h -- the state of honed: one loop owns all of it. */
+#ifndef HN_DAEMON_DAEMON_H
+#define HN_DAEMON_DAEMON_H
+
+#include "daemon/config.h"
+#include "daemon/job.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+
+/* A client that wants a job's events. */
+struct hn_subscription {
+	struct hn_subscription *next;
+	struct hn_session *session;
+	struct hn_job *job;
+	uint64_t number;	     /* per connection */
+	uint64_t lost_from, lost_to; /* dropped events; 0 = none */
+};
+
+/* A job.wait that has no answer yet. */
+struct hn_wait {
+	struct hn_wait *next;
+	struct hn_session *session;
+	struct hn_job *job;
+	int64_t deadline_ns;
+	char id[HN_LIMIT_ID_BYTES + 3];
+};
+
+struct hn_daemon {
+	uv_loop_t loop;
+	struct hn_config config;
+	struct hn_log log;
+	struct hn_server server;
+	struct hn_arena arena; /* host target; life of the process */
+	struct hn_target host;
+	const char *host_line, *board_name;
+	char boot[20];
+	int64_t started_ns;
+	struct hn_db *db;
+	struct hn_measurer *measurer; /* NULL until the first job */
+	enum {
+		HN_PROBE_NONE,
+		HN_PROBE_OPEN,
+		HN_PROBE_KNOWN,
+		HN_PROBE_FAILED
+	} probe_state;
+	struct hn_probe_result probe;
+
+	struct hn_job *jobs, *turn; /* oldest first; whose turn to measure is next */
+	struct hn_subscription *subscriptions;
+	struct hn_wait *waits;
+	uint64_t n_subscription;
+	int64_t n_record; /* committed since start */
+
+	uv_signal_t on_int, on_term;
+	uv_timer_t wake;  /* pump soon, outside of callbacks */
+	uv_timer_t tick;  /* deadlines, batches, snapshot */
+	uv_timer_t guard; /* ends a shutdown that hangs */
+	bool ticking;
+	bool snapshot_due;
+	int64_t snapshot_ns;
+	bool stopping, had_client, quit_queued;
+};
+
+/* Open store and socket. What was opened is closed again on failure. */
+int hn_daemon_open(struct hn_daemon *d, struct hn_err *err) HN_NODISCARD;
+
+/* Run until stopped; then everything is committed and closed. */
+void hn_daemon_run(struct hn_daemon *d);
+
+/* Begin to stop: jobs are suspended, records committed, clients told. */
+void hn_daemon_stop(struct hn_daemon *d, const char *reason);
+
+/* Pump soon. */
+void hn_daemon_wake(struct hn_daemon *d);
+
+/* Start builders and board if there are none yet. */
+int hn_daemon_measurer(struct hn_daemon *d, struct hn_err *err) HN_NODISCARD;
+
+/* jobs.c */
+struct hn_submit {	  /* what to tune; strings are copied */
+	const char *id;	  /* NULL = a new one */
+	const char *text; /* dag in either form */
+	size_t text_bytes;
+	const char *name, *target, *policy; /* NULL = default */
+	struct hn_job_budget budget;
+};
+int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
+		   struct hn_session *owner, struct hn_job **ret, bool *ret_shared,
+		   struct hn_err *err) HN_NODISCARD;
+struct hn_job *hn_jobs_find(struct hn_daemon *d, const char *id);
+void hn_jobs_pump(struct hn_daemon *d);
+void hn_jobs_tick(struct hn_daemon *d);
+void hn_jobs_suspend(struct hn_daemon *d);
+void hn_jobs_resume(struct hn_daemon *d);
+uint32_t hn_jobs_live(const struct hn_daemon *d);
+bool hn_jobs_release(struct hn_job *j,
+		     struct hn_session *s); /* true: nobody else wants it */
+void hn_jobs_free(struct hn_daemon *d);
+
+/* notify.c: events to subscribers, answers to waits. */
+void hn_notify_event(struct hn_job *j, enum hn_event type, const char *data);
+void hn_notify_progress(struct hn_job *j);
+void hn_notify_ended(struct hn_job *j);
+void hn_notify_tick(struct hn_daemon *d, int64_t now_ns);
+void hn_notify_drained(struct hn_daemon *d, struct hn_session *s);
+void hn_notify_forget(struct hn_daemon *d, struct hn_session *s, const struct hn_job *j);
+uint64_t hn_notify_subscribe(struct hn_daemon *d, struct hn_session *s, struct hn_job *j);
+void hn_notify_replay(struct hn_daemon *d, uint64_t subscription, uint64_t since_seq);
+bool hn_notify_unsubscribe(struct hn_daemon *d, struct hn_session *s, uint64_t number);
+void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
+		    const char *id, int64_t deadline_ns);
+
+/* methods.c */
+extern const struct hn_session_ops hn_methods_ops;
+
+#endif

@@ -1,0 +1,376 @@
+/* daemon/job.c -- the life of a job.
+ *
+ *         hn_jobs_submit        hn_job_start             on_naive: OK
+ *   (-) ----------------> NEW ---------------> NAIVE ------------------> SEARCH --+
+ *                          |                     |                       |  ^     | loop:
+ *                          |                     | on_naive: not OK      |  |     |  ASK
+ * think.c, off the loop |                     v                       |  |     |  MEASURE
+ * hn_job_shoot, on_measured |                   FAILED <------------------+  |     |
+ * RECORD  record.c, then events |                     ^   no candidate works,    +-----+
+ *                          |                     |   store fails, no board  |
+ *                          v                                                v
+ *        CANCELLED (hn_job_finish, from any live state)     DONE: budget spent or space
+ * exhausted SUSPENDED (the daemon ends; a later one submits the request again and WARMs
+ * up)
+ *
+ * A warm start is part of hn_job_start: the counters and the best come from the store,
+ * and the records are told to the policy before it is first asked, so none is ever
+ * repeated.
+ *
+ * Invariants:
+ *  1. A shot is in exactly one place: ready, open, batch, told, or with the worker
+ * thread.
+ *  2. Its round lives until all its shots are told or dropped.
+ *  3. Counters, `best` and events know only what is committed.
+ *  4. While `thinking`, nobody on the loop touches `policy`.
+ *  5. An ended job never leaves its state; what is still with the measurer or a worker is
+ *     waited for by hn_job_idle before the memory goes.
+ */
+#include "daemon/daemon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define BATCH_RECORDS 32   /* committed together at most ... */
+#define BATCH_NS 100000000 /* ... and at the latest after so long */
+#define TRIES 3		   /* of a candidate the infrastructure failed */
+#define HOPELESS 20	   /* failures of one class at the start: give up */
+#define PROGRESS_NS 250000000
+
+static const char *const state_name[] = { "new",    "naive",	 "search",   "done",
+					  "failed", "cancelled", "suspended" };
+
+const char *hn_job_state_name(enum hn_job_state s)
+{
+	return state_name[s];
+}
+
+bool hn_job_ended(const struct hn_job *j)
+{
+	return j->state >= HN_JOB_DONE;
+}
+
+void hn_shots_push(struct hn_shots *q, struct hn_shot *s)
+{
+	s->next = NULL;
+	if (q->tail != NULL) {
+		q->tail->next = s;
+	} else {
+		q->head = s;
+	}
+	q->tail = s;
+	q->n++;
+}
+
+struct hn_shot *hn_shots_pop(struct hn_shots *q)
+{
+	struct hn_shot *s = q->head;
+
+	if (s != NULL) {
+		hn_shots_remove(q, s);
+	}
+	return s;
+}
+
+void hn_shots_remove(struct hn_shots *q, struct hn_shot *s)
+{
+	struct hn_shot **at = &q->head, *before = NULL;
+
+	while (*at != s) {
+		before = *at;
+		at = &before->next;
+	}
+	*at = s->next;
+	if (q->tail == s) {
+		q->tail = before;
+	}
+	s->next = NULL;
+	q->n--;
+}
+
+void hn_shot_drop(struct hn_shot *s)
+{
+	struct hn_round *round = s->round;
+
+	free(s->sample_ns);
+	free(s->detail);
+	s->sample_ns = NULL;
+	s->detail = NULL;
+	if (--round->live == 0) {
+		hn_arena_fini(&round->arena);
+		free(round);
+	}
+}
+
+static void drop_all(struct hn_shots *q)
+{
+	struct hn_shot *s;
+
+	while ((s = hn_shots_pop(q)) != NULL) {
+		hn_shot_drop(s);
+	}
+}
+
+int64_t hn_job_remaining(const struct hn_job *j)
+{
+	int64_t asked = j->n_trial + j->ready.n + j->open.n + j->batch.n;
+
+	if (j->budget.trials == 0) {
+		return INT64_MAX;
+	}
+	return asked < j->budget.trials ? j->budget.trials - asked : 0;
+}
+
+static void on_naive(void *ctx, const struct hn_measure_result *naive)
+{
+	struct hn_job *j = ctx;
+	struct hn_err err = { 0 };
+
+	j->naive_open = false;
+	hn_daemon_wake(j->daemon);
+	if (hn_job_ended(j)) {
+		return;
+	}
+	if (naive->verdict != HN_VERDICT_OK) {
+		hn_fail(&err, HONE_E_INTERNAL, "the naive program: %s (%s)%s%s",
+			hn_verdict_text(naive->verdict), hn_verdict_name(naive->verdict),
+			naive->detail != NULL && *naive->detail != '\0' ? ": " : "",
+			naive->detail != NULL ? naive->detail : "");
+		hn_job_fail(j, &err);
+		return;
+	}
+	j->naive_ns = naive->median_ns;
+	if (hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, &err) !=
+	    0) {
+		hn_job_fail(j, &err);
+		return;
+	}
+	j->state = HN_JOB_SEARCH;
+	hn_notify_progress(j);
+}
+
+void hn_job_start(struct hn_job *j)
+{
+	struct hn_workload_row row = { .key = j->key,
+				       .name = j->name,
+				       .dag_json = j->dag_json,
+				       .flops = j->workload.flops };
+	struct hn_err err;
+
+	j->started_ns = hn_clock_ns();
+	if (hn_db_put_workload(j->daemon->db, &row, &err) != 0 ||
+	    hn_job_warm(j, &err) != 0) {
+		hn_job_fail(j, &err);
+		return;
+	}
+	if (hn_job_remaining(j) == 0) {
+		hn_job_finish(j, HN_JOB_DONE, "the store already holds this many trials");
+		return;
+	}
+	j->state = HN_JOB_NAIVE;
+	j->naive_open = true;
+	hn_notify_progress(j);
+	hn_measurer_workload(j->daemon->measurer, &j->workload, on_naive, j);
+}
+
+static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
+{
+	s->verdict = r->verdict;
+	s->median_ns = r->median_ns;
+	s->build_ns = r->build_ns;
+	s->prove_ns = r->prove_ns;
+	s->run_ns = r->run_ns;
+	s->detail = strdup(r->detail != NULL ? r->detail : "");
+	s->n_sample = r->n_sample;
+	s->sample_ns = NULL;
+	if (r->n_sample > 0) {
+		s->sample_ns = malloc(r->n_sample * sizeof(double));
+		hn_assert(s->sample_ns != NULL);
+		memcpy(s->sample_ns, r->sample_ns, r->n_sample * sizeof(double));
+	}
+}
+
+static bool infrastructure(enum hn_verdict v)
+{
+	return v != HN_VERDICT_OK && !hn_verdict_blames_kernel(v);
+}
+
+static void on_measured(void *ctx, const struct hn_measure_result *r)
+{
+	struct hn_shot *s = ctx;
+	struct hn_job *j = s->job;
+
+	hn_shots_remove(&j->open, s);
+	hn_daemon_wake(j->daemon);
+	if (hn_job_ended(j)) {
+		hn_shot_drop(s);
+		return;
+	}
+	if (infrastructure(r->verdict) && ++s->tries < TRIES) {
+		hn_shots_push(&j->ready, s);
+		return;
+	}
+	keep_result(s, r);
+	hn_shots_push(&j->batch, s);
+	if (j->batch_ns == 0) {
+		j->batch_ns = hn_clock_ns();
+	}
+	if (j->batch.n >= BATCH_RECORDS) {
+		hn_job_commit(j);
+	}
+}
+
+bool hn_job_shoot(struct hn_job *j)
+{
+	struct hn_shot *s = j->state == HN_JOB_SEARCH ? hn_shots_pop(&j->ready) : NULL;
+
+	if (s == NULL) {
+		return false;
+	}
+	hn_shots_push(&j->open, s);
+	hn_measurer_submit(j->daemon->measurer, j->key, s->steps, j->best_ns, on_measured,
+			   s);
+	return true;
+}
+
+/* No candidate of the first ones worked, all for one reason: more of the same is no
+ * search. */
+static bool hopeless(struct hn_job *j)
+{
+	struct hn_err err;
+
+	if (j->n_infra_run >= HOPELESS) {
+		hn_fail(&err, HONE_E_NO_BOARD,
+			"%u measurements in a row were lost (%s); see the log of honed",
+			j->n_infra_run, hn_verdict_name(j->fail_class));
+	} else if (j->n_verdict[HN_VERDICT_OK] == 0 && j->n_fail_run >= HOPELESS) {
+		hn_fail(&err, HONE_E_INTERNAL,
+			"the first %u candidates all ended as %s (%s); the records hold "
+			"the steps",
+			j->n_fail_run, hn_verdict_name(j->fail_class),
+			hn_verdict_text(j->fail_class));
+	} else {
+		return false;
+	}
+	hn_job_fail(j, &err);
+	return true;
+}
+
+static bool out_of_time(const struct hn_job *j, int64_t now_ns)
+{
+	return j->budget.seconds > 0 && j->started_ns != 0 &&
+	       (double)(now_ns - j->started_ns) >= j->budget.seconds * 1e9;
+}
+
+void hn_job_step(struct hn_job *j, int64_t now_ns)
+{
+	uint32_t depth, want;
+	bool still;
+
+	if (hn_job_ended(j) || j->state == HN_JOB_NEW) {
+		return;
+	}
+	still = j->ready.n == 0 && j->open.n == 0 && !j->thinking;
+	if (j->batch.n > 0 && (now_ns - j->batch_ns >= BATCH_NS || still)) {
+		hn_job_commit(j);
+	}
+	if (hn_job_ended(j) || hopeless(j)) {
+		return;
+	}
+	if (out_of_time(j, now_ns)) {
+		hn_job_finish(j, HN_JOB_DONE, "");
+		return;
+	}
+	if (j->state != HN_JOB_SEARCH) {
+		return;
+	}
+	if (still && (j->exhausted || hn_job_remaining(j) == 0)) {
+		hn_job_finish(j, HN_JOB_DONE,
+			      j->exhausted ? "the search space is exhausted" : "");
+		return;
+	}
+	if (j->n_trial != j->told_trials && now_ns - j->told_ns >= PROGRESS_NS) {
+		hn_notify_progress(j);
+	}
+	depth = hn_measurer_depth(j->daemon->measurer);
+	want = depth * 4 < 16 ? 16 : depth * 4;
+	if (want > hn_job_remaining(j)) {
+		want = (uint32_t)hn_job_remaining(j);
+	}
+	if (!j->thinking && !j->exhausted && want > 0 && j->ready.n < depth * 2) {
+		hn_job_think(j, want);
+	}
+}
+
+void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message)
+{
+	struct hn_daemon *d = j->daemon;
+	struct hn_shot *s, *next;
+	struct hn_buf b;
+	struct hn_err err;
+
+	if (hn_job_ended(j)) {
+		return;
+	}
+	if (j->batch.n > 0 && final != HN_JOB_FAILED) {
+		hn_job_commit(j);
+	}
+	if (hn_job_ended(j)) {
+		return;
+	}
+	j->state = final;
+	j->ended_ns = hn_clock_ns();
+	snprintf(j->message, sizeof(j->message), "%s", message);
+	drop_all(&j->ready);
+	drop_all(&j->batch);
+	for (s = j->open.head; s != NULL; s = next) {
+		next = s->next;
+		hn_measurer_cancel(d->measurer, s);
+	}
+	if (j->naive_open) {
+		hn_measurer_cancel(d->measurer, j);
+	}
+	if (final != HN_JOB_SUSPENDED || d->config.ends_with_clients) {
+		hn_buf_init(&b);
+		hn_job_write_request(j, &b);
+		if (hn_db_put_job(d->db, j->id, b.s, /* finished= */ true, &err) != 0) {
+			hn_log_line(&d->log, "warn", "job %s: %s", j->id, err.msg);
+		}
+		hn_buf_fini(&b);
+	}
+	d->snapshot_due = true;
+	hn_log_line(&d->log, "info", "job %s: %s, %lld trials%s%s", j->id,
+		    state_name[final], (long long)j->n_trial,
+		    *message != '\0' ? ": " : "", message);
+	hn_notify_ended(j);
+	hn_daemon_wake(d);
+}
+
+void hn_job_fail(struct hn_job *j, const struct hn_err *err)
+{
+	j->error = hn_job_ended(j) ? j->error : err->code;
+	hn_job_finish(j, HN_JOB_FAILED, err->msg);
+}
+
+bool hn_job_idle(const struct hn_job *j)
+{
+	return hn_job_ended(j) && j->open.n == 0 && !j->thinking && !j->naive_open;
+}
+
+void hn_job_free(struct hn_job *j)
+{
+	drop_all(&j->ready);
+	drop_all(&j->batch);
+	drop_all(&j->told);
+	if (j->policy != NULL) {
+		j->ops->destroy(j->policy);
+	}
+	hn_ring_fini(&j->ring);
+	hn_arena_fini(&j->warm_arena);
+	hn_arena_fini(&j->arena);
+	free(j->owner);
+	free(j->best_steps);
+	free(j);
+}

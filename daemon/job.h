@@ -1,0 +1,161 @@
+/* daemon/job.h -- one workload being tuned: see the state machine in job.c. */
+#ifndef HN_DAEMON_JOB_H
+#define HN_DAEMON_JOB_H
+
+#include <uv.h>
+
+#include "daemon/ring.h"
+#include "daemon/workload.h"
+#include "db/db.h"
+#include "search/policy.h"
+
+struct hn_daemon;
+struct hn_job;
+struct hn_session;
+
+enum hn_job_state {
+	HN_JOB_NEW,   /* waits for its turn */
+	HN_JOB_NAIVE, /* the board makes the reference outputs and times the naive program
+		       */
+	HN_JOB_SEARCH,	  /* ask, measure, record */
+	HN_JOB_DONE,	  /* budget spent, or the space is exhausted */
+	HN_JOB_FAILED,	  /* message says why */
+	HN_JOB_CANCELLED, /* results so far are kept */
+	HN_JOB_SUSPENDED  /* the daemon ends; a later one goes on */
+};
+
+const char *hn_job_state_name(enum hn_job_state s);
+
+/* One candidate on its way. */
+struct hn_shot {
+	struct hn_shot *next;
+	struct hn_job *job;
+	struct hn_round *round;
+	const struct hn_trace *trace; /* in the round's arena, as are steps */
+	const char *steps;
+	uint8_t tries;
+	enum hn_verdict verdict;
+	double median_ns;
+	int64_t build_ns, run_ns, prove_ns;
+	uint32_t n_sample;
+	double *sample_ns; /* heap */
+	char *detail;	   /* heap */
+};
+
+/* A stored result, for the policy's warm start. */
+struct hn_warm_record {
+	const char *steps;
+	enum hn_verdict verdict;
+	double median_ns;
+};
+
+/* Candidates that were asked for together, and their memory. */
+struct hn_round {
+	struct hn_arena arena;
+	uint32_t n, live; /* live: shots not yet told */
+	struct hn_shot *shot;
+};
+
+struct hn_shots { /* first in, first out */
+	struct hn_shot *head, *tail;
+	uint32_t n;
+};
+
+/* What was submitted. */
+struct hn_job_budget {
+	int64_t trials; /* 0 = no limit */
+	double seconds; /* 0 = no limit */
+	uint64_t seed;
+};
+
+struct hn_job {
+	struct hn_job *next; /* in daemon->jobs, oldest first */
+	struct hn_daemon *daemon;
+	char id[24];
+	enum hn_job_state state;
+	char message[1000];    /* why it ended so; "" */
+	int error;	       /* FAILED: the class, HONE_E_x */
+	struct hn_arena arena; /* all of what follows that is borrowed */
+	const struct hn_dag *dag;
+	const char *dag_json, *name, *target_line, *policy_name;
+	char key[HN_KEY_BYTES];
+	struct hn_target target;
+	struct hn_workload workload;
+	struct hn_job_budget budget;
+	struct hn_task task;
+
+	/* search; `policy` belongs to the worker while `thinking` (think.c) */
+	const struct hn_policy_ops *ops;
+	struct hn_policy *policy;
+	bool thinking, exhausted, naive_open;
+	struct hn_arena
+		warm_arena; /* holds `warm`; goes to the worker with the first phase */
+	struct hn_warm_record *warm;
+	uint32_t n_warm_record;
+	struct hn_shots ready, open, batch, told;
+	int64_t batch_ns; /* when the oldest of the batch came; 0 = empty */
+
+	/* counters */
+	int64_t n_warm;	 /* stored by earlier jobs */
+	int64_t n_trial; /* recorded or given up, warm ones included */
+	int64_t n_verdict[HN_N_VERDICT];
+	uint32_t n_fail_run; /* failures in a row of class fail_class */
+	enum hn_verdict fail_class;
+	uint32_t n_infra_run;			    /* infrastructure failures in a row */
+	double naive_ns, best_ns;		    /* 0 = unknown */
+	char *best_steps;			    /* heap */
+	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
+
+	struct hn_ring ring;
+	int64_t told_ns;     /* last progress event */
+	int64_t told_trials; /* counter it carried */
+	uint32_t n_owner;
+	struct hn_session **owner; /* who submitted it and is still here */
+};
+
+bool hn_job_ended(const struct hn_job *j);
+
+/* The job's turn has come: NEW -> NAIVE. The measurer must be there. */
+void hn_job_start(struct hn_job *j);
+
+/* Measure the next ready candidate; false when there is none. */
+bool hn_job_shoot(struct hn_job *j);
+
+/* Ask for more, end when the budget is spent; called after every change and at each tick.
+ */
+void hn_job_step(struct hn_job *j, int64_t now_ns);
+
+/* End it now: ready ones are dropped, open ones forgotten, measured ones committed. */
+void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message);
+
+/* End it as FAILED, for this reason. */
+void hn_job_fail(struct hn_job *j, const struct hn_err *err);
+
+/* Nothing that belongs to it is with the measurer or a worker thread any more. */
+bool hn_job_idle(const struct hn_job *j);
+void hn_job_free(struct hn_job *j);
+
+/* record.c: commit the batch; events come after. A store that fails ends the job. */
+void hn_job_commit(struct hn_job *j);
+
+/* record.c: the warm start: counters and best from the store, records for the policy. */
+int hn_job_warm(struct hn_job *j, struct hn_err *err) HN_NODISCARD;
+
+/* think.c: create the policy, tell it what is known, ask for up to n: off the loop. */
+void hn_job_think(struct hn_job *j, uint32_t n);
+
+/* view.c: {"job", "state", "trials", ...}: job.get, progress and done. */
+void hn_job_write(const struct hn_job *j, struct hn_buf *b);
+
+/* view.c: the submit params that make this job again (kept in the store). */
+void hn_job_write_request(const struct hn_job *j, struct hn_buf *b);
+
+/* Trials that may still be asked for. */
+int64_t hn_job_remaining(const struct hn_job *j);
+
+void hn_shots_push(struct hn_shots *q, struct hn_shot *s);
+struct hn_shot *hn_shots_pop(struct hn_shots *q);
+void hn_shots_remove(struct hn_shots *q, struct hn_shot *s);
+void hn_shot_drop(struct hn_shot *s); /* told, or never to be */
+
+#endif

@@ -1,0 +1,407 @@
+/* daemon/jobs.c -- all jobs: who shares one, whose turn it is, what is resumed.
+ *
+ * At most HN_LIMIT_JOBS_ACTIVE jobs are searched at a time (the board keeps the
+ * references of a few workloads); the others wait in order of arrival.  Active jobs take
+ * turns candidate by candidate, so that a long one never starves a short one.
+ */
+#include "daemon/daemon.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+
+#define SNAPSHOT_NS 1000000000 /* rewritten at most this often */
+
+uint32_t hn_jobs_live(const struct hn_daemon *d)
+{
+	uint32_t n = 0;
+
+	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		n += !hn_job_ended(j);
+	}
+	return n;
+}
+
+struct hn_job *hn_jobs_find(struct hn_daemon *d, const char *id)
+{
+	struct hn_job *j = d->jobs;
+
+	while (j != NULL && strcmp(j->id, id) != 0) {
+		j = j->next;
+	}
+	return j;
+}
+
+static void own(struct hn_job *j, struct hn_session *s)
+{
+	for (uint32_t i = 0; i < j->n_owner; i++) {
+		if (j->owner[i] == s) {
+			return;
+		}
+	}
+	if (s != NULL) {
+		j->owner = realloc(j->owner, (j->n_owner + 1) * sizeof(*j->owner));
+		hn_assert(j->owner != NULL);
+		j->owner[j->n_owner++] = s;
+	}
+}
+
+bool hn_jobs_release(struct hn_job *j, struct hn_session *s)
+{
+	for (uint32_t i = 0; i < j->n_owner; i++) {
+		if (j->owner[i] == s) {
+			j->owner[i] = j->owner[--j->n_owner];
+		}
+	}
+	return j->n_owner == 0;
+}
+
+/* A live job that would give the same answer. */
+static struct hn_job *equal_job(struct hn_daemon *d, const struct hn_job *like)
+{
+	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		if (!hn_job_ended(j) && strcmp(j->key, like->key) == 0 &&
+		    strcmp(j->target_line, like->target_line) == 0 &&
+		    strcmp(j->policy_name, like->policy_name) == 0 &&
+		    j->budget.trials == like->budget.trials &&
+		    j->budget.seconds == like->budget.seconds &&
+		    j->budget.seed == like->budget.seed) {
+			return j;
+		}
+	}
+	return NULL;
+}
+
+static int read_target(struct hn_daemon *d, struct hn_job *j, const char *text,
+		       struct hn_err *err)
+{
+	struct hn_buf line;
+
+	if (text == NULL) {
+		text = "native";
+	}
+	if (hn_target_parse(text, &j->arena, &j->target, err) != 0) {
+		return hn_err_within(err, "target");
+	}
+	hn_buf_init(&line);
+	hn_target_print(&j->target, &line);
+	j->target_line = hn_arena_strdup(&j->arena, line.s);
+	hn_buf_fini(&line);
+	if (strcmp(j->target_line, d->host_line) != 0) {
+		return hn_fail(err, HONE_E_NO_BOARD,
+			       "no board for target \"%s\"; the one here is \"%s\"",
+			       j->target_line, d->host_line);
+	}
+	return 0;
+}
+
+static int read_dag(struct hn_job *j, const struct hn_submit *s, struct hn_err *err)
+{
+	struct hn_buf json;
+	int rc = hn_dag_parse("dag", s->text, s->text_bytes, hn_limit_dag_bytes(),
+			      &j->arena, &j->dag, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_dag_key(j->dag, j->key);
+	hn_buf_init(&json);
+	hn_dag_write_json(j->dag, &json);
+	j->dag_json = hn_arena_strndup(&j->arena, json.s, json.n);
+	hn_buf_fini(&json);
+	j->workload = hn_workload_of(j->dag, j->key, j->dag_json, &j->arena);
+	return 0;
+}
+
+static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
+{
+	struct hn_job *j = calloc(1, sizeof(*j));
+
+	hn_assert(j != NULL);
+	j->daemon = d;
+	hn_arena_init(&j->arena, 0);
+	hn_arena_init(&j->warm_arena, 0);
+	hn_ring_init(&j->ring, HN_LIMIT_RING_EVENTS);
+	j->budget = s->budget;
+	j->submitted_ns = hn_clock_ns();
+	j->name = hn_arena_strdup(&j->arena, s->name != NULL ? s->name : "");
+	j->policy_name =
+		hn_arena_strdup(&j->arena, s->policy != NULL ? s->policy : "evolve");
+	if (s->id != NULL) {
+		snprintf(j->id, sizeof(j->id), "%s", s->id);
+	} else {
+		uint32_t r[2] = { 0 };
+
+		if (getrandom(r, sizeof(r), 0) < 0) {
+			r[0] = (uint32_t)hn_clock_ns();
+		}
+		snprintf(j->id, sizeof(j->id), "j%08x%04x", r[0], r[1] & 0xffff);
+	}
+	return j;
+}
+
+static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit *s,
+		   struct hn_err *err)
+{
+	int rc = read_dag(j, s, err);
+
+	if (rc == 0) {
+		rc = read_target(d, j, s->target, err);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	j->ops = hn_policy_ops(j->policy_name);
+	if (j->ops == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "policy: there is none called \"%s\"",
+			       j->policy_name);
+	}
+	if (j->budget.trials == 0 && j->budget.seconds == 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "submit: give a budget: trials, seconds or both");
+	}
+	j->task = (struct hn_task){ .dag = j->dag,
+				    .target = &j->target,
+				    .seed = j->budget.seed,
+				    .model = "analytic" };
+	return 0;
+}
+
+static void append(struct hn_daemon *d, struct hn_job *j)
+{
+	struct hn_job **at = &d->jobs;
+
+	while (*at != NULL) {
+		at = &(*at)->next;
+	}
+	*at = j;
+}
+
+int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
+		   struct hn_session *owner, struct hn_job **ret, bool *ret_shared,
+		   struct hn_err *err)
+{
+	struct hn_job *j = new_job(d, s), *same;
+	struct hn_buf request;
+	int rc = prepare(d, j, s, err);
+
+	same = rc == 0 ? equal_job(d, j) : NULL;
+	if (same != NULL) {
+		hn_job_free(j);
+		own(same, owner);
+		*ret = same;
+		*ret_shared = true;
+		return 0;
+	}
+	if (rc == 0 && hn_jobs_live(d) >= HN_LIMIT_JOBS_LIVE) {
+		rc = hn_fail(err, HONE_E_BUSY, "%d jobs are queued already",
+			     HN_LIMIT_JOBS_LIVE);
+	}
+	if (rc == 0) {
+		rc = hn_daemon_measurer(d, err);
+	}
+	if (rc == 0) {
+		hn_buf_init(&request);
+		hn_job_write_request(j, &request);
+		rc = hn_db_put_job(d->db, j->id, request.s, /* finished= */ false, err);
+		hn_buf_fini(&request);
+	}
+	if (rc != 0) {
+		hn_job_free(j);
+		return rc;
+	}
+	append(d, j);
+	own(j, owner);
+	hn_log_line(&d->log, "info", "job %s: submitted: %s %.16s", j->id, j->name,
+		    j->key);
+	hn_daemon_wake(d);
+	*ret = j;
+	*ret_shared = false;
+	return 0;
+}
+
+/* Forget ended jobs beyond the number that is kept, oldest first. */
+static void prune(struct hn_daemon *d)
+{
+	struct hn_job **at = &d->jobs, *j;
+	uint32_t n_ended = 0;
+
+	for (j = d->jobs; j != NULL; j = j->next) {
+		n_ended += hn_job_ended(j);
+	}
+	while ((j = *at) != NULL) {
+		if (n_ended <= HN_LIMIT_JOBS_KEPT || !hn_job_idle(j)) {
+			at = &j->next;
+			continue;
+		}
+		*at = j->next;
+		n_ended--;
+		d->turn = d->turn == j ? NULL : d->turn;
+		hn_notify_forget(d, NULL, j);
+		hn_job_free(j);
+	}
+}
+
+static void start_waiting(struct hn_daemon *d)
+{
+	uint32_t n_active = 0;
+
+	if (d->probe_state == HN_PROBE_OPEN) {
+		return; /* on_probe wakes us: nothing may run beside the probe */
+	}
+	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		n_active += j->state == HN_JOB_NAIVE || j->state == HN_JOB_SEARCH;
+	}
+	for (struct hn_job *j = d->jobs; j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE;
+	     j = j->next) {
+		if (j->state == HN_JOB_NEW) {
+			hn_job_start(j);
+			n_active += !hn_job_ended(j);
+		}
+	}
+}
+
+static uint32_t n_open(const struct hn_daemon *d)
+{
+	uint32_t n = 0;
+
+	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		n += j->open.n;
+	}
+	return n;
+}
+
+/* Keep the measurer busy; one candidate of each job in turn. */
+static void shoot(struct hn_daemon *d)
+{
+	uint32_t depth = hn_measurer_depth(d->measurer), open = n_open(d), idle = 0;
+	uint32_t n_job = 0;
+
+	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		n_job++;
+	}
+	while (open < depth && idle < n_job) {
+		d->turn = d->turn != NULL && d->turn->next != NULL ? d->turn->next
+								   : d->jobs;
+		if (hn_job_shoot(d->turn)) {
+			open++;
+			idle = 0;
+		} else {
+			idle++;
+		}
+	}
+}
+
+void hn_jobs_pump(struct hn_daemon *d)
+{
+	int64_t now = hn_clock_ns();
+
+	if (d->stopping || d->measurer == NULL) {
+		return;
+	}
+	start_waiting(d);
+	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		hn_job_step(j, now);
+	}
+	shoot(d);
+	prune(d);
+}
+
+void hn_jobs_tick(struct hn_daemon *d)
+{
+	int64_t now = hn_clock_ns();
+	struct hn_err err;
+
+	hn_notify_tick(d, now);
+	hn_jobs_pump(d);
+	if (d->snapshot_due && now - d->snapshot_ns >= SNAPSHOT_NS) {
+		d->snapshot_due = false;
+		d->snapshot_ns = now;
+		if (hn_db_write_snapshot(d->db, &err) != 0) {
+			hn_log_line(&d->log, "warn", "snapshot: %s", err.msg);
+		}
+	}
+}
+
+void hn_jobs_suspend(struct hn_daemon *d)
+{
+	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		hn_job_finish(j, HN_JOB_SUSPENDED,
+			      "the daemon ends; tune again to go on");
+	}
+}
+
+/* Submit again what an earlier daemon left unfinished. A private one only clears the
+ * list: nobody waits for those jobs, and their records stay. */
+static void resume_one(struct hn_daemon *d, const struct hn_json *v)
+{
+	const char *id = hn_json_string(hn_json_get(v, "id"));
+	const char *text = hn_json_string(hn_json_get(v, "text"));
+	struct hn_submit s = { .id = id,
+			       .text = text,
+			       .name = hn_json_string(hn_json_get(v, "name")),
+			       .target = hn_json_string(hn_json_get(v, "target")),
+			       .policy = hn_json_string(hn_json_get(v, "policy")) };
+	struct hn_err err = { 0 };
+	struct hn_job *j;
+	int64_t seed = 0;
+	bool shared;
+
+	if (id == NULL || text == NULL) {
+		return;
+	}
+	s.text_bytes = strlen(text);
+	hn_json_int(hn_json_get(v, "trials"), &s.budget.trials);
+	hn_json_double(hn_json_get(v, "seconds"), &s.budget.seconds);
+	hn_json_int(hn_json_get(v, "seed"), &seed);
+	s.budget.seed = (uint64_t)seed;
+	if (!d->config.ends_with_clients &&
+	    hn_jobs_submit(d, &s, NULL, &j, &shared, &err) == 0 && !shared) {
+		hn_log_line(&d->log, "info", "job %s: resumed", id);
+		return;
+	}
+	if (err.code != 0) {
+		hn_log_line(&d->log, "warn", "job %s: not resumed: %s", id, err.msg);
+	}
+	if (hn_db_put_job(d->db, id, "{\"state\":\"dropped\"}", /* finished= */ true,
+			  &err) != 0) {
+		hn_log_line(&d->log, "warn", "job %s: %s", id, err.msg);
+	}
+}
+
+void hn_jobs_resume(struct hn_daemon *d)
+{
+	struct hn_arena a;
+	const char *const *text;
+	struct hn_json *json;
+	struct hn_err err;
+	uint32_t n = 0;
+
+	hn_arena_init(&a, 0);
+	if (hn_db_jobs(d->db, /* unfinished_only= */ true, &a, &n, &text, &err) != 0) {
+		hn_log_line(&d->log, "warn", "jobs: %s", err.msg);
+		n = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (hn_json_parse("job", text[i], strlen(text[i]), NULL, &json, &err) !=
+		    0) {
+			hn_log_line(&d->log, "warn", "jobs: %s", err.msg);
+			continue;
+		}
+		resume_one(d, json);
+		hn_json_free(json);
+	}
+	hn_arena_fini(&a);
+}
+
+void hn_jobs_free(struct hn_daemon *d)
+{
+	while (d->jobs != NULL) {
+		struct hn_job *j = d->jobs;
+
+		d->jobs = j->next;
+		hn_job_free(j);
+	}
+}

@@ -1,0 +1,418 @@
+/* daemon/methods.c -- what each method does: one handler a METHOD row of msgs.def.
+ *
+ * Parameters were checked against their rows before a handler sees them; what is left is
+ * meaning.  A handler answers at once, or leaves a wait behind (job.wait).
+ */
+#include "daemon/daemon.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+struct call {
+	struct hn_daemon *d;
+	struct hn_session *session;
+	const struct hn_msg *msg;
+};
+
+static const struct hn_json *field(const struct call *c, const char *name)
+{
+	return c->msg->params != NULL ? hn_json_get(c->msg->params, name) : NULL;
+}
+
+static void reply(const struct call *c, struct hn_buf *b)
+{
+	hn_session_reply(c->session, c->msg->id, b->s);
+	hn_buf_fini(b);
+}
+
+static void refuse(const struct call *c, const struct hn_err *err)
+{
+	hn_session_fault(c->session, c->msg->id, err->code, err->msg);
+}
+
+/* The job named by the request; NULL after a refusal was sent. */
+static struct hn_job *job_of(const struct call *c)
+{
+	const char *id = hn_json_string(field(c, "job"));
+	struct hn_job *j = hn_jobs_find(c->d, id);
+	struct hn_err err;
+
+	if (j == NULL) {
+		hn_fail(&err, HONE_E_NOT_FOUND, "job: there is none called \"%s\"", id);
+		refuse(c, &err);
+	}
+	return j;
+}
+
+static void method_hello(const struct call *c)
+{
+	const struct hn_json *range = field(c, "protocol");
+	int64_t low = 0, high = 0;
+	struct hn_buf b;
+	struct hn_err err;
+
+	if (hn_json_count(range) != 2 || !hn_json_int(hn_json_first(range), &low) ||
+	    !hn_json_int(hn_json_next(hn_json_first(range)), &high) ||
+	    low > HN_LIMIT_PROTOCOL || high < HN_LIMIT_PROTOCOL) {
+		hn_fail(&err, HONE_E_VERSION,
+			"hello: protocol: honed " HONE_VERSION " speaks [%d, %d]",
+			HN_LIMIT_PROTOCOL, HN_LIMIT_PROTOCOL);
+		refuse(c, &err);
+		hn_session_end(c->session);
+		return;
+	}
+	c->session->greeted = true;
+	c->d->had_client = true;
+	hn_buf_init(&b);
+	hn_buf_printf(&b,
+		      "{\"protocol\":%d,\"version\":\"" HONE_VERSION
+		      "\",\"pid\":%d,\"boot\":\"%s\",\"private\":%s,\"store\":",
+		      HN_LIMIT_PROTOCOL, (int)getpid(), c->d->boot,
+		      c->d->config.ends_with_clients ? "true" : "false");
+	hn_buf_json_string(&b, c->d->config.home.s);
+	hn_buf_puts(&b, ",\"target\":");
+	hn_buf_json_string(&b, c->d->host_line);
+	hn_buf_puts(&b, "}");
+	reply(c, &b);
+}
+
+static void method_ping(const struct call *c)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "{\"uptime_ms\":%lld}",
+		      (long long)((hn_clock_ns() - c->d->started_ns) / 1000000));
+	reply(c, &b);
+}
+
+/* The dag of a request as text: `text` as it is, or `dag` written out into *hold. */
+static const char *dag_text(const struct call *c, struct hn_buf *hold)
+{
+	const struct hn_json *dag = field(c, "dag");
+
+	if (dag == NULL) {
+		return hn_json_string(field(c, "text"));
+	}
+	hn_json_write(dag, hold);
+	return hold->s;
+}
+
+static void method_submit(const struct call *c)
+{
+	struct hn_submit s = { .name = hn_json_string(field(c, "name")),
+			       .target = hn_json_string(field(c, "target")),
+			       .policy = hn_json_string(field(c, "policy")) };
+	struct hn_job *job;
+	struct hn_buf b;
+	struct hn_err err;
+	int64_t seed = 0;
+	bool shared;
+
+	hn_json_int(field(c, "trials"), &s.budget.trials);
+	hn_json_double(field(c, "seconds"), &s.budget.seconds);
+	hn_json_int(field(c, "seed"), &seed);
+	s.budget.seed = (uint64_t)seed;
+	hn_buf_init(&b);
+	s.text = dag_text(c, &b);
+	if (s.text == NULL) {
+		hn_fail(&err, HONE_E_INVALID,
+			"submit: give the workload as `dag` or `text`");
+	} else {
+		s.text_bytes = strlen(s.text);
+	}
+	if (s.text == NULL ||
+	    hn_jobs_submit(c->d, &s, c->session, &job, &shared, &err) != 0) {
+		refuse(c, &err);
+		hn_buf_fini(&b);
+		return;
+	}
+	hn_buf_reset(&b);
+	hn_buf_printf(&b, "{\"job\":\"%s\",\"workload\":\"%s\",\"shared\":%s}", job->id,
+		      job->key, shared ? "true" : "false");
+	reply(c, &b);
+}
+
+static int query_key(const struct call *c, char key[HN_KEY_BYTES], struct hn_err *err)
+{
+	const char *given = hn_json_string(field(c, "workload"));
+	const struct hn_dag *dag;
+	struct hn_arena a;
+	struct hn_buf hold;
+	const char *text;
+	int rc;
+
+	if (given != NULL) {
+		snprintf(key, HN_KEY_BYTES, "%s", given);
+		return 0;
+	}
+	hn_buf_init(&hold);
+	hn_arena_init(&a, 0);
+	text = dag_text(c, &hold);
+	if (text == NULL) {
+		rc = hn_fail(err, HONE_E_INVALID,
+			     "query: give `workload`, `dag` or `text`");
+	} else {
+		rc = hn_dag_parse("dag", text, strlen(text), 0, &a, &dag, err);
+	}
+	if (rc == 0) {
+		hn_dag_key(dag, key);
+	}
+	hn_arena_fini(&a);
+	hn_buf_fini(&hold);
+	return rc;
+}
+
+/* The canonical line of the target asked for. */
+static int query_target(const struct call *c, struct hn_buf *line, struct hn_err *err)
+{
+	const char *text = hn_json_string(field(c, "target"));
+	struct hn_arena a;
+	struct hn_target t;
+	int rc = 0;
+
+	if (text == NULL || strcmp(text, "native") == 0) {
+		hn_buf_puts(line, c->d->host_line);
+		return 0;
+	}
+	hn_arena_init(&a, 0);
+	rc = hn_target_parse(text, &a, &t, err);
+	if (rc == 0) {
+		hn_target_print(&t, line);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
+static void method_query(const struct call *c)
+{
+	char key[HN_KEY_BYTES];
+	struct hn_record best;
+	struct hn_arena a;
+	struct hn_buf line, b;
+	struct hn_err err;
+	double naive_ns = 0;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&line);
+	rc = query_key(c, key, &err);
+	if (rc == 0) {
+		rc = query_target(c, &line, &err);
+	}
+	if (rc == 0) {
+		rc = hn_db_best(c->d->db, key, line.s, &a, &best, &err);
+	}
+	if (rc == 0) {
+		rc = hn_db_get_naive(c->d->db, key, line.s, &naive_ns, &err);
+	}
+	if (rc != 0) {
+		refuse(c, &err);
+	} else {
+		hn_buf_init(&b);
+		hn_buf_printf(&b,
+			      "{\"workload\":\"%s\",\"record\":%lld,\"median_ns\":", key,
+			      (long long)best.id);
+		hn_buf_double(&b, best.median_ns);
+		hn_buf_puts(&b, ",\"naive_ns\":");
+		hn_buf_double(&b, naive_ns);
+		hn_buf_printf(&b, ",\"steps\":%s,\"target\":", best.steps);
+		hn_buf_json_string(&b, line.s);
+		hn_buf_puts(&b, "}");
+		reply(c, &b);
+	}
+	hn_buf_fini(&line);
+	hn_arena_fini(&a);
+}
+
+static void method_job_get(const struct call *c)
+{
+	struct hn_job *j = job_of(c);
+	struct hn_buf b;
+
+	if (j != NULL) {
+		hn_buf_init(&b);
+		hn_job_write(j, &b);
+		reply(c, &b);
+	}
+}
+
+static void method_job_list(const struct call *c)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, "{\"jobs\":[");
+	for (const struct hn_job *j = c->d->jobs; j != NULL; j = j->next) {
+		hn_buf_puts(&b, j != c->d->jobs ? "," : "");
+		hn_job_write(j, &b);
+	}
+	hn_buf_puts(&b, "]}");
+	reply(c, &b);
+}
+
+static void method_job_cancel(const struct call *c)
+{
+	struct hn_job *j = job_of(c);
+	bool release = false, unwanted, cancel;
+	struct hn_buf b;
+
+	if (j == NULL) {
+		return;
+	}
+	hn_json_bool(field(c, "release"), &release);
+	unwanted = hn_jobs_release(j, c->session);
+	cancel = !hn_job_ended(j) && (unwanted || !release);
+	if (cancel) {
+		hn_job_finish(j, HN_JOB_CANCELLED,
+			      "cancelled by a client; results are kept");
+	}
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "{\"job\":\"%s\",\"cancelled\":%s}", j->id,
+		      cancel ? "true" : "false");
+	reply(c, &b);
+}
+
+static void method_job_wait(const struct call *c)
+{
+	struct hn_job *j = job_of(c);
+	int64_t deadline_ms = 30000;
+
+	if (j == NULL) {
+		return;
+	}
+	if (hn_job_ended(j)) {
+		method_job_get(c);
+		return;
+	}
+	hn_json_int(field(c, "deadline_ms"), &deadline_ms);
+	hn_notify_wait(c->d, c->session, j, c->msg->id,
+		       hn_clock_ns() + deadline_ms * 1000000);
+	hn_daemon_wake(c->d);
+}
+
+static void method_subscribe(const struct call *c)
+{
+	struct hn_job *j = job_of(c);
+	uint64_t number;
+	int64_t since = 0;
+	struct hn_buf b;
+	struct hn_err err;
+
+	if (j == NULL) {
+		return;
+	}
+	number = hn_notify_subscribe(c->d, c->session, j);
+	if (number == 0) {
+		hn_fail(&err, HONE_E_QUOTA,
+			"subscribe: %d subscriptions are open on this connection",
+			HN_LIMIT_SUBSCRIPTIONS);
+		refuse(c, &err);
+		return;
+	}
+	hn_json_int(field(c, "since_seq"), &since);
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "{\"subscription\":%llu,\"job\":\"%s\",\"next_seq\":%llu}",
+		      (unsigned long long)number, j->id,
+		      (unsigned long long)j->ring.next_seq);
+	reply(c, &b);
+	hn_notify_replay(c->d, number, (uint64_t)since);
+}
+
+static void method_unsubscribe(const struct call *c)
+{
+	int64_t number = 0;
+
+	hn_json_int(field(c, "subscription"), &number);
+	hn_session_reply(c->session, c->msg->id,
+			 hn_notify_unsubscribe(c->d, c->session, (uint64_t)number)
+				 ? "{\"ended\":true}"
+				 : "{\"ended\":false}");
+}
+
+static void method_stats(const struct call *c)
+{
+	const struct hn_daemon *d = c->d;
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_buf_printf(&b,
+		      "{\"pid\":%d,\"connections\":%u,\"accepted\":%llu,\"jobs_live\":%u,"
+		      "\"records\":%lld,"
+		      "\"uptime_ms\":%lld,\"board\":",
+		      (int)getpid(), d->server.n_session,
+		      (unsigned long long)d->server.n_accepted, hn_jobs_live(d),
+		      (long long)d->n_record,
+		      (long long)((hn_clock_ns() - d->started_ns) / 1000000));
+	hn_buf_json_string(&b, d->board_name);
+	hn_buf_puts(&b, ",\"target\":");
+	hn_buf_json_string(&b, d->host_line);
+	if (d->probe_state == HN_PROBE_KNOWN) {
+		hn_buf_puts(&b, ",\"probe\":{\"fma_gflops_one\":");
+		hn_buf_double(&b, d->probe.fma_gflops_one);
+		hn_buf_puts(&b, ",\"fma_gflops_all\":");
+		hn_buf_double(&b, d->probe.fma_gflops_all);
+		hn_buf_puts(&b, ",\"memory_gb_s\":");
+		hn_buf_double(&b, d->probe.memory_gb_s);
+		hn_buf_puts(&b, "}");
+	}
+	hn_buf_puts(&b, "}");
+	reply(c, &b);
+}
+
+static void method_shutdown(const struct call *c)
+{
+	hn_session_reply(c->session, c->msg->id, "{\"stopping\":true}");
+	hn_daemon_stop(c->d, "a client asked for it");
+}
+
+static void method_rpc_discover(const struct call *c)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_msg_write_discover(&b);
+	reply(c, &b);
+}
+
+static void on_request(void *ctx, struct hn_session *session, enum hn_method m,
+		       const struct hn_msg *msg)
+{
+	static void (*const handler[])(const struct call *c) = {
+#define METHOD(id, spelling, text) method_##id,
+#include "proto/msgs.def"
+	};
+	struct call c = { .d = ctx, .session = session, .msg = msg };
+
+	if (c.d->stopping) {
+		hn_session_fault(session, msg->id, HONE_E_BUSY, "honed is stopping");
+		return;
+	}
+	handler[m](&c);
+}
+
+static void on_session_closed(void *ctx, struct hn_session *session)
+{
+	struct hn_daemon *d = ctx;
+
+	hn_notify_forget(d, session, NULL);
+	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		hn_jobs_release(j, session);
+	}
+	if (d->config.ends_with_clients && d->server.n_session == 0 && d->had_client) {
+		hn_daemon_stop(d, "the last client has gone");
+	}
+}
+
+static void on_drained(void *ctx, struct hn_session *session)
+{
+	hn_notify_drained(ctx, session);
+}
+
+const struct hn_session_ops hn_methods_ops = {
+	.request = on_request,
+	.closed = on_session_closed,
+	.drained = on_drained,
+};

@@ -1,0 +1,176 @@
+/* daemon/record.c -- results into the store, and back out of it at a warm start.
+ *
+ * A result is counted, reported and told to the policy only after its transaction is on
+ * disk: whatever a client has heard of survives kill -9.  Kernel verdicts are records
+ * too: they keep a candidate from being tried again.  Infrastructure failures are
+ * counted, never stored.
+ */
+#include "daemon/daemon.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+static bool stored(enum hn_verdict v)
+{
+	return v == HN_VERDICT_OK || hn_verdict_blames_kernel(v);
+}
+
+static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *s)
+{
+	return (struct hn_record){
+		.workload = j->key,
+		.target = j->target_line,
+		.steps = s->steps,
+		.verdict = s->verdict,
+		.detail = s->detail,
+		.median_ns = s->verdict == HN_VERDICT_OK ? s->median_ns : 0,
+		.n_sample = s->n_sample,
+		.sample_ns = s->sample_ns,
+		.build_ns = s->build_ns,
+		.run_ns = s->run_ns,
+		.unix_ms = hn_clock_unix_ms(),
+		/* The builder proves every candidate it hands on (measure.h). */
+		.proved = s->verdict == HN_VERDICT_OK,
+		.stamp = { .hone = HONE_VERSION,
+			   .codegen = "hone-build " HONE_VERSION,
+			   .board = j->daemon->board_name },
+	};
+}
+
+static void count(struct hn_job *j, const struct hn_shot *s)
+{
+	j->n_trial++;
+	j->n_verdict[s->verdict]++;
+	if (s->verdict == HN_VERDICT_OK) {
+		j->n_fail_run = j->n_infra_run = 0;
+		return;
+	}
+	j->n_fail_run = s->verdict == j->fail_class ? j->n_fail_run + 1 : 1;
+	j->n_infra_run = stored(s->verdict) ? 0 : j->n_infra_run + 1;
+	j->fail_class = s->verdict;
+}
+
+/* True when a better one is among the batch. */
+static bool take_best(struct hn_job *j)
+{
+	const struct hn_shot *best = NULL;
+
+	for (const struct hn_shot *s = j->batch.head; s != NULL; s = s->next) {
+		if (s->verdict == HN_VERDICT_OK &&
+		    (j->best_ns == 0 || s->median_ns < j->best_ns)) {
+			best = s;
+			j->best_ns = s->median_ns;
+		}
+	}
+	if (best == NULL) {
+		return false;
+	}
+	free(j->best_steps);
+	j->best_steps = strdup(best->steps);
+	hn_assert(j->best_steps != NULL);
+	return true;
+}
+
+static void report_best(struct hn_job *j)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "{\"trials\":%lld,\"best_ns\":", (long long)j->n_trial);
+	hn_buf_double(&b, j->best_ns);
+	hn_buf_puts(&b, ",\"gflops\":");
+	hn_buf_double(&b, j->workload.flops / j->best_ns);
+	hn_buf_printf(&b, ",\"steps\":%s}", j->best_steps);
+	hn_notify_event(j, HN_EVENT_best, b.s);
+	hn_buf_fini(&b);
+}
+
+void hn_job_commit(struct hn_job *j)
+{
+	struct hn_record *record = calloc(j->batch.n, sizeof(*record));
+	struct hn_shot *s;
+	struct hn_err err;
+	uint32_t n = 0;
+	bool better;
+
+	hn_assert(record != NULL);
+	for (s = j->batch.head; s != NULL; s = s->next) {
+		if (stored(s->verdict)) {
+			record[n++] = record_of(j, s);
+		}
+	}
+	j->batch_ns = 0;
+	if (n > 0 && hn_db_append(j->daemon->db, record, n, &err) != 0) {
+		free(record);
+		hn_job_fail(j, &err);
+		return;
+	}
+	free(record);
+	j->daemon->n_record += n;
+	better = take_best(j);
+	while ((s = hn_shots_pop(&j->batch)) != NULL) {
+		if (s->verdict != HN_VERDICT_OK) {
+			hn_log_line(&j->daemon->log, "info", "job %s: %s: %s", j->id,
+				    hn_verdict_name(s->verdict), s->detail);
+		}
+		count(j, s);
+		hn_shots_push(&j->told, s);
+	}
+	if (better) {
+		j->daemon->snapshot_due = true;
+		report_best(j);
+	}
+}
+
+static int on_record(void *ctx, const struct hn_record *r)
+{
+	struct hn_job *j = ctx;
+	struct hn_warm_record *w;
+
+	if ((j->n_warm_record & (j->n_warm_record + 1)) ==
+	    0) { /* full at 2^k - 1: double */
+		struct hn_warm_record *more =
+			HN_NEW_ARRAY(&j->warm_arena, struct hn_warm_record,
+				     2 * (size_t)j->n_warm_record + 2);
+
+		if (j->n_warm_record > 0) {
+			memcpy(more, j->warm, j->n_warm_record * sizeof(*more));
+		}
+		j->warm = more;
+	}
+	w = &j->warm[j->n_warm_record++];
+	w->steps = hn_arena_strdup(&j->warm_arena, r->steps);
+	w->verdict = r->verdict;
+	w->median_ns = r->median_ns;
+	j->n_verdict[r->verdict]++;
+	j->n_trial++;
+	j->n_warm++;
+	return 0;
+}
+
+int hn_job_warm(struct hn_job *j, struct hn_err *err)
+{
+	struct hn_db *db = j->daemon->db;
+	struct hn_arena scratch;
+	struct hn_record best;
+	int rc = hn_db_records(db, j->key, j->target_line, on_record, j, err);
+
+	if (rc == 0) {
+		rc = hn_db_get_naive(db, j->key, j->target_line, &j->naive_ns, err);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	hn_arena_init(&scratch, 0);
+	rc = hn_db_best(db, j->key, j->target_line, &scratch, &best, err);
+	if (rc == 0) {
+		j->best_ns = best.median_ns;
+		j->best_steps = strdup(best.steps);
+		hn_assert(j->best_steps != NULL);
+	}
+	hn_arena_fini(&scratch);
+	return rc == -HONE_E_NOT_FOUND ? 0 : rc;
+}

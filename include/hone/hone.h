@@ -1,0 +1,79 @@
+/* hone/hone.h -- libhone: ask for the best known schedule of a computation.
+ *
+ * Answers come from the store's snapshot, an immutable file that is mapped and searched
+ * in place: no daemon, no database, no search is started.  Handles are opaque; any number
+ * of threads may query one store at the same time.  C89, no dependencies in this header.
+ *
+ *     struct hone_store *store;
+ *     struct hone_answer best;
+ *     struct hone_error error;
+ *
+ *     if (hone_store_open(NULL, &store, &error) != 0 ||
+ *         hone_query_dag(store, text, strlen(text), NULL, &best, &error) != 0) {
+ *             fprintf(stderr, "%s\n", error.text);
+ *     }
+ */
+#ifndef HONE_HONE_H
+#define HONE_HONE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Answers of the functions below; 0 is success. The numbers are for ever. */
+#define HONE_NOT_FOUND (-1)
+#define HONE_QUOTA (-4)
+#define HONE_INVALID (-7)
+#define HONE_VERSION_MISMATCH (-9)
+#define HONE_PERMISSION (-10)
+#define HONE_CORRUPT (-13)
+#define HONE_IO (-16)
+
+struct hone_store;
+
+struct hone_error {
+	int code;	 /* as returned */
+	char text[1000]; /* one line: the place, what is wrong, what to do */
+};
+
+/* The fastest correct and proved schedule. Strings live as long as the store is open. */
+struct hone_answer {
+	const char *workload;	/* key: 64 hex digits */
+	const char *name;	/* what the submitter called it */
+	const char *target;	/* target line */
+	const char *steps;	/* transform steps, JSON */
+	double median_ns;	/* its time */
+	double naive_ns;	/* time of the program as written; 0 = unknown */
+	double flops;		/* floating operations of one run */
+	unsigned long n_trial;	/* candidates measured so far */
+	unsigned long n_failed; /* of which failed */
+};
+
+/* Open the store in `dir`; NULL: $HONE_HOME, $XDG_DATA_HOME/hone or ~/.local/share/hone.
+ * HONE_NOT_FOUND when nothing was ever stored there. `error` may be NULL, here and below.
+ */
+int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error *error);
+void hone_store_close(struct hone_store *store); /* NULL is fine; ends all answers */
+
+/* Number of stored answers. */
+unsigned long hone_store_count(const struct hone_store *store);
+
+/* Look up by workload key. `target` is a target line, or NULL for this machine.
+ * HONE_NOT_FOUND says which part of the key differed. */
+int hone_query_key(const struct hone_store *store, const char *workload,
+		   const char *target, struct hone_answer *ret, struct hone_error *error);
+
+/* Look up a computation, given as compute-dag/1 or in the text notation (n bytes). */
+int hone_query_dag(const struct hone_store *store, const char *text, size_t n,
+		   const char *target, struct hone_answer *ret, struct hone_error *error);
+
+/* The workload key of a computation; key has room for 65 bytes. */
+int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

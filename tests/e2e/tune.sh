@@ -1,0 +1,54 @@
+# tune.sh -- the whole path once: tune without a daemon, query, explain and replay from disk,
+# link the kernel into a C program and check its numbers.
+. "$(dirname "$0")/lib.sh"
+
+hone tune --text "$middle" --trials 24 --json >"$work/tuned" 2>"$work/progress" ||
+	die "tune: $(cat "$work/progress")"
+[ "$(field state <"$work/tuned")" = done ] || die "not done: $(cat "$work/tuned")"
+[ "$(field trials <"$work/tuned")" = 24 ] || die "trials: $(cat "$work/tuned")"
+grep -q trials "$work/progress" || die "no progress was shown"
+within 10 gone || die "the private daemon or its workers stayed"
+
+hone query --text "$middle" --json >"$work/best" || die query
+[ "$(field median_ns <"$work/best")" = "$(field best_ns <"$work/tuned")" ] ||
+	die "query and tune differ: $(cat "$work/best" "$work/tuned")"
+hone query --key "$(field workload <"$work/best")" >/dev/null || die "query by key"
+hone explain --text "$middle" | grep -q 'for ' || die "explain shows no loops"
+refused "hone: " hone query --text "$small"
+
+hone replay --text "$middle" --symbol mm256 -o "$work/kernel" >/dev/null || die replay
+for file in mm256.o mm256.h mm256.json; do
+	[ -s "$work/kernel/$file" ] || die "replay wrote no $file"
+done
+[ "$(ls -A "$work/kernel" | wc -l)" -eq 3 ] || die "replay left something: $(ls -A "$work/kernel")"
+cat >"$work/use.c" <<'END'
+#include <math.h>
+#include <stdio.h>
+#include "mm256.h"
+static float a[256][256], b[256][256], c[256][256];
+int main(void)
+{
+	for (int i = 0; i < 65536; i++) {
+		a[i / 256][i % 256] = (float)(i % 13) - 6;
+		b[i / 256][i % 256] = (float)(i % 7) - 3;
+	}
+	if (mm256(&a[0][0], &b[0][0], &c[0][0], 0) != 0) { return 2; }
+	for (int i = 0; i < 256; i++) for (int j = 0; j < 256; j++) {
+		double want = 0;
+		for (int k = 0; k < 256; k++) { want += (double)a[i][k] * b[k][j]; }
+		if (fabs(want - c[i][j]) > 1e-3) { printf("%d %d: %g %g\n", i, j, want, c[i][j]); return 1; }
+	}
+	return 0;
+}
+END
+cc -O2 -Wall -I"$HONE_SOURCE/include" -I"$work/kernel" "$work/use.c" "$work/kernel/mm256.o" \
+	-o "$work/use" -lm || die "the kernel does not link"
+"$work/use" || die "the kernel's numbers are wrong"
+
+# A second tune of the same budget has nothing left to do; of a larger one it goes on.
+hone tune --text "$middle" --trials 24 --json -q >"$work/again" || die "tune again"
+[ "$(field warm <"$work/again")" = 24 ] || die "not warm: $(cat "$work/again")"
+hone tune --text "$middle" --trials 30 --json -q >"$work/more" || die "tune on"
+[ "$(field warm <"$work/more")" = 24 ] && [ "$(field trials <"$work/more")" = 30 ] ||
+	die "does not go on: $(cat "$work/more")"
+echo ok

@@ -1,0 +1,79 @@
+# A computation in both notations, as `hone dag` shows it.
+$ hone dag --text 'mm(float32 A[4,6], float32 B[6,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }'
+mm
+  key    f2187e25c399d1467a74960ccd5fd5d928875f133d28f9b39984e1ae493fd24c
+  FLOPs  240
+  bytes  296 in arguments, 0 between
+  stage  A            placeholder float32[4,6]
+  stage  B            placeholder float32[6,5]
+  stage  C            compute     float32[4,5]
+
+Placeholder: A, B
+for i (0,4)
+  for j (0,5)
+    for k (0,6)
+      C = ...
+$ hone dag --json --text 'mm(float32 A[4,6], float32 B[6,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }'
+{"name":"mm","key":"f2187e25c399d1467a74960ccd5fd5d928875f133d28f9b39984e1ae493fd24c","flop_count":240,"arg_bytes":296,"temp_bytes":0,"stages":[{"id":"A","name":"A","kind":"placeholder","dtype":"float32","shape":[4,6]},{"id":"B","name":"B","kind":"placeholder","dtype":"float32","shape":[6,5]},{"id":"C","name":"C","kind":"compute","dtype":"float32","shape":[4,5]}],"init_preview":"Placeholder: A, B\u000afor i (0,4)\u000a  for j (0,5)\u000a    for k (0,6)\u000a      C = ...\u000a"}
+$ hone dag $HONE_SOURCE/examples/resnet50-conv.json
+resnet50-conv
+  key    6603c8365d6c62eb07eb4af50ca5720f33eafdfc64c70a1ed962d248fd410cf5
+  FLOPs  231612416
+  bytes  1394176 in arguments, 2066432 between
+  stage  data         placeholder float32[1,28,28,128]
+  stage  pad          compute     float32[1,30,30,128]
+  stage  weight       placeholder float32[3,3,128,128]
+  stage  conv2d       compute     float32[1,28,28,128]
+  stage  bias         placeholder float32[128]
+  stage  bias_add     compute     float32[1,28,28,128]
+  stage  bn_scale     placeholder float32[128]
+  stage  bn_mul       compute     float32[1,28,28,128]
+  stage  bn_offset    placeholder float32[128]
+  stage  bn_add       compute     float32[1,28,28,128]
+  stage  relu         compute     float32[1,28,28,128]
+
+Placeholder: data, weight, bias, bn_scale, bn_offset
+for h (0,30)
+  for w (0,30)
+    for c (0,128)
+      pad = ...
+for h (0,28)
+  for w (0,28)
+    for f (0,128)
+      for r (0,3)
+        for s (0,3)
+          for c (0,128)
+            conv2d = ...
+for h (0,28)
+  for w (0,28)
+    for c (0,128)
+      bias_add = ...
+for h (0,28)
+  for w (0,28)
+    for c (0,128)
+      bn_mul = ...
+for h (0,28)
+  for w (0,28)
+    for c (0,128)
+      bn_add = ...
+for h (0,28)
+  for w (0,28)
+    for c (0,128)
+      relu = ...
+# Names do not change the key; a constant, a type or the order of arguments does.
+$ hone dag --json --text 'other(float32 X[4,6], float32 Y[6,5]) -> Z { Z(a,b) +=! X(a,c) * Y(c,b) }' | grep -o '"key":"[0-9a-f]*"'
+"key":"f2187e25c399d1467a74960ccd5fd5d928875f133d28f9b39984e1ae493fd24c"
+$ hone dag --json --text 'mm(float64 A[4,6], float64 B[6,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' | grep -o '"key":"[0-9a-f]*"'
+"key":"ac31adb34ceafde2b81c00acba96cd176002bd116b73be0fa711fc963f942bfb"
+# Rank 0, a prime, a maximum.
+$ hone dag --text 'm(float32 A[13]) -> M { M() max=! A(k) }'
+m
+  key    6e484ac4df88bdd9614f5a3aa54e7da4ed93579a93a473cf9893b22abd46a111
+  FLOPs  13
+  bytes  56 in arguments, 0 between
+  stage  A            placeholder float32[13]
+  stage  M            compute     float32[]
+
+Placeholder: A
+for k (0,13)
+  M = ...

@@ -1,0 +1,27 @@
+# Each bad input is one line with the place, and an exit status above 0.
+$ printf '{"format": "compute-dag/1", "ops": [' > cut.json; hone dag cut.json
+hone: cut.json:1:37: the text ends here, but the '[' of 1:36 is still open (is the file cut short?)
+[17]
+$ echo '{"format":"compute-dag/1","ops":[{"kind":"placeholder","id":"A","shape":[4],"dtype":"float32"},{"kind":"compute","id":"B","name":"B","shape":[4],"dtype":["float32"],"axes":[["i",0,4]],"reduce_axes":[],"body":[["frobnicate",["load","A",["var","i"]]]]}],"inputs_outputs":["A","B"]}' > node.json; hone dag node.json
+hone: node.json: ops[1] (B).body[0]: unknown node 'frobnicate'
+[17]
+$ sed 's/frobnicate",\(.*\)\]\]\]}\]/neg"]]}]/; s/\["neg"\]/["load","A",["add",["var","i"],["int",1,"int32"]]]/' node.json > bounds.json; hone dag bounds.json
+hone: bounds.json: ops[1] (B).body[0].load(A) index 0: reaches 4, the extent is 4: correct the index or guard the load with "if"
+[17]
+$ sed 's/\["frobnicate",\["load","A",\["var","i"\]\]\]/["load","B",["var","i"]]/' node.json > cycle.json; hone dag cycle.json
+hone: cycle.json: ops[1] (B).body[0]: load: the op reads itself (a cycle)
+[17]
+$ sed 's/\["frobnicate",\["load","A",\["var","i"\]\]\]/["load","A",["var","i"]]/; s/\[4\]/[0]/; s/0,4/0,0/' node.json > zero.json; hone dag zero.json
+hone: zero.json: ops[0] (A): shape[0]: extent 0, at least 1 is needed
+[17]
+$ hone dag --text 'm(float32 A[1099511627776]) -> B { B(i) = A(i) }' 2>&1 | sed 's/, the limit is.*//'
+hone: --text:1:11: ops[0] (A): the tensor needs 4 TiB (4398046511104 bytes)
+$ hone dag --text 'm(float32 A[4]) -> B { B(i) = A(i) * q }'
+hone: --text:1:38: index 'q' is bound by nothing: it is not on the left, and '=' does not reduce (+=! does)
+[17]
+$ hone dag --text 'm(float32 A[4]) -> B { B(i,z) = A(i) }'
+hone: --text:1:28: index 'z' has no size: no load tells; state it with `where z in 0:n`
+[17]
+$ hone dag missing.json
+hone: missing.json: cannot open: No such file or directory
+[11]

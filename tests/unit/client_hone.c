@@ -1,0 +1,145 @@
+/* libhone: answers from a snapshot, misses that say why, a header that C89 takes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "db/snapshot.h"
+#include "hone/hone.h"
+#include "target/target.h"
+
+static const char text[] =
+	"mm(float32 A[4,8], float32 B[8,4]) -> C { C(i,j) +=! A(i,k) * B(k,j) }";
+static const char other[] =
+	"mm(float32 A[4,8], float32 B[8,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }";
+static char dir[64];
+
+static int set_up(void **state)
+{
+	char key[65], path[96];
+	struct hn_snapshot_entry e;
+	struct hn_target host;
+	struct hn_buf b, line;
+	struct hn_arena a;
+	struct hn_err err;
+	int rc;
+
+	(void)state;
+	strcpy(dir, "/tmp/hone-lib-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(hone_workload_key(text, strlen(text), key, NULL), 0);
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &host);
+	hn_buf_init(&line);
+	hn_target_print(&host, &line);
+	e = (struct hn_snapshot_entry){
+		.workload = { .key = key, .name = "mm", .dag_json = "{}", .flops = 256 },
+		.best = { .workload = key,
+			  .target = line.s,
+			  .steps = "[]",
+			  .detail = "",
+			  .verdict = HN_VERDICT_OK,
+			  .median_ns = 12.5,
+			  .proved = true,
+			  .stamp = { "h", "c", "b" } },
+		.naive_ns = 100,
+		.n_trial = 7,
+		.n_failed = 2
+	};
+	hn_buf_init(&b);
+	hn_snapshot_write(&e, 1, &b);
+	snprintf(path, sizeof(path), "%s/best.snapshot", dir);
+	rc = hn_file_replace(path, b.s, b.n, &err);
+	hn_buf_fini(&b);
+	hn_buf_fini(&line);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+static int tear_down(void **state)
+{
+	char command[96];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+static void test_queries(void **state)
+{
+	struct hone_store *store;
+	struct hone_answer best;
+	struct hone_error error;
+	char key[65];
+
+	(void)state;
+	assert_int_equal(hone_store_open(dir, &store, &error), 0);
+	assert_int_equal(hone_store_count(store), 1);
+	assert_int_equal(hone_query_dag(store, text, strlen(text), NULL, &best, &error),
+			 0);
+	assert_true(best.median_ns == 12.5 && best.naive_ns == 100 && best.flops == 256);
+	assert_int_equal(best.n_trial, 7);
+	assert_int_equal(best.n_failed, 2);
+	assert_string_equal(best.steps, "[]");
+	assert_int_equal(hone_workload_key(text, strlen(text), key, NULL), 0);
+	assert_string_equal(best.workload, key);
+	assert_int_equal(hone_query_key(store, key, "native", &best, &error), 0);
+	assert_int_equal(hone_query_dag(store, other, strlen(other), NULL, &best, &error),
+			 HONE_NOT_FOUND);
+	assert_true(strlen(error.text) > 10);
+	assert_int_equal(hone_query_key(store, key, "cpu -num_cores=77", &best, &error),
+			 HONE_NOT_FOUND);
+	assert_non_null(strstr(error.text, "target"));
+	assert_int_equal(hone_query_key(store, key, "toaster", &best, &error),
+			 HONE_INVALID);
+	assert_int_equal(hone_query_dag(store, "f(", 2, NULL, &best, &error),
+			 HONE_INVALID);
+	assert_int_equal(hone_query_dag(store, "f(", 2, NULL, &best, NULL), HONE_INVALID);
+	hone_store_close(store);
+	hone_store_close(NULL);
+}
+
+static void test_no_store(void **state)
+{
+	struct hone_store *store;
+	struct hone_error error;
+	char path[96];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/none", dir);
+	assert_int_equal(hone_store_open(path, &store, &error), HONE_NOT_FOUND);
+	snprintf(path, sizeof(path), "%s/best.snapshot", dir);
+	assert_int_equal(hn_file_replace(path, "garbage", 7, NULL), 0);
+	assert_int_equal(hone_store_open(dir, &store, &error), HONE_CORRUPT);
+}
+
+static void test_c89(void **state)
+{
+	char command[400];
+
+	(void)state;
+	if (system("cc --version >/dev/null 2>&1") != 0) {
+		skip();
+	}
+	snprintf(command, sizeof(command),
+		 "echo '#include \"hone/hone.h\"' | cc -std=c89 -pedantic-errors -Wall "
+		 "-Werror "
+		 "-fsyntax-only -I%s/include -x c -",
+		 HONE_SOURCE_DIR);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_queries, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_store, set_up, tear_down),
+		cmocka_unit_test(test_c89),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
