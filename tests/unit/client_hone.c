@@ -128,7 +128,7 @@ static void test_c89(void **state)
 	snprintf(command, sizeof(command),
 		 "echo '#include \"hone/hone.h\"' | cc -std=c89 -pedantic-errors -Wall "
 		 "-Werror "
-		 "-fsyntax-only -I%s/include -x c -",
+		 "-fsyntax-only -I'%s/include' -x c -",
 		 HONE_SOURCE_DIR);
 	assert_int_equal(system(command), 0);
 }
