@@ -15,6 +15,7 @@
 #ifndef HONE_KERNEL_H
 #define HONE_KERNEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
