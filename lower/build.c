@@ -1,0 +1,132 @@
+/* lower/build.c -- from a history of steps to an object file.  Requests are hostile:
+ * whatever is wrong with one is told as a verdict.  See build.h. */
+#include "lower/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define PROVE_LIMIT_MS 10000
+
+static const struct {
+	const char *name;
+	enum hn_plant plant;
+} plants[] = {
+	{ "", HN_PLANT_NONE },
+	{ "hang", HN_PLANT_HANG },
+	{ "oob", HN_PLANT_OUT_OF_BOUNDS },
+	{ "div0", HN_PLANT_DIVIDE_BY_ZERO },
+	{ "wrong", HN_PLANT_WRONG_RESULT },
+};
+
+static int find_plant(const struct hn_builder *b, const char *name, enum hn_plant *ret,
+		      struct hn_err *err)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(plants); i++) {
+		if (strcmp(plants[i].name, name) != 0) {
+			continue;
+		}
+		if (i > 0 && !b->hooks) {
+			return hn_fail(
+				err, HONE_E_PERMISSION,
+				"plant: only a builder started with HONE_TEST_HOOKS=1 "
+				"plants faults");
+		}
+		*ret = plants[i].plant;
+		return 0;
+	}
+	return hn_fail(err, HONE_E_INVALID, "plant: unknown fault '%.60s'", name);
+}
+
+static int check_symbol(const char *s, struct hn_err *err)
+{
+	size_t n = strlen(s);
+	bool good = n > 0 && n <= 200 && !(s[0] >= '0' && s[0] <= '9');
+
+	for (size_t i = 0; i < n && good; i++) {
+		good = (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+		       (s[i] >= '0' && s[i] <= '9') || s[i] == '_';
+	}
+	return good ? 0
+		    : hn_fail(err, HONE_E_INVALID, "symbol '%.60s' is not a C identifier",
+			      s);
+}
+
+static int ready_emitter(struct hn_builder *b, const char *line, struct hn_arena *a,
+			 struct hn_err *err)
+{
+	struct hn_target target;
+
+	if (b->emitter && strcmp(b->target, line) == 0) {
+		return 0;
+	}
+	int rc = hn_target_parse(line, a, &target, err);
+
+	if (rc) {
+		return rc;
+	}
+	hn_emitter_free(b->emitter);
+	free(b->target);
+	b->emitter = NULL;
+	b->target = strdup(line);
+	return hn_emitter_new(&target, &b->emitter, err);
+}
+
+/* The loop tree that is asked for. */
+static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
+		     const struct hn_dag **ret_dag, const struct hn_looptree **ret,
+		     struct hn_err *err)
+{
+	const struct hn_trace *trace;
+	const struct hn_state *state;
+	int rc = hn_dag_parse("dag", r->dag, r->dag_bytes, 0, a, ret_dag, err);
+
+	if (rc) {
+		return rc;
+	}
+	state = hn_state_init(*ret_dag, a);
+	if (!r->naive) {
+		rc = hn_trace_parse("steps", r->steps, r->steps_bytes, a, &trace, err);
+		if (rc == 0 && !hn_trace_complete(trace)) {
+			rc = hn_fail(err, HONE_E_INVALID,
+				     "steps: a decision is still open");
+		}
+		rc = rc ? rc : hn_state_replay(*ret_dag, trace, a, &state, err);
+	}
+	return rc ? rc : hn_looptree_build(state, a, ret, err);
+}
+
+void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
+	      struct hn_build_answer *ans)
+{
+	struct hn_emit_options options = r->options;
+	int64_t start = hn_clock_ns();
+	int rc = find_plant(b, r->plant, &options.plant, &ans->why);
+
+	options.symbol = r->symbol;
+	options.scalar = r->naive;
+	ans->verdict = HN_VERDICT_BUILD_FAIL;
+	rc = rc ? rc : check_symbol(r->symbol, &ans->why);
+	rc = rc ? rc : ready_emitter(b, r->target, a, &ans->why);
+	rc = rc ? rc : make_tree(r, a, &ans->dag, &ans->tree, &ans->why);
+	if (rc) {
+		return;
+	}
+	if (r->prove && !r->naive) {
+		int64_t before = hn_clock_ns();
+		enum hn_verdict v = hn_legal_check(ans->tree, PROVE_LIMIT_MS, &ans->why);
+
+		ans->prove_ns = hn_clock_ns() - before;
+		if (v != HN_VERDICT_OK) {
+			ans->verdict = v;
+			return;
+		}
+	}
+	rc = hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
+	ans->build_ns = hn_clock_ns() - start - ans->prove_ns;
+	if (rc == 0) {
+		ans->verdict = HN_VERDICT_OK;
+		ans->why.msg[0] = '\0';
+	}
+}

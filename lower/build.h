@@ -1,0 +1,41 @@
+/* lower/build.h -- one request of hone-build, from text to object: shared by the worker
+ * (build_worker.c) and the command (build_main.c).
+ */
+#ifndef HN_LOWER_BUILD_H
+#define HN_LOWER_BUILD_H
+
+#include "lower/lower.h"
+
+/* What is asked for. Strings are borrowed. */
+struct hn_build_request {
+	const char *dag, *steps, *target, *symbol, *plant;
+	size_t dag_bytes, steps_bytes;
+	bool naive, prove;
+	struct hn_emit_options options;
+};
+
+struct hn_build_answer {
+	enum hn_verdict verdict;
+	struct hn_err why; /* "" when OK */
+	const struct hn_dag *dag;
+	const struct hn_looptree *tree; /* NULL when it could not be built */
+	struct hn_artefact artefact;
+	int64_t build_ns, prove_ns;
+};
+
+/* The emitter is kept between requests for the same target. */
+struct hn_builder {
+	struct hn_emitter *emitter;
+	char *target;
+	bool hooks;
+};
+
+/* Replay, prove, emit.  Never fails: what is wrong is the answer's verdict and reason.
+ * Everything the answer points to lives in `a` or is borrowed from the request. */
+void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
+	      struct hn_build_answer *ans);
+
+/* Frames on descriptors 0 and 1 until the other side closes; an exit status. */
+int hn_build_serve(struct hn_builder *b);
+
+#endif

@@ -1,0 +1,192 @@
+/* lower/build_worker.c -- hone-build as a worker: frames on descriptors 0 and 1
+ * (measure/measure.h), one request at a time, HELLO first, until the other side closes.
+ *
+ * Wall clock and memory are the parent's to limit; isl is bounded by hn_legal_check's own
+ * clock.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "lower/build.h"
+#include "proto/frame.h"
+
+#define ARENA_BYTES ((size_t)1 << 30)
+
+static int get_string(const struct hn_json *j, const char *key, const char *fallback,
+		      const char **ret, struct hn_err *err)
+{
+	const struct hn_json *v = hn_json_get(j, key);
+	const char *s = v ? hn_json_string(v) : fallback;
+
+	if (!s) {
+		return hn_fail(err, HONE_E_INVALID, "request: '%s' must be a string",
+			       key);
+	}
+	*ret = s;
+	return 0;
+}
+
+static int get_bool(const struct hn_json *j, const char *key, bool *ret,
+		    struct hn_err *err)
+{
+	const struct hn_json *v = hn_json_get(j, key);
+
+	if (v && !hn_json_bool(v, ret)) {
+		return hn_fail(err, HONE_E_INVALID, "request: '%s' must be true or false",
+			       key);
+	}
+	return 0;
+}
+
+/* A member that is JSON itself, or its text as a string. Appended to buf. */
+static int get_text(const struct hn_json *j, const char *key, struct hn_buf *buf,
+		    struct hn_err *err)
+{
+	const struct hn_json *v = hn_json_get(j, key);
+
+	if (!v) {
+		return hn_fail(err, HONE_E_INVALID, "request: no '%s'", key);
+	}
+	if (hn_json_string(v)) {
+		hn_buf_puts(buf, hn_json_string(v));
+	} else {
+		hn_json_write(v, buf);
+	}
+	return buf->failed ? hn_fail(err, HONE_E_NOMEM, "request: no memory") : 0;
+}
+
+static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_buf *steps,
+			struct hn_build_request *ret, struct hn_err *err)
+{
+	int rc = get_text(j, "dag", dag, err);
+
+	ret->prove = true;
+	rc = rc ? rc : get_string(j, "target", "native", &ret->target, err);
+	rc = rc ? rc : get_string(j, "symbol", "hone_kernel", &ret->symbol, err);
+	rc = rc ? rc : get_string(j, "plant", "", &ret->plant, err);
+	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
+	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);
+	if (rc == 0 && !ret->naive) {
+		rc = get_text(j, "steps", steps, err);
+	}
+	ret->dag = dag->s;
+	ret->dag_bytes = dag->n;
+	ret->steps = steps->s;
+	ret->steps_bytes = steps->n;
+	return rc;
+}
+
+static int send_answer(uint64_t request, const struct hn_build_answer *ans)
+{
+	struct hn_frame f = { .type = HN_FRAME_BUILT, .request = request };
+	struct hn_buf json;
+	struct hn_err err;
+
+	hn_buf_init(&json);
+	hn_buf_printf(&json,
+		      "{\"verdict\":\"%s\",\"detail\":", hn_verdict_name(ans->verdict));
+	hn_buf_json_string(&json, ans->why.msg);
+	hn_buf_printf(&json,
+		      ",\"build_ns\":%lld,\"prove_ns\":%lld,\"shared_bytes\":%llu,"
+		      "\"per_worker_bytes\":%llu}",
+		      (long long)ans->build_ns, (long long)ans->prove_ns,
+		      (unsigned long long)ans->artefact.shared_bytes,
+		      (unsigned long long)ans->artefact.per_worker_bytes);
+	f.json = json.s;
+	f.json_bytes = (uint32_t)json.n;
+	if (ans->verdict == HN_VERDICT_OK) {
+		f.blob = ans->artefact.object;
+		f.blob_bytes = (uint32_t)ans->artefact.object_bytes;
+	}
+	int rc = hn_frame_send(STDOUT_FILENO, &f, &err);
+
+	hn_buf_fini(&json);
+	return rc;
+}
+
+static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
+{
+	struct hn_build_answer ans = { .verdict = HN_VERDICT_BUILD_FAIL };
+	struct hn_build_request r = { 0 };
+	struct hn_json *json = NULL;
+	struct hn_buf dag, steps;
+	struct hn_arena a;
+	int rc = 0;
+
+	hn_buf_init(&dag);
+	hn_buf_init(&steps);
+	hn_arena_init(&a, ARENA_BYTES);
+	if (f->type != HN_FRAME_BUILD) {
+		rc = hn_fail(&ans.why, HONE_E_INVALID,
+			     "a builder takes BUILD, not frame type %u", f->type);
+	}
+	rc = rc ? rc
+		: hn_json_parse("request", f->json, f->json_bytes, NULL, &json, &ans.why);
+	rc = rc ? rc : read_request(json, &dag, &steps, &r, &ans.why);
+	if (rc == 0) {
+		hn_build(b, &r, &a, &ans);
+	}
+	if (ans.artefact.object_bytes > HN_FRAME_MAX_BLOB) {
+		ans.verdict = HN_VERDICT_OVER_LIMIT;
+		hn_fail(&ans.why, HONE_E_QUOTA, "the object is larger than %u bytes",
+			HN_FRAME_MAX_BLOB);
+	}
+	rc = send_answer(f->request, &ans);
+	hn_json_free(json);
+	hn_buf_fini(&dag);
+	hn_buf_fini(&steps);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+static int say_hello(struct hn_err *err)
+{
+	struct hn_frame f = { .type = HN_FRAME_HELLO };
+	struct hn_target host;
+	struct hn_arena a;
+	struct hn_buf json, line;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&json);
+	hn_buf_init(&line);
+	hn_target_host(&a, &host);
+	hn_target_print(&host, &line);
+	hn_buf_printf(&json, "{\"worker\":\"build\",\"version\":\"%s\",\"target\":",
+		      HONE_VERSION);
+	hn_buf_json_string(&json, line.s);
+	hn_buf_putc(&json, '}');
+	f.json = json.s;
+	f.json_bytes = (uint32_t)json.n;
+	int rc = hn_frame_send(STDOUT_FILENO, &f, err);
+
+	hn_buf_fini(&json);
+	hn_buf_fini(&line);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+int hn_build_serve(struct hn_builder *b)
+{
+	struct hn_err err = { 0 };
+	struct hn_buf buf;
+	int rc;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a compile under way outlives nobody */
+	rc = say_hello(&err);
+	hn_buf_init(&buf);
+	while (rc == 0) {
+		struct hn_frame f;
+
+		hn_buf_reset(&buf);
+		rc = hn_frame_recv(STDIN_FILENO, &buf, &f, &err);
+		rc = rc ? rc : serve_frame(b, &f);
+	}
+	hn_buf_fini(&buf);
+	if (rc < 0 && rc != -HONE_E_IO) {
+		fprintf(stderr, "hone-build: %s\n", err.msg);
+	}
+	return rc == 1 ? 0 : 1;
+}
