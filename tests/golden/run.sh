@@ -3,7 +3,7 @@
 #
 # A .t file is a transcript: a line that begins with "$ " is a command, the lines after it, up to
 # the next command, are what it prints (standard output and error together), and a last line
-# "[N]" is its exit status when that is not 0.  Lines that begin with "#" are comments.
+# "[N]" is its exit status when that is not 0.  Lines that begin with "# " are comments.
 # Commands run in an empty folder with hone's programs on PATH and $HONE_SOURCE set.
 # --bless rewrites the file with what the commands print now: review the diff.
 set -u
@@ -34,7 +34,7 @@ for file in "$@"; do
 			rc=$?
 			[ "$rc" -eq 0 ] || printf '[%d]\n' "$rc" >> "$work/got"
 			;;
-		'#'*)
+		'# '*)
 			printf '%s\n' "$line" >> "$work/got"
 			;;
 		esac
