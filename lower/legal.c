@@ -1,52 +1,29 @@
 /* lower/legal.c -- exact legality of a loop tree (tier T1).
  *
- * Invariants proved, each by one function below, all on the model of poly.h:
- *   1. bounds     no access leaves the buffer that holds its tensor, and nothing outside
- * an op's domain is computed;
- *   2. coverage   every element that is read (or is an output) has been computed: all its
- *                 points, and each point of a reduction exactly once per lifetime;
- *   3. order      init before update before consumer, producer before consumer;
- *   4. sequence   a combiner that is not known to be associative and commutative keeps
- * the order of the naive program;
- *   5. concurrent loops (parallel, vector) carry no dependence.
- * The tree is legal if and only if these hold for the over-approximated accesses: a tree
- * that is refused may be legal where an access is not quasi-affine, never the other way
- * round.
+ * Invariants proved, each by a function of its own, all on the model of poly.h:
+ *   1. bounds      no access leaves the buffer that holds its tensor, and nothing outside an
+ *                  op's domain is computed;
+ *   2. coverage    every element that is read (or is an output) has been computed: all its
+ *                  points, and each point of a reduction exactly once per lifetime;
+ *   3. order       init before update before consumer, producer before consumer;
+ *   4. sequence    a combiner that is not known to be associative and commutative keeps the
+ *                  order of the naive program;
+ *   5. concurrency parallel and vector loops carry no dependence (legal_loops.c).
+ * What holds for the over-approximated accesses holds for the real ones: a tree that is
+ * refused may be legal where an access is not quasi-affine, never the other way round.
  */
-#include "lower/lower.h"
+#include "lower/legal_int.h"
 
 #include <inttypes.h>
 #include <isl/ctx.h>
 #include <isl/options.h>
 #include <isl/space.h>
 
-#include "lower/poly.h"
 #include "lower/watchdog.h"
-
-struct checker {
-	struct hn_poly poly;
-	struct hn_arena arena;
-	struct hn_err *err;
-	bool illegal;
-};
-
-static const struct hn_op *op_of(const struct checker *c, int32_t op)
-{
-	return c->poly.tree->dag->op[op];
-}
-
-/* Records the first refusal. */
-#define REFUSE(c, ...)                                                                   \
-	do {                                                                             \
-		if (!(c)->illegal) {                                                     \
-			(void)hn_fail((c)->err, HONE_E_INVALID, __VA_ARGS__);            \
-			(c)->illegal = true;                                             \
-		}                                                                        \
-	} while (0)
 
 /* 1. Bounds. */
 
-static isl_set *buffer_box(struct checker *c, int32_t op)
+static isl_set *buffer_box(struct hn_legal *c, int32_t op)
 {
 	const struct hn_buffer *buffer = &c->poly.tree->buffer[op];
 	struct hn_buf text;
@@ -67,26 +44,26 @@ static isl_set *buffer_box(struct checker *c, int32_t op)
 	return box;
 }
 
-static void check_slot(struct checker *c, isl_map *slot, int32_t op,
+static void check_slot(struct hn_legal *c, isl_map *slot, int32_t op,
 		       const struct hn_poly_stmt *s, const char *what)
 {
 	isl_set *touched = isl_map_range(isl_map_copy(slot));
 	isl_set *box = buffer_box(c, op);
 
 	if (isl_set_is_subset(touched, box) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): %s outside the buffer that holds %s",
-		       s->node->stage, op_of(c, s->node->stage)->name, what,
-		       op_of(c, op)->name);
+		HN_REFUSE(c, "stage %d (%s): %s outside the buffer that holds %s",
+			  s->node->stage, hn_legal_op(c, s->node->stage)->name, what,
+			  hn_legal_op(c, op)->name);
 	}
 	isl_set_free(touched);
 	isl_set_free(box);
 }
 
 /* { T[x] : x within the op's shape }; with_reduce appends the reduction axes. */
-static isl_set *whole_tensor(struct checker *c, int32_t op, uint32_t n_before,
+static isl_set *whole_tensor(struct hn_legal *c, int32_t op, uint32_t n_before,
 			     bool with_reduce)
 {
-	const struct hn_op *o = op_of(c, op);
+	const struct hn_op *o = hn_legal_op(c, op);
 	uint32_t n = o->n_spatial + (with_reduce ? o->n_reduce : 0);
 	struct hn_buf text;
 	isl_set *set;
@@ -109,7 +86,7 @@ static isl_set *whole_tensor(struct checker *c, int32_t op, uint32_t n_before,
 	return set;
 }
 
-static void check_domain(struct checker *c, const struct hn_poly_stmt *s)
+static void check_domain(struct hn_legal *c, const struct hn_poly_stmt *s)
 {
 	int32_t op = s->node->stage;
 	uint32_t n_before =
@@ -118,14 +95,14 @@ static void check_domain(struct checker *c, const struct hn_poly_stmt *s)
 	isl_set *domain = whole_tensor(c, op, n_before, false);
 
 	if (isl_set_is_subset(written, domain) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): computes points outside its domain", op,
-		       op_of(c, op)->name);
+		HN_REFUSE(c, "stage %d (%s): computes points outside its domain", op,
+			  hn_legal_op(c, op)->name);
 	}
 	isl_set_free(written);
 	isl_set_free(domain);
 }
 
-static void check_bounds(struct checker *c)
+static void check_bounds(struct hn_legal *c)
 {
 	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
 		const struct hn_poly_stmt *s = &c->poly.stmt[i];
@@ -140,7 +117,7 @@ static void check_bounds(struct checker *c)
 
 /* 2. Coverage. */
 
-static bool is_output(const struct checker *c, int32_t op)
+static bool is_output(const struct hn_legal *c, int32_t op)
 {
 	const struct hn_dag *dag = c->poly.tree->dag;
 
@@ -153,7 +130,7 @@ static bool is_output(const struct checker *c, int32_t op)
 }
 
 /* Everything of `op` that somebody reads or that leaves the kernel; NULL when nothing. */
-static isl_set *needed_elements(struct checker *c, int32_t op)
+static isl_set *needed_elements(struct hn_legal *c, int32_t op)
 {
 	isl_set *needed = is_output(c, op) ? whole_tensor(c, op, 0, false) : NULL;
 
@@ -173,20 +150,20 @@ static isl_set *needed_elements(struct checker *c, int32_t op)
 	return needed;
 }
 
-static void check_written(struct checker *c, const struct hn_poly_stmt *s,
+static void check_written(struct hn_legal *c, const struct hn_poly_stmt *s,
 			  isl_set *needed)
 {
 	isl_set *written = isl_map_range(isl_map_copy(s->write));
 	const char *what = s->node->stmt == HN_STMT_INIT ? "initialised" : "computed";
 
 	if (isl_set_is_subset(needed, written) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): an element is read that has not been %s",
-		       s->node->stage, op_of(c, s->node->stage)->name, what);
+		HN_REFUSE(c, "stage %d (%s): an element is read that has not been %s",
+			  s->node->stage, hn_legal_op(c, s->node->stage)->name, what);
 	}
 	isl_set_free(written);
 }
 
-static void check_reduced(struct checker *c, const struct hn_poly_stmt *s,
+static void check_reduced(struct hn_legal *c, const struct hn_poly_stmt *s,
 			  isl_set *needed)
 {
 	int32_t op = s->node->stage;
@@ -194,24 +171,24 @@ static void check_reduced(struct checker *c, const struct hn_poly_stmt *s,
 		hn_poly_dims(&c->poly, s, hn_poly_lifetime(c->poly.tree, op, s));
 	isl_set *points = isl_map_range(isl_map_copy(s->point));
 	isl_set *all = isl_set_add_dims(isl_set_copy(needed), isl_dim_set,
-					op_of(c, op)->n_reduce);
+					hn_legal_op(c, op)->n_reduce);
 	isl_set *box = whole_tensor(c, op, n_before, true);
 
 	all = isl_set_set_tuple_id(all, isl_set_get_tuple_id(points));
 	all = isl_set_intersect(all, box);
 	if (isl_set_is_subset(all, points) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): a point of its reduction is left out", op,
-		       op_of(c, op)->name);
+		HN_REFUSE(c, "stage %d (%s): a point of its reduction is left out", op,
+			  hn_legal_op(c, op)->name);
 	}
 	isl_set_free(all);
 	isl_set_free(points);
 	if (!c->illegal && isl_map_is_injective(s->point) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): a point of its reduction is counted twice", op,
-		       op_of(c, op)->name);
+		HN_REFUSE(c, "stage %d (%s): a point of its reduction is counted twice",
+			  op, hn_legal_op(c, op)->name);
 	}
 }
 
-static void check_coverage(struct checker *c)
+static void check_coverage(struct hn_legal *c)
 {
 	const struct hn_dag *dag = c->poly.tree->dag;
 
@@ -238,12 +215,12 @@ static void check_coverage(struct checker *c)
 			}
 		}
 		if (needed && n_writer == 0) {
-			REFUSE(c, "stage %u (%s): read but never computed", op,
-			       dag->op[op]->name);
+			HN_REFUSE(c, "stage %u (%s): read but never computed", op,
+				  dag->op[op]->name);
 		}
 		if (needed && dag->op[op]->reduce && n_init == 0) {
-			REFUSE(c, "stage %u (%s): its reduction is never initialised", op,
-			       dag->op[op]->name);
+			HN_REFUSE(c, "stage %u (%s): its reduction is never initialised",
+				  op, dag->op[op]->name);
 		}
 		isl_set_free(needed);
 	}
@@ -261,7 +238,7 @@ static isl_map *first_dims(isl_map *m, uint32_t n_common)
 	return isl_map_reset_tuple_id(project, isl_dim_in);
 }
 
-static void check_before(struct checker *c, const struct hn_poly_stmt *x,
+static void check_before(struct hn_legal *c, const struct hn_poly_stmt *x,
 			 isl_map *x_element, const struct hn_poly_stmt *y,
 			 isl_map *y_element)
 {
@@ -281,15 +258,15 @@ static void check_before(struct checker *c, const struct hn_poly_stmt *x,
 	wrong = before ? isl_map_lex_gt(isl_space_domain(isl_map_get_space(pairs)))
 		       : isl_map_lex_ge(isl_space_domain(isl_map_get_space(pairs)));
 	if (isl_map_is_disjoint(pairs, wrong) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): used by stage %d (%s) before it is complete",
-		       op, op_of(c, op)->name, y->node->stage,
-		       op_of(c, y->node->stage)->name);
+		HN_REFUSE(c, "stage %d (%s): used by stage %d (%s) before it is complete",
+			  op, hn_legal_op(c, op)->name, y->node->stage,
+			  hn_legal_op(c, y->node->stage)->name);
 	}
 	isl_map_free(pairs);
 	isl_map_free(wrong);
 }
 
-static void check_order(struct checker *c)
+static void check_order(struct hn_legal *c)
 {
 	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
 		const struct hn_poly_stmt *x = &c->poly.stmt[i];
@@ -314,9 +291,9 @@ static void check_order(struct checker *c)
 /* 4. Sequence.  For combiners that may not be reordered: no two updates of one element
  * run against the lexicographic order of their reduction points. */
 
-static void check_sequence(struct checker *c, const struct hn_poly_stmt *s)
+static void check_sequence(struct hn_legal *c, const struct hn_poly_stmt *s)
 {
-	uint32_t n_reduce = op_of(c, s->node->stage)->n_reduce;
+	uint32_t n_reduce = hn_legal_op(c, s->node->stage)->n_reduce;
 	uint32_t n_point = (uint32_t)isl_map_dim(s->point, isl_dim_out);
 	isl_map *reduction = isl_map_project_out(isl_map_copy(s->point), isl_dim_out, 0,
 						 n_point - n_reduce);
@@ -333,150 +310,25 @@ static void check_sequence(struct checker *c, const struct hn_poly_stmt *s)
 	pairs = isl_map_intersect(
 		pairs, isl_map_lex_lt(isl_space_domain(isl_map_get_space(pairs))));
 	if (isl_map_is_empty(pairs) == isl_bool_false) {
-		REFUSE(c, "stage %d (%s): its combiner may not be reordered",
-		       s->node->stage, op_of(c, s->node->stage)->name);
+		HN_REFUSE(c, "stage %d (%s): its combiner may not be reordered",
+			  s->node->stage, hn_legal_op(c, s->node->stage)->name);
 	}
 	isl_map_free(pairs);
 }
 
-static void check_sequences(struct checker *c)
+static void check_sequences(struct hn_legal *c)
 {
 	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
 		const struct hn_poly_stmt *s = &c->poly.stmt[i];
 
 		if (s->node->stmt == HN_STMT_UPDATE && s->point &&
-		    op_of(c, s->node->stage)->reduce->kind == HN_COMBINE_GENERAL) {
+		    hn_legal_op(c, s->node->stage)->reduce->kind == HN_COMBINE_GENERAL) {
 			check_sequence(c, s);
 		}
 	}
 }
 
-/* 5. Concurrent loops.  Within one iteration of the loops outside, every element that is
- * written is touched by one iteration only. */
-
-/* { [element, outer loops] -> [v] } of one access of s under its loop at depth `depth`.
- */
-static isl_map *touching_iterations(const struct checker *c, const struct hn_poly_stmt *s,
-				    isl_map *element, uint32_t depth)
-{
-	uint32_t first = hn_poly_dims(&c->poly, s, depth);
-	uint32_t end = hn_poly_dims(&c->poly, s, depth + 1);
-	isl_set *domain = isl_map_domain(isl_map_copy(element));
-	isl_map *loops = isl_set_identity(isl_set_copy(domain));
-	uint32_t n = (uint32_t)isl_map_dim(loops, isl_dim_out);
-	isl_map *outer;
-	isl_map *v;
-
-	loops = isl_map_reset_tuple_id(loops, isl_dim_out);
-	v = isl_map_project_out(isl_map_copy(loops), isl_dim_out, end, n - end);
-	v = isl_map_project_out(v, isl_dim_out, 0, first);
-	outer = isl_map_project_out(loops, isl_dim_out, first, n - first);
-	isl_set_free(domain);
-	return isl_map_apply_domain(
-		v, isl_map_flat_range_product(isl_map_copy(element), outer));
-}
-
-static int depth_of(const struct hn_poly_stmt *s, const struct hn_node *loop)
-{
-	for (uint32_t i = 0; i < s->n_loop; i++) {
-		if (s->loop[i] == loop) {
-			return (int)i;
-		}
-	}
-	return -1;
-}
-
-static isl_map *unite(isl_map *all, isl_map *more)
-{
-	return all ? isl_map_union(all, more) : more;
-}
-
-/* Accesses to op's buffer under `loop`: writes and all. NULL where there are none. */
-static void gather_touches(struct checker *c, const struct hn_node *loop, int32_t op,
-			   isl_map **ret_writes, isl_map **ret_all)
-{
-	*ret_writes = NULL;
-	*ret_all = NULL;
-	for (uint32_t i = 0; i < c->poly.n_stmt; i++) {
-		const struct hn_poly_stmt *s = &c->poly.stmt[i];
-		int depth = depth_of(s, loop);
-
-		if (depth < 0) {
-			continue;
-		}
-		if (s->node->stage == op) {
-			isl_map *m = touching_iterations(c, s, s->write, (uint32_t)depth);
-
-			*ret_writes = unite(*ret_writes, isl_map_copy(m));
-			*ret_all = unite(*ret_all, m);
-		}
-		for (uint32_t k = 0; k < s->n_read; k++) {
-			if (s->read[k].op == op) {
-				*ret_all = unite(*ret_all,
-						 touching_iterations(c, s,
-								     s->read[k].element,
-								     (uint32_t)depth));
-			}
-		}
-	}
-}
-
-/* Whether the buffer is made anew within each iteration of `loop`, so that none share it.
- */
-static bool private_to(const struct checker *c, const struct hn_node *loop, int32_t op)
-{
-	for (uint32_t i = 0; i < c->poly.n_stmt; i++) {
-		const struct hn_poly_stmt *s = &c->poly.stmt[i];
-		int depth = depth_of(s, loop);
-
-		if (s->node->stage == op && depth >= 0) {
-			return hn_poly_lifetime(c->poly.tree, op, s) > (uint32_t)depth;
-		}
-	}
-	return true; /* not written under the loop */
-}
-
-static void check_concurrent(struct checker *c, const struct hn_node *loop)
-{
-	for (uint32_t op = 0; op < c->poly.tree->dag->n_op && !c->illegal; op++) {
-		isl_map *writes;
-		isl_map *all;
-
-		if (private_to(c, loop, (int32_t)op)) {
-			continue;
-		}
-		gather_touches(c, loop, (int32_t)op, &writes, &all);
-		all = isl_map_intersect_domain(all, isl_map_domain(writes));
-		if (isl_map_is_single_valued(all) == isl_bool_false) {
-			REFUSE(c,
-			       "stage %d (%s): iterations of %s loop %s share an element "
-			       "of %s",
-			       loop->stage, op_of(c, loop->stage)->name,
-			       loop->ann == HN_ANN_PARALLEL ? "parallel" : "vector",
-			       loop->name, op_of(c, (int32_t)op)->name);
-		}
-		isl_map_free(all);
-	}
-}
-
-static void check_loops(struct checker *c, const struct hn_node *node)
-{
-	if (c->illegal) {
-		return;
-	}
-	if (node->kind == HN_NODE_LOOP && node->extent > 1 &&
-	    (node->ann == HN_ANN_PARALLEL || node->ann == HN_ANN_VECTORIZE)) {
-		check_concurrent(c, node);
-	}
-	if (node->init) {
-		check_loops(c, node->init);
-	}
-	for (uint32_t i = 0; i < node->n_child; i++) {
-		check_loops(c, node->child[i]);
-	}
-}
-
-static enum hn_verdict conclude(struct checker *c, isl_ctx *ctx)
+static enum hn_verdict conclude(struct hn_legal *c, isl_ctx *ctx)
 {
 	enum isl_error error = isl_ctx_last_error(ctx);
 
@@ -506,7 +358,7 @@ static enum hn_verdict conclude(struct checker *c, isl_ctx *ctx)
 enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 			       struct hn_err *err)
 {
-	struct checker c = { .err = err };
+	struct hn_legal c = { .err = err };
 	struct hn_watchdog *dog = NULL;
 	isl_ctx *ctx = isl_ctx_alloc();
 	enum hn_verdict verdict;
@@ -522,7 +374,7 @@ enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 		check_coverage(&c);
 		check_order(&c);
 		check_sequences(&c);
-		check_loops(&c, t->root);
+		hn_legal_check_loops(&c, t->root);
 	}
 	hn_watchdog_stop(dog);
 	verdict = conclude(&c, ctx);
