@@ -377,13 +377,14 @@ static int key_order(const void *a, const void *b)
 /* Sorted, so that a hostile object of many names costs n log n. */
 static int check_keys(struct scan *s, size_t first)
 {
-	struct scan_key *key = s->key + first;
 	size_t n = s->n_key - first;
 
 	s->n_key = first;
 	if (n < 2) {
 		return 0;
 	}
+	struct scan_key *key = s->key + first;
+
 	qsort(key, n, sizeof(*key), key_order);
 	for (size_t i = 1; i < n; i++) {
 		if (key_order(&key[i - 1], &key[i]) == 0) {

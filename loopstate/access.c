@@ -35,7 +35,8 @@ bool hn_access_const_shift(const struct hn_expr *index, int32_t *ret_slot,
 }
 
 struct gather {
-	struct hn_read *read; /* NULL: only count */
+	struct hn_read *read;
+	uint32_t room; /* reads beyond are only counted */
 	uint32_t n;
 	bool branch, expensive;
 };
@@ -46,7 +47,7 @@ static void gather_expr(const struct hn_expr *e, struct gather *g)
 		gather_expr(e->arg[i], g);
 	}
 	if (e->op == HN_EXPR_LOAD) {
-		if (g->read != NULL) {
+		if (g->n < g->room) {
 			g->read[g->n] = (struct hn_read){ e->ref, e->out, e };
 		}
 		g->n++;
@@ -63,19 +64,26 @@ static void gather_owned(const struct hn_expr *e, const char *owner, uint32_t k,
 	gather_expr(e, ctx);
 }
 
+#define FEW_READS 32
+
 static void find_reads(const struct hn_op *op, struct hn_op_access *acc,
 		       struct hn_arena *a)
 {
-	struct gather g = { 0 };
+	struct hn_read few[FEW_READS];
+	struct gather g = { .read = few, .room = FEW_READS };
 
 	hn_dag_op_exprs(op, gather_owned, &g);
+	struct hn_read *read = HN_NEW_ARRAY(a, struct hn_read, g.n);
+
+	if (g.n > FEW_READS) {
+		g = (struct gather){ .read = read, .room = g.n };
+		hn_dag_op_exprs(op, gather_owned, &g);
+	} else if (g.n > 0) {
+		memcpy(read, few, g.n * sizeof(*read));
+	}
 	acc->has_branch = g.branch;
 	acc->has_expensive = g.expensive;
 	acc->n_read = g.n;
-	struct hn_read *read = HN_NEW_ARRAY(a, struct hn_read, g.n);
-
-	g = (struct gather){ .read = read };
-	hn_dag_op_exprs(op, gather_owned, &g);
 	acc->read = read;
 
 	int32_t *producer = HN_NEW_ARRAY(a, int32_t, g.n);
@@ -175,7 +183,6 @@ static void classify(const struct hn_op *op, struct hn_op_access *acc)
 		acc->simple_access = acc->simple_access && s.simple;
 		in_order = in_order && s.simple && !s.duplicated && s.same_order;
 	}
-	acc->output = acc->n_consumer == 0;
 	if (op->kind == HN_OP_PLACEHOLDER) {
 		return;
 	}
@@ -212,21 +219,50 @@ static void find_consumers(struct hn_op_access *all, uint32_t n_op, uint32_t i,
 	all[i].consumer = consumer;
 }
 
-const struct hn_access *hn_access_analyze(const struct hn_dag *dag, struct hn_arena *a)
+static const struct hn_access *finish(struct hn_op_access *acc, uint32_t n_op,
+				      struct hn_arena *a)
 {
 	struct hn_access *ret = HN_NEW(a, struct hn_access);
+
+	for (uint32_t i = 0; i < n_op; i++) {
+		find_consumers(acc, n_op, i, a);
+		acc[i].output = acc[i].n_consumer == 0;
+	}
+	ret->n_op = n_op;
+	ret->op = acc;
+	return ret;
+}
+
+const struct hn_access *hn_access_analyze(const struct hn_dag *dag, struct hn_arena *a)
+{
 	struct hn_op_access *acc = HN_NEW_ARRAY(a, struct hn_op_access, dag->n_op);
 
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		find_reads(dag->op[i], &acc[i], a);
-	}
-	for (uint32_t i = 0; i < dag->n_op; i++) {
-		find_consumers(acc, dag->n_op, i, a);
 		classify(dag->op[i], &acc[i]);
 	}
-	ret->n_op = dag->n_op;
-	ret->op = acc;
-	return ret;
+	return finish(acc, dag->n_op, a);
+}
+
+const struct hn_access *hn_access_extend(const struct hn_dag *before,
+					 const struct hn_access *known,
+					 const struct hn_dag *dag, int32_t at,
+					 struct hn_arena *a)
+{
+	struct hn_op_access *acc = HN_NEW_ARRAY(a, struct hn_op_access, dag->n_op);
+
+	for (int32_t i = 0; i < (int32_t)dag->n_op; i++) {
+		int32_t old = i - (i > at);
+
+		if (i != at && dag->op[i] == before->op[old]) {
+			acc[i] = known->op[old];
+			acc[i].n_consumer = 0;
+			continue;
+		}
+		find_reads(dag->op[i], &acc[i], a);
+		classify(dag->op[i], &acc[i]);
+	}
+	return finish(acc, dag->n_op, a);
 }
 
 /* Leading dimensions of a producer that its direct consumer walks in step. */

@@ -36,6 +36,13 @@ struct hn_access {
 
 const struct hn_access *hn_access_analyze(const struct hn_dag *dag, struct hn_arena *a);
 
+/* The same for a dag that has one op more than `before`, at position `at`: what is known
+ * of ops that both share is taken over. */
+const struct hn_access *hn_access_extend(const struct hn_dag *before,
+					 const struct hn_access *known,
+					 const struct hn_dag *dag, int32_t at,
+					 struct hn_arena *a);
+
 /* Leading iterators of `op` and `target` (a direct or distant consumer) that run in step. */
 uint32_t hn_access_common_outer(const struct hn_dag *dag, const struct hn_access *acc, int32_t op,
 				int32_t target);

@@ -67,7 +67,7 @@ void hn_attach_remove(struct hn_state *n, int32_t stage, struct hn_arena *a)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n->n_attached; i++) {
-		if (table[i].stage == old->at_stage && table[i].iter == old->at_iter) {
+		if (table[i].stage == old->at_stage) {
 			drop_child(&table[i], stage, a);
 		}
 		if (table[i].n > 0) {
@@ -108,7 +108,7 @@ void hn_attach_set(struct hn_state *n, int32_t stage, int32_t target, int32_t it
 	}
 	if (i == n->n_attached) {
 		table[n->n_attached++] =
-			(struct hn_attached){.stage = target, .iter = iter};
+			(struct hn_attached){ .stage = target, .iter = iter };
 	}
 	add_child(&table[i], stage, a);
 
@@ -127,14 +127,27 @@ void hn_attach_renumber(struct hn_state *n, int32_t target, const int32_t *to,
 	}
 	struct hn_attached *table = own_table(n, n->n_attached, a);
 
+	hn_attach_follow(n, target, to, a);
 	for (uint32_t i = 0; i < n->n_attached; i++) {
-		if (table[i].stage != target || to[table[i].iter] == table[i].iter) {
-			continue;
+		if (table[i].stage == target) {
+			table[i].iter = to[table[i].iter];
 		}
-		table[i].iter = to[table[i].iter];
-		for (uint32_t k = 0; k < table[i].n; k++) {
-			hn_state_own_stage(n, table[i].child[k], a)->at_iter =
-				table[i].iter;
+	}
+}
+
+void hn_attach_follow(struct hn_state *n, int32_t target, const int32_t *to,
+		      struct hn_arena *a)
+{
+	for (uint32_t i = 0; i < n->n_attached; i++) {
+		const struct hn_attached *at = &n->attached[i];
+
+		for (uint32_t k = 0; at->stage == target && k < at->n; k++) {
+			int32_t iter = n->stage[at->child[k]]->at_iter;
+
+			if (to[iter] != iter) {
+				hn_state_own_stage(n, at->child[k], a)->at_iter =
+					to[iter];
+			}
 		}
 	}
 }

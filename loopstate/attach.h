@@ -21,6 +21,11 @@ void hn_attach_set(struct hn_state *n, int32_t stage, int32_t target, int32_t it
 void hn_attach_renumber(struct hn_state *n, int32_t target, const int32_t *to,
 			struct hn_arena *a);
 
+/* The same for the attached stages alone: the map names the old places, which is what
+ * Ansor prints after a reordering (HN_REPLAY_ANSOR only). */
+void hn_attach_follow(struct hn_state *n, int32_t target, const int32_t *to,
+		      struct hn_arena *a);
+
 /* Stage ids >= at are one higher now, keys and attached stages both.  n->stage already
  * has the new numbering. */
 void hn_attach_shift(struct hn_state *n, int32_t at, struct hn_arena *a);

@@ -14,12 +14,13 @@
 
 #include "loopstate/bounds_box.h"
 #include "loopstate/bounds_loops.h"
+#include "loopstate/bounds_scope.h"
 #include "loopstate/inline.h"
 
 /* The loads in an op's expressions. */
 struct loads {
 	uint32_t n;
-	const struct hn_expr **load;
+	struct hn_read *read; /* NULL: only count */
 };
 
 struct infer {
@@ -34,8 +35,9 @@ struct infer {
 	int32_t *first_loop;
 	struct hn_stage_bounds *stage;
 	const struct hn_expr *const *
-		*inner;	     /* [n_stage][axes]: axis value less region min */
-	struct loads *loads; /* [n_stage] */
+		*inner;		     /* [n_stage][axes]: axis value less region min */
+	const struct hn_read **read; /* [n_stage] the loads of each op */
+	uint32_t *n_read;
 };
 
 /* A region being collected. */
@@ -64,20 +66,6 @@ static bool attachment_is_sane(const struct infer *x, uint32_t i)
 	return st->at_stage > (int32_t)i && (uint32_t)st->at_stage < x->s->n_stage &&
 	       has_loops(x, (uint32_t)st->at_stage) && st->at_iter >= 0 &&
 	       (uint32_t)st->at_iter < x->s->stage[st->at_stage]->n_iter;
-}
-
-/* Mark the loops that stand still for what is attached where stage i is. */
-static void fix_loops(struct infer *x, uint32_t i)
-{
-	for (uint32_t k = 0; k < x->n_slot; k++) {
-		x->fixed[k] = false;
-	}
-	for (const struct hn_stage *st = x->s->stage[i]; st->at == HN_AT_ITER;
-	     st = x->s->stage[st->at_stage]) {
-		for (int32_t k = 0; k <= st->at_iter; k++) {
-			x->fixed[x->first_loop[st->at_stage] + k] = true;
-		}
-	}
 }
 
 /* Is stage r inside loop (c, iter)? */
@@ -158,8 +146,8 @@ static void load_visit(const struct hn_expr *e, void *ctx)
 	struct loads *loads = ctx;
 
 	if (e->op == HN_EXPR_LOAD) {
-		if (loads->load != NULL) {
-			loads->load[loads->n] = e;
+		if (loads->read != NULL) {
+			loads->read[loads->n] = (struct hn_read){ e->ref, e->out, e };
 		}
 		loads->n++;
 	}
@@ -178,15 +166,23 @@ static void visit_op(const struct hn_op *op, hn_expr_visit_fn visit, void *ctx)
 	}
 }
 
-static struct loads loads_of(const struct hn_op *op, struct hn_arena *a)
+/* An op that inlining left alone has the loads that the state knows. */
+static void find_loads(struct infer *x, uint32_t i)
 {
+	const struct hn_op *op = x->dag->op[i];
 	struct loads loads = { 0 };
 
+	if (op == x->s->dag->op[i]) {
+		x->n_read[i] = x->s->access->op[i].n_read;
+		x->read[i] = x->s->access->op[i].read;
+		return;
+	}
 	visit_op(op, load_visit, &loads);
-	loads.load = HN_NEW_ARRAY(a, const struct hn_expr *, loads.n);
+	loads.read = HN_NEW_ARRAY(x->a, struct hn_read, loads.n);
 	loads.n = 0;
 	visit_op(op, load_visit, &loads);
-	return loads;
+	x->n_read[i] = loads.n;
+	x->read[i] = loads.read;
 }
 
 /* Every read of `producer` by stage r, into box. */
@@ -196,15 +192,15 @@ static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box 
 	const struct hn_expr *value[HN_DAG_MAX_ITERS];
 	bool ready = false;
 
-	for (uint32_t k = 0; k < x->loads[r].n; k++) {
-		if (x->loads[r].load[k]->ref != (int32_t)producer) {
+	for (uint32_t k = 0; k < x->n_read[r]; k++) {
+		if (x->read[r][k].producer != (int32_t)producer) {
 			continue;
 		}
 		if (!ready) {
 			reader_axes(x, r, value);
 			ready = true;
 		}
-		box_add(x, x->loads[r].load[k], value, op->n_spatial + op->n_reduce, box);
+		box_add(x, x->read[r][k].load, value, op->n_spatial + op->n_reduce, box);
 	}
 }
 
@@ -280,9 +276,12 @@ static int stage_region(struct infer *x, uint32_t i, struct hn_region *region)
 			       "stage %u (%s): attached where there is no loop", i,
 			       op->name);
 	}
-	fix_loops(x, i);
-	int rc = collect(x, i, &box);
+	int rc = 0;
 
+	if (!is_arg) {
+		hn_scope_fix_loops(x->s, (int32_t)i, x->first_loop, x->fixed);
+		rc = collect(x, i, &box);
+	}
 	if (rc == 0) {
 		rc = check_attachment(x, i, is_arg, box.n_read);
 	}
@@ -326,6 +325,18 @@ static void domain_guards(struct infer *x, const struct hn_axis *axis,
 	}
 }
 
+/* min + v, v simple already. */
+static const struct hn_expr *shifted(struct infer *x, const struct hn_expr *min,
+				     const struct hn_expr *v)
+{
+	const struct hn_term term[] = { { 1, min }, { 1, v } };
+	const struct hn_affine sum = { .n = 2, .term = term };
+
+	return min->op == HN_EXPR_INT && min->u.i == 0
+		       ? v
+		       : hn_simplify_sum(sum, HN_I32, x->loop, x->n_slot, x->a);
+}
+
 static int infer_stage(struct infer *x, uint32_t i)
 {
 	const struct hn_op *op = x->dag->op[i];
@@ -342,17 +353,13 @@ static int infer_stage(struct infer *x, uint32_t i)
 	for (uint32_t k = 0; k < n_axis; k++) {
 		extent[k] = region[k].extent;
 	}
-	const char *where = hn_arena_printf(x->a, "stage %u (%s)", i, op->name);
-
-	rc = hn_stage_loops(x->s->stage[i], where, extent, n_axis, x->first_loop[i],
-			    x->loop, x->n_slot, x->a, &loops, x->err);
+	rc = hn_stage_loops(x->s, i, extent, n_axis, x->first_loop[i], x->loop, x->n_slot,
+			    x->a, &loops, x->err);
 	if (rc != 0) {
 		return rc;
 	}
 	for (uint32_t k = 0; k < n_axis; k++) {
-		value[k] = hn_simplify(
-			hn_expr_binary(HN_EXPR_ADD, region[k].min, loops.value[k], x->a),
-			x->loop, x->n_slot, x->a);
+		value[k] = shifted(x, region[k].min, loops.value[k]);
 		domain_guards(x, &op->axis[k], &region[k], value[k], &loops);
 	}
 	x->inner[i] = loops.value;
@@ -379,7 +386,8 @@ static struct infer infer_make(const struct hn_state *s, struct hn_arena *a,
 	x.fixed = HN_NEW_ARRAY(a, bool, x.n_slot);
 	x.stage = HN_NEW_ARRAY(a, struct hn_stage_bounds, s->n_stage);
 	x.inner = HN_NEW_ARRAY(a, const struct hn_expr *const *, s->n_stage);
-	x.loads = HN_NEW_ARRAY(a, struct loads, s->n_stage);
+	x.read = HN_NEW_ARRAY(a, const struct hn_read *, s->n_stage);
+	x.n_read = HN_NEW_ARRAY(a, uint32_t, s->n_stage);
 	return x;
 }
 
@@ -397,7 +405,7 @@ int hn_bounds_infer(const struct hn_state *s, struct hn_arena *a,
 
 	for (uint32_t i = s->n_stage; i-- > 0 && rc == 0;) {
 		if (has_loops(&x, i)) {
-			x.loads[i] = loads_of(x.dag->op[i], a);
+			find_loads(&x, i);
 			rc = infer_stage(&x, i);
 		}
 	}

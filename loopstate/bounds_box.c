@@ -181,8 +181,9 @@ bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
 {
 	const struct ctx x = { env, a };
 	struct hn_affine f = hn_affine_of(e, env->loop, env->n_loop, a);
-	const struct hn_expr *min = hn_expr_int(f.c, e->dtype, a);
-	__int128 width = 0;
+	struct hn_term *term = HN_NEW_ARRAY(a, struct hn_term, f.n);
+	struct hn_affine min = { .term = term };
+	__int128 width = 0, shift = f.c;
 
 	for (uint32_t k = 0; k < f.n; k++) {
 		int64_t coef = f.term[k].coef;
@@ -191,23 +192,21 @@ bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
 		if (coef == INT64_MIN || !interval_atom(&x, f.term[k].atom, &v)) {
 			return false;
 		}
-		const struct hn_expr *first =
-			coef > 0 ? v.min
-				 : hn_expr_binary(HN_EXPR_ADD, v.min,
-						  hn_expr_int(v.width, v.min->dtype, a),
-						  a);
-
-		min = hn_expr_binary(HN_EXPR_ADD, min,
-				     hn_expr_binary(HN_EXPR_MUL, first,
-						    hn_expr_int(coef, first->dtype, a),
-						    a),
-				     a);
+		/* A negative multiple is least where the atom is greatest. */
+		shift += coef > 0 ? 0 : (__int128)coef * v.width;
+		if (v.min->op == HN_EXPR_INT) {
+			shift += (__int128)coef * v.min->u.i;
+		} else {
+			term[min.n++] = (struct hn_term){ coef, v.min };
+		}
 		width += (__int128)(coef > 0 ? coef : -coef) * v.width;
-		if (width >= HN_SPAN_MAX) {
+		if (width >= HN_SPAN_MAX || shift <= -HN_SPAN_MAX ||
+		    shift >= HN_SPAN_MAX) {
 			return false;
 		}
 	}
-	ret->min = simple(&x, min);
+	min.c = (int64_t)shift;
+	ret->min = hn_simplify_sum(min, e->dtype, env->loop, env->n_loop, a);
 	ret->width = (int64_t)width;
 	return true;
 }

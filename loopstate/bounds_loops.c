@@ -7,13 +7,16 @@
 #include "loopstate/bounds_loops.h"
 
 #include "base/arith.h"
+#include "loopstate/bounds_scope.h"
 
 struct ctx {
 	const struct hn_stage *s;
-	const char *where;
+	uint32_t i_stage; /* for sentences, with its name */
+	const char *name;
 	struct hn_err *err;
 	struct hn_arena *a;
-	int64_t *extent;	      /* [n_var]; 0 = not known yet */
+	int64_t *extent; /* [n_var]; 0 = not known yet */
+	bool *threaded;	 /* [n_var] a loop made of it is a GPU thread's number */
 	const struct hn_expr **value; /* [n_var] */
 	const struct hn_span *loop;
 	uint32_t n_loop;
@@ -26,8 +29,33 @@ static const struct hn_expr *constant(const struct ctx *x, int64_t v)
 
 static int bad_relation(const struct ctx *x, uint32_t i)
 {
-	return hn_fail(x->err, HONE_E_INVALID, "%s: relation %u does not fit its loops",
-		       x->where, i);
+	return hn_fail(x->err, HONE_E_INVALID,
+		       "stage %u (%s): relation %u does not fit its loops", x->i_stage,
+		       x->name, i);
+}
+
+/* Splits are also how stages of one kernel agree on a number of threads, so a length
+ * that threads count is kept even when it is more than there is. */
+static void find_threaded(struct ctx *x)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < x->s->n_iter; i++) {
+		if (hn_ann_is_thread(x->s->iter[i].ann)) {
+			x->threaded[x->s->iter[i].var] = any = true;
+		}
+	}
+	for (uint32_t i = any ? x->s->n_rel : 0; i-- > 0;) {
+		const struct hn_rel *rel = &x->s->rel[i];
+
+		for (uint32_t k = 0; k < rel->n; k++) {
+			if (rel->kind == HN_REL_SPLIT) {
+				x->threaded[rel->parent] |= x->threaded[rel->part[k]];
+			} else {
+				x->threaded[rel->part[k]] |= x->threaded[rel->parent];
+			}
+		}
+	}
 }
 
 static int split_extents(struct ctx *x, const struct hn_rel *rel, uint32_t i)
@@ -43,9 +71,11 @@ static int split_extents(struct ctx *x, const struct hn_rel *rel, uint32_t i)
 
 		if (len < 1) {
 			return hn_fail(x->err, HONE_E_INVALID,
-				       "%s: a split length is not chosen yet", x->where);
+				       "stage %u (%s): a split length is not chosen yet",
+				       x->i_stage, x->name);
 		}
-		x->extent[rel->part[p]] = len < rest ? len : rest;
+		x->extent[rel->part[p]] =
+			len < rest || x->threaded[rel->part[p]] ? len : rest;
 		rest = hn_ceildiv(rest, len);
 	}
 	x->extent[rel->part[rel->inner_to_outer ? 0 : rel->n - 1]] = rest;
@@ -68,6 +98,7 @@ static int fuse_extents(struct ctx *x, const struct hn_rel *rel, uint32_t i)
 
 static int extents(struct ctx *x)
 {
+	find_threaded(x);
 	for (uint32_t i = 0; i < x->s->n_rel; i++) {
 		const struct hn_rel *rel = &x->s->rel[i];
 		int rc = rel->kind == HN_REL_SPLIT ? split_extents(x, rel, i)
@@ -85,28 +116,23 @@ static const struct hn_expr *simple(const struct ctx *x, const struct hn_expr *e
 	return hn_simplify(e, x->loop, x->n_loop, x->a);
 }
 
-/* ((p0*l1 + p1)*l2 + p2) ..., and the guard when that may pass the parent's extent. */
+/* p0*l1*l2 + p1*l2 + p2 ..., and the guard when that may pass the parent's extent. */
 static const struct hn_expr *split_value(struct ctx *x, const struct hn_rel *rel,
 					 struct hn_stage_loops *out)
 {
-	const struct hn_expr *v = NULL;
+	struct hn_term *term = HN_NEW_ARRAY(x->a, struct hn_term, rel->n);
+	struct hn_affine sum = { .n = rel->n, .term = term };
 	int64_t covered = 1, extent = x->extent[rel->parent];
 
-	for (uint32_t k = 0; k < rel->n; k++) {
-		const struct hn_expr *p = x->value[rel->part[k]];
-		int64_t len = x->extent[rel->part[k]];
-
-		if (p == NULL) {
+	for (uint32_t k = rel->n; k-- > 0;) {
+		if (x->value[rel->part[k]] == NULL) {
 			return NULL;
 		}
-		covered = hn_mul_sat(covered, len);
-		v = v == NULL ? p
-			      : hn_expr_binary(HN_EXPR_ADD,
-					       hn_expr_binary(HN_EXPR_MUL, v,
-							      constant(x, len), x->a),
-					       p, x->a);
+		term[k] = (struct hn_term){ covered, x->value[rel->part[k]] };
+		covered = hn_mul_sat(covered, x->extent[rel->part[k]]);
 	}
-	v = simple(x, v);
+	const struct hn_expr *v = hn_simplify_sum(sum, HN_I32, x->loop, x->n_loop, x->a);
+
 	if (covered > extent) {
 		const struct hn_expr *g = simple(
 			x, hn_expr_binary(HN_EXPR_LT, v, constant(x, extent), x->a));
@@ -118,23 +144,34 @@ static const struct hn_expr *split_value(struct ctx *x, const struct hn_rel *rel
 	return v;
 }
 
+/* Is v one loop that stays below `extent`? */
+static bool is_loop_below(const struct ctx *x, const struct hn_expr *v, int64_t extent)
+{
+	return v->op == HN_EXPR_VAR && v->ref >= 0 && (uint32_t)v->ref < x->n_loop &&
+	       x->loop[v->ref].hi < extent;
+}
+
 /* The outermost part keeps what is left, without a remainder: a value past the end then
  * shows. */
 static void fuse_values(struct ctx *x, const struct hn_rel *rel)
 {
 	const struct hn_expr *v = x->value[rel->parent];
-	int64_t inner = 1;
+	int64_t inner = 1, outer = x->extent[rel->parent];
+	bool plain = is_loop_below(x, v, outer); /* then what is made here is simple */
 
 	for (uint32_t k = rel->n; k-- > 0;) {
 		int64_t extent = x->extent[rel->part[k]];
 		const struct hn_expr *p =
 			hn_expr_binary(HN_EXPR_FLOORDIV, v, constant(x, inner), x->a);
 
-		if (k > 0) {
+		outer = extent > 0 ? outer / extent : 0;
+		if (k > 0 && !(plain && outer == 1)) {
 			p = hn_expr_binary(HN_EXPR_FLOORMOD, p, constant(x, extent),
 					   x->a);
 		}
-		x->value[rel->part[k]] = extent == 1 ? constant(x, 0) : simple(x, p);
+		x->value[rel->part[k]] = extent == 1 ? constant(x, 0)
+					 : plain     ? p
+						     : simple(x, p);
 		inner = hn_mul_sat(inner, extent);
 	}
 }
@@ -172,16 +209,19 @@ static bool in_range(const struct ctx *x)
 	return true;
 }
 
-int hn_stage_loops(const struct hn_stage *s, const char *where,
+int hn_stage_loops(const struct hn_state *state, uint32_t i_stage,
 		   const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
 		   struct hn_span *loop, uint32_t n_loop, struct hn_arena *a,
 		   struct hn_stage_loops *ret, struct hn_err *err)
 {
+	const struct hn_stage *s = state->stage[i_stage];
 	struct ctx x = { .s = s,
-			 .where = where,
+			 .i_stage = i_stage,
+			 .name = state->dag->op[i_stage]->name,
 			 .err = err,
 			 .a = a,
 			 .extent = HN_NEW_ARRAY(a, int64_t, s->n_var),
+			 .threaded = HN_NEW_ARRAY(a, bool, s->n_var),
 			 .value = HN_NEW_ARRAY(a, const struct hn_expr *, s->n_var),
 			 .loop = loop,
 			 .n_loop = n_loop };
@@ -192,8 +232,9 @@ int hn_stage_loops(const struct hn_stage *s, const char *where,
 								    2 * (size_t)n_axis) };
 
 	if (s->n_var < n_axis || !in_range(&x)) {
-		return hn_fail(err, HONE_E_INVALID, "%s: its loops do not fit the op",
-			       where);
+		return hn_fail(err, HONE_E_INVALID,
+			       "stage %u (%s): its loops do not fit the op", i_stage,
+			       x.name);
 	}
 	for (uint32_t k = 0; k < n_axis; k++) {
 		x.extent[k] = axis_extent[k];
@@ -216,8 +257,9 @@ int hn_stage_loops(const struct hn_stage *s, const char *where,
 	rc = values(&x, &out);
 	for (uint32_t k = 0; k < n_axis && rc == 0; k++) {
 		if (x.value[k] == NULL) {
-			rc = hn_fail(err, HONE_E_INVALID, "%s: axis %u has no loop left",
-				     where, k);
+			rc = hn_fail(err, HONE_E_INVALID,
+				     "stage %u (%s): axis %u has no loop left", i_stage,
+				     x.name, k);
 		}
 	}
 	if (rc == 0) {

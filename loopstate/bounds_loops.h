@@ -15,10 +15,10 @@ struct hn_stage_loops {
 	const struct hn_expr **guard; /* conjuncts; room for 2 * n_axis more */
 };
 
-/* Extents and values of the loops of stage s, whose axes have these extents.  Writes the
- * range of each of its loops to loop[first_loop ..], which has n_loop slots.  `where`
- * names the stage in messages: HONE_E_INVALID when the relations do not make sense. */
-int hn_stage_loops(const struct hn_stage *s, const char *where,
+/* Extents and values of the loops of a stage whose axes have these extents.  Writes the
+ * range of each of its loops to loop[first_loop ..], which has n_loop slots.
+ * HONE_E_INVALID when the relations do not make sense. */
+int hn_stage_loops(const struct hn_state *state, uint32_t i_stage,
 		   const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
 		   struct hn_span *loop, uint32_t n_loop, struct hn_arena *a,
 		   struct hn_stage_loops *ret, struct hn_err *err) HN_NODISCARD;

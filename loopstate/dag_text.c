@@ -34,8 +34,9 @@ static int64_t int_extreme(enum hn_dtype t, bool lowest)
 	if (hn_dtype_class(t) == HN_CLASS_UNSIGNED) {
 		return lowest ? 0 : (int64_t)(UINT64_MAX >> (64 - bits));
 	}
-	return lowest ? -(int64_t)((uint64_t)1 << (bits - 1))
-		      : (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+	int64_t highest = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+
+	return lowest ? -highest - 1 : highest;
 }
 
 /* What a reduction starts from. */

@@ -187,9 +187,35 @@ static int check_inlined(const struct hn_state *s, uint32_t stage, struct hn_err
 				     op->name, why);
 }
 
+static bool any_inlined(const struct hn_state *s)
+{
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		if (is_inlined(s, (int32_t)i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool reads_inlined(const struct hn_state *s, uint32_t stage)
+{
+	const struct hn_op_access *acc = &s->access->op[stage];
+
+	for (uint32_t k = 0; k < acc->n_producer; k++) {
+		if (is_inlined(s, acc->producer[k])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_dag **ret,
 		  struct hn_err *err)
 {
+	if (!any_inlined(s)) {
+		*ret = s->dag;
+		return 0;
+	}
 	struct ctx x = { .s = s,
 			 .op = HN_NEW_ARRAY(a, const struct hn_op *, s->n_stage) };
 
@@ -198,7 +224,7 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 		if (is_inlined(s, (int32_t)i) && check_inlined(s, i, err) != 0) {
 			return -HONE_E_INVALID;
 		}
-		if (s->dag->op[i]->kind == HN_OP_COMPUTE) {
+		if (reads_inlined(s, i)) {
 			x.op[i] = inline_op(&x, s->dag->op[i], a);
 		}
 		if (x.over) {

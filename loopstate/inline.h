@@ -9,7 +9,8 @@
 
 /* The state's dag, every load of an inlined stage replaced by that stage's body at those
  * indices, transitively; op i is stage i still, inlined ones stay but are read by nobody.
- * Bodies that read no inlined stage are shared with the state's dag.
+ * Ops that read no inlined stage are shared with the state's dag, and so is the whole dag
+ * when nothing is inlined.
  *
  * HONE_E_INVALID when a stage that can not be inlined is (a placeholder, a reduction, an
  * argument of the kernel), HONE_E_UNSUPPORTED when a body outgrows HN_INLINE_MAX_NODES.

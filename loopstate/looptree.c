@@ -305,6 +305,47 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 	return 0;
 }
 
+struct surround {
+	const bool *around; /* [n_loop] */
+	uint32_t n_loop;
+	bool escapes;
+};
+
+static void surround_visit(const struct hn_expr *e, void *ctx)
+{
+	struct surround *s = ctx;
+
+	if (e->op == HN_EXPR_VAR) {
+		s->escapes |=
+			e->ref < 0 || (uint32_t)e->ref >= s->n_loop || !s->around[e->ref];
+	}
+}
+
+/* A GPU lets a stage in a thread's own memory lie outside the loop over the threads,
+ * because thread numbers are known everywhere; a nest of loops has no such thing. */
+static int check_private(const struct build *x, uint32_t i, struct hn_err *err)
+{
+	const struct hn_op *op = x->s->dag->op[i];
+	bool *around = HN_NEW_ARRAY(x->a, bool, x->n_loop);
+	struct surround s = { around, x->n_loop, false };
+
+	for (const struct hn_stage *st = x->s->stage[i]; st->at == HN_AT_ITER;
+	     st = x->s->stage[st->at_stage]) {
+		for (int32_t k = 0; k <= st->at_iter; k++) {
+			around[x->b->first_loop[st->at_stage] + k] = true;
+		}
+	}
+	for (uint32_t d = 0; d < op->n_spatial; d++) {
+		hn_expr_visit(x->b->stage[i].axis[d].min, surround_visit, &s);
+	}
+	return !s.escapes
+		       ? 0
+		       : hn_fail(err, HONE_E_UNSUPPORTED,
+				 "stage %u (%s): attached outside the thread loop whose "
+				 "memory it is kept in; attach it inside that loop",
+				 i, op->name);
+}
+
 int hn_looptree_build(const struct hn_state *s, struct hn_arena *a,
 		      const struct hn_looptree **ret, struct hn_err *err)
 {
@@ -315,14 +356,17 @@ int hn_looptree_build(const struct hn_state *s, struct hn_arena *a,
 	if (rc == 0) {
 		rc = hn_inline_dag(s, a, &x.dag, err);
 	}
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		x.n_loop += s->stage[i]->n_iter;
+	}
+	for (uint32_t i = 0; i < s->n_stage && rc == 0; i++) {
+		rc = has_loops(&x, i) ? check_private(&x, i, err) : 0;
+	}
 	if (rc == 0) {
 		rc = make_buffers(&x, &t->buffer, err);
 	}
 	if (rc != 0) {
 		return rc;
-	}
-	for (uint32_t i = 0; i < s->n_stage; i++) {
-		x.n_loop += s->stage[i]->n_iter;
 	}
 	t->state = s;
 	t->dag = x.dag;

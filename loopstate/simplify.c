@@ -230,14 +230,16 @@ static struct hn_lin lin_opaque(struct hn_lin_ctx *x, const struct hn_expr *e)
 	return chosen ? lin_of(x, r) : hn_lin_atom(x, r);
 }
 
+/* A loop of one value. */
+static bool is_constant(const struct hn_lin_ctx *x, const struct hn_expr *var)
+{
+	return var->ref >= 0 && (uint32_t)var->ref < x->n_loop &&
+	       x->loop[var->ref].lo == x->loop[var->ref].hi;
+}
+
 static struct hn_lin lin_var(struct hn_lin_ctx *x, const struct hn_expr *e)
 {
-	bool known = e->ref >= 0 && (uint32_t)e->ref < x->n_loop;
-
-	if (known && x->loop[e->ref].lo == x->loop[e->ref].hi) {
-		return hn_lin_const(x->loop[e->ref].lo);
-	}
-	return hn_lin_atom(x, e);
+	return is_constant(x, e) ? hn_lin_const(x->loop[e->ref].lo) : hn_lin_atom(x, e);
 }
 
 static struct hn_lin lin_int(struct hn_lin_ctx *x, const struct hn_expr *e)
@@ -246,18 +248,42 @@ static struct hn_lin lin_int(struct hn_lin_ctx *x, const struct hn_expr *e)
 	return hn_lin_const(e->u.i);
 }
 
-static struct hn_lin lin_add(struct hn_lin_ctx *x, const struct hn_expr *e)
+/* sum += k * e, looking through sums and multiples. */
+static void gather(struct hn_lin_ctx *x, const struct hn_expr *e, int64_t k,
+		   struct hn_lin *sum)
 {
-	struct hn_lin p = lin_of(x, e->arg[0]);
+	bool sums = e->op == HN_EXPR_ADD || e->op == HN_EXPR_SUB;
 
-	return rejoin(x, hn_lin_plus(x, p, lin_of(x, e->arg[1])));
+	if (sums && x->steps > 0) {
+		x->steps--;
+		gather(x, e->arg[0], k, sum);
+		gather(x, e->arg[1], e->op == HN_EXPR_ADD ? k : hn_lin_mul64(x, k, -1),
+		       sum);
+		return;
+	}
+	if (e->op == HN_EXPR_MUL && e->arg[1]->op == HN_EXPR_INT && e->arg[1]->u.i != 0) {
+		gather(x, e->arg[0], hn_lin_mul64(x, k, e->arg[1]->u.i), sum);
+		return;
+	}
+	if (e->op == HN_EXPR_VAR && is_index(e) && !is_constant(x, e)) {
+		hn_lin_add_term(x, sum, k, e);
+		return;
+	}
+	struct hn_lin v = lin_of(x, e);
+
+	sum->c = hn_lin_add64(x, sum->c, hn_lin_mul64(x, v.c, k));
+	for (uint32_t i = 0; i < v.n && !x->bad; i++) {
+		hn_lin_add_term(x, sum, hn_lin_mul64(x, v.term[i].coef, k),
+				v.term[i].atom);
+	}
 }
 
-static struct hn_lin lin_sub(struct hn_lin_ctx *x, const struct hn_expr *e)
+static struct hn_lin lin_sum(struct hn_lin_ctx *x, const struct hn_expr *e)
 {
-	struct hn_lin p = lin_of(x, e->arg[0]);
+	struct hn_lin sum = { 0 };
 
-	return rejoin(x, hn_lin_plus(x, p, hn_lin_scale(x, lin_of(x, e->arg[1]), -1)));
+	gather(x, e, 1, &sum);
+	return rejoin(x, sum);
 }
 
 static struct hn_lin lin_mul(struct hn_lin_ctx *x, const struct hn_expr *e)
@@ -346,8 +372,8 @@ typedef struct hn_lin (*lin_fn)(struct hn_lin_ctx *x, const struct hn_expr *e);
 static const lin_fn lin_rule[HN_N_EXPR] = {
 	[HN_EXPR_VAR] = lin_var,
 	[HN_EXPR_INT] = lin_int,
-	[HN_EXPR_ADD] = lin_add,
-	[HN_EXPR_SUB] = lin_sub,
+	[HN_EXPR_ADD] = lin_sum,
+	[HN_EXPR_SUB] = lin_sum,
 	[HN_EXPR_MUL] = lin_mul,
 	[HN_EXPR_FLOORDIV] = lin_div_floor,
 	[HN_EXPR_FLOORMOD] = lin_mod_floor,
@@ -367,6 +393,11 @@ static struct hn_lin lin_of(struct hn_lin_ctx *x, const struct hn_expr *e)
 	x->steps--;
 	if (!is_index(e)) {
 		return hn_lin_atom(x, simplify(x, e));
+	}
+	bool sums = lin_rule[e->op] == lin_sum || lin_rule[e->op] == lin_mul;
+
+	if (x->given_simple && e->n_arg > 0 && !sums) {
+		return hn_lin_atom(x, e);
 	}
 	return lin_rule[e->op] != NULL ? lin_rule[e->op](x, e) : lin_opaque(x, e);
 }
@@ -429,6 +460,9 @@ static const struct hn_expr *simplify_not(struct hn_lin_ctx *x, const struct hn_
 
 static const struct hn_expr *simplify(struct hn_lin_ctx *x, const struct hn_expr *e)
 {
+	if (e->op == HN_EXPR_INT) {
+		return e;
+	}
 	if (is_index(e)) {
 		return hn_lin_build(x, lin_of(x, e), e->dtype);
 	}
@@ -444,16 +478,50 @@ static const struct hn_expr *simplify(struct hn_lin_ctx *x, const struct hn_expr
 const struct hn_expr *hn_simplify(const struct hn_expr *e, const struct hn_span *loop,
 				  uint32_t n_loop, struct hn_arena *a)
 {
-	struct hn_lin_ctx x = { loop, n_loop, a, MAX_STEPS, false };
+	struct hn_lin_ctx x = {
+		.loop = loop, .n_loop = n_loop, .a = a, .steps = MAX_STEPS
+	};
 	const struct hn_expr *r = simplify(&x, e);
 
 	return x.bad ? e : r;
 }
 
+const struct hn_expr *hn_simplify_sum(struct hn_affine sum, enum hn_dtype t,
+				      const struct hn_span *loop, uint32_t n_loop,
+				      struct hn_arena *a)
+{
+	struct hn_lin_ctx x = { .loop = loop,
+				.n_loop = n_loop,
+				.a = a,
+				.steps = MAX_STEPS,
+				.given_simple = true };
+	struct hn_lin v = { .c = sum.c };
+
+	for (uint32_t i = 0; i < sum.n; i++) {
+		gather(&x, sum.term[i].atom, sum.term[i].coef, &v);
+	}
+	const struct hn_expr *r = hn_lin_build(&x, rejoin(&x, v), t);
+
+	if (!x.bad) {
+		return r;
+	}
+	r = hn_expr_int(sum.c, t, a);
+	for (uint32_t i = 0; i < sum.n; i++) {
+		const struct hn_expr *coef = hn_expr_int(sum.term[i].coef, t, a);
+
+		r = hn_expr_binary(HN_EXPR_ADD, r,
+				   hn_expr_binary(HN_EXPR_MUL, sum.term[i].atom, coef, a),
+				   a);
+	}
+	return r;
+}
+
 struct hn_affine hn_affine_of(const struct hn_expr *e, const struct hn_span *loop,
 			      uint32_t n_loop, struct hn_arena *a)
 {
-	struct hn_lin_ctx x = { loop, n_loop, a, MAX_STEPS, false };
+	struct hn_lin_ctx x = {
+		.loop = loop, .n_loop = n_loop, .a = a, .steps = MAX_STEPS
+	};
 	struct hn_lin v = lin_of(&x, e);
 
 	if (x.bad) {

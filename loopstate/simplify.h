@@ -55,6 +55,12 @@ struct hn_affine {
 		*term; /* in a fixed order: variables by slot, then the others */
 };
 
+/* hn_simplify of c + sum of coef * atom, the atoms being index expressions of type t that
+ * hn_simplify made (for these ranges), in any order, sums too. */
+const struct hn_expr *hn_simplify_sum(struct hn_affine sum, enum hn_dtype t,
+				      const struct hn_span *loop, uint32_t n_loop,
+				      struct hn_arena *a);
+
 struct hn_affine hn_affine_of(const struct hn_expr *e, const struct hn_span *loop,
 			      uint32_t n_loop, struct hn_arena *a);
 

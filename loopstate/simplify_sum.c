@@ -81,6 +81,9 @@ struct hn_lin hn_lin_scale(struct hn_lin_ctx *x, struct hn_lin v, int64_t k)
 	if (k == 0) {
 		return hn_lin_const(0);
 	}
+	if (k == 1 || v.n == 0) {
+		return (struct hn_lin){ r.c, v.n, v.term };
+	}
 	r.n = v.n;
 	r.term = HN_NEW_ARRAY(x->a, struct hn_term, v.n);
 	for (uint32_t i = 0; i < v.n; i++) {
@@ -90,9 +93,58 @@ struct hn_lin hn_lin_scale(struct hn_lin_ctx *x, struct hn_lin v, int64_t k)
 	return r;
 }
 
+/* Terms there is room for when n are in use: powers of two, four at least. */
+static uint32_t room(uint32_t n)
+{
+	uint32_t r = 4;
+
+	while (r < n) {
+		r *= 2;
+	}
+	return r;
+}
+
+void hn_lin_add_term(struct hn_lin_ctx *x, struct hn_lin *v, int64_t coef,
+		     const struct hn_expr *atom)
+{
+	uint32_t i = v->n;
+	int order = 1;
+
+	while (i > 0 && (order = hn_expr_order(v->term[i - 1].atom, atom)) > 0) {
+		i--;
+	}
+	if (i > 0 && order == 0) {
+		int64_t sum = hn_lin_add64(x, v->term[i - 1].coef, coef);
+
+		v->term[i - 1].coef = sum;
+		if (sum == 0) {
+			memmove(v->term + i - 1, v->term + i,
+				(v->n - i) * sizeof(*v->term));
+			v->n--;
+		}
+		return;
+	}
+	if (v->n == 0 || room(v->n) < v->n + 1) {
+		struct hn_term *term = HN_NEW_ARRAY(x->a, struct hn_term, room(v->n + 1));
+
+		if (v->n > 0) {
+			memcpy(term, v->term, v->n * sizeof(*term));
+		}
+		v->term = term;
+	}
+	memmove(v->term + i + 1, v->term + i, (v->n - i) * sizeof(*v->term));
+	v->term[i] = (struct hn_term){ coef, atom };
+	v->n++;
+}
+
 /* Merge two sorted sums. */
 struct hn_lin hn_lin_plus(struct hn_lin_ctx *x, struct hn_lin p, struct hn_lin q)
 {
+	if (p.n == 0 || q.n == 0) {
+		const struct hn_lin *some = p.n == 0 ? &q : &p;
+
+		return (struct hn_lin){ hn_lin_add64(x, p.c, q.c), some->n, some->term };
+	}
 	struct hn_lin r = { .c = hn_lin_add64(x, p.c, q.c),
 			    .term = HN_NEW_ARRAY(x->a, struct hn_term,
 						 (size_t)p.n + q.n) };
@@ -134,12 +186,22 @@ static const struct hn_expr *cast_to(const struct hn_expr *e, enum hn_dtype t,
 	return hn_expr_with_args(&like, &e, 1, a);
 }
 
+/* Nothing to fold: terms are distinct, coefficients not 0. */
+static const struct hn_expr *raw(enum hn_expr_op op, const struct hn_expr *p,
+				 const struct hn_expr *q, struct hn_arena *a)
+{
+	const struct hn_expr like = { .op = (uint8_t)op, .dtype = p->dtype };
+	const struct hn_expr *const arg[] = { p, q };
+
+	return hn_expr_with_args(&like, arg, 2, a);
+}
+
 static const struct hn_expr *term_build(const struct hn_expr *atom, int64_t coef,
 					enum hn_dtype t, struct hn_arena *a)
 {
 	const struct hn_expr *e = cast_to(atom, t, a);
 
-	return coef == 1 ? e : hn_expr_binary(HN_EXPR_MUL, e, hn_expr_int(coef, t, a), a);
+	return coef == 1 ? e : raw(HN_EXPR_MUL, e, hn_expr_int(coef, t, a), a);
 }
 
 /* Positive terms first, so that `-i + j` reads `j - i`. */
@@ -152,27 +214,26 @@ const struct hn_expr *hn_lin_build(struct hn_lin_ctx *x, struct hn_lin v, enum h
 			const struct hn_expr *p =
 				term_build(v.term[i].atom, v.term[i].coef, t, x->a);
 
-			e = e == NULL ? p : hn_expr_binary(HN_EXPR_ADD, e, p, x->a);
+			e = e == NULL ? p : raw(HN_EXPR_ADD, e, p, x->a);
 		}
 	}
 	if (e == NULL || v.c > 0) {
 		const struct hn_expr *c = hn_expr_int(v.c, t, x->a);
 
-		e = e == NULL ? c : hn_expr_binary(HN_EXPR_ADD, e, c, x->a);
+		e = e == NULL ? c : raw(HN_EXPR_ADD, e, c, x->a);
 		v.c = 0;
 	}
 	for (uint32_t i = 0; i < v.n; i++) {
 		if (v.term[i].coef < 0) {
-			e = hn_expr_binary(HN_EXPR_SUB, e,
-					   term_build(v.term[i].atom,
-						      hn_lin_mul64(x, v.term[i].coef, -1),
-						      t, x->a),
-					   x->a);
+			e = raw(HN_EXPR_SUB, e,
+				term_build(v.term[i].atom,
+					   hn_lin_mul64(x, v.term[i].coef, -1), t, x->a),
+				x->a);
 		}
 	}
 	if (v.c < 0) {
-		e = hn_expr_binary(HN_EXPR_SUB, e,
-				   hn_expr_int(hn_lin_mul64(x, v.c, -1), t, x->a), x->a);
+		e = raw(HN_EXPR_SUB, e, hn_expr_int(hn_lin_mul64(x, v.c, -1), t, x->a),
+			x->a);
 	}
 	return e;
 }

@@ -20,6 +20,7 @@ struct hn_lin_ctx {
 	struct hn_arena *a;
 	uint32_t steps; /* left */
 	bool bad;
+	bool given_simple; /* only sums of simple terms will come: look at nothing else */
 };
 
 /* A total order of trees: < 0, 0 (equal), > 0. */
@@ -33,6 +34,11 @@ struct hn_lin hn_lin_const(int64_t c);
 struct hn_lin hn_lin_atom(struct hn_lin_ctx *x, const struct hn_expr *atom);
 struct hn_lin hn_lin_scale(struct hn_lin_ctx *x, struct hn_lin v, int64_t k);
 struct hn_lin hn_lin_plus(struct hn_lin_ctx *x, struct hn_lin p, struct hn_lin q);
+
+/* v += coef * atom in place.  v is the caller's own: it began as a constant and got its
+ * terms here only.  coef is not 0. */
+void hn_lin_add_term(struct hn_lin_ctx *x, struct hn_lin *v, int64_t coef,
+		     const struct hn_expr *atom);
 
 /* The sum as a tree of type t. */
 const struct hn_expr *hn_lin_build(struct hn_lin_ctx *x, struct hn_lin v,

@@ -45,23 +45,29 @@ int hn_split_iter_check(const struct hn_state *s, const struct hn_step *step,
 	return 0;
 }
 
-static const char *part_name(const char *parent, uint32_t k, struct hn_arena *a)
+/* The names "<parent>.0" ... of n parts, one after the other, each ended by a NUL. */
+static const char *part_names(const char *parent, uint32_t n, struct hn_arena *a)
 {
-	char digits[PART_NAME_BYTES];
-	uint32_t n = sizeof(digits);
 	size_t n_parent = strlen(parent);
+	char *names = hn_arena_alloc(a, n * (n_parent + PART_NAME_BYTES)), *end = names;
 
-	do {
-		digits[--n] = (char)('0' + k % 10);
-		k /= 10;
-	} while (k > 0);
-	digits[--n] = '.';
+	for (uint32_t k = 0; k < n; k++) {
+		char digits[PART_NAME_BYTES];
+		uint32_t first = sizeof(digits), rest = k;
 
-	char *name = hn_arena_alloc(a, n_parent + sizeof(digits) - n + 1);
-
-	memcpy(name, parent, n_parent);
-	memcpy(name + n_parent, digits + n, sizeof(digits) - n);
-	return name;
+		do {
+			digits[--first] = (char)('0' + rest % 10);
+			rest /= 10;
+		} while (rest > 0);
+		memcpy(end, parent, n_parent);
+		end += n_parent;
+		*end++ = '.';
+		while (first < sizeof(digits)) {
+			*end++ = digits[first++];
+		}
+		*end++ = 0;
+	}
+	return names;
 }
 
 /* part[k] gets extent and min; the parent's min goes to the part computed first. */
@@ -95,8 +101,8 @@ static void add_relation(struct hn_stage *st, int32_t parent, const int64_t *len
 			 uint32_t n_len, bool inner_to_outer, struct hn_arena *a)
 {
 	uint32_t n = n_len + 1, rest = inner_to_outer ? 0 : n_len;
-	int32_t *part = HN_NEW_ARRAY(a, int32_t, n);
-	int64_t *part_len = HN_NEW_ARRAY(a, int64_t, n);
+	int64_t *part_len = hn_arena_alloc(a, n * (sizeof(int64_t) + sizeof(int32_t)));
+	int32_t *part = (int32_t *)(part_len + n); /* right behind it */
 
 	for (uint32_t k = 0; k < n; k++) {
 		part[k] = (int32_t)(st->n_var + k);
@@ -123,26 +129,30 @@ const struct hn_state *hn_split_iter_apply(const struct hn_state *s,
 	uint32_t at = (uint32_t)step->a[0], n_old = st->n_iter;
 	const struct hn_iter *old = st->iter;
 	struct hn_iter *iter = HN_NEW_ARRAY(a, struct hn_iter, n_old + n_len);
+	const char *name = part_names(old[at].name, n_len + 1, a);
 	int32_t to[HN_STAGE_MAX_ITERS];
 
 	memcpy(iter, old, at * sizeof(*iter));
 	memcpy(iter + at + n_len + 1, old + at + 1, (n_old - at - 1) * sizeof(*iter));
 	for (uint32_t k = 0; k <= n_len; k++) {
 		iter[at + k] = (struct hn_iter){
-			.name = part_name(old[at].name, k, a),
+			.name = name,
 			.kind = old[at].kind,
 			.ann = HN_ANN_NONE,
 			.var = (int32_t)(st->n_var + k),
 		};
+		name += strlen(name) + 1;
 	}
 	set_extents(&old[at], len, n_len, inner_to_outer, iter + at);
 	add_relation(st, old[at].var, len, n_len, inner_to_outer, a);
 	st->iter = iter;
 	st->n_iter = n_old + n_len;
-	for (uint32_t i = 0; i < n_old; i++) {
-		to[i] = (int32_t)(i < at ? i : i + n_len);
+	if (hn_attach_any(n, step->stage, 0)) {
+		for (uint32_t i = 0; i < n_old; i++) {
+			to[i] = (int32_t)(i < at ? i : i + n_len);
+		}
+		hn_attach_renumber(n, step->stage, to, a);
 	}
-	hn_attach_renumber(n, step->stage, to, a);
 	return n;
 }
 

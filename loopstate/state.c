@@ -34,8 +34,16 @@ static const char *replaced(const char *s, const char *from, const char *to,
 
 static const char *clean_name(const char *s, struct hn_arena *a)
 {
-	s = replaced(s, ".", "_", a);
-	s = replaced(s, "@", "_", a);
+	size_t n = strcspn(s, ".@");
+
+	if (s[n] != 0) {
+		char *copy = hn_arena_strdup(a, s);
+
+		for (char *p = copy + n; *p != 0; p++) {
+			*p = *p == '.' || *p == '@' ? '_' : *p;
+		}
+		s = copy;
+	}
 	s = replaced(s, "outer", "o", a);
 	return replaced(s, "inner", "i", a);
 }
@@ -132,28 +140,37 @@ int hn_state_replay_from(const struct hn_state *s, const struct hn_trace *trace,
 			hn_err_within(err, "step %u", (unsigned)i);
 			return rc;
 		}
-		prefix[i] = (struct hn_trace){i + 1, trace->step};
+		prefix[i] = (struct hn_trace){ i + 1, trace->step };
 		s = apply_checked(s, step, &prefix[i], a);
 	}
 	*ret = s;
 	return 0;
 }
 
+int hn_state_replay_as(const struct hn_dag *dag, const struct hn_trace *trace,
+		       enum hn_replay_mode mode, struct hn_arena *a,
+		       const struct hn_state **ret, struct hn_err *err)
+{
+	struct hn_state *start = HN_NEW(a, struct hn_state);
+
+	*start = *hn_state_init(dag, a);
+	start->mode = (uint8_t)mode;
+	return hn_state_replay_from(start, trace, a, ret, err);
+}
+
 int hn_state_replay(const struct hn_dag *dag, const struct hn_trace *trace,
 		    struct hn_arena *a, const struct hn_state **ret, struct hn_err *err)
 {
-	return hn_state_replay_from(hn_state_init(dag, a), trace, a, ret, err);
+	return hn_state_replay_as(dag, trace, HN_REPLAY_RIGHT, a, ret, err);
 }
 
 struct hn_state *hn_state_dup(const struct hn_state *s, struct hn_arena *a)
 {
-	struct hn_state *n = HN_NEW(a, struct hn_state);
-	const struct hn_stage **stage =
-		HN_NEW_ARRAY(a, const struct hn_stage *, s->n_stage);
+	size_t n_table = s->n_stage * sizeof(s->stage[0]);
+	struct hn_state *n = hn_arena_alloc(a, sizeof(*n) + n_table);
 
-	memcpy(stage, s->stage, s->n_stage * sizeof(const struct hn_stage *));
 	*n = *s;
-	n->stage = stage;
+	n->stage = memcpy(n + 1, s->stage, n_table); /* right behind it */
 	return n;
 }
 
@@ -216,7 +233,7 @@ struct hn_state *hn_state_insert(const struct hn_state *s, const struct hn_dag *
 	stage[at] = hn_stage_fresh(dag->op[at], a);
 	*n = *s;
 	n->dag = dag;
-	n->access = hn_access_analyze(dag, a);
+	n->access = hn_access_extend(s->dag, s->access, dag, at, a);
 	n->n_stage = dag->n_op;
 	n->stage = stage;
 	hn_attach_shift(n, at, a);

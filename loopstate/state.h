@@ -35,6 +35,7 @@ struct hn_iter {
 	const char *name;  /* raw ("i.0@j.0@"); hn_iter_name cleans nothing more */
 	uint8_t kind;      /* enum hn_iter_kind */
 	uint8_t ann;       /* enum hn_ann */
+	bool hidden;       /* runs, but Ansor lost sight of it: not in its preview */
 	int32_t var;       /* this iterator as a variable of the stage's relations */
 	int64_t extent;    /* iterations, or HN_EXTENT_UNKNOWN */
 	int64_t min;       /* first value shown; 0 unless the axis says otherwise */
@@ -71,12 +72,17 @@ struct hn_stage {
 	const struct hn_rel *rel;   /* in order of creation */
 };
 
-/* Stages attached at (stage, iter), in the order they were attached. */
+/* Stages attached at (stage, iter), in the order they were attached: where the preview
+ * shows them.  That is where they are (at_iter), except in HN_REPLAY_ANSOR. */
 struct hn_attached {
 	int32_t stage, iter;
 	uint32_t n;
 	const int32_t *child;
 };
+
+/* Ansor has defects that show in what it prints for a record.  RIGHT does what the step
+ * says; ANSOR repeats the defects (docs/ansor-differences.md), for records made there. */
+enum hn_replay_mode { HN_REPLAY_RIGHT, HN_REPLAY_ANSOR };
 
 struct hn_state {
 	const struct hn_dag *dag;       /* current: op i is stage i */
@@ -88,6 +94,7 @@ struct hn_state {
 	uint32_t n_attached;
 	const struct hn_attached *attached;
 	bool concrete; /* no hole left */
+	uint8_t mode;  /* enum hn_replay_mode, as asked of the replay */
 };
 
 /* The state before any step: every stage at root, one loop per axis. */
@@ -103,7 +110,12 @@ int hn_state_apply(const struct hn_state *s, const struct hn_step *step, struct 
 int hn_state_replay(const struct hn_dag *dag, const struct hn_trace *trace, struct hn_arena *a,
 		    const struct hn_state **ret, struct hn_err *err) HN_NODISCARD;
 
-/* Go on from `s`, whose history is the first s->trace->n_step steps of `trace`: how states
+/* The same, in a mode; hn_state_replay is HN_REPLAY_RIGHT. */
+int hn_state_replay_as(const struct hn_dag *dag, const struct hn_trace *trace,
+		       enum hn_replay_mode mode, struct hn_arena *a,
+		       const struct hn_state **ret, struct hn_err *err) HN_NODISCARD;
+
+/* Go on from `s`, in its mode, whose history is the first s->trace->n_step steps of `trace`: how states
  * of one sketch share their common beginning (and a task its initial state). */
 int hn_state_replay_from(const struct hn_state *s, const struct hn_trace *trace,
 			 struct hn_arena *a, const struct hn_state **ret,

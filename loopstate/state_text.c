@@ -63,7 +63,9 @@ static void print_stage(const struct preview *p, int32_t stage, uint32_t indent)
 			      st->storage_offset);
 	}
 	for (uint32_t i = 0; i < st->n_iter; i++) {
-		if (!(p->delete_trivial_loops && st->iter[i].extent == 1)) {
+		bool trivial = p->delete_trivial_loops && st->iter[i].extent == 1;
+
+		if (!trivial && !st->iter[i].hidden) {
 			print_loop(p, &st->iter[i], indent++);
 		}
 		const struct hn_attached *at =

@@ -8,6 +8,8 @@
 
 #include "loopstate/state.h"
 
+struct hn_te;
+
 enum hn_field_kind {
 	HN_FIELD_END,
 	HN_FIELD_STAGE,  /* step->stage; always first */
@@ -35,6 +37,9 @@ struct hn_step_ops {
 					struct hn_arena *a);
 	/* One human sentence, for `hone explain`. */
 	void (*explain)(const struct hn_state *s, const struct hn_step *step, struct hn_buf *buf);
+	/* Its lines as Python schedule calls, and what they do to the names of axes
+	 * (te_int.h). NULL when Ansor has no such step. */
+	void (*te)(struct hn_te *te, const struct hn_step *step);
 };
 
 const struct hn_step_ops *hn_step_ops(enum hn_step_kind kind);

@@ -217,12 +217,9 @@ bool hn_trace_equal(const struct hn_trace *x, const struct hn_trace *y)
 
 bool hn_step_has_hole(const struct hn_step *step)
 {
-	if (!shape_of(step).holed) {
-		return false;
-	}
 	for (uint32_t i = 0; i < step->n_list; i++) {
 		if (step->list[i] == HN_HOLE) {
-			return true;
+			return shape_of(step).holed;
 		}
 	}
 	return false;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static const char *const keyword[] = {
 #define ANN(name, number, keyword, target) [number] = keyword,
@@ -50,13 +51,35 @@ static void annotate_explain(const struct hn_state *s, const struct hn_step *ste
 		      hn_state_op(s, step->stage)->name, keyword[step->a[HN_AN_ANN]]);
 }
 
+static void annotate_te(struct hn_te *te, const struct hn_step *step)
+{
+	uint8_t ann = (uint8_t)step->a[HN_AN_ANN];
+	bool call =
+		ann == HN_ANN_UNROLL || ann == HN_ANN_VECTORIZE || ann == HN_ANN_PARALLEL;
+
+	if (ann == HN_ANN_NONE) {
+		return;
+	}
+	if (ann == HN_ANN_TENSORIZE) { /* the record does not say with what */
+		hn_buf_puts(te->buf, "# ");
+		call = true;
+	}
+	hn_te_call(te, step->stage, call ? keyword[ann] : "bind");
+	hn_te_put_axis(te, te->before, step->stage, step->a[HN_AN_ITER]);
+	if (!call) {
+		hn_buf_printf(te->buf, ", te.thread_axis(\"%s\")", keyword[ann]);
+	}
+	hn_buf_puts(te->buf, ")\n");
+}
+
 const struct hn_step_ops hn_step_annotate = {
 	.tag = "AN",
 	.name = "annotate",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_INT, "annotation"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_INT, "annotation" } },
 	.check = annotate_check,
 	.apply = annotate_apply,
 	.explain = annotate_explain,
+	.te = annotate_te,
 };

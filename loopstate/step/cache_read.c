@@ -6,6 +6,7 @@
 
 #include "loopstate/derive.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static bool reads_first_output(const struct hn_op_access *acc, int32_t stage)
 {
@@ -20,7 +21,7 @@ static bool reads_first_output(const struct hn_op_access *acc, int32_t stage)
 static int check_readers(const struct hn_state *s, const struct hn_step *step,
 			 struct hn_err *err)
 {
-	bool seen[HN_DAG_MAX_OPS] = {false};
+	bool seen[HN_DAG_MAX_OPS] = { false };
 
 	if (step->n_list == 0) {
 		return hn_step_refuse(s, step, err, "name at least one reader");
@@ -75,13 +76,34 @@ static void read_explain(const struct hn_state *s, const struct hn_step *step,
 	}
 }
 
+static void read_te(struct hn_te *te, const struct hn_step *step)
+{
+	int32_t copy = step->stage + 1;
+
+	hn_te_put_op(te, te->after, copy);
+	hn_buf_puts(te->buf, " = s.cache_read(");
+	hn_te_put_op(te, te->before, step->stage);
+	hn_buf_printf(te->buf, ", \"%s\", [", step->text);
+	for (uint32_t i = 0; i < step->n_list; i++) {
+		hn_buf_puts(te->buf, i > 0 ? ", " : "");
+		hn_te_put_op(te, te->before, (int32_t)step->list[i]);
+	}
+	hn_buf_puts(te->buf, "])\n");
+	hn_te_insert(te, copy);
+	hn_te_put_axes(te, te->after, copy);
+	hn_buf_puts(te->buf, " = tuple(");
+	hn_te_put_op(te, te->after, copy);
+	hn_buf_puts(te->buf, ".op.axis)\n");
+}
+
 const struct hn_step_ops hn_step_cache_read = {
 	.tag = "CHR",
 	.name = "cache_read",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_TEXT, "scope"},
-		  {HN_FIELD_LIST, "reader_stages"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_TEXT, "scope" },
+		   { HN_FIELD_LIST, "reader_stages" } },
 	.check = read_check,
 	.apply = read_apply,
 	.explain = read_explain,
+	.te = read_te,
 };

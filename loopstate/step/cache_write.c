@@ -8,6 +8,7 @@
 #include "loopstate/attach.h"
 #include "loopstate/derive.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int write_check(const struct hn_state *s, const struct hn_step *step,
 		       struct hn_err *err)
@@ -51,11 +52,40 @@ static void write_explain(const struct hn_state *s, const struct hn_step *step,
 		      name, step->text);
 }
 
+/* All outputs are cached at once: Ansor names the stage once for each. */
+static void write_te(struct hn_te *te, const struct hn_step *step)
+{
+	uint32_t n_out = hn_state_op(te->before, step->stage)->n_out;
+	int32_t n_new = 0;
+
+	for (uint32_t k = 0; k < n_out; k++) {
+		hn_te_put_op(te, te->after, step->stage);
+		hn_buf_puts(te->buf, ", ");
+	}
+	hn_buf_puts(te->buf, "= s.cache_write([");
+	for (uint32_t k = 0; k < n_out; k++) {
+		hn_buf_puts(te->buf, k > 0 ? ", " : "");
+		hn_te_put_op(te, te->before, step->stage);
+	}
+	hn_buf_printf(te->buf, "], \"%s\")\n", step->text);
+	while (te->n_stage < te->after->n_stage) {
+		hn_te_insert(te, step->stage);
+		n_new++;
+	}
+	for (int32_t k = 1; k <= n_new; k++) {
+		hn_te_refresh(te, step->stage + k);
+	}
+	for (uint32_t k = 0; k < n_out; k++) {
+		hn_te_unpack(te, step->stage);
+	}
+}
+
 const struct hn_step_ops hn_step_cache_write = {
 	.tag = "CHW",
 	.name = "cache_write",
-	.field = {{HN_FIELD_STAGE, "stage"}, {HN_FIELD_TEXT, "scope"}},
+	.field = { { HN_FIELD_STAGE, "stage" }, { HN_FIELD_TEXT, "scope" } },
 	.check = write_check,
 	.apply = write_apply,
 	.explain = write_explain,
+	.te = write_te,
 };

@@ -10,11 +10,12 @@
 
 #include "loopstate/attach.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 /* Does the value of `from` reach `to`?  Ops read earlier ops only. */
 static bool reaches(const struct hn_access *access, int32_t from, int32_t to)
 {
-	bool hit[HN_DAG_MAX_OPS + 1] = {false};
+	bool hit[HN_DAG_MAX_OPS + 1] = { false };
 
 	hit[from] = true;
 	for (int32_t i = from + 1; i <= to; i++) {
@@ -95,13 +96,26 @@ static void at_explain(const struct hn_state *s, const struct hn_step *step,
 		      hn_state_op(s, (int32_t)step->a[HN_CA_TARGET])->name);
 }
 
+static void at_te(struct hn_te *te, const struct hn_step *step)
+{
+	int32_t target = (int32_t)step->a[HN_CA_TARGET];
+
+	hn_te_call(te, step->stage, "compute_at");
+	hn_buf_puts(te->buf, "s[");
+	hn_te_put_op(te, te->before, target);
+	hn_buf_puts(te->buf, "], ");
+	hn_te_put_axis(te, te->before, target, step->a[HN_CA_ITER]);
+	hn_buf_puts(te->buf, ")\n");
+}
+
 const struct hn_step_ops hn_step_compute_at = {
 	.tag = "CA",
 	.name = "compute_at",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_INT, "target_stage"},
-		  {HN_FIELD_INT, "target_iter"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_INT, "target_stage" },
+		   { HN_FIELD_INT, "target_iter" } },
 	.check = at_check,
 	.apply = at_apply,
 	.explain = at_explain,
+	.te = at_te,
 };

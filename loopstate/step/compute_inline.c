@@ -3,6 +3,7 @@
 
 #include "loopstate/attach.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int inline_check(const struct hn_state *s, const struct hn_step *step,
 			struct hn_err *err)
@@ -42,11 +43,18 @@ static void inline_explain(const struct hn_state *s, const struct hn_step *step,
 		      hn_state_op(s, step->stage)->name);
 }
 
+static void inline_te(struct hn_te *te, const struct hn_step *step)
+{
+	hn_te_call(te, step->stage, "compute_inline");
+	hn_buf_puts(te->buf, ")\n");
+}
+
 const struct hn_step_ops hn_step_compute_inline = {
 	.tag = "CI",
 	.name = "compute_inline",
-	.field = {{HN_FIELD_STAGE, "stage"}},
+	.field = { { HN_FIELD_STAGE, "stage" } },
 	.check = inline_check,
 	.apply = inline_apply,
 	.explain = inline_explain,
+	.te = inline_te,
 };

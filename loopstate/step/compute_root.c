@@ -3,6 +3,7 @@
 
 #include "loopstate/attach.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static const struct hn_state *root_apply(const struct hn_state *s,
 					 const struct hn_step *step, struct hn_arena *a)
@@ -24,11 +25,18 @@ static void root_explain(const struct hn_state *s, const struct hn_step *step,
 	hn_buf_printf(buf, "compute %s on its own", hn_state_op(s, step->stage)->name);
 }
 
+static void root_te(struct hn_te *te, const struct hn_step *step)
+{
+	hn_te_call(te, step->stage, "compute_root");
+	hn_buf_puts(te->buf, ")\n");
+}
+
 const struct hn_step_ops hn_step_compute_root = {
 	.tag = "CR",
 	.name = "compute_root",
-	.field = {{HN_FIELD_STAGE, "stage"}},
+	.field = { { HN_FIELD_STAGE, "stage" } },
 	.check = hn_step_check_computed,
 	.apply = root_apply,
 	.explain = root_explain,
+	.te = root_te,
 };

@@ -11,6 +11,7 @@
 #include "base/arith.h"
 #include "loopstate/split_iter.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int64_t length(const struct hn_state *s, const struct hn_step *step)
 {
@@ -84,15 +85,23 @@ static void fused_explain(const struct hn_state *s, const struct hn_step *step,
 	hn_buf_puts(buf, " together");
 }
 
+static void fused_te(struct hn_te *te, const struct hn_step *step)
+{
+	int64_t len = length(te->before, step);
+
+	hn_te_split(te, step, &len, 1, step->a[HN_FFSP_FACTOR] != 0);
+}
+
 const struct hn_step_ops hn_step_follow_fused_split = {
 	.tag = "FFSP",
 	.name = "follow_fused_split",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_LIST, "src_steps"},
-		  {HN_FIELD_INT, "level"},
-		  {HN_FIELD_FLAG, "factor"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_LIST, "src_steps" },
+		   { HN_FIELD_INT, "level" },
+		   { HN_FIELD_FLAG, "factor" } },
 	.check = fused_check,
 	.apply = fused_apply,
 	.explain = fused_explain,
+	.te = fused_te,
 };

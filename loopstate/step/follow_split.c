@@ -10,6 +10,7 @@
 
 #include "loopstate/split_iter.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static uint32_t lengths(const struct hn_step *src, const struct hn_step *step,
 			int64_t *len)
@@ -67,14 +68,24 @@ static void follow_explain(const struct hn_state *s, const struct hn_step *step,
 		      step->a[HN_FSP_N_SPLIT] + 1, step->a[HN_FSP_SRC]);
 }
 
+static void follow_te(struct hn_te *te, const struct hn_step *step)
+{
+	const struct hn_step *src = hn_split_iter_source(te->before, step->a[HN_FSP_SRC]);
+	int64_t len[HN_STAGE_MAX_ITERS + 1];
+	uint32_t n = lengths(src, step, len);
+
+	hn_te_split(te, step, len, n, /* inner_to_outer= */ true);
+}
+
 const struct hn_step_ops hn_step_follow_split = {
 	.tag = "FSP",
 	.name = "follow_split",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_INT, "src_step"},
-		  {HN_FIELD_INT, "n_split"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_INT, "src_step" },
+		   { HN_FIELD_INT, "n_split" } },
 	.check = follow_check,
 	.apply = follow_apply,
 	.explain = follow_explain,
+	.te = follow_te,
 };

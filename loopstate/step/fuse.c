@@ -2,7 +2,8 @@
  *
  * Only the last of them may hold attached stages.  An empty list gives a stage without
  * loops one loop of one iteration to annotate; in a stage that has loops it comes
- * outermost (Ansor drops the stage's reduction loops there: a defect not followed).
+ * outermost (Ansor forgets the stage's other loops there, though they run: repeated only
+ * when its records are replayed as it would).
  */
 #include "loopstate/step.h"
 
@@ -12,6 +13,7 @@
 #include "base/arith.h"
 #include "loopstate/attach.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int check_attachments(const struct hn_state *s, const struct hn_step *step,
 			     struct hn_err *err)
@@ -138,7 +140,8 @@ static void add_relation(struct hn_stage *st, const struct hn_iter *it, uint32_t
 		part[i] = it[i].var;
 	}
 	*hn_stage_add_rel(st, a) = (struct hn_rel){
-		.kind = HN_REL_FUSE, .n = n, .parent = (int32_t)st->n_var, .part = part};
+		.kind = HN_REL_FUSE, .n = n, .parent = (int32_t)st->n_var, .part = part
+	};
 	st->n_var++;
 }
 
@@ -154,10 +157,13 @@ static const struct hn_state *fuse_apply(const struct hn_state *s,
 	struct hn_iter *iter = HN_NEW_ARRAY(a, struct hn_iter, n_old + 1);
 	int32_t to[HN_STAGE_MAX_ITERS];
 
+	bool hides = n_fused == 0 && s->mode == HN_REPLAY_ANSOR;
+
 	for (uint32_t i = 0; i < n_old; i++) {
 		to[i] = (int32_t)(i < first ? i : i < behind ? first : i - n_fused + 1);
 		if (i < first || i >= behind) {
 			iter[to[i]] = old[i];
+			iter[to[i]].hidden |= hides;
 		}
 	}
 	iter[first] = fused_iter(old + first, n_fused, (int32_t)st->n_var, a);
@@ -185,11 +191,36 @@ static void fuse_explain(const struct hn_state *s, const struct hn_step *step,
 	hn_buf_printf(buf, " of %s", name);
 }
 
+static void fuse_te(struct hn_te *te, const struct hn_step *step)
+{
+	const char *const *axis = te->stage[step->stage].axis;
+	uint32_t first = step->n_list > 0 ? (uint32_t)step->list[0] : 0;
+	uint32_t n_iter = te->stage[step->stage].n;
+	const char *fused = step->n_list > 0 ? axis[first] : "singleton";
+
+	for (uint32_t i = 1; i < step->n_list; i++) {
+		fused = hn_te_join(te, fused, ".");
+		fused = hn_te_join(te, fused, axis[first + i]);
+		fused = hn_te_join(te, fused, ".fused");
+	}
+	hn_te_put_name(te, te->before, step->stage, fused);
+	hn_buf_puts(te->buf, " = ");
+	hn_te_call(te, step->stage, "fuse");
+	for (uint32_t i = 0; i < step->n_list; i++) {
+		hn_buf_puts(te->buf, i > 0 ? ", " : "");
+		hn_te_put_axis(te, te->before, step->stage, step->list[i]);
+	}
+	hn_buf_puts(te->buf, ")\n");
+	hn_te_replace(te, step->stage, first,
+		      n_iter - te->after->stage[step->stage]->n_iter + 1, &fused, 1);
+}
+
 const struct hn_step_ops hn_step_fuse = {
 	.tag = "FU",
 	.name = "fuse",
-	.field = {{HN_FIELD_STAGE, "stage"}, {HN_FIELD_LIST, "iters"}},
+	.field = { { HN_FIELD_STAGE, "stage" }, { HN_FIELD_LIST, "iters" } },
 	.check = fuse_check,
 	.apply = fuse_apply,
 	.explain = fuse_explain,
+	.te = fuse_te,
 };

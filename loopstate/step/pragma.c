@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static const char unroll[] = "auto_unroll_max_step$";
 
@@ -70,13 +71,25 @@ static void pragma_explain(const struct hn_state *s, const struct hn_step *step,
 		      hn_state_op(s, step->stage)->name, (int)unroll_of(step->text));
 }
 
+static void pragma_te(struct hn_te *te, const struct hn_step *step)
+{
+	hn_te_call(te, step->stage, "pragma");
+	hn_te_put_axis(te, te->before, step->stage, step->a[HN_PR_ITER]);
+	hn_buf_printf(te->buf, ", \"auto_unroll_max_step\", %d)\n",
+		      (int)unroll_of(step->text));
+	hn_te_call(te, step->stage, "pragma");
+	hn_te_put_axis(te, te->before, step->stage, step->a[HN_PR_ITER]);
+	hn_buf_puts(te->buf, ", \"unroll_explicit\", True)\n");
+}
+
 const struct hn_step_ops hn_step_pragma = {
 	.tag = "PR",
 	.name = "pragma",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_TEXT, "pragma"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_TEXT, "pragma" } },
 	.check = pragma_check,
 	.apply = pragma_apply,
 	.explain = pragma_explain,
+	.te = pragma_te,
 };

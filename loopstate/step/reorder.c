@@ -1,7 +1,7 @@
 /* step/reorder.c -- RE: the loops of a stage in another order.
  *
- * A stage attached in a loop stays in that loop (Ansor leaves it at the position: a
- * defect not followed).
+ * A stage attached in a loop stays in that loop (Ansor prints it at the old position: a
+ * defect followed only when its records are replayed as it would).
  */
 #include "loopstate/step.h"
 
@@ -9,12 +9,13 @@
 
 #include "loopstate/attach.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int reorder_check(const struct hn_state *s, const struct hn_step *step,
 			 struct hn_err *err)
 {
 	int rc = hn_step_check_looped(s, step, err);
-	bool seen[HN_STAGE_MAX_ITERS] = {false};
+	bool seen[HN_STAGE_MAX_ITERS] = { false };
 
 	if (rc != 0) {
 		return rc;
@@ -55,7 +56,11 @@ reorder_apply(const struct hn_state *s, const struct hn_step *step, struct hn_ar
 		to[step->list[i]] = (int32_t)i;
 	}
 	st->iter = iter;
-	hn_attach_renumber(n, step->stage, to, a);
+	if (s->mode == HN_REPLAY_ANSOR) {
+		hn_attach_follow(n, step->stage, to, a);
+	} else {
+		hn_attach_renumber(n, step->stage, to, a);
+	}
 	return n;
 }
 
@@ -69,11 +74,26 @@ static void reorder_explain(const struct hn_state *s, const struct hn_step *step
 	}
 }
 
+static void reorder_te(struct hn_te *te, const struct hn_step *step)
+{
+	const char **axis = HN_NEW_ARRAY(te->a, const char *, step->n_list);
+
+	hn_te_call(te, step->stage, "reorder");
+	for (uint32_t i = 0; i < step->n_list; i++) {
+		axis[i] = te->stage[step->stage].axis[step->list[i]];
+		hn_buf_puts(te->buf, i > 0 ? ", " : "");
+		hn_te_put_axis(te, te->before, step->stage, step->list[i]);
+	}
+	hn_buf_puts(te->buf, ")\n");
+	hn_te_replace(te, step->stage, 0, step->n_list, axis, step->n_list);
+}
+
 const struct hn_step_ops hn_step_reorder = {
 	.tag = "RE",
 	.name = "reorder",
-	.field = {{HN_FIELD_STAGE, "stage"}, {HN_FIELD_LIST, "order"}},
+	.field = { { HN_FIELD_STAGE, "stage" }, { HN_FIELD_LIST, "order" } },
 	.check = reorder_check,
 	.apply = reorder_apply,
 	.explain = reorder_explain,
+	.te = reorder_te,
 };

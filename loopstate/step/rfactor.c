@@ -15,6 +15,7 @@
 #include "loopstate/attach.h"
 #include "loopstate/derive.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 /* Relations and loops that the factored loop has nothing to do with are as they were. */
 static bool rest_untouched(const struct hn_stage *st, uint32_t n_spatial,
@@ -128,13 +129,41 @@ static void rfactor_explain(const struct hn_state *s, const struct hn_step *step
 		      hn_state_op(s, step->stage)->name, hn_step_iter_name(s, step));
 }
 
+static void rfactor_te(struct hn_te *te, const struct hn_step *step)
+{
+	uint32_t n_out = hn_state_op(te->before, step->stage)->n_out;
+	int32_t final = step->stage + 1;
+
+	for (uint32_t k = 0; k < n_out; k++) {
+		hn_buf_puts(te->buf, k > 0 ? ", " : "");
+		hn_te_put_op(te, te->after, step->stage);
+	}
+	hn_buf_puts(te->buf, " = s.rfactor(");
+	hn_te_put_op(te, te->before, step->stage);
+	hn_buf_puts(te->buf, ", ");
+	hn_te_put_word(te, te->stage[step->stage].axis[step->a[HN_RF_ITER]]);
+	hn_buf_printf(te->buf, ", %" PRId64 ")\n", step->a[HN_RF_FACTOR_ITER]);
+	hn_te_insert(te, step->stage);
+	hn_te_refresh(te, final);
+	for (uint32_t k = 0; k < n_out; k++) {
+		hn_te_unpack(te, step->stage);
+	}
+	hn_te_put_axes(te, te->after, final);
+	hn_buf_puts(te->buf, " = tuple(s[");
+	hn_te_put_op(te, te->after, final);
+	hn_buf_puts(te->buf, "].op.axis) + tuple(s[");
+	hn_te_put_op(te, te->after, final);
+	hn_buf_puts(te->buf, "].op.reduce_axis)\n");
+}
+
 const struct hn_step_ops hn_step_rfactor = {
 	.tag = "RF",
 	.name = "rfactor",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_INT, "factor_iter"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_INT, "factor_iter" } },
 	.check = rfactor_check,
 	.apply = rfactor_apply,
 	.explain = rfactor_explain,
+	.te = rfactor_te,
 };

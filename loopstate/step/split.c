@@ -5,6 +5,7 @@
 
 #include "loopstate/split_iter.h"
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int split_check(const struct hn_state *s, const struct hn_step *step,
 		       struct hn_err *err)
@@ -39,15 +40,22 @@ static void split_explain(const struct hn_state *s, const struct hn_step *step,
 	hn_buf_puts(buf, inner ? "" : step->n_list > 0 ? " x the rest" : "the rest");
 }
 
+static void split_te(struct hn_te *te, const struct hn_step *step)
+{
+	hn_te_split(te, step, step->list, step->n_list,
+		    step->a[HN_SP_INNER_TO_OUTER] != 0);
+}
+
 const struct hn_step_ops hn_step_split = {
 	.tag = "SP",
 	.name = "split",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_INT, "extent"},
-		  {HN_FIELD_LENS, "lens"},
-		  {HN_FIELD_FLAG, "inner_to_outer"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_INT, "extent" },
+		   { HN_FIELD_LENS, "lens" },
+		   { HN_FIELD_FLAG, "inner_to_outer" } },
 	.check = split_check,
 	.apply = split_apply,
 	.explain = split_explain,
+	.te = split_te,
 };

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "loopstate/state_int.h"
+#include "loopstate/te_int.h"
 
 static int align_check(const struct hn_state *s, const struct hn_step *step,
 		       struct hn_err *err)
@@ -44,14 +45,23 @@ static void align_explain(const struct hn_state *s, const struct hn_step *step,
 		      step->a[HN_SA_OFFSET], step->a[HN_SA_FACTOR]);
 }
 
+static void align_te(struct hn_te *te, const struct hn_step *step)
+{
+	hn_te_call(te, step->stage, "storage_align");
+	hn_te_put_axis(te, te->before, step->stage, step->a[HN_SA_ITER]);
+	hn_buf_printf(te->buf, ", %lld, %lld)\n", (long long)step->a[HN_SA_FACTOR],
+		      (long long)step->a[HN_SA_OFFSET]);
+}
+
 const struct hn_step_ops hn_step_storage_align = {
 	.tag = "SA",
 	.name = "storage_align",
-	.field = {{HN_FIELD_STAGE, "stage"},
-		  {HN_FIELD_ITER, "iter"},
-		  {HN_FIELD_INT, "factor"},
-		  {HN_FIELD_INT, "offset"}},
+	.field = { { HN_FIELD_STAGE, "stage" },
+		   { HN_FIELD_ITER, "iter" },
+		   { HN_FIELD_INT, "factor" },
+		   { HN_FIELD_INT, "offset" } },
 	.check = align_check,
 	.apply = align_apply,
 	.explain = align_explain,
+	.te = align_te,
 };

@@ -108,7 +108,7 @@ static void one_state(const char *name, const struct hn_dag *dag,
 	hn_buf_init(&buf);
 	score->n_state++;
 	if (hn_trace_from_json(name, steps, &a, &trace, &err) != 0 ||
-	    hn_state_replay(dag, trace, &a, &s, &err) != 0 ||
+	    hn_state_replay_as(dag, trace, HN_REPLAY_ANSOR, &a, &s, &err) != 0 ||
 	    hn_bounds_infer(s, &a, &b, &err) != 0) {
 		print_message("%s: %s\n", name, err.msg);
 	} else {
@@ -129,7 +129,8 @@ static void one_state(const char *name, const struct hn_dag *dag,
 	hn_json_free(root);
 }
 
-static void one_case(const char *folder, const char *name, struct score *score)
+static void one_case(const char *folder, const char *name, const char *target,
+		     struct score *score)
 {
 	char path[4096];
 	struct hn_arena a;
@@ -143,48 +144,66 @@ static void one_case(const char *folder, const char *name, struct score *score)
 	if (hn_dag_from_json(name, root, /* max_bytes= */ 0, &a, &dag, &err) != 0) {
 		fail_msg("%s", err.msg);
 	}
-	snprintf(path, sizeof(path), "%s/%s/llvm.json", folder, name);
-	struct hn_json *llvm = read_json(path);
-	const struct hn_json *list = hn_json_get(llvm, "states");
+	snprintf(path, sizeof(path), "%s/%s/%s.json", folder, name, target);
+	struct hn_json *file = read_json(path);
+	const struct hn_json *list = hn_json_get(file, "states");
 
 	for (const struct hn_json *st = hn_json_first(list); st != NULL;
 	     st = hn_json_next(st)) {
 		one_state(name, dag, st, score);
 	}
-	hn_json_free(llvm);
+	hn_json_free(file);
 	hn_json_free(root);
 	hn_arena_fini(&a);
 }
 
-static void test_cases(void **state)
+static void all_cases(const char *target, struct score *ret)
 {
 	const char *folder = HONE_CASES_DIR "/ansor";
 	DIR *dir = HONE_CASES_DIR[0] != 0 ? opendir(folder) : NULL;
 	struct score score = { 0 };
 
-	(void)state;
 	if (dir == NULL) {
 		skip();
 	}
 	for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
 		if (e->d_name[0] != '.') {
-			one_case(folder, e->d_name, &score);
+			one_case(folder, e->d_name, target, &score);
 		}
 	}
 	closedir(dir);
-	print_message("%u of %u previews equal; %u loop trees, %u with guards\n",
-		      score.n_equal, score.n_state, score.n_tree, score.n_guarded);
+	print_message("%s: %u of %u previews equal; %u loop trees, %u with guards\n",
+		      target, score.n_equal, score.n_state, score.n_tree,
+		      score.n_guarded);
 	assert_true(score.n_state > 0);
 	assert_int_equal(score.n_equal, score.n_state);
 	assert_int_equal(score.n_tree, score.n_state);
+	*ret = score;
+}
+
+static void test_llvm(void **state)
+{
+	struct score score;
+
+	(void)state;
+	all_cases("llvm", &score);
 	/* Ansor's sampler takes divisors only: nothing to guard. */
 	assert_int_equal(score.n_guarded, 0);
+}
+
+static void test_cuda(void **state)
+{
+	struct score score;
+
+	(void)state;
+	all_cases("cuda", &score);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_llvm),
+		cmocka_unit_test(test_cuda),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,22 @@
+/* loopstate/bounds_scope.h -- which loops stand still for a stage: attach point and
+ * memory.
+ *
+ * Internal to bounds inference.  A loop of a CPU stands still for what is attached in it
+ * and runs for everything else.  A loop that is bound to a GPU's thread numbers is judged
+ * by the memory that holds the stage instead, wherever it is attached: what lies in
+ * shared memory must serve all threads of the block, so thread loops run, and what lies
+ * in local memory serves one thread, so they stand still.  Source: TVM's InferBound
+ * (NeedRelax). */
+#ifndef HN_LOOPSTATE_BOUNDS_SCOPE_H
+#define HN_LOOPSTATE_BOUNDS_SCOPE_H
+
+#include "loopstate/state.h"
+
+/* Whether the annotation binds a loop to a number of the GPU's grid. */
+bool hn_ann_is_thread(uint8_t ann);
+
+/* fixed[first_loop[s] + k]: loop k of stage s stands still for stage i. */
+void hn_scope_fix_loops(const struct hn_state *s, int32_t i, const int32_t *first_loop,
+			bool *fixed);
+
+#endif

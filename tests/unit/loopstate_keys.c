@@ -1,0 +1,131 @@
+/* Workload keys never change (tests/data/keys.golden), ignore names, and tell apart what
+ * Ansor's hash confuses. */
+#include "loopstate/dag.h"
+
+#include "state_util.h"
+
+static const struct hn_dag *parse(const char *what, const char *text, struct hn_arena *a)
+{
+	const struct hn_dag *dag;
+	struct hn_err err = { 0 };
+
+	if (hn_dag_parse(what, text, strlen(text), 0, a, &dag, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	return dag;
+}
+
+static void key_of(const char *text, char key[HN_KEY_BYTES])
+{
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	hn_dag_key(parse("program", text, &a), key);
+	hn_arena_fini(&a);
+}
+
+static void read_file(const char *path, struct hn_buf *buf)
+{
+	char full[1024];
+	struct hn_err err = { 0 };
+
+	snprintf(full, sizeof(full), "%s/%s", HONE_SOURCE_DIR, path);
+	if (hn_file_read(full, (size_t)64 << 20, buf, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+}
+
+/* A line: KEY `file` PATH, or KEY `text` PROGRAM. */
+static void check_line(const char *line)
+{
+	const char *kind = line + HN_KEY_BYTES, *rest = kind + 5;
+	char key[HN_KEY_BYTES];
+	struct hn_buf file;
+
+	assert_true(strlen(line) > HN_KEY_BYTES + 5);
+	hn_buf_init(&file);
+	if (strncmp(kind, "file ", 5) == 0) {
+		read_file(rest, &file);
+		key_of(file.s, key);
+	} else {
+		assert_memory_equal(kind, "text ", 5);
+		key_of(rest, key);
+	}
+	if (strncmp(key, line, HN_KEY_BYTES - 1) != 0) {
+		fail_msg("the key of %s has become %s", line, key);
+	}
+	hn_buf_fini(&file);
+}
+
+static void keys_never_change(void **state)
+{
+	struct hn_buf golden;
+	unsigned n = 0;
+	char *save = NULL;
+
+	(void)state;
+	hn_buf_init(&golden);
+	read_file("tests/data/keys.golden", &golden);
+	for (char *l = strtok_r(golden.s, "\n", &save); l;
+	     l = strtok_r(NULL, "\n", &save)) {
+		if (l[0] != '#') {
+			check_line(l);
+			n++;
+		}
+	}
+	assert_true(n >= 19);
+	hn_buf_fini(&golden);
+}
+
+static void names_do_not_count(void **state)
+{
+	char x[HN_KEY_BYTES], y[HN_KEY_BYTES];
+
+	(void)state;
+	key_of("mm(float32 A[8,4], B[4,6]) -> C { C(i,j) +=! A(i,k) * B(k,j) }", x);
+	key_of("foo(float32 P[8,4], Q[4,6]) -> R { R(a,b) +=! P(a,c) * Q(c,b) }", y);
+	assert_string_equal(x, y);
+}
+
+/* Each pair has one hash in Ansor (md5 of the simple print, shapes beside it equal). */
+static void ansors_collisions_do_not_collide(void **state)
+{
+	static const char *const pair[][2] = {
+		{ "p(float32 A[8]) -> B { B(i) = i >= 1 && i < 9 ? A(i-1) : 0 where i in "
+		  "0:10 }",
+		  "p(float32 A[8]) -> B { B(i) = i >= 2 && i < 10 ? A(i-2) : 0 where i "
+		  "in "
+		  "0:10 }" },
+		{ "e(float32 A[8]) -> B { B(i) = exp(A(i) * 2) }",
+		  "e(float32 A[8]) -> B { B(i) = exp(A(i) + 2) }" },
+		{ "e(float32 A[8]) -> B { B(i) = A(i) }",
+		  "e(float64 A[8]) -> B { B(i) = A(i) }" },
+		{ "m(float32 A[8,8], B[8,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  "m(float32 A[8,8], const B[8,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" },
+		{ "t(float32 A[4,4]) -> C { B(i,j) = A(i,0) where j in 0:2 C(i,j) = "
+		  "B(i,0)"
+		  " where j in 0:2 }",
+		  "t(float32 A[4,4]) -> C { B(i,j) = A(i,0) where j in 0:3 C(i,j) = "
+		  "B(i,0)"
+		  " where j in 0:2 }" },
+	};
+	char x[HN_KEY_BYTES], y[HN_KEY_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(pair); i++) {
+		key_of(pair[i][0], x);
+		key_of(pair[i][1], y);
+		assert_string_not_equal(x, y);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_never_change),
+		cmocka_unit_test(names_do_not_count),
+		cmocka_unit_test(ansors_collisions_do_not_collide),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
