@@ -24,6 +24,22 @@ void hn_chain_follow_split(struct hn_chain *c, int32_t stage, int32_t iter,
 	      hn_follow_split(c->s, stage, iter, src_step, n_split, c->a, &c->s, NULL));
 }
 
+void hn_chain_follow_fused_split(struct hn_chain *c, int32_t stage, int32_t iter,
+				 const int64_t *src_step, uint32_t n_src, int32_t level)
+{
+	const struct hn_step step = {
+		.kind = HN_STEP_follow_fused_split,
+		.stage = stage,
+		.a = { [HN_FFSP_ITER] = iter,
+		       [HN_FFSP_LEVEL] = level,
+		       [HN_FFSP_FACTOR] = 1 },
+		.n_list = n_src,
+		.list = src_step,
+	};
+
+	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
+}
+
 void hn_chain_fuse(struct hn_chain *c, int32_t stage, int32_t first, uint32_t n)
 {
 	CHAIN(c, hn_fuse(c->s, stage, first, n, c->a, &c->s, NULL));
@@ -64,16 +80,40 @@ void hn_chain_cache_write(struct hn_chain *c, int32_t stage, const char *scope)
 	CHAIN(c, hn_cache_write(c->s, stage, scope, c->a, &c->s, NULL));
 }
 
+void hn_chain_cache_read(struct hn_chain *c, int32_t stage, const char *scope,
+			 int32_t reader)
+{
+	const int64_t list = reader;
+	const struct hn_step step = {
+		.kind = HN_STEP_cache_read,
+		.stage = stage,
+		.n_list = 1,
+		.list = &list,
+		.text = scope,
+	};
+
+	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
+}
+
 void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter)
 {
 	CHAIN(c, hn_rfactor(c->s, stage, iter, factor_iter, c->a, &c->s, NULL));
 }
 
+void hn_rule_result_add(struct hn_rule_results *ret, const struct hn_state *state,
+			int32_t next_stage)
+{
+	if (ret->n < HN_RULE_MAX_RESULTS) {
+		ret->item[ret->n] = (struct hn_rule_result){ .state = state,
+							     .next_stage = next_stage };
+	}
+	ret->n++;
+}
+
 void hn_chain_result(const struct hn_chain *c, int32_t next, struct hn_rule_results *ret)
 {
-	if (!c->failed && ret->n < HN_COUNT_OF(ret->item)) {
-		ret->item[ret->n++] =
-			(struct hn_rule_result){ .state = c->s, .next_stage = next };
+	if (!c->failed) {
+		hn_rule_result_add(ret, c->s, next);
 	}
 }

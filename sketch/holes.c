@@ -99,6 +99,30 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 	return rc;
 }
 
+enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const *len,
+				struct hn_arena *a, const struct hn_state **ret)
+{
+	const struct hn_trace *open = sk->state->trace;
+	uint32_t n = open ? open->n_step : 0;
+	struct hn_trace *t = HN_NEW(a, struct hn_trace);
+	const struct hn_step **step = HN_NEW_ARRAY(a, const struct hn_step *, n);
+	struct hn_step *closed = HN_NEW_ARRAY(a, struct hn_step, sk->n_hole);
+
+	for (uint32_t i = 0; i < n; i++) {
+		step[i] = open->step[i];
+	}
+	for (uint32_t h = 0; h < sk->n_hole; h++) {
+		closed[h] = *open->step[sk->hole[h].step];
+		closed[h].list = len[h];
+		step[sk->hole[h].step] = &closed[h];
+	}
+	t->n_step = n;
+	t->step = step;
+	return hn_state_replay(sk->state->root_dag, t, a, ret, NULL) < 0
+		       ? HN_VERDICT_ILLEGAL
+		       : HN_VERDICT_OK;
+}
+
 uint32_t hn_divisors(int64_t n, int64_t most, int64_t *ret, uint32_t cap)
 {
 	uint32_t k = 0;

@@ -12,23 +12,6 @@
 
 #include "sketch/sketch_int.h"
 
-#define FILL(kind, name)
-#define DECLARE(name) extern const struct hn_fill_ops hn_fill_##name;
-#include "sketch/fills.def"
-#undef DECLARE
-#undef FILL
-
-static const struct {
-	const char *kind;
-	const struct hn_fill_ops *fill;
-} fills[] = {
-#define DECLARE(name)
-#define FILL(kind, name) { kind, &hn_fill_##name },
-#include "sketch/fills.def"
-#undef FILL
-#undef DECLARE
-};
-
 enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
 				  const struct hn_plan *plan,
 				  const struct hn_target *target, struct hn_rng *rng,
@@ -41,11 +24,11 @@ enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
 				   .rng = rng,
 				   .arena = a };
 
-	for (size_t i = 0; i < HN_COUNT_OF(fills); i++) {
-		if (strcmp(fills[i].kind, target->kind) != 0) {
-			continue;
-		}
-		enum hn_verdict v = fills[i].fill->fill(&ctx, s, &s);
+	const struct hn_structure *st = hn_structure_of(target);
+	const struct hn_fill_ops *f;
+
+	for (uint32_t i = 0; st && (f = hn_structure_fill(st, i)) != NULL; i++) {
+		enum hn_verdict v = f->fill(&ctx, s, &s);
 		if (v != HN_VERDICT_OK) {
 			return v;
 		}

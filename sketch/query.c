@@ -48,6 +48,70 @@ bool hn_stage_has_cache_write(const struct hn_state *s, int32_t stage)
 	return false;
 }
 
+uint32_t hn_stage_split_steps(const struct hn_state *s, int32_t stage, int32_t *ret,
+			      uint32_t n_max)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
+		const struct hn_step *step = s->trace->step[i];
+		if (step->kind == HN_STEP_split && step->stage == stage) {
+			if (n < n_max) {
+				ret[n] = (int32_t)i;
+			}
+			n++;
+		}
+		if (changes_stages(step) && stage > step->stage) {
+			stage--;
+		}
+	}
+	return n;
+}
+
+bool hn_stage_has_ann(const struct hn_state *s, int32_t stage, enum hn_ann ann)
+{
+	const struct hn_stage *st = s->stage[stage];
+
+	for (uint32_t i = 0; i < st->n_iter; i++) {
+		if (st->iter[i].ann == ann) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool reduces_over_threads(const struct hn_stage *st)
+{
+	for (uint32_t i = 0; i < st->n_iter; i++) {
+		if (st->iter[i].ann == HN_ANN_THREAD_X &&
+		    st->iter[i].kind == HN_ITER_REDUCE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool hn_stage_cross_thread_reduced(const struct hn_state *s, int32_t stage)
+{
+	bool any = reduces_over_threads(s->stage[stage]);
+
+	for (uint32_t i = 0; i < s->n_attached && !any; i++) {
+		const struct hn_attached *at = &s->attached[i];
+		for (uint32_t k = 0; at->stage == stage && k < at->n; k++) {
+			any |= reduces_over_threads(s->stage[at->child[k]]);
+		}
+	}
+	return any;
+}
+
+bool hn_stage_name_ends(const struct hn_state *s, int32_t stage, const char *end)
+{
+	const char *name = hn_stage_op(s, stage)->name;
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && strcmp(name + n - m, end) == 0;
+}
+
 int32_t hn_stage_final_id(const struct hn_trace *t, uint32_t step, int32_t stage)
 {
 	for (uint32_t i = step + 1; i < t->n_step; i++) {
@@ -77,11 +141,9 @@ bool hn_stage_matched_consumer(const struct hn_state *s, int32_t stage,
 	if (hn_state_consumers(s, stage, c, 2) != 1) {
 		return false;
 	}
-	const char *name = hn_stage_op(s, c[0])->name;
-	size_t n = strlen(name), m = strlen(".shared");
 	if (!hn_access_elementwise_match(s->dag, s->access, stage, c[0]) ||
 	    (hn_stage_has_reduce_iter(s, stage) && hn_stage_has_reduce_iter(s, c[0])) ||
-	    (n >= m && strcmp(name + n - m, ".shared") == 0)) {
+	    hn_stage_name_ends(s, c[0], ".shared")) {
 		return false;
 	}
 	*ret_consumer = c[0];
@@ -107,6 +169,9 @@ bool hn_stage_attr_names(const struct hn_state *s, int32_t stage, const char *ke
 {
 	const struct hn_attr *attr = hn_op_attr(hn_stage_op(s, stage), key);
 
+	if (attr && stage > 0 && hn_stage_has_cache_write(s, stage - 1)) {
+		return false;
+	}
 	for (uint32_t i = 0; attr && i < attr->n_item; i++) {
 		if (strcmp(attr->item[i], axis) == 0) {
 			return true;

@@ -12,41 +12,9 @@
 #include "sketch/sketch_int.h"
 
 #define MAX_WAVE 512
+#define ROUNDS_A_STAGE 16 /* looks at one stage, also at those that rules add */
 #define MAX_BYTES                                                                        \
 	((size_t)256 << 20) /* past this only the last state of a wave goes on */
-
-#define RULE(name) extern const struct hn_rule_ops hn_rule_##name;
-#include "sketch/rules.def"
-#undef RULE
-
-static const struct {
-	const char *kind;
-	const struct hn_rule_ops *rule;
-} recipe[] = {
-#define STRUCTURE(kind, tiling, follow)
-#define RECIPE(kind, name) { kind, &hn_rule_##name },
-#include "sketch/recipes.def"
-#undef RECIPE
-#undef STRUCTURE
-};
-
-static const struct hn_structure structures[] = {
-#define STRUCTURE(kind, tiling, follow) { kind, tiling, follow },
-#define RECIPE(kind, name)
-#include "sketch/recipes.def"
-#undef RECIPE
-#undef STRUCTURE
-};
-
-const struct hn_structure *hn_structure_of(const struct hn_target *target)
-{
-	for (size_t i = 0; i < HN_COUNT_OF(structures); i++) {
-		if (strcmp(structures[i].kind, target->kind) == 0) {
-			return &structures[i];
-		}
-	}
-	return NULL;
-}
 
 struct item {
 	const struct hn_state *state;
@@ -81,37 +49,118 @@ static const char *add_name(const char *rules, const char *name, struct hn_arena
 	return *rules ? hn_arena_printf(a, "%s,%s", rules, name) : name;
 }
 
-/* Ask every rule of the recipe about one state; what they derive goes to `next`, which
- * may grow to n_max. */
-static void derive(const struct hn_rule_ctx *ctx, const struct item *from, uint32_t n_max,
-		   struct wave *next)
+struct generation {
+	struct hn_rule_ctx ctx;
+	const struct hn_dag *dag;
+	const struct hn_structure *recipe;
+	const struct hn_custom_rule *custom;
+	uint32_t n_custom;
+};
+
+/* Put what a rule derived into `next`, which may grow to n_max; false when it is full. */
+static bool keep(const struct generation *g, const struct item *from, const char *rule,
+		 const struct hn_rule_results *out, uint32_t n_max, struct wave *next)
 {
-	for (size_t i = 0; i < HN_COUNT_OF(recipe); i++) {
-		const struct hn_rule_ops *rule = recipe[i].rule;
-		if (strcmp(recipe[i].kind, ctx->target->kind) != 0) {
-			continue;
+	for (uint32_t k = 0; k < out->n; k++) {
+		push(next,
+		     (struct item){ .state = out->item[k].state,
+				    .stage = out->item[k].next_stage,
+				    .rules = add_name(from->rules, rule, g->ctx.arena) },
+		     g->ctx.arena);
+		if (next->n >= n_max) {
+			return false;
 		}
-		enum hn_rule_answer answer = rule->meets(ctx, from->state, from->stage);
+	}
+	return true;
+}
+
+static int check_custom(const struct generation *g, const struct hn_custom_rule *rule,
+			const struct item *from, const struct hn_rule_results *out,
+			struct hn_err *err)
+{
+	if (out->n > HN_RULE_MAX_RESULTS) {
+		return hn_fail(err, HONE_E_QUOTA,
+			       "rule '%.60s': %u results at once: at most %d", rule->name,
+			       out->n, HN_RULE_MAX_RESULTS);
+	}
+	for (uint32_t k = 0; k < out->n; k++) {
+		const struct hn_rule_result *r = &out->item[k];
+		if (!r->state || r->state->root_dag != g->dag) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "rule '%.60s': result %u is no state of this dag",
+				       rule->name, k);
+		}
+		if (r->next_stage < -1 || r->next_stage >= (int32_t)r->state->n_stage) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "rule '%.60s': result %u: next stage %d of %u: "
+				       "give -1 to end",
+				       rule->name, k, r->next_stage, r->state->n_stage);
+		}
+		if (r->state == from->state && r->next_stage >= from->stage) {
+			return hn_fail(
+				err, HONE_E_INVALID,
+				"rule '%.60s': result %u leaves stage %d as it was "
+				"and goes on at %d: take a step or go down",
+				rule->name, k, from->stage, r->next_stage);
+		}
+	}
+	return 0;
+}
+
+/* Ask the caller's rules.  *ret_done: the recipe's are not to be asked any more. */
+static int derive_custom(const struct generation *g, const struct item *from,
+			 uint32_t n_max, struct wave *next, bool *ret_done,
+			 struct hn_err *err)
+{
+	*ret_done = false;
+	for (uint32_t i = 0; i < g->n_custom && !*ret_done; i++) {
+		const struct hn_custom_rule *rule = &g->custom[i];
+		enum hn_rule_answer answer =
+			rule->condition(rule->user, &g->ctx, from->state, from->stage);
+		struct hn_rule_results out = { 0 };
 		if (answer == HN_RULE_SKIP) {
 			continue;
 		}
-		struct hn_rule_results out = { 0 };
-		rule->derive(ctx, from->state, from->stage, &out);
-		for (uint32_t k = 0; k < out.n; k++) {
-			push(next,
-			     (struct item){ .state = out.item[k].state,
-					    .stage = out.item[k].next_stage,
-					    .rules = add_name(from->rules, rule->name,
-							      ctx->arena) },
-			     ctx->arena);
-			if (next->n >= n_max) {
-				return;
-			}
+		int rc = rule->apply(rule->user, &g->ctx, from->state, from->stage, &out,
+				     err);
+		if (rc < 0) {
+			return hn_err_within(err, "rule '%.60s' at stage %d", rule->name,
+					     from->stage);
 		}
-		if (answer == HN_RULE_APPLY_AND_STOP && out.n > 0) {
-			return;
+		rc = check_custom(g, rule, from, &out, err);
+		if (rc < 0) {
+			return rc;
+		}
+		*ret_done = !keep(g, from, rule->name, &out, n_max, next) ||
+			    answer == HN_RULE_APPLY_AND_STOP;
+	}
+	return 0;
+}
+
+/* Ask every rule about one state; what they derive goes to `next`, which may grow to
+ * n_max. */
+static int derive(const struct generation *g, const struct item *from, uint32_t n_max,
+		  struct wave *next, struct hn_err *err)
+{
+	const struct hn_rule_ops *rule;
+	bool done;
+	int rc = derive_custom(g, from, n_max, next, &done, err);
+
+	for (uint32_t i = 0; rc == 0 && !done; i++) {
+		struct hn_rule_results out = { 0 };
+		enum hn_rule_answer answer;
+		rule = hn_structure_rule(g->recipe, i);
+		if (!rule) {
+			break;
+		}
+		answer = rule->meets(&g->ctx, from->state, from->stage);
+		if (answer != HN_RULE_SKIP) {
+			rule->derive(&g->ctx, from->state, from->stage, &out);
+			done = !keep(g, from, rule->name, &out, n_max, next) ||
+			       (answer == HN_RULE_APPLY_AND_STOP && out.n > 0);
 		}
 	}
+	return rc;
 }
 
 /* Splits made for an rfactor get their lengths back as holes; the loops stay as they are.
@@ -145,33 +194,37 @@ static const struct hn_state *open_rfactor(const struct hn_state *s, struct hn_a
 	return copy;
 }
 
-int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
-		       struct hn_arena *a, struct hn_sketches *ret, struct hn_err *err)
+/* All states that are finished, in the order they finish. */
+static int run(const struct generation *g, struct wave *done, struct hn_err *err)
 {
-	struct hn_rule_ctx ctx = { .target = target, .arena = a };
-	struct wave now = { 0 }, done = { 0 };
+	struct hn_arena *a = g->ctx.arena;
 	size_t start = a->used_bytes;
+	struct wave now = { 0 };
 
-	if (!hn_structure_of(target)) {
-		return hn_fail(err, HONE_E_UNSUPPORTED,
-			       "target: no sketch recipe for kind '%.100s': tune for cpu",
-			       target->kind);
-	}
 	push(&now,
-	     (struct item){ .state = hn_state_init(dag, a),
-			    .stage = (int32_t)dag->n_op - 1,
+	     (struct item){ .state = hn_state_init(g->dag, a),
+			    .stage = (int32_t)g->dag->n_op - 1,
 			    .rules = "" },
 	     a);
-	while (now.n > 0) {
+	for (uint32_t round = 0; now.n > 0; round++) {
 		struct wave next = { 0 };
+		if (round > ROUNDS_A_STAGE * (g->dag->n_op + 4)) {
+			return hn_fail(err, HONE_E_QUOTA,
+				       "rules [%.200s]: no end after %u rounds: a rule "
+				       "goes in circles at stage %d",
+				       now.item[0].rules, round, now.item[0].stage);
+		}
 		for (uint32_t i = 0; i < now.n; i++) {
+			uint32_t to_come = now.n - i - 1;
 			if (now.item[i].stage < 0) {
-				push(&done, now.item[i], a);
-			} else {
-				uint32_t to_come = now.n - i - 1;
-				derive(&ctx, &now.item[i],
-				       to_come < MAX_WAVE ? MAX_WAVE - to_come : 0,
-				       &next);
+				push(done, now.item[i], a);
+				continue;
+			}
+			int rc = derive(g, &now.item[i],
+					to_come < MAX_WAVE ? MAX_WAVE - to_come : 0,
+					&next, err);
+			if (rc < 0) {
+				return rc;
 			}
 		}
 		now = next;
@@ -180,15 +233,51 @@ int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
 			now.n = 1;
 		}
 	}
+	return 0;
+}
+
+int hn_sketch_generate_with(const struct hn_dag *dag, const struct hn_target *target,
+			    const struct hn_custom_rule *rule, uint32_t n,
+			    struct hn_arena *a, struct hn_sketches *ret,
+			    struct hn_err *err)
+{
+	struct generation g = { .ctx = { .target = target, .arena = a },
+				.dag = dag,
+				.recipe = hn_structure_of(target),
+				.custom = rule,
+				.n_custom = n };
+	struct wave done = { 0 };
+
+	if (!g.recipe) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "target: no sketch recipe for kind '%.100s': tune for cpu",
+			       target->kind);
+	}
+	int rc = run(&g, &done, err);
+	if (rc < 0) {
+		return rc;
+	}
+	if (done.n == 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "rule '%.60s': the rules given left no sketch",
+			       n > 0 ? rule[0].name : "");
+	}
 	struct hn_sketch *out = HN_NEW_ARRAY(a, struct hn_sketch, done.n);
 	for (uint32_t i = 0; i < done.n; i++) {
 		out[i].state = open_rfactor(done.item[i].state, a);
 		out[i].rules = done.item[i].rules;
-		int rc = hn_sketch_find_holes(&out[i], dag, a, err);
+		rc = hn_sketch_find_holes(&out[i], dag, a, err);
 		if (rc < 0) {
 			return rc;
 		}
 	}
 	*ret = (struct hn_sketches){ .n = done.n, .sketch = out };
 	return 0;
+}
+
+int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
+		       struct hn_arena *a, struct hn_sketches *ret, struct hn_err *err)
+{
+	return hn_sketch_generate_with(dag, target, /* rule= */ NULL, /* n= */ 0, a, ret,
+				       err);
 }

@@ -46,7 +46,8 @@ struct hn_plan_stage {
 	int32_t at; /* -1 open; HN_AT_ROOT; HN_AT_ITER at (at_stage, at_iter) */
 	/* Iterator numbering: after the sketch, before the rest. */
 	int32_t at_stage, at_iter;
-	int32_t strip;	  /* length cut from the innermost spatial loop; 0 = not cut */
+	int32_t strip; /* length cut from the innermost spatial loop; 0 = not cut.  On a
+			   * GPU: threads of a nest without tiles, vector of a fetch */
 	int32_t parallel; /* how many outer loops run in parallel, fused; 0 = none */
 	int32_t unroll;	  /* auto_unroll_max_step; 0 = none */
 };
@@ -60,12 +61,6 @@ struct hn_sketches {
 	uint32_t n;
 	const struct hn_sketch *sketch;
 };
-
-/* All sketches of dag for the target, in Ansor's order. At least one (the initial state).
- * HONE_E_UNSUPPORTED when no recipe serves the target. */
-int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
-		       struct hn_arena *a, struct hn_sketches *ret,
-		       struct hn_err *err) HN_NODISCARD;
 
 /* Complete a sketch at random: tile sizes, compute locations, parallel, unroll, vector.
  * Returns HN_VERDICT_OK and *ret (concrete, bounds not applied), or the verdict that
@@ -107,17 +102,23 @@ enum hn_rule_answer { HN_RULE_SKIP, HN_RULE_APPLY, HN_RULE_APPLY_AND_STOP };
 
 struct hn_rule_result { /* a state to go on from, and the stage to look at next */
 	const struct hn_state *state;
-	int32_t next_stage; /* -1 = finished */
+	int32_t next_stage; /* of `state`; -1 = finished */
 };
 
+#define HN_RULE_MAX_RESULTS 64
+
 struct hn_rule_results {
-	uint32_t n;
-	struct hn_rule_result item[8];
+	uint32_t n; /* may pass HN_RULE_MAX_RESULTS: what did not fit is counted only */
+	struct hn_rule_result item[HN_RULE_MAX_RESULTS];
 };
+
+/* Note one result. */
+void hn_rule_result_add(struct hn_rule_results *ret, const struct hn_state *state,
+			int32_t next_stage);
 
 struct hn_rule_ctx {
 	const struct hn_target *target;
-	struct hn_arena *arena;
+	struct hn_arena *arena; /* what a rule makes lives here */
 };
 
 struct hn_rule_ops {
@@ -127,6 +128,41 @@ struct hn_rule_ops {
 	void (*derive)(const struct hn_rule_ctx *ctx, const struct hn_state *s,
 		       int32_t stage, struct hn_rule_results *ret);
 };
+
+/* All sketches of dag for the target, in Ansor's order. At least one (the initial state).
+ * What the machine can do decides (target->caps picks the recipe, target->param, of which
+ * the first eight are Ansor's hardware parameters, the rules' limits), never its name.
+ * HONE_E_UNSUPPORTED when no recipe serves the target. */
+int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
+		       struct hn_arena *a, struct hn_sketches *ret,
+		       struct hn_err *err) HN_NODISCARD;
+
+/* A rule of the caller's own.  Both callbacks get `user` back, run on the calling thread,
+ * and must depend on their arguments alone. */
+struct hn_custom_rule {
+	const char *name; /* appears in hn_sketch.rules; lives as long as the sketches */
+	void *user;
+	enum hn_rule_answer (*condition)(void *user, const struct hn_rule_ctx *ctx,
+					 const struct hn_state *s, int32_t stage);
+	/* Called where the condition did not say SKIP.  Every result is made from `s` by
+	 * steps (state.h), allocated in ctx->arena.  No result after APPLY_AND_STOP drops
+	 * the state.  Below 0: generation ends with that error. */
+	int (*apply)(void *user, const struct hn_rule_ctx *ctx, const struct hn_state *s,
+		     int32_t stage, struct hn_rule_results *ret, struct hn_err *err);
+};
+
+/* hn_sketch_generate with n rules more for this call alone: each is asked at every stage
+ * before the recipe's, in the order given.  Source: TVM auto_scheduler,
+ * PreloadCustomSketchRule.  Further errors, all naming the rule:
+ *
+ *   HONE_E_INVALID  a next stage that the state does not have, a state of another dag, a
+ *                   history that does not replay, or no sketch left in the end
+ *   HONE_E_QUOTA    more than HN_RULE_MAX_RESULTS results at once, or rules that go round
+ *                   in circles */
+int hn_sketch_generate_with(const struct hn_dag *dag, const struct hn_target *target,
+			    const struct hn_custom_rule *rule, uint32_t n,
+			    struct hn_arena *a, struct hn_sketches *ret,
+			    struct hn_err *err) HN_NODISCARD;
 
 struct hn_fill_ctx {
 	const struct hn_sketch *sketch;

@@ -7,17 +7,23 @@
 
 #include "sketch/sketch.h"
 
-#define HN_MAX_INNERMOST 64 /* longest innermost tile and vector loop; Ansor's default   \
-			     */
+#define HN_MAX_INNERMOST                                                                 \
+	64 /* longest innermost tile and vector loop; Ansor's default                    \
+	    */
 
 struct hn_structure { /* a row STRUCTURE of recipes.def */
-	const char *kind;
+	const char *name;
+	int id;
+	uint32_t caps;
 	const char *tiling;
 	const char *follow;
 };
 
-/* The tiling of the target's kind, or NULL. */
+/* The recipe that serves the target, or NULL; its i-th rule and fill, NULL past the last.
+ */
 const struct hn_structure *hn_structure_of(const struct hn_target *target);
+const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, uint32_t i);
+const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t i);
 
 /* Steps applied one after another; after a failure nothing more happens. */
 struct hn_chain {
@@ -30,6 +36,8 @@ void hn_chain_split(struct hn_chain *c, int32_t stage, int32_t iter, const int64
 		    uint32_t n_len);
 void hn_chain_follow_split(struct hn_chain *c, int32_t stage, int32_t iter,
 			   int32_t src_step, int32_t n_split);
+void hn_chain_follow_fused_split(struct hn_chain *c, int32_t stage, int32_t iter,
+				 const int64_t *src_step, uint32_t n_src, int32_t level);
 void hn_chain_fuse(struct hn_chain *c, int32_t stage, int32_t first, uint32_t n);
 void hn_chain_reorder(struct hn_chain *c, int32_t stage, const int64_t *order,
 		      uint32_t n);
@@ -39,6 +47,8 @@ void hn_chain_compute_at(struct hn_chain *c, int32_t stage, int32_t target, int3
 void hn_chain_inline(struct hn_chain *c, int32_t stage);
 void hn_chain_root(struct hn_chain *c, int32_t stage);
 void hn_chain_cache_write(struct hn_chain *c, int32_t stage, const char *scope);
+void hn_chain_cache_read(struct hn_chain *c, int32_t stage, const char *scope,
+			 int32_t reader);
 void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter);
 
@@ -49,6 +59,16 @@ const struct hn_op *hn_stage_op(const struct hn_state *s, int32_t stage);
 bool hn_stage_has_reduce_iter(const struct hn_state *s, int32_t stage);
 bool hn_stage_needs_tiling(const struct hn_state *s, int32_t stage);
 bool hn_stage_has_cache_write(const struct hn_state *s, int32_t stage);
+
+/* The SP steps that split loops of the stage, newest first; returns their count, at most
+ * n_max written. */
+uint32_t hn_stage_split_steps(const struct hn_state *s, int32_t stage, int32_t *ret,
+			      uint32_t n_max);
+
+/* Whether threads share a reduction of the stage, or of one attached to its loops. */
+bool hn_stage_cross_thread_reduced(const struct hn_state *s, int32_t stage);
+bool hn_stage_has_ann(const struct hn_state *s, int32_t stage, enum hn_ann ann);
+bool hn_stage_name_ends(const struct hn_state *s, int32_t stage, const char *end);
 bool hn_stage_inlineable(const struct hn_rule_ctx *ctx, const struct hn_state *s,
 			 int32_t stage);
 
@@ -60,7 +80,8 @@ bool hn_stage_matched_consumer(const struct hn_state *s, int32_t stage,
 void hn_stage_work(const struct hn_state *s, int32_t stage, int64_t *ret_spatial,
 		   int64_t *ret_reduce);
 
-/* Whether the list attribute `key` of the stage's op names that axis. */
+/* Whether the list attribute `key` of the stage's op names that axis.  The copy out of a
+ * cache write heeds no attributes: they belong to the computation. */
 bool hn_stage_attr_names(const struct hn_state *s, int32_t stage, const char *key,
 			 const char *axis);
 
@@ -75,6 +96,10 @@ void hn_tile_stage(const struct hn_rule_ctx *ctx, struct hn_chain *c, int32_t st
 /* Fill in sk->hole from its trace. */
 int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 			 struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
+
+/* The sketch's history with lengths len[n_hole] in its holes, replayed. */
+enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const *len,
+				struct hn_arena *a, const struct hn_state **ret);
 
 /* Divisors of n that are at most `most`, ascending, into ret[0..cap); their count. */
 uint32_t hn_divisors(int64_t n, int64_t most, int64_t *ret, uint32_t cap);

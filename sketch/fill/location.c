@@ -24,7 +24,7 @@ struct places {
 static void add(struct places *p, int32_t stage, int32_t iter)
 {
 	if (p->n < MAX_PLACES) {
-		p->item[p->n++] = (struct place){stage, iter};
+		p->item[p->n++] = (struct place){ stage, iter };
 	}
 }
 
@@ -109,11 +109,22 @@ static int32_t common_host(const struct hn_state *s, int32_t stage)
 	return c[0];
 }
 
+/* A result is stored whole, also where another stage reads it. */
+static bool is_result(const struct hn_state *s, int32_t stage)
+{
+	for (uint32_t i = 0; i < s->dag->n_arg; i++) {
+		if (s->dag->arg[i] == stage) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool may_move(const struct hn_state *s, int32_t stage)
 {
-	return hn_stage_op(s, stage)->kind == HN_OP_COMPUTE &&
-	       !s->access->op[stage].output && s->stage[stage]->at != HN_AT_INLINED &&
-	       !hn_state_stage_tiled(s, stage) && !hn_stage_needs_tiling(s, stage);
+	return hn_stage_op(s, stage)->kind == HN_OP_COMPUTE && !is_result(s, stage) &&
+	       s->stage[stage]->at != HN_AT_INLINED && !hn_state_stage_tiled(s, stage) &&
+	       !hn_stage_needs_tiling(s, stage);
 }
 
 static bool offered(const struct places *p, int32_t stage, int32_t iter)
@@ -130,8 +141,8 @@ static void place_one(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t
 {
 	const struct hn_plan_stage *want = &ctx->plan->stage[stage];
 	int32_t reader = common_host(c->s, stage);
-	struct places p = {0};
-	struct place to = {-1, -1};
+	struct places p = { 0 };
+	struct place to = { -1, -1 };
 
 	if (reader >= 0) {
 		add_loops_of_reader(c->s, reader, &p);
@@ -140,7 +151,7 @@ static void place_one(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t
 		}
 	}
 	if (want->at == HN_AT_ITER && offered(&p, want->at_stage, want->at_iter)) {
-		to = (struct place){want->at_stage, want->at_iter};
+		to = (struct place){ want->at_stage, want->at_iter };
 	} else if (want->at < 0 && p.n > 0 && hn_rng_below(ctx->rng, 2) == 0) {
 		to = p.item[hn_rng_below(ctx->rng, p.n)];
 	}
@@ -155,7 +166,7 @@ static void place_one(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 	const struct hn_bounds *b;
 
 	for (int32_t i = (int32_t)s->n_stage - 1; i >= 0 && !c.failed; i--) {
@@ -171,4 +182,4 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 }
 
 extern const struct hn_fill_ops hn_fill_location;
-const struct hn_fill_ops hn_fill_location = {"location", fill};
+const struct hn_fill_ops hn_fill_location = { "location", fill };

@@ -20,7 +20,7 @@ static void find_outer(const struct hn_state *s, int32_t stage, int64_t limit,
 	const struct hn_stage *st = s->stage[stage];
 	int64_t product = 1;
 
-	*o = (struct outer){0};
+	*o = (struct outer){ 0 };
 	for (uint32_t i = 0; i < st->n_iter && i < HN_DAG_MAX_ITERS; i++) {
 		const struct hn_iter *it = &st->iter[i];
 		if (it->kind != HN_ITER_SPATIAL || it->ann != HN_ANN_NONE) {
@@ -93,7 +93,7 @@ static void parallel_nest(const struct hn_fill_ctx *ctx, struct hn_chain *c,
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	*ret = s;
 	if (!(ctx->target->caps & HN_CAP_THREADS) ||
@@ -111,4 +111,4 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 }
 
 extern const struct hn_fill_ops hn_fill_parallel;
-const struct hn_fill_ops hn_fill_parallel = {"parallel", fill};
+const struct hn_fill_ops hn_fill_parallel = { "parallel", fill };

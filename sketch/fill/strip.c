@@ -130,7 +130,7 @@ static void strip_stage(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	for (int32_t i = 0; i < (int32_t)s->n_stage && !c.failed; i++) {
 		if (hn_stage_op(c.s, i)->kind == HN_OP_COMPUTE &&
@@ -143,4 +143,4 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 }
 
 extern const struct hn_fill_ops hn_fill_strip;
-const struct hn_fill_ops hn_fill_strip = {"strip", fill};
+const struct hn_fill_ops hn_fill_strip = { "strip", fill };

@@ -51,7 +51,7 @@ static int64_t draw_vector(int64_t extent, int64_t lanes, struct hn_rng *rng)
 {
 	int64_t divisor[HN_MAX_INNERMOST];
 	uint32_t n = hn_divisors(extent, HN_MAX_INNERMOST, divisor, HN_MAX_INNERMOST);
-	struct choices whole = {0}, other = {0};
+	struct choices whole = { 0 }, other = { 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
 		offer(divisor[i] % lanes == 0 ? &whole : &other, divisor[i]);
@@ -94,7 +94,7 @@ static int64_t room_in_registers(int64_t rows, int64_t vecs, int64_t registers)
 /* Rows of a register tile: a divisor of the extent, or little wasted. */
 static int64_t draw_rows(int64_t extent, int64_t most, struct hn_rng *rng)
 {
-	struct choices c = {0};
+	struct choices c = { 0 };
 	int64_t largest;
 
 	c.n = hn_divisors(extent, most < HN_MAX_INNERMOST ? most : HN_MAX_INNERMOST,
@@ -207,30 +207,6 @@ static void draw_stage(const struct hn_fill_ctx *ctx, const struct hn_hole *hole
 	}
 }
 
-/* The sketch's trace with these lengths in its holes. */
-static const struct hn_trace *close_holes(const struct hn_fill_ctx *ctx,
-					  const int64_t *const *len)
-{
-	const struct hn_sketch *sk = ctx->sketch;
-	const struct hn_trace *open = sk->state->trace;
-	uint32_t n = open ? open->n_step : 0;
-	struct hn_trace *t = HN_NEW(ctx->arena, struct hn_trace);
-	const struct hn_step **step = HN_NEW_ARRAY(ctx->arena, const struct hn_step *, n);
-	struct hn_step *closed = HN_NEW_ARRAY(ctx->arena, struct hn_step, sk->n_hole);
-
-	for (uint32_t i = 0; i < n; i++) {
-		step[i] = open->step[i];
-	}
-	for (uint32_t h = 0; h < sk->n_hole; h++) {
-		closed[h] = *open->step[sk->hole[h].step];
-		closed[h].list = len[h];
-		step[sk->hole[h].step] = &closed[h];
-	}
-	t->n_step = n;
-	t->step = step;
-	return t;
-}
-
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
@@ -254,11 +230,8 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 				   len + i);
 		}
 	}
-	return hn_state_replay(s->root_dag, close_holes(ctx, len), ctx->arena, ret,
-			       NULL) < 0
-		       ? HN_VERDICT_ILLEGAL
-		       : HN_VERDICT_OK;
+	return hn_sketch_close(sk, len, ctx->arena, ret);
 }
 
 extern const struct hn_fill_ops hn_fill_tile;
-const struct hn_fill_ops hn_fill_tile = {"tile", fill};
+const struct hn_fill_ops hn_fill_tile = { "tile", fill };

@@ -6,13 +6,25 @@
 #include "sketch/sketch_int.h"
 
 #define KEY "auto_scheduler_always_unroll_inner"
+#define MOST_ON_GPU 1024
 
 const int32_t *hn_unroll_choices(uint32_t *ret_n)
 {
-	static const int32_t choices[] = {0, 16, 64, 512};
+	static const int32_t choices[] = { 0, 16, 64, 512 };
 
 	*ret_n = HN_COUNT_OF(choices);
 	return choices;
+}
+
+/* Code for threads is unrolled further. */
+static int32_t draw(const struct hn_fill_ctx *ctx)
+{
+	uint32_t n;
+	const int32_t *choices = hn_unroll_choices(&n);
+	uint32_t more = (ctx->target->caps & HN_CAP_GPU_THREADS) != 0;
+	uint32_t k = (uint32_t)hn_rng_below(ctx->rng, n + more);
+
+	return k < n ? choices[k] : MOST_ON_GPU;
 }
 
 /* "eps.1" is of axis "eps"; a fused loop ("a@b@") is of none. */
@@ -29,6 +41,9 @@ static void unroll_named(struct hn_chain *c, int32_t stage)
 
 	for (uint32_t k = 0; attr && k < attr->n_item; k++) {
 		size_t n = strlen(attr->item[k]);
+		if (!hn_stage_attr_names(c->s, stage, KEY, attr->item[k])) {
+			continue;
+		}
 		for (uint32_t i = c->s->stage[stage]->n_iter; i-- > 0;) {
 			const struct hn_iter *it = &c->s->stage[stage]->iter[i];
 			if (!part_of(it->name, attr->item[k], n)) {
@@ -45,9 +60,7 @@ static void unroll_named(struct hn_chain *c, int32_t stage)
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
-	uint32_t n;
-	const int32_t *choices = hn_unroll_choices(&n);
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	for (int32_t i = 0; i < (int32_t)s->n_stage && !c.failed; i++) {
 		if (hn_stage_op(c.s, i)->kind != HN_OP_COMPUTE ||
@@ -59,7 +72,7 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 			char text[40];
 			int32_t want = ctx->plan->stage[i].unroll;
 			snprintf(text, sizeof text, "auto_unroll_max_step$%d",
-				 want >= 0 ? want : choices[hn_rng_below(ctx->rng, n)]);
+				 want >= 0 ? want : draw(ctx));
 			hn_chain_pragma(&c, i, 0, hn_arena_strdup(ctx->arena, text));
 		}
 	}
@@ -68,4 +81,4 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 }
 
 extern const struct hn_fill_ops hn_fill_unroll;
-const struct hn_fill_ops hn_fill_unroll = {"unroll", fill};
+const struct hn_fill_ops hn_fill_unroll = { "unroll", fill };

@@ -23,7 +23,7 @@ int32_t hn_vector_iter(const struct hn_state *s, int32_t stage)
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	for (int32_t i = 0; i < (int32_t)s->n_stage && !c.failed; i++) {
 		if (hn_stage_op(c.s, i)->kind != HN_OP_COMPUTE ||
@@ -41,4 +41,4 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 }
 
 extern const struct hn_fill_ops hn_fill_vectorize;
-const struct hn_fill_ops hn_fill_vectorize = {"vectorize", fill};
+const struct hn_fill_ops hn_fill_vectorize = { "vectorize", fill };

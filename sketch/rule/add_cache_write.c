@@ -19,11 +19,11 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
 		   struct hn_rule_results *ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	hn_chain_cache_write(&c, stage, "local");
 	hn_chain_result(&c, stage, ret);
 }
 
 extern const struct hn_rule_ops hn_rule_add_cache_write;
-const struct hn_rule_ops hn_rule_add_cache_write = {"add_cache_write", meets, derive};
+const struct hn_rule_ops hn_rule_add_cache_write = { "add_cache_write", meets, derive };

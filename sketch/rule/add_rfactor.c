@@ -53,7 +53,7 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 	const struct hn_stage *st = s->stage[stage];
 	const int64_t provisional = 1;
 	uint32_t n_spatial = 0, n_reduce = 0;
-	struct hn_chain base = {.s = s, .a = ctx->arena};
+	struct hn_chain base = { .s = s, .a = ctx->arena };
 
 	while (n_spatial < st->n_iter && st->iter[n_spatial].kind == HN_ITER_SPATIAL) {
 		n_spatial++;
@@ -75,4 +75,4 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 }
 
 extern const struct hn_rule_ops hn_rule_add_rfactor;
-const struct hn_rule_ops hn_rule_add_rfactor = {"add_rfactor", meets, derive};
+const struct hn_rule_ops hn_rule_add_rfactor = { "add_rfactor", meets, derive };

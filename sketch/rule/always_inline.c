@@ -11,11 +11,11 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
 		   struct hn_rule_results *ret)
 {
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	hn_chain_inline(&c, stage);
 	hn_chain_result(&c, stage - 1, ret);
 }
 
 extern const struct hn_rule_ops hn_rule_always_inline;
-const struct hn_rule_ops hn_rule_always_inline = {"always_inline", meets, derive};
+const struct hn_rule_ops hn_rule_always_inline = { "always_inline", meets, derive };

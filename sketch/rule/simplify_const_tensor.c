@@ -21,7 +21,7 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 	int64_t order[2 * HN_DAG_MAX_ITERS];
 	uint32_t n_outer = 0, n_unrolled = 0, n = 0;
 	int32_t at = 0;
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	if (s->stage[stage]->n_iter > HN_DAG_MAX_ITERS) {
 		return;
@@ -50,5 +50,5 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 }
 
 extern const struct hn_rule_ops hn_rule_simplify_const_tensor;
-const struct hn_rule_ops hn_rule_simplify_const_tensor = {"simplify_const_tensor", meets,
-							  derive};
+const struct hn_rule_ops hn_rule_simplify_const_tensor = { "simplify_const_tensor", meets,
+							   derive };

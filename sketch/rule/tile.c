@@ -14,11 +14,11 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 {
 	int32_t step[HN_DAG_MAX_ITERS];
 	uint32_t n;
-	struct hn_chain c = {.s = s, .a = ctx->arena};
+	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	hn_tile_stage(ctx, &c, stage, step, &n);
 	hn_chain_result(&c, stage - 1, ret);
 }
 
 extern const struct hn_rule_ops hn_rule_tile;
-const struct hn_rule_ops hn_rule_tile = {"tile", meets, derive};
+const struct hn_rule_ops hn_rule_tile = { "tile", meets, derive };

@@ -4,6 +4,7 @@
 #include "sketch/sketch_int.h"
 
 #define KEY "auto_scheduler_no_split_at_inner"
+#define MAX_FOLLOW 3 /* levels a consumer can share */
 
 static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_state *s,
 				 int32_t stage)
@@ -20,40 +21,46 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 		       : HN_RULE_APPLY;
 }
 
-/* Split the consumer's axes as the tiled stage's are, `level` times, part 0s outermost.
- */
+/* The loops of the consumer after following: part[p] holds those of level p. */
+struct levels {
+	uint32_t n[MAX_FOLLOW + 1];
+	int64_t part[MAX_FOLLOW + 1][HN_DAG_MAX_ITERS];
+};
+
+/* Split the consumer's axes as the tiled stage's are, `level` times, part 0s outermost;
+ * axes to be left whole stand among the innermost, in axis order. */
 static void follow(struct hn_chain *c, int32_t consumer, const int32_t *step,
 		   uint32_t n_step, uint32_t level)
 {
 	const struct hn_stage *st = c->s->stage[consumer];
 	const struct hn_state *s = c->s;
-	int64_t first[HN_DAG_MAX_ITERS], whole[HN_DAG_MAX_ITERS];
-	int64_t order[HN_DAG_MAX_ITERS * 5];
-	uint32_t n_split = 0, n_whole = 0, n = 0;
+	struct levels lv = { 0 };
+	int64_t order[HN_DAG_MAX_ITERS * (MAX_FOLLOW + 1)];
+	uint32_t n_split = 0, n = 0;
 	int64_t at = 0;
 
-	for (uint32_t i = 0; i < st->n_iter && i < HN_DAG_MAX_ITERS; i++) {
-		if (st->iter[i].kind != HN_ITER_SPATIAL ||
-		    hn_stage_attr_names(s, consumer, KEY, st->iter[i].name) ||
-		    n_split == n_step) {
-			whole[n_whole++] = at++;
-			continue;
-		}
-		hn_chain_follow_split(c, consumer, (int32_t)at, step[n_split],
-				      (int32_t)level);
-		first[n_split++] = at;
-		at += level + 1;
-	}
-	for (uint32_t part = 0; part <= level; part++) {
-		for (uint32_t i = 0; part == level && i < n_whole; i++) {
-			order[n++] = whole[i];
-		}
-		for (uint32_t i = 0; i < n_split; i++) {
-			order[n++] = first[i] + part;
+	for (uint32_t i = 0; i < st->n_iter && !c->failed; i++) {
+		if (st->iter[i].kind != HN_ITER_SPATIAL || i >= HN_DAG_MAX_ITERS) {
+			c->failed = true;
+		} else if (hn_stage_attr_names(s, consumer, KEY, st->iter[i].name)) {
+			lv.part[level][lv.n[level]++] = at++;
+		} else if (n_split == n_step) {
+			c->failed = true;
+		} else {
+			hn_chain_follow_split(c, consumer, (int32_t)at, step[n_split++],
+					      (int32_t)level);
+			for (uint32_t p = 0; p <= level; p++) {
+				lv.part[p][lv.n[p]++] = at++;
+			}
 		}
 	}
-	hn_chain_reorder(c, consumer, order, n);
+	for (uint32_t p = 0; p <= level; p++) {
+		for (uint32_t i = 0; i < lv.n[p]; i++) {
+			order[n++] = lv.part[p][i];
+		}
+	}
 	c->failed |= n_split != n_step;
+	hn_chain_reorder(c, consumer, order, n);
 }
 
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
@@ -62,7 +69,7 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 	const struct hn_structure *st = hn_structure_of(ctx->target);
 	int32_t step[HN_DAG_MAX_ITERS], consumer = -1;
 	uint32_t n;
-	struct hn_chain base = {.s = s, .a = ctx->arena};
+	struct hn_chain base = { .s = s, .a = ctx->arena };
 
 	if (!st || !hn_stage_matched_consumer(s, stage, &consumer)) {
 		return;
@@ -81,4 +88,4 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 }
 
 extern const struct hn_rule_ops hn_rule_tile_fuse;
-const struct hn_rule_ops hn_rule_tile_fuse = {"tile_fuse", meets, derive};
+const struct hn_rule_ops hn_rule_tile_fuse = { "tile_fuse", meets, derive };

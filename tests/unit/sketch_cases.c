@@ -18,7 +18,7 @@ static struct hn_json *load(const char *folder, const char *name, const char *fi
 {
 	struct hn_buf text;
 	struct hn_json *json = NULL;
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	char path[1024];
 
 	snprintf(path, sizeof path, "%s/%s/%s", folder, name, file);
@@ -32,15 +32,16 @@ static struct hn_json *load(const char *folder, const char *name, const char *fi
 }
 
 /* Returns how many sketches differ; prints the first difference. */
-static uint32_t compare(const char *folder, const char *name, const struct hn_target *t)
+static uint32_t compare(const char *folder, const char *name, const char *file,
+			const struct hn_target *t)
 {
 	struct hn_json *dag_json = load(folder, name, "dag.json");
-	struct hn_json *want_json = load(folder, name, "llvm.json");
+	struct hn_json *want_json = load(folder, name, file);
 	const struct hn_json *want = hn_json_get(want_json, "sketches");
 	struct hn_arena a;
 	const struct hn_dag *dag;
 	struct hn_sketches got;
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	uint32_t bad = 0, i = 0;
 	struct hn_buf text;
 
@@ -75,26 +76,36 @@ static uint32_t compare(const char *folder, const char *name, const struct hn_ta
 	return bad;
 }
 
-static void all_cases(void **state)
+/* The hardware parameters that the cases were made for. */
+static struct hn_target target_of(const char *kind, const int64_t hardware[8],
+				  struct hn_arena *a)
+{
+	struct hn_target t;
+	struct hn_err err = { 0 };
+
+	if (hn_target_parse(kind, a, &t, &err) < 0) {
+		fail_msg("%s", err.msg);
+	}
+	memcpy(t.param, hardware, 8 * sizeof *hardware);
+	return t;
+}
+
+static void all_cases(const char *file, const char *kind, const int64_t hardware[8])
 {
 	char folder[800];
 	struct hn_arena a;
-	struct hn_target t;
-	struct hn_err err;
 	uint32_t bad = 0, n = 0;
 
-	(void)state;
 	snprintf(folder, sizeof folder, "%s/ansor", HONE_CASES_DIR);
 	DIR *dir = HONE_CASES_DIR[0] ? opendir(folder) : NULL;
 	if (!dir) {
 		skip();
 	}
 	hn_arena_init(&a, 0);
-	assert_int_equal(
-		hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=4", &a, &t, &err), 0);
+	struct hn_target t = target_of(kind, hardware, &a);
 	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
 		if (e->d_name[0] != '.') {
-			bad += compare(folder, e->d_name, &t);
+			bad += compare(folder, e->d_name, file, &t);
 			n++;
 		}
 	}
@@ -104,9 +115,26 @@ static void all_cases(void **state)
 	assert_int_equal(bad, 0);
 }
 
+static void llvm_is_equal(void **state)
+{
+	const int64_t hardware[8] = { 4, 64, 64, 0, 0, 0, 0, 0 };
+
+	(void)state;
+	all_cases("llvm.json", "cpu", hardware);
+}
+
+static void cuda_is_equal(void **state)
+{
+	const int64_t hardware[8] = { -1, 16, 64, 49152, 2147483647, 1024, 8, 32 };
+
+	(void)state;
+	all_cases("cuda.json", "cuda", hardware);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_cases)};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(llvm_is_equal),
+					    cmocka_unit_test(cuda_is_equal) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,10 +148,12 @@ static void other_kinds_are_refused(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	assert_int_equal(hn_target_parse("cuda", &a, &t, NULL), 0);
+	t = four_cores(&a);
+	t.kind = "tiles_only";
+	t.caps = HN_CAP_MATRIX_UNIT | HN_CAP_EXPLICIT_BUFFERS;
 	assert_int_equal(hn_sketch_generate(dag_scalar(&a), &t, &a, &s, &err),
 			 -HONE_E_UNSUPPORTED);
-	assert_non_null(strstr(err.msg, "cuda"));
+	assert_non_null(strstr(err.msg, "tiles_only"));
 	hn_arena_fini(&a);
 }
 
@@ -234,6 +236,30 @@ static void fills_are_whole_and_repeatable(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A result that another stage reads keeps its own nest. */
+static void results_stay_at_root(void **state)
+{
+	static const char text[] = "t(float32 A[64,64]) -> B, C {"
+				   " B(i,j) = exp(A(i,j)) C(i,j) = B(i,j) * 2 }";
+	const struct hn_dag *dag;
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target t = four_cores(&a);
+	assert_int_equal(hn_dag_parse("t", text, strlen(text), 0, &a, &dag, NULL), 0);
+	struct hn_sketches sk = sketches_of(dag, &t, &a);
+	assert_int_equal(sk.n, 1);
+	for (uint64_t i = 0; i < 20; i++) {
+		struct hn_rng r = hn_rng_stream(5, 0, 0, i);
+		const struct hn_state *s;
+		assert_int_equal(hn_sketch_fill(&sk.sketch[0], &t, &r, &a, &s),
+				 HN_VERDICT_OK);
+		assert_int_equal(s->stage[1]->at, HN_AT_ROOT);
+	}
+	hn_arena_fini(&a);
+}
+
 /* Whole vectors where the extent has them, and register tiles that do not spill. */
 static void tiles_suit_the_machine(void **state)
 {
@@ -271,6 +297,7 @@ int main(void)
 		cmocka_unit_test(other_kinds_are_refused),
 		cmocka_unit_test(a_long_chain_ends),
 		cmocka_unit_test(fills_are_whole_and_repeatable),
+		cmocka_unit_test(results_stay_at_root),
 		cmocka_unit_test(tiles_suit_the_machine),
 	};
 

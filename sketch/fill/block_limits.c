@@ -1,0 +1,95 @@
+/* fill/block_limits.c -- drop what no block of the machine can run: more threads, or more
+ * shared or local memory, than it has, or loops that disagree about how many threads run.
+ *
+ * It decides nothing; it stands last among a GPU's fills, when all extents are known.
+ * Source: TVM's GPU code verifier (VerifyGPUCode). */
+#include <string.h>
+
+#include "base/arith.h"
+#include "loopstate/bounds.h"
+#include "sketch/sketch_int.h"
+
+struct block {		       /* of one nest at root */
+	int64_t threads;       /* 0 = not known yet */
+	int64_t shared, local; /* bytes */
+};
+
+static int32_t root_of(const struct hn_state *s, int32_t stage)
+{
+	while (s->stage[stage]->at == HN_AT_ITER) {
+		stage = s->stage[stage]->at_stage;
+	}
+	return stage;
+}
+
+static int64_t bytes_of(const struct hn_op *op, const struct hn_stage_bounds *b)
+{
+	int64_t n = 1, size = 0;
+
+	for (uint32_t i = 0; i < op->n_spatial; i++) {
+		n = hn_mul_sat(n, b->axis[i].extent);
+	}
+	for (uint32_t i = 0; i < op->n_out; i++) {
+		size += hn_dtype_bytes(op->dtype[i]);
+	}
+	return hn_mul_sat(n, size);
+}
+
+/* False when two thread loops of the nest have different lengths, or the memory of one
+ * nest is to be read by another. */
+static bool add_stage(const struct hn_state *s, int32_t stage,
+		      const struct hn_stage_bounds *b, struct block *block)
+{
+	const struct hn_stage *st = s->stage[stage];
+
+	for (uint32_t i = 0; i < st->n_iter; i++) {
+		if (st->iter[i].ann != HN_ANN_THREAD_X) {
+			continue;
+		}
+		if (block->threads != 0 && block->threads != b->iter_extent[i]) {
+			return false;
+		}
+		block->threads = b->iter_extent[i];
+	}
+	if (st->scope && st->at == HN_AT_ROOT) {
+		return false;
+	}
+	if (st->scope) {
+		int64_t *into =
+			strcmp(st->scope, "shared") == 0 ? &block->shared : &block->local;
+		int64_t bytes = bytes_of(hn_stage_op(s, stage), b);
+		*into = bytes < INT64_MAX - *into ? *into + bytes : INT64_MAX;
+	}
+	return true;
+}
+
+static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
+			    const struct hn_state **ret)
+{
+	const int64_t *param = ctx->target->param;
+	struct block *block = HN_NEW_ARRAY(ctx->arena, struct block, s->n_stage);
+	const struct hn_bounds *b;
+
+	*ret = s;
+	if (hn_bounds_infer(s, ctx->arena, &b, NULL) < 0) {
+		return HN_VERDICT_ILLEGAL;
+	}
+	for (int32_t i = 0; i < (int32_t)s->n_stage; i++) {
+		if (hn_stage_op(s, i)->kind == HN_OP_COMPUTE &&
+		    s->stage[i]->at != HN_AT_INLINED &&
+		    !add_stage(s, i, &b->stage[i], &block[root_of(s, i)])) {
+			return HN_VERDICT_ILLEGAL;
+		}
+	}
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		if (block[i].threads > param[HN_PARAM_MAX_THREADS_PER_BLOCK] ||
+		    block[i].shared > param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] ||
+		    block[i].local > param[HN_PARAM_MAX_LOCAL_MEMORY_PER_BLOCK]) {
+			return HN_VERDICT_OVER_LIMIT;
+		}
+	}
+	return HN_VERDICT_OK;
+}
+
+extern const struct hn_fill_ops hn_fill_block_limits;
+const struct hn_fill_ops hn_fill_block_limits = { "block_limits", fill };

@@ -1,0 +1,84 @@
+/* sketch/recipe.c -- the tables of recipes.def and fills.def, and which row serves a
+ * target: the first whose capability bits the target has.  Names of targets play no part.
+ */
+#include "sketch/sketch_int.h"
+
+#define RULE(name) extern const struct hn_rule_ops hn_rule_##name;
+#include "sketch/rules.def"
+#undef RULE
+
+#define FILL(recipe, name)
+#define DECLARE(name) extern const struct hn_fill_ops hn_fill_##name;
+#include "sketch/fills.def"
+#undef DECLARE
+#undef FILL
+
+enum recipe {
+#define STRUCTURE(recipe, caps, tiling, follow) RECIPE_##recipe,
+#define RULES(recipe, rule)
+#include "sketch/recipes.def"
+#undef RULES
+#undef STRUCTURE
+	N_RECIPE
+};
+
+static const struct hn_structure structures[] = {
+#define STRUCTURE(recipe, caps, tiling, follow)                                          \
+	{ #recipe, RECIPE_##recipe, (caps), tiling, follow },
+#define RULES(recipe, rule)
+#include "sketch/recipes.def"
+#undef RULES
+#undef STRUCTURE
+};
+
+static const struct {
+	enum recipe recipe;
+	const struct hn_rule_ops *rule;
+} rules[] = {
+#define STRUCTURE(recipe, caps, tiling, follow)
+#define RULES(recipe, rule) { RECIPE_##recipe, &hn_rule_##rule },
+#include "sketch/recipes.def"
+#undef RULES
+#undef STRUCTURE
+};
+
+static const struct {
+	enum recipe recipe;
+	const struct hn_fill_ops *fill;
+} fills[] = {
+#define DECLARE(name)
+#define FILL(recipe, name) { RECIPE_##recipe, &hn_fill_##name },
+#include "sketch/fills.def"
+#undef FILL
+#undef DECLARE
+};
+
+const struct hn_structure *hn_structure_of(const struct hn_target *target)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(structures); i++) {
+		if ((target->caps & structures[i].caps) == structures[i].caps) {
+			return &structures[i];
+		}
+	}
+	return NULL;
+}
+
+const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, uint32_t i)
+{
+	for (size_t k = 0; k < HN_COUNT_OF(rules); k++) {
+		if ((int)rules[k].recipe == st->id && i-- == 0) {
+			return rules[k].rule;
+		}
+	}
+	return NULL;
+}
+
+const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t i)
+{
+	for (size_t k = 0; k < HN_COUNT_OF(fills); k++) {
+		if ((int)fills[k].recipe == st->id && i-- == 0) {
+			return fills[k].fill;
+		}
+	}
+	return NULL;
+}
