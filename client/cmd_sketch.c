@@ -1,0 +1,116 @@
+/* client/cmd_sketch.c -- `hone sketch`: the structures that search begins from, as
+ * previews in the order in which the rules derive them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cmd.h"
+#include "sketch/sketch.h"
+
+/* Ansor's words for targets, as target lines; the isa does not matter to its rules. */
+static const struct {
+	const char *word, *line;
+} ansor_target[] = {
+	{ "llvm", "cpu -isa=generic" },
+	{ "cuda", "cuda" },
+};
+
+#define N_HARDWARE 8
+
+/* "4,64,64,0,..." as words of the target line: " -num_cores=4 ...". */
+static int put_hardware(const char *text, struct hn_buf *line, struct hn_err *err)
+{
+	const char *p = text;
+
+	for (int i = 0; i < N_HARDWARE; i++) {
+		char *end;
+
+		errno = 0;
+		long long v = strtoll(p, &end, 10);
+
+		if (end == p || errno != 0 || *end != (i + 1 < N_HARDWARE ? ',' : '\0')) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "--hardware: \"%.80s\" is not a list of %d whole "
+				       "numbers, such as 4,64,64,0,0,0,0,0",
+				       text, N_HARDWARE);
+		}
+		hn_buf_printf(line, " -%s=%lld", hn_param_name((enum hn_param)i), v);
+		p = end + 1;
+	}
+	return 0;
+}
+
+static int find_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
+		       struct hn_err *err)
+{
+	const char *word = o->target != NULL ? o->target : "native";
+	struct hn_buf line;
+	int rc = 0;
+
+	for (size_t i = 0; i < HN_COUNT_OF(ansor_target); i++) {
+		if (strcmp(word, ansor_target[i].word) == 0) {
+			word = ansor_target[i].line;
+			break;
+		}
+	}
+	hn_buf_init(&line);
+	hn_buf_puts(&line, word);
+	if (o->hardware != NULL) {
+		rc = put_hardware(o->hardware, &line, err);
+	}
+	if (rc == 0) {
+		rc = hn_target_parse(line.s, a, ret, err);
+		rc = rc != 0 ? hn_err_within(err, "--target, --hardware") : 0;
+	}
+	hn_buf_fini(&line);
+	return rc;
+}
+
+static void put_sketch(const struct hn_sketch *sketch, uint32_t i, bool json,
+		       struct hn_buf *b)
+{
+	struct hn_buf preview;
+
+	hn_buf_init(&preview);
+	hn_state_print(sketch->state, /* delete_trivial_loops= */ true, &preview);
+	if (json) {
+		hn_buf_puts(b, i > 0 ? "," : "[");
+		hn_buf_json_string(b, preview.s);
+	} else {
+		hn_buf_printf(b, "%ssketch %u%s%s\n%s", i > 0 ? "\n" : "", (unsigned)i,
+			      sketch->rules[0] != '\0' ? ": " : "", sketch->rules,
+			      preview.s);
+	}
+	hn_buf_fini(&preview);
+}
+
+int cmd_sketch(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_sketches sketches;
+	struct hn_target target;
+	struct hn_arena a;
+	struct hn_input in;
+	struct hn_buf b;
+	int rc;
+
+	if (o->rules != NULL && strcmp(o->rules, "ansor") != 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--rules: \"%.40s\" is unknown; known: ansor", o->rules);
+	}
+	hn_arena_init(&a, 0);
+	hn_buf_init(&b);
+	rc = hn_input_read(o, &a, &in, err);
+	rc = rc != 0 ? rc : find_target(o, &a, &target, err);
+	rc = rc != 0 ? rc : hn_sketch_generate(in.dag, &target, &a, &sketches, err);
+	if (rc == 0) {
+		for (uint32_t i = 0; i < sketches.n; i++) {
+			put_sketch(&sketches.sketch[i], i, o->json, &b);
+		}
+		hn_buf_puts(&b, o->json ? "]\n" : "");
+		fwrite(b.s, 1, b.n, stdout);
+	}
+	hn_buf_fini(&b);
+	hn_arena_fini(&a);
+	return rc;
+}

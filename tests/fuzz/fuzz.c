@@ -1,0 +1,50 @@
+/* tests/fuzz/fuzz.c -- what must hold of anything a reader took. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "loopstate/bounds.h"
+
+#define ARENA_BYTES ((size_t)256 << 20)
+
+void hn_fuzz_dag(const struct hn_dag *dag)
+{
+	char key[HN_KEY_BYTES], again[HN_KEY_BYTES];
+	const struct hn_dag *copy;
+	struct hn_buf once, twice;
+	struct hn_arena a;
+
+	hn_arena_init(&a, ARENA_BYTES);
+	hn_buf_init(&once);
+	hn_buf_init(&twice);
+	hn_assert(hn_dag_check("fuzz", dag, 0, NULL) == 0);
+	hn_dag_write_json(dag, &once);
+	hn_assert(hn_dag_parse("fuzz", once.s, once.n, 0, &a, &copy, NULL) == 0);
+	hn_dag_write_json(copy, &twice);
+	hn_dag_key(dag, key);
+	hn_dag_key(copy, again);
+	hn_assert(strcmp(once.s, twice.s) == 0 && strcmp(key, again) == 0);
+	hn_buf_reset(&once);
+	hn_state_print(hn_state_init(dag, &a), /* delete_trivial_loops= */ true, &once);
+	hn_buf_fini(&once);
+	hn_buf_fini(&twice);
+	hn_arena_fini(&a);
+}
+
+void hn_fuzz_trace(const struct hn_trace *trace)
+{
+	const struct hn_trace *copy;
+	struct hn_buf once, twice;
+	struct hn_arena a;
+
+	hn_arena_init(&a, ARENA_BYTES);
+	hn_buf_init(&once);
+	hn_buf_init(&twice);
+	hn_trace_write(trace, &once);
+	hn_assert(hn_trace_parse("fuzz", once.s, once.n, &a, &copy, NULL) == 0);
+	hn_trace_write(copy, &twice);
+	hn_assert(strcmp(once.s, twice.s) == 0 && hn_trace_equal(trace, copy));
+	hn_buf_fini(&once);
+	hn_buf_fini(&twice);
+	hn_arena_fini(&a);
+}

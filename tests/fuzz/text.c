@@ -1,0 +1,15 @@
+/* tests/fuzz/text.c -- the text notation. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	const struct hn_dag *dag;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	if (hn_dag_from_text("fuzz", (const char *)data, n, 0, &a, &dag, NULL) == 0) {
+		hn_fuzz_dag(dag);
+	}
+	hn_arena_fini(&a);
+	return 0;
+}
