@@ -25,6 +25,7 @@
 
 #define START_MS 12000
 #define RETRY_MS 50
+#define END_MS 2000 /* a private honed ends well before */
 #define HELLO_MS 5000
 
 extern char **environ;
@@ -217,6 +218,14 @@ void hn_link_close(struct hn_link *l)
 	hn_json_free(l->hello);
 	l->hello = NULL;
 	l->fd = -1;
+	for (int waited = 0; l->private_pid > 0 && waited < END_MS; waited += RETRY_MS) {
+		if (waitpid(l->private_pid, NULL, WNOHANG) != 0) {
+			l->private_pid = 0;
+		} else {
+			nap(RETRY_MS);
+		}
+	}
+	l->private_pid = 0;
 }
 
 /* Read "ok" or "CODE reason" from the starting honed. */
@@ -267,7 +276,8 @@ static int spawn_honed(const char *program, char *const *argv, int ready[2],
 
 /* Start `honed --private` in a session of its own, so that a Ctrl-C meant for us leaves
  * it the time to end well. */
-static int start_honed(const char *socket, const char *home, struct hn_err *err)
+static int start_honed(const char *socket, const char *home, pid_t *ret_pid,
+		       struct hn_err *err)
 {
 	char program[PATH_MAX + 8];
 	char *argv[] = { "honed",	 "--private", "--socket",
@@ -294,8 +304,10 @@ static int start_honed(const char *socket, const char *home, struct hn_err *err)
 	close(ready[0]);
 	if (rc != 0) {
 		waitpid(pid, NULL, 0);
+		return rc;
 	}
-	return rc;
+	*ret_pid = pid;
+	return 0;
 }
 
 int hn_link_open(const struct hn_opts *o, bool start, struct hn_link *ret,
@@ -304,6 +316,7 @@ int hn_link_open(const struct hn_opts *o, bool start, struct hn_link *ret,
 	int64_t deadline = hn_clock_ns() + (int64_t)START_MS * 1000000;
 	struct hn_buf socket, home;
 	struct hn_err busy = { 0 };
+	pid_t pid = 0;
 	int rc;
 
 	hn_buf_init(&socket);
@@ -315,7 +328,7 @@ int hn_link_open(const struct hn_opts *o, bool start, struct hn_link *ret,
 	if (rc == 0) {
 		rc = try_open(socket.s, ret, err);
 		while (rc == -HONE_E_NOT_FOUND && start && hn_clock_ns() < deadline) {
-			rc = start_honed(socket.s, home.s, err);
+			rc = start_honed(socket.s, home.s, &pid, err);
 			if (rc != 0 && rc != -HONE_E_BUSY) {
 				break;
 			}
@@ -331,6 +344,9 @@ int hn_link_open(const struct hn_opts *o, bool start, struct hn_link *ret,
 			*err = busy;
 			rc = -HONE_E_BUSY;
 		}
+	}
+	if (rc == 0) {
+		ret->private_pid = pid;
 	}
 	hn_buf_fini(&socket);
 	hn_buf_fini(&home);

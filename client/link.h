@@ -2,6 +2,8 @@
 #ifndef HN_CLIENT_LINK_H
 #define HN_CLIENT_LINK_H
 
+#include <sys/types.h>
+
 #include "client/cmd.h"
 #include "proto/msg.h"
 
@@ -10,6 +12,7 @@ struct hn_link {
 	struct hn_lines in;
 	uint64_t n_request;
 	struct hn_json *hello; /* honed's answer */
+	pid_t private_pid;     /* the honed we started; 0 = none */
 };
 
 /* Connect to the socket of --socket or the environment, and say hello.
@@ -23,6 +26,9 @@ struct hn_link {
  */
 int hn_link_open(const struct hn_opts *o, bool start, struct hn_link *ret,
 		 struct hn_err *err) HN_NODISCARD;
+
+/* Close; a private honed that we started is waited for (at most two seconds: another client may
+ * keep it), so that what comes after finds socket and store free. */
 void hn_link_close(struct hn_link *l);
 
 /* Send a request and wait for its answer; notifications that come in between are dropped.

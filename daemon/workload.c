@@ -67,11 +67,13 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
 		const struct hn_op *op = dag->op[dag->arg[i]];
 
-		arg[i] = (struct hn_measure_arg){ .name = op->id,
-						  .dtype = hn_dtype_name(op->dtype[0]),
-						  .n_dim = op->n_dim,
-						  .shape = op->shape,
-						  .output = i >= dag->n_input };
+		arg[i] = (struct hn_measure_arg){
+			.name = op->id,
+			.dtype = hn_dtype_name(op->dtype[hn_dag_arg_out(dag, i)]),
+			.n_dim = op->n_dim,
+			.shape = op->shape,
+			.output = i >= dag->n_input
+		};
 	}
 	return (struct hn_workload){ .key = key,
 				     .dag_json = dag_json,

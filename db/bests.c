@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -33,7 +34,7 @@ static void push_entry(struct bests *b, const struct hn_snapshot_entry *e)
 static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
 		       struct hn_err *err)
 {
-	struct hn_snapshot_entry e = {0};
+	struct hn_snapshot_entry e = { 0 };
 	int rc = hn_db_best_by_id(db, sqlite3_column_int64(s, 0),
 				  sqlite3_column_int64(s, 1), &b->arena, &e.best, err);
 
@@ -71,10 +72,38 @@ static int collect(struct hn_db *db, struct bests *b, struct hn_err *err)
 	return rc;
 }
 
+static bool holds(const struct bests *b, uint32_t n, const struct hn_snapshot_entry *e)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(b->entry[i].best.workload, e->best.workload) == 0 &&
+		    strcmp(b->entry[i].best.target, e->best.target) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What the old snapshot knows and the store does not: a store that was lost or damaged must
+ * not take the last good answers with it.  `old` stays open until all is written. */
+static void keep_lost(struct bests *b, const struct hn_snapshot *old)
+{
+	uint32_t n = b->n;
+
+	for (uint32_t i = 0; old && i < hn_snapshot_count(old); i++) {
+		struct hn_snapshot_entry e;
+
+		hn_snapshot_at(old, i, &e);
+		if (!holds(b, n, &e)) {
+			push_entry(b, &e);
+		}
+	}
+}
+
 int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
 {
 	char path[PATH_MAX];
-	struct bests b = {0};
+	struct hn_snapshot *old = NULL;
+	struct bests b = { 0 };
 	struct hn_buf buf;
 	int rc;
 
@@ -82,11 +111,16 @@ int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
 	hn_buf_init(&buf);
 	rc = collect(db, &b, err);
 	if (rc == 0) {
+		if (hn_snapshot_open(db->dir, &old, NULL) != 0) {
+			old = NULL; /* the first one, or unreadable: nothing to keep */
+		}
+		keep_lost(&b, old);
 		hn_snapshot_write(b.entry, b.n, &buf);
 		snprintf(path, sizeof(path), "%s/best.snapshot", db->dir);
 		rc = buf.failed ? hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path)
 				: hn_file_replace(path, buf.s, buf.n, err);
 	}
+	hn_snapshot_close(old);
 	hn_buf_fini(&buf);
 	hn_arena_fini(&b.arena);
 	return rc;

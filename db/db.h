@@ -91,7 +91,8 @@ int hn_db_jobs(struct hn_db *db, bool unfinished_only, struct hn_arena *a,
 	       struct hn_err *err) HN_NODISCARD;
 
 /* Write `dir`/best.snapshot anew from the bests (atomic rename, synced). Cost: the number of
- * workloads, not of records. */
+ * workloads, not of records.  What the old one knows and the store does not is kept: a lost or
+ * damaged store does not take the last answers with it. */
 int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -216,3 +216,13 @@ int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_byte
 	}
 	return hn_dag_from_text(what, text, n, max_bytes, a, ret, err);
 }
+
+uint32_t hn_dag_arg_out(const struct hn_dag *dag, uint32_t i)
+{
+	uint32_t out = 0;
+
+	for (uint32_t j = 0; j < i; j++) {
+		out += dag->arg[j] == dag->arg[i];
+	}
+	return out;
+}

@@ -130,6 +130,10 @@ uint64_t hn_dag_temp_bytes(const struct hn_dag *dag);
 int64_t hn_op_elements(const struct hn_op *op);
 int64_t hn_op_bytes(const struct hn_op *op, uint32_t out);
 
+/* Which output of its op argument i is: an op with several outputs is an argument once for
+ * each, in order. */
+uint32_t hn_dag_arg_out(const struct hn_dag *dag, uint32_t i);
+
 /* The attribute of that name, or NULL. */
 const struct hn_attr *hn_op_attr(const struct hn_op *op, const char *name);
 

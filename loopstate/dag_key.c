@@ -23,6 +23,22 @@ static const struct attr_row attrs[] = {
 #undef ATTR
 };
 
+/* Slots as keys spell them, for ever: axes as they are, then 1000, 2000 and 3000 on for the
+ * combiner's two sides and let names. */
+static int32_t key_slot(const struct hn_expr *e)
+{
+	if (e->op != HN_EXPR_VAR && e->op != HN_EXPR_LET) {
+		return e->ref;
+	}
+	if (e->ref >= HN_SLOT_LET) {
+		return 3000 + (e->ref - HN_SLOT_LET);
+	}
+	if (e->ref >= HN_SLOT_RHS) {
+		return 2000 + (e->ref - HN_SLOT_RHS);
+	}
+	return e->ref >= HN_SLOT_LHS ? 1000 + (e->ref - HN_SLOT_LHS) : e->ref;
+}
+
 static void key_expr(const struct hn_expr *e, struct hn_buf *buf)
 {
 	hn_buf_printf(buf, "(%s %s", hn_expr_op_name(e->op), hn_dtype_name(e->dtype));
@@ -37,7 +53,7 @@ static void key_expr(const struct hn_expr *e, struct hn_buf *buf)
 		hn_buf_printf(buf, " %s", hn_fn_name((enum hn_fn)e->ref));
 		break;
 	default:
-		hn_buf_printf(buf, " %" PRId32 ".%" PRId32, e->ref, e->out);
+		hn_buf_printf(buf, " %" PRId32 ".%" PRId32, key_slot(e), e->out);
 	}
 	for (uint32_t i = 0; i < e->n_arg; i++) {
 		key_expr(e->arg[i], buf);

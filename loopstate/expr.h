@@ -53,9 +53,10 @@ const char *hn_fn_c_name(enum hn_fn f); /* "" when there is no libm function */
 uint32_t hn_fn_arity(enum hn_fn f);
 enum hn_fn hn_fn_of(const char *name); /* HN_N_FN when unknown */
 
-#define HN_SLOT_LHS 1000
-#define HN_SLOT_RHS 2000
-#define HN_SLOT_LET 3000
+/* Far above any axis or loop id. */
+#define HN_SLOT_LHS 1000000
+#define HN_SLOT_RHS 2000000
+#define HN_SLOT_LET 3000000
 
 struct hn_expr {
 	uint8_t op;    /* enum hn_expr_op */

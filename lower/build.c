@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lower/names.h"
 
 #define PROVE_LIMIT_MS 10000
 
@@ -47,6 +48,13 @@ static int check_symbol(const char *s, struct hn_err *err)
 	for (size_t i = 0; i < n && good; i++) {
 		good = (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
 		       (s[i] >= '0' && s[i] <= '9') || s[i] == '_';
+	}
+	if (good && hn_name_is_taken(s)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "symbol '%.60s' is a word of C or a function of its "
+			       "library: name "
+			       "the kernel otherwise (--symbol)",
+			       s);
 	}
 	return good ? 0
 		    : hn_fail(err, HONE_E_INVALID, "symbol '%.60s' is not a C identifier",

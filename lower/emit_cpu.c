@@ -185,16 +185,6 @@ void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value)
 	e->epoch++;
 }
 
-uint32_t hn_emit_arg_out(const struct hn_dag *dag, uint32_t i)
-{
-	uint32_t out = 0;
-
-	for (uint32_t j = 0; j < i; j++) {
-		out += dag->arg[j] == dag->arg[i];
-	}
-	return out;
-}
-
 static uint32_t n_pointers(const struct emit *e, bool shared)
 {
 	uint32_t n = 0;
@@ -305,7 +295,7 @@ static void bind_params(struct emit *e, LLVMValueRef fn)
 
 	for (; p < dag->n_arg; p++) {
 		hn_emit_param_attrs(e, fn, p);
-		e->buffer[dag->arg[p]].base[hn_emit_arg_out(dag, p)] =
+		e->buffer[dag->arg[p]].base[hn_dag_arg_out(dag, p)] =
 			LLVMGetParam(fn, p);
 	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {

@@ -1,5 +1,6 @@
 /* lower/emit_header.c -- the C header of a kernel: what a person needs to call it. */
 #include "lower/emit_int.h"
+#include "lower/names.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,21 +11,11 @@
  */
 static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
 {
-	static const char *const taken[] = {
-		"env",	   "args",     "auto",	   "break",    "case",	   "char",
-		"const",   "continue", "default",  "do",       "double",   "else",
-		"enum",	   "extern",   "float",	   "for",      "goto",	   "if",
-		"inline",  "int",      "long",	   "register", "restrict", "return",
-		"short",   "signed",   "sizeof",   "static",   "struct",   "switch",
-		"typedef", "union",    "unsigned", "void",     "volatile", "while",
-		"class",   "new",      "delete",   "this",     "template"
-	};
 	const struct hn_op *op = dag->op[dag->arg[i]];
 	bool plain = isalpha((unsigned char)op->id[0]);
 
-	for (size_t k = 0; k < HN_COUNT_OF(taken) && plain; k++) {
-		plain = strcmp(op->id, taken[k]) != 0;
-	}
+	plain = plain && !hn_name_is_taken(op->id) && strcmp(op->id, "env") != 0 &&
+		strcmp(op->id, "args") != 0;
 	for (const char *c = op->id; *c && plain; c++) {
 		plain = isalnum((unsigned char)*c) || *c == '_';
 	}
@@ -41,7 +32,7 @@ static void put_params(const struct hn_dag *dag, struct hn_buf *buf)
 		const struct hn_op *op = dag->op[dag->arg[i]];
 
 		hn_buf_printf(buf, "%s%s *", i < dag->n_input ? "const " : "",
-			      hn_dtype_c_name(op->dtype[hn_emit_arg_out(dag, i)]));
+			      hn_dtype_c_name(op->dtype[hn_dag_arg_out(dag, i)]));
 		put_name(dag, i, buf);
 		hn_buf_puts(buf, ", ");
 	}
@@ -55,7 +46,7 @@ static void put_shapes(const struct hn_dag *dag, struct hn_buf *buf)
 		hn_buf_puts(buf, " *   ");
 		put_name(dag, i, buf);
 		hn_buf_printf(buf, ": %s %s[", i < dag->n_input ? "in " : "out",
-			      hn_dtype_name(op->dtype[hn_emit_arg_out(dag, i)]));
+			      hn_dtype_name(op->dtype[hn_dag_arg_out(dag, i)]));
 		for (uint32_t d = 0; d < op->n_dim; d++) {
 			hn_buf_printf(buf, "%s%" PRId64, d ? ", " : "", op->shape[d]);
 		}

@@ -240,8 +240,6 @@ void hn_emit_locals(struct emit *e, int32_t loop, bool enter);
 /* Begin a function's body: entry block, scope 0. fn is zeroed by the caller. */
 void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
 LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
-/* Which output of its op argument i is: an op with several is listed once for each. */
-uint32_t hn_emit_arg_out(const struct hn_dag *dag, uint32_t i);
 void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
 
 /* -- emit_plan.c, emit_tile.c: the register tile ----------------------------------------

@@ -611,7 +611,7 @@ bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x)
 		return false;
 	}
 	if (x->op == HN_EXPR_VAR) {
-		return !e->axis || (uint32_t)x->ref < e->n_axis;
+		return x->ref < HN_SLOT_LHS && (!e->axis || (uint32_t)x->ref < e->n_axis);
 	}
 	if (x->op == HN_EXPR_INT) {
 		return true;

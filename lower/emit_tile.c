@@ -234,13 +234,22 @@ static LLVMValueRef identity(struct emit *e, const struct emit_nest *n, uint32_t
 	return shaped(e, hn_emit_value(e, n->op->reduce->identity[k]));
 }
 
+static void enter_op(struct emit *e, const struct emit_nest *n)
+{
+	e->axis = n->stmt->axis;
+	e->n_axis = n->op->n_spatial + n->op->n_reduce;
+}
+
 /* result[k] of the combiner on (lhs, rhs). */
 static void combine(struct emit *e, const struct emit_nest *n, const struct emit_val *lhs,
 		    const struct emit_val *rhs, struct emit_val *ret)
 {
 	const struct hn_reduce *r = n->op->reduce;
+	const struct hn_expr *const *axis = e->axis;
+	uint32_t n_axis = e->n_axis;
 	uint32_t n_let = e->n_let;
 
+	enter_op(e, n); /* the combiner's variables are slots of op space */
 	for (uint32_t k = 0; k < r->n; k++) {
 		hn_emit_let_push(e, HN_SLOT_LHS + (int32_t)k, lhs[k]);
 		hn_emit_let_push(e, HN_SLOT_RHS + (int32_t)k, rhs[k]);
@@ -249,12 +258,8 @@ static void combine(struct emit *e, const struct emit_nest *n, const struct emit
 		ret[k] = hn_emit_value(e, r->result[k]);
 	}
 	e->n_let = n_let;
-}
-
-static void enter_op(struct emit *e, const struct emit_nest *n)
-{
-	e->axis = n->stmt->axis;
-	e->n_axis = n->op->n_spatial + n->op->n_reduce;
+	e->axis = axis;
+	e->n_axis = n_axis;
 }
 
 /* acc[0..n_out) = combine(acc, source) at the current point, where mask and guards hold.

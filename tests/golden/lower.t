@@ -105,3 +105,12 @@ hone-build: step 0: CA stage 2 (B): iterator 9: target 3 (C) has 4
 $ echo '[["AN", 2, 2, 3]]' | hone-build --dag mm.txt --steps -
 hone-build: ILLEGAL: stage 2 (C): iterations of parallel loop k share an element of C
 [17]
+$ echo '[]' | hone-build --dag mm.txt --steps - --symbol expf
+hone-build: symbol 'expf' is a word of C or a function of its library: name the kernel otherwise (--symbol)
+[17]
+$ echo '[]' | hone-build --dag mm.txt --steps - --symbol int
+hone-build: symbol 'int' is a word of C or a function of its library: name the kernel otherwise (--symbol)
+[17]
+$ echo '[]' | hone-build --dag mm.txt --steps - --symbol 9lives
+hone-build: symbol '9lives' is not a C identifier
+[17]

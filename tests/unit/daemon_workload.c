@@ -75,6 +75,35 @@ static void test_arguments(void **state)
 	hn_arena_fini(&a);
 }
 
+/* An op with several outputs is an argument once for each, each of its own type. */
+static void test_outputs_of_their_own_type(void **state)
+{
+	static const char json[] =
+		"{\"format\":\"compute-dag/"
+		"1\",\"ops\":[{\"kind\":\"placeholder\",\"id\":\"A\","
+		"\"shape\":[4],\"dtype\":\"float64\"},{\"kind\":\"compute\",\"id\":\"M\","
+		"\"name\":\"M\","
+		"\"shape\":[4],\"dtype\":[\"int32\",\"float64\"],\"axes\":[[\"i\",0,4]],"
+		"\"reduce_axes\":[],\"body\":[[\"var\",\"i\"],[\"load\",\"A\",[\"var\","
+		"\"i\"]]]}],"
+		"\"inputs_outputs\":[\"A\",\"M.v0\",\"M.v1\"]}";
+	const struct hn_dag *dag;
+	struct hn_workload w;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	if (hn_dag_parse("t", json, strlen(json), 0, &a, &dag, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	w = hn_workload_of(dag, "key", json, &a);
+	assert_int_equal(w.n_arg, 3);
+	assert_string_equal(w.arg[1].dtype, "int32");
+	assert_string_equal(w.arg[2].dtype, "float64");
+	hn_arena_fini(&a);
+}
+
 static void test_ring(void **state)
 {
 	struct hn_ring r;
@@ -113,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tolerance),
 		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_outputs_of_their_own_type),
 		cmocka_unit_test(test_ring),
 	};
 

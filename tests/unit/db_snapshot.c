@@ -11,7 +11,7 @@
 static struct hn_snapshot *open_snapshot(const char *dir)
 {
 	struct hn_snapshot *s = NULL;
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 
 	ASSERT_OK(hn_snapshot_open(dir, &s, &err), err);
 	return s;
@@ -21,7 +21,7 @@ static void bests_are_found_by_pair(void **state)
 {
 	struct hn_db *db = open_store(*state);
 	struct hn_snapshot_entry e;
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	struct hn_snapshot *s;
 
 	assert_int_equal(hn_snapshot_open(*state, &s, &err), -HONE_E_NOT_FOUND);
@@ -77,6 +77,37 @@ static void bests_are_found_by_pair(void **state)
 	hn_db_close(db);
 }
 
+/* A store that was lost must not take the last answers with it; one that knows better counts. */
+static void a_lost_store_keeps_its_answers(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_snapshot_entry e;
+	struct hn_err err = { 0 };
+	struct hn_snapshot *s;
+	char command[300];
+
+	put_workload(db, "w1");
+	put_workload(db, "w2");
+	append_one(db, make_record("w1", "t1", 100));
+	append_one(db, make_record("w2", "t1", 100));
+	ASSERT_OK(hn_db_write_snapshot(db, &err), err);
+	hn_db_close(db);
+	snprintf(command, sizeof(command), "rm '%s'/hone.sqlite*", (char *)*state);
+	assert_int_equal(system(command), 0);
+	db = open_store(*state);
+	put_workload(db, "w2");
+	append_one(db, make_record("w2", "t1", 70));
+	ASSERT_OK(hn_db_write_snapshot(db, &err), err);
+	hn_db_close(db);
+	s = open_snapshot(*state);
+	assert_int_equal(hn_snapshot_count(s), 2);
+	ASSERT_OK(hn_snapshot_find(s, "w1", "t1", &e, &err), err);
+	assert_true(e.best.median_ns == 100);
+	ASSERT_OK(hn_snapshot_find(s, "w2", "t1", &e, &err), err);
+	assert_true(e.best.median_ns == 70);
+	hn_snapshot_close(s);
+}
+
 /* Without the syncs of hn_file_replace, which cost seconds over thousands of files. */
 static void write_bytes(const char *dir, const char *bytes, size_t n)
 {
@@ -95,7 +126,7 @@ static void many_entries_are_all_found(void **state)
 	static struct hn_snapshot_entry entry[3000];
 	static char key[3000][16];
 	struct hn_snapshot_entry e;
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	struct hn_snapshot *s;
 	struct hn_buf buf;
 
@@ -103,7 +134,7 @@ static void many_entries_are_all_found(void **state)
 	for (uint32_t n = 0; n <= 3000; n = n * 3 + 1) {
 		for (uint32_t i = 0; i < n; i++) {
 			snprintf(key[i], sizeof(key[i]), "w%u", i / 2);
-			entry[i].workload = (struct hn_workload_row){.key = key[i]};
+			entry[i].workload = (struct hn_workload_row){ .key = key[i] };
 			entry[i].best = make_record(key[i], i % 2 ? "t1" : "t2", i + 1);
 		}
 		hn_buf_reset(&buf);
@@ -128,13 +159,13 @@ static void many_entries_are_all_found(void **state)
 
 static void small_snapshot(struct hn_buf *buf)
 {
-	struct hn_snapshot_entry entry[3] = {0};
+	struct hn_snapshot_entry entry[3] = { 0 };
 
 	for (int i = 0; i < 3; i++) {
-		entry[i].workload = (struct hn_workload_row){.key = i == 2 ? "w2" : "w1",
-							     .name = "n",
-							     .dag_json = "{}",
-							     .flops = 8};
+		entry[i].workload = (struct hn_workload_row){ .key = i == 2 ? "w2" : "w1",
+							      .name = "n",
+							      .dag_json = "{}",
+							      .flops = 8 };
 		entry[i].best =
 			make_record(entry[i].workload.key, i ? "t1" : "t2", i + 1);
 	}
@@ -158,7 +189,7 @@ static void read_everything(const struct hn_snapshot *s)
 static void damage_is_refused(void **state)
 {
 	struct hn_rng r = hn_rng_stream(3, 0, 0, 0);
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	struct hn_snapshot *s;
 	struct hn_buf buf;
 
@@ -201,11 +232,11 @@ static void forged_tables_are_refused(void **state)
 {
 	static const uint32_t forged[][2] = {
 		/* entries, slots */
-		{3, 0},		 {3, 3},	{0, 1u << 20},
-		{3, 1u << 20},	 {3, 1u << 31}, {1u << 20, 8},
-		{0xffffffff, 8}, {4, 8},	{3, 0xffffffff},
+		{ 3, 0 },	   { 3, 3 },	    { 0, 1u << 20 },
+		{ 3, 1u << 20 },   { 3, 1u << 31 }, { 1u << 20, 8 },
+		{ 0xffffffff, 8 }, { 4, 8 },	    { 3, 0xffffffff },
 	};
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	struct hn_snapshot *s;
 	struct hn_buf buf;
 
@@ -232,7 +263,7 @@ static void forged_tables_are_refused(void **state)
 static void forged_bytes_never_crash(void **state)
 {
 	struct hn_rng r = hn_rng_stream(4, 0, 0, 0);
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	struct hn_snapshot *s;
 	struct hn_buf buf;
 	char *copy;
@@ -264,7 +295,7 @@ static void forged_bytes_never_crash(void **state)
 
 static void directories_and_versions_are_refused(void **state)
 {
-	struct hn_err err = {0};
+	struct hn_err err = { 0 };
 	struct hn_snapshot *s = NULL;
 	struct hn_buf buf;
 	char path[300];
@@ -287,6 +318,7 @@ static void directories_and_versions_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SNAPSHOT_TEST(a_lost_store_keeps_its_answers),
 		SNAPSHOT_TEST(bests_are_found_by_pair),
 		SNAPSHOT_TEST(many_entries_are_all_found),
 		SNAPSHOT_TEST(damage_is_refused),

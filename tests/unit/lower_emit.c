@@ -32,6 +32,12 @@ static const struct dag_form programs[] = {
 	{ "matmul transposed",
 	  "f(float32 A[9,70], B[11,70]) -> C { C(i,j) +=! A(i,k) * B(j,k) }" },
 	{ "matmul s32", "f(int32 A[9,7], B[7,11]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" },
+	{ "sum s32", "f(int32 A[40]) -> T { T() +=! A(i) }" },
+	{ "rows s64", "f(int64 A[7,31]) -> T { T(i) +=! A(i,k) }" },
+	{ "rows s16", "f(int16 A[7,67]) -> T { T(i) +=! A(i,k) }" },
+	{ "rows s8", "f(int8 A[5,40]) -> T { T(i) max=! A(i,k) }" },
+	{ "rows u8", "f(uint8 A[5,40]) -> T { T(i) min=! A(i,k) }" },
+	{ "dot s32", "f(int32 A[31,29], int32 B[29]) -> S { S(i) +=! A(i,k) * B(k) }" },
 	{ "largest", "f(float32 A[5,131]) -> C { C(i) max=! A(i,k) }" },
 	{ "softmax",
 	  "f(float32 x[6,37]) -> y { m(i) max=! x(i,k) e(i,j) = exp(x(i,j) - m(i))"
