@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,8 @@ static int run_and_hear(char *const *argv, char said[900], int *ret_status,
 	char program[PATH_MAX + 16];
 	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1), k;
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none;
 	int ends[2], rc;
 	size_t used = 0;
 	pid_t pid;
@@ -83,7 +86,12 @@ static int run_and_hear(char *const *argv, char said[900], int *ret_status,
 	strcpy(strrchr(program, '/'), "/hone-build");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-	rc = posix_spawn(&pid, program, &actions, NULL, argv, environ);
+	sigemptyset(&none); /* we wait with signals held back; hone-build does not */
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawn(&pid, program, &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
 	if (rc == 0) {
@@ -269,10 +277,24 @@ static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay
 	return rc;
 }
 
+/* Hold back what would end us and leave the temporary folder behind; a Ctrl-C still reaches
+ * hone-build, so the wait is short. */
+static void hold_signals(sigset_t *ret_before)
+{
+	sigset_t hold;
+
+	sigemptyset(&hold);
+	sigaddset(&hold, SIGINT);
+	sigaddset(&hold, SIGTERM);
+	sigaddset(&hold, SIGHUP);
+	sigprocmask(SIG_BLOCK, &hold, ret_before);
+}
+
 static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *err)
 {
 	struct hn_input in;
 	struct replay r = { .in = &in, .dir = o->out };
+	sigset_t held;
 	int rc = hn_input_read(o, a, &in, err);
 
 	if (rc == 0) {
@@ -293,7 +315,9 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 		return rc;
 	}
 	snprintf(r.work, sizeof(r.work), "%s/.hone-XXXXXX", o->out);
+	hold_signals(&held);
 	if (mkdtemp(r.work) == NULL) {
+		sigprocmask(SIG_SETMASK, &held, NULL);
 		return hn_fail(err,
 			       errno == EACCES || errno == EROFS ? HONE_E_PERMISSION
 								 : HONE_E_IO,
@@ -301,6 +325,8 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	}
 	rc = build(&r, err);
 	clear_work(&r);
+	sigprocmask(SIG_SETMASK, &held,
+		    NULL); /* a Ctrl-C that came meanwhile ends us here */
 	return rc;
 }
 
