@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "base/file.h"
 
 #define BACKLOG 128
@@ -75,6 +76,19 @@ int hn_addr_path(const char *given, struct hn_buf *ret, struct hn_err *err)
 	return rc;
 }
 
+static bool is_utf8(const char *s, size_t n)
+{
+	size_t k;
+
+	for (; n > 0; s += k, n -= k) {
+		k = hn_utf8_length(s, n);
+		if (k == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 int hn_addr_home(const char *given, struct hn_buf *ret, struct hn_err *err)
 {
 	const char *base;
@@ -97,6 +111,10 @@ int hn_addr_home(const char *given, struct hn_buf *ret, struct hn_err *err)
 	}
 	if (rc == 0 && b.n == 0) {
 		rc = hn_fail(err, HONE_E_INVALID, "the store's directory name is empty");
+	}
+	if (rc == 0 && !is_utf8(b.s, b.n)) { /* it is told to clients, in JSON */
+		rc = hn_fail(err, HONE_E_INVALID,
+			     "the store's directory name is not UTF-8: %s", b.s);
 	}
 	if (rc == 0) {
 		rc = absolute(b.s, ret, err);

@@ -75,6 +75,7 @@ store_empty
 # A store that cannot be written. Root may write anywhere, but not into a file's folder.
 : >"$work/file"
 refused 'file' hone tune "$work/good.json" --home "$work/file/home"
+refused 'not UTF-8' hone tune "$work/good.json" --home "$work/$(printf 'h\377')"
 if [ "$(id -u)" -ne 0 ]; then
 	mkdir "$work/readonly" && chmod 500 "$work/readonly"
 	refused 'readonly' hone tune "$work/good.json" --home "$work/readonly"
