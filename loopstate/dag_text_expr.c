@@ -30,7 +30,8 @@ static bool settle(struct hn_text *t, struct val *v, enum hn_dtype to)
 {
 	bool real = hn_dtype_class(to) == HN_CLASS_FLOAT;
 
-	if (!v->loose || v->e->dtype == to) {
+	/* A fraction that stays float32 is still to be rounded to it. */
+	if (!v->loose || (v->e->dtype == to && to != HN_F32)) {
 		v->loose = false;
 		return true;
 	}
