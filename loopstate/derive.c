@@ -34,34 +34,34 @@ static const struct hn_expr *redirect_load(const struct hn_expr *e, void *ctx,
 	return hn_expr_with_args(&like, e->arg, e->n_arg, a);
 }
 
-static const struct hn_expr *const *redirect_all(const struct hn_expr *const *e,
-						 uint32_t n, struct redirect *r,
-						 struct hn_arena *a)
+static const struct hn_expr *const *map_all(const struct hn_expr *const *e, uint32_t n,
+					    hn_expr_map_fn map, void *ctx,
+					    struct hn_arena *a)
 {
 	const struct hn_expr **to = HN_NEW_ARRAY(a, const struct hn_expr *, n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		to[i] = hn_expr_map(e[i], redirect_load, r, a);
+		to[i] = hn_expr_map(e[i], map, ctx, a);
 	}
 	return to;
 }
 
-static const struct hn_op *redirect_op(const struct hn_op *op, struct redirect *r,
-				       struct hn_arena *a)
+const struct hn_op *hn_derive_map(const struct hn_op *op, hn_expr_map_fn map, void *ctx,
+				  struct hn_arena *a)
 {
 	struct hn_op *copy = HN_NEW(a, struct hn_op);
 
 	*copy = *op;
 	if (op->reduce == NULL) {
-		copy->body = redirect_all(op->body, op->n_out, r, a);
+		copy->body = map_all(op->body, op->n_out, map, ctx, a);
 		return copy;
 	}
 	struct hn_reduce *reduce = HN_NEW(a, struct hn_reduce);
 
 	*reduce = *op->reduce;
-	reduce->source = redirect_all(reduce->source, reduce->n, r, a);
+	reduce->source = map_all(reduce->source, reduce->n, map, ctx, a);
 	if (reduce->condition != NULL) {
-		reduce->condition = hn_expr_map(reduce->condition, redirect_load, r, a);
+		reduce->condition = hn_expr_map(reduce->condition, map, ctx, a);
 	}
 	copy->reduce = reduce;
 	return copy;
@@ -102,7 +102,7 @@ struct hn_dag *hn_derive_shift(const struct hn_state *state, int32_t at,
 		const struct hn_op **slot = &op[i + (i >= at)];
 
 		if (redirected || reads_moved(&state->access->op[i], at)) {
-			*slot = redirect_op(old->op[i], &r, a);
+			*slot = hn_derive_map(old->op[i], redirect_load, &r, a);
 		} else {
 			*slot = old->op[i];
 		}
@@ -273,6 +273,15 @@ static bool has_name(const struct hn_dag *dag, const char *name)
 	return false;
 }
 
+const char *hn_derive_name(const struct hn_dag *dag, const char *base, const char *suffix,
+			   struct hn_arena *a)
+{
+	while (has_name(dag, hn_derive_join(base, suffix, a))) {
+		base = hn_derive_join(base, ".d", a);
+	}
+	return hn_derive_join(base, suffix, a);
+}
+
 const struct hn_dag *hn_derive_cache_read(const struct hn_state *state, int32_t s,
 					  const char *scope, const int64_t *reader,
 					  uint32_t n, struct hn_arena *a)
@@ -283,11 +292,8 @@ const struct hn_dag *hn_derive_cache_read(const struct hn_state *state, int32_t 
 	struct hn_dag *dag = hn_derive_shift(state, s + 1, reader, n, &op, a);
 	struct hn_op *copy = HN_NEW(a, struct hn_op);
 
-	while (has_name(state->dag, hn_derive_join(base, suffix, a))) {
-		base = hn_derive_join(base, ".d", a);
-	}
 	*copy = (struct hn_op){
-		.name = hn_derive_join(base, suffix, a),
+		.name = hn_derive_name(state->dag, base, suffix, a),
 		.tag = "",
 		.n_dim = old->n_dim,
 		.shape = old->shape,

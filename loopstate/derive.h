@@ -1,4 +1,4 @@
-/* loopstate/derive.h -- the dags that cache_write, cache_read and rfactor make.
+/* loopstate/derive.h -- the dags that cache_write, cache_read, rfactor and pack make.
  *
  * Each has one op more than the old: ops from the new one on move up by one, and loads
  * are rewritten.  Ops that read nothing that moved are shared with the old dag. Arguments
@@ -28,6 +28,12 @@ const struct hn_dag *hn_derive_rfactor(const struct hn_state *state, int32_t s,
 				       int32_t iter, uint32_t position,
 				       struct hn_arena *a);
 
+/* Op s + 1: "<name>.pack", op s re-tiled, read by all readers of s instead of s: its
+ * dimensions are the blocks ceil(extent / len[d]) of each dimension of s in order, then
+ * the insides len[d] of those with len[d] > 1.  Elements beyond s's extent are 0. */
+const struct hn_dag *hn_derive_pack(const struct hn_state *state, int32_t s,
+				    const int64_t *len, struct hn_arena *a);
+
 /* touched[v] = variable v of the stage is made of, or makes, the factored one. */
 void hn_derive_touched(const struct hn_stage *st, int32_t var, bool *touched);
 
@@ -40,8 +46,16 @@ struct hn_dag *hn_derive_shift(const struct hn_state *state, int32_t at,
 			       const int64_t *reader, uint32_t n_reader,
 			       const struct hn_op ***ret_op, struct hn_arena *a);
 
+/* The op with `map` done to its bodies, or its reduction's sources and condition. */
+const struct hn_op *hn_derive_map(const struct hn_op *op, hn_expr_map_fn map, void *ctx,
+				  struct hn_arena *a);
+
 /* An id nobody in `dag` has: `base`, or base$2, base$3, ... */
 const char *hn_derive_id(const struct hn_dag *dag, const char *base, struct hn_arena *a);
+
+/* A name nobody in `dag` has: <base><suffix>, <base>.d<suffix>, ... */
+const char *hn_derive_name(const struct hn_dag *dag, const char *base, const char *suffix,
+			   struct hn_arena *a);
 
 /* "<a><b>" */
 const char *hn_derive_join(const char *x, const char *y, struct hn_arena *a);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "loopstate/record_int.h"
+#include "loopstate/step.h"
 
 #define MAX_TOKENS 200000 /* of the steps: JSON values, each some 64 bytes */
 #define STEPS_DEPTH 3	  /* [[tag, [n]]] */
@@ -239,6 +240,25 @@ static int scan_pair(struct hn_record_scan *s, struct hn_record *r, char *seen)
 	return rc != 0 ? rc : scan_member(s, r, name[0]);
 }
 
+/* Ansor's versions hold Ansor's steps alone: what reads such a line must know them all. */
+static int check_version(struct hn_record_scan *s, const struct hn_record *r)
+{
+	bool own = r->version != NULL && strncmp(r->version, "hone-", 5) == 0;
+
+	for (uint32_t i = 0; !own && i < r->trace->n_step; i++) {
+		const struct hn_step_ops *ops = hn_step_ops(r->trace->step[i]->kind);
+
+		if (ops->te == NULL) {
+			return hn_scan_fail(
+				s, s->p,
+				"step %u: %s is no step of Ansor's; the version of a "
+				"record that has it is \"hone-1\"",
+				(unsigned)i, ops->tag);
+		}
+	}
+	return 0;
+}
+
 int hn_record_parse(const char *what, uint64_t line, const char *text, size_t n,
 		    struct hn_arena *a, const struct hn_record **ret, struct hn_err *err)
 {
@@ -260,6 +280,9 @@ int hn_record_parse(const char *what, uint64_t line, const char *text, size_t n,
 	if (rc == 0 && (strchr(seen, 'i') == NULL || strchr(seen, 'r') == NULL)) {
 		return hn_scan_fail(&s, s.p, "no member \"%s\"",
 				    strchr(seen, 'i') == NULL ? "i" : "r");
+	}
+	if (rc == 0) {
+		rc = check_version(&s, r);
 	}
 	if (rc == 0) {
 		*ret = r;

@@ -31,7 +31,7 @@ bool hn_stage_needs_tiling(const struct hn_state *s, int32_t stage)
 static bool changes_stages(const struct hn_step *step)
 {
 	return step->kind == HN_STEP_cache_write || step->kind == HN_STEP_cache_read ||
-	       step->kind == HN_STEP_rfactor;
+	       step->kind == HN_STEP_rfactor || step->kind == HN_STEP_pack;
 }
 
 bool hn_stage_has_cache_write(const struct hn_state *s, int32_t stage)

@@ -204,6 +204,14 @@ static const struct history histories[] = {
 	  -1 },
 	{ "rank0", "[[\"SP\", 1, 0, 13, [5], 1], [\"RF\", 1, 1, 0], [\"FU\", 3, []]]",
 	  -1 },
+	/* Panels: the operand's, of lengths that divide and do not; in a producer's reader. */
+	{ "matmul", "[[\"PK\", 1, [1, 5]]]", 0 },
+	{ "matmul", "[[\"PK\", 1, [2, 4]], [\"PK\", 0, [3, 1]]]", 0 },
+	{ "matmul",
+	  "[[\"PK\", 1, [1, 2]], [\"SP\", 3, 1, 5, [2], 1], [\"RE\", 3, [1, 3, 0, 2]], "
+	  "[\"CA\", 2, 3, 0]]",
+	  -1 },
+	{ "conv2d-s2-dil2", "[[\"PK\", 2, [1, 1, 3, 2]], [\"CA\", 3, 4, 2]]", -1 },
 	{ "let-square", "[[\"CI\", 1]]", 0 },
 };
 
@@ -410,6 +418,20 @@ static int try_rfactor(struct gen *g, int32_t i, const struct hn_state **ret)
 			  ret, NULL);
 }
 
+static int try_pack(struct gen *g, const struct hn_state **ret)
+{
+	int32_t i = pick(g, g->s->n_stage);
+	const struct hn_op *op = g->s->dag->op[i];
+	int64_t len[HN_DAG_MAX_RANK];
+	struct hn_step step = { .kind = HN_STEP_pack, .stage = i, .n_list = op->n_dim };
+
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		len[d] = 1 + pick(g, op->shape[d] < 6 ? op->shape[d] : 6);
+	}
+	step.list = len;
+	return g->s->n_stage < 12 ? hn_state_apply(g->s, &step, &g->b->a, ret, NULL) : -1;
+}
+
 /* One random step that fits; false when the draw did not. */
 static bool random_step(struct gen *g)
 {
@@ -417,7 +439,10 @@ static bool random_step(struct gen *g)
 	int32_t i = pick_stage(g);
 	int rc = -1;
 
-	switch (pick(g, 16)) {
+	switch (pick(g, 17)) {
+	case 16:
+		rc = try_pack(g, &s);
+		break;
 	case 0:
 		rc = hn_cache_write(g->s, i, "local", &g->b->a, &s, NULL);
 		break;

@@ -427,6 +427,36 @@ static void test_caches_chain(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Ids move up, all readers are led to the copy, attachments keep their loop. */
+static void test_pack_inserts_a_stage(void **state)
+{
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_state *s = state_of(matmul_relu(8, 8, 8, &a),
+					    "[[\"CA\", 2, 3, 0], [\"PK\", 1, [3, 4]], "
+					    "[\"PK\", 1, [2, 1]], "
+					    "[\"AN\", 3, 0, 3]]",
+					    &a);
+
+	hn_state_check(s);
+	assert_int_equal(s->n_stage, 6);
+	assert_string_equal(s->dag->op[2]->name, "B.d.pack");
+	assert_string_equal(s->dag->op[3]->name, "B.pack");
+	EXTENTS(s, 2, 4, 8, 2);
+	EXTENTS(s, 3, 3, 2, 3, 4);
+	assert_int_equal(s->access->op[2].producer[0], 1);
+	assert_int_equal(s->access->op[3].producer[0], 2);
+	assert_int_equal(s->access->op[4].producer[1], 3);
+	assert_int_equal(s->access->op[1].n_consumer, 1);
+	assert_int_equal(s->stage[4]->at_stage, 5);
+	assert_int_equal(s->stage[4]->at_iter, 0);
+	assert_int_equal(s->stage[3]->iter[0].ann, HN_ANN_PARALLEL);
+	assert_null(s->stage[2]->scope);
+	hn_arena_fini(&a);
+}
+
 static void test_every_step_explains_itself(void **state)
 {
 	struct hn_arena a;
@@ -440,7 +470,7 @@ static void test_every_step_explains_itself(void **state)
 		"1], "
 		"[\"AN\", 6, 0, 3], [\"PR\", 6, 0, \"auto_unroll_max_step$16\"], "
 		"[\"SA\", 5, 0, 8, "
-		"1], [\"CA\", 1, 3, 0], [\"CR\", 1], [\"CI\", 5]]";
+		"1], [\"CA\", 1, 3, 0], [\"CR\", 1], [\"CI\", 5], [\"PK\", 2, [1, 4]]]";
 
 	(void)state;
 	hn_arena_init(&a, 0);
@@ -478,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_an_empty_fuse_keeps_the_reduction),
 		cmocka_unit_test(test_pragma_and_storage_align),
 		cmocka_unit_test(test_caches_chain),
+		cmocka_unit_test(test_pack_inserts_a_stage),
 		cmocka_unit_test(test_every_step_explains_itself),
 	};
 

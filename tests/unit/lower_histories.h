@@ -71,7 +71,22 @@ static void annotate_loops(struct draw *d, int32_t stage)
 	}
 }
 
-/* Splits, orders, annotations on every stage; caches, inlining, attachment now and then.
+/* The stage in blocks, and the copy's loops treated like any. */
+static void pack_stage(struct draw *d, int32_t stage)
+{
+	const struct hn_op *op = d->s->dag->op[stage];
+	struct hn_step step = { .kind = HN_STEP_pack, .stage = stage, .n_list = op->n_dim };
+	const struct hn_state *next;
+	int64_t len[HN_DAG_MAX_RANK];
+
+	for (uint32_t i = 0; i < op->n_dim; i++) {
+		len[i] = 1 + draw(d, op->shape[i] < 9 ? op->shape[i] : 9);
+	}
+	step.list = len;
+	keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
+}
+
+/* Splits, orders, annotations on every stage; caches, panels, inlining, attachment now and then.
  */
 static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t seed,
 					     struct hn_arena *a)
@@ -82,6 +97,9 @@ static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t 
 
 	if (draw(&d, 2)) {
 		keep(&d, hn_cache_write(d.s, last, "local", a, &next, NULL), &next);
+	}
+	if (draw(&d, 3) == 0) {
+		pack_stage(&d, (int32_t)draw(&d, d.s->n_stage));
 	}
 	last = (int32_t)d.s->n_stage - 1;
 	for (int32_t i = last; i >= 0; i--) {
