@@ -1,9 +1,9 @@
 /* loader.c -- a relocatable object becomes code.
  *
- *     region:  [ text | stubs | read-only | GOT | data, bss ]     page-aligned groups
+ *     region:  [ text | PLT | read-only | GOT | data, bss ]     page-aligned groups
  *                  R X               R              R W            after loading
  *
- * Every symbol has a GOT slot and a stub, used or not: kernels have few symbols, and one
+ * Every symbol has a GOT slot and a PLT entry, used or not: kernels have few symbols, and one
  * pass over the relocations is enough.  Unwind tables and debug sections are left out; a
  * reference into them from a section that is kept is refused.
  */
@@ -59,7 +59,7 @@ struct loading {
 	bool *known;	 /* whether it has one */
 	const char *names;
 	uint64_t names_bytes;
-	uint64_t got, stubs; /* offsets in the region */
+	uint64_t got, plt; /* offsets in the region */
 	uint64_t begin[N_GROUP], end[N_GROUP];
 	struct hn_object *o;
 	struct hn_err *err;
@@ -69,8 +69,8 @@ static const struct {
 	const char *name;
 	void (*address)(void);
 } allowed[] = {
-#define FN(fn) {#fn, (void (*)(void))fn}, {#fn "f", (void (*)(void))fn##f},
-#define SYM(fn) {#fn, (void (*)(void))fn},
+#define FN(fn) { #fn, (void (*)(void))fn }, { #fn "f", (void (*)(void))fn##f },
+#define SYM(fn) { #fn, (void (*)(void))fn },
 #include "measure/loader_syms.def"
 #undef FN
 #undef SYM
@@ -208,8 +208,8 @@ static void lay_group(struct loading *l, enum group g, uint64_t *at)
 		}
 	}
 	if (g == TEXT) {
-		l->stubs = align_up(*at, 16);
-		*at = l->stubs + (uint64_t)l->n_symbol * hn_reloc_native->stub_bytes;
+		l->plt = align_up(*at, 16);
+		*at = l->plt + (uint64_t)l->n_symbol * hn_reloc_native->plt_bytes;
 	} else if (g == CONST) {
 		l->got = align_up(*at, 8);
 		*at = l->got + (uint64_t)l->n_symbol * 8;
@@ -290,12 +290,12 @@ static void resolve_all(struct loading *l)
 {
 	for (uint32_t i = 1; i < l->n_symbol; i++) {
 		uint64_t got = l->got + (uint64_t)i * 8;
-		uint64_t stub = l->stubs + (uint64_t)i * hn_reloc_native->stub_bytes;
+		uint64_t entry = l->plt + (uint64_t)i * hn_reloc_native->plt_bytes;
 
 		l->known[i] = resolve(l, &l->symbol[i], &l->value[i]);
 		memcpy(l->o->region + got, &l->value[i], 8);
-		hn_reloc_native->stub(l->o->region + stub, address_of(l, stub),
-				      address_of(l, got));
+		hn_reloc_native->plt(l->o->region + entry, address_of(l, entry),
+				     address_of(l, got));
 	}
 }
 
@@ -334,7 +334,7 @@ static int apply_one(struct loading *l, uint32_t target, const Elf64_Rela *rel)
 		.symbol = l->value[i_symbol],
 		.addend = rel->r_addend,
 		.got = address_of(l, l->got + i_symbol * 8),
-		.stub = address_of(l, l->stubs + i_symbol * hn_reloc_native->stub_bytes),
+		.plt = address_of(l, l->plt + i_symbol * hn_reloc_native->plt_bytes),
 	};
 	return hn_reloc_native->apply(&r, l->err);
 }
@@ -368,8 +368,8 @@ static int relocate(struct loading *l)
 
 static int protect(struct loading *l)
 {
-	static const int prot[N_GROUP] = {PROT_READ | PROT_EXEC, PROT_READ,
-					  PROT_READ | PROT_WRITE};
+	static const int prot[N_GROUP] = { PROT_READ | PROT_EXEC, PROT_READ,
+					   PROT_READ | PROT_WRITE };
 
 	for (int g = 0; g < N_GROUP; g++) {
 		size_t bytes = l->end[g] - l->begin[g];
@@ -398,9 +398,10 @@ static void keep_exports(struct loading *l)
 		    ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
 		    l->place[s->st_shndx].group == TEXT &&
 		    s->st_value < l->section[s->st_shndx].sh_size) {
-			o->export[o->n_export++] = (struct export){
-				hn_arena_strdup(&o->arena, l->names + s->st_name),
-				l->value[i]};
+			o->export[o->n_export++] =
+				(struct export){ hn_arena_strdup(&o->arena,
+								 l->names + s->st_name),
+						 l->value[i] };
 		}
 	}
 }
@@ -408,7 +409,7 @@ static void keep_exports(struct loading *l)
 int hn_object_load(const void *bytes, size_t n, struct hn_object **ret,
 		   struct hn_err *err)
 {
-	struct loading l = {.bytes = bytes, .n = n, .err = err};
+	struct loading l = { .bytes = bytes, .n = n, .err = err };
 	struct hn_arena scratch;
 	int rc;
 

@@ -14,15 +14,16 @@ struct hn_reloc {
 	uint64_t place;	 /* its address when running */
 	uint64_t symbol; /* the symbol's address */
 	int64_t addend;
-	uint64_t got;  /* address of the symbol's GOT slot */
-	uint64_t stub; /* address of code that jumps to the symbol from anywhere */
+	uint64_t got; /* address of the symbol's GOT slot */
+	uint64_t
+		plt; /* PLT entry: address of code that jumps to the symbol from anywhere */
 };
 
 struct hn_reloc_machine {
 	uint16_t e_machine;
-	uint32_t stub_bytes; /* multiple of 16 */
-	/* Write the stub at `at`: jump to the address held in the slot. */
-	void (*stub)(uint8_t *at, uint64_t place, uint64_t got);
+	uint32_t plt_bytes; /* multiple of 16 */
+	/* Write the PLT entry at `at`: jump to the address held in the slot. */
+	void (*plt)(uint8_t *at, uint64_t place, uint64_t got);
 	/* Bytes the relocation writes: 0 for none, -1 when the type is not supported. */
 	int (*width)(uint32_t type);
 	/* Apply it; room >= width was checked. */

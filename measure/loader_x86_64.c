@@ -1,7 +1,7 @@
 /* loader_x86_64.c -- relocations of x86-64, small code model, position-independent.
  *
  * Source: System V ABI, AMD64 supplement, table 4.9.  The region is below 2 GiB, so
- * distances within it always fit; only direct calls to the outside need a stub.
+ * distances within it always fit; only direct calls to the outside need a PLT entry.
  */
 #include "measure/loader_int.h"
 
@@ -10,7 +10,7 @@
 #if defined(__x86_64__)
 #include <elf.h>
 
-static void stub(uint8_t *at, uint64_t place, uint64_t got)
+static void plt_entry(uint8_t *at, uint64_t place, uint64_t got)
 {
 	int32_t d = (int32_t)(got - (place + 6));
 
@@ -80,7 +80,7 @@ static int apply(const struct hn_reloc *r, struct hn_err *err)
 	case R_X86_64_PLT32:
 		v -= r->place;
 		if (!fits_signed(v)) {
-			v = r->stub + (uint64_t)r->addend - r->place;
+			v = r->plt + (uint64_t)r->addend - r->place;
 		}
 		return put32(r, v, fits_signed(v), err);
 	case R_X86_64_GOTPCREL:
@@ -93,11 +93,11 @@ static int apply(const struct hn_reloc *r, struct hn_err *err)
 	}
 }
 
-static const struct hn_reloc_machine x86_64 = {.e_machine = EM_X86_64,
-					       .stub_bytes = 16,
-					       .stub = stub,
-					       .width = width,
-					       .apply = apply};
+static const struct hn_reloc_machine x86_64 = { .e_machine = EM_X86_64,
+						.plt_bytes = 16,
+						.plt = plt_entry,
+						.width = width,
+						.apply = apply };
 
 const struct hn_reloc_machine *const hn_reloc_native = &x86_64;
 #endif
