@@ -109,18 +109,19 @@ static const char stencil_steps[] =
 static void accepts(void **state)
 {
 	static const char *const good[][2] = {
-		{matmul_text, "[]"},
-		{matmul_text, matmul_steps},
-		{stencil_text, "[]"},
-		{stencil_text, stencil_steps},
-		{stencil_text, "[[\"CI\", 2]]"},
-		{stencil_text, "[[\"CA\", 2, 3, 3]]"},
-		{matmul_text,
-		 "[[\"CHW\", 2, \"local\"], [\"SP\", 2, 0, 24, [2, 6], 1],"
-		 " [\"SP\", 2, 3, 20, [1, 8], 1], [\"SP\", 3, 0, 24, [12], 1],"
-		 " [\"SP\", 3, 2, 20, [8], 1], [\"RE\", 3, [0, 2, 1, 3]], [\"CA\", 2, 3, "
-		 "1]]"},
-		{matmul_text, "[[\"SP\", 2, 2, 16, [4], 1], [\"RF\", 2, 2, 2]]"},
+		{ matmul_text, "[]" },
+		{ matmul_text, matmul_steps },
+		{ stencil_text, "[]" },
+		{ stencil_text, stencil_steps },
+		{ stencil_text, "[[\"CI\", 2]]" },
+		{ stencil_text, "[[\"CA\", 2, 3, 3]]" },
+		{ matmul_text,
+		  "[[\"CHW\", 2, \"local\"], [\"SP\", 2, 0, 24, [2, 6], 1],"
+		  " [\"SP\", 2, 3, 20, [1, 8], 1], [\"SP\", 3, 0, 24, [12], 1],"
+		  " [\"SP\", 3, 2, 20, [8], 1], [\"RE\", 3, [0, 2, 1, 3]], [\"CA\", 2, "
+		  "3, "
+		  "1]]" },
+		{ matmul_text, "[[\"SP\", 2, 2, 16, [4], 1], [\"RF\", 2, 2, 2]]" },
 	};
 
 	(void)state;
@@ -228,6 +229,36 @@ static void refuses_a_missing_producer(void **state)
 	hn_arena_fini(&f.arena);
 }
 
+/* x - y is not associative: tiles in order are fine, a reduction turned inside out is not. */
+static const char ordered_json[] =
+	"{\"format\":\"compute-dag/"
+	"1\",\"ops\":[{\"kind\":\"placeholder\",\"id\":\"A\",\"shape\":[4,12],"
+	"\"dtype\":\"float32\"},{\"kind\":\"compute\",\"id\":\"M\",\"name\":\"M\","
+	"\"shape\":[4],"
+	"\"dtype\":[\"int32\"],\"axes\":[[\"i\",0,4]],\"reduce_axes\":[[\"k\",0,12]],"
+	"\"body\":[{\"reduce\":"
+	"{\"lhs\":[\"x\"],\"rhs\":[\"y\"],\"result\":[[\"sub\",[\"var\",\"x\"],[\"var\","
+	"\"y\"]]],"
+	"\"identity\":[[\"int\",0,\"int32\"]]},\"source\":[[\"var\",\"k\"]],"
+	"\"condition\":[\"int\",1,\"bool\"],\"init\":[],\"value_index\":0}]}],"
+	"\"inputs_outputs\":[\"A\",\"M\"]}";
+
+static void keeps_the_order_of_an_unknown_combiner(void **state)
+{
+	static const char in_order[] = "[[\"SP\", 1, 1, 12, [3], 1]]";
+	static const char inside_out[] =
+		"[[\"SP\", 1, 1, 12, [3], 1], [\"RE\", 1, [0, 2, 1]]]";
+	struct fixture f;
+
+	(void)state;
+	open_text(&f, ordered_json);
+	step(&f, in_order);
+	expect(&f, tree_of(&f), HN_VERDICT_OK, NULL);
+	step(&f, inside_out);
+	expect(&f, tree_of(&f), HN_VERDICT_ILLEGAL, "may not be reordered");
+	hn_arena_fini(&f.arena);
+}
+
 static void gives_up_in_time(void **state)
 {
 	struct fixture f;
@@ -267,6 +298,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(refuses_short_footprint),
 		cmocka_unit_test(refuses_a_missing_producer),
+		cmocka_unit_test(keeps_the_order_of_an_unknown_combiner),
 		cmocka_unit_test(gives_up_in_time),
 		cmocka_unit_test(prints_what_isl_reads),
 	};
