@@ -30,6 +30,18 @@ static inline int64_t hn_floormod(int64_t a, int64_t b)
 	return a - hn_floordiv(a, b) * b;
 }
 
+/* Greatest common divisor, never negative; hn_gcd(0, b) = |b|. */
+static inline int64_t hn_gcd(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		int64_t r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a < 0 ? -a : a;
+}
+
 /* ceil(a / b) for a >= 0, b > 0. */
 static inline int64_t hn_ceildiv(int64_t a, int64_t b)
 {

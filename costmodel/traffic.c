@@ -12,16 +12,6 @@
 #define LINE 64.0
 #define WAYS 8
 
-static int64_t gcd(int64_t x, int64_t y)
-{
-	while (y) {
-		int64_t r = x % y;
-		x = y;
-		y = r;
-	}
-	return x;
-}
-
 /* How many times its size the footprint displaces in a cache whose ways hold way_bytes.
  */
 static double conflicts(double rows, double row_lines, int64_t row_bytes,
@@ -30,7 +20,7 @@ static double conflicts(double rows, double row_lines, int64_t row_bytes,
 	if (rows < 2 || row_bytes <= 0 || way_bytes <= 0) {
 		return 1;
 	}
-	double places = (double)(way_bytes / gcd(row_bytes, way_bytes)) * row_lines;
+	double places = (double)(way_bytes / hn_gcd(row_bytes, way_bytes)) * row_lines;
 	double all = (double)way_bytes / LINE;
 	if (places >= all || rows * row_lines <= places * WAYS) {
 		return 1;

@@ -60,17 +60,6 @@ static bool by_range(const struct ctx *x, const struct hn_expr *e,
 	return true;
 }
 
-static int64_t gcd(int64_t p, int64_t q)
-{
-	while (q != 0) {
-		int64_t r = p % q;
-
-		p = q;
-		q = r;
-	}
-	return p < 0 ? -p : p;
-}
-
 /* The residues of v modulo d lie in *first, *first + step, ..., at most d - 1: returns
  * the greatest one and sets *known when there is just one. */
 static int64_t last_residue(const struct ctx *x, const struct hn_expr *v, int64_t d,
@@ -80,7 +69,7 @@ static int64_t last_residue(const struct ctx *x, const struct hn_expr *v, int64_
 	int64_t g = d;
 
 	for (uint32_t k = 0; k < f.n; k++) {
-		g = gcd(f.term[k].coef, g);
+		g = hn_gcd(f.term[k].coef, g);
 	}
 	*known = g == d;
 	return d - g + hn_floormod(f.c, g);

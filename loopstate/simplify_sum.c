@@ -260,17 +260,6 @@ bool hn_lin_range(struct hn_lin_ctx *x, struct hn_lin v, int64_t *lo, int64_t *h
 	return true;
 }
 
-static int64_t gcd(int64_t p, int64_t q)
-{
-	while (q != 0) {
-		int64_t r = p % q;
-
-		p = q;
-		q = r;
-	}
-	return p < 0 ? -p : p;
-}
-
 /* v = g * high + low with 0 <= low - g*k < g for one k: then high + k is v floordiv g and
  * low - g*k is v floormod g.  False when the small terms may cross a multiple of g. */
 static bool split_at(struct hn_lin_ctx *x, struct hn_lin v, int64_t g,
@@ -314,7 +303,7 @@ int64_t hn_lin_split(struct hn_lin_ctx *x, struct hn_lin v, int64_t d,
 		int64_t g = d < below ? d : 1;
 
 		for (uint32_t i = 0; i < v.n; i++) {
-			int64_t c = gcd(v.term[i].coef, d);
+			int64_t c = hn_gcd(v.term[i].coef, d);
 
 			if (c < below && c > g) {
 				g = c;

@@ -288,19 +288,6 @@ bool hn_emit_lin_same_terms(const struct emit_lin *x, const struct emit_lin *y)
 	return true;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	a = a < 0 ? -a : a;
-	b = b < 0 ? -b : b;
-	while (b) {
-		int64_t r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 static int64_t magnitude(int64_t v)
 {
 	return v < 0 ? -v : v;
@@ -329,7 +316,7 @@ static void divide_common(struct emit_lin *x, int64_t *c)
 	sort_by_coef(x);
 	for (uint32_t k = 0; k <= x->n; k++) {
 		if (k > 0) {
-			g = gcd(g, x->t[k - 1].coef);
+			g = hn_gcd(g, x->t[k - 1].coef);
 		}
 		struct emit_lin tail = { .n = x->n - k, .c = hn_floormod(x->c, g) };
 		int64_t lo, hi;
