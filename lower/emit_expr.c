@@ -241,25 +241,6 @@ static const LLVMIntPredicate unsigned_pred[] = { LLVMIntEQ,  LLVMIntNE,  LLVMIn
 static const LLVMRealPredicate real_pred[] = { LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
 					       LLVMRealOLE, LLVMRealOGT, LLVMRealOGE };
 
-/* d op 0 for d in [lo, hi]: 1 true, 0 false, -1 it depends. */
-static int decide(uint8_t op, int64_t lo, int64_t hi)
-{
-	switch (op) {
-	case HN_EXPR_LT:
-		return hi < 0 ? 1 : lo >= 0 ? 0 : -1;
-	case HN_EXPR_LE:
-		return hi <= 0 ? 1 : lo > 0 ? 0 : -1;
-	case HN_EXPR_GT:
-		return lo > 0 ? 1 : hi <= 0 ? 0 : -1;
-	case HN_EXPR_GE:
-		return lo >= 0 ? 1 : hi < 0 ? 0 : -1;
-	case HN_EXPR_EQ:
-		return lo > 0 || hi < 0 ? 0 : lo == 0 && hi == 0 ? 1 : -1;
-	default:
-		return lo > 0 || hi < 0 ? 1 : lo == 0 && hi == 0 ? 0 : -1;
-	}
-}
-
 static struct emit_val truth(struct emit *e, bool v)
 {
 	return scalar(LLVMConstInt(e->i1, v, 0));
@@ -277,7 +258,7 @@ static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct emit_lin
 
 		f->c = c[k];
 		hn_emit_lin_range(f, &lo, &hi);
-		int known = decide(op, lo, hi);
+		int known = hn_emit_decide(op, lo, hi);
 
 		all_known = all_known && known >= 0;
 		lane[k] = LLVMConstInt(e->i1, known > 0, 0);
@@ -311,7 +292,7 @@ static struct emit_val compare_index(struct emit *e, const struct hn_expr *x)
 	hn_emit_lin_lane(e, x->arg[1], 0, &y);
 	hn_emit_lin_add(e, &f, &y, -1);
 	hn_emit_lin_range(&f, &lo, &hi);
-	int known = decide(x->op, lo, hi);
+	int known = hn_emit_decide(x->op, lo, hi);
 
 	if (known >= 0) {
 		return truth(e, known);
@@ -547,7 +528,7 @@ struct emit_val hn_emit_value(struct emit *e, const struct hn_expr *x)
 		return index_value(e, x);
 	}
 	if (x->op >= HN_EXPR_EQ && x->op <= HN_EXPR_GE) {
-		return compare(e, x);
+		return hn_emit_is_assumed(e, x) ? truth(e, true) : compare(e, x);
 	}
 	switch (x->op) {
 	case HN_EXPR_VAR:

@@ -104,8 +104,9 @@ struct emit {
 	LLVMBuilderRef b;
 	LLVMTypeRef i1, i8, i32, i64, ptr, void_;
 	struct emit_fn *fn;
-	struct emit_var *var;	    /* [n_loop] */
-	struct emit_buffer *buffer; /* [n_stage] */
+	struct emit_var *var;	      /* [n_loop] */
+	struct emit_buffer *buffer;   /* [n_stage] */
+	const struct emit_nest *nest; /* whose tile is being emitted */
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
@@ -281,10 +282,71 @@ struct emit_nest {
 	uint32_t n_load;
 	const struct hn_expr **load; /* loads of the body or source, op space */
 	bool calls; /* the body calls functions that are not instructions */
+	uint32_t n_zero;
+	const struct hn_expr **zero; /* op space: without one of them a term is nothing */
+	uint64_t zero_true;	     /* those known to hold where code is being emitted */
+	uint64_t zero_seen;	     /* those that were looked at further out */
+	uint32_t zero_copies;	     /* tests around this place that made two forms */
 };
 
 /* Fill in everything but stmt, op, dims' first five fields. */
 void hn_emit_plan(struct emit *e, struct emit_nest *nest);
+
+/* Points of the tile as it is now (n->w is set to the width they have). */
+uint32_t hn_emit_count_points(struct emit_nest *n);
+
+/* Make point p the one that values are for; then none. */
+void hn_emit_set_point(struct emit *e, struct emit_nest *n, uint32_t p);
+void hn_emit_no_point(struct emit *e, struct emit_nest *n);
+
+/* -- emit_cond.c: conditions over a tile ----------------------------------------------- */
+
+/* d op 0 for d in [lo, hi]: 1 true, 0 false, -1 it depends. */
+int hn_emit_decide(uint8_t op, int64_t lo, int64_t hi);
+
+/* Whether g holds in all lanes of the current point: 1, 0 (in none), -1 not known. */
+int hn_emit_known_here(struct emit *e, const struct hn_expr *g);
+
+enum emit_truth {
+	EMIT_UNKNOWN, /* each point for itself */
+	EMIT_NEVER,
+	EMIT_ALWAYS,
+	EMIT_SAME, /* at every point what *ret says */
+	EMIT_MIXED /* at every point when *ret says so, else at some */
+};
+
+#define EMIT_THE_TERM UINT32_MAX
+
+/* g (of the current space) at all points; leaves no point set.  *ret: i1.  With terms < EMIT_THE_TERM
+ * points count only if their terms from reduction dim `terms` inwards are not known to be nothing. */
+enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
+				  const struct hn_expr *g, uint32_t terms,
+				  LLVMValueRef *ret);
+
+/* -- emit_zero.c: terms that are nothing ----------------------------------------------- */
+
+/* Fill in n->zero. */
+void hn_emit_zero_find(struct emit *e, struct emit_nest *n);
+
+/* Whether the term at the current point is known to change nothing, or all its terms from
+ * reduction dim i inwards are. */
+bool hn_emit_adds_nothing(struct emit *e, const struct emit_nest *n, uint32_t i);
+
+/* Whether comparison x has been tested further out and holds. */
+bool hn_emit_is_assumed(const struct emit *e, const struct hn_expr *x);
+
+/* What is known, or can be tested, of all terms from reduction dim i inwards. */
+struct emit_zero {
+	bool never;	  /* all are nothing */
+	LLVMValueRef any; /* i1: else all are nothing; NULL = not to be tested */
+	LLVMValueRef all; /* i1: the conditions in if_all hold at every point; or NULL */
+	uint64_t if_all, old_true, old_seen;
+};
+
+/* Test at the place of emission; zero_true and zero_seen grow by what holds under `any`,
+ * and are the caller's to put back. */
+void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i,
+		       struct emit_zero *ret);
 
 /* Emit a pure nest: node is a chain of loops of one stage that ends in a statement. */
 void hn_emit_nest(struct emit *e, const struct hn_node *node);

@@ -12,112 +12,16 @@
 
 #include <string.h>
 
-#include "base/arith.h"
-
 struct tile {
 	struct emit_nest *n;
 	uint32_t n_point, n_out;
 	struct emit_val *guard; /* [n_point]; v NULL = always */
 	bool masked;		/* the slow form */
-	LLVMValueRef *acc;	/* [n_point * n_across * n_out] */
+	uint32_t n_acc;		/* n_point * n_across * n_out */
+	LLVMValueRef *acc;	/* [n_acc] */
 };
 
 static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
-
-/* -- points ----------------------------------------------------------------------------
- */
-
-static int64_t chain_now(const struct emit_nest *n)
-{
-	int64_t lanes = 1;
-
-	for (uint32_t i = 0; i < n->n_chain; i++) {
-		lanes *= n->chain[i]->now;
-	}
-	return lanes;
-}
-
-static bool in_block(const struct emit_dim *d)
-{
-	return !d->reduce && !d->chain && d->now > 1;
-}
-
-static uint32_t count_points(struct emit_nest *n)
-{
-	int64_t lanes = chain_now(n), points;
-
-	n->w = n->width;
-	while (!n->across && n->w > 1 && lanes <= n->w / 2) {
-		n->w /= 2;
-	}
-	points = n->n_chain ? hn_ceildiv(lanes, n->w) : 1;
-	for (uint32_t i = 0; i < n->n_dim; i++) {
-		points *= in_block(&n->dim[i]) ? n->dim[i].now : 1;
-	}
-	return (uint32_t)points;
-}
-
-static void set_lanes(struct emit *e, struct emit_nest *n, int64_t v)
-{
-	int64_t lanes = chain_now(n), first = v * n->w;
-
-	e->n_lane = n->w;
-	e->n_active = (uint32_t)(lanes - first < n->w ? lanes - first : n->w);
-	e->lane = n->w > 1 ? -1 : 0;
-	for (uint32_t k = 0; k < n->w; k++) {
-		int64_t at = first + (k < e->n_active ? k : 0);
-
-		for (uint32_t i = 0; i < n->n_chain; i++) {
-			n->lane[i][k] = at % n->chain[i]->now;
-			at /= n->chain[i]->now;
-		}
-	}
-	for (uint32_t i = 0; i < n->n_chain; i++) {
-		struct emit_var *var = &e->var[n->chain[i]->loop];
-
-		var->add = n->chain[i]->base;
-		var->lane = n->lane[i];
-	}
-}
-
-/* Make point p of the block the one that values are for. */
-static void set_point(struct emit *e, struct emit_nest *n, uint32_t p)
-{
-	e->epoch++;
-	e->mask = (struct emit_val){ 0 };
-	e->n_let = 0;
-	if (n->n_chain) {
-		uint32_t vectors = (uint32_t)hn_ceildiv(chain_now(n), n->w);
-
-		set_lanes(e, n, p % vectors);
-		p /= vectors;
-	} else {
-		e->n_lane = e->n_active = n->w;
-		e->lane = n->w > 1 ? -1 : 0;
-	}
-	for (uint32_t i = 2 * n->n_dim; i-- > 0;) {
-		struct emit_dim *d = &n->dim[i % n->n_dim];
-
-		if (in_block(d) && d->fast == (i >= n->n_dim)) {
-			e->var[d->loop].add = d->base + p % d->now;
-			p /= (uint32_t)d->now;
-		}
-	}
-}
-
-static void no_point(struct emit *e, struct emit_nest *n)
-{
-	for (uint32_t i = 0; i < n->n_dim; i++) {
-		if (!n->dim[i].reduce) {
-			e->var[n->dim[i].loop].lane = NULL;
-			e->var[n->dim[i].loop].add = n->dim[i].base;
-		}
-	}
-	e->mask = (struct emit_val){ 0 };
-	e->n_lane = e->n_active = 1;
-	e->lane = 0;
-	e->epoch++;
-}
 
 /* -- guards
  * ------------------------------------------------------------------------------ */
@@ -134,68 +38,26 @@ static bool depends_on_reduction(struct emit *e, const struct emit_nest *n,
 	return false;
 }
 
-/* One comparison for the whole tile: its operands' difference at the worst point. */
-static bool worst_point(struct emit *e, struct tile *t, const struct hn_expr *g,
-			struct emit_lin *ret)
-{
-	bool any = false, low = g->op == HN_EXPR_GE || g->op == HN_EXPR_GT;
-
-	if (g->op < HN_EXPR_LT || g->op > HN_EXPR_GE || !hn_emit_is_index(e, g->arg[0]) ||
-	    !hn_emit_is_index(e, g->arg[1])) {
-		return false;
-	}
-	for (uint32_t p = 0; p < t->n_point; p++) {
-		set_point(e, t->n, p);
-		for (uint32_t k = 0; k < e->n_active; k++) {
-			struct emit_lin x, y;
-
-			hn_emit_lin_lane(e, g->arg[0], k, &x);
-			hn_emit_lin_lane(e, g->arg[1], k, &y);
-			hn_emit_lin_add(e, &x, &y, -1);
-			if (!any) {
-				*ret = x;
-				any = true;
-			} else if (!hn_emit_lin_same_terms(ret, &x)) {
-				return false;
-			} else if (low ? x.c < ret->c : x.c > ret->c) {
-				ret->c = x.c;
-			}
-		}
-	}
-	return true;
-}
-
 /* i1: the guard holds at every point of the tile; NULL = cannot be told. Constants stay
  * so. */
 static LLVMValueRef holds_everywhere(struct emit *e, struct tile *t,
 				     const struct hn_expr *g)
 {
-	static const LLVMIntPredicate pred[] = { LLVMIntSLT, LLVMIntSLE, LLVMIntSGT,
-						 LLVMIntSGE };
-	struct emit_lin x;
-	int64_t lo, hi;
+	LLVMValueRef u, v = NULL;
 
 	if (g->op == HN_EXPR_AND) {
-		LLVMValueRef u = holds_everywhere(e, t, g->arg[0]);
-		LLVMValueRef v = holds_everywhere(e, t, g->arg[1]);
-
+		u = holds_everywhere(e, t, g->arg[0]);
+		v = holds_everywhere(e, t, g->arg[1]);
 		return u && v ? LLVMBuildAnd(e->b, u, v, "") : NULL;
 	}
-	if (!worst_point(e, t, g, &x)) {
-		return NULL;
-	}
-	hn_emit_lin_range(&x, &lo, &hi);
-	bool low = g->op == HN_EXPR_GE || g->op == HN_EXPR_GT;
-	bool strict = g->op == HN_EXPR_LT || g->op == HN_EXPR_GT;
-
-	if (low ? lo >= strict : hi <= -(int64_t)strict) {
+	switch (hn_emit_over_tile(e, t->n, g, EMIT_THE_TERM, &v)) {
+	case EMIT_ALWAYS:
 		return LLVMConstInt(e->i1, 1, 0);
+	case EMIT_NEVER:
+		return LLVMConstInt(e->i1, 0, 0);
+	default:
+		return v;
 	}
-	int64_t c = x.c;
-
-	x.c = 0;
-	return LLVMBuildICmp(e->b, pred[g->op - HN_EXPR_LT], hn_emit_lin_value(e, &x),
-			     hn_emit_const(e, -c), "");
 }
 
 /* The guards of each point that do not change over the reduction, as masks. */
@@ -206,7 +68,7 @@ static void find_masks(struct emit *e, struct tile *t)
 	for (uint32_t p = 0; p < t->n_point; p++) {
 		struct emit_val m = { 0 };
 
-		set_point(e, t->n, p);
+		hn_emit_set_point(e, t->n, p);
 		for (uint32_t i = 0; i < s->n_guard; i++) {
 			if (!depends_on_reduction(e, t->n, s->guard[i])) {
 				m = hn_emit_and(e, m, hn_emit_condition(e, s->guard[i]));
@@ -278,6 +140,10 @@ static void update(struct emit *e, struct tile *t, LLVMValueRef *acc)
 		}
 	}
 	enter_op(e, n);
+	if (hn_emit_adds_nothing(e, n, EMIT_THE_TERM)) {
+		e->axis = NULL;
+		return;
+	}
 	if (r->condition) {
 		e->mask = hn_emit_and(e, e->mask, hn_emit_value(e, r->condition));
 	}
@@ -306,7 +172,7 @@ static void all_points(struct emit *e, struct tile *t, uint32_t m)
 	for (uint32_t p = 0; p < t->n_point; p++) {
 		uint32_t active = e->n_active;
 
-		set_point(e, t->n, p);
+		hn_emit_set_point(e, t->n, p);
 		if (t->n->across) {
 			e->n_active = active;
 		}
@@ -322,7 +188,7 @@ static void across_loop(struct emit *e, struct tile *t)
 	struct emit_nest *n = t->n;
 	struct emit_dim *d = n->across;
 	struct emit_var *var = &e->var[d->loop];
-	uint32_t w = n->w, n_acc = t->n_point * n->n_across * t->n_out;
+	uint32_t w = n->w;
 	int64_t step = (int64_t)w * n->n_across, trips = d->extent / step;
 	struct emit_loop loop;
 
@@ -331,8 +197,8 @@ static void across_loop(struct emit *e, struct tile *t)
 	}
 	e->n_active = w;
 	if (trips > 0) {
-		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips), n_acc,
-				   t->acc, &loop);
+		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips),
+				   t->n_acc, t->acc, &loop);
 		*var = (struct emit_var){ loop.iv,   step,	   0,	      0,
 					  trips - 1, e->fn->depth, n->lane[0] };
 		for (uint32_t m = 0; m < n->n_across; m++) {
@@ -355,22 +221,11 @@ static void across_loop(struct emit *e, struct tile *t)
 	*var = (struct emit_var){ 0 };
 }
 
-static void reduction(struct emit *e, struct tile *t, uint32_t i)
+static void reduction(struct emit *e, struct tile *t, uint32_t i);
+
+static void reduction_loop(struct emit *e, struct tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
-
-	while (i < n->n_dim &&
-	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across)) {
-		i++;
-	}
-	if (i == n->n_dim) {
-		if (n->across) {
-			across_loop(e, t);
-		} else {
-			all_points(e, t, 0);
-		}
-		return;
-	}
 	struct emit_dim *d = &n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
 	int64_t trips = d->extent / d->block;
@@ -379,7 +234,7 @@ static void reduction(struct emit *e, struct tile *t, uint32_t i)
 	*var = (struct emit_var){ 0 };
 	if (trips > 1) {
 		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips),
-				   t->n_point * n->n_across * t->n_out, t->acc, &loop);
+				   t->n_acc, t->acc, &loop);
 		*var = (struct emit_var){ .base = loop.iv,
 					  .mul = d->block,
 					  .hi = trips - 1,
@@ -394,6 +249,116 @@ static void reduction(struct emit *e, struct tile *t, uint32_t i)
 		hn_emit_loop_end(e, &loop, t->acc);
 	}
 	*var = (struct emit_var){ 0 };
+}
+
+static void reduction_inside(struct emit *e, struct tile *t, uint32_t i)
+{
+	struct emit_nest *n = t->n;
+
+	if (i < n->n_dim) {
+		reduction_loop(e, t, i);
+	} else if (n->across) {
+		across_loop(e, t);
+	} else {
+		all_points(e, t, 0);
+	}
+}
+
+/* Go on in block; its accumulators are those given. */
+static void enter_block(struct emit *e, struct tile *t, LLVMBasicBlockRef block,
+			const LLVMValueRef *acc)
+{
+	LLVMPositionBuilderAtEnd(e->b, block);
+	memcpy(t->acc, acc, t->n_acc * sizeof(*acc));
+	e->epoch++;
+}
+
+/* End the current block; at join each accumulator is the current one, or other[] when
+ * control came from `from`. */
+static void join_blocks(struct emit *e, struct tile *t, LLVMBasicBlockRef join,
+			LLVMBasicBlockRef from, const LLVMValueRef *other)
+{
+	LLVMBasicBlockRef in[2] = { LLVMGetInsertBlock(e->b), from };
+
+	LLVMBuildBr(e->b, join);
+	LLVMPositionBuilderAtEnd(e->b, join);
+	for (uint32_t k = 0; k < t->n_acc; k++) {
+		LLVMValueRef v[2] = { t->acc[k], other[k] };
+
+		if (v[0] != v[1]) {
+			t->acc[k] = LLVMBuildPhi(e->b, LLVMTypeOf(v[0]), "acc");
+			LLVMAddIncoming(t->acc[k], v, in, 2);
+		}
+	}
+	e->epoch++;
+}
+
+static LLVMValueRef *accumulators(struct emit *e, const struct tile *t)
+{
+	LLVMValueRef *copy = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
+
+	memcpy(copy, t->acc, t->n_acc * sizeof(*copy));
+	return copy;
+}
+
+/* Two forms of dims i and inwards: one where z's conditions hold at every point. */
+static void full_and_edge(struct emit *e, struct tile *t, uint32_t i,
+			  const struct emit_zero *z)
+{
+	LLVMValueRef *before = accumulators(e, t), *after;
+	LLVMBasicBlockRef full = hn_emit_block(e, "full"),
+			  edge = hn_emit_block(e, "edge");
+	LLVMBasicBlockRef join = hn_emit_block(e, "join"), end;
+
+	t->n->zero_copies++;
+	LLVMBuildCondBr(e->b, z->all, full, edge);
+	enter_block(e, t, full, before);
+	t->n->zero_true |= z->if_all;
+	reduction_inside(e, t, i);
+	t->n->zero_true &= ~z->if_all;
+	after = accumulators(e, t);
+	end = LLVMGetInsertBlock(e->b);
+	LLVMBuildBr(e->b, join);
+	enter_block(e, t, edge, before);
+	reduction_inside(e, t, i);
+	join_blocks(e, t, join, end, after);
+	t->n->zero_copies--;
+}
+
+/* The reduction loops from dim i inwards; terms that are nothing are left out. */
+static void reduction(struct emit *e, struct tile *t, uint32_t i)
+{
+	struct emit_nest *n = t->n;
+	LLVMBasicBlockRef before, join = NULL;
+	LLVMValueRef *kept = NULL;
+	struct emit_zero z;
+
+	while (i < n->n_dim &&
+	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across)) {
+		i++;
+	}
+	hn_emit_zero_test(e, n, i, &z);
+	if (!z.never) {
+		before = LLVMGetInsertBlock(e->b);
+		if (z.any) {
+			LLVMBasicBlockRef some = hn_emit_block(e, "some");
+
+			join = hn_emit_block(e, "none");
+			kept = accumulators(e, t);
+			LLVMBuildCondBr(e->b, z.any, some, join);
+			enter_block(e, t, some, kept);
+		}
+		if (z.all) {
+			full_and_edge(e, t, i, &z);
+		} else {
+			reduction_inside(e, t, i);
+		}
+		if (z.any) {
+			join_blocks(e, t, join, before, kept);
+		}
+	}
+	n->zero_true = z.old_true;
+	n->zero_seen = z.old_seen;
 }
 
 /* The lanes of each accumulator, and of all of a point, become one value. */
@@ -428,7 +393,7 @@ static void store_result(struct emit *e, struct tile *t, uint32_t p)
 	const struct hn_node *s = n->stmt;
 	LLVMValueRef *acc = t->acc + (size_t)p * n->n_across * t->n_out;
 
-	set_point(e, n, p);
+	hn_emit_set_point(e, n, p);
 	e->mask = t->guard[p];
 	if (n->across) {
 		LLVMValueRef sum = across_lanes(e, t, acc);
@@ -456,7 +421,7 @@ static void first_values(struct emit *e, struct tile *t)
 	struct emit_nest *n = t->n;
 
 	for (uint32_t p = 0; p < t->n_point; p++) {
-		set_point(e, n, p);
+		hn_emit_set_point(e, n, p);
 		e->mask = t->guard[p];
 		for (uint32_t k = 0; k < t->n_out * n->n_across; k++) {
 			LLVMValueRef *acc =
@@ -482,7 +447,7 @@ static void pointwise(struct emit *e, struct tile *t)
 	const struct hn_node *s = n->stmt;
 
 	for (uint32_t p = 0; p < t->n_point; p++) {
-		set_point(e, t->n, p);
+		hn_emit_set_point(e, t->n, p);
 		e->mask = t->guard[p];
 		for (uint32_t k = 0; k < t->n_out; k++) {
 			struct emit_val v;
@@ -508,10 +473,10 @@ static void tile_form(struct emit *e, struct tile *t)
 		find_masks(e, t);
 	}
 	if (n->stmt->stmt == HN_STMT_UPDATE) {
-		t->acc = HN_NEW_ARRAY(e->a, LLVMValueRef,
-				      (size_t)t->n_point * n->n_across * t->n_out);
+		t->n_acc = t->n_point * n->n_across * t->n_out;
+		t->acc = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
 		first_values(e, t);
-		no_point(e, n);
+		hn_emit_no_point(e, n);
 		reduction(e, t, n->tile);
 		for (uint32_t p = 0; p < t->n_point; p++) {
 			store_result(e, t, p);
@@ -519,7 +484,7 @@ static void tile_form(struct emit *e, struct tile *t)
 	} else {
 		pointwise(e, t);
 	}
-	no_point(e, n);
+	hn_emit_no_point(e, n);
 }
 
 /* In a branch, what was hoisted to an enclosing loop stays valid; nothing else is shared.
@@ -537,7 +502,9 @@ static void tile_branch(struct emit *e, struct tile *t, LLVMBasicBlockRef block,
 static void emit_tile(struct emit *e, struct emit_nest *n)
 {
 	const struct hn_node *s = n->stmt;
-	struct tile t = { .n = n, .n_out = n->op->n_out, .n_point = count_points(n) };
+	struct tile t = { .n = n,
+			  .n_out = n->op->n_out,
+			  .n_point = hn_emit_count_points(n) };
 	LLVMValueRef full = LLVMConstInt(e->i1, 1, 0);
 
 	t.guard = HN_NEW_ARRAY(e->a, struct emit_val, t.n_point);
@@ -548,7 +515,7 @@ static void emit_tile(struct emit *e, struct emit_nest *n)
 			full = one ? LLVMBuildAnd(e->b, full, one, "") : NULL;
 		}
 	}
-	no_point(e, n);
+	hn_emit_no_point(e, n);
 	if (full && LLVMIsAConstantInt(full) && LLVMConstIntGetZExtValue(full)) {
 		tile_form(e, &t);
 		return;
@@ -650,6 +617,7 @@ bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node)
 
 void hn_emit_nest(struct emit *e, const struct hn_node *node)
 {
+	const struct emit_nest *outer;
 	struct emit_nest n = { 0 };
 	const struct hn_node *x = node;
 
@@ -669,8 +637,12 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 					   .reduce = node->iter_kind == HN_ITER_REDUCE };
 	}
 	hn_emit_plan(e, &n);
+	hn_emit_zero_find(e, &n);
+	outer = e->nest;
+	e->nest = &n;
 	if (n.stmt->init && !n.from_identity) {
 		hn_emit_node(e, n.stmt->init);
 	}
 	emit_level(e, &n, 0);
+	e->nest = outer;
 }

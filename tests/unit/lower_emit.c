@@ -48,6 +48,27 @@ static const struct dag_form programs[] = {
 	  "h in 0:11, w in 0:11"
 	  " K(n,h,w,f) +=! P(n,2*h+r,2*w+s,c) * W(r,s,c,f)"
 	  " Y(n,h,w,f) = max(K(n,h,w,f) + b(f), 0) }" },
+	{ "conv pad inside",
+	  "f(float32 X[1,7,9,5], W[3,3,5,20]) -> Y { Y(n,h,w,f) +=! (h+r>=1 && h+r<8 &&"
+	  " w+s>=1 && w+s<10 ? X(n,h+r-1,w+s-1,c) : 0) * W(r,s,c,f)"
+	  " where h in 0:7, w in 0:9 }" },
+	{ "conv pad inside, channels first",
+	  "f(float32 X[3,10,21], W[4,3,3,3]) -> Y { Y(f,h,w) +=! W(f,c,r,s) * (h+r>=1 &&"
+	  " h+r<11 && w+s>=1 && w+s<22 ? X(c,h+r-1,w+s-1) : 0)"
+	  " where h in 0:10, w in 0:21 }" },
+	{ "transposed conv",
+	  "f(float32 X[1,4,4,6], W[4,4,6,20]) -> Y { Y(n,h,w,f) +=! (h+r>=2 && h+r<9 &&"
+	  " w+s>=2 && w+s<9 && (h+r)%2==0 && (w+s)%2==0 ? X(n,(h+r)/2-1,(w+s)/2-1,c) : 0)"
+	  " * W(3-r,3-s,c,f) where h in 0:8, w in 0:8, r in 0:4, s in 0:4 }" },
+	{ "max pool pad inside",
+	  "f(float32 X[1,9,9,20]) -> Y { Y(n,h,w,c) max=! 2*h+r>=1 && 2*h+r<10 && 2*w+s>=1"
+	  " && 2*w+s<10 ? X(n,2*h+r-1,2*w+s-1,c) : -inf"
+	  " where h in 0:5, w in 0:5, r in 0:3, s in 0:3 }" },
+	{ "sum of a part",
+	  "f(float32 X[9,31]) -> Y { Y(i) +=! k>=i && k<i+17 ? X(i,k) : 0 }" },
+	{ "not nothing",
+	  "f(float32 X[7,9], W[3,20]) -> Y { Y(i,j) +=! (i+r>=1 && i+r<8 ?"
+	  " X(i+r-1,0) : 2) * W(r,j) where i in 0:7 }" },
 	{ "depthwise", "f(float32 X[1,9,9,12], W[3,3,12]) -> Y {"
 		       " Y(n,h,w,c) +=! X(n,h+r,w+s,c) * W(r,s,c) }" },
 };

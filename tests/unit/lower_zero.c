@@ -1,0 +1,98 @@
+/* Terms that are known to be nothing leave no instruction: the additions in a
+ * kernel's LLVM IR, counted. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <llvm-c/Target.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loopstate/trace.h"
+#include "lower/lower.h"
+
+/* A kernel of 4 phases: h, w, r and s are split by 2, the insides unrolled: 4 points, and 4
+ * terms for each, of which one is not zero. */
+static const char transposed[] =
+	"f(float32 X[1,4,4,13], W[4,4,13,16]) -> Y { Y(n,h,w,f) +=! (h+r>=2 && h+r<9 &&"
+	" w+s>=2 && w+s<9 && (h+r)%2==0 && (w+s)%2==0 ? X(n,(h+r)/2-1,(w+s)/2-1,c) : 0)"
+	" * W(3-r,3-s,c,f) where h in 0:8, w in 0:8, r in 0:4, s in 0:4 }";
+static const char phases[] =
+	"[[\"SP\", 2, 5, 4, [2], 1], [\"SP\", 2, 4, 4, [2], 1], [\"SP\", 2, 2, 8, [2], "
+	"1], [\"SP\", 2, 1, 8, [2], 1], [\"RE\", 2, [0, 1, 3, 6, 8, 10, 2, 4, 7, 9, 5]], "
+	"[\"FU\", 2, [0, 1, 2]], [\"AN\", 2, 0, 3], [\"AN\", 2, 4, 1], [\"AN\", 2, 5, "
+	"1], "
+	"[\"AN\", 2, 6, 1], [\"AN\", 2, 7, 1], [\"AN\", 2, 8, 2]]";
+
+/* The same with nothing known of the terms: zero there is not zero. */
+static const char dense[] =
+	"f(float32 X[1,4,4,13], W[4,4,13,16]) -> Y { Y(n,h,w,f) +=! (h+r>=2 && h+r<9 &&"
+	" w+s>=2 && w+s<9 && (h+r)%2==0 && (w+s)%2==0 ? X(n,(h+r)/2-1,(w+s)/2-1,c) : 1)"
+	" * W(3-r,3-s,c,f) where h in 0:8, w in 0:8, r in 0:4, s in 0:4 }";
+
+static uint32_t count(const char *text, const char *word)
+{
+	uint32_t n = 0;
+
+	for (; (text = strstr(text, word)); text += strlen(word)) {
+		n++;
+	}
+	return n;
+}
+
+/* Additions in the kernel of `program` under `steps`, on vectors of 64 bytes. */
+static uint32_t additions(const char *program, const char *steps)
+{
+	struct hn_emit_options opt = { .symbol = "k", .want_ir = true };
+	struct hn_target host;
+	struct hn_emitter *em;
+	struct hn_artefact artefact;
+	const struct hn_looptree *tree;
+	const struct hn_trace *trace;
+	const struct hn_state *s;
+	const struct hn_dag *dag;
+	struct hn_arena a;
+	struct hn_err err = { 0 };
+
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &host);
+	host.param[HN_PARAM_VECTOR_UNIT_BYTES] = 64;
+	host.param[HN_PARAM_VECTOR_REGISTERS] = 32;
+	if (hn_dag_parse("f", program, strlen(program), 0, &a, &dag, &err) ||
+	    hn_trace_parse("steps", steps, strlen(steps), &a, &trace, &err) ||
+	    hn_state_replay(dag, trace, &a, &s, &err) ||
+	    hn_looptree_build(s, &a, &tree, &err) || hn_emitter_new(&host, &em, &err) ||
+	    hn_emit(em, tree, &opt, &a, &artefact, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	uint32_t n = count(artefact.ir, " = fadd ");
+
+	hn_emitter_free(em);
+	hn_arena_fini(&a);
+	return n;
+}
+
+static void phases_of_a_transposed_convolution(void **state)
+{
+	(void)state;
+	assert_int_equal(additions(dense, phases), 4 * 4);
+	assert_int_equal(additions(transposed, phases), 4 * 1);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	LLVMInitializeNativeTarget();
+	LLVMInitializeNativeAsmPrinter();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(phases_of_a_transposed_convolution),
+	};
+
+	return cmocka_run_group_tests_name("lower zero", tests, setup, NULL);
+}
