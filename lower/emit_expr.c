@@ -444,9 +444,14 @@ static LLVMValueRef int_binary(struct emit *e, const struct hn_expr *x, LLVMValu
 static struct emit_val binary(struct emit *e, const struct hn_expr *x)
 {
 	struct emit_val u = hn_emit_value(e, x->arg[0]), v = hn_emit_value(e, x->arg[1]);
+	bool is_float = hn_dtype_class(x->dtype) == HN_CLASS_FLOAT;
+
+	if (is_float && x->op == HN_EXPR_DIV && u.vec && !v.vec) {
+		return hn_emit_divide_by_one(e, u, v);
+	}
 	bool vec = match(e, &u, &v);
 
-	if (hn_dtype_class(x->dtype) == HN_CLASS_FLOAT) {
+	if (is_float) {
 		return (struct emit_val){ float_binary(e, x, u.v, v.v), vec };
 	}
 	LLVMValueRef r = int_binary(e, x, u.v, v);

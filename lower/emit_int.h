@@ -187,6 +187,12 @@ void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v);
 bool hn_emit_is_const_bool(struct emit_val v, bool *ret);
 LLVMValueRef hn_emit_lane_mask(struct emit *e); /* first n_active of n_lane */
 
+/* -- emit_div.c: division of floating-point lanes by one value, 1.5 ulp ----------------
+ */
+
+struct emit_val hn_emit_divide_by_one(struct emit *e, struct emit_val x,
+				      struct emit_val d);
+
 /* -- emit_math.c: functions ---------------------------------------------------------- */
 
 struct emit_val hn_emit_call_fn(struct emit *e, const struct hn_expr *x);

@@ -365,13 +365,19 @@ static void reduction(struct emit *e, struct tile *t, uint32_t i)
 static LLVMValueRef across_lanes(struct emit *e, struct tile *t, const LLVMValueRef *acc)
 {
 	struct emit_nest *n = t->n;
-	struct emit_val sum = as_val(e, acc[0]);
+	struct emit_val *part = HN_NEW_ARRAY(e->a, struct emit_val, n->n_across);
 
-	for (uint32_t m = 1; m < n->n_across; m++) {
-		struct emit_val next = as_val(e, acc[m]);
-
-		combine(e, n, &sum, &next, &sum);
+	for (uint32_t m = 0; m < n->n_across; m++) {
+		part[m] = as_val(e, acc[m]);
 	}
+	/* in pairs: a chain would wait out the combiner's latency for each accumulator */
+	for (uint32_t gap = 1; gap < n->n_across; gap *= 2) {
+		for (uint32_t m = 0; m + gap < n->n_across; m += 2 * gap) {
+			combine(e, n, &part[m], &part[m + gap], &part[m]);
+		}
+	}
+	struct emit_val sum = part[0];
+
 	for (uint32_t half = n->w / 2; half >= 1; half /= 2) {
 		LLVMValueRef at[EMIT_MAX_LANES];
 
