@@ -306,6 +306,9 @@ static struct emit_val compare_index(struct emit *e, const struct hn_expr *x)
 
 static struct emit_val compare(struct emit *e, const struct hn_expr *x)
 {
+	if (hn_emit_is_fact(e, x) || hn_emit_is_assumed(e, x)) {
+		return truth(e, true);
+	}
 	if (hn_emit_is_index(e, x->arg[0]) && hn_emit_is_index(e, x->arg[1])) {
 		return compare_index(e, x);
 	}
@@ -533,7 +536,7 @@ struct emit_val hn_emit_value(struct emit *e, const struct hn_expr *x)
 		return index_value(e, x);
 	}
 	if (x->op >= HN_EXPR_EQ && x->op <= HN_EXPR_GE) {
-		return hn_emit_is_assumed(e, x) ? truth(e, true) : compare(e, x);
+		return compare(e, x);
 	}
 	switch (x->op) {
 	case HN_EXPR_VAR:

@@ -91,6 +91,12 @@ struct emit_uniform {
 	uint64_t epoch;
 };
 
+/* A comparison of indices that is true in all of the tile being emitted. */
+struct emit_fact {
+	const struct hn_expr *x;
+	bool op_space; /* of the body; else a guard's, in loop space */
+};
+
 struct emit {
 	struct hn_emitter *em;
 	const struct hn_looptree *t;
@@ -119,6 +125,8 @@ struct emit {
 	uint32_t n_lane, n_active; /* width of vectors, and how many lanes count */
 	int32_t lane;		   /* >= 0: scalar code for that lane */
 	struct emit_val mask;	   /* v NULL = no condition */
+	uint32_t n_fact;
+	const struct emit_fact *fact;
 	uint32_t n_let, cap_let;
 	struct emit_let *let;
 	uint64_t epoch; /* changes when the place of emission or a variable does */
@@ -287,6 +295,7 @@ struct emit_nest {
 	uint32_t n_across;	 /* accumulators for it */
 	uint32_t n_load;
 	const struct hn_expr **load; /* loads of the body or source, op space */
+	bool peeled; /* a loop around has its border apart already */
 	bool calls; /* the body calls functions that are not instructions */
 	uint32_t n_zero;
 	const struct hn_expr **zero; /* op space: without one of them a term is nothing */
@@ -294,6 +303,30 @@ struct emit_nest {
 	uint64_t zero_seen;	     /* those that were looked at further out */
 	uint32_t zero_copies;	     /* tests around this place that made two forms */
 };
+
+/* -- emit_guard.c: conditions that hold all over a tile ---------------------------------
+ */
+
+struct emit_facts {
+	uint32_t n_sure;	/* of fact[], those that always hold */
+	uint32_t n;		/* all: they hold where test is true */
+	struct emit_fact *fact; /* in the arena */
+	LLVMValueRef test;	/* i1; NULL = n is n_sure */
+};
+
+/* Comparisons of the nest's statement that hold, or may hold, at each point and reduction
+ * iteration of the tile that dims' now and base describe. Emits the test at the current
+ * place. */
+void hn_emit_find_facts(struct emit *e, const struct emit_nest *n,
+			struct emit_facts *ret);
+
+/* The iterations of dim i at which every comparison that depends on it (and on reductions in
+ * the tile) alone holds. False = all, or too few to be worth a tile of their own. */
+bool hn_emit_find_interior(struct emit *e, const struct emit_nest *n, uint32_t i,
+			   int64_t *begin, int64_t *end);
+
+/* Whether x, of the current space, is known to be true. */
+bool hn_emit_is_fact(const struct emit *e, const struct hn_expr *x);
 
 /* Fill in everything but stmt, op, dims' first five fields. */
 void hn_emit_plan(struct emit *e, struct emit_nest *nest);

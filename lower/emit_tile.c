@@ -16,7 +16,6 @@ struct tile {
 	struct emit_nest *n;
 	uint32_t n_point, n_out;
 	struct emit_val *guard; /* [n_point]; v NULL = always */
-	bool masked;		/* the slow form */
 	uint32_t n_acc;		/* n_point * n_across * n_out */
 	LLVMValueRef *acc;	/* [n_acc] */
 };
@@ -38,26 +37,12 @@ static bool depends_on_reduction(struct emit *e, const struct emit_nest *n,
 	return false;
 }
 
-/* i1: the guard holds at every point of the tile; NULL = cannot be told. Constants stay
- * so. */
-static LLVMValueRef holds_everywhere(struct emit *e, struct tile *t,
-				     const struct hn_expr *g)
+/* No mask instead of one that is always true. */
+static struct emit_val unless_true(struct emit_val m)
 {
-	LLVMValueRef u, v = NULL;
+	bool known;
 
-	if (g->op == HN_EXPR_AND) {
-		u = holds_everywhere(e, t, g->arg[0]);
-		v = holds_everywhere(e, t, g->arg[1]);
-		return u && v ? LLVMBuildAnd(e->b, u, v, "") : NULL;
-	}
-	switch (hn_emit_over_tile(e, t->n, g, EMIT_THE_TERM, &v)) {
-	case EMIT_ALWAYS:
-		return LLVMConstInt(e->i1, 1, 0);
-	case EMIT_NEVER:
-		return LLVMConstInt(e->i1, 0, 0);
-	default:
-		return v;
-	}
+	return hn_emit_is_const_bool(m, &known) && known ? (struct emit_val){ 0 } : m;
 }
 
 /* The guards of each point that do not change over the reduction, as masks. */
@@ -74,7 +59,7 @@ static void find_masks(struct emit *e, struct tile *t)
 				m = hn_emit_and(e, m, hn_emit_condition(e, s->guard[i]));
 			}
 		}
-		t->guard[p] = m;
+		t->guard[p] = unless_true(m);
 	}
 }
 
@@ -147,6 +132,7 @@ static void update(struct emit *e, struct tile *t, LLVMValueRef *acc)
 	if (r->condition) {
 		e->mask = hn_emit_and(e, e->mask, hn_emit_value(e, r->condition));
 	}
+	e->mask = unless_true(e->mask);
 	for (uint32_t k = 0; k < r->n; k++) {
 		rhs[k] = hn_emit_value(e, r->source[k]);
 		lhs[k] = as_val(e, acc[k]);
@@ -475,7 +461,7 @@ static void tile_form(struct emit *e, struct tile *t)
 	struct emit_nest *n = t->n;
 
 	memset(t->guard, 0, t->n_point * sizeof(*t->guard));
-	if (t->masked) {
+	if (n->stmt->n_guard > 0) {
 		find_masks(e, t);
 	}
 	if (n->stmt->stmt == HN_STMT_UPDATE) {
@@ -496,81 +482,75 @@ static void tile_form(struct emit *e, struct tile *t)
 /* In a branch, what was hoisted to an enclosing loop stays valid; nothing else is shared.
  */
 static void tile_branch(struct emit *e, struct tile *t, LLVMBasicBlockRef block,
-			LLVMBasicBlockRef join, bool masked)
+			LLVMBasicBlockRef join)
 {
 	LLVMPositionBuilderAtEnd(e->b, block);
 	e->epoch++;
-	t->masked = masked;
 	tile_form(e, t);
 	LLVMBuildBr(e->b, join);
 }
 
 static void emit_tile(struct emit *e, struct emit_nest *n)
 {
-	const struct hn_node *s = n->stmt;
 	struct tile t = { .n = n,
 			  .n_out = n->op->n_out,
 			  .n_point = hn_emit_count_points(n) };
-	LLVMValueRef full = LLVMConstInt(e->i1, 1, 0);
+	struct emit_facts facts;
 
 	t.guard = HN_NEW_ARRAY(e->a, struct emit_val, t.n_point);
-	for (uint32_t i = 0; i < s->n_guard && full; i++) {
-		if (!depends_on_reduction(e, n, s->guard[i])) {
-			LLVMValueRef one = holds_everywhere(e, &t, s->guard[i]);
-
-			full = one ? LLVMBuildAnd(e->b, full, one, "") : NULL;
-		}
-	}
+	hn_emit_find_facts(e, n, &facts);
 	hn_emit_no_point(e, n);
-	if (full && LLVMIsAConstantInt(full) && LLVMConstIntGetZExtValue(full)) {
+	e->fact = facts.fact;
+	e->n_fact = facts.n;
+	if (!facts.test) {
 		tile_form(e, &t);
-		return;
-	}
-	if (!full || LLVMIsAConstantInt(full)) {
-		t.masked = true;
-		tile_form(e, &t);
-		return;
-	}
-	LLVMBasicBlockRef fast = hn_emit_block(e, "full"),
-			  slow = hn_emit_block(e, "edge");
-	LLVMBasicBlockRef join = hn_emit_block(e, "join");
+	} else {
+		LLVMBasicBlockRef fast = hn_emit_block(e, "full"),
+				  slow = hn_emit_block(e, "edge"),
+				  join = hn_emit_block(e, "join");
 
-	LLVMBuildCondBr(e->b, full, fast, slow);
-	tile_branch(e, &t, fast, join, false);
-	tile_branch(e, &t, slow, join, true);
-	LLVMPositionBuilderAtEnd(e->b, join);
-	e->epoch++;
+		LLVMBuildCondBr(e->b, facts.test, fast, slow);
+		tile_branch(e, &t, fast, join);
+		e->n_fact = facts.n_sure;
+		tile_branch(e, &t, slow, join);
+		LLVMPositionBuilderAtEnd(e->b, join);
+		e->epoch++;
+	}
+	e->n_fact = 0;
 }
 
 /* -- loops around it
  * ---------------------------------------------------------------------------- */
 
-/* Loop over the blocks of d, then the remainder. */
-static void emit_blocks(struct emit *e, struct emit_nest *n, uint32_t i)
+/* Loop over the blocks of dim i in [begin, end), then the remainder. */
+static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t begin,
+		       int64_t end)
 {
 	struct emit_dim *d = &n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
-	int64_t full = d->extent / d->block, rest = d->extent % d->block;
+	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
 	struct emit_loop loop;
 
-	*var = (struct emit_var){ 0 };
-	d->base = 0;
+	*var = (struct emit_var){ .add = begin };
+	d->base = begin;
 	d->now = d->block;
 	if (full > 1) {
 		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, full), 0,
 				   NULL, &loop);
 		*var = (struct emit_var){ .base = loop.iv,
 					  .mul = d->block,
+					  .add = begin,
 					  .hi = full - 1,
 					  .depth = e->fn->depth };
 		emit_level(e, n, i + 1);
 		hn_emit_loop_end(e, &loop, NULL);
 	} else if (full == 1) {
+		e->epoch++;
 		emit_level(e, n, i + 1);
 	}
 	*var = (struct emit_var){ 0 };
 	if (rest) {
-		d->base = var->add = full * d->block;
+		d->base = var->add = begin + full * d->block;
 		d->now = rest;
 		e->epoch++;
 		emit_level(e, n, i + 1);
@@ -578,6 +558,33 @@ static void emit_blocks(struct emit *e, struct emit_nest *n, uint32_t i)
 	*var = (struct emit_var){ 0 };
 	d->base = 0;
 	d->now = 1;
+}
+
+/* The loop of dim i.  Where pads are met at its ends alone, the ends are tiles of their
+ * own and the rest has none: one loop of a nest, for the code's size. */
+static void emit_blocks(struct emit *e, struct emit_nest *n, uint32_t i)
+{
+	struct emit_dim *d = &n->dim[i];
+	int64_t begin, end, block = d->block;
+
+	if (d->reduce || d->chain || d->extent < 4 || n->peeled ||
+	    !hn_emit_find_interior(e, n, i, &begin, &end)) {
+		emit_range(e, n, i, 0, d->extent);
+		return;
+	}
+	n->peeled = true;
+	d->block = begin < block ? begin : block;
+	if (begin > 0) {
+		emit_range(e, n, i, 0, begin);
+	}
+	d->block = end - begin < block ? end - begin : block;
+	emit_range(e, n, i, begin, end);
+	d->block = d->extent - end < block ? d->extent - end : block;
+	if (end < d->extent) {
+		emit_range(e, n, i, end, d->extent);
+	}
+	d->block = block;
+	n->peeled = false;
 }
 
 static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i)

@@ -162,7 +162,8 @@ void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i,
 
 		e->axis = n->stmt->axis;
 		e->n_axis = n->op->n_spatial + n->op->n_reduce;
-		if (n->zero_seen & bit || changes_inside(e, n, i, n->zero[k])) {
+		if (n->zero_seen & bit || hn_emit_is_fact(e, n->zero[k]) ||
+		    changes_inside(e, n, i, n->zero[k])) {
 			continue;
 		}
 		n->zero_seen |= bit;

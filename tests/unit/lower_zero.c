@@ -76,8 +76,10 @@ static uint32_t additions(const char *program, const char *steps)
 static void phases_of_a_transposed_convolution(void **state)
 {
 	(void)state;
-	assert_int_equal(additions(dense, phases), 4 * 4);
-	assert_int_equal(additions(transposed, phases), 4 * 1);
+	uint32_t all = additions(dense, phases), some = additions(transposed, phases);
+
+	assert_true(some >= 4);
+	assert_int_equal(some * 4, all); /* whatever the forms a tile has */
 }
 
 static int setup(void **state)

@@ -1,0 +1,198 @@
+/* Pads and guards: the interior of a nest has none left, the borders are right. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "looptree_dags.h"
+#include "looptree_eval.h"
+#include "lower_histories.h"
+#include "lower_run.h"
+
+#define N_HISTORIES 10
+
+/* %1$d n, %2$d c, others of text_of: from the sizes below.  Pads inlined by hand, so that every history meets them. */
+static const char *const forms[] = {
+	/* a row of channels; pads at the ends of one loop */
+	"f(float32 X[%1$d,%2$d], W[3,%2$d]) -> Y {"
+	" Y(w,c) +=! (w + s >= 1 && w + s < %7$d ? X(w+s-1,c) : 0) * W(s,c)"
+	" where w in 0:%1$d, s in 0:3 }",
+	/* lanes along the padded dimension */
+	"f(float32 X[%2$d,%1$d]) -> Y {"
+	" Y(c,w) max=! (w + s >= 1 && w + s < %7$d ? X(c,w+s-1) : -3.0)"
+	" where w in 0:%1$d, s in 0:3 }",
+	/* both, stride 2, a window as large as the tensor */
+	"f(float32 X[%1$d,%1$d,%2$d]) -> Y {"
+	" Y(h,w,c) max=! (2*h+r >= 2 && 2*h+r < %8$d && 2*w+s >= 2 && 2*w+s < %1$d + "
+	"2"
+	" ? X(2*h+r-2,2*w+s-2,c) : -3.0)"
+	" where h in 0:%3$d, w in 0:%3$d, r in 0:5, s in 0:5 }",
+	/* no reduction: a copy with a border, and one half from each of two tensors */
+	"f(float32 X[%1$d,%2$d]) -> Y {"
+	" Y(i,j) = i >= 2 && i < %8$d && j >= 1 && j < %9$d ? X(i-2,j-1) : 7.0"
+	" where i in 0:%4$d, j in 0:%5$d }",
+	"f(float32 X[%1$d,%2$d], Z[%1$d,%2$d]) -> Y {"
+	" Y(i,j) = i < %1$d ? X(i,j) : Z(i-%1$d,j) where i in 0:%6$d, j in 0:%2$d }",
+};
+
+static const int sizes[][2] = { { 1, 1 },  { 2, 17 }, { 3, 5 },	 { 7, 16 },
+				{ 9, 33 }, { 16, 8 }, { 29, 19 } };
+
+static char *text_of(const char *form, int n, int c, struct hn_arena *a)
+{
+	struct hn_buf b;
+	char *s;
+
+	const int value[] = {
+		n, c, (n + 1) / 2, n + 5, c + 2, 2 * n, n + 1, n + 2, c + 1
+	};
+
+	hn_buf_init(&b);
+	for (const char *p = form; *p; p++) {
+		if (p[0] == '%') {
+			hn_buf_printf(&b, "%d", value[p[1] - '1']);
+			p += 3;
+		} else {
+			hn_buf_printf(&b, "%c", *p);
+		}
+	}
+	s = hn_arena_strdup(a, b.s);
+	hn_buf_fini(&b);
+	return s;
+}
+
+struct fixture {
+	struct hn_emitter *em;
+	struct hn_target host;
+	struct hn_arena arena;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct hn_err err;
+
+	LLVMInitializeNativeTarget();
+	LLVMInitializeNativeAsmPrinter();
+	hn_arena_init(&f->arena, 0);
+	hn_target_host(&f->arena, &f->host);
+	*state = f;
+	return hn_emitter_new(&f->host, &f->em, &err);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	hn_emitter_free(f->em);
+	hn_arena_fini(&f->arena);
+	free(f);
+	return 0;
+}
+
+static void check_history(struct fixture *f, const struct hn_dag *dag,
+			  const struct hn_trace *trace, const struct run_args *want,
+			  const char *text, struct hn_arena *a)
+{
+	struct hn_err err = { 0 };
+	struct run_kernel k;
+	struct run_args got;
+	int32_t workers = 2;
+	struct hone_env env = { .abi = HONE_KERNEL_ABI,
+				.n_workers = workers,
+				.parallel_for = run_backwards,
+				.ctx = &workers };
+	double d;
+
+	if (run_build(f->em, dag, trace, false, a, &k, &err)) {
+		fail_msg("%s: %s", text, err.msg);
+	}
+	run_args_make(dag, 11, &got);
+	assert_int_equal(k.fn(got.at, &env), 0);
+	d = run_difference(want, &got);
+	if (d > 1e-5 || !run_guards_hold(&got)) {
+		struct hn_buf b;
+
+		hn_buf_init(&b);
+		hn_trace_write(trace, &b);
+		fail_msg("%s: differs by %g under %s", text, d, b.s);
+	}
+	run_args_free(&got);
+	run_unload(&k);
+}
+
+static void check_form(struct fixture *f, const char *text)
+{
+	struct hn_err err = { 0 };
+	const struct hn_dag *dag;
+	struct run_args want;
+	struct eval meaning;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	if (hn_dag_parse(text, text, strlen(text), 0, &a, &dag, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	run_args_make(dag, 11, &want);
+	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
+	eval_dag(&meaning, dag);
+	for (uint64_t i = 0; i < N_HISTORIES; i++) {
+		const struct hn_state *s =
+			i == 0 ? hn_state_init(dag, &a) : random_history(dag, i, &a);
+		const struct hn_looptree *t;
+
+		if (hn_looptree_build(s, &a, &t, &err) == 0 && tree_right(t, &meaning)) {
+			check_history(f, dag, s->trace, &want, text, &a);
+		}
+	}
+	eval_free(&meaning);
+	run_args_free(&want);
+	hn_arena_fini(&a);
+}
+
+static void borders(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(forms); i++) {
+		for (size_t k = 0; k < HN_COUNT_OF(sizes); k++) {
+			struct hn_arena a;
+
+			hn_arena_init(&a, 0);
+			check_form(f, text_of(forms[i], sizes[k][0], sizes[k][1], &a));
+			hn_arena_fini(&a);
+		}
+	}
+}
+
+/* Pads at the ends of one loop: its ends are tiles of their own, nothing is left to ask. */
+static void no_question_left(void **state)
+{
+	struct fixture *f = *state;
+	struct hn_emit_options o = { .symbol = "k", .want_ir = true };
+	const char *text = text_of(forms[0], 40, 32, &f->arena);
+	struct hn_err err = { 0 };
+	struct hn_artefact ret;
+	const struct hn_looptree *t;
+	const struct hn_dag *dag;
+
+	assert_int_equal(hn_dag_parse(text, text, strlen(text), 0, &f->arena, &dag, &err),
+			 0);
+	assert_int_equal(
+		hn_looptree_build(hn_state_init(dag, &f->arena), &f->arena, &t, &err), 0);
+	assert_int_equal(hn_emit(f->em, t, &o, &f->arena, &ret, &err), 0);
+	assert_non_null(ret.ir);
+	assert_null(strstr(ret.ir, " select "));
+	assert_null(strstr(ret.ir, "llvm.masked"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(borders, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_question_left, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("lower borders", tests, NULL, NULL);
+}
