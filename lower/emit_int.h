@@ -22,6 +22,8 @@
 #define EMIT_MAX_LANES 64
 #define EMIT_HERE INT32_MAX /* depth of a value that cannot move out of its place */
 
+struct emit_turn;
+
 struct hn_emitter {
 	struct hn_target target;
 	struct hn_arena arena; /* target's strings */
@@ -127,6 +129,7 @@ struct emit {
 	struct emit_val mask;	   /* v NULL = no condition */
 	uint32_t n_fact;
 	const struct emit_fact *fact;
+	struct emit_turn *turn; /* NULL = none */
 	uint32_t n_let, cap_let;
 	struct emit_let *let;
 	uint64_t epoch; /* changes when the place of emission or a variable does */
@@ -209,6 +212,30 @@ LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *a
 
 /* -- emit_mem.c: loads and stores ---------------------------------------------------- */
 
+/* How an element's address changes over the lanes that count. */
+enum emit_pattern { EMIT_UNIFORM, EMIT_CONTIGUOUS, EMIT_SCATTERED };
+
+struct emit_address {
+	enum emit_pattern pattern;
+	struct emit_lin lane[EMIT_MAX_LANES];
+	const struct emit_buffer *buffer;
+	LLVMValueRef base;
+	LLVMTypeRef type; /* of an element in memory */
+	int64_t unit;	  /* its bytes */
+	bool is_bool;
+};
+
+/* The address of lane k's element plus `more` elements. */
+LLVMValueRef hn_emit_pointer(struct emit *e, const struct emit_address *x, uint32_t k,
+			     int64_t more, bool inbounds);
+
+/* p where the condition holds (NULL = always), else scratch of 512 bytes. */
+LLVMValueRef hn_emit_guarded(struct emit *e, LLVMValueRef p, LLVMValueRef cond);
+
+/* n elements at p; mask (NULL = all) says which may be touched, the others are 0. */
+LLVMValueRef hn_emit_load_row(struct emit *e, const struct emit_address *x,
+			      LLVMValueRef p, uint32_t n, LLVMValueRef mask);
+
 struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load);
 
 /* T[axes] (all at once over lanes); axis[] in loop space. */
@@ -221,6 +248,25 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
  * space. */
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
 		    uint32_t k, struct emit_lin *ret);
+
+/* -- emit_stride.c: vectors whose elements do not lie in a row -------------------------- */
+
+/* Points of a tile that follow each other along one loop, so that what is scattered over
+ * the lanes of one lies in a row over the points: a block to be transposed. */
+struct emit_turn {
+	struct emit_var *var;
+	int64_t first; /* var->add at the first point */
+	uint32_t count;
+	uint32_t n;
+	struct {
+		const struct hn_expr *load;
+		LLVMValueRef *point; /* [count] */
+	} known[8];
+};
+
+/* The load by whole vectors and shuffles; NULL v = it is not of a form that has one. */
+struct emit_val hn_emit_load_strided(struct emit *e, const struct hn_expr *load,
+				     const struct emit_address *x);
 
 /* -- emit_loop.c: control --------------------------------------------------------------
  */
@@ -291,6 +337,7 @@ struct emit_nest {
 	uint32_t width;		   /* lanes of a vector */
 	uint32_t w;		   /* width of the variant being emitted */
 	int64_t lane[8][EMIT_MAX_LANES];
+	struct emit_dim *turn; /* block of points to transpose with the lanes; NULL = none */
 	struct emit_dim *across; /* reduction loop that runs across lanes; NULL = none */
 	uint32_t n_across;	 /* accumulators for it */
 	uint32_t n_load;

@@ -11,18 +11,6 @@
 
 #include <string.h>
 
-enum pattern { UNIFORM, CONTIGUOUS, SCATTERED };
-
-struct address {
-	enum pattern pattern;
-	struct emit_lin lane[EMIT_MAX_LANES];
-	const struct emit_buffer *buffer;
-	LLVMValueRef base;
-	LLVMTypeRef type; /* of an element in memory */
-	int64_t unit;
-	bool is_bool;
-};
-
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
 		    uint32_t k, struct emit_lin *ret)
 {
@@ -56,7 +44,7 @@ static bool address_varies(const struct emit *e, int32_t op,
 }
 
 static void find_address(struct emit *e, int32_t op, int32_t out,
-			 const struct hn_expr *const *index, struct address *ret)
+			 const struct hn_expr *const *index, struct emit_address *ret)
 {
 	enum hn_dtype t = e->t->dag->op[op]->dtype[out];
 	bool still = true, counting = true;
@@ -65,7 +53,7 @@ static void find_address(struct emit *e, int32_t op, int32_t out,
 	ret->type = ret->is_bool ? e->i8 : hn_emit_type(e, t);
 	ret->unit = hn_dtype_bytes(t);
 	ret->buffer = &e->buffer[op];
-	ret->pattern = UNIFORM;
+	ret->pattern = EMIT_UNIFORM;
 	hn_emit_offset(e, op, index, 0, &ret->lane[0]);
 	ret->base = ret->buffer->base ? ret->buffer->base[out] : NULL;
 	if (!ret->base) {
@@ -84,14 +72,22 @@ static void find_address(struct emit *e, int32_t op, int32_t out,
 		still = still && same && delta == 0;
 		counting = counting && same && delta == k;
 	}
-	ret->pattern = still ? UNIFORM : counting ? CONTIGUOUS : SCATTERED;
+	ret->pattern = still ? EMIT_UNIFORM : counting ? EMIT_CONTIGUOUS : EMIT_SCATTERED;
 }
 
-static LLVMValueRef pointer(struct emit *e, const struct address *x, uint32_t k,
+LLVMValueRef hn_emit_pointer(struct emit *e, const struct emit_address *x, uint32_t k,
+			     int64_t more, bool inbounds)
+{
+	struct emit_lin at = x->lane[k];
+
+	at.c += more;
+	return hn_emit_lin_address(e, x->base, x->buffer->depth, &at, x->unit, inbounds);
+}
+
+static LLVMValueRef pointer(struct emit *e, const struct emit_address *x, uint32_t k,
 			    bool inbounds)
 {
-	return hn_emit_lin_address(e, x->base, x->buffer->depth, &x->lane[k], x->unit,
-				   inbounds);
+	return hn_emit_pointer(e, x, k, 0, inbounds);
 }
 
 static LLVMValueRef sink(struct emit *e)
@@ -102,8 +98,7 @@ static LLVMValueRef sink(struct emit *e)
 	return e->fn->sink;
 }
 
-/* p where the condition holds, else the sink. */
-static LLVMValueRef guarded(struct emit *e, LLVMValueRef p, LLVMValueRef cond)
+LLVMValueRef hn_emit_guarded(struct emit *e, LLVMValueRef p, LLVMValueRef cond)
 {
 	return cond ? LLVMBuildSelect(e->b, cond, p, sink(e), "") : p;
 }
@@ -170,25 +165,23 @@ static LLVMValueRef masked_call(struct emit *e, const char *name, LLVMTypeRef ve
 	return call;
 }
 
-static LLVMValueRef load_element(struct emit *e, const struct address *x, uint32_t k,
+static LLVMValueRef load_element(struct emit *e, const struct emit_address *x, uint32_t k,
 				 LLVMValueRef cond)
 {
-	LLVMValueRef p = guarded(e, pointer(e, x, k, !cond), cond);
+	LLVMValueRef p = hn_emit_guarded(e, pointer(e, x, k, !cond), cond);
 	LLVMValueRef v = LLVMBuildLoad2(e->b, x->type, p, "");
 
 	LLVMSetAlignment(v, (unsigned)x->unit);
 	return v;
 }
 
-static LLVMValueRef load_vector(struct emit *e, const struct address *x)
+LLVMValueRef hn_emit_load_row(struct emit *e, const struct emit_address *x,
+			      LLVMValueRef p, uint32_t n, LLVMValueRef mask)
 {
-	LLVMTypeRef vec = LLVMVectorType(x->type, e->n_lane);
-	LLVMValueRef m = vector_mask(e);
-	LLVMValueRef cond = e->mask.vec ? NULL : e->mask.v;
-	LLVMValueRef p = guarded(e, pointer(e, x, 0, !e->mask.v && !m), cond);
+	LLVMTypeRef vec = LLVMVectorType(x->type, n);
 
-	if (m) {
-		LLVMValueRef arg[3] = { p, m, LLVMConstNull(vec) };
+	if (mask) {
+		LLVMValueRef arg[3] = { p, mask, LLVMConstNull(vec) };
 
 		return masked_call(e, "llvm.masked.load", vec, arg, 0, (uint64_t)x->unit);
 	}
@@ -198,7 +191,16 @@ static LLVMValueRef load_vector(struct emit *e, const struct address *x)
 	return v;
 }
 
-static LLVMValueRef load_lanes(struct emit *e, const struct address *x)
+static LLVMValueRef load_vector(struct emit *e, const struct emit_address *x)
+{
+	LLVMValueRef m = vector_mask(e);
+	LLVMValueRef cond = e->mask.vec ? NULL : e->mask.v;
+	LLVMValueRef p = hn_emit_guarded(e, pointer(e, x, 0, !e->mask.v && !m), cond);
+
+	return hn_emit_load_row(e, x, p, e->n_lane, m);
+}
+
+static LLVMValueRef load_lanes(struct emit *e, const struct emit_address *x)
 {
 	LLVMValueRef v = LLVMGetPoison(LLVMVectorType(x->type, e->n_lane));
 
@@ -210,19 +212,21 @@ static LLVMValueRef load_lanes(struct emit *e, const struct address *x)
 	return v;
 }
 
-static struct emit_val load_address(struct emit *e, const struct address *x)
+static struct emit_val load_address(struct emit *e, const struct hn_expr *load,
+				    const struct emit_address *x)
 {
-	struct emit_val r = { .vec = x->pattern != UNIFORM };
+	struct emit_val r = { .vec = x->pattern != EMIT_UNIFORM };
 
 	switch (x->pattern) {
-	case UNIFORM:
+	case EMIT_UNIFORM:
 		r.v = load_element(e, x, 0, mask_any(e));
 		break;
-	case CONTIGUOUS:
+	case EMIT_CONTIGUOUS:
 		r.v = load_vector(e, x);
 		break;
 	default:
-		r.v = load_lanes(e, x);
+		r = hn_emit_load_strided(e, load, x);
+		r.v = r.v ? r.v : load_lanes(e, x);
 	}
 	if (x->is_bool) {
 		r.v = LLVMBuildICmp(e->b, LLVMIntNE, r.v, LLVMConstNull(LLVMTypeOf(r.v)),
@@ -233,37 +237,37 @@ static struct emit_val load_address(struct emit *e, const struct address *x)
 
 struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load)
 {
-	struct address x;
+	struct emit_address x;
 
 	find_address(e, load->ref, load->out, load->arg, &x);
-	return load_address(e, &x);
+	return load_address(e, load, &x);
 }
 
 struct emit_val hn_emit_load_at(struct emit *e, int32_t op, int32_t out,
 				const struct hn_expr *const *index)
 {
 	const struct hn_expr *const *axis = e->axis;
-	struct address x;
+	struct emit_address x;
 
 	e->axis = NULL;
 	find_address(e, op, out, index, &x);
 	e->axis = axis;
-	return load_address(e, &x);
+	return load_address(e, NULL, &x);
 }
 
-static void store_element(struct emit *e, const struct address *x, uint32_t k,
+static void store_element(struct emit *e, const struct emit_address *x, uint32_t k,
 			  LLVMValueRef v, LLVMValueRef cond)
 {
-	LLVMValueRef p = guarded(e, pointer(e, x, k, !cond), cond);
+	LLVMValueRef p = hn_emit_guarded(e, pointer(e, x, k, !cond), cond);
 
 	LLVMSetAlignment(LLVMBuildStore(e->b, v, p), (unsigned)x->unit);
 }
 
-static void store_vector(struct emit *e, const struct address *x, LLVMValueRef v)
+static void store_vector(struct emit *e, const struct emit_address *x, LLVMValueRef v)
 {
 	LLVMValueRef m = vector_mask(e);
 	LLVMValueRef cond = e->mask.vec ? NULL : e->mask.v;
-	LLVMValueRef p = guarded(e, pointer(e, x, 0, !e->mask.v && !m), cond);
+	LLVMValueRef p = hn_emit_guarded(e, pointer(e, x, 0, !e->mask.v && !m), cond);
 
 	if (m) {
 		LLVMValueRef arg[3] = { v, p, m };
@@ -279,12 +283,12 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 		      const struct hn_expr *const *index, struct emit_val v)
 {
 	const struct hn_expr *const *axis = e->axis;
-	struct address x;
+	struct emit_address x;
 
 	e->axis = NULL;
 	find_address(e, op, out, index, &x);
 	e->axis = axis;
-	if (x.pattern != UNIFORM) {
+	if (x.pattern != EMIT_UNIFORM) {
 		v.v = hn_emit_splat(e, v);
 		v.vec = true;
 	}
@@ -292,11 +296,11 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 		v.v = LLVMBuildZExt(e->b, v.v,
 				    v.vec ? LLVMVectorType(e->i8, e->n_lane) : e->i8, "");
 	}
-	if (x.pattern == CONTIGUOUS) {
+	if (x.pattern == EMIT_CONTIGUOUS) {
 		store_vector(e, &x, v.v);
 		return;
 	}
-	for (uint32_t k = 0; k < (x.pattern == UNIFORM ? 1 : e->n_active); k++) {
+	for (uint32_t k = 0; k < (x.pattern == EMIT_UNIFORM ? 1 : e->n_active); k++) {
 		LLVMValueRef one = v.v;
 
 		if (v.vec) {
@@ -304,6 +308,6 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 						      LLVMConstInt(e->i32, k, 0), "");
 		}
 		store_element(e, &x, k, one,
-			      x.pattern == UNIFORM ? mask_any(e) : mask_of_lane(e, k));
+			      x.pattern == EMIT_UNIFORM ? mask_any(e) : mask_of_lane(e, k));
 	}
 }

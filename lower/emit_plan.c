@@ -147,6 +147,38 @@ static uint32_t machine_width(const struct emit *e, const struct emit_nest *n)
 	return w > EMIT_MAX_LANES ? EMIT_MAX_LANES : w < 1 ? 1 : (uint32_t)w;
 }
 
+/* Points along which access a lies in a row, d being the lanes: a block to transpose. */
+static struct emit_dim *turn_of(const struct emit_nest *n, const struct emit_dim *d,
+				uint32_t a)
+{
+	for (uint32_t i = n->n_dim; i-- > 0 && a > 0 && !is_update(n);) {
+		struct emit_dim *x = &n->dim[i];
+
+		if (x != d && x->extent >= 4 && x->stride[a] == 1 &&
+		    d->stride[a] != EMIT_NONLINEAR) {
+			return x;
+		}
+	}
+	return NULL;
+}
+
+/* Instructions of access a for a vector along d (emit_mem.c, emit_stride.c). */
+static double access_cost(const struct emit_nest *n, const struct emit_dim *d, uint32_t a,
+			  double lanes)
+{
+	int64_t stride = d->stride[a];
+
+	if (stride == 0 || stride == 1) {
+		return stride == 0 ? 0.1 : 1;
+	}
+	if (a > 0 && stride > 1 && stride <= 8) {
+		double whole = 2.0 * (double)stride - 1;
+
+		return whole < 1.5 * lanes ? whole : 1.5 * lanes;
+	}
+	return turn_of(n, d, a) ? 5 : 1.5 * lanes;
+}
+
 /* Instructions per element when d runs over lanes. */
 static double lane_cost(const struct emit_nest *n, const struct emit_dim *d,
 			uint32_t width)
@@ -160,9 +192,7 @@ static double lane_cost(const struct emit_nest *n, const struct emit_dim *d,
 		if (a == 0 && d->reduce) {
 			continue;
 		}
-		cost += weight * (d->stride[a] == 0   ? 0.1
-				  : d->stride[a] == 1 ? 1
-						      : 1.5 * lanes);
+		cost += weight * access_cost(n, d, a, lanes);
 	}
 	if (d->reduce) {
 		cost *= 1.2 + (d->extent < 4 * width ? 0.3 : 0);
@@ -588,6 +618,21 @@ static void plan_update(struct emit *e, struct emit_nest *n)
 	}
 }
 
+/* The loop whose points make blocks to transpose with the lanes. */
+static struct emit_dim *find_turn(const struct emit_nest *n)
+{
+	for (uint32_t a = 1; a <= n->n_load && n->n_chain && n->width > 1; a++) {
+		const struct emit_dim *d = n->chain[0];
+		bool row = d->stride[a] >= 0 && d->stride[a] <= 8;
+		struct emit_dim *x = row ? NULL : turn_of(n, d, a);
+
+		if (x && !x->chain && n->width <= 16) {
+			return x;
+		}
+	}
+	return NULL;
+}
+
 static void plan_pointwise(struct emit_nest *n, int64_t total)
 {
 	int64_t total_v = hn_ceildiv(total, n->width);
@@ -595,6 +640,13 @@ static void plan_pointwise(struct emit_nest *n, int64_t total)
 	struct blocks b;
 
 	n->tile = n->n_dim;
+	n->turn = find_turn(n);
+	if (n->turn) {
+		set_lanes(n, 1);
+		n->turn->block =
+			n->turn->extent < n->width ? n->turn->extent : n->width;
+		return;
+	}
 	set_lanes(n, v);
 	block_loops(n, &b);
 	for (uint32_t i = 0; i < b.n && !n->calls && v >= total_v; i++) {

@@ -437,7 +437,14 @@ static void pointwise(struct emit *e, struct tile *t)
 {
 	const struct emit_nest *n = t->n;
 	const struct hn_node *s = n->stmt;
+	struct emit_turn turn = { 0 };
 
+	if (n->turn && n->turn->now > 1) {
+		turn.var = &e->var[n->turn->loop];
+		turn.first = n->turn->base;
+		turn.count = (uint32_t)n->turn->now;
+		e->turn = &turn;
+	}
 	for (uint32_t p = 0; p < t->n_point; p++) {
 		hn_emit_set_point(e, t->n, p);
 		e->mask = t->guard[p];
@@ -454,6 +461,7 @@ static void pointwise(struct emit *e, struct tile *t)
 			hn_emit_store_at(e, s->stage, (int32_t)k, s->axis, v);
 		}
 	}
+	e->turn = NULL;
 }
 
 static void tile_form(struct emit *e, struct tile *t)
