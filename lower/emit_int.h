@@ -207,6 +207,9 @@ struct emit_val hn_emit_divide_by_one(struct emit *e, struct emit_val x,
 /* -- emit_math.c: functions ---------------------------------------------------------- */
 
 struct emit_val hn_emit_call_fn(struct emit *e, const struct hn_expr *x);
+
+/* Whether the call x ends up in libm, lane by lane. */
+bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x);
 LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
 			       uint32_t n, LLVMTypeRef over);
 

@@ -1,12 +1,15 @@
-/* lower/emit_math.c -- pure functions: instructions where the machine has them, else
- * libm.
+/* lower/emit_math.c -- pure functions: instructions where the machine has them, float32
+ * vector code for those of vecmath.def, else libm.
  *
- * libm functions are called lane by lane, for the lanes that count.
+ * libm functions are called lane by lane, for the lanes that count.  The naive program calls
+ * libm wherever there is no instruction: it is what vector code is compared with.
  */
 #include "lower/emit_int.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "lower/vecmath.h"
 
 LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
 			       uint32_t n, LLVMTypeRef over)
@@ -32,6 +35,8 @@ static const char *intrinsic_of(enum hn_fn f)
 		return "llvm.ceil";
 	case HN_FN_trunc:
 		return "llvm.trunc";
+	case HN_FN_round:
+		return "llvm.round";
 	case HN_FN_nearbyint:
 		return "llvm.nearbyint";
 	default:
@@ -111,6 +116,15 @@ static LLVMValueRef real(LLVMValueRef like, struct emit *e, double v)
 		e, (struct emit_val){ LLVMConstReal(LLVMGetElementType(t), v), false });
 }
 
+bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x)
+{
+	bool fused = (e->em->target.caps & HN_CAP_FMA) != 0;
+	bool vector = !e->opt->scalar && x->dtype == HN_F32 && fused;
+
+	return !intrinsic_of(x->ref) && x->ref != HN_FN_rsqrt &&
+	       !(vector && hn_vecmath_of(x->ref));
+}
+
 static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 				  struct emit_val *arg)
 {
@@ -118,6 +132,12 @@ static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 	struct emit_val v = arg[0];
 	const char *name = intrinsic_of(x->ref);
 
+	if (!is_double && !hn_emit_fn_is_call(e, x) && hn_vecmath_of(x->ref)) {
+		struct hn_vec shape = { e, v.vec ? e->n_lane : 0 };
+
+		v.v = hn_vecmath_of(x->ref)(&shape, v.v);
+		return v;
+	}
 	if (name) {
 		v.v = hn_emit_intrinsic(e, name, &v.v, 1, LLVMTypeOf(v.v));
 		return v;
