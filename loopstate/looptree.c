@@ -8,6 +8,7 @@
 
 #include "base/arith.h"
 #include "loopstate/inline.h"
+#include "loopstate/prefetch.h"
 #include "loopstate/simplify.h"
 
 struct build {
@@ -69,6 +70,23 @@ static struct hn_node *make_loop(struct build *x, uint32_t i, uint32_t k)
 	n->unroll_max_step = x->s->stage[i]->auto_unroll_max_step;
 	n->name = iter->name;
 	return n;
+}
+
+/* Those of the stage's prefetches that belong to loop k and can be done here. */
+static void set_prefetches(struct build *x, struct hn_node *loop, uint32_t i, uint32_t k)
+{
+	const struct hn_stage *st = x->s->stage[i];
+	struct hn_prefetch *to = HN_NEW_ARRAY(x->a, struct hn_prefetch, st->n_prefetch);
+
+	for (uint32_t p = 0; p < st->n_prefetch; p++) {
+		const struct hn_prefetch *from = &st->prefetch[p];
+
+		if (from->var == st->iter[k].var && from->distance < loop->extent &&
+		    !hn_prefetch_why_not(x->s, (int32_t)i, k, from->operand)) {
+			to[loop->n_prefetch++] = *from;
+		}
+	}
+	loop->prefetch = to;
 }
 
 static void one_child(struct build *x, struct hn_node *n, const struct hn_node *child)
@@ -209,6 +227,7 @@ static const struct hn_node *make_nest(struct build *x, uint32_t i)
 	for (uint32_t k = st->n_iter; k-- > 0;) {
 		struct hn_node *loop = make_loop(x, i, k);
 
+		set_prefetches(x, loop, i, k);
 		fill_loop(x, loop, i, k, n);
 		n = loop;
 		if (reduces && k == first) {

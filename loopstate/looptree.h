@@ -53,6 +53,8 @@ struct hn_node {
 	int32_t stage;     /* LOOP, STMT: whose */
 	int32_t unroll_max_step; /* LOOP: the stage's auto_unroll_max_step */
 	const char *name;  /* LOOP: for printing */
+	uint32_t n_prefetch; /* LOOP: operands to fetch ahead; 1 <= distance < extent */
+	const struct hn_prefetch *prefetch;
 	const struct hn_node *init; /* LOOP or STMT: the outermost reduction loop of its stage (or
 				     * the UPDATE itself when no reduction loop is left): run this
 				     * first; NULL otherwise */

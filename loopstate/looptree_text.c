@@ -154,6 +154,11 @@ static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
 		if (n->unroll_max_step > 0) {
 			hn_buf_printf(x->buf, " auto_unroll %d", n->unroll_max_step);
 		}
+		for (uint32_t i = 0; i < n->n_prefetch; i++) {
+			hn_buf_printf(x->buf, " prefetch %s %d ahead",
+				      x->op_name[n->prefetch[i].operand],
+				      n->prefetch[i].distance);
+		}
 		hn_buf_putc(x->buf, '\n');
 		for (uint32_t i = 0; i < x->t->bounds->n_stage; i++) {
 			const struct hn_buffer *b = &x->t->buffer[i];

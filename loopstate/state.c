@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loopstate/attach.h"
+#include "loopstate/prefetch.h"
 #include "loopstate/state_int.h"
 
 /* s with every `from` replaced by the shorter `to`; s itself when there is none. */
@@ -237,6 +238,7 @@ struct hn_state *hn_state_insert(const struct hn_state *s, const struct hn_dag *
 	n->n_stage = dag->n_op;
 	n->stage = stage;
 	hn_attach_shift(n, at, a);
+	hn_prefetch_shift(n, at, a);
 	return n;
 }
 

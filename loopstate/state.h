@@ -30,6 +30,8 @@ enum hn_at { HN_AT_ROOT, HN_AT_INLINED, HN_AT_ITER };
 #define HN_STAGE_MAX_RELS 256
 #define HN_STATE_MAX_NAME 512
 #define HN_SPLIT_MAX_LEN INT32_MAX
+#define HN_STAGE_MAX_PREFETCHES 16
+#define HN_PREFETCH_MAX_DISTANCE 1024 /* iterations */
 
 struct hn_iter {
 	const char *name;  /* raw ("i.0@j.0@"); hn_iter_name cleans nothing more */
@@ -57,6 +59,14 @@ struct hn_rel {
 	const int64_t *len; /* SPLIT only */
 };
 
+/* While iteration i of a loop runs, fetch what iteration i + distance reads of a stage. */
+struct hn_prefetch {
+	int32_t var;	 /* the loop, as a variable of its stage's relations; when that is no
+			  * iterator any more the prefetch has ended */
+	int32_t operand; /* stage, current numbering */
+	int32_t distance; /* iterations, 1..HN_PREFETCH_MAX_DISTANCE */
+};
+
 struct hn_stage {
 	uint8_t at; /* enum hn_at */
 	int32_t at_stage, at_iter; /* when at == HN_AT_ITER: where, current numbering */
@@ -70,6 +80,8 @@ struct hn_stage {
 	uint32_t n_var;             /* variables 0..n_var: the op's axes first, in axis order */
 	uint32_t n_rel;
 	const struct hn_rel *rel;   /* in order of creation */
+	uint32_t n_prefetch;
+	const struct hn_prefetch *prefetch;
 };
 
 /* Stages attached at (stage, iter), in the order they were attached: where the preview

@@ -10,6 +10,7 @@
  *  5. a stage is in the map exactly once when it is attached, under the place it names;
  * that place is in a later stage (so there is no cycle).
  *  6. nothing is attached to an inlined stage.
+ *  7. a prefetch names a variable of its stage and an earlier stage.
  */
 #include "loopstate/state.h"
 
@@ -49,6 +50,19 @@ static void check_relations(const struct hn_stage *st, uint32_t n_axis)
 	free(used);
 }
 
+static void check_prefetches(const struct hn_state *s, int32_t i)
+{
+	const struct hn_stage *st = s->stage[i];
+
+	for (uint32_t k = 0; k < st->n_prefetch; k++) {
+		const struct hn_prefetch *p = &st->prefetch[k];
+
+		hn_assert(p->var >= 0 && (uint32_t)p->var < st->n_var); /* 7 */
+		hn_assert(p->operand >= 0 && p->operand < i);
+		hn_assert(p->distance >= 1 && p->distance <= HN_PREFETCH_MAX_DISTANCE);
+	}
+}
+
 static void check_place(const struct hn_state *s, int32_t i)
 {
 	const struct hn_stage *st = s->stage[i];
@@ -86,6 +100,7 @@ void hn_state_check(const struct hn_state *s)
 			check_relations(s->stage[i], op->n_spatial + op->n_reduce);
 		}
 		check_place(s, (int32_t)i);
+		check_prefetches(s, (int32_t)i);
 	}
 	for (uint32_t r = 0; r < s->n_attached; r++) {
 		const struct hn_attached *at = &s->attached[r];

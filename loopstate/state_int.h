@@ -34,7 +34,7 @@ int hn_step_check_room(const struct hn_state *s, const struct hn_step *step,
 int hn_step_check_scope(const struct hn_state *s, const struct hn_step *step,
 			struct hn_err *err) HN_NODISCARD;
 
-/* Nobody has split, fused, reordered or annotated the stage's loops, nor set a pragma:
+/* Nobody has split, fused, reordered or annotated the stage's loops, nor set a pragma or prefetch:
  * cache_write and rfactor replace the loops, and must not lose such a step silently. */
 bool hn_stage_untouched(const struct hn_state *s, int32_t stage);
 

@@ -298,6 +298,24 @@ LLVMValueRef hn_emit_const(const struct emit *e, int64_t v);
 /* LOCAL buffers held by this loop: give them their addresses, or forget these. */
 void hn_emit_locals(struct emit *e, int32_t loop, bool enter);
 
+/* -- emit_prefetch.c: operands fetched ahead ------------------------------------------- */
+
+/* A loop inside, of `count` iterations from the value that its variable has. */
+struct emit_fetch_dim {
+	int32_t loop;
+	int64_t count;
+};
+
+/* At the head of an iteration of `loop`: fetch what `stmt` reads, `distance` iterations
+ * later, of the operands that the loop names.  An iteration of the code is `block` of the
+ * loop's, which then is one of `dim` too; in_tile = these run unrolled. */
+void hn_emit_prefetch(struct emit *e, const struct hn_node *loop,
+		      const struct hn_node *stmt, const struct emit_fetch_dim *dim,
+		      uint32_t n_dim, int64_t block, bool in_tile);
+
+/* The same for a loop whose iterations are the code's, over all that it holds. */
+void hn_emit_prefetch_below(struct emit *e, const struct hn_node *loop);
+
 /* -- emit_cpu.c ------------------------------------------------------------------------
  */
 

@@ -115,6 +115,7 @@ static void serial(struct emit *e, const struct hn_node *node)
 	*v = (struct emit_var){
 		.base = loop.iv, .mul = 1, .hi = node->extent - 1, .depth = e->fn->depth
 	};
+	hn_emit_prefetch_below(e, node);
 	loop_body(e, node);
 	hn_emit_loop_end(e, &loop, NULL);
 	*v = (struct emit_var){ 0 };

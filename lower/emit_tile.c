@@ -63,6 +63,31 @@ static void find_masks(struct emit *e, struct tile *t)
 	}
 }
 
+/* What dim i's loop is to fetch ahead.  In a tile its other dimensions are blocks. */
+static void fetch_ahead(struct emit *e, const struct emit_nest *n, uint32_t i)
+{
+	const struct emit_dim *d = &n->dim[i];
+	bool in_tile = i >= n->tile && d->reduce;
+	int64_t block = in_tile ? d->block : d->now;
+	struct emit_fetch_dim *dim;
+	uint32_t k = 0;
+
+	if (d->node->n_prefetch == 0) {
+		return;
+	}
+	dim = HN_NEW_ARRAY(e->a, struct emit_fetch_dim, n->n_dim);
+	for (uint32_t j = in_tile ? 0 : i; j < n->n_dim; j++) {
+		const struct emit_dim *x = &n->dim[j];
+		int64_t count = in_tile && !x->reduce ? x->now : x->extent;
+
+		if (j >= i || !x->reduce) {
+			dim[k++] = (struct emit_fetch_dim){ x->loop,
+							    j == i ? block : count };
+		}
+	}
+	hn_emit_prefetch(e, d->node, n->stmt, dim, k, block, in_tile);
+}
+
 /* -- the statement at one point
  * ------------------------------------------------------------ */
 
@@ -225,6 +250,7 @@ static void reduction_loop(struct emit *e, struct tile *t, uint32_t i)
 					  .mul = d->block,
 					  .hi = trips - 1,
 					  .depth = e->fn->depth };
+		fetch_ahead(e, n, i);
 	}
 	for (int64_t k = 0; k < d->block; k++) {
 		var->add = k;
@@ -550,6 +576,7 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 					  .add = begin,
 					  .hi = full - 1,
 					  .depth = e->fn->depth };
+		fetch_ahead(e, n, i);
 		emit_level(e, n, i + 1);
 		hn_emit_loop_end(e, &loop, NULL);
 	} else if (full == 1) {

@@ -9,7 +9,8 @@
  *   4. sequence    a combiner that is not known to be associative and commutative keeps the
  *                  order of the naive program;
  *   5. concurrency parallel and vector loops carry no dependence (legal_loops.c).
- * What holds for the over-approximated accesses holds for the real ones: a tree that is
+ * Prefetches of loops (looptree.h) write nothing and may read anything: they are not
+ * looked at.  What holds for the over-approximated accesses holds for the real ones: a tree that is
  * refused may be legal where an access is not quasi-affine, never the other way round.
  */
 #include "lower/legal_int.h"

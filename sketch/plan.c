@@ -55,7 +55,7 @@ struct hn_plan *hn_plan_open(const struct hn_sketch *sketch, struct hn_arena *a)
 
 	for (uint32_t i = 0; i < sketch->state->n_stage; i++) {
 		stage[i] = (struct hn_plan_stage){
-			.at = -1, .strip = -1, .parallel = -1, .unroll = -1
+			.at = -1, .strip = -1, .parallel = -1, .unroll = -1, .fetch = -1
 		};
 	}
 	p->len = HN_NEW_ARRAY(a, const int64_t *, sketch->n_hole);
@@ -129,6 +129,10 @@ static void read_step(const struct hn_trace *t, uint32_t i, struct hn_plan_stage
 		p->parallel = fused ? (int32_t)before->n_list : 1;
 	} else if (x->kind == HN_STEP_pragma && x->text && strchr(x->text, '$')) {
 		p->unroll = (int32_t)strtol(strchr(x->text, '$') + 1, NULL, 10);
+	} else if (x->kind == HN_STEP_prefetch) {
+		p->fetch = (int32_t)x->a[HN_PF_DISTANCE];
+		p->fetch_iter = (int32_t)x->a[HN_PF_ITER];
+		p->fetch_operand = (int32_t)x->a[HN_PF_OPERAND];
 	}
 }
 
@@ -156,6 +160,9 @@ bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
 			       sketch->hole[h].n_len * sizeof *copy);
 			len[h++] = copy;
 		}
+	}
+	for (uint32_t i = 0; i < sketch->state->n_stage; i++) {
+		stage[i].fetch = 0; /* a complete trace says all there is to fetch */
 	}
 	for (uint32_t i = n_open; i < trace->n_step; i++) {
 		if (trace->step[i]->stage < 0 ||

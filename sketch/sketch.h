@@ -50,6 +50,9 @@ struct hn_plan_stage {
 			   * GPU: threads of a nest without tiles, vector of a fetch */
 	int32_t parallel; /* how many outer loops run in parallel, fused; 0 = none */
 	int32_t unroll;	  /* auto_unroll_max_step; 0 = none */
+	/* One operand fetched ahead: how many iterations (0 = none), by which loop of the
+	 * finished stage, which stage's values. */
+	int32_t fetch, fetch_iter, fetch_operand;
 };
 
 struct hn_plan {
@@ -91,6 +94,11 @@ enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
 
 /* What unroll fills and mutations choose from; *ret_n values. */
 const int32_t *hn_unroll_choices(uint32_t *ret_n);
+
+/* Choose fetch, fetch_iter and fetch_operand at random for a stage of the sketch; false
+ * when it reads nothing.  Whether the loop can fetch that is found when it is filled. */
+bool hn_fetch_draw(const struct hn_sketch *sketch, int32_t stage, struct hn_rng *rng,
+		   struct hn_plan_stage *ret);
 
 /* Draw lengths for one hole by Ansor's rule: uniform over the ordered divisor tuples
  * whose last length is at most 64. */

@@ -432,6 +432,16 @@ static int try_pack(struct gen *g, const struct hn_state **ret)
 	return g->s->n_stage < 12 ? hn_state_apply(g->s, &step, &g->b->a, ret, NULL) : -1;
 }
 
+static int try_prefetch(struct gen *g, int32_t i, const struct hn_state **ret)
+{
+	struct hn_step step = { .kind = HN_STEP_prefetch, .stage = i };
+
+	step.a[HN_PF_ITER] = pick(g, g->s->stage[i]->n_iter + 1);
+	step.a[HN_PF_OPERAND] = pick(g, g->s->n_stage);
+	step.a[HN_PF_DISTANCE] = 1 + pick(g, 3);
+	return hn_state_apply(g->s, &step, &g->b->a, ret, NULL);
+}
+
 /* One random step that fits; false when the draw did not. */
 static bool random_step(struct gen *g)
 {
@@ -439,7 +449,10 @@ static bool random_step(struct gen *g)
 	int32_t i = pick_stage(g);
 	int rc = -1;
 
-	switch (pick(g, 17)) {
+	switch (pick(g, 18)) {
+	case 17:
+		rc = try_prefetch(g, i, &s);
+		break;
 	case 16:
 		rc = try_pack(g, &s);
 		break;
@@ -476,6 +489,7 @@ static bool random_step(struct gen *g)
 	if (rc != 0) {
 		return false;
 	}
+	hn_state_check(s);
 	const struct hn_looptree *t = NULL;
 	struct hn_err err = { 0 };
 

@@ -47,7 +47,28 @@ static const struct {
 	{"[\"RF\", 3, 0, 0]", "RF stage 3 (D) iter 0: i is not a reduction loop"},
 	{"[\"RF\", 2, 2, 3]", "RF stage 2 (C) iter 2: position 3 must lie in 0..2"},
 	{"[\"RF\", 2, 2, 2]", "RF stage 2 (C) iter 2: it is the only reduction loop"},
+	{"[\"PF\", 2, 3, 1, 1]", "PF stage 2 (C) iter 3: the stage has 3 iterators"},
+	{"[\"PF\", 0, 0, 1, 1]", "PF stage 0 (A) iter 0: a placeholder has no loops"},
+	{"[\"PF\", 2, 0, 4, 1]", "PF stage 2 (C) iter 0: operand 4: there are 4 stages"},
+	{"[\"PF\", 2, 0, 1, 0]", "PF stage 2 (C) iter 0: distance 0 must lie in 1..1024"},
+	{"[\"PF\", 2, 0, 1, 1025]", "PF stage 2 (C) iter 0: distance 1025 must lie in 1..1024"},
+	{"[\"PF\", 2, 0, 2, 1]", "PF stage 2 (C) iter 0: operand 2 (C): the stage does not read the operand"},
+	{"[\"PF\", 3, 0, 0, 1]", "PF stage 3 (D) iter 0: operand 0 (A): the stage does not read the operand"},
+	{"[\"PF\", 2, 0, 3, 1]", "PF stage 2 (C) iter 0: operand 3 (D): the stage does not read the operand"},
 	/* after others */
+	{"[\"AN\", 2, 0, 3], [\"PF\", 2, 0, 1, 1]",
+	 "PF stage 2 (C) iter 0: operand 1 (B): the loop's iterations do not follow"},
+	{"[\"AN\", 2, 2, 2], [\"PF\", 2, 2, 1, 1]", "PF stage 2 (C) iter 2: operand 1 (B): the loop's iterations do not"},
+	{"[\"CA\", 2, 3, 0], [\"PF\", 3, 0, 2, 1]",
+	 "PF stage 3 (D) iter 0: operand 2 (C): the operand is computed inside the loop"},
+	{"[\"CHW\", 3, \"l\"], [\"CI\", 3], [\"PF\", 4, 0, 3, 1]",
+	 "PF stage 4 (D) iter 0: operand 3 (D.l): the operand is inlined"},
+	{"[\"PF\", 2, 2, 1, 1], [\"PF\", 2, 2, 1, 2]",
+	 "PF stage 2 (C) iter 2: the loop fetches the operand already"},
+	{"[\"PF\", 2, 2, 1, 1], [\"CHW\", 2, \"l\"]",
+	 "CHW stage 2 (C): its loops have been"},
+	{"[\"PF\", 2, 2, 1, 1], [\"SP\", 2, 2, 8, [2], 1], [\"RF\", 2, 2, 0]",
+	 "RF stage 2 (C) iter 2: its other loops"},
 	{"[\"FU\", 2, [1, 2]], [\"RF\", 2, 1, 0]", "RF stage 2 (C) iter 1: j@k@ is not"},
 	{"[\"AN\", 2, 0, 3], [\"SP\", 2, 2, 8, [2], 1], [\"RF\", 2, 2, 0]",
 	 "RF stage 2 (C) iter 2: its other loops"},
@@ -180,7 +201,8 @@ static void test_damaged_steps_never_break_a_state(void **state)
 		"5], "
 		"[\"PR\", 4, 0, \"auto_unroll_max_step$16\"], [\"SA\", 1, 0, 8, 1], "
 		"[\"CR\", 1], "
-		"[\"SP\", 3, 2, 3, [2], 1], [\"FU\", 3, [2, 3]], [\"RF\", 3, 2, 0]]";
+		"[\"SP\", 3, 2, 3, [2], 1], [\"FU\", 3, [2, 3]], [\"RF\", 3, 2, 0], "
+		"[\"PF\", 3, 2, 0, 3], [\"PK\", 1, [2, 4]], [\"PF\", 5, 1, 4, 2]]";
 	struct hn_arena a, job;
 	uint64_t n_applied = 0, n_refused = 0;
 

@@ -2,6 +2,7 @@
 #include "state_util.h"
 
 #include "base/arith.h"
+#include "loopstate/looptree.h"
 
 static int64_t extent_of(const struct hn_state *s, int32_t stage, int32_t iter)
 {
@@ -457,6 +458,92 @@ static void test_pack_inserts_a_stage(void **state)
 	hn_arena_fini(&a);
 }
 
+static const struct hn_prefetch *only_prefetch(const struct hn_state *s, int32_t stage)
+{
+	assert_int_equal(s->stage[stage]->n_prefetch, 1);
+	return s->stage[stage]->prefetch;
+}
+
+/* What the loop tree has at the loop of that name, or NULL when no loop has anything. */
+static const struct hn_prefetch *fetched(const struct hn_node *n, const char *loop)
+{
+	const struct hn_prefetch *hit = NULL;
+
+	if (n->kind == HN_NODE_LOOP && n->n_prefetch > 0) {
+		assert_non_null(loop);
+		assert_string_equal(n->name, loop);
+		hit = n->prefetch;
+	}
+	for (uint32_t i = 0; i < n->n_child && hit == NULL; i++) {
+		hit = fetched(n->child[i], loop);
+	}
+	return hit;
+}
+
+static void test_a_prefetch_follows_loop_and_operand(void **state)
+{
+	static const struct {
+		const char *steps, *loop; /* NULL: the prefetch has ended */
+		int32_t stage, operand;
+	} then[] = {
+		{ "", "k", 2, 1 },
+		{ ", [\"RE\", 2, [2, 1, 0]]", "k", 2, 1 },
+		{ ", [\"SP\", 2, 0, 8, [2], 1], [\"FU\", 2, [1, 2]]", "k", 2, 1 },
+		{ ", [\"AN\", 2, 2, 1]", "k", 2, 1 },
+		{ ", [\"CHW\", 3, \"local\"]", "k", 2, 1 },
+		{ ", [\"PK\", 0, [2, 2]]", "k", 3, 2 },
+		{ ", [\"PK\", 1, [2, 2]]", "k", 3, 2 },
+		{ ", [\"CHR\", 1, \"local\", [2]]", "k", 3, 2 },
+		{ ", [\"CHR\", 0, \"local\", [2]]", "k", 3, 2 },
+		/* where there is nothing ahead any more */
+		{ ", [\"CHR\", 1, \"local\", [2]], [\"CA\", 2, 3, 2]", NULL, 3, 2 },
+		{ ", [\"AN\", 2, 2, 3]", NULL, 2, 1 },
+		{ ", [\"SP\", 2, 2, 8, [2], 1]", NULL, 2, 1 },
+		{ ", [\"FU\", 2, [1, 2]]", NULL, 2, 1 },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < HN_COUNT_OF(then); i++) {
+		char *steps = hn_arena_printf(&a, "[[\"PF\", 2, 2, 1, 3]%s]",
+					      then[i].steps);
+		const struct hn_state *s = state_of(matmul_relu(8, 8, 8, &a), steps, &a);
+		const struct hn_looptree *t;
+
+		hn_state_check(s);
+		assert_int_equal(only_prefetch(s, then[i].stage)->operand,
+				 then[i].operand);
+		assert_int_equal(hn_looptree_build(s, &a, &t, NULL), 0);
+		const struct hn_prefetch *p = fetched(t->root, then[i].loop);
+
+		assert_int_equal(p != NULL, then[i].loop != NULL);
+		if (p != NULL) {
+			assert_int_equal(p->operand, then[i].operand);
+			assert_int_equal(p->distance, 3);
+		}
+	}
+	hn_arena_fini(&a);
+}
+
+/* No iteration of the loop is that far ahead. */
+static void test_a_prefetch_past_the_end_is_none(void **state)
+{
+	struct hn_arena a;
+	const struct hn_looptree *t;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (int d = 7; d <= 8; d++) {
+		char *steps = hn_arena_printf(&a, "[[\"PF\", 2, 2, 1, %d]]", d);
+		const struct hn_state *s = state_of(matmul_relu(8, 8, 8, &a), steps, &a);
+
+		assert_int_equal(hn_looptree_build(s, &a, &t, NULL), 0);
+		assert_int_equal(fetched(t->root, "k") != NULL, d < 8);
+	}
+	hn_arena_fini(&a);
+}
+
 static void test_every_step_explains_itself(void **state)
 {
 	struct hn_arena a;
@@ -470,7 +557,8 @@ static void test_every_step_explains_itself(void **state)
 		"1], "
 		"[\"AN\", 6, 0, 3], [\"PR\", 6, 0, \"auto_unroll_max_step$16\"], "
 		"[\"SA\", 5, 0, 8, "
-		"1], [\"CA\", 1, 3, 0], [\"CR\", 1], [\"CI\", 5], [\"PK\", 2, [1, 4]]]";
+		"1], [\"CA\", 1, 3, 0], [\"CR\", 1], [\"PF\", 6, 1, 5, 2], "
+		"[\"CI\", 5], [\"PK\", 2, [1, 4]]]";
 
 	(void)state;
 	hn_arena_init(&a, 0);
@@ -509,6 +597,8 @@ int main(void)
 		cmocka_unit_test(test_pragma_and_storage_align),
 		cmocka_unit_test(test_caches_chain),
 		cmocka_unit_test(test_pack_inserts_a_stage),
+		cmocka_unit_test(test_a_prefetch_follows_loop_and_operand),
+		cmocka_unit_test(test_a_prefetch_past_the_end_is_none),
 		cmocka_unit_test(test_every_step_explains_itself),
 	};
 

@@ -86,7 +86,27 @@ static void pack_stage(struct draw *d, int32_t stage)
 	keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
 }
 
-/* Splits, orders, annotations on every stage; caches, panels, inlining, attachment now and then.
+/* Loops of the stage fetch ahead what it reads, where they can. */
+static void prefetch_stage(struct draw *d, int32_t stage)
+{
+	const struct hn_state *next;
+
+	for (int64_t n = draw(d, 4); n > 0 && d->s->stage[stage]->n_iter > 0; n--) {
+		const struct hn_op_access *acc = &d->s->access->op[stage];
+		struct hn_step step = { .kind = HN_STEP_prefetch, .stage = stage };
+
+		if (acc->n_producer == 0) {
+			return;
+		}
+		step.a[HN_PF_ITER] = draw(d, d->s->stage[stage]->n_iter);
+		step.a[HN_PF_OPERAND] = acc->producer[draw(d, acc->n_producer)];
+		step.a[HN_PF_DISTANCE] = 1 + draw(d, 7);
+		keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
+	}
+}
+
+/* Splits, orders, annotations, prefetches on every stage; caches, panels, inlining,
+ * attachment now and then.
  */
 static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t seed,
 					     struct hn_arena *a)
@@ -115,6 +135,7 @@ static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t 
 		split_all(&d, i);
 		shuffle_loops(&d, i);
 		annotate_loops(&d, i);
+		prefetch_stage(&d, i);
 		int32_t reader, n_iter;
 
 		if (i < last && draw(&d, 3) &&

@@ -232,6 +232,46 @@ static void a_warm_start_goes_on(void **state)
 	hn_arena_fini(&g.a);
 }
 
+/* Beyond Ansor's space: some of what is asked for fetches an operand ahead, and such a
+ * program has neighbours without, elsewhere and further ahead. */
+static void prefetches_come_and_go(void **state)
+{
+	struct fixture f;
+	struct hn_candidate c[500];
+	struct hn_told told[500];
+	uint32_t with[2] = {0}, mutated = 0;
+	bool distance[33] = {false};
+
+	(void)state;
+	setup(&f);
+	start(&f, "evolve", dag_matmul(&f.a, 512, 512, 512), 3);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(f.ops->ask(f.p, 500, &f.a, c), 500);
+		for (int i = 0; i < 500; i++) {
+			bool any = false;
+			for (uint32_t k = 0; k < c[i].trace->n_step; k++) {
+				const struct hn_step *x = c[i].trace->step[k];
+				if (x->kind == HN_STEP_prefetch) {
+					any = true;
+					distance[x->a[HN_PF_DISTANCE]] = true;
+				}
+			}
+			with[round] += any;
+			mutated += strcmp(c[i].origin, "mutate:prefetch") == 0;
+			/* a machine on which prefetches help */
+			told[i] = (struct hn_told){c[i].trace, HN_VERDICT_OK,
+						   any ? 1e5 : 1e6};
+		}
+		f.ops->tell(f.p, told, 500);
+	}
+	assert_true(with[0] > 2 && with[0] < 100);
+	assert_true(with[1] > 2 * with[0]);
+	assert_true(mutated > 5);
+	assert_true(distance[1] && distance[4] && distance[32]);
+	f.ops->destroy(f.p);
+	hn_arena_fini(&f.a);
+}
+
 static void strangers_are_survived(void **state)
 {
 	static const char *const traces[] = {
@@ -289,6 +329,7 @@ int main(void)
 		cmocka_unit_test(all_that_is_asked_for_is_a_program),
 		cmocka_unit_test(evolution_beats_chance),
 		cmocka_unit_test(a_warm_start_goes_on),
+		cmocka_unit_test(prefetches_come_and_go),
 		cmocka_unit_test(strangers_are_survived),
 		cmocka_unit_test(a_small_space_is_exhausted),
 	};

@@ -260,6 +260,43 @@ static void results_stay_at_root(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A program with a prefetch reads back as a plan that makes it again, and without. */
+static void a_prefetch_is_a_decision(void **state)
+{
+	struct hn_arena a;
+	uint32_t n = 0;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target t = four_cores(&a);
+	struct hn_sketches sk = sketches_of(dag_matmul(&a, 512, 512, 512), &t, &a);
+	for (uint64_t i = 0; i < 200; i++) {
+		struct hn_rng r = hn_rng_stream(5, 0, 0, i), q = r;
+		const struct hn_state *s, *again;
+		const int64_t **len;
+		struct hn_plan_stage *stage;
+		struct hn_plan *plan;
+		assert_int_equal(hn_sketch_fill(&sk.sketch[0], &t, &r, &a, &s),
+				 HN_VERDICT_OK);
+		uint32_t last = s->trace->n_step - 1;
+		if (s->trace->step[last]->kind != HN_STEP_prefetch) {
+			continue;
+		}
+		n++;
+		assert_true(hn_plan_of(&sk.sketch[0], s->trace, &a, &plan));
+		assert_int_equal(hn_sketch_rebuild(&sk.sketch[0], plan, &t, &q, &a, &again),
+				 HN_VERDICT_OK);
+		assert_true(hn_trace_equal(s->trace, again->trace));
+		plan = hn_plan_copy(&sk.sketch[0], plan, &len, &stage, &a);
+		stage[s->trace->step[last]->stage].fetch = 0;
+		assert_int_equal(hn_sketch_rebuild(&sk.sketch[0], plan, &t, &q, &a, &again),
+				 HN_VERDICT_OK);
+		assert_int_equal(again->trace->n_step, last);
+	}
+	assert_true(n > 2 && n < 20);
+	hn_arena_fini(&a);
+}
+
 /* Whole vectors where the extent has them, and register tiles that do not spill. */
 static void tiles_suit_the_machine(void **state)
 {
@@ -298,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_long_chain_ends),
 		cmocka_unit_test(fills_are_whole_and_repeatable),
 		cmocka_unit_test(results_stay_at_root),
+		cmocka_unit_test(a_prefetch_is_a_decision),
 		cmocka_unit_test(tiles_suit_the_machine),
 	};
 
