@@ -396,6 +396,19 @@ bool hn_emit_find_interior(struct emit *e, const struct emit_nest *n, uint32_t i
 /* Whether x, of the current space, is known to be true. */
 bool hn_emit_is_fact(const struct emit *e, const struct hn_expr *x);
 
+/* Whether the guard depends on a reduction loop of the tile. */
+bool hn_emit_on_reduction(const struct emit *e, const struct emit_nest *n,
+			  const struct hn_expr *g);
+
+/* -- emit_trips.c
+ * ----------------------------------------------------------------------- */
+
+/* Of the `trips` iterations of reduction dim i (each `block` of the dim's), given where the
+ * loops around stand: guards on reductions all hold in the first *ret_full, and from
+ * *ret_dead on one of them always fails. */
+void hn_emit_find_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
+			int64_t trips, int64_t *ret_full, int64_t *ret_dead);
+
 /* Fill in everything but stmt, op, dims' first five fields. */
 void hn_emit_plan(struct emit *e, struct emit_nest *nest);
 

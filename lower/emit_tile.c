@@ -16,6 +16,7 @@ struct tile {
 	struct emit_nest *n;
 	uint32_t n_point, n_out;
 	struct emit_val *guard; /* [n_point]; v NULL = always */
+	bool sure;		/* guards on reductions hold in what is being emitted */
 	uint32_t n_acc;		/* n_point * n_across * n_out */
 	LLVMValueRef *acc;	/* [n_acc] */
 };
@@ -25,8 +26,8 @@ static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
 /* -- guards
  * ------------------------------------------------------------------------------ */
 
-static bool depends_on_reduction(struct emit *e, const struct emit_nest *n,
-				 const struct hn_expr *g)
+bool hn_emit_on_reduction(const struct emit *e, const struct emit_nest *n,
+			  const struct hn_expr *g)
 {
 	for (uint32_t i = n->tile; i < n->n_dim; i++) {
 		if (n->dim[i].reduce && n->dim[i].extent > 1 &&
@@ -55,7 +56,7 @@ static void find_masks(struct emit *e, struct tile *t)
 
 		hn_emit_set_point(e, t->n, p);
 		for (uint32_t i = 0; i < s->n_guard; i++) {
-			if (!depends_on_reduction(e, t->n, s->guard[i])) {
+			if (!hn_emit_on_reduction(e, t->n, s->guard[i])) {
 				m = hn_emit_and(e, m, hn_emit_condition(e, s->guard[i]));
 			}
 		}
@@ -143,8 +144,8 @@ static void update(struct emit *e, struct tile *t, LLVMValueRef *acc)
 	struct emit_val *v = HN_NEW_ARRAY(e->a, struct emit_val, 3 * r->n);
 	struct emit_val *lhs = v, *rhs = v + r->n, *result = v + 2 * r->n, keep;
 
-	for (uint32_t i = 0; i < n->stmt->n_guard; i++) {
-		if (depends_on_reduction(e, n, n->stmt->guard[i])) {
+	for (uint32_t i = 0; i < n->stmt->n_guard && !t->sure; i++) {
+		if (hn_emit_on_reduction(e, n, n->stmt->guard[i])) {
 			e->mask = hn_emit_and(e, e->mask,
 					      hn_emit_condition(e, n->stmt->guard[i]));
 		}
@@ -234,30 +235,38 @@ static void across_loop(struct emit *e, struct tile *t)
 
 static void reduction(struct emit *e, struct tile *t, uint32_t i);
 
-static void reduction_loop(struct emit *e, struct tile *t, uint32_t i)
+/* Iterations begin..end - 1 of dim i's loop, `block` of the dim's each. */
+static void reduction_part(struct emit *e, struct tile *t, uint32_t i, int64_t begin,
+			   int64_t end)
 {
 	struct emit_nest *n = t->n;
 	struct emit_dim *d = &n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
-	int64_t trips = d->extent / d->block;
+	bool loops = end - begin > 1;
 	struct emit_loop loop = { 0 };
 
-	*var = (struct emit_var){ 0 };
-	if (trips > 1) {
-		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips),
+	if (begin == end) {
+		return;
+	}
+	*var = (struct emit_var){ .add = begin * d->block };
+	if (loops) {
+		hn_emit_loop_begin(e, hn_emit_const(e, begin), hn_emit_const(e, end),
 				   t->n_acc, t->acc, &loop);
 		*var = (struct emit_var){ .base = loop.iv,
 					  .mul = d->block,
-					  .hi = trips - 1,
+					  .lo = begin,
+					  .hi = end - 1,
 					  .depth = e->fn->depth };
 		fetch_ahead(e, n, i);
 	}
+	int64_t first = var->add;
+
 	for (int64_t k = 0; k < d->block; k++) {
-		var->add = k;
+		var->add = first + k;
 		e->epoch++;
 		reduction(e, t, i + 1);
 	}
-	if (trips > 1) {
+	if (loops) {
 		hn_emit_loop_end(e, &loop, t->acc);
 	}
 	*var = (struct emit_var){ 0 };
@@ -266,14 +275,25 @@ static void reduction_loop(struct emit *e, struct tile *t, uint32_t i)
 static void reduction_inside(struct emit *e, struct tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
+	bool sure = t->sure;
+	int64_t full, dead;
 
-	if (i < n->n_dim) {
-		reduction_loop(e, t, i);
-	} else if (n->across) {
-		across_loop(e, t);
-	} else {
-		all_points(e, t, 0);
+	if (i == n->n_dim) {
+		if (n->across) {
+			across_loop(e, t);
+		} else {
+			all_points(e, t, 0);
+		}
+		return;
 	}
+	full = dead = n->dim[i].extent / n->dim[i].block;
+	if (!sure) {
+		hn_emit_find_trips(e, n, i, full, &full, &dead);
+	}
+	t->sure = true;
+	reduction_part(e, t, i, 0, full);
+	t->sure = sure;
+	reduction_part(e, t, i, full, dead);
 }
 
 /* Go on in block; its accumulators are those given. */

@@ -135,6 +135,13 @@ uint32_t hn_divisors(int64_t n, int64_t most, int64_t *ret, uint32_t cap)
 	return k;
 }
 
+bool hn_divides_poorly(int64_t extent)
+{
+	int64_t divisor[3];
+
+	return extent > 16 && hn_divisors(extent, HN_MAX_INNERMOST, divisor, 3) < 3;
+}
+
 /* Give `exponent` equal primes to n_part parts, uniform over all ways: bars among stars.
  */
 static void share_out(int64_t prime, uint32_t exponent, uint32_t n_part,

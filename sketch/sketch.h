@@ -105,6 +105,10 @@ bool hn_fetch_draw(const struct hn_sketch *sketch, int32_t stage, struct hn_rng 
 const int64_t *hn_tile_uniform(int64_t extent, uint32_t n_len, struct hn_rng *rng,
 			       struct hn_arena *a);
 
+/* Whether an extent has hardly any divisors to tile it by (primes, for one), so that
+ * lengths that do not divide it are worth trying.  Ansor never tries them. */
+bool hn_divides_poorly(int64_t extent);
+
 /* A rule's answer about (state, stage). */
 enum hn_rule_answer { HN_RULE_SKIP, HN_RULE_APPLY, HN_RULE_APPLY_AND_STOP };
 

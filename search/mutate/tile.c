@@ -1,5 +1,6 @@
 /* mutate/tile.c -- move a factor of one split from one level to another.
- * Source: Ansor, section 5.1, "tile size mutation". */
+ * Source: Ansor, section 5.1, "tile size mutation".  Where an extent has hardly any
+ * factors, make one level a little longer or shorter instead: the last tile is partial. */
 #include "base/arith.h"
 #include "search/search_int.h"
 
@@ -20,19 +21,26 @@ static int64_t draw_divisor(int64_t n, struct hn_rng *rng)
 	return k > 0 ? d[hn_rng_below(rng, k)] : 1;
 }
 
+/* Iterations of level 0: what the lengths leave of the extent, rounded up. */
+static int64_t rest_of(const struct hn_hole *hole, const int64_t *len)
+{
+	int64_t rest = hole->extent;
+
+	for (uint32_t i = 0; i < hole->n_len; i++) {
+		rest = hn_ceildiv(rest, len[hole->n_len - 1 - i]);
+	}
+	return rest;
+}
+
 /* Level 0 is what the lengths leave: it takes and gives without being written down. */
 static bool move_factor(const struct hn_hole *hole, int64_t *len, struct hn_rng *rng)
 {
 	uint32_t n = hole->n_len + 1;
 	uint32_t src = (uint32_t)hn_rng_below(rng, n),
 		 dst = (uint32_t)hn_rng_below(rng, n - 1);
-	int64_t rest = hole->extent;
 
 	dst += dst >= src;
-	for (uint32_t i = 0; i < hole->n_len; i++) {
-		rest = hn_ceildiv(rest, len[hole->n_len - 1 - i]);
-	}
-	int64_t f = draw_divisor(src > 0 ? len[src - 1] : rest, rng);
+	int64_t f = draw_divisor(src > 0 ? len[src - 1] : rest_of(hole, len), rng);
 	if (f == 1 || (dst == hole->n_len && len[dst - 1] * f > MAX_INNERMOST)) {
 		return false;
 	}
@@ -43,6 +51,27 @@ static bool move_factor(const struct hn_hole *hole, int64_t *len, struct hn_rng 
 		len[dst - 1] *= f;
 	}
 	return true;
+}
+
+/* Another length at one level, if it runs at most a twentieth more than needed. */
+static bool nudge(const struct hn_hole *hole, int64_t *len, struct hn_rng *rng)
+{
+	uint32_t k = (uint32_t)hn_rng_below(rng, hole->n_len);
+	int64_t most = len[k] > 8 ? len[k] / 4 : 2;
+	int64_t by = 1 + (int64_t)hn_rng_below(rng, (uint64_t)most);
+	int64_t to = len[k] + (hn_rng_below(rng, 2) == 0 ? by : -by);
+
+	if (to < 1 || to > hole->extent ||
+	    (k + 1 == hole->n_len && to > MAX_INNERMOST)) {
+		return false;
+	}
+	len[k] = to;
+	int64_t run = rest_of(hole, len);
+
+	for (uint32_t i = 0; i < hole->n_len; i++) {
+		run = hn_mul_sat(run, len[i]);
+	}
+	return run - hole->extent <= hole->extent / 20;
 }
 
 static const struct hn_plan *mutate(const struct hn_sketch *sketch,
@@ -66,7 +95,8 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 		for (uint32_t i = 0; i < hole->n_len; i++) {
 			edited[i] = len[h][i];
 		}
-		if (move_factor(hole, edited, rng)) {
+		bool poor = hn_divides_poorly(hole->extent) && hn_rng_below(rng, 2) == 0;
+		if (poor ? nudge(hole, edited, rng) : move_factor(hole, edited, rng)) {
 			len[h] = edited;
 			return p;
 		}

@@ -4,7 +4,8 @@
  * vectors, or a register tile that spills.  Here the innermost parts of a tiled stage are
  * drawn together, within what vector width and register file allow, and the outer parts
  * uniformly over the ordered factorizations of what is left.  Extents without useful
- * divisors also get lengths that do not divide, when little work is wasted.
+ * divisors also get lengths that do not divide, when little work is wasted: full tiles and
+ * a partial one at the end (docs/trace.md).
  */
 #include "base/arith.h"
 #include "sketch/sketch_int.h"
@@ -142,6 +143,17 @@ static void draw_register_tile(const struct hn_fill_ctx *ctx, const struct hn_ho
 	}
 }
 
+/* How many inner parts the outer ones share out: what is needed, or a little more when
+ * that has no divisors. */
+static int64_t draw_count(int64_t need, struct hn_rng *rng)
+{
+	int64_t more = need / 20;
+
+	return hn_divides_poorly(need) && more > 0 && chance(rng, 50)
+		       ? need + 1 + (int64_t)hn_rng_below(rng, (uint64_t)more)
+		       : need;
+}
+
 /* Outer parts: uniform, drawn again a few times when they leave cores idle. */
 static void draw_outer(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 		       uint32_t n, const int64_t *inner, int64_t *const *len)
@@ -156,8 +168,9 @@ static void draw_outer(const struct hn_fill_ctx *ctx, const struct hn_hole *hole
 			if (hole[i].role != HN_HOLE_SPATIAL || n_len >= HN_DAG_MAX_RANK) {
 				continue;
 			}
-			hn_factor_uniform(hn_ceildiv(hole[i].extent, inner[i]), n_len,
-					  ctx->rng, part);
+			int64_t need = hn_ceildiv(hole[i].extent, inner[i]);
+			hn_factor_uniform(draw_count(need, ctx->rng), n_len, ctx->rng,
+					  part);
 			for (uint32_t k = 1; k < n_len; k++) {
 				len[i][k - 1] = part[k];
 			}
@@ -170,6 +183,19 @@ static void draw_outer(const struct hn_fill_ctx *ctx, const struct hn_hole *hole
 	}
 }
 
+/* A tile of an extent that has no good divisor. */
+static int64_t draw_uneven(int64_t extent, struct hn_rng *rng)
+{
+	struct choices c = { 0 };
+
+	for (int64_t f = 4; f <= HN_MAX_INNERMOST && f < extent; f++) {
+		if (wastes_little(extent, f, 3)) {
+			offer(&c, f);
+		}
+	}
+	return choose(&c, rng);
+}
+
 static void draw_one(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 		     int64_t lanes, int64_t *len)
 {
@@ -178,6 +204,11 @@ static void draw_one(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 	if (hole->n_len == 1 && (hole->innermost || hole->role == HN_HOLE_RFACTOR) &&
 	    chance(ctx->rng, 70)) {
 		len[0] = draw_vector(hole->extent, lanes, ctx->rng);
+		return;
+	}
+	if (hole->n_len == 1 && hole->role == HN_HOLE_REDUCE &&
+	    hn_divides_poorly(hole->extent) && chance(ctx->rng, 60)) {
+		len[0] = draw_uneven(hole->extent, ctx->rng);
 		return;
 	}
 	drawn = hn_tile_uniform(hole->extent, hole->n_len, ctx->rng, ctx->arena);

@@ -260,6 +260,63 @@ static void results_stay_at_root(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Of the decided lengths of hole h: whether they divide, and iterations run for 100 needed. */
+static bool is_even(const struct hn_sketch *sk, const struct hn_plan *plan, uint32_t h,
+		    int64_t *ret_percent)
+{
+	const struct hn_hole *hole = &sk->hole[h];
+	int64_t run = 1;
+
+	for (uint32_t k = 0; k < hole->n_len; k++) {
+		run *= plan->len[h][k];
+	}
+	bool even = hole->extent % run == 0;
+	run *= (hole->extent + run - 1) / run;
+	*ret_percent = 100 * run / hole->extent;
+	return even;
+}
+
+/* Primes get full tiles and a partial one, in space and in reductions, with little waste;
+ * powers of two hardly ever; Ansor's own draw never. */
+static void extents_without_divisors_have_partial_tiles(void **state)
+{
+	struct hn_arena a;
+	uint32_t uneven[2][3] = { { 0 } };
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target t = four_cores(&a);
+	const struct hn_dag *dags[] = { dag_matmul(&a, 509, 521, 503),
+					dag_matmul(&a, 512, 512, 512) };
+	for (uint32_t d = 0; d < 2; d++) {
+		struct hn_sketches sk = sketches_of(dags[d], &t, &a);
+		for (uint64_t i = 0; i < 300; i++) {
+			struct hn_rng r = hn_rng_stream(9, d, 0, i);
+			const struct hn_state *s;
+			struct hn_plan *plan;
+			assert_int_equal(hn_sketch_fill(&sk.sketch[0], &t, &r, &a, &s),
+					 HN_VERDICT_OK);
+			assert_true(hn_plan_of(&sk.sketch[0], s->trace, &a, &plan));
+			for (uint32_t h = 0; h < 3; h++) {
+				int64_t percent;
+				uneven[d][h] +=
+					!is_even(&sk.sketch[0], plan, h, &percent);
+				assert_true(percent < 145);
+			}
+		}
+	}
+	for (uint32_t h = 0; h < 3; h++) {
+		assert_true(uneven[0][h] > 100);
+		assert_true(uneven[1][h] < 60);
+	}
+	struct hn_rng r = hn_rng_stream(9, 9, 9, 9);
+	for (int i = 0; i < 200; i++) {
+		const int64_t *len = hn_tile_uniform(521 * 6, 3, &r, &a);
+		assert_int_equal(521 * 6 % (len[0] * len[1] * len[2]), 0);
+	}
+	hn_arena_fini(&a);
+}
+
 /* A program with a prefetch reads back as a plan that makes it again, and without. */
 static void a_prefetch_is_a_decision(void **state)
 {
@@ -335,6 +392,7 @@ int main(void)
 		cmocka_unit_test(a_long_chain_ends),
 		cmocka_unit_test(fills_are_whole_and_repeatable),
 		cmocka_unit_test(results_stay_at_root),
+		cmocka_unit_test(extents_without_divisors_have_partial_tiles),
 		cmocka_unit_test(a_prefetch_is_a_decision),
 		cmocka_unit_test(tiles_suit_the_machine),
 	};
