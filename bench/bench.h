@@ -13,6 +13,7 @@ struct hn_bench_args {
 	int argc; /* words after the benchmark's name */
 	char **argv;
 	const char *examples; /* folder of the example workloads */
+	const char *cases;    /* folder of the shared cases; may be missing */
 };
 
 /* Print one row: context is further JSON members (`"case": "x"`), or "". */

@@ -1,6 +1,7 @@
 /* bench/workload.c -- reading the workloads of a benchmark.  See workload.h. */
 #include "bench/workload.h"
 
+#include <glob.h>
 #include <stdio.h>
 
 #include "base/file.h"
@@ -25,6 +26,31 @@ static int read_case(const char *path, struct hn_arena *a, struct hn_bench_case 
 		fprintf(stderr, "hone-bench: %s\n", err.msg);
 	}
 	return rc ? -1 : 0;
+}
+
+int hn_bench_suite(const struct hn_bench_args *args, struct hn_arena *a, uint32_t *ret_n,
+		   struct hn_bench_case **ret)
+{
+	struct hn_bench_args all = *args;
+	glob_t found = { 0 };
+	int rc;
+
+	if (args->argc == 0) {
+		char *pattern = hn_arena_printf(a, "%s/*.[jt][sx]*", args->examples);
+
+		glob(pattern, 0, NULL, &found);
+		pattern = hn_arena_printf(a, "%s/ansor/*/dag.json", args->cases);
+		if (glob(pattern, GLOB_APPEND, NULL, &found) != 0) {
+			fputs("hone-bench: without the shared cases (HONE_CASES) only "
+			      "the examples are run\n",
+			      stderr);
+		}
+		all.argc = (int)found.gl_pathc;
+		all.argv = found.gl_pathv;
+	}
+	rc = hn_bench_cases(&all, a, ret_n, ret);
+	globfree(&found);
+	return rc;
 }
 
 int hn_bench_cases(const struct hn_bench_args *args, struct hn_arena *a, uint32_t *ret_n,

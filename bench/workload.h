@@ -16,4 +16,8 @@ struct hn_bench_case {
 int hn_bench_cases(const struct hn_bench_args *args, struct hn_arena *a, uint32_t *ret_n,
 		   struct hn_bench_case **ret);
 
+/* The same; without arguments all examples and the shared cases, as far as they are there. */
+int hn_bench_suite(const struct hn_bench_args *args, struct hn_arena *a, uint32_t *ret_n,
+		   struct hn_bench_case **ret);
+
 #endif

@@ -81,28 +81,42 @@ static int ready_emitter(struct hn_builder *b, const char *line, struct hn_arena
 	return hn_emitter_new(&target, &b->emitter, err);
 }
 
+/* *ret = the time since start; the time now. */
+static int64_t lap(int64_t start, int64_t *ret)
+{
+	int64_t now = hn_clock_ns();
+
+	*ret = now - start;
+	return now;
+}
+
 /* The loop tree that is asked for. */
 static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
-		     const struct hn_dag **ret_dag, const struct hn_looptree **ret,
-		     struct hn_err *err)
+		     struct hn_build_answer *ans)
 {
 	const struct hn_trace *trace;
 	const struct hn_state *state;
-	int rc = hn_dag_parse("dag", r->dag, r->dag_bytes, 0, a, ret_dag, err);
+	struct hn_err *err = &ans->why;
+	int64_t start = hn_clock_ns();
+	int rc = hn_dag_parse("dag", r->dag, r->dag_bytes, 0, a, &ans->dag, err);
 
+	start = lap(start, &ans->ns.dag);
 	if (rc) {
 		return rc;
 	}
-	state = hn_state_init(*ret_dag, a);
+	state = hn_state_init(ans->dag, a);
 	if (!r->naive) {
 		rc = hn_trace_parse("steps", r->steps, r->steps_bytes, a, &trace, err);
 		if (rc == 0 && !hn_trace_complete(trace)) {
 			rc = hn_fail(err, HONE_E_INVALID,
 				     "steps: a decision is still open");
 		}
-		rc = rc ? rc : hn_state_replay(*ret_dag, trace, a, &state, err);
+		rc = rc ? rc : hn_state_replay(ans->dag, trace, a, &state, err);
 	}
-	return rc ? rc : hn_looptree_build(state, a, ret, err);
+	start = lap(start, &ans->ns.replay);
+	rc = rc ? rc : hn_looptree_build(state, a, &ans->tree, err);
+	lap(start, &ans->ns.tree);
+	return rc;
 }
 
 void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
@@ -117,7 +131,7 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 	ans->verdict = HN_VERDICT_BUILD_FAIL;
 	rc = rc ? rc : check_symbol(r->symbol, &ans->why);
 	rc = rc ? rc : ready_emitter(b, r->target, a, &ans->why);
-	rc = rc ? rc : make_tree(r, a, &ans->dag, &ans->tree, &ans->why);
+	rc = rc ? rc : make_tree(r, a, ans);
 	if (rc) {
 		return;
 	}
@@ -125,16 +139,29 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 		int64_t before = hn_clock_ns();
 		enum hn_verdict v = hn_legal_check(ans->tree, PROVE_LIMIT_MS, &ans->why);
 
-		ans->prove_ns = hn_clock_ns() - before;
+		lap(before, &ans->prove_ns);
+		ans->ns.prove = ans->prove_ns;
 		if (v != HN_VERDICT_OK) {
 			ans->verdict = v;
 			return;
 		}
 	}
+	int64_t before = hn_clock_ns();
+
 	rc = hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
+	lap(before, &ans->ns.emit);
+	ans->ns.passes = ans->artefact.passes_ns;
+	ans->ns.codegen = ans->artefact.codegen_ns;
+	ans->ns.emit -= ans->ns.passes + ans->ns.codegen;
 	ans->build_ns = hn_clock_ns() - start - ans->prove_ns;
 	if (rc == 0) {
 		ans->verdict = HN_VERDICT_OK;
 		ans->why.msg[0] = '\0';
 	}
+}
+
+void hn_builder_fini(struct hn_builder *b)
+{
+	hn_emitter_free(b->emitter);
+	free(b->target);
 }

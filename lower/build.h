@@ -14,6 +14,15 @@ struct hn_build_request {
 	struct hn_emit_options options;
 };
 
+/* Where the time of one request went, in ns; a phase not reached is 0. */
+struct hn_build_times {
+	int64_t dag, replay, tree; /* parse the dag; parse and replay the steps; bounds and
+				    * loop tree */
+	int64_t prove;		   /* legality, in isl */
+	int64_t emit;		   /* the tree as LLVM IR */
+	int64_t passes, codegen;   /* LLVM: verifier and passes; object file */
+};
+
 struct hn_build_answer {
 	enum hn_verdict verdict;
 	struct hn_err why; /* "" when OK */
@@ -21,6 +30,7 @@ struct hn_build_answer {
 	const struct hn_looptree *tree; /* NULL when it could not be built */
 	struct hn_artefact artefact;
 	int64_t build_ns, prove_ns;
+	struct hn_build_times ns;
 };
 
 /* The emitter is kept between requests for the same target. */
@@ -34,6 +44,9 @@ struct hn_builder {
  * Everything the answer points to lives in `a` or is borrowed from the request. */
 void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
 	      struct hn_build_answer *ans);
+
+/* Give back what the builder keeps. */
+void hn_builder_fini(struct hn_builder *b);
 
 /* Frames on descriptors 0 and 1 until the other side closes; an exit status. */
 int hn_build_serve(struct hn_builder *b);

@@ -219,7 +219,6 @@ int main(int argc, char **argv)
 		}
 		rc = one_shot(&b, &c);
 	}
-	hn_emitter_free(b.emitter);
-	free(b.target);
+	hn_builder_fini(&b);
 	return rc;
 }

@@ -47,6 +47,7 @@ struct hn_artefact {
 	uint64_t shared_bytes;     /* workspace: once per call */
 	uint64_t per_worker_bytes; /* workspace: for each worker */
 	const char *ir, *assembly; /* NULL unless wanted */
+	int64_t passes_ns, codegen_ns; /* what LLVM took: verifier and passes; object file */
 };
 
 struct hn_emitter; /* LLVM state that is reused between kernels; one thread at a time */
