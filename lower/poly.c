@@ -5,6 +5,7 @@
 #include <isl/val.h>
 
 #include "lower/poly_aff.h"
+#include "lower/poly_form.h"
 
 #define MAX_LEVELS 256
 
@@ -140,7 +141,11 @@ static isl_multi_pw_aff *element_function(struct builder *b, const struct curren
 
 static isl_map *on(struct builder *b, isl_multi_pw_aff *f, isl_set *domain)
 {
-	isl_map *m = isl_map_intersect_domain(isl_map_from_multi_pw_aff(f), domain);
+	isl_map *m = isl_multi_pw_aff_isa_multi_aff(f) == isl_bool_true
+			     ? isl_map_from_multi_aff(isl_multi_pw_aff_as_multi_aff(f))
+			     : isl_map_from_multi_pw_aff(f);
+
+	m = isl_map_intersect_domain(m, domain);
 
 	b->poly->n_error += m == NULL;
 	return m;
@@ -211,6 +216,79 @@ static isl_map *slot_map(struct builder *b, const struct current *c, int32_t op,
 	return m;
 }
 
+static struct hn_poly_digits digits_of(const struct current *c)
+{
+	return (struct hn_poly_digits){ c->space.radix, c->space.first_dim };
+}
+
+/* Whether intervals alone show that op's element at index lies in its buffer. */
+static bool in_buffer(const struct builder *b, const struct current *c, int32_t op,
+		      const struct hn_expr *const *index,
+		      const struct hn_expr *const *axis)
+{
+	const struct hn_buffer *buffer = &b->poly->tree->buffer[op];
+	struct hn_poly_digits s = digits_of(c);
+
+	for (uint32_t d = 0; d < buffer->n_dim; d++) {
+		struct hn_poly_form f = { 0 };
+
+		if (!hn_poly_form_add(&s, index[d], axis, 1, &f) ||
+		    !hn_poly_form_add(&s, buffer->min[d], NULL, -1, &f) ||
+		    !hn_poly_form_within(&f, 0, buffer->extent[d] - 1)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Whether intervals alone show that the statement stays within its op's shape. */
+static bool in_shape(const struct builder *b, const struct current *c)
+{
+	const struct hn_node *node = c->stmt->node;
+	const struct hn_op *o = b->poly->tree->dag->op[node->stage];
+	struct hn_poly_digits s = digits_of(c);
+
+	for (uint32_t d = 0; d < o->n_spatial; d++) {
+		struct hn_poly_form f = { 0 };
+
+		if (!hn_poly_form_add(&s, node->axis[d], NULL, 1, &f) ||
+		    !hn_poly_form_within(&f, o->axis[d].min,
+					 o->axis[d].min + o->axis[d].extent - 1)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Whether forms alone show that `point` is injective. */
+static bool is_injective(const struct builder *b, const struct current *c)
+{
+	const struct hn_poly *p = b->poly;
+	const struct hn_poly_stmt *s = c->stmt;
+	const struct hn_op *o = p->tree->dag->op[s->node->stage];
+	uint32_t n = o->n_spatial + o->n_reduce, n_dim = hn_poly_dims(p, s, s->n_loop);
+	struct hn_poly_form *f = HN_NEW_ARRAY(b->arena, struct hn_poly_form, n);
+	struct hn_poly_digits digits = digits_of(c);
+	int64_t *range = HN_NEW_ARRAY(b->arena, int64_t, n_dim);
+	uint32_t d = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!hn_poly_form_add(&digits, s->node->axis[i], NULL, 1, &f[i])) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < s->n_loop; i++) {
+		const struct hn_poly_radix *r = &p->radix[s->loop[i]->loop];
+
+		for (uint32_t k = 0; k < r->n_digit; k++) {
+			range[d++] = hn_poly_digit_range(r, k);
+		}
+	}
+	return hn_poly_forms_injective(
+		f, n, hn_poly_dims(p, s, hn_poly_lifetime(p->tree, s->node->stage, s)),
+		range, n_dim);
+}
+
 static isl_map *point_map(struct builder *b, const struct current *c)
 {
 	int32_t op = c->stmt->node->stage;
@@ -246,8 +324,10 @@ static void add_read(struct builder *b, struct current *c, const struct hn_expr 
 		.op = load->ref,
 		.element = element_map(b, c, load->ref, load->arg, s->node->axis,
 				       isl_set_copy(reading)),
-		.slot = slot_map(b, c, load->ref, load->arg, s->node->axis,
-				 isl_set_copy(reading)),
+		.slot = in_buffer(b, c, load->ref, load->arg, s->node->axis)
+				? NULL
+				: slot_map(b, c, load->ref, load->arg, s->node->axis,
+					   isl_set_copy(reading)),
 	};
 }
 
@@ -308,9 +388,13 @@ static void model_statement(struct builder *b, struct hn_poly_stmt *s)
 	find_domain(&c);
 	s->write = element_map(b, &c, s->node->stage, s->node->axis, NULL,
 			       isl_set_copy(c.domain));
-	s->slot = slot_map(b, &c, s->node->stage, s->node->axis, NULL,
-			   isl_set_copy(c.domain));
+	if (!in_buffer(b, &c, s->node->stage, s->node->axis, NULL)) {
+		s->slot = slot_map(b, &c, s->node->stage, s->node->axis, NULL,
+				   isl_set_copy(c.domain));
+	}
+	s->in_shape = in_shape(b, &c);
 	if (s->node->stmt == HN_STMT_UPDATE) {
+		s->injective = is_injective(b, &c);
 		s->point = point_map(b, &c);
 	}
 	collect_statement_reads(b, &c);

@@ -32,7 +32,8 @@ struct hn_poly_read {
 	int32_t op;
 	isl_map *element; /* S[loops] -> T[lifetime, indices], on the instances that read
 			   */
-	isl_map *slot;	  /* S[loops] -> [indices - buffer mins] */
+	isl_map *slot;	  /* S[loops] -> [indices - buffer mins]; NULL when intervals
+			   * show that all of it lies in the buffer */
 };
 
 struct hn_poly_stmt {
@@ -44,7 +45,9 @@ struct hn_poly_stmt {
 	uint32_t n_loop;
 	const struct hn_node *const *loop; /* the LOOPs among them, outermost first */
 	isl_map *write;			   /* S[loops] -> T[lifetime, axes] */
-	isl_map *slot;			   /* S[loops] -> [axes - buffer mins] */
+	isl_map *slot;			   /* S[loops] -> [axes - buffer mins]; NULL as above */
+	bool in_shape;			   /* intervals show the axes within the op's shape */
+	bool injective;			   /* UPDATE: forms show that no point comes twice */
 	isl_map *
 		point; /* UPDATE: S[loops] -> T[lifetime, spatial axes, reduction axes] */
 	uint32_t n_read;

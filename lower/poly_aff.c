@@ -5,8 +5,6 @@
 #include <isl/space.h>
 #include <isl/val.h>
 
-#include "base/arith.h"
-
 static bool is_constant(const struct hn_expr *e)
 {
 	return e->op == HN_EXPR_INT;
@@ -104,59 +102,16 @@ static isl_aff *digits(const struct hn_poly_space *s, int32_t l, uint32_t first,
 	return sum;
 }
 
-/* The first digit whose weight is below c, which must be a weight or reach past the loop.
- */
-static bool digit_below(const struct hn_poly_radix *r, int64_t c, uint32_t *ret)
-{
-	if (c >= r->extent) {
-		*ret = 0;
-		return true;
-	}
-	for (uint32_t i = 0; i < r->n_digit; i++) {
-		if (r->weight[i] == c) {
-			*ret = i + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* floordiv(l, c), floormod(l, c) and floormod(floordiv(l, c), m) as digits of l; NULL =
- * none. */
-static isl_aff *division_of_loop(const struct hn_poly_space *s, const struct hn_expr *e)
-{
-	const struct hn_expr *x = e->arg[0];
-	int64_t c = e->arg[1]->u.i;
-	uint32_t first;
-	uint32_t end;
-
-	if (e->op == HN_EXPR_FLOORMOD && x->op == HN_EXPR_FLOORDIV &&
-	    is_constant(x->arg[1]) && x->arg[0]->op == HN_EXPR_VAR) {
-		const struct hn_poly_radix *r = &s->radix[x->arg[0]->ref];
-
-		if (!digit_below(r, hn_mul_sat(c, x->arg[1]->u.i), &first) ||
-		    !digit_below(r, x->arg[1]->u.i, &end)) {
-			return NULL;
-		}
-		return digits(s, x->arg[0]->ref, first, end > first ? end : first);
-	}
-	if (x->op != HN_EXPR_VAR || !digit_below(&s->radix[x->ref], c, &end)) {
-		return NULL;
-	}
-	return e->op == HN_EXPR_FLOORDIV
-		       ? digits(s, x->ref, 0, end)
-		       : digits(s, x->ref, end, s->radix[x->ref].n_digit);
-}
-
 static isl_pw_aff *division(const struct hn_poly_space *s, const struct hn_expr *e,
 			    const struct hn_expr *const *axis)
 {
-	isl_aff *of_loop = axis ? NULL : division_of_loop(s, e);
+	uint32_t first, end;
 	isl_pw_aff *x;
 	isl_val *c;
+	int32_t l;
 
-	if (of_loop) {
-		return isl_pw_aff_from_aff(of_loop);
+	if (!axis && hn_poly_division(s->radix, e, &l, &first, &end)) {
+		return isl_pw_aff_from_aff(digits(s, l, first, end));
 	}
 	x = hn_poly_value(s, e->arg[0], axis);
 	c = value(s, e->arg[1]->u.i);
@@ -296,7 +251,6 @@ isl_set *hn_poly_condition(const struct hn_poly_space *s, const struct hn_expr *
 isl_set *hn_poly_loop_range(const struct hn_poly_space *s, int32_t l)
 {
 	const struct hn_poly_radix *r = &s->radix[l];
-	int64_t above = r->extent;
 	isl_set *set = everything(s);
 
 	for (uint32_t k = 0; k < r->n_digit; k++) {
@@ -305,8 +259,7 @@ isl_set *hn_poly_loop_range(const struct hn_poly_space *s, int32_t l)
 		set = isl_set_lower_bound_si(set, isl_dim_set, (unsigned)dim, 0);
 		set = isl_set_upper_bound_val(
 			set, isl_dim_set, (unsigned)dim,
-			value(s, hn_ceildiv(above, r->weight[k]) - 1));
-		above = r->weight[k];
+			value(s, hn_poly_digit_range(r, k) - 1));
 	}
 	if (r->extent % r->weight[0] != 0) {
 		set = isl_set_intersect(set, isl_aff_lt_set(digits(s, l, 0, r->n_digit),

@@ -137,3 +137,65 @@ const struct hn_poly_radix *hn_poly_radix_of(const struct hn_looptree *t,
 	}
 	return radix;
 }
+
+int64_t hn_poly_digit_range(const struct hn_poly_radix *r, uint32_t i)
+{
+	return hn_ceildiv(i == 0 ? r->extent : r->weight[i - 1], r->weight[i]);
+}
+
+/* The first digit whose weight is below c, which must be a weight or reach past the loop.
+ */
+static bool digit_below(const struct hn_poly_radix *r, int64_t c, uint32_t *ret)
+{
+	if (c >= r->extent) {
+		*ret = 0;
+		return true;
+	}
+	for (uint32_t i = 0; i < r->n_digit; i++) {
+		if (r->weight[i] == c) {
+			*ret = i + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool by_constant(const struct hn_expr *e)
+{
+	return (e->op == HN_EXPR_FLOORDIV || e->op == HN_EXPR_FLOORMOD) &&
+	       e->arg[1]->op == HN_EXPR_INT && e->arg[1]->u.i > 0;
+}
+
+bool hn_poly_division(const struct hn_poly_radix *radix, const struct hn_expr *e,
+		      int32_t *ret_loop, uint32_t *ret_first, uint32_t *ret_end)
+{
+	const struct hn_expr *x = e->arg[0];
+	const struct hn_poly_radix *r;
+	uint32_t at;
+
+	if (!by_constant(e)) {
+		return false;
+	}
+	int64_t c = e->arg[1]->u.i;
+
+	if (e->op == HN_EXPR_FLOORMOD && x->op == HN_EXPR_FLOORDIV && by_constant(x) &&
+	    x->arg[0]->op == HN_EXPR_VAR) {
+		int64_t inner = x->arg[1]->u.i;
+
+		r = &radix[x->arg[0]->ref];
+		*ret_loop = x->arg[0]->ref;
+		if (!digit_below(r, hn_mul_sat(c, inner), ret_first) ||
+		    !digit_below(r, inner, ret_end)) {
+			return false;
+		}
+		*ret_end = *ret_end > *ret_first ? *ret_end : *ret_first;
+		return true;
+	}
+	if (x->op != HN_EXPR_VAR || !digit_below(&radix[x->ref], c, &at)) {
+		return false;
+	}
+	*ret_loop = x->ref;
+	*ret_first = e->op == HN_EXPR_FLOORDIV ? 0 : at;
+	*ret_end = e->op == HN_EXPR_FLOORDIV ? at : radix[x->ref].n_digit;
+	return true;
+}

@@ -23,4 +23,13 @@ struct hn_poly_radix {
 const struct hn_poly_radix *hn_poly_radix_of(const struct hn_looptree *t,
 					     struct hn_arena *a);
 
+/* Digit i runs over [0, this). */
+int64_t hn_poly_digit_range(const struct hn_poly_radix *r, uint32_t i);
+
+/* floordiv(l, c), floormod(l, c) and floormod(floordiv(l, c), m) of a loop l (e is in loop
+ * space): digits [first, end) of l divided by the weight of the last; they may be none
+ * (first == end, value 0).  False when e is none of these or c is not a weight. */
+bool hn_poly_division(const struct hn_poly_radix *radix, const struct hn_expr *e,
+		      int32_t *ret_loop, uint32_t *ret_first, uint32_t *ret_end);
+
 #endif
