@@ -4,15 +4,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
-#include "measure/pool.h"
 
 #define ROUNDS 4000
 #define FMA_SLICE_NS                                                                     \
 	1000000 /* shorter than a turn of the scheduler: some go undisturbed */
-#define FMA_TRIES 100
-#define MEMORY_BYTES ((size_t)128 << 20)
+#define READ_SLICE_NS 2000000
+#define MEMORY_BYTES ((size_t)256 << 20)
+#define CLOCK_BYTES ((size_t)1 << 18)
+#define ONCE_ROUNDS 64	    /* about half a millisecond */
+#define STILL 1.01	    /* a top that grew by less has not moved */
+#define STILL_TRIES 60	    /* for so many tries */
+#define LIMIT_NS 1200000000 /* of one figure */
+#define MAX_WORKERS 1024
 
 /* One multiply-add on each lane of n independent accumulators, ROUNDS times; the results
  * feed `sink` so that nothing is optimised away.  Accumulators tend to 1 / (1 - 0.5), no
@@ -73,86 +79,190 @@ static fma_fn fma_best(void)
 	return fma_baseline;
 }
 
+/* Lines of 64 bytes read by eight words each, in independent sums: the compiler makes
+ * vector loads of it. */
+#define READ_KERNEL(name, attr)                                                          \
+	attr static uint64_t read_##name(const uint64_t *m, size_t n_word)               \
+	{                                                                                \
+		uint64_t s[32] = { 0 };                                                  \
+                                                                                         \
+		for (size_t i = 0; i + 32 <= n_word; i += 32) {                          \
+			_Pragma("GCC unroll 32") for (int k = 0; k < 32; k++)            \
+			{                                                                \
+				s[k] ^= m[i + (size_t)k];                                \
+			}                                                                \
+		}                                                                        \
+		for (int k = 1; k < 32; k++) {                                           \
+			s[0] ^= s[k];                                                    \
+		}                                                                        \
+		return s[0];                                                             \
+	}
+
+READ_KERNEL(baseline, FAST)
+#if defined(__x86_64__)
+READ_KERNEL(avx2, __attribute__((target("avx2"))) FAST)
+READ_KERNEL(avx512, __attribute__((target("avx512f,prefer-vector-width=512"))) FAST)
+#endif
+
+typedef uint64_t (*read_fn)(const uint64_t *m, size_t n_word);
+
+static read_fn read_best(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f")) {
+		return read_avx512;
+	}
+	if (__builtin_cpu_supports("avx2")) {
+		return read_avx2;
+	}
+#endif
+	return read_baseline;
+}
+
+/* What a worker did, a cache line of its own each. */
+struct worked {
+	_Alignas(64) double amount; /* operations, or bytes */
+	float sink;
+	uint64_t word;
+};
+
 struct probing {
 	fma_fn fma;
-	int64_t until_ns;
-	double *flops; /* of each worker */
-	float *sink;   /* of each worker */
+	read_fn read;
+	int64_t until_ns; /* go on until then, ... */
+	int n_round;	  /* ... but do so many rounds at least */
 	const uint64_t *memory;
-	size_t n_word;
+	size_t n_word; /* of each worker */
+	struct worked worked[MAX_WORKERS];
 };
 
 static void fma_body(void *closure, int64_t begin, int64_t end, int32_t worker)
 {
 	struct probing *p = closure;
-	double done = 0;
+	struct worked *w = &p->worked[worker];
 
 	(void)begin;
 	(void)end;
-	do {
-		done += p->fma(&p->sink[worker]);
-	} while (hn_clock_ns() < p->until_ns);
-	p->flops[worker] += done;
-}
-
-/* Best of a few slices, in GFLOP/s, on n_workers threads. */
-static int probe_fma(int32_t n_workers, struct probing *p, double *ret,
-		     struct hn_err *err)
-{
-	struct hn_kernel_pool *pool;
-	double best = 0;
-	int rc = hn_kernel_pool_new(n_workers, NULL, NULL, &pool, err);
-
-	if (rc != 0) {
-		return rc;
+	for (int i = 0;
+	     i < p->n_round || (p->until_ns > 0 && hn_clock_ns() < p->until_ns); i++) {
+		w->amount += p->fma(&w->sink);
 	}
-	for (int i = 0; i < FMA_TRIES; i++) {
-		int64_t begin = hn_clock_ns();
-		double flops = 0;
-
-		memset(p->flops, 0, sizeof(double) * (size_t)n_workers);
-		p->until_ns = begin + FMA_SLICE_NS;
-		hn_kernel_pool_run(pool, fma_body, p, n_workers);
-		for (int32_t w = 0; w < n_workers; w++) {
-			flops += p->flops[w];
-		}
-		best = fmax(best, flops / (double)(hn_clock_ns() - begin));
-	}
-	hn_kernel_pool_free(pool);
-	*ret = best;
-	return 0;
 }
 
 static void read_body(void *closure, int64_t begin, int64_t end, int32_t worker)
 {
 	struct probing *p = closure;
-	uint64_t a = 0, b = 0, c = 0, d = 0;
+	struct worked *w = &p->worked[worker];
 
-	for (int64_t i = begin; i + 32 <= end; i += 32) {
-		/* one word a cache line is enough to move the line */
-		a += p->memory[i];
-		b += p->memory[i + 8];
-		c += p->memory[i + 16];
-		d += p->memory[i + 24];
+	for (int64_t i = begin; i < end; i++) {
+		for (int k = 0;
+		     k < p->n_round || (p->until_ns > 0 && hn_clock_ns() < p->until_ns);
+		     k++) {
+			w->word ^= p->read(p->memory + (size_t)i * p->n_word, p->n_word);
+			w->amount += (double)(p->n_word * 8);
+			/* or equal rounds might be one */
+			__asm__ volatile("" ::: "memory");
+		}
 	}
-	p->sink[worker] += (float)((a ^ b ^ c ^ d) & 1);
 }
 
-static int probe_memory(int32_t n_workers, struct probing *p, double *ret,
-			struct hn_err *err)
+/* n_round rounds of the body on all workers, and more until slice_ns have gone; what they
+ * did altogether. */
+static double run(struct hn_kernel_pool *pool, int32_t n_workers, hone_body_fn body,
+		  struct probing *p, int64_t slice_ns)
 {
+	double amount = 0;
+
+	hn_assert(n_workers <= MAX_WORKERS);
+	memset(p->worked, 0, (size_t)n_workers * sizeof(p->worked[0]));
+	p->until_ns = slice_ns > 0 ? hn_clock_ns() + slice_ns : 0;
+	hn_kernel_pool_run(pool, body, p, n_workers);
+	for (int32_t w = 0; w < n_workers; w++) {
+		amount += p->worked[w].amount;
+	}
+	return amount;
+}
+
+static double run_fma(struct hn_kernel_pool *pool, int32_t n_workers, int n_round,
+		      int64_t slice_ns)
+{
+	struct probing p;
+
+	p.fma = fma_best();
+	p.n_round = n_round;
+	return run(pool, n_workers, fma_body, &p, slice_ns);
+}
+
+static double run_read(struct hn_kernel_pool *pool, int32_t n_workers, const void *memory,
+		       size_t bytes, int n_round, int64_t slice_ns)
+{
+	struct probing p;
+
+	p.read = read_best();
+	p.memory = memory;
+	p.n_word = bytes / (size_t)n_workers / 256 * 32;
+	p.n_round = n_round;
+	hn_assert(p.n_word > 0);
+	return run(pool, n_workers, read_body, &p, slice_ns);
+}
+
+double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers)
+{
+	return run_fma(pool, n_workers, ONCE_ROUNDS, 0);
+}
+
+void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
+			const void *memory, size_t bytes)
+{
+	run_read(pool, n_workers, memory, bytes, 1, 0);
+}
+
+double hn_probe_fma_try(struct hn_kernel_pool *pool, int32_t n_workers)
+{
+	int64_t begin = hn_clock_ns();
+	double flops = run_fma(pool, n_workers, 1, FMA_SLICE_NS);
+
+	return flops / (double)(hn_clock_ns() - begin);
+}
+
+double hn_probe_read_try(struct hn_kernel_pool *pool, int32_t n_workers,
+			 const void *memory, size_t bytes)
+{
+	/* small parts often between two looks at the clock */
+	int n_round = 1 + (int)(CLOCK_BYTES * (size_t)n_workers / bytes);
+	int64_t begin = hn_clock_ns();
+	double read = run_read(pool, n_workers, memory, bytes, n_round, 0);
+
+	if (hn_clock_ns() - begin < READ_SLICE_NS) {
+		double rate = read / (double)(hn_clock_ns() - begin);
+
+		n_round = (int)(1 + READ_SLICE_NS * rate / (double)bytes);
+		begin = hn_clock_ns();
+		read = run_read(pool, n_workers, memory, bytes, n_round, 0);
+	}
+	return read / (double)(hn_clock_ns() - begin);
+}
+
+/* The best of tries (memory NULL: multiply-adds) until it holds still. */
+static int top(int32_t n_workers, const void *memory, size_t bytes, double *ret,
+	       struct hn_err *err)
+{
+	int64_t until = hn_clock_ns() + LIMIT_NS;
 	struct hn_kernel_pool *pool;
-	double best = 0;
+	double best = 0, held = 0;
 	int rc = hn_kernel_pool_new(n_workers, NULL, NULL, &pool, err);
 
 	if (rc != 0) {
 		return rc;
 	}
-	for (int i = 0; i < 4; i++) {
-		int64_t begin = hn_clock_ns();
-
-		hn_kernel_pool_run(pool, read_body, p, (int64_t)p->n_word);
-		best = fmax(best, (double)MEMORY_BYTES / (double)(hn_clock_ns() - begin));
+	for (int still = 0; still < STILL_TRIES && hn_clock_ns() < until; still++) {
+		best = fmax(best, memory != NULL ? hn_probe_read_try(pool, n_workers,
+								     memory, bytes)
+						 : hn_probe_fma_try(pool, n_workers));
+		if (best > held * STILL) {
+			held = best;
+			still = 0;
+		}
 	}
 	hn_kernel_pool_free(pool);
 	*ret = best;
@@ -161,25 +271,21 @@ static int probe_memory(int32_t n_workers, struct probing *p, double *ret,
 
 int hn_probe_run(int32_t n_workers, struct hn_probe *ret, struct hn_err *err)
 {
-	struct probing p = {.fma = fma_best(), .n_word = MEMORY_BYTES / 8};
-	uint64_t *memory = malloc(MEMORY_BYTES);
-	struct hn_probe r = {0};
-	int rc;
+	void *memory = NULL;
+	struct hn_probe r = { 0 };
+	int rc = 0;
 
-	p.flops = calloc((size_t)n_workers, sizeof(double));
-	p.sink = calloc((size_t)n_workers, sizeof(float));
-	if (memory == NULL || p.flops == NULL || p.sink == NULL) {
-		rc = hn_fail(err, HONE_E_NOMEM, "probe: out of memory");
-	} else {
-		memset(memory, 1, MEMORY_BYTES);
-		p.memory = memory;
-		rc = probe_fma(1, &p, &r.fma_gflops_one, err);
-		rc = rc != 0 ? rc : probe_fma(n_workers, &p, &r.fma_gflops_all, err);
-		rc = rc != 0 ? rc : probe_memory(n_workers, &p, &r.memory_gb_s, err);
+	n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
+	if (posix_memalign(&memory, (size_t)2 << 20, MEMORY_BYTES) != 0) {
+		return hn_fail(err, HONE_E_NOMEM, "probe: out of memory");
 	}
+	/* a limit is not to be one of address translation */
+	(void)madvise(memory, MEMORY_BYTES, MADV_HUGEPAGE);
+	memset(memory, 1, MEMORY_BYTES);
+	rc = top(1, NULL, 0, &r.fma_gflops_one, err);
+	rc = rc != 0 ? rc : top(n_workers, NULL, 0, &r.fma_gflops_all, err);
+	rc = rc != 0 ? rc : top(n_workers, memory, MEMORY_BYTES, &r.memory_gb_s, err);
 	free(memory);
-	free(p.flops);
-	free(p.sink);
 	if (rc == 0) {
 		*ret = r;
 	}

@@ -1,13 +1,17 @@
 /* measure/probe.h -- what this machine can do at most, measured.
  *
  * Multiply-adds in float32 with independent accumulators in the widest vectors the CPU
- * has, and a streaming read of more memory than the caches hold.  About 0.4 s; starts
- * threads, so it belongs in a child.
+ * has, and streaming reads of data that lies in a given cache level.  A try is a
+ * millisecond or two on all workers at once; anything else that runs makes it too low, so
+ * a limit is the best of many.  The clock of a core drifts by some 20 % with its
+ * neighbours' load: a share of the limit means something only when both were measured in
+ * turn (bench/kernels.c does).
  */
 #ifndef HN_MEASURE_PROBE_H
 #define HN_MEASURE_PROBE_H
 
 #include "base/err.h"
+#include "measure/pool.h"
 
 struct hn_probe {
 	double fma_gflops_one; /* float32, one core */
@@ -15,7 +19,32 @@ struct hn_probe {
 	double memory_gb_s;    /* read, n_workers cores at once */
 };
 
+/* All of the above; starts threads, so it belongs in a child. Each figure is repeated
+ * until its top holds still within 1 % (less than two seconds altogether on an idle
+ * machine, at most four). */
 int hn_probe_run(int32_t n_workers, struct hn_probe *ret,
 		 struct hn_err *err) HN_NODISCARD;
+
+/* One try on the n_workers threads of a pool, in GFLOP/s: the pool's owner decides how
+ * often, and what runs in between. */
+double hn_probe_fma_try(struct hn_kernel_pool *pool, int32_t n_workers);
+
+/* One try of reading in GB/s: worker w reads its n_workers-th part of memory[0..bytes)
+ * over and over for about 2 ms, at least once.  What level that lies in is the caller's
+ * choice of `bytes`; memory is 64-byte aligned and was written once. */
+double hn_probe_read_try(struct hn_kernel_pool *pool, int32_t n_workers,
+			 const void *memory, size_t bytes);
+
+/* The same as single calls of known length, for who times by itself: a fixed number of
+ * multiply-adds (returns the operations of all workers), and reading all of memory once. */
+double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers);
+void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
+			const void *memory, size_t bytes);
+
+/* The same as calls of a fixed length, for who times by himself: so many multiply-adds
+ * (returns the operations of all workers together), and reading all of memory once. */
+double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers);
+void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
+			const void *memory, size_t bytes);
 
 #endif

@@ -65,6 +65,9 @@ static const struct confined third_parties[] = {
 	{"uv.h", " daemon/ measure/ "},
 	{"uv/", " daemon/ measure/ "},
 	{"xgboost/", " costmodel/xgb.c "},
+	{"oneapi/", " bench/peer/ "},
+	{"cblas", " bench/peer/ "},
+	{"omp.h", " bench/peer/ "},
 	{"cmocka", " "},
 };
 

@@ -1,0 +1,56 @@
+/* bench/contest.h -- one case of the suite, ready to be run by anybody.
+ *
+ * Sources of contenders take the same buffers: hone's own kernel (contest_hone.c), the
+ * machine's limits (contest.c), and libraries (peer/), which are rows of peers.def
+ * where CMake found them.
+ */
+#ifndef HN_BENCH_CONTEST_H
+#define HN_BENCH_CONTEST_H
+
+#include "bench/race.h"
+#include "bench/suite.h"
+#include "loopstate/dag.h"
+#include "measure/pool.h"
+
+struct hn_contest {
+	const struct hn_suite_row *row;
+	const struct hn_dag *dag;
+	float **arg; /* the dag's arguments; the last is the output */
+	int32_t n_threads;
+	struct hn_kernel_pool *pool; /* of n_threads */
+	uint32_t n;
+	struct hn_contender contender[HN_RACE_MAX_CONTENDER];
+};
+
+/* Elements and bytes of argument i; of all arguments. */
+int64_t hn_contest_elements(const struct hn_contest *t, uint32_t i);
+size_t hn_contest_bytes(const struct hn_contest *t);
+
+/* The next free place, with the arguments as its ranges. */
+struct hn_contender *hn_contest_add(struct hn_contest *t, const char *name);
+
+/* Add what the library has for this case; nothing when it has nothing. */
+typedef void (*hn_peer_fn)(struct hn_contest *t);
+
+/* Called before anything else with the program's own argument vector; it may start the
+ * program anew, when a library reads its environment only while it is loaded. */
+typedef void (*hn_peer_prepare_fn)(char **argv);
+
+/* NULL where CMake did not find the library, and so did not build the file (and _prepare
+ * where nothing has to be prepared). */
+#define PEER(name)                                                                       \
+	__attribute__((weak)) void hn_peer_##name(struct hn_contest *t);                 \
+	__attribute__((weak)) void hn_peer_##name##_prepare(char **argv);
+#include "bench/peers.def"
+#undef PEER
+
+/* hone's kernel from steps in record form. 0, or an error in one line. */
+struct hn_emitter;
+int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *steps,
+		    struct hn_err *err) HN_NODISCARD;
+
+/* The machine's limits as contenders: "limit-fma" (ret_flops: operations of one call) and
+ * "limit-read", which reads as many bytes as the arguments have. */
+void hn_contest_limits(struct hn_contest *t, double *ret_flops);
+
+#endif

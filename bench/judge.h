@@ -1,0 +1,33 @@
+/* bench/judge.h -- are the contenders' answers right?
+ *
+ * Relative norm of the difference, |got - want| / |want|: against the float64 reference on
+ * elements drawn at random (reference.h), and between contenders on all elements.
+ */
+#ifndef HN_BENCH_JUDGE_H
+#define HN_BENCH_JUDGE_H
+
+#include "bench/contest.h"
+
+#define HN_JUDGE_LIMIT 1e-5
+
+struct hn_judge {
+	uint32_t n; /* elements drawn */
+	int64_t *at;
+	double *want;
+	float *first; /* all elements of the first contender judged; NULL until then */
+};
+
+/* Draw elements and evaluate them, for about a second. */
+void hn_judge_init(struct hn_judge *j, const struct hn_contest *t);
+void hn_judge_fini(struct hn_judge *j);
+
+struct hn_judgement {
+	double error;	/* against the reference */
+	double differs; /* against the first contender judged; 0 for itself */
+};
+
+/* Call it once over a poisoned output and look. */
+struct hn_judgement hn_judge(struct hn_judge *j, struct hn_contest *t,
+			     const struct hn_contender *c);
+
+#endif

@@ -1,0 +1,378 @@
+/* bench/kernels.c -- hone's best kernels against oneDNN, OpenBLAS and the machine.
+ *
+ *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE] [--save FILE]
+ *                        [--threads N] [--cold] [--budget S] [--list]
+ *
+ * For each case of the suite: hone's schedule (of a log, freshly tuned, or from the store),
+ * every peer that has the operation, and the machine's limits take turns in one process, on the
+ * same buffers.  Rows: kernels.time and kernels.ratio of each contender, kernels.share of the
+ * limit; kernels.summary of each class at the end.  A ratio above 1 means that hone is
+ * faster.
+ */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "bench/bench.h"
+#include "bench/history.h"
+#include "bench/judge.h"
+#include "bench/tally.h"
+#include "lower/lower.h"
+#include "target/target.h"
+
+struct options {
+	const char *pattern, *record, *save;
+	double seconds, budget;
+	int32_t threads;
+	bool cold, list;
+};
+
+static const struct {
+	const char *name;
+	hn_peer_fn fn;
+	hn_peer_prepare_fn prepare;
+} peers[] = {
+#define PEER(name) { #name, hn_peer_##name, hn_peer_##name##_prepare },
+#include "bench/peers.def"
+#undef PEER
+};
+
+static int usage(const char *word)
+{
+	fprintf(stderr,
+		"hone-bench: kernels: %s\n"
+		"usage: hone-bench kernels [--case GLOB] [--seconds S | --record FILE] "
+		"[--save FILE]\n"
+		"                          [--threads N] [--cold] [--budget S] "
+		"[--list]\n",
+		word);
+	return 2;
+}
+
+static bool number(const char *text, double least, double most, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	return end != text && *end == '\0' && *ret >= least && *ret <= most;
+}
+
+/* The value of option i, or false. */
+static bool take(const char *name, const char *value, struct options *o)
+{
+	double v = 0;
+
+	if (strcmp(name, "--case") == 0) {
+		o->pattern = value;
+	} else if (strcmp(name, "--record") == 0) {
+		o->record = value;
+	} else if (strcmp(name, "--save") == 0) {
+		o->save = value;
+	} else if (strcmp(name, "--seconds") == 0) {
+		return number(value, 0, 1e6, &o->seconds);
+	} else if (strcmp(name, "--budget") == 0) {
+		return number(value, 0, 1e4, &o->budget);
+	} else if (strcmp(name, "--threads") == 0) {
+		bool good = number(value, 1, hn_kernel_pool_cores(), &v);
+
+		o->threads = (int32_t)v;
+		return good;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int read_options(const struct hn_bench_args *args, struct options *o)
+{
+	for (int i = 0; i < args->argc; i++) {
+		const char *word = args->argv[i];
+
+		if (strcmp(word, "--cold") == 0) {
+			o->cold = true;
+		} else if (strcmp(word, "--list") == 0) {
+			o->list = true;
+		} else if (i + 1 == args->argc || !take(word, args->argv[i + 1], o)) {
+			return usage(word);
+		} else {
+			i++;
+		}
+	}
+	return 0;
+}
+
+static int find_steps(const struct options *o, const struct hn_contest *t,
+		      const char *text, struct hn_arena *a, const char **ret,
+		      struct hn_err *err)
+{
+	char key[HN_KEY_BYTES];
+	int rc = 0;
+
+	if (o->record != NULL) {
+		return hn_history_of_log(o->record, t->row->name, a, ret, err);
+	}
+	if (o->seconds > 0) {
+		rc = hn_history_tune(t->row->name, text, o->seconds, err);
+	}
+	hn_dag_key(t->dag, key);
+	return rc ? rc : hn_history_of_store(key, a, ret, err);
+}
+
+static void make_arguments(struct hn_contest *t, struct hn_arena *a)
+{
+	t->arg = HN_NEW_ARRAY(a, float *, t->dag->n_arg);
+	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
+		int64_t n = hn_contest_elements(t, i);
+		struct hn_rng rng = hn_rng_stream(5, i, 0, 0);
+		void *at;
+
+		hn_assert(posix_memalign(&at, 4096,
+					 ((size_t)n * sizeof(float) + 4095) / 4096 *
+						 4096) == 0);
+		t->arg[i] = at;
+		for (int64_t k = 0; k < n; k++) {
+			t->arg[i][k] = (float)(2 * hn_rng_unit(&rng) - 1);
+		}
+	}
+}
+
+static const char *cache(const struct options *o)
+{
+	return o->cold ? "cold" : "warm";
+}
+
+static bool good(const struct hn_judgement *j)
+{
+	return j->error <= HN_JUDGE_LIMIT && j->differs <= 2 * HN_JUDGE_LIMIT;
+}
+
+static void print_time(const struct options *o, const struct hn_contest *t, uint32_t i,
+		       const struct hn_race_result *r, const struct hn_judgement *j)
+{
+	double flops = hn_suite_useful_flops(t->row), ns = hn_race_ns(r);
+	char context[400], work[100];
+
+	if (flops > 0) {
+		snprintf(work, sizeof(work), "\"gflops\": %.1f", flops / ns);
+	} else {
+		snprintf(work, sizeof(work), "\"gb_s\": %.2f",
+			 (double)hn_contest_bytes(t) / ns);
+	}
+	snprintf(context, sizeof(context),
+		 "\"case\": \"%s\", \"contender\": \"%s\", \"threads\": %d, \"cache\": "
+		 "\"%s\", %s, \"error\": %.2g, \"differs\": %.2g, \"rounds\": %u",
+		 t->row->name, t->contender[i].name, t->n_threads, cache(o), work,
+		 j->error, j->differs, r->n_round);
+	hn_bench_row("kernels.time", ns * 1e-6, "ms", context);
+}
+
+/* Everything measured of a case, as rows; the better of the peers into the tally. */
+static void report(const struct options *o, const struct hn_contest *t,
+		   const struct hn_race_result *r, const struct hn_judgement *j,
+		   double fma_flops, struct hn_tally *tally)
+{
+	struct hn_tally_entry e = { .name = t->row->name,
+				    .ns = hn_race_ns(&r[0]),
+				    .ratio = INFINITY,
+				    .peer = "" };
+	const char *limit;
+	char common[200], context[300];
+
+	snprintf(common, sizeof(common),
+		 "\"case\": \"%s\", \"threads\": %d, \"cache\": \"%s\"", t->row->name,
+		 t->n_threads, cache(o));
+	for (uint32_t i = 0; i < t->n && !t->contender[i].limit; i++) {
+		print_time(o, t, i, &r[i], &j[i]);
+	}
+	for (uint32_t i = 1; i < t->n && !t->contender[i].limit; i++) {
+		double ratio = hn_race_ratio(&r[0], &r[i]);
+
+		if (ratio < e.ratio && good(&j[i])) {
+			e.ratio = ratio;
+			e.peer = t->contender[i].name;
+		}
+		snprintf(context, sizeof(context), "%s, \"peer\": \"%s\"", common,
+			 t->contender[i].name);
+		hn_bench_row("kernels.ratio", ratio, "x", context);
+	}
+	if (isfinite(e.ratio)) {
+		snprintf(context, sizeof(context), "%s, \"peer\": \"%s\"", common,
+			 e.peer);
+		hn_bench_row("kernels.best", e.ratio, "x of the best peer", context);
+	}
+	e.share = hn_tally_share(t, r, hn_suite_useful_flops(t->row), fma_flops, &limit);
+	snprintf(context, sizeof(context), "%s, \"limit\": \"%s\"", common, limit);
+	hn_bench_row("kernels.share", e.share, "of the limit", context);
+	hn_tally_add(tally, &e);
+}
+
+static int run_contest(const struct options *o, struct hn_contest *t,
+		       struct hn_tally *tally)
+{
+	struct hn_race_result result[HN_RACE_MAX_CONTENDER];
+	struct hn_judgement judgement[HN_RACE_MAX_CONTENDER] = { 0 };
+	struct hn_judge judge;
+	double fma_flops;
+	int status = 0;
+
+	for (size_t i = 0; i < HN_COUNT_OF(peers); i++) {
+		if (peers[i].fn != NULL) {
+			peers[i].fn(t);
+		}
+	}
+	hn_judge_init(&judge, t);
+	for (uint32_t i = 0; i < t->n; i++) {
+		judgement[i] = hn_judge(&judge, t, &t->contender[i]);
+		if (!good(&judgement[i])) {
+			fprintf(stderr,
+				"hone-bench: %s: %s is wrong: relative error %g, against "
+				"%s %g\n",
+				t->row->name, t->contender[i].name, judgement[i].error,
+				t->contender[0].name, judgement[i].differs);
+			status |= i == 0;
+		}
+	}
+	hn_judge_fini(&judge);
+	hn_contest_limits(t, &fma_flops);
+	hn_race(t->contender, t->n, o->cold, o->budget, result);
+	report(o, t, result, judgement, fma_flops, tally);
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->contender[i].close != NULL) {
+			t->contender[i].close(t->contender[i].ctx);
+		}
+	}
+	return status;
+}
+
+/* One case; 0, or an exit status. */
+static int bench_row(const struct options *o, const struct hn_suite_row *row,
+		     struct hn_emitter *emitter, struct hn_kernel_pool *pool,
+		     struct hn_tally *tally)
+{
+	struct hn_contest t = { .row = row, .n_threads = o->threads, .pool = pool };
+	const char *steps = NULL;
+	struct hn_err err;
+	struct hn_buf text;
+	struct hn_arena a;
+	int rc, status = 1;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	hn_suite_text(row, &text);
+	rc = hn_dag_parse(row->name, text.s, text.n, 0, &a, &t.dag, &err);
+	rc = rc ? rc : find_steps(o, &t, text.s, &a, &steps, &err);
+	if (rc == 0) {
+		make_arguments(&t, &a);
+		rc = hn_contest_hone(&t, emitter, steps, &err);
+		status = rc ? 1 : run_contest(o, &t, tally);
+		for (uint32_t i = 0; i < t.dag->n_arg; i++) {
+			free(t.arg[i]);
+		}
+	}
+	if (rc == 0 && status == 0 && o->save != NULL) {
+		rc = hn_history_save(o->save, row->name, steps,
+				     tally->entry[tally->n - 1].ns, &err);
+	}
+	if (rc != 0) {
+		fprintf(stderr, "hone-bench: %s: skipped: %s\n", row->name, err.msg);
+	}
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+	return rc ? 1 : status;
+}
+
+/* argv of main: the words before the benchmark's own are the program and its name. */
+static void prepare_peers(const struct hn_bench_args *args)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(peers) && args->argv != NULL; i++) {
+		if (peers[i].prepare != NULL) {
+			peers[i].prepare(args->argv - 2);
+		}
+	}
+}
+
+static void note_peers(void)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(peers); i++) {
+		if (peers[i].fn == NULL) {
+			fprintf(stderr,
+				"hone-bench: kernels: built without %s, so it is not "
+				"compared with: ./bootstrap bench installs it\n",
+				peers[i].name);
+		}
+	}
+}
+
+static int bench_suite(const struct options *o, struct hn_emitter *emitter,
+		       struct hn_kernel_pool *pool)
+{
+	struct hn_tally tally = { 0 };
+	char context[100];
+	int status = 0;
+
+	for (uint32_t i = 0; i < hn_suite_n; i++) {
+		if (fnmatch(o->pattern, hn_suite[i].name, 0) == 0) {
+			status |= bench_row(o, &hn_suite[i], emitter, pool, &tally);
+		}
+	}
+	snprintf(context, sizeof(context), "\"threads\": %d, \"cache\": \"%s\"",
+		 o->threads, cache(o));
+	hn_tally_summary(&tally, context);
+	free(tally.entry);
+	return status;
+}
+
+static int list(const struct options *o)
+{
+	for (uint32_t i = 0; i < hn_suite_n; i++) {
+		if (fnmatch(o->pattern, hn_suite[i].name, 0) == 0) {
+			struct hn_buf text;
+
+			hn_buf_init(&text);
+			hn_suite_text(&hn_suite[i], &text);
+			printf("# %s\n%s", hn_suite[i].name, text.s);
+			hn_buf_fini(&text);
+		}
+	}
+	return 0;
+}
+
+int hn_bench_kernels(const struct hn_bench_args *args);
+
+int hn_bench_kernels(const struct hn_bench_args *args)
+{
+	struct options o = { .pattern = "*",
+			     .budget = 3,
+			     .threads = hn_kernel_pool_cores() };
+	struct hn_kernel_pool *pool;
+	struct hn_emitter *emitter;
+	struct hn_target target;
+	struct hn_arena arena;
+	struct hn_err err;
+	int status = read_options(args, &o);
+
+	if (status != 0 || o.list) {
+		return status ? status : list(&o);
+	}
+	prepare_peers(args);
+	hn_arena_init(&arena, 0);
+	hn_target_host(&arena, &target);
+	status = 1;
+	if (hn_emitter_new(&target, &emitter, &err) != 0) {
+		fprintf(stderr, "hone-bench: %s\n", err.msg);
+	} else {
+		if (hn_kernel_pool_new(o.threads, NULL, NULL, &pool, &err) != 0) {
+			fprintf(stderr, "hone-bench: %s\n", err.msg);
+		} else {
+			note_peers();
+			status = bench_suite(&o, emitter, pool);
+			hn_kernel_pool_free(pool);
+		}
+		hn_emitter_free(emitter);
+	}
+	hn_arena_fini(&arena);
+	return status;
+}

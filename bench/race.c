@@ -1,0 +1,152 @@
+/* bench/race.c -- rounds, turns, samples.  See race.h. */
+#include "bench/race.h"
+
+#include <math.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "base/cdefs.h"
+#include "base/clock.h"
+#include "measure/stats.h"
+
+#define WARM_NS 2e6   /* calls before a turn's samples */
+#define TURN_NS 8e6   /* samples of a turn */
+#define SAMPLE_NS 2e5 /* the least that one sample lasts */
+#define COLD_CALLS 5
+#define IDLE_NS 2000000
+
+void hn_contender_range(struct hn_contender *c, const void *at, size_t bytes)
+{
+	hn_assert(c->n_range < HN_CONTENDER_MAX_RANGE);
+	c->range[c->n_range].at = at;
+	c->range[c->n_range].bytes = bytes;
+	c->n_range++;
+}
+
+static int64_t process_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void hn_race_settle(void)
+{
+	for (int i = 0; i < 100; i++) {
+		struct timespec nap = { .tv_nsec = IDLE_NS };
+		int64_t before = process_ns();
+
+		nanosleep(&nap, NULL);
+		if (process_ns() - before < IDLE_NS / 10) {
+			return;
+		}
+	}
+}
+
+#if defined(__x86_64__)
+__attribute__((target("clflushopt"))) static void flush(const char *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 64) {
+		_mm_clflushopt((void *)(at + i));
+	}
+	_mm_mfence();
+}
+
+static void chill(const struct hn_contender *c)
+{
+	for (uint32_t i = 0; i < c->n_range; i++) {
+		flush(c->range[i].at, c->range[i].bytes);
+	}
+}
+#else
+static void chill(const struct hn_contender *c)
+{
+	static volatile char other[(size_t)256 << 20];
+
+	(void)c;
+	for (size_t i = 0; i < sizeof(other); i += 64) {
+		other[i]++;
+	}
+}
+#endif
+
+static double span(const struct hn_contender *c, int64_t n)
+{
+	int64_t begin = hn_clock_ns();
+
+	for (int64_t i = 0; i < n; i++) {
+		c->call(c->ctx);
+	}
+	return (double)(hn_clock_ns() - begin);
+}
+
+/* One contender's turn when its data is in the caches: nanoseconds of the best sample. */
+static double warm_turn(const struct hn_contender *c)
+{
+	double one = span(c, 1), spent, best = INFINITY;
+	int64_t n;
+
+	for (spent = one; spent < WARM_NS; spent += one) {
+		one = span(c, 1);
+	}
+	n = (int64_t)ceil(SAMPLE_NS / fmax(one, 1));
+	for (spent = 0; spent < TURN_NS;) {
+		double t = span(c, n);
+
+		best = fmin(best, t / (double)n);
+		spent += t;
+	}
+	return best;
+}
+
+/* The threads and the code are warm, the data is not: median of a few calls. */
+static double cold_turn(const struct hn_contender *c)
+{
+	double t[COLD_CALLS];
+
+	span(c, 1);
+	for (int i = 0; i < COLD_CALLS; i++) {
+		chill(c);
+		t[i] = span(c, 1);
+	}
+	return hn_stats_median(t, COLD_CALLS);
+}
+
+void hn_race(const struct hn_contender *c, uint32_t n, bool cold, double budget_s,
+	     struct hn_race_result *ret)
+{
+	int64_t begin = hn_clock_ns();
+
+	for (uint32_t i = 0; i < n; i++) {
+		ret[i].n_round = 0;
+	}
+	for (uint32_t round = 0; round < HN_RACE_MAX_ROUND; round++) {
+		if (round >= 3 && (double)(hn_clock_ns() - begin) > budget_s * 1e9) {
+			break;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			hn_race_settle();
+			ret[i].ns[round] = cold ? cold_turn(&c[i]) : warm_turn(&c[i]);
+			ret[i].n_round++;
+		}
+	}
+}
+
+double hn_race_ns(const struct hn_race_result *r)
+{
+	return hn_stats_median(r->ns, r->n_round);
+}
+
+double hn_race_ratio(const struct hn_race_result *r, const struct hn_race_result *other)
+{
+	double q[HN_RACE_MAX_ROUND];
+
+	for (uint32_t i = 0; i < r->n_round; i++) {
+		q[i] = other->ns[i] / r->ns[i];
+	}
+	return hn_stats_median(q, r->n_round);
+}

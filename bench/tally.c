@@ -1,0 +1,106 @@
+/* bench/tally.c -- see tally.h. */
+#include "bench/tally.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "measure/stats.h"
+
+double hn_tally_share(const struct hn_contest *t, const struct hn_race_result *r,
+		      double flops, double fma_flops, const char **ret_limit)
+{
+	const struct hn_race_result *fma = &r[t->n - 2], *read = &r[t->n - 1];
+	double q[HN_RACE_MAX_ROUND], by_fma = 0, by_read = 0;
+
+	for (uint32_t i = 0; i < r->n_round; i++) {
+		double compute = fma->ns[i] * flops / fma_flops;
+
+		q[i] = fmax(compute, read->ns[i]) / r->ns[i];
+		by_fma += compute;
+		by_read += read->ns[i];
+	}
+	*ret_limit = by_fma > by_read ? "fma" : "read";
+	return hn_stats_median(q, r->n_round);
+}
+
+void hn_tally_add(struct hn_tally *t, const struct hn_tally_entry *entry)
+{
+	t->entry = realloc(t->entry, (t->n + 1) * sizeof(*entry));
+	hn_assert(t->entry != NULL);
+	t->entry[t->n++] = *entry;
+}
+
+static size_t class_length(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+
+	return dash != NULL ? (size_t)(dash - name) : strlen(name);
+}
+
+static bool same_class(const char *x, const char *y)
+{
+	size_t n = class_length(x);
+
+	return n == class_length(y) && strncmp(x, y, n) == 0;
+}
+
+/* Geometric means over the entries of `like`'s class; like NULL: over all. */
+static void print_class(const struct hn_tally *t, const char *like, const char *context)
+{
+	double ratio = 0, share = 0, least = INFINITY;
+	const char *worst = "";
+	uint32_t n = 0, n_ratio = 0;
+	char text[600], versus[200] = "";
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct hn_tally_entry *e = &t->entry[i];
+
+		if (like != NULL && !same_class(e->name, like)) {
+			continue;
+		}
+		n++;
+		share += log(e->share);
+		if (isfinite(e->ratio)) {
+			n_ratio++;
+			ratio += log(e->ratio);
+		}
+		if (e->ratio < least) {
+			least = e->ratio;
+			worst = e->name;
+		}
+	}
+	if (n_ratio > 0) {
+		snprintf(versus, sizeof(versus), "\"min\": %.3f, \"min_case\": \"%s\", ",
+			 least, worst);
+	}
+	snprintf(text, sizeof(text),
+		 "\"class\": \"%.*s\", \"cases\": %u, \"share\": %.3f, %s%s",
+		 like != NULL ? (int)class_length(like) : 3, like != NULL ? like : "all",
+		 n, exp(share / n), versus, context);
+	if (n_ratio > 0) {
+		hn_bench_row("kernels.summary", exp(ratio / n_ratio),
+			     "x of the best peer", text);
+	} else {
+		hn_bench_row("kernels.summary", exp(share / n), "of the limit", text);
+	}
+}
+
+void hn_tally_summary(const struct hn_tally *t, const char *context)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		bool seen = false;
+
+		for (uint32_t k = 0; k < i && !seen; k++) {
+			seen = same_class(t->entry[k].name, t->entry[i].name);
+		}
+		if (!seen) {
+			print_class(t, t->entry[i].name, context);
+		}
+	}
+	if (t->n > 0) {
+		print_class(t, NULL, context);
+	}
+}
