@@ -11,6 +11,7 @@
  */
 #include <fnmatch.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,12 +248,31 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	return status;
 }
 
+/* The contest on a pool of its own.  Pools, hone's and OpenMP's, pin this thread, and the
+ * next case's `hone tune` and target would inherit that: the cores are given back. */
+static int hold_contest(const struct options *o, struct hn_contest *t,
+			struct hn_emitter *emitter, const char *steps,
+			struct hn_tally *tally, int *ret_status, struct hn_err *err)
+{
+	cpu_set_t cores;
+	int rc;
+
+	hn_assert(sched_getaffinity(0, sizeof(cores), &cores) == 0);
+	rc = hn_kernel_pool_new(o->threads, NULL, NULL, &t->pool, err);
+	if (rc == 0) {
+		rc = hn_contest_hone(t, emitter, steps, err);
+		*ret_status = rc ? 1 : run_contest(o, t, tally);
+		hn_kernel_pool_free(t->pool);
+	}
+	sched_setaffinity(0, sizeof(cores), &cores);
+	return rc;
+}
+
 /* One case; 0, or an exit status. */
 static int bench_row(const struct options *o, const struct hn_suite_row *row,
-		     struct hn_emitter *emitter, struct hn_kernel_pool *pool,
-		     struct hn_tally *tally)
+		     struct hn_emitter *emitter, struct hn_tally *tally)
 {
-	struct hn_contest t = { .row = row, .n_threads = o->threads, .pool = pool };
+	struct hn_contest t = { .row = row, .n_threads = o->threads };
 	const char *steps = NULL;
 	struct hn_err err;
 	struct hn_buf text;
@@ -266,8 +286,7 @@ static int bench_row(const struct options *o, const struct hn_suite_row *row,
 	rc = rc ? rc : find_steps(o, &t, text.s, &a, &steps, &err);
 	if (rc == 0) {
 		make_arguments(&t, &a);
-		rc = hn_contest_hone(&t, emitter, steps, &err);
-		status = rc ? 1 : run_contest(o, &t, tally);
+		rc = hold_contest(o, &t, emitter, steps, tally, &status, &err);
 		for (uint32_t i = 0; i < t.dag->n_arg; i++) {
 			free(t.arg[i]);
 		}
@@ -306,8 +325,7 @@ static void note_peers(void)
 	}
 }
 
-static int bench_suite(const struct options *o, struct hn_emitter *emitter,
-		       struct hn_kernel_pool *pool)
+static int bench_suite(const struct options *o, struct hn_emitter *emitter)
 {
 	struct hn_tally tally = { 0 };
 	char context[100];
@@ -315,7 +333,7 @@ static int bench_suite(const struct options *o, struct hn_emitter *emitter,
 
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
 		if (fnmatch(o->pattern, hn_suite[i].name, 0) == 0) {
-			status |= bench_row(o, &hn_suite[i], emitter, pool, &tally);
+			status |= bench_row(o, &hn_suite[i], emitter, &tally);
 		}
 	}
 	snprintf(context, sizeof(context), "\"threads\": %d, \"cache\": \"%s\"",
@@ -347,7 +365,6 @@ int hn_bench_kernels(const struct hn_bench_args *args)
 	struct options o = { .pattern = "*",
 			     .budget = 3,
 			     .threads = hn_kernel_pool_cores() };
-	struct hn_kernel_pool *pool;
 	struct hn_emitter *emitter;
 	struct hn_target target;
 	struct hn_arena arena;
@@ -364,13 +381,8 @@ int hn_bench_kernels(const struct hn_bench_args *args)
 	if (hn_emitter_new(&target, &emitter, &err) != 0) {
 		fprintf(stderr, "hone-bench: %s\n", err.msg);
 	} else {
-		if (hn_kernel_pool_new(o.threads, NULL, NULL, &pool, &err) != 0) {
-			fprintf(stderr, "hone-bench: %s\n", err.msg);
-		} else {
-			note_peers();
-			status = bench_suite(&o, emitter, pool);
-			hn_kernel_pool_free(pool);
-		}
+		note_peers();
+		status = bench_suite(&o, emitter);
 		hn_emitter_free(emitter);
 	}
 	hn_arena_fini(&arena);
