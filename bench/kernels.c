@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/rng.h"
 #include "bench/bench.h"
@@ -119,7 +120,13 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 		rc = hn_history_tune(t->row->name, text, o->seconds, err);
 	}
 	hn_dag_key(t->dag, key);
-	return rc ? rc : hn_history_of_store(key, a, ret, err);
+	rc = rc ? rc : hn_history_of_store(key, a, ret, err);
+	/* what was tuned this moment may not be in the snapshot yet */
+	for (int i = 0; rc == -HONE_E_NOT_FOUND && o->seconds > 0 && i < 20; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+		rc = hn_history_of_store(key, a, ret, err);
+	}
+	return rc;
 }
 
 static void make_arguments(struct hn_contest *t, struct hn_arena *a)

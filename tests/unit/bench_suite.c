@@ -12,8 +12,10 @@
 #include <cmocka.h>
 
 #include "base/cdefs.h"
+#include "bench/history.h"
 #include "bench/reference.h"
 #include "bench/suite.h"
+#include "loopstate/state.h"
 #include "lower/lower.h"
 
 static const struct hn_dag *parse(const struct hn_suite_row *row, struct hn_arena *a)
@@ -164,12 +166,45 @@ static void test_reference(void **state)
 	}
 }
 
+/* Every record of the log of bests is a complete history of a case of the suite. */
+static void test_bests(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < hn_suite_n; i++) {
+		const struct hn_trace *trace;
+		const struct hn_state *s;
+		const char *steps;
+		struct hn_err err;
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		if (hn_history_of_log(HONE_SOURCE_DIR "/examples/best/suite.log",
+				      hn_suite[i].name, &a, &steps, &err) == 0) {
+			n++;
+			if (hn_trace_parse("log", steps, strlen(steps), &a, &trace,
+					   &err) != 0 ||
+			    hn_state_replay(parse(&hn_suite[i], &a), trace, &a, &s,
+					    &err) != 0) {
+				fail_msg("%s: %s", hn_suite[i].name, err.msg);
+			}
+			assert_true(s->concrete);
+		} else {
+			assert_int_equal(err.code, HONE_E_NOT_FOUND);
+		}
+		hn_arena_fini(&a);
+	}
+	assert_true(n > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_useful),
 		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_bests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
