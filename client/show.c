@@ -148,7 +148,8 @@ void hn_show_note(struct hn_show *s, const char *text)
 void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 {
 	double naive = hn_show_number(job, "naive_ns"),
-	       best = hn_show_number(job, "best_ns");
+	       best = hn_show_number(job, "best_ns"),
+	       guard = hn_show_number(job, "guard_ns");
 	double flops = hn_show_number(job, "flops"),
 	       peak = hn_show_number(job, "peak_gflops");
 	struct hn_buf failures;
@@ -161,6 +162,10 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 	if (naive > 0) {
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s\n",
 			      hn_show_time(naive, t), flops / naive);
+	}
+	if (guard > 0) {
+		hn_buf_printf(b, "  guard     %-12s %10.2f GFLOP/s  by rule, no search\n",
+			      hn_show_time(guard, t), flops / guard);
 	}
 	if (best > 0) {
 		hn_buf_printf(b, "  tuned     %-12s %10.2f GFLOP/s",

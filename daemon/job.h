@@ -33,6 +33,7 @@ struct hn_shot {
 	struct hn_round *round;
 	const struct hn_trace *trace; /* in the round's arena, as are steps */
 	const char *steps;
+	const char *origin; /* how the policy came to it; static */
 	uint8_t tries;
 	enum hn_verdict verdict;
 	double median_ns;
@@ -103,6 +104,7 @@ struct hn_job {
 	enum hn_verdict fail_class;
 	uint32_t n_infra_run;			    /* infrastructure failures in a row */
 	double naive_ns, best_ns;		    /* 0 = unknown */
+	double guard_ns; /* the best guard schedule's; 0 = none measured */
 	char *best_steps;			    /* heap */
 	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
 

@@ -24,6 +24,7 @@ static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *
 		.workload = j->key,
 		.target = j->target_line,
 		.steps = s->steps,
+		.origin = s->origin,
 		.verdict = s->verdict,
 		.detail = s->detail,
 		.median_ns = s->verdict == HN_VERDICT_OK ? s->median_ns : 0,
@@ -51,6 +52,15 @@ static void count(struct hn_job *j, const struct hn_shot *s)
 	j->n_fail_run = s->verdict == j->fail_class ? j->n_fail_run + 1 : 1;
 	j->n_infra_run = stored(s->verdict) ? 0 : j->n_infra_run + 1;
 	j->fail_class = s->verdict;
+}
+
+static void note_guard(struct hn_job *j, const char *origin, enum hn_verdict v,
+		       double median_ns)
+{
+	if (v == HN_VERDICT_OK && strcmp(origin, "guard") == 0 &&
+	    (j->guard_ns == 0 || median_ns < j->guard_ns)) {
+		j->guard_ns = median_ns;
+	}
 }
 
 /* True when a better one is among the batch. */
@@ -117,6 +127,7 @@ void hn_job_commit(struct hn_job *j)
 				    hn_verdict_name(s->verdict), s->detail);
 		}
 		count(j, s);
+		note_guard(j, s->origin, s->verdict, s->median_ns);
 		hn_shots_push(&j->told, s);
 	}
 	if (better) {
@@ -148,6 +159,7 @@ static int on_record(void *ctx, const struct hn_record *r)
 	j->n_verdict[r->verdict]++;
 	j->n_trial++;
 	j->n_warm++;
+	note_guard(j, r->origin, r->verdict, r->median_ns);
 	return 0;
 }
 

@@ -86,6 +86,7 @@ static void ask(struct think *t)
 			.job = j,
 			.round = round,
 			.trace = candidate[i].trace,
+			.origin = candidate[i].origin,
 			.steps = hn_arena_strndup(&round->arena, b.s, b.n),
 		};
 	}

@@ -68,6 +68,7 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 	hn_buf_puts(b, "}");
 	put_number(b, "flops", j->workload.flops);
 	put_number(b, "naive_ns", j->naive_ns);
+	put_number(b, "guard_ns", j->guard_ns);
 	put_number(b, "best_ns", j->best_ns);
 	put_number(b, "gflops", j->best_ns > 0 ? j->workload.flops / j->best_ns : 0);
 	put_number(b, "speedup", j->best_ns > 0 ? j->naive_ns / j->best_ns : 0);

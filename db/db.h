@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 1
+#define HN_DB_SCHEMA 2
 
 struct hn_db;
 
@@ -31,6 +31,7 @@ struct hn_record {
 	const char *workload;	 /* key */
 	const char *target;	 /* target line */
 	const char *steps;	 /* record form */
+	const char *origin;	 /* how it was found: "guard", "sample"; "" = not said */
 	enum hn_verdict verdict; /* kernel verdicts and OK only */
 	const char *detail;
 	double median_ns; /* OK only */

@@ -157,6 +157,7 @@ static int insert_record(struct hn_db *db, const struct hn_record *r,
 	sqlite3_bind_int64(s, 10, r->run_ns);
 	sqlite3_bind_int64(s, 11, r->unix_ms);
 	sqlite3_bind_int(s, 12, r->proved);
+	hn_db_bind(s, 13, r->origin ? r->origin : "");
 	rc = hn_db_run(db, s, err, "append a record");
 	sqlite3_clear_bindings(s);
 	free(word);
@@ -230,6 +231,7 @@ int hn_db_read_record(struct hn_db *db, sqlite3_stmt *s, double **sample,
 		.unix_ms = sqlite3_column_int64(s, 10),
 		.proved = sqlite3_column_int(s, 11) != 0,
 		.stamp = {hn_db_column(s, 12), hn_db_column(s, 13), hn_db_column(s, 14)},
+		.origin = hn_db_column(s, 15),
 	};
 	return 0;
 }
@@ -243,6 +245,7 @@ static void keep_record(struct hn_record *r, struct hn_arena *a)
 	r->workload = hn_arena_strdup(a, r->workload);
 	r->target = hn_arena_strdup(a, r->target);
 	r->steps = hn_arena_strdup(a, r->steps);
+	r->origin = hn_arena_strdup(a, r->origin);
 	r->detail = hn_arena_strdup(a, r->detail);
 	r->stamp.hone = hn_arena_strdup(a, r->stamp.hone);
 	r->stamp.codegen = hn_arena_strdup(a, r->stamp.codegen);

@@ -247,8 +247,8 @@ static uint32_t pick(struct hn_policy *p, struct pool *pool, uint32_t n,
 	return got;
 }
 
-static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
-		    struct hn_candidate *ret)
+static uint32_t ask_evolved(struct hn_policy *p, uint32_t n, struct hn_arena *a,
+			    struct hn_candidate *ret)
 {
 	uint64_t want = (uint64_t)n * POOL_PER_ASKED, index = 0;
 	uint32_t draws = want < POOL_LEAST  ? POOL_LEAST
@@ -270,6 +270,15 @@ static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 	hn_arena_fini(&pool.scratch);
 	hn_arena_fini(&pool.keep);
 	return got;
+}
+
+/* The guards first: whatever else is found, the answer is as good as they are. */
+static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
+		    struct hn_candidate *ret)
+{
+	uint32_t got = hn_space_guards(&p->space, n, a, ret);
+
+	return got < n ? got + ask_evolved(p, n - got, a, ret + got) : got;
 }
 
 /* Keep a deep copy of x among the fastest. */

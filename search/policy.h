@@ -20,7 +20,7 @@ struct hn_task {
 struct hn_candidate {
 	const struct hn_trace *trace; /* complete; in the arena given to ask */
 	const char
-		*origin; /* "sample", "mutate:tile", "warm": for explain and counters */
+		*origin; /* "guard", "sample", "mutate:tile", "warm": for explain and counters */
 	double score;	 /* the model's prediction, 0 when it made none */
 };
 
@@ -48,7 +48,7 @@ struct hn_policy_ops {
 	void (*tell)(struct hn_policy *p, const struct hn_told *told, uint32_t n);
 };
 
-/* The policy of that name (policies.def: "evolve", "random"), or NULL. */
+/* The policy of that name (policies.def: "evolve", "random", "guard"), or NULL. */
 const struct hn_policy_ops *hn_policy_ops(const char *name);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "loopstate/bounds.h"
 #include "search/search_int.h"
+#include "sketch/guard.h"
 
 bool hn_hashes_has(const struct hn_hashes *h, uint64_t key)
 {
@@ -68,6 +69,24 @@ void hn_hashes_fini(struct hn_hashes *h)
 	*h = (struct hn_hashes){0};
 }
 
+static void find_guards(struct hn_space *sp)
+{
+	static const struct hn_trace none;
+	const struct hn_state *state[HN_GUARD_MAX];
+	const struct hn_trace **trace;
+	struct hn_arena scratch;
+
+	hn_arena_init(&scratch, 0);
+	sp->n_guard = hn_guards(sp->task.dag, sp->task.target, &scratch, state);
+	trace = HN_NEW_ARRAY(&sp->arena, const struct hn_trace *, sp->n_guard);
+	for (uint32_t i = 0; i < sp->n_guard; i++) {
+		const struct hn_trace *t = state[i]->trace ? state[i]->trace : &none;
+		trace[i] = hn_trace_copy(t, &sp->arena);
+	}
+	sp->guard = trace;
+	hn_arena_fini(&scratch);
+}
+
 int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err *err)
 {
 	const char *model = task->model ? task->model : "analytic";
@@ -86,6 +105,7 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 		return rc;
 	}
 	sp->model = sp->ops->create(task->target, task->seed);
+	find_guards(sp);
 	return 0;
 }
 
@@ -110,6 +130,29 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s,
 	ret->hash = hn_trace_hash(ret->trace);
 	sp->ops->predict(sp->model, &tree, 1, &ret->score);
 	return isfinite(ret->score) ? HN_VERDICT_OK : HN_VERDICT_OVER_LIMIT;
+}
+
+uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
+			 struct hn_candidate *ret)
+{
+	struct hn_arena scratch;
+	uint32_t got = 0;
+
+	hn_arena_init(&scratch, 0);
+	while (got < n && sp->n_guard > 0) {
+		struct hn_indiv x;
+		const struct hn_trace *t = *sp->guard++;
+		sp->n_guard--;
+		hn_arena_reset(&scratch);
+		if (hn_space_adopt(sp, t, &scratch, &x) == HN_VERDICT_OK &&
+		    hn_hashes_add(&sp->seen, x.hash)) {
+			ret[got++] = (struct hn_candidate){.trace = hn_trace_copy(t, a),
+							   .origin = "guard",
+							   .score = x.score};
+		}
+	}
+	hn_arena_fini(&scratch);
+	return got;
 }
 
 enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sketch,

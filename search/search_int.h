@@ -35,12 +35,19 @@ struct hn_space {
 	const struct hn_model_ops *ops;
 	struct hn_model *model;
 	struct hn_hashes seen; /* asked or told */
+	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
+	const struct hn_trace *const *guard;
 	uint64_t round;	       /* of ask */
 };
 
 int hn_space_init(struct hn_space *sp, const struct hn_task *task,
 		  struct hn_err *err) HN_NODISCARD;
 void hn_space_fini(struct hn_space *sp);
+
+/* Up to n guard schedules (sketch/guard.h) that have not been out, as candidates of origin
+ * "guard": what a policy hands out before anything else. */
+uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
+			 struct hn_candidate *ret);
 
 /* A random candidate, scored; draw number `index` of this round. */
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,

@@ -32,6 +32,7 @@ static void records_come_back_whole(void **state)
 	assert_int_equal(r.run_ns, 22);
 	assert_int_equal(r.unix_ms, 1700000000000);
 	assert_true(r.proved);
+	assert_string_equal(r.origin, "guard");
 	assert_string_equal(r.stamp.hone, "0.1.0");
 	assert_string_equal(r.stamp.codegen, "x86/llvm-22");
 	assert_string_equal(r.stamp.board, "board-a");
@@ -239,9 +240,9 @@ static void exec_file(const char *path, const char *source)
 	hn_buf_fini(&text);
 }
 
-/* tests/data/db/v1.sql is a store of version 1 as it was written then, and never changes.
+/* tests/data/db/vN.sql is a store of version N as it was written then, and never changes.
  */
-static void a_version_1_store_is_read(void **state)
+static void old_store_is_read(void **state, const char *file, const char *origin)
 {
 	struct hn_err err = {0};
 	struct hn_arena a;
@@ -254,10 +255,11 @@ static void a_version_1_store_is_read(void **state)
 
 	hn_arena_init(&a, 0);
 	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
-	exec_file(path, HONE_SOURCE_DIR "/tests/data/db/v1.sql");
+	exec_file(path, file);
 	db = open_store(*state);
 	ASSERT_OK(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err), err);
 	assert_true(r.median_ns == 100);
+	assert_string_equal(r.origin, origin);
 	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
 	assert_int_equal(count_records(db, NULL, NULL), 5);
 	ASSERT_OK(hn_db_get_naive(db, "w1", "cpu avx2", &ns, &err), err);
@@ -267,6 +269,16 @@ static void a_version_1_store_is_read(void **state)
 	assert_int_equal(append_one(db, make_record("w1", "cpu avx2", 1)), 6);
 	hn_arena_fini(&a);
 	hn_db_close(db);
+}
+
+static void a_version_1_store_is_read(void **state)
+{
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v1.sql", "");
+}
+
+static void a_version_2_store_is_read(void **state)
+{
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v2.sql", "guard");
 }
 
 static void set_pragma(const char *dir, const char *sql_text)
@@ -288,7 +300,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 1"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 2"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -357,6 +369,7 @@ int main(void)
 		STORE_TEST(records_cannot_be_changed),
 		STORE_TEST(jobs_are_kept_in_order),
 		STORE_TEST(a_version_1_store_is_read),
+		STORE_TEST(a_version_2_store_is_read),
 		STORE_TEST(newer_and_foreign_files_are_refused),
 		STORE_TEST(a_failed_migration_changes_nothing),
 		STORE_TEST(every_column_is_documented),

@@ -66,6 +66,7 @@ static inline struct hn_record make_record(const char *workload, const char *tar
 		.workload = workload,
 		.target = target,
 		.steps = "split s0 i0 f=8",
+		.origin = "guard",
 		.verdict = HN_VERDICT_OK,
 		.detail = "",
 		.median_ns = median_ns,

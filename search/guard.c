@@ -1,0 +1,48 @@
+/* search/guard.c -- no search: the guard schedules, and then nothing.  What the rules alone
+ * are worth, and an answer within a second. */
+#include <stdlib.h>
+
+#include "search/search_int.h"
+
+struct hn_policy {
+	struct hn_space space;
+};
+
+static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
+{
+	struct hn_policy *p = calloc(1, sizeof *p);
+
+	hn_assert(p);
+	int rc = hn_space_init(&p->space, task, err);
+	if (rc < 0) {
+		free(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
+}
+
+static void destroy(struct hn_policy *p)
+{
+	if (p) {
+		hn_space_fini(&p->space);
+		free(p);
+	}
+}
+
+static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
+		    struct hn_candidate *ret)
+{
+	return hn_space_guards(&p->space, n, a, ret);
+}
+
+static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		hn_hashes_add(&p->space.seen, hn_trace_hash(told[i].trace));
+	}
+}
+
+extern const struct hn_policy_ops hn_policy_guard;
+const struct hn_policy_ops hn_policy_guard = {
+	.name = "guard", .create = create, .destroy = destroy, .ask = ask, .tell = tell};

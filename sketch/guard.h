@@ -1,0 +1,26 @@
+/* sketch/guard.h -- guard schedules: complete programs by rule, no search and no
+ * measurement.
+ *
+ * A guard is an ordinary trace, built from what the hardware parameters say about a nest
+ * and from how its stages read each other, never from their names.  Search measures the
+ * guards first, so that its answer is never worse than they are, and goes on from them.
+ * Sources: the register and cache tiles of Low et al., "Analytical Modeling Is Enough for
+ * High-Performance BLIS" (TOMS 2016); direct convolution with channels as lanes,
+ * Georganas et al. (SC'18); design.md section 5.
+ */
+#ifndef HN_SKETCH_GUARD_H
+#define HN_SKETCH_GUARD_H
+
+#include "loopstate/state.h"
+#include "target/target.h"
+
+#define HN_GUARD_MAX 8
+
+/* The guards of dag for a target whose cores run loops (HN_CAP_THREADS; 0 for others):
+ * distinct concrete states in `a`, the most promising first, the plain one (outer loops
+ * parallel, inner ones vectors) always among them.  Returns how many, at least 1 and at
+ * most HN_GUARD_MAX.  Pure: same dag and target, same traces. */
+uint32_t hn_guards(const struct hn_dag *dag, const struct hn_target *target,
+		   struct hn_arena *a, const struct hn_state *ret[HN_GUARD_MAX]);
+
+#endif

@@ -1,0 +1,146 @@
+/* sketch/guard/guard_int.h -- what the classes of guards share: a stage's accesses as
+ * strides, a guard under construction, and nests of tiles.
+ */
+#ifndef HN_SKETCH_GUARD_INT_H
+#define HN_SKETCH_GUARD_INT_H
+
+#include "sketch/guard.h"
+#include "sketch/sketch_int.h"
+
+#define HN_GUARD_ODD INT64_MIN	  /* a stride that is no constant */
+#define HN_GUARD_MAX_STAGES (HN_DAG_MAX_OPS + 64)
+#define HN_GUARD_MOVES 8 /* producers that a nest computes inside itself */
+
+/* One load of a stage, inlined producers substituted away. */
+struct hn_guard_read {
+	int32_t producer;
+	const struct hn_expr *load;
+	uint64_t uses; /* bit a: axis a (longer than 1) stands in an index */
+	/* [axis] elements from one iteration to the next, the others at 0 */
+	int64_t stride[HN_DAG_MAX_ITERS];
+	/* [axis] points from the first on for which it does; less than a vector's: ODD */
+	int64_t run[HN_DAG_MAX_ITERS];
+};
+
+struct hn_guard_view {
+	int32_t stage;
+	const struct hn_op *op; /* inlined producers substituted away */
+	uint32_t n_spatial, n_axis;
+	int64_t extent[HN_DAG_MAX_ITERS];
+	int64_t out_stride[HN_DAG_MAX_ITERS]; /* row-major; 0 for reduction axes */
+	int64_t spatial, reduce;	      /* points of all spatial, all reduction axes */
+	int64_t lanes; /* elements in a vector register; those of the widest type */
+	uint32_t n_read;
+	struct hn_guard_read *read;
+};
+
+/* Where what a reduction reads through (padding, transposition) is computed. */
+enum hn_guard_place {
+	HN_GUARD_ATTACH, /* inside the reader's nest, a block at a time */
+	HN_GUARD_ROOT,	 /* in full, before */
+	HN_GUARD_INLINE	 /* where it is read */
+};
+
+/* What distinguishes the guards of one dag. */
+struct hn_guard_variant {
+	uint8_t place; /* enum hn_guard_place */
+	uint8_t tile;  /* 0 = the best register tile, 1 = the best of another width */
+	bool cut;      /* part of the reduction outside the tiles, nothing packed */
+	bool repack;   /* pack where the rule says no, and the reverse */
+	bool recut;	   /* the other answer to: cut the reduction, use all cores */
+	bool plain;    /* nothing inlined or packed, every nest a stream */
+};
+
+/* A guard under construction. */
+struct hn_guard_job {
+	const struct hn_target *target;
+	struct hn_chain c;
+	struct hn_guard_variant v;
+	const struct hn_dag *dag; /* of c.s, inlined stages substituted; NULL = stale */
+	bool done[HN_GUARD_MAX_STAGES];	  /* stages whose loops are final */
+	bool pinned[HN_GUARD_MAX_STAGES]; /* made once, in full: never moved */
+};
+
+struct hn_guard_ops {
+	const char *name;
+	bool (*fits)(const struct hn_guard_job *g, const struct hn_guard_view *v);
+	/* Make the nest of v's stage; `host` is the stage whose loops hold it: v->stage
+	 * itself, or its one element-wise reader, to be computed with it.  Only called with
+	 * another host when takes_host. */
+	void (*schedule)(struct hn_guard_job *g, const struct hn_guard_view *v,
+			 int32_t host);
+	bool takes_host;
+};
+
+/* view.c */
+bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret);
+bool hn_guard_uses(const struct hn_expr *e, uint32_t axis);
+
+/* The stages that read `stage` other than by inlined ones; count, at most n_max written. */
+uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
+			  uint32_t n_max);
+
+/* guard.c: the class of the stage (guards.def). */
+const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,
+					  const struct hn_guard_view *v);
+
+/* rows.c: v's stage and the producers that go through the same rows as one nest; false when
+ * there are none such. */
+bool hn_guard_rows(struct hn_guard_job *g, const struct hn_guard_view *v);
+
+/* place.c: inline what is cheap where it is read. */
+void hn_guard_inline(struct hn_guard_job *g);
+
+/* nest.c: steps that keep g->done in step with the stages' numbers. */
+void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block);
+void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32_t at);
+
+/* An argument of the kernel: computed in full. */
+bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage);
+
+int64_t hn_guard_cores(const struct hn_guard_job *g);
+
+/* Whether the nest is worth waking the other cores for. */
+bool hn_guard_threads(const struct hn_guard_job *g, const struct hn_guard_view *v);
+
+/* How many of the n leading loops of those lengths to fuse and share out. */
+uint32_t hn_guard_share(const struct hn_guard_job *g, const int64_t *length, uint32_t n);
+
+/* Loops outside in: for each axis of the host a part over blocks, a part over tiles inside
+ * a block, the tile. */
+struct hn_guard_nest {
+	int64_t block[HN_DAG_MAX_ITERS], tile[HN_DAG_MAX_ITERS]; /* [spatial axis] */
+	uint32_t outer[HN_DAG_MAX_ITERS]; /* order of the axes over blocks, */
+	uint32_t inner[HN_DAG_MAX_ITERS]; /* and over tiles */
+	uint32_t lane_axis;		  /* the last of the tile */
+	/* A reduction axis of which only cut_length runs inside the tiles, the rest and the
+	 * other axes outside of the loops over tiles; 0 = all of them inside. */
+	uint32_t cut;
+	int64_t cut_length;
+	bool threads;
+	/* Axes of tiny constant tensors: the loops over tiles, and the reduction's, unrolled
+	 * (Ansor's attribute auto_scheduler_simplify_const_tensor_indices). */
+	bool constants;
+	uint32_t n_move;
+	int32_t move[HN_GUARD_MOVES]; /* computed in the innermost loop over blocks */
+};
+
+/* Every axis whole, in the op's order, nothing moved. */
+void hn_guard_nest_init(struct hn_guard_nest *n, const struct hn_guard_view *v);
+void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
+			 int32_t host, const struct hn_guard_nest *n);
+
+/* Whether the stage's attribute names the axis as one that only selects constants. */
+bool hn_guard_selects_constant(const struct hn_guard_job *g, int32_t stage, uint32_t axis);
+
+/* Cut the axes rows[] into blocks, outermost of n->outer first, until what is moved fits
+ * the cache and the cores have enough of them.  The other axes' blocks are set already. */
+void hn_guard_block_rows(const struct hn_guard_job *g, const struct hn_guard_view *v,
+			 const bool *rows, struct hn_guard_nest *n);
+
+/* Producers of v that can be computed inside its nest: read by it alone, not scheduled yet,
+ * no reduction; at most HN_GUARD_MOVES. */
+uint32_t hn_guard_moves(struct hn_guard_job *g, const struct hn_guard_view *v,
+			int32_t ret[HN_GUARD_MOVES]);
+
+#endif

@@ -1,0 +1,118 @@
+/* sketch/guard/window.c -- reductions whose neighbouring results read neighbouring data:
+ * pooling, depthwise convolution, sums over columns, transforms by constant matrices.
+ *
+ * Results run over lanes; a few neighbours are held together so that the loads that their
+ * windows share are done once.  Bound by memory, so padding is best made a block of rows at
+ * a time, in the cache.
+ */
+#include "base/arith.h"
+#include "sketch/guard/guard_int.h"
+
+#define SUMS 8	   /* independent sums that hide the latency of an addition */
+#define SHORT 64   /* a reduction that can be unrolled in full */
+
+static bool find_lanes(const struct hn_guard_view *v, uint32_t *ret)
+{
+	for (uint32_t a = v->n_spatial; a-- > 0;) {
+		bool fine = v->extent[a] > 1, moves = false;
+
+		for (uint32_t i = 0; i < v->n_read; i++) {
+			int64_t s = v->read[i].stride[a];
+
+			fine = fine && (s == 0 || s == 1);
+			moves = moves || s == 1;
+		}
+		if (fine && moves) {
+			*ret = a;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
+{
+	uint32_t lanes;
+
+	return v->op->reduce && v->n_spatial < 64 && find_lanes(v, &lanes) &&
+	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_guard_cores(g));
+}
+
+/* The axis whose neighbours' windows overlap: a spatial and a reduction axis in one index;
+ * -1 = none. */
+static int32_t overlapping(const struct hn_guard_view *v, uint32_t lane_axis)
+{
+	for (uint32_t a = v->n_spatial; a-- > 0;) {
+		for (uint32_t i = 0; a != lane_axis && i < v->n_read; i++) {
+			for (uint32_t r = v->n_spatial; r < v->n_axis; r++) {
+				int64_t s = v->read[i].stride[a];
+
+				if (s != 0 && s == v->read[i].stride[r] &&
+				    v->extent[a] > 1) {
+					return (int32_t)a;
+				}
+			}
+		}
+	}
+	return -1;
+}
+
+static int64_t divisor_up_to(int64_t n, int64_t most)
+{
+	int64_t d = most < n ? most : n;
+
+	while (d > 1 && n % d != 0) {
+		d--;
+	}
+	return d;
+}
+
+static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view *v,
+			struct hn_guard_nest *n)
+{
+	int32_t shared = overlapping(v, n->lane_axis);
+	int64_t vectors = v->reduce > SHORT ? SUMS : g->v.tile > 0 ? 4 : shared < 0 ? 2 : 1;
+
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		n->tile[a] = 1;
+	}
+	n->tile[n->lane_axis] = vectors * v->lanes;
+	if (vectors * v->lanes > v->extent[n->lane_axis]) {
+		n->tile[n->lane_axis] = v->extent[n->lane_axis];
+	}
+	if (shared >= 0 && g->v.tile == 0) {
+		n->tile[shared] = divisor_up_to(v->extent[shared], 4);
+	}
+}
+
+static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
+{
+	struct hn_guard_nest n;
+	bool rows[HN_DAG_MAX_ITERS];
+
+	hn_guard_nest_init(&n, v);
+	find_lanes(v, &n.lane_axis);
+	choose_tile(g, v, &n);
+	n.threads = hn_guard_threads(g, v);
+	if (g->v.place == HN_GUARD_ATTACH) {
+		n.n_move = hn_guard_moves(g, v, n.move);
+	}
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		bool constant = hn_guard_selects_constant(g, v->stage, a);
+
+		n.block[a] = v->extent[a];
+		rows[a] = !constant;
+		n.tile[a] = constant ? 1 : n.tile[a];
+		n.constants = n.constants || constant;
+	}
+	for (uint32_t a = 0; n.constants && a < v->n_spatial; a++) {
+		n.tile[a] = a == n.lane_axis ? n.tile[a] : 1;
+		n.block[a] = rows[a] ? n.tile[a] : v->extent[a];
+		rows[a] = false;
+	}
+	hn_guard_block_rows(g, v, rows, &n);
+	hn_guard_nest_build(g, v, host, &n);
+}
+
+extern const struct hn_guard_ops hn_guard_window;
+const struct hn_guard_ops hn_guard_window = { "window", fits, schedule, true };

@@ -1,0 +1,195 @@
+/* The guard schedules of every shared case: replayed from their records, proved legal,
+ * and, where the case is small enough, run and compared with the naive program. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+
+#include "base/file.h"
+#include "sketch/guard.h"
+#include "tests/unit/lower_run.h"
+
+#define MAX_FLOPS 1e9
+#define MAX_INTERPRETED 1e8
+#define TOLERANCE 5e-5
+
+struct total {
+	uint32_t n_case, n, wrong, illegal, ran;
+};
+
+/* As the store would hand it back. */
+static const struct hn_state *again(const struct hn_dag *dag, const struct hn_state *s,
+				    struct hn_arena *a)
+{
+	struct hn_buf text;
+	struct hn_err err;
+	const struct hn_trace *trace;
+	const struct hn_state *ret;
+	static const struct hn_trace none;
+
+	hn_buf_init(&text);
+	hn_trace_write(s->trace ? s->trace : &none, &text);
+	if (getenv("RUN_VERBOSE")) {
+		print_message("  %s\n", text.s);
+	}
+	assert_int_equal(hn_trace_parse("guard", text.s, text.n, a, &trace, &err), 0);
+	assert_int_equal(hn_state_replay(dag, trace, a, &ret, &err), 0);
+	hn_buf_fini(&text);
+	return ret;
+}
+
+static void prove(const char *name, uint32_t i, const struct hn_state *s,
+		  struct total *total, struct hn_arena *a)
+{
+	const struct hn_looptree *tree;
+	struct hn_err err = { 0 };
+
+	assert_int_equal(hn_looptree_build(s, a, &tree, &err), 0);
+	enum hn_verdict v = hn_legal_check(tree, 0, &err);
+
+	if (v != HN_VERDICT_OK) {
+		print_message("%s guard %u: %s: %s\n", name, i, hn_verdict_name(v),
+			      err.msg);
+		total->illegal++;
+	}
+}
+
+static void run(struct hn_emitter *em, const char *name, uint32_t i,
+		const struct hn_dag *dag, const struct hn_state *s,
+		const struct run_args *want, struct total *total, struct hn_arena *a)
+{
+	struct run_kernel k = { 0 };
+	struct run_args got;
+	struct hn_err err = { 0 };
+	int32_t workers = 3;
+	struct hone_env env = { .abi = HONE_KERNEL_ABI,
+				.n_workers = workers,
+				.parallel_for = run_backwards,
+				.ctx = &workers };
+
+	if (run_build(em, dag, s->trace, false, a, &k, &err)) {
+		print_message("%s guard %u: %s\n", name, i, err.msg);
+		total->wrong++;
+		return;
+	}
+	run_args_make(dag, 7, &got);
+	int rc = k.fn(got.at, &env);
+	double d = run_difference(want, &got);
+
+	if (rc || d > TOLERANCE || !run_guards_hold(&got)) {
+		print_message("%s guard %u: rc %d, differs by %g\n", name, i, rc, d);
+		total->wrong++;
+	}
+	total->ran++;
+	run_args_free(&got);
+	run_unload(&k);
+}
+
+/* The interpreter sums in wide numbers; where it is too slow the naive program must do. */
+static void reference(struct hn_emitter *em, const char *name, const struct hn_dag *dag,
+		      struct hn_arena *a, struct run_args *ret)
+{
+	struct run_kernel naive;
+	struct hn_err err = { 0 };
+
+	run_args_make(dag, 7, ret);
+	if (hn_dag_flops(dag) < MAX_INTERPRETED) {
+		assert_int_equal(hn_interpret(dag, ret->at, &err), 0);
+		return;
+	}
+	if (run_build(em, dag, NULL, true, a, &naive, &err)) {
+		fail_msg("%s: naive program: %s", name, err.msg);
+	}
+	assert_int_equal(naive.fn(ret->at, NULL), 0);
+	run_unload(&naive);
+}
+
+static void check_case(struct hn_emitter *em, const struct hn_target *host,
+		       const char *name, struct total *total)
+{
+	const struct hn_state *guard[HN_GUARD_MAX];
+	struct run_args want;
+	struct hn_buf text;
+	struct hn_arena a;
+	struct hn_err err = { 0 };
+	const struct hn_dag *dag;
+	char path[600];
+
+	hn_buf_init(&text);
+	hn_arena_init(&a, 0);
+	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
+	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
+	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
+	uint32_t n = hn_guards(dag, host, &a, guard);
+	bool small = hn_dag_flops(dag) <= MAX_FLOPS;
+
+	if (getenv("RUN_VERBOSE")) {
+		print_message("%s: %u guards\n", name, n);
+	}
+	if (small) {
+		reference(em, name, dag, &a, &want);
+	}
+	assert_in_range(n, 1, HN_GUARD_MAX);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hn_state *s = again(dag, guard[i], &a);
+
+		prove(name, i, s, total, &a);
+		if (small) {
+			run(em, name, i, dag, s, &want, total, &a);
+		}
+	}
+	total->n += n;
+	total->n_case++;
+	if (small) {
+		run_args_free(&want);
+	}
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+}
+
+static void every_case(void **state)
+{
+	const char *only = getenv("RUN_ONLY");
+	struct hn_target host;
+	struct hn_emitter *em;
+	struct hn_arena a;
+	struct hn_err err;
+	struct total total = { 0 };
+	struct dirent **entry;
+	int n = scandir(HONE_CASES_DIR "/ansor", &entry, NULL, alphasort);
+
+	(void)state;
+	if (n < 0) {
+		print_message("SKIPPED: no cases; configure with -DHONE_CASES=FOLDER\n");
+		skip();
+	}
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &host);
+	assert_int_equal(hn_emitter_new(&host, &em, &err), 0);
+	for (int i = 0; i < n; i++) {
+		if (entry[i]->d_name[0] != '.' &&
+		    (!only || strstr(entry[i]->d_name, only))) {
+			check_case(em, &host, entry[i]->d_name, &total);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	hn_emitter_free(em);
+	hn_arena_fini(&a);
+	print_message("%u cases, %u guards, %u illegal, %u run, %u wrong\n", total.n_case,
+		      total.n, total.illegal, total.ran, total.wrong);
+	assert_int_equal(total.illegal, 0);
+	assert_int_equal(total.wrong, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(every_case) };
+
+	LLVMInitializeNativeTarget();
+	LLVMInitializeNativeAsmPrinter();
+	return cmocka_run_group_tests_name("lower guards", tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* Guard schedules: every dag has some, each a complete history that replays to the same
+ * state; and the nests they make follow from the target's numbers. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "loopstate/looptree.h"
+#include "sketch/guard.h"
+
+#define AVX512 "cpu -isa=x86-64-avx512 -num_cores=4"
+#define AVX2 "cpu -isa=x86-64-avx2 -num_cores=4"
+
+static const char *const programs[] = {
+	"f(float32 A[1]) -> B { B() = A(0) * 2 }",
+	"f(float32 A[128]) -> B { B() +=! A(k) }",
+	"f(float32 A[7]) -> B { B(i) = A(i) + 1 }",
+	"f(float32 A[33,65], B[65,17]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+	"f(float32 A[33,65], B[17,65]) -> C { C(i,j) +=! A(i,k) * B(j,k) }",
+	"f(float32 A[65], B[65,17]) -> C { C(j) +=! A(k) * B(k,j) }",
+	"f(float32 A[64,48]) -> B { B(i,j) = A(j,i) }",
+	"f(float32 A[5,1000]) -> M, E { M(i) max=! A(i,k) E(i,j) = exp(A(i,j) - M(i)) }",
+	"f(float32 A[1000000]) -> S { S() +=! A(k) * A(k) }",
+	"f(float32 A[1,23,23,40], const W[3,3,40,24], b[24]) -> Y {"
+	" P(n,h,w,c) = h >= 1 && h < 24 && w >= 1 && w < 24 ? A(n,h-1,w-1,c) : 0"
+	"   where h in 0:25, w in 0:25"
+	" C(n,h,w,f) +=! P(n,h+r,w+s,c) * W(r,s,c,f)"
+	" Y(n,h,w,f) = max(C(n,h,w,f) + b(f), 0) }",
+	"f(float32 A[9,30,64], B[64,50], D[50,20]) -> C, E {"
+	" C(b,i,j) +=! A(b,i,k) * B(k,j)"
+	" E(b,i,l) +=! C(b,i,j) * D(j,l) }",
+	"f(int8 A[40,64], B[64,48]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+};
+
+static const struct hn_dag *parse(const char *text, struct hn_arena *a)
+{
+	const struct hn_dag *dag;
+	struct hn_err err = { 0 };
+
+	if (hn_dag_parse("t", text, strlen(text), 0, a, &dag, &err) != 0) {
+		fail_msg("%s: %s", text, err.msg);
+	}
+	return dag;
+}
+
+static struct hn_target target_of(const char *line, struct hn_arena *a)
+{
+	struct hn_target t;
+	struct hn_err err;
+
+	assert_int_equal(hn_target_parse(line, a, &t, &err), 0);
+	return t;
+}
+
+static void check_guard(const struct hn_dag *dag, const struct hn_state *s,
+			struct hn_arena *a)
+{
+	static const struct hn_trace none;
+	const struct hn_trace *read;
+	const struct hn_looptree *tree;
+	const struct hn_state *again;
+	struct hn_buf text;
+	struct hn_err err = { 0 };
+
+	hn_buf_init(&text);
+	hn_trace_write(s->trace ? s->trace : &none, &text);
+	assert_int_equal(hn_trace_parse("guard", text.s, text.n, a, &read, &err), 0);
+	assert_true(hn_trace_complete(read));
+	if (hn_state_replay(dag, read, a, &again, &err) != 0) {
+		fail_msg("%s: %s", text.s, err.msg);
+	}
+	assert_true(hn_trace_equal(again->trace, s->trace ? s->trace : &none));
+	assert_int_equal(hn_looptree_build(again, a, &tree, &err), 0);
+	hn_state_check(again);
+	hn_buf_fini(&text);
+}
+
+static void every_dag_has_guards(void **state)
+{
+	static const char *const target[] = { AVX512, AVX2, "cpu -isa=generic" };
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t t = 0; t < HN_COUNT_OF(target); t++) {
+		for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
+			const struct hn_state *g[HN_GUARD_MAX], *h[HN_GUARD_MAX];
+
+			hn_arena_init(&a, 0);
+			struct hn_target on = target_of(target[t], &a);
+			const struct hn_dag *dag = parse(programs[i], &a);
+			uint32_t n = hn_guards(dag, &on, &a, g);
+
+			assert_in_range(n, 1, HN_GUARD_MAX);
+			assert_int_equal(hn_guards(dag, &on, &a, h), n);
+			for (uint32_t k = 0; k < n; k++) {
+				check_guard(dag, g[k], &a);
+				assert_true(hn_trace_hash(g[k]->trace) ==
+					    hn_trace_hash(h[k]->trace));
+				for (uint32_t j = 0; j < k; j++) {
+					assert_false(hn_trace_equal(g[k]->trace,
+								    g[j]->trace));
+				}
+			}
+			hn_arena_fini(&a);
+		}
+	}
+}
+
+static void a_gpu_has_none(void **state)
+{
+	const struct hn_state *g[HN_GUARD_MAX];
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target t = target_of("cuda -isa=sm_80", &a);
+
+	assert_int_equal(hn_guards(parse(programs[3], &a), &t, &a, g), 0);
+	hn_arena_fini(&a);
+}
+
+/* Product of the lengths of the spatial loops inside the last reduction loop. */
+static int64_t tile_points(const struct hn_node *n)
+{
+	int64_t points = 1;
+
+	while (n->kind != HN_NODE_STMT) {
+		if (n->kind == HN_NODE_LOOP) {
+			points = n->iter_kind == HN_ITER_REDUCE ? 1 : points * n->extent;
+		}
+		n = n->child[n->n_child - 1];
+	}
+	return points;
+}
+
+static bool has_parallel(const struct hn_node *n)
+{
+	bool any = n->kind == HN_NODE_LOOP && n->ann == HN_ANN_PARALLEL;
+
+	for (uint32_t i = 0; n->kind != HN_NODE_STMT && i < n->n_child; i++) {
+		any = any || has_parallel(n->child[i]);
+	}
+	return any;
+}
+
+/* A product's sums fill the registers of the machine and never pass them. */
+static void tiles_follow_the_registers(void **state)
+{
+	static const struct {
+		const char *target;
+		int64_t lanes, registers;
+	} machine[] = { { AVX512, 16, 32 }, { AVX2, 8, 16 } };
+	const char *text = "f(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * "
+			   "B(k,j) }";
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t t = 0; t < HN_COUNT_OF(machine); t++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		const struct hn_looptree *tree;
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(machine[t].target, &a);
+		uint32_t n = hn_guards(parse(text, &a), &on, &a, g);
+
+		for (uint32_t i = 0; i + 1 < n; i++) { /* the last is the plain one */
+			assert_int_equal(hn_looptree_build(g[i], &a, &tree, NULL), 0);
+			int64_t points = tile_points(tree->root);
+
+			assert_in_range(points, machine[t].lanes * 8,
+					machine[t].lanes * (machine[t].registers - 2));
+			assert_true(has_parallel(tree->root));
+		}
+		hn_arena_fini(&a);
+	}
+}
+
+static void one_core_has_no_parallel_loops(void **state)
+{
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target on = target_of("cpu -isa=x86-64-avx2 -num_cores=1", &a);
+
+	for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		const struct hn_looptree *tree;
+		uint32_t n = hn_guards(parse(programs[i], &a), &on, &a, g);
+
+		for (uint32_t k = 0; k < n; k++) {
+			assert_int_equal(hn_looptree_build(g[k], &a, &tree, NULL), 0);
+			assert_false(has_parallel(tree->root));
+		}
+	}
+	hn_arena_fini(&a);
+}
+
+static bool has_step(const struct hn_state *s, enum hn_step_kind kind)
+{
+	for (uint32_t i = 0; s->trace && i < s->trace->n_step; i++) {
+		if (s->trace->step[i]->kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The right operand of A * B^T has to be packed to be loaded as vectors; a sum of one
+ * number is cut for the cores; a bias joins the convolution's tiles. */
+static void steps_follow_the_accesses(void **state)
+{
+	static const struct {
+		const char *text;
+		enum hn_step_kind want;
+	} of[] = {
+		{ "f(float32 A[333,65], B[170,65]) -> C { C(i,j) +=! A(i,k) * B(j,k) }",
+		  HN_STEP_pack },
+		{ "f(float32 A[1000000]) -> S { S() +=! A(k) }", HN_STEP_rfactor },
+		{ "f(float32 A[64,65], B[65,48], b[48]) -> C {"
+		  " D(i,j) +=! A(i,k) * B(k,j) C(i,j) = D(i,j) + b(j) }",
+		  HN_STEP_compute_at },
+		{ "f(float32 A[64,1000]) -> E { M(i) max=! A(i,k)"
+		  " E(i,j) = A(i,j) - M(i) }",
+		  HN_STEP_compute_at },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(AVX512, &a);
+		uint32_t n = hn_guards(parse(of[i].text, &a), &on, &a, g);
+
+		assert_true(n > 1);
+		assert_true(has_step(g[0], of[i].want));
+		assert_false(has_step(g[n - 1], of[i].want));
+		hn_arena_fini(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_dag_has_guards),
+		cmocka_unit_test(a_gpu_has_none),
+		cmocka_unit_test(tiles_follow_the_registers),
+		cmocka_unit_test(one_core_has_no_parallel_loops),
+		cmocka_unit_test(steps_follow_the_accesses),
+	};
+
+	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
+}
