@@ -9,6 +9,9 @@
  * programs without measured ancestors get their sketch's mean.  So the search leaves a
  * place the model overrates after a few trials, although the model itself does not learn.
  *
+ * The guard schedules (sketch/guard.h) go out before anything else and are parents like any
+ * other measured program.
+ *
  * Invariants: elite is sorted by measured time, fastest first; its plans and traces live
  * in the space's arena (a few hundred bytes for each measured trial). Source: Ansor,
  * section 5.1; elitism and inherited bias are ours.
@@ -145,15 +148,22 @@ static void add_child(struct hn_policy *p, struct pool *pool,
 	struct hn_arena *a = &pool->scratch;
 	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 2, p->space.round, index);
 	const struct hn_plan *plan = parent->plan;
-	const char *origin = NULL;
+	const char *origin = "mutate:trace";
+	uint64_t steps = 1 + hn_rng_below(&rng, 2);
+	enum hn_verdict v;
 	struct hn_indiv x;
 
 	hn_arena_reset(a);
-	for (uint64_t steps = 1 + hn_rng_below(&rng, 2); steps > 0 && plan; steps--) {
-		plan = hn_mutate(parent->sketch, plan, &rng, a, &origin);
+	if (!parent->plan) {
+		v = hn_space_neighbour(&p->space, parent->trace, steps, &rng, a, &x);
+	} else {
+		for (; steps > 0 && plan; steps--) {
+			plan = hn_mutate(parent->sketch, plan, &rng, a, &origin);
+		}
+		v = plan ? hn_space_rebuild(&p->space, parent->sketch, plan, &rng, a, &x)
+			 : HN_VERDICT_ILLEGAL;
 	}
-	if (!plan || hn_space_rebuild(&p->space, parent->sketch, plan, &rng, a, &x) !=
-			     HN_VERDICT_OK) {
+	if (v != HN_VERDICT_OK) {
 		return;
 	}
 	double mean = mean_bias(p, parent->sketch);
@@ -186,7 +196,7 @@ static void add_children(struct hn_policy *p, struct pool *pool, uint32_t n,
 		} else if (n_parent > 0) {
 			parent = &pool->x[draw_rank(n_parent, &rng)];
 		}
-		if (parent && parent->plan) {
+		if (parent) {
 			struct hn_indiv copy = *parent;
 			add_child(p, pool, &copy, *index);
 		}
@@ -221,12 +231,16 @@ static uint32_t pick(struct hn_policy *p, struct pool *pool, uint32_t n,
 	uint32_t n_sketch = p->space.sketches.n, got = 0;
 	uint32_t greedy = n - random_share(p, n, &rng);
 	uint32_t most = p->all.n < 32 && n_sketch > 1 ? (2 * n + 2) / 3 : n;
-	uint32_t *of = calloc(n_sketch, sizeof *of);
+	uint32_t *of = calloc(n_sketch + 1, sizeof *of);
 
 	hn_assert(of);
 	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
 	for (uint32_t i = 0; i < pool->n && got < greedy; i++) {
-		uint32_t k = (uint32_t)(pool->x[i].sketch - p->space.sketches.sketch);
+		/* what is no sketch's counts as one more */
+		uint32_t k = pool->x[i].sketch
+				     ? (uint32_t)(pool->x[i].sketch -
+						  p->space.sketches.sketch)
+				     : n_sketch;
 		if (of[k] < most) {
 			of[k]++;
 			take(p, &pool->x[i], a, &ret[got++]);
@@ -298,7 +312,7 @@ static void keep(struct hn_policy *p, const struct hn_indiv *x, double median_ns
 	struct measured *m = &p->elite[at];
 	m->x = *x;
 	m->median_ns = median_ns;
-	m->x.trace = NULL;
+	m->x.trace = x->plan ? NULL : hn_trace_copy(x->trace, &p->space.arena);
 	if (x->plan) {
 		const int64_t **len;
 		struct hn_plan_stage *stage;

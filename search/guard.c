@@ -45,4 +45,5 @@ static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 
 extern const struct hn_policy_ops hn_policy_guard;
 const struct hn_policy_ops hn_policy_guard = {
-	.name = "guard", .create = create, .destroy = destroy, .ask = ask, .tell = tell};
+	.name = "guard", .create = create, .destroy = destroy, .ask = ask, .tell = tell
+};

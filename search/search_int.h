@@ -62,6 +62,12 @@ enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sk
 enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
 			       struct hn_arena *a, struct hn_indiv *ret);
 
+/* `trace`, which is no sketch's, with one length of a split changed, `steps` times over;
+ * ret->bias and origin are the caller's to set. */
+enum hn_verdict hn_space_neighbour(struct hn_space *sp, const struct hn_trace *trace,
+				   uint64_t steps, struct hn_rng *rng, struct hn_arena *a,
+				   struct hn_indiv *ret);
+
 /* Edit a copy of the plan; NULL when this mutation has nothing to change. */
 struct hn_mutation_ops {
 	const char *origin; /* "mutate:tile" */

@@ -19,10 +19,11 @@ static const struct hn_guard_ops *const classes[] = {
 static const struct hn_guard_variant variants[] = {
 	{ .place = HN_GUARD_ATTACH },
 	{ .place = HN_GUARD_ROOT },
+	{ .place = HN_GUARD_ATTACH, .cut = true },
 	{ .place = HN_GUARD_ROOT, .repack = true },
 	{ .place = HN_GUARD_INLINE },
-	{ .place = HN_GUARD_ROOT, .cut = true },
 	{ .place = HN_GUARD_ATTACH, .tile = 1 },
+	{ .place = HN_GUARD_ROOT, .cut = true },
 	{ .place = HN_GUARD_ROOT, .tile = 1 },
 	{ .place = HN_GUARD_ATTACH, .recut = true },
 	{ .place = HN_GUARD_ATTACH, .repack = true },

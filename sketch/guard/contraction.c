@@ -12,10 +12,8 @@
 #include "base/arith.h"
 #include "sketch/guard/guard_int.h"
 
-#define MAX_VECTORS 6	   /* of a register tile along the lanes */
-#define PAGE 4096	   /* bytes; rows further apart cost a TLB entry each */
-#define WORTH_PACKING 32   /* uses of a packed element that pay for packing it */
-#define FEW_SUMS 8	   /* shorter reductions are windows */
+#define MAX_VECTORS 6 /* of a register tile along the lanes */
+#define FEW_SUMS 8    /* shorter reductions are windows */
 
 struct plan {
 	const struct hn_guard_view *v;
@@ -23,7 +21,8 @@ struct plan {
 	uint32_t lane_axis;
 	bool rows[HN_DAG_MAX_ITERS]; /* axes that only broadcast operands have */
 	int64_t tile[HN_DAG_MAX_ITERS];
-	int64_t vectors;
+	int64_t vectors, lanes;
+	bool along;    /* lanes run over the reduction: nothing is packed for them */
 	double cycles; /* of all tiles, for one iteration of the reduction */
 };
 
@@ -32,13 +31,17 @@ static bool uses(const struct hn_guard_read *r, uint32_t axis)
 	return (r->uses >> axis & 1) != 0;
 }
 
-/* x has a spatial axis that y lacks. */
+/* x moves along a spatial axis that y stands still on, for a vector's length at least (a
+ * group's channels). */
 static bool has_own_axis(const struct hn_guard_view *v, const struct hn_guard_read *x,
 			 const struct hn_guard_read *y)
 {
-	uint64_t spatial = (UINT64_C(1) << v->n_spatial) - 1;
-
-	return (x->uses & ~y->uses & spatial) != 0;
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		if (x->stride[a] != 0 && y->stride[a] == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
@@ -59,28 +62,6 @@ static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
 	return false;
 }
 
-/* The dimension of the read whose index is the axis itself; -1 = none. */
-static int32_t dimension_of(const struct hn_guard_view *v, const struct hn_guard_read *r,
-			    uint32_t axis)
-{
-	int32_t found = -1, slot;
-	int64_t shift;
-
-	for (uint32_t d = 0; d < r->load->n_arg; d++) {
-		const struct hn_expr *x = r->load->arg[d];
-
-		if (!hn_guard_uses(x, axis)) {
-			continue;
-		}
-		if (found >= 0 || !hn_access_const_shift(x, &slot, &shift) || shift != 0) {
-			return -1;
-		}
-		found = (int32_t)d;
-	}
-	(void)v;
-	return found;
-}
-
 /* What the loads of a vector along the axis cost, in loads; 0 = cannot be the lanes. */
 static double lane_cost(const struct hn_guard_view *v, uint32_t axis)
 {
@@ -95,10 +76,10 @@ static double lane_cost(const struct hn_guard_view *v, uint32_t axis)
 			broadcast = true;
 		} else {
 			moves = true;
-			cost += r->stride[axis] == 1		      ? 1
-				: dimension_of(v, r, axis) >= 0	      ? 1.3
-				: r->stride[axis] == HN_GUARD_ODD ? 16
-								      : 8;
+			cost += r->stride[axis] == 1		   ? 1
+				: hn_guard_dimension(r, axis) >= 0 ? 1.3
+				: r->stride[axis] == HN_GUARD_ODD  ? 16
+								   : 8;
 		}
 	}
 	if (!broadcast || !moves || e < 2) {
@@ -179,7 +160,7 @@ static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, doub
 /* What an operand uses in steps (a group's channels) must not step within a tile. */
 static bool in_step(const struct plan *p, int64_t vectors)
 {
-	int64_t len = vectors * p->v->lanes, e = p->v->extent[p->lane_axis];
+	int64_t len = vectors * p->lanes, e = p->v->extent[p->lane_axis];
 
 	for (uint32_t i = 0; i < p->v->n_read; i++) {
 		int64_t run = p->v->read[i].run[p->lane_axis];
@@ -194,7 +175,7 @@ static bool in_step(const struct plan *p, int64_t vectors)
 /* The best tile, of another number of vectors than `skip`. */
 static void choose_tile(struct plan *p, int64_t skip)
 {
-	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->v->lanes);
+	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
 	struct pick k = { .n = 0 };
 
 	for (uint32_t a = p->v->n_spatial; a-- > 0 && k.n < 3;) {
@@ -217,9 +198,28 @@ static void choose_tile(struct plan *p, int64_t skip)
 
 static int64_t lane_tile(const struct plan *p)
 {
-	int64_t e = p->v->extent[p->lane_axis], t = p->vectors * p->v->lanes;
+	int64_t e = p->v->extent[p->lane_axis], t = p->vectors * p->lanes;
 
 	return t < e ? t : e;
+}
+
+/* Vectors along the panels' axis would have to be packed, but all operands lie in order
+ * along the innermost reduction. */
+static bool reduces_in_order(const struct plan *p)
+{
+	const struct hn_guard_view *v = p->v;
+	bool scattered = false;
+
+	for (uint32_t i = 0; i < v->n_read; i++) {
+		int64_t s = v->read[i].stride[v->n_axis - 1];
+
+		scattered = scattered || (v->read[i].stride[p->lane_axis] != 0 &&
+					  v->read[i].stride[p->lane_axis] != 1);
+		if (s != 0 && s != 1) {
+			return false;
+		}
+	}
+	return scattered && v->extent[v->n_axis - 1] >= 4 * v->lanes;
 }
 
 static bool plan_make(const struct hn_guard_job *g, const struct hn_guard_view *v,
@@ -229,8 +229,14 @@ static bool plan_make(const struct hn_guard_job *g, const struct hn_guard_view *
 			    .registers = g->target->param[HN_PARAM_VECTOR_REGISTERS],
 			    .per_cycle = g->target->param[HN_PARAM_FMA_PER_CYCLE],
 			    .latency = g->target->param[HN_PARAM_FMA_LATENCY] };
+	p->lanes = v->lanes;
 	if (!choose_lanes(p)) {
 		return false;
+	}
+	if (g->v.repack && reduces_in_order(p)) {
+		p->along = true;
+		p->lanes = 1;
+		p->registers -= p->registers / 8; /* both operands are vectors */
 	}
 	choose_tile(p, 0);
 	if (g->v.tile > 0 && p->cycles > 0) {
@@ -241,91 +247,6 @@ static bool plan_make(const struct hn_guard_job *g, const struct hn_guard_view *
 	}
 	p->tile[p->lane_axis] = lane_tile(p);
 	return true;
-}
-
-/* Blocks for hn_guard_pack so that the reduction walks through memory in order, `len`
- * neighbours along dimension `at` innermost: what stands before it and is reduced goes
- * inside, what stands behind it is in order already. */
-static bool panel_blocks(const struct hn_guard_view *v, const struct hn_guard_read *r,
-			 int32_t at, int64_t len, const struct hn_op *op, int64_t *block)
-{
-	bool any = false;
-
-	for (uint32_t d = 0; d < op->n_dim; d++) {
-		bool reduced = false;
-
-		for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
-			reduced = reduced || hn_guard_uses(r->load->arg[d], a);
-		}
-		block[d] = (int32_t)d < at && reduced ? op->shape[d] : 1;
-		if ((int32_t)d == at) {
-			block[d] = len < op->shape[d] ? len : op->shape[d];
-		}
-		any = any || block[d] > 1;
-	}
-	return any;
-}
-
-/* Bytes between the rows that the reduction goes through one after the other. */
-static int64_t row_bytes(const struct hn_guard_view *v, const struct hn_guard_read *r,
-			 const struct hn_op *op)
-{
-	for (uint32_t a = v->n_axis; a-- > v->n_spatial;) {
-		if (uses(r, a) && r->stride[a] != HN_GUARD_ODD) {
-			return hn_mul_sat(r->stride[a],
-					  hn_dtype_bytes((enum hn_dtype)op->dtype[0]));
-		}
-	}
-	return 0;
-}
-
-static bool should_pack(const struct hn_guard_job *g, const struct plan *p,
-			const struct hn_guard_read *r, const struct hn_op *op)
-{
-	int64_t reuse = 1;
-
-	if (r->stride[p->lane_axis] != 1) {
-		return true; /* loads lane by lane otherwise */
-	}
-	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
-		reuse = hn_mul_sat(reuse, uses(r, a) ? 1 : p->v->extent[a]);
-	}
-	bool far = row_bytes(p->v, r, op) >= PAGE / 4 && op->shape[op->n_dim - 1] >
-					      lane_tile(p);
-
-	if (g->v.cut) {
-		return false;
-	}
-	return (far && reuse >= WORTH_PACKING * 4) != g->v.repack;
-}
-
-/* Pack the operands that are loaded as vectors, when that pays; returns by how many stages
- * those of the nest move up. */
-static int32_t pack_operands(struct hn_guard_job *g, const struct plan *p)
-{
-	int32_t moved = 0;
-
-	for (uint32_t i = 0; i < p->v->n_read; i++) {
-		const struct hn_guard_read *r = &p->v->read[i];
-		int32_t at = dimension_of(p->v, r, p->lane_axis), producer = r->producer;
-		int64_t block[HN_DAG_MAX_RANK];
-		bool again = false;
-
-		for (uint32_t k = 0; k < i; k++) {
-			again = again || p->v->read[k].producer == producer;
-		}
-		const struct hn_op *op = hn_stage_op(g->c.s, producer + moved);
-
-		if (again || r->stride[p->lane_axis] == 0 || at < 0 ||
-		    g->c.s->stage[producer + moved]->at != HN_AT_ROOT ||
-		    !should_pack(g, p, r, op) ||
-		    !panel_blocks(p->v, r, at, lane_tile(p), op, block)) {
-			continue;
-		}
-		hn_guard_pack(g, producer + moved, block);
-		moved++;
-	}
-	return moved;
 }
 
 /* Axes in the order that keeps panels: those the panels use first. */
@@ -342,6 +263,19 @@ static void panels_first(const struct plan *p, uint32_t *order)
 	}
 }
 
+/* Whether an operand that is broadcast over the lanes moves along the axis. */
+static bool broadcast_uses(const struct plan *p, uint32_t axis)
+{
+	for (uint32_t i = 0; i < p->v->n_read; i++) {
+		const struct hn_guard_read *r = &p->v->read[i];
+
+		if (r->stride[p->lane_axis] == 0 && uses(r, axis)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Axes that both kinds of operands use, rows, then the panels' own. */
 static void rows_first(const struct plan *p, uint32_t *order)
 {
@@ -349,14 +283,7 @@ static void rows_first(const struct plan *p, uint32_t *order)
 
 	for (int pass = 0; pass < 3; pass++) {
 		for (uint32_t a = 0; a < p->v->n_spatial; a++) {
-			bool shared = false;
-
-			for (uint32_t i = 0; i < p->v->n_read; i++) {
-				shared = shared || (p->v->read[i].stride[p->lane_axis] ==
-							    0 &&
-						    uses(&p->v->read[i], a));
-			}
-			int kind = p->rows[a] ? 1 : shared ? 0 : 2;
+			int kind = p->rows[a] ? 1 : broadcast_uses(p, a) ? 0 : 2;
 
 			if (kind == pass) {
 				order[n++] = a;
@@ -365,23 +292,34 @@ static void rows_first(const struct plan *p, uint32_t *order)
 	}
 }
 
-/* The longest reduction axis, and how much of it keeps a panel in half of the first cache. */
+/* The largest divisor of n up to `most`, or a length that leaves little over when those are
+ * all short. */
+static int64_t part_length(int64_t n, int64_t most)
+{
+	int64_t d = most < n ? most : n;
+
+	while (n % d != 0) {
+		d--;
+	}
+	return 3 * d >= most ? d : hn_ceildiv(n, hn_ceildiv(n, most));
+}
+
+/* The longest reduction axis, and how much of it leaves a panel a small part of the first
+ * cache, beside the rows. */
 static void choose_cut(const struct hn_guard_job *g, const struct plan *p,
 		       struct hn_guard_nest *n)
 {
 	const struct hn_guard_view *v = p->v;
 	int64_t bytes = hn_dtype_bytes((enum hn_dtype)v->op->dtype[0]);
-	int64_t most = g->target->param[HN_PARAM_L1_BYTES] / 2 /
-		       (bytes * n->tile[p->lane_axis]);
+	int64_t most =
+		g->target->param[HN_PARAM_L1_BYTES] / 6 / (bytes * n->tile[p->lane_axis]);
 
 	n->cut = v->n_spatial;
 	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
 		n->cut = v->extent[a] > v->extent[n->cut] ? a : n->cut;
 	}
 	if (v->extent[n->cut] >= 2 * FEW_SUMS && most >= FEW_SUMS) {
-		int64_t parts = hn_ceildiv(v->extent[n->cut], most);
-
-		n->cut_length = hn_ceildiv(v->extent[n->cut], parts);
+		n->cut_length = part_length(v->extent[n->cut], most);
 	}
 }
 
@@ -434,19 +372,15 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	}
 	if (n.cut_length > 0) {
 		block_results(g, p, &n);
+		if (g->v.place == HN_GUARD_ATTACH) {
+			n.n_move = hn_guard_moves(g, p->v, n.move);
+		}
 	} else if (g->v.place == HN_GUARD_ATTACH) {
 		n.n_move = hn_guard_moves(g, p->v, n.move);
 		rows_first(p, n.outer);
 		/* panels' own axes run inside the block */
 		for (uint32_t a = 0; a < p->v->n_spatial; a++) {
-			bool shared = false;
-
-			for (uint32_t i = 0; i < p->v->n_read; i++) {
-				shared = shared || (p->v->read[i].stride[p->lane_axis] ==
-							    0 &&
-						    uses(&p->v->read[i], a));
-			}
-			if (!shared) {
+			if (!broadcast_uses(p, a)) {
 				n.block[a] = p->v->extent[a];
 			}
 		}
@@ -464,7 +398,7 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 		g->c.failed = true;
 		return;
 	}
-	int32_t moved = pack_operands(g, &p);
+	int32_t moved = p.along ? 0 : hn_guard_panels(g, v, p.lane_axis, lane_tile(&p));
 
 	if (moved > 0 && hn_guard_view(g, v->stage + moved, &again)) {
 		p.v = &again; /* the same axes, other producers */

@@ -7,7 +7,7 @@
 #include "sketch/guard.h"
 #include "sketch/sketch_int.h"
 
-#define HN_GUARD_ODD INT64_MIN	  /* a stride that is no constant */
+#define HN_GUARD_ODD INT64_MIN /* a stride that is no constant */
 #define HN_GUARD_MAX_STAGES (HN_DAG_MAX_OPS + 64)
 #define HN_GUARD_MOVES 8 /* producers that a nest computes inside itself */
 
@@ -28,7 +28,7 @@ struct hn_guard_view {
 	uint32_t n_spatial, n_axis;
 	int64_t extent[HN_DAG_MAX_ITERS];
 	int64_t out_stride[HN_DAG_MAX_ITERS]; /* row-major; 0 for reduction axes */
-	int64_t spatial, reduce;	      /* points of all spatial, all reduction axes */
+	int64_t spatial, reduce; /* points of all spatial, all reduction axes */
 	int64_t lanes; /* elements in a vector register; those of the widest type */
 	uint32_t n_read;
 	struct hn_guard_read *read;
@@ -45,10 +45,11 @@ enum hn_guard_place {
 struct hn_guard_variant {
 	uint8_t place; /* enum hn_guard_place */
 	uint8_t tile;  /* 0 = the best register tile, 1 = the best of another width */
-	bool cut;      /* part of the reduction outside the tiles, nothing packed */
-	bool repack;   /* pack where the rule says no, and the reverse */
-	bool recut;	   /* the other answer to: cut the reduction, use all cores */
-	bool plain;    /* nothing inlined or packed, every nest a stream */
+	bool cut;    /* part of the reduction outside the tiles, nothing packed; windows:
+			* small blocks, for the first cache */
+	bool repack; /* pack where the rule says no, and the reverse */
+	bool recut;  /* the other answer to: cut the reduction, use all cores */
+	bool plain;  /* nothing inlined or packed, every nest a stream */
 };
 
 /* A guard under construction. */
@@ -75,6 +76,14 @@ struct hn_guard_ops {
 /* view.c */
 bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret);
 bool hn_guard_uses(const struct hn_expr *e, uint32_t axis);
+
+/* The dimension of the read whose index is the axis itself; -1 = none. */
+int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis);
+
+/* panels.c: pack the operands that move along lane_axis, `tile` neighbours of it a panel,
+ * where that is needed or pays; returns by how many stages those of the nest move up. */
+int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
+			uint32_t lane_axis, int64_t tile);
 
 /* The stages that read `stage` other than by inlined ones; count, at most n_max written. */
 uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
@@ -131,7 +140,8 @@ void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
 			 int32_t host, const struct hn_guard_nest *n);
 
 /* Whether the stage's attribute names the axis as one that only selects constants. */
-bool hn_guard_selects_constant(const struct hn_guard_job *g, int32_t stage, uint32_t axis);
+bool hn_guard_selects_constant(const struct hn_guard_job *g, int32_t stage,
+			       uint32_t axis);
 
 /* Cut the axes rows[] into blocks, outermost of n->outer first, until what is moved fits
  * the cache and the cores have enough of them.  The other axes' blocks are set already. */

@@ -19,7 +19,8 @@ static void stage_inserted(struct hn_guard_job *g, int32_t at)
 		g->c.failed = true;
 		return;
 	}
-	memmove(&g->done[at + 1], &g->done[at], (size_t)(n - 1 - at) * sizeof(g->done[0]));
+	memmove(&g->done[at + 1], &g->done[at],
+		(size_t)(n - 1 - at) * sizeof(g->done[0]));
 	memmove(&g->pinned[at + 1], &g->pinned[at],
 		(size_t)(n - 1 - at) * sizeof(g->pinned[0]));
 	g->done[at] = g->pinned[at] = false;
@@ -142,9 +143,8 @@ void hn_guard_block_rows(const struct hn_guard_job *g, const struct hn_guard_vie
 	int64_t bytes = moved_bytes(g, n), room = g->target->param[HN_PARAM_L2_BYTES] / 4;
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
-		blocks = hn_mul_sat(blocks, rows[a] ? 1
-						    : hn_ceildiv(v->extent[a],
-								 n->block[a]));
+		blocks = hn_mul_sat(blocks,
+				    rows[a] ? 1 : hn_ceildiv(v->extent[a], n->block[a]));
 	}
 	for (uint32_t i = 0; i < v->n_spatial; i++) {
 		uint32_t a = n->outer[i];
@@ -167,8 +167,8 @@ enum { PART_BLOCK, PART_INNER, PART_TILE, N_PART };
 struct parts {
 	int64_t at[HN_DAG_MAX_ITERS][N_PART];	  /* position; -1 = none */
 	int64_t length[HN_DAG_MAX_ITERS][N_PART]; /* iterations */
-	uint32_t n_reduce;			  /* reduction loops but the cut one's inner part */
-	int64_t reduce[HN_DAG_MAX_ITERS], cut;	  /* their positions, and its */
+	uint32_t n_reduce; /* reduction loops but the cut one's inner part */
+	int64_t reduce[HN_DAG_MAX_ITERS], cut; /* their positions, and its */
 };
 
 /* Split one axis, whose loop is at *at, into those of its parts that have iterations. */
@@ -260,9 +260,10 @@ static uint32_t add_inside(const struct hn_guard_view *v, const struct hn_guard_
 	return add_tiles(v, n, p, order, k);
 }
 
-/* The stage, computed inside its host.  `extent` is what one iteration there needs. */
-static void order_attached(struct hn_guard_job *g, const struct hn_guard_view *v,
-			   const int64_t *extent, const struct hn_guard_nest *n)
+/* The stage, computed inside its host.  `extent` is what one iteration there needs.  Returns
+ * the number of loops outside of a cut reduction's inner part and the loops over tiles. */
+static uint32_t order_attached(struct hn_guard_job *g, const struct hn_guard_view *v,
+			       const int64_t *extent, const struct hn_guard_nest *n)
 {
 	struct hn_guard_nest inside = *n;
 	int64_t order[3 * HN_DAG_MAX_ITERS];
@@ -281,8 +282,11 @@ static void order_attached(struct hn_guard_job *g, const struct hn_guard_view *v
 			order[k++] = p.at[a][PART_BLOCK];
 		}
 	}
+	uint32_t outside = k + p.n_reduce;
+
 	k = add_inside(v, &inside, &p, order, k);
 	hn_chain_reorder(&g->c, v->stage, order, k);
+	return outside;
 }
 
 static void annotate_lanes(struct hn_guard_job *g, int32_t stage)
@@ -310,24 +314,31 @@ static void unroll_constants(struct hn_guard_job *g, const struct hn_guard_view 
 static void attach(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host,
 		   const struct hn_guard_nest *n, int32_t blocks, int32_t inner)
 {
-	int32_t last = blocks + inner - 1;
+	int32_t last = blocks + inner - 1, holder = host, at = blocks - 1;
 
+	if (n->cut_length > 0) { /* what is moved: only for this part of the reduction */
+		at = blocks + (int32_t)(v->n_axis - v->n_spatial) - 1;
+		holder = v->stage;
+	}
 	if (host != v->stage) {
-		order_attached(g, v, n->cut_length > 0 ? n->block : n->tile, n);
+		const int64_t *extent = n->cut_length > 0 ? n->block : n->tile;
+		uint32_t outside = order_attached(g, v, extent, n);
+
+		at = n->cut_length > 0 ? (int32_t)outside - 1 : at;
 		if (last >= 0) {
 			hn_chain_compute_at(&g->c, v->stage, host, last);
 		}
 	}
-	for (uint32_t i = 0; i < n->n_move && blocks > 0; i++) {
-		hn_chain_compute_at(&g->c, n->move[i], host, blocks - 1);
+	for (uint32_t i = 0; i < n->n_move && at >= 0; i++) {
+		hn_chain_compute_at(&g->c, n->move[i], holder, at);
 		g->done[n->move[i]] = true;
 	}
 }
 
 /* The host's loops in order; their numbers to *ret_blocks and *ret_inner, the lengths of
  * those over blocks to length[]. */
-static void order_host(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host,
-		       const struct hn_guard_nest *n, int64_t *length,
+static void order_host(struct hn_guard_job *g, const struct hn_guard_view *v,
+		       int32_t host, const struct hn_guard_nest *n, int64_t *length,
 		       uint32_t *ret_blocks, uint32_t *ret_inner)
 {
 	struct hn_guard_nest outside = *n;

@@ -73,7 +73,8 @@ static void cut(struct hn_guard_job *g, const struct hn_guard_view *v)
 static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
 {
 	int64_t cores = hn_guard_cores(g);
-	bool few = v->spatial < cores || (v->spatial < 4 * cores && v->spatial % cores != 0);
+	bool few =
+		v->spatial < cores || (v->spatial < 4 * cores && v->spatial % cores != 0);
 	bool worth = cores > 1 && v->reduce >= cores &&
 		     hn_mul_sat(v->reduce, v->spatial) >= WORTH_CUTTING;
 

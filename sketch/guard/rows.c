@@ -61,7 +61,8 @@ static void find_group(struct hn_guard_job *g, const struct hn_guard_view *v,
 		for (uint32_t a = 0; a < common && a < gr->level; a++) {
 			rows = hn_mul_sat(rows, v->extent[a]);
 		}
-		if (rows >= 2 * hn_guard_cores(g) && !hn_guard_class(g, &pv)->takes_host) {
+		if (rows >= 2 * hn_guard_cores(g) &&
+		    !hn_guard_class(g, &pv)->takes_host) {
 			gr->stage[gr->n++] = p;
 			gr->level = common < gr->level ? common : gr->level;
 		}
@@ -96,7 +97,8 @@ bool hn_guard_rows(struct hn_guard_job *g, const struct hn_guard_view *v)
 	}
 	for (uint32_t i = 0; i < gr.n; i++) {
 		hn_chain_compute_at(&g->c, gr.stage[i], v->stage,
-				    (int32_t)(gr.level - (fused > 1 ? fused - 1 : 0)) - 1);
+				    (int32_t)(gr.level - (fused > 1 ? fused - 1 : 0)) -
+					    1);
 		g->done[gr.stage[i]] = true;
 	}
 	g->done[v->stage] = true;

@@ -121,6 +121,26 @@ bool hn_guard_uses(const struct hn_expr *e, uint32_t axis)
 	return f.found;
 }
 
+int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis)
+{
+	int32_t found = -1, slot;
+	int64_t shift;
+
+	for (uint32_t d = 0; d < r->load->n_arg; d++) {
+		const struct hn_expr *x = r->load->arg[d];
+
+		if (!hn_guard_uses(x, axis)) {
+			continue;
+		}
+		if (found >= 0 || !hn_access_const_shift(x, &slot, &shift) ||
+		    shift != 0) {
+			return -1;
+		}
+		found = (int32_t)d;
+	}
+	return found;
+}
+
 struct gather {
 	struct hn_guard_view *v;
 	uint32_t room;
@@ -205,7 +225,8 @@ static void measure_op(const struct hn_guard_job *g, struct hn_guard_view *v)
 
 bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret)
 {
-	if (!g->dag && (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
+	if (!g->dag &&
+	    (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
 		g->c.failed = true;
 		return false;
 	}
@@ -251,7 +272,8 @@ uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
 {
 	uint32_t n = 0;
 
-	if (!g->dag && (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
+	if (!g->dag &&
+	    (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
 		g->c.failed = true;
 		return 0;
 	}

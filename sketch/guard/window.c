@@ -8,8 +8,9 @@
 #include "base/arith.h"
 #include "sketch/guard/guard_int.h"
 
-#define SUMS 8	   /* independent sums that hide the latency of an addition */
-#define SHORT 64   /* a reduction that can be unrolled in full */
+#define SUMS 8	 /* independent sums that hide the latency of an addition */
+#define BLOCK 8	 /* windows of a small block each way */
+#define SHORT 64 /* a reduction that can be unrolled in full */
 
 static bool find_lanes(const struct hn_guard_view *v, uint32_t *ret)
 {
@@ -36,6 +37,21 @@ static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
 
 	return v->op->reduce && v->n_spatial < 64 && find_lanes(v, &lanes) &&
 	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_guard_cores(g));
+}
+
+/* Whether the axis shares an index of the read with a reduction axis. */
+static bool slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
+		   uint32_t a)
+{
+	for (uint32_t k = v->n_spatial; k < v->n_axis; k++) {
+		for (uint32_t d = 0; d < r->load->n_arg; d++) {
+			if (hn_guard_uses(r->load->arg[d], a) &&
+			    hn_guard_uses(r->load->arg[d], k)) {
+				return v->extent[a] > 1 && v->extent[k] > 1;
+			}
+		}
+	}
+	return false;
 }
 
 /* The axis whose neighbours' windows overlap: a spatial and a reduction axis in one index;
@@ -71,7 +87,10 @@ static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view
 			struct hn_guard_nest *n)
 {
 	int32_t shared = overlapping(v, n->lane_axis);
-	int64_t vectors = v->reduce > SHORT ? SUMS : g->v.tile > 0 ? 4 : shared < 0 ? 2 : 1;
+	int64_t vectors = v->reduce > SHORT ? SUMS
+			  : g->v.tile > 0   ? 4
+			  : shared < 0	    ? 2
+					    : 1;
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		n->tile[a] = 1;
@@ -82,6 +101,24 @@ static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view
 	}
 	if (shared >= 0 && g->v.tile == 0) {
 		n->tile[shared] = divisor_up_to(v->extent[shared], 4);
+	}
+}
+
+/* Blocks of a few windows each way, so that what they read stays in the first cache. */
+static void small_blocks(const struct hn_guard_view *v, struct hn_guard_nest *n,
+			 bool *rows)
+{
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		n->block[a] = n->tile[a] > 1 ? n->tile[a] : 1;
+		for (uint32_t i = 0; a != n->lane_axis && i < v->n_read; i++) {
+			if (slides(v, &v->read[i], a)) {
+				n->block[a] = divisor_up_to(v->extent[a], BLOCK);
+			}
+		}
+		if (a == n->lane_axis && 4 * n->tile[a] <= v->extent[a]) {
+			n->block[a] = 4 * n->tile[a];
+		}
+		rows[a] = false;
 	}
 }
 
@@ -109,6 +146,9 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 		n.tile[a] = a == n.lane_axis ? n.tile[a] : 1;
 		n.block[a] = rows[a] ? n.tile[a] : v->extent[a];
 		rows[a] = false;
+	}
+	if (g->v.cut && !n.constants) {
+		small_blocks(v, &n, rows);
 	}
 	hn_guard_block_rows(g, v, rows, &n);
 	hn_guard_nest_build(g, v, host, &n);

@@ -99,8 +99,8 @@ static void every_dag_has_guards(void **state)
 				assert_true(hn_trace_hash(g[k]->trace) ==
 					    hn_trace_hash(h[k]->trace));
 				for (uint32_t j = 0; j < k; j++) {
-					assert_false(hn_trace_equal(g[k]->trace,
-								    g[j]->trace));
+					assert_false(
+						hn_trace_equal(g[k]->trace, g[j]->trace));
 				}
 			}
 			hn_arena_fini(&a);

@@ -1,0 +1,96 @@
+/* sketch/guard/panels.c -- operands of a contraction rewritten so that what is loaded as
+ * vectors lies in a row, in the order in which the reduction takes it.
+ *
+ * Needed where neighbouring lanes are not neighbours in memory, and worth it where each row
+ * of a tile is another page and the packed elements are used often.
+ */
+#include "base/arith.h"
+#include "sketch/guard/guard_int.h"
+
+#define PAGE 4096	  /* bytes; rows further apart cost a TLB entry each */
+#define WORTH_PACKING 128 /* uses of a packed element that pay for packing it */
+
+/* Blocks for hn_guard_pack so that the reduction walks through memory in order, `len`
+ * neighbours along dimension `at` innermost: what stands before it and is reduced goes
+ * inside, what stands behind it is in order already. */
+static bool panel_blocks(const struct hn_guard_view *v, const struct hn_guard_read *r,
+			 int32_t at, int64_t len, const struct hn_op *op, int64_t *block)
+{
+	bool any = false;
+
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		bool reduced = false;
+
+		for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
+			reduced = reduced || hn_guard_uses(r->load->arg[d], a);
+		}
+		block[d] = (int32_t)d < at && reduced ? op->shape[d] : 1;
+		if ((int32_t)d == at) {
+			block[d] = len < op->shape[d] ? len : op->shape[d];
+		}
+		any = any || block[d] > 1;
+	}
+	return any;
+}
+
+/* Bytes between the rows that the reduction goes through one after the other. */
+static int64_t row_bytes(const struct hn_guard_view *v, const struct hn_guard_read *r,
+			 const struct hn_op *op)
+{
+	for (uint32_t a = v->n_axis; a-- > v->n_spatial;) {
+		if ((r->uses >> a & 1) != 0 && r->stride[a] > 0) {
+			return hn_mul_sat(r->stride[a],
+					  hn_dtype_bytes((enum hn_dtype)op->dtype[0]));
+		}
+	}
+	return 0;
+}
+
+static bool should_pack(const struct hn_guard_job *g, const struct hn_guard_view *v,
+			uint32_t lane_axis, int64_t tile, const struct hn_guard_read *r,
+			const struct hn_op *op)
+{
+	int64_t reuse = 1;
+
+	if (r->stride[lane_axis] != 1) {
+		return true; /* loads lane by lane otherwise */
+	}
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		reuse = hn_mul_sat(reuse, (r->uses >> a & 1) ? 1 : v->extent[a]);
+	}
+	bool far = row_bytes(v, r, op) >= PAGE / 4 && op->shape[op->n_dim - 1] > tile;
+
+	if (g->v.cut) {
+		return false;
+	}
+	return (far && reuse >= WORTH_PACKING) != g->v.repack;
+}
+
+int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
+			uint32_t lane_axis, int64_t tile)
+{
+	int32_t packed[HN_GUARD_MOVES], moved = 0;
+
+	for (uint32_t i = 0; i < v->n_read; i++) {
+		const struct hn_guard_read *r = &v->read[i];
+		int32_t at = hn_guard_dimension(r, lane_axis), now = r->producer;
+		int64_t block[HN_DAG_MAX_RANK];
+		bool again = false;
+
+		for (int32_t k = 0; k < moved; k++) {
+			again = again || packed[k] == r->producer;
+			now += packed[k] < r->producer;
+		}
+		const struct hn_op *op = hn_stage_op(g->c.s, now);
+
+		if (again || r->stride[lane_axis] == 0 || at < 0 ||
+		    moved == HN_GUARD_MOVES || g->c.s->stage[now]->at != HN_AT_ROOT ||
+		    !should_pack(g, v, lane_axis, tile, r, op) ||
+		    !panel_blocks(v, r, at, tile, op, block)) {
+			continue;
+		}
+		hn_guard_pack(g, now, block);
+		packed[moved++] = r->producer;
+	}
+	return moved;
+}
