@@ -255,7 +255,7 @@ static int make_sketches(struct run *r, struct hn_arena *a)
 		hn_dag_write_json(r->item[i].dag, &text);
 		r->text[i] = hn_arena_strdup(a, text.s);
 		hn_buf_fini(&text);
-		if (hn_sketch_generate(r->item[i].dag, &r->target, a, &r->sketches[i],
+		if (hn_sketch_generate_own(r->item[i].dag, &r->target, a, &r->sketches[i],
 				       &err) != 0) {
 			fprintf(stderr, "hone-bench: %s: %s\n", r->item[i].name, err.msg);
 			return 1;

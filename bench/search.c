@@ -59,7 +59,7 @@ static void bench_candidates(const struct hn_bench_case *item,
 
 	hn_arena_init(&arena, 0);
 	hn_arena_init(&scratch, 0);
-	if (hn_sketch_generate(item->dag, target, &arena, &sketches, &err) == 0) {
+	if (hn_sketch_generate_own(item->dag, target, &arena, &sketches, &err) == 0) {
 		snprintf(context, sizeof(context), "\"case\": \"%s\", \"sketches\": %u",
 			 item->name, sketches.n);
 		hn_bench_row("search.sketch", (double)(hn_clock_ns() - start) * 1e-6,

@@ -94,15 +94,21 @@ int cmd_sketch(const struct hn_opts *o, struct hn_err *err)
 	struct hn_buf b;
 	int rc;
 
-	if (o->rules != NULL && strcmp(o->rules, "ansor") != 0) {
+	bool own = o->rules != NULL && strcmp(o->rules, "hone") == 0;
+
+	if (o->rules != NULL && !own && strcmp(o->rules, "ansor") != 0) {
 		return hn_fail(err, HONE_E_INVALID,
-			       "--rules: \"%.40s\" is unknown; known: ansor", o->rules);
+			       "--rules: \"%.40s\" is unknown; known: ansor, hone",
+			       o->rules);
 	}
 	hn_arena_init(&a, 0);
 	hn_buf_init(&b);
 	rc = hn_input_read(o, &a, &in, err);
 	rc = rc != 0 ? rc : find_target(o, &a, &target, err);
-	rc = rc != 0 ? rc : hn_sketch_generate(in.dag, &target, &a, &sketches, err);
+	if (rc == 0) {
+		rc = own ? hn_sketch_generate_own(in.dag, &target, &a, &sketches, err)
+			 : hn_sketch_generate(in.dag, &target, &a, &sketches, err);
+	}
 	if (rc == 0) {
 		for (uint32_t i = 0; i < sketches.n; i++) {
 			put_sketch(&sketches.sketch[i], i, o->json, &b);

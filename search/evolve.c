@@ -27,6 +27,7 @@
 #define POOL_LEAST 192 /* programs drawn in a round */
 #define POOL_MOST 1536
 #define POOL_PER_ASKED 24
+#define PACKS 5	 /* mutations in a hundred that pack an operand more or less */
 #define FADE 0.7 /* of a parent's bias that a child keeps beyond its sketch's mean */
 
 struct measured {
@@ -141,12 +142,25 @@ static void add_samples(struct hn_policy *p, struct pool *pool, uint32_t n,
 	}
 }
 
+/* One mutation of the plan, which may lead to another sketch. */
+static const struct hn_plan *step_away(struct hn_policy *p,
+				       const struct hn_sketch **sketch,
+				       const struct hn_plan *plan, struct hn_rng *rng,
+				       struct hn_arena *a, const char **ret_origin)
+{
+	if (p->space.n_pair > 0 && hn_rng_below(rng, 100) < PACKS) {
+		return hn_mutate_pack(&p->space, sketch, plan, rng, a, ret_origin);
+	}
+	return hn_mutate(*sketch, plan, rng, a, ret_origin);
+}
+
 /* One neighbour of `parent`. */
 static void add_child(struct hn_policy *p, struct pool *pool,
 		      const struct hn_indiv *parent, uint64_t index)
 {
 	struct hn_arena *a = &pool->scratch;
 	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 2, p->space.round, index);
+	const struct hn_sketch *sketch = parent->sketch;
 	const struct hn_plan *plan = parent->plan;
 	const char *origin = "mutate:trace";
 	uint64_t steps = 1 + hn_rng_below(&rng, 2);
@@ -158,16 +172,16 @@ static void add_child(struct hn_policy *p, struct pool *pool,
 		v = hn_space_neighbour(&p->space, parent->trace, steps, &rng, a, &x);
 	} else {
 		for (; steps > 0 && plan; steps--) {
-			plan = hn_mutate(parent->sketch, plan, &rng, a, &origin);
+			plan = step_away(p, &sketch, plan, &rng, a, &origin);
 		}
-		v = plan ? hn_space_rebuild(&p->space, parent->sketch, plan, &rng, a, &x)
+		v = plan ? hn_space_rebuild(&p->space, sketch, plan, &rng, a, &x)
 			 : HN_VERDICT_ILLEGAL;
 	}
 	if (v != HN_VERDICT_OK) {
 		return;
 	}
-	double mean = mean_bias(p, parent->sketch);
-	x.bias = mean + FADE * (parent->bias - mean);
+	x.bias = mean_bias(p, sketch) +
+		 FADE * (parent->bias - mean_bias(p, parent->sketch));
 	x.origin = origin;
 	add(p, pool, &x);
 }

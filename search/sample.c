@@ -98,12 +98,13 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 			       model);
 	}
 	hn_arena_init(&sp->arena, 0);
-	int rc = hn_sketch_generate(task->dag, task->target, &sp->arena, &sp->sketches,
-				    err);
+	int rc = hn_sketch_generate_own(task->dag, task->target, &sp->arena,
+					&sp->sketches, err);
 	if (rc < 0) {
 		hn_arena_fini(&sp->arena);
 		return rc;
 	}
+	hn_pack_pairs(sp);
 	sp->model = sp->ops->create(task->target, task->seed);
 	find_guards(sp);
 	return 0;

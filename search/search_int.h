@@ -28,6 +28,11 @@ bool hn_hashes_has(const struct hn_hashes *h, uint64_t key);
 bool hn_hashes_add(struct hn_hashes *h, uint64_t key); /* false when it was there */
 void hn_hashes_fini(struct hn_hashes *h);
 
+/* Sketch `with` is sketch `without` but for the pack of its hole. */
+struct hn_pack_pair {
+	uint32_t with, hole, without;
+};
+
 struct hn_space {
 	struct hn_task task;
 	struct hn_arena arena; /* sketches; lives as long as the policy */
@@ -38,6 +43,8 @@ struct hn_space {
 	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
 	const struct hn_trace *const *guard;
 	uint64_t round;	       /* of ask */
+	uint32_t n_pair;
+	struct hn_pack_pair *pair; /* in the space's arena */
 };
 
 int hn_space_init(struct hn_space *sp, const struct hn_task *task,
@@ -80,5 +87,15 @@ struct hn_mutation_ops {
 const struct hn_plan *hn_mutate(const struct hn_sketch *sketch,
 				const struct hn_plan *plan, struct hn_rng *rng,
 				struct hn_arena *a, const char **ret_origin);
+
+/* Find the pairs of the space's sketches. */
+void hn_pack_pairs(struct hn_space *sp);
+
+/* The plan with one operand more or less packed; *sketch becomes the one it is of.  NULL when
+ * no sketch of the space differs so. */
+const struct hn_plan *hn_mutate_pack(const struct hn_space *sp,
+				     const struct hn_sketch **sketch,
+				     const struct hn_plan *plan, struct hn_rng *rng,
+				     struct hn_arena *a, const char **ret_origin);
 
 #endif

@@ -101,6 +101,18 @@ void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 	CHAIN(c, hn_rfactor(c->s, stage, iter, factor_iter, c->a, &c->s, NULL));
 }
 
+void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len)
+{
+	const struct hn_step step = {
+		.kind = HN_STEP_pack,
+		.stage = stage,
+		.n_list = c->s->dag->op[stage]->n_dim,
+		.list = len,
+	};
+
+	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
+}
+
 void hn_rule_result_add(struct hn_rule_results *ret, const struct hn_state *state,
 			int32_t next_stage)
 {

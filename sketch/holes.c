@@ -1,23 +1,28 @@
-/* sketch/holes.c -- the open splits of a sketch, and numbers taken apart into factors. */
+/* sketch/holes.c -- the open splits and packs of a sketch, and numbers taken apart into factors. */
 #include <string.h>
 
 #include "base/arith.h"
 #include "sketch/sketch_int.h"
 
-static bool open_split(const struct hn_step *step)
+static bool is_open(const struct hn_step *step)
 {
-	return step->kind == HN_STEP_split && step->n_list > 0 &&
-	       step->list[0] == HN_HOLE;
+	return (step->kind == HN_STEP_split || step->kind == HN_STEP_pack) &&
+	       step->n_list > 0 && step->list[0] == HN_HOLE;
 }
 
-/* The split of an rfactor with the length it had while the sketch was derived. */
-static const struct hn_step *provisional(const struct hn_step *step, struct hn_arena *a)
+/* The split of an rfactor, or a PK, with the lengths it had while the sketch was derived. */
+static const struct hn_step *provisional(const struct hn_state *s,
+					 const struct hn_step *step, struct hn_arena *a)
 {
 	struct hn_step *copy = HN_NEW(a, struct hn_step);
-	int64_t *len = HN_NEW(a, int64_t);
 
-	*len = 1;
 	*copy = *step;
+	if (step->kind == HN_STEP_pack) {
+		copy->list = hn_pack_provisional(s, step->stage, a);
+		return copy;
+	}
+	int64_t *len = HN_NEW(a, int64_t);
+	*len = 1;
 	copy->list = len;
 	copy->n_list = 1;
 	return copy;
@@ -80,11 +85,13 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 	const struct hn_state *s = hn_state_init(dag, &scratch);
 	for (uint32_t i = 0; i < n_step && rc == 0; i++) {
 		const struct hn_step *step = t->step[i];
-		if (open_split(step)) {
-			hole[n] = describe(s, t, i);
-			step = hole[n].role == HN_HOLE_RFACTOR
-				       ? provisional(step, &scratch)
-				       : step;
+		if (is_open(step)) {
+			hole[n] = step->kind == HN_STEP_pack
+					  ? hn_pack_hole(s, t, i, hole, n, a)
+					  : describe(s, t, i);
+			if (hole[n].role == HN_HOLE_RFACTOR || hole[n].pack) {
+				step = provisional(s, step, &scratch);
+			}
 			n++;
 		}
 		rc = hn_state_apply(s, step, &scratch, &s, err);
@@ -113,7 +120,8 @@ enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const
 	}
 	for (uint32_t h = 0; h < sk->n_hole; h++) {
 		closed[h] = *open->step[sk->hole[h].step];
-		closed[h].list = len[h];
+		closed[h].list =
+			sk->hole[h].pack ? hn_pack_blocks(sk, h, len, a) : len[h];
 		step[sk->hole[h].step] = &closed[h];
 	}
 	t->n_step = n;

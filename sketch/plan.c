@@ -158,7 +158,12 @@ bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
 			int64_t *copy = HN_NEW_ARRAY(a, int64_t, sketch->hole[h].n_len);
 			memcpy(copy, trace->step[i]->list,
 			       sketch->hole[h].n_len * sizeof *copy);
-			len[h++] = copy;
+			len[h] = sketch->hole[h].pack
+					 ? hn_pack_parts(sketch, h, copy, len, a)
+					 : copy;
+			if (!len[h++]) {
+				return false;
+			}
 		}
 	}
 	for (uint32_t i = 0; i < sketch->state->n_stage; i++) {
@@ -166,7 +171,8 @@ bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
 	}
 	for (uint32_t i = n_open; i < trace->n_step; i++) {
 		if (trace->step[i]->stage < 0 ||
-		    trace->step[i]->stage >= (int32_t)sketch->state->n_stage) {
+		    trace->step[i]->stage >= (int32_t)sketch->state->n_stage ||
+		    trace->step[i]->kind == HN_STEP_pack) {
 			return false;
 		}
 		read_step(trace, i, stage);

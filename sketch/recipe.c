@@ -16,7 +16,9 @@
 enum recipe {
 #define STRUCTURE(recipe, caps, tiling, follow) RECIPE_##recipe,
 #define RULES(recipe, rule)
+#define OWN(recipe, rule)
 #include "sketch/recipes.def"
+#undef OWN
 #undef RULES
 #undef STRUCTURE
 	N_RECIPE
@@ -26,7 +28,9 @@ static const struct hn_structure structures[] = {
 #define STRUCTURE(recipe, caps, tiling, follow)                                          \
 	{ #recipe, RECIPE_##recipe, (caps), tiling, follow },
 #define RULES(recipe, rule)
+#define OWN(recipe, rule)
 #include "sketch/recipes.def"
+#undef OWN
 #undef RULES
 #undef STRUCTURE
 };
@@ -34,10 +38,13 @@ static const struct hn_structure structures[] = {
 static const struct {
 	enum recipe recipe;
 	const struct hn_rule_ops *rule;
+	bool own; /* not of Ansor's */
 } rules[] = {
 #define STRUCTURE(recipe, caps, tiling, follow)
-#define RULES(recipe, rule) { RECIPE_##recipe, &hn_rule_##rule },
+#define RULES(recipe, rule) { RECIPE_##recipe, &hn_rule_##rule, false },
+#define OWN(recipe, rule) { RECIPE_##recipe, &hn_rule_##rule, true },
 #include "sketch/recipes.def"
+#undef OWN
 #undef RULES
 #undef STRUCTURE
 };
@@ -63,10 +70,11 @@ const struct hn_structure *hn_structure_of(const struct hn_target *target)
 	return NULL;
 }
 
-const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, uint32_t i)
+const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, bool own,
+					    uint32_t i)
 {
 	for (size_t k = 0; k < HN_COUNT_OF(rules); k++) {
-		if ((int)rules[k].recipe == st->id && i-- == 0) {
+		if ((int)rules[k].recipe == st->id && rules[k].own == own && i-- == 0) {
 			return rules[k].rule;
 		}
 	}

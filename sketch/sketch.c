@@ -53,6 +53,7 @@ struct generation {
 	struct hn_rule_ctx ctx;
 	const struct hn_dag *dag;
 	const struct hn_structure *recipe;
+	bool own; /* ask hone's own rules too */
 	const struct hn_custom_rule *custom;
 	uint32_t n_custom;
 };
@@ -137,52 +138,79 @@ static int derive_custom(const struct generation *g, const struct item *from,
 	return 0;
 }
 
-/* Ask every rule about one state; what they derive goes to `next`, which may grow to
- * n_max. */
-static int derive(const struct generation *g, const struct item *from, uint32_t n_max,
-		  struct wave *next, struct hn_err *err)
+/* Ask the recipe's rules, hone's own or Ansor's; true when no more are to be asked. */
+static bool derive_recipe(const struct generation *g, bool own, const struct item *from,
+			  uint32_t n_max, struct wave *next)
 {
 	const struct hn_rule_ops *rule;
-	bool done;
-	int rc = derive_custom(g, from, n_max, next, &done, err);
+	bool done = false;
 
-	for (uint32_t i = 0; rc == 0 && !done; i++) {
+	for (uint32_t i = 0; !done && (rule = hn_structure_rule(g->recipe, own, i));
+	     i++) {
 		struct hn_rule_results out = { 0 };
-		enum hn_rule_answer answer;
-		rule = hn_structure_rule(g->recipe, i);
-		if (!rule) {
-			break;
-		}
-		answer = rule->meets(&g->ctx, from->state, from->stage);
+		enum hn_rule_answer answer =
+			rule->meets(&g->ctx, from->state, from->stage);
 		if (answer != HN_RULE_SKIP) {
 			rule->derive(&g->ctx, from->state, from->stage, &out);
 			done = !keep(g, from, rule->name, &out, n_max, next) ||
 			       (answer == HN_RULE_APPLY_AND_STOP && out.n > 0);
 		}
 	}
+	return done;
+}
+
+/* Ask every rule about one state; what they derive goes to `next`, which may grow to
+ * n_max. */
+static int derive(const struct generation *g, const struct item *from, uint32_t n_max,
+		  struct wave *next, struct hn_err *err)
+{
+	bool done;
+	int rc = derive_custom(g, from, n_max, next, &done, err);
+
+	if (rc == 0 && !done && g->own) {
+		done = derive_recipe(g, /* own= */ true, from, n_max, next);
+	}
+	if (rc == 0 && !done) {
+		derive_recipe(g, /* own= */ false, from, n_max, next);
+	}
 	return rc;
 }
 
-/* Splits made for an rfactor get their lengths back as holes; the loops stay as they are.
- */
-static const struct hn_state *open_rfactor(const struct hn_state *s, struct hn_arena *a)
+/* The trace with n holes instead of step i's lengths. */
+static const struct hn_trace *open_step(const struct hn_trace *t, uint32_t i, uint32_t n,
+					struct hn_arena *a)
+{
+	struct hn_step *step = HN_NEW(a, struct hn_step);
+	int64_t *len = HN_NEW_ARRAY(a, int64_t, n);
+
+	for (uint32_t k = 0; k < n; k++) {
+		len[k] = HN_HOLE;
+	}
+	*step = *t->step[i];
+	step->list = len;
+	step->n_list = n;
+	return hn_trace_with(t, i, step, a);
+}
+
+/* Splits made for an rfactor, and the blocks of hone's own packs, get their lengths back
+ * as holes; the loops stay as they are. */
+static const struct hn_state *open_provisional(const struct generation *g,
+					       const struct hn_state *s)
 {
 	const struct hn_trace *t = s->trace;
+	struct hn_arena *a = g->ctx.arena;
 	bool opened = false;
 
-	for (uint32_t i = 1; t && i < t->n_step; i++) {
-		if (t->step[i]->kind != HN_STEP_rfactor ||
-		    t->step[i - 1]->kind != HN_STEP_split) {
-			continue;
+	for (uint32_t i = 0; t && i < t->n_step; i++) {
+		const struct hn_step *step = t->step[i];
+		if (i > 0 && step->kind == HN_STEP_rfactor &&
+		    t->step[i - 1]->kind == HN_STEP_split) {
+			t = open_step(t, i - 1, 1, a);
+			opened = true;
+		} else if (g->own && step->kind == HN_STEP_pack) {
+			t = open_step(t, i, step->n_list, a);
+			opened = true;
 		}
-		struct hn_step *step = HN_NEW(a, struct hn_step);
-		int64_t *len = HN_NEW(a, int64_t);
-		*len = HN_HOLE;
-		*step = *t->step[i - 1];
-		step->list = len;
-		step->n_list = 1;
-		t = hn_trace_with(t, i - 1, step, a);
-		opened = true;
 	}
 	if (!opened) {
 		return s;
@@ -236,6 +264,39 @@ static int run(const struct generation *g, struct wave *done, struct hn_err *err
 	return 0;
 }
 
+static int generate(struct generation *g, struct hn_sketches *ret, struct hn_err *err)
+{
+	struct hn_arena *a = g->ctx.arena;
+	struct wave done = { 0 };
+
+	g->recipe = hn_structure_of(g->ctx.target);
+	if (!g->recipe) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "target: no sketch recipe for kind '%.100s': tune for cpu",
+			       g->ctx.target->kind);
+	}
+	int rc = run(g, &done, err);
+	if (rc < 0) {
+		return rc;
+	}
+	if (done.n == 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "rule '%.60s': the rules given left no sketch",
+			       g->n_custom > 0 ? g->custom[0].name : "");
+	}
+	struct hn_sketch *out = HN_NEW_ARRAY(a, struct hn_sketch, done.n);
+	for (uint32_t i = 0; i < done.n; i++) {
+		out[i].state = open_provisional(g, done.item[i].state);
+		out[i].rules = done.item[i].rules;
+		rc = hn_sketch_find_holes(&out[i], g->dag, a, err);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	*ret = (struct hn_sketches){ .n = done.n, .sketch = out };
+	return 0;
+}
+
 int hn_sketch_generate_with(const struct hn_dag *dag, const struct hn_target *target,
 			    const struct hn_custom_rule *rule, uint32_t n,
 			    struct hn_arena *a, struct hn_sketches *ret,
@@ -243,36 +304,21 @@ int hn_sketch_generate_with(const struct hn_dag *dag, const struct hn_target *ta
 {
 	struct generation g = { .ctx = { .target = target, .arena = a },
 				.dag = dag,
-				.recipe = hn_structure_of(target),
 				.custom = rule,
 				.n_custom = n };
-	struct wave done = { 0 };
 
-	if (!g.recipe) {
-		return hn_fail(err, HONE_E_UNSUPPORTED,
-			       "target: no sketch recipe for kind '%.100s': tune for cpu",
-			       target->kind);
-	}
-	int rc = run(&g, &done, err);
-	if (rc < 0) {
-		return rc;
-	}
-	if (done.n == 0) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "rule '%.60s': the rules given left no sketch",
-			       n > 0 ? rule[0].name : "");
-	}
-	struct hn_sketch *out = HN_NEW_ARRAY(a, struct hn_sketch, done.n);
-	for (uint32_t i = 0; i < done.n; i++) {
-		out[i].state = open_rfactor(done.item[i].state, a);
-		out[i].rules = done.item[i].rules;
-		rc = hn_sketch_find_holes(&out[i], dag, a, err);
-		if (rc < 0) {
-			return rc;
-		}
-	}
-	*ret = (struct hn_sketches){ .n = done.n, .sketch = out };
-	return 0;
+	return generate(&g, ret, err);
+}
+
+int hn_sketch_generate_own(const struct hn_dag *dag, const struct hn_target *target,
+			   struct hn_arena *a, struct hn_sketches *ret,
+			   struct hn_err *err)
+{
+	struct generation g = { .ctx = { .target = target, .arena = a },
+				.dag = dag,
+				.own = true };
+
+	return generate(&g, ret, err);
 }
 
 int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,

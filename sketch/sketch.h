@@ -19,17 +19,28 @@ enum hn_hole_role {
 	HN_HOLE_SPATIAL, /* a spatial axis of a multi-level tiling */
 	HN_HOLE_REDUCE,	 /* a reduction axis of one */
 	HN_HOLE_RFACTOR, /* the split whose part becomes a spatial axis */
+	HN_HOLE_PACK,	 /* no split: the blocks of a packed operand */
 	HN_HOLE_PLAIN	 /* any other split */
 };
 
+/* A packed operand, the stage of whose copy is the hole's.  Its lengths in a plan count
+ * parts of the tiling of its reader, from the innermost; 0 = blocks of one, more than
+ * there are = the whole dimension (sketch/pack.c). */
+struct hn_pack {
+	int32_t panel;	       /* the dimension that becomes the width of a panel */
+	const int64_t *extent; /* [n_len] of the operand */
+	const int32_t *tile;   /* [n_len] the hole that tiles it; -1 = not blocked */
+};
+
 struct hn_hole {
-	uint32_t step;	/* the SP step in the sketch's trace */
+	uint32_t step;	/* the SP or PK step in the sketch's trace */
 	uint8_t role;	/* enum hn_hole_role */
 	bool innermost; /* its last part is the innermost loop of its stage */
 	int32_t stage;	/* whose, numbered as in the finished sketch */
 	int32_t axis;	/* of that stage's op; -1 for a fused loop */
 	uint32_t n_len; /* open lengths */
-	int64_t extent; /* of what is split, >= 1 */
+	int64_t extent; /* of what is split, >= 1; 1 for a PK */
+	const struct hn_pack *pack; /* NULL unless the role is PACK */
 };
 
 struct hn_sketch {
@@ -56,7 +67,8 @@ struct hn_plan_stage {
 };
 
 struct hn_plan {
-	const int64_t *const *len; /* [n_hole] lengths of that hole; NULL = open */
+	/* [n_hole] lengths of that hole; NULL = open.  Of a PK, see struct hn_pack. */
+	const int64_t *const *len;
 	const struct hn_plan_stage *stage; /* [n_stage] */
 };
 
@@ -148,6 +160,12 @@ struct hn_rule_ops {
 int hn_sketch_generate(const struct hn_dag *dag, const struct hn_target *target,
 		       struct hn_arena *a, struct hn_sketches *ret,
 		       struct hn_err *err) HN_NODISCARD;
+
+/* Those, and what hone's own rules (rows OWN of recipes.def) add to them: what a search
+ * begins from.  Errors as above. */
+int hn_sketch_generate_own(const struct hn_dag *dag, const struct hn_target *target,
+			   struct hn_arena *a, struct hn_sketches *ret,
+			   struct hn_err *err) HN_NODISCARD;
 
 /* A rule of the caller's own.  Both callbacks get `user` back, run on the calling thread,
  * and must depend on their arguments alone. */

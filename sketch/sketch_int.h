@@ -19,10 +19,12 @@ struct hn_structure { /* a row STRUCTURE of recipes.def */
 	const char *follow;
 };
 
-/* The recipe that serves the target, or NULL; its i-th rule and fill, NULL past the last.
+/* The recipe that serves the target, or NULL; its i-th rule (hone's own or Ansor's) and fill,
+ * NULL past the last.
  */
 const struct hn_structure *hn_structure_of(const struct hn_target *target);
-const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, uint32_t i);
+const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, bool own,
+					    uint32_t i);
 const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t i);
 
 /* Steps applied one after another; after a failure nothing more happens. */
@@ -51,6 +53,8 @@ void hn_chain_cache_read(struct hn_chain *c, int32_t stage, const char *scope,
 			 int32_t reader);
 void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter);
+
+void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len);
 
 /* Add (state of c, next) to the results unless c failed. */
 void hn_chain_result(const struct hn_chain *c, int32_t next, struct hn_rule_results *ret);
@@ -100,6 +104,32 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 /* The sketch's history with lengths len[n_hole] in its holes, replayed. */
 enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const *len,
 				struct hn_arena *a, const struct hn_state **ret);
+
+/* The dimension of the stage's value that panels would be cut along, and *ret_reader the
+ * one stage that reads it, tiled; -1 where packing it has no sense: no reuse, not along the
+ * reader's lanes, too large. */
+int32_t hn_pack_panel(const struct hn_state *s, int32_t stage, int32_t *ret_reader);
+
+/* Block lengths that stand for open ones, for a stage that has a panel. */
+const int64_t *hn_pack_provisional(const struct hn_state *s, int32_t stage,
+				   struct hn_arena *a);
+
+/* The hole of PK step i of t; s the state before it, before[] the holes before it. */
+struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
+			    uint32_t i, const struct hn_hole *before, uint32_t n_before,
+			    struct hn_arena *a);
+
+/* Draw what a plan holds for it (struct hn_pack); all = the holes of the sketch. */
+void hn_pack_draw(const struct hn_hole *hole, const struct hn_hole *all,
+		  struct hn_rng *rng, int64_t *ret);
+
+/* The block lengths of hole h by len[n_hole], as a plan holds them; and back, NULL when the
+ * blocks are not made of the tiles' parts. */
+const int64_t *hn_pack_blocks(const struct hn_sketch *sk, uint32_t h,
+			      const int64_t *const *len, struct hn_arena *a);
+const int64_t *hn_pack_parts(const struct hn_sketch *sk, uint32_t h,
+			     const int64_t *blocks, const int64_t *const *len,
+			     struct hn_arena *a);
 
 /* Divisors of n that are at most `most`, ascending, into ret[0..cap); their count. */
 uint32_t hn_divisors(int64_t n, int64_t most, int64_t *ret, uint32_t cap);

@@ -1,4 +1,4 @@
-/* fill/tile.c -- lengths for the open splits.
+/* fill/tile.c -- lengths for the open splits, and the panels of packed operands.
  *
  * Ansor draws every axis alone and uniformly, so that most draws are hopeless: no whole
  * vectors, or a register tile that spills.  Here the innermost parts of a tiled stage are
@@ -201,6 +201,10 @@ static void draw_one(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 {
 	const int64_t *drawn;
 
+	if (hole->pack) {
+		hn_pack_draw(hole, ctx->sketch->hole, ctx->rng, len);
+		return;
+	}
 	if (hole->n_len == 1 && (hole->innermost || hole->role == HN_HOLE_RFACTOR) &&
 	    chance(ctx->rng, 70)) {
 		len[0] = draw_vector(hole->extent, lanes, ctx->rng);

@@ -62,7 +62,7 @@ sketch 0
 Placeholder: A
 B = ...
 $ hone sketch $HONE_SOURCE/examples/matmul.txt --rules mine
-hone: --rules: "mine" is unknown; known: ansor
+hone: --rules: "mine" is unknown; known: ansor, hone
 [17]
 $ hone sketch $HONE_SOURCE/examples/matmul.txt --target llvm --hardware 4,64
 hone: --hardware: "4,64" is not a list of 8 whole numbers, such as 4,64,64,0,0,0,0,0
@@ -73,3 +73,11 @@ hone: --target, --hardware: target: '-warp_size=9999999': want a whole number fr
 $ hone sketch $HONE_SOURCE/examples/matmul.txt --target abacus
 hone: --target, --hardware: target: unknown kind 'abacus': want native, cpu or cuda
 [17]
+# Those, and hone's own: the operand that lanes run along, in panels.
+$ hone sketch --rules hone --target llvm --text 'mm(float32 A[64,96], float32 B[96,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' | grep sketch
+sketch 0: tile
+sketch 1: add_cache_write,tile_fuse
+sketch 2: add_cache_write,tile_fuse
+sketch 3: tile,pack
+sketch 4: add_cache_write,tile_fuse,pack
+sketch 5: add_cache_write,tile_fuse,pack

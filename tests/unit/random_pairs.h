@@ -118,7 +118,7 @@ static int rp_open(struct rp_bench *b, const char *text, bool inexact,
 	rp_fill(ret->dag, &ret->want);
 	eval_dag(&ret->meaning, ret->dag);
 	if (ret->meaning.fault[0] || hn_interpret(ret->dag, ret->want.at, &err) ||
-	    hn_sketch_generate(ret->dag, &b->host, &ret->a, &ret->sketches, &err)) {
+	    hn_sketch_generate_own(ret->dag, &b->host, &ret->a, &ret->sketches, &err)) {
 		fprintf(stderr, "%s%s\n%s", ret->meaning.fault, err.msg, text);
 		abort();
 	}
