@@ -38,9 +38,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void check_history(struct fixture *f, const struct hn_dag *dag,
-			  const struct hn_trace *trace, const struct run_args *want,
-			  const char *text, struct hn_arena *a)
+static inline void check_history(struct fixture *f, const struct hn_dag *dag,
+				 const struct hn_trace *trace,
+				 const struct run_args *want, const char *text,
+				 struct hn_arena *a)
 {
 	struct hn_err err = { 0 };
 	struct run_kernel k;
@@ -69,7 +70,7 @@ static void check_history(struct fixture *f, const struct hn_dag *dag,
 	run_unload(&k);
 }
 
-static void check_form(struct fixture *f, const char *text, uint64_t n_histories)
+static inline void check_form(struct fixture *f, const char *text, uint64_t n_histories)
 {
 	struct hn_err err = { 0 };
 	const struct hn_dag *dag;
@@ -99,7 +100,7 @@ static void check_form(struct fixture *f, const char *text, uint64_t n_histories
 }
 
 /* The LLVM text of the plain program. */
-static const char *ir_of(struct fixture *f, const char *text)
+static inline const char *ir_of(struct fixture *f, const char *text)
 {
 	struct hn_emit_options o = { .symbol = "k", .want_ir = true };
 	struct hn_err err = { 0 };

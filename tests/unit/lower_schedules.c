@@ -1,0 +1,78 @@
+/* Histories written by hand (tests/data/schedules): each replays, is proved, lowers and
+ * computes what its program says. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "loopstate/trace.h"
+#include "lower_forms.h"
+
+#define LIMIT_MS 60000
+
+static void check_line(struct fixture *f, char *line)
+{
+	char *name = line, *program = strchr(line, '\t'), *steps;
+	struct hn_err err = { 0 };
+	const struct hn_trace *trace;
+	const struct hn_looptree *t;
+	const struct hn_state *s;
+	const struct hn_dag *dag;
+	struct run_args want;
+	struct hn_arena a;
+
+	assert_non_null(program);
+	*program++ = '\0';
+	steps = strchr(program, '\t');
+	assert_non_null(steps);
+	*steps++ = '\0';
+	hn_arena_init(&a, 0);
+	if (hn_dag_parse(name, program, strlen(program), 0, &a, &dag, &err) ||
+	    hn_trace_parse(name, steps, strlen(steps), &a, &trace, &err) ||
+	    hn_state_replay(dag, trace, &a, &s, &err) ||
+	    hn_looptree_build(s, &a, &t, &err)) {
+		fail_msg("%s: %s", name, err.msg);
+	}
+	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK) {
+		fail_msg("%s: %s", name, err.msg);
+	}
+	run_args_make(dag, 11, &want);
+	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
+	check_history(f, dag, trace, &want, name, &a);
+	run_args_free(&want);
+	hn_arena_fini(&a);
+}
+
+static void by_hand(void **state)
+{
+	struct hn_buf text;
+	struct hn_err err = { 0 };
+	uint32_t n = 0;
+	char *rest;
+
+	hn_buf_init(&text);
+	if (hn_file_read(HONE_SOURCE_DIR "/tests/data/schedules/memory.txt", 1 << 20,
+			 &text, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	for (char *line = strtok_r(text.s, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		if (line[0] != '#') {
+			check_line(*state, line);
+			n++;
+		}
+	}
+	hn_buf_fini(&text);
+	assert_true(n > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(by_hand, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("lower schedules", tests, NULL, NULL);
+}
