@@ -49,7 +49,7 @@ static const struct dag_form programs[] = {
 	  " K(n,h,w,f) +=! P(n,2*h+r,2*w+s,c) * W(r,s,c,f)"
 	  " Y(n,h,w,f) = max(K(n,h,w,f) + b(f), 0) }" },
 	{ "conv pad inside",
-	  "f(float32 X[1,7,9,5], W[3,3,5,20]) -> Y { Y(n,h,w,f) +=! (h+r>=1 && h+r<8 &&"
+	  "f(float32 X[1,7,9,2], W[3,3,2,20]) -> Y { Y(n,h,w,f) +=! (h+r>=1 && h+r<8 &&"
 	  " w+s>=1 && w+s<10 ? X(n,h+r-1,w+s-1,c) : 0) * W(r,s,c,f)"
 	  " where h in 0:7, w in 0:9 }" },
 	{ "conv pad inside, channels first",
@@ -57,7 +57,7 @@ static const struct dag_form programs[] = {
 	  " h+r<11 && w+s>=1 && w+s<22 ? X(c,h+r-1,w+s-1) : 0)"
 	  " where h in 0:10, w in 0:21 }" },
 	{ "transposed conv",
-	  "f(float32 X[1,4,4,6], W[4,4,6,20]) -> Y { Y(n,h,w,f) +=! (h+r>=2 && h+r<9 &&"
+	  "f(float32 X[1,4,4,2], W[4,4,2,17]) -> Y { Y(n,h,w,f) +=! (h+r>=2 && h+r<9 &&"
 	  " w+s>=2 && w+s<9 && (h+r)%2==0 && (w+s)%2==0 ? X(n,(h+r)/2-1,(w+s)/2-1,c) : 0)"
 	  " * W(3-r,3-s,c,f) where h in 0:8, w in 0:8, r in 0:4, s in 0:4 }" },
 	{ "max pool pad inside",
