@@ -125,11 +125,10 @@ static void box_add(struct infer *x, const struct hn_expr *load,
 	const struct hn_interval_env env = { x->loop, x->fixed, x->n_slot };
 
 	for (uint32_t d = 0; d < box->n_dim; d++) {
-		const struct hn_expr *e =
-			hn_expr_substitute(load->arg[d], value, n_value, x->a);
 		struct hn_interval v;
 
-		if (box->all[d] || !hn_interval_of(e, &env, x->a, &v)) {
+		if (box->all[d] || !hn_interval_of_index(load->arg[d], value, n_value,
+							 &env, x->a, &v)) {
 			box->all[d] = true;
 		} else if (box->n_read == 0) {
 			box->side[d] = v;

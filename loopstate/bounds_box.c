@@ -200,6 +200,77 @@ bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
 	return true;
 }
 
+static bool has_floormod(const struct hn_expr *e)
+{
+	bool any = e->op == HN_EXPR_FLOORMOD;
+
+	for (uint32_t k = 0; k < e->n_arg && !any; k++) {
+		any = has_floormod(e->arg[k]);
+	}
+	return any;
+}
+
+/* v modulo d without a look at what v is made of: v itself less a multiple of d where it
+ * crosses none, else everything. */
+static struct hn_interval modulo(const struct ctx *x, struct hn_interval v, int64_t d)
+{
+	enum hn_dtype t = v.min->dtype;
+	int64_t lo, hi;
+	bool known;
+
+	if (v.width > 0 &&
+	    hn_expr_range(v.min, x->env->loop, x->env->n_loop, &lo, &hi) &&
+	    hi < HN_SPAN_MAX - v.width &&
+	    hn_floordiv(lo, d) == hn_floordiv(hi + v.width, d)) {
+		int64_t skip = hn_floordiv(lo, d) * d;
+		return (struct hn_interval){ binary_int(x, HN_EXPR_SUB, v.min, skip),
+					     v.width };
+	}
+	if (v.width > 0 &&
+	    (v.width >= d || last_residue(x, v.min, d, &known) + v.width >= d)) {
+		return (struct hn_interval){ hn_expr_int(0, t, x->a), d - 1 };
+	}
+	return (struct hn_interval){ binary_int(x, HN_EXPR_FLOORMOD, v.min, d), v.width };
+}
+
+/* p + q or p - q. */
+static bool sum(const struct ctx *x, const struct hn_expr *e, struct hn_interval p,
+		struct hn_interval q, struct hn_interval *ret)
+{
+	if (q.width >= HN_SPAN_MAX - p.width) {
+		return false;
+	}
+	if (e->op == HN_EXPR_SUB) { /* least where q is greatest */
+		q.min = binary_int(x, HN_EXPR_ADD, q.min, q.width);
+	}
+	*ret = (struct hn_interval){ binary(x, e->op, p.min, q.min), p.width + q.width };
+	return true;
+}
+
+bool hn_interval_of_index(const struct hn_expr *e, const struct hn_expr *const *value,
+			  uint32_t n_value, const struct hn_interval_env *env,
+			  struct hn_arena *a, struct hn_interval *ret)
+{
+	const struct ctx x = { env, a };
+	struct hn_interval p, q;
+	int64_t d;
+	bool sums = e->op == HN_EXPR_ADD || e->op == HN_EXPR_SUB;
+
+	if (!has_floormod(e) || !(sums || (e->op == HN_EXPR_FLOORMOD && divisor(e, &d)))) {
+		return hn_interval_of(hn_expr_substitute(e, value, n_value, a), env, a,
+				      ret);
+	}
+	if (!hn_interval_of_index(e->arg[0], value, n_value, env, a, &p)) {
+		return false;
+	}
+	if (!sums) {
+		*ret = modulo(&x, p, d);
+		return true;
+	}
+	return hn_interval_of_index(e->arg[1], value, n_value, env, a, &q) &&
+	       sum(&x, e, p, q, ret);
+}
+
 bool hn_interval_union(struct hn_interval p, struct hn_interval q,
 		       const struct hn_interval_env *env, struct hn_arena *a,
 		       struct hn_interval *ret)

@@ -24,6 +24,14 @@ struct hn_interval_env {
 bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
 		    struct hn_arena *a, struct hn_interval *ret);
 
+/* The same for an index of a load: `e` is over the reader's axes, value[k] the k-th axis
+ * over loops.  A remainder in the index is taken of the interval of its operand, as TVM
+ * does, not of the operand's terms: where that crosses a multiple of the divisor it is
+ * everything from 0 to divisor - 1, also if the terms that run were multiples of it. */
+bool hn_interval_of_index(const struct hn_expr *e, const struct hn_expr *const *value,
+			  uint32_t n_value, const struct hn_interval_env *env,
+			  struct hn_arena *a, struct hn_interval *ret);
+
 /* The smallest interval that holds both; false when their lower ends can not be compared.
  */
 bool hn_interval_union(struct hn_interval p, struct hn_interval q,

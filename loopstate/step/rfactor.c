@@ -130,6 +130,34 @@ static void rfactor_explain(const struct hn_state *s, const struct hn_step *step
 		      hn_state_op(s, step->stage)->name, hn_step_iter_name(s, step));
 }
 
+/* How many factorings of s's history the stage is the final reduction of. */
+static uint32_t times_factored(const struct hn_state *s, int32_t stage)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
+		const struct hn_step *step = s->trace->step[i];
+		bool inserts = step->kind == HN_STEP_rfactor ||
+			       step->kind == HN_STEP_cache_write ||
+			       step->kind == HN_STEP_cache_read ||
+			       step->kind == HN_STEP_pack;
+
+		n += step->kind == HN_STEP_rfactor && stage == step->stage + 1;
+		stage -= inserts && stage > step->stage;
+	}
+	return n;
+}
+
+/* TE looks a stage up by its first tensor: "C" also once the stage is "C.repl". */
+static void put_first_name(struct hn_te *te, int32_t stage)
+{
+	const char *name = hn_state_op(te->before, stage)->name;
+	size_t n = strlen(name),
+	       tail = times_factored(te->before, stage) * strlen(".repl");
+
+	hn_te_put_word(te, tail < n ? hn_arena_strndup(te->a, name, n - tail) : name);
+}
+
 static void rfactor_te(struct hn_te *te, const struct hn_step *step)
 {
 	uint32_t n_out = hn_state_op(te->before, step->stage)->n_out;
@@ -140,7 +168,7 @@ static void rfactor_te(struct hn_te *te, const struct hn_step *step)
 		hn_te_put_op(te, te->after, step->stage);
 	}
 	hn_buf_puts(te->buf, " = s.rfactor(");
-	hn_te_put_op(te, te->before, step->stage);
+	put_first_name(te, step->stage);
 	hn_buf_puts(te->buf, ", ");
 	hn_te_put_word(te, te->stage[step->stage].axis[step->a[HN_RF_ITER]]);
 	hn_buf_printf(te->buf, ", %" PRId64 ")\n", step->a[HN_RF_FACTOR_ITER]);

@@ -84,3 +84,23 @@ hone: missing: No such file or directory
 $ hone state $HONE_SOURCE/examples/matmul.txt --records .
 hone: .: is a directory
 [17]
+# A remainder is bounded by the interval of its operand: eight rows of X are read here, and so all four columns are
+# computed, although the rows are multiples of the divisor (as TVM v0.18 prints it).
+$ printf '%s\n' '{"i": [["k", "t"], [[], [["CA", 2, 3, 2], ["CA", 1, 3, 1], ["FU", 3, [0, 1]]]]], "r": [[1], 0, 2, 3], "v": "v0.2"}' '{"i": [["k", "t"], [[], [["CA", 2, 3, 2], ["CA", 1, 3, 2]]]], "r": [[1], 0, 2, 3], "v": "v0.2"}' > log
+$ hone state --text 'f(float32 A[6,4]) -> Z { X(i,j) = A(i,j) * 2; Y(a,b,c) = X(a, ((a*8+b)*4+c) % 4) where b in 0:8, c in 0:4; Z(a,c,b) = Y(a,b,c) }' --records log
+line 1
+Placeholder: A
+for a@c@ (0,24)
+  for j (0,4)
+    X = ...
+  for b (0,8)
+    Y = ...
+    Z = ...
+line 2
+Placeholder: A
+for a (0,6)
+  for c (0,4)
+    for b (0,8)
+      Y = ...
+      X = ...
+      Z = ...

@@ -112,6 +112,25 @@ static void stages(void **state)
 		  "B_repl_ax0, B_repl_p_q_fused_i_v = tuple(s[B_repl].op.axis) + "
 		  "tuple(s[B_repl].op.reduce_axis)\n",
 		  &a);
+	assert_te(row_sum(8, 4, 6, &a),
+		  "[[\"RF\", 1, 1, 1], [\"CHR\", 1, \"local\", [2]], [\"SP\", 3, 1, 4, [2], "
+		  "1], [\"RF\", 3, 2, 1]]",
+		  "B_i, B_p, B_q = tuple(B.op.axis) + tuple(B.op.reduce_axis)\n"
+		  "B_rf = s.rfactor(B, p, 1)\n"
+		  "B_rf_i, B_rf_p, B_rf_q = tuple(B_rf.op.axis) + "
+		  "tuple(B_rf.op.reduce_axis)\n"
+		  "B_repl_ax0, B_repl_p_v = tuple(s[B_repl].op.axis) + "
+		  "tuple(s[B_repl].op.reduce_axis)\n"
+		  "B_rf_local = s.cache_read(B_rf, \"local\", [B_repl])\n"
+		  "B_rf_local_ax0, B_rf_local_ax1 = tuple(B_rf_local.op.axis)\n"
+		  "B_repl_p_v_o, B_repl_p_v_i = s[B_repl].split(B_repl_p_v, factor=2)\n"
+		  "B_repl_rf = s.rfactor(B, p_v_i, 1)\n"
+		  "B_repl_rf_ax0, B_repl_rf_p_v_i, B_repl_rf_p_v_o = "
+		  "tuple(B_repl_rf.op.axis) + tuple(B_repl_rf.op.reduce_axis)\n"
+		  "B_repl_repl_ax0, B_repl_repl_p_v_i_v = "
+		  "tuple(s[B_repl_repl].op.axis) + "
+		  "tuple(s[B_repl_repl].op.reduce_axis)\n",
+		  &a);
 	assert_te(rank0_sum(128, &a), "[[\"FU\", 1, []], [\"AN\", 1, 0, 6]]",
 		  "B_k = tuple(B.op.axis) + tuple(B.op.reduce_axis)\n"
 		  "B_singleton = s[B].fuse()\n"
