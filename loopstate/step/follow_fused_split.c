@@ -2,7 +2,9 @@
  * did.
  *
  * The one length is the product, over the listed splits, of their length at `level`; it
- * is the inner part's (factor = 1) or the outer part's (factor = 0).
+ * is the inner part's (factor = 1) or the outer part's (factor = 0).  Of no splits it is 1:
+ * Ansor's sampler writes that where a copy to shared memory is made for a reduction over
+ * threads, which has no spatial splits to follow.
  */
 #include "loopstate/step.h"
 
@@ -37,8 +39,8 @@ static int fused_check(const struct hn_state *s, const struct hn_step *step,
 	if (rc != 0) {
 		return rc;
 	}
-	if (step->n_list == 0 || step->n_list > HN_STEP_MAX_LIST) {
-		return hn_step_refuse(s, step, err, "1..%d splits can be followed",
+	if (step->n_list > HN_STEP_MAX_LIST) {
+		return hn_step_refuse(s, step, err, "at most %d splits can be followed",
 				      HN_STEP_MAX_LIST);
 	}
 	for (uint32_t i = 0; i < step->n_list; i++) {
@@ -82,7 +84,7 @@ static void fused_explain(const struct hn_state *s, const struct hn_step *step,
 	for (uint32_t i = 0; i < step->n_list; i++) {
 		hn_buf_printf(buf, "%s %" PRId64, i > 0 ? "," : "", step->list[i]);
 	}
-	hn_buf_puts(buf, " together");
+	hn_buf_puts(buf, step->n_list > 0 ? " together" : ", of which there are none: 1");
 }
 
 static void fused_te(struct hn_te *te, const struct hn_step *step)

@@ -104,3 +104,17 @@ for a (0,6)
       Y = ...
       X = ...
       Z = ...
+# FFSP that follows no split: one part of length 1 (Ansor writes it for the copies of a reduction over threads).
+$ echo '{"i": [["k", "t"], [[], [["SP", 1, 0, 12, [4], 1], ["FFSP", 1, 1, [], 1, 1], ["AN", 1, 2, 6]]]], "r": [[1], 0, 2, 3], "v": "v0.2"}' > log
+$ hone state --text 'f(float32 A[12]) -> B { B(i) = A(i) * 2 }' --records log
+line 1
+Placeholder: A
+for i.0 (0,3)
+  for i.1.0 (0,4)
+    B = ...
+$ hone state --text 'f(float32 A[12]) -> B { B(i) = A(i) * 2 }' --records log --as te
+line 1
+B_i = tuple(B.op.axis) + tuple(B.op.reduce_axis)
+B_i_o, B_i_i = s[B].split(B_i, factor=4)
+B_i_i_o, B_i_i_i = s[B].split(B_i_i, factor=1)
+s[B].bind(B_i_i_i, te.thread_axis("threadIdx.x"))

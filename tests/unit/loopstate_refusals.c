@@ -35,7 +35,6 @@ static const struct {
 	{"[\"SA\", 2, 0, 0, 4]", "SA stage 2 (C) iter 0: factor 0 must lie in"},
 	{"[\"FSP\", 2, 0, 0, 1]",
 	 "FSP stage 2 (C) iter 0: step 0 is not an earlier split"},
-	{"[\"FFSP\", 2, 0, [], 0, 1]", "FFSP stage 2 (C) iter 0: 1..1024 splits can"},
 	{"[\"FFSP\", 2, 0, [7], 0, 1]", "FFSP stage 2 (C) iter 0: step 7 is not an e"},
 	{"[\"CHW\", 0, \"local\"]", "CHW stage 0 (A): a placeholder has no loops"},
 	{"[\"CHW\", 2, \"a b\"]", "CHW stage 2 (C): a scope is 1..32 letters"},
