@@ -127,8 +127,8 @@ static void box_add(struct infer *x, const struct hn_expr *load,
 	for (uint32_t d = 0; d < box->n_dim; d++) {
 		struct hn_interval v;
 
-		if (box->all[d] || !hn_interval_of_index(load->arg[d], value, n_value,
-							 &env, x->a, &v)) {
+		if (box->all[d] ||
+		    !hn_interval_of_index(load->arg[d], value, n_value, &env, x->a, &v)) {
 			box->all[d] = true;
 		} else if (box->n_read == 0) {
 			box->side[d] = v;

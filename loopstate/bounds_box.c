@@ -218,8 +218,7 @@ static struct hn_interval modulo(const struct ctx *x, struct hn_interval v, int6
 	int64_t lo, hi;
 	bool known;
 
-	if (v.width > 0 &&
-	    hn_expr_range(v.min, x->env->loop, x->env->n_loop, &lo, &hi) &&
+	if (v.width > 0 && hn_expr_range(v.min, x->env->loop, x->env->n_loop, &lo, &hi) &&
 	    hi < HN_SPAN_MAX - v.width &&
 	    hn_floordiv(lo, d) == hn_floordiv(hi + v.width, d)) {
 		int64_t skip = hn_floordiv(lo, d) * d;
@@ -256,7 +255,8 @@ bool hn_interval_of_index(const struct hn_expr *e, const struct hn_expr *const *
 	int64_t d;
 	bool sums = e->op == HN_EXPR_ADD || e->op == HN_EXPR_SUB;
 
-	if (!has_floormod(e) || !(sums || (e->op == HN_EXPR_FLOORMOD && divisor(e, &d)))) {
+	if (!has_floormod(e) ||
+	    !(sums || (e->op == HN_EXPR_FLOORMOD && divisor(e, &d)))) {
 		return hn_interval_of(hn_expr_substitute(e, value, n_value, a), env, a,
 				      ret);
 	}

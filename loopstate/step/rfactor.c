@@ -137,11 +137,14 @@ static uint32_t times_factored(const struct hn_state *s, int32_t stage)
 
 	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
 		const struct hn_step *step = s->trace->step[i];
-		bool inserts = step->kind == HN_STEP_rfactor ||
-			       step->kind == HN_STEP_cache_write ||
-			       step->kind == HN_STEP_cache_read ||
-			       step->kind == HN_STEP_pack;
+		bool behind =
+			step->kind == HN_STEP_cache_read || step->kind == HN_STEP_pack;
+		bool inserts = behind || step->kind == HN_STEP_rfactor ||
+			       step->kind == HN_STEP_cache_write;
 
+		if (inserts && stage == step->stage + behind) {
+			return n; /* this step made it */
+		}
 		n += step->kind == HN_STEP_rfactor && stage == step->stage + 1;
 		stage -= inserts && stage > step->stage;
 	}
