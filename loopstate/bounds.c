@@ -203,25 +203,23 @@ static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box 
 	}
 }
 
-/* One side of the box as a region: never more than the axis; a constant box is cut to it.
- */
+/* One side of the box as a region: the axis where the box covers it, else the box, which
+ * may stick out on one side (a slice read under a guard): domain_guards sees to that. */
 static struct hn_region side_region(const struct infer *x, const struct hn_axis *axis,
 				    bool all, struct hn_interval side)
 {
-	struct hn_region r = { hn_expr_int(axis->min, HN_I32, x->a), axis->extent };
+	const struct hn_region whole = { hn_expr_int(axis->min, HN_I32, x->a),
+					 axis->extent };
+	int64_t last = axis->min + axis->extent - 1;
 
-	if (all || side.width + 1 >= axis->extent) {
-		return r;
+	if (all || (side.min->op != HN_EXPR_INT && side.width + 1 >= axis->extent)) {
+		return whole;
 	}
-	if (side.min->op != HN_EXPR_INT) {
-		return (struct hn_region){ side.min, side.width + 1 };
+	if (side.min->op == HN_EXPR_INT && side.min->u.i <= axis->min &&
+	    side.min->u.i + side.width >= last) {
+		return whole;
 	}
-	int64_t lo = side.min->u.i, hi = lo + side.width,
-		last = axis->min + axis->extent - 1;
-
-	lo = lo < axis->min ? axis->min : lo > last ? last : lo;
-	hi = hi > last ? last : hi < lo ? lo : hi;
-	return (struct hn_region){ hn_expr_int(lo, HN_I32, x->a), hi - lo + 1 };
+	return (struct hn_region){ side.min, side.width + 1 };
 }
 
 /* All readers of stage i, into box; refuses a reader that is not inside i's loop. */

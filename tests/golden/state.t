@@ -118,3 +118,24 @@ B_i = tuple(B.op.axis) + tuple(B.op.reduce_axis)
 B_i_o, B_i_i = s[B].split(B_i, factor=4)
 B_i_i_o, B_i_i_i = s[B].split(B_i_i, factor=1)
 s[B].bind(B_i_i_i, te.thread_axis("threadIdx.x"))
+# What is read under a guard counts in full, also where it sticks out of the tensor on one side (as TVM v0.18 prints it);
+# the loop nest has the guard.
+$ echo '{"i": [["k", "t"], [[], []]], "r": [[1], 0, 2, 3], "v": "v0.2"}' > log
+$ hone state --text 'f(float32 A[8,5], P[8,2]) -> Z { B(i,j) = A(i,j)*2; Z(i,k) = k >= 4 ? P(i,k-4) : B(i,k+1) where k in 0:6 }' --records log
+line 1
+Placeholder: A, P
+for i (0,8)
+  for j (1,6)
+    B = ...
+for i (0,8)
+  for k (0,6)
+    Z = ...
+$ hone state --text 'f(float32 A[8,5], P[8,2]) -> Z { B(i,j) = A(i,j)*2; Z(i,k) = k >= 4 ? P(i,k-4) : B(i,k+1) where k in 0:6 }' --records log --as tree | head -8
+line 1
+arg A [8, 5]
+arg P [8, 2]
+shared B [8, 5]
+arg Z [8, 6]
+for i#0 (8)
+  for j#1 (6)
+    if j#1 < 4
