@@ -1,9 +1,10 @@
 /* client/cmd_explain.c -- `hone explain`: the best schedule, a sentence a step, then its
- * loops. */
+ * loops, then on request their machine code. */
 #include <stdio.h>
 #include <string.h>
 
 #include "client/best.h"
+#include "client/explain_asm.h"
 #include "loopstate/bounds.h"
 #include "loopstate/step.h"
 
@@ -87,6 +88,11 @@ int cmd_explain(const struct hn_opts *o, struct hn_err *err)
 		}
 		if (rc == 0) {
 			rc = explain(&best, dag, &a, &b, err);
+		}
+		if (rc == 0 && o->assembly) {
+			rc = hn_explain_asm(best.entry.workload.dag_json,
+					    best.entry.best.steps, best.target_line, &a,
+					    &b, err);
 		}
 		hn_best_close(&best);
 	}

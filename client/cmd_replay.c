@@ -5,23 +5,19 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "client/best.h"
+#include "client/builder.h"
 #include "loopstate/state.h"
 
 #define STEPS_MAX ((size_t)16 << 20)
-
-extern char **environ;
 
 struct replay {
 	const struct hn_input *in;
@@ -63,78 +59,6 @@ static int write_work(const struct replay *r, const char *name, const char *text
 {
 	snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 200, r->work, name);
 	return hn_file_replace(path, text, strlen(text), err);
-}
-
-/* Start hone-build beside this executable; its standard error comes back in `said`. */
-static int run_and_hear(char *const *argv, char said[900], int *ret_status,
-			struct hn_err *err)
-{
-	char program[PATH_MAX + 16];
-	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1), k;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none;
-	int ends[2], rc;
-	size_t used = 0;
-	pid_t pid;
-
-	if (n < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-		return hn_fail(err, HONE_E_IO, "hone-build: cannot be started: %s",
-			       strerror(errno));
-	}
-	program[n] = '\0';
-	strcpy(strrchr(program, '/'), "/hone-build");
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-	sigemptyset(&none); /* we wait with signals held back; hone-build does not */
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	rc = posix_spawn(&pid, program, &actions, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	if (rc == 0) {
-		char more[512];
-
-		while ((k = read(ends[0], more, sizeof(more))) > 0 ||
-		       (k < 0 && errno == EINTR)) {
-			size_t take = k > 0 ? (size_t)k : 0;
-
-			take = take < 899 - used ? take : 899 - used;
-			memcpy(said + used, more, take);
-			used += take;
-		}
-		while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR) {
-		}
-	}
-	close(ends[0]);
-	said[used] = '\0';
-	return rc == 0 ? 0
-		       : hn_fail(err, HONE_E_NOT_FOUND, "%s: cannot be started: %s",
-				 program, strerror(rc));
-}
-
-static int run(char *const *argv, struct hn_err *err)
-{
-	static const char prefix[] = "hone-build: ";
-	char said[900];
-	const char *words = said;
-	int status = 0, code, rc = run_and_hear(argv, said, &status, err);
-
-	if (rc != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
-		return rc;
-	}
-	if (WIFSIGNALED(status)) {
-		return hn_fail(err, HONE_E_INTERNAL,
-			       "replay: hone-build died of signal %d", WTERMSIG(status));
-	}
-	said[strcspn(said, "\n")] = '\0';
-	words += strncmp(said, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
-	code = WEXITSTATUS(status) > 10 && WEXITSTATUS(status) < 64
-		       ? WEXITSTATUS(status) - 10
-		       : HONE_E_INTERNAL;
-	return hn_fail(err, code, "replay: the kernel was not built: %s", words);
 }
 
 static int put_in_place(const struct replay *r, const char *ending, struct hn_err *err)
@@ -203,7 +127,7 @@ static int build(struct replay *r, struct hn_err *err)
 	}
 	snprintf(object, sizeof(object), "%.*s/out.o", PATH_MAX - 200, r->work);
 	snprintf(header, sizeof(header), "%.*s/out.h", PATH_MAX - 200, r->work);
-	rc = run(argv, err);
+	rc = hn_builder_run("replay", argv, -1, err);
 	if (rc == 0) {
 		rc = put_in_place(r, ".o", err);
 	}

@@ -14,6 +14,7 @@ hone query --text "$middle" --json >"$work/best" || die query
 	die "query and tune differ: $(cat "$work/best" "$work/tuned")"
 hone query --key "$(field workload <"$work/best")" >/dev/null || die "query by key"
 hone explain --text "$middle" | grep -q 'for ' || die "explain shows no loops"
+hone explain --asm --text "$middle" | grep -q 'inner loop' || die "explain shows no machine code"
 refused "hone: " hone query --text "$small"
 
 hone replay --text "$middle" --symbol mm256 -o "$work/kernel" >/dev/null || die replay
