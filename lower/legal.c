@@ -90,8 +90,9 @@ static void check_domain(struct hn_legal *c, const struct hn_poly_stmt *s)
 	int32_t op = s->node->stage;
 	uint32_t n_before =
 		hn_poly_dims(&c->poly, s, hn_poly_lifetime(c->poly.tree, op, s));
-	isl_set *written = isl_map_range(isl_map_copy(s->write));
-	isl_set *domain = whole_tensor(c, op, n_before, false);
+	bool update = s->node->stmt == HN_STMT_UPDATE; /* its reduction axes count too */
+	isl_set *written = isl_map_range(isl_map_copy(update ? s->point : s->write));
+	isl_set *domain = whole_tensor(c, op, n_before, update);
 
 	if (isl_set_is_subset(written, domain) == isl_bool_false) {
 		HN_REFUSE(c, "stage %d (%s): computes points outside its domain", op,

@@ -247,8 +247,9 @@ static bool in_shape(const struct builder *b, const struct current *c)
 	const struct hn_node *node = c->stmt->node;
 	const struct hn_op *o = b->poly->tree->dag->op[node->stage];
 	struct hn_poly_digits s = digits_of(c);
+	uint32_t n = o->n_spatial + (node->stmt == HN_STMT_UPDATE ? o->n_reduce : 0);
 
-	for (uint32_t d = 0; d < o->n_spatial; d++) {
+	for (uint32_t d = 0; d < n; d++) {
 		struct hn_poly_form f = { 0 };
 
 		if (!hn_poly_form_add(&s, node->axis[d], NULL, 1, &f) ||

@@ -179,6 +179,10 @@ static void refuses(void **state)
 	expect_edited(matmul_text, matmul_steps, shorten_spatial, "has not been");
 	expect_edited(matmul_text, matmul_steps, drop_init, "never initialised");
 	expect_edited(matmul_text, matmul_steps, drop_guards, "outside the buffer");
+	/* a window's fourth iteration of three: the pad's condition keeps its load inside */
+	expect_edited("f(float32 X[9,3]) -> Y { Y(h,c) max=! 2*h+r>=1 && 2*h+r<10 ? "
+		      "X(2*h+r-1,c) : -1e30 where h in 0:5, r in 0:3 }",
+		      "[[\"SP\", 1, 2, 3, [2], 1]]", drop_guards, "outside its domain");
 	expect_edited(matmul_text, matmul_steps, repeat_points, "counted twice");
 	expect_edited(stencil_text, "[]", swap_children, "before it is complete");
 	expect_edited(stencil_text, stencil_steps, swap_children,
