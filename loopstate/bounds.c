@@ -119,8 +119,20 @@ static void reader_axes(struct infer *x, uint32_t r, const struct hn_expr **valu
 	}
 }
 
-static void box_add(struct infer *x, const struct hn_expr *load,
-		    const struct hn_expr *const *value, uint32_t n_value, struct box *box)
+/* A read that covers the axis is the axis (TVM asks each read, not their union). */
+static void cut_to_axis(const struct infer *x, const struct hn_axis *axis,
+			struct hn_interval *v)
+{
+	if (v->min->op == HN_EXPR_INT && v->min->u.i <= axis->min &&
+	    v->min->u.i + v->width >= axis->min + axis->extent - 1) {
+		*v = (struct hn_interval){ hn_expr_int(axis->min, HN_I32, x->a),
+					   axis->extent - 1 };
+	}
+}
+
+static void box_add(struct infer *x, const struct hn_op *producer,
+		    const struct hn_expr *load, const struct hn_expr *const *value,
+		    uint32_t n_value, struct box *box)
 {
 	const struct hn_interval_env env = { x->loop, x->fixed, x->n_slot };
 
@@ -130,7 +142,10 @@ static void box_add(struct infer *x, const struct hn_expr *load,
 		if (box->all[d] ||
 		    !hn_interval_of_index(load->arg[d], value, n_value, &env, x->a, &v)) {
 			box->all[d] = true;
-		} else if (box->n_read == 0) {
+			continue;
+		}
+		cut_to_axis(x, &producer->axis[d], &v);
+		if (box->n_read == 0) {
 			box->side[d] = v;
 		} else {
 			box->all[d] = !hn_interval_union(box->side[d], v, &env, x->a,
@@ -199,25 +214,19 @@ static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box 
 			reader_axes(x, r, value);
 			ready = true;
 		}
-		box_add(x, x->read[r][k].load, value, op->n_spatial + op->n_reduce, box);
+		box_add(x, x->dag->op[producer], x->read[r][k].load, value,
+			op->n_spatial + op->n_reduce, box);
 	}
 }
 
-/* One side of the box as a region: the axis where the box covers it, else the box, which
- * may stick out on one side (a slice read under a guard): domain_guards sees to that. */
+/* One side of the box as a region, which may stick out of the axis (slices read under a
+ * guard): domain_guards sees to that. */
 static struct hn_region side_region(const struct infer *x, const struct hn_axis *axis,
 				    bool all, struct hn_interval side)
 {
-	const struct hn_region whole = { hn_expr_int(axis->min, HN_I32, x->a),
-					 axis->extent };
-	int64_t last = axis->min + axis->extent - 1;
-
 	if (all || (side.min->op != HN_EXPR_INT && side.width + 1 >= axis->extent)) {
-		return whole;
-	}
-	if (side.min->op == HN_EXPR_INT && side.min->u.i <= axis->min &&
-	    side.min->u.i + side.width >= last) {
-		return whole;
+		return (struct hn_region){ hn_expr_int(axis->min, HN_I32, x->a),
+					   axis->extent };
 	}
 	return (struct hn_region){ side.min, side.width + 1 };
 }

@@ -139,3 +139,9 @@ arg Z [8, 6]
 for i#0 (8)
   for j#1 (6)
     if j#1 < 4
+# Each read is held against the tensor, not their union: halves that are read crosswise (as TVM v0.18 prints it).
+$ hone state --text 'f(float32 A[8,4]) -> Z { B(i,j) = A(i,j)*2; Z(i,k) = k >= 2 ? B(i,k-2) : B(i,k+2) where k in 0:4 }' --records log | head -4
+line 1
+Placeholder: A
+for i (0,8)
+  for j (-2,8)
