@@ -123,8 +123,10 @@ static void reader_axes(struct infer *x, uint32_t r, const struct hn_expr **valu
 static void cut_to_axis(const struct infer *x, const struct hn_axis *axis,
 			struct hn_interval *v)
 {
-	if (v->min->op == HN_EXPR_INT && v->min->u.i <= axis->min &&
-	    v->min->u.i + v->width >= axis->min + axis->extent - 1) {
+	int64_t lo, hi;
+
+	if (hn_expr_range(v->min, x->loop, x->n_slot, &lo, &hi) && hi <= axis->min &&
+	    lo + v->width >= axis->min + axis->extent - 1) {
 		*v = (struct hn_interval){ hn_expr_int(axis->min, HN_I32, x->a),
 					   axis->extent - 1 };
 	}
@@ -224,7 +226,7 @@ static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box 
 static struct hn_region side_region(const struct infer *x, const struct hn_axis *axis,
 				    bool all, struct hn_interval side)
 {
-	if (all || (side.min->op != HN_EXPR_INT && side.width + 1 >= axis->extent)) {
+	if (all) {
 		return (struct hn_region){ hn_expr_int(axis->min, HN_I32, x->a),
 					   axis->extent };
 	}

@@ -145,3 +145,6 @@ line 1
 Placeholder: A
 for i (0,8)
   for j (-2,8)
+$ echo '{"i": [["k", "t"], [[], [["CA", 1, 2, 1]]]], "r": [[1], 0, 2, 3], "v": "v0.2"}' > log
+$ hone state --text 'f(float32 A[8,4]) -> Z { B(i,j) = A(i,j)*2; Z(i,k) = k >= 2 ? B(i,k-2) : B(i,k+2) where k in 0:4 }' --records log | grep -c ',5)$'
+1
