@@ -500,8 +500,13 @@ static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 /* Only the wanted side may be evaluated: the other is masked. */
 static struct emit_val choose(struct emit *e, const struct hn_expr *x)
 {
-	struct emit_val c = hn_emit_value(e, x->arg[0]), outer = e->mask;
+	struct emit_val read = hn_emit_from_table(e, x);
 	bool known;
+
+	if (read.v) {
+		return read;
+	}
+	struct emit_val c = hn_emit_value(e, x->arg[0]), outer = e->mask;
 
 	if (hn_emit_is_const_bool(c, &known)) {
 		return hn_emit_value(e, x->arg[known ? 1 : 2]);

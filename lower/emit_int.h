@@ -23,6 +23,7 @@
 #define EMIT_HERE INT32_MAX /* depth of a value that cannot move out of its place */
 
 struct emit_turn;
+struct emit_table;
 
 struct hn_emitter {
 	struct hn_target target;
@@ -137,6 +138,8 @@ struct emit {
 	struct emit_uniform *uniform;
 	uint32_t n_dry, cap_dry;
 	struct emit_memo *dry_memo;
+	uint32_t n_table;
+	struct emit_table *table; /* NULL until a choice is met */
 };
 
 /* Record the first failure. */
@@ -197,6 +200,11 @@ struct emit_val hn_emit_condition(struct emit *e, const struct hn_expr *x);
 void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v);
 bool hn_emit_is_const_bool(struct emit_val v, bool *ret);
 LLVMValueRef hn_emit_lane_mask(struct emit *e); /* first n_active of n_lane */
+
+/* -- emit_table.c: matrices of constants ----------------------------------------------- */
+
+/* The value of the choice x, of op space; NULL v = it is not one among constants. */
+struct emit_val hn_emit_from_table(struct emit *e, const struct hn_expr *x);
 
 /* -- emit_div.c: division of floating-point lanes by one value, 1.5 ulp ----------------
  */
