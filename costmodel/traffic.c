@@ -98,10 +98,10 @@ static uint32_t fitting_depth(const struct hn_view *v, const double *fp, double 
 	return d;
 }
 
-static double level_bytes(const struct hn_view *v, int64_t capacity, int64_t way_bytes,
-			  struct hn_arena *a)
+/* cold: the footprints without conflicts. */
+static double level_bytes(const struct hn_view *v, int64_t capacity, const double *fp,
+			  const double *cold)
 {
-	const double *fp = footprints(v, way_bytes, a);
 	uint32_t n = v->n_loop, d = fitting_depth(v, fp, 0.9 * (double)capacity);
 	uint32_t from = d > 0 ? d - 1 : 0;
 	double again = 1, bytes = 0;
@@ -109,7 +109,6 @@ static double level_bytes(const struct hn_view *v, int64_t capacity, int64_t way
 	for (uint32_t l = 0; l < from; l++) {
 		again *= (double)v->loop[l]->extent;
 	}
-	const double *cold = way_bytes > 0 ? footprints(v, 0, a) : fp;
 	for (uint32_t i = 0; i < v->n_stream; i++) {
 		bytes += cold[(size_t)i * (n + 1) + from] * again *
 			 (v->stream[i].store ? 2 : 1);
@@ -121,10 +120,11 @@ struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_targe
 				  struct hn_arena *a)
 {
 	int64_t l1 = t->param[HN_PARAM_L1_BYTES], l2 = t->param[HN_PARAM_L2_BYTES];
+	const double *cold = footprints(v, 0, a);
 	struct hn_traffic out;
 
-	out.bytes[0] = level_bytes(v, l1, l1 / WAYS, a);
-	out.bytes[1] = level_bytes(v, l2, l2 / WAYS, a);
-	out.bytes[2] = level_bytes(v, t->param[HN_PARAM_L3_BYTES], 0, a);
+	out.bytes[0] = level_bytes(v, l1, footprints(v, l1 / WAYS, a), cold);
+	out.bytes[1] = level_bytes(v, l2, footprints(v, l2 / WAYS, a), cold);
+	out.bytes[2] = level_bytes(v, t->param[HN_PARAM_L3_BYTES], cold, cold);
 	return out;
 }

@@ -147,29 +147,75 @@ static void walk_stmt(struct found *f, const struct hn_op *op, uint8_t kind)
 	}
 }
 
-/* Axis values of the op at each of the 2n + 1 points: point 0 all loops at 0, point 1 +
- * 2l loop l at 1, point 2 + 2l loop l at its end. */
-static int64_t *axis_values(const struct hn_view *v, const struct hn_op *op,
-			    int64_t *loop_value, struct hn_arena *a)
+static void mark_loops(const struct hn_expr *e, bool *used, int32_t n)
+{
+	if (e->op == HN_EXPR_VAR && e->ref >= 0 && e->ref < n) {
+		used[e->ref] = true;
+	}
+	for (uint32_t i = 0; i < e->n_arg; i++) {
+		mark_loops(e->arg[i], used, n);
+	}
+}
+
+/* What the indices of a statement are made of. */
+struct points {
+	int64_t *axis; /* [2 * n_loop + 1][n_axis] axis values: at point 0 all loops at 0,
+			* at 1 + 2l loop l at 1, at 2 + 2l loop l at its end */
+	bool *moves;   /* [n_loop] whether loop l moves an axis: its points are known then */
+	int64_t *loop; /* [tree's loops] all 0: where a loop is set, to look, and put back */
+	bool *used;    /* [tree's loops] scratch */
+};
+
+/* e with loop l at v, all others at 0. */
+static int64_t eval_at(const struct hn_expr *e, const struct hn_view *v, uint32_t l,
+		       int64_t value, int64_t *loop_value)
+{
+	struct env env = {loop_value, (int32_t)v->tree->n_loop};
+	int32_t id = v->loop[l]->loop;
+
+	loop_value[id] = value;
+	int64_t x = eval(e, &env);
+	loop_value[id] = 0;
+	return x;
+}
+
+static void axis_values(const struct hn_view *v, const struct hn_op *op,
+			struct hn_arena *a, struct points *p)
 {
 	uint32_t n_axis = op->n_spatial + op->n_reduce, n_point = 2 * v->n_loop + 1;
-	int64_t *out = HN_NEW_ARRAY(a, int64_t, (size_t)n_axis * n_point);
-	struct env env = {loop_value, (int32_t)v->tree->n_loop};
+	int32_t n_loop = (int32_t)v->tree->n_loop;
 
-	for (uint32_t p = 0; p < n_point; p++) {
-		const struct hn_node *at = p > 0 ? v->loop[(p - 1) / 2] : NULL;
-		if (at) {
-			loop_value[at->loop] = p % 2 == 1 ? 1 : at->extent - 1;
+	p->axis = HN_NEW_ARRAY(a, int64_t, (size_t)n_axis * n_point);
+	p->moves = HN_NEW_ARRAY(a, bool, v->n_loop);
+	p->loop = HN_NEW_ARRAY(a, int64_t, n_loop);
+	p->used = HN_NEW_ARRAY(a, bool, n_loop);
+	struct env env = {p->loop, n_loop};
+
+	for (uint32_t k = 0; k < n_axis; k++) {
+		const struct hn_expr *e = v->stmt->axis[k];
+		p->axis[k] = e ? eval(e, &env) : 0;
+	}
+	for (uint32_t i = 1; i < n_point; i++) {
+		memcpy(p->axis + (size_t)i * n_axis, p->axis, n_axis * sizeof *p->axis);
+	}
+	for (uint32_t k = 0; k < n_axis; k++) {
+		const struct hn_expr *e = v->stmt->axis[k];
+		if (!e) {
+			continue;
 		}
-		for (uint32_t k = 0; k < n_axis; k++) {
-			const struct hn_expr *e = v->stmt->axis[k];
-			out[(size_t)p * n_axis + k] = e ? eval(e, &env) : 0;
-		}
-		if (at) {
-			loop_value[at->loop] = 0;
+		memset(p->used, 0, (size_t)n_loop * sizeof *p->used);
+		mark_loops(e, p->used, n_loop);
+		for (uint32_t l = 0; l < v->n_loop; l++) {
+			int64_t *one = p->axis + (size_t)(2 * l + 1) * n_axis;
+			if (!p->used[v->loop[l]->loop]) {
+				continue;
+			}
+			p->moves[l] = true;
+			one[k] = eval_at(e, v, l, 1, p->loop);
+			one[n_axis + k] =
+				eval_at(e, v, l, v->loop[l]->extent - 1, p->loop);
 		}
 	}
-	return out;
 }
 
 /* Index d of an access at point p: by its own expression, or axis d for the store. */
@@ -181,32 +227,52 @@ static int64_t index_at(const struct hn_expr *load, uint32_t d, const int64_t *a
 	return load ? eval(load->arg[d], &env) : axis[d];
 }
 
-/* The lower corner of a local buffer moves with the loops outside it. */
-static int64_t corner_at(const struct hn_view *v, const struct hn_buffer *b, uint32_t d,
-			 uint32_t p, int64_t *loop_value)
+/* The lower corner of a local buffer along d, which moves with the loops outside it; NULL =
+ * it is 0. */
+static const struct hn_expr *corner_of(const struct hn_buffer *b, uint32_t d)
 {
-	const struct hn_node *at = p > 0 ? v->loop[(p - 1) / 2] : NULL;
-	struct env env = {loop_value, (int32_t)v->tree->n_loop};
+	return b->scope == HN_SCOPE_LOCAL && b->min ? b->min[d] : NULL;
+}
 
-	if (b->scope != HN_SCOPE_LOCAL || !b->min || !b->min[d]) {
-		return 0;
+static void index_moves(const struct hn_view *v, struct hn_stream *s, uint32_t d,
+			const struct hn_expr *load, uint32_t n_axis, struct points *p)
+{
+	const struct hn_expr *corner = corner_of(s->buffer, d);
+	struct env env = {p->loop, (int32_t)v->tree->n_loop};
+	int64_t corner0 = 0;
+
+	memset(p->used, 0, v->tree->n_loop * sizeof *p->used);
+	if (corner) {
+		mark_loops(corner, p->used, (int32_t)v->tree->n_loop);
+		corner0 = eval(corner, &env);
 	}
-	if (at) {
-		loop_value[at->loop] = p % 2 == 1 ? 1 : at->extent - 1;
+	int64_t base = index_at(load, d, p->axis, n_axis) - corner0;
+	for (uint32_t l = 0; l < v->n_loop; l++) {
+		const int64_t *one = p->axis + (size_t)(2 * l + 1) * n_axis;
+		bool local = p->used[v->loop[l]->loop];
+		int64_t extent = v->loop[l]->extent, at1 = corner0, at_end = corner0;
+		if (extent < 2 || (!p->moves[l] && !local)) {
+			continue;
+		}
+		if (local) {
+			at1 = eval_at(corner, v, l, 1, p->loop);
+			at_end = eval_at(corner, v, l, extent - 1, p->loop);
+		}
+		int64_t step = index_at(load, d, one, n_axis) - at1 - base;
+		int64_t span = index_at(load, d, one + n_axis, n_axis) - at_end - base;
+		span = span < 0 ? -span : span;
+		s->span[(size_t)d * v->n_loop + l] = span;
+		s->stride[l] += step * s->buffer->stride[d];
+		s->moves[l] |= span != 0 || step != 0;
 	}
-	int64_t min = eval(b->min[d], &env);
-	if (at) {
-		loop_value[at->loop] = 0;
-	}
-	return min;
 }
 
 static void make_stream(struct hn_view *v, const struct hn_expr *load, int32_t op_id,
-			const int64_t *axis, int64_t *loop_value, struct hn_arena *a)
+			struct points *p, struct hn_arena *a)
 {
 	const struct hn_op *op = v->tree->dag->op[v->stmt->stage];
 	const struct hn_buffer *b = &v->tree->buffer[op_id];
-	uint32_t n_axis = op->n_spatial + op->n_reduce, n = v->n_loop;
+	uint32_t n = v->n_loop;
 	struct hn_stream *s = &v->stream[v->n_stream++];
 	int64_t dtype = v->tree->dag->op[op_id]->dtype[load ? load->out : 0];
 
@@ -218,23 +284,7 @@ static void make_stream(struct hn_view *v, const struct hn_expr *load, int32_t o
 				.stride = HN_NEW_ARRAY(a, int64_t, n),
 				.moves = HN_NEW_ARRAY(a, bool, n)};
 	for (uint32_t d = 0; d < b->n_dim; d++) {
-		int64_t base = index_at(load, d, axis, n_axis) -
-			       corner_at(v, b, d, 0, loop_value);
-		for (uint32_t l = 0; l < n; l++) {
-			const int64_t *one = axis + (size_t)(2 * l + 1) * n_axis;
-			const int64_t *end = axis + (size_t)(2 * l + 2) * n_axis;
-			if (v->loop[l]->extent < 2) {
-				continue;
-			}
-			int64_t step = index_at(load, d, one, n_axis) -
-				       corner_at(v, b, d, 2 * l + 1, loop_value) - base;
-			int64_t span = index_at(load, d, end, n_axis) -
-				       corner_at(v, b, d, 2 * l + 2, loop_value) - base;
-			span = span < 0 ? -span : span;
-			s->span[(size_t)d * n + l] = span;
-			s->stride[l] += step * b->stride[d];
-			s->moves[l] |= span != 0 || step != 0;
-		}
+		index_moves(v, s, d, load, op->n_spatial + op->n_reduce, p);
 	}
 }
 
@@ -303,13 +353,13 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 	}
 	f.unrolled = unrolled_axes(ret, op);
 	walk_stmt(&f, op, stmt->stmt);
-	int64_t *loop_value = HN_NEW_ARRAY(a, int64_t, tree->n_loop);
-	int64_t *axis = axis_values(ret, op, loop_value, a);
+	struct points points;
+	axis_values(ret, op, a, &points);
 	for (uint32_t i = 0; i < f.n_load; i++) {
 		if (tree->buffer[f.load[i]->ref].op >= 0) {
-			make_stream(ret, f.load[i], f.load[i]->ref, axis, loop_value, a);
+			make_stream(ret, f.load[i], f.load[i]->ref, &points, a);
 		}
 	}
-	make_stream(ret, NULL, stmt->stage, axis, loop_value, a);
+	make_stream(ret, NULL, stmt->stage, &points, a);
 	return !f.overflow;
 }
