@@ -80,6 +80,7 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 				     .n_arg = dag->n_arg,
 				     .arg = arg,
 				     .flops = hn_dag_flops(dag),
+				     .needed_flops = hn_dag_needed_flops(dag),
 				     .tolerance = hn_workload_tolerance(dag),
 				     .seed = INPUT_SEED };
 }

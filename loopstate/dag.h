@@ -122,6 +122,10 @@ void hn_dag_write_json(const struct hn_dag *dag, struct hn_buf *buf);
 /* Floating operations of one evaluation, by Ansor's rules (ansor.md 3, FLOP count). */
 double hn_dag_flops(const struct hn_dag *dag);
 
+/* Of those, what every kernel does: without a sum's terms that are zero whatever the data.
+ * An estimate, rather too low than too high; pure. */
+double hn_dag_needed_flops(const struct hn_dag *dag);
+
 /* Bytes of all arguments, and of all intermediates. Saturating. */
 uint64_t hn_dag_arg_bytes(const struct hn_dag *dag);
 uint64_t hn_dag_temp_bytes(const struct hn_dag *dag);

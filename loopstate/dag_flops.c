@@ -63,23 +63,23 @@ static double per_element(const struct hn_op *op)
 	return times * sum * r->n;
 }
 
+double hn_op_flops(const struct hn_op *op)
+{
+	const struct hn_attr *told = hn_op_attr(op, "FLOP");
+	/* A string value keeps its quote in json. */
+	double v = told != NULL ? strtod(told->json + (told->json[0] == '"'), NULL) : -1;
+
+	return v >= 0 ? v : (double)hn_op_elements(op) * per_element(op);
+}
+
 double hn_dag_flops(const struct hn_dag *dag)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		const struct hn_op *op = dag->op[i];
-		const struct hn_attr *told = hn_op_attr(op, "FLOP");
-
-		if (op->kind != HN_OP_COMPUTE) {
-			continue;
+		if (dag->op[i]->kind == HN_OP_COMPUTE) {
+			sum += hn_op_flops(dag->op[i]);
 		}
-		/* A string value keeps its quote in json. */
-		double v = told != NULL
-				   ? strtod(told->json + (told->json[0] == '"'), NULL)
-				   : -1;
-
-		sum += v >= 0 ? v : (double)hn_op_elements(op) * per_element(op);
 	}
 	return sum;
 }

@@ -54,4 +54,7 @@ typedef void (*hn_op_expr_fn)(const struct hn_expr *e, const char *owner, uint32
 			      void *ctx);
 void hn_dag_op_exprs(const struct hn_op *op, hn_op_expr_fn fn, void *ctx);
 
+/* dag_flops.c: operations of all elements of a computed op. */
+double hn_op_flops(const struct hn_op *op);
+
 #endif

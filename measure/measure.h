@@ -59,7 +59,8 @@ struct hn_workload {
 	const char *dag_json;
 	uint32_t n_arg;
 	const struct hn_measure_arg *arg;
-	double flops;     /* that any correct kernel must do: faster than the peak is refused */
+	double flops;     /* as papers and records count */
+	double needed_flops; /* that any correct kernel must do: faster than the peak is refused */
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 };

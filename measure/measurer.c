@@ -335,7 +335,7 @@ static struct workload *workload_new(const struct hn_workload *from)
 	w->key = hn_arena_strdup(&w->arena, from->key);
 	w->dag_json = hn_arena_strdup(&w->arena, from->dag_json);
 	w->args_json = hn_wire_args(from, &w->arena);
-	w->flops = from->flops;
+	w->flops = from->needed_flops;
 	w->tolerance = from->tolerance;
 	w->seed = from->seed;
 	return w;

@@ -178,7 +178,7 @@ static void make_workload(const char *key, struct waiting *w)
 				  .dag_json = "{\"x\":1}",
 				  .n_arg = 2,
 				  .arg = args,
-				  .flops = 2006,
+				  .needed_flops = 2006,
 				  .tolerance = 1e-6,
 				  .seed = 11 };
 
