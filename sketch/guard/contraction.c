@@ -23,6 +23,7 @@ struct plan {
 	int64_t tile[HN_DAG_MAX_ITERS];
 	int64_t vectors, lanes;
 	bool along;    /* lanes run over the reduction: nothing is packed for them */
+	bool phased;   /* v is one remainder of some axes */
 	double cycles; /* of all tiles, for one iteration of the reduction */
 };
 
@@ -360,6 +361,7 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	struct hn_guard_nest n;
 
 	hn_guard_nest_init(&n, p->v);
+	hn_guard_nest_phases(&n, p->v);
 	n.threads = hn_guard_threads(g, p->v);
 	n.lane_axis = p->lane_axis;
 	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
@@ -367,7 +369,7 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	}
 	panels_first(p, n.outer);
 	panels_first(p, n.inner);
-	if (g->v.cut) {
+	if (g->v.cut && !p->phased) {
 		choose_cut(g, p, &n);
 	}
 	if (n.cut_length > 0) {
@@ -392,16 +394,18 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
 {
 	struct plan p;
-	struct hn_guard_view again;
+	struct hn_guard_view part, again;
+	bool phased = hn_guard_one_phase(v, &part);
 
-	if (!plan_make(g, v, &p)) {
+	if (!plan_make(g, &part, &p)) {
 		g->c.failed = true;
 		return;
 	}
+	p.phased = phased;
 	int32_t moved = p.along ? 0 : hn_guard_panels(g, v, p.lane_axis, lane_tile(&p));
 
 	if (moved > 0 && hn_guard_view(g, v->stage + moved, &again)) {
-		p.v = &again; /* the same axes, other producers */
+		hn_guard_one_phase(&again, &part); /* the same axes, other producers */
 	}
 	if (!g->c.failed) {
 		make_nest(g, &p, host + moved);

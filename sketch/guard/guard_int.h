@@ -27,6 +27,8 @@ struct hn_guard_view {
 	const struct hn_op *op; /* inlined producers substituted away */
 	uint32_t n_spatial, n_axis;
 	int64_t extent[HN_DAG_MAX_ITERS];
+	/* 1, or the divisor by whose remainders the axis is to be split (phase.c) */
+	int64_t phase[HN_DAG_MAX_ITERS];
 	int64_t out_stride[HN_DAG_MAX_ITERS]; /* row-major; 0 for reduction axes */
 	int64_t spatial, reduce; /* points of all spatial, all reduction axes */
 	int64_t lanes; /* elements in a vector register; those of the widest type */
@@ -62,6 +64,8 @@ struct hn_guard_job {
 	bool pinned[HN_GUARD_MAX_STAGES]; /* made once, in full: never moved */
 };
 
+struct hn_guard_nest;
+
 struct hn_guard_ops {
 	const char *name;
 	bool (*fits)(const struct hn_guard_job *g, const struct hn_guard_view *v);
@@ -76,6 +80,17 @@ struct hn_guard_ops {
 /* view.c */
 bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret);
 bool hn_guard_uses(const struct hn_expr *e, uint32_t axis);
+
+/* How much e grows from point 0 of the axis to point 1, the others at 0; false = unknown. */
+bool hn_guard_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret);
+
+/* phase.c: fill v->phase; conditions `x % constant == constant` in the op's body; what
+ * one remainder of each axis leaves of v, lengths and points divided, false when that is
+ * all of it; a nest of that, unless it cuts its reduction. */
+void hn_guard_find_phases(struct hn_guard_view *v);
+bool hn_guard_has_remainders(const struct hn_op *op);
+bool hn_guard_one_phase(const struct hn_guard_view *v, struct hn_guard_view *ret);
+void hn_guard_nest_phases(struct hn_guard_nest *n, const struct hn_guard_view *v);
 
 /* The dimension of the read whose index is the axis itself; -1 = none. */
 int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis);
@@ -115,13 +130,16 @@ bool hn_guard_threads(const struct hn_guard_job *g, const struct hn_guard_view *
 /* How many of the n leading loops of those lengths to fuse and share out. */
 uint32_t hn_guard_share(const struct hn_guard_job *g, const int64_t *length, uint32_t n);
 
-/* Loops outside in: for each axis of the host a part over blocks, a part over tiles inside
- * a block, the tile. */
+/* Loops outside in: for each axis of the host its remainders, a part over
+ * blocks, a part over tiles inside a block, the tile.  A host that is not v's stage has no
+ * loops over remainders: its tiles hold all of them. */
 struct hn_guard_nest {
 	int64_t block[HN_DAG_MAX_ITERS], tile[HN_DAG_MAX_ITERS]; /* [spatial axis] */
 	uint32_t outer[HN_DAG_MAX_ITERS]; /* order of the axes over blocks, */
 	uint32_t inner[HN_DAG_MAX_ITERS]; /* and over tiles */
 	uint32_t lane_axis;		  /* the last of the tile */
+	/* [axis, reduced ones too] 1, or that of the view whose one_phase is passed */
+	int64_t phase[HN_DAG_MAX_ITERS];
 	/* A reduction axis of which only cut_length runs inside the tiles, the rest and the
 	 * other axes outside of the loops over tiles; 0 = all of them inside. */
 	uint32_t cut;

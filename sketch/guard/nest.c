@@ -90,6 +90,9 @@ uint32_t hn_guard_share(const struct hn_guard_job *g, const int64_t *length, uin
 void hn_guard_nest_init(struct hn_guard_nest *n, const struct hn_guard_view *v)
 {
 	*n = (struct hn_guard_nest){ .threads = false };
+	for (uint32_t a = 0; a < v->n_axis; a++) {
+		n->phase[a] = 1;
+	}
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		n->block[a] = n->tile[a] = v->extent[a];
 		n->outer[a] = n->inner[a] = a;
@@ -162,30 +165,32 @@ void hn_guard_block_rows(const struct hn_guard_job *g, const struct hn_guard_vie
 	}
 }
 
-enum { PART_BLOCK, PART_INNER, PART_TILE, N_PART };
+enum { PART_BLOCK, PART_INNER, PART_TILE, PART_PHASE, N_PART };
 
 struct parts {
 	int64_t at[HN_DAG_MAX_ITERS][N_PART];	  /* position; -1 = none */
 	int64_t length[HN_DAG_MAX_ITERS][N_PART]; /* iterations */
 	uint32_t n_reduce; /* reduction loops but the cut one's inner part */
-	int64_t reduce[HN_DAG_MAX_ITERS], cut; /* their positions, and its */
+	int64_t reduce[2 * HN_DAG_MAX_ITERS], cut; /* their positions, and its */
 };
 
 /* Split one axis, whose loop is at *at, into those of its parts that have iterations. */
 static void split_axis(struct hn_guard_job *g, int32_t host, int64_t extent,
-		       int64_t block, int64_t tile, int64_t *position, int64_t *length,
-		       int64_t *at)
+		       int64_t block, int64_t tile, int64_t phase, int64_t *position,
+		       int64_t *length, int64_t *at)
 {
 	int64_t len[N_PART], first = *at;
 	uint32_t n = 0;
 
 	block = block > extent ? extent : block;
 	tile = tile > block ? block : tile;
+	length[PART_PHASE] = phase;
 	length[PART_TILE] = tile;
 	length[PART_INNER] = hn_ceildiv(block, tile);
 	length[PART_BLOCK] = hn_ceildiv(extent, length[PART_INNER] * tile);
 	for (int p = 0; p < N_PART; p++) {
-		bool there = length[p] > 1 || (extent == 1 && p == PART_BLOCK);
+		bool there =
+			length[p] > 1 || (extent == 1 && phase == 1 && p == PART_BLOCK);
 
 		position[p] = there ? (*at)++ : -1;
 		if (there) {
@@ -197,6 +202,30 @@ static void split_axis(struct hn_guard_job *g, int32_t host, int64_t extent,
 	}
 }
 
+/* Reduction axes of v's stage, remainders first; at: the position of the first. */
+static void split_reduction(struct hn_guard_job *g, const struct hn_guard_view *v,
+			    const struct hn_guard_nest *n, int64_t at, struct parts *p)
+{
+	int64_t rest[HN_DAG_MAX_ITERS];
+	uint32_t n_rest = 0;
+
+	p->n_reduce = 0;
+	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
+		rest[n_rest++] = at++;
+		if (n->cut_length > 0 && a == n->cut) {
+			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &n->cut_length,
+				       1);
+			p->cut = at++;
+		} else if (n->phase[a] > 1) {
+			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &n->phase[a], 1);
+			p->reduce[p->n_reduce++] = at++;
+		}
+	}
+	for (uint32_t i = 0; i < n_rest; i++) {
+		p->reduce[p->n_reduce++] = rest[i];
+	}
+}
+
 static void split_axes(struct hn_guard_job *g, const struct hn_guard_view *v,
 		       int32_t stage, const int64_t *extent,
 		       const struct hn_guard_nest *n, struct parts *p)
@@ -204,17 +233,29 @@ static void split_axes(struct hn_guard_job *g, const struct hn_guard_view *v,
 	int64_t at = 0;
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
-		split_axis(g, stage, extent[a], n->block[a], n->tile[a], p->at[a],
-			   p->length[a], &at);
+		split_axis(g, stage, extent[a], n->block[a], n->tile[a],
+			   stage == v->stage ? n->phase[a] : 1, p->at[a], p->length[a],
+			   &at);
 	}
 	p->n_reduce = 0;
-	for (uint32_t a = v->n_spatial; stage == v->stage && a < v->n_axis; a++) {
-		p->reduce[p->n_reduce++] = at++;
-		if (n->cut_length > 0 && a == n->cut) {
-			hn_chain_split(&g->c, stage, (int32_t)at - 1, &n->cut_length, 1);
-			p->cut = at++;
+	if (stage == v->stage) {
+		split_reduction(g, v, n, at, p);
+	}
+}
+
+/* Loops over remainders, first in the order, and their lengths. */
+static uint32_t add_phases(const struct hn_guard_view *v, const struct parts *p,
+			   int64_t *order, int64_t *length)
+{
+	uint32_t k = 0;
+
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		if (p->at[a][PART_PHASE] >= 0) {
+			length[k] = p->length[a][PART_PHASE];
+			order[k++] = p->at[a][PART_PHASE];
 		}
 	}
+	return k;
 }
 
 /* Tile loops in the op's order, lanes last. */
@@ -266,7 +307,7 @@ static uint32_t order_attached(struct hn_guard_job *g, const struct hn_guard_vie
 			       const int64_t *extent, const struct hn_guard_nest *n)
 {
 	struct hn_guard_nest inside = *n;
-	int64_t order[3 * HN_DAG_MAX_ITERS];
+	int64_t order[(N_PART + 1) * HN_DAG_MAX_ITERS], length[2 * HN_DAG_MAX_ITERS];
 	struct parts p;
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
@@ -275,7 +316,7 @@ static uint32_t order_attached(struct hn_guard_job *g, const struct hn_guard_vie
 	}
 	split_axes(g, v, v->stage, extent, &inside, &p);
 	/* an axis of one point has its one loop among those over blocks */
-	uint32_t k = 0;
+	uint32_t k = add_phases(v, &p, order, length);
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		if (p.at[a][PART_BLOCK] >= 0) {
@@ -336,21 +377,29 @@ static void attach(struct hn_guard_job *g, const struct hn_guard_view *v, int32_
 }
 
 /* The host's loops in order; their numbers to *ret_blocks and *ret_inner, the lengths of
- * those over blocks to length[]. */
+ * those over blocks to length[].  Loops over remainders count as such over blocks. */
 static void order_host(struct hn_guard_job *g, const struct hn_guard_view *v,
 		       int32_t host, const struct hn_guard_nest *n, int64_t *length,
 		       uint32_t *ret_blocks, uint32_t *ret_inner)
 {
 	struct hn_guard_nest outside = *n;
-	int64_t order[3 * HN_DAG_MAX_ITERS];
+	int64_t order[(N_PART + 1) * HN_DAG_MAX_ITERS];
 	struct parts p;
-	uint32_t k = 0;
+	int64_t extent[HN_DAG_MAX_ITERS];
 
-	for (uint32_t a = 0; a < v->n_spatial && host != v->stage; a++) {
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		int64_t phase = host != v->stage ? n->phase[a] : 1;
+
 		/* what is cut has loops over tiles of its own */
-		outside.tile[a] = n->cut_length > 0 ? n->block[a] : n->tile[a];
+		bool whole = host != v->stage && n->cut_length > 0;
+
+		extent[a] = hn_mul_sat(v->extent[a], phase);
+		outside.block[a] = hn_mul_sat(n->block[a], phase);
+		outside.tile[a] = hn_mul_sat(whole ? n->block[a] : n->tile[a], phase);
 	}
-	split_axes(g, v, host, v->extent, &outside, &p);
+	split_axes(g, v, host, extent, &outside, &p);
+	uint32_t k = add_phases(v, &p, order, length);
+
 	for (uint32_t i = 0; i < v->n_spatial; i++) {
 		if (p.at[n->outer[i]][PART_BLOCK] >= 0) {
 			length[k] = p.length[n->outer[i]][PART_BLOCK];
@@ -368,7 +417,7 @@ static void order_host(struct hn_guard_job *g, const struct hn_guard_view *v,
 void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
 			 int32_t host, const struct hn_guard_nest *n)
 {
-	int64_t length[HN_DAG_MAX_ITERS];
+	int64_t length[2 * HN_DAG_MAX_ITERS];
 	uint32_t blocks, inner, fused;
 
 	order_host(g, v, host, n, length, &blocks, &inner);

@@ -88,6 +88,10 @@ static bool worth_inlining(struct hn_guard_job *g, const struct hn_guard_view *v
 	if (!u.reduced || !u.reused || g->v.place == HN_GUARD_INLINE) {
 		return true;
 	}
+	/* terms that are zero for most remainders are left out only where they are read */
+	if (g->v.place == HN_GUARD_ATTACH && hn_guard_has_remainders(v->op)) {
+		return true;
+	}
 	return b.pure && keeps_rows(v);
 }
 

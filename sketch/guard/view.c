@@ -36,8 +36,9 @@ static int64_t binary_at(const struct hn_expr *e, struct point *p)
 		return x > y ? x : y;
 	case HN_EXPR_FLOORDIV:
 	case HN_EXPR_FLOORMOD:
-		if (y > 0 && x >= 0) {
-			return e->op == HN_EXPR_FLOORDIV ? x / y : x % y;
+		if (y > 0) {
+			return e->op == HN_EXPR_FLOORDIV ? hn_floordiv(x, y)
+							 : hn_floormod(x, y);
 		}
 		break;
 	default:
@@ -119,6 +120,16 @@ bool hn_guard_uses(const struct hn_expr *e, uint32_t axis)
 
 	hn_expr_visit(e, find_visit, &f);
 	return f.found;
+}
+
+bool hn_guard_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret)
+{
+	struct point p = { { 0 }, false };
+	int64_t first = value_at(e, &p);
+
+	p.at[axis] = 1;
+	*ret = value_at(e, &p) - first;
+	return !p.unknown;
 }
 
 int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis)
@@ -234,6 +245,7 @@ bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *
 	struct gather gather = { ret, 0 };
 
 	measure_op(g, ret);
+	hn_guard_find_phases(ret);
 	gather_reads(&gather);
 	gather.room = ret->n_read;
 	ret->read = HN_NEW_ARRAY(g->c.a, struct hn_guard_read, gather.room);

@@ -122,12 +122,17 @@ static void small_blocks(const struct hn_guard_view *v, struct hn_guard_nest *n,
 	}
 }
 
-static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
+static void schedule(struct hn_guard_job *g, const struct hn_guard_view *whole,
+		     int32_t host)
 {
+	struct hn_guard_view part;
+	const struct hn_guard_view *v = &part;
 	struct hn_guard_nest n;
 	bool rows[HN_DAG_MAX_ITERS];
 
+	hn_guard_one_phase(whole, &part);
 	hn_guard_nest_init(&n, v);
+	hn_guard_nest_phases(&n, v);
 	find_lanes(v, &n.lane_axis);
 	choose_tile(g, v, &n);
 	n.threads = hn_guard_threads(g, v);

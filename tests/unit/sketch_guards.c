@@ -31,6 +31,11 @@ static const char *const programs[] = {
 	"f(float32 A[9,30,64], B[64,50], D[50,20]) -> C, E {"
 	" C(b,i,j) +=! A(b,i,k) * B(k,j)"
 	" E(b,i,l) +=! C(b,i,j) * D(j,l) }",
+	"f(float32 X[1,5,5,40], W[3,3,40,24], b[24]) -> Y {"
+	" P(n,h,w,c) = h >= 1 && h < 10 && (h-1)%2==0 && w >= 1 && w < 10 && (w-1)%2==0"
+	"   ? X(n,(h-1)/2,(w-1)/2,c) : 0 where h in 0:11, w in 0:11"
+	" C(n,h,w,f) +=! P(n,h+r,w+s,c) * W(2-r,2-s,c,f) where h in 0:9, w in 0:9"
+	" Y(n,h,w,f) = max(C(n,h,w,f) + b(f), 0) }",
 	"f(int8 A[40,64], B[64,48]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
 };
 
@@ -243,6 +248,46 @@ static void steps_follow_the_accesses(void **state)
 	}
 }
 
+static uint32_t loops_of_length(const struct hn_node *n, enum hn_iter_kind kind,
+				int64_t extent)
+{
+	bool here =
+		n->kind == HN_NODE_LOOP && n->iter_kind == kind && n->extent == extent;
+	uint32_t found = here;
+
+	for (uint32_t i = 0; n->kind != HN_NODE_STMT && i < n->n_child; i++) {
+		found += loops_of_length(n->child[i], kind, extent);
+	}
+	return found;
+}
+
+/* The zeros between the elements of a transposed convolution are read where they are
+ * multiplied, in nests of one remainder each: rows and taps are split by the stride. */
+static void remainders_get_nests_of_their_own(void **state)
+{
+	const char *text =
+		"f(float32 X[1,8,8,64], W[9,9,64,48]) -> Y {"
+		" P(n,h,w,c) = h >= 6 && h < 30 && (h-6)%3==0 && w >= 6 && w < 30 &&"
+		"   (w-6)%3==0 ? X(n,(h-6)/3,(w-6)/3,c) : 0 where h in 0:32, w in 0:32"
+		" Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(8-r,8-s,c,f)"
+		"   where h in 0:24, w in 0:24 }";
+	const struct hn_state *g[HN_GUARD_MAX];
+	const struct hn_looptree *tree;
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target on = target_of(AVX512, &a);
+
+	assert_true(hn_guards(parse(text, &a), &on, &a, g) > 1);
+	assert_true(has_step(g[0], HN_STEP_compute_inline));
+	assert_int_equal(hn_looptree_build(g[0], &a, &tree, NULL), 0);
+	/* 9 taps each way: 3 remainders of 3 */
+	assert_int_equal(loops_of_length(tree->root, HN_ITER_REDUCE, 9), 0);
+	assert_int_equal(loops_of_length(tree->root, HN_ITER_REDUCE, 3), 4);
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +296,7 @@ int main(void)
 		cmocka_unit_test(tiles_follow_the_registers),
 		cmocka_unit_test(one_core_has_no_parallel_loops),
 		cmocka_unit_test(steps_follow_the_accesses),
+		cmocka_unit_test(remainders_get_nests_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
