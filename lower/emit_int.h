@@ -332,7 +332,7 @@ void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
 LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
 void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
 
-/* -- emit_plan.c, emit_tile.c: the register tile ----------------------------------------
+/* -- emit_plan.c, emit_point.c: the register tile ----------------------------------------
  */
 
 #define EMIT_NONLINEAR INT64_MIN
@@ -366,12 +366,13 @@ struct emit_nest {
 	uint32_t width;		   /* lanes of a vector */
 	uint32_t w;		   /* width of the variant being emitted */
 	int64_t lane[8][EMIT_MAX_LANES];
-	struct emit_dim *turn; /* block of points to transpose with the lanes; NULL = none */
+	struct emit_dim
+		*turn; /* block of points to transpose with the lanes; NULL = none */
 	struct emit_dim *across; /* reduction loop that runs across lanes; NULL = none */
 	uint32_t n_across;	 /* accumulators for it */
 	uint32_t n_load;
 	const struct hn_expr **load; /* loads of the body or source, op space */
-	bool peeled; /* a loop around has its border apart already */
+	bool peeled;		     /* a loop around has its border apart already */
 	bool calls; /* the body calls functions that are not instructions */
 	uint32_t n_zero;
 	const struct hn_expr **zero; /* op space: without one of them a term is nothing */
@@ -475,6 +476,31 @@ struct emit_zero {
  * and are the caller's to put back. */
 void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i,
 		       struct emit_zero *ret);
+
+/* -- emit_tile.c, emit_reduce.c: one tile ------------------------------------------------ */
+
+struct emit_tile {
+	struct emit_nest *n;
+	uint32_t n_point, n_out;
+	struct emit_val *guard; /* [n_point]; v NULL = always */
+	bool sure;		/* guards on reductions hold in what is being emitted */
+	uint32_t n_acc;		/* n_point * n_across * n_out */
+	LLVMValueRef *acc;	/* [n_acc] */
+};
+
+/* Emit the tile that the nest's dims now describe. */
+void hn_emit_one_tile(struct emit *e, struct emit_nest *n);
+
+/* acc[0..n_out) = combine(acc, source) at the current point, where mask and guards hold. */
+void hn_emit_update(struct emit *e, struct emit_tile *t, LLVMValueRef *acc);
+
+/* The reduction loops from dim i inwards; terms that are nothing are left out. */
+void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i);
+
+/* What dim i's loop is to fetch ahead, at the head of an iteration (emit_prefetch.c). */
+void hn_emit_fetch_ahead(struct emit *e, const struct emit_nest *n, uint32_t i);
+
+/* -- emit_nest.c ------------------------------------------------------------------------ */
 
 /* Emit a pure nest: node is a chain of loops of one stage that ends in a statement. */
 void hn_emit_nest(struct emit *e, const struct hn_node *node);

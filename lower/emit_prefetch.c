@@ -359,3 +359,28 @@ void hn_emit_prefetch_below(struct emit *e, const struct hn_node *loop)
 	}
 	hn_emit_prefetch(e, loop, x, dim, n, /* block= */ 1, /* in_tile= */ false);
 }
+
+/* In a tile the other dimensions are blocks. */
+void hn_emit_fetch_ahead(struct emit *e, const struct emit_nest *n, uint32_t i)
+{
+	const struct emit_dim *d = &n->dim[i];
+	bool in_tile = i >= n->tile && d->reduce;
+	int64_t block = in_tile ? d->block : d->now;
+	struct emit_fetch_dim *dim;
+	uint32_t k = 0;
+
+	if (d->node->n_prefetch == 0) {
+		return;
+	}
+	dim = HN_NEW_ARRAY(e->a, struct emit_fetch_dim, n->n_dim);
+	for (uint32_t j = in_tile ? 0 : i; j < n->n_dim; j++) {
+		const struct emit_dim *x = &n->dim[j];
+		int64_t count = in_tile && !x->reduce ? x->now : x->extent;
+
+		if (j >= i || !x->reduce) {
+			dim[k++] = (struct emit_fetch_dim){ x->loop,
+							    j == i ? block : count };
+		}
+	}
+	hn_emit_prefetch(e, d->node, n->stmt, dim, k, block, in_tile);
+}

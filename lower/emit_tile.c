@@ -1,27 +1,13 @@
-/* lower/emit_tile.c -- a pure nest (loops of one stage around a statement) as a register
- * tile.
+/* lower/emit_tile.c -- one register tile: a box of points of a nest, and the reduction loops
+ * inside it.
  *
- * Order of what is emitted: the loops above the tile and the loops over blocks; then the
- * accumulators' first values; the reduction loops, accumulators carried as SSA values;
- * inside them the block's points, one after the other, lanes fastest; then the stores.  A
- * loop whose block does not divide it gets its remainder as a smaller tile after it.
- * Guards that can fail only at an edge are tested once per tile: the fast form has none,
- * the slow form masks its points.
+ * Order of what is emitted: the accumulators' first values; the reduction loops
+ * (emit_reduce); then the stores.  What can fail only at an edge is tested once per tile
+ * (emit_guard): the full form has no masks, the edge form masks its points.
  */
 #include "lower/emit_int.h"
 
 #include <string.h>
-
-struct tile {
-	struct emit_nest *n;
-	uint32_t n_point, n_out;
-	struct emit_val *guard; /* [n_point]; v NULL = always */
-	bool sure;		/* guards on reductions hold in what is being emitted */
-	uint32_t n_acc;		/* n_point * n_across * n_out */
-	LLVMValueRef *acc;	/* [n_acc] */
-};
-
-static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
 
 /* -- guards
  * ------------------------------------------------------------------------------ */
@@ -47,7 +33,7 @@ static struct emit_val unless_true(struct emit_val m)
 }
 
 /* The guards of each point that do not change over the reduction, as masks. */
-static void find_masks(struct emit *e, struct tile *t)
+static void find_masks(struct emit *e, struct emit_tile *t)
 {
 	const struct hn_node *s = t->n->stmt;
 
@@ -62,31 +48,6 @@ static void find_masks(struct emit *e, struct tile *t)
 		}
 		t->guard[p] = unless_true(m);
 	}
-}
-
-/* What dim i's loop is to fetch ahead.  In a tile its other dimensions are blocks. */
-static void fetch_ahead(struct emit *e, const struct emit_nest *n, uint32_t i)
-{
-	const struct emit_dim *d = &n->dim[i];
-	bool in_tile = i >= n->tile && d->reduce;
-	int64_t block = in_tile ? d->block : d->now;
-	struct emit_fetch_dim *dim;
-	uint32_t k = 0;
-
-	if (d->node->n_prefetch == 0) {
-		return;
-	}
-	dim = HN_NEW_ARRAY(e->a, struct emit_fetch_dim, n->n_dim);
-	for (uint32_t j = in_tile ? 0 : i; j < n->n_dim; j++) {
-		const struct emit_dim *x = &n->dim[j];
-		int64_t count = in_tile && !x->reduce ? x->now : x->extent;
-
-		if (j >= i || !x->reduce) {
-			dim[k++] = (struct emit_fetch_dim){ x->loop,
-							    j == i ? block : count };
-		}
-	}
-	hn_emit_prefetch(e, d->node, n->stmt, dim, k, block, in_tile);
 }
 
 /* -- the statement at one point
@@ -135,9 +96,7 @@ static void combine(struct emit *e, const struct emit_nest *n, const struct emit
 	e->n_axis = n_axis;
 }
 
-/* acc[0..n_out) = combine(acc, source) at the current point, where mask and guards hold.
- */
-static void update(struct emit *e, struct tile *t, LLVMValueRef *acc)
+void hn_emit_update(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 {
 	const struct emit_nest *n = t->n;
 	const struct hn_reduce *r = n->op->reduce;
@@ -176,225 +135,9 @@ static void update(struct emit *e, struct tile *t, LLVMValueRef *acc)
 	}
 }
 
-/* -- reduction loops
- * ------------------------------------------------------------------------- */
-
-static void all_points(struct emit *e, struct tile *t, uint32_t m)
-{
-	for (uint32_t p = 0; p < t->n_point; p++) {
-		uint32_t active = e->n_active;
-
-		hn_emit_set_point(e, t->n, p);
-		if (t->n->across) {
-			e->n_active = active;
-		}
-		e->mask = t->guard[p];
-		update(e, t, t->acc + (size_t)(p * t->n->n_across + m) * t->n_out);
-	}
-}
-
-/* The loop that runs across lanes: full vectors in n_across accumulators, then what is
- * left. */
-static void across_loop(struct emit *e, struct tile *t)
-{
-	struct emit_nest *n = t->n;
-	struct emit_dim *d = n->across;
-	struct emit_var *var = &e->var[d->loop];
-	uint32_t w = n->w;
-	int64_t step = (int64_t)w * n->n_across, trips = d->extent / step;
-	struct emit_loop loop;
-
-	for (uint32_t k = 0; k < w; k++) {
-		n->lane[0][k] = k;
-	}
-	e->n_active = w;
-	if (trips > 0) {
-		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips),
-				   t->n_acc, t->acc, &loop);
-		*var = (struct emit_var){ loop.iv,   step,	   0,	      0,
-					  trips - 1, e->fn->depth, n->lane[0] };
-		for (uint32_t m = 0; m < n->n_across; m++) {
-			var->add = (int64_t)m * w;
-			all_points(e, t, m);
-		}
-		hn_emit_loop_end(e, &loop, t->acc);
-	}
-	*var = (struct emit_var){ .lane = n->lane[0] };
-	uint32_t m = 0;
-
-	for (int64_t at = trips * step; at < d->extent; at += w, m++) {
-		var->add = at;
-		e->n_active = (uint32_t)(d->extent - at < w ? d->extent - at : w);
-		for (uint32_t k = e->n_active; k < w; k++) {
-			n->lane[0][k] = 0;
-		}
-		all_points(e, t, m);
-	}
-	*var = (struct emit_var){ 0 };
-}
-
-static void reduction(struct emit *e, struct tile *t, uint32_t i);
-
-/* Iterations begin..end - 1 of dim i's loop, `block` of the dim's each. */
-static void reduction_part(struct emit *e, struct tile *t, uint32_t i, int64_t begin,
-			   int64_t end)
-{
-	struct emit_nest *n = t->n;
-	struct emit_dim *d = &n->dim[i];
-	struct emit_var *var = &e->var[d->loop];
-	bool loops = end - begin > 1;
-	struct emit_loop loop = { 0 };
-
-	if (begin == end) {
-		return;
-	}
-	*var = (struct emit_var){ .add = begin * d->block };
-	if (loops) {
-		hn_emit_loop_begin(e, hn_emit_const(e, begin), hn_emit_const(e, end),
-				   t->n_acc, t->acc, &loop);
-		*var = (struct emit_var){ .base = loop.iv,
-					  .mul = d->block,
-					  .lo = begin,
-					  .hi = end - 1,
-					  .depth = e->fn->depth };
-		fetch_ahead(e, n, i);
-	}
-	int64_t first = var->add;
-
-	for (int64_t k = 0; k < d->block; k++) {
-		var->add = first + k;
-		e->epoch++;
-		reduction(e, t, i + 1);
-	}
-	if (loops) {
-		hn_emit_loop_end(e, &loop, t->acc);
-	}
-	*var = (struct emit_var){ 0 };
-}
-
-static void reduction_inside(struct emit *e, struct tile *t, uint32_t i)
-{
-	struct emit_nest *n = t->n;
-	bool sure = t->sure;
-	int64_t full, dead;
-
-	if (i == n->n_dim) {
-		if (n->across) {
-			across_loop(e, t);
-		} else {
-			all_points(e, t, 0);
-		}
-		return;
-	}
-	full = dead = n->dim[i].extent / n->dim[i].block;
-	if (!sure) {
-		hn_emit_find_trips(e, n, i, full, &full, &dead);
-	}
-	t->sure = true;
-	reduction_part(e, t, i, 0, full);
-	t->sure = sure;
-	reduction_part(e, t, i, full, dead);
-}
-
-/* Go on in block; its accumulators are those given. */
-static void enter_block(struct emit *e, struct tile *t, LLVMBasicBlockRef block,
-			const LLVMValueRef *acc)
-{
-	LLVMPositionBuilderAtEnd(e->b, block);
-	memcpy(t->acc, acc, t->n_acc * sizeof(*acc));
-	e->epoch++;
-}
-
-/* End the current block; at join each accumulator is the current one, or other[] when
- * control came from `from`. */
-static void join_blocks(struct emit *e, struct tile *t, LLVMBasicBlockRef join,
-			LLVMBasicBlockRef from, const LLVMValueRef *other)
-{
-	LLVMBasicBlockRef in[2] = { LLVMGetInsertBlock(e->b), from };
-
-	LLVMBuildBr(e->b, join);
-	LLVMPositionBuilderAtEnd(e->b, join);
-	for (uint32_t k = 0; k < t->n_acc; k++) {
-		LLVMValueRef v[2] = { t->acc[k], other[k] };
-
-		if (v[0] != v[1]) {
-			t->acc[k] = LLVMBuildPhi(e->b, LLVMTypeOf(v[0]), "acc");
-			LLVMAddIncoming(t->acc[k], v, in, 2);
-		}
-	}
-	e->epoch++;
-}
-
-static LLVMValueRef *accumulators(struct emit *e, const struct tile *t)
-{
-	LLVMValueRef *copy = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
-
-	memcpy(copy, t->acc, t->n_acc * sizeof(*copy));
-	return copy;
-}
-
-/* Two forms of dims i and inwards: one where z's conditions hold at every point. */
-static void full_and_edge(struct emit *e, struct tile *t, uint32_t i,
-			  const struct emit_zero *z)
-{
-	LLVMValueRef *before = accumulators(e, t), *after;
-	LLVMBasicBlockRef full = hn_emit_block(e, "full"),
-			  edge = hn_emit_block(e, "edge");
-	LLVMBasicBlockRef join = hn_emit_block(e, "join"), end;
-
-	t->n->zero_copies++;
-	LLVMBuildCondBr(e->b, z->all, full, edge);
-	enter_block(e, t, full, before);
-	t->n->zero_true |= z->if_all;
-	reduction_inside(e, t, i);
-	t->n->zero_true &= ~z->if_all;
-	after = accumulators(e, t);
-	end = LLVMGetInsertBlock(e->b);
-	LLVMBuildBr(e->b, join);
-	enter_block(e, t, edge, before);
-	reduction_inside(e, t, i);
-	join_blocks(e, t, join, end, after);
-	t->n->zero_copies--;
-}
-
-/* The reduction loops from dim i inwards; terms that are nothing are left out. */
-static void reduction(struct emit *e, struct tile *t, uint32_t i)
-{
-	struct emit_nest *n = t->n;
-	LLVMBasicBlockRef before, join = NULL;
-	LLVMValueRef *kept = NULL;
-	struct emit_zero z;
-
-	while (i < n->n_dim &&
-	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across)) {
-		i++;
-	}
-	hn_emit_zero_test(e, n, i, &z);
-	if (!z.never) {
-		before = LLVMGetInsertBlock(e->b);
-		if (z.any) {
-			LLVMBasicBlockRef some = hn_emit_block(e, "some");
-
-			join = hn_emit_block(e, "none");
-			kept = accumulators(e, t);
-			LLVMBuildCondBr(e->b, z.any, some, join);
-			enter_block(e, t, some, kept);
-		}
-		if (z.all) {
-			full_and_edge(e, t, i, &z);
-		} else {
-			reduction_inside(e, t, i);
-		}
-		if (z.any) {
-			join_blocks(e, t, join, before, kept);
-		}
-	}
-	n->zero_true = z.old_true;
-	n->zero_seen = z.old_seen;
-}
-
 /* The lanes of each accumulator, and of all of a point, become one value. */
-static LLVMValueRef across_lanes(struct emit *e, struct tile *t, const LLVMValueRef *acc)
+static LLVMValueRef across_lanes(struct emit *e, struct emit_tile *t,
+				 const LLVMValueRef *acc)
 {
 	struct emit_nest *n = t->n;
 	struct emit_val *part = HN_NEW_ARRAY(e->a, struct emit_val, n->n_across);
@@ -425,7 +168,7 @@ static LLVMValueRef across_lanes(struct emit *e, struct tile *t, const LLVMValue
 	return LLVMBuildExtractElement(e->b, sum.v, LLVMConstInt(e->i32, 0, 0), "");
 }
 
-static void store_result(struct emit *e, struct tile *t, uint32_t p)
+static void store_result(struct emit *e, struct emit_tile *t, uint32_t p)
 {
 	struct emit_nest *n = t->n;
 	const struct hn_node *s = n->stmt;
@@ -454,7 +197,7 @@ static void store_result(struct emit *e, struct tile *t, uint32_t p)
 	}
 }
 
-static void first_values(struct emit *e, struct tile *t)
+static void first_values(struct emit *e, struct emit_tile *t)
 {
 	struct emit_nest *n = t->n;
 
@@ -479,7 +222,7 @@ static void first_values(struct emit *e, struct tile *t)
 /* -- the tile
  * ----------------------------------------------------------------------------------- */
 
-static void pointwise(struct emit *e, struct tile *t)
+static void pointwise(struct emit *e, struct emit_tile *t)
 {
 	const struct emit_nest *n = t->n;
 	const struct hn_node *s = n->stmt;
@@ -510,7 +253,7 @@ static void pointwise(struct emit *e, struct tile *t)
 	e->turn = NULL;
 }
 
-static void tile_form(struct emit *e, struct tile *t)
+static void tile_form(struct emit *e, struct emit_tile *t)
 {
 	struct emit_nest *n = t->n;
 
@@ -523,7 +266,7 @@ static void tile_form(struct emit *e, struct tile *t)
 		t->acc = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
 		first_values(e, t);
 		hn_emit_no_point(e, n);
-		reduction(e, t, n->tile);
+		hn_emit_reduction(e, t, n->tile);
 		for (uint32_t p = 0; p < t->n_point; p++) {
 			store_result(e, t, p);
 		}
@@ -535,7 +278,7 @@ static void tile_form(struct emit *e, struct tile *t)
 
 /* In a branch, what was hoisted to an enclosing loop stays valid; nothing else is shared.
  */
-static void tile_branch(struct emit *e, struct tile *t, LLVMBasicBlockRef block,
+static void tile_branch(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef block,
 			LLVMBasicBlockRef join)
 {
 	LLVMPositionBuilderAtEnd(e->b, block);
@@ -544,11 +287,11 @@ static void tile_branch(struct emit *e, struct tile *t, LLVMBasicBlockRef block,
 	LLVMBuildBr(e->b, join);
 }
 
-static void emit_tile(struct emit *e, struct emit_nest *n)
+void hn_emit_one_tile(struct emit *e, struct emit_nest *n)
 {
-	struct tile t = { .n = n,
-			  .n_out = n->op->n_out,
-			  .n_point = hn_emit_count_points(n) };
+	struct emit_tile t = { .n = n,
+			       .n_out = n->op->n_out,
+			       .n_point = hn_emit_count_points(n) };
 	struct emit_facts facts;
 
 	t.guard = HN_NEW_ARRAY(e->a, struct emit_val, t.n_point);
@@ -571,146 +314,4 @@ static void emit_tile(struct emit *e, struct emit_nest *n)
 		e->epoch++;
 	}
 	e->n_fact = 0;
-}
-
-/* -- loops around it
- * ---------------------------------------------------------------------------- */
-
-/* Loop over the blocks of dim i in [begin, end), then the remainder. */
-static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t begin,
-		       int64_t end)
-{
-	struct emit_dim *d = &n->dim[i];
-	struct emit_var *var = &e->var[d->loop];
-	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
-	struct emit_loop loop;
-
-	*var = (struct emit_var){ .add = begin };
-	d->base = begin;
-	d->now = d->block;
-	if (full > 1) {
-		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, full), 0,
-				   NULL, &loop);
-		*var = (struct emit_var){ .base = loop.iv,
-					  .mul = d->block,
-					  .add = begin,
-					  .hi = full - 1,
-					  .depth = e->fn->depth };
-		fetch_ahead(e, n, i);
-		emit_level(e, n, i + 1);
-		hn_emit_loop_end(e, &loop, NULL);
-	} else if (full == 1) {
-		e->epoch++;
-		emit_level(e, n, i + 1);
-	}
-	*var = (struct emit_var){ 0 };
-	if (rest) {
-		d->base = var->add = begin + full * d->block;
-		d->now = rest;
-		e->epoch++;
-		emit_level(e, n, i + 1);
-	}
-	*var = (struct emit_var){ 0 };
-	d->base = 0;
-	d->now = 1;
-}
-
-/* The loop of dim i.  Where pads are met at its ends alone, the ends are tiles of their
- * own and the rest has none: one loop of a nest, for the code's size. */
-static void emit_blocks(struct emit *e, struct emit_nest *n, uint32_t i)
-{
-	struct emit_dim *d = &n->dim[i];
-	int64_t begin, end, block = d->block;
-
-	if (d->reduce || d->chain || d->extent < 4 || n->peeled ||
-	    !hn_emit_find_interior(e, n, i, &begin, &end)) {
-		emit_range(e, n, i, 0, d->extent);
-		return;
-	}
-	n->peeled = true;
-	d->block = begin < block ? begin : block;
-	if (begin > 0) {
-		emit_range(e, n, i, 0, begin);
-	}
-	d->block = end - begin < block ? end - begin : block;
-	emit_range(e, n, i, begin, end);
-	d->block = d->extent - end < block ? d->extent - end : block;
-	if (end < d->extent) {
-		emit_range(e, n, i, end, d->extent);
-	}
-	d->block = block;
-	n->peeled = false;
-}
-
-static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i)
-{
-	if (i == n->n_dim) {
-		emit_tile(e, n);
-		return;
-	}
-	struct emit_dim *d = &n->dim[i];
-
-	if (d->node->init && !n->from_identity) {
-		hn_emit_node(e, d->node->init);
-	}
-	if (i >= n->tile && d->reduce) {
-		emit_level(e, n, i + 1);
-		return;
-	}
-	if (d->reduce) {
-		d->block = 1;
-	}
-	emit_blocks(e, n, i);
-}
-
-bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node)
-{
-	int32_t stage = node->stage;
-
-	if (e->opt->scalar) {
-		return node->kind == HN_NODE_STMT;
-	}
-	while (node->kind == HN_NODE_LOOP) {
-		bool plain = node->iter_kind == HN_ITER_SPATIAL ||
-			     node->iter_kind == HN_ITER_REDUCE;
-		bool parallel = node->ann == HN_ANN_PARALLEL && !e->in_parallel;
-
-		if (!plain || parallel || node->n_child != 1 || node->stage != stage) {
-			return false;
-		}
-		node = node->child[0];
-	}
-	return node->kind == HN_NODE_STMT && node->stage == stage;
-}
-
-void hn_emit_nest(struct emit *e, const struct hn_node *node)
-{
-	const struct emit_nest *outer;
-	struct emit_nest n = { 0 };
-	const struct hn_node *x = node;
-
-	for (; x->kind == HN_NODE_LOOP; x = x->child[0]) {
-		n.n_dim++;
-	}
-	n.stmt = x;
-	n.op = e->t->dag->op[x->stage];
-	n.dim = HN_NEW_ARRAY(e->a, struct emit_dim, n.n_dim);
-	for (uint32_t i = 0; i < n.n_dim; i++, node = node->child[0]) {
-		n.dim[i] =
-			(struct emit_dim){ .node = node,
-					   .loop = node->loop,
-					   .extent = node->extent,
-					   .now = 1,
-					   .block = 1,
-					   .reduce = node->iter_kind == HN_ITER_REDUCE };
-	}
-	hn_emit_plan(e, &n);
-	hn_emit_zero_find(e, &n);
-	outer = e->nest;
-	e->nest = &n;
-	if (n.stmt->init && !n.from_identity) {
-		hn_emit_node(e, n.stmt->init);
-	}
-	emit_level(e, &n, 0);
-	e->nest = outer;
 }

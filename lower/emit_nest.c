@@ -1,0 +1,148 @@
+/* lower/emit_nest.c -- a pure nest: loops of one stage around a statement.
+ *
+ * Outside of the tile run the loops above it and the loops over its blocks.  A loop whose
+ * block does not divide it gets its remainder as a smaller tile after it; one at whose
+ * ends alone conditions fail gets small tiles there (emit_guard).
+ */
+#include "lower/emit_int.h"
+
+static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
+
+/* Loop over the blocks of dim i in [begin, end), then the remainder. */
+static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t begin,
+		       int64_t end)
+{
+	struct emit_dim *d = &n->dim[i];
+	struct emit_var *var = &e->var[d->loop];
+	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
+	struct emit_loop loop;
+
+	*var = (struct emit_var){ .add = begin };
+	d->base = begin;
+	d->now = d->block;
+	if (full > 1) {
+		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, full), 0,
+				   NULL, &loop);
+		*var = (struct emit_var){ .base = loop.iv,
+					  .mul = d->block,
+					  .add = begin,
+					  .hi = full - 1,
+					  .depth = e->fn->depth };
+		hn_emit_fetch_ahead(e, n, i);
+		emit_level(e, n, i + 1);
+		hn_emit_loop_end(e, &loop, NULL);
+	} else if (full == 1) {
+		e->epoch++;
+		emit_level(e, n, i + 1);
+	}
+	*var = (struct emit_var){ 0 };
+	if (rest) {
+		d->base = var->add = begin + full * d->block;
+		d->now = rest;
+		e->epoch++;
+		emit_level(e, n, i + 1);
+	}
+	*var = (struct emit_var){ 0 };
+	d->base = 0;
+	d->now = 1;
+}
+
+/* The loop of dim i.  Where pads are met at its ends alone, the ends are tiles of their
+ * own and the rest has none: one loop of a nest, for the code's size. */
+static void emit_blocks(struct emit *e, struct emit_nest *n, uint32_t i)
+{
+	struct emit_dim *d = &n->dim[i];
+	int64_t begin, end, block = d->block;
+
+	if (d->reduce || d->chain || d->extent < 4 || n->peeled ||
+	    !hn_emit_find_interior(e, n, i, &begin, &end)) {
+		emit_range(e, n, i, 0, d->extent);
+		return;
+	}
+	n->peeled = true;
+	d->block = begin < block ? begin : block;
+	if (begin > 0) {
+		emit_range(e, n, i, 0, begin);
+	}
+	d->block = end - begin < block ? end - begin : block;
+	emit_range(e, n, i, begin, end);
+	d->block = d->extent - end < block ? d->extent - end : block;
+	if (end < d->extent) {
+		emit_range(e, n, i, end, d->extent);
+	}
+	d->block = block;
+	n->peeled = false;
+}
+
+static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i)
+{
+	if (i == n->n_dim) {
+		hn_emit_one_tile(e, n);
+		return;
+	}
+	struct emit_dim *d = &n->dim[i];
+
+	if (d->node->init && !n->from_identity) {
+		hn_emit_node(e, d->node->init);
+	}
+	if (i >= n->tile && d->reduce) {
+		emit_level(e, n, i + 1);
+		return;
+	}
+	if (d->reduce) {
+		d->block = 1;
+	}
+	emit_blocks(e, n, i);
+}
+
+bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node)
+{
+	int32_t stage = node->stage;
+
+	if (e->opt->scalar) {
+		return node->kind == HN_NODE_STMT;
+	}
+	while (node->kind == HN_NODE_LOOP) {
+		bool plain = node->iter_kind == HN_ITER_SPATIAL ||
+			     node->iter_kind == HN_ITER_REDUCE;
+		bool parallel = node->ann == HN_ANN_PARALLEL && !e->in_parallel;
+
+		if (!plain || parallel || node->n_child != 1 || node->stage != stage) {
+			return false;
+		}
+		node = node->child[0];
+	}
+	return node->kind == HN_NODE_STMT && node->stage == stage;
+}
+
+void hn_emit_nest(struct emit *e, const struct hn_node *node)
+{
+	const struct emit_nest *outer;
+	struct emit_nest n = { 0 };
+	const struct hn_node *x = node;
+
+	for (; x->kind == HN_NODE_LOOP; x = x->child[0]) {
+		n.n_dim++;
+	}
+	n.stmt = x;
+	n.op = e->t->dag->op[x->stage];
+	n.dim = HN_NEW_ARRAY(e->a, struct emit_dim, n.n_dim);
+	for (uint32_t i = 0; i < n.n_dim; i++, node = node->child[0]) {
+		n.dim[i] =
+			(struct emit_dim){ .node = node,
+					   .loop = node->loop,
+					   .extent = node->extent,
+					   .now = 1,
+					   .block = 1,
+					   .reduce = node->iter_kind == HN_ITER_REDUCE };
+	}
+	hn_emit_plan(e, &n);
+	hn_emit_zero_find(e, &n);
+	outer = e->nest;
+	e->nest = &n;
+	if (n.stmt->init && !n.from_identity) {
+		hn_emit_node(e, n.stmt->init);
+	}
+	emit_level(e, &n, 0);
+	e->nest = outer;
+}
