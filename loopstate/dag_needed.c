@@ -7,7 +7,6 @@
  */
 #include <math.h>
 
-#include "base/arith.h"
 #include "base/rng.h"
 #include "loopstate/dag_priv.h"
 
@@ -23,56 +22,6 @@ struct at {
 };
 
 static bool integer(const struct hn_expr *e, const struct at *at, int64_t *ret);
-
-static bool operate(const struct hn_expr *e, int64_t x, int64_t y, int64_t *ret)
-{
-	switch (e->op) {
-	case HN_EXPR_ADD:
-		*ret = (int64_t)((uint64_t)x + (uint64_t)y);
-		return true;
-	case HN_EXPR_SUB:
-		*ret = (int64_t)((uint64_t)x - (uint64_t)y);
-		return true;
-	case HN_EXPR_MUL:
-		*ret = (int64_t)((uint64_t)x * (uint64_t)y);
-		return true;
-	case HN_EXPR_FLOORDIV:
-		*ret = y > 0 ? hn_floordiv(x, y) : 0;
-		return y > 0;
-	case HN_EXPR_FLOORMOD:
-		*ret = y > 0 ? hn_floormod(x, y) : 0;
-		return y > 0;
-	case HN_EXPR_TRUNCMOD:
-		*ret = y > 0 ? x % y : 0;
-		return y > 0;
-	case HN_EXPR_MIN:
-		*ret = x < y ? x : y;
-		return true;
-	case HN_EXPR_MAX:
-		*ret = x > y ? x : y;
-		return true;
-	case HN_EXPR_EQ:
-		*ret = x == y;
-		return true;
-	case HN_EXPR_NE:
-		*ret = x != y;
-		return true;
-	case HN_EXPR_LT:
-		*ret = x < y;
-		return true;
-	case HN_EXPR_LE:
-		*ret = x <= y;
-		return true;
-	case HN_EXPR_GT:
-		*ret = x > y;
-		return true;
-	case HN_EXPR_GE:
-		*ret = x >= y;
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* AND and OR may be known by one side. */
 static bool connective(const struct hn_expr *e, const struct at *at, int64_t *ret)
@@ -117,7 +66,7 @@ static bool integer(const struct hn_expr *e, const struct at *at, int64_t *ret)
 		return e->op >= HN_EXPR_ADD && e->op <= HN_EXPR_GE &&
 		       hn_dtype_class(e->arg[0]->dtype) != HN_CLASS_FLOAT &&
 		       integer(e->arg[0], at, &x) && integer(e->arg[1], at, &y) &&
-		       operate(e, x, y, ret);
+		       hn_expr_ints(e->op, x, y, ret);
 	}
 }
 

@@ -161,9 +161,7 @@ static bool is_compare(enum hn_expr_op op)
 	return op >= HN_EXPR_EQ && op <= HN_EXPR_GE;
 }
 
-/* x op y over 64-bit integers; false when it overflows, divides by zero, or is no such
- * op. */
-static bool fold_ints(enum hn_expr_op op, int64_t x, int64_t y, int64_t *ret)
+bool hn_expr_ints(enum hn_expr_op op, int64_t x, int64_t y, int64_t *ret)
 {
 	bool divides = op == HN_EXPR_DIV || op == HN_EXPR_FLOORDIV ||
 		       op == HN_EXPR_FLOORMOD || op == HN_EXPR_TRUNCMOD;
@@ -323,7 +321,7 @@ const struct hn_expr *hn_expr_binary(enum hn_expr_op op, const struct hn_expr *x
 
 	if (hn_dtype_class(x->dtype) != HN_CLASS_FLOAT) {
 		if (x->op == HN_EXPR_INT && y->op == HN_EXPR_INT && x->dtype != HN_U64 &&
-		    fold_ints(op, x->u.i, y->u.i, &v)) {
+		    hn_expr_ints(op, x->u.i, y->u.i, &v)) {
 			return hn_expr_int(v, t, a);
 		}
 		const struct hn_expr *folded = fold_identity(op, x, y, a);
