@@ -191,13 +191,15 @@ static void must_have_returned(struct cpu_run *run, const struct calling *c)
 	}
 }
 
-/* The naive program may be slow: a few runs, or one when it takes a second. */
+#define NAIVE_SLOW_NS 1e9 /* a naive program that takes longer runs once only */
+
+/* The naive program may be slow: a few runs, or the first is all. */
 static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 {
 	double spent_ns = first_ns;
 
 	*t = (struct hn_timing){ .n = 0 };
-	if (first_ns > 1e9) {
+	if (first_ns > NAIVE_SLOW_NS) {
 		t->sample_ns[t->n++] = first_ns;
 		return;
 	}
@@ -207,6 +209,21 @@ static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 		call(c);
 		t->sample_ns[t->n] = (double)(hn_clock_ns() - begin);
 		spent_ns += t->sample_ns[t->n++];
+	}
+}
+
+/* Put the outputs of the first run where the last would have put them. */
+static void copy_outputs(const struct cpu_workload *w)
+{
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		if (w->tensor[i].output) {
+			const struct hn_guard *from =
+				cpu_guard(&w->buffer[i], HN_GUARD_EXACT);
+			const struct hn_guard *to =
+				cpu_guard(&w->buffer[i], HN_GUARD_ALIGNED);
+
+			memmove(to->data, from->data, from->bytes);
+		}
 	}
 }
 
@@ -255,8 +272,12 @@ void hn_cpu_run(void *ctx)
 	report->body.n_sample = t.n;
 	memcpy(report->body.sample_ns, t.sample_ns, t.n * sizeof(double));
 	report->phase = CPU_PHASE_LAST;
-	poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
-	call(&c);
-	must_have_returned(run, &c);
+	if (run->reference && first_ns > NAIVE_SLOW_NS) {
+		copy_outputs(run->w);
+	} else {
+		poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+		call(&c);
+		must_have_returned(run, &c);
+	}
 	finish(run, HN_VERDICT_OK, "");
 }

@@ -152,6 +152,10 @@ static const struct {
 	 "float *s = env->workspace; for (int i = 0; i < N; i++) C[i] = 2 * A[i] + "
 	 "1 + s[i]; return 0;",
 	 HN_VERDICT_WRONG_RESULT, ""},
+	{"slow",
+	 "long t[2] = {1, 100000000}; sys(35, (long)t, 0, 0); return runs++ ? 0 : good(A, "
+	 "C);",
+	 HN_VERDICT_HANG, "in the first run"},
 	{"missing", NULL, HN_VERDICT_LOAD_FAIL, "not in it"},
 };
 
@@ -309,6 +313,19 @@ static void references_of_the_latest_eight(void **state)
 	assert_true(count_fds() <= fds);
 }
 
+/* A second run of k_slow would spoil the reference. */
+static void a_slow_naive_program_runs_once(void **state)
+{
+	struct hn_board_answer a = make_workload("slow", "k_slow", 0);
+
+	(void)state;
+	assert_int_equal(a.verdict, HN_VERDICT_OK);
+	assert_int_equal(a.n_sample, 1);
+	assert_true(a.sample_ns[0] > 1e9);
+	assert_int_equal(measure("slow", "k_good", 0).verdict, HN_VERDICT_OK);
+	assert_int_equal(measure("slow", "k_wrong", 0).verdict, HN_VERDICT_WRONG_RESULT);
+}
+
 static void impossible_speed_is_refused(void **state)
 {
 	(void)state;
@@ -363,6 +380,7 @@ int main(void)
 		cmocka_unit_test(every_fault_has_its_class),
 		cmocka_unit_test(objects_that_do_not_load),
 		cmocka_unit_test(references_of_the_latest_eight),
+		cmocka_unit_test(a_slow_naive_program_runs_once),
 		cmocka_unit_test(impossible_speed_is_refused),
 		cmocka_unit_test(hopeless_ones_are_left_early),
 		cmocka_unit_test(two_hundred_leave_nothing_behind),
