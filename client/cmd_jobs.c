@@ -158,6 +158,9 @@ int cmd_stop(const struct hn_opts *o, struct hn_err *err)
 	if (rc == 0) {
 		rc = hn_addr_wait_free(path.s, STOP_MS, err);
 	}
+	if (rc == 0 && o->json) {
+		puts("{\"stopped\":true}");
+	}
 	hn_buf_fini(&path);
 	return rc;
 }

@@ -22,7 +22,8 @@
 struct replay {
 	const struct hn_input *in;
 	const char *steps, *target_line, *symbol, *dir;
-	double median_ns;    /* 0 = unknown */
+	double median_ns; /* 0 = unknown */
+	bool json;
 	char work[PATH_MAX]; /* temporary folder */
 };
 
@@ -70,7 +71,9 @@ static int put_in_place(const struct replay *r, const char *ending, struct hn_er
 	if (rename(from, to) != 0) {
 		return hn_fail(err, HONE_E_IO, "%s: %s", to, strerror(errno));
 	}
-	printf("%s\n", to);
+	if (!r->json) {
+		printf("%s\n", to);
+	}
 	return 0;
 }
 
@@ -135,6 +138,27 @@ static int build(struct replay *r, struct hn_err *err)
 		rc = put_in_place(r, ".h", err);
 	}
 	return rc == 0 ? put_in_place(r, ".json", err) : rc;
+}
+
+/* --json: where the files are. */
+static void print_files(const struct replay *r)
+{
+	static const char *const what[][2] = { { "object", ".o" },
+					       { "header", ".h" },
+					       { "manifest", ".json" } };
+	char path[PATH_MAX];
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	for (size_t i = 0; i < HN_COUNT_OF(what); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s%s", PATH_MAX - 200, r->dir,
+			 r->symbol, what[i][1]);
+		hn_buf_printf(&b, "%s\"%s\":", i > 0 ? "," : "{", what[i][0]);
+		hn_buf_json_string(&b, path);
+	}
+	hn_buf_putc(&b, '}');
+	puts(b.s);
+	hn_buf_fini(&b);
 }
 
 static void clear_work(const struct replay *r)
@@ -217,7 +241,7 @@ static void hold_signals(sigset_t *ret_before)
 static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *err)
 {
 	struct hn_input in;
-	struct replay r = { .in = &in, .dir = o->out };
+	struct replay r = { .in = &in, .dir = o->out, .json = o->json };
 	sigset_t held;
 	int rc = hn_input_read(o, a, &in, err);
 
@@ -249,6 +273,9 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	}
 	rc = build(&r, err);
 	clear_work(&r);
+	if (rc == 0 && r.json) {
+		print_files(&r);
+	}
 	sigprocmask(SIG_SETMASK, &held,
 		    NULL); /* a Ctrl-C that came meanwhile ends us here */
 	return rc;

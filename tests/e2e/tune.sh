@@ -15,9 +15,13 @@ hone query --text "$middle" --json >"$work/best" || die query
 hone query --key "$(field workload <"$work/best")" >/dev/null || die "query by key"
 hone explain --text "$middle" | grep -q 'for ' || die "explain shows no loops"
 hone explain --asm --text "$middle" | grep -q 'inner loop' || die "explain shows no machine code"
+[ "$(hone explain --json --text "$middle" | field median_ns)" = "$(field median_ns <"$work/best")" ] ||
+	die "explain --json and query differ"
 refused "hone: " hone query --text "$small"
 
 hone replay --text "$middle" --symbol mm256 -o "$work/kernel" >/dev/null || die replay
+[ "$(hone replay --json --text "$middle" --symbol mm256 -o "$work/kernel" | field object)" = \
+	"$work/kernel/mm256.o" ] || die "replay --json names another object"
 for file in mm256.o mm256.h mm256.json; do
 	[ -s "$work/kernel/$file" ] || die "replay wrote no $file"
 done
