@@ -14,6 +14,7 @@
 
 #define MAX_VECTORS 6 /* of a register tile along the lanes */
 #define FEW_SUMS 8    /* shorter reductions are windows */
+#define ROWS_AHEAD 8  /* of panels in place: a cache's latency in iterations */
 
 struct plan {
 	const struct hn_guard_view *v;
@@ -391,6 +392,32 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	hn_guard_nest_build(g, p->v, host, &n);
 }
 
+/* Panels in place whose rows lie far apart: what fetches ahead in hardware stays within a
+ * page, so that each row would be waited for. */
+static void fetch_panels(struct hn_guard_job *g, const struct plan *p)
+{
+	const struct hn_guard_view *v = p->v;
+	int32_t loop = -1;
+
+	for (uint32_t i = 0; !g->c.failed && i < g->c.s->stage[v->stage]->n_iter; i++) {
+		const struct hn_iter *it = &g->c.s->stage[v->stage]->iter[i];
+
+		loop = it->kind == HN_ITER_REDUCE && it->extent > 1 ? (int32_t)i : loop;
+	}
+	for (uint32_t i = 0; loop >= 0 && i < v->n_read; i++) {
+		const struct hn_guard_read *r = &v->read[i];
+		struct hn_step step = { .kind = HN_STEP_prefetch, .stage = v->stage };
+
+		step.a[HN_PF_ITER] = loop;
+		step.a[HN_PF_OPERAND] = r->producer;
+		step.a[HN_PF_DISTANCE] = ROWS_AHEAD;
+		if (r->stride[p->lane_axis] != 0 && hn_guard_rows_far(g, v, r)) {
+			/* *ret is written on success alone */
+			(void)!hn_state_apply(g->c.s, &step, g->c.a, &g->c.s, NULL);
+		}
+	}
+}
+
 static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
 {
 	struct plan p;
@@ -409,6 +436,9 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 	}
 	if (!g->c.failed) {
 		make_nest(g, &p, host + moved);
+		if (g->v.cut) {
+			fetch_panels(g, &p);
+		}
 	}
 }
 

@@ -100,6 +100,11 @@ int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis);
 int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
 			uint32_t lane_axis, int64_t tile);
 
+/* The rows of the read operand that the reduction goes through are far apart: no hardware
+ * fetches them ahead, and each costs an address translation. */
+bool hn_guard_rows_far(const struct hn_guard_job *g, const struct hn_guard_view *v,
+		       const struct hn_guard_read *r);
+
 /* The stages that read `stage` other than by inlined ones; count, at most n_max written. */
 uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
 			  uint32_t n_max);

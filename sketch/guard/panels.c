@@ -46,6 +46,12 @@ static int64_t row_bytes(const struct hn_guard_view *v, const struct hn_guard_re
 	return 0;
 }
 
+bool hn_guard_rows_far(const struct hn_guard_job *g, const struct hn_guard_view *v,
+		       const struct hn_guard_read *r)
+{
+	return row_bytes(v, r, hn_stage_op(g->c.s, r->producer)) >= PAGE / 4;
+}
+
 static bool should_pack(const struct hn_guard_job *g, const struct hn_guard_view *v,
 			uint32_t lane_axis, int64_t tile, const struct hn_guard_read *r,
 			const struct hn_op *op)

@@ -288,6 +288,39 @@ static void remainders_get_nests_of_their_own(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Rows of an operand that is left in place are fetched ahead when they are far apart. */
+static void far_rows_are_fetched_ahead(void **state)
+{
+	static const struct {
+		const char *text;
+		bool far;
+	} of[] = {
+		{ "f(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  true },
+		{ "f(float32 A[512,512], B[512,128]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  false },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		bool any = false;
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(AVX512, &a);
+		uint32_t n = hn_guards(parse(of[i].text, &a), &on, &a, g);
+
+		for (uint32_t k = 0; k < n; k++) {
+			any = any || has_step(g[k], HN_STEP_prefetch);
+			assert_false(has_step(g[k], HN_STEP_prefetch) &&
+				     has_step(g[k], HN_STEP_pack));
+		}
+		assert_int_equal(any, of[i].far);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +330,7 @@ int main(void)
 		cmocka_unit_test(one_core_has_no_parallel_loops),
 		cmocka_unit_test(steps_follow_the_accesses),
 		cmocka_unit_test(remainders_get_nests_of_their_own),
+		cmocka_unit_test(far_rows_are_fetched_ahead),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
