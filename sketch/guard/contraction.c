@@ -357,6 +357,21 @@ static void block_results(const struct hn_guard_job *g, const struct plan *p,
 	}
 }
 
+/* What is broadcast stays in the second cache while the panels, which do not, stream by
+ * once: blocks of rows would read them again and again. */
+static bool panels_stream(const struct hn_guard_job *g, const struct plan *p)
+{
+	int64_t cache = g->target->param[HN_PARAM_L2_BYTES], panels = 0, rest = 0;
+
+	for (uint32_t i = 0; i < p->v->n_read; i++) {
+		const struct hn_guard_read *r = &p->v->read[i];
+		int64_t bytes = hn_op_bytes(hn_stage_op(g->c.s, r->producer), 0);
+
+		*(r->stride[p->lane_axis] != 0 ? &panels : &rest) += bytes;
+	}
+	return panels > cache && rest <= cache / 2;
+}
+
 static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host)
 {
 	struct hn_guard_nest n;
@@ -373,12 +388,14 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	if (g->v.cut && !p->phased) {
 		choose_cut(g, p, &n);
 	}
+	bool attach = g->v.place == HN_GUARD_ATTACH && !panels_stream(g, p);
+
 	if (n.cut_length > 0) {
 		block_results(g, p, &n);
 		if (g->v.place == HN_GUARD_ATTACH) {
 			n.n_move = hn_guard_moves(g, p->v, n.move);
 		}
-	} else if (g->v.place == HN_GUARD_ATTACH) {
+	} else if (attach) {
 		n.n_move = hn_guard_moves(g, p->v, n.move);
 		rows_first(p, n.outer);
 		/* panels' own axes run inside the block */
@@ -436,9 +453,7 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 	}
 	if (!g->c.failed) {
 		make_nest(g, &p, host + moved);
-		if (g->v.cut) {
-			fetch_panels(g, &p);
-		}
+		fetch_panels(g, &p);
 	}
 }
 

@@ -288,6 +288,41 @@ static void remainders_get_nests_of_their_own(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Weights that no cache of a core holds go by once: the padding of a small image is not
+ * made a block of rows at a time inside of a loop over the weights. */
+static void large_weights_stream_once(void **state)
+{
+	static const struct {
+		const char *text;
+		bool attached;
+	} of[] = {
+		{ "f(float32 X[1,7,7,512], W[3,3,512,512]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 8 && w >= 1 && w < 8 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:9, w in 0:9"
+		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(r,s,c,f) }",
+		  false },
+		{ "f(float32 X[1,56,56,64], W[3,3,64,64]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 57 && w >= 1 && w < 57 ? X(n,h-1,w-1,c) : "
+		  "0"
+		  "   where h in 0:58, w in 0:58"
+		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(r,s,c,f) }",
+		  true },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(AVX512, &a);
+
+		assert_true(hn_guards(parse(of[i].text, &a), &on, &a, g) > 1);
+		assert_int_equal(has_step(g[0], HN_STEP_compute_at), of[i].attached);
+		hn_arena_fini(&a);
+	}
+}
+
 /* Rows of an operand that is left in place are fetched ahead when they are far apart. */
 static void far_rows_are_fetched_ahead(void **state)
 {
@@ -330,6 +365,7 @@ int main(void)
 		cmocka_unit_test(one_core_has_no_parallel_loops),
 		cmocka_unit_test(steps_follow_the_accesses),
 		cmocka_unit_test(remainders_get_nests_of_their_own),
+		cmocka_unit_test(large_weights_stream_once),
 		cmocka_unit_test(far_rows_are_fetched_ahead),
 	};
 
