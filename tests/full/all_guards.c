@@ -6,11 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
-
 #include "base/file.h"
 #include "sketch/guard.h"
-#include "tests/unit/lower_run.h"
+#include "tests/full/each_case.h"
 
 #define MAX_FLOPS 1e9
 #define MAX_INTERPRETED 1e8
@@ -108,8 +106,9 @@ static void reference(struct hn_emitter *em, const char *name, const struct hn_d
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, struct total *total)
+		       const char *name, void *ctx)
 {
+	struct total *total = ctx;
 	const struct hn_state *guard[HN_GUARD_MAX];
 	struct run_args want;
 	struct hn_buf text;
@@ -152,33 +151,10 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 
 static void every_case(void **state)
 {
-	const char *only = getenv("RUN_ONLY");
-	struct hn_target host;
-	struct hn_emitter *em;
-	struct hn_arena a;
-	struct hn_err err;
 	struct total total = { 0 };
-	struct dirent **entry;
-	int n = scandir(HONE_CASES_DIR "/ansor", &entry, NULL, alphasort);
 
 	(void)state;
-	if (n < 0) {
-		print_message("SKIPPED: no cases; configure with -DHONE_CASES=FOLDER\n");
-		skip();
-	}
-	hn_arena_init(&a, 0);
-	hn_target_host(&a, &host);
-	assert_int_equal(hn_emitter_new(&host, &em, &err), 0);
-	for (int i = 0; i < n; i++) {
-		if (entry[i]->d_name[0] != '.' &&
-		    (!only || strstr(entry[i]->d_name, only))) {
-			check_case(em, &host, entry[i]->d_name, &total);
-		}
-		free(entry[i]);
-	}
-	free(entry);
-	hn_emitter_free(em);
-	hn_arena_fini(&a);
+	each_case(check_case, &total);
 	print_message("%u cases, %u guards, %u illegal, %u run, %u wrong\n", total.n_case,
 		      total.n, total.illegal, total.ran, total.wrong);
 	assert_int_equal(total.illegal, 0);

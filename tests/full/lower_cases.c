@@ -6,11 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
-
 #include "base/file.h"
 #include "base/json.h"
-#include "tests/unit/lower_run.h"
+#include "tests/full/each_case.h"
 
 #define MAX_FLOPS 3e9
 #define MAX_INTERPRETED 1e8
@@ -110,8 +108,10 @@ static void reference(struct hn_emitter *em, const char *name, const struct hn_d
 	run_unload(&naive);
 }
 
-static void check_case(struct hn_emitter *em, const char *name, struct total *total)
+static void check_case(struct hn_emitter *em, const struct hn_target *host,
+		       const char *name, void *ctx)
 {
+	struct total *total = ctx;
 	struct hn_buf text, states;
 	struct hn_arena a;
 	struct hn_err err = { 0 };
@@ -120,6 +120,7 @@ static void check_case(struct hn_emitter *em, const char *name, struct total *to
 	struct hn_json *doc;
 	char path[600];
 
+	(void)host;
 	hn_buf_init(&text);
 	hn_buf_init(&states);
 	hn_arena_init(&a, 0);
@@ -158,33 +159,10 @@ static void check_case(struct hn_emitter *em, const char *name, struct total *to
 
 static void every_case(void **state)
 {
-	const char *only = getenv("RUN_ONLY");
-	struct hn_target host;
-	struct hn_emitter *em;
-	struct hn_arena a;
-	struct hn_err err;
 	struct total total = { 0 };
-	struct dirent **entry;
-	int n = scandir(HONE_CASES_DIR "/ansor", &entry, NULL, alphasort);
 
 	(void)state;
-	if (n < 0) {
-		print_message("SKIPPED: no cases; configure with -DHONE_CASES=FOLDER\n");
-		skip();
-	}
-	hn_arena_init(&a, 0);
-	hn_target_host(&a, &host);
-	assert_int_equal(hn_emitter_new(&host, &em, &err), 0);
-	for (int i = 0; i < n; i++) {
-		if (entry[i]->d_name[0] != '.' &&
-		    (!only || strstr(entry[i]->d_name, only))) {
-			check_case(em, entry[i]->d_name, &total);
-		}
-		free(entry[i]);
-	}
-	free(entry);
-	hn_emitter_free(em);
-	hn_arena_fini(&a);
+	each_case(check_case, &total);
 	print_message("%u states, %u wrong, %u refused, slowest build %.1f ms, %u cases "
 		      "too big\n",
 		      total.n, total.wrong, total.refused, (double)total.worst_ns / 1e6,
