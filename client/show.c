@@ -75,6 +75,17 @@ static void put_clock(const struct hn_json *job, struct hn_buf *b)
 	hn_buf_puts(b, " trials");
 }
 
+/* Of the peak, in percent: products that are zero whatever the data may be left out, so
+ * they do not count. */
+static double share_of_peak(const struct hn_json *job)
+{
+	double needed = hn_show_number(job, "needed_flops");
+
+	needed = needed > 0 ? needed : hn_show_number(job, "flops");
+	return 100 * needed / hn_show_number(job, "best_ns") /
+	       hn_show_number(job, "peak_gflops");
+}
+
 static void put_line(const struct hn_json *job, struct hn_buf *b)
 {
 	double best = hn_show_number(job, "best_ns"),
@@ -95,8 +106,7 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "  best %s  %.1f GFLOP/s", hn_show_time(best, t),
 			      hn_show_number(job, "gflops"));
 		if (peak > 0) {
-			hn_buf_printf(b, "  %.0f %% of peak",
-				      100 * hn_show_number(job, "gflops") / peak);
+			hn_buf_printf(b, "  %.0f %% of peak", share_of_peak(job));
 		}
 		hn_buf_printf(b, "  %.0fx", hn_show_number(job, "speedup"));
 	}
@@ -181,8 +191,7 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "  peak      %.1f GFLOP/s FMA measured here, all cores",
 			      peak);
 		if (best > 0) {
-			hn_buf_printf(b, ": %.1f %% of it reached",
-				      100 * flops / best / peak);
+			hn_buf_printf(b, ": %.1f %% of it reached", share_of_peak(job));
 		}
 		hn_buf_putc(b, '\n');
 	}

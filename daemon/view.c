@@ -67,6 +67,7 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 	hn_buf_double(b, j->budget.seconds);
 	hn_buf_puts(b, "}");
 	put_number(b, "flops", j->workload.flops);
+	put_number(b, "needed_flops", j->workload.needed_flops);
 	put_number(b, "naive_ns", j->naive_ns);
 	put_number(b, "guard_ns", j->guard_ns);
 	put_number(b, "best_ns", j->best_ns);
