@@ -305,7 +305,9 @@ void hn_emit_find_facts(struct emit *e, const struct emit_nest *n, struct emit_f
 		tested[n_tested++] = all.fact[i];
 		ret->test = ret->test ? LLVMBuildAnd(e->b, ret->test, v, "") : v;
 	}
-	memcpy(ret->fact + ret->n_sure, tested, n_tested * sizeof(*tested));
+	for (uint32_t i = 0; i < n_tested; i++) {
+		ret->fact[ret->n_sure + i] = tested[i];
+	}
 	ret->n = ret->n_sure + n_tested;
 }
 
