@@ -498,14 +498,9 @@ static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 }
 
 /* Only the wanted side may be evaluated: the other is masked. */
-static struct emit_val choose(struct emit *e, const struct hn_expr *x)
+static struct emit_val one_side(struct emit *e, const struct hn_expr *x)
 {
-	struct emit_val read = hn_emit_from_table(e, x);
 	bool known;
-
-	if (read.v) {
-		return read;
-	}
 	struct emit_val c = hn_emit_value(e, x->arg[0]), outer = e->mask;
 
 	if (hn_emit_is_const_bool(c, &known)) {
@@ -521,6 +516,18 @@ static struct emit_val choose(struct emit *e, const struct hn_expr *x)
 
 	e->mask = outer;
 	return hn_emit_select(e, c, t, f);
+}
+
+static struct emit_val choose(struct emit *e, const struct hn_expr *x)
+{
+	struct emit_val v = hn_emit_from_table(e, x);
+
+	if (!v.v) {
+		e->n_choice++;
+		v = one_side(e, x);
+		e->n_choice--;
+	}
+	return v;
 }
 
 static struct emit_val let(struct emit *e, const struct hn_expr *x)

@@ -131,6 +131,7 @@ struct emit {
 	uint32_t n_fact;
 	const struct emit_fact *fact;
 	struct emit_turn *turn; /* NULL = none */
+	uint32_t n_choice;	/* choices around what is being evaluated */
 	uint32_t n_let, cap_let;
 	struct emit_let *let;
 	uint64_t epoch; /* changes when the place of emission or a variable does */

@@ -175,6 +175,20 @@ static LLVMValueRef load_element(struct emit *e, const struct emit_address *x, u
 	return v;
 }
 
+static bool is_float(LLVMTypeRef t)
+{
+	return LLVMGetTypeKind(t) == LLVMFloatTypeKind ||
+	       LLVMGetTypeKind(t) == LLVMDoubleTypeKind;
+}
+
+/* v, which no instruction may take as its memory operand.  LLVM 22 makes a masked load the
+ * operand of a masked multiply-add, and, where that has to be taken apart again, a load
+ * without a mask: it reads what must not be read. */
+static LLVMValueRef fenced(struct emit *e, LLVMValueRef v)
+{
+	return hn_emit_intrinsic(e, "llvm.arithmetic.fence", &v, 1, LLVMTypeOf(v));
+}
+
 LLVMValueRef hn_emit_load_row(struct emit *e, const struct emit_address *x,
 			      LLVMValueRef p, uint32_t n, LLVMValueRef mask)
 {
@@ -182,8 +196,10 @@ LLVMValueRef hn_emit_load_row(struct emit *e, const struct emit_address *x,
 
 	if (mask) {
 		LLVMValueRef arg[3] = { p, mask, LLVMConstNull(vec) };
+		LLVMValueRef v = masked_call(e, "llvm.masked.load", vec, arg, 0,
+					     (uint64_t)x->unit);
 
-		return masked_call(e, "llvm.masked.load", vec, arg, 0, (uint64_t)x->unit);
+		return is_float(x->type) ? fenced(e, v) : v;
 	}
 	LLVMValueRef v = LLVMBuildLoad2(e->b, vec, p, "");
 
@@ -308,6 +324,7 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 						      LLVMConstInt(e->i32, k, 0), "");
 		}
 		store_element(e, &x, k, one,
-			      x.pattern == EMIT_UNIFORM ? mask_any(e) : mask_of_lane(e, k));
+			      x.pattern == EMIT_UNIFORM ? mask_any(e)
+							: mask_of_lane(e, k));
 	}
 }

@@ -201,7 +201,8 @@ struct emit_val hn_emit_load_strided(struct emit *e, const struct hn_expr *load,
 		r.v = load_small_stride(e, x, stride);
 		return r;
 	}
-	if (load && e->turn && !e->mask.v && e->n_lane <= 16) {
+	/* in a side of a choice, other points may not want theirs */
+	if (load && e->turn && e->n_choice == 0 && !e->mask.v && e->n_lane <= 16) {
 		LLVMValueRef *point = turned(e, load, x);
 
 		r.v = point ? point[e->turn->var->add - e->turn->first] : NULL;

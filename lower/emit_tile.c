@@ -227,8 +227,13 @@ static void pointwise(struct emit *e, struct emit_tile *t)
 	const struct emit_nest *n = t->n;
 	const struct hn_node *s = n->stmt;
 	struct emit_turn turn = { 0 };
+	bool masked = false;
 
-	if (n->turn && n->turn->now > 1) {
+	for (uint32_t p = 0; p < t->n_point; p++) {
+		masked = masked || t->guard[p].v;
+	}
+	/* a block's rows are read for all of its points */
+	if (n->turn && n->turn->now > 1 && !masked) {
 		turn.var = &e->var[n->turn->loop];
 		turn.first = n->turn->base;
 		turn.count = (uint32_t)n->turn->now;

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -110,6 +112,8 @@ struct run_args {
 	uint32_t n;
 	void *at[RUN_MAX_ARGS];
 	size_t bytes[RUN_MAX_ARGS];
+	void *region[RUN_MAX_ARGS]; /* mapped: the guard, the argument, a page not to touch */
+	size_t region_bytes[RUN_MAX_ARGS];
 	uint8_t dtype[RUN_MAX_ARGS];
 	bool output[RUN_MAX_ARGS];
 };
@@ -140,6 +144,24 @@ static inline void run_fill(void *p, size_t bytes, enum hn_dtype t, struct hn_rn
 	}
 }
 
+/* Arguments end where their pages do: reading on, masked or not, ends the test.  Before
+ * them lie bytes that must stay. */
+static inline void run_arg_map(struct run_args *x, uint32_t i)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t inside = (x->bytes[i] + RUN_GUARD + page - 1) / page * page;
+
+	x->region_bytes[i] = inside + page;
+	x->region[i] = mmap(NULL, inside + page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (x->region[i] == MAP_FAILED ||
+	    mprotect((char *)x->region[i] + inside, page, PROT_NONE) != 0) {
+		abort();
+	}
+	x->at[i] = (char *)x->region[i] + inside - x->bytes[i];
+	memset((char *)x->at[i] - RUN_GUARD, 0xa5, RUN_GUARD);
+}
+
 static inline void run_args_make(const struct hn_dag *dag, uint64_t seed,
 				 struct run_args *ret)
 {
@@ -156,21 +178,19 @@ static inline void run_args_make(const struct hn_dag *dag, uint64_t seed,
 		ret->bytes[i] = (size_t)hn_op_bytes(op, out);
 		ret->dtype[i] = op->dtype[out];
 		ret->output[i] = i >= dag->n_input;
-		ret->at[i] =
-			aligned_alloc(64, (ret->bytes[i] + RUN_GUARD + 63) / 64 * 64);
+		run_arg_map(ret, i);
 		if (ret->output[i]) {
 			memset(ret->at[i], 0xff, ret->bytes[i]);
 		} else {
 			run_fill(ret->at[i], ret->bytes[i], op->dtype[out], &r);
 		}
-		memset((char *)ret->at[i] + ret->bytes[i], 0xa5, RUN_GUARD);
 	}
 }
 
 static inline void run_args_free(struct run_args *x)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
-		free(x->at[i]);
+		munmap(x->region[i], x->region_bytes[i]);
 	}
 	x->n = 0;
 }
@@ -179,7 +199,7 @@ static inline bool run_guards_hold(const struct run_args *x)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
 		for (size_t k = 0; k < RUN_GUARD; k++) {
-			if (((unsigned char *)x->at[i])[x->bytes[i] + k] != 0xa5) {
+			if (((unsigned char *)x->at[i])[-1 - (ptrdiff_t)k] != 0xa5) {
 				return false;
 			}
 		}

@@ -45,7 +45,7 @@ static void check_line(struct fixture *f, char *line)
 	hn_arena_fini(&a);
 }
 
-static void by_hand(void **state)
+static void check_file(struct fixture *f, const char *path)
 {
 	struct hn_buf text;
 	struct hn_err err = { 0 };
@@ -53,14 +53,13 @@ static void by_hand(void **state)
 	char *rest;
 
 	hn_buf_init(&text);
-	if (hn_file_read(HONE_SOURCE_DIR "/tests/data/schedules/memory.txt", 1 << 20,
-			 &text, &err)) {
+	if (hn_file_read(path, 1 << 20, &text, &err)) {
 		fail_msg("%s", err.msg);
 	}
 	for (char *line = strtok_r(text.s, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		if (line[0] != '#') {
-			check_line(*state, line);
+			check_line(f, line);
 			n++;
 		}
 	}
@@ -68,10 +67,21 @@ static void by_hand(void **state)
 	assert_true(n > 0);
 }
 
+static void by_hand(void **state)
+{
+	check_file(*state, HONE_SOURCE_DIR "/tests/data/schedules/memory.txt");
+}
+
+static void no_read_past_the_end(void **state)
+{
+	check_file(*state, HONE_SOURCE_DIR "/tests/data/schedules/masks.txt");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(by_hand, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_read_past_the_end, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("lower schedules", tests, NULL, NULL);
