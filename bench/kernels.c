@@ -332,6 +332,19 @@ static void note_peers(void)
 	}
 }
 
+static bool any_case(const struct options *o)
+{
+	for (uint32_t i = 0; i < hn_suite_n; i++) {
+		if (fnmatch(o->pattern, hn_suite[i].name, 0) == 0) {
+			return true;
+		}
+	}
+	fprintf(stderr,
+		"hone-bench: kernels: no case is called \"%s\"; --list names them\n",
+		o->pattern);
+	return false;
+}
+
 static int bench_suite(const struct options *o, struct hn_emitter *emitter)
 {
 	struct hn_tally tally = { 0 };
@@ -378,6 +391,9 @@ int hn_bench_kernels(const struct hn_bench_args *args)
 	struct hn_err err;
 	int status = read_options(args, &o);
 
+	if (status == 0 && !any_case(&o)) {
+		status = 2;
+	}
 	if (status != 0 || o.list) {
 		return status ? status : list(&o);
 	}

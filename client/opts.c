@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { STRING, INT, NUMBER, FLAG };
+enum kind { STRING, INT, COUNT, NUMBER, FLAG }; /* COUNT: at least 1 */
 
 struct opt {
 	const char *name;
@@ -68,11 +68,13 @@ static int store(const struct opt *o, const char *value, struct hn_opts *ret,
 		*(bool *)field = true;
 		return 0;
 	case INT:
+	case COUNT:
 		i = strtoll(value, &end, 10);
-		if (end == value || *end != '\0' || errno != 0 || i < 0) {
+		if (end == value || *end != '\0' || errno != 0 ||
+		    i < (o->kind == COUNT)) {
 			return hn_fail(err, HONE_E_INVALID,
-				       "--%s: \"%.40s\" is not a whole number", o->name,
-				       value);
+				       "--%s: \"%.40s\" is not a whole number%s", o->name,
+				       value, o->kind == COUNT ? " above 0" : "");
 		}
 		*(int64_t *)field = i;
 		return 0;
