@@ -333,7 +333,7 @@ void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
 LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
 void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
 
-/* -- emit_plan.c, emit_point.c: the register tile ----------------------------------------
+/* -- emit_access.c, emit_lanes.c, emit_plan.c, emit_point.c: the register tile ----------
  */
 
 #define EMIT_NONLINEAR INT64_MIN
@@ -418,6 +418,30 @@ bool hn_emit_on_reduction(const struct emit *e, const struct emit_nest *n,
  * *ret_dead on one of them always fails. */
 void hn_emit_find_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 			int64_t trips, int64_t *ret_full, int64_t *ret_dead);
+
+static inline bool hn_emit_is_update(const struct emit_nest *n)
+{
+	return n->stmt->stmt == HN_STMT_UPDATE;
+}
+
+static inline uint32_t hn_emit_pow2_ceil(int64_t v)
+{
+	uint32_t p = 1;
+
+	while (p < v) {
+		p *= 2;
+	}
+	return p;
+}
+
+/* emit_access.c: fill in n->load, n->calls and every dim's strides. */
+void hn_emit_find_accesses(struct emit *e, struct emit_nest *n);
+
+/* emit_lanes.c: fill in the chain of lanes, or across, and width; returns the lanes in all. */
+int64_t hn_emit_choose_lanes(const struct emit *e, struct emit_nest *n);
+
+/* The loop whose points make blocks to transpose with the lanes; NULL = none. */
+struct emit_dim *hn_emit_find_turn(const struct emit_nest *n);
 
 /* Fill in everything but stmt, op, dims' first five fields. */
 void hn_emit_plan(struct emit *e, struct emit_nest *nest);

@@ -2,294 +2,15 @@
  *
  * Per element of a reduction the order of its iterations stays as scheduled (unless the
  * tile runs across lanes); what is chosen is how many neighbouring points run together:
- * which loop (or chain of loops whose elements lie in a row) becomes lanes, at which
- * reduction loop the accumulators are loaded and stored, and how large a block of points
- * is held in registers.  The choice minimises a small model of a core: FMA throughput and
- * latency against loads an iteration.
+ * given the lanes (emit_lanes.c), at which reduction loop the accumulators are loaded and
+ * stored, and how large a block of points is held in registers.  The choice minimises a
+ * small model of a core: FMA throughput and latency against loads an iteration.
  */
 #include "lower/emit_int.h"
 
 #include <string.h>
 
 #include "base/arith.h"
-
-static bool is_update(const struct emit_nest *n)
-{
-	return n->stmt->stmt == HN_STMT_UPDATE;
-}
-
-static void count_loads(const struct hn_expr *x, void *ctx)
-{
-	struct emit_nest *n = ctx;
-
-	if (x->op == HN_EXPR_LOAD) {
-		if (n->load) {
-			n->load[n->n_load] = x;
-		}
-		n->n_load++;
-	} else if (x->op == HN_EXPR_CALL && x->ref != HN_FN_sqrt &&
-		   x->ref != HN_FN_rsqrt &&
-		   (x->ref < HN_FN_abs || x->ref > HN_FN_trunc)) {
-		n->calls = true;
-	}
-}
-
-static void visit_body(struct emit_nest *n)
-{
-	const struct hn_op *op = n->op;
-
-	n->n_load = 0;
-	if (n->stmt->stmt == HN_STMT_COMPUTE) {
-		for (uint32_t k = 0; k < op->n_out; k++) {
-			hn_expr_visit(op->body[k], count_loads, n);
-		}
-	} else if (is_update(n)) {
-		for (uint32_t k = 0; k < op->reduce->n; k++) {
-			hn_expr_visit(op->reduce->source[k], count_loads, n);
-		}
-		if (op->reduce->condition) {
-			hn_expr_visit(op->reduce->condition, count_loads, n);
-		}
-	}
-}
-
-/* Offset of access a (0 = output, else load a - 1). */
-static void access_offset(struct emit *e, struct emit_nest *n, uint32_t a,
-			  struct emit_lin *ret)
-{
-	if (a == 0) {
-		e->axis = NULL;
-		hn_emit_offset(e, n->stmt->stage, n->stmt->axis, 0, ret);
-		return;
-	}
-	e->axis = n->stmt->axis;
-	e->n_axis = n->op->n_spatial + n->op->n_reduce;
-	hn_emit_offset(e, n->load[a - 1]->ref, n->load[a - 1]->arg, 0, ret);
-	e->axis = NULL;
-}
-
-/* How access a moves along d, judged by its first iterations. */
-static int64_t stride_along(struct emit *e, struct emit_nest *n, struct emit_dim *d,
-			    uint32_t a)
-{
-	struct emit_var saved = e->var[d->loop];
-	struct emit_lin first, next;
-	int64_t stride = 0;
-	int64_t count = d->extent < 16 ? d->extent : 16;
-
-	e->var[d->loop] = (struct emit_var){ 0 };
-	e->epoch++;
-	access_offset(e, n, a, &first);
-	for (int64_t j = 1; j < count && stride != EMIT_NONLINEAR; j++) {
-		e->var[d->loop].add = j;
-		e->epoch++;
-		access_offset(e, n, a, &next);
-		if (!hn_emit_lin_same_terms(&first, &next) ||
-		    (j > 1 && next.c - first.c != stride * j)) {
-			stride = EMIT_NONLINEAR;
-		} else {
-			stride = (next.c - first.c) / j;
-		}
-	}
-	e->var[d->loop] = saved;
-	return stride;
-}
-
-static void find_strides(struct emit *e, struct emit_nest *n)
-{
-	e->dry = true;
-	e->lane = 0;
-	e->n_lane = e->n_active = 1;
-	for (uint32_t i = 0; i < n->n_dim; i++) {
-		struct emit_dim *d = &n->dim[i];
-
-		e->var[d->loop] = (struct emit_var){ 0 };
-		if (d->extent > 1) {
-			uintptr_t word = ((uintptr_t)d->loop + 1) * 16 + 4;
-
-			e->var[d->loop] = (struct emit_var){ .base = (LLVMValueRef)word,
-							     .mul = 1,
-							     .hi = d->extent - 1 };
-		}
-	}
-	for (uint32_t i = 0; i < n->n_dim; i++) {
-		struct emit_dim *d = &n->dim[i];
-
-		d->stride = HN_NEW_ARRAY(e->a, int64_t, n->n_load + 1);
-		for (uint32_t a = 0; d->extent > 1 && a <= n->n_load; a++) {
-			d->stride[a] = stride_along(e, n, d, a);
-		}
-	}
-	for (uint32_t i = 0; i < n->n_dim; i++) {
-		e->var[n->dim[i].loop] = (struct emit_var){ 0 };
-	}
-	e->dry = false;
-	e->n_dry = 0;
-	e->epoch++;
-}
-
-static uint32_t machine_width(const struct emit *e, const struct emit_nest *n)
-{
-	uint32_t bytes = 1;
-
-	for (uint32_t k = 0; k < n->op->n_out; k++) {
-		uint32_t b = hn_dtype_bytes(n->op->dtype[k]);
-
-		bytes = b > bytes ? b : bytes;
-	}
-	for (uint32_t i = 0; i < n->n_load; i++) {
-		uint32_t b = hn_dtype_bytes(n->load[i]->dtype);
-
-		bytes = b > bytes ? b : bytes;
-	}
-	int64_t w = e->em->target.param[HN_PARAM_VECTOR_UNIT_BYTES] / bytes;
-
-	return w > EMIT_MAX_LANES ? EMIT_MAX_LANES : w < 1 ? 1 : (uint32_t)w;
-}
-
-/* Points along which access a lies in a row, d being the lanes: a block to transpose. */
-static struct emit_dim *turn_of(const struct emit_nest *n, const struct emit_dim *d,
-				uint32_t a)
-{
-	for (uint32_t i = n->n_dim; i-- > 0 && a > 0 && !is_update(n);) {
-		struct emit_dim *x = &n->dim[i];
-
-		if (x != d && x->extent >= 4 && x->stride[a] == 1 &&
-		    d->stride[a] != EMIT_NONLINEAR) {
-			return x;
-		}
-	}
-	return NULL;
-}
-
-/* Instructions of access a for a vector along d (emit_mem.c, emit_stride.c). */
-static double access_cost(const struct emit_nest *n, const struct emit_dim *d, uint32_t a,
-			  double lanes)
-{
-	int64_t stride = d->stride[a];
-
-	if (stride == 0 || stride == 1) {
-		return stride == 0 ? 0.1 : 1;
-	}
-	if (a > 0 && stride > 1 && stride <= 8) {
-		double whole = 2.0 * (double)stride - 1;
-
-		return whole < 1.5 * lanes ? whole : 1.5 * lanes;
-	}
-	return turn_of(n, d, a) ? 5 : 1.5 * lanes;
-}
-
-/* Instructions per element when d runs over lanes. */
-static double lane_cost(const struct emit_nest *n, const struct emit_dim *d,
-			uint32_t width)
-{
-	double lanes = d->extent < width ? (double)d->extent : width;
-	double cost = 1;
-
-	for (uint32_t a = 0; a <= n->n_load; a++) {
-		double weight = a == 0 && is_update(n) ? 0.25 : 1;
-
-		if (a == 0 && d->reduce) {
-			continue;
-		}
-		cost += weight * access_cost(n, d, a, lanes);
-	}
-	if (d->reduce) {
-		cost *= 1.2 + (d->extent < 4 * width ? 0.3 : 0);
-	} else if (d->node->ann == HN_ANN_VECTORIZE) {
-		cost *= 0.7;
-	}
-	return cost / lanes;
-}
-
-static bool may_cross(const struct emit_nest *n)
-{
-	return is_update(n) && n->op->reduce->n == 1 &&
-	       n->op->reduce->kind != HN_COMBINE_NONE &&
-	       n->op->reduce->kind != HN_COMBINE_GENERAL;
-}
-
-static struct emit_dim *best_lanes(struct emit_nest *n, uint32_t width)
-{
-	double best = 1.0 + 0.9 * n->n_load; /* as scalars */
-	struct emit_dim *ret = NULL;
-
-	for (uint32_t i = n->n_dim; i-- > 0;) {
-		struct emit_dim *d = &n->dim[i];
-
-		if (d->extent < 2 ||
-		    (d->reduce && (d->extent < width || !may_cross(n)))) {
-			continue;
-		}
-		double cost = lane_cost(n, d, width);
-
-		if (cost < best) {
-			best = cost;
-			ret = d;
-		}
-	}
-	return ret;
-}
-
-static uint32_t pow2_ceil(int64_t v)
-{
-	uint32_t p = 1;
-
-	while (p < v) {
-		p *= 2;
-	}
-	return p;
-}
-
-/* Whether every access goes on along d where a chain of `total` elements ends. */
-static bool continues(const struct emit_nest *n, const struct emit_dim *d, int64_t total)
-{
-	if (d->reduce || d->chain || d->extent < 2) {
-		return false;
-	}
-	for (uint32_t a = 0; a <= n->n_load; a++) {
-		int64_t first = n->chain[0]->stride[a];
-
-		if (first == EMIT_NONLINEAR || d->stride[a] != first * total) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static int64_t choose_lanes(struct emit_nest *n, uint32_t width)
-{
-	struct emit_dim *d = best_lanes(n, width);
-	int64_t total;
-
-	n->width = 1;
-	if (!d) {
-		return 1;
-	}
-	if (d->reduce) {
-		n->across = d;
-		n->width = width;
-		return 1;
-	}
-	n->chain[n->n_chain++] = d;
-	d->chain = true;
-	total = d->extent;
-	while (total % width != 0 && n->n_chain < 8) {
-		struct emit_dim *next = NULL;
-
-		for (uint32_t i = n->n_dim; i-- > 0 && !next;) {
-			next = continues(n, &n->dim[i], total) ? &n->dim[i] : NULL;
-		}
-		if (!next) {
-			break;
-		}
-		n->chain[n->n_chain++] = next;
-		next->chain = true;
-		total = hn_mul_sat(total, next->extent);
-	}
-	n->width = total < width ? pow2_ceil(total) : width;
-	return total;
-}
 
 struct blocks {
 	uint32_t n;
@@ -554,7 +275,7 @@ static int64_t settle_lanes(struct emit_nest *n)
 	}
 	n->n_chain = kept;
 	if (!n->across && total < n->width) {
-		n->width = pow2_ceil(total);
+		n->width = hn_emit_pow2_ceil(total);
 	}
 	return total;
 }
@@ -618,21 +339,6 @@ static void plan_update(struct emit *e, struct emit_nest *n)
 	}
 }
 
-/* The loop whose points make blocks to transpose with the lanes. */
-static struct emit_dim *find_turn(const struct emit_nest *n)
-{
-	for (uint32_t a = 1; a <= n->n_load && n->n_chain && n->width > 1; a++) {
-		const struct emit_dim *d = n->chain[0];
-		bool row = d->stride[a] >= 0 && d->stride[a] <= 8;
-		struct emit_dim *x = row ? NULL : turn_of(n, d, a);
-
-		if (x && !x->chain && n->width <= 16) {
-			return x;
-		}
-	}
-	return NULL;
-}
-
 static void plan_pointwise(struct emit_nest *n, int64_t total)
 {
 	int64_t total_v = hn_ceildiv(total, n->width);
@@ -640,11 +346,10 @@ static void plan_pointwise(struct emit_nest *n, int64_t total)
 	struct blocks b;
 
 	n->tile = n->n_dim;
-	n->turn = find_turn(n);
+	n->turn = hn_emit_find_turn(n);
 	if (n->turn) {
 		set_lanes(n, 1);
-		n->turn->block =
-			n->turn->extent < n->width ? n->turn->extent : n->width;
+		n->turn->block = n->turn->extent < n->width ? n->turn->extent : n->width;
 		return;
 	}
 	set_lanes(n, v);
@@ -685,13 +390,10 @@ void hn_emit_plan(struct emit *e, struct emit_nest *n)
 	n->width = 1;
 	n->n_across = 1;
 	n->tile = n->n_dim;
-	visit_body(n);
-	n->load = HN_NEW_ARRAY(e->a, const struct hn_expr *, n->n_load + 1);
-	visit_body(n);
+	hn_emit_find_accesses(e, n);
 	if (!e->opt->scalar && n->n_dim > 0) {
-		find_strides(e, n);
-		total = choose_lanes(n, machine_width(e, n));
-		if (is_update(n)) {
+		total = hn_emit_choose_lanes(e, n);
+		if (hn_emit_is_update(n)) {
 			plan_update(e, n);
 		} else {
 			plan_pointwise(n, total);
@@ -700,5 +402,6 @@ void hn_emit_plan(struct emit *e, struct emit_nest *n)
 	for (uint32_t i = 0; i < n->n_dim; i++) {
 		n->dim[i].inside = i >= n->tile && !n->dim[i].reduce;
 	}
-	n->from_identity = is_update(n) && !e->opt->scalar && starts_from_identity(n);
+	n->from_identity =
+		hn_emit_is_update(n) && !e->opt->scalar && starts_from_identity(n);
 }
