@@ -11,7 +11,6 @@
 #include "tests/full/each_case.h"
 
 #define MAX_FLOPS 1e9
-#define MAX_INTERPRETED 1e8
 #define TOLERANCE 5e-5
 
 struct total {
@@ -86,25 +85,6 @@ static void run(struct hn_emitter *em, const char *name, uint32_t i,
 	run_unload(&k);
 }
 
-/* The interpreter sums in wide numbers; where it is too slow the naive program must do. */
-static void reference(struct hn_emitter *em, const char *name, const struct hn_dag *dag,
-		      struct hn_arena *a, struct run_args *ret)
-{
-	struct run_kernel naive;
-	struct hn_err err = { 0 };
-
-	run_args_make(dag, 7, ret);
-	if (hn_dag_flops(dag) < MAX_INTERPRETED) {
-		assert_int_equal(hn_interpret(dag, ret->at, &err), 0);
-		return;
-	}
-	if (run_build(em, dag, NULL, true, a, &naive, &err)) {
-		fail_msg("%s: naive program: %s", name, err.msg);
-	}
-	assert_int_equal(naive.fn(ret->at, NULL), 0);
-	run_unload(&naive);
-}
-
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		       const char *name, void *ctx)
 {
@@ -129,7 +109,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		print_message("%s: %u guards\n", name, n);
 	}
 	if (small) {
-		reference(em, name, dag, &a, &want);
+		each_reference(em, name, dag, &a, &want);
 	}
 	assert_in_range(n, 1, HN_GUARD_MAX);
 	for (uint32_t i = 0; i < n; i++) {
