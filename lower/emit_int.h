@@ -469,18 +469,17 @@ enum emit_truth {
 	EMIT_MIXED /* at every point when *ret says so, else at some */
 };
 
-#define EMIT_THE_TERM UINT32_MAX
-
-/* g (of the current space) at all points; leaves no point set.  *ret: i1.  With terms < EMIT_THE_TERM
- * points count only if their terms from reduction dim `terms` inwards are not known to be nothing. */
+/* g (of the current space) at those points whose terms from reduction dim i inwards are not
+ * known to be nothing; leaves no point set.  *ret: i1. */
 enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
-				  const struct hn_expr *g, uint32_t terms,
-				  LLVMValueRef *ret);
+				  const struct hn_expr *g, uint32_t i, LLVMValueRef *ret);
 
 /* -- emit_zero.c: terms that are nothing ----------------------------------------------- */
 
 /* Fill in n->zero. */
 void hn_emit_zero_find(struct emit *e, struct emit_nest *n);
+
+#define EMIT_THE_TERM UINT32_MAX /* for i: the term where the loops now stand */
 
 /* Whether the term at the current point is known to change nothing, or all its terms from
  * reduction dim i inwards are. */
