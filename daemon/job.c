@@ -36,7 +36,6 @@
 #define BATCH_RECORDS 32   /* committed together at most ... */
 #define BATCH_NS 100000000 /* ... and at the latest after so long */
 #define TRIES 3		   /* of a candidate the infrastructure failed */
-#define HOPELESS 20	   /* failures of one class at the start: give up */
 #define PROGRESS_NS 250000000
 
 static const char *const state_name[] = { "new",    "naive",	 "search",   "done",
@@ -237,22 +236,23 @@ bool hn_job_shoot(struct hn_job *j)
 
 /* No candidate of the first ones worked, all for one reason: more of the same is no
  * search. */
-static bool hopeless(struct hn_job *j)
+static bool gave_up(struct hn_job *j)
 {
 	struct hn_err err;
 
-	if (j->n_infra_run >= HOPELESS) {
+	if (!j->hopeless) {
+		return false;
+	}
+	if (j->n_infra_run > 0) {
 		hn_fail(&err, HONE_E_NO_BOARD,
 			"%u measurements in a row were lost (%s); see the log of honed",
 			j->n_infra_run, hn_verdict_name(j->fail_class));
-	} else if (j->n_verdict[HN_VERDICT_OK] == 0 && j->n_fail_run >= HOPELESS) {
+	} else {
 		hn_fail(&err, HONE_E_INTERNAL,
 			"the first %u candidates all ended as %s (%s); the records hold "
 			"the steps",
 			j->n_fail_run, hn_verdict_name(j->fail_class),
 			hn_verdict_text(j->fail_class));
-	} else {
-		return false;
 	}
 	hn_job_fail(j, &err);
 	return true;
@@ -276,7 +276,7 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (j->batch.n > 0 && (now_ns - j->batch_ns >= BATCH_NS || still)) {
 		hn_job_commit(j);
 	}
-	if (hn_job_ended(j) || hopeless(j)) {
+	if (hn_job_ended(j) || gave_up(j)) {
 		return;
 	}
 	if (out_of_time(j, now_ns)) {

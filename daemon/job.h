@@ -102,10 +102,11 @@ struct hn_job {
 	int64_t n_verdict[HN_N_VERDICT];
 	uint32_t n_fail_run; /* failures in a row of class fail_class */
 	enum hn_verdict fail_class;
-	uint32_t n_infra_run;			    /* infrastructure failures in a row */
-	double naive_ns, best_ns;		    /* 0 = unknown */
-	double guard_ns; /* the best guard schedule's; 0 = none measured */
-	char *best_steps;			    /* heap */
+	uint32_t n_infra_run; /* infrastructure failures in a row */
+	bool hopeless;	      /* a run grew too long; the runs stay as they were then */
+	double naive_ns, best_ns; /* 0 = unknown */
+	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
+	char *best_steps;	  /* heap */
 	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
 
 	struct hn_ring ring;

@@ -13,6 +13,8 @@
 
 #include "base/clock.h"
 
+#define HOPELESS 20 /* failures of one class at the start: give up */
+
 static bool stored(enum hn_verdict v)
 {
 	return v == HN_VERDICT_OK || hn_verdict_blames_kernel(v);
@@ -41,10 +43,15 @@ static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *
 	};
 }
 
+/* Hope is lost at a place of the sequence, whatever follows in the same batch: otherwise
+ * a board fast enough to fill a batch decided whether a job fails. */
 static void count(struct hn_job *j, const struct hn_shot *s)
 {
 	j->n_trial++;
 	j->n_verdict[s->verdict]++;
+	if (j->hopeless) {
+		return;
+	}
 	if (s->verdict == HN_VERDICT_OK) {
 		j->n_fail_run = j->n_infra_run = 0;
 		return;
@@ -52,6 +59,8 @@ static void count(struct hn_job *j, const struct hn_shot *s)
 	j->n_fail_run = s->verdict == j->fail_class ? j->n_fail_run + 1 : 1;
 	j->n_infra_run = stored(s->verdict) ? 0 : j->n_infra_run + 1;
 	j->fail_class = s->verdict;
+	j->hopeless = j->n_infra_run >= HOPELESS ||
+		      (j->n_verdict[HN_VERDICT_OK] == 0 && j->n_fail_run >= HOPELESS);
 }
 
 static void note_guard(struct hn_job *j, const char *origin, enum hn_verdict v,
