@@ -1,7 +1,7 @@
 /* bench/contest.h -- one case of the suite, ready to be run by anybody.
  *
  * Sources of contenders take the same buffers: hone's own kernel (contest_hone.c), the
- * machine's limits (contest.c), and libraries (peer/), which are rows of peers.def
+ * machine's limits (limit.h), and libraries (peer/), which are rows of peers.def
  * where CMake found them.
  */
 #ifndef HN_BENCH_CONTEST_H
@@ -48,9 +48,5 @@ typedef void (*hn_peer_prepare_fn)(char **argv);
 struct hn_emitter;
 int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *steps,
 		    struct hn_err *err) HN_NODISCARD;
-
-/* The machine's limits as contenders: "limit-fma" (ret_flops: operations of one call) and
- * "limit-read", which reads as many bytes as the arguments have. */
-void hn_contest_limits(struct hn_contest *t, double *ret_flops);
 
 #endif

@@ -1,9 +1,9 @@
 /* bench/kernels.c -- hone's best kernels against oneDNN, OpenBLAS and the machine.
  *
- *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE] [--save FILE]
- *                        [--threads N] [--cold] [--budget S] [--list]
+ *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE | --guards]
+ *                        [--save FILE] [--threads N] [--cold] [--budget S] [--list]
  *
- * For each case of the suite: hone's schedule (of a log, freshly tuned, or from the store),
+ * For each case of the suite: hone's schedule (of a log, freshly tuned, by rule, or from the store),
  * every peer that has the operation, and the machine's limits take turns in one process, on the
  * same buffers.  Rows: kernels.time and kernels.ratio of each contender, kernels.share of the
  * limit; kernels.summary of each class at the end.  A ratio above 1 means that hone is
@@ -21,6 +21,7 @@
 #include "bench/bench.h"
 #include "bench/history.h"
 #include "bench/judge.h"
+#include "bench/limit.h"
 #include "bench/tally.h"
 #include "lower/lower.h"
 #include "target/target.h"
@@ -29,7 +30,12 @@ struct options {
 	const char *pattern, *record, *save;
 	double seconds, budget;
 	int32_t threads;
-	bool cold, list;
+	bool cold, list, guards;
+};
+
+struct machine {
+	struct hn_emitter *emitter;
+	const struct hn_target *target;
 };
 
 static const struct {
@@ -46,9 +52,9 @@ static int usage(const char *word)
 {
 	fprintf(stderr,
 		"hone-bench: kernels: %s\n"
-		"usage: hone-bench kernels [--case GLOB] [--seconds S | --record FILE] "
-		"[--save FILE]\n"
-		"                          [--threads N] [--cold] [--budget S] "
+		"usage: hone-bench kernels [--case GLOB] [--seconds S | --record FILE | "
+		"--guards]\n"
+		"                          [--save FILE] [--threads N] [--cold] [--budget S] "
 		"[--list]\n",
 		word);
 	return 2;
@@ -97,6 +103,8 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 			o->cold = true;
 		} else if (strcmp(word, "--list") == 0) {
 			o->list = true;
+		} else if (strcmp(word, "--guards") == 0) {
+			o->guards = true;
 		} else if (i + 1 == args->argc || !take(word, args->argv[i + 1], o)) {
 			return usage(word);
 		} else {
@@ -113,6 +121,9 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 	char key[HN_KEY_BYTES];
 	int rc = 0;
 
+	if (o->guards) {
+		return 0; /* they are raced where the pool is: hold_contest */
+	}
 	if (o->record != NULL) {
 		return hn_history_of_log(o->record, t->row->name, a, ret, err);
 	}
@@ -180,7 +191,7 @@ static void print_time(const struct options *o, const struct hn_contest *t, uint
 /* Everything measured of a case, as rows; the better of the peers into the tally. */
 static void report(const struct options *o, const struct hn_contest *t,
 		   const struct hn_race_result *r, const struct hn_judgement *j,
-		   double fma_flops, struct hn_tally *tally)
+		   struct hn_tally *tally)
 {
 	struct hn_tally_entry e = { .name = t->row->name,
 				    .ns = hn_race_ns(&r[0]),
@@ -211,9 +222,12 @@ static void report(const struct options *o, const struct hn_contest *t,
 			 e.peer);
 		hn_bench_row("kernels.best", e.ratio, "x of the best peer", context);
 	}
-	e.share = hn_tally_share(t, r, hn_suite_useful_flops(t->row), fma_flops, &limit);
+	e.share = hn_tally_share(t, r, hn_tally_reading, &limit);
 	snprintf(context, sizeof(context), "%s, \"limit\": \"%s\"", common, limit);
 	hn_bench_row("kernels.share", e.share, "of the limit", context);
+	e.roofline = hn_tally_share(t, r, hn_tally_roofline, &limit);
+	snprintf(context, sizeof(context), "%s, \"limit\": \"%s\"", common, limit);
+	hn_bench_row("kernels.roofline", e.roofline, "of the roofline", context);
 	hn_tally_add(tally, &e);
 }
 
@@ -223,7 +237,6 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	struct hn_race_result result[HN_RACE_MAX_CONTENDER];
 	struct hn_judgement judgement[HN_RACE_MAX_CONTENDER] = { 0 };
 	struct hn_judge judge;
-	double fma_flops;
 	int status = 0;
 
 	for (size_t i = 0; i < HN_COUNT_OF(peers); i++) {
@@ -244,9 +257,9 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 		}
 	}
 	hn_judge_fini(&judge);
-	hn_contest_limits(t, &fma_flops);
+	hn_contest_limits(t);
 	hn_race(t->contender, t->n, o->cold, o->budget, result);
-	report(o, t, result, judgement, fma_flops, tally);
+	report(o, t, result, judgement, tally);
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (t->contender[i].close != NULL) {
 			t->contender[i].close(t->contender[i].ctx);
@@ -258,7 +271,7 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 /* The contest on a pool of its own.  Pools, hone's and OpenMP's, pin this thread, and the
  * next case's `hone tune` and target would inherit that: the cores are given back. */
 static int hold_contest(const struct options *o, struct hn_contest *t,
-			struct hn_emitter *emitter, const char *steps,
+			const struct machine *m, const char **steps, struct hn_arena *a,
 			struct hn_tally *tally, int *ret_status, struct hn_err *err)
 {
 	cpu_set_t cores;
@@ -267,7 +280,11 @@ static int hold_contest(const struct options *o, struct hn_contest *t,
 	hn_assert(sched_getaffinity(0, sizeof(cores), &cores) == 0);
 	rc = hn_kernel_pool_new(o->threads, NULL, NULL, &t->pool, err);
 	if (rc == 0) {
-		rc = hn_contest_hone(t, emitter, steps, err);
+		if (o->guards) {
+			rc = hn_history_of_guards(t, m->emitter, m->target, a, steps,
+						  err);
+		}
+		rc = rc ? rc : hn_contest_hone(t, m->emitter, *steps, err);
 		*ret_status = rc ? 1 : run_contest(o, t, tally);
 		hn_kernel_pool_free(t->pool);
 	}
@@ -277,7 +294,7 @@ static int hold_contest(const struct options *o, struct hn_contest *t,
 
 /* One case; 0, or an exit status. */
 static int bench_row(const struct options *o, const struct hn_suite_row *row,
-		     struct hn_emitter *emitter, struct hn_tally *tally)
+		     const struct machine *m, struct hn_tally *tally)
 {
 	struct hn_contest t = { .row = row, .n_threads = o->threads };
 	const char *steps = NULL;
@@ -293,7 +310,7 @@ static int bench_row(const struct options *o, const struct hn_suite_row *row,
 	rc = rc ? rc : find_steps(o, &t, text.s, &a, &steps, &err);
 	if (rc == 0) {
 		make_arguments(&t, &a);
-		rc = hold_contest(o, &t, emitter, steps, tally, &status, &err);
+		rc = hold_contest(o, &t, m, &steps, &a, tally, &status, &err);
 		for (uint32_t i = 0; i < t.dag->n_arg; i++) {
 			free(t.arg[i]);
 		}
@@ -345,7 +362,7 @@ static bool any_case(const struct options *o)
 	return false;
 }
 
-static int bench_suite(const struct options *o, struct hn_emitter *emitter)
+static int bench_suite(const struct options *o, const struct machine *m)
 {
 	struct hn_tally tally = { 0 };
 	char context[100];
@@ -353,7 +370,7 @@ static int bench_suite(const struct options *o, struct hn_emitter *emitter)
 
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
 		if (fnmatch(o->pattern, hn_suite[i].name, 0) == 0) {
-			status |= bench_row(o, &hn_suite[i], emitter, &tally);
+			status |= bench_row(o, &hn_suite[i], m, &tally);
 		}
 	}
 	snprintf(context, sizeof(context), "\"threads\": %d, \"cache\": \"%s\"",
@@ -405,7 +422,7 @@ int hn_bench_kernels(const struct hn_bench_args *args)
 		fprintf(stderr, "hone-bench: %s\n", err.msg);
 	} else {
 		note_peers();
-		status = bench_suite(&o, emitter);
+		status = bench_suite(&o, &(struct machine){ emitter, &target });
 		hn_emitter_free(emitter);
 	}
 	hn_arena_fini(&arena);

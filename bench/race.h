@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define HN_CONTENDER_MAX_RANGE 16
-#define HN_RACE_MAX_CONTENDER 12
+#define HN_RACE_MAX_CONTENDER 16
 #define HN_RACE_MAX_ROUND 15
 
 struct hn_contender {
@@ -25,6 +25,7 @@ struct hn_contender {
 	void (*fetch)(void *ctx);
 	void (*close)(void *ctx); /* NULL: nothing to do */
 	bool limit;		  /* it computes nothing */
+	double amount;		  /* of a limit: the case needs so many of its calls */
 	uint32_t n_range;	  /* memory it reads and writes, for cold runs */
 	struct {
 		const void *at;

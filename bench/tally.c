@@ -9,20 +9,39 @@
 #include "bench/bench.h"
 #include "measure/stats.h"
 
-double hn_tally_share(const struct hn_contest *t, const struct hn_race_result *r,
-		      double flops, double fma_flops, const char **ret_limit)
+const char *const hn_tally_reading[] = { "limit-fma", "limit-read", NULL };
+const char *const hn_tally_roofline[] = { "limit-fma", "limit-stream", "limit-exp",
+					  NULL };
+
+static bool among(const char *const *names, const char *name)
 {
-	const struct hn_race_result *fma = &r[t->n - 2], *read = &r[t->n - 1];
-	double q[HN_RACE_MAX_ROUND], by_fma = 0, by_read = 0;
+	while (*names && strcmp(*names, name) != 0) {
+		names++;
+	}
+	return *names != NULL;
+}
+
+double hn_tally_share(const struct hn_contest *t, const struct hn_race_result *r,
+		      const char *const *limits, const char **ret_limit)
+{
+	double q[HN_RACE_MAX_ROUND], sum[HN_RACE_MAX_CONTENDER] = { 0 };
+	uint32_t slowest = 0;
 
 	for (uint32_t i = 0; i < r->n_round; i++) {
-		double compute = fma->ns[i] * flops / fma_flops;
+		q[i] = 0;
+		for (uint32_t c = 1; c < t->n; c++) {
+			if (t->contender[c].limit && among(limits, t->contender[c].name)) {
+				double ns = r[c].ns[i] * t->contender[c].amount;
 
-		q[i] = fmax(compute, read->ns[i]) / r->ns[i];
-		by_fma += compute;
-		by_read += read->ns[i];
+				q[i] = fmax(q[i], ns / r->ns[i]);
+				sum[c] += ns;
+			}
+		}
 	}
-	*ret_limit = by_fma > by_read ? "fma" : "read";
+	for (uint32_t c = 1; c < t->n; c++) {
+		slowest = sum[c] > sum[slowest] ? c : slowest;
+	}
+	*ret_limit = slowest > 0 ? t->contender[slowest].name + strlen("limit-") : "";
 	return hn_stats_median(q, r->n_round);
 }
 
@@ -50,7 +69,7 @@ static bool same_class(const char *x, const char *y)
 /* Geometric means over the entries of `like`'s class; like NULL: over all. */
 static void print_class(const struct hn_tally *t, const char *like, const char *context)
 {
-	double ratio = 0, share = 0, least = INFINITY;
+	double ratio = 0, share = 0, roofline = 0, least = INFINITY;
 	const char *worst = "";
 	uint32_t n = 0, n_ratio = 0;
 	char text[600], versus[200] = "";
@@ -63,6 +82,7 @@ static void print_class(const struct hn_tally *t, const char *like, const char *
 		}
 		n++;
 		share += log(e->share);
+		roofline += log(e->roofline);
 		if (isfinite(e->ratio)) {
 			n_ratio++;
 			ratio += log(e->ratio);
@@ -77,9 +97,10 @@ static void print_class(const struct hn_tally *t, const char *like, const char *
 			 least, worst);
 	}
 	snprintf(text, sizeof(text),
-		 "\"class\": \"%.*s\", \"cases\": %u, \"share\": %.3f, %s%s",
+		 "\"class\": \"%.*s\", \"cases\": %u, \"share\": %.3f, "
+		 "\"roofline\": %.3f, %s%s",
 		 like != NULL ? (int)class_length(like) : 3, like != NULL ? like : "all",
-		 n, exp(share / n), versus, context);
+		 n, exp(share / n), exp(roofline / n), versus, context);
 	if (n_ratio > 0) {
 		hn_bench_row("kernels.summary", exp(ratio / n_ratio),
 			     "x of the best peer", text);

@@ -9,7 +9,8 @@ struct hn_tally_entry {
 	double ns;	  /* hone's */
 	double ratio;	  /* to the best peer; infinity without one */
 	const char *peer; /* its name; "" */
-	double share;	  /* of the machine's limit */
+	double share;	  /* of the limit by reading */
+	double roofline;  /* share of the roofline */
 };
 
 struct hn_tally {
@@ -17,11 +18,16 @@ struct hn_tally {
 	struct hn_tally_entry *entry; /* malloc */
 };
 
-/* Median over the rounds of limit time over hone's time, where the limit is the slower of
- * the useful multiply-adds at the measured peak and reading the arguments once.  The
- * contest's first contender is hone's, the limits are its last two. */
+/* Median over the rounds of the limit's time over hone's, where the limit is the slowest of
+ * the contest's limits named in the NULL-ended list; *ret_limit: which that was, without the
+ * "limit-".  The contest's first contender is hone's. */
 double hn_tally_share(const struct hn_contest *t, const struct hn_race_result *r,
-		      double flops, double fma_flops, const char **ret_limit);
+		      const char *const *limits, const char **ret_limit);
+
+/* What has to be computed, or reading the arguments once: the share of all releases. */
+extern const char *const hn_tally_reading[];
+/* What has to be computed, or moving the arguments' bytes at the speed measured for that. */
+extern const char *const hn_tally_roofline[];
 
 void hn_tally_add(struct hn_tally *t, const struct hn_tally_entry *entry);
 
