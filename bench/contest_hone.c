@@ -1,5 +1,5 @@
 /* bench/contest_hone.c -- hone's kernel as a contender: replayed, compiled and loaded in
- * this process. */
+ * this process.  Weights are prepared before the clock starts, as the peers' are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +10,14 @@
 #include "measure/loader.h"
 
 typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
+typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
+			      const struct hone_env *env);
 
 struct hone_kernel {
 	struct hn_object *object;
 	packed_fn fn;
 	void *const *arg;
+	void *prepared; /* ours; env reads it */
 	struct hone_env env;
 };
 
@@ -31,6 +34,7 @@ static void close_kernel(void *ctx)
 
 	hn_object_free(k->object);
 	free(k->env.workspace);
+	free(k->prepared);
 	free(k);
 }
 
@@ -77,6 +81,28 @@ static int make_env(const struct hn_contest *t, const struct hn_artefact *artefa
 	return 0;
 }
 
+/* What constant inputs alone decide, computed once. */
+static int prepare(struct hone_kernel *k, uint64_t bytes, struct hn_err *err)
+{
+	prepare_fn fn;
+
+	if (bytes == 0) {
+		return 0;
+	}
+	fn = (prepare_fn)hn_object_function(k->object, "hone_kernel_prepare_packed");
+	if (fn == NULL) {
+		return hn_fail(err, HONE_E_INTERNAL, "no entry point to prepare by");
+	}
+	if (posix_memalign(&k->prepared, 4096, bytes) != 0) {
+		k->prepared = NULL;
+		return hn_fail(err, HONE_E_NOMEM, "no memory for the prepared data");
+	}
+	hn_assert(fn(k->arg, k->prepared, &k->env) == 0);
+	k->env.prepared = k->prepared;
+	k->env.prepared_bytes = bytes;
+	return 0;
+}
+
 int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *steps,
 		    struct hn_err *err)
 {
@@ -96,6 +122,7 @@ int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char
 		k->fn = (packed_fn)hn_object_function(k->object, "hone_kernel_packed");
 		rc = k->fn != NULL ? make_env(t, &artefact, &k->env, err)
 				   : hn_fail(err, HONE_E_INTERNAL, "no entry point");
+		rc = rc ? rc : prepare(k, artefact.prepared_bytes, err);
 	}
 	hn_arena_fini(&a);
 	if (rc != 0) {
@@ -108,6 +135,9 @@ int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char
 	c->close = close_kernel;
 	if (k->env.workspace_bytes > 0) {
 		hn_contender_range(c, k->env.workspace, k->env.workspace_bytes);
+	}
+	if (k->env.prepared_bytes > 0) {
+		hn_contender_range(c, k->prepared, k->env.prepared_bytes);
 	}
 	return 0;
 }

@@ -95,6 +95,16 @@ static void visit_loop(struct walk *w, const struct hn_node *node)
 	w->n--;
 }
 
+/* All but what is computed before the first call. */
+static void visit_root(struct walk *w, const struct hn_node *root)
+{
+	for (uint32_t i = 0; i < root->n_child && !w->hopeless; i++) {
+		if (!w->tree->prepared[root->child[i]->stage]) {
+			visit(w, root->child[i]);
+		}
+	}
+}
+
 static void visit(struct walk *w, const struct hn_node *node)
 {
 	if (node->init) {
@@ -102,7 +112,7 @@ static void visit(struct walk *w, const struct hn_node *node)
 	}
 	switch ((enum hn_node_kind)node->kind) {
 	case HN_NODE_SEQ:
-		visit_children(w, node);
+		visit_root(w, node);
 		break;
 	case HN_NODE_LOOP:
 		visit_loop(w, node);

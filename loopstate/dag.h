@@ -122,7 +122,8 @@ void hn_dag_write_json(const struct hn_dag *dag, struct hn_buf *buf);
 /* Floating operations of one evaluation, by Ansor's rules (ansor.md 3, FLOP count). */
 double hn_dag_flops(const struct hn_dag *dag);
 
-/* Of those, what every kernel does: without a sum's terms that are zero whatever the data.
+/* Of those, what every call does: without a sum's terms that are zero whatever the data, and
+ * without what constant inputs alone decide (loopstate/constant.h).
  * An estimate, rather too low than too high; pure. */
 double hn_dag_needed_flops(const struct hn_dag *dag);
 

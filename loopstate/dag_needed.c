@@ -3,11 +3,13 @@
  * A sum's terms that are zero whatever the data (padding, the zeros between the elements of
  * a transposed convolution, those of a constant matrix) may be skipped, so they are no
  * evidence of what a kernel did.  Their share of a sum is estimated at random points of
- * its domain, deterministically, and from below.
+ * its domain, deterministically, and from below.  What depends on constant inputs alone may
+ * have been computed before the first call, unless it is an output.
  */
 #include <math.h>
 
 #include "base/rng.h"
+#include "loopstate/constant.h"
 #include "loopstate/dag_priv.h"
 
 #define POINTS 8192 /* drawn in each sum: its share to 1 % of the whole */
@@ -142,12 +144,17 @@ static double needed_share(const struct hn_dag *dag, const struct hn_op *op)
 
 double hn_dag_needed_flops(const struct hn_dag *dag)
 {
+	bool done[HN_DAG_MAX_OPS];
 	double sum = 0;
 
+	hn_dag_find_constant(dag, dag, done);
+	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
+		done[dag->arg[i]] = false;
+	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		const struct hn_op *op = dag->op[i];
 
-		if (op->kind == HN_OP_COMPUTE) {
+		if (op->kind == HN_OP_COMPUTE && !done[i]) {
 			sum += hn_op_flops(op) * needed_share(dag, op);
 		}
 	}

@@ -7,6 +7,7 @@
 #include "loopstate/looptree.h"
 
 #include "base/arith.h"
+#include "loopstate/constant.h"
 #include "loopstate/inline.h"
 #include "loopstate/prefetch.h"
 #include "loopstate/simplify.h"
@@ -324,6 +325,32 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 	return 0;
 }
 
+static bool all_constant(const struct hn_node *n, const bool *constant)
+{
+	bool all = n->stage < 0 || constant[n->stage];
+
+	for (uint32_t k = 0; k < n->n_child && all; k++) {
+		all = all_constant(n->child[k], constant);
+	}
+	return all;
+}
+
+/* Of the nests at root, those that need nothing but constant inputs. */
+static const bool *find_prepared(const struct build *x, const struct hn_looptree *t)
+{
+	bool *constant = HN_NEW_ARRAY(x->a, bool, x->s->n_stage);
+	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage);
+
+	hn_dag_find_constant(x->dag, x->s->root_dag, constant);
+	for (uint32_t k = 0; k < t->root->n_child; k++) {
+		const struct hn_node *nest = t->root->child[k];
+
+		prepared[nest->stage] = t->buffer[nest->stage].scope == HN_SCOPE_SHARED &&
+					all_constant(nest, constant);
+	}
+	return prepared;
+}
+
 struct surround {
 	const bool *around; /* [n_loop] */
 	uint32_t n_loop;
@@ -392,6 +419,7 @@ int hn_looptree_build(const struct hn_state *s, struct hn_arena *a,
 	t->bounds = x.b;
 	t->root = make_root(&x);
 	t->n_loop = x.n_loop;
+	t->prepared = find_prepared(&x, t);
 	*ret = t;
 	return 0;
 }

@@ -79,6 +79,9 @@ struct hn_looptree {
 	uint32_t n_loop; /* loop ids are below this (init copies of loops included) */
 	const struct hn_buffer *buffer; /* [n_stage] */
 	const struct hn_node *root;     /* a SEQ */
+	const bool *prepared; /* [n_stage] stages at root, SHARED, that depend on constant inputs
+			       * alone, with all that is attached in them: these may run once,
+			       * before the first call */
 };
 
 /* Build it.  HONE_E_INVALID, HONE_E_UNSUPPORTED with a sentence about the stage.  Pure. */

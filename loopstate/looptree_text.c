@@ -124,7 +124,9 @@ static void print_stmt(struct text *x, const struct hn_node *n, uint32_t depth)
 static void print_buffer(struct text *x, const struct hn_buffer *b, uint32_t depth)
 {
 	indent(x, depth);
-	hn_buf_printf(x->buf, "%s %s [", scope_name[b->scope], x->op_name[b->op]);
+	hn_buf_printf(x->buf, "%s %s [",
+		      x->t->prepared[b->op] ? "prepared" : scope_name[b->scope],
+		      x->op_name[b->op]);
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		hn_buf_printf(x->buf, "%s%lld", d == 0 ? "" : ", ",
 			      (long long)b->extent[d]);

@@ -1,12 +1,12 @@
-/* lower/emit_cpu.c -- the kernel around the tree: entry points, workspace, where buffers
- * live.
+/* lower/emit_cpu.c -- the kernel around the tree: where buffers live, and the functions
+ * that hold the tree's nests.
  *
- *     NAME(args.., env)      typed, puts the pointers in an array
- *     NAME_packed(args, env) finds or makes the workspace, calls
  *     hone.main(arguments, shared buffers, workers' part, env): every pointer noalias
+ *     hone.prep(the same): of the nests at root those that constant inputs alone decide
+ *                          (tree->prepared), when there are any; else it does not exist
  *
- * Workspace: the SHARED buffers, then for each worker its LOCAL buffers that are too
- * large for a stack.
+ * They are called by emit_entry.c.  What hone.prep computes is moved before all else of the
+ * tree's order: it reads nothing but constant inputs and itself, and its buffers are its own.
  */
 #include "lower/emit_int.h"
 
@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "hone/kernel.h"
 
 #define STACK_MAX_ONE 16384
 #define STACK_MAX_ALL 98304
@@ -34,7 +33,7 @@ void hn_emit_refuse(struct emit *e, int code, const char *fmt, ...)
 	e->rc = hn_fail(e->err, code, "emitter: %s", line);
 }
 
-static uint64_t buffer_bytes(const struct emit *e, uint32_t i, uint32_t out)
+uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out)
 {
 	const struct hn_buffer *b = &e->t->buffer[i];
 	int64_t n = 1;
@@ -51,7 +50,7 @@ static uint64_t all_bytes(const struct emit *e, uint32_t i)
 	uint64_t n = 0;
 
 	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
-		n += buffer_bytes(e, i, k);
+		n += hn_emit_buffer_bytes(e, i, k);
 		n = n > HN_EXTENT_MAX ? HN_EXTENT_MAX : n;
 	}
 	return n;
@@ -72,6 +71,10 @@ static void place_buffers(struct emit *e)
 		bytes = all_bytes(e, i);
 		if (e->t->buffer[i].scope == HN_SCOPE_ARG) {
 			b->place = EMIT_ARG;
+		} else if (e->t->prepared[i] && !e->opt->scalar) {
+			b->place = EMIT_PREPARED;
+			b->offset = e->prepared_bytes;
+			e->prepared_bytes += bytes;
 		} else if (e->t->buffer[i].scope == HN_SCOPE_SHARED) {
 			b->place = EMIT_SHARED;
 			b->offset = e->shared_bytes;
@@ -84,7 +87,8 @@ static void place_buffers(struct emit *e)
 			b->offset = e->worker_bytes;
 			e->worker_bytes += bytes;
 		}
-		if (e->shared_bytes > HN_EXTENT_MAX || e->worker_bytes > HN_EXTENT_MAX) {
+		if (e->shared_bytes > HN_EXTENT_MAX || e->worker_bytes > HN_EXTENT_MAX ||
+		    e->prepared_bytes > HN_EXTENT_MAX) {
 			hn_emit_refuse(e, HONE_E_UNSUPPORTED,
 				       "buffers larger than memory");
 			return;
@@ -104,7 +108,7 @@ LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align)
 	return v;
 }
 
-static LLVMValueRef byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset)
+LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset)
 {
 	return LLVMBuildInBoundsGEP2(e->b, e->i8, base, &offset, 1, "");
 }
@@ -119,7 +123,7 @@ static LLVMValueRef worker_part(struct emit *e)
 		at = LLVMBuildNSWMul(e->b, LLVMBuildSExt(e->b, fn->worker, e->i64, ""),
 				     hn_emit_const(e, (int64_t)e->worker_bytes), "");
 	}
-	return byte_at(e, e->workers, at);
+	return hn_emit_byte_at(e, e->workers, at);
 }
 
 static void local_addresses(struct emit *e, uint32_t i)
@@ -130,13 +134,13 @@ static void local_addresses(struct emit *e, uint32_t i)
 
 	b->depth = 0;
 	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
-		uint64_t bytes = buffer_bytes(e, i, k);
+		uint64_t bytes = hn_emit_buffer_bytes(e, i, k);
 
 		if (b->place == EMIT_STACK) {
 			b->base[k] = hn_emit_alloca(e, bytes, 64);
 		} else {
 			LLVMPositionBuilderBefore(e->b, e->fn->alloca_anchor);
-			b->base[k] = byte_at(e, worker_part(e),
+			b->base[k] = hn_emit_byte_at(e, worker_part(e),
 					     hn_emit_const(e, (int64_t)offset));
 			LLVMPositionBuilderAtEnd(e->b, here);
 		}
@@ -185,15 +189,17 @@ void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value)
 	e->epoch++;
 }
 
-static uint32_t n_pointers(const struct emit *e, bool shared)
+bool hn_emit_is_shared(const struct emit *e, uint32_t i)
 {
-	uint32_t n = 0;
+	return e->buffer[i].place == EMIT_SHARED || e->buffer[i].place == EMIT_PREPARED;
+}
 
-	if (!shared) {
-		return e->t->dag->n_arg;
-	}
+uint32_t hn_emit_n_param(const struct emit *e)
+{
+	uint32_t n = e->t->dag->n_arg + 2;
+
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
-		n += e->buffer[i].place == EMIT_SHARED ? e->t->dag->op[i]->n_out : 0;
+		n += hn_emit_is_shared(e, i) ? e->t->dag->op[i]->n_out : 0;
 	}
 	return n;
 }
@@ -283,11 +289,9 @@ static void plant(struct emit *e)
 	}
 }
 
-/* -- entry points
- * ------------------------------------------------------------------------------ */
+/* -- the functions that hold nests ------------------------------------------------------ */
 
-/* The parameter index of each buffer in hone.main, arguments first; fills bases when fn.
- */
+/* Parameters in order: arguments, shared buffers, workers' part, env. */
 static void bind_params(struct emit *e, LLVMValueRef fn)
 {
 	const struct hn_dag *dag = e->t->dag;
@@ -299,8 +303,7 @@ static void bind_params(struct emit *e, LLVMValueRef fn)
 			LLVMGetParam(fn, p);
 	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		for (uint32_t k = 0;
-		     e->buffer[i].place == EMIT_SHARED && k < dag->op[i]->n_out;
+		for (uint32_t k = 0; hn_emit_is_shared(e, i) && k < dag->op[i]->n_out;
 		     k++, p++) {
 			hn_emit_param_attrs(e, fn, p);
 			e->buffer[i].base[k] = LLVMGetParam(fn, p);
@@ -311,187 +314,35 @@ static void bind_params(struct emit *e, LLVMValueRef fn)
 	e->fn->env = LLVMGetParam(fn, p + 1);
 }
 
-static LLVMValueRef emit_main(struct emit *e)
+/* The nests at root that are prepared, or the others. */
+static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
 {
-	uint32_t n = n_pointers(e, false) + n_pointers(e, true) + 2;
+	const struct hn_node *root = e->t->root;
+	uint32_t n = hn_emit_n_param(e);
 	LLVMTypeRef *type = HN_NEW_ARRAY(e->a, LLVMTypeRef, n);
 	struct emit_fn state = { 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
 		type[i] = e->ptr;
 	}
-	LLVMValueRef fn = LLVMAddFunction(e->mod, "hone.main",
+	LLVMValueRef fn = LLVMAddFunction(e->mod, name,
 					  LLVMFunctionType(e->void_, type, n, 0));
 
 	LLVMSetLinkage(fn, LLVMInternalLinkage);
 	hn_emit_fn_begin(e, &state, fn);
 	bind_params(e, fn);
-	hn_emit_node(e, e->t->root);
-	plant(e);
-	LLVMBuildRetVoid(e->b);
-	return fn;
-}
+	for (uint32_t k = 0; k < root->n_child; k++) {
+		int32_t stage = root->child[k]->stage;
 
-static LLVMValueRef c_function(struct emit *e, const char *name, LLVMTypeRef ret,
-			       LLVMTypeRef *arg, uint32_t n)
-{
-	LLVMValueRef fn = LLVMGetNamedFunction(e->mod, name);
-
-	return fn ? fn : LLVMAddFunction(e->mod, name, LLVMFunctionType(ret, arg, n, 0));
-}
-
-static LLVMValueRef env_field(struct emit *e, LLVMValueRef env, size_t offset,
-			      LLVMTypeRef type)
-{
-	return LLVMBuildLoad2(e->b, type,
-			      byte_at(e, env, hn_emit_const(e, (int64_t)offset)), "");
-}
-
-struct workspace {
-	LLVMValueRef base;  /* phi: env's or our own */
-	LLVMValueRef owned; /* ptr to free, or null */
-};
-
-/* n_workers of env, 1 without one. Leaves the builder in a new block. */
-static LLVMValueRef count_workers(struct emit *e, LLVMValueRef env)
-{
-	LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b), ask = hn_emit_block(e, "ask");
-	LLVMBasicBlockRef known = hn_emit_block(e, "known");
-	LLVMValueRef one = hn_emit_const(e, 1);
-
-	LLVMBuildCondBr(e->b,
-			LLVMBuildICmp(e->b, LLVMIntNE, env, LLVMConstNull(e->ptr), ""),
-			ask, known);
-	LLVMPositionBuilderAtEnd(e->b, ask);
-	LLVMValueRef n = LLVMBuildSExt(
-		e->b, env_field(e, env, offsetof(struct hone_env, n_workers), e->i32),
-		e->i64, "");
-
-	n = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, n, one, ""), n, one,
-			    "");
-	LLVMBuildBr(e->b, known);
-	LLVMPositionBuilderAtEnd(e->b, known);
-	LLVMValueRef phi = LLVMBuildPhi(e->b, e->i64, "workers");
-
-	LLVMAddIncoming(phi, (LLVMValueRef[]){ one, n },
-			(LLVMBasicBlockRef[]){ from, ask }, 2);
-	return phi;
-}
-
-static void find_workspace(struct emit *e, LLVMValueRef env, struct workspace *ret)
-{
-	LLVMValueRef null = LLVMConstNull(e->ptr), n = count_workers(e, env);
-	LLVMValueRef need = LLVMBuildAdd(
-		e->b,
-		LLVMBuildMul(e->b, n, hn_emit_const(e, (int64_t)e->worker_bytes), ""),
-		hn_emit_const(e, (int64_t)e->shared_bytes), "");
-	LLVMBasicBlockRef look = hn_emit_block(e, "look"),
-			  given = hn_emit_block(e, "given");
-	LLVMBasicBlockRef make = hn_emit_block(e, "make"),
-			  fail = hn_emit_block(e, "fail");
-	LLVMBasicBlockRef ready = hn_emit_block(e, "ready");
-
-	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, env, null, ""), look, make);
-	LLVMPositionBuilderAtEnd(e->b, look);
-	LLVMValueRef space =
-		env_field(e, env, offsetof(struct hone_env, workspace), e->ptr);
-	LLVMValueRef bytes =
-		env_field(e, env, offsetof(struct hone_env, workspace_bytes), e->i64);
-	LLVMValueRef enough =
-		LLVMBuildAnd(e->b, LLVMBuildICmp(e->b, LLVMIntNE, space, null, ""),
-			     LLVMBuildICmp(e->b, LLVMIntUGE, bytes, need, ""), "");
-
-	LLVMBuildCondBr(e->b, enough, given, make);
-	LLVMPositionBuilderAtEnd(e->b, given);
-	LLVMBuildBr(e->b, ready);
-	LLVMPositionBuilderAtEnd(e->b, make);
-	LLVMTypeRef param[2] = { e->i64, e->i64 };
-	LLVMValueRef alloc = c_function(e, "aligned_alloc", e->ptr, param, 2);
-	LLVMValueRef arg[2] = { hn_emit_const(e, 64), need };
-	LLVMValueRef own =
-		LLVMBuildCall2(e->b, LLVMGlobalGetValueType(alloc), alloc, arg, 2, "");
-
-	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, own, null, ""), ready, fail);
-	LLVMPositionBuilderAtEnd(e->b, fail);
-	LLVMBuildRet(e->b, LLVMConstInt(e->i32, (uint64_t)HONE_KERNEL_NOMEM, 1));
-	LLVMPositionBuilderAtEnd(e->b, ready);
-	ret->base = LLVMBuildPhi(e->b, e->ptr, "workspace");
-	ret->owned = LLVMBuildPhi(e->b, e->ptr, "owned");
-	LLVMAddIncoming(ret->base, (LLVMValueRef[]){ space, own },
-			(LLVMBasicBlockRef[]){ given, make }, 2);
-	LLVMAddIncoming(ret->owned, (LLVMValueRef[]){ null, own },
-			(LLVMBasicBlockRef[]){ given, make }, 2);
-}
-
-static LLVMValueRef emit_packed(struct emit *e, LLVMValueRef kernel)
-{
-	LLVMTypeRef param[2] = { e->ptr, e->ptr };
-	char *name = hn_arena_printf(e->a, "%s_packed", e->opt->symbol);
-	LLVMValueRef fn =
-		LLVMAddFunction(e->mod, name, LLVMFunctionType(e->i32, param, 2, 0));
-	LLVMValueRef args = LLVMGetParam(fn, 0), env = LLVMGetParam(fn, 1);
-	uint32_t n_arg = n_pointers(e, false), n = n_arg + n_pointers(e, true) + 2,
-		 p = n_arg;
-	LLVMValueRef *arg = HN_NEW_ARRAY(e->a, LLVMValueRef, n),
-		     null = LLVMConstNull(e->ptr);
-	struct emit_fn state = { 0 };
-	struct workspace w = { null, NULL };
-
-	hn_emit_fn_begin(e, &state, fn);
-	if (e->shared_bytes + e->worker_bytes > 0) {
-		find_workspace(e, env, &w);
-	}
-	for (uint32_t i = 0; i < n_arg; i++) {
-		arg[i] = env_field(e, args, 8 * (size_t)i, e->ptr);
-	}
-	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
-		uint64_t at = e->buffer[i].offset;
-
-		for (uint32_t k = 0;
-		     e->buffer[i].place == EMIT_SHARED && k < e->t->dag->op[i]->n_out;
-		     k++) {
-			arg[p++] = byte_at(e, w.base, hn_emit_const(e, (int64_t)at));
-			at += buffer_bytes(e, i, k);
+		if ((e->buffer[stage].place == EMIT_PREPARED) == prepared) {
+			hn_emit_node(e, root->child[k]);
 		}
 	}
-	arg[p++] = e->worker_bytes ? byte_at(e, w.base,
-					     hn_emit_const(e, (int64_t)e->shared_bytes))
-				   : null;
-	arg[p++] = env;
-	LLVMBuildCall2(e->b, LLVMGlobalGetValueType(kernel), kernel, arg, n, "");
-	if (w.owned) {
-		LLVMValueRef release = c_function(e, "free", e->void_, &e->ptr, 1);
-
-		LLVMBuildCall2(e->b, LLVMGlobalGetValueType(release), release, &w.owned,
-			       1, "");
+	if (!prepared) {
+		plant(e);
 	}
-	LLVMBuildRet(e->b, LLVMConstInt(e->i32, 0, 0));
+	LLVMBuildRetVoid(e->b);
 	return fn;
-}
-
-static void emit_typed(struct emit *e, LLVMValueRef packed)
-{
-	uint32_t n = n_pointers(e, false);
-	LLVMTypeRef *type = HN_NEW_ARRAY(e->a, LLVMTypeRef, n + 1);
-	struct emit_fn state = { 0 };
-
-	for (uint32_t i = 0; i <= n; i++) {
-		type[i] = e->ptr;
-	}
-	LLVMValueRef fn = LLVMAddFunction(e->mod, e->opt->symbol,
-					  LLVMFunctionType(e->i32, type, n + 1, 0));
-
-	hn_emit_fn_begin(e, &state, fn);
-	LLVMValueRef array = hn_emit_alloca(e, 8 * (uint64_t)(n + 1), 16);
-
-	for (uint32_t i = 0; i < n; i++) {
-		LLVMBuildStore(e->b, LLVMGetParam(fn, i),
-			       byte_at(e, array, hn_emit_const(e, 8 * (int64_t)i)));
-	}
-	LLVMValueRef arg[2] = { array, LLVMGetParam(fn, n) };
-
-	LLVMBuildRet(e->b, LLVMBuildCall2(e->b, LLVMGlobalGetValueType(packed), packed,
-					  arg, 2, ""));
 }
 
 static void make_types(struct emit *e)
@@ -527,7 +378,10 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 	e.buffer = HN_NEW_ARRAY(a, struct emit_buffer, t->dag->n_op);
 	place_buffers(&e);
 	if (!e.rc) {
-		emit_typed(&e, emit_packed(&e, emit_main(&e)));
+		LLVMValueRef prep =
+			e.prepared_bytes ? emit_part(&e, "hone.prep", true) : NULL;
+
+		hn_emit_entries(&e, emit_part(&e, "hone.main", false), prep);
 	}
 	if (!e.rc) {
 		e.rc = hn_emit_object(&e, ret);

@@ -1,4 +1,5 @@
 /* lower/emit_header.c -- the C header of a kernel: what a person needs to call it. */
+#include "loopstate/constant.h"
 #include "lower/emit_int.h"
 #include "lower/names.h"
 
@@ -15,7 +16,7 @@ static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
 	bool plain = isalpha((unsigned char)op->id[0]);
 
 	plain = plain && !hn_name_is_taken(op->id) && strcmp(op->id, "env") != 0 &&
-		strcmp(op->id, "args") != 0;
+		strcmp(op->id, "args") != 0 && strcmp(op->id, "prepared") != 0;
 	for (const char *c = op->id; *c && plain; c++) {
 		plain = isalnum((unsigned char)*c) || *c == '_';
 	}
@@ -26,11 +27,14 @@ static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
 	}
 }
 
-static void put_params(const struct hn_dag *dag, struct hn_buf *buf)
+static void put_params(const struct hn_dag *dag, bool constant_only, struct hn_buf *buf)
 {
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
 		const struct hn_op *op = dag->op[dag->arg[i]];
 
+		if (constant_only && !hn_dag_arg_is_constant(dag, i)) {
+			continue;
+		}
 		hn_buf_printf(buf, "%s%s *", i < dag->n_input ? "const " : "",
 			      hn_dtype_c_name(op->dtype[hn_dag_arg_out(dag, i)]));
 		put_name(dag, i, buf);
@@ -54,6 +58,21 @@ static void put_shapes(const struct hn_dag *dag, struct hn_buf *buf)
 	}
 }
 
+static void put_prepare(const struct hn_dag *dag, const char *symbol, struct hn_buf *buf)
+{
+	hn_buf_printf(buf,
+		      "\n/* Fill %s_PREPARED_BYTES at `prepared`, 64-byte aligned, for "
+		      "hone_env.prepared. */\n"
+		      "int32_t %s_prepare(",
+		      symbol, symbol);
+	put_params(dag, /* constant_only= */ true, buf);
+	hn_buf_printf(buf,
+		      "void *prepared, const struct hone_env *env);\n"
+		      "int32_t %s_prepare_packed(void *const *args, void *prepared, "
+		      "const struct hone_env *env);\n",
+		      symbol);
+}
+
 void hn_emit_header(const struct hn_dag *dag, const char *symbol,
 		    const struct hn_artefact *artefact, struct hn_buf *buf)
 {
@@ -69,15 +88,22 @@ void hn_emit_header(const struct hn_dag *dag, const char *symbol,
 		      "#define %s_WORKSPACE_BYTES(n_workers) \\\n"
 		      "\t(UINT64_C(%" PRIu64
 		      ") + (uint64_t)(n_workers) * UINT64_C(%" PRIu64 "))\n\n"
+		      "/* Bytes of what the constant inputs alone decide; 0 = nothing to "
+		      "prepare. */\n"
+		      "#define %s_PREPARED_BYTES UINT64_C(%" PRIu64 ")\n\n"
 		      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
 		      "int32_t %s(",
 		      symbol, symbol, symbol, artefact->shared_bytes,
-		      artefact->per_worker_bytes, symbol);
-	put_params(dag, buf);
+		      artefact->per_worker_bytes, symbol, artefact->prepared_bytes,
+		      symbol);
+	put_params(dag, /* constant_only= */ false, buf);
 	hn_buf_printf(
 		buf,
 		"const struct hone_env *env);\n"
-		"int32_t %s_packed(void *const *args, const struct hone_env *env);\n\n"
-		"#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+		"int32_t %s_packed(void *const *args, const struct hone_env *env);\n",
 		symbol);
+	if (artefact->prepared_bytes > 0) {
+		put_prepare(dag, symbol, buf);
+	}
+	hn_buf_puts(buf, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -47,11 +47,18 @@ struct emit_var {
 struct emit_buffer {
 	LLVMValueRef *base; /* [n_out]; NULL = not there yet */
 	int32_t depth;
-	uint64_t offset; /* in the workspace, when it lives there */
+	uint64_t offset; /* in the workspace or the prepared block, when it lives there */
 	uint8_t place;	 /* enum emit_place */
 };
 
-enum emit_place { EMIT_NOWHERE, EMIT_ARG, EMIT_SHARED, EMIT_WORKER, EMIT_STACK };
+enum emit_place {
+	EMIT_NOWHERE,
+	EMIT_ARG,
+	EMIT_SHARED,
+	EMIT_PREPARED, /* shared, and made before the first call */
+	EMIT_WORKER,
+	EMIT_STACK
+};
 
 struct emit_memo {
 	uint32_t op;
@@ -119,7 +126,7 @@ struct emit {
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
-	uint64_t shared_bytes, worker_bytes;
+	uint64_t shared_bytes, worker_bytes, prepared_bytes;
 
 	/* the point being emitted */
 	const struct hn_expr *const
@@ -331,7 +338,20 @@ void hn_emit_prefetch_below(struct emit *e, const struct hn_node *loop);
 /* Begin a function's body: entry block, scope 0. fn is zeroed by the caller. */
 void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
 LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
+LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset);
+uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out);
+
+/* Whether op i's tensor is a parameter of hone.main beside the arguments; how many parameters
+ * it has. */
+bool hn_emit_is_shared(const struct emit *e, uint32_t i);
+uint32_t hn_emit_n_param(const struct emit *e);
 void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
+
+/* -- emit_entry.c: what the object exports ---------------------------------------------- */
+
+/* NAME and NAME_packed around hone.main, NAME_prepare and NAME_prepare_packed around
+ * hone.prep; prep NULL = there is nothing to prepare. */
+void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep);
 
 /* -- emit_access.c, emit_lanes.c, emit_plan.c, emit_point.c: the register tile ----------
  */

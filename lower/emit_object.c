@@ -189,7 +189,8 @@ static bool is_hot(LLVMValueRef f)
 	size_t n;
 	const char *name = LLVMGetValueName2(f, &n);
 
-	return strncmp(name, "hone.main", 9) == 0 || strncmp(name, "hone.body", 9) == 0;
+	return strncmp(name, "hone.main", 9) == 0 || strncmp(name, "hone.body", 9) == 0 ||
+	       strncmp(name, "hone.prep", 9) == 0;
 }
 
 /* Wide registers where the target says so; LLVM prefers narrow ones on some CPUs. */
@@ -270,7 +271,8 @@ static int compile_text(struct emit *e, struct hn_artefact *ret)
 int hn_emit_object(struct emit *e, struct hn_artefact *ret)
 {
 	struct hn_artefact made = { .shared_bytes = e->shared_bytes,
-				    .per_worker_bytes = e->worker_bytes };
+				    .per_worker_bytes = e->worker_bytes,
+				    .prepared_bytes = e->prepared_bytes };
 	LLVMMemoryBufferRef object;
 	char *message = NULL;
 	int64_t start = hn_clock_ns();

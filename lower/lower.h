@@ -46,6 +46,7 @@ struct hn_artefact {
 	size_t object_bytes;
 	uint64_t shared_bytes;     /* workspace: once per call */
 	uint64_t per_worker_bytes; /* workspace: for each worker */
+	uint64_t prepared_bytes;   /* what SYMBOL_prepare makes; 0 = there is none */
 	const char *ir, *assembly; /* NULL unless wanted */
 	int64_t passes_ns, codegen_ns; /* what LLVM took: verifier and passes; object file */
 };

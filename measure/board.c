@@ -49,11 +49,12 @@ static bool take_double(const struct hn_json *v, const char *key, double *ret)
 static int take_kernel(const struct hn_json *v, const struct hn_frame *f,
 		       struct hn_board_kernel *k, struct hn_err *err)
 {
-	int64_t shared = 0, per_worker = 0;
+	int64_t shared = 0, per_worker = 0, prepared = 0;
 
 	k->limit_ms = DEFAULT_LIMIT_MS;
 	if (!take_int(v, "shared_bytes", &shared) ||
 	    !take_int(v, "per_worker_bytes", &per_worker) ||
+	    !take_int(v, "prepared_bytes", &prepared) ||
 	    !take_int(v, "limit_ms", &k->limit_ms)) {
 		return hn_fail(err, HONE_E_CORRUPT, "frame: bad kernel members");
 	}
@@ -61,6 +62,7 @@ static int take_kernel(const struct hn_json *v, const struct hn_frame *f,
 	k->object_bytes = f->blob_bytes;
 	k->shared_bytes = (uint64_t)shared;
 	k->per_worker_bytes = (uint64_t)per_worker;
+	k->prepared_bytes = (uint64_t)prepared;
 	k->symbol = hn_json_string(hn_json_get(v, "symbol"));
 	if (k->symbol == NULL) {
 		k->symbol = "hone_kernel";

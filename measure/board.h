@@ -24,6 +24,7 @@ struct hn_board_kernel {
 	size_t object_bytes;
 	const char *symbol; /* SYMBOL_packed is called (hone/kernel.h) */
 	uint64_t shared_bytes, per_worker_bytes;
+	uint64_t prepared_bytes; /* not 0: SYMBOL_prepare_packed is called first, untimed */
 	int64_t limit_ms; /* wall clock for everything done with it */
 };
 

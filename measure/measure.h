@@ -9,13 +9,14 @@
  * JSON of the frames:
  *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
  *              "naive": bool, "prove": bool, "plant": "" | "hang" | ...}
- *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes"}
+ *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
+ *              "prepared_bytes"}
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
  *              "seed": decimal string, "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
  *              "tolerance", "flops": 0 = do not check against the peak}; blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
- *              "n_workers": 0 = all cores, "symbol"}; blob = object
+ *              "prepared_bytes", "n_workers": 0 = all cores, "symbol"}; blob = object
  *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns"}; verdict NONE: the board does
  *              not know the workload (any more)
  *   PROBE     {}
@@ -99,7 +100,8 @@ void hn_measurer_close(struct hn_measurer *m, void (*closed)(void *ctx), void *c
 void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn_workload_fn fn,
 			  void *ctx);
 
-/* Build, prove, run, check and time one candidate. steps: record form of the trace. best_ns:
+/* Build, prove, run, check and time one candidate.  What constant inputs alone decide is
+ * prepared once (hone/kernel.h), outside of the time. steps: record form of the trace. best_ns:
  * give up on it early when it is hopelessly slower (0 = never). Returns a ticket for cancel. */
 uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key, const char *steps,
 			    double best_ns, hn_measure_fn fn, void *ctx);

@@ -28,7 +28,7 @@ enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 struct artefact {
 	void *object; /* heap */
 	uint32_t object_bytes;
-	int64_t shared_bytes, per_worker_bytes;
+	int64_t shared_bytes, per_worker_bytes, prepared_bytes;
 	char hash[HN_SHA256_HEX];
 };
 

@@ -34,8 +34,9 @@ static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_b
 {
 	hn_buf_printf(json,
 		      ",\"shared_bytes\":%" PRId64 ",\"per_worker_bytes\":%" PRId64
-		      ",\"limit_ms\":%" PRId64 ",\"symbol\":\"" HN_SYMBOL "\"",
-		      a->shared_bytes, a->per_worker_bytes, limit_ms);
+		      ",\"prepared_bytes\":%" PRId64 ",\"limit_ms\":%" PRId64
+		      ",\"symbol\":\"" HN_SYMBOL "\"",
+		      a->shared_bytes, a->per_worker_bytes, a->prepared_bytes, limit_ms);
 }
 
 void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
@@ -144,6 +145,7 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t)
 		o->prove_ns = read_count(v, "prove_ns");
 		t->artefact.shared_bytes = read_count(v, "shared_bytes");
 		t->artefact.per_worker_bytes = read_count(v, "per_worker_bytes");
+		t->artefact.prepared_bytes = read_count(v, "prepared_bytes");
 	}
 	if (good && f->blob_bytes > 0) {
 		t->artefact.object = malloc(f->blob_bytes);

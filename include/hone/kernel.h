@@ -11,6 +11,24 @@
  *
  * Both return 0, or HONE_KERNEL_NOMEM when no workspace was given and none could be allocated.
  * Thread-safe: a kernel keeps no state; give each concurrent call its own workspace.
+ *
+ * Prepared data.  Inputs that the ComputeDAG marks as constant (`const`,
+ * layout_free_placeholders: weights) are the same in every call, so what depends on them
+ * alone, as their packed or transformed copies, can be computed once.  Where the header says
+ * that NAME_PREPARED_BYTES is not 0, the object has two functions more:
+ *
+ *     int32_t NAME_prepare(const float *B, void *prepared, const struct hone_env *env);
+ *     int32_t NAME_prepare_packed(void *const *args, void *prepared, const struct hone_env *env);
+ *
+ * The first takes the constant inputs, in order; the second the array of NAME_packed, of which
+ * it looks at the constant inputs alone.  They fill NAME_PREPARED_BYTES bytes at `prepared`,
+ * which the caller allocates, 64-byte aligned, and owns; they return as the kernel does, and
+ * use env's workers and workspace as it does.  The block holds no pointers; it serves every
+ * kernel call of this same object with the same constant inputs, any number of them at a
+ * time, which only read it; free it after the last.
+ * A kernel given no prepared data computes it in each call, in a workspace of its own unless
+ * env's has NAME_PREPARED_BYTES more than it would need: the answer is the same.
+ * The idea is that of FFTW's plans and of the packed weights of oneDNN's inference primitives.
  */
 #ifndef HONE_KERNEL_H
 #define HONE_KERNEL_H
@@ -22,7 +40,7 @@
 extern "C" {
 #endif
 
-#define HONE_KERNEL_ABI 1
+#define HONE_KERNEL_ABI 2
 #define HONE_KERNEL_NOMEM (-1)
 
 /* Runs iterations [begin, end) on worker `worker`. */
@@ -30,7 +48,7 @@ typedef void (*hone_body_fn)(void *closure, int64_t begin, int64_t end, int32_t 
 
 /* What a kernel may use of its host.  NULL instead of it: one thread, workspace from malloc. */
 struct hone_env {
-	uint32_t abi;      /* HONE_KERNEL_ABI */
+	uint32_t abi;      /* HONE_KERNEL_ABI; what a later version added is not looked at */
 	int32_t n_workers; /* workers parallel_for may use, at least 1; ids are below this */
 	/* Call `body` so that every iteration of [0, n) is run exactly once, on workers
 	 * 0..n_workers-1, one call at a time on each; return when all are done.  NULL: the
@@ -39,6 +57,9 @@ struct hone_env {
 	void *ctx;                /* handed to parallel_for */
 	void *workspace;          /* 64-byte aligned scratch, contents undefined; may be NULL */
 	uint64_t workspace_bytes; /* at least NAME_WORKSPACE_BYTES(n_workers), else it is not used */
+	/* since ABI 2 */
+	const void *prepared;    /* what NAME_prepare made; NULL: the kernel does it itself */
+	uint64_t prepared_bytes; /* at least NAME_PREPARED_BYTES, else it is not used */
 };
 
 #ifdef __cplusplus

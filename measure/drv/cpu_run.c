@@ -1,5 +1,6 @@
 /* cpu_run.c -- one kernel, in the child: load, checked run, timed runs, last run.
  *
+ * What constant inputs alone decide is prepared first, and can only be read from then on.
  * The first run has its buffers' ends at the guard pages and is compared here; the timed
  * runs have them aligned as a user's would be; the last one, after the timing, is
  * compared by the parent, which the kernel cannot have touched.
@@ -25,9 +26,12 @@
 #define NAIVE_ENOUGH_NS 3e8
 
 typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
+typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
+			      const struct hone_env *env);
 
 struct calling {
 	packed_fn fn;
+	prepare_fn prepare; /* NULL = there is nothing to prepare */
 	void *const *args;
 	struct hone_env env;
 	int32_t returned;
@@ -83,8 +87,8 @@ static void call(void *ctx)
 	c->returned |= c->fn(c->args, &c->env);
 }
 
-/* Guarded scratch, its end at most 63 bytes before the guard. */
-static uint8_t *map_workspace(uint64_t bytes)
+/* Guarded memory, its end at most 63 bytes before the guard. */
+static uint8_t *map_guarded(uint64_t bytes)
 {
 	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
 	uint8_t *at = mmap(NULL, inner + 2 * PAGE, PROT_NONE,
@@ -103,7 +107,7 @@ static void arm_thread(void *ctx)
 	hn_fault_arm_thread();
 }
 
-static void prepare_env(struct cpu_run *run, struct hone_env *env)
+static void make_env(struct cpu_run *run, struct hone_env *env)
 {
 	const struct hn_board_kernel *k = run->kernel;
 	uint64_t bytes;
@@ -117,7 +121,7 @@ static void prepare_env(struct cpu_run *run, struct hone_env *env)
 	}
 	bytes = k->shared_bytes + k->per_worker_bytes * (uint64_t)run->n_workers;
 	if (bytes > 0) {
-		env->workspace = map_workspace(bytes);
+		env->workspace = map_guarded(bytes);
 		env->workspace_bytes = bytes;
 		if (env->workspace == NULL) {
 			finish(run, HN_VERDICT_OOM, "no memory for the workspace");
@@ -133,24 +137,33 @@ static void prepare_env(struct cpu_run *run, struct hone_env *env)
 	}
 }
 
-static packed_fn load(struct cpu_run *run)
+static void *function(struct cpu_run *run, struct hn_object *object, const char *suffix)
 {
-	struct hn_object *object;
-	struct hn_err err;
 	char name[256];
-	packed_fn fn;
+	void *fn;
 
-	if (hn_object_load(run->kernel->object, run->kernel->object_bytes, &object,
-			   &err) != 0) {
-		finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
-	}
-	snprintf(name, sizeof name, "%s_packed", run->kernel->symbol);
-	fn = (packed_fn)hn_object_function(object, name);
+	snprintf(name, sizeof name, "%s%s", run->kernel->symbol, suffix);
+	fn = hn_object_function(object, name);
 	if (fn == NULL) {
 		finish(run, HN_VERDICT_LOAD_FAIL,
 		       "object: the kernel's symbol is not in it");
 	}
 	return fn;
+}
+
+static void load(struct cpu_run *run, struct calling *c)
+{
+	struct hn_object *object;
+	struct hn_err err;
+
+	if (hn_object_load(run->kernel->object, run->kernel->object_bytes, &object,
+			   &err) != 0) {
+		finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
+	}
+	c->fn = (packed_fn)function(run, object, "_packed");
+	if (run->kernel->prepared_bytes > 0) {
+		c->prepare = (prepare_fn)function(run, object, "_prepare_packed");
+	}
 }
 
 static void poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern)
@@ -189,6 +202,26 @@ static void must_have_returned(struct cpu_run *run, const struct calling *c)
 		finish(run, HN_VERDICT_WRONG_RESULT,
 		       "the kernel returned an unknown code");
 	}
+}
+
+/* What the kernel need not compute in each call: made once, then read-only. */
+static void prepare(struct cpu_run *run, struct calling *c)
+{
+	uint64_t bytes = run->kernel->prepared_bytes;
+	uint8_t *block = bytes <= MAX_WORKSPACE ? map_guarded(bytes) : NULL;
+	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
+
+	if (block == NULL) {
+		finish(run, HN_VERDICT_OOM, "no memory for the prepared data");
+	}
+	hn_fp_reset();
+	c->returned = c->prepare(c->args, block, &c->env);
+	must_have_returned(run, c);
+	if (mprotect(block + tail - inner, inner, PROT_READ) != 0) {
+		finish(run, HN_VERDICT_OOM, "the prepared data cannot be protected");
+	}
+	c->env.prepared = block;
+	c->env.prepared_bytes = bytes;
 }
 
 #define NAIVE_SLOW_NS 1e9 /* a naive program that takes longer runs once only */
@@ -231,7 +264,7 @@ void hn_cpu_run(void *ctx)
 {
 	struct cpu_run *run = ctx;
 	struct cpu_report *report = run->report;
-	struct calling c = { .fn = load(run) };
+	struct calling c = { .prepare = NULL };
 	struct hn_arena a;
 	struct hn_timing t;
 	void **exact, **aligned;
@@ -239,13 +272,17 @@ void hn_cpu_run(void *ctx)
 	int64_t start = hn_clock_ns(), begin;
 	double first_ns, budget_ns;
 
+	load(run, &c);
 	hn_arena_init(&a, 0);
 	exact = pointers(run->w, HN_GUARD_EXACT, &a);
 	aligned = pointers(run->w, HN_GUARD_ALIGNED, &a);
-	prepare_env(run, &c.env);
+	make_env(run, &c.env);
 	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
 	report->phase = CPU_PHASE_FIRST;
 	c.args = exact;
+	if (c.prepare != NULL) {
+		prepare(run, &c);
+	}
 	begin = hn_clock_ns();
 	call(&c);
 	first_ns = (double)(hn_clock_ns() - begin);

@@ -83,6 +83,9 @@ $ echo '[]' | hone-build --dag st.txt --steps - --symbol stencil -o st.o --heade
 #define stencil_WORKSPACE_BYTES(n_workers) \
 	(UINT64_C(1344) + (uint64_t)(n_workers) * UINT64_C(0))
 
+/* Bytes of what the constant inputs alone decide; 0 = nothing to prepare. */
+#define stencil_PREPARED_BYTES UINT64_C(0)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -95,6 +98,19 @@ int32_t stencil_packed(void *const *args, const struct hone_env *env);
 #endif
 
 #endif
+# What constant inputs alone decide is prepared: it has a block and functions of its own.
+$ echo 'sc(const float32 W[16,20], float32 A[24,16], const float32 b[20]) -> D { P(k,j) = W(k,j) * 2.0 C(i,j) +=! A(i,k) * P(k,j) D(i,j) = C(i,j) + b(j) }' > sc.txt; echo '[]' | hone-build --dag sc.txt --steps - --emit-tree --symbol scaled -o sc.o --header sc.h | head -5 && sed -n '/UINT64_C/p; /prepare/p' sc.h
+arg W [16, 20]
+arg A [24, 16]
+arg b [20]
+prepared P [16, 20]
+shared C [24, 20]
+	(UINT64_C(1920) + (uint64_t)(n_workers) * UINT64_C(0))
+/* Bytes of what the constant inputs alone decide; 0 = nothing to prepare. */
+#define scaled_PREPARED_BYTES UINT64_C(1280)
+/* Fill scaled_PREPARED_BYTES at `prepared`, 64-byte aligned, for hone_env.prepared. */
+int32_t scaled_prepare(const float *W, const float *b, void *prepared, const struct hone_env *env);
+int32_t scaled_prepare_packed(void *const *args, void *prepared, const struct hone_env *env);
 # Refused with the reason.
 $ echo '[["SP", 2, 0, 24, [0], 1]]' | hone-build --dag mm.txt --steps -
 hone-build: steps: step 0: SP: lens is 0; it must lie in 1..2147483647

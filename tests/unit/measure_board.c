@@ -60,7 +60,19 @@ static const char prologue[] =
 	"static void deep_part(void *c, int64_t b, int64_t e, int32_t w) { part(c, b, e, "
 	"w); char z = "
 	"0; if (e == N) deep(&z); }\n"
-	"static volatile int zero; static int runs;\n";
+	"static volatile int zero; static int runs, prepares;\n"
+	"#define PREPARE(name) int32_t name##_prepare_packed(void *const *args, float "
+	"*p, const struct hone_env *env)\n"
+	"static int32_t twice(const float *A, float *p) { for (int i = 0; i < N; i++) "
+	"p[i] = 2 * A[i]; return prepares++; }\n"
+	"static int32_t plus_one(const struct hone_env *env, volatile float *C) { const "
+	"float *p = env->prepared; if (env->prepared_bytes != 4012 || ((uintptr_t)p & 63)) "
+	"return 7; for (int i = 0; i < N; i++) C[i] = p[i] + 1; return 0; }\n"
+	"PREPARE(k_prepared) { return twice(args[0], p); }\n"
+	"PREPARE(k_prepared_write) { return twice(args[0], p); }\n"
+	"PREPARE(k_prepared_past) { p[1008] = 1; return 0; }\n"
+	"PREPARE(k_prepared_poor) { return -1; }\n"
+	"PREPARE(k_prepared_half) { p[0] = 2 * *(float *)args[0]; return 0; }\n";
 
 static const struct {
 	const char *name, *body;
@@ -156,6 +168,14 @@ static const struct {
 	 "long t[2] = {1, 100000000}; sys(35, (long)t, 0, 0); return runs++ ? 0 : good(A, "
 	 "C);",
 	 HN_VERDICT_HANG, "in the first run"},
+	{"prepared", "return plus_one(env, C);", HN_VERDICT_OK, ""},
+	{"prepared_write",
+	 "plus_one(env, C); *(volatile float *)env->prepared = 0; return 0;",
+	 HN_VERDICT_SEGV, "write at"},
+	{"prepared_past", "return good(A, C);", HN_VERDICT_SEGV, "write at"},
+	{"prepared_poor", "return good(A, C);", HN_VERDICT_OOM, "memory"},
+	{"prepared_half", "return plus_one(env, C);", HN_VERDICT_WRONG_RESULT, "C["},
+	{"prepared_missing", "return good(A, C);", HN_VERDICT_LOAD_FAIL, "not in it"},
 	{"missing", NULL, HN_VERDICT_LOAD_FAIL, "not in it"},
 };
 
@@ -169,6 +189,8 @@ static struct hn_board_kernel kernel(const char *name, int64_t limit_ms)
 					.object_bytes = object.n,
 					.symbol = name,
 					.shared_bytes = 4012,
+					.prepared_bytes =
+						strncmp(name, "k_prepared", 10) ? 0 : 4012,
 					.limit_ms = limit_ms};
 }
 
@@ -283,7 +305,7 @@ static void every_fault_has_its_class(void **state)
 
 static void objects_that_do_not_load(void **state)
 {
-	struct hn_board_request r = {.key = "w", .kernel = {"junk", 4, "k", 0, 0, 300}};
+	struct hn_board_request r = {.key = "w", .kernel = {"junk", 4, "k", 0, 0, 0, 300}};
 	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
 
 	(void)state;

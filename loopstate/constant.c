@@ -1,0 +1,63 @@
+/* loopstate/constant.c -- ops that depend on constant inputs alone (see constant.h). */
+#include "loopstate/constant.h"
+
+#include <string.h>
+
+#include "loopstate/dag_priv.h"
+
+#define KEY "layout_free_placeholders"
+
+bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
+{
+	const char *id = dag->op[dag->arg[i]]->id, *name = dag->op[dag->arg[i]]->name;
+
+	for (uint32_t k = 0; k < dag->n_op && i < dag->n_input; k++) {
+		const struct hn_attr *attr = hn_op_attr(dag->op[k], KEY);
+
+		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
+			if (strcmp(attr->item[j], id) == 0 ||
+			    strcmp(attr->item[j], name) == 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+struct reads {
+	const bool *constant; /* of the ops before this one */
+	bool all;
+};
+
+static void see_load(const struct hn_expr *e, void *ctx)
+{
+	struct reads *r = ctx;
+
+	r->all = r->all && (e->op != HN_EXPR_LOAD || r->constant[e->ref]);
+}
+
+static void see_body(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
+{
+	(void)owner;
+	(void)k;
+	hn_expr_visit(e, see_load, ctx);
+}
+
+void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, bool *ret)
+{
+	bool any = false;
+
+	memset(ret, 0, dag->n_op * sizeof(*ret));
+	for (uint32_t i = 0; i < dag->n_input; i++) {
+		ret[dag->arg[i]] = hn_dag_arg_is_constant(task, i);
+		any = any || ret[dag->arg[i]];
+	}
+	for (uint32_t i = 0; i < dag->n_op && any; i++) {
+		struct reads r = { ret, true };
+
+		if (dag->op[i]->kind == HN_OP_COMPUTE) {
+			hn_dag_op_exprs(dag->op[i], see_body, &r);
+			ret[i] = r.all;
+		}
+	}
+}
