@@ -101,7 +101,10 @@ int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 		const char *board = hn_json_string(hn_json_get(result, "board"));
 		const char *target = hn_json_string(hn_json_get(result, "target"));
 
+		const char *layers;
+
 		probe = hn_json_get(result, "probe");
+		layers = hn_json_string(hn_json_get(probe, "sandbox"));
 		printf("board   %s\ntarget  %s\n", board != NULL ? board : "?",
 		       target != NULL ? target : "?");
 		if (probe != NULL) {
@@ -110,6 +113,7 @@ int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 			       hn_show_number(probe, "fma_gflops_one"),
 			       hn_show_number(probe, "fma_gflops_all"),
 			       hn_show_number(probe, "memory_gb_s"));
+			printf("sandbox %s\n", layers != NULL ? layers : "?");
 		} else {
 			puts("limits  measured when the first job starts");
 		}

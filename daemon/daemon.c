@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "measure/sandbox.h"
 
 #define TICK_MS 50
 #define FLUSH_MS 1500	      /* for clients to take their last lines */
@@ -48,6 +49,19 @@ void hn_daemon_wake(struct hn_daemon *d)
 	}
 }
 
+/* What records say of the board: the machine and what its kernels ran in. */
+static void note_board(struct hn_daemon *d)
+{
+	struct hn_buf b;
+	char layers[64];
+
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "%s; sandbox: %s", d->board_name,
+		      hn_sandbox_print(d->probe.sandbox, layers, sizeof layers));
+	d->board_stamp = hn_arena_strdup(&d->arena, b.s);
+	hn_buf_fini(&b);
+}
+
 static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result *r)
 {
 	struct hn_daemon *d = ctx;
@@ -55,6 +69,7 @@ static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result 
 	d->probe_state = v == HN_VERDICT_OK ? HN_PROBE_KNOWN : HN_PROBE_FAILED;
 	if (v == HN_VERDICT_OK) {
 		d->probe = *r;
+		note_board(d);
 	} else {
 		hn_log_line(&d->log, "warn", "probe: %s", hn_verdict_text(v));
 	}
@@ -125,7 +140,7 @@ static void read_host(struct hn_daemon *d)
 	hn_target_print(&d->host, &line);
 	d->host_line = hn_arena_strdup(&d->arena, line.s);
 	hn_buf_fini(&line);
-	d->board_name = board_name(&d->arena);
+	d->board_name = d->board_stamp = board_name(&d->arena);
 	if (getrandom(&boot, sizeof(boot), 0) < 0) {
 		boot ^= (uint64_t)getpid();
 	}

@@ -33,6 +33,7 @@ struct hn_daemon {
 	struct hn_arena arena; /* host target; life of the process */
 	struct hn_target host;
 	const char *host_line, *board_name;
+	const char *board_stamp; /* board_name, and the sandbox once it is known */
 	char boot[20];
 	int64_t started_ns;
 	struct hn_db *db;

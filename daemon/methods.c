@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measure/sandbox.h"
 
 struct call {
 	struct hn_daemon *d;
@@ -336,6 +337,7 @@ static void method_stats(const struct call *c)
 {
 	const struct hn_daemon *d = c->d;
 	struct hn_buf b;
+	char layers[64];
 
 	hn_buf_init(&b);
 	hn_buf_printf(&b,
@@ -356,6 +358,9 @@ static void method_stats(const struct call *c)
 		hn_buf_double(&b, d->probe.fma_gflops_all);
 		hn_buf_puts(&b, ",\"memory_gb_s\":");
 		hn_buf_double(&b, d->probe.memory_gb_s);
+		hn_buf_puts(&b, ",\"sandbox\":");
+		hn_buf_json_string(
+			&b, hn_sandbox_print(d->probe.sandbox, layers, sizeof layers));
 		hn_buf_puts(&b, "}");
 	}
 	hn_buf_puts(&b, "}");

@@ -39,7 +39,7 @@ static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *
 		.proved = s->verdict == HN_VERDICT_OK,
 		.stamp = { .hone = HONE_VERSION,
 			   .codegen = "hone-build " HONE_VERSION,
-			   .board = j->daemon->board_name },
+			   .board = j->daemon->board_stamp },
 	};
 }
 

@@ -160,7 +160,7 @@ static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_bu
 	hn_buf_double(json, p.fma_gflops_all);
 	hn_buf_puts(json, ",\"memory_gb_s\":");
 	hn_buf_double(json, p.memory_gb_s);
-	hn_buf_putc(json, '}');
+	hn_buf_printf(json, ",\"sandbox\":%" PRIu32 "}", p.sandbox);
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "measure/sandbox.h"
+
 #define ALT_STACK_BYTES ((size_t)65536)
 #define NEAR_STACK 131072u /* below the stack pointer */
 
@@ -43,10 +45,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		n->code = info->si_code;
 		n->address = (uint64_t)(uintptr_t)info->si_addr;
 		machine_state(context, n);
+		n->call = signal == SIGSYS ? info->si_syscall : 0;
 		n->signal = signal;
 	}
-	/* SA_RESETHAND: a fault repeats and kills; one sent by somebody is sent again */
-	if (info->si_code <= 0) {
+	/* SA_RESETHAND: a fault repeats and kills; one sent by somebody, or instead of a
+	 * system call, is sent again */
+	if (info->si_code <= 0 || signal == SIGSYS) {
 		raise(signal);
 	}
 }
@@ -176,6 +180,13 @@ enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 		}
 		snprintf(text, text_bytes, "segmentation fault, place unknown");
 		return HN_VERDICT_SEGV;
+	}
+	if (signal == SIGSYS && note->signal == SIGSYS) {
+		char call[64];
+
+		snprintf(text, text_bytes, "forbidden system call %s",
+			 hn_sandbox_call_name(note->call, call, sizeof call));
+		return HN_VERDICT_SANDBOX;
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
 		if (rows[i].signal == signal) {

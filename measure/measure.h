@@ -82,6 +82,7 @@ typedef void (*hn_measure_fn)(void *ctx, const struct hn_measure_result *result)
 struct hn_probe_result {
 	double fma_gflops_one, fma_gflops_all; /* measured float32 FMA peak: one core, all of them */
 	double memory_gb_s;
+	uint32_t sandbox; /* layers around kernels, sandbox.h */
 };
 typedef void (*hn_probe_fn)(void *ctx, enum hn_verdict v, const struct hn_probe_result *r);
 

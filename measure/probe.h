@@ -10,6 +10,8 @@
 #ifndef HN_MEASURE_PROBE_H
 #define HN_MEASURE_PROBE_H
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "measure/pool.h"
 
@@ -17,6 +19,7 @@ struct hn_probe {
 	double fma_gflops_one; /* float32, one core */
 	double fma_gflops_all; /* float32, n_workers cores at once */
 	double memory_gb_s;    /* read, n_workers cores at once */
+	uint32_t sandbox;      /* layers around kernels (sandbox.h); the driver's to fill */
 };
 
 /* All of the above; starts threads, so it belongs in a child. Each figure is repeated
@@ -37,12 +40,6 @@ double hn_probe_read_try(struct hn_kernel_pool *pool, int32_t n_workers,
 
 /* The same as single calls of known length, for who times by itself: a fixed number of
  * multiply-adds (returns the operations of all workers), and reading all of memory once. */
-double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers);
-void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
-			const void *memory, size_t bytes);
-
-/* The same as calls of a fixed length, for who times by himself: so many multiply-adds
- * (returns the operations of all workers together), and reading all of memory once. */
 double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers);
 void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
 			const void *memory, size_t bytes);

@@ -1,5 +1,6 @@
 /* wire.c -- the JSON of measure.h's frames, as honed writes and reads it. */
 #include "measure/measurer_int.h"
+#include "measure/sandbox.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -196,14 +197,18 @@ bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
 {
 	struct hn_json *v = f->type == HN_FRAME_PROBED ? parse(f) : NULL;
 	enum hn_verdict verdict;
+	int64_t sandbox = 0;
 	char detail[400];
 	bool good =
 		v != NULL && read_verdict(v, &verdict, detail, sizeof detail) &&
 		verdict == HN_VERDICT_OK &&
 		hn_json_double(hn_json_get(v, "fma_gflops_1"), &ret->fma_gflops_one) &&
 		hn_json_double(hn_json_get(v, "fma_gflops_all"), &ret->fma_gflops_all) &&
-		hn_json_double(hn_json_get(v, "memory_gb_s"), &ret->memory_gb_s);
+		hn_json_double(hn_json_get(v, "memory_gb_s"), &ret->memory_gb_s) &&
+		hn_json_int(hn_json_get(v, "sandbox"), &sandbox) && sandbox >= 0 &&
+		sandbox <= HN_SANDBOX_ALL;
 
+	ret->sandbox = good ? (uint32_t)sandbox : 0;
 	hn_json_free(v);
 	return good;
 }

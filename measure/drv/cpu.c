@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "measure/child.h"
 #include "measure/pool.h"
+#include "measure/sandbox.h"
 
 #define PAGE ((size_t)4096)
 #define PROBE_LIMIT_NS 20000000000
@@ -30,6 +31,7 @@ struct cpu_board {
 	struct hn_probe *probe;	   /* shared memory, same page */
 	struct hn_probe peak;	   /* best seen; zero until probed */
 	uint64_t requests;
+	uint32_t sandbox; /* layers that kernels run in */
 };
 
 static void workload_free(struct cpu_workload *w)
@@ -76,6 +78,7 @@ static int cpu_open(const char *target, void **ret_board, struct hn_err *err)
 		free(b);
 		return rc;
 	}
+	b->sandbox = hn_sandbox_enter_process(HN_SANDBOX_ALL) | hn_sandbox_try();
 	*ret_board = b;
 	return 0;
 }
@@ -404,6 +407,7 @@ static int cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 	b->peak.fma_gflops_one = fmax(b->peak.fma_gflops_one, b->probe->fma_gflops_one);
 	b->peak.fma_gflops_all = fmax(b->peak.fma_gflops_all, b->probe->fma_gflops_all);
 	b->peak.memory_gb_s = fmax(b->peak.memory_gb_s, b->probe->memory_gb_s);
+	b->peak.sandbox = b->sandbox;
 	*ret = b->peak;
 	return 0;
 }

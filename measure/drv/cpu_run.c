@@ -18,6 +18,7 @@
 #include "measure/fpenv.h"
 #include "measure/loader.h"
 #include "measure/pool.h"
+#include "measure/sandbox.h"
 #include "measure/timing.h"
 
 #define PAGE ((size_t)4096)
@@ -107,6 +108,14 @@ static void arm_thread(void *ctx)
 	hn_fault_arm_thread();
 }
 
+static void do_nothing(void *closure, int64_t begin, int64_t end, int32_t worker)
+{
+	(void)closure;
+	(void)begin;
+	(void)end;
+	(void)worker;
+}
+
 static void make_env(struct cpu_run *run, struct hone_env *env)
 {
 	const struct hn_board_kernel *k = run->kernel;
@@ -132,6 +141,8 @@ static void make_env(struct cpu_run *run, struct hone_env *env)
 		    0) {
 			finish(run, HN_VERDICT_NOISY, err.msg);
 		}
+		/* every thread has started: what it does at first is no kernel's business */
+		hn_kernel_pool_run(pool, do_nothing, NULL, run->n_workers);
 		env->parallel_for = hn_kernel_pool_run;
 		env->ctx = pool;
 	}
@@ -278,6 +289,7 @@ void hn_cpu_run(void *ctx)
 	aligned = pointers(run->w, HN_GUARD_ALIGNED, &a);
 	make_env(run, &c.env);
 	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	report->phase = CPU_PHASE_FIRST;
 	c.args = exact;
 	if (c.prepare != NULL) {
