@@ -44,9 +44,10 @@ typedef void (*hn_peer_prepare_fn)(char **argv);
 #include "bench/peers.def"
 #undef PEER
 
-/* hone's kernel from steps in record form. 0, or an error in one line. */
+/* hone's kernel from steps in record form, as the next contender; the name is borrowed. 0,
+ * or an error in one line. */
 struct hn_emitter;
-int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *steps,
-		    struct hn_err *err) HN_NODISCARD;
+int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *name,
+		    const char *steps, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -103,8 +103,8 @@ static int prepare(struct hone_kernel *k, uint64_t bytes, struct hn_err *err)
 	return 0;
 }
 
-int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *steps,
-		    struct hn_err *err)
+int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *name,
+		    const char *steps, struct hn_err *err)
 {
 	struct hone_kernel *k = calloc(1, sizeof(*k));
 	struct hn_artefact artefact;
@@ -129,7 +129,7 @@ int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char
 		close_kernel(k);
 		return rc;
 	}
-	c = hn_contest_add(t, "hone");
+	c = hn_contest_add(t, name);
 	c->ctx = k;
 	c->call = call_kernel;
 	c->close = close_kernel;

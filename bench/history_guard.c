@@ -45,7 +45,7 @@ int hn_history_of_guards(const struct hn_contest *t, struct hn_emitter *emitter,
 
 	for (uint32_t i = 0; i < n; i++) {
 		steps[trial.n] = steps_of(guard[i], a);
-		if (hn_contest_hone(&trial, emitter, steps[trial.n], err) != 0) {
+		if (hn_contest_hone(&trial, emitter, "guard", steps[trial.n], err) != 0) {
 			fprintf(stderr, "hone-bench: %s: guard %u: %s\n", t->row->name, i,
 				err->msg);
 		}

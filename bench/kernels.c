@@ -1,7 +1,8 @@
 /* bench/kernels.c -- hone's best kernels against oneDNN, OpenBLAS and the machine.
  *
  *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE | --guards]
- *                        [--save FILE] [--threads N] [--cold] [--budget S] [--list]
+ *                        [--with-guards] [--save FILE] [--threads N] [--cold]
+ *                        [--budget S] [--list]
  *
  * For each case of the suite: hone's schedule (of a log, freshly tuned, by rule, or from the store),
  * every peer that has the operation, and the machine's limits take turns in one process, on the
@@ -30,7 +31,7 @@ struct options {
 	const char *pattern, *record, *save;
 	double seconds, budget;
 	int32_t threads;
-	bool cold, list, guards;
+	bool cold, list, guards, with_guards;
 };
 
 struct machine {
@@ -54,8 +55,9 @@ static int usage(const char *word)
 		"hone-bench: kernels: %s\n"
 		"usage: hone-bench kernels [--case GLOB] [--seconds S | --record FILE | "
 		"--guards]\n"
-		"                          [--save FILE] [--threads N] [--cold] [--budget S] "
-		"[--list]\n",
+		"                          [--with-guards] [--save FILE] [--threads N] "
+		"[--cold]\n"
+		"                          [--budget S] [--list]\n",
 		word);
 	return 2;
 }
@@ -105,6 +107,8 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 			o->list = true;
 		} else if (strcmp(word, "--guards") == 0) {
 			o->guards = true;
+		} else if (strcmp(word, "--with-guards") == 0) {
+			o->with_guards = true;
 		} else if (i + 1 == args->argc || !take(word, args->argv[i + 1], o)) {
 			return usage(word);
 		} else {
@@ -209,7 +213,9 @@ static void report(const struct options *o, const struct hn_contest *t,
 	for (uint32_t i = 1; i < t->n && !t->contender[i].limit; i++) {
 		double ratio = hn_race_ratio(&r[0], &r[i]);
 
-		if (ratio < e.ratio && good(&j[i])) {
+		if (t->contender[i].own) {
+			e.guard = 1 / ratio;
+		} else if (ratio < e.ratio && good(&j[i])) {
 			e.ratio = ratio;
 			e.peer = t->contender[i].name;
 		}
@@ -274,17 +280,23 @@ static int hold_contest(const struct options *o, struct hn_contest *t,
 			const struct machine *m, const char **steps, struct hn_arena *a,
 			struct hn_tally *tally, int *ret_status, struct hn_err *err)
 {
+	const char *guard = NULL;
 	cpu_set_t cores;
 	int rc;
 
 	hn_assert(sched_getaffinity(0, sizeof(cores), &cores) == 0);
 	rc = hn_kernel_pool_new(o->threads, NULL, NULL, &t->pool, err);
 	if (rc == 0) {
-		if (o->guards) {
-			rc = hn_history_of_guards(t, m->emitter, m->target, a, steps,
+		if (o->guards || o->with_guards) {
+			rc = hn_history_of_guards(t, m->emitter, m->target, a, &guard,
 						  err);
 		}
-		rc = rc ? rc : hn_contest_hone(t, m->emitter, *steps, err);
+		*steps = o->guards ? guard : *steps;
+		rc = rc ? rc : hn_contest_hone(t, m->emitter, "hone", *steps, err);
+		if (rc == 0 && o->with_guards) {
+			rc = hn_contest_hone(t, m->emitter, "hone-guard", guard, err);
+			t->contender[t->n - 1].own = true;
+		}
 		*ret_status = rc ? 1 : run_contest(o, t, tally);
 		hn_kernel_pool_free(t->pool);
 	}

@@ -25,6 +25,7 @@ struct hn_contender {
 	void (*fetch)(void *ctx);
 	void (*close)(void *ctx); /* NULL: nothing to do */
 	bool limit;		  /* it computes nothing */
+	bool own;		  /* hone's by other means: no peer */
 	double amount;		  /* of a limit: the case needs so many of its calls */
 	uint32_t n_range;	  /* memory it reads and writes, for cold runs */
 	struct {

@@ -11,6 +11,7 @@ struct hn_tally_entry {
 	const char *peer; /* its name; "" */
 	double share;	  /* of the limit by reading */
 	double roofline;  /* share of the roofline */
+	double guard;	  /* hone's time over its guard's, when both ran; else 0 */
 };
 
 struct hn_tally {
