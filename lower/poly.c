@@ -279,10 +279,10 @@ static bool is_injective(const struct builder *b, const struct current *c)
 		}
 	}
 	for (uint32_t i = 0; i < s->n_loop; i++) {
-		const struct hn_poly_radix *r = &p->radix[s->loop[i]->loop];
+		const struct hn_radix *r = &p->radix[s->loop[i]->loop];
 
 		for (uint32_t k = 0; k < r->n_digit; k++) {
-			range[d++] = hn_poly_digit_range(r, k);
+			range[d++] = hn_digit_range(r, k);
 		}
 	}
 	return hn_poly_forms_injective(
@@ -460,7 +460,7 @@ void hn_poly_build(const struct hn_looptree *t, isl_ctx *ctx, struct hn_arena *a
 	struct builder b = { .poly = ret, .arena = a };
 
 	*ret = (struct hn_poly){ .ctx = ctx, .tree = t };
-	ret->radix = hn_poly_radix_of(t, a);
+	ret->radix = hn_radix_of(t, a);
 	walk(&b, t->root, 1);
 }
 

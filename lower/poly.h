@@ -18,7 +18,7 @@
 #include <isl/map.h>
 #include <isl/set.h>
 
-#include "lower/poly_radix.h"
+#include "loopstate/radix.h"
 
 /* One step down the tree: into `node`, the child at `position` of the node above.  A
  * child's init runs just before it: position 2 i for the init of child i, 2 i + 1 for
@@ -57,7 +57,7 @@ struct hn_poly_stmt {
 struct hn_poly {
 	isl_ctx *ctx;
 	const struct hn_looptree *tree;
-	const struct hn_poly_radix *radix; /* [tree->n_loop] */
+	const struct hn_radix *radix; /* [tree->n_loop] */
 	uint32_t n_stmt;
 	struct hn_poly_stmt *stmt;
 	uint32_t n_error;   /* isl refused something: isl_ctx_last_error says what */

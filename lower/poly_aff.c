@@ -91,7 +91,7 @@ static isl_aff *constant(const struct hn_poly_space *s, int64_t v)
 static isl_aff *digits(const struct hn_poly_space *s, int32_t l, uint32_t first,
 		       uint32_t end)
 {
-	const struct hn_poly_radix *r = &s->radix[l];
+	const struct hn_radix *r = &s->radix[l];
 	isl_aff *sum = isl_aff_zero_on_domain(local_space(s));
 
 	for (uint32_t i = first; i < end; i++) {
@@ -110,7 +110,7 @@ static isl_pw_aff *division(const struct hn_poly_space *s, const struct hn_expr 
 	isl_val *c;
 	int32_t l;
 
-	if (!axis && hn_poly_division(s->radix, e, &l, &first, &end)) {
+	if (!axis && hn_radix_division(s->radix, e, &l, &first, &end)) {
 		return isl_pw_aff_from_aff(digits(s, l, first, end));
 	}
 	x = hn_poly_value(s, e->arg[0], axis);
@@ -250,7 +250,7 @@ isl_set *hn_poly_condition(const struct hn_poly_space *s, const struct hn_expr *
 
 isl_set *hn_poly_loop_range(const struct hn_poly_space *s, int32_t l)
 {
-	const struct hn_poly_radix *r = &s->radix[l];
+	const struct hn_radix *r = &s->radix[l];
 	isl_set *set = everything(s);
 
 	for (uint32_t k = 0; k < r->n_digit; k++) {
@@ -259,7 +259,7 @@ isl_set *hn_poly_loop_range(const struct hn_poly_space *s, int32_t l)
 		set = isl_set_lower_bound_si(set, isl_dim_set, (unsigned)dim, 0);
 		set = isl_set_upper_bound_val(
 			set, isl_dim_set, (unsigned)dim,
-			value(s, hn_poly_digit_range(r, k) - 1));
+			value(s, hn_digit_range(r, k) - 1));
 	}
 	if (r->extent % r->weight[0] != 0) {
 		set = isl_set_intersect(set, isl_aff_lt_set(digits(s, l, 0, r->n_digit),

@@ -10,12 +10,12 @@
 #include <isl/aff.h>
 #include <isl/set.h>
 
-#include "lower/poly_radix.h"
+#include "loopstate/radix.h"
 
 /* The instance space of one statement and how loop ids name its coordinates. */
 struct hn_poly_space {
 	isl_space *space;		   /* set space S<id>[digits...] */
-	const struct hn_poly_radix *radix; /* [loops of the tree] */
+	const struct hn_radix *radix; /* [loops of the tree] */
 	const int32_t
 		*first_dim; /* [loops of the tree] first coordinate, -1 = not around it */
 };

@@ -14,7 +14,7 @@ static bool add_product(int64_t *sum, int64_t x, int64_t y)
 static bool add_digits(const struct hn_poly_digits *s, int32_t l, uint32_t first,
 		       uint32_t end, int64_t mul, struct hn_poly_form *ret)
 {
-	const struct hn_poly_radix *r = &s->radix[l];
+	const struct hn_radix *r = &s->radix[l];
 
 	for (uint32_t i = first; i < end; i++) {
 		int32_t d = s->first_dim[l] + (int32_t)i;
@@ -23,7 +23,7 @@ static bool add_digits(const struct hn_poly_digits *s, int32_t l, uint32_t first
 		    !add_product(&ret->coef[d], mul, r->weight[i] / r->weight[end - 1])) {
 			return false;
 		}
-		ret->range[d] = hn_poly_digit_range(r, i);
+		ret->range[d] = hn_digit_range(r, i);
 	}
 	return true;
 }
@@ -76,7 +76,7 @@ bool hn_poly_form_add(const struct hn_poly_digits *s, const struct hn_expr *e,
 		return add_product_of(s, e, axis, mul, ret);
 	case HN_EXPR_FLOORDIV:
 	case HN_EXPR_FLOORMOD:
-		return !axis && hn_poly_division(s->radix, e, &l, &first, &end) &&
+		return !axis && hn_radix_division(s->radix, e, &l, &first, &end) &&
 		       add_digits(s, l, first, end, mul, ret);
 	default:
 		return false;

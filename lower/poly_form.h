@@ -7,7 +7,7 @@
 #ifndef HN_LOWER_POLY_FORM_H
 #define HN_LOWER_POLY_FORM_H
 
-#include "lower/poly_radix.h"
+#include "loopstate/radix.h"
 
 #define HN_POLY_FORM_DIMS 128 /* statements with more digits are isl's */
 
@@ -19,7 +19,7 @@ struct hn_poly_form {
 
 /* The instance space of a statement: how loops name its digits. */
 struct hn_poly_digits {
-	const struct hn_poly_radix *radix; /* [loops of the tree] */
+	const struct hn_radix *radix; /* [loops of the tree] */
 	const int32_t *first_dim;	   /* [loops of the tree] */
 };
 

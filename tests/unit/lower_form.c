@@ -15,7 +15,7 @@
 #define MAX_POINTS 1000
 
 struct nest {
-	struct hn_poly_radix radix[N_LOOP];
+	struct hn_radix radix[N_LOOP];
 	int32_t first_dim[N_LOOP];
 	int64_t range[HN_POLY_FORM_DIMS];
 	uint32_t n_dim;
@@ -33,9 +33,9 @@ static void make_loops(struct nest *n)
 {
 	n->n_dim = 0;
 	for (int32_t l = 0; l < N_LOOP; l++) {
-		struct hn_poly_radix *r = &n->radix[l];
+		struct hn_radix *r = &n->radix[l];
 
-		*r = (struct hn_poly_radix){ .extent = 1 + below(n, 10) };
+		*r = (struct hn_radix){ .extent = 1 + below(n, 10) };
 		if (l == 1 && r->extent > 4) {
 			r->weight[r->n_digit++] = 4;
 			r->weight[r->n_digit++] = 2;
@@ -43,7 +43,7 @@ static void make_loops(struct nest *n)
 		r->weight[r->n_digit++] = 1;
 		n->first_dim[l] = (int32_t)n->n_dim;
 		for (uint32_t k = 0; k < r->n_digit; k++) {
-			n->range[n->n_dim++] = hn_poly_digit_range(r, k);
+			n->range[n->n_dim++] = hn_digit_range(r, k);
 		}
 	}
 }

@@ -1,5 +1,5 @@
-/* lower/poly_radix.c -- finding the digits of fused loops.  See poly_radix.h. */
-#include "lower/poly_radix.h"
+/* loopstate/radix.c -- finding the digits of fused loops.  See radix.h. */
+#include "loopstate/radix.h"
 
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ static void visit_node(const struct hn_looptree *t, const struct hn_node *node,
 	}
 }
 
-static void find_extents(const struct hn_node *node, struct hn_poly_radix *radix)
+static void find_extents(const struct hn_node *node, struct hn_radix *radix)
 {
 	if (node->kind == HN_NODE_LOOP) {
 		radix[node->loop].extent = node->extent;
@@ -105,24 +105,24 @@ static int descending(const void *x, const void *y)
 
 /* Keeps the divisors that form a chain, greedily from the largest that is inside the
  * loop. */
-static void choose(struct divisors *d, struct hn_poly_radix *r)
+static void choose(struct divisors *d, struct hn_radix *r)
 {
 	qsort(d->c, d->n, sizeof(d->c[0]), descending);
 	for (uint32_t i = 0; i < d->n; i++) {
 		bool inside = d->c[i] < r->extent;
 		bool chains = r->n_digit == 0 || r->weight[r->n_digit - 1] % d->c[i] == 0;
 
-		if (inside && chains && r->n_digit < HN_POLY_MAX_DIGITS - 1) {
+		if (inside && chains && r->n_digit < HN_RADIX_MAX_DIGITS - 1) {
 			r->weight[r->n_digit++] = d->c[i];
 		}
 	}
 	r->weight[r->n_digit++] = 1;
 }
 
-const struct hn_poly_radix *hn_poly_radix_of(const struct hn_looptree *t,
+const struct hn_radix *hn_radix_of(const struct hn_looptree *t,
 					     struct hn_arena *a)
 {
-	struct hn_poly_radix *radix = HN_NEW_ARRAY(a, struct hn_poly_radix, t->n_loop);
+	struct hn_radix *radix = HN_NEW_ARRAY(a, struct hn_radix, t->n_loop);
 	struct collector k = { HN_NEW_ARRAY(a, struct divisors, t->n_loop), t->n_loop };
 
 	find_extents(t->root, radix);
@@ -138,14 +138,14 @@ const struct hn_poly_radix *hn_poly_radix_of(const struct hn_looptree *t,
 	return radix;
 }
 
-int64_t hn_poly_digit_range(const struct hn_poly_radix *r, uint32_t i)
+int64_t hn_digit_range(const struct hn_radix *r, uint32_t i)
 {
 	return hn_ceildiv(i == 0 ? r->extent : r->weight[i - 1], r->weight[i]);
 }
 
 /* The first digit whose weight is below c, which must be a weight or reach past the loop.
  */
-static bool digit_below(const struct hn_poly_radix *r, int64_t c, uint32_t *ret)
+static bool digit_below(const struct hn_radix *r, int64_t c, uint32_t *ret)
 {
 	if (c >= r->extent) {
 		*ret = 0;
@@ -166,11 +166,11 @@ static bool by_constant(const struct hn_expr *e)
 	       e->arg[1]->op == HN_EXPR_INT && e->arg[1]->u.i > 0;
 }
 
-bool hn_poly_division(const struct hn_poly_radix *radix, const struct hn_expr *e,
+bool hn_radix_division(const struct hn_radix *radix, const struct hn_expr *e,
 		      int32_t *ret_loop, uint32_t *ret_first, uint32_t *ret_end)
 {
 	const struct hn_expr *x = e->arg[0];
-	const struct hn_poly_radix *r;
+	const struct hn_radix *r;
 	uint32_t at;
 
 	if (!by_constant(e)) {
