@@ -82,5 +82,5 @@ enum hn_verdict hn_space_neighbour(struct hn_space *sp, const struct hn_trace *t
 	for (; steps > 0 && trace; steps--) {
 		trace = edit(trace, rng, a);
 	}
-	return trace ? hn_space_adopt(sp, trace, a, ret) : HN_VERDICT_ILLEGAL;
+	return trace ? hn_space_check(sp, trace, a, ret) : HN_VERDICT_ILLEGAL;
 }

@@ -106,6 +106,7 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 	}
 	hn_pack_pairs(sp);
 	sp->model = sp->ops->create(task->target, task->seed);
+	sp->quick = hn_quick_new();
 	find_guards(sp);
 	return 0;
 }
@@ -113,18 +114,20 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 void hn_space_fini(struct hn_space *sp)
 {
 	sp->ops->destroy(sp->model);
+	hn_quick_free(sp->quick);
 	hn_hashes_fini(&sp->seen);
 	hn_arena_fini(&sp->arena);
 }
 
-/* Bounds, loop tree, score. */
-static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s,
+/* Bounds, loop tree, legality where it is asked for, score. */
+static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, bool check,
 			      struct hn_arena *a, struct hn_indiv *ret)
 {
 	const struct hn_looptree *tree;
 	static const struct hn_trace none;
 
-	if (hn_looptree_build(s, a, &tree, NULL) < 0) {
+	if (hn_looptree_build(s, a, &tree, NULL) < 0 ||
+	    (check && !hn_quick_legal(sp->quick, tree, NULL))) {
 		return HN_VERDICT_ILLEGAL;
 	}
 	ret->trace = s->trace ? s->trace : &none;
@@ -171,7 +174,7 @@ enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sk
 	if (hn_plan_of(sketch, s->trace, a, &full)) {
 		ret->plan = full;
 	}
-	return finish(sp, s, a, ret);
+	return finish(sp, s, true, a, ret);
 }
 
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
@@ -183,8 +186,8 @@ enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_a
 	return hn_space_rebuild(sp, &sp->sketches.sketch[k], NULL, &rng, a, ret);
 }
 
-enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
-			       struct hn_arena *a, struct hn_indiv *ret)
+static enum hn_verdict adopt(struct hn_space *sp, const struct hn_trace *trace, bool check,
+			     struct hn_arena *a, struct hn_indiv *ret)
 {
 	const struct hn_state *s;
 
@@ -200,5 +203,17 @@ enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace
 			ret->plan = plan;
 		}
 	}
-	return finish(sp, s, a, ret);
+	return finish(sp, s, check, a, ret);
+}
+
+enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
+			       struct hn_arena *a, struct hn_indiv *ret)
+{
+	return adopt(sp, trace, false, a, ret);
+}
+
+enum hn_verdict hn_space_check(struct hn_space *sp, const struct hn_trace *trace,
+			       struct hn_arena *a, struct hn_indiv *ret)
+{
+	return adopt(sp, trace, true, a, ret);
 }

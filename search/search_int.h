@@ -4,6 +4,7 @@
 #ifndef HN_SEARCH_SEARCH_INT_H
 #define HN_SEARCH_SEARCH_INT_H
 
+#include "loopstate/quick.h"
 #include "search/policy.h"
 
 /* A candidate with everything derived from it; lives in the arena it was made in. */
@@ -40,6 +41,7 @@ struct hn_space {
 	const struct hn_model_ops *ops;
 	struct hn_model *model;
 	struct hn_hashes seen; /* asked or told */
+	struct hn_quick *quick; /* the check every draw and every mutation must pass */
 	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
 	const struct hn_trace *const *guard;
 	uint64_t round;	       /* of ask */
@@ -56,6 +58,10 @@ void hn_space_fini(struct hn_space *sp);
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret);
 
+/* Draws, rebuilt plans and neighbours that the quick check (loopstate/quick.h) does not show
+ * to be legal are ILLEGAL: they never reach the builder.  Stored traces and guards go by it,
+ * the builder proves them. */
+
 /* A random candidate, scored; draw number `index` of this round. */
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
 				struct hn_indiv *ret);
@@ -67,6 +73,11 @@ enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sk
 
 /* A stored or measured trace as a candidate, scored. ILLEGAL when it does not replay. */
 enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
+			       struct hn_arena *a, struct hn_indiv *ret);
+
+/* The same for a trace that nothing has proved yet: ILLEGAL also when the quick check does
+ * not show it legal. */
+enum hn_verdict hn_space_check(struct hn_space *sp, const struct hn_trace *trace,
 			       struct hn_arena *a, struct hn_indiv *ret);
 
 /* `trace`, which is no sketch's, with one length of a split changed, `steps` times over;

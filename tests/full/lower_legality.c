@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "loopstate/quick.h"
 #include "lower/lower.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/looptree_eval.h"
@@ -14,6 +15,8 @@
 #include "tests/unit/lower_histories.h"
 
 #define N_HISTORIES 150
+
+static struct hn_quick *quick;
 
 static void describe(const char *name, uint64_t seed, const struct hn_looptree *t,
 		     const struct hn_err *err)
@@ -47,6 +50,11 @@ static void judge(const char *name, const struct hn_dag *dag, const struct eval 
 		bool reordered = v == HN_VERDICT_ILLEGAL &&
 				 strstr(err.msg, "may not be reordered") != NULL;
 
+		if (hn_quick_legal(quick, t, NULL) && v != HN_VERDICT_OK) {
+			describe(name, seed, t, &err);
+			fail_msg("the quick check accepts, the exact one says %s",
+				 hn_verdict_name(v));
+		}
 		*ret_refused += v == HN_VERDICT_ILLEGAL && !reordered;
 		if (!reordered && v != (good ? HN_VERDICT_OK : HN_VERDICT_ILLEGAL)) {
 			describe(name, seed, t, &err);
@@ -79,6 +87,10 @@ static void judge_damaged(const char *name, const struct hn_dag *dag,
 				describe(name, seed, &damaged, &err);
 				fail_msg("evaluation says wrong, the check says right");
 			}
+			if (hn_quick_legal(quick, &damaged, NULL)) {
+				describe(name, seed, &damaged, &err);
+				fail_msg("evaluation says wrong, the quick check right");
+			}
 			++*ret_wrong;
 		}
 	}
@@ -108,6 +120,7 @@ static void agrees_with_evaluation(void **state)
 	uint32_t wrong = 0;
 
 	(void)state;
+	quick = hn_quick_new();
 	for (size_t i = 0; i < HN_COUNT_OF(dag_forms); i++) {
 		const struct hn_dag *dag;
 		struct hn_arena a;
@@ -123,6 +136,7 @@ static void agrees_with_evaluation(void **state)
 		eval_free(&want);
 		hn_arena_fini(&a);
 	}
+	hn_quick_free(quick);
 	print_message(
 		"%u trees judged, %u of them wrong; %u damaged ones wrong and refused\n",
 		n, refused, wrong);
