@@ -12,6 +12,8 @@
 
 #include "base/arith.h"
 
+#define ABREAST 4 /* registers that go through a function together */
+
 struct blocks {
 	uint32_t n;
 	struct emit_dim *dim[64];
@@ -339,8 +341,43 @@ static void plan_update(struct emit *e, struct emit_nest *n)
 	}
 }
 
-static void plan_pointwise(struct emit_nest *n, int64_t total)
+struct functions {
+	const struct emit *e;
+	bool libm;
+};
+
+static void find_libm(const struct hn_expr *x, void *ctx)
 {
+	struct functions *f = ctx;
+
+	f->libm |= x->op == HN_EXPR_CALL && hn_emit_fn_is_call(f->e, x);
+}
+
+/* A function is a long chain of instructions that wait for each other, and a core's
+ * scheduler sees a few vectors of it at a time: half of its units idle.  So a vector of
+ * ABREAST registers goes through, which LLVM takes apart instruction by instruction. */
+static void widen_functions(const struct emit *e, struct emit_nest *n, int64_t total)
+{
+	struct functions f = { e, false };
+	int64_t wide = (int64_t)n->width * ABREAST;
+
+	for (uint32_t k = 0; n->op->body && k < n->op->n_out; k++) {
+		hn_expr_visit(n->op->body[k], find_libm, &f);
+	}
+	for (uint32_t a = 0; a <= n->n_load && n->n_chain > 0; a++) {
+		int64_t s = n->chain[0]->stride[a];
+
+		f.libm |= s != 0 && s != 1;
+	}
+	if (n->calls && !f.libm && n->n_chain > 0 && n->width > 1 && total >= wide &&
+	    wide <= EMIT_MAX_LANES && n->stmt->stmt == HN_STMT_COMPUTE) {
+		n->width = (uint32_t)wide;
+	}
+}
+
+static void plan_pointwise(const struct emit *e, struct emit_nest *n, int64_t total)
+{
+	widen_functions(e, n, total);
 	int64_t total_v = hn_ceildiv(total, n->width);
 	int64_t v = n->calls ? 1 : total_v > 4 ? 4 : total_v;
 	struct blocks b;
@@ -396,7 +433,7 @@ void hn_emit_plan(struct emit *e, struct emit_nest *n)
 		if (hn_emit_is_update(n)) {
 			plan_update(e, n);
 		} else {
-			plan_pointwise(n, total);
+			plan_pointwise(e, n, total);
 		}
 	}
 	for (uint32_t i = 0; i < n->n_dim; i++) {

@@ -1,6 +1,8 @@
 /* lower/vecmath.c -- the operations of vecmath.h, and the table of functions. */
 #include "lower/vecmath.h"
 
+#include <string.h>
+
 hn_vecmath_fn hn_vecmath_of(enum hn_fn f)
 {
 	switch (f) {
@@ -136,6 +138,66 @@ LLVMValueRef hn_vec_at_least(const struct hn_vec *v, LLVMValueRef x, double c)
 	LLVMValueRef limit = hn_vec_f(v, c);
 
 	return hn_vec_if_less(v, x, limit, limit, x);
+}
+
+/* Lanes from..from + n of x. */
+static LLVMValueRef some_lanes(const struct hn_vec *v, LLVMValueRef x, uint32_t from,
+			       uint32_t n)
+{
+	LLVMValueRef at[EMIT_MAX_LANES];
+
+	for (uint32_t k = 0; k < n; k++) {
+		at[k] = LLVMConstInt(v->e->i32, from + k, 0);
+	}
+	return LLVMBuildShuffleVector(v->e->b, x, x, LLVMConstVector(at, n), "");
+}
+
+static LLVMValueRef joined(const struct hn_vec *v, LLVMValueRef x, LLVMValueRef y,
+			   uint32_t n)
+{
+	LLVMValueRef at[EMIT_MAX_LANES];
+
+	for (uint32_t k = 0; k < 2 * n; k++) {
+		at[k] = LLVMConstInt(v->e->i32, k, 0);
+	}
+	return LLVMBuildShuffleVector(v->e->b, x, y, LLVMConstVector(at, 2 * n), "");
+}
+
+static LLVMValueRef scale_register(const struct hn_vec *v, LLVMValueRef p, LLVMValueRef n)
+{
+	static const char *const names[] = { "llvm.x86.avx512.mask.scalef.ps.128",
+					     "llvm.x86.avx512.mask.scalef.ps.256",
+					     "llvm.x86.avx512.mask.scalef.ps.512" };
+	const char *name = names[v->lanes / 8];
+	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+	LLVMTypeRef mask = v->lanes > 8 ? LLVMInt16TypeInContext(v->e->ctx) : v->e->i8;
+	LLVMValueRef arg[] = { p, n, p, LLVMConstAllOnes(mask),
+			       LLVMConstInt(v->e->i32, 4, 0) /* rounding as set */ };
+	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(v->e->mod, id, NULL, 0);
+
+	return LLVMBuildCall2(v->e->b, LLVMGlobalGetValueType(fn), fn, arg,
+			      v->lanes > 8 ? 5 : 4, "");
+}
+
+LLVMValueRef hn_vec_scale(const struct hn_vec *v, LLVMValueRef p, LLVMValueRef n)
+{
+	if (v->lanes < 4 || strcmp(v->e->em->target.isa, "x86-64-avx512") != 0) {
+		return NULL;
+	}
+	if (v->lanes > 16) { /* more than a register: in halves */
+		struct hn_vec half = { v->e, v->lanes / 2 };
+		LLVMValueRef part[2];
+
+		for (uint32_t k = 0; k < 2; k++) {
+			uint32_t from = k * half.lanes;
+
+			part[k] = hn_vec_scale(&half,
+					       some_lanes(v, p, from, half.lanes),
+					       some_lanes(v, n, from, half.lanes));
+		}
+		return joined(v, part[0], part[1], half.lanes);
+	}
+	return scale_register(v, p, n);
 }
 
 LLVMValueRef hn_vec_bits(const struct hn_vec *v, LLVMValueRef x)

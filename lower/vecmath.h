@@ -66,6 +66,10 @@ LLVMValueRef hn_vec_if_equal(const struct hn_vec *v, LLVMValueRef x, LLVMValueRe
 LLVMValueRef hn_vec_at_most(const struct hn_vec *v, LLVMValueRef x, double c);
 LLVMValueRef hn_vec_at_least(const struct hn_vec *v, LLVMValueRef x, double c);
 
+/* p 2^n rounded once, n a whole number from -512 to 512; NULL where the machine has no
+ * instruction for it in v's shape (AVX-512 has: vscalefps). */
+LLVMValueRef hn_vec_scale(const struct hn_vec *v, LLVMValueRef p, LLVMValueRef n);
+
 /* The bits of a float, and back. */
 LLVMValueRef hn_vec_bits(const struct hn_vec *v, LLVMValueRef x);
 LLVMValueRef hn_vec_from_bits(const struct hn_vec *v, LLVMValueRef i);

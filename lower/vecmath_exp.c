@@ -3,7 +3,8 @@
  * x = n ln 2 + r with |r| <= ln 2 / 2: n is rounded by adding 1.5 * 2^23, whose sum holds n in
  * its low bits; ln 2 is taken in two parts, so that r is right to its last bit.  The result
  * is put together as (p * 2^(n -+ 64)) * 2^(+- 64): the first product is exact, the second
- * rounds once into subnormals, overflows to infinity, and keeps a NaN.
+ * rounds once into subnormals, overflows to infinity, and keeps a NaN.  A machine with an
+ * instruction for p * 2^n rounds once too: the same bits.
  */
 #include "lower/vecmath.h"
 
@@ -23,7 +24,7 @@ static const float exp2_q[] = { 0x1.179a44p-13F, 0x1.5ef4dcp-10F, 0x1.3b6816p-7F
 
 struct reduced {
 	LLVMValueRef word; /* float whose low bits are n, modulo 2^9 */
-	LLVMValueRef r;
+	LLVMValueRef n, r;
 };
 
 static struct reduced reduce(const struct hn_vec *v, LLVMValueRef x)
@@ -33,7 +34,7 @@ static struct reduced reduce(const struct hn_vec *v, LLVMValueRef x)
 	LLVMValueRef n = hn_vec_sub(v, word, hn_vec_f(v, ROUNDER));
 	LLVMValueRef r = hn_vec_fma(v, n, hn_vec_f(v, -LN2_HI), x);
 
-	return (struct reduced){ word, hn_vec_fma(v, n, hn_vec_f(v, -LN2_LO), r) };
+	return (struct reduced){ word, n, hn_vec_fma(v, n, hn_vec_f(v, -LN2_LO), r) };
 }
 
 /* 2^(n + shift), by the bits; the sum must be a normal exponent. */
@@ -50,16 +51,20 @@ static LLVMValueRef exponent(const struct hn_vec *v, int32_t n)
 }
 
 /* p 2^n, n of x's sign or 0. */
-static LLVMValueRef scale(const struct hn_vec *v, LLVMValueRef p, LLVMValueRef word,
-			  LLVMValueRef x)
+static LLVMValueRef scale(const struct hn_vec *v, LLVMValueRef p,
+			  const struct reduced *t, LLVMValueRef x)
 {
-	LLVMValueRef zero = hn_vec_f(v, 0);
+	LLVMValueRef zero = hn_vec_f(v, 0), once = hn_vec_scale(v, p, t->n);
+
+	if (once) {
+		return once;
+	}
 	LLVMValueRef shift =
 		hn_vec_if_less(v, x, zero, exponent(v, 64), exponent(v, -64));
 	LLVMValueRef back =
 		hn_vec_if_less(v, x, zero, hn_vec_f(v, 0x1p-64), hn_vec_f(v, 0x1p64));
 
-	return hn_vec_mul(v, hn_vec_mul(v, p, power(v, word, shift)), back);
+	return hn_vec_mul(v, hn_vec_mul(v, p, power(v, t->word, shift)), back);
 }
 
 /* 1 + r + r^2 q(r) */
@@ -76,15 +81,18 @@ LLVMValueRef hn_vecmath_exp(const struct hn_vec *v, LLVMValueRef x)
 	x = hn_vec_at_least(v, hn_vec_at_most(v, x, 89), -104);
 	struct reduced t = reduce(v, x);
 
-	return scale(v, exp_near_0(v, t.r), t.word, x);
+	return scale(v, exp_near_0(v, t.r), &t, x);
 }
 
 LLVMValueRef hn_vecmath_exp_nonpositive(const struct hn_vec *v, LLVMValueRef x)
 {
 	struct reduced t = reduce(v, x);
-	LLVMValueRef p =
-		hn_vec_mul(v, exp_near_0(v, t.r), power(v, t.word, exponent(v, 64)));
+	LLVMValueRef p = exp_near_0(v, t.r), once = hn_vec_scale(v, p, t.n);
 
+	if (once) {
+		return once;
+	}
+	p = hn_vec_mul(v, p, power(v, t.word, exponent(v, 64)));
 	return hn_vec_mul(v, p, hn_vec_f(v, 0x1p-64));
 }
 
@@ -93,11 +101,13 @@ LLVMValueRef hn_vecmath_exp2(const struct hn_vec *v, LLVMValueRef x)
 	LLVMValueRef rounder = hn_vec_f(v, ROUNDER);
 
 	x = hn_vec_at_least(v, hn_vec_at_most(v, x, 129), -151);
-	LLVMValueRef word = hn_vec_add(v, x, rounder);
-	LLVMValueRef r = hn_vec_sub(v, x, hn_vec_sub(v, word, rounder));
-	LLVMValueRef q = hn_vec_poly(v, r, exp2_q, HN_COUNT_OF(exp2_q));
+	struct reduced t = { .word = hn_vec_add(v, x, rounder) };
 
-	return scale(v, hn_vec_fma(v, q, r, hn_vec_f(v, 1)), word, x);
+	t.n = hn_vec_sub(v, t.word, rounder);
+	t.r = hn_vec_sub(v, x, t.n);
+	LLVMValueRef q = hn_vec_poly(v, t.r, exp2_q, HN_COUNT_OF(exp2_q));
+
+	return scale(v, hn_vec_fma(v, q, t.r, hn_vec_f(v, 1)), &t, x);
 }
 
 /* e <= 1, so nothing overflows, and for x << 0 the result is e itself, subnormals included.

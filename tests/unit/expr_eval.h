@@ -131,6 +131,16 @@ static double eval_call(struct eval *x, const struct hn_expr *e)
 	switch (e->ref) {
 	case HN_FN_exp:
 		return exp(v);
+	case HN_FN_exp2:
+		return exp2(v);
+	case HN_FN_tanh:
+		return tanh(v);
+	case HN_FN_erf:
+		return erf(v);
+	case HN_FN_sigmoid:
+		return 1 / (1 + exp(-v));
+	case HN_FN_sin:
+		return sin(v);
 	case HN_FN_sqrt:
 		return sqrt(v);
 	default:
