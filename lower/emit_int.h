@@ -79,6 +79,7 @@ struct emit_fn {
 	LLVMValueRef
 		sink; /* scratch that masked-off scalar accesses touch; NULL until used */
 	LLVMValueRef env, worker; /* ptr, i32 */
+	bool past;		  /* it has stored past the caches */
 	int32_t depth;		  /* scopes - 1 */
 	uint32_t cap_scope;
 	struct emit_scope *scope;
@@ -105,6 +106,12 @@ struct emit_uniform {
 struct emit_fact {
 	const struct hn_expr *x;
 	bool op_space; /* of the body; else a guard's, in loop space */
+};
+
+/* A store that waits for the end of its tile (emit_past.c). */
+struct emit_later {
+	LLVMValueRef base, at, value;
+	uint32_t unit; /* bytes of an element */
 };
 
 struct emit {
@@ -146,6 +153,8 @@ struct emit {
 	struct emit_uniform *uniform;
 	uint32_t n_dry, cap_dry;
 	struct emit_memo *dry_memo;
+	uint32_t n_later, cap_later;
+	struct emit_later *later;
 	uint32_t n_table;
 	struct emit_table *table; /* NULL until a choice is met */
 };
@@ -268,6 +277,22 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
 		    uint32_t k, struct emit_lin *ret);
 
+/* -- emit_past.c: results stored past the caches ---------------------------------------- */
+
+/* Whether the nest's results should be; its plan is made. */
+bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n);
+
+/* Put off the store of whole vector v at p, the address x, to the end of the tile; false when
+ * it cannot go past the caches. */
+bool hn_emit_store_later(struct emit *e, const struct emit_address *x, LLVMValueRef p,
+			 LLVMValueRef v);
+
+/* The end of the tile; leaves the builder in a new block when anything was put off. */
+void hn_emit_store_now(struct emit *e);
+
+/* At a function's end: what it has stored so is seen by whoever sees it return. */
+void hn_emit_past_fence(struct emit *e);
+
 /* -- emit_stride.c: vectors whose elements do not lie in a row -------------------------- */
 
 /* Points of a tile that follow each other along one loop, so that what is scattered over
@@ -382,6 +407,7 @@ struct emit_nest {
 	struct emit_dim *dim; /* outer to inner */
 	uint32_t tile;	      /* first dim of the tile: a reduction loop, or n_dim */
 	bool from_identity;
+	bool past; /* whole vectors of its results are stored past the caches */
 	uint32_t n_chain;
 	struct emit_dim *chain[8]; /* innermost (fastest) first */
 	uint32_t width;		   /* lanes of a vector */

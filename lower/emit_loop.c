@@ -231,6 +231,7 @@ static LLVMValueRef make_inner(struct emit *e, const struct hn_node *node,
 	e->in_parallel = false;
 	hn_emit_loop_end(e, &loop, NULL);
 	e->var[node->loop] = (struct emit_var){ 0 };
+	hn_emit_past_fence(e);
 	LLVMBuildRetVoid(e->b);
 	e->fn = outer;
 	return inner;

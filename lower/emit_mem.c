@@ -292,6 +292,9 @@ static void store_vector(struct emit *e, const struct emit_address *x, LLVMValue
 			    (uint64_t)x->unit);
 		return;
 	}
+	if (!cond && hn_emit_store_later(e, x, p, v)) {
+		return;
+	}
 	LLVMSetAlignment(LLVMBuildStore(e->b, v, p), (unsigned)x->unit);
 }
 

@@ -137,6 +137,7 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 					   .reduce = node->iter_kind == HN_ITER_REDUCE };
 	}
 	hn_emit_plan(e, &n);
+	n.past = hn_emit_goes_past(e, &n);
 	hn_emit_zero_find(e, &n);
 	outer = e->nest;
 	e->nest = &n;

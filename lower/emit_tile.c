@@ -278,6 +278,7 @@ static void tile_form(struct emit *e, struct emit_tile *t)
 	} else {
 		pointwise(e, t);
 	}
+	hn_emit_store_now(e);
 	hn_emit_no_point(e, n);
 }
 
