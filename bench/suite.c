@@ -41,7 +41,6 @@ bool hn_suite_conv(const struct hn_suite_row *row, struct hn_conv *ret)
 		c.dilation = p[0] > 0 ? p[0] : 1;
 		c.groups = p[1] > 0 ? p[1] : 1;
 		c.epilogue = (enum hn_epilogue)p[2];
-		c.constant = p[3] != 0;
 	}
 	for (uint32_t i = 0; i < d; i++) {
 		int64_t reach = (c.kernel - 1) * c.dilation;

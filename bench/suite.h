@@ -56,7 +56,7 @@ struct hn_conv {
 	int64_t n, ci, co, groups, kernel, stride, padding, dilation;
 	int64_t in[3], out[3];
 	enum hn_epilogue epilogue;
-	bool depthwise, transposed, capsule, constant;
+	bool depthwise, transposed, capsule;
 };
 
 /* False when the row is no convolution. */

@@ -159,7 +159,7 @@ static void conv_text(const struct hn_conv *c, struct hn_buf *b)
 
 	hn_buf_puts(b, "conv(float32 x");
 	shape(b, c, c->in, c->ci);
-	hn_buf_puts(b, c->constant ? ", const w[" : ", w[");
+	hn_buf_puts(b, ", const w[");
 	for (uint32_t d = 0; d < c->n_dim; d++) {
 		hn_buf_printf(b, "%lld,", LL(c->kernel));
 	}

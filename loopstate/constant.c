@@ -25,15 +25,20 @@ bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
 }
 
 struct reads {
-	const bool *constant; /* of the ops before this one */
-	bool all;
+	const uint8_t *before; /* of the ops before this one */
+	uint8_t found;
 };
 
 static void see_load(const struct hn_expr *e, void *ctx)
 {
 	struct reads *r = ctx;
 
-	r->all = r->all && (e->op != HN_EXPR_LOAD || r->constant[e->ref]);
+	if (e->op != HN_EXPR_LOAD || r->found == HN_VARIES) {
+		return;
+	}
+	if (r->before[e->ref] != HN_ON_NOTHING) {
+		r->found = r->before[e->ref];
+	}
 }
 
 static void see_body(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
@@ -43,21 +48,23 @@ static void see_body(const struct hn_expr *e, const char *owner, uint32_t k, voi
 	hn_expr_visit(e, see_load, ctx);
 }
 
-void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, bool *ret)
+void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, uint8_t *ret)
 {
 	bool any = false;
 
-	memset(ret, 0, dag->n_op * sizeof(*ret));
+	memset(ret, HN_VARIES, dag->n_op * sizeof(*ret));
 	for (uint32_t i = 0; i < dag->n_input; i++) {
-		ret[dag->arg[i]] = hn_dag_arg_is_constant(task, i);
-		any = any || ret[dag->arg[i]];
+		bool constant = hn_dag_arg_is_constant(task, i);
+
+		ret[dag->arg[i]] = constant ? HN_CONSTANT : HN_VARIES;
+		any = any || constant;
 	}
 	for (uint32_t i = 0; i < dag->n_op && any; i++) {
-		struct reads r = { ret, true };
+		struct reads r = { ret, HN_ON_NOTHING };
 
 		if (dag->op[i]->kind == HN_OP_COMPUTE) {
 			hn_dag_op_exprs(dag->op[i], see_body, &r);
-			ret[i] = r.all;
+			ret[i] = r.found;
 		}
 	}
 }

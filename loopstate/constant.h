@@ -14,10 +14,15 @@
 /* Whether argument i is a constant input; i < dag->n_arg. */
 bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i);
 
-/* ret[op], op < dag->n_op: whether the op depends on constant inputs alone, these included
- * and ops that read nothing; all false when `task` has no constant input.  `task` is the dag
- * as it was posed, whose attributes count; `dag` that or one derived from it by steps: it has
- * the same arguments.  Pure. */
-void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, bool *ret);
+enum hn_dependence {
+	HN_VARIES,   /* depends on an input that is not constant */
+	HN_ON_NOTHING, /* reads nothing, or only such ops: tables of numbers */
+	HN_CONSTANT  /* depends on constant inputs alone, or is one */
+};
+
+/* ret[op], op < dag->n_op: what the op depends on (enum hn_dependence); all HN_VARIES when
+ * `task` has no constant input.  `task` is the dag as it was posed, whose attributes count;
+ * `dag` that or one derived from it by steps: it has the same arguments.  Pure. */
+void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, uint8_t *ret);
 
 #endif

@@ -144,17 +144,17 @@ static double needed_share(const struct hn_dag *dag, const struct hn_op *op)
 
 double hn_dag_needed_flops(const struct hn_dag *dag)
 {
-	bool done[HN_DAG_MAX_OPS];
+	uint8_t depends[HN_DAG_MAX_OPS];
 	double sum = 0;
 
-	hn_dag_find_constant(dag, dag, done);
+	hn_dag_find_constant(dag, dag, depends);
 	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
-		done[dag->arg[i]] = false;
+		depends[dag->arg[i]] = HN_VARIES;
 	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		const struct hn_op *op = dag->op[i];
 
-		if (op->kind == HN_OP_COMPUTE && !done[i]) {
+		if (op->kind == HN_OP_COMPUTE && depends[i] == HN_VARIES) {
 			sum += hn_op_flops(op) * needed_share(dag, op);
 		}
 	}

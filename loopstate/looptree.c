@@ -325,12 +325,12 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 	return 0;
 }
 
-static bool all_constant(const struct hn_node *n, const bool *constant)
+static bool all_constant(const struct hn_node *n, const uint8_t *dependence)
 {
-	bool all = n->stage < 0 || constant[n->stage];
+	bool all = dependence[n->stage] != HN_VARIES;
 
 	for (uint32_t k = 0; k < n->n_child && all; k++) {
-		all = all_constant(n->child[k], constant);
+		all = all_constant(n->child[k], dependence);
 	}
 	return all;
 }
@@ -338,15 +338,15 @@ static bool all_constant(const struct hn_node *n, const bool *constant)
 /* Of the nests at root, those that need nothing but constant inputs. */
 static const bool *find_prepared(const struct build *x, const struct hn_looptree *t)
 {
-	bool *constant = HN_NEW_ARRAY(x->a, bool, x->s->n_stage);
+	uint8_t *dependence = HN_NEW_ARRAY(x->a, uint8_t, x->s->n_stage);
 	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage);
 
-	hn_dag_find_constant(x->dag, x->s->root_dag, constant);
+	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);
 	for (uint32_t k = 0; k < t->root->n_child; k++) {
 		const struct hn_node *nest = t->root->child[k];
 
 		prepared[nest->stage] = t->buffer[nest->stage].scope == HN_SCOPE_SHARED &&
-					all_constant(nest, constant);
+					all_constant(nest, dependence);
 	}
 	return prepared;
 }

@@ -78,7 +78,8 @@ static bool find_guest(struct hn_guard_job *g, const struct hn_guard_view *reade
 		int32_t p = reader->read[i].producer, only;
 
 		if (hn_stage_op(g->c.s, p)->kind == HN_OP_COMPUTE && !g->done[p] &&
-		    !hn_guard_is_result(g, p) && hn_guard_view(g, p, ret) &&
+		    !hn_guard_is_result(g, p) && !hn_guard_is_constant(g, p) &&
+		    hn_guard_view(g, p, ret) &&
 		    hn_guard_readers(g, p, &only, 1) == 1 &&
 		    reads_in_step(reader, p, ret->op) &&
 		    hn_guard_class(g, ret)->takes_host) {

@@ -10,10 +10,16 @@
  * Source of the layout: the packed panels of BLIS (Van Zee, van de Geijn 2015): as wide as
  * the register tile, the reduction running through each from end to end, so that the inner
  * loop reads one stream of whole cache lines and few pages.
+ *
+ * A constant operand is packed before the first call (hone/kernel.h, prepared data): the copy
+ * costs nothing, so neither reuse nor far rows are asked for, and panels of other forms than
+ * the inner loop's are drawn seldom.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/constant.h"
 #include "sketch/sketch_int.h"
 
 #define MAX_BYTES ((int64_t)64 << 20) /* of workspace for one packed operand */
@@ -21,6 +27,7 @@
 #define MIN_ROW_BYTES 2048  /* shorter rows share pages, and lie well enough unpacked */
 #define PERCENT_ONE_TILE 65 /* panels as wide as the innermost tile, not wider */
 #define PERCENT_WHOLE_DEPTH 60 /* panels through the whole of a reduction axis */
+#define PERCENT_CONSTANT 90    /* either of these, of a constant operand */
 
 /* The last spatial axis that iterates: the tiles of the sketch end in it. */
 static int32_t lane_axis(const struct hn_op *op)
@@ -107,6 +114,30 @@ static int64_t bytes_of(const struct hn_op *op)
 	return n;
 }
 
+static bool is_constant(const struct hn_state *s, int32_t stage)
+{
+	uint8_t *depends = malloc(s->dag->n_op);
+	bool constant;
+
+	hn_assert(depends);
+	hn_dag_find_constant(s->dag, s->root_dag, depends);
+	constant = depends[stage] == HN_CONSTANT;
+	free(depends);
+	return constant;
+}
+
+/* Whether a copy of the operand, each element of which is read so often, pays. */
+static bool pays(const struct hn_state *s, int32_t stage, int32_t panel, int64_t n_read)
+{
+	const struct hn_op *op = hn_stage_op(s, stage);
+	int64_t row =
+		hn_mul_sat(op->shape[panel], hn_dtype_bytes((enum hn_dtype)op->dtype[0]));
+	bool in_rows = panel + 1 == (int32_t)op->n_dim;
+
+	return (n_read >= MIN_REUSE && (!in_rows || row >= MIN_ROW_BYTES)) ||
+	       is_constant(s, stage);
+}
+
 int32_t hn_pack_panel(const struct hn_state *s, int32_t stage, int32_t *ret_reader)
 {
 	const struct hn_op *op = hn_stage_op(s, stage);
@@ -120,19 +151,14 @@ int32_t hn_pack_panel(const struct hn_state *s, int32_t stage, int32_t *ret_read
 	}
 	int32_t lanes = lane_axis(hn_stage_op(s, reader));
 	const struct hn_expr *load = only_load(s, stage, reader);
-	if (lanes < 0 || !load || !tiled_whole(s, reader, lanes) ||
-	    reuse(hn_stage_op(s, reader), load) < MIN_REUSE) {
+	if (lanes < 0 || !load || !tiled_whole(s, reader, lanes)) {
 		return -1;
 	}
 	for (uint32_t d = 0; d < load->n_arg; d++) {
 		panel = axis_of(load, d) == lanes ? (int32_t)d : panel;
 	}
-	if (panel < 0 || op->shape[panel] < 2) {
-		return -1;
-	}
-	int64_t row =
-		hn_mul_sat(op->shape[panel], hn_dtype_bytes((enum hn_dtype)op->dtype[0]));
-	if (panel + 1 == (int32_t)op->n_dim && row < MIN_ROW_BYTES) {
+	if (panel < 0 || op->shape[panel] < 2 ||
+	    !pays(s, stage, panel, reuse(hn_stage_op(s, reader), load))) {
 		return -1;
 	}
 	*ret_reader = reader;
@@ -186,7 +212,10 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 			      ((int32_t)d < panel && axis >= (int32_t)by->n_spatial);
 		tile[d] = wanted ? tile_of(before, n_before, final, axis) : -1;
 	}
-	*pack = (struct hn_pack){ .panel = panel, .extent = extent, .tile = tile };
+	*pack = (struct hn_pack){ .constant = is_constant(s, stage),
+				  .panel = panel,
+				  .extent = extent,
+				  .tile = tile };
 	return (struct hn_hole){ .step = i,
 				 .role = HN_HOLE_PACK,
 				 .stage = hn_stage_final_id(t, i, stage + 1),
@@ -202,9 +231,10 @@ void hn_pack_draw(const struct hn_hole *hole, const struct hn_hole *all,
 	const struct hn_pack *p = hole->pack;
 
 	for (uint32_t d = 0; d < hole->n_len; d++) {
-		bool common =
-			hn_rng_below(rng, 100) <
-			((int32_t)d == p->panel ? PERCENT_ONE_TILE : PERCENT_WHOLE_DEPTH);
+		uint64_t percent = p->constant		   ? PERCENT_CONSTANT
+				   : (int32_t)d == p->panel ? PERCENT_ONE_TILE
+							    : PERCENT_WHOLE_DEPTH;
+		bool common = hn_rng_below(rng, 100) < percent;
 		ret[d] = 0;
 		if (p->tile[d] < 0) {
 			continue;

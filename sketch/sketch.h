@@ -27,6 +27,7 @@ enum hn_hole_role {
  * parts of the tiling of its reader, from the innermost; 0 = blocks of one, more than
  * there are = the whole dimension (sketch/pack.c). */
 struct hn_pack {
+	bool constant; /* the copy is made once, before the first call */
 	int32_t panel;	       /* the dimension that becomes the width of a panel */
 	const int64_t *extent; /* [n_len] of the operand */
 	const int32_t *tile;   /* [n_len] the hole that tiles it; -1 = not blocked */

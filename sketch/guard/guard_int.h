@@ -60,6 +60,8 @@ struct hn_guard_job {
 	struct hn_chain c;
 	struct hn_guard_variant v;
 	const struct hn_dag *dag; /* of c.s, inlined stages substituted; NULL = stale */
+	const struct hn_dag *depends_of; /* what `depends` was found for */
+	uint8_t *depends; /* enum hn_dependence of its ops */
 	bool done[HN_GUARD_MAX_STAGES];	  /* stages whose loops are final */
 	bool pinned[HN_GUARD_MAX_STAGES]; /* made once, in full: never moved */
 };
@@ -123,6 +125,10 @@ void hn_guard_inline(struct hn_guard_job *g);
 /* nest.c: steps that keep g->done in step with the stages' numbers. */
 void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block);
 void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32_t at);
+
+/* The stage depends on constant inputs alone, or is one: computed in full it costs nothing, for
+ * that is done once, before the first call (hone/kernel.h). */
+bool hn_guard_is_constant(struct hn_guard_job *g, int32_t stage);
 
 /* An argument of the kernel: computed in full. */
 bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/constant.h"
 #include "sketch/guard/guard_int.h"
 
 #define THREADS_WORK 32768 /* operations and loads that pay for waking another core */
@@ -46,6 +47,18 @@ void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32
 {
 	hn_chain_rfactor(&g->c, stage, iter, at);
 	stage_inserted(g, stage);
+}
+
+bool hn_guard_is_constant(struct hn_guard_job *g, int32_t stage)
+{
+	const struct hn_dag *dag = g->c.s->dag;
+
+	if (g->depends_of != dag) {
+		g->depends = HN_NEW_ARRAY(g->c.a, uint8_t, dag->n_op);
+		hn_dag_find_constant(dag, g->c.s->root_dag, g->depends);
+		g->depends_of = dag;
+	}
+	return g->depends[stage] == HN_CONSTANT;
 }
 
 bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage)
@@ -109,7 +122,8 @@ uint32_t hn_guard_moves(struct hn_guard_job *g, const struct hn_guard_view *v,
 		int32_t p = v->read[i].producer, reader;
 		const struct hn_op *op = hn_stage_op(g->c.s, p);
 		bool known = op->kind != HN_OP_COMPUTE || op->reduce || g->done[p] ||
-			     g->pinned[p] || hn_guard_is_result(g, p);
+			     g->pinned[p] || hn_guard_is_constant(g, p) ||
+			     hn_guard_is_result(g, p);
 
 		for (uint32_t k = 0; k < n; k++) {
 			known = known || ret[k] == p;

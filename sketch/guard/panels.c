@@ -2,7 +2,9 @@
  * vectors lies in a row, in the order in which the reduction takes it.
  *
  * Needed where neighbouring lanes are not neighbours in memory, and worth it where each row
- * of a tile is another page and the packed elements are used often.
+ * of a tile is another page and the packed elements are used often.  Constant operands are
+ * packed before the first call, so wherever the tile is not the whole row: the reduction then
+ * reads one stream.
  */
 #include "base/arith.h"
 #include "sketch/guard/guard_int.h"
@@ -52,10 +54,11 @@ bool hn_guard_rows_far(const struct hn_guard_job *g, const struct hn_guard_view 
 	return row_bytes(v, r, hn_stage_op(g->c.s, r->producer)) >= PAGE / 4;
 }
 
-static bool should_pack(const struct hn_guard_job *g, const struct hn_guard_view *v,
+static bool should_pack(struct hn_guard_job *g, const struct hn_guard_view *v,
 			uint32_t lane_axis, int64_t tile, const struct hn_guard_read *r,
-			const struct hn_op *op)
+			int32_t stage)
 {
+	const struct hn_op *op = hn_stage_op(g->c.s, stage);
 	int64_t reuse = 1;
 
 	if (r->stride[lane_axis] != 1) {
@@ -64,8 +67,12 @@ static bool should_pack(const struct hn_guard_job *g, const struct hn_guard_view
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		reuse = hn_mul_sat(reuse, (r->uses >> a & 1) ? 1 : v->extent[a]);
 	}
-	bool far = row_bytes(v, r, op) >= PAGE / 4 && op->shape[op->n_dim - 1] > tile;
+	bool wide = op->shape[op->n_dim - 1] > tile;
+	bool far = row_bytes(v, r, op) >= PAGE / 4 && wide;
 
+	if (hn_guard_is_constant(g, stage)) {
+		return wide != g->v.repack;
+	}
 	if (g->v.cut) {
 		return false;
 	}
@@ -91,7 +98,7 @@ int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
 
 		if (again || r->stride[lane_axis] == 0 || at < 0 ||
 		    moved == HN_GUARD_MOVES || g->c.s->stage[now]->at != HN_AT_ROOT ||
-		    !should_pack(g, v, lane_axis, tile, r, op) ||
+		    !should_pack(g, v, lane_axis, tile, r, now) ||
 		    !panel_blocks(v, r, at, tile, op, block)) {
 			continue;
 		}

@@ -2,7 +2,8 @@
  *
  * Element-wise work costs less than the memory between two nests, so it goes to its
  * reader, unless that means doing something expensive again and again.  What a reduction
- * reads many times (padding before a convolution) is the variant's to place.
+ * reads many times (padding before a convolution) is the variant's to place.  What constant inputs
+ * alone decide is not computed where it is read, for it is computed before the first call.
  */
 #include "base/arith.h"
 #include "sketch/guard/guard_int.h"
@@ -95,11 +96,12 @@ static bool worth_inlining(struct hn_guard_job *g, const struct hn_guard_view *v
 	return b.pure && keeps_rows(v);
 }
 
-static bool may_inline(const struct hn_guard_job *g, int32_t stage)
+static bool may_inline(struct hn_guard_job *g, int32_t stage)
 {
 	const struct hn_op *op = hn_stage_op(g->c.s, stage);
 
-	return op->kind == HN_OP_COMPUTE && !op->reduce && !hn_guard_is_result(g, stage);
+	return op->kind == HN_OP_COMPUTE && !op->reduce &&
+	       !hn_guard_is_result(g, stage) && !hn_guard_is_constant(g, stage);
 }
 
 void hn_guard_inline(struct hn_guard_job *g)

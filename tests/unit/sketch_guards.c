@@ -356,6 +356,44 @@ static void far_rows_are_fetched_ahead(void **state)
 	}
 }
 
+/* Constant operands are packed in every guard but those that ask for the reverse, and what is
+ * computed from constants alone stays a stage at root. */
+static void constants_are_prepared(void **state)
+{
+	static const struct {
+		const char *text;
+		bool packed, inlined;
+	} of[] = {
+		{ "f(float32 A[64,64], B[64,128]) -> C { P(k,j) = B(k,j) * 2"
+		  " C(i,j) +=! A(i,k) * P(k,j) }",
+		  false, true },
+		{ "f(float32 A[64,64], const B[64,128]) -> C { P(k,j) = B(k,j) * 2"
+		  " C(i,j) +=! A(i,k) * P(k,j) }",
+		  true, false },
+		/* one panel is the whole row: it lies in order */
+		{ "f(float32 A[64,64], const B[64,16]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  false, false },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		bool any = false;
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(AVX512, &a);
+		uint32_t n = hn_guards(parse(of[i].text, &a), &on, &a, g);
+
+		assert_int_equal(has_step(g[0], HN_STEP_pack), of[i].packed);
+		for (uint32_t k = 0; k < n; k++) {
+			any = any || has_step(g[k], HN_STEP_compute_inline);
+		}
+		assert_int_equal(any, of[i].inlined);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +405,7 @@ int main(void)
 		cmocka_unit_test(remainders_get_nests_of_their_own),
 		cmocka_unit_test(large_weights_stream_once),
 		cmocka_unit_test(far_rows_are_fetched_ahead),
+		cmocka_unit_test(constants_are_prepared),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);

@@ -71,6 +71,17 @@ static void offers_what_pays(void **state)
 		{ "m(float32 A[512,512], float32 B[512,256]) -> C { C(i,j) +=! A(i,k) * "
 		  "B(k,j) }",
 		  "" },
+		/* constant operands are packed before the first call: both pay then, and
+		 * what is computed from constants alone too */
+		{ "m(float32 A[512,512], const float32 B[512,256]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(k,j) }",
+		  "B " },
+		{ "v(float32 A[512], const float32 B[512,512]) -> C { C(j) +=! A(k) * "
+		  "B(k,j) }",
+		  "B " },
+		{ "m(float32 A[8,64], const float32 W[128,64,4]) -> C { D(k,j) +=! "
+		  "W(j,k,l) C(i,j) +=! A(i,k) * D(k,j) }",
+		  "D " },
 		/* 2048 x 16384 floats are more than may be copied */
 		{ "m(float32 A[64,2048], float32 B[2048,16384]) -> C"
 		  " { C(i,j) +=! A(i,k) * B(k,j) }",
