@@ -136,9 +136,9 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 					   .block = 1,
 					   .reduce = node->iter_kind == HN_ITER_REDUCE };
 	}
+	hn_emit_zero_find(e, &n);
 	hn_emit_plan(e, &n);
 	n.past = hn_emit_goes_past(e, &n);
-	hn_emit_zero_find(e, &n);
 	outer = e->nest;
 	e->nest = &n;
 	if (n.stmt->init && !n.from_identity) {

@@ -25,6 +25,11 @@ static const char *const forms[] = {
 	"2"
 	" ? X(2*h+r-2,2*w+s-2,c) : -3.0)"
 	" where h in 0:%3$d, w in 0:%3$d, r in 0:5, s in 0:5 }",
+	/* a convolution: sums of products, pads at both ends of two loops */
+	"f(float32 X[%1$d,%1$d,%2$d], W[3,3,%2$d,5]) -> Y {"
+	" Y(h,w,f) +=! (h+r >= 1 && h+r < %7$d && w+s >= 1 && w+s < %7$d"
+	" ? X(h+r-1,w+s-1,c) : 0) * W(r,s,c,f)"
+	" where h in 0:%1$d, w in 0:%1$d, r in 0:3, s in 0:3 }",
 	/* no reduction: a copy with a border, and one half from each of two tensors */
 	"f(float32 X[%1$d,%2$d]) -> Y {"
 	" Y(i,j) = i >= 2 && i < %8$d && j >= 1 && j < %9$d ? X(i-2,j-1) : 7.0"

@@ -82,6 +82,25 @@ static void phases_of_a_transposed_convolution(void **state)
 	assert_int_equal(some * 4, all); /* whatever the forms a tile has */
 }
 
+/* A row of 7 points between pads, its channels in a loop: the three places of the window
+ * have 6, 7 and 6 terms, two vectors each. */
+static void window_at_both_ends_of_a_row(void **state)
+{
+	static const char row[] =
+		"f(float32 X[7,13], W[3,13,32]) -> Y { Y(w,f) +=! (w+s>=1 && w+s<8 ?"
+		" X(w+s-1,c) : 0) * W(s,c,f) where w in 0:7, s in 0:3 }";
+	static const char strided[] =
+		"f(float32 X[14,13], W[5,13,32]) -> Y { Y(w,f) +=! (2*w+s>=2 && 2*w+s<16"
+		" ? X(2*w+s-2,c) : 0) * W(s,c,f) where w in 0:7, s in 0:5 }";
+	static const char steps[] =
+		"[[\"RE\", 2, [2, 3, 0, 1]], [\"AN\", 2, 3, 2]]";
+
+	(void)state;
+	assert_int_equal(additions(row, steps), 2 * (6 + 7 + 6));
+	/* the first and the last two places: of 2w + s - 2 in 0:14 */
+	assert_int_equal(additions(strided, steps), 2 * (6 + 6 + 7 + 7 + 6));
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -94,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_of_a_transposed_convolution),
+		cmocka_unit_test(window_at_both_ends_of_a_row),
 	};
 
 	return cmocka_run_group_tests_name("lower zero", tests, setup, NULL);
