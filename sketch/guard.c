@@ -17,17 +17,18 @@ static const struct hn_guard_ops *const classes[] = {
 
 /* In the order of what most dags are fastest with. */
 static const struct hn_guard_variant variants[] = {
-	{ .place = HN_GUARD_ATTACH },
-	{ .place = HN_GUARD_ROOT },
-	{ .place = HN_GUARD_ATTACH, .cut = true },
-	{ .place = HN_GUARD_ROOT, .repack = true },
 	{ .place = HN_GUARD_INLINE },
+	{ .place = HN_GUARD_ATTACH },
+	{ .place = HN_GUARD_INLINE, .cut = HN_GUARD_CUT_DEEP },
+	{ .place = HN_GUARD_ROOT },
+	{ .place = HN_GUARD_ATTACH, .cut = HN_GUARD_CUT_LONG },
+	{ .place = HN_GUARD_INLINE, .repack = true },
+	{ .place = HN_GUARD_ROOT, .repack = true },
 	{ .place = HN_GUARD_ATTACH, .tile = 1 },
-	{ .place = HN_GUARD_ROOT, .cut = true },
+	{ .place = HN_GUARD_INLINE, .tile = 1 },
 	{ .place = HN_GUARD_ROOT, .tile = 1 },
 	{ .place = HN_GUARD_ATTACH, .recut = true },
 	{ .place = HN_GUARD_ATTACH, .repack = true },
-	{ .place = HN_GUARD_INLINE, .tile = 1 },
 };
 
 const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,

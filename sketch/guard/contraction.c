@@ -116,14 +116,16 @@ static bool choose_lanes(struct plan *p)
 	return best > 0;
 }
 
-/* Cycles of one iteration of the reduction for v vectors by m points. */
+/* Cycles of one iteration of the reduction for v vectors by m points: it is a branch, and
+ * panels come from the second cache. */
 static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
 	double fma = (double)(v * m) / (double)p->per_cycle;
 	double loads = (double)(v + m) / 2;
 	double cycles = fma > loads ? fma : loads;
 
-	return cycles > (double)p->latency ? cycles : (double)p->latency;
+	cycles = cycles > (double)p->latency ? cycles : (double)p->latency;
+	return cycles + 0.5 + 0.25 * (double)v;
 }
 
 struct pick {
@@ -306,21 +308,26 @@ static int64_t part_length(int64_t n, int64_t most)
 	return 3 * d >= most ? d : hn_ceildiv(n, hn_ceildiv(n, most));
 }
 
-/* The longest reduction axis, and how much of it leaves a panel a small part of the first
- * cache, beside the rows. */
+/* The longest reduction axis, and how much of it leaves a panel a small part of a cache,
+ * beside the rows: of the first, or with all of the other axes of the second. */
 static void choose_cut(const struct hn_guard_job *g, const struct plan *p,
 		       struct hn_guard_nest *n)
 {
 	const struct hn_guard_view *v = p->v;
 	int64_t bytes = hn_dtype_bytes((enum hn_dtype)v->op->dtype[0]);
-	int64_t most =
-		g->target->param[HN_PARAM_L1_BYTES] / 6 / (bytes * n->tile[p->lane_axis]);
+	bool deep = g->v.cut == HN_GUARD_CUT_DEEP;
+	int64_t room = deep ? g->target->param[HN_PARAM_L2_BYTES] / 24
+			    : g->target->param[HN_PARAM_L1_BYTES] / 6;
+	int64_t most = room / (bytes * n->tile[p->lane_axis]);
 
 	n->cut = v->n_spatial;
+	n->others_inside = deep;
 	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
 		n->cut = v->extent[a] > v->extent[n->cut] ? a : n->cut;
 	}
-	if (v->extent[n->cut] >= 2 * FEW_SUMS && most >= FEW_SUMS) {
+	most = deep ? most / (v->reduce / v->extent[n->cut]) : most;
+	if (v->extent[n->cut] >= 2 * FEW_SUMS && most >= FEW_SUMS &&
+	    !(deep && most >= v->extent[n->cut])) {
 		n->cut_length = part_length(v->extent[n->cut], most);
 	}
 }
@@ -385,7 +392,7 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	}
 	panels_first(p, n.outer);
 	panels_first(p, n.inner);
-	if (g->v.cut && !p->phased) {
+	if (g->v.cut != HN_GUARD_CUT_NONE && !p->phased) {
 		choose_cut(g, p, &n);
 	}
 	bool attach = g->v.place == HN_GUARD_ATTACH && !panels_stream(g, p);

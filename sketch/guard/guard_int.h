@@ -43,12 +43,19 @@ enum hn_guard_place {
 	HN_GUARD_INLINE	 /* where it is read */
 };
 
+/* Which part of a reduction runs outside the tiles; nothing is packed then. */
+enum hn_guard_cut {
+	HN_GUARD_CUT_NONE,
+	HN_GUARD_CUT_LONG, /* all but a part of the longest axis: panels for the first cache */
+	HN_GUARD_CUT_DEEP  /* part of the longest axis: panels for the second */
+};
+
 /* What distinguishes the guards of one dag. */
 struct hn_guard_variant {
 	uint8_t place; /* enum hn_guard_place */
 	uint8_t tile;  /* 0 = the best register tile, 1 = the best of another width */
-	bool cut;    /* part of the reduction outside the tiles, nothing packed; windows:
-			* small blocks, for the first cache */
+	uint8_t cut; /* enum hn_guard_cut; windows, when not 0: small blocks, for the first
+			* cache */
 	bool repack; /* pack where the rule says no, and the reverse */
 	bool recut;  /* the other answer to: cut the reduction, use all cores */
 	bool plain;  /* nothing inlined or packed, every nest a stream */
@@ -151,10 +158,12 @@ struct hn_guard_nest {
 	uint32_t lane_axis;		  /* the last of the tile */
 	/* [axis, reduced ones too] 1, or that of the view whose one_phase is passed */
 	int64_t phase[HN_DAG_MAX_ITERS];
-	/* A reduction axis of which only cut_length runs inside the tiles, the rest and the
-	 * other axes outside of the loops over tiles; 0 = all of them inside. */
+	/* A reduction axis of which only cut_length runs inside the tiles, the rest and, but
+	 * for others_inside, the other axes outside of the loops over tiles; 0 = all of them
+	 * inside. */
 	uint32_t cut;
 	int64_t cut_length;
+	bool others_inside;
 	bool threads;
 	/* Axes of tiny constant tensors: the loops over tiles, and the reduction's, unrolled
 	 * (Ansor's attribute auto_scheduler_simplify_const_tensor_indices). */

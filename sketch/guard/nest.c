@@ -185,7 +185,8 @@ struct parts {
 	int64_t at[HN_DAG_MAX_ITERS][N_PART];	  /* position; -1 = none */
 	int64_t length[HN_DAG_MAX_ITERS][N_PART]; /* iterations */
 	uint32_t n_reduce; /* reduction loops but the cut one's inner part */
-	int64_t reduce[2 * HN_DAG_MAX_ITERS], cut; /* their positions, and its */
+	int64_t reduce[2 * HN_DAG_MAX_ITERS]; /* their positions, */
+	int64_t cut, cut_rest;		      /* and the cut one's two parts */
 };
 
 /* Split one axis, whose loop is at *at, into those of its parts that have iterations. */
@@ -229,6 +230,7 @@ static void split_reduction(struct hn_guard_job *g, const struct hn_guard_view *
 		if (n->cut_length > 0 && a == n->cut) {
 			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &n->cut_length,
 				       1);
+			p->cut_rest = at - 1;
 			p->cut = at++;
 		} else if (n->phase[a] > 1) {
 			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &n->phase[a], 1);
@@ -298,18 +300,30 @@ static uint32_t add_inner(const struct hn_guard_view *v, const struct hn_guard_n
 	return k;
 }
 
+/* Reduction loops outside of the loops over tiles. */
+static uint32_t cut_loops(const struct hn_guard_view *v, const struct hn_guard_nest *n)
+{
+	return n->cut_length == 0 ? 0 : n->others_inside ? 1 : v->n_axis - v->n_spatial;
+}
+
 /* Loops over tiles, the reduction, the tile; the cut reduction's outer part before. */
 static uint32_t add_inside(const struct hn_guard_view *v, const struct hn_guard_nest *n,
 			   const struct parts *p, int64_t *order, uint32_t k)
 {
 	bool cut = n->cut_length > 0 && p->n_reduce > 0;
+	bool before = cut && !n->others_inside;
 
-	k = cut ? k : add_inner(v, n, p, order, k);
-	for (uint32_t i = 0; i < p->n_reduce; i++) {
-		order[k++] = p->reduce[i];
+	if (cut && n->others_inside) {
+		order[k++] = p->cut_rest;
 	}
+	k = before ? k : add_inner(v, n, p, order, k);
+	for (uint32_t i = 0; i < p->n_reduce; i++) {
+		if (!cut || before || p->reduce[i] != p->cut_rest) {
+			order[k++] = p->reduce[i];
+		}
+	}
+	k = before ? add_inner(v, n, p, order, k) : k;
 	if (cut) {
-		k = add_inner(v, n, p, order, k);
 		order[k++] = p->cut;
 	}
 	return add_tiles(v, n, p, order, k);
@@ -337,7 +351,7 @@ static uint32_t order_attached(struct hn_guard_job *g, const struct hn_guard_vie
 			order[k++] = p.at[a][PART_BLOCK];
 		}
 	}
-	uint32_t outside = k + p.n_reduce;
+	uint32_t outside = k + cut_loops(v, n);
 
 	k = add_inside(v, &inside, &p, order, k);
 	hn_chain_reorder(&g->c, v->stage, order, k);
@@ -372,7 +386,7 @@ static void attach(struct hn_guard_job *g, const struct hn_guard_view *v, int32_
 	int32_t last = blocks + inner - 1, holder = host, at = blocks - 1;
 
 	if (n->cut_length > 0) { /* what is moved: only for this part of the reduction */
-		at = blocks + (int32_t)(v->n_axis - v->n_spatial) - 1;
+		at = blocks + (int32_t)cut_loops(v, n) - 1;
 		holder = v->stage;
 	}
 	if (host != v->stage) {
