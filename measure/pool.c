@@ -2,7 +2,10 @@
  *
  * Invariants: (1) `epoch` grows by one per loop and is written by worker 0 alone; (2) the
  * loop fields are written before epoch and read after it; (3) `pending` counts the
- * workers that have not yet finished the loop of this epoch.
+ * workers that have not yet finished the loop of this epoch; (4) every iteration is in
+ * exactly one worker's `left` until somebody takes it from there by compare-and-swap (of
+ * loops with more iterations than workers), and a worker ends only when it has seen all of them empty.  The next loop is dealt when
+ * nobody is left in this one, so that no late thief meets its numbers.
  */
 #include "measure/pool.h"
 
@@ -24,8 +27,11 @@
 	20000 /* some 50 us: longer than the serial part between two loops of a kernel   \
 	       */
 #define STACK_BYTES ((size_t)8 << 20)
+#define SLICE ((int64_t)1 << 31) /* iterations dealt at a time: two numbers in 64 bits */
 
 struct worker {
+	/* begin << 32 | end of what is left of its share; on a line of its own */
+	_Alignas(128) _Atomic uint64_t left;
 	struct hn_kernel_pool *pool;
 	int32_t id;
 	pthread_t thread;
@@ -39,7 +45,7 @@ struct hn_kernel_pool {
 	bool busy; /* worker 0 only */
 	hone_body_fn body;
 	void *closure;
-	int64_t n;
+	int64_t first, n; /* the slice that is run now */
 	_Alignas(128) _Atomic uint32_t epoch;
 	_Alignas(128) _Atomic uint32_t sleepers;
 	_Alignas(128) _Atomic int32_t pending;
@@ -56,14 +62,62 @@ static inline void relax(void)
 #endif
 }
 
+/* The slice in contiguous shares. */
+static void deal(struct hn_kernel_pool *p)
+{
+	int64_t q = p->n / p->n_workers, r = p->n % p->n_workers, begin = 0;
+
+	for (int32_t id = 0; id < p->n_workers; id++) {
+		int64_t end = begin + q + (id < r ? 1 : 0);
+
+		atomic_store_explicit(&p->worker[id].left,
+				      (uint64_t)begin << 32 | (uint64_t)end,
+				      memory_order_relaxed);
+		begin = end;
+	}
+}
+
+/* Take a part of what a share has left: its owner the first half, another worker a
+ * quarter off the end. False when nothing is left. */
+static bool take(struct worker *from, bool owner, int64_t *ret_begin, int64_t *ret_end)
+{
+	uint64_t now = atomic_load_explicit(&from->left, memory_order_relaxed), then;
+	int64_t begin, end, cut;
+
+	do {
+		begin = (int64_t)(now >> 32);
+		end = (int64_t)(now & UINT32_MAX);
+		if (begin == end) {
+			return false;
+		}
+		cut = owner ? begin + (end - begin + 1) / 2 : end - (end - begin + 3) / 4;
+		then = owner ? (uint64_t)cut << 32 | (uint64_t)end
+			     : (uint64_t)begin << 32 | (uint64_t)cut;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&from->left, &now, then, memory_order_relaxed, memory_order_relaxed));
+	*ret_begin = owner ? begin : cut;
+	*ret_end = owner ? cut : end;
+	return true;
+}
+
+/* This worker's share, then what slower ones have not come to.  Of one iteration there is
+ * nothing to give away: no look at the others, which costs a line's way between cores. */
 static void share(struct hn_kernel_pool *p, int32_t id)
 {
-	int64_t q = p->n / p->n_workers, r = p->n % p->n_workers;
-	int64_t begin = id * q + (id < r ? id : r);
-	int64_t end = begin + q + (id < r ? 1 : 0);
+	int64_t begin, end;
 
-	if (begin < end) {
-		p->body(p->closure, begin, end, id);
+	if (p->n <= p->n_workers) {
+		if (id < p->n) {
+			p->body(p->closure, p->first + id, p->first + id + 1, id);
+		}
+		return;
+	}
+	for (int32_t i = 0; i < p->n_workers; i++) {
+		struct worker *from = &p->worker[(id + i) % p->n_workers];
+
+		while (take(from, i == 0, &begin, &end)) {
+			p->body(p->closure, p->first + begin, p->first + end, id);
+		}
 	}
 }
 
@@ -116,6 +170,24 @@ static void wake(struct hn_kernel_pool *p)
 	}
 }
 
+static void run_slice(struct hn_kernel_pool *p)
+{
+	if (p->n > p->n_workers) {
+		deal(p);
+	}
+	atomic_store_explicit(&p->pending, p->n_workers - 1, memory_order_relaxed);
+	wake(p);
+	share(p, 0);
+	for (int i = 0; atomic_load_explicit(&p->pending, memory_order_acquire) > 0;
+	     i++) {
+		if (i < SPINS) {
+			relax();
+		} else {
+			sched_yield();
+		}
+	}
+}
+
 void hn_kernel_pool_run(void *ctx, hone_body_fn body, void *closure, int64_t n)
 {
 	struct hn_kernel_pool *p = ctx;
@@ -130,17 +202,9 @@ void hn_kernel_pool_run(void *ctx, hone_body_fn body, void *closure, int64_t n)
 	p->busy = true;
 	p->body = body;
 	p->closure = closure;
-	p->n = n;
-	atomic_store_explicit(&p->pending, p->n_workers - 1, memory_order_relaxed);
-	wake(p);
-	share(p, 0);
-	for (int i = 0; atomic_load_explicit(&p->pending, memory_order_acquire) > 0;
-	     i++) {
-		if (i < SPINS) {
-			relax();
-		} else {
-			sched_yield();
-		}
+	for (p->first = 0; p->first < n; p->first += p->n) {
+		p->n = n - p->first < SLICE ? n - p->first : SLICE;
+		run_slice(p);
 	}
 	p->busy = false;
 }

@@ -3,8 +3,10 @@
  * Made in the child that runs the kernel, after the fork.  Workers are pinned to distinct
  * cores, spin for some microseconds between loops and then sleep on a futex.  Iterations
  * are dealt in contiguous shares, the same to the same worker each time, so that caches
- * stay warm and runs repeat.  One loop at a time; a loop started inside a loop is run by
- * its caller.
+ * stay warm.  A worker runs its share by halves of what is left, and when it is done helps
+ * the others from the ends of theirs, so that a core that somebody else slows down does not
+ * hold up the loop (Blumofe and Leiserson 1999).  One loop at a time; a
+ * loop started inside a loop is run by its caller.
  */
 #ifndef HN_MEASURE_POOL_H
 #define HN_MEASURE_POOL_H

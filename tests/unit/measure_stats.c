@@ -176,6 +176,67 @@ static void every_iteration_once(void **state)
 	}
 }
 
+/* Worker 1 does not go on before everything but its first part has been done. */
+struct held {
+	_Atomic int64_t done, n_first;
+	int64_t n, deadline;
+	_Atomic bool stuck;
+};
+
+static void hold_up(void *closure, int64_t begin, int64_t end, int32_t worker)
+{
+	struct held *h = closure;
+
+	if (worker == 1 && h->n_first == 0) {
+		h->n_first = end - begin;
+		while (h->done < h->n - h->n_first && !h->stuck) {
+			h->stuck = hn_clock_ns() > h->deadline;
+		}
+	}
+	atomic_fetch_add(&h->done, end - begin);
+}
+
+static void a_slow_worker_is_helped(void **state)
+{
+	struct hn_kernel_pool *p;
+	struct hn_err err;
+
+	(void)state;
+	assert_int_equal(hn_kernel_pool_new(2, NULL, NULL, &p, &err), 0);
+	for (int64_t n = 3; n <= 200; n += 11) {
+		struct held h = { .n = n, .deadline = hn_clock_ns() + 5000000000 };
+
+		hn_kernel_pool_run(p, hold_up, &h, n);
+		assert_false(h.stuck);
+		assert_true(h.done == n && h.n_first <= (n + 3) / 4);
+	}
+	hn_kernel_pool_free(p);
+}
+
+static void add_up(void *closure, int64_t begin, int64_t end, int32_t worker)
+{
+	_Atomic uint64_t *sum = closure;
+	uint64_t n = (uint64_t)(end - begin);
+
+	(void)worker;
+	atomic_fetch_add(&sum[0], n);
+	atomic_fetch_add(&sum[1], n * (uint64_t)(begin + end - 1)); /* twice the sum */
+}
+
+static void long_loops_are_whole(void **state)
+{
+	const uint64_t n = ((uint64_t)1 << 32) + 7;
+	_Atomic uint64_t sum[2] = { 0 };
+	struct hn_kernel_pool *p;
+	struct hn_err err;
+
+	(void)state;
+	assert_int_equal(hn_kernel_pool_new(3, NULL, NULL, &p, &err), 0);
+	hn_kernel_pool_run(p, add_up, sum, (int64_t)n);
+	assert_true(sum[0] == n && sum[1] == n * (n - 1)); /* modulo 2^64 */
+	hn_kernel_pool_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +247,8 @@ int main(void)
 		cmocka_unit_test(times_are_right_and_bounded),
 		cmocka_unit_test(budgets_are_kept),
 		cmocka_unit_test(every_iteration_once),
+		cmocka_unit_test(a_slow_worker_is_helped),
+		cmocka_unit_test(long_loops_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
