@@ -33,6 +33,9 @@ struct eval {
 	double lhs[4], rhs[4], let[EVAL_MAX_LET];
 	int64_t n_access, n_guarded;
 	char fault[300];
+	/* told of each access to an element: who watches for races (looptree_trace.h) */
+	void (*touch)(struct eval *x, int32_t op, int64_t element, bool write);
+	void *trace;
 };
 
 static double eval_float(struct eval *x, const struct hn_expr *e);
@@ -77,6 +80,12 @@ static double eval_load(struct eval *x, const struct hn_expr *e)
 		index[d] = eval_int(x, e->arg[d]);
 	}
 	double *p = eval_at(x, e->ref, (uint32_t)e->out, index);
+
+	if (p != NULL && x->touch != NULL) {
+		struct tensor *t = &x->tensor[e->ref];
+
+		x->touch(x, e->ref, (p - t->v) % t->n, /* write= */ false);
+	}
 
 	if (p != NULL && isnan(*p)) {
 		eval_fault(x, "read of poison", e->ref, index[0]);
@@ -142,7 +151,9 @@ static double eval_call(struct eval *x, const struct hn_expr *e)
 	case HN_FN_sin:
 		return sin(v);
 	case HN_FN_sqrt:
-		return sqrt(v);
+		return sqrt(fabs(v)); /* a number on any input: NaN is poison here */
+	case HN_FN_pow:
+		return pow(fabs(v), eval_any(x, e->arg[1]));
 	default:
 		abort();
 	}

@@ -72,6 +72,9 @@ static void eval_store(struct eval *x, int32_t i, enum hn_stmt_kind kind)
 	}
 	const struct hn_reduce *red = op->reduce;
 
+	if (x->touch != NULL) { /* whatever the condition says, as the exact check has it */
+		x->touch(x, i, at[0] - x->tensor[i].v, /* write= */ true);
+	}
 	if (kind == HN_STMT_UPDATE && red->condition != NULL &&
 	    !eval_int(x, red->condition)) {
 		return;
@@ -223,29 +226,37 @@ static void tree_node(struct tree_eval *e, const struct hn_node *n)
 	}
 }
 
-static void eval_tree(struct eval *ret, const struct hn_looptree *t)
+/* Tensors of the tree's buffers, inputs filled; loops without values. */
+static void eval_tensors(struct tree_eval *e)
 {
-	struct tree_eval e = { .t = t, .x = { .dag = t->dag } };
+	const struct hn_looptree *t = e->t;
 
-	e.x.tensor = calloc(t->dag->n_op, sizeof(*e.x.tensor));
-	e.loop = calloc(t->n_loop + 1, sizeof(*e.loop));
+	e->x.tensor = calloc(t->dag->n_op, sizeof(*e->x.tensor));
+	e->loop = calloc(t->n_loop + 1, sizeof(*e->loop));
 	for (uint32_t i = 0; i < t->dag->n_op; i++) {
 		const struct hn_buffer *b = &t->buffer[i];
 
 		if (b->op < 0) {
 			continue;
 		}
-		tensor_make(&e.x.tensor[i], b->n_dim, t->dag->op[i]->n_out, b->extent);
+		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, b->extent);
 		for (uint32_t d = 0; d < b->n_dim && b->scope != HN_SCOPE_LOCAL; d++) {
-			e.x.tensor[i].min[d] = b->min[d]->u.i;
+			e->x.tensor[i].min[d] = b->min[d]->u.i;
 		}
 	}
 	for (uint32_t k = 0; k < t->n_loop; k++) {
-		e.loop[k] = EVAL_NO_VALUE;
+		e->loop[k] = EVAL_NO_VALUE;
 	}
-	eval_inputs(&e.x);
-	e.x.slot = e.loop;
-	e.x.n_slot = t->n_loop;
+	eval_inputs(&e->x);
+	e->x.slot = e->loop;
+	e->x.n_slot = t->n_loop;
+}
+
+static inline void eval_tree(struct eval *ret, const struct hn_looptree *t)
+{
+	struct tree_eval e = { .t = t, .x = { .dag = t->dag } };
+
+	eval_tensors(&e);
 	tree_node(&e, t->root);
 	free(e.loop);
 	e.x.slot = NULL;

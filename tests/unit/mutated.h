@@ -17,6 +17,7 @@ struct mutated {
 	const struct hn_trace *trace;	/* of the history; NULL when that is none */
 	bool damaged;			/* the tree is not the history's */
 	bool changed;			/* the history is not the sketch's */
+	const char *kind;		/* what was done to it last, "none" */
 };
 
 static inline int64_t mutated_below(struct hn_rng *rng, int64_t n)
@@ -148,19 +149,29 @@ static inline const struct hn_looptree *smaller_buffer(const struct hn_looptree 
 }
 
 static inline const struct hn_looptree *damage(const struct hn_looptree *t,
-					       struct hn_rng *rng, struct hn_arena *a)
+					       struct hn_rng *rng, const char **ret_kind,
+					       struct hn_arena *a)
 {
-	static const edit_fn edits[] = { shorten_reduction, shorten_spatial, drop_init,
-					 drop_guards,	    swap_children,   lose_child };
+	static const struct {
+		const char *kind;
+		edit_fn edit;
+	} edits[] = { { "short reduction", shorten_reduction },
+		      { "short loop", shorten_spatial },
+		      { "no init", drop_init },
+		      { "no guards", drop_guards },
+		      { "wrong order", swap_children },
+		      { "missing producer", lose_child } };
 	uint64_t which = hn_rng_below(rng, HN_COUNT_OF(edits) + 1);
 
 	if (which == HN_COUNT_OF(edits)) {
+		*ret_kind = "short footprint";
 		return smaller_buffer(t, rng, a);
 	}
+	*ret_kind = edits[which].kind;
 	struct hn_looptree *ret = HN_NEW(a, struct hn_looptree);
 
 	*ret = *t;
-	ret->root = edit_tree(t->root, edits[which], a);
+	ret->root = edit_tree(t->root, edits[which].edit, a);
 	return ret;
 }
 
@@ -172,7 +183,7 @@ static inline struct mutated mutated_draw(const struct hn_dag *dag,
 					  int64_t wrong, struct hn_arena *a)
 {
 	struct hn_rng rng = hn_rng_stream(seed, 5, 6, 7);
-	struct mutated ret = { 0 };
+	struct mutated ret = { .kind = "none" };
 	const struct hn_state *s = NULL;
 	struct hn_err err;
 
@@ -188,14 +199,17 @@ static inline struct mutated mutated_draw(const struct hn_dag *dag,
 		break;
 	case 1:
 		s = annotate_any(s, &rng, a);
+		ret.kind = "annotated";
 		ret.changed = true;
 		break;
 	case 2:
 		s = move_any(s, &rng, a);
+		ret.kind = "moved";
 		ret.changed = true;
 		break;
 	default:
 		ret.changed = true;
+		ret.kind = "edited";
 		if (s->trace && s->trace->n_step > 0 &&
 		    hn_state_replay(dag, edit_trace(s->trace, &rng, a), a, &s, &err) != 0) {
 			return ret;
@@ -205,7 +219,7 @@ static inline struct mutated mutated_draw(const struct hn_dag *dag,
 	if (hn_looptree_build(s, a, &ret.tree, &err) != 0) {
 		ret.tree = NULL;
 	} else if (wrong > 0 && mutated_below(&rng, wrong) == 0) {
-		ret.tree = damage(ret.tree, &rng, a);
+		ret.tree = damage(ret.tree, &rng, &ret.kind, a);
 		ret.damaged = true;
 	}
 	return ret;
