@@ -445,6 +445,52 @@ static void constants_are_prepared(void **state)
 	}
 }
 
+#define SOFTMAX(rows, columns)                                                           \
+	"softmax(float32 A[" rows "," columns "]) -> Y {\n\tM(i) max=! A(i, k)\n"         \
+	"\tE(i, j) = exp(A(i, j) - M(i))\n\tS(i) +=! E(i, k)\n"                          \
+	"\tY(i, j) = E(i, j) / S(i)\n}\n"
+
+/* What a row boils down to is made for as many rows as the first cache holds; the rest of a
+ * row with them, when that fits too, else row by row. */
+static void short_rows_go_in_blocks(void **state)
+{
+	static const struct {
+		const char *text, *steps;
+	} of[] = {
+		{ SOFTMAX("1536", "128"),
+		  "[[\"SP\", 4, 0, 1536, [16], 1], [\"AN\", 4, 0, 3], [\"CA\", 3, 4, 0], "
+		  "[\"CA\", 2, 4, 0], [\"CA\", 1, 4, 0]]" },
+		{ SOFTMAX("128", "700"),
+		  "[[\"SP\", 4, 0, 128, [8], 1], [\"AN\", 4, 0, 3], [\"CA\", 3, 4, 1], "
+		  "[\"CA\", 2, 4, 1], [\"CA\", 1, 4, 0]]" },
+		{ SOFTMAX("128", "5000"),
+		  "[[\"AN\", 4, 0, 3], [\"CA\", 3, 4, 0], [\"CA\", 2, 4, 0], "
+		  "[\"CA\", 1, 4, 0]]" },
+		{ SOFTMAX("15", "900"),
+		  "[[\"AN\", 4, 0, 3], [\"CA\", 3, 4, 0], [\"CA\", 2, 4, 0], "
+		  "[\"CA\", 1, 4, 0]]" },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		struct hn_buf text;
+
+		hn_arena_init(&a, 0);
+		hn_buf_init(&text);
+		struct hn_target on = target_of(AVX512, &a);
+
+		on.param[HN_PARAM_L1_BYTES] = 49152;
+		on.param[HN_PARAM_NUM_CORES] = 2;
+		hn_guards(parse(of[i].text, &a), &on, &a, g);
+		hn_trace_write(g[0]->trace, &text);
+		assert_string_equal(text.s, of[i].steps);
+		hn_buf_fini(&text);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +504,7 @@ int main(void)
 		cmocka_unit_test(channels_in_parts_around_the_window),
 		cmocka_unit_test(far_rows_are_fetched_ahead),
 		cmocka_unit_test(constants_are_prepared),
+		cmocka_unit_test(short_rows_go_in_blocks),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
