@@ -391,6 +391,7 @@ struct emit_dim {
 	bool inside;	 /* spatial, inside the tile's outermost reduction loop */
 	bool chain;	 /* its block coordinates are lanes */
 	bool fast;	 /* its block's points run one after the other */
+	bool settled;	 /* what pads its points meet is known in the copies of a loop */
 	int64_t block;	 /* consecutive iterations that are part of the tile */
 	int64_t now;	 /* block of the variant being emitted (remainders are smaller) */
 	int64_t base;	 /* constant part of the block's first iteration */
@@ -491,6 +492,10 @@ struct emit_dim *hn_emit_find_turn(const struct emit_nest *n);
 
 /* Fill in everything but stmt, op, dims' first five fields. */
 void hn_emit_plan(struct emit *e, struct emit_nest *nest);
+
+/* emit_border.c: unroll reduction loops whose iterations each leave out other ones of the
+ * tile's `points`. */
+void hn_emit_unroll_borders(struct emit *e, struct emit_nest *n, int64_t points);
 
 /* Points of the tile as it is now (n->w is set to the width they have). */
 uint32_t hn_emit_count_points(struct emit_nest *n);

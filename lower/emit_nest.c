@@ -54,7 +54,7 @@ static void emit_blocks(struct emit *e, struct emit_nest *n, uint32_t i)
 	struct emit_dim *d = &n->dim[i];
 	int64_t begin, end, block = d->block;
 
-	if (d->reduce || d->chain || d->extent < 4 || n->peeled ||
+	if (d->reduce || d->chain || d->settled || d->extent < 4 || n->peeled ||
 	    !hn_emit_find_interior(e, n, i, &begin, &end)) {
 		emit_range(e, n, i, 0, d->extent);
 		return;

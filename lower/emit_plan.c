@@ -282,75 +282,6 @@ static int64_t settle_lanes(struct emit_nest *n)
 	return total;
 }
 
-/* Whether the condition is one on d's loop and the place of a point in the tile alone. */
-static bool within_tile(const struct emit *e, const struct emit_nest *n,
-			const struct emit_dim *d, const struct hn_expr *x)
-{
-	bool points = false;
-
-	for (uint32_t i = 0; i < n->n_dim; i++) {
-		const struct emit_dim *p = &n->dim[i];
-
-		if (p != d && p->extent > 1 && hn_emit_uses_loop(e, x, p->loop)) {
-			if (p->reduce || p->block < p->extent) {
-				return false;
-			}
-			points = true;
-		}
-	}
-	for (uint32_t l = 0; l < e->t->n_loop; l++) { /* those around the nest */
-		if (e->var[l].base && hn_emit_uses_loop(e, x, (int32_t)l)) {
-			return false;
-		}
-	}
-	return points && hn_emit_uses_loop(e, x, d->loop);
-}
-
-/* Whether iterations of d's loop leave out other points than each other: pads at the ends of
- * a row that the tile spans. */
-static bool meets_border(struct emit *e, const struct emit_nest *n,
-			 const struct emit_dim *d)
-{
-	bool meets = false;
-
-	e->axis = n->stmt->axis;
-	e->n_axis = n->op->n_spatial + n->op->n_reduce;
-	for (uint32_t k = 0; k < n->n_zero && !meets; k++) {
-		meets = within_tile(e, n, d, n->zero[k]);
-	}
-	e->axis = NULL;
-	return meets;
-}
-
-#define MOST_UNROLLED 8	 /* iterations of a loop that meets a border */
-#define MOST_COPIES 256 /* terms of the tile in the code */
-
-/* Loops whose iterations each leave out other points at the borders become one copy of what
- * is inside for each: which points it has is known then, and those that are nothing cost
- * nothing.  The innermost loop stays one: its iterations read each other's values, which
- * would all be kept in registers. */
-static void unroll_borders(struct emit *e, struct emit_nest *n, int64_t points)
-{
-	int64_t copies = points;
-	bool loops = false;
-
-	for (uint32_t i = n->tile; i < n->n_dim; i++) {
-		copies *= real_reduction(&n->dim[i]) ? n->dim[i].block : 1;
-	}
-	for (uint32_t i = n->n_dim; i-- > n->tile;) {
-		struct emit_dim *d = &n->dim[i];
-		bool runs = real_reduction(d) && d->block < d->extent && d != n->across;
-
-		if (runs && loops && d->extent <= MOST_UNROLLED &&
-		    copies / d->block * d->extent <= MOST_COPIES &&
-		    meets_border(e, n, d)) {
-			copies = copies / d->block * d->extent;
-			d->block = d->extent;
-		}
-		loops = loops || runs;
-	}
-}
-
 static void plan_update(struct emit *e, struct emit_nest *n)
 {
 	struct model m = { e, n, param_or(e, HN_PARAM_VECTOR_REGISTERS, 8),
@@ -408,7 +339,7 @@ static void plan_update(struct emit *e, struct emit_nest *n)
 		}
 		budget /= d->block;
 	}
-	unroll_borders(e, n, points);
+	hn_emit_unroll_borders(e, n, points);
 }
 
 struct functions {

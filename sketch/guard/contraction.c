@@ -426,7 +426,8 @@ static void fetch_panels(struct hn_guard_job *g, const struct plan *p)
 	for (uint32_t i = 0; !g->c.failed && i < g->c.s->stage[v->stage]->n_iter; i++) {
 		const struct hn_iter *it = &g->c.s->stage[v->stage]->iter[i];
 
-		loop = it->kind == HN_ITER_REDUCE && it->extent > 1 ? (int32_t)i : loop;
+		/* a stage inside another one has lengths not known yet */
+		loop = it->kind == HN_ITER_REDUCE && it->extent != 1 ? (int32_t)i : loop;
 	}
 	for (uint32_t i = 0; loop >= 0 && i < v->n_read; i++) {
 		const struct hn_guard_read *r = &v->read[i];

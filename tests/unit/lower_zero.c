@@ -41,8 +41,8 @@ static uint32_t count(const char *text, const char *word)
 	return n;
 }
 
-/* Additions in the kernel of `program` under `steps`, on vectors of 64 bytes. */
-static uint32_t additions(const char *program, const char *steps)
+/* How often `word` stands in the kernel of `program` under `steps`, on vectors of 64 bytes. */
+static uint32_t count_in_kernel(const char *program, const char *steps, const char *word)
 {
 	struct hn_emit_options opt = { .symbol = "k", .want_ir = true };
 	struct hn_target host;
@@ -66,11 +66,16 @@ static uint32_t additions(const char *program, const char *steps)
 	    hn_emit(em, tree, &opt, &a, &artefact, &err)) {
 		fail_msg("%s", err.msg);
 	}
-	uint32_t n = count(artefact.ir, " = fadd ");
+	uint32_t n = count(artefact.ir, word);
 
 	hn_emitter_free(em);
 	hn_arena_fini(&a);
 	return n;
+}
+
+static uint32_t additions(const char *program, const char *steps)
+{
+	return count_in_kernel(program, steps, " = fadd ");
 }
 
 static void phases_of_a_transposed_convolution(void **state)
@@ -97,6 +102,8 @@ static void window_at_both_ends_of_a_row(void **state)
 
 	(void)state;
 	assert_int_equal(additions(row, steps), 2 * (6 + 7 + 6));
+	/* the row is one tile: a loop over channels for each place and no other */
+	assert_int_equal(count_in_kernel(row, steps, "br i1 "), 3);
 	/* the first and the last two places: of 2w + s - 2 in 0:14 */
 	assert_int_equal(additions(strided, steps), 2 * (6 + 6 + 7 + 7 + 6));
 }

@@ -385,6 +385,10 @@ static void far_rows_are_fetched_ahead(void **state)
 		  true },
 		{ "f(float32 A[512,512], B[512,128]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 		  false },
+		/* computed inside of what adds the bias */
+		{ "f(float32 A[512,512], B[512,512], c[512]) -> D {"
+		  " C(i,j) +=! A(i,k) * B(k,j) D(i,j) = C(i,j) + c(j) }",
+		  true },
 	};
 	struct hn_arena a;
 
