@@ -1,7 +1,9 @@
 /* lower/emit_object.c -- LLVM itself: target machine, passes, object file.
  *
  * The code is explicit already, so few passes run: common subexpressions, loop-invariant
- * code, clean-up.  Errors LLVM reports end in the result; its fatal ones end the process
+ * code, clean-up; last, a block of its own before every loop, because without one the first
+ * values of two loops that one branch leads to (a tile's full form and its edge) are all
+ * set before that branch, and there are not registers for both.  Errors LLVM reports end in the result; its fatal ones end the process
  * with one line (the builder is expendable).
  */
 #include "lower/emit_int.h"
@@ -21,7 +23,7 @@
 
 #define PASSES                                                                           \
 	"function(simplifycfg,early-cse,loop-mssa(licm),early-cse<memssa>,instsimplify," \
-	"simplifycfg)"
+	"simplifycfg,loop-simplify)"
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
 {
