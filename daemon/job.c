@@ -95,8 +95,9 @@ void hn_shot_drop(struct hn_shot *s)
 
 	free(s->sample_ns);
 	free(s->detail);
+	free(s->certificate);
 	s->sample_ns = NULL;
-	s->detail = NULL;
+	s->detail = s->certificate = NULL;
 	if (--round->live == 0) {
 		hn_arena_fini(&round->arena);
 		free(round);
@@ -182,6 +183,8 @@ static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
 	s->prove_ns = r->prove_ns;
 	s->run_ns = r->run_ns;
 	s->detail = strdup(r->detail != NULL ? r->detail : "");
+	s->certificate = strdup(r->certificate != NULL ? r->certificate : "");
+	hn_assert(s->detail != NULL && s->certificate != NULL);
 	s->n_sample = r->n_sample;
 	s->sample_ns = NULL;
 	if (r->n_sample > 0) {

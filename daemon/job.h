@@ -41,6 +41,7 @@ struct hn_shot {
 	uint32_t n_sample;
 	double *sample_ns; /* heap */
 	char *detail;	   /* heap */
+	char *certificate; /* heap; "" = none */
 };
 
 /* A stored result, for the policy's warm start. */

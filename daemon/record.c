@@ -20,6 +20,14 @@ static bool stored(enum hn_verdict v)
 	return v == HN_VERDICT_OK || hn_verdict_blames_kernel(v);
 }
 
+/* Certificates are kept for what is best when it comes: others are never asked for. */
+static const char *certificate_of(const struct hn_job *j, const struct hn_shot *s)
+{
+	bool better = j->best_ns == 0 || s->median_ns < j->best_ns;
+
+	return s->verdict == HN_VERDICT_OK && better ? s->certificate : "";
+}
+
 static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *s)
 {
 	return (struct hn_record){
@@ -35,8 +43,9 @@ static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *
 		.build_ns = s->build_ns,
 		.run_ns = s->run_ns,
 		.unix_ms = hn_clock_unix_ms(),
-		/* The builder proves every candidate it hands on (measure.h). */
-		.proved = s->verdict == HN_VERDICT_OK,
+		/* The builder proves every candidate it hands on, and says so (measure.h). */
+		.proved = s->verdict == HN_VERDICT_OK && *s->certificate != '\0',
+		.certificate = certificate_of(j, s),
 		.stamp = { .hone = HONE_VERSION,
 			   .codegen = "hone-build " HONE_VERSION,
 			   .board = j->daemon->board_stamp },
@@ -78,7 +87,7 @@ static bool take_best(struct hn_job *j)
 	const struct hn_shot *best = NULL;
 
 	for (const struct hn_shot *s = j->batch.head; s != NULL; s = s->next) {
-		if (s->verdict == HN_VERDICT_OK &&
+		if (s->verdict == HN_VERDICT_OK && *s->certificate != '\0' &&
 		    (j->best_ns == 0 || s->median_ns < j->best_ns)) {
 			best = s;
 			j->best_ns = s->median_ns;

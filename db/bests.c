@@ -85,7 +85,7 @@ static bool holds(const struct bests *b, uint32_t n, const struct hn_snapshot_en
 
 /* What the old snapshot knows and the store does not: a store that was lost or damaged must
  * not take the last good answers with it.  `old` stays open until all is written. */
-static void keep_lost(struct bests *b, const struct hn_snapshot *old)
+static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapshot *old)
 {
 	uint32_t n = b->n;
 
@@ -93,7 +93,12 @@ static void keep_lost(struct bests *b, const struct hn_snapshot *old)
 		struct hn_snapshot_entry e;
 
 		hn_snapshot_at(old, i, &e);
-		if (!holds(b, n, &e)) {
+		const char *pair[] = { e.best.workload, e.best.target };
+		int64_t n_trial;
+
+		/* A pair the store knows and calls nothing best has lost its certificate. */
+		if (!holds(b, n, &e) &&
+		    hn_db_find_id(db, HN_DB_STMT_PAIR, pair, 2, &n_trial, NULL) == 0) {
 			push_entry(b, &e);
 		}
 	}
@@ -114,7 +119,7 @@ int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
 		if (hn_snapshot_open(db->dir, &old, NULL) != 0) {
 			old = NULL; /* the first one, or unreadable: nothing to keep */
 		}
-		keep_lost(&b, old);
+		keep_lost(db, &b, old);
 		hn_snapshot_write(b.entry, b.n, &buf);
 		snprintf(path, sizeof(path), "%s/best.snapshot", db->dir);
 		rc = buf.failed ? hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path)

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 2
+#define HN_DB_SCHEMA 3
 
 struct hn_db;
 
@@ -39,7 +39,9 @@ struct hn_record {
 	const double *sample_ns;
 	int64_t build_ns, run_ns;
 	int64_t unix_ms;
-	bool proved; /* legality certificate: tier T1 passed */
+	bool proved; /* tier T1 passed before it ran */
+	const char *certificate; /* what was proved (lower/certify.h), JSON; NULL or "" = none is
+				  * kept, and then it is never best */
 	struct hn_stamp stamp;
 };
 
@@ -60,6 +62,10 @@ void hn_db_close(struct hn_db *db); /* NULL is fine */
 int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w,
 		       struct hn_err *err) HN_NODISCARD;
 
+/* The workload of that key; HONE_E_NOT_FOUND. Strings live in `a`. */
+int hn_db_workload(struct hn_db *db, const char *key, struct hn_arena *a,
+		   struct hn_workload_row *ret, struct hn_err *err) HN_NODISCARD;
+
 /* Append n records in one transaction. HONE_E_DISK_FULL, HONE_E_STORE: none was kept;
  * HONE_E_INVALID: a verdict that blames no kernel, or a time that is none; HONE_E_NOT_FOUND:
  * the workload was never put. After HONE_E_STORE from an I/O error all later writes fail with
@@ -73,7 +79,13 @@ int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
 int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 		    double *ret, struct hn_err *err) HN_NODISCARD;
 
-/* The fastest OK and proved record; HONE_E_NOT_FOUND when none. Strings live in `a`. */
+/* Keep a certificate of the record (NULL or "": withdraw it), for stores older than schema 3
+ * and for what was proved anew. HONE_E_NOT_FOUND: no such record, or not an OK one. */
+int hn_db_certify(struct hn_db *db, int64_t record, const char *certificate,
+		  struct hn_err *err) HN_NODISCARD;
+
+/* The fastest OK, proved and certified record; HONE_E_NOT_FOUND when none. Strings live in
+ * `a`. */
 int hn_db_best(struct hn_db *db, const char *workload, const char *target,
 	       struct hn_arena *a, struct hn_record *ret,
 	       struct hn_err *err) HN_NODISCARD;

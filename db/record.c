@@ -39,6 +39,33 @@ int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w,
 	return hn_db_end(db, rc, err);
 }
 
+int hn_db_workload(struct hn_db *db, const char *key, struct hn_arena *a,
+		   struct hn_workload_row *ret, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step, rc = hn_db_stmt(db, HN_DB_STMT_WORKLOAD, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_db_bind(s, 1, key);
+	step = sqlite3_step(s);
+	if (step == SQLITE_ROW) {
+		*ret = (struct hn_workload_row){
+			.key = hn_arena_strdup(a, key),
+			.name = hn_arena_strdup(a, hn_db_column(s, 0)),
+			.dag_json = hn_arena_strdup(a, hn_db_column(s, 1)),
+			.flops = sqlite3_column_double(s, 2),
+		};
+	} else {
+		rc = step == SQLITE_DONE ? hn_fail(err, HONE_E_NOT_FOUND,
+						   "no workload %s in the store", key)
+					 : hn_db_fail(db, err, "read a workload");
+	}
+	sqlite3_reset(s);
+	return rc;
+}
+
 static int check_record(const struct hn_record *r, struct hn_err *err)
 {
 	bool ok = r->verdict == HN_VERDICT_OK;
@@ -165,6 +192,40 @@ static int insert_record(struct hn_db *db, const struct hn_record *r,
 	return rc;
 }
 
+/* Inside a transaction. */
+static int put_certificate(struct hn_db *db, int64_t record, const char *certificate,
+			   struct hn_err *err)
+{
+	bool keep = certificate && *certificate;
+	sqlite3_stmt *s;
+	int rc = hn_db_stmt(db, keep ? HN_DB_STMT_CERTIFY : HN_DB_STMT_UNCERTIFY, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	sqlite3_bind_int64(s, 1, record);
+	if (keep) {
+		hn_db_bind(s, 2, certificate);
+		sqlite3_bind_int64(s, 3, hn_clock_unix_ms());
+	}
+	rc = hn_db_run(db, s, err, "store a certificate");
+	if (rc == 0 && keep && sqlite3_changes(db->sql) == 0) {
+		rc = hn_fail(err, HONE_E_NOT_FOUND,
+			     "record %lld: not there, or not a correct one: it takes no "
+			     "certificate",
+			     (long long)record);
+	}
+	return rc;
+}
+
+int hn_db_certify(struct hn_db *db, int64_t record, const char *certificate,
+		  struct hn_err *err)
+{
+	int rc = hn_db_begin(db, err);
+
+	return rc != 0 ? rc : hn_db_end(db, put_certificate(db, record, certificate, err), err);
+}
+
 int hn_db_append(struct hn_db *db, struct hn_record *record, uint32_t n,
 		 struct hn_err *err)
 {
@@ -185,6 +246,10 @@ int hn_db_append(struct hn_db *db, struct hn_record *record, uint32_t n,
 		rc = find_keys(db, &record[i], &keys, err);
 		if (rc == 0) {
 			rc = insert_record(db, &record[i], &keys, &record[i].id, err);
+		}
+		if (rc == 0 && record[i].certificate && *record[i].certificate) {
+			rc = put_certificate(db, record[i].id, record[i].certificate,
+					     err);
 		}
 	}
 	rc = hn_db_end(db, rc, err);
@@ -232,6 +297,7 @@ int hn_db_read_record(struct hn_db *db, sqlite3_stmt *s, double **sample,
 		.proved = sqlite3_column_int(s, 11) != 0,
 		.stamp = {hn_db_column(s, 12), hn_db_column(s, 13), hn_db_column(s, 14)},
 		.origin = hn_db_column(s, 15),
+		.certificate = hn_db_column(s, 16),
 	};
 	return 0;
 }
@@ -246,6 +312,7 @@ static void keep_record(struct hn_record *r, struct hn_arena *a)
 	r->target = hn_arena_strdup(a, r->target);
 	r->steps = hn_arena_strdup(a, r->steps);
 	r->origin = hn_arena_strdup(a, r->origin);
+	r->certificate = hn_arena_strdup(a, r->certificate);
 	r->detail = hn_arena_strdup(a, r->detail);
 	r->stamp.hone = hn_arena_strdup(a, r->stamp.hone);
 	r->stamp.codegen = hn_arena_strdup(a, r->stamp.codegen);

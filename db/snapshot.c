@@ -282,6 +282,13 @@ int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		hn_snapshot_at(s, number - 1, &e);
 		if (strcmp(e.workload.key, workload) == 0 &&
 		    strcmp(e.best.target, target) == 0) {
+			if (*e.best.certificate == '\0') {
+				return hn_fail(err, HONE_E_NOT_FOUND,
+					       "workload %s: its best record has no "
+					       "certificate of legality; stop honed and run "
+					       "`hone verify`",
+					       workload);
+			}
 			*ret = e;
 			return 0;
 		}

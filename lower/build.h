@@ -29,6 +29,7 @@ struct hn_build_answer {
 	const struct hn_dag *dag;
 	const struct hn_looptree *tree; /* NULL when it could not be built */
 	struct hn_artefact artefact;
+	const char *certificate; /* JSON (certify.h); NULL unless proved */
 	int64_t build_ns, prove_ns;
 	struct hn_build_times ns;
 };
@@ -44,6 +45,15 @@ struct hn_builder {
  * Everything the answer points to lives in `a` or is borrowed from the request. */
 void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
 	      struct hn_build_answer *ans);
+
+/* The first half of it: replay and prove; ans has no artefact. */
+void hn_build_prove(const struct hn_build_request *r, struct hn_arena *a,
+		    struct hn_build_answer *ans);
+
+/* Prove the histories of a file, one JSON object a line: {"dag": text (the line before's when
+ * left out), "steps": text}.  One answer a line on standard output: {"verdict", "detail",
+ * "certificate"}.  Fails only when the file cannot be read or is no such file. */
+int hn_build_verify(const char *path, struct hn_err *err) HN_NODISCARD;
 
 /* Give back what the builder keeps. */
 void hn_builder_fini(struct hn_builder *b);

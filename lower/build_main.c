@@ -13,7 +13,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header;
+	const char *dag, *steps, *object, *header, *verify;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -23,6 +23,7 @@ static const char usage[] =
 	"[--symbol NAME]\n"
 	"                  [-o FILE.o] [--header FILE.h] [--no-prove]\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
+	"       hone-build --verify FILE  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
 enum {
@@ -38,6 +39,7 @@ enum {
 	OPT_NO_PROVE,
 	OPT_NAIVE,
 	OPT_PLANT,
+	OPT_VERIFY,
 	OPT_HELP
 };
 
@@ -54,6 +56,7 @@ static const struct option long_options[] = {
 	{ "no-prove", no_argument, NULL, OPT_NO_PROVE },
 	{ "naive", no_argument, NULL, OPT_NAIVE },
 	{ "plant", required_argument, NULL, OPT_PLANT },
+	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -108,11 +111,17 @@ static int read_command(int argc, char **argv, struct command *c)
 		case OPT_PLANT:
 			r->plant = optarg;
 			break;
+		case OPT_VERIFY:
+			c->verify = optarg;
+			break;
 		case OPT_HELP:
 			return 1;
 		default:
 			return 2;
 		}
+	}
+	if (c->verify) {
+		return optind < argc ? 2 : 0;
 	}
 	return optind < argc || !c->dag || (!c->steps && !r->naive) ? 2 : 0;
 }
@@ -201,6 +210,17 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	return rc ? (ans.why.code ? 10 + ans.why.code : 1) : 0;
 }
 
+static int verify(const char *path)
+{
+	struct hn_err err = { 0 };
+	int rc = hn_build_verify(path, &err);
+
+	if (rc) {
+		fprintf(stderr, "hone-build: %s\n", err.msg);
+	}
+	return rc ? 10 + err.code : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *hooks = getenv("HONE_TEST_HOOKS");
@@ -217,7 +237,7 @@ int main(int argc, char **argv)
 			fputs(usage, rc == 1 ? stdout : stderr);
 			return rc == 1 ? 0 : 2;
 		}
-		rc = one_shot(&b, &c);
+		rc = c.verify ? verify(c.verify) : one_shot(&b, &c);
 	}
 	hn_builder_fini(&b);
 	return rc;

@@ -91,11 +91,14 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans)
 	hn_buf_json_string(&json, ans->why.msg);
 	hn_buf_printf(&json,
 		      ",\"build_ns\":%lld,\"prove_ns\":%lld,\"shared_bytes\":%llu,"
-		      "\"per_worker_bytes\":%llu,\"prepared_bytes\":%llu}",
+		      "\"per_worker_bytes\":%llu,\"prepared_bytes\":%llu,"
+		      "\"certificate\":",
 		      (long long)ans->build_ns, (long long)ans->prove_ns,
 		      (unsigned long long)ans->artefact.shared_bytes,
 		      (unsigned long long)ans->artefact.per_worker_bytes,
 		      (unsigned long long)ans->artefact.prepared_bytes);
+	hn_buf_json_string(&json, ans->certificate ? ans->certificate : "");
+	hn_buf_putc(&json, '}');
 	f.json = json.s;
 	f.json_bytes = (uint32_t)json.n;
 	if (ans->verdict == HN_VERDICT_OK) {

@@ -22,6 +22,7 @@
 #include <isl/val.h>
 #include <stdio.h>
 
+#include "lower/certify.h"
 #include "lower/watchdog.h"
 
 /* 1. Bounds. */
@@ -360,6 +361,12 @@ static enum hn_verdict conclude(struct hn_legal *c, isl_ctx *ctx)
 enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 			       struct hn_err *err)
 {
+	return hn_legal_certify(t, limit_ms, NULL, err);
+}
+
+enum hn_verdict hn_legal_certify(const struct hn_looptree *t, int64_t limit_ms,
+				 struct hn_buf *certificate, struct hn_err *err)
+{
 	struct hn_legal c = { .err = err };
 	struct hn_watchdog *dog = NULL;
 	isl_ctx *ctx = isl_ctx_alloc();
@@ -377,6 +384,9 @@ enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 		check_order(&c);
 		check_sequences(&c);
 		hn_legal_check_loops(&c, t->root);
+	}
+	if (certificate && !c.illegal && !c.poly.n_error && !c.poly.n_inexact) {
+		c.poly.n_error += hn_certificate_write(&c.poly, certificate) != 0;
 	}
 	hn_watchdog_stop(dog);
 	verdict = conclude(&c, ctx);

@@ -25,6 +25,11 @@
 enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 			       struct hn_err *err);
 
+/* The same, and what was proved as one JSON object (certify.h) appended to *certificate when
+ * the answer is OK; NULL = none is wanted. */
+enum hn_verdict hn_legal_certify(const struct hn_looptree *t, int64_t limit_ms,
+				 struct hn_buf *certificate, struct hn_err *err);
+
 /* The polyhedral model as isl text (domains, schedule, accesses, dependences), one a line with
  * its name; each can be read back by isl. For `hone poly` and debugging. */
 int hn_poly_print(const struct hn_looptree *t, struct hn_buf *buf, struct hn_err *err);

@@ -10,7 +10,7 @@
  *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
  *              "naive": bool, "prove": bool, "plant": "" | "hang" | ...}
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes"}
+ *              "prepared_bytes", "certificate": text, "" when nothing was proved}
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
  *              "seed": decimal string, "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
  *              "tolerance", "flops": 0 = do not check against the peak}; blob = naive object
@@ -73,6 +73,7 @@ struct hn_measure_result {
 	const double *sample_ns;  /* seconds are for records, nanoseconds are here */
 	double median_ns;         /* OK only */
 	int64_t build_ns, prove_ns, run_ns;
+	const char *certificate; /* of legality, JSON text from the builder; "" = none */
 };
 
 /* Results are borrowed for the length of the callback. */

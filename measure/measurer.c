@@ -51,6 +51,7 @@ struct ticket *queue_take(struct queue *q)
 static void ticket_free(struct ticket *t)
 {
 	free(t->artefact.object);
+	free(t->certificate);
 	free(t->steps);
 	free(t);
 }
@@ -64,7 +65,8 @@ static void deliver(struct ticket *t)
 				      .sample_ns = o->sample_ns,
 				      .build_ns = o->build_ns,
 				      .prove_ns = o->prove_ns,
-				      .run_ns = o->run_ns};
+				      .run_ns = o->run_ns,
+				      .certificate = t->certificate ? t->certificate : ""};
 
 	if (o->n_sample > 0) {
 		r.median_ns = hn_stats_median(o->sample_ns, o->n_sample);

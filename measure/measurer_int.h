@@ -73,6 +73,7 @@ struct ticket {
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run; /* attempts */
 	struct artefact artefact;
+	char *certificate; /* heap; NULL before the builder answered */
 	struct outcome outcome;
 	struct hn_probe_result probe;
 	hn_workload_fn workload_fn;

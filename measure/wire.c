@@ -144,6 +144,11 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t)
 	if (good) {
 		o->build_ns = read_count(v, "build_ns");
 		o->prove_ns = read_count(v, "prove_ns");
+		const char *certificate = hn_json_string(hn_json_get(v, "certificate"));
+
+		free(t->certificate); /* of an earlier try */
+		t->certificate = strdup(certificate ? certificate : "");
+		hn_assert(t->certificate != NULL);
 		t->artefact.shared_bytes = read_count(v, "shared_bytes");
 		t->artefact.per_worker_bytes = read_count(v, "per_worker_bytes");
 		t->artefact.prepared_bytes = read_count(v, "prepared_bytes");

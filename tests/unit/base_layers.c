@@ -76,12 +76,14 @@ static const struct confined third_parties[] = {
  * their structs, but only the snapshot may be used where no SQLite is. */
 struct banned_word {
 	const char *place, *word, *but;
+	const char *except; /* a file where it may; NULL = none */
 };
 
 static const struct banned_word banned_words[] = {
-	{"client/", "hn_db_", NULL},
-	{"db/snapshot", "sqlite3", NULL},
-	{"db/snapshot", "hn_db_", "hn_db_write_snapshot"},
+	/* `hone verify` takes the store's lock as honed does, and its place. */
+	{"client/", "hn_db_", NULL, "client/cmd_verify.c"},
+	{"db/snapshot", "sqlite3", NULL, NULL},
+	{"db/snapshot", "hn_db_", "hn_db_write_snapshot", NULL},
 };
 
 /* What the walk sees. nftw has no argument for its callback: one object, this file's. */
@@ -218,6 +220,9 @@ static void check_words(struct walk *w, const char *file, unsigned line, const c
 		const struct banned_word *b = &banned_words[i];
 		const char *at = begins(file, b->place) ? strstr(text, b->word) : NULL;
 
+		if (b->except && strcmp(file, b->except) == 0) {
+			continue;
+		}
 		if (at && !(b->but && begins(at, b->but))) {
 			violation(w, file, line, "%s may not stand in %s*", b->word,
 				  b->place);

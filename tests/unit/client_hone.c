@@ -45,6 +45,7 @@ static int set_up(void **state)
 			  .verdict = HN_VERDICT_OK,
 			  .median_ns = 12.5,
 			  .proved = true,
+			  .certificate = "{}",
 			  .stamp = { "h", "c", "b" } },
 		.naive_ns = 100,
 		.n_trial = 7,

@@ -302,7 +302,7 @@ static void directories_and_versions_are_refused(void **state)
 
 	hn_buf_init(&buf);
 	small_snapshot(&buf);
-	buf.s[HN_SNAPSHOT_AT_VERSION] = 2;
+	buf.s[HN_SNAPSHOT_AT_VERSION] = HN_SNAPSHOT_VERSION + 1;
 	write_bytes(*state, buf.s, buf.n);
 	assert_int_equal(hn_snapshot_open(*state, &s, &err), -HONE_E_VERSION);
 	snprintf(path, sizeof(path), "%s/best.snapshot", (char *)*state);

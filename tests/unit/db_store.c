@@ -76,6 +76,34 @@ static void best_is_fastest_correct_and_proved(void **state)
 	hn_db_close(db);
 }
 
+static void without_certificate_nothing_is_best(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_record bare = make_record("w1", "t1", 10), r;
+	struct hn_err err = {0};
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	put_workload(db, "w1");
+	bare.certificate = NULL;
+	int64_t fast = append_one(db, bare), slow = append_one(db, make_record("w1", "t1", 20));
+	int64_t wrong = append_one(db, make_failure("w1", "t1", HN_VERDICT_WRONG_RESULT));
+
+	ASSERT_OK(hn_db_best(db, "w1", "t1", &a, &r, &err), err);
+	assert_int_equal(r.id, slow);
+	ASSERT_OK(hn_db_certify(db, fast, "{\"a\":1}", &err), err);
+	ASSERT_OK(hn_db_best(db, "w1", "t1", &a, &r, &err), err);
+	assert_int_equal(r.id, fast);
+	assert_string_equal(r.certificate, "{\"a\":1}");
+	ASSERT_OK(hn_db_certify(db, fast, NULL, &err), err);
+	ASSERT_OK(hn_db_certify(db, slow, "", &err), err);
+	assert_int_equal(hn_db_best(db, "w1", "t1", &a, &r, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_db_certify(db, wrong, "{}", &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_db_certify(db, 99, "{}", &err), -HONE_E_NOT_FOUND);
+	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
 static void best_is_answered_by_the_covering_index(void **state)
 {
 	struct hn_db *db = open_store(*state);
@@ -89,6 +117,9 @@ static void best_is_answered_by_the_covering_index(void **state)
 	assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
 	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3),
 			       "USING COVERING INDEX record_best"));
+	assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
+	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3),
+			       "SEARCH certificate USING INTEGER PRIMARY KEY"));
 	assert_int_equal(sqlite3_step(plan), SQLITE_DONE); /* no sort */
 	sqlite3_finalize(plan);
 	hn_db_close(db);
@@ -242,7 +273,8 @@ static void exec_file(const char *path, const char *source)
 
 /* tests/data/db/vN.sql is a store of version N as it was written then, and never changes.
  */
-static void old_store_is_read(void **state, const char *file, const char *origin)
+static void old_store_is_read(void **state, const char *file, const char *origin,
+			      bool certified)
 {
 	struct hn_err err = {0};
 	struct hn_arena a;
@@ -257,7 +289,12 @@ static void old_store_is_read(void **state, const char *file, const char *origin
 	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
 	exec_file(path, file);
 	db = open_store(*state);
+	/* What was proved then left no certificate: nothing is best until it has one. */
+	assert_int_equal(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err),
+			 certified ? 0 : -HONE_E_NOT_FOUND);
+	ASSERT_OK(hn_db_certify(db, 2, "{}", &err), err);
 	ASSERT_OK(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err), err);
+	assert_string_equal(r.certificate, "{}");
 	assert_true(r.median_ns == 100);
 	assert_string_equal(r.origin, origin);
 	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
@@ -273,12 +310,17 @@ static void old_store_is_read(void **state, const char *file, const char *origin
 
 static void a_version_1_store_is_read(void **state)
 {
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v1.sql", "");
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v1.sql", "", false);
 }
 
 static void a_version_2_store_is_read(void **state)
 {
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v2.sql", "guard");
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v2.sql", "guard", false);
+}
+
+static void a_version_3_store_is_read(void **state)
+{
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v3.sql", "guard", true);
 }
 
 static void set_pragma(const char *dir, const char *sql_text)
@@ -300,7 +342,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 2"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 3"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -362,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(records_come_back_whole),
 		STORE_TEST(best_is_fastest_correct_and_proved),
+		STORE_TEST(without_certificate_nothing_is_best),
 		STORE_TEST(best_is_answered_by_the_covering_index),
 		STORE_TEST(workloads_and_naive_times_are_idempotent),
 		STORE_TEST(failures_are_rows),
@@ -370,6 +413,7 @@ int main(void)
 		STORE_TEST(jobs_are_kept_in_order),
 		STORE_TEST(a_version_1_store_is_read),
 		STORE_TEST(a_version_2_store_is_read),
+		STORE_TEST(a_version_3_store_is_read),
 		STORE_TEST(newer_and_foreign_files_are_refused),
 		STORE_TEST(a_failed_migration_changes_nothing),
 		STORE_TEST(every_column_is_documented),

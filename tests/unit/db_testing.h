@@ -76,6 +76,7 @@ static inline struct hn_record make_record(const char *workload, const char *tar
 		.run_ns = 22,
 		.unix_ms = 1700000000000,
 		.proved = true,
+		.certificate = "{\"format\":\"hone-certificate/1\"}",
 		.stamp = {"0.1.0", "x86/llvm-22", "board-a"},
 	};
 }
@@ -90,6 +91,7 @@ static inline struct hn_record make_failure(const char *workload, const char *ta
 	r.n_sample = 0;
 	r.sample_ns = NULL;
 	r.proved = false;
+	r.certificate = NULL;
 	return r;
 }
 

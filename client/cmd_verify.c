@@ -1,0 +1,319 @@
+/* client/cmd_verify.c -- `hone verify`: every correct record of the store, or every record of a
+ * log, proved anew by one run of hone-build.
+ *
+ * In the store a record that fails loses its certificate, so that it is best no more; the
+ * fastest one that passes gets one where it has none (stores older than schema 3).  The store
+ * belongs to honed, which must not run meanwhile.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/builder.h"
+#include "client/verify.h"
+#include "db/db.h"
+#include "proto/addr.h"
+
+void hn_verify_add(struct hn_verify *v, struct hn_verify_item x)
+{
+	if (v->n == v->cap) {
+		struct hn_verify_item *wider =
+			HN_NEW_ARRAY(&v->arena, struct hn_verify_item, 2 * (size_t)v->cap + 64);
+
+		for (uint32_t i = 0; i < v->n; i++) {
+			wider[i] = v->item[i];
+		}
+		v->item = wider;
+		v->cap = 2 * v->cap + 64;
+	}
+	v->item[v->n++] = x;
+}
+
+static int on_record(void *ctx, const struct hn_record *r)
+{
+	struct hn_verify *v = ctx;
+
+	if (r->verdict == HN_VERDICT_OK) {
+		hn_verify_add(v, (struct hn_verify_item){
+			       .id = r->id,
+			       .workload = hn_arena_strdup(&v->arena, r->workload),
+			       .target = hn_arena_strdup(&v->arena, r->target),
+			       .steps = hn_arena_strdup(&v->arena, r->steps),
+			       .certificate = hn_arena_strdup(&v->arena, r->certificate),
+			       .median_ns = r->median_ns,
+		       });
+	}
+	return 0;
+}
+
+void hn_verify_ask(struct hn_verify *v, const char *dag, const char *steps)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, "{");
+	if (dag) {
+		hn_buf_puts(&b, "\"dag\":");
+		hn_buf_json_string(&b, dag);
+		hn_buf_putc(&b, ',');
+	}
+	hn_buf_puts(&b, "\"steps\":");
+	hn_buf_json_string(&b, steps);
+	hn_buf_puts(&b, "}\n");
+	fwrite(b.s, 1, b.n, v->requests);
+	hn_buf_fini(&b);
+}
+
+static int by_workload(const void *x, const void *y)
+{
+	const struct hn_verify_item *a = x, *b = y;
+	int c = strcmp(a->workload, b->workload);
+
+	return c != 0 ? c : (a->id > b->id) - (a->id < b->id);
+}
+
+static int ask_store(struct hn_verify *v, struct hn_db *db, struct hn_err *err)
+{
+	const char *last = "";
+	int rc = hn_db_records(db, NULL, NULL, on_record, v, err);
+
+	if (rc == 0 && v->n > 0) {
+		qsort(v->item, v->n, sizeof(*v->item), by_workload);
+	}
+	for (uint32_t i = 0; rc == 0 && i < v->n; i++) {
+		struct hn_workload_row w = { 0 };
+
+		if (strcmp(last, v->item[i].workload) != 0) {
+			rc = hn_db_workload(db, v->item[i].workload, &v->arena, &w, err);
+			last = v->item[i].workload;
+		}
+		hn_verify_ask(v, w.dag_json, v->item[i].steps);
+	}
+	return rc;
+}
+
+static int prove(struct hn_verify *v, struct hn_err *err)
+{
+	char path[64];
+	char *argv[] = { "hone-build", "--verify", path, NULL };
+
+	if (fflush(v->requests) != 0) {
+		return hn_fail(err, HONE_E_IO, "verify: a temporary file: %s",
+			       strerror(errno));
+	}
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(),
+		 fileno(v->requests));
+	int rc = hn_builder_run("verify", argv, fileno(v->answers), err);
+
+	rewind(v->answers);
+	return rc;
+}
+
+/* What the certificate says under that name; "" when it says nothing. */
+static const char *word(const struct hn_json *certificate, const char *name)
+{
+	const char *s = hn_json_string(hn_json_get(certificate, name));
+
+	return s ? s : "";
+}
+
+/* A kept certificate of these same versions must be what they say now. */
+static bool is_other(const char *kept, const char *now)
+{
+	struct hn_json *k = NULL, *n = NULL;
+	bool other = false;
+
+	if (*kept != '\0' && hn_json_parse("certificate", kept, strlen(kept), NULL, &k, NULL) != 0) {
+		return true;
+	}
+	if (k && hn_json_parse("certificate", now, strlen(now), NULL, &n, NULL) == 0) {
+		other = strcmp(word(k, "hone"), word(n, "hone")) == 0 &&
+			strcmp(word(k, "isl"), word(n, "isl")) == 0 &&
+			strcmp(word(k, "schedule"), word(n, "schedule")) != 0;
+	}
+	hn_json_free(k);
+	hn_json_free(n);
+	return other;
+}
+
+static void report(struct hn_verify *v, const struct hn_verify_item *x, const char *verdict,
+		   const char *detail)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	if (v->json) {
+		hn_buf_printf(&b, "{\"%s\":%" PRId64 ",\"workload\":",
+			      v->what ? "line" : "record", x->id);
+		hn_buf_json_string(&b, x->workload);
+		hn_buf_puts(&b, ",\"verdict\":");
+		hn_buf_json_string(&b, verdict);
+		hn_buf_puts(&b, ",\"detail\":");
+		hn_buf_json_string(&b, detail);
+		hn_buf_putc(&b, '}');
+	} else if (v->what) {
+		hn_buf_printf(&b, "%s:%" PRId64 ": %s: %s", v->what, x->id, verdict, detail);
+	} else {
+		hn_buf_printf(&b, "record %" PRId64 " (workload %.16s): %s: %s", x->id,
+			      x->workload, verdict, detail);
+	}
+	puts(b.s);
+	hn_buf_fini(&b);
+}
+
+/* One answer; a certificate that stays or is new is left in the item. */
+static void judge(struct hn_verify *v, struct hn_verify_item *x, const char *line)
+{
+	struct hn_json *answer = NULL;
+	const char *verdict = "BUILD_FAIL", *detail = "hone-build gave no answer", *now = "";
+
+	if (line && hn_json_parse("answer", line, strlen(line), NULL, &answer, NULL) == 0) {
+		verdict = word(answer, "verdict");
+		detail = word(answer, "detail");
+		now = word(answer, "certificate");
+	}
+	x->passed = strcmp(verdict, "OK") == 0;
+	if (x->passed && is_other(x->certificate, now)) {
+		x->passed = false;
+		verdict = "CERTIFICATE";
+		detail = "its certificate is of another schedule";
+	}
+	if (!x->passed) {
+		report(v, x, verdict, detail);
+		v->n_failed++;
+	}
+	if (x->passed && *x->certificate == '\0') {
+		x->steps = hn_arena_strdup(&v->arena, now); /* to be given */
+	}
+	hn_json_free(answer);
+}
+
+static void judge_all(struct hn_verify *v)
+{
+	char *line = NULL;
+	size_t cap = 0;
+
+	for (uint32_t i = 0; i < v->n; i++) {
+		bool there = getline(&line, &cap, v->answers) > 0;
+
+		judge(v, &v->item[i], there ? line : NULL);
+	}
+	free(line);
+}
+
+/* Whether x is the fastest of its workload and target that passed. */
+static bool is_best(const struct hn_verify *v, const struct hn_verify_item *x)
+{
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct hn_verify_item *y = &v->item[i];
+
+		if (y->passed && strcmp(y->workload, x->workload) == 0 &&
+		    strcmp(y->target, x->target) == 0 &&
+		    (y->median_ns < x->median_ns ||
+		     (y->median_ns == x->median_ns && y->id < x->id))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int keep_answers(struct hn_verify *v, struct hn_db *db, struct hn_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < v->n; i++) {
+		const struct hn_verify_item *x = &v->item[i];
+
+		if (!x->passed && *x->certificate != '\0') {
+			rc = hn_db_certify(db, x->id, NULL, err);
+			v->n_withdrawn++;
+		} else if (x->passed && *x->certificate == '\0' && is_best(v, x)) {
+			rc = hn_db_certify(db, x->id, x->steps, err);
+			v->n_given++;
+		}
+	}
+	return rc == 0 ? hn_db_write_snapshot(db, err) : rc;
+}
+
+static int verify_store(struct hn_verify *v, const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_db *db = NULL;
+	struct hn_buf home;
+	int rc;
+
+	hn_buf_init(&home);
+	rc = hn_addr_home(o->home, &home, err);
+	rc = rc != 0 ? rc : hn_db_open(home.s, &db, err);
+	rc = rc != 0 ? rc : ask_store(v, db, err);
+	rc = rc != 0 ? rc : prove(v, err);
+	if (rc == 0) {
+		judge_all(v);
+		rc = keep_answers(v, db, err);
+	}
+	hn_db_close(db);
+	hn_buf_fini(&home);
+	return rc;
+}
+
+static int verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *err)
+{
+	int rc = hn_verify_log(v, o, err);
+
+	rc = rc != 0 ? rc : prove(v, err);
+	if (rc == 0) {
+		judge_all(v);
+	}
+	return rc;
+}
+
+static int summarise(const struct hn_verify *v, struct hn_err *err)
+{
+	if (v->json) {
+		printf("{\"records\":%u,\"failed\":%u,\"given\":%u,\"withdrawn\":%u}\n",
+		       v->n, v->n_failed, v->n_given, v->n_withdrawn);
+	} else if (v->what) {
+		printf("%u records: %u proved, %u failed\n", v->n, v->n - v->n_failed,
+		       v->n_failed);
+	} else {
+		printf("%u correct records: %u proved, %u failed; certificates: %u given, %u "
+		       "withdrawn\n",
+		       v->n, v->n - v->n_failed, v->n_failed, v->n_given, v->n_withdrawn);
+	}
+	return v->n_failed == 0 ? 0
+				: hn_fail(err, HONE_E_INVALID,
+					  "verify: %u record%s not proved", v->n_failed,
+					  v->n_failed > 1 ? "s" : "");
+}
+
+int cmd_verify(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_verify v = { .what = o->records, .json = o->json };
+	int rc;
+
+	if (!o->records && (o->arg || o->text)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "verify: give --records LOG with the computation, or "
+			       "nothing for the store");
+	}
+	hn_arena_init(&v.arena, 0);
+	v.requests = tmpfile();
+	v.answers = tmpfile();
+	if (!v.requests || !v.answers) {
+		rc = hn_fail(err, HONE_E_IO, "verify: a temporary file: %s",
+			     strerror(errno));
+	} else {
+		rc = o->records ? verify_log(&v, o, err) : verify_store(&v, o, err);
+	}
+	rc = rc != 0 ? rc : summarise(&v, err);
+	if (v.requests) {
+		fclose(v.requests);
+	}
+	if (v.answers) {
+		fclose(v.answers);
+	}
+	hn_arena_fini(&v.arena);
+	return rc;
+}

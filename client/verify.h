@@ -1,0 +1,37 @@
+/* client/verify.h -- what `hone verify` proves anew: from the store (cmd_verify.c) or from a
+ * log (verify_log.c; the two call different things a record). */
+#ifndef HN_CLIENT_VERIFY_H
+#define HN_CLIENT_VERIFY_H
+
+#include <stdio.h>
+
+#include "client/cmd.h"
+
+/* One history; strings in the arena. */
+struct hn_verify_item {
+	int64_t id; /* record of the store, or line of the log */
+	const char *workload, *target, *steps, *certificate;
+	double median_ns;
+	bool passed;
+};
+
+struct hn_verify {
+	struct hn_arena arena;
+	uint32_t n, cap;
+	struct hn_verify_item *item;
+	FILE *requests, *answers; /* temporary, gone when closed */
+	const char *what; /* the log; NULL for the store */
+	bool json;
+	uint32_t n_failed, n_given, n_withdrawn;
+};
+
+/* Append a copy of x; its strings live as long as v. */
+void hn_verify_add(struct hn_verify *v, struct hn_verify_item x);
+
+/* Ask hone-build for a proof of steps; dag NULL = the same as before. */
+void hn_verify_ask(struct hn_verify *v, const char *dag, const char *steps);
+
+/* Ask for every record of --records on the computation given. */
+int hn_verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
+
+#endif
