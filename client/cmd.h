@@ -22,7 +22,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *rules, *hardware, *records, *as;
 	int64_t trials, seed;
 	double seconds;
-	bool json, quiet, assembly;
+	bool json, quiet, assembly, bitwise;
 };
 
 typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "client/cmd.h"
+#include "loopstate/bitwise.h"
 #include "proto/msg.h"
 
 #define FILE_MAX ((size_t)64 << 20)
@@ -83,6 +84,9 @@ int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *
 	if (rc == 0) {
 		n = o->text != NULL ? strlen(s) : b.n;
 		rc = hn_dag_parse(what, s, n, hn_limit_dag_bytes(), a, &ret->dag, err);
+	}
+	if (rc == 0 && o->bitwise) {
+		ret->dag = hn_dag_make_bitwise(ret->dag, a);
 	}
 	if (rc == 0) {
 		hn_dag_key(ret->dag, ret->key);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "loopstate/bitwise.h"
+
 #define MAX_LEVELS 256
 
 struct hn_quick {
@@ -208,8 +210,8 @@ static bool check_reduction(struct hn_quick_check *c, const struct hn_quick_stmt
 	if (!hn_quick_init_first(c, w->init, s)) {
 		return hn_quick_refuse(c, s, "its init is not shown to run first");
 	}
-	if (s->op->reduce->kind == HN_COMBINE_GENERAL && !hn_quick_in_sequence(c, s)) {
-		return hn_quick_refuse(c, s, "its combiner may not be reordered");
+	if (hn_keeps_order(c->space.tree->dag, s->op) && !hn_quick_in_sequence(c, s)) {
+		return hn_quick_refuse(c, s, "its reduction may not be reordered");
 	}
 	return true;
 }
@@ -244,6 +246,9 @@ static bool check_concurrent(struct hn_quick_check *c, const struct hn_node *loo
 
 static bool check(struct hn_quick_check *c)
 {
+	if (hn_bitwise_broken(c->space.tree->state)) {
+		return hn_quick_refuse(c, &c->stmt[0], "a bitwise task's reductions may not be parted");
+	}
 	bool ok = find_writers(c) && outputs_computed(c);
 
 	for (uint32_t i = 0; i < c->n_stmt && ok; i++) {

@@ -10,6 +10,8 @@
  */
 #include "lower/emit_int.h"
 
+#include "loopstate/bitwise.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -366,6 +368,7 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 			  .a = a,
 			  .err = err,
 			  .ctx = em->ctx,
+			  .bitwise = hn_dag_bitwise(t->dag),
 			  .n_lane = 1,
 			  .n_active = 1 };
 

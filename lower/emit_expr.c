@@ -330,9 +330,9 @@ static struct emit_val compare(struct emit *e, const struct hn_expr *x)
 	return (struct emit_val){ r, vec };
 }
 
-static LLVMValueRef contract(LLVMValueRef v)
+static LLVMValueRef contract(const struct emit *e, LLVMValueRef v)
 {
-	if (LLVMCanValueUseFastMathFlags(v)) {
+	if (!e->bitwise && LLVMCanValueUseFastMathFlags(v)) {
 		LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
 	}
 	return v;
@@ -343,11 +343,11 @@ static LLVMValueRef float_binary(struct emit *e, const struct hn_expr *x, LLVMVa
 {
 	switch (x->op) {
 	case HN_EXPR_ADD:
-		return contract(LLVMBuildFAdd(e->b, u, v, ""));
+		return contract(e, LLVMBuildFAdd(e->b, u, v, ""));
 	case HN_EXPR_SUB:
-		return contract(LLVMBuildFSub(e->b, u, v, ""));
+		return contract(e, LLVMBuildFSub(e->b, u, v, ""));
 	case HN_EXPR_MUL:
-		return contract(LLVMBuildFMul(e->b, u, v, ""));
+		return contract(e, LLVMBuildFMul(e->b, u, v, ""));
 	case HN_EXPR_DIV:
 		return LLVMBuildFDiv(e->b, u, v, "");
 	case HN_EXPR_TRUNCMOD:
@@ -449,7 +449,7 @@ static struct emit_val binary(struct emit *e, const struct hn_expr *x)
 	struct emit_val u = hn_emit_value(e, x->arg[0]), v = hn_emit_value(e, x->arg[1]);
 	bool is_float = hn_dtype_class(x->dtype) == HN_CLASS_FLOAT;
 
-	if (is_float && x->op == HN_EXPR_DIV && u.vec && !v.vec) {
+	if (is_float && x->op == HN_EXPR_DIV && u.vec && !v.vec && !e->bitwise) {
 		return hn_emit_divide_by_one(e, u, v);
 	}
 	bool vec = match(e, &u, &v);

@@ -130,6 +130,7 @@ struct emit {
 	struct emit_var *var;	      /* [n_loop] */
 	struct emit_buffer *buffer;   /* [n_stage] */
 	const struct emit_nest *nest; /* whose tile is being emitted */
+	bool bitwise; /* the naive program's numbers to the bit (loopstate/bitwise.h) */
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */

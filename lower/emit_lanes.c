@@ -4,6 +4,8 @@
  */
 #include "lower/emit_int.h"
 
+#include "loopstate/bitwise.h"
+
 #include "base/arith.h"
 
 static uint32_t machine_width(const struct emit *e, const struct emit_nest *n)
@@ -80,14 +82,15 @@ static double lane_cost(const struct emit_nest *n, const struct emit_dim *d,
 	return cost / lanes;
 }
 
-static bool may_cross(const struct emit_nest *n)
+static bool may_cross(const struct emit *e, const struct emit_nest *n)
 {
 	return hn_emit_is_update(n) && n->op->reduce->n == 1 &&
+	       !hn_keeps_order(e->t->dag, n->op) &&
 	       n->op->reduce->kind != HN_COMBINE_NONE &&
 	       n->op->reduce->kind != HN_COMBINE_GENERAL;
 }
 
-static struct emit_dim *best_lanes(struct emit_nest *n, uint32_t width)
+static struct emit_dim *best_lanes(const struct emit *e, struct emit_nest *n, uint32_t width)
 {
 	double best = 1.0 + 0.9 * n->n_load; /* as scalars */
 	struct emit_dim *ret = NULL;
@@ -96,7 +99,7 @@ static struct emit_dim *best_lanes(struct emit_nest *n, uint32_t width)
 		struct emit_dim *d = &n->dim[i];
 
 		if (d->extent < 2 ||
-		    (d->reduce && (d->extent < width || !may_cross(n)))) {
+		    (d->reduce && (d->extent < width || !may_cross(e, n)))) {
 			continue;
 		}
 		double cost = lane_cost(n, d, width);
@@ -128,7 +131,7 @@ static bool continues(const struct emit_nest *n, const struct emit_dim *d, int64
 int64_t hn_emit_choose_lanes(const struct emit *e, struct emit_nest *n)
 {
 	uint32_t width = machine_width(e, n);
-	struct emit_dim *d = best_lanes(n, width);
+	struct emit_dim *d = best_lanes(e, n, width);
 	int64_t total;
 
 	n->width = 1;

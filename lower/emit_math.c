@@ -119,7 +119,7 @@ static LLVMValueRef real(LLVMValueRef like, struct emit *e, double v)
 bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x)
 {
 	bool fused = (e->em->target.caps & HN_CAP_FMA) != 0;
-	bool vector = !e->opt->scalar && x->dtype == HN_F32 && fused;
+	bool vector = !e->opt->scalar && !e->bitwise && x->dtype == HN_F32 && fused;
 
 	return !intrinsic_of(x->ref) && x->ref != HN_FN_rsqrt &&
 	       !(vector && hn_vecmath_of(x->ref));

@@ -71,7 +71,8 @@ void hn_emit_zero_find(struct emit *e, struct emit_nest *n)
 	const struct hn_reduce *r = n->op->reduce;
 
 	n->n_zero = 0;
-	if (n->stmt->stmt != HN_STMT_UPDATE || r->n != 1 || e->opt->scalar) {
+	if (n->stmt->stmt != HN_STMT_UPDATE || r->n != 1 || e->opt->scalar ||
+	    e->bitwise) {
 		return;
 	}
 	n->zero = HN_NEW_ARRAY(e->a, const struct hn_expr *, MAX_TERMS);

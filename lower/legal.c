@@ -7,7 +7,7 @@
  *                  points, and each point of a reduction exactly once per lifetime;
  *   3. order       init before update before consumer, producer before consumer;
  *   4. sequence    a combiner that is not known to be associative and commutative keeps the
- *                  order of the naive program;
+ *                  order of the naive program, and so does every one of a bitwise task;
  *   5. concurrency parallel and vector loops carry no dependence (legal_loops.c).
  * Prefetches of loops (looptree.h) write nothing and may read anything: they are not
  * looked at.  What holds for the over-approximated accesses holds for the real ones: a tree that is
@@ -22,6 +22,7 @@
 #include <isl/val.h>
 #include <stdio.h>
 
+#include "loopstate/bitwise.h"
 #include "lower/certify.h"
 #include "lower/watchdog.h"
 
@@ -321,11 +322,14 @@ static void check_sequence(struct hn_legal *c, const struct hn_poly_stmt *s)
 
 static void check_sequences(struct hn_legal *c)
 {
+	if (!c->illegal && hn_bitwise_broken(c->poly.tree->state)) {
+		HN_REFUSE(c, "a bitwise task's reductions may not be parted (RF)");
+	}
 	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
 		const struct hn_poly_stmt *s = &c->poly.stmt[i];
 
 		if (s->node->stmt == HN_STMT_UPDATE && s->point &&
-		    hn_legal_op(c, s->node->stage)->reduce->kind == HN_COMBINE_GENERAL) {
+		    hn_keeps_order(c->poly.tree->dag, hn_legal_op(c, s->node->stage))) {
 			check_sequence(c, s);
 		}
 	}

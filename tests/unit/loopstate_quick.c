@@ -8,6 +8,7 @@
 
 #include <malloc.h>
 
+#include "loopstate/bitwise.h"
 #include "loopstate/quick.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/looptree_eval.h"
@@ -99,6 +100,52 @@ static void races_are_refused(void **state)
 				 row[i].legal ? err.msg : "accepted");
 		}
 	}
+}
+
+static void bitwise_tasks_keep_their_order(void **state)
+{
+	static const struct {
+		const char *steps;
+		bool legal;
+	} row[] = {
+		{ "[[\"SP\", 2, 2, 20, [4], 1], [\"RE\", 2, [2, 0, 1, 3]]]", true },
+		{ "[[\"SP\", 2, 2, 20, [4], 1], [\"RE\", 2, [3, 0, 1, 2]]]", false },
+		{ "[[\"SP\", 2, 2, 20, [4], 1], [\"RF\", 2, 3, 2]]", false },
+	};
+	struct hn_quick *q = hn_quick_new();
+	struct hn_arena a;
+	char key[2][HN_KEY_BYTES];
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *plain = open_text(MATMUL, &a);
+	const struct hn_dag *dag = hn_dag_make_bitwise(plain, &a);
+
+	assert_false(hn_dag_bitwise(plain));
+	assert_true(hn_dag_bitwise(dag));
+	assert_ptr_equal(hn_dag_make_bitwise(dag, &a), dag);
+	hn_dag_key(plain, key[0]);
+	hn_dag_key(dag, key[1]);
+	assert_string_not_equal(key[0], key[1]);
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		for (int bitwise = 0; bitwise < 2; bitwise++) {
+			const struct hn_looptree *t;
+			const struct hn_trace *trace;
+			const struct hn_state *s;
+			struct hn_err err = { 0 };
+
+			if (hn_trace_parse("steps", row[i].steps, strlen(row[i].steps), &a,
+					   &trace, &err) ||
+			    hn_state_replay(bitwise ? dag : plain, trace, &a, &s, &err) ||
+			    hn_looptree_build(s, &a, &t, &err)) {
+				fail_msg("%s", err.msg);
+			}
+			assert_int_equal(hn_quick_legal(q, t, &err),
+					 !bitwise || row[i].legal);
+		}
+	}
+	hn_arena_fini(&a);
+	hn_quick_free(q);
 }
 
 static void a_refusal_says_why(void **state)
@@ -213,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(races_are_refused),
 		cmocka_unit_test(a_refusal_says_why),
+		cmocka_unit_test(bitwise_tasks_keep_their_order),
 		cmocka_unit_test(agrees_with_evaluation),
 		cmocka_unit_test(takes_no_memory_when_warm),
 	};
