@@ -13,7 +13,9 @@
 #include "sketch/guard/guard_int.h"
 
 #define MAX_VECTORS 6 /* of a register tile along the lanes */
-#define FEW_SUMS 8    /* shorter reductions are windows */
+#define LOADS 1.5  /* a cycle, of two ports: 28 rows by a vector ran at 0.7 of the peak */
+#define FEW_SUMS 8 /* shorter reductions are windows */
+#define PANELS_EACH 4 /* panels for each core that share out evenly enough */
 #define ROWS_AHEAD 8  /* of panels in place: a cache's latency in iterations */
 
 struct plan {
@@ -121,7 +123,7 @@ static bool choose_lanes(struct plan *p)
 static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
 	double fma = (double)(v * m) / (double)p->per_cycle;
-	double loads = (double)(v + m) / 2;
+	double loads = (double)(v + m) / LOADS;
 	double cycles = fma > loads ? fma : loads;
 
 	cycles = cycles > (double)p->latency ? cycles : (double)p->latency;
@@ -379,6 +381,27 @@ static bool panels_stream(const struct hn_guard_job *g, const struct plan *p)
 	return panels > cache && rest <= cache / 2;
 }
 
+/* Where the loops over panels alone share out evenly, each panel is packed in its iteration:
+ * by the core that uses it, into memory that its cache still holds from the last, and
+ * without another loop's fork and join.  The rows' loops are inside then. */
+static void pack_in_turn(struct hn_guard_job *g, const struct plan *p,
+			 struct hn_guard_nest *n)
+{
+	int64_t cores = hn_guard_cores(g), panels = 1;
+
+	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
+		panels = hn_mul_sat(
+			panels, p->rows[a] ? 1 : hn_ceildiv(p->v->extent[a], n->tile[a]));
+	}
+	if (n->threads && panels % cores != 0 && panels < PANELS_EACH * cores) {
+		return;
+	}
+	n->n_move = hn_guard_own_panels(g, p->v, p->lane_axis, n->move);
+	for (uint32_t a = 0; a < p->v->n_spatial && n->n_move > 0; a++) {
+		n->block[a] = p->rows[a] ? p->v->extent[a] : n->block[a];
+	}
+}
+
 static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host)
 {
 	struct hn_guard_nest n;
@@ -412,6 +435,8 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 			}
 		}
 		hn_guard_block_rows(g, p->v, p->rows, &n);
+	} else if (!p->phased) {
+		pack_in_turn(g, p, &n);
 	}
 	hn_guard_nest_build(g, p->v, host, &n);
 }

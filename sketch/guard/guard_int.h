@@ -109,6 +109,11 @@ int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis);
 int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
 			uint32_t lane_axis, int64_t tile);
 
+/* The panels among v's operands that a loop over them can make one at a time, each just
+ * before it is used: they are copied as they lie, for v alone; count. */
+uint32_t hn_guard_own_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
+			     uint32_t lane_axis, int32_t ret[HN_GUARD_MOVES]);
+
 /* The rows of the read operand that the reduction goes through are far apart: no hardware
  * fetches them ahead, and each costs an address translation. */
 bool hn_guard_rows_far(const struct hn_guard_job *g, const struct hn_guard_view *v,

@@ -107,3 +107,36 @@ int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
 	}
 	return moved;
 }
+
+/* The stage copies rows as they lie, once a call, for one reader. */
+static bool copies_rows(struct hn_guard_job *g, int32_t stage)
+{
+	struct hn_guard_view v;
+	int32_t reader;
+
+	return hn_stage_op(g->c.s, stage)->kind == HN_OP_COMPUTE && g->pinned[stage] &&
+	       !g->done[stage] && !hn_guard_is_constant(g, stage) &&
+	       hn_guard_readers(g, stage, &reader, 1) == 1 &&
+	       hn_guard_view(g, stage, &v) && v.n_read == 1 &&
+	       v.read[0].stride[v.n_spatial - 1] == 1;
+}
+
+uint32_t hn_guard_own_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
+			     uint32_t lane_axis, int32_t ret[HN_GUARD_MOVES])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_read; i++) {
+		const struct hn_guard_read *r = &v->read[i];
+		bool again = false;
+
+		for (uint32_t k = 0; k < n; k++) {
+			again = again || ret[k] == r->producer;
+		}
+		if (!again && n < HN_GUARD_MOVES && (r->uses >> lane_axis & 1) &&
+		    copies_rows(g, r->producer)) {
+			ret[n++] = r->producer;
+		}
+	}
+	return n;
+}

@@ -495,6 +495,56 @@ static void short_rows_go_in_blocks(void **state)
 	}
 }
 
+/* Panels that share out evenly over the cores are packed in the loop over them, and not
+ * where they are constant, transposed or too few. */
+static void panels_are_packed_in_turn(void **state)
+{
+	static const struct {
+		const char *text;
+		bool in_turn;
+	} cases[] = {
+		{ "f(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(k,j) }",
+		  true },
+		{ "f(float32 A[509,503], B[503,1021]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(k,j) "
+		  "}",
+		  true },
+		{ "f(float32 A[512,512], const B[512,512]) -> C {"
+		  " C(i,j) +=! A(i,k) * B(k,j) }",
+		  false },
+		{ "f(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(j,k) }",
+		  false },
+		{ "f(float32 A[512,512], B[512,80]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(k,j) }",
+		  false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(cases); i++) {
+		const struct hn_state *guard[HN_GUARD_MAX];
+		const struct hn_dag *dag;
+		struct hn_target target;
+		struct hn_arena a;
+		bool any = false;
+
+		hn_arena_init(&a, 0);
+		assert_int_equal(hn_dag_parse("f", cases[i].text, strlen(cases[i].text),
+					      0, &a, &dag, NULL),
+				 0);
+		assert_int_equal(hn_target_parse(AVX512, &a, &target, NULL), 0);
+		uint32_t n = hn_guards(dag, &target, &a, guard);
+
+		for (uint32_t k = 0; k < n; k++) {
+			any = any || (has_step(guard[k], HN_STEP_pack) &&
+				      has_step(guard[k], HN_STEP_compute_at));
+		}
+		assert_int_equal(any, cases[i].in_turn);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -509,6 +559,7 @@ int main(void)
 		cmocka_unit_test(far_rows_are_fetched_ahead),
 		cmocka_unit_test(constants_are_prepared),
 		cmocka_unit_test(short_rows_go_in_blocks),
+		cmocka_unit_test(panels_are_packed_in_turn),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
