@@ -43,7 +43,7 @@ enum hn_guard_place {
 	HN_GUARD_INLINE	 /* where it is read */
 };
 
-/* Which part of a reduction runs outside the tiles; nothing is packed then. */
+/* Which part of a reduction runs outside the tiles; nothing but constants is packed then. */
 enum hn_guard_cut {
 	HN_GUARD_CUT_NONE,
 	HN_GUARD_CUT_LONG, /* all but a part of the longest axis: panels for the first cache */
