@@ -83,14 +83,34 @@ static int64_t divisor_up_to(int64_t n, int64_t most)
 	return d;
 }
 
+/* Neighbours whose windows overlap, to be held together: none left over, SUMS at most. */
+static int64_t neighbours(int64_t extent, bool one_vector)
+{
+	int64_t few = divisor_up_to(extent, one_vector ? SUMS : SUMS / 2);
+
+	return few > 2 ? few : divisor_up_to(extent, SUMS);
+}
+
 static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view *v,
 			struct hn_guard_nest *n)
 {
 	int32_t shared = overlapping(v, n->lane_axis);
+	int64_t all = hn_ceildiv(v->extent[n->lane_axis], v->lanes), together = 1;
+
+	if (shared >= 0 && g->v.tile == 0) {
+		together = neighbours(v->extent[shared], all == 1);
+	}
+	/* with overlap, as many vectors as make SUMS sums of them */
 	int64_t vectors = v->reduce > SHORT ? SUMS
 			  : g->v.tile > 0   ? 4
 			  : shared < 0	    ? 2
-					    : 1;
+					    : hn_ceildiv(SUMS, together);
+
+	/* of an odd length, one at a time leaves the least over */
+	while (shared >= 0 && vectors > 1 && v->reduce <= SHORT && g->v.tile == 0 &&
+	       v->extent[n->lane_axis] % (vectors * v->lanes) != 0) {
+		vectors--;
+	}
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		n->tile[a] = 1;
@@ -99,8 +119,8 @@ static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view
 	if (vectors * v->lanes > v->extent[n->lane_axis]) {
 		n->tile[n->lane_axis] = v->extent[n->lane_axis];
 	}
-	if (shared >= 0 && g->v.tile == 0) {
-		n->tile[shared] = divisor_up_to(v->extent[shared], 4);
+	if (shared >= 0) {
+		n->tile[shared] = together;
 	}
 }
 

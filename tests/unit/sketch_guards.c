@@ -545,6 +545,42 @@ static void panels_are_packed_in_turn(void **state)
 	}
 }
 
+/* Eight sums hide an addition's latency: neighbours whose windows overlap, times vectors of
+ * channels where those leave nothing over. */
+static void windows_have_eight_sums(void **state)
+{
+	static const struct {
+		const char *text, *split;
+	} of[] = {
+		{ "d(float32 x[1,114,114,64], w[3,3,64]) -> Y { Y(n,h,w1,c) +=! "
+		  "x(n,h+r,w1+s,c) * w(r,s,c) where h in 0:112, w1 in 0:112 }",
+		  "[\"SP\", 2, 5, 64, [32], 1]" },
+		{ "d(float32 x[1,114,114,67], w[3,3,67]) -> Y { Y(n,h,w1,c) +=! "
+		  "x(n,h+r,w1+s,c) * w(r,s,c) where h in 0:112, w1 in 0:112 }",
+		  "[\"SP\", 2, 5, 67, [16], 1]" },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		struct hn_buf text;
+
+		hn_arena_init(&a, 0);
+		hn_buf_init(&text);
+		struct hn_target on = target_of(AVX512, &a);
+
+		hn_guards(parse(of[i].text, &a), &on, &a, g);
+		hn_trace_write(g[0]->trace, &text);
+		if (!strstr(text.s, of[i].split) ||
+		    !strstr(text.s, "112, [4], 1]")) {
+			fail_msg("%s", text.s);
+		}
+		hn_buf_fini(&text);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -560,6 +596,7 @@ int main(void)
 		cmocka_unit_test(constants_are_prepared),
 		cmocka_unit_test(short_rows_go_in_blocks),
 		cmocka_unit_test(panels_are_packed_in_turn),
+		cmocka_unit_test(windows_have_eight_sums),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
