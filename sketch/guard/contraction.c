@@ -402,6 +402,22 @@ static void pack_in_turn(struct hn_guard_job *g, const struct plan *p,
 	}
 }
 
+/* All panels stay in the first cache: what is broadcast, and the results, go by once and in
+ * the order in which they lie. */
+static bool panels_stay(const struct hn_guard_job *g, const struct plan *p)
+{
+	int64_t panels = 0;
+
+	for (uint32_t i = 0; i < p->v->n_read; i++) {
+		const struct hn_guard_read *r = &p->v->read[i];
+
+		if (r->stride[p->lane_axis] != 0) {
+			panels += hn_op_bytes(hn_stage_op(g->c.s, r->producer), 0);
+		}
+	}
+	return panels <= g->target->param[HN_PARAM_L1_BYTES] / 3;
+}
+
 static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host)
 {
 	struct hn_guard_nest n;
@@ -413,8 +429,12 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
 		n.block[a] = n.tile[a] = p->tile[a];
 	}
-	panels_first(p, n.outer);
-	panels_first(p, n.inner);
+	bool stay = panels_stay(g, p);
+
+	if (!stay) {
+		panels_first(p, n.outer);
+		panels_first(p, n.inner);
+	}
 	if (g->v.cut != HN_GUARD_CUT_NONE && !p->phased) {
 		choose_cut(g, p, &n);
 	}
@@ -435,7 +455,7 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 			}
 		}
 		hn_guard_block_rows(g, p->v, p->rows, &n);
-	} else if (!p->phased) {
+	} else if (!p->phased && !stay) {
 		pack_in_turn(g, p, &n);
 	}
 	hn_guard_nest_build(g, p->v, host, &n);

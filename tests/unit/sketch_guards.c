@@ -581,6 +581,55 @@ static void windows_have_eight_sums(void **state)
 	}
 }
 
+/* Where, outside in, the first spatial loop of that length stands; -1 = there is none. */
+static int32_t depth_of(const struct hn_node *n, int64_t extent)
+{
+	for (int32_t k = 0; n->kind != HN_NODE_STMT; n = n->child[n->n_child - 1], k++) {
+		if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_SPATIAL &&
+		    n->extent == extent) {
+			return k;
+		}
+	}
+	return -1;
+}
+
+/* Weights that the first cache holds: pixels go by once, all of their results are made; else
+ * the weights go by once. */
+static void small_weights_stay(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t pixels, channels; /* lengths of the loops over them */
+		bool stay;
+	} of[] = {
+		{ "f(float32 X[57,56,32], W[32,96]) -> Y {"
+		  " Y(h,w,f) +=! X(h,w,c) * W(c,f) }",
+		  57, 3, true },
+		{ "f(float32 X[57,56,512], W[512,96]) -> Y {"
+		  " Y(h,w,f) +=! X(h,w,c) * W(c,f) }",
+		  57, 3, false },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		const struct hn_looptree *tree;
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of("cpu -isa=x86-64-avx512 -num_cores=1", &a);
+
+		assert_true(hn_guards(parse(of[i].text, &a), &on, &a, g) > 1);
+		assert_int_equal(hn_looptree_build(g[0], &a, &tree, NULL), 0);
+		int32_t pixels = depth_of(tree->root, of[i].pixels);
+		int32_t channels = depth_of(tree->root, of[i].channels);
+
+		assert_true(pixels >= 0 && channels >= 0);
+		assert_int_equal(pixels < channels, of[i].stay);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -597,6 +646,7 @@ int main(void)
 		cmocka_unit_test(short_rows_go_in_blocks),
 		cmocka_unit_test(panels_are_packed_in_turn),
 		cmocka_unit_test(windows_have_eight_sums),
+		cmocka_unit_test(small_weights_stay),
 	};
 
 	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
