@@ -11,6 +11,7 @@ struct hn_build_request {
 	const char *dag, *steps, *target, *symbol, *plant;
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
+	bool no_emit; /* replay and prove only: the board takes the history itself */
 	struct hn_emit_options options;
 };
 

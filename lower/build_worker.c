@@ -69,6 +69,7 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 	rc = rc ? rc : get_string(j, "plant", "", &ret->plant, err);
 	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
 	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);
+	rc = rc ? rc : get_bool(j, "no_emit", &ret->no_emit, err);
 	if (rc == 0 && !ret->naive) {
 		rc = get_text(j, "steps", steps, err);
 	}
@@ -101,7 +102,7 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans)
 	hn_buf_putc(&json, '}');
 	f.json = json.s;
 	f.json_bytes = (uint32_t)json.n;
-	if (ans->verdict == HN_VERDICT_OK) {
+	if (ans->verdict == HN_VERDICT_OK && ans->artefact.object != NULL) {
 		f.blob = ans->artefact.object;
 		f.blob_bytes = (uint32_t)ans->artefact.object_bytes;
 	}

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BOARD(name) extern const struct hn_board_ops hn_board_##name;
+#define BOARD(name, takes) extern const struct hn_board_ops hn_board_##name;
 #include "measure/boards.def"
 #undef BOARD
 
 static const struct hn_board_ops *const boards[] = {
-#define BOARD(name) &hn_board_##name,
+#define BOARD(name, takes) &hn_board_##name,
 #include "measure/boards.def"
 #undef BOARD
 };
@@ -164,6 +164,26 @@ static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_bu
 	return 0;
 }
 
+static int serve_canary(const struct hn_board_ops *ops, void *board, struct hn_buf *json)
+{
+	struct hn_err err = {0};
+	double ns = 0;
+	int rc = ops->canary != NULL ? ops->canary(board, &ns, &err) : 0;
+
+	if (rc == -HONE_E_NO_BOARD) {
+		return rc;
+	}
+	hn_buf_printf(json, "{\"verdict\":\"%s\",\"detail\":",
+		      rc != 0		    ? "NOISY"
+		      : ops->canary == NULL ? "NONE"
+					    : "OK");
+	hn_buf_json_string(json, err.msg);
+	hn_buf_puts(json, ",\"canary_ns\":");
+	hn_buf_double(json, ns);
+	hn_buf_putc(json, '}');
+	return 0;
+}
+
 int hn_board_serve(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
 		   uint16_t *ret_type, struct hn_buf *json, struct hn_err *err)
 {
@@ -186,6 +206,10 @@ int hn_board_serve(const struct hn_board_ops *ops, void *board, const struct hn_
 		case HN_FRAME_PROBE:
 			*ret_type = HN_FRAME_PROBED;
 			rc = serve_probe(ops, board, json);
+			break;
+		case HN_FRAME_CANARY:
+			*ret_type = HN_FRAME_CANARIED;
+			rc = serve_canary(ops, board, json);
 			break;
 		default:
 			rc = hn_fail(err, HONE_E_CORRUPT,

@@ -18,9 +18,19 @@
 
 #define HN_BOARD_WORKLOADS 8 /* references kept, least recently used goes first */
 
-/* Both kinds of artefact: an object and what calling it takes. */
+/* What a board takes as a candidate: its row of boards.def says it, so that honed knows
+ * before it has anything built.  A kind that is missing (features, bitstreams) is a word
+ * here and a line where the measurer makes artefacts (builders.c). */
+enum hn_board_takes {
+	HN_BOARD_TAKES_OBJECT, /* relocatable machine code; a workload brings its naive
+				* program */
+	HN_BOARD_TAKES_STEPS,  /* the history in record form, proved; a workload brings its
+				* dag as compute-dag/1 */
+};
+
+/* A candidate, or a workload's naive program: the bytes and what calling them takes. */
 struct hn_board_kernel {
-	const void *object;
+	const void *object; /* or steps, or dag: see enum hn_board_takes */
 	size_t object_bytes;
 	const char *symbol; /* SYMBOL_packed is called (hone/kernel.h) */
 	uint64_t shared_bytes, per_worker_bytes;
@@ -53,9 +63,17 @@ struct hn_board_answer {
 	int64_t run_ns; /* wall clock of all of it */
 };
 
+/* Which board this process is. */
+struct hn_board_place {
+	const char *target;   /* the whole line */
+	uint32_t index;	      /* among the boards of this honed, from 0 */
+	uint64_t incarnation; /* how many processes this board has had, this one included */
+};
+
 struct hn_board_ops {
 	const char *name; /* target kinds it serves: "cpu" */
-	int (*open)(const char *target, void **ret_board, struct hn_err *err);
+	int (*open)(const struct hn_board_place *at, void **ret_board,
+		    struct hn_err *err);
 	void (*close)(void *board);
 	/* Make the reference outputs from the naive kernel and time it. Nothing of w is
 	 * kept by pointer. */
@@ -65,7 +83,16 @@ struct hn_board_ops {
 	void (*measure)(void *board, const struct hn_board_request *r,
 			struct hn_board_answer *ret);
 	int (*probe)(void *board, struct hn_probe *ret, struct hn_err *err);
+	/* Time of a piece of work that never changes, in ns, steady to well under the 2 % by
+	 * which a board is judged (health.h); at most some 50 ms.  What was measured since
+	 * the last one counts only when the next one is the same.  NULL: the board is judged
+	 * by getting lost alone, and its results count at once. */
+	int (*canary)(void *board, double *ret_ns, struct hn_err *err);
 };
+
+/* What boards of a target line take; OBJECT when no driver serves it. Reads boards.def
+ * only: honed asks, and no driver is linked into it. */
+enum hn_board_takes hn_board_takes(const char *target);
 
 /* The driver for a target line's first word, or NULL. */
 const struct hn_board_ops *hn_board_of(const char *target);

@@ -1,360 +1,334 @@
-/* board_link.c -- the one hone-board process: one run at a time.
+/* board_link.c -- the hone-board processes: each does one thing at a time, and is asked
+ * for nothing while it is not to be believed.
  *
- *     IDLE -(candidate, board does not know its workload)-> MAKING -(READY)-> RUNNING ->
- * IDLE IDLE -(workload, probe, or known candidate)--------------------------> RUNNING ->
- * IDLE
- *
- * A board that dies is replaced under a new epoch: what it knew is forgotten with it, and
- * the request it had is tried once more.
+ * What a free board does next: its probe, if it was asked for; a canary, when one is due;
+ * else the next ticket of the run queue, which all boards share.  A canary is due after a
+ * start, after one that moved, when a batch is held, and when there is nothing else to do
+ * while results are held.  A board that dies is replaced under a new epoch: what it knew
+ * is forgotten with it, what it had answered since its last clean canary is done again,
+ * and the request it had is tried once more.
  */
 #include "measure/measurer_int.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 2
-#define GRACE_MS 10000 /* the board kills its children itself; this is for the board */
-#define NAIVE_LIMIT_MS 120000
+#include "base/clock.h"
+
+#define MAX_BATCH 16 /* answers between two canaries, of a board that is trusted */
 #define PROBE_LIMIT_MS 30000
-#define MAX_KNOWN 1024
+#define CANARY_LIMIT_MS 10000
+#define FIRST_BACK_OFF_MS 1000
 
 static void on_frame(void *ctx, const struct hn_frame *f);
 static void on_gone(void *ctx, bool late, const char *why);
 
-int hn_board_link_start(struct hn_measurer *m, struct hn_err *err)
+static int64_t back_off_ns(const struct hn_measurer *m)
 {
+	return 1000000 * (m->config.back_off_ms > 0 ? m->config.back_off_ms
+						    : FIRST_BACK_OFF_MS);
+}
+
+static int start(struct board_link *b, struct hn_err *err)
+{
+	struct hn_measurer *m = b->m;
 	struct hn_worker_owner owner = {.frame = on_frame,
 					.gone = on_gone,
 					.closed = hn_measurer_worker_closed,
-					.ctx = m,
+					.ctx = b,
 					.closed_ctx = m};
+	char index[24], incarnation[24];
+	const char *const args[] = {m->config.target, index, incarnation, NULL};
 	int rc;
 
 	m->n_worker++;
-	m->board.epoch++;
-	rc = hn_worker_start(m->loop, m->config.board_path, m->config.target, 0, &owner,
-			     &m->board.worker, err);
+	b->epoch = ++m->next_epoch;
+	b->want_canary = true;
+	snprintf(index, sizeof index, "%" PRIu32, b->index);
+	snprintf(incarnation, sizeof incarnation, "%" PRIu64, ++b->n_start);
+	rc = hn_worker_start(m->loop, m->config.board_path, args, 0, &owner, &b->worker,
+			     err);
 	if (rc != 0) {
-		m->board.worker = NULL;
+		b->worker = NULL;
 	}
 	return rc;
 }
 
-void hn_board_link_stop(struct hn_measurer *m)
+int hn_boards_start(struct hn_measurer *m, struct hn_err *err)
 {
-	hn_worker_stop(m->board.worker);
-	m->board.worker = NULL;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->n_board && rc == 0; i++) {
+		rc = start(&m->board[i], err);
+	}
+	return rc;
 }
 
-static struct ticket *release(struct board_link *b)
+void hn_boards_stop(struct hn_measurer *m)
 {
-	struct ticket *t = b->ticket;
-
-	b->busy = false;
-	b->making = false;
-	b->making_of = NULL;
-	b->ticket = NULL;
-	if (b->worker != NULL) {
-		hn_worker_deadline(b->worker, 0);
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		hn_worker_stop(m->board[i].worker);
+		m->board[i].worker = NULL;
 	}
-	return t;
 }
 
-static void lost(struct hn_measurer *m, const char *why)
+void hn_board_tell_probes(struct hn_measurer *m)
 {
-	struct ticket *t = release(&m->board);
-	char text[300];
+	struct hn_probe_result *peak = NULL;
+	struct ticket *t;
 
-	if (t == NULL) {
-		return;
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		if (m->board[i].want_probe) {
+			return;
+		}
+		if (m->board[i].probed && peak == NULL) {
+			peak = &m->board[i].peak;
+		}
 	}
-	if (t->n_run < TRIES) {
-		queue_put_first(&m->to_run, t);
-		return;
+	while ((t = queue_take(&m->probing)) != NULL) {
+		if (peak != NULL) {
+			t->probe = *peak;
+		}
+		hn_ticket_finish(m, t, peak != NULL ? HN_VERDICT_OK : HN_VERDICT_NOISY,
+				 peak != NULL ? "" : "no board could be probed");
 	}
-	snprintf(text, sizeof text, "the board went away twice: %.200s", why);
-	hn_ticket_finish(m, t, HN_VERDICT_BOARD_LOST, text);
+}
+
+static void lost(struct board_link *b, const char *why)
+{
+	struct ticket *t = hn_board_release(b);
+
+	hn_health_lost(&b->health, why, back_off_ns(b->m), hn_clock_ns());
+	if (b->expected == HN_FRAME_PROBED) {
+		b->want_probe = false;
+		hn_board_tell_probes(b->m);
+	}
+	hn_board_redo(b);
+	if (t != NULL) {
+		hn_board_try_again(b, t, why);
+	}
 }
 
 static void on_gone(void *ctx, bool late, const char *why)
 {
-	struct hn_measurer *m = ctx;
+	struct board_link *b = ctx;
 
 	(void)late;
-	m->board.worker = NULL;
-	lost(m, why);
-	hn_board_link_pump(m);
+	b->worker = NULL;
+	lost(b, why);
+	hn_board_link_pump(b->m);
 }
 
-static void replace(struct hn_measurer *m, const char *why)
+static void replace(struct board_link *b, const char *why)
 {
-	hn_board_link_stop(m);
-	lost(m, why);
-	hn_board_link_pump(m);
+	hn_worker_stop(b->worker);
+	b->worker = NULL;
+	lost(b, why);
+	hn_board_link_pump(b->m);
 }
 
-/* Every request has one kind of answer. */
-static uint16_t answer_to(uint16_t type)
-{
-	return type == HN_FRAME_WORKLOAD ? HN_FRAME_WORKLOAD_READY
-	       : type == HN_FRAME_PROBE	 ? HN_FRAME_PROBED
-					 : HN_FRAME_MEASURED;
-}
-
-static void send_frame(struct hn_measurer *m, uint16_t type, const struct hn_buf *json,
-		       const struct artefact *blob, int64_t limit_ms)
-{
-	struct hn_frame f = {.type = type,
-			     .request = ++m->next_request,
-			     .json = json->s,
-			     .json_bytes = (uint32_t)json->n};
-
-	if (blob != NULL) {
-		f.blob = blob->object;
-		f.blob_bytes = blob->object_bytes;
-	}
-	m->board.busy = true;
-	m->board.request = f.request;
-	m->board.expected = answer_to(type);
-	hn_worker_send(m->board.worker, &f);
-	hn_worker_deadline(m->board.worker, limit_ms);
-}
-
-static void send_workload(struct hn_measurer *m, struct workload *w)
-{
-	struct hn_buf json;
-
-	hn_buf_init(&json);
-	hn_wire_workload(m, w, &json);
-	m->board.making_of = w;
-	send_frame(m, HN_FRAME_WORKLOAD, &json, &w->naive, NAIVE_LIMIT_MS + GRACE_MS);
-	hn_buf_fini(&json);
-}
-
-static void send_measure(struct hn_measurer *m, struct ticket *t)
-{
-	struct hn_buf json;
-
-	hn_buf_init(&json);
-	hn_wire_measure(m, t, &json);
-	send_frame(m, HN_FRAME_MEASURE, &json, &t->artefact,
-		   m->config.run_limit_ms + GRACE_MS);
-	hn_buf_fini(&json);
-}
-
-static void send_probe(struct hn_measurer *m)
+static void ask(struct board_link *b, uint16_t type, int64_t limit_ms)
 {
 	struct hn_buf json;
 
 	hn_buf_init(&json);
 	hn_buf_puts(&json, "{}");
-	send_frame(m, HN_FRAME_PROBE, &json, NULL, PROBE_LIMIT_MS);
+	hn_board_send(b, type, &json, NULL, limit_ms);
 	hn_buf_fini(&json);
 }
 
-static struct known_run *known(struct workload *w, const char *hash)
+/* Boards of one machine share its memory and its power: one is probed at a time. */
+static bool may_probe(const struct hn_measurer *m)
 {
-	for (uint32_t i = 0; i < w->n_known; i++) {
-		if (strcmp(w->known[i].hash, hash) == 0) {
-			return &w->known[i];
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		if (m->board[i].busy) {
+			return false;
 		}
 	}
-	return NULL;
+	return true;
 }
 
-/* Same bytes, same answer: what the kernel is to blame for, and good times. */
-static void remember(struct workload *w, const struct ticket *t)
+static void on_comeback(uv_timer_t *t)
 {
-	const struct outcome *o = &t->outcome;
-	struct known_run *k;
-
-	if (o->verdict != HN_VERDICT_OK && !hn_verdict_blames_kernel(o->verdict)) {
-		return;
-	}
-	if (w->known == NULL) {
-		w->known = calloc(MAX_KNOWN, sizeof *w->known);
-		hn_assert(w->known != NULL);
-	}
-	k = &w->known[w->next_known];
-	w->next_known = (w->next_known + 1) % MAX_KNOWN;
-	w->n_known += w->n_known < MAX_KNOWN;
-	free(k->sample_ns);
-	*k = (struct known_run){
-		.verdict = o->verdict, .n_sample = o->n_sample, .run_ns = o->run_ns};
-	memcpy(k->hash, t->artefact.hash, sizeof k->hash);
-	memcpy(k->detail, o->detail, sizeof k->detail);
-	k->sample_ns = malloc((o->n_sample + 1) * sizeof(double));
-	hn_assert(k->sample_ns != NULL);
-	memcpy(k->sample_ns, o->sample_ns, o->n_sample * sizeof(double));
+	hn_board_link_pump(t->data);
 }
 
-static void answer_known(struct hn_measurer *m, struct ticket *t,
-			 const struct known_run *k)
+/* Nobody is left who could take it, and nobody will be soon. */
+static void refuse_waiting(struct hn_measurer *m)
 {
-	struct outcome *o = &t->outcome;
+	const struct board_link *b = m->board;
+	char text[300];
 
-	o->n_sample = k->n_sample;
-	memcpy(o->sample_ns, k->sample_ns, k->n_sample * sizeof(double));
-	hn_ticket_finish(m, t, k->verdict, k->detail);
-}
-
-/* The naive object becomes its workload's, to be shown to every board that asks. */
-static void adopt_naive(struct ticket *t)
-{
-	if (t->artefact.object != NULL) {
-		free(t->w->naive.object);
-		t->w->naive = t->artefact;
-		t->artefact.object = NULL;
-	}
-}
-
-static void give(struct hn_measurer *m, struct ticket *t)
-{
-	const struct known_run *k;
-
-	switch (t->kind) {
-	case TICKET_WORKLOAD:
-		adopt_naive(t);
-		t->n_run++;
-		m->board.ticket = t;
-		send_workload(m, t->w);
-		break;
-	case TICKET_PROBE:
-		t->n_run++;
-		m->board.ticket = t;
-		send_probe(m);
-		break;
-	case TICKET_CANDIDATE:
-		k = known(t->w, t->artefact.hash);
-		if (k != NULL) {
-			answer_known(m, t, k);
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		if (!hn_health_hopeless(&m->board[i].health)) {
 			return;
 		}
-		m->board.ticket = t;
-		t->n_run++;
-		m->board.making = t->w->on_board != m->board.epoch;
-		if (m->board.making) {
-			send_workload(m, t->w);
-		} else {
-			send_measure(m, t);
+	}
+	snprintf(text, sizeof text, "every board is quarantined; board %" PRIu32 ": %s",
+		 b->index, b->health.why);
+	while (m->to_run.first != NULL) {
+		hn_ticket_finish(m, queue_take(&m->to_run), HN_VERDICT_BOARD_LOST, text);
+	}
+}
+
+/* Trust grows with every clean canary: a board that keeps dying still gets something done
+ * between two deaths, and a new one loses little. */
+static uint32_t batch(const struct board_link *b)
+{
+	uint32_t n = b->health.n_clean;
+
+	return n < 4 ? 1u << n : MAX_BATCH;
+}
+
+static bool wanted(const struct board_link *b)
+{
+	return b->want_probe || b->m->to_run.first != NULL || b->n_held > 0 ||
+	       b->health.state != HN_HEALTH_GOOD;
+}
+
+/* Give a free board its next thing to do; false when there is none for now. */
+static bool next(struct board_link *b)
+{
+	struct hn_measurer *m = b->m;
+	struct hn_err err;
+
+	if (hn_health_resting(&b->health, hn_clock_ns()) || !wanted(b)) {
+		return false;
+	}
+	if (b->worker == NULL && start(b, &err) != 0) {
+		if (m->to_run.first != NULL) {
+			hn_ticket_finish(m, queue_take(&m->to_run), HN_VERDICT_BOARD_LOST,
+					 err.msg);
 		}
-		break;
+		lost(b, err.msg);
+		return true;
+	}
+	if (b->want_probe) {
+		if (!may_probe(m)) {
+			return false;
+		}
+		ask(b, HN_FRAME_PROBE, PROBE_LIMIT_MS);
+	} else if (b->want_canary || b->n_held >= batch(b) ||
+		   (b->n_held > 0 && m->to_run.first == NULL)) {
+		ask(b, HN_FRAME_CANARY, CANARY_LIMIT_MS);
+	} else if (m->to_run.first != NULL) {
+		hn_board_give(b, queue_take(&m->to_run));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Wake when the first quarantine ends. */
+static void arm(struct hn_measurer *m)
+{
+	int64_t now = hn_clock_ns(), first = INT64_MAX;
+
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		const struct hn_health *h = &m->board[i].health;
+
+		if (hn_health_resting(h, now) && h->until_ns < first) {
+			first = h->until_ns;
+		}
+	}
+	if (first != INT64_MAX) {
+		uv_timer_start(&m->comeback, on_comeback,
+			       (uint64_t)(first - now) / 1000000 + 1, 0);
 	}
 }
 
 void hn_board_link_pump(struct hn_measurer *m)
 {
-	struct hn_err err;
-
-	while (!m->board.busy && !m->closing && m->to_run.first != NULL) {
-		if (m->board.worker == NULL && hn_board_link_start(m, &err) != 0) {
-			hn_ticket_finish(m, queue_take(&m->to_run), HN_VERDICT_BOARD_LOST,
-					 err.msg);
-			continue;
+	for (uint32_t i = 0; i < m->n_board && !m->closing; i++) {
+		while (!m->board[i].busy && next(&m->board[i])) {
 		}
-		give(m, queue_take(&m->to_run));
+	}
+	if (!m->closing) {
+		refuse_waiting(m);
+		arm(m);
 	}
 }
 
-static bool on_probed(struct hn_measurer *m, const struct hn_frame *f)
+static bool on_probed(struct board_link *b, const struct hn_frame *f)
 {
-	struct hn_probe_result peak;
-	struct ticket *t;
-
-	if (!hn_wire_probed(f, &peak)) {
+	if (!hn_wire_probed(f, &b->peak)) {
 		return false;
 	}
-	m->peak = peak;
-	m->probed = true;
-	t = release(&m->board);
-	if (t != NULL) {
-		t->probe = peak;
-		hn_ticket_finish(m, t, HN_VERDICT_OK, "");
-	}
+	b->probed = true;
+	b->want_probe = false;
+	hn_board_release(b);
+	hn_board_tell_probes(b->m);
 	return true;
 }
 
-static bool on_ready(struct hn_measurer *m, const struct hn_frame *f)
+static bool on_canaried(struct board_link *b, const struct hn_frame *f)
 {
-	struct board_link *b = &m->board;
-	struct workload *w = b->making_of;
-	struct ticket *t;
-	struct outcome o;
-	bool making = b->making;
+	enum hn_verdict v;
+	double ns;
 
-	memset(&o, 0, sizeof o);
-	if (w == NULL || !hn_wire_measured(f, &o)) {
+	if (!hn_wire_canaried(f, &v, &ns) ||
+	    (v != HN_VERDICT_NONE && v != HN_VERDICT_OK)) {
 		return false;
 	}
-	if (o.verdict == HN_VERDICT_OK) {
-		w->on_board = b->epoch;
-		w->ready = true;
-	}
-	t = release(b);
-	if (t == NULL) {
-		return true;
-	}
-	if (making && o.verdict == HN_VERDICT_OK) {
-		b->ticket = t;
-		send_measure(m, t);
-	} else if (making) {
-		hn_ticket_finish(m, t, HN_VERDICT_BOARD_LOST, o.detail);
+	hn_board_release(b);
+	b->no_canary = v == HN_VERDICT_NONE;
+	if (hn_health_canary(&b->health, ns, back_off_ns(b->m), hn_clock_ns())) {
+		b->want_canary = false;
+		hn_board_believe(b);
 	} else {
-		o.build_ns = t->outcome.build_ns;
-		t->outcome = o;
-		hn_ticket_finish(m, t, o.verdict, t->outcome.detail);
+		b->want_canary = true;
+		hn_board_redo(b);
 	}
-	return true;
-}
-
-static bool on_measured(struct hn_measurer *m, const struct hn_frame *f)
-{
-	struct ticket *t;
-	struct outcome o;
-
-	memset(&o, 0, sizeof o);
-	if (!hn_wire_measured(f, &o)) {
-		return false;
-	}
-	t = release(&m->board);
-	if (t == NULL) {
-		return true;
-	}
-	if (o.verdict == HN_VERDICT_NONE) {
-		/* it fell out of the board's memory: make it known again, once */
-		t->w->on_board = 0;
-		if (t->n_run < TRIES) {
-			queue_put_first(&m->to_run, t);
-		} else {
-			hn_ticket_finish(m, t, HN_VERDICT_BOARD_LOST, o.detail);
-		}
-		return true;
-	}
-	o.build_ns = t->outcome.build_ns;
-	o.prove_ns = t->outcome.prove_ns;
-	t->outcome = o;
-	remember(t->w, t);
-	hn_ticket_finish(m, t, o.verdict, t->outcome.detail);
 	return true;
 }
 
 static void on_frame(void *ctx, const struct hn_frame *f)
 {
-	struct hn_measurer *m = ctx;
-	bool good = m->board.busy && f->request == m->board.request &&
-		    f->type == m->board.expected;
+	struct board_link *b = ctx;
+	bool good = b->busy && f->request == b->request && f->type == b->expected;
 
 	if (good && f->type == HN_FRAME_PROBED) {
-		good = on_probed(m, f);
+		good = on_probed(b, f);
+	} else if (good && f->type == HN_FRAME_CANARIED) {
+		good = on_canaried(b, f);
 	} else if (good && f->type == HN_FRAME_WORKLOAD_READY) {
-		good = on_ready(m, f);
+		good = hn_board_on_ready(b, f);
 	} else if (good) {
-		good = on_measured(m, f);
+		good = hn_board_on_measured(b, f);
 	}
 	if (good) {
-		hn_board_link_pump(m);
+		hn_board_link_pump(b->m);
 	} else {
-		replace(m, "an answer that makes no sense");
+		replace(b, "an answer that makes no sense");
 	}
+}
+
+uint32_t hn_measurer_n_boards(const struct hn_measurer *m)
+{
+	return m->n_board;
+}
+
+struct hn_board_state hn_measurer_board(const struct hn_measurer *m, uint32_t i)
+{
+	const struct board_link *b = &m->board[i];
+	const struct hn_health *h = &b->health;
+	int64_t now = hn_clock_ns();
+
+	return (struct hn_board_state){
+		.state = b->worker == NULL ? "down"
+			 : b->busy	   ? "busy"
+					   : "idle",
+		.health = hn_health_name(h->state),
+		.why = h->state != HN_HEALTH_GOOD ? h->why : "",
+		.canary_ns = h->canary_ns,
+		.reference_ns = h->reference_ns,
+		.n_measured = b->n_measured,
+		.n_lost = h->n_lost,
+		.n_quarantine = h->n_quarantine,
+		.retry_ms = hn_health_resting(h, now) ? (h->until_ns - now) / 1000000 : 0,
+		.probed = b->probed,
+		.probe = b->peak,
+	};
 }

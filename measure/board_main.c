@@ -1,12 +1,16 @@
 /* board_main.c -- hone-board: measures on one device, for honed.
  *
- *     hone-board [TARGET]          frames on standard input and output, see proto/frame.h
+ *     hone-board [TARGET [INDEX [INCARNATION]]]
+ *
+ * Frames on standard input and output, see proto/frame.h; INDEX and INCARNATION are those
+ * of struct hn_board_place.
  *
  * Small on purpose: no LLVM, no threads, little memory, so that a fork is cheap and safe.
  * It ends with its parent, or when a frame makes no sense.
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -66,8 +70,12 @@ static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err 
 
 int main(int argc, char **argv)
 {
-	const char *target = argc > 1 ? argv[1] : "cpu";
-	const struct hn_board_ops *ops = hn_board_of(target);
+	struct hn_board_place at = {
+		.target = argc > 1 ? argv[1] : "cpu",
+		.index = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0,
+		.incarnation = argc > 3 ? strtoull(argv[3], NULL, 10) : 1,
+	};
+	const struct hn_board_ops *ops = hn_board_of(at.target);
 	struct hn_err err = {0};
 	void *board = NULL;
 	int rc;
@@ -78,17 +86,19 @@ int main(int argc, char **argv)
 	signal(SIGINT, SIG_IGN);
 	hn_child_adopt_orphans();
 	if (ops == NULL) {
-		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n", target);
+		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n",
+			at.target);
 		return 10 + HONE_E_NO_BOARD;
 	}
-	rc = ops->open(target, &board, &err);
+	rc = ops->open(&at, &board, &err);
 	if (rc == 0) {
-		rc = greet(target, &err);
+		rc = greet(at.target, &err);
 		rc = rc != 0 ? rc : serve_all(ops, board, &err);
 		ops->close(board);
 	}
 	if (rc != 0) {
-		fprintf(stderr, "hone-board: %s\n", err.msg);
+		fprintf(stderr, "hone-board: %s\n",
+			err.msg[0] != 0 ? err.msg : "the board is lost");
 	}
 	return rc != 0 ? 10 - rc : 0;
 }

@@ -104,6 +104,16 @@ static void replace(struct builder *b)
 	b->worker = NULL;
 }
 
+/* For boards that take histories, the history is the artefact. */
+static void take_history(struct ticket *t, enum hn_board_takes takes)
+{
+	const char *text = t->kind == TICKET_WORKLOAD ? t->w->dag_json : t->steps;
+
+	if (takes == HN_BOARD_TAKES_STEPS) {
+		hn_artefact_set(&t->artefact, text, (uint32_t)strlen(text));
+	}
+}
+
 static void on_built(void *ctx, const struct hn_frame *f)
 {
 	struct builder *b = ctx;
@@ -111,7 +121,7 @@ static void on_built(void *ctx, const struct hn_frame *f)
 	struct ticket *t = b->ticket;
 	bool expected = b->busy && f->request == b->request && f->type == HN_FRAME_BUILT;
 
-	if (!expected || (t != NULL && !hn_wire_built(f, t))) {
+	if (!expected || (t != NULL && !hn_wire_built(f, t, m->takes == HN_BOARD_TAKES_OBJECT))) {
 		replace(b);
 		lost(b, /* late: */ false, "an answer that makes no sense");
 		hn_builders_pump(m);
@@ -122,6 +132,7 @@ static void on_built(void *ctx, const struct hn_frame *f)
 		replace(b);
 	}
 	if (t != NULL && t->outcome.verdict == HN_VERDICT_OK) {
+		take_history(t, m->takes);
 		queue_put(&m->to_run, t);
 		hn_board_link_pump(m);
 	} else if (t != NULL) {

@@ -1,6 +1,6 @@
 /* measure/measure.h -- build and time candidates, without knowing what they compute.
  *
- * A measurer owns a pool of builder processes and a board process, all children speaking
+ * A measurer owns a pool of builder processes and a process for each board, all children speaking
  * frames (proto/frame.h) on a socketpair, all expendable: a worker that dies or overruns its
  * wall clock is killed and replaced, its request ends in a verdict.  honed is its only user;
  * everything happens on one libuv loop, callbacks included.  Kernels, LLVM and isl are never
@@ -21,6 +21,12 @@
  *              not know the workload (any more)
  *   PROBE     {}
  *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s"}
+ *   CANARY    {}
+ *   CANARIED  {"verdict": OK, or NONE: this kind has none, "canary_ns"}
+ *
+ * A board that takes histories (board.h) gets the steps as MEASURE's blob and the dag as
+ * WORKLOAD's; BUILD then carries "no_emit": true and BUILT no blob: the history is proved, and
+ * nothing is compiled.
  */
 #ifndef HN_MEASURE_MEASURE_H
 #define HN_MEASURE_MEASURE_H
@@ -39,6 +45,9 @@ struct hn_measurer_config {
 	uint32_t n_builders;      /* 0 = one per core */
 	int64_t build_limit_ms;   /* wall clock of one build; 0 = 15,000 */
 	int64_t run_limit_ms;     /* wall clock of one measurement; 0 = 10,000 */
+	uint32_t n_boards;        /* of this target, a hone-board each; 0 = 1 */
+	int64_t board_grace_ms;   /* a board that overruns its limit by so much is lost; 0 = 10,000 */
+	int64_t back_off_ms;      /* first quarantine of a board (health.h); 0 = 1,000 */
 	uint32_t builds_per_process; /* recycle a builder after so many; 0 = 2,000 */
 	/* Tests only: faults for hone-build to plant, comma-separated; the first candidates get
 	 * them in turn.  NULL: $HONE_TEST_PLANT where $HONE_TEST_HOOKS is 1, else none. */
@@ -115,7 +124,23 @@ void hn_measurer_cancel(struct hn_measurer *m, void *ctx);
 /* Builds and measurements that may usefully be open at once. */
 uint32_t hn_measurer_depth(const struct hn_measurer *m);
 
-/* The machine's limits; measured once per board process, answered from memory after. */
+/* The machine's limits: of the first board that knows its own, once every board has been
+ * asked, one after the other; answered from memory after. */
 void hn_measurer_probe(struct hn_measurer *m, hn_probe_fn fn, void *ctx);
+
+/* A board as people see it; strings are borrowed until the loop runs again. */
+struct hn_board_state {
+	const char *state;  /* "busy", "idle", "down" */
+	const char *health; /* "good", "suspect", "quarantined" */
+	const char *why;    /* of a health that is not good; else "" */
+	double canary_ns, reference_ns; /* latest, first; 0 = none */
+	uint64_t n_measured;
+	uint32_t n_lost, n_quarantine; /* times */
+	int64_t retry_ms;              /* quarantined: until it is asked again */
+	bool probed;
+	struct hn_probe_result probe;
+};
+uint32_t hn_measurer_n_boards(const struct hn_measurer *m);
+struct hn_board_state hn_measurer_board(const struct hn_measurer *m, uint32_t i);
 
 #endif

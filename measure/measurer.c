@@ -96,6 +96,7 @@ static void workload_free(struct workload *w)
 {
 	known_free(w);
 	free(w->naive.object);
+	free(w->on_board);
 	hn_arena_fini(&w->arena);
 	free(w);
 }
@@ -106,6 +107,9 @@ static void on_timer_closed(uv_handle_t *h)
 	void (*closed)(void *ctx) = m->closed;
 	void *ctx = m->closed_ctx;
 
+	if (--m->n_timer > 0) {
+		return;
+	}
 	while (m->workload != NULL) {
 		struct workload *w = m->workload;
 
@@ -114,6 +118,7 @@ static void on_timer_closed(uv_handle_t *h)
 	}
 	hn_arena_fini(&m->arena);
 	free(m->builder);
+	free(m->board);
 	free(m);
 	if (closed != NULL) {
 		closed(ctx);
@@ -126,6 +131,7 @@ static void maybe_close(struct hn_measurer *m)
 	if (m->closing && !m->timer_closed && m->n_worker == 0 && m->done.first == NULL) {
 		m->timer_closed = true;
 		uv_close((uv_handle_t *)&m->flush, on_timer_closed);
+		uv_close((uv_handle_t *)&m->comeback, on_timer_closed);
 	}
 }
 
@@ -199,8 +205,21 @@ static void set_config(struct hn_measurer *m, const struct hn_measurer_config *c
 	if (c->builds_per_process == 0) {
 		m->config.builds_per_process = DEFAULT_BUILDS_PER_PROCESS;
 	}
+	m->takes = hn_board_takes(c->target);
+	m->n_board = c->n_boards > 0 ? c->n_boards : 1;
 	m->n_builder =
 		c->n_builders > 0 ? c->n_builders : (uint32_t)hn_kernel_pool_cores();
+}
+
+static void make_boards(struct hn_measurer *m)
+{
+	m->board = calloc(m->n_board, sizeof *m->board);
+	hn_assert(m->board != NULL);
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		m->board[i].m = m;
+		m->board[i].index = i;
+		queue_init(&m->board[i].held);
+	}
 }
 
 int hn_measurer_new(struct uv_loop_s *loop, const struct hn_measurer_config *config,
@@ -221,12 +240,16 @@ int hn_measurer_new(struct uv_loop_s *loop, const struct hn_measurer_config *con
 	queue_init(&m->to_build);
 	queue_init(&m->to_run);
 	queue_init(&m->done);
+	queue_init(&m->probing);
 	uv_timer_init(loop, &m->flush);
-	m->flush.data = m;
+	uv_timer_init(loop, &m->comeback);
+	m->n_timer = 2;
+	m->flush.data = m->comeback.data = m;
+	make_boards(m);
 	m->builder = calloc(m->n_builder, sizeof *m->builder);
 	hn_assert(m->builder != NULL);
 	rc = hn_builders_start(m, err);
-	rc = rc != 0 ? rc : hn_board_link_start(m, err);
+	rc = rc != 0 ? rc : hn_boards_start(m, err);
 	if (rc != 0) {
 		hn_measurer_close(m, NULL, NULL);
 		return rc;
@@ -284,10 +307,14 @@ static void cancel_where(struct hn_measurer *m, ticket_match match, const void *
 {
 	cancel_queued(m, &m->to_build, match, ctx);
 	cancel_queued(m, &m->to_run, match, ctx);
+	cancel_queued(m, &m->probing, match, ctx);
 	for (uint32_t i = 0; i < m->n_builder; i++) {
 		cancel_running(m, &m->builder[i].ticket, match, ctx);
 	}
-	cancel_running(m, &m->board.ticket, match, ctx);
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		cancel_running(m, &m->board[i].ticket, match, ctx);
+		cancel_queued(m, &m->board[i].held, match, ctx);
+	}
 }
 
 void hn_measurer_close(struct hn_measurer *m, void (*closed)(void *ctx), void *ctx)
@@ -298,7 +325,7 @@ void hn_measurer_close(struct hn_measurer *m, void (*closed)(void *ctx), void *c
 	m->closed_ctx = ctx;
 	cancel_where(m, match_all, NULL);
 	hn_builders_stop(m);
-	hn_board_link_stop(m);
+	hn_boards_stop(m);
 	maybe_close(m);
 }
 
@@ -328,11 +355,14 @@ static struct ticket *ticket_new(struct hn_measurer *m, enum ticket_kind kind, v
 	return t;
 }
 
-static struct workload *workload_new(const struct hn_workload *from)
+static struct workload *workload_new(const struct hn_measurer *m,
+				     const struct hn_workload *from)
 {
 	struct workload *w = calloc(1, sizeof *w);
 
 	hn_assert(w != NULL);
+	w->on_board = calloc(m->n_board, sizeof *w->on_board);
+	hn_assert(w->on_board != NULL);
 	hn_arena_init(&w->arena, 0);
 	w->key = hn_arena_strdup(&w->arena, from->key);
 	w->dag_json = hn_arena_strdup(&w->arena, from->dag_json);
@@ -355,7 +385,7 @@ void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w,
 		return;
 	}
 	if (mine == NULL) {
-		mine = workload_new(w);
+		mine = workload_new(m, w);
 		mine->next = m->workload;
 		m->workload = mine;
 	}
@@ -401,9 +431,19 @@ uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key,
 
 uint32_t hn_measurer_depth(const struct hn_measurer *m)
 {
-	/* a build in every builder, one waiting for each, one on the board and one before
+	/* a build in every builder, one waiting for each, one on every board and one before
 	 * it */
-	return 2 * m->n_builder + 2;
+	return 2 * (m->n_builder + m->n_board);
+}
+
+/* Ask the boards that have not been asked; answer at once when all have. */
+static void ask_probes(struct hn_measurer *m)
+{
+	for (uint32_t i = 0; i < m->n_board; i++) {
+		m->board[i].want_probe = !m->board[i].probed;
+	}
+	hn_board_link_pump(m);
+	hn_board_tell_probes(m);
 }
 
 void hn_measurer_probe(struct hn_measurer *m, hn_probe_fn fn, void *ctx)
@@ -413,11 +453,8 @@ void hn_measurer_probe(struct hn_measurer *m, hn_probe_fn fn, void *ctx)
 	t->probe_fn = fn;
 	if (m->closing) {
 		hn_ticket_finish(m, t, HN_VERDICT_CANCELLED, "shutting down");
-	} else if (m->probed) {
-		t->probe = m->peak;
-		hn_ticket_finish(m, t, HN_VERDICT_OK, "");
 	} else {
-		queue_put_first(&m->to_run, t);
-		hn_board_link_pump(m);
+		queue_put(&m->probing, t);
+		ask_probes(m);
 	}
 }

@@ -2,11 +2,12 @@
  *
  * A request (`struct ticket`) is always in exactly one place:
  *
- *     submit -> [build queue] -> builder -> [run queue] -> board -> [done queue] ->
- * callback ^ lost once |              ^ lost once |
+ *     submit -> [build queue] -> builder -> [run queue] -> board -> [held] -> [done queue]
+ *                 ^ lost once |               ^ lost, or not believed |
  *
  * measurer.c owns tickets and the done queue, builders.c the first two places,
- * board_link.c the next two. Callbacks are made only from the done queue, from the loop,
+ * board_link.c the run queue and a board's turn, board_tickets.c what becomes of its
+ * answers: held until the board has shown that it may be believed (health.h). Callbacks are made only from the done queue, from the loop,
  * never from inside a call of the user's.
  */
 #ifndef HN_MEASURE_MEASURER_INT_H
@@ -16,6 +17,8 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "measure/board.h"
+#include "measure/health.h"
 #include "measure/measure.h"
 #include "measure/stats.h"
 #include "measure/worker.h"
@@ -57,7 +60,7 @@ struct workload {
 	double flops, tolerance;
 	uint64_t seed;
 	bool ready;	   /* answered OK once */
-	uint64_t on_board; /* board epoch in which the board knows it; 0 = never */
+	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */
 	struct artefact naive;
 	uint32_t n_known, next_known;
 	struct known_run *known; /* ring */
@@ -71,7 +74,7 @@ struct ticket {
 	char *steps;	    /* heap; candidates */
 	double best_ns;
 	char plant[16];     /* fault to ask the builder for; "" = none */
-	int n_build, n_run; /* attempts */
+	int n_build, n_run, n_redo; /* attempts; times not believed */
 	struct artefact artefact;
 	char *certificate; /* heap; NULL before the builder answered */
 	struct outcome outcome;
@@ -96,14 +99,26 @@ struct builder {
 };
 
 struct board_link {
-	struct hn_worker *worker;
-	uint64_t epoch; /* which board process this is; from 1 */
+	struct hn_measurer *m;
+	uint32_t index;
+	struct hn_worker *worker; /* NULL: to be started when needed */
+	uint64_t epoch; /* which process this is, no two boards share one; from 1 */
+	uint64_t n_start;
 	bool busy;
 	bool making; /* a reference for ticket's workload, ahead of it */
 	struct ticket *ticket;
 	struct workload *making_of; /* workload the frame in flight is about */
 	uint64_t request;
 	uint16_t expected; /* the one type its answer may have */
+
+	struct hn_health health;
+	bool no_canary;	  /* it has none: its answers count at once */
+	bool want_canary; /* before anything else */
+	bool want_probe, probed;
+	struct hn_probe_result peak;
+	uint64_t n_measured;
+	struct queue held; /* answered since the last clean canary */
+	uint32_t n_held;
 };
 
 struct hn_measurer {
@@ -111,14 +126,16 @@ struct hn_measurer {
 	struct hn_measurer_config config;
 	struct hn_arena arena; /* config's strings */
 	uv_timer_t flush;      /* 0 ms: deliver the done queue */
+	uv_timer_t comeback;   /* a board's quarantine is over */
+	int n_timer;	       /* open */
+	enum hn_board_takes takes;
 	struct workload *workload;
-	struct queue to_build, to_run, done;
-	uint64_t next_id, next_request;
-	struct hn_probe_result peak;
-	bool probed;
+	struct queue to_build, to_run, done, probing;
+	uint64_t next_id, next_request, next_epoch;
 	uint32_t n_builder;
 	struct builder *builder;
-	struct board_link board;
+	uint32_t n_board;
+	struct board_link *board;
 	uint32_t n_worker; /* processes not yet reaped and closed */
 	const char *plants; /* what is left of config.plant */
 	bool closing, timer_closed;
@@ -143,8 +160,20 @@ void hn_builders_stop(struct hn_measurer *m);
 
 /* board_link.c */
 void hn_board_link_pump(struct hn_measurer *m);
-int hn_board_link_start(struct hn_measurer *m, struct hn_err *err) HN_NODISCARD;
-void hn_board_link_stop(struct hn_measurer *m);
+int hn_boards_start(struct hn_measurer *m, struct hn_err *err) HN_NODISCARD;
+void hn_boards_stop(struct hn_measurer *m);
+void hn_board_tell_probes(struct hn_measurer *m); /* once no board owes its own */
+
+/* board_tickets.c */
+void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *json,
+		   const struct artefact *blob, int64_t limit_ms);
+void hn_board_give(struct board_link *b, struct ticket *t);
+struct ticket *hn_board_release(struct board_link *b); /* free again; its ticket */
+void hn_board_believe(struct board_link *b); /* what is held counts */
+void hn_board_redo(struct board_link *b);    /* ... does not: measure again */
+void hn_board_try_again(struct board_link *b, struct ticket *t, const char *why);
+bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f);
+bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f);
 
 /* wire.c: frames' JSON. Readers check everything and say false on nonsense. */
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
@@ -154,8 +183,10 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 		     struct hn_buf *json);
 char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);
-bool hn_wire_built(const struct hn_frame *f, struct ticket *t);
+void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n); /* copies */
+bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object);
 bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret);
 bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret);
+bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret, double *ret_ns);
 
 #endif

@@ -18,9 +18,10 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
 	bool naive = t->kind == TICKET_WORKLOAD;
 
 	hn_buf_printf(json,
-		      "{\"naive\":%s,\"prove\":%s,\"symbol\":\"" HN_SYMBOL
+		      "{\"naive\":%s,\"prove\":%s,\"no_emit\":%s,\"symbol\":\"" HN_SYMBOL
 		      "\",\"plant\":",
-		      naive ? "true" : "false", naive ? "false" : "true");
+		      naive ? "true" : "false", naive ? "false" : "true",
+		      m->takes == HN_BOARD_TAKES_STEPS ? "true" : "false");
 	hn_buf_json_string(json, t->plant);
 	hn_buf_puts(json, ",\"target\":");
 	hn_buf_json_string(json, m->config.target);
@@ -132,14 +133,24 @@ static int64_t read_count(const struct hn_json *v, const char *key)
 	return hn_json_int(hn_json_get(v, key), &n) && n >= 0 ? n : 0;
 }
 
-bool hn_wire_built(const struct hn_frame *f, struct ticket *t)
+void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n)
+{
+	free(a->object);
+	a->object = malloc((size_t)n + 1);
+	hn_assert(a->object != NULL);
+	memcpy(a->object, bytes, n);
+	a->object_bytes = n;
+	hn_sha256_hex(bytes, n, a->hash);
+}
+
+bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object)
 {
 	struct hn_json *v = f->type == HN_FRAME_BUILT ? parse(f) : NULL;
 	struct outcome *o = &t->outcome;
 	bool good = v != NULL &&
 		    read_verdict(v, &o->verdict, o->detail, sizeof o->detail) &&
 		    o->verdict != HN_VERDICT_NONE &&
-		    (o->verdict == HN_VERDICT_OK) == (f->blob_bytes > 0);
+		    (o->verdict == HN_VERDICT_OK && object) == (f->blob_bytes > 0);
 
 	if (good) {
 		o->build_ns = read_count(v, "build_ns");
@@ -154,11 +165,7 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t)
 		t->artefact.prepared_bytes = read_count(v, "prepared_bytes");
 	}
 	if (good && f->blob_bytes > 0) {
-		t->artefact.object = malloc(f->blob_bytes);
-		hn_assert(t->artefact.object != NULL);
-		memcpy(t->artefact.object, f->blob, f->blob_bytes);
-		t->artefact.object_bytes = f->blob_bytes;
-		hn_sha256_hex(f->blob, f->blob_bytes, t->artefact.hash);
+		hn_artefact_set(&t->artefact, f->blob, f->blob_bytes);
 	}
 	hn_json_free(v);
 	return good;
@@ -214,6 +221,18 @@ bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
 		sandbox <= HN_SANDBOX_ALL;
 
 	ret->sandbox = good ? (uint32_t)sandbox : 0;
+	hn_json_free(v);
+	return good;
+}
+
+bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret, double *ret_ns)
+{
+	struct hn_json *v = parse(f);
+	char detail[400];
+	bool good = v != NULL && read_verdict(v, ret, detail, sizeof detail) &&
+		    hn_json_double(hn_json_get(v, "canary_ns"), ret_ns) && *ret_ns >= 0 &&
+		    (*ret == HN_VERDICT_OK) == (*ret_ns > 0);
+
 	hn_json_free(v);
 	return good;
 }

@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #define READ_BYTES 65536
+#define MAX_ARG 4
 
 struct hn_worker {
 	uv_process_t process;
@@ -214,9 +215,10 @@ int hn_worker_pid(const struct hn_worker *w)
 	return w->process.pid;
 }
 
-static int spawn(struct hn_worker *w, uv_loop_t *loop, const char *path, const char *arg)
+static int spawn(struct hn_worker *w, uv_loop_t *loop, const char *path,
+		 const char *const *args)
 {
-	char *argv[] = {(char *)path, (char *)arg, NULL};
+	char *argv[MAX_ARG + 2] = {(char *)path};
 	uv_stdio_container_t stdio[3] = {
 		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
 		 .data.stream = (uv_stream_t *)&w->to},
@@ -230,11 +232,15 @@ static int spawn(struct hn_worker *w, uv_loop_t *loop, const char *path, const c
 				  .stdio = stdio,
 				  .stdio_count = 3};
 
+	for (int i = 0; args != NULL && args[i] != NULL; i++) {
+		hn_assert(i < MAX_ARG);
+		argv[i + 1] = (char *)args[i];
+	}
 	return uv_spawn(loop, &w->process, &o);
 }
 
-int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *arg, int nice,
-		    const struct hn_worker_owner *owner, struct hn_worker **ret,
+int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *const *args,
+		    int nice, const struct hn_worker_owner *owner, struct hn_worker **ret,
 		    struct hn_err *err)
 {
 	struct hn_worker *w = calloc(1, sizeof *w);
@@ -248,7 +254,7 @@ int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *arg, i
 	uv_timer_init(loop, &w->timer);
 	w->process.data = w->to.data = w->from.data = w->timer.data = w;
 	w->n_handle = 4;
-	rc = spawn(w, loop, path, arg);
+	rc = spawn(w, loop, path, args);
 	if (rc == 0) {
 		rc = uv_read_start((uv_stream_t *)&w->from, on_alloc, on_read);
 	}

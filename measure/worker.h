@@ -23,10 +23,10 @@ struct hn_worker_owner {
 	void *closed_ctx; /* for closed */
 };
 
-/* Spawn path with one argument (NULL = none); stdin and stdout are ours, stderr is
+/* Spawn path with args (NULL-terminated; NULL = none); stdin and stdout are ours, stderr is
  * shared. nice: added to the priority, 0..19. */
-int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *arg, int nice,
-		    const struct hn_worker_owner *owner, struct hn_worker **ret,
+int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *const *args,
+		    int nice, const struct hn_worker_owner *owner, struct hn_worker **ret,
 		    struct hn_err *err) HN_NODISCARD;
 
 /* Queue a frame; its bytes are copied. Nothing happens once the worker is gone. */

@@ -32,7 +32,9 @@ enum hn_frame_type {
 	HN_FRAME_MEASURE,    /* -> board, blob = object */
 	HN_FRAME_MEASURED,   /* <- board */
 	HN_FRAME_PROBE,      /* -> board: measure the machine's limits */
-	HN_FRAME_PROBED      /* <- board: {"fma_gflops_1", "fma_gflops_all", ...} */
+	HN_FRAME_PROBED,     /* <- board: {"fma_gflops_1", "fma_gflops_all", ...} */
+	HN_FRAME_CANARY,     /* -> board: time the work that never changes */
+	HN_FRAME_CANARIED    /* <- board */
 };
 
 struct hn_frame {

@@ -64,12 +64,13 @@ static int map_shared(struct cpu_board *b, struct hn_err *err)
 	return 0;
 }
 
-static int cpu_open(const char *target, void **ret_board, struct hn_err *err)
+static int cpu_open(const struct hn_board_place *at, void **ret_board,
+		    struct hn_err *err)
 {
 	struct cpu_board *b = calloc(1, sizeof *b);
 	int rc;
 
-	(void)target;
+	(void)at;
 	if (b == NULL) {
 		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
 	}

@@ -275,7 +275,7 @@ static int open_board(void **state)
 	}
 	hn_child_adopt_orphans();
 	ops = hn_board_of("cpu -isa=x");
-	return ops != NULL ? ops->open("cpu", &board, &err) : -1;
+	return ops != NULL ? ops->open(&(struct hn_board_place){.target = "cpu"}, &board, &err) : -1;
 }
 
 static int close_board(void **state)

@@ -1,0 +1,293 @@
+/* board_tickets.c -- one request on one board, and what its answer is worth.
+ *
+ *     IDLE -(candidate whose workload the board does not know)-> MAKING -(READY)-> RUNNING
+ *     IDLE -(workload, or known candidate)-----------------------------------------^
+ *     RUNNING -(answer)-> IDLE, the ticket among the held ones
+ *
+ * Held tickets are finished when the board's next canary is clean, and measured again,
+ * preferably elsewhere, when it is not: nothing from a bad window is ever told.
+ */
+#include "measure/measurer_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES 2
+#define REDOS 8
+#define GRACE_MS 10000 /* the board kills its children itself; this is for the board */
+#define NAIVE_LIMIT_MS 120000
+#define MAX_KNOWN 1024
+
+/* Every request has one kind of answer. */
+static uint16_t answer_to(uint16_t type)
+{
+	return type == HN_FRAME_WORKLOAD ? HN_FRAME_WORKLOAD_READY
+	       : type == HN_FRAME_PROBE	 ? HN_FRAME_PROBED
+	       : type == HN_FRAME_CANARY ? HN_FRAME_CANARIED
+					 : HN_FRAME_MEASURED;
+}
+
+void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *json,
+		   const struct artefact *blob, int64_t limit_ms)
+{
+	struct hn_frame f = {.type = type,
+			     .request = ++b->m->next_request,
+			     .json = json->s,
+			     .json_bytes = (uint32_t)json->n};
+
+	if (blob != NULL) {
+		f.blob = blob->object;
+		f.blob_bytes = blob->object_bytes;
+	}
+	b->busy = true;
+	b->request = f.request;
+	b->expected = answer_to(type);
+	hn_worker_send(b->worker, &f);
+	hn_worker_deadline(b->worker, limit_ms);
+}
+
+struct ticket *hn_board_release(struct board_link *b)
+{
+	struct ticket *t = b->ticket;
+
+	b->busy = false;
+	b->making = false;
+	b->making_of = NULL;
+	b->ticket = NULL;
+	if (b->worker != NULL) {
+		hn_worker_deadline(b->worker, 0);
+	}
+	return t;
+}
+
+static int64_t grace_ms(const struct hn_measurer *m)
+{
+	return m->config.board_grace_ms > 0 ? m->config.board_grace_ms : GRACE_MS;
+}
+
+static void send_workload(struct board_link *b, struct workload *w)
+{
+	struct hn_buf json;
+
+	hn_buf_init(&json);
+	hn_wire_workload(b->m, w, &json);
+	b->making_of = w;
+	hn_board_send(b, HN_FRAME_WORKLOAD, &json, &w->naive, NAIVE_LIMIT_MS + grace_ms(b->m));
+	hn_buf_fini(&json);
+}
+
+static void send_measure(struct board_link *b, struct ticket *t)
+{
+	struct hn_buf json;
+
+	hn_buf_init(&json);
+	hn_wire_measure(b->m, t, &json);
+	hn_board_send(b, HN_FRAME_MEASURE, &json, &t->artefact,
+		   b->m->config.run_limit_ms + grace_ms(b->m));
+	hn_buf_fini(&json);
+}
+
+static struct known_run *known(struct workload *w, const char *hash)
+{
+	for (uint32_t i = 0; i < w->n_known; i++) {
+		if (strcmp(w->known[i].hash, hash) == 0) {
+			return &w->known[i];
+		}
+	}
+	return NULL;
+}
+
+/* Same bytes, same answer: what the kernel is to blame for, and good times. */
+static void remember(struct workload *w, const struct ticket *t)
+{
+	const struct outcome *o = &t->outcome;
+	struct known_run *k;
+
+	if (o->verdict != HN_VERDICT_OK && !hn_verdict_blames_kernel(o->verdict)) {
+		return;
+	}
+	if (w->known == NULL) {
+		w->known = calloc(MAX_KNOWN, sizeof *w->known);
+		hn_assert(w->known != NULL);
+	}
+	k = &w->known[w->next_known];
+	w->next_known = (w->next_known + 1) % MAX_KNOWN;
+	w->n_known += w->n_known < MAX_KNOWN;
+	free(k->sample_ns);
+	*k = (struct known_run){
+		.verdict = o->verdict, .n_sample = o->n_sample, .run_ns = o->run_ns};
+	memcpy(k->hash, t->artefact.hash, sizeof k->hash);
+	memcpy(k->detail, o->detail, sizeof k->detail);
+	k->sample_ns = malloc((o->n_sample + 1) * sizeof(double));
+	hn_assert(k->sample_ns != NULL);
+	memcpy(k->sample_ns, o->sample_ns, o->n_sample * sizeof(double));
+}
+
+static void answer_known(struct hn_measurer *m, struct ticket *t,
+			 const struct known_run *k)
+{
+	struct outcome *o = &t->outcome;
+
+	o->n_sample = k->n_sample;
+	memcpy(o->sample_ns, k->sample_ns, k->n_sample * sizeof(double));
+	hn_ticket_finish(m, t, k->verdict, k->detail);
+}
+
+/* The naive object becomes its workload's, to be shown to every board that asks. */
+static void adopt_naive(struct ticket *t)
+{
+	if (t->artefact.object != NULL) {
+		free(t->w->naive.object);
+		t->w->naive = t->artefact;
+		t->artefact.object = NULL;
+	}
+}
+
+void hn_board_give(struct board_link *b, struct ticket *t)
+{
+	const struct known_run *k;
+
+	if (t->kind == TICKET_WORKLOAD) {
+		adopt_naive(t);
+		t->n_run++;
+		b->ticket = t;
+		send_workload(b, t->w);
+		return;
+	}
+	k = known(t->w, t->artefact.hash);
+	if (k != NULL) {
+		answer_known(b->m, t, k);
+		return;
+	}
+	b->ticket = t;
+	t->n_run++;
+	b->making = t->w->on_board[b->index] != b->epoch;
+	if (b->making) {
+		send_workload(b, t->w);
+	} else {
+		send_measure(b, t);
+	}
+}
+
+void hn_board_try_again(struct board_link *b, struct ticket *t, const char *why)
+{
+	char text[300];
+
+	if (t->n_run < TRIES) {
+		queue_put_first(&b->m->to_run, t);
+		return;
+	}
+	snprintf(text, sizeof text, "the board went away twice: %.200s", why);
+	hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, text);
+}
+
+static void finish(struct hn_measurer *m, struct ticket *t)
+{
+	if (t->kind == TICKET_CANDIDATE) {
+		remember(t->w, t);
+	}
+	if (t->kind == TICKET_WORKLOAD && t->outcome.verdict == HN_VERDICT_OK) {
+		t->w->ready = true;
+	}
+	hn_ticket_finish(m, t, t->outcome.verdict, t->outcome.detail);
+}
+
+/* Answered: told at once by a board without a canary, else after the next clean one. */
+static void hold(struct board_link *b, struct ticket *t)
+{
+	b->n_measured += t->kind == TICKET_CANDIDATE;
+	if (b->no_canary) {
+		finish(b->m, t);
+		return;
+	}
+	queue_put(&b->held, t);
+	b->n_held++;
+}
+
+void hn_board_believe(struct board_link *b)
+{
+	struct ticket *t;
+
+	while ((t = queue_take(&b->held)) != NULL) {
+		finish(b->m, t);
+	}
+	b->n_held = 0;
+}
+
+void hn_board_redo(struct board_link *b)
+{
+	struct ticket *t;
+
+	while ((t = queue_take(&b->held)) != NULL) {
+		t->n_run = 0;
+		if (++t->n_redo <= REDOS) {
+			queue_put_first(&b->m->to_run, t);
+		} else {
+			hn_ticket_finish(b->m, t, HN_VERDICT_NOISY,
+					 "no board held still while it was measured");
+		}
+	}
+	b->n_held = 0;
+}
+
+bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
+{
+	struct workload *w = b->making_of;
+	bool making = b->making;
+	struct ticket *t;
+	struct outcome o;
+
+	memset(&o, 0, sizeof o);
+	if (w == NULL || !hn_wire_measured(f, &o)) {
+		return false;
+	}
+	if (o.verdict == HN_VERDICT_OK) {
+		w->on_board[b->index] = b->epoch;
+	}
+	t = hn_board_release(b);
+	if (t == NULL) {
+		return true;
+	}
+	if (making && o.verdict == HN_VERDICT_OK) {
+		b->ticket = t;
+		send_measure(b, t);
+	} else if (making) {
+		hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, o.detail);
+	} else {
+		o.build_ns = t->outcome.build_ns;
+		t->outcome = o;
+		hold(b, t);
+	}
+	return true;
+}
+
+bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
+{
+	struct ticket *t;
+	struct outcome o;
+
+	memset(&o, 0, sizeof o);
+	if (!hn_wire_measured(f, &o)) {
+		return false;
+	}
+	t = hn_board_release(b);
+	if (t == NULL) {
+		return true;
+	}
+	if (o.verdict == HN_VERDICT_NONE) {
+		/* it fell out of the board's memory: make it known again, once */
+		t->w->on_board[b->index] = 0;
+		if (t->n_run < TRIES) {
+			queue_put_first(&b->m->to_run, t);
+		} else {
+			hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, o.detail);
+		}
+		return true;
+	}
+	o.build_ns = t->outcome.build_ns;
+	o.prove_ns = t->outcome.prove_ns;
+	t->outcome = o;
+	hold(b, t);
+	return true;
+}

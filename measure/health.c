@@ -1,0 +1,86 @@
+/* health.c -- see health.h. */
+#include "measure/health.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FORGIVEN 8 /* clean canaries in a row: the back-off starts anew */
+#define MAX_DOUBLINGS 6
+
+const char *hn_health_name(enum hn_health_state s)
+{
+	static const char *const name[] = {"good", "suspect", "quarantined"};
+
+	return name[s];
+}
+
+static void quarantine(struct hn_health *h, int64_t base_ns, int64_t now_ns)
+{
+	uint32_t k = h->n_back < MAX_DOUBLINGS ? h->n_back : MAX_DOUBLINGS;
+
+	h->state = HN_HEALTH_QUARANTINED;
+	h->until_ns = now_ns + base_ns * (INT64_C(1) << k);
+	h->n_back++;
+	h->n_quarantine++;
+}
+
+static bool clean(struct hn_health *h)
+{
+	h->state = HN_HEALTH_GOOD;
+	if (++h->n_clean >= FORGIVEN) {
+		h->n_back = 0;
+	}
+	return true;
+}
+
+bool hn_health_canary(struct hn_health *h, double ns, int64_t base_ns, int64_t now_ns)
+{
+	double moved;
+
+	h->n_canary++;
+	h->canary_ns = ns;
+	if (h->reference_ns == 0) {
+		h->reference_ns = ns;
+	}
+	moved = h->reference_ns > 0 ? ns / h->reference_ns - 1 : 0;
+	if (fabs(moved) <= HN_HEALTH_MOVED) {
+		return clean(h);
+	}
+	h->n_clean = 0;
+	snprintf(h->why, sizeof h->why,
+		 "its canary takes %.4g us, %.1f %% %s than at first", ns / 1e3,
+		 100 * fabs(moved), moved > 0 ? "more" : "less");
+	if (h->state == HN_HEALTH_GOOD) {
+		h->state = HN_HEALTH_SUSPECT;
+	} else {
+		quarantine(h, base_ns, now_ns);
+	}
+	return false;
+}
+
+void hn_health_lost(struct hn_health *h, const char *why, int64_t base_ns, int64_t now_ns)
+{
+	int64_t oldest;
+
+	h->n_clean = 0;
+	h->lost_ns[h->n_lost % HN_HEALTH_LOSSES] = now_ns;
+	h->n_lost++;
+	oldest = h->lost_ns[h->n_lost % HN_HEALTH_LOSSES];
+	if (h->state == HN_HEALTH_QUARANTINED) {
+		quarantine(h, base_ns, now_ns);
+	} else if (h->n_lost >= HN_HEALTH_LOSSES && now_ns - oldest <= HN_HEALTH_LOSS_NS) {
+		snprintf(h->why, sizeof h->why, "lost %d times within a minute: %.90s",
+			 HN_HEALTH_LOSSES, why);
+		quarantine(h, base_ns, now_ns);
+	}
+}
+
+bool hn_health_resting(const struct hn_health *h, int64_t now_ns)
+{
+	return h->state == HN_HEALTH_QUARANTINED && now_ns < h->until_ns;
+}
+
+bool hn_health_hopeless(const struct hn_health *h)
+{
+	return h->state == HN_HEALTH_QUARANTINED && h->n_back >= HN_HEALTH_GIVE_UP;
+}

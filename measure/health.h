@@ -1,0 +1,60 @@
+/* measure/health.h -- whether a board's answers may be believed, by rule.
+ *
+ * A canary is a piece of work that never changes (board.h).  Its time moving by more than
+ * 2 % says that the board has: whatever was measured since the last clean canary is
+ * measured again, and the next canary comes at once.
+ *
+ *     GOOD -(moved)-> SUSPECT -(moved again)-> QUARANTINED -(back-off, then clean)-> GOOD
+ *       ^                |                         |    ^
+ *       +----(clean)-----+                         +----+ (moved, lost: back-off doubles)
+ *
+ * so a board that drifts is out within two canaries.  A board that is lost three times
+ * within a minute is out as well: it comes back through a canary too.  Pure: no clock, no
+ * process; time is handed in.
+ *
+ * Source: labgrid's and distcc's habit of leaving a failed host alone for a time, and the
+ * canary of service.md 3.6.
+ */
+#ifndef HN_MEASURE_HEALTH_H
+#define HN_MEASURE_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HN_HEALTH_MOVED 0.02 /* relative */
+#define HN_HEALTH_LOSSES 3   /* so many ... */
+#define HN_HEALTH_LOSS_NS INT64_C(60000000000) /* ... within so long */
+#define HN_HEALTH_GIVE_UP 5 /* come-backs that failed in a row: nobody waits for it now */
+
+enum hn_health_state { HN_HEALTH_GOOD, HN_HEALTH_SUSPECT, HN_HEALTH_QUARANTINED };
+
+struct hn_health {
+	enum hn_health_state state;
+	double reference_ns; /* the first canary; 0 = none yet, or the board has none */
+	double canary_ns;    /* the latest */
+	uint32_t n_canary, n_clean; /* all of them; clean ones in a row */
+	uint32_t n_lost, n_quarantine; /* ever */
+	int64_t lost_ns[HN_HEALTH_LOSSES]; /* ring by n_lost */
+	uint32_t n_back;		   /* the back-off's exponent */
+	int64_t until_ns;		   /* QUARANTINED: leave it alone until then */
+	char why[160];			   /* of the last state other than GOOD */
+};
+
+/* A canary took `ns` (0: this board has none, and lives, which is clean).  base_ns: the
+ * first back-off, doubled up to 64 times by come-backs that fail.  True: clean, what was
+ * measured since the last clean one counts. */
+bool hn_health_canary(struct hn_health *h, double ns, int64_t base_ns, int64_t now_ns);
+
+/* The process went away, or its canary failed. */
+void hn_health_lost(struct hn_health *h, const char *why, int64_t base_ns,
+		    int64_t now_ns);
+
+/* It is to be left alone at this time. */
+bool hn_health_resting(const struct hn_health *h, int64_t now_ns);
+
+/* It has failed to come back so often that requests should not wait for it. */
+bool hn_health_hopeless(const struct hn_health *h);
+
+const char *hn_health_name(enum hn_health_state s); /* "good", "suspect", "quarantined" */
+
+#endif

@@ -1,0 +1,470 @@
+/* measure_fake.c -- the fake board by itself, and several of them behind a measurer that
+ * drift, flap, stall and vanish while hundreds of candidates are measured.
+ *
+ * Without noise a candidate's time is one number, so every result can be held against the
+ * driver's own: a single one from a bad window would show.  Started under the name
+ * "hone-build" this program answers BUILD frames with a proof and no object.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/clock.h"
+#include "measure/board.h"
+#include "measure/measure.h"
+
+#define TARGET "fake -isa=fake -num_cores=4"
+
+/* ---- as hone-build ---- */
+
+static int builder_main(void)
+{
+	static const char said[] = "{\"verdict\":\"OK\",\"detail\":\"\",\"build_ns\":1,"
+				   "\"prove_ns\":2}";
+	struct hn_frame f = {.type = HN_FRAME_HELLO, .json = "{}", .json_bytes = 2};
+	struct hn_buf in;
+
+	hn_buf_init(&in);
+	if (hn_frame_send(1, &f, NULL) != 0) {
+		return 1;
+	}
+	while (hn_frame_recv(0, &in, &f, NULL) == 0) {
+		struct hn_frame r = {.type = HN_FRAME_BUILT,
+				     .request = f.request,
+				     .json = said,
+				     .json_bytes = sizeof said - 1};
+
+		if (strstr(f.json, "\"no_emit\":true") == NULL ||
+		    hn_frame_send(1, &r, NULL) != 0) {
+			return 1;
+		}
+	}
+	hn_buf_fini(&in);
+	return 0;
+}
+
+/* ---- the driver by itself ---- */
+
+static const struct hn_board_ops *ops;
+
+static void *open_fake(const char *knobs, uint32_t index)
+{
+	struct hn_board_place at = {.target = TARGET, .index = index, .incarnation = 1};
+	struct hn_err err = {0};
+	void *board = NULL;
+
+	setenv("HONE_TEST_HOOKS", "1", 1);
+	setenv("HONE_TEST_FAKE", knobs, 1);
+	if (ops->open(&at, &board, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	return board;
+}
+
+static struct hn_board_answer make(void *board)
+{
+	static const int64_t shape[] = {1000};
+	static const struct hn_tensor args[] = {{"A", HN_ELEM_F32, 1, shape, false, 1000, 4000},
+						{"C", HN_ELEM_F32, 1, shape, true, 1000, 4000}};
+	struct hn_board_workload w = {
+		.key = "w", .n_tensor = 2, .tensor = args, .flops = 1e6};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	ops->workload(board, &w, &a);
+	return a;
+}
+
+static struct hn_board_answer measure(void *board, const char *steps)
+{
+	struct hn_board_request r = {
+		.key = "w", .kernel = {.object = steps, .object_bytes = strlen(steps)}};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	ops->measure(board, &r, &a);
+	return a;
+}
+
+static const char *steps_of(int i)
+{
+	static char text[80];
+
+	snprintf(text, sizeof text, "[[\"SP\",0,%d],[\"RE\",1],[\"AN\",%d]]", i, i % 7);
+	return text;
+}
+
+static void times_follow_from_the_history(void **state)
+{
+	void *a = open_fake("seed=3", 0), *b = open_fake("seed=3", 1),
+	     *c = open_fake("seed=4", 0);
+	struct hn_board_answer one;
+	double near, far;
+
+	(void)state;
+	assert_int_equal(measure(a, "[]").verdict, HN_VERDICT_NONE);
+	one = make(a);
+	assert_int_equal(one.verdict, HN_VERDICT_OK);
+	/* 100 x (1 us + 1e6 flops at 4 x 64 GFLOP/s + 8000 B at 40 GB/s) */
+	assert_float_equal(one.sample_ns[0], 100 * (1000 + 1e6 / 256 + 200), 1e-6);
+	make(b);
+	make(c);
+	for (int i = 0; i < 50; i++) {
+		double t = measure(a, steps_of(i)).sample_ns[0];
+
+		assert_true(t == measure(a, steps_of(i)).sample_ns[3]);
+		assert_true(t == measure(b, steps_of(i)).sample_ns[0]);
+		assert_true(t != measure(c, steps_of(i)).sample_ns[0]);
+	}
+	near = log(measure(a, "[[1],[2],[3],[4],[5],[6],[7],[9]]").sample_ns[0] /
+		   measure(a, "[[1],[2],[3],[4],[5],[6],[7],[8]]").sample_ns[0]);
+	far = 4.0 / 8;
+	assert_true(near != 0 && fabs(near) <= far);
+	ops->close(a);
+	ops->close(b);
+	ops->close(c);
+}
+
+static void noise_and_faults_come_as_told(void **state)
+{
+	void *b = open_fake("noise=0.01,wrong=0.2,crash=0.1,hang=0.1,flaky=0.1", 0);
+	int count[HN_N_VERDICT] = {0};
+	double first = 0, again = 0;
+
+	(void)state;
+	make(b);
+	for (int i = 0; i < 1000; i++) {
+		struct hn_board_answer a = measure(b, steps_of(i));
+
+		count[a.verdict]++;
+		assert_int_equal(measure(b, steps_of(i)).verdict, a.verdict);
+		assert_int_equal(a.n_sample > 0, a.verdict == HN_VERDICT_OK);
+	}
+	assert_in_range(count[HN_VERDICT_OK], 440, 560);
+	assert_in_range(count[HN_VERDICT_WRONG_RESULT], 150, 250);
+	assert_in_range(count[HN_VERDICT_SEGV], 60, 140);
+	assert_in_range(count[HN_VERDICT_HANG], 60, 140);
+	assert_in_range(count[HN_VERDICT_NONDETERMINISTIC], 60, 140);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(ops->canary(b, &again, NULL), 0);
+		first = i == 0 ? again : first;
+		assert_true(fabs(again / first - 1) < 0.005);
+	}
+	ops->close(b);
+}
+
+static void unknown_knobs_are_named(void **state)
+{
+	struct hn_board_place at = {.target = TARGET};
+	struct hn_err err = {0};
+	void *board;
+
+	(void)state;
+	setenv("HONE_TEST_HOOKS", "1", 1);
+	setenv("HONE_TEST_FAKE", "seed=1,speed=2", 1);
+	assert_int_equal(ops->open(&at, &board, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "'speed=2'"));
+	setenv("HONE_TEST_FAKE", "seed=x", 1);
+	assert_int_equal(ops->open(&at, &board, &err), -HONE_E_INVALID);
+	/* without the hooks the variable means nothing */
+	unsetenv("HONE_TEST_HOOKS");
+	assert_int_equal(ops->open(&at, &board, &err), 0);
+	ops->close(board);
+}
+
+/* ---- several, behind a measurer ---- */
+
+static uv_loop_t loop;
+static struct hn_measurer *m;
+static char dir[64], builder[100];
+static double truth[1000]; /* of steps_of(i) */
+
+struct shot {
+	int i, *open;
+	enum hn_verdict verdict;
+	double median_ns;
+	char detail[200];
+};
+
+static void on_result(void *ctx, const struct hn_measure_result *r)
+{
+	struct shot *s = ctx;
+
+	s->verdict = r->verdict;
+	s->median_ns = r->median_ns;
+	snprintf(s->detail, sizeof s->detail, "%.190s", r->detail);
+	--*s->open;
+}
+
+static void on_tick(uv_timer_t *t)
+{
+	(void)t;
+}
+
+static void wait_for(const int *open)
+{
+	uv_timer_t tick;
+
+	uv_timer_init(&loop, &tick);
+	uv_timer_start(&tick, on_tick, 1, 1);
+	while (*open > 0) {
+		uv_run(&loop, UV_RUN_ONCE);
+	}
+	uv_close((uv_handle_t *)&tick, NULL);
+	uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static enum hn_verdict start(const char *knobs, uint32_t n_boards)
+{
+	static const int64_t shape[] = {1000};
+	static const struct hn_measure_arg args[] = {{"A", "float32", 1, shape, false},
+						     {"C", "float32", 1, shape, true}};
+	struct hn_workload w = {.key = "w",
+				.dag_json = "{}",
+				.n_arg = 2,
+				.arg = args,
+				.needed_flops = 1e6};
+	struct hn_measurer_config c = {.builder_path = builder,
+				       .board_path = HONE_BIN_DIR "/hone-board",
+				       .target = TARGET,
+				       .n_builders = 2,
+				       .run_limit_ms = 100,
+				       .board_grace_ms = 200,
+				       .back_off_ms = 1,
+				       .n_boards = n_boards};
+	int open = 1;
+	struct shot s = {.open = &open};
+	struct hn_err err;
+
+	setenv("HONE_TEST_HOOKS", "1", 1);
+	setenv("HONE_TEST_FAKE", knobs, 1);
+	assert_int_equal(uv_loop_init(&loop), 0);
+	assert_int_equal(hn_measurer_new(&loop, &c, &m, &err), 0);
+	hn_measurer_workload(m, &w, on_result, &s);
+	wait_for(&open);
+	return s.verdict;
+}
+
+static void finish(void)
+{
+	hn_measurer_close(m, NULL, NULL);
+	assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
+	assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+/* Measure candidates [from, to); each must be OK and take what it takes. */
+static void all_are_true(int from, int to)
+{
+	struct shot *shot = calloc(1000, sizeof *shot);
+	int open = to - from;
+
+	assert_non_null(shot);
+	for (int i = from; i < to; i++) {
+		shot[i] = (struct shot){.i = i, .open = &open};
+		hn_measurer_submit(m, "w", steps_of(i), 0, on_result, &shot[i]);
+	}
+	wait_for(&open);
+	for (int i = from; i < to; i++) {
+		if (shot[i].verdict != HN_VERDICT_OK || shot[i].median_ns != truth[i]) {
+			fail_msg("candidate %d: %s, %g ns, expected %g (%s)", i,
+				 hn_verdict_name(shot[i].verdict), shot[i].median_ns,
+				 truth[i], shot[i].detail);
+		}
+	}
+	free(shot);
+}
+
+static void good_boards_share_the_work(void **state)
+{
+	(void)state;
+	assert_int_equal(start("sleep_ms=1", 3), HN_VERDICT_OK);
+	all_are_true(0, 300);
+	assert_int_equal(hn_measurer_n_boards(m), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct hn_board_state s = hn_measurer_board(m, i);
+
+		assert_true(s.n_measured > 30);
+		assert_string_equal(s.health, "good");
+		assert_true(s.canary_ns > 0 && s.n_quarantine == 0 && s.n_lost == 0);
+	}
+	finish();
+}
+
+/* Board 1 is 10 % slower for 20 requests: more than there are between two canaries, so one
+ * and the next fall into it. */
+static void nothing_from_a_bad_window_is_told(void **state)
+{
+	struct hn_board_state s;
+
+	(void)state;
+	assert_int_equal(start("sleep_ms=0.5,only=1,drift=1.1,from=60,to=80", 2),
+			 HN_VERDICT_OK);
+	all_are_true(0, 400);
+	s = hn_measurer_board(m, 1);
+	assert_true(s.n_quarantine >= 1);
+	for (int i = 0; i < 100 && strcmp(s.health, "good") != 0; i++) {
+		usleep(20000); /* it comes back by itself, back-off by back-off */
+		uv_run(&loop, UV_RUN_NOWAIT);
+		s = hn_measurer_board(m, 1);
+	}
+	assert_string_equal(s.health, "good");
+	all_are_true(400, 500);
+	assert_true(hn_measurer_board(m, 1).n_measured > s.n_measured);
+	assert_int_equal(hn_measurer_board(m, 0).n_quarantine, 0);
+	finish();
+}
+
+/* Faster, for good: it stays out, and the other does it all. */
+static void a_board_that_stays_bad_stays_out(void **state)
+{
+	uint64_t n;
+
+	(void)state;
+	assert_int_equal(start("sleep_ms=0.5,only=0,drift=0.9,from=50", 2), HN_VERDICT_OK);
+	all_are_true(0, 300);
+	n = hn_measurer_board(m, 0).n_measured;
+	assert_string_equal(hn_measurer_board(m, 0).health, "quarantined");
+	assert_non_null(strstr(hn_measurer_board(m, 0).why, "10.0 % less"));
+	all_are_true(300, 400);
+	assert_int_equal(hn_measurer_board(m, 0).n_measured, n);
+	finish();
+}
+
+static void flapping_is_quarantine_and_comes_back(void **state)
+{
+	struct hn_board_state s;
+
+	(void)state;
+	assert_int_equal(start("sleep_ms=0.5,only=1,lost=7,starts=5", 2), HN_VERDICT_OK);
+	all_are_true(0, 500);
+	s = hn_measurer_board(m, 1);
+	assert_int_equal(s.n_lost, 5);
+	assert_int_equal(s.n_quarantine, 3); /* at the third loss and each one after */
+	assert_string_equal(s.health, "good");
+	finish();
+}
+
+static void a_silent_board_is_replaced(void **state)
+{
+	(void)state;
+	assert_int_equal(start("stall=9,starts=1", 1), HN_VERDICT_OK);
+	all_are_true(0, 50);
+	assert_int_equal(hn_measurer_board(m, 0).n_lost, 1);
+	finish();
+}
+
+/* No board is left: everybody is told, and why, in bounded time. */
+static void nobody_waits_for_ever(void **state)
+{
+	int open = 30;
+	struct shot shot[30];
+	int64_t begin;
+
+	(void)state;
+	assert_int_equal(start("drift=2,from=8", 2), HN_VERDICT_OK);
+	all_are_true(0, 2);
+	begin = hn_clock_ns();
+	for (int i = 0; i < 30; i++) {
+		shot[i] = (struct shot){.i = i, .open = &open};
+		hn_measurer_submit(m, "w", steps_of(100 + i), 0, on_result, &shot[i]);
+	}
+	wait_for(&open);
+	assert_true(hn_clock_ns() - begin < INT64_C(20000000000));
+	for (int i = 0; i < 30; i++) {
+		bool told = shot[i].verdict == HN_VERDICT_OK &&
+			    shot[i].median_ns == truth[100 + i];
+
+		if (!told) {
+			assert_int_equal(shot[i].verdict, HN_VERDICT_BOARD_LOST);
+			assert_non_null(strstr(shot[i].detail, "every board is quarantined"));
+		}
+	}
+	assert_int_equal(shot[29].verdict, HN_VERDICT_BOARD_LOST);
+	finish();
+}
+
+static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result *r)
+{
+	assert_int_equal(v, HN_VERDICT_OK);
+	assert_float_equal(r->fma_gflops_all, 256, 1e-9);
+	--*(int *)ctx;
+}
+
+static void every_board_is_probed(void **state)
+{
+	int open = 2;
+
+	(void)state;
+	assert_int_equal(start("", 3), HN_VERDICT_OK);
+	hn_measurer_probe(m, on_probe, &open);
+	hn_measurer_probe(m, on_probe, &open);
+	wait_for(&open);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(hn_measurer_board(m, i).probed);
+		assert_float_equal(hn_measurer_board(m, i).probe.fma_gflops_one, 64, 1e-9);
+	}
+	finish();
+}
+
+static int set_up(void **state)
+{
+	char self[300] = "";
+	void *b;
+
+	(void)state;
+	strcpy(dir, "/tmp/hone-fake-XXXXXX");
+	if (access(HONE_BIN_DIR "/hone-board", X_OK) != 0 || mkdtemp(dir) == NULL) {
+		exit(77);
+	}
+	snprintf(builder, sizeof builder, "%s/hone-build", dir);
+	assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+	assert_int_equal(symlink(self, builder), 0);
+	ops = hn_board_of(TARGET);
+	assert_non_null(ops);
+	assert_int_equal(hn_board_takes(TARGET), HN_BOARD_TAKES_STEPS);
+	assert_int_equal(hn_board_takes("cpu -isa=x"), HN_BOARD_TAKES_OBJECT);
+	b = open_fake("", 0);
+	make(b);
+	for (int i = 0; i < 1000; i++) {
+		truth[i] = measure(b, steps_of(i)).sample_ns[0];
+	}
+	ops->close(b);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	unlink(builder);
+	return rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_follow_from_the_history),
+		cmocka_unit_test(noise_and_faults_come_as_told),
+		cmocka_unit_test(unknown_knobs_are_named),
+		cmocka_unit_test(good_boards_share_the_work),
+		cmocka_unit_test(nothing_from_a_bad_window_is_told),
+		cmocka_unit_test(a_board_that_stays_bad_stays_out),
+		cmocka_unit_test(flapping_is_quarantine_and_comes_back),
+		cmocka_unit_test(a_silent_board_is_replaced),
+		cmocka_unit_test(nobody_waits_for_ever),
+		cmocka_unit_test(every_board_is_probed),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	if (argc > 0 && strstr(argv[0], "/hone-build") != NULL) {
+		return builder_main();
+	}
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

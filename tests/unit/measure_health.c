@@ -1,0 +1,97 @@
+/* measure_health.c -- the rule by which a board is believed or not; time is made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "measure/health.h"
+
+#define SECOND INT64_C(1000000000)
+
+static bool canary(struct hn_health *h, double ns, int64_t now)
+{
+	return hn_health_canary(h, ns, SECOND, now);
+}
+
+static void two_moved_canaries_are_quarantine(void **state)
+{
+	struct hn_health h = {0};
+
+	(void)state;
+	assert_true(canary(&h, 1000, 0));
+	assert_true(canary(&h, 1019, 0));
+	assert_true(canary(&h, 981, 0));
+	assert_int_equal(h.state, HN_HEALTH_GOOD);
+	assert_false(canary(&h, 1021, 0));
+	assert_int_equal(h.state, HN_HEALTH_SUSPECT);
+	assert_non_null(strstr(h.why, "2.1 % more"));
+	assert_true(canary(&h, 1000, 0)); /* a moment's trouble */
+	assert_int_equal(h.state, HN_HEALTH_GOOD);
+	assert_false(canary(&h, 900, 0));
+	assert_non_null(strstr(h.why, "10.0 % less"));
+	assert_false(canary(&h, 1100, 5));
+	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
+	assert_true(hn_health_resting(&h, SECOND));
+	assert_false(hn_health_resting(&h, SECOND + 5));
+	/* it is held against what it was at first, not against its latest */
+	assert_false(canary(&h, 1100, SECOND + 5));
+	assert_int_equal(h.n_quarantine, 2);
+}
+
+static void the_back_off_doubles_and_is_forgiven(void **state)
+{
+	struct hn_health h = {0};
+	int64_t now = 0;
+
+	(void)state;
+	canary(&h, 1000, now);
+	canary(&h, 2000, now);
+	for (int i = 0; i < 9; i++) {
+		int64_t rest = SECOND << (i < 6 ? i : 6);
+
+		canary(&h, 2000, now);
+		assert_int_equal(h.until_ns, now + rest);
+		assert_int_equal(hn_health_hopeless(&h), i >= 4);
+		now += rest;
+	}
+	for (int i = 0; i < 8; i++) {
+		assert_true(canary(&h, 1000, now));
+		assert_int_equal(h.state, HN_HEALTH_GOOD);
+		assert_int_equal(h.n_back, i < 7 ? 9 : 0);
+	}
+	assert_false(hn_health_hopeless(&h));
+}
+
+static void three_losses_in_a_minute_are_quarantine(void **state)
+{
+	struct hn_health h = {0};
+
+	(void)state;
+	for (int i = 0; i < 20; i++) { /* rare ones are forgiven */
+		hn_health_lost(&h, "it ended", SECOND, i * 31 * SECOND);
+		assert_int_equal(h.state, HN_HEALTH_GOOD);
+	}
+	hn_health_lost(&h, "it ended", SECOND, 600 * SECOND);
+	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
+	assert_non_null(strstr(h.why, "it ended"));
+	assert_true(hn_health_resting(&h, 600 * SECOND));
+	assert_false(hn_health_resting(&h, 601 * SECOND));
+	hn_health_lost(&h, "it ended", SECOND, 601 * SECOND); /* on its way back */
+	assert_int_equal(h.until_ns, 603 * SECOND);
+	assert_true(canary(&h, 0, 603 * SECOND)); /* it has no canary, and answers */
+	assert_int_equal(h.state, HN_HEALTH_GOOD);
+	assert_true(canary(&h, 0, 603 * SECOND));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_moved_canaries_are_quarantine),
+		cmocka_unit_test(the_back_off_doubles_and_is_forgiven),
+		cmocka_unit_test(three_losses_in_a_minute_are_quarantine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
