@@ -3,11 +3,13 @@
 
 int cmd_help(const struct hn_opts *o, struct hn_err *err)
 {
+	char name[32];
+
 	if (o->arg == NULL) {
 		hn_opts_print_verbs();
 		return 0;
 	}
-	if (!hn_opts_print_verb(o->arg)) {
+	if (!hn_opts_print_verb(hn_opts_unspell(o->arg, name))) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "%.40s: no such verb; see `hone help`", o->arg);
 	}

@@ -88,9 +88,51 @@ int cmd_cancel(const struct hn_opts *o, struct hn_err *err)
 	return 0;
 }
 
+static const char *word(const struct hn_json *object, const char *key)
+{
+	const char *s = object != NULL ? hn_json_string(hn_json_get(object, key)) : NULL;
+
+	return s != NULL ? s : "?";
+}
+
+static void print_probe(const struct hn_json *probe)
+{
+	if (probe == NULL) {
+		puts("limits  not measured yet");
+		return;
+	}
+	printf("FMA     %.1f GFLOP/s one core, %.1f all\nmemory  %.1f GB/s\n",
+	       hn_show_number(probe, "fma_gflops_one"),
+	       hn_show_number(probe, "fma_gflops_all"),
+	       hn_show_number(probe, "memory_gb_s"));
+	printf("sandbox %s\n", word(probe, "sandbox"));
+}
+
+static void print_board(const struct hn_json *b)
+{
+	double canary = hn_show_number(b, "canary_ns"), retry = hn_show_number(b, "retry_ms");
+	char time[32];
+
+	printf("\nboard %.0f %s, %s, %.0f measured", hn_show_number(b, "board"),
+	       word(b, "state"), word(b, "health"), hn_show_number(b, "measured"));
+	printf(", lost %.0f times, quarantined %.0f times\n", hn_show_number(b, "lost"),
+	       hn_show_number(b, "quarantined"));
+	if (*word(b, "why") != '\0') {
+		printf("why     %s\n", word(b, "why"));
+	}
+	if (retry > 0) {
+		printf("next    asked again in %.1f s\n", retry / 1000);
+	}
+	if (canary > 0) {
+		printf("canary  %s, %+.1f %% from the first\n", hn_show_time(canary, time),
+		       100 * (canary / hn_show_number(b, "first_canary_ns") - 1));
+	}
+	print_probe(hn_json_get(b, "probe"));
+}
+
 int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 {
-	const struct hn_json *result, *probe;
+	const struct hn_json *result, *list;
 	struct hn_json *doc;
 	int rc = ask(o, "stats", NULL, &doc, &result, err);
 
@@ -98,24 +140,15 @@ int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 		return rc;
 	}
 	if (result != NULL) {
-		const char *board = hn_json_string(hn_json_get(result, "board"));
-		const char *target = hn_json_string(hn_json_get(result, "target"));
-
-		const char *layers;
-
-		probe = hn_json_get(result, "probe");
-		layers = hn_json_string(hn_json_get(probe, "sandbox"));
-		printf("board   %s\ntarget  %s\n", board != NULL ? board : "?",
-		       target != NULL ? target : "?");
-		if (probe != NULL) {
-			printf("FMA     %.1f GFLOP/s one core, %.1f all\nmemory  %.1f "
-			       "GB/s\n",
-			       hn_show_number(probe, "fma_gflops_one"),
-			       hn_show_number(probe, "fma_gflops_all"),
-			       hn_show_number(probe, "memory_gb_s"));
-			printf("sandbox %s\n", layers != NULL ? layers : "?");
-		} else {
-			puts("limits  measured when the first job starts");
+		list = hn_json_get(result, "boards");
+		printf("machine %s\ntarget  %s\n", word(result, "board"),
+		       word(result, "target"));
+		if (list == NULL || hn_json_count(list) == 0) {
+			puts("boards  started with the first job, which measures their limits");
+		}
+		for (const struct hn_json *b = list != NULL ? hn_json_first(list) : NULL;
+		     b != NULL; b = hn_json_next(b)) {
+			print_board(b);
 		}
 	}
 	hn_json_free(doc);

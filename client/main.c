@@ -19,6 +19,7 @@ static const struct {
 static int run(int argc, char **argv, struct hn_err *err)
 {
 	struct hn_opts o = { 0 };
+	char name[32];
 	const char *verb = argc > 1 ? argv[1] : "help";
 	int rc;
 
@@ -30,9 +31,10 @@ static int run(int argc, char **argv, struct hn_err *err)
 		return 0;
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
-		if (strcmp(verb, verb_row[i].name) != 0) {
+		if (strcmp(hn_opts_unspell(verb, name), verb_row[i].name) != 0) {
 			continue;
 		}
+		verb = verb_row[i].name;
 		rc = argc > 1 ? hn_opts_parse(verb, argc - 1, argv + 1, &o, err) : 0;
 		if (rc == 1) {
 			o = (struct hn_opts){ .arg = verb };
@@ -42,7 +44,9 @@ static int run(int argc, char **argv, struct hn_err *err)
 	}
 	return hn_fail(err, HONE_E_INVALID, "%.40s: no such verb%s%s%s; see `hone help`",
 		       verb, hn_opts_nearest(verb) != NULL ? " (did you mean " : "",
-		       hn_opts_nearest(verb) != NULL ? hn_opts_nearest(verb) : "",
+		       hn_opts_nearest(verb) != NULL
+			       ? hn_opts_spell(hn_opts_nearest(verb), name)
+			       : "",
 		       hn_opts_nearest(verb) != NULL ? "?)" : "");
 }
 

@@ -37,6 +37,25 @@ static const struct {
 #undef CMD
 };
 
+static const char *exchange(const char *from, char a, char b, char text[32])
+{
+	snprintf(text, 32, "%s", from);
+	for (char *p = text; *p != '\0'; p++) {
+		*p = *p == a ? b : *p;
+	}
+	return text;
+}
+
+const char *hn_opts_spell(const char *verb, char text[32])
+{
+	return exchange(verb, '_', '-', text);
+}
+
+const char *hn_opts_unspell(const char *word, char text[32])
+{
+	return exchange(word, '-', '_', text);
+}
+
 static bool takes(const struct opt *o, const char *verb)
 {
 	const char *at = o->verbs;
@@ -211,8 +230,10 @@ void hn_opts_print_verbs(void)
 	puts("hone: finds fast kernels for tensor programs by search\n\nusage: hone VERB "
 	     "...\n");
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
-		printf("  %-8s %-34s %s\n", verb_row[i].name, verb_row[i].args,
-		       verb_row[i].text);
+		char verb[32];
+
+		printf("  %-10s %-34s %s\n", hn_opts_spell(verb_row[i].name, verb),
+		       verb_row[i].args, verb_row[i].text);
 	}
 	puts("\n`hone help VERB` prints a verb's options.  Exit status: 0, or 10 plus "
 	     "the class of "
@@ -225,8 +246,10 @@ bool hn_opts_print_verb(const char *verb)
 		if (strcmp(verb, verb_row[i].name) != 0) {
 			continue;
 		}
-		printf("usage: hone %s %s\n%s\n", verb, verb_row[i].args,
-		       verb_row[i].text);
+		char spelt[32];
+
+		printf("usage: hone %s %s\n%s\n", hn_opts_spell(verb, spelt),
+		       verb_row[i].args, verb_row[i].text);
 		for (size_t k = 0; k < N_OPT; k++) {
 			const struct opt *o = &opt_row[k];
 			char letter[8] = "";

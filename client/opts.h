@@ -4,6 +4,10 @@
 
 #include "client/cmd.h"
 
+/* A verb as people write it, with hyphens, from its name in cmds.def, and back. */
+const char *hn_opts_spell(const char *verb, char text[32]);
+const char *hn_opts_unspell(const char *word, char text[32]);
+
 /* argv[0] is the verb. 0; 1 when --help was asked for; HONE_E_INVALID names the word. */
 int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 		  struct hn_err *err) HN_NODISCARD;

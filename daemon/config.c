@@ -11,12 +11,16 @@
 
 #include "proto/addr.h"
 
+#define MAX_BOARDS 64
+
 static const char usage[] =
 	"honed: finds fast kernels by search and keeps every result\n"
 	"usage: honed [--socket PATH] [--home DIR] [--log FILE] [--private]\n"
 	"  --socket PATH  listen here (HONE_SOCKET, $XDG_RUNTIME_DIR/hone/honed.sock)\n"
 	"  --home DIR     keep records here (HONE_HOME, ~/.local/share/hone)\n"
 	"  --log FILE     append the log to FILE (HONE_LOG) instead of standard error\n"
+	"  --board LINE   boards of this target (HONE_BOARD, native), ...\n"
+	"  --boards N     ... so many (HONE_BOARDS, 1); several only of another kind than cpu\n"
 	"  --private      end when the last client has gone\n"
 	"  --ready-fd N   say \"ok\" or the reason of a failed start on descriptor N\n"
 	"  --version, --help\n";
@@ -38,12 +42,14 @@ static int beside(const char *name, struct hn_buf *ret, struct hn_err *err)
 }
 
 static int parse(struct hn_config *c, int argc, char **argv, const char **socket,
-		 const char **home, struct hn_err *err)
+		 const char **home, const char **boards, struct hn_err *err)
 {
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "home", required_argument, NULL, 'd' },
 		{ "log", required_argument, NULL, 'l' },
+		{ "board", required_argument, NULL, 'b' },
+		{ "boards", required_argument, NULL, 'n' },
 		{ "private", no_argument, NULL, 'p' },
 		{ "ready-fd", required_argument, NULL, 'r' },
 		{ "version", no_argument, NULL, 'v' },
@@ -60,6 +66,10 @@ static int parse(struct hn_config *c, int argc, char **argv, const char **socket
 			*home = optarg;
 		} else if (o == 'l') {
 			c->log_path = optarg;
+		} else if (o == 'b') {
+			c->board_target = optarg;
+		} else if (o == 'n') {
+			*boards = optarg;
 		} else if (o == 'p') {
 			c->ends_with_clients = true;
 		} else if (o == 'r') {
@@ -81,20 +91,42 @@ static int parse(struct hn_config *c, int argc, char **argv, const char **socket
 	return 0;
 }
 
+static int read_boards(struct hn_config *c, const char *text, struct hn_err *err)
+{
+	char *end = NULL;
+	long n = text != NULL ? strtol(text, &end, 10) : 1;
+
+	if (text != NULL && (end == text || *end != '\0' || n < 1 || n > MAX_BOARDS)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--boards: \"%.40s\": want a number from 1 to %d", text,
+			       MAX_BOARDS);
+	}
+	c->n_boards = (uint32_t)n;
+	return 0;
+}
+
+/* A variable that is set to something. */
+static const char *variable(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s != NULL && *s != '\0' ? s : NULL;
+}
+
 int hn_config_load(struct hn_config *c, int argc, char **argv, struct hn_err *err)
 {
-	const char *socket = NULL, *home = NULL;
+	const char *socket = NULL, *home = NULL, *boards = variable("HONE_BOARDS");
 	int rc;
 
-	*c = (struct hn_config){ .ready_fd = -1, .log_path = getenv("HONE_LOG") };
+	*c = (struct hn_config){ .ready_fd = -1,
+				 .log_path = variable("HONE_LOG"),
+				 .board_target = variable("HONE_BOARD") };
 	hn_buf_init(&c->socket);
 	hn_buf_init(&c->home);
 	hn_buf_init(&c->builder);
 	hn_buf_init(&c->board);
-	if (c->log_path != NULL && *c->log_path == '\0') {
-		c->log_path = NULL;
-	}
-	rc = parse(c, argc, argv, &socket, &home, err);
+	rc = parse(c, argc, argv, &socket, &home, &boards, err);
+	rc = rc != 0 ? rc : read_boards(c, boards, err);
 	if (rc == 0 && !c->stop_early) {
 		rc = hn_addr_path(socket, &c->socket, err);
 	}

@@ -12,6 +12,8 @@ struct hn_config {
 	struct hn_buf home;	/* directory of the store */
 	struct hn_buf builder;	/* hone-build, beside this executable */
 	struct hn_buf board;	/* hone-board */
+	const char *board_target; /* what the boards are; NULL = this machine; borrowed */
+	uint32_t n_boards;	/* 0 = 1 */
 	const char *log_path;	/* NULL = standard error; borrowed */
 	bool ends_with_clients; /* --private */
 	int ready_fd;		/* told "ok" or the reason once; -1 = none */

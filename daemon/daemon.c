@@ -80,7 +80,8 @@ int hn_daemon_measurer(struct hn_daemon *d, struct hn_err *err)
 {
 	struct hn_measurer_config config = { .builder_path = d->config.builder.s,
 					     .board_path = d->config.board.s,
-					     .target = d->host_line };
+					     .target = d->host_line,
+					     .n_boards = d->config.n_boards };
 	int rc;
 
 	if (d->measurer != NULL) {
@@ -129,22 +130,41 @@ static const char *board_name(struct hn_arena *a)
 	return name;
 }
 
-static void read_host(struct hn_daemon *d)
+/* What the boards here are: this machine, unless honed was told otherwise. */
+static int read_host(struct hn_daemon *d, struct hn_err *err)
 {
+	const char *text = d->config.board_target;
+	struct hn_target machine;
 	struct hn_buf line;
 	uint64_t boot = (uint64_t)hn_clock_ns();
+	int rc;
 
 	hn_arena_init(&d->arena, 0);
-	hn_target_host(&d->arena, &d->host);
+	hn_target_host(&d->arena, &machine);
+	rc = hn_target_parse(text != NULL ? text : "native", &d->arena, &d->host, err);
+	if (rc != 0) {
+		hn_arena_fini(&d->arena);
+		return hn_err_within(err, "--board");
+	}
+	if (d->config.n_boards > 1 && strcmp(d->host.kind, machine.kind) == 0) {
+		hn_arena_fini(&d->arena);
+		return hn_fail(err, HONE_E_INVALID,
+			       "--boards: this machine is one board; %u would disturb each "
+			       "other",
+			       d->config.n_boards);
+	}
 	hn_buf_init(&line);
 	hn_target_print(&d->host, &line);
 	d->host_line = hn_arena_strdup(&d->arena, line.s);
 	hn_buf_fini(&line);
-	d->board_name = d->board_stamp = board_name(&d->arena);
+	d->board_name = strcmp(d->host.kind, machine.kind) == 0 ? board_name(&d->arena)
+								: d->host.kind;
+	d->board_stamp = d->board_name;
 	if (getrandom(&boot, sizeof(boot), 0) < 0) {
 		boot ^= (uint64_t)getpid();
 	}
 	snprintf(d->boot, sizeof(d->boot), "%016llx", (unsigned long long)boot);
+	return 0;
 }
 
 static void open_handles(struct hn_daemon *d)
@@ -168,21 +188,26 @@ static void close_handles(struct hn_daemon *d)
 
 int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 {
-	int rc = hn_file_mkdirs(d->config.home.s, 0700, err);
+	int rc = read_host(d, err);
 
+	if (rc != 0) {
+		return rc;
+	}
+	rc = hn_file_mkdirs(d->config.home.s, 0700, err);
 	if (rc == 0) {
 		rc = hn_db_open(d->config.home.s, &d->db, err);
 	}
 	if (rc != 0) {
+		hn_arena_fini(&d->arena);
 		return rc;
 	}
 	if (uv_loop_init(&d->loop) != 0) {
 		hn_db_close(d->db);
+		hn_arena_fini(&d->arena);
 		return hn_fail(err, HONE_E_IO, "event loop: cannot be made");
 	}
 	d->started_ns = hn_clock_ns();
 	d->snapshot_due = true;
-	read_host(d);
 	open_handles(d);
 	rc = hn_server_open(&d->server, &d->loop, d->config.socket.s, NULL,
 			    &hn_methods_ops, d, err);

@@ -49,6 +49,7 @@ struct hn_daemon {
 	struct hn_job *jobs, *turn; /* oldest first; whose turn to measure is next */
 	struct hn_subscription *subscriptions;
 	struct hn_wait *waits;
+	struct hn_again *agains; /* why.c: records that are measured once more */
 	uint64_t n_subscription;
 	int64_t n_record; /* committed since start */
 
@@ -110,6 +111,19 @@ void hn_notify_replay(struct hn_daemon *d, uint64_t subscription, uint64_t since
 bool hn_notify_unsubscribe(struct hn_daemon *d, struct hn_session *s, uint64_t number);
 void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
 		    const char *id, int64_t deadline_ns);
+
+/* boards.c: the members "probe" and "boards" of stats' answer, a comma ahead. */
+void hn_board_write_probe(const struct hn_probe_result *p, struct hn_buf *b);
+void hn_board_write_all(const struct hn_daemon *d, struct hn_buf *b);
+
+/* why.c */
+/* What failed of a job, or of a workload key (target NULL = any), as `failures` answers. */
+int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
+		 const char *target, struct hn_buf *b, struct hn_err *err) HN_NODISCARD;
+/* Build and measure a stored record once more; the session is answered when it is done. */
+int hn_why_measure(struct hn_daemon *d, struct hn_session *s, const char *id,
+		   int64_t record, struct hn_err *err) HN_NODISCARD;
+void hn_why_forget(struct hn_daemon *d, const struct hn_session *s); /* it closed */
 
 /* methods.c */
 extern const struct hn_session_ops hn_methods_ops;

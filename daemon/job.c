@@ -248,14 +248,15 @@ static bool gave_up(struct hn_job *j)
 	}
 	if (j->n_infra_run > 0) {
 		hn_fail(&err, HONE_E_NO_BOARD,
-			"%u measurements in a row were lost (%s); see the log of honed",
+			"%u measurements in a row were lost (%s); `hone boards` and the log "
+			"of honed say why",
 			j->n_infra_run, hn_verdict_name(j->fail_class));
 	} else {
 		hn_fail(&err, HONE_E_INTERNAL,
-			"the first %u candidates all ended as %s (%s); the records hold "
-			"the steps",
+			"the first %u candidates all ended as %s (%s); `hone why-failed %s` "
+			"shows some, and how to repeat one",
 			j->n_fail_run, hn_verdict_name(j->fail_class),
-			hn_verdict_text(j->fail_class));
+			hn_verdict_text(j->fail_class), j->id);
 	}
 	hn_job_fail(j, &err);
 	return true;

@@ -79,8 +79,8 @@ static int read_target(struct hn_daemon *d, struct hn_job *j, const char *text,
 {
 	struct hn_buf line;
 
-	if (text == NULL) {
-		text = "native";
+	if (text == NULL || strcmp(text, "native") == 0) {
+		text = d->host_line;
 	}
 	if (hn_target_parse(text, &j->arena, &j->target, err) != 0) {
 		return hn_err_within(err, "target");

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/sandbox.h"
 
 struct call {
 	struct hn_daemon *d;
@@ -337,7 +336,6 @@ static void method_stats(const struct call *c)
 {
 	const struct hn_daemon *d = c->d;
 	struct hn_buf b;
-	char layers[64];
 
 	hn_buf_init(&b);
 	hn_buf_printf(&b,
@@ -352,19 +350,46 @@ static void method_stats(const struct call *c)
 	hn_buf_puts(&b, ",\"target\":");
 	hn_buf_json_string(&b, d->host_line);
 	if (d->probe_state == HN_PROBE_KNOWN) {
-		hn_buf_puts(&b, ",\"probe\":{\"fma_gflops_one\":");
-		hn_buf_double(&b, d->probe.fma_gflops_one);
-		hn_buf_puts(&b, ",\"fma_gflops_all\":");
-		hn_buf_double(&b, d->probe.fma_gflops_all);
-		hn_buf_puts(&b, ",\"memory_gb_s\":");
-		hn_buf_double(&b, d->probe.memory_gb_s);
-		hn_buf_puts(&b, ",\"sandbox\":");
-		hn_buf_json_string(
-			&b, hn_sandbox_print(d->probe.sandbox, layers, sizeof layers));
-		hn_buf_puts(&b, "}");
+		hn_board_write_probe(&d->probe, &b);
 	}
+	hn_board_write_all(d, &b);
 	hn_buf_puts(&b, "}");
 	reply(c, &b);
+}
+
+static void method_failures(const struct call *c)
+{
+	const char *job = hn_json_string(field(c, "job"));
+	const char *key = hn_json_string(field(c, "workload"));
+	const char *target = hn_json_string(field(c, "target"));
+	struct hn_buf b;
+	struct hn_err err;
+	int rc;
+
+	hn_buf_init(&b);
+	if ((job == NULL) == (key == NULL)) {
+		rc = hn_fail(&err, HONE_E_INVALID, "failures: give `job` or `workload`");
+	} else {
+		rc = hn_why_write(c->d, job, key,
+				  target != NULL ? target : c->d->host_line, &b, &err);
+	}
+	if (rc != 0) {
+		refuse(c, &err);
+		hn_buf_fini(&b);
+	} else {
+		reply(c, &b);
+	}
+}
+
+static void method_measure(const struct call *c)
+{
+	struct hn_err err;
+	int64_t record = 0;
+
+	hn_json_int(field(c, "record"), &record);
+	if (hn_why_measure(c->d, c->session, c->msg->id, record, &err) != 0) {
+		refuse(c, &err);
+	}
 }
 
 static void method_shutdown(const struct call *c)
@@ -403,6 +428,7 @@ static void on_session_closed(void *ctx, struct hn_session *session)
 	struct hn_daemon *d = ctx;
 
 	hn_notify_forget(d, session, NULL);
+	hn_why_forget(d, session);
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
 		hn_jobs_release(j, session);
 	}

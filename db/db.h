@@ -90,6 +90,11 @@ int hn_db_best(struct hn_db *db, const char *workload, const char *target,
 	       struct hn_arena *a, struct hn_record *ret,
 	       struct hn_err *err) HN_NODISCARD;
 
+/* Record number `id` without its samples, and its workload; strings live in `a`.
+ * HONE_E_NOT_FOUND. */
+int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_record *ret,
+	       struct hn_workload_row *ret_workload, struct hn_err *err) HN_NODISCARD;
+
 /* Call `each` for every record of (workload, target), oldest first; NULL = any. Strings
  * are borrowed for the call. A nonzero answer stops and is returned. */
 typedef int (*hn_db_each_fn)(void *ctx, const struct hn_record *r);

@@ -1,0 +1,171 @@
+/* client/cmd_why.c -- `hone why-failed` and `hone measure`: what failed, and one of them
+ * once more. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/best.h"
+#include "client/link.h"
+
+#define CALL_MS 30000
+#define MEASURE_MS 300000
+
+/* Ask honed, a private one where none is; with --json print the answer and give NULL. */
+static int ask(const struct hn_opts *o, const char *method, const char *params,
+	       int limit_ms, struct hn_json **ret_doc, const struct hn_json **ret,
+	       struct hn_err *err)
+{
+	struct hn_link link;
+	struct hn_buf b;
+	int rc = hn_link_open(o, /* start= */ true, &link, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = hn_link_call(&link, method, params, limit_ms, ret_doc, ret, err);
+	hn_link_close(&link);
+	if (rc == 0 && o->json) {
+		hn_buf_init(&b);
+		hn_json_write(*ret, &b);
+		puts(b.s);
+		hn_buf_fini(&b);
+		*ret = NULL;
+	}
+	return rc;
+}
+
+static const char *word(const struct hn_json *object, const char *key)
+{
+	const char *s = hn_json_string(hn_json_get(object, key));
+
+	return s != NULL ? s : "";
+}
+
+/* j and twelve digits, as submit names jobs; a file of that name is reached by ./NAME. */
+static bool names_job(const char *s)
+{
+	size_t n = s != NULL ? strlen(s) : 0;
+
+	return n == 13 && s[0] == 'j' && strspn(s + 1, "0123456789abcdef") == 12;
+}
+
+static int write_params(const struct hn_opts *o, struct hn_buf *b, struct hn_err *err)
+{
+	struct hn_target target;
+	struct hn_arena a;
+	struct hn_input in;
+	const char *line;
+	int rc = 0;
+
+	if (names_job(o->arg)) {
+		hn_buf_printf(b, "{\"job\":\"%s\"}", o->arg);
+		return 0;
+	}
+	hn_arena_init(&a, 0);
+	if (o->key == NULL) {
+		rc = hn_input_read(o, &a, &in, err);
+	}
+	if (rc == 0) {
+		hn_buf_puts(b, "{\"workload\":");
+		hn_buf_json_string(b, o->key != NULL ? o->key : in.key);
+		if (o->target != NULL) {
+			rc = hn_best_target(o, &a, &target, &line, err);
+			hn_buf_puts(b, ",\"target\":");
+			hn_buf_json_string(b, rc == 0 ? line : "");
+		}
+		hn_buf_puts(b, "}");
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
+static void print_class(const struct hn_opts *o, const struct hn_json *c)
+{
+	const struct hn_json *all = hn_json_get(c, "examples");
+	struct hn_buf steps;
+
+	printf("\n%s: %.0f  %s\n", word(c, "verdict"), hn_show_number(c, "count"),
+	       word(c, "text"));
+	if (hn_json_count(all) == 0) {
+		puts("  the board's fault, not a candidate's: none is kept; see the log of "
+		     "honed and `hone boards`");
+	}
+	for (const struct hn_json *e = hn_json_first(all); e != NULL;
+	     e = hn_json_next(e)) {
+		hn_buf_init(&steps);
+		hn_json_write(hn_json_get(e, "steps"), &steps);
+		printf("  %s\n    again: %s%s%s\n    steps: %s\n",
+		       *word(e, "detail") != '\0' ? word(e, "detail") : "no detail",
+		       word(e, "command"), o->home != NULL ? " --home " : "",
+		       o->home != NULL ? o->home : "", steps.s);
+		hn_buf_fini(&steps);
+	}
+}
+
+int cmd_why_failed(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result, *list;
+	struct hn_json *doc;
+	struct hn_buf params;
+	int rc;
+
+	hn_buf_init(&params);
+	rc = write_params(o, &params, err);
+	rc = rc != 0 ? rc : ask(o, "failures", params.s, CALL_MS, &doc, &result, err);
+	hn_buf_fini(&params);
+	if (rc != 0) {
+		return rc;
+	}
+	if (result != NULL) {
+		list = hn_json_get(result, "classes");
+		printf("%s  (workload %.16s): %.0f correct", word(result, "name"),
+		       word(result, "workload"), hn_show_number(result, "ok"));
+		puts(hn_json_count(list) == 0 ? ", nothing failed" : "");
+		for (const struct hn_json *c = hn_json_first(list); c != NULL;
+		     c = hn_json_next(c)) {
+			print_class(o, c);
+		}
+	}
+	hn_json_free(doc);
+	return 0;
+}
+
+static void print_outcome(const char *when, const struct hn_json *r)
+{
+	char time[32];
+
+	printf("  %-7s %s", when, word(r, "verdict"));
+	if (hn_show_number(r, "median_ns") > 0) {
+		printf("  %s", hn_show_time(hn_show_number(r, "median_ns"), time));
+	}
+	printf("%s%s\n", *word(r, "detail") != '\0' ? ": " : "", word(r, "detail"));
+}
+
+int cmd_measure(const struct hn_opts *o, struct hn_err *err)
+{
+	const struct hn_json *result;
+	struct hn_json *doc;
+	char params[64], *end = NULL;
+	long long record = o->arg != NULL ? strtoll(o->arg, &end, 10) : 0;
+	int rc;
+
+	if (o->arg == NULL || !isdigit((unsigned char)o->arg[0]) || *end != '\0') {
+		return hn_fail(err, HONE_E_INVALID,
+			       "measure: give the number of a RECORD, as `hone why-failed` "
+			       "prints it");
+	}
+	snprintf(params, sizeof params, "{\"record\":%lld}", record);
+	rc = ask(o, "measure", params, MEASURE_MS, &doc, &result, err);
+	if (rc != 0) {
+		return rc;
+	}
+	if (result != NULL) {
+		printf("record %lld  (workload %.16s)\n", record,
+		       word(result, "workload"));
+		print_outcome("stored", hn_json_get(result, "stored"));
+		print_outcome("now", result);
+	}
+	hn_json_free(doc);
+	return 0;
+}

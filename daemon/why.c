@@ -1,0 +1,277 @@
+/* daemon/why.c -- why candidates failed, and one of them once more.
+ *
+ * The store keeps every failure that is the kernel's own, so `failures` answers for jobs
+ * of former daemons too; failures of the infrastructure are counted by a live job only.
+ * `measure` builds and measures a stored history again: the command that reproduces a
+ * failure.  Its answer is told and never stored.
+ */
+#include "daemon/daemon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXAMPLES 3
+
+struct hn_again {
+	struct hn_again *next;
+	struct hn_daemon *daemon;
+	struct hn_session *session; /* NULL: it has gone */
+	struct hn_arena arena;
+	struct hn_record record; /* as stored */
+	char key[HN_KEY_BYTES];
+	char id[HN_LIMIT_ID_BYTES + 3];
+};
+
+struct example {
+	int64_t record;
+	const char *detail, *steps;
+};
+
+struct failures {
+	struct hn_arena arena;
+	const struct hn_job *job; /* NULL: not in this daemon */
+	const char *name, *target;
+	char key[HN_KEY_BYTES];
+	int64_t count[HN_N_VERDICT];
+	struct example example[HN_N_VERDICT][EXAMPLES];
+};
+
+static int on_record(void *ctx, const struct hn_record *r)
+{
+	struct failures *f = ctx;
+	int64_t n = f->count[r->verdict]++;
+
+	if (r->verdict != HN_VERDICT_OK && n < EXAMPLES) {
+		f->example[r->verdict][n] =
+			(struct example){ .record = r->id,
+					  .detail = hn_arena_strdup(&f->arena, r->detail),
+					  .steps = hn_arena_strdup(&f->arena, r->steps) };
+	}
+	return 0;
+}
+
+/* A job as the store has it: its name, workload and target. */
+static bool read_stored(struct failures *f, const char *text, const char *id)
+{
+	const struct hn_dag *dag;
+	struct hn_json *v = NULL;
+	const char *have, *dag_text, *target, *name;
+	bool found = false;
+
+	if (hn_json_parse("job", text, strlen(text), NULL, &v, NULL) != 0) {
+		return false;
+	}
+	have = hn_json_string(hn_json_get(v, "id"));
+	dag_text = hn_json_string(hn_json_get(v, "text"));
+	target = hn_json_string(hn_json_get(v, "target"));
+	name = hn_json_string(hn_json_get(v, "name"));
+	if (have != NULL && strcmp(have, id) == 0 && dag_text != NULL && target != NULL &&
+	    hn_dag_parse("dag", dag_text, strlen(dag_text), 0, &f->arena, &dag, NULL) ==
+		    0) {
+		hn_dag_key(dag, f->key);
+		f->target = hn_arena_strdup(&f->arena, target);
+		f->name = hn_arena_strdup(&f->arena, name != NULL ? name : "");
+		found = true;
+	}
+	hn_json_free(v);
+	return found;
+}
+
+static int find_job(struct hn_daemon *d, const char *id, struct failures *f,
+		    struct hn_err *err)
+{
+	const char *const *text;
+	uint32_t n = 0;
+	int rc;
+
+	f->job = hn_jobs_find(d, id);
+	if (f->job != NULL) {
+		snprintf(f->key, sizeof f->key, "%s", f->job->key);
+		f->target = f->job->target_line;
+		f->name = f->job->name;
+		return 0;
+	}
+	rc = hn_db_jobs(d->db, /* unfinished_only= */ false, &f->arena, &n, &text, err);
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		if (read_stored(f, text[i], id)) {
+			return 0;
+		}
+	}
+	return rc != 0 ? rc
+		       : hn_fail(err, HONE_E_NOT_FOUND,
+				 "job: there is none called \"%s\"", id);
+}
+
+static void write_class(const struct failures *f, enum hn_verdict v, int64_t count,
+			struct hn_buf *b)
+{
+	hn_buf_printf(b, "{\"verdict\":\"%s\",\"count\":%lld,\"text\":",
+		      hn_verdict_name(v), (long long)count);
+	hn_buf_json_string(b, hn_verdict_text(v));
+	hn_buf_printf(b, ",\"blames\":\"%s\",\"examples\":[",
+		      hn_verdict_blames_kernel(v) ? "kernel" : "board");
+	for (int64_t i = 0; i < EXAMPLES && i < f->count[v]; i++) {
+		const struct example *e = &f->example[v][i];
+
+		hn_buf_printf(b, "%s{\"record\":%lld,\"detail\":", i > 0 ? "," : "",
+			      (long long)e->record);
+		hn_buf_json_string(b, e->detail);
+		hn_buf_printf(b, ",\"command\":\"hone measure %lld\",\"steps\":%s}",
+			      (long long)e->record, e->steps);
+	}
+	hn_buf_puts(b, "]}");
+}
+
+static void write_failures(const struct failures *f, struct hn_buf *b)
+{
+	const char *comma = "";
+
+	hn_buf_printf(b, "{\"workload\":\"%s\",\"name\":", f->key);
+	hn_buf_json_string(b, f->name);
+	hn_buf_puts(b, ",\"target\":");
+	hn_buf_json_string(b, f->target);
+	hn_buf_printf(b, ",\"ok\":%lld,\"classes\":[",
+		      (long long)f->count[HN_VERDICT_OK]);
+	for (int v = 0; v < HN_N_VERDICT; v++) {
+		int64_t n = f->count[v];
+
+		if (f->job != NULL && n == 0) {
+			n = f->job->n_verdict[v]; /* of the infrastructure: not stored */
+		}
+		if (v != HN_VERDICT_OK && n > 0) {
+			hn_buf_puts(b, comma);
+			write_class(f, (enum hn_verdict)v, n, b);
+			comma = ",";
+		}
+	}
+	hn_buf_puts(b, "]}");
+}
+
+int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
+		 const char *target, struct hn_buf *b, struct hn_err *err)
+{
+	struct failures *f = calloc(1, sizeof *f);
+	int rc = 0;
+
+	hn_assert(f != NULL);
+	hn_arena_init(&f->arena, 0);
+	f->target = target;
+	f->name = "";
+	if (job != NULL) {
+		rc = find_job(d, job, f, err);
+	} else {
+		snprintf(f->key, sizeof f->key, "%s", key);
+	}
+	rc = rc != 0 ? rc : hn_db_records(d->db, f->key, f->target, on_record, f, err);
+	if (rc == 0) {
+		write_failures(f, b);
+	}
+	hn_arena_fini(&f->arena);
+	free(f);
+	return rc;
+}
+
+static void end(struct hn_again *g)
+{
+	struct hn_again **at = &g->daemon->agains;
+
+	while (*at != g) {
+		at = &(*at)->next;
+	}
+	*at = g->next;
+	hn_arena_fini(&g->arena);
+	free(g);
+}
+
+static void on_again(void *ctx, const struct hn_measure_result *r)
+{
+	struct hn_again *g = ctx;
+	struct hn_buf b;
+
+	if (g->session != NULL) {
+		hn_buf_init(&b);
+		hn_buf_printf(&b,
+			      "{\"record\":%lld,\"workload\":\"%s\",\"verdict\":\"%s\","
+			      "\"text\":",
+			      (long long)g->record.id, g->key,
+			      hn_verdict_name(r->verdict));
+		hn_buf_json_string(&b, hn_verdict_text(r->verdict));
+		hn_buf_puts(&b, ",\"detail\":");
+		hn_buf_json_string(&b, r->detail);
+		hn_buf_printf(&b, ",\"samples\":%u,\"median_ns\":", r->n_sample);
+		hn_buf_double(&b, r->median_ns);
+		hn_buf_printf(&b, ",\"stored\":{\"verdict\":\"%s\",\"median_ns\":",
+			      hn_verdict_name(g->record.verdict));
+		hn_buf_double(&b, g->record.median_ns);
+		hn_buf_puts(&b, ",\"detail\":");
+		hn_buf_json_string(&b, g->record.detail);
+		hn_buf_printf(&b, "},\"steps\":%s}", g->record.steps);
+		hn_session_reply(g->session, g->id, b.s);
+		hn_buf_fini(&b);
+	}
+	end(g);
+}
+
+static void on_reference(void *ctx, const struct hn_measure_result *r)
+{
+	struct hn_again *g = ctx;
+
+	if (r->verdict == HN_VERDICT_OK && !g->daemon->stopping) {
+		hn_measurer_submit(g->daemon->measurer, g->key, g->record.steps, 0,
+				   on_again, g);
+		return;
+	}
+	if (g->session != NULL) {
+		char text[600];
+
+		snprintf(text, sizeof text, "measure: the naive program: %s: %.400s",
+			 hn_verdict_text(r->verdict), r->detail);
+		hn_session_fault(g->session, g->id, HONE_E_INTERNAL, text);
+	}
+	end(g);
+}
+
+int hn_why_measure(struct hn_daemon *d, struct hn_session *s, const char *id,
+		   int64_t record, struct hn_err *err)
+{
+	struct hn_again *g = calloc(1, sizeof *g);
+	struct hn_workload_row row;
+	struct hn_workload w;
+	const struct hn_dag *dag;
+	int rc;
+
+	hn_assert(g != NULL);
+	hn_arena_init(&g->arena, 0);
+	rc = hn_db_find(d->db, record, &g->arena, &g->record, &row, err);
+	if (rc == 0 && strcmp(g->record.target, d->host_line) != 0) {
+		rc = hn_fail(err, HONE_E_NO_BOARD,
+			     "record %lld is for target \"%s\"; the boards here are \"%s\"",
+			     (long long)record, g->record.target, d->host_line);
+	}
+	rc = rc != 0 ? rc
+		     : hn_dag_parse("dag", row.dag_json, strlen(row.dag_json), 0,
+				    &g->arena, &dag, err);
+	rc = rc != 0 ? rc : hn_daemon_measurer(d, err);
+	if (rc != 0) {
+		hn_arena_fini(&g->arena);
+		free(g);
+		return rc;
+	}
+	g->daemon = d;
+	g->session = s;
+	snprintf(g->key, sizeof g->key, "%s", row.key);
+	snprintf(g->id, sizeof g->id, "%s", id);
+	g->next = d->agains;
+	d->agains = g;
+	w = hn_workload_of(dag, g->key, row.dag_json, &g->arena);
+	hn_measurer_workload(d->measurer, &w, on_reference, g);
+	return 0;
+}
+
+void hn_why_forget(struct hn_daemon *d, const struct hn_session *s)
+{
+	for (struct hn_again *g = d->agains; g != NULL; g = g->next) {
+		g->session = g->session == s ? NULL : g->session;
+	}
+}

@@ -1,0 +1,60 @@
+/* db/find.c -- one record by its number, with what it is a record of. */
+#include <stdlib.h>
+
+#include "db/db_int.h"
+
+static int find_workload(struct hn_db *db, const char *key, struct hn_arena *a,
+			 struct hn_workload_row *ret, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int rc = hn_db_stmt(db, HN_DB_STMT_WORKLOAD, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_db_bind(s, 1, key);
+	if (sqlite3_step(s) == SQLITE_ROW) {
+		*ret = (struct hn_workload_row){
+			.key = hn_arena_strdup(a, key),
+			.name = hn_arena_strdup(a, hn_db_column(s, 0)),
+			.dag_json = hn_arena_strdup(a, hn_db_column(s, 1)),
+			.flops = sqlite3_column_double(s, 2)};
+	} else {
+		rc = hn_db_fail(db, err, "read a workload");
+	}
+	sqlite3_reset(s);
+	return rc;
+}
+
+int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_record *ret,
+	       struct hn_workload_row *ret_workload, struct hn_err *err)
+{
+	double *sample = NULL;
+	struct hn_record r;
+	sqlite3_stmt *s;
+	int step, rc = hn_db_stmt(db, HN_DB_STMT_RECORD_BY_ID, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	sqlite3_bind_int64(s, 1, id);
+	step = sqlite3_step(s);
+	rc = step == SQLITE_ROW	   ? hn_db_read_record(db, s, &sample, &r, err)
+	     : step == SQLITE_DONE ? hn_fail(err, HONE_E_NOT_FOUND,
+					     "there is no record %lld", (long long)id)
+				   : hn_db_fail(db, err, "read a record");
+	if (rc == 0) {
+		*ret = (struct hn_record){.id = r.id,
+					  .workload = hn_arena_strdup(a, r.workload),
+					  .target = hn_arena_strdup(a, r.target),
+					  .steps = hn_arena_strdup(a, r.steps),
+					  .origin = hn_arena_strdup(a, r.origin),
+					  .verdict = r.verdict,
+					  .detail = hn_arena_strdup(a, r.detail),
+					  .median_ns = r.median_ns,
+					  .proved = r.proved};
+	}
+	free(sample);
+	sqlite3_reset(s);
+	return rc != 0 ? rc : find_workload(db, ret->workload, a, ret_workload, err);
+}
