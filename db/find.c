@@ -3,29 +3,6 @@
 
 #include "db/db_int.h"
 
-static int find_workload(struct hn_db *db, const char *key, struct hn_arena *a,
-			 struct hn_workload_row *ret, struct hn_err *err)
-{
-	sqlite3_stmt *s;
-	int rc = hn_db_stmt(db, HN_DB_STMT_WORKLOAD, &s, err);
-
-	if (rc != 0) {
-		return rc;
-	}
-	hn_db_bind(s, 1, key);
-	if (sqlite3_step(s) == SQLITE_ROW) {
-		*ret = (struct hn_workload_row){
-			.key = hn_arena_strdup(a, key),
-			.name = hn_arena_strdup(a, hn_db_column(s, 0)),
-			.dag_json = hn_arena_strdup(a, hn_db_column(s, 1)),
-			.flops = sqlite3_column_double(s, 2)};
-	} else {
-		rc = hn_db_fail(db, err, "read a workload");
-	}
-	sqlite3_reset(s);
-	return rc;
-}
-
 int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_record *ret,
 	       struct hn_workload_row *ret_workload, struct hn_err *err)
 {
@@ -56,5 +33,5 @@ int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_recor
 	}
 	free(sample);
 	sqlite3_reset(s);
-	return rc != 0 ? rc : find_workload(db, ret->workload, a, ret_workload, err);
+	return rc != 0 ? rc : hn_db_workload(db, ret->workload, a, ret_workload, err);
 }
