@@ -18,6 +18,16 @@ void hn_board_write_probe(const struct hn_probe_result *p, struct hn_buf *b)
 	put_number(b, "fma_gflops_one", p->fma_gflops_one);
 	put_number(b, "fma_gflops_all", p->fma_gflops_all);
 	put_number(b, "memory_gb_s", p->memory_gb_s);
+	put_number(b, "fork_join_ns", p->fork_join_ns);
+	put_number(b, "timer_ns", p->timer_ns);
+	hn_buf_puts(b, ",\"levels\":[");
+	for (uint32_t i = 0; i < p->n_level; i++) {
+		hn_buf_printf(b, "%s{\"level\":%u", i > 0 ? "," : "", i + 1);
+		put_number(b, "bytes", p->level[i].bytes);
+		put_number(b, "gb_s", p->level[i].gb_s);
+		hn_buf_puts(b, "}");
+	}
+	hn_buf_puts(b, "]");
 	hn_buf_puts(b, "}");
 }
 

@@ -160,6 +160,16 @@ static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_bu
 	hn_buf_double(json, p.fma_gflops_all);
 	hn_buf_puts(json, ",\"memory_gb_s\":");
 	hn_buf_double(json, p.memory_gb_s);
+	hn_buf_puts(json, ",\"fork_join_ns\":");
+	hn_buf_double(json, p.fork_join_ns);
+	hn_buf_puts(json, ",\"timer_ns\":");
+	hn_buf_double(json, p.timer_ns);
+	for (uint32_t i = 0; i < p.n_level; i++) {
+		hn_buf_printf(json, ",\"level%" PRIu32 "_bytes\":", i + 1);
+		hn_buf_double(json, p.level[i].bytes);
+		hn_buf_printf(json, ",\"level%" PRIu32 "_gb_s\":", i + 1);
+		hn_buf_double(json, p.level[i].gb_s);
+	}
 	hn_buf_printf(json, ",\"sandbox\":%" PRIu32 "}", p.sandbox);
 	return 0;
 }

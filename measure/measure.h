@@ -20,7 +20,8 @@
  *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns"}; verdict NONE: the board does
  *              not know the workload (any more)
  *   PROBE     {}
- *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s"}
+ *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s", "sandbox",
+ *              "fork_join_ns", "timer_ns", "levelN_bytes", "levelN_gb_s" for N = 1, 2, ...}
  *   CANARY    {}
  *   CANARIED  {"verdict": OK, or NONE: this kind has none, "canary_ns"}
  *
@@ -92,6 +93,11 @@ typedef void (*hn_measure_fn)(void *ctx, const struct hn_measure_result *result)
 struct hn_probe_result {
 	double fma_gflops_one, fma_gflops_all; /* measured float32 FMA peak: one core, all of them */
 	double memory_gb_s;
+	double fork_join_ns, timer_ns; /* an empty parallel loop; the clock; 0 = not known */
+	uint32_t n_level;
+	struct {
+		double bytes, gb_s;
+	} level[3]; /* caches, nearest first: probed size, one core's reading */
 	uint32_t sandbox; /* layers around kernels, sandbox.h */
 };
 typedef void (*hn_probe_fn)(void *ctx, enum hn_verdict v, const struct hn_probe_result *r);

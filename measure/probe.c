@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "measure/probe_levels.h"
 
 #define ROUNDS 4000
 #define FMA_SLICE_NS                                                                     \
@@ -269,6 +270,35 @@ static int top(int32_t n_workers, const void *memory, size_t bytes, double *ret,
 	return 0;
 }
 
+#define CHASE_BYTES ((size_t)64 << 20)
+
+/* Sizes of the caches, and how fast one core reads from each. */
+static int probe_levels(void *memory, struct hn_probe *r, struct hn_err *err)
+{
+	size_t bytes[HN_PROBE_LEVELS];
+	int rc = 0;
+
+	r->n_level = hn_probe_chase_levels(memory, CHASE_BYTES, bytes);
+	for (uint32_t i = 0; i < r->n_level && rc == 0; i++) {
+		r->level[i].bytes = (double)bytes[i];
+		rc = top(1, memory, bytes[i] / 2, &r->level[i].gb_s, err);
+	}
+	return rc;
+}
+
+static int probe_loop(int32_t n_workers, struct hn_probe *r, struct hn_err *err)
+{
+	struct hn_kernel_pool *pool;
+	int rc = hn_kernel_pool_new(n_workers, NULL, NULL, &pool, err);
+
+	if (rc == 0) {
+		r->fork_join_ns = hn_probe_fork_join(pool, n_workers);
+		hn_kernel_pool_free(pool);
+		r->timer_ns = hn_probe_timer();
+	}
+	return rc;
+}
+
 int hn_probe_run(int32_t n_workers, struct hn_probe *ret, struct hn_err *err)
 {
 	void *memory = NULL;
@@ -285,6 +315,8 @@ int hn_probe_run(int32_t n_workers, struct hn_probe *ret, struct hn_err *err)
 	rc = top(1, NULL, 0, &r.fma_gflops_one, err);
 	rc = rc != 0 ? rc : top(n_workers, NULL, 0, &r.fma_gflops_all, err);
 	rc = rc != 0 ? rc : top(n_workers, memory, MEMORY_BYTES, &r.memory_gb_s, err);
+	rc = rc != 0 ? rc : probe_levels(memory, &r, err);
+	rc = rc != 0 ? rc : probe_loop(n_workers, &r, err);
 	free(memory);
 	if (rc == 0) {
 		*ret = r;

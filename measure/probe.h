@@ -15,16 +15,25 @@
 #include "base/err.h"
 #include "measure/pool.h"
 
+#define HN_PROBE_LEVELS 3
+
 struct hn_probe {
 	double fma_gflops_one; /* float32, one core */
 	double fma_gflops_all; /* float32, n_workers cores at once */
 	double memory_gb_s;    /* read, n_workers cores at once */
+	uint32_t n_level;
+	struct {
+		double bytes; /* of one core, where the level is its own; within a half */
+		double gb_s;  /* read from half of it, one core */
+	} level[HN_PROBE_LEVELS]; /* caches, nearest first */
+	double fork_join_ns; /* an empty parallel loop on n_workers cores */
+	double timer_ns;     /* the clock's resolution */
 	uint32_t sandbox;      /* layers around kernels (sandbox.h); the driver's to fill */
 };
 
 /* All of the above; starts threads, so it belongs in a child. Each figure is repeated
- * until its top holds still within 1 % (less than two seconds altogether on an idle
- * machine, at most four). */
+ * until its top holds still within 1 % (some three seconds altogether on an idle machine,
+ * at most ten). */
 int hn_probe_run(int32_t n_workers, struct hn_probe *ret,
 		 struct hn_err *err) HN_NODISCARD;
 

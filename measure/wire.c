@@ -205,6 +205,30 @@ bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret)
 	return good;
 }
 
+static double read_figure(const struct hn_json *v, const char *key)
+{
+	double d = 0;
+
+	return hn_json_double(hn_json_get(v, key), &d) && d > 0 ? d : 0;
+}
+
+/* What not every kind of board has. */
+static void read_levels(const struct hn_json *v, struct hn_probe_result *ret)
+{
+	ret->fork_join_ns = read_figure(v, "fork_join_ns");
+	ret->timer_ns = read_figure(v, "timer_ns");
+	ret->n_level = 0;
+	for (int i = 0; i < (int)HN_COUNT_OF(ret->level); i++) {
+		char key[24];
+
+		snprintf(key, sizeof key, "level%d_bytes", i + 1);
+		ret->level[i].bytes = read_figure(v, key);
+		snprintf(key, sizeof key, "level%d_gb_s", i + 1);
+		ret->level[i].gb_s = read_figure(v, key);
+		ret->n_level += ret->level[i].bytes > 0;
+	}
+}
+
 bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
 {
 	struct hn_json *v = f->type == HN_FRAME_PROBED ? parse(f) : NULL;
@@ -220,6 +244,9 @@ bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
 		hn_json_int(hn_json_get(v, "sandbox"), &sandbox) && sandbox >= 0 &&
 		sandbox <= HN_SANDBOX_ALL;
 
+	if (good) {
+		read_levels(v, ret);
+	}
 	ret->sandbox = good ? (uint32_t)sandbox : 0;
 	hn_json_free(v);
 	return good;

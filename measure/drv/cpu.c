@@ -22,6 +22,7 @@
 #include "measure/sandbox.h"
 
 #define PAGE ((size_t)4096)
+#define PROBE_BYTES ((sizeof(struct hn_probe) + 63) / 64 * 64)
 #define PROBE_LIMIT_NS 20000000000
 #define IMPLAUSIBLE 1.05
 
@@ -51,7 +52,7 @@ static void workload_free(struct cpu_workload *w)
 static int map_shared(struct cpu_board *b, struct hn_err *err)
 {
 	size_t inner =
-		(sizeof(struct cpu_report) + sizeof(struct hn_probe) + 64 + PAGE - 1) /
+		(sizeof(struct cpu_report) + PROBE_BYTES + PAGE - 1) /
 		PAGE * PAGE;
 	uint8_t *at = mmap(NULL, inner + 2 * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS,
 			   -1, 0);
@@ -60,7 +61,7 @@ static int map_shared(struct cpu_board *b, struct hn_err *err)
 		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
 	}
 	b->report = (struct cpu_report *)(at + PAGE);
-	b->probe = (struct hn_probe *)(at + PAGE + inner - 64);
+	b->probe = (struct hn_probe *)(at + PAGE + inner - PROBE_BYTES);
 	return 0;
 }
 
@@ -408,6 +409,10 @@ static int cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 	b->peak.fma_gflops_one = fmax(b->peak.fma_gflops_one, b->probe->fma_gflops_one);
 	b->peak.fma_gflops_all = fmax(b->peak.fma_gflops_all, b->probe->fma_gflops_all);
 	b->peak.memory_gb_s = fmax(b->peak.memory_gb_s, b->probe->memory_gb_s);
+	b->peak.n_level = b->probe->n_level;
+	memcpy(b->peak.level, b->probe->level, sizeof b->peak.level);
+	b->peak.fork_join_ns = b->probe->fork_join_ns;
+	b->peak.timer_ns = b->probe->timer_ns;
 	b->peak.sandbox = b->sandbox;
 	*ret = b->peak;
 	return 0;

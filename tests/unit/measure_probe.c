@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "measure/probe.h"
+#include "measure/probe_levels.h"
 
 #define BYTES ((size_t)1 << 20)
 
@@ -64,6 +64,37 @@ static void test_run(void **state)
 	assert_int_equal(hn_probe_run(1, &p, &err), 0);
 	assert_true(p.fma_gflops_one > 0 && p.memory_gb_s > 0);
 	assert_true(p.fma_gflops_all > 0);
+	assert_true(p.fork_join_ns > 0 && p.timer_ns > 0 && p.n_level <= HN_PROBE_LEVELS);
+	for (uint32_t i = 0; i < p.n_level; i++) {
+		assert_true(p.level[i].gb_s > 0);
+		assert_true(p.level[i].bytes > (i > 0 ? p.level[i - 1].bytes : 0));
+	}
+}
+
+/* Plateaus of three caches and memory, with some noise; and curves that have none. */
+static void test_levels(void **state)
+{
+	size_t bytes[30], got[HN_PROBE_LEVELS];
+	double ns[30], flat[30], two[30];
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		double s = 8192 * pow(2, i / 2) * (i % 2 ? 1.5 : 1);
+
+		bytes[i] = (size_t)s;
+		ns[i] = s <= 49152 ? 1.2 : s <= 2097152 ? 4 : s <= 33554432 ? 20 : 90;
+		ns[i] *= i % 3 ? 1 : 1.08;
+		flat[i] = 5;
+		two[i] = s <= 32768 ? 1 : 1 + s / 32768;
+	}
+	assert_int_equal(hn_probe_find_levels(30, bytes, ns, got), 3);
+	assert_int_equal(got[0], 49152);
+	assert_int_equal(got[1], 2097152);
+	assert_int_equal(got[2], 33554432);
+	assert_int_equal(hn_probe_find_levels(30, bytes, flat, got), 0);
+	assert_int_equal(hn_probe_find_levels(0, bytes, flat, got), 0);
+	assert_int_equal(hn_probe_find_levels(30, bytes, two, got), 1); /* no second plateau */
+	assert_int_equal(got[0], 32768);
 }
 
 int main(void)
@@ -72,6 +103,7 @@ int main(void)
 		cmocka_unit_test(test_work_is_counted),
 		cmocka_unit_test(test_tries),
 		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_levels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
