@@ -10,7 +10,7 @@
 #define MAX_SIZES 40
 #define CHASES 6
 #define LOADS 30000
-#define RISE 1.5 /* over the plateau: beyond the level */
+#define RISE 2 /* over the plateau: beyond the level */
 #define FLAT 1.15 /* from one size to the next: a plateau again */
 #define TRIES 2000
 

@@ -7,7 +7,7 @@
 
 /* Ends of the plateaus of a rising curve: ns[i] is the time of one dependent load from
  * bytes[i], sizes rising.  A level ends at the last size before two in a row that take
- * half as long again as the least so far of its plateau; the next plateau begins where the
+ * twice as long as the least so far of its plateau; the next plateau begins where the
  * curve flattens.  The last plateau is memory and is no level.  Into ret[0..3), how many. */
 uint32_t hn_probe_find_levels(uint32_t n, const size_t *bytes, const double *ns,
 			      size_t ret[HN_PROBE_LEVELS]);
