@@ -23,12 +23,14 @@ struct hn_probe {
 	double memory_gb_s;    /* read, n_workers cores at once */
 	uint32_t n_level;
 	struct {
-		double bytes; /* of one core, where the level is its own; within a half */
-		double gb_s;  /* read from half of it, one core */
+		double bytes;	  /* of one core, where the level is its own; a rough
+			      * figure: translation misses and neighbours of a shared level
+			      * move it by a factor */
+		double gb_s;	  /* read from half of it, one core */
 	} level[HN_PROBE_LEVELS]; /* caches, nearest first */
-	double fork_join_ns; /* an empty parallel loop on n_workers cores */
-	double timer_ns;     /* the clock's resolution */
-	uint32_t sandbox;      /* layers around kernels (sandbox.h); the driver's to fill */
+	double fork_join_ns;	  /* an empty parallel loop on n_workers cores */
+	double timer_ns;	  /* the clock's resolution */
+	uint32_t sandbox; /* layers around kernels (sandbox.h); the driver's to fill */
 };
 
 /* All of the above; starts threads, so it belongs in a child. Each figure is repeated
