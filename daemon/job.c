@@ -38,8 +38,8 @@
 #define TRIES 3		   /* of a candidate the infrastructure failed */
 #define PROGRESS_NS 250000000
 
-static const char *const state_name[] = { "new",    "naive",	 "search",   "done",
-					  "failed", "cancelled", "suspended" };
+static const char *const state_name[] = { "new",  "naive",  "search",    "final",
+					  "done", "failed", "cancelled", "suspended" };
 
 const char *hn_job_state_name(enum hn_job_state s)
 {
@@ -165,7 +165,7 @@ void hn_job_start(struct hn_job *j)
 		hn_job_fail(j, &err);
 		return;
 	}
-	if (hn_job_remaining(j) == 0) {
+	if (hn_job_remaining(j) == 0 && !hn_job_final_owed(j, j->started_ns)) {
 		hn_job_finish(j, HN_JOB_DONE, "the store already holds this many trials");
 		return;
 	}
@@ -182,6 +182,7 @@ static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
 	s->build_ns = r->build_ns;
 	s->prove_ns = r->prove_ns;
 	s->run_ns = r->run_ns;
+	s->kernel_ns = r->kernel_ns;
 	s->detail = strdup(r->detail != NULL ? r->detail : "");
 	s->certificate = strdup(r->certificate != NULL ? r->certificate : "");
 	hn_assert(s->detail != NULL && s->certificate != NULL);
@@ -206,7 +207,7 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 
 	hn_shots_remove(&j->open, s);
 	hn_daemon_wake(j->daemon);
-	if (hn_job_ended(j)) {
+	if (j->state != HN_JOB_SEARCH) {
 		hn_shot_drop(s);
 		return;
 	}
@@ -262,10 +263,42 @@ static bool gave_up(struct hn_job *j)
 	return true;
 }
 
+/* The search leaves the final its part of the seconds. */
 static bool out_of_time(const struct hn_job *j, int64_t now_ns)
 {
-	return j->budget.seconds > 0 && j->started_ns != 0 &&
-	       (double)(now_ns - j->started_ns) >= j->budget.seconds * 1e9;
+	double left = j->budget.seconds - (double)(now_ns - j->started_ns) * 1e-9;
+
+	if (j->budget.seconds == 0 || j->started_ns == 0) {
+		return false;
+	}
+	return left <= (j->state == HN_JOB_SEARCH ? hn_job_final_reserve(j) : 0);
+}
+
+/* What is not measured yet will not be: the board belongs to the final. */
+static void end_search(struct hn_job *j)
+{
+	struct hn_shot *s, *next;
+
+	drop_all(&j->ready);
+	for (s = j->open.head; s != NULL; s = next) {
+		next = s->next;
+		hn_measurer_cancel(j->daemon->measurer, s);
+	}
+	if (j->batch.n > 0) {
+		hn_job_commit(j);
+	}
+}
+
+static void search_is_over(struct hn_job *j, int64_t now_ns)
+{
+	if (j->state == HN_JOB_SEARCH) {
+		end_search(j);
+		if (hn_job_ended(j) || hn_job_final_begin(j, now_ns)) {
+			return;
+		}
+	}
+	hn_job_finish(j, HN_JOB_DONE,
+		      j->exhausted ? "the search space is exhausted" : "");
 }
 
 void hn_job_step(struct hn_job *j, int64_t now_ns)
@@ -276,6 +309,10 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (hn_job_ended(j) || j->state == HN_JOB_NEW) {
 		return;
 	}
+	if (j->state == HN_JOB_FINAL) {
+		hn_job_final_step(j, now_ns);
+		return;
+	}
 	still = j->ready.n == 0 && j->open.n == 0 && !j->thinking;
 	if (j->batch.n > 0 && (now_ns - j->batch_ns >= BATCH_NS || still)) {
 		hn_job_commit(j);
@@ -284,15 +321,14 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 		return;
 	}
 	if (out_of_time(j, now_ns)) {
-		hn_job_finish(j, HN_JOB_DONE, "");
+		search_is_over(j, now_ns);
 		return;
 	}
 	if (j->state != HN_JOB_SEARCH) {
 		return;
 	}
 	if (still && (j->exhausted || hn_job_remaining(j) == 0)) {
-		hn_job_finish(j, HN_JOB_DONE,
-			      j->exhausted ? "the search space is exhausted" : "");
+		search_is_over(j, now_ns);
 		return;
 	}
 	if (j->n_trial != j->told_trials && now_ns - j->told_ns >= PROGRESS_NS) {
@@ -333,7 +369,7 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 		next = s->next;
 		hn_measurer_cancel(d->measurer, s);
 	}
-	if (j->naive_open) {
+	if (j->naive_open || j->final.open) {
 		hn_measurer_cancel(d->measurer, j);
 	}
 	if (final != HN_JOB_SUSPENDED || d->config.ends_with_clients) {
@@ -360,7 +396,8 @@ void hn_job_fail(struct hn_job *j, const struct hn_err *err)
 
 bool hn_job_idle(const struct hn_job *j)
 {
-	return hn_job_ended(j) && j->open.n == 0 && !j->thinking && !j->naive_open;
+	return hn_job_ended(j) && j->open.n == 0 && !j->thinking && !j->naive_open &&
+	       !j->final.open;
 }
 
 void hn_job_free(struct hn_job *j)
@@ -371,6 +408,7 @@ void hn_job_free(struct hn_job *j)
 	if (j->policy != NULL) {
 		j->ops->destroy(j->policy);
 	}
+	hn_job_final_fini(&j->final);
 	hn_ring_fini(&j->ring);
 	hn_arena_fini(&j->warm_arena);
 	hn_arena_fini(&j->arena);

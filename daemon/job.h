@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "daemon/final.h"
 #include "daemon/ring.h"
 #include "daemon/workload.h"
 #include "db/db.h"
@@ -18,6 +19,7 @@ enum hn_job_state {
 	HN_JOB_NAIVE, /* the board makes the reference outputs and times the naive program
 		       */
 	HN_JOB_SEARCH,	  /* ask, measure, record */
+	HN_JOB_FINAL,	  /* the leaders against each other */
 	HN_JOB_DONE,	  /* budget spent, or the space is exhausted */
 	HN_JOB_FAILED,	  /* message says why */
 	HN_JOB_CANCELLED, /* results so far are kept */
@@ -37,7 +39,7 @@ struct hn_shot {
 	uint8_t tries;
 	enum hn_verdict verdict;
 	double median_ns;
-	int64_t build_ns, run_ns, prove_ns;
+	int64_t build_ns, run_ns, prove_ns, kernel_ns;
 	uint32_t n_sample;
 	double *sample_ns; /* heap */
 	char *detail;	   /* heap */
@@ -108,6 +110,8 @@ struct hn_job {
 	double naive_ns, best_ns; /* 0 = unknown */
 	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */
+	int64_t kernel_ns;	  /* spent inside kernels by this job */
+	struct hn_job_final final;
 	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
 
 	struct hn_ring ring;

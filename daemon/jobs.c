@@ -252,7 +252,7 @@ static void start_waiting(struct hn_daemon *d)
 		return; /* on_probe wakes us: nothing may run beside the probe */
 	}
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		n_active += j->state == HN_JOB_NAIVE || j->state == HN_JOB_SEARCH;
+		n_active += j->state != HN_JOB_NEW && !hn_job_ended(j);
 	}
 	for (struct hn_job *j = d->jobs; j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE;
 	     j = j->next) {

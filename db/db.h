@@ -2,7 +2,7 @@
  *
  * One process, one connection may write or checkpoint (flock on the directory; WAL, full
  * sync, exclusive locking: the WAL-reset bug of SQLite before 3.51.3 needs two).  Records
- * are append-only; best is a query with a covering index, never a flag.  A call that
+ * are append-only; best is a query, never a flag: the winner of the latest final.  A call that
  * returned 0 has its data on disk.  Readers outside honed never open the SQLite file:
  * they read the snapshot (db/snapshot.h), which honed replaces after commits.
  */
@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 3
+#define HN_DB_SCHEMA 4
 
 struct hn_db;
 
@@ -84,8 +84,30 @@ int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 int hn_db_certify(struct hn_db *db, int64_t record, const char *certificate,
 		  struct hn_err *err) HN_NODISCARD;
 
-/* The fastest OK, proved and certified record; HONE_E_NOT_FOUND when none. Strings live in
- * `a`. */
+/* What a paired final found (measure/final.h). */
+struct hn_promotion {
+	int64_t record_id; /* the winner's; OK, proved and certified, of this workload and target */
+	int64_t judged_id; /* records up to this one were considered */
+	double median_ns;  /* the winner's, in the final */
+	double gain_lo, gain_hi; /* of the challenger over the holder, as shares */
+	uint32_t n_entrant, n_block;
+	int64_t unix_ms;
+};
+
+/* Append it: from now on its record is the best. HONE_E_INVALID: no such record, or a
+ * figure that is none. */
+int hn_db_promote(struct hn_db *db, const char *workload, const char *target,
+		  const struct hn_promotion *p, struct hn_err *err) HN_NODISCARD;
+
+/* The latest promotion of the pair whose record still has its certificate; HONE_E_NOT_FOUND, without a message, when none. */
+int hn_db_promotion(struct hn_db *db, const char *workload, const char *target,
+		    struct hn_promotion *ret, struct hn_err *err) HN_NODISCARD;
+
+/* The best OK, proved and certified record: the one promoted last, with the median of its final; or,
+ * until a final has judged it, a later one whose own median is below HN_DB_BELIEVED of that;
+ * or, before any final, the one with the smallest median.  HONE_E_NOT_FOUND when none.
+ * Strings live in `a`. */
+#define HN_DB_BELIEVED 0.9
 int hn_db_best(struct hn_db *db, const char *workload, const char *target,
 	       struct hn_arena *a, struct hn_record *ret,
 	       struct hn_err *err) HN_NODISCARD;

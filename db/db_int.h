@@ -65,6 +65,11 @@ const char *hn_db_column(sqlite3_stmt *s, int i);	   /* never NULL */
 int hn_db_read_record(struct hn_db *db, sqlite3_stmt *s, double **sample,
 		      struct hn_record *ret, struct hn_err *err) HN_NODISCARD;
 
+/* promote.c: the row of the best record; HONE_E_NOT_FOUND without a message.  *ret_median_ns
+ * is its time in the final that promoted it, 0 when none did. */
+int hn_db_best_row(struct hn_db *db, int64_t workload, int64_t target, int64_t *ret,
+		   double *ret_median_ns, struct hn_err *err) HN_NODISCARD;
+
 /* record.c: hn_db_best by row ids; HONE_E_NOT_FOUND without a message. */
 int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
 		     struct hn_arena *a, struct hn_record *ret,

@@ -319,29 +319,6 @@ static void keep_record(struct hn_record *r, struct hn_arena *a)
 	r->stamp.board = hn_arena_strdup(a, r->stamp.board);
 }
 
-/* The row of the best record, by the covering index alone. */
-static int best_row(struct hn_db *db, int64_t workload, int64_t target, int64_t *ret,
-		    struct hn_err *err)
-{
-	sqlite3_stmt *s;
-	int step, rc = hn_db_stmt(db, HN_DB_STMT_BEST_ID, &s, err);
-
-	if (rc != 0) {
-		return rc;
-	}
-	sqlite3_bind_int64(s, 1, workload);
-	sqlite3_bind_int64(s, 2, target);
-	step = sqlite3_step(s);
-	if (step == SQLITE_ROW) {
-		*ret = sqlite3_column_int64(s, 0);
-	} else {
-		rc = step == SQLITE_DONE ? -HONE_E_NOT_FOUND
-					 : hn_db_fail(db, err, "read the best record");
-	}
-	sqlite3_reset(s);
-	return rc;
-}
-
 int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
 		     struct hn_arena *a, struct hn_record *ret, struct hn_err *err)
 {
@@ -349,7 +326,8 @@ int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
 	struct hn_record r;
 	sqlite3_stmt *s;
 	int64_t row = 0;
-	int rc = best_row(db, workload, target, &row, err);
+	double median_ns = 0;
+	int rc = hn_db_best_row(db, workload, target, &row, &median_ns, err);
 
 	if (rc == 0) {
 		rc = hn_db_stmt(db, HN_DB_STMT_RECORD_BY_ID, &s, err);
@@ -362,6 +340,7 @@ int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
 					   : hn_db_fail(db, err, "read the best record");
 	if (rc == 0) {
 		keep_record(&r, a);
+		r.median_ns = median_ns > 0 ? median_ns : r.median_ns;
 		*ret = r;
 	}
 	free(sample);

@@ -80,7 +80,8 @@ static void write_answer(const struct hn_board_answer *a, struct hn_buf *json)
 		hn_buf_puts(json, i > 0 ? "," : "");
 		hn_buf_double(json, a->sample_ns[i]);
 	}
-	hn_buf_printf(json, "],\"run_ns\":%" PRId64, a->run_ns);
+	hn_buf_printf(json, "],\"run_ns\":%" PRId64 ",\"kernel_ns\":%" PRId64, a->run_ns,
+		      a->kernel_ns);
 	if (a->n_sample > 0) {
 		hn_buf_puts(json, ",\"naive_ns\":");
 		hn_buf_double(json, hn_stats_median(a->sample_ns, a->n_sample));
@@ -126,15 +127,18 @@ static int serve_measure(const struct hn_board_ops *ops, void *board,
 {
 	struct hn_board_request r = {.key = hn_json_string(hn_json_get(v, "workload"))};
 	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
-	int64_t n_workers = 0;
+	int64_t n_workers = 0, n_sample = 0;
 	int rc = take_kernel(v, f, &r.kernel, err);
 
 	if (rc == 0 && (r.key == NULL || !take_double(v, "best_ns", &r.best_ns) ||
-			!take_int(v, "n_workers", &n_workers) || n_workers > 1024)) {
+			!take_int(v, "n_workers", &n_workers) || n_workers > 1024 ||
+			!take_int(v, "n_sample", &n_sample) ||
+			n_sample > HN_STATS_MAX_SAMPLE)) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad measure members");
 	}
 	if (rc == 0) {
 		r.n_workers = (int32_t)n_workers;
+		r.n_sample = (uint32_t)n_sample;
 		ops->measure(board, &r, &answer);
 		write_answer(&answer, json);
 	}

@@ -51,6 +51,7 @@ struct hn_board_workload {
 struct hn_board_request {
 	const char *key;
 	double best_ns;	   /* 0 = unknown */
+	uint32_t n_sample; /* a visit of a final: so many; 0 = until the time is known */
 	int32_t n_workers; /* 0 = all cores */
 	struct hn_board_kernel kernel;
 };
@@ -61,6 +62,7 @@ struct hn_board_answer {
 	uint32_t n_sample;
 	double sample_ns[HN_STATS_MAX_SAMPLE];
 	int64_t run_ns; /* wall clock of all of it */
+	int64_t kernel_ns; /* what of it passed inside the kernel; 0 = not known */
 };
 
 /* Which board this process is. */

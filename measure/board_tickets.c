@@ -104,7 +104,8 @@ static void remember(struct workload *w, const struct ticket *t)
 	const struct outcome *o = &t->outcome;
 	struct known_run *k;
 
-	if (o->verdict != HN_VERDICT_OK && !hn_verdict_blames_kernel(o->verdict)) {
+	if (t->visit || (o->verdict != HN_VERDICT_OK &&
+			 !hn_verdict_blames_kernel(o->verdict))) {
 		return;
 	}
 	if (w->known == NULL) {
@@ -155,7 +156,7 @@ void hn_board_give(struct board_link *b, struct ticket *t)
 		send_workload(b, t->w);
 		return;
 	}
-	k = known(t->w, t->artefact.hash);
+	k = t->visit ? NULL : known(t->w, t->artefact.hash);
 	if (k != NULL) {
 		answer_known(b->m, t, k);
 		return;
@@ -182,10 +183,23 @@ void hn_board_try_again(struct board_link *b, struct ticket *t, const char *why)
 	hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, text);
 }
 
+/* What may enter a final is kept with its object. */
+static void keep(struct hn_measurer *m, const struct ticket *t)
+{
+	const struct outcome *o = &t->outcome;
+
+	if (!t->visit && o->verdict == HN_VERDICT_OK &&
+	    (t->best_ns <= 0 || hn_stats_median(o->sample_ns, o->n_sample) <=
+					HN_KEPT_REACH * t->best_ns)) {
+		hn_kept_put(m, t);
+	}
+}
+
 static void finish(struct hn_measurer *m, struct ticket *t)
 {
 	if (t->kind == TICKET_CANDIDATE) {
 		remember(t->w, t);
+		keep(m, t);
 	}
 	if (t->kind == TICKET_WORKLOAD && t->outcome.verdict == HN_VERDICT_OK) {
 		t->w->ready = true;

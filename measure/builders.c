@@ -133,6 +133,9 @@ static void on_built(void *ctx, const struct hn_frame *f)
 	}
 	if (t != NULL && t->outcome.verdict == HN_VERDICT_OK) {
 		take_history(t, m->takes);
+		if (t->visit) {
+			hn_kept_put(m, t);
+		}
 		queue_put(&m->to_run, t);
 		hn_board_link_pump(m);
 	} else if (t != NULL) {

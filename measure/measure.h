@@ -16,9 +16,10 @@
  *              "tolerance", "flops": 0 = do not check against the peak}; blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "n_workers": 0 = all cores, "symbol"}; blob = object
- *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns"}; verdict NONE: the board does
- *              not know the workload (any more)
+ *              "prepared_bytes", "n_workers": 0 = all cores, "symbol",
+ *              "n_sample": 0 = until the time is known}; blob = object
+ *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns", "kernel_ns": of run_ns,
+ *              inside the kernel}; verdict NONE: the board does not know the workload (any more)
  *   PROBE     {}
  *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s", "sandbox",
  *              "fork_join_ns", "timer_ns", "levelN_bytes", "levelN_gb_s" for N = 1, 2, ...}
@@ -84,6 +85,7 @@ struct hn_measure_result {
 	double median_ns;         /* OK only */
 	int64_t build_ns, prove_ns, run_ns;
 	const char *certificate; /* of legality, JSON text from the builder; "" = none */
+	int64_t kernel_ns; /* of run_ns, inside the kernel; 0 = not known */
 };
 
 /* Results are borrowed for the length of the callback. */
@@ -122,6 +124,13 @@ void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn
  * give up on it early when it is hopelessly slower (0 = never). Returns a ticket for cancel. */
 uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key, const char *steps,
 			    double best_ns, hn_measure_fn fn, void *ctx);
+
+/* One visit of a final (final.h): run it in a fresh process, whatever is known of it, for
+ * HN_FINAL_VISIT_SAMPLES samples.  Built at its first visit when its object was not kept: those of
+ * the workload's 64 latest submissions near the best, and visits, are.  Cancelled like a
+ * submission. */
+void hn_measurer_visit(struct hn_measurer *m, const char *workload_key, const char *steps,
+		       hn_measure_fn fn, void *ctx);
 
 /* Forget every open submission of ctx; its callbacks come with CANCELLED, later, from the
  * loop (no callback is ever made from inside a call). */

@@ -66,6 +66,7 @@ static void deliver(struct ticket *t)
 				      .build_ns = o->build_ns,
 				      .prove_ns = o->prove_ns,
 				      .run_ns = o->run_ns,
+				      .kernel_ns = o->kernel_ns,
 				      .certificate = t->certificate ? t->certificate : ""};
 
 	if (o->n_sample > 0) {
@@ -95,6 +96,7 @@ static void known_free(struct workload *w)
 static void workload_free(struct workload *w)
 {
 	known_free(w);
+	hn_kept_free(w);
 	free(w->naive.object);
 	free(w->on_board);
 	hn_arena_fini(&w->arena);
@@ -404,29 +406,65 @@ static void take_plant(struct hn_measurer *m, struct ticket *t)
 	m->plants += n + (m->plants[n] == ',');
 }
 
+static struct ticket *candidate_new(struct hn_measurer *m, const char *workload_key,
+				    const char *steps, hn_measure_fn fn, void *ctx)
+{
+	struct ticket *t = ticket_new(m, TICKET_CANDIDATE, ctx);
+
+	t->measure_fn = fn;
+	t->w = find(m, workload_key);
+	t->steps = strdup(steps);
+	hn_assert(t->steps != NULL);
+	return t;
+}
+
+/* True when it was answered: nothing can be measured. */
+static bool refused(struct hn_measurer *m, struct ticket *t)
+{
+	if (m->closing) {
+		hn_ticket_finish(m, t, HN_VERDICT_CANCELLED, "shutting down");
+		return true;
+	}
+	if (t->w == NULL || !t->w->ready) {
+		hn_ticket_finish(m, t, HN_VERDICT_BOARD_LOST,
+				 "the workload is not known");
+		return true;
+	}
+	return false;
+}
+
 uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key,
 			    const char *steps, double best_ns, hn_measure_fn fn,
 			    void *ctx)
 {
-	struct ticket *t = ticket_new(m, TICKET_CANDIDATE, ctx);
+	struct ticket *t = candidate_new(m, workload_key, steps, fn, ctx);
 	uint64_t id = t->id;
 
-	t->measure_fn = fn;
 	t->best_ns = best_ns > 0 ? best_ns : 0;
-	t->w = find(m, workload_key);
-	t->steps = strdup(steps);
-	hn_assert(t->steps != NULL);
-	if (m->closing) {
-		hn_ticket_finish(m, t, HN_VERDICT_CANCELLED, "shutting down");
-	} else if (t->w == NULL || !t->w->ready) {
-		hn_ticket_finish(m, t, HN_VERDICT_BOARD_LOST,
-				 "the workload is not known");
-	} else {
+	if (!refused(m, t)) {
 		take_plant(m, t);
 		queue_put(&m->to_build, t);
 		hn_builders_pump(m);
 	}
 	return id;
+}
+
+void hn_measurer_visit(struct hn_measurer *m, const char *workload_key, const char *steps,
+		       hn_measure_fn fn, void *ctx)
+{
+	struct ticket *t = candidate_new(m, workload_key, steps, fn, ctx);
+
+	t->visit = true;
+	if (refused(m, t)) {
+		return;
+	}
+	if (hn_kept_find(m, t)) {
+		queue_put(&m->to_run, t);
+		hn_board_link_pump(m);
+	} else {
+		queue_put_first(&m->to_build, t);
+		hn_builders_pump(m);
+	}
 }
 
 uint32_t hn_measurer_depth(const struct hn_measurer *m)

@@ -40,7 +40,7 @@ struct outcome {
 	char detail[400];
 	uint32_t n_sample;
 	double sample_ns[HN_STATS_MAX_SAMPLE];
-	int64_t build_ns, prove_ns, run_ns;
+	int64_t build_ns, prove_ns, run_ns, kernel_ns;
 };
 
 /* What running an artefact gave, kept so that the same bytes are measured once. */
@@ -53,6 +53,16 @@ struct known_run {
 	int64_t run_ns;
 };
 
+/* The object of a program that was visited or may be, so that a final need not build. */
+struct kept {
+	char *steps; /* heap; NULL = free */
+	struct artefact artefact;
+	uint64_t used; /* when, in requests */
+};
+
+#define HN_KEPT 64 /* far more than a final has entrants */
+#define HN_KEPT_REACH 1.12 /* times the best known: may enter a final */
+
 struct workload {
 	struct workload *next;
 	struct hn_arena arena; /* strings */
@@ -64,6 +74,7 @@ struct workload {
 	struct artefact naive;
 	uint32_t n_known, next_known;
 	struct known_run *known; /* ring */
+	struct kept kept[HN_KEPT];
 };
 
 struct ticket {
@@ -73,6 +84,7 @@ struct ticket {
 	struct workload *w; /* NULL for a probe */
 	char *steps;	    /* heap; candidates */
 	double best_ns;
+	bool visit;	    /* of a final: a fresh run, whatever is known */
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run, n_redo; /* attempts; times not believed */
 	struct artefact artefact;
@@ -152,6 +164,11 @@ struct ticket *queue_take(struct queue *q);
 void hn_ticket_finish(struct hn_measurer *m, struct ticket *t, enum hn_verdict v,
 		      const char *detail);
 void hn_measurer_worker_closed(void *measurer); /* hn_worker_owner.closed */
+
+/* kept.c: objects of visited programs, by workload and steps. */
+bool hn_kept_find(struct hn_measurer *m, struct ticket *t); /* copied into t */
+void hn_kept_put(struct hn_measurer *m, const struct ticket *t);
+void hn_kept_free(struct workload *w);
 
 /* builders.c */
 void hn_builders_pump(struct hn_measurer *m);

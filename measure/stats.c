@@ -2,7 +2,10 @@
 #include "measure/stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/rng.h"
 
 static void sort_copy(const double *x, uint32_t n, double *sorted)
 {
@@ -60,4 +63,32 @@ double hn_stats_uncertainty(const double *x, uint32_t n)
 	}
 	sort_copy(x, n, sorted);
 	return 0.5 * (sorted[hi] - sorted[lo]) / sorted_median(sorted, n);
+}
+
+#define RESAMPLES 4000
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void hn_stats_bootstrap(const double *x, uint32_t n, double tail, uint64_t seed,
+			double *ret_lo, double *ret_hi)
+{
+	struct hn_rng rng = hn_rng_stream(seed, 0, 0, 0);
+	double drawn[HN_STATS_MAX_SAMPLE], median[RESAMPLES];
+	uint32_t cut = (uint32_t)(tail * RESAMPLES);
+
+	hn_assert(n >= 1 && n <= HN_STATS_MAX_SAMPLE && tail >= 0 && tail < 0.5);
+	for (uint32_t r = 0; r < RESAMPLES; r++) {
+		for (uint32_t i = 0; i < n; i++) {
+			drawn[i] = x[hn_rng_below(&rng, n)];
+		}
+		median[r] = hn_stats_median(drawn, n);
+	}
+	qsort(median, RESAMPLES, sizeof(median[0]), by_value);
+	*ret_lo = median[cut];
+	*ret_hi = median[RESAMPLES - 1 - cut];
 }

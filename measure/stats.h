@@ -23,4 +23,11 @@ bool hn_stats_ranks(uint32_t n, uint32_t *ret_lo, uint32_t *ret_hi);
 /* Half the width of the median's 95 % interval over the median; infinity when n < 6. */
 double hn_stats_uncertainty(const double *x, uint32_t n);
 
+/* An interval for the median of x[0..n), each tail holding `tail` (0.025 for 95 %): the
+ * percentile bootstrap of Efron (1979), 4,000 resamples, the same for the same seed.  With
+ * x the logarithms of paired ratios it is an interval for the ratio (Kalibera and Jones,
+ * ISMM'13: resample at the level that has the variance, here the process). */
+void hn_stats_bootstrap(const double *x, uint32_t n, double tail, uint64_t seed,
+			double *ret_lo, double *ret_hi);
+
 #endif

@@ -71,22 +71,27 @@ static int64_t calibrate(void (*call)(void *ctx), void *ctx, double *ret_ns)
 	}
 }
 
-static bool enough(const struct hn_timing *t, double spent_ns, double cap_ns)
+static bool enough(const struct hn_timing *t, uint32_t n_sample, double spent_ns,
+		   double cap_ns)
 {
 	if (t->n >= HN_STATS_MAX_SAMPLE || (spent_ns >= cap_ns && t->n > 0)) {
 		return true;
+	}
+	if (n_sample > 0) {
+		return t->n >= n_sample || (spent_ns >= ENOUGH_NS && t->n > 0);
 	}
 	return (t->n >= 10 && spent_ns >= ENOUGH_NS) ||
 	       hn_stats_uncertainty(t->sample_ns, t->n > 0 ? t->n : 1) <= WANTED;
 }
 
-static void collect(void (*call)(void *ctx), void *ctx, int64_t n, double cap_ns,
-		    struct hn_timing *ret)
+static void collect(void (*call)(void *ctx), void *ctx, int64_t n, uint32_t n_sample,
+		    double cap_ns, struct hn_timing *ret)
 {
 	double dropped[HN_STATS_MAX_SAMPLE];
 	int64_t begin = hn_clock_ns();
+	uint32_t wanted;
 
-	while (!enough(ret, (double)(hn_clock_ns() - begin), cap_ns)) {
+	while (!enough(ret, n_sample, (double)(hn_clock_ns() - begin), cap_ns)) {
 		long before = preemptions();
 		double t = span(call, ctx, n) / (double)n;
 
@@ -102,28 +107,31 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n, double cap_ns
 		}
 	}
 	/* better a disturbed figure than none */
-	for (uint32_t i = 0; ret->n < 3 && i < ret->n_dropped; i++) {
+	wanted = n_sample > 0 && n_sample < 3 ? n_sample : 3;
+	for (uint32_t i = 0; ret->n < wanted && i < ret->n_dropped; i++) {
 		ret->sample_ns[ret->n++] = dropped[i];
 	}
 }
 
-void hn_timing_run(void (*call)(void *ctx), void *ctx, double first_ns, double best_ns,
-		   double budget_ns, struct hn_timing *ret)
+void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_plan *plan,
+		   struct hn_timing *ret)
 {
 	int64_t begin = hn_clock_ns(), n = 1;
-	double one_ns = first_ns, left_ns;
+	double one_ns = plan->first_ns, left_ns;
 
 	*ret = (struct hn_timing){ 0 };
-	if (first_ns < LONG_NS && 4 * first_ns < budget_ns) {
+	if (plan->first_ns < LONG_NS && 4 * plan->first_ns < plan->budget_ns) {
 		n = calibrate(call, ctx, &one_ns);
 	}
 	/* a sample is about max(one call, 1 ms) long: start none that would not end in
 	 * time */
-	left_ns = budget_ns - (double)(hn_clock_ns() - begin) -
-		  fmax(fmax(one_ns, first_ns), 2 * MIN_SAMPLE_NS);
-	if (left_ns > 0 && (best_ns <= 0 || one_ns <= HOPELESS * best_ns)) {
-		collect(call, ctx, n, fmin(left_ns, CAP_NS), ret);
+	left_ns = plan->budget_ns - (double)(hn_clock_ns() - begin) -
+		  fmax(fmax(one_ns, plan->first_ns), 2 * MIN_SAMPLE_NS);
+	if (left_ns > 0 && (plan->best_ns <= 0 || one_ns <= HOPELESS * plan->best_ns)) {
+		collect(call, ctx, n, plan->n_sample, fmin(left_ns, CAP_NS), ret);
 	}
+	/* all but the loops around the calls, which cost a thousandth of a sample */
+	ret->spent_ns = (double)(hn_clock_ns() - begin);
 	if (ret->n == 0) {
 		ret->n = 1;
 		ret->sample_ns[0] = one_ns;

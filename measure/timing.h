@@ -15,12 +15,18 @@ struct hn_timing {
 	uint32_t n;
 	double sample_ns[HN_STATS_MAX_SAMPLE];
 	uint32_t n_dropped;
+	double spent_ns; /* inside call, all samples and calibration together */
 };
 
-/* Time call(ctx); first_ns is what one (warm or not) call took. best_ns 0 = never give
- * up.  No call is begun that, lasting first_ns, would end later than budget_ns from now;
- * when not even one fits, first_ns is the sample. */
-void hn_timing_run(void (*call)(void *ctx), void *ctx, double first_ns, double best_ns,
-		   double budget_ns, struct hn_timing *ret);
+struct hn_timing_plan {
+	double first_ns;   /* what one call took, warm or not */
+	double best_ns;	   /* the best known; 0 = never give up */
+	double budget_ns;  /* no call is begun that, lasting first_ns, would end later */
+	uint32_t n_sample; /* so many, or as many as fit 100 ms; 0 = by the rule above */
+};
+
+/* Time call(ctx).  When not even one call fits the budget, first_ns is the sample. */
+void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_plan *plan,
+		   struct hn_timing *ret);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "measure/final.h"
 
 #define NAIVE_LIMIT_MS 120000
 
@@ -63,7 +64,8 @@ void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 {
 	hn_buf_puts(json, "{\"workload\":");
 	hn_buf_json_string(json, t->w->key);
-	hn_buf_puts(json, ",\"n_workers\":0,\"best_ns\":");
+	hn_buf_printf(json, ",\"n_workers\":0,\"n_sample\":%u,\"best_ns\":",
+		      t->visit ? HN_FINAL_VISIT_SAMPLES : 0);
 	hn_buf_double(json, t->best_ns);
 	put_artefact(&t->artefact, m->config.run_limit_ms, json);
 	hn_buf_putc(json, '}');
@@ -201,6 +203,7 @@ bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret)
 	       read_samples(v, ret) &&
 	       (ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0);
 	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;
+	ret->kernel_ns = v != NULL ? read_count(v, "kernel_ns") : 0;
 	hn_json_free(v);
 	return good;
 }

@@ -305,6 +305,7 @@ static void run_child(struct cpu_board *b, struct cpu_run *run,
 	r->body.detail[sizeof r->body.detail - 1] = '\0';
 	answer(ret, r->body.verdict, r->body.detail);
 	ret->n_sample = ret->verdict == HN_VERDICT_OK ? r->body.n_sample : 0;
+	ret->kernel_ns = r->body.kernel_ns;
 	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
 }
 
@@ -456,7 +457,9 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	struct cpu_board *b = board;
 	struct cpu_workload *w = find(b, r->key);
 	int32_t cores = hn_kernel_pool_cores();
-	struct cpu_run run = {.w = w, .kernel = &r->kernel, .best_ns = r->best_ns};
+	struct cpu_run run = {.w = w, .kernel = &r->kernel,
+			      .best_ns = r->best_ns,
+			      .n_sample = r->n_sample};
 	int64_t begin = hn_clock_ns();
 	char text[300];
 

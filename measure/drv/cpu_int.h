@@ -36,6 +36,7 @@ struct cpu_report {
 	struct {
 		enum hn_verdict verdict;
 		uint32_t n_sample;
+		int64_t kernel_ns; /* of the run's time, what passed inside the kernel */
 		char detail[400];
 		double sample_ns[HN_STATS_MAX_SAMPLE];
 	} body;
@@ -49,6 +50,7 @@ struct cpu_run {
 	uint64_t token;
 	int32_t n_workers;
 	double best_ns;
+	uint32_t n_sample; /* 0 = by the stopping rule */
 	bool reference; /* the naive run: nothing to compare with yet */
 };
 

@@ -252,6 +252,7 @@ static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 
 		call(c);
 		t->sample_ns[t->n] = (double)(hn_clock_ns() - begin);
+		t->spent_ns += t->sample_ns[t->n];
 		spent_ns += t->sample_ns[t->n++];
 	}
 }
@@ -316,16 +317,22 @@ void hn_cpu_run(void *ctx)
 		 */
 		budget_ns = 0.9 * 1e6 * (double)run->kernel->limit_ms -
 			    (double)(hn_clock_ns() - start) - 1.5 * first_ns;
-		hn_timing_run(call, &c, first_ns, run->best_ns, budget_ns, &t);
+		hn_timing_run(call, &c,
+			      &(struct hn_timing_plan){ first_ns, run->best_ns, budget_ns,
+							run->n_sample },
+			      &t);
 	}
 	report->body.n_sample = t.n;
+	report->body.kernel_ns = (int64_t)(first_ns + t.spent_ns);
 	memcpy(report->body.sample_ns, t.sample_ns, t.n * sizeof(double));
 	report->phase = CPU_PHASE_LAST;
 	if (run->reference && first_ns > NAIVE_SLOW_NS) {
 		copy_outputs(run->w);
 	} else {
 		poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+		begin = hn_clock_ns();
 		call(&c);
+		report->body.kernel_ns += hn_clock_ns() - begin;
 		must_have_returned(run, &c);
 	}
 	finish(run, HN_VERDICT_OK, "");

@@ -104,6 +104,82 @@ static void without_certificate_nothing_is_best(void **state)
 	hn_db_close(db);
 }
 
+static double best_of(struct hn_db *db, struct hn_arena *a, int64_t *ret_id)
+{
+	struct hn_record r;
+	struct hn_err err = {0};
+
+	ASSERT_OK(hn_db_best(db, "w1", "t1", a, &r, &err), err);
+	*ret_id = r.id;
+	return r.median_ns;
+}
+
+/* The final's winner is the best, not the smallest median; a later one only when noise does
+ * not explain it. */
+static void best_is_what_was_promoted(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_promotion p = {.median_ns = 105, .gain_lo = 0.02, .gain_hi = 0.04,
+				 .n_entrant = 3, .n_block = 12, .unix_ms = 1};
+	struct hn_arena a;
+	int64_t lucky, id;
+
+	hn_arena_init(&a, 0);
+	put_workload(db, "w1");
+	lucky = append_one(db, make_record("w1", "t1", 100));
+	p.record_id = p.judged_id = append_one(db, make_record("w1", "t1", 104));
+	assert_int_equal(hn_db_promotion(db, "w1", "t1", &p, &err), -HONE_E_NOT_FOUND);
+	assert_true(best_of(db, &a, &id) == 100 && id == lucky);
+	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
+	assert_true(best_of(db, &a, &id) == 105 && id == p.record_id);
+	append_one(db, make_record("w1", "t1", 95));
+	assert_true(best_of(db, &a, &id) == 105 && id == p.record_id);
+	lucky = append_one(db, make_record("w1", "t1", 94));
+	assert_true(best_of(db, &a, &id) == 94 && id == lucky);
+	hn_db_close(db);
+	db = open_store(*state); /* and a final found that it was luck, however much */
+	p.judged_id = lucky;
+	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
+	assert_true(best_of(db, &a, &id) == 105 && id == p.record_id);
+	p = (struct hn_promotion){0};
+	ASSERT_OK(hn_db_promotion(db, "w1", "t1", &p, &err), err);
+	assert_int_equal(p.judged_id, lucky);
+	assert_true(p.gain_lo == 0.02 && p.n_entrant == 3 && p.n_block == 12);
+	ASSERT_OK(hn_db_certify(db, p.record_id, NULL, &err), err);
+	assert_true(best_of(db, &a, &id) == 94); /* it was not legal: as if never promoted */
+	assert_int_equal(hn_db_promote(db, "w1", "t1", &p, &err), -HONE_E_INVALID);
+	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
+static void promotions_are_checked_and_kept(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_promotion p = {.median_ns = 5, .n_entrant = 1};
+	int64_t other;
+
+	put_workload(db, "w1");
+	p.record_id = p.judged_id = append_one(db, make_record("w1", "t1", 5));
+	other = append_one(db, make_record("w1", "t2", 5));
+	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
+	assert_int_not_equal(sqlite3_exec(db->sql, "DELETE FROM promotion", NULL, NULL, NULL),
+			     SQLITE_OK);
+	assert_int_not_equal(sqlite3_exec(db->sql, "UPDATE promotion SET median_ns = 1", NULL,
+					  NULL, NULL), SQLITE_OK);
+	p.record_id = p.judged_id = other;
+	assert_int_equal(hn_db_promote(db, "w1", "t1", &p, &err), -HONE_E_INVALID);
+	p.record_id = p.judged_id = 99;
+	assert_int_equal(hn_db_promote(db, "w1", "t2", &p, &err), -HONE_E_INVALID);
+	p.record_id = p.judged_id = other;
+	p.median_ns = 0;
+	assert_int_equal(hn_db_promote(db, "w1", "t2", &p, &err), -HONE_E_INVALID);
+	p.median_ns = 1;
+	assert_int_equal(hn_db_promote(db, "w9", "t2", &p, &err), -HONE_E_INVALID);
+	hn_db_close(db);
+}
+
 static void best_is_answered_by_the_covering_index(void **state)
 {
 	struct hn_db *db = open_store(*state);
@@ -274,7 +350,7 @@ static void exec_file(const char *path, const char *source)
 /* tests/data/db/vN.sql is a store of version N as it was written then, and never changes.
  */
 static void old_store_is_read(void **state, const char *file, const char *origin,
-			      bool certified)
+			      bool certified, double best_ns)
 {
 	struct hn_err err = {0};
 	struct hn_arena a;
@@ -295,7 +371,7 @@ static void old_store_is_read(void **state, const char *file, const char *origin
 	ASSERT_OK(hn_db_certify(db, 2, "{}", &err), err);
 	ASSERT_OK(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err), err);
 	assert_string_equal(r.certificate, "{}");
-	assert_true(r.median_ns == 100);
+	assert_true(r.median_ns == best_ns && r.id == 2);
 	assert_string_equal(r.origin, origin);
 	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
 	assert_int_equal(count_records(db, NULL, NULL), 5);
@@ -310,17 +386,25 @@ static void old_store_is_read(void **state, const char *file, const char *origin
 
 static void a_version_1_store_is_read(void **state)
 {
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v1.sql", "", false);
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v1.sql", "", false, 100);
 }
 
 static void a_version_2_store_is_read(void **state)
 {
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v2.sql", "guard", false);
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v2.sql", "guard", false,
+			  100);
 }
 
 static void a_version_3_store_is_read(void **state)
 {
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v3.sql", "guard", true);
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v3.sql", "guard", true,
+			  100);
+}
+
+static void a_version_4_store_is_read(void **state)
+{
+	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v4.sql", "guard", true,
+			  101.5);
 }
 
 static void set_pragma(const char *dir, const char *sql_text)
@@ -342,7 +426,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 3"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 4"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -405,6 +489,8 @@ int main(void)
 		STORE_TEST(records_come_back_whole),
 		STORE_TEST(best_is_fastest_correct_and_proved),
 		STORE_TEST(without_certificate_nothing_is_best),
+		STORE_TEST(best_is_what_was_promoted),
+		STORE_TEST(promotions_are_checked_and_kept),
 		STORE_TEST(best_is_answered_by_the_covering_index),
 		STORE_TEST(workloads_and_naive_times_are_idempotent),
 		STORE_TEST(failures_are_rows),
@@ -414,6 +500,7 @@ int main(void)
 		STORE_TEST(a_version_1_store_is_read),
 		STORE_TEST(a_version_2_store_is_read),
 		STORE_TEST(a_version_3_store_is_read),
+		STORE_TEST(a_version_4_store_is_read),
 		STORE_TEST(newer_and_foreign_files_are_refused),
 		STORE_TEST(a_failed_migration_changes_nothing),
 		STORE_TEST(every_column_is_documented),

@@ -133,7 +133,7 @@ struct waiting {
 	char detail[400];
 	uint32_t n_sample;
 	double median_ns;
-	int64_t build_ns;
+	int64_t build_ns, kernel_ns;
 	int count[HN_N_VERDICT];
 };
 
@@ -147,6 +147,7 @@ static void on_result(void *ctx, const struct hn_measure_result *r)
 	w->n_sample = r->n_sample;
 	w->median_ns = r->median_ns;
 	w->build_ns = r->build_ns;
+	w->kernel_ns = r->kernel_ns;
 	snprintf(w->detail, sizeof w->detail, "%s", r->detail);
 }
 
@@ -290,6 +291,23 @@ static void same_bytes_are_measured_once(void **state)
 	assert_true(first.median_ns == again.median_ns);
 	assert_int_equal(run("[\"hang\", 2]").verdict, HN_VERDICT_HANG);
 	assert_true(hn_clock_ns() - begin < 250000000); /* the limit is 300 ms */
+}
+
+/* A final's visits: each a fresh run of ten samples, of an object built once. */
+static void visits_run_anew(void **state)
+{
+	struct waiting w;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		w = (struct waiting){ .open = 1 };
+		hn_measurer_visit(m, "w", "[\"+good\", \"visit\"]", on_result, &w);
+		wait_for(&w);
+		assert_int_equal(w.verdict, HN_VERDICT_OK);
+		assert_in_range(w.n_sample, 1, 10); /* fewer on a busy machine */
+		assert_true(w.kernel_ns > 0);
+		assert_int_equal(w.build_ns, i == 0 ? 5 : 0);
+	}
 }
 
 static void builders_may_break(void **state)
@@ -520,6 +538,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unknown_workloads_are_told),
 		cmocka_unit_test(good_and_bad_candidates),
 		cmocka_unit_test(same_bytes_are_measured_once),
+		cmocka_unit_test(visits_run_anew),
 		cmocka_unit_test(builders_may_break),
 		cmocka_unit_test(the_board_may_die),
 		cmocka_unit_test(probes_are_answered_from_memory),

@@ -99,12 +99,20 @@ static void times_are_right_and_bounded(void **state)
 		int64_t ns = length[i];
 		double m;
 
-		hn_timing_run(spin, &ns, (double)ns, 0, 1e10, &t);
+		hn_timing_run(spin, &ns,
+			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 0 }, &t);
 		m = hn_stats_median(t.sample_ns, t.n);
 		assert_true(m >= 0.99 * (double)ns && m < 1.5 * (double)ns);
 		assert_true(t.n >= 3);
+		hn_timing_run(spin, &ns,
+			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 2 }, &t);
+		assert_in_range(t.n, 1, 2);
+		assert_true(t.spent_ns >= (double)ns * t.n);
 		/* hopeless against a best known that is ten times faster: one sample */
-		hn_timing_run(spin, &ns, (double)ns, (double)ns / 10, 1e10, &t);
+		hn_timing_run(spin, &ns,
+			      &(struct hn_timing_plan){ (double)ns, (double)ns / 10,
+						      1e10, 0 },
+			      &t);
 		assert_int_equal(t.n, 1);
 	}
 }
@@ -119,11 +127,13 @@ static void budgets_are_kept(void **state)
 	for (size_t i = 0; i < HN_COUNT_OF(length); i++) {
 		int64_t ns = length[i], begin = hn_clock_ns();
 
-		hn_timing_run(spin, &ns, (double)ns, 0, 2e8, &t);
+		hn_timing_run(spin, &ns,
+			      &(struct hn_timing_plan){ (double)ns, 0, 2e8, 0 }, &t);
 		assert_true(t.n >= 1);
 		assert_true(hn_clock_ns() - begin < 300000000);
 		begin = hn_clock_ns();
-		hn_timing_run(spin, &ns, (double)ns, 0, 0, &t);
+		hn_timing_run(spin, &ns,
+			      &(struct hn_timing_plan){ (double)ns, 0, 0, 0 }, &t);
 		assert_int_equal(t.n, 1);
 		assert_true(t.sample_ns[0] == (double)ns);
 		assert_true(hn_clock_ns() - begin < 1000000);

@@ -1,0 +1,363 @@
+/* daemon/final.c -- the end of a search: its leaders against each other, the winner promoted.
+ *
+ * Who enters: the holder (what an earlier final promoted; without one, the fastest by
+ * screening), the eight fastest that no final has judged, and the best guard schedule among
+ * those; none that screening puts more than REACH behind the first, which no luck explains.
+ * Between equals the holder stays.  Without an earlier final that is the leader of the
+ * screening: equal means within 1 %, so the choice costs nothing, and it is the one that a
+ * store without promotions already answers.
+ *
+ * Time: at most SHARE of what the search took, and never past the job's seconds.  When not
+ * all entrants can make the visits a judgement needs, the slower ones by screening stay out;
+ * when not even two can, no final is held: it stays owed, and the next job of this workload
+ * holds it.  Nothing is written before the judgement, so a kill leaves the store as it was.
+ */
+#include "daemon/daemon.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define SHARE 0.15
+#define LONGEST_NS 20e9
+#define REACH 0.9 /* of screening's luck */
+#define LOST 3	  /* visits lost to the infrastructure end a final undecided */
+
+static void let_go(struct hn_leader *l)
+{
+	free(l->steps);
+	free(l->certificate);
+	l->steps = l->certificate = NULL;
+}
+
+static void take(struct hn_leader *at, const struct hn_leader *record)
+{
+	char *steps = strdup(record->steps), *certificate = strdup(record->certificate);
+
+	hn_assert(steps != NULL && certificate != NULL);
+	let_go(at);
+	*at = *record;
+	at->steps = steps;
+	at->certificate = certificate;
+}
+
+/* Insert by time; the slowest goes when it is full.  One entry for a program: its first. */
+static void rank(struct hn_job_final *f, const struct hn_leader *record)
+{
+	uint32_t at = f->n_leader;
+
+	for (uint32_t i = 0; i < f->n_leader; i++) {
+		if (strcmp(f->leader[i].steps, record->steps) == 0) {
+			return;
+		}
+	}
+	while (at > 0 && f->leader[at - 1].median_ns > record->median_ns) {
+		at--;
+	}
+	if (at == HN_LEADERS) {
+		return;
+	}
+	if (f->n_leader == HN_LEADERS) {
+		let_go(&f->leader[--f->n_leader]);
+	}
+	memmove(&f->leader[at + 1], &f->leader[at],
+		(f->n_leader - at) * sizeof(f->leader[0]));
+	f->n_leader++;
+	f->leader[at].steps = f->leader[at].certificate = NULL;
+	take(&f->leader[at], record);
+}
+
+void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool guard)
+{
+	f->last_id = record->record_id > f->last_id ? record->record_id : f->last_id;
+	/* no time spent: the same bytes as an earlier one, answered from memory */
+	if (record->record_id <= f->judged_id || record->run_ns == 0) {
+		return;
+	}
+	rank(f, record);
+	if (guard &&
+	    (f->guard.steps == NULL || record->median_ns < f->guard.median_ns)) {
+		take(&f->guard, record);
+	}
+}
+
+static bool entered(const struct hn_job_final *f, uint32_t n, const struct hn_leader *l)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(f->entrant[i]->steps, l->steps) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Who would enter, the holder first. */
+static uint32_t field(struct hn_job_final *f)
+{
+	double reach = INFINITY;
+	uint32_t n = 0;
+
+	if (f->holder.steps != NULL) {
+		f->entrant[n++] = &f->holder;
+		reach = f->holder.median_ns / REACH;
+	}
+	if (f->n_leader > 0) {
+		reach = fmin(reach, f->leader[0].median_ns / REACH);
+	}
+	if (f->guard.steps != NULL && f->guard.median_ns <= reach && f->n_leader > 0 &&
+	    strcmp(f->guard.steps, f->leader[0].steps) != 0 && !entered(f, n, &f->guard)) {
+		/* after the leader, so that it is not the first to stay out */
+		if (!entered(f, n, &f->leader[0])) {
+			f->entrant[n++] = &f->leader[0];
+		}
+		f->entrant[n++] = &f->guard;
+	}
+	for (uint32_t i = 0; i < f->n_leader; i++) {
+		if (f->leader[i].median_ns <= reach && !entered(f, n, &f->leader[i])) {
+			f->entrant[n++] = &f->leader[i];
+		}
+	}
+	return n;
+}
+
+/* Ten samples of a millisecond, where the screening may have been content with six. */
+static double visit_ns(const struct hn_leader *l)
+{
+	return (double)l->run_ns + 5e6;
+}
+
+/* What the visits of the first n entrants would take, at least and at most. */
+static double least_ns(const struct hn_job_final *f, uint32_t n)
+{
+	double all = 0, pair = 0, build = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		double ns = visit_ns(f->entrant[i]);
+
+		all += ns;
+		pair = fmax(pair, ns);
+		build += (double)f->entrant[i]->build_ns;
+	}
+	if (n == 2) {
+		return build + 2 * HN_FINAL_MIN_BLOCKS * all;
+	}
+	return build + 2 * HN_FINAL_RACE_BLOCKS * all +
+	       2 * HN_FINAL_MIN_BLOCKS * (visit_ns(f->entrant[0]) + pair);
+}
+
+static double most_ns(const struct hn_job_final *f, uint32_t n)
+{
+	return least_ns(f, n) * HN_FINAL_DUEL_BLOCKS / HN_FINAL_MIN_BLOCKS;
+}
+
+/* The final's share of a job that takes so long, final included. */
+static double share_ns(double job_ns)
+{
+	return fmin(SHARE * job_ns, LONGEST_NS);
+}
+
+/* How many can enter in that time, the first of f->entrant; 0 = no final. */
+static uint32_t affordable(struct hn_job_final *f, double allowed_ns)
+{
+	uint32_t n = field(f);
+
+	if (n == 1) {
+		return f->holder.steps == NULL; /* nobody to compare it with */
+	}
+	while (n >= 2 && least_ns(f, n) > allowed_ns) {
+		n--;
+	}
+	return n >= 2 ? n : 0;
+}
+
+double hn_job_final_reserve(const struct hn_job *j)
+{
+	struct hn_job_final f = j->final; /* only asked who would enter */
+	double share = share_ns(j->budget.seconds * 1e9);
+	uint32_t n = affordable(&f, share);
+
+	return n < 2 ? 0 : fmin(most_ns(&f, n), share) * 1e-9;
+}
+
+static void report(struct hn_job *j, const struct hn_leader *winner, double median_ns)
+{
+	struct hn_buf b;
+
+	free(j->best_steps);
+	j->best_steps = strdup(winner->steps);
+	hn_assert(j->best_steps != NULL);
+	j->best_ns = median_ns;
+	j->daemon->snapshot_due = true;
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "{\"trials\":%lld,\"best_ns\":", (long long)j->n_trial);
+	hn_buf_double(&b, j->best_ns);
+	hn_buf_puts(&b, ",\"gflops\":");
+	hn_buf_double(&b, j->workload.flops / j->best_ns);
+	hn_buf_printf(&b, ",\"steps\":%s}", j->best_steps);
+	hn_notify_event(j, HN_EVENT_best, b.s);
+	hn_buf_fini(&b);
+}
+
+static void promote(struct hn_job *j, const struct hn_final_result *r)
+{
+	struct hn_job_final *f = &j->final;
+	const struct hn_leader *winner = f->entrant[r->winner];
+	struct hn_promotion p = {
+		.record_id = winner->record_id,
+		.judged_id = f->last_id,
+		.median_ns = r->median_ns > 0 ? r->median_ns : winner->median_ns,
+		.gain_lo = r->gain_lo,
+		.gain_hi = r->gain_hi,
+		.n_entrant = f->n_field,
+		.n_block = r->n_block,
+		.unix_ms = hn_clock_unix_ms(),
+	};
+	struct hn_err err;
+
+	/* only what is best when it comes has stored its certificate already */
+	if (hn_db_certify(j->daemon->db, winner->record_id, winner->certificate, &err) != 0 ||
+	    hn_db_promote(j->daemon->db, j->key, j->target_line, &p, &err) != 0) {
+		hn_job_fail(j, &err);
+		return;
+	}
+	hn_log_line(&j->daemon->log, "info",
+		    "job %s: final of %u: record %lld, %.0f ns, %s (gain %.1f to %.1f %%, "
+		    "%u blocks)",
+		    j->id, f->n_field, (long long)p.record_id, p.median_ns,
+		    r->winner > 0 ? "promoted" : "holds", 100 * r->gain_lo,
+		    100 * r->gain_hi, r->n_block);
+	report(j, winner, p.median_ns);
+}
+
+static void end(struct hn_job *j)
+{
+	struct hn_job_final *f = &j->final;
+	struct hn_final_result r = { .decided = true };
+
+	if (f->n_entrant > 1) {
+		hn_final_judge(&f->state, &r);
+	}
+	if (f->n_entrant > 0 && r.decided) {
+		promote(j, &r);
+	} else {
+		hn_log_line(&j->daemon->log, "info",
+			    "job %s: the final of %u was cut short after %u visits in %lld "
+			    "ms; it stays owed",
+			    j->id, f->n_field, f->n_told,
+			    (long long)((hn_clock_ns() - f->began_ns) / 1000000));
+	}
+	hn_job_finish(j, HN_JOB_DONE,
+		      j->exhausted ? "the search space is exhausted" : "");
+}
+
+static void visit(struct hn_job *j);
+
+/* A program that fails in the final, in yet another process, is out; the others begin anew. */
+static void drop_entrant(struct hn_job *j, uint32_t who)
+{
+	struct hn_job_final *f = &j->final;
+
+	memmove(&f->entrant[who], &f->entrant[who + 1],
+		(--f->n_entrant - who) * sizeof(f->entrant[0]));
+	if (f->n_entrant > 1) {
+		hn_final_init(&f->state, f->n_entrant, j->budget.seed);
+	}
+}
+
+static void on_visited(void *ctx, const struct hn_measure_result *r)
+{
+	struct hn_job *j = ctx;
+	struct hn_job_final *f = &j->final;
+	uint32_t who;
+
+	f->open = false;
+	hn_daemon_wake(j->daemon);
+	if (j->state != HN_JOB_FINAL) {
+		return;
+	}
+	j->kernel_ns += r->kernel_ns;
+	if (r->verdict == HN_VERDICT_OK) {
+		hn_final_tell(&f->state, r->median_ns);
+		f->n_told++;
+	} else if (hn_verdict_blames_kernel(r->verdict)) {
+		hn_final_next(&f->state, &who);
+		hn_log_line(&j->daemon->log, "warn", "job %s: record %lld in the final: %s: %s",
+			    j->id, (long long)f->entrant[who]->record_id,
+			    hn_verdict_name(r->verdict), r->detail);
+		drop_entrant(j, who);
+	} else if (++f->n_lost >= LOST) {
+		f->deadline_ns = 0;
+	}
+	visit(j);
+}
+
+static void visit(struct hn_job *j)
+{
+	struct hn_job_final *f = &j->final;
+	uint32_t who;
+
+	if (f->n_entrant < 2 || hn_clock_ns() >= f->deadline_ns ||
+	    !hn_final_next(&f->state, &who)) {
+		end(j);
+		return;
+	}
+	f->open = true;
+	hn_measurer_visit(j->daemon->measurer, j->key, f->entrant[who]->steps, on_visited,
+			  j);
+}
+
+/* The time it may take from now on. */
+static double allowance_ns(const struct hn_job *j, int64_t now_ns)
+{
+	double spent = (double)(now_ns - j->started_ns);
+	double share = share_ns((spent + j->final.stored_ns) / (1 - SHARE));
+
+	return j->budget.seconds > 0 ? fmin(share, j->budget.seconds * 1e9 - spent)
+				     : share;
+}
+
+bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns)
+{
+	struct hn_job_final f = j->final;
+
+	return affordable(&f, allowance_ns(j, now_ns)) > 0;
+}
+
+bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
+{
+	struct hn_job_final *f = &j->final;
+	double allowed = allowance_ns(j, now_ns);
+	uint32_t n = affordable(f, allowed);
+
+	if (n == 0) {
+		return false;
+	}
+	f->n_entrant = f->n_field = n;
+	f->began_ns = now_ns;
+	f->deadline_ns = now_ns + (int64_t)allowed;
+	j->state = HN_JOB_FINAL;
+	if (n > 1) {
+		hn_final_init(&f->state, n, j->budget.seed);
+	}
+	hn_notify_progress(j);
+	visit(j);
+	return true;
+}
+
+void hn_job_final_step(struct hn_job *j, int64_t now_ns)
+{
+	if (now_ns >= j->final.deadline_ns) {
+		end(j);
+	}
+}
+
+void hn_job_final_fini(struct hn_job_final *f)
+{
+	for (uint32_t i = 0; i < f->n_leader; i++) {
+		let_go(&f->leader[i]);
+	}
+	let_go(&f->guard);
+	let_go(&f->holder);
+}

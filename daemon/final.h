@@ -1,0 +1,60 @@
+/* daemon/final.h -- the end of a search: its leaders against each other (measure/final.h),
+ * the winner promoted in the store. */
+#ifndef HN_DAEMON_FINAL_H
+#define HN_DAEMON_FINAL_H
+
+#include "db/db.h"
+#include "measure/final.h"
+
+struct hn_job;
+struct hn_shot;
+
+#define HN_LEADERS 8 /* and the best guard, and the holder */
+
+/* A record that may be the best. */
+struct hn_leader {
+	int64_t record_id; /* 0 = none */
+	double median_ns;
+	int64_t run_ns;	  /* what measuring it took: what a visit will take, at most */
+	int64_t build_ns; /* what the first visit adds; 0 = its object is at hand */
+	char *steps;	/* heap */
+	char *certificate; /* heap; of legality: without one nothing is best */
+};
+
+/* What a job knows about its final; all zero at first. */
+struct hn_job_final {
+	struct hn_leader leader[HN_LEADERS]; /* not judged yet, fastest first */
+	uint32_t n_leader;
+	struct hn_leader guard;	 /* the best guard schedule, not judged yet */
+	struct hn_leader holder; /* promoted by an earlier final */
+	int64_t judged_id;	 /* of that final */
+	int64_t last_id;	 /* the latest record known */
+	double stored_ns;	 /* measuring time of earlier jobs' records */
+
+	struct hn_leader *entrant[HN_FINAL_MAX_ENTRANT]; /* while it is held; 0 = holder */
+	uint32_t n_entrant, n_field; /* left; at the beginning */
+	struct hn_final state;
+	int64_t began_ns, deadline_ns;
+	uint32_t n_told; /* visits made */
+	uint32_t n_lost; /* visits the infrastructure lost */
+	bool open;	 /* a visit is under way */
+};
+
+/* A correct and proved record came into the store (or was there). */
+void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool guard);
+
+/* Part of the job's seconds that belongs to its final: 0 when there is nothing to decide. */
+double hn_job_final_reserve(const struct hn_job *j);
+
+/* Whether there is one to hold, and time for it. */
+bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns);
+
+/* Begin the final, if there is one to hold and time for it: state FINAL, or false. */
+bool hn_job_final_begin(struct hn_job *j, int64_t now_ns);
+
+/* Its time is over: judge what is there. Called in state FINAL, at each step. */
+void hn_job_final_step(struct hn_job *j, int64_t now_ns);
+
+void hn_job_final_fini(struct hn_job_final *f);
+
+#endif
