@@ -1,0 +1,29 @@
+/* measure/sync.h -- a measurer for programs that have no event loop and wait for each answer:
+ * benchmarks. */
+#ifndef HN_MEASURE_SYNC_H
+#define HN_MEASURE_SYNC_H
+
+#include "measure/measure.h"
+
+struct hn_sync;
+
+/* What is left of an answer after its callback. */
+struct hn_sync_result {
+	enum hn_verdict verdict;
+	double median_ns; /* OK only */
+	int64_t run_ns, kernel_ns;
+};
+
+/* As hn_measurer_new; the caller ignores SIGPIPE. */
+int hn_sync_open(const struct hn_measurer_config *config, struct hn_sync **ret,
+		 struct hn_err *err) HN_NODISCARD;
+
+/* Each returns when the answer is there. */
+struct hn_sync_result hn_sync_workload(struct hn_sync *s, const struct hn_workload *w);
+struct hn_sync_result hn_sync_visit(struct hn_sync *s, const char *workload_key,
+				    const char *steps);
+
+/* End the processes and free all. NULL is fine. */
+void hn_sync_close(struct hn_sync *s);
+
+#endif
