@@ -29,7 +29,7 @@ struct hn_job_final {
 	struct hn_leader holder; /* promoted by an earlier final */
 	int64_t judged_id;	 /* of that final */
 	int64_t last_id;	 /* the latest record known */
-	double stored_ns;	 /* measuring time of earlier jobs' records */
+	double stored_ns;	 /* building and measuring of earlier jobs' records */
 
 	struct hn_leader *entrant[HN_FINAL_MAX_ENTRANT]; /* while it is held; 0 = holder */
 	uint32_t n_entrant, n_field; /* left; at the beginning */

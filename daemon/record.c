@@ -202,7 +202,7 @@ static int on_record(void *ctx, const struct hn_record *r)
 	j->n_warm++;
 	note_guard(j, r->origin, r->verdict, r->median_ns);
 	note_leader(j, r, r->certificate, /* warm= */ true);
-	j->final.stored_ns += (double)r->run_ns;
+	j->final.stored_ns += (double)(r->run_ns + r->build_ns);
 	if (r->id == j->final.holder.record_id) {
 		j->final.holder.steps = strdup(r->steps);
 		j->final.holder.certificate = strdup(r->certificate);
