@@ -2,8 +2,9 @@
  * tuned now, or made by rule.
  *
  * A log holds records in Ansor's form (docs/records.md); the workload key of a line is
- * `["NAME"]`, the case's name in the suite.  Of several for a case the one with the least cost is
- * taken; a hand-written history without a measurement has the cost 0 and so goes first.
+ * `["NAME"]`, the case's name in the suite.  Costs written at different hours do not compare on
+ * a shared machine, so of several schedules for a case the one that wins a short race here and
+ * now is taken.
  */
 #ifndef HN_BENCH_HISTORY_H
 #define HN_BENCH_HISTORY_H
@@ -11,9 +12,18 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* Steps of the log's record for the case, in record form. HONE_E_NOT_FOUND. */
+#define HN_HISTORY_MAX 12
+
+/* Steps in record form, in the caller's arena. */
+struct hn_histories {
+	uint32_t n;
+	const char *steps[HN_HISTORY_MAX];
+};
+
+/* The log's distinct records for the case, the latest HN_HISTORY_MAX of them.
+ * HONE_E_NOT_FOUND when there is none. */
 int hn_history_of_log(const char *path, const char *name, struct hn_arena *a,
-		      const char **ret_steps, struct hn_err *err) HN_NODISCARD;
+		      struct hn_histories *ret, struct hn_err *err) HN_NODISCARD;
 
 /* Steps of the store's best for this workload key on this machine. HONE_E_NOT_FOUND. */
 int hn_history_of_store(const char *key, struct hn_arena *a, const char **ret_steps,
@@ -24,14 +34,19 @@ int hn_history_of_store(const char *key, struct hn_arena *a, const char **ret_st
 int hn_history_tune(const char *name, const char *text, double seconds,
 		    struct hn_err *err) HN_NODISCARD;
 
-/* The fastest of the guard schedules (sketch/guard.h), raced here on the contest's arguments
- * and pool; its contenders are left alone.  HONE_E_NOT_FOUND when none runs. */
+/* The guard schedules (sketch/guard.h). */
+struct hn_dag;
+struct hn_target;
+void hn_history_of_guards(const struct hn_dag *dag, const struct hn_target *target,
+			  struct hn_arena *a, struct hn_histories *ret);
+
+/* The fastest of them, raced here on the contest's arguments and pool; its contenders are left
+ * alone.  One that does not run is named on standard error; HONE_E_NOT_FOUND when none does. */
 struct hn_contest;
 struct hn_emitter;
-struct hn_target;
-int hn_history_of_guards(const struct hn_contest *t, struct hn_emitter *emitter,
-			 const struct hn_target *target, struct hn_arena *a,
-			 const char **ret_steps, struct hn_err *err) HN_NODISCARD;
+int hn_history_fastest(const struct hn_contest *t, struct hn_emitter *emitter,
+		       const struct hn_histories *of, const char **ret_steps,
+		       struct hn_err *err) HN_NODISCARD;
 
 /* Append a record to a log. ns: what a call took here. */
 int hn_history_save(const char *path, const char *name, const char *steps, double ns,

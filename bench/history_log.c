@@ -12,41 +12,44 @@ static const char *key_of(const char *name, struct hn_arena *a)
 	return hn_arena_printf(a, "[\"%s\"]", name);
 }
 
-static double cost_of(const struct hn_record *r)
+/* One more, unless it is there; the oldest makes room. */
+static void add(struct hn_histories *h, const struct hn_trace *trace, struct hn_arena *a)
 {
-	double cost = r->n_cost > 0 ? r->cost[0].value : 0;
+	struct hn_buf b;
 
-	for (uint32_t i = 1; i < r->n_cost; i++) {
-		cost = r->cost[i].value < cost ? r->cost[i].value : cost;
+	hn_buf_init(&b);
+	hn_trace_write(trace, &b);
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (strcmp(h->steps[i], b.s) == 0) {
+			hn_buf_fini(&b);
+			return;
+		}
 	}
-	return cost;
+	if (h->n == HN_HISTORY_MAX) {
+		memmove(h->steps, h->steps + 1, --h->n * sizeof(h->steps[0]));
+	}
+	h->steps[h->n++] = hn_arena_strdup(a, b.s);
+	hn_buf_fini(&b);
 }
 
 int hn_history_of_log(const char *path, const char *name, struct hn_arena *a,
-		      const char **ret_steps, struct hn_err *err)
+		      struct hn_histories *ret, struct hn_err *err)
 {
 	FILE *f = fopen(path, "re");
 	const struct hn_record *r;
 	struct hn_record_reader reader;
-	const char *key = key_of(name, a), *best = NULL;
-	double best_cost = 0;
+	const char *key = key_of(name, a);
 	int item;
 
+	ret->n = 0;
 	if (f == NULL) {
 		return hn_fail(err, HONE_E_IO, "%s: %s", path, strerror(errno));
 	}
 	hn_record_reader_init(&reader, f, path);
 	while ((item = hn_record_next(&reader, &r, err)) > HN_RECORD_END) {
 		if (item == HN_RECORD_RECORD && r->error_no == 0 &&
-		    strcmp(r->workload_key, key) == 0 &&
-		    (best == NULL || cost_of(r) < best_cost)) {
-			struct hn_buf b;
-
-			hn_buf_init(&b);
-			hn_trace_write(r->trace, &b);
-			best = hn_arena_strdup(a, b.s);
-			best_cost = cost_of(r);
-			hn_buf_fini(&b);
+		    strcmp(r->workload_key, key) == 0) {
+			add(ret, r->trace, a);
 		}
 	}
 	hn_record_reader_fini(&reader);
@@ -54,10 +57,9 @@ int hn_history_of_log(const char *path, const char *name, struct hn_arena *a,
 	if (item < 0) {
 		return item; /* a bad line of our own log is to be mended, not skipped */
 	}
-	*ret_steps = best;
-	return best != NULL ? 0
-			    : hn_fail(err, HONE_E_NOT_FOUND, "%s: no record of \"%s\"",
-				      path, name);
+	return ret->n > 0 ? 0
+			  : hn_fail(err, HONE_E_NOT_FOUND, "%s: no record of \"%s\"",
+				    path, name);
 }
 
 int hn_history_save(const char *path, const char *name, const char *steps, double ns,

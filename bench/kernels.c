@@ -118,15 +118,17 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 	return 0;
 }
 
+/* The schedules of which the fastest is hone's. */
 static int find_steps(const struct options *o, const struct hn_contest *t,
-		      const char *text, struct hn_arena *a, const char **ret,
-		      struct hn_err *err)
+		      const struct machine *m, const char *text, struct hn_arena *a,
+		      struct hn_histories *ret, struct hn_err *err)
 {
 	char key[HN_KEY_BYTES];
 	int rc = 0;
 
 	if (o->guards) {
-		return 0; /* they are raced where the pool is: hold_contest */
+		hn_history_of_guards(t->dag, m->target, a, ret);
+		return 0;
 	}
 	if (o->record != NULL) {
 		return hn_history_of_log(o->record, t->row->name, a, ret, err);
@@ -134,12 +136,13 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 	if (o->seconds > 0) {
 		rc = hn_history_tune(t->row->name, text, o->seconds, err);
 	}
+	ret->n = 1;
 	hn_dag_key(t->dag, key);
-	rc = rc ? rc : hn_history_of_store(key, a, ret, err);
+	rc = rc ? rc : hn_history_of_store(key, a, ret->steps, err);
 	/* what was tuned this moment may not be in the snapshot yet */
 	for (int i = 0; rc == -HONE_E_NOT_FOUND && o->seconds > 0 && i < 20; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-		rc = hn_history_of_store(key, a, ret, err);
+		rc = hn_history_of_store(key, a, ret->steps, err);
 	}
 	return rc;
 }
@@ -274,29 +277,42 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	return status;
 }
 
+/* hone's contenders: the fastest of its schedules, and of its guards where they are asked for
+ * beside it. */
+static int enter_hone(const struct options *o, struct hn_contest *t,
+		      const struct machine *m, const struct hn_histories *of,
+		      const char **ret_steps, struct hn_arena *a, struct hn_err *err)
+{
+	struct hn_histories guards;
+	const char *guard = NULL;
+	int rc = hn_history_fastest(t, m->emitter, of, ret_steps, err);
+
+	if (rc == 0 && o->with_guards) {
+		hn_history_of_guards(t->dag, m->target, a, &guards);
+		rc = hn_history_fastest(t, m->emitter, &guards, &guard, err);
+	}
+	rc = rc ? rc : hn_contest_hone(t, m->emitter, "hone", *ret_steps, err);
+	if (rc == 0 && guard != NULL) {
+		rc = hn_contest_hone(t, m->emitter, "hone-guard", guard, err);
+		t->contender[t->n - 1].own = true;
+	}
+	return rc;
+}
+
 /* The contest on a pool of its own.  Pools, hone's and OpenMP's, pin this thread, and the
  * next case's `hone tune` and target would inherit that: the cores are given back. */
 static int hold_contest(const struct options *o, struct hn_contest *t,
-			const struct machine *m, const char **steps, struct hn_arena *a,
+			const struct machine *m, const struct hn_histories *of,
+			const char **ret_steps, struct hn_arena *a,
 			struct hn_tally *tally, int *ret_status, struct hn_err *err)
 {
-	const char *guard = NULL;
 	cpu_set_t cores;
 	int rc;
 
 	hn_assert(sched_getaffinity(0, sizeof(cores), &cores) == 0);
 	rc = hn_kernel_pool_new(o->threads, NULL, NULL, &t->pool, err);
 	if (rc == 0) {
-		if (o->guards || o->with_guards) {
-			rc = hn_history_of_guards(t, m->emitter, m->target, a, &guard,
-						  err);
-		}
-		*steps = o->guards ? guard : *steps;
-		rc = rc ? rc : hn_contest_hone(t, m->emitter, "hone", *steps, err);
-		if (rc == 0 && o->with_guards) {
-			rc = hn_contest_hone(t, m->emitter, "hone-guard", guard, err);
-			t->contender[t->n - 1].own = true;
-		}
+		rc = enter_hone(o, t, m, of, ret_steps, a, err);
 		*ret_status = rc ? 1 : run_contest(o, t, tally);
 		hn_kernel_pool_free(t->pool);
 	}
@@ -310,6 +326,7 @@ static int bench_row(const struct options *o, const struct hn_suite_row *row,
 {
 	struct hn_contest t = { .row = row, .n_threads = o->threads };
 	const char *steps = NULL;
+	struct hn_histories of;
 	struct hn_err err;
 	struct hn_buf text;
 	struct hn_arena a;
@@ -319,10 +336,10 @@ static int bench_row(const struct options *o, const struct hn_suite_row *row,
 	hn_buf_init(&text);
 	hn_suite_text(row, &text);
 	rc = hn_dag_parse(row->name, text.s, text.n, 0, &a, &t.dag, &err);
-	rc = rc ? rc : find_steps(o, &t, text.s, &a, &steps, &err);
+	rc = rc ? rc : find_steps(o, &t, m, text.s, &a, &of, &err);
 	if (rc == 0) {
 		make_arguments(&t, &a);
-		rc = hold_contest(o, &t, m, &steps, &a, tally, &status, &err);
+		rc = hold_contest(o, &t, m, &of, &steps, &a, tally, &status, &err);
 		for (uint32_t i = 0; i < t.dag->n_arg; i++) {
 			free(t.arg[i]);
 		}

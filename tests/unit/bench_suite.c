@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -175,14 +176,18 @@ static void test_bests(void **state)
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
 		const struct hn_trace *trace;
 		const struct hn_state *s;
-		const char *steps;
+		struct hn_histories of;
 		struct hn_err err;
 		struct hn_arena a;
 
 		hn_arena_init(&a, 0);
 		if (hn_history_of_log(HONE_SOURCE_DIR "/examples/best/suite.log",
-				      hn_suite[i].name, &a, &steps, &err) == 0) {
-			n++;
+				      hn_suite[i].name, &a, &of, &err) != 0) {
+			assert_int_equal(err.code, HONE_E_NOT_FOUND);
+		}
+		for (uint32_t k = 0; k < of.n; k++, n++) {
+			const char *steps = of.steps[k];
+
 			if (hn_trace_parse("log", steps, strlen(steps), &a, &trace,
 					   &err) != 0 ||
 			    hn_state_replay(parse(&hn_suite[i], &a), trace, &a, &s,
@@ -190,20 +195,46 @@ static void test_bests(void **state)
 				fail_msg("%s: %s", hn_suite[i].name, err.msg);
 			}
 			assert_true(s->concrete);
-		} else {
-			assert_int_equal(err.code, HONE_E_NOT_FOUND);
 		}
 		hn_arena_fini(&a);
 	}
 	assert_true(n > 0);
 }
 
+/* Each once; of too many the latest. */
+static void test_log(void **state)
+{
+	char path[] = "/tmp/hone-bench-XXXXXX", steps[100];
+	struct hn_histories of;
+	struct hn_err err;
+	struct hn_arena a;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_history_of_log(path, "x", &a, &of, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(of.n, 0);
+	for (int i = 0; i < 2 * (HN_HISTORY_MAX + 3); i++) {
+		snprintf(steps, sizeof(steps), "[[\"SP\", 2, 0, 64, [%d], 1]]",
+			 1 + i / 2);
+		assert_int_equal(hn_history_save(path, "x", steps, 1000 - i, &err), 0);
+		assert_int_equal(hn_history_save(path, "y", steps, 1, &err), 0);
+	}
+	assert_int_equal(hn_history_of_log(path, "x", &a, &of, &err), 0);
+	assert_int_equal(of.n, HN_HISTORY_MAX);
+	assert_string_equal(of.steps[0], "[[\"SP\", 2, 0, 64, [4], 1]]");
+	assert_string_equal(of.steps[of.n - 1], "[[\"SP\", 2, 0, 64, [15], 1]]");
+	hn_arena_fini(&a);
+	close(fd);
+	remove(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_useful),
-		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_log),    cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_useful), cmocka_unit_test(test_reference),
 		cmocka_unit_test(test_bests),
 	};
 
