@@ -33,18 +33,12 @@ static bool drop_capabilities(void)
 
 unsigned hn_sandbox_enter_process(unsigned want)
 {
-	int at_parents_death = 0;
-	bool good;
-
-	if ((want & HN_SANDBOX_NAMESPACES) == 0) {
+	if ((want & HN_SANDBOX_NAMESPACES) == 0 ||
+	    unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) != 0 ||
+	    !drop_capabilities()) {
 		return 0;
 	}
-	prctl(PR_GET_PDEATHSIG, &at_parents_death);
-	good = unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0 &&
-	       drop_capabilities();
-	/* a change of credentials resets it */
-	prctl(PR_SET_PDEATHSIG, at_parents_death);
-	return good ? HN_SANDBOX_NAMESPACES : 0;
+	return HN_SANDBOX_NAMESPACES;
 }
 
 /* -- Landlock */

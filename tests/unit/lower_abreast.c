@@ -34,28 +34,47 @@ static void histories(void **state)
 	}
 }
 
+#ifdef LOWER_FORMS_X86
+static void check_together(struct fixture *f, const char *wide)
+{
+	assert_non_null(strstr(ir_of(f, forms[0]), wide));
+	assert_non_null(strstr(ir_of(f, forms[5]), wide));
+	/* libm goes lane by lane, and strides by shuffles of a register */
+	assert_null(strstr(ir_of(f, forms[10]), wide));
+	assert_null(strstr(ir_of(f, forms[7]), wide));
+}
+
 static void registers_go_together(void **state)
 {
-	const struct fixture *f = *state;
-	int64_t lanes = f->host.param[HN_PARAM_VECTOR_UNIT_BYTES] / 4;
-	char wide[40];
-
-	if (!(f->host.caps & HN_CAP_FMA)) {
-		skip();
-	}
-	snprintf(wide, sizeof(wide), "<%d x float>", (int)(4 * lanes));
-	assert_non_null(strstr(ir_of(*state, forms[0]), wide));
-	assert_non_null(strstr(ir_of(*state, forms[5]), wide));
-	/* libm goes lane by lane, and strides by shuffles of a register */
-	assert_null(strstr(ir_of(*state, forms[10]), wide));
-	assert_null(strstr(ir_of(*state, forms[7]), wide));
+	check_together(*state, "<64 x float>");
 }
+
+static void short_registers_too(void **state)
+{
+	check_together(*state, "<32 x float>");
+}
+
+static int setup_avx512(void **state)
+{
+	return setup_on(state, "cpu -isa=x86-64-avx512 -vector_unit_bytes=64");
+}
+
+static int setup_avx2(void **state)
+{
+	return setup_on(state, "cpu -isa=x86-64-avx2 -vector_unit_bytes=32");
+}
+#endif
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(histories, setup, teardown),
-		cmocka_unit_test_setup_teardown(registers_go_together, setup, teardown),
+#ifdef LOWER_FORMS_X86
+		cmocka_unit_test_setup_teardown(registers_go_together, setup_avx512,
+						teardown),
+		cmocka_unit_test_setup_teardown(short_registers_too, setup_avx2,
+						teardown),
+#endif
 	};
 
 	return cmocka_run_group_tests_name("lower abreast", tests, NULL, NULL);

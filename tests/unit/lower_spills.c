@@ -68,10 +68,7 @@ static void tiles_stay_in_registers(void **state)
 
 		hn_arena_init(&a, 0);
 		assert_int_equal(hn_target_parse(line, &a, &target, &err), 0);
-		if (hn_emitter_new(&target, &em, &err) != 0) {
-			hn_arena_fini(&a);
-			skip(); /* an LLVM without this target */
-		}
+		assert_int_equal(hn_emitter_new(&target, &em, &err), 0);
 		snprintf(text, sizeof(text),
 			 "m(float32 A[%d,%d], B[%d,%d]) -> C { C(i,j) +=! A(i,k) * "
 			 "B(k,j) }",
@@ -93,6 +90,10 @@ static void tiles_stay_in_registers(void **state)
 
 int main(void)
 {
+#if !defined(__x86_64__) /* LLVM is started for this machine's family alone */
+	puts("skip: this machine's LLVM does not emit x86-64");
+	return 77;
+#endif
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_stay_in_registers),
 	};

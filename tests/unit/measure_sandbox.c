@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,32 +118,6 @@ static void namespaces_keep_the_network(void **state)
 	close(fd);
 }
 
-static int death_signal(int arg)
-{
-	int signal = 0;
-
-	(void)arg;
-	prctl(PR_GET_PDEATHSIG, &signal);
-	return signal;
-}
-
-static int with_death_signal(int arg)
-{
-	prctl(PR_SET_PDEATHSIG, SIGUSR1);
-	return hn_sandbox_enter_process((unsigned)arg) == (unsigned)arg ? death_signal(0)
-									: NO_LAYER;
-}
-
-static void namespaces_keep_the_parents_hold(void **state)
-{
-	int result = within(0, with_death_signal, HN_SANDBOX_NAMESPACES);
-
-	(void)state;
-	if (!missing(result, "user namespaces")) {
-		assert_int_equal(result, SIGUSR1);
-	}
-}
-
 static int fork_there(int arg)
 {
 	(void)arg;
@@ -198,7 +171,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(landlock_keeps_paths),
 		cmocka_unit_test(namespaces_keep_the_network),
-		cmocka_unit_test(namespaces_keep_the_parents_hold),
 		cmocka_unit_test(seccomp_keeps_all_but_computing),
 		cmocka_unit_test(words),
 	};
