@@ -255,19 +255,26 @@ static void on_impatient(uv_timer_t *t)
 	uv_unref((uv_handle_t *)&d->guard);
 }
 
-void hn_daemon_stop(struct hn_daemon *d, const char *reason)
+void hn_daemon_snapshot(struct hn_daemon *d)
 {
 	struct hn_err err;
 
+	d->snapshot_due = false;
+	d->snapshot_ns = hn_clock_ns();
+	if (hn_db_write_snapshot(d->db, &err) != 0) {
+		hn_log_line(&d->log, "warn", "snapshot: %s", err.msg);
+	}
+}
+
+void hn_daemon_stop(struct hn_daemon *d, const char *reason)
+{
 	if (d->stopping) {
 		return;
 	}
 	hn_log_line(&d->log, "info", "stop: %s", reason);
 	hn_jobs_suspend(d);
 	d->stopping = true;
-	if (hn_db_write_snapshot(d->db, &err) != 0) {
-		hn_log_line(&d->log, "warn", "snapshot: %s", err.msg);
-	}
+	hn_daemon_snapshot(d);
 	hn_server_stop_listening(&d->server);
 	hn_server_end_sessions(&d->server, /* at_once= */ false);
 	uv_timer_stop(&d->wake);

@@ -72,6 +72,9 @@ void hn_daemon_run(struct hn_daemon *d);
 /* Begin to stop: jobs are suspended, records committed, clients told. */
 void hn_daemon_stop(struct hn_daemon *d, const char *reason);
 
+/* Replace the snapshot by what the store says now; a failure is logged. */
+void hn_daemon_snapshot(struct hn_daemon *d);
+
 /* Pump soon. */
 void hn_daemon_wake(struct hn_daemon *d);
 

@@ -380,7 +380,12 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 		}
 		hn_buf_fini(&b);
 	}
-	d->snapshot_due = true;
+	if (d->snapshot_due && final != HN_JOB_SUSPENDED) {
+		/* who hears of the end may ask the snapshot at once */
+		hn_daemon_snapshot(d);
+	} else {
+		d->snapshot_due = true;
+	}
 	hn_log_line(&d->log, "info", "job %s: %s, %lld trials%s%s", j->id,
 		    state_name[final], (long long)j->n_trial,
 		    *message != '\0' ? ": " : "", message);

@@ -312,16 +312,11 @@ void hn_jobs_pump(struct hn_daemon *d)
 void hn_jobs_tick(struct hn_daemon *d)
 {
 	int64_t now = hn_clock_ns();
-	struct hn_err err;
 
 	hn_notify_tick(d, now);
 	hn_jobs_pump(d);
 	if (d->snapshot_due && now - d->snapshot_ns >= SNAPSHOT_NS) {
-		d->snapshot_due = false;
-		d->snapshot_ns = now;
-		if (hn_db_write_snapshot(d->db, &err) != 0) {
-			hn_log_line(&d->log, "warn", "snapshot: %s", err.msg);
-		}
+		hn_daemon_snapshot(d);
 	}
 }
 
