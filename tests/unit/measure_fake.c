@@ -298,6 +298,38 @@ static void good_boards_share_the_work(void **state)
 	finish();
 }
 
+static void visit_all(int from, int to)
+{
+	struct shot *shot = calloc(1000, sizeof *shot);
+	int open = to - from;
+
+	assert_non_null(shot);
+	for (int i = from; i < to; i++) {
+		shot[i] = (struct shot){.i = i, .open = &open};
+		hn_measurer_visit(m, "w", steps_of(i), on_result, &shot[i]);
+	}
+	wait_for(&open);
+	for (int i = from; i < to; i++) {
+		assert_int_equal(shot[i].verdict, HN_VERDICT_OK);
+	}
+	free(shot);
+}
+
+/* Times of two boards do not compare, so the visits of a final go to one. */
+static void visits_go_to_one_board(void **state)
+{
+	uint64_t n;
+
+	(void)state;
+	assert_int_equal(start("sleep_ms=1", 2), HN_VERDICT_OK);
+	all_are_true(0, 100);
+	n = hn_measurer_board(m, 1).n_measured;
+	assert_true(n > 10);
+	visit_all(0, 100);
+	assert_int_equal(hn_measurer_board(m, 1).n_measured, n);
+	finish();
+}
+
 /* Board 1 is 10 % slower for 20 requests: more than there are between two canaries, so one
  * and the next fall into it. */
 static void nothing_from_a_bad_window_is_told(void **state)
@@ -454,6 +486,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(noise_and_faults_come_as_told),
 		cmocka_unit_test(unknown_knobs_are_named),
 		cmocka_unit_test(good_boards_share_the_work),
+		cmocka_unit_test(visits_go_to_one_board),
 		cmocka_unit_test(nothing_from_a_bad_window_is_told),
 		cmocka_unit_test(a_board_that_stays_bad_stays_out),
 		cmocka_unit_test(flapping_is_quarantine_and_comes_back),

@@ -308,6 +308,14 @@ static void visits_run_anew(void **state)
 		assert_true(w.kernel_ns > 0);
 		assert_int_equal(w.build_ns, i == 0 ? 5 : 0);
 	}
+	/* also what is known: a candidate of the same bytes is not run again */
+	assert_int_equal(run("[\"good\", \"candidate\"]").verdict, HN_VERDICT_OK);
+	assert_int_equal(run("[\"good\", \"candidate\"]").kernel_ns, 0);
+	w = (struct waiting){ .open = 1 };
+	hn_measurer_visit(m, "w", "[\"good\", \"candidate\"]", on_result, &w);
+	wait_for(&w);
+	assert_int_equal(w.verdict, HN_VERDICT_OK);
+	assert_true(w.kernel_ns > 0);
 }
 
 static void builders_may_break(void **state)
