@@ -1,13 +1,19 @@
-/* lower/emit_cond.c -- a comparison of indices at all points of a register tile at once.
+/* lower/emit_cond.c -- comparisons of indices: judged by range, or tested at run time.
  *
- * At each point (and lane) the difference of its operands is a linear form.  Where the
- * points' forms differ by constants only, the whole tile is judged by the smallest and
- * the largest constant: one comparison at run time, or none.
+ * The difference of the operands is a linear form; its range says whether the comparison
+ * always holds, never does, or must be tested.  Where the forms of the points (and lanes)
+ * of a register tile differ by constants only, the whole tile is judged by the smallest
+ * and the largest constant: one comparison at run time, or none.
  */
 #include "lower/emit_int.h"
 
-static const LLVMIntPredicate predicate[] = { LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
-					      LLVMIntSLE, LLVMIntSGT, LLVMIntSGE };
+LLVMIntPredicate hn_emit_predicate(uint8_t op)
+{
+	static const LLVMIntPredicate predicate[] = { LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
+						      LLVMIntSLE, LLVMIntSGT, LLVMIntSGE };
+
+	return predicate[op - HN_EXPR_EQ];
+}
 
 int hn_emit_decide(uint8_t op, int64_t lo, int64_t hi)
 {
@@ -27,10 +33,46 @@ int hn_emit_decide(uint8_t op, int64_t lo, int64_t hi)
 	}
 }
 
-static bool is_comparison(const struct emit *e, const struct hn_expr *g)
+/* (terms + c) op 0 for constants c in [lo, hi]. */
+static int decide_between(uint8_t op, const struct emit_lin *terms, int64_t lo,
+			  int64_t hi)
 {
-	return g->op >= HN_EXPR_EQ && g->op <= HN_EXPR_GE &&
-	       hn_emit_is_index(e, g->arg[0]) && hn_emit_is_index(e, g->arg[1]);
+	struct emit_lin f = *terms;
+	int64_t least, most;
+
+	f.c = 0;
+	hn_emit_lin_range(&f, &least, &most);
+	return hn_emit_decide(op, least + lo, most + hi);
+}
+
+int hn_emit_judge(uint8_t op, const struct emit_lin *f)
+{
+	return decide_between(op, f, f->c, f->c);
+}
+
+LLVMValueRef hn_emit_test(struct emit *e, uint8_t op, const struct emit_lin *f)
+{
+	struct emit_lin terms = *f;
+
+	terms.c = 0;
+	return LLVMBuildICmp(e->b, hn_emit_predicate(op), hn_emit_lin_value(e, &terms),
+			     hn_emit_const(e, -f->c), "");
+}
+
+bool hn_emit_compares_indices(const struct emit *e, const struct hn_expr *x)
+{
+	return x->op >= HN_EXPR_EQ && x->op <= HN_EXPR_GE &&
+	       hn_emit_is_index(e, x->arg[0]) && hn_emit_is_index(e, x->arg[1]);
+}
+
+void hn_emit_difference(struct emit *e, const struct hn_expr *x, uint32_t k,
+			struct emit_lin *ret)
+{
+	struct emit_lin y;
+
+	hn_emit_lin_lane(e, x->arg[0], k, ret);
+	hn_emit_lin_lane(e, x->arg[1], k, &y);
+	hn_emit_lin_add(e, ret, &y, -1);
 }
 
 /* Widen [*lo, *hi], the constants of the forms seen so far, by the current point's; false
@@ -39,11 +81,9 @@ static bool add_point(struct emit *e, const struct hn_expr *g, struct emit_lin *
 		      bool *any, int64_t *lo, int64_t *hi)
 {
 	for (uint32_t k = 0; k < e->n_active; k++) {
-		struct emit_lin x, y;
+		struct emit_lin x;
 
-		hn_emit_lin_lane(e, g->arg[0], k, &x);
-		hn_emit_lin_lane(e, g->arg[1], k, &y);
-		hn_emit_lin_add(e, &x, &y, -1);
+		hn_emit_difference(e, g, k, &x);
 		if (!*any) {
 			*ret = x;
 			*lo = *hi = x.c;
@@ -57,29 +97,16 @@ static bool add_point(struct emit *e, const struct hn_expr *g, struct emit_lin *
 	return true;
 }
 
-/* terms op -c, terms without its constant. */
-static LLVMValueRef test(struct emit *e, uint8_t op, struct emit_lin *terms, int64_t c)
-{
-	terms->c = 0;
-	return LLVMBuildICmp(e->b, predicate[op - HN_EXPR_EQ],
-			     hn_emit_lin_value(e, terms), hn_emit_const(e, -c), "");
-}
-
 int hn_emit_known_here(struct emit *e, const struct hn_expr *g)
 {
 	struct emit_lin f;
 	bool any = false;
-	int64_t lo, hi, least, most;
+	int64_t lo, hi;
 
-	if (!is_comparison(e, g) || !add_point(e, g, &f, &any, &lo, &hi)) {
+	if (!hn_emit_compares_indices(e, g) || !add_point(e, g, &f, &any, &lo, &hi)) {
 		return -1;
 	}
-	f.c = 0;
-	hn_emit_lin_range(&f, &least, &most);
-	int first = hn_emit_decide(g->op, least + lo, most + lo);
-	int last = hn_emit_decide(g->op, least + hi, most + hi);
-
-	return first == last && (lo == hi || g->op >= HN_EXPR_LT) ? first : -1;
+	return decide_between(g->op, &f, lo, hi);
 }
 
 enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
@@ -88,9 +115,9 @@ enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
 	uint32_t n_point = hn_emit_count_points(n);
 	struct emit_lin f = { 0 };
 	bool any = false, low = g->op == HN_EXPR_GE || g->op == HN_EXPR_GT;
-	int64_t lo = 0, hi = 0, least, most;
+	int64_t lo = 0, hi = 0;
 
-	if (!is_comparison(e, g)) {
+	if (!hn_emit_compares_indices(e, g)) {
 		return EMIT_UNKNOWN;
 	}
 	for (uint32_t p = 0; p < n_point; p++) {
@@ -107,19 +134,15 @@ enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
 	if (!any) {
 		return EMIT_NEVER;
 	}
-	f.c = 0;
-	hn_emit_lin_range(&f, &least, &most);
-	int first = hn_emit_decide(g->op, least + lo, most + lo);
-	int last = hn_emit_decide(g->op, least + hi, most + hi);
+	int known = decide_between(g->op, &f, lo, hi);
 
+	if (known >= 0) {
+		return known ? EMIT_ALWAYS : EMIT_NEVER;
+	}
 	if (lo != hi && (g->op < HN_EXPR_LT || f.n == 0)) {
-		return first == 1 && last == 1 && g->op >= HN_EXPR_LT	? EMIT_ALWAYS
-		       : first == 0 && last == 0 && g->op >= HN_EXPR_LT ? EMIT_NEVER
-									: EMIT_UNKNOWN;
+		return EMIT_UNKNOWN;
 	}
-	if (first == last && first >= 0) {
-		return first ? EMIT_ALWAYS : EMIT_NEVER;
-	}
-	*ret = test(e, g->op, &f, low ? lo : hi);
+	f.c = low ? lo : hi;
+	*ret = hn_emit_test(e, g->op, &f);
 	return lo == hi ? EMIT_SAME : EMIT_MIXED;
 }

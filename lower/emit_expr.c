@@ -160,18 +160,19 @@ static struct emit_val let_value(struct emit *e, const struct hn_expr *x)
 	return scalar(LLVMConstNull(hn_emit_type(e, x->dtype)));
 }
 
-/* The forms of all lanes; true when they differ by constants only. */
-static bool lane_forms(struct emit *e, const struct hn_expr *x,
-		       const struct hn_expr *minus, struct emit_lin *first, int64_t *c)
+/* The forms of index x, or of comparison x's difference, in all lanes; true when they
+ * differ by constants only. */
+static bool lane_forms(struct emit *e, const struct hn_expr *x, struct emit_lin *first,
+		       int64_t *c)
 {
 	for (uint32_t k = 0; k < e->n_lane; k++) {
 		uint32_t lane = k < e->n_active ? k : 0;
-		struct emit_lin f, y;
+		struct emit_lin f;
 
-		hn_emit_lin_lane(e, x, lane, &f);
-		if (minus) {
-			hn_emit_lin_lane(e, minus, lane, &y);
-			hn_emit_lin_add(e, &f, &y, -1);
+		if (hn_emit_is_index(e, x)) {
+			hn_emit_lin_lane(e, x, lane, &f);
+		} else {
+			hn_emit_difference(e, x, lane, &f);
 		}
 		c[k] = f.c;
 		if (k == 0) {
@@ -222,7 +223,7 @@ static struct emit_val index_value(struct emit *e, const struct hn_expr *x)
 		return scalar(
 			LLVMBuildIntCast2(e->b, hn_emit_lin_value(e, &f), type, 1, ""));
 	}
-	if (!lane_forms(e, x, NULL, &f, c)) {
+	if (!lane_forms(e, x, &f, c)) {
 		return by_lanes(e, x);
 	}
 	f.c = 0;
@@ -234,8 +235,6 @@ static struct emit_val index_value(struct emit *e, const struct hn_expr *x)
 	};
 }
 
-static const LLVMIntPredicate signed_pred[] = { LLVMIntEQ,  LLVMIntNE,	LLVMIntSLT,
-						LLVMIntSLE, LLVMIntSGT, LLVMIntSGE };
 static const LLVMIntPredicate unsigned_pred[] = { LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,
 						  LLVMIntULE, LLVMIntUGT, LLVMIntUGE };
 static const LLVMRealPredicate real_pred[] = { LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
@@ -254,11 +253,8 @@ static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct emit_lin
 	bool all_known = true, same = true;
 
 	for (uint32_t k = 0; k < e->n_lane; k++) {
-		int64_t lo, hi;
-
 		f->c = c[k];
-		hn_emit_lin_range(f, &lo, &hi);
-		int known = hn_emit_decide(op, lo, hi);
+		int known = hn_emit_judge(op, f);
 
 		all_known = all_known && known >= 0;
 		lane[k] = LLVMConstInt(e->i1, known > 0, 0);
@@ -271,37 +267,26 @@ static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct emit_lin
 	f->c = 0;
 	LLVMValueRef base = hn_emit_splat(e, scalar(hn_emit_lin_value(e, f)));
 
-	return (struct emit_val){ LLVMBuildICmp(e->b, signed_pred[op - HN_EXPR_EQ], base,
+	return (struct emit_val){ LLVMBuildICmp(e->b, hn_emit_predicate(op), base,
 						const_lanes(e, c, -1), ""),
 				  true };
 }
 
 static struct emit_val compare_index(struct emit *e, const struct hn_expr *x)
 {
-	int64_t c[EMIT_MAX_LANES], lo, hi;
-	struct emit_lin f, y;
+	int64_t c[EMIT_MAX_LANES];
+	struct emit_lin f;
 
-	if (e->lane < 0 &&
-	    (hn_emit_lane_varies(e, x->arg[0]) || hn_emit_lane_varies(e, x->arg[1]))) {
-		if (!lane_forms(e, x->arg[0], x->arg[1], &f, c)) {
+	if (e->lane < 0 && hn_emit_lane_varies(e, x)) {
+		if (!lane_forms(e, x, &f, c)) {
 			return by_lanes(e, x);
 		}
 		return compare_lanes(e, x->op, &f, c);
 	}
-	hn_emit_lin_lane(e, x->arg[0], 0, &f);
-	hn_emit_lin_lane(e, x->arg[1], 0, &y);
-	hn_emit_lin_add(e, &f, &y, -1);
-	hn_emit_lin_range(&f, &lo, &hi);
-	int known = hn_emit_decide(x->op, lo, hi);
+	hn_emit_difference(e, x, 0, &f);
+	int known = hn_emit_judge(x->op, &f);
 
-	if (known >= 0) {
-		return truth(e, known);
-	}
-	LLVMValueRef limit = hn_emit_const(e, -f.c);
-
-	f.c = 0;
-	return scalar(LLVMBuildICmp(e->b, signed_pred[x->op - HN_EXPR_EQ],
-				    hn_emit_lin_value(e, &f), limit, ""));
+	return known >= 0 ? truth(e, known) : scalar(hn_emit_test(e, x->op, &f));
 }
 
 static struct emit_val compare(struct emit *e, const struct hn_expr *x)
@@ -309,7 +294,7 @@ static struct emit_val compare(struct emit *e, const struct hn_expr *x)
 	if (hn_emit_is_fact(e, x) || hn_emit_is_assumed(e, x)) {
 		return truth(e, true);
 	}
-	if (hn_emit_is_index(e, x->arg[0]) && hn_emit_is_index(e, x->arg[1])) {
+	if (hn_emit_compares_indices(e, x)) {
 		return compare_index(e, x);
 	}
 	struct emit_val u = hn_emit_value(e, x->arg[0]), v = hn_emit_value(e, x->arg[1]);
@@ -322,7 +307,7 @@ static struct emit_val compare(struct emit *e, const struct hn_expr *x)
 		r = LLVMBuildFCmp(e->b, real_pred[row], u.v, v.v, "");
 		break;
 	case HN_CLASS_SIGNED:
-		r = LLVMBuildICmp(e->b, signed_pred[row], u.v, v.v, "");
+		r = LLVMBuildICmp(e->b, hn_emit_predicate(x->op), u.v, v.v, "");
 		break;
 	default:
 		r = LLVMBuildICmp(e->b, unsigned_pred[row], u.v, v.v, "");

@@ -72,8 +72,7 @@ static void find_comparison(const struct hn_expr *x, void *ctx)
 	struct finder *f = ctx;
 	struct emit *e = f->e;
 
-	if (x->op < HN_EXPR_LT || x->op > HN_EXPR_GE || !hn_emit_is_index(e, x->arg[0]) ||
-	    !hn_emit_is_index(e, x->arg[1]) || !harmless(x)) {
+	if (!hn_emit_compares_indices(e, x) || x->op < HN_EXPR_LT || !harmless(x)) {
 		return;
 	}
 	for (uint32_t i = 0; i < f->facts->n; i++) {
@@ -161,16 +160,6 @@ static struct box box_of(struct emit *e, const struct emit_nest *n,
 	return b;
 }
 
-/* Left minus right side, where the loops of the tile now stand. */
-static void difference(struct emit *e, const struct hn_expr *x, struct emit_lin *ret)
-{
-	struct emit_lin y;
-
-	hn_emit_lin_lane(e, x->arg[0], 0, ret);
-	hn_emit_lin_lane(e, x->arg[1], 0, &y);
-	hn_emit_lin_add(e, ret, &y, -1);
-}
-
 static void take_worse(int64_t c, bool low, int64_t *worst)
 {
 	*worst = low == (c < *worst) ? c : *worst;
@@ -183,12 +172,12 @@ static bool worst_corner(struct emit *e, const struct box *b, const struct hn_ex
 	int64_t worst;
 	struct emit_lin y;
 
-	difference(e, x, ret);
+	hn_emit_difference(e, x, 0, ret);
 	worst = ret->c;
 	for (uint32_t i = 0; i < b->n; i++) {
 		b->span[i].var->add = b->span[i].first + 1;
 		e->epoch++;
-		difference(e, x, &y);
+		hn_emit_difference(e, x, 0, &y);
 		b->span[i].var->add = b->span[i].first;
 		if (!hn_emit_lin_same_terms(ret, &y)) {
 			return false;
@@ -212,7 +201,7 @@ static bool worst_of_all(struct emit *e, const struct box *b, const struct hn_ex
 			return false;
 		}
 	}
-	difference(e, x, ret);
+	hn_emit_difference(e, x, 0, ret);
 	for (int64_t p = 1; p < points; p++) {
 		int64_t rest = p;
 
@@ -221,7 +210,7 @@ static bool worst_of_all(struct emit *e, const struct box *b, const struct hn_ex
 			rest /= b->span[i].count;
 		}
 		e->epoch++;
-		difference(e, x, &y);
+		hn_emit_difference(e, x, 0, &y);
 		if (!hn_emit_lin_same_terms(ret, &y)) {
 			return false;
 		}
@@ -259,27 +248,16 @@ static bool worst_point(struct emit *e, const struct emit_nest *n,
 static LLVMValueRef holds_everywhere(struct emit *e, const struct emit_nest *n,
 				     const struct emit_fact *f)
 {
-	static const LLVMIntPredicate pred[] = { LLVMIntSLT, LLVMIntSLE, LLVMIntSGT,
-						 LLVMIntSGE };
 	uint8_t op = f->x->op;
-	bool low = op == HN_EXPR_GE || op == HN_EXPR_GT;
-	int64_t strict = op == HN_EXPR_LT || op == HN_EXPR_GT, lo, hi, c;
 	struct emit_lin x;
 
-	if (!worst_point(e, n, f, low, &x)) {
+	if (!worst_point(e, n, f, op == HN_EXPR_GE || op == HN_EXPR_GT, &x)) {
 		return NULL;
 	}
-	hn_emit_lin_range(&x, &lo, &hi);
-	if (low ? lo >= strict : hi <= -strict) {
-		return LLVMConstInt(e->i1, 1, 0);
-	}
-	if (low ? hi < strict : lo > -strict) {
-		return LLVMConstInt(e->i1, 0, 0);
-	}
-	c = x.c;
-	x.c = 0;
-	return LLVMBuildICmp(e->b, pred[op - HN_EXPR_LT], hn_emit_lin_value(e, &x),
-			     hn_emit_const(e, -c), "");
+	int known = hn_emit_judge(op, &x);
+
+	return known >= 0 ? LLVMConstInt(e->i1, (unsigned)known, 0)
+			  : hn_emit_test(e, op, &x);
 }
 
 void hn_emit_find_facts(struct emit *e, const struct emit_nest *n, struct emit_facts *ret)

@@ -505,10 +505,24 @@ uint32_t hn_emit_count_points(struct emit_nest *n);
 void hn_emit_set_point(struct emit *e, struct emit_nest *n, uint32_t p);
 void hn_emit_no_point(struct emit *e, struct emit_nest *n);
 
-/* -- emit_cond.c: conditions over a tile ----------------------------------------------- */
+/* -- emit_cond.c: comparisons of indices ------------------------------------------------ */
+
+/* Whether x compares indices (of the current space). */
+bool hn_emit_compares_indices(const struct emit *e, const struct hn_expr *x);
+
+/* Left minus right side of comparison x in lane k. */
+void hn_emit_difference(struct emit *e, const struct hn_expr *x, uint32_t k,
+			struct emit_lin *ret);
 
 /* d op 0 for d in [lo, hi]: 1 true, 0 false, -1 it depends. */
 int hn_emit_decide(uint8_t op, int64_t lo, int64_t hi);
+
+/* The same for all values that f may have. */
+int hn_emit_judge(uint8_t op, const struct emit_lin *f);
+
+/* i1: f op 0, tested at run time. */
+LLVMValueRef hn_emit_test(struct emit *e, uint8_t op, const struct emit_lin *f);
+LLVMIntPredicate hn_emit_predicate(uint8_t op);
 
 /* Whether g holds in all lanes of the current point: 1, 0 (in none), -1 not known. */
 int hn_emit_known_here(struct emit *e, const struct hn_expr *g);

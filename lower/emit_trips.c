@@ -19,8 +19,7 @@ struct trips {
 /* The guard compares index forms of reduction loops of the tile, and of loops around. */
 static bool is_plain(struct emit *e, const struct emit_nest *n, const struct hn_expr *g)
 {
-	if (g->op < HN_EXPR_LT || g->op > HN_EXPR_GE || !hn_emit_is_index(e, g->arg[0]) ||
-	    !hn_emit_is_index(e, g->arg[1])) {
+	if (!hn_emit_compares_indices(e, g) || g->op < HN_EXPR_LT) {
 		return false;
 	}
 	for (uint32_t k = 0; k < n->n_dim; k++) {
@@ -51,22 +50,14 @@ static struct emit_var any_of(const struct emit_dim *d, int64_t first, int64_t c
 static bool always(const struct trips *t, const struct hn_expr *g, int64_t begin,
 		   int64_t end, bool want)
 {
-	bool low = g->op == HN_EXPR_GE || g->op == HN_EXPR_GT;
-	int64_t strict = g->op == HN_EXPR_LT || g->op == HN_EXPR_GT, lo, hi;
 	struct emit *e = t->e;
-	struct emit_lin x, y;
+	struct emit_lin x;
 
 	e->var[t->n->dim[t->i].loop] =
 		any_of(&t->n->dim[t->i], begin * t->block, (end - begin) * t->block);
 	e->epoch++;
-	hn_emit_lin_lane(e, g->arg[0], 0, &x);
-	hn_emit_lin_lane(e, g->arg[1], 0, &y);
-	hn_emit_lin_add(e, &x, &y, -1);
-	hn_emit_lin_range(&x, &lo, &hi);
-	if (want) {
-		return low ? lo >= strict : hi <= -strict;
-	}
-	return low ? hi < strict : lo > -strict;
+	hn_emit_difference(e, g, 0, &x);
+	return hn_emit_judge(g->op, &x) == want;
 }
 
 /* The largest n with always(0, n), and the least with never(n, trips). */
