@@ -1,15 +1,15 @@
 /* lower/emit_int.h -- what the emitter's files share; nobody else includes it.
  *
  * Code is made in one pass over the loop tree.  Three ideas carry it:
- *   - emit_lin: index arithmetic is done on linear forms in the compiler; what is left
- * for the kernel is placed in the outermost loop where its operands are known, so inner
- * loops see a pointer and a constant;
- *   - emit_expr, emit_mem: values are straight-line code, scalar or a vector of lanes.  A
- *     condition never branches: it masks the loads below it.  Lanes are constant offsets
- * of loop variables, and how a load is done is decided by how its offset changes over the
- * lanes;
+ *   - emit_lin, emit_place: index arithmetic is done on linear forms in the compiler; what
+ *     is left for the kernel is placed in the outermost loop where its operands are known,
+ *     so inner loops see a pointer and a constant;
+ *   - emit_expr, emit_index, emit_mem: values are straight-line code, scalar or a vector of
+ *     lanes.  A condition never branches: it masks the loads below it.  Lanes are constant
+ *     offsets of loop variables, and how a load is done is decided by how its offset changes
+ *     over the lanes;
  *   - emit_plan, emit_tile: the innermost part of a stage is a box of points kept in
- * registers, with the reduction loops around it.
+ *     registers, with the reduction loops around it.
  */
 #ifndef HN_LOWER_EMIT_INT_H
 #define HN_LOWER_EMIT_INT_H
@@ -186,13 +186,6 @@ void hn_emit_lin_add(struct emit *e, struct emit_lin *x, const struct emit_lin *
 bool hn_emit_lin_same_terms(const struct emit_lin *x, const struct emit_lin *y);
 void hn_emit_lin_range(const struct emit_lin *x, int64_t *lo, int64_t *hi);
 
-/* Its value as i64, placed as far out as its operands allow. */
-LLVMValueRef hn_emit_lin_value(struct emit *e, const struct emit_lin *x);
-
-/* base + bytes of x * unit, the constant part last. */
-LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t depth,
-				 const struct emit_lin *x, int64_t unit, bool inbounds);
-
 /* Whether x is index arithmetic: integers over axes alone, done in 64 bits. */
 bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x);
 
@@ -206,6 +199,28 @@ bool hn_emit_uses_loop(const struct emit *e, const struct hn_expr *x, int32_t lo
 void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
 		      struct emit_lin *ret);
 
+/* -- emit_place.c: where its code goes -------------------------------------------------- */
+
+/* Operations on i64; EMIT_GEP: pointer + bytes, EMIT_GEP_IN: and that is in the object;
+ * EMIT_DIV: of a natural number; EMIT_EXPR + an operator of loopstate/expr.h. */
+enum { EMIT_ADD = 1, EMIT_MUL, EMIT_DIV, EMIT_GEP, EMIT_GEP_IN, EMIT_EXPR = 100 };
+
+/* x op y in the scope `depth`, made once there; EMIT_HERE = at the current place. */
+LLVMValueRef hn_emit_place(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValueRef y,
+			   int32_t depth);
+
+/* While planning: the value of m, a word that no other has. */
+LLVMValueRef hn_emit_dry_word(struct emit *e, struct emit_memo m);
+
+/* x's value as i64, placed as far out as its operands allow; and how far that is. */
+LLVMValueRef hn_emit_lin_value(struct emit *e, const struct emit_lin *x);
+LLVMValueRef hn_emit_lin_placed(struct emit *e, const struct emit_lin *x,
+				int32_t *ret_depth);
+
+/* base + bytes of x * unit, the constant part last. */
+LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t depth,
+				 const struct emit_lin *x, int64_t unit, bool inbounds);
+
 /* -- emit_expr.c: values ------------------------------------------------------------- */
 
 LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t);
@@ -218,6 +233,14 @@ struct emit_val hn_emit_condition(struct emit *e, const struct hn_expr *x);
 void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v);
 bool hn_emit_is_const_bool(struct emit_val v, bool *ret);
 LLVMValueRef hn_emit_lane_mask(struct emit *e); /* first n_active of n_lane */
+
+/* Both operands in the same shape: vectors, or not; true = vectors. */
+bool hn_emit_match(struct emit *e, struct emit_val *x, struct emit_val *y);
+
+/* -- emit_index.c: indices, and what compares them, as values -------------------------- */
+
+struct emit_val hn_emit_index_value(struct emit *e, const struct hn_expr *x);
+struct emit_val hn_emit_compare(struct emit *e, const struct hn_expr *x);
 
 /* -- emit_table.c: matrices of constants ----------------------------------------------- */
 

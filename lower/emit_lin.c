@@ -1,4 +1,4 @@
-/* lower/emit_lin.c -- index arithmetic on linear forms, and where its code goes.
+/* lower/emit_lin.c -- index arithmetic on linear forms.
  *
  * floormod(x, c) is kept as x - c * floordiv(x, c), so that the pieces of a fused axis
  * cancel when they meet again in an offset.  floordiv drops what cannot carry: with the
@@ -39,198 +39,6 @@ static void lin_const(struct emit_lin *x, int64_t c)
 	x->c = c;
 }
 
-static LLVMValueRef memo_find(const struct emit_memo *memo, uint32_t n, uint32_t op,
-			      LLVMValueRef x, LLVMValueRef y)
-{
-	for (uint32_t i = n; i-- > 0;) {
-		if (memo[i].op == op && memo[i].x == x && memo[i].y == y) {
-			return memo[i].value;
-		}
-	}
-	return NULL;
-}
-
-static void memo_add(struct emit *e, struct emit_memo **memo, uint32_t *n, uint32_t *cap,
-		     struct emit_memo m)
-{
-	if (*n == *cap) {
-		uint32_t bigger = *cap ? *cap * 2 : 32;
-		struct emit_memo *grown = HN_NEW_ARRAY(e->a, struct emit_memo, bigger);
-
-		if (*n) {
-			memcpy(grown, *memo, *n * sizeof(**memo));
-		}
-		*memo = grown;
-		*cap = bigger;
-	}
-	(*memo)[(*n)++] = m;
-}
-
-enum { OP_ADD = 1, OP_MUL, OP_DIV, OP_MOD_DATA, OP_GEP, OP_GEP_IN, OP_EXPR = 100 };
-
-static LLVMValueRef build_floordiv(struct emit *e, LLVMValueRef x, LLVMValueRef c,
-				   bool natural)
-{
-	if (natural) {
-		return LLVMBuildUDiv(e->b, x, c, "");
-	}
-	LLVMValueRef q = LLVMBuildSDiv(e->b, x, c, "");
-	LLVMValueRef r = LLVMBuildNSWSub(e->b, x, LLVMBuildNSWMul(e->b, q, c, ""), "");
-	LLVMValueRef zero = hn_emit_const(e, 0);
-	LLVMValueRef apart =
-		LLVMBuildICmp(e->b, LLVMIntSLT, LLVMBuildXor(e->b, r, c, ""), zero, "");
-	LLVMValueRef fix = LLVMBuildAnd(e->b, apart,
-					LLVMBuildICmp(e->b, LLVMIntNE, r, zero, ""), "");
-
-	return LLVMBuildNSWSub(e->b, q, LLVMBuildZExt(e->b, fix, e->i64, ""), "");
-}
-
-static LLVMValueRef build(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValueRef y)
-{
-	switch (op) {
-	case OP_ADD:
-		return LLVMBuildNSWAdd(e->b, x, y, "");
-	case OP_MUL:
-		return LLVMBuildNSWMul(e->b, x, y, "");
-	case OP_GEP:
-		return LLVMBuildGEP2(e->b, e->i8, x, &y, 1, "");
-	case OP_GEP_IN:
-		return LLVMBuildInBoundsGEP2(e->b, e->i8, x, &y, 1, "");
-	case OP_DIV:
-		return build_floordiv(e, x, y, true);
-	case OP_EXPR + HN_EXPR_FLOORDIV:
-		return build_floordiv(e, x, y, false);
-	case OP_EXPR + HN_EXPR_FLOORMOD:
-		return LLVMBuildNSWSub(
-			e->b, x,
-			LLVMBuildNSWMul(e->b, build_floordiv(e, x, y, false), y, ""), "");
-	case OP_EXPR + HN_EXPR_DIV:
-		return LLVMBuildSDiv(e->b, x, y, "");
-	case OP_EXPR + HN_EXPR_TRUNCMOD:
-		return LLVMBuildSRem(e->b, x, y, "");
-	case OP_EXPR + HN_EXPR_MIN:
-		return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, x, y, ""), x,
-				       y, "");
-	default:
-		return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, x, y, ""), x,
-				       y, "");
-	}
-}
-
-/* x op y in the scope `depth`, made once there. */
-static LLVMValueRef place(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValueRef y,
-			  int32_t depth)
-{
-	if (e->dry) {
-		LLVMValueRef known = memo_find(e->dry_memo, e->n_dry, op, x, y);
-
-		if (!known) {
-			/* any distinct word will do: dry values are only compared */
-			known = (LLVMValueRef)(uintptr_t)(((uintptr_t)e->n_dry + 1) * 16 +
-							  1);
-			memo_add(e, &e->dry_memo, &e->n_dry, &e->cap_dry,
-				 (struct emit_memo){ op, x, y, known });
-		}
-		return known;
-	}
-	if (depth == EMIT_HERE) {
-		return build(e, op, x, y);
-	}
-	struct emit_scope *s = &e->fn->scope[depth];
-	LLVMValueRef known = memo_find(s->memo, s->n_memo, op, x, y);
-
-	if (known) {
-		return known;
-	}
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
-
-	LLVMPositionBuilderBefore(e->b, s->anchor);
-	known = build(e, op, x, y);
-	LLVMPositionBuilderAtEnd(e->b, here);
-	memo_add(e, &s->memo, &s->n_memo, &s->cap_memo,
-		 (struct emit_memo){ op, x, y, known });
-	return known;
-}
-
-/* Constants in dry mode must be comparable words too. */
-static LLVMValueRef word(const struct emit *e, int64_t v)
-{
-	return hn_emit_const(e, v);
-}
-
-static int32_t deeper(int32_t x, int32_t y)
-{
-	return x > y ? x : y;
-}
-
-/* Terms in the order they become known. */
-static void sort_terms(struct emit_lin *x)
-{
-	for (uint32_t i = 1; i < x->n; i++) {
-		struct emit_term t = x->t[i];
-		uint32_t j = i;
-
-		for (; j > 0 && x->t[j - 1].depth > t.depth; j--) {
-			x->t[j] = x->t[j - 1];
-		}
-		x->t[j] = t;
-	}
-}
-
-static LLVMValueRef lin_value(struct emit *e, const struct emit_lin *x,
-			      int32_t *ret_depth)
-{
-	struct emit_lin s = *x;
-	LLVMValueRef sum = NULL;
-	int32_t depth = 0;
-
-	sort_terms(&s);
-	for (uint32_t i = 0; i < s.n; i++) {
-		LLVMValueRef v = s.t[i].v;
-
-		if (s.t[i].coef != 1) {
-			v = place(e, OP_MUL, v, word(e, s.t[i].coef), s.t[i].depth);
-		}
-		depth = deeper(depth, s.t[i].depth);
-		sum = sum ? place(e, OP_ADD, sum, v, depth) : v;
-	}
-	if (sum && s.c != 0) {
-		sum = place(e, OP_ADD, sum, word(e, s.c), depth);
-	}
-	*ret_depth = depth;
-	return sum ? sum : word(e, s.c);
-}
-
-LLVMValueRef hn_emit_lin_value(struct emit *e, const struct emit_lin *x)
-{
-	int32_t depth;
-
-	return lin_value(e, x, &depth);
-}
-
-LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t depth,
-				 const struct emit_lin *x, int64_t unit, bool inbounds)
-{
-	struct emit_lin s = *x;
-	uint32_t op = inbounds ? OP_GEP_IN : OP_GEP;
-
-	sort_terms(&s);
-	for (uint32_t i = 0; i < s.n; i++) {
-		LLVMValueRef bytes = s.t[i].v;
-
-		if (s.t[i].coef * unit != 1) {
-			bytes = place(e, OP_MUL, bytes, word(e, s.t[i].coef * unit),
-				      s.t[i].depth);
-		}
-		depth = deeper(depth, s.t[i].depth);
-		/* a partial sum may leave the object: only the whole address is in bounds
-		 */
-		base = place(e, i + 1 == s.n && s.c == 0 ? op : OP_GEP, base, bytes,
-			     depth);
-	}
-	return s.c == 0 ? base : build(e, op, base, word(e, s.c * unit));
-}
-
 static void lin_term(struct emit *e, struct emit_lin *x, struct emit_term t)
 {
 	if (t.coef == 0) {
@@ -251,7 +59,7 @@ static void lin_term(struct emit *e, struct emit_lin *x, struct emit_term t)
 
 		rest.c = 0;
 		hn_emit_lin_range(&rest, &all.lo, &all.hi);
-		all.v = lin_value(e, &rest, &all.depth);
+		all.v = hn_emit_lin_placed(e, &rest, &all.depth);
 		x->n = 1;
 		x->t[0] = all;
 	}
@@ -367,9 +175,9 @@ static void lin_floordiv(struct emit *e, const struct emit_lin *x, int64_t c,
 	struct emit_term q = { .coef = 1 };
 
 	hn_emit_lin_range(&rest, &lo, &hi);
-	LLVMValueRef v = lin_value(e, &rest, &q.depth);
+	LLVMValueRef v = hn_emit_lin_placed(e, &rest, &q.depth);
 
-	q.v = place(e, lo >= 0 ? OP_DIV : OP_EXPR + HN_EXPR_FLOORDIV, v, word(e, c),
+	q.v = hn_emit_place(e, lo >= 0 ? EMIT_DIV : EMIT_EXPR + HN_EXPR_FLOORDIV, v, hn_emit_const(e, c),
 		    q.depth);
 	q.lo = hn_floordiv(lo, c);
 	q.hi = hn_floordiv(hi, c);
@@ -384,11 +192,11 @@ static void lin_opaque(struct emit *e, const struct hn_expr *like,
 	int64_t xl, xh, yl, yh;
 	struct emit_term t = { .coef = 1, .lo = -RANGE_MAX, .hi = RANGE_MAX };
 	int32_t dx, dy;
-	LLVMValueRef u = lin_value(e, x, &dx), v = lin_value(e, y, &dy);
+	LLVMValueRef u = hn_emit_lin_placed(e, x, &dx), v = hn_emit_lin_placed(e, y, &dy);
 
 	hn_emit_lin_range(x, &xl, &xh);
 	hn_emit_lin_range(y, &yl, &yh);
-	t.depth = deeper(dx, dy);
+	t.depth = dx > dy ? dx : dy;
 	if (like->op == HN_EXPR_MIN || like->op == HN_EXPR_MAX) {
 		bool max = like->op == HN_EXPR_MAX;
 
@@ -397,7 +205,7 @@ static void lin_opaque(struct emit *e, const struct hn_expr *like,
 	} else if (yl <= 0 && yh >= 0) {
 		t.depth = EMIT_HERE; /* may trap: stay where it is asked for */
 	}
-	t.v = place(e, OP_EXPR + like->op, u, v, t.depth);
+	t.v = hn_emit_place(e, EMIT_EXPR + like->op, u, v, t.depth);
 	lin_const(ret, 0);
 	lin_term(e, ret, t);
 }
@@ -439,10 +247,10 @@ static void lin_mul(struct emit *e, const struct hn_expr *x, struct emit_lin *re
 	} else {
 		struct emit_term t = { .coef = 1, .lo = -RANGE_MAX, .hi = RANGE_MAX };
 		int32_t dx, dy;
-		LLVMValueRef p = lin_value(e, &u, &dx), q = lin_value(e, &v, &dy);
+		LLVMValueRef p = hn_emit_lin_placed(e, &u, &dx), q = hn_emit_lin_placed(e, &v, &dy);
 
-		t.depth = deeper(dx, dy);
-		t.v = place(e, OP_MUL, p, q, t.depth);
+		t.depth = dx > dy ? dx : dy;
+		t.v = hn_emit_place(e, EMIT_MUL, p, q, t.depth);
 		lin_term(e, ret, t);
 	}
 }
@@ -494,9 +302,7 @@ static void lin_data(struct emit *e, const struct hn_expr *x, struct emit_lin *r
 		}
 	}
 	if (e->dry) {
-		t.v = (LLVMValueRef)(uintptr_t)(((uintptr_t)e->n_dry + 1) * 16 + 2);
-		memo_add(e, &e->dry_memo, &e->n_dry, &e->cap_dry,
-			 (struct emit_memo){ 0 });
+		t.v = hn_emit_dry_word(e, (struct emit_memo){ 0 });
 	} else {
 		int32_t lane = e->lane;
 
