@@ -117,6 +117,23 @@ void *hn_arena_array(struct hn_arena *a, size_t n, size_t size)
 	return hn_arena_alloc(a, bytes);
 }
 
+void *hn_arena_grow(struct hn_arena *a, void *array, uint32_t n, uint32_t *cap,
+		    size_t size)
+{
+	void *grown;
+
+	if (n < *cap) {
+		return array;
+	}
+	hn_assert(*cap <= UINT32_MAX / 2);
+	*cap = *cap ? 2 * *cap : 16;
+	grown = hn_arena_array(a, *cap, size);
+	if (n > 0) {
+		memcpy(grown, array, n * size);
+	}
+	return grown;
+}
+
 char *hn_arena_strndup(struct hn_arena *a, const char *s, size_t n)
 {
 	size_t length = strnlen(s, n);

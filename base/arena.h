@@ -30,6 +30,11 @@ void *hn_arena_alloc(struct hn_arena *a, size_t bytes);
 /* n elements of `size` bytes, zeroed; aborts if the product overflows. */
 void *hn_arena_array(struct hn_arena *a, size_t n, size_t size);
 
+/* An array of *cap elements, n of them in use, with room for one more: itself, or a copy
+ * with twice the room (at least 16; the rest zeroed).  NULL with *cap 0 = none yet. */
+void *hn_arena_grow(struct hn_arena *a, void *array, uint32_t n, uint32_t *cap,
+		    size_t size);
+
 #define HN_NEW(a, type) ((type *)hn_arena_alloc((a), sizeof(type)))
 #define HN_NEW_ARRAY(a, type, n) ((type *)hn_arena_array((a), (n), sizeof(type)))
 

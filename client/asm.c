@@ -187,14 +187,7 @@ uint32_t hn_asm_loops(const char *listing, struct hn_arena *a, struct hn_asm_loo
 		if (!head || (n > 0 && head <= last_head)) {
 			continue;
 		}
-		if (n == cap) {
-			struct hn_asm_loop *grown =
-				HN_NEW_ARRAY(a, struct hn_asm_loop, 2 * cap);
-
-			memcpy(grown, *ret, n * sizeof(*grown));
-			*ret = grown;
-			cap *= 2;
-		}
+		*ret = hn_arena_grow(a, *ret, n, &cap, sizeof(**ret));
 		last_head = head;
 		(*ret)[n] = (struct hn_asm_loop){ .text = head,
 						  .n_bytes = (size_t)(l.s + l.n - head) };

@@ -6,8 +6,6 @@
  */
 #include "lower/emit_int.h"
 
-#include <string.h>
-
 LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t)
 {
 	switch (hn_dtype_class(t)) {
@@ -124,16 +122,7 @@ struct emit_val hn_emit_select(struct emit *e, struct emit_val c, struct emit_va
 
 void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v)
 {
-	if (e->n_let == e->cap_let) {
-		uint32_t cap = e->cap_let ? e->cap_let * 2 : 16;
-		struct emit_let *grown = HN_NEW_ARRAY(e->a, struct emit_let, cap);
-
-		if (e->n_let) {
-			memcpy(grown, e->let, e->n_let * sizeof(*grown));
-		}
-		e->let = grown;
-		e->cap_let = cap;
-	}
+	e->let = hn_arena_grow(e->a, e->let, e->n_let, &e->cap_let, sizeof(*e->let));
 	e->let[e->n_let++] = (struct emit_let){ slot, v };
 }
 

@@ -10,8 +10,6 @@
  */
 #include "lower/emit_int.h"
 
-#include <string.h>
-
 #define MAX_TRIED 1024 /* points looked at one by one where a form is not linear */
 
 /* A loop whose iterations [0, count) lie in the tile, counted from its first. */
@@ -81,16 +79,8 @@ static void find_comparison(const struct hn_expr *x, void *ctx)
 			return;
 		}
 	}
-	if (f->facts->n == f->cap) {
-		uint32_t cap = f->cap ? 2 * f->cap : 16;
-		struct emit_fact *grown = HN_NEW_ARRAY(e->a, struct emit_fact, cap);
-
-		if (f->cap) {
-			memcpy(grown, f->facts->fact, f->cap * sizeof(*grown));
-		}
-		f->facts->fact = grown;
-		f->cap = cap;
-	}
+	f->facts->fact = hn_arena_grow(e->a, f->facts->fact, f->facts->n, &f->cap,
+				       sizeof(*f->facts->fact));
 	f->facts->fact[f->facts->n++] = (struct emit_fact){ x, f->op_space };
 }
 

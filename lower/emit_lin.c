@@ -318,17 +318,8 @@ static void lin_data(struct emit *e, const struct hn_expr *x, struct emit_lin *r
 		if (e->n_uniform && e->uniform[e->n_uniform - 1].epoch != e->epoch) {
 			e->n_uniform = 0;
 		}
-		if (e->n_uniform == e->cap_uniform) {
-			uint32_t cap = e->cap_uniform ? e->cap_uniform * 2 : 16;
-			struct emit_uniform *u =
-				HN_NEW_ARRAY(e->a, struct emit_uniform, cap);
-
-			if (e->n_uniform) {
-				memcpy(u, e->uniform, e->n_uniform * sizeof(*u));
-			}
-			e->uniform = u;
-			e->cap_uniform = cap;
-		}
+		e->uniform = hn_arena_grow(e->a, e->uniform, e->n_uniform,
+					   &e->cap_uniform, sizeof(*e->uniform));
 		e->uniform[e->n_uniform++] = (struct emit_uniform){ x, t.v, e->epoch };
 	}
 	lin_term(e, ret, t);

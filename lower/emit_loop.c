@@ -7,8 +7,6 @@
  */
 #include "lower/emit_int.h"
 
-#include <string.h>
-
 LLVMValueRef hn_emit_const(const struct emit *e, int64_t v)
 {
 	return LLVMConstInt(e->i64, (uint64_t)v, 1);
@@ -24,14 +22,8 @@ void hn_emit_scope_push(struct emit *e, LLVMValueRef anchor)
 	struct emit_fn *fn = e->fn;
 
 	fn->depth++;
-	if ((uint32_t)fn->depth == fn->cap_scope) {
-		uint32_t cap = fn->cap_scope * 2;
-		struct emit_scope *s = HN_NEW_ARRAY(e->a, struct emit_scope, cap);
-
-		memcpy(s, fn->scope, fn->cap_scope * sizeof(*s));
-		fn->scope = s;
-		fn->cap_scope = cap;
-	}
+	fn->scope = hn_arena_grow(e->a, fn->scope, (uint32_t)fn->depth, &fn->cap_scope,
+				  sizeof(*fn->scope));
 	fn->scope[fn->depth].anchor = anchor;
 	fn->scope[fn->depth].n_memo = 0;
 	e->epoch++;

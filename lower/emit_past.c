@@ -94,16 +94,8 @@ bool hn_emit_store_later(struct emit *e, const struct emit_address *x, LLVMValue
 	    !on_lines(&x->lane[0], x->unit)) {
 		return false;
 	}
-	if (e->n_later == e->cap_later) {
-		uint32_t cap = e->cap_later ? 2 * e->cap_later : 32;
-		struct emit_later *more = HN_NEW_ARRAY(e->a, struct emit_later, cap);
-
-		if (e->n_later > 0) {
-			memcpy(more, e->later, e->n_later * sizeof(*more));
-		}
-		e->later = more;
-		e->cap_later = cap;
-	}
+	e->later = hn_arena_grow(e->a, e->later, e->n_later, &e->cap_later,
+				 sizeof(*e->later));
 	e->later[e->n_later++] = (struct emit_later){ x->base, p, v, (uint32_t)x->unit };
 	return true;
 }

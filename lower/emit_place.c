@@ -6,8 +6,6 @@
  */
 #include "lower/emit_int.h"
 
-#include <string.h>
-
 static LLVMValueRef memo_find(const struct emit_memo *memo, uint32_t n, uint32_t op,
 			      LLVMValueRef x, LLVMValueRef y)
 {
@@ -22,16 +20,7 @@ static LLVMValueRef memo_find(const struct emit_memo *memo, uint32_t n, uint32_t
 static void memo_add(struct emit *e, struct emit_memo **memo, uint32_t *n, uint32_t *cap,
 		     struct emit_memo m)
 {
-	if (*n == *cap) {
-		uint32_t bigger = *cap ? *cap * 2 : 32;
-		struct emit_memo *grown = HN_NEW_ARRAY(e->a, struct emit_memo, bigger);
-
-		if (*n) {
-			memcpy(grown, *memo, *n * sizeof(**memo));
-		}
-		*memo = grown;
-		*cap = bigger;
-	}
+	*memo = hn_arena_grow(e->a, *memo, *n, cap, sizeof(**memo));
 	(*memo)[(*n)++] = m;
 }
 

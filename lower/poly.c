@@ -311,16 +311,8 @@ static void add_read(struct builder *b, struct current *c, const struct hn_expr 
 {
 	struct hn_poly_stmt *s = c->stmt;
 
-	if (s->n_read == c->cap_read) {
-		struct hn_poly_read *grown;
-
-		c->cap_read = c->cap_read ? 2 * c->cap_read : 4;
-		grown = HN_NEW_ARRAY(b->arena, struct hn_poly_read, c->cap_read);
-		for (uint32_t i = 0; i < s->n_read; i++) {
-			grown[i] = s->read[i];
-		}
-		s->read = grown;
-	}
+	s->read = hn_arena_grow(b->arena, s->read, s->n_read, &c->cap_read,
+				sizeof(*s->read));
 	s->read[s->n_read++] = (struct hn_poly_read){
 		.op = load->ref,
 		.element = element_map(b, c, load->ref, load->arg, s->node->axis,
@@ -412,16 +404,8 @@ static void add_statement(struct builder *b, const struct hn_node *node)
 	const struct hn_node **loop =
 		HN_NEW_ARRAY(b->arena, const struct hn_node *, b->n_level);
 
-	if (p->n_stmt == b->cap_stmt) {
-		struct hn_poly_stmt *grown;
-
-		b->cap_stmt = b->cap_stmt ? 2 * b->cap_stmt : 16;
-		grown = HN_NEW_ARRAY(b->arena, struct hn_poly_stmt, b->cap_stmt);
-		for (uint32_t i = 0; i < p->n_stmt; i++) {
-			grown[i] = p->stmt[i];
-		}
-		p->stmt = grown;
-	}
+	p->stmt = hn_arena_grow(b->arena, p->stmt, p->n_stmt, &b->cap_stmt,
+				sizeof(*p->stmt));
 	s = &p->stmt[p->n_stmt];
 	*s = (struct hn_poly_stmt){ .node = node,
 				    .id = p->n_stmt++,

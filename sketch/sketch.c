@@ -29,15 +29,7 @@ struct wave {
 
 static void push(struct wave *w, struct item item, struct hn_arena *a)
 {
-	if (w->n == w->cap) {
-		uint32_t cap = w->cap ? 2 * w->cap : 16;
-		struct item *bigger = HN_NEW_ARRAY(a, struct item, cap);
-		if (w->n > 0) {
-			memcpy(bigger, w->item, w->n * sizeof *bigger);
-		}
-		w->item = bigger;
-		w->cap = cap;
-	}
+	w->item = hn_arena_grow(a, w->item, w->n, &w->cap, sizeof(*w->item));
 	w->item[w->n++] = item;
 }
 

@@ -70,6 +70,28 @@ static void a_large_piece_fits_and_its_block_is_kept(void **state)
 	assert_null(a.block);
 }
 
+static void an_array_grows_and_keeps_what_it_holds(void **state)
+{
+	struct hn_arena a;
+	uint32_t *v = NULL, *before = NULL, n = 0, cap = 0, moved = 0;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (; n < 1000; n++) {
+		v = hn_arena_grow(&a, v, n, &cap, sizeof(*v));
+		moved += v != before;
+		before = v;
+		assert_true(n < cap);
+		assert_int_equal(v[n], 0);
+		v[n] = n + 1;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(v[i], i + 1);
+	}
+	assert_int_equal(moved, 7); /* 16, 32, .. 1024 */
+	hn_arena_fini(&a);
+}
+
 static void the_budget_is_seen(void **state)
 {
 	struct hn_arena a;
@@ -125,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_are_zeroed_aligned_and_disjoint),
 		cmocka_unit_test(a_large_piece_fits_and_its_block_is_kept),
+		cmocka_unit_test(an_array_grows_and_keeps_what_it_holds),
 		cmocka_unit_test(the_budget_is_seen),
 		cmocka_unit_test(strings_are_copied),
 		cmocka_unit_test(what_was_handed_out_is_poisoned_by_reset),
