@@ -60,65 +60,140 @@ static int teardown(void **state)
 	return 0;
 }
 
-static inline void check_history(struct fixture *f, const struct hn_dag *dag,
-				 const struct hn_trace *trace,
-				 const struct run_args *want, const char *text,
-				 struct hn_arena *a)
+/* A history of a program, to be built and run. */
+struct history {
+	const char *text;
+	const struct hn_dag *dag;
+	const struct hn_trace *trace; /* NULL = none: the plain loops */
+	uint64_t number;
+	const struct run_args *want; /* the interpreter's outputs */
+	double tolerance;
+	struct hn_arena *a;
+};
+
+/* The program, in the text notation, or as JSON with ' for ". */
+static inline const struct hn_dag *form_dag(const char *text, struct hn_arena *a)
+{
+	char *copy = hn_arena_strdup(a, text);
+	struct hn_err err = { 0 };
+	const struct hn_dag *dag;
+
+	for (char *c = copy; *c && text[0] == '{'; c++) {
+		*c = *c == '\'' ? '"' : *c;
+	}
+	if (hn_dag_parse(text, copy, strlen(copy), 0, a, &dag, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	return dag;
+}
+
+/* Arguments as every test has them, and the interpreter's answer in them. */
+static inline void form_answer(const struct hn_dag *dag, struct run_args *ret)
 {
 	struct hn_err err = { 0 };
-	struct run_kernel k;
+
+	run_args_make(dag, 11, ret);
+	assert_int_equal(hn_interpret(dag, ret->at, &err), 0);
+}
+
+static inline double tolerance_of(const struct hn_dag *dag)
+{
+	return dag->op[dag->arg[dag->n_arg - 1]]->dtype[0] == HN_F64 ? 1e-12 : 1e-5;
+}
+
+/* One call gives the answer and touches nothing else. */
+static inline void check_call(const struct history *h, const struct run_kernel *k,
+			      const struct hone_env *env, const char *how)
+{
 	struct run_args got;
-	int32_t workers = 2;
-	struct hone_env env = { .abi = HONE_KERNEL_ABI,
-				.n_workers = workers,
-				.parallel_for = run_backwards,
-				.ctx = &workers };
 	double d;
 
-	if (run_build(f->em, dag, trace, false, a, &k, &err)) {
-		fail_msg("%s: %s", text, err.msg);
-	}
-	run_args_make(dag, 11, &got);
-	assert_int_equal(k.fn(got.at, &env), 0);
-	d = run_difference(want, &got);
-	if (d > 1e-5 || !run_guards_hold(&got)) {
+	run_args_make(h->dag, 11, &got);
+	assert_int_equal(k->fn(got.at, env), 0);
+	d = run_difference(h->want, &got);
+	if (d > h->tolerance || !run_guards_hold(&got)) {
 		struct hn_buf b;
 
 		hn_buf_init(&b);
-		hn_trace_write(trace, &b);
-		fail_msg("%s: differs by %g under %s", text, d, b.s);
+		if (h->trace) {
+			hn_trace_write(h->trace, &b);
+		}
+		fail_msg("%s, history %d, %s: differs by %g, bounds %s\n%s", h->text,
+			 (int)h->number, how, d,
+			 run_guards_hold(&got) ? "kept" : "broken", b.s ? b.s : "");
 	}
 	run_args_free(&got);
+}
+
+static inline struct hone_env two_workers(void)
+{
+	static int32_t workers = 2;
+
+	return (struct hone_env){ .abi = HONE_KERNEL_ABI,
+				  .n_workers = workers,
+				  .parallel_for = run_backwards,
+				  .ctx = &workers };
+}
+
+/* Its kernel (scalar: the naive program's) gives the answer. */
+static inline void check_history(struct hn_emitter *em, const struct history *h,
+				 bool scalar, bool parallel)
+{
+	struct hone_env env = two_workers();
+	struct hn_err err = { 0 };
+	struct run_kernel k;
+
+	if (run_build(em, h->dag, h->trace, scalar, h->a, &k, &err)) {
+		fail_msg("%s, history %d: %s", h->text, (int)h->number, err.msg);
+	}
+	check_call(h, &k, parallel ? &env : NULL, parallel ? "two workers" : "alone");
 	run_unload(&k);
+}
+
+/* Hand over the plain loops (number 0) and random histories up to number n - 1, but those
+ * whose loop tree, evaluated as it stands, is not the program. */
+static inline void each_history(const char *text, uint64_t n,
+				void (*use)(const struct history *h, void *ctx),
+				void *ctx)
+{
+	struct run_args want;
+	struct eval meaning;
+	struct hn_arena a;
+	uint64_t n_used = 0;
+
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = form_dag(text, &a);
+
+	form_answer(dag, &want);
+	eval_dag(&meaning, dag);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct hn_state *s =
+			i == 0 ? hn_state_init(dag, &a) : random_history(dag, i, &a);
+		struct history h = { text, dag, s->trace, i, &want, tolerance_of(dag), &a };
+		const struct hn_looptree *t;
+		struct hn_err err;
+
+		if (hn_looptree_build(s, &a, &t, &err) == 0 && tree_right(t, &meaning)) {
+			use(&h, ctx);
+			n_used++;
+		}
+	}
+	assert_true(n_used * 4 > n);
+	eval_free(&meaning);
+	run_args_free(&want);
+	hn_arena_fini(&a);
+}
+
+static inline void check_form_one(const struct history *h, void *ctx)
+{
+	struct fixture *f = ctx;
+
+	check_history(f->em, h, /* scalar= */ false, /* parallel= */ true);
 }
 
 static inline void check_form(struct fixture *f, const char *text, uint64_t n_histories)
 {
-	struct hn_err err = { 0 };
-	const struct hn_dag *dag;
-	struct run_args want;
-	struct eval meaning;
-	struct hn_arena a;
-
-	hn_arena_init(&a, 0);
-	if (hn_dag_parse(text, text, strlen(text), 0, &a, &dag, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	run_args_make(dag, 11, &want);
-	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-	eval_dag(&meaning, dag);
-	for (uint64_t i = 0; i < n_histories; i++) {
-		const struct hn_state *s =
-			i == 0 ? hn_state_init(dag, &a) : random_history(dag, i, &a);
-		const struct hn_looptree *t;
-
-		if (hn_looptree_build(s, &a, &t, &err) == 0 && tree_right(t, &meaning)) {
-			check_history(f, dag, s->trace, &want, text, &a);
-		}
-	}
-	eval_free(&meaning);
-	run_args_free(&want);
-	hn_arena_fini(&a);
+	each_history(text, n_histories, check_form_one, f);
 }
 
 /* The LLVM text of the plain program. */

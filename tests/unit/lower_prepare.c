@@ -59,25 +59,6 @@ static void old_env(struct hone_env *env, void *junk)
 				  .prepared_bytes = UINT64_MAX };
 }
 
-struct trial {
-	const struct run_kernel *k;
-	const struct hn_dag *dag;
-	const struct run_args *want;
-	const char *text;
-};
-
-static void call(const struct trial *t, const struct hone_env *env, const char *how)
-{
-	struct run_args got;
-
-	run_args_make(t->dag, 11, &got);
-	assert_int_equal(t->k->fn(got.at, env), 0);
-	if (run_difference(t->want, &got) > 1e-5 || !run_guards_hold(&got)) {
-		fail_msg("%s: wrong with %s", t->text, how);
-	}
-	run_args_free(&got);
-}
-
 static prepare_fn prepare_of(const struct run_kernel *k)
 {
 	LLVMOrcExecutorAddress at;
@@ -91,9 +72,10 @@ static prepare_fn prepare_of(const struct run_kernel *k)
 }
 
 /* The block, made from the constant inputs alone, ending where its pages do. */
-static void *prepared_block(const struct trial *t, const struct hone_env *env)
+static void *prepared_block(const struct run_kernel *k, const struct hn_dag *dag,
+			    const struct hone_env *env)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = t->k->artefact.prepared_bytes;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = k->artefact.prepared_bytes;
 	size_t inside = (n + page - 1) / page * page;
 	char *at = mmap(NULL, inside + page, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -101,16 +83,16 @@ static void *prepared_block(const struct trial *t, const struct hone_env *env)
 
 	assert_true(at != MAP_FAILED && mprotect(at + inside, page, PROT_NONE) == 0);
 	memset(at, 0xa5, inside);
-	run_args_make(t->dag, 11, &from);
-	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
-		const char *id = t->dag->op[t->dag->arg[i]]->id;
-		bool constant = i < t->dag->n_input &&
+	run_args_make(dag, 11, &from);
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		const char *id = dag->op[dag->arg[i]]->id;
+		bool constant = i < dag->n_input &&
 				(id[0] == 'W' || id[0] == 's' || id[0] == 'b' ||
 				 id[0] == 'w');
 
 		from.at[i] = constant ? from.at[i] : NULL;
 	}
-	assert_int_equal(prepare_of(t->k)(from.at, at + inside - n, env), 0);
+	assert_int_equal(prepare_of(k)(from.at, at + inside - n, env), 0);
 	for (char *c = at; c < at + inside - n; c++) {
 		assert_int_equal((unsigned char)*c, 0xa5);
 	}
@@ -119,81 +101,72 @@ static void *prepared_block(const struct trial *t, const struct hone_env *env)
 	return at + inside - n;
 }
 
-static void check_kernel(const struct trial *t)
+static void check_each_way(const struct history *h, const struct run_kernel *k)
 {
-	uint64_t bytes = t->k->artefact.prepared_bytes;
-	int32_t workers = 2;
-	struct hone_env env = { .abi = HONE_KERNEL_ABI,
-				.n_workers = workers,
-				.parallel_for = run_backwards,
-				.ctx = &workers };
+	uint64_t bytes = k->artefact.prepared_bytes;
+	struct hone_env env = two_workers();
 	struct hone_env first;
 
-	assert_int_equal(prepare_of(t->k) != NULL, bytes > 0);
-	call(t, NULL, "no environment");
-	call(t, &env, "nothing prepared");
-	old_env(&first, &workers);
-	call(t, &first, "an environment of the first ABI");
+	assert_int_equal(prepare_of(k) != NULL, bytes > 0);
+	check_call(h, k, NULL, "no environment");
+	check_call(h, k, &env, "nothing prepared");
+	old_env(&first, &env);
+	check_call(h, k, &first, "an environment of the first ABI");
 	if (bytes == 0) {
 		return;
 	}
-	env.prepared = prepared_block(t, &env);
+	env.prepared = prepared_block(k, h->dag, &env);
 	env.prepared_bytes = bytes - 1;
-	call(t, &env, "a block too small");
+	check_call(h, k, &env, "a block too small");
 	env.prepared_bytes = bytes;
-	call(t, &env, "prepared data");
-	call(t, &env, "prepared data, once more");
+	check_call(h, k, &env, "prepared data");
+	check_call(h, k, &env, "prepared data, once more");
+}
+
+struct tally {
+	struct fixture *f;
+	const struct program *program;
+	uint32_t n_prepared;
+};
+
+static void each_way_of_one(const struct history *h, void *ctx)
+{
+	struct tally *t = ctx;
+	struct hn_err err = { 0 };
+	struct run_kernel k;
+
+	if (run_build(t->f->em, h->dag, h->trace, false, h->a, &k, &err)) {
+		fail_msg("%s: %s", h->text, err.msg);
+	}
+	if (h->number == 0 && (k.artefact.prepared_bytes > 0) != t->program->prepares) {
+		fail_msg("%s: prepares %d bytes", h->text, (int)k.artefact.prepared_bytes);
+	}
+	check_each_way(h, &k);
+	t->n_prepared += k.artefact.prepared_bytes > 0;
+	run_unload(&k);
 }
 
 static void each_way_gives_the_answer(void **state)
 {
-	struct fixture *f = *state;
-	uint32_t n_prepared = 0;
+	struct tally t = { .f = *state };
 
 	for (size_t p = 0; p < HN_COUNT_OF(programs); p++) {
-		const char *text = programs[p].text;
-		struct hn_err err = { 0 };
-		const struct hn_dag *dag;
-		struct run_args want;
-		struct eval meaning;
-		struct hn_arena a;
-
-		hn_arena_init(&a, 0);
-		if (hn_dag_parse(text, text, strlen(text), 0, &a, &dag, &err)) {
-			fail_msg("%s", err.msg);
-		}
-		run_args_make(dag, 11, &want);
-		assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-		eval_dag(&meaning, dag);
-		for (uint64_t i = 0; i < N_HISTORIES; i++) {
-			const struct hn_state *s = i == 0 ? hn_state_init(dag, &a)
-							  : random_history(dag, i, &a);
-			struct run_kernel k;
-			struct trial t = { &k, dag, &want, text };
-			const struct hn_looptree *tree;
-
-			if (hn_looptree_build(s, &a, &tree, &err) != 0 ||
-			    !tree_right(tree, &meaning)) {
-				continue;
-			}
-			if (run_build(f->em, dag, s->trace, false, &a, &k, &err)) {
-				fail_msg("%s: %s", text, err.msg);
-			}
-			if (i == 0 && (k.artefact.prepared_bytes > 0) !=
-					      programs[p].prepares) {
-				fail_msg("%s: prepares %d bytes", text,
-					 (int)k.artefact.prepared_bytes);
-			}
-			check_kernel(&t);
-			n_prepared += k.artefact.prepared_bytes > 0;
-			run_unload(&k);
-		}
-		eval_free(&meaning);
-		run_args_free(&want);
-		hn_arena_fini(&a);
+		t.program = &programs[p];
+		each_history(programs[p].text, N_HISTORIES, each_way_of_one, &t);
 	}
-	print_message("%u of the histories prepare\n", n_prepared);
-	assert_true(n_prepared > 20);
+	print_message("%u of the histories prepare\n", t.n_prepared);
+	assert_true(t.n_prepared > 20);
+}
+
+/* The kernel of a program's plain loops, or its naive one's. */
+static const struct hn_dag *kernel_of(struct fixture *f, const char *text, bool scalar,
+				      struct run_kernel *ret)
+{
+	const struct hn_dag *dag = form_dag(text, &f->arena);
+	struct hn_err err = { 0 };
+
+	assert_int_equal(run_build(f->em, dag, NULL, scalar, &f->arena, ret, &err), 0);
+	return dag;
 }
 
 /* A kernel that is given prepared data computes it no more: other weights change nothing. */
@@ -201,23 +174,15 @@ static void what_is_prepared_is_not_computed_again(void **state)
 {
 	static const char text[] = "f(float32 A[7,9], const float32 W[9,5]) -> C {"
 				   " P(k,j) = W(k,j) * 2 C(i,j) +=! A(i,k) * P(k,j) }";
-	struct fixture *f = *state;
-	struct hn_err err = { 0 };
-	const struct hn_dag *dag;
 	struct run_args want, got;
 	struct run_kernel k;
-
-	assert_int_equal(
-		hn_dag_parse(text, text, strlen(text), 0, &f->arena, &dag, &err), 0);
-	assert_int_equal(run_build(f->em, dag, NULL, false, &f->arena, &k, &err), 0);
-	run_args_make(dag, 11, &want);
-	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-	struct trial t = { &k, dag, &want, text };
+	const struct hn_dag *dag = kernel_of(*state, text, /* scalar= */ false, &k);
 	struct hone_env env = { .abi = HONE_KERNEL_ABI,
 				.n_workers = 1,
-				.prepared = prepared_block(&t, NULL),
+				.prepared = prepared_block(&k, dag, NULL),
 				.prepared_bytes = k.artefact.prepared_bytes };
 
+	form_answer(dag, &want);
 	run_args_make(dag, 11, &got);
 	memset(got.at[1], 0, got.bytes[1]);
 	assert_int_equal(k.fn(got.at, &env), 0);
@@ -237,17 +202,12 @@ static void the_typed_form_makes_the_same(void **state)
 				   " C(i,j) +=! A(i,k) * P(k,j) }";
 	int32_t (*typed)(const void *w, const void *s, void *prepared,
 			 const struct hone_env *env);
-	struct fixture *f = *state;
-	struct hn_err err = { 0 };
 	_Alignas(64) float a[64] = { 0 }, b[64] = { 0 };
 	LLVMOrcExecutorAddress at;
-	const struct hn_dag *dag;
 	struct run_args args;
 	struct run_kernel k;
+	const struct hn_dag *dag = kernel_of(*state, text, /* scalar= */ false, &k);
 
-	assert_int_equal(
-		hn_dag_parse(text, text, strlen(text), 0, &f->arena, &dag, &err), 0);
-	assert_int_equal(run_build(f->em, dag, NULL, false, &f->arena, &k, &err), 0);
 	assert_int_equal(k.artefact.prepared_bytes, 192);
 	run_must(LLVMOrcLLJITLookup(k.jit, &at, "k_prepare"));
 	memcpy(&typed, &at, sizeof(typed));
@@ -265,14 +225,9 @@ static void the_naive_program_prepares_nothing(void **state)
 {
 	static const char text[] = "f(float32 A[7], const float32 W[7]) -> C {"
 				   " P(j) = W(j) * 2 C(i) = A(i) * P(i) }";
-	struct fixture *f = *state;
-	struct hn_err err = { 0 };
-	const struct hn_dag *dag;
 	struct run_kernel k;
 
-	assert_int_equal(
-		hn_dag_parse(text, text, strlen(text), 0, &f->arena, &dag, &err), 0);
-	assert_int_equal(run_build(f->em, dag, NULL, true, &f->arena, &k, &err), 0);
+	kernel_of(*state, text, /* scalar= */ true, &k);
 	assert_int_equal(k.artefact.prepared_bytes, 0);
 	assert_null(prepare_of(&k));
 	run_unload(&k);

@@ -21,6 +21,7 @@ static void check_line(struct fixture *f, char *line)
 	const struct hn_state *s;
 	const struct hn_dag *dag;
 	struct run_args want;
+	struct history h;
 	struct hn_arena a;
 
 	assert_non_null(program);
@@ -29,8 +30,8 @@ static void check_line(struct fixture *f, char *line)
 	assert_non_null(steps);
 	*steps++ = '\0';
 	hn_arena_init(&a, 0);
-	if (hn_dag_parse(name, program, strlen(program), 0, &a, &dag, &err) ||
-	    hn_trace_parse(name, steps, strlen(steps), &a, &trace, &err) ||
+	dag = form_dag(program, &a);
+	if (hn_trace_parse(name, steps, strlen(steps), &a, &trace, &err) ||
 	    hn_state_replay(dag, trace, &a, &s, &err) ||
 	    hn_looptree_build(s, &a, &t, &err)) {
 		fail_msg("%s: %s", name, err.msg);
@@ -38,9 +39,9 @@ static void check_line(struct fixture *f, char *line)
 	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK) {
 		fail_msg("%s: %s", name, err.msg);
 	}
-	run_args_make(dag, 11, &want);
-	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-	check_history(f, dag, trace, &want, name, &a);
+	form_answer(dag, &want);
+	h = (struct history){ name, dag, trace, 1, &want, tolerance_of(dag), &a };
+	check_history(f->em, &h, /* scalar= */ false, /* parallel= */ true);
 	run_args_free(&want);
 	hn_arena_fini(&a);
 }
