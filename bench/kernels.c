@@ -1,8 +1,8 @@
 /* bench/kernels.c -- hone's best kernels against oneDNN, OpenBLAS and the machine.
  *
  *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE | --guards]
- *                        [--with-guards] [--save FILE] [--threads N] [--cold]
- *                        [--budget S] [--list]
+ *                        [--with-guards] [--against FILE] [--save FILE] [--threads N]
+ *                        [--cold] [--budget S] [--list]
  *
  * For each case of the suite: hone's schedule (of a log, freshly tuned, by rule, or from the store),
  * every peer that has the operation, and the machine's limits take turns in one process, on the
@@ -28,7 +28,7 @@
 #include "target/target.h"
 
 struct options {
-	const char *pattern, *record, *save;
+	const char *pattern, *record, *against, *save;
 	double seconds, budget;
 	int32_t threads;
 	bool cold, list, guards, with_guards;
@@ -55,9 +55,9 @@ static int usage(const char *word)
 		"hone-bench: kernels: %s\n"
 		"usage: hone-bench kernels [--case GLOB] [--seconds S | --record FILE | "
 		"--guards]\n"
-		"                          [--with-guards] [--save FILE] [--threads N] "
-		"[--cold]\n"
-		"                          [--budget S] [--list]\n",
+		"                          [--with-guards] [--against FILE] [--save FILE] "
+		"[--threads N]\n"
+		"                          [--cold] [--budget S] [--list]\n",
 		word);
 	return 2;
 }
@@ -79,6 +79,8 @@ static bool take(const char *name, const char *value, struct options *o)
 		o->pattern = value;
 	} else if (strcmp(name, "--record") == 0) {
 		o->record = value;
+	} else if (strcmp(name, "--against") == 0) {
+		o->against = value;
 	} else if (strcmp(name, "--save") == 0) {
 		o->save = value;
 	} else if (strcmp(name, "--seconds") == 0) {
@@ -216,9 +218,9 @@ static void report(const struct options *o, const struct hn_contest *t,
 	for (uint32_t i = 1; i < t->n && !t->contender[i].limit; i++) {
 		double ratio = hn_race_ratio(&r[0], &r[i]);
 
-		if (t->contender[i].own) {
+		if (strcmp(t->contender[i].name, HN_TALLY_GUARD) == 0) {
 			e.guard = 1 / ratio;
-		} else if (ratio < e.ratio && good(&j[i])) {
+		} else if (!t->contender[i].own && ratio < e.ratio && good(&j[i])) {
 			e.ratio = ratio;
 			e.peer = t->contender[i].name;
 		}
@@ -230,6 +232,16 @@ static void report(const struct options *o, const struct hn_contest *t,
 		snprintf(context, sizeof(context), "%s, \"peer\": \"%s\"", common,
 			 e.peer);
 		hn_bench_row("kernels.best", e.ratio, "x of the best peer", context);
+	}
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->contender[i].limit) {
+			const char *const one[] = { t->contender[i].name, NULL };
+			double share = hn_tally_share(t, r, one, &limit);
+
+			snprintf(context, sizeof(context), "%s, \"limit\": \"%s\"",
+				 common, limit);
+			hn_bench_row("kernels.limit", share, "of the limit", context);
+		}
 	}
 	e.share = hn_tally_share(t, r, hn_tally_reading, &limit);
 	snprintf(context, sizeof(context), "%s, \"limit\": \"%s\"", common, limit);
@@ -277,24 +289,37 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	return status;
 }
 
-/* hone's contenders: the fastest of its schedules, and of its guards where they are asked for
- * beside it. */
+/* The fastest of those schedules as a contender beside hone's, which is no peer. */
+static int enter_beside(struct hn_contest *t, const struct machine *m, const char *name,
+			const struct hn_histories *of, struct hn_err *err)
+{
+	const char *steps;
+	int rc = hn_history_fastest(t, m->emitter, of, &steps, err);
+
+	rc = rc ? rc : hn_contest_hone(t, m->emitter, name, steps, err);
+	if (rc == 0) {
+		t->contender[t->n - 1].own = true;
+	}
+	return rc;
+}
+
+/* hone's contenders: the fastest of its schedules, and of its guards and of another log
+ * where they are asked for beside it. */
 static int enter_hone(const struct options *o, struct hn_contest *t,
 		      const struct machine *m, const struct hn_histories *of,
 		      const char **ret_steps, struct hn_arena *a, struct hn_err *err)
 {
-	struct hn_histories guards;
-	const char *guard = NULL;
+	struct hn_histories other;
 	int rc = hn_history_fastest(t, m->emitter, of, ret_steps, err);
 
-	if (rc == 0 && o->with_guards) {
-		hn_history_of_guards(t->dag, m->target, a, &guards);
-		rc = hn_history_fastest(t, m->emitter, &guards, &guard, err);
-	}
 	rc = rc ? rc : hn_contest_hone(t, m->emitter, "hone", *ret_steps, err);
-	if (rc == 0 && guard != NULL) {
-		rc = hn_contest_hone(t, m->emitter, "hone-guard", guard, err);
-		t->contender[t->n - 1].own = true;
+	if (rc == 0 && o->with_guards) {
+		hn_history_of_guards(t->dag, m->target, a, &other);
+		rc = enter_beside(t, m, HN_TALLY_GUARD, &other, err);
+	}
+	if (rc == 0 && o->against != NULL) {
+		rc = hn_history_of_log(o->against, t->row->name, a, &other, err);
+		rc = rc ? rc : enter_beside(t, m, "hone-other", &other, err);
 	}
 	return rc;
 }

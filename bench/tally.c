@@ -141,8 +141,30 @@ static void print_class(const struct hn_tally *t, const char *like, const char *
 	}
 }
 
+static void print_odd(const struct hn_tally *t, const char *context)
+{
+	char text[300];
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		for (uint32_t k = 0; k < t->n; k++) {
+			const struct hn_tally_entry *odd = &t->entry[i];
+			const struct hn_tally_entry *even = &t->entry[k];
+
+			if (strncmp(odd->name, "odd-", 4) == 0 &&
+			    strncmp(even->name, "even-", 5) == 0 &&
+			    strcmp(odd->name + 4, even->name + 5) == 0) {
+				snprintf(text, sizeof(text), "\"case\": \"%s\", %s",
+					 odd->name, context);
+				hn_bench_row("kernels.odd", odd->roofline / even->roofline,
+					     "of the even neighbour's share", text);
+			}
+		}
+	}
+}
+
 void hn_tally_summary(const struct hn_tally *t, const char *context)
 {
+	print_odd(t, context);
 	for (uint32_t i = 0; i < t->n; i++) {
 		bool seen = false;
 

@@ -4,6 +4,8 @@
 
 #include "bench/contest.h"
 
+#define HN_TALLY_GUARD "hone-guard" /* the contender that is hone's best guard */
+
 struct hn_tally_entry {
 	const char *name;
 	double ns;	  /* hone's */
@@ -32,7 +34,9 @@ extern const char *const hn_tally_roofline[];
 
 void hn_tally_add(struct hn_tally *t, const struct hn_tally_entry *entry);
 
-/* A row for each class (the name up to its last dash), and one for all. */
+/* A row for each class (the name up to its last dash), and one for all; for each pair of
+ * cases odd-X and even-X, the former's share of its roofline over the latter's: what a
+ * length that no vector divides costs for each operation. */
 void hn_tally_summary(const struct hn_tally *t, const char *context);
 
 #endif
