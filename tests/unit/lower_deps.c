@@ -1,0 +1,197 @@
+/* The polyhedral model of dags of many forms: its dependences are those that isl's dataflow
+ * analysis finds in the order the dag is written in, and what must hold does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <isl/flow.h>
+#include <isl/options.h>
+#include <isl/space.h>
+#include <string.h>
+
+#include "lower/certify.h"
+#include "lower/deps.h"
+#include "tests/unit/looptree_dags.h"
+
+struct bed {
+	isl_ctx *ctx;
+	struct hn_arena a;
+	struct hn_deps deps;
+	const struct hn_dag *dag;
+};
+
+/* The forms are JSON with ' for ". */
+static void bed_open(struct bed *b, const char *name, const char *json)
+{
+	struct hn_err err = { 0 };
+	char *text;
+
+	b->ctx = isl_ctx_alloc();
+	isl_options_set_on_error(b->ctx, ISL_ON_ERROR_CONTINUE);
+	hn_arena_init(&b->a, 0);
+	text = hn_arena_strdup(&b->a, json);
+	for (char *c = text; *c && *text == '{'; c++) {
+		*c = *c == '\'' ? '"' : *c;
+	}
+	if (hn_dag_parse(name, text, strlen(text), 0, &b->a, &b->dag, &err) ||
+	    hn_deps_build(b->dag, b->ctx, &b->a, &b->deps, &err)) {
+		fail_msg("%s: %s", name, err.msg);
+	}
+}
+
+static void bed_close(struct bed *b)
+{
+	hn_deps_free(&b->deps);
+	hn_arena_fini(&b->a);
+	isl_ctx_free(b->ctx);
+}
+
+/* Writes of the statements of these kinds (bits by enum hn_stmt_kind). */
+static isl_union_map *writes_of(const struct bed *b, unsigned kinds)
+{
+	isl_union_map *all = isl_union_map_empty(isl_space_params_alloc(b->ctx, 0));
+
+	for (uint32_t i = 0; i < b->deps.poly.n_stmt; i++) {
+		const struct hn_poly_stmt *s = &b->deps.poly.stmt[i];
+
+		if (kinds & 1u << s->node->stmt) {
+			all = isl_union_map_union(
+				all, isl_union_map_from_map(isl_map_copy(s->write)));
+		}
+	}
+	return all;
+}
+
+/* What of `source` runs before an instance of `sink` that touches the same element, by
+ * isl's own analysis. */
+static isl_union_map *analysed(const struct bed *b, isl_union_map *source,
+			       isl_union_map *sink)
+{
+	isl_union_access_info *info = isl_union_access_info_from_sink(sink);
+	isl_union_map *order, *ret;
+	isl_union_flow *flow;
+	struct hn_buf text;
+
+	hn_buf_init(&text);
+	hn_poly_schedule(&b->deps.poly, &text);
+	order = isl_union_map_read_from_str(b->ctx, text.s);
+	hn_buf_fini(&text);
+	info = isl_union_access_info_set_may_source(info, source);
+	info = isl_union_access_info_set_schedule_map(info, order);
+	flow = isl_union_access_info_compute_flow(info);
+	ret = isl_union_flow_get_may_dependence(flow);
+	isl_union_flow_free(flow);
+	return ret;
+}
+
+#define COMPUTE (1u << HN_STMT_COMPUTE)
+#define INIT (1u << HN_STMT_INIT)
+#define UPDATE (1u << HN_STMT_UPDATE)
+
+static void check_class(const struct bed *b, const char *name, enum hn_dep_class c,
+			isl_union_map *want)
+{
+	isl_union_map *got = b->deps.dep[c];
+
+	if (isl_union_map_is_equal(got, want) != isl_bool_true) {
+		fail_msg("%s: %s dependences are %s, isl's analysis says %s", name,
+			 hn_dep_class_name(c), isl_union_map_to_str(got),
+			 isl_union_map_to_str(want));
+	}
+	isl_union_map_free(want);
+}
+
+static isl_union_map *untagged_reads(const struct bed *b)
+{
+	return isl_union_map_domain_factor_domain(isl_union_map_copy(b->deps.read));
+}
+
+static void agree_with_dataflow(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(dag_forms); i++) {
+		const char *name = dag_forms[i].name;
+		struct bed b;
+
+		bed_open(&b, name, dag_forms[i].json);
+		check_class(&b, name, HN_DEP_FLOW,
+			    analysed(&b, writes_of(&b, COMPUTE | UPDATE),
+				     untagged_reads(&b)));
+		check_class(&b, name, HN_DEP_INIT,
+			    analysed(&b, writes_of(&b, INIT), writes_of(&b, UPDATE)));
+		check_class(&b, name, HN_DEP_REDUCTION,
+			    analysed(&b, writes_of(&b, UPDATE), writes_of(&b, UPDATE)));
+		check_class(&b, name, HN_DEP_IN_PLACE,
+			    analysed(&b, untagged_reads(&b),
+				     writes_of(&b, COMPUTE | INIT | UPDATE)));
+		bed_close(&b);
+	}
+}
+
+static void expect_map(const struct bed *b, isl_union_map *got, const char *text)
+{
+	isl_union_map *want = isl_union_map_read_from_str(b->ctx, text);
+
+	assert_non_null(want);
+	if (isl_union_map_is_equal(got, want) != isl_bool_true) {
+		fail_msg("wanted %s, got %s", text, isl_union_map_to_str(got));
+	}
+	isl_union_map_free(want);
+}
+
+/* A guard on a read cuts the access, floor and mod by constants stay exact. */
+static void models_guards_and_divisions(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	bed_open(&b, "pad",
+		 "p(float32 A[4]) -> C { P(i) = i >= 1 && i < 5 ? A(i-1) : 0 where i in "
+		 "0:6\n"
+		 "C(i,j) = P(2*i + j) where i in 0:3, j in 0:2 }");
+	expect_map(&b, b.deps.live_in, "{ S0[i] -> T0[i - 1] : 1 <= i <= 4 }");
+	expect_map(&b, b.deps.dep[HN_DEP_FLOW],
+		   "{ S0[x] -> S1[i, j] : x = 2i + j and 0 <= i <= 2 and 0 <= j <= 1 }");
+	bed_close(&b);
+	bed_open(&b, "reshape",
+		 "r(float32 A[3,4]) -> C { C(i) = A(i / 4, i % 4) where i in 0:12 }");
+	expect_map(&b, b.deps.read,
+		   "{ [S0[i] -> R0[]] -> T0[floor(i/4), i mod 4] : 0 <= i < 12 }");
+	bed_close(&b);
+}
+
+static void every_update_goes_before_its_reader(void **state)
+{
+	struct bed b;
+	isl_union_map *kept;
+
+	(void)state;
+	bed_open(&b, "sum",
+		 "s(float32 A[5,7]) -> D { C(i) +=! A(i,k)\nD(i) = C(i) * 2.0 }");
+	expect_map(&b, b.deps.dep[HN_DEP_FLOW],
+		   "{ S1[i, k] -> S2[i] : 0 <= i < 5 and 0 <= k < 7 }");
+	expect_map(&b, b.deps.dep[HN_DEP_INIT],
+		   "{ S0[i] -> S1[i, k] : 0 <= i < 5 and 0 <= k < 7 }");
+	expect_map(&b, b.deps.dep[HN_DEP_REDUCTION],
+		   "{ S1[i, k] -> S1[i, l] : 0 <= i < 5 and 0 <= k < l < 7 }");
+	kept = hn_deps_validity(&b.deps); /* a sum may be reordered */
+	expect_map(
+		&b, kept,
+		"{ S1[i, k] -> S2[i] : 0 <= i < 5 and 0 <= k < 7; S0[i] -> S1[i, k] : 0 "
+		"<= i < 5 and 0 <= k < 7 }");
+	isl_union_map_free(kept);
+	bed_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(agree_with_dataflow),
+		cmocka_unit_test(models_guards_and_divisions),
+		cmocka_unit_test(every_update_goes_before_its_reader),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
