@@ -7,6 +7,8 @@
 #ifndef HN_BENCH_CONTEST_H
 #define HN_BENCH_CONTEST_H
 
+#include <sched.h>
+
 #include "bench/race.h"
 #include "bench/suite.h"
 #include "loopstate/dag.h"
@@ -15,12 +17,25 @@
 struct hn_contest {
 	const struct hn_suite_row *row;
 	const struct hn_dag *dag;
-	float **arg; /* the dag's arguments; the last is the output */
+	float **arg; /* the dag's arguments, outputs last */
 	int32_t n_threads;
 	struct hn_kernel_pool *pool; /* of n_threads */
+	cpu_set_t cores; /* the caller's, while the pool is there */
 	uint32_t n;
 	struct hn_contender contender[HN_RACE_MAX_CONTENDER];
 };
+
+/* Arguments of t->dag, page-aligned and filled with numbers in [-1, 1]; the list is in `a`. */
+void hn_contest_arguments(struct hn_contest *t, struct hn_arena *a);
+void hn_contest_drop_arguments(struct hn_contest *t);
+
+/* A pool of t->n_threads.  Pools, hone's and OpenMP's, pin this thread, and whatever is started
+ * next would inherit that: dropping it gives the cores back. */
+int hn_contest_pool(struct hn_contest *t, struct hn_err *err) HN_NODISCARD;
+void hn_contest_drop_pool(struct hn_contest *t);
+
+/* Close all contenders. */
+void hn_contest_close(struct hn_contest *t);
 
 /* Elements and bytes of argument i; of all arguments. */
 int64_t hn_contest_elements(const struct hn_contest *t, uint32_t i);

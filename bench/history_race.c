@@ -7,13 +7,6 @@
 
 #define BUDGET_S 0.4 /* several rounds of all of them */
 
-static void close_all(struct hn_contest *t)
-{
-	for (uint32_t i = 0; i < t->n; i++) {
-		t->contender[i].close(t->contender[i].ctx);
-	}
-}
-
 int hn_history_fastest(const struct hn_contest *t, struct hn_emitter *emitter,
 		       const struct hn_histories *of, const char **ret_steps,
 		       struct hn_err *err)
@@ -47,7 +40,7 @@ int hn_history_fastest(const struct hn_contest *t, struct hn_emitter *emitter,
 		/* by the rounds' own ratios: the clock drifts between them */
 		best = hn_race_ratio(&result[i], &result[best]) > 1 ? i : best;
 	}
-	close_all(&trial);
+	hn_contest_close(&trial);
 	*ret_steps = steps[best];
 	return 0;
 }

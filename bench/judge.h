@@ -12,7 +12,7 @@
 
 struct hn_judge {
 	uint32_t n; /* elements drawn */
-	int64_t *at;
+	int64_t *at; /* counted through all outputs */
 	double *want;
 	float *first; /* all elements of the first contender judged; NULL until then */
 };
@@ -26,7 +26,9 @@ struct hn_judgement {
 	double differs; /* against the first contender judged; 0 for itself */
 };
 
-/* Call it once over a poisoned output and look. */
+bool hn_judged_right(const struct hn_judgement *j);
+
+/* Call it once over poisoned outputs and look. */
 struct hn_judgement hn_judge(struct hn_judge *j, struct hn_contest *t,
 			     const struct hn_contender *c);
 

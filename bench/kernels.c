@@ -12,13 +12,11 @@
  */
 #include <fnmatch.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/rng.h"
 #include "bench/bench.h"
 #include "bench/history.h"
 #include "bench/judge.h"
@@ -149,32 +147,9 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 	return rc;
 }
 
-static void make_arguments(struct hn_contest *t, struct hn_arena *a)
-{
-	t->arg = HN_NEW_ARRAY(a, float *, t->dag->n_arg);
-	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
-		int64_t n = hn_contest_elements(t, i);
-		struct hn_rng rng = hn_rng_stream(5, i, 0, 0);
-		void *at;
-
-		hn_assert(posix_memalign(&at, 4096,
-					 ((size_t)n * sizeof(float) + 4095) / 4096 *
-						 4096) == 0);
-		t->arg[i] = at;
-		for (int64_t k = 0; k < n; k++) {
-			t->arg[i][k] = (float)(2 * hn_rng_unit(&rng) - 1);
-		}
-	}
-}
-
 static const char *cache(const struct options *o)
 {
 	return o->cold ? "cold" : "warm";
-}
-
-static bool good(const struct hn_judgement *j)
-{
-	return j->error <= HN_JUDGE_LIMIT && j->differs <= 2 * HN_JUDGE_LIMIT;
 }
 
 static void print_time(const struct options *o, const struct hn_contest *t, uint32_t i,
@@ -220,7 +195,8 @@ static void report(const struct options *o, const struct hn_contest *t,
 
 		if (strcmp(t->contender[i].name, HN_TALLY_GUARD) == 0) {
 			e.guard = 1 / ratio;
-		} else if (!t->contender[i].own && ratio < e.ratio && good(&j[i])) {
+		} else if (!t->contender[i].own && ratio < e.ratio &&
+			   hn_judged_right(&j[i])) {
 			e.ratio = ratio;
 			e.peer = t->contender[i].name;
 		}
@@ -268,7 +244,7 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	hn_judge_init(&judge, t);
 	for (uint32_t i = 0; i < t->n; i++) {
 		judgement[i] = hn_judge(&judge, t, &t->contender[i]);
-		if (!good(&judgement[i])) {
+		if (!hn_judged_right(&judgement[i])) {
 			fprintf(stderr,
 				"hone-bench: %s: %s is wrong: relative error %g, against "
 				"%s %g\n",
@@ -281,11 +257,7 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	hn_contest_limits(t);
 	hn_race(t->contender, t->n, o->cold, o->budget, result);
 	report(o, t, result, judgement, tally);
-	for (uint32_t i = 0; i < t->n; i++) {
-		if (t->contender[i].close != NULL) {
-			t->contender[i].close(t->contender[i].ctx);
-		}
-	}
+	hn_contest_close(t);
 	return status;
 }
 
@@ -324,24 +296,19 @@ static int enter_hone(const struct options *o, struct hn_contest *t,
 	return rc;
 }
 
-/* The contest on a pool of its own.  Pools, hone's and OpenMP's, pin this thread, and the
- * next case's `hone tune` and target would inherit that: the cores are given back. */
+/* The contest on a pool of its own. */
 static int hold_contest(const struct options *o, struct hn_contest *t,
 			const struct machine *m, const struct hn_histories *of,
 			const char **ret_steps, struct hn_arena *a,
 			struct hn_tally *tally, int *ret_status, struct hn_err *err)
 {
-	cpu_set_t cores;
-	int rc;
+	int rc = hn_contest_pool(t, err);
 
-	hn_assert(sched_getaffinity(0, sizeof(cores), &cores) == 0);
-	rc = hn_kernel_pool_new(o->threads, NULL, NULL, &t->pool, err);
 	if (rc == 0) {
 		rc = enter_hone(o, t, m, of, ret_steps, a, err);
 		*ret_status = rc ? 1 : run_contest(o, t, tally);
-		hn_kernel_pool_free(t->pool);
+		hn_contest_drop_pool(t);
 	}
-	sched_setaffinity(0, sizeof(cores), &cores);
 	return rc;
 }
 
@@ -363,11 +330,9 @@ static int bench_row(const struct options *o, const struct hn_suite_row *row,
 	rc = hn_dag_parse(row->name, text.s, text.n, 0, &a, &t.dag, &err);
 	rc = rc ? rc : find_steps(o, &t, m, text.s, &a, &of, &err);
 	if (rc == 0) {
-		make_arguments(&t, &a);
+		hn_contest_arguments(&t, &a);
 		rc = hold_contest(o, &t, m, &of, &steps, &a, tally, &status, &err);
-		for (uint32_t i = 0; i < t.dag->n_arg; i++) {
-			free(t.arg[i]);
-		}
+		hn_contest_drop_arguments(&t);
 	}
 	if (rc == 0 && status == 0 && o->save != NULL) {
 		rc = hn_history_save(o->save, row->name, steps,

@@ -226,7 +226,7 @@ void hn_reference_free(struct hn_reference *r)
 	free(r);
 }
 
-double hn_reference_at(struct hn_reference *r, int64_t at)
+double hn_reference_at(struct hn_reference *r, uint32_t arg, int64_t at)
 {
-	return element(r, r->dag->arg[r->dag->n_arg - 1], at);
+	return element(r, r->dag->arg[arg], at);
 }

@@ -14,8 +14,8 @@ struct hn_reference;
 struct hn_reference *hn_reference_new(const struct hn_dag *dag, float *const *arg);
 void hn_reference_free(struct hn_reference *r);
 
-/* Element `at` (row-major) of the dag's last argument: evaluated from the definitions, all
- * values between in double.  Sums are kept, so that a softmax costs a row once. */
-double hn_reference_at(struct hn_reference *r, int64_t at);
+/* Element `at` (row-major) of argument `arg`: evaluated from the definitions, all values
+ * between in double.  Sums are kept, so that a softmax costs a row once. */
+double hn_reference_at(struct hn_reference *r, uint32_t arg, int64_t at);
 
 #endif

@@ -2,11 +2,11 @@
  * onednn.h. */
 #include "bench/peer/onednn.h"
 
-#include <omp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/team.h"
 
 bool hn_dnn_ok(struct hn_dnn *d, dnnl_status_t s)
 {
@@ -76,28 +76,12 @@ static void finish(void *ctx)
 	free(d);
 }
 
-/* oneDNN's threads are OpenMP's: as many as asked for, each on a core of its own, as
- * hone's are. */
-static void place_threads(int32_t n)
-{
-	omp_set_num_threads(n);
-#pragma omp parallel
-	{
-		cpu_set_t set;
-		int core = omp_get_thread_num();
-
-		CPU_ZERO(&set);
-		CPU_SET(core, &set);
-		sched_setaffinity(0, sizeof(set), &set);
-	}
-}
-
 struct hn_dnn *hn_dnn_begin(struct hn_contest *t, const char *name)
 {
 	struct hn_dnn *d = calloc(1, sizeof(*d));
 
 	hn_assert(d != NULL);
-	place_threads(t->n_threads);
+	hn_team_pin(t->n_threads); /* oneDNN's threads are OpenMP's */
 	d->contest = t;
 	d->contender = hn_contest_add(t, name);
 	d->contender->ctx = d;

@@ -148,7 +148,7 @@ static void check_reference(const struct hn_suite_row *row)
 	assert_int_equal(hn_interpret(dag, (void *const *)arg, &err), 0);
 	r = hn_reference_new(dag, arg);
 	for (int64_t k = 0; k < n; k++) {
-		double want = arg[dag->n_arg - 1][k], got = hn_reference_at(r, k);
+		double want = arg[dag->n_arg - 1][k], got = hn_reference_at(r, dag->n_arg - 1, k);
 
 		if (!(fabs(got - want) <= 1e-6 * fmax(1, fabs(want)))) {
 			fail_msg("%s[%lld]: %.9g, the interpreter has %.9g", row->name,
