@@ -14,6 +14,7 @@ struct hn_bench_args {
 	char **argv;
 	const char *examples; /* folder of the example workloads */
 	const char *cases;    /* folder of the shared cases; may be missing */
+	const char *nests;    /* folder of the compiled loop nests (bench/polybench/) */
 };
 
 /* Print one row: context is further JSON members (`"case": "x"`), or "". */

@@ -46,7 +46,8 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	struct hn_bench_args args = { .examples = HONE_EXAMPLES_DIR,
-				      .cases = HONE_CASES_DIR };
+				      .cases = HONE_CASES_DIR,
+				      .nests = HONE_NESTS_DIR };
 	int status = 0;
 
 	if (argc > 1) {
