@@ -31,7 +31,9 @@ struct hn_view {
 	double n_arith;	    /* vector instructions per element, without the combiner's */
 	double n_expensive; /* calls per element */
 	bool multiplies;    /* the source is a product: an FMA takes the combiner's add */
-	bool branches;	    /* holds an if or a select */
+	bool branches;	    /* an if or a select chooses what each lane computes */
+	bool skips;	    /* one whose terms are left out where it fails, all lanes alike */
+	double share;	    /* of the terms that are not left out for a remainder's sake */
 	int32_t guard_loop; /* deepest loop a guard depends on; -1 = no guard */
 };
 
@@ -39,6 +41,17 @@ struct hn_view {
 bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 		  const struct hn_node *const *path, uint32_t n, struct hn_arena *a,
 		  struct hn_view *ret);
+
+/* How iterations become instructions: some loop runs over lanes, whichever costs least. */
+struct hn_lanes {
+	int32_t loop;  /* position of that loop, or -1 */
+	bool across;   /* it is a reduction loop */
+	int64_t width; /* elements an instruction handles; 1 = scalar */
+};
+struct hn_lanes hn_view_lanes(const struct hn_view *v, const struct hn_target *t);
+
+/* Iterations of loop l: vectors of the one that runs over lanes. */
+double hn_view_units(const struct hn_view *v, uint32_t l, const struct hn_lanes *w);
 
 /* Cycles of one core that its instructions take, all iterations together. */
 double hn_view_compute_cycles(const struct hn_view *v, const struct hn_target *t);

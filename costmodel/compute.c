@@ -11,6 +11,7 @@
 #define LOADS_PER_CYCLE 2.0
 #define ISSUE_PER_CYCLE 4.0
 #define LOOP_CYCLES 1.5	 /* counter, compare, branch, addresses */
+#define SKIP_CYCLES 1.0  /* testing whether a term is there, once for a block's points */
 #define CALL_CYCLES 4.0	 /* one element through a mathematical function, in vectors */
 #define GATHER_LOAD 1.5	 /* loads an element that is collected alone costs */
 #define UNROLLED_FMAS 96 /* the generator unrolls a reduction until a body has so many   \
@@ -42,13 +43,6 @@ static bool own_reduce(const struct hn_view *v, uint32_t l)
 	       v->loop[l]->iter_kind != HN_ITER_SPATIAL;
 }
 
-/* How iterations become instructions. */
-struct lanes {
-	int32_t loop;  /* that runs over lanes, or -1 */
-	bool across;   /* it is a reduction loop */
-	int64_t width; /* elements an instruction handles; 1 = scalar */
-};
-
 /* Instructions per element when loop l runs over lanes. */
 static double lane_cost(const struct hn_view *v, uint32_t l, int64_t width)
 {
@@ -74,9 +68,9 @@ static double lane_cost(const struct hn_view *v, uint32_t l, int64_t width)
 	return cost / lanes;
 }
 
-static struct lanes choose_lanes(const struct hn_view *v, const struct hn_target *t)
+struct hn_lanes hn_view_lanes(const struct hn_view *v, const struct hn_target *t)
 {
-	struct lanes out = {-1, false, 1};
+	struct hn_lanes out = {-1, false, 1};
 	int64_t width = width_of(v, t);
 	double best = 1 + 0.9 * (v->n_stream - 1);
 
@@ -90,14 +84,13 @@ static struct lanes choose_lanes(const struct hn_view *v, const struct hn_target
 		double cost = lane_cost(v, l, width);
 		if (cost < best) {
 			best = cost;
-			out = (struct lanes){(int32_t)l, reduce, width};
+			out = (struct hn_lanes){(int32_t)l, reduce, width};
 		}
 	}
 	return out;
 }
 
-/* Instructions the loop at l stands for: vectors of the loop that runs over lanes. */
-static double units(const struct hn_view *v, uint32_t l, const struct lanes *w)
+double hn_view_units(const struct hn_view *v, uint32_t l, const struct hn_lanes *w)
 {
 	int64_t e = v->loop[l]->extent;
 
@@ -105,12 +98,12 @@ static double units(const struct hn_view *v, uint32_t l, const struct lanes *w)
 }
 
 /* Results held if those of the loops below position r are: in registers' worth. */
-static double results_below(const struct hn_view *v, uint32_t r, const struct lanes *w)
+static double results_below(const struct hn_view *v, uint32_t r, const struct hn_lanes *w)
 {
 	double n = 1;
 
 	for (uint32_t l = r + 1; l < v->n_loop; l++) {
-		n *= own_spatial(v, l) ? units(v, l, w) : 1;
+		n *= own_spatial(v, l) ? hn_view_units(v, l, w) : 1;
 	}
 	return n;
 }
@@ -119,7 +112,7 @@ static double results_below(const struct hn_view *v, uint32_t r, const struct la
  * fit, else the innermost; further out while it has few iterations. -1 = there is none.
  */
 static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
-			     const struct lanes *w)
+			     const struct hn_lanes *w)
 {
 	double registers = (double)t->param[HN_PARAM_VECTOR_REGISTERS] - 2, trips = 1;
 	int32_t at = -1;
@@ -148,14 +141,14 @@ static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
 struct block {
 	const struct hn_view *v;
 	const struct hn_target *t;
-	struct lanes w;
+	struct hn_lanes w;
 	double rows, vecs;		      /* results: rows of vecs vectors */
 	bool along_rows[HN_VIEW_MAX_STREAMS]; /* whether the stream moves with the rows */
 	double arith;			      /* instructions per result */
 };
 
 static struct block make_block(const struct hn_view *v, const struct hn_target *t,
-			       const struct lanes *w, int32_t r)
+			       const struct hn_lanes *w, int32_t r)
 {
 	bool fma = v->multiplies && (t->caps & HN_CAP_FMA);
 	struct block b = {.v = v, .t = t, .w = *w, .rows = 1, .vecs = 1};
@@ -167,7 +160,7 @@ static struct block make_block(const struct hn_view *v, const struct hn_target *
 			continue;
 		}
 		if ((int32_t)l == w->loop) {
-			b.vecs = units(v, l, w);
+			b.vecs = hn_view_units(v, l, w);
 			continue;
 		}
 		b.rows *= (double)v->loop[l]->extent;
@@ -204,6 +197,8 @@ static double body_cycles(const struct block *b, double k, double n)
 	cycles = max2(cycles, (double)b->t->param[HN_PARAM_FMA_LATENCY]);
 	if (b->v->branches) {
 		cycles = 1.5 * cycles + 2 * points;
+	} else if (b->v->skips) {
+		cycles += SKIP_CYCLES;
 	}
 	double unrolled = UNROLLED_FMAS / points;
 	return cycles + LOOP_CYCLES / (unrolled < 1 ? 1 : unrolled > 8 ? 8 : unrolled);
@@ -252,33 +247,33 @@ static double times(const struct hn_view *v, uint32_t from, uint32_t to)
 }
 
 static double update(const struct hn_view *v, const struct hn_target *t,
-		     const struct lanes *w, int32_t r)
+		     const struct hn_lanes *w, int32_t r)
 {
 	struct block b = make_block(v, t, w, r);
 	double iterations = 1, inside = 1, blocks, outside = times(v, 0, (uint32_t)r);
 
 	for (uint32_t l = (uint32_t)r; l < v->n_loop; l++) {
-		iterations *= own_reduce(v, l) ? units(v, l, w) : 1;
+		iterations *= own_reduce(v, l) ? hn_view_units(v, l, w) : 1;
 		inside *= !own_reduce(v, l) && !own_spatial(v, l)
 				  ? (double)v->loop[l]->extent
 				  : 1;
 	}
 	if (w->loop >= 0 && w->loop < r) {
 		outside *=
-			units(v, (uint32_t)w->loop, w) / (double)v->loop[w->loop]->extent;
+			hn_view_units(v, (uint32_t)w->loop, w) / (double)v->loop[w->loop]->extent;
 	}
 	double body = block_cycles(&b, &blocks);
 	double ends = 1.5 * b.rows * b.vecs * (w->across ? 8 : 1) + 8 * blocks;
-	return outside * inside * (iterations * body + ends);
+	return outside * inside * (iterations * body * v->share + ends);
 }
 
 static double plain(const struct hn_view *v, const struct hn_target *t,
-		    const struct lanes *w)
+		    const struct hn_lanes *w)
 {
 	double runs = 1, loads = 0;
 
 	for (uint32_t l = 0; l < v->n_loop; l++) {
-		runs *= units(v, l, w);
+		runs *= hn_view_units(v, l, w);
 	}
 	for (uint32_t i = 0; i < v->n_stream; i++) {
 		const struct hn_stream *s = &v->stream[i];
@@ -294,7 +289,7 @@ static double plain(const struct hn_view *v, const struct hn_target *t,
 
 double hn_view_compute_cycles(const struct hn_view *v, const struct hn_target *t)
 {
-	struct lanes w = choose_lanes(v, t);
+	struct hn_lanes w = hn_view_lanes(v, t);
 	int32_t r = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, t, &w) : -1;
 	double cycles = r >= 0 ? update(v, t, &w, r) : plain(v, t, &w);
 

@@ -51,8 +51,27 @@ static double box_bytes(const struct hn_stream *s, const int64_t *size, int64_t 
 	return rows * lines * LINE * conflicts(rows, lines, apart, way_bytes);
 }
 
+/* One vector of the stream along each dimension. */
+static void vector_size(const struct hn_view *v, const struct hn_stream *s,
+			const struct hn_lanes *w, int64_t *size)
+{
+	for (uint32_t d = 0; d < s->n_dim; d++) {
+		size[d] = 1;
+		if (w->loop >= 0 &&
+		    s->span[(size_t)d * v->n_loop + (uint32_t)w->loop] > 0) {
+			int64_t e = v->loop[w->loop]->extent;
+			int64_t span = s->span[(size_t)d * v->n_loop + (uint32_t)w->loop];
+
+			size[d] += e > w->width ? span / (e - 1) * (w->width - 1) : span;
+			size[d] = size[d] < s->buffer->extent[d] ? size[d]
+								 : s->buffer->extent[d];
+		}
+	}
+}
+
 /* Footprint of each stream at each depth: fp[i * (n_loop + 1) + d]. */
-static double *footprints(const struct hn_view *v, int64_t way_bytes, struct hn_arena *a)
+static double *footprints(const struct hn_view *v, const struct hn_lanes *w,
+			  int64_t way_bytes, struct hn_arena *a)
 {
 	uint32_t n = v->n_loop;
 	double *fp = HN_NEW_ARRAY(a, double, (size_t)v->n_stream *(n + 1));
@@ -60,9 +79,8 @@ static double *footprints(const struct hn_view *v, int64_t way_bytes, struct hn_
 	for (uint32_t i = 0; i < v->n_stream; i++) {
 		const struct hn_stream *s = &v->stream[i];
 		int64_t size[HN_DAG_MAX_RANK];
-		for (uint32_t d = 0; d < s->n_dim; d++) {
-			size[d] = 1;
-		}
+
+		vector_size(v, s, w, size);
 		double now = box_bytes(s, size, way_bytes);
 		fp[(size_t)i * (n + 1) + n] = now;
 		for (uint32_t l = n; l-- > 0;) {
@@ -99,15 +117,15 @@ static uint32_t fitting_depth(const struct hn_view *v, const double *fp, double 
 }
 
 /* cold: the footprints without conflicts. */
-static double level_bytes(const struct hn_view *v, int64_t capacity, const double *fp,
-			  const double *cold)
+static double level_bytes(const struct hn_view *v, const struct hn_lanes *w,
+			  int64_t capacity, const double *fp, const double *cold)
 {
 	uint32_t n = v->n_loop, d = fitting_depth(v, fp, 0.9 * (double)capacity);
 	uint32_t from = d > 0 ? d - 1 : 0;
 	double again = 1, bytes = 0;
 
 	for (uint32_t l = 0; l < from; l++) {
-		again *= (double)v->loop[l]->extent;
+		again *= hn_view_units(v, l, w);
 	}
 	for (uint32_t i = 0; i < v->n_stream; i++) {
 		bytes += cold[(size_t)i * (n + 1) + from] * again *
@@ -120,11 +138,12 @@ struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_targe
 				  struct hn_arena *a)
 {
 	int64_t l1 = t->param[HN_PARAM_L1_BYTES], l2 = t->param[HN_PARAM_L2_BYTES];
-	const double *cold = footprints(v, 0, a);
+	const struct hn_lanes w = hn_view_lanes(v, t);
+	const double *cold = footprints(v, &w, 0, a);
 	struct hn_traffic out;
 
-	out.bytes[0] = level_bytes(v, l1, footprints(v, l1 / WAYS, a), cold);
-	out.bytes[1] = level_bytes(v, l2, footprints(v, l2 / WAYS, a), cold);
-	out.bytes[2] = level_bytes(v, t->param[HN_PARAM_L3_BYTES], cold, cold);
+	out.bytes[0] = level_bytes(v, &w, l1, footprints(v, &w, l1 / WAYS, a), cold);
+	out.bytes[1] = level_bytes(v, &w, l2, footprints(v, &w, l2 / WAYS, a), cold);
+	out.bytes[2] = level_bytes(v, &w, t->param[HN_PARAM_L3_BYTES], cold, cold);
 	return out;
 }

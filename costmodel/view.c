@@ -83,6 +83,8 @@ struct found {
 	const struct hn_expr *load[HN_VIEW_MAX_STREAMS];
 	uint32_t n_load;
 	uint64_t unrolled; /* axes whose value is a constant in each unrolled copy */
+	uint64_t lanes; /* axes that move from lane to lane */
+	bool reduces; /* a reduction's source: terms of which nothing is left can be skipped */
 	bool overflow;
 };
 
@@ -101,6 +103,46 @@ static bool decided(const struct hn_expr *e, uint64_t unrolled)
 		}
 	}
 	return true;
+}
+
+static bool moves_with(const struct hn_expr *e, uint64_t axes)
+{
+	bool moves = e->op == HN_EXPR_VAR && e->ref >= 0 && e->ref < 64 &&
+		     (axes >> e->ref & 1);
+
+	for (uint32_t i = 0; i < e->n_arg && !moves; i++) {
+		moves = moves_with(e->arg[i], axes);
+	}
+	return moves;
+}
+
+/* The share of points for which the condition's remainders (of strided padding) are right. */
+static double share_of(const struct hn_expr *c)
+{
+	if (c->op == HN_EXPR_AND) {
+		return share_of(c->arg[0]) * share_of(c->arg[1]);
+	}
+	const struct hn_expr *mod = c->op == HN_EXPR_EQ ? c->arg[0] : NULL;
+
+	return mod && (mod->op == HN_EXPR_FLOORMOD || mod->op == HN_EXPR_TRUNCMOD) &&
+			       mod->arg[1]->op == HN_EXPR_INT && mod->arg[1]->u.i > 0
+		       ? 1 / (double)mod->arg[1]->u.i
+		       : 1;
+}
+
+/* An if in a reduction is tested outside of the loops that do not change it, and its terms
+ * are skipped (lower/emit_zero.c); anywhere else both sides are computed, lane by lane. */
+static void walk_choice(const struct hn_expr *e, struct found *f)
+{
+	bool constant = e->arg[2]->n_arg == 0 && e->arg[2]->op != HN_EXPR_LOAD;
+
+	if (f->reduces && constant && !moves_with(e->arg[0], f->lanes)) {
+		f->view->skips = true;
+		f->view->share *= share_of(e->arg[0]);
+	} else {
+		f->view->branches = true;
+		f->view->n_arith += 1;
+	}
 }
 
 static void walk(const struct hn_expr *e, struct found *f)
@@ -122,8 +164,7 @@ static void walk(const struct hn_expr *e, struct found *f)
 			walk(e->arg[2], f);
 			return;
 		}
-		f->view->branches = true;
-		f->view->n_arith += 1;
+		walk_choice(e, f);
 	} else if (e->n_arg == 2) {
 		f->view->n_arith += 1;
 	}
@@ -135,6 +176,7 @@ static void walk(const struct hn_expr *e, struct found *f)
 static void walk_stmt(struct found *f, const struct hn_op *op, uint8_t kind)
 {
 	if (kind == HN_STMT_UPDATE && op->reduce) {
+		f->reduces = true;
 		for (uint32_t i = 0; i < op->reduce->n; i++) {
 			walk(op->reduce->source[i], f);
 			f->view->multiplies = op->reduce->source[i]->op == HN_EXPR_MUL;
@@ -288,6 +330,16 @@ static void make_stream(struct hn_view *v, const struct hn_expr *load, int32_t o
 	}
 }
 
+static bool uses_loop(const struct hn_expr *e, int32_t loop)
+{
+	bool uses = e->op == HN_EXPR_VAR && e->ref == loop;
+
+	for (uint32_t i = 0; i < e->n_arg && !uses; i++) {
+		uses = uses_loop(e->arg[i], loop);
+	}
+	return uses;
+}
+
 /* Axes that only loops to be unrolled move. */
 static uint64_t unrolled_axes(const struct hn_view *v, const struct hn_op *op)
 {
@@ -302,6 +354,24 @@ static uint64_t unrolled_axes(const struct hn_view *v, const struct hn_op *op)
 				       << k;
 			}
 		}
+	}
+	return out;
+}
+
+/* Axes that the vector loop moves, or the innermost where none is said to be one. */
+static uint64_t lane_axes(const struct hn_view *v, const struct hn_op *op)
+{
+	uint64_t out = 0;
+
+	if (v->n_loop == 0) {
+		return 0;
+	}
+	uint32_t l = v->vector >= 0 ? (uint32_t)v->vector : v->n_loop - 1;
+
+	for (uint32_t k = 0; k < op->n_spatial + op->n_reduce && k < 64; k++) {
+		const struct hn_expr *e = v->stmt->axis[k];
+
+		out |= (uint64_t)(e && uses_loop(e, v->loop[l]->loop)) << k;
 	}
 	return out;
 }
@@ -338,7 +408,8 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 	ret->vector = ret->parallel = ret->guard_loop = -1;
 	ret->n_stream = 0;
 	ret->n_arith = ret->n_expensive = 0;
-	ret->multiplies = ret->branches = false;
+	ret->share = 1;
+	ret->multiplies = ret->branches = ret->skips = false;
 	for (uint32_t l = 0; l < n; l++) {
 		ret->loop[l] = path[l];
 		if (path[l]->ann == HN_ANN_VECTORIZE && path[l]->extent > 1) {
@@ -352,6 +423,7 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 		ret->guard_loop = k > ret->guard_loop ? k : ret->guard_loop;
 	}
 	f.unrolled = unrolled_axes(ret, op);
+	f.lanes = lane_axes(ret, op);
 	walk_stmt(&f, op, stmt->stmt);
 	struct points points;
 	axis_values(ret, op, a, &points);
