@@ -126,6 +126,20 @@ static bool is_thin(const struct group *gr, const struct hn_guard_view *v)
 	return v->op->reduce && width < v->lanes && reads_thin(gr, v);
 }
 
+/* Whether all stages together are worth waking the other cores for. */
+static bool worth_threads(struct hn_guard_job *g, const struct hn_guard_view *v,
+			  const struct group *gr)
+{
+	bool worth = hn_guard_threads(g, v);
+
+	for (uint32_t i = 0; i < gr->n && !worth; i++) {
+		struct hn_guard_view pv;
+
+		worth = hn_guard_view(g, gr->stage[i], &pv) && hn_guard_threads(g, &pv);
+	}
+	return worth;
+}
+
 /* Which stages are computed for a block of rows, and how many rows that is. */
 static void find_block(struct hn_guard_job *g, const struct hn_guard_view *v,
 		       struct group *gr)
@@ -174,7 +188,7 @@ static uint32_t row_loops(struct hn_guard_job *g, const struct hn_guard_view *v,
 		hn_chain_split(&g->c, v->stage, (int32_t)gr->level - 1, &gr->block, 1);
 		length[gr->level - 1] = hn_ceildiv(length[gr->level - 1], gr->block);
 	}
-	if (hn_guard_threads(g, v)) {
+	if (worth_threads(g, v, gr)) {
 		fused = hn_guard_share(g, length, gr->level);
 	}
 	if (fused > 1) {
