@@ -10,23 +10,6 @@ static uint32_t time_length(const struct hn_poly *p, const struct hn_poly_stmt *
 	return s->n_level + hn_poly_dims(p, s, s->n_loop);
 }
 
-/* S<id>[digits] */
-static void put_instance(const struct hn_poly *p, const struct hn_poly_stmt *s,
-			 struct hn_buf *ret)
-{
-	const char *comma = "";
-
-	hn_buf_printf(ret, "S%u[", s->id);
-	for (uint32_t i = 0; i < s->n_loop; i++) {
-		int32_t l = s->loop[i]->loop;
-
-		for (uint32_t k = 0; k < p->radix[l].n_digit; k++, comma = ", ") {
-			hn_buf_printf(ret, "%sl%d_%u", comma, l, k);
-		}
-	}
-	hn_buf_putc(ret, ']');
-}
-
 static void put_time(const struct hn_poly *p, const struct hn_poly_stmt *s, uint32_t n,
 		     struct hn_buf *ret)
 {
@@ -35,8 +18,8 @@ static void put_time(const struct hn_poly *p, const struct hn_poly_stmt *s, uint
 		const struct hn_node *node = s->level[i].node;
 
 		hn_buf_printf(ret, "%s%u", i > 0 ? ", " : "", s->level[i].position);
-		for (uint32_t k = 0; node->kind == HN_NODE_LOOP &&
-				     k < p->radix[node->loop].n_digit;
+		for (uint32_t k = 0;
+		     node->kind == HN_NODE_LOOP && k < p->radix[node->loop].n_digit;
 		     k++) {
 			hn_buf_printf(ret, ", l%d_%u", node->loop, k);
 		}
@@ -74,7 +57,7 @@ void hn_poly_schedule(const struct hn_poly *p, struct hn_buf *ret)
 	hn_buf_puts(ret, "{ ");
 	for (uint32_t i = 0; i < p->n_stmt; i++) {
 		hn_buf_puts(ret, i > 0 ? "; " : "");
-		put_instance(p, &p->stmt[i], ret);
+		hn_poly_put_instance(p, &p->stmt[i], ret);
 		put_time(p, &p->stmt[i], n, ret);
 		put_ranges(p, &p->stmt[i], ret);
 	}
@@ -83,21 +66,21 @@ void hn_poly_schedule(const struct hn_poly *p, struct hn_buf *ret)
 
 int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret)
 {
-	static const char *const kind[] = { "compute", "init", "update" };
 	struct hn_buf schedule;
 
 	hn_buf_init(&schedule);
 	hn_poly_schedule(p, &schedule);
 	hn_buf_puts(ret, "{\"format\":\"" HN_CERTIFICATE_FORMAT
 			 "\",\"hone\":\"" HONE_VERSION "\",\"isl\":");
-	hn_buf_printf(ret, "\"%.*s\"", (int)strcspn(isl_version(), "\n\"\\"), isl_version());
+	hn_buf_printf(ret, "\"%.*s\"", (int)strcspn(isl_version(), "\n\"\\"),
+		      isl_version());
 	hn_buf_puts(ret, ",\"checks\":[\"bounds\",\"coverage\",\"order\",\"sequence\","
 			 "\"concurrency\"],\"statements\":[");
 	for (uint32_t i = 0; i < p->n_stmt; i++) {
 		const struct hn_node *node = p->stmt[i].node;
 
 		hn_buf_printf(ret, "%s\"S%u %s ", i ? "," : "", p->stmt[i].id,
-			      kind[node->stmt]);
+			      hn_poly_kind(&p->stmt[i]));
 		struct hn_buf name;
 
 		hn_buf_init(&name);

@@ -72,28 +72,38 @@ static void add_accesses(struct hn_deps *d, const struct hn_poly_stmt *s)
 	}
 }
 
-/* y's reads of what x writes: y comes later in the text, or overwrites what was read. */
+/* y's reads of what x writes.  Ops come in topological order: an op that read what a later
+ * one writes would have it overwritten. */
 static void relate_reads(struct hn_deps *d, const struct hn_poly_stmt *x,
 			 const struct hn_poly_stmt *y)
 {
 	for (uint32_t k = 0; k < y->n_read; k++) {
+		isl_map *element = y->read[k].element;
+
 		if (y->read[k].op != x->node->stage) {
 			continue;
 		}
-		if (x->id > y->id) {
+		if (x->node->stage > y->node->stage) {
 			add(&d->dep[HN_DEP_IN_PLACE],
-			    sharing(isl_map_copy(y->read[k].element),
-				    isl_map_copy(x->write)));
+			    sharing(isl_map_copy(element), isl_map_copy(x->write)));
 		} else if (x->node->stmt != HN_STMT_INIT) {
 			add(&d->dep[HN_DEP_FLOW],
-			    sharing(isl_map_copy(x->write),
-				    isl_map_copy(y->read[k].element)));
+			    sharing(isl_map_copy(x->write), isl_map_copy(element)));
 		}
 	}
 }
 
-/* x and y write the same tensor; in the naive tree an update's own order is that of its
- * instances. */
+/* Instances of an update whose reduction points come one before the other as written. */
+static isl_map *earlier_points(const struct hn_deps *d, const struct hn_poly_stmt *s)
+{
+	uint32_t n_reduce = d->poly.tree->dag->op[s->node->stage]->n_reduce;
+	uint32_t n = (uint32_t)isl_map_dim(s->point, isl_dim_out);
+	isl_map *points =
+		isl_map_project_out(isl_map_copy(s->point), isl_dim_out, 0, n - n_reduce);
+
+	return isl_map_lex_lt_map(isl_map_copy(points), points);
+}
+
 static void relate_writes(struct hn_deps *d, const struct hn_poly_stmt *x,
 			  const struct hn_poly_stmt *y)
 {
@@ -104,13 +114,12 @@ static void relate_writes(struct hn_deps *d, const struct hn_poly_stmt *x,
 		return;
 	}
 	pairs = sharing(isl_map_copy(x->write), isl_map_copy(y->write));
-	if (x != y) {
+	if (x == y) {
+		add(&d->dep[HN_DEP_REDUCTION],
+		    isl_map_intersect(pairs, earlier_points(d, x)));
+	} else {
 		add(&d->dep[HN_DEP_INIT], pairs);
-		return;
 	}
-	add(&d->dep[HN_DEP_REDUCTION],
-	    isl_map_intersect(pairs, isl_map_lex_lt(isl_space_domain(
-					     isl_map_get_space(y->write)))));
 }
 
 static void relate(struct hn_deps *d)
@@ -134,17 +143,10 @@ static isl_union_map *no_map(isl_ctx *ctx)
 	return isl_union_map_empty(isl_space_params_alloc(ctx, 0));
 }
 
-int hn_deps_build(const struct hn_dag *dag, isl_ctx *ctx, struct hn_arena *a,
-		  struct hn_deps *ret, struct hn_err *err)
+int hn_deps_of_tree(const struct hn_looptree *tree, isl_ctx *ctx, struct hn_arena *a,
+		    struct hn_deps *ret, struct hn_err *err)
 {
-	const struct hn_looptree *tree;
-
 	*ret = (struct hn_deps){ 0 };
-	int rc = hn_looptree_build(hn_state_init(dag, a), a, &tree, err);
-
-	if (rc) {
-		return rc;
-	}
 	hn_poly_build(tree, ctx, a, &ret->poly);
 	ret->context = isl_set_universe(isl_space_params_alloc(ctx, 0));
 	ret->domain = isl_union_set_empty(isl_space_params_alloc(ctx, 0));
@@ -158,7 +160,17 @@ int hn_deps_build(const struct hn_dag *dag, isl_ctx *ctx, struct hn_arena *a,
 		add_accesses(ret, &ret->poly.stmt[i]);
 	}
 	relate(ret);
-	return hn_deps_failure(ctx, "the polyhedral model of the computation", err);
+	return hn_deps_failure(ctx, "the polyhedral model", err);
+}
+
+int hn_deps_build(const struct hn_dag *dag, isl_ctx *ctx, struct hn_arena *a,
+		  struct hn_deps *ret, struct hn_err *err)
+{
+	const struct hn_looptree *tree;
+	int rc = hn_looptree_build(hn_state_init(dag, a), a, &tree, err);
+
+	*ret = (struct hn_deps){ 0 };
+	return rc ? rc : hn_deps_of_tree(tree, ctx, a, ret, err);
 }
 
 void hn_deps_free(struct hn_deps *d)

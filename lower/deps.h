@@ -24,8 +24,8 @@ enum hn_dep_class {
 	HN_DEP_FLOW,	  /* what computes an element -> what reads it, between ops */
 	HN_DEP_INIT,	  /* init -> each update of the same element */
 	HN_DEP_REDUCTION, /* update -> later updates of the same element */
-	HN_DEP_IN_PLACE,  /* read -> later overwriting; none while ops write tensors of their
-			   * own */
+	HN_DEP_IN_PLACE,  /* read -> overwriting by a later op; none while ops write tensors of
+			   * their own */
 	HN_N_DEP
 };
 
@@ -48,6 +48,11 @@ struct hn_deps {
 int hn_deps_build(const struct hn_dag *dag, isl_ctx *ctx, struct hn_arena *a,
 		  struct hn_deps *ret, struct hn_err *err) HN_NODISCARD;
 void hn_deps_free(struct hn_deps *d);
+
+/* The same over the instances of any loop tree: loops are the tree's, values in LOCAL buffers
+ * live as poly.h has it.  What a history must keep, whether it does or not. */
+int hn_deps_of_tree(const struct hn_looptree *tree, isl_ctx *ctx, struct hn_arena *a,
+		    struct hn_deps *ret, struct hn_err *err) HN_NODISCARD;
 
 const char *hn_dep_class_name(enum hn_dep_class c);
 

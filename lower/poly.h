@@ -18,6 +18,7 @@
 #include <isl/map.h>
 #include <isl/set.h>
 
+#include "base/buf.h"
 #include "loopstate/radix.h"
 
 /* One step down the tree: into `node`, the child at `position` of the node above.  A
@@ -83,5 +84,15 @@ uint32_t hn_poly_dims(const struct hn_poly *p, const struct hn_poly_stmt *s,
  * its buffer; 0 when it is not LOCAL. `s` is any statement inside that loop. */
 uint32_t hn_poly_lifetime(const struct hn_looptree *t, int32_t op,
 			  const struct hn_poly_stmt *s);
+
+/* Append S<id>[digits], as its sets and maps name them. */
+void hn_poly_put_instance(const struct hn_poly *p, const struct hn_poly_stmt *s,
+			  struct hn_buf *ret);
+
+/* Append the statements: domains, order, accesses, one isl object a line. */
+void hn_poly_print_model(const struct hn_poly *p, struct hn_buf *ret);
+
+/* "compute", "init" or "update". */
+const char *hn_poly_kind(const struct hn_poly_stmt *s);
 
 #endif

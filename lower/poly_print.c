@@ -7,11 +7,27 @@
 #include "lower/lower.h"
 #include "lower/poly.h"
 
-static const char *stmt_kind(const struct hn_node *node)
+const char *hn_poly_kind(const struct hn_poly_stmt *s)
 {
 	static const char *const name[] = { "compute", "init", "update" };
 
-	return name[node->stmt];
+	return name[s->node->stmt];
+}
+
+void hn_poly_put_instance(const struct hn_poly *p, const struct hn_poly_stmt *s,
+			  struct hn_buf *ret)
+{
+	const char *comma = "";
+
+	hn_buf_printf(ret, "S%u[", s->id);
+	for (uint32_t i = 0; i < s->n_loop; i++) {
+		int32_t l = s->loop[i]->loop;
+
+		for (uint32_t k = 0; k < p->radix[l].n_digit; k++, comma = ", ") {
+			hn_buf_printf(ret, "%sl%d_%u", comma, l, k);
+		}
+	}
+	hn_buf_putc(ret, ']');
 }
 
 static void print_map(const char *what, const char *op, isl_map *m, struct hn_buf *buf)
@@ -30,7 +46,7 @@ static void print_stmt(const struct hn_poly *p, const struct hn_poly_stmt *s,
 	char *text = isl_set_to_str(domain);
 
 	hn_buf_printf(buf, "S%u %s %s\n  domain %s\n", s->id,
-		      dag->op[s->node->stage]->name, stmt_kind(s->node),
+		      dag->op[s->node->stage]->name, hn_poly_kind(s),
 		      text ? text : "(failed)");
 	free(text);
 	isl_set_free(domain);
@@ -51,6 +67,13 @@ static void print_stmt(const struct hn_poly *p, const struct hn_poly_stmt *s,
 	}
 }
 
+void hn_poly_print_model(const struct hn_poly *p, struct hn_buf *ret)
+{
+	for (uint32_t i = 0; i < p->n_stmt; i++) {
+		print_stmt(p, &p->stmt[i], ret);
+	}
+}
+
 int hn_poly_print(const struct hn_looptree *t, struct hn_buf *buf, struct hn_err *err)
 {
 	isl_ctx *ctx = isl_ctx_alloc();
@@ -65,8 +88,8 @@ int hn_poly_print(const struct hn_looptree *t, struct hn_buf *buf, struct hn_err
 		rc = hn_fail(err, HONE_E_INTERNAL, "isl could not read the model: %s",
 			     isl_ctx_last_error_msg(ctx));
 	}
-	for (uint32_t i = 0; i < poly.n_stmt && rc == 0; i++) {
-		print_stmt(&poly, &poly.stmt[i], buf);
+	if (rc == 0) {
+		hn_poly_print_model(&poly, buf);
 	}
 	hn_poly_free(&poly);
 	hn_arena_fini(&arena);

@@ -132,7 +132,7 @@ static void eval_inputs(struct eval *x)
 }
 
 /* The meaning of the dag, op by op. */
-static void eval_dag(struct eval *x, const struct hn_dag *dag)
+static inline void eval_dag(struct eval *x, const struct hn_dag *dag)
 {
 	memset(x, 0, sizeof(*x));
 	x->dag = dag;
@@ -263,7 +263,7 @@ static inline void eval_tree(struct eval *ret, const struct hn_looptree *t)
 	*ret = e.x;
 }
 
-static void eval_free(struct eval *x)
+static inline void eval_free(struct eval *x)
 {
 	for (uint32_t i = 0; i < x->dag->n_op; i++) {
 		free(x->tensor[i].v);
@@ -272,7 +272,7 @@ static void eval_free(struct eval *x)
 }
 
 /* Do the outputs agree?  Sums may be in another order: 1e-9 of the size. */
-static bool eval_same(const struct eval *want, struct eval *got)
+static inline bool eval_same(const struct eval *want, struct eval *got)
 {
 	for (uint32_t k = 0; k < want->dag->n_arg; k++) {
 		const struct tensor *p = &want->tensor[want->dag->arg[k]];

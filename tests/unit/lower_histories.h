@@ -151,7 +151,7 @@ static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t 
 }
 
 /* Whether the tree, evaluated as it stands and in order, computes the dag. */
-static bool tree_right(const struct hn_looptree *t, const struct eval *want)
+static inline bool tree_right(const struct hn_looptree *t, const struct eval *want)
 {
 	struct eval got;
 	bool same;
