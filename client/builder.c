@@ -85,5 +85,5 @@ int hn_builder_run(const char *verb, char *const *argv, int out, struct hn_err *
 	code = WEXITSTATUS(status) > 10 && WEXITSTATUS(status) < 64
 		       ? WEXITSTATUS(status) - 10
 		       : HONE_E_INTERNAL;
-	return hn_fail(err, code, "%s: the kernel was not built: %s", verb, words);
+	return hn_fail(err, code, "%s: hone-build: %s", verb, words);
 }

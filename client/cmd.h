@@ -20,7 +20,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy;
 	const char *socket, *home;
 	const char *rules, *hardware, *records, *as;
-	int64_t trials, seed;
+	int64_t trials, seed, index;
 	double seconds;
 	bool json, quiet, assembly, bitwise;
 };

@@ -1,37 +1,14 @@
-/* client/explain_asm.c -- `hone explain --asm`: the machine code of the inner loops.
- *
- * hone-build makes the listing; the computation, the steps and the listing pass through
- * memory files, so that nothing has to be cleaned up. */
+/* client/explain_asm.c -- `hone explain --asm`: the machine code of the inner loops, of the
+ * listing that hone-build makes. */
 #include "client/explain_asm.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "client/asm.h"
 #include "client/builder.h"
 
-#define LISTING_MAX ((size_t)64 << 20)
 #define LOOPS_SHOWN 3
 #define LINES_SHOWN 120
-
-struct memory_file {
-	int fd;
-	char path[40];
-};
-
-/* A file that exists while it is open, by a path that a child can open too. */
-static int memory_file(const char *text, struct memory_file *ret, struct hn_err *err)
-{
-	ret->fd = memfd_create("hone", 0);
-	if (ret->fd < 0 || write(ret->fd, text, strlen(text)) != (ssize_t)strlen(text)) {
-		return hn_fail(err, HONE_E_IO, "explain: no memory for a listing");
-	}
-	snprintf(ret->path, sizeof(ret->path), "/proc/self/fd/%d", ret->fd);
-	return 0;
-}
 
 static void print_loop(const struct hn_asm_loop *loop, uint32_t number, struct hn_buf *b)
 {
@@ -69,34 +46,14 @@ static void print_loops(const char *listing, struct hn_arena *a, struct hn_buf *
 int hn_explain_asm(const char *dag_json, const char *steps, const char *target_line,
 		   struct hn_arena *a, struct hn_buf *b, struct hn_err *err)
 {
-	struct memory_file file[3] = { { .fd = -1 }, { .fd = -1 }, { .fd = -1 } };
-	char *argv[] = { "hone-build",	      "--dag",	    file[0].path,
-			 "--steps",	      file[1].path, "--target",
-			 (char *)target_line, "--emit-asm", NULL };
+	char *words[] = { "--target", (char *)target_line, "--emit-asm", NULL };
 	struct hn_buf listing;
 	int rc;
 
 	hn_buf_init(&listing);
-	rc = memory_file(dag_json, &file[0], err);
-	if (rc == 0) {
-		rc = memory_file(steps, &file[1], err);
-	}
-	if (rc == 0) {
-		rc = memory_file("", &file[2], err);
-	}
-	if (rc == 0) {
-		rc = hn_builder_run("explain", argv, file[2].fd, err);
-	}
-	if (rc == 0) {
-		rc = hn_file_read(file[2].path, LISTING_MAX, &listing, err);
-	}
+	rc = hn_builder_ask("explain", dag_json, steps, words, &listing, err);
 	if (rc == 0) {
 		print_loops(listing.s, a, b);
-	}
-	for (size_t i = 0; i < HN_COUNT_OF(file); i++) {
-		if (file[i].fd >= 0) {
-			close(file[i].fd);
-		}
 	}
 	hn_buf_fini(&listing);
 	return rc;

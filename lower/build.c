@@ -7,8 +7,10 @@
 
 #include "base/clock.h"
 #include "lower/names.h"
+#include "lower/poly_show.h"
 
 #define PROVE_LIMIT_MS 10000
+#define SHOW_LIMIT_MS 10000 /* each part */
 
 static const struct {
 	const char *name;
@@ -141,6 +143,16 @@ void hn_build_prove(const struct hn_build_request *r, struct hn_arena *a,
 	if (make_tree(r, a, ans) == 0) {
 		ans->verdict = prove(a, ans);
 	}
+}
+
+int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_arena *a,
+		  struct hn_buf *ret, struct hn_err *err)
+{
+	struct hn_build_answer ans = { 0 };
+	int rc = make_tree(r, a, &ans);
+
+	*err = ans.why;
+	return rc ? rc : hn_poly_show(ans.tree, part, SHOW_LIMIT_MS, ret, err);
 }
 
 void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,

@@ -51,6 +51,11 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 void hn_build_prove(const struct hn_build_request *r, struct hn_arena *a,
 		    struct hn_build_answer *ans);
 
+/* Append a part of the polyhedral view (poly_show.h) of the request's loop tree, which need not
+ * be legal.  Fails when the history does not replay, or as hn_poly_show. */
+int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_arena *a,
+		  struct hn_buf *ret, struct hn_err *err) HN_NODISCARD;
+
 /* Prove the histories of a file, one JSON object a line: {"dag": text (the line before's when
  * left out), "steps": text}.  One answer a line on standard output: {"verdict", "detail",
  * "certificate"}.  Fails only when the file cannot be read or is no such file. */

@@ -13,7 +13,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *verify;
+	const char *dag, *steps, *object, *header, *verify, *poly;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -23,6 +23,8 @@ static const char usage[] =
 	"[--symbol NAME]\n"
 	"                  [-o FILE.o] [--header FILE.h] [--no-prove]\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
+	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
+	"polyhedral view)\n"
 	"       hone-build --verify FILE  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
@@ -40,6 +42,7 @@ enum {
 	OPT_NAIVE,
 	OPT_PLANT,
 	OPT_VERIFY,
+	OPT_POLY_PART,
 	OPT_HELP
 };
 
@@ -57,6 +60,7 @@ static const struct option long_options[] = {
 	{ "naive", no_argument, NULL, OPT_NAIVE },
 	{ "plant", required_argument, NULL, OPT_PLANT },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
+	{ "poly", required_argument, NULL, OPT_POLY_PART },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -113,6 +117,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_VERIFY:
 			c->verify = optarg;
+			break;
+		case OPT_POLY_PART:
+			c->poly = optarg;
 			break;
 		case OPT_HELP:
 			return 1;
@@ -174,6 +181,27 @@ static int write_results(const struct command *c, const struct hn_build_answer *
 	return rc;
 }
 
+static int build(struct hn_builder *b, const struct command *c, struct hn_arena *a,
+		 struct hn_build_answer *ans)
+{
+	hn_build(b, &c->request, a, ans);
+	return ans->verdict == HN_VERDICT_OK ? write_results(c, ans, &ans->why) : 1;
+}
+
+static int show(const struct command *c, struct hn_arena *a, struct hn_err *err)
+{
+	struct hn_buf text;
+
+	hn_buf_init(&text);
+	int rc = hn_build_show(&c->request, c->poly, a, &text, err);
+
+	if (rc == 0) {
+		fputs(text.s, stdout);
+	}
+	hn_buf_fini(&text);
+	return rc;
+}
+
 static int one_shot(struct hn_builder *b, struct command *c)
 {
 	struct hn_build_answer ans = { .verdict = HN_VERDICT_BUILD_FAIL };
@@ -193,8 +221,7 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	c->request.steps = steps.s;
 	c->request.steps_bytes = steps.n;
 	if (rc == 0) {
-		hn_build(b, &c->request, &a, &ans);
-		rc = ans.verdict == HN_VERDICT_OK ? write_results(c, &ans, &ans.why) : 1;
+		rc = c->poly ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
 	}
 	if (rc) {
 		bool blamed = ans.verdict != HN_VERDICT_OK &&

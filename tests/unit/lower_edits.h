@@ -26,7 +26,7 @@ static const struct hn_node *edit_tree(const struct hn_node *node, edit_fn edit,
 	return copy;
 }
 
-static void shorten_reduction(struct hn_node *n, struct hn_arena *a)
+static inline void shorten_reduction(struct hn_node *n, struct hn_arena *a)
 {
 	(void)a;
 	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_REDUCE && n->extent > 2) {
@@ -34,7 +34,7 @@ static void shorten_reduction(struct hn_node *n, struct hn_arena *a)
 	}
 }
 
-static void shorten_spatial(struct hn_node *n, struct hn_arena *a)
+static inline void shorten_spatial(struct hn_node *n, struct hn_arena *a)
 {
 	(void)a;
 	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_SPATIAL && n->extent > 2) {
@@ -42,19 +42,19 @@ static void shorten_spatial(struct hn_node *n, struct hn_arena *a)
 	}
 }
 
-static void drop_init(struct hn_node *n, struct hn_arena *a)
+static inline void drop_init(struct hn_node *n, struct hn_arena *a)
 {
 	(void)a;
 	n->init = NULL;
 }
 
-static void drop_guards(struct hn_node *n, struct hn_arena *a)
+static inline void drop_guards(struct hn_node *n, struct hn_arena *a)
 {
 	(void)a;
 	n->n_guard = 0;
 }
 
-static void swap_children(struct hn_node *n, struct hn_arena *a)
+static inline void swap_children(struct hn_node *n, struct hn_arena *a)
 {
 	if (n->n_child >= 2) {
 		const struct hn_node **child =
