@@ -1,20 +1,33 @@
-/* bench/history_guard.c -- a case's guard schedules: no search, no store.  See history.h. */
+/* bench/history_guard.c -- a case's schedules by rule: no search, no store.  See history.h. */
 #include "bench/history.h"
-#include "sketch/guard.h"
+#include "search/auto.h"
+
+static void add(const struct hn_trace *trace, struct hn_arena *a, struct hn_histories *ret)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_trace_write(trace, &b);
+	ret->steps[ret->n++] = hn_arena_strdup(a, b.s);
+	hn_buf_fini(&b);
+}
 
 void hn_history_of_guards(const struct hn_dag *dag, const struct hn_target *target,
 			  struct hn_arena *a, struct hn_histories *ret)
 {
-	const struct hn_state *guard[HN_GUARD_MAX];
+	const struct hn_trace *trace[HN_AUTO_MAX];
+	uint32_t n = hn_auto(dag, target, a, trace);
 
-	_Static_assert(HN_GUARD_MAX <= HN_HISTORY_MAX, "all guards can be raced");
-	ret->n = hn_guards(dag, target, a, guard);
-	for (uint32_t i = 0; i < ret->n; i++) {
-		struct hn_buf b;
-
-		hn_buf_init(&b);
-		hn_trace_write(guard[i]->trace, &b);
-		ret->steps[i] = hn_arena_strdup(a, b.s);
-		hn_buf_fini(&b);
+	_Static_assert(HN_AUTO_MAX <= HN_HISTORY_MAX, "all guards can be raced");
+	ret->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		add(trace[i], a, ret);
 	}
+}
+
+void hn_history_of_auto(const struct hn_dag *dag, const struct hn_target *target,
+			struct hn_arena *a, struct hn_histories *ret)
+{
+	hn_history_of_guards(dag, target, a, ret);
+	ret->n = ret->n > 0;
 }

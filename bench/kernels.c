@@ -1,8 +1,8 @@
 /* bench/kernels.c -- hone's best kernels against oneDNN, OpenBLAS and the machine.
  *
- *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE | --guards]
- *                        [--with-guards] [--against FILE] [--save FILE] [--threads N]
- *                        [--cold] [--budget S] [--list]
+ *     hone-bench kernels [--case GLOB] [--seconds S | --record FILE | --guards | --auto]
+ *                        [--with-guards | --with-auto] [--against FILE] [--save FILE]
+ *                        [--threads N] [--cold] [--budget S] [--list]
  *
  * For each case of the suite: hone's schedule (of a log, freshly tuned, by rule, or from the store),
  * every peer that has the operation, and the machine's limits take turns in one process, on the
@@ -29,7 +29,19 @@ struct options {
 	const char *pattern, *record, *against, *save;
 	double seconds, budget;
 	int32_t threads;
-	bool cold, list, guards, with_guards;
+	bool cold, list;
+	const struct rule *by, *with; /* NULL = none */
+};
+
+/* Schedules without search or store: what hone's is to be, or takes part beside it. */
+static const struct rule {
+	const char *as, *beside; /* options */
+	const char *name;	 /* of the contender beside */
+	void (*find)(const struct hn_dag *dag, const struct hn_target *target,
+		     struct hn_arena *a, struct hn_histories *ret);
+} rules[] = {
+	{ "--guards", "--with-guards", "hone-guard", hn_history_of_guards },
+	{ "--auto", "--with-auto", "hone-auto", hn_history_of_auto },
 };
 
 struct machine {
@@ -52,10 +64,10 @@ static int usage(const char *word)
 	fprintf(stderr,
 		"hone-bench: kernels: %s\n"
 		"usage: hone-bench kernels [--case GLOB] [--seconds S | --record FILE | "
-		"--guards]\n"
-		"                          [--with-guards] [--against FILE] [--save FILE] "
-		"[--threads N]\n"
-		"                          [--cold] [--budget S] [--list]\n",
+		"--guards | --auto]\n"
+		"                          [--with-guards | --with-auto] [--against FILE] "
+		"[--save FILE]\n"
+		"                          [--threads N] [--cold] [--budget S] [--list]\n",
 		word);
 	return 2;
 }
@@ -96,6 +108,21 @@ static bool take(const char *name, const char *value, struct options *o)
 	return true;
 }
 
+static bool take_rule(const char *word, struct options *o)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(rules); i++) {
+		if (strcmp(word, rules[i].as) == 0) {
+			o->by = &rules[i];
+			return true;
+		}
+		if (strcmp(word, rules[i].beside) == 0) {
+			o->with = &rules[i];
+			return true;
+		}
+	}
+	return false;
+}
+
 static int read_options(const struct hn_bench_args *args, struct options *o)
 {
 	for (int i = 0; i < args->argc; i++) {
@@ -105,10 +132,8 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 			o->cold = true;
 		} else if (strcmp(word, "--list") == 0) {
 			o->list = true;
-		} else if (strcmp(word, "--guards") == 0) {
-			o->guards = true;
-		} else if (strcmp(word, "--with-guards") == 0) {
-			o->with_guards = true;
+		} else if (take_rule(word, o)) {
+			continue;
 		} else if (i + 1 == args->argc || !take(word, args->argv[i + 1], o)) {
 			return usage(word);
 		} else {
@@ -126,8 +151,8 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 	char key[HN_KEY_BYTES];
 	int rc = 0;
 
-	if (o->guards) {
-		hn_history_of_guards(t->dag, m->target, a, ret);
+	if (o->by != NULL) {
+		o->by->find(t->dag, m->target, a, ret);
 		return 0;
 	}
 	if (o->record != NULL) {
@@ -193,8 +218,8 @@ static void report(const struct options *o, const struct hn_contest *t,
 	for (uint32_t i = 1; i < t->n && !t->contender[i].limit; i++) {
 		double ratio = hn_race_ratio(&r[0], &r[i]);
 
-		if (strcmp(t->contender[i].name, HN_TALLY_GUARD) == 0) {
-			e.guard = 1 / ratio;
+		if (strcmp(t->contender[i].name, tally->own) == 0) {
+			e.own = 1 / ratio;
 		} else if (!t->contender[i].own && ratio < e.ratio &&
 			   hn_judged_right(&j[i])) {
 			e.ratio = ratio;
@@ -275,7 +300,7 @@ static int enter_beside(struct hn_contest *t, const struct machine *m, const cha
 	return rc;
 }
 
-/* hone's contenders: the fastest of its schedules, and of its guards and of another log
+/* hone's contenders: the fastest of its schedules, and of those by rule and of another log
  * where they are asked for beside it. */
 static int enter_hone(const struct options *o, struct hn_contest *t,
 		      const struct machine *m, const struct hn_histories *of,
@@ -285,9 +310,9 @@ static int enter_hone(const struct options *o, struct hn_contest *t,
 	int rc = hn_history_fastest(t, m->emitter, of, ret_steps, err);
 
 	rc = rc ? rc : hn_contest_hone(t, m->emitter, "hone", *ret_steps, err);
-	if (rc == 0 && o->with_guards) {
-		hn_history_of_guards(t->dag, m->target, a, &other);
-		rc = enter_beside(t, m, HN_TALLY_GUARD, &other, err);
+	if (rc == 0 && o->with != NULL) {
+		o->with->find(t->dag, m->target, a, &other);
+		rc = enter_beside(t, m, o->with->name, &other, err);
 	}
 	if (rc == 0 && o->against != NULL) {
 		rc = hn_history_of_log(o->against, t->row->name, a, &other, err);
@@ -383,7 +408,7 @@ static bool any_case(const struct options *o)
 
 static int bench_suite(const struct options *o, const struct machine *m)
 {
-	struct hn_tally tally = { 0 };
+	struct hn_tally tally = { .own = o->with != NULL ? o->with->name : "" };
 	char context[100];
 	int status = 0;
 

@@ -67,10 +67,10 @@ static bool same_class(const char *x, const char *y)
 	return n == class_length(y) && strncmp(x, y, n) == 0;
 }
 
-/* What the guards reached of hone's speed, and the case where hone lost most to its own
- * guard: above 1 the schedule is the slower. */
-static void print_guards(const struct hn_tally *t, const char *like, char *text,
-			 size_t text_bytes)
+/* What the schedules by rule reached of hone's speed, and the case where hone lost most to its
+ * own rule: above 1 the schedule is the slower. */
+static void print_own(const struct hn_tally *t, const char *like, char *text,
+		      size_t text_bytes)
 {
 	double sum = 0, least = INFINITY, most = 0;
 	const char *worst = "", *lost = "";
@@ -79,21 +79,21 @@ static void print_guards(const struct hn_tally *t, const char *like, char *text,
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct hn_tally_entry *e = &t->entry[i];
 
-		if (e->guard <= 0 || (like != NULL && !same_class(e->name, like))) {
+		if (e->own <= 0 || (like != NULL && !same_class(e->name, like))) {
 			continue;
 		}
 		n++;
-		sum += log(e->guard);
-		worst = e->guard < least ? e->name : worst;
-		least = fmin(least, e->guard);
-		lost = e->guard > most ? e->name : lost;
-		most = fmax(most, e->guard);
+		sum += log(e->own);
+		worst = e->own < least ? e->name : worst;
+		least = fmin(least, e->own);
+		lost = e->own > most ? e->name : lost;
+		most = fmax(most, e->own);
 	}
 	if (n > 0) {
 		snprintf(text, text_bytes,
-			 "\"guards\": %.3f, \"guard_min\": %.3f, \"guard_min_case\": "
-			 "\"%s\", \"guard_max\": %.3f, \"guard_max_case\": \"%s\", ",
-			 exp(sum / n), least, worst, most, lost);
+			 "\"%s\": %.3f, \"least\": %.3f, \"least_case\": \"%s\", "
+			 "\"most\": %.3f, \"most_case\": \"%s\", ",
+			 t->own, exp(sum / n), least, worst, most, lost);
 	}
 }
 
@@ -103,7 +103,7 @@ static void print_class(const struct hn_tally *t, const char *like, const char *
 	double ratio = 0, share = 0, roofline = 0, least = INFINITY;
 	const char *worst = "";
 	uint32_t n = 0, n_ratio = 0;
-	char text[800], versus[200] = "", guards[300] = "";
+	char text[800], versus[200] = "", own[300] = "";
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct hn_tally_entry *e = &t->entry[i];
@@ -127,12 +127,12 @@ static void print_class(const struct hn_tally *t, const char *like, const char *
 		snprintf(versus, sizeof(versus), "\"min\": %.3f, \"min_case\": \"%s\", ",
 			 least, worst);
 	}
-	print_guards(t, like, guards, sizeof(guards));
+	print_own(t, like, own, sizeof(own));
 	snprintf(text, sizeof(text),
 		 "\"class\": \"%.*s\", \"cases\": %u, \"share\": %.3f, "
 		 "\"roofline\": %.3f, %s%s%s",
 		 like != NULL ? (int)class_length(like) : 3, like != NULL ? like : "all",
-		 n, exp(share / n), exp(roofline / n), versus, guards, context);
+		 n, exp(share / n), exp(roofline / n), versus, own, context);
 	if (n_ratio > 0) {
 		hn_bench_row("kernels.summary", exp(ratio / n_ratio),
 			     "x of the best peer", text);

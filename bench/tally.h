@@ -4,8 +4,6 @@
 
 #include "bench/contest.h"
 
-#define HN_TALLY_GUARD "hone-guard" /* the contender that is hone's best guard */
-
 struct hn_tally_entry {
 	const char *name;
 	double ns;	  /* hone's */
@@ -13,10 +11,11 @@ struct hn_tally_entry {
 	const char *peer; /* its name; "" */
 	double share;	  /* of the limit by reading */
 	double roofline;  /* share of the roofline */
-	double guard;	  /* hone's time over its guard's, when both ran; else 0 */
+	double own;	  /* hone's time over its own by rule, when both ran; else 0 */
 };
 
 struct hn_tally {
+	const char *own; /* the contender that entries' `own` is about */
 	uint32_t n;
 	struct hn_tally_entry *entry; /* malloc */
 };

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "loopstate/bounds.h"
+#include "search/auto.h"
 #include "search/search_int.h"
-#include "sketch/guard.h"
 
 bool hn_hashes_has(const struct hn_hashes *h, uint64_t key)
 {
@@ -71,20 +71,11 @@ void hn_hashes_fini(struct hn_hashes *h)
 
 static void find_guards(struct hn_space *sp)
 {
-	static const struct hn_trace none;
-	const struct hn_state *state[HN_GUARD_MAX];
-	const struct hn_trace **trace;
-	struct hn_arena scratch;
+	const struct hn_trace **trace =
+		HN_NEW_ARRAY(&sp->arena, const struct hn_trace *, HN_AUTO_MAX);
 
-	hn_arena_init(&scratch, 0);
-	sp->n_guard = hn_guards(sp->task.dag, sp->task.target, &scratch, state);
-	trace = HN_NEW_ARRAY(&sp->arena, const struct hn_trace *, sp->n_guard);
-	for (uint32_t i = 0; i < sp->n_guard; i++) {
-		const struct hn_trace *t = state[i]->trace ? state[i]->trace : &none;
-		trace[i] = hn_trace_copy(t, &sp->arena);
-	}
+	sp->n_guard = hn_auto(sp->task.dag, sp->task.target, &sp->arena, trace);
 	sp->guard = trace;
-	hn_arena_fini(&scratch);
 }
 
 int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err *err)

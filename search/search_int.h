@@ -53,8 +53,8 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task,
 		  struct hn_err *err) HN_NODISCARD;
 void hn_space_fini(struct hn_space *sp);
 
-/* Up to n guard schedules (sketch/guard.h) that have not been out, as candidates of origin
- * "guard": what a policy hands out before anything else. */
+/* Up to n guard schedules that have not been out, the automatic one (search/auto.h) first, as
+ * candidates of origin "guard": what a policy hands out before anything else. */
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret);
 

@@ -1,5 +1,6 @@
-/* The guard schedules of every shared case: replayed from their records, proved legal,
- * and, where the case is small enough, run and compared with the naive program. */
+/* The guard schedules of every shared case, the automatic one first: replayed from their
+ * records, proved legal, by the quick check too, and, where the case is small enough, run and
+ * compared with the naive program. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,28 +8,29 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "sketch/guard.h"
+#include "loopstate/quick.h"
+#include "search/auto.h"
 #include "tests/full/each_case.h"
 
 #define MAX_FLOPS 1e9
 #define TOLERANCE 5e-5
 
 struct total {
-	uint32_t n_case, n, wrong, illegal, ran;
+	uint32_t n_case, n, wrong, illegal, ran, by_quick;
+	struct hn_quick *quick;
 };
 
 /* As the store would hand it back. */
-static const struct hn_state *again(const struct hn_dag *dag, const struct hn_state *s,
+static const struct hn_state *again(const struct hn_dag *dag, const struct hn_trace *t,
 				    struct hn_arena *a)
 {
 	struct hn_buf text;
 	struct hn_err err;
 	const struct hn_trace *trace;
 	const struct hn_state *ret;
-	static const struct hn_trace none;
 
 	hn_buf_init(&text);
-	hn_trace_write(s->trace ? s->trace : &none, &text);
+	hn_trace_write(t, &text);
 	if (getenv("RUN_VERBOSE")) {
 		print_message("  %s\n", text.s);
 	}
@@ -46,6 +48,8 @@ static void prove(const char *name, uint32_t i, const struct hn_state *s,
 
 	assert_int_equal(hn_looptree_build(s, a, &tree, &err), 0);
 	enum hn_verdict v = hn_legal_check(tree, 0, &err);
+
+	total->by_quick += hn_quick_legal(total->quick, tree, NULL);
 
 	if (v != HN_VERDICT_OK) {
 		print_message("%s guard %u: %s: %s\n", name, i, hn_verdict_name(v),
@@ -89,7 +93,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		       const char *name, void *ctx)
 {
 	struct total *total = ctx;
-	const struct hn_state *guard[HN_GUARD_MAX];
+	const struct hn_trace *guard[HN_AUTO_MAX];
 	struct run_args want;
 	struct hn_buf text;
 	struct hn_arena a;
@@ -102,7 +106,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
 	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
 	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
-	uint32_t n = hn_guards(dag, host, &a, guard);
+	uint32_t n = hn_auto(dag, host, &a, guard);
 	bool small = hn_dag_flops(dag) <= MAX_FLOPS;
 
 	if (getenv("RUN_VERBOSE")) {
@@ -111,7 +115,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	if (small) {
 		each_reference(em, name, dag, &a, &want);
 	}
-	assert_in_range(n, 1, HN_GUARD_MAX);
+	assert_in_range(n, 1, HN_AUTO_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hn_state *s = again(dag, guard[i], &a);
 
@@ -131,12 +135,16 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 
 static void every_case(void **state)
 {
-	struct total total = { 0 };
+	struct total total = { .quick = hn_quick_new() };
 
 	(void)state;
 	each_case(check_case, &total);
-	print_message("%u cases, %u guards, %u illegal, %u run, %u wrong\n", total.n_case,
-		      total.n, total.illegal, total.ran, total.wrong);
+	hn_quick_free(total.quick);
+	print_message("%u cases, %u guards, %u by the quick check, %u illegal, %u run, %u "
+		      "wrong\n",
+		      total.n_case, total.n, total.by_quick, total.illegal, total.ran,
+		      total.wrong);
+	assert_true(50 * (total.n - total.by_quick) <= total.n);
 	assert_int_equal(total.illegal, 0);
 	assert_int_equal(total.wrong, 0);
 }
