@@ -104,6 +104,13 @@ void hn_guard_nest_phases(struct hn_guard_nest *n, const struct hn_guard_view *v
 /* The dimension of the read whose index is the axis itself; -1 = none. */
 int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis);
 
+/* window.c: the innermost spatial axis along which every read stands still or goes from one
+ * element to the next, and some read goes; whether spatial axis a shares an index of the read
+ * with a reduction axis, so that neighbours read some of the same. */
+bool hn_guard_unit_lanes(const struct hn_guard_view *v, uint32_t *ret);
+bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
+		     uint32_t a);
+
 /* panels.c: pack the operands that move along lane_axis, `tile` neighbours of it a panel,
  * where that is needed or pays; returns by how many stages those of the nest move up. */
 int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,

@@ -1,5 +1,5 @@
 /* sketch/guard/window.c -- reductions whose neighbouring results read neighbouring data:
- * pooling, depthwise convolution, sums over columns, transforms by constant matrices.
+ * pooling, depthwise convolution, short sums over columns, transforms by constant matrices.
  *
  * Results run over lanes; a few neighbours are held together so that the loads that their
  * windows share are done once.  Bound by memory, so padding is best made a block of rows at
@@ -12,7 +12,7 @@
 #define BLOCK 8	 /* windows of a small block each way */
 #define SHORT 64 /* a reduction that can be unrolled in full */
 
-static bool find_lanes(const struct hn_guard_view *v, uint32_t *ret)
+bool hn_guard_unit_lanes(const struct hn_guard_view *v, uint32_t *ret)
 {
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
 		bool fine = v->extent[a] > 1, moves = false;
@@ -35,13 +35,12 @@ static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
 {
 	uint32_t lanes;
 
-	return v->op->reduce && v->n_spatial < 64 && find_lanes(v, &lanes) &&
+	return v->op->reduce && v->n_spatial < 64 && hn_guard_unit_lanes(v, &lanes) &&
 	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_guard_cores(g));
 }
 
-/* Whether the axis shares an index of the read with a reduction axis. */
-static bool slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
-		   uint32_t a)
+bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
+		     uint32_t a)
 {
 	for (uint32_t k = v->n_spatial; k < v->n_axis; k++) {
 		for (uint32_t d = 0; d < r->load->n_arg; d++) {
@@ -131,7 +130,7 @@ static void small_blocks(const struct hn_guard_view *v, struct hn_guard_nest *n,
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		n->block[a] = n->tile[a] > 1 ? n->tile[a] : 1;
 		for (uint32_t i = 0; a != n->lane_axis && i < v->n_read; i++) {
-			if (slides(v, &v->read[i], a)) {
+			if (hn_guard_slides(v, &v->read[i], a)) {
 				n->block[a] = divisor_up_to(v->extent[a], BLOCK);
 			}
 		}
@@ -153,7 +152,7 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *whole,
 	hn_guard_one_phase(whole, &part);
 	hn_guard_nest_init(&n, v);
 	hn_guard_nest_phases(&n, v);
-	find_lanes(v, &n.lane_axis);
+	hn_guard_unit_lanes(v, &n.lane_axis);
 	choose_tile(g, v, &n);
 	n.threads = hn_guard_threads(g, v);
 	if (g->v.place == HN_GUARD_ATTACH) {

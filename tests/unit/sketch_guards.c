@@ -581,6 +581,48 @@ static void windows_have_eight_sums(void **state)
 	}
 }
 
+/* Long columns: a strip as wide as a core's share, some rows at a time, is all that is read in
+ * between; and what reads the sums element by element joins the strip.  A strip too narrow to
+ * be fetched ahead is none: four cores would have 256 numbers each. */
+static void long_columns_go_in_strips(void **state)
+{
+	static const struct {
+		const char *text;
+		bool strips;
+	} of[] = {
+		{ "f(float32 A[1900,2100], t[1900]) -> Y { Y(j) +=! A(i,j) * t(i) }", true },
+		{ "f(float32 A[1900,2100], t[1900], b[2100]) -> Y {"
+		  " S(j) +=! A(i,j) * t(i)  Y(j) = S(j) + b(j) }",
+		  true },
+		{ "f(float32 A[1900,1024], t[1900]) -> Y { Y(j) +=! A(i,j) * t(i) }",
+		  false },
+		{ "f(float32 A[60,2100], t[60]) -> Y { Y(j) +=! A(i,j) * t(i) }", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		const struct hn_looptree *tree;
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(AVX512, &a);
+
+		hn_guards(parse(of[i].text, &a), &on, &a, g);
+		assert_int_equal(hn_looptree_build(g[0], &a, &tree, NULL), 0);
+		/* 1900 = 119 parts of 16; 2100 = 4 strips of 17 vectors by two */
+		bool parts = loops_of_length(tree->root, HN_ITER_REDUCE, 119) == 1 &&
+			     loops_of_length(tree->root, HN_ITER_REDUCE, 16) == 1;
+		bool strips = loops_of_length(tree->root, HN_ITER_SPATIAL, 4) == 1 &&
+			      loops_of_length(tree->root, HN_ITER_SPATIAL, 17) == 1;
+
+		if (parts != of[i].strips || strips != of[i].strips) {
+			fail_msg("%s", of[i].text);
+		}
+		hn_arena_fini(&a);
+	}
+}
+
 /* Where, outside in, the first spatial loop of that length stands; -1 = there is none. */
 static int32_t depth_of(const struct hn_node *n, int64_t extent)
 {
@@ -646,6 +688,7 @@ int main(void)
 		cmocka_unit_test(short_rows_go_in_blocks),
 		cmocka_unit_test(panels_are_packed_in_turn),
 		cmocka_unit_test(windows_have_eight_sums),
+		cmocka_unit_test(long_columns_go_in_strips),
 		cmocka_unit_test(small_weights_stay),
 	};
 
