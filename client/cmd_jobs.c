@@ -142,8 +142,10 @@ static void print_board(const struct hn_json *b)
 		printf("next    asked again in %.1f s\n", retry / 1000);
 	}
 	if (canary > 0) {
-		printf("canary  %s, %+.1f %% from the first\n", hn_show_time(canary, time),
-		       100 * (canary / hn_show_number(b, "first_canary_ns") - 1));
+		printf("canary  %s, %+.1f %% from its reference, %.1f %% allowed\n",
+		       hn_show_time(canary, time),
+		       100 * (canary / hn_show_number(b, "reference_canary_ns") - 1),
+		       100 * hn_show_number(b, "canary_allowed"));
 	}
 	print_probe(hn_json_get(b, "probe"));
 }

@@ -116,6 +116,9 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "  failed %lld (%s)", (long long)n_failed, failures.s);
 	}
 	hn_buf_fini(&failures);
+	if (hn_show_number(job, "noisy") > 0) {
+		hn_buf_printf(b, "  %.0f timed in noise", hn_show_number(job, "noisy"));
+	}
 }
 
 void hn_show_progress(struct hn_show *s, const struct hn_json *job, bool force)

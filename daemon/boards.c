@@ -41,7 +41,8 @@ static void write_board(const struct hn_board_state *s, uint32_t i, struct hn_bu
 		      (unsigned long long)s->n_measured, s->n_lost, s->n_quarantine,
 		      (long long)s->retry_ms);
 	put_number(b, "canary_ns", s->canary_ns);
-	put_number(b, "first_canary_ns", s->reference_ns);
+	put_number(b, "reference_canary_ns", s->reference_ns);
+	put_number(b, "canary_allowed", s->canary_allowed);
 	if (s->probed) {
 		hn_board_write_probe(&s->probe, b);
 	}

@@ -195,9 +195,10 @@ static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
 	}
 }
 
-static bool infrastructure(enum hn_verdict v)
+/* Worth another try; what is NOISY has had its own already (board_tickets.c). */
+static bool lost(enum hn_verdict v)
 {
-	return v != HN_VERDICT_OK && !hn_verdict_blames_kernel(v);
+	return v != HN_VERDICT_OK && v != HN_VERDICT_NOISY && !hn_verdict_blames_kernel(v);
 }
 
 static void on_measured(void *ctx, const struct hn_measure_result *r)
@@ -211,7 +212,7 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 		hn_shot_drop(s);
 		return;
 	}
-	if (infrastructure(r->verdict) && ++s->tries < TRIES) {
+	if (lost(r->verdict) && ++s->tries < TRIES) {
 		hn_shots_push(&j->ready, s);
 		return;
 	}

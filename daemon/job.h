@@ -107,6 +107,7 @@ struct hn_job {
 	enum hn_verdict fail_class;
 	uint32_t n_infra_run; /* infrastructure failures in a row */
 	bool hopeless;	      /* a run grew too long; the runs stay as they were then */
+	int64_t n_noisy;	  /* OK, but timed too badly to be promoted */
 	double naive_ns, best_ns; /* 0 = unknown */
 	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */

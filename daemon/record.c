@@ -93,7 +93,9 @@ static void note_leader(struct hn_job *j, const struct hn_record *r, const char 
 			       .steps = (char *)r->steps,
 			       .certificate = (char *)certificate };
 
-	if (r->verdict == HN_VERDICT_OK && r->proved && *certificate != '\0') {
+	/* what is OK with a warning is no leader: it was too noisy to say (measure.h) */
+	if (r->verdict == HN_VERDICT_OK && *r->detail == '\0' && r->proved &&
+	    *certificate != '\0') {
 		hn_final_note(&j->final, &l, strcmp(r->origin, "guard") == 0);
 	}
 }
@@ -168,6 +170,7 @@ void hn_job_commit(struct hn_job *j)
 		}
 		j->kernel_ns += s->kernel_ns;
 		count(j, s);
+		j->n_noisy += s->verdict == HN_VERDICT_OK && *s->detail != '\0';
 		note_guard(j, s->origin, s->verdict, s->median_ns);
 		hn_shots_push(&j->told, s);
 	}

@@ -62,6 +62,7 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 		      (long long)j->n_trial, (long long)j->n_warm,
 		      (long long)j->n_verdict[HN_VERDICT_OK],
 		      (long long)((to - from) / 1000000));
+	hn_buf_printf(b, ",\"noisy\":%lld", (long long)j->n_noisy);
 	hn_buf_printf(b, ",\"kernel_ms\":%lld", (long long)(j->kernel_ns / 1000000));
 	hn_buf_printf(b, ",\"budget\":{\"trials\":%lld,\"seconds\":",
 		      (long long)j->budget.trials);

@@ -181,8 +181,8 @@ static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_bu
 static int serve_canary(const struct hn_board_ops *ops, void *board, struct hn_buf *json)
 {
 	struct hn_err err = {0};
-	double ns = 0;
-	int rc = ops->canary != NULL ? ops->canary(board, &ns, &err) : 0;
+	struct hn_canary c = {0};
+	int rc = ops->canary != NULL ? ops->canary(board, &c, &err) : 0;
 
 	if (rc == -HONE_E_NO_BOARD) {
 		return rc;
@@ -193,7 +193,9 @@ static int serve_canary(const struct hn_board_ops *ops, void *board, struct hn_b
 					    : "OK");
 	hn_buf_json_string(json, err.msg);
 	hn_buf_puts(json, ",\"canary_ns\":");
-	hn_buf_double(json, ns);
+	hn_buf_double(json, c.ns);
+	hn_buf_puts(json, ",\"wander\":");
+	hn_buf_double(json, c.wander);
 	hn_buf_putc(json, '}');
 	return 0;
 }

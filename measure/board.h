@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/verdict.h"
+#include "measure/health.h"
 #include "measure/probe.h"
 #include "measure/stats.h"
 #include "measure/tensor.h"
@@ -59,7 +60,7 @@ struct hn_board_request {
 struct hn_board_answer {
 	enum hn_verdict verdict; /* NONE: the workload is not known here (any more) */
 	char detail[400];
-	uint32_t n_sample;
+	uint32_t n_sample; /* OK: at least one; NOISY: what there is; else none */
 	double sample_ns[HN_STATS_MAX_SAMPLE];
 	int64_t run_ns; /* wall clock of all of it */
 	int64_t kernel_ns; /* what of it passed inside the kernel; 0 = not known */
@@ -85,11 +86,12 @@ struct hn_board_ops {
 	void (*measure)(void *board, const struct hn_board_request *r,
 			struct hn_board_answer *ret);
 	int (*probe)(void *board, struct hn_probe *ret, struct hn_err *err);
-	/* Time of a piece of work that never changes, in ns, steady to well under the 2 % by
-	 * which a board is judged (health.h); at most some 50 ms.  What was measured since
-	 * the last one counts only when the next one is the same.  NULL: the board is judged
-	 * by getting lost alone, and its results count at once. */
-	int (*canary)(void *board, double *ret_ns, struct hn_err *err);
+	/* Time of a piece of work that never changes, steady to well under the 2 % by which a
+	 * board is judged, or with how far it wanders (health.h); a few milliseconds, as it
+	 * comes before and after every batch, though the first may take longer.  What was
+	 * measured since the last one counts only when the next one is the same.  NULL: the
+	 * board is judged by getting lost alone, and its results count at once. */
+	int (*canary)(void *board, struct hn_canary *ret, struct hn_err *err);
 };
 
 /* What boards of a target line take; OBJECT when no driver serves it. Reads boards.def

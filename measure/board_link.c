@@ -281,15 +281,15 @@ static bool on_probed(struct board_link *b, const struct hn_frame *f)
 static bool on_canaried(struct board_link *b, const struct hn_frame *f)
 {
 	enum hn_verdict v;
-	double ns;
+	struct hn_canary c;
 
-	if (!hn_wire_canaried(f, &v, &ns) ||
+	if (!hn_wire_canaried(f, &v, &c) ||
 	    (v != HN_VERDICT_NONE && v != HN_VERDICT_OK)) {
 		return false;
 	}
 	hn_board_release(b);
 	b->no_canary = v == HN_VERDICT_NONE;
-	if (hn_health_canary(&b->health, ns, back_off_ns(b->m), hn_clock_ns())) {
+	if (hn_health_canary(&b->health, c, back_off_ns(b->m), hn_clock_ns())) {
 		b->want_canary = false;
 		hn_board_believe(b);
 	} else {
@@ -339,6 +339,7 @@ struct hn_board_state hn_measurer_board(const struct hn_measurer *m, uint32_t i)
 		.why = h->state != HN_HEALTH_GOOD ? h->why : "",
 		.canary_ns = h->canary_ns,
 		.reference_ns = h->reference_ns,
+		.canary_allowed = h->allowed,
 		.n_measured = b->n_measured,
 		.n_lost = h->n_lost,
 		.n_quarantine = h->n_quarantine,

@@ -4,7 +4,9 @@
  *     IDLE -(workload, or known candidate)-----------------------------------------^
  *     RUNNING -(answer)-> IDLE, the ticket among the held ones
  *
- * Held tickets are finished when the board's next canary is clean, and measured again,
+ * What the board found noisy runs again after whatever else waits.  When it stays noisy, that
+ * is a visit's answer; a candidate's time is told with a warning: the search can go on by it,
+ * and nothing else (measure.h).  Held tickets are finished when the board's next canary is clean, and measured again,
  * preferably elsewhere, when it is not: nothing from a bad window is ever told.
  */
 #include "measure/measurer_int.h"
@@ -15,6 +17,8 @@
 
 #define TRIES 2
 #define REDOS 8
+#define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a visit: */
+#define NOISY_VISITS 3
 #define GRACE_MS 10000 /* the board kills its children itself; this is for the board */
 #define NAIVE_LIMIT_MS 120000
 #define MAX_KNOWN 1024
@@ -98,14 +102,20 @@ static struct known_run *known(struct workload *w, const char *hash)
 	return NULL;
 }
 
+/* Its time is told with a warning. */
+static bool uncertain(const struct outcome *o)
+{
+	return o->verdict == HN_VERDICT_OK && *o->detail != '\0';
+}
+
 /* Same bytes, same answer: what the kernel is to blame for, and good times. */
 static void remember(struct workload *w, const struct ticket *t)
 {
 	const struct outcome *o = &t->outcome;
 	struct known_run *k;
 
-	if (t->visit || (o->verdict != HN_VERDICT_OK &&
-			 !hn_verdict_blames_kernel(o->verdict))) {
+	if (t->visit || uncertain(o) ||
+	    (o->verdict != HN_VERDICT_OK && !hn_verdict_blames_kernel(o->verdict))) {
 		return;
 	}
 	if (w->known == NULL) {
@@ -188,7 +198,7 @@ static void keep(struct hn_measurer *m, const struct ticket *t)
 {
 	const struct outcome *o = &t->outcome;
 
-	if (!t->visit && o->verdict == HN_VERDICT_OK &&
+	if (!t->visit && o->verdict == HN_VERDICT_OK && !uncertain(o) &&
 	    (t->best_ns <= 0 || hn_stats_median(o->sample_ns, o->n_sample) <=
 					HN_KEPT_REACH * t->best_ns)) {
 		hn_kept_put(m, t);
@@ -276,6 +286,20 @@ bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
 	return true;
 }
 
+/* Right, and timed as well as it could be. */
+static void warn_of_noise(const struct ticket *t, struct outcome *o)
+{
+	char why[sizeof o->detail];
+
+	if (t->visit || o->n_sample == 0) {
+		return;
+	}
+	memcpy(why, o->detail, sizeof why);
+	o->verdict = HN_VERDICT_OK;
+	snprintf(o->detail, sizeof o->detail, "%s: %.380s",
+		 hn_verdict_name(HN_VERDICT_NOISY), why);
+}
+
 bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 {
 	struct ticket *t;
@@ -298,6 +322,14 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 			hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, o.detail);
 		}
 		return true;
+	}
+	if (o.verdict == HN_VERDICT_NOISY) {
+		if (t->n_noisy++ < (t->visit ? NOISY_VISITS : NOISY_REDOS)) {
+			t->n_run--; /* it was not lost */
+			queue_put(&b->m->to_run, t);
+			return true;
+		}
+		warn_of_noise(t, &o);
 	}
 	o.build_ns = t->outcome.build_ns;
 	o.prove_ns = t->outcome.prove_ns;

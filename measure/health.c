@@ -33,23 +33,31 @@ static bool clean(struct hn_health *h)
 	return true;
 }
 
-bool hn_health_canary(struct hn_health *h, double ns, int64_t base_ns, int64_t now_ns)
+/* Take the next canary; how far it is from what it is held against. */
+static double step(struct hn_health *h, struct hn_canary c)
 {
-	double moved;
-
-	h->n_canary++;
-	h->canary_ns = ns;
-	if (h->reference_ns == 0) {
-		h->reference_ns = ns;
+	if (h->n_canary++ == 0) {
+		h->reference_ns = c.ns;
+	} else if (c.wander > 0) {
+		h->reference_ns = h->canary_ns;
 	}
-	moved = h->reference_ns > 0 ? ns / h->reference_ns - 1 : 0;
-	if (fabs(moved) <= HN_HEALTH_MOVED) {
+	h->canary_ns = c.ns;
+	h->allowed = fmin(fmax(c.wander, HN_HEALTH_MOVED), HN_HEALTH_WANDER);
+	return h->reference_ns > 0 ? c.ns / h->reference_ns - 1 : 0;
+}
+
+bool hn_health_canary(struct hn_health *h, struct hn_canary c, int64_t base_ns,
+		      int64_t now_ns)
+{
+	double moved = step(h, c);
+
+	if (fabs(moved) <= h->allowed) {
 		return clean(h);
 	}
 	h->n_clean = 0;
-	snprintf(h->why, sizeof h->why,
-		 "its canary takes %.4g us, %.1f %% %s than at first", ns / 1e3,
-		 100 * fabs(moved), moved > 0 ? "more" : "less");
+	snprintf(h->why, sizeof h->why, "its canary takes %.4g us, %.1f %% %s than %s",
+		 c.ns / 1e3, 100 * fabs(moved), moved > 0 ? "more" : "less",
+		 c.wander > 0 ? "the one before" : "at first");
 	if (h->state == HN_HEALTH_GOOD) {
 		h->state = HN_HEALTH_SUSPECT;
 	} else {

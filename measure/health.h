@@ -4,6 +4,12 @@
  * 2 % says that the board has: whatever was measured since the last clean canary is
  * measured again, and the next canary comes at once.
  *
+ * Moved from what?  A board whose clock is its own is held against its first canary, so that
+ * no drift passes, however slow.  One whose clock is not (a CPU whose frequency follows its
+ * neighbours' load) says how far its canary wanders when nothing is wrong: it may, by so
+ * much instead of 2 %, and is held against the canary before, which is about the batch
+ * between the two; what differs from hour to hour is left to finals, which are paired.
+ *
  *     GOOD -(moved)-> SUSPECT -(moved again)-> QUARANTINED -(back-off, then clean)-> GOOD
  *       ^                |                         |    ^
  *       +----(clean)-----+                         +----+ (moved, lost: back-off doubles)
@@ -21,17 +27,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HN_HEALTH_MOVED 0.02 /* relative */
+#define HN_HEALTH_MOVED 0.02  /* relative */
+#define HN_HEALTH_WANDER 0.15 /* who wanders by more than this is not measuring */
 #define HN_HEALTH_LOSSES 3   /* so many ... */
 #define HN_HEALTH_LOSS_NS INT64_C(60000000000) /* ... within so long */
 #define HN_HEALTH_GIVE_UP 5 /* come-backs that failed in a row: nobody waits for it now */
+
+/* One canary. */
+struct hn_canary {
+	double ns;     /* 0 = this board has none, and lives */
+	double wander; /* relative step between two when nothing is wrong; 0 = its clock is
+			* its own */
+};
 
 enum hn_health_state { HN_HEALTH_GOOD, HN_HEALTH_SUSPECT, HN_HEALTH_QUARANTINED };
 
 struct hn_health {
 	enum hn_health_state state;
-	double reference_ns; /* the first canary; 0 = none yet, or the board has none */
+	double reference_ns; /* what the latest is held against; 0 = none yet, or it has none */
 	double canary_ns;    /* the latest */
+	double allowed;	     /* relative: how far the two may be apart */
 	uint32_t n_canary, n_clean; /* all of them; clean ones in a row */
 	uint32_t n_lost, n_quarantine; /* ever */
 	int64_t lost_ns[HN_HEALTH_LOSSES]; /* ring by n_lost */
@@ -40,10 +55,10 @@ struct hn_health {
 	char why[160];			   /* of the last state other than GOOD */
 };
 
-/* A canary took `ns` (0: this board has none, and lives, which is clean).  base_ns: the
- * first back-off, doubled up to 64 times by come-backs that fail.  True: clean, what was
- * measured since the last clean one counts. */
-bool hn_health_canary(struct hn_health *h, double ns, int64_t base_ns, int64_t now_ns);
+/* The board's next canary.  base_ns: the first back-off, doubled up to 64 times by
+ * come-backs that fail.  True: clean, what was measured since the last clean one counts. */
+bool hn_health_canary(struct hn_health *h, struct hn_canary c, int64_t base_ns,
+		      int64_t now_ns);
 
 /* The process went away, or its canary failed. */
 void hn_health_lost(struct hn_health *h, const char *why, int64_t base_ns,

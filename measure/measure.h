@@ -24,7 +24,8 @@
  *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s", "sandbox",
  *              "fork_join_ns", "timer_ns", "levelN_bytes", "levelN_gb_s" for N = 1, 2, ...}
  *   CANARY    {}
- *   CANARIED  {"verdict": OK, or NONE: this kind has none, "canary_ns"}
+ *   CANARIED  {"verdict": OK, or NONE: this kind has none, "canary_ns",
+ *              "wander": relative; 0 = its clock is its own (health.h)}
  *
  * A board that takes histories (board.h) gets the steps as MEASURE's blob and the dag as
  * WORKLOAD's; BUILD then carries "no_emit": true and BUILT no blob: the history is proved, and
@@ -79,7 +80,9 @@ struct hn_workload {
 
 struct hn_measure_result {
 	enum hn_verdict verdict;
-	const char *detail;       /* one line; "" when OK */
+	/* One line.  Of OK it is "", or begins with NOISY: other programs disturbed most samples
+	 * each time.  Such a time may guide a search and must not promote anything. */
+	const char *detail;
 	uint32_t n_sample;
 	const double *sample_ns;  /* seconds are for records, nanoseconds are here */
 	double median_ns;         /* OK only */
@@ -148,7 +151,8 @@ struct hn_board_state {
 	const char *state;  /* "busy", "idle", "down" */
 	const char *health; /* "good", "suspect", "quarantined" */
 	const char *why;    /* of a health that is not good; else "" */
-	double canary_ns, reference_ns; /* latest, first; 0 = none */
+	double canary_ns, reference_ns; /* latest, and what it is held against; 0 = none */
+	double canary_allowed;		/* relative: how far the two may be apart */
 	uint64_t n_measured;
 	uint32_t n_lost, n_quarantine; /* times */
 	int64_t retry_ms;              /* quarantined: until it is asked again */

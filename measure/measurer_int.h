@@ -86,7 +86,7 @@ struct ticket {
 	double best_ns;
 	bool visit;	    /* of a final: a fresh run, whatever is known */
 	char plant[16];     /* fault to ask the builder for; "" = none */
-	int n_build, n_run, n_redo; /* attempts; times not believed */
+	int n_build, n_run, n_redo, n_noisy; /* attempts; times not believed; noisy runs */
 	struct artefact artefact;
 	char *certificate; /* heap; NULL before the builder answered */
 	struct outcome outcome;
@@ -204,6 +204,7 @@ void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n); /* copi
 bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object);
 bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret);
 bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret);
-bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret, double *ret_ns);
+bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
+		      struct hn_canary *ret);
 
 #endif

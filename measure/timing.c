@@ -8,6 +8,7 @@
 
 #define MIN_SAMPLE_NS 1e6
 #define HOPELESS 3.0
+#define LEAST 3	   /* samples that say anything */
 #define ENOUGH_NS 1e8
 #define CAP_NS 5e8
 #define WANTED 0.03
@@ -40,11 +41,12 @@ static double span(void (*call)(void *ctx), void *ctx, int64_t n)
 	return (double)(hn_clock_ns() - begin);
 }
 
-static long preemptions(void)
+uint64_t hn_timing_disturbances(void)
 {
 	struct rusage u;
 
-	return getrusage(RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
+	return getrusage(RUSAGE_SELF, &u) == 0 ? (uint64_t)(u.ru_nivcsw + u.ru_majflt)
+					       : 0;
 }
 
 /* Calls a sample needs, by growing runs; *ret_ns = what one call took in the last of
@@ -78,24 +80,56 @@ static bool enough(const struct hn_timing *t, uint32_t n_sample, double spent_ns
 		return true;
 	}
 	if (n_sample > 0) {
-		return t->n >= n_sample || (spent_ns >= ENOUGH_NS && t->n > 0);
+		return t->n >= n_sample ||
+		       (spent_ns >= ENOUGH_NS && t->n > 0 && t->n_dropped <= t->n);
 	}
 	return (t->n >= 10 && spent_ns >= ENOUGH_NS) ||
 	       hn_stats_uncertainty(t->sample_ns, t->n > 0 ? t->n : 1) <= WANTED;
 }
 
-static void collect(void (*call)(void *ctx), void *ctx, int64_t n, uint32_t n_sample,
-		    double cap_ns, struct hn_timing *ret)
+/* Judged by the samples that were not disturbed, ret->n of them so far. */
+static bool noisy(const struct hn_timing *t, const double *dropped, double best_ns)
 {
-	double dropped[HN_STATS_MAX_SAMPLE];
+	double least = INFINITY;
+
+	if (t->n_dropped <= t->n ||
+	    hn_stats_uncertainty(t->sample_ns, t->n) <= WANTED) {
+		return false;
+	}
+	for (uint32_t i = 0; i < t->n; i++) {
+		least = fmin(least, t->sample_ns[i]);
+	}
+	for (uint32_t i = 0; i < t->n_dropped; i++) {
+		least = fmin(least, dropped[i]);
+	}
+	return best_ns <= 0 || least <= HN_TIMING_SLOWER * best_ns;
+}
+
+/* One sample of n calls; true when it was disturbed. */
+static bool sample(void (*call)(void *ctx), void *ctx, int64_t n,
+		   hn_disturbances_fn disturbances, double *ret_ns)
+{
+	uint64_t before = disturbances();
+	double t = span(call, ctx, n);
+
+	*ret_ns = t / (double)n;
+	return disturbances() > before + (uint64_t)(t / HN_TIMING_RARE_NS);
+}
+
+static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
+		    const struct hn_timing_plan *plan, double cap_ns,
+		    struct hn_timing *ret)
+{
+	double dropped[HN_STATS_MAX_SAMPLE], t;
 	int64_t begin = hn_clock_ns();
-	uint32_t wanted;
+	uint32_t wanted = plan->n_sample > 0 && plan->n_sample < LEAST ? plan->n_sample
+								       : LEAST;
+	hn_disturbances_fn disturbances = plan->disturbances != NULL
+						  ? plan->disturbances
+						  : hn_timing_disturbances;
 
-	while (!enough(ret, n_sample, (double)(hn_clock_ns() - begin), cap_ns)) {
-		long before = preemptions();
-		double t = span(call, ctx, n) / (double)n;
-
-		if (preemptions() == before) {
+	while (!enough(ret, plan->n_sample, (double)(hn_clock_ns() - begin), cap_ns)) {
+		if (!sample(call, ctx, n, disturbances, &t)) {
 			ret->sample_ns[ret->n++] = t;
 		} else if (ret->n_dropped < HN_STATS_MAX_SAMPLE) {
 			dropped[ret->n_dropped++] = t;
@@ -106,8 +140,9 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n, uint32_t n_sa
 			break;
 		}
 	}
+	ret->n_taken = ret->n + ret->n_dropped;
+	ret->noisy = noisy(ret, dropped, plan->best_ns);
 	/* better a disturbed figure than none */
-	wanted = n_sample > 0 && n_sample < 3 ? n_sample : 3;
 	for (uint32_t i = 0; ret->n < wanted && i < ret->n_dropped; i++) {
 		ret->sample_ns[ret->n++] = dropped[i];
 	}
@@ -128,7 +163,7 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 	left_ns = plan->budget_ns - (double)(hn_clock_ns() - begin) -
 		  fmax(fmax(one_ns, plan->first_ns), 2 * MIN_SAMPLE_NS);
 	if (left_ns > 0 && (plan->best_ns <= 0 || one_ns <= HOPELESS * plan->best_ns)) {
-		collect(call, ctx, n, plan->n_sample, fmin(left_ns, CAP_NS), ret);
+		collect(call, ctx, n, plan, fmin(left_ns, CAP_NS), ret);
 	}
 	/* all but the loops around the calls, which cost a thousandth of a sample */
 	ret->spent_ns = (double)(hn_clock_ns() - begin);

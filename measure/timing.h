@@ -3,8 +3,12 @@
  * A sample is the mean of enough calls in a row to last a millisecond (or 1,000 ticks of
  * the clock); one call when it lasts longer.  Samples are taken until the median is known
  * to 3 %, or 10 samples and 100 ms are spent, or half a second; at once when the call is
- * hopelessly slower than the best known.  Samples in which the scheduler took a core from
- * us are dropped while enough others remain.  service.md 3.6.
+ * hopelessly slower than the best known.
+ *
+ * A sample in which the scheduler took a core from us, or the disk was waited for, is
+ * disturbed: it is repeated.  When more were disturbed than not and the others do not
+ * settle the median, the result is noisy: nothing may be decided by it.  One that is slower than
+ * the best known by far even in its least sample needs no certainty.  service.md 3.6.
  */
 #ifndef HN_MEASURE_TIMING_H
 #define HN_MEASURE_TIMING_H
@@ -14,15 +18,31 @@
 struct hn_timing {
 	uint32_t n;
 	double sample_ns[HN_STATS_MAX_SAMPLE];
-	uint32_t n_dropped;
+	uint32_t n_taken;   /* samples in all */
+	uint32_t n_dropped; /* disturbed samples; a few may serve where there is nothing else */
+	bool noisy;
 	double spent_ns; /* inside call, all samples and calibration together */
 };
+
+/* What else the machine did to this process, counted up: a sample during which it grows by
+ * more than one in HN_TIMING_RARE_NS is disturbed. */
+typedef uint64_t (*hn_disturbances_fn)(void);
+
+/* By the kernel's counters, all threads together: involuntary context switches and major
+ * page faults. */
+uint64_t hn_timing_disturbances(void);
+
+/* A long sample is never alone: builders at the lowest priority get a turn now and then. */
+#define HN_TIMING_RARE_NS 1e8
+
+#define HN_TIMING_SLOWER 1.3 /* than the best known: out, however uncertain */
 
 struct hn_timing_plan {
 	double first_ns;   /* what one call took, warm or not */
 	double best_ns;	   /* the best known; 0 = never give up */
 	double budget_ns;  /* no call is begun that, lasting first_ns, would end later */
 	uint32_t n_sample; /* so many, or as many as fit 100 ms; 0 = by the rule above */
+	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
 };
 
 /* Time call(ctx).  When not even one call fits the budget, first_ns is the sample. */

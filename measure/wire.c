@@ -201,7 +201,8 @@ bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret)
 	good = v != NULL &&
 	       read_verdict(v, &ret->verdict, ret->detail, sizeof ret->detail) &&
 	       read_samples(v, ret) &&
-	       (ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0);
+	       (ret->verdict == HN_VERDICT_NOISY ||
+		(ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0));
 	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;
 	ret->kernel_ns = v != NULL ? read_count(v, "kernel_ns") : 0;
 	hn_json_free(v);
@@ -255,13 +256,15 @@ bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
 	return good;
 }
 
-bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret, double *ret_ns)
+bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
+		      struct hn_canary *ret)
 {
 	struct hn_json *v = parse(f);
 	char detail[400];
-	bool good = v != NULL && read_verdict(v, ret, detail, sizeof detail) &&
-		    hn_json_double(hn_json_get(v, "canary_ns"), ret_ns) && *ret_ns >= 0 &&
-		    (*ret == HN_VERDICT_OK) == (*ret_ns > 0);
+	bool good = v != NULL && read_verdict(v, ret_verdict, detail, sizeof detail) &&
+		    hn_json_double(hn_json_get(v, "canary_ns"), &ret->ns) && ret->ns >= 0 &&
+		    hn_json_double(hn_json_get(v, "wander"), &ret->wander) &&
+		    ret->wander >= 0 && (*ret_verdict == HN_VERDICT_OK) == (ret->ns > 0);
 
 	hn_json_free(v);
 	return good;

@@ -20,20 +20,10 @@
 #include "measure/child.h"
 #include "measure/pool.h"
 #include "measure/sandbox.h"
+#include "measure/timing.h"
 
 #define PAGE ((size_t)4096)
 #define PROBE_BYTES ((sizeof(struct hn_probe) + 63) / 64 * 64)
-#define PROBE_LIMIT_NS 20000000000
-#define IMPLAUSIBLE 1.05
-
-struct cpu_board {
-	struct cpu_workload *workload[HN_BOARD_WORKLOADS];
-	struct cpu_report *report; /* shared memory between guard pages */
-	struct hn_probe *probe;	   /* shared memory, same page */
-	struct hn_probe peak;	   /* best seen; zero until probed */
-	uint64_t requests;
-	uint32_t sandbox; /* layers that kernels run in */
-};
 
 static void workload_free(struct cpu_workload *w)
 {
@@ -304,7 +294,9 @@ static void run_child(struct cpu_board *b, struct cpu_run *run,
 	}
 	r->body.detail[sizeof r->body.detail - 1] = '\0';
 	answer(ret, r->body.verdict, r->body.detail);
-	ret->n_sample = ret->verdict == HN_VERDICT_OK ? r->body.n_sample : 0;
+	ret->n_sample = ret->verdict == HN_VERDICT_OK || ret->verdict == HN_VERDICT_NOISY
+				? r->body.n_sample
+				: 0;
 	ret->kernel_ns = r->body.kernel_ns;
 	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
 }
@@ -378,77 +370,31 @@ static struct cpu_workload *find(struct cpu_board *b, const char *key)
 	return w != NULL && strcmp(w->key, key) == 0 ? w : NULL;
 }
 
-struct probing {
-	struct hn_probe *shared;
-	int32_t n_workers;
-};
+#define STOLEN 0.1	       /* of the wall clock: too much ... */
+#define STOLEN_NS 20000000     /* ... when it is more than the tick's rounding */
 
-static void probe_child(void *ctx)
+static void check_stolen(int64_t stolen_ns, int64_t wall_ns, double best_ns,
+			 struct hn_board_answer *ret)
 {
-	struct probing *p = ctx;
+	bool matters = best_ns <= 0 || hn_stats_median(ret->sample_ns, ret->n_sample) <=
+					       HN_TIMING_SLOWER * best_ns;
 
-	if (hn_probe_run(p->n_workers, p->shared, NULL) != 0) {
-		_exit(1);
+	if (matters && stolen_ns >= STOLEN_NS &&
+	    (double)stolen_ns > STOLEN * (double)wall_ns) {
+		ret->verdict = HN_VERDICT_NOISY;
+		snprintf(ret->detail, sizeof ret->detail,
+			 "the hypervisor took %lld ms of %lld",
+			 (long long)(stolen_ns / 1000000), (long long)(wall_ns / 1000000));
 	}
 }
 
-static int cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
+static int cpu_canary(void *board, struct hn_canary *ret, struct hn_err *err)
 {
 	struct cpu_board *b = board;
-	struct probing p = {.shared = b->probe, .n_workers = hn_kernel_pool_cores()};
-	struct hn_fault_end end;
-	int rc = hn_child_run(probe_child, &p, PROBE_LIMIT_NS, &b->report->note, &end,
-			      err);
 
-	if (rc != 0) {
-		return rc;
-	}
-	if (end.timed_out || end.status != 0) {
-		return hn_fail(err, HONE_E_NO_BOARD, "probe: did not end well");
-	}
-	/* limits are maxima: a busy moment only makes a probe too low */
-	b->peak.fma_gflops_one = fmax(b->peak.fma_gflops_one, b->probe->fma_gflops_one);
-	b->peak.fma_gflops_all = fmax(b->peak.fma_gflops_all, b->probe->fma_gflops_all);
-	b->peak.memory_gb_s = fmax(b->peak.memory_gb_s, b->probe->memory_gb_s);
-	b->peak.n_level = b->probe->n_level;
-	memcpy(b->peak.level, b->probe->level, sizeof b->peak.level);
-	b->peak.fork_join_ns = b->probe->fork_join_ns;
-	b->peak.timer_ns = b->probe->timer_ns;
-	b->peak.sandbox = b->sandbox;
-	*ret = b->peak;
+	(void)err;
+	*ret = hn_cpu_canary(&b->canary);
 	return 0;
-}
-
-/* Float32 work faster than the machine's own peak did not happen; narrow integers have
- * other limits and are not judged. Before a no the machine is probed again: the first
- * probe may have been disturbed. */
-static void check_plausible(struct cpu_board *b, const struct cpu_workload *w,
-			    struct hn_board_answer *ret)
-{
-	double gflops = w->flops / hn_stats_median(ret->sample_ns, ret->n_sample);
-	struct hn_probe p;
-	struct hn_err err;
-	double peak = 0;
-
-	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		if (hn_elem_class(w->tensor[i].elem) != HN_ELEM_CLASS_FLOAT) {
-			return;
-		}
-	}
-	for (int i = 0; i < 3; i++) {
-		/* cores one by one may clock higher than together: the looser bound */
-		peak = fmax(b->peak.fma_gflops_all,
-			    b->peak.fma_gflops_one * hn_kernel_pool_cores());
-		if (gflops <= IMPLAUSIBLE * peak) {
-			return;
-		}
-		if (i < 2 && cpu_probe(b, &p, &err) != 0) {
-			return;
-		}
-	}
-	ret->verdict = HN_VERDICT_IMPLAUSIBLE;
-	snprintf(ret->detail, sizeof ret->detail,
-		 "%.1f GFLOP/s, but this machine's peak is %.1f", gflops, peak);
 }
 
 static void cpu_measure(void *board, const struct hn_board_request *r,
@@ -460,7 +406,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	struct cpu_run run = {.w = w, .kernel = &r->kernel,
 			      .best_ns = r->best_ns,
 			      .n_sample = r->n_sample};
-	int64_t begin = hn_clock_ns();
+	int64_t begin = hn_clock_ns(), stolen = hn_cpu_stolen_ns();
 	char text[300];
 
 	if (w == NULL) {
@@ -470,7 +416,9 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	w->used = ++b->requests;
 	run.n_workers = r->n_workers > 0 && r->n_workers < cores ? r->n_workers : cores;
 	run_child(b, &run, ret);
-	if (ret->verdict == HN_VERDICT_OK) {
+	/* a time too uncertain to tell is no excuse for a wrong answer */
+	if (ret->verdict == HN_VERDICT_OK ||
+	    (ret->verdict == HN_VERDICT_NOISY && b->report->phase == CPU_PHASE_LAST)) {
 		enum hn_verdict v = hn_cpu_check(w, HN_GUARD_ALIGNED, text, sizeof text);
 
 		/* the child compared the first run and found it right */
@@ -483,9 +431,15 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 		}
 	}
 	if (ret->verdict == HN_VERDICT_OK && w->flops > 0) {
-		check_plausible(b, w, ret);
+		hn_cpu_check_plausible(b, w, ret);
 	}
-	ret->n_sample = ret->verdict == HN_VERDICT_OK ? ret->n_sample : 0;
+	if (ret->verdict == HN_VERDICT_OK) {
+		check_stolen(hn_cpu_stolen_ns() - stolen, hn_clock_ns() - begin, r->best_ns,
+			     ret);
+	}
+	if (ret->verdict != HN_VERDICT_OK && ret->verdict != HN_VERDICT_NOISY) {
+		ret->n_sample = 0;
+	}
 	ret->run_ns = hn_clock_ns() - begin;
 }
 
@@ -494,4 +448,5 @@ const struct hn_board_ops hn_board_cpu = {.name = "cpu",
 					  .close = cpu_close,
 					  .workload = cpu_workload,
 					  .measure = cpu_measure,
-					  .probe = cpu_probe};
+					  .probe = hn_cpu_probe,
+					  .canary = cpu_canary};

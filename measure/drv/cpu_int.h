@@ -26,6 +26,25 @@ struct cpu_workload {
 	uint64_t used; /* when, in requests */
 };
 
+#define CPU_STEPS 64
+
+/* How the canary moved lately; all zero at first. */
+struct cpu_canary {
+	double last_ns;
+	double step[CPU_STEPS]; /* ring by n: relative, from one to the next */
+	uint32_t n;
+};
+
+struct cpu_board {
+	struct cpu_workload *workload[HN_BOARD_WORKLOADS];
+	struct cpu_report *report; /* shared memory between guard pages */
+	struct hn_probe *probe;	   /* shared memory, same page */
+	struct hn_probe peak;	   /* best seen; zero until probed */
+	struct cpu_canary canary;
+	uint64_t requests;
+	uint32_t sandbox; /* layers that kernels run in */
+};
+
 enum cpu_phase { CPU_PHASE_LOAD, CPU_PHASE_FIRST, CPU_PHASE_TIMING, CPU_PHASE_LAST };
 
 /* What a child tells: fixed size, shared memory, nothing in it is trusted until `seal`
@@ -65,6 +84,26 @@ static inline const struct hn_guard *cpu_guard(const struct cpu_buffer *b,
 	return place == HN_GUARD_ALIGNED && b->aligned.region != NULL ? &b->aligned
 								      : &b->exact;
 }
+
+/* The next canary, with how far it wanders; the first call takes a fifth of a second. */
+struct hn_canary hn_cpu_canary(struct cpu_canary *c);
+
+/* Its parts, for tests: a reading comes in; how far readings may be apart. */
+void hn_cpu_canary_note(struct cpu_canary *c, double ns);
+double hn_cpu_wander(const struct cpu_canary *c);
+
+/* Time that a hypervisor took from all cores together since the machine began, in ns, in
+ * steps of the kernel's tick; 0 where nobody counts it. */
+int64_t hn_cpu_stolen_ns(void);
+
+/* hn_board_ops.probe: the board's limits, the best of all probes so far. */
+int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err);
+
+/* Float32 work faster than the machine's own peak did not happen; narrow integers have
+ * other limits and are not judged. Before a no the machine is probed again: the first
+ * probe may have been disturbed. */
+void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
+			    struct hn_board_answer *ret);
 
 /* Compare the outputs in one placement with the reference; on a difference the line is in
  * text. Returns OK, WRONG_RESULT, or SEGV_GUARD when canary bytes beside a buffer

@@ -319,7 +319,7 @@ void hn_cpu_run(void *ctx)
 			    (double)(hn_clock_ns() - start) - 1.5 * first_ns;
 		hn_timing_run(call, &c,
 			      &(struct hn_timing_plan){ first_ns, run->best_ns, budget_ns,
-							run->n_sample },
+							run->n_sample, NULL },
 			      &t);
 	}
 	report->body.n_sample = t.n;
@@ -335,5 +335,7 @@ void hn_cpu_run(void *ctx)
 		report->body.kernel_ns += hn_clock_ns() - begin;
 		must_have_returned(run, &c);
 	}
-	finish(run, HN_VERDICT_OK, "");
+	snprintf(text, sizeof text, "of %u samples %u were disturbed by other programs",
+		 t.n_taken, t.n_dropped);
+	finish(run, t.noisy ? HN_VERDICT_NOISY : HN_VERDICT_OK, t.noisy ? text : "");
 }

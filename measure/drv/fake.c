@@ -38,6 +38,7 @@ struct knob {
 	double sleep_ms; /* of wall clock, each measurement */
 	double only;	/* board that the rest is about; -1 = every one */
 	double drift;	/* factor on its times, ... */
+	double noisy;	/* ... and share of histories that it finds NOISY, ... */
 	double from, to; /* ... in requests [from, to), counted from 0 */
 	double lost;	/* it ends at its every so manieth request; 0 = never */
 	double stall;	/* at that request it says nothing more; 0 = never */
@@ -53,7 +54,7 @@ static const struct {
 	KNOB(seed, 0),	KNOB(noise, 0),	   KNOB(wrong, 0),   KNOB(crash, 0),
 	KNOB(hang, 0),	KNOB(flaky, 0),	   KNOB(sleep_ms, 0), KNOB(only, -1),
 	KNOB(drift, 1), KNOB(from, 0),	   KNOB(to, 1e18),   KNOB(lost, 0),
-	KNOB(stall, 0), KNOB(starts, 1e18),
+	KNOB(stall, 0), KNOB(starts, 1e18), KNOB(noisy, 0),
 #undef KNOB
 };
 
@@ -174,15 +175,20 @@ static bool survives(struct fake_board *b)
 	return !(may && b->knob.lost > 0 && fmod((double)n, b->knob.lost) == 0);
 }
 
+/* This is one of the requests in which something is the matter with it. */
+static bool unwell(const struct fake_board *b)
+{
+	double n = (double)(b->n_request - 1);
+
+	return concerned(b) && n >= b->knob.from && n < b->knob.to;
+}
+
 /* The time as the clock says it, i-th sample of this request. */
 static double sample(const struct fake_board *b, double ns, uint32_t i)
 {
 	uint64_t place[] = {b->n_request, b->at.index, b->at.incarnation, i};
-	double n = (double)(b->n_request - 1);
 
-	if (concerned(b) && n >= b->knob.from && n < b->knob.to) {
-		ns *= b->knob.drift;
-	}
+	ns *= unwell(b) ? b->knob.drift : 1;
 	return ns * (1 - b->knob.noise * log(1 - share(b, place, sizeof place, 1)));
 }
 
@@ -291,11 +297,17 @@ static void fake_measure(void *board, const struct hn_board_request *r,
 		return;
 	}
 	usleep((useconds_t)(b->knob.sleep_ms * 1000));
-	if (!kernel_fault(b, &r->kernel, ret)) {
-		samples(b,
-			w->floor_ns * exp(SPREAD * cost(b, r->kernel.object,
-							r->kernel.object_bytes)),
-			ret);
+	if (kernel_fault(b, &r->kernel, ret)) {
+		return;
+	}
+	samples(b,
+		w->floor_ns *
+			exp(SPREAD * cost(b, r->kernel.object, r->kernel.object_bytes)),
+		ret);
+	if (unwell(b) &&
+	    share(b, r->kernel.object, r->kernel.object_bytes, 4) < b->knob.noisy) {
+		ret->verdict = HN_VERDICT_NOISY;
+		snprintf(ret->detail, sizeof ret->detail, "as the fake board was told");
 	}
 }
 
@@ -309,16 +321,16 @@ static int fake_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 }
 
 /* Noise only adds, so the least of many is the steady one. */
-static int fake_canary(void *board, double *ret_ns, struct hn_err *err)
+static int fake_canary(void *board, struct hn_canary *ret, struct hn_err *err)
 {
 	struct fake_board *b = board;
 
 	if (!survives(b)) {
 		return hn_fail(err, HONE_E_NO_BOARD, "lost, as the fake board was told");
 	}
-	*ret_ns = INFINITY;
+	*ret = (struct hn_canary){.ns = INFINITY};
 	for (uint32_t i = 0; i < CANARY_SAMPLES; i++) {
-		*ret_ns = fmin(*ret_ns, sample(b, CANARY_NS, i));
+		ret->ns = fmin(ret->ns, sample(b, CANARY_NS, i));
 	}
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "measure/board.h"
 #include "measure/child.h"
+#include "measure/drv/cpu_int.h"
 #include "measure/sandbox.h"
 #include "tests/measure_cc.h"
 
@@ -247,6 +248,35 @@ static struct hn_board_answer measure(const char *key, const char *name, double 
 	return a;
 }
 
+/* Steps of a clock that follows its neighbours are ordinary, one far above them is not. */
+static void the_canary_learns_how_far_it_wanders(void **state)
+{
+	struct cpu_canary c = {0};
+	struct hn_canary first, next;
+	double ns = 1000;
+
+	(void)state;
+	assert_true(hn_cpu_wander(&c) > 0);
+	for (int i = 0; i < 1000; i++) {
+		hn_cpu_canary_note(&c, ns);
+	}
+	assert_true(hn_cpu_wander(&c) < 0.01);
+	for (int i = 0; i < 64; i++) {
+		ns = i % 3 == 0 ? 1036 : i == 40 ? 2000 : 1000;
+		hn_cpu_canary_note(&c, ns);
+	}
+	assert_true(hn_cpu_wander(&c) > 0.07 && hn_cpu_wander(&c) < 0.08);
+	for (int i = 0; i < 65; i++) {
+		hn_cpu_canary_note(&c, 1000); /* what was long ago is forgotten */
+	}
+	assert_true(hn_cpu_wander(&c) < 0.01);
+	/* and through the driver */
+	assert_int_equal(ops->canary(board, &first, NULL), 0);
+	assert_int_equal(ops->canary(board, &next, NULL), 0);
+	assert_true(first.ns > 100 && next.ns > 100 && next.wander > 0);
+	assert_true(hn_cpu_stolen_ns() >= 0);
+}
+
 static int open_board(void **state)
 {
 	struct hn_buf source;
@@ -316,6 +346,8 @@ static void every_fault_has_its_class(void **state)
 		if (denied && !filtered) {
 			/* harmless by the other layers, whatever it says */
 			assert_true(a.verdict == HN_VERDICT_OK || a.verdict == HN_VERDICT_HANG);
+		} else if (a.verdict == HN_VERDICT_NOISY && want == HN_VERDICT_OK) {
+			assert_true(a.n_sample > 0); /* other programs run here */
 		} else if (a.verdict != want || strstr(a.detail, says) == NULL) {
 			print_message("%s: %s (%s), expected %s (%s)\n", name,
 				      hn_verdict_name(a.verdict), a.detail,
@@ -323,7 +355,8 @@ static void every_fault_has_its_class(void **state)
 			wrong++;
 		}
 		assert_true(hn_clock_ns() - begin < 1500000000);
-		assert_int_equal(a.n_sample > 0, a.verdict == HN_VERDICT_OK);
+		assert_int_equal(a.n_sample > 0, a.verdict == HN_VERDICT_OK ||
+							 a.verdict == HN_VERDICT_NOISY);
 		a = measure("w", "k_good", 1);
 		assert_int_equal(a.verdict, HN_VERDICT_OK);
 	}
@@ -355,7 +388,7 @@ static void references_of_the_latest_eight(void **state)
 	}
 	for (int i = 0; i < 20; i++) {
 		snprintf(key, sizeof key, "k%d", i);
-		assert_int_equal(measure(key, "k_good", 0).verdict,
+		assert_int_equal(measure(key, "k_good", 1).verdict,
 				 i < 12 ? HN_VERDICT_NONE : HN_VERDICT_OK);
 	}
 	assert_int_equal(make_workload("bad", "k_hang", 0).verdict, HN_VERDICT_HANG);
@@ -372,7 +405,7 @@ static void a_slow_naive_program_runs_once(void **state)
 	assert_int_equal(a.verdict, HN_VERDICT_OK);
 	assert_int_equal(a.n_sample, 1);
 	assert_true(a.sample_ns[0] > 1e9);
-	assert_int_equal(measure("slow", "k_good", 0).verdict, HN_VERDICT_OK);
+	assert_int_equal(measure("slow", "k_good", 1).verdict, HN_VERDICT_OK);
 	assert_int_equal(measure("slow", "k_wrong", 0).verdict, HN_VERDICT_WRONG_RESULT);
 }
 
@@ -380,9 +413,9 @@ static void impossible_speed_is_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(make_workload("fast", "k_good", 1e15).verdict, HN_VERDICT_OK);
-	assert_int_equal(measure("fast", "k_good", 0).verdict, HN_VERDICT_IMPLAUSIBLE);
+	assert_int_equal(measure("fast", "k_good", 1).verdict, HN_VERDICT_IMPLAUSIBLE);
 	assert_int_equal(make_workload("fair", "k_good", 2 * N).verdict, HN_VERDICT_OK);
-	assert_int_equal(measure("fair", "k_good", 0).verdict, HN_VERDICT_OK);
+	assert_int_equal(measure("fair", "k_good", 1).verdict, HN_VERDICT_OK);
 }
 
 static void hopeless_ones_are_left_early(void **state)
@@ -427,6 +460,7 @@ static void two_hundred_leave_nothing_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_canary_learns_how_far_it_wanders),
 		cmocka_unit_test(every_fault_has_its_class),
 		cmocka_unit_test(objects_that_do_not_load),
 		cmocka_unit_test(references_of_the_latest_eight),

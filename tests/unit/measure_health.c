@@ -12,7 +12,12 @@
 
 static bool canary(struct hn_health *h, double ns, int64_t now)
 {
-	return hn_health_canary(h, ns, SECOND, now);
+	return hn_health_canary(h, (struct hn_canary){.ns = ns}, SECOND, now);
+}
+
+static bool wandering(struct hn_health *h, double ns, double wander)
+{
+	return hn_health_canary(h, (struct hn_canary){ns, wander}, SECOND, 0);
 }
 
 static void two_moved_canaries_are_quarantine(void **state)
@@ -85,12 +90,39 @@ static void three_losses_in_a_minute_are_quarantine(void **state)
 	assert_true(canary(&h, 0, 603 * SECOND));
 }
 
+/* One whose clock follows its neighbours: held against the canary before, within its own
+ * wander; and no wander excuses everything. */
+static void who_wanders_is_held_against_the_one_before(void **state)
+{
+	static const double wander[] = {0.001, 0.07, 0.5}, allowed[] = {0.02, 0.07, 0.15};
+	double ns = 1000;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct hn_health h = {0};
+
+		for (int k = 0; k < 20; k++) { /* a slow drift is no step */
+			ns *= 1 + 0.9 * allowed[i];
+			assert_true(wandering(&h, ns, wander[i]));
+		}
+		assert_false(wandering(&h, ns *= 1 + 1.1 * allowed[i], wander[i]));
+		assert_int_equal(h.state, HN_HEALTH_SUSPECT);
+		assert_non_null(strstr(h.why, "more than the one before"));
+		assert_true(wandering(&h, ns, wander[i])); /* it stays there: believed */
+		assert_int_equal(h.state, HN_HEALTH_GOOD);
+		assert_false(wandering(&h, ns *= 1 - 1.1 * allowed[i], wander[i]));
+		assert_false(wandering(&h, ns *= 1 + 1.2 * allowed[i], wander[i]));
+		assert_int_equal(h.state, HN_HEALTH_QUARANTINED); /* it holds still nowhere */
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_moved_canaries_are_quarantine),
 		cmocka_unit_test(the_back_off_doubles_and_is_forgiven),
 		cmocka_unit_test(three_losses_in_a_minute_are_quarantine),
+		cmocka_unit_test(who_wanders_is_held_against_the_one_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,13 +188,27 @@ static void make_workload(const char *key, struct waiting *w)
 	wait_for(w);
 }
 
+/* What other programs on this machine disturb is no answer here: once more, but not for
+ * ever. */
+static struct waiting undisturbed(const char *steps, bool visit)
+{
+	struct waiting w = { .verdict = HN_VERDICT_NOISY };
+
+	for (int i = 0; i < 20 && w.verdict == HN_VERDICT_NOISY; i++) {
+		w = (struct waiting){ .open = 1 };
+		if (visit) {
+			hn_measurer_visit(m, "w", steps, on_result, &w);
+		} else {
+			hn_measurer_submit(m, "w", steps, 0, on_result, &w);
+		}
+		wait_for(&w);
+	}
+	return w;
+}
+
 static struct waiting run(const char *steps)
 {
-	struct waiting w = { .open = 1 };
-
-	hn_measurer_submit(m, "w", steps, 0, on_result, &w);
-	wait_for(&w);
-	return w;
+	return undisturbed(steps, /* visit= */ false);
 }
 
 static int count_fds(void)
@@ -300,22 +314,19 @@ static void visits_run_anew(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		w = (struct waiting){ .open = 1 };
-		hn_measurer_visit(m, "w", "[\"+good\", \"visit\"]", on_result, &w);
-		wait_for(&w);
+		w = undisturbed("[\"+good\", \"visit\"]", /* visit= */ true);
 		assert_int_equal(w.verdict, HN_VERDICT_OK);
 		assert_in_range(w.n_sample, 1, 10); /* fewer on a busy machine */
 		assert_true(w.kernel_ns > 0);
-		assert_int_equal(w.build_ns, i == 0 ? 5 : 0);
+		assert_true(w.build_ns == 0 || (i == 0 && w.build_ns == 5));
 	}
 	/* also what is known: a candidate of the same bytes is not run again */
 	assert_int_equal(run("[\"good\", \"candidate\"]").verdict, HN_VERDICT_OK);
 	assert_int_equal(run("[\"good\", \"candidate\"]").kernel_ns, 0);
-	w = (struct waiting){ .open = 1 };
-	hn_measurer_visit(m, "w", "[\"good\", \"candidate\"]", on_result, &w);
-	wait_for(&w);
+	w = undisturbed("[\"good\", \"candidate\"]", /* visit= */ true);
 	assert_int_equal(w.verdict, HN_VERDICT_OK);
 	assert_true(w.kernel_ns > 0);
+	assert_true(hn_measurer_board(m, 0).canary_ns > 0);
 }
 
 static void builders_may_break(void **state)

@@ -100,18 +100,18 @@ static void times_are_right_and_bounded(void **state)
 		double m;
 
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 0 }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 0, NULL }, &t);
 		m = hn_stats_median(t.sample_ns, t.n);
 		assert_true(m >= 0.99 * (double)ns && m < 1.5 * (double)ns);
 		assert_true(t.n >= 3);
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 2 }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 2, NULL }, &t);
 		assert_in_range(t.n, 1, 2);
 		assert_true(t.spent_ns >= (double)ns * t.n);
 		/* hopeless against a best known that is ten times faster: one sample */
 		hn_timing_run(spin, &ns,
 			      &(struct hn_timing_plan){ (double)ns, (double)ns / 10,
-						      1e10, 0 },
+						      1e10, 0, NULL },
 			      &t);
 		assert_int_equal(t.n, 1);
 	}
@@ -128,16 +128,56 @@ static void budgets_are_kept(void **state)
 		int64_t ns = length[i], begin = hn_clock_ns();
 
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 2e8, 0 }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 2e8, 0, NULL }, &t);
 		assert_true(t.n >= 1);
 		assert_true(hn_clock_ns() - begin < 300000000);
 		begin = hn_clock_ns();
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 0, 0 }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 0, 0, NULL }, &t);
 		assert_int_equal(t.n, 1);
 		assert_true(t.sample_ns[0] == (double)ns);
 		assert_true(hn_clock_ns() - begin < 1000000);
 	}
+}
+
+/* Counters that say: of the next four samples the first `bad` are disturbed. */
+static uint32_t bad, n_asked;
+
+static uint64_t made_up(void)
+{
+	static uint64_t count;
+
+	/* asked twice a sample; the second time it has grown or not */
+	count += n_asked % 2 == 1 && n_asked / 2 % 4 < bad;
+	n_asked++;
+	return count;
+}
+
+/* What is disturbed is repeated; noisy is what stays so, unless it is slow in any case. */
+static void disturbed_samples_are_repeated(void **state)
+{
+	int64_t ns = 200000;
+	struct hn_timing_plan plan = { (double)ns, 0, 1e10, 4, made_up };
+	struct hn_timing t;
+
+	(void)state;
+	for (bad = 0; bad <= 4; bad++) {
+		plan.best_ns = 0;
+		n_asked = 0;
+		hn_timing_run(spin, &ns, &plan, &t);
+		assert_true(t.n >= 3 && t.n_taken >= t.n_dropped);
+		assert_int_equal(t.n_dropped > 0, bad > 0);
+		assert_int_equal(t.noisy, bad >= 3); /* too few of them were left alone */
+		plan.best_ns = (double)ns / 2;
+		hn_timing_run(spin, &ns, &plan, &t);
+		assert_false(t.noisy);
+	}
+	/* enough are left alone, though most are not: they tell */
+	bad = 3;
+	plan = (struct hn_timing_plan){ (double)ns, 0, 1e9, 0, made_up };
+	hn_timing_run(spin, &ns, &plan, &t);
+	assert_true(t.n_dropped > t.n && t.n >= 6);
+	assert_int_equal(t.noisy, hn_stats_uncertainty(t.sample_ns, t.n) > 0.03);
 }
 
 struct tally {
@@ -256,6 +296,7 @@ int main(void)
 		cmocka_unit_test(uncertainty_shrinks),
 		cmocka_unit_test(times_are_right_and_bounded),
 		cmocka_unit_test(budgets_are_kept),
+		cmocka_unit_test(disturbed_samples_are_repeated),
 		cmocka_unit_test(every_iteration_once),
 		cmocka_unit_test(a_slow_worker_is_helped),
 		cmocka_unit_test(long_loops_are_whole),

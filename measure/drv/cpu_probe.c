@@ -1,0 +1,83 @@
+/* cpu_probe.c -- what this machine can do at most, measured in a child of its own, and
+ * whether a time is within it. */
+#include "measure/drv/cpu_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/child.h"
+
+#define PROBE_LIMIT_NS 20000000000
+#define IMPLAUSIBLE 1.05
+
+struct probing {
+	struct hn_probe *shared;
+	int32_t n_workers;
+};
+
+static void probe_child(void *ctx)
+{
+	struct probing *p = ctx;
+
+	if (hn_probe_run(p->n_workers, p->shared, NULL) != 0) {
+		_exit(1);
+	}
+}
+
+int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
+{
+	struct cpu_board *b = board;
+	struct probing p = {.shared = b->probe, .n_workers = hn_kernel_pool_cores()};
+	struct hn_fault_end end;
+	int rc = hn_child_run(probe_child, &p, PROBE_LIMIT_NS, &b->report->note, &end,
+			      err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	if (end.timed_out || end.status != 0) {
+		return hn_fail(err, HONE_E_NO_BOARD, "probe: did not end well");
+	}
+	/* limits are maxima: a busy moment only makes a probe too low */
+	b->peak.fma_gflops_one = fmax(b->peak.fma_gflops_one, b->probe->fma_gflops_one);
+	b->peak.fma_gflops_all = fmax(b->peak.fma_gflops_all, b->probe->fma_gflops_all);
+	b->peak.memory_gb_s = fmax(b->peak.memory_gb_s, b->probe->memory_gb_s);
+	b->peak.n_level = b->probe->n_level;
+	memcpy(b->peak.level, b->probe->level, sizeof b->peak.level);
+	b->peak.fork_join_ns = b->probe->fork_join_ns;
+	b->peak.timer_ns = b->probe->timer_ns;
+	b->peak.sandbox = b->sandbox;
+	*ret = b->peak;
+	return 0;
+}
+
+void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
+			    struct hn_board_answer *ret)
+{
+	double gflops = w->flops / hn_stats_median(ret->sample_ns, ret->n_sample);
+	struct hn_probe p;
+	struct hn_err err;
+	double peak = 0;
+
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		if (hn_elem_class(w->tensor[i].elem) != HN_ELEM_CLASS_FLOAT) {
+			return;
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		/* cores one by one may clock higher than together: the looser bound */
+		peak = fmax(b->peak.fma_gflops_all,
+			    b->peak.fma_gflops_one * hn_kernel_pool_cores());
+		if (gflops <= IMPLAUSIBLE * peak) {
+			return;
+		}
+		if (i < 2 && hn_cpu_probe(b, &p, &err) != 0) {
+			return;
+		}
+	}
+	ret->verdict = HN_VERDICT_IMPLAUSIBLE;
+	snprintf(ret->detail, sizeof ret->detail,
+		 "%.1f GFLOP/s, but this machine's peak is %.1f", gflops, peak);
+}
