@@ -20,9 +20,10 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy;
 	const char *socket, *home;
 	const char *rules, *hardware, *records, *as;
-	int64_t trials, seed, index;
+	int64_t trials; /* -1 = not given */
+	int64_t seed, index;
 	double seconds;
-	bool json, quiet, assembly, bitwise;
+	bool json, quiet, assembly, bitwise, automatic;
 };
 
 typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);

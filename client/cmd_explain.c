@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/best.h"
+#include "client/auto.h"
 #include "client/explain_asm.h"
 #include "loopstate/bounds.h"
 #include "loopstate/step.h"
@@ -76,8 +76,13 @@ static void print_text(const struct hn_best *best, const struct explanation *x)
 	const struct hn_snapshot_entry *e = &best->entry;
 	char t[32];
 
-	printf("%s: %s, %.1f GFLOP/s\n\n", e->workload.name,
-	       hn_show_time(e->best.median_ns, t), e->workload.flops / e->best.median_ns);
+	if (e->best.median_ns > 0) {
+		printf("%s: %s, %.1f GFLOP/s\n\n", e->workload.name,
+		       hn_show_time(e->best.median_ns, t),
+		       e->workload.flops / e->best.median_ns);
+	} else {
+		printf("%s: the automatic schedule, not measured\n\n", e->workload.name);
+	}
 	for (uint32_t i = 0; i < x->n_step; i++) {
 		printf("  %3u  %s\n", i, x->step[i]);
 	}
@@ -94,7 +99,9 @@ static void print_json(const struct hn_best *best, const struct explanation *x,
 	hn_buf_puts(b, ",\"median_ns\":");
 	hn_buf_double(b, e->best.median_ns);
 	hn_buf_puts(b, ",\"gflops\":");
-	hn_buf_double(b, e->workload.flops / e->best.median_ns);
+	hn_buf_double(b, e->best.median_ns > 0
+				 ? e->workload.flops / e->best.median_ns
+				 : 0);
 	hn_buf_puts(b, ",\"steps\":[");
 	for (uint32_t i = 0; i < x->n_step; i++) {
 		hn_buf_puts(b, i > 0 ? "," : "");
@@ -121,6 +128,10 @@ int cmd_explain(const struct hn_opts *o, struct hn_err *err)
 	struct hn_buf b;
 	int rc = 0;
 
+	if (o->automatic && o->key != NULL) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "explain: --auto needs the computation, not its key");
+	}
 	hn_arena_init(&a, 0);
 	hn_buf_init(&b);
 	hn_buf_init(&x.loops);
@@ -131,7 +142,8 @@ int cmd_explain(const struct hn_opts *o, struct hn_err *err)
 		dag = in.dag;
 	}
 	if (rc == 0) {
-		rc = hn_best_find(o, key, &a, &best, err);
+		rc = o->automatic ? hn_auto_find(o, &in, &a, &best, err)
+				  : hn_best_find(o, key, &a, &best, err);
 	}
 	if (rc == 0) {
 		if (dag == NULL) {

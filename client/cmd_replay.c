@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "client/best.h"
+#include "client/auto.h"
 #include "client/builder.h"
 #include "loopstate/state.h"
 
@@ -215,7 +215,8 @@ static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay
 		rc = hn_best_target(o, a, &target, &r->target_line, err);
 		return rc == 0 ? read_record(o, r->in, a, &r->steps, err) : rc;
 	}
-	rc = hn_best_find(o, r->in->key, a, &best, err);
+	rc = o->automatic ? hn_auto_find(o, r->in, a, &best, err)
+			  : hn_best_find(o, r->in->key, a, &best, err);
 	if (rc == 0) {
 		r->target_line = best.target_line;
 		r->steps = hn_arena_strdup(a, best.entry.best.steps);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/auto.h"
 #include "client/link.h"
 #include "client/show.h"
 
@@ -41,7 +42,7 @@ static int submit(const struct hn_opts *o, const struct hn_input *in,
 		  struct hn_link *link, struct hn_json **ret_doc,
 		  const struct hn_json **ret, struct hn_err *err)
 {
-	bool no_budget = o->trials == 0 && o->seconds == 0;
+	int64_t trials = o->trials > 0 ? o->trials : o->seconds > 0 ? 0 : DEFAULT_TRIALS;
 	struct hn_buf b;
 	int rc;
 
@@ -59,7 +60,7 @@ static int submit(const struct hn_opts *o, const struct hn_input *in,
 		hn_buf_json_string(&b, o->policy);
 	}
 	hn_buf_printf(&b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":",
-		      (long long)(no_budget ? DEFAULT_TRIALS : o->trials),
+		      (long long)trials,
 		      (long long)o->seed);
 	hn_buf_double(&b, o->seconds);
 	hn_buf_puts(&b, "}");
@@ -227,6 +228,38 @@ static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_li
 	return rc;
 }
 
+/* --trials 0: nothing is measured, so nobody is asked but this process and a prover. */
+static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
+			  struct hn_arena *a, struct hn_err *err)
+{
+	struct hn_best best;
+	struct hn_buf b;
+	int rc = hn_auto_find(o, in, a, &best, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_buf_init(&b);
+	if (o->json) {
+		hn_buf_printf(&b, "{\"state\":\"done\",\"workload\":\"%s\",\"name\":",
+			      in->key);
+		hn_buf_json_string(&b, in->name);
+		hn_buf_puts(&b, ",\"target\":");
+		hn_buf_json_string(&b, best.target_line);
+		hn_buf_printf(&b, ",\"trials\":0,\"steps\":%s,\"certificate\":%s}\n",
+			      best.entry.best.steps, best.entry.best.certificate);
+	} else {
+		hn_buf_printf(&b,
+			      "%s  (workload %.16s)\n  automatic schedule, proved, not "
+			      "measured\n  target  %s\n  steps   %s\n",
+			      in->name, in->key, best.target_line, best.entry.best.steps);
+	}
+	fwrite(b.s, 1, b.n, stdout);
+	hn_buf_fini(&b);
+	hn_best_close(&best);
+	return 0;
+}
+
 int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 {
 	struct hn_link link;
@@ -236,6 +269,11 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 
 	hn_arena_init(&a, 0);
 	rc = hn_input_read(o, &a, &in, err);
+	if (rc == 0 && o->trials == 0) {
+		rc = answer_at_once(o, &in, &a, err);
+		hn_arena_fini(&a);
+		return rc;
+	}
 	if (rc == 0) {
 		rc = hn_link_open(o, /* start= */ true, &link, err);
 	}

@@ -5,14 +5,11 @@
  * fastest one that passes gets one where it has none (stores older than schema 3).  The store
  * belongs to honed, which must not run meanwhile.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "client/builder.h"
 #include "client/verify.h"
 #include "db/db.h"
 #include "proto/addr.h"
@@ -49,24 +46,6 @@ static int on_record(void *ctx, const struct hn_record *r)
 	return 0;
 }
 
-void hn_verify_ask(struct hn_verify *v, const char *dag, const char *steps)
-{
-	struct hn_buf b;
-
-	hn_buf_init(&b);
-	hn_buf_puts(&b, "{");
-	if (dag) {
-		hn_buf_puts(&b, "\"dag\":");
-		hn_buf_json_string(&b, dag);
-		hn_buf_putc(&b, ',');
-	}
-	hn_buf_puts(&b, "\"steps\":");
-	hn_buf_json_string(&b, steps);
-	hn_buf_puts(&b, "}\n");
-	fwrite(b.s, 1, b.n, v->requests);
-	hn_buf_fini(&b);
-}
-
 static int by_workload(const void *x, const void *y)
 {
 	const struct hn_verify_item *a = x, *b = y;
@@ -90,34 +69,9 @@ static int ask_store(struct hn_verify *v, struct hn_db *db, struct hn_err *err)
 			rc = hn_db_workload(db, v->item[i].workload, &v->arena, &w, err);
 			last = v->item[i].workload;
 		}
-		hn_verify_ask(v, w.dag_json, v->item[i].steps);
+		hn_prover_ask(&v->prover, w.dag_json, v->item[i].steps);
 	}
 	return rc;
-}
-
-static int prove(struct hn_verify *v, struct hn_err *err)
-{
-	char path[64];
-	char *argv[] = { "hone-build", "--verify", path, NULL };
-
-	if (fflush(v->requests) != 0) {
-		return hn_fail(err, HONE_E_IO, "verify: a temporary file: %s",
-			       strerror(errno));
-	}
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(),
-		 fileno(v->requests));
-	int rc = hn_builder_run("verify", argv, fileno(v->answers), err);
-
-	rewind(v->answers);
-	return rc;
-}
-
-/* What the certificate says under that name; "" when it says nothing. */
-static const char *word(const struct hn_json *certificate, const char *name)
-{
-	const char *s = hn_json_string(hn_json_get(certificate, name));
-
-	return s ? s : "";
 }
 
 /* A kept certificate of these same versions must be what they say now. */
@@ -130,9 +84,9 @@ static bool is_other(const char *kept, const char *now)
 		return true;
 	}
 	if (k && hn_json_parse("certificate", now, strlen(now), NULL, &n, NULL) == 0) {
-		other = strcmp(word(k, "hone"), word(n, "hone")) == 0 &&
-			strcmp(word(k, "isl"), word(n, "isl")) == 0 &&
-			strcmp(word(k, "schedule"), word(n, "schedule")) != 0;
+		other = strcmp(hn_prover_word(k, "hone"), hn_prover_word(n, "hone")) == 0 &&
+			strcmp(hn_prover_word(k, "isl"), hn_prover_word(n, "isl")) == 0 &&
+			strcmp(hn_prover_word(k, "schedule"), hn_prover_word(n, "schedule")) != 0;
 	}
 	hn_json_free(k);
 	hn_json_free(n);
@@ -171,9 +125,9 @@ static void judge(struct hn_verify *v, struct hn_verify_item *x, const char *lin
 	const char *verdict = "BUILD_FAIL", *detail = "hone-build gave no answer", *now = "";
 
 	if (line && hn_json_parse("answer", line, strlen(line), NULL, &answer, NULL) == 0) {
-		verdict = word(answer, "verdict");
-		detail = word(answer, "detail");
-		now = word(answer, "certificate");
+		verdict = hn_prover_word(answer, "verdict");
+		detail = hn_prover_word(answer, "detail");
+		now = hn_prover_word(answer, "certificate");
 	}
 	x->passed = strcmp(verdict, "OK") == 0;
 	if (x->passed && is_other(x->certificate, now)) {
@@ -197,7 +151,7 @@ static void judge_all(struct hn_verify *v)
 	size_t cap = 0;
 
 	for (uint32_t i = 0; i < v->n; i++) {
-		bool there = getline(&line, &cap, v->answers) > 0;
+		bool there = getline(&line, &cap, v->prover.answers) > 0;
 
 		judge(v, &v->item[i], there ? line : NULL);
 	}
@@ -248,7 +202,7 @@ static int verify_store(struct hn_verify *v, const struct hn_opts *o, struct hn_
 	rc = hn_addr_home(o->home, &home, err);
 	rc = rc != 0 ? rc : hn_db_open(home.s, &db, err);
 	rc = rc != 0 ? rc : ask_store(v, db, err);
-	rc = rc != 0 ? rc : prove(v, err);
+	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", err);
 	if (rc == 0) {
 		judge_all(v);
 		rc = keep_answers(v, db, err);
@@ -262,7 +216,7 @@ static int verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_er
 {
 	int rc = hn_verify_log(v, o, err);
 
-	rc = rc != 0 ? rc : prove(v, err);
+	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", err);
 	if (rc == 0) {
 		judge_all(v);
 	}
@@ -299,21 +253,12 @@ int cmd_verify(const struct hn_opts *o, struct hn_err *err)
 			       "nothing for the store");
 	}
 	hn_arena_init(&v.arena, 0);
-	v.requests = tmpfile();
-	v.answers = tmpfile();
-	if (!v.requests || !v.answers) {
-		rc = hn_fail(err, HONE_E_IO, "verify: a temporary file: %s",
-			     strerror(errno));
-	} else {
+	rc = hn_prover_open(&v.prover, err);
+	if (rc == 0) {
 		rc = o->records ? verify_log(&v, o, err) : verify_store(&v, o, err);
 	}
 	rc = rc != 0 ? rc : summarise(&v, err);
-	if (v.requests) {
-		fclose(v.requests);
-	}
-	if (v.answers) {
-		fclose(v.answers);
-	}
+	hn_prover_close(&v.prover);
 	hn_arena_fini(&v.arena);
 	return rc;
 }

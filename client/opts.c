@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { STRING, INT, COUNT, NUMBER, FLAG }; /* COUNT: at least 1 */
+enum kind { STRING, INT, COUNT, NUMBER, FLAG }; /* COUNT: at least 0 */
 
 struct opt {
 	const char *name;
@@ -90,10 +90,10 @@ static int store(const struct opt *o, const char *value, struct hn_opts *ret,
 	case COUNT:
 		i = strtoll(value, &end, 10);
 		if (end == value || *end != '\0' || errno != 0 ||
-		    i < (o->kind == COUNT)) {
+		    (o->kind == COUNT && i < 0)) {
 			return hn_fail(err, HONE_E_INVALID,
 				       "--%s: \"%.40s\" is not a whole number%s", o->name,
-				       value, o->kind == COUNT ? " above 0" : "");
+				       value, o->kind == COUNT ? " of 0 or more" : "");
 		}
 		*(int64_t *)field = i;
 		return 0;
@@ -167,6 +167,7 @@ int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 	int code, rc;
 
 	tables(verb, longs, shorts);
+	ret->trials = -1;
 	opterr = 0;
 	optind = 1;
 	while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {

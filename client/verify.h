@@ -3,9 +3,8 @@
 #ifndef HN_CLIENT_VERIFY_H
 #define HN_CLIENT_VERIFY_H
 
-#include <stdio.h>
-
 #include "client/cmd.h"
+#include "client/prove.h"
 
 /* One history; strings in the arena. */
 struct hn_verify_item {
@@ -19,7 +18,7 @@ struct hn_verify {
 	struct hn_arena arena;
 	uint32_t n, cap;
 	struct hn_verify_item *item;
-	FILE *requests, *answers; /* temporary, gone when closed */
+	struct hn_prover prover;
 	const char *what; /* the log; NULL for the store */
 	bool json;
 	uint32_t n_failed, n_given, n_withdrawn;
@@ -27,9 +26,6 @@ struct hn_verify {
 
 /* Append a copy of x; its strings live as long as v. */
 void hn_verify_add(struct hn_verify *v, struct hn_verify_item x);
-
-/* Ask hone-build for a proof of steps; dag NULL = the same as before. */
-void hn_verify_ask(struct hn_verify *v, const char *dag, const char *steps);
 
 /* Ask for every record of --records on the computation given. */
 int hn_verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;

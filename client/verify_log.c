@@ -26,7 +26,7 @@ int hn_verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *e
 		} else if (item == HN_RECORD_RECORD) {
 			hn_buf_reset(&steps);
 			hn_trace_write(record->trace, &steps);
-			hn_verify_ask(v, v->n == 0 ? in.json : NULL, steps.s);
+			hn_prover_ask(&v->prover, v->n == 0 ? in.json : NULL, steps.s);
 			hn_verify_add(v, (struct hn_verify_item){ .id = (int64_t)r.line,
 					      .workload = "",
 					      .target = "",

@@ -56,7 +56,7 @@ refused 'nothing.json' hone tune "$work/nothing.json"
 refused 'FILE' hone tune
 refused 'FILE' hone tune "$work/good.json" --text "$small"
 refused 'trials' hone tune "$work/good.json" --trials many
-refused 'above 0' hone tune "$work/good.json" --trials 0
+refused '0 or more' hone tune "$work/good.json" --trials -1
 refused 'no such option' hone tune "$work/good.json" --frob
 refused 'did you mean tune' hone tnue "$work/good.json"
 echo '[]' >"$work/steps"

@@ -1,0 +1,14 @@
+/* client/auto.h -- the automatic schedule (search/auto.h) of what the user gave, proved: no
+ * daemon, no store, no board. */
+#ifndef HN_CLIENT_AUTO_H
+#define HN_CLIENT_AUTO_H
+
+#include "client/best.h"
+
+/* The first of hn_auto's programs that hone-build proves, as if it were the best record: its
+ * median is 0 and it has no id.  All in the arena; hn_best_close is fine.  HONE_E_UNSUPPORTED for
+ * targets that have none. */
+int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_arena *a,
+		 struct hn_best *ret, struct hn_err *err) HN_NODISCARD;
+
+#endif

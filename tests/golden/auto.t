@@ -1,0 +1,56 @@
+# The automatic schedule: nothing is measured, no daemon, no store; but proved.
+$ echo 'mm(float32 A[24,20], float32 B[20,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' > mm.txt
+$ hone tune mm.txt --trials 0 --target 'cpu -isa=x86-64-avx2 -num_cores=2'
+mm  (workload ea1886a79f3ef511)
+  automatic schedule, proved, not measured
+  target  cpu -isa=x86-64-avx2 -num_cores=2 -vector_unit_bytes=32 -cache_line_bytes=64 -max_shared_memory_per_block=0 -max_local_memory_per_block=0 -max_threads_per_block=0 -max_vthread_extent=0 -warp_size=0 -vector_registers=16 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304
+  steps   [["SP", 2, 0, 24, [6], 1], ["SP", 2, 2, 64, [16], 1], ["RE", 2, [0, 2, 4, 1, 3]], ["AN", 2, 4, 2]]
+$ hone tune mm.txt --trials 0 --json --target 'cpu -isa=x86-64-avx2 -num_cores=2' | sed 's/"hone":"[^"]*","isl":"[^"]*",//; s/"schedule":.*//'
+{"state":"done","workload":"ea1886a79f3ef51100a6b5bfd12bc536d9b9debcbf23cc75039ed021dd30d09c","name":"mm","target":"cpu -isa=x86-64-avx2 -num_cores=2 -vector_unit_bytes=32 -cache_line_bytes=64 -max_shared_memory_per_block=0 -max_local_memory_per_block=0 -max_threads_per_block=0 -max_vthread_extent=0 -warp_size=0 -vector_registers=16 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304","trials":0,"steps":[["SP", 2, 0, 24, [6], 1], ["SP", 2, 2, 64, [16], 1], ["RE", 2, [0, 2, 4, 1, 3]], ["AN", 2, 4, 2]],"certificate":{"format":"hone-certificate/1","checks":["bounds","coverage","order","sequence","concurrency"],"statements":["S0 init C","S1 update C"],
+# In words; a chain of two products and what lies between them.
+$ hone explain --auto --target 'cpu -isa=x86-64-avx512 -num_cores=2' --text 'mlp(float32 X[128,96], const V[96,64], const W[64,80]) -> Y { T(i,j) +=! X(i,k) * V(k,j) G(i,j) = max(T(i,j), 0) Y(i,j) +=! G(i,k) * W(k,j) }'
+mlp: the automatic schedule, not measured
+
+    0  split loop i of Y into 2 loops, the rest x 4
+    1  order the loops of Y as i.0, k, i.1, j
+    2  mark loop j of Y: vectorize
+    3  mark loop i.0 of Y: parallel
+    4  copy V into blocks of 96 x 32 for all its readers
+    5  split loop i of G into 2 loops, the rest x 8
+    6  split loop j of G into 2 loops, the rest x 32
+    7  order the loops of G as j.0, i.0, i.1, j.1
+    8  mark loop j.1 of G: vectorize
+    9  mark loop j.0 of G: parallel
+   10  order the loops of T as k, i, j
+   11  compute T inside loop i.0 of G
+   12  order the loops of V.pack as ax0, ax1, ax2, ax3
+   13  mark loop ax3 of V.pack: vectorize
+
+Placeholder: X, V, W
+for ax1 (0,2)
+  for ax2 (0,96)
+    vectorize ax3 (0,32)
+      V.pack = ...
+parallel j.0 (0,2)
+  for i.0 (0,16)
+    for k (0,96)
+      for i (i.0 * 8,8)
+        for j (j.0 * 32,32)
+          T = ...
+    for i.1 (0,8)
+      vectorize j.1 (0,32)
+        G = ...
+parallel i.0 (0,32)
+  for k (0,64)
+    for i.1 (0,4)
+      vectorize j (0,80)
+        Y = ...
+# What comes out is what replay takes, and replay can ask for it itself.
+$ hone tune mm.txt --trials 0 --json | sed 's/.*"steps"://; s/,"certificate".*//' > steps && hone replay mm.txt --record steps -o one > log && hone replay mm.txt --auto -o two >> log && cmp one/mm.o two/mm.o
+# Where there is none.
+$ hone tune mm.txt --trials 0 --target cuda
+hone: cuda: no automatic schedule for this kind of target
+[18]
+$ hone explain --auto --key 00
+hone: explain: --auto needs the computation, not its key
+[17]
