@@ -6,6 +6,8 @@
  * apart fall into few sets of a cache: such a footprint counts for as much as it
  * displaces. Source of the idea: the cache model of Wolf and Lam (PLDI'91), on boxes.
  */
+#include <string.h>
+
 #include "base/arith.h"
 #include "costmodel/analytic_int.h"
 
@@ -69,7 +71,25 @@ static void vector_size(const struct hn_view *v, const struct hn_stream *s,
 	}
 }
 
-/* Footprint of each stream at each depth: fp[i * (n_loop + 1) + d]. */
+/* Whether an earlier load goes through the same buffer in the same steps, a constant distance
+ * apart (a stencil's neighbours, a square's factors): the cache has its lines already. */
+static bool follows(const struct hn_view *v, uint32_t i)
+{
+	const struct hn_stream *s = &v->stream[i];
+	size_t steps = v->n_loop * sizeof(*s->stride);
+
+	for (uint32_t k = 0; k < i && !s->store; k++) {
+		const struct hn_stream *t = &v->stream[k];
+
+		if (t->buffer == s->buffer && memcmp(t->stride, s->stride, steps) == 0 &&
+		    memcmp(t->span, s->span, s->n_dim * steps) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Footprint of each stream at each depth: fp[i * (n_loop + 1) + d]; 0 for followers. */
 static double *footprints(const struct hn_view *v, const struct hn_lanes *w,
 			  int64_t way_bytes, struct hn_arena *a)
 {
@@ -80,6 +100,9 @@ static double *footprints(const struct hn_view *v, const struct hn_lanes *w,
 		const struct hn_stream *s = &v->stream[i];
 		int64_t size[HN_DAG_MAX_RANK];
 
+		if (follows(v, i)) {
+			continue;
+		}
 		vector_size(v, s, w, size);
 		double now = box_bytes(s, size, way_bytes);
 		fp[(size_t)i * (n + 1) + n] = now;

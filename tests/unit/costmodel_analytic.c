@@ -170,6 +170,23 @@ static void lanes_share_lines(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A stencil's neighbours come from memory once. */
+static void neighbours_share_lines(void **state)
+{
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const char *five = "f(float32 A[4098,4098]) -> B { B(i,j) = A(i,j+1) + A(i+1,j) +"
+			   " A(i+1,j+1) + A(i+1,j+2) + A(i+2,j+1)"
+			   " where i in 0:4096, j in 0:4096 }";
+	const char *one = "f(float32 A[4098,4098]) -> B { B(i,j) = A(i,j+1)"
+			  " where i in 0:4096, j in 0:4096 }";
+	double x = score("analytic", parse(five, &a), "[]");
+	assert_true(x > 0.6 * score("analytic", parse(one, &a), "[]"));
+	hn_arena_fini(&a);
+}
+
 static void noise_is_seeded_and_positive(void **state)
 {
 	struct hn_arena a;
@@ -206,6 +223,7 @@ int main(void)
 		cmocka_unit_test(terms_that_are_skipped_cost_little),
 		cmocka_unit_test(strided_padding_leaves_a_share),
 		cmocka_unit_test(lanes_share_lines),
+		cmocka_unit_test(neighbours_share_lines),
 		cmocka_unit_test(noise_is_seeded_and_positive),
 		cmocka_unit_test(odd_programs_have_scores),
 	};
