@@ -169,13 +169,13 @@ static void report(struct bench *b, const struct hn_contest *t,
 	}
 }
 
-/* hone's schedule of the contest's dag, made by rule: the guard that promises most. */
+/* hone's automatic schedule of the contest's dag. */
 static int enter_hone(const struct bench *b, struct hn_contest *t, struct hn_arena *a,
 		      struct hn_err *err)
 {
 	struct hn_histories of;
 
-	hn_history_of_guards(t->dag, &b->target, a, &of);
+	hn_history_of_auto(t->dag, &b->target, a, &of);
 	return hn_contest_hone(t, b->emitter, "hone", of.steps[0], err);
 }
 

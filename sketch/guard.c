@@ -21,6 +21,7 @@ static const struct hn_guard_variant variants[] = {
 	{ .place = HN_GUARD_ATTACH },
 	{ .place = HN_GUARD_INLINE, .cut = HN_GUARD_CUT_DEEP },
 	{ .place = HN_GUARD_ROOT },
+	{ .place = HN_GUARD_ATTACH, .chain = true },
 	{ .place = HN_GUARD_ATTACH, .cut = HN_GUARD_CUT_LONG },
 	{ .place = HN_GUARD_INLINE, .repack = true },
 	{ .place = HN_GUARD_ROOT, .repack = true },

@@ -488,12 +488,54 @@ static void fetch_panels(struct hn_guard_job *g, const struct plan *p)
 	}
 }
 
+bool hn_guard_is_contraction(const struct hn_guard_job *g, const struct hn_guard_view *v)
+{
+	struct plan p;
+
+	return fits(g, v) && plan_make(g, v, &p) && !p.along;
+}
+
+int32_t hn_guard_contraction_pack(struct hn_guard_job *g, const struct hn_guard_view *v)
+{
+	struct plan p;
+
+	return plan_make(g, v, &p) ? hn_guard_panels(g, v, p.lane_axis, lane_tile(&p)) : 0;
+}
+
+void hn_guard_contraction_nest(struct hn_guard_job *g, const struct hn_guard_view *whole,
+			       const struct hn_guard_view *block, const int32_t *move,
+			       uint32_t n_move)
+{
+	struct hn_guard_nest n;
+	struct plan p;
+
+	if (!plan_make(g, block, &p)) {
+		g->c.failed = true;
+		return;
+	}
+	hn_guard_nest_init(&n, whole);
+	n.lane_axis = p.lane_axis;
+	panels_first(&p, n.inner);
+	for (uint32_t a = 0; a < whole->n_spatial; a++) {
+		n.tile[a] = p.tile[a];
+		n.block[a] = block->extent[a];
+	}
+	n.threads = n_move > 0 && hn_guard_threads(g, whole);
+	for (; n.n_move < n_move; n.n_move++) {
+		n.move[n.n_move] = move[n.n_move];
+	}
+	hn_guard_nest_build(g, whole, whole->stage, &n);
+}
+
 static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
 {
 	struct plan p;
 	struct hn_guard_view part, again;
 	bool phased = hn_guard_one_phase(v, &part);
 
+	if (g->v.chain && !phased && host == v->stage && hn_guard_chain(g, v)) {
+		return;
+	}
 	if (!plan_make(g, &part, &p)) {
 		g->c.failed = true;
 		return;

@@ -58,6 +58,7 @@ struct hn_guard_variant {
 			* cache */
 	bool repack; /* pack where the rule says no, and the reverse */
 	bool recut;  /* the other answer to: cut the reduction, use all cores */
+	bool chain;  /* what leads to a contraction along its rows is computed with it */
 	bool plain;  /* nothing inlined or packed, every nest a stream */
 };
 
@@ -133,6 +134,32 @@ uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
 /* guard.c: the class of the stage (guards.def). */
 const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,
 					  const struct hn_guard_view *v);
+
+/* group.c: the stages, consumers before producers, whose readers are all v's stage or among
+ * them, and the leading axes that all have in common with it; `tiled`: those too that are nests
+ * of tiles of their own. */
+#define HN_GUARD_GROUP 64
+struct hn_guard_group {
+	uint32_t n;
+	int32_t stage[HN_GUARD_GROUP];
+	uint32_t level;
+};
+void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, bool tiled,
+			 struct hn_guard_group *ret);
+
+/* chain.c: v's stage, a contraction, and the chain that leads to it as one nest, a block of
+ * rows at a time; false when there is none such. */
+bool hn_guard_chain(struct hn_guard_job *g, const struct hn_guard_view *v);
+
+/* contraction.c: whether v is one; pack its operands, returning by how many stages those of
+ * the nest move up; its nest, where `block` is what one iteration of the outer loops needs of
+ * `whole` and the n_move stages are computed for that, or, for the same view twice, its part of
+ * another one's nest. */
+bool hn_guard_is_contraction(const struct hn_guard_job *g, const struct hn_guard_view *v);
+int32_t hn_guard_contraction_pack(struct hn_guard_job *g, const struct hn_guard_view *v);
+void hn_guard_contraction_nest(struct hn_guard_job *g, const struct hn_guard_view *whole,
+			       const struct hn_guard_view *block, const int32_t *move,
+			       uint32_t n_move);
 
 /* rows.c: v's stage and the producers that go through the same rows as one nest; false when
  * there are none such. */

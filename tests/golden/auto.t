@@ -11,40 +11,40 @@ $ hone tune mm.txt --trials 0 --json --target 'cpu -isa=x86-64-avx2 -num_cores=2
 $ hone explain --auto --target 'cpu -isa=x86-64-avx512 -num_cores=2' --text 'mlp(float32 X[128,96], const V[96,64], const W[64,80]) -> Y { T(i,j) +=! X(i,k) * V(k,j) G(i,j) = max(T(i,j), 0) Y(i,j) +=! G(i,k) * W(k,j) }'
 mlp: the automatic schedule, not measured
 
-    0  split loop i of Y into 2 loops, the rest x 4
-    1  order the loops of Y as i.0, k, i.1, j
-    2  mark loop j of Y: vectorize
-    3  mark loop i.0 of Y: parallel
-    4  copy V into blocks of 96 x 32 for all its readers
-    5  split loop i of G into 2 loops, the rest x 8
-    6  split loop j of G into 2 loops, the rest x 32
-    7  order the loops of G as j.0, i.0, i.1, j.1
-    8  mark loop j.1 of G: vectorize
-    9  mark loop j.0 of G: parallel
-   10  order the loops of T as k, i, j
-   11  compute T inside loop i.0 of G
-   12  order the loops of V.pack as ax0, ax1, ax2, ax3
-   13  mark loop ax3 of V.pack: vectorize
+    0  copy V into blocks of 96 x 32 for all its readers
+    1  split loop i of T into 2 loops, the rest x 8
+    2  split loop j of T into 2 loops, the rest x 32
+    3  order the loops of T as j.0, i.0, k, i.1, j.1
+    4  mark loop j.1 of T: vectorize
+    5  split loop i of Y into 3 loops, the rest x 4 x 4
+    6  order the loops of Y as i.0, i.1, k, i.2, j
+    7  mark loop j of Y: vectorize
+    8  mark loop i.0 of Y: parallel
+    9  compute G inside loop i.0 of Y
+   10  compute T inside loop i.0 of Y
+   11  order the loops of V.pack as ax0, ax1, ax2, ax3
+   12  mark loop ax3 of V.pack: vectorize
 
 Placeholder: X, V, W
 for ax1 (0,2)
   for ax2 (0,96)
     vectorize ax3 (0,32)
       V.pack = ...
-parallel j.0 (0,2)
-  for i.0 (0,16)
-    for k (0,96)
-      for i (i.0 * 8,8)
-        for j (j.0 * 32,32)
-          T = ...
-    for i.1 (0,8)
-      vectorize j.1 (0,32)
-        G = ...
-parallel i.0 (0,32)
-  for k (0,64)
-    for i.1 (0,4)
-      vectorize j (0,80)
-        Y = ...
+parallel i.0 (0,8)
+  for i (i.0 * 16,16)
+    for j (0,64)
+      G = ...
+  for j.0 (0,2)
+    for i.0 (0,2)
+      for k (0,96)
+        for i.1 (0,8)
+          vectorize j.1 (0,32)
+            T = ...
+  for i.1 (0,4)
+    for k (0,64)
+      for i.2 (0,4)
+        vectorize j (0,80)
+          Y = ...
 # What comes out is what replay takes, and replay can ask for it itself.
 $ hone tune mm.txt --trials 0 --json | sed 's/.*"steps"://; s/,"certificate".*//' > steps && hone replay mm.txt --record steps -o one > log && hone replay mm.txt --auto -o two >> log && cmp one/mm.o two/mm.o
 # Where there is none.

@@ -449,6 +449,46 @@ static void constants_are_prepared(void **state)
 	}
 }
 
+/* Products of rows with keys, their softmax and the product with values: one nest, as many rows
+ * at a time as leave the second cache half empty, the first product in tiles. */
+static void attention_goes_by_blocks_of_rows(void **state)
+{
+	static const char text[] =
+		"f(float32 Q[8,2048,64], K[8,2048,64], V[8,2048,64]) -> O {"
+		" S(h,i,j) +=! Q(h,i,d) * K(h,j,d) M(h,i) max=! S(h,i,j)"
+		" E(h,i,j) = exp(S(h,i,j) - M(h,i)) Z(h,i) +=! E(h,i,j)"
+		" P(h,i,j) = E(h,i,j) / Z(h,i) O(h,i,d) +=! P(h,i,j) * V(h,j,d) }";
+	static const int64_t rows[] = { 16, 32 };
+	struct hn_arena a;
+
+	(void)state;
+	for (size_t m = 0; m < HN_COUNT_OF(rows); m++) {
+		const struct hn_state *g[HN_GUARD_MAX];
+		bool any = false;
+
+		hn_arena_init(&a, 0);
+		struct hn_target on = target_of(AVX512, &a);
+
+		on.param[HN_PARAM_L2_BYTES] = rows[m] << 16;
+		uint32_t n = hn_guards(parse(text, &a), &on, &a, g);
+
+		for (uint32_t k = 0; k < n; k++) {
+			const struct hn_looptree *tree;
+
+			assert_int_equal(hn_looptree_build(g[k], &a, &tree, NULL), 0);
+			/* the packed keys, and the rest */
+			any = any || (tree->root->n_child == 2 &&
+				      loops_of_length(tree->root, HN_ITER_SPATIAL,
+						      2048 / rows[m]) > 0 &&
+				      loops_of_length(tree->root, HN_ITER_SPATIAL,
+						      rows[m]) >= 4 &&
+				      loops_of_length(tree->root, HN_ITER_REDUCE, 64) == 1);
+		}
+		assert_true(any);
+		hn_arena_fini(&a);
+	}
+}
+
 #define SOFTMAX(rows, columns)                                                           \
 	"softmax(float32 A[" rows "," columns "]) -> Y {\n\tM(i) max=! A(i, k)\n"         \
 	"\tE(i, j) = exp(A(i, j) - M(i))\n\tS(i) +=! E(i, k)\n"                          \
@@ -685,6 +725,7 @@ int main(void)
 		cmocka_unit_test(channels_in_parts_around_the_window),
 		cmocka_unit_test(far_rows_are_fetched_ahead),
 		cmocka_unit_test(constants_are_prepared),
+		cmocka_unit_test(attention_goes_by_blocks_of_rows),
 		cmocka_unit_test(short_rows_go_in_blocks),
 		cmocka_unit_test(panels_are_packed_in_turn),
 		cmocka_unit_test(windows_have_eight_sums),
