@@ -9,6 +9,7 @@
 
 #include "loopstate/quick.h"
 #include "lower/lower.h"
+#include "tests/unit/dag_form.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/looptree_eval.h"
 #include "tests/unit/lower_edits.h"
@@ -97,22 +98,6 @@ static void judge_damaged(const char *name, const struct hn_dag *dag,
 	hn_arena_fini(&a);
 }
 
-/* The forms are JSON with ' for ". */
-static const struct hn_dag *open_form(const struct dag_form *form, struct hn_arena *a)
-{
-	char *text = hn_arena_strdup(a, form->json);
-	const struct hn_dag *dag;
-	struct hn_err err = { 0 };
-
-	for (char *c = text; *c; c++) {
-		*c = *c == '\'' ? '"' : *c;
-	}
-	if (hn_dag_parse(form->name, text, strlen(text), 0, a, &dag, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
-}
-
 static void agrees_with_evaluation(void **state)
 {
 	uint32_t n = 0;
@@ -127,7 +112,7 @@ static void agrees_with_evaluation(void **state)
 		struct eval want;
 
 		hn_arena_init(&a, 0);
-		dag = open_form(&dag_forms[i], &a);
+		dag = dag_form_open(dag_forms[i].name, dag_forms[i].json, &a);
 		eval_dag(&want, dag);
 		for (uint64_t seed = 0; seed < N_HISTORIES; seed++) {
 			judge(dag_forms[i].name, dag, &want, seed, &n, &refused);

@@ -10,6 +10,7 @@
 
 #include "loopstate/bitwise.h"
 #include "loopstate/quick.h"
+#include "tests/unit/dag_form.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/looptree_eval.h"
 #include "tests/unit/lower_edits.h"
@@ -17,20 +18,9 @@
 
 #define N_HISTORIES 60
 
-/* The forms are JSON with ' for ". */
 static const struct hn_dag *open_form(const struct dag_form *form, struct hn_arena *a)
 {
-	char *text = hn_arena_strdup(a, form->json);
-	const struct hn_dag *dag;
-	struct hn_err err = { 0 };
-
-	for (char *c = text; *c; c++) {
-		*c = *c == '\'' ? '"' : *c;
-	}
-	if (hn_dag_parse(form->name, text, strlen(text), 0, a, &dag, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
+	return dag_form_open(form->name, form->json, a);
 }
 
 static const struct hn_dag *open_text(const char *text, struct hn_arena *a)

@@ -10,28 +10,13 @@
 #include "looptree_dags.h"
 #include "looptree_eval.h"
 #include "lower_histories.h"
+#include "dag_form.h"
 #include "ast_walk.h"
 #include "ast_judge.h"
 
 #define N_HISTORIES 4
 #define LIMIT_MS 20000
 #define MAX_NUMBERS 200000
-
-static const struct hn_dag *open_dag(const char *name, const char *form,
-				     struct hn_arena *a)
-{
-	char *text = hn_arena_strdup(a, form);
-	const struct hn_dag *dag;
-	struct hn_err err = { 0 };
-
-	for (char *c = text; *c && *text == '{'; c++) {
-		*c = *c == '\'' ? '"' : *c;
-	}
-	if (hn_dag_parse(name, text, strlen(text), 0, a, &dag, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
-}
 
 static void judge(const char *name, const struct hn_state *s, struct hn_arena *a,
 		  struct ast_total *total)
@@ -60,7 +45,7 @@ static void runs_what_the_tree_runs(void **state)
 
 		hn_arena_init(&a, 0);
 		const struct hn_dag *dag =
-			open_dag(dag_forms[i].name, dag_forms[i].json, &a);
+			dag_form_open(dag_forms[i].name, dag_forms[i].json, &a);
 
 		judge(dag_forms[i].name, hn_state_init(dag, &a), &a, &total);
 		for (uint64_t seed = 0; seed < N_HISTORIES; seed++) {

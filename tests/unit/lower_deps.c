@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lower/deps.h"
+#include "tests/unit/dag_form.h"
 #include "tests/unit/deps_judge.h"
 #include "tests/unit/looptree_dags.h"
 
@@ -20,21 +21,15 @@ struct bed {
 	const struct hn_dag *dag;
 };
 
-/* The forms are JSON with ' for ". */
-static void bed_open(struct bed *b, const char *name, const char *json)
+static void bed_open(struct bed *b, const char *name, const char *form)
 {
 	struct hn_err err = { 0 };
-	char *text;
 
 	b->ctx = isl_ctx_alloc();
 	isl_options_set_on_error(b->ctx, ISL_ON_ERROR_CONTINUE);
 	hn_arena_init(&b->a, 0);
-	text = hn_arena_strdup(&b->a, json);
-	for (char *c = text; *c && *text == '{'; c++) {
-		*c = *c == '\'' ? '"' : *c;
-	}
-	if (hn_dag_parse(name, text, strlen(text), 0, &b->a, &b->dag, &err) ||
-	    hn_deps_build(b->dag, b->ctx, &b->a, &b->deps, &err)) {
+	b->dag = dag_form_open(name, form, &b->a);
+	if (hn_deps_build(b->dag, b->ctx, &b->a, &b->deps, &err)) {
 		fail_msg("%s: %s", name, err.msg);
 	}
 }

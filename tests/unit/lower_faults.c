@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dag_form.h"
 #include "looptree_dags.h"
 #include "looptree_eval.h"
 #include "lower_histories.h"
@@ -100,22 +101,15 @@ static void stop_everywhere(const struct hn_looptree *t, uint64_t seed, struct c
 	}
 }
 
-static const struct hn_looptree *open_tree(const char *form, uint64_t seed,
+static const struct hn_looptree *open_tree(const struct dag_form *form, uint64_t seed,
 					   struct hn_arena *a)
 {
-	char *text = hn_arena_strdup(a, form);
+	const struct hn_dag *dag = dag_form_open(form->name, form->json, a);
 	const struct hn_looptree *t;
-	const struct hn_dag *dag;
-	struct hn_err err = { 0 };
+	struct hn_err err;
 
-	for (char *c = text; *c; c++) {
-		*c = *c == '\'' ? '"' : *c;
-	}
-	if (hn_dag_parse("t", text, strlen(text), 0, a, &dag, &err) ||
-	    hn_looptree_build(random_history(dag, seed, a), a, &t, &err)) {
-		return NULL;
-	}
-	return t;
+	return hn_looptree_build(random_history(dag, seed, a), a, &t, &err) == 0 ? t
+										 : NULL;
 }
 
 static void comes_back(void **state)
@@ -127,7 +121,7 @@ static void comes_back(void **state)
 		struct hn_arena a;
 
 		hn_arena_init(&a, 0);
-		const struct hn_looptree *t = open_tree(dag_forms[i].json, i, &a);
+		const struct hn_looptree *t = open_tree(&dag_forms[i], i, &a);
 
 		if (t) {
 			stop_everywhere(t, i, &c);

@@ -5,6 +5,7 @@
 #define HN_TESTS_LOWER_FORMS_H
 
 #include "loopstate/quick.h"
+#include "dag_form.h"
 #include "looptree_dags.h"
 #include "looptree_eval.h"
 #include "lower_histories.h"
@@ -72,20 +73,9 @@ struct history {
 	struct hn_arena *a;
 };
 
-/* The program, in the text notation, or as JSON with ' for ". */
 static inline const struct hn_dag *form_dag(const char *text, struct hn_arena *a)
 {
-	char *copy = hn_arena_strdup(a, text);
-	struct hn_err err = { 0 };
-	const struct hn_dag *dag;
-
-	for (char *c = copy; *c && text[0] == '{'; c++) {
-		*c = *c == '\'' ? '"' : *c;
-	}
-	if (hn_dag_parse(text, copy, strlen(copy), 0, a, &dag, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
+	return dag_form_open(text, text, a);
 }
 
 /* Arguments as every test has them, and the interpreter's answer in them. */

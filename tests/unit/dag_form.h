@@ -1,0 +1,26 @@
+/* dag_form.h -- the forms of looptree_dags.h, opened. */
+#ifndef HN_TESTS_DAG_FORM_H
+#define HN_TESTS_DAG_FORM_H
+
+#include <string.h>
+
+#include "loopstate/dag.h"
+
+/* JSON with ' for ", or the text notation.  Needs cmocka.h before it. */
+static inline const struct hn_dag *dag_form_open(const char *name, const char *form,
+						 struct hn_arena *a)
+{
+	char *text = hn_arena_strdup(a, form);
+	const struct hn_dag *dag;
+	struct hn_err err = { 0 };
+
+	for (char *c = text; *c && *text == '{'; c++) {
+		*c = *c == '\'' ? '"' : *c;
+	}
+	if (hn_dag_parse(name, text, strlen(text), 0, a, &dag, &err)) {
+		fail_msg("%s: %s", name, err.msg);
+	}
+	return dag;
+}
+
+#endif
