@@ -210,7 +210,9 @@ static struct hn_final_result hold(struct venue *f, uint32_t n,
 		struct hn_sync_result got = hn_sync_visit(f->m, f->key, steps[who]);
 
 		if (got.verdict == HN_VERDICT_OK) {
-			hn_final_tell(&state, got.median_ns * (scale != NULL ? scale[who] : 1));
+			double times = scale != NULL ? scale[who] : 1;
+
+			hn_final_tell(&state, got.least_ns * times, got.median_ns * times);
 		} else {
 			n_lost++;
 		}

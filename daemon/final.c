@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "measure/stats.h"
 
 #define SHARE 0.15
 #define LONGEST_NS 20e9
@@ -128,7 +129,7 @@ static double visit_ns(const struct hn_leader *l)
 	return (double)l->run_ns + 5e6;
 }
 
-/* What the visits of the first n entrants would take, at least and at most. */
+/* What the visits of the first n entrants would take: at least, and as a rule. */
 static double least_ns(const struct hn_job_final *f, uint32_t n)
 {
 	double all = 0, pair = 0, build = 0;
@@ -147,9 +148,9 @@ static double least_ns(const struct hn_job_final *f, uint32_t n)
 	       2 * HN_FINAL_MIN_BLOCKS * (visit_ns(f->entrant[0]) + pair);
 }
 
-static double most_ns(const struct hn_job_final *f, uint32_t n)
+static double usual_ns(const struct hn_job_final *f, uint32_t n)
 {
-	return least_ns(f, n) * HN_FINAL_DUEL_BLOCKS / HN_FINAL_MIN_BLOCKS;
+	return least_ns(f, n) * 2 * HN_FINAL_LOOK_BLOCKS / HN_FINAL_MIN_BLOCKS;
 }
 
 /* The final's share of a job that takes so long, final included. */
@@ -178,7 +179,7 @@ double hn_job_final_reserve(const struct hn_job *j)
 	double share = share_ns(j->budget.seconds * 1e9);
 	uint32_t n = affordable(&f, share);
 
-	return n < 2 ? 0 : fmin(most_ns(&f, n), share) * 1e-9;
+	return n < 2 ? 0 : fmin(usual_ns(&f, n), share) * 1e-9;
 }
 
 static void report(struct hn_job *j, const struct hn_leader *winner, double median_ns)
@@ -289,7 +290,8 @@ static void on_visited(void *ctx, const struct hn_measure_result *r)
 	}
 	j->kernel_ns += r->kernel_ns;
 	if (r->verdict == HN_VERDICT_OK) {
-		hn_final_tell(&f->state, r->median_ns);
+		hn_final_tell(&f->state, hn_stats_least(r->sample_ns, r->n_sample),
+			      r->median_ns);
 		f->n_told++;
 	} else if (hn_verdict_blames_kernel(r->verdict)) {
 		hn_final_next(&f->state, &who);

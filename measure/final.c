@@ -32,7 +32,7 @@ static uint32_t palindrome(uint32_t step, uint32_t n)
 
 bool hn_final_next(const struct hn_final *f, uint32_t *ret_who)
 {
-	if (f->beaten) {
+	if (f->beaten || f->over) {
 		return false;
 	}
 	if (f->challenger == 0) {
@@ -46,7 +46,7 @@ bool hn_final_next(const struct hn_final *f, uint32_t *ret_who)
 /* log of the time of `who` over the holder's in their visit number v. */
 static double log_ratio(const struct hn_final *f, uint32_t who, uint32_t v)
 {
-	return log(f->visit_ns[who][v] / f->visit_ns[0][v]);
+	return log(f->least_ns[who][v] / f->least_ns[0][v]);
 }
 
 static void choose_challenger(struct hn_final *f)
@@ -69,18 +69,6 @@ static void choose_challenger(struct hn_final *f)
 	f->step = 0;
 }
 
-void hn_final_tell(struct hn_final *f, double median_ns)
-{
-	uint32_t who;
-
-	hn_assert(median_ns > 0 && hn_final_next(f, &who));
-	f->visit_ns[who][f->n_visit[who]++] = median_ns;
-	f->step++;
-	if (f->challenger == 0 && f->step == 2 * f->n * HN_FINAL_RACE_BLOCKS) {
-		choose_challenger(f);
-	}
-}
-
 /* The duel's complete blocks, two ratios each: holder and challenger side by side, in one
  * order and in the other.  Not their mean: a spike would then spoil two pairs, not one. */
 static uint32_t duel_ratios(const struct hn_final *f, double *ratio)
@@ -94,6 +82,39 @@ static uint32_t duel_ratios(const struct hn_final *f, double *ratio)
 	return n;
 }
 
+/* Whether the duel has come to a look that shows enough. */
+static bool shows_enough(const struct hn_final *f)
+{
+	double ratio[2 * HN_FINAL_DUEL_BLOCKS];
+	struct hn_final_result r;
+	uint32_t look = HN_FINAL_LOOK_BLOCKS, n;
+
+	while (4 * look < f->step) {
+		look *= 2;
+	}
+	if (f->challenger == 0 || f->step != 4 * look) {
+		return false;
+	}
+	n = duel_ratios(f, ratio);
+	hn_final_judge(f, &r);
+	return r.winner != 0 || 1 - exp(hn_stats_median(ratio, n)) < HN_FINAL_GAIN / 2;
+}
+
+void hn_final_tell(struct hn_final *f, double least_ns, double median_ns)
+{
+	uint32_t who;
+
+	hn_assert(least_ns > 0 && median_ns > 0 && hn_final_next(f, &who));
+	f->least_ns[who][f->n_visit[who]] = least_ns;
+	f->median_ns[who][f->n_visit[who]++] = median_ns;
+	f->step++;
+	if (f->challenger == 0 && f->step == 2 * f->n * HN_FINAL_RACE_BLOCKS) {
+		choose_challenger(f);
+	} else {
+		f->over = shows_enough(f);
+	}
+}
+
 void hn_final_judge(const struct hn_final *f, struct hn_final_result *ret)
 {
 	double ratio[2 * HN_FINAL_DUEL_BLOCKS], lo, hi;
@@ -105,7 +126,8 @@ void hn_final_judge(const struct hn_final *f, struct hn_final_result *ret)
 	n = duel_ratios(f, ratio);
 	ret->n_block = n / 2;
 	if (n > 0) {
-		hn_stats_bootstrap(ratio, n, HN_FINAL_TAIL / (f->n - 1), f->seed, &lo, &hi);
+		hn_stats_bootstrap(ratio, n, HN_FINAL_TAIL / HN_FINAL_LOOKS / (f->n - 1),
+				   f->seed, &lo, &hi);
 		ret->gain_lo = 1 - exp(hi);
 		ret->gain_hi = 1 - exp(lo);
 	}
@@ -114,7 +136,7 @@ void hn_final_judge(const struct hn_final *f, struct hn_final_result *ret)
 		ret->winner = ret->gain_lo > HN_FINAL_GAIN ? f->challenger : 0;
 	}
 	if (f->n_visit[ret->winner] > 0) {
-		ret->median_ns = hn_stats_median(f->visit_ns[ret->winner],
+		ret->median_ns = hn_stats_median(f->median_ns[ret->winner],
 						 f->n_visit[ret->winner]);
 	}
 }

@@ -74,19 +74,44 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The sample at that rank (from 0) of a resample that has sorted[i] so many times. */
+static double drawn_rank(const double *sorted, const uint32_t *times, uint32_t rank)
+{
+	uint32_t i = 0;
+
+	for (uint32_t before = times[0]; before <= rank; before += times[i]) {
+		i++;
+	}
+	return sorted[i];
+}
+
+double hn_stats_least(const double *x, uint32_t n)
+{
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < n; i++) {
+		least = fmin(least, x[i]);
+	}
+	return least;
+}
+
 void hn_stats_bootstrap(const double *x, uint32_t n, double tail, uint64_t seed,
 			double *ret_lo, double *ret_hi)
 {
 	struct hn_rng rng = hn_rng_stream(seed, 0, 0, 0);
-	double drawn[HN_STATS_MAX_SAMPLE], median[RESAMPLES];
+	double sorted[HN_STATS_MAX_SAMPLE], median[RESAMPLES];
 	uint32_t cut = (uint32_t)(tail * RESAMPLES);
 
 	hn_assert(n >= 1 && n <= HN_STATS_MAX_SAMPLE && tail >= 0 && tail < 0.5);
+	sort_copy(x, n, sorted);
 	for (uint32_t r = 0; r < RESAMPLES; r++) {
+		uint32_t times[HN_STATS_MAX_SAMPLE] = {0};
+
 		for (uint32_t i = 0; i < n; i++) {
-			drawn[i] = x[hn_rng_below(&rng, n)];
+			times[hn_rng_below(&rng, n)]++;
 		}
-		median[r] = hn_stats_median(drawn, n);
+		median[r] = 0.5 * (drawn_rank(sorted, times, (n - 1) / 2) +
+				   drawn_rank(sorted, times, n / 2));
 	}
 	qsort(median, RESAMPLES, sizeof(median[0]), by_value);
 	*ret_lo = median[cut];

@@ -16,6 +16,9 @@
 /* Median of x[0..n), 1 <= n <= HN_STATS_MAX_SAMPLE; x is untouched. */
 double hn_stats_median(const double *x, uint32_t n);
 
+/* The least of x[0..n); infinity when n = 0. */
+double hn_stats_least(const double *x, uint32_t n);
+
 /* Ranks [lo, hi] (from 0) of the sorted samples that enclose the median with at least 95
  * % probability. False when n is too small for that (n < 6). */
 bool hn_stats_ranks(uint32_t n, uint32_t *ret_lo, uint32_t *ret_hi);

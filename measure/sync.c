@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <uv.h>
 
+#include "measure/stats.h"
+
 #define TICK_MS 20 /* UV_RUN_ONCE may fire a timer and then sleep for ever */
 
 struct hn_sync {
@@ -26,6 +28,8 @@ static void on_result(void *ctx, const struct hn_measure_result *r)
 	s->waiting = false;
 	s->result = (struct hn_sync_result){.verdict = r->verdict,
 					    .median_ns = r->median_ns,
+					    .least_ns = hn_stats_least(r->sample_ns,
+								       r->n_sample),
 					    .run_ns = r->run_ns,
 					    .kernel_ns = r->kernel_ns};
 }

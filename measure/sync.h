@@ -10,7 +10,7 @@ struct hn_sync;
 /* What is left of an answer after its callback. */
 struct hn_sync_result {
 	enum hn_verdict verdict;
-	double median_ns; /* OK only */
+	double median_ns, least_ns; /* of the samples; OK only */
 	int64_t run_ns, kernel_ns;
 };
 

@@ -90,18 +90,14 @@ static bool enough(const struct hn_timing *t, uint32_t n_sample, double spent_ns
 /* Judged by the samples that were not disturbed, ret->n of them so far. */
 static bool noisy(const struct hn_timing *t, const double *dropped, double best_ns)
 {
-	double least = INFINITY;
+	double least;
 
 	if (t->n_dropped <= t->n ||
 	    hn_stats_uncertainty(t->sample_ns, t->n) <= WANTED) {
 		return false;
 	}
-	for (uint32_t i = 0; i < t->n; i++) {
-		least = fmin(least, t->sample_ns[i]);
-	}
-	for (uint32_t i = 0; i < t->n_dropped; i++) {
-		least = fmin(least, dropped[i]);
-	}
+	least = fmin(hn_stats_least(t->sample_ns, t->n),
+		     hn_stats_least(dropped, t->n_dropped));
 	return best_ns <= 0 || least <= HN_TIMING_SLOWER * best_ns;
 }
 
