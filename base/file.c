@@ -59,6 +59,26 @@ static int read_all(int fd, const char *path, size_t max_bytes, struct hn_buf *b
 	}
 }
 
+int hn_file_open(const char *path, struct hn_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc = 0;
+	struct stat st;
+
+	if (fd < 0) {
+		return fail_errno(err, path, "open");
+	}
+	if (fstat(fd, &st) != 0) {
+		rc = fail_errno(err, path, "stat");
+	} else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
+		rc = hn_fail(err, HONE_E_INVALID, "%s: %s, not a file", path,
+			     S_ISDIR(st.st_mode) ? "a directory" : "a device or socket");
+	}
+	if (rc != 0) {
+		close(fd);
+	}
+	return rc != 0 ? rc : fd;
+}
+
 int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf,
 		 struct hn_err *err)
 {
@@ -68,16 +88,12 @@ int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf,
 	if (strcmp(path, "-") == 0) {
 		return read_all(STDIN_FILENO, "standard input", max_bytes, buf, err);
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	fd = hn_file_open(path, err);
 	if (fd < 0) {
-		return fail_errno(err, path, "open");
+		return fd;
 	}
-	if (fstat(fd, &st) != 0) {
-		rc = fail_errno(err, path, "stat");
-	} else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
-		rc = hn_fail(err, HONE_E_INVALID, "%s: %s, not a file", path,
-			     S_ISDIR(st.st_mode) ? "a directory" : "a device or socket");
-	} else if (S_ISREG(st.st_mode) && (uintmax_t)st.st_size > max_bytes) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uintmax_t)st.st_size > max_bytes) {
 		rc = hn_fail(err, HONE_E_QUOTA, "%s: larger than %zu bytes", path,
 			     max_bytes);
 	} else {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "db/db.h"
 #include "proto/addr.h"
 
 int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
@@ -11,13 +12,24 @@ int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target
 	struct hn_buf line;
 
 	if (hn_target_parse(o->target != NULL ? o->target : "native", a, ret, err) != 0) {
-		return hn_err_within(err, "--target");
+		return -err->code; /* it begins with "target" */
 	}
 	hn_buf_init(&line);
 	hn_target_print(ret, &line);
 	*ret_line = hn_arena_strdup(a, line.s);
 	hn_buf_fini(&line);
 	return 0;
+}
+
+int hn_best_store(const struct hn_opts *o, struct hn_buf *home, struct hn_err *err)
+{
+	int rc = hn_addr_home(o->home, home, err);
+
+	if (rc == 0 && !hn_db_exists(home->s)) {
+		rc = hn_fail(err, HONE_E_NOT_FOUND,
+			     "%s: no store there; nothing was tuned here yet", home->s);
+	}
+	return rc;
 }
 
 int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,

@@ -17,6 +17,10 @@ struct hn_best {
 int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
 		   const char **ret_line, struct hn_err *err) HN_NODISCARD;
 
+/* The directory of the store onto home (initialised).  HONE_E_NOT_FOUND when no store is in
+ * it: who only reads does not make one. */
+int hn_best_store(const struct hn_opts *o, struct hn_buf *home, struct hn_err *err) HN_NODISCARD;
+
 /* Find the record of this workload key. HONE_E_NOT_FOUND says which part of the key
  * differed. */
 int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,

@@ -10,22 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/best.h"
 #include "client/verify.h"
 #include "db/db.h"
-#include "proto/addr.h"
 
 void hn_verify_add(struct hn_verify *v, struct hn_verify_item x)
 {
-	if (v->n == v->cap) {
-		struct hn_verify_item *wider =
-			HN_NEW_ARRAY(&v->arena, struct hn_verify_item, 2 * (size_t)v->cap + 64);
-
-		for (uint32_t i = 0; i < v->n; i++) {
-			wider[i] = v->item[i];
-		}
-		v->item = wider;
-		v->cap = 2 * v->cap + 64;
-	}
+	v->item = hn_arena_grow(&v->arena, v->item, v->n, &v->cap, sizeof(*v->item));
 	v->item[v->n++] = x;
 }
 
@@ -199,7 +190,7 @@ static int verify_store(struct hn_verify *v, const struct hn_opts *o, struct hn_
 	int rc;
 
 	hn_buf_init(&home);
-	rc = hn_addr_home(o->home, &home, err);
+	rc = hn_best_store(o, &home, err);
 	rc = rc != 0 ? rc : hn_db_open(home.s, &db, err);
 	rc = rc != 0 ? rc : ask_store(v, db, err);
 	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", err);
@@ -225,16 +216,19 @@ static int verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_er
 
 static int summarise(const struct hn_verify *v, struct hn_err *err)
 {
+	uint32_t n = v->n + v->n_unread;
+
 	if (v->json) {
-		printf("{\"records\":%u,\"failed\":%u,\"given\":%u,\"withdrawn\":%u}\n",
-		       v->n, v->n_failed, v->n_given, v->n_withdrawn);
-	} else if (v->what) {
-		printf("%u records: %u proved, %u failed\n", v->n, v->n - v->n_failed,
-		       v->n_failed);
+		printf("{\"records\":%u,\"failed\":%u,\"given\":%u,\"withdrawn\":%u}\n", n,
+		       v->n_failed, v->n_given, v->n_withdrawn);
 	} else {
-		printf("%u correct records: %u proved, %u failed; certificates: %u given, %u "
-		       "withdrawn\n",
-		       v->n, v->n - v->n_failed, v->n_failed, v->n_given, v->n_withdrawn);
+		printf("%u %srecords: %u proved, %u failed", n, v->what ? "" : "correct ",
+		       n - v->n_failed, v->n_failed);
+		if (!v->what) {
+			printf("; certificates: %u given, %u withdrawn", v->n_given,
+			       v->n_withdrawn);
+		}
+		putchar('\n');
 	}
 	return v->n_failed == 0 ? 0
 				: hn_fail(err, HONE_E_INVALID,

@@ -101,7 +101,8 @@ static int store(const struct opt *o, const char *value, struct hn_opts *ret,
 		d = strtod(value, &end);
 		if (end == value || *end != '\0' || !isfinite(d) || d < 0) {
 			return hn_fail(err, HONE_E_INVALID,
-				       "--%s: \"%.40s\" is not a number", o->name, value);
+				       "--%s: \"%.40s\" is not a number of at least 0",
+				       o->name, value);
 		}
 		*(double *)field = d;
 		return 0;
@@ -233,7 +234,7 @@ void hn_opts_print_verbs(void)
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
 		char verb[32];
 
-		printf("  %-10s %-34s %s\n", hn_opts_spell(verb_row[i].name, verb),
+		printf("  %-10s %-36s %s\n", hn_opts_spell(verb_row[i].name, verb),
 		       verb_row[i].args, verb_row[i].text);
 	}
 	puts("\n`hone help VERB` prints a verb's options.  Exit status: 0, or 10 plus "

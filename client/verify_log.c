@@ -22,6 +22,7 @@ int hn_verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *e
 	       item != -HONE_E_IO) {
 		if (item < 0) {
 			fprintf(stderr, "hone: %s\n", err->msg);
+			v->n_unread++;
 			v->n_failed++;
 		} else if (item == HN_RECORD_RECORD) {
 			hn_buf_reset(&steps);

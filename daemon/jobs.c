@@ -83,7 +83,7 @@ static int read_target(struct hn_daemon *d, struct hn_job *j, const char *text,
 		text = d->host_line;
 	}
 	if (hn_target_parse(text, &j->arena, &j->target, err) != 0) {
-		return hn_err_within(err, "target");
+		return -err->code; /* it begins with "target" */
 	}
 	hn_buf_init(&line);
 	hn_target_print(&j->target, &line);

@@ -57,8 +57,8 @@ int hn_db_fail(struct hn_db *db, struct hn_err *err, const char *doing)
 	}
 	if (code == HONE_E_DISK_FULL) {
 		return hn_fail(err, code,
-			       "%s: cannot %s: the disk is full; nothing of it "
-			       "was kept",
+			       "%s: cannot %s: the disk is full; what was stored "
+			       "before is kept",
 			       db->path, doing);
 	}
 	return hn_fail(err, code, "%s: cannot %s: %s", db->path, doing,

@@ -330,7 +330,7 @@ int hn_addr_connect(const char *path, int *ret_fd, struct hn_err *err)
 	while (connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0 &&
 	       rc == 0) {
 		if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) {
-			rc = hn_fail(err, HONE_E_NOT_FOUND, "%s: no honed answers there",
+			rc = hn_fail(err, HONE_E_NOT_FOUND, "%s: no honed answers there; `honed` starts one",
 				     path);
 		} else if (errno != EINTR) {
 			rc = io_error(err, path, "connect");

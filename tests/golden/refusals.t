@@ -25,3 +25,21 @@ hone: --text:1:28: index 'z' has no size: no load tells; state it with `where z 
 $ hone dag missing.json
 hone: missing.json: cannot open: No such file or directory
 [11]
+# Who only reads makes no store.
+$ hone verify --home none 2>&1 | sed 's,/.*/,,'
+hone: none: no store there; nothing was tuned here yet
+$ hone measure 1 --home none --socket s 2>&1 | sed 's,/.*/,,'
+hone: none: no store there; nothing was tuned here yet
+$ hone why-failed --key 0123 --home none --socket s 2>&1 | sed 's,/.*/,,'
+hone: none: no store there; nothing was tuned here yet
+$ ls none
+ls: cannot access 'none': No such file or directory
+[2]
+$ hone ping --socket s 2>&1 | sed 's,/.*/,,'
+hone: s: no honed answers there; `honed` starts one
+$ hone tune --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --seconds -1
+hone: --seconds: "-1" is not a number of at least 0
+[17]
+$ hone query --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --target bogus
+hone: target: unknown kind 'bogus': want native, cpu or cuda
+[17]

@@ -79,10 +79,10 @@ $ hone state $HONE_SOURCE/examples/matmul.txt
 hone: give --records LOG
 [17]
 $ hone state $HONE_SOURCE/examples/matmul.txt --records missing
-hone: missing: No such file or directory
+hone: missing: cannot open: No such file or directory
 [11]
 $ hone state $HONE_SOURCE/examples/matmul.txt --records .
-hone: .: is a directory
+hone: .: a directory, not a file
 [17]
 # A remainder is bounded by the interval of its operand: eight rows of X are read here, and so all four columns are
 # computed, although the rows are multiples of the divisor (as TVM v0.18 prints it).

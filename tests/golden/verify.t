@@ -15,6 +15,12 @@ $ hone verify mm.txt --json --records log
 {"records":3,"failed":2,"given":0,"withdrawn":0}
 hone: verify: 2 records not proved
 [17]
+# A line that is no record counts as one that is not proved.
+$ echo junk > log; hone verify mm.txt --records log
+hone: log:1:1: record: `{` expected, not `j`
+1 records: 0 proved, 1 failed
+hone: verify: 1 record not proved
+[17]
 $ hone verify mm.txt
 hone: verify: give --records LOG with the computation, or nothing for the store
 [17]
