@@ -1,8 +1,6 @@
-/* The store: what is put in comes out, best is a query, records stay, versions move on.
- */
+/* The store: what is put in comes out, best is a query, records stay. */
 #include "tests/unit/db_testing.h"
 
-#include "base/file.h"
 #include "db/db_int.h"
 
 static void records_come_back_whole(void **state)
@@ -331,158 +329,6 @@ static void jobs_are_kept_in_order(void **state)
 	hn_db_close(db);
 }
 
-static void exec_file(const char *path, const char *source)
-{
-	struct hn_err err = {0};
-	struct hn_buf text;
-	sqlite3 *sql;
-
-	hn_buf_init(&text);
-	ASSERT_OK(hn_file_read(source, 1 << 20, &text, &err), err);
-	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
-	if (sqlite3_exec(sql, text.s, NULL, NULL, NULL) != SQLITE_OK) {
-		fail_msg("%s: %s", source, sqlite3_errmsg(sql));
-	}
-	sqlite3_close(sql);
-	hn_buf_fini(&text);
-}
-
-/* tests/data/db/vN.sql is a store of version N as it was written then, and never changes.
- */
-static void old_store_is_read(void **state, const char *file, const char *origin,
-			      bool certified, double best_ns)
-{
-	struct hn_err err = {0};
-	struct hn_arena a;
-	struct hn_record r;
-	struct hn_db *db;
-	const char *const *json;
-	char path[300];
-	uint32_t n;
-	double ns;
-
-	hn_arena_init(&a, 0);
-	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
-	exec_file(path, file);
-	db = open_store(*state);
-	/* What was proved then left no certificate: nothing is best until it has one. */
-	assert_int_equal(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err),
-			 certified ? 0 : -HONE_E_NOT_FOUND);
-	ASSERT_OK(hn_db_certify(db, 2, "{}", &err), err);
-	ASSERT_OK(hn_db_best(db, "w1", "cpu avx2", &a, &r, &err), err);
-	assert_string_equal(r.certificate, "{}");
-	assert_true(r.median_ns == best_ns && r.id == 2);
-	assert_string_equal(r.origin, origin);
-	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
-	assert_int_equal(count_records(db, NULL, NULL), 5);
-	ASSERT_OK(hn_db_get_naive(db, "w1", "cpu avx2", &ns, &err), err);
-	assert_true(ns == 123456);
-	ASSERT_OK(hn_db_jobs(db, true, &a, &n, &json, &err), err);
-	assert_int_equal(n, 1);
-	assert_int_equal(append_one(db, make_record("w1", "cpu avx2", 1)), 6);
-	hn_arena_fini(&a);
-	hn_db_close(db);
-}
-
-static void a_version_1_store_is_read(void **state)
-{
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v1.sql", "", false, 100);
-}
-
-static void a_version_2_store_is_read(void **state)
-{
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v2.sql", "guard", false,
-			  100);
-}
-
-static void a_version_3_store_is_read(void **state)
-{
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v3.sql", "guard", true,
-			  100);
-}
-
-static void a_version_4_store_is_read(void **state)
-{
-	old_store_is_read(state, HONE_SOURCE_DIR "/tests/data/db/v4.sql", "guard", true,
-			  101.5);
-}
-
-static void set_pragma(const char *dir, const char *sql_text)
-{
-	char path[300];
-	sqlite3 *sql;
-
-	snprintf(path, sizeof(path), "%s/hone.sqlite", dir);
-	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(sql, sql_text, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(sql);
-}
-
-static void newer_and_foreign_files_are_refused(void **state)
-{
-	struct hn_err err = {0};
-	struct hn_db *db = open_store(*state);
-
-	hn_db_close(db);
-	set_pragma(*state, "PRAGMA user_version = 99");
-	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 4"));
-	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
-	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
-	assert_non_null(strstr(err.msg, "another program"));
-}
-
-static void a_failed_migration_changes_nothing(void **state)
-{
-	struct hn_db *db = open_store(*state);
-	struct hn_err err = {0};
-
-	put_workload(db, "w1");
-	assert_true(hn_db_migrate_step(db, 2,
-				       "CREATE TABLE x (y); DELETE FROM workload; WHAT",
-				       &err) < 0);
-	hn_db_close(db);
-	db = open_store(*state);
-	append_one(db, make_record("w1", "t1", 5));
-	assert_int_not_equal(sqlite3_exec(db->sql, "SELECT * FROM x", NULL, NULL, NULL),
-			     SQLITE_OK);
-	hn_db_close(db);
-}
-
-static int check_documented(void *ctx, int n, char **value, char **name)
-{
-	char row[200];
-
-	(void)n;
-	(void)name;
-	snprintf(row, sizeof(row), "| `%s.%s` |", value[0], value[1]);
-	if (!strstr(ctx, row)) {
-		print_error("docs/db.md has no row %s\n", row);
-		return 1;
-	}
-	return 0;
-}
-
-static void every_column_is_documented(void **state)
-{
-	struct hn_db *db = open_store(*state);
-	struct hn_err err = {0};
-	struct hn_buf doc;
-
-	hn_buf_init(&doc);
-	ASSERT_OK(hn_file_read(HONE_SOURCE_DIR "/docs/db.md", 1 << 20, &doc, &err), err);
-	assert_int_equal(sqlite3_exec(db->sql,
-				      "SELECT t.name, c.name FROM sqlite_schema t"
-				      " JOIN pragma_table_info(t.name) c"
-				      " WHERE t.type = 'table'",
-				      check_documented, doc.s, NULL),
-			 SQLITE_OK);
-	hn_buf_fini(&doc);
-	hn_db_close(db);
-}
-
-#define STORE_TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,13 +343,6 @@ int main(void)
 		STORE_TEST(a_bad_batch_is_refused_whole),
 		STORE_TEST(records_cannot_be_changed),
 		STORE_TEST(jobs_are_kept_in_order),
-		STORE_TEST(a_version_1_store_is_read),
-		STORE_TEST(a_version_2_store_is_read),
-		STORE_TEST(a_version_3_store_is_read),
-		STORE_TEST(a_version_4_store_is_read),
-		STORE_TEST(newer_and_foreign_files_are_refused),
-		STORE_TEST(a_failed_migration_changes_nothing),
-		STORE_TEST(every_column_is_documented),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

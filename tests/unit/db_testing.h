@@ -38,6 +38,8 @@ static inline int remove_dir(void **state)
 	return system(command);
 }
 
+#define STORE_TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+
 static inline struct hn_db *open_store(const char *dir)
 {
 	struct hn_err err = {0};

@@ -65,8 +65,41 @@ static void the_back_off_doubles_and_is_forgiven(void **state)
 		assert_true(canary(&h, 1000, now));
 		assert_int_equal(h.state, HN_HEALTH_GOOD);
 		assert_int_equal(h.n_back, i < 7 ? 9 : 0);
+		assert_false(hn_health_hopeless(&h)); /* it is back */
 	}
-	assert_false(hn_health_hopeless(&h));
+}
+
+/* Eight clean ones in a row: a loss among them and the count begins anew. */
+static void a_loss_is_no_clean_canary(void **state)
+{
+	struct hn_health h = {0};
+
+	(void)state;
+	canary(&h, 1000, 0);
+	canary(&h, 2000, 0);
+	canary(&h, 2000, 0);
+	assert_int_equal(h.n_back, 1);
+	for (int i = 0; i < 7; i++) {
+		canary(&h, 1000, SECOND);
+	}
+	hn_health_lost(&h, "it ended", SECOND, SECOND);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(h.n_back, 1);
+		canary(&h, 1000, SECOND);
+	}
+	assert_int_equal(h.n_back, 0);
+}
+
+static void the_third_loss_of_a_new_board_counts(void **state)
+{
+	struct hn_health h = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) { /* the clock has just begun, too */
+		assert_int_equal(h.state, HN_HEALTH_GOOD);
+		hn_health_lost(&h, "it ended", SECOND, (1 + i) * SECOND);
+	}
+	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
 }
 
 static void three_losses_in_a_minute_are_quarantine(void **state)
@@ -121,6 +154,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_moved_canaries_are_quarantine),
 		cmocka_unit_test(the_back_off_doubles_and_is_forgiven),
+		cmocka_unit_test(a_loss_is_no_clean_canary),
+		cmocka_unit_test(the_third_loss_of_a_new_board_counts),
 		cmocka_unit_test(three_losses_in_a_minute_are_quarantine),
 		cmocka_unit_test(who_wanders_is_held_against_the_one_before),
 	};

@@ -97,6 +97,46 @@ static void test_levels(void **state)
 	assert_int_equal(got[0], 32768);
 }
 
+/* A single size that is slow is no level, the plateau's least time is its floor, and there is
+ * no more room than for HN_PROBE_LEVELS. */
+static void test_odd_curves(void **state)
+{
+	size_t bytes[60], got[HN_PROBE_LEVELS + 1];
+	double spike[60], uneven[60], stairs[60];
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		bytes[i] = (size_t)(i + 1) * 8192;
+		spike[i] = i == 20 ? 9 : 1;
+		uneven[i] = i == 0 ? 1.3 : i < 30 ? 1 : 2.2;
+		stairs[i] = pow(4, i / 4);
+	}
+	assert_int_equal(hn_probe_find_levels(60, bytes, spike, got), 0);
+	assert_int_equal(hn_probe_find_levels(60, bytes, uneven, got), 1);
+	assert_int_equal(got[0], bytes[29]);
+	got[HN_PROBE_LEVELS] = 77;
+	assert_int_equal(hn_probe_find_levels(60, bytes, stairs, got), HN_PROBE_LEVELS);
+	assert_int_equal(got[HN_PROBE_LEVELS], 77);
+}
+
+/* What is chased is one cycle through all lines: a shorter one would stay in a cache. */
+static void test_chain(void **state)
+{
+	size_t got[HN_PROBE_LEVELS], n = BYTES / 64, at = 0, steps = 0;
+	void *memory = NULL;
+
+	(void)state;
+	assert_int_equal(posix_memalign(&memory, 64, BYTES), 0);
+	hn_probe_chase_levels(memory, BYTES, got); /* the last size was all of it */
+	do {
+		at = *(const uint64_t *)(const void *)((char *)memory + at * 64);
+		assert_true(at < n);
+		steps++;
+	} while (at != 0 && steps <= n);
+	assert_int_equal(steps, n);
+	free(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +144,8 @@ int main(void)
 		cmocka_unit_test(test_tries),
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_odd_curves),
+		cmocka_unit_test(test_chain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
