@@ -1,11 +1,11 @@
-/* bench/polybench.c -- hone's schedule by rule against compilers on PolyBench's kernels.
+/* bench/polybench.c -- hone's automatic schedule against compilers on PolyBench's kernels.
  *
  *     hone-bench polybench [--case GLOB] [--budget S]
  *
- * For each kernel: the schedule that hone makes without measuring anything, and the plain loop
- * nests of bench/polybench/ as gcc and clang with Polly compile them, take turns in one process
- * on the same buffers.  A row a kernel: polybench, the time of the fastest of Polly's over
- * hone's, with every compiler's own ratio; polybench.summary at the end.
+ * For each kernel: the schedule that hone makes without measuring anything (search/auto.h), and
+ * the plain loop nests of bench/polybench/ as gcc and clang with Polly compile them, take turns
+ * in one process on the same buffers.  A row a kernel: polybench, the time of the fastest of
+ * Polly's over hone's, with every compiler's own ratio; polybench.summary at the end.
  */
 #include <dlfcn.h>
 #include <fnmatch.h>

@@ -10,15 +10,15 @@ NEST void syrk(const float a[restrict][K], const float c[restrict][I],
 	PARALLEL
 	for (int i = 0; i < I; i++) {
 		for (int j = 0; j <= i; j++) {
-			d[i][j] = 1.2f * c[i][j];
+			float sum = 0;
+
+			for (int k = 0; k < K; k++) {
+				sum += a[i][k] * a[j][k];
+			}
+			d[i][j] = 1.5f * sum + 1.2f * c[i][j];
 		}
 		for (int j = i + 1; j < I; j++) {
 			d[i][j] = c[i][j];
-		}
-		for (int k = 0; k < K; k++) {
-			for (int j = 0; j <= i; j++) {
-				d[i][j] += 1.5f * a[i][k] * a[j][k];
-			}
 		}
 	}
 }

@@ -1,6 +1,6 @@
 /* PolyBench's kernels: each computation is parsed in the extents of the set LARGE, and with
- * the short ones of sizes.def the interpreter, hone's schedule by rule and the plain loop nests
- * that it is compared with have the same numbers. */
+ * the short ones of sizes.def the interpreter, hone's automatic schedule and the plain loop
+ * nests that it is compared with have the same numbers. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "bench/polybench/nest.h"
-#include "sketch/guard.h"
+#include "search/auto.h"
 #include "tests/unit/lower_run.h"
 
 #define TOLERANCE 2e-6 /* sums of 37 float32 in two orders */
@@ -128,7 +128,7 @@ static void test_numbers(void **state)
 	for (size_t i = 0; i < HN_COUNT_OF(kernels); i++) {
 		const char *file = kernels[i].file;
 		const struct hn_dag *dag = parse(file, true, &a);
-		const struct hn_state *guard[HN_GUARD_MAX];
+		const struct hn_trace *trace[HN_AUTO_MAX];
 		struct run_args want, got;
 		struct run_kernel k;
 
@@ -138,9 +138,9 @@ static void test_numbers(void **state)
 		kernels[i].nest((float *const *)got.at);
 		expect_same(file, "the loop nest", &want, &got);
 
-		assert_true(hn_guards(dag, &host, &a, guard) > 0);
+		assert_true(hn_auto(dag, &host, &a, trace) > 0);
 		run_args_make(dag, 7, &got);
-		assert_int_equal(run_build(em, dag, guard[0]->trace, false, &a, &k, &err),
+		assert_int_equal(run_build(em, dag, trace[0], false, &a, &k, &err),
 				 0);
 		assert_int_equal(k.fn(got.at, NULL), 0);
 		expect_same(file, "hone's schedule", &want, &got);
