@@ -173,6 +173,41 @@ static void random_programs(void **state)
 	quick_check_knows_them(b);
 }
 
+/* A tensor that no cache of a core holds, summed along its rows and then down its columns: each
+ * core does both while it has the rows, into sums of its own.  Three cores, no even share. */
+static void rows_and_columns_at_once(void **state)
+{
+	static const char *const text[] = {
+		"atax(float32 A[101,1801], x[1801]) -> y {"
+		" t(i) +=! A(i,j) * x(j) y(j) +=! A(i,j) * t(i) }",
+		"f(float32 A[1801,131], x[131]) -> y {"
+		" t(i) max=! A(j,i) * x(i) where i in 0:131 y(j) +=! A(j,i) * t(i) }",
+		"norm(float32 A[97,1811], b[1811]) -> y {"
+		" t(i) +=! A(i,j) * A(i,j) s(j) +=! A(i,j) * t(i) y(j) = s(j) + b(j) }",
+	};
+	struct bench b = *(struct bench *)*state;
+	const struct hn_trace *trace[HN_AUTO_MAX];
+	const struct hn_dag *dag;
+	struct hn_buf steps;
+	struct hn_arena a;
+
+	b.host.param[HN_PARAM_NUM_CORES] = 3;
+	b.host.param[HN_PARAM_L2_BYTES] = 65536;
+	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {
+		check(&b, text[i], HN_AUTO_MAX);
+	}
+	hn_buf_init(&steps);
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_dag_parse("t", text[0], strlen(text[0]), 0, &a, &dag, NULL), 0);
+	assert_true(hn_auto(dag, &b.host, &a, trace) > 0);
+	hn_trace_write(trace[0], &steps);
+	if (!strstr(steps.s, "\"RF\"") || !strstr(steps.s, "\"CA\", 2, 3")) {
+		fail_msg("%s", steps.s);
+	}
+	hn_buf_fini(&steps);
+	hn_arena_fini(&a);
+}
+
 /* A square root inside of a product costs more than the memory it saves: the first guard
  * inlines it, the automatic schedule does not.  And it never changes. */
 static void the_model_chooses(void **state)
@@ -227,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_chains),
 		cmocka_unit_test(random_programs),
+		cmocka_unit_test(rows_and_columns_at_once),
 		cmocka_unit_test(the_model_chooses),
 	};
 
