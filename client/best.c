@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "db/db.h"
 #include "proto/addr.h"
 
 int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
@@ -25,7 +24,7 @@ int hn_best_store(const struct hn_opts *o, struct hn_buf *home, struct hn_err *e
 {
 	int rc = hn_addr_home(o->home, home, err);
 
-	if (rc == 0 && !hn_db_exists(home->s)) {
+	if (rc == 0 && !hn_snapshot_has_store(home->s)) {
 		rc = hn_fail(err, HONE_E_NOT_FOUND,
 			     "%s: no store there; nothing was tuned here yet", home->s);
 	}

@@ -67,19 +67,6 @@ static int open_file(struct hn_db *db, struct hn_err *err)
 	return rc != 0 ? rc : hn_db_migrate(db, err);
 }
 
-bool hn_db_exists(const char *dir)
-{
-	char *path;
-	bool there;
-
-	if (asprintf(&path, "%s/hone.sqlite", dir) < 0) {
-		return false;
-	}
-	there = access(path, F_OK) == 0;
-	free(path);
-	return there;
-}
-
 int hn_db_open(const char *dir, struct hn_db **ret, struct hn_err *err)
 {
 	struct hn_db *db;

@@ -52,9 +52,6 @@ struct hn_workload_row {
 	double flops;
 };
 
-/* Whether `dir` holds a store. */
-bool hn_db_exists(const char *dir);
-
 /* Open or create `dir`/hone.sqlite. Migrates forward. Refuses a directory that cannot be
  * written, is on a network file system, is held by another process (HONE_E_BUSY), or has
  * a newer schema (HONE_E_VERSION). */

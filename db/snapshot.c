@@ -178,6 +178,14 @@ static int map_file(struct hn_snapshot *s, const char *path, struct hn_err *err)
 	return 0;
 }
 
+bool hn_snapshot_has_store(const char *dir)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/hone.sqlite", dir) < (int)sizeof(path) &&
+	       access(path, F_OK) == 0;
+}
+
 int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
 {
 	char path[PATH_MAX];

@@ -18,6 +18,9 @@ struct hn_snapshot_entry {
 	uint32_t n_trial, n_failed; /* of this workload and target */
 };
 
+/* Whether `dir` holds a store (db.h), with a snapshot or without. */
+bool hn_snapshot_has_store(const char *dir);
+
 /* Map `dir`/best.snapshot. HONE_E_NOT_FOUND, HONE_E_CORRUPT, HONE_E_VERSION. */
 int hn_snapshot_open(const char *dir, struct hn_snapshot **ret,
 		     struct hn_err *err) HN_NODISCARD;
