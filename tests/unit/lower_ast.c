@@ -60,10 +60,65 @@ static void runs_what_the_tree_runs(void **state)
 	assert_int_equal(total.n_long + total.n_slow, 0);
 }
 
+static uint32_t count_isolated(const char *program, const char *steps)
+{
+	isl_ctx *ctx = isl_ctx_alloc();
+	const struct hn_trace *trace;
+	const struct hn_looptree *t;
+	const struct hn_state *s;
+	struct hn_err err = { 0 };
+	struct hn_buf text;
+	struct hn_arena a;
+	struct hn_poly p;
+	uint32_t n = 0;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	const struct hn_dag *dag = dag_form_open("t", program, &a);
+
+	if (hn_trace_parse("t", steps, strlen(steps), &a, &trace, &err) ||
+	    hn_state_replay(dag, trace, &a, &s, &err) ||
+	    hn_looptree_build(s, &a, &t, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	hn_poly_build(t, ctx, &a, &p);
+	assert_true(hn_poly_tree_text(&p, &text));
+	for (const char *at = text.s; (at = strstr(at, "isolate[[")) != NULL; at++) {
+		n++;
+	}
+	hn_poly_free(&p);
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+	isl_ctx_free(ctx);
+	return n;
+}
+
+/* Tiles of five loops inside each other, unrolled: code may grow eightfold, not 32 times. */
+#define TILES(length)                                                                    \
+	"[[\"SP\", 1, 0, 7, [" length "], 1], [\"SP\", 1, 2, 7, [" length "], 1],"       \
+	" [\"SP\", 1, 4, 7, [" length "], 1], [\"SP\", 1, 6, 7, [" length "], 1],"       \
+	" [\"SP\", 1, 8, 7, [" length                                                    \
+	"], 1], [\"RE\", 1, [0, 2, 4, 6, 8, 1, 3, 5, 7, 9]],"                            \
+	" [\"AN\", 1, 5, 1], [\"AN\", 1, 6, 1], [\"AN\", 1, 7, 1], [\"AN\", 1, 8, 1],"   \
+	" [\"AN\", 1, 9, 2]]"
+
+static void isolates_what_pays(void **state)
+{
+	static const char five[] = "f(float32 A[7,7,7,7,7]) -> C { C(a,b,c,d,e) = "
+				   "A(a,b,c,d,e) + 1.0 }";
+
+	(void)state;
+	assert_int_equal(count_isolated(five, TILES("2")), 3);
+	assert_int_equal(count_isolated(five, TILES("7")), 0); /* divides */
+	assert_int_equal(count_isolated(five, "[[\"SP\", 1, 0, 7, [2], 1]]"),
+			 0); /* plain */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_what_the_tree_runs),
+		cmocka_unit_test(isolates_what_pays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

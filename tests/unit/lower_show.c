@@ -188,9 +188,10 @@ static void tells_what_is_broken(void **state)
 		     "reduction dependence S2 (update C) -> S2 (update C) is carried by "
 		     "vector "
 		     "loop s (l5): {");
-	expect_words(stencil, "[]", swap_children,
-		     "flow dependence S2 (compute B) -> S1 (update C) runs backwards: its "
-		     "reader's nest comes first");
+	expect_words(
+		stencil, "[]", swap_children,
+		"flow dependence S2 (compute B) -> S1 (update C) runs backwards: its "
+		"reader's nest comes first");
 }
 
 /* In a bitwise task a reduction keeps its order. */
@@ -229,6 +230,39 @@ static void names_its_parts(void **state)
 	bed_close(&b);
 }
 
+/* Tiles on tiles of a convolution: more than a millisecond of isl in each part but one. */
+static const char many[] =
+	"c(float32 X[4,30,30,16], float32 W[3,3,16,24]) -> C { C(n,h,w,f) +=! "
+	"X(n,h+r,w+s,c) * W(r,s,c,f) }";
+static const char many_tiles[] =
+	"[[\"SP\", 2, 0, 4, [2, 2], 1], [\"SP\", 2, 3, 28, [3, 4], 1], [\"SP\", 2, 6, "
+	"28, [3, "
+	"5], 1], [\"SP\", 2, 9, 24, [5, 2], 1], [\"SP\", 2, 14, 16, [3], 1], [\"RE\", 2, "
+	"[0, 3, "
+	"6, 9, 1, 4, 7, 10, 14, 12, 13, 15, 2, 5, 8, 11]], [\"AN\", 2, 15, 2]]";
+
+/* The clock is another thread's, which may be late: of twenty times it is not once. */
+static void says_when_time_is_up(void **state)
+{
+	uint32_t n_stopped = 0;
+	struct hn_err err = { 0 };
+	struct bed b;
+
+	(void)state;
+	bed_open(&b, many, many_tiles, NULL);
+	for (int i = 0; i < 20; i++) {
+		hn_buf_reset(&b.text);
+		assert_int_equal(hn_poly_show(b.tree, "ast", 1, &b.text, &err), 0);
+		if (strcmp(b.text.s, "(isl ran out of time)\n") == 0) {
+			n_stopped++;
+		} else {
+			assert_non_null(strstr(b.text.s, "S1("));
+		}
+	}
+	assert_true(n_stopped > 0);
+	bed_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +270,7 @@ int main(void)
 		cmocka_unit_test(tells_what_is_broken),
 		cmocka_unit_test(tells_of_turned_reductions),
 		cmocka_unit_test(names_its_parts),
+		cmocka_unit_test(says_when_time_is_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
