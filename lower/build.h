@@ -61,6 +61,10 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
  * "certificate"}.  Fails only when the file cannot be read or is no such file. */
 int hn_build_verify(const char *path, struct hn_err *err) HN_NODISCARD;
 
+/* Ask isl's scheduler which ops of the computation in the file share loops (fuse.h), and print
+ * {"how", "steps"}.  Fails when the file or the target is none. */
+int hn_build_fuse(const char *path, const char *target, struct hn_err *err) HN_NODISCARD;
+
 /* Give back what the builder keeps. */
 void hn_builder_fini(struct hn_builder *b);
 

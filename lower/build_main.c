@@ -13,7 +13,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *verify, *poly;
+	const char *dag, *steps, *object, *header, *verify, *poly, *fuse;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -26,6 +26,7 @@ static const char usage[] =
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
 	"       hone-build --verify FILE  (a line {\"dag\", \"steps\"} a history: proves them)\n"
+	"       hone-build --fuse FILE [--target native]  (isl's groups of ops, as a history)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
 enum {
@@ -42,6 +43,7 @@ enum {
 	OPT_NAIVE,
 	OPT_PLANT,
 	OPT_VERIFY,
+	OPT_FUSE,
 	OPT_POLY_PART,
 	OPT_HELP
 };
@@ -61,6 +63,7 @@ static const struct option long_options[] = {
 	{ "plant", required_argument, NULL, OPT_PLANT },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "poly", required_argument, NULL, OPT_POLY_PART },
+	{ "fuse", required_argument, NULL, OPT_FUSE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -121,13 +124,16 @@ static int read_command(int argc, char **argv, struct command *c)
 		case OPT_POLY_PART:
 			c->poly = optarg;
 			break;
+		case OPT_FUSE:
+			c->fuse = optarg;
+			break;
 		case OPT_HELP:
 			return 1;
 		default:
 			return 2;
 		}
 	}
-	if (c->verify) {
+	if (c->verify || c->fuse) {
 		return optind < argc ? 2 : 0;
 	}
 	return optind < argc || !c->dag || (!c->steps && !r->naive) ? 2 : 0;
@@ -237,10 +243,12 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	return rc ? (ans.why.code ? 10 + ans.why.code : 1) : 0;
 }
 
-static int verify(const char *path)
+/* What answers on standard output and fails with one line. */
+static int answer(const struct command *c)
 {
 	struct hn_err err = { 0 };
-	int rc = hn_build_verify(path, &err);
+	int rc = c->verify ? hn_build_verify(c->verify, &err)
+			   : hn_build_fuse(c->fuse, c->request.target, &err);
 
 	if (rc) {
 		fprintf(stderr, "hone-build: %s\n", err.msg);
@@ -264,7 +272,7 @@ int main(int argc, char **argv)
 			fputs(usage, rc == 1 ? stdout : stderr);
 			return rc == 1 ? 0 : 2;
 		}
-		rc = c.verify ? verify(c.verify) : one_shot(&b, &c);
+		rc = c.verify || c.fuse ? answer(&c) : one_shot(&b, &c);
 	}
 	hn_builder_fini(&b);
 	return rc;

@@ -1,6 +1,8 @@
 /* search/auto.c -- the guards in the order in which the analytic model believes in them. */
 #include "search/auto.h"
 
+#include <string.h>
+
 #include "costmodel/model.h"
 #include "loopstate/looptree.h"
 
@@ -9,6 +11,8 @@
  * guard in the mean and at 0.53 at worst, the first guard at 0.92 and 0.47, the two together
  * at 0.93 and 0.64. */
 #define FIRST_IS_RIGHT 1.1
+
+#define OTHER_IS_RIGHT 1.05 /* the same for a program that is no guard */
 
 /* Higher is better; below all others where there is no loop tree. */
 static double score_of(struct hn_model *m, const struct hn_model_ops *ops,
@@ -54,4 +58,63 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&own);
 	return n;
+}
+
+static const struct hn_looptree *tree_of(const struct hn_dag *dag, const struct hn_trace *t,
+					 struct hn_arena *a)
+{
+	const struct hn_looptree *tree;
+	const struct hn_state *s;
+
+	return hn_state_replay(dag, t, a, &s, NULL) == 0 &&
+			       hn_looptree_build(s, a, &tree, NULL) == 0
+		       ? tree
+		       : NULL;
+}
+
+static bool has_op(const struct hn_dag *dag, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < dag->n_op && strcmp(dag->op[i]->name, name) != 0) {
+		i++;
+	}
+	return i < dag->n_op;
+}
+
+uint32_t hn_auto_nests(const struct hn_dag *dag, const struct hn_trace *trace)
+{
+	struct hn_arena a;
+	uint32_t n = 0;
+
+	hn_arena_init(&a, 0);
+	const struct hn_looptree *tree = tree_of(dag, trace, &a);
+
+	for (uint32_t i = 0; tree && i < tree->root->n_child; i++) {
+		int32_t stage = tree->root->child[i]->stage;
+
+		n += !tree->prepared[stage] && has_op(dag, tree->dag->op[stage]->name);
+	}
+	hn_arena_fini(&a);
+	return n;
+}
+
+bool hn_auto_prefers(const struct hn_dag *dag, const struct hn_target *target,
+		     const struct hn_trace *other, const struct hn_trace *first)
+{
+	const struct hn_model_ops *ops = hn_model_ops("analytic");
+	struct hn_model *m = ops->create(target, 0);
+	double score[2] = { 0, 0 };
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	const struct hn_looptree *tree[2] = { tree_of(dag, other, &a),
+					      tree_of(dag, first, &a) };
+
+	if (tree[0] && tree[1]) {
+		ops->predict(m, tree, 2, score);
+	}
+	ops->destroy(m);
+	hn_arena_fini(&a);
+	return score[0] > OTHER_IS_RIGHT * score[1];
 }

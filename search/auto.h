@@ -18,4 +18,12 @@
 uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 		 struct hn_arena *a, const struct hn_trace *ret[HN_AUTO_MAX]);
 
+/* How many nests of the trace run at every call, copies it makes left out; several may have values between them that go
+ * through memory, and then isl's scheduler is worth asking (lower/fuse.h). */
+uint32_t hn_auto_nests(const struct hn_dag *dag, const struct hn_trace *trace);
+
+/* Whether the model believes that `other` is faster than `first`, by more than its errors. */
+bool hn_auto_prefers(const struct hn_dag *dag, const struct hn_target *target,
+		     const struct hn_trace *other, const struct hn_trace *first);
+
 #endif

@@ -45,6 +45,28 @@ parallel i.0 (0,8)
       for i.2 (0,4)
         vectorize j (0,80)
           Y = ...
+# isl's scheduler is asked where several nests are left: statistics of columns and what uses them.
+$ hone explain --auto --target 'cpu -isa=x86-64-avx512 -num_cores=2' --text 'norm(float32 X[3136,256]) -> Y { s(c) +=! X(n,c) q(c) +=! X(n,c) * X(n,c) Y(n,c) = (X(n,c) - s(c) / 3136) / sqrt(q(c) / 3136 + 0.01) }'
+norm: the automatic schedule, not measured
+
+    0  split loop c of Y into 2 loops, the rest x 64
+    1  order the loops of Y as c.0, n, c.1
+    2  mark loop c.0 of Y: parallel
+    3  mark loop c.1 of Y: vectorize
+    4  compute q inside loop c.0 of Y
+    5  compute s inside loop c.0 of Y
+
+Placeholder: X
+parallel c.0 (0,4)
+  for c (c.0 * 64,64)
+    for n (0,3136)
+      q = ...
+  for c (c.0 * 64,64)
+    for n (0,3136)
+      s = ...
+  for n (0,3136)
+    vectorize c.1 (0,64)
+      Y = ...
 # What comes out is what replay takes, and replay can ask for it itself.
 $ hone tune mm.txt --trials 0 --json | sed 's/.*"steps"://; s/,"certificate".*//' > steps && hone replay mm.txt --record steps -o one > log && hone replay mm.txt --auto -o two >> log && cmp one/mm.o two/mm.o
 # Where there is none.
