@@ -16,6 +16,7 @@
 #include "loopstate/bounds_loops.h"
 #include "loopstate/bounds_scope.h"
 #include "loopstate/inline.h"
+#include "loopstate/size.h"
 
 /* The loads in an op's expressions. */
 struct loads {
@@ -306,30 +307,37 @@ static int stage_region(struct infer *x, uint32_t i, struct hn_region *region)
 }
 
 static void add_guard(struct infer *x, struct hn_stage_loops *loops, enum hn_expr_op op,
-		      const struct hn_expr *v, int64_t limit)
+		      const struct hn_expr *v, const struct hn_expr *limit)
 {
-	const struct hn_expr *g = hn_simplify(
-		hn_expr_binary(op, v, hn_expr_int(limit, v->dtype, x->a), x->a), x->loop,
-		x->n_slot, x->a);
+	const struct hn_expr *g = hn_simplify(hn_expr_binary(op, v, limit, x->a), x->loop,
+					      x->n_slot, x->a);
 
 	if (g->op != HN_EXPR_INT || g->u.i == 0) {
 		loops->guard[loops->n_guard++] = g;
 	}
 }
 
-/* Guards against a box that may stick out of the op's own domain. */
-static void domain_guards(struct infer *x, const struct hn_axis *axis,
+/* Guards against a box that may stick out of the op's own domain: of axis k, whose box is of
+ * the largest size where a size parameter decides its extent. */
+static void domain_guards(struct infer *x, const struct hn_op *op, uint32_t k,
 			  const struct hn_region *r, const struct hn_expr *value,
 			  struct hn_stage_loops *loops)
 {
+	const struct hn_axis *axis = &op->axis[k];
+	const struct hn_expr *min = hn_expr_int(axis->min, value->dtype, x->a);
+	const struct hn_expr *form = hn_op_extent(op, k);
 	int64_t lo = 0, hi = 0, end = axis->min + axis->extent;
 	bool known = hn_expr_range(r->min, x->loop, x->n_slot, &lo, &hi);
 
 	if (!known || lo < axis->min) {
-		add_guard(x, loops, HN_EXPR_GE, value, axis->min);
+		add_guard(x, loops, HN_EXPR_GE, value, min);
 	}
-	if (!known || hi + r->extent > end) {
-		add_guard(x, loops, HN_EXPR_LT, value, end);
+	if (form != NULL) {
+		add_guard(x, loops, HN_EXPR_LT, value,
+			  hn_expr_binary(HN_EXPR_ADD, form, min, x->a));
+	} else if (!known || hi + r->extent > end) {
+		add_guard(x, loops, HN_EXPR_LT, value,
+			  hn_expr_int(end, value->dtype, x->a));
 	}
 }
 
@@ -368,7 +376,7 @@ static int infer_stage(struct infer *x, uint32_t i)
 	}
 	for (uint32_t k = 0; k < n_axis; k++) {
 		value[k] = shifted(x, region[k].min, loops.value[k]);
-		domain_guards(x, &op->axis[k], &region[k], value[k], &loops);
+		domain_guards(x, op, k, &region[k], value[k], &loops);
 	}
 	x->inner[i] = loops.value;
 	x->stage[i] = (struct hn_stage_bounds){ .axis = region,

@@ -3,7 +3,8 @@
  * Regions are boxes: per axis [min, min + extent), min an expression over the loops outside
  * the attach point, extent a constant.  Exact for affine accesses with unit strides; an
  * over-estimate otherwise, never under, and never more than the op's own domain's extent.  A
- * box may stick out of the domain at an edge: the loop tree then carries a guard.
+ * box may stick out of the domain at an edge: the loop tree then carries a guard.  Where size
+ * parameters decide extents (size.h), boxes are those of the largest sizes, and guarded.
  *
  * Loop ids (the slots of loop space): iterator i of stage s is first_loop[s] + i.
  * Source: TVM ComputeDAG::InferBound, redone on boxes.

@@ -9,6 +9,7 @@
 #include "base/arith.h"
 #include "base/json.h"
 #include "loopstate/dag_priv.h"
+#include "loopstate/size.h"
 
 int64_t hn_op_elements(const struct hn_op *op)
 {
@@ -197,8 +198,8 @@ static int parse_json(const char *what, const char *text, size_t n, uint64_t max
 	return rc;
 }
 
-int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_bytes,
-		 struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
+int hn_dag_parse_sized(const char *what, const char *text, size_t n, uint64_t max_bytes,
+		       struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
 {
 	size_t i = 0;
 
@@ -215,6 +216,19 @@ int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_byte
 		return parse_json(what, text, n, max_bytes, a, ret, err);
 	}
 	return hn_dag_from_text(what, text, n, max_bytes, a, ret, err);
+}
+
+int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_bytes,
+		 struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
+{
+	const struct hn_dag *dag;
+	int rc = hn_dag_parse_sized(what, text, n, max_bytes, a, &dag, err);
+
+	rc = rc ? rc : hn_dag_need_numbers(what, dag, err);
+	if (rc == 0) {
+		*ret = dag;
+	}
+	return rc;
 }
 
 uint32_t hn_dag_arg_out(const struct hn_dag *dag, uint32_t i)

@@ -51,6 +51,17 @@ struct hn_attr {
 	const char *const *item;
 };
 
+/* Integers that are given when a kernel is called, lo <= value <= hi (loopstate/size.h). */
+struct hn_size {
+	const char *name;
+	int64_t lo, hi; /* lo >= 1 */
+};
+
+struct hn_sizes {
+	uint32_t n;
+	const struct hn_size *size; /* size k is slot HN_SLOT_SIZE + k */
+};
+
 struct hn_op {
 	const char *id;   /* unique; what loads and arguments refer to */
 	const char *name; /* what previews show; may repeat */
@@ -67,6 +78,10 @@ struct hn_op {
 	const struct hn_expr *const *body;    /* [n_out] when reduce is NULL, else NULL */
 	uint32_t n_attr;
 	const struct hn_attr *attr;
+	const struct hn_sizes *sizes; /* the dag's; NULL: all extents are numbers */
+	const struct hn_expr *const *extent; /* [n_dim + n_reduce] forms over sizes, or numbers
+					      * (NULL entries too); shape and axis have their
+					      * largest values.  NULL: all are numbers */
 };
 
 struct hn_dag {
@@ -76,12 +91,14 @@ struct hn_dag {
 	const int32_t *arg; /* op indices: the kernel's arguments, inputs first, then outputs;
 			     * an op with several outputs appears once for each, in order */
 	uint32_t n_input;   /* leading args that are placeholders */
+	const struct hn_sizes *sizes; /* parameters of the kernel; NULL: none */
 };
 
 #define HN_DAG_MAX_RANK 16
 #define HN_DAG_MAX_OPS 1024
 #define HN_DAG_MAX_ITERS 64 /* axes of one op */
 #define HN_DAG_MAX_OUT 16   /* outputs of one op */
+#define HN_DAG_MAX_SIZES 16 /* size parameters */
 #define HN_DAG_MAX_DEPTH 250 /* nesting of one expression */
 #define HN_DAG_MAX_TEXT (1 << 20) /* bytes of the text notation */
 
@@ -102,9 +119,16 @@ int hn_dag_from_json(const char *what, const struct hn_json *json, uint64_t max_
 		     struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
 	HN_NODISCARD;
 
-/* Parse text in either form, told apart by the first character that is not blank ('{' = JSON). */
+/* Parse text in either form, told apart by the first character that is not blank ('{' = JSON).
+ * A dag whose sizes are parameters is HONE_E_UNSUPPORTED: what tunes, measures and compares
+ * needs numbers. */
 int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_bytes,
 		 struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err) HN_NODISCARD;
+
+/* The same, for those who take such dags (loopstate/size.h). */
+int hn_dag_parse_sized(const char *what, const char *text, size_t n, uint64_t max_bytes,
+		       struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
+	HN_NODISCARD;
 
 /* The text notation alone; see docs/dag.md for its grammar.  Example:
  *   matmul(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }     */

@@ -10,6 +10,7 @@
 
 #include "base/arith.h"
 #include "loopstate/dag_priv.h"
+#include "loopstate/size.h"
 
 struct place {
 	const char *what;
@@ -47,6 +48,11 @@ static int check_names(const struct place *p)
 	for (uint32_t j = 0; j < p->i; j++) {
 		if (strcmp(p->ops[j]->id, op->id) == 0) {
 			return FAIL(p, ": duplicate id, ops[%" PRIu32 "] has it too", j);
+		}
+	}
+	for (uint32_t k = 0; op->sizes != NULL && k < op->sizes->n; k++) {
+		if (strcmp(op->sizes->size[k].name, op->id) == 0) {
+			return FAIL(p, ": the id names a size already");
 		}
 	}
 	if (hn_dag_find(p->ops, p->i, op->id, &out) >= 0) {
@@ -87,6 +93,39 @@ static int check_shape(const struct place *p)
 	return 0;
 }
 
+/* Extent i of the op, whose largest value is `most`. */
+static int check_extent(const struct place *p, uint32_t i, int64_t most)
+{
+	const struct hn_op *op = p->ops[p->i];
+	const struct hn_expr *form = hn_op_extent(op, i);
+	int64_t lo, hi;
+
+	if (form == NULL) {
+		return 0;
+	}
+	if (op->sizes == NULL || !hn_size_range(op->sizes, form, &lo, &hi) || hi != most) {
+		return FAIL(p, ": extent %" PRIu32 " is no form over sizes of at most "
+			       "%" PRId64, i, most);
+	}
+	if (lo < 1) {
+		return FAIL(p, ": extent %" PRIu32 " can be %" PRId64
+			       ", at least 1 is needed: raise the least value of a size",
+			    i, lo);
+	}
+	return 0;
+}
+
+static int check_extents(const struct place *p)
+{
+	const struct hn_op *op = p->ops[p->i];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < op->n_dim + op->n_reduce && rc == 0; i++) {
+		rc = check_extent(p, i, i < op->n_dim ? op->shape[i] : op->axis[i].extent);
+	}
+	return rc;
+}
+
 static int check_tensor_bytes(const struct place *p, uint64_t max_bytes)
 {
 	const struct hn_op *op = p->ops[p->i];
@@ -123,6 +162,12 @@ static int check_axis(const struct place *p, uint32_t i)
 		if (strcmp(op->axis[j].name, axis->name) == 0) {
 			return FAIL(p, ".%s[%" PRIu32 "]: duplicate axis name '%s'", list,
 				    at, axis->name);
+		}
+	}
+	for (uint32_t k = 0; op->sizes != NULL && k < op->sizes->n; k++) {
+		if (strcmp(op->sizes->size[k].name, axis->name) == 0) {
+			return FAIL(p, ".%s[%" PRIu32 "]: '%s' names a size already",
+				    list, at, axis->name);
 		}
 	}
 	if (axis->extent < 1) {
@@ -257,6 +302,35 @@ static int check_bodies(const struct place *p)
 	return w.rc;
 }
 
+int hn_dag_check_sizes(const char *what, const struct hn_sizes *sizes, struct hn_err *err)
+{
+	for (uint32_t k = 0; k < sizes->n; k++) {
+		const struct hn_size *s = &sizes->size[k];
+
+		if (!name_fits(s->name)) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "%s: sizes[%" PRIu32
+				       "]: the name must have 1 to %d printable bytes",
+				       what, k, HN_DAG_MAX_NAME);
+		}
+		for (uint32_t j = 0; j < k; j++) {
+			if (strcmp(sizes->size[j].name, s->name) == 0) {
+				return hn_fail(err, HONE_E_INVALID,
+					       "%s: sizes[%" PRIu32 "]: '%s' is there twice",
+					       what, k, s->name);
+			}
+		}
+		if (s->lo < 1 || s->hi < s->lo || s->hi > INT32_MAX) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "%s: sizes[%" PRIu32 "] (%s): from %" PRId64
+				       " to %" PRId64
+				       " is no range of whole numbers from 1 to 2^31 - 1",
+				       what, k, s->name, s->lo, s->hi);
+		}
+	}
+	return 0;
+}
+
 int hn_dag_check_op(const char *what, const struct hn_op *const *ops, uint32_t i,
 		    uint64_t max_bytes, struct hn_err *err)
 {
@@ -264,7 +338,8 @@ int hn_dag_check_op(const char *what, const struct hn_op *const *ops, uint32_t i
 	int rc;
 
 	if ((rc = check_names(&p)) != 0 || (rc = check_shape(&p)) != 0 ||
-	    (rc = check_axes(&p)) != 0 || (rc = check_tensor_bytes(&p, max_bytes)) != 0) {
+	    (rc = check_axes(&p)) != 0 || (rc = check_extents(&p)) != 0 ||
+	    (rc = check_tensor_bytes(&p, max_bytes)) != 0) {
 		return rc;
 	}
 	if (ops[i]->kind == HN_OP_PLACEHOLDER) {
@@ -397,6 +472,7 @@ int hn_dag_check(const char *what, const struct hn_dag *dag, uint64_t max_bytes,
 			       "allowed",
 			       what, dag->n_op, HN_DAG_MAX_OPS);
 	}
+	rc = dag->sizes != NULL ? hn_dag_check_sizes(what, dag->sizes, err) : 0;
 	for (uint32_t i = 0; rc == 0 && i < dag->n_op; i++) {
 		rc = hn_dag_check_op(what, dag->op, i, max_bytes, err);
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "loopstate/dag_json_priv.h"
+#include "loopstate/size.h"
 
 /* Deep paths show their two ends. */
 #define PATH_ENDS 8
@@ -62,8 +63,65 @@ int hn_dag_read_fail(const struct hn_dag_reader *r, const struct hn_json_path *a
 
 #define FAIL(r, at, ...) hn_dag_read_fail(r, at, HONE_E_INVALID, __VA_ARGS__)
 
+/* An extent: a number, or a form over sizes, whose largest value *ret is. */
+static int read_extent(struct hn_dag_reader *r, const struct hn_json *v,
+		       const struct hn_op *op, const struct hn_json_path *at,
+		       int64_t *ret, const struct hn_expr **ret_form)
+{
+	struct hn_expr_reader x = { .dag = r,
+				    .at = { op, r->op, 0, false },
+				    .scope = r->size_names };
+	int64_t lo;
+
+	*ret_form = NULL;
+	if (hn_json_int(v, ret)) {
+		return 0;
+	}
+	if (r->sizes == NULL) {
+		return FAIL(r, at, "must be a whole number");
+	}
+	const struct hn_expr *form = hn_dag_read_expr(&x, v, at);
+
+	if (form == NULL) {
+		return -HONE_E_INVALID;
+	}
+	if (!hn_size_range(r->sizes, form, &lo, ret)) {
+		return FAIL(r, at, "must be a number or a sum of multiples of sizes");
+	}
+	*ret_form = hn_size_form(form, r->a);
+	return 0;
+}
+
+/* What the op keeps of the forms read: those of its shape, which its spatial axes must
+ * repeat, then those of its reduction axes. */
+static int keep_extents(struct hn_dag_reader *r, struct hn_op *op,
+			const struct hn_expr *const *shape,
+			const struct hn_expr *const *axis, const struct hn_json_path *at)
+{
+	uint32_t n = op->n_dim + op->n_reduce;
+	const struct hn_expr **keep = HN_NEW_ARRAY(r->a, const struct hn_expr *, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		keep[i] = i < op->n_dim ? shape[i] : axis[op->n_spatial + i - op->n_dim];
+	}
+	for (uint32_t i = 0; i < op->n_spatial && i < op->n_dim; i++) {
+		bool same = (shape[i] == NULL) == (axis[i] == NULL) &&
+			    (shape[i] == NULL || hn_expr_equal(shape[i], axis[i]));
+
+		if (!same) {
+			return FAIL(r, at,
+				    "axes[%" PRIu32 "]: another extent than shape[%" PRIu32
+				    "]",
+				    i, i);
+		}
+	}
+	op->sizes = r->sizes;
+	op->extent = r->sizes != NULL ? keep : NULL;
+	return 0;
+}
+
 static int read_shape(struct hn_dag_reader *r, const struct hn_json *v, struct hn_op *op,
-		      const struct hn_json_path *at)
+		      const struct hn_expr **form, const struct hn_json_path *at)
 {
 	const struct hn_json *list;
 	int rc = hn_dag_need_list(r, v, "shape", HN_DAG_MAX_RANK, at, &list, &op->n_dim);
@@ -74,14 +132,14 @@ static int read_shape(struct hn_dag_reader *r, const struct hn_json *v, struct h
 	int64_t *shape = HN_NEW_ARRAY(r->a, int64_t, op->n_dim);
 	const struct hn_json *c = hn_json_first(list);
 
-	for (uint32_t d = 0; d < op->n_dim; d++, c = hn_json_next(c)) {
-		if (!hn_json_int(c, &shape[d])) {
-			return FAIL(r, at, "shape[%" PRIu32 "] must be a whole number",
-				    d);
-		}
+	for (uint32_t d = 0; d < op->n_dim && rc == 0; d++, c = hn_json_next(c)) {
+		const struct hn_json_path key = { at, ".shape", 0, NULL },
+					  place = { &key, NULL, d, NULL };
+
+		rc = read_extent(r, c, op, &place, &shape[d], &form[d]);
 	}
 	op->shape = shape;
-	return 0;
+	return rc;
 }
 
 static int read_dtype(struct hn_dag_reader *r, const struct hn_json *v,
@@ -126,22 +184,22 @@ static int read_dtypes(struct hn_dag_reader *r, const struct hn_json *v, struct 
 }
 
 static int read_axis(struct hn_dag_reader *r, const struct hn_json *v,
-		     const struct hn_json_path *at, struct hn_axis *ret)
+		     const struct hn_op *op, const struct hn_json_path *at,
+		     struct hn_axis *ret, const struct hn_expr **form)
 {
 	const struct hn_json *c =
 		hn_json_kind(v) == HN_JSON_ARRAY ? hn_json_first(v) : NULL;
 
 	if (c == NULL || hn_json_count(v) != 3 || hn_json_string(c) == NULL ||
-	    !hn_json_int(hn_json_next(c), &ret->min) ||
-	    !hn_json_int(hn_json_next(hn_json_next(c)), &ret->extent)) {
+	    !hn_json_int(hn_json_next(c), &ret->min)) {
 		return FAIL(r, at, "an axis is [name, min, extent] with whole numbers");
 	}
 	ret->name = hn_arena_strdup(r->a, hn_json_string(c));
-	return 0;
+	return read_extent(r, hn_json_next(hn_json_next(c)), op, at, &ret->extent, form);
 }
 
 static int read_axes(struct hn_dag_reader *r, const struct hn_json *v, struct hn_op *op,
-		     const struct hn_json_path *at)
+		     const struct hn_expr **form, const struct hn_json_path *at)
 {
 	const struct hn_json *list[2];
 	int rc = hn_dag_need_list(r, v, "axes", HN_DAG_MAX_RANK, at, &list[0],
@@ -167,7 +225,7 @@ static int read_axes(struct hn_dag_reader *r, const struct hn_json *v, struct hn
 		for (uint32_t i = 0; c != NULL; c = hn_json_next(c), i++) {
 			const struct hn_json_path place = { &key, NULL, i, NULL };
 
-			if ((rc = read_axis(r, c, &place, next++)) != 0) {
+			if ((rc = read_axis(r, c, op, &place, next++, form++)) != 0) {
 				return rc;
 			}
 		}
@@ -280,16 +338,21 @@ static int read_op(struct hn_dag_reader *r, const struct hn_json *v, uint64_t ma
 {
 	struct hn_json_path at = { list, NULL, r->n_op, NULL };
 	struct hn_op *op = HN_NEW(r->a, struct hn_op);
+	const struct hn_expr *shape[HN_DAG_MAX_RANK], *axis[HN_DAG_MAX_ITERS];
 	int rc;
 
+	op->sizes = r->sizes;
 	if ((rc = read_head(r, v, op, &at)) != 0 ||
-	    (rc = read_shape(r, v, op, &at)) != 0 ||
+	    (rc = read_shape(r, v, op, shape, &at)) != 0 ||
 	    (rc = read_dtypes(r, v, op, &at)) != 0 ||
 	    (rc = read_attrs(r, v, op, &at)) != 0) {
 		return rc;
 	}
-	if (op->kind == HN_OP_COMPUTE && ((rc = read_axes(r, v, op, &at)) != 0 ||
-					  (rc = hn_dag_read_body(r, v, op, &at)) != 0)) {
+	if ((op->kind == HN_OP_COMPUTE && (rc = read_axes(r, v, op, axis, &at)) != 0) ||
+	    (rc = keep_extents(r, op, shape, axis, &at)) != 0) {
+		return rc;
+	}
+	if (op->kind == HN_OP_COMPUTE && (rc = hn_dag_read_body(r, v, op, &at)) != 0) {
 		return r->err != NULL && r->err->code != 0 ? -r->err->code : rc;
 	}
 	r->op[r->n_op++] = op;
@@ -342,6 +405,42 @@ static int read_args(struct hn_dag_reader *r, const struct hn_json *json,
 	return 0;
 }
 
+/* "sizes": [[name, least, largest], ...]; none when the member is absent. */
+static int read_sizes(struct hn_dag_reader *r, const struct hn_json *json)
+{
+	const struct hn_json_path at = { NULL, "sizes", 0, NULL };
+	const struct hn_json *list;
+	uint32_t n;
+	int rc = hn_dag_read_list(r, json, "sizes", HN_DAG_MAX_SIZES, NULL, &list, &n);
+
+	if (rc != 0 || n == 0) {
+		return rc;
+	}
+	struct hn_sizes *sizes = HN_NEW(r->a, struct hn_sizes);
+	struct hn_size *size = HN_NEW_ARRAY(r->a, struct hn_size, n);
+	struct hn_dag_name *name = HN_NEW_ARRAY(r->a, struct hn_dag_name, n);
+	const struct hn_json *c = hn_json_first(list);
+
+	*sizes = (struct hn_sizes){ n, size };
+	for (uint32_t k = 0; k < n; k++, c = hn_json_next(c)) {
+		const struct hn_json_path place = { &at, NULL, k, NULL };
+		const struct hn_json *s =
+			hn_json_kind(c) == HN_JSON_ARRAY ? hn_json_first(c) : NULL;
+
+		if (s == NULL || hn_json_count(c) != 3 || hn_json_string(s) == NULL ||
+		    !hn_json_int(hn_json_next(s), &size[k].lo) ||
+		    !hn_json_int(hn_json_next(hn_json_next(s)), &size[k].hi)) {
+			return FAIL(r, &place, "a size is [name, least, largest]");
+		}
+		size[k].name = hn_arena_strdup(r->a, hn_json_string(s));
+		name[k] = (struct hn_dag_name){ r->size_names, size[k].name,
+						HN_SLOT_SIZE + (int32_t)k, HN_I32 };
+		r->size_names = &name[k];
+	}
+	r->sizes = sizes;
+	return hn_dag_check_sizes(r->what, sizes, r->err);
+}
+
 int hn_dag_from_json(const char *what, const struct hn_json *json, uint64_t max_bytes,
 		     struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
 {
@@ -365,8 +464,9 @@ int hn_dag_from_json(const char *what, const struct hn_json *json, uint64_t max_
 					s == NULL ? HONE_E_INVALID : HONE_E_VERSION,
 					"'format' must be \"compute-dag/1\"");
 	}
-	int rc = hn_dag_need_list(&r, json, "ops", HN_DAG_MAX_OPS, NULL, &r.ops, &n_op);
+	int rc = read_sizes(&r, json);
 
+	rc = rc ? rc : hn_dag_need_list(&r, json, "ops", HN_DAG_MAX_OPS, NULL, &r.ops, &n_op);
 	if (rc != 0) {
 		return rc;
 	}
@@ -381,6 +481,7 @@ int hn_dag_from_json(const char *what, const struct hn_json *json, uint64_t max_
 
 	dag->n_op = n_op;
 	dag->op = r.op;
+	dag->sizes = r.sizes;
 	if ((rc = read_args(&r, json, dag)) != 0 ||
 	    (rc = hn_dag_check_whole(what, dag, max_bytes, r.err)) != 0) {
 		return rc;

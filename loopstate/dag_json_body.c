@@ -249,7 +249,8 @@ int hn_dag_read_body(struct hn_dag_reader *r, const struct hn_json *v, struct hn
 {
 	struct hn_dag_name *names =
 		HN_NEW_ARRAY(r->a, struct hn_dag_name, op->n_spatial + op->n_reduce);
-	struct hn_expr_reader x = { .dag = r, .at = { op, r->op, r->n_op, false } };
+	struct hn_expr_reader x = { .dag = r, .at = { op, r->op, r->n_op, false },
+				    .scope = r->size_names };
 	const struct hn_json_path field = { at, ".body", 0, NULL };
 	const struct hn_json *list;
 	uint32_t n;

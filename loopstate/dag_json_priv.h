@@ -14,12 +14,16 @@ struct hn_json_path {
 	const char *note; /* " (conv2d)" without the decoration; NULL = none */
 };
 
+struct hn_dag_name;
+
 struct hn_dag_reader {
 	const char *what;
 	struct hn_arena *a;
 	struct hn_err *err;
 	const struct hn_op **op; /* read so far: [n_op] */
 	uint32_t n_op;
+	const struct hn_sizes *sizes; /* NULL: none */
+	const struct hn_dag_name *size_names; /* the same as names in scope */
 	const struct hn_json
 		*ops; /* the whole list, to tell a later id from an unknown one */
 };

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "loopstate/dag_priv.h"
+#include "loopstate/size.h"
 
 enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG };
 
@@ -24,11 +25,14 @@ static const struct attr_row attrs[] = {
 };
 
 /* Slots as keys spell them, for ever: axes as they are, then 1000, 2000 and 3000 on for the
- * combiner's two sides and let names. */
+ * combiner's two sides and let names, 1000000 on for size parameters. */
 static int32_t key_slot(const struct hn_expr *e)
 {
 	if (e->op != HN_EXPR_VAR && e->op != HN_EXPR_LET) {
 		return e->ref;
+	}
+	if (hn_expr_is_size(e)) {
+		return 1000000 + (e->ref - HN_SLOT_SIZE);
 	}
 	if (e->ref >= HN_SLOT_LET) {
 		return 3000 + (e->ref - HN_SLOT_LET);
@@ -123,6 +127,12 @@ static void key_op(const struct hn_dag *dag, const struct hn_op *op, struct hn_b
 		hn_buf_printf(buf, " over %" PRId64 " %" PRId64, op->axis[i].min,
 			      op->axis[i].extent);
 	}
+	for (uint32_t i = 0; i < op->n_dim + op->n_reduce; i++) {
+		if (hn_op_extent(op, i) != NULL) {
+			hn_buf_printf(buf, " extent %" PRIu32 " ", i);
+			key_expr(hn_op_extent(op, i), buf);
+		}
+	}
 	hn_dag_op_exprs(op, key_owned, buf);
 	key_attrs(dag, op, buf);
 	hn_buf_putc(buf, '\n');
@@ -134,6 +144,10 @@ void hn_dag_key(const struct hn_dag *dag, char key[HN_KEY_BYTES])
 
 	hn_buf_init(&buf);
 	hn_buf_puts(&buf, "hone-dag-key/1\n");
+	for (uint32_t k = 0; dag->sizes != NULL && k < dag->sizes->n; k++) {
+		hn_buf_printf(&buf, "size %" PRId64 " %" PRId64 "\n",
+			      dag->sizes->size[k].lo, dag->sizes->size[k].hi);
+	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		key_op(dag, dag->op[i], &buf);
 	}

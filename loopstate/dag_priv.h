@@ -31,6 +31,10 @@ enum hn_combiner hn_dag_combiner_of(const struct hn_expr *const *result, uint32_
 int hn_dag_check_op(const char *what, const struct hn_op *const *ops, uint32_t i,
 		    uint64_t max_bytes, struct hn_err *err) HN_NODISCARD;
 
+/* Names and ranges of size parameters. */
+int hn_dag_check_sizes(const char *what, const struct hn_sizes *sizes, struct hn_err *err)
+	HN_NODISCARD;
+
 /* The rest of hn_dag_check, given that every op is right: arguments and total size. */
 int hn_dag_check_whole(const char *what, const struct hn_dag *dag, uint64_t max_bytes,
 		       struct hn_err *err) HN_NODISCARD;

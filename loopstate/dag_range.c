@@ -10,6 +10,7 @@
 
 #include "loopstate/dag_priv.h"
 #include "loopstate/range.h"
+#include "loopstate/size.h"
 
 #define MAX_PENDING 64
 #define MAX_SPLITS 2000
@@ -20,6 +21,7 @@ struct walk {
 	uint32_t i;
 	struct hn_err *err;
 	struct hn_range *known;
+	struct hn_arena *scratch;
 	const char *owner; /* "body", ... */
 	uint32_t k;
 	uint32_t splits;
@@ -79,6 +81,27 @@ static void refuse_index(struct walk *w, const struct hn_expr *load, uint32_t d,
 			b->exact ? "reaches" : "may reach", v, p->shape[d]);
 }
 
+/* Index d of a load against an extent that is a form, for all values of the sizes. */
+static void check_below_extent(struct walk *w, const struct hn_expr *load, uint32_t d)
+{
+	const struct hn_op *p = w->ops[load->ref];
+	struct hn_range_mark mark = hn_range_push(w->known);
+	const struct hn_expr *past = hn_expr_binary(HN_EXPR_SUB, load->arg[d],
+						    hn_op_extent(p, d), w->scratch);
+	struct hn_bound b = hn_range_of(w->known, past, -HN_RANGE_INF, -1);
+
+	if (b.hi >= 0 && !hn_range_empty(w->known)) {
+		w->rc = hn_fail(
+			w->err, HONE_E_INVALID,
+			"%s: ops[%" PRIu32 "] (%s).%s[%" PRIu32
+			"].load(%s) index %" PRIu32
+			": may pass the extent for some sizes: correct the index, its "
+			"range or the sizes', or guard the load with \"if\"",
+			w->what, w->i, w->ops[w->i]->id, w->owner, w->k, p->id, d);
+	}
+	hn_range_pop(w->known, mark);
+}
+
 static void check_load(struct walk *w, const struct hn_expr *e)
 {
 	const struct hn_op *p = w->ops[e->ref];
@@ -91,6 +114,9 @@ static void check_load(struct walk *w, const struct hn_expr *e)
 			refuse_index(w, e, d, &b);
 		}
 		hn_range_pop(w->known, mark);
+		if (w->rc == 0 && hn_op_extent(p, d) != NULL) {
+			check_below_extent(w, e, d);
+		}
 	}
 }
 
@@ -266,6 +292,7 @@ int hn_dag_check_range(const char *what, const struct hn_op *const *ops, uint32_
 	struct hn_arena scratch;
 
 	hn_arena_init(&scratch, 0);
+	w.scratch = &scratch;
 	w.known = hn_range_make(ops[i], &scratch);
 	hn_dag_op_exprs(ops[i], check_owned, &w);
 	hn_arena_fini(&scratch);

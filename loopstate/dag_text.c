@@ -109,8 +109,12 @@ static void add_op(struct hn_text *t, const struct hn_op *op, const struct hn_to
 static void parse_shape(struct hn_text *t, struct hn_op *op)
 {
 	int64_t *shape = HN_NEW_ARRAY(t->a, int64_t, HN_DAG_MAX_RANK);
+	const struct hn_expr **form =
+		HN_NEW_ARRAY(t->a, const struct hn_expr *, HN_DAG_MAX_RANK);
 
 	op->shape = shape;
+	op->sizes = hn_text_sizes(t);
+	op->extent = op->sizes != NULL ? form : NULL;
 	if (!hn_text_take(t, "[")) {
 		return;
 	}
@@ -123,32 +127,33 @@ static void parse_shape(struct hn_text *t, struct hn_op *op)
 				     HN_DAG_MAX_RANK);
 			return;
 		}
-		if (t->tok.kind != HN_TOKEN_INT || t->tok.i < 1) {
-			hn_text_fail(
-				t, &t->tok,
-				"an extent is a whole number of at least 1, not '%s'",
-				t->tok.text);
+		if (!hn_text_extent(t, &shape[op->n_dim], &form[op->n_dim])) {
 			return;
 		}
-		shape[op->n_dim++] = t->tok.i;
-		hn_text_next(t);
+		op->n_dim++;
 	}
 }
 
-/* [const] [dtype] NAME [ "[" n, ... "]" ]; a missing dtype repeats the one before. */
+/* [const] [dtype] NAME [ "[" n, ... "]" ]; a missing dtype repeats the one before.  Or NAME in
+ * [least, largest], a size. */
 static void parse_param(struct hn_text *t, enum hn_dtype *dtype)
 {
 	struct hn_op *op = HN_NEW(t->a, struct hn_op);
 	uint8_t *own = HN_NEW(t->a, uint8_t);
-	bool constant = hn_text_take(t, "const");
+	bool constant = hn_text_take(t, "const"), typed = constant;
 	struct hn_token at = t->tok;
 
 	if (at.kind == HN_TOKEN_NAME && hn_dtype_of(at.text) != HN_N_DTYPE) {
 		*dtype = hn_dtype_of(at.text);
+		typed = true;
 		hn_text_next(t);
 		at = t->tok;
 	}
 	op->id = hn_text_want_name(t, "a parameter");
+	if (t->rc == 0 && hn_text_is(t, "in") && !typed) {
+		hn_text_size(t, op->id, &at);
+		return;
+	}
 	if (t->rc == 0 && t->tok.kind == HN_TOKEN_NAME) {
 		hn_text_fail(t, &at, "unknown type '%s'", at.text);
 	}
@@ -224,6 +229,12 @@ static void parse_left(struct hn_text *t)
 		if (known_tensor(t, s)) {
 			hn_text_fail(t, &name, "'%s' is a tensor, an index is needed", s);
 		}
+		for (uint32_t k = 0; k < t->sizes.n; k++) {
+			if (strcmp(t->size[k].name, s) == 0) {
+				hn_text_fail(t, &name, "'%s' is a size, an index is needed",
+					     s);
+			}
+		}
 		for (uint32_t i = 0; i < t->n_index; i++) {
 			if (strcmp(t->index[i].name, s) == 0) {
 				hn_text_fail(t, &name, "index '%s' is on the left twice",
@@ -280,6 +291,24 @@ static bool parse_bound(struct hn_text *t, int64_t *ret)
 	return true;
 }
 
+/* The end of a range that begins at lo: a number, or a form over sizes. */
+static bool parse_end(struct hn_text *t, int64_t lo, int64_t *ret,
+		      const struct hn_expr **ret_form)
+{
+	*ret_form = NULL;
+	if (t->sizes.n == 0 || hn_text_is(t, "-")) {
+		return parse_bound(t, ret);
+	}
+	if (!hn_text_extent(t, ret, ret_form)) {
+		return false;
+	}
+	if (*ret_form != NULL && lo != 0) {
+		hn_text_fail(t, &t->tok, "a range up to a size begins at 0");
+		return false;
+	}
+	return true;
+}
+
 /* where i in 0:n, j in ... */
 static void parse_where(struct hn_text *t)
 {
@@ -289,11 +318,12 @@ static void parse_where(struct hn_text *t)
 	do {
 		struct hn_token at = t->tok;
 		const char *name = hn_text_want_name(t, "an index");
+		const struct hn_expr *form;
 		int64_t lo, hi;
 		uint32_t i = 0;
 
 		if (name == NULL || !hn_text_want(t, "in") || !parse_bound(t, &lo) ||
-		    !hn_text_want(t, ":") || !parse_bound(t, &hi)) {
+		    !hn_text_want(t, ":") || !parse_end(t, lo, &hi, &form)) {
 			return;
 		}
 		while (i < t->n_index && strcmp(t->index[i].name, name) != 0) {
@@ -310,6 +340,7 @@ static void parse_where(struct hn_text *t)
 		} else {
 			t->index[i].min = lo;
 			t->index[i].extent = hi - lo;
+			t->index[i].form = form;
 			t->index[i].stated = true;
 		}
 	} while (t->rc == 0 && hn_text_take(t, ","));
@@ -323,10 +354,13 @@ static struct hn_op *make_op(struct hn_text *t, const struct reduce_row *row,
 	int64_t *shape = HN_NEW_ARRAY(t->a, int64_t, t->n_spatial);
 	struct hn_axis *axis = HN_NEW_ARRAY(t->a, struct hn_axis, t->n_index);
 	const struct hn_expr **body = HN_NEW(t->a, const struct hn_expr *);
+	const struct hn_expr **form =
+		HN_NEW_ARRAY(t->a, const struct hn_expr *, t->n_index);
 
 	for (uint32_t i = 0; i < t->n_index; i++) {
 		axis[i] = (struct hn_axis){ t->index[i].name, t->index[i].min,
 					    t->index[i].extent };
+		form[i] = t->index[i].form;
 		if (i < t->n_spatial) {
 			shape[i] = t->index[i].extent;
 		}
@@ -345,7 +379,9 @@ static struct hn_op *make_op(struct hn_text *t, const struct reduce_row *row,
 			      .n_reduce = t->n_index - t->n_spatial,
 			      .axis = axis,
 			      .reduce = row != NULL ? make_reduce(t, row, value) : NULL,
-			      .body = row != NULL ? NULL : body };
+			      .body = row != NULL ? NULL : body,
+			      .sizes = hn_text_sizes(t),
+			      .extent = t->sizes.n > 0 ? form : NULL };
 	note_constants(t, op);
 	return op;
 }
@@ -483,6 +519,7 @@ int hn_dag_from_text(const char *what, const char *text, size_t n, uint64_t max_
 		return t->rc;
 	}
 	dag->n_op = t->n_op;
+	dag->sizes = hn_text_sizes(t);
 	dag->op = t->op; /* the parser's state lives in the same arena */
 	int rc = hn_dag_check_whole(what, dag, max_bytes, err);
 

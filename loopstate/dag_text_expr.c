@@ -55,7 +55,8 @@ static struct val make(struct hn_text *t, const struct hn_expr *like,
 		       const struct val *arg, uint32_t n, const struct hn_token *at)
 {
 	/* Every name is in scope by construction; sizes come later. */
-	const struct hn_op scope = { .n_spatial = HN_DAG_MAX_ITERS };
+	const struct hn_op scope = { .n_spatial = HN_DAG_MAX_ITERS,
+				     .sizes = hn_text_sizes(t) };
 	const struct hn_node_place place = { &scope, t->op, t->n_op, false };
 	const struct hn_expr *e[HN_DAG_MAX_RANK];
 	struct val ret = { .at = *at, .height = 1 };
@@ -385,6 +386,20 @@ static struct val parse_named(struct hn_text *t)
 	if (strcmp(at.text, "inf") == 0) {
 		return (struct val){ hn_expr_float(__builtin_inf(), HN_F32, t->a), true,
 				     at, 1 };
+	}
+	for (uint32_t k = 0; k < t->sizes.n; k++) {
+		if (strcmp(t->size[k].name, at.text) == 0) {
+			return (struct val){ hn_expr_var(HN_SLOT_SIZE + (int32_t)k, HN_I32,
+							 t->size[k].name, t->a),
+					     false, at, 1 };
+		}
+	}
+	if (t->in_extent) {
+		hn_text_fail(t, &at,
+			     "there is no size '%s': declare it as a parameter, `%s in [1, "
+			     "4096]`",
+			     at.text, at.text);
+		return failed;
 	}
 	return parse_index(t, at.text, &at);
 }

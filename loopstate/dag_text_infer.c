@@ -10,6 +10,7 @@
 
 #include "base/arith.h"
 #include "loopstate/dag_text_priv.h"
+#include "loopstate/size.h"
 
 struct sum { /* coef . index + shift */
 	int64_t coef[HN_DAG_MAX_ITERS];
@@ -26,6 +27,9 @@ static bool add(struct sum *s, const struct hn_expr *e, int64_t times)
 	}
 	switch (e->op) {
 	case HN_EXPR_VAR:
+		if (hn_expr_is_size(e)) {
+			return false;
+		}
 		s->coef[e->ref] += times;
 		return s->coef[e->ref] <= MAX_COEF && s->coef[e->ref] >= -MAX_COEF;
 	case HN_EXPR_INT:
@@ -53,17 +57,29 @@ static bool add(struct sum *s, const struct hn_expr *e, int64_t times)
 	}
 }
 
+static bool same_form(const struct hn_expr *x, const struct hn_expr *y)
+{
+	return x == NULL || y == NULL ? x == y : hn_expr_equal(x, y);
+}
+
 static void infer_alone(struct hn_text *t, const struct hn_text_load *load, uint32_t d)
 {
 	struct hn_text_index *x = &t->index[load->e->arg[d]->ref];
 	int64_t extent = t->op[load->e->ref]->shape[d];
+	const struct hn_expr *form = hn_op_extent(t->op[load->e->ref], d);
 
 	if (x->stated || (load->guarded && x->settled)) {
 		return;
 	}
 	if (x->extent == 0) {
 		x->extent = extent;
+		x->form = form;
 		x->at = load->at;
+	} else if (x->extent == extent && !same_form(x->form, form)) {
+		hn_text_fail(t, &load->at,
+			     "index '%s' runs over another size here than at %" PRIu32
+			     ":%" PRIu32 ": state it with `where %s in 0:n`",
+			     x->name, x->at.line, x->at.col, x->name);
 	} else if (x->extent != extent) {
 		hn_text_fail(t, &load->at,
 			     "index '%s' runs over %" PRId64 " here and over %" PRId64
@@ -110,10 +126,48 @@ static int64_t extent_left(struct hn_text *t, const struct hn_text_load *load, u
 	return room < 0 ? -1 : room > HN_EXTENT_MAX ? 0 : (int64_t)(room / c) + 1;
 }
 
+/* Whether the extent that the load leaves index i depends on sizes, and how: the dimension's
+ * form less what the other indices, that are numbers, take of it.  False: it depends on them
+ * in another way. */
+static bool form_left(struct hn_text *t, const struct hn_text_load *load, uint32_t d,
+		      uint32_t i, const struct hn_expr **ret)
+{
+	const struct hn_expr *form = hn_op_extent(t->op[load->e->ref], d);
+	struct sum s = { .shift = 0 };
+	int64_t taken;
+
+	*ret = NULL;
+	add(&s, load->e->arg[d], 1);
+	taken = s.shift;
+	for (uint32_t k = 0; k < t->n_index; k++) {
+		const struct hn_text_index *x = &t->index[k];
+
+		if (k == i || s.coef[k] == 0) {
+			continue;
+		}
+		if (x->form != NULL || (form != NULL && s.coef[k] < 0)) {
+			return false;
+		}
+		taken += s.coef[k] * (x->min + x->extent - 1);
+	}
+	if (form == NULL) {
+		return true;
+	}
+	/* (form - 1 - taken) / c + 1 */
+	const struct hn_expr *e = hn_expr_binary(
+		HN_EXPR_SUB, form, hn_expr_int(taken + 1, HN_I32, t->a), t->a);
+
+	e = hn_expr_binary(HN_EXPR_FLOORDIV, e, hn_expr_int(s.coef[i], HN_I32, t->a), t->a);
+	*ret = hn_size_form(
+		hn_expr_binary(HN_EXPR_ADD, e, hn_expr_int(1, HN_I32, t->a), t->a), t->a);
+	return s.coef[i] > 0;
+}
+
 /* One round over all loads; whether an index became known. */
 static bool infer_sums(struct hn_text *t)
 {
 	int64_t found[HN_DAG_MAX_ITERS] = { 0 };
+	const struct hn_expr *form[HN_DAG_MAX_ITERS] = { NULL };
 	bool any = false;
 
 	for (uint32_t k = 0; k < t->n_load; k++) {
@@ -129,14 +183,28 @@ static bool infer_sums(struct hn_text *t)
 					     t->index[i].name, t->op[load->e->ref]->id);
 				return false;
 			}
+			const struct hn_expr *f = NULL;
+
+			if (extent > 0 &&
+			    (!form_left(t, load, d, i, &f) ||
+			     (found[i] != 0 && !same_form(f, form[i])))) {
+				hn_text_fail(t, &load->at,
+					     "the range of index '%s' depends on sizes in a "
+					     "way that is not inferred: state it with `where "
+					     "%s in 0:n`",
+					     t->index[i].name, t->index[i].name);
+				return false;
+			}
 			if (extent > 0 && (found[i] == 0 || extent < found[i])) {
 				found[i] = extent;
+				form[i] = f;
 				t->index[i].at = load->at;
 			}
 		}
 	}
 	for (uint32_t i = 0; i < t->n_index; i++) {
 		t->index[i].extent = found[i] > 0 ? found[i] : t->index[i].extent;
+		t->index[i].form = found[i] > 0 ? form[i] : t->index[i].form;
 		any = any || found[i] > 0;
 	}
 	return any;
@@ -150,7 +218,9 @@ static void infer_all_alone(struct hn_text *t, bool guarded)
 
 		for (uint32_t d = 0;
 		     t->rc == 0 && load->guarded == guarded && d < load->e->n_arg; d++) {
-			if (load->e->arg[d]->op == HN_EXPR_VAR) {
+			const struct hn_expr *x = load->e->arg[d];
+
+			if (x->op == HN_EXPR_VAR && !hn_expr_is_size(x)) {
 				infer_alone(t, load, d);
 			}
 		}

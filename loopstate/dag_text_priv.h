@@ -24,6 +24,8 @@ struct hn_token {
 struct hn_text_index { /* an index name of the statement in hand */
 	const char *name;
 	int64_t min, extent; /* extent 0: not known yet */
+	const struct hn_expr *form; /* the extent over sizes, whose largest value that
+				     * is; NULL: a number */
 	bool stated;	     /* by `where` */
 	bool settled;	     /* known from loads that are under no condition */
 	struct hn_token at;  /* first use; after inference, what gave the size */
@@ -49,6 +51,9 @@ struct hn_text {
 	const struct hn_op *op[HN_DAG_MAX_OPS];
 	bool constant[HN_DAG_MAX_OPS]; /* `const` parameters */
 	uint32_t n_op;
+	struct hn_sizes sizes;
+	struct hn_size size[HN_DAG_MAX_SIZES];
+	bool in_extent; /* an expression that may name sizes alone */
 
 	/* The statement in hand. */
 	struct hn_text_index index[HN_DAG_MAX_ITERS];
@@ -72,6 +77,16 @@ const char *hn_text_want_name(struct hn_text *t, const char *noun); /* NULL: fai
 /* An expression; `want` types what literals leave open (HN_N_DTYPE: float32 or int32).
  * NULL: failed. */
 const struct hn_expr *hn_text_expr(struct hn_text *t, enum hn_dtype want);
+
+/* An extent: a number, or a form over sizes, whose largest value *ret is; *ret_form NULL for
+ * a number.  False: failed. */
+bool hn_text_extent(struct hn_text *t, int64_t *ret, const struct hn_expr **ret_form);
+
+/* NAME "in" "[" least "," largest "]" of the parameter list; the name is taken. */
+void hn_text_size(struct hn_text *t, const char *name, const struct hn_token *at);
+
+/* The size parameters so far, NULL when there are none. */
+const struct hn_sizes *hn_text_sizes(const struct hn_text *t);
 
 /* Give every index of the statement a size, from the loads and `where`. */
 void hn_text_infer(struct hn_text *t);

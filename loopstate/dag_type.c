@@ -47,6 +47,14 @@ static const char *rule_var(const struct ask *q, const struct hn_expr *e)
 	if (e->ref < 0) {
 		return say(q, "slot %" PRId32 " names no variable", e->ref);
 	}
+	if (hn_expr_is_size(e)) {
+		bool known = op->sizes != NULL &&
+			     (uint32_t)(e->ref - HN_SLOT_SIZE) < op->sizes->n;
+
+		return !known || q->at->combiner || cls(e) != HN_CLASS_SIGNED
+			       ? say(q, "no size parameter may stand here")
+			       : NULL;
+	}
 	if (e->ref >= HN_SLOT_LET) {
 		return NULL;
 	}

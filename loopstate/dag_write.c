@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "loopstate/dag_priv.h"
+#include "loopstate/size.h"
 
 struct writer {
 	const struct hn_dag *dag;
@@ -29,6 +30,9 @@ static const char *slot_name(const struct writer *w, const struct hn_expr *e)
 {
 	const struct hn_op *op = w->op;
 
+	if (hn_expr_is_size(e)) {
+		return op->sizes->size[e->ref - HN_SLOT_SIZE].name;
+	}
 	if (e->ref >= HN_SLOT_LET) {
 		return e->u.name != NULL ? e->u.name : "t";
 	}
@@ -131,6 +135,18 @@ static void write_reduce(const struct writer *w, uint32_t k)
 	hn_buf_printf(w->buf, ",\"init\":[],\"value_index\":%" PRIu32 "}", k);
 }
 
+/* Extent i of the op: a number, or a form over sizes. */
+static void write_extent(const struct writer *w, uint32_t i, int64_t number)
+{
+	const struct hn_expr *form = hn_op_extent(w->op, i);
+
+	if (form != NULL) {
+		write_expr(w, form);
+	} else {
+		hn_buf_printf(w->buf, "%" PRId64, number);
+	}
+}
+
 static void write_axes(const struct writer *w, const char *key, uint32_t first,
 		       uint32_t n)
 {
@@ -140,8 +156,9 @@ static void write_axes(const struct writer *w, const char *key, uint32_t first,
 
 		hn_buf_puts(w->buf, i > first ? ",[" : "[");
 		hn_buf_json_string(w->buf, axis->name);
-		hn_buf_printf(w->buf, ",%" PRId64 ",%" PRId64 "]", axis->min,
-			      axis->extent);
+		hn_buf_printf(w->buf, ",%" PRId64 ",", axis->min);
+		write_extent(w, i, axis->extent);
+		hn_buf_putc(w->buf, ']');
 	}
 	hn_buf_putc(w->buf, ']');
 }
@@ -181,7 +198,8 @@ static void write_head(const struct writer *w)
 	}
 	hn_buf_puts(w->buf, ",\"shape\":[");
 	for (uint32_t d = 0; d < op->n_dim; d++) {
-		hn_buf_printf(w->buf, d > 0 ? ",%" PRId64 : "%" PRId64, op->shape[d]);
+		hn_buf_puts(w->buf, d > 0 ? "," : "");
+		write_extent(w, d, op->shape[d]);
 	}
 	hn_buf_puts(w->buf, compute ? "],\"dtype\":[" : "],\"dtype\":");
 	for (uint32_t k = 0; k < op->n_out; k++) {
@@ -207,11 +225,25 @@ static void write_op(const struct writer *w)
 	hn_buf_puts(w->buf, op->n_attr > 0 ? "}}" : "}");
 }
 
+static void write_sizes(const struct hn_dag *dag, struct hn_buf *buf)
+{
+	for (uint32_t k = 0; dag->sizes != NULL && k < dag->sizes->n; k++) {
+		const struct hn_size *s = &dag->sizes->size[k];
+
+		hn_buf_puts(buf, k > 0 ? ",[" : "\"sizes\":[[");
+		hn_buf_json_string(buf, s->name);
+		hn_buf_printf(buf, ",%" PRId64 ",%" PRId64 "]", s->lo, s->hi);
+	}
+	hn_buf_puts(buf, dag->sizes != NULL ? "]," : "");
+}
+
 void hn_dag_write_json(const struct hn_dag *dag, struct hn_buf *buf)
 {
 	struct writer w = { dag, NULL, buf };
 
-	hn_buf_puts(buf, "{\"format\":\"compute-dag/1\",\"ops\":[");
+	hn_buf_puts(buf, "{\"format\":\"compute-dag/1\",");
+	write_sizes(dag, buf);
+	hn_buf_puts(buf, "\"ops\":[");
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		hn_buf_puts(buf, i > 0 ? "," : "");
 		w.op = dag->op[i];

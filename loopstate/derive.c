@@ -300,6 +300,8 @@ const struct hn_dag *hn_derive_cache_read(const struct hn_state *state, int32_t 
 		.n_out = 1,
 		.dtype = old->dtype,
 		.axis = hn_derive_axes(old->shape, old->n_dim, old->n_dim, a),
+		.sizes = old->sizes,
+		.extent = old->extent,
 	};
 	copy->id = hn_derive_id(state->dag, copy->name, a);
 	fill_copy(copy, s, a);

@@ -57,6 +57,7 @@ enum hn_fn hn_fn_of(const char *name); /* HN_N_FN when unknown */
 #define HN_SLOT_LHS 1000000
 #define HN_SLOT_RHS 2000000
 #define HN_SLOT_LET 3000000
+#define HN_SLOT_SIZE 4000000 /* size parameters (loopstate/size.h), in both spaces */
 
 struct hn_expr {
 	uint8_t op;    /* enum hn_expr_op */
@@ -72,6 +73,12 @@ struct hn_expr {
 	const struct hn_expr *arg[]; /* LOAD: one index per dimension. LET: value, body.
 				      * SELECT, IF: condition, then, else. */
 };
+
+/* Whether e is a size parameter. */
+static inline bool hn_expr_is_size(const struct hn_expr *e)
+{
+	return e->op == HN_EXPR_VAR && e->ref >= HN_SLOT_SIZE;
+}
 
 const struct hn_expr *hn_expr_var(int32_t slot, enum hn_dtype t, const char *name,
 				  struct hn_arena *a);

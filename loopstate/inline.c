@@ -65,7 +65,7 @@ static const struct hn_expr *let_map(const struct hn_expr *e, void *ctx,
 	const int32_t *shift = ctx;
 	bool named = e->op == HN_EXPR_LET || e->op == HN_EXPR_VAR;
 
-	if (!named || e->ref < HN_SLOT_LET) {
+	if (!named || e->ref < HN_SLOT_LET || hn_expr_is_size(e)) {
 		return e;
 	}
 	struct hn_expr like = *e;

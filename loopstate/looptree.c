@@ -341,6 +341,9 @@ static const bool *find_prepared(const struct build *x, const struct hn_looptree
 	uint8_t *dependence = HN_NEW_ARRAY(x->a, uint8_t, x->s->n_stage);
 	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage);
 
+	if (x->dag->sizes != NULL) {
+		return prepared; /* what is prepared once must not depend on sizes */
+	}
 	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);
 	for (uint32_t k = 0; k < t->root->n_child; k++) {
 		const struct hn_node *nest = t->root->child[k];

@@ -63,7 +63,7 @@ struct hn_node {
 	uint8_t stmt; /* enum hn_stmt_kind */
 	const struct hn_expr *const *axis; /* [axes of the op] loop space; an INIT's reduction
 					    * entries are NULL */
-	uint32_t n_guard; /* run only when all hold */
+	uint32_t n_guard; /* run only when all hold; may name size parameters (size.h) */
 	const struct hn_expr *const *guard;
 
 	/* LOOP, SEQ */
@@ -81,7 +81,7 @@ struct hn_looptree {
 	const struct hn_node *root;     /* a SEQ */
 	const bool *prepared; /* [n_stage] stages at root, SHARED, that depend on constant inputs
 			       * alone, with all that is attached in them: these may run once,
-			       * before the first call */
+			       * before the first call; none where sizes are parameters */
 };
 
 /* Build it.  HONE_E_INVALID, HONE_E_UNSUPPORTED with a sentence about the stage.  Pure. */

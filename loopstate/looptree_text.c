@@ -9,6 +9,8 @@
  * mean. */
 #include "loopstate/looptree.h"
 
+#include "loopstate/size.h"
+
 #include "base/buf.h"
 
 struct text {
@@ -128,8 +130,16 @@ static void print_buffer(struct text *x, const struct hn_buffer *b, uint32_t dep
 		      x->t->prepared[b->op] ? "prepared" : scope_name[b->scope],
 		      x->op_name[b->op]);
 	for (uint32_t d = 0; d < b->n_dim; d++) {
-		hn_buf_printf(x->buf, "%s%lld", d == 0 ? "" : ", ",
-			      (long long)b->extent[d]);
+		const struct hn_expr *form = b->scope == HN_SCOPE_ARG
+						     ? hn_op_extent(x->t->dag->op[b->op], d)
+						     : NULL;
+
+		hn_buf_puts(x->buf, d == 0 ? "" : ", ");
+		if (form) {
+			print_expr(x, form);
+		} else {
+			hn_buf_printf(x->buf, "%lld", (long long)b->extent[d]);
+		}
 	}
 	hn_buf_puts(x->buf, "]");
 	for (uint32_t d = 0; d < b->n_dim && b->scope == HN_SCOPE_LOCAL; d++) {

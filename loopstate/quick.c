@@ -268,6 +268,13 @@ bool hn_quick_legal(struct hn_quick *q, const struct hn_looptree *t, struct hn_e
 	struct hn_quick_check c = { .arena = &q->arena, .err = err };
 	struct walker w;
 
+	if (t->dag->sizes) { /* intervals of the largest sizes prove nothing of others */
+		if (err) {
+			(void)hn_fail(err, HONE_E_UNSUPPORTED,
+				      "its sizes are parameters: ask the exact check");
+		}
+		return false;
+	}
 	hn_arena_reset(&q->arena);
 	open_space(&c, t);
 	for (uint32_t i = 0; i < t->n_loop; i++) {

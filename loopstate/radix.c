@@ -173,7 +173,8 @@ bool hn_radix_division(const struct hn_radix *radix, const struct hn_expr *e,
 	const struct hn_radix *r;
 	uint32_t at;
 
-	if (!by_constant(e)) {
+	if (!by_constant(e) || hn_expr_is_size(x) ||
+	    (x->n_arg > 0 && hn_expr_is_size(x->arg[0]))) {
 		return false;
 	}
 	int64_t c = e->arg[1]->u.i;

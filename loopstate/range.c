@@ -8,6 +8,8 @@
  */
 #include "loopstate/range_priv.h"
 
+#include "loopstate/size.h"
+
 int64_t hn_range_clamp(__int128 v)
 {
 	return v <= -HN_RANGE_INF  ? -HN_RANGE_INF
@@ -266,6 +268,17 @@ void hn_range_add_fact(struct hn_range *r, const struct hn_form *f)
 	propagate(r);
 }
 
+/* Axis i - its first value < its extent, whatever the sizes are. */
+static void assume_below_extent(struct hn_range *r, uint32_t i, struct hn_arena *a)
+{
+	const struct hn_axis *x = &r->op->axis[i];
+	const struct hn_expr *end =
+		hn_expr_binary(HN_EXPR_ADD, hn_op_extent(r->op, i),
+			       hn_expr_int(x->min, HN_I32, a), a);
+
+	hn_range_assume_less(r, hn_expr_var((int32_t)i, HN_I32, x->name, a), end);
+}
+
 struct hn_range *hn_range_make(const struct hn_op *op, struct hn_arena *a)
 {
 	struct hn_range *r = HN_NEW(a, struct hn_range);
@@ -277,6 +290,11 @@ struct hn_range *hn_range_make(const struct hn_op *op, struct hn_arena *a)
 
 		hn_range_atom(r, hn_expr_var((int32_t)i, HN_I32, x->name, a), 0, x->min,
 			      x->min + x->extent - 1, &fresh);
+	}
+	for (uint32_t i = 0; i < op->n_spatial + op->n_reduce; i++) {
+		if (hn_op_extent(op, i) != NULL) {
+			assume_below_extent(r, i, a);
+		}
 	}
 	return r;
 }

@@ -261,6 +261,11 @@ static struct hn_form form_var(struct hn_range *r, const struct hn_expr *e)
 			return r->let[i].form;
 		}
 	}
+	if (hn_expr_is_size(e) && r->op->sizes != NULL) {
+		const struct hn_size *s = &r->op->sizes->size[e->ref - HN_SLOT_SIZE];
+
+		return opaque(r, e, s->lo, s->hi);
+	}
 	return e->ref < HN_SLOT_LHS ? unknown(r, e) : unknown_data(r, e);
 }
 

@@ -100,7 +100,7 @@ static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
 	const struct hn_state *state;
 	struct hn_err *err = &ans->why;
 	int64_t start = hn_clock_ns();
-	int rc = hn_dag_parse("dag", r->dag, r->dag_bytes, 0, a, &ans->dag, err);
+	int rc = hn_dag_parse_sized("dag", r->dag, r->dag_bytes, 0, a, &ans->dag, err);
 
 	start = lap(start, &ans->ns.dag);
 	if (rc) {

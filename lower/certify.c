@@ -64,6 +64,17 @@ void hn_poly_schedule(const struct hn_poly *p, struct hn_buf *ret)
 	hn_buf_puts(ret, " }");
 }
 
+/* What was proved was proved for all of these. */
+static void put_sizes(const struct hn_sizes *sizes, struct hn_buf *ret)
+{
+	for (uint32_t k = 0; sizes && k < sizes->n; k++) {
+		hn_buf_puts(ret, k ? ",[" : "],\"for_all_sizes\":[[");
+		hn_buf_json_string(ret, sizes->size[k].name);
+		hn_buf_printf(ret, ",%lld,%lld]", (long long)sizes->size[k].lo,
+			      (long long)sizes->size[k].hi);
+	}
+}
+
 int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret)
 {
 	struct hn_buf schedule;
@@ -88,6 +99,7 @@ int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret)
 		hn_buf_puts(ret, name.s + 1); /* its text and closing quote */
 		hn_buf_fini(&name);
 	}
+	put_sizes(p->tree->dag->sizes, ret);
 	hn_buf_puts(ret, "],\"schedule\":");
 	hn_buf_json_string(ret, schedule.s);
 	hn_buf_putc(ret, '}');

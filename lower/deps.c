@@ -148,7 +148,7 @@ int hn_deps_of_tree(const struct hn_looptree *tree, isl_ctx *ctx, struct hn_aren
 {
 	*ret = (struct hn_deps){ 0 };
 	hn_poly_build(tree, ctx, a, &ret->poly);
-	ret->context = isl_set_universe(isl_space_params_alloc(ctx, 0));
+	ret->context = hn_poly_context(&ret->poly);
 	ret->domain = isl_union_set_empty(isl_space_params_alloc(ctx, 0));
 	ret->read = no_map(ctx);
 	ret->write = no_map(ctx);

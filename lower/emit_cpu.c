@@ -1,7 +1,7 @@
 /* lower/emit_cpu.c -- the kernel around the tree: where buffers live, and the functions
  * that hold the tree's nests.
  *
- *     hone.main(arguments, shared buffers, workers' part, env): every pointer noalias
+ *     hone.main(arguments, shared buffers, workers' part, env, sizes): every pointer noalias
  *     hone.prep(the same): of the nests at root those that constant inputs alone decide
  *                          (tree->prepared), when there are any; else it does not exist
  *
@@ -198,7 +198,7 @@ bool hn_emit_is_shared(const struct emit *e, uint32_t i)
 
 uint32_t hn_emit_n_param(const struct emit *e)
 {
-	uint32_t n = e->t->dag->n_arg + 2;
+	uint32_t n = e->t->dag->n_arg + 2 + hn_emit_n_size(e);
 
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
 		n += hn_emit_is_shared(e, i) ? e->t->dag->op[i]->n_out : 0;
@@ -293,7 +293,7 @@ static void plant(struct emit *e)
 
 /* -- the functions that hold nests ------------------------------------------------------ */
 
-/* Parameters in order: arguments, shared buffers, workers' part, env. */
+/* Parameters in order: arguments, shared buffers, workers' part, env, sizes. */
 static void bind_params(struct emit *e, LLVMValueRef fn)
 {
 	const struct hn_dag *dag = e->t->dag;
@@ -314,6 +314,9 @@ static void bind_params(struct emit *e, LLVMValueRef fn)
 	hn_emit_param_attrs(e, fn, p);
 	e->workers = LLVMGetParam(fn, p);
 	e->fn->env = LLVMGetParam(fn, p + 1);
+	for (uint32_t i = 0; i < hn_emit_n_size(e); i++) {
+		e->size[i] = LLVMGetParam(fn, p + 2 + i);
+	}
 }
 
 /* The nests at root that are prepared, or the others. */
@@ -325,7 +328,7 @@ static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
 	struct emit_fn state = { 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
-		type[i] = e->ptr;
+		type[i] = i + hn_emit_n_size(e) < n ? e->ptr : e->i64;
 	}
 	LLVMValueRef fn = LLVMAddFunction(e->mod, name,
 					  LLVMFunctionType(e->void_, type, n, 0));
@@ -380,6 +383,7 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 	e.b = LLVMCreateBuilderInContext(e.ctx);
 	e.var = HN_NEW_ARRAY(a, struct emit_var, t->n_loop + 1);
 	e.buffer = HN_NEW_ARRAY(a, struct emit_buffer, t->dag->n_op);
+	e.size = HN_NEW_ARRAY(a, LLVMValueRef, hn_emit_n_size(&e));
 	place_buffers(&e);
 	if (!e.rc) {
 		LLVMValueRef prep =

@@ -2,6 +2,7 @@
  * (hone/kernel.h).
  *
  *     NAME(args.., env)      typed, puts the pointers in an array
+ *     (both with the sizes in front, where these are parameters)
  *     NAME_packed(args, env) finds or makes the workspace, calls hone.main; calls hone.prep
  *                            before when there is something to prepare and env has not got it
  *     NAME_prepare(constant inputs.., prepared, env)
@@ -208,6 +209,9 @@ static LLVMValueRef *fill_params(struct emit *e, LLVMValueRef args, LLVMValueRef
 	}
 	arg[p++] = e->worker_bytes && base ? bytes_at(e, base, e->shared_bytes) : null;
 	arg[p++] = env;
+	for (uint32_t i = 0; i < hn_emit_n_size(e); i++) {
+		arg[p++] = e->size[i];
+	}
 	return arg;
 }
 
@@ -231,18 +235,46 @@ static void prepare_unless(struct emit *e, LLVMValueRef given, LLVMValueRef prep
 	LLVMPositionBuilderAtEnd(e->b, rest);
 }
 
+/* The sizes in the array; the function returns HONE_KERNEL_SIZE when one is out of its range.
+ * Leaves the builder in a new block. */
+static void load_sizes(struct emit *e, LLVMValueRef array)
+{
+	LLVMBasicBlockRef wrong = hn_emit_block(e, "wrong"), fit = hn_emit_block(e, "fit");
+	LLVMValueRef all = LLVMConstInt(e->i1, 1, 0);
+
+	for (uint32_t i = 0; i < hn_emit_n_size(e); i++) {
+		const struct hn_size *s = &e->t->dag->sizes->size[i];
+		LLVMValueRef v = env_field(e, array, 8 * (size_t)i, e->i64);
+		LLVMValueRef lo = LLVMBuildICmp(e->b, LLVMIntSGE, v,
+						hn_emit_const(e, s->lo), "");
+		LLVMValueRef hi = LLVMBuildICmp(e->b, LLVMIntSLE, v,
+						hn_emit_const(e, s->hi), "");
+
+		all = LLVMBuildAnd(e->b, all, LLVMBuildAnd(e->b, lo, hi, ""), "");
+		e->size[i] = v;
+	}
+	LLVMBuildCondBr(e->b, all, fit, wrong);
+	LLVMPositionBuilderAtEnd(e->b, wrong);
+	LLVMBuildRet(e->b, LLVMConstInt(e->i32, (uint64_t)HONE_KERNEL_SIZE, 1));
+	LLVMPositionBuilderAtEnd(e->b, fit);
+}
+
 static LLVMValueRef emit_packed(struct emit *e, LLVMValueRef kernel, LLVMValueRef prep)
 {
-	LLVMTypeRef param[2] = { e->ptr, e->ptr };
+	LLVMTypeRef param[3] = { e->ptr, e->ptr, e->ptr };
+	uint32_t sized = hn_emit_n_size(e) > 0;
 	char *name = hn_arena_printf(e->a, "%s_packed", e->opt->symbol);
-	LLVMValueRef fn =
-		LLVMAddFunction(e->mod, name, LLVMFunctionType(e->i32, param, 2, 0));
-	LLVMValueRef args = LLVMGetParam(fn, 0), env = LLVMGetParam(fn, 1);
+	LLVMValueRef fn = LLVMAddFunction(
+		e->mod, name, LLVMFunctionType(e->i32, param, 2 + sized, 0));
+	LLVMValueRef args = LLVMGetParam(fn, sized), env = LLVMGetParam(fn, 1 + sized);
 	LLVMValueRef given = NULL, prepared = NULL;
 	struct emit_fn state = { 0 };
 	struct workspace w = { 0 };
 
 	hn_emit_fn_begin(e, &state, fn);
+	if (sized) {
+		load_sizes(e, LLVMGetParam(fn, 0));
+	}
 	if (prep) {
 		given = find_prepared(e, env);
 	}
@@ -287,16 +319,20 @@ static LLVMValueRef emit_prepare_packed(struct emit *e, LLVMValueRef prep)
 	return fn;
 }
 
-/* A function of the arguments `wanted` (NULL = all) and n_more pointers behind them, that
- * calls `packed` with an array of all arguments, null where not wanted, and these. */
+/* A function of the sizes, the arguments `wanted` (NULL = all) and n_more pointers behind
+ * them, that calls `packed` with an array of sizes (when there are any), an array of all
+ * arguments, null where not wanted, and these. */
 static void emit_typed(struct emit *e, const char *name, LLVMValueRef packed,
 		       const bool *wanted, uint32_t n_more)
 {
-	uint32_t n = e->t->dag->n_arg, p = 0;
-	LLVMTypeRef *type = HN_NEW_ARRAY(e->a, LLVMTypeRef, n + n_more);
-	LLVMValueRef arg[3];
+	uint32_t n = e->t->dag->n_arg, n_size = hn_emit_n_size(e), p = 0, n_array = 0;
+	LLVMTypeRef *type = HN_NEW_ARRAY(e->a, LLVMTypeRef, n_size + n + n_more);
+	LLVMValueRef arg[4];
 	struct emit_fn state = { 0 };
 
+	while (p < n_size) {
+		type[p++] = e->i64;
+	}
 	for (uint32_t i = 0; i < n + n_more; i++) {
 		type[p] = e->ptr;
 		p += i >= n || !wanted || wanted[i];
@@ -305,19 +341,25 @@ static void emit_typed(struct emit *e, const char *name, LLVMValueRef packed,
 		LLVMAddFunction(e->mod, name, LLVMFunctionType(e->i32, type, p, 0));
 
 	hn_emit_fn_begin(e, &state, fn);
-	arg[0] = hn_emit_alloca(e, 8 * (uint64_t)(n + 1), 16);
-	p = 0;
+	if (n_size) {
+		arg[n_array++] = hn_emit_alloca(e, 8 * (uint64_t)n_size, 16);
+	}
+	for (p = 0; p < n_size; p++) {
+		LLVMBuildStore(e->b, LLVMGetParam(fn, p),
+			       bytes_at(e, arg[0], 8 * (uint64_t)p));
+	}
+	arg[n_array] = hn_emit_alloca(e, 8 * (uint64_t)(n + 1), 16);
 	for (uint32_t i = 0; i < n; i++) {
 		LLVMValueRef v = !wanted || wanted[i] ? LLVMGetParam(fn, p++)
 						      : LLVMConstNull(e->ptr);
 
-		LLVMBuildStore(e->b, v, bytes_at(e, arg[0], 8 * (uint64_t)i));
+		LLVMBuildStore(e->b, v, bytes_at(e, arg[n_array], 8 * (uint64_t)i));
 	}
 	for (uint32_t i = 0; i < n_more; i++) {
-		arg[1 + i] = LLVMGetParam(fn, p++);
+		arg[n_array + 1 + i] = LLVMGetParam(fn, p++);
 	}
 	LLVMBuildRet(e->b, LLVMBuildCall2(e->b, LLVMGlobalGetValueType(packed), packed,
-					  arg, 1 + n_more, ""));
+					  arg, n_array + 1 + n_more, ""));
 }
 
 void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep)

@@ -119,7 +119,7 @@ static bool is_linear(const struct hn_expr *x, const struct hn_expr *const *axis
 	case HN_EXPR_INT:
 		return true;
 	case HN_EXPR_VAR:
-		return !axis || !axis[x->ref] || is_linear(axis[x->ref], NULL);
+		return hn_expr_is_size(x) || !axis || !axis[x->ref] || is_linear(axis[x->ref], NULL);
 	case HN_EXPR_ADD:
 	case HN_EXPR_SUB:
 		return is_linear(x->arg[0], axis) && is_linear(x->arg[1], axis);

@@ -1,5 +1,6 @@
 /* lower/emit_header.c -- the C header of a kernel: what a person needs to call it. */
 #include "loopstate/constant.h"
+#include "loopstate/size.h"
 #include "lower/emit_int.h"
 #include "lower/names.h"
 
@@ -8,27 +9,53 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An argument's name as a C identifier that cannot clash with another or with a keyword.
+/* Whether a name is a C identifier that cannot clash with a keyword or a parameter of ours.
  */
+static bool is_plain(const char *name)
+{
+	bool plain = isalpha((unsigned char)name[0]);
+
+	plain = plain && !hn_name_is_taken(name) && strcmp(name, "env") != 0 &&
+		strcmp(name, "args") != 0 && strcmp(name, "prepared") != 0 &&
+		strcmp(name, "sizes") != 0;
+	for (const char *c = name; *c && plain; c++) {
+		plain = isalnum((unsigned char)*c) || *c == '_';
+	}
+	return plain;
+}
+
 static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
 {
 	const struct hn_op *op = dag->op[dag->arg[i]];
-	bool plain = isalpha((unsigned char)op->id[0]);
 
-	plain = plain && !hn_name_is_taken(op->id) && strcmp(op->id, "env") != 0 &&
-		strcmp(op->id, "args") != 0 && strcmp(op->id, "prepared") != 0;
-	for (const char *c = op->id; *c && plain; c++) {
-		plain = isalnum((unsigned char)*c) || *c == '_';
-	}
-	if (plain && op->n_out == 1) {
+	if (is_plain(op->id) && op->n_out == 1) {
 		hn_buf_puts(buf, op->id);
 	} else {
 		hn_buf_printf(buf, "arg_%u", i);
 	}
 }
 
+static void put_size_name(const struct hn_dag *dag, uint32_t k, struct hn_buf *buf)
+{
+	if (is_plain(dag->sizes->size[k].name)) {
+		hn_buf_puts(buf, dag->sizes->size[k].name);
+	} else {
+		hn_buf_printf(buf, "size_%u", k);
+	}
+}
+
+static uint32_t n_size(const struct hn_dag *dag)
+{
+	return dag->sizes ? dag->sizes->n : 0;
+}
+
 static void put_params(const struct hn_dag *dag, bool constant_only, struct hn_buf *buf)
 {
+	for (uint32_t k = 0; k < n_size(dag); k++) {
+		hn_buf_puts(buf, "int64_t ");
+		put_size_name(dag, k, buf);
+		hn_buf_puts(buf, ", ");
+	}
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
 		const struct hn_op *op = dag->op[dag->arg[i]];
 
@@ -44,6 +71,12 @@ static void put_params(const struct hn_dag *dag, bool constant_only, struct hn_b
 
 static void put_shapes(const struct hn_dag *dag, struct hn_buf *buf)
 {
+	for (uint32_t k = 0; k < n_size(dag); k++) {
+		hn_buf_puts(buf, " *   ");
+		put_size_name(dag, k, buf);
+		hn_buf_printf(buf, ": from %" PRId64 " to %" PRId64 "\n",
+			      dag->sizes->size[k].lo, dag->sizes->size[k].hi);
+	}
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
 		const struct hn_op *op = dag->op[dag->arg[i]];
 
@@ -52,7 +85,12 @@ static void put_shapes(const struct hn_dag *dag, struct hn_buf *buf)
 		hn_buf_printf(buf, ": %s %s[", i < dag->n_input ? "in " : "out",
 			      hn_dtype_name(op->dtype[hn_dag_arg_out(dag, i)]));
 		for (uint32_t d = 0; d < op->n_dim; d++) {
-			hn_buf_printf(buf, "%s%" PRId64, d ? ", " : "", op->shape[d]);
+			hn_buf_puts(buf, d ? ", " : "");
+			if (hn_op_extent(op, d)) {
+				hn_expr_print(hn_op_extent(op, d), NULL, buf);
+			} else {
+				hn_buf_printf(buf, "%" PRId64, op->shape[d]);
+			}
 		}
 		hn_buf_puts(buf, "]\n");
 	}
@@ -100,8 +138,8 @@ void hn_emit_header(const struct hn_dag *dag, const char *symbol,
 	hn_buf_printf(
 		buf,
 		"const struct hone_env *env);\n"
-		"int32_t %s_packed(void *const *args, const struct hone_env *env);\n",
-		symbol);
+		"int32_t %s_packed(%svoid *const *args, const struct hone_env *env);\n",
+		symbol, dag->sizes ? "const int64_t *sizes, " : "");
 	if (artefact->prepared_bytes > 0) {
 		put_prepare(dag, symbol, buf);
 	}

@@ -134,6 +134,7 @@ struct emit {
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
+	LLVMValueRef *size;   /* [n_size] i64, the size parameters */
 	uint64_t shared_bytes, worker_bytes, prepared_bytes;
 
 	/* the point being emitted */
@@ -300,6 +301,14 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
  * space. */
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
 		    uint32_t k, struct emit_lin *ret);
+
+/* -- emit_shape.c: arguments whose extents are size parameters -------------------------- */
+
+uint32_t hn_emit_n_size(const struct emit *e);
+
+/* ret += sign * x * the stride of dim d of op's buffer, in elements. */
+void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct emit_lin *x,
+		       int64_t sign, struct emit_lin *ret);
 
 /* -- emit_past.c: results stored past the caches ---------------------------------------- */
 

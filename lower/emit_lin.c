@@ -285,6 +285,14 @@ static void lin_var(struct emit *e, int32_t slot, struct emit_lin *ret)
 	}
 }
 
+static void lin_size(struct emit *e, int32_t k, struct emit_lin *ret)
+{
+	const struct hn_size *s = &e->t->dag->sizes->size[k];
+
+	lin_const(ret, 0);
+	lin_term(e, ret, (struct emit_term){ e->size[k], 1, s->lo, s->hi, 0 });
+}
+
 /* A value that comes from memory or a function: as it is, in lane e->lane. */
 static void lin_data(struct emit *e, const struct hn_expr *x, struct emit_lin *ret)
 {
@@ -335,7 +343,9 @@ void hn_emit_lin_of(struct emit *e, const struct hn_expr *x, struct emit_lin *re
 		lin_const(ret, x->u.i);
 		return;
 	case HN_EXPR_VAR:
-		if (axis && (uint32_t)x->ref < e->n_axis) {
+		if (hn_expr_is_size(x)) {
+			lin_size(e, x->ref - HN_SLOT_SIZE, ret);
+		} else if (axis && (uint32_t)x->ref < e->n_axis) {
 			e->axis = NULL;
 			hn_emit_lin_of(e, axis[x->ref], ret);
 			e->axis = axis;
@@ -395,7 +405,8 @@ bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x)
 		return false;
 	}
 	if (x->op == HN_EXPR_VAR) {
-		return x->ref < HN_SLOT_LHS && (!e->axis || (uint32_t)x->ref < e->n_axis);
+		return hn_expr_is_size(x) ||
+		       (x->ref < HN_SLOT_LHS && (!e->axis || (uint32_t)x->ref < e->n_axis));
 	}
 	if (x->op == HN_EXPR_INT) {
 		return true;
@@ -408,6 +419,9 @@ bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x)
 
 bool hn_emit_lane_varies(const struct emit *e, const struct hn_expr *x)
 {
+	if (hn_expr_is_size(x)) {
+		return false;
+	}
 	if (x->op == HN_EXPR_VAR) {
 		if (e->axis && (uint32_t)x->ref < e->n_axis) {
 			struct emit inner = *e;

@@ -131,7 +131,7 @@ static void capture_add(struct capture *c, LLVMValueRef *place)
 
 static struct capture capture_all(struct emit *e)
 {
-	uint32_t n = e->t->n_loop + 1;
+	uint32_t n = e->t->n_loop + 1 + hn_emit_n_size(e);
 	struct capture c = { 0 };
 
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
@@ -149,6 +149,9 @@ static struct capture capture_all(struct emit *e)
 		capture_add(&c, &e->var[i].base);
 	}
 	capture_add(&c, &e->workers);
+	for (uint32_t i = 0; i < hn_emit_n_size(e); i++) {
+		capture_add(&c, &e->size[i]);
+	}
 	return c;
 }
 

@@ -23,12 +23,12 @@ void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *ind
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		if (index[d]) {
 			hn_emit_lin_lane(e, index[d], k, &y);
-			hn_emit_lin_add(e, ret, &y, b->stride[d]);
+			hn_emit_add_index(e, op, d, &y, 1, ret);
 		}
 		e->axis = NULL;
 		hn_emit_lin_lane(e, b->min[d], k, &y);
 		e->axis = axis;
-		hn_emit_lin_add(e, ret, &y, -b->stride[d]);
+		hn_emit_add_index(e, op, d, &y, -1, ret);
 	}
 }
 

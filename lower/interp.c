@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "loopstate/size.h"
 #include "lower/interp_priv.h"
 #include "lower/lower.h"
 
@@ -192,10 +193,15 @@ int hn_interpret(const struct hn_dag *dag, void *const *arg, struct hn_err *err)
 	struct hn_arena a;
 	uint32_t n_own = 0;
 
+	int rc = hn_dag_need_numbers("the interpreter", dag, err);
+
+	if (rc) {
+		return rc;
+	}
 	hn_arena_init(&a, 0);
 	void ***data = HN_NEW_ARRAY(&a, void **, dag->n_op);
 	void **own = HN_NEW_ARRAY(&a, void *, (size_t)dag->n_op *HN_DAG_MAX_OUT);
-	int rc = place_tensors(dag, arg, &a, data, own, &n_own, err);
+	rc = place_tensors(dag, arg, &a, data, own, &n_own, err);
 
 	for (uint32_t i = 0; rc == 0 && i < dag->n_op; i++) {
 		if (dag->op[i]->kind == HN_OP_COMPUTE) {

@@ -23,17 +23,23 @@
 #include <stdio.h>
 
 #include "loopstate/bitwise.h"
+#include "loopstate/size.h"
 #include "lower/certify.h"
+#include "lower/poly_aff.h"
 #include "lower/watchdog.h"
 
 /* 1. Bounds. */
 
-/* Coordinate d of box in [min, min + extent). */
-static isl_set *bound(isl_set *box, uint32_t d, int64_t min, int64_t extent)
+/* Coordinate d of box in [min, min + extent); form, when not NULL, is the extent. */
+static isl_set *bound(isl_set *box, uint32_t d, int64_t min, int64_t extent,
+		      const struct hn_expr *form)
 {
 	isl_ctx *ctx = isl_set_get_ctx(box);
 
 	box = isl_set_lower_bound_val(box, isl_dim_set, d, isl_val_int_from_si(ctx, min));
+	if (form) {
+		return hn_poly_below(box, d, min, form);
+	}
 	return isl_set_upper_bound_val(box, isl_dim_set, d,
 				       isl_val_int_from_si(ctx, min + extent - 1));
 }
@@ -41,11 +47,12 @@ static isl_set *bound(isl_set *box, uint32_t d, int64_t min, int64_t extent)
 static isl_set *buffer_box(struct hn_legal *c, int32_t op)
 {
 	const struct hn_buffer *buffer = &c->poly.tree->buffer[op];
-	isl_set *box =
-		isl_set_universe(isl_space_set_alloc(c->poly.ctx, 0, buffer->n_dim));
+	const struct hn_op *o = hn_legal_op(c, op);
+	isl_set *box = isl_set_universe(hn_poly_set_space(&c->poly, buffer->n_dim));
 
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {
-		box = bound(box, d, 0, buffer->extent[d]);
+		box = bound(box, d, 0, buffer->extent[d],
+			    buffer->scope == HN_SCOPE_ARG ? hn_op_extent(o, d) : NULL);
 	}
 	return box;
 }
@@ -77,12 +84,15 @@ static isl_set *whole_tensor(struct hn_legal *c, int32_t op, uint32_t n_before,
 	char name[20];
 
 	snprintf(name, sizeof(name), "T%" PRId32, op);
-	isl_space *space = isl_space_set_alloc(c->poly.ctx, 0, n_before + n);
+	isl_space *space = hn_poly_set_space(&c->poly, n_before + n);
 	isl_set *set = isl_set_universe(
 		isl_space_set_tuple_name(space, isl_dim_set, name));
 
+	set = isl_set_intersect_params(set, hn_poly_context(&c->poly));
+
 	for (uint32_t i = 0; i < n; i++) {
-		set = bound(set, n_before + i, o->axis[i].min, o->axis[i].extent);
+		set = bound(set, n_before + i, o->axis[i].min, o->axis[i].extent,
+			    hn_op_extent(o, i));
 	}
 	return set;
 }

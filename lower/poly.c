@@ -1,9 +1,12 @@
 /* lower/poly.c -- building the polyhedral model of a loop tree.  See poly.h. */
 #include "lower/poly.h"
 
+#include <inttypes.h>
 #include <isl/space.h>
 #include <isl/val.h>
+#include <stdio.h>
 
+#include "loopstate/size.h"
 #include "lower/poly_aff.h"
 #include "lower/poly_form.h"
 
@@ -57,6 +60,37 @@ uint32_t hn_poly_dims(const struct hn_poly *p, const struct hn_poly_stmt *s,
 	return n;
 }
 
+isl_space *hn_poly_set_space(const struct hn_poly *p, uint32_t n)
+{
+	const struct hn_sizes *sizes = p->tree->dag->sizes;
+	uint32_t n_size = sizes ? sizes->n : 0;
+	isl_space *space = isl_space_set_alloc(p->ctx, n_size, n);
+
+	for (uint32_t k = 0; k < n_size; k++) {
+		char name[20];
+
+		snprintf(name, sizeof(name), "p%" PRIu32, k);
+		space = isl_space_set_dim_name(space, isl_dim_param, k, name);
+	}
+	return space;
+}
+
+isl_set *hn_poly_context(const struct hn_poly *p)
+{
+	const struct hn_sizes *sizes = p->tree->dag->sizes;
+	isl_set *set = isl_set_universe(isl_space_params(hn_poly_set_space(p, 0)));
+
+	for (uint32_t k = 0; sizes && k < sizes->n; k++) {
+		set = isl_set_lower_bound_val(
+			set, isl_dim_param, k,
+			isl_val_int_from_si(p->ctx, sizes->size[k].lo));
+		set = isl_set_upper_bound_val(
+			set, isl_dim_param, k,
+			isl_val_int_from_si(p->ctx, sizes->size[k].hi));
+	}
+	return set;
+}
+
 /* The statement being modelled. */
 struct current {
 	struct hn_poly_stmt *stmt;
@@ -71,7 +105,7 @@ static void open_space(struct builder *b, struct current *c)
 	const struct hn_poly_stmt *s = c->stmt;
 	uint32_t n = hn_poly_dims(p, s, s->n_loop);
 	int32_t *first_dim = HN_NEW_ARRAY(b->arena, int32_t, p->tree->n_loop);
-	isl_space *space = isl_space_set_alloc(p->ctx, 0, n);
+	isl_space *space = hn_poly_set_space(p, n);
 	int32_t dim = 0;
 
 	space = isl_space_set_tuple_name(space, isl_dim_set,
@@ -89,11 +123,13 @@ static void open_space(struct builder *b, struct current *c)
 	c->space = (struct hn_poly_space){ space, p->radix, first_dim };
 }
 
-static void find_domain(struct current *c)
+static void find_domain(const struct builder *b, struct current *c)
 {
 	const struct hn_poly_stmt *s = c->stmt;
 
-	c->domain = isl_set_universe(isl_space_copy(c->space.space));
+	c->domain = isl_set_intersect_params(
+		isl_set_universe(isl_space_copy(c->space.space)),
+		hn_poly_context(b->poly));
 	for (uint32_t i = 0; i < s->n_loop; i++) {
 		c->domain = isl_set_intersect(
 			c->domain, hn_poly_loop_range(&c->space, s->loop[i]->loop));
@@ -109,7 +145,7 @@ static void find_domain(struct current *c)
 static isl_multi_pw_aff *zero_function(struct builder *b, const struct current *c,
 				       const char *tuple, uint32_t n_out)
 {
-	isl_space *out = isl_space_set_alloc(b->poly->ctx, 0, n_out);
+	isl_space *out = hn_poly_set_space(b->poly, n_out);
 
 	if (tuple) {
 		out = isl_space_set_tuple_name(out, isl_dim_set, tuple);
@@ -229,6 +265,9 @@ static bool in_buffer(const struct builder *b, const struct current *c, int32_t 
 	const struct hn_buffer *buffer = &b->poly->tree->buffer[op];
 	struct hn_poly_digits s = digits_of(c);
 
+	if (buffer->scope == HN_SCOPE_ARG && hn_op_is_sized(b->poly->tree->dag->op[op])) {
+		return false; /* its extents are not those of the largest sizes */
+	}
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {
 		struct hn_poly_form f = { 0 };
 
@@ -252,7 +291,8 @@ static bool in_shape(const struct builder *b, const struct current *c)
 	for (uint32_t d = 0; d < n; d++) {
 		struct hn_poly_form f = { 0 };
 
-		if (!hn_poly_form_add(&s, node->axis[d], NULL, 1, &f) ||
+		if (hn_op_extent(o, d) ||
+		    !hn_poly_form_add(&s, node->axis[d], NULL, 1, &f) ||
 		    !hn_poly_form_within(&f, o->axis[d].min,
 					 o->axis[d].min + o->axis[d].extent - 1)) {
 			return false;
@@ -378,7 +418,7 @@ static void model_statement(struct builder *b, struct hn_poly_stmt *s)
 	struct current c = { .stmt = s };
 
 	open_space(b, &c);
-	find_domain(&c);
+	find_domain(b, &c);
 	s->write = element_map(b, &c, s->node->stage, s->node->axis, NULL,
 			       isl_set_copy(c.domain));
 	if (!in_buffer(b, &c, s->node->stage, s->node->axis, NULL)) {

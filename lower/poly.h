@@ -8,6 +8,9 @@
  * outside as leading coordinates (array expansion), and with that every rule below is the
  * same for all scopes.
  *
+ * Sizes that are given at run time (loopstate/size.h) are parameters of every set and map,
+ * and domains lie within the context: what is shown is shown for all of them.
+ *
  * Accesses that are not quasi-affine are over-approximated: the whole dimension is read.
  * Model and checks: polyhedral_npu.md A.1-A.2; Feautrier (1991), Verdoolaege's isl
  * manual.
@@ -70,6 +73,12 @@ struct hn_poly {
 void hn_poly_build(const struct hn_looptree *t, isl_ctx *ctx, struct hn_arena *a,
 		   struct hn_poly *ret);
 void hn_poly_free(struct hn_poly *p);
+
+/* A set space of n coordinates over the dag's sizes as parameters p0, p1, ... */
+isl_space *hn_poly_set_space(const struct hn_poly *p, uint32_t n);
+
+/* The values the parameters may have, as a set of no coordinates but them. */
+isl_set *hn_poly_context(const struct hn_poly *p);
 
 /* Loops around both statements (a prefix of each one's loops); *ret_before says whether
  * x's branch comes first where the paths part. x != y. */

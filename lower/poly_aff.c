@@ -39,6 +39,9 @@ bool hn_poly_is_affine(const struct hn_expr *e, const struct hn_expr *const *axi
 	case HN_EXPR_INT:
 		return true;
 	case HN_EXPR_VAR:
+		if (hn_expr_is_size(e)) {
+			return true;
+		}
 		if (e->ref >= HN_SLOT_LHS) {
 			return false;
 		}
@@ -149,6 +152,11 @@ isl_pw_aff *hn_poly_value(const struct hn_poly_space *s, const struct hn_expr *e
 	case HN_EXPR_INT:
 		return isl_pw_aff_from_aff(constant(s, e->u.i));
 	case HN_EXPR_VAR:
+		if (hn_expr_is_size(e)) {
+			return isl_pw_aff_from_aff(isl_aff_set_coefficient_si(
+				isl_aff_zero_on_domain(local_space(s)), isl_dim_param,
+				e->ref - HN_SLOT_SIZE, 1));
+		}
 		return axis ? hn_poly_value(s, axis[e->ref], NULL)
 			    : isl_pw_aff_from_aff(
 				      digits(s, e->ref, 0, s->radix[e->ref].n_digit));
@@ -266,4 +274,16 @@ isl_set *hn_poly_loop_range(const struct hn_poly_space *s, int32_t l)
 							    constant(s, r->extent)));
 	}
 	return set;
+}
+
+isl_set *hn_poly_below(isl_set *set, uint32_t dim, int64_t min,
+		       const struct hn_expr *form)
+{
+	const struct hn_poly_space s = { .space = isl_set_get_space(set) };
+	isl_pw_aff *x = isl_pw_aff_var_on_domain(local_space(&s), isl_dim_set, dim);
+	isl_pw_aff *end = isl_pw_aff_add(hn_poly_value(&s, form, NULL),
+					 isl_pw_aff_from_aff(constant(&s, min)));
+
+	isl_space_free(s.space);
+	return isl_set_intersect(set, isl_pw_aff_lt_set(x, end));
 }

@@ -20,7 +20,7 @@ struct hn_poly_space {
 		*first_dim; /* [loops of the tree] first coordinate, -1 = not around it */
 };
 
-/* Whether e is quasi-affine over its variables, piece by piece: + - * by constants, floordiv and
+/* Whether e is quasi-affine over its variables and sizes, piece by piece: + - * by constants, floordiv and
  * floormod by positive constants, min, max, select between such under conditions on such.
  * axis maps op-space slots to loop space; NULL = e is in loop space. */
 bool hn_poly_is_affine(const struct hn_expr *e, const struct hn_expr *const *axis);
@@ -36,5 +36,9 @@ isl_set *hn_poly_condition(const struct hn_poly_space *s, const struct hn_expr *
 
 /* { S : every digit of loop l in its range }. */
 isl_set *hn_poly_loop_range(const struct hn_poly_space *s, int32_t l);
+
+/* The set where coordinate `dim` < min + form, a form over sizes (loopstate/size.h). */
+isl_set *hn_poly_below(isl_set *set, uint32_t dim, int64_t min,
+		       const struct hn_expr *form);
 
 #endif

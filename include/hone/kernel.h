@@ -12,6 +12,16 @@
  * Both return 0, or HONE_KERNEL_NOMEM when no workspace was given and none could be allocated.
  * Thread-safe: a kernel keeps no state; give each concurrent call its own workspace.
  *
+ * Sizes.  Where the ComputeDAG's sizes are parameters (`N in [1, 4096]`), one kernel serves
+ * all values in their ranges.  It takes them first, in the order of their declaration:
+ *
+ *     int32_t NAME(int64_t N, int64_t K, const float *A, .., const struct hone_env *env);
+ *     int32_t NAME_packed(const int64_t *sizes, void *const *args, const struct hone_env *env);
+ *
+ * and returns HONE_KERNEL_SIZE, having touched nothing, when one is outside of its range.
+ * Arguments are row-major with the extents these sizes give; NAME_WORKSPACE_BYTES serves all
+ * sizes.  Such a kernel prepares no data.
+ *
  * Prepared data.  Inputs that the ComputeDAG marks as constant (`const`,
  * layout_free_placeholders: weights) are the same in every call, so what depends on them
  * alone, as their packed or transformed copies, can be computed once.  Where the header says
@@ -42,6 +52,7 @@ extern "C" {
 
 #define HONE_KERNEL_ABI 2
 #define HONE_KERNEL_NOMEM (-1)
+#define HONE_KERNEL_SIZE (-2)
 
 /* Runs iterations [begin, end) on worker `worker`. */
 typedef void (*hone_body_fn)(void *closure, int64_t begin, int64_t end, int32_t worker);

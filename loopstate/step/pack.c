@@ -89,6 +89,9 @@ static int pack_check(const struct hn_state *s, const struct hn_step *step,
 	if (read_at_loaded_places(s, step->stage)) {
 		return hn_step_refuse(s, step, err, "it is read at places that are data");
 	}
+	if (s->dag->sizes != NULL) {
+		return hn_step_refuse(s, step, err, "sizes that are parameters rule it out");
+	}
 	int rc = hn_step_check_room(s, step, err);
 
 	return rc != 0 ? rc : check_lens(s, step, err);

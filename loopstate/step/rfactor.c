@@ -89,6 +89,9 @@ static int rfactor_check(const struct hn_state *s, const struct hn_step *step,
 	const struct hn_stage *st = s->stage[step->stage];
 	const struct hn_op *op = hn_state_op(s, step->stage);
 
+	if (s->dag->sizes != NULL) {
+		return hn_step_refuse(s, step, err, "sizes that are parameters rule it out");
+	}
 	if (op->reduce == NULL || st->iter[step->a[HN_RF_ITER]].kind != HN_ITER_REDUCE) {
 		return hn_step_refuse(s, step, err, "%s is not a reduction loop",
 				      hn_step_iter_name(s, step));
