@@ -317,6 +317,24 @@ static void add_guard(struct infer *x, struct hn_stage_loops *loops, enum hn_exp
 	}
 }
 
+/* Forget guards that value < end implies. */
+static void drop_implied(struct hn_stage_loops *loops, const struct hn_expr *value,
+			 int64_t end)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t g = 0; g < loops->n_guard; g++) {
+		const struct hn_expr *x = loops->guard[g];
+		bool implied = x->op == HN_EXPR_LT && x->arg[1]->op == HN_EXPR_INT &&
+			       x->arg[1]->u.i >= end && hn_expr_equal(x->arg[0], value);
+
+		if (!implied) {
+			loops->guard[kept++] = x;
+		}
+	}
+	loops->n_guard = kept;
+}
+
 /* Guards against a box that may stick out of the op's own domain: of axis k, whose box is of
  * the largest size where a size parameter decides its extent. */
 static void domain_guards(struct infer *x, const struct hn_op *op, uint32_t k,
@@ -333,6 +351,7 @@ static void domain_guards(struct infer *x, const struct hn_op *op, uint32_t k,
 		add_guard(x, loops, HN_EXPR_GE, value, min);
 	}
 	if (form != NULL) {
+		drop_implied(loops, value, end);
 		add_guard(x, loops, HN_EXPR_LT, value,
 			  hn_expr_binary(HN_EXPR_ADD, form, min, x->a));
 	} else if (!known || hi + r->extent > end) {

@@ -250,6 +250,14 @@ static LLVMValueRef holds_everywhere(struct emit *e, const struct emit_nest *n,
 			  : hn_emit_test(e, op, &x);
 }
 
+/* A guard that ends the reduction where a size says: its loop does (emit_live.c). */
+static bool left_to_trips(struct emit *e, const struct emit_nest *n,
+			  const struct emit_fact *f)
+{
+	return !f->op_space && hn_emit_is_size_guard(e, f->x) &&
+	       hn_emit_on_reduction(e, n, f->x);
+}
+
 void hn_emit_find_facts(struct emit *e, const struct emit_nest *n, struct emit_facts *ret)
 {
 	struct emit_facts all = { 0 };
@@ -261,8 +269,11 @@ void hn_emit_find_facts(struct emit *e, const struct emit_nest *n, struct emit_f
 
 	ret->fact = all.fact;
 	for (uint32_t i = 0; i < all.n; i++) {
-		LLVMValueRef v = holds_everywhere(e, n, &all.fact[i]);
+		LLVMValueRef v = NULL;
 
+		if (!left_to_trips(e, n, &all.fact[i])) {
+			v = holds_everywhere(e, n, &all.fact[i]);
+		}
 		if (!v || (LLVMIsAConstantInt(v) && !LLVMConstIntGetZExtValue(v))) {
 			continue;
 		}

@@ -499,6 +499,10 @@ bool hn_emit_on_reduction(const struct emit *e, const struct emit_nest *n,
 void hn_emit_find_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 			int64_t trips, int64_t *ret_full, int64_t *ret_dead);
 
+/* Whether guard g compares index forms of the tile's reduction loops and of loops around. */
+bool hn_emit_trips_plain(struct emit *e, const struct emit_nest *n,
+			 const struct hn_expr *g);
+
 static inline bool hn_emit_is_update(const struct emit_nest *n)
 {
 	return n->stmt->stmt == HN_STMT_UPDATE;
@@ -627,6 +631,33 @@ void hn_emit_fetch_ahead(struct emit *e, const struct emit_nest *n, uint32_t i);
 /* Emit a pure nest: node is a chain of loops of one stage that ends in a statement. */
 void hn_emit_nest(struct emit *e, const struct hn_node *node);
 bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node);
+
+/* -- emit_live.c: how far loops run whose extents are size parameters ------------------- */
+
+/* A guard `form of loops < form of sizes`. */
+bool hn_emit_is_size_guard(const struct emit *e, const struct hn_expr *g);
+
+/* The first so many iterations of `loop` are all in which anything inside it runs; NULL = all
+ * of them may.  Inner loops' variables are 0. */
+LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop);
+
+/* Of reduction dim i in a tile: in the first `full` iterations guards on reductions hold at
+ * all points of the dims inside, in those from `live` on at none; exact: they are one number,
+ * and no dim inside is asked.  False: cannot be told. */
+struct emit_live {
+	LLVMValueRef full, live;
+	int32_t depth;
+	bool exact;
+};
+bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
+			struct emit_live *ret);
+
+/* What follows, up to the end, runs when the condition holds; NULL = always. */
+LLVMBasicBlockRef hn_emit_when(struct emit *e, LLVMValueRef condition);
+void hn_emit_end_when(struct emit *e, LLVMBasicBlockRef join);
+
+/* i1: count > v; NULL for count NULL. */
+LLVMValueRef hn_emit_more_than(struct emit *e, LLVMValueRef count, int64_t v);
 
 /* -- emit_object.c
  * ----------------------------------------------------------------------- */

@@ -94,16 +94,19 @@ static void loop_body(struct emit *e, const struct hn_node *node)
 static void serial(struct emit *e, const struct hn_node *node)
 {
 	struct emit_var *v = &e->var[node->loop];
+	LLVMValueRef live = hn_emit_live(e, node);
+	LLVMBasicBlockRef past = hn_emit_when(e, hn_emit_more_than(e, live, 0));
 	struct emit_loop loop;
 
 	if (node->extent == 1) {
 		*v = (struct emit_var){ 0 };
 		e->epoch++;
 		loop_body(e, node);
+		hn_emit_end_when(e, past);
 		return;
 	}
-	hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, node->extent), 0,
-			   NULL, &loop);
+	hn_emit_loop_begin(e, hn_emit_const(e, 0),
+			   live ? live : hn_emit_const(e, node->extent), 0, NULL, &loop);
 	*v = (struct emit_var){
 		.base = loop.iv, .mul = 1, .hi = node->extent - 1, .depth = e->fn->depth
 	};
@@ -111,6 +114,7 @@ static void serial(struct emit *e, const struct hn_node *node)
 	loop_body(e, node);
 	hn_emit_loop_end(e, &loop, NULL);
 	*v = (struct emit_var){ 0 };
+	hn_emit_end_when(e, past);
 }
 
 /* What the body of a parallel loop must be given: every address and loop variable in use.
@@ -234,7 +238,8 @@ static LLVMValueRef make_inner(struct emit *e, const struct hn_node *node,
 
 /* env && env->parallel_for ? env->parallel_for(env->ctx, fn, closure, n) : fn(closure, 0,
  * n, 0) */
-static void fork_join(struct emit *e, LLVMValueRef fn, LLVMValueRef closure, int64_t n)
+static void fork_join(struct emit *e, LLVMValueRef fn, LLVMValueRef closure,
+		      LLVMValueRef n)
 {
 	LLVMTypeRef param[4] = { e->ptr, e->ptr, e->ptr, e->i64 };
 	LLVMTypeRef type = LLVMFunctionType(e->void_, param, 4, 0);
@@ -254,12 +259,12 @@ static void fork_join(struct emit *e, LLVMValueRef fn, LLVMValueRef closure, int
 	at = hn_emit_const(e, 16);
 	LLVMValueRef ctx = LLVMBuildLoad2(
 		e->b, e->ptr, LLVMBuildInBoundsGEP2(e->b, e->i8, env, &at, 1, ""), "");
-	LLVMValueRef arg[4] = { ctx, fn, closure, hn_emit_const(e, n) };
+	LLVMValueRef arg[4] = { ctx, fn, closure, n };
 
 	LLVMBuildCall2(e->b, type, pf, arg, 4, "");
 	LLVMBuildBr(e->b, joined);
 	LLVMPositionBuilderAtEnd(e->b, one);
-	LLVMValueRef alone[4] = { closure, hn_emit_const(e, 0), hn_emit_const(e, n),
+	LLVMValueRef alone[4] = { closure, hn_emit_const(e, 0), n,
 				  LLVMConstInt(e->i32, 0, 0) };
 
 	LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, alone, 4, "");
@@ -299,7 +304,11 @@ static void parallel(struct emit *e, const struct hn_node *node)
 		LLVMBuildStore(e->b, c.value[i],
 			       LLVMBuildStructGEP2(e->b, closure, space, i, ""));
 	}
-	fork_join(e, fn, space, node->extent);
+	LLVMValueRef live = hn_emit_live(e, node);
+	LLVMBasicBlockRef past = hn_emit_when(e, hn_emit_more_than(e, live, 0));
+
+	fork_join(e, fn, space, live ? live : hn_emit_const(e, node->extent));
+	hn_emit_end_when(e, past);
 }
 
 void hn_emit_node(struct emit *e, const struct hn_node *node)

@@ -8,6 +8,23 @@
 
 static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
 
+/* How many of `full` blocks from `begin` on hold one of the first `live` iterations; there is
+ * one.  live NULL = all. */
+static LLVMValueRef blocks_alive(struct emit *e, LLVMValueRef live, int64_t begin,
+				 int64_t block, int64_t full)
+{
+	if (!live) {
+		return hn_emit_const(e, full);
+	}
+	LLVMValueRef n = LLVMBuildNSWAdd(e->b, live,
+					 hn_emit_const(e, block - 1 - begin), "");
+	LLVMValueRef most = hn_emit_const(e, full);
+
+	n = LLVMBuildUDiv(e->b, n, hn_emit_const(e, block), "");
+	return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, n, most, ""), n,
+			       most, "");
+}
+
 /* Loop over the blocks of dim i in [begin, end), then the remainder. */
 static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t begin,
 		       int64_t end)
@@ -15,14 +32,18 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 	struct emit_dim *d = &n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
 	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
+	LLVMValueRef live = hn_emit_live(e, d->node);
+	LLVMBasicBlockRef past;
 	struct emit_loop loop;
 
 	*var = (struct emit_var){ .add = begin };
 	d->base = begin;
 	d->now = d->block;
+	past = hn_emit_when(e, full ? hn_emit_more_than(e, live, begin) : NULL);
 	if (full > 1) {
-		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, full), 0,
-				   NULL, &loop);
+		hn_emit_loop_begin(e, hn_emit_const(e, 0),
+				   blocks_alive(e, live, begin, d->block, full), 0, NULL,
+				   &loop);
 		*var = (struct emit_var){ .base = loop.iv,
 					  .mul = d->block,
 					  .add = begin,
@@ -35,12 +56,16 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 		e->epoch++;
 		emit_level(e, n, i + 1);
 	}
+	hn_emit_end_when(e, past);
 	*var = (struct emit_var){ 0 };
 	if (rest) {
+		past = hn_emit_when(
+			e, hn_emit_more_than(e, live, begin + full * d->block));
 		d->base = var->add = begin + full * d->block;
 		d->now = rest;
 		e->epoch++;
 		emit_level(e, n, i + 1);
+		hn_emit_end_when(e, past);
 	}
 	*var = (struct emit_var){ 0 };
 	d->base = 0;

@@ -102,6 +102,9 @@ static void reduction_part(struct emit *e, struct emit_tile *t, uint32_t i, int6
 	*var = (struct emit_var){ 0 };
 }
 
+static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
+		       const struct emit_live *live);
+
 static void reduction_inside(struct emit *e, struct emit_tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
@@ -117,6 +120,12 @@ static void reduction_inside(struct emit *e, struct emit_tile *t, uint32_t i)
 		return;
 	}
 	full = dead = n->dim[i].extent / n->dim[i].block;
+	struct emit_live live;
+
+	if (!sure && hn_emit_live_trips(e, n, i, &live)) {
+		size_parts(e, t, i, &live);
+		return;
+	}
 	if (!sure) {
 		hn_emit_find_trips(e, n, i, full, &full, &dead);
 	}
@@ -161,6 +170,62 @@ static LLVMValueRef *accumulators(struct emit *e, const struct emit_tile *t)
 
 	memcpy(copy, t->acc, t->n_acc * sizeof(*copy));
 	return copy;
+}
+
+/* Iterations [begin, end) of dim i's loop, `block` at a time; begin and end are values, in
+ * blocks, and there may be none. */
+static void part_between(struct emit *e, struct emit_tile *t, uint32_t i, LLVMValueRef begin,
+			 LLVMValueRef end, int64_t block)
+{
+	struct emit_dim *d = &t->n->dim[i];
+	struct emit_var *var = &e->var[d->loop];
+	LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+	LLVMBasicBlockRef some = hn_emit_block(e, "some"), join = hn_emit_block(e, "none");
+	LLVMValueRef *kept = accumulators(e, t);
+	int64_t whole = d->block;
+	struct emit_loop loop;
+
+	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, begin, end, ""), some, join);
+	enter_block(e, t, some, kept);
+	hn_emit_loop_begin(e, begin, end, t->n_acc, t->acc, &loop);
+	d->block = block;
+	*var = (struct emit_var){ .base = loop.iv,
+				  .mul = block,
+				  .hi = d->extent / block - 1,
+				  .depth = e->fn->depth };
+	hn_emit_fetch_ahead(e, t->n, i);
+	for (int64_t k = 0; k < block; k++) {
+		var->add = k;
+		e->epoch++;
+		hn_emit_reduction(e, t, i + 1);
+	}
+	hn_emit_loop_end(e, &loop, t->acc);
+	d->block = whole;
+	*var = (struct emit_var){ 0 };
+	join_blocks(e, t, join, before, kept);
+}
+
+/* Where sizes end the reduction: whole blocks in which all guards hold, then one iteration at
+ * a time, under masks when the loops inside still have to be asked. */
+static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
+		       const struct emit_live *live)
+{
+	int64_t block = t->n->dim[i].block;
+	LLVMValueRef zero = hn_emit_const(e, 0), blocks = live->full, rest = live->full;
+
+	if (block > 1) {
+		LLVMValueRef c = hn_emit_const(e, block);
+
+		blocks = hn_emit_place(e, EMIT_DIV, live->full, c, live->depth);
+		rest = hn_emit_place(e, EMIT_MUL, blocks, c, live->depth);
+	}
+	t->sure = true;
+	part_between(e, t, i, zero, blocks, block);
+	t->sure = live->exact;
+	if (block > 1 || !live->exact) {
+		part_between(e, t, i, rest, live->live, 1);
+	}
+	t->sure = false;
 }
 
 /* Two forms of dims i and inwards: one where z's conditions hold at every point. */

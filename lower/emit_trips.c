@@ -17,7 +17,8 @@ struct trips {
 };
 
 /* The guard compares index forms of reduction loops of the tile, and of loops around. */
-static bool is_plain(struct emit *e, const struct emit_nest *n, const struct hn_expr *g)
+bool hn_emit_trips_plain(struct emit *e, const struct emit_nest *n,
+			 const struct hn_expr *g)
 {
 	if (!hn_emit_compares_indices(e, g) || g->op < HN_EXPR_LT) {
 		return false;
@@ -112,7 +113,7 @@ void hn_emit_find_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 		if (!hn_emit_on_reduction(e, n, x)) {
 			continue;
 		}
-		if (is_plain(e, n, x)) {
+		if (hn_emit_trips_plain(e, n, x)) {
 			search(&t, x, trips, &full, &dead);
 		}
 		*ret_full = full < *ret_full ? full : *ret_full;

@@ -1,0 +1,239 @@
+/* lower/emit_live.c -- how far loops run whose extents are size parameters.
+ *
+ * The tree's loops run as far as the largest sizes ask, and guards `form of loops < form of
+ * sizes` hold for a beginning of them (loopstate/size.h).  With c the guard's coefficient of
+ * a loop, iterations below ceil((sizes - other loops) / c) are alive: there it can hold with
+ * the inner loops at their least, or it does with these at their largest.  The number is
+ * computed outside of the loop, once.  A loop that enters a guard otherwise, as a fused one
+ * does, runs in full, and the loops in it not at all where it is dead.
+ */
+#include "lower/emit_int.h"
+
+#include "loopstate/simplify.h"
+
+/* An i64 and where it is known; v NULL = the loop's extent. */
+struct count {
+	LLVMValueRef v;
+	int32_t depth;
+};
+
+static bool uses_size(const struct hn_expr *x)
+{
+	bool uses = hn_expr_is_size(x);
+
+	for (uint32_t i = 0; i < x->n_arg && !uses; i++) {
+		uses = uses_size(x->arg[i]);
+	}
+	return uses;
+}
+
+bool hn_emit_is_size_guard(const struct emit *e, const struct hn_expr *g)
+{
+	return (g->op == HN_EXPR_LT || g->op == HN_EXPR_LE) && uses_size(g) &&
+	       hn_emit_compares_indices(e, g);
+}
+
+/* Coefficient of a loop in the difference of the guard's sides. */
+static bool coefficient(const struct hn_expr *g, int32_t loop, int64_t *ret)
+{
+	int64_t x, y;
+	bool linear = hn_expr_linear(g->arg[0], loop, &x) &&
+		      hn_expr_linear(g->arg[1], loop, &y);
+
+	*ret = linear ? x - y : 0;
+	return linear;
+}
+
+static struct count combine(struct emit *e, enum hn_expr_op op, struct count x,
+			    struct count y)
+{
+	struct count r = { .depth = x.depth > y.depth ? x.depth : y.depth };
+
+	r.v = hn_emit_place(e, EMIT_EXPR + op, x.v, y.v, r.depth);
+	return r;
+}
+
+static struct count constant(const struct emit *e, int64_t v)
+{
+	return (struct count){ hn_emit_const(e, v), 0 };
+}
+
+/* Iterations of the loop for which guard g holds with the loops inside it (inner[]) at their
+ * best, or their worst; false when g does not bound them so.  *ret_inner: it uses these. */
+static bool guard_count(struct emit *e, const struct hn_expr *g,
+			const struct hn_node *loop, const struct hn_node *const *inner,
+			uint32_t n_inner, bool worst, struct count *ret, bool *ret_inner)
+{
+	struct emit_var saved = e->var[loop->loop];
+	struct emit_lin x, y = { 0 };
+	int32_t lane = e->lane;
+	int64_t c, k, most = 0;
+	struct count n;
+
+	*ret_inner = false;
+	if (!coefficient(g, loop->loop, &c) || c <= 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < n_inner; i++) {
+		if (!coefficient(g, inner[i]->loop, &k)) {
+			return false;
+		}
+		*ret_inner = *ret_inner || k != 0;
+		if ((k > 0) == worst) {
+			most += k * (inner[i]->extent - 1);
+		}
+	}
+	e->lane = 0;
+	e->var[loop->loop] = (struct emit_var){ 0 };
+	e->epoch++;
+	hn_emit_difference(e, g, 0, &x);
+	e->var[loop->loop] = saved;
+	e->lane = lane;
+	e->epoch++;
+	/* x + most + c * l < 0  <=>  l < ceil(-(x + most) / c) */
+	hn_emit_lin_add(e, &y, &x, -1);
+	y.c += c - 1 - most + (g->op == HN_EXPR_LE);
+	n.v = hn_emit_lin_placed(e, &y, &n.depth);
+	n = combine(e, HN_EXPR_MAX, n, constant(e, 0));
+	if (c > 1) {
+		n.v = hn_emit_place(e, EMIT_DIV, n.v, hn_emit_const(e, c), n.depth);
+	}
+	*ret = combine(e, HN_EXPR_MIN, n, constant(e, loop->extent));
+	return true;
+}
+
+#define MOST_INNER 128
+
+struct walk {
+	struct emit *e;
+	const struct hn_node *loop;
+	const struct hn_node *inner[MOST_INNER];
+	uint32_t n_inner;
+	struct count all; /* of the statements so far */
+	bool any, bounded; /* seen a statement; all of them are bounded */
+};
+
+/* Variables of inner loops are at 0 while the guards outside of them are asked. */
+static void visit_statement(struct walk *w, const struct hn_node *stmt)
+{
+	struct count least = { 0 };
+	bool inner;
+
+	for (uint32_t i = 0; i < stmt->n_guard; i++) {
+		struct count n;
+
+		if (hn_emit_is_size_guard(w->e, stmt->guard[i]) &&
+		    guard_count(w->e, stmt->guard[i], w->loop, w->inner, w->n_inner,
+				false, &n, &inner)) {
+			least = least.v ? combine(w->e, HN_EXPR_MIN, least, n) : n;
+		}
+	}
+	w->bounded = w->bounded && least.v;
+	if (w->bounded) {
+		w->all = w->any ? combine(w->e, HN_EXPR_MAX, w->all, least) : least;
+	}
+	w->any = true;
+}
+
+static void visit(struct walk *w, const struct hn_node *node)
+{
+	if (!w->bounded) {
+		return;
+	}
+	if (node->init) {
+		visit(w, node->init);
+	}
+	if (node->kind == HN_NODE_STMT) {
+		visit_statement(w, node);
+		return;
+	}
+	if (w->n_inner == MOST_INNER) {
+		w->bounded = false;
+		return;
+	}
+	w->inner[w->n_inner++] = node;
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		visit(w, node->child[i]);
+	}
+	w->n_inner--;
+}
+
+LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop)
+{
+	struct walk w = { .e = e, .loop = loop, .bounded = true };
+
+	if (hn_emit_n_size(e) == 0) {
+		return NULL;
+	}
+	for (uint32_t i = 0; i < loop->n_child; i++) {
+		visit(&w, loop->child[i]);
+	}
+	return w.bounded && w.any ? w.all.v : NULL;
+}
+
+bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
+			struct emit_live *ret)
+{
+	const struct hn_node *inner[MOST_INNER];
+	const struct hn_node *loop = n->dim[i].node;
+	struct count full = { 0 }, live = { 0 };
+	uint32_t n_inner = 0;
+
+	for (uint32_t k = i + 1; k < n->n_dim && n_inner < MOST_INNER; k++) {
+		if (n->dim[k].reduce) {
+			inner[n_inner++] = n->dim[k].node;
+		}
+	}
+	ret->exact = true;
+	for (uint32_t g = 0; g < n->stmt->n_guard; g++) {
+		const struct hn_expr *x = n->stmt->guard[g];
+		struct count f, l;
+		bool uses;
+
+		if (!hn_emit_on_reduction(e, n, x)) {
+			continue;
+		}
+		if (!hn_emit_trips_plain(e, n, x) || !hn_emit_is_size_guard(e, x) ||
+		    !guard_count(e, x, loop, inner, n_inner, true, &f, &uses) ||
+		    !guard_count(e, x, loop, inner, n_inner, false, &l, &uses)) {
+			return false;
+		}
+		ret->exact = ret->exact && !uses;
+		full = full.v ? combine(e, HN_EXPR_MIN, full, f) : f;
+		live = live.v ? combine(e, HN_EXPR_MIN, live, l) : l;
+	}
+	ret->full = full.v;
+	ret->live = live.v;
+	ret->depth = full.depth > live.depth ? full.depth : live.depth;
+	return full.v != NULL;
+}
+
+/* -- what runs only when something is alive ---------------------------------------------- */
+
+LLVMBasicBlockRef hn_emit_when(struct emit *e, LLVMValueRef condition)
+{
+	if (!condition) {
+		return NULL;
+	}
+	LLVMBasicBlockRef some = hn_emit_block(e, "alive"), join = hn_emit_block(e, "dead");
+
+	LLVMBuildCondBr(e->b, condition, some, join);
+	LLVMPositionBuilderAtEnd(e->b, some);
+	e->epoch++;
+	return join;
+}
+
+void hn_emit_end_when(struct emit *e, LLVMBasicBlockRef join)
+{
+	if (join) {
+		LLVMBuildBr(e->b, join);
+		LLVMPositionBuilderAtEnd(e->b, join);
+		e->epoch++;
+	}
+}
+
+LLVMValueRef hn_emit_more_than(struct emit *e, LLVMValueRef count, int64_t v)
+{
+	return count ? LLVMBuildICmp(e->b, LLVMIntSGT, count, hn_emit_const(e, v), "")
+		     : NULL;
+}
