@@ -8,9 +8,16 @@
 int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
 		   const char **ret_line, struct hn_err *err)
 {
-	struct hn_buf line;
+	struct hn_buf line, home;
+	int rc;
 
-	if (hn_target_parse(o->target != NULL ? o->target : "native", a, ret, err) != 0) {
+	hn_buf_init(&home);
+	rc = hn_addr_home(o->home, &home, err);
+	rc = rc != 0 ? rc
+		     : hn_target_parse_at(home.s, o->target != NULL ? o->target : "native", a,
+					  ret, err);
+	hn_buf_fini(&home);
+	if (rc != 0) {
 		return -err->code; /* it begins with "target" */
 	}
 	hn_buf_init(&line);

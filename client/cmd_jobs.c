@@ -95,37 +95,6 @@ static const char *word(const struct hn_json *object, const char *key)
 	return s != NULL ? s : "?";
 }
 
-static void print_levels(const struct hn_json *probe)
-{
-	const struct hn_json *all = hn_json_get(probe, "levels");
-	char time[32];
-
-	for (const struct hn_json *l = all != NULL ? hn_json_first(all) : NULL; l != NULL;
-	     l = hn_json_next(l)) {
-		printf("cache %.0f %.0f KiB, %.1f GB/s one core\n",
-		       hn_show_number(l, "level"), hn_show_number(l, "bytes") / 1024,
-		       hn_show_number(l, "gb_s"));
-	}
-	if (hn_show_number(probe, "fork_join_ns") > 0) {
-		printf("loop    %s fork and join", hn_show_time(hn_show_number(probe, "fork_join_ns"), time));
-		printf(", clock %s\n", hn_show_time(hn_show_number(probe, "timer_ns"), time));
-	}
-}
-
-static void print_probe(const struct hn_json *probe)
-{
-	if (probe == NULL) {
-		puts("limits  not measured yet");
-		return;
-	}
-	printf("FMA     %.1f GFLOP/s one core, %.1f all\nmemory  %.1f GB/s\n",
-	       hn_show_number(probe, "fma_gflops_one"),
-	       hn_show_number(probe, "fma_gflops_all"),
-	       hn_show_number(probe, "memory_gb_s"));
-	print_levels(probe);
-	printf("sandbox %s\n", word(probe, "sandbox"));
-}
-
 static void print_board(const struct hn_json *b)
 {
 	double canary = hn_show_number(b, "canary_ns"), retry = hn_show_number(b, "retry_ms");
@@ -147,7 +116,7 @@ static void print_board(const struct hn_json *b)
 		       100 * (canary / hn_show_number(b, "reference_canary_ns") - 1),
 		       100 * hn_show_number(b, "canary_allowed"));
 	}
-	print_probe(hn_json_get(b, "probe"));
+	hn_show_probe(hn_json_get(b, "probe"));
 }
 
 int cmd_boards(const struct hn_opts *o, struct hn_err *err)

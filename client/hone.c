@@ -31,42 +31,49 @@ static int give(int rc, const struct hn_err *err, struct hone_error *error)
 	return rc;
 }
 
-static void host_line(struct hn_buf *line)
+static int host_line(const char *home, struct hn_buf *line, struct hn_err *err)
 {
 	struct hn_arena a;
 	struct hn_target host;
+	int rc;
 
 	hn_arena_init(&a, 0);
-	hn_target_host(&a, &host);
-	hn_target_print(&host, line);
+	rc = hn_target_parse_at(home, "native", &a, &host, err);
+	if (rc == 0) {
+		hn_target_print(&host, line);
+	}
 	hn_arena_fini(&a);
+	return rc;
 }
 
 int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error *error)
 {
 	struct hn_snapshot *snapshot;
 	struct hone_store *store;
-	struct hn_buf home;
+	struct hn_buf home, line;
 	struct hn_err err;
 	int rc;
 
 	hn_buf_init(&home);
+	hn_buf_init(&line);
 	rc = hn_addr_home(dir, &home, &err);
+	rc = rc != 0 ? rc : host_line(home.s, &line, &err);
 	if (rc == 0) {
 		rc = hn_snapshot_open(home.s, &snapshot, &err);
 	}
 	hn_buf_fini(&home);
 	if (rc != 0) {
+		hn_buf_fini(&line);
 		return give(rc, &err, error);
 	}
 	store = calloc(1, sizeof(*store));
 	if (store == NULL) {
 		hn_snapshot_close(snapshot);
+		hn_buf_fini(&line);
 		return give(hn_fail(&err, HONE_E_NOMEM, "out of memory"), &err, error);
 	}
 	store->snapshot = snapshot;
-	hn_buf_init(&store->host);
-	host_line(&store->host);
+	store->host = line;
 	*ret = store;
 	return 0;
 }

@@ -212,3 +212,34 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "  note      %s\n", text_of(job, "message"));
 	}
 }
+
+static void print_levels(const struct hn_json *probe)
+{
+	const struct hn_json *all = hn_json_get(probe, "levels");
+	char time[32];
+
+	for (const struct hn_json *l = all != NULL ? hn_json_first(all) : NULL; l != NULL;
+	     l = hn_json_next(l)) {
+		printf("cache %.0f %.0f KiB, %.1f GB/s one core\n",
+		       hn_show_number(l, "level"), hn_show_number(l, "bytes") / 1024,
+		       hn_show_number(l, "gb_s"));
+	}
+	if (hn_show_number(probe, "fork_join_ns") > 0) {
+		printf("loop    %s fork and join", hn_show_time(hn_show_number(probe, "fork_join_ns"), time));
+		printf(", clock %s\n", hn_show_time(hn_show_number(probe, "timer_ns"), time));
+	}
+}
+
+void hn_show_probe(const struct hn_json *probe)
+{
+	if (probe == NULL) {
+		puts("limits  not measured yet");
+		return;
+	}
+	printf("FMA     %.1f GFLOP/s one core, %.1f all\nmemory  %.1f GB/s\n",
+	       hn_show_number(probe, "fma_gflops_one"),
+	       hn_show_number(probe, "fma_gflops_all"),
+	       hn_show_number(probe, "memory_gb_s"));
+	print_levels(probe);
+	printf("sandbox %s\n", text_of(probe, "sandbox"));
+}

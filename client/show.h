@@ -27,4 +27,7 @@ void hn_show_end(struct hn_show *s);
 /* The final table. */
 void hn_show_table(const struct hn_json *job, struct hn_buf *b);
 
+/* The member "probe" of a board on standard output; NULL: that it is not there. */
+void hn_show_probe(const struct hn_json *probe);
+
 #endif

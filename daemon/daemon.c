@@ -56,8 +56,9 @@ static void note_board(struct hn_daemon *d)
 	char layers[64];
 
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "%s; sandbox: %s", d->board_name,
-		      hn_sandbox_print(d->probe.sandbox, layers, sizeof layers));
+	hn_buf_printf(&b, "%s; sandbox: %s%s", d->board_name,
+		      hn_sandbox_print(d->probe.sandbox, layers, sizeof layers),
+		      d->measured_parameters ? "; parameters: measured" : "");
 	d->board_stamp = hn_arena_strdup(&d->arena, b.s);
 	hn_buf_fini(&b);
 }
@@ -130,6 +131,13 @@ static const char *board_name(struct hn_arena *a)
 	return name;
 }
 
+/* Whether `hone board probe` has changed a number of this machine. */
+static bool measured_differ(const struct hn_daemon *d, const struct hn_target *machine)
+{
+	return d->config.board_target == NULL &&
+	       memcmp(d->host.param, machine->param, sizeof machine->param) != 0;
+}
+
 /* What the boards here are: this machine, unless honed was told otherwise. */
 static int read_host(struct hn_daemon *d, struct hn_err *err)
 {
@@ -141,7 +149,8 @@ static int read_host(struct hn_daemon *d, struct hn_err *err)
 
 	hn_arena_init(&d->arena, 0);
 	hn_target_host(&d->arena, &machine);
-	rc = hn_target_parse(text != NULL ? text : "native", &d->arena, &d->host, err);
+	rc = hn_target_parse_at(d->config.home.s, text != NULL ? text : "native", &d->arena,
+				&d->host, err);
 	if (rc != 0) {
 		hn_arena_fini(&d->arena);
 		return hn_err_within(err, "--board");
@@ -157,6 +166,7 @@ static int read_host(struct hn_daemon *d, struct hn_err *err)
 	hn_target_print(&d->host, &line);
 	d->host_line = hn_arena_strdup(&d->arena, line.s);
 	hn_buf_fini(&line);
+	d->measured_parameters = measured_differ(d, &machine);
 	d->board_name = strcmp(d->host.kind, machine.kind) == 0 ? board_name(&d->arena)
 								: d->host.kind;
 	d->board_stamp = d->board_name;

@@ -34,6 +34,7 @@ struct hn_daemon {
 	struct hn_target host;
 	const char *host_line, *board_name;
 	const char *board_stamp; /* board_name, and the sandbox once it is known */
+	bool measured_parameters; /* host's are not all what the machine says (machine.c) */
 	char boot[20];
 	int64_t started_ns;
 	struct hn_db *db;
@@ -118,6 +119,14 @@ void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
 /* boards.c: the members "probe" and "boards" of stats' answer, a comma ahead. */
 void hn_board_write_probe(const struct hn_probe_result *p, struct hn_buf *b);
 void hn_board_write_all(const struct hn_daemon *d, struct hn_buf *b);
+
+/* machine.c */
+/* The measured parameters as words of a target line: those that differ from `told`. */
+void hn_machine_line(const struct hn_target *told, const struct hn_probe_result *p,
+		     struct hn_buf *b);
+/* Write them into the store's folder, for the next start; the path onto ret_path. */
+int hn_machine_write(const struct hn_daemon *d, struct hn_buf *ret_path,
+		     struct hn_err *err) HN_NODISCARD;
 
 /* why.c */
 /* What failed of a job, or of a workload key (target NULL = any), as `failures` answers. */

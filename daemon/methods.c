@@ -357,6 +357,57 @@ static void method_stats(const struct call *c)
 	reply(c, &b);
 }
 
+/* What was measured, and the line that it makes "native" from now on. */
+static int write_probed(const struct hn_daemon *d, struct hn_buf *b, struct hn_err *err)
+{
+	struct hn_buf path, line;
+	struct hn_target t;
+	struct hn_arena a;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&path);
+	hn_buf_init(&line);
+	rc = hn_machine_write(d, &path, err);
+	rc = rc != 0 ? rc : hn_target_parse_at(d->config.home.s, "native", &a, &t, err);
+	if (rc == 0) {
+		hn_buf_puts(b, "{\"state\":\"known\"");
+		hn_board_write_probe(&d->probe, b);
+		hn_buf_puts(b, ",\"target\":");
+		hn_target_print(&t, &line);
+		hn_buf_json_string(b, line.s);
+		hn_buf_puts(b, ",\"file\":");
+		hn_buf_json_string(b, path.s);
+		hn_buf_puts(b, "}");
+	}
+	hn_buf_fini(&line);
+	hn_buf_fini(&path);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+static void method_probe(const struct call *c)
+{
+	struct hn_err err;
+	struct hn_buf b;
+	int rc = hn_daemon_measurer(c->d, &err);
+
+	hn_buf_init(&b);
+	if (rc == 0 && c->d->probe_state == HN_PROBE_FAILED) {
+		rc = hn_fail(&err, HONE_E_NO_BOARD, "probe: it failed; the log says why");
+	} else if (rc == 0 && c->d->probe_state == HN_PROBE_OPEN) {
+		hn_buf_puts(&b, "{\"state\":\"open\"}");
+	} else if (rc == 0) {
+		rc = write_probed(c->d, &b, &err);
+	}
+	if (rc != 0) {
+		refuse(c, &err);
+		hn_buf_fini(&b);
+	} else {
+		reply(c, &b);
+	}
+}
+
 static void method_failures(const struct call *c)
 {
 	const char *job = hn_json_string(field(c, "job"));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "target/target_int.h"
 
 struct row {
@@ -223,10 +224,10 @@ static int choose_row(const char *kind, const char *isa, const struct hn_target 
 	return 0;
 }
 
-int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
-		    struct hn_err *err)
+static int parse_on(const struct hn_target *host, const char *text, struct hn_arena *a,
+		    struct hn_target *ret, struct hn_err *err)
 {
-	struct hn_target host, t;
+	struct hn_target t;
 	const char *rest = text;
 	const char *kind = next_word(&rest, a);
 
@@ -234,8 +235,7 @@ int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
 		return hn_fail(err, HONE_E_INVALID,
 			       "target: empty: want native, or KIND -isa=NAME ...");
 	}
-	hn_target_host(a, &host);
-	int rc = choose_row(kind, find_isa(rest, a), &host, &t, err);
+	int rc = choose_row(kind, find_isa(rest, a), host, &t, err);
 	if (rc < 0) {
 		return rc;
 	}
@@ -256,4 +256,54 @@ int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
 	t.isa = hn_arena_strdup(a, t.isa);
 	*ret = t;
 	return 0;
+}
+
+int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
+		    struct hn_err *err)
+{
+	struct hn_target host;
+
+	hn_target_host(a, &host);
+	return parse_on(&host, text, a, ret, err);
+}
+
+/* What was measured of this machine, into *host; lines that begin with # are for people. */
+static int read_machine(const char *home, struct hn_arena *a, struct hn_target *host,
+			struct hn_err *err)
+{
+	struct hn_target measured;
+	struct hn_buf path, text;
+	const char *line;
+	int rc;
+
+	hn_buf_init(&path);
+	hn_buf_init(&text);
+	hn_buf_printf(&path, "%s/" HN_TARGET_MACHINE, home);
+	rc = hn_file_read(path.s, 1 << 16, &text, err);
+	for (line = text.s; rc == 0 && *line == '#'; line += *line == '\n') {
+		line += strcspn(line, "\n");
+	}
+	rc = rc != 0 ? rc : parse_on(host, line, a, &measured, err);
+	if (rc == 0 && strcmp(measured.isa, host->isa) == 0) {
+		*host = measured;
+	} else if (rc == -HONE_E_NOT_FOUND) {
+		rc = 0;
+	} else if (rc != 0) {
+		hn_err_within(err, "%s", path.s);
+		rc = hn_fail(err, HONE_E_CORRUPT, "%s", err->msg);
+	}
+	hn_buf_fini(&path);
+	hn_buf_fini(&text);
+	return rc;
+}
+
+int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,
+		       struct hn_target *ret, struct hn_err *err)
+{
+	struct hn_target host;
+	int rc;
+
+	hn_target_host(a, &host);
+	rc = read_machine(home, a, &host, err);
+	return rc != 0 ? rc : parse_on(&host, text, a, ret, err);
 }

@@ -7,6 +7,11 @@
 #include <strings.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
 #include "target/target.h"
 
 static struct hn_target parse(struct hn_arena *a, const char *text)
@@ -122,6 +127,53 @@ static void the_host_is_sane(void **state)
 	hn_arena_fini(&a);
 }
 
+static void keep(const char *home, const char *text)
+{
+	char path[200];
+
+	snprintf(path, sizeof path, "%s/" HN_TARGET_MACHINE, home);
+	assert_int_equal(hn_file_replace(path, text, strlen(text), NULL), 0);
+}
+
+/* A word of the line, then what was measured, then what the machine says. */
+static void what_was_measured_comes_second(void **state)
+{
+	char home[] = "/tmp/hone-target-XXXXXX", text[300];
+	struct hn_target host, t;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_non_null(mkdtemp(home));
+	hn_target_host(&a, &host);
+	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), 0);
+	assert_memory_equal(t.param, host.param, sizeof t.param);
+	snprintf(text, sizeof text, "# a word\n# more\ncpu -isa=%s -l3_bytes=4321\n", host.isa);
+	keep(home, text);
+	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), 0);
+	assert_int_equal(t.param[HN_PARAM_L3_BYTES], 4321);
+	assert_int_equal(t.param[HN_PARAM_L1_BYTES], host.param[HN_PARAM_L1_BYTES]);
+	assert_int_equal(hn_target_parse_at(home, "native -l3_bytes=99", &a, &t, &err), 0);
+	assert_int_equal(t.param[HN_PARAM_L3_BYTES], 99);
+	/* of another machine */
+	assert_int_equal(hn_target_parse_at(home, "cuda", &a, &t, &err), 0);
+	assert_true(t.param[HN_PARAM_L3_BYTES] != 4321);
+	keep(home, strcmp(host.isa, "aarch64-neon") == 0 ? "cpu -isa=generic -l3_bytes=4321\n"
+							 : "cpu -isa=aarch64-neon -l3_bytes=4321\n");
+	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), 0);
+	assert_memory_equal(t.param, host.param, sizeof t.param);
+	keep(home, "# only this");
+	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), -HONE_E_CORRUPT);
+	keep(home, "cpu -l3_bytes=many");
+	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), -HONE_E_CORRUPT);
+	assert_non_null(strstr(err.msg, HN_TARGET_MACHINE));
+	snprintf(text, sizeof text, "%s/" HN_TARGET_MACHINE, home);
+	unlink(text);
+	rmdir(home);
+	hn_arena_fini(&a);
+}
+
 static void higher_levels_run_lower_ones(void **state)
 {
 	struct hn_arena a;
@@ -164,6 +216,7 @@ int main(void)
 		cmocka_unit_test(every_parameter_has_its_name),
 		cmocka_unit_test(refusals_name_the_word),
 		cmocka_unit_test(the_host_is_sane),
+		cmocka_unit_test(what_was_measured_comes_second),
 		cmocka_unit_test(higher_levels_run_lower_ones),
 		cmocka_unit_test(cuda_has_the_numbers_of_the_cases),
 	};
