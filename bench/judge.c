@@ -2,6 +2,7 @@
 #include "bench/judge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,4 +133,23 @@ struct hn_judgement hn_judge(struct hn_judge *j, struct hn_contest *t,
 	ret.error = over(difference, size);
 	ret.differs = against_first(j, t);
 	return ret;
+}
+
+bool hn_judge_all(struct hn_contest *t, struct hn_judgement *ret)
+{
+	struct hn_judge j;
+
+	hn_judge_init(&j, t);
+	for (uint32_t i = 0; i < t->n; i++) {
+		ret[i] = hn_judge(&j, t, &t->contender[i]);
+		if (!hn_judged_right(&ret[i])) {
+			fprintf(stderr,
+				"hone-bench: %s: %s is wrong: relative error %g, against "
+				"%s %g\n",
+				t->row->name, t->contender[i].name, ret[i].error,
+				t->contender[0].name, ret[i].differs);
+		}
+	}
+	hn_judge_fini(&j);
+	return hn_judged_right(&ret[0]);
 }

@@ -32,4 +32,8 @@ bool hn_judged_right(const struct hn_judgement *j);
 struct hn_judgement hn_judge(struct hn_judge *j, struct hn_contest *t,
 			     const struct hn_contender *c);
 
+/* Judge every contender, hone's first, and name on standard error those whose numbers are
+ * wrong; whether hone's are right. */
+bool hn_judge_all(struct hn_contest *t, struct hn_judgement *ret);
+
 #endif

@@ -258,27 +258,14 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 {
 	struct hn_race_result result[HN_RACE_MAX_CONTENDER];
 	struct hn_judgement judgement[HN_RACE_MAX_CONTENDER] = { 0 };
-	struct hn_judge judge;
-	int status = 0;
 
 	for (size_t i = 0; i < HN_COUNT_OF(peers); i++) {
 		if (peers[i].fn != NULL) {
 			peers[i].fn(t);
 		}
 	}
-	hn_judge_init(&judge, t);
-	for (uint32_t i = 0; i < t->n; i++) {
-		judgement[i] = hn_judge(&judge, t, &t->contender[i]);
-		if (!hn_judged_right(&judgement[i])) {
-			fprintf(stderr,
-				"hone-bench: %s: %s is wrong: relative error %g, against "
-				"%s %g\n",
-				t->row->name, t->contender[i].name, judgement[i].error,
-				t->contender[0].name, judgement[i].differs);
-			status |= i == 0;
-		}
-	}
-	hn_judge_fini(&judge);
+	int status = !hn_judge_all(t, judgement);
+
 	hn_contest_limits(t);
 	hn_race(t->contender, t->n, o->cold, o->budget, result);
 	report(o, t, result, judgement, tally);

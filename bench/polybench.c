@@ -119,26 +119,6 @@ static bool is_polly(const char *contender)
 	return strncmp(contender, "polly", 5) == 0;
 }
 
-/* Name every contender whose numbers are wrong; whether hone's, the first, are. */
-static bool judge(struct hn_contest *t, struct hn_judgement *ret)
-{
-	struct hn_judge j;
-
-	hn_judge_init(&j, t);
-	for (uint32_t i = 0; i < t->n; i++) {
-		ret[i] = hn_judge(&j, t, &t->contender[i]);
-		if (!hn_judged_right(&ret[i])) {
-			fprintf(stderr,
-				"hone-bench: %s: %s is wrong: relative error %g, against "
-				"%s %g\n",
-				t->row->name, t->contender[i].name, ret[i].error,
-				t->contender[0].name, ret[i].differs);
-		}
-	}
-	hn_judge_fini(&j);
-	return hn_judged_right(&ret[0]);
-}
-
 static void report(struct bench *b, const struct hn_contest *t,
 		   const struct hn_race_result *r, const struct hn_judgement *j)
 {
@@ -194,7 +174,7 @@ static int hold_contest(struct bench *b, struct hn_contest *t, const char *kerne
 	rc = enter_hone(b, t, a, err);
 	if (rc == 0) {
 		enter_nests(b, t, kernel);
-		if (!judge(t, judgement)) {
+		if (!hn_judge_all(t, judgement)) {
 			rc = hn_fail(err, HONE_E_INTERNAL, "hone's numbers are wrong");
 		}
 	}
