@@ -9,7 +9,9 @@
 #define MIN_SAMPLE_NS 1e6
 #define HOPELESS 3.0
 #define LEAST 3	   /* samples that say anything */
-#define ENOUGH_NS 1e8
+#define VISIT_NS 1e8
+#define SCREEN_NS 5e7
+#define SCREEN 5 /* samples that show who is slower by far */
 #define CAP_NS 5e8
 #define WANTED 0.03
 #define LONG_NS                                                                          \
@@ -73,17 +75,23 @@ static int64_t calibrate(void (*call)(void *ctx), void *ctx, double *ret_ns)
 	}
 }
 
-static bool enough(const struct hn_timing *t, uint32_t n_sample, double spent_ns,
-		   double cap_ns)
+static bool slower_by_far(const struct hn_timing *t, double best_ns)
+{
+	return best_ns > 0 && t->n >= SCREEN &&
+	       hn_stats_least(t->sample_ns, t->n) > HN_TIMING_SLOWER * best_ns;
+}
+
+static bool enough(const struct hn_timing *t, const struct hn_timing_plan *plan,
+		   double spent_ns, double cap_ns)
 {
 	if (t->n >= HN_STATS_MAX_SAMPLE || (spent_ns >= cap_ns && t->n > 0)) {
 		return true;
 	}
-	if (n_sample > 0) {
-		return t->n >= n_sample ||
-		       (spent_ns >= ENOUGH_NS && t->n > 0 && t->n_dropped <= t->n);
+	if (plan->n_sample > 0) {
+		return t->n >= plan->n_sample ||
+		       (spent_ns >= VISIT_NS && t->n > 0 && t->n_dropped <= t->n);
 	}
-	return (t->n >= 10 && spent_ns >= ENOUGH_NS) ||
+	return (t->n >= 10 && spent_ns >= SCREEN_NS) || slower_by_far(t, plan->best_ns) ||
 	       hn_stats_uncertainty(t->sample_ns, t->n > 0 ? t->n : 1) <= WANTED;
 }
 
@@ -124,7 +132,7 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
 						  ? plan->disturbances
 						  : hn_timing_disturbances;
 
-	while (!enough(ret, plan->n_sample, (double)(hn_clock_ns() - begin), cap_ns)) {
+	while (!enough(ret, plan, (double)(hn_clock_ns() - begin), cap_ns)) {
 		if (!sample(call, ctx, n, disturbances, &t)) {
 			ret->sample_ns[ret->n++] = t;
 		} else if (ret->n_dropped < HN_STATS_MAX_SAMPLE) {

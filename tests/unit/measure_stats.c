@@ -140,6 +140,46 @@ static void budgets_are_kept(void **state)
 	}
 }
 
+/* Every other call takes half as long again. */
+static void wobble(void *ctx)
+{
+	static uint32_t n;
+	int64_t ns = *(int64_t *)ctx * (n++ % 2 ? 3 : 2) / 2;
+
+	spin(&ns);
+}
+
+static uint64_t calm(void)
+{
+	return 0;
+}
+
+/* What no luck makes the best is left at once, what may be the best is not. */
+static void the_slower_are_left_early(void **state)
+{
+	int64_t ns = 2000000;
+	struct hn_timing_plan plan = { .first_ns = (double)ns,
+				       .budget_ns = 1e10,
+				       .disturbances = calm };
+	struct hn_timing t = { .n = 0 };
+
+	(void)state;
+	hn_timing_run(wobble, &ns, &plan, &t);
+	assert_true(t.n >= 10);
+	plan.best_ns = 0.9 * (double)ns;
+	t.n = 0; /* other programs may make all five slow, but not always */
+	for (int i = 0; i < 20 && t.n < 10; i++) {
+		hn_timing_run(wobble, &ns, &plan, &t);
+	}
+	assert_true(t.n >= 10);
+	plan.best_ns = 0.7 * (double)ns;
+	t.n = 1; /* on a busy machine the first look may take it for hopeless */
+	for (int i = 0; i < 50 && t.n == 1; i++) {
+		hn_timing_run(wobble, &ns, &plan, &t);
+	}
+	assert_int_equal(t.n, 5);
+}
+
 /* Counters that say: of the next four samples the first `bad` are disturbed. */
 static uint32_t bad, n_asked;
 
@@ -296,6 +336,7 @@ int main(void)
 		cmocka_unit_test(uncertainty_shrinks),
 		cmocka_unit_test(times_are_right_and_bounded),
 		cmocka_unit_test(budgets_are_kept),
+		cmocka_unit_test(the_slower_are_left_early),
 		cmocka_unit_test(disturbed_samples_are_repeated),
 		cmocka_unit_test(every_iteration_once),
 		cmocka_unit_test(a_slow_worker_is_helped),
