@@ -9,6 +9,7 @@
 #include "sketch/guard/guard_int.h"
 
 #define SUMS 8	 /* independent sums that hide the latency of an addition */
+#define MORE 32	 /* windows that are left to the registers to cut */
 #define BLOCK 8	 /* windows of a small block each way */
 #define SHORT 64 /* a reduction that can be unrolled in full */
 
@@ -39,18 +40,26 @@ static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
 	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_guard_cores(g));
 }
 
-bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
-		     uint32_t a)
+/* The length of the reduction axis that shares an index of the read with the axis; 1 = there
+ * is none. */
+static int64_t window_along(const struct hn_guard_view *v, const struct hn_guard_read *r,
+			    uint32_t a)
 {
-	for (uint32_t k = v->n_spatial; k < v->n_axis; k++) {
+	for (uint32_t k = v->n_spatial; k < v->n_axis && v->extent[a] > 1; k++) {
 		for (uint32_t d = 0; d < r->load->n_arg; d++) {
 			if (hn_guard_uses(r->load->arg[d], a) &&
 			    hn_guard_uses(r->load->arg[d], k)) {
-				return v->extent[a] > 1 && v->extent[k] > 1;
+				return v->extent[k];
 			}
 		}
 	}
-	return false;
+	return 1;
+}
+
+bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
+		     uint32_t a)
+{
+	return window_along(v, r, a) > 1;
 }
 
 /* The axis whose neighbours' windows overlap: a spatial and a reduction axis in one index;
@@ -82,12 +91,19 @@ static int64_t divisor_up_to(int64_t n, int64_t most)
 	return d;
 }
 
-/* Neighbours whose windows overlap, to be held together: none left over, SUMS at most. */
-static int64_t neighbours(int64_t extent, bool one_vector)
+/* Neighbours whose windows overlap, to be held together: none left over, `want` of them or a
+ * few less; else more, of which the registers hold a part at a time. */
+static int64_t neighbours(int64_t extent, int64_t want)
 {
-	int64_t few = divisor_up_to(extent, one_vector ? SUMS : SUMS / 2);
+	int64_t few = divisor_up_to(extent, want), more = want + 1;
 
-	return few > 2 ? few : divisor_up_to(extent, SUMS);
+	if (2 * few > want) {
+		return few;
+	}
+	while (more < extent && extent % more != 0) {
+		more++;
+	}
+	return more < extent && more <= MORE ? more : extent <= SHORT ? extent : want;
 }
 
 static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view *v,
@@ -95,22 +111,19 @@ static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view
 {
 	int32_t shared = overlapping(v, n->lane_axis);
 	int64_t all = hn_ceildiv(v->extent[n->lane_axis], v->lanes), together = 1;
-
-	if (shared >= 0 && g->v.tile == 0) {
-		together = neighbours(v->extent[shared], all == 1);
-	}
-	/* with overlap, as many vectors as make SUMS sums of them */
+	bool overlap = shared >= 0 && g->v.tile == 0;
 	int64_t vectors = v->reduce > SHORT ? SUMS
 			  : g->v.tile > 0   ? 4
-			  : shared < 0	    ? 2
-					    : hn_ceildiv(SUMS, together);
+			  : all > 1	    ? 2
+					    : 1;
 
 	/* of an odd length, one at a time leaves the least over */
-	while (shared >= 0 && vectors > 1 && v->reduce <= SHORT && g->v.tile == 0 &&
-	       v->extent[n->lane_axis] % (vectors * v->lanes) != 0) {
-		vectors--;
+	if (overlap && v->reduce <= SHORT && v->extent[n->lane_axis] % (2 * v->lanes)) {
+		vectors = 1;
 	}
-
+	if (overlap) {
+		together = neighbours(v->extent[shared], hn_ceildiv(SUMS, vectors));
+	}
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		n->tile[a] = 1;
 	}
@@ -138,6 +151,31 @@ static void small_blocks(const struct hn_guard_view *v, struct hn_guard_nest *n,
 			n->block[a] = 4 * n->tile[a];
 		}
 		rows[a] = false;
+	}
+}
+
+/* The rows of a window do not stay in the first cache while a row of results is made: tiles
+ * of a strip come one below the other instead. */
+static void by_strips(const struct hn_guard_job *g, const struct hn_guard_view *v,
+		      struct hn_guard_nest *n)
+{
+	int64_t room = g->target->param[HN_PARAM_L1_BYTES] * 2 / 3;
+	int64_t unit = g->target->param[HN_PARAM_VECTOR_UNIT_BYTES] / v->lanes;
+	int32_t shared = overlapping(v, n->lane_axis);
+	bool far = false;
+
+	for (int32_t a = 0; a < shared; a++) {
+		for (uint32_t i = 0; i < v->n_read; i++) {
+			const struct hn_guard_read *r = &v->read[i];
+			int64_t rows = window_along(v, r, (uint32_t)a);
+
+			far = far || (rows > 1 && r->stride[a] != HN_GUARD_ODD &&
+				      hn_mul_sat(hn_mul_sat(rows, r->stride[a]), unit) >
+					      room);
+		}
+	}
+	for (int32_t a = 0; far && a <= shared; a++) {
+		n->inner[a] = (uint32_t)(a == 0 ? shared : a - 1);
 	}
 }
 
@@ -173,6 +211,8 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *whole,
 	}
 	if (g->v.cut && !n.constants) {
 		small_blocks(v, &n, rows);
+	} else if (!n.constants) {
+		by_strips(g, v, &n);
 	}
 	hn_guard_block_rows(g, v, rows, &n);
 	hn_guard_nest_build(g, v, host, &n);
