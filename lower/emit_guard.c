@@ -4,9 +4,7 @@
  * body compare indices.  Over the box of points and reduction iterations that a tile is,
  * a comparison of linear forms is worst at a corner: what holds there holds everywhere.
  * Such comparisons are facts, code under them has no mask and no branch; those that
- * depend on where the tile lies are tested once for it, and the tile has two forms
- * (full/partial tile separation: Kim et al., "Multi-level tiling: M for the price of
- * one", 2007).
+ * depend on where the tile lies are tested once for it (emit_edge).
  */
 #include "lower/emit_int.h"
 
@@ -84,14 +82,14 @@ static void find_comparison(const struct hn_expr *x, void *ctx)
 	f->facts->fact[f->facts->n++] = (struct emit_fact){ x, f->op_space };
 }
 
-/* Every comparison of indices in the statement. */
-static void find_comparisons(struct emit *e, const struct emit_nest *n,
-			     struct emit_facts *facts)
+void hn_emit_find_comparisons(struct emit *e, const struct emit_nest *n,
+			      struct emit_facts *facts)
 {
 	const struct hn_node *s = n->stmt;
 	const struct hn_reduce *r = n->op->reduce;
 	struct finder f = { e, facts, false, 0 };
 
+	*facts = (struct emit_facts){ 0 };
 	enter_space(e, n, false);
 	for (uint32_t i = 0; i < s->n_guard; i++) {
 		hn_expr_visit(s->guard[i], find_comparison, &f);
@@ -233,61 +231,41 @@ static bool worst_point(struct emit *e, const struct emit_nest *n,
 	return found;
 }
 
-/* i1: the comparison holds in the whole tile.  Constant 1 or 0 = always, or never; NULL =
- * cannot be told. */
-static LLVMValueRef holds_everywhere(struct emit *e, const struct emit_nest *n,
-				     const struct emit_fact *f)
+/* The value of the form's one term at which alone `form op 0` does not hold: a loop's last
+ * block, or its first. */
+static struct emit_known fails_at(uint8_t op, const struct emit_lin *form)
+{
+	const struct emit_term *t = &form->t[0];
+
+	for (int at_lo = 0; form->n == 1 && at_lo < 2; at_lo++) {
+		int64_t v = at_lo ? t->lo : t->hi, beside = at_lo ? v + 1 : v - 1;
+		int64_t d = form->c + t->coef * v, next = form->c + t->coef * beside;
+
+		if (hn_emit_decide(op, d, d) == 0 && hn_emit_decide(op, next, next)) {
+			return (struct emit_known){ t->v, v };
+		}
+	}
+	return (struct emit_known){ 0 };
+}
+
+LLVMValueRef hn_emit_holds_everywhere(struct emit *e, const struct emit_nest *n,
+				      const struct emit_fact *f,
+				      struct emit_known *ret_edge)
 {
 	uint8_t op = f->x->op;
 	struct emit_lin x;
 
+	*ret_edge = (struct emit_known){ 0 };
 	if (!worst_point(e, n, f, op == HN_EXPR_GE || op == HN_EXPR_GT, &x)) {
 		return NULL;
 	}
 	int known = hn_emit_judge(op, &x);
 
-	return known >= 0 ? LLVMConstInt(e->i1, (unsigned)known, 0)
-			  : hn_emit_test(e, op, &x);
-}
-
-/* A guard that ends the reduction where a size says: its loop does (emit_live.c). */
-static bool left_to_trips(struct emit *e, const struct emit_nest *n,
-			  const struct emit_fact *f)
-{
-	return !f->op_space && hn_emit_is_size_guard(e, f->x) &&
-	       hn_emit_on_reduction(e, n, f->x);
-}
-
-void hn_emit_find_facts(struct emit *e, const struct emit_nest *n, struct emit_facts *ret)
-{
-	struct emit_facts all = { 0 };
-
-	*ret = (struct emit_facts){ 0 };
-	find_comparisons(e, n, &all);
-	struct emit_fact *tested = HN_NEW_ARRAY(e->a, struct emit_fact, all.n + 1);
-	uint32_t n_tested = 0;
-
-	ret->fact = all.fact;
-	for (uint32_t i = 0; i < all.n; i++) {
-		LLVMValueRef v = NULL;
-
-		if (!left_to_trips(e, n, &all.fact[i])) {
-			v = holds_everywhere(e, n, &all.fact[i]);
-		}
-		if (!v || (LLVMIsAConstantInt(v) && !LLVMConstIntGetZExtValue(v))) {
-			continue;
-		}
-		if (LLVMIsAConstantInt(v)) {
-			ret->fact[ret->n_sure++] = all.fact[i];
-			continue;
-		}
-		tested[n_tested++] = all.fact[i];
-		ret->test = ret->test ? LLVMBuildAnd(e->b, ret->test, v, "") : v;
+	if (known >= 0) {
+		return LLVMConstInt(e->i1, (unsigned)known, 0);
 	}
-	for (uint32_t i = 0; i < n_tested; i++) {
-		ret->fact[ret->n_sure + i] = tested[i];
-	}
-	ret->n = ret->n_sure + n_tested;
+	*ret_edge = fails_at(op, &x);
+	return hn_emit_test(e, op, &x);
 }
 
 /* -- border and interior ------------------------------------------------------------------
@@ -321,7 +299,8 @@ static bool holds_at(struct emit *e, const struct emit_nest *n, uint32_t i, int6
 
 	e->var[n->dim[i].loop] = (struct emit_var){ .add = v };
 	for (uint32_t k = 0; k < all->n && holds; k++) {
-		LLVMValueRef c = holds_everywhere(e, n, &all->fact[k]);
+		struct emit_known edge;
+		LLVMValueRef c = hn_emit_holds_everywhere(e, n, &all->fact[k], &edge);
 
 		holds = c && LLVMIsAConstantInt(c) && LLVMConstIntGetZExtValue(c);
 	}
@@ -340,7 +319,7 @@ bool hn_emit_find_interior(struct emit *e, const struct emit_nest *n, uint32_t i
 
 	*begin = 0;
 	*end = extent;
-	find_comparisons(e, n, &all);
+	hn_emit_find_comparisons(e, n, &all);
 	for (uint32_t k = 0; k < all.n; k++) {
 		if (of_one_loop(e, n, i, &all.fact[k])) {
 			all.fact[kept++] = all.fact[k];

@@ -108,6 +108,15 @@ struct emit_fact {
 	bool op_space; /* of the body; else a guard's, in loop space */
 };
 
+/* A value that is a constant in what is being emitted: in the edge form of a tile that one
+ * iteration of a loop alone takes, that iteration's number. */
+struct emit_known {
+	LLVMValueRef v; /* i64; NULL = none */
+	int64_t value;
+};
+
+#define EMIT_MAX_EDGES 2 /* of a tile that have forms of their own */
+
 /* A store that waits for the end of its tile (emit_past.c). */
 struct emit_later {
 	LLVMValueRef base, at, value;
@@ -146,6 +155,8 @@ struct emit {
 	struct emit_val mask;	   /* v NULL = no condition */
 	uint32_t n_fact;
 	const struct emit_fact *fact;
+	uint32_t n_known;
+	struct emit_known known[EMIT_MAX_EDGES]; /* of index arithmetic */
 	struct emit_turn *turn; /* NULL = none */
 	uint32_t n_choice;	/* choices around what is being evaluated */
 	uint32_t n_let, cap_let;
@@ -465,18 +476,21 @@ struct emit_nest {
 /* -- emit_guard.c: conditions that hold all over a tile ---------------------------------
  */
 
+/* Every comparison of indices in the nest's statement, in the arena. */
 struct emit_facts {
-	uint32_t n_sure;	/* of fact[], those that always hold */
-	uint32_t n;		/* all: they hold where test is true */
-	struct emit_fact *fact; /* in the arena */
-	LLVMValueRef test;	/* i1; NULL = n is n_sure */
+	uint32_t n;
+	struct emit_fact *fact;
 };
 
-/* Comparisons of the nest's statement that hold, or may hold, at each point and reduction
- * iteration of the tile that dims' now and base describe. Emits the test at the current
- * place. */
-void hn_emit_find_facts(struct emit *e, const struct emit_nest *n,
-			struct emit_facts *ret);
+void hn_emit_find_comparisons(struct emit *e, const struct emit_nest *n,
+			      struct emit_facts *ret);
+
+/* i1: the comparison holds at each point and reduction iteration of the tile that dims' now
+ * and base describe.  Constant 1 or 0 = always, or never; NULL = cannot be told.
+ * *ret_edge: the one value of the one term that it depends on at which it does not. */
+LLVMValueRef hn_emit_holds_everywhere(struct emit *e, const struct emit_nest *n,
+				      const struct emit_fact *f,
+				      struct emit_known *ret_edge);
 
 /* The iterations of dim i at which every comparison that depends on it (and on reductions in
  * the tile) alone holds. False = all, or too few to be worth a tile of their own. */
@@ -614,7 +628,13 @@ struct emit_tile {
 	LLVMValueRef *acc;	/* [n_acc] */
 };
 
-/* Emit the tile that the nest's dims now describe. */
+/* One form of it, under the facts and known values of e. */
+void hn_emit_tile_form(struct emit *e, struct emit_tile *t);
+
+/* No lane of point p counts. */
+bool hn_emit_is_dead(const struct emit_tile *t, uint32_t p);
+
+/* emit_edge.c: emit the tile that the nest's dims now describe. */
 void hn_emit_one_tile(struct emit *e, struct emit_nest *n);
 
 /* acc[0..n_out) = combine(acc, source) at the current point, where mask and guards hold. */

@@ -44,6 +44,12 @@ static void lin_term(struct emit *e, struct emit_lin *x, struct emit_term t)
 	if (t.coef == 0) {
 		return;
 	}
+	for (uint32_t i = 0; i < e->n_known; i++) {
+		if (t.v == e->known[i].v) {
+			x->c += t.coef * e->known[i].value;
+			return;
+		}
+	}
 	for (uint32_t i = 0; i < x->n; i++) {
 		if (x->t[i].v == t.v) {
 			x->t[i].coef += t.coef;

@@ -15,6 +15,9 @@ static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
 	for (uint32_t p = 0; p < t->n_point; p++) {
 		uint32_t active = e->n_active;
 
+		if (hn_emit_is_dead(t, p)) {
+			continue;
+		}
 		hn_emit_set_point(e, t->n, p);
 		if (t->n->across) {
 			e->n_active = active;

@@ -2,8 +2,9 @@
  * inside it.
  *
  * Order of what is emitted: the accumulators' first values; the reduction loops
- * (emit_reduce); then the stores.  What can fail only at an edge is tested once per tile
- * (emit_guard): the full form has no masks, the edge form masks its points.
+ * (emit_reduce); then the stores.  A tile at an edge masks its points (emit_edge); those
+ * beyond a known edge are left out.  Masks of points guard loads and stores; an accumulator
+ * may hold anything in lanes that are never stored.
  */
 #include "lower/emit_int.h"
 
@@ -48,6 +49,13 @@ static void find_masks(struct emit *e, struct emit_tile *t)
 		}
 		t->guard[p] = unless_true(m);
 	}
+}
+
+bool hn_emit_is_dead(const struct emit_tile *t, uint32_t p)
+{
+	bool counts = true;
+
+	return t->guard[p].v && hn_emit_is_const_bool(t->guard[p], &counts) && !counts;
 }
 
 /* -- the statement at one point
@@ -101,12 +109,13 @@ void hn_emit_update(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 	const struct emit_nest *n = t->n;
 	const struct hn_reduce *r = n->op->reduce;
 	struct emit_val *v = HN_NEW_ARRAY(e->a, struct emit_val, 3 * r->n);
-	struct emit_val *lhs = v, *rhs = v + r->n, *result = v + 2 * r->n, keep;
+	struct emit_val *lhs = v, *rhs = v + r->n, *result = v + 2 * r->n;
+	struct emit_val point = e->mask, keep = { 0 };
 
 	for (uint32_t i = 0; i < n->stmt->n_guard && !t->sure; i++) {
 		if (hn_emit_on_reduction(e, n, n->stmt->guard[i])) {
-			e->mask = hn_emit_and(e, e->mask,
-					      hn_emit_condition(e, n->stmt->guard[i]));
+			keep = hn_emit_and(e, keep,
+					   hn_emit_condition(e, n->stmt->guard[i]));
 		}
 	}
 	enter_op(e, n);
@@ -115,16 +124,17 @@ void hn_emit_update(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 		return;
 	}
 	if (r->condition) {
-		e->mask = hn_emit_and(e, e->mask, hn_emit_value(e, r->condition));
+		e->mask = hn_emit_and(e, point, keep);
+		keep = hn_emit_and(e, keep, hn_emit_value(e, r->condition));
 	}
-	e->mask = unless_true(e->mask);
+	keep = unless_true(keep);
+	e->mask = unless_true(hn_emit_and(e, point, keep));
 	for (uint32_t k = 0; k < r->n; k++) {
 		rhs[k] = hn_emit_value(e, r->source[k]);
 		lhs[k] = as_val(e, acc[k]);
 	}
 	combine(e, n, lhs, rhs, result);
 	e->axis = NULL;
-	keep = e->mask;
 	if (n->across && e->n_active < e->n_lane) {
 		keep = hn_emit_and(e, keep,
 				   (struct emit_val){ hn_emit_lane_mask(e), true });
@@ -240,6 +250,9 @@ static void pointwise(struct emit *e, struct emit_tile *t)
 		e->turn = &turn;
 	}
 	for (uint32_t p = 0; p < t->n_point; p++) {
+		if (hn_emit_is_dead(t, p)) {
+			continue;
+		}
 		hn_emit_set_point(e, t->n, p);
 		e->mask = t->guard[p];
 		for (uint32_t k = 0; k < t->n_out; k++) {
@@ -258,7 +271,7 @@ static void pointwise(struct emit *e, struct emit_tile *t)
 	e->turn = NULL;
 }
 
-static void tile_form(struct emit *e, struct emit_tile *t)
+void hn_emit_tile_form(struct emit *e, struct emit_tile *t)
 {
 	struct emit_nest *n = t->n;
 
@@ -273,51 +286,13 @@ static void tile_form(struct emit *e, struct emit_tile *t)
 		hn_emit_no_point(e, n);
 		hn_emit_reduction(e, t, n->tile);
 		for (uint32_t p = 0; p < t->n_point; p++) {
-			store_result(e, t, p);
+			if (!hn_emit_is_dead(t, p)) {
+				store_result(e, t, p);
+			}
 		}
 	} else {
 		pointwise(e, t);
 	}
 	hn_emit_store_now(e);
 	hn_emit_no_point(e, n);
-}
-
-/* In a branch, what was hoisted to an enclosing loop stays valid; nothing else is shared.
- */
-static void tile_branch(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef block,
-			LLVMBasicBlockRef join)
-{
-	LLVMPositionBuilderAtEnd(e->b, block);
-	e->epoch++;
-	tile_form(e, t);
-	LLVMBuildBr(e->b, join);
-}
-
-void hn_emit_one_tile(struct emit *e, struct emit_nest *n)
-{
-	struct emit_tile t = { .n = n,
-			       .n_out = n->op->n_out,
-			       .n_point = hn_emit_count_points(n) };
-	struct emit_facts facts;
-
-	t.guard = HN_NEW_ARRAY(e->a, struct emit_val, t.n_point);
-	hn_emit_find_facts(e, n, &facts);
-	hn_emit_no_point(e, n);
-	e->fact = facts.fact;
-	e->n_fact = facts.n;
-	if (!facts.test) {
-		tile_form(e, &t);
-	} else {
-		LLVMBasicBlockRef fast = hn_emit_block(e, "full"),
-				  slow = hn_emit_block(e, "edge"),
-				  join = hn_emit_block(e, "join");
-
-		LLVMBuildCondBr(e->b, facts.test, fast, slow);
-		tile_branch(e, &t, fast, join);
-		e->n_fact = facts.n_sure;
-		tile_branch(e, &t, slow, join);
-		LLVMPositionBuilderAtEnd(e->b, join);
-		e->epoch++;
-	}
-	e->n_fact = 0;
 }

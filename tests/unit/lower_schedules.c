@@ -6,67 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "loopstate/trace.h"
-#include "lower_forms.h"
-
-#define LIMIT_MS 60000
-
-static void check_line(struct fixture *f, char *line)
-{
-	char *name = line, *program = strchr(line, '\t'), *steps;
-	struct hn_err err = { 0 };
-	const struct hn_trace *trace;
-	const struct hn_looptree *t;
-	const struct hn_state *s;
-	const struct hn_dag *dag;
-	struct run_args want;
-	struct history h;
-	struct hn_arena a;
-
-	assert_non_null(program);
-	*program++ = '\0';
-	steps = strchr(program, '\t');
-	assert_non_null(steps);
-	*steps++ = '\0';
-	hn_arena_init(&a, 0);
-	dag = form_dag(program, &a);
-	if (hn_trace_parse(name, steps, strlen(steps), &a, &trace, &err) ||
-	    hn_state_replay(dag, trace, &a, &s, &err) ||
-	    hn_looptree_build(s, &a, &t, &err)) {
-		fail_msg("%s: %s", name, err.msg);
-	}
-	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK) {
-		fail_msg("%s: %s", name, err.msg);
-	}
-	form_answer(dag, &want);
-	h = (struct history){ name, dag, trace, 1, &want, tolerance_of(dag), &a };
-	check_history(f->em, &h, /* scalar= */ false, /* parallel= */ true);
-	run_args_free(&want);
-	hn_arena_fini(&a);
-}
-
-static void check_file(struct fixture *f, const char *path)
-{
-	struct hn_buf text;
-	struct hn_err err = { 0 };
-	uint32_t n = 0;
-	char *rest;
-
-	hn_buf_init(&text);
-	if (hn_file_read(path, 1 << 20, &text, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	for (char *line = strtok_r(text.s, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		if (line[0] != '#') {
-			check_line(f, line);
-			n++;
-		}
-	}
-	hn_buf_fini(&text);
-	assert_true(n > 0);
-}
+#include "lower_schedules.h"
 
 static void by_hand(void **state)
 {
