@@ -25,7 +25,8 @@ static const struct hn_expr *int_op(enum hn_expr_op op, const struct hn_expr *x,
 	return hn_expr_binary(op, x, hn_expr_int(y, (enum hn_dtype)x->dtype, a), a);
 }
 
-/* from[x] -> pack[x / len.., x % len..] */
+/* from[x] -> pack[x / len.., x % len..]; of a dimension kept whole, x itself, which a
+ * condition may have to show to lie in it. */
 static const struct hn_expr *lead_load(const struct hn_expr *e, void *ctx,
 				       struct hn_arena *a)
 {
@@ -40,9 +41,13 @@ static const struct hn_expr *lead_load(const struct hn_expr *e, void *ctx,
 		const struct hn_expr *x =
 			int_op(HN_EXPR_SUB, e->arg[d], first_of(p->from, d), a);
 
-		index[d] = int_op(HN_EXPR_FLOORDIV, x, p->len[d], a);
+		bool whole = p->len[d] >= p->from->shape[d];
+
+		index[d] = whole ? hn_expr_int(0, (enum hn_dtype)x->dtype, a)
+				 : int_op(HN_EXPR_FLOORDIV, x, p->len[d], a);
 		if (p->len[d] > 1) {
-			index[n++] = int_op(HN_EXPR_FLOORMOD, x, p->len[d], a);
+			index[n++] = whole ? x
+					   : int_op(HN_EXPR_FLOORMOD, x, p->len[d], a);
 		}
 	}
 	return hn_expr_with_args(e, index, n, a);

@@ -20,7 +20,7 @@ for j.0#4 (3)
       for i.1#7 (6)
         vectorize j.1#8 (8)
           if j.0#4 * 8 + j.1#8 < 20
-            C[i.0#5 * 6 + i.1#7, j.0#4 * 8 + j.1#8] += A[i.0#5 * 6 + i.1#7, k#6] * B.pack[floordiv(k#6, 16), floordiv(j.0#4 * 8 + j.1#8, 8), floormod(k#6, 16), floormod(j.0#4 * 8 + j.1#8, 8)]
+            C[i.0#5 * 6 + i.1#7, j.0#4 * 8 + j.1#8] += A[i.0#5 * 6 + i.1#7, k#6] * B.pack[0, floordiv(j.0#4 * 8 + j.1#8, 8), k#6, floormod(j.0#4 * 8 + j.1#8, 8)]
 # Packed inside the loop that reads a panel, only that panel is held.
 $ echo '[["PK", 1, [16, 4]], ["SP", 3, 1, 20, [4], 1], ["RE", 3, [1, 0, 3, 2]], ["CA", 2, 3, 0]]' | hone-build --dag mm.txt --steps - --emit-tree
 arg A [24, 16]
@@ -38,7 +38,7 @@ for j.0#4 (5)
       C[i#5, j.0#4 * 4 + j.1#8] = 0
     for k#6 (16)
       for j.1#7 (4)
-        C[i#5, j.0#4 * 4 + j.1#7] += A[i#5, k#6] * B.pack[floordiv(k#6, 16), floordiv(j.0#4 * 4 + j.1#7, 4), floormod(k#6, 16), floormod(j.0#4 * 4 + j.1#7, 4)]
+        C[i#5, j.0#4 * 4 + j.1#7] += A[i#5, k#6] * B.pack[0, floordiv(j.0#4 * 4 + j.1#7, 4), k#6, floormod(j.0#4 * 4 + j.1#7, 4)]
 # What is no packing is refused.
 $ echo '[["PK", 1, [16]]]' | hone-build --dag mm.txt --steps - --emit-tree
 hone-build: step 0: PK stage 1 (B): 1 block lengths for 2 dimensions

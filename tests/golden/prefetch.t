@@ -35,7 +35,7 @@ for j.0#4 (3)
     for k#6 (64) prefetch B.pack 4 ahead
       for j.1#7 (16)
         if j.0#4 * 16 + j.1#7 < 40
-          C[i#5, j.0#4 * 16 + j.1#7] += A[i#5, k#6] * B.pack[floordiv(k#6, 64), floordiv(j.0#4 * 16 + j.1#7, 16), floormod(k#6, 64), floormod(j.0#4 * 16 + j.1#7, 16)]
+          C[i#5, j.0#4 * 16 + j.1#7] += A[i#5, k#6] * B.pack[0, floordiv(j.0#4 * 16 + j.1#7, 16), k#6, floormod(j.0#4 * 16 + j.1#7, 16)]
 # What cannot be fetched is refused.
 $ echo '[["PF", 2, 2, 2, 1]]' | hone-build --dag mm.txt --steps - --emit-tree
 hone-build: step 0: PF stage 2 (C) iter 2: operand 2 (C): the stage does not read the operand
