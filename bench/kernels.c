@@ -241,7 +241,10 @@ static void report(const struct options *o, const struct hn_contest *t,
 
 			snprintf(context, sizeof(context), "%s, \"limit\": \"%s\"",
 				 common, limit);
-			hn_bench_row("kernels.limit", share, "of the limit", context);
+			if (share > 0) { /* a softmax has no multiply-adds */
+				hn_bench_row("kernels.limit", share, "of the limit",
+					     context);
+			}
 		}
 	}
 	e.share = hn_tally_share(t, r, hn_tally_reading, &limit);

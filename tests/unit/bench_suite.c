@@ -167,12 +167,11 @@ static void test_reference(void **state)
 	}
 }
 
-/* Every record of the log of bests is a complete history of a case of the suite. */
-static void test_bests(void **state)
+/* Every record of the log is a complete history of a case of the suite. */
+static void check_log(const char *path)
 {
 	uint32_t n = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
 		const struct hn_trace *trace;
 		const struct hn_state *s;
@@ -181,8 +180,7 @@ static void test_bests(void **state)
 		struct hn_arena a;
 
 		hn_arena_init(&a, 0);
-		if (hn_history_of_log(HONE_SOURCE_DIR "/examples/best/suite.log",
-				      hn_suite[i].name, &a, &of, &err) != 0) {
+		if (hn_history_of_log(path, hn_suite[i].name, &a, &of, &err) != 0) {
 			assert_int_equal(err.code, HONE_E_NOT_FOUND);
 		}
 		for (uint32_t k = 0; k < of.n; k++, n++) {
@@ -199,6 +197,13 @@ static void test_bests(void **state)
 		hn_arena_fini(&a);
 	}
 	assert_true(n > 0);
+}
+
+static void test_bests(void **state)
+{
+	(void)state;
+	check_log(HONE_SOURCE_DIR "/examples/best/suite.log");
+	check_log(HONE_SOURCE_DIR "/examples/best/dense_zero.log");
 }
 
 /* Each once; of too many the latest. */
