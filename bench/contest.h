@@ -65,4 +65,10 @@ struct hn_emitter;
 int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *name,
 		    const char *steps, struct hn_err *err) HN_NODISCARD;
 
+/* The same for a dag with size parameters, of which t->dag is the instance for these sizes
+ * (borrowed). */
+int hn_contest_sized(struct hn_contest *t, struct hn_emitter *emitter, const char *name,
+		     const struct hn_dag *dag, const int64_t *sizes, const char *steps,
+		     struct hn_err *err) HN_NODISCARD;
+
 #endif

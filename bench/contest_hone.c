@@ -10,12 +10,15 @@
 #include "measure/loader.h"
 
 typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
+typedef int32_t (*sized_fn)(const int64_t *sizes, void *const *args,
+			    const struct hone_env *env);
 typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
 			      const struct hone_env *env);
 
 struct hone_kernel {
 	struct hn_object *object;
-	packed_fn fn;
+	packed_fn fn;		 /* or, with sizes, a sized_fn */
+	const int64_t *sizes;	 /* NULL: the dag has none */
 	void *const *arg;
 	void *prepared; /* ours; env reads it */
 	struct hone_env env;
@@ -25,7 +28,11 @@ static void call_kernel(void *ctx)
 {
 	struct hone_kernel *k = ctx;
 
-	hn_assert(k->fn(k->arg, &k->env) == 0);
+	if (k->sizes) {
+		hn_assert(((sized_fn)(void *)k->fn)(k->sizes, k->arg, &k->env) == 0);
+	} else {
+		hn_assert(k->fn(k->arg, &k->env) == 0);
+	}
 }
 
 static void close_kernel(void *ctx)
@@ -106,6 +113,13 @@ static int prepare(struct hone_kernel *k, uint64_t bytes, struct hn_err *err)
 int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char *name,
 		    const char *steps, struct hn_err *err)
 {
+	return hn_contest_sized(t, emitter, name, t->dag, NULL, steps, err);
+}
+
+int hn_contest_sized(struct hn_contest *t, struct hn_emitter *emitter, const char *name,
+		     const struct hn_dag *dag, const int64_t *sizes, const char *steps,
+		     struct hn_err *err)
+{
 	struct hone_kernel *k = calloc(1, sizeof(*k));
 	struct hn_artefact artefact;
 	struct hn_contender *c;
@@ -114,8 +128,9 @@ int hn_contest_hone(struct hn_contest *t, struct hn_emitter *emitter, const char
 
 	hn_assert(k != NULL);
 	k->arg = (void *const *)t->arg;
+	k->sizes = sizes;
 	hn_arena_init(&a, 0);
-	rc = compile(t->dag, emitter, steps, &a, &artefact, err);
+	rc = compile(dag, emitter, steps, &a, &artefact, err);
 	rc = rc ? rc
 		: hn_object_load(artefact.object, artefact.object_bytes, &k->object, err);
 	if (rc == 0) {

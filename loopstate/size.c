@@ -25,6 +25,16 @@ bool hn_op_is_sized(const struct hn_op *op)
 	return false;
 }
 
+bool hn_expr_uses_size(const struct hn_expr *e)
+{
+	bool uses = hn_expr_is_size(e);
+
+	for (uint32_t i = 0; i < e->n_arg && !uses; i++) {
+		uses = hn_expr_uses_size(e->arg[i]);
+	}
+	return uses;
+}
+
 static bool is_constant(const struct hn_expr *e)
 {
 	return e->op == HN_EXPR_INT;

@@ -19,6 +19,9 @@ const struct hn_expr *hn_op_extent(const struct hn_op *op, uint32_t i);
 /* Whether any extent of the op's tensor is a form. */
 bool hn_op_is_sized(const struct hn_op *op);
 
+/* Whether any size occurs in e. */
+bool hn_expr_uses_size(const struct hn_expr *e);
+
 /* The values e takes over the ranges of the sizes; false when it is no form, or its numbers
  * leave 2^61.  Exact where each size occurs once. */
 bool hn_size_range(const struct hn_sizes *sizes, const struct hn_expr *e, int64_t *ret_lo,

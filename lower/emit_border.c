@@ -6,20 +6,11 @@
  * unrolled around the loops inside it, and the row is not cut into border and interior
  * (emit_nest), whose borders would be tiles of a point.
  */
+#include "loopstate/size.h"
 #include "lower/emit_int.h"
 
 #define MOST_UNROLLED 8	/* iterations of a loop that meets a border */
 #define MOST_COPIES 256 /* terms of the tile in the code */
-
-static bool uses_size(const struct hn_expr *x)
-{
-	bool uses = hn_expr_is_size(x);
-
-	for (uint32_t i = 0; i < x->n_arg && !uses; i++) {
-		uses = uses_size(x->arg[i]);
-	}
-	return uses;
-}
 
 /* Whether the condition, of op space, is one on d's loop and the place of a point in the
  * tile alone. */
@@ -43,7 +34,7 @@ static bool within_tile(const struct emit *e, const struct emit_nest *n,
 			return false;
 		}
 	}
-	return points && !uses_size(x) && hn_emit_uses_loop(e, x, d->loop);
+	return points && !hn_expr_uses_size(x) && hn_emit_uses_loop(e, x, d->loop);
 }
 
 /* Whether iterations of d's loop leave out other points than each other; marks the loops of

@@ -182,6 +182,7 @@ void hn_emit_one_tile(struct emit *e, struct emit_nest *n)
 				  .n_point = hn_emit_count_points(n) } };
 
 	f.t.guard = HN_NEW_ARRAY(e->a, struct emit_val, f.t.n_point);
+	f.t.loose = HN_NEW_ARRAY(e->a, struct emit_val, f.t.n_point);
 	find_tests(e, &f);
 	hn_emit_no_point(e, n);
 	choose_edges(e, &f);

@@ -625,6 +625,9 @@ struct emit_tile {
 	struct emit_val *guard; /* [n_point]; v NULL = always */
 	bool sure;		/* guards on reductions hold in what is being emitted */
 	uint32_t n_acc;		/* n_point * n_across * n_out */
+	uint32_t n_clamp;	/* loops whose points past the end are the last one */
+	struct emit_clamp *clamp;
+	struct emit_val *loose; /* [n_point] guard, less what clamps see to */
 	LLVMValueRef *acc;	/* [n_acc] */
 };
 
@@ -671,6 +674,28 @@ struct emit_live {
 };
 bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 			struct emit_live *ret);
+
+/* Whether a guard of sizes moves by more than one iteration with d: it has a loop inside that
+ * belongs to the tile rather. */
+bool hn_emit_steps_by_tiles(const struct emit_nest *n, const struct emit_dim *d);
+
+/* A loop of points some of which are past the end that a size gives: while a reduction is
+ * computed, these are the last one. */
+struct emit_clamp {
+	const struct hn_expr *guard;
+	struct emit_dim *dim;
+	LLVMValueRef last; /* i64 */
+	int32_t depth;
+	struct emit_var saved;
+};
+
+/* Fill in t->clamp, for what is no fact; the tile has a live point. */
+void hn_emit_find_clamps(struct emit *e, struct emit_tile *t);
+bool hn_emit_is_clamped(const struct emit_tile *t, const struct hn_expr *g);
+
+/* Move the current point inside, and back. */
+void hn_emit_clamp(struct emit *e, struct emit_tile *t);
+void hn_emit_unclamp(struct emit *e, struct emit_tile *t);
 
 /* What follows, up to the end, runs when the condition holds; NULL = always. */
 LLVMBasicBlockRef hn_emit_when(struct emit *e, LLVMValueRef condition);

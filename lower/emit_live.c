@@ -6,10 +6,14 @@
  * the inner loops at their least, or it does with these at their largest.  The number is
  * computed outside of the loop, once.  A loop that enters a guard otherwise, as a fused one
  * does, runs in full, and the loops in it not at all where it is dead.
+ *
+ * A tile of points that ends past the last one computes the last one again, under no mask, and
+ * does not store it.
  */
 #include "lower/emit_int.h"
 
 #include "loopstate/simplify.h"
+#include "loopstate/size.h"
 
 /* An i64 and where it is known; v NULL = the loop's extent. */
 struct count {
@@ -17,19 +21,9 @@ struct count {
 	int32_t depth;
 };
 
-static bool uses_size(const struct hn_expr *x)
-{
-	bool uses = hn_expr_is_size(x);
-
-	for (uint32_t i = 0; i < x->n_arg && !uses; i++) {
-		uses = uses_size(x->arg[i]);
-	}
-	return uses;
-}
-
 bool hn_emit_is_size_guard(const struct emit *e, const struct hn_expr *g)
 {
-	return (g->op == HN_EXPR_LT || g->op == HN_EXPR_LE) && uses_size(g) &&
+	return (g->op == HN_EXPR_LT || g->op == HN_EXPR_LE) && hn_expr_uses_size(g) &&
 	       hn_emit_compares_indices(e, g);
 }
 
@@ -206,6 +200,112 @@ bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 	ret->live = live.v;
 	ret->depth = full.depth > live.depth ? full.depth : live.depth;
 	return full.v != NULL;
+}
+
+bool hn_emit_steps_by_tiles(const struct emit_nest *n, const struct emit_dim *d)
+{
+	for (uint32_t g = 0; g < n->stmt->n_guard; g++) {
+		const struct hn_expr *x = n->stmt->guard[g];
+		int64_t c;
+
+		if (hn_expr_uses_size(x) && hn_expr_uses(x, d->loop) &&
+		    (x->n_arg != 2 || !coefficient(x, d->loop, &c) || c != 1)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* -- points past the end ------------------------------------------------------------------ */
+
+/* The one spatial loop of the tile, no lane, that guard g of sizes depends on, with coefficient
+ * 1; NULL = there is no such. */
+static struct emit_dim *loop_of_guard(struct emit *e, const struct emit_nest *n,
+				      const struct hn_expr *g)
+{
+	struct emit_dim *found = NULL;
+	int64_t c;
+
+	if (!hn_emit_is_size_guard(e, g) || hn_emit_on_reduction(e, n, g)) {
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n->n_dim; i++) {
+		struct emit_dim *d = &n->dim[i];
+
+		if (d->now < 2 || !hn_expr_uses(g, d->loop)) {
+			continue;
+		}
+		if (found || d->reduce || d->chain || !coefficient(g, d->loop, &c) || c != 1) {
+			return NULL;
+		}
+		found = d;
+	}
+	return found;
+}
+
+void hn_emit_find_clamps(struct emit *e, struct emit_tile *t)
+{
+	const struct emit_nest *n = t->n;
+
+	t->n_clamp = 0;
+	t->clamp = HN_NEW_ARRAY(e->a, struct emit_clamp, n->stmt->n_guard + 1);
+	for (uint32_t g = 0; g < n->stmt->n_guard && !n->across; g++) {
+		struct emit_dim *d = loop_of_guard(e, n, n->stmt->guard[g]);
+		struct count count;
+		bool inner;
+
+		if (!d || hn_emit_is_fact(e, n->stmt->guard[g]) ||
+		    !guard_count(e, n->stmt->guard[g], d->node, NULL, 0, true, &count,
+				 &inner)) {
+			continue;
+		}
+		t->clamp[t->n_clamp++] = (struct emit_clamp){
+			.guard = n->stmt->guard[g],
+			.dim = d,
+			.last = hn_emit_place(e, EMIT_ADD, count.v, hn_emit_const(e, -1),
+					      count.depth),
+			.depth = count.depth,
+		};
+	}
+}
+
+bool hn_emit_is_clamped(const struct emit_tile *t, const struct hn_expr *g)
+{
+	for (uint32_t i = 0; i < t->n_clamp; i++) {
+		if (t->clamp[i].guard == g) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void hn_emit_clamp(struct emit *e, struct emit_tile *t)
+{
+	for (uint32_t i = 0; i < t->n_clamp; i++) {
+		struct emit_clamp *c = &t->clamp[i];
+		struct emit_var *var = &e->var[c->dim->loop];
+		struct emit_lin at = { .n = var->base != NULL, .c = var->add };
+		struct count now, last = { c->last, c->depth };
+
+		at.t[0] = (struct emit_term){ var->base, var->mul, var->lo, var->hi,
+					      var->depth };
+		c->saved = *var;
+		now.v = hn_emit_lin_placed(e, &at, &now.depth);
+		now = combine(e, HN_EXPR_MIN, now, last);
+		*var = (struct emit_var){ .base = now.v,
+					  .mul = 1,
+					  .hi = c->dim->extent - 1,
+					  .depth = now.depth };
+	}
+	e->epoch++;
+}
+
+void hn_emit_unclamp(struct emit *e, struct emit_tile *t)
+{
+	for (uint32_t i = t->n_clamp; i-- > 0;) {
+		e->var[t->clamp[i].dim->loop] = t->clamp[i].saved;
+	}
+	e->epoch++;
 }
 
 /* -- what runs only when something is alive ---------------------------------------------- */

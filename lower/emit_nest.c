@@ -8,21 +8,47 @@
 
 static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
 
-/* How many of `full` blocks from `begin` on hold one of the first `live` iterations; there is
- * one.  live NULL = all. */
+/* How many of `full` blocks from `begin` on hold more than `least` of the first `live`
+ * iterations.  live NULL = all do. */
 static LLVMValueRef blocks_alive(struct emit *e, LLVMValueRef live, int64_t begin,
-				 int64_t block, int64_t full)
+				 int64_t block, int64_t full, int64_t least)
 {
 	if (!live) {
 		return hn_emit_const(e, full);
 	}
-	LLVMValueRef n = LLVMBuildNSWAdd(e->b, live,
-					 hn_emit_const(e, block - 1 - begin), "");
+	LLVMValueRef n = LLVMBuildNSWAdd(
+		e->b, live, hn_emit_const(e, block - 1 - least - begin), "");
 	LLVMValueRef most = hn_emit_const(e, full);
 
 	n = LLVMBuildUDiv(e->b, n, hn_emit_const(e, block), "");
 	return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, n, most, ""), n,
 			       most, "");
+}
+
+/* The last live iteration, where it is the only one of its block among the `full` from `begin`
+ * on: a tile of its own. */
+static void emit_lone(struct emit *e, struct emit_nest *n, uint32_t i, LLVMValueRef live,
+		      int64_t begin, int64_t full)
+{
+	struct emit_dim *d = &n->dim[i];
+	LLVMValueRef at = hn_emit_place(e, EMIT_ADD, live, hn_emit_const(e, -1), e->fn->depth);
+	LLVMValueRef past = LLVMBuildNSWSub(e->b, at, hn_emit_const(e, begin), "");
+	LLVMValueRef first = LLVMBuildICmp(
+		e->b, LLVMIntEQ,
+		LLVMBuildSRem(e->b, past, hn_emit_const(e, d->block), ""),
+		hn_emit_const(e, 0), "");
+	LLVMValueRef within = LLVMBuildICmp(e->b, LLVMIntULT, past,
+					    hn_emit_const(e, full * d->block), "");
+	LLVMBasicBlockRef join = hn_emit_when(e, LLVMBuildAnd(e->b, first, within, ""));
+
+	e->var[d->loop] = (struct emit_var){
+		.base = at, .mul = 1, .hi = d->extent - 1, .depth = e->fn->depth
+	};
+	d->base = 0;
+	d->now = 1;
+	e->epoch++;
+	emit_level(e, n, i + 1);
+	hn_emit_end_when(e, join);
 }
 
 /* Loop over the blocks of dim i in [begin, end), then the remainder. */
@@ -33,17 +59,18 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 	struct emit_var *var = &e->var[d->loop];
 	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
 	LLVMValueRef live = hn_emit_live(e, d->node);
+	bool lone = live && full && d->block > 1 && !d->chain && hn_emit_is_update(n);
 	LLVMBasicBlockRef past;
 	struct emit_loop loop;
 
 	*var = (struct emit_var){ .add = begin };
 	d->base = begin;
 	d->now = d->block;
-	past = hn_emit_when(e, full ? hn_emit_more_than(e, live, begin) : NULL);
+	past = hn_emit_when(e, full ? hn_emit_more_than(e, live, begin + lone) : NULL);
 	if (full > 1) {
 		hn_emit_loop_begin(e, hn_emit_const(e, 0),
-				   blocks_alive(e, live, begin, d->block, full), 0, NULL,
-				   &loop);
+				   blocks_alive(e, live, begin, d->block, full, lone), 0,
+				   NULL, &loop);
 		*var = (struct emit_var){ .base = loop.iv,
 					  .mul = d->block,
 					  .add = begin,
@@ -57,6 +84,9 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 		emit_level(e, n, i + 1);
 	}
 	hn_emit_end_when(e, past);
+	if (lone) {
+		emit_lone(e, n, i, live, begin, full);
+	}
 	*var = (struct emit_var){ 0 };
 	if (rest) {
 		past = hn_emit_when(

@@ -226,7 +226,8 @@ static void block_loops(const struct emit_nest *n, struct blocks *b)
 		if (i < n->tile && real_reduction(d)) {
 			return;
 		}
-		if (!d->reduce && !d->chain && d->extent > 1) {
+		if (!d->reduce && !d->chain && d->extent > 1 &&
+		    !hn_emit_steps_by_tiles(n, d)) {
 			b->dim[b->n++] = d;
 		}
 	}
@@ -269,7 +270,8 @@ static int64_t settle_lanes(struct emit_nest *n)
 	if (n->n_chain && reduction_between(n, n->chain[0]) < n->n_dim) {
 		n->tile = reduction_between(n, n->chain[0]);
 	}
-	while (kept < n->n_chain && reduction_between(n, n->chain[kept]) == n->n_dim) {
+	while (kept < n->n_chain && reduction_between(n, n->chain[kept]) == n->n_dim &&
+	       (kept == 0 || !hn_emit_steps_by_tiles(n, n->chain[kept]))) {
 		total = hn_mul_sat(total, n->chain[kept++]->extent);
 	}
 	for (uint32_t i = kept; i < n->n_chain; i++) {

@@ -22,9 +22,11 @@ static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
 		if (t->n->across) {
 			e->n_active = active;
 		}
-		e->mask = t->guard[p];
+		hn_emit_clamp(e, t);
+		e->mask = t->loose[p];
 		hn_emit_update(e, t,
 			       t->acc + (size_t)(p * t->n->n_across + m) * t->n_out);
+		hn_emit_unclamp(e, t);
 	}
 }
 

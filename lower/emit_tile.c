@@ -39,15 +39,22 @@ static void find_masks(struct emit *e, struct emit_tile *t)
 	const struct hn_node *s = t->n->stmt;
 
 	for (uint32_t p = 0; p < t->n_point; p++) {
-		struct emit_val m = { 0 };
+		struct emit_val m = { 0 }, loose = { 0 };
 
 		hn_emit_set_point(e, t->n, p);
 		for (uint32_t i = 0; i < s->n_guard; i++) {
-			if (!hn_emit_on_reduction(e, t->n, s->guard[i])) {
-				m = hn_emit_and(e, m, hn_emit_condition(e, s->guard[i]));
+			if (hn_emit_on_reduction(e, t->n, s->guard[i])) {
+				continue;
+			}
+			struct emit_val c = hn_emit_condition(e, s->guard[i]);
+
+			m = hn_emit_and(e, m, c);
+			if (!hn_emit_is_clamped(t, s->guard[i])) {
+				loose = hn_emit_and(e, loose, c);
 			}
 		}
 		t->guard[p] = unless_true(m);
+		t->loose[p] = unless_true(loose);
 	}
 }
 
@@ -118,6 +125,7 @@ void hn_emit_update(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 					   hn_emit_condition(e, n->stmt->guard[i]));
 		}
 	}
+	e->mask = hn_emit_and(e, e->mask, keep);
 	enter_op(e, n);
 	if (hn_emit_adds_nothing(e, n, EMIT_THE_TERM)) {
 		e->axis = NULL;
@@ -276,6 +284,11 @@ void hn_emit_tile_form(struct emit *e, struct emit_tile *t)
 	struct emit_nest *n = t->n;
 
 	memset(t->guard, 0, t->n_point * sizeof(*t->guard));
+	memset(t->loose, 0, t->n_point * sizeof(*t->loose));
+	t->n_clamp = 0;
+	if (n->stmt->stmt == HN_STMT_UPDATE) {
+		hn_emit_find_clamps(e, t);
+	}
 	if (n->stmt->n_guard > 0) {
 		find_masks(e, t);
 	}
