@@ -47,8 +47,6 @@ static void bench_policy(const struct hn_bench_case *item, const struct hn_targe
 static void bench_candidates(const struct hn_bench_case *item,
 			     const struct hn_target *target)
 {
-	const struct hn_model_ops *model_ops = hn_model_ops("analytic");
-	struct hn_model *model = model_ops->create(target, 1);
 	struct hn_sketches sketches;
 	struct hn_arena arena;
 	struct hn_arena scratch;
@@ -69,14 +67,14 @@ static void bench_candidates(const struct hn_bench_case *item,
 			struct hn_rng rng = hn_rng_stream(1, 0, 0, i);
 			const struct hn_looptree *tree;
 			const struct hn_state *s;
-			double score;
+			struct hn_features f;
 
 			hn_arena_reset(&scratch);
 			if (hn_sketch_fill(&sketches.sketch[i % sketches.n], target, &rng,
 					   &scratch, &s) == HN_VERDICT_OK &&
-			    hn_looptree_build(s, &scratch, &tree, &err) == 0) {
-				model_ops->predict(model, &tree, 1, &score);
-				n++;
+			    hn_looptree_build(s, &scratch, &tree, &err) == 0 &&
+			    hn_features_of(tree, target, &scratch, &f)) {
+				n += hn_model_analytic_score(&f) > 0;
 			}
 		}
 		hn_bench_row("search.scored",
@@ -85,7 +83,6 @@ static void bench_candidates(const struct hn_bench_case *item,
 	}
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&arena);
-	model_ops->destroy(model);
 }
 
 int hn_bench_search(const struct hn_bench_args *args);

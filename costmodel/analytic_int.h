@@ -4,7 +4,9 @@
 #ifndef HN_COSTMODEL_ANALYTIC_INT_H
 #define HN_COSTMODEL_ANALYTIC_INT_H
 
-#include "costmodel/model.h"
+#include "base/arena.h"
+#include "loopstate/looptree.h"
+#include "target/target.h"
 
 #define HN_VIEW_MAX_LOOPS 128
 #define HN_VIEW_MAX_STREAMS 48
@@ -53,14 +55,37 @@ struct hn_lanes hn_view_lanes(const struct hn_view *v, const struct hn_target *t
 /* Iterations of loop l: vectors of the one that runs over lanes. */
 double hn_view_units(const struct hn_view *v, uint32_t l, const struct hn_lanes *w);
 
-/* Cycles of one core that its instructions take, all iterations together. */
-double hn_view_compute_cycles(const struct hn_view *v, const struct hn_target *t);
+/* What its instructions take, and why.  Where nothing is accumulated in registers (at < 0)
+ * all but cycles and lanes are 1. */
+struct hn_compute {
+	double cycles; /* of one core, all iterations together */
+	struct hn_lanes lanes;
+	int32_t at;		       /* position of the reduction loop that accumulators stay in
+					* registers for, or -1 */
+	double trips;		       /* iterations of the reduction loops from there on */
+	double rows, vecs;	       /* results of the block inside it: rows of vecs vectors */
+	double registers;	       /* to hold all of the block and its operands */
+	double block_rows, block_vecs; /* what registers do hold at a time, */
+	double blocks;		       /* so often */
+};
+struct hn_compute hn_view_compute(const struct hn_view *v, const struct hn_target *t);
 
-/* Bytes moved to each cache level from the one behind it: L1, L2, L3. */
+/* What one cache level must fetch from the one behind it.  Depth d: the loops from position d
+ * inwards; n_loop = one vector. */
+struct hn_level {
+	double bytes;	       /* in all */
+	uint32_t fits;	       /* the outermost depth whose footprint fits */
+	uint32_t from;	       /* the depth whose footprint is fetched again and again: one out */
+	double again;	       /* how often */
+	double inside, beyond; /* bytes displaced by the footprints of these two */
+};
+
 struct hn_traffic {
-	double bytes[3];
+	struct hn_level level[3]; /* L1, L2, L3 */
+	const double *cold; /* [n_stream * (n_loop + 1)] bytes of stream i's footprint at depth d
+			     * at i * (n_loop + 1) + d */
 };
 struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_target *t,
-				  struct hn_arena *a);
+				  const struct hn_lanes *w, struct hn_arena *a);
 
 #endif

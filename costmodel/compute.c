@@ -5,6 +5,8 @@
  * block by block when there are more of them than registers.  The unrolled body is then
  * bound by FMA units, by load ports, or by the latency of too few accumulators.
  */
+#include <math.h>
+
 #include "base/arith.h"
 #include "costmodel/analytic_int.h"
 
@@ -141,17 +143,19 @@ static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
 struct block {
 	const struct hn_view *v;
 	const struct hn_target *t;
-	struct hn_lanes w;
 	double rows, vecs;		      /* results: rows of vecs vectors */
-	bool along_rows[HN_VIEW_MAX_STREAMS]; /* whether the stream moves with the rows */
-	double arith;			      /* instructions per result */
+	double loads[2][2]; /* of a body of one result; [1][.] with each row, [.][1] with each
+			     * vector of a row */
+	double operands;    /* vectors that each vector of a row keeps beside its results */
+	double arith;	    /* instructions per result */
 };
 
 static struct block make_block(const struct hn_view *v, const struct hn_target *t,
 			       const struct hn_lanes *w, int32_t r)
 {
 	bool fma = v->multiplies && (t->caps & HN_CAP_FMA);
-	struct block b = {.v = v, .t = t, .w = *w, .rows = 1, .vecs = 1};
+	bool along_rows[HN_VIEW_MAX_STREAMS] = {false};
+	struct block b = {.v = v, .t = t, .rows = 1, .vecs = 1};
 
 	b.arith = v->n_arith + (fma ? 0 : 1) +
 		  v->n_expensive * CALL_CYCLES * (double)w->width;
@@ -165,32 +169,27 @@ static struct block make_block(const struct hn_view *v, const struct hn_target *
 		}
 		b.rows *= (double)v->loop[l]->extent;
 		for (uint32_t i = 0; i < v->n_stream; i++) {
-			b.along_rows[i] |= v->stream[i].moves[l];
+			along_rows[i] |= v->stream[i].moves[l];
 		}
 	}
-	return b;
-}
+	for (uint32_t i = 0; i + 1 < v->n_stream; i++) {
+		const struct hn_stream *s = &v->stream[i];
+		bool lanes = w->loop >= 0 && s->moves[w->loop];
+		bool whole = !lanes || s->stride[w->loop] == 1;
 
-static bool along_lanes(const struct block *b, const struct hn_stream *s)
-{
-	return b->w.loop >= 0 && s->moves[b->w.loop];
+		b.loads[along_rows[i]][lanes] += whole ? 1 : GATHER_LOAD * (double)w->width;
+		b.operands += lanes;
+	}
+	return b;
 }
 
 /* Cycles of one body with k rows of n vectors. */
 static double body_cycles(const struct block *b, double k, double n)
 {
-	double points = k * n, arith = points * b->arith, loads = 0;
+	double points = k * n, arith = points * b->arith;
+	double loads = b->loads[0][0] + b->loads[1][0] * k + b->loads[0][1] * n +
+		       b->loads[1][1] * points;
 
-	for (uint32_t i = 0; i + 1 < b->v->n_stream; i++) {
-		const struct hn_stream *s = &b->v->stream[i];
-		double count = b->along_rows[i] ? k : 1;
-		if (along_lanes(b, s)) {
-			count *= n * (s->stride[b->w.loop] == 1
-					      ? 1
-					      : GATHER_LOAD * (double)b->w.width);
-		}
-		loads += count;
-	}
 	double cycles = max2(arith / (double)b->t->param[HN_PARAM_FMA_PER_CYCLE],
 			     loads / LOADS_PER_CYCLE);
 	cycles = max2(cycles, (arith + loads + 1) / ISSUE_PER_CYCLE);
@@ -205,31 +204,26 @@ static double body_cycles(const struct block *b, double k, double n)
 }
 
 /* Cycles for all results of the block, once through one reduction iteration, with the
- * best register block; *ret_blocks how many blocks that makes. */
-static double block_cycles(const struct block *b, double *ret_blocks)
+ * best register block, which *c is told of. */
+static double block_cycles(const struct block *b, struct hn_compute *c)
 {
 	double registers = (double)b->t->param[HN_PARAM_VECTOR_REGISTERS], best = -1;
-	double operands = 0;
 
-	for (uint32_t i = 0; i + 1 < b->v->n_stream; i++) {
-		operands += along_lanes(b, &b->v->stream[i]);
-	}
-	*ret_blocks = 1;
 	for (double n = 1; n <= b->vecs && n <= 8; n++) {
-		double most = (registers - 1 - operands * n) / n;
-		double strips = b->vecs / n;
-		strips = strips > (double)(int64_t)strips ? (double)(int64_t)strips + 1
-							  : strips;
+		double most = (registers - 1 - b->operands * n) / n;
+		double strips = ceil(b->vecs / n);
+
 		for (double k = 1; k == 1 || (k <= most && k <= b->rows && k <= 32);
 		     k++) {
-			double whole = (double)(int64_t)(b->rows / k),
-			       rest = b->rows - whole * k;
+			double whole = floor(b->rows / k), rest = b->rows - whole * k;
 			double cost =
 				strips * (whole * body_cycles(b, k, n) +
 					  (rest > 0 ? body_cycles(b, rest, n) + 1 : 0));
 			if (best < 0 || cost < best) {
 				best = cost;
-				*ret_blocks = strips * (whole + (rest > 0));
+				c->block_rows = k;
+				c->block_vecs = n;
+				c->blocks = strips * (whole + (rest > 0));
 			}
 		}
 	}
@@ -246,25 +240,32 @@ static double times(const struct hn_view *v, uint32_t from, uint32_t to)
 	return n;
 }
 
+/* Cycles of a reduction whose accumulators stay in registers for the loops from c->at on. */
 static double update(const struct hn_view *v, const struct hn_target *t,
-		     const struct hn_lanes *w, int32_t r)
+		     struct hn_compute *c)
 {
-	struct block b = make_block(v, t, w, r);
-	double iterations = 1, inside = 1, blocks, outside = times(v, 0, (uint32_t)r);
+	const struct hn_lanes *w = &c->lanes;
+	uint32_t r = (uint32_t)c->at;
+	struct block b = make_block(v, t, w, c->at);
+	double inside = 1, outside = times(v, 0, r);
 
-	for (uint32_t l = (uint32_t)r; l < v->n_loop; l++) {
-		iterations *= own_reduce(v, l) ? hn_view_units(v, l, w) : 1;
+	for (uint32_t l = r; l < v->n_loop; l++) {
+		c->trips *= own_reduce(v, l) ? hn_view_units(v, l, w) : 1;
 		inside *= !own_reduce(v, l) && !own_spatial(v, l)
 				  ? (double)v->loop[l]->extent
 				  : 1;
 	}
-	if (w->loop >= 0 && w->loop < r) {
+	if (w->loop >= 0 && w->loop < c->at) {
 		outside *=
 			hn_view_units(v, (uint32_t)w->loop, w) / (double)v->loop[w->loop]->extent;
 	}
-	double body = block_cycles(&b, &blocks);
-	double ends = 1.5 * b.rows * b.vecs * (w->across ? 8 : 1) + 8 * blocks;
-	return outside * inside * (iterations * body * v->share + ends);
+	double body = block_cycles(&b, c);
+	double ends = 1.5 * b.rows * b.vecs * (w->across ? 8 : 1) + 8 * c->blocks;
+
+	c->rows = b.rows;
+	c->vecs = b.vecs;
+	c->registers = b.rows * b.vecs + b.operands * b.vecs + 1;
+	return outside * inside * (c->trips * body * v->share + ends);
 }
 
 static double plain(const struct hn_view *v, const struct hn_target *t,
@@ -287,16 +288,24 @@ static double plain(const struct hn_view *v, const struct hn_target *t,
 	return runs * (v->branches ? 1.5 * cycles + 1 : cycles);
 }
 
-double hn_view_compute_cycles(const struct hn_view *v, const struct hn_target *t)
+struct hn_compute hn_view_compute(const struct hn_view *v, const struct hn_target *t)
 {
-	struct hn_lanes w = hn_view_lanes(v, t);
-	int32_t r = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, t, &w) : -1;
-	double cycles = r >= 0 ? update(v, t, &w, r) : plain(v, t, &w);
+	struct hn_compute c = {.lanes = hn_view_lanes(v, t),
+			       .at = -1,
+			       .trips = 1,
+			       .rows = 1,
+			       .vecs = 1,
+			       .registers = 1,
+			       .block_rows = 1,
+			       .block_vecs = 1,
+			       .blocks = 1};
 
+	c.at = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, t, &c.lanes) : -1;
+	c.cycles = c.at >= 0 ? update(v, t, &c) : plain(v, t, &c.lanes);
 	if (v->guard_loop >= 0) {
 		bool inside =
-			v->guard_loop > r && v->guard_loop >= (int32_t)v->n_loop - 3;
-		cycles *= inside ? 1.25 : 1.05;
+			v->guard_loop > c.at && v->guard_loop >= (int32_t)v->n_loop - 3;
+		c.cycles *= inside ? 1.25 : 1.05;
 	}
-	return cycles;
+	return c;
 }

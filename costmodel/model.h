@@ -1,36 +1,44 @@
 /* costmodel/model.h -- how good a program looks before it is measured.
  *
- * One vtable; models: `analytic` (a roofline over the loop tree, no training), `random`
- * (seeded noise, for tests that must walk strange candidates), later `xgb` (boosted
- * trees, learned).
+ * One vtable over features (costmodel/features.h); models: `analytic` (their cycles, no
+ * training), `learned` (boosted trees that correct those cycles, costmodel/xgb.c), `random`
+ * (seeded noise, for tests that must walk strange candidates).
  */
 #ifndef HN_COSTMODEL_MODEL_H
 #define HN_COSTMODEL_MODEL_H
 
 #include "base/err.h"
-#include "loopstate/looptree.h"
-#include "target/target.h"
+#include "costmodel/features.h"
 
-struct hn_model; /* a model's instance: owned by whoever created it, one thread at a time
-		  */
+/* Runs per second on a core of 3 GHz, of a program of so many cycles: calling it takes some, too.
+ */
+#define HN_MODEL_HZ 3e9
+#define HN_MODEL_CALL_CYCLES 1000.0
 
-/* What a measurement taught: trees[i] took median_ns[i] (0 = failed). */
+struct hn_model; /* a model's instance: owned by whoever created it, one thread at a time */
+
+/* What a measurement taught: a program of that task took median_ns > 0. */
 struct hn_lesson {
-	const struct hn_looptree *tree;
+	const struct hn_features *f;
+	uint64_t task; /* any number: programs of different ones are not compared */
 	double median_ns;
 };
 
 struct hn_model_ops {
 	const char *name;
-	struct hn_model *(*create)(const struct hn_target *target, uint64_t seed);
+	struct hn_model *(*create)(uint64_t seed);
 	void (*destroy)(struct hn_model *m); /* NULL is fine */
-	/* score[i]: higher is better, comparable within one task only; -inf = hopeless.
-	 */
-	void (*predict)(struct hn_model *m, const struct hn_looptree *const *tree,
-			uint32_t n, double *score);
-	void (*update)(struct hn_model *m, const struct hn_lesson *lesson,
-		       uint32_t n); /* may be NULL */
+	/* score[i] > 0: higher is better, comparable within one task only.  The same for a
+	 * program whatever else is asked. */
+	void (*predict)(struct hn_model *m, const struct hn_features *const *f, uint32_t n,
+			double *score);
+	/* All that is known by now, in any case more than at the last call; NULL = it does not
+	 * learn.  True when it learned: scores got before are void. */
+	bool (*update)(struct hn_model *m, const struct hn_lesson *lesson, uint32_t n);
 };
+
+/* What the analytic model says, without an instance. */
+double hn_model_analytic_score(const struct hn_features *f);
 
 /* The model of that name (models.def), or NULL. */
 const struct hn_model_ops *hn_model_ops(const char *name);

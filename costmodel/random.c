@@ -5,17 +5,15 @@
 
 #include "base/rng.h"
 #include "costmodel/model.h"
-#include "loopstate/trace.h"
 
 struct hn_model {
 	uint64_t seed;
 };
 
-static struct hn_model *create(const struct hn_target *target, uint64_t seed)
+static struct hn_model *create(uint64_t seed)
 {
 	struct hn_model *m = calloc(1, sizeof *m);
 
-	(void)target;
 	hn_assert(m);
 	m->seed = seed;
 	return m;
@@ -26,13 +24,12 @@ static void destroy(struct hn_model *m)
 	free(m);
 }
 
-static void predict(struct hn_model *m, const struct hn_looptree *const *tree, uint32_t n,
+static void predict(struct hn_model *m, const struct hn_features *const *f, uint32_t n,
 		    double *score)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct hn_trace *t = tree[i]->state->trace;
-		struct hn_rng rng =
-			hn_rng_stream(m->seed, t ? hn_trace_hash(t) : 0, 0, 0);
+		struct hn_rng rng = hn_rng_stream(m->seed, f[i]->trace, 0, 0);
+
 		score[i] = 1e-9 + (1 - 1e-9) * hn_rng_unit(&rng);
 	}
 }

@@ -140,33 +140,34 @@ static uint32_t fitting_depth(const struct hn_view *v, const double *fp, double 
 }
 
 /* cold: the footprints without conflicts. */
-static double level_bytes(const struct hn_view *v, const struct hn_lanes *w,
-			  int64_t capacity, const double *fp, const double *cold)
+static struct hn_level level(const struct hn_view *v, const struct hn_lanes *w,
+			     int64_t capacity, const double *fp, const double *cold)
 {
 	uint32_t n = v->n_loop, d = fitting_depth(v, fp, 0.9 * (double)capacity);
-	uint32_t from = d > 0 ? d - 1 : 0;
-	double again = 1, bytes = 0;
+	struct hn_level out = {.fits = d, .from = d > 0 ? d - 1 : 0, .again = 1};
 
-	for (uint32_t l = 0; l < from; l++) {
-		again *= hn_view_units(v, l, w);
+	for (uint32_t l = 0; l < out.from; l++) {
+		out.again *= hn_view_units(v, l, w);
 	}
 	for (uint32_t i = 0; i < v->n_stream; i++) {
-		bytes += cold[(size_t)i * (n + 1) + from] * again *
-			 (v->stream[i].store ? 2 : 1);
+		const double *of = fp + (size_t)i * (n + 1);
+
+		out.inside += of[d];
+		out.beyond += of[out.from];
+		out.bytes += cold[(size_t)i * (n + 1) + out.from] * out.again *
+			     (v->stream[i].store ? 2 : 1);
 	}
-	return bytes;
+	return out;
 }
 
 struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_target *t,
-				  struct hn_arena *a)
+				  const struct hn_lanes *w, struct hn_arena *a)
 {
 	int64_t l1 = t->param[HN_PARAM_L1_BYTES], l2 = t->param[HN_PARAM_L2_BYTES];
-	const struct hn_lanes w = hn_view_lanes(v, t);
-	const double *cold = footprints(v, &w, 0, a);
-	struct hn_traffic out;
+	struct hn_traffic out = {.cold = footprints(v, w, 0, a)};
 
-	out.bytes[0] = level_bytes(v, &w, l1, footprints(v, &w, l1 / WAYS, a), cold);
-	out.bytes[1] = level_bytes(v, &w, l2, footprints(v, &w, l2 / WAYS, a), cold);
-	out.bytes[2] = level_bytes(v, &w, t->param[HN_PARAM_L3_BYTES], cold, cold);
+	out.level[0] = level(v, w, l1, footprints(v, w, l1 / WAYS, a), out.cold);
+	out.level[1] = level(v, w, l2, footprints(v, w, l2 / WAYS, a), out.cold);
+	out.level[2] = level(v, w, t->param[HN_PARAM_L3_BYTES], out.cold, out.cold);
 	return out;
 }

@@ -15,25 +15,24 @@
 #define OTHER_IS_RIGHT 1.05 /* the same for a program that is no guard */
 
 /* Higher is better; below all others where there is no loop tree. */
-static double score_of(struct hn_model *m, const struct hn_model_ops *ops,
-		       const struct hn_state *s, struct hn_arena *scratch)
+static double score_of(const struct hn_target *target, const struct hn_state *s,
+		       struct hn_arena *scratch)
 {
 	const struct hn_looptree *tree;
-	double score = -1;
+	struct hn_features f;
 
 	hn_arena_reset(scratch);
-	if (hn_looptree_build(s, scratch, &tree, NULL) == 0) {
-		ops->predict(m, &tree, 1, &score);
+	if (hn_looptree_build(s, scratch, &tree, NULL) < 0 ||
+	    !hn_features_of(tree, target, scratch, &f)) {
+		return -1;
 	}
-	return score;
+	return hn_model_analytic_score(&f);
 }
 
 uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 		 struct hn_arena *a, const struct hn_trace *ret[HN_AUTO_MAX])
 {
 	static const struct hn_trace none;
-	const struct hn_model_ops *ops = hn_model_ops("analytic");
-	struct hn_model *m = ops->create(target, 0);
 	const struct hn_state *guard[HN_GUARD_MAX];
 	double score[HN_AUTO_MAX];
 	struct hn_arena own, scratch;
@@ -43,7 +42,7 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 	uint32_t n = hn_guards(dag, target, &own, guard);
 
 	for (uint32_t i = 0; i < n; i++) {
-		double s = score_of(m, ops, guard[i], &scratch) *
+		double s = score_of(target, guard[i], &scratch) *
 			   (i == 0 ? FIRST_IS_RIGHT : 1);
 		uint32_t k = i;
 
@@ -54,7 +53,6 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 		score[k] = s;
 		ret[k] = hn_trace_copy(guard[i]->trace ? guard[i]->trace : &none, a);
 	}
-	ops->destroy(m);
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&own);
 	return n;
@@ -102,19 +100,17 @@ uint32_t hn_auto_nests(const struct hn_dag *dag, const struct hn_trace *trace)
 bool hn_auto_prefers(const struct hn_dag *dag, const struct hn_target *target,
 		     const struct hn_trace *other, const struct hn_trace *first)
 {
-	const struct hn_model_ops *ops = hn_model_ops("analytic");
-	struct hn_model *m = ops->create(target, 0);
-	double score[2] = { 0, 0 };
+	struct hn_features f[2];
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
 	const struct hn_looptree *tree[2] = { tree_of(dag, other, &a),
 					      tree_of(dag, first, &a) };
+	bool prefers = tree[0] && tree[1] && hn_features_of(tree[0], target, &a, &f[0]) &&
+		       hn_features_of(tree[1], target, &a, &f[1]) &&
+		       hn_model_analytic_score(&f[0]) >
+			       OTHER_IS_RIGHT * hn_model_analytic_score(&f[1]);
 
-	if (tree[0] && tree[1]) {
-		ops->predict(m, tree, 2, score);
-	}
-	ops->destroy(m);
 	hn_arena_fini(&a);
-	return score[0] > OTHER_IS_RIGHT * score[1];
+	return prefers;
 }

@@ -96,7 +96,7 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 		return rc;
 	}
 	hn_pack_pairs(sp);
-	sp->model = sp->ops->create(task->target, task->seed);
+	sp->model = sp->ops->create(task->seed);
 	sp->quick = hn_quick_new();
 	find_guards(sp);
 	return 0;
@@ -108,6 +108,16 @@ void hn_space_fini(struct hn_space *sp)
 	hn_quick_free(sp->quick);
 	hn_hashes_fini(&sp->seen);
 	hn_arena_fini(&sp->arena);
+}
+
+void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n)
+{
+	const struct hn_features *f = &x->features;
+
+	for (uint32_t i = 0; i < n; i++) {
+		f = &x[i].features;
+		sp->ops->predict(sp->model, &f, 1, &x[i].score);
+	}
 }
 
 /* Bounds, loop tree, legality where it is asked for, score. */
@@ -123,8 +133,11 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, boo
 	}
 	ret->trace = s->trace ? s->trace : &none;
 	ret->hash = hn_trace_hash(ret->trace);
-	sp->ops->predict(sp->model, &tree, 1, &ret->score);
-	return isfinite(ret->score) ? HN_VERDICT_OK : HN_VERDICT_OVER_LIMIT;
+	if (!hn_features_of(tree, sp->task.target, a, &ret->features)) {
+		return HN_VERDICT_OVER_LIMIT;
+	}
+	hn_space_score(sp, ret, 1);
+	return HN_VERDICT_OK;
 }
 
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,

@@ -14,6 +14,7 @@ struct hn_indiv {
 	const struct hn_trace *trace;
 	uint64_t hash;
 	const char *origin;
+	struct hn_features features;
 	double score; /* the model's */
 	double bias;  /* log of measured over predicted speed, learned from its ancestors
 		       */
@@ -52,6 +53,9 @@ struct hn_space {
 int hn_space_init(struct hn_space *sp, const struct hn_task *task,
 		  struct hn_err *err) HN_NODISCARD;
 void hn_space_fini(struct hn_space *sp);
+
+/* Set the scores of n candidates. */
+void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n);
 
 /* Up to n guard schedules that have not been out, the automatic one (search/auto.h) first, as
  * candidates of origin "guard": what a policy hands out before anything else. */

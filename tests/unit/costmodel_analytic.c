@@ -23,6 +23,8 @@ static double score(const char *model, const struct hn_dag *dag, const char *tra
 	const struct hn_looptree *tree;
 	struct hn_target target;
 	struct hn_err err = {0};
+	struct hn_features f;
+	const struct hn_features *one = &f;
 	struct hn_arena a;
 	double out;
 
@@ -35,8 +37,11 @@ static double score(const char *model, const struct hn_dag *dag, const char *tra
 	    hn_looptree_build(s, &a, &tree, &err) < 0) {
 		fail_msg("%s", err.msg);
 	}
-	struct hn_model *m = ops->create(&target, 7);
-	ops->predict(m, &tree, 1, &out);
+	if (!hn_features_of(tree, &target, &a, &f)) {
+		fail_msg("hopeless: %s", trace);
+	}
+	struct hn_model *m = ops->create(7);
+	ops->predict(m, &one, 1, &out);
 	ops->destroy(m);
 	hn_arena_fini(&a);
 	return out;

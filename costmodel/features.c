@@ -1,0 +1,189 @@
+/* costmodel/features.c -- walk the loop tree: a row for each statement, with its time by a
+ * roofline.
+ *
+ * Time of a statement = the slowest of instructions and the traffic of each cache level, plus a
+ * share of the others (they overlap, not fully), plus the start of the parallel loops that begin
+ * before it; statements add up.
+ */
+#include "costmodel/features.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "costmodel/feature_row.h"
+#include "loopstate/trace.h"
+
+#define L2_BYTES_PER_CYCLE 32.0 /* one core */
+#define L3_BYTES_PER_CYCLE 12.0
+#define MEM_BYTES_PER_CYCLE 5.0
+#define MEM_BYTES_PER_CYCLE_ALL 8.0 /* all cores together */
+#define OVERLAP 0.2		    /* share of what does not bind that still costs */
+#define FORK_CYCLES 9000.0	    /* waking the workers and joining them */
+#define TASK_CYCLES 80.0	    /* handing out one parallel iteration */
+
+struct walk {
+	const struct hn_looptree *tree;
+	const struct hn_target *target;
+	struct hn_arena *a;
+	const struct hn_node *path[HN_VIEW_MAX_LOOPS];
+	uint32_t n_loop;
+	struct hn_view view;
+	double fork; /* cycles that the next statement takes over */
+	uint32_t n, n_stmt; /* rows done, rows there will be */
+	double *cycles;
+	float *x;
+	bool hopeless;
+};
+
+static uint32_t count(const struct hn_node *node)
+{
+	uint32_t n = node->kind == HN_NODE_STMT;
+
+	n += node->init ? count(node->init) : 0;
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		n += count(node->child[i]);
+	}
+	return n;
+}
+
+/* How many times faster the parallel loop runs than one core; *ret_balance: of what is
+ * possible. */
+static double speedup(const struct hn_view *v, const struct hn_target *t, double *ret_balance)
+{
+	int64_t cores = t->param[HN_PARAM_NUM_CORES];
+
+	*ret_balance = 1;
+	if (v->parallel < 0 || cores < 2) {
+		return 1;
+	}
+	int64_t n = v->loop[v->parallel]->extent, rounds = hn_ceildiv(n, cores);
+
+	*ret_balance = (double)n / (double)(rounds * cores);
+	return (double)n / (double)rounds;
+}
+
+static void estimate(struct walk *w, struct hn_estimate *e)
+{
+	const struct hn_target *t = w->target;
+	double fast = speedup(&w->view, t, &e->balance), sum = 0, most = 0;
+
+	e->compute = hn_view_compute(&w->view, t);
+	e->traffic = hn_view_traffic(&w->view, t, &e->compute.lanes, w->a);
+	e->part[0] = e->compute.cycles / fast;
+	e->part[1] = e->traffic.level[0].bytes / L2_BYTES_PER_CYCLE / fast;
+	e->part[2] = e->traffic.level[1].bytes / L3_BYTES_PER_CYCLE / fast;
+	e->part[3] = e->traffic.level[2].bytes /
+		     fmin(MEM_BYTES_PER_CYCLE * fast,
+			  fmax(MEM_BYTES_PER_CYCLE_ALL, MEM_BYTES_PER_CYCLE));
+	for (int i = 0; i < 4; i++) {
+		sum += e->part[i];
+		most = e->part[i] > most ? e->part[i] : most;
+	}
+	e->fork = w->fork;
+	e->cycles = most + OVERLAP * (sum - most) + e->fork;
+}
+
+static void visit_stmt(struct walk *w, const struct hn_node *node)
+{
+	struct hn_estimate e;
+
+	if (w->n == w->n_stmt ||
+	    !hn_view_make(w->tree, node, w->path, w->n_loop, w->a, &w->view)) {
+		w->hopeless = true;
+		return;
+	}
+	estimate(w, &e);
+	w->fork = 0;
+	w->hopeless = !(e.cycles > 0) || !isfinite(e.cycles);
+	hn_feature_row(&w->view, w->target, &e, w->x + (size_t)w->n * HN_N_FEATURE);
+	w->cycles[w->n++] = e.cycles;
+}
+
+static void visit(struct walk *w, const struct hn_node *node);
+
+static void visit_loop(struct walk *w, const struct hn_node *node)
+{
+	if (w->n_loop == HN_VIEW_MAX_LOOPS) {
+		w->hopeless = true;
+		return;
+	}
+	if (node->ann == HN_ANN_PARALLEL) {
+		double runs = 1;
+		for (uint32_t l = 0; l < w->n_loop; l++) {
+			runs *= (double)w->path[l]->extent;
+		}
+		w->fork += runs * (FORK_CYCLES + TASK_CYCLES * (double)node->extent);
+	}
+	w->path[w->n_loop++] = node;
+	for (uint32_t i = 0; i < node->n_child && !w->hopeless; i++) {
+		visit(w, node->child[i]);
+	}
+	w->n_loop--;
+}
+
+static void visit(struct walk *w, const struct hn_node *node)
+{
+	if (node->init) {
+		visit(w, node->init);
+	}
+	if (w->hopeless) {
+		return;
+	}
+	if (node->kind == HN_NODE_LOOP) {
+		visit_loop(w, node);
+	} else {
+		visit_stmt(w, node);
+	}
+}
+
+static void whole_program(struct walk *w)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		sum += w->cycles[i];
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		float *x = w->x + (size_t)i * HN_N_FEATURE;
+
+		x[HN_FEATURE_statements] = (float)w->n;
+		x[HN_FEATURE_program_part] = (float)(w->cycles[i] / sum);
+	}
+}
+
+bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *target,
+		    struct hn_arena *a, struct hn_features *ret)
+{
+	const struct hn_node *root = tree->root;
+	const struct hn_trace *trace = tree->state->trace;
+	struct walk *w = HN_NEW(a, struct walk);
+
+	*w = (struct walk){.tree = tree, .target = target, .a = a, .n_stmt = count(root)};
+	w->cycles = HN_NEW_ARRAY(a, double, w->n_stmt);
+	w->x = HN_NEW_ARRAY(a, float, (size_t)w->n_stmt *HN_N_FEATURE);
+	for (uint32_t i = 0; i < root->n_child && !w->hopeless; i++) {
+		if (!tree->prepared[root->child[i]->stage]) {
+			visit(w, root->child[i]);
+		}
+	}
+	whole_program(w);
+	*ret = (struct hn_features){.trace = trace ? hn_trace_hash(trace) : 0,
+				    .n = w->n,
+				    .cycles = w->cycles,
+				    .x = w->x};
+	return !w->hopeless && w->n > 0;
+}
+
+struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena *a)
+{
+	struct hn_features out = *f;
+	double *cycles = HN_NEW_ARRAY(a, double, f->n);
+	float *x = HN_NEW_ARRAY(a, float, (size_t)f->n * HN_N_FEATURE);
+
+	memcpy(cycles, f->cycles, f->n * sizeof *cycles);
+	memcpy(x, f->x, (size_t)f->n * HN_N_FEATURE * sizeof *x);
+	out.cycles = cycles;
+	out.x = x;
+	return out;
+}

@@ -1,0 +1,42 @@
+/* costmodel/features.h -- a program as numbers: one row a statement of its loop tree, with the
+ * cycles that the analytic model gives it.
+ *
+ * The one thing that cost models read.  What a column means: costmodel/features.def,
+ * docs/features.md.  Source of the idea: Ansor, section 5.2 (164 numbers a stored buffer).
+ */
+#ifndef HN_COSTMODEL_FEATURES_H
+#define HN_COSTMODEL_FEATURES_H
+
+#include "base/buf.h"
+#include "loopstate/looptree.h"
+#include "target/target.h"
+
+enum hn_feature {
+#define FEATURE(group, name, unit, source, text) HN_FEATURE_##name,
+#include "costmodel/features.def"
+#undef FEATURE
+	HN_N_FEATURE
+};
+
+struct hn_features {
+	uint64_t trace; /* hash of the program's history: which program it is */
+	uint32_t n;	/* statements, in the order of execution; >= 1 */
+	const double *cycles; /* [n] by the analytic model, > 0 and finite */
+	const float *x;	      /* [n * HN_N_FEATURE], row by row */
+};
+
+/* Read the tree.  The rows and scratch lie in `a`.  What runs before the first call
+ * (tree->prepared) has no row.  False when the program is hopeless: deeper or with more
+ * accesses than any real one.  Pure. */
+bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *target,
+		    struct hn_arena *a, struct hn_features *ret);
+
+/* The same rows in another arena. */
+struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena *a);
+
+const char *hn_feature_name(enum hn_feature i);
+
+/* docs/features.md. */
+void hn_features_doc(struct hn_buf *buf);
+
+#endif
