@@ -85,7 +85,7 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 	*sp = (struct hn_space){.task = *task, .ops = hn_model_ops(model)};
 	if (!sp->ops) {
 		return hn_fail(err, HONE_E_NOT_FOUND,
-			       "model '%.60s': no such model; want analytic or random",
+			       "model '%.60s': no such model; want analytic, learned or random",
 			       model);
 	}
 	hn_arena_init(&sp->arena, 0);

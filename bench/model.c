@@ -1,0 +1,338 @@
+/* bench/model.c -- how well the cost models rank what was measured: `hone-bench model`.
+ *
+ * Records of a store (hone.sqlite; nothing is measured here) are held back from the learned
+ * model in two ways: a fifth of every workload's records at a time (it knows the others, as in
+ * the middle of a search), and whole workloads, a tenth of them at a time (it knows others
+ * alone, as at the start of a search with a model from elsewhere).  Each record is judged by the
+ * one model that has not seen it.
+ *
+ * pairwise: share of pairs of a workload's records that are put in the right order, equal ones
+ * left out; recall: how many of the 30 fastest are among the 30 that are predicted fastest (by
+ * chance: 30 / records).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "bench/bench.h"
+#include "costmodel/model.h"
+#include "db/db.h"
+
+#define MOST_RECORDS 600 /* of a workload, chosen by hash */
+#define LEAST_RECORDS 60 /* that a workload is judged by */
+#define LEAST_SAMPLES 3	 /* below: the board gave up after a first, perhaps cold call */
+#define MOST_WORKLOADS 1000
+#define TOP 30
+#define RECORD_PARTS 5
+#define WORKLOAD_PARTS 10
+
+struct sample {
+	struct hn_features features;
+	double median_ns;
+	uint64_t hash;
+	uint32_t workload;
+	double score[3]; /* by rows of `ways` */
+};
+
+struct workload {
+	const char *key, *name;
+	const struct hn_dag *dag;
+};
+
+struct data {
+	struct hn_arena keep;
+	struct hn_target target;
+	uint32_t n, cap;
+	struct sample *sample; /* workload by workload */
+	uint32_t n_workload;
+	struct workload workload[MOST_WORKLOADS];
+	uint32_t first[MOST_WORKLOADS + 1]; /* of a workload's samples */
+};
+
+static const char *const ways[] = {"analytic", "learned, other records of it",
+				   "learned, other workloads"};
+
+struct loading {
+	struct data *data;
+	struct hn_db *db;
+	struct hn_arena scratch;
+	struct hn_err *err;
+};
+
+/* The workload's number, its dag read when the first of its records comes; or an error. */
+static int workload_of(struct loading *l, const char *key)
+{
+	struct data *d = l->data;
+	struct workload *w = &d->workload[d->n_workload];
+	struct hn_workload_row row;
+
+	for (uint32_t i = d->n_workload; i-- > 0;) {
+		if (strcmp(d->workload[i].key, key) == 0) {
+			return (int)i;
+		}
+	}
+	if (d->n_workload == MOST_WORKLOADS) {
+		return hn_fail(l->err, HONE_E_QUOTA, "more than %d workloads", MOST_WORKLOADS);
+	}
+	int rc = hn_db_workload(l->db, key, &d->keep, &row, l->err);
+	if (rc == 0) {
+		rc = hn_dag_parse(row.name, row.dag_json, strlen(row.dag_json), 0, &d->keep,
+				  &w->dag, l->err);
+	}
+	w->key = row.key;
+	w->name = row.name;
+	return rc < 0 ? rc : (int)d->n_workload++;
+}
+
+static int each(void *ctx, const struct hn_record *r)
+{
+	struct loading *l = ctx;
+	struct data *d = l->data;
+	const struct hn_looptree *tree;
+	const struct hn_trace *t;
+	const struct hn_state *s;
+	struct hn_features f;
+
+	if (r->verdict != HN_VERDICT_OK || r->n_sample < LEAST_SAMPLES) {
+		return 0;
+	}
+	int w = workload_of(l, r->workload);
+	if (w < 0) {
+		return w;
+	}
+	hn_arena_reset(&l->scratch);
+	if (hn_trace_parse("record", r->steps, strlen(r->steps), &l->scratch, &t, NULL) < 0 ||
+	    hn_state_replay(d->workload[w].dag, t, &l->scratch, &s, NULL) < 0 ||
+	    hn_looptree_build(s, &l->scratch, &tree, NULL) < 0 ||
+	    !hn_features_of(tree, &d->target, &l->scratch, &f)) {
+		return 0;
+	}
+	d->sample = hn_arena_grow(&d->keep, d->sample, d->n, &d->cap, sizeof *d->sample);
+	d->sample[d->n++] = (struct sample){.features = hn_features_copy(&f, &d->keep),
+					    .median_ns = r->median_ns,
+					    .hash = hn_hash64(r->steps, strlen(r->steps), 0),
+					    .workload = (uint32_t)w};
+	return 0;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->workload != y->workload) {
+		return x->workload < y->workload ? -1 : 1;
+	}
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/* Keep each program once, and no more than MOST_RECORDS of a workload. */
+static void thin(struct data *d)
+{
+	uint32_t n = 0, of_workload = 0;
+
+	qsort(d->sample, d->n, sizeof *d->sample, by_hash);
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct sample *x = &d->sample[i];
+		bool same = n > 0 && d->sample[n - 1].workload == x->workload;
+
+		of_workload = same ? of_workload : 0;
+		if (of_workload == 0) {
+			for (uint32_t k = n > 0 ? d->sample[n - 1].workload + 1 : 0;
+			     k <= x->workload; k++) {
+				d->first[k] = n;
+			}
+		}
+		if (of_workload < MOST_RECORDS &&
+		    !(same && d->sample[n - 1].hash == x->hash)) {
+			of_workload++;
+			d->sample[n++] = *x;
+		}
+	}
+	for (uint32_t k = n > 0 ? d->sample[n - 1].workload + 1 : 0; k <= d->n_workload; k++) {
+		d->first[k] = n;
+	}
+	d->n = n;
+}
+
+static int load(const char *home, struct data *d, struct hn_err *err)
+{
+	struct loading l = {.data = d, .err = err};
+	int rc = hn_db_open(home, &l.db, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	hn_arena_init(&l.scratch, 0);
+	rc = hn_db_records(l.db, NULL, NULL, each, &l, err);
+	hn_arena_fini(&l.scratch);
+	hn_db_close(l.db);
+	thin(d);
+	return rc;
+}
+
+static uint32_t part_of(const struct sample *x, int way)
+{
+	return way == 1 ? (uint32_t)(x->hash % RECORD_PARTS) : x->workload % WORKLOAD_PARTS;
+}
+
+/* Score every sample by a model that was taught all parts but its own. */
+static void judge(struct data *d, int way)
+{
+	const struct hn_model_ops *ops = hn_model_ops("learned");
+	uint32_t parts = way == 1 ? RECORD_PARTS : WORKLOAD_PARTS;
+	struct hn_lesson *lesson = calloc(d->n + 1, sizeof *lesson);
+
+	hn_assert(lesson);
+	for (uint32_t p = 0; p < parts; p++) {
+		struct hn_model *m = ops->create(1);
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < d->n; i++) {
+			const struct sample *x = &d->sample[i];
+			if (part_of(x, way) != p) {
+				lesson[n++] = (struct hn_lesson){&x->features, x->workload,
+								 x->median_ns};
+			}
+		}
+		int64_t start = hn_clock_ns();
+		char context[100];
+
+		ops->update(m, lesson, n);
+		snprintf(context, sizeof context, "\"held_back\": \"%s\", \"lessons\": %u",
+			 way == 1 ? "records" : "workloads", n);
+		hn_bench_row("model.train", (double)(hn_clock_ns() - start) * 1e-9, "s",
+			     context);
+		for (uint32_t i = 0; i < d->n; i++) {
+			const struct hn_features *f = &d->sample[i].features;
+			if (part_of(&d->sample[i], way) == p) {
+				ops->predict(m, &f, 1, &d->sample[i].score[way]);
+			}
+		}
+		ops->destroy(m);
+	}
+	free(lesson);
+}
+
+static double pairwise(const struct sample *x, uint32_t n, int way)
+{
+	uint64_t right = 0, all = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = i + 1; k < n; k++) {
+			if (x[i].median_ns != x[k].median_ns) {
+				bool faster = x[i].median_ns < x[k].median_ns;
+				all++;
+				right += faster ? x[i].score[way] > x[k].score[way]
+						: x[i].score[way] < x[k].score[way];
+			}
+		}
+	}
+	return (double)right / (double)(all ? all : 1);
+}
+
+/* How many of the others are faster, or predicted faster; equal ones in order. */
+static double recall(const struct sample *x, uint32_t n, int way)
+{
+	uint32_t both = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t faster = 0, predicted = 0;
+		for (uint32_t k = 0; k < n; k++) {
+			double dt = x[k].median_ns - x[i].median_ns;
+			double ds = x[i].score[way] - x[k].score[way];
+			faster += dt < 0 || (dt == 0 && k < i);
+			predicted += ds < 0 || (ds == 0 && k < i);
+		}
+		both += faster < TOP && predicted < TOP;
+	}
+	return (double)both / TOP;
+}
+
+static void print_figures(const struct data *d, int way)
+{
+	double pairs = 0, top = 0;
+	uint32_t judged = 0;
+	char context[300];
+
+	for (uint32_t w = 0; w < d->n_workload; w++) {
+		const struct sample *x = d->sample + d->first[w];
+		uint32_t n = d->first[w + 1] - d->first[w];
+		if (n < LEAST_RECORDS) {
+			continue;
+		}
+		double p = pairwise(x, n, way), r = recall(x, n, way);
+		snprintf(context, sizeof context,
+			 "\"model\": \"%s\", \"case\": \"%s\", \"records\": %u", ways[way],
+			 d->workload[w].name, n);
+		hn_bench_row("model.pairwise", p, "", context);
+		hn_bench_row("model.recall", r, "", context);
+		pairs += p;
+		top += r;
+		judged++;
+	}
+	snprintf(context, sizeof context,
+		 "\"model\": \"%s\", \"case\": \"mean\", \"workloads\": %u", ways[way], judged);
+	hn_bench_row("model.pairwise", pairs / (judged ? judged : 1), "", context);
+	hn_bench_row("model.recall", top / (judged ? judged : 1), "", context);
+}
+
+static int run(const char *home)
+{
+	struct data *d = calloc(1, sizeof *d);
+	struct hn_err err = {0};
+
+	hn_assert(d);
+	hn_arena_init(&d->keep, 0);
+	hn_target_host(&d->keep, &d->target);
+	int rc = load(home, d, &err);
+
+	if (rc < 0) {
+		fprintf(stderr, "hone-bench: %s\n", err.msg);
+	} else {
+		for (uint32_t i = 0; i < d->n; i++) {
+			d->sample[i].score[0] =
+				hn_model_analytic_score(&d->sample[i].features);
+		}
+		judge(d, 1);
+		judge(d, 2);
+		for (int way = 0; way < (int)HN_COUNT_OF(ways); way++) {
+			print_figures(d, way);
+		}
+	}
+	hn_arena_fini(&d->keep);
+	free(d);
+	return rc < 0;
+}
+
+static int print_doc(void)
+{
+	struct hn_buf doc;
+
+	hn_buf_init(&doc);
+	hn_features_doc(&doc);
+	fputs(doc.s, stdout);
+	hn_buf_fini(&doc);
+	return 0;
+}
+
+int hn_bench_model(const struct hn_bench_args *args);
+
+int hn_bench_model(const struct hn_bench_args *args)
+{
+	if (args->argc == 1 && strcmp(args->argv[0], "--features") == 0) {
+		return print_doc();
+	}
+	if (args->argc == 2 && strcmp(args->argv[0], "--store") == 0) {
+		return run(args->argv[1]);
+	}
+	if (args->argc == 0) {
+		fputs("hone-bench model: without --store HOME there is nothing to judge by\n",
+		      stderr);
+		return 0;
+	}
+	fputs("usage: hone-bench model --store HOME | --features\n", stderr);
+	return 2;
+}
