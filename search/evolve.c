@@ -4,10 +4,8 @@
  * scored; the better of them have neighbours for a few generations; the best that have
  * not been out yet are asked for, a share of them at random (epsilon-greedy).
  *
- * The model is never quite right.  Each measured program knows how far off it was (bias:
- * log of measured over predicted speed); its descendants inherit that, fading, and
- * programs without measured ancestors get their sketch's mean.  So the search leaves a
- * place the model overrates after a few trials, although the model itself does not learn.
+ * What is measured teaches the model, where it can learn, and corrects what it says of relatives
+ * in any case (search/experience.h).
  *
  * The guard schedules (sketch/guard.h) go out before anything else and are parents like any
  * other measured program.
@@ -20,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/search_int.h"
+#include "search/experience.h"
 
 #define MAX_ELITE 48
 #define GENERATIONS 3
@@ -35,17 +33,11 @@ struct measured {
 	double median_ns;
 };
 
-struct sketch_bias {
-	double sum;
-	uint32_t n;
-};
-
 struct hn_policy {
 	struct hn_space space;
 	uint32_t n_elite;
 	struct measured elite[MAX_ELITE];
-	struct sketch_bias *bias; /* [sketches] */
-	struct sketch_bias all;
+	struct hn_experience known;
 };
 
 /* Programs of one round that have not been out, each once.  What they need of the scratch
@@ -67,7 +59,7 @@ static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_
 		free(p);
 		return rc;
 	}
-	p->bias = HN_NEW_ARRAY(&p->space.arena, struct sketch_bias, p->space.sketches.n);
+	hn_experience_init(&p->known, &p->space);
 	*ret = p;
 	return 0;
 }
@@ -78,18 +70,6 @@ static void destroy(struct hn_policy *p)
 		hn_space_fini(&p->space);
 		free(p);
 	}
-}
-
-/* What is known of a sketch's programs, drawn towards what is known of all. */
-static double mean_bias(const struct hn_policy *p, const struct hn_sketch *sketch)
-{
-	double all = p->all.n > 0 ? p->all.sum / p->all.n : 0;
-
-	if (!sketch) {
-		return all;
-	}
-	const struct sketch_bias *b = &p->bias[sketch - p->space.sketches.sketch];
-	return (b->sum + 4 * all) / (b->n + 4);
 }
 
 /* Log of the speed to be expected. */
@@ -118,6 +98,7 @@ static bool add(struct hn_policy *p, struct pool *pool, const struct hn_indiv *x
 	struct hn_indiv *to = &pool->x[pool->n++];
 	*to = *x;
 	to->trace = hn_trace_copy(x->trace, &pool->keep);
+	to->features = hn_features_copy(&x->features, &pool->keep);
 	if (x->plan) {
 		const int64_t **len;
 		struct hn_plan_stage *stage;
@@ -130,16 +111,18 @@ static void add_samples(struct hn_policy *p, struct pool *pool, uint32_t n,
 			uint64_t *index)
 {
 	uint32_t goal = pool->n + n < pool->cap ? pool->n + n : pool->cap;
+	uint32_t from = pool->n;
 
 	for (uint32_t draws = 0; pool->n < goal && draws < 2 * n + 64; draws++) {
 		struct hn_indiv x;
 		hn_arena_reset(&pool->scratch);
 		if (hn_space_sample(&p->space, (*index)++, &pool->scratch, &x) ==
 		    HN_VERDICT_OK) {
-			x.bias = mean_bias(p, x.sketch);
+			x.bias = hn_experience_mean(&p->known, x.sketch);
 			add(p, pool, &x);
 		}
 	}
+	hn_space_score(&p->space, pool->x + from, pool->n - from);
 }
 
 /* One mutation of the plan, which may lead to another sketch. */
@@ -180,8 +163,8 @@ static void add_child(struct hn_policy *p, struct pool *pool,
 	if (v != HN_VERDICT_OK) {
 		return;
 	}
-	x.bias = mean_bias(p, sketch) +
-		 FADE * (parent->bias - mean_bias(p, parent->sketch));
+	x.bias = hn_experience_mean(&p->known, sketch) +
+		 FADE * (parent->bias - hn_experience_mean(&p->known, parent->sketch));
 	x.origin = origin;
 	add(p, pool, &x);
 }
@@ -198,7 +181,7 @@ static void add_children(struct hn_policy *p, struct pool *pool, uint32_t n,
 			 uint64_t *index)
 {
 	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 3, p->space.round, *index);
-	uint32_t n_parent = pool->n / 3;
+	uint32_t n_parent = pool->n / 3, from = pool->n;
 
 	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
 	for (uint32_t i = 0; i < n; i++) {
@@ -216,11 +199,12 @@ static void add_children(struct hn_policy *p, struct pool *pool, uint32_t n,
 		}
 		(*index)++;
 	}
+	hn_space_score(&p->space, pool->x + from, pool->n - from);
 }
 
 static uint32_t random_share(const struct hn_policy *p, uint32_t n, struct hn_rng *rng)
 {
-	double share = (p->all.n == 0 ? 0.25 : 0.08) * n;
+	double share = (p->known.all.n == 0 ? 0.25 : 0.08) * n;
 	uint32_t whole = (uint32_t)share;
 
 	return whole + (hn_rng_unit(rng) < share - whole);
@@ -244,7 +228,7 @@ static uint32_t pick(struct hn_policy *p, struct pool *pool, uint32_t n,
 	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 4, p->space.round, 0);
 	uint32_t n_sketch = p->space.sketches.n, got = 0;
 	uint32_t greedy = n - random_share(p, n, &rng);
-	uint32_t most = p->all.n < 32 && n_sketch > 1 ? (2 * n + 2) / 3 : n;
+	uint32_t most = p->known.all.n < 32 && n_sketch > 1 ? (2 * n + 2) / 3 : n;
 	uint32_t *of = calloc(n_sketch + 1, sizeof *of);
 
 	hn_assert(of);
@@ -335,8 +319,8 @@ static void keep(struct hn_policy *p, const struct hn_indiv *x, double median_ns
 	}
 }
 
-static void learn(struct hn_policy *p, const struct hn_told *told,
-		  struct hn_arena *scratch)
+static void remember(struct hn_policy *p, const struct hn_told *told,
+		     struct hn_arena *scratch)
 {
 	struct hn_indiv x;
 
@@ -344,14 +328,9 @@ static void learn(struct hn_policy *p, const struct hn_told *told,
 	    hn_space_adopt(&p->space, told->trace, scratch, &x) != HN_VERDICT_OK) {
 		return;
 	}
-	x.bias = log(1e9 / told->median_ns) - log(fmax(x.score, 1e-300));
-	p->all.sum += x.bias;
-	p->all.n++;
-	if (x.sketch) {
-		struct sketch_bias *b = &p->bias[x.sketch - p->space.sketches.sketch];
-		b->sum += x.bias;
-		b->n++;
-	}
+	x.features = hn_experience_add(&p->known, &x, told->median_ns);
+	hn_space_score(&p->space, &x, 1);
+	x.bias = hn_experience_bias(&x, told->median_ns);
 	keep(p, &x, told->median_ns);
 }
 
@@ -366,9 +345,17 @@ static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 			continue;
 		}
 		hn_hashes_add(&p->space.seen, hn_trace_hash(told[i].trace));
-		learn(p, &told[i], &scratch);
+		remember(p, &told[i], &scratch);
 	}
 	hn_arena_fini(&scratch);
+	if (hn_experience_learn(&p->known)) {
+		for (uint32_t i = 0; i < p->n_elite; i++) {
+			struct measured *m = &p->elite[i];
+
+			hn_space_score(&p->space, &m->x, 1);
+			m->x.bias = hn_experience_bias(&m->x, m->median_ns);
+		}
+	}
 }
 
 extern const struct hn_policy_ops hn_policy_evolve;

@@ -112,15 +112,21 @@ void hn_space_fini(struct hn_space *sp)
 
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n)
 {
-	const struct hn_features *f = &x->features;
+	const struct hn_features *f[64];
+	double score[HN_COUNT_OF(f)];
 
-	for (uint32_t i = 0; i < n; i++) {
-		f = &x[i].features;
-		sp->ops->predict(sp->model, &f, 1, &x[i].score);
+	for (uint32_t from = 0, k; from < n; from += k) {
+		for (k = 0; k < HN_COUNT_OF(f) && from + k < n; k++) {
+			f[k] = &x[from + k].features;
+		}
+		sp->ops->predict(sp->model, f, k, score);
+		for (uint32_t i = 0; i < k; i++) {
+			x[from + i].score = score[i];
+		}
 	}
 }
 
-/* Bounds, loop tree, legality where it is asked for, score. */
+/* Bounds, loop tree, legality where it is asked for, features. */
 static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, bool check,
 			      struct hn_arena *a, struct hn_indiv *ret)
 {
@@ -133,11 +139,9 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, boo
 	}
 	ret->trace = s->trace ? s->trace : &none;
 	ret->hash = hn_trace_hash(ret->trace);
-	if (!hn_features_of(tree, sp->task.target, a, &ret->features)) {
-		return HN_VERDICT_OVER_LIMIT;
-	}
-	hn_space_score(sp, ret, 1);
-	return HN_VERDICT_OK;
+	return hn_features_of(tree, sp->task.target, a, &ret->features)
+		       ? HN_VERDICT_OK
+		       : HN_VERDICT_OVER_LIMIT;
 }
 
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
@@ -154,6 +158,7 @@ uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 		hn_arena_reset(&scratch);
 		if (hn_space_adopt(sp, t, &scratch, &x) == HN_VERDICT_OK &&
 		    hn_hashes_add(&sp->seen, x.hash)) {
+			hn_space_score(sp, &x, 1);
 			ret[got++] = (struct hn_candidate){.trace = hn_trace_copy(t, a),
 							   .origin = "guard",
 							   .score = x.score};

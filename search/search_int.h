@@ -15,7 +15,7 @@ struct hn_indiv {
 	uint64_t hash;
 	const char *origin;
 	struct hn_features features;
-	double score; /* the model's */
+	double score; /* the model's, once hn_space_score was asked */
 	double bias;  /* log of measured over predicted speed, learned from its ancestors
 		       */
 };
@@ -54,7 +54,7 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task,
 		  struct hn_err *err) HN_NODISCARD;
 void hn_space_fini(struct hn_space *sp);
 
-/* Set the scores of n candidates. */
+/* Set the scores of n candidates: by the model as it is now. */
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n);
 
 /* Up to n guard schedules that have not been out, the automatic one (search/auto.h) first, as
@@ -66,16 +66,16 @@ uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
  * to be legal are ILLEGAL: they never reach the builder.  Stored traces and guards go by it,
  * the builder proves them. */
 
-/* A random candidate, scored; draw number `index` of this round. */
+/* A random candidate, not scored yet; draw number `index` of this round. */
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
 				struct hn_indiv *ret);
 
-/* The program of that plan, scored; ret->bias and origin are the caller's to set. */
+/* The program of that plan; ret->bias and origin are the caller's to set. */
 enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sketch,
 				 const struct hn_plan *plan, struct hn_rng *rng,
 				 struct hn_arena *a, struct hn_indiv *ret);
 
-/* A stored or measured trace as a candidate, scored. ILLEGAL when it does not replay. */
+/* A stored or measured trace as a candidate. ILLEGAL when it does not replay. */
 enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
 			       struct hn_arena *a, struct hn_indiv *ret);
 

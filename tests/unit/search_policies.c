@@ -17,18 +17,24 @@ struct fixture {
 	struct hn_policy *p;
 };
 
-static void start(struct fixture *f, const char *policy, const struct hn_dag *dag,
-		  uint64_t seed)
+static void start_with(struct fixture *f, const char *policy, const char *model,
+		       const struct hn_dag *dag, uint64_t seed)
 {
 	struct hn_err err = {0};
 
 	f->ops = hn_policy_ops(policy);
 	assert_non_null(f->ops);
 	f->task = (struct hn_task){
-		.dag = dag, .target = &f->target, .seed = seed, .model = "analytic"};
+		.dag = dag, .target = &f->target, .seed = seed, .model = model};
 	if (f->ops->create(&f->task, &f->p, &err) < 0) {
 		fail_msg("%s", err.msg);
 	}
+}
+
+static void start(struct fixture *f, const char *policy, const struct hn_dag *dag,
+		  uint64_t seed)
+{
+	start_with(f, policy, "analytic", dag, seed);
 }
 
 static void setup(struct fixture *f)
@@ -105,6 +111,33 @@ static void same_seed_same_candidates(void **state)
 		hn_arena_fini(&f.a);
 		hn_arena_fini(&g.a);
 	}
+}
+
+/* With a model that learns, too; and it does ask for others than one that does not. */
+static void what_is_learned_is_the_same_again(void **state)
+{
+	struct fixture f, g;
+	uint64_t x[96], y[96];
+	uint32_t n, m;
+
+	(void)state;
+	setup(&f);
+	setup(&g);
+	start_with(&f, "evolve", "learned", dag_conv(&f.a, 14, 32, 64), 11);
+	start_with(&g, "evolve", "learned", dag_conv(&g.a, 14, 32, 64), 11);
+	run(&f, 3, 32, x, &n);
+	run(&g, 3, 32, y, &m);
+	assert_int_equal(n, 96);
+	assert_memory_equal(x, y, sizeof x);
+	g.ops->destroy(g.p);
+	start(&g, "evolve", dag_conv(&g.a, 14, 32, 64), 11);
+	run(&g, 3, 32, y, &m);
+	assert_memory_equal(x, y, 32 * sizeof *x);
+	assert_memory_not_equal(x, y, sizeof x);
+	f.ops->destroy(f.p);
+	g.ops->destroy(g.p);
+	hn_arena_fini(&f.a);
+	hn_arena_fini(&g.a);
 }
 
 static int by_value(const void *a, const void *b)
@@ -359,6 +392,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_seed_same_candidates),
+		cmocka_unit_test(what_is_learned_is_the_same_again),
 		cmocka_unit_test(nothing_is_asked_for_twice),
 		cmocka_unit_test(all_that_is_asked_for_is_a_program),
 		cmocka_unit_test(evolution_beats_chance),
