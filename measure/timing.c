@@ -8,7 +8,8 @@
 
 #define MIN_SAMPLE_NS 1e6
 #define HOPELESS 3.0
-#define LEAST 3	   /* samples that say anything */
+#define LOOKS 3 /* at a call that seems hopeless: one may have been disturbed */
+#define LEAST 3 /* samples that say anything */
 #define VISIT_NS 1e8
 #define SCREEN_NS 5e7
 #define SCREEN 5 /* samples that show who is slower by far */
@@ -100,8 +101,7 @@ static bool noisy(const struct hn_timing *t, const double *dropped, double best_
 {
 	double least;
 
-	if (t->n_dropped <= t->n ||
-	    hn_stats_uncertainty(t->sample_ns, t->n) <= WANTED) {
+	if (t->n_dropped <= t->n || hn_stats_uncertainty(t->sample_ns, t->n) <= WANTED) {
 		return false;
 	}
 	least = fmin(hn_stats_least(t->sample_ns, t->n),
@@ -120,17 +120,33 @@ static bool sample(void (*call)(void *ctx), void *ctx, int64_t n,
 	return disturbances() > before + (uint64_t)(t / HN_TIMING_RARE_NS);
 }
 
+/* The least of a few looks at what seems hopelessly slow, one_ns the first of them. */
+static double look_again(void (*call)(void *ctx), void *ctx, int64_t n, double one_ns,
+			 double best_ns, double budget_ns)
+{
+	int64_t begin = hn_clock_ns();
+
+	for (int i = 1; i < LOOKS && best_ns > 0 && one_ns > HOPELESS * best_ns; i++) {
+		double sample_ns = one_ns * (double)n;
+
+		if ((double)(hn_clock_ns() - begin) + sample_ns >= budget_ns) {
+			break;
+		}
+		one_ns = fmin(one_ns, fmax(span(call, ctx, n), 1) / (double)n);
+	}
+	return one_ns;
+}
+
 static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
 		    const struct hn_timing_plan *plan, double cap_ns,
 		    struct hn_timing *ret)
 {
 	double dropped[HN_STATS_MAX_SAMPLE], t;
 	int64_t begin = hn_clock_ns();
-	uint32_t wanted = plan->n_sample > 0 && plan->n_sample < LEAST ? plan->n_sample
-								       : LEAST;
-	hn_disturbances_fn disturbances = plan->disturbances != NULL
-						  ? plan->disturbances
-						  : hn_timing_disturbances;
+	uint32_t wanted =
+		plan->n_sample > 0 && plan->n_sample < LEAST ? plan->n_sample : LEAST;
+	hn_disturbances_fn disturbances =
+		plan->disturbances != NULL ? plan->disturbances : hn_timing_disturbances;
 
 	while (!enough(ret, plan, (double)(hn_clock_ns() - begin), cap_ns)) {
 		if (!sample(call, ctx, n, disturbances, &t)) {
@@ -161,6 +177,8 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 	*ret = (struct hn_timing){ 0 };
 	if (plan->first_ns < LONG_NS && 4 * plan->first_ns < plan->budget_ns) {
 		n = calibrate(call, ctx, &one_ns);
+		one_ns = look_again(call, ctx, n, one_ns, plan->best_ns,
+				    plan->budget_ns - (double)(hn_clock_ns() - begin));
 	}
 	/* a sample is about max(one call, 1 ms) long: start none that would not end in
 	 * time */

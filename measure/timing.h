@@ -2,8 +2,8 @@
  *
  * A sample is the mean of enough calls in a row to last a millisecond (or 1,000 ticks of
  * the clock); one call when it lasts longer.  Samples are taken until the median is known
- * to 3 %, or 10 samples and 50 ms are spent, or half a second; at once when the call is
- * hopelessly slower than the best known, after five when even the least is 1.3 times as
+ * to 3 %, or 10 samples and 50 ms are spent, or half a second; at once when three
+ * looks at the call say that it is hopelessly slower than the best known, after five when even the least is 1.3 times as
  * slow.  This is the screening, which has to find the few that may be best: who of them is,
  * a final decides (final.h).
  *

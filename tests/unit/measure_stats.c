@@ -100,18 +100,20 @@ static void times_are_right_and_bounded(void **state)
 		double m;
 
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 0, NULL }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 0, NULL },
+			      &t);
 		m = hn_stats_median(t.sample_ns, t.n);
 		assert_true(m >= 0.99 * (double)ns && m < 1.5 * (double)ns);
 		assert_true(t.n >= 3);
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 2, NULL }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, 2, NULL },
+			      &t);
 		assert_in_range(t.n, 1, 2);
 		assert_true(t.spent_ns >= (double)ns * t.n);
 		/* hopeless against a best known that is ten times faster: one sample */
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, (double)ns / 10,
-						      1e10, 0, NULL },
+			      &(struct hn_timing_plan){ (double)ns, (double)ns / 10, 1e10,
+							0, NULL },
 			      &t);
 		assert_int_equal(t.n, 1);
 	}
@@ -128,7 +130,8 @@ static void budgets_are_kept(void **state)
 		int64_t ns = length[i], begin = hn_clock_ns();
 
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 2e8, 0, NULL }, &t);
+			      &(struct hn_timing_plan){ (double)ns, 0, 2e8, 0, NULL },
+			      &t);
 		assert_true(t.n >= 1);
 		assert_true(hn_clock_ns() - begin < 300000000);
 		begin = hn_clock_ns();
@@ -178,6 +181,39 @@ static void the_slower_are_left_early(void **state)
 		hn_timing_run(wobble, &ns, &plan, &t);
 	}
 	assert_int_equal(t.n, 5);
+}
+
+/* The first calls take ten times as long. */
+static uint32_t n_slow;
+
+static void settle(void *ctx)
+{
+	int64_t ns = *(int64_t *)ctx * (n_slow > 0 ? 10 : 1);
+
+	n_slow -= n_slow > 0;
+	spin(&ns);
+}
+
+/* One disturbed call makes nothing hopeless. */
+static void hopeless_is_seen_more_than_once(void **state)
+{
+	int64_t ns = 2000000;
+	struct hn_timing_plan plan = { .first_ns = (double)ns,
+				       .best_ns = (double)ns,
+				       .budget_ns = 1e10,
+				       .disturbances = calm };
+	struct hn_timing t = { .n = 1 };
+
+	(void)state;
+	for (int i = 0; i < 20 && t.n == 1; i++) {
+		n_slow = 2;
+		hn_timing_run(settle, &ns, &plan, &t);
+	}
+	assert_true(t.n > 1);
+	assert_true(hn_stats_median(t.sample_ns, t.n) < 3 * (double)ns);
+	n_slow = 1000;
+	hn_timing_run(settle, &ns, &plan, &t);
+	assert_int_equal(t.n, 1);
 }
 
 /* Counters that say: of the next four samples the first `bad` are disturbed. */
@@ -337,6 +373,7 @@ int main(void)
 		cmocka_unit_test(times_are_right_and_bounded),
 		cmocka_unit_test(budgets_are_kept),
 		cmocka_unit_test(the_slower_are_left_early),
+		cmocka_unit_test(hopeless_is_seen_more_than_once),
 		cmocka_unit_test(disturbed_samples_are_repeated),
 		cmocka_unit_test(every_iteration_once),
 		cmocka_unit_test(a_slow_worker_is_helped),
