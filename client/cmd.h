@@ -46,6 +46,10 @@ struct hn_input {
 int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
 		  struct hn_err *err) HN_NODISCARD;
 
+/* The same for a verb that takes sizes that are parameters, too. */
+int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
+			struct hn_err *err) HN_NODISCARD;
+
 /* "12.3 us", "1.23 ms": three significant digits. */
 const char *hn_show_time(double ns, char text[32]);
 

@@ -244,7 +244,9 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	struct hn_input in;
 	struct replay r = { .in = &in, .dir = o->out, .json = o->json };
 	sigset_t held;
-	int rc = hn_input_read(o, a, &in, err);
+	/* what is stored or made by rule is for numbers */
+	int rc = o->record != NULL ? hn_input_read_sized(o, a, &in, err)
+				   : hn_input_read(o, a, &in, err);
 
 	if (rc == 0) {
 		rc = find_steps(o, a, &r, err);

@@ -64,8 +64,12 @@ static const char *name_of(const struct hn_opts *o, struct hn_arena *a)
 						 : "kernel";
 }
 
-int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
-		  struct hn_err *err)
+typedef int (*parse_fn)(const char *what, const char *text, size_t n, uint64_t max_bytes,
+			struct hn_arena *a, const struct hn_dag **ret,
+			struct hn_err *err);
+
+static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *a,
+		      struct hn_input *ret, struct hn_err *err)
 {
 	const char *what = o->text != NULL ? "--text" : o->arg, *s = o->text;
 	struct hn_buf b;
@@ -83,7 +87,7 @@ int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *
 	}
 	if (rc == 0) {
 		n = o->text != NULL ? strlen(s) : b.n;
-		rc = hn_dag_parse(what, s, n, hn_limit_dag_bytes(), a, &ret->dag, err);
+		rc = parse(what, s, n, hn_limit_dag_bytes(), a, &ret->dag, err);
 	}
 	if (rc == 0 && o->bitwise) {
 		ret->dag = hn_dag_make_bitwise(ret->dag, a);
@@ -98,4 +102,16 @@ int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *
 	}
 	hn_buf_fini(&b);
 	return rc;
+}
+
+int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
+		  struct hn_err *err)
+{
+	return read_input(o, hn_dag_parse, a, ret, err);
+}
+
+int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
+			struct hn_err *err)
+{
+	return read_input(o, hn_dag_parse_sized, a, ret, err);
 }

@@ -235,7 +235,8 @@ int hn_dag_need_numbers(const char *what, const struct hn_dag *dag, struct hn_er
 	return dag->sizes == NULL
 		       ? 0
 		       : hn_fail(err, HONE_E_UNSUPPORTED,
-				 "%s: its sizes are parameters (%s, ...), and only "
-				 "hone-build takes these: write numbers in their place",
+				 "%s: its sizes are parameters (%s, ...), which only hone "
+				 "replay --record and hone-build take: write numbers in "
+				 "their place",
 				 what, dag->sizes->size[0].name);
 }
