@@ -17,7 +17,7 @@
 struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *arg; /* FILE, JOB, VERB or the first of two words */
 	const char *arg2; /* the second, where the verb takes two */
-	const char *text, *name, *key, *target, *out, *symbol, *record, *policy;
+	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
 	const char *socket, *home;
 	const char *rules, *hardware, *records, *as;
 	int64_t trials; /* -1 = not given */

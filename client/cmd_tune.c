@@ -59,6 +59,10 @@ static int submit(const struct hn_opts *o, const struct hn_input *in,
 		hn_buf_puts(&b, ",\"policy\":");
 		hn_buf_json_string(&b, o->policy);
 	}
+	if (o->model != NULL) {
+		hn_buf_puts(&b, ",\"model\":");
+		hn_buf_json_string(&b, o->model);
+	}
 	hn_buf_printf(&b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":",
 		      (long long)trials,
 		      (long long)o->seed);

@@ -81,7 +81,7 @@ struct hn_job {
 	int error;	       /* FAILED: the class, HONE_E_x */
 	struct hn_arena arena; /* all of what follows that is borrowed */
 	const struct hn_dag *dag;
-	const char *dag_json, *name, *target_line, *policy_name;
+	const char *dag_json, *name, *target_line, *policy_name, *model_name;
 	char key[HN_KEY_BYTES];
 	struct hn_target target;
 	struct hn_workload workload;

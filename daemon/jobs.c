@@ -65,6 +65,7 @@ static struct hn_job *equal_job(struct hn_daemon *d, const struct hn_job *like)
 		if (!hn_job_ended(j) && strcmp(j->key, like->key) == 0 &&
 		    strcmp(j->target_line, like->target_line) == 0 &&
 		    strcmp(j->policy_name, like->policy_name) == 0 &&
+		    strcmp(j->model_name, like->model_name) == 0 &&
 		    j->budget.trials == like->budget.trials &&
 		    j->budget.seconds == like->budget.seconds &&
 		    j->budget.seed == like->budget.seed) {
@@ -129,6 +130,8 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	j->name = hn_arena_strdup(&j->arena, s->name != NULL ? s->name : "");
 	j->policy_name =
 		hn_arena_strdup(&j->arena, s->policy != NULL ? s->policy : "evolve");
+	j->model_name =
+		hn_arena_strdup(&j->arena, s->model != NULL ? s->model : "analytic");
 	if (s->id != NULL) {
 		snprintf(j->id, sizeof(j->id), "%s", s->id);
 	} else {
@@ -158,6 +161,11 @@ static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit
 		return hn_fail(err, HONE_E_INVALID, "policy: there is none called \"%s\"",
 			       j->policy_name);
 	}
+	if (hn_model_ops(j->model_name) == NULL) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "model: there is none called \"%s\"; want analytic or learned",
+			       j->model_name);
+	}
 	if (j->budget.trials == 0 && j->budget.seconds == 0) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "submit: give a budget: trials, seconds or both");
@@ -165,7 +173,7 @@ static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit
 	j->task = (struct hn_task){ .dag = j->dag,
 				    .target = &j->target,
 				    .seed = j->budget.seed,
-				    .model = "analytic" };
+				    .model = j->model_name };
 	return 0;
 }
 
@@ -338,7 +346,8 @@ static void resume_one(struct hn_daemon *d, const struct hn_json *v)
 			       .text = text,
 			       .name = hn_json_string(hn_json_get(v, "name")),
 			       .target = hn_json_string(hn_json_get(v, "target")),
-			       .policy = hn_json_string(hn_json_get(v, "policy")) };
+			       .policy = hn_json_string(hn_json_get(v, "policy")),
+			       .model = hn_json_string(hn_json_get(v, "model")) };
 	struct hn_err err = { 0 };
 	struct hn_job *j;
 	int64_t seed = 0;

@@ -104,7 +104,8 @@ static void method_submit(const struct call *c)
 {
 	struct hn_submit s = { .name = hn_json_string(field(c, "name")),
 			       .target = hn_json_string(field(c, "target")),
-			       .policy = hn_json_string(field(c, "policy")) };
+			       .policy = hn_json_string(field(c, "policy")),
+			       .model = hn_json_string(field(c, "model")) };
 	struct hn_job *job;
 	struct hn_buf b;
 	struct hn_err err;

@@ -56,4 +56,10 @@ hone tune --text "$middle" --trials 24 --json -q >"$work/again" || die "tune aga
 hone tune --text "$middle" --trials 30 --json -q >"$work/more" || die "tune on"
 [ "$(field warm <"$work/more")" = 24 ] && [ "$(field trials <"$work/more")" = 30 ] ||
 	die "does not go on: $(cat "$work/more")"
+
+# Under the learned model, from what is stored: 42 records are enough to learn from.
+hone tune --text "$middle" --trials 42 --model learned --json -q >"$work/learned" ||
+	die "tune --model learned: $(cat "$work/learned")"
+[ "$(field state <"$work/learned")" = done ] && [ "$(field trials <"$work/learned")" = 42 ] ||
+	die "the learned model did not go on: $(cat "$work/learned")"
 echo ok
