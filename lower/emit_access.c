@@ -4,7 +4,7 @@
  * Strides are read off the linear forms of offsets at a loop's first iterations, dry: no
  * code is made.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 static void count_loads(const struct hn_expr *x, void *ctx)
 {

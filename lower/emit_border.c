@@ -7,7 +7,7 @@
  * (emit_nest), whose borders would be tiles of a point.
  */
 #include "loopstate/size.h"
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #define MOST_UNROLLED 8	/* iterations of a loop that meets a border */
 #define MOST_COPIES 256 /* terms of the tile in the code */

@@ -5,7 +5,7 @@
  * of a register tile differ by constants only, the whole tile is judged by the smallest
  * and the largest constant: one comparison at run time, or none.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 LLVMIntPredicate hn_emit_predicate(uint8_t op)
 {

@@ -7,7 +7,7 @@
  * constants and what lies beyond the edge costs nothing.  Of such edges the lanes' and one
  * more get forms, each with and without the other; whatever else may fail is masked.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 /* A comparison that is tested for a tile. */
 struct tested {

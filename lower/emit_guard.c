@@ -6,7 +6,7 @@
  * Such comparisons are facts, code under them has no mask and no branch; those that
  * depend on where the tile lies are tested once for it (emit_edge).
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #define MAX_TRIED 1024 /* points looked at one by one where a form is not linear */
 

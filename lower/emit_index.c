@@ -4,7 +4,7 @@
  * lane: one scalar, spread out, and a vector of constants.  Where the forms of the lanes
  * differ otherwise there is scalar code for each.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 static struct emit_val scalar(LLVMValueRef v)
 {

@@ -2,7 +2,7 @@
  * becomes the lanes of vectors: the one along which an element's loads and stores take
  * the fewest instructions.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include "loopstate/bitwise.h"
 

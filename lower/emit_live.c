@@ -10,7 +10,7 @@
  * A tile of points that ends past the last one computes the last one again, under no mask, and
  * does not store it.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include "loopstate/simplify.h"
 #include "loopstate/size.h"

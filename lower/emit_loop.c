@@ -5,7 +5,7 @@
  * parallel loop's body becomes a function of its own that gets all it needs through a
  * closure.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 LLVMValueRef hn_emit_const(const struct emit *e, int64_t v)
 {

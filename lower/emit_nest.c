@@ -4,7 +4,7 @@
  * block does not divide it gets its remainder as a smaller tile after it; one at whose
  * ends alone conditions fail gets small tiles there (emit_guard).
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
 

@@ -10,7 +10,7 @@
  * than an element's.  That offsets are such multiples is seen here; where the argument
  * begins is tested, once for all the stores of a tile: they wait until its end.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

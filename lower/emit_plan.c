@@ -6,7 +6,7 @@
  * stored, and how large a block of points is held in registers.  The choice minimises a
  * small model of a core: FMA throughput and latency against loads an iteration.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

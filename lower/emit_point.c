@@ -4,7 +4,7 @@
  * vectors, width lanes each; a point is one such vector at one iteration of every other
  * loop, lanes' vectors fastest, then the loops that only vectors depend on.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include "base/arith.h"
 

@@ -14,7 +14,7 @@
  * steps leave no line out make one run of bytes, the others repeat that run.  An operand
  * whose place is data (a gather) is passed over, as is what no cache of a core holds.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * where it does not change further in, and what lies inside gets a form for it
  * (emit_zero).  Innermost run the block's points, one after the other.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * would be evaluated by the kernel, and looked at by every pass of LLVM (100 ms of a
  * candidate's 200).  So its values are laid out as an array that the kernel reads.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * beyond a known edge are left out.  Masks of points guard loads and stores; an accumulator
  * may hold anything in lanes that are never stored.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

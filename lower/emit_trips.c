@@ -5,7 +5,7 @@
  * first all of them hold, so that these run without, and from which on none can, so that
  * those need not run.  Spatial loops have both forms of their tile instead (emit_tile).
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * Source of the idea: the index-set splitting of direct convolutions at their borders;
  * the sub-pixel form of a transposed convolution (Shi et al., 2016) falls out of it.
  */
-#include "lower/emit_int.h"
+#include "lower/emit_nest.h"
 
 #define MAX_TERMS 32
 #define LEAST_WORK 8   /* vector operations that a test must be able to save */
