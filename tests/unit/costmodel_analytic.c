@@ -1,6 +1,7 @@
 /* The analytic model ranks what anybody who writes kernels would rank: pairs of programs,
  * the better one first. */
 #include "search_dags.h"
+#include "dag_form.h"
 
 #include <math.h>
 
@@ -107,17 +108,6 @@ static void padding_in_the_inner_loop_costs(void **state)
 	hn_arena_fini(&a);
 }
 
-static const struct hn_dag *parse(const char *text, struct hn_arena *a)
-{
-	const struct hn_dag *dag;
-	struct hn_err err = {0};
-
-	if (hn_dag_parse("t", text, strlen(text), 0, a, &dag, &err) < 0) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
-}
-
 /* A padded row convolution, its lanes along channels or along the padded row. */
 static const char conv1d[] =
 	"f(float32 X[64,64], W[3,64,64]) -> Y {"
@@ -130,7 +120,7 @@ static void terms_that_are_skipped_cost_little(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = parse(conv1d, &a);
+	const struct hn_dag *dag = dag_open(conv1d, &a);
 	double whole = score("analytic", dag, "[[\"AN\", 3, 1, 2]]");
 	double skipped = score("analytic", dag, "[[\"CI\", 2], [\"AN\", 3, 1, 2]]");
 	double chosen = score("analytic", dag, "[[\"CI\", 2], [\"AN\", 3, 0, 2]]");
@@ -153,8 +143,8 @@ static void strided_padding_leaves_a_share(void **state)
 	hn_arena_init(&a, 0);
 	const char *all = hn_arena_printf(&a, format, "h >= 1 && w >= 1");
 	const char *some = hn_arena_printf(&a, format, "h%2==0 && w%2==0");
-	double x = score("analytic", parse(some, &a), steps);
-	double y = score("analytic", parse(all, &a), steps);
+	double x = score("analytic", dag_open(some, &a), steps);
+	double y = score("analytic", dag_open(all, &a), steps);
 	if (!(x > 1.5 * y && x < 4 * y)) {
 		fail_msg("%g against %g", x, y);
 	}
@@ -168,7 +158,7 @@ static void lanes_share_lines(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = parse("f(float32 A[1024,1024]) -> B { B() +=! A(i,j) }", &a);
+	const struct hn_dag *dag = dag_open("f(float32 A[1024,1024]) -> B { B() +=! A(i,j) }", &a);
 	double rows = score("analytic", dag, "[]");
 	double columns = score("analytic", dag, "[[\"RE\", 1, [1, 0]]]");
 	assert_true(columns > 0.7 * rows);
@@ -187,8 +177,8 @@ static void neighbours_share_lines(void **state)
 			   " where i in 0:4096, j in 0:4096 }";
 	const char *one = "f(float32 A[4098,4098]) -> B { B(i,j) = A(i,j+1)"
 			  " where i in 0:4096, j in 0:4096 }";
-	double x = score("analytic", parse(five, &a), "[]");
-	assert_true(x > 0.6 * score("analytic", parse(one, &a), "[]"));
+	double x = score("analytic", dag_open(five, &a), "[]");
+	assert_true(x > 0.6 * score("analytic", dag_open(one, &a), "[]"));
 	hn_arena_fini(&a);
 }
 

@@ -1,5 +1,6 @@
 /* Features of nests whose numbers can be worked out by hand. */
 #include "search_dags.h"
+#include "dag_form.h"
 
 #include "base/file.h"
 #include "costmodel/features.h"
@@ -30,17 +31,6 @@ static bool features_of(const struct hn_dag *dag, const char *trace, struct hn_a
 		fail_msg("%s", err.msg);
 	}
 	return hn_features_of(tree, &target, a, ret);
-}
-
-static const struct hn_dag *parse(const char *text, struct hn_arena *a)
-{
-	const struct hn_dag *dag;
-	struct hn_err err = {0};
-
-	if (hn_dag_parse("t", text, strlen(text), 0, a, &dag, &err) < 0) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
 }
 
 static void check(const struct hn_dag *dag, const char *trace, uint32_t n_row,
@@ -80,7 +70,7 @@ static void a_copy(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	check(parse("f(float32 A[64,44]) -> B { B(i,j) = A(i,j) * 2 }", &a), "[]", 1, e,
+	check(dag_open("f(float32 A[64,44]) -> B { B(i,j) = A(i,j) * 2 }", &a), "[]", 1, e,
 	      HN_COUNT_OF(e), &a);
 	hn_arena_fini(&a);
 }
@@ -95,7 +85,7 @@ static void three_rows_on_two_cores(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	check(parse("f(float32 A[3,44]) -> B { B(i,j) = A(i,j) * 2 }", &a), "[[\"AN\", 1, 0, 3]]",
+	check(dag_open("f(float32 A[3,44]) -> B { B(i,j) = A(i,j) * 2 }", &a), "[[\"AN\", 1, 0, 3]]",
 	      1, e, HN_COUNT_OF(e), &a);
 	hn_arena_fini(&a);
 }
@@ -110,7 +100,7 @@ static void columns_are_gathered(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	check(parse("f(float32 A[64,48]) -> B { B(j,i) = A(i,j) * 2 }", &a), "[[\"AN\", 1, 1, 2]]",
+	check(dag_open("f(float32 A[64,48]) -> B { B(j,i) = A(i,j) * 2 }", &a), "[[\"AN\", 1, 1, 2]]",
 	      1, e, HN_COUNT_OF(e), &a);
 	hn_arena_fini(&a);
 }
@@ -152,7 +142,7 @@ static void what_is_prepared_has_no_row(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	assert_true(features_of(parse("f(float32 A[64], const float32 W[64]) -> B {"
+	assert_true(features_of(dag_open("f(float32 A[64], const float32 W[64]) -> B {"
 				      " V(i) = W(i) * 3  B(i) = A(i) * V(63-i) }",
 				      &a),
 				"[]", &a, &f));
@@ -174,7 +164,7 @@ static void too_many_accesses_are_hopeless(void **state)
 		hn_buf_printf(&text, " + A(i+%d)", i);
 	}
 	hn_buf_printf(&text, " where i in 0:8 }");
-	assert_false(features_of(parse(text.s, &a), "[]", &a, &f));
+	assert_false(features_of(dag_open(text.s, &a), "[]", &a, &f));
 	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 }

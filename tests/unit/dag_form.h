@@ -23,4 +23,10 @@ static inline const struct hn_dag *dag_form_open(const char *name, const char *f
 	return dag;
 }
 
+/* The same, named by itself. */
+static inline const struct hn_dag *dag_open(const char *text, struct hn_arena *a)
+{
+	return dag_form_open(text, text, a);
+}
+
 #endif

@@ -36,7 +36,7 @@ static inline void guards_begin(struct guards *x, const char *target)
 
 static inline void guards_of(struct guards *x, const char *program)
 {
-	x->dag = dag_form_open(program, program, &x->a);
+	x->dag = dag_open(program, &x->a);
 	x->n = hn_guards(x->dag, &x->on, &x->a, x->g);
 }
 
@@ -100,7 +100,7 @@ static inline bool any_has_step(const struct guards *x, enum hn_step_kind kind)
 }
 
 static inline uint32_t loops_of_length(const struct hn_node *n, enum hn_iter_kind kind,
-				int64_t extent)
+				       int64_t extent)
 {
 	bool here =
 		n->kind == HN_NODE_LOOP && n->iter_kind == kind && n->extent == extent;

@@ -143,7 +143,7 @@ static void functions(void **state)
 			 "0.25%s) }",
 			 hn_fn_name(fn), second);
 		struct history h = { .text = text,
-				     .dag = form_dag(text, &a),
+				     .dag = dag_open(text, &a),
 				     .want = &want,
 				     .tolerance = 1e-6,
 				     .a = &a };

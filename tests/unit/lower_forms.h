@@ -73,11 +73,6 @@ struct history {
 	struct hn_arena *a;
 };
 
-static inline const struct hn_dag *form_dag(const char *text, struct hn_arena *a)
-{
-	return dag_form_open(text, text, a);
-}
-
 /* Arguments as every test has them, and the interpreter's answer in them. */
 static inline void form_answer(const struct hn_dag *dag, struct run_args *ret)
 {
@@ -154,7 +149,7 @@ static inline void each_history(const char *text, uint64_t n,
 	uint64_t n_used = 0;
 
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = form_dag(text, &a);
+	const struct hn_dag *dag = dag_open(text, &a);
 
 	form_answer(dag, &want);
 	eval_dag(&meaning, dag);

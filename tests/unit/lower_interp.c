@@ -9,18 +9,8 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "dag_form.h"
 #include "lower/lower.h"
-
-static const struct hn_dag *parse(const char *text, struct hn_arena *a)
-{
-	const struct hn_dag *dag = NULL;
-	struct hn_err err = { 0 };
-
-	if (hn_dag_parse("t", text, strlen(text), 0, a, &dag, &err) != 0) {
-		fail_msg("%s", err.msg);
-	}
-	return dag;
-}
 
 static void fill(float *x, size_t n, uint64_t seed)
 {
@@ -51,7 +41,7 @@ static void multiply(void **state)
 	hn_arena_init(&a, 0);
 	fill(x, N * K, 1);
 	fill(y, K * M, 2);
-	run(parse("f(float32 A[61,47], B[47,53]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+	run(dag_open("f(float32 A[61,47], B[47,53]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 		  &a),
 	    arg);
 	for (int i = 0; i < N; i++) {
@@ -79,7 +69,7 @@ static void convolve(void **state)
 	fill(x, H * H * C, 1);
 	fill(w, 9 * C * F, 2);
 	fill(b, F, 3);
-	run(parse("f(float32 X[1,9,9,3], W[3,3,3,4], b[4]) -> Y {"
+	run(dag_open("f(float32 X[1,9,9,3], W[3,3,3,4], b[4]) -> Y {"
 		  " P(n,h,w,c) = h>=1 && h<10 && w>=1 && w<10 ? X(n,h-1,w-1,c) : 0 where "
 		  "h in 0:11, w in 0:11"
 		  " K(n,h,w,f) +=! P(n,2*h+r,2*w+s,c) * W(r,s,c,f)"
@@ -115,7 +105,7 @@ static void soften(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	fill(x, 66, 4);
-	run(parse("f(float32 x[6,11]) -> y { m(i) max=! x(i,k) e(i,j) = exp(x(i,j) - "
+	run(dag_open("f(float32 x[6,11]) -> y { m(i) max=! x(i,k) e(i,j) = exp(x(i,j) - "
 		  "m(i))"
 		  " s(i) +=! e(i,k) y(i,j) = e(i,j) / s(i) }",
 		  &a),
@@ -148,7 +138,7 @@ static void mix_types(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	run(parse("f(uint8 U[4], int32 K[4], float32 T[3]) -> w, q, g, s {"
+	run(dag_open("f(uint8 U[4], int32 K[4], float32 T[3]) -> w, q, g, s {"
 		  " w(i) = U(i) + 100 q(i) = K(i) / 2 + K(i) % 4 + (K(i) + 1) * 0"
 		  " g(i) = T(min(max(K(i), 0), 2)) + float32(U(i))"
 		  " s() +=! K(i) * 1 where i in 2:4 }",
@@ -198,7 +188,7 @@ static void find_maximum(void **state)
 	char *b0 = hn_arena_printf(&a, argmax_body, 0),
 	     *b1 = hn_arena_printf(&a, argmax_body, 1);
 
-	run(parse(hn_arena_printf(&a, argmax, b0, b1), &a), arg);
+	run(dag_open(hn_arena_printf(&a, argmax, b0, b1), &a), arg);
 	for (int i = 0; i < 5; i++) {
 		int want = -1;
 		double v = -INFINITY;
@@ -226,7 +216,7 @@ static void be_quick_enough(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = parse(
+	const struct hn_dag *dag = dag_open(
 		"f(float32 A[128,128], B[128,128]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 		&a);
 	int64_t start = hn_clock_ns();

@@ -162,7 +162,7 @@ static void each_way_gives_the_answer(void **state)
 static const struct hn_dag *kernel_of(struct fixture *f, const char *text, bool scalar,
 				      struct run_kernel *ret)
 {
-	const struct hn_dag *dag = form_dag(text, &f->arena);
+	const struct hn_dag *dag = dag_open(text, &f->arena);
 	struct hn_err err = { 0 };
 
 	assert_int_equal(run_build(f->em, dag, NULL, scalar, &f->arena, ret, &err), 0);

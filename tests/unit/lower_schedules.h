@@ -28,7 +28,7 @@ static inline void check_line(struct fixture *f, char *line)
 	assert_non_null(steps);
 	*steps++ = '\0';
 	hn_arena_init(&a, 0);
-	dag = form_dag(program, &a);
+	dag = dag_open(program, &a);
 	if (hn_trace_parse(name, steps, strlen(steps), &a, &trace, &err) ||
 	    hn_state_replay(dag, trace, &a, &s, &err) ||
 	    hn_looptree_build(s, &a, &t, &err)) {

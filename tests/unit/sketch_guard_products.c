@@ -91,7 +91,8 @@ static void constants_are_prepared(void **state)
 		  " C(i,j) +=! A(i,k) * P(k,j) }",
 		  true, false },
 		/* one panel is the whole row: it lies in order */
-		{ "f(float32 A[64,64], const B[64,16]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		{ "f(float32 A[64,64], const B[64,16]) -> C { C(i,j) +=! A(i,k) * B(k,j) "
+		  "}",
 		  false, false },
 	};
 	struct guards x;
@@ -121,6 +122,13 @@ static void panels_are_packed_in_turn(void **state)
 		  "A(i,k) * B(k,j) "
 		  "}",
 		  true },
+		/* 34 for four cores, then 5 */
+		{ "f(float32 A[512,512], B[512,1088]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(k,j) }",
+		  true },
+		{ "f(float32 A[512,512], B[512,400]) -> C { C(i,j) +=! "
+		  "A(i,k) * B(k,j) }",
+		  false },
 		{ "f(float32 A[512,512], const B[512,512]) -> C {"
 		  " C(i,j) +=! A(i,k) * B(k,j) }",
 		  false },
@@ -171,12 +179,12 @@ static void attention_goes_by_blocks_of_rows(void **state)
 		for (uint32_t k = 0; k < x.n; k++) {
 			const struct hn_node *root = guards_tree(&x, k);
 			/* the packed keys, and the rest */
-			any = any || (root->n_child == 2 &&
-				      loops_of_length(root, HN_ITER_SPATIAL,
-						      2048 / rows[m]) > 0 &&
-				      loops_of_length(root, HN_ITER_SPATIAL,
-						      rows[m]) >= 4 &&
-				      loops_of_length(root, HN_ITER_REDUCE, 64) == 1);
+			any = any ||
+			      (root->n_child == 2 &&
+			       loops_of_length(root, HN_ITER_SPATIAL, 2048 / rows[m]) >
+				       0 &&
+			       loops_of_length(root, HN_ITER_SPATIAL, rows[m]) >= 4 &&
+			       loops_of_length(root, HN_ITER_REDUCE, 64) == 1);
 		}
 		assert_true(any);
 		guards_end(&x);

@@ -2,7 +2,7 @@
 #include "guard_bed.h"
 
 #define SOFTMAX(rows, columns)                                                           \
-	"softmax(float32 A[" rows "," columns "]) -> Y {\n\tM(i) max=! A(i, k)\n"         \
+	"softmax(float32 A[" rows "," columns "]) -> Y {\n\tM(i) max=! A(i, k)\n"        \
 	"\tE(i, j) = exp(A(i, j) - M(i))\n\tS(i) +=! E(i, k)\n"                          \
 	"\tY(i, j) = E(i, j) / S(i)\n}\n"
 
@@ -48,7 +48,8 @@ static void long_columns_go_in_strips(void **state)
 		const char *text;
 		bool strips;
 	} of[] = {
-		{ "f(float32 A[1900,2100], t[1900]) -> Y { Y(j) +=! A(i,j) * t(i) }", true },
+		{ "f(float32 A[1900,2100], t[1900]) -> Y { Y(j) +=! A(i,j) * t(i) }",
+		  true },
 		{ "f(float32 A[1900,2100], t[1900], b[2100]) -> Y {"
 		  " S(j) +=! A(i,j) * t(i)  Y(j) = S(j) + b(j) }",
 		  true },

@@ -98,8 +98,8 @@ static void channels_in_parts_around_the_window(void **state)
 		const struct hn_node *root = guards_tree(&x, k);
 
 		any = any || (has_step(x.g[k], HN_STEP_compute_inline) &&
-			      reduction_of(root, e) == 4 && e[0] == 4 &&
-			      e[1] == 3 && e[2] == 3 && e[3] == 64);
+			      reduction_of(root, e) == 4 && e[0] == 4 && e[1] == 3 &&
+			      e[2] == 3 && e[3] == 64);
 	}
 	assert_true(any);
 	guards_end(&x);
