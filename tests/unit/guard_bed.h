@@ -40,6 +40,12 @@ static inline void guards_of(struct guards *x, const char *program)
 	x->n = hn_guards(x->dag, &x->on, &x->a, x->g);
 }
 
+static inline void guards_open(struct guards *x, const char *target, const char *program)
+{
+	guards_begin(x, target);
+	guards_of(x, program);
+}
+
 static inline void guards_end(struct guards *x)
 {
 	hn_arena_fini(&x->a);

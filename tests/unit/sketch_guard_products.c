@@ -29,8 +29,7 @@ static void tiles_follow_the_registers(void **state)
 
 	(void)state;
 	for (size_t t = 0; t < HN_COUNT_OF(machine); t++) {
-		guards_begin(&x, machine[t].target);
-		guards_of(&x, text);
+		guards_open(&x, machine[t].target, text);
 
 		for (uint32_t i = 0; i + 1 < x.n; i++) { /* the last is the plain one */
 			const struct hn_node *root = guards_tree(&x, i);
@@ -64,8 +63,7 @@ static void far_rows_are_fetched_ahead(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, AVX512);
-		guards_of(&x, of[i].text);
+		guards_open(&x, AVX512, of[i].text);
 
 		for (uint32_t k = 0; k < x.n; k++) {
 			assert_false(has_step(x.g[k], HN_STEP_prefetch) &&
@@ -99,8 +97,7 @@ static void constants_are_prepared(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, AVX512);
-		guards_of(&x, of[i].text);
+		guards_open(&x, AVX512, of[i].text);
 		assert_int_equal(has_step(x.g[0], HN_STEP_pack), of[i].packed);
 		assert_int_equal(any_has_step(&x, HN_STEP_compute_inline), of[i].inlined);
 		guards_end(&x);
@@ -145,8 +142,7 @@ static void panels_are_packed_in_turn(void **state)
 		struct guards x;
 		bool any = false;
 
-		guards_begin(&x, AVX512);
-		guards_of(&x, cases[i].text);
+		guards_open(&x, AVX512, cases[i].text);
 		for (uint32_t k = 0; k < x.n; k++) {
 			any = any || (has_step(x.g[k], HN_STEP_pack) &&
 				      has_step(x.g[k], HN_STEP_compute_at));
@@ -223,8 +219,7 @@ static void small_weights_stay(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, "cpu -isa=x86-64-avx512 -num_cores=1");
-		guards_of(&x, of[i].text);
+		guards_open(&x, "cpu -isa=x86-64-avx512 -num_cores=1", of[i].text);
 		assert_true(x.n > 1);
 		const struct hn_node *root = guards_tree(&x, 0);
 		int32_t pixels = depth_of(root, of[i].pixels);

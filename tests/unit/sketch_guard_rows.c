@@ -62,8 +62,7 @@ static void long_columns_go_in_strips(void **state)
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
 		struct guards x;
 
-		guards_begin(&x, AVX512);
-		guards_of(&x, of[i].text);
+		guards_open(&x, AVX512, of[i].text);
 		const struct hn_node *root = guards_tree(&x, 0);
 		/* 1900 = 119 parts of 16; 2100 = 4 strips of 17 vectors by two */
 		bool parts = loops_of_length(root, HN_ITER_REDUCE, 119) == 1 &&

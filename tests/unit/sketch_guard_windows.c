@@ -14,8 +14,7 @@ static void remainders_get_nests_of_their_own(void **state)
 	struct guards x;
 
 	(void)state;
-	guards_begin(&x, AVX512);
-	guards_of(&x, text);
+	guards_open(&x, AVX512, text);
 	assert_true(x.n > 1);
 	assert_true(has_step(x.g[0], HN_STEP_compute_inline));
 	const struct hn_node *root = guards_tree(&x, 0);
@@ -49,8 +48,7 @@ static void large_weights_stream_once(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, AVX512);
-		guards_of(&x, of[i].text);
+		guards_open(&x, AVX512, of[i].text);
 		uint32_t k = 0;
 
 		while (k < x.n && has_step(x.g[k], HN_STEP_compute_inline)) {
@@ -127,8 +125,7 @@ static void windows_have_eight_sums(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, AVX512);
-		guards_of(&x, of[i].text);
+		guards_open(&x, AVX512, of[i].text);
 		const char *steps = guards_steps(&x, 0);
 
 		if (!strstr(steps, of[i].split) || !strstr(steps, of[i].neighbours) ||

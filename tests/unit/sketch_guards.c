@@ -61,8 +61,7 @@ static void every_dag_has_guards(void **state)
 		for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
 			const struct hn_state *h[HN_GUARD_MAX];
 
-			guards_begin(&x, target[t]);
-			guards_of(&x, programs[i]);
+			guards_open(&x, target[t], programs[i]);
 			assert_in_range(x.n, 1, HN_GUARD_MAX);
 			assert_int_equal(hn_guards(x.dag, &x.on, &x.a, h), x.n);
 			for (uint32_t k = 0; k < x.n; k++) {
@@ -84,8 +83,7 @@ static void a_gpu_has_none(void **state)
 	struct guards x;
 
 	(void)state;
-	guards_begin(&x, "cuda -isa=sm_80");
-	guards_of(&x, programs[3]);
+	guards_open(&x, "cuda -isa=sm_80", programs[3]);
 	assert_int_equal(x.n, 0);
 	guards_end(&x);
 }
@@ -129,8 +127,7 @@ static void steps_follow_the_accesses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, AVX512);
-		guards_of(&x, of[i].text);
+		guards_open(&x, AVX512, of[i].text);
 
 		assert_true(x.n > 1);
 		assert_true(has_step(x.g[0], of[i].want));
