@@ -46,6 +46,11 @@ uint64_t hn_hash64(const void *bytes, size_t n, uint64_t seed)
 	return hash_mix(h ^ n);
 }
 
+uint64_t hn_hash64_word(uint64_t word, uint64_t seed)
+{
+	return hash_mix(hash_step(hash_mix(seed ^ 0x2545f4914f6cdd1dU), word) ^ 8);
+}
+
 void hn_sha256_hex(const void *bytes, size_t n, char hex[HN_SHA256_HEX])
 {
 	static const char digits[] = "0123456789abcdef";

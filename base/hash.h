@@ -9,6 +9,9 @@
 /* 64 bits, not for trust.  Stable across versions and machines: it is stored. */
 uint64_t hn_hash64(const void *bytes, size_t n, uint64_t seed);
 
+/* The same of a number's eight bytes, the lowest first. */
+uint64_t hn_hash64_word(uint64_t word, uint64_t seed);
+
 #define HN_SHA256_HEX 65 /* 64 hex digits and the NUL */
 
 /* SHA-256 in lower-case hex: names artefacts and workloads. */

@@ -5,8 +5,6 @@
  * block by block when there are more of them than registers.  The unrolled body is then
  * bound by FMA units, by load ports, or by the latency of too few accumulators.
  */
-#include <math.h>
-
 #include "base/arith.h"
 #include "costmodel/analytic_int.h"
 
@@ -18,11 +16,26 @@
 #define GATHER_LOAD 1.5	 /* loads an element that is collected alone costs */
 #define UNROLLED_FMAS 96 /* the generator unrolls a reduction until a body has so many   \
 			  */
+#define MOST_ROWS 32 /* of a register block */
+#define EXACT 0x1p52 /* doubles from here on are whole */
 #define ENOUGH_TRIPS 16	 /* reduction iterations that pay for loading accumulators */
 
 static double max2(double x, double y)
 {
 	return x > y ? x : y;
+}
+
+/* floor(x) for x >= 0, without a call. */
+static double whole_of(double x)
+{
+	return x < EXACT ? (double)(int64_t)x : x;
+}
+
+static double ceil_of(double x)
+{
+	double whole = whole_of(x);
+
+	return whole + (whole < x);
 }
 
 static int64_t width_of(const struct hn_view *v, const struct hn_target *t)
@@ -211,14 +224,17 @@ static double block_cycles(const struct block *b, struct hn_compute *c)
 
 	for (double n = 1; n <= b->vecs && n <= 8; n++) {
 		double most = (registers - 1 - b->operands * n) / n;
-		double strips = ceil(b->vecs / n);
+		double strips = ceil_of(b->vecs / n);
+		double body[MOST_ROWS + 1]; /* of so many rows */
 
-		for (double k = 1; k == 1 || (k <= most && k <= b->rows && k <= 32);
+		for (int k = 1; k == 1 || (k <= most && k <= b->rows && k <= MOST_ROWS);
 		     k++) {
-			double whole = floor(b->rows / k), rest = b->rows - whole * k;
-			double cost =
-				strips * (whole * body_cycles(b, k, n) +
-					  (rest > 0 ? body_cycles(b, rest, n) + 1 : 0));
+			double whole = whole_of(b->rows / k);
+			int rest = b->rows < EXACT ? (int)(b->rows - whole * k) : 0;
+
+			body[k] = body_cycles(b, k, n);
+			double cost = strips * (whole * body[k] +
+						(rest > 0 ? body[rest] + 1 : 0));
 			if (best < 0 || cost < best) {
 				best = cost;
 				c->block_rows = k;

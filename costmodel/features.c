@@ -159,7 +159,10 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 	const struct hn_trace *trace = tree->state->trace;
 	struct walk *w = HN_NEW(a, struct walk);
 
-	*w = (struct walk){.tree = tree, .target = target, .a = a, .n_stmt = count(root)};
+	w->tree = tree;
+	w->target = target;
+	w->a = a;
+	w->n_stmt = count(root);
 	w->cycles = HN_NEW_ARRAY(a, double, w->n_stmt);
 	w->x = HN_NEW_ARRAY(a, float, (size_t)w->n_stmt *HN_N_FEATURE);
 	for (uint32_t i = 0; i < root->n_child && !w->hopeless; i++) {

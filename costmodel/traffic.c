@@ -14,43 +14,57 @@
 #define LINE 64.0
 #define WAYS 8
 
-/* How many times its size the footprint displaces in a cache whose ways hold way_bytes.
- */
-static double conflicts(double rows, double row_lines, int64_t row_bytes,
-			int64_t way_bytes)
+/* Of the lines of a cache's ways, the share in which rows of the stream's buffer begin; 0 where
+ * rows do not recur. */
+static double places_of(const struct hn_stream *s, int64_t way_bytes)
 {
-	if (rows < 2 || row_bytes <= 0 || way_bytes <= 0) {
-		return 1;
-	}
-	double places = (double)(way_bytes / hn_gcd(row_bytes, way_bytes)) * row_lines;
-	double all = (double)way_bytes / LINE;
-	if (places >= all || rows * row_lines <= places * WAYS) {
-		return 1;
-	}
-	return all / places;
+	int64_t row_bytes = s->n_dim > 1 ? s->buffer->stride[s->n_dim - 2] * s->elem_bytes : 0;
+
+	return row_bytes > 0 && way_bytes > 0
+		       ? (double)(way_bytes / hn_gcd(row_bytes, way_bytes))
+		       : 0;
 }
 
-/* Bytes of whole lines in the box of that many elements along each dimension. */
-static double box_bytes(const struct hn_stream *s, const int64_t *size, int64_t way_bytes)
+/* A box of so many elements along each dimension, as rows of whole lines. */
+struct box {
+	double rows, lines;
+	double bytes;
+	bool whole_rows; /* of the buffer: they follow each other */
+};
+
+static struct box make_box(const struct hn_stream *s, const int64_t *size)
 {
-	double rows = 1, row_bytes;
 	const struct hn_buffer *b = s->buffer;
+	struct box x = {.rows = 1, .bytes = LINE, .whole_rows = true};
 
 	if (s->n_dim == 0) {
-		return LINE;
+		return x;
 	}
 	uint32_t last = s->n_dim - 1;
 	for (uint32_t d = 0; d < last; d++) {
-		rows *= (double)size[d];
+		x.rows *= (double)size[d];
 	}
-	row_bytes = (double)(size[last] * s->elem_bytes);
+	double row_bytes = (double)(size[last] * s->elem_bytes);
 	if (size[last] >= b->extent[last]) {
-		return rows * row_bytes < LINE ? LINE : rows * row_bytes;
+		x.bytes = x.rows * row_bytes < LINE ? LINE : x.rows * row_bytes;
+		return x;
 	}
 	double lines = row_bytes / LINE;
-	lines = lines < 1 ? 1 : lines;
-	int64_t apart = last > 0 ? b->stride[last - 1] * s->elem_bytes : 0;
-	return rows * lines * LINE * conflicts(rows, lines, apart, way_bytes);
+	x.lines = lines < 1 ? 1 : lines;
+	x.bytes = x.rows * x.lines * LINE;
+	x.whole_rows = false;
+	return x;
+}
+
+/* How many times its size the box displaces in a cache whose ways hold way_bytes. */
+static double conflicts(const struct box *x, double share, int64_t way_bytes)
+{
+	if (x->whole_rows || x->rows < 2 || share == 0) {
+		return 1;
+	}
+	double places = share * x->lines, all = (double)way_bytes / LINE;
+
+	return places >= all || x->rows * x->lines <= places * WAYS ? 1 : all / places;
 }
 
 /* One vector of the stream along each dimension. */
@@ -89,36 +103,64 @@ static bool follows(const struct hn_view *v, uint32_t i)
 	return false;
 }
 
-/* Footprint of each stream at each depth: fp[i * (n_loop + 1) + d]; 0 for followers. */
-static double *footprints(const struct hn_view *v, const struct hn_lanes *w,
-			  int64_t way_bytes, struct hn_arena *a)
+/* Footprints of each stream at each depth, [n_stream * (n_loop + 1)], 0 for followers: their
+ * bytes, and what they displace in level 1 and 2. */
+struct footprints {
+	double *cold, *in[2];
+};
+
+static void set_footprint(const struct footprints *f, size_t at, const struct box *x,
+			  const double *share, const int64_t *way_bytes)
 {
+	f->cold[at] = x->bytes;
+	for (int i = 0; i < 2; i++) {
+		f->in[i][at] = x->bytes * conflicts(x, share[i], way_bytes[i]);
+	}
+}
+
+static void stream_footprints(const struct hn_view *v, uint32_t i, const struct hn_lanes *w,
+			      const int64_t *way_bytes, const struct footprints *f)
+{
+	const struct hn_stream *s = &v->stream[i];
+	const double share[2] = {places_of(s, way_bytes[0]), places_of(s, way_bytes[1])};
 	uint32_t n = v->n_loop;
-	double *fp = HN_NEW_ARRAY(a, double, (size_t)v->n_stream *(n + 1));
+	size_t at = (size_t)i * (n + 1) + n;
+	int64_t size[HN_DAG_MAX_RANK];
 
-	for (uint32_t i = 0; i < v->n_stream; i++) {
-		const struct hn_stream *s = &v->stream[i];
-		int64_t size[HN_DAG_MAX_RANK];
-
-		if (follows(v, i)) {
+	vector_size(v, s, w, size);
+	struct box now = make_box(s, size);
+	set_footprint(f, at, &now, share, way_bytes);
+	for (uint32_t l = n; l-- > 0;) {
+		at--;
+		if (!s->moves[l]) {
+			f->cold[at] = f->cold[at + 1];
+			f->in[0][at] = f->in[0][at + 1];
+			f->in[1][at] = f->in[1][at + 1];
 			continue;
 		}
-		vector_size(v, s, w, size);
-		double now = box_bytes(s, size, way_bytes);
-		fp[(size_t)i * (n + 1) + n] = now;
-		for (uint32_t l = n; l-- > 0;) {
-			if (s->moves[l]) {
-				for (uint32_t d = 0; d < s->n_dim; d++) {
-					int64_t most = s->buffer->extent[d];
-					size[d] += s->span[(size_t)d * n + l];
-					size[d] = size[d] < most ? size[d] : most;
-				}
-				now = box_bytes(s, size, way_bytes);
-			}
-			fp[(size_t)i * (n + 1) + l] = now;
+		for (uint32_t d = 0; d < s->n_dim; d++) {
+			int64_t most = s->buffer->extent[d];
+			size[d] += s->span[(size_t)d * n + l];
+			size[d] = size[d] < most ? size[d] : most;
+		}
+		now = make_box(s, size);
+		set_footprint(f, at, &now, share, way_bytes);
+	}
+}
+
+static struct footprints find_footprints(const struct hn_view *v, const struct hn_lanes *w,
+					 const int64_t *way_bytes, struct hn_arena *a)
+{
+	size_t n = (size_t)v->n_stream * (v->n_loop + 1);
+	double *all = HN_NEW_ARRAY(a, double, 3 * n);
+	struct footprints f = {all, {all + n, all + 2 * n}};
+
+	for (uint32_t i = 0; i < v->n_stream; i++) {
+		if (!follows(v, i)) {
+			stream_footprints(v, i, w, way_bytes, &f);
 		}
 	}
-	return fp;
+	return f;
 }
 
 /* The outermost depth whose loops' footprint fits. */
@@ -164,10 +206,12 @@ struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_targe
 				  const struct hn_lanes *w, struct hn_arena *a)
 {
 	int64_t l1 = t->param[HN_PARAM_L1_BYTES], l2 = t->param[HN_PARAM_L2_BYTES];
-	struct hn_traffic out = {.cold = footprints(v, w, 0, a)};
+	const int64_t way_bytes[2] = {l1 / WAYS, l2 / WAYS};
+	struct footprints f = find_footprints(v, w, way_bytes, a);
+	struct hn_traffic out = {.cold = f.cold};
 
-	out.level[0] = level(v, w, l1, footprints(v, w, l1 / WAYS, a), out.cold);
-	out.level[1] = level(v, w, l2, footprints(v, w, l2 / WAYS, a), out.cold);
-	out.level[2] = level(v, w, t->param[HN_PARAM_L3_BYTES], out.cold, out.cold);
+	out.level[0] = level(v, w, l1, f.in[0], f.cold);
+	out.level[1] = level(v, w, l2, f.in[1], f.cold);
+	out.level[2] = level(v, w, t->param[HN_PARAM_L3_BYTES], f.cold, f.cold);
 	return out;
 }

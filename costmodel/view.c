@@ -1,81 +1,8 @@
-/* costmodel/view.c -- read one statement: evaluate its indices with every loop at 0, then
- * with one loop at a time at 1 and at its end.  The differences are strides and spans; so
- * fused and split loops need no symbolic algebra.
+/* costmodel/view.c -- read one statement: what it computes, and how its indices move along
+ * each loop (costmodel/line.h), which gives strides and spans.
  */
-#include <string.h>
-
-#include "base/arith.h"
 #include "costmodel/analytic_int.h"
-
-struct env { /* values of VAR slots */
-	const int64_t *value;
-	int32_t n;
-};
-
-static int64_t eval(const struct hn_expr *e, const struct env *env);
-
-static int64_t eval_binary(enum hn_expr_op op, int64_t x, int64_t y)
-{
-	switch (op) {
-	case HN_EXPR_ADD:
-		return (int64_t)((uint64_t)x + (uint64_t)y);
-	case HN_EXPR_SUB:
-		return (int64_t)((uint64_t)x - (uint64_t)y);
-	case HN_EXPR_MUL:
-		return (int64_t)((uint64_t)x * (uint64_t)y);
-	case HN_EXPR_DIV:
-		return y > 0 ? x / y : 0;
-	case HN_EXPR_FLOORDIV:
-		return y > 0 ? hn_floordiv(x, y) : 0;
-	case HN_EXPR_FLOORMOD:
-		return y > 0 ? hn_floormod(x, y) : 0;
-	case HN_EXPR_TRUNCMOD:
-		return y > 0 ? x % y : 0;
-	case HN_EXPR_MIN:
-		return x < y ? x : y;
-	case HN_EXPR_MAX:
-		return x > y ? x : y;
-	case HN_EXPR_EQ:
-		return x == y;
-	case HN_EXPR_NE:
-		return x != y;
-	case HN_EXPR_LT:
-		return x < y;
-	case HN_EXPR_LE:
-		return x <= y;
-	case HN_EXPR_GT:
-		return x > y;
-	case HN_EXPR_GE:
-		return x >= y;
-	case HN_EXPR_AND:
-		return x && y;
-	case HN_EXPR_OR:
-		return x || y;
-	default:
-		return 0;
-	}
-}
-
-static int64_t eval(const struct hn_expr *e, const struct env *env)
-{
-	if (e->op == HN_EXPR_VAR) {
-		return e->ref >= 0 && e->ref < env->n ? env->value[e->ref] : 0;
-	}
-	if (e->op == HN_EXPR_INT) {
-		return e->u.i;
-	}
-	if (e->op == HN_EXPR_LOAD || e->op == HN_EXPR_CALL || e->n_arg == 0) {
-		return 0;
-	}
-	int64_t x = eval(e->arg[0], env);
-	if (e->n_arg == 1) {
-		return e->op == HN_EXPR_NOT ? !x : x;
-	}
-	if (e->n_arg == 3) {
-		return eval(e->arg[x ? 1 : 2], env);
-	}
-	return eval_binary(e->op, x, eval(e->arg[1], env));
-}
+#include "costmodel/line.h"
 
 /* What the walk through a body finds. */
 struct found {
@@ -189,130 +116,82 @@ static void walk_stmt(struct found *f, const struct hn_op *op, uint8_t kind)
 	}
 }
 
-static void mark_loops(const struct hn_expr *e, bool *used, int32_t n)
-{
-	if (e->op == HN_EXPR_VAR && e->ref >= 0 && e->ref < n) {
-		used[e->ref] = true;
-	}
-	for (uint32_t i = 0; i < e->n_arg; i++) {
-		mark_loops(e->arg[i], used, n);
-	}
-}
-
-/* What the indices of a statement are made of. */
-struct points {
-	int64_t *axis; /* [2 * n_loop + 1][n_axis] axis values: at point 0 all loops at 0,
-			* at 1 + 2l loop l at 1, at 2 + 2l loop l at its end */
-	bool *moves;   /* [n_loop] whether loop l moves an axis: its points are known then */
-	int64_t *loop; /* [tree's loops] all 0: where a loop is set, to look, and put back */
-	bool *used;    /* [tree's loops] scratch */
+/* The indices of a statement. */
+struct indices {
+	struct hn_line_space loops; /* expressions over the tree's loops */
+	struct hn_line_space axes;  /* expressions over the op's axes */
 };
 
-/* e with loop l at v, all others at 0. */
-static int64_t eval_at(const struct hn_expr *e, const struct hn_view *v, uint32_t l,
-		       int64_t value, int64_t *loop_value)
+static struct indices find_axes(const struct hn_view *v, const struct hn_op *op,
+				struct hn_arena *a)
 {
-	struct env env = {loop_value, (int32_t)v->tree->n_loop};
-	int32_t id = v->loop[l]->loop;
+	uint32_t n_axis = op->n_spatial + op->n_reduce;
+	int32_t *at = HN_NEW_ARRAY(a, int32_t, v->tree->n_loop);
+	struct hn_line *line = HN_NEW_ARRAY(a, struct hn_line, n_axis);
+	struct indices x = {.loops = {v->n_loop, v->loop, at, NULL, v->tree->n_loop, a},
+			    .axes = {v->n_loop, v->loop, NULL, line, n_axis, a}};
 
-	loop_value[id] = value;
-	int64_t x = eval(e, &env);
-	loop_value[id] = 0;
+	for (uint32_t l = 0; l < v->tree->n_loop; l++) {
+		at[l] = -1;
+	}
+	for (uint32_t l = 0; l < v->n_loop; l++) {
+		at[v->loop[l]->loop] = (int32_t)l;
+	}
+	for (uint32_t k = 0; k < n_axis; k++) {
+		line[k] = hn_line_zero(&x.loops);
+		if (v->stmt->axis[k]) {
+			hn_line_add(&x.loops, v->stmt->axis[k], 1, &line[k]);
+		}
+	}
 	return x;
 }
 
-static void axis_values(const struct hn_view *v, const struct hn_op *op,
-			struct hn_arena *a, struct points *p)
+/* Index d of an access, by its own expression or axis d for the store, less the lower corner of
+ * a local buffer, which moves with the loops outside it. */
+static struct hn_line index_line(const struct indices *x, const struct hn_buffer *b, uint32_t d,
+				 const struct hn_expr *load)
 {
-	uint32_t n_axis = op->n_spatial + op->n_reduce, n_point = 2 * v->n_loop + 1;
-	int32_t n_loop = (int32_t)v->tree->n_loop;
+	bool local = b->scope == HN_SCOPE_LOCAL && b->min && b->min[d];
+	int32_t axis = !load				   ? (int32_t)d
+		       : load->arg[d]->op == HN_EXPR_VAR ? load->arg[d]->ref
+							   : -1;
 
-	p->axis = HN_NEW_ARRAY(a, int64_t, (size_t)n_axis * n_point);
-	p->moves = HN_NEW_ARRAY(a, bool, v->n_loop);
-	p->loop = HN_NEW_ARRAY(a, int64_t, n_loop);
-	p->used = HN_NEW_ARRAY(a, bool, n_loop);
-	struct env env = {p->loop, n_loop};
-
-	for (uint32_t k = 0; k < n_axis; k++) {
-		const struct hn_expr *e = v->stmt->axis[k];
-		p->axis[k] = e ? eval(e, &env) : 0;
+	if (!local && axis >= 0 && (uint32_t)axis < x->axes.n_var) {
+		return x->axes.line[axis];
 	}
-	for (uint32_t i = 1; i < n_point; i++) {
-		memcpy(p->axis + (size_t)i * n_axis, p->axis, n_axis * sizeof *p->axis);
+	struct hn_line out = hn_line_zero(&x->axes);
+
+	if (load) {
+		hn_line_add(&x->axes, load->arg[d], 1, &out);
+	} else {
+		hn_line_add_variable(&x->axes, axis, 1, &out);
 	}
-	for (uint32_t k = 0; k < n_axis; k++) {
-		const struct hn_expr *e = v->stmt->axis[k];
-		if (!e) {
-			continue;
-		}
-		memset(p->used, 0, (size_t)n_loop * sizeof *p->used);
-		mark_loops(e, p->used, n_loop);
-		for (uint32_t l = 0; l < v->n_loop; l++) {
-			int64_t *one = p->axis + (size_t)(2 * l + 1) * n_axis;
-			if (!p->used[v->loop[l]->loop]) {
-				continue;
-			}
-			p->moves[l] = true;
-			one[k] = eval_at(e, v, l, 1, p->loop);
-			one[n_axis + k] =
-				eval_at(e, v, l, v->loop[l]->extent - 1, p->loop);
-		}
+	if (local) {
+		hn_line_add(&x->loops, b->min[d], -1, &out);
 	}
-}
-
-/* Index d of an access at point p: by its own expression, or axis d for the store. */
-static int64_t index_at(const struct hn_expr *load, uint32_t d, const int64_t *axis,
-			uint32_t n_axis)
-{
-	struct env env = {axis, (int32_t)n_axis};
-
-	return load ? eval(load->arg[d], &env) : axis[d];
-}
-
-/* The lower corner of a local buffer along d, which moves with the loops outside it; NULL =
- * it is 0. */
-static const struct hn_expr *corner_of(const struct hn_buffer *b, uint32_t d)
-{
-	return b->scope == HN_SCOPE_LOCAL && b->min ? b->min[d] : NULL;
+	return out;
 }
 
 static void index_moves(const struct hn_view *v, struct hn_stream *s, uint32_t d,
-			const struct hn_expr *load, uint32_t n_axis, struct points *p)
+			const struct hn_line *line)
 {
-	const struct hn_expr *corner = corner_of(s->buffer, d);
-	struct env env = {p->loop, (int32_t)v->tree->n_loop};
-	int64_t corner0 = 0;
+	int64_t *of = s->span + (size_t)d * v->n_loop;
 
-	memset(p->used, 0, v->tree->n_loop * sizeof *p->used);
-	if (corner) {
-		mark_loops(corner, p->used, (int32_t)v->tree->n_loop);
-		corner0 = eval(corner, &env);
-	}
-	int64_t base = index_at(load, d, p->axis, n_axis) - corner0;
 	for (uint32_t l = 0; l < v->n_loop; l++) {
-		const int64_t *one = p->axis + (size_t)(2 * l + 1) * n_axis;
-		bool local = p->used[v->loop[l]->loop];
-		int64_t extent = v->loop[l]->extent, at1 = corner0, at_end = corner0;
-		if (extent < 2 || (!p->moves[l] && !local)) {
+		int64_t step = line->one[l], span = line->end[l];
+
+		if (v->loop[l]->extent < 2) {
 			continue;
 		}
-		if (local) {
-			at1 = eval_at(corner, v, l, 1, p->loop);
-			at_end = eval_at(corner, v, l, extent - 1, p->loop);
-		}
-		int64_t step = index_at(load, d, one, n_axis) - at1 - base;
-		int64_t span = index_at(load, d, one + n_axis, n_axis) - at_end - base;
-		span = span < 0 ? -span : span;
-		s->span[(size_t)d * v->n_loop + l] = span;
+		of[l] = span < 0 ? -span : span;
 		s->stride[l] += step * s->buffer->stride[d];
 		s->moves[l] |= span != 0 || step != 0;
 	}
 }
 
 static void make_stream(struct hn_view *v, const struct hn_expr *load, int32_t op_id,
-			struct points *p, struct hn_arena *a)
+			const struct indices *x, struct hn_arena *a)
 {
-	const struct hn_op *op = v->tree->dag->op[v->stmt->stage];
 	const struct hn_buffer *b = &v->tree->buffer[op_id];
 	uint32_t n = v->n_loop;
 	struct hn_stream *s = &v->stream[v->n_stream++];
@@ -326,7 +205,9 @@ static void make_stream(struct hn_view *v, const struct hn_expr *load, int32_t o
 				.stride = HN_NEW_ARRAY(a, int64_t, n),
 				.moves = HN_NEW_ARRAY(a, bool, n)};
 	for (uint32_t d = 0; d < b->n_dim; d++) {
-		index_moves(v, s, d, load, op->n_spatial + op->n_reduce, p);
+		struct hn_line line = index_line(x, b, d, load);
+
+		index_moves(v, s, d, &line);
 	}
 }
 
@@ -425,13 +306,12 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 	f.unrolled = unrolled_axes(ret, op);
 	f.lanes = lane_axes(ret, op);
 	walk_stmt(&f, op, stmt->stmt);
-	struct points points;
-	axis_values(ret, op, a, &points);
+	struct indices indices = find_axes(ret, op, a);
 	for (uint32_t i = 0; i < f.n_load; i++) {
 		if (tree->buffer[f.load[i]->ref].op >= 0) {
-			make_stream(ret, f.load[i], f.load[i]->ref, &points, a);
+			make_stream(ret, f.load[i], f.load[i]->ref, &indices, a);
 		}
 	}
-	make_stream(ret, NULL, stmt->stage, &points, a);
+	make_stream(ret, NULL, stmt->stage, &indices, a);
 	return !f.overflow;
 }

@@ -138,29 +138,19 @@ const struct hn_trace *hn_trace_with(const struct hn_trace *t, uint32_t i,
 	return copy;
 }
 
-static uint64_t hash_i64(int64_t v, uint64_t seed)
-{
-	unsigned char b[8];
-
-	for (int i = 0; i < 8; i++) {
-		b[i] = (unsigned char)((uint64_t)v >> (8 * i));
-	}
-	return hn_hash64(b, sizeof(b), seed);
-}
-
 static uint64_t step_hash(const struct hn_step *step, uint64_t seed)
 {
 	const char *tag = hn_step_ops(step->kind)->tag;
 	struct shape sh = shape_of(step);
-	uint64_t h = hash_i64(step->stage, hn_hash64(tag, strlen(tag), seed));
+	uint64_t h = hn_hash64_word((uint64_t)step->stage, hn_hash64(tag, strlen(tag), seed));
 
 	for (uint32_t i = 0; i < sh.n_scalar; i++) {
-		h = hash_i64(step->a[i], h);
+		h = hn_hash64_word((uint64_t)step->a[i], h);
 	}
 	if (sh.list) {
-		h = hash_i64(step->n_list, h);
+		h = hn_hash64_word(step->n_list, h);
 		for (uint32_t i = 0; i < step->n_list; i++) {
-			h = hash_i64(step->list[i], h);
+			h = hn_hash64_word((uint64_t)step->list[i], h);
 		}
 	}
 	if (sh.text) {

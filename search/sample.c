@@ -138,10 +138,11 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, boo
 		return HN_VERDICT_ILLEGAL;
 	}
 	ret->trace = s->trace ? s->trace : &none;
-	ret->hash = hn_trace_hash(ret->trace);
-	return hn_features_of(tree, sp->task.target, a, &ret->features)
-		       ? HN_VERDICT_OK
-		       : HN_VERDICT_OVER_LIMIT;
+	if (!hn_features_of(tree, sp->task.target, a, &ret->features)) {
+		return HN_VERDICT_OVER_LIMIT;
+	}
+	ret->hash = ret->features.trace;
+	return HN_VERDICT_OK;
 }
 
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,

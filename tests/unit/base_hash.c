@@ -55,6 +55,8 @@ static void hash64_never_changes(void **state)
 	(void)state;
 	assert_true(hn_hash64("", 0, 0) == 0xf4aa7626012e7756);
 	assert_true(hn_hash64("hone", 4, 0) == 0x72cd3e8255550451);
+	assert_true(hn_hash64_word(0x8807060504030201, 7) ==
+		    hn_hash64("\x01\x02\x03\x04\x05\x06\x07\x88", 8, 7));
 	assert_true(hn_hash64("a longer text of 32 bytes, hone!", 32, 7) ==
 		    0xa7bebde60f9f8748);
 }
