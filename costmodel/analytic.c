@@ -35,4 +35,8 @@ static void predict(struct hn_model *m, const struct hn_features *const *f, uint
 
 extern const struct hn_model_ops hn_model_analytic;
 const struct hn_model_ops hn_model_analytic = {
-	.name = "analytic", .create = create, .destroy = destroy, .predict = predict};
+	.name = "analytic",
+	.timed = true,
+	.create = create,
+	.destroy = destroy,
+	.predict = predict};

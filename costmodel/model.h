@@ -26,6 +26,7 @@ struct hn_lesson {
 
 struct hn_model_ops {
 	const char *name;
+	bool timed; /* scores are runs per second; otherwise an order and no more */
 	struct hn_model *(*create)(uint64_t seed);
 	void (*destroy)(struct hn_model *m); /* NULL is fine */
 	/* score[i] > 0: higher is better, comparable within one task only.  The same for a

@@ -310,6 +310,7 @@ static bool update(struct hn_model *m, const struct hn_lesson *lesson, uint32_t 
 
 extern const struct hn_model_ops hn_model_learned;
 const struct hn_model_ops hn_model_learned = {.name = "learned",
+					      .timed = true,
 					      .create = create,
 					      .destroy = destroy,
 					      .predict = predict,

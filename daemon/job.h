@@ -33,9 +33,9 @@ struct hn_shot {
 	struct hn_shot *next;
 	struct hn_job *job;
 	struct hn_round *round;
-	const struct hn_trace *trace; /* in the round's arena, as are steps */
+	const struct hn_candidate *candidate; /* in the round's arena, as are steps and changes */
 	const char *steps;
-	const char *origin; /* how the policy came to it; static */
+	const char *changes; /* its lineage's, as words */
 	uint8_t tries;
 	enum hn_verdict verdict;
 	double median_ns;

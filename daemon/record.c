@@ -28,13 +28,25 @@ static const char *certificate_of(const struct hn_job *j, const struct hn_shot *
 	return s->verdict == HN_VERDICT_OK && better ? s->certificate : "";
 }
 
+static struct hn_descent descent_of(const struct hn_shot *s)
+{
+	const struct hn_candidate *c = s->candidate;
+
+	return (struct hn_descent){
+		.parent = { c->lineage.parent[0], c->lineage.parent[1] },
+		.changes = s->changes,
+		.predicted_ns = c->predicted_ns,
+		.model = c->model,
+	};
+}
+
 static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *s)
 {
 	return (struct hn_record){
 		.workload = j->key,
 		.target = j->target_line,
 		.steps = s->steps,
-		.origin = s->origin,
+		.origin = s->candidate->origin,
 		.verdict = s->verdict,
 		.detail = s->detail,
 		.median_ns = s->verdict == HN_VERDICT_OK ? s->median_ns : 0,
@@ -49,6 +61,7 @@ static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *
 		.stamp = { .hone = HONE_VERSION,
 			   .codegen = "hone-build " HONE_VERSION,
 			   .board = j->daemon->board_stamp },
+		.descent = descent_of(s),
 	};
 }
 
@@ -171,7 +184,7 @@ void hn_job_commit(struct hn_job *j)
 		j->kernel_ns += s->kernel_ns;
 		count(j, s);
 		j->n_noisy += s->verdict == HN_VERDICT_OK && *s->detail != '\0';
-		note_guard(j, s->origin, s->verdict, s->median_ns);
+		note_guard(j, s->candidate->origin, s->verdict, s->median_ns);
 		hn_shots_push(&j->told, s);
 	}
 	if (better) {

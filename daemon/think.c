@@ -50,7 +50,7 @@ static void tell_new(struct think *t)
 
 	hn_assert(told != NULL);
 	for (const struct hn_shot *s = t->told.head; s != NULL; s = s->next) {
-		told[n++] = (struct hn_told){ .trace = s->trace,
+		told[n++] = (struct hn_told){ .trace = s->candidate->trace,
 					      .verdict = s->verdict,
 					      .median_ns = s->median_ns };
 	}
@@ -80,15 +80,15 @@ static void ask(struct think *t)
 	round->shot = HN_NEW_ARRAY(&round->arena, struct hn_shot, round->n);
 	hn_buf_init(&b);
 	for (uint32_t i = 0; i < round->n; i++) {
+		struct hn_shot *s = &round->shot[i];
+
+		*s = (struct hn_shot){ .job = j, .round = round, .candidate = &candidate[i] };
 		hn_buf_reset(&b);
 		hn_trace_write(candidate[i].trace, &b);
-		round->shot[i] = (struct hn_shot){
-			.job = j,
-			.round = round,
-			.trace = candidate[i].trace,
-			.origin = candidate[i].origin,
-			.steps = hn_arena_strndup(&round->arena, b.s, b.n),
-		};
+		s->steps = hn_arena_strndup(&round->arena, b.s, b.n);
+		hn_buf_reset(&b);
+		hn_lineage_write(&candidate[i].lineage, &b);
+		s->changes = hn_arena_strndup(&round->arena, b.s, b.n);
 	}
 	hn_buf_fini(&b);
 	t->round = round;

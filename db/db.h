@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 4
+#define HN_DB_SCHEMA 5
 
 struct hn_db;
 
@@ -24,6 +24,17 @@ struct hn_stamp {
 	const char *hone;    /* version of hone */
 	const char *codegen; /* emitter and LLVM version */
 	const char *board;   /* machine */
+};
+
+/* How the search came to a program, and what it expected: zeros and "" = nothing to say, or not
+ * kept by the version that wrote the record. */
+struct hn_descent {
+	uint64_t parent[2];   /* hashes (hn_trace_hash) of the histories it was made from: the
+			       * nearest that were measured, or the sample that its line begins
+			       * with; the second is that of a crossover */
+	const char *changes;  /* from there on, in order: "sample mutate:tile mutate:unroll" */
+	double predicted_ns;  /* by the model, when it was asked for */
+	const char *model;    /* which one said so */
 };
 
 struct hn_record {
@@ -43,6 +54,7 @@ struct hn_record {
 	const char *certificate; /* what was proved (lower/certify.h), JSON; NULL or "" = none is
 				  * kept, and then it is never best */
 	struct hn_stamp stamp;
+	struct hn_descent descent;
 };
 
 struct hn_workload_row {
@@ -112,7 +124,7 @@ int hn_db_best(struct hn_db *db, const char *workload, const char *target,
 	       struct hn_arena *a, struct hn_record *ret,
 	       struct hn_err *err) HN_NODISCARD;
 
-/* Record number `id` without its samples, and its workload; strings live in `a`.
+/* Record number `id` and its workload; all of it lives in `a`.
  * HONE_E_NOT_FOUND. */
 int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_record *ret,
 	       struct hn_workload_row *ret_workload, struct hn_err *err) HN_NODISCARD;

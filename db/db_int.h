@@ -65,6 +65,9 @@ const char *hn_db_column(sqlite3_stmt *s, int i);	   /* never NULL */
 int hn_db_read_record(struct hn_db *db, sqlite3_stmt *s, double **sample,
 		      struct hn_record *ret, struct hn_err *err) HN_NODISCARD;
 
+/* record.c: copy all of r that is borrowed into `a`. */
+void hn_db_keep_record(struct hn_record *r, struct hn_arena *a);
+
 /* promote.c: the row of the best record; HONE_E_NOT_FOUND without a message.  *ret_median_ns
  * is its time in the final that promoted it, 0 when none did. */
 int hn_db_best_row(struct hn_db *db, int64_t workload, int64_t target, int64_t *ret,

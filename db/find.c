@@ -21,15 +21,8 @@ int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_recor
 					     "there is no record %lld", (long long)id)
 				   : hn_db_fail(db, err, "read a record");
 	if (rc == 0) {
-		*ret = (struct hn_record){.id = r.id,
-					  .workload = hn_arena_strdup(a, r.workload),
-					  .target = hn_arena_strdup(a, r.target),
-					  .steps = hn_arena_strdup(a, r.steps),
-					  .origin = hn_arena_strdup(a, r.origin),
-					  .verdict = r.verdict,
-					  .detail = hn_arena_strdup(a, r.detail),
-					  .median_ns = r.median_ns,
-					  .proved = r.proved};
+		hn_db_keep_record(&r, a);
+		*ret = r;
 	}
 	free(sample);
 	sqlite3_reset(s);

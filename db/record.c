@@ -152,6 +152,32 @@ static void swap_samples(uint64_t *word, uint32_t n)
 	}
 }
 
+/* Hashes lie in the file as signed numbers of the same bits; what is not known is NULL. */
+static void bind_descent(sqlite3_stmt *s, int at, const struct hn_descent *d)
+{
+	for (int i = 0; i < 2; i++) {
+		if (d->parent[i] != 0) {
+			sqlite3_bind_int64(s, at + i, (int64_t)d->parent[i]);
+		}
+	}
+	hn_db_bind(s, at + 2, d->changes);
+	if (d->predicted_ns > 0 && isfinite(d->predicted_ns)) {
+		sqlite3_bind_double(s, at + 3, d->predicted_ns);
+	}
+	hn_db_bind(s, at + 4, d->model);
+}
+
+static struct hn_descent read_descent(sqlite3_stmt *s, int at)
+{
+	return (struct hn_descent){
+		.parent = {(uint64_t)sqlite3_column_int64(s, at),
+			   (uint64_t)sqlite3_column_int64(s, at + 1)},
+		.changes = hn_db_column(s, at + 2),
+		.predicted_ns = sqlite3_column_double(s, at + 3),
+		.model = hn_db_column(s, at + 4),
+	};
+}
+
 static int insert_record(struct hn_db *db, const struct hn_record *r,
 			 const struct record_keys *keys, int64_t *ret_id,
 			 struct hn_err *err)
@@ -184,7 +210,8 @@ static int insert_record(struct hn_db *db, const struct hn_record *r,
 	sqlite3_bind_int64(s, 10, r->run_ns);
 	sqlite3_bind_int64(s, 11, r->unix_ms);
 	sqlite3_bind_int(s, 12, r->proved);
-	hn_db_bind(s, 13, r->origin ? r->origin : "");
+	hn_db_bind(s, 13, r->origin);
+	bind_descent(s, 14, &r->descent);
 	rc = hn_db_run(db, s, err, "append a record");
 	sqlite3_clear_bindings(s);
 	free(word);
@@ -298,11 +325,12 @@ int hn_db_read_record(struct hn_db *db, sqlite3_stmt *s, double **sample,
 		.stamp = {hn_db_column(s, 12), hn_db_column(s, 13), hn_db_column(s, 14)},
 		.origin = hn_db_column(s, 15),
 		.certificate = hn_db_column(s, 16),
+		.descent = read_descent(s, 17),
 	};
 	return 0;
 }
 
-static void keep_record(struct hn_record *r, struct hn_arena *a)
+void hn_db_keep_record(struct hn_record *r, struct hn_arena *a)
 {
 	double *sample = HN_NEW_ARRAY(a, double, r->n_sample);
 
@@ -317,6 +345,8 @@ static void keep_record(struct hn_record *r, struct hn_arena *a)
 	r->stamp.hone = hn_arena_strdup(a, r->stamp.hone);
 	r->stamp.codegen = hn_arena_strdup(a, r->stamp.codegen);
 	r->stamp.board = hn_arena_strdup(a, r->stamp.board);
+	r->descent.changes = hn_arena_strdup(a, r->descent.changes);
+	r->descent.model = hn_arena_strdup(a, r->descent.model);
 }
 
 int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
@@ -339,7 +369,7 @@ int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
 	rc = sqlite3_step(s) == SQLITE_ROW ? hn_db_read_record(db, s, &sample, &r, err)
 					   : hn_db_fail(db, err, "read the best record");
 	if (rc == 0) {
-		keep_record(&r, a);
+		hn_db_keep_record(&r, a);
 		r.median_ns = median_ns > 0 ? median_ns : r.median_ns;
 		*ret = r;
 	}

@@ -147,15 +147,20 @@ static void add_child(struct hn_policy *p, struct pool *pool,
 	const struct hn_plan *plan = parent->plan;
 	const char *origin = "mutate:trace";
 	uint64_t steps = 1 + hn_rng_below(&rng, 2);
+	struct hn_lineage lineage = hn_lineage_from(parent);
 	enum hn_verdict v;
 	struct hn_indiv x;
 
 	hn_arena_reset(a);
 	if (!parent->plan) {
 		v = hn_space_neighbour(&p->space, parent->trace, steps, &rng, a, &x);
+		for (; steps > 0; steps--) {
+			hn_lineage_add(&lineage, origin);
+		}
 	} else {
 		for (; steps > 0 && plan; steps--) {
 			plan = step_away(p, &sketch, plan, &rng, a, &origin);
+			hn_lineage_add(&lineage, origin);
 		}
 		v = plan ? hn_space_rebuild(&p->space, sketch, plan, &rng, a, &x)
 			 : HN_VERDICT_ILLEGAL;
@@ -166,6 +171,7 @@ static void add_child(struct hn_policy *p, struct pool *pool,
 	x.bias = hn_experience_mean(&p->known, sketch) +
 		 FADE * (parent->bias - hn_experience_mean(&p->known, parent->sketch));
 	x.origin = origin;
+	x.lineage = lineage;
 	add(p, pool, &x);
 }
 
@@ -215,9 +221,7 @@ static void take(struct hn_policy *p, const struct hn_indiv *x, struct hn_arena 
 		 struct hn_candidate *ret)
 {
 	hn_hashes_add(&p->space.seen, x->hash);
-	*ret = (struct hn_candidate){.trace = hn_trace_copy(x->trace, a),
-				     .origin = x->origin,
-				     .score = x->score};
+	*ret = hn_space_candidate(&p->space, x, a);
 }
 
 /* The best, but of one sketch at most two thirds while little is known; the rest at

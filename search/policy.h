@@ -17,12 +17,28 @@ struct hn_task {
 	const char *model; /* row of models.def */
 };
 
+/* Which programs a candidate was made from, and how (docs/db.md, Descent): the nearest in its line
+ * that were measured, or else the sample that the line begins with. */
+#define HN_LINEAGE_CHANGES 8 /* a round makes at most seven */
+
+struct hn_lineage {
+	uint64_t parent[2]; /* hashes of their histories, the second a crossover's; 0 = none */
+	uint32_t n;	    /* changes from there on, of which the first HN_LINEAGE_CHANGES */
+	const char *change[HN_LINEAGE_CHANGES]; /* are named: "sample", "mutate:tile"; static */
+};
+
 struct hn_candidate {
 	const struct hn_trace *trace; /* complete; in the arena given to ask */
 	const char
 		*origin; /* "guard", "sample", "mutate:tile", "warm": for explain and counters */
 	double score;	 /* the model's prediction, 0 when it made none */
+	double predicted_ns; /* the same as a time; 0 when the model knows none */
+	const char *model;   /* row of models.def */
+	struct hn_lineage lineage;
 };
+
+/* The changes as words, a blank between: "sample mutate:tile +2" when two are not named. */
+void hn_lineage_write(const struct hn_lineage *l, struct hn_buf *buf);
 
 struct hn_told {
 	const struct hn_trace *trace;

@@ -145,6 +145,19 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, boo
 	return HN_VERDICT_OK;
 }
 
+struct hn_candidate hn_space_candidate(const struct hn_space *sp, const struct hn_indiv *x,
+				       struct hn_arena *a)
+{
+	bool timed = sp->ops->timed && x->score > 0;
+
+	return (struct hn_candidate){.trace = hn_trace_copy(x->trace, a),
+				     .origin = x->origin,
+				     .score = x->score,
+				     .predicted_ns = timed ? 1e9 / x->score : 0,
+				     .model = sp->ops->name,
+				     .lineage = x->lineage};
+}
+
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret)
 {
@@ -160,9 +173,8 @@ uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 		if (hn_space_adopt(sp, t, &scratch, &x) == HN_VERDICT_OK &&
 		    hn_hashes_add(&sp->seen, x.hash)) {
 			hn_space_score(sp, &x, 1);
-			ret[got++] = (struct hn_candidate){.trace = hn_trace_copy(t, a),
-							   .origin = "guard",
-							   .score = x.score};
+			x.origin = "guard";
+			ret[got++] = hn_space_candidate(sp, &x, a);
 		}
 	}
 	hn_arena_fini(&scratch);
@@ -192,8 +204,11 @@ enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_a
 {
 	struct hn_rng rng = hn_rng_stream(sp->task.seed, 1, sp->round, index);
 	uint64_t k = hn_rng_below(&rng, sp->sketches.n);
+	enum hn_verdict v =
+		hn_space_rebuild(sp, &sp->sketches.sketch[k], NULL, &rng, a, ret);
 
-	return hn_space_rebuild(sp, &sp->sketches.sketch[k], NULL, &rng, a, ret);
+	hn_lineage_add(&ret->lineage, ret->origin);
+	return v;
 }
 
 static enum hn_verdict adopt(struct hn_space *sp, const struct hn_trace *trace, bool check,

@@ -14,6 +14,7 @@ struct hn_indiv {
 	const struct hn_trace *trace;
 	uint64_t hash;
 	const char *origin;
+	struct hn_lineage lineage;
 	struct hn_features features;
 	double score; /* the model's, once hn_space_score was asked */
 	double bias;  /* log of measured over predicted speed, learned from its ancestors
@@ -56,6 +57,16 @@ void hn_space_fini(struct hn_space *sp);
 
 /* Set the scores of n candidates: by the model as it is now. */
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n);
+
+/* What is handed out of x; the trace is copied. */
+struct hn_candidate hn_space_candidate(const struct hn_space *sp, const struct hn_indiv *x,
+				       struct hn_arena *a);
+
+/* lineage.c: of a child of x, before any change; one change more; the other parent of a
+ * crossover. */
+struct hn_lineage hn_lineage_from(const struct hn_indiv *x);
+void hn_lineage_add(struct hn_lineage *l, const char *change);
+void hn_lineage_mate(struct hn_lineage *l, const struct hn_indiv *other);
 
 /* Up to n guard schedules that have not been out, the automatic one (search/auto.h) first, as
  * candidates of origin "guard": what a policy hands out before anything else. */

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "db/db_int.h"
 
-#define NEWEST 4
+#define NEWEST 5
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"
 
 static void exec_file(const char *path, const char *source)
@@ -86,6 +86,48 @@ static void a_version_4_store_is_read(void **state)
 			  101.5);
 }
 
+static void a_version_5_store_is_read(void **state)
+{
+	old_store_is_read(state, OLD_STORE(5), "mutate:tile", true,
+			  101.5);
+}
+
+static struct hn_descent descent_of(const char *dir, const char *old, struct hn_arena *a)
+{
+	struct hn_workload_row w;
+	struct hn_err err = {0};
+	struct hn_record r;
+	struct hn_db *db;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/hone.sqlite", dir);
+	exec_file(path, old);
+	db = open_store(dir);
+	ASSERT_OK(hn_db_find(db, 2, a, &r, &w, &err), err);
+	hn_db_close(db);
+	assert_int_equal(unlink(path), 0);
+	return r.descent;
+}
+
+/* Stores before version 5 kept no descent; that one is as it was written. */
+static void descent_is_kept_from_version_5_on(void **state)
+{
+	struct hn_descent d;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	d = descent_of(*state, OLD_STORE(4), &a);
+	assert_true(d.parent[0] == 0 && d.parent[1] == 0 && d.predicted_ns == 0);
+	assert_string_equal(d.changes, "");
+	assert_string_equal(d.model, "");
+	d = descent_of(*state, OLD_STORE(5), &a);
+	assert_true(d.parent[0] == UINT64_MAX - 1 && d.parent[1] == 7);
+	assert_true(d.predicted_ns == 90.5);
+	assert_string_equal(d.changes, "sample mutate:tile");
+	assert_string_equal(d.model, "analytic");
+	hn_arena_fini(&a);
+}
+
 /* All tables, indices and triggers, as they were made. */
 static char *schema_of(sqlite3 *sql)
 {
@@ -109,7 +151,7 @@ static char *schema_of(sqlite3 *sql)
 static void every_version_ends_as_the_newest(void **state)
 {
 	static const char *const old[NEWEST] = { OLD_STORE(1), OLD_STORE(2), OLD_STORE(3),
-						 OLD_STORE(4) };
+						 OLD_STORE(4), OLD_STORE(5) };
 	char path[300], *want, *got;
 	struct hn_db *db;
 	sqlite3 *sql;
@@ -153,7 +195,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 4"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 5"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -215,6 +257,8 @@ int main(void)
 		STORE_TEST(a_version_2_store_is_read),
 		STORE_TEST(a_version_3_store_is_read),
 		STORE_TEST(a_version_4_store_is_read),
+		STORE_TEST(a_version_5_store_is_read),
+		STORE_TEST(descent_is_kept_from_version_5_on),
 		STORE_TEST(every_version_ends_as_the_newest),
 		STORE_TEST(newer_and_foreign_files_are_refused),
 		STORE_TEST(a_failed_migration_changes_nothing),

@@ -34,6 +34,10 @@ static void records_come_back_whole(void **state)
 	assert_string_equal(r.stamp.hone, "0.1.0");
 	assert_string_equal(r.stamp.codegen, "x86/llvm-22");
 	assert_string_equal(r.stamp.board, "board-a");
+	assert_true(r.descent.parent[0] == 0xfedcba9876543210 && r.descent.parent[1] == 3);
+	assert_string_equal(r.descent.changes, "mutate:unroll crossover");
+	assert_true(r.descent.predicted_ns == 900.5);
+	assert_string_equal(r.descent.model, "learned");
 	hn_arena_fini(&a);
 }
 

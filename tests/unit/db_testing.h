@@ -80,6 +80,10 @@ static inline struct hn_record make_record(const char *workload, const char *tar
 		.proved = true,
 		.certificate = "{\"format\":\"hone-certificate/1\"}",
 		.stamp = {"0.1.0", "x86/llvm-22", "board-a"},
+		.descent = {.parent = {0xfedcba9876543210, 3},
+			    .changes = "mutate:unroll crossover",
+			    .predicted_ns = 900.5,
+			    .model = "learned"},
 	};
 }
 

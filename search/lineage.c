@@ -1,0 +1,43 @@
+/* search/lineage.c -- where a candidate comes from, in a few words that are copied with it.
+ *
+ * A measured program is remembered without lineage, so a line begins anew at each of them; the
+ * programs between two are named by the changes alone.
+ */
+#include "search/search_int.h"
+
+static uint64_t beginning(const struct hn_indiv *x)
+{
+	return x->lineage.parent[0] ? x->lineage.parent[0] : x->hash;
+}
+
+struct hn_lineage hn_lineage_from(const struct hn_indiv *x)
+{
+	struct hn_lineage l = x->lineage;
+
+	l.parent[0] = beginning(x);
+	return l;
+}
+
+void hn_lineage_add(struct hn_lineage *l, const char *change)
+{
+	if (l->n < HN_LINEAGE_CHANGES) {
+		l->change[l->n] = change;
+	}
+	l->n++;
+}
+
+void hn_lineage_mate(struct hn_lineage *l, const struct hn_indiv *other)
+{
+	l->parent[1] = beginning(other);
+}
+
+void hn_lineage_write(const struct hn_lineage *l, struct hn_buf *buf)
+{
+	for (uint32_t i = 0; i < l->n && i < HN_LINEAGE_CHANGES; i++) {
+		hn_buf_puts(buf, i > 0 ? " " : "");
+		hn_buf_puts(buf, l->change[i]);
+	}
+	if (l->n > HN_LINEAGE_CHANGES) {
+		hn_buf_printf(buf, " +%u", l->n - HN_LINEAGE_CHANGES);
+	}
+}
