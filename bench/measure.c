@@ -3,13 +3,14 @@
  *   hone-bench measure tune [FILE...]    400 trials of each workload, by `hone tune`
  *   hone-bench measure same N [load]     finals of a schedule against itself
  *   hone-bench measure planted N [load]  ... against itself, its times taken 3 % up
- *   hone-bench measure repeat N          the store's best candidates, again and again
+ *   hone-bench measure repeat N [FILE]   the store's best candidates, again and again
  *
- * The last three take the candidates that HONE_HOME knows of examples/matmul.txt; `tune` puts
- * them there.  `load` keeps one core busy with another program.  A planted schedule is the
+ * The last three take the candidates that HONE_HOME knows of examples/matmul.txt, or of FILE; `tune`
+ * puts them there.  `load` keeps one core busy with another program.  A planted schedule is the
  * same program whose measured times are multiplied: the noise is the machine's, the truth is
  * known exactly.
  */
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@
 
 #define TRIALS 400
 #define PLANTED 1.03
+#define JUDGE HN_FINAL_MATCH /* duels of a judgement */
 
 int hn_bench_measure(const struct hn_bench_args *args);
 
@@ -144,7 +146,7 @@ static int read_candidates(struct venue *f, const char *target, struct hn_err *e
 	}
 	if (rc == 0 && f->n_steps < 2) {
 		rc = hn_fail(err, HONE_E_NOT_FOUND,
-			     "%s: no candidates of matmul.txt; run `hone-bench measure tune`",
+			     "%s: no two candidates of this workload; run `hone-bench measure tune`",
 			     home.s);
 	}
 	hn_buf_fini(&home);
@@ -166,7 +168,11 @@ static int open_all(struct venue *f, const struct hn_bench_args *args,
 	uint32_t n;
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/matmul.txt", args->examples);
+	if (args->argc > 2 && strcmp(args->argv[2], "load") != 0) {
+		snprintf(path, sizeof(path), "%s", args->argv[2]);
+	} else {
+		snprintf(path, sizeof(path), "%s/matmul.txt", args->examples);
+	}
 	beside(build, sizeof(build), "hone-build");
 	beside(board, sizeof(board), "hone-board");
 	if (hn_bench_cases(&only, &f->a, &n, &item) != 0) {
@@ -207,12 +213,14 @@ static struct hn_final_result hold(struct venue *f, uint32_t n,
 
 	hn_final_init(&state, n, seed);
 	while (n_lost < 10 && hn_final_next(&state, &who)) {
-		struct hn_sync_result got = hn_sync_visit(f->m, f->key, steps[who]);
+		struct hn_sync_result got = hn_sync_duel(f->m, f->key, steps[0], steps[who]);
 
 		if (got.verdict == HN_VERDICT_OK) {
-			double times = scale != NULL ? scale[who] : 1;
+			double own = scale != NULL ? scale[0] : 1;
+			double rival = scale != NULL ? scale[who] : 1;
 
-			hn_final_tell(&state, got.least_ns * times, got.median_ns * times);
+			hn_final_tell(&state, got.log_ratio + log(rival / own),
+				      got.median_ns * own, got.rival_median_ns * rival);
 		} else {
 			n_lost++;
 		}
@@ -260,13 +268,56 @@ static void planted(struct venue *f, uint32_t n, const char *load)
 	row("measure.planted.faster_found", load, found, n, begin);
 }
 
+/* How much slower than steps[0] is steps[who], by JUDGE duels. */
+static double judged(struct venue *f, uint32_t first, uint32_t who)
+{
+	double ratio[JUDGE];
+	uint32_t n = 0;
+
+	for (uint32_t tries = 0; who != first && n < JUDGE && tries < 2 * JUDGE; tries++) {
+		struct hn_sync_result got =
+			hn_sync_duel(f->m, f->key, f->steps[first], f->steps[who]);
+
+		if (got.verdict == HN_VERDICT_OK) {
+			ratio[n++] = got.log_ratio;
+		}
+	}
+	return n > 0 ? exp(hn_stats_median(ratio, n)) : 1;
+}
+
+/* Of n finals: how many name the same winner, or one within 1 % of it by a longer judgement. */
+static void count_same(struct venue *f, const uint32_t *wins, uint32_t n)
+{
+	uint32_t most = 0, same = 0;
+	char context[200];
+
+	for (uint32_t i = 1; i < f->n_steps; i++) {
+		most = wins[i] > wins[most] ? i : most;
+	}
+	for (uint32_t i = 0; i < f->n_steps; i++) {
+		double slower = wins[i] > 0 ? judged(f, most, i) : INFINITY;
+
+		if (wins[i] > 0) {
+			snprintf(context, sizeof(context), "\"winner\": %u, \"wins\": %u", i,
+				 wins[i]);
+			hn_bench_row("measure.repeat.slower", 100 * (slower - 1), "%", context);
+		}
+		same += fabs(slower - 1) <= HN_FINAL_GAIN ? wins[i] : 0;
+	}
+	snprintf(context, sizeof(context), "\"of\": %u, \"winner\": %u", n, most);
+	hn_bench_row("measure.repeat.same", same, "finals", context);
+}
+
 static void repeat(struct venue *f, uint32_t n)
 {
+	uint32_t wins[HN_FINAL_MAX_ENTRANT] = {0};
+
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t begin = hn_clock_ns();
 		struct hn_final_result r = hold(f, f->n_steps, f->steps, NULL, i + 1);
 		char context[300];
 
+		wins[r.winner]++;
 		snprintf(context, sizeof(context),
 			 "\"winner\": %u, \"challenger\": %u, \"gain_lo\": %.4f, \"gain_hi\": "
 			 "%.4f, \"entrants\": %u, \"screened_ns\": %.0f, \"seconds\": %.2f",
@@ -274,6 +325,7 @@ static void repeat(struct venue *f, uint32_t n)
 			 f->screened_ns[r.winner], (double)(hn_clock_ns() - begin) * 1e-9);
 		hn_bench_row("measure.repeat.winner_ns", r.median_ns, "ns", context);
 	}
+	count_same(f, wins, n);
 }
 
 /* Another program on core 0, until we end. */

@@ -7,8 +7,8 @@
  * screening: equal means within 1 %, so the choice costs nothing, and it is the one that a
  * store without promotions already answers.
  *
- * Time: at most SHARE of what the search took, and never past the job's seconds.  When not
- * all entrants can make the visits a judgement needs, the slower ones by screening stay out;
+ * Time: at most SHARE of what the search took, and never past the job's seconds.  When there
+ * is no time for the duels that a judgement of all needs, the slower ones by screening stay out;
  * when not even two can, no final is held: it stays owed, and the next job of this workload
  * holds it.  Nothing is written before the judgement, so a kill leaves the store as it was.
  */
@@ -24,7 +24,7 @@
 #define SHARE 0.15
 #define LONGEST_NS 20e9
 #define REACH 0.9 /* of screening's luck */
-#define LOST 3	  /* visits lost to the infrastructure end a final undecided */
+#define LOST 3	  /* duels lost to the infrastructure end a final undecided */
 
 static void let_go(struct hn_leader *l)
 {
@@ -123,34 +123,24 @@ static uint32_t field(struct hn_job_final *f)
 	return n;
 }
 
-/* Ten samples of a millisecond, where the screening may have been content with six. */
-static double visit_ns(const struct hn_leader *l)
+/* One with entrant `who`: a run of each, which the screening has timed. */
+static double duel_ns(const struct hn_job_final *f, uint32_t who)
 {
-	return (double)l->run_ns + 5e6;
+	return (double)(f->entrant[0]->run_ns + f->entrant[who]->run_ns);
 }
 
-/* What the visits of the first n entrants would take: at least, and as a rule. */
-static double least_ns(const struct hn_job_final *f, uint32_t n)
+/* What the first n entrants would take: their builds, the race, n_match duels of the longest
+ * match there may be. */
+static double cost_ns(const struct hn_job_final *f, uint32_t n, uint32_t n_match)
 {
-	double all = 0, pair = 0, build = 0;
+	double sum = 0, longest = 0, build = (double)f->entrant[0]->build_ns;
 
-	for (uint32_t i = 0; i < n; i++) {
-		double ns = visit_ns(f->entrant[i]);
-
-		all += ns;
-		pair = fmax(pair, ns);
+	for (uint32_t i = 1; i < n; i++) {
+		sum += duel_ns(f, i);
+		longest = fmax(longest, duel_ns(f, i));
 		build += (double)f->entrant[i]->build_ns;
 	}
-	if (n == 2) {
-		return build + 2 * HN_FINAL_MIN_BLOCKS * all;
-	}
-	return build + 2 * HN_FINAL_RACE_BLOCKS * all +
-	       2 * HN_FINAL_MIN_BLOCKS * (visit_ns(f->entrant[0]) + pair);
-}
-
-static double usual_ns(const struct hn_job_final *f, uint32_t n)
-{
-	return least_ns(f, n) * 2 * HN_FINAL_LOOK_BLOCKS / HN_FINAL_MIN_BLOCKS;
+	return build + hn_final_race_duels(n) * sum / (n - 1) + n_match * longest;
 }
 
 /* The final's share of a job that takes so long, final included. */
@@ -167,7 +157,7 @@ static uint32_t affordable(struct hn_job_final *f, double allowed_ns)
 	if (n == 1) {
 		return f->holder.steps == NULL; /* nobody to compare it with */
 	}
-	while (n >= 2 && least_ns(f, n) > allowed_ns) {
+	while (n >= 2 && cost_ns(f, n, HN_FINAL_LEAST) > allowed_ns) {
 		n--;
 	}
 	return n >= 2 ? n : 0;
@@ -179,7 +169,7 @@ double hn_job_final_reserve(const struct hn_job *j)
 	double share = share_ns(j->budget.seconds * 1e9);
 	uint32_t n = affordable(&f, share);
 
-	return n < 2 ? 0 : fmin(usual_ns(&f, n), share) * 1e-9;
+	return n < 2 ? 0 : fmin(cost_ns(&f, n, 2 * HN_FINAL_LOOK), share) * 1e-9;
 }
 
 static void report(struct hn_job *j, const struct hn_leader *winner, double median_ns)
@@ -221,7 +211,7 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 		.gain_lo = r->gain_lo,
 		.gain_hi = r->gain_hi,
 		.n_entrant = f->n_field,
-		.n_block = r->n_block,
+		.n_block = r->n_duel,
 		.unix_ms = hn_clock_unix_ms(),
 	};
 	struct hn_err err;
@@ -234,11 +224,11 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 	}
 	hn_log_line(&j->daemon->log, "info",
 		    "job %s: final of %u: record %lld, %.0f ns (screened %.0f), %s (gain "
-		    "%.1f to %.1f %%, %u blocks)",
+		    "%.1f to %.1f %%, %u duels)",
 		    j->id, f->n_field, (long long)p.record_id, p.median_ns,
 		    winner->median_ns,
 		    r->winner > 0 ? "promoted" : "holds", 100 * r->gain_lo,
-		    100 * r->gain_hi, r->n_block);
+		    100 * r->gain_hi, r->n_duel);
 	report(j, winner, p.median_ns);
 }
 
@@ -254,7 +244,7 @@ static void end(struct hn_job *j)
 		promote(j, &r);
 	} else {
 		hn_log_line(&j->daemon->log, "info",
-			    "job %s: the final of %u was cut short after %u visits in %lld "
+			    "job %s: the final of %u was cut short after %u duels in %lld "
 			    "ms; it stays owed",
 			    j->id, f->n_field, f->n_told,
 			    (long long)((hn_clock_ns() - f->began_ns) / 1000000));
@@ -263,7 +253,7 @@ static void end(struct hn_job *j)
 		      j->exhausted ? "the search space is exhausted" : "");
 }
 
-static void visit(struct hn_job *j);
+static void duel(struct hn_job *j);
 
 /* A program that fails in the final, in yet another process, is out; the others begin anew. */
 static void drop_entrant(struct hn_job *j, uint32_t who)
@@ -277,7 +267,7 @@ static void drop_entrant(struct hn_job *j, uint32_t who)
 	}
 }
 
-static void on_visited(void *ctx, const struct hn_measure_result *r)
+static void on_dueled(void *ctx, const struct hn_measure_result *r)
 {
 	struct hn_job *j = ctx;
 	struct hn_job_final *f = &j->final;
@@ -289,12 +279,14 @@ static void on_visited(void *ctx, const struct hn_measure_result *r)
 		return;
 	}
 	j->kernel_ns += r->kernel_ns;
+	hn_final_next(&f->state, &who);
 	if (r->verdict == HN_VERDICT_OK) {
-		hn_final_tell(&f->state, hn_stats_least(r->sample_ns, r->n_sample),
-			      r->median_ns);
+		hn_final_tell(&f->state,
+			      hn_stats_log_ratio(r->sample_ns, r->rival_ns, r->n_sample),
+			      r->median_ns, hn_stats_median(r->rival_ns, r->n_sample));
 		f->n_told++;
 	} else if (hn_verdict_blames_kernel(r->verdict)) {
-		hn_final_next(&f->state, &who);
+		who = r->rivals ? who : 0;
 		hn_log_line(&j->daemon->log, "warn", "job %s: record %lld in the final: %s: %s",
 			    j->id, (long long)f->entrant[who]->record_id,
 			    hn_verdict_name(r->verdict), r->detail);
@@ -302,10 +294,10 @@ static void on_visited(void *ctx, const struct hn_measure_result *r)
 	} else if (++f->n_lost >= LOST) {
 		f->deadline_ns = 0;
 	}
-	visit(j);
+	duel(j);
 }
 
-static void visit(struct hn_job *j)
+static void duel(struct hn_job *j)
 {
 	struct hn_job_final *f = &j->final;
 	uint32_t who;
@@ -316,8 +308,8 @@ static void visit(struct hn_job *j)
 		return;
 	}
 	f->open = true;
-	hn_measurer_visit(j->daemon->measurer, j->key, f->entrant[who]->steps, on_visited,
-			  j);
+	hn_measurer_duel(j->daemon->measurer, j->key, f->entrant[0]->steps,
+			 f->entrant[who]->steps, on_dueled, j);
 }
 
 /* The time it may take from now on. */
@@ -354,7 +346,7 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 		hn_final_init(&f->state, n, j->budget.seed);
 	}
 	hn_notify_progress(j);
-	visit(j);
+	duel(j);
 	return true;
 }
 

@@ -15,8 +15,8 @@ struct hn_shot;
 struct hn_leader {
 	int64_t record_id; /* 0 = none */
 	double median_ns;
-	int64_t run_ns;	  /* what measuring it took: what a visit will take, at most */
-	int64_t build_ns; /* what the first visit adds; 0 = its object is at hand */
+	int64_t run_ns;	  /* what measuring it took: what its part of a duel will take, at most */
+	int64_t build_ns; /* what the first duel adds; 0 = its object is at hand */
 	char *steps;	/* heap */
 	char *certificate; /* heap; of legality: without one nothing is best */
 };
@@ -35,9 +35,9 @@ struct hn_job_final {
 	uint32_t n_entrant, n_field; /* left; at the beginning */
 	struct hn_final state;
 	int64_t began_ns, deadline_ns;
-	uint32_t n_told; /* visits made */
-	uint32_t n_lost; /* visits the infrastructure lost */
-	bool open;	 /* a visit is under way */
+	uint32_t n_told; /* duels */
+	uint32_t n_lost; /* duels the infrastructure lost */
+	bool open;	 /* a duel is under way */
 };
 
 /* A correct and proved record came into the store (or was there). */

@@ -46,7 +46,7 @@ static bool take_double(const struct hn_json *v, const char *key, double *ret)
 	return m == NULL || (hn_json_double(m, ret) && *ret >= 0);
 }
 
-static int take_kernel(const struct hn_json *v, const struct hn_frame *f,
+static int take_kernel(const struct hn_json *v, const void *object, size_t object_bytes,
 		       struct hn_board_kernel *k, struct hn_err *err)
 {
 	int64_t shared = 0, per_worker = 0, prepared = 0;
@@ -58,8 +58,8 @@ static int take_kernel(const struct hn_json *v, const struct hn_frame *f,
 	    !take_int(v, "limit_ms", &k->limit_ms)) {
 		return hn_fail(err, HONE_E_CORRUPT, "frame: bad kernel members");
 	}
-	k->object = f->blob;
-	k->object_bytes = f->blob_bytes;
+	k->object = object;
+	k->object_bytes = object_bytes;
 	k->shared_bytes = (uint64_t)shared;
 	k->per_worker_bytes = (uint64_t)per_worker;
 	k->prepared_bytes = (uint64_t)prepared;
@@ -70,17 +70,27 @@ static int take_kernel(const struct hn_json *v, const struct hn_frame *f,
 	return 0;
 }
 
-static void write_answer(const struct hn_board_answer *a, struct hn_buf *json)
+static void write_samples(const char *key, const double *ns, uint32_t n, struct hn_buf *json)
+{
+	hn_buf_printf(json, ",\"%s\":[", key);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_buf_puts(json, i > 0 ? "," : "");
+		hn_buf_double(json, ns[i]);
+	}
+	hn_buf_putc(json, ']');
+}
+
+static void write_answer(const struct hn_board_answer *a, bool duel, struct hn_buf *json)
 {
 	hn_buf_printf(json,
 		      "{\"verdict\":\"%s\",\"detail\":", hn_verdict_name(a->verdict));
 	hn_buf_json_string(json, a->detail);
-	hn_buf_puts(json, ",\"samples_ns\":[");
-	for (uint32_t i = 0; i < a->n_sample; i++) {
-		hn_buf_puts(json, i > 0 ? "," : "");
-		hn_buf_double(json, a->sample_ns[i]);
+	write_samples("samples_ns", a->sample_ns, a->n_sample, json);
+	if (duel) {
+		write_samples("rival_ns", a->rival_ns, a->n_sample, json);
+		hn_buf_printf(json, ",\"rivals\":%s", a->rivals ? "true" : "false");
 	}
-	hn_buf_printf(json, "],\"run_ns\":%" PRId64 ",\"kernel_ns\":%" PRId64, a->run_ns,
+	hn_buf_printf(json, ",\"run_ns\":%" PRId64 ",\"kernel_ns\":%" PRId64, a->run_ns,
 		      a->kernel_ns);
 	if (a->n_sample > 0) {
 		hn_buf_puts(json, ",\"naive_ns\":");
@@ -102,7 +112,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 
 	hn_arena_init(&a, 0);
 	rc = hn_tensors_parse(hn_json_get(v, "args"), &a, &w.n_tensor, &tensor, err);
-	rc = rc != 0 ? rc : take_kernel(v, f, &w.naive, err);
+	rc = rc != 0 ? rc : take_kernel(v, f->blob, f->blob_bytes, &w.naive, err);
 	if (rc == 0 && (w.key == NULL || !take_double(v, "tolerance", &w.tolerance) ||
 			!take_double(v, "flops", &w.flops) ||
 			(hn_json_get(v, "seed") != NULL &&
@@ -113,12 +123,34 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 		w.tensor = tensor;
 		w.seed = (uint64_t)seed;
 		ops->workload(board, &w, &answer);
-		write_answer(&answer, json);
+		write_answer(&answer, false, json);
 	}
 	hn_arena_fini(&a);
 	return rc != 0					 ? rc
 	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD
 							 : 0;
+}
+
+/* One kernel in the blob, or two, one behind the other. */
+static int take_kernels(const struct hn_json *v, const struct hn_frame *f,
+			struct hn_board_request *r, struct hn_err *err)
+{
+	const struct hn_json *rival = hn_json_get(v, "rival");
+	const uint8_t *blob = f->blob;
+	int64_t own = f->blob_bytes;
+	int rc;
+
+	if (rival == NULL) {
+		return take_kernel(v, blob, f->blob_bytes, &r->kernel, err);
+	}
+	if (hn_json_kind(rival) != HN_JSON_OBJECT || !take_int(v, "object_bytes", &own) ||
+	    own <= 0 || own >= (int64_t)f->blob_bytes) {
+		return hn_fail(err, HONE_E_CORRUPT, "frame: bad rival members");
+	}
+	rc = take_kernel(v, blob, (size_t)own, &r->kernel, err);
+	return rc != 0 ? rc
+		       : take_kernel(rival, blob + own, f->blob_bytes - (size_t)own, &r->rival,
+				     err);
 }
 
 static int serve_measure(const struct hn_board_ops *ops, void *board,
@@ -127,20 +159,17 @@ static int serve_measure(const struct hn_board_ops *ops, void *board,
 {
 	struct hn_board_request r = {.key = hn_json_string(hn_json_get(v, "workload"))};
 	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
-	int64_t n_workers = 0, n_sample = 0;
-	int rc = take_kernel(v, f, &r.kernel, err);
+	int64_t n_workers = 0;
+	int rc = take_kernels(v, f, &r, err);
 
 	if (rc == 0 && (r.key == NULL || !take_double(v, "best_ns", &r.best_ns) ||
-			!take_int(v, "n_workers", &n_workers) || n_workers > 1024 ||
-			!take_int(v, "n_sample", &n_sample) ||
-			n_sample > HN_STATS_MAX_SAMPLE)) {
+			!take_int(v, "n_workers", &n_workers) || n_workers > 1024)) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad measure members");
 	}
 	if (rc == 0) {
 		r.n_workers = (int32_t)n_workers;
-		r.n_sample = (uint32_t)n_sample;
 		ops->measure(board, &r, &answer);
-		write_answer(&answer, json);
+		write_answer(&answer, r.rival.object != NULL, json);
 	}
 	return rc != 0					 ? rc
 	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD

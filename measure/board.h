@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/verdict.h"
 #include "measure/health.h"
+#include "measure/pairs.h"
 #include "measure/probe.h"
 #include "measure/stats.h"
 #include "measure/tensor.h"
@@ -52,9 +53,11 @@ struct hn_board_workload {
 struct hn_board_request {
 	const char *key;
 	double best_ns;	   /* 0 = unknown */
-	uint32_t n_sample; /* a visit of a final: so many; 0 = until the time is known */
 	int32_t n_workers; /* 0 = all cores */
 	struct hn_board_kernel kernel;
+	/* A duel of a final: both in one fresh process, timed in turn (pairs.h); object NULL =
+	 * none.  Its limit_ms is not looked at: the kernel's is for both. */
+	struct hn_board_kernel rival;
 };
 
 struct hn_board_answer {
@@ -62,6 +65,8 @@ struct hn_board_answer {
 	char detail[400];
 	uint32_t n_sample; /* OK: at least one; NOISY: what there is; else none */
 	double sample_ns[HN_STATS_MAX_SAMPLE];
+	double rival_ns[HN_PAIRS]; /* a duel: rival_ns[i] beside sample_ns[i], n_sample of them */
+	bool rivals; /* a verdict that blames the kernel is the rival's */
 	int64_t run_ns; /* wall clock of all of it */
 	int64_t kernel_ns; /* what of it passed inside the kernel; 0 = not known */
 };

@@ -135,7 +135,7 @@ static void ask(struct board_link *b, uint16_t type, int64_t limit_ms)
 
 	hn_buf_init(&json);
 	hn_buf_puts(&json, "{}");
-	hn_board_send(b, type, &json, NULL, limit_ms);
+	hn_board_send(b, type, &json, NULL, 0, limit_ms);
 	hn_buf_fini(&json);
 }
 
@@ -188,14 +188,14 @@ static bool wanted(const struct board_link *b)
 	       b->health.state != HN_HEALTH_GOOD;
 }
 
-/* Times of two boards do not compare: a final's visits all go to the first board that is
+/* Times of two boards do not compare: a final's duels all go to the first board that is
  * not in quarantine. */
 static bool may_take(const struct board_link *b)
 {
 	const struct hn_measurer *m = b->m;
 	const struct ticket *t = m->to_run.first;
 
-	for (uint32_t i = 0; t != NULL && t->visit && i < b->index; i++) {
+	for (uint32_t i = 0; t != NULL && hn_ticket_duel(t) && i < b->index; i++) {
 		if (!hn_health_resting(&m->board[i].health, hn_clock_ns())) {
 			return false;
 		}

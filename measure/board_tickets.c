@@ -5,7 +5,7 @@
  *     RUNNING -(answer)-> IDLE, the ticket among the held ones
  *
  * What the board found noisy runs again after whatever else waits.  When it stays noisy, that
- * is a visit's answer; a candidate's time is told with a warning: the search can go on by it,
+ * is a duel's answer; a candidate's time is told with a warning: the search can go on by it,
  * and nothing else (measure.h).  Held tickets are finished when the board's next canary is clean, and measured again,
  * preferably elsewhere, when it is not: nothing from a bad window is ever told.
  */
@@ -17,8 +17,8 @@
 
 #define TRIES 2
 #define REDOS 8
-#define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a visit: */
-#define NOISY_VISITS 3
+#define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a duel: */
+#define NOISY_DUELS 3
 #define GRACE_MS 10000 /* the board kills its children itself; this is for the board */
 #define NAIVE_LIMIT_MS 120000
 #define MAX_KNOWN 1024
@@ -33,17 +33,15 @@ static uint16_t answer_to(uint16_t type)
 }
 
 void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *json,
-		   const struct artefact *blob, int64_t limit_ms)
+		   const void *blob, uint32_t blob_bytes, int64_t limit_ms)
 {
 	struct hn_frame f = {.type = type,
 			     .request = ++b->m->next_request,
 			     .json = json->s,
-			     .json_bytes = (uint32_t)json->n};
+			     .json_bytes = (uint32_t)json->n,
+			     .blob = blob,
+			     .blob_bytes = blob_bytes};
 
-	if (blob != NULL) {
-		f.blob = blob->object;
-		f.blob_bytes = blob->object_bytes;
-	}
 	b->busy = true;
 	b->request = f.request;
 	b->expected = answer_to(type);
@@ -77,18 +75,27 @@ static void send_workload(struct board_link *b, struct workload *w)
 	hn_buf_init(&json);
 	hn_wire_workload(b->m, w, &json);
 	b->making_of = w;
-	hn_board_send(b, HN_FRAME_WORKLOAD, &json, &w->naive, NAIVE_LIMIT_MS + grace_ms(b->m));
+	hn_board_send(b, HN_FRAME_WORKLOAD, &json, w->naive.object, w->naive.object_bytes,
+		      NAIVE_LIMIT_MS + grace_ms(b->m));
 	hn_buf_fini(&json);
 }
 
 static void send_measure(struct board_link *b, struct ticket *t)
 {
-	struct hn_buf json;
+	const struct artefact *own = &t->program.artefact, *rival = &t->rival.artefact;
+	struct hn_buf json, blob;
 
 	hn_buf_init(&json);
+	hn_buf_init(&blob);
 	hn_wire_measure(b->m, t, &json);
-	hn_board_send(b, HN_FRAME_MEASURE, &json, &t->artefact,
-		   b->m->config.run_limit_ms + grace_ms(b->m));
+	hn_buf_add(&blob, own->object, own->object_bytes);
+	if (hn_ticket_duel(t)) {
+		hn_buf_add(&blob, rival->object, rival->object_bytes);
+	}
+	hn_assert(!blob.failed);
+	hn_board_send(b, HN_FRAME_MEASURE, &json, blob.s, (uint32_t)blob.n,
+		      b->m->config.run_limit_ms + grace_ms(b->m));
+	hn_buf_fini(&blob);
 	hn_buf_fini(&json);
 }
 
@@ -114,7 +121,7 @@ static void remember(struct workload *w, const struct ticket *t)
 	const struct outcome *o = &t->outcome;
 	struct known_run *k;
 
-	if (t->visit || uncertain(o) ||
+	if (uncertain(o) ||
 	    (o->verdict != HN_VERDICT_OK && !hn_verdict_blames_kernel(o->verdict))) {
 		return;
 	}
@@ -128,7 +135,7 @@ static void remember(struct workload *w, const struct ticket *t)
 	free(k->sample_ns);
 	*k = (struct known_run){
 		.verdict = o->verdict, .n_sample = o->n_sample, .run_ns = o->run_ns};
-	memcpy(k->hash, t->artefact.hash, sizeof k->hash);
+	memcpy(k->hash, t->program.artefact.hash, sizeof k->hash);
 	memcpy(k->detail, o->detail, sizeof k->detail);
 	k->sample_ns = malloc((o->n_sample + 1) * sizeof(double));
 	hn_assert(k->sample_ns != NULL);
@@ -148,10 +155,12 @@ static void answer_known(struct hn_measurer *m, struct ticket *t,
 /* The naive object becomes its workload's, to be shown to every board that asks. */
 static void adopt_naive(struct ticket *t)
 {
-	if (t->artefact.object != NULL) {
+	struct artefact *a = &t->program.artefact;
+
+	if (a->object != NULL) {
 		free(t->w->naive.object);
-		t->w->naive = t->artefact;
-		t->artefact.object = NULL;
+		t->w->naive = *a;
+		a->object = NULL;
 	}
 }
 
@@ -166,7 +175,7 @@ void hn_board_give(struct board_link *b, struct ticket *t)
 		send_workload(b, t->w);
 		return;
 	}
-	k = t->visit ? NULL : known(t->w, t->artefact.hash);
+	k = hn_ticket_duel(t) ? NULL : known(t->w, t->program.artefact.hash);
 	if (k != NULL) {
 		answer_known(b->m, t, k);
 		return;
@@ -198,16 +207,16 @@ static void keep(struct hn_measurer *m, const struct ticket *t)
 {
 	const struct outcome *o = &t->outcome;
 
-	if (!t->visit && o->verdict == HN_VERDICT_OK && !uncertain(o) &&
+	if (o->verdict == HN_VERDICT_OK && !uncertain(o) &&
 	    (t->best_ns <= 0 || hn_stats_median(o->sample_ns, o->n_sample) <=
 					HN_KEPT_REACH * t->best_ns)) {
-		hn_kept_put(m, t);
+		hn_kept_put(m, t->w, &t->program);
 	}
 }
 
 static void finish(struct hn_measurer *m, struct ticket *t)
 {
-	if (t->kind == TICKET_CANDIDATE) {
+	if (t->kind == TICKET_CANDIDATE && !hn_ticket_duel(t)) {
 		remember(t->w, t);
 		keep(m, t);
 	}
@@ -263,7 +272,7 @@ bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
 	struct outcome o;
 
 	memset(&o, 0, sizeof o);
-	if (w == NULL || !hn_wire_measured(f, &o)) {
+	if (w == NULL || !hn_wire_measured(f, false, &o)) {
 		return false;
 	}
 	if (o.verdict == HN_VERDICT_OK) {
@@ -291,7 +300,7 @@ static void warn_of_noise(const struct ticket *t, struct outcome *o)
 {
 	char why[sizeof o->detail];
 
-	if (t->visit || o->n_sample == 0) {
+	if (hn_ticket_duel(t) || o->n_sample == 0) {
 		return;
 	}
 	memcpy(why, o->detail, sizeof why);
@@ -306,7 +315,7 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 	struct outcome o;
 
 	memset(&o, 0, sizeof o);
-	if (!hn_wire_measured(f, &o)) {
+	if (!hn_wire_measured(f, b->ticket != NULL && hn_ticket_duel(b->ticket), &o)) {
 		return false;
 	}
 	t = hn_board_release(b);
@@ -324,7 +333,7 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 		return true;
 	}
 	if (o.verdict == HN_VERDICT_NOISY) {
-		if (t->n_noisy++ < (t->visit ? NOISY_VISITS : NOISY_REDOS)) {
+		if (t->n_noisy++ < (hn_ticket_duel(t) ? NOISY_DUELS : NOISY_REDOS)) {
 			t->n_run--; /* it was not lost */
 			queue_put(&b->m->to_run, t);
 			return true;

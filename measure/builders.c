@@ -107,10 +107,10 @@ static void replace(struct builder *b)
 /* For boards that take histories, the history is the artefact. */
 static void take_history(struct ticket *t, enum hn_board_takes takes)
 {
-	const char *text = t->kind == TICKET_WORKLOAD ? t->w->dag_json : t->steps;
+	const char *text = t->kind == TICKET_WORKLOAD ? t->w->dag_json : t->building->steps;
 
 	if (takes == HN_BOARD_TAKES_STEPS) {
-		hn_artefact_set(&t->artefact, text, (uint32_t)strlen(text));
+		hn_artefact_set(&t->building->artefact, text, (uint32_t)strlen(text));
 	}
 }
 
@@ -133,12 +133,16 @@ static void on_built(void *ctx, const struct hn_frame *f)
 	}
 	if (t != NULL && t->outcome.verdict == HN_VERDICT_OK) {
 		take_history(t, m->takes);
-		if (t->visit) {
-			hn_kept_put(m, t);
+		if (hn_ticket_duel(t)) {
+			t->n_build = 0;
+			hn_kept_put(m, t->w, t->building);
+			hn_duel_gather(m, t);
+		} else {
+			queue_put(&m->to_run, t);
+			hn_board_link_pump(m);
 		}
-		queue_put(&m->to_run, t);
-		hn_board_link_pump(m);
 	} else if (t != NULL) {
+		t->outcome.rivals = t->building == &t->rival;
 		hn_ticket_finish(m, t, t->outcome.verdict, t->outcome.detail);
 	}
 	hn_builders_pump(m);

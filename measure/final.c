@@ -1,11 +1,10 @@
-/* final.c -- the order of visits, and the judgement. */
+/* final.c -- the order of duels, and the judgement. */
 #include "measure/final.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/cdefs.h"
-#include "measure/stats.h"
 
 void hn_final_init(struct hn_final *f, uint32_t n, uint64_t seed)
 {
@@ -13,13 +12,27 @@ void hn_final_init(struct hn_final *f, uint32_t n, uint64_t seed)
 	memset(f, 0, sizeof(*f));
 	f->n = n;
 	f->seed = seed;
+	f->n_left = n - 1;
+	for (uint32_t i = 0; i < f->n_left; i++) {
+		f->left[i] = i + 1;
+	}
 	f->challenger = n == 2 ? 1 : 0; /* of two there is nobody to choose */
 }
 
-uint32_t hn_final_min_visits(uint32_t n)
+/* How many go on after a round. */
+static uint32_t faster_half(uint32_t n)
 {
-	return n == 2 ? 2 * HN_FINAL_MIN_BLOCKS
-		      : 2 * (HN_FINAL_RACE_BLOCKS + HN_FINAL_MIN_BLOCKS);
+	return (n + 1) / 2;
+}
+
+uint32_t hn_final_race_duels(uint32_t n)
+{
+	uint32_t duels = 0;
+
+	for (uint32_t left = n - 1; left > 1; left = faster_half(left)) {
+		duels += left * HN_FINAL_ROUND;
+	}
+	return duels;
 }
 
 /* Forwards, backwards: 0 1 2 2 1 0. */
@@ -36,107 +49,114 @@ bool hn_final_next(const struct hn_final *f, uint32_t *ret_who)
 		return false;
 	}
 	if (f->challenger == 0) {
-		*ret_who = palindrome(f->step, f->n);
+		*ret_who = f->left[palindrome(f->step, f->n_left)];
 		return true;
 	}
-	*ret_who = palindrome(f->step, 2) == 0 ? 0 : f->challenger;
-	return f->step < 4 * HN_FINAL_DUEL_BLOCKS;
+	*ret_who = f->challenger;
+	return f->step < HN_FINAL_MATCH;
 }
 
-/* log of the time of `who` over the holder's in their visit number v. */
-static double log_ratio(const struct hn_final *f, uint32_t who, uint32_t v)
+static double raced_ratio(const struct hn_final *f, uint32_t who)
 {
-	return log(f->least_ns[who][v] / f->least_ns[0][v]);
+	const struct hn_final_entrant *e = &f->entrant[who];
+
+	return hn_stats_median(e->log_ratio, e->n_duel);
 }
 
-static void choose_challenger(struct hn_final *f)
+/* Fastest first; of equal ones the earlier. */
+static void rank(struct hn_final *f)
 {
-	double best = INFINITY;
+	for (uint32_t i = 1; i < f->n_left; i++) {
+		uint32_t who = f->left[i], at = i;
 
-	for (uint32_t who = 1; who < f->n; who++) {
-		double ratio[2 * HN_FINAL_RACE_BLOCKS], median;
-
-		for (uint32_t v = 0; v < HN_COUNT_OF(ratio); v++) {
-			ratio[v] = log_ratio(f, who, v);
+		for (; at > 0 && raced_ratio(f, f->left[at - 1]) > raced_ratio(f, who); at--) {
+			f->left[at] = f->left[at - 1];
 		}
-		median = hn_stats_median(ratio, HN_COUNT_OF(ratio));
-		if (median < best) {
-			best = median;
-			f->challenger = who;
-		}
+		f->left[at] = who;
 	}
-	f->beaten = best >= 0;
+}
+
+static void end_round(struct hn_final *f)
+{
+	rank(f);
 	f->step = 0;
-}
-
-/* The duel's complete blocks, two ratios each: holder and challenger side by side, in one
- * order and in the other.  Not their mean: a spike would then spoil two pairs, not one. */
-static uint32_t duel_ratios(const struct hn_final *f, double *ratio)
-{
-	uint32_t first = f->n == 2 ? 0 : 2 * HN_FINAL_RACE_BLOCKS;
-	uint32_t n = f->beaten || f->challenger == 0 ? 0 : 2 * (f->step / 4);
-
-	for (uint32_t i = 0; i < n; i++) {
-		ratio[i] = log_ratio(f, f->challenger, first + i);
+	f->beaten = raced_ratio(f, f->left[0]) >= 0;
+	f->n_left = faster_half(f->n_left);
+	if (f->n_left == 1 && !f->beaten) {
+		f->challenger = f->left[0];
+		f->raced = f->entrant[f->challenger].n_duel;
 	}
-	return n;
 }
 
-/* Whether the duel has come to a look that shows enough. */
+/* The match so far. */
+static const double *match(const struct hn_final *f, uint32_t *ret_n)
+{
+	const struct hn_final_entrant *e = &f->entrant[f->challenger];
+
+	*ret_n = f->challenger == 0 ? 0 : e->n_duel - f->raced;
+	return e->log_ratio + f->raced;
+}
+
+/* Whether the match has come to a look that shows enough. */
 static bool shows_enough(const struct hn_final *f)
 {
-	double ratio[2 * HN_FINAL_DUEL_BLOCKS];
 	struct hn_final_result r;
-	uint32_t look = HN_FINAL_LOOK_BLOCKS, n;
+	uint32_t look = HN_FINAL_LOOK, n;
+	const double *ratio = match(f, &n);
 
-	while (4 * look < f->step) {
+	while (look < n) {
 		look *= 2;
 	}
-	if (f->challenger == 0 || f->step != 4 * look) {
+	if (n != look) {
 		return false;
 	}
-	n = duel_ratios(f, ratio);
 	hn_final_judge(f, &r);
 	return r.winner != 0 || 1 - exp(hn_stats_median(ratio, n)) < HN_FINAL_GAIN / 2;
 }
 
-void hn_final_tell(struct hn_final *f, double least_ns, double median_ns)
+void hn_final_tell(struct hn_final *f, double log_ratio, double holder_ns, double median_ns)
 {
+	struct hn_final_entrant *e;
 	uint32_t who;
 
-	hn_assert(least_ns > 0 && median_ns > 0 && hn_final_next(f, &who));
-	f->least_ns[who][f->n_visit[who]] = least_ns;
-	f->median_ns[who][f->n_visit[who]++] = median_ns;
+	hn_assert(holder_ns > 0 && median_ns > 0 && hn_final_next(f, &who));
+	e = &f->entrant[who];
+	f->holder_ns[f->n_holder++] = holder_ns;
+	e->log_ratio[e->n_duel] = log_ratio;
+	e->median_ns[e->n_duel++] = median_ns;
 	f->step++;
-	if (f->challenger == 0 && f->step == 2 * f->n * HN_FINAL_RACE_BLOCKS) {
-		choose_challenger(f);
-	} else {
+	if (f->challenger != 0) {
 		f->over = shows_enough(f);
+	} else if (f->step == f->n_left * HN_FINAL_ROUND) {
+		end_round(f);
 	}
 }
 
 void hn_final_judge(const struct hn_final *f, struct hn_final_result *ret)
 {
-	double ratio[2 * HN_FINAL_DUEL_BLOCKS], lo, hi;
+	const struct hn_final_entrant *e;
 	uint32_t n;
+	const double *ratio = match(f, &n);
+	double lo, hi;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->decided = f->beaten;
-	ret->challenger = f->beaten ? 0 : f->challenger;
-	n = duel_ratios(f, ratio);
-	ret->n_block = n / 2;
+	ret->challenger = f->challenger;
+	ret->n_duel = n;
 	if (n > 0) {
-		hn_stats_bootstrap(ratio, n, HN_FINAL_TAIL / HN_FINAL_LOOKS / (f->n - 1),
+		hn_stats_bootstrap(ratio, n, HN_FINAL_TAIL / HN_FINAL_LOOKS,
 				   f->seed, &lo, &hi);
 		ret->gain_lo = 1 - exp(hi);
 		ret->gain_hi = 1 - exp(lo);
 	}
-	if (ret->n_block >= HN_FINAL_MIN_BLOCKS) {
+	if (n >= HN_FINAL_LEAST) {
 		ret->decided = true;
-		ret->winner = ret->gain_lo > HN_FINAL_GAIN ? f->challenger : 0;
+		ret->winner = ret->gain_lo > HN_FINAL_MARGIN ? f->challenger : 0;
 	}
-	if (f->n_visit[ret->winner] > 0) {
-		ret->median_ns = hn_stats_median(f->median_ns[ret->winner],
-						 f->n_visit[ret->winner]);
+	e = &f->entrant[ret->winner];
+	if (ret->winner == 0 && f->n_holder > 0) {
+		ret->median_ns = hn_stats_median(f->holder_ns, f->n_holder);
+	} else if (ret->winner > 0) {
+		ret->median_ns = hn_stats_median(e->median_ns, e->n_duel);
 	}
 }

@@ -1,25 +1,24 @@
 /* measure/final.h -- the paired final: who is really faster, and who was lucky?
  *
- * A search ends with the smallest of many noisy medians, which is lucky by construction.
- * A final runs the best ones against each other, each visit a fresh process, forwards and
- * backwards (A B B A), so that what drifts in a line does as much for one as for the other.
+ * A search ends with the smallest of many noisy medians, which is lucky by construction.  A final
+ * runs the best ones against each other, in duels: holder and challenger take turns in one
+ * process (A B, B A: pairs.h), each duel in a fresh one.  A duel's outcome is the median log ratio
+ * of its pairs; processes differ too, so duels are what is counted.
  *
- * Entrant 0 holds the title.  Race: three blocks of all entrants choose one challenger, the
- * best by the median ratio to the holder.  Duel: holder and challenger alone, in blocks
- * A B B A, judged by these visits only, which had no part in choosing the challenger.  It
- * takes the title when the bootstrap interval of the median ratio, at 99 % shared among all
- * challengers and looks (Bonferroni), shows a gain above 1 %; else the holder keeps it.
- * service.md 3.6, point 6.
+ * Entrant 0 holds the title.  Race: rounds of a few duels of every other entrant with the holder,
+ * forwards and backwards; after each the slower half is out, until one is left.  When the best
+ * is not faster than the holder, all is over.
  *
- * A duel has as many blocks as it takes: it is looked at after 12, 24, 48 and 96, and ends
- * when the challenger has won, or when its median gain is not even half of 1 % (which costs
- * the challenger something, and the holder nothing).  Group-sequential testing with equal
- * parts of the error for each look (Pocock 1977, by Bonferroni); 12 alone found a gain of 3 %
- * in one of three on a shared machine.
+ * Match: holder and that challenger alone, judged by these duels only, which had no part in
+ * choosing it.  It takes the title when the bootstrap interval of the median, at 99 % shared among
+ * all looks (Bonferroni), shows it to be faster by more than HN_FINAL_MARGIN; else the holder keeps
+ * it.  The match is looked at after 16, 32, 64 and 128 duels, and ends when the challenger has won,
+ * or when its median gain is under half of HN_FINAL_GAIN (which costs the challenger something, and
+ * the holder nothing).  Group-sequential testing with equal parts of the error for each look (Pocock
+ * 1977).
  *
- * Visits are compared by their least samples: noise only adds, and of two medians on a shared
- * machine each has its own noise (service.md 3.6: rank by p10 on shared boards; of ten samples
- * that is the least).  How long the winner takes is told by medians, as everywhere.
+ * So a final that is held again names a winner within about HN_FINAL_GAIN of the first: a
+ * challenger that is faster by more is found.  service.md 3.6, point 6.
  *
  * Only the rule is here: no clock, no process.  The caller measures whom `next` names.
  */
@@ -29,54 +28,66 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HN_FINAL_MAX_ENTRANT 10
-#define HN_FINAL_RACE_BLOCKS 3
-#define HN_FINAL_LOOK_BLOCKS 12 /* the duel's first look; each next at twice as many */
-#define HN_FINAL_LOOKS 4
-#define HN_FINAL_DUEL_BLOCKS (HN_FINAL_LOOK_BLOCKS << (HN_FINAL_LOOKS - 1))
-#define HN_FINAL_MIN_BLOCKS 5 /* when time is over; fewer decide nothing */
-#define HN_FINAL_VISIT_SAMPLES 10
-/* Where a machine's noise is well above HN_FINAL_GAIN, the tail alone says how often the same
- * program entered twice wins: 0.025 gave 1 in 66 here, and at most 1 in 100 is allowed. */
-#define HN_FINAL_TAIL 0.005
-#define HN_FINAL_GAIN 0.01 /* what is not faster by more keeps nobody from a title */
+#include "measure/stats.h"
 
-#define HN_FINAL_MAX_VISIT (2 * (HN_FINAL_RACE_BLOCKS + HN_FINAL_DUEL_BLOCKS))
+#define HN_FINAL_MAX_ENTRANT 10
+#define HN_FINAL_ROUND 3 /* duels of each in a round of the race */
+#define HN_FINAL_LOOK 16
+#define HN_FINAL_LOOKS 4
+#define HN_FINAL_MATCH (HN_FINAL_LOOK << (HN_FINAL_LOOKS - 1))
+#define HN_FINAL_LEAST 12 /* when time is over; fewer decide nothing */
+/* Where a machine's noise is well above the margin, the tail alone says how often the same
+ * program entered twice wins; at most 1 in 100 is allowed. */
+#define HN_FINAL_TAIL 0.005
+#define HN_FINAL_GAIN 0.01    /* must be found */
+#define HN_FINAL_MARGIN 0.002 /* less is no gain, however certain */
+
+#define HN_FINAL_MAX_DUEL (4 * HN_FINAL_ROUND + HN_FINAL_MATCH)
+
+/* What one entrant's duels with the holder told. */
+struct hn_final_entrant {
+	uint32_t n_duel;
+	double log_ratio[HN_FINAL_MAX_DUEL]; /* of its time over the holder's */
+	double median_ns[HN_FINAL_MAX_DUEL];
+};
 
 struct hn_final {
 	uint32_t n; /* entrants; 0 is the holder */
 	uint64_t seed;
-	uint32_t step;	     /* visits told in this phase */
+	uint32_t n_left, left[HN_FINAL_MAX_ENTRANT]; /* challengers still racing */
+	uint32_t step;	     /* duels told in this round, or in the match */
+	uint32_t raced;	     /* duels of the challenger before the match */
 	uint32_t challenger; /* 0 = still racing */
 	bool beaten;	     /* the race showed no challenger faster than the holder */
-	bool over;	     /* the duel: a look has shown enough */
-	uint32_t n_visit[HN_FINAL_MAX_ENTRANT];
-	double least_ns[HN_FINAL_MAX_ENTRANT][HN_FINAL_MAX_VISIT];
-	double median_ns[HN_FINAL_MAX_ENTRANT][HN_FINAL_MAX_VISIT];
+	bool over;	     /* the match: a look has shown enough */
+	uint32_t n_holder;
+	double holder_ns[HN_STATS_MAX_SAMPLE]; /* its medians in all duels */
+	struct hn_final_entrant entrant[HN_FINAL_MAX_ENTRANT]; /* [0] unused */
 };
 
 struct hn_final_result {
-	bool decided; /* false: too few blocks; the title stays, nothing was shown */
+	bool decided; /* false: too few duels; the title stays, nothing was shown */
 	uint32_t winner;
 	uint32_t challenger;	 /* 0 = none came through the race */
-	uint32_t n_block;	 /* complete ones of the duel */
+	uint32_t n_duel;	 /* of the match */
 	double gain_lo, gain_hi; /* of the challenger: 0.03 = takes 3 % less time */
-	double median_ns;	 /* the winner's, the median of its visits' medians */
+	double median_ns;	 /* the winner's, the median of its duels' medians */
 };
 
 /* 2 <= n <= HN_FINAL_MAX_ENTRANT. */
 void hn_final_init(struct hn_final *f, uint32_t n, uint64_t seed);
 
-/* Whose visit is next; false when all is over. */
+/* Whose duel with the holder is next; false when all is over. */
 bool hn_final_next(const struct hn_final *f, uint32_t *ret_who);
 
-/* Least and median sample of the visit that hn_final_next named; > 0. */
-void hn_final_tell(struct hn_final *f, double least_ns, double median_ns);
+/* The outcome of the duel that hn_final_next named: the median of log(its time / the holder's),
+ * and the median time of each; > 0. */
+void hn_final_tell(struct hn_final *f, double log_ratio, double holder_ns, double median_ns);
 
 /* The judgement on what has been told so far. */
 void hn_final_judge(const struct hn_final *f, struct hn_final_result *ret);
 
-/* Visits each of n entrants makes at least before anything can be decided. */
-uint32_t hn_final_min_visits(uint32_t n);
+/* Duels of the race of n entrants when nobody is beaten, and what the challenger makes of them. */
+uint32_t hn_final_race_duels(uint32_t n);
 
 #endif

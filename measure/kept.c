@@ -15,41 +15,41 @@ static struct artefact copy_of(const struct artefact *a)
 	return copy;
 }
 
-bool hn_kept_find(struct hn_measurer *m, struct ticket *t)
+bool hn_kept_find(struct hn_measurer *m, struct workload *w, struct program *p)
 {
 	for (uint32_t i = 0; i < HN_KEPT; i++) {
-		struct kept *k = &t->w->kept[i];
+		struct kept *k = &w->kept[i];
 
-		if (k->steps != NULL && strcmp(k->steps, t->steps) == 0) {
+		if (k->program.steps != NULL && strcmp(k->program.steps, p->steps) == 0) {
 			k->used = ++m->next_request;
-			t->artefact = copy_of(&k->artefact);
+			p->artefact = copy_of(&k->program.artefact);
 			return true;
 		}
 	}
 	return false;
 }
 
-void hn_kept_put(struct hn_measurer *m, const struct ticket *t)
+void hn_kept_put(struct hn_measurer *m, struct workload *w, const struct program *p)
 {
-	struct kept *oldest = &t->w->kept[0];
+	struct kept *oldest = &w->kept[0];
 
 	for (uint32_t i = 1; i < HN_KEPT; i++) {
-		if (t->w->kept[i].used < oldest->used) {
-			oldest = &t->w->kept[i];
+		if (w->kept[i].used < oldest->used) {
+			oldest = &w->kept[i];
 		}
 	}
-	free(oldest->steps);
-	free(oldest->artefact.object);
-	oldest->steps = strdup(t->steps);
-	hn_assert(oldest->steps != NULL);
-	oldest->artefact = copy_of(&t->artefact);
+	free(oldest->program.steps);
+	free(oldest->program.artefact.object);
+	oldest->program.steps = strdup(p->steps);
+	hn_assert(oldest->program.steps != NULL);
+	oldest->program.artefact = copy_of(&p->artefact);
 	oldest->used = ++m->next_request;
 }
 
 void hn_kept_free(struct workload *w)
 {
 	for (uint32_t i = 0; i < HN_KEPT; i++) {
-		free(w->kept[i].steps);
-		free(w->kept[i].artefact.object);
+		free(w->kept[i].program.steps);
+		free(w->kept[i].program.artefact.object);
 	}
 }

@@ -16,10 +16,12 @@
  *              "tolerance", "flops": 0 = do not check against the peak}; blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "n_workers": 0 = all cores, "symbol",
- *              "n_sample": 0 = until the time is known}; blob = object
+ *              "prepared_bytes", "n_workers": 0 = all cores, "symbol"}; blob = object;
+ *             of a duel also "object_bytes" and "rival": {"shared_bytes", ..., "symbol"}; blob =
+ *              both objects, the rival's behind
  *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns", "kernel_ns": of run_ns,
- *              inside the kernel}; verdict NONE: the board does not know the workload (any more)
+ *              inside the kernel}; verdict NONE: the board does not know the workload (any more);
+ *             of a duel also "rival_ns": [...] and "rivals": it is the rival's verdict
  *   PROBE     {}
  *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s", "sandbox",
  *              "fork_join_ns", "timer_ns", "levelN_bytes", "levelN_gb_s" for N = 1, 2, ...}
@@ -85,6 +87,8 @@ struct hn_measure_result {
 	const char *detail;
 	uint32_t n_sample;
 	const double *sample_ns;  /* seconds are for records, nanoseconds are here */
+	const double *rival_ns;	  /* of a duel: [n_sample], in turn with sample_ns; else NULL */
+	bool rivals;		  /* of a duel: the verdict is about the rival */
 	double median_ns;         /* OK only */
 	int64_t build_ns, prove_ns, run_ns;
 	const char *certificate; /* of legality, JSON text from the builder; "" = none */
@@ -128,12 +132,12 @@ void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn
 uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key, const char *steps,
 			    double best_ns, hn_measure_fn fn, void *ctx);
 
-/* One visit of a final (final.h): run it in a fresh process, whatever is known of it, for
- * HN_FINAL_VISIT_SAMPLES samples.  Built at its first visit when its object was not kept: those of
- * the workload's 64 latest submissions near the best, and visits, are.  Cancelled like a
+/* A duel of a final (final.h): both in one fresh process, whatever is known of them, timed in
+ * turn: up to HN_PAIRS pairs of samples.  Each is built when its object was not kept: those of the
+ * workload's 64 latest submissions near the best, and of duels, are.  Cancelled like a
  * submission. */
-void hn_measurer_visit(struct hn_measurer *m, const char *workload_key, const char *steps,
-		       hn_measure_fn fn, void *ctx);
+void hn_measurer_duel(struct hn_measurer *m, const char *workload_key, const char *steps,
+		      const char *rival_steps, hn_measure_fn fn, void *ctx);
 
 /* Forget every open submission of ctx; its callbacks come with CANCELLED, later, from the
  * loop (no callback is ever made from inside a call). */

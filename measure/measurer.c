@@ -50,9 +50,11 @@ struct ticket *queue_take(struct queue *q)
 
 static void ticket_free(struct ticket *t)
 {
-	free(t->artefact.object);
+	free(t->program.artefact.object);
+	free(t->program.steps);
+	free(t->rival.artefact.object);
+	free(t->rival.steps);
 	free(t->certificate);
-	free(t->steps);
 	free(t);
 }
 
@@ -63,6 +65,8 @@ static void deliver(struct ticket *t)
 				      .detail = o->detail,
 				      .n_sample = o->n_sample,
 				      .sample_ns = o->sample_ns,
+				      .rival_ns = hn_ticket_duel(t) ? o->rival_ns : NULL,
+				      .rivals = o->rivals,
 				      .build_ns = o->build_ns,
 				      .prove_ns = o->prove_ns,
 				      .run_ns = o->run_ns,
@@ -352,6 +356,7 @@ static struct ticket *ticket_new(struct hn_measurer *m, enum ticket_kind kind, v
 
 	hn_assert(t != NULL);
 	t->kind = kind;
+	t->building = &t->program;
 	t->id = ++m->next_id;
 	t->ctx = ctx;
 	return t;
@@ -413,8 +418,8 @@ static struct ticket *candidate_new(struct hn_measurer *m, const char *workload_
 
 	t->measure_fn = fn;
 	t->w = find(m, workload_key);
-	t->steps = strdup(steps);
-	hn_assert(t->steps != NULL);
+	t->program.steps = strdup(steps);
+	hn_assert(t->program.steps != NULL);
 	return t;
 }
 
@@ -449,21 +454,32 @@ uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key,
 	return id;
 }
 
-void hn_measurer_visit(struct hn_measurer *m, const char *workload_key, const char *steps,
-		       hn_measure_fn fn, void *ctx)
+static bool at_hand(struct hn_measurer *m, struct workload *w, struct program *p)
+{
+	return p->artefact.object != NULL || hn_kept_find(m, w, p);
+}
+
+void hn_duel_gather(struct hn_measurer *m, struct ticket *t)
+{
+	if (at_hand(m, t->w, &t->program) && at_hand(m, t->w, &t->rival)) {
+		queue_put(&m->to_run, t);
+		hn_board_link_pump(m);
+		return;
+	}
+	t->building = t->program.artefact.object == NULL ? &t->program : &t->rival;
+	queue_put_first(&m->to_build, t);
+	hn_builders_pump(m);
+}
+
+void hn_measurer_duel(struct hn_measurer *m, const char *workload_key, const char *steps,
+		      const char *rival_steps, hn_measure_fn fn, void *ctx)
 {
 	struct ticket *t = candidate_new(m, workload_key, steps, fn, ctx);
 
-	t->visit = true;
-	if (refused(m, t)) {
-		return;
-	}
-	if (hn_kept_find(m, t)) {
-		queue_put(&m->to_run, t);
-		hn_board_link_pump(m);
-	} else {
-		queue_put_first(&m->to_build, t);
-		hn_builders_pump(m);
+	t->rival.steps = strdup(rival_steps);
+	hn_assert(t->rival.steps != NULL);
+	if (!refused(m, t)) {
+		hn_duel_gather(m, t);
 	}
 }
 

@@ -40,6 +40,8 @@ struct outcome {
 	char detail[400];
 	uint32_t n_sample;
 	double sample_ns[HN_STATS_MAX_SAMPLE];
+	double rival_ns[HN_PAIRS]; /* a duel: beside them */
+	bool rivals;		   /* a duel: the verdict is about the rival */
 	int64_t build_ns, prove_ns, run_ns, kernel_ns;
 };
 
@@ -53,11 +55,16 @@ struct known_run {
 	int64_t run_ns;
 };
 
-/* The object of a program that was visited or may be, so that a final need not build. */
-struct kept {
-	char *steps; /* heap; NULL = free */
+/* A history and, once it is built, what came of it. */
+struct program {
+	char *steps; /* heap */
 	struct artefact artefact;
-	uint64_t used; /* when, in requests */
+};
+
+/* A program that was in a duel or may be, so that a final need not build. */
+struct kept {
+	struct program program; /* steps NULL = free */
+	uint64_t used;		/* when, in requests */
 };
 
 #define HN_KEPT 64 /* far more than a final has entrants */
@@ -82,12 +89,12 @@ struct ticket {
 	enum ticket_kind kind;
 	uint64_t id;
 	struct workload *w; /* NULL for a probe */
-	char *steps;	    /* heap; candidates */
+	struct program program; /* steps: candidates */
+	struct program rival;	/* steps NULL: not a duel */
+	struct program *building; /* of the two */
 	double best_ns;
-	bool visit;	    /* of a final: a fresh run, whatever is known */
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run, n_redo, n_noisy; /* attempts; times not believed; noisy runs */
-	struct artefact artefact;
 	char *certificate; /* heap; NULL before the builder answered */
 	struct outcome outcome;
 	struct hn_probe_result probe;
@@ -165,9 +172,19 @@ void hn_ticket_finish(struct hn_measurer *m, struct ticket *t, enum hn_verdict v
 		      const char *detail);
 void hn_measurer_worker_closed(void *measurer); /* hn_worker_owner.closed */
 
-/* kept.c: objects of visited programs, by workload and steps. */
-bool hn_kept_find(struct hn_measurer *m, struct ticket *t); /* copied into t */
-void hn_kept_put(struct hn_measurer *m, const struct ticket *t);
+/* A run of two, fresh whatever is known of them. */
+static inline bool hn_ticket_duel(const struct ticket *t)
+{
+	return t->rival.steps != NULL;
+}
+
+/* measurer.c: build what a duel still lacks, then queue it for the board. */
+void hn_duel_gather(struct hn_measurer *m, struct ticket *t);
+
+/* kept.c: built programs by workload and steps. */
+bool hn_kept_find(struct hn_measurer *m, struct workload *w,
+		  struct program *p); /* a copy of the artefact into p */
+void hn_kept_put(struct hn_measurer *m, struct workload *w, const struct program *p);
 void hn_kept_free(struct workload *w);
 
 /* builders.c */
@@ -183,7 +200,7 @@ void hn_board_tell_probes(struct hn_measurer *m); /* once no board owes its own 
 
 /* board_tickets.c */
 void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *json,
-		   const struct artefact *blob, int64_t limit_ms);
+		   const void *blob, uint32_t blob_bytes, int64_t limit_ms);
 void hn_board_give(struct board_link *b, struct ticket *t);
 struct ticket *hn_board_release(struct board_link *b); /* free again; its ticket */
 void hn_board_believe(struct board_link *b); /* what is held counts */
@@ -202,7 +219,7 @@ void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);
 void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n); /* copies */
 bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object);
-bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret);
+bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret);
 bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret);
 bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
 		      struct hn_canary *ret);

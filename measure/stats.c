@@ -33,6 +33,17 @@ double hn_stats_median(const double *x, uint32_t n)
 	return sorted_median(sorted, n);
 }
 
+double hn_stats_log_ratio(const double *x, const double *y, uint32_t n)
+{
+	double ratio[HN_STATS_MAX_SAMPLE];
+
+	hn_assert(n >= 1 && n <= HN_STATS_MAX_SAMPLE);
+	for (uint32_t i = 0; i < n; i++) {
+		ratio[i] = log(y[i] / x[i]);
+	}
+	return hn_stats_median(ratio, n);
+}
+
 /* The number of samples below the median is binomial(n, 1/2): take the innermost
  * symmetric pair of ranks whose tails hold at most 2.5 % each. */
 bool hn_stats_ranks(uint32_t n, uint32_t *ret_lo, uint32_t *ret_hi)

@@ -16,6 +16,9 @@
 /* Median of x[0..n), 1 <= n <= HN_STATS_MAX_SAMPLE; x is untouched. */
 double hn_stats_median(const double *x, uint32_t n);
 
+/* Median of log(y[i] / x[i]), x and y > 0: by how much y is slower, of times taken in turn. */
+double hn_stats_log_ratio(const double *x, const double *y, uint32_t n);
+
 /* The least of x[0..n); infinity when n = 0. */
 double hn_stats_least(const double *x, uint32_t n);
 

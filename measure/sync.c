@@ -28,10 +28,13 @@ static void on_result(void *ctx, const struct hn_measure_result *r)
 	s->waiting = false;
 	s->result = (struct hn_sync_result){.verdict = r->verdict,
 					    .median_ns = r->median_ns,
-					    .least_ns = hn_stats_least(r->sample_ns,
-								       r->n_sample),
 					    .run_ns = r->run_ns,
 					    .kernel_ns = r->kernel_ns};
+	if (r->rival_ns != NULL && r->n_sample > 0) {
+		s->result.rival_median_ns = hn_stats_median(r->rival_ns, r->n_sample);
+		s->result.log_ratio =
+			hn_stats_log_ratio(r->sample_ns, r->rival_ns, r->n_sample);
+	}
 }
 
 static struct hn_sync_result wait_for(struct hn_sync *s)
@@ -71,11 +74,11 @@ struct hn_sync_result hn_sync_workload(struct hn_sync *s, const struct hn_worklo
 	return wait_for(s);
 }
 
-struct hn_sync_result hn_sync_visit(struct hn_sync *s, const char *workload_key,
-				    const char *steps)
+struct hn_sync_result hn_sync_duel(struct hn_sync *s, const char *workload_key,
+				   const char *steps, const char *rival_steps)
 {
 	s->waiting = true;
-	hn_measurer_visit(s->m, workload_key, steps, on_result, s);
+	hn_measurer_duel(s->m, workload_key, steps, rival_steps, on_result, s);
 	return wait_for(s);
 }
 

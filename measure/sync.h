@@ -10,7 +10,8 @@ struct hn_sync;
 /* What is left of an answer after its callback. */
 struct hn_sync_result {
 	enum hn_verdict verdict;
-	double median_ns, least_ns; /* of the samples; OK only */
+	double median_ns; /* of the samples; OK only */
+	double rival_median_ns, log_ratio; /* a duel: the rival's; the median of log(rival / own) */
 	int64_t run_ns, kernel_ns;
 };
 
@@ -20,8 +21,8 @@ int hn_sync_open(const struct hn_measurer_config *config, struct hn_sync **ret,
 
 /* Each returns when the answer is there. */
 struct hn_sync_result hn_sync_workload(struct hn_sync *s, const struct hn_workload *w);
-struct hn_sync_result hn_sync_visit(struct hn_sync *s, const char *workload_key,
-				    const char *steps);
+struct hn_sync_result hn_sync_duel(struct hn_sync *s, const char *workload_key,
+				   const char *steps, const char *rival_steps);
 
 /* End the processes and free all. NULL is fine. */
 void hn_sync_close(struct hn_sync *s);

@@ -10,7 +10,6 @@
 #define HOPELESS 3.0
 #define LOOKS 3 /* at a call that seems hopeless: one may have been disturbed */
 #define LEAST 3 /* samples that say anything */
-#define VISIT_NS 1e8
 #define SCREEN_NS 5e7
 #define SCREEN 5 /* samples that show who is slower by far */
 #define CAP_NS 5e8
@@ -52,11 +51,10 @@ uint64_t hn_timing_disturbances(void)
 					       : 0;
 }
 
-/* Calls a sample needs, by growing runs; *ret_ns = what one call took in the last of
- * them. */
-static int64_t calibrate(void (*call)(void *ctx), void *ctx, double *ret_ns)
+int64_t hn_timing_calibrate(void (*call)(void *ctx), void *ctx, double sample_ns,
+			    double *ret_ns)
 {
-	double floor_ns = fmax(MIN_SAMPLE_NS, 1000 * clock_tick_ns());
+	double floor_ns = fmax(sample_ns, 1000 * clock_tick_ns());
 	int64_t n = 1;
 
 	for (;;) {
@@ -88,10 +86,6 @@ static bool enough(const struct hn_timing *t, const struct hn_timing_plan *plan,
 	if (t->n >= HN_STATS_MAX_SAMPLE || (spent_ns >= cap_ns && t->n > 0)) {
 		return true;
 	}
-	if (plan->n_sample > 0) {
-		return t->n >= plan->n_sample ||
-		       (spent_ns >= VISIT_NS && t->n > 0 && t->n_dropped <= t->n);
-	}
 	return (t->n >= 10 && spent_ns >= SCREEN_NS) || slower_by_far(t, plan->best_ns) ||
 	       hn_stats_uncertainty(t->sample_ns, t->n > 0 ? t->n : 1) <= WANTED;
 }
@@ -109,9 +103,8 @@ static bool noisy(const struct hn_timing *t, const double *dropped, double best_
 	return best_ns <= 0 || least <= HN_TIMING_SLOWER * best_ns;
 }
 
-/* One sample of n calls; true when it was disturbed. */
-static bool sample(void (*call)(void *ctx), void *ctx, int64_t n,
-		   hn_disturbances_fn disturbances, double *ret_ns)
+bool hn_timing_sample(void (*call)(void *ctx), void *ctx, int64_t n,
+		      hn_disturbances_fn disturbances, double *ret_ns)
 {
 	uint64_t before = disturbances();
 	double t = span(call, ctx, n);
@@ -143,13 +136,11 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
 {
 	double dropped[HN_STATS_MAX_SAMPLE], t;
 	int64_t begin = hn_clock_ns();
-	uint32_t wanted =
-		plan->n_sample > 0 && plan->n_sample < LEAST ? plan->n_sample : LEAST;
 	hn_disturbances_fn disturbances =
 		plan->disturbances != NULL ? plan->disturbances : hn_timing_disturbances;
 
 	while (!enough(ret, plan, (double)(hn_clock_ns() - begin), cap_ns)) {
-		if (!sample(call, ctx, n, disturbances, &t)) {
+		if (!hn_timing_sample(call, ctx, n, disturbances, &t)) {
 			ret->sample_ns[ret->n++] = t;
 		} else if (ret->n_dropped < HN_STATS_MAX_SAMPLE) {
 			dropped[ret->n_dropped++] = t;
@@ -163,7 +154,7 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
 	ret->n_taken = ret->n + ret->n_dropped;
 	ret->noisy = noisy(ret, dropped, plan->best_ns);
 	/* better a disturbed figure than none */
-	for (uint32_t i = 0; ret->n < wanted && i < ret->n_dropped; i++) {
+	for (uint32_t i = 0; ret->n < LEAST && i < ret->n_dropped; i++) {
 		ret->sample_ns[ret->n++] = dropped[i];
 	}
 }
@@ -176,7 +167,7 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 
 	*ret = (struct hn_timing){ 0 };
 	if (plan->first_ns < LONG_NS && 4 * plan->first_ns < plan->budget_ns) {
-		n = calibrate(call, ctx, &one_ns);
+		n = hn_timing_calibrate(call, ctx, MIN_SAMPLE_NS, &one_ns);
 		one_ns = look_again(call, ctx, n, one_ns, plan->best_ns,
 				    plan->budget_ns - (double)(hn_clock_ns() - begin));
 	}

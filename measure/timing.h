@@ -2,9 +2,9 @@
  *
  * A sample is the mean of enough calls in a row to last a millisecond (or 1,000 ticks of
  * the clock); one call when it lasts longer.  Samples are taken until the median is known
- * to 3 %, or 10 samples and 50 ms are spent, or half a second; at once when three
- * looks at the call say that it is hopelessly slower than the best known, after five when even the least is 1.3 times as
- * slow.  This is the screening, which has to find the few that may be best: who of them is,
+ * to 3 %, or 10 samples and 50 ms are spent, or half a second; at once when three looks at
+ * the call say that it is hopelessly slower than the best known, after five when even the
+ * least is 1.3 times as slow.  This is the screening, which has to find the few that may be best: who of them is,
  * a final decides (final.h).
  *
  * A sample in which the scheduler took a core from us, or the disk was waited for, is
@@ -43,12 +43,19 @@ struct hn_timing_plan {
 	double first_ns;   /* what one call took, warm or not */
 	double best_ns;	   /* the best known; 0 = never give up */
 	double budget_ns;  /* no call is begun that, lasting first_ns, would end later */
-	uint32_t n_sample; /* so many, or as many as fit 100 ms; 0 = by the rule above */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
 };
 
 /* Time call(ctx).  When not even one call fits the budget, first_ns is the sample. */
 void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_plan *plan,
 		   struct hn_timing *ret);
+
+/* Its parts, for pairs.h: how many calls a sample of at least sample_ns needs, by growing runs
+ * (*ret_ns = what one call took in the last of them); and one sample of n calls, *ret_ns for
+ * each.  True when it was disturbed. */
+int64_t hn_timing_calibrate(void (*call)(void *ctx), void *ctx, double sample_ns,
+			    double *ret_ns);
+bool hn_timing_sample(void (*call)(void *ctx), void *ctx, int64_t n,
+		      hn_disturbances_fn disturbances, double *ret_ns);
 
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "measure/final.h"
 
 #define NAIVE_LIMIT_MS 120000
 
@@ -27,7 +26,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
 	hn_buf_puts(json, ",\"target\":");
 	hn_buf_json_string(json, m->config.target);
 	hn_buf_puts(json, ",\"steps\":");
-	hn_buf_puts(json, naive ? "[]" : t->steps);
+	hn_buf_puts(json, naive ? "[]" : t->building->steps);
 	hn_buf_puts(json, ",\"dag\":");
 	hn_buf_puts(json, t->w->dag_json);
 	hn_buf_putc(json, '}');
@@ -36,7 +35,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
 static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_buf *json)
 {
 	hn_buf_printf(json,
-		      ",\"shared_bytes\":%" PRId64 ",\"per_worker_bytes\":%" PRId64
+		      "\"shared_bytes\":%" PRId64 ",\"per_worker_bytes\":%" PRId64
 		      ",\"prepared_bytes\":%" PRId64 ",\"limit_ms\":%" PRId64
 		      ",\"symbol\":\"" HN_SYMBOL "\"",
 		      a->shared_bytes, a->per_worker_bytes, a->prepared_bytes, limit_ms);
@@ -55,6 +54,7 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	hn_buf_double(json, w->tolerance);
 	hn_buf_puts(json, ",\"args\":");
 	hn_buf_puts(json, w->args_json);
+	hn_buf_putc(json, ',');
 	put_artefact(&w->naive, NAIVE_LIMIT_MS, json);
 	hn_buf_putc(json, '}');
 }
@@ -64,10 +64,16 @@ void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 {
 	hn_buf_puts(json, "{\"workload\":");
 	hn_buf_json_string(json, t->w->key);
-	hn_buf_printf(json, ",\"n_workers\":0,\"n_sample\":%u,\"best_ns\":",
-		      t->visit ? HN_FINAL_VISIT_SAMPLES : 0);
+	hn_buf_puts(json, ",\"n_workers\":0,\"best_ns\":");
 	hn_buf_double(json, t->best_ns);
-	put_artefact(&t->artefact, m->config.run_limit_ms, json);
+	hn_buf_putc(json, ',');
+	put_artefact(&t->program.artefact, m->config.run_limit_ms, json);
+	if (hn_ticket_duel(t)) {
+		hn_buf_printf(json, ",\"object_bytes\":%" PRIu32 ",\"rival\":{",
+			      t->program.artefact.object_bytes);
+		put_artefact(&t->rival.artefact, m->config.run_limit_ms, json);
+		hn_buf_putc(json, '}');
+	}
 	hn_buf_putc(json, '}');
 }
 
@@ -149,6 +155,7 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object)
 {
 	struct hn_json *v = f->type == HN_FRAME_BUILT ? parse(f) : NULL;
 	struct outcome *o = &t->outcome;
+	struct artefact *a = &t->building->artefact;
 	bool good = v != NULL &&
 		    read_verdict(v, &o->verdict, o->detail, sizeof o->detail) &&
 		    o->verdict != HN_VERDICT_NONE &&
@@ -162,45 +169,53 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object)
 		free(t->certificate); /* of an earlier try */
 		t->certificate = strdup(certificate ? certificate : "");
 		hn_assert(t->certificate != NULL);
-		t->artefact.shared_bytes = read_count(v, "shared_bytes");
-		t->artefact.per_worker_bytes = read_count(v, "per_worker_bytes");
-		t->artefact.prepared_bytes = read_count(v, "prepared_bytes");
+		a->shared_bytes = read_count(v, "shared_bytes");
+		a->per_worker_bytes = read_count(v, "per_worker_bytes");
+		a->prepared_bytes = read_count(v, "prepared_bytes");
 	}
 	if (good && f->blob_bytes > 0) {
-		hn_artefact_set(&t->artefact, f->blob, f->blob_bytes);
+		hn_artefact_set(a, f->blob, f->blob_bytes);
 	}
 	hn_json_free(v);
 	return good;
 }
 
-static bool read_samples(const struct hn_json *v, struct outcome *o)
+static bool read_samples(const struct hn_json *list, uint32_t most, double *ns, uint32_t *ret_n)
 {
-	const struct hn_json *list = hn_json_get(v, "samples_ns");
-
-	if (list == NULL || hn_json_kind(list) != HN_JSON_ARRAY ||
-	    hn_json_count(list) > HN_STATS_MAX_SAMPLE) {
+	*ret_n = 0;
+	if (list == NULL || hn_json_kind(list) != HN_JSON_ARRAY || hn_json_count(list) > most) {
 		return false;
 	}
 	for (const struct hn_json *s = hn_json_first(list); s != NULL;
 	     s = hn_json_next(s)) {
-		if (!hn_json_double(s, &o->sample_ns[o->n_sample]) ||
-		    !(o->sample_ns[o->n_sample] > 0)) {
+		if (!hn_json_double(s, &ns[*ret_n]) || !(ns[*ret_n] > 0)) {
 			return false;
 		}
-		o->n_sample++;
+		++*ret_n;
 	}
 	return true;
 }
 
-bool hn_wire_measured(const struct hn_frame *f, struct outcome *ret)
+/* Of a duel there are as many of the rival's. */
+static bool read_rival(const struct hn_json *v, struct outcome *o)
+{
+	uint32_t n;
+
+	return hn_json_bool(hn_json_get(v, "rivals"), &o->rivals) &&
+	       read_samples(hn_json_get(v, "rival_ns"), HN_PAIRS, o->rival_ns, &n) &&
+	       n == o->n_sample;
+}
+
+bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret)
 {
 	struct hn_json *v = parse(f);
 	bool good;
 
-	ret->n_sample = 0;
 	good = v != NULL &&
 	       read_verdict(v, &ret->verdict, ret->detail, sizeof ret->detail) &&
-	       read_samples(v, ret) &&
+	       read_samples(hn_json_get(v, "samples_ns"), HN_STATS_MAX_SAMPLE, ret->sample_ns,
+			    &ret->n_sample) &&
+	       (!duel || ret->verdict == HN_VERDICT_NONE || read_rival(v, ret)) &&
 	       (ret->verdict == HN_VERDICT_NOISY ||
 		(ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0));
 	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;

@@ -280,6 +280,7 @@ static void run_child(struct cpu_board *b, struct cpu_run *run,
 	struct hn_err err;
 
 	memset(r, 0, sizeof *r);
+	ret->rivals = false;
 	run->report = r;
 	run->token = hn_hash64(&b->requests, sizeof b->requests, (uint64_t)hn_clock_ns());
 	if (hn_child_run(hn_cpu_run, run, hn_mul_sat(run->kernel->limit_ms, 1000000),
@@ -287,8 +288,10 @@ static void run_child(struct cpu_board *b, struct cpu_run *run,
 		answer(ret, HN_VERDICT_NOISY, err.msg);
 		return;
 	}
+	ret->rivals = r->side == 1;
 	if (end.timed_out || end.status != 0 || r->seal != hn_cpu_seal(r, run->token) ||
-	    r->body.n_sample > HN_STATS_MAX_SAMPLE || r->body.verdict >= HN_N_VERDICT) {
+	    r->body.n_sample > (run->rival != NULL ? HN_PAIRS : HN_STATS_MAX_SAMPLE) ||
+	    r->body.verdict >= HN_N_VERDICT) {
 		judge_end(run, &end, ret);
 		return;
 	}
@@ -299,6 +302,7 @@ static void run_child(struct cpu_board *b, struct cpu_run *run,
 				: 0;
 	ret->kernel_ns = r->body.kernel_ns;
 	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
+	memcpy(ret->rival_ns, r->body.rival_ns, sizeof ret->rival_ns);
 }
 
 /* Outputs of the naive run become the reference. */
@@ -404,8 +408,8 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	struct cpu_workload *w = find(b, r->key);
 	int32_t cores = hn_kernel_pool_cores();
 	struct cpu_run run = {.w = w, .kernel = &r->kernel,
-			      .best_ns = r->best_ns,
-			      .n_sample = r->n_sample};
+			      .rival = r->rival.object != NULL ? &r->rival : NULL,
+			      .best_ns = r->best_ns};
 	int64_t begin = hn_clock_ns(), stolen = hn_cpu_stolen_ns();
 	char text[300];
 

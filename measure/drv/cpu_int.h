@@ -6,6 +6,7 @@
 #include "measure/board.h"
 #include "measure/fault.h"
 #include "measure/guard.h"
+#include "measure/pairs.h"
 #include "measure/verify.h"
 
 /* One argument's memory. A size that is a multiple of 64 needs only one placement. */
@@ -52,12 +53,14 @@ enum cpu_phase { CPU_PHASE_LOAD, CPU_PHASE_FIRST, CPU_PHASE_TIMING, CPU_PHASE_LA
 struct cpu_report {
 	struct hn_fault_note note;
 	uint32_t phase; /* enum cpu_phase, to say where a hang was */
+	uint32_t side;	/* of a duel: whose turn it was; 1 = the rival's */
 	struct {
 		enum hn_verdict verdict;
 		uint32_t n_sample;
 		int64_t kernel_ns; /* of the run's time, what passed inside the kernel */
 		char detail[400];
 		double sample_ns[HN_STATS_MAX_SAMPLE];
+		double rival_ns[HN_PAIRS]; /* of a duel: the other halves of the pairs */
 	} body;
 	uint64_t seal; /* hash of body by the run's token */
 };
@@ -65,11 +68,11 @@ struct cpu_report {
 struct cpu_run {
 	const struct cpu_workload *w;
 	const struct hn_board_kernel *kernel;
+	const struct hn_board_kernel *rival; /* NULL, or what it is paired with */
 	struct cpu_report *report;
 	uint64_t token;
 	int32_t n_workers;
 	double best_ns;
-	uint32_t n_sample; /* 0 = by the stopping rule */
 	bool reference; /* the naive run: nothing to compare with yet */
 };
 

@@ -4,6 +4,10 @@
  * The first run has its buffers' ends at the guard pages and is compared here; the timed
  * runs have them aligned as a user's would be; the last one, after the timing, is
  * compared by the parent, which the kernel cannot have touched.
+ *
+ * A duel is two kernels that take turns in the timing (pairs.h); each has its own first and
+ * last run.  The parent compares the rival's last outputs, the other's are compared here: both
+ * were measured alone before.
  */
 #include "measure/drv/cpu_int.h"
 
@@ -19,7 +23,6 @@
 #include "measure/loader.h"
 #include "measure/pool.h"
 #include "measure/sandbox.h"
-#include "measure/timing.h"
 
 #define PAGE ((size_t)4096)
 #define MAX_WORKSPACE ((uint64_t)64 << 30)
@@ -31,11 +34,14 @@ typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
 			      const struct hone_env *env);
 
 struct calling {
+	const struct hn_board_kernel *kernel;
 	packed_fn fn;
 	prepare_fn prepare; /* NULL = there is nothing to prepare */
 	void *const *args;
 	struct hone_env env;
 	int32_t returned;
+	double first_ns;
+	uint32_t *turn, index; /* *turn = index: whose turn it is */
 };
 
 uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token)
@@ -84,6 +90,7 @@ static void call(void *ctx)
 {
 	struct calling *c = ctx;
 
+	*c->turn = c->index;
 	hn_fp_reset();
 	c->returned |= c->fn(c->args, &c->env);
 }
@@ -116,12 +123,28 @@ static void do_nothing(void *closure, int64_t begin, int64_t end, int32_t worker
 	(void)worker;
 }
 
-static void make_env(struct cpu_run *run, struct hone_env *env)
+/* The threads that run parallel loops, all started; NULL where there is one. */
+static struct hn_kernel_pool *make_pool(struct cpu_run *run)
 {
-	const struct hn_board_kernel *k = run->kernel;
-	uint64_t bytes;
-	struct hn_kernel_pool *pool;
+	struct hn_kernel_pool *pool = NULL;
 	struct hn_err err;
+
+	if (run->n_workers > 1) {
+		if (hn_kernel_pool_new(run->n_workers, arm_thread, NULL, &pool, &err) !=
+		    0) {
+			finish(run, HN_VERDICT_NOISY, err.msg);
+		}
+		/* what a thread does at first is no kernel's business */
+		hn_kernel_pool_run(pool, do_nothing, NULL, run->n_workers);
+	}
+	return pool;
+}
+
+static void make_env(struct cpu_run *run, struct calling *c, struct hn_kernel_pool *pool)
+{
+	const struct hn_board_kernel *k = c->kernel;
+	struct hone_env *env = &c->env;
+	uint64_t bytes;
 
 	*env = (struct hone_env){ .abi = HONE_KERNEL_ABI, .n_workers = run->n_workers };
 	if (k->shared_bytes > MAX_WORKSPACE ||
@@ -136,24 +159,19 @@ static void make_env(struct cpu_run *run, struct hone_env *env)
 			finish(run, HN_VERDICT_OOM, "no memory for the workspace");
 		}
 	}
-	if (run->n_workers > 1) {
-		if (hn_kernel_pool_new(run->n_workers, arm_thread, NULL, &pool, &err) !=
-		    0) {
-			finish(run, HN_VERDICT_NOISY, err.msg);
-		}
-		/* every thread has started: what it does at first is no kernel's business */
-		hn_kernel_pool_run(pool, do_nothing, NULL, run->n_workers);
+	if (pool != NULL) {
 		env->parallel_for = hn_kernel_pool_run;
 		env->ctx = pool;
 	}
 }
 
-static void *function(struct cpu_run *run, struct hn_object *object, const char *suffix)
+static void *function(struct cpu_run *run, const struct calling *c,
+		      struct hn_object *object, const char *suffix)
 {
 	char name[256];
 	void *fn;
 
-	snprintf(name, sizeof name, "%s%s", run->kernel->symbol, suffix);
+	snprintf(name, sizeof name, "%s%s", c->kernel->symbol, suffix);
 	fn = hn_object_function(object, name);
 	if (fn == NULL) {
 		finish(run, HN_VERDICT_LOAD_FAIL,
@@ -167,13 +185,13 @@ static void load(struct cpu_run *run, struct calling *c)
 	struct hn_object *object;
 	struct hn_err err;
 
-	if (hn_object_load(run->kernel->object, run->kernel->object_bytes, &object,
+	if (hn_object_load(c->kernel->object, c->kernel->object_bytes, &object,
 			   &err) != 0) {
 		finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
 	}
-	c->fn = (packed_fn)function(run, object, "_packed");
-	if (run->kernel->prepared_bytes > 0) {
-		c->prepare = (prepare_fn)function(run, object, "_prepare_packed");
+	c->fn = (packed_fn)function(run, c, object, "_packed");
+	if (c->kernel->prepared_bytes > 0) {
+		c->prepare = (prepare_fn)function(run, c, object, "_prepare_packed");
 	}
 }
 
@@ -218,7 +236,7 @@ static void must_have_returned(struct cpu_run *run, const struct calling *c)
 /* What the kernel need not compute in each call: made once, then read-only. */
 static void prepare(struct cpu_run *run, struct calling *c)
 {
-	uint64_t bytes = run->kernel->prepared_bytes;
+	uint64_t bytes = c->kernel->prepared_bytes;
 	uint8_t *block = bytes <= MAX_WORKSPACE ? map_guarded(bytes) : NULL;
 	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
 
@@ -272,70 +290,136 @@ static void copy_outputs(const struct cpu_workload *w)
 	}
 }
 
+static void compare(struct cpu_run *run, enum hn_guard_place place)
+{
+	char text[400];
+	enum hn_verdict v = hn_cpu_check(run->w, place, text, sizeof text);
+
+	if (v != HN_VERDICT_OK) {
+		finish(run, v, text);
+	}
+}
+
+static void first_run(struct cpu_run *run, struct calling *c)
+{
+	int64_t begin;
+
+	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	if (c->prepare != NULL) {
+		prepare(run, c);
+	}
+	begin = hn_clock_ns();
+	call(c);
+	c->first_ns = (double)(hn_clock_ns() - begin);
+	must_have_returned(run, c);
+	run->report->body.kernel_ns += (int64_t)c->first_ns;
+	if (!run->reference) {
+		compare(run, HN_GUARD_EXACT);
+	}
+}
+
+static void last_run(struct cpu_run *run, struct calling *c)
+{
+	int64_t begin;
+
+	poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+	begin = hn_clock_ns();
+	call(c);
+	run->report->body.kernel_ns += hn_clock_ns() - begin;
+	must_have_returned(run, c);
+}
+
+/* Time one kernel; true when other programs left no good time. */
+static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, char *why,
+		     size_t n)
+{
+	struct cpu_report *report = run->report;
+	struct hn_timing t;
+
+	if (run->reference) {
+		time_naive(c, c->first_ns, &t);
+	} else {
+		hn_timing_run(call, c,
+			      &(struct hn_timing_plan){c->first_ns, run->best_ns, budget_ns, NULL},
+			      &t);
+	}
+	report->body.n_sample = t.n;
+	report->body.kernel_ns += (int64_t)t.spent_ns;
+	memcpy(report->body.sample_ns, t.sample_ns, t.n * sizeof(double));
+	snprintf(why, n, "of %u samples %u were disturbed by other programs", t.n_taken,
+		 t.n_dropped);
+	return t.noisy;
+}
+
+static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, char *why,
+		     size_t n)
+{
+	struct cpu_report *report = run->report;
+	void *const ctx[2] = {&c[0], &c[1]};
+	struct hn_pairs t;
+
+	hn_pairs_run(call, ctx,
+		     &(struct hn_pairs_plan){{c[0].first_ns, c[1].first_ns}, budget_ns, NULL}, &t);
+	report->body.n_sample = t.n;
+	report->body.kernel_ns += (int64_t)t.spent_ns;
+	memcpy(report->body.sample_ns, t.ns[0], t.n * sizeof(double));
+	memcpy(report->body.rival_ns, t.ns[1], t.n * sizeof(double));
+	snprintf(why, n, "%u pairs were disturbed by other programs, %u were not", t.n_dropped,
+		 t.n);
+	return t.noisy;
+}
+
 void hn_cpu_run(void *ctx)
 {
 	struct cpu_run *run = ctx;
 	struct cpu_report *report = run->report;
-	struct calling c = { .prepare = NULL };
+	struct calling c[2] = {{.kernel = run->kernel, .turn = &report->side},
+			       {.kernel = run->rival, .turn = &report->side, .index = 1}};
+	int n = run->rival != NULL ? 2 : 1;
+	struct hn_kernel_pool *pool;
 	struct hn_arena a;
-	struct hn_timing t;
 	void **exact, **aligned;
-	char text[400];
-	int64_t start = hn_clock_ns(), begin;
-	double first_ns, budget_ns;
+	char why[200];
+	int64_t start = hn_clock_ns();
+	bool noisy;
 
-	load(run, &c);
+	for (int i = 0; i < n; i++) {
+		report->side = (uint32_t)i;
+		load(run, &c[i]);
+	}
 	hn_arena_init(&a, 0);
 	exact = pointers(run->w, HN_GUARD_EXACT, &a);
 	aligned = pointers(run->w, HN_GUARD_ALIGNED, &a);
-	make_env(run, &c.env);
-	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	pool = make_pool(run);
+	for (int i = 0; i < n; i++) {
+		make_env(run, &c[i], pool);
+	}
 	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	report->phase = CPU_PHASE_FIRST;
-	c.args = exact;
-	if (c.prepare != NULL) {
-		prepare(run, &c);
-	}
-	begin = hn_clock_ns();
-	call(&c);
-	first_ns = (double)(hn_clock_ns() - begin);
-	must_have_returned(run, &c);
-	if (!run->reference) {
-		enum hn_verdict v =
-			hn_cpu_check(run->w, HN_GUARD_EXACT, text, sizeof text);
-
-		if (v != HN_VERDICT_OK) {
-			finish(run, v, text);
-		}
+	for (int i = 0; i < n; i++) {
+		report->side = (uint32_t)i;
+		c[i].args = exact;
+		first_run(run, &c[i]);
+		c[i].args = aligned;
 	}
 	report->phase = CPU_PHASE_TIMING;
-	c.args = aligned;
-	if (run->reference) {
-		time_naive(&c, first_ns, &t);
-	} else {
-		/* the last run, and a margin for a busy machine, must fit the limit too
-		 */
-		budget_ns = 0.9 * 1e6 * (double)run->kernel->limit_ms -
-			    (double)(hn_clock_ns() - start) - 1.5 * first_ns;
-		hn_timing_run(call, &c,
-			      &(struct hn_timing_plan){ first_ns, run->best_ns, budget_ns,
-							run->n_sample, NULL },
-			      &t);
-	}
-	report->body.n_sample = t.n;
-	report->body.kernel_ns = (int64_t)(first_ns + t.spent_ns);
-	memcpy(report->body.sample_ns, t.sample_ns, t.n * sizeof(double));
+	/* the last runs, and a margin for a busy machine, must fit the limit too */
+	double budget_ns = 0.9 * 1e6 * (double)run->kernel->limit_ms -
+			   (double)(hn_clock_ns() - start) -
+			   1.5 * (c[0].first_ns + c[1].first_ns);
+
+	noisy = n == 2 ? time_two(run, c, budget_ns, why, sizeof why)
+		       : time_one(run, c, budget_ns, why, sizeof why);
 	report->phase = CPU_PHASE_LAST;
-	if (run->reference && first_ns > NAIVE_SLOW_NS) {
+	if (run->reference && c[0].first_ns > NAIVE_SLOW_NS) {
 		copy_outputs(run->w);
 	} else {
-		poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
-		begin = hn_clock_ns();
-		call(&c);
-		report->body.kernel_ns += hn_clock_ns() - begin;
-		must_have_returned(run, &c);
+		for (int i = 0; i < n; i++) {
+			last_run(run, &c[i]);
+			if (i + 1 < n) {
+				compare(run, HN_GUARD_ALIGNED);
+			}
+		}
 	}
-	snprintf(text, sizeof text, "of %u samples %u were disturbed by other programs",
-		 t.n_taken, t.n_dropped);
-	finish(run, t.noisy ? HN_VERDICT_NOISY : HN_VERDICT_OK, t.noisy ? text : "");
+	finish(run, noisy ? HN_VERDICT_NOISY : HN_VERDICT_OK, noisy ? why : "");
 }

@@ -31,6 +31,8 @@
 #define CANARY_SAMPLES 25
 #define CANARY_NS 1e6
 
+_Static_assert(SAMPLES <= HN_PAIRS, "a duel's samples are pairs");
+
 struct knob {
 	double seed;	/* of everything */
 	double noise;	/* relative, added to each sample: mean of an exponential */
@@ -199,14 +201,20 @@ static void answer(struct hn_board_answer *ret, enum hn_verdict v, const char *t
 	snprintf(ret->detail, sizeof ret->detail, "%.390s", text);
 }
 
+static void take_samples(const struct fake_board *b, double ns, uint32_t from, double *sample_ns,
+			 struct hn_board_answer *ret)
+{
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		sample_ns[i] = sample(b, ns, from + i);
+		ret->run_ns += (int64_t)sample_ns[i];
+	}
+}
+
 static void samples(const struct fake_board *b, double ns, struct hn_board_answer *ret)
 {
 	answer(ret, HN_VERDICT_OK, "");
 	ret->n_sample = SAMPLES;
-	for (uint32_t i = 0; i < SAMPLES; i++) {
-		ret->sample_ns[i] = sample(b, ns, i);
-		ret->run_ns += (int64_t)ret->sample_ns[i];
-	}
+	take_samples(b, ns, 0, ret->sample_ns, ret);
 }
 
 static void fake_workload(void *board, const struct hn_board_workload *w,
@@ -279,6 +287,12 @@ static bool kernel_fault(const struct fake_board *b, const struct hn_board_kerne
 	return false;
 }
 
+static double time_ns(const struct fake_board *b, const struct fake_workload *w,
+		      const struct hn_board_kernel *k)
+{
+	return w->floor_ns * exp(SPREAD * cost(b, k->object, k->object_bytes));
+}
+
 static void fake_measure(void *board, const struct hn_board_request *r,
 			 struct hn_board_answer *ret)
 {
@@ -300,10 +314,14 @@ static void fake_measure(void *board, const struct hn_board_request *r,
 	if (kernel_fault(b, &r->kernel, ret)) {
 		return;
 	}
-	samples(b,
-		w->floor_ns *
-			exp(SPREAD * cost(b, r->kernel.object, r->kernel.object_bytes)),
-		ret);
+	if (r->rival.object != NULL && kernel_fault(b, &r->rival, ret)) {
+		ret->rivals = true;
+		return;
+	}
+	samples(b, time_ns(b, w, &r->kernel), ret);
+	if (r->rival.object != NULL) {
+		take_samples(b, time_ns(b, w, &r->rival), SAMPLES, ret->rival_ns, ret);
+	}
 	if (unwell(b) &&
 	    share(b, r->kernel.object, r->kernel.object_bytes, 4) < b->knob.noisy) {
 		ret->verdict = HN_VERDICT_NOISY;

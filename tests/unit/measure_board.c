@@ -364,6 +364,48 @@ static void every_fault_has_its_class(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child left at all */
 }
 
+static struct hn_board_answer duel(const char *name, const char *rival)
+{
+	struct hn_board_request r = {
+		.key = "w", .kernel = kernel(name, 300), .rival = kernel(rival, 0)};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	ops->measure(board, &r, &a);
+	return a;
+}
+
+/* The faulty one of two is named, whichever it is and whenever it fails. */
+static void a_duel_has_two_sides(void **state)
+{
+	static const struct {
+		const char *name;
+		enum hn_verdict verdict;
+	} bad[] = {{"k_null", HN_VERDICT_SEGV},
+		   {"k_late_hang", HN_VERDICT_HANG},
+		   {"k_short", HN_VERDICT_WRONG_RESULT},
+		   {"k_prepared_half", HN_VERDICT_WRONG_RESULT},
+		   {"k_missing", HN_VERDICT_LOAD_FAIL}};
+	struct hn_board_answer a = duel("k_scratch", "k_prepared");
+
+	(void)state;
+	assert_true(a.verdict == HN_VERDICT_OK || a.verdict == HN_VERDICT_NOISY);
+	assert_in_range(a.n_sample, 1, HN_PAIRS);
+	for (uint32_t i = 0; i < a.n_sample; i++) {
+		assert_true(a.sample_ns[i] > 0 && a.rival_ns[i] > 0);
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		a = duel("k_good", bad[i].name);
+		assert_int_equal(a.verdict, bad[i].verdict);
+		assert_true(a.rivals && a.n_sample == 0);
+		a = duel(bad[i].name, "k_good");
+		assert_int_equal(a.verdict, bad[i].verdict);
+		assert_false(a.rivals);
+	}
+	/* right at first, wrong at last */
+	assert_true(duel("k_good", "k_stale").verdict != HN_VERDICT_OK);
+	assert_true(duel("k_stale", "k_good").verdict != HN_VERDICT_OK);
+}
+
 static void objects_that_do_not_load(void **state)
 {
 	struct hn_board_request r = {.key = "w", .kernel = {"junk", 4, "k", 0, 0, 0, 300}};
@@ -462,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_canary_learns_how_far_it_wanders),
 		cmocka_unit_test(every_fault_has_its_class),
+		cmocka_unit_test(a_duel_has_two_sides),
 		cmocka_unit_test(objects_that_do_not_load),
 		cmocka_unit_test(references_of_the_latest_eight),
 		cmocka_unit_test(a_slow_naive_program_runs_once),

@@ -298,14 +298,14 @@ static void all_are_true(int from, int to)
 /* A disturbed moment costs runs, not results; one that lasts is the answer. */
 static void noisy_answers_are_asked_for_again(void **state)
 {
-	struct shot *shot, visit;
+	struct shot *shot, duel;
 	int n_noisy = 0, open = 1;
 
 	(void)state;
 	assert_int_equal(start("noisy=1,from=5,to=6", 1), HN_VERDICT_OK);
 	all_are_true(0, 60);
 	finish();
-	/* what stays noisy: a candidate is told with a warning, a visit is not */
+	/* what stays noisy: a candidate is told with a warning, a duel is not */
 	assert_int_equal(start("noisy=0.5", 1), HN_VERDICT_OK);
 	shot = all_are(HN_VERDICT_OK, 0, 30);
 	for (int i = 0; i < 30; i++) {
@@ -316,10 +316,10 @@ static void noisy_answers_are_asked_for_again(void **state)
 	assert_in_range(n_noisy, 5, 25);
 	finish();
 	assert_int_equal(start("noisy=1", 1), HN_VERDICT_OK);
-	visit = (struct shot){.open = &open};
-	hn_measurer_visit(m, "w", steps_of(0), on_result, &visit);
+	duel = (struct shot){.open = &open};
+	hn_measurer_duel(m, "w", steps_of(0), steps_of(0), on_result, &duel);
 	wait_for(&open);
-	assert_int_equal(visit.verdict, HN_VERDICT_NOISY);
+	assert_int_equal(duel.verdict, HN_VERDICT_NOISY);
 	finish();
 }
 
@@ -339,15 +339,17 @@ static void good_boards_share_the_work(void **state)
 	finish();
 }
 
-static void visit_all(int from, int to)
+static void duel_all(int from, int to)
 {
 	struct shot *shot = calloc(1000, sizeof *shot);
 	int open = to - from;
+	char first[80];
 
 	assert_non_null(shot);
+	snprintf(first, sizeof first, "%s", steps_of(0));
 	for (int i = from; i < to; i++) {
 		shot[i] = (struct shot){.i = i, .open = &open};
-		hn_measurer_visit(m, "w", steps_of(i), on_result, &shot[i]);
+		hn_measurer_duel(m, "w", steps_of(i), first, on_result, &shot[i]);
 	}
 	wait_for(&open);
 	for (int i = from; i < to; i++) {
@@ -356,8 +358,8 @@ static void visit_all(int from, int to)
 	free(shot);
 }
 
-/* Times of two boards do not compare, so the visits of a final go to one. */
-static void visits_go_to_one_board(void **state)
+/* Times of two boards do not compare, so the duels of a final go to one. */
+static void duels_go_to_one_board(void **state)
 {
 	uint64_t n;
 
@@ -366,7 +368,7 @@ static void visits_go_to_one_board(void **state)
 	all_are_true(0, 100);
 	n = hn_measurer_board(m, 1).n_measured;
 	assert_true(n > 10);
-	visit_all(0, 100);
+	duel_all(0, 100);
 	assert_int_equal(hn_measurer_board(m, 1).n_measured, n);
 	finish();
 }
@@ -528,7 +530,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unknown_knobs_are_named),
 		cmocka_unit_test(noisy_answers_are_asked_for_again),
 		cmocka_unit_test(good_boards_share_the_work),
-		cmocka_unit_test(visits_go_to_one_board),
+		cmocka_unit_test(duels_go_to_one_board),
 		cmocka_unit_test(nothing_from_a_bad_window_is_told),
 		cmocka_unit_test(a_board_that_stays_bad_stays_out),
 		cmocka_unit_test(flapping_is_quarantine_and_comes_back),

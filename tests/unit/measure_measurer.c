@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "measure/measure.h"
+#include "measure/pairs.h"
 #include "proto/frame.h"
 #include "tests/measure_cc.h"
 
@@ -134,6 +135,7 @@ struct waiting {
 	uint32_t n_sample;
 	double median_ns;
 	int64_t build_ns, kernel_ns;
+	bool pairs, rivals;
 	int count[HN_N_VERDICT];
 };
 
@@ -148,6 +150,11 @@ static void on_result(void *ctx, const struct hn_measure_result *r)
 	w->median_ns = r->median_ns;
 	w->build_ns = r->build_ns;
 	w->kernel_ns = r->kernel_ns;
+	w->pairs = r->rival_ns != NULL;
+	w->rivals = r->rivals;
+	for (uint32_t i = 0; w->pairs && i < r->n_sample; i++) {
+		assert_true(r->rival_ns[i] > 0);
+	}
 	snprintf(w->detail, sizeof w->detail, "%s", r->detail);
 }
 
@@ -190,14 +197,14 @@ static void make_workload(const char *key, struct waiting *w)
 
 /* What other programs on this machine disturb is no answer here: once more, but not for
  * ever. */
-static struct waiting undisturbed(const char *steps, bool visit)
+static struct waiting undisturbed(const char *steps, const char *rival)
 {
 	struct waiting w = { .verdict = HN_VERDICT_NOISY };
 
 	for (int i = 0; i < 20 && w.verdict == HN_VERDICT_NOISY; i++) {
 		w = (struct waiting){ .open = 1 };
-		if (visit) {
-			hn_measurer_visit(m, "w", steps, on_result, &w);
+		if (rival != NULL) {
+			hn_measurer_duel(m, "w", steps, rival, on_result, &w);
 		} else {
 			hn_measurer_submit(m, "w", steps, 0, on_result, &w);
 		}
@@ -208,7 +215,7 @@ static struct waiting undisturbed(const char *steps, bool visit)
 
 static struct waiting run(const char *steps)
 {
-	return undisturbed(steps, /* visit= */ false);
+	return undisturbed(steps, NULL);
 }
 
 static int count_fds(void)
@@ -307,26 +314,50 @@ static void same_bytes_are_measured_once(void **state)
 	assert_true(hn_clock_ns() - begin < 250000000); /* the limit is 300 ms */
 }
 
-/* A final's visits: each a fresh run of ten samples, of an object built once. */
-static void visits_run_anew(void **state)
+/* A final's duels: each a fresh run of pairs, of objects built once. */
+static void duels_run_anew(void **state)
 {
 	struct waiting w;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		w = undisturbed("[\"+good\", \"visit\"]", /* visit= */ true);
+		w = undisturbed("[\"+good\", \"duel\"]", "[\"good\", \"rival\"]");
 		assert_int_equal(w.verdict, HN_VERDICT_OK);
-		assert_in_range(w.n_sample, 1, 10); /* fewer on a busy machine */
+		assert_true(w.pairs);
+		assert_in_range(w.n_sample, 1, HN_PAIRS); /* fewer on a busy machine */
 		assert_true(w.kernel_ns > 0);
 		assert_true(w.build_ns == 0 || (i == 0 && w.build_ns == 5));
 	}
 	/* also what is known: a candidate of the same bytes is not run again */
 	assert_int_equal(run("[\"good\", \"candidate\"]").verdict, HN_VERDICT_OK);
-	assert_int_equal(run("[\"good\", \"candidate\"]").kernel_ns, 0);
-	w = undisturbed("[\"good\", \"candidate\"]", /* visit= */ true);
+	w = run("[\"good\", \"candidate\"]");
+	assert_true(w.kernel_ns == 0 && !w.pairs);
+	w = undisturbed("[\"good\", \"candidate\"]", "[\"good\", \"candidate\"]");
 	assert_int_equal(w.verdict, HN_VERDICT_OK);
 	assert_true(w.kernel_ns > 0);
 	assert_true(hn_measurer_board(m, 0).canary_ns > 0);
+}
+
+/* Whoever it is that fails, built or run, as holder or as rival, is named. */
+static void duels_name_who_failed(void **state)
+{
+	static const struct {
+		const char *steps;
+		enum hn_verdict verdict;
+	} bad[] = {{"[\"null\"]", HN_VERDICT_SEGV},
+		   {"[\"wrong\"]", HN_VERDICT_WRONG_RESULT},
+		   {"[\"illegal\"]", HN_VERDICT_ILLEGAL}};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		struct waiting w = undisturbed("[\"good\", \"rival\"]", bad[i].steps);
+
+		assert_int_equal(w.verdict, bad[i].verdict);
+		assert_true(w.rivals);
+		w = undisturbed(bad[i].steps, "[\"good\", \"rival\"]");
+		assert_int_equal(w.verdict, bad[i].verdict);
+		assert_false(w.rivals);
+	}
 }
 
 static void builders_may_break(void **state)
@@ -557,7 +588,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unknown_workloads_are_told),
 		cmocka_unit_test(good_and_bad_candidates),
 		cmocka_unit_test(same_bytes_are_measured_once),
-		cmocka_unit_test(visits_run_anew),
+		cmocka_unit_test(duels_run_anew),
+		cmocka_unit_test(duels_name_who_failed),
 		cmocka_unit_test(builders_may_break),
 		cmocka_unit_test(the_board_may_die),
 		cmocka_unit_test(probes_are_answered_from_memory),
