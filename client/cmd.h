@@ -17,12 +17,15 @@
 struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *arg; /* FILE, JOB, VERB or the first of two words */
 	const char *arg2; /* the second, where the verb takes two */
+	char *const *args; /* all of them, where the verb takes many */
+	uint32_t n_arg;
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
+	const char *tasks, *strategy;
 	const char *socket, *home;
 	const char *rules, *hardware, *records, *as;
 	int64_t trials; /* -1 = not given */
 	int64_t seed, index;
-	double seconds;
+	double seconds, stop_gain;
 	bool json, quiet, assembly, bitwise, automatic;
 };
 

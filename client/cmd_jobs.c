@@ -36,7 +36,7 @@ static int ask(const struct hn_opts *o, const char *method, const char *params,
 
 int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
 {
-	const struct hn_json *result, *list;
+	const struct hn_json *result, *list, *sets;
 	struct hn_json *doc;
 	struct hn_buf b;
 	int rc = ask(o, "job.list", NULL, &doc, &result, err);
@@ -48,7 +48,14 @@ int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
 	hn_buf_init(&b);
 	for (const struct hn_json *j = list != NULL ? hn_json_first(list) : NULL;
 	     j != NULL; j = hn_json_next(j)) {
-		hn_show_table(j, &b);
+		if (hn_json_get(j, "set") == NULL) {
+			hn_show_table(j, &b);
+		}
+	}
+	sets = result != NULL ? hn_json_get(result, "sets") : NULL;
+	for (const struct hn_json *s = sets != NULL ? hn_json_first(sets) : NULL; s != NULL;
+	     s = hn_json_next(s)) {
+		hn_show_set_table(s, &b);
 	}
 	if (list != NULL && hn_json_count(list) == 0) {
 		hn_buf_puts(&b, "no jobs\n");
@@ -64,18 +71,19 @@ int cmd_cancel(const struct hn_opts *o, struct hn_err *err)
 	const struct hn_json *result;
 	struct hn_json *doc;
 	struct hn_buf params;
-	bool cancelled = false;
+	bool cancelled = false, set;
 	int rc;
 
 	if (o->arg == NULL) {
 		return hn_fail(err, HONE_E_INVALID,
-			       "cancel: give the JOB, as `hone jobs` prints it");
+			       "cancel: give the JOB or SET, as `hone jobs` prints it");
 	}
+	set = o->arg[0] == 's'; /* so the ids of sets begin */
 	hn_buf_init(&params);
-	hn_buf_puts(&params, "{\"job\":");
+	hn_buf_puts(&params, set ? "{\"set\":" : "{\"job\":");
 	hn_buf_json_string(&params, o->arg);
 	hn_buf_puts(&params, "}");
-	rc = ask(o, "job.cancel", params.s, &doc, &result, err);
+	rc = ask(o, set ? "set.cancel" : "job.cancel", params.s, &doc, &result, err);
 	hn_buf_fini(&params);
 	if (rc != 0) {
 		return rc;

@@ -5,29 +5,19 @@
  * goes on when others submitted it too) and prints the best so far; Ctrl-C twice ends at
  * once.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/auto.h"
+#include "client/interrupt.h"
 #include "client/link.h"
 #include "client/show.h"
+#include "client/tune.h"
 
 #define CALL_MS 30000
 #define POLL_MS 200
 #define DEFAULT_TRIALS 1000
-
-/* A signal handler can reach nothing but this. */
-static volatile sig_atomic_t n_interrupt;
-
-static void on_interrupt(int number)
-{
-	(void)number;
-	if (++n_interrupt > 1) {
-		_Exit(10 + HONE_E_CANCELLED);
-	}
-}
 
 struct watch {
 	struct hn_link *link;
@@ -38,35 +28,39 @@ struct watch {
 	bool ended, cancelling;
 };
 
+void hn_tune_put_string(struct hn_buf *b, const char *key, const char *s)
+{
+	if (s != NULL) {
+		hn_buf_printf(b, ",\"%s\":", key);
+		hn_buf_json_string(b, s);
+	}
+}
+
+void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_task)
+{
+	bool other = o->seconds > 0 || o->stop_gain > 0;
+	int64_t trials = o->trials > 0 ? o->trials : other ? 0 : DEFAULT_TRIALS * n_task;
+
+	hn_tune_put_string(b, "target", o->target);
+	hn_tune_put_string(b, "policy", o->policy);
+	hn_tune_put_string(b, "model", o->model);
+	hn_buf_printf(b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":", (long long)trials,
+		      (long long)o->seed);
+	hn_buf_double(b, o->seconds);
+}
+
 static int submit(const struct hn_opts *o, const struct hn_input *in,
 		  struct hn_link *link, struct hn_json **ret_doc,
 		  const struct hn_json **ret, struct hn_err *err)
 {
-	int64_t trials = o->trials > 0 ? o->trials : o->seconds > 0 ? 0 : DEFAULT_TRIALS;
 	struct hn_buf b;
 	int rc;
 
 	hn_buf_init(&b);
 	hn_buf_puts(&b, "{\"text\":");
 	hn_buf_json_string(&b, in->json);
-	hn_buf_puts(&b, ",\"name\":");
-	hn_buf_json_string(&b, in->name);
-	if (o->target != NULL) {
-		hn_buf_puts(&b, ",\"target\":");
-		hn_buf_json_string(&b, o->target);
-	}
-	if (o->policy != NULL) {
-		hn_buf_puts(&b, ",\"policy\":");
-		hn_buf_json_string(&b, o->policy);
-	}
-	if (o->model != NULL) {
-		hn_buf_puts(&b, ",\"model\":");
-		hn_buf_json_string(&b, o->model);
-	}
-	hn_buf_printf(&b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":",
-		      (long long)trials,
-		      (long long)o->seed);
-	hn_buf_double(&b, o->seconds);
+	hn_tune_put_string(&b, "name", in->name);
+	hn_tune_put_options(&b, o, /* n_task= */ 1);
 	hn_buf_puts(&b, "}");
 	rc = hn_link_call(link, "submit", b.s, CALL_MS, ret_doc, ret, err);
 	hn_buf_fini(&b);
@@ -138,7 +132,7 @@ static int watch(struct watch *w, struct hn_err *err)
 		struct hn_msg m;
 		bool keep = false;
 
-		if (n_interrupt > 0 && !w->cancelling) {
+		if (hn_interrupted() && !w->cancelling) {
 			w->cancelling = true;
 			hn_show_note(&w->show, "hone: stopping; results so far are kept");
 			rc = send_about(w, "job.cancel", ",\"release\":true", err);
@@ -205,14 +199,12 @@ static int report(const struct hn_opts *o, const struct watch *w, struct hn_err 
 static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_link *link,
 		struct hn_err *err)
 {
-	struct sigaction action = { .sa_handler = on_interrupt };
 	struct watch w = { .link = link };
 	const struct hn_json *result;
 	struct hn_json *doc;
 	int rc;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	hn_interrupt_catch();
 	rc = submit(o, in, link, &doc, &result, err);
 	if (rc != 0) {
 		return rc;
@@ -264,7 +256,7 @@ static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 	return 0;
 }
 
-int cmd_tune(const struct hn_opts *o, struct hn_err *err)
+int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 {
 	struct hn_link link;
 	struct hn_arena a;
@@ -287,4 +279,14 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 	}
 	hn_arena_fini(&a);
 	return rc;
+}
+
+int cmd_tune(const struct hn_opts *o, struct hn_err *err)
+{
+	bool several = o->n_arg > 1 || o->tasks != NULL;
+
+	if (several || (o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0))) {
+		return hn_tune_set(o, err);
+	}
+	return hn_tune_one(o, err);
 }

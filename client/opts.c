@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -149,15 +150,20 @@ static const struct opt *by_code(int code)
 	return NULL;
 }
 
-/* Arguments that begin with a word in lower case are that word and one more. */
-static bool takes_two(const char *verb)
+/* How many arguments the verb takes: those that begin with a word in lower case, that word and
+ * one more; FILE..., any number. */
+static int most_args(const char *verb)
 {
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
+		const char *args = verb_row[i].args;
+
 		if (strcmp(verb_row[i].name, verb) == 0) {
-			return islower((unsigned char)verb_row[i].args[0]) != 0;
+			return strstr(args, "FILE...") != NULL	       ? INT_MAX
+			       : islower((unsigned char)args[0]) != 0 ? 2
+								       : 1;
 		}
 	}
-	return false;
+	return 1;
 }
 
 int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
@@ -186,16 +192,14 @@ int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 			return rc;
 		}
 	}
-	if (optind < argc) {
-		ret->arg = argv[optind++];
-	}
-	if (optind < argc && takes_two(verb)) {
-		ret->arg2 = argv[optind++];
-	}
-	if (optind < argc) {
+	ret->args = argv + optind; /* getopt has put them last */
+	ret->n_arg = (uint32_t)(argc - optind);
+	ret->arg = ret->n_arg > 0 ? ret->args[0] : NULL;
+	ret->arg2 = ret->n_arg > 1 ? ret->args[1] : NULL;
+	if (argc - optind > most_args(verb)) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "%.60s: one argument too many; see `hone help %s`",
-			       argv[optind], verb);
+			       ret->args[most_args(verb)], verb);
 	}
 	return 0;
 }

@@ -58,7 +58,7 @@ static int64_t put_failures(const struct hn_json *job, struct hn_buf *b)
 	return total;
 }
 
-static void put_clock(const struct hn_json *job, struct hn_buf *b)
+void hn_show_clock(const struct hn_json *job, struct hn_buf *b)
 {
 	const struct hn_json *budget = hn_json_get(job, "budget");
 	double seconds = hn_show_number(budget, "seconds");
@@ -101,7 +101,7 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 			      strcmp(state, "naive") == 0 ? "timing the naive program"
 							  : state);
 	}
-	put_clock(job, b);
+	hn_show_clock(job, b);
 	if (best > 0) {
 		hn_buf_printf(b, "  best %s  %.1f GFLOP/s", hn_show_time(best, t),
 			      hn_show_number(job, "gflops"));
@@ -131,7 +131,11 @@ void hn_show_progress(struct hn_show *s, const struct hn_json *job, bool force)
 	}
 	s->shown_ns = now;
 	hn_buf_init(&b);
-	put_line(job, &b);
+	if (hn_json_get(job, "tasks") != NULL) {
+		hn_show_set_line(job, &b);
+	} else {
+		put_line(job, &b);
+	}
 	if (s->tty) {
 		fprintf(stderr, "\r%.*s\033[K", columns() - 1, b.s);
 		s->line_open = true;

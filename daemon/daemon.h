@@ -6,6 +6,7 @@
 #include "daemon/job.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
+#include "daemon/set.h"
 
 /* A client that wants a job's events. */
 struct hn_subscription {
@@ -48,6 +49,7 @@ struct hn_daemon {
 	struct hn_probe_result probe;
 
 	struct hn_job *jobs, *turn; /* oldest first; whose turn to measure is next */
+	struct hn_set *sets;	    /* oldest first; their jobs are in `jobs` */
 	struct hn_subscription *subscriptions;
 	struct hn_wait *waits;
 	struct hn_again *agains; /* why.c: records that are measured once more */
@@ -102,6 +104,24 @@ uint32_t hn_jobs_live(const struct hn_daemon *d);
 bool hn_jobs_release(struct hn_job *j,
 		     struct hn_session *s); /* true: nobody else wants it */
 void hn_jobs_free(struct hn_daemon *d);
+
+/* For those who make jobs: parsed and checked, in no list yet; room for n more, and somebody to
+ * measure them; the row of the store; the list. */
+void hn_jobs_new_id(char letter, char ret[24]);
+int hn_jobs_make(struct hn_daemon *d, const struct hn_submit *s, struct hn_job **ret,
+		 struct hn_err *err) HN_NODISCARD;
+int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err) HN_NODISCARD;
+int hn_jobs_store(struct hn_job *j, bool finished, struct hn_err *err) HN_NODISCARD;
+void hn_jobs_append(struct hn_daemon *d, struct hn_job *j);
+
+/* set_submit.c */
+/* The params of set.submit; `again`: a stored set, with its ids and seconds. A refusal names the
+ * place, as "tasks[2]: ...". */
+int hn_sets_submit(struct hn_daemon *d, const struct hn_json *v, bool again,
+		   struct hn_set **ret, struct hn_err *err) HN_NODISCARD;
+struct hn_set *hn_sets_find(struct hn_daemon *d, const char *id);
+void hn_sets_prune(struct hn_daemon *d); /* ended ones beyond those kept; their jobs stay */
+void hn_sets_free(struct hn_daemon *d);
 
 /* notify.c: events to subscribers, answers to waits. */
 void hn_notify_event(struct hn_job *j, enum hn_event type, const char *data);

@@ -166,7 +166,9 @@ static uint32_t affordable(struct hn_job_final *f, double allowed_ns)
 double hn_job_final_reserve(const struct hn_job *j)
 {
 	struct hn_job_final f = j->final; /* only asked who would enter */
-	double share = share_ns(j->budget.seconds * 1e9);
+	double all_ns = j->set != NULL ? hn_job_spent_ns(j, 0) / (1 - SHARE)
+				       : j->budget.seconds * 1e9;
+	double share = share_ns(all_ns);
 	uint32_t n = affordable(&f, share);
 
 	return n < 2 ? 0 : fmin(cost_ns(&f, n, 2 * HN_FINAL_LOOK), share) * 1e-9;
@@ -315,11 +317,10 @@ static void duel(struct hn_job *j)
 /* The time it may take from now on. */
 static double allowance_ns(const struct hn_job *j, int64_t now_ns)
 {
-	double spent = (double)(now_ns - j->started_ns);
+	double spent = hn_job_spent_ns(j, now_ns);
 	double share = share_ns((spent + j->final.stored_ns) / (1 - SHARE));
 
-	return j->budget.seconds > 0 ? fmin(share, j->budget.seconds * 1e9 - spent)
-				     : share;
+	return fmin(share, hn_job_left_ns(j, now_ns));
 }
 
 bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns)

@@ -28,6 +28,7 @@
  */
 #include "daemon/daemon.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,10 +118,12 @@ int64_t hn_job_remaining(const struct hn_job *j)
 {
 	int64_t asked = j->n_trial + j->ready.n + j->open.n + j->batch.n;
 
-	if (j->budget.trials == 0) {
-		return INT64_MAX;
-	}
-	return asked < j->budget.trials ? j->budget.trials - asked : 0;
+	return asked < j->allowed ? j->allowed - asked : 0;
+}
+
+bool hn_job_still(const struct hn_job *j)
+{
+	return j->ready.n == 0 && j->open.n == 0 && !j->thinking;
 }
 
 static void on_naive(void *ctx, const struct hn_measure_result *naive)
@@ -151,7 +154,7 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 	hn_notify_progress(j);
 }
 
-void hn_job_start(struct hn_job *j)
+bool hn_job_open(struct hn_job *j)
 {
 	struct hn_workload_row row = { .key = j->key,
 				       .name = j->name,
@@ -159,10 +162,18 @@ void hn_job_start(struct hn_job *j)
 				       .flops = j->workload.flops };
 	struct hn_err err;
 
-	j->started_ns = hn_clock_ns();
 	if (hn_db_put_workload(j->daemon->db, &row, &err) != 0 ||
 	    hn_job_warm(j, &err) != 0) {
 		hn_job_fail(j, &err);
+		return false;
+	}
+	return true;
+}
+
+void hn_job_start(struct hn_job *j)
+{
+	j->started_ns = hn_clock_ns();
+	if (j->set == NULL && !hn_job_open(j)) {
 		return;
 	}
 	if (hn_job_remaining(j) == 0 && !hn_job_final_owed(j, j->started_ns)) {
@@ -208,7 +219,7 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 
 	hn_shots_remove(&j->open, s);
 	hn_daemon_wake(j->daemon);
-	if (j->state != HN_JOB_SEARCH) {
+	if (j->state != HN_JOB_SEARCH || j->held) {
 		hn_shot_drop(s);
 		return;
 	}
@@ -228,7 +239,8 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 
 bool hn_job_shoot(struct hn_job *j)
 {
-	struct hn_shot *s = j->state == HN_JOB_SEARCH ? hn_shots_pop(&j->ready) : NULL;
+	bool may = j->state == HN_JOB_SEARCH && !j->held;
+	struct hn_shot *s = may ? hn_shots_pop(&j->ready) : NULL;
 
 	if (s == NULL) {
 		return false;
@@ -264,12 +276,30 @@ static bool gave_up(struct hn_job *j)
 	return true;
 }
 
+double hn_job_spent_ns(const struct hn_job *j, int64_t now_ns)
+{
+	if (j->set != NULL) {
+		return (double)j->spent_ns;
+	}
+	return j->started_ns != 0 ? (double)(now_ns - j->started_ns) : 0;
+}
+
+double hn_job_left_ns(const struct hn_job *j, int64_t now_ns)
+{
+	if (j->set != NULL) {
+		return j->left_ns;
+	}
+	return j->budget.seconds > 0
+		       ? j->budget.seconds * 1e9 - hn_job_spent_ns(j, now_ns)
+		       : INFINITY;
+}
+
 /* The search leaves the final its part of the seconds. */
 static bool out_of_time(const struct hn_job *j, int64_t now_ns)
 {
-	double left = j->budget.seconds - (double)(now_ns - j->started_ns) * 1e-9;
+	double left = hn_job_left_ns(j, now_ns) * 1e-9;
 
-	if (j->budget.seconds == 0 || j->started_ns == 0) {
+	if (isinf(left)) {
 		return false;
 	}
 	return left <= (j->state == HN_JOB_SEARCH ? hn_job_final_reserve(j) : 0);
@@ -302,6 +332,25 @@ static void search_is_over(struct hn_job *j, int64_t now_ns)
 		      j->exhausted ? "the search space is exhausted" : "");
 }
 
+void hn_job_hold(struct hn_job *j)
+{
+	if (!hn_job_ended(j)) {
+		end_search(j);
+		j->allowed = 0;
+		j->held = true;
+	}
+}
+
+void hn_job_conclude(struct hn_job *j, double left_ns, int64_t now_ns)
+{
+	j->left_ns = left_ns;
+	if (j->state == HN_JOB_SEARCH) {
+		search_is_over(j, now_ns);
+	} else {
+		hn_job_finish(j, HN_JOB_DONE, "its set ended before its first round");
+	}
+}
+
 void hn_job_step(struct hn_job *j, int64_t now_ns)
 {
 	uint32_t depth, want;
@@ -314,7 +363,7 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 		hn_job_final_step(j, now_ns);
 		return;
 	}
-	still = j->ready.n == 0 && j->open.n == 0 && !j->thinking;
+	still = hn_job_still(j);
 	if (j->batch.n > 0 && (now_ns - j->batch_ns >= BATCH_NS || still)) {
 		hn_job_commit(j);
 	}
@@ -328,7 +377,7 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (j->state != HN_JOB_SEARCH) {
 		return;
 	}
-	if (still && (j->exhausted || hn_job_remaining(j) == 0)) {
+	if (still && j->set == NULL && (j->exhausted || hn_job_remaining(j) == 0)) {
 		search_is_over(j, now_ns);
 		return;
 	}

@@ -13,6 +13,7 @@
 struct hn_daemon;
 struct hn_job;
 struct hn_session;
+struct hn_set;
 
 enum hn_job_state {
 	HN_JOB_NEW,   /* waits for its turn */
@@ -87,6 +88,11 @@ struct hn_job {
 	struct hn_workload workload;
 	struct hn_job_budget budget;
 	struct hn_task task;
+	struct hn_set *set; /* whose task it is; NULL = a job of its own */
+	int64_t allowed;    /* trials: its budget's, or what its set has granted */
+	bool held;	    /* its set measures no more; its final comes */
+	int64_t spent_ns;   /* of a set's job: its rounds took */
+	double left_ns;	    /* of a set's job: what its final may take */
 
 	/* search; `policy` belongs to the worker while `thinking` (think.c) */
 	const struct hn_policy_ops *ops;
@@ -124,8 +130,25 @@ struct hn_job {
 
 bool hn_job_ended(const struct hn_job *j);
 
+/* Read what the store knows of it; a set does so for its jobs before it starts one. False: it
+ * failed. */
+bool hn_job_open(struct hn_job *j);
+
 /* The job's turn has come: NEW -> NAIVE. The measurer must be there. */
 void hn_job_start(struct hn_job *j);
+
+/* Nothing of it is under way but what waits to be recorded. */
+bool hn_job_still(const struct hn_job *j);
+
+/* Of a set's job: measure nothing more, ... */
+void hn_job_hold(struct hn_job *j);
+
+/* ... and end, with a final where there is one to hold in that time. */
+void hn_job_conclude(struct hn_job *j, double left_ns, int64_t now_ns);
+
+/* What it took so far, and may still take (INFINITY = no limit): of a set's job, its rounds. */
+double hn_job_spent_ns(const struct hn_job *j, int64_t now_ns);
+double hn_job_left_ns(const struct hn_job *j, int64_t now_ns);
 
 /* Measure the next ready candidate; false when there is none. */
 bool hn_job_shoot(struct hn_job *j);

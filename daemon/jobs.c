@@ -2,10 +2,12 @@
  *
  * At most HN_LIMIT_JOBS_ACTIVE jobs are searched at a time (the board keeps the
  * references of a few workloads); the others wait in order of arrival.  Active jobs take
- * turns candidate by candidate, so that a long one never starves a short one.
+ * turns candidate by candidate, so that a long one never starves a short one.  A set (set.c)
+ * counts as one of them, however many tasks it has.
  */
 #include "daemon/daemon.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -62,7 +64,7 @@ bool hn_jobs_release(struct hn_job *j, struct hn_session *s)
 static struct hn_job *equal_job(struct hn_daemon *d, const struct hn_job *like)
 {
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		if (!hn_job_ended(j) && strcmp(j->key, like->key) == 0 &&
+		if (!hn_job_ended(j) && j->set == NULL && strcmp(j->key, like->key) == 0 &&
 		    strcmp(j->target_line, like->target_line) == 0 &&
 		    strcmp(j->policy_name, like->policy_name) == 0 &&
 		    strcmp(j->model_name, like->model_name) == 0 &&
@@ -116,6 +118,16 @@ static int read_dag(struct hn_job *j, const struct hn_submit *s, struct hn_err *
 	return 0;
 }
 
+void hn_jobs_new_id(char letter, char ret[24])
+{
+	uint32_t r[2] = { 0 };
+
+	if (getrandom(r, sizeof(r), 0) < 0) {
+		r[0] = (uint32_t)hn_clock_ns();
+	}
+	snprintf(ret, 24, "%c%08x%04x", letter, r[0], r[1] & 0xffff);
+}
+
 static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 {
 	struct hn_job *j = calloc(1, sizeof(*j));
@@ -126,6 +138,8 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	hn_arena_init(&j->warm_arena, 0);
 	hn_ring_init(&j->ring, HN_LIMIT_RING_EVENTS);
 	j->budget = s->budget;
+	j->allowed = s->budget.trials > 0 ? s->budget.trials : INT64_MAX;
+	j->left_ns = INFINITY;
 	j->submitted_ns = hn_clock_ns();
 	j->name = hn_arena_strdup(&j->arena, s->name != NULL ? s->name : "");
 	j->policy_name =
@@ -135,12 +149,7 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	if (s->id != NULL) {
 		snprintf(j->id, sizeof(j->id), "%s", s->id);
 	} else {
-		uint32_t r[2] = { 0 };
-
-		if (getrandom(r, sizeof(r), 0) < 0) {
-			r[0] = (uint32_t)hn_clock_ns();
-		}
-		snprintf(j->id, sizeof(j->id), "j%08x%04x", r[0], r[1] & 0xffff);
+		hn_jobs_new_id('j', j->id);
 	}
 	return j;
 }
@@ -166,10 +175,6 @@ static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit
 			       "model: there is none called \"%s\"; want analytic or learned",
 			       j->model_name);
 	}
-	if (j->budget.trials == 0 && j->budget.seconds == 0) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "submit: give a budget: trials, seconds or both");
-	}
 	j->task = (struct hn_task){ .dag = j->dag,
 				    .target = &j->target,
 				    .seed = j->budget.seed,
@@ -177,7 +182,42 @@ static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit
 	return 0;
 }
 
-static void append(struct hn_daemon *d, struct hn_job *j)
+int hn_jobs_make(struct hn_daemon *d, const struct hn_submit *s, struct hn_job **ret,
+		 struct hn_err *err)
+{
+	struct hn_job *j = new_job(d, s);
+	int rc = prepare(d, j, s, err);
+
+	if (rc == 0) {
+		*ret = j;
+	} else {
+		hn_job_free(j);
+	}
+	return rc;
+}
+
+int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
+{
+	if (hn_jobs_live(d) + n > HN_LIMIT_JOBS_LIVE) {
+		return hn_fail(err, HONE_E_BUSY, "%d jobs are queued already; at most %d may be",
+			       hn_jobs_live(d), HN_LIMIT_JOBS_LIVE);
+	}
+	return hn_daemon_measurer(d, err);
+}
+
+int hn_jobs_store(struct hn_job *j, bool finished, struct hn_err *err)
+{
+	struct hn_buf request;
+	int rc;
+
+	hn_buf_init(&request);
+	hn_job_write_request(j, &request);
+	rc = hn_db_put_job(j->daemon->db, j->id, request.s, finished, err);
+	hn_buf_fini(&request);
+	return rc;
+}
+
+void hn_jobs_append(struct hn_daemon *d, struct hn_job *j)
 {
 	struct hn_job **at = &d->jobs;
 
@@ -191,11 +231,18 @@ int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
 		   struct hn_session *owner, struct hn_job **ret, bool *ret_shared,
 		   struct hn_err *err)
 {
-	struct hn_job *j = new_job(d, s), *same;
-	struct hn_buf request;
-	int rc = prepare(d, j, s, err);
+	struct hn_job *j, *same;
+	int rc;
 
-	same = rc == 0 ? equal_job(d, j) : NULL;
+	if (s->budget.trials == 0 && s->budget.seconds == 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "submit: give a budget: trials, seconds or both");
+	}
+	rc = hn_jobs_make(d, s, &j, err);
+	if (rc != 0) {
+		return rc;
+	}
+	same = equal_job(d, j);
 	if (same != NULL) {
 		hn_job_free(j);
 		own(same, owner);
@@ -203,24 +250,13 @@ int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
 		*ret_shared = true;
 		return 0;
 	}
-	if (rc == 0 && hn_jobs_live(d) >= HN_LIMIT_JOBS_LIVE) {
-		rc = hn_fail(err, HONE_E_BUSY, "%d jobs are queued already",
-			     HN_LIMIT_JOBS_LIVE);
-	}
-	if (rc == 0) {
-		rc = hn_daemon_measurer(d, err);
-	}
-	if (rc == 0) {
-		hn_buf_init(&request);
-		hn_job_write_request(j, &request);
-		rc = hn_db_put_job(d->db, j->id, request.s, /* finished= */ false, err);
-		hn_buf_fini(&request);
-	}
+	rc = hn_jobs_check_room(d, 1, err);
+	rc = rc != 0 ? rc : hn_jobs_store(j, /* finished= */ false, err);
 	if (rc != 0) {
 		hn_job_free(j);
 		return rc;
 	}
-	append(d, j);
+	hn_jobs_append(d, j);
 	own(j, owner);
 	hn_log_line(&d->log, "info", "job %s: submitted: %s %.16s", j->id, j->name,
 		    j->key);
@@ -237,10 +273,10 @@ static void prune(struct hn_daemon *d)
 	uint32_t n_ended = 0;
 
 	for (j = d->jobs; j != NULL; j = j->next) {
-		n_ended += hn_job_ended(j);
+		n_ended += j->set == NULL && hn_job_ended(j);
 	}
 	while ((j = *at) != NULL) {
-		if (n_ended <= HN_LIMIT_JOBS_KEPT || !hn_job_idle(j)) {
+		if (n_ended <= HN_LIMIT_JOBS_KEPT || j->set != NULL || !hn_job_idle(j)) {
 			at = &j->next;
 			continue;
 		}
@@ -260,11 +296,17 @@ static void start_waiting(struct hn_daemon *d)
 		return; /* on_probe wakes us: nothing may run beside the probe */
 	}
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		n_active += j->state != HN_JOB_NEW && !hn_job_ended(j);
+		n_active += j->set == NULL && j->state != HN_JOB_NEW && !hn_job_ended(j);
+	}
+	for (struct hn_set *s = d->sets; s != NULL; s = s->next) {
+		n_active += s->state != HN_JOB_NEW && !hn_set_ended(s);
 	}
 	for (struct hn_job *j = d->jobs; j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE;
 	     j = j->next) {
-		if (j->state == HN_JOB_NEW) {
+		if (j->set != NULL && j->set->state == HN_JOB_NEW) {
+			hn_set_start(j->set);
+			n_active++;
+		} else if (j->set == NULL && j->state == HN_JOB_NEW) {
 			hn_job_start(j);
 			n_active += !hn_job_ended(j);
 		}
@@ -313,7 +355,11 @@ void hn_jobs_pump(struct hn_daemon *d)
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
 		hn_job_step(j, now);
 	}
+	for (struct hn_set *s = d->sets; s != NULL; s = s->next) {
+		hn_set_step(s, now);
+	}
 	shoot(d);
+	hn_sets_prune(d);
 	prune(d);
 }
 
@@ -330,17 +376,19 @@ void hn_jobs_tick(struct hn_daemon *d)
 
 void hn_jobs_suspend(struct hn_daemon *d)
 {
+	static const char message[] = "the daemon ends; tune again to go on";
+
+	for (struct hn_set *s = d->sets; s != NULL; s = s->next) {
+		hn_set_finish(s, HN_JOB_SUSPENDED, message);
+	}
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		hn_job_finish(j, HN_JOB_SUSPENDED,
-			      "the daemon ends; tune again to go on");
+		hn_job_finish(j, HN_JOB_SUSPENDED, message);
 	}
 }
 
-/* Submit again what an earlier daemon left unfinished. A private one only clears the
- * list: nobody waits for those jobs, and their records stay. */
-static void resume_one(struct hn_daemon *d, const struct hn_json *v)
+static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char *id,
+			struct hn_err *err)
 {
-	const char *id = hn_json_string(hn_json_get(v, "id"));
 	const char *text = hn_json_string(hn_json_get(v, "text"));
 	struct hn_submit s = { .id = id,
 			       .text = text,
@@ -348,25 +396,46 @@ static void resume_one(struct hn_daemon *d, const struct hn_json *v)
 			       .target = hn_json_string(hn_json_get(v, "target")),
 			       .policy = hn_json_string(hn_json_get(v, "policy")),
 			       .model = hn_json_string(hn_json_get(v, "model")) };
-	struct hn_err err = { 0 };
 	struct hn_job *j;
 	int64_t seed = 0;
-	bool shared;
+	bool shared = false;
+	int rc;
 
-	if (id == NULL || text == NULL) {
-		return;
+	if (text == NULL) {
+		return hn_fail(err, HONE_E_CORRUPT, "it has no computation");
 	}
 	s.text_bytes = strlen(text);
 	hn_json_int(hn_json_get(v, "trials"), &s.budget.trials);
 	hn_json_double(hn_json_get(v, "seconds"), &s.budget.seconds);
 	hn_json_int(hn_json_get(v, "seed"), &seed);
 	s.budget.seed = (uint64_t)seed;
-	if (!d->config.ends_with_clients &&
-	    hn_jobs_submit(d, &s, NULL, &j, &shared, &err) == 0 && !shared) {
+	rc = hn_jobs_submit(d, &s, NULL, &j, &shared, err);
+	return rc == 0 && shared ? hn_fail(err, HONE_E_BUSY, "job %s does the same", j->id)
+				 : rc;
+}
+
+/* Submit again what an earlier daemon left unfinished. A private one only clears the
+ * list: nobody waits for those jobs, and their records stay. */
+static void resume_one(struct hn_daemon *d, const struct hn_json *v)
+{
+	const char *id = hn_json_string(hn_json_get(v, "id"));
+	struct hn_err err = { 0 };
+	struct hn_set *set;
+	int rc = 1;
+
+	if (id == NULL) {
+		return;
+	}
+	if (!d->config.ends_with_clients) {
+		rc = hn_json_get(v, "tasks") != NULL
+			     ? hn_sets_submit(d, v, /* again= */ true, &set, &err)
+			     : submit_again(d, v, id, &err);
+	}
+	if (rc == 0) {
 		hn_log_line(&d->log, "info", "job %s: resumed", id);
 		return;
 	}
-	if (err.code != 0) {
+	if (rc < 0) {
 		hn_log_line(&d->log, "warn", "job %s: not resumed: %s", id, err.msg);
 	}
 	if (hn_db_put_job(d->db, id, "{\"state\":\"dropped\"}", /* finished= */ true,
@@ -402,6 +471,7 @@ void hn_jobs_resume(struct hn_daemon *d)
 
 void hn_jobs_free(struct hn_daemon *d)
 {
+	hn_sets_free(d);
 	while (d->jobs != NULL) {
 		struct hn_job *j = d->jobs;
 

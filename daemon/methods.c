@@ -3,52 +3,46 @@
  * Parameters were checked against their rows before a handler sees them; what is left is
  * meaning.  A handler answers at once, or leaves a wait behind (job.wait).
  */
-#include "daemon/daemon.h"
+#include "daemon/methods_int.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
-struct call {
-	struct hn_daemon *d;
-	struct hn_session *session;
-	const struct hn_msg *msg;
-};
-
-static const struct hn_json *field(const struct call *c, const char *name)
+const struct hn_json *hn_call_field(const struct hn_call *c, const char *name)
 {
 	return c->msg->params != NULL ? hn_json_get(c->msg->params, name) : NULL;
 }
 
-static void reply(const struct call *c, struct hn_buf *b)
+void hn_call_reply(const struct hn_call *c, struct hn_buf *b)
 {
 	hn_session_reply(c->session, c->msg->id, b->s);
 	hn_buf_fini(b);
 }
 
-static void refuse(const struct call *c, const struct hn_err *err)
+void hn_call_refuse(const struct hn_call *c, const struct hn_err *err)
 {
 	hn_session_fault(c->session, c->msg->id, err->code, err->msg);
 }
 
 /* The job named by the request; NULL after a refusal was sent. */
-static struct hn_job *job_of(const struct call *c)
+static struct hn_job *job_of(const struct hn_call *c)
 {
-	const char *id = hn_json_string(field(c, "job"));
+	const char *id = hn_json_string(hn_call_field(c, "job"));
 	struct hn_job *j = hn_jobs_find(c->d, id);
 	struct hn_err err;
 
 	if (j == NULL) {
 		hn_fail(&err, HONE_E_NOT_FOUND, "job: there is none called \"%s\"", id);
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 	}
 	return j;
 }
 
-static void method_hello(const struct call *c)
+void hn_method_hello(const struct hn_call *c)
 {
-	const struct hn_json *range = field(c, "protocol");
+	const struct hn_json *range = hn_call_field(c, "protocol");
 	int64_t low = 0, high = 0;
 	struct hn_buf b;
 	struct hn_err err;
@@ -59,7 +53,7 @@ static void method_hello(const struct call *c)
 		hn_fail(&err, HONE_E_VERSION,
 			"hello: protocol: honed " HONE_VERSION " speaks [%d, %d]",
 			HN_LIMIT_PROTOCOL, HN_LIMIT_PROTOCOL);
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 		hn_session_end(c->session);
 		return;
 	}
@@ -75,46 +69,46 @@ static void method_hello(const struct call *c)
 	hn_buf_puts(&b, ",\"target\":");
 	hn_buf_json_string(&b, c->d->host_line);
 	hn_buf_puts(&b, "}");
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
-static void method_ping(const struct call *c)
+void hn_method_ping(const struct hn_call *c)
 {
 	struct hn_buf b;
 
 	hn_buf_init(&b);
 	hn_buf_printf(&b, "{\"uptime_ms\":%lld}",
 		      (long long)((hn_clock_ns() - c->d->started_ns) / 1000000));
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
 /* The dag of a request as text: `text` as it is, or `dag` written out into *hold. */
-static const char *dag_text(const struct call *c, struct hn_buf *hold)
+static const char *dag_text(const struct hn_call *c, struct hn_buf *hold)
 {
-	const struct hn_json *dag = field(c, "dag");
+	const struct hn_json *dag = hn_call_field(c, "dag");
 
 	if (dag == NULL) {
-		return hn_json_string(field(c, "text"));
+		return hn_json_string(hn_call_field(c, "text"));
 	}
 	hn_json_write(dag, hold);
 	return hold->s;
 }
 
-static void method_submit(const struct call *c)
+void hn_method_submit(const struct hn_call *c)
 {
-	struct hn_submit s = { .name = hn_json_string(field(c, "name")),
-			       .target = hn_json_string(field(c, "target")),
-			       .policy = hn_json_string(field(c, "policy")),
-			       .model = hn_json_string(field(c, "model")) };
+	struct hn_submit s = { .name = hn_json_string(hn_call_field(c, "name")),
+			       .target = hn_json_string(hn_call_field(c, "target")),
+			       .policy = hn_json_string(hn_call_field(c, "policy")),
+			       .model = hn_json_string(hn_call_field(c, "model")) };
 	struct hn_job *job;
 	struct hn_buf b;
 	struct hn_err err;
 	int64_t seed = 0;
 	bool shared;
 
-	hn_json_int(field(c, "trials"), &s.budget.trials);
-	hn_json_double(field(c, "seconds"), &s.budget.seconds);
-	hn_json_int(field(c, "seed"), &seed);
+	hn_json_int(hn_call_field(c, "trials"), &s.budget.trials);
+	hn_json_double(hn_call_field(c, "seconds"), &s.budget.seconds);
+	hn_json_int(hn_call_field(c, "seed"), &seed);
 	s.budget.seed = (uint64_t)seed;
 	hn_buf_init(&b);
 	s.text = dag_text(c, &b);
@@ -126,19 +120,19 @@ static void method_submit(const struct call *c)
 	}
 	if (s.text == NULL ||
 	    hn_jobs_submit(c->d, &s, c->session, &job, &shared, &err) != 0) {
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 		hn_buf_fini(&b);
 		return;
 	}
 	hn_buf_reset(&b);
 	hn_buf_printf(&b, "{\"job\":\"%s\",\"workload\":\"%s\",\"shared\":%s}", job->id,
 		      job->key, shared ? "true" : "false");
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
-static int query_key(const struct call *c, char key[HN_KEY_BYTES], struct hn_err *err)
+static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_err *err)
 {
-	const char *given = hn_json_string(field(c, "workload"));
+	const char *given = hn_json_string(hn_call_field(c, "workload"));
 	const struct hn_dag *dag;
 	struct hn_arena a;
 	struct hn_buf hold;
@@ -167,9 +161,9 @@ static int query_key(const struct call *c, char key[HN_KEY_BYTES], struct hn_err
 }
 
 /* The canonical line of the target asked for. */
-static int query_target(const struct call *c, struct hn_buf *line, struct hn_err *err)
+static int query_target(const struct hn_call *c, struct hn_buf *line, struct hn_err *err)
 {
-	const char *text = hn_json_string(field(c, "target"));
+	const char *text = hn_json_string(hn_call_field(c, "target"));
 	struct hn_arena a;
 	struct hn_target t;
 	int rc = 0;
@@ -187,7 +181,7 @@ static int query_target(const struct call *c, struct hn_buf *line, struct hn_err
 	return rc;
 }
 
-static void method_query(const struct call *c)
+void hn_method_query(const struct hn_call *c)
 {
 	char key[HN_KEY_BYTES];
 	struct hn_record best;
@@ -210,7 +204,7 @@ static void method_query(const struct call *c)
 		rc = hn_db_get_naive(c->d->db, key, line.s, &naive_ns, &err);
 	}
 	if (rc != 0) {
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 	} else {
 		hn_buf_init(&b);
 		hn_buf_printf(&b,
@@ -222,13 +216,13 @@ static void method_query(const struct call *c)
 		hn_buf_printf(&b, ",\"steps\":%s,\"target\":", best.steps);
 		hn_buf_json_string(&b, line.s);
 		hn_buf_puts(&b, "}");
-		reply(c, &b);
+		hn_call_reply(c, &b);
 	}
 	hn_buf_fini(&line);
 	hn_arena_fini(&a);
 }
 
-static void method_job_get(const struct call *c)
+void hn_method_job_get(const struct hn_call *c)
 {
 	struct hn_job *j = job_of(c);
 	struct hn_buf b;
@@ -236,11 +230,11 @@ static void method_job_get(const struct call *c)
 	if (j != NULL) {
 		hn_buf_init(&b);
 		hn_job_write(j, &b);
-		reply(c, &b);
+		hn_call_reply(c, &b);
 	}
 }
 
-static void method_job_list(const struct call *c)
+void hn_method_job_list(const struct hn_call *c)
 {
 	struct hn_buf b;
 
@@ -250,11 +244,16 @@ static void method_job_list(const struct call *c)
 		hn_buf_puts(&b, j != c->d->jobs ? "," : "");
 		hn_job_write(j, &b);
 	}
+	hn_buf_puts(&b, "],\"sets\":[");
+	for (const struct hn_set *s = c->d->sets; s != NULL; s = s->next) {
+		hn_buf_puts(&b, s != c->d->sets ? "," : "");
+		hn_set_write(s, &b);
+	}
 	hn_buf_puts(&b, "]}");
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
-static void method_job_cancel(const struct call *c)
+void hn_method_job_cancel(const struct hn_call *c)
 {
 	struct hn_job *j = job_of(c);
 	bool release = false, unwanted, cancel;
@@ -263,7 +262,7 @@ static void method_job_cancel(const struct call *c)
 	if (j == NULL) {
 		return;
 	}
-	hn_json_bool(field(c, "release"), &release);
+	hn_json_bool(hn_call_field(c, "release"), &release);
 	unwanted = hn_jobs_release(j, c->session);
 	cancel = !hn_job_ended(j) && (unwanted || !release);
 	if (cancel) {
@@ -273,10 +272,10 @@ static void method_job_cancel(const struct call *c)
 	hn_buf_init(&b);
 	hn_buf_printf(&b, "{\"job\":\"%s\",\"cancelled\":%s}", j->id,
 		      cancel ? "true" : "false");
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
-static void method_job_wait(const struct call *c)
+void hn_method_job_wait(const struct hn_call *c)
 {
 	struct hn_job *j = job_of(c);
 	int64_t deadline_ms = 30000;
@@ -285,16 +284,16 @@ static void method_job_wait(const struct call *c)
 		return;
 	}
 	if (hn_job_ended(j)) {
-		method_job_get(c);
+		hn_method_job_get(c);
 		return;
 	}
-	hn_json_int(field(c, "deadline_ms"), &deadline_ms);
+	hn_json_int(hn_call_field(c, "deadline_ms"), &deadline_ms);
 	hn_notify_wait(c->d, c->session, j, c->msg->id,
 		       hn_clock_ns() + deadline_ms * 1000000);
 	hn_daemon_wake(c->d);
 }
 
-static void method_subscribe(const struct call *c)
+void hn_method_subscribe(const struct hn_call *c)
 {
 	struct hn_job *j = job_of(c);
 	uint64_t number;
@@ -310,30 +309,30 @@ static void method_subscribe(const struct call *c)
 		hn_fail(&err, HONE_E_QUOTA,
 			"subscribe: %d subscriptions are open on this connection",
 			HN_LIMIT_SUBSCRIPTIONS);
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 		return;
 	}
-	hn_json_int(field(c, "since_seq"), &since);
+	hn_json_int(hn_call_field(c, "since_seq"), &since);
 	hn_buf_init(&b);
 	hn_buf_printf(&b, "{\"subscription\":%llu,\"job\":\"%s\",\"next_seq\":%llu}",
 		      (unsigned long long)number, j->id,
 		      (unsigned long long)j->ring.next_seq);
-	reply(c, &b);
+	hn_call_reply(c, &b);
 	hn_notify_replay(c->d, number, (uint64_t)since);
 }
 
-static void method_unsubscribe(const struct call *c)
+void hn_method_unsubscribe(const struct hn_call *c)
 {
 	int64_t number = 0;
 
-	hn_json_int(field(c, "subscription"), &number);
+	hn_json_int(hn_call_field(c, "subscription"), &number);
 	hn_session_reply(c->session, c->msg->id,
 			 hn_notify_unsubscribe(c->d, c->session, (uint64_t)number)
 				 ? "{\"ended\":true}"
 				 : "{\"ended\":false}");
 }
 
-static void method_stats(const struct call *c)
+void hn_method_stats(const struct hn_call *c)
 {
 	const struct hn_daemon *d = c->d;
 	struct hn_buf b;
@@ -355,7 +354,7 @@ static void method_stats(const struct call *c)
 	}
 	hn_board_write_all(d, &b);
 	hn_buf_puts(&b, "}");
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
 /* What was measured, and the line that it makes "native" from now on. */
@@ -387,7 +386,7 @@ static int write_probed(const struct hn_daemon *d, struct hn_buf *b, struct hn_e
 	return rc;
 }
 
-static void method_probe(const struct call *c)
+void hn_method_probe(const struct hn_call *c)
 {
 	struct hn_err err;
 	struct hn_buf b;
@@ -402,18 +401,18 @@ static void method_probe(const struct call *c)
 		rc = write_probed(c->d, &b, &err);
 	}
 	if (rc != 0) {
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 		hn_buf_fini(&b);
 	} else {
-		reply(c, &b);
+		hn_call_reply(c, &b);
 	}
 }
 
-static void method_failures(const struct call *c)
+void hn_method_failures(const struct hn_call *c)
 {
-	const char *job = hn_json_string(field(c, "job"));
-	const char *key = hn_json_string(field(c, "workload"));
-	const char *target = hn_json_string(field(c, "target"));
+	const char *job = hn_json_string(hn_call_field(c, "job"));
+	const char *key = hn_json_string(hn_call_field(c, "workload"));
+	const char *target = hn_json_string(hn_call_field(c, "target"));
 	struct hn_buf b;
 	struct hn_err err;
 	int rc;
@@ -426,47 +425,47 @@ static void method_failures(const struct call *c)
 				  target != NULL ? target : c->d->host_line, &b, &err);
 	}
 	if (rc != 0) {
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 		hn_buf_fini(&b);
 	} else {
-		reply(c, &b);
+		hn_call_reply(c, &b);
 	}
 }
 
-static void method_measure(const struct call *c)
+void hn_method_measure(const struct hn_call *c)
 {
 	struct hn_err err;
 	int64_t record = 0;
 
-	hn_json_int(field(c, "record"), &record);
+	hn_json_int(hn_call_field(c, "record"), &record);
 	if (hn_why_measure(c->d, c->session, c->msg->id, record, &err) != 0) {
-		refuse(c, &err);
+		hn_call_refuse(c, &err);
 	}
 }
 
-static void method_shutdown(const struct call *c)
+void hn_method_shutdown(const struct hn_call *c)
 {
 	hn_session_reply(c->session, c->msg->id, "{\"stopping\":true}");
 	hn_daemon_stop(c->d, "a client asked for it");
 }
 
-static void method_rpc_discover(const struct call *c)
+void hn_method_rpc_discover(const struct hn_call *c)
 {
 	struct hn_buf b;
 
 	hn_buf_init(&b);
 	hn_msg_write_discover(&b);
-	reply(c, &b);
+	hn_call_reply(c, &b);
 }
 
 static void on_request(void *ctx, struct hn_session *session, enum hn_method m,
 		       const struct hn_msg *msg)
 {
-	static void (*const handler[])(const struct call *c) = {
-#define METHOD(id, spelling, text) method_##id,
+	static void (*const handler[])(const struct hn_call *c) = {
+#define METHOD(id, spelling, text) hn_method_##id,
 #include "proto/msgs.def"
 	};
-	struct call c = { .d = ctx, .session = session, .msg = msg };
+	struct hn_call c = { .d = ctx, .session = session, .msg = msg };
 
 	if (c.d->stopping) {
 		hn_session_fault(session, msg->id, HONE_E_BUSY, "honed is stopping");

@@ -55,6 +55,9 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 	if (j->state == HN_JOB_FAILED) {
 		hn_buf_printf(b, ",\"error\":%d", j->error);
 	}
+	if (j->set != NULL) {
+		put_string(b, "set", j->set->id);
+	}
 	if (j->state == HN_JOB_NEW) {
 		hn_buf_printf(b, ",\"queue_position\":%u", queue_position(j));
 	}
@@ -95,4 +98,88 @@ void hn_job_write_request(const struct hn_job *j, struct hn_buf *b)
 	put_string(b, "state", hn_job_state_name(j->state));
 	put_string(b, "message", j->message);
 	hn_buf_puts(b, "}");
+}
+
+/* Weighted sum of the times, of the naive programs or of the best there is; 0 while one is not
+ * known but of jobs that ended without. */
+static double weighted_ns(const struct hn_set *s, bool naive)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct hn_job *j = s->member[i].job;
+		double ns = !naive && j->best_ns > 0 ? j->best_ns : j->naive_ns;
+
+		if (ns == 0 && !hn_job_ended(j)) {
+			return 0;
+		}
+		sum += s->member[i].weight * ns;
+	}
+	return sum;
+}
+
+static void put_budget(struct hn_buf *b, const struct hn_taskset_budget *budget)
+{
+	hn_buf_printf(b, "\"trials\":%lld", (long long)budget->trials);
+	put_number(b, "seconds", budget->seconds);
+	put_number(b, "stop_gain", 100 * budget->stop_gain);
+}
+
+void hn_set_write(const struct hn_set *s, struct hn_buf *b)
+{
+	int64_t n_trial = 0, n_warm = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		n_trial += s->member[i].job->n_trial;
+		n_warm += s->member[i].job->n_warm;
+	}
+	hn_buf_printf(b, "{\"set\":\"%s\",\"state\":\"%s\"", s->id,
+		      hn_job_state_name(s->state));
+	put_string(b, "message", s->message);
+	put_string(b, "strategy", s->rule.strategy->name);
+	hn_buf_printf(b, ",\"trials\":%lld,\"warm\":%lld,\"elapsed_ms\":%lld,\"budget\":{",
+		      (long long)n_trial, (long long)n_warm,
+		      (long long)(hn_set_seconds(s, hn_clock_ns()) * 1000));
+	put_budget(b, &s->rule.budget);
+	hn_buf_puts(b, "}");
+	put_number(b, "naive_ns", weighted_ns(s, /* naive= */ true));
+	put_number(b, "best_ns", weighted_ns(s, /* naive= */ false));
+	put_number(b, "expected_gain", 100 * hn_taskset_gain(&s->rule));
+	hn_buf_puts(b, ",\"tasks\":[");
+	for (uint32_t i = 0; i < s->n; i++) {
+		hn_buf_printf(b, "%s{\"rounds\":%u", i > 0 ? "," : "",
+			      s->rule.task[i].n_round);
+		put_number(b, "weight", s->member[i].weight);
+		hn_buf_puts(b, ",\"job\":");
+		hn_job_write(s->member[i].job, b);
+		hn_buf_puts(b, "}");
+	}
+	hn_buf_puts(b, "]}");
+}
+
+void hn_set_write_request(const struct hn_set *s, struct hn_buf *b)
+{
+	const struct hn_job *first = s->member[0].job; /* all have the same of what follows */
+
+	hn_buf_printf(b, "{\"id\":\"%s\"", s->id);
+	put_string(b, "target", first->target_line);
+	put_string(b, "policy", first->policy_name);
+	put_string(b, "model", first->model_name);
+	put_string(b, "strategy", s->rule.strategy->name);
+	hn_buf_printf(b, ",\"seed\":\"%llu\",", (unsigned long long)first->budget.seed);
+	put_budget(b, &s->rule.budget);
+	put_number(b, "spent", hn_set_seconds(s, hn_clock_ns()));
+	put_string(b, "state", hn_job_state_name(s->state));
+	put_string(b, "message", s->message);
+	hn_buf_puts(b, ",\"tasks\":[");
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct hn_job *j = s->member[i].job;
+
+		hn_buf_printf(b, "%s{\"job\":\"%s\"", i > 0 ? "," : "", j->id);
+		put_string(b, "name", j->name);
+		put_string(b, "text", j->dag_json);
+		put_number(b, "weight", s->member[i].weight);
+		hn_buf_puts(b, "}");
+	}
+	hn_buf_puts(b, "]}");
 }

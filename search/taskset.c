@@ -59,9 +59,8 @@ double hn_taskset_gain_ns(const struct hn_taskset *ts, uint32_t task)
 {
 	const struct hn_taskset_task *t = &ts->task[task];
 	double s = (t->slopes + PRIOR * PRIOR_WEIGHT) / (t->weights + PRIOR_WEIGHT);
-	double gain = t->time_ns * -expm1(-s * fade(t->n_round + t->n_open + 1));
 
-	return t->over ? 0 : fmin(gain, fmax(0, t->time_ns - t->limit_ns));
+	return t->over ? 0 : t->time_ns * -expm1(-s * fade(t->n_round + t->n_open + 1));
 }
 
 double hn_taskset_objective(const struct hn_taskset *ts)

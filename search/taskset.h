@@ -13,7 +13,7 @@
  *
  * What a round is expected to bring: ln(time) falls by s * k^-1.5 in a task's k-th round, where s
  * is the mean of what the task's own rounds say (each weighs k^-0.75) and a prior, 0.1, that weighs
- * 3; and no time falls below the task's limit.  Fitted to 292 tunes of the CPU suite, in rounds of
+ * 3.  Fitted to 292 tunes of the CPU suite, in rounds of
  * 16 trials: it says 0.46 % a round where 0.52 % came; from the sixth round on, 0.15 and 0.17 %.
  * Ansor's own terms (section 6 of the paper: 0.2 of the gain of the last three rounds and 0.8 of
  * time / rounds) choose about as well, and say 5.9 % where 0.26 % came, so that no threshold could
@@ -48,7 +48,6 @@ struct hn_taskset_budget {
 
 struct hn_taskset_task {
 	double weight;	 /* > 0 */
-	double limit_ns; /* no kernel can be faster; 0 = not known */
 	double time_ns;	 /* the best so far, or the naive program's; 0 = not known */
 	double slopes, weights; /* what its rounds say of s, weighted, and their weights */
 	double seconds;	 /* of the rounds told; those of unknown length not */

@@ -99,7 +99,7 @@ refused 'want analytic or learned' hone tune "$work/good.json" --model magic
 refused 'none called' hone cancel j0
 records=$(hone boards --json | field records)
 [ "$records" = 0 ] || die "records: $records"
-[ "$(hone jobs --json)" = '{"jobs":[]}' ] || die "jobs: $(hone jobs --json)"
+[ "$(hone jobs --json)" = '{"jobs":[],"sets":[]}' ] || die "jobs: $(hone jobs --json)"
 refused 'in use' "$HONE_BIN/honed"
 refused 'another honed' "$HONE_BIN/honed" --home "$work/other"
 kill -0 "$honed_pid" || die "honed died"

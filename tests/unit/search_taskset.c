@@ -229,21 +229,6 @@ static void test_threshold(void **state)
 	assert_int_equal(hn_taskset_next(&g.ts, 0).say, HN_TASKSET_WAIT);
 }
 
-/* At the machine's limit there is nothing to gain, whatever the rounds brought before. */
-static void test_limit(void **state)
-{
-	static const struct curve curve[2] = { { 1e6, 0.3, 1, 0 }, { 1e6, 0.3, 1, 0 } };
-	struct game g;
-
-	(void)state;
-	begin(&g, "gradient", endless, curve, 2, NULL);
-	g.ts.task[0].limit_ns = 0.9e6;
-	play(&g, 60);
-	assert_true(g.n_round[0] < g.n_round[1] / 2);
-	g.ts.task[1].limit_ns = 1e6;
-	assert_true(hn_taskset_gain_ns(&g.ts, 1) == 0);
-}
-
 /* A task that is over gets nothing more, counts with the time it has, and one that failed before
  * it had a time is not waited for. */
 static void test_over(void **state)
@@ -382,7 +367,6 @@ int main(void)
 		cmocka_unit_test(test_no_task_starves),
 		cmocka_unit_test(test_trials),
 		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_over),
 		cmocka_unit_test(test_nothing_correct_yet),
 		cmocka_unit_test(test_same_numbers_same_choices),

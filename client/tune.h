@@ -1,0 +1,15 @@
+/* client/tune.h -- `hone tune` of one computation, and of several. */
+#ifndef HN_CLIENT_TUNE_H
+#define HN_CLIENT_TUNE_H
+
+#include "client/link.h"
+
+int hn_tune_one(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
+int hn_tune_set(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
+
+/* Members of submit and set.submit, a comma ahead: one string, unless it is NULL; what the
+ * options say, for so many computations. */
+void hn_tune_put_string(struct hn_buf *b, const char *key, const char *s);
+void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_task);
+
+#endif

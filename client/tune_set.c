@@ -1,0 +1,330 @@
+/* client/tune_set.c -- `hone tune FILE FILE...` and `hone tune --tasks LIST`: several computations,
+ * one budget, one table.
+ *
+ * All files are read and checked before anything is started.  Then honed is asked how the set is,
+ * five times a second, until it has ended.  Ctrl-C cancels the set; what was measured is kept.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "client/interrupt.h"
+#include "client/show.h"
+#include "client/tune.h"
+
+#define CALL_MS 30000
+#define POLL_NS 200000000
+#define LIST_MAX ((size_t)1 << 20)
+
+struct entry {
+	const char *path;
+	double weight;
+};
+
+struct list {
+	struct hn_arena arena;
+	struct entry entry[HN_LIMIT_SET_TASKS];
+	uint32_t n;
+};
+
+static int add(struct list *l, const char *path, double weight, struct hn_err *err)
+{
+	if (l->n == HN_LIMIT_SET_TASKS) {
+		return hn_fail(err, HONE_E_INVALID, "more than %d computations",
+			       HN_LIMIT_SET_TASKS);
+	}
+	l->entry[l->n++] = (struct entry){ .path = path, .weight = weight };
+	return 0;
+}
+
+/* "WEIGHT FILE", "# ..." or nothing; the text is cut up. */
+static int read_line(struct list *l, const char *list_path, char *line, struct hn_err *err)
+{
+	const char *slash = strrchr(list_path, '/');
+	int dir = slash != NULL ? (int)(slash - list_path + 1) : 0;
+	char *at = line + strspn(line, " \t"), *end;
+	double weight;
+
+	line[strcspn(line, "\r")] = '\0';
+	if (*at == '\0' || *at == '#') {
+		return 0;
+	}
+	weight = strtod(at, &end);
+	if (end == at || !isfinite(weight) || weight <= 0 || strspn(end, " \t") == 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "\"%.40s\" is not WEIGHT FILE, with a weight above 0", at);
+	}
+	at = end + strspn(end, " \t");
+	for (end = at + strlen(at); end > at && strchr(" \t", end[-1]) != NULL; end--) {
+		end[-1] = '\0';
+	}
+	if (*at == '\0') {
+		return hn_fail(err, HONE_E_INVALID, "no file after the weight");
+	}
+	return add(l, hn_arena_printf(&l->arena, "%.*s%s", *at == '/' ? 0 : dir, list_path, at),
+		   weight, err);
+}
+
+static int read_list(struct list *l, const char *path, struct hn_err *err)
+{
+	struct hn_buf b;
+	char *line, *next;
+	uint32_t number = 1;
+	int rc;
+
+	hn_buf_init(&b);
+	rc = hn_file_read(path, LIST_MAX, &b, err);
+	line = rc == 0 ? hn_arena_strndup(&l->arena, b.s, b.n) : NULL;
+	for (; rc == 0 && line != NULL; line = next, number++) {
+		next = strchr(line, '\n');
+		if (next != NULL) {
+			*next++ = '\0';
+		}
+		rc = read_line(l, path, line, err);
+		rc = rc != 0 ? hn_err_within(err, "%s:%u", path, number) : 0;
+	}
+	if (rc == 0 && l->n == 0) {
+		rc = hn_fail(err, HONE_E_INVALID, "%s: no lines WEIGHT FILE", path);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static int read_all(struct list *l, const struct hn_opts *o, struct hn_err *err)
+{
+	int rc = 0;
+
+	if (o->tasks != NULL && (o->n_arg > 0 || o->text != NULL)) {
+		return hn_fail(err, HONE_E_INVALID, "give FILEs or --tasks LIST, not both");
+	}
+	if (o->name != NULL && (o->tasks != NULL || o->n_arg > 1)) {
+		return hn_fail(err, HONE_E_INVALID, "--name: of several each has its file's");
+	}
+	if (o->tasks != NULL) {
+		return read_list(l, o->tasks, err);
+	}
+	if (o->n_arg == 0) { /* one by --text: read_task says what is wrong with none */
+		return add(l, NULL, 1, err);
+	}
+	for (uint32_t i = 0; rc == 0 && i < o->n_arg; i++) {
+		rc = add(l, o->args[i], 1, err);
+	}
+	return rc;
+}
+
+static struct hn_opts opts_of(const struct hn_opts *o, const struct entry *e)
+{
+	struct hn_opts one = *o;
+
+	one.arg = e->path;
+	return one;
+}
+
+/* {"tasks":[...], ...}: the files are read and checked here. */
+static int write_request(const struct list *l, const struct hn_opts *o, struct hn_buf *b,
+			 struct hn_err *err)
+{
+	int rc = 0;
+
+	hn_buf_puts(b, "{\"tasks\":[");
+	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
+		struct hn_opts one = opts_of(o, &l->entry[i]);
+		struct hn_input in;
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		rc = hn_input_read(&one, &a, &in, err);
+		if (rc == 0) {
+			hn_buf_puts(b, i > 0 ? ",{\"weight\":" : "{\"weight\":");
+			hn_buf_double(b, l->entry[i].weight);
+			hn_tune_put_string(b, "name", in.name);
+			hn_buf_printf(b, ",\"dag\":%s}", in.json);
+		}
+		hn_arena_fini(&a);
+	}
+	hn_buf_puts(b, "]");
+	hn_tune_put_options(b, o, l->n);
+	hn_tune_put_string(b, "strategy", o->strategy);
+	hn_buf_puts(b, ",\"stop_gain\":");
+	hn_buf_double(b, o->stop_gain);
+	hn_buf_puts(b, "}");
+	if (rc == 0 && b->n + 200 > HN_LIMIT_LINE_BYTES) { /* and what is around the params */
+		rc = hn_fail(err, HONE_E_QUOTA,
+			     "the computations are %zu bytes together; honed takes %d at once",
+			     b->n, HN_LIMIT_LINE_BYTES);
+	}
+	return rc;
+}
+
+static int call(struct hn_link *link, const char *method, const char *set,
+		struct hn_json **ret_doc, const struct hn_json **ret, struct hn_err *err)
+{
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, "{\"set\":");
+	hn_buf_json_string(&b, set);
+	hn_buf_puts(&b, "}");
+	rc = hn_link_call(link, method, b.s, CALL_MS, ret_doc, ret, err);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static bool ended(const char *state)
+{
+	static const char *const end[] = { "done", "failed", "cancelled", "suspended" };
+
+	for (size_t i = 0; i < HN_COUNT_OF(end); i++) {
+		if (strcmp(state, end[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Until the set has ended; *ret_doc is set.get's last answer. */
+static int watch(struct hn_link *link, const struct hn_opts *o, const char *set,
+		 struct hn_json **ret_doc, const struct hn_json **ret, struct hn_err *err)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+	struct hn_json *doc;
+	const struct hn_json *result;
+	struct hn_show show;
+	bool cancelled = false, over = false;
+	int rc = 0;
+
+	hn_show_init(&show, o->quiet);
+	while (rc == 0 && !over) {
+		if (hn_interrupted() && !cancelled) {
+			cancelled = true;
+			hn_show_note(&show, "hone: stopping; results so far are kept");
+			rc = call(link, "set.cancel", set, &doc, &result, err);
+			if (rc != 0) {
+				break;
+			}
+			hn_json_free(doc);
+		}
+		rc = call(link, "set.get", set, &doc, &result, err);
+		if (rc == 0) {
+			const char *state = hn_json_string(hn_json_get(result, "state"));
+
+			over = ended(state != NULL ? state : "");
+			hn_show_progress(&show, result, over);
+			hn_json_free(*ret_doc);
+			*ret_doc = doc;
+			*ret = result;
+		}
+		if (rc == 0 && !over) {
+			nanosleep(&pause, NULL);
+		}
+	}
+	hn_show_end(&show);
+	return rc;
+}
+
+static int report(const struct hn_opts *o, const struct hn_json *set, struct hn_err *err)
+{
+	const char *state = hn_json_string(hn_json_get(set, "state"));
+	const char *message = hn_json_string(hn_json_get(set, "message"));
+	struct hn_buf b;
+	uint32_t n_failed = 0;
+
+	hn_buf_init(&b);
+	if (o->json) {
+		hn_json_write(set, &b);
+		hn_buf_putc(&b, '\n');
+	} else {
+		hn_show_set_table(set, &b);
+	}
+	fwrite(b.s, 1, b.n, stdout);
+	hn_buf_fini(&b);
+	for (const struct hn_json *t = hn_json_first(hn_json_get(set, "tasks")); t != NULL;
+	     t = hn_json_next(t)) {
+		n_failed += hn_show_number(hn_json_get(t, "job"), "best_ns") <= 0;
+	}
+	if (strcmp(state, "cancelled") == 0 || strcmp(state, "suspended") == 0) {
+		return hn_fail(err, HONE_E_CANCELLED,
+			       "stopped early; run the same command again to go on");
+	}
+	if (strcmp(state, "failed") == 0) {
+		return hn_fail(err, HONE_E_INTERNAL, "the set failed: %s",
+			       message != NULL ? message : "?");
+	}
+	if (n_failed > 0) {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "no candidate was correct within the budget, of %u task%s%s%s",
+			       n_failed, n_failed > 1 ? "s" : "",
+			       message != NULL && *message != '\0' ? ": " : "",
+			       message != NULL ? message : "");
+	}
+	return 0;
+}
+
+static int tune(const struct hn_opts *o, const char *request, struct hn_link *link,
+		struct hn_err *err)
+{
+	const struct hn_json *result, *last = NULL;
+	struct hn_json *doc, *last_doc = NULL;
+	const char *set;
+	int rc;
+
+	hn_interrupt_catch();
+	rc = hn_link_call(link, "set.submit", request, CALL_MS, &doc, &result, err);
+	if (rc != 0) {
+		return rc;
+	}
+	set = hn_json_string(hn_json_get(result, "set"));
+	rc = set == NULL ? hn_fail(err, HONE_E_CORRUPT, "honed: set.submit gave no set")
+			 : watch(link, o, set, &last_doc, &last, err);
+	if (rc == 0) {
+		rc = report(o, last, err);
+	}
+	hn_json_free(last_doc);
+	hn_json_free(doc);
+	return rc;
+}
+
+/* --trials 0: each by itself, unmeasured. */
+static int answer_at_once(const struct list *l, const struct hn_opts *o, struct hn_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
+		struct hn_opts one = opts_of(o, &l->entry[i]);
+
+		rc = hn_tune_one(&one, err);
+	}
+	return rc;
+}
+
+int hn_tune_set(const struct hn_opts *o, struct hn_err *err)
+{
+	struct list *l = calloc(1, sizeof *l);
+	struct hn_link link;
+	struct hn_buf request;
+	int rc;
+
+	hn_assert(l != NULL);
+	hn_arena_init(&l->arena, 0);
+	hn_buf_init(&request);
+	rc = read_all(l, o, err);
+	if (rc == 0 && o->trials == 0) {
+		rc = answer_at_once(l, o, err);
+	} else if (rc == 0) {
+		rc = write_request(l, o, &request, err);
+		rc = rc != 0 ? rc : hn_link_open(o, /* start= */ true, &link, err);
+		if (rc == 0) {
+			rc = tune(o, request.s, &link, err);
+			hn_link_close(&link);
+		}
+	}
+	hn_buf_fini(&request);
+	hn_arena_fini(&l->arena);
+	free(l);
+	return rc;
+}
