@@ -18,7 +18,7 @@
 #include "measure/tensor.h"
 #include "proto/frame.h"
 
-#define HN_BOARD_WORKLOADS 8 /* references kept, least recently used goes first */
+#define HN_BOARD_WORKLOADS 32 /* references kept, least recently used goes first */
 
 /* What a board takes as a candidate: its row of boards.def says it, so that honed knows
  * before it has anything built.  A kind that is missing (features, bitstreams) is a word

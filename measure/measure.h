@@ -122,7 +122,8 @@ void hn_measurer_close(struct hn_measurer *m, void (*closed)(void *ctx), void *c
 
 /* Make a workload known: builds the naive program, runs it once for the reference outputs and
  * times it.  Must have answered OK before a measurement of that key. The board keeps the
- * references of the 8 latest workloads; measuring one that fell out makes it anew. */
+ * references of the 32 latest workloads, as far as its memory goes; measuring one that fell out
+ * makes it anew. */
 void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn_workload_fn fn,
 			  void *ctx);
 

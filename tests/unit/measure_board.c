@@ -418,20 +418,21 @@ static void objects_that_do_not_load(void **state)
 	assert_int_equal(a.verdict, HN_VERDICT_NONE);
 }
 
-static void references_of_the_latest_eight(void **state)
+static void references_of_the_latest(void **state)
 {
+	const int n = HN_BOARD_WORKLOADS + 12;
 	int fds = count_fds();
 	char key[8];
 
 	(void)state;
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < n; i++) {
 		snprintf(key, sizeof key, "k%d", i);
 		assert_int_equal(make_workload(key, "k_good", 0).verdict, HN_VERDICT_OK);
 	}
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < n; i++) {
 		snprintf(key, sizeof key, "k%d", i);
 		assert_int_equal(measure(key, "k_good", 1).verdict,
-				 i < 12 ? HN_VERDICT_NONE : HN_VERDICT_OK);
+				 i < n - HN_BOARD_WORKLOADS ? HN_VERDICT_NONE : HN_VERDICT_OK);
 	}
 	assert_int_equal(make_workload("bad", "k_hang", 0).verdict, HN_VERDICT_HANG);
 	assert_int_equal(measure("bad", "k_good", 0).verdict, HN_VERDICT_NONE);
@@ -506,7 +507,7 @@ int main(void)
 		cmocka_unit_test(every_fault_has_its_class),
 		cmocka_unit_test(a_duel_has_two_sides),
 		cmocka_unit_test(objects_that_do_not_load),
-		cmocka_unit_test(references_of_the_latest_eight),
+		cmocka_unit_test(references_of_the_latest),
 		cmocka_unit_test(a_slow_naive_program_runs_once),
 		cmocka_unit_test(impossible_speed_is_refused),
 		cmocka_unit_test(hopeless_ones_are_left_early),
