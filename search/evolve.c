@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "search/experience.h"
+#include "search/pool.h"
+#include "search/screen.h"
 
 #define MAX_ELITE 48
 #define GENERATIONS 3
@@ -38,15 +40,6 @@ struct hn_policy {
 	uint32_t n_elite;
 	struct measured elite[MAX_ELITE];
 	struct hn_experience known;
-};
-
-/* Programs of one round that have not been out, each once.  What they need of the scratch
- * arena, which is reset before each draw, is copied. */
-struct pool {
-	uint32_t n, cap;
-	struct hn_indiv *x;
-	struct hn_hashes in;
-	struct hn_arena keep, scratch;
 };
 
 static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
@@ -72,61 +65,63 @@ static void destroy(struct hn_policy *p)
 	}
 }
 
-/* Log of the speed to be expected. */
-static double worth(const struct hn_indiv *x)
-{
-	return log(fmax(x->score, 1e-300)) + x->bias;
-}
-
 static int by_worth(const void *a, const void *b)
 {
 	const struct hn_indiv *x = a, *y = b;
-	double wx = worth(x), wy = worth(y);
 
-	if (wx != wy) {
-		return wx < wy ? 1 : -1;
+	if (x->worth != y->worth) {
+		return x->worth < y->worth ? 1 : -1;
 	}
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-static bool add(struct hn_policy *p, struct pool *pool, const struct hn_indiv *x)
+/* The programs of the pool, the one expected to be fastest first. */
+static void rank(struct hn_pool *pool)
 {
-	if (pool->n == pool->cap || hn_hashes_has(&p->space.seen, x->hash) ||
-	    !hn_hashes_add(&pool->in, x->hash)) {
-		return false;
+	for (uint32_t i = 0; i < pool->n; i++) {
+		struct hn_indiv *x = &pool->x[i];
+
+		x->worth = log(fmax(x->score, 1e-300)) + x->bias;
 	}
-	struct hn_indiv *to = &pool->x[pool->n++];
-	*to = *x;
-	to->trace = hn_trace_copy(x->trace, &pool->keep);
-	to->features = hn_features_copy(&x->features, &pool->keep);
-	if (x->plan) {
-		const int64_t **len;
-		struct hn_plan_stage *stage;
-		to->plan = hn_plan_copy(x->sketch, x->plan, &len, &stage, &pool->keep);
-	}
-	return true;
+	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
 }
 
-static void add_samples(struct hn_policy *p, struct pool *pool, uint32_t n,
+/* Draws of one kind: samples, or neighbours of parent[i]. */
+struct draws {
+	const struct hn_policy *p;
+	uint64_t index; /* of draw 0 */
+	const struct hn_indiv *const *parent;
+};
+
+static enum hn_verdict make_sample(void *ctx, uint32_t i, struct hn_space *sp,
+				   struct hn_arena *a, struct hn_indiv *ret)
+{
+	const struct draws *d = ctx;
+	enum hn_verdict v = hn_space_sample(sp, d->index + i, a, ret);
+
+	ret->bias = hn_experience_mean(&d->p->known, ret->sketch);
+	return v;
+}
+
+static void add_samples(struct hn_policy *p, struct hn_pool *pool, uint32_t n,
 			uint64_t *index)
 {
-	uint32_t goal = pool->n + n < pool->cap ? pool->n + n : pool->cap;
-	uint32_t from = pool->n;
+	uint32_t from = pool->n, left = 2 * n + 64, room = pool->cap - from;
+	uint32_t goal = from + (n < room ? n : room);
 
-	for (uint32_t draws = 0; pool->n < goal && draws < 2 * n + 64; draws++) {
-		struct hn_indiv x;
-		hn_arena_reset(&pool->scratch);
-		if (hn_space_sample(&p->space, (*index)++, &pool->scratch, &x) ==
-		    HN_VERDICT_OK) {
-			x.bias = hn_experience_mean(&p->known, x.sketch);
-			add(p, pool, &x);
-		}
+	while (pool->n < goal && left > 0) {
+		struct draws d = {.p = p, .index = *index};
+		uint32_t k = goal - pool->n < left ? goal - pool->n : left;
+
+		hn_pool_draw(pool, k, make_sample, &d);
+		*index += k;
+		left -= k;
 	}
-	hn_space_score(&p->space, pool->x + from, pool->n - from);
+	hn_pool_rank(pool, from, /* screen= */ pool->n == goal);
 }
 
 /* One mutation of the plan, which may lead to another sketch. */
-static const struct hn_plan *step_away(struct hn_policy *p,
+static const struct hn_plan *step_away(const struct hn_policy *p,
 				       const struct hn_sketch **sketch,
 				       const struct hn_plan *plan, struct hn_rng *rng,
 				       struct hn_arena *a, const char **ret_origin)
@@ -137,23 +132,27 @@ static const struct hn_plan *step_away(struct hn_policy *p,
 	return hn_mutate(*sketch, plan, rng, a, ret_origin);
 }
 
-/* One neighbour of `parent`. */
-static void add_child(struct hn_policy *p, struct pool *pool,
-		      const struct hn_indiv *parent, uint64_t index)
+/* One neighbour of parent[i]. */
+static enum hn_verdict make_child(void *ctx, uint32_t i, struct hn_space *sp,
+				  struct hn_arena *a, struct hn_indiv *ret)
 {
-	struct hn_arena *a = &pool->scratch;
-	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 2, p->space.round, index);
+	const struct draws *d = ctx;
+	const struct hn_policy *p = d->p;
+	const struct hn_indiv *parent = d->parent[i];
+	struct hn_rng rng = hn_rng_stream(sp->task.seed, 2, sp->round, d->index + i);
+	uint64_t steps = 1 + hn_rng_below(&rng, 2);
+	const char *origin = "mutate:trace";
+	enum hn_verdict v;
+
+	if (!parent) {
+		return HN_VERDICT_ILLEGAL;
+	}
 	const struct hn_sketch *sketch = parent->sketch;
 	const struct hn_plan *plan = parent->plan;
-	const char *origin = "mutate:trace";
-	uint64_t steps = 1 + hn_rng_below(&rng, 2);
 	struct hn_lineage lineage = hn_lineage_from(parent);
-	enum hn_verdict v;
-	struct hn_indiv x;
 
-	hn_arena_reset(a);
-	if (!parent->plan) {
-		v = hn_space_neighbour(&p->space, parent->trace, steps, &rng, a, &x);
+	if (!plan) {
+		v = hn_space_neighbour(sp, parent->trace, steps, &rng, a, ret);
 		for (; steps > 0; steps--) {
 			hn_lineage_add(&lineage, origin);
 		}
@@ -162,17 +161,14 @@ static void add_child(struct hn_policy *p, struct pool *pool,
 			plan = step_away(p, &sketch, plan, &rng, a, &origin);
 			hn_lineage_add(&lineage, origin);
 		}
-		v = plan ? hn_space_rebuild(&p->space, sketch, plan, &rng, a, &x)
+		v = plan ? hn_space_rebuild(sp, sketch, plan, &rng, a, ret)
 			 : HN_VERDICT_ILLEGAL;
 	}
-	if (v != HN_VERDICT_OK) {
-		return;
-	}
-	x.bias = hn_experience_mean(&p->known, sketch) +
-		 FADE * (parent->bias - hn_experience_mean(&p->known, parent->sketch));
-	x.origin = origin;
-	x.lineage = lineage;
-	add(p, pool, &x);
+	ret->bias = hn_experience_mean(&p->known, sketch) +
+		    FADE * (parent->bias - hn_experience_mean(&p->known, parent->sketch));
+	ret->origin = origin;
+	ret->lineage = lineage;
+	return v;
 }
 
 /* A rank drawn so that the first are likeliest. */
@@ -183,29 +179,35 @@ static uint32_t draw_rank(uint32_t n, struct hn_rng *rng)
 	return (uint32_t)(u * u * n);
 }
 
-static void add_children(struct hn_policy *p, struct pool *pool, uint32_t n,
+/* A measured program, or one of the better ones of the pool; NULL when there are none. */
+static const struct hn_indiv *draw_parent(const struct hn_policy *p,
+					  const struct hn_pool *pool, uint32_t n_parent,
+					  struct hn_rng *rng)
+{
+	bool elite = p->n_elite > 0 && (n_parent == 0 || hn_rng_below(rng, 2) == 0);
+
+	if (elite) {
+		return &p->elite[draw_rank(p->n_elite, rng)].x;
+	}
+	return n_parent > 0 ? &pool->x[draw_rank(n_parent, rng)] : NULL;
+}
+
+static void add_children(struct hn_policy *p, struct hn_pool *pool, uint32_t n,
 			 uint64_t *index)
 {
 	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 3, p->space.round, *index);
+	const struct hn_indiv **parent =
+		HN_NEW_ARRAY(&pool->arena, const struct hn_indiv *, n);
+	struct draws d = {.p = p, .index = *index, .parent = parent};
 	uint32_t n_parent = pool->n / 3, from = pool->n;
 
-	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
+	rank(pool);
 	for (uint32_t i = 0; i < n; i++) {
-		bool elite =
-			p->n_elite > 0 && (n_parent == 0 || hn_rng_below(&rng, 2) == 0);
-		const struct hn_indiv *parent = NULL;
-		if (elite) {
-			parent = &p->elite[draw_rank(p->n_elite, &rng)].x;
-		} else if (n_parent > 0) {
-			parent = &pool->x[draw_rank(n_parent, &rng)];
-		}
-		if (parent) {
-			struct hn_indiv copy = *parent;
-			add_child(p, pool, &copy, *index);
-		}
-		(*index)++;
+		parent[i] = draw_parent(p, pool, n_parent, &rng);
 	}
-	hn_space_score(&p->space, pool->x + from, pool->n - from);
+	hn_pool_draw(pool, n, make_child, &d);
+	*index += n;
+	hn_pool_rank(pool, from, /* screen= */ true);
 }
 
 static uint32_t random_share(const struct hn_policy *p, uint32_t n, struct hn_rng *rng)
@@ -226,7 +228,7 @@ static void take(struct hn_policy *p, const struct hn_indiv *x, struct hn_arena 
 
 /* The best, but of one sketch at most two thirds while little is known; the rest at
  * random. */
-static uint32_t pick(struct hn_policy *p, struct pool *pool, uint32_t n,
+static uint32_t pick(struct hn_policy *p, struct hn_pool *pool, uint32_t n,
 		     struct hn_arena *a, struct hn_candidate *ret)
 {
 	struct hn_rng rng = hn_rng_stream(p->space.task.seed, 4, p->space.round, 0);
@@ -236,7 +238,7 @@ static uint32_t pick(struct hn_policy *p, struct pool *pool, uint32_t n,
 	uint32_t *of = calloc(n_sketch + 1, sizeof *of);
 
 	hn_assert(of);
-	qsort(pool->x, pool->n, sizeof *pool->x, by_worth);
+	rank(pool);
 	for (uint32_t i = 0; i < pool->n && got < greedy; i++) {
 		/* what is no sketch's counts as one more */
 		uint32_t k = pool->x[i].sketch
@@ -270,21 +272,18 @@ static uint32_t ask_evolved(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 	uint32_t draws = want < POOL_LEAST  ? POOL_LEAST
 			 : want > POOL_MOST ? POOL_MOST
 					    : (uint32_t)want;
-	struct pool pool = {.cap = (draws > n ? draws : n) * 2};
+	uint32_t share = hn_screen_share(&p->space);
+	struct hn_pool pool;
 
-	hn_arena_init(&pool.keep, 0);
-	hn_arena_init(&pool.scratch, 0);
-	pool.x = HN_NEW_ARRAY(&pool.keep, struct hn_indiv, pool.cap);
+	hn_pool_init(&pool, &p->space, (draws > n ? draws : n) * 2 * share);
 	uint32_t samples = p->n_elite > 0 ? draws / 4 : draws / 2;
-	add_samples(p, &pool, samples > n ? samples : n, &index);
+	add_samples(p, &pool, (samples > n ? samples : n) * share, &index);
 	for (int g = 0; g < GENERATIONS; g++) {
-		add_children(p, &pool, (draws - samples) / GENERATIONS, &index);
+		add_children(p, &pool, (draws - samples) / GENERATIONS * share, &index);
 	}
 	uint32_t got = pick(p, &pool, n, a, ret);
 	p->space.round++;
-	hn_hashes_fini(&pool.in);
-	hn_arena_fini(&pool.scratch);
-	hn_arena_fini(&pool.keep);
+	hn_pool_fini(&pool);
 	return got;
 }
 

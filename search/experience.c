@@ -75,6 +75,7 @@ bool hn_experience_learn(struct hn_experience *e)
 		learned = sp->ops->update(sp->model, e->lesson, e->n);
 	}
 	if (learned) {
+		sp->learned = true;
 		e->n_weighed = 0;
 		e->all = (struct hn_bias){0};
 		for (uint32_t i = 0; i < sp->sketches.n; i++) {

@@ -10,11 +10,21 @@
 #include "costmodel/model.h"
 #include "sketch/sketch.h"
 
+/* What a policy has done, added up. */
+struct hn_work {
+	uint64_t drawn;	 /* candidates begun: sampled, or mutated */
+	uint64_t scored; /* of them replayed, bounded, shown legal, new, featurized and scored by
+			  * the analytic model */
+	uint64_t ranked; /* of them by the task's model too: what the screen kept */
+};
+
 struct hn_task {
 	const struct hn_dag *dag;
 	const struct hn_target *target;
 	uint64_t seed;
 	const char *model; /* row of models.def */
+	uint32_t threads;  /* that draw candidates, 0 = one: the answers are the same */
+	struct hn_work *work; /* NULL, or where evolution counts what it does */
 };
 
 /* Which programs a candidate was made from, and how (docs/db.md, Descent): the nearest in its line

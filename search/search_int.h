@@ -17,8 +17,8 @@ struct hn_indiv {
 	struct hn_lineage lineage;
 	struct hn_features features;
 	double score; /* the model's, once hn_space_score was asked */
-	double bias;  /* log of measured over predicted speed, learned from its ancestors
-		       */
+	double bias;  /* log of measured over predicted speed, learned from its ancestors */
+	double worth; /* log of the speed to be expected, by both: what evolution ranks by */
 };
 
 /* Open-addressing set of trace hashes; 0 stands for 1. */
@@ -42,6 +42,7 @@ struct hn_space {
 	struct hn_sketches sketches;
 	const struct hn_model_ops *ops;
 	struct hn_model *model;
+	bool learned; /* the model has, so that it is no longer the analytic one */
 	struct hn_hashes seen; /* asked or told */
 	struct hn_quick *quick; /* the check every draw and every mutation must pass */
 	uint32_t n_guard;      /* not yet looked at; handed out from the first on */

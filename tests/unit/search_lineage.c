@@ -39,7 +39,10 @@ static void run(struct search *s, const char *policy, const char *model, uint64_
 					 "-l2_bytes=524288 -l3_bytes=33554432",
 					 &s->a, &s->target, NULL),
 			 0);
-	struct hn_task task = { dag_matmul(&s->a, 512, 384, 256), &s->target, seed, model };
+	struct hn_task task = { .dag = dag_matmul(&s->a, 512, 384, 256),
+				.target = &s->target,
+				.seed = seed,
+				.model = model };
 
 	assert_int_equal(ops->create(&task, &p, &err), 0);
 	s->n = 0;

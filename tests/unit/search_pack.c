@@ -20,7 +20,9 @@ static void setup(struct fixture *f)
 
 static void open_space(struct fixture *f, const struct hn_dag *dag)
 {
-	struct hn_task task = { dag, &f->target, 1, "analytic" };
+	struct hn_task task = {
+		.dag = dag, .target = &f->target, .seed = 1, .model = "analytic"
+	};
 	struct hn_err err = { 0 };
 
 	if (hn_space_init(&f->space, &task, &err) < 0) {
@@ -167,8 +169,10 @@ static void both_kinds_are_asked_for(void **state)
 
 	(void)state;
 	setup(&f);
-	struct hn_task task = { dag_matmul(&f.a, 1024, 1024, 1024), &f.target, 1,
-				"analytic" };
+	struct hn_task task = { .dag = dag_matmul(&f.a, 1024, 1024, 1024),
+				.target = &f.target,
+				.seed = 1,
+				.model = "analytic" };
 	assert_int_equal(ops->create(&task, &p, &err), 0);
 	uint32_t got = ops->ask(p, 96, &f.a, c);
 	assert_int_equal(got, 96);

@@ -1,0 +1,23 @@
+/* search/screen.h -- draft, then verify: the analytic model looks at every program, the one that
+ * learns only at what is left.
+ *
+ * Boosted trees take longer for a program than all that comes before them, and the programs
+ * that the analytic model puts last of their kind are hardly ever the best.  Programs are held
+ * against those of their own sketch alone: how far off the analytic model is differs from
+ * sketch to sketch, so none is ruled out as a whole.  Source of the idea: Pruner (ASPLOS
+ * 2025), draft-then-verify.
+ */
+#ifndef HN_SEARCH_SCREEN_H
+#define HN_SEARCH_SCREEN_H
+
+#include "search/search_int.h"
+
+/* How many programs to draw for each that is to be ranked: 1 as long as the task's model has not
+ * learned, since then it is the screen. */
+uint32_t hn_screen_share(const struct hn_space *sp);
+
+/* Move the better of each sketch's programs, one in hn_screen_share, rounded up, to the front of
+ * x[n]; returns how many they are. */
+uint32_t hn_screen(const struct hn_space *sp, struct hn_indiv *x, uint32_t n);
+
+#endif
