@@ -59,6 +59,7 @@ int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
 	rc = hn_snapshot_find(ret->snapshot, key, ret->target_line, &ret->entry, err);
 	if (rc != 0) {
 		hn_snapshot_close(ret->snapshot);
+		ret->snapshot = NULL;
 	}
 	return rc;
 }

@@ -1,169 +1,289 @@
-/* client/cmd_explain.c -- `hone explain`: the best schedule, a sentence a step, then its
- * loops, then on request their machine code. */
+/* client/cmd_explain.c -- `hone explain`: the best schedule, or any stored record: a sentence a
+ * step, its loops, where its time goes by the analytic model, where it comes from; on request
+ * what the models see, and machine code. */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "client/ask.h"
 #include "client/auto.h"
+#include "client/explain.h"
 #include "client/explain_asm.h"
 #include "loopstate/bounds.h"
-#include "loopstate/step.h"
 
-/* What there is to say, each part as it is printed or as one JSON member. */
-struct explanation {
-	uint32_t n_step;
-	const char **step; /* a sentence each */
+#define CALL_MS 30000
+#define RECORD_MAX (1LL << 52) /* JSON's whole numbers hold more */
+
+/* What is explained, and what there is to say of it. */
+struct subject {
+	struct hn_best best; /* the record, from wherever it comes */
+	const struct hn_dag *dag;
+	struct hn_json *doc; /* honed's answer to `lineage`; NULL */
+	const struct hn_json *answer;
+	struct hn_err no_answer; /* why there is none; "" = nobody was asked */
+	struct hn_sentences steps;
 	struct hn_buf loops, assembly;
+	struct hn_explain_cost cost; /* no features: see no_cost */
+	struct hn_err no_cost;
+	struct hn_explain_lineage lineage;
 };
 
-/* Sentences of all steps; *ret is the state they lead to. */
-static int explain_steps(const struct hn_dag *dag, const struct hn_trace *trace,
-			 struct hn_arena *a, const struct hn_state **ret,
-			 struct explanation *to, struct hn_err *err)
+/* The line of ancestors of a record. */
+static int ask_lineage(const struct hn_opts *o, int64_t record, struct subject *x,
+		       struct hn_err *err)
 {
-	const struct hn_state *s = hn_state_init(dag, a), *next;
+	char params[64];
+
+	snprintf(params, sizeof params, "{\"record\":%lld}", (long long)record);
+	return hn_ask(o, "lineage", params, CALL_MS, &x->doc, &x->answer, err);
+}
+
+/* The record of that number: all that is known of it is in the answer. */
+static int find_record(const struct hn_opts *o, struct hn_arena *a, struct subject *x,
+		       struct hn_err *err)
+{
+	struct hn_snapshot_entry *e = &x->best.entry;
+	char *end;
+	long long record = strtoll(o->record, &end, 10);
+
+	if (!isdigit((unsigned char)o->record[0]) || *end != '\0' || record > RECORD_MAX) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "explain: --record: \"%.40s\" is no record's number",
+			       o->record);
+	}
+	if (o->arg != NULL || o->text != NULL || o->key != NULL || o->automatic) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "explain: --record says which computation; give no other");
+	}
+	int rc = ask_lineage(o, record, x, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	const struct hn_json *self = hn_json_first(hn_json_get(x->answer, "lineage"));
 	struct hn_buf b;
-	int rc = 0;
 
 	hn_buf_init(&b);
-	to->step = HN_NEW_ARRAY(a, const char *, trace->n_step);
-	for (uint32_t i = 0; i < trace->n_step && rc == 0; i++) {
-		const struct hn_step *step = trace->step[i];
-
-		rc = hn_state_apply(s, step, a, &next, err);
-		if (rc != 0) {
-			hn_err_within(err, "step %u", i);
-			break;
-		}
-		hn_buf_reset(&b);
-		hn_step_ops((enum hn_step_kind)step->kind)->explain(s, step, &b);
-		to->step[to->n_step++] = hn_arena_strdup(a, b.s);
-		s = next;
-	}
+	hn_json_write(hn_json_get(self, "steps"), &b);
+	e->best.steps = hn_arena_strndup(a, b.s, b.n);
+	hn_buf_reset(&b);
+	hn_json_write(hn_json_get(x->answer, "dag"), &b);
+	e->workload.dag_json = hn_arena_strndup(a, b.s, b.n);
 	hn_buf_fini(&b);
-	*ret = s;
-	return rc;
+	e->workload.key = hn_show_word(x->answer, "workload");
+	e->workload.name = hn_show_word(x->answer, "name");
+	e->workload.flops = hn_show_number(x->answer, "flops");
+	e->best.id = record;
+	e->best.verdict = hn_verdict_of(hn_show_word(self, "verdict"));
+	e->best.detail = hn_show_word(self, "detail");
+	e->best.median_ns = hn_show_number(self, "median_ns");
+	x->best.target_line = hn_show_word(x->answer, "target");
+	return hn_target_parse(x->best.target_line, a, &x->best.target, err);
 }
 
-static int explain(const struct hn_best *best, const struct hn_dag *dag, bool assembly,
-		   struct hn_arena *a, struct explanation *to, struct hn_err *err)
+/* The best record, or the automatic schedule, of a computation or a key. */
+static int find_best(const struct hn_opts *o, struct hn_arena *a, struct subject *x,
+		     struct hn_err *err)
 {
-	const struct hn_snapshot_entry *e = &best->entry;
-	const struct hn_trace *trace;
-	const struct hn_bounds *bounds;
-	const struct hn_state *s = NULL;
-	int rc = hn_trace_parse("record", e->best.steps, strlen(e->best.steps), a, &trace,
-				err);
-
-	if (rc == 0) {
-		rc = explain_steps(dag, trace, a, &s, to, err);
-	}
-	if (rc == 0) {
-		rc = hn_bounds_infer(s, a, &bounds, err);
-	}
-	if (rc == 0) {
-		hn_state_print(hn_bounds_apply(s, bounds, a),
-			       /* delete_trivial_loops= */ true, &to->loops);
-		if (assembly) {
-			rc = hn_explain_asm(e->workload.dag_json, e->best.steps,
-					    best->target_line, a, &to->assembly, err);
-		}
-	}
-	return rc;
-}
-
-static void print_text(const struct hn_best *best, const struct explanation *x)
-{
-	const struct hn_snapshot_entry *e = &best->entry;
-	char t[32];
-
-	if (e->best.median_ns > 0) {
-		printf("%s: %s, %.1f GFLOP/s\n\n", e->workload.name,
-		       hn_show_time(e->best.median_ns, t),
-		       e->workload.flops / e->best.median_ns);
-	} else {
-		printf("%s: the automatic schedule, not measured\n\n", e->workload.name);
-	}
-	for (uint32_t i = 0; i < x->n_step; i++) {
-		printf("  %3u  %s\n", i, x->step[i]);
-	}
-	printf("\n%s%s", x->loops.s, x->assembly.n > 0 ? x->assembly.s : "");
-}
-
-static void print_json(const struct hn_best *best, const struct explanation *x,
-		       struct hn_buf *b)
-{
-	const struct hn_snapshot_entry *e = &best->entry;
-
-	hn_buf_puts(b, "{\"name\":");
-	hn_buf_json_string(b, e->workload.name);
-	hn_buf_puts(b, ",\"median_ns\":");
-	hn_buf_double(b, e->best.median_ns);
-	hn_buf_puts(b, ",\"gflops\":");
-	hn_buf_double(b, e->best.median_ns > 0
-				 ? e->workload.flops / e->best.median_ns
-				 : 0);
-	hn_buf_puts(b, ",\"steps\":[");
-	for (uint32_t i = 0; i < x->n_step; i++) {
-		hn_buf_puts(b, i > 0 ? "," : "");
-		hn_buf_json_string(b, x->step[i]);
-	}
-	hn_buf_puts(b, "],\"loops\":");
-	hn_buf_json_string(b, x->loops.s);
-	if (x->assembly.n > 0) {
-		hn_buf_puts(b, ",\"asm\":");
-		hn_buf_json_string(b, x->assembly.s);
-	}
-	hn_buf_puts(b, "}\n");
-	fputs(b->s, stdout);
-}
-
-int cmd_explain(const struct hn_opts *o, struct hn_err *err)
-{
-	const struct hn_dag *dag = NULL;
 	const char *key = o->key;
-	struct hn_arena a;
 	struct hn_input in;
-	struct hn_best best;
-	struct explanation x = { 0 };
-	struct hn_buf b;
 	int rc = 0;
 
 	if (o->automatic && o->key != NULL) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "explain: --auto needs the computation, not its key");
 	}
+	if (key == NULL) {
+		rc = hn_input_read(o, a, &in, err);
+		key = in.key;
+	}
+	if (rc == 0) {
+		rc = o->automatic ? hn_auto_find(o, &in, a, &x->best, err)
+				  : hn_best_find(o, key, a, &x->best, err);
+	}
+	if (rc == 0 && !o->automatic &&
+	    ask_lineage(o, x->best.entry.best.id, x, &x->no_answer) != 0) {
+		x->answer = NULL; /* the snapshot answers for the rest */
+	}
+	return rc;
+}
+
+/* A snapshot outlives its store: the record of that number may be another one. */
+static void check_answer(struct subject *x, const struct hn_trace *trace)
+{
+	const struct hn_json *self = hn_json_first(hn_json_get(x->answer, "lineage"));
+	char hash[20];
+
+	snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hn_trace_hash(trace));
+	if (x->answer != NULL && strcmp(hash, hn_show_word(self, "hash")) != 0) {
+		hn_fail(&x->no_answer, HONE_E_NOT_FOUND,
+			"record %lld of the store is another program",
+			(long long)x->best.entry.best.id);
+		x->answer = NULL;
+	}
+}
+
+static int explain(const struct hn_opts *o, struct hn_arena *a, struct subject *x,
+		   struct hn_err *err)
+{
+	const struct hn_snapshot_entry *e = &x->best.entry;
+	const char *json = e->workload.dag_json;
+	const struct hn_trace *trace;
+	const struct hn_bounds *bounds;
+	const struct hn_state *s = NULL;
+	int rc = hn_dag_parse("record", json, strlen(json), 0, a, &x->dag, err);
+
+	rc = rc != 0 ? rc : hn_trace_parse("record", e->best.steps, strlen(e->best.steps), a,
+					   &trace, err);
+	rc = rc != 0 ? rc : hn_explain_steps(x->dag, trace, a, &x->steps, &s, err);
+	rc = rc != 0 ? rc : hn_bounds_infer(s, a, &bounds, err);
+	if (rc != 0) {
+		return rc;
+	}
+	hn_state_print(hn_bounds_apply(s, bounds, a), /* delete_trivial_loops= */ true,
+		       &x->loops);
+	if (hn_explain_cost(s, &x->best.target, a, &x->cost, &x->no_cost) != 0) {
+		x->cost = (struct hn_explain_cost){ 0 };
+	}
+	check_answer(x, trace);
+	if (x->answer != NULL) {
+		hn_explain_lineage(x->answer, x->dag, a, &x->lineage);
+	}
+	return o->assembly ? hn_explain_asm(json, e->best.steps, x->best.target_line, a,
+					    &x->assembly, err)
+			   : 0;
+}
+
+/* What was predicted of it, against what it takes. */
+static void put_prediction(const struct subject *x, struct hn_buf *b)
+{
+	const struct hn_ancestor *self = x->lineage.n > 0 ? x->lineage.x : NULL;
+	double ns = x->best.entry.best.median_ns, now = x->cost.predicted_ns;
+	double then = self ? self->predicted_ns : 0;
+	char t[32];
+
+	if (now > 0) {
+		hn_buf_printf(b, "  predicted now   %10s  by the analytic model",
+			      hn_show_time(now, t));
+		hn_buf_printf(b, ns > 0 ? ": measured is %.2f of that\n" : "\n", ns / now);
+	} else {
+		hn_buf_printf(b, "  predicted now   nothing: %s\n", x->no_cost.msg);
+	}
+	if (then > 0) {
+		hn_buf_printf(b, "  predicted then  %10s  by the %s model, when it was asked for",
+			      hn_show_time(then, t), self->model);
+		hn_buf_printf(b, ns > 0 ? ": measured is %.2f of that\n" : "\n", ns / then);
+	} else if (self) {
+		hn_buf_printf(b, "  predicted then  %s\n",
+			      *self->model != '\0' ? "no time: the model knows none"
+						   : "not kept");
+	}
+}
+
+static void put_text(const struct hn_opts *o, const struct subject *x, struct hn_buf *b)
+{
+	const struct hn_snapshot_entry *e = &x->best.entry;
+	char t[32];
+
+	if (e->best.median_ns > 0) {
+		hn_buf_printf(b, "%s: %s, %.1f GFLOP/s\n", e->workload.name,
+			      hn_show_time(e->best.median_ns, t),
+			      e->workload.flops / e->best.median_ns);
+	} else if (o->automatic) {
+		hn_buf_printf(b, "%s: the automatic schedule, not measured\n",
+			      e->workload.name);
+	} else {
+		hn_buf_printf(b, "%s: %s: %s\n", e->workload.name,
+			      hn_verdict_name(e->best.verdict), e->best.detail);
+	}
+	put_prediction(x, b);
+	hn_buf_putc(b, '\n');
+	for (uint32_t i = 0; i < x->steps.n; i++) {
+		hn_buf_printf(b, "  %3u  %s\n", i, x->steps.text[i]);
+	}
+	hn_buf_printf(b, "\n%s", x->loops.s);
+	if (x->cost.features.n > 0) {
+		hn_explain_cost_text(&x->cost, b);
+	}
+	if (x->answer != NULL) {
+		hn_explain_lineage_text(&x->lineage, b);
+	} else if (x->no_answer.code != 0) {
+		hn_buf_printf(b, "\nlineage: %s\n", x->no_answer.msg);
+	}
+	if (o->features || o->all) {
+		hn_explain_features_text(&x->cost, o->all, b);
+	}
+	hn_buf_puts(b, x->assembly.s);
+}
+
+static void put_number(struct hn_buf *b, const char *key, double v)
+{
+	hn_buf_printf(b, ",\"%s\":", key);
+	hn_buf_double(b, v);
+}
+
+static void put_json(const struct hn_opts *o, const struct subject *x, struct hn_buf *b)
+{
+	const struct hn_snapshot_entry *e = &x->best.entry;
+	double ns = e->best.median_ns;
+
+	hn_buf_puts(b, "{\"name\":");
+	hn_buf_json_string(b, e->workload.name);
+	put_number(b, "median_ns", ns);
+	put_number(b, "gflops", ns > 0 ? e->workload.flops / ns : 0);
+	hn_buf_printf(b, ",\"record\":%lld,\"workload\":\"%s\",\"target\":",
+		      (long long)e->best.id, e->workload.key);
+	hn_buf_json_string(b, x->best.target_line);
+	put_number(b, "analytic_ns", x->cost.predicted_ns);
+	hn_buf_puts(b, ",\"steps\":[");
+	for (uint32_t i = 0; i < x->steps.n; i++) {
+		hn_buf_puts(b, i > 0 ? "," : "");
+		hn_buf_json_string(b, x->steps.text[i]);
+	}
+	hn_buf_puts(b, "],\"loops\":");
+	hn_buf_json_string(b, x->loops.s);
+	hn_explain_cost_json(&x->cost, b);
+	if (x->answer != NULL) {
+		hn_explain_lineage_json(&x->lineage, b);
+	} else if (x->no_answer.code != 0) {
+		hn_buf_puts(b, ",\"lineage_missing\":");
+		hn_buf_json_string(b, x->no_answer.msg);
+	}
+	if (o->features || o->all) {
+		hn_explain_features_json(&x->cost, o->all, b);
+	}
+	if (x->assembly.n > 0) {
+		hn_buf_puts(b, ",\"asm\":");
+		hn_buf_json_string(b, x->assembly.s);
+	}
+	hn_buf_puts(b, "}\n");
+}
+
+int cmd_explain(const struct hn_opts *o, struct hn_err *err)
+{
+	struct subject *x = calloc(1, sizeof *x);
+	struct hn_arena a;
+	struct hn_buf b;
+	int rc;
+
+	hn_assert(x != NULL);
 	hn_arena_init(&a, 0);
 	hn_buf_init(&b);
-	hn_buf_init(&x.loops);
-	hn_buf_init(&x.assembly);
-	if (key == NULL) {
-		rc = hn_input_read(o, &a, &in, err);
-		key = in.key;
-		dag = in.dag;
-	}
+	hn_buf_init(&x->loops);
+	hn_buf_init(&x->assembly);
+	rc = o->record != NULL ? find_record(o, &a, x, err) : find_best(o, &a, x, err);
+	rc = rc != 0 ? rc : explain(o, &a, x, err);
 	if (rc == 0) {
-		rc = o->automatic ? hn_auto_find(o, &in, &a, &best, err)
-				  : hn_best_find(o, key, &a, &best, err);
+		(o->json ? put_json : put_text)(o, x, &b);
+		fputs(b.s, stdout);
 	}
-	if (rc == 0) {
-		if (dag == NULL) {
-			const char *json = best.entry.workload.dag_json;
-
-			rc = hn_dag_parse("record", json, strlen(json), 0, &a, &dag, err);
-		}
-		if (rc == 0) {
-			rc = explain(&best, dag, o->assembly, &a, &x, err);
-		}
-		if (rc == 0 && o->json) {
-			print_json(&best, &x, &b);
-		} else if (rc == 0) {
-			print_text(&best, &x);
-		}
-		hn_best_close(&best);
-	}
-	hn_buf_fini(&x.loops);
-	hn_buf_fini(&x.assembly);
+	hn_best_close(&x->best);
+	hn_json_free(x->doc);
+	hn_buf_fini(&x->assembly);
+	hn_buf_fini(&x->loops);
 	hn_buf_fini(&b);
 	hn_arena_fini(&a);
+	free(x);
 	return rc;
 }

@@ -6,33 +6,19 @@
 #include <string.h>
 
 #include "client/best.h"
-#include "client/link.h"
+#include "client/ask.h"
 
 #define CALL_MS 30000
 #define MEASURE_MS 300000
 
-/* Ask honed, a private one where none is but a store; with --json print the answer and give NULL. */
+/* As hn_ask; with --json print the answer and give NULL. */
 static int ask(const struct hn_opts *o, const char *method, const char *params,
 	       int limit_ms, struct hn_json **ret_doc, const struct hn_json **ret,
 	       struct hn_err *err)
 {
-	struct hn_err nothing = { 0 };
-	struct hn_link link;
 	struct hn_buf b;
-	int rc, there;
+	int rc = hn_ask(o, method, params, limit_ms, ret_doc, ret, err);
 
-	hn_buf_init(&b);
-	there = hn_best_store(o, &b, &nothing);
-	hn_buf_fini(&b);
-	rc = hn_link_open(o, /* start= */ there == 0, &link, err);
-	if (rc != 0) {
-		if (rc == -HONE_E_NOT_FOUND && there != 0) {
-			*err = nothing;
-		}
-		return rc;
-	}
-	rc = hn_link_call(&link, method, params, limit_ms, ret_doc, ret, err);
-	hn_link_close(&link);
 	if (rc == 0 && o->json) {
 		hn_buf_init(&b);
 		hn_json_write(*ret, &b);
@@ -41,13 +27,6 @@ static int ask(const struct hn_opts *o, const char *method, const char *params,
 		*ret = NULL;
 	}
 	return rc;
-}
-
-static const char *word(const struct hn_json *object, const char *key)
-{
-	const char *s = hn_json_string(hn_json_get(object, key));
-
-	return s != NULL ? s : "";
 }
 
 /* j and twelve digits, as submit names jobs; a file of that name is reached by ./NAME. */
@@ -93,8 +72,8 @@ static void print_class(const struct hn_opts *o, const struct hn_json *c)
 	const struct hn_json *all = hn_json_get(c, "examples");
 	struct hn_buf steps;
 
-	printf("\n%s: %.0f  %s\n", word(c, "verdict"), hn_show_number(c, "count"),
-	       word(c, "text"));
+	printf("\n%s: %.0f  %s\n", hn_show_word(c, "verdict"), hn_show_number(c, "count"),
+	       hn_show_word(c, "text"));
 	if (hn_json_count(all) == 0) {
 		puts("  the board's fault, not a candidate's: none is kept; see the log of "
 		     "honed and `hone boards`");
@@ -104,8 +83,8 @@ static void print_class(const struct hn_opts *o, const struct hn_json *c)
 		hn_buf_init(&steps);
 		hn_json_write(hn_json_get(e, "steps"), &steps);
 		printf("  %s\n    again: %s%s%s\n    steps: %s\n",
-		       *word(e, "detail") != '\0' ? word(e, "detail") : "no detail",
-		       word(e, "command"), o->home != NULL ? " --home " : "",
+		       *hn_show_word(e, "detail") != '\0' ? hn_show_word(e, "detail") : "no detail",
+		       hn_show_word(e, "command"), o->home != NULL ? " --home " : "",
 		       o->home != NULL ? o->home : "", steps.s);
 		hn_buf_fini(&steps);
 	}
@@ -127,8 +106,8 @@ int cmd_why_failed(const struct hn_opts *o, struct hn_err *err)
 	}
 	if (result != NULL) {
 		list = hn_json_get(result, "classes");
-		printf("%s  (workload %.16s): %.0f correct", word(result, "name"),
-		       word(result, "workload"), hn_show_number(result, "ok"));
+		printf("%s  (workload %.16s): %.0f correct", hn_show_word(result, "name"),
+		       hn_show_word(result, "workload"), hn_show_number(result, "ok"));
 		puts(hn_json_count(list) == 0 ? ", nothing failed" : "");
 		for (const struct hn_json *c = hn_json_first(list); c != NULL;
 		     c = hn_json_next(c)) {
@@ -143,11 +122,11 @@ static void print_outcome(const char *when, const struct hn_json *r)
 {
 	char time[32];
 
-	printf("  %-7s %s", when, word(r, "verdict"));
+	printf("  %-7s %s", when, hn_show_word(r, "verdict"));
 	if (hn_show_number(r, "median_ns") > 0) {
 		printf("  %s", hn_show_time(hn_show_number(r, "median_ns"), time));
 	}
-	printf("%s%s\n", *word(r, "detail") != '\0' ? ": " : "", word(r, "detail"));
+	printf("%s%s\n", *hn_show_word(r, "detail") != '\0' ? ": " : "", hn_show_word(r, "detail"));
 }
 
 int cmd_measure(const struct hn_opts *o, struct hn_err *err)
@@ -170,7 +149,7 @@ int cmd_measure(const struct hn_opts *o, struct hn_err *err)
 	}
 	if (result != NULL) {
 		printf("record %lld  (workload %.16s)\n", record,
-		       word(result, "workload"));
+		       hn_show_word(result, "workload"));
 		print_outcome("stored", hn_json_get(result, "stored"));
 		print_outcome("now", result);
 	}

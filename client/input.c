@@ -40,6 +40,13 @@ double hn_show_number(const struct hn_json *object, const char *key)
 	return v != NULL && hn_json_double(v, &d) ? d : 0;
 }
 
+const char *hn_show_word(const struct hn_json *object, const char *key)
+{
+	const char *s = hn_json_string(hn_json_get(object, key));
+
+	return s != NULL ? s : "";
+}
+
 /* What to call it: the file's name without folder and ending, or the text's first word.
  */
 static const char *name_of(const struct hn_opts *o, struct hn_arena *a)

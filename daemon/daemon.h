@@ -157,6 +157,10 @@ int hn_why_measure(struct hn_daemon *d, struct hn_session *s, const char *id,
 		   int64_t record, struct hn_err *err) HN_NODISCARD;
 void hn_why_forget(struct hn_daemon *d, const struct hn_session *s); /* it closed */
 
+/* lineage.c: what `lineage` answers of a stored record. */
+int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
+		      struct hn_err *err) HN_NODISCARD;
+
 /* methods.c */
 extern const struct hn_session_ops hn_methods_ops;
 

@@ -36,7 +36,7 @@ struct layer {
 static const struct layer layers[] = {
 	{"bench", "*"},
 	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
-	{"client", " search proto db sketch target loopstate base "},
+	{"client", " search sketch costmodel proto db target loopstate base "},
 	{"search", " sketch costmodel target loopstate base "},
 	{"measure", " proto target base "},
 	{"sketch", " target loopstate base "},

@@ -1,0 +1,150 @@
+/* daemon/lineage.c -- where a stored record comes from: its parent, that one's parent, and so
+ * on to a program that was made from none, or that was never measured.
+ *
+ * A record names its parents by the hash of their histories.  The hash of a record follows from
+ * its steps, so that records of all versions of the store can be found; parents are older than
+ * their children, so one pass over the workload's records up to this one knows them all.
+ */
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/methods_int.h"
+
+#define LONGEST (HN_LIMIT_REPLY_BYTES / 2) /* what is longer is cut off */
+
+struct person {
+	int64_t id;
+	uint64_t hash, parent[2]; /* 0 = none; steps that this version cannot read have none */
+};
+
+struct family {
+	struct hn_arena arena, scratch;
+	int64_t youngest;
+	uint32_t n, cap;
+	struct person *x; /* oldest first */
+};
+
+static int on_record(void *ctx, const struct hn_record *r)
+{
+	struct family *f = ctx;
+	const struct hn_trace *trace;
+	uint64_t hash = 0;
+
+	hn_arena_reset(&f->scratch);
+	if (hn_trace_parse("record", r->steps, strlen(r->steps), &f->scratch, &trace, NULL) == 0) {
+		hash = hn_trace_hash(trace);
+	}
+	f->x = hn_arena_grow(&f->arena, f->x, f->n, &f->cap, sizeof *f->x);
+	f->x[f->n++] = (struct person){
+		r->id, hash, { r->descent.parent[0], r->descent.parent[1] } };
+	return r->id == f->youngest; /* no later one can be its parent */
+}
+
+/* The youngest of the first n with that history; NULL. */
+static const struct person *find(const struct family *f, uint32_t n, uint64_t hash)
+{
+	while (n > 0 && hash != 0) {
+		if (f->x[--n].hash == hash) {
+			return &f->x[n];
+		}
+	}
+	return NULL;
+}
+
+static void write_parents(const struct family *f, const struct person *p, struct hn_buf *b)
+{
+	hn_buf_puts(b, ",\"parents\":[");
+	for (int i = 0; i < 2 && p->parent[i] != 0; i++) {
+		const struct person *q = find(f, (uint32_t)(p - f->x), p->parent[i]);
+
+		hn_buf_printf(b, "%s{\"hash\":\"%016llx\",\"record\":%lld}", i > 0 ? "," : "",
+			      (unsigned long long)p->parent[i], q ? (long long)q->id : 0);
+	}
+	hn_buf_puts(b, "]");
+}
+
+static void write_record(const struct hn_record *r, const struct person *p, struct hn_buf *b)
+{
+	hn_buf_printf(b, "{\"record\":%lld,\"hash\":\"%016llx\",\"origin\":", (long long)r->id,
+		      (unsigned long long)p->hash);
+	hn_buf_json_string(b, r->origin);
+	hn_buf_puts(b, ",\"changes\":");
+	hn_buf_json_string(b, r->descent.changes);
+	hn_buf_puts(b, ",\"model\":");
+	hn_buf_json_string(b, r->descent.model);
+	hn_buf_puts(b, ",\"predicted_ns\":");
+	hn_buf_double(b, r->descent.predicted_ns);
+	hn_buf_printf(b, ",\"verdict\":\"%s\",\"detail\":", hn_verdict_name(r->verdict));
+	hn_buf_json_string(b, r->detail);
+	hn_buf_puts(b, ",\"median_ns\":");
+	hn_buf_double(b, r->median_ns);
+	hn_buf_printf(b, ",\"steps\":%s", p->hash != 0 ? r->steps : "null");
+}
+
+/* p and its line of first parents, youngest first. */
+static int write_line(struct hn_db *db, struct family *f, const struct person *p,
+		      struct hn_buf *b, struct hn_err *err)
+{
+	struct hn_workload_row w;
+	struct hn_record r;
+	int rc = 0;
+
+	for (const char *comma = ""; rc == 0 && p && b->n < LONGEST; comma = ",") {
+		hn_arena_reset(&f->scratch);
+		rc = hn_db_find(db, p->id, &f->scratch, &r, &w, err);
+		if (rc == 0) {
+			hn_buf_puts(b, comma);
+			write_record(&r, p, b);
+			write_parents(f, p, b);
+			hn_buf_puts(b, "}");
+			p = find(f, (uint32_t)(p - f->x), p->parent[0]);
+		}
+	}
+	hn_buf_printf(b, "],\"whole\":%s}", p ? "false" : "true");
+	return rc;
+}
+
+int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
+		      struct hn_err *err)
+{
+	struct family f = { .youngest = record };
+	struct hn_workload_row w;
+	struct hn_record r;
+
+	hn_arena_init(&f.arena, 0);
+	hn_arena_init(&f.scratch, 0);
+	int rc = hn_db_find(d->db, record, &f.arena, &r, &w, err);
+
+	if (rc == 0) {
+		rc = hn_db_records(d->db, r.workload, r.target, on_record, &f, err);
+	}
+	if (rc >= 0) { /* 1: stopped at the record */
+		hn_buf_printf(b, "{\"workload\":\"%s\",\"name\":", w.key);
+		hn_buf_json_string(b, w.name);
+		hn_buf_puts(b, ",\"flops\":");
+		hn_buf_double(b, w.flops);
+		hn_buf_puts(b, ",\"target\":");
+		hn_buf_json_string(b, r.target);
+		hn_buf_printf(b, ",\"dag\":%s,\"lineage\":[", w.dag_json);
+		rc = write_line(d->db, &f, f.n > 0 ? &f.x[f.n - 1] : NULL, b, err);
+	}
+	hn_arena_fini(&f.scratch);
+	hn_arena_fini(&f.arena);
+	return rc;
+}
+
+void hn_method_lineage(const struct hn_call *c)
+{
+	int64_t record = 0;
+	struct hn_buf b;
+	struct hn_err err;
+
+	hn_json_int(hn_call_field(c, "record"), &record);
+	hn_buf_init(&b);
+	if (hn_lineage_answer(c->d, record, &b, &err) == 0) {
+		hn_call_reply(c, &b);
+	} else {
+		hn_call_refuse(c, &err);
+		hn_buf_fini(&b);
+	}
+}
