@@ -327,8 +327,8 @@ static void remember(struct hn_policy *p, const struct hn_told *told,
 {
 	struct hn_indiv x;
 
-	if (told->verdict != HN_VERDICT_OK || !(told->median_ns > 0) ||
-	    hn_space_adopt(&p->space, told->trace, scratch, &x) != HN_VERDICT_OK) {
+	if (hn_space_told(&p->space, told->trace, scratch, &x) != HN_VERDICT_OK ||
+	    told->verdict != HN_VERDICT_OK || !(told->median_ns > 0)) {
 		return;
 	}
 	x.features = hn_experience_add(&p->known, &x, told->median_ns);
@@ -344,10 +344,6 @@ static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 	hn_arena_init(&scratch, 0);
 	for (uint32_t i = 0; i < n; i++) {
 		hn_arena_reset(&scratch);
-		if (!told[i].trace) {
-			continue;
-		}
-		hn_hashes_add(&p->space.seen, hn_trace_hash(told[i].trace));
 		remember(p, &told[i], &scratch);
 	}
 	hn_arena_fini(&scratch);

@@ -5,9 +5,10 @@
  */
 #include "search/search_int.h"
 
+/* Records are found by the hashes of their histories, not of their programs. */
 static uint64_t beginning(const struct hn_indiv *x)
 {
-	return x->lineage.parent[0] ? x->lineage.parent[0] : x->hash;
+	return x->lineage.parent[0] ? x->lineage.parent[0] : x->features.trace;
 }
 
 struct hn_lineage hn_lineage_from(const struct hn_indiv *x)

@@ -57,9 +57,7 @@ static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 
 static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		hn_hashes_add(&p->space.seen, hn_trace_hash(told[i].trace));
-	}
+	hn_space_heard(&p->space, told, n);
 }
 
 extern const struct hn_policy_ops hn_policy_random;

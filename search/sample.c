@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "loopstate/bounds.h"
+#include "loopstate/fingerprint.h"
 #include "search/auto.h"
 #include "search/search_int.h"
 
@@ -138,11 +139,10 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, boo
 		return HN_VERDICT_ILLEGAL;
 	}
 	ret->trace = s->trace ? s->trace : &none;
-	if (!hn_features_of(tree, sp->task.target, a, &ret->features)) {
-		return HN_VERDICT_OVER_LIMIT;
-	}
-	ret->hash = ret->features.trace;
-	return HN_VERDICT_OK;
+	ret->hash = hn_fingerprint(tree, a);
+	return hn_features_of(tree, sp->task.target, a, &ret->features)
+		       ? HN_VERDICT_OK
+		       : HN_VERDICT_OVER_LIMIT;
 }
 
 struct hn_candidate hn_space_candidate(const struct hn_space *sp, const struct hn_indiv *x,
@@ -235,6 +235,30 @@ enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace
 			       struct hn_arena *a, struct hn_indiv *ret)
 {
 	return adopt(sp, trace, false, a, ret);
+}
+
+enum hn_verdict hn_space_told(struct hn_space *sp, const struct hn_trace *trace,
+			      struct hn_arena *a, struct hn_indiv *ret)
+{
+	enum hn_verdict v = trace ? adopt(sp, trace, false, a, ret) : HN_VERDICT_ILLEGAL;
+
+	if (v != HN_VERDICT_ILLEGAL) {
+		hn_hashes_add(&sp->seen, ret->hash);
+	}
+	return v;
+}
+
+void hn_space_heard(struct hn_space *sp, const struct hn_told *told, uint32_t n)
+{
+	struct hn_arena scratch;
+	struct hn_indiv x;
+
+	hn_arena_init(&scratch, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_arena_reset(&scratch);
+		hn_space_told(sp, told[i].trace, &scratch, &x);
+	}
+	hn_arena_fini(&scratch);
 }
 
 enum hn_verdict hn_space_check(struct hn_space *sp, const struct hn_trace *trace,

@@ -12,7 +12,7 @@ struct hn_indiv {
 	const struct hn_sketch *sketch; /* NULL when the trace is of none */
 	const struct hn_plan *plan;	/* NULL likewise */
 	const struct hn_trace *trace;
-	uint64_t hash;
+	uint64_t hash; /* of the program (loopstate/fingerprint.h), however it was come by */
 	const char *origin;
 	struct hn_lineage lineage;
 	struct hn_features features;
@@ -21,7 +21,7 @@ struct hn_indiv {
 	double worth; /* log of the speed to be expected, by both: what evolution ranks by */
 };
 
-/* Open-addressing set of trace hashes; 0 stands for 1. */
+/* Open-addressing set of hashes; 0 stands for 1. */
 struct hn_hashes {
 	uint64_t *slot;	 /* heap */
 	uint32_t cap, n; /* cap a power of two */
@@ -90,6 +90,13 @@ enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sk
 /* A stored or measured trace as a candidate. ILLEGAL when it does not replay. */
 enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,
 			       struct hn_arena *a, struct hn_indiv *ret);
+
+/* The same for one that was measured: its program will not be asked for. */
+enum hn_verdict hn_space_told(struct hn_space *sp, const struct hn_trace *trace,
+			      struct hn_arena *a, struct hn_indiv *ret);
+
+/* hn_space_told for all of them, where nothing is to be learned from it. */
+void hn_space_heard(struct hn_space *sp, const struct hn_told *told, uint32_t n);
 
 /* The same for a trace that nothing has proved yet: ILLEGAL also when the quick check does
  * not show it legal. */

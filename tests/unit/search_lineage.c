@@ -186,7 +186,8 @@ static void the_prediction_is_a_time_where_the_model_knows_times(void **state)
 /* Two parents, and more changes than have room. */
 static void a_crossover_has_two_parents(void **state)
 {
-	struct hn_indiv measured = { .hash = 5 }, sample = { .hash = 6 };
+	struct hn_indiv measured = { .features.trace = 5 },
+			sample = { .features.trace = 6 };
 	struct hn_lineage l;
 	struct hn_buf b;
 
@@ -197,7 +198,7 @@ static void a_crossover_has_two_parents(void **state)
 	hn_lineage_mate(&l, &sample);
 	assert_true(l.parent[0] == 5 && l.parent[1] == 6);
 	/* its own child goes on from the same two */
-	struct hn_indiv child = { .hash = 7, .lineage = l };
+	struct hn_indiv child = { .features.trace = 7, .lineage = l };
 	l = hn_lineage_from(&child);
 	assert_true(l.parent[0] == 5 && l.parent[1] == 6);
 	for (int i = 0; i < 9; i++) {
