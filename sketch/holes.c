@@ -82,7 +82,8 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 	int rc = 0;
 
 	hn_arena_init(&scratch, 0);
-	const struct hn_state *s = hn_state_init(dag, &scratch);
+	const struct hn_state *s = hn_state_init(dag, a);
+	sk->start = s;
 	for (uint32_t i = 0; i < n_step && rc == 0; i++) {
 		const struct hn_step *step = t->step[i];
 		if (is_open(step)) {
@@ -94,10 +95,11 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 			}
 			n++;
 		}
-		rc = hn_state_apply(s, step, &scratch, &s, err);
+		rc = hn_state_apply(s, step, n == 0 ? a : &scratch, &s, err);
 		if (rc < 0) {
 			rc = hn_err_within(err, "sketch [%s] step %u", sk->rules, i);
 		}
+		sk->start = rc == 0 && n == 0 ? s : sk->start;
 	}
 	hn_arena_fini(&scratch);
 	mark_innermost(hole, n);
@@ -126,7 +128,7 @@ enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const
 	}
 	t->n_step = n;
 	t->step = step;
-	return hn_state_replay(sk->state->root_dag, t, a, ret, NULL) < 0
+	return hn_state_replay_from(sk->start, t, a, ret, NULL) < 0
 		       ? HN_VERDICT_ILLEGAL
 		       : HN_VERDICT_OK;
 }

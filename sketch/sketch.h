@@ -50,6 +50,8 @@ struct hn_sketch {
 	const char *rules; /* names of the rules that made it, "tile_fuse,inline,..." */
 	uint32_t n_hole;
 	const struct hn_hole *hole; /* in step order; those of one stage stand together */
+	/* The history up to the first open step: what every program of the sketch begins with. */
+	const struct hn_state *start;
 };
 
 /* The decisions of one complete program of a sketch, as data: what mutation edits.  A
