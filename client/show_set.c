@@ -17,7 +17,8 @@ static const char *time_of(const struct hn_json *v, const char *key, char text[3
 
 void hn_show_set_line(const struct hn_json *set, struct hn_buf *b)
 {
-	double best = hn_show_number(set, "best_ns"), naive = hn_show_number(set, "naive_ns");
+	double best = hn_show_number(set, "best_ns"),
+	       naive = hn_show_number(set, "naive_ns");
 	char t[32];
 
 	hn_buf_printf(b, "%u tasks: %s  ", hn_json_count(hn_json_get(set, "tasks")),
@@ -33,7 +34,8 @@ void hn_show_set_line(const struct hn_json *set, struct hn_buf *b)
 static void put_task(const struct hn_json *task, double sum, struct hn_buf *b)
 {
 	const struct hn_json *job = hn_json_get(task, "job");
-	double naive = hn_show_number(job, "naive_ns"), best = hn_show_number(job, "best_ns");
+	double naive = hn_show_number(job, "naive_ns"),
+	       best = hn_show_number(job, "best_ns");
 	double weight = hn_show_number(task, "weight");
 	const char *state = text_of(job, "state");
 	char t[3][32];
@@ -43,7 +45,8 @@ static void put_task(const struct hn_json *task, double sum, struct hn_buf *b)
 		      time_of(job, "naive_ns", t[0]), time_of(job, "guard_ns", t[1]),
 		      time_of(job, "best_ns", t[2]));
 	if (best > 0 && sum > 0) {
-		hn_buf_printf(b, " %8.1fx %5.1f %%", naive / best, 100 * weight * best / sum);
+		hn_buf_printf(b, " %8.1fx %5.1f %%", naive / best,
+			      100 * weight * best / sum);
 	} else {
 		hn_buf_printf(b, " %9s %7s", "-", "-");
 	}
@@ -54,12 +57,14 @@ static void put_task(const struct hn_json *task, double sum, struct hn_buf *b)
 
 void hn_show_set_table(const struct hn_json *set, struct hn_buf *b)
 {
-	double best = hn_show_number(set, "best_ns"), naive = hn_show_number(set, "naive_ns");
+	double best = hn_show_number(set, "best_ns"),
+	       naive = hn_show_number(set, "naive_ns");
 	const struct hn_json *tasks = hn_json_get(set, "tasks");
 	char t[2][32];
 
 	hn_buf_printf(b, "set %s: %s, %u tasks, %s\n", text_of(set, "set"),
-		      text_of(set, "state"), hn_json_count(tasks), text_of(set, "strategy"));
+		      text_of(set, "state"), hn_json_count(tasks),
+		      text_of(set, "strategy"));
 	hn_buf_printf(b, "  %8s %7s %7s %11s %11s %11s %9s %7s  %s\n", "weight", "rounds",
 		      "trials", "naive", "guard", "tuned", "faster", "share", "task");
 	for (const struct hn_json *task = hn_json_first(tasks); task != NULL;
@@ -72,10 +77,12 @@ void hn_show_set_table(const struct hn_json *set, struct hn_buf *b)
 	if (best > 0) {
 		hn_buf_printf(b, " %8.1fx", naive / best);
 	}
-	hn_buf_printf(b, "\n  %.0f trials in %.1f s, %.0f from the store; another round would "
-			 "be expected to gain %.2g %%\n",
-		      hn_show_number(set, "trials"), hn_show_number(set, "elapsed_ms") / 1000,
-		      hn_show_number(set, "warm"), hn_show_number(set, "expected_gain"));
+	hn_buf_printf(
+		b,
+		"\n  %.0f trials in %.1f s, %.0f from the store; another round would "
+		"be expected to gain %.2g %%\n",
+		hn_show_number(set, "trials"), hn_show_number(set, "elapsed_ms") / 1000,
+		hn_show_number(set, "warm"), hn_show_number(set, "expected_gain"));
 	if (*text_of(set, "message") != '\0') {
 		hn_buf_printf(b, "  note  %s\n", text_of(set, "message"));
 	}

@@ -42,7 +42,8 @@ static int add(struct list *l, const char *path, double weight, struct hn_err *e
 }
 
 /* "WEIGHT FILE", "# ..." or nothing; the text is cut up. */
-static int read_line(struct list *l, const char *list_path, char *line, struct hn_err *err)
+static int read_line(struct list *l, const char *list_path, char *line,
+		     struct hn_err *err)
 {
 	const char *slash = strrchr(list_path, '/');
 	int dir = slash != NULL ? (int)(slash - list_path + 1) : 0;
@@ -65,8 +66,10 @@ static int read_line(struct list *l, const char *list_path, char *line, struct h
 	if (*at == '\0') {
 		return hn_fail(err, HONE_E_INVALID, "no file after the weight");
 	}
-	return add(l, hn_arena_printf(&l->arena, "%.*s%s", *at == '/' ? 0 : dir, list_path, at),
-		   weight, err);
+	return add(
+		l,
+		hn_arena_printf(&l->arena, "%.*s%s", *at == '/' ? 0 : dir, list_path, at),
+		weight, err);
 }
 
 static int read_list(struct list *l, const char *path, struct hn_err *err)
@@ -99,10 +102,12 @@ static int read_all(struct list *l, const struct hn_opts *o, struct hn_err *err)
 	int rc = 0;
 
 	if (o->tasks != NULL && (o->n_arg > 0 || o->text != NULL)) {
-		return hn_fail(err, HONE_E_INVALID, "give FILEs or --tasks LIST, not both");
+		return hn_fail(err, HONE_E_INVALID,
+			       "give FILEs or --tasks LIST, not both");
 	}
 	if (o->name != NULL && (o->tasks != NULL || o->n_arg > 1)) {
-		return hn_fail(err, HONE_E_INVALID, "--name: of several each has its file's");
+		return hn_fail(err, HONE_E_INVALID,
+			       "--name: of several each has its file's");
 	}
 	if (o->tasks != NULL) {
 		return read_list(l, o->tasks, err);
@@ -116,23 +121,51 @@ static int read_all(struct list *l, const struct hn_opts *o, struct hn_err *err)
 	return rc;
 }
 
-static struct hn_opts opts_of(const struct hn_opts *o, const struct entry *e)
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* Files of one name in several folders are called by these: resnet/dag.json, bert/dag.json. */
+static const char *name_of(struct list *l, uint32_t i)
+{
+	const char *path = l->entry[i].path, *file = path != NULL ? file_of(path) : NULL,
+		   *from;
+	bool twice = false;
+
+	for (uint32_t k = 0; file != NULL && file > path && k < l->n; k++) {
+		twice |= k != i && strcmp(file_of(l->entry[k].path), file) == 0;
+	}
+	if (!twice) {
+		return NULL;
+	}
+	for (from = file - 1; from > path && from[-1] != '/'; from--) {
+	}
+	return file - 1 - from <= HN_LIMIT_NAME_BYTES
+		       ? hn_arena_strndup(&l->arena, from, (size_t)(file - 1 - from))
+		       : NULL;
+}
+
+static struct hn_opts opts_of(struct list *l, uint32_t i, const struct hn_opts *o)
 {
 	struct hn_opts one = *o;
 
-	one.arg = e->path;
+	one.arg = l->entry[i].path;
+	one.name = o->name != NULL ? o->name : name_of(l, i);
 	return one;
 }
 
 /* {"tasks":[...], ...}: the files are read and checked here. */
-static int write_request(const struct list *l, const struct hn_opts *o, struct hn_buf *b,
+static int write_request(struct list *l, const struct hn_opts *o, struct hn_buf *b,
 			 struct hn_err *err)
 {
 	int rc = 0;
 
 	hn_buf_puts(b, "{\"tasks\":[");
 	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
-		struct hn_opts one = opts_of(o, &l->entry[i]);
+		struct hn_opts one = opts_of(l, i, o);
 		struct hn_input in;
 		struct hn_arena a;
 
@@ -152,10 +185,12 @@ static int write_request(const struct list *l, const struct hn_opts *o, struct h
 	hn_buf_puts(b, ",\"stop_gain\":");
 	hn_buf_double(b, o->stop_gain);
 	hn_buf_puts(b, "}");
-	if (rc == 0 && b->n + 200 > HN_LIMIT_LINE_BYTES) { /* and what is around the params */
-		rc = hn_fail(err, HONE_E_QUOTA,
-			     "the computations are %zu bytes together; honed takes %d at once",
-			     b->n, HN_LIMIT_LINE_BYTES);
+	if (rc == 0 &&
+	    b->n + 200 > HN_LIMIT_LINE_BYTES) { /* and what is around the params */
+		rc = hn_fail(
+			err, HONE_E_QUOTA,
+			"the computations are %zu bytes together; honed takes %d at once",
+			b->n, HN_LIMIT_LINE_BYTES);
 	}
 	return rc;
 }
@@ -243,8 +278,8 @@ static int report(const struct hn_opts *o, const struct hn_json *set, struct hn_
 	}
 	fwrite(b.s, 1, b.n, stdout);
 	hn_buf_fini(&b);
-	for (const struct hn_json *t = hn_json_first(hn_json_get(set, "tasks")); t != NULL;
-	     t = hn_json_next(t)) {
+	for (const struct hn_json *t = hn_json_first(hn_json_get(set, "tasks"));
+	     t != NULL; t = hn_json_next(t)) {
 		n_failed += hn_show_number(hn_json_get(t, "job"), "best_ns") <= 0;
 	}
 	if (strcmp(state, "cancelled") == 0 || strcmp(state, "suspended") == 0) {
@@ -256,11 +291,12 @@ static int report(const struct hn_opts *o, const struct hn_json *set, struct hn_
 			       message != NULL ? message : "?");
 	}
 	if (n_failed > 0) {
-		return hn_fail(err, HONE_E_NOT_FOUND,
-			       "no candidate was correct within the budget, of %u task%s%s%s",
-			       n_failed, n_failed > 1 ? "s" : "",
-			       message != NULL && *message != '\0' ? ": " : "",
-			       message != NULL ? message : "");
+		return hn_fail(
+			err, HONE_E_NOT_FOUND,
+			"no candidate was correct within the budget, of %u task%s%s%s",
+			n_failed, n_failed > 1 ? "s" : "",
+			message != NULL && *message != '\0' ? ": " : "",
+			message != NULL ? message : "");
 	}
 	return 0;
 }
@@ -290,12 +326,12 @@ static int tune(const struct hn_opts *o, const char *request, struct hn_link *li
 }
 
 /* --trials 0: each by itself, unmeasured. */
-static int answer_at_once(const struct list *l, const struct hn_opts *o, struct hn_err *err)
+static int answer_at_once(struct list *l, const struct hn_opts *o, struct hn_err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
-		struct hn_opts one = opts_of(o, &l->entry[i]);
+		struct hn_opts one = opts_of(l, i, o);
 
 		rc = hn_tune_one(&one, err);
 	}

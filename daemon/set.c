@@ -35,7 +35,8 @@ double hn_set_seconds(const struct hn_set *s, int64_t now_ns)
 {
 	int64_t to = s->ended_ns != 0 ? s->ended_ns : now_ns;
 
-	return s->spent_s + (s->started_ns != 0 ? (double)(to - s->started_ns) * 1e-9 : 0);
+	return s->spent_s +
+	       (s->started_ns != 0 ? (double)(to - s->started_ns) * 1e-9 : 0);
 }
 
 /* What earlier jobs stored, as rounds: how the task came to where it is. */
@@ -83,7 +84,8 @@ static void tell_round(struct hn_set *s, uint32_t i, bool over, int64_t now_ns)
 {
 	struct hn_member *m = &s->member[i];
 	int64_t granted = m->open[0].trials, made = m->job->n_trial - m->n_told;
-	int64_t from = s->told_ns > m->open[0].begun_ns ? s->told_ns : m->open[0].begun_ns;
+	int64_t from =
+		s->told_ns > m->open[0].begun_ns ? s->told_ns : m->open[0].begun_ns;
 	struct hn_taskset_told told = { .trials = made < granted ? made : granted,
 					.seconds = (double)(now_ns - from) * 1e-9,
 					.best_ns = m->job->best_ns,
@@ -110,7 +112,8 @@ static void hear(struct hn_set *s, uint32_t i, int64_t now_ns)
 		tell_round(s, i, over, now_ns);
 	}
 	if (over && !s->rule.task[i].over) {
-		struct hn_taskset_told told = { .best_ns = m->job->best_ns, .over = true };
+		struct hn_taskset_told told = { .best_ns = m->job->best_ns,
+						.over = true };
 
 		hn_taskset_tell(&s->rule, i, /* granted= */ 0, &told);
 	}
@@ -148,7 +151,8 @@ static const char *why(const struct hn_set *s, enum hn_taskset_say say, char tex
 {
 	switch (say) {
 	case HN_TASKSET_TRIALS:
-		return s->rule.n_begun > 0 ? "" : "the store already holds this many trials";
+		return s->rule.n_begun > 0 ? ""
+					   : "the store already holds this many trials";
 	case HN_TASKSET_GAIN:
 		snprintf(text, 120,
 			 "no further round is expected to gain %g %% of the weighted sum",
@@ -217,8 +221,8 @@ static void end(struct hn_set *s)
 	}
 	snprintf(message, sizeof message, "%s", s->message);
 	if (n > 0) {
-		snprintf(message, sizeof message, "%u of %u tasks failed; %.100s: %.800s", n,
-			 s->n, failed->name, failed->message);
+		snprintf(message, sizeof message, "%u of %u tasks failed; %.100s: %.800s",
+			 n, s->n, failed->name, failed->message);
 	}
 	hn_set_finish(s, n == s->n ? HN_JOB_FAILED : HN_JOB_DONE, message);
 }
@@ -240,8 +244,8 @@ static void finals(struct hn_set *s, int64_t now_ns)
 			return;
 		}
 		if (s->rule.budget.seconds > 0) {
-			left_ns = (s->rule.budget.seconds - hn_set_seconds(s, now_ns)) * 1e9 /
-				  (s->n - i);
+			left_ns = (s->rule.budget.seconds - hn_set_seconds(s, now_ns)) *
+				  1e9 / (s->n - i);
 		}
 		hn_job_conclude(j, left_ns, now_ns);
 	}

@@ -10,8 +10,9 @@
 #define MOST_WEIGHT 1e9
 
 /* Fields of set.submit that are the same for all tasks, and those of one. */
-static int read_task(struct hn_daemon *d, const struct hn_json *set, const struct hn_json *task,
-		     bool again, struct hn_member *ret, struct hn_err *err)
+static int read_task(struct hn_daemon *d, const struct hn_json *set,
+		     const struct hn_json *task, bool again, struct hn_member *ret,
+		     struct hn_err *err)
 {
 	const struct hn_json *dag = hn_json_get(task, "dag");
 	const struct hn_json *weight = hn_json_get(task, "weight");
@@ -30,10 +31,10 @@ static int read_task(struct hn_daemon *d, const struct hn_json *set, const struc
 	hn_json_int(hn_json_get(set, "seed"), &seed);
 	s.budget.seed = (uint64_t)seed;
 	ret->weight = 1;
-	if (weight != NULL && (!hn_json_double(weight, &ret->weight) || ret->weight <= 0 ||
-			       ret->weight > MOST_WEIGHT)) {
-		return hn_fail(err, HONE_E_INVALID, "weight: want a number above 0, at most %g",
-			       MOST_WEIGHT);
+	if (weight != NULL && (!hn_json_double(weight, &ret->weight) ||
+			       ret->weight <= 0 || ret->weight > MOST_WEIGHT)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "weight: want a number above 0, at most %g", MOST_WEIGHT);
 	}
 	if (s.name != NULL && strlen(s.name) > HN_LIMIT_NAME_BYTES) {
 		return hn_fail(err, HONE_E_INVALID, "name: %zu bytes; at most %d may be",
@@ -79,13 +80,14 @@ static void add(struct hn_set *s, const struct hn_member *m)
 static int read_tasks(struct hn_set *s, const struct hn_json *v, bool again,
 		      struct hn_err *err)
 {
-	const struct hn_json *tasks = hn_json_get(v, "tasks"), *task = hn_json_first(tasks);
+	const struct hn_json *tasks = hn_json_get(v, "tasks"),
+			     *task = hn_json_first(tasks);
 	uint32_t n = hn_json_count(tasks);
 	int rc = 0;
 
 	if (n < 1 || n > HN_LIMIT_SET_TASKS) {
-		return hn_fail(err, HONE_E_INVALID, "tasks: there are %u; want 1 to %d", n,
-			       HN_LIMIT_SET_TASKS);
+		return hn_fail(err, HONE_E_INVALID, "tasks: there are %u; want 1 to %d",
+			       n, HN_LIMIT_SET_TASKS);
 	}
 	s->member = calloc(n, sizeof(*s->member));
 	hn_assert(s->member != NULL);
@@ -155,7 +157,9 @@ static int store_all(struct hn_set *s, struct hn_err *err)
 	}
 	hn_buf_init(&b);
 	hn_set_write_request(s, &b);
-	rc = rc != 0 ? rc : hn_db_put_job(s->daemon->db, s->id, b.s, /* finished= */ false, err);
+	rc = rc != 0 ? rc
+		     : hn_db_put_job(s->daemon->db, s->id, b.s, /* finished= */ false,
+				     err);
 	hn_buf_fini(&b);
 	return rc;
 }

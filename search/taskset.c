@@ -6,7 +6,7 @@
 
 #include "base/cdefs.h"
 
-#define PRIOR 0.1	   /* s, before anything is known ... */
+#define PRIOR 0.1	 /* s, before anything is known ... */
 #define PRIOR_WEIGHT 3.0 /* ... and what that weighs */
 
 #define STRATEGY(id, name) extern const struct hn_strategy_ops hn_strategy_##id;
@@ -30,7 +30,8 @@ const struct hn_strategy_ops *hn_strategy_ops(const char *name)
 }
 
 void hn_taskset_init(struct hn_taskset *ts, const struct hn_strategy_ops *strategy,
-		     const struct hn_taskset_budget *budget, uint32_t n, const double *weight)
+		     const struct hn_taskset_budget *budget, uint32_t n,
+		     const double *weight)
 {
 	hn_assert(n >= 1 && n <= HN_TASKSET_MAX);
 	*ts = (struct hn_taskset){ .strategy = strategy, .budget = *budget, .n = n };
@@ -181,7 +182,8 @@ struct hn_taskset_answer hn_taskset_next(const struct hn_taskset *ts, double sec
 		answer.say = all.n_open > 0 ? HN_TASKSET_WAIT : HN_TASKSET_GAIN;
 	} else {
 		answer.task = owed(ts);
-		answer.task = answer.task < ts->n ? answer.task : ts->strategy->choose(ts);
+		answer.task =
+			answer.task < ts->n ? answer.task : ts->strategy->choose(ts);
 		answer.trials = round_trials(ts, budget->trials - all.granted);
 	}
 	return answer;
@@ -213,7 +215,8 @@ void hn_taskset_tell(struct hn_taskset *ts, uint32_t task, int64_t granted,
 		t->seconds += told->seconds;
 		t->n_timed++;
 	}
-	if (t->correct && told->best_ns > 0) { /* of the first nobody knows where it came from */
+	if (t->correct &&
+	    told->best_ns > 0) { /* of the first nobody knows where it came from */
 		double weight = sqrt(fade(t->n_round));
 
 		t->slopes += log(t->time_ns / told->best_ns) / fade(t->n_round) * weight;

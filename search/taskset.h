@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define HN_TASKSET_MAX 128
-#define HN_TASKSET_ROUND 16   /* trials of a round, when the budget is not short */
+#define HN_TASKSET_ROUND 16 /* trials of a round, when the budget is not short */
 #define HN_TASKSET_PATIENCE 10
 
 struct hn_taskset;
@@ -47,13 +47,15 @@ struct hn_taskset_budget {
 };
 
 struct hn_taskset_task {
-	double weight;	 /* > 0 */
-	double time_ns;	 /* the best so far, or the naive program's; 0 = not known */
-	double slopes, weights; /* what its rounds say of s, weighted, and their weights */
+	double weight;	/* > 0 */
+	double time_ns; /* the best so far, or the naive program's; 0 = not known */
+	double slopes,
+		weights; /* what its rounds say of s, weighted, and their weights */
 	double seconds;	 /* of the rounds told; those of unknown length not */
 	int64_t trials;	 /* told */
 	int64_t open_trials;
-	uint32_t n_round, n_timed, n_open; /* told; told with their seconds; begun, not told */
+	uint32_t n_round, n_timed,
+		n_open;	 /* told; told with their seconds; begun, not told */
 	uint64_t chosen; /* the set's round it was last chosen for */
 	bool correct;	 /* time_ns is a candidate's */
 	bool over;	 /* it gets no more rounds */
@@ -68,8 +70,8 @@ struct hn_taskset {
 };
 
 enum hn_taskset_say {
-	HN_TASKSET_GO,	 /* `task` gets `trials` */
-	HN_TASKSET_WAIT, /* what the open rounds bring decides */
+	HN_TASKSET_GO,	    /* `task` gets `trials` */
+	HN_TASKSET_WAIT,    /* what the open rounds bring decides */
 	HN_TASKSET_TRIALS,  /* the end: so many were granted, ... */
 	HN_TASKSET_SECONDS, /* ... it took so long, ... */
 	HN_TASKSET_GAIN,    /* ... no round is worth it, ... */
@@ -84,7 +86,7 @@ struct hn_taskset_answer {
 
 /* What came of a round. */
 struct hn_taskset_told {
-	int64_t trials;	/* made */
+	int64_t trials; /* made */
 	double seconds; /* the round took; 0 = not known */
 	double best_ns; /* the task's best correct time, all rounds; 0 = none yet */
 	bool over;	/* its space is exhausted, it failed or was cancelled */
@@ -92,7 +94,8 @@ struct hn_taskset_told {
 
 /* 1 <= n <= HN_TASKSET_MAX tasks with these weights (> 0). */
 void hn_taskset_init(struct hn_taskset *ts, const struct hn_strategy_ops *strategy,
-		     const struct hn_taskset_budget *budget, uint32_t n, const double *weight);
+		     const struct hn_taskset_budget *budget, uint32_t n,
+		     const double *weight);
 
 /* The naive program's time: the task's until a candidate is correct. */
 void hn_taskset_naive(struct hn_taskset *ts, uint32_t task, double naive_ns);

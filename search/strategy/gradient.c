@@ -11,10 +11,12 @@ static uint32_t choose(const struct hn_taskset *ts)
 
 	for (uint32_t i = 0; i < ts->n; i++) {
 		const struct hn_taskset_task *t = &ts->task[i], *b = &ts->task[best];
-		double gain = t->weight * hn_taskset_gain_ns(ts, i) / hn_taskset_cost(ts, i);
+		double gain =
+			t->weight * hn_taskset_gain_ns(ts, i) / hn_taskset_cost(ts, i);
 
-		if (!t->over && (gain > most || (gain == most && t->n_round + t->n_open <
-									  b->n_round + b->n_open))) {
+		if (!t->over &&
+		    (gain > most ||
+		     (gain == most && t->n_round + t->n_open < b->n_round + b->n_open))) {
 			most = gain;
 			best = i;
 		}
@@ -22,4 +24,5 @@ static uint32_t choose(const struct hn_taskset *ts)
 	return best;
 }
 
-const struct hn_strategy_ops hn_strategy_gradient = { .name = "gradient", .choose = choose };
+const struct hn_strategy_ops hn_strategy_gradient = { .name = "gradient",
+						      .choose = choose };

@@ -8,9 +8,10 @@ static uint32_t choose(const struct hn_taskset *ts)
 	for (uint32_t i = 0; i < ts->n; i++) {
 		const struct hn_taskset_task *t = &ts->task[i];
 
-		if (!t->over && (best == ts->n || t->n_round + t->n_open <
-							  ts->task[best].n_round +
-								  ts->task[best].n_open)) {
+		if (!t->over &&
+		    (best == ts->n ||
+		     t->n_round + t->n_open <
+			     ts->task[best].n_round + ts->task[best].n_open)) {
 			best = i;
 		}
 	}

@@ -85,7 +85,8 @@ static const struct hn_taskset_budget endless;
 
 static void test_equal_tasks_share(void **state)
 {
-	static const struct curve curve[3] = { { 1e6, 0.2, 1, 0 }, { 1e6, 0.2, 1, 0 },
+	static const struct curve curve[3] = { { 1e6, 0.2, 1, 0 },
+					       { 1e6, 0.2, 1, 0 },
 					       { 1e6, 0.2, 1, 0 } };
 	static const char *const name[] = { "gradient", "round-robin" };
 	struct game g;
@@ -152,21 +153,25 @@ static void test_seconds_count(void **state)
 
 static void test_no_task_starves(void **state)
 {
-	static const struct curve curve[4] = { { 1e9, 0.5, 1, 0 }, { 1e3, 0.5, 1, 0 },
-					       { 1e3, 0.5, 1, 2 }, { 1e9, 0.5, 1, 0 } };
+	static const struct curve curve[4] = { { 1e9, 0.5, 1, 0 },
+					       { 1e3, 0.5, 1, 0 },
+					       { 1e3, 0.5, 1, 2 },
+					       { 1e9, 0.5, 1, 0 } };
 	struct game g;
 
 	(void)state;
 	begin(&g, "gradient", endless, curve, 4, NULL);
 	play(&g, 1000);
 	assert_true(g.longest_wait <= 4 * HN_TASKSET_PATIENCE + 2);
-	assert_true(g.n_round[1] + g.n_round[2] <= 60); /* and it costs a twentieth here */
+	assert_true(g.n_round[1] + g.n_round[2] <=
+		    60); /* and it costs a twentieth here */
 	assert_true(g.n_round[1] >= 20 && g.n_round[2] >= 20);
 }
 
 static void test_trials(void **state)
 {
-	static const struct curve curve[3] = { { 1e6, 0.2, 1, 0 }, { 2e6, 0.2, 1, 0 },
+	static const struct curve curve[3] = { { 1e6, 0.2, 1, 0 },
+					       { 2e6, 0.2, 1, 0 },
 					       { 3e6, 0.2, 1, 0 } };
 	struct hn_taskset_budget budget = { .trials = 100 };
 	struct hn_taskset_answer a;
@@ -221,7 +226,8 @@ static void test_threshold(void **state)
 		n_round[i] = g.n_order;
 	}
 	assert_true(n_round[1] > 3 * n_round[0]);
-	begin(&g, "gradient", (struct hn_taskset_budget){ .stop_gain = 0.01 }, curve, 2, NULL);
+	begin(&g, "gradient", (struct hn_taskset_budget){ .stop_gain = 0.01 }, curve, 2,
+	      NULL);
 	play(&g, n_round[0] - 1);
 	a = hn_taskset_next(&g.ts, 0);
 	assert_int_equal(a.say, HN_TASKSET_GO);
@@ -233,7 +239,8 @@ static void test_threshold(void **state)
  * it had a time is not waited for. */
 static void test_over(void **state)
 {
-	static const struct curve curve[3] = { { 1e6, 0.3, 1, 0 }, { 1e6, 0.3, 1, 0 },
+	static const struct curve curve[3] = { { 1e6, 0.3, 1, 0 },
+					       { 1e6, 0.3, 1, 0 },
 					       { 1e6, 0.3, 1, 0 } };
 	struct hn_taskset_told over = { .over = true };
 	struct game g;
@@ -275,7 +282,8 @@ static void test_nothing_correct_yet(void **state)
 /* The same told numbers give the same choices, also when they are told as a warm start. */
 static void test_same_numbers_same_choices(void **state)
 {
-	static const struct curve curve[3] = { { 1e6, 0.2, 1, 6 }, { 2e6, 0.1, 2, 0 },
+	static const struct curve curve[3] = { { 1e6, 0.2, 1, 6 },
+					       { 2e6, 0.1, 2, 0 },
 					       { 3e6, 0.4, 3, 0 } };
 	struct hn_taskset_budget budget = { .seconds = 1e9 };
 	double time_ns[3] = { 1e6, 2e6, 3e6 };
@@ -290,7 +298,8 @@ static void test_same_numbers_same_choices(void **state)
 	begin(&b, "gradient", budget, curve, 3, NULL);
 	for (int r = 0; r < 40; r++) { /* b hears of a's first half as stored rounds */
 		uint32_t i = a.order[r], k = ++b.n_round[i];
-		struct hn_taskset_told told = { .trials = 16, .seconds = curve[i].seconds };
+		struct hn_taskset_told told = { .trials = 16,
+						.seconds = curve[i].seconds };
 
 		if (k > 1 && (curve[i].ends == 0 || k < curve[i].ends)) {
 			time_ns[i] *= exp(-curve[i].scale / (k * sqrt(k)));
@@ -327,7 +336,8 @@ static void test_gradient_beats_round_robin(void **state)
 			time_ns[i][1] = t;
 			for (int k = 2; k <= LONG; k++) {
 				if (hn_rng_unit(&rng) < 2.0 / k) {
-					t *= exp(step * log(1 - hn_rng_unit(&rng)) / sqrt(k));
+					t *= exp(step * log(1 - hn_rng_unit(&rng)) /
+						 sqrt(k));
 				}
 				time_ns[i][k] = t;
 			}
@@ -336,7 +346,8 @@ static void test_gradient_beats_round_robin(void **state)
 		for (int s = 0; s < 2; s++) {
 			struct hn_taskset ts;
 
-			hn_taskset_init(&ts, hn_strategy_ops(name[s]), &endless, 24, weight);
+			hn_taskset_init(&ts, hn_strategy_ops(name[s]), &endless, 24,
+					weight);
 			for (int r = 0; r < 24 * 6; r++) {
 				struct hn_taskset_answer a = hn_taskset_next(&ts, 0);
 				uint32_t k = ts.task[a.task].n_round + 1;
@@ -351,9 +362,10 @@ static void test_gradient_beats_round_robin(void **state)
 			distance[s] += hn_taskset_objective(&ts) / end - 1;
 		}
 	}
-	print_message("above the end of the curves, mean of 40 sets of 24: gradient %.2f %%, "
-		      "round-robin %.2f %%\n",
-		      100 * distance[0] / 40, 100 * distance[1] / 40);
+	print_message(
+		"above the end of the curves, mean of 40 sets of 24: gradient %.2f %%, "
+		"round-robin %.2f %%\n",
+		100 * distance[0] / 40, 100 * distance[1] / 40);
 	assert_true(distance[0] < 0.67 * distance[1]);
 }
 
