@@ -34,13 +34,6 @@ static int columns(void)
 	return 80;
 }
 
-static const char *text_of(const struct hn_json *job, const char *key)
-{
-	const char *s = hn_json_string(hn_json_get(job, key));
-
-	return s != NULL ? s : "";
-}
-
 static int64_t put_failures(const struct hn_json *job, struct hn_buf *b)
 {
 	const struct hn_json *all = hn_json_get(job, "failures");
@@ -90,12 +83,12 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 {
 	double best = hn_show_number(job, "best_ns"),
 	       peak = hn_show_number(job, "peak_gflops");
-	const char *state = text_of(job, "state");
+	const char *state = hn_show_word(job, "state");
 	struct hn_buf failures;
 	int64_t n_failed;
 	char t[32];
 
-	hn_buf_printf(b, "%s: ", text_of(job, "name"));
+	hn_buf_printf(b, "%s: ", hn_show_word(job, "name"));
 	if (strcmp(state, "search") != 0) {
 		hn_buf_printf(b, "%s  ",
 			      strcmp(state, "naive") == 0 ? "timing the naive program"
@@ -173,9 +166,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 	int64_t n_failed;
 	char t[32];
 
-	hn_buf_printf(b, "%s  (workload %.16s, job %s: %s)\n", text_of(job, "name"),
-		      text_of(job, "workload"), text_of(job, "job"),
-		      text_of(job, "state"));
+	hn_buf_printf(b, "%s  (workload %.16s, job %s: %s)\n", hn_show_word(job, "name"),
+		      hn_show_word(job, "workload"), hn_show_word(job, "job"),
+		      hn_show_word(job, "state"));
 	if (naive > 0) {
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s\n",
 			      hn_show_time(naive, t), flops / naive);
@@ -212,8 +205,8 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		      hn_show_number(job, "warm"), hn_show_number(job, "ok"),
 		      (long long)n_failed, n_failed > 0 ? ": " : "", failures.s);
 	hn_buf_fini(&failures);
-	if (*text_of(job, "message") != '\0') {
-		hn_buf_printf(b, "  note      %s\n", text_of(job, "message"));
+	if (*hn_show_word(job, "message") != '\0') {
+		hn_buf_printf(b, "  note      %s\n", hn_show_word(job, "message"));
 	}
 }
 
@@ -245,5 +238,5 @@ void hn_show_probe(const struct hn_json *probe)
 	       hn_show_number(probe, "fma_gflops_all"),
 	       hn_show_number(probe, "memory_gb_s"));
 	print_levels(probe);
-	printf("sandbox %s\n", text_of(probe, "sandbox"));
+	printf("sandbox %s\n", hn_show_word(probe, "sandbox"));
 }

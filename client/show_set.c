@@ -1,13 +1,6 @@
 /* client/show_set.c -- a set on the terminal: a line while it runs, a table at the end. */
 #include "client/show.h"
 
-static const char *text_of(const struct hn_json *v, const char *key)
-{
-	const char *s = hn_json_string(hn_json_get(v, key));
-
-	return s != NULL ? s : "";
-}
-
 static const char *time_of(const struct hn_json *v, const char *key, char text[32])
 {
 	double ns = hn_show_number(v, key);
@@ -22,7 +15,7 @@ void hn_show_set_line(const struct hn_json *set, struct hn_buf *b)
 	char t[32];
 
 	hn_buf_printf(b, "%u tasks: %s  ", hn_json_count(hn_json_get(set, "tasks")),
-		      text_of(set, "state"));
+		      hn_show_word(set, "state"));
 	hn_show_clock(set, b);
 	if (best > 0) {
 		hn_buf_printf(b, "  weighted sum %s", hn_show_time(best, t));
@@ -37,7 +30,7 @@ static void put_task(const struct hn_json *task, double sum, struct hn_buf *b)
 	double naive = hn_show_number(job, "naive_ns"),
 	       best = hn_show_number(job, "best_ns");
 	double weight = hn_show_number(task, "weight");
-	const char *state = text_of(job, "state");
+	const char *state = hn_show_word(job, "state");
 	char t[3][32];
 
 	hn_buf_printf(b, "  %8g %7.0f %7.0f %11s %11s %11s", weight,
@@ -50,7 +43,7 @@ static void put_task(const struct hn_json *task, double sum, struct hn_buf *b)
 	} else {
 		hn_buf_printf(b, " %9s %7s", "-", "-");
 	}
-	hn_buf_printf(b, "  %s%s%s\n", text_of(job, "name"),
+	hn_buf_printf(b, "  %s%s%s\n", hn_show_word(job, "name"),
 		      state[0] == 'd' && state[1] == 'o' ? "" : "  ",
 		      state[0] == 'd' && state[1] == 'o' ? "" : state);
 }
@@ -62,9 +55,9 @@ void hn_show_set_table(const struct hn_json *set, struct hn_buf *b)
 	const struct hn_json *tasks = hn_json_get(set, "tasks");
 	char t[2][32];
 
-	hn_buf_printf(b, "set %s: %s, %u tasks, %s\n", text_of(set, "set"),
-		      text_of(set, "state"), hn_json_count(tasks),
-		      text_of(set, "strategy"));
+	hn_buf_printf(b, "set %s: %s, %u tasks, %s\n", hn_show_word(set, "set"),
+		      hn_show_word(set, "state"), hn_json_count(tasks),
+		      hn_show_word(set, "strategy"));
 	hn_buf_printf(b, "  %8s %7s %7s %11s %11s %11s %9s %7s  %s\n", "weight", "rounds",
 		      "trials", "naive", "guard", "tuned", "faster", "share", "task");
 	for (const struct hn_json *task = hn_json_first(tasks); task != NULL;
@@ -83,7 +76,7 @@ void hn_show_set_table(const struct hn_json *set, struct hn_buf *b)
 		"be expected to gain %.2g %%\n",
 		hn_show_number(set, "trials"), hn_show_number(set, "elapsed_ms") / 1000,
 		hn_show_number(set, "warm"), hn_show_number(set, "expected_gain"));
-	if (*text_of(set, "message") != '\0') {
-		hn_buf_printf(b, "  note  %s\n", text_of(set, "message"));
+	if (*hn_show_word(set, "message") != '\0') {
+		hn_buf_printf(b, "  note  %s\n", hn_show_word(set, "message"));
 	}
 }
