@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "bench/bench.h"
+#include "costmodel/ansor.h"
 #include "costmodel/model.h"
 #include "db/db.h"
 
@@ -307,12 +308,12 @@ static int run(const char *home)
 	return rc < 0;
 }
 
-static int print_doc(void)
+static int print_doc(void (*put)(struct hn_buf *buf))
 {
 	struct hn_buf doc;
 
 	hn_buf_init(&doc);
-	hn_features_doc(&doc);
+	put(&doc);
 	fputs(doc.s, stdout);
 	hn_buf_fini(&doc);
 	return 0;
@@ -322,8 +323,13 @@ int hn_bench_model(const struct hn_bench_args *args);
 
 int hn_bench_model(const struct hn_bench_args *args)
 {
-	if (args->argc == 1 && strcmp(args->argv[0], "--features") == 0) {
-		return print_doc();
+	bool doc = args->argc > 0 && strcmp(args->argv[0], "--features") == 0;
+
+	if (doc && args->argc == 1) {
+		return print_doc(hn_features_doc);
+	}
+	if (doc && args->argc == 2 && strcmp(args->argv[1], "ansor") == 0) {
+		return print_doc(hn_ansor_doc);
 	}
 	if (args->argc == 2 && strcmp(args->argv[0], "--store") == 0) {
 		return run(args->argv[1]);
@@ -333,6 +339,6 @@ int hn_bench_model(const struct hn_bench_args *args)
 		      stderr);
 		return 0;
 	}
-	fputs("usage: hone-bench model --store HOME | --features\n", stderr);
+	fputs("usage: hone-bench model --store HOME | --features [ansor]\n", stderr);
 	return 2;
 }

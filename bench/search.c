@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "bench/workload.h"
+#include "costmodel/ansor.h"
 #include "search/policy.h"
 #include "search/threads.h"
 
@@ -61,6 +62,8 @@ static void bench_sketches(const struct hn_bench_case *item, const struct hn_tar
 /* Loop trees of random candidates, of which each thread extracts features again and again. */
 struct trees {
 	const struct hn_target *target;
+	bool (*extract)(const struct hn_looptree *tree, const struct hn_target *target,
+			struct hn_arena *a);
 	uint32_t n;
 	const struct hn_looptree *tree[N_TREE];
 };
@@ -83,6 +86,22 @@ static void make_trees(const struct hn_bench_case *item, struct trees *t, struct
 	}
 }
 
+static bool extract_own(const struct hn_looptree *tree, const struct hn_target *target,
+			struct hn_arena *a)
+{
+	struct hn_features f;
+
+	return hn_features_of(tree, target, a, &f);
+}
+
+static bool extract_ansor(const struct hn_looptree *tree, const struct hn_target *target,
+			  struct hn_arena *a)
+{
+	struct hn_ansor f;
+
+	return hn_ansor_of(tree, target, HN_ANSOR_CORRECTED, a, &f);
+}
+
 static void extract(void *ctx, uint32_t who)
 {
 	const struct trees *t = ctx;
@@ -90,10 +109,8 @@ static void extract(void *ctx, uint32_t who)
 
 	hn_arena_init(&scratch, 0);
 	for (uint32_t i = 0; i < N_EXTRACT && t->n > 0; i++) {
-		struct hn_features f;
-
 		hn_arena_reset(&scratch);
-		if (!hn_features_of(t->tree[(i + who) % t->n], t->target, &scratch, &f)) {
+		if (!t->extract(t->tree[(i + who) % t->n], t->target, &scratch)) {
 			break;
 		}
 	}
@@ -101,9 +118,10 @@ static void extract(void *ctx, uint32_t who)
 }
 
 static void bench_features(const struct hn_bench_case *item, const struct hn_target *target,
-			   uint32_t threads)
+			   uint32_t threads, bool ansor)
 {
-	struct trees t = { .target = target };
+	struct trees t = { .target = target,
+			   .extract = ansor ? extract_ansor : extract_own };
 	struct hn_arena arena;
 	char more[60];
 
@@ -113,7 +131,7 @@ static void bench_features(const struct hn_bench_case *item, const struct hn_tar
 
 	hn_threads_run(threads, extract, &t);
 	snprintf(more, sizeof(more), ", \"threads\": %u", threads);
-	print_row("search.features", threads * N_EXTRACT / seconds_since(start), "states/s",
+	print_row(ansor ? "search.features.ansor" : "search.features", threads * N_EXTRACT / seconds_since(start), "states/s",
 		  item, more);
 	hn_arena_fini(&arena);
 }
@@ -204,8 +222,9 @@ int hn_bench_search(const struct hn_bench_args *args)
 
 	for (uint32_t i = 0; i < n && status == 0; i++) {
 		bench_sketches(&item[i], &target);
-		bench_features(&item[i], &target, 1);
-		bench_features(&item[i], &target, cores);
+		bench_features(&item[i], &target, 1, /* ansor= */ false);
+		bench_features(&item[i], &target, cores, /* ansor= */ false);
+		bench_features(&item[i], &target, 1, /* ansor= */ true);
 		bench_rounds(&item[i], &target, 1);
 		bench_rounds(&item[i], &target, cores);
 	}

@@ -9,6 +9,7 @@
 
 #include "client/cmd.h"
 #include "client/log.h"
+#include "costmodel/ansor.h"
 #include "loopstate/looptree.h"
 #include "loopstate/record.h"
 #include "loopstate/te_text.h"
@@ -75,6 +76,42 @@ static int as_tree(const struct hn_dag *dag, const struct hn_trace *trace,
 	return rc;
 }
 
+static int put_features(const struct hn_dag *dag, const struct hn_trace *trace,
+			enum hn_ansor_defects defects, struct hn_arena *a,
+			struct hn_buf *b, struct hn_err *err)
+{
+	const struct hn_looptree *tree;
+	const struct hn_state *s;
+	struct hn_target target;
+	struct hn_ansor f;
+	int rc = replay(dag, trace, a, &s, err);
+
+	rc = rc != 0 ? rc : hn_looptree_build(s, a, &tree, err);
+	if (rc != 0) {
+		return rc;
+	}
+	hn_target_host(a, &target);
+	if (!hn_ansor_of(tree, &target, defects, a, &f)) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "no features: nothing is stored, or more than %d loops deep",
+			       HN_ANSOR_MAX_LOOPS);
+	}
+	hn_ansor_print(&f, tree->dag, b);
+	return 0;
+}
+
+static int as_features(const struct hn_dag *dag, const struct hn_trace *trace,
+		       struct hn_arena *a, struct hn_buf *b, struct hn_err *err)
+{
+	return put_features(dag, trace, HN_ANSOR_DEFECTS, a, b, err);
+}
+
+static int as_corrected(const struct hn_dag *dag, const struct hn_trace *trace,
+			struct hn_arena *a, struct hn_buf *b, struct hn_err *err)
+{
+	return put_features(dag, trace, HN_ANSOR_CORRECTED, a, b, err);
+}
+
 static const struct {
 	const char *name;
 	form_fn put;
@@ -83,6 +120,8 @@ static const struct {
 	{ "te", as_te },
 	{ "steps", as_steps },
 	{ "tree", as_tree },
+	{ "features", as_features },
+	{ "corrected", as_corrected },
 };
 
 static form_fn find_form(const char *name, struct hn_err *err)
@@ -93,7 +132,8 @@ static form_fn find_form(const char *name, struct hn_err *err)
 		}
 	}
 	hn_fail(err, HONE_E_INVALID,
-		"--as: \"%.40s\" is unknown; known: preview, te, steps, tree", name);
+		"--as: \"%.40s\" is unknown; known: preview, te, steps, tree, "
+		"features, corrected", name);
 	return NULL;
 }
 

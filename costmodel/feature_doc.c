@@ -1,11 +1,8 @@
 /* costmodel/feature_doc.c -- features.def as a table for people. */
-#include <string.h>
-
+#include "costmodel/column.h"
 #include "costmodel/features.h"
 
-static const struct {
-	const char *group, *name, *unit, *source, *text;
-} row[] = {
+static const struct hn_column column[] = {
 #define FEATURE(group, name, unit, source, text) {#group, #name, unit, source, text},
 #include "costmodel/features.def"
 #undef FEATURE
@@ -13,13 +10,11 @@ static const struct {
 
 const char *hn_feature_name(enum hn_feature i)
 {
-	return row[i].name;
+	return column[i].name;
 }
 
 void hn_features_doc(struct hn_buf *buf)
 {
-	const char *group = "";
-
 	hn_buf_printf(
 		buf,
 		"# Features\n\nWhat a learned cost model sees of a program: %d numbers for each "
@@ -31,15 +26,5 @@ void hn_features_doc(struct hn_buf *buf)
 		"stands for, or hone where Ansor has none. The three accesses are those with "
 		"the most `l1_bytes`,\nlargest first; what is missing is 0.\n",
 		HN_N_FEATURE);
-	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
-		if (strcmp(group, row[i].group) != 0) {
-			group = row[i].group;
-			hn_buf_printf(buf,
-				      "\n## %s\n\n| name | unit | source | what it is "
-				      "|\n|---|---|---|---|\n",
-				      group);
-		}
-		hn_buf_printf(buf, "| %s | %s | %s | %s |\n", row[i].name, row[i].unit,
-			      row[i].source, row[i].text);
-	}
+	hn_columns_print(column, HN_COUNT_OF(column), buf);
 }

@@ -73,7 +73,7 @@ for i#0 (512)
     for k#2 (512)
       C[i#0, j#1] += A[i#0, k#2] * B[k#2, j#1]
 $ hone state $HONE_SOURCE/examples/matmul.txt --records log --as poem
-hone: --as: "poem" is unknown; known: preview, te, steps, tree
+hone: --as: "poem" is unknown; known: preview, te, steps, tree, features, corrected
 [17]
 $ hone state $HONE_SOURCE/examples/matmul.txt
 hone: give --records LOG
