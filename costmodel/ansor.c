@@ -1,7 +1,7 @@
 /* costmodel/ansor.c -- walk the loop tree: a row for each stored buffer.
  *
- * A reduction's init and update store to one buffer: their operations add up, all else is said of
- * the update, the later of the two.
+ * A reduction's init and update store to one buffer: the row is of the update, the later of the
+ * two.  (Ansor adds up their operations, but an init has none: it stores a constant.)
  */
 #include "costmodel/ansor.h"
 
@@ -115,10 +115,10 @@ static void visit_store(struct walk *w, const struct hn_node *stmt, uint32_t out
 	struct hn_ansor_store s;
 
 	hn_ansor_store_read(nest, stmt, out, &s);
+	memset(x, 0, HN_N_ANSOR * sizeof *x);
 	for (int i = 0; i < HN_ANSOR_N_COUNT; i++) {
-		x[i] += s.count[i] * nest->points;
+		x[i] = s.count[i] * nest->points;
 	}
-	memset(x + HN_ANSOR_N_COUNT, 0, (HN_N_ANSOR - HN_ANSOR_N_COUNT) * sizeof *x);
 	put_annotation(nest, HN_ANN_VECTORIZE, &x[HN_ANSOR_vec_num]);
 	put_annotation(nest, HN_ANN_UNROLL, &x[HN_ANSOR_unroll_num]);
 	put_annotation(nest, HN_ANN_PARALLEL, &x[HN_ANSOR_parallel_num]);

@@ -34,6 +34,16 @@ static bool uses(const struct hn_ansor_access *a, int32_t loop)
 	return false;
 }
 
+static bool is_data(const struct hn_expr *e)
+{
+	bool data = e->op == HN_EXPR_LOAD;
+
+	for (uint32_t i = 0; i < e->n_arg && !data; i++) {
+		data = is_data(e->arg[i]);
+	}
+	return data;
+}
+
 /* The box while the loops whose span is not 0 run; the whole tensor where an index depends on
  * data. */
 static void touch(const struct hn_ansor_nest *nest, struct hn_ansor_access *a,
@@ -44,7 +54,8 @@ static void touch(const struct hn_ansor_nest *nest, struct hn_ansor_access *a,
 		int64_t least = INT64_MAX, most = INT64_MIN, lo, hi;
 
 		for (uint32_t i = 0; i < a->n_index; i++) {
-			if (!hn_expr_range(a->index[i][d], span, nest->tree->n_loop, &lo, &hi)) {
+			if (is_data(a->index[i][d]) ||
+			    !hn_expr_range(a->index[i][d], span, nest->tree->n_loop, &lo, &hi)) {
 				lo = 0;
 				hi = a->shape[d] - 1;
 			}

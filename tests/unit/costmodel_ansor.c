@@ -168,6 +168,26 @@ static void pads_and_tails(void **state)
 	      "[[\"SP\", 1, 0, 9, [4], 1]]", 1, e, HN_COUNT_OF(e));
 }
 
+/* Every third element: 12 bytes on, of a line of 64.  An index that is data may be any. */
+static void strides_and_data(void **state)
+{
+	static const struct expected third[] = {
+		F(0, B0_stride, 3), F(0, B0_lines, 100.0 * 12 / 64), F(0, B1_stride, 1),
+		F(0, B0_unique_bytes, 298 * 4), F(0, B0_unique_lines, 298), F(0, int_mul, 100),
+	};
+	static const struct expected data[] = {
+		F(0, B2_acc_type_kWrite, 1), F(0, B0_unique_bytes, 300 * 4), F(0, B0_stride, 1),
+		F(0, B1_unique_bytes, 100 * 4),
+	};
+
+	(void)state;
+	check("f(float32 A[300]) -> B { B(i) = A(i*3) where i in 0:100 }", "[]", 1, third,
+	      HN_COUNT_OF(third));
+	check("f(float32 A[300], int32 I[100]) -> B { "
+	      "B(i) = I(i) >= 0 && I(i) < 300 ? A(I(i)) : 0 }", "[]", 1,
+	      data, HN_COUNT_OF(data));
+}
+
 static void rank_0(void **state)
 {
 	static const struct expected reduced[] = {
@@ -323,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_buffer_that_two_stores_touch),
 		cmocka_unit_test(both_defects),
 		cmocka_unit_test(pads_and_tails),
+		cmocka_unit_test(strides_and_data),
 		cmocka_unit_test(rank_0),
 		cmocka_unit_test(a_packed_operand),
 		cmocka_unit_test(an_inlined_constant_matrix),
