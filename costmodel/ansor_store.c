@@ -43,15 +43,18 @@ static const struct counted table[] = {
 	{HN_EXPR_CALL, HN_ANSOR_float_mathfunc, HN_ANSOR_int_mathfunc},
 };
 
-/* By the type of what it works on; a choice or a call by the type of its result. */
+/* By the type of what it works on; a choice or a call by the type of its result.  A division by a
+ * constant is a multiplication by its inverse. */
 static void count(const struct hn_expr *e, struct hn_ansor_store *to)
 {
+	bool inverse = e->op == HN_EXPR_DIV && e->arg[1]->op == HN_EXPR_FLOAT;
+	uint8_t op = inverse ? HN_EXPR_MUL : e->op;
 	bool by_result = e->op == HN_EXPR_IF || e->op == HN_EXPR_CALL;
 	uint8_t type = by_result || e->n_arg == 0 ? e->dtype : e->arg[0]->dtype;
 	bool of_float = hn_dtype_class((enum hn_dtype)type) == HN_CLASS_FLOAT;
 
 	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
-		if (table[i].op == e->op) {
+		if (table[i].op == op) {
 			to->count[of_float ? table[i].of_float : table[i].of_other]++;
 		}
 	}
