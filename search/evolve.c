@@ -120,16 +120,50 @@ static void add_samples(struct hn_policy *p, struct hn_pool *pool, uint32_t n,
 	hn_pool_rank(pool, from, /* screen= */ pool->n == goal);
 }
 
-/* One mutation of the plan, which may lead to another sketch. */
+/* A rank drawn so that the first are likeliest. */
+static uint32_t draw_rank(uint32_t n, struct hn_rng *rng)
+{
+	double u = hn_rng_unit(rng);
+
+	return (uint32_t)(u * u * n);
+}
+
+/* A measured program of that sketch, the faster the likelier; NULL when none is found. */
+static const struct hn_indiv *find_mate(const struct hn_policy *p,
+					const struct hn_sketch *sketch, struct hn_rng *rng)
+{
+	uint32_t from = draw_rank(p->n_elite, rng);
+
+	for (uint32_t i = 0; i < p->n_elite; i++) {
+		const struct hn_indiv *x = &p->elite[(from + i) % p->n_elite].x;
+		if (x->sketch == sketch && x->plan) {
+			return x;
+		}
+	}
+	return NULL;
+}
+
+/* One mutation of the plan, which may lead to another sketch; noted in the lineage. */
 static const struct hn_plan *step_away(const struct hn_policy *p,
 				       const struct hn_sketch **sketch,
 				       const struct hn_plan *plan, struct hn_rng *rng,
-				       struct hn_arena *a, const char **ret_origin)
+				       struct hn_arena *a, struct hn_lineage *lineage,
+				       const char **ret_origin)
 {
+	const struct hn_indiv *mate = NULL;
+
 	if (p->space.n_pair > 0 && hn_rng_below(rng, 100) < PACKS) {
-		return hn_mutate_pack(&p->space, sketch, plan, rng, a, ret_origin);
+		plan = hn_mutate_pack(&p->space, sketch, plan, rng, a, ret_origin);
+	} else {
+		mate = find_mate(p, *sketch, rng);
+		plan = hn_mutate(*sketch, plan, mate ? mate->plan : NULL, rng, a,
+				 ret_origin);
 	}
-	return hn_mutate(*sketch, plan, rng, a, ret_origin);
+	hn_lineage_add(lineage, *ret_origin);
+	if (mate && plan && strcmp(*ret_origin, "cross") == 0) {
+		hn_lineage_mate(lineage, mate);
+	}
+	return plan;
 }
 
 /* One neighbour of parent[i]. */
@@ -158,8 +192,7 @@ static enum hn_verdict make_child(void *ctx, uint32_t i, struct hn_space *sp,
 		}
 	} else {
 		for (; steps > 0 && plan; steps--) {
-			plan = step_away(p, &sketch, plan, &rng, a, &origin);
-			hn_lineage_add(&lineage, origin);
+			plan = step_away(p, &sketch, plan, &rng, a, &lineage, &origin);
 		}
 		v = plan ? hn_space_rebuild(sp, sketch, plan, &rng, a, ret)
 			 : HN_VERDICT_ILLEGAL;
@@ -169,14 +202,6 @@ static enum hn_verdict make_child(void *ctx, uint32_t i, struct hn_space *sp,
 	ret->origin = origin;
 	ret->lineage = lineage;
 	return v;
-}
-
-/* A rank drawn so that the first are likeliest. */
-static uint32_t draw_rank(uint32_t n, struct hn_rng *rng)
-{
-	double u = hn_rng_unit(rng);
-
-	return (uint32_t)(u * u * n);
 }
 
 /* A measured program, or one of the better ones of the pool; NULL when there are none. */

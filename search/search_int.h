@@ -109,18 +109,25 @@ enum hn_verdict hn_space_neighbour(struct hn_space *sp, const struct hn_trace *t
 				   uint64_t steps, struct hn_rng *rng, struct hn_arena *a,
 				   struct hn_indiv *ret);
 
-/* Edit a copy of the plan; NULL when this mutation has nothing to change. */
+/* Edit a copy of the plan, or make one of it and another of the same sketch; NULL when there
+ * is nothing to change.  A mutation has one of the two functions. */
 struct hn_mutation_ops {
-	const char *origin; /* "mutate:tile" */
+	const char *origin; /* "mutate:tile", "cross" */
 	const struct hn_plan *(*mutate)(const struct hn_sketch *sketch,
 					const struct hn_plan *plan, struct hn_rng *rng,
 					struct hn_arena *a);
+	const struct hn_plan *(*cross)(const struct hn_sketch *sketch,
+				       const struct hn_plan *plan,
+				       const struct hn_plan *mate, struct hn_rng *rng,
+				       struct hn_arena *a);
 };
 
-/* One mutation by weight; NULL when it had nothing to change. *ret_origin names it. */
+/* One mutation by weight, of those that need no mate when mate is NULL; NULL when it had
+ * nothing to change. *ret_origin names it. */
 const struct hn_plan *hn_mutate(const struct hn_sketch *sketch,
-				const struct hn_plan *plan, struct hn_rng *rng,
-				struct hn_arena *a, const char **ret_origin);
+				const struct hn_plan *plan, const struct hn_plan *mate,
+				struct hn_rng *rng, struct hn_arena *a,
+				const char **ret_origin);
 
 /* Find the pairs of the space's sketches. */
 void hn_pack_pairs(struct hn_space *sp);

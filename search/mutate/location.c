@@ -26,4 +26,6 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 }
 
 extern const struct hn_mutation_ops hn_mutation_location;
-const struct hn_mutation_ops hn_mutation_location = {"mutate:location", mutate};
+const struct hn_mutation_ops hn_mutation_location = {
+	.origin = "mutate:location", .mutate = mutate
+};

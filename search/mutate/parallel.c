@@ -27,4 +27,6 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 }
 
 extern const struct hn_mutation_ops hn_mutation_parallel;
-const struct hn_mutation_ops hn_mutation_parallel = {"mutate:parallel", mutate};
+const struct hn_mutation_ops hn_mutation_parallel = {
+	.origin = "mutate:parallel", .mutate = mutate
+};

@@ -31,4 +31,6 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 }
 
 extern const struct hn_mutation_ops hn_mutation_prefetch;
-const struct hn_mutation_ops hn_mutation_prefetch = { "mutate:prefetch", mutate };
+const struct hn_mutation_ops hn_mutation_prefetch = {
+	.origin = "mutate:prefetch", .mutate = mutate
+};

@@ -23,4 +23,6 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 }
 
 extern const struct hn_mutation_ops hn_mutation_retile;
-const struct hn_mutation_ops hn_mutation_retile = {"mutate:retile", mutate};
+const struct hn_mutation_ops hn_mutation_retile = {
+	.origin = "mutate:retile", .mutate = mutate
+};

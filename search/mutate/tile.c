@@ -105,4 +105,6 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 }
 
 extern const struct hn_mutation_ops hn_mutation_tile;
-const struct hn_mutation_ops hn_mutation_tile = {"mutate:tile", mutate};
+const struct hn_mutation_ops hn_mutation_tile = {
+	.origin = "mutate:tile", .mutate = mutate
+};

@@ -24,4 +24,6 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 }
 
 extern const struct hn_mutation_ops hn_mutation_unroll;
-const struct hn_mutation_ops hn_mutation_unroll = {"mutate:unroll", mutate};
+const struct hn_mutation_ops hn_mutation_unroll = {
+	.origin = "mutate:unroll", .mutate = mutate
+};

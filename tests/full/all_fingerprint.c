@@ -83,7 +83,7 @@ static void walk(struct fixture *f, const struct hn_dag *dag)
 			struct hn_rng rng = hn_rng_stream(3, i, k, 0);
 			const char *origin;
 			const struct hn_plan *p =
-				hn_mutate(x.sketch, x.plan, &rng, &f->a, &origin);
+				hn_mutate(x.sketch, x.plan, NULL, &rng, &f->a, &origin);
 			uint32_t at = 0;
 
 			if (!p || hn_space_rebuild(&sp, x.sketch, p, &rng, &f->a, &y) !=
