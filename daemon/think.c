@@ -6,6 +6,7 @@
  * job's dag, target and task, which never change.
  */
 #include "daemon/daemon.h"
+#include "daemon/near.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,20 @@ static void tell_warm(struct think *t)
 		}
 	}
 	t->job->ops->tell(t->job->policy, told, n);
+}
+
+static void hint_near(struct hn_job *j)
+{
+	const struct hn_trace *trace[HN_NEAR_MOST];
+	struct hn_arena a;
+
+	if (j->ops->hint != NULL) {
+		hn_arena_init(&a, 0);
+		uint32_t n = hn_near_find(j->daemon->config.home.s, j, &a, trace);
+
+		j->ops->hint(j->policy, trace, n);
+		hn_arena_fini(&a);
+	}
 }
 
 static void tell_new(struct think *t)
@@ -106,6 +121,7 @@ static void on_worker(uv_work_t *req)
 			return;
 		}
 		tell_warm(t);
+		hint_near(j);
 	}
 	tell_new(t);
 	ask(t);

@@ -171,4 +171,8 @@ const struct hn_attr *hn_op_attr(const struct hn_op *op, const char *name);
 #define HN_KEY_BYTES 65
 void hn_dag_key(const struct hn_dag *dag, char key[HN_KEY_BYTES]);
 
+/* The same with all integers left out, extents and those in expressions: equal for dags of the
+ * same ops, reads and axes in other sizes.  A history of one may fit the other. */
+void hn_dag_structure_key(const struct hn_dag *dag, char key[HN_KEY_BYTES]);
+
 #endif

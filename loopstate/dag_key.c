@@ -1,8 +1,9 @@
-/* loopstate/dag_key.c -- the name of a computation.
+/* loopstate/dag_key.c -- the name of a computation, and of its structure.
  *
  * A canonical text of all that decides what is computed and what may be done about it,
  * hashed. Ids, names of axes and tensors, tags and unknown attributes do not count.  The
- * order of ops does: it is the order of stages, which records number.
+ * order of ops does: it is the order of stages, which records number.  The structure's text
+ * is the same with a mark for each integer.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -43,12 +44,28 @@ static int32_t key_slot(const struct hn_expr *e)
 	return e->ref >= HN_SLOT_LHS ? 1000 + (e->ref - HN_SLOT_LHS) : e->ref;
 }
 
-static void key_expr(const struct hn_expr *e, struct hn_buf *buf)
+struct text {
+	struct hn_buf buf;
+	bool structure; /* integers do not count */
+};
+
+static void key_int(struct text *t, int64_t v)
 {
+	if (t->structure) {
+		hn_buf_puts(&t->buf, " #");
+	} else {
+		hn_buf_printf(&t->buf, " %" PRId64, v);
+	}
+}
+
+static void key_expr(const struct hn_expr *e, struct text *t)
+{
+	struct hn_buf *buf = &t->buf;
+
 	hn_buf_printf(buf, "(%s %s", hn_expr_op_name(e->op), hn_dtype_name(e->dtype));
 	switch (e->op) {
 	case HN_EXPR_INT:
-		hn_buf_printf(buf, " %" PRId64, e->u.i);
+		key_int(t, e->u.i);
 		break;
 	case HN_EXPR_FLOAT:
 		hn_buf_printf(buf, " %a", e->u.f);
@@ -60,15 +77,17 @@ static void key_expr(const struct hn_expr *e, struct hn_buf *buf)
 		hn_buf_printf(buf, " %" PRId32 ".%" PRId32, key_slot(e), e->out);
 	}
 	for (uint32_t i = 0; i < e->n_arg; i++) {
-		key_expr(e->arg[i], buf);
+		key_expr(e->arg[i], t);
 	}
 	hn_buf_putc(buf, ')');
 }
 
 static void key_owned(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
 {
-	hn_buf_printf(ctx, " %s %" PRIu32 " ", owner, k);
-	key_expr(e, ctx);
+	struct text *t = ctx;
+
+	hn_buf_printf(&t->buf, " %s %" PRIu32 " ", owner, k);
+	key_expr(e, t);
 }
 
 /* An item by what it stands for, so that renaming changes nothing; by itself when it
@@ -113,49 +132,65 @@ static void key_attrs(const struct hn_dag *dag, const struct hn_op *op,
 	}
 }
 
-static void key_op(const struct hn_dag *dag, const struct hn_op *op, struct hn_buf *buf)
+static void key_op(const struct hn_dag *dag, const struct hn_op *op, struct text *t)
 {
+	struct hn_buf *buf = &t->buf;
+
 	hn_buf_puts(buf, op->kind == HN_OP_COMPUTE ? "compute [" : "input [");
 	for (uint32_t d = 0; d < op->n_dim; d++) {
-		hn_buf_printf(buf, " %" PRId64, op->shape[d]);
+		key_int(t, op->shape[d]);
 	}
 	hn_buf_puts(buf, " ]");
 	for (uint32_t k = 0; k < op->n_out; k++) {
 		hn_buf_printf(buf, " %s", hn_dtype_name(op->dtype[k]));
 	}
 	for (uint32_t i = op->n_spatial; i < op->n_spatial + op->n_reduce; i++) {
-		hn_buf_printf(buf, " over %" PRId64 " %" PRId64, op->axis[i].min,
-			      op->axis[i].extent);
+		hn_buf_puts(buf, " over");
+		key_int(t, op->axis[i].min);
+		key_int(t, op->axis[i].extent);
 	}
 	for (uint32_t i = 0; i < op->n_dim + op->n_reduce; i++) {
 		if (hn_op_extent(op, i) != NULL) {
 			hn_buf_printf(buf, " extent %" PRIu32 " ", i);
-			key_expr(hn_op_extent(op, i), buf);
+			key_expr(hn_op_extent(op, i), t);
 		}
 	}
-	hn_dag_op_exprs(op, key_owned, buf);
+	hn_dag_op_exprs(op, key_owned, t);
 	key_attrs(dag, op, buf);
 	hn_buf_putc(buf, '\n');
 }
 
-void hn_dag_key(const struct hn_dag *dag, char key[HN_KEY_BYTES])
+static void write_key(const struct hn_dag *dag, struct text *t, const char *kind,
+		      char key[HN_KEY_BYTES])
 {
-	struct hn_buf buf;
+	struct hn_buf *buf = &t->buf;
 
-	hn_buf_init(&buf);
-	hn_buf_puts(&buf, "hone-dag-key/1\n");
+	hn_buf_init(buf);
+	hn_buf_puts(buf, kind);
 	for (uint32_t k = 0; dag->sizes != NULL && k < dag->sizes->n; k++) {
-		hn_buf_printf(&buf, "size %" PRId64 " %" PRId64 "\n",
-			      dag->sizes->size[k].lo, dag->sizes->size[k].hi);
+		hn_buf_puts(buf, "size");
+		key_int(t, dag->sizes->size[k].lo);
+		key_int(t, dag->sizes->size[k].hi);
+		hn_buf_putc(buf, '\n');
 	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		key_op(dag, dag->op[i], &buf);
+		key_op(dag, dag->op[i], t);
 	}
-	hn_buf_puts(&buf, "args");
+	hn_buf_puts(buf, "args");
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
-		hn_buf_printf(&buf, " %" PRId32, dag->arg[i]);
+		hn_buf_printf(buf, " %" PRId32, dag->arg[i]);
 	}
-	hn_assert(!buf.failed);
-	hn_sha256_hex(buf.s, buf.n, key);
-	hn_buf_fini(&buf);
+	hn_assert(!buf->failed);
+	hn_sha256_hex(buf->s, buf->n, key);
+	hn_buf_fini(buf);
+}
+
+void hn_dag_key(const struct hn_dag *dag, char key[HN_KEY_BYTES])
+{
+	write_key(dag, &(struct text){ .structure = false }, "hone-dag-key/1\n", key);
+}
+
+void hn_dag_structure_key(const struct hn_dag *dag, char key[HN_KEY_BYTES])
+{
+	write_key(dag, &(struct text){ .structure = true }, "hone-structure/1\n", key);
 }

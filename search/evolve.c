@@ -312,7 +312,7 @@ static uint32_t ask_evolved(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 	return got;
 }
 
-/* The guards first: whatever else is found, the answer is as good as they are. */
+/* The guards and hints first: whatever else is found, the answer is as good as they are. */
 static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 		    struct hn_candidate *ret)
 {
@@ -382,6 +382,15 @@ static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 	}
 }
 
+static void hint(struct hn_policy *p, const struct hn_trace *const *trace, uint32_t n)
+{
+	hn_space_hint(&p->space, trace, n);
+}
+
 extern const struct hn_policy_ops hn_policy_evolve;
-const struct hn_policy_ops hn_policy_evolve = {
-	.name = "evolve", .create = create, .destroy = destroy, .ask = ask, .tell = tell};
+const struct hn_policy_ops hn_policy_evolve = {.name = "evolve",
+					       .create = create,
+					       .destroy = destroy,
+					       .ask = ask,
+					       .tell = tell,
+					       .hint = hint};

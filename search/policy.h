@@ -39,8 +39,8 @@ struct hn_lineage {
 
 struct hn_candidate {
 	const struct hn_trace *trace; /* complete; in the arena given to ask */
-	const char
-		*origin; /* "guard", "sample", "mutate:tile", "warm": for explain and counters */
+	const char *origin; /* "guard", "near", "sample", "mutate:tile", "cross": for
+			     * explain and counters */
 	double score;	 /* the model's prediction, 0 when it made none */
 	double predicted_ns; /* the same as a time; 0 when the model knows none */
 	const char *model;   /* row of models.def */
@@ -72,6 +72,9 @@ struct hn_policy_ops {
 	/* Results, of asked candidates or of stored records (a warm start); copied.
 	 * Traces that do not replay on the task's dag are ignored. */
 	void (*tell)(struct hn_policy *p, const struct hn_told *told, uint32_t n);
+	/* Programs worth a trial early, of which nothing is known here: those of near
+	 * workloads (search/near.h); copied.  NULL: the policy takes none. */
+	void (*hint)(struct hn_policy *p, const struct hn_trace *const *trace, uint32_t n);
 };
 
 /* The policy of that name (policies.def: "evolve", "random", "guard"), or NULL. */

@@ -158,29 +158,6 @@ struct hn_candidate hn_space_candidate(const struct hn_space *sp, const struct h
 				     .lineage = x->lineage};
 }
 
-uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
-			 struct hn_candidate *ret)
-{
-	struct hn_arena scratch;
-	uint32_t got = 0;
-
-	hn_arena_init(&scratch, 0);
-	while (got < n && sp->n_guard > 0) {
-		struct hn_indiv x;
-		const struct hn_trace *t = *sp->guard++;
-		sp->n_guard--;
-		hn_arena_reset(&scratch);
-		if (hn_space_adopt(sp, t, &scratch, &x) == HN_VERDICT_OK &&
-		    hn_hashes_add(&sp->seen, x.hash)) {
-			hn_space_score(sp, &x, 1);
-			x.origin = "guard";
-			ret[got++] = hn_space_candidate(sp, &x, a);
-		}
-	}
-	hn_arena_fini(&scratch);
-	return got;
-}
-
 enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sketch,
 				 const struct hn_plan *plan, struct hn_rng *rng,
 				 struct hn_arena *a, struct hn_indiv *ret)
@@ -229,6 +206,51 @@ static enum hn_verdict adopt(struct hn_space *sp, const struct hn_trace *trace, 
 		}
 	}
 	return finish(sp, s, check, a, ret);
+}
+
+void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		sp->hint = hn_arena_grow(&sp->arena, sp->hint, sp->n_hint, &sp->cap_hint,
+					 sizeof *sp->hint);
+		sp->hint[sp->n_hint++] = hn_trace_copy(trace[i], &sp->arena);
+	}
+}
+
+/* The next program that is to go out before what the search finds; NULL when none is left. */
+static const struct hn_trace *next_first(struct hn_space *sp, const char **ret_origin)
+{
+	if (sp->n_guard > 0) {
+		*ret_origin = "guard";
+		sp->n_guard--;
+		return *sp->guard++;
+	}
+	*ret_origin = "near";
+	return sp->i_hint < sp->n_hint ? sp->hint[sp->i_hint++] : NULL;
+}
+
+uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
+			 struct hn_candidate *ret)
+{
+	const struct hn_trace *t;
+	struct hn_arena scratch;
+	const char *origin;
+	uint32_t got = 0;
+
+	hn_arena_init(&scratch, 0);
+	while (got < n && (t = next_first(sp, &origin)) != NULL) {
+		struct hn_indiv x;
+		bool proved = strcmp(origin, "guard") == 0;
+		hn_arena_reset(&scratch);
+		if (adopt(sp, t, !proved, &scratch, &x) == HN_VERDICT_OK &&
+		    hn_hashes_add(&sp->seen, x.hash)) {
+			hn_space_score(sp, &x, 1);
+			x.origin = origin;
+			ret[got++] = hn_space_candidate(sp, &x, a);
+		}
+	}
+	hn_arena_fini(&scratch);
+	return got;
 }
 
 enum hn_verdict hn_space_adopt(struct hn_space *sp, const struct hn_trace *trace,

@@ -47,6 +47,8 @@ struct hn_space {
 	struct hn_quick *quick; /* the check every draw and every mutation must pass */
 	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
 	const struct hn_trace *const *guard;
+	uint32_t n_hint, cap_hint, i_hint; /* those from i_hint on likewise, behind the guards */
+	const struct hn_trace **hint;
 	uint64_t round;	       /* of ask */
 	uint32_t n_pair;
 	struct hn_pack_pair *pair; /* in the space's arena */
@@ -69,10 +71,14 @@ struct hn_lineage hn_lineage_from(const struct hn_indiv *x);
 void hn_lineage_add(struct hn_lineage *l, const char *change);
 void hn_lineage_mate(struct hn_lineage *l, const struct hn_indiv *other);
 
-/* Up to n guard schedules that have not been out, the automatic one (search/auto.h) first, as
- * candidates of origin "guard": what a policy hands out before anything else. */
+/* Up to n programs that have not been out and that a policy hands out before anything else: the
+ * guard schedules, the automatic one (search/auto.h) first, of origin "guard"; then what was
+ * hinted and the quick check shows legal, of origin "near". */
 uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret);
+
+/* Keep copies of these as hints. */
+void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uint32_t n);
 
 /* Draws, rebuilt plans and neighbours that the quick check (loopstate/quick.h) does not show
  * to be legal are ILLEGAL: they never reach the builder.  Stored traces and guards go by it,

@@ -119,12 +119,58 @@ static void ansors_collisions_do_not_collide(void **state)
 	}
 }
 
+static void structure_of(const char *text, char key[HN_KEY_BYTES])
+{
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	hn_dag_structure_key(parse("program", text, &a), key);
+	hn_arena_fini(&a);
+}
+
+/* Sizes do not count, nor integers that follow from them; all else does. */
+static void structures_ignore_sizes(void **state)
+{
+	static const char *const same[][2] = {
+		{ "m(float32 A[8,4], B[4,6]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  "m(float32 A[64,3], B[3,9]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" },
+		{ "p(float32 A[8]) -> B { B(i) = i >= 1 && i < 9 ? A(i-1) : 0 where i in "
+		  "0:10 }",
+		  "p(float32 A[32]) -> B { B(i) = i >= 2 && i < 34 ? A(i-2) : 0 where i "
+		  "in 0:36 }" },
+	};
+	static const char *const other[][2] = {
+		{ "m(float32 A[8,8], B[8,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  "m(float32 A[8,8], B[8,8]) -> C { C(i,j) +=! A(i,k) * B(j,k) }" },
+		{ "e(float32 A[8]) -> B { B(i) = A(i) }",
+		  "e(float64 A[8]) -> B { B(i) = A(i) }" },
+		{ "e(float32 A[8]) -> B { B(i) = A(i) * 2 }",
+		  "e(float32 A[8]) -> B { B(i) = A(i) * 3 }" },
+		{ "e(float32 A[8]) -> B { B(i) = A(i) }",
+		  "e(float32 A[8,8]) -> B { B(i,j) = A(i,j) }" },
+	};
+	char x[HN_KEY_BYTES], y[HN_KEY_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(same); i++) {
+		structure_of(same[i][0], x);
+		structure_of(same[i][1], y);
+		assert_string_equal(x, y);
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(other); i++) {
+		structure_of(other[i][0], x);
+		structure_of(other[i][1], y);
+		assert_string_not_equal(x, y);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_never_change),
 		cmocka_unit_test(names_do_not_count),
 		cmocka_unit_test(ansors_collisions_do_not_collide),
+		cmocka_unit_test(structures_ignore_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
