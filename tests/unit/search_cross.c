@@ -1,38 +1,9 @@
 /* Crossover: every decision of the child is one parent's, some of either; whole stages where
  * the parents differ in two, splits where in one; and a policy that was told of several
  * programs of a sketch asks for children of two. */
-#include "search_dags.h"
-
-#include "search/search_int.h"
+#include "search_bed.h"
 
 extern const struct hn_mutation_ops hn_mutation_cross;
-
-struct fixture {
-	struct hn_arena a;
-	struct hn_target target;
-	struct hn_task task;
-	struct hn_space space;
-};
-
-static void setup(struct fixture *f)
-{
-	hn_arena_init(&f->a, 0);
-	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=2", &f->a,
-					 &f->target, NULL),
-			 0);
-}
-
-static void open_space(struct fixture *f, const struct hn_dag *dag)
-{
-	struct hn_err err = { 0 };
-
-	f->task = (struct hn_task){
-		.dag = dag, .target = &f->target, .seed = 1, .model = "analytic"
-	};
-	if (hn_space_init(&f->space, &f->task, &err) < 0) {
-		fail_msg("%s", err.msg);
-	}
-}
 
 static void close_space(struct fixture *f)
 {

@@ -1,38 +1,9 @@
 /* Programs carried over to another size of the same operator: nothing changes for the same
  * size; lengths fit the new loops, divide them where asked and possible, and stay whole
  * vectors; most programs carry over and are legal; and a policy asks for them early. */
-#include "search_dags.h"
+#include "search_bed.h"
 
 #include "search/near.h"
-#include "search/search_int.h"
-
-struct fixture {
-	struct hn_arena a;
-	struct hn_target target;
-	struct hn_task task;
-	struct hn_space space;
-};
-
-static void setup(struct fixture *f)
-{
-	hn_arena_init(&f->a, 0);
-	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=2 "
-					 "-vector_unit_bytes=64",
-					 &f->a, &f->target, NULL),
-			 0);
-}
-
-static void open_space(struct fixture *f, const struct hn_dag *dag)
-{
-	struct hn_err err = { 0 };
-
-	f->task = (struct hn_task){
-		.dag = dag, .target = &f->target, .seed = 1, .model = "analytic"
-	};
-	if (hn_space_init(&f->space, &f->task, &err) < 0) {
-		fail_msg("%s", err.msg);
-	}
-}
 
 static const struct hn_trace *parse(struct fixture *f, const char *steps)
 {

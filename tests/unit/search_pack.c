@@ -1,34 +1,6 @@
 /* A search that packs: the mutation leads to the sketch with one pack more or less, keeps
  * what both have, and the way back is found; and the policy asks for both kinds. */
-#include "search_dags.h"
-
-#include "search/search_int.h"
-
-struct fixture {
-	struct hn_arena a;
-	struct hn_target target;
-	struct hn_space space;
-};
-
-static void setup(struct fixture *f)
-{
-	hn_arena_init(&f->a, 0);
-	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=2", &f->a,
-					 &f->target, NULL),
-			 0);
-}
-
-static void open_space(struct fixture *f, const struct hn_dag *dag)
-{
-	struct hn_task task = {
-		.dag = dag, .target = &f->target, .seed = 1, .model = "analytic"
-	};
-	struct hn_err err = { 0 };
-
-	if (hn_space_init(&f->space, &task, &err) < 0) {
-		fail_msg("%s", err.msg);
-	}
-}
+#include "search_bed.h"
 
 static void pairs_differ_by_one_pack(void **state)
 {
