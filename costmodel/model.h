@@ -15,7 +15,9 @@
 #define HN_MODEL_HZ 3e9
 #define HN_MODEL_CALL_CYCLES 1000.0
 
-struct hn_model; /* a model's instance: owned by whoever created it, one thread at a time */
+/* A model's instance: owned by whoever created it.  Several threads may predict at once, while
+ * nobody updates it. */
+struct hn_model;
 
 /* What a measurement taught: a program of that task took median_ns > 0. */
 struct hn_lesson {

@@ -449,7 +449,7 @@ int hn_bounds_infer(const struct hn_state *s, struct hn_arena *a,
 	}
 	struct hn_bounds *b = HN_NEW(a, struct hn_bounds);
 
-	*b = (struct hn_bounds){ s->n_stage, x.first_loop, x.stage };
+	*b = (struct hn_bounds){ s->n_stage, x.dag, x.first_loop, x.stage };
 	*ret = b;
 	return 0;
 }

@@ -29,6 +29,7 @@ struct hn_stage_bounds {
 
 struct hn_bounds {
 	uint32_t n_stage;
+	const struct hn_dag *dag;	      /* the state's, inlined (loopstate/inline.h) */
 	const int32_t *first_loop;            /* [n_stage] */
 	const struct hn_stage_bounds *stage;  /* inlined stages and placeholders: zeroed */
 };

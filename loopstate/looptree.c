@@ -402,9 +402,10 @@ int hn_looptree_build(const struct hn_state *s, struct hn_arena *a,
 	struct hn_looptree *t = HN_NEW(a, struct hn_looptree);
 	int rc = hn_bounds_infer(s, a, &x.b, err);
 
-	if (rc == 0) {
-		rc = hn_inline_dag(s, a, &x.dag, err);
+	if (rc != 0) {
+		return rc;
 	}
+	x.dag = x.b->dag;
 	for (uint32_t i = 0; i < s->n_stage; i++) {
 		x.n_loop += s->stage[i]->n_iter;
 	}

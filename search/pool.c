@@ -7,7 +7,8 @@
 #include "search/threads.h"
 
 #define SHARE 8	      /* draws that a thread takes at a time */
-#define PER_THREAD 32 /* draws that are worth a thread */
+#define SCORED 64     /* programs that a thread scores at a time */
+#define PER_THREAD 32 /* draws or scores that are worth a thread */
 
 void hn_pool_init(struct hn_pool *pool, struct hn_space *space, uint32_t cap)
 {
@@ -45,6 +46,15 @@ struct batch {
 	struct hn_indiv *x; /* [n], trace NULL where nothing came of a draw */
 	atomic_uint next;
 };
+
+/* On as many threads as n draws or scores are worth. */
+static void run(struct hn_pool *pool, uint32_t n, void (*work)(void *ctx, uint32_t who),
+		void *ctx)
+{
+	uint32_t worth = n / PER_THREAD + 1;
+
+	hn_threads_run(worth < pool->n_worker ? worth : pool->n_worker, work, ctx);
+}
 
 static bool is_new(const struct hn_pool *pool, uint64_t hash)
 {
@@ -89,10 +99,9 @@ static void draw(void *ctx, uint32_t who)
 void hn_pool_draw(struct hn_pool *pool, uint32_t n, hn_pool_make make, void *ctx)
 {
 	struct batch b = {.pool = pool, .make = make, .ctx = ctx, .n = n};
-	uint32_t worth = n / PER_THREAD + 1;
 
 	b.x = HN_NEW_ARRAY(&pool->arena, struct hn_indiv, n);
-	hn_threads_run(worth < pool->n_worker ? worth : pool->n_worker, draw, &b);
+	run(pool, n, draw, &b);
 	for (uint32_t i = 0; i < n && pool->n < pool->cap; i++) {
 		if (b.x[i].trace && hn_hashes_add(&pool->in, b.x[i].hash)) {
 			pool->x[pool->n++] = b.x[i];
@@ -101,13 +110,33 @@ void hn_pool_draw(struct hn_pool *pool, uint32_t n, hn_pool_make make, void *ctx
 	pool->drawn += n;
 }
 
+struct ranking {
+	struct hn_pool *pool;
+	uint32_t n;
+	struct hn_indiv *x; /* [n] */
+	atomic_uint next;
+};
+
+static void score(void *ctx, uint32_t who)
+{
+	struct ranking *r = ctx;
+	uint32_t from;
+
+	(void)who;
+	while ((from = atomic_fetch_add(&r->next, SCORED)) < r->n) {
+		uint32_t n = r->n - from < SCORED ? r->n - from : SCORED;
+
+		hn_space_score(r->pool->space, r->x + from, n);
+	}
+}
+
 void hn_pool_rank(struct hn_pool *pool, uint32_t from, bool screen)
 {
 	struct hn_indiv *x = pool->x + from;
 	struct hn_work *work = pool->space->task.work;
 	uint32_t n = pool->n - from, kept = screen ? hn_screen(pool->space, x, n) : n;
 
-	hn_space_score(pool->space, x, kept);
+	run(pool, kept, score, &(struct ranking){.pool = pool, .n = kept, .x = x});
 	pool->n = from + kept;
 	if (work) {
 		work->drawn += pool->drawn;

@@ -4,7 +4,7 @@
  * taken in the order of i, so the pool is the same, bit for bit, however many threads drew.
  *
  * Invariants: programs are in it once, and none that has been asked for or told; while threads
- * draw, nobody changes the space, the pool or what is known.  Each thread has a workspace of its
+ * draw or score, nobody changes the space, its model, the pool or what is known.  Each thread has a workspace of its
  * own: what it makes of a draw lies in `scratch`, what comes into the pool is copied to `keep`.
  */
 #ifndef HN_SEARCH_POOL_H
