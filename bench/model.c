@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "bench/bench.h"
 #include "costmodel/ansor.h"
@@ -27,15 +28,20 @@
 #define LEAST_SAMPLES 3	 /* below: the board gave up after a first, perhaps cold call */
 #define MOST_WORKLOADS 1000
 #define TOP 30
+#define ROUNDS 300 /* of a training */
 #define RECORD_PARTS 5
 #define WORKLOAD_PARTS 10
 
+enum way { ANALYTIC, OTHER_RECORDS, OTHER_WORKLOADS, AGAIN, N_WAY };
+
 struct sample {
 	struct hn_features features;
-	double median_ns;
+	double median_ns; /* of several records of a program: the fastest's */
+	double first_ns, last_ns;
+	uint32_t n_record;
 	uint64_t hash;
 	uint32_t workload;
-	double score[3]; /* by rows of `ways` */
+	double score[N_WAY];
 };
 
 struct workload {
@@ -54,7 +60,7 @@ struct data {
 };
 
 static const char *const ways[] = {"analytic", "learned, other records of it",
-				   "learned, other workloads"};
+				   "learned, other workloads", "measured again"};
 
 struct loading {
 	struct data *data;
@@ -114,6 +120,9 @@ static int each(void *ctx, const struct hn_record *r)
 	d->sample = hn_arena_grow(&d->keep, d->sample, d->n, &d->cap, sizeof *d->sample);
 	d->sample[d->n++] = (struct sample){.features = hn_features_copy(&f, &d->keep),
 					    .median_ns = r->median_ns,
+					    .first_ns = r->median_ns,
+					    .last_ns = r->median_ns,
+					    .n_record = 1,
 					    .hash = hn_hash64(r->steps, strlen(r->steps), 0),
 					    .workload = (uint32_t)w};
 	return 0;
@@ -127,6 +136,14 @@ static int by_hash(const void *a, const void *b)
 		return x->workload < y->workload ? -1 : 1;
 	}
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/* The same program measured again. */
+static void merge(struct sample *to, const struct sample *x)
+{
+	to->n_record++;
+	to->median_ns = fmin(to->median_ns, x->median_ns);
+	to->last_ns = x->median_ns;
 }
 
 /* Keep each program once, and no more than MOST_RECORDS of a workload. */
@@ -146,8 +163,9 @@ static void thin(struct data *d)
 				d->first[k] = n;
 			}
 		}
-		if (of_workload < MOST_RECORDS &&
-		    !(same && d->sample[n - 1].hash == x->hash)) {
+		if (same && d->sample[n - 1].hash == x->hash) {
+			merge(&d->sample[n - 1], x);
+		} else if (of_workload < MOST_RECORDS) {
 			of_workload++;
 			d->sample[n++] = *x;
 		}
@@ -170,20 +188,19 @@ static int load(const char *home, struct data *d, struct hn_err *err)
 	rc = hn_db_records(l.db, NULL, NULL, each, &l, err);
 	hn_arena_fini(&l.scratch);
 	hn_db_close(l.db);
-	thin(d);
 	return rc;
 }
 
-static uint32_t part_of(const struct sample *x, int way)
+static uint32_t part_of(const struct sample *x, enum way way)
 {
-	return way == 1 ? (uint32_t)(x->hash % RECORD_PARTS) : x->workload % WORKLOAD_PARTS;
+	return way == OTHER_RECORDS ? (uint32_t)(x->hash % RECORD_PARTS) : x->workload % WORKLOAD_PARTS;
 }
 
 /* Score every sample by a model that was taught all parts but its own. */
-static void judge(struct data *d, int way)
+static void judge(struct data *d, enum way way)
 {
 	const struct hn_model_ops *ops = hn_model_ops("learned");
-	uint32_t parts = way == 1 ? RECORD_PARTS : WORKLOAD_PARTS;
+	uint32_t parts = way == OTHER_RECORDS ? RECORD_PARTS : WORKLOAD_PARTS;
 	struct hn_lesson *lesson = calloc(d->n + 1, sizeof *lesson);
 
 	hn_assert(lesson);
@@ -201,9 +218,9 @@ static void judge(struct data *d, int way)
 		int64_t start = hn_clock_ns();
 		char context[100];
 
-		ops->update(m, lesson, n);
+		ops->update(m, lesson, n, ROUNDS);
 		snprintf(context, sizeof context, "\"held_back\": \"%s\", \"lessons\": %u",
-			 way == 1 ? "records" : "workloads", n);
+			 way == OTHER_RECORDS ? "records" : "workloads", n);
 		hn_bench_row("model.train", (double)(hn_clock_ns() - start) * 1e-9, "s",
 			     context);
 		for (uint32_t i = 0; i < d->n; i++) {
@@ -217,17 +234,22 @@ static void judge(struct data *d, int way)
 	free(lesson);
 }
 
-static double pairwise(const struct sample *x, uint32_t n, int way)
+/* One program as a figure sees it. */
+struct judged {
+	double ns, score;
+};
+
+static double pairwise(const struct judged *x, uint32_t n)
 {
 	uint64_t right = 0, all = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = i + 1; k < n; k++) {
-			if (x[i].median_ns != x[k].median_ns) {
-				bool faster = x[i].median_ns < x[k].median_ns;
+			if (x[i].ns != x[k].ns) {
+				bool faster = x[i].ns < x[k].ns;
 				all++;
-				right += faster ? x[i].score[way] > x[k].score[way]
-						: x[i].score[way] < x[k].score[way];
+				right += faster ? x[i].score > x[k].score
+						: x[i].score < x[k].score;
 			}
 		}
 	}
@@ -235,15 +257,15 @@ static double pairwise(const struct sample *x, uint32_t n, int way)
 }
 
 /* How many of the others are faster, or predicted faster; equal ones in order. */
-static double recall(const struct sample *x, uint32_t n, int way)
+static double recall(const struct judged *x, uint32_t n)
 {
 	uint32_t both = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t faster = 0, predicted = 0;
 		for (uint32_t k = 0; k < n; k++) {
-			double dt = x[k].median_ns - x[i].median_ns;
-			double ds = x[i].score[way] - x[k].score[way];
+			double dt = x[k].ns - x[i].ns;
+			double ds = x[i].score - x[k].score;
 			faster += dt < 0 || (dt == 0 && k < i);
 			predicted += ds < 0 || (ds == 0 && k < i);
 		}
@@ -252,19 +274,38 @@ static double recall(const struct sample *x, uint32_t n, int way)
 	return (double)both / TOP;
 }
 
-static void print_figures(const struct data *d, int way)
+/* The samples of a workload that can be judged this way; measured again: the first time against
+ * the last. */
+static uint32_t judged_of(const struct data *d, uint32_t w, enum way way, struct judged *ret)
 {
+	uint32_t n = 0;
+
+	for (uint32_t i = d->first[w]; i < d->first[w + 1]; i++) {
+		const struct sample *x = &d->sample[i];
+
+		if (way != AGAIN) {
+			ret[n++] = (struct judged){x->median_ns, x->score[way]};
+		} else if (x->n_record > 1) {
+			ret[n++] = (struct judged){x->first_ns, 1 / x->last_ns};
+		}
+	}
+	return n;
+}
+
+static void print_figures(const struct data *d, enum way way)
+{
+	struct judged x[MOST_RECORDS];
 	double pairs = 0, top = 0;
 	uint32_t judged = 0;
 	char context[300];
 
 	for (uint32_t w = 0; w < d->n_workload; w++) {
-		const struct sample *x = d->sample + d->first[w];
-		uint32_t n = d->first[w + 1] - d->first[w];
+		uint32_t n = judged_of(d, w, way, x);
+
 		if (n < LEAST_RECORDS) {
 			continue;
 		}
-		double p = pairwise(x, n, way), r = recall(x, n, way);
+		double p = pairwise(x, n), r = recall(x, n);
 		snprintf(context, sizeof context,
 			 "\"model\": \"%s\", \"case\": \"%s\", \"records\": %u", ways[way],
 			 d->workload[w].name, n);
@@ -274,34 +315,73 @@ static void print_figures(const struct data *d, int way)
 		top += r;
 		judged++;
 	}
+	if (judged == 0) {
+		return;
+	}
 	snprintf(context, sizeof context,
 		 "\"model\": \"%s\", \"case\": \"mean\", \"workloads\": %u", ways[way], judged);
-	hn_bench_row("model.pairwise", pairs / (judged ? judged : 1), "", context);
-	hn_bench_row("model.recall", top / (judged ? judged : 1), "", context);
+	hn_bench_row("model.pairwise", pairs / judged, "", context);
+	hn_bench_row("model.recall", top / judged, "", context);
 }
 
-static int run(const char *home)
+/* Teach everything to one model, and write it. */
+static int train(struct data *d, const char *path, struct hn_err *err)
+{
+	const struct hn_model_ops *ops = hn_model_ops("learned");
+	struct hn_lesson *lesson = calloc(d->n + 1, sizeof *lesson);
+	struct hn_model *m = ops->create(1);
+	struct hn_buf text;
+	int rc = 0;
+
+	hn_assert(lesson);
+	hn_buf_init(&text);
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct sample *x = &d->sample[i];
+		lesson[i] = (struct hn_lesson){&x->features, x->workload, x->median_ns};
+	}
+	if (!ops->update(m, lesson, d->n, ROUNDS) || !ops->save(m, &text)) {
+		rc = hn_fail(err, HONE_E_NOT_FOUND, "%u programs: nothing was learned", d->n);
+	} else {
+		rc = hn_file_replace(path, text.s, text.n, err);
+	}
+	hn_buf_fini(&text);
+	ops->destroy(m);
+	free(lesson);
+	return rc;
+}
+
+static int judge_all(struct data *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		d->sample[i].score[ANALYTIC] = hn_model_analytic_score(&d->sample[i].features);
+	}
+	judge(d, OTHER_RECORDS);
+	judge(d, OTHER_WORKLOADS);
+	for (int way = 0; way < N_WAY; way++) {
+		print_figures(d, (enum way)way);
+	}
+	return 0;
+}
+
+/* out: where the trained model goes; NULL: how good one is. */
+static int run(char *const *home, int n_home, const char *out)
 {
 	struct data *d = calloc(1, sizeof *d);
 	struct hn_err err = {0};
+	int rc = 0;
 
 	hn_assert(d);
 	hn_arena_init(&d->keep, 0);
 	hn_target_host(&d->keep, &d->target);
-	int rc = load(home, d, &err);
-
+	for (int i = 0; i < n_home && rc == 0; i++) {
+		rc = load(home[i], d, &err);
+	}
+	thin(d);
+	if (rc == 0) {
+		rc = out ? train(d, out, &err) : judge_all(d);
+	}
 	if (rc < 0) {
 		fprintf(stderr, "hone-bench: %s\n", err.msg);
-	} else {
-		for (uint32_t i = 0; i < d->n; i++) {
-			d->sample[i].score[0] =
-				hn_model_analytic_score(&d->sample[i].features);
-		}
-		judge(d, 1);
-		judge(d, 2);
-		for (int way = 0; way < (int)HN_COUNT_OF(ways); way++) {
-			print_figures(d, way);
-		}
 	}
 	hn_arena_fini(&d->keep);
 	free(d);
@@ -331,14 +411,18 @@ int hn_bench_model(const struct hn_bench_args *args)
 	if (doc && args->argc == 2 && strcmp(args->argv[1], "ansor") == 0) {
 		return print_doc(hn_ansor_doc);
 	}
-	if (args->argc == 2 && strcmp(args->argv[0], "--store") == 0) {
-		return run(args->argv[1]);
+	if (args->argc >= 2 && strcmp(args->argv[0], "--store") == 0) {
+		return run(args->argv + 1, args->argc - 1, NULL);
+	}
+	if (args->argc >= 4 && strcmp(args->argv[0], "--train") == 0 &&
+	    strcmp(args->argv[2], "--store") == 0) {
+		return run(args->argv + 3, args->argc - 3, args->argv[1]);
 	}
 	if (args->argc == 0) {
 		fputs("hone-bench model: without --store HOME there is nothing to judge by\n",
 		      stderr);
 		return 0;
 	}
-	fputs("usage: hone-bench model --store HOME | --features [ansor]\n", stderr);
+	fputs("usage: hone-bench model [--train FILE] --store HOME... | --features [ansor]\n", stderr);
 	return 2;
 }

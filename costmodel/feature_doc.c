@@ -1,4 +1,7 @@
 /* costmodel/feature_doc.c -- features.def as a table for people. */
+#include <string.h>
+
+#include "base/hash.h"
 #include "costmodel/column.h"
 #include "costmodel/features.h"
 
@@ -11,6 +14,17 @@ static const struct hn_column column[] = {
 const char *hn_feature_name(enum hn_feature i)
 {
 	return column[i].name;
+}
+
+uint64_t hn_features_stamp(void)
+{
+	uint64_t h = HN_FEATURES_VERSION;
+
+	for (size_t i = 0; i < HN_COUNT_OF(column); i++) {
+		h = hn_hash64(column[i].name, strlen(column[i].name), h);
+		h = hn_hash64(column[i].text, strlen(column[i].text), h);
+	}
+	return h;
 }
 
 void hn_features_doc(struct hn_buf *buf)

@@ -3,7 +3,7 @@
 
 #include "base/arith.h"
 
-#define N_INNER 5
+#define N_INNER 8
 #define N_ACCESS 3
 
 /* The rows of one loop, level or access follow each other, so the next one's are so far on. */
@@ -54,6 +54,24 @@ static void statement(const struct hn_view *v, float *x)
 	SET(alloc_bytes, bytes);
 }
 
+/* The largest power of two, at most a line, that the address of every vector is a multiple of
+ * when its buffer starts at a line. */
+static int64_t alignment(const struct hn_view *v, const struct hn_lanes *w)
+{
+	int64_t all = 64;
+
+	for (uint32_t i = 0; i < v->n_stream && w->loop >= 0; i++) {
+		const struct hn_stream *s = &v->stream[i];
+
+		for (uint32_t l = 0; s->stride[w->loop] == 1 && l < v->n_loop; l++) {
+			if ((int32_t)l != w->loop) {
+				all |= s->stride[l] * s->elem_bytes;
+			}
+		}
+	}
+	return all & -all;
+}
+
 static void lanes(const struct hn_view *v, const struct hn_lanes *w, float *x)
 {
 	uint32_t wholes = 0, gathers = 0;
@@ -84,6 +102,7 @@ static void lanes(const struct hn_view *v, const struct hn_lanes *w, float *x)
 	SET(wholes, wholes);
 	SET(gathers, gathers);
 	SET(gather_bytes, apart);
+	SET(alignment, alignment(v, w));
 }
 
 static void registers(const struct hn_view *v, const struct hn_target *t,
@@ -106,17 +125,23 @@ static void registers(const struct hn_view *v, const struct hn_target *t,
 	SET(chains, c->block_rows * c->block_vecs / chain);
 }
 
-static uint32_t moved_by(const struct hn_view *v, uint32_t l)
+/* What loop l moves: accesses, those of them that lanes move too, and their footprint. */
+static void moved_by(const struct hn_view *v, const struct hn_lanes *w,
+		     const struct hn_traffic *m, uint32_t l, float *to)
 {
-	uint32_t n = 0;
+	double bytes = 0;
 
 	for (uint32_t i = 0; i < v->n_stream; i++) {
-		n += v->stream[i].moves[l];
+		bool moves = v->stream[i].moves[l];
+
+		to[0] += moves;
+		to[1] += moves && w->loop >= 0 && v->stream[i].moves[w->loop];
+		bytes += m->cold[(size_t)i * (v->n_loop + 1) + l];
 	}
-	return n;
+	to[2] = (float)bytes;
 }
 
-static void loops(const struct hn_view *v, double balance, float *x)
+static void loops(const struct hn_view *v, const struct hn_estimate *e, float *x)
 {
 	double unroll_num = 0, unroll_prod = 1, prefetches = 0;
 
@@ -127,7 +152,7 @@ static void loops(const struct hn_view *v, double balance, float *x)
 
 		to[0] = (float)l->extent;
 		to[1] = !own ? 2 : l->iter_kind == HN_ITER_SPATIAL ? 0 : 1;
-		to[2] = (float)moved_by(v, v->n_loop - 1 - k);
+		moved_by(v, &e->compute.lanes, &e->traffic, v->n_loop - 1 - k, to + 2);
 	}
 	for (uint32_t l = 0; l < v->n_loop; l++) {
 		bool unroll = v->loop[l]->ann == HN_ANN_UNROLL;
@@ -143,7 +168,7 @@ static void loops(const struct hn_view *v, double balance, float *x)
 	SET(parallel_len, v->parallel < 0 ? 0 : v->loop[v->parallel]->extent);
 	SET(parallel_runs, v->parallel < 0 ? 0 : points_of(v, (uint32_t)v->parallel));
 	SET(parallel_depth, inwards(v, v->parallel));
-	SET(balance, balance);
+	SET(balance, e->balance);
 }
 
 static void caches(const struct hn_view *v, const struct hn_target *t,
@@ -252,7 +277,7 @@ void hn_feature_row(const struct hn_view *v, const struct hn_target *t,
 	statement(v, x);
 	lanes(v, &e->compute.lanes, x);
 	registers(v, t, &e->compute, x);
-	loops(v, e->balance, x);
+	loops(v, e, x);
 	caches(v, t, &e->traffic, x);
 	accesses(v, &e->traffic, x);
 	analytic(e, x);

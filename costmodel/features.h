@@ -36,6 +36,11 @@ struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena
 
 const char *hn_feature_name(enum hn_feature i);
 
+/* Which features these are: names and texts of features.def, and this number, which a change of
+ * what a column holds raises.  Trained models fit no others. */
+#define HN_FEATURES_VERSION 1
+uint64_t hn_features_stamp(void);
+
 /* docs/features.md. */
 void hn_features_doc(struct hn_buf *buf);
 

@@ -1,19 +1,26 @@
-/* costmodel/xgb.c -- the learned model: boosted trees that correct the analytic one.
+/* costmodel/xgb.c -- see boost.h: the trees are grown by xgboost, on gradients of our own.
  *
  * Time of a program = the sum over its statements r of cycles_r * exp(f(x_r)), and the call; f =
  * trees over the features, learned so that the logarithm of the sum follows that of the
  * measured times.  Untrained, f is 0 and the model the analytic one; each tree corrects it a
- * little.  Only programs of one task are compared, so how far a task as a whole is off is taken
- * out of its programs' errors.
+ * little, those there were before the first.  Only programs of one task are compared, so how far
+ * a task as a whole is off is taken out of its programs' errors.
  *
  * With e = log(sum) - log(measured) - the task's mean and w a program's weight, the loss is
  * w e^2; a statement's gradient is 2 w e share_r, share_r = its part of the sum.  For the second
  * derivative stands 2 w share_r, not its diagonal 2 w share_r^2: it bounds the whole matrix, so
- * statements that are corrected at the same time do not overshoot together.
+ * statements that are corrected at the same time do not overshoot together.  Of an error past
+ * DOUBT the gradient hardly grows (pseudo-Huber): on a shared machine a time may be off by a
+ * fifth and more, and such a one is not to outweigh the rest.
+ *
+ * A program's weight is the task's best time over its own: what is slow is told apart from what
+ * is fast, and matters little among itself.  One that failed counts as FAILED times as slow as
+ * the slowest that did not, with the weight that goes with it, and only while it is predicted to
+ * be faster than that: how slow a program that does not work would be is nothing to learn.
  *
  * A tenth of the programs, chosen by hash, has no part in the trees and says after how many of
  * them the rest is learned by heart.  One thread and a fixed seed: the same lessons give the same
- * model, bit for bit.  Source: the pack-sum of Ansor (section 5.2), which sums predicted
+ * trees, bit for bit.  Source: the pack-sum of Ansor (section 5.2), which sums predicted
  * throughputs instead; sums of times are what programs are.
  */
 #include <math.h>
@@ -22,13 +29,14 @@
 #include <string.h>
 #include <xgboost/c_api.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
-#include "costmodel/model.h"
+#include "costmodel/boost.h"
 
-#define LEAST_LESSONS 16  /* below that nothing is learned */
-#define ROUNDS 300
 #define PATIENCE 30	  /* rounds without progress on what is held back */
 #define HELD_BACK 10	  /* one program in so many */
+#define FAILED 4	  /* times the slowest */
+#define DOUBT 0.2	  /* error of a logarithm that a measurement may well have */
 
 static const char *const params[][2] = {
 	{"objective", "reg:squarederror"}, /* not used: gradients are our own */
@@ -38,19 +46,15 @@ static const char *const params[][2] = {
 	{"colsample_bynode", "0.3"}, {"nthread", "1"},	 {"verbosity", "0"},
 };
 
-struct hn_model {
-	uint64_t seed;
-	BoosterHandle booster; /* NULL = untrained */
-	uint32_t n_tree;
-	uint32_t n_lesson; /* of the last training */
-};
-
 /* One training.  Programs and rows keep the lessons' order. */
 struct fit {
+	struct hn_arena a;
 	const struct hn_lesson *lesson;
 	uint32_t n, n_row;
-	float *x;		    /* [n_row * HN_N_FEATURE] */
+	float *x;		    /* [n_row * HN_N_FEATURE], heap */
+	float *margin;		    /* [n_row] of the trees there were before */
 	float *grad, *hess;	    /* [n_row] */
+	double *ns;		    /* [n] measured, or what stands for it */
 	double *sum, *weight, *off; /* [n] cycles predicted; weight; their log over measured */
 	uint32_t *task;		    /* [n] the first lesson of the same task */
 	double *mean, *mass;	    /* [n] at a task's first lesson: mean of off, weight */
@@ -59,51 +63,14 @@ struct fit {
 	BoosterHandle booster;
 };
 
-static struct hn_model *create(uint64_t seed)
-{
-	struct hn_model *m = calloc(1, sizeof *m);
-
-	hn_assert(m);
-	m->seed = seed;
-	return m;
-}
-
-static void destroy(struct hn_model *m)
-{
-	if (m) {
-		XGBoosterFree(m->booster);
-		free(m);
-	}
-}
-
-/* Correction f of each row by the first n_tree trees; false when xgboost refuses. */
-static bool corrections(BoosterHandle booster, uint32_t n_tree, const float *x, uint32_t n_row,
-			const float **ret)
-{
-	char data[200], config[200];
-	const bst_ulong *shape;
-	bst_ulong dim;
-
-	snprintf(data, sizeof data,
-		 "{\"data\": [%llu, true], \"shape\": [%u, %d], \"typestr\": \"<f4\", "
-		 "\"version\": 3}",
-		 (unsigned long long)(uintptr_t)x, n_row, HN_N_FEATURE);
-	snprintf(config, sizeof config,
-		 "{\"type\": 1, \"training\": false, \"iteration_begin\": 0, "
-		 "\"iteration_end\": %u, \"missing\": NaN, \"strict_shape\": false, "
-		 "\"cache_id\": 0}",
-		 n_tree);
-	return XGBoosterPredictFromDense(booster, data, config, NULL, &shape, &dim, ret) == 0;
-}
-
-static float *gather(const struct hn_features *const *f, uint32_t n, uint32_t *ret_row)
+float *hn_boost_rows(const struct hn_features *const *f, uint32_t n, uint32_t *ret_row)
 {
 	size_t n_row = 0, row = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		n_row += f[i]->n;
 	}
-	float *x = calloc(n_row * HN_N_FEATURE, sizeof *x);
+	float *x = calloc(n_row * HN_N_FEATURE + 1, sizeof *x);
 
 	hn_assert(x);
 	for (uint32_t i = 0; i < n; i++) {
@@ -115,40 +82,9 @@ static float *gather(const struct hn_features *const *f, uint32_t n, uint32_t *r
 	return x;
 }
 
-static void predict(struct hn_model *m, const struct hn_features *const *f, uint32_t n,
-		    double *score)
+/* Which lessons belong together. */
+static void find_tasks(struct fit *t)
 {
-	const float *by = NULL;
-	uint32_t n_row, row = 0;
-	float *x = m->n_tree > 0 && n > 0 ? gather(f, n, &n_row) : NULL;
-
-	if (x && !corrections(m->booster, m->n_tree, x, n_row, &by)) {
-		by = NULL;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		double cycles = HN_MODEL_CALL_CYCLES;
-
-		for (uint32_t k = 0; k < f[i]->n; k++, row++) {
-			cycles += f[i]->cycles[k] * (by ? exp((double)by[row]) : 1);
-		}
-		score[i] = HN_MODEL_HZ / cycles;
-	}
-	free(x);
-}
-
-static void *zeroed(size_t n, size_t size)
-{
-	void *p = calloc(n + 1, size);
-
-	hn_assert(p);
-	return p;
-}
-
-/* Which lessons belong together, what each weighs, and which are held back. */
-static void sort_out(struct fit *t)
-{
-	double *best = zeroed(t->n, sizeof *best);
-
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct hn_lesson *l = &t->lesson[i];
 		uint32_t k = i > 0 && l[-1].task == l->task ? t->task[i - 1] : 0;
@@ -157,65 +93,84 @@ static void sort_out(struct fit *t)
 			k++;
 		}
 		t->task[i] = k;
-		if (k == i || l->median_ns < best[k]) {
-			best[k] = l->median_ns;
-		}
-		t->held[i] = hn_hash64(&l->f->trace, sizeof l->f->trace, 0) % HELD_BACK == 0;
 	}
-	for (uint32_t i = 0; i < t->n; i++) {
-		t->weight[i] = best[t->task[i]] / t->lesson[i].median_ns;
-	}
-	free(best);
 }
 
-static bool prepare(struct fit *t, const struct hn_model *m)
+/* What stands for the time of those that failed, what each weighs, which are held back. */
+static void weigh(struct fit *t)
 {
-	const struct hn_features **f = zeroed(t->n, sizeof *f);
-	char seed[24];
-	bool ok;
+	double *best = HN_NEW_ARRAY(&t->a, double, t->n), *worst = HN_NEW_ARRAY(&t->a, double, t->n);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		double ns = t->lesson[i].median_ns;
+		uint32_t k = t->task[i];
+
+		if (isfinite(ns)) {
+			best[k] = best[k] > 0 && best[k] < ns ? best[k] : ns;
+			worst[k] = worst[k] > ns ? worst[k] : ns;
+		}
+	}
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct hn_lesson *l = &t->lesson[i];
+		uint32_t k = t->task[i];
+
+		t->ns[i] = isfinite(l->median_ns) ? l->median_ns : FAILED * worst[k];
+		t->weight[i] = best[k] > 0 ? best[k] / t->ns[i] : 0; /* 0: nothing is right */
+		t->held[i] = hn_hash64(&l->f->trace, sizeof l->f->trace, 0) % HELD_BACK == 0;
+	}
+}
+
+static void make_arrays(struct fit *t, const struct hn_forest *forest)
+{
+	const struct hn_features **f = HN_NEW_ARRAY(&t->a, const struct hn_features *, t->n);
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		f[i] = t->lesson[i].f;
 	}
-	t->x = gather(f, t->n, &t->n_row);
-	free(f);
-	t->grad = zeroed(t->n_row, sizeof *t->grad);
-	t->hess = zeroed(t->n_row, sizeof *t->hess);
-	t->sum = zeroed(t->n, sizeof *t->sum);
-	t->weight = zeroed(t->n, sizeof *t->weight);
-	t->off = zeroed(t->n, sizeof *t->off);
-	t->task = zeroed(t->n, sizeof *t->task);
-	t->mean = zeroed(t->n, sizeof *t->mean);
-	t->mass = zeroed(t->n, sizeof *t->mass);
-	t->held = zeroed(t->n, sizeof *t->held);
-	sort_out(t);
-	ok = XGDMatrixCreateFromMat(t->x, t->n_row, HN_N_FEATURE, NAN, &t->matrix) == 0 &&
-	     XGBoosterCreate(&t->matrix, 1, &t->booster) == 0;
+	t->x = hn_boost_rows(f, t->n, &t->n_row);
+	t->margin = HN_NEW_ARRAY(&t->a, float, t->n_row);
+	t->grad = HN_NEW_ARRAY(&t->a, float, t->n_row);
+	t->hess = HN_NEW_ARRAY(&t->a, float, t->n_row);
+	t->ns = HN_NEW_ARRAY(&t->a, double, t->n);
+	t->sum = HN_NEW_ARRAY(&t->a, double, t->n);
+	t->weight = HN_NEW_ARRAY(&t->a, double, t->n);
+	t->off = HN_NEW_ARRAY(&t->a, double, t->n);
+	t->task = HN_NEW_ARRAY(&t->a, uint32_t, t->n);
+	t->mean = HN_NEW_ARRAY(&t->a, double, t->n);
+	t->mass = HN_NEW_ARRAY(&t->a, double, t->n);
+	t->held = HN_NEW_ARRAY(&t->a, bool, t->n);
+
+	double *sum = HN_NEW_ARRAY(&t->a, double, t->n_row);
+
+	hn_forest_predict(forest, t->x, t->n_row, HN_N_FEATURE, sum);
+	for (uint32_t r = 0; r < t->n_row; r++) {
+		t->margin[r] = (float)sum[r];
+	}
+}
+
+static bool prepare(struct fit *t, uint64_t seed)
+{
+	char text[24];
+	bool ok = XGDMatrixCreateFromMat(t->x, t->n_row, HN_N_FEATURE, NAN, &t->matrix) == 0 &&
+		  XGDMatrixSetFloatInfo(t->matrix, "base_margin", t->margin, t->n_row) == 0 &&
+		  XGBoosterCreate(&t->matrix, 1, &t->booster) == 0;
+
 	for (size_t i = 0; ok && i < HN_COUNT_OF(params); i++) {
 		ok = XGBoosterSetParam(t->booster, params[i][0], params[i][1]) == 0;
 	}
-	snprintf(seed, sizeof seed, "%u", (unsigned)(m->seed % INT32_MAX));
-	return ok && XGBoosterSetParam(t->booster, "seed", seed) == 0;
+	snprintf(text, sizeof text, "%u", (unsigned)(seed % INT32_MAX));
+	return ok && XGBoosterSetParam(t->booster, "seed", text) == 0;
 }
 
-static void finish(struct fit *t)
+/* How far program i is off, beyond its task's mean. */
+static double off_of(const struct fit *t, uint32_t i)
 {
-	XGBoosterFree(t->booster);
-	XGDMatrixFree(t->matrix);
-	free(t->x);
-	free(t->grad);
-	free(t->hess);
-	free(t->sum);
-	free(t->weight);
-	free(t->off);
-	free(t->task);
-	free(t->mean);
-	free(t->mass);
-	free(t->held);
+	double off = t->off[i] - t->mean[t->task[i]];
+
+	return isfinite(t->lesson[i].median_ns) || off < 0 ? off : 0;
 }
 
-/* How far each program is off, beyond its task's mean; returns the mean square of those held
- * back. */
+/* The errors by the trees so far; returns the mean square of those held back. */
 static double errors(struct fit *t, const float *f)
 {
 	double loss = 0, mass = 0;
@@ -230,14 +185,17 @@ static double errors(struct fit *t, const float *f)
 		for (uint32_t k = 0; k < l->f->n; k++, row++) {
 			t->sum[i] += l->f->cycles[k] * exp((double)f[row]);
 		}
-		t->off[i] = log(t->sum[i]) - log(l->median_ns);
-		if (!t->held[i]) {
+		t->off[i] = log(t->sum[i]) - log(t->ns[i]);
+		if (!t->held[i] && isfinite(l->median_ns)) {
 			t->mean[t->task[i]] += t->weight[i] * t->off[i];
 			t->mass[t->task[i]] += t->weight[i];
 		}
 	}
 	for (uint32_t i = 0; i < t->n; i++) {
-		t->off[i] -= t->mean[t->task[i]] / fmax(t->mass[t->task[i]], 1e-9);
+		if (t->task[i] == i) {
+			t->mean[i] /= fmax(t->mass[i], 1e-9);
+		}
+		t->off[i] = off_of(t, i);
 		if (t->held[i]) {
 			loss += t->weight[i] * t->off[i] * t->off[i];
 			mass += t->weight[i];
@@ -252,7 +210,8 @@ static void gradients(struct fit *t, const float *f)
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct hn_features *of = t->lesson[i].f;
-		double w = t->held[i] ? 0 : 2 * t->weight[i];
+		double doubt = sqrt(1 + t->off[i] * t->off[i] / (DOUBT * DOUBT));
+		double w = t->held[i] ? 0 : 2 * t->weight[i] / doubt;
 
 		for (uint32_t k = 0; k < of->n; k++, row++) {
 			double share = of->cycles[k] * exp((double)f[row]) / t->sum[i];
@@ -264,12 +223,12 @@ static void gradients(struct fit *t, const float *f)
 }
 
 /* Returns how many trees are best; 0 when none helps or xgboost refuses. */
-static uint32_t boost(struct fit *t)
+static uint32_t grow(struct fit *t, uint32_t rounds)
 {
 	double best = INFINITY;
 	uint32_t n_best = 0;
 
-	for (uint32_t round = 0; round <= ROUNDS && round <= n_best + PATIENCE; round++) {
+	for (uint32_t round = 0; round <= rounds && round <= n_best + PATIENCE; round++) {
 		const float *f;
 		bst_ulong n;
 
@@ -283,35 +242,48 @@ static uint32_t boost(struct fit *t)
 			n_best = round;
 		}
 		gradients(t, f);
-		if (XGBoosterBoostOneIter(t->booster, t->matrix, t->grad, t->hess, n) != 0) {
+		if (round < rounds &&
+		    XGBoosterBoostOneIter(t->booster, t->matrix, t->grad, t->hess, n) != 0) {
 			return 0;
 		}
 	}
 	return n_best;
 }
 
-static bool update(struct hn_model *m, const struct hn_lesson *lesson, uint32_t n)
+static bool harvest(const struct fit *t, uint32_t n, struct hn_forest *f)
 {
-	struct fit t = {.lesson = lesson, .n = n};
+	uint32_t before = f->n_tree;
+	const char **dump;
+	struct hn_err err;
+	bst_ulong n_dump;
 
-	if (n < LEAST_LESSONS || n < m->n_lesson + m->n_lesson / 5) {
+	if (n > 0 && (XGBoosterDumpModelEx(t->booster, "", 0, "json", &n_dump, &dump) != 0 ||
+		      n_dump < n)) {
 		return false;
 	}
-	m->n_lesson = n;
-	uint32_t n_tree = prepare(&t, m) ? boost(&t) : 0;
-
-	XGBoosterFree(m->booster);
-	m->booster = t.booster;
-	m->n_tree = n_tree;
-	t.booster = NULL;
-	finish(&t);
+	for (uint32_t i = 0; i < n; i++) {
+		if (hn_forest_add_dump(f, dump[i], &err) != 0) {
+			hn_forest_cut(f, before);
+			return false;
+		}
+	}
 	return true;
 }
 
-extern const struct hn_model_ops hn_model_learned;
-const struct hn_model_ops hn_model_learned = {.name = "learned",
-					      .timed = true,
-					      .create = create,
-					      .destroy = destroy,
-					      .predict = predict,
-					      .update = update};
+bool hn_boost(struct hn_forest *f, const struct hn_lesson *lesson, uint32_t n, uint32_t rounds,
+	      uint64_t seed)
+{
+	struct fit t = {.lesson = lesson, .n = n};
+
+	hn_arena_init(&t.a, 0);
+	make_arrays(&t, f);
+	find_tasks(&t);
+	weigh(&t);
+	bool done = prepare(&t, seed) && harvest(&t, grow(&t, rounds), f);
+
+	XGBoosterFree(t.booster);
+	XGDMatrixFree(t.matrix);
+	free(t.x);
+	hn_arena_fini(&t.a);
+	return done;
+}

@@ -180,6 +180,7 @@ void hn_job_start(struct hn_job *j)
 		hn_job_finish(j, HN_JOB_DONE, "the store already holds this many trials");
 		return;
 	}
+	hn_job_recall(j);
 	j->state = HN_JOB_NAIVE;
 	j->naive_open = true;
 	hn_notify_progress(j);
@@ -409,6 +410,9 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 	}
 	if (hn_job_ended(j)) {
 		return;
+	}
+	if (final != HN_JOB_FAILED) {
+		hn_job_keep_knowledge(j);
 	}
 	j->state = final;
 	j->ended_ns = hn_clock_ns();

@@ -173,6 +173,11 @@ void hn_job_commit(struct hn_job *j);
 /* record.c: the warm start: counters and best from the store, records for the policy. */
 int hn_job_warm(struct hn_job *j, struct hn_err *err) HN_NODISCARD;
 
+/* knowledge.c: what the job's cost model begins with; keep what it has learned. */
+void hn_job_recall(struct hn_job *j);
+void hn_job_keep_knowledge(struct hn_job *j);
+
+
 /* think.c: create the policy, tell it what is known, ask for up to n: off the loop. */
 void hn_job_think(struct hn_job *j, uint32_t n);
 

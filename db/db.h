@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 5
+#define HN_DB_SCHEMA 6
 
 struct hn_db;
 
@@ -141,6 +141,13 @@ int hn_db_put_job(struct hn_db *db, const char *id, const char *json, bool finis
 int hn_db_jobs(struct hn_db *db, bool unfinished_only, struct hn_arena *a,
 	       uint32_t *ret_n, const char *const **ret_json,
 	       struct hn_err *err) HN_NODISCARD;
+
+/* What the cost model of that name has learned of a target, in place of what it had; and reading it:
+ * NULL when there is nothing.  The text lives in `a`. */
+int hn_db_put_model(struct hn_db *db, const char *target, const char *name, const char *text,
+		    struct hn_err *err) HN_NODISCARD;
+int hn_db_get_model(struct hn_db *db, const char *target, const char *name, struct hn_arena *a,
+		    const char **ret, struct hn_err *err) HN_NODISCARD;
 
 /* Write `dir`/best.snapshot anew from the bests (atomic rename, synced). Cost: the number of
  * workloads, not of records.  What the old one knows and the store does not is kept: a lost or

@@ -350,13 +350,17 @@ static void keep(struct hn_policy *p, const struct hn_indiv *x, double median_ns
 static void remember(struct hn_policy *p, const struct hn_told *told,
 		     struct hn_arena *scratch)
 {
+	bool works = told->verdict == HN_VERDICT_OK && told->median_ns > 0;
 	struct hn_indiv x;
 
 	if (hn_space_told(&p->space, told->trace, scratch, &x) != HN_VERDICT_OK ||
-	    told->verdict != HN_VERDICT_OK || !(told->median_ns > 0)) {
+	    !(works || hn_verdict_blames_kernel(told->verdict))) {
 		return;
 	}
-	x.features = hn_experience_add(&p->known, &x, told->median_ns);
+	x.features = hn_experience_add(&p->known, &x, works ? told->median_ns : INFINITY);
+	if (!works) {
+		return;
+	}
 	hn_space_score(&p->space, &x, 1);
 	x.bias = hn_experience_bias(&x, told->median_ns);
 	keep(p, &x, told->median_ns);
@@ -387,10 +391,16 @@ static void hint(struct hn_policy *p, const struct hn_trace *const *trace, uint3
 	hn_space_hint(&p->space, trace, n);
 }
 
+static bool learned(const struct hn_policy *p, struct hn_buf *buf)
+{
+	return p->space.learned && p->space.ops->save(p->space.model, buf);
+}
+
 extern const struct hn_policy_ops hn_policy_evolve;
 const struct hn_policy_ops hn_policy_evolve = {.name = "evolve",
 					       .create = create,
 					       .destroy = destroy,
 					       .ask = ask,
 					       .tell = tell,
-					       .hint = hint};
+					       .hint = hint,
+					       .learned = learned};

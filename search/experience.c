@@ -50,6 +50,9 @@ static void weigh(struct hn_experience *e)
 		uint32_t i = e->n_weighed;
 		struct hn_indiv x = {.features = e->features[i]};
 
+		if (!isfinite(e->lesson[i].median_ns)) {
+			continue; /* it failed: the model knows, the means do not */
+		}
 		hn_space_score(e->space, &x, 1);
 		double bias = hn_experience_bias(&x, e->lesson[i].median_ns);
 
@@ -72,7 +75,7 @@ bool hn_experience_learn(struct hn_experience *e)
 		for (uint32_t i = 0; i < e->n; i++) {
 			e->lesson[i].f = &e->features[i];
 		}
-		learned = sp->ops->update(sp->model, e->lesson, e->n);
+		learned = sp->ops->update(sp->model, e->lesson, e->n, 0);
 	}
 	if (learned) {
 		sp->learned = true;

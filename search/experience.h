@@ -29,7 +29,7 @@ struct hn_experience {
 
 void hn_experience_init(struct hn_experience *e, struct hn_space *sp);
 
-/* Remember that x took median_ns; its features are copied, the copy is what is returned. */
+/* Remember that x took median_ns (INFINITY: it failed); its features are copied, the copy is what is returned. */
 struct hn_features hn_experience_add(struct hn_experience *e, const struct hn_indiv *x,
 				     double median_ns);
 

@@ -23,6 +23,8 @@ struct hn_task {
 	const struct hn_target *target;
 	uint64_t seed;
 	const char *model; /* row of models.def */
+	const char *knowledge; /* what the model begins with (hn_model_ops.load), checked by
+				* whoever offers it; NULL = nothing */
 	uint32_t threads;  /* that draw candidates, 0 = one: the answers are the same */
 	struct hn_work *work; /* NULL, or where evolution counts what it does */
 };
@@ -75,6 +77,9 @@ struct hn_policy_ops {
 	/* Programs worth a trial early, of which nothing is known here: those of near
 	 * workloads (search/near.h); copied.  NULL: the policy takes none. */
 	void (*hint)(struct hn_policy *p, const struct hn_trace *const *trace, uint32_t n);
+	/* What its model knows by now, for the next task's `knowledge`; false when it has learned
+	 * nothing.  NULL: it never does. */
+	bool (*learned)(const struct hn_policy *p, struct hn_buf *buf);
 };
 
 /* The policy of that name (policies.def: "evolve", "random", "guard"), or NULL. */

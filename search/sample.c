@@ -98,6 +98,15 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 	}
 	hn_pack_pairs(sp);
 	sp->model = sp->ops->create(task->seed);
+	if (task->knowledge && sp->ops->load) {
+		rc = sp->ops->load(sp->model, task->knowledge, err);
+		if (rc < 0) {
+			sp->ops->destroy(sp->model);
+			hn_arena_fini(&sp->arena);
+			return rc;
+		}
+		sp->learned = true;
+	}
 	sp->quick = hn_quick_new();
 	find_guards(sp);
 	return 0;

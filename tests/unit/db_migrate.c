@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "db/db_int.h"
 
-#define NEWEST 5
+#define NEWEST 6
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"
 
 static void exec_file(const char *path, const char *source)
@@ -92,6 +92,12 @@ static void a_version_5_store_is_read(void **state)
 			  101.5);
 }
 
+static void a_version_6_store_is_read(void **state)
+{
+	old_store_is_read(state, OLD_STORE(6), "mutate:tile", true,
+			  101.5);
+}
+
 static struct hn_descent descent_of(const char *dir, const char *old, struct hn_arena *a)
 {
 	struct hn_workload_row w;
@@ -151,7 +157,7 @@ static char *schema_of(sqlite3 *sql)
 static void every_version_ends_as_the_newest(void **state)
 {
 	static const char *const old[NEWEST] = { OLD_STORE(1), OLD_STORE(2), OLD_STORE(3),
-						 OLD_STORE(4), OLD_STORE(5) };
+						 OLD_STORE(4), OLD_STORE(5), OLD_STORE(6) };
 	char path[300], *want, *got;
 	struct hn_db *db;
 	sqlite3 *sql;
@@ -195,7 +201,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 5"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 6"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -258,6 +264,7 @@ int main(void)
 		STORE_TEST(a_version_3_store_is_read),
 		STORE_TEST(a_version_4_store_is_read),
 		STORE_TEST(a_version_5_store_is_read),
+		STORE_TEST(a_version_6_store_is_read),
 		STORE_TEST(descent_is_kept_from_version_5_on),
 		STORE_TEST(every_version_ends_as_the_newest),
 		STORE_TEST(newer_and_foreign_files_are_refused),

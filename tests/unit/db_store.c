@@ -333,6 +333,29 @@ static void jobs_are_kept_in_order(void **state)
 	hn_db_close(db);
 }
 
+static void a_model_is_kept_for_its_target(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_arena a;
+	const char *text;
+
+	hn_arena_init(&a, 0);
+	ASSERT_OK(hn_db_get_model(db, "t1", "learned", &a, &text, &err), err);
+	assert_null(text);
+	ASSERT_OK(hn_db_put_model(db, "t1", "learned", "first", &err), err);
+	ASSERT_OK(hn_db_put_model(db, "t1", "learned", "second", &err), err);
+	ASSERT_OK(hn_db_put_model(db, "t2", "learned", "other", &err), err);
+	hn_db_close(db);
+	db = open_store(*state);
+	ASSERT_OK(hn_db_get_model(db, "t1", "learned", &a, &text, &err), err);
+	assert_string_equal(text, "second");
+	ASSERT_OK(hn_db_get_model(db, "t1", "analytic", &a, &text, &err), err);
+	assert_null(text);
+	hn_db_close(db);
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +366,7 @@ int main(void)
 		STORE_TEST(promotions_are_checked_and_kept),
 		STORE_TEST(best_is_answered_by_the_covering_index),
 		STORE_TEST(workloads_and_naive_times_are_idempotent),
+		STORE_TEST(a_model_is_kept_for_its_target),
 		STORE_TEST(failures_are_rows),
 		STORE_TEST(a_bad_batch_is_refused_whole),
 		STORE_TEST(records_cannot_be_changed),

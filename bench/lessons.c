@@ -1,0 +1,393 @@
+/* bench/lessons.c -- records for a cost model to learn from: `hone-bench lessons`.
+ *
+ * For each case of the suite: programs, half of them drawn at random, half found by evolution
+ * that is told of the others, are built, proved and loaded in this process, and then timed in
+ * turn, all of them once a round, in an order that each round draws anew; every PRUNE rounds the
+ * slowest quarter leaves.  What a search records is timed once, while the speed of a shared machine
+ * drifts by a fifth within seconds.  Other work only ever makes a program slower, so what a
+ * program takes is what it took in its fastest round.
+ *
+ * Records are appended to the store, that as their time and the rounds as their samples.  They
+ * have no certificate, so none of them is ever an answer.  A line on standard error says when the programs
+ * are built: from there on nothing else should run on the machine.
+ */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "bench/bench.h"
+#include "bench/contest.h"
+#include "db/db.h"
+#include "loopstate/trace.h"
+#include "lower/lower.h"
+#include "search/policy.h"
+
+#define MOST_PROGRAMS 4096
+#define MOST_ROUNDS 64
+#define PRUNE 4
+#define ASKED 32	/* of a policy at a time */
+#define TURN_NS 1e6	/* that a program is timed for in a round, */
+#define LEAST_SAMPLES 3 /* or longer */
+#define SAMPLE_NS 1e5	/* the least that one sample lasts */
+
+struct options {
+	const char *store;
+	uint32_t programs, rounds;
+	uint64_t seed;
+};
+
+struct program {
+	const char *steps, *origin;
+	const struct hn_contender *kernel;
+	double best_ns; /* of its rounds */
+	uint32_t n_round;
+	double ns[MOST_ROUNDS];
+};
+
+struct school {
+	const struct options *o;
+	const struct hn_target *target;
+	struct hn_emitter *emitter;
+	struct hn_contest base; /* arguments and pool, no contenders */
+	uint32_t n_part;
+	struct hn_contest part[MOST_PROGRAMS / HN_RACE_MAX_CONTENDER];
+	uint32_t n, refused;
+	struct program program[MOST_PROGRAMS];
+	struct hn_arena a;
+};
+
+static double span(const struct hn_contender *c, int64_t n)
+{
+	int64_t begin = hn_clock_ns();
+
+	for (int64_t i = 0; i < n; i++) {
+		c->call(c->ctx);
+	}
+	return (double)(hn_clock_ns() - begin);
+}
+
+/* Nanoseconds of one call: the best of a few samples, the first call not among them. */
+static double turn(const struct hn_contender *c)
+{
+	double one = fmax(span(c, 1), 1), best = INFINITY, spent = 0;
+	int64_t n = (int64_t)ceil(SAMPLE_NS / one);
+
+	for (int i = 0; i < LEAST_SAMPLES || spent < TURN_NS; i++) {
+		double t = span(c, n);
+
+		best = fmin(best, t / (double)n);
+		spent += t;
+	}
+	return best;
+}
+
+/* Build one candidate; whether it stands. */
+static bool build(struct school *s, const struct hn_candidate *c)
+{
+	struct hn_contest *part = s->n_part > 0 ? &s->part[s->n_part - 1] : NULL;
+	struct hn_err err;
+	struct hn_buf b;
+
+	if (part == NULL || part->n == HN_RACE_MAX_CONTENDER) {
+		part = &s->part[s->n_part++];
+		*part = s->base;
+	}
+	hn_buf_init(&b);
+	hn_trace_write(c->trace, &b);
+
+	struct program *p = &s->program[s->n];
+
+	p->steps = hn_arena_strndup(&s->a, b.s, b.n);
+	p->origin = c->origin;
+	hn_buf_fini(&b);
+	if (hn_contest_hone(part, s->emitter, "program", p->steps, &err) != 0) {
+		s->refused++;
+		return false;
+	}
+	p->kernel = &part->contender[part->n - 1];
+	s->n++;
+	return true;
+}
+
+/* Ask, build and tell what a single turn takes, until there are so many programs.  Times that
+ * guide need not be good ones. */
+static int gather(struct school *s, const char *policy, uint32_t programs, struct hn_err *err)
+{
+	const struct hn_policy_ops *ops = hn_policy_ops(policy);
+	struct hn_task task = {.dag = s->base.dag,
+			       .target = s->target,
+			       .seed = s->o->seed,
+			       .model = "analytic"};
+	struct hn_candidate candidate[ASKED];
+	struct hn_told told[ASKED];
+	struct hn_policy *p;
+	uint32_t n = 1;
+	int rc = ops->create(&task, &p, err);
+
+	while (rc == 0 && n > 0 && s->n < programs) {
+		uint32_t want = programs - s->n < ASKED ? programs - s->n : ASKED;
+
+		n = ops->ask(p, want, &s->a, candidate);
+		for (uint32_t i = 0; i < n; i++) {
+			bool stands = build(s, &candidate[i]);
+
+			told[i] = (struct hn_told){.trace = candidate[i].trace,
+						   .verdict = stands ? HN_VERDICT_OK
+								     : HN_VERDICT_ILLEGAL};
+			if (stands) {
+				told[i].median_ns = turn(s->program[s->n - 1].kernel);
+			}
+		}
+		ops->tell(p, told, n);
+	}
+	if (rc == 0) {
+		ops->destroy(p);
+	}
+	return rc;
+}
+
+static int by_best(const void *a, const void *b)
+{
+	const struct program *const *x = a, *const *y = b;
+
+	return (*x)->best_ns < (*y)->best_ns ? -1 : (*x)->best_ns > (*y)->best_ns;
+}
+
+static void shuffle(struct program **p, uint32_t n, struct hn_rng *rng)
+{
+	for (; n > 1; n--) {
+		uint32_t k = (uint32_t)hn_rng_below(rng, n);
+		struct program *was = p[n - 1];
+
+		p[n - 1] = p[k];
+		p[k] = was;
+	}
+}
+
+static void time_in_turn(struct school *s)
+{
+	struct program **left = HN_NEW_ARRAY(&s->a, struct program *, s->n);
+	struct hn_rng rng = hn_rng_stream(s->o->seed, 6, 0, 0);
+	uint32_t n = s->n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		left[i] = &s->program[i];
+		left[i]->best_ns = INFINITY;
+	}
+	for (uint32_t round = 0; round < s->o->rounds; round++) {
+		if (round > 0 && round % PRUNE == 0) {
+			qsort(left, n, sizeof(*left), by_best);
+			n -= n / 4;
+		}
+		shuffle(left, n, &rng);
+		for (uint32_t i = 0; i < n; i++) {
+			double ns = turn(left[i]->kernel);
+
+			left[i]->ns[left[i]->n_round++] = ns;
+			left[i]->best_ns = fmin(left[i]->best_ns, ns);
+		}
+	}
+}
+
+static int append(struct school *s, struct hn_db *db, const char *key, struct hn_err *err)
+{
+	struct hn_record *r = calloc(s->n + 1, sizeof *r);
+	struct hn_buf line;
+
+	hn_assert(r);
+	hn_buf_init(&line);
+	hn_target_print(s->target, &line);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct program *p = &s->program[i];
+
+		r[i] = (struct hn_record){.workload = key,
+					  .target = line.s,
+					  .steps = p->steps,
+					  .origin = p->origin,
+					  .verdict = HN_VERDICT_OK,
+					  .detail = "",
+					  .median_ns = p->best_ns,
+					  .n_sample = p->n_round,
+					  .sample_ns = p->ns,
+					  .unix_ms = hn_clock_unix_ms(),
+					  .proved = true,
+					  .stamp = {HONE_VERSION, "hone-bench " HONE_VERSION,
+						    "hone-bench lessons"}};
+	}
+	int rc = hn_db_append(db, r, s->n, err);
+
+	hn_buf_fini(&line);
+	free(r);
+	return rc;
+}
+
+static int keep(struct school *s, const char *name, struct hn_err *err)
+{
+	char key[HN_KEY_BYTES];
+	struct hn_buf json;
+	struct hn_db *db;
+	int rc = hn_db_open(s->o->store, &db, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	hn_buf_init(&json);
+	hn_dag_write_json(s->base.dag, &json);
+	hn_dag_key(s->base.dag, key);
+	rc = hn_db_put_workload(db,
+				&(struct hn_workload_row){key, name, json.s,
+							  hn_dag_flops(s->base.dag)},
+				err);
+	rc = rc ? rc : append(s, db, key, err);
+	hn_buf_fini(&json);
+	hn_db_close(db);
+	return rc;
+}
+
+static int teach(struct school *s, const char *name, struct hn_err *err)
+{
+	char context[200];
+	int rc = gather(s, "random", s->o->programs / 2, err);
+
+	rc = rc ? rc : gather(s, "evolve", s->o->programs, err);
+	if (rc < 0) {
+		return rc;
+	}
+	fprintf(stderr, "hone-bench: %s: %u programs are built\n", name, s->n);
+	fflush(stderr);
+	int64_t begin = hn_clock_ns();
+
+	time_in_turn(s);
+	snprintf(context, sizeof context, "\"case\": \"%s\", \"refused\": %u, \"seconds\": %.1f",
+		 name, s->refused, (double)(hn_clock_ns() - begin) * 1e-9);
+	hn_bench_row("lessons.programs", s->n, "", context);
+	return keep(s, name, err);
+}
+
+static int each_row(const struct options *o, const struct hn_target *target,
+		    struct hn_emitter *emitter, const struct hn_suite_row *row)
+{
+	struct school *s = calloc(1, sizeof *s);
+	struct hn_buf text;
+	struct hn_err err;
+
+	hn_assert(s);
+	*s = (struct school){.o = o, .target = target, .emitter = emitter, .base.row = row};
+	s->base.n_threads = hn_kernel_pool_cores();
+	hn_arena_init(&s->a, 0);
+	hn_buf_init(&text);
+	hn_suite_text(row, &text);
+	int rc = hn_dag_parse(row->name, text.s, text.n, 0, &s->a, &s->base.dag, &err);
+
+	if (rc == 0) {
+		hn_contest_arguments(&s->base, &s->a);
+		rc = hn_contest_pool(&s->base, &err);
+		if (rc == 0) {
+			rc = teach(s, row->name, &err);
+			hn_contest_drop_pool(&s->base);
+		}
+		for (uint32_t i = 0; i < s->n_part; i++) {
+			hn_contest_close(&s->part[i]);
+		}
+		hn_contest_drop_arguments(&s->base);
+	}
+	if (rc < 0) {
+		fprintf(stderr, "hone-bench: %s: %s\n", row->name, err.msg);
+	}
+	hn_buf_fini(&text);
+	hn_arena_fini(&s->a);
+	free(s);
+	return rc;
+}
+
+static const char usage[] =
+	"usage: hone-bench lessons --store HOME [--programs N] [--rounds N] [--seed N] CASE...\n";
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
+{
+	char *end;
+
+	*ret = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && *ret >= least && *ret <= most;
+}
+
+/* The index of the first case, or 0. */
+static int read_options(const struct hn_bench_args *args, struct options *o)
+{
+	uint64_t programs = 200, rounds = 16;
+	bool fine = true;
+	int i = 0;
+
+	for (; i + 1 < args->argc && strncmp(args->argv[i], "--", 2) == 0 && fine; i += 2) {
+		const char *name = args->argv[i], *value = args->argv[i + 1];
+
+		if (strcmp(name, "--store") == 0) {
+			o->store = value;
+		} else if (strcmp(name, "--programs") == 0) {
+			fine = number(value, 2, MOST_PROGRAMS - ASKED, &programs);
+		} else if (strcmp(name, "--rounds") == 0) {
+			fine = number(value, 1, MOST_ROUNDS, &rounds);
+		} else {
+			fine = strcmp(name, "--seed") == 0 &&
+			       number(value, 0, UINT64_MAX, &o->seed);
+		}
+	}
+	o->programs = (uint32_t)programs;
+	o->rounds = (uint32_t)rounds;
+	return fine && o->store != NULL && i < args->argc ? i : 0;
+}
+
+static bool named(const struct hn_suite_row *row, const struct hn_bench_args *args, int from)
+{
+	bool is = false;
+
+	for (int i = from; i < args->argc; i++) {
+		is = is || fnmatch(args->argv[i], row->name, 0) == 0;
+	}
+	return is;
+}
+
+int hn_bench_lessons(const struct hn_bench_args *args);
+
+int hn_bench_lessons(const struct hn_bench_args *args)
+{
+	struct options o = {.store = NULL};
+	struct hn_emitter *emitter;
+	struct hn_target target;
+	struct hn_arena arena;
+	struct hn_err err;
+	int from = read_options(args, &o), rc = 0;
+	uint32_t cases = 0;
+
+	if (from == 0) {
+		fputs(args->argc > 0 ? usage : "hone-bench lessons: nothing to do without --store\n",
+		      stderr);
+		return args->argc > 0 ? 2 : 0;
+	}
+	hn_arena_init(&arena, 0);
+	hn_target_host(&arena, &target);
+	rc = hn_emitter_new(&target, &emitter, &err);
+	if (rc < 0) {
+		fprintf(stderr, "hone-bench: %s\n", err.msg);
+		hn_arena_fini(&arena);
+		return 1;
+	}
+	for (uint32_t i = 0; i < hn_suite_n && rc == 0; i++) {
+		if (named(&hn_suite[i], args, from)) {
+			rc = each_row(&o, &target, emitter, &hn_suite[i]);
+			cases++;
+		}
+	}
+	if (cases == 0) {
+		fputs("hone-bench: lessons: no case has that name; `hone-bench kernels --list` "
+		      "names them\n",
+		      stderr);
+	}
+	hn_emitter_free(emitter);
+	hn_arena_fini(&arena);
+	return rc < 0 || cases == 0;
+}

@@ -1,0 +1,49 @@
+/* costmodel/forest.h -- regression trees over a program's features: the sum of their leaves.
+ *
+ * What a training leaves behind: small, in no library's format, and predicted from without
+ * one.  Splits are `x[feature] < at`, left when true; features are never NaN.
+ *
+ * As text, one tree a line in preorder: `f,at` is a split, `=v` a leaf; numbers are the shortest
+ * that give the same float back, so a forest read is the forest written.
+ */
+#ifndef HN_COSTMODEL_FOREST_H
+#define HN_COSTMODEL_FOREST_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define HN_FOREST_LEAF UINT16_MAX
+
+struct hn_forest_node {
+	float at;	  /* of a split; the value of a leaf */
+	uint16_t feature; /* or HN_FOREST_LEAF */
+	uint16_t right;	  /* of a split: so many nodes on; the left child is the next one */
+};
+
+struct hn_forest { /* all 0: no trees; the memory is the forest's */
+	uint32_t n_tree, n_node, cap_tree, cap_node;
+	uint32_t *root; /* [n_tree] index of its first node */
+	struct hn_forest_node *node;
+};
+
+void hn_forest_fini(struct hn_forest *f);
+
+/* Forget all trees but the first n. */
+void hn_forest_cut(struct hn_forest *f, uint32_t n);
+
+/* Append the tree that xgboost dumps as JSON.  HONE_E_CORRUPT: it is none. */
+int hn_forest_add_dump(struct hn_forest *f, const char *dump, struct hn_err *err) HN_NODISCARD;
+
+void hn_forest_write(const struct hn_forest *f, struct hn_buf *buf);
+
+/* Append the tree of one line, whose features are below n_feature.  HONE_E_CORRUPT, the forest as
+ * it was, when it is none. */
+int hn_forest_add_line(struct hn_forest *f, const char *line, uint32_t n_feature,
+		       struct hn_err *err) HN_NODISCARD;
+
+/* sum[i] += the trees' values of row i; x: [n_row * n_feature].  The bits of a sum do not depend
+ * on the other rows. */
+void hn_forest_predict(const struct hn_forest *f, const float *x, uint32_t n_row,
+		       uint32_t n_feature, double *sum);
+
+#endif

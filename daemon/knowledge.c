@@ -1,0 +1,56 @@
+/* daemon/knowledge.c -- what cost models have learned goes from job to job of a target: a job
+ * begins with what the store has, else with what hone was shipped with, else with nothing, and
+ * leaves there what it has learned itself.  Of jobs that run at the same time the last to end
+ * leaves its own; the records of all stay, and are what counts.
+ */
+#include "daemon/daemon.h"
+
+/* Whether this is something the job's model can begin with; if not, why, in the log. */
+static bool fits(const struct hn_job *j, const char *text)
+{
+	const struct hn_model_ops *ops = hn_model_ops(j->model_name);
+	struct hn_model *m = ops->create(0);
+	struct hn_err err;
+	int rc = ops->load(m, text, &err);
+
+	ops->destroy(m);
+	if (rc != 0) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
+	}
+	return rc == 0;
+}
+
+void hn_job_recall(struct hn_job *j)
+{
+	const char *text = NULL;
+	struct hn_err err;
+
+	if (hn_model_ops(j->model_name)->load == NULL) {
+		return;
+	}
+	if (hn_db_get_model(j->daemon->db, j->target_line, j->model_name, &j->arena, &text,
+			    &err) != 0) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
+	}
+	if (text == NULL || !fits(j, text)) {
+		text = hn_model_shipped(j->model_name, &j->target);
+		text = text != NULL && fits(j, text) ? text : NULL;
+	}
+	j->task.knowledge = text;
+}
+
+void hn_job_keep_knowledge(struct hn_job *j)
+{
+	struct hn_buf text;
+	struct hn_err err;
+
+	if (j->policy == NULL || j->thinking || j->ops->learned == NULL) {
+		return;
+	}
+	hn_buf_init(&text);
+	if (j->ops->learned(j->policy, &text) &&
+	    hn_db_put_model(j->daemon->db, j->target_line, j->model_name, text.s, &err) != 0) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
+	}
+	hn_buf_fini(&text);
+}
