@@ -79,6 +79,20 @@ int hn_file_open(const char *path, struct hn_err *err)
 	return rc != 0 ? rc : fd;
 }
 
+int hn_file_stream(const char *path, FILE **ret, struct hn_err *err)
+{
+	int fd = hn_file_open(path, err);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (fd >= 0 && file == NULL) {
+		fd = fail_errno(err, path, "open");
+	}
+	if (file != NULL) {
+		*ret = file;
+	}
+	return fd < 0 ? fd : 0;
+}
+
 int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf,
 		 struct hn_err *err)
 {

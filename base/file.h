@@ -2,6 +2,8 @@
 #ifndef HN_BASE_FILE_H
 #define HN_BASE_FILE_H
 
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -13,6 +15,9 @@ int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf, struct 
 
 /* The same file opened for reading: a descriptor, or the error. */
 int hn_file_open(const char *path, struct hn_err *err) HN_NODISCARD;
+
+/* The same file as a stream, to be fclosed. */
+int hn_file_stream(const char *path, FILE **ret, struct hn_err *err) HN_NODISCARD;
 
 /* Write to a temporary beside `path`, fsync, rename over it, fsync the directory. On
  * failure the old file is untouched. HONE_E_DISK_FULL, HONE_E_PERMISSION, HONE_E_NOT_FOUND (no

@@ -5,6 +5,8 @@
  * goes on when others submitted it too) and prints the best so far; Ctrl-C twice ends at
  * once.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "client/auto.h"
 #include "client/interrupt.h"
 #include "client/link.h"
+#include "client/log.h"
 #include "client/show.h"
 #include "client/tune.h"
 
@@ -49,20 +52,48 @@ void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_t
 	hn_buf_double(b, o->seconds);
 }
 
+/* The daemon opens the log itself, from a folder of its own. */
+static int put_records(const char *log, struct hn_buf *b, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	if (strcmp(log, "-") == 0) {
+		return hn_fail(err, HONE_E_INVALID, "--records: tune takes a file, not a pipe");
+	}
+	int rc = hn_log_open(log, &file, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_log_close(file);
+	if (realpath(log, path) == NULL) {
+		return hn_fail(err, HONE_E_IO, "%s: %s", log, strerror(errno));
+	}
+	hn_buf_puts(b, ",\"records\":");
+	hn_buf_json_string(b, path);
+	return 0;
+}
+
 static int submit(const struct hn_opts *o, const struct hn_input *in,
 		  struct hn_link *link, struct hn_json **ret_doc,
 		  const struct hn_json **ret, struct hn_err *err)
 {
 	struct hn_buf b;
-	int rc;
+	int rc = 0;
 
 	hn_buf_init(&b);
 	hn_buf_puts(&b, "{\"text\":");
 	hn_buf_json_string(&b, in->json);
 	hn_tune_put_string(&b, "name", in->name);
 	hn_tune_put_options(&b, o, /* n_task= */ 1);
+	if (o->records != NULL) {
+		rc = put_records(o->records, &b, err);
+	}
 	hn_buf_puts(&b, "}");
-	rc = hn_link_call(link, "submit", b.s, CALL_MS, ret_doc, ret, err);
+	if (rc == 0) {
+		rc = hn_link_call(link, "submit", b.s, CALL_MS, ret_doc, ret, err);
+	}
 	hn_buf_fini(&b);
 	return rc;
 }

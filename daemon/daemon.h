@@ -90,6 +90,7 @@ struct hn_submit {	  /* what to tune; strings are copied */
 	const char *text; /* dag in either form */
 	size_t text_bytes;
 	const char *name, *target, *policy, *model; /* NULL = default */
+	const char *records; /* NULL = none */
 	struct hn_job_budget budget;
 };
 int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,

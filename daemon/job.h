@@ -83,6 +83,7 @@ struct hn_job {
 	struct hn_arena arena; /* all of what follows that is borrowed */
 	const struct hn_dag *dag;
 	const char *dag_json, *name, *target_line, *policy_name, *model_name;
+	const char *records; /* "" = none */
 	char key[HN_KEY_BYTES];
 	struct hn_target target;
 	struct hn_workload workload;

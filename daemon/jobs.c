@@ -68,6 +68,7 @@ static struct hn_job *equal_job(struct hn_daemon *d, const struct hn_job *like)
 		    strcmp(j->target_line, like->target_line) == 0 &&
 		    strcmp(j->policy_name, like->policy_name) == 0 &&
 		    strcmp(j->model_name, like->model_name) == 0 &&
+		    strcmp(j->records, like->records) == 0 &&
 		    j->budget.trials == like->budget.trials &&
 		    j->budget.seconds == like->budget.seconds &&
 		    j->budget.seed == like->budget.seed) {
@@ -146,6 +147,7 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 		hn_arena_strdup(&j->arena, s->policy != NULL ? s->policy : "evolve");
 	j->model_name =
 		hn_arena_strdup(&j->arena, s->model != NULL ? s->model : "analytic");
+	j->records = hn_arena_strdup(&j->arena, s->records != NULL ? s->records : "");
 	if (s->id != NULL) {
 		snprintf(j->id, sizeof(j->id), "%s", s->id);
 	} else {
@@ -175,10 +177,16 @@ static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit
 			       "model: there is none called \"%s\"; want analytic or learned",
 			       j->model_name);
 	}
+	if (*j->records != '\0' && *j->records != '/') {
+		return hn_fail(err, HONE_E_INVALID,
+			       "records: \"%s\": give the whole path, from / on",
+			       j->records);
+	}
 	j->task = (struct hn_task){ .dag = j->dag,
 				    .target = &j->target,
 				    .seed = j->budget.seed,
-				    .model = j->model_name };
+				    .model = j->model_name,
+				    .records = *j->records != '\0' ? j->records : NULL };
 	return 0;
 }
 
@@ -395,7 +403,8 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 			       .name = hn_json_string(hn_json_get(v, "name")),
 			       .target = hn_json_string(hn_json_get(v, "target")),
 			       .policy = hn_json_string(hn_json_get(v, "policy")),
-			       .model = hn_json_string(hn_json_get(v, "model")) };
+			       .model = hn_json_string(hn_json_get(v, "model")),
+			       .records = hn_json_string(hn_json_get(v, "records")) };
 	struct hn_job *j;
 	int64_t seed = 0;
 	bool shared = false;

@@ -99,7 +99,8 @@ void hn_method_submit(const struct hn_call *c)
 	struct hn_submit s = { .name = hn_json_string(hn_call_field(c, "name")),
 			       .target = hn_json_string(hn_call_field(c, "target")),
 			       .policy = hn_json_string(hn_call_field(c, "policy")),
-			       .model = hn_json_string(hn_call_field(c, "model")) };
+			       .model = hn_json_string(hn_call_field(c, "model")),
+			       .records = hn_json_string(hn_call_field(c, "records")) };
 	struct hn_job *job;
 	struct hn_buf b;
 	struct hn_err err;

@@ -92,6 +92,7 @@ void hn_job_write_request(const struct hn_job *j, struct hn_buf *b)
 	put_string(b, "target", j->target_line);
 	put_string(b, "policy", j->policy_name);
 	put_string(b, "model", j->model_name);
+	put_string(b, "records", j->records);
 	hn_buf_printf(b, ",\"trials\":%lld,\"seed\":\"%llu\"",
 		      (long long)j->budget.trials, (unsigned long long)j->budget.seed);
 	put_number(b, "seconds", j->budget.seconds);

@@ -27,6 +27,7 @@ struct hn_task {
 				* whoever offers it; NULL = nothing */
 	uint32_t threads;  /* that draw candidates, 0 = one: the answers are the same */
 	struct hn_work *work; /* NULL, or where evolution counts what it does */
+	const char *records; /* path of a log, for policy "replay"; else NULL */
 };
 
 /* Which programs a candidate was made from, and how (docs/db.md, Descent): the nearest in its line
@@ -63,7 +64,8 @@ struct hn_policy; /* an instance; owned by the caller, one thread at a time */
 struct hn_policy_ops {
 	const char *name;
 	/* The task must outlive the policy. HONE_E_UNSUPPORTED when the target has no
-	 * recipe. */
+	 * recipe; "replay" reads its log: HONE_E_NOT_FOUND when nothing in it is of the
+	 * task's computation. */
 	int (*create)(const struct hn_task *task, struct hn_policy **ret,
 		      struct hn_err *err);
 	void (*destroy)(struct hn_policy *p); /* NULL is fine */
@@ -82,7 +84,7 @@ struct hn_policy_ops {
 	bool (*learned)(const struct hn_policy *p, struct hn_buf *buf);
 };
 
-/* The policy of that name (policies.def: "evolve", "random", "guard"), or NULL. */
+/* The policy of that name (policies.def: "evolve", "random", ...), or NULL. */
 const struct hn_policy_ops *hn_policy_ops(const char *name);
 
 #endif

@@ -115,6 +115,9 @@ enum hn_verdict hn_space_neighbour(struct hn_space *sp, const struct hn_trace *t
 				   uint64_t steps, struct hn_rng *rng, struct hn_arena *a,
 				   struct hn_indiv *ret);
 
+/* Whether the stage may choose where it is computed (mutate/location.c). */
+bool hn_may_relocate(const struct hn_sketch *sketch, uint32_t stage);
+
 /* Edit a copy of the plan, or make one of it and another of the same sketch; NULL when there
  * is nothing to change.  A mutation has one of the two functions. */
 struct hn_mutation_ops {

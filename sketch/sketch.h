@@ -14,6 +14,8 @@
 #include "loopstate/state.h"
 #include "target/target.h"
 
+#define HN_MAX_INNERMOST 64 /* longest innermost tile and vector loop; Ansor's default */
+
 /* What a split with open lengths is for. */
 enum hn_hole_role {
 	HN_HOLE_SPATIAL, /* a spatial axis of a multi-level tiling */
@@ -109,6 +111,14 @@ enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
 
 /* What unroll fills and mutations choose from; *ret_n values. */
 const int32_t *hn_unroll_choices(uint32_t *ret_n);
+
+/* Lengths that strip fills draw from, ascending, at most HN_STRIPS: one, two, four vectors. */
+#define HN_STRIPS 3
+uint32_t hn_strip_choices(const struct hn_state *s, int32_t stage,
+			  const struct hn_target *target, int32_t ret[HN_STRIPS]);
+
+/* Distances that prefetches are drawn from, ascending; *ret_n values. */
+const int32_t *hn_fetch_distances(uint32_t *ret_n);
 
 /* Choose fetch, fetch_iter and fetch_operand at random for a stage of the sketch; false
  * when it reads nothing.  Whether the loop can fetch that is found when it is filled. */

@@ -7,10 +7,6 @@
 
 #include "sketch/sketch.h"
 
-#define HN_MAX_INNERMOST                                                                 \
-	64 /* longest innermost tile and vector loop; Ansor's default                    \
-	    */
-
 struct hn_structure { /* a row STRUCTURE of recipes.def */
 	const char *name;
 	int id;

@@ -2,6 +2,15 @@
  * its place again.  Source: Ansor, section 5.1, "computation location mutation". */
 #include "search/search_int.h"
 
+bool hn_may_relocate(const struct hn_sketch *sketch, uint32_t stage)
+{
+	const struct hn_state *s = sketch->state;
+
+	return s->dag->op[stage]->kind == HN_OP_COMPUTE &&
+	       s->stage[stage]->at != HN_AT_INLINED && !s->access->op[stage].output &&
+	       !s->access->op[stage].needs_multi_level_tiling;
+}
+
 static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 				    const struct hn_plan *plan, struct hn_rng *rng,
 				    struct hn_arena *a)
@@ -13,10 +22,7 @@ static const struct hn_plan *mutate(const struct hn_sketch *sketch,
 	struct hn_plan *p = hn_plan_copy(sketch, plan, &len, &stage, a);
 	for (int tries = 0; tries < 8; tries++) {
 		uint32_t i = (uint32_t)hn_rng_below(rng, n);
-		if (sketch->state->dag->op[i]->kind == HN_OP_COMPUTE &&
-		    sketch->state->stage[i]->at != HN_AT_INLINED &&
-		    !sketch->state->access->op[i].output &&
-		    !sketch->state->access->op[i].needs_multi_level_tiling) {
+		if (hn_may_relocate(sketch, i)) {
 			stage[i].at = -1;
 			stage[i].strip = stage[i].parallel = -1;
 			return p;

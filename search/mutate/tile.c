@@ -4,7 +4,6 @@
 #include "base/arith.h"
 #include "search/search_int.h"
 
-#define MAX_INNERMOST 64
 #define MAX_DIVISORS 64
 
 /* A divisor of n above 1, uniformly; 1 when there is none. */
@@ -41,7 +40,7 @@ static bool move_factor(const struct hn_hole *hole, int64_t *len, struct hn_rng 
 
 	dst += dst >= src;
 	int64_t f = draw_divisor(src > 0 ? len[src - 1] : rest_of(hole, len), rng);
-	if (f == 1 || (dst == hole->n_len && len[dst - 1] * f > MAX_INNERMOST)) {
+	if (f == 1 || (dst == hole->n_len && len[dst - 1] * f > HN_MAX_INNERMOST)) {
 		return false;
 	}
 	if (src > 0) {
@@ -62,7 +61,7 @@ static bool nudge(const struct hn_hole *hole, int64_t *len, struct hn_rng *rng)
 	int64_t to = len[k] + (hn_rng_below(rng, 2) == 0 ? by : -by);
 
 	if (to < 1 || to > hole->extent ||
-	    (k + 1 == hole->n_len && to > MAX_INNERMOST)) {
+	    (k + 1 == hole->n_len && to > HN_MAX_INNERMOST)) {
 		return false;
 	}
 	len[k] = to;

@@ -7,10 +7,19 @@
 
 #define ONE_IN 32 /* stages drawn with a prefetch */
 
+const int32_t *hn_fetch_distances(uint32_t *ret_n)
+{
+	static const int32_t distance[] = { 1, 2, 4, 8, 16, 32 };
+
+	*ret_n = HN_COUNT_OF(distance);
+	return distance;
+}
+
 bool hn_fetch_draw(const struct hn_sketch *sketch, int32_t stage, struct hn_rng *rng,
 		   struct hn_plan_stage *ret)
 {
-	static const int32_t distance[] = { 1, 2, 4, 8, 16, 32 };
+	uint32_t n_distance;
+	const int32_t *distance = hn_fetch_distances(&n_distance);
 	const struct hn_state *s = sketch->state;
 	const struct hn_op_access *acc = &s->access->op[stage];
 	uint32_t n_iter = s->stage[stage]->n_iter;
@@ -18,7 +27,7 @@ bool hn_fetch_draw(const struct hn_sketch *sketch, int32_t stage, struct hn_rng 
 	if (acc->n_producer == 0 || n_iter == 0) {
 		return false;
 	}
-	ret->fetch = distance[hn_rng_below(rng, HN_COUNT_OF(distance))];
+	ret->fetch = distance[hn_rng_below(rng, n_distance)];
 	ret->fetch_iter = (int32_t)hn_rng_below(rng, n_iter);
 	ret->fetch_operand = acc->producer[hn_rng_below(rng, acc->n_producer)];
 	return true;

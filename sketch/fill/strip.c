@@ -7,15 +7,28 @@
 #include "base/arith.h"
 #include "sketch/sketch_int.h"
 
-/* One, two or four vectors; the one asked for, or any that divides, or the least waste.
- */
-static int64_t draw_strip(const struct hn_fill_ctx *ctx, int64_t extent, int64_t lanes)
+uint32_t hn_strip_choices(const struct hn_state *s, int32_t stage,
+			  const struct hn_target *target, int32_t ret[HN_STRIPS])
 {
-	int64_t good[8], least = lanes, waste = INT64_MAX;
+	int64_t f = hn_stage_lanes(s, stage, target);
 	uint32_t n = 0;
 
-	for (int64_t f = lanes; f <= 4 * lanes && f <= HN_MAX_INNERMOST; f *= 2) {
-		int64_t w = hn_mul_sat(hn_ceildiv(extent, f), f) - extent;
+	for (; n < HN_STRIPS && (f <= HN_MAX_INNERMOST || n == 0); f *= 2) {
+		ret[n++] = (int32_t)f;
+	}
+	return n;
+}
+
+/* Any that divides, or the least waste. */
+static int64_t draw_strip(const struct hn_fill_ctx *ctx, const struct hn_state *s,
+			  int32_t stage, int64_t extent)
+{
+	int32_t choice[HN_STRIPS];
+	uint32_t n_choice = hn_strip_choices(s, stage, ctx->target, choice), n = 0;
+	int64_t good[HN_STRIPS], least = choice[0], waste = INT64_MAX;
+
+	for (uint32_t k = 0; k < n_choice; k++) {
+		int64_t f = choice[k], w = hn_mul_sat(hn_ceildiv(extent, f), f) - extent;
 		if (w == 0) {
 			good[n++] = f;
 		}
@@ -84,7 +97,7 @@ static int32_t turnable(const struct hn_state *s, int32_t stage)
 }
 
 static void turn(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t stage,
-		 int32_t at, int64_t lanes)
+		 int32_t at)
 {
 	int64_t extent = c->s->stage[stage]->iter[at].extent;
 	int64_t order[HN_DAG_MAX_ITERS + 1];
@@ -94,7 +107,7 @@ static void turn(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t stag
 	if (want == 0 || (want < 0 && hn_rng_below(ctx->rng, 8) == 0)) {
 		return;
 	}
-	int64_t f = want > 0 ? want : draw_strip(ctx, extent, lanes);
+	int64_t f = want > 0 ? want : draw_strip(ctx, c->s, stage, extent);
 	f = f < extent ? f : extent;
 	hn_chain_split(c, stage, at, &f, 1);
 	n_iter = c->s->stage[stage]->n_iter;
@@ -110,20 +123,18 @@ static void turn(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t stag
 static void strip_stage(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t stage)
 {
 	int32_t want = ctx->plan->stage[stage].strip;
-	int64_t lanes = hn_stage_lanes(c->s, stage, ctx->target);
 	int32_t at = turnable(c->s, stage);
 
 	if (at >= 0) {
-		turn(ctx, c, stage, at, lanes);
+		turn(ctx, c, stage, at);
 		return;
 	}
 	at = hn_vector_iter(c->s, stage);
 	if (at < 0 || c->s->stage[stage]->iter[at].extent <= HN_MAX_INNERMOST) {
 		return;
 	}
-	int64_t f = want > 0
-			    ? want
-			    : draw_strip(ctx, c->s->stage[stage]->iter[at].extent, lanes);
+	int64_t extent = c->s->stage[stage]->iter[at].extent;
+	int64_t f = want > 0 ? want : draw_strip(ctx, c->s, stage, extent);
 	hn_chain_split(c, stage, at, &f, 1);
 }
 

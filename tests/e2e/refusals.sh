@@ -95,6 +95,7 @@ refused 'no honed answers' hone ping
 start_honed
 refused 'no board' hone tune "$work/good.json" --target 'cpu -num_cores=77'
 refused 'policy' hone tune "$work/good.json" --policy magic
+refused 'No such file' hone tune "$work/good.json" --policy replay --records "$work/none.log"
 refused 'want analytic or learned' hone tune "$work/good.json" --model magic
 refused 'none called' hone cancel j0
 records=$(hone boards --json | field records)
