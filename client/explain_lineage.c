@@ -64,6 +64,9 @@ static const char *end_of(const struct hn_ancestor *x, const struct hn_json *v, 
 	if (*x->origin == '\0' || strncmp(x->origin, "mutate:", 7) == 0) {
 		return "before it: not kept by the version of hone that found it";
 	}
+	if (strcmp(x->origin, "near") == 0) {
+		return "before it: a record of a near workload";
+	}
 	return hn_arena_printf(a, "before it: nothing, it is a %s", x->origin);
 }
 

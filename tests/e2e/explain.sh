@@ -21,7 +21,7 @@ while read -r record predicted unit measured unit2 how; do
 	case $unit$unit2 in [num]s[num]s | ss) ;; *) die "times: $record $predicted $measured" ;; esac
 	last=$record
 done <"$work/line"
-sed '$d' "$work/line" | grep -vq ' mutate:' && die "a child of no change: $(cat "$work/line")"
+sed '$d' "$work/line" | grep -vq ' mutate:\| cross' && die "a child of no change: $(cat "$work/line")"
 tail -1 "$work/said" | grep -q 'nothing, it is a guard$\|nothing, it is a sample$\|a sample that was not measured itself$' ||
 	die "the line ends in nothing: $(tail -1 "$work/said")"
 

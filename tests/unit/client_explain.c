@@ -111,6 +111,7 @@ static void the_end_of_a_line_says_why(void **state)
 		const char *answer, *end;
 	} x[] = {
 		{ ANSWER("sample", "sample", "", "true"), "nothing, it is a sample" },
+		{ ANSWER("near", "", "", "true"), "a record of a near workload" },
 		/* records of schema 4, and of schema 1 */
 		{ ANSWER("mutate:tile", "", "", "true"), "not kept by the version" },
 		{ ANSWER("", "", "", "true"), "not kept by the version" },
