@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/cdefs.h"
 
 #define BENCH(name, text) int hn_bench_##name(const struct hn_bench_args *args);
 #include "bench/benches.def"
@@ -19,20 +19,6 @@ static const struct {
 #include "bench/benches.def"
 #undef BENCH
 };
-
-void hn_bench_row(const char *name, double value, const char *unit, const char *context)
-{
-	struct hn_buf line;
-
-	hn_buf_init(&line);
-	hn_buf_printf(&line, "{\"name\": \"%s\", \"value\": ", name);
-	hn_buf_double(&line, value);
-	hn_buf_printf(&line, ", \"unit\": \"%s\"%s%s}", unit, *context ? ", " : "",
-		      context);
-	puts(line.s);
-	fflush(stdout);
-	hn_buf_fini(&line);
-}
 
 static int usage(void)
 {
