@@ -1,11 +1,14 @@
-/* bench/measure.c -- what a measurement is worth: trials a second, and finals of known truth.
+/* bench/measure.c -- what a measurement is worth: trials a second, finals of known truth, and
+ * what compiling beside it does to it.
  *
  *   hone-bench measure tune [FILE...]    400 trials of each workload, by `hone tune`
  *   hone-bench measure same N [load]     finals of a schedule against itself
  *   hone-bench measure planted N [load]  ... against itself, its times taken 3 % up
  *   hone-bench measure repeat N [FILE]   the store's best candidates, again and again
+ *   hone-bench measure builds N [FILE]   the best candidate's time while every core compiles,
+ *                                        beside its time while none does
  *
- * The last three take the candidates that HONE_HOME knows of examples/matmul.txt, or of FILE; `tune`
+ * All but `tune` take the candidates that HONE_HOME knows of examples/matmul.txt, or of FILE; `tune`
  * puts them there.  `load` keeps one core busy with another program.  A planted schedule is the
  * same program whose measured times are multiplied: the noise is the machine's, the truth is
  * known exactly.
@@ -328,6 +331,69 @@ static void repeat(struct venue *f, uint32_t n)
 	count_same(f, wins, n);
 }
 
+/* A builder's work at a builder's priority, stopped as yet. */
+static pid_t compile(const struct hn_bench_args *args)
+{
+	char program[4200], path[4200];
+	pid_t pid;
+
+	beside(program, sizeof(program), "hone-bench");
+	snprintf(path, sizeof(path), "%s/resnet50-conv.json", args->examples);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (freopen("/dev/null", "w", stdout) == NULL || nice(19) == -1) {
+			_exit(1);
+		}
+		raise(SIGSTOP);
+		execl(program, program, "lower", "--candidates", "1000000", path, (char *)NULL);
+		_exit(1);
+	}
+	return pid;
+}
+
+/* One duel of the best with itself; its time, or 0. */
+static double alone(struct venue *f, const pid_t *pid, uint32_t n, int signal)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		kill(pid[i], signal);
+	}
+	struct hn_sync_result got = hn_sync_duel(f->m, f->key, f->steps[0], f->steps[0]);
+
+	return got.verdict == HN_VERDICT_OK ? got.median_ns : 0;
+}
+
+static void builds(struct venue *f, const struct hn_bench_args *args, uint32_t n)
+{
+	double ratio[HN_STATS_MAX_SAMPLE];
+	uint32_t n_ratio = 0, n_core = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	pid_t *pid = HN_NEW_ARRAY(&f->a, pid_t, n_core);
+	char context[100];
+
+	for (uint32_t i = 0; i < n_core; i++) {
+		pid[i] = compile(args);
+		waitpid(pid[i], NULL, WUNTRACED);
+	}
+	for (uint32_t i = 0; i < n && n_ratio < HN_STATS_MAX_SAMPLE; i++) {
+		bool first = i % 2 == 0; /* what drifts in a line cancels */
+		double one = alone(f, pid, n_core, first ? SIGSTOP : SIGCONT);
+		double two = alone(f, pid, n_core, first ? SIGCONT : SIGSTOP);
+
+		if (one > 0 && two > 0) {
+			ratio[n_ratio++] = log(first ? two / one : one / two);
+		}
+	}
+	for (uint32_t i = 0; i < n_core; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	snprintf(context, sizeof(context), "\"of\": %u, \"timed\": %u, \"builders\": %u", n,
+		 n_ratio, n_core);
+	hn_bench_row("measure.builds.slower",
+		     n_ratio > 0 ? 100 * (exp(hn_stats_median(ratio, n_ratio)) - 1) : INFINITY,
+		     "%", context);
+}
+
 /* Another program on core 0, until we end. */
 static pid_t disturb(void)
 {
@@ -361,6 +427,12 @@ int hn_bench_measure(const struct hn_bench_args *args)
 	if (strcmp(mode, "tune") == 0) {
 		return tune_all(args);
 	}
+	if (n == 0 || (strcmp(mode, "same") != 0 && strcmp(mode, "planted") != 0 &&
+		       strcmp(mode, "repeat") != 0 && strcmp(mode, "builds") != 0)) {
+		fprintf(stderr, "usage: hone-bench measure tune [FILE...] | same N [load] | "
+				"planted N [load] | repeat N [FILE] | builds N [FILE]\n");
+		return 2;
+	}
 	hn_arena_init(&f.a, 0);
 	rc = open_all(&f, args, &err);
 	if (rc == 0) {
@@ -369,6 +441,8 @@ int hn_bench_measure(const struct hn_bench_args *args)
 			same(&f, n, context);
 		} else if (strcmp(mode, "planted") == 0) {
 			planted(&f, n, context);
+		} else if (strcmp(mode, "builds") == 0) {
+			builds(&f, args, n);
 		} else {
 			repeat(&f, n);
 		}
