@@ -1,8 +1,9 @@
 /* daemon/final.c -- the end of a search: its leaders against each other, the winner promoted.
  *
  * Who enters: the holder (what an earlier final promoted; without one, the fastest by
- * screening), the eight fastest that no final has judged, and the best guard schedule among
- * those; none that screening puts more than REACH behind the first, which no luck explains.
+ * screening), the eight fastest that no final has judged, none of them further behind the first
+ * by screening than REACH, which no luck explains; and the best guard schedule that no final has
+ * judged: guards are screened first, perhaps in a slow spell of the machine that has passed.
  * Between equals the holder stays.  Without an earlier final that is the leader of the
  * screening: equal means within 1 %, so the choice costs nothing, and it is the one that a
  * store without promotions already answers.
@@ -107,7 +108,7 @@ static uint32_t field(struct hn_job_final *f)
 	if (f->n_leader > 0) {
 		reach = fmin(reach, f->leader[0].median_ns / REACH);
 	}
-	if (f->guard.steps != NULL && f->guard.median_ns <= reach && f->n_leader > 0 &&
+	if (f->guard.steps != NULL && f->n_leader > 0 &&
 	    strcmp(f->guard.steps, f->leader[0].steps) != 0 && !entered(f, n, &f->guard)) {
 		/* after the leader, so that it is not the first to stay out */
 		if (!entered(f, n, &f->leader[0])) {
