@@ -215,7 +215,7 @@ static struct hn_final_result hold(struct venue *f, uint32_t n,
 	uint32_t who, n_lost = 0;
 
 	hn_final_init(&state, n, seed);
-	while (n_lost < 10 && hn_final_next(&state, &who)) {
+	while (n_lost < HN_FINAL_LOST && hn_final_next(&state, &who)) {
 		struct hn_sync_result got = hn_sync_duel(f->m, f->key, steps[0], steps[who]);
 
 		if (got.verdict == HN_VERDICT_OK) {
@@ -245,12 +245,16 @@ static void same(struct venue *f, uint32_t n, const char *load)
 {
 	const char *steps[2] = {f->steps[0], f->steps[0]};
 	int64_t begin = hn_clock_ns();
-	uint32_t promoted = 0;
+	uint32_t promoted = 0, decided = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		promoted += hold(f, 2, steps, NULL, i + 1).winner == 1;
+		struct hn_final_result r = hold(f, 2, steps, NULL, i + 1);
+
+		promoted += r.winner == 1;
+		decided += r.decided;
 	}
 	row("measure.same.promoted", load, promoted, n, begin);
+	row("measure.same.decided", load, decided, n, begin);
 }
 
 static void planted(struct venue *f, uint32_t n, const char *load)

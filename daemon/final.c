@@ -25,7 +25,6 @@
 #define SHARE 0.15
 #define LONGEST_NS 20e9
 #define REACH 0.9 /* of screening's luck */
-#define LOST 3	  /* duels lost to the infrastructure end a final undecided */
 
 static void let_go(struct hn_leader *l)
 {
@@ -294,7 +293,7 @@ static void on_dueled(void *ctx, const struct hn_measure_result *r)
 			    j->id, (long long)f->entrant[who]->record_id,
 			    hn_verdict_name(r->verdict), r->detail);
 		drop_entrant(j, who);
-	} else if (++f->n_lost >= LOST) {
+	} else if (++f->n_lost >= HN_FINAL_LOST) {
 		f->deadline_ns = 0;
 	}
 	duel(j);

@@ -36,6 +36,7 @@
 #define HN_FINAL_LOOKS 4
 #define HN_FINAL_MATCH (HN_FINAL_LOOK << (HN_FINAL_LOOKS - 1))
 #define HN_FINAL_LEAST 12 /* when time is over; fewer decide nothing */
+#define HN_FINAL_LOST 3	  /* duels lost to noise or the infrastructure end a final: the caller's part */
 /* Where a machine's noise is well above the margin, the tail alone says how often the same
  * program entered twice wins; at most 1 in 100 is allowed. */
 #define HN_FINAL_TAIL 0.005
