@@ -3,7 +3,6 @@
 #include "bench/curves.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "bench/bench.h"
 #include "bench/machine.h"
 #include "search/policy.h"
+#include "search/threads.h"
 
 #define BATCH 64
 #define MACHINE_SEED 7
@@ -119,15 +119,15 @@ static void run(const struct runs *r, const struct hn_dag *dag, struct hn_curve 
 	hn_arena_fini(&a);
 }
 
-static void *work(void *ctx)
+static void work(void *ctx, uint32_t who)
 {
 	struct runs *r = ctx;
 	uint32_t i, of_one = HN_COUNT_OF(policies) * HN_CURVE_SEEDS;
 
+	(void)who;
 	while ((i = atomic_fetch_add(&r->next, 1)) < r->n) {
 		run(r, r->dag[i / of_one], &r->curve[i]);
 	}
-	return NULL;
 }
 
 static void prepare(struct runs *r, struct hn_arena *a)
@@ -161,19 +161,12 @@ static void prepare(struct runs *r, struct hn_arena *a)
 
 struct hn_curve *hn_curves_run(uint32_t n_thread, uint32_t *ret_n)
 {
-	pthread_t thread[16];
 	struct runs r = { .n = 0 };
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
 	prepare(&r, &a);
-	n_thread = n_thread < HN_COUNT_OF(thread) ? n_thread : HN_COUNT_OF(thread);
-	for (uint32_t k = 0; k < n_thread; k++) {
-		hn_assert(pthread_create(&thread[k], NULL, work, &r) == 0);
-	}
-	for (uint32_t k = 0; k < n_thread; k++) {
-		pthread_join(thread[k], NULL);
-	}
+	hn_threads_run(n_thread, work, &r);
 	hn_arena_fini(&a);
 	*ret_n = r.n;
 	return r.curve;

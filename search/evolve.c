@@ -44,25 +44,15 @@ struct hn_policy {
 
 static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
 {
-	struct hn_policy *p = calloc(1, sizeof *p);
+	struct hn_policy *p;
+	int rc = hn_policy_new(task, sizeof *p, &p, err);
 
-	hn_assert(p);
-	int rc = hn_space_init(&p->space, task, err);
 	if (rc < 0) {
-		free(p);
 		return rc;
 	}
 	hn_experience_init(&p->known, &p->space);
 	*ret = p;
 	return 0;
-}
-
-static void destroy(struct hn_policy *p)
-{
-	if (p) {
-		hn_space_fini(&p->space);
-		free(p);
-	}
 }
 
 static int by_worth(const void *a, const void *b)
@@ -399,7 +389,7 @@ static bool learned(const struct hn_policy *p, struct hn_buf *buf)
 extern const struct hn_policy_ops hn_policy_evolve;
 const struct hn_policy_ops hn_policy_evolve = {.name = "evolve",
 					       .create = create,
-					       .destroy = destroy,
+					       .destroy = hn_policy_free,
 					       .ask = ask,
 					       .tell = tell,
 					       .hint = hint,

@@ -6,7 +6,6 @@
  * remembered; in a larger space a program may come again under another history.
  * For small tasks: a matmul of 4 x 4 x 4 has thousands of programs, without prefetches.
  */
-#include <stdlib.h>
 
 #include "search/search_int.h"
 #include "search/walk.h"
@@ -27,12 +26,10 @@ static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_
 		return hn_fail(err, HONE_E_UNSUPPORTED,
 			       "policy exhaustive: walks programs of a CPU only");
 	}
-	struct hn_policy *p = calloc(1, sizeof *p);
+	struct hn_policy *p;
+	int rc = hn_policy_new(task, sizeof *p, &p, err);
 
-	hn_assert(p);
-	int rc = hn_space_init(&p->space, task, err);
 	if (rc < 0) {
-		free(p);
 		return rc;
 	}
 	hn_arena_init(&p->arena, 0);
@@ -45,9 +42,8 @@ static void destroy(struct hn_policy *p)
 {
 	if (p) {
 		hn_arena_fini(&p->arena);
-		hn_space_fini(&p->space);
-		free(p);
 	}
+	hn_policy_free(p);
 }
 
 /* The next plan of this sketch, of the next one, or of the second pass; false at the end. */

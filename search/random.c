@@ -1,6 +1,5 @@
 /* search/random.c -- the baseline: programs drawn from the sketches, no model, no memory
  * but of what has been out. */
-#include <stdlib.h>
 
 #include "search/search_int.h"
 
@@ -12,24 +11,7 @@ struct hn_policy {
 
 static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
 {
-	struct hn_policy *p = calloc(1, sizeof *p);
-
-	hn_assert(p);
-	int rc = hn_space_init(&p->space, task, err);
-	if (rc < 0) {
-		free(p);
-		return rc;
-	}
-	*ret = p;
-	return 0;
-}
-
-static void destroy(struct hn_policy *p)
-{
-	if (p) {
-		hn_space_fini(&p->space);
-		free(p);
-	}
+	return hn_policy_new(task, sizeof(struct hn_policy), ret, err);
 }
 
 static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
@@ -62,4 +44,4 @@ static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 
 extern const struct hn_policy_ops hn_policy_random;
 const struct hn_policy_ops hn_policy_random = {
-	.name = "random", .create = create, .destroy = destroy, .ask = ask, .tell = tell};
+	.name = "random", .create = create, .destroy = hn_policy_free, .ask = ask, .tell = tell};

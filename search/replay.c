@@ -6,7 +6,6 @@
  *
  * Invariant: `next` is the program to be handed out next, in the arena `ahead`; NULL at the end.
  */
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -85,20 +84,15 @@ static void destroy(struct hn_policy *p)
 		hn_arena_fini(&p->ahead);
 		fclose(p->log);
 	}
-	if (p) {
-		hn_space_fini(&p->space);
-		free(p);
-	}
+	hn_policy_free(p);
 }
 
 static int create(const struct hn_task *task, struct hn_policy **ret, struct hn_err *err)
 {
-	struct hn_policy *p = calloc(1, sizeof *p);
+	struct hn_policy *p;
+	int rc = hn_policy_new(task, sizeof *p, &p, err);
 
-	hn_assert(p);
-	int rc = hn_space_init(&p->space, task, err);
 	if (rc < 0) {
-		free(p);
 		return rc;
 	}
 	rc = open_log(p, task->records, err);

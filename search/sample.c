@@ -120,6 +120,29 @@ void hn_space_fini(struct hn_space *sp)
 	hn_arena_fini(&sp->arena);
 }
 
+int hn_policy_new(const struct hn_task *task, size_t bytes, struct hn_policy **ret,
+		  struct hn_err *err)
+{
+	struct hn_space *sp = calloc(1, bytes);
+
+	hn_assert(sp);
+	int rc = hn_space_init(sp, task, err);
+	if (rc < 0) {
+		free(sp);
+		return rc;
+	}
+	*ret = (struct hn_policy *)sp;
+	return 0;
+}
+
+void hn_policy_free(struct hn_policy *p)
+{
+	if (p) {
+		hn_space_fini((struct hn_space *)p);
+		free(p);
+	}
+}
+
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n)
 {
 	const struct hn_features *f[64];

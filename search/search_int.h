@@ -58,6 +58,11 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task,
 		  struct hn_err *err) HN_NODISCARD;
 void hn_space_fini(struct hn_space *sp);
 
+/* A policy of `bytes` that begins with its space, zero behind it.  Errors: hn_space_init's. */
+int hn_policy_new(const struct hn_task *task, size_t bytes, struct hn_policy **ret,
+		  struct hn_err *err) HN_NODISCARD;
+void hn_policy_free(struct hn_policy *p); /* its space, and itself; NULL is fine */
+
 /* Set the scores of n candidates: by the model as it is now. */
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n);
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "measure/pairs.h"
+#include "tests/unit/disturbances.h"
 
 /* A call that takes so long, times what the machine's mood is. */
 struct work {
@@ -30,11 +31,6 @@ static void work(void *ctx)
 	}
 	while (hn_clock_ns() < end) {
 	}
-}
-
-static uint64_t calm(void)
-{
-	return 0;
 }
 
 static struct hn_pairs run(double a_ns, double b_ns, double budget_ns, hn_disturbances_fn d)
@@ -106,18 +102,6 @@ static void slow_spells_cancel(void **state)
 	mood = 1;
 	assert_true(fabs(ratio) <= 0.02);
 	assert_true(slow > 9e5);
-}
-
-/* Of four samples the first `bad` are disturbed, and their pairs made again. */
-static uint32_t bad, n_asked;
-
-static uint64_t made_up(void)
-{
-	static uint64_t count;
-
-	count += n_asked % 2 == 1 && n_asked / 2 % 4 < bad;
-	n_asked++;
-	return count;
 }
 
 static void disturbed_pairs_are_made_again(void **state)

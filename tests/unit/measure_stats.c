@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "measure/pool.h"
 #include "measure/timing.h"
+#include "tests/unit/disturbances.h"
 
 static void medians(void **state)
 {
@@ -148,11 +149,6 @@ static void wobble(void *ctx)
 	spin(&ns);
 }
 
-static uint64_t calm(void)
-{
-	return 0;
-}
-
 /* What no luck makes the best is left at once, what may be the best is not. */
 static void the_slower_are_left_early(void **state)
 {
@@ -212,19 +208,6 @@ static void hopeless_is_seen_more_than_once(void **state)
 	n_slow = 1000;
 	hn_timing_run(settle, &ns, &plan, &t);
 	assert_int_equal(t.n, 1);
-}
-
-/* Counters that say: of the next four samples the first `bad` are disturbed. */
-static uint32_t bad, n_asked;
-
-static uint64_t made_up(void)
-{
-	static uint64_t count;
-
-	/* asked twice a sample; the second time it has grown or not */
-	count += n_asked % 2 == 1 && n_asked / 2 % 4 < bad;
-	n_asked++;
-	return count;
 }
 
 /* Calls of three lengths, so that no few samples agree. */
