@@ -1,0 +1,80 @@
+/* daemon_final.c -- who enters a final: told by the time that is kept for it, which grows with
+ * every entrant. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+#define RUN_NS 20000000
+
+static struct hn_job job;
+
+static void note(int64_t id, double median_ns, bool guard)
+{
+	char steps[32];
+
+	snprintf(steps, sizeof(steps), "[\"%lld\"]", (long long)id);
+	hn_final_note(&job.final,
+		      &(struct hn_leader){.record_id = id,
+					  .median_ns = median_ns,
+					  .run_ns = RUN_NS,
+					  .steps = steps,
+					  .certificate = ""},
+		      guard);
+}
+
+/* Seconds kept when the two fastest take 100 and 101, and a third, of any kind, this. */
+static double kept_with(double third_ns, bool guard, double seconds)
+{
+	double kept;
+
+	job = (struct hn_job){.budget.seconds = seconds};
+	job.final.holder = (struct hn_leader){.median_ns = 100, .run_ns = RUN_NS};
+	job.final.holder.steps = strdup("[]");
+	note(1, 101, false);
+	if (third_ns > 0) {
+		note(2, third_ns, guard);
+	}
+	kept = hn_job_final_reserve(&job);
+	hn_job_final_fini(&job.final);
+	return kept;
+}
+
+/* What screening puts far behind stays out, but not the best guard. */
+static void near_ones_and_the_guard_enter(void **state)
+{
+	double two = kept_with(0, false, 100);
+
+	(void)state;
+	assert_float_equal(two, 2 * HN_FINAL_LOOK * 2 * RUN_NS * 1e-9, 1e-9);
+	assert_true(kept_with(105, false, 100) > two);
+	assert_float_equal(kept_with(150, false, 100), two, 1e-9);
+	assert_float_equal(kept_with(150, true, 100), kept_with(105, false, 100), 1e-9);
+}
+
+/* With too little time the slower stay out; with none for two, nothing is kept. */
+static void time_decides_how_many(void **state)
+{
+	double least = HN_FINAL_LEAST * 2 * RUN_NS * 1e-9;
+
+	(void)state;
+	/* a job's share for its final is 15 %: just enough for two, and not quite */
+	assert_float_equal(kept_with(105, false, 1.001 * least / 0.15), 1.001 * least, 1e-9);
+	assert_true(kept_with(105, false, 0.999 * least / 0.15) == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(near_ones_and_the_guard_enter),
+		cmocka_unit_test(time_decides_how_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
