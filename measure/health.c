@@ -21,12 +21,14 @@ static void quarantine(struct hn_health *h, int64_t base_ns, int64_t now_ns)
 	h->state = HN_HEALTH_QUARANTINED;
 	h->until_ns = now_ns + base_ns * (INT64_C(1) << k);
 	h->n_back++;
+	h->n_vain++;
 	h->n_quarantine++;
 }
 
 static bool clean(struct hn_health *h)
 {
 	h->state = HN_HEALTH_GOOD;
+	h->n_vain = 0;
 	if (++h->n_clean >= FORGIVEN) {
 		h->n_back = 0;
 	}
@@ -49,8 +51,13 @@ static double step(struct hn_health *h, struct hn_canary c)
 bool hn_health_canary(struct hn_health *h, struct hn_canary c, int64_t base_ns,
 		      int64_t now_ns)
 {
+	bool anew = h->state == HN_HEALTH_QUARANTINED && c.wander > 0;
 	double moved = step(h, c);
 
+	if (anew) {
+		h->state = HN_HEALTH_SUSPECT; /* the next one decides */
+		return false;
+	}
 	if (fabs(moved) <= h->allowed) {
 		return clean(h);
 	}
@@ -90,5 +97,5 @@ bool hn_health_resting(const struct hn_health *h, int64_t now_ns)
 
 bool hn_health_hopeless(const struct hn_health *h)
 {
-	return h->state == HN_HEALTH_QUARANTINED && h->n_back >= HN_HEALTH_GIVE_UP;
+	return h->state == HN_HEALTH_QUARANTINED && h->n_vain >= HN_HEALTH_GIVE_UP;
 }

@@ -8,7 +8,8 @@
  * no drift passes, however slow.  One whose clock is not (a CPU whose frequency follows its
  * neighbours' load) says how far its canary wanders when nothing is wrong: it may, by so
  * much instead of 2 %, and is held against the canary before, which is about the batch
- * between the two; what differs from hour to hour is left to finals, which are paired.
+ * between the two; what differs from hour to hour is left to finals, which are paired.  So
+ * after a back-off its first canary says nothing: the second, at once, must agree with it.
  *
  *     GOOD -(moved)-> SUSPECT -(moved again)-> QUARANTINED -(back-off, then clean)-> GOOD
  *       ^                |                         |    ^
@@ -31,7 +32,7 @@
 #define HN_HEALTH_WANDER 0.15 /* who wanders by more than this is not measuring */
 #define HN_HEALTH_LOSSES 3   /* so many ... */
 #define HN_HEALTH_LOSS_NS INT64_C(60000000000) /* ... within so long */
-#define HN_HEALTH_GIVE_UP 5 /* come-backs that failed in a row: nobody waits for it now */
+#define HN_HEALTH_GIVE_UP 5 /* quarantines without a clean canary between: nobody waits */
 
 /* One canary. */
 struct hn_canary {
@@ -51,6 +52,7 @@ struct hn_health {
 	uint32_t n_lost, n_quarantine; /* ever */
 	int64_t lost_ns[HN_HEALTH_LOSSES]; /* ring by n_lost */
 	uint32_t n_back;		   /* the back-off's exponent */
+	uint32_t n_vain;		   /* quarantines since the last clean canary */
 	int64_t until_ns;		   /* QUARANTINED: leave it alone until then */
 	char why[160];			   /* of the last state other than GOOD */
 };

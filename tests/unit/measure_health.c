@@ -149,6 +149,46 @@ static void who_wanders_is_held_against_the_one_before(void **state)
 	}
 }
 
+/* A wandering clock seconds later is another clock: two canaries that agree bring it back. */
+static void who_wanders_comes_back_by_holding_still(void **state)
+{
+	struct hn_health h = {0};
+
+	(void)state;
+	wandering(&h, 1000, 0.05);
+	wandering(&h, 1100, 0.05);
+	wandering(&h, 1000, 0.05);
+	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
+	assert_false(wandering(&h, 1400, 0.05)); /* nothing is told yet */
+	assert_int_equal(h.state, HN_HEALTH_SUSPECT);
+	assert_true(wandering(&h, 1390, 0.05));
+	assert_int_equal(h.state, HN_HEALTH_GOOD);
+	wandering(&h, 1000, 0.05);
+	wandering(&h, 1390, 0.05);
+	wandering(&h, 1000, 0.05);
+	assert_int_equal(h.n_quarantine, 2);
+	assert_false(wandering(&h, 1100, 0.05)); /* it still does not */
+	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
+	assert_int_equal(h.n_quarantine, 3);
+}
+
+/* Trouble now and then, with clean canaries between, is never past hope. */
+static void hope_is_lost_in_a_row_only(void **state)
+{
+	struct hn_health h = {0};
+
+	(void)state;
+	canary(&h, 1000, 0);
+	for (int i = 0; i < 12; i++) {
+		canary(&h, 2000, 0);
+		canary(&h, 2000, 0);
+		assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
+		assert_false(hn_health_hopeless(&h));
+		canary(&h, 1000, 0);
+		assert_int_equal(h.state, HN_HEALTH_GOOD);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +198,8 @@ int main(void)
 		cmocka_unit_test(the_third_loss_of_a_new_board_counts),
 		cmocka_unit_test(three_losses_in_a_minute_are_quarantine),
 		cmocka_unit_test(who_wanders_is_held_against_the_one_before),
+		cmocka_unit_test(who_wanders_comes_back_by_holding_still),
+		cmocka_unit_test(hope_is_lost_in_a_row_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
