@@ -4,11 +4,12 @@
  * Sizes of caches are what search and guards read.  Where the machine tells a size it is
  * exact, and the measured one is rough; but a level that is shared with others, other
  * machines included, is smaller than told.  So a measured size counts where it is less than
- * half of what is told, and only then: a chase that misses a level takes the next one for
- * it, which is never smaller.  Rates and costs are written for people.
+ * half of what is told, and only then.  Which level it is its size tells: a chase may miss a
+ * level, or see a step where none is.  Rates and costs are written for people.
  */
 #include "daemon/daemon.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -28,19 +29,35 @@ static void put_figures(const struct hn_probe_result *p, struct hn_buf *b)
 		      p->timer_ns);
 }
 
+/* The largest measured end in (above, upto]; 0 = none. */
+static double measured(const struct hn_probe_result *p, int64_t above, int64_t upto)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < p->n_level; i++) {
+		double end = p->level[i].bytes;
+
+		most = end > (double)above && end <= (double)upto ? fmax(most, end) : most;
+	}
+	return most;
+}
+
 void hn_machine_line(const struct hn_target *told, const struct hn_probe_result *p,
 		     struct hn_buf *b)
 {
 	static const enum hn_param size[] = {HN_PARAM_L1_BYTES, HN_PARAM_L2_BYTES,
 					     HN_PARAM_L3_BYTES};
+	int64_t above = 0;
 
 	hn_buf_printf(b, "%s -isa=%s", told->kind, told->isa);
-	for (uint32_t i = 0; i < p->n_level && i < HN_COUNT_OF(size); i++) {
-		if (p->level[i].bytes >= 1 &&
-		    p->level[i].bytes * SHARED < (double)told->param[size[i]]) {
-			hn_buf_printf(b, " -%s=%.0f", hn_param_name(size[i]),
-				      p->level[i].bytes);
+	for (size_t i = 0; i < HN_COUNT_OF(size); i++) {
+		int64_t upto = told->param[size[i]];
+		double end = measured(p, above, upto);
+
+		if (end >= 1 && end * SHARED < (double)upto) {
+			hn_buf_printf(b, " -%s=%.0f", hn_param_name(size[i]), end);
 		}
+		above = upto > above ? upto : above;
 	}
 }
 

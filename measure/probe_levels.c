@@ -8,8 +8,9 @@
 #define LINE 64
 #define FIRST_BYTES ((size_t)8 << 10)
 #define MAX_SIZES 40
-#define CHASES 6
+#define CHASES 4
 #define LOADS 30000
+#define SWEEPS 2 /* through all sizes: what disturbs one for a moment is elsewhere in the next */
 #define RISE 2 /* over the plateau: beyond the level */
 #define FLAT 1.15 /* from one size to the next: a plateau again */
 #define TRIES 2000
@@ -87,9 +88,9 @@ uint32_t hn_probe_chase_levels(void *memory, size_t bytes, size_t ret[HN_PROBE_L
 			size[n++] = s + s / 2;
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		make_chain(memory, size[i]);
-		ns[i] = chase(memory);
+	for (uint32_t i = 0; i < SWEEPS * n; i++) {
+		make_chain(memory, size[i % n]);
+		ns[i % n] = i < n ? chase(memory) : fmin(ns[i % n], chase(memory));
 	}
 	return hn_probe_find_levels(n, size, ns, ret);
 }

@@ -38,7 +38,9 @@ static void only_what_is_much_smaller_than_told_counts(void **state)
 	assert_string_equal(line_of(3, 8192, 131072, 8388608),
 			    "cpu -isa=x86-64-avx2 -l1_bytes=8192 -l2_bytes=131072 "
 			    "-l3_bytes=8388608");
-	/* a level that was missed: the next is taken for it, and is larger */
+	/* a step where no level ends, before one that was seen */
+	assert_string_equal(line_of(3, 32768, 98304, 1048576), "cpu -isa=x86-64-avx2");
+	/* a level that was missed */
 	assert_string_equal(line_of(2, 32768, 25165824, 0), "cpu -isa=x86-64-avx2");
 	assert_string_equal(line_of(0, 1, 1, 1), "cpu -isa=x86-64-avx2");
 }
