@@ -65,6 +65,7 @@ static int cpu_open(const struct hn_board_place *at, void **ret_board,
 	if (b == NULL) {
 		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
 	}
+	b->stolen_ns = hn_cpu_stolen_ns;
 	rc = map_shared(b, err);
 	if (rc != 0) {
 		free(b);
@@ -374,24 +375,6 @@ static struct cpu_workload *find(struct cpu_board *b, const char *key)
 	return w != NULL && strcmp(w->key, key) == 0 ? w : NULL;
 }
 
-#define STOLEN 0.1	       /* of the wall clock: too much ... */
-#define STOLEN_NS 20000000     /* ... when it is more than the tick's rounding */
-
-static void check_stolen(int64_t stolen_ns, int64_t wall_ns, double best_ns,
-			 struct hn_board_answer *ret)
-{
-	bool matters = best_ns <= 0 || hn_stats_median(ret->sample_ns, ret->n_sample) <=
-					       HN_TIMING_SLOWER * best_ns;
-
-	if (matters && stolen_ns >= STOLEN_NS &&
-	    (double)stolen_ns > STOLEN * (double)wall_ns) {
-		ret->verdict = HN_VERDICT_NOISY;
-		snprintf(ret->detail, sizeof ret->detail,
-			 "the hypervisor took %lld ms of %lld",
-			 (long long)(stolen_ns / 1000000), (long long)(wall_ns / 1000000));
-	}
-}
-
 static int cpu_canary(void *board, struct hn_canary *ret, struct hn_err *err)
 {
 	struct cpu_board *b = board;
@@ -410,7 +393,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	struct cpu_run run = {.w = w, .kernel = &r->kernel,
 			      .rival = r->rival.object != NULL ? &r->rival : NULL,
 			      .best_ns = r->best_ns};
-	int64_t begin = hn_clock_ns(), stolen = hn_cpu_stolen_ns();
+	int64_t begin = hn_clock_ns(), stolen = b->stolen_ns();
 	char text[300];
 
 	if (w == NULL) {
@@ -438,8 +421,8 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 		hn_cpu_check_plausible(b, w, ret);
 	}
 	if (ret->verdict == HN_VERDICT_OK) {
-		check_stolen(hn_cpu_stolen_ns() - stolen, hn_clock_ns() - begin, r->best_ns,
-			     ret);
+		hn_cpu_check_stolen(b->stolen_ns() - stolen, hn_clock_ns() - begin,
+				    r->best_ns, ret);
 	}
 	if (ret->verdict != HN_VERDICT_OK && ret->verdict != HN_VERDICT_NOISY) {
 		ret->n_sample = 0;

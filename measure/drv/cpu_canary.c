@@ -13,10 +13,8 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -120,21 +118,4 @@ struct hn_canary hn_cpu_canary(struct cpu_canary *c)
 	ret.ns = slowest_core();
 	hn_cpu_canary_note(c, ret.ns);
 	return ret;
-}
-
-/* The eighth number of the first line is time the hypervisor gave to others (proc(5)). */
-int64_t hn_cpu_stolen_ns(void)
-{
-	FILE *f = fopen("/proc/stat", "re");
-	long tick = sysconf(_SC_CLK_TCK);
-	long long n = 0;
-
-	if (f == NULL || tick <= 0 ||
-	    fscanf(f, "cpu %*d %*d %*d %*d %*d %*d %*d %lld", &n) != 1) {
-		n = 0;
-	}
-	if (f != NULL) {
-		fclose(f);
-	}
-	return n * (1000000000 / (tick > 0 ? tick : 1));
 }

@@ -42,6 +42,7 @@ struct cpu_board {
 	struct hn_probe *probe;	   /* shared memory, same page */
 	struct hn_probe peak;	   /* best seen; zero until probed */
 	struct cpu_canary canary;
+	int64_t (*stolen_ns)(void); /* hn_cpu_stolen_ns, but in tests */
 	uint64_t requests;
 	uint32_t sandbox; /* layers that kernels run in */
 };
@@ -96,8 +97,16 @@ void hn_cpu_canary_note(struct cpu_canary *c, double ns);
 double hn_cpu_wander(const struct cpu_canary *c);
 
 /* Time that a hypervisor took from all cores together since the machine began, in ns, in
- * steps of the kernel's tick; 0 where nobody counts it. */
+ * steps of the kernel's tick; 0 where nobody counts it.  The second reads it from the text
+ * of /proc/stat in the file at `path`. */
 int64_t hn_cpu_stolen_ns(void);
+int64_t hn_cpu_stolen_read(const char *path);
+
+/* An OK that took wall_ns becomes NOISY when so much was stolen meanwhile that its time
+ * means nothing: a tenth of the wall clock, and more than the tick's rounding.  One that is
+ * slower than best_ns (0 = unknown) by far needs no better time (timing.h). */
+void hn_cpu_check_stolen(int64_t stolen_ns, int64_t wall_ns, double best_ns,
+			 struct hn_board_answer *ret);
 
 /* hn_board_ops.probe: the board's limits, the best of all probes so far. */
 int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err);
