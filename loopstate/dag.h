@@ -151,6 +151,12 @@ double hn_dag_flops(const struct hn_dag *dag);
  * An estimate, rather too low than too high; pure. */
 double hn_dag_needed_flops(const struct hn_dag *dag);
 
+/* Bytes that a call of any correct kernel must read of inputs that are not constant, and write:
+ * each distinct element once, and no more than can be shown.  What stands behind a condition,
+ * is multiplied by what may be zero whatever the data, or serves an op that is needed in part
+ * only, counts as not read; outputs count whole. */
+void hn_dag_needed_bytes(const struct hn_dag *dag, double *ret_read, double *ret_written);
+
 /* Bytes of all arguments, and of all intermediates. Saturating. */
 uint64_t hn_dag_arg_bytes(const struct hn_dag *dag);
 uint64_t hn_dag_temp_bytes(const struct hn_dag *dag);
