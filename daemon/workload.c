@@ -63,7 +63,9 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 				  const char *dag_json, struct hn_arena *a)
 {
 	struct hn_measure_arg *arg = HN_NEW_ARRAY(a, struct hn_measure_arg, dag->n_arg);
+	double read_bytes, written_bytes;
 
+	hn_dag_needed_bytes(dag, &read_bytes, &written_bytes);
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
 		const struct hn_op *op = dag->op[dag->arg[i]];
 
@@ -81,6 +83,8 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 				     .arg = arg,
 				     .flops = hn_dag_flops(dag),
 				     .needed_flops = hn_dag_needed_flops(dag),
+				     .read_bytes = read_bytes,
+				     .written_bytes = written_bytes,
 				     .tolerance = hn_workload_tolerance(dag),
 				     .seed = INPUT_SEED };
 }

@@ -114,7 +114,9 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 	rc = hn_tensors_parse(hn_json_get(v, "args"), &a, &w.n_tensor, &tensor, err);
 	rc = rc != 0 ? rc : take_kernel(v, f->blob, f->blob_bytes, &w.naive, err);
 	if (rc == 0 && (w.key == NULL || !take_double(v, "tolerance", &w.tolerance) ||
-			!take_double(v, "flops", &w.flops) ||
+			!take_double(v, "flops", &w.need.flops) ||
+			!take_double(v, "read_bytes", &w.need.read_bytes) ||
+			!take_double(v, "written_bytes", &w.need.written_bytes) ||
 			(hn_json_get(v, "seed") != NULL &&
 			 !hn_json_int(hn_json_get(v, "seed"), &seed)))) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad workload members");

@@ -13,7 +13,7 @@
 #include "base/verdict.h"
 #include "measure/health.h"
 #include "measure/pairs.h"
-#include "measure/probe.h"
+#include "measure/plausible.h"
 #include "measure/stats.h"
 #include "measure/tensor.h"
 #include "proto/frame.h"
@@ -46,7 +46,7 @@ struct hn_board_workload {
 	const struct hn_tensor *tensor; /* arguments in order */
 	uint64_t seed;
 	double tolerance; /* as struct hn_workload */
-	double flops;	  /* 0 = no check against the machine's peak */
+	struct hn_need need; /* what it takes at least, against impossible times */
 	struct hn_board_kernel naive;
 };
 

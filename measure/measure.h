@@ -13,7 +13,8 @@
  *              "prepared_bytes", "certificate": text, "" when nothing was proved}
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
  *              "seed": decimal string, "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
- *              "tolerance", "flops": 0 = do not check against the peak}; blob = naive object
+ *              "tolerance", "flops", "read_bytes", "written_bytes": what no kernel can leave
+ *              out, 0 = no check against the machine's limits}; blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
  *              "prepared_bytes", "n_workers": 0 = all cores, "symbol"}; blob = object;
@@ -75,7 +76,8 @@ struct hn_workload {
 	uint32_t n_arg;
 	const struct hn_measure_arg *arg;
 	double flops;     /* as papers and records count */
-	double needed_flops; /* that any correct kernel must do: faster than the peak is refused */
+	/* That any correct kernel must do, read and write: faster than the machine can is refused. */
+	double needed_flops, read_bytes, written_bytes;
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 };

@@ -374,7 +374,7 @@ static struct workload *workload_new(const struct hn_measurer *m,
 	w->key = hn_arena_strdup(&w->arena, from->key);
 	w->dag_json = hn_arena_strdup(&w->arena, from->dag_json);
 	w->args_json = hn_wire_args(from, &w->arena);
-	w->flops = from->needed_flops;
+	w->need = (struct hn_need){from->needed_flops, from->read_bytes, from->written_bytes};
 	w->tolerance = from->tolerance;
 	w->seed = from->seed;
 	return w;

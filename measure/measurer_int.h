@@ -74,7 +74,8 @@ struct workload {
 	struct workload *next;
 	struct hn_arena arena; /* strings */
 	const char *key, *dag_json, *args_json;
-	double flops, tolerance;
+	struct hn_need need;
+	double tolerance;
 	uint64_t seed;
 	bool ready;	   /* answered OK once */
 	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "measure/probe_levels.h"
@@ -13,7 +14,6 @@
 #define FMA_SLICE_NS                                                                     \
 	1000000 /* shorter than a turn of the scheduler: some go undisturbed */
 #define READ_SLICE_NS 2000000
-#define MEMORY_BYTES ((size_t)256 << 20)
 #define CLOCK_BYTES ((size_t)1 << 18)
 #define ONCE_ROUNDS 64	    /* about half a millisecond */
 #define STILL 1.01	    /* a top that grew by less has not moved */
@@ -281,7 +281,7 @@ static int probe_levels(void *memory, struct hn_probe *r, struct hn_err *err)
 	r->n_level = hn_probe_chase_levels(memory, CHASE_BYTES, bytes);
 	for (uint32_t i = 0; i < r->n_level && rc == 0; i++) {
 		r->level[i].bytes = (double)bytes[i];
-		rc = top(1, memory, bytes[i] / 2, &r->level[i].gb_s, err);
+		rc = top(1, memory, HN_PROBE_SET(bytes[i]), &r->level[i].gb_s, err);
 	}
 	return rc;
 }
@@ -299,6 +299,22 @@ static int probe_loop(int32_t n_workers, struct hn_probe *r, struct hn_err *err)
 	return rc;
 }
 
+static double largest_cache(void)
+{
+	long most = 0;
+
+#ifdef _SC_LEVEL4_CACHE_SIZE
+	const int names[] = {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE};
+
+	for (size_t i = 0; i < HN_COUNT_OF(names); i++) {
+		long bytes = sysconf(names[i]);
+
+		most = bytes > most ? bytes : most;
+	}
+#endif
+	return (double)most;
+}
+
 int hn_probe_run(int32_t n_workers, struct hn_probe *ret, struct hn_err *err)
 {
 	void *memory = NULL;
@@ -306,15 +322,16 @@ int hn_probe_run(int32_t n_workers, struct hn_probe *ret, struct hn_err *err)
 	int rc = 0;
 
 	n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
-	if (posix_memalign(&memory, (size_t)2 << 20, MEMORY_BYTES) != 0) {
+	if (posix_memalign(&memory, (size_t)2 << 20, HN_PROBE_MEMORY_BYTES) != 0) {
 		return hn_fail(err, HONE_E_NOMEM, "probe: out of memory");
 	}
 	/* a limit is not to be one of address translation */
-	(void)madvise(memory, MEMORY_BYTES, MADV_HUGEPAGE);
-	memset(memory, 1, MEMORY_BYTES);
+	(void)madvise(memory, HN_PROBE_MEMORY_BYTES, MADV_HUGEPAGE);
+	memset(memory, 1, HN_PROBE_MEMORY_BYTES);
+	r.cache_bytes = largest_cache();
 	rc = top(1, NULL, 0, &r.fma_gflops_one, err);
 	rc = rc != 0 ? rc : top(n_workers, NULL, 0, &r.fma_gflops_all, err);
-	rc = rc != 0 ? rc : top(n_workers, memory, MEMORY_BYTES, &r.memory_gb_s, err);
+	rc = rc != 0 ? rc : top(n_workers, memory, HN_PROBE_MEMORY_BYTES, &r.memory_gb_s, err);
 	rc = rc != 0 ? rc : probe_levels(memory, &r, err);
 	rc = rc != 0 ? rc : probe_loop(n_workers, &r, err);
 	free(memory);

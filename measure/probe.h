@@ -16,6 +16,8 @@
 #include "measure/pool.h"
 
 #define HN_PROBE_LEVELS 3
+#define HN_PROBE_MEMORY_BYTES ((size_t)256 << 20) /* the set whose rate is memory_gb_s */
+#define HN_PROBE_SET(level_bytes) ((level_bytes) / 2) /* ... a level's gb_s, of one core */
 
 struct hn_probe {
 	double fma_gflops_one; /* float32, one core */
@@ -28,6 +30,7 @@ struct hn_probe {
 			      * move it by a factor */
 		double gb_s;	  /* read from half of it, one core */
 	} level[HN_PROBE_LEVELS]; /* caches, nearest first */
+	double cache_bytes;	  /* of the largest cache, as the system says; 0 = it does not */
 	double fork_join_ns;	  /* an empty parallel loop on n_workers cores */
 	double timer_ns;	  /* the clock's resolution */
 	uint32_t sandbox; /* layers around kernels (sandbox.h); the driver's to fill */

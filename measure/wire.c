@@ -49,7 +49,11 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	hn_buf_json_string(json, w->key);
 	hn_buf_printf(json, ",\"seed\":\"%" PRId64 "\",\"flops\":",
 		      (int64_t)(w->seed & INT64_MAX));
-	hn_buf_double(json, w->flops);
+	hn_buf_double(json, w->need.flops);
+	hn_buf_puts(json, ",\"read_bytes\":");
+	hn_buf_double(json, w->need.read_bytes);
+	hn_buf_puts(json, ",\"written_bytes\":");
+	hn_buf_double(json, w->need.written_bytes);
 	hn_buf_puts(json, ",\"tolerance\":");
 	hn_buf_double(json, w->tolerance);
 	hn_buf_puts(json, ",\"args\":");

@@ -223,7 +223,7 @@ static struct cpu_workload *workload_new(const struct hn_board_workload *from)
 		hn_arena_init(&w->arena, 0);
 		w->key = hn_arena_strdup(&w->arena, from->key);
 		w->tolerance = from->tolerance;
-		w->flops = from->flops;
+		w->need = from->need;
 		w->bytes = bytes_needed(from->n_tensor, from->tensor);
 		copy_tensors(w, from);
 	}
@@ -417,7 +417,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 			answer(ret, v, text);
 		}
 	}
-	if (ret->verdict == HN_VERDICT_OK && w->flops > 0) {
+	if (ret->verdict == HN_VERDICT_OK) {
 		hn_cpu_check_plausible(b, w, ret);
 	}
 	if (ret->verdict == HN_VERDICT_OK) {

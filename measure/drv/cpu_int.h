@@ -22,7 +22,8 @@ struct cpu_workload {
 	uint32_t n_tensor;
 	struct hn_tensor *tensor;
 	struct cpu_buffer *buffer;
-	double tolerance, flops;
+	double tolerance;
+	struct hn_need need;
 	int64_t bytes; /* of all buffers */
 	uint64_t used; /* when, in requests */
 };
@@ -111,9 +112,8 @@ void hn_cpu_check_stolen(int64_t stolen_ns, int64_t wall_ns, double best_ns,
 /* hn_board_ops.probe: the board's limits, the best of all probes so far. */
 int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err);
 
-/* Float32 work faster than the machine's own peak did not happen; narrow integers have
- * other limits and are not judged. Before a no the machine is probed again: the first
- * probe may have been disturbed. */
+/* An OK that is faster than the machine can be (plausible.h) becomes IMPLAUSIBLE.  Before a no
+ * the machine is probed again, twice: the first probe may have been disturbed. */
 void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
 			    struct hn_board_answer *ret);
 

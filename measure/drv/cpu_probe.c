@@ -4,13 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "measure/child.h"
 
 #define PROBE_LIMIT_NS 20000000000
-#define IMPLAUSIBLE 1.05
 
 struct probing {
 	struct hn_probe *shared;
@@ -44,8 +42,14 @@ int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 	b->peak.fma_gflops_one = fmax(b->peak.fma_gflops_one, b->probe->fma_gflops_one);
 	b->peak.fma_gflops_all = fmax(b->peak.fma_gflops_all, b->probe->fma_gflops_all);
 	b->peak.memory_gb_s = fmax(b->peak.memory_gb_s, b->probe->memory_gb_s);
-	b->peak.n_level = b->probe->n_level;
-	memcpy(b->peak.level, b->probe->level, sizeof b->peak.level);
+	for (uint32_t i = 0; i < HN_PROBE_LEVELS; i++) {
+		b->peak.level[i].bytes =
+			fmax(b->peak.level[i].bytes, b->probe->level[i].bytes);
+		b->peak.level[i].gb_s = fmax(b->peak.level[i].gb_s, b->probe->level[i].gb_s);
+	}
+	b->peak.n_level = b->probe->n_level > b->peak.n_level ? b->probe->n_level
+							      : b->peak.n_level;
+	b->peak.cache_bytes = b->probe->cache_bytes;
 	b->peak.fork_join_ns = b->probe->fork_join_ns;
 	b->peak.timer_ns = b->probe->timer_ns;
 	b->peak.sandbox = b->sandbox;
@@ -53,31 +57,43 @@ int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 	return 0;
 }
 
-void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
-			    struct hn_board_answer *ret)
+/* Narrow integers have other limits of operations, and the same of bytes. */
+static struct hn_need judged(const struct cpu_workload *w)
 {
-	double gflops = w->flops / hn_stats_median(ret->sample_ns, ret->n_sample);
-	struct hn_probe p;
-	struct hn_err err;
-	double peak = 0;
+	struct hn_need need = w->need;
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		if (hn_elem_class(w->tensor[i].elem) != HN_ELEM_CLASS_FLOAT) {
-			return;
+			need.flops = 0;
 		}
 	}
+	return need;
+}
+
+void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
+			    struct hn_board_answer *ret)
+{
+	double ns = hn_stats_median(ret->sample_ns, ret->n_sample), least = 0;
+	struct hn_need need = judged(w);
+	struct hn_probe p;
+	struct hn_err err;
+
+	if (need.flops <= 0 && need.read_bytes <= 0 && need.written_bytes <= 0) {
+		return;
+	}
 	for (int i = 0; i < 3; i++) {
-		/* cores one by one may clock higher than together: the looser bound */
-		peak = fmax(b->peak.fma_gflops_all,
-			    b->peak.fma_gflops_one * hn_kernel_pool_cores());
-		if (gflops <= IMPLAUSIBLE * peak) {
+		/* not probed yet, or perhaps disturbed then */
+		if ((i > 0 || b->peak.fma_gflops_one <= 0) && hn_cpu_probe(b, &p, &err) != 0) {
 			return;
 		}
-		if (i < 2 && hn_cpu_probe(b, &p, &err) != 0) {
+		least = hn_plausible_least_ns(&b->peak, hn_kernel_pool_cores(), &need);
+		if (ns * HN_PLAUSIBLE_MARGIN >= least) {
 			return;
 		}
 	}
 	ret->verdict = HN_VERDICT_IMPLAUSIBLE;
 	snprintf(ret->detail, sizeof ret->detail,
-		 "%.1f GFLOP/s, but this machine's peak is %.1f", gflops, peak);
+		 "%.0f ns for %.3g operations, %.3g bytes read and %.3g written, but this "
+		 "machine takes %.0f at least",
+		 ns, need.flops, need.read_bytes, need.written_bytes, least);
 }

@@ -233,7 +233,7 @@ static void fake_workload(void *board, const struct hn_board_workload *w,
 		bytes += (double)w->tensor[i].bytes;
 	}
 	snprintf(mine->key, sizeof mine->key, "%s", w->key);
-	mine->floor_ns = 1000 + w->flops / b->machine.fma_gflops_all +
+	mine->floor_ns = 1000 + w->need.flops / b->machine.fma_gflops_all +
 			 bytes / b->machine.memory_gb_s;
 	samples(b, NAIVE * mine->floor_ns, ret);
 }

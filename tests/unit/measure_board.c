@@ -69,6 +69,12 @@ static const char prologue[] =
 	"PREPARE(k_prepared_write) { return twice(args[0], p); }\n"
 	"PREPARE(k_prepared_past) { p[1008] = 1; return 0; }\n"
 	"PREPARE(k_prepared_poor) { return -1; }\n"
+	"static float sum(const float *A) { float s[16] = {0}; for (long i = 0; i < 1L << 22; "
+	"i++) s[i & 15] += A[i]; for (int i = 1; i < 16; i++) s[0] += s[i]; return s[0]; }\n"
+	"static float kept; static const float *kept_of;\n"
+	"KERNEL(k_sum) { C[0] = sum(A); return 0; }\n"
+	"KERNEL(k_sum_kept) { if (kept_of != A) kept = sum(A); kept_of = A; C[0] = kept; "
+	"return 0; }\n"
 	"PREPARE(k_prepared_half) { p[0] = 2 * *(float *)args[0]; return 0; }\n";
 
 static const struct {
@@ -228,7 +234,7 @@ static struct hn_board_answer make_workload(const char *key, const char *name,
 				      .tensor = args,
 				      .seed = 1,
 				      .tolerance = 1e-6,
-				      .flops = flops,
+				      .need = {.flops = flops},
 				      .naive = kernel(name, 5000)};
 	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
 
@@ -460,6 +466,39 @@ static void impossible_speed_is_refused(void **state)
 	assert_int_equal(measure("fair", "k_good", 1).verdict, HN_VERDICT_OK);
 }
 
+#define BIG ((int64_t)1 << 22)
+
+/* A sum that is known after the first call: right each time, and faster than 16 MB can be
+ * read. */
+static void unread_inputs_are_noticed(void **state)
+{
+	static const int64_t many[] = {BIG}, one[] = {1};
+	static const struct hn_tensor args[] = {
+		{"A", HN_ELEM_F32, 1, many, false, BIG, BIG * 4},
+		{"C", HN_ELEM_F32, 1, one, true, 1, 4},
+	};
+	struct hn_board_workload w = {.key = "big",
+				      .n_tensor = 2,
+				      .tensor = args,
+				      .tolerance = 1e-3,
+				      .need = {.read_bytes = BIG * 4, .written_bytes = 4},
+				      .naive = kernel("k_sum", 5000)};
+	struct hn_board_request r = {.key = "big", .kernel = kernel("k_sum", 5000)};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	(void)state;
+	ops->workload(board, &w, &a);
+	assert_int_equal(a.verdict, HN_VERDICT_OK);
+	ops->measure(board, &r, &a);
+	assert_true(a.verdict == HN_VERDICT_OK || a.verdict == HN_VERDICT_NOISY);
+	r.kernel.symbol = "k_sum_kept";
+	r.best_ns = 1e6;
+	ops->measure(board, &r, &a);
+	assert_int_equal(a.verdict, HN_VERDICT_IMPLAUSIBLE);
+	assert_non_null(strstr(a.detail, "1.68e+07 bytes read"));
+	assert_int_equal(a.n_sample, 0);
+}
+
 static void hopeless_ones_are_left_early(void **state)
 {
 	struct hn_board_answer a;
@@ -509,6 +548,7 @@ int main(void)
 		cmocka_unit_test(references_of_the_latest),
 		cmocka_unit_test(a_slow_naive_program_runs_once),
 		cmocka_unit_test(impossible_speed_is_refused),
+		cmocka_unit_test(unread_inputs_are_noticed),
 		cmocka_unit_test(hopeless_ones_are_left_early),
 		cmocka_unit_test(two_hundred_leave_nothing_behind),
 	};
