@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "client/cmd.h"
-#include "loopstate/bitwise.h"
+#include "loopstate/mark.h"
 #include "proto/msg.h"
 
 #define FILE_MAX ((size_t)64 << 20)
@@ -97,7 +97,7 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 		rc = parse(what, s, n, hn_limit_dag_bytes(), a, &ret->dag, err);
 	}
 	if (rc == 0 && o->bitwise) {
-		ret->dag = hn_dag_make_bitwise(ret->dag, a);
+		ret->dag = hn_dag_mark(ret->dag, HN_MARK_BITWISE, a);
 	}
 	if (rc == 0) {
 		hn_dag_key(ret->dag, ret->key);

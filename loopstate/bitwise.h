@@ -1,9 +1,8 @@
 /* loopstate/bitwise.h -- tasks whose numbers must be the naive program's to the last bit.
  *
- * The attribute `bitwise` on an op makes its whole dag such a task; it belongs to the key, so
- * that records, bests and warm starts never mix.  Then every reduction of floating-point
- * numbers keeps the order it is written in, no step may part one (RF), products and sums are
- * not contracted, and functions are libm's.
+ * The mark HN_MARK_BITWISE (mark.h) makes a dag such a task.  Then every reduction of
+ * floating-point numbers keeps the order it is written in, no step may part one (RF), products
+ * and sums are not contracted, and functions are libm's.
  */
 #ifndef HN_LOOPSTATE_BITWISE_H
 #define HN_LOOPSTATE_BITWISE_H
@@ -11,9 +10,6 @@
 #include "loopstate/state.h"
 
 bool hn_dag_bitwise(const struct hn_dag *dag);
-
-/* The dag with the attribute on each of its computations; dag itself when it has one. */
-const struct hn_dag *hn_dag_make_bitwise(const struct hn_dag *dag, struct hn_arena *a);
 
 /* Whether the op's reduction must take its points in the order of its axes: its combiner is
  * not known to be associative, or it rounds and the task is bitwise. */

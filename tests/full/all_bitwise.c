@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "loopstate/bitwise.h"
+#include "loopstate/mark.h"
 #include "loopstate/quick.h"
 #include "sketch/guard.h"
 #include "sketch/sketch.h"
@@ -158,7 +159,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		assert_int_equal(hn_dag_check(name, dag, 0, &err), 0);
 		total->n_cropped++;
 	}
-	dag = hn_dag_make_bitwise(dag, &a);
+	dag = hn_dag_mark(dag, HN_MARK_BITWISE, &a);
 	run_args_make(dag, 7, &want);
 	if (run_build(em, dag, NULL, true, &a, &naive, &err)) {
 		fail_msg("%s: naive program: %s", name, err.msg);

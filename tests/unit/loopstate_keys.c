@@ -1,6 +1,7 @@
 /* Workload keys never change (tests/data/keys.golden), ignore names, and tell apart what
  * Ansor's hash confuses. */
 #include "loopstate/dag.h"
+#include "loopstate/mark.h"
 
 #include "state_util.h"
 
@@ -164,6 +165,46 @@ static void structures_ignore_sizes(void **state)
 	}
 }
 
+/* A marked dag is a task of its own, whichever mark came first, and also when it was written
+ * and read again. */
+static void marks_make_tasks_of_their_own(void **state)
+{
+	static const char *const mark[] = { HN_MARK_COLD, HN_MARK_BITWISE };
+	char key[4][HN_KEY_BYTES], other[HN_KEY_BYTES];
+	struct hn_arena a;
+	struct hn_buf json;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (int set = 0; set < 4; set++) {
+		const struct hn_dag *dag = parse("mm", "mm(float32 A[4,5], float32 B[5,6]) -> C "
+						       "{ C(i,j) +=! A(i,k) * B(k,j) }", &a);
+		const struct hn_dag *back = dag;
+
+		for (int i = 0; i < 2; i++) {
+			dag = set >> i & 1 ? hn_dag_mark(dag, mark[i], &a) : dag;
+			back = set >> (1 - i) & 1 ? hn_dag_mark(back, mark[1 - i], &a) : back;
+		}
+		hn_dag_key(dag, key[set]);
+		hn_dag_key(back, other);
+		assert_string_equal(key[set], other);
+		hn_buf_init(&json);
+		hn_dag_write_json(dag, &json);
+		back = parse("written", json.s, &a);
+		hn_buf_fini(&json);
+		hn_dag_key(back, other);
+		assert_string_equal(key[set], other);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(hn_dag_marked(back, mark[i]), set >> i & 1);
+			assert_true(!(set >> i & 1) || hn_dag_mark(back, mark[i], &a) == back);
+		}
+		for (int before = 0; before < set; before++) {
+			assert_string_not_equal(key[set], key[before]);
+		}
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +212,7 @@ int main(void)
 		cmocka_unit_test(names_do_not_count),
 		cmocka_unit_test(ansors_collisions_do_not_collide),
 		cmocka_unit_test(structures_ignore_sizes),
+		cmocka_unit_test(marks_make_tasks_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <malloc.h>
 
 #include "loopstate/bitwise.h"
+#include "loopstate/mark.h"
 #include "loopstate/quick.h"
 #include "tests/unit/dag_form.h"
 #include "tests/unit/looptree_dags.h"
@@ -109,11 +110,11 @@ static void bitwise_tasks_keep_their_order(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	const struct hn_dag *plain = open_text(MATMUL, &a);
-	const struct hn_dag *dag = hn_dag_make_bitwise(plain, &a);
+	const struct hn_dag *dag = hn_dag_mark(plain, HN_MARK_BITWISE, &a);
 
 	assert_false(hn_dag_bitwise(plain));
 	assert_true(hn_dag_bitwise(dag));
-	assert_ptr_equal(hn_dag_make_bitwise(dag, &a), dag);
+	assert_ptr_equal(hn_dag_mark(dag, HN_MARK_BITWISE, &a), dag);
 	hn_dag_key(plain, key[0]);
 	hn_dag_key(dag, key[1]);
 	assert_string_not_equal(key[0], key[1]);

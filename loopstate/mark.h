@@ -1,0 +1,23 @@
+/* loopstate/mark.h -- attributes that make a dag a task of its own.
+ *
+ * A mark is an attribute whose presence is all that counts; on any op it holds for the whole
+ * dag.  It belongs to the key (attrs.def), so that records, bests and warm starts of the marked
+ * task and of the plain one never mix, and it goes wherever the dag goes: into the store, to
+ * builders, into what is exported.
+ */
+#ifndef HN_LOOPSTATE_MARK_H
+#define HN_LOOPSTATE_MARK_H
+
+#include "loopstate/dag.h"
+
+#define HN_MARK_BITWISE "bitwise" /* the naive program's numbers to the bit: bitwise.h */
+/* Of measuring alone: each call finds its data in memory, in no cache.  The same programs are
+ * legal and are lowered to the same code. */
+#define HN_MARK_COLD "cold"
+
+bool hn_dag_marked(const struct hn_dag *dag, const char *mark);
+
+/* The dag with the mark on each of its computations; dag itself when it has one. */
+const struct hn_dag *hn_dag_mark(const struct hn_dag *dag, const char *mark, struct hn_arena *a);
+
+#endif
