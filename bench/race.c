@@ -4,10 +4,6 @@
 #include <math.h>
 #include <time.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "base/cdefs.h"
 #include "base/clock.h"
 #include "measure/stats.h"
@@ -21,9 +17,7 @@
 void hn_contender_range(struct hn_contender *c, const void *at, size_t bytes)
 {
 	hn_assert(c->n_range < HN_CONTENDER_MAX_RANGE);
-	c->range[c->n_range].at = at;
-	c->range[c->n_range].bytes = bytes;
-	c->n_range++;
+	c->range[c->n_range++] = (struct hn_flush_range){ at, bytes };
 }
 
 static int64_t process_ns(void)
@@ -46,33 +40,6 @@ void hn_race_settle(void)
 		}
 	}
 }
-
-#if defined(__x86_64__)
-__attribute__((target("clflushopt"))) static void flush(const char *at, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += 64) {
-		_mm_clflushopt((void *)(at + i));
-	}
-	_mm_mfence();
-}
-
-static void chill(const struct hn_contender *c)
-{
-	for (uint32_t i = 0; i < c->n_range; i++) {
-		flush(c->range[i].at, c->range[i].bytes);
-	}
-}
-#else
-static void chill(const struct hn_contender *c)
-{
-	static volatile char other[(size_t)256 << 20];
-
-	(void)c;
-	for (size_t i = 0; i < sizeof(other); i += 64) {
-		other[i]++;
-	}
-}
-#endif
 
 static double span(const struct hn_contender *c, int64_t n)
 {
@@ -110,7 +77,7 @@ static double cold_turn(const struct hn_contender *c)
 
 	span(c, 1);
 	for (int i = 0; i < COLD_CALLS; i++) {
-		chill(c);
+		hn_flush(c->range, c->n_range);
 		t[i] = span(c, 1);
 	}
 	return hn_stats_median(t, COLD_CALLS);

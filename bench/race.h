@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/flush.h"
+
 #define HN_CONTENDER_MAX_RANGE 16
 #define HN_RACE_MAX_CONTENDER 16
 #define HN_RACE_MAX_ROUND 15
@@ -28,10 +30,7 @@ struct hn_contender {
 	bool own;		  /* hone's by other means: no peer */
 	double amount;		  /* of a limit: the case needs so many of its calls */
 	uint32_t n_range;	  /* memory it reads and writes, for cold runs */
-	struct {
-		const void *at;
-		size_t bytes;
-	} range[HN_CONTENDER_MAX_RANGE];
+	struct hn_flush_range range[HN_CONTENDER_MAX_RANGE];
 };
 
 void hn_contender_range(struct hn_contender *c, const void *at, size_t bytes);

@@ -6,6 +6,7 @@
 
 #include "base/arith.h"
 #include "loopstate/access.h"
+#include "loopstate/mark.h"
 
 #define INPUT_SEED                                                                       \
 	1 /* of the random inputs: the same for all, so that answers compare             \
@@ -86,5 +87,6 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 				     .read_bytes = read_bytes,
 				     .written_bytes = written_bytes,
 				     .tolerance = hn_workload_tolerance(dag),
-				     .seed = INPUT_SEED };
+				     .seed = INPUT_SEED,
+				     .cold = hn_dag_marked(dag, HN_MARK_COLD) };
 }

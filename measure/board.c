@@ -3,6 +3,7 @@
 #include "measure/board.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BOARD(name, takes) extern const struct hn_board_ops hn_board_##name;
@@ -99,6 +100,20 @@ static void write_answer(const struct hn_board_answer *a, bool duel, struct hn_b
 	hn_buf_putc(json, '}');
 }
 
+/* Make it known, unless boards of this kind cannot measure it as it is to be. */
+static void make_workload(const struct hn_board_ops *ops, void *board,
+			  const struct hn_board_workload *w, struct hn_board_answer *ret)
+{
+	if (w->cold && !ops->cold) {
+		ret->verdict = HN_VERDICT_OVER_LIMIT;
+		snprintf(ret->detail, sizeof ret->detail,
+			 "boards of kind %s cannot empty their caches: ask for warm ones",
+			 ops->name);
+		return;
+	}
+	ops->workload(board, w, ret);
+}
+
 static int serve_workload(const struct hn_board_ops *ops, void *board,
 			  const struct hn_json *v, const struct hn_frame *f,
 			  struct hn_buf *json, struct hn_err *err)
@@ -117,6 +132,8 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 			!take_double(v, "flops", &w.need.flops) ||
 			!take_double(v, "read_bytes", &w.need.read_bytes) ||
 			!take_double(v, "written_bytes", &w.need.written_bytes) ||
+			(hn_json_get(v, "cold") != NULL &&
+			 !hn_json_bool(hn_json_get(v, "cold"), &w.cold)) ||
 			(hn_json_get(v, "seed") != NULL &&
 			 !hn_json_int(hn_json_get(v, "seed"), &seed)))) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad workload members");
@@ -124,7 +141,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 	if (rc == 0) {
 		w.tensor = tensor;
 		w.seed = (uint64_t)seed;
-		ops->workload(board, &w, &answer);
+		make_workload(ops, board, &w, &answer);
 		write_answer(&answer, false, json);
 	}
 	hn_arena_fini(&a);

@@ -47,6 +47,9 @@ struct hn_board_workload {
 	uint64_t seed;
 	double tolerance; /* as struct hn_workload */
 	struct hn_need need; /* what it takes at least, against impossible times */
+	/* Whatever is timed of it finds its data (arguments, workspace, what was prepared) in
+	 * memory and in no cache at each call; else as the call before left it. */
+	bool cold;
 	struct hn_board_kernel naive;
 };
 
@@ -80,6 +83,7 @@ struct hn_board_place {
 
 struct hn_board_ops {
 	const char *name; /* target kinds it serves: "cpu" */
+	bool cold;	  /* it can measure with cold caches; else such workloads are refused */
 	int (*open)(const struct hn_board_place *at, void **ret_board,
 		    struct hn_err *err);
 	void (*close)(void *board);

@@ -14,7 +14,8 @@
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
  *              "seed": decimal string, "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
  *              "tolerance", "flops", "read_bytes", "written_bytes": what no kernel can leave
- *              out, 0 = no check against the machine's limits}; blob = naive object
+ *              out, 0 = no check against the machine's limits, "cold": with cold caches};
+ *              blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
  *              "prepared_bytes", "n_workers": 0 = all cores, "symbol"}; blob = object;
@@ -80,6 +81,7 @@ struct hn_workload {
 	double needed_flops, read_bytes, written_bytes;
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
+	bool cold; /* each call that is timed finds its data in memory, in no cache */
 };
 
 struct hn_measure_result {

@@ -376,6 +376,7 @@ static struct workload *workload_new(const struct hn_measurer *m,
 	w->args_json = hn_wire_args(from, &w->arena);
 	w->need = (struct hn_need){from->needed_flops, from->read_bytes, from->written_bytes};
 	w->tolerance = from->tolerance;
+	w->cold = from->cold;
 	w->seed = from->seed;
 	return w;
 }

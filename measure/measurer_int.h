@@ -77,6 +77,7 @@ struct workload {
 	struct hn_need need;
 	double tolerance;
 	uint64_t seed;
+	bool cold;
 	bool ready;	   /* answered OK once */
 	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */
 	struct artefact naive;

@@ -10,7 +10,7 @@
 #define ENOUGH 3	   /* of them then */
 
 struct side {
-	void *ctx;
+	struct hn_timed timed;
 	int64_t n_call;
 	double one_ns;
 };
@@ -24,7 +24,7 @@ static int first_of(uint32_t pair)
 /* Calls of its own that go before a sample of s when the other ran last. */
 static int64_t warming(const struct side *s)
 {
-	return s->one_ns < LONG_NS;
+	return s->timed.chill == NULL && s->one_ns < LONG_NS;
 }
 
 static double sample_ns(const struct side *s)
@@ -33,8 +33,8 @@ static double sample_ns(const struct side *s)
 }
 
 /* One pair; *warm = who ran last.  False when it was disturbed. */
-static bool run_pair(void (*call)(void *ctx), const struct side *s, int first, int *warm,
-		     hn_disturbances_fn disturbances, double *ret_ns)
+static bool run_pair(struct side *s, int first, int *warm, hn_disturbances_fn disturbances,
+		     double *ret_ns)
 {
 	bool disturbed = false;
 
@@ -42,9 +42,9 @@ static bool run_pair(void (*call)(void *ctx), const struct side *s, int first, i
 		int who = i == 0 ? first : 1 - first;
 
 		if (*warm != who && warming(&s[who])) {
-			call(s[who].ctx);
+			s[who].timed.call(s[who].timed.ctx);
 		}
-		disturbed |= hn_timing_sample(call, s[who].ctx, s[who].n_call, disturbances,
+		disturbed |= hn_timing_sample(&s[who].timed, s[who].n_call, disturbances,
 					      &ret_ns[who]);
 		*warm = who;
 	}
@@ -68,10 +68,10 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 
 	*ret = (struct hn_pairs){.n = 0};
 	for (int i = 0; i < 2; i++) {
-		side[i] = (struct side){ctx[i], 1, plan->first_ns[i]};
-		if (plan->first_ns[i] < HN_PAIRS_SAMPLE_NS) {
-			side[i].n_call = hn_timing_calibrate(call, ctx[i], HN_PAIRS_SAMPLE_NS,
-							     &side[i].one_ns);
+		side[i] = (struct side){{call, plan->chill, ctx[i], 0}, 1, plan->first_ns[i]};
+		if (plan->chill == NULL && plan->first_ns[i] < HN_PAIRS_SAMPLE_NS) {
+			side[i].n_call = hn_timing_calibrate(
+				&side[i].timed, HN_PAIRS_SAMPLE_NS, &side[i].one_ns);
 		}
 	}
 	for (double spent = (double)(hn_clock_ns() - begin);
@@ -79,7 +79,7 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 	     spent = (double)(hn_clock_ns() - begin)) {
 		double ns[2];
 
-		if (run_pair(call, side, first_of(ret->n), &warm, disturbances, ns)) {
+		if (run_pair(side, first_of(ret->n), &warm, disturbances, ns)) {
 			ret->ns[0][ret->n] = ns[0];
 			ret->ns[1][ret->n++] = ns[1];
 		} else {
@@ -92,5 +92,6 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 		ret->ns[0][0] = side[0].one_ns;
 		ret->ns[1][0] = side[1].one_ns;
 	}
-	ret->spent_ns = (double)(hn_clock_ns() - begin);
+	ret->spent_ns = (double)(hn_clock_ns() - begin) - side[0].timed.chilled_ns -
+			side[1].timed.chilled_ns;
 }

@@ -3,7 +3,8 @@
  * Two calls in turn, A B, B A, A B, ...: what changes the machine's speed for longer than a
  * few milliseconds does as much to one as to the other, and the ratio of a pair is free of it.
  * Each sample is of enough calls to last HN_PAIRS_SAMPLE_NS; when the other has run in between,
- * one call goes before it that is not timed, so that both are timed with warm caches.
+ * one call goes before it that is not timed, so that both are timed with warm caches.  With cold
+ * caches a sample is one call, and what empties them goes before each.
  *
  * A pair in which the scheduler took a core from us is disturbed, and made again; when more
  * pairs were disturbed than not, what is left is noisy.  service.md 3.6, point 6 (A B B A).
@@ -28,6 +29,7 @@ struct hn_pairs_plan {
 	double first_ns[2]; /* what one call took, warm or not */
 	double budget_ns;   /* no pair is begun that would end later */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
+	void (*chill)(void *ctx); /* before each sample; NULL = warm caches */
 };
 
 void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_pairs_plan *plan,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sys/resource.h>
 
+#include "base/cdefs.h"
 #include "base/clock.h"
 
 #define MIN_SAMPLE_NS 1e6
@@ -33,14 +34,25 @@ static double clock_tick_ns(void)
 	return tick;
 }
 
-static double span(void (*call)(void *ctx), void *ctx, int64_t n)
+static double span(const struct hn_timed *w, int64_t n)
 {
 	int64_t begin = hn_clock_ns();
 
 	for (int64_t i = 0; i < n; i++) {
-		call(ctx);
+		w->call(w->ctx);
 	}
 	return (double)(hn_clock_ns() - begin);
+}
+
+/* What is measured next finds the caches as they shall be. */
+static void chill(struct hn_timed *w)
+{
+	int64_t begin = hn_clock_ns();
+
+	if (w->chill != NULL) {
+		w->chill(w->ctx);
+		w->chilled_ns += (double)(hn_clock_ns() - begin);
+	}
 }
 
 uint64_t hn_timing_disturbances(void)
@@ -51,14 +63,13 @@ uint64_t hn_timing_disturbances(void)
 					       : 0;
 }
 
-int64_t hn_timing_calibrate(void (*call)(void *ctx), void *ctx, double sample_ns,
-			    double *ret_ns)
+int64_t hn_timing_calibrate(const struct hn_timed *w, double sample_ns, double *ret_ns)
 {
 	double floor_ns = fmax(sample_ns, 1000 * clock_tick_ns());
 	int64_t n = 1;
 
 	for (;;) {
-		double t = fmax(span(call, ctx, n), 1);
+		double t = fmax(span(w, n), 1);
 
 		*ret_ns = t / (double)n;
 		if (t >= 0.5 * floor_ns || n >= MAX_CALLS) {
@@ -103,19 +114,23 @@ static bool noisy(const struct hn_timing *t, const double *dropped, double best_
 	return best_ns <= 0 || least <= HN_TIMING_SLOWER * best_ns;
 }
 
-bool hn_timing_sample(void (*call)(void *ctx), void *ctx, int64_t n,
-		      hn_disturbances_fn disturbances, double *ret_ns)
+bool hn_timing_sample(struct hn_timed *w, int64_t n, hn_disturbances_fn disturbances,
+		      double *ret_ns)
 {
-	uint64_t before = disturbances();
-	double t = span(call, ctx, n);
+	uint64_t before;
+	double t;
 
+	hn_assert(w->chill == NULL || n == 1);
+	chill(w);
+	before = disturbances();
+	t = span(w, n);
 	*ret_ns = t / (double)n;
 	return disturbances() > before + (uint64_t)(t / HN_TIMING_RARE_NS);
 }
 
 /* The least of a few looks at what seems hopelessly slow, one_ns the first of them. */
-static double look_again(void (*call)(void *ctx), void *ctx, int64_t n, double one_ns,
-			 double best_ns, double budget_ns)
+static double look_again(struct hn_timed *w, int64_t n, double one_ns, double best_ns,
+			 double budget_ns)
 {
 	int64_t begin = hn_clock_ns();
 
@@ -125,14 +140,14 @@ static double look_again(void (*call)(void *ctx), void *ctx, int64_t n, double o
 		if ((double)(hn_clock_ns() - begin) + sample_ns >= budget_ns) {
 			break;
 		}
-		one_ns = fmin(one_ns, fmax(span(call, ctx, n), 1) / (double)n);
+		chill(w);
+		one_ns = fmin(one_ns, fmax(span(w, n), 1) / (double)n);
 	}
 	return one_ns;
 }
 
-static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
-		    const struct hn_timing_plan *plan, double cap_ns,
-		    struct hn_timing *ret)
+static void collect(struct hn_timed *w, int64_t n, const struct hn_timing_plan *plan,
+		    double cap_ns, struct hn_timing *ret)
 {
 	double dropped[HN_STATS_MAX_SAMPLE], t;
 	int64_t begin = hn_clock_ns();
@@ -140,7 +155,7 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
 		plan->disturbances != NULL ? plan->disturbances : hn_timing_disturbances;
 
 	while (!enough(ret, plan, (double)(hn_clock_ns() - begin), cap_ns)) {
-		if (!hn_timing_sample(call, ctx, n, disturbances, &t)) {
+		if (!hn_timing_sample(w, n, disturbances, &t)) {
 			ret->sample_ns[ret->n++] = t;
 		} else if (ret->n_dropped < HN_STATS_MAX_SAMPLE) {
 			dropped[ret->n_dropped++] = t;
@@ -162,13 +177,16 @@ static void collect(void (*call)(void *ctx), void *ctx, int64_t n,
 void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_plan *plan,
 		   struct hn_timing *ret)
 {
+	struct hn_timed w = { call, plan->chill, ctx, 0 };
 	int64_t begin = hn_clock_ns(), n = 1;
 	double one_ns = plan->first_ns, left_ns;
 
 	*ret = (struct hn_timing){ 0 };
 	if (plan->first_ns < LONG_NS && 4 * plan->first_ns < plan->budget_ns) {
-		n = hn_timing_calibrate(call, ctx, MIN_SAMPLE_NS, &one_ns);
-		one_ns = look_again(call, ctx, n, one_ns, plan->best_ns,
+		if (plan->chill == NULL) {
+			n = hn_timing_calibrate(&w, MIN_SAMPLE_NS, &one_ns);
+		}
+		one_ns = look_again(&w, n, one_ns, plan->best_ns,
 				    plan->budget_ns - (double)(hn_clock_ns() - begin));
 	}
 	/* a sample is about max(one call, 1 ms) long: start none that would not end in
@@ -176,10 +194,10 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 	left_ns = plan->budget_ns - (double)(hn_clock_ns() - begin) -
 		  fmax(fmax(one_ns, plan->first_ns), 2 * MIN_SAMPLE_NS);
 	if (left_ns > 0 && (plan->best_ns <= 0 || one_ns <= HOPELESS * plan->best_ns)) {
-		collect(call, ctx, n, plan, fmin(left_ns, CAP_NS), ret);
+		collect(&w, n, plan, fmin(left_ns, CAP_NS), ret);
 	}
 	/* all but the loops around the calls, which cost a thousandth of a sample */
-	ret->spent_ns = (double)(hn_clock_ns() - begin);
+	ret->spent_ns = (double)(hn_clock_ns() - begin) - w.chilled_ns;
 	if (ret->n == 0) {
 		ret->n = 1;
 		ret->sample_ns[0] = one_ns;

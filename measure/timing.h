@@ -11,6 +11,9 @@
  * disturbed: it is repeated.  When more were disturbed than not and the others do not
  * settle the median, the result is noisy: nothing may be decided by it.  One that is slower than
  * the best known by far even in its least sample needs no certainty.  service.md 3.6.
+ *
+ * With cold caches a sample is one call, and what empties the caches goes before it, outside of
+ * the sample; all else is the same.
  */
 #ifndef HN_MEASURE_TIMING_H
 #define HN_MEASURE_TIMING_H
@@ -24,6 +27,14 @@ struct hn_timing {
 	uint32_t n_dropped; /* disturbed samples; a few may serve where there is nothing else */
 	bool noisy;
 	double spent_ns; /* inside call, all samples and calibration together */
+};
+
+/* What is timed, and what goes before each sample; ctx is for both. */
+struct hn_timed {
+	void (*call)(void *ctx);
+	void (*chill)(void *ctx); /* cold caches; NULL = as the last call left them */
+	void *ctx;
+	double chilled_ns; /* in chill so far: begins at 0 */
 };
 
 /* What else the machine did to this process, counted up: a sample during which it grows by
@@ -44,6 +55,7 @@ struct hn_timing_plan {
 	double best_ns;	   /* the best known; 0 = never give up */
 	double budget_ns;  /* no call is begun that, lasting first_ns, would end later */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
+	void (*chill)(void *ctx); /* before each sample; NULL = warm caches */
 };
 
 /* Time call(ctx).  When not even one call fits the budget, first_ns is the sample. */
@@ -52,10 +64,9 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 
 /* Its parts, for pairs.h: how many calls a sample of at least sample_ns needs, by growing runs
  * (*ret_ns = what one call took in the last of them); and one sample of n calls, *ret_ns for
- * each.  True when it was disturbed. */
-int64_t hn_timing_calibrate(void (*call)(void *ctx), void *ctx, double sample_ns,
-			    double *ret_ns);
-bool hn_timing_sample(void (*call)(void *ctx), void *ctx, int64_t n,
-		      hn_disturbances_fn disturbances, double *ret_ns);
+ * each, true when it was disturbed.  A sample of what has a chill is of one call. */
+int64_t hn_timing_calibrate(const struct hn_timed *w, double sample_ns, double *ret_ns);
+bool hn_timing_sample(struct hn_timed *w, int64_t n, hn_disturbances_fn disturbances,
+		      double *ret_ns);
 
 #endif

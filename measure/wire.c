@@ -56,7 +56,7 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	hn_buf_double(json, w->need.written_bytes);
 	hn_buf_puts(json, ",\"tolerance\":");
 	hn_buf_double(json, w->tolerance);
-	hn_buf_puts(json, ",\"args\":");
+	hn_buf_printf(json, ",\"cold\":%s,\"args\":", w->cold ? "true" : "false");
 	hn_buf_puts(json, w->args_json);
 	hn_buf_putc(json, ',');
 	put_artefact(&w->naive, NAIVE_LIMIT_MS, json);

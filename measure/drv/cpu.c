@@ -224,6 +224,7 @@ static struct cpu_workload *workload_new(const struct hn_board_workload *from)
 		w->key = hn_arena_strdup(&w->arena, from->key);
 		w->tolerance = from->tolerance;
 		w->need = from->need;
+		w->cold = from->cold;
 		w->bytes = bytes_needed(from->n_tensor, from->tensor);
 		copy_tensors(w, from);
 	}
@@ -431,6 +432,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 }
 
 const struct hn_board_ops hn_board_cpu = {.name = "cpu",
+					  .cold = true,
 					  .open = cpu_open,
 					  .close = cpu_close,
 					  .workload = cpu_workload,

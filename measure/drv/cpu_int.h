@@ -24,6 +24,7 @@ struct cpu_workload {
 	struct cpu_buffer *buffer;
 	double tolerance;
 	struct hn_need need;
+	bool cold;
 	int64_t bytes; /* of all buffers */
 	uint64_t used; /* when, in requests */
 };

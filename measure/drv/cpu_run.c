@@ -5,6 +5,10 @@
  * runs have them aligned as a user's would be; the last one, after the timing, is
  * compared by the parent, which the kernel cannot have touched.
  *
+ * With cold caches every timed call, and the first, begins with the kernel's data flushed
+ * (flush.h): arguments, workspace, prepared block.  Its code stays where it is and the pool's
+ * threads awake, as in a program that has done other work since.
+ *
  * A duel is two kernels that take turns in the timing (pairs.h); each has its own first and
  * last run.  The parent compares the rival's last outputs, the other's are compared here: both
  * were measured alone before.
@@ -19,6 +23,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "hone/kernel.h"
+#include "measure/flush.h"
 #include "measure/fpenv.h"
 #include "measure/loader.h"
 #include "measure/pool.h"
@@ -34,6 +39,7 @@ typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
 			      const struct hone_env *env);
 
 struct calling {
+	const struct cpu_workload *w;
 	const struct hn_board_kernel *kernel;
 	packed_fn fn;
 	prepare_fn prepare; /* NULL = there is nothing to prepare */
@@ -95,6 +101,52 @@ static void call(void *ctx)
 	c->returned |= c->fn(c->args, &c->env);
 }
 
+static void do_nothing(void *closure, int64_t begin, int64_t end, int32_t worker)
+{
+	(void)closure;
+	(void)begin;
+	(void)end;
+	(void)worker;
+}
+
+/* Its data in no cache; the threads that waited for that are woken again. */
+static void chill(void *ctx)
+{
+	const struct calling *c = ctx;
+	const struct hone_env *env = &c->env;
+	struct hn_flush_range range[HN_TENSOR_MAX_ARG + 2];
+	uint32_t n = c->w->n_tensor;
+
+	for (uint32_t i = 0; i < n; i++) {
+		range[i] = (struct hn_flush_range){c->args[i], (size_t)c->w->tensor[i].bytes};
+	}
+	range[n++] = (struct hn_flush_range){env->workspace, env->workspace_bytes};
+	range[n++] = (struct hn_flush_range){env->prepared, env->prepared_bytes};
+	hn_flush(range, n);
+	if (env->parallel_for != NULL) {
+		env->parallel_for(env->ctx, do_nothing, NULL, env->n_workers);
+	}
+}
+
+/* What goes before each timed call of this workload's kernels. */
+static void (*chill_of(const struct cpu_workload *w))(void *ctx)
+{
+	return w->cold ? chill : NULL;
+}
+
+/* One call by itself, as cold as the workload wants it: nanoseconds. */
+static double one_call(struct calling *c)
+{
+	int64_t begin;
+
+	if (c->w->cold) {
+		chill(c);
+	}
+	begin = hn_clock_ns();
+	call(c);
+	return (double)(hn_clock_ns() - begin);
+}
+
 /* Guarded memory, its end at most 63 bytes before the guard. */
 static uint8_t *map_guarded(uint64_t bytes)
 {
@@ -113,14 +165,6 @@ static void arm_thread(void *ctx)
 {
 	(void)ctx;
 	hn_fault_arm_thread();
-}
-
-static void do_nothing(void *closure, int64_t begin, int64_t end, int32_t worker)
-{
-	(void)closure;
-	(void)begin;
-	(void)end;
-	(void)worker;
 }
 
 /* The threads that run parallel loops, all started; NULL where there is one. */
@@ -266,10 +310,7 @@ static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 		return;
 	}
 	while (t->n < 1 || (t->n < NAIVE_RUNS && spent_ns < NAIVE_ENOUGH_NS)) {
-		int64_t begin = hn_clock_ns();
-
-		call(c);
-		t->sample_ns[t->n] = (double)(hn_clock_ns() - begin);
+		t->sample_ns[t->n] = one_call(c);
 		t->spent_ns += t->sample_ns[t->n];
 		spent_ns += t->sample_ns[t->n++];
 	}
@@ -302,15 +343,11 @@ static void compare(struct cpu_run *run, enum hn_guard_place place)
 
 static void first_run(struct cpu_run *run, struct calling *c)
 {
-	int64_t begin;
-
 	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
 	if (c->prepare != NULL) {
 		prepare(run, c);
 	}
-	begin = hn_clock_ns();
-	call(c);
-	c->first_ns = (double)(hn_clock_ns() - begin);
+	c->first_ns = one_call(c);
 	must_have_returned(run, c);
 	run->report->body.kernel_ns += (int64_t)c->first_ns;
 	if (!run->reference) {
@@ -340,7 +377,8 @@ static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, c
 		time_naive(c, c->first_ns, &t);
 	} else {
 		hn_timing_run(call, c,
-			      &(struct hn_timing_plan){c->first_ns, run->best_ns, budget_ns, NULL},
+			      &(struct hn_timing_plan){c->first_ns, run->best_ns, budget_ns, NULL,
+						       chill_of(run->w)},
 			      &t);
 	}
 	report->body.n_sample = t.n;
@@ -359,7 +397,9 @@ static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, c
 	struct hn_pairs t;
 
 	hn_pairs_run(call, ctx,
-		     &(struct hn_pairs_plan){{c[0].first_ns, c[1].first_ns}, budget_ns, NULL}, &t);
+		     &(struct hn_pairs_plan){{c[0].first_ns, c[1].first_ns}, budget_ns, NULL,
+					     chill_of(run->w)},
+		     &t);
 	report->body.n_sample = t.n;
 	report->body.kernel_ns += (int64_t)t.spent_ns;
 	memcpy(report->body.sample_ns, t.ns[0], t.n * sizeof(double));
@@ -373,8 +413,9 @@ void hn_cpu_run(void *ctx)
 {
 	struct cpu_run *run = ctx;
 	struct cpu_report *report = run->report;
-	struct calling c[2] = {{.kernel = run->kernel, .turn = &report->side},
-			       {.kernel = run->rival, .turn = &report->side, .index = 1}};
+	struct calling c[2] = {{.w = run->w, .kernel = run->kernel, .turn = &report->side},
+			       {.w = run->w, .kernel = run->rival, .turn = &report->side,
+				.index = 1}};
 	int n = run->rival != NULL ? 2 : 1;
 	struct hn_kernel_pool *pool;
 	struct hn_arena a;

@@ -5,7 +5,8 @@
  * The machine: a roofline by the target's numbers at 2 GHz, 10 GB/s a core.  A history
  * takes the roofline's time times exp(4 m), m the mean over its steps of a hash of each
  * step in [0, 1): histories that share steps have times that are near, so a search has
- * something to follow; the naive program takes 100 times the roofline's.
+ * something to follow; the naive program takes 100 times the roofline's.  With cold caches each
+ * of them takes longer by what its arguments take to come from memory.
  *
  * What may go wrong is said by $HONE_TEST_FAKE, read where $HONE_TEST_HOOKS is 1:
  * "name=value,...", the rows of `knobs`.  Faults of kernels follow from the history alone,
@@ -62,7 +63,7 @@ static const struct {
 
 struct fake_workload {
 	char key[80];
-	double floor_ns;
+	double floor_ns, cold_ns; /* cold_ns: what cold caches add to any time; 0 = warm */
 };
 
 struct fake_board {
@@ -235,7 +236,8 @@ static void fake_workload(void *board, const struct hn_board_workload *w,
 	snprintf(mine->key, sizeof mine->key, "%s", w->key);
 	mine->floor_ns = 1000 + w->need.flops / b->machine.fma_gflops_all +
 			 bytes / b->machine.memory_gb_s;
-	samples(b, NAIVE * mine->floor_ns, ret);
+	mine->cold_ns = w->cold ? bytes / b->machine.memory_gb_s : 0;
+	samples(b, NAIVE * mine->floor_ns + mine->cold_ns, ret);
 }
 
 /* Mean over the steps; 1 when there is none. */
@@ -290,7 +292,7 @@ static bool kernel_fault(const struct fake_board *b, const struct hn_board_kerne
 static double time_ns(const struct fake_board *b, const struct fake_workload *w,
 		      const struct hn_board_kernel *k)
 {
-	return w->floor_ns * exp(SPREAD * cost(b, k->object, k->object_bytes));
+	return w->floor_ns * exp(SPREAD * cost(b, k->object, k->object_bytes)) + w->cold_ns;
 }
 
 static void fake_measure(void *board, const struct hn_board_request *r,
@@ -354,6 +356,7 @@ static int fake_canary(void *board, struct hn_canary *ret, struct hn_err *err)
 }
 
 const struct hn_board_ops hn_board_fake = {.name = "fake",
+					   .cold = true,
 					   .open = fake_open,
 					   .close = fake_close,
 					   .workload = fake_workload,
