@@ -22,6 +22,7 @@
 #include "bench/bench.h"
 #include "bench/contest.h"
 #include "db/db.h"
+#include "loopstate/mark.h"
 #include "loopstate/trace.h"
 #include "lower/lower.h"
 #include "search/policy.h"
@@ -240,7 +241,8 @@ static int keep(struct school *s, const char *name, struct hn_err *err)
 	hn_dag_key(s->base.dag, key);
 	rc = hn_db_put_workload(db,
 				&(struct hn_workload_row){key, name, json.s,
-							  hn_dag_flops(s->base.dag)},
+							  hn_dag_flops(s->base.dag),
+							  hn_dag_cache(s->base.dag)},
 				err);
 	rc = rc ? rc : append(s, db, key, err);
 	hn_buf_fini(&json);

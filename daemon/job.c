@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "loopstate/mark.h"
 
 #define BATCH_RECORDS 32   /* committed together at most ... */
 #define BATCH_NS 100000000 /* ... and at the latest after so long */
@@ -159,7 +160,8 @@ bool hn_job_open(struct hn_job *j)
 	struct hn_workload_row row = { .key = j->key,
 				       .name = j->name,
 				       .dag_json = j->dag_json,
-				       .flops = j->workload.flops };
+				       .flops = j->workload.flops,
+				       .cache = hn_dag_cache(j->dag) };
 	struct hn_err err;
 
 	if (hn_db_put_workload(j->daemon->db, &row, &err) != 0 ||

@@ -1,9 +1,19 @@
 /* daemon/knowledge.c -- what cost models have learned goes from job to job of a target: a job
  * begins with what the store has, else with what hone was shipped with, else with nothing, and
  * leaves there what it has learned itself.  Of jobs that run at the same time the last to end
- * leaves its own; the records of all stay, and are what counts.
+ * leaves its own; the records of all stay, and are what counts.  What cold caches teach is kept
+ * apart: the same programs, in another order.
  */
 #include "daemon/daemon.h"
+
+#include <stdio.h>
+
+/* What the store calls it. */
+static const char *name_of(const struct hn_job *j, char name[80])
+{
+	snprintf(name, 80, "%.60s%s", j->model_name, j->workload.cold ? " cold" : "");
+	return name;
+}
 
 /* Whether this is something the job's model can begin with; if not, why, in the log. */
 static bool fits(const struct hn_job *j, const char *text)
@@ -24,12 +34,13 @@ void hn_job_recall(struct hn_job *j)
 {
 	const char *text = NULL;
 	struct hn_err err;
+	char name[80];
 
 	if (hn_model_ops(j->model_name)->load == NULL) {
 		return;
 	}
-	if (hn_db_get_model(j->daemon->db, j->target_line, j->model_name, &j->arena, &text,
-			    &err) != 0) {
+	if (hn_db_get_model(j->daemon->db, j->target_line, name_of(j, name), &j->arena,
+			    &text, &err) != 0) {
 		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
 	}
 	if (text == NULL || !fits(j, text)) {
@@ -43,13 +54,15 @@ void hn_job_keep_knowledge(struct hn_job *j)
 {
 	struct hn_buf text;
 	struct hn_err err;
+	char name[80];
 
 	if (j->policy == NULL || j->thinking || j->ops->learned == NULL) {
 		return;
 	}
 	hn_buf_init(&text);
 	if (j->ops->learned(j->policy, &text) &&
-	    hn_db_put_model(j->daemon->db, j->target_line, j->model_name, text.s, &err) != 0) {
+	    hn_db_put_model(j->daemon->db, j->target_line, name_of(j, name), text.s, &err) !=
+		    0) {
 		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
 	}
 	hn_buf_fini(&text);

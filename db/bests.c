@@ -46,6 +46,7 @@ static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
 		.name = hn_arena_strdup(&b->arena, hn_db_column(s, 4)),
 		.dag_json = hn_arena_strdup(&b->arena, hn_db_column(s, 5)),
 		.flops = sqlite3_column_double(s, 6),
+		.cache = hn_arena_strdup(&b->arena, hn_db_column(s, 8)),
 	};
 	e.n_trial = (uint32_t)sqlite3_column_int64(s, 2);
 	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);

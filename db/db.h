@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 6
+#define HN_DB_SCHEMA 7
 
 struct hn_db;
 
@@ -62,6 +62,7 @@ struct hn_workload_row {
 	const char *name; /* for people: what the submitter called it */
 	const char *dag_json;
 	double flops;
+	const char *cache; /* its records' times are of "warm" caches (NULL, too) or of "cold" ones */
 };
 
 /* Open or create `dir`/hone.sqlite. Migrates forward. Refuses a directory that cannot be

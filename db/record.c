@@ -35,6 +35,7 @@ int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w,
 	hn_db_bind(s, 3, w->dag_json);
 	sqlite3_bind_double(s, 4, w->flops);
 	sqlite3_bind_int64(s, 5, hn_clock_unix_ms());
+	hn_db_bind(s, 6, w->cache ? w->cache : "warm");
 	rc = hn_db_run(db, s, err, "store a workload");
 	return hn_db_end(db, rc, err);
 }
@@ -56,6 +57,7 @@ int hn_db_workload(struct hn_db *db, const char *key, struct hn_arena *a,
 			.name = hn_arena_strdup(a, hn_db_column(s, 0)),
 			.dag_json = hn_arena_strdup(a, hn_db_column(s, 1)),
 			.flops = sqlite3_column_double(s, 2),
+			.cache = hn_arena_strdup(a, hn_db_column(s, 3)),
 		};
 	} else {
 		rc = step == SQLITE_DONE ? hn_fail(err, HONE_E_NOT_FOUND,

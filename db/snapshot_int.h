@@ -9,7 +9,7 @@
 #include "db/snapshot.h"
 
 #define HN_SNAPSHOT_MAGIC "HONEBEST"
-#define HN_SNAPSHOT_VERSION 2
+#define HN_SNAPSHOT_VERSION 3
 #define HN_SNAPSHOT_MAX_BYTES ((uint64_t)4 << 30)
 
 enum { /* offsets in the header */
@@ -33,10 +33,11 @@ enum { /* offsets in the header */
 	T(best.stamp.hone)                                                               \
 	T(best.stamp.codegen)                                                            \
 	T(best.stamp.board)                                                              \
-	T(best.certificate)
+	T(best.certificate)                                                              \
+	T(workload.cache)
 
 enum {
-	HN_SNAPSHOT_N_TEXT = 10,
+	HN_SNAPSHOT_N_TEXT = 11,
 	HN_SNAPSHOT_SLOT_BYTES = 4, /* u32: entry + 1; 0 = empty */
 	HN_SNAPSHOT_TEXT_BYTES = 8, /* u32 offset, u32 length; a NUL follows the text */
 	HN_SNAPSHOT_AT_NUMBERS = HN_SNAPSHOT_N_TEXT * HN_SNAPSHOT_TEXT_BYTES,

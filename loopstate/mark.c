@@ -11,6 +11,11 @@ bool hn_dag_marked(const struct hn_dag *dag, const char *mark)
 	return false;
 }
 
+const char *hn_dag_cache(const struct hn_dag *dag)
+{
+	return hn_dag_marked(dag, HN_MARK_COLD) ? "cold" : "warm";
+}
+
 static const struct hn_op *marked(const struct hn_op *op, const char *mark,
 				  struct hn_arena *a)
 {

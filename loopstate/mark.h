@@ -15,6 +15,9 @@
  * legal and are lowered to the same code. */
 #define HN_MARK_COLD "cold"
 
+/* What its times are to be taken with, as records say it: "cold" or "warm" caches. */
+const char *hn_dag_cache(const struct hn_dag *dag);
+
 bool hn_dag_marked(const struct hn_dag *dag, const char *mark);
 
 /* The dag with the mark on each of its computations; dag itself when it has one. */

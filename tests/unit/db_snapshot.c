@@ -108,6 +108,39 @@ static void a_lost_store_keeps_its_answers(void **state)
 	hn_snapshot_close(s);
 }
 
+/* What times were taken with goes from the store into the snapshot, and is warm where nobody
+ * said so. */
+static void caches_are_told(void **state)
+{
+	static const char *const cache[] = { "cold", "warm", NULL };
+	static const char *const want[] = { "cold", "warm", "warm" };
+	struct hn_db *db = open_store(*state);
+	struct hn_workload_row w = { .name = "n", .dag_json = "{}" };
+	struct hn_snapshot_entry e;
+	struct hn_err err = { 0 };
+	struct hn_snapshot *s;
+	char key[3][4];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(key[i], sizeof(key[i]), "w%d", i);
+		w.key = key[i];
+		w.cache = cache[i];
+		ASSERT_OK(hn_db_put_workload(db, &w, &err), err);
+		append_one(db, make_record(key[i], "t1", 100));
+	}
+	w.key = "w3";
+	w.cache = "tepid";
+	assert_true(hn_db_put_workload(db, &w, &err) < 0);
+	ASSERT_OK(hn_db_write_snapshot(db, &err), err);
+	hn_db_close(db);
+	s = open_snapshot(*state);
+	for (int i = 0; i < 3; i++) {
+		ASSERT_OK(hn_snapshot_find(s, key[i], "t1", &e, &err), err);
+		assert_string_equal(e.workload.cache, want[i]);
+	}
+	hn_snapshot_close(s);
+}
+
 /* Without the syncs of hn_file_replace, which cost seconds over thousands of files. */
 static void write_bytes(const char *dir, const char *bytes, size_t n)
 {
@@ -320,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SNAPSHOT_TEST(a_lost_store_keeps_its_answers),
 		SNAPSHOT_TEST(bests_are_found_by_pair),
+		SNAPSHOT_TEST(caches_are_told),
 		SNAPSHOT_TEST(many_entries_are_all_found),
 		SNAPSHOT_TEST(damage_is_refused),
 		SNAPSHOT_TEST(forged_tables_are_refused),
