@@ -9,6 +9,7 @@
 
 #include "client/builder.h"
 #include "client/prove.h"
+#include "loopstate/mark.h"
 #include "search/auto.h"
 
 static void read_all(FILE *f, struct hn_buf *ret)
@@ -137,6 +138,7 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 	*ret = (struct hn_best){ .entry.workload = { .key = in->key,
 						     .name = in->name,
 						     .dag_json = in->json,
+						     .cache = hn_dag_cache(in->dag),
 						     .flops = hn_dag_flops(in->dag) } };
 	int rc = hn_best_target(o, a, &ret->target, &ret->target_line, err);
 

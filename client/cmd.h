@@ -26,7 +26,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	int64_t trials; /* -1 = not given */
 	int64_t seed, index;
 	double seconds, stop_gain;
-	bool json, quiet, assembly, bitwise, automatic, features, all;
+	bool json, quiet, assembly, bitwise, cold, automatic, features, all;
 };
 
 typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);
@@ -55,6 +55,9 @@ int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_i
 
 /* "12.3 us", "1.23 ms": three significant digits. */
 const char *hn_show_time(double ns, char text[32]);
+
+/* ", cold caches" where times were taken so (HN_MARK_COLD), else "". */
+const char *hn_show_cache(const char *cache);
 
 /* A number, a text of a JSON object; 0, "" when it is not there. */
 double hn_show_number(const struct hn_json *object, const char *key);

@@ -73,6 +73,7 @@ static int find_record(const struct hn_opts *o, struct hn_arena *a, struct subje
 	hn_buf_fini(&b);
 	e->workload.key = hn_show_word(x->answer, "workload");
 	e->workload.name = hn_show_word(x->answer, "name");
+	e->workload.cache = hn_show_word(x->answer, "cache");
 	e->workload.flops = hn_show_number(x->answer, "flops");
 	e->best.id = record;
 	e->best.verdict = hn_verdict_of(hn_show_word(self, "verdict"));
@@ -187,9 +188,10 @@ static void put_text(const struct hn_opts *o, const struct subject *x, struct hn
 	char t[32];
 
 	if (e->best.median_ns > 0) {
-		hn_buf_printf(b, "%s: %s, %.1f GFLOP/s\n", e->workload.name,
+		hn_buf_printf(b, "%s: %s, %.1f GFLOP/s%s\n", e->workload.name,
 			      hn_show_time(e->best.median_ns, t),
-			      e->workload.flops / e->best.median_ns);
+			      e->workload.flops / e->best.median_ns,
+			      hn_show_cache(e->workload.cache));
 	} else if (o->automatic) {
 		hn_buf_printf(b, "%s: the automatic schedule, not measured\n",
 			      e->workload.name);
@@ -235,6 +237,8 @@ static void put_json(const struct hn_opts *o, const struct subject *x, struct hn
 	hn_buf_printf(b, ",\"record\":%lld,\"workload\":\"%s\",\"target\":",
 		      (long long)e->best.id, e->workload.key);
 	hn_buf_json_string(b, x->best.target_line);
+	hn_buf_puts(b, ",\"cache\":");
+	hn_buf_json_string(b, e->workload.cache);
 	put_number(b, "analytic_ns", x->cost.predicted_ns);
 	hn_buf_puts(b, ",\"steps\":[");
 	for (uint32_t i = 0; i < x->steps.n; i++) {

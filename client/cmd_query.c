@@ -12,6 +12,8 @@ static void put_json(const struct hn_best *best, struct hn_buf *b)
 	hn_buf_json_string(b, e->workload.name);
 	hn_buf_puts(b, ",\"target\":");
 	hn_buf_json_string(b, best->target_line);
+	hn_buf_puts(b, ",\"cache\":");
+	hn_buf_json_string(b, e->workload.cache);
 	hn_buf_puts(b, ",\"median_ns\":");
 	hn_buf_double(b, ns);
 	hn_buf_puts(b, ",\"naive_ns\":");
@@ -32,7 +34,8 @@ static void put_text(const struct hn_best *best, struct hn_buf *b)
 	double ns = e->best.median_ns;
 	char tuned[32], naive[32];
 
-	hn_buf_printf(b, "%s  (workload %.16s)\n", e->workload.name, e->workload.key);
+	hn_buf_printf(b, "%s  (workload %.16s%s)\n", e->workload.name, e->workload.key,
+		      hn_show_cache(e->workload.cache));
 	hn_buf_printf(b, "  tuned   %s, %.1f GFLOP/s\n", hn_show_time(ns, tuned),
 		      ns > 0 ? e->workload.flops / ns : 0);
 	if (e->naive_ns > 0) {

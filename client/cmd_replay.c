@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "client/auto.h"
 #include "client/builder.h"
+#include "loopstate/mark.h"
 #include "loopstate/state.h"
 
 #define STEPS_MAX ((size_t)16 << 20)
@@ -90,8 +91,8 @@ static int write_manifest(const struct replay *r, struct hn_err *err)
 	hn_buf_json_string(&b, r->in->name);
 	hn_buf_printf(&b, ",\"workload\":\"%s\",\"target\":", r->in->key);
 	hn_buf_json_string(&b, r->target_line);
-	hn_buf_printf(&b, ",\"object\":\"%s.o\",\"header\":\"%s.h\",\"median_ns\":",
-		      r->symbol, r->symbol);
+	hn_buf_printf(&b, ",\"object\":\"%s.o\",\"header\":\"%s.h\",\"cache\":\"%s\",\"median_ns\":",
+		      r->symbol, r->symbol, hn_dag_cache(r->in->dag));
 	hn_buf_double(&b, r->median_ns);
 	hn_buf_printf(&b, ",\"hone\":\"" HONE_VERSION "\",\"steps\":%s,\"dag\":%s}\n",
 		      r->steps, r->in->json);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "db/snapshot.h"
-#include "loopstate/dag.h"
+#include "loopstate/mark.h"
 #include "proto/addr.h"
 #include "target/target.h"
 
@@ -133,6 +133,7 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 	*ret = (struct hone_answer){ .workload = e.workload.key,
 				     .name = e.workload.name,
 				     .target = e.best.target,
+				     .cache = e.workload.cache,
 				     .steps = e.best.steps,
 				     .median_ns = e.best.median_ns,
 				     .naive_ns = e.naive_ns,
@@ -142,20 +143,33 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 	return 0;
 }
 
-int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error)
+int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
+		  struct hone_error *error)
 {
 	const struct hn_dag *dag;
 	struct hn_arena a;
 	struct hn_err err;
 	int rc;
 
+	if ((marks & ~(HONE_BITWISE | HONE_COLD)) != 0) {
+		hn_fail(&err, HONE_E_INVALID, "marks: 0x%x: there are only 0x%x", marks,
+			HONE_BITWISE | HONE_COLD);
+		return give(HONE_INVALID, &err, error);
+	}
 	hn_arena_init(&a, 0);
 	rc = hn_dag_parse("dag", text, n, 0, &a, &dag, &err);
 	if (rc == 0) {
+		dag = marks & HONE_BITWISE ? hn_dag_mark(dag, HN_MARK_BITWISE, &a) : dag;
+		dag = marks & HONE_COLD ? hn_dag_mark(dag, HN_MARK_COLD, &a) : dag;
 		hn_dag_key(dag, key);
 	}
 	hn_arena_fini(&a);
 	return give(rc, &err, error);
+}
+
+int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error)
+{
+	return hone_task_key(text, n, 0, key, error);
 }
 
 int hone_query_dag(const struct hone_store *store, const char *text, size_t n,

@@ -32,6 +32,11 @@ const char *hn_show_time(double ns, char text[32])
 	return text;
 }
 
+const char *hn_show_cache(const char *cache)
+{
+	return strcmp(cache, "cold") == 0 ? ", cold caches" : "";
+}
+
 double hn_show_number(const struct hn_json *object, const char *key)
 {
 	const struct hn_json *v = object != NULL ? hn_json_get(object, key) : NULL;
@@ -98,6 +103,9 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 	}
 	if (rc == 0 && o->bitwise) {
 		ret->dag = hn_dag_mark(ret->dag, HN_MARK_BITWISE, a);
+	}
+	if (rc == 0 && o->cold) {
+		ret->dag = hn_dag_mark(ret->dag, HN_MARK_COLD, a);
 	}
 	if (rc == 0) {
 		hn_dag_key(ret->dag, ret->key);

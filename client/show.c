@@ -166,8 +166,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 	int64_t n_failed;
 	char t[32];
 
-	hn_buf_printf(b, "%s  (workload %.16s, job %s: %s)\n", hn_show_word(job, "name"),
-		      hn_show_word(job, "workload"), hn_show_word(job, "job"),
+	hn_buf_printf(b, "%s  (workload %.16s%s, job %s: %s)\n",
+		      hn_show_word(job, "name"), hn_show_word(job, "workload"),
+		      hn_show_cache(hn_show_word(job, "cache")), hn_show_word(job, "job"),
 		      hn_show_word(job, "state"));
 	if (naive > 0) {
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s\n",

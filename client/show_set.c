@@ -43,7 +43,8 @@ static void put_task(const struct hn_json *task, double sum, struct hn_buf *b)
 	} else {
 		hn_buf_printf(b, " %9s %7s", "-", "-");
 	}
-	hn_buf_printf(b, "  %s%s%s\n", hn_show_word(job, "name"),
+	hn_buf_printf(b, "  %s%s%s%s\n", hn_show_word(job, "name"),
+		      hn_show_cache(hn_show_word(job, "cache")),
 		      state[0] == 'd' && state[1] == 'o' ? "" : "  ",
 		      state[0] == 'd' && state[1] == 'o' ? "" : state);
 }

@@ -91,6 +91,7 @@ struct hn_submit {	  /* what to tune; strings are copied */
 	size_t text_bytes;
 	const char *name, *target, *policy, *model; /* NULL = default */
 	const char *records; /* NULL = none */
+	bool cold;	     /* mark the dag so (loopstate/mark.h) */
 	struct hn_job_budget budget;
 };
 int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,

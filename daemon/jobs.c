@@ -13,6 +13,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "loopstate/mark.h"
 
 #define SNAPSHOT_NS 1000000000 /* rewritten at most this often */
 
@@ -110,6 +111,7 @@ static int read_dag(struct hn_job *j, const struct hn_submit *s, struct hn_err *
 	if (rc != 0) {
 		return rc;
 	}
+	j->dag = s->cold ? hn_dag_mark(j->dag, HN_MARK_COLD, &j->arena) : j->dag;
 	hn_dag_key(j->dag, j->key);
 	hn_buf_init(&json);
 	hn_dag_write_json(j->dag, &json);

@@ -123,7 +123,7 @@ int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
 		hn_buf_json_string(b, w.name);
 		hn_buf_puts(b, ",\"flops\":");
 		hn_buf_double(b, w.flops);
-		hn_buf_puts(b, ",\"target\":");
+		hn_buf_printf(b, ",\"cache\":\"%s\",\"target\":", w.cache);
 		hn_buf_json_string(b, r.target);
 		hn_buf_printf(b, ",\"dag\":%s,\"lineage\":[", w.dag_json);
 		rc = write_line(d->db, &f, f.n > 0 ? &f.x[f.n - 1] : NULL, b, err);

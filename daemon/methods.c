@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "loopstate/mark.h"
 
 const struct hn_json *hn_call_field(const struct hn_call *c, const char *name)
 {
@@ -111,6 +112,7 @@ void hn_method_submit(const struct hn_call *c)
 	hn_json_double(hn_call_field(c, "seconds"), &s.budget.seconds);
 	hn_json_int(hn_call_field(c, "seed"), &seed);
 	s.budget.seed = (uint64_t)seed;
+	hn_json_bool(hn_call_field(c, "cold"), &s.cold);
 	hn_buf_init(&b);
 	s.text = dag_text(c, &b);
 	if (s.text == NULL) {
@@ -138,6 +140,7 @@ static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_
 	struct hn_arena a;
 	struct hn_buf hold;
 	const char *text;
+	bool cold = false;
 	int rc;
 
 	if (given != NULL) {
@@ -154,7 +157,8 @@ static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_
 		rc = hn_dag_parse("dag", text, strlen(text), 0, &a, &dag, err);
 	}
 	if (rc == 0) {
-		hn_dag_key(dag, key);
+		hn_json_bool(hn_call_field(c, "cold"), &cold);
+		hn_dag_key(cold ? hn_dag_mark(dag, HN_MARK_COLD, &a) : dag, key);
 	}
 	hn_arena_fini(&a);
 	hn_buf_fini(&hold);

@@ -51,6 +51,7 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 		      hn_job_state_name(j->state), j->key);
 	put_string(b, "name", j->name);
 	put_string(b, "target", j->target_line);
+	put_string(b, "cache", j->workload.cold ? "cold" : "warm");
 	put_string(b, "message", j->message);
 	if (j->state == HN_JOB_FAILED) {
 		hn_buf_printf(b, ",\"error\":%d", j->error);

@@ -43,6 +43,8 @@ struct hone_answer {
 	const char *workload;	/* key: 64 hex digits */
 	const char *name;	/* what the submitter called it */
 	const char *target;	/* target line */
+	const char *cache;	/* "warm": its times are of calls that find the caches as the call
+				 * before left them; "cold": their data in memory */
 	const char *steps;	/* transform steps, JSON */
 	double median_ns;	/* its time */
 	double naive_ns;	/* time of the program as written; 0 = unknown */
@@ -71,6 +73,16 @@ int hone_query_dag(const struct hone_store *store, const char *text, size_t n,
 
 /* The workload key of a computation; key has room for 65 bytes. */
 int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error);
+
+/* What may be asked of a computation besides its answer.  Each set of these is a task of its
+ * own, with records and a best of its own. */
+#define HONE_BITWISE 1u /* the numbers of the program as written, to the bit */
+#define HONE_COLD 2u	/* fast where its data is in memory, in no cache */
+
+/* The key of such a task, for hone_query_key; marks = 0: hone_workload_key.  HONE_INVALID for
+ * marks that are none of the above. */
+int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
+		  struct hone_error *error);
 
 #ifdef __cplusplus
 }

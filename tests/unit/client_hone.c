@@ -20,8 +20,8 @@ static char dir[64];
 
 static int set_up(void **state)
 {
-	char key[65], path[96];
-	struct hn_snapshot_entry e;
+	char key[65], cold[65], path[96];
+	struct hn_snapshot_entry e[2];
 	struct hn_target host;
 	struct hn_buf b, line;
 	struct hn_arena a;
@@ -36,8 +36,12 @@ static int set_up(void **state)
 	hn_target_host(&a, &host);
 	hn_buf_init(&line);
 	hn_target_print(&host, &line);
-	e = (struct hn_snapshot_entry){
-		.workload = { .key = key, .name = "mm", .dag_json = "{}", .flops = 256 },
+	e[0] = (struct hn_snapshot_entry){
+		.workload = { .key = key,
+			      .name = "mm",
+			      .dag_json = "{}",
+			      .flops = 256,
+			      .cache = "warm" },
 		.best = { .workload = key,
 			  .target = line.s,
 			  .steps = "[]",
@@ -51,8 +55,13 @@ static int set_up(void **state)
 		.n_trial = 7,
 		.n_failed = 2
 	};
+	assert_int_equal(hone_task_key(text, strlen(text), HONE_COLD, cold, NULL), 0);
+	e[1] = e[0];
+	e[1].workload.key = e[1].best.workload = cold;
+	e[1].workload.cache = "cold";
+	e[1].best.median_ns = 99;
 	hn_buf_init(&b);
-	hn_snapshot_write(&e, 1, &b);
+	hn_snapshot_write(e, 2, &b);
 	snprintf(path, sizeof(path), "%s/best.snapshot", dir);
 	rc = hn_file_replace(path, b.s, b.n, &err);
 	hn_buf_fini(&b);
@@ -79,7 +88,7 @@ static void test_queries(void **state)
 
 	(void)state;
 	assert_int_equal(hone_store_open(dir, &store, &error), 0);
-	assert_int_equal(hone_store_count(store), 1);
+	assert_int_equal(hone_store_count(store), 2);
 	assert_int_equal(hone_query_dag(store, text, strlen(text), NULL, &best, &error),
 			 0);
 	assert_true(best.median_ns == 12.5 && best.naive_ns == 100 && best.flops == 256);
@@ -88,6 +97,7 @@ static void test_queries(void **state)
 	assert_string_equal(best.steps, "[]");
 	assert_int_equal(hone_workload_key(text, strlen(text), key, NULL), 0);
 	assert_string_equal(best.workload, key);
+	assert_string_equal(best.cache, "warm");
 	assert_int_equal(hone_query_key(store, key, "native", &best, &error), 0);
 	assert_int_equal(hone_query_dag(store, other, strlen(other), NULL, &best, &error),
 			 HONE_NOT_FOUND);
@@ -102,6 +112,31 @@ static void test_queries(void **state)
 	assert_int_equal(hone_query_dag(store, "f(", 2, NULL, &best, NULL), HONE_INVALID);
 	hone_store_close(store);
 	hone_store_close(NULL);
+}
+
+/* The same computation under other conditions is another task; one nobody tuned is a miss. */
+static void test_tasks(void **state)
+{
+	struct hone_store *store;
+	struct hone_answer best;
+	struct hone_error error;
+	char key[65], plain[65];
+
+	(void)state;
+	assert_int_equal(hone_store_open(dir, &store, &error), 0);
+	assert_int_equal(hone_task_key(text, strlen(text), HONE_COLD, key, &error), 0);
+	assert_int_equal(hone_query_key(store, key, NULL, &best, &error), 0);
+	assert_true(best.median_ns == 99);
+	assert_string_equal(best.cache, "cold");
+	assert_int_equal(hone_task_key(text, strlen(text), HONE_COLD | HONE_BITWISE, key, &error),
+			 0);
+	assert_int_equal(hone_query_key(store, key, NULL, &best, &error), HONE_NOT_FOUND);
+	assert_int_equal(hone_task_key(text, strlen(text), 0, key, &error), 0);
+	assert_int_equal(hone_workload_key(text, strlen(text), plain, &error), 0);
+	assert_string_equal(key, plain);
+	assert_int_equal(hone_task_key(text, strlen(text), 4, key, &error), HONE_INVALID);
+	assert_non_null(strstr(error.text, "marks: 0x4"));
+	hone_store_close(store);
 }
 
 static void test_no_store(void **state)
@@ -138,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_queries, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tasks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_store, set_up, tear_down),
 		cmocka_unit_test(test_c89),
 	};
