@@ -146,6 +146,7 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		return;
 	}
 	j->naive_ns = naive->median_ns;
+	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
 	if (hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, &err) !=
 	    0) {
 		hn_job_fail(j, &err);

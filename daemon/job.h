@@ -116,6 +116,7 @@ struct hn_job {
 	bool hopeless;	      /* a run grew too long; the runs stay as they were then */
 	int64_t n_noisy;	  /* OK, but timed too badly to be promoted */
 	double naive_ns, best_ns; /* 0 = unknown */
+	const char *inputs; /* sets that answers are compared on, by the board; NULL = not said */
 	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */
 	int64_t kernel_ns;	  /* spent inside kernels by this job */

@@ -75,6 +75,9 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 	put_number(b, "flops", j->workload.flops);
 	put_number(b, "needed_flops", j->workload.needed_flops);
 	put_number(b, "naive_ns", j->naive_ns);
+	if (j->inputs != NULL) {
+		put_string(b, "inputs", j->inputs);
+	}
 	put_number(b, "guard_ns", j->guard_ns);
 	put_number(b, "best_ns", j->best_ns);
 	put_number(b, "gflops", j->best_ns > 0 ? j->workload.flops / j->best_ns : 0);

@@ -6,6 +6,7 @@
 
 #include "base/arith.h"
 #include "loopstate/access.h"
+#include "loopstate/magnitude.h"
 #include "loopstate/mark.h"
 
 #define INPUT_SEED                                                                       \
@@ -88,5 +89,6 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 				     .written_bytes = written_bytes,
 				     .tolerance = hn_workload_tolerance(dag),
 				     .seed = INPUT_SEED,
-				     .cold = hn_dag_marked(dag, HN_MARK_COLD) };
+				     .cold = hn_dag_marked(dag, HN_MARK_COLD),
+				     .magnitude = hn_dag_magnitude(dag) };
 }

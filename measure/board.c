@@ -122,7 +122,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
 	struct hn_tensor *tensor;
 	struct hn_arena a;
-	int64_t seed = 0;
+	int64_t seed = 0, magnitude = 0;
 	int rc;
 
 	hn_arena_init(&a, 0);
@@ -130,7 +130,8 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 	rc = rc != 0 ? rc : take_kernel(v, f->blob, f->blob_bytes, &w.naive, err);
 	if (rc == 0 && (w.key == NULL || !take_double(v, "tolerance", &w.tolerance) ||
 			!take_double(v, "flops", &w.need.flops) ||
-			!take_double(v, "read_bytes", &w.need.read_bytes) ||
+			!take_int(v, "magnitude", &magnitude) ||
+			magnitude > INT32_MAX || !take_double(v, "read_bytes", &w.need.read_bytes) ||
 			!take_double(v, "written_bytes", &w.need.written_bytes) ||
 			(hn_json_get(v, "cold") != NULL &&
 			 !hn_json_bool(hn_json_get(v, "cold"), &w.cold)) ||
@@ -141,6 +142,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 	if (rc == 0) {
 		w.tensor = tensor;
 		w.seed = (uint64_t)seed;
+		w.magnitude = (int32_t)magnitude;
 		make_workload(ops, board, &w, &answer);
 		write_answer(&answer, false, json);
 	}

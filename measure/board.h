@@ -45,6 +45,8 @@ struct hn_board_workload {
 	uint32_t n_tensor;
 	const struct hn_tensor *tensor; /* arguments in order */
 	uint64_t seed;
+	int32_t magnitude; /* of extreme inputs, as struct hn_workload */
+	uint32_t n_set;	   /* compare on the first so many input sets (inputs.h); 0 = all */
 	double tolerance; /* as struct hn_workload */
 	struct hn_need need; /* what it takes at least, against impossible times */
 	/* Whatever is timed of it finds its data (arguments, workspace, what was prepared) in
@@ -65,7 +67,7 @@ struct hn_board_request {
 
 struct hn_board_answer {
 	enum hn_verdict verdict; /* NONE: the workload is not known here (any more) */
-	char detail[400];
+	char detail[400]; /* of a workload's OK: the inputs that answers are compared on */
 	uint32_t n_sample; /* OK: at least one; NOISY: what there is; else none */
 	double sample_ns[HN_STATS_MAX_SAMPLE];
 	double rival_ns[HN_PAIRS]; /* a duel: rival_ns[i] beside sample_ns[i], n_sample of them */

@@ -12,7 +12,7 @@
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
  *              "prepared_bytes", "certificate": text, "" when nothing was proved}
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
- *              "seed": decimal string, "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
+ *              "seed": decimal string, "magnitude", "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
  *              "tolerance", "flops", "read_bytes", "written_bytes": what no kernel can leave
  *              out, 0 = no check against the machine's limits, "cold": with cold caches};
  *              blob = naive object
@@ -82,11 +82,13 @@ struct hn_workload {
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 	bool cold; /* each call that is timed finds its data in memory, in no cache */
+	int32_t magnitude; /* inputs up to 2^this stay inside all types; 0 = not known */
 };
 
 struct hn_measure_result {
 	enum hn_verdict verdict;
-	/* One line.  Of OK it is "", or begins with NOISY: other programs disturbed most samples
+	/* One line.  Of a workload's OK the inputs that answers are compared on, by sets, with
+	 * those left out and why.  Of a candidate's OK it is "", or begins with NOISY: other programs disturbed most samples
 	 * each time.  Such a time may guide a search and must not promote anything. */
 	const char *detail;
 	uint32_t n_sample;

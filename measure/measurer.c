@@ -378,6 +378,7 @@ static struct workload *workload_new(const struct hn_measurer *m,
 	w->tolerance = from->tolerance;
 	w->cold = from->cold;
 	w->seed = from->seed;
+	w->magnitude = from->magnitude;
 	return w;
 }
 

@@ -78,6 +78,7 @@ struct workload {
 	double tolerance;
 	uint64_t seed;
 	bool cold;
+	int32_t magnitude;
 	bool ready;	   /* answered OK once */
 	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */
 	struct artefact naive;

@@ -1,6 +1,7 @@
 /* sync.c -- the loop runs as long as somebody waits. */
 #include "measure/sync.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <uv.h>
 
@@ -30,6 +31,7 @@ static void on_result(void *ctx, const struct hn_measure_result *r)
 					    .median_ns = r->median_ns,
 					    .run_ns = r->run_ns,
 					    .kernel_ns = r->kernel_ns};
+	snprintf(s->result.detail, sizeof s->result.detail, "%s", r->detail);
 	if (r->rival_ns != NULL && r->n_sample > 0) {
 		s->result.rival_median_ns = hn_stats_median(r->rival_ns, r->n_sample);
 		s->result.log_ratio =
@@ -71,6 +73,14 @@ struct hn_sync_result hn_sync_workload(struct hn_sync *s, const struct hn_worklo
 {
 	s->waiting = true;
 	hn_measurer_workload(s->m, w, on_result, s);
+	return wait_for(s);
+}
+
+struct hn_sync_result hn_sync_submit(struct hn_sync *s, const char *workload_key,
+				     const char *steps, double best_ns)
+{
+	s->waiting = true;
+	hn_measurer_submit(s->m, workload_key, steps, best_ns, on_result, s);
 	return wait_for(s);
 }
 

@@ -13,6 +13,7 @@ struct hn_sync_result {
 	double median_ns; /* of the samples; OK only */
 	double rival_median_ns, log_ratio; /* a duel: the rival's; the median of log(rival / own) */
 	int64_t run_ns, kernel_ns;
+	char detail[400]; /* as struct hn_measure_result */
 };
 
 /* As hn_measurer_new; the caller ignores SIGPIPE. */
@@ -21,6 +22,8 @@ int hn_sync_open(const struct hn_measurer_config *config, struct hn_sync **ret,
 
 /* Each returns when the answer is there. */
 struct hn_sync_result hn_sync_workload(struct hn_sync *s, const struct hn_workload *w);
+struct hn_sync_result hn_sync_submit(struct hn_sync *s, const char *workload_key,
+				     const char *steps, double best_ns);
 struct hn_sync_result hn_sync_duel(struct hn_sync *s, const char *workload_key,
 				   const char *steps, const char *rival_steps);
 

@@ -1,10 +1,9 @@
-/* tensor.c -- arguments read from the wire, and their random contents. */
+/* tensor.c -- arguments read from the wire. */
 #include "measure/tensor.h"
 
 #include <string.h>
 
 #include "base/arith.h"
-#include "base/rng.h"
 
 static const struct {
 	const char *name;
@@ -120,50 +119,4 @@ int hn_tensors_parse(const struct hn_json *args, struct hn_arena *a, uint32_t *r
 	*ret_n = n;
 	*ret = t;
 	return 0;
-}
-
-static void fill_float(enum hn_elem e, struct hn_rng *r, int64_t n, void *bytes)
-{
-	for (int64_t i = 0; i < n; i++) {
-		double v = 2 * hn_rng_unit(r) - 1;
-
-		if (e == HN_ELEM_F64) {
-			((double *)bytes)[i] = v;
-		} else {
-			/* rounding may reach 1: still a number like another */
-			((float *)bytes)[i] = (float)v;
-		}
-	}
-}
-
-static void fill_int(const struct hn_tensor *t, struct hn_rng *r, void *bytes)
-{
-	uint32_t size = hn_elem_bytes(t->elem);
-	bool is_signed = t->elem >= HN_ELEM_I8 && t->elem <= HN_ELEM_I64;
-
-	for (int64_t i = 0; i < t->n_elem; i++) {
-		int64_t v = (int64_t)hn_rng_below(r, 9) - (is_signed ? 4 : 0);
-
-		/* two's complement, little-endian: the low bytes are the narrow value */
-		memcpy((char *)bytes + i * size, &v, size);
-	}
-}
-
-void hn_tensor_fill(const struct hn_tensor *t, uint64_t seed, uint32_t index, void *bytes)
-{
-	struct hn_rng r = hn_rng_stream(seed, 0, 0, index);
-
-	switch (elems[t->elem].class) {
-	case HN_ELEM_CLASS_FLOAT:
-		fill_float(t->elem, &r, t->n_elem, bytes);
-		break;
-	case HN_ELEM_CLASS_INT:
-		fill_int(t, &r, bytes);
-		break;
-	case HN_ELEM_CLASS_BOOL:
-		for (int64_t i = 0; i < t->n_elem; i++) {
-			((uint8_t *)bytes)[i] = (uint8_t)hn_rng_below(&r, 2);
-		}
-		break;
-	}
 }

@@ -44,9 +44,4 @@ enum hn_elem hn_elem_of(const char *name); /* HN_N_ELEM when there is none */
 int hn_tensors_parse(const struct hn_json *args, struct hn_arena *a, uint32_t *ret_n,
 		     struct hn_tensor **ret, struct hn_err *err) HN_NODISCARD;
 
-/* Random contents by seed: floats in [-1, 1), integers in [-4, 4] (unsigned [0, 8]),
- * bools. `index` is the argument's place, so that equal shapes differ. */
-void hn_tensor_fill(const struct hn_tensor *t, uint64_t seed, uint32_t index,
-		    void *bytes);
-
 #endif

@@ -47,8 +47,8 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	(void)m;
 	hn_buf_puts(json, "{\"workload\":");
 	hn_buf_json_string(json, w->key);
-	hn_buf_printf(json, ",\"seed\":\"%" PRId64 "\",\"flops\":",
-		      (int64_t)(w->seed & INT64_MAX));
+	hn_buf_printf(json, ",\"seed\":\"%" PRId64 "\",\"magnitude\":%" PRId32 ",\"flops\":",
+		      (int64_t)(w->seed & INT64_MAX), w->magnitude);
 	hn_buf_double(json, w->need.flops);
 	hn_buf_puts(json, ",\"read_bytes\":");
 	hn_buf_double(json, w->need.read_bytes);

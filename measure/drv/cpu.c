@@ -33,7 +33,10 @@ static void workload_free(struct cpu_workload *w)
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		hn_guard_unmap(&w->buffer[i].exact);
 		hn_guard_unmap(&w->buffer[i].aligned);
-		hn_guard_unmap(&w->buffer[i].reference);
+		for (uint32_t set = 0; set < HN_INPUT_SETS; set++) {
+			hn_guard_unmap(&w->buffer[i].further[set]);
+			hn_guard_unmap(&w->buffer[i].reference[set]);
+		}
 	}
 	hn_arena_fini(&w->arena);
 	free(w);
@@ -97,13 +100,14 @@ static int64_t memory_allowed(void)
 	return hn_mul_sat(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGESIZE)) / 2;
 }
 
-/* What the buffers of these arguments take. */
-static int64_t bytes_needed(uint32_t n, const struct hn_tensor *t)
+/* What the buffers of these arguments take for so many input sets. */
+static int64_t bytes_needed(uint32_t n, const struct hn_tensor *t, uint32_t n_set)
 {
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < n && sum < HN_TENSOR_MAX_BYTES; i++) {
-		sum += t[i].bytes * (1 + (t[i].bytes % 64 != 0) + t[i].output);
+		sum += t[i].bytes *
+		       (n_set + (t[i].bytes % 64 != 0) + t[i].output);
 	}
 	return sum;
 }
@@ -154,20 +158,21 @@ static void make_room(struct cpu_board *b, int64_t bytes)
 	}
 }
 
-static int map_input(const struct cpu_workload *w, uint32_t i, uint64_t seed,
+int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_inputs *in,
 		     enum hn_guard_place place, struct hn_guard *ret, struct hn_err *err)
 {
 	int rc = hn_guard_map((size_t)w->tensor[i].bytes, place, ret, err);
 
 	if (rc == 0) {
-		hn_tensor_fill(&w->tensor[i], seed, i, ret->data);
+		hn_inputs_fill(in, &w->tensor[i], i, ret->data);
 		rc = hn_guard_seal(ret, err);
 	}
 	return rc;
 }
 
-static int map_buffers(struct cpu_workload *w, uint64_t seed, struct hn_err *err)
+static int map_buffers(struct cpu_workload *w, struct hn_err *err)
 {
+	const struct hn_inputs *in = &w->set[0].inputs;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < w->n_tensor && rc == 0; i++) {
@@ -185,14 +190,14 @@ static int map_buffers(struct cpu_workload *w, uint64_t seed, struct hn_err *err
 			hn_guard_settle(&b->exact);
 			hn_guard_settle(&b->aligned);
 			if (rc == 0) {
-				rc = hn_guard_map(bytes, HN_GUARD_ALIGNED, &b->reference,
-						  err);
+				rc = hn_guard_map(bytes, HN_GUARD_ALIGNED,
+						  &b->reference[0], err);
 			}
 		} else {
-			rc = map_input(w, i, seed, HN_GUARD_EXACT, &b->exact, err);
+			rc = hn_cpu_map_input(w, i, in, HN_GUARD_EXACT, &b->exact, err);
 			if (rc == 0 && both) {
-				rc = map_input(w, i, seed, HN_GUARD_ALIGNED, &b->aligned,
-					       err);
+				rc = hn_cpu_map_input(w, i, in, HN_GUARD_ALIGNED,
+						      &b->aligned, err);
 			}
 		}
 	}
@@ -225,11 +230,13 @@ static struct cpu_workload *workload_new(const struct hn_board_workload *from)
 		w->tolerance = from->tolerance;
 		w->need = from->need;
 		w->cold = from->cold;
-		w->bytes = bytes_needed(from->n_tensor, from->tensor);
+		w->set[0] = (struct cpu_set){true, {HN_INPUTS_PLAIN, from->seed, 0}, NULL};
 		copy_tensors(w, from);
 	}
 	return w;
 }
+
+#define RANGES (2 + HN_INPUT_SETS) /* of a buffer */
 
 static uint32_t fault_ranges(const struct cpu_workload *w, struct hn_fault_range *range)
 {
@@ -237,9 +244,12 @@ static uint32_t fault_ranges(const struct cpu_workload *w, struct hn_fault_range
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		const struct cpu_buffer *b = &w->buffer[i];
-		const struct hn_guard *g[] = {&b->exact, &b->aligned, &b->reference};
+		const struct hn_guard *g[RANGES] = {&b->exact, &b->aligned};
 
-		for (size_t j = 0; j < HN_COUNT_OF(g); j++) {
+		for (size_t j = 2; j < RANGES; j++) {
+			g[j] = w->tensor[i].output ? &b->reference[j - 2] : &b->further[j - 2];
+		}
+		for (size_t j = 0; j < RANGES; j++) {
 			if (g[j]->region != NULL) {
 				range[n++] = (struct hn_fault_range){
 					.begin = (uint64_t)(uintptr_t)g[j]->region,
@@ -249,7 +259,7 @@ static uint32_t fault_ranges(const struct cpu_workload *w, struct hn_fault_range
 					.data_end = (uint64_t)(uintptr_t)g[j]->data +
 						    g[j]->bytes,
 					.name = w->tensor[i].name,
-					.read_only = !w->tensor[i].output || j == 2,
+					.read_only = !w->tensor[i].output || j >= 2,
 				};
 			}
 		}
@@ -261,8 +271,9 @@ static void judge_end(const struct cpu_run *run, const struct hn_fault_end *end,
 		      struct hn_board_answer *ret)
 {
 	static const char *const phases[] = {"while loading", "in the first run",
-					     "while timing", "in the last run"};
-	struct hn_fault_range range[3 * HN_TENSOR_MAX_ARG];
+					     "while timing", "on further inputs",
+					     "in the last run"};
+	struct hn_fault_range range[RANGES * HN_TENSOR_MAX_ARG];
 	uint32_t phase = run->report->phase;
 	char text[300];
 
@@ -273,9 +284,7 @@ static void judge_end(const struct cpu_run *run, const struct hn_fault_end *end,
 		 phase < HN_COUNT_OF(phases) ? phases[phase] : "place unknown");
 }
 
-/* Run in a child and put what it says, or how it ended, into ret. */
-static void run_child(struct cpu_board *b, struct cpu_run *run,
-		      struct hn_board_answer *ret)
+void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_answer *ret)
 {
 	struct cpu_report *r = b->report;
 	struct hn_fault_end end;
@@ -317,13 +326,13 @@ static int keep_reference(struct cpu_workload *w, struct hn_err *err)
 		if (!w->tensor[i].output) {
 			continue;
 		}
-		memcpy(b->reference.data, cpu_guard(b, HN_GUARD_ALIGNED)->data,
-		       b->reference.bytes);
-		rc = hn_guard_seal(&b->reference, err);
+		memcpy(b->reference[0].data, cpu_guard(b, HN_GUARD_ALIGNED)->data,
+		       b->reference[0].bytes);
+		rc = hn_guard_seal(&b->reference[0], err);
 		if (rc != 0) {
 			return rc;
 		}
-		b->scale = hn_verify_scale(&w->tensor[i], b->reference.data);
+		b->scale[0] = hn_verify_scale(&w->tensor[i], b->reference[0].data);
 	}
 	return 0;
 }
@@ -336,10 +345,13 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	struct cpu_run run = {.kernel = &from->naive, .n_workers = 1, .reference = true};
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
+	int64_t least = bytes_needed(from->n_tensor, from->tensor, 1);
+	int64_t wanted = bytes_needed(from->n_tensor, from->tensor, HN_INPUT_SETS);
+	bool room = wanted <= memory_allowed();
 
 	workload_free(*slot);
 	*slot = NULL;
-	if (bytes_needed(from->n_tensor, from->tensor) > memory_allowed()) {
+	if (least > memory_allowed()) {
 		answer(ret, HN_VERDICT_OOM,
 		       "the arguments do not fit half of this board's memory");
 		return;
@@ -349,16 +361,22 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		answer(ret, HN_VERDICT_OOM, "out of memory");
 		return;
 	}
+	w->bytes = room ? wanted : least;
 	make_room(b, w->bytes);
-	if (map_buffers(w, from->seed, &err) != 0) {
+	if (map_buffers(w, &err) != 0) {
 		answer(ret, HN_VERDICT_OOM, err.msg);
 		workload_free(w);
 		return;
 	}
 	run.w = w;
-	run_child(b, &run, ret);
+	hn_cpu_run_child(b, &run, ret);
 	if (ret->verdict == HN_VERDICT_OK && keep_reference(w, &err) != 0) {
 		answer(ret, HN_VERDICT_OOM, err.msg);
+	}
+	if (ret->verdict == HN_VERDICT_OK) {
+		hn_cpu_make_sets(b, w, from, room,
+				 hn_stats_median(ret->sample_ns, ret->n_sample));
+		hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);
 	}
 	ret->run_ns = hn_clock_ns() - begin;
 	if (ret->verdict != HN_VERDICT_OK) {
@@ -403,11 +421,11 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	}
 	w->used = ++b->requests;
 	run.n_workers = r->n_workers > 0 && r->n_workers < cores ? r->n_workers : cores;
-	run_child(b, &run, ret);
+	hn_cpu_run_child(b, &run, ret);
 	/* a time too uncertain to tell is no excuse for a wrong answer */
 	if (ret->verdict == HN_VERDICT_OK ||
 	    (ret->verdict == HN_VERDICT_NOISY && b->report->phase == CPU_PHASE_LAST)) {
-		enum hn_verdict v = hn_cpu_check(w, HN_GUARD_ALIGNED, text, sizeof text);
+		enum hn_verdict v = hn_cpu_check(w, HN_GUARD_ALIGNED, 0, text, sizeof text);
 
 		/* the child compared the first run and found it right */
 		if (v == HN_VERDICT_WRONG_RESULT) {

@@ -6,14 +6,23 @@
 #include "measure/board.h"
 #include "measure/fault.h"
 #include "measure/guard.h"
+#include "measure/inputs.h"
 #include "measure/pairs.h"
 #include "measure/verify.h"
 
 /* One argument's memory. A size that is a multiple of 64 needs only one placement. */
 struct cpu_buffer {
 	struct hn_guard exact, aligned; /* aligned.region NULL: exact serves for both */
-	struct hn_guard reference;	/* outputs: the naive program's, sealed */
-	double scale;			/* of the reference */
+	struct hn_guard further[HN_INPUT_SETS]; /* inputs: contents of sets from 1 on, sealed */
+	struct hn_guard reference[HN_INPUT_SETS]; /* outputs: the naive program's, sealed */
+	double scale[HN_INPUT_SETS];		/* of the reference */
+};
+
+/* One of the input sets that answers are compared on. */
+struct cpu_set {
+	bool used;
+	struct hn_inputs inputs;
+	const char *why; /* it is left out */
 };
 
 struct cpu_workload {
@@ -25,6 +34,7 @@ struct cpu_workload {
 	double tolerance;
 	struct hn_need need;
 	bool cold;
+	struct cpu_set set[HN_INPUT_SETS]; /* the first is always used */
 	int64_t bytes; /* of all buffers */
 	uint64_t used; /* when, in requests */
 };
@@ -49,7 +59,7 @@ struct cpu_board {
 	uint32_t sandbox; /* layers that kernels run in */
 };
 
-enum cpu_phase { CPU_PHASE_LOAD, CPU_PHASE_FIRST, CPU_PHASE_TIMING, CPU_PHASE_LAST };
+enum cpu_phase { CPU_PHASE_LOAD, CPU_PHASE_FIRST, CPU_PHASE_TIMING, CPU_PHASE_SETS, CPU_PHASE_LAST };
 
 /* What a child tells: fixed size, shared memory, nothing in it is trusted until `seal`
  * fits. */
@@ -60,6 +70,7 @@ struct cpu_report {
 	struct {
 		enum hn_verdict verdict;
 		uint32_t n_sample;
+		int32_t raised; /* by the naive program on a further set: FE_INVALID ... */
 		int64_t kernel_ns; /* of the run's time, what passed inside the kernel */
 		char detail[400];
 		double sample_ns[HN_STATS_MAX_SAMPLE];
@@ -77,10 +88,27 @@ struct cpu_run {
 	int32_t n_workers;
 	double best_ns;
 	bool reference; /* the naive run: nothing to compare with yet */
+	uint32_t set;	/* of a naive run; not 0: on this set, and rounding upwards as rival */
 };
 
 /* In the child: everything from loading to the last run. */
 void hn_cpu_run(void *run);
+
+/* In the parent: run in a child and put what it says, or how it ended, into ret. */
+void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_answer *ret);
+
+/* Map and fill argument i, and seal it. */
+int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_inputs *in,
+		     enum hn_guard_place place, struct hn_guard *ret,
+		     struct hn_err *err) HN_NODISCARD;
+
+/* cpu_sets.c: fill in w->set from 1 on, as far as they serve.  room: there is memory for them;
+ * naive_ns: what one run of the naive program takes. */
+void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
+		      const struct hn_board_workload *from, bool room, double naive_ns);
+
+/* "seed 1; seed 2 with zeros; left out: the naive program takes long", into text. */
+void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_bytes);
 
 uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token);
 
@@ -118,10 +146,10 @@ int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err);
 void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
 			    struct hn_board_answer *ret);
 
-/* Compare the outputs in one placement with the reference; on a difference the line is in
+/* Compare the outputs in one placement with the reference of a set; on a difference the line is in
  * text. Returns OK, WRONG_RESULT, or SEGV_GUARD when canary bytes beside a buffer
  * changed. */
 enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place place,
-			     char *text, size_t text_bytes);
+			     uint32_t set, char *text, size_t text_bytes);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * What constant inputs alone decide is prepared first, and can only be read from then on.
  * The first run has its buffers' ends at the guard pages and is compared here; the timed
- * runs have them aligned as a user's would be; the last one, after the timing, is
+ * runs have them aligned as a user's would be; after the timing one that may be the best
+ * runs on each further input set (inputs.h); the last run, on the first set again, is
  * compared by the parent, which the kernel cannot have touched.
  *
  * With cold caches every timed call, and the first, begins with the kernel's data flushed
@@ -13,7 +14,7 @@
  * last run.  The parent compares the rival's last outputs, the other's are compared here: both
  * were measured alone before.
  */
-#include "measure/drv/cpu_int.h"
+#include "measure/drv/cpu_call.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,6 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "hone/kernel.h"
 #include "measure/flush.h"
 #include "measure/fpenv.h"
 #include "measure/loader.h"
@@ -34,29 +34,13 @@
 #define NAIVE_RUNS 5
 #define NAIVE_ENOUGH_NS 3e8
 
-typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
-typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
-			      const struct hone_env *env);
-
-struct calling {
-	const struct cpu_workload *w;
-	const struct hn_board_kernel *kernel;
-	packed_fn fn;
-	prepare_fn prepare; /* NULL = there is nothing to prepare */
-	void *const *args;
-	struct hone_env env;
-	int32_t returned;
-	double first_ns;
-	uint32_t *turn, index; /* *turn = index: whose turn it is */
-};
-
 uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token)
 {
 	return hn_hash64(&r->body, sizeof r->body, token);
 }
 
 enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place place,
-			     char *text, size_t text_bytes)
+			     uint32_t set, char *text, size_t text_bytes)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		const struct hn_tensor *t = &w->tensor[i];
@@ -72,9 +56,9 @@ enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place p
 				 "wrote beside %.60s, within a page of it", t->name);
 			return HN_VERDICT_SEGV_GUARD;
 		}
-		if (!hn_verify(t, g->data, b->reference.data, w->tolerance, b->scale,
-			       &m)) {
-			hn_mismatch_print(t, g->data, b->reference.data, &m, text,
+		if (!hn_verify(t, g->data, b->reference[set].data, w->tolerance,
+			       b->scale[set], &m)) {
+			hn_mismatch_print(t, g->data, b->reference[set].data, &m, text,
 					  text_bytes);
 			return HN_VERDICT_WRONG_RESULT;
 		}
@@ -82,7 +66,7 @@ enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place p
 	return HN_VERDICT_OK;
 }
 
-_Noreturn static void finish(struct cpu_run *run, enum hn_verdict v, const char *detail)
+_Noreturn void cpu_finish(struct cpu_run *run, enum hn_verdict v, const char *detail)
 {
 	struct cpu_report *r = run->report;
 
@@ -176,7 +160,7 @@ static struct hn_kernel_pool *make_pool(struct cpu_run *run)
 	if (run->n_workers > 1) {
 		if (hn_kernel_pool_new(run->n_workers, arm_thread, NULL, &pool, &err) !=
 		    0) {
-			finish(run, HN_VERDICT_NOISY, err.msg);
+			cpu_finish(run, HN_VERDICT_NOISY, err.msg);
 		}
 		/* what a thread does at first is no kernel's business */
 		hn_kernel_pool_run(pool, do_nothing, NULL, run->n_workers);
@@ -193,14 +177,14 @@ static void make_env(struct cpu_run *run, struct calling *c, struct hn_kernel_po
 	*env = (struct hone_env){ .abi = HONE_KERNEL_ABI, .n_workers = run->n_workers };
 	if (k->shared_bytes > MAX_WORKSPACE ||
 	    k->per_worker_bytes > MAX_WORKSPACE / (uint64_t)run->n_workers) {
-		finish(run, HN_VERDICT_OOM, "the workspace is too large");
+		cpu_finish(run, HN_VERDICT_OOM, "the workspace is too large");
 	}
 	bytes = k->shared_bytes + k->per_worker_bytes * (uint64_t)run->n_workers;
 	if (bytes > 0) {
 		env->workspace = map_guarded(bytes);
 		env->workspace_bytes = bytes;
 		if (env->workspace == NULL) {
-			finish(run, HN_VERDICT_OOM, "no memory for the workspace");
+			cpu_finish(run, HN_VERDICT_OOM, "no memory for the workspace");
 		}
 	}
 	if (pool != NULL) {
@@ -218,7 +202,7 @@ static void *function(struct cpu_run *run, const struct calling *c,
 	snprintf(name, sizeof name, "%s%s", c->kernel->symbol, suffix);
 	fn = hn_object_function(object, name);
 	if (fn == NULL) {
-		finish(run, HN_VERDICT_LOAD_FAIL,
+		cpu_finish(run, HN_VERDICT_LOAD_FAIL,
 		       "object: the kernel's symbol is not in it");
 	}
 	return fn;
@@ -231,7 +215,7 @@ static void load(struct cpu_run *run, struct calling *c)
 
 	if (hn_object_load(c->kernel->object, c->kernel->object_bytes, &object,
 			   &err) != 0) {
-		finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
+		cpu_finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
 	}
 	c->fn = (packed_fn)function(run, c, object, "_packed");
 	if (c->kernel->prepared_bytes > 0) {
@@ -239,7 +223,7 @@ static void load(struct cpu_run *run, struct calling *c)
 	}
 }
 
-static void poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern)
+void cpu_poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		if (w->tensor[i].output) {
@@ -251,13 +235,15 @@ static void poison(const struct cpu_workload *w, enum hn_guard_place place, int 
 	}
 }
 
-static void **pointers(const struct cpu_workload *w, enum hn_guard_place place,
+void **cpu_pointers(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
 		       struct hn_arena *a)
 {
 	void **p = HN_NEW_ARRAY(a, void *, w->n_tensor);
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		const struct hn_guard *g = cpu_guard(&w->buffer[i], place);
+		const struct cpu_buffer *b = &w->buffer[i];
+		const struct hn_guard *g = set > 0 && !w->tensor[i].output ? &b->further[set]
+									   : cpu_guard(b, place);
 
 		hn_guard_populate(g, w->tensor[i].output);
 		p[i] = g->data;
@@ -265,33 +251,33 @@ static void **pointers(const struct cpu_workload *w, enum hn_guard_place place,
 	return p;
 }
 
-static void must_have_returned(struct cpu_run *run, const struct calling *c)
+void cpu_must_have_returned(struct cpu_run *run, const struct calling *c)
 {
 	if (c->returned == HONE_KERNEL_NOMEM) {
-		finish(run, HN_VERDICT_OOM,
+		cpu_finish(run, HN_VERDICT_OOM,
 		       "the kernel found no memory for its workspace");
 	}
 	if (c->returned != 0) {
-		finish(run, HN_VERDICT_WRONG_RESULT,
+		cpu_finish(run, HN_VERDICT_WRONG_RESULT,
 		       "the kernel returned an unknown code");
 	}
 }
 
 /* What the kernel need not compute in each call: made once, then read-only. */
-static void prepare(struct cpu_run *run, struct calling *c)
+void cpu_prepare(struct cpu_run *run, struct calling *c)
 {
 	uint64_t bytes = c->kernel->prepared_bytes;
 	uint8_t *block = bytes <= MAX_WORKSPACE ? map_guarded(bytes) : NULL;
 	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
 
 	if (block == NULL) {
-		finish(run, HN_VERDICT_OOM, "no memory for the prepared data");
+		cpu_finish(run, HN_VERDICT_OOM, "no memory for the prepared data");
 	}
 	hn_fp_reset();
 	c->returned = c->prepare(c->args, block, &c->env);
-	must_have_returned(run, c);
+	cpu_must_have_returned(run, c);
 	if (mprotect(block + tail - inner, inner, PROT_READ) != 0) {
-		finish(run, HN_VERDICT_OOM, "the prepared data cannot be protected");
+		cpu_finish(run, HN_VERDICT_OOM, "the prepared data cannot be protected");
 	}
 	c->env.prepared = block;
 	c->env.prepared_bytes = bytes;
@@ -334,21 +320,30 @@ static void copy_outputs(const struct cpu_workload *w)
 static void compare(struct cpu_run *run, enum hn_guard_place place)
 {
 	char text[400];
-	enum hn_verdict v = hn_cpu_check(run->w, place, text, sizeof text);
+	enum hn_verdict v = hn_cpu_check(run->w, place, 0, text, sizeof text);
 
 	if (v != HN_VERDICT_OK) {
-		finish(run, v, text);
+		cpu_finish(run, v, text);
 	}
+}
+
+void cpu_compute(struct cpu_run *run, struct calling *c)
+{
+	int64_t begin = hn_clock_ns();
+
+	call(c);
+	run->report->body.kernel_ns += hn_clock_ns() - begin;
+	cpu_must_have_returned(run, c);
 }
 
 static void first_run(struct cpu_run *run, struct calling *c)
 {
-	poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
 	if (c->prepare != NULL) {
-		prepare(run, c);
+		cpu_prepare(run, c);
 	}
 	c->first_ns = one_call(c);
-	must_have_returned(run, c);
+	cpu_must_have_returned(run, c);
 	run->report->body.kernel_ns += (int64_t)c->first_ns;
 	if (!run->reference) {
 		compare(run, HN_GUARD_EXACT);
@@ -357,13 +352,8 @@ static void first_run(struct cpu_run *run, struct calling *c)
 
 static void last_run(struct cpu_run *run, struct calling *c)
 {
-	int64_t begin;
-
-	poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
-	begin = hn_clock_ns();
-	call(c);
-	run->report->body.kernel_ns += hn_clock_ns() - begin;
-	must_have_returned(run, c);
+	cpu_poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+	cpu_compute(run, c);
 }
 
 /* Time one kernel; true when other programs left no good time. */
@@ -409,6 +399,17 @@ static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, c
 	return t.noisy;
 }
 
+/* Runs of the kernel itself that follow the timing, at most. */
+static double runs_after(const struct cpu_run *run)
+{
+	double n = 1;
+
+	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
+		n += run->rival == NULL && run->w->set[set].used;
+	}
+	return n;
+}
+
 void hn_cpu_run(void *ctx)
 {
 	struct cpu_run *run = ctx;
@@ -429,14 +430,17 @@ void hn_cpu_run(void *ctx)
 		load(run, &c[i]);
 	}
 	hn_arena_init(&a, 0);
-	exact = pointers(run->w, HN_GUARD_EXACT, &a);
-	aligned = pointers(run->w, HN_GUARD_ALIGNED, &a);
+	exact = cpu_pointers(run->w, HN_GUARD_EXACT, 0, &a);
+	aligned = cpu_pointers(run->w, HN_GUARD_ALIGNED, 0, &a);
 	pool = make_pool(run);
 	for (int i = 0; i < n; i++) {
 		make_env(run, &c[i], pool);
 	}
 	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	report->phase = CPU_PHASE_FIRST;
+	if (run->set > 0) {
+		hn_cpu_refer(run, c, pool, &a);
+	}
 	for (int i = 0; i < n; i++) {
 		report->side = (uint32_t)i;
 		c[i].args = exact;
@@ -444,13 +448,17 @@ void hn_cpu_run(void *ctx)
 		c[i].args = aligned;
 	}
 	report->phase = CPU_PHASE_TIMING;
-	/* the last runs, and a margin for a busy machine, must fit the limit too */
+	/* the runs after, and a margin for a busy machine, must fit the limit too */
 	double budget_ns = 0.9 * 1e6 * (double)run->kernel->limit_ms -
 			   (double)(hn_clock_ns() - start) -
-			   1.5 * (c[0].first_ns + c[1].first_ns);
+			   1.5 * (c[0].first_ns * runs_after(run) + c[1].first_ns);
 
 	noisy = n == 2 ? time_two(run, c, budget_ns, why, sizeof why)
 		       : time_one(run, c, budget_ns, why, sizeof why);
+	if (n == 1 && !run->reference) {
+		report->phase = CPU_PHASE_SETS;
+		hn_cpu_run_sets(run, &c[0], exact, &a);
+	}
 	report->phase = CPU_PHASE_LAST;
 	if (run->reference && c[0].first_ns > NAIVE_SLOW_NS) {
 		copy_outputs(run->w);
@@ -462,5 +470,5 @@ void hn_cpu_run(void *ctx)
 			}
 		}
 	}
-	finish(run, noisy ? HN_VERDICT_NOISY : HN_VERDICT_OK, noisy ? why : "");
+	cpu_finish(run, noisy ? HN_VERDICT_NOISY : HN_VERDICT_OK, noisy ? why : "");
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/inputs.h"
 #include "measure/verify.h"
 
 static const int64_t shape23[] = {2, 3};
@@ -105,6 +106,38 @@ static void integers_are_exact(void **state)
 	assert_true(hn_verify(&t, got, want, 0, 0, &m));
 }
 
+/* The quick look at whole blocks and the slow one at elements say the same, wherever the odd
+ * one is. */
+static void blocks_hide_nothing(void **state)
+{
+	static float want[2500], got[2500];
+	int64_t shape[] = {2500};
+	struct hn_tensor t = {.name = "C", .elem = HN_ELEM_F32, .n_dim = 1, .shape = shape,
+			      .output = true, .n_elem = 2500, .bytes = 10000};
+	static const float odd[] = {NAN, INFINITY, -INFINITY, 1.01f, 0.0f, -1.0f};
+	struct hn_mismatch m;
+
+	(void)state;
+	for (int i = 0; i < 2500; i++) {
+		want[i] = got[i] = i == 77 ? INFINITY : i == 1500 ? NAN : 1.0f;
+	}
+	assert_true(hn_verify(&t, got, want, 1e-3, 1, &m));
+	for (int i = 0; i < 2500; i += 7) {
+		for (size_t k = 0; k < HN_COUNT_OF(odd); k++) {
+			float kept = got[i];
+
+			if (memcmp(&kept, &odd[k], 4) == 0 || (isnan(kept) && isnan(odd[k]))) {
+				continue;
+			}
+			got[i] = odd[k];
+			assert_false(hn_verify(&t, got, want, 1e-3, 1, &m));
+			assert_int_equal(m.n, 1);
+			assert_int_equal(m.first, i);
+			got[i] = kept;
+		}
+	}
+}
+
 /* What is never written is found in every type by one of the two patterns. */
 static void poison_never_passes(void **state)
 {
@@ -118,7 +151,7 @@ static void poison_never_passes(void **state)
 		for (uint64_t seed = 0; seed < 50; seed++) {
 			double scale;
 
-			hn_tensor_fill(&t, seed, 0, want);
+			hn_inputs_fill(&(struct hn_inputs){HN_INPUTS_PLAIN, seed, 0}, &t, 0, want);
 			scale = hn_verify_scale(&t, want);
 			memset(got, HN_POISON_FIRST, sizeof got);
 			first = hn_verify(&t, got, want, 1e-3, scale, &m);
@@ -131,6 +164,7 @@ static void poison_never_passes(void **state)
 
 static void fills_are_in_range_and_repeat(void **state)
 {
+	const struct hn_inputs plain = {HN_INPUTS_PLAIN, 3, 0};
 	int64_t shape[] = {1009};
 	float a[1009], b[1009];
 	uint8_t u[1009];
@@ -142,10 +176,10 @@ static void fills_are_in_range_and_repeat(void **state)
 	double sum = 0;
 
 	(void)state;
-	hn_tensor_fill(&t, 3, 0, a);
-	hn_tensor_fill(&t, 3, 0, b);
+	hn_inputs_fill(&plain, &t, 0, a);
+	hn_inputs_fill(&plain, &t, 0, b);
 	assert_memory_equal(a, b, sizeof a);
-	hn_tensor_fill(&t, 3, 1, b);
+	hn_inputs_fill(&plain, &t, 1, b);
 	assert_memory_not_equal(a, b, sizeof a);
 	for (int i = 0; i < 1009; i++) {
 		assert_true(a[i] >= -1 && a[i] <= 1);
@@ -154,7 +188,7 @@ static void fills_are_in_range_and_repeat(void **state)
 	assert_true(fabs(sum / 1009) < 0.1);
 	t.elem = HN_ELEM_U8;
 	t.bytes = 1009;
-	hn_tensor_fill(&t, 3, 1, u);
+	hn_inputs_fill(&plain, &t, 1, u);
 	for (int i = 0; i < 1009; i++) {
 		assert_true(u[i] <= 8);
 	}
@@ -206,6 +240,7 @@ int main(void)
 		cmocka_unit_test(tolerance_is_relative_with_a_floor),
 		cmocka_unit_test(specials_equal_only_themselves),
 		cmocka_unit_test(integers_are_exact),
+		cmocka_unit_test(blocks_hide_nothing),
 		cmocka_unit_test(poison_never_passes),
 		cmocka_unit_test(fills_are_in_range_and_repeat),
 		cmocka_unit_test(arguments_are_checked),

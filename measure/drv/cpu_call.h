@@ -1,0 +1,58 @@
+/* measure/drv/cpu_call.h -- calling a kernel in the child: what its first and last run and the
+ * further input sets (cpu_sets.c) share.  All of it is cpu_run.c's. */
+#ifndef HN_MEASURE_DRV_CPU_CALL_H
+#define HN_MEASURE_DRV_CPU_CALL_H
+
+#include "hone/kernel.h"
+#include "measure/drv/cpu_int.h"
+
+typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
+typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
+			      const struct hone_env *env);
+
+struct calling {
+	const struct cpu_workload *w;
+	const struct hn_board_kernel *kernel;
+	packed_fn fn;
+	prepare_fn prepare; /* NULL = there is nothing to prepare */
+	void *const *args;
+	struct hone_env env;
+	int32_t returned;
+	int raised; /* floating-point exceptions, of refer_one */
+	double first_ns;
+	uint32_t *turn, index; /* *turn = index: whose turn it is */
+};
+
+/* Write the report and end the process. */
+_Noreturn void cpu_finish(struct cpu_run *run, enum hn_verdict v, const char *detail);
+
+/* Fill all outputs of a placement with the byte, their slack made good again. */
+void cpu_poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern);
+
+/* The arguments of a call, in `a`: inputs of a set (from 1 on there is one placement), outputs of
+ * a placement; their pages are brought in. */
+void **cpu_pointers(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
+		    struct hn_arena *a);
+
+/* What the kernel need not compute in each call with c->args: made once, then read-only. */
+void cpu_prepare(struct cpu_run *run, struct calling *c);
+
+/* End the process unless the kernel said that it did its work. */
+void cpu_must_have_returned(struct cpu_run *run, const struct calling *c);
+
+/* One call, in the time that the report counts as spent inside of kernels. */
+void cpu_compute(struct cpu_run *run, struct calling *c);
+
+/* cpu_sets.c: one run on each further set, for one that may be the best: what is slower by far
+ * than another, which was compared on all of them, will not be anybody's answer.  exact: the
+ * arguments of the first run.  Ends the process when an answer is wrong. */
+void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *const *exact,
+		     struct hn_arena *a);
+
+/* cpu_sets.c: the naive program on set run->set, twice at once: rounding to nearest into the
+ * reference, rounding upwards into the outputs.  pool: NULL where there is one thread. */
+struct hn_kernel_pool;
+_Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
+			    struct hn_kernel_pool *pool, struct hn_arena *a);
+
+#endif

@@ -1,0 +1,248 @@
+/* cpu_sets.c -- the further input sets of a workload (inputs.h): contents and references.
+ *
+ * A set serves only where every right kernel passes it, which the naive program shows: it runs
+ * through without overflow, division by zero or an invalid operation, by the floating-point
+ * unit's flags, so no inf or NaN arises even on the way; and rounding upwards instead of to
+ * nearest moves none of its answers by more than the tolerance, so another order of summation
+ * does not either (Kahan's test for roundoff, "How futile are mindless assessments of roundoff",
+ * 2006).  Else a milder filling is tried, and then the set is left out, with the reason.  A
+ * second seed alone is as good as the first and has nothing to show.
+ *
+ * It costs two runs of the naive program a filling, side by side; there are none where that
+ * takes long, or where memory is short.
+ */
+#include "measure/drv/cpu_call.h"
+
+#include <stdio.h>
+
+#include "measure/fpenv.h"
+#include "measure/pool.h"
+#include "measure/timing.h"
+
+#define NAIVE_SLOW_NS 5e9 /* one run */
+
+static void drop_inputs(struct cpu_workload *w, uint32_t set)
+{
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		hn_guard_unmap(&w->buffer[i].further[set]);
+		w->buffer[i].further[set] = (struct hn_guard){0};
+	}
+}
+
+static int map_set(struct cpu_workload *w, uint32_t set, struct hn_err *err)
+{
+	const struct hn_inputs *in = &w->set[set].inputs;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->n_tensor && rc == 0; i++) {
+		const struct hn_tensor *t = &w->tensor[i];
+		struct cpu_buffer *b = &w->buffer[i];
+
+		if (!t->output) {
+			rc = hn_cpu_map_input(w, i, in, HN_GUARD_EXACT, &b->further[set], err);
+		} else if (b->reference[set].region == NULL) {
+			rc = hn_guard_map((size_t)t->bytes, HN_GUARD_ALIGNED,
+					  &b->reference[set], err);
+		}
+	}
+	return rc;
+}
+
+/* Whether the references, rounded to nearest, and the outputs, rounded upwards, are the same
+ * answer. */
+static bool steady(struct cpu_workload *w, uint32_t set)
+{
+	char text[400];
+
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		if (w->tensor[i].output) {
+			w->buffer[i].scale[set] =
+				hn_verify_scale(&w->tensor[i], w->buffer[i].reference[set].data);
+		}
+	}
+	return hn_cpu_check(w, HN_GUARD_EXACT, set, text, sizeof text) == HN_VERDICT_OK;
+}
+
+/* Why this filling does not serve; NULL when it does. */
+static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
+			     const struct hn_board_kernel *naive)
+{
+	struct cpu_run run = {.w = w, .kernel = naive, .rival = naive, .reference = true,
+			      .n_workers = hn_kernel_pool_cores() > 1 ? 2 : 1, .set = set};
+	struct hn_board_answer a;
+	struct hn_err err;
+
+	if (map_set(w, set, &err) != 0) {
+		return "memory is short";
+	}
+	hn_cpu_run_child(b, &run, &a);
+	if (a.verdict != HN_VERDICT_OK) {
+		return "the naive program fails on it";
+	}
+	if (w->set[set].inputs.kind == HN_INPUTS_PLAIN) {
+		steady(w, set); /* for the scale */
+		return NULL;
+	}
+	if (b->report->body.raised != 0) {
+		return "the naive program leaves the range of numbers on it";
+	}
+	return steady(w, set) ? NULL : "the naive program's rounding shows on it";
+}
+
+static bool seal(struct cpu_workload *w, uint32_t set)
+{
+	struct hn_err err;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->n_tensor && rc == 0; i++) {
+		if (w->tensor[i].output) {
+			rc = hn_guard_seal(&w->buffer[i].reference[set], &err);
+		}
+	}
+	return rc == 0;
+}
+
+/* The fillings of each further set, the sharper one first. */
+static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
+		     const struct hn_board_workload *from)
+{
+	struct cpu_set *s = &w->set[set];
+
+	for (int mild = 0; mild < 2 && !s->used; mild++) {
+		if (set == 1) {
+			s->inputs = (struct hn_inputs){
+				mild ? HN_INPUTS_PLAIN : HN_INPUTS_ZEROS, from->seed + 1, 0};
+		} else {
+			s->inputs = (struct hn_inputs){HN_INPUTS_EXTREMES, from->seed + 2,
+						       mild ? 0 : from->magnitude};
+		}
+		s->why = objection(b, w, set, &from->naive);
+		s->used = s->why == NULL && seal(w, set);
+		if (!s->used) {
+			drop_inputs(w, set);
+		}
+	}
+}
+
+void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
+		      const struct hn_board_workload *from, bool room, double naive_ns)
+{
+	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
+		bool asked = from->n_set == 0 || set < from->n_set;
+
+		w->set[set].why = !asked ? "not asked for"
+				  : !room ? "memory is short"
+				  : naive_ns > NAIVE_SLOW_NS ? "the naive program takes long"
+							     : NULL;
+		if (w->set[set].why == NULL) {
+			make_set(b, w, set, from);
+		}
+	}
+}
+
+void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_bytes)
+{
+	size_t at = 0;
+
+	for (uint32_t set = 0; set < HN_INPUT_SETS && at < text_bytes; set++) {
+		const struct cpu_set *s = &w->set[set];
+		char what[60];
+
+		hn_inputs_print(&s->inputs, what, sizeof what);
+		at += (size_t)snprintf(text + at, text_bytes - at, "%s%s%s%s",
+				       set > 0 ? "; " : "", s->used ? what : "left out",
+				       s->used ? "" : ": ", s->used ? "" : s->why);
+	}
+}
+
+/* A kernel that differs on a further set and, by now, on the first too, does not depend on the
+ * inputs but on when it is called. */
+static void judge_set(struct cpu_run *run, struct calling *first, uint32_t set)
+{
+	char on[60], text[300], again[300], detail[400];
+	enum hn_verdict v =
+		hn_cpu_check(run->w, HN_GUARD_EXACT, set, text, sizeof text);
+
+	if (v == HN_VERDICT_OK) {
+		return;
+	}
+	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	cpu_compute(run, first);
+	if (hn_cpu_check(run->w, HN_GUARD_EXACT, 0, again, sizeof again) !=
+	    HN_VERDICT_OK) {
+		snprintf(detail, sizeof detail, "right at first, wrong at last: %s", again);
+		cpu_finish(run, HN_VERDICT_NONDETERMINISTIC, detail);
+	}
+	hn_inputs_print(&run->w->set[set].inputs, on, sizeof on);
+	snprintf(detail, sizeof detail, "%s; inputs: %s", text, on);
+	cpu_finish(run, v, detail);
+}
+
+void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *const *exact,
+		     struct hn_arena *a)
+{
+	struct calling first = *timed;
+	const double *sample = run->report->body.sample_ns;
+	double least = hn_stats_least(sample, run->report->body.n_sample);
+
+	first.args = exact;
+	if (run->best_ns > 0 && least > HN_TIMING_SLOWER * run->best_ns) {
+		return;
+	}
+	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
+		struct calling c = *timed;
+
+		if (!run->w->set[set].used) {
+			continue;
+		}
+		c.args = cpu_pointers(run->w, HN_GUARD_EXACT, set, a);
+		cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+		if (c.prepare != NULL) {
+			cpu_prepare(run, &c);
+		}
+		cpu_compute(run, &c);
+		judge_set(run, &first, set);
+	}
+}
+
+/* The naive program once, rounding to nearest (i = 0) or upwards. */
+static void refer_one(void *closure, int64_t begin, int64_t end, int32_t worker)
+{
+	struct calling *c = closure;
+
+	(void)worker;
+	for (int64_t i = begin; i < end; i++) {
+		hn_fp_reset();
+		fesetround(i == 0 ? FE_TONEAREST : FE_UPWARD);
+		feclearexcept(FE_ALL_EXCEPT);
+		c[i].returned = c[i].fn(c[i].args, &c[i].env);
+		c[i].raised = fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+		hn_fp_reset();
+	}
+}
+
+_Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
+			    struct hn_kernel_pool *pool, struct hn_arena *a)
+{
+	for (int i = 0; i < 2; i++) {
+		void **p = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
+
+		for (uint32_t k = 0; k < run->w->n_tensor && i == 0; k++) {
+			if (run->w->tensor[k].output) {
+				p[k] = run->w->buffer[k].reference[run->set].data;
+			}
+		}
+		c[i].args = p;
+	}
+	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	if (pool != NULL) {
+		hn_kernel_pool_run(pool, refer_one, c, 2);
+	} else {
+		refer_one(c, 0, 2, 0);
+	}
+	cpu_must_have_returned(run, &c[0]);
+	cpu_must_have_returned(run, &c[1]);
+	run->report->body.raised = c[0].raised;
+	run->report->body.n_sample = 0;
+	cpu_finish(run, HN_VERDICT_OK, "");
+}

@@ -1,0 +1,160 @@
+/* measure_inputs.c -- what the input sets hold, type by type. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "measure/inputs.h"
+
+#define ROWS 24
+#define COLUMNS 101
+#define N (ROWS * COLUMNS)
+
+static const int64_t shape[] = {ROWS, COLUMNS};
+static char bytes[N * 8];
+
+static struct hn_tensor tensor(enum hn_elem e)
+{
+	return (struct hn_tensor){.name = "A", .elem = e, .n_dim = 2, .shape = shape,
+				  .n_elem = N, .bytes = N * hn_elem_bytes(e)};
+}
+
+static double at(enum hn_elem e, int64_t i)
+{
+	switch (e) {
+#define ELEM(name, text, ctype, class)                                                   \
+	case HN_ELEM_##name:                                                             \
+		return (double)((ctype *)(void *)bytes)[i];
+#include "measure/elems.def"
+#undef ELEM
+	default:
+		return NAN;
+	}
+}
+
+struct seen {
+	double least, most, nearest; /* nearest to zero, of the others */
+	int zero, minus_zero, negative, positive;
+};
+
+static struct seen fill(enum hn_elem e, struct hn_inputs in, uint32_t index)
+{
+	struct seen s = {INFINITY, -INFINITY, INFINITY, 0, 0, 0, 0};
+	struct hn_tensor t = tensor(e);
+
+	hn_inputs_fill(&in, &t, index, bytes);
+	for (int64_t i = 0; i < N; i++) {
+		double v = at(e, i);
+
+		assert_true(isfinite(v));
+		assert_true(v == 0 || fabs(v) >= (e == HN_ELEM_F32 ? 0x1p-126 : 0x1p-1022));
+		s.least = fmin(s.least, v);
+		s.most = fmax(s.most, v);
+		s.nearest = v != 0 ? fmin(s.nearest, fabs(v)) : s.nearest;
+		s.zero += v == 0;
+		s.minus_zero += v == 0 && signbit(v);
+		s.negative += v < 0;
+		s.positive += v > 0;
+	}
+	return s;
+}
+
+static void ordinary_ones_are_as_ever(void **state)
+{
+	(void)state;
+	for (int e = 0; e < HN_N_ELEM; e++) {
+		struct seen s = fill((enum hn_elem)e, (struct hn_inputs){HN_INPUTS_PLAIN, 9, 0}, 0);
+		bool number = hn_elem_class((enum hn_elem)e) == HN_ELEM_CLASS_FLOAT;
+
+		assert_true(s.least >= (number ? -1 : -4));
+		assert_true(s.most <= (number ? 1 : 8));
+		assert_true(!number || s.zero == 0);
+	}
+}
+
+static void zeros_are_strewn(void **state)
+{
+	(void)state;
+	for (int e = HN_ELEM_I8; e < HN_N_ELEM; e++) {
+		bool number = hn_elem_class((enum hn_elem)e) == HN_ELEM_CLASS_FLOAT;
+		struct seen s = fill((enum hn_elem)e, (struct hn_inputs){HN_INPUTS_ZEROS, 9, 0}, 0);
+
+		assert_true(s.zero > N / 32 && (s.zero < N / 8 || !number));
+		assert_true(!number || (s.minus_zero > 0 && s.minus_zero < s.zero));
+	}
+}
+
+static void extremes_reach_what_the_type_holds(void **state)
+{
+	static const struct {
+		enum hn_elem e;
+		int32_t magnitude;
+		double least, most, nearest;
+	} row[] = {
+		{HN_ELEM_F32, 1000, -0x1p120, 0x1p120, 0x1p-120},
+		{HN_ELEM_F32, 55, -0x1p55, 0x1p55, 0x1p-55},
+		{HN_ELEM_F32, 4, -16, 16, 0x1p-24},
+		{HN_ELEM_F32, 0, -1, 1, 0x1p-24},
+		{HN_ELEM_F64, 1000, -0x1p1000, 0x1p1000, 0x1p-1000},
+		{HN_ELEM_I8, 1000, -128, 127, 1},
+		{HN_ELEM_I8, 5, -32, 32, 1},
+		{HN_ELEM_I8, 0, -4, 4, 1},
+		{HN_ELEM_U8, 1000, 0, 255, 1},
+		{HN_ELEM_U8, 0, 0, 8, 1},
+		{HN_ELEM_I16, 1000, -32768, 32767, 1},
+		{HN_ELEM_I32, 10, -1024, 1024, 1},
+		{HN_ELEM_I32, 1000, -0x1p31, 0x1p31 - 1, 1},
+		{HN_ELEM_I64, 1000, -0x1p63, 0x1p63, 1},
+		{HN_ELEM_U64, 1000, 0, 0x1p64, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		for (uint32_t index = 0; index < 2; index++) {
+			struct seen s = fill(row[i].e,
+					     (struct hn_inputs){HN_INPUTS_EXTREMES, 3,
+								row[i].magnitude},
+					     index);
+
+			assert_true(s.least == row[i].least && s.most == row[i].most);
+			assert_true(s.nearest == row[i].nearest);
+			assert_true(s.zero > N / 10);
+			assert_true(s.least == 0 || (s.negative > N / 8 && s.positive > N / 8));
+		}
+	}
+}
+
+/* A maximum that begins at zero is wrong for some row, and for some column. */
+static void signs_last_over_rows_and_columns(void **state)
+{
+	struct hn_tensor t = tensor(HN_ELEM_F32);
+	const float *a = (const float *)(const void *)bytes;
+	bool row = true, column = true;
+
+	(void)state;
+	hn_inputs_fill(&(struct hn_inputs){HN_INPUTS_EXTREMES, 3, 20}, &t, 0, bytes);
+	for (int k = 0; k < COLUMNS; k++) {
+		row &= a[k] <= -0x1p19;
+	}
+	for (int k = 0; k < ROWS; k++) {
+		column &= a[k * COLUMNS] <= -0x1p19;
+	}
+	assert_true(row && column);
+	assert_true(a[N - 1] >= 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ordinary_ones_are_as_ever),
+		cmocka_unit_test(zeros_are_strewn),
+		cmocka_unit_test(extremes_reach_what_the_type_holds),
+		cmocka_unit_test(signs_last_over_rows_and_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
