@@ -1,15 +1,14 @@
 /* bench/lessons.c -- records for a cost model to learn from: `hone-bench lessons`.
  *
- * For each case of the suite: programs, half of them drawn at random, half found by evolution
- * that is told of the others, are built, proved and loaded in this process, and then timed in
- * turn, all of them once a round, in an order that each round draws anew; every PRUNE rounds the
- * slowest quarter leaves.  What a search records is timed once, while the speed of a shared machine
- * drifts by a fifth within seconds.  Other work only ever makes a program slower, so what a
- * program takes is what it took in its fastest round.
+ * For each case of the suite, programs are built, proved and loaded in this process, and timed in turn
+ * (bench/turns.h).  They are half drawn at random, half found by evolution that is told of the
+ * others; or, with --from, the fastest of other stores: those are what a search has to tell
+ * apart, and worth a longer look, best on another hour.
  *
- * Records are appended to the store, that as their time and the rounds as their samples.  They
- * have no certificate, so none of them is ever an answer.  A line on standard error says when the programs
- * are built: from there on nothing else should run on the machine.
+ * Records are appended to the store, the fastest round as their time and the rounds as their
+ * samples.  They have no certificate, so none of them is ever an answer.  A line on standard
+ * error says when the programs are built: from there on nothing else should run on the machine.
+ * Who has to wait for that asks for cues.
  */
 #include <fnmatch.h>
 #include <math.h>
@@ -18,9 +17,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "bench/bench.h"
 #include "bench/contest.h"
+#include "bench/turns.h"
 #include "db/db.h"
 #include "loopstate/mark.h"
 #include "loopstate/trace.h"
@@ -28,25 +27,18 @@
 #include "search/policy.h"
 
 #define MOST_PROGRAMS 4096
-#define MOST_ROUNDS 64
-#define PRUNE 4
-#define ASKED 32	/* of a policy at a time */
-#define TURN_NS 1e6	/* that a program is timed for in a round, */
-#define LEAST_SAMPLES 3 /* or longer */
-#define SAMPLE_NS 1e5	/* the least that one sample lasts */
+#define MOST_FROM 16
+#define ASKED 32 /* of a policy at a time */
 
 struct options {
-	const char *store;
-	uint32_t programs, rounds;
+	const char *store, *from[MOST_FROM];
+	uint32_t n_from, programs, rounds, cues;
 	uint64_t seed;
 };
 
 struct program {
 	const char *steps, *origin;
-	const struct hn_contender *kernel;
-	double best_ns; /* of its rounds */
-	uint32_t n_round;
-	double ns[MOST_ROUNDS];
+	struct hn_turns timed;
 };
 
 struct school {
@@ -61,57 +53,37 @@ struct school {
 	struct hn_arena a;
 };
 
-static double span(const struct hn_contender *c, int64_t n)
-{
-	int64_t begin = hn_clock_ns();
-
-	for (int64_t i = 0; i < n; i++) {
-		c->call(c->ctx);
-	}
-	return (double)(hn_clock_ns() - begin);
-}
-
-/* Nanoseconds of one call: the best of a few samples, the first call not among them. */
-static double turn(const struct hn_contender *c)
-{
-	double one = fmax(span(c, 1), 1), best = INFINITY, spent = 0;
-	int64_t n = (int64_t)ceil(SAMPLE_NS / one);
-
-	for (int i = 0; i < LEAST_SAMPLES || spent < TURN_NS; i++) {
-		double t = span(c, n);
-
-		best = fmin(best, t / (double)n);
-		spent += t;
-	}
-	return best;
-}
-
-/* Build one candidate; whether it stands. */
-static bool build(struct school *s, const struct hn_candidate *c)
+/* Build one program; whether it stands. */
+static bool build(struct school *s, const char *steps, const char *origin)
 {
 	struct hn_contest *part = s->n_part > 0 ? &s->part[s->n_part - 1] : NULL;
 	struct hn_err err;
-	struct hn_buf b;
 
 	if (part == NULL || part->n == HN_RACE_MAX_CONTENDER) {
 		part = &s->part[s->n_part++];
 		*part = s->base;
 	}
-	hn_buf_init(&b);
-	hn_trace_write(c->trace, &b);
-
-	struct program *p = &s->program[s->n];
-
-	p->steps = hn_arena_strndup(&s->a, b.s, b.n);
-	p->origin = c->origin;
-	hn_buf_fini(&b);
-	if (hn_contest_hone(part, s->emitter, "program", p->steps, &err) != 0) {
+	if (hn_contest_hone(part, s->emitter, "program", steps, &err) != 0) {
 		s->refused++;
 		return false;
 	}
-	p->kernel = &part->contender[part->n - 1];
-	s->n++;
+	s->program[s->n++] =
+		(struct program){.steps = hn_arena_strdup(&s->a, steps),
+				 .origin = hn_arena_strdup(&s->a, origin),
+				 .timed.kernel = &part->contender[part->n - 1]};
 	return true;
+}
+
+static bool build_candidate(struct school *s, const struct hn_candidate *c)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_trace_write(c->trace, &b);
+	bool stands = build(s, b.s, c->origin);
+
+	hn_buf_fini(&b);
+	return stands;
 }
 
 /* Ask, build and tell what a single turn takes, until there are so many programs.  Times that
@@ -134,13 +106,14 @@ static int gather(struct school *s, const char *policy, uint32_t programs, struc
 
 		n = ops->ask(p, want, &s->a, candidate);
 		for (uint32_t i = 0; i < n; i++) {
-			bool stands = build(s, &candidate[i]);
+			bool stands = build_candidate(s, &candidate[i]);
 
 			told[i] = (struct hn_told){.trace = candidate[i].trace,
 						   .verdict = stands ? HN_VERDICT_OK
 								     : HN_VERDICT_ILLEGAL};
 			if (stands) {
-				told[i].median_ns = turn(s->program[s->n - 1].kernel);
+				told[i].median_ns =
+					hn_turns_once(s->program[s->n - 1].timed.kernel);
 			}
 		}
 		ops->tell(p, told, n);
@@ -149,49 +122,6 @@ static int gather(struct school *s, const char *policy, uint32_t programs, struc
 		ops->destroy(p);
 	}
 	return rc;
-}
-
-static int by_best(const void *a, const void *b)
-{
-	const struct program *const *x = a, *const *y = b;
-
-	return (*x)->best_ns < (*y)->best_ns ? -1 : (*x)->best_ns > (*y)->best_ns;
-}
-
-static void shuffle(struct program **p, uint32_t n, struct hn_rng *rng)
-{
-	for (; n > 1; n--) {
-		uint32_t k = (uint32_t)hn_rng_below(rng, n);
-		struct program *was = p[n - 1];
-
-		p[n - 1] = p[k];
-		p[k] = was;
-	}
-}
-
-static void time_in_turn(struct school *s)
-{
-	struct program **left = HN_NEW_ARRAY(&s->a, struct program *, s->n);
-	struct hn_rng rng = hn_rng_stream(s->o->seed, 6, 0, 0);
-	uint32_t n = s->n;
-
-	for (uint32_t i = 0; i < n; i++) {
-		left[i] = &s->program[i];
-		left[i]->best_ns = INFINITY;
-	}
-	for (uint32_t round = 0; round < s->o->rounds; round++) {
-		if (round > 0 && round % PRUNE == 0) {
-			qsort(left, n, sizeof(*left), by_best);
-			n -= n / 4;
-		}
-		shuffle(left, n, &rng);
-		for (uint32_t i = 0; i < n; i++) {
-			double ns = turn(left[i]->kernel);
-
-			left[i]->ns[left[i]->n_round++] = ns;
-			left[i]->best_ns = fmin(left[i]->best_ns, ns);
-		}
-	}
 }
 
 static int append(struct school *s, struct hn_db *db, const char *key, struct hn_err *err)
@@ -211,9 +141,9 @@ static int append(struct school *s, struct hn_db *db, const char *key, struct hn
 					  .origin = p->origin,
 					  .verdict = HN_VERDICT_OK,
 					  .detail = "",
-					  .median_ns = p->best_ns,
-					  .n_sample = p->n_round,
-					  .sample_ns = p->ns,
+					  .median_ns = p->timed.best_ns,
+					  .n_sample = p->timed.n_round,
+					  .sample_ns = p->timed.ns,
 					  .unix_ms = hn_clock_unix_ms(),
 					  .proved = true,
 					  .stamp = {HONE_VERSION, "hone-bench " HONE_VERSION,
@@ -250,24 +180,130 @@ static int keep(struct school *s, const char *name, struct hn_err *err)
 	return rc;
 }
 
+/* A record of --from that may be built again. */
+struct known {
+	const char *steps, *origin;
+	double ns;
+};
+
+struct finding {
+	struct hn_arena *a;
+	uint32_t n, cap;
+	struct known *known;
+};
+
+static int find(void *ctx, const struct hn_record *r)
+{
+	struct finding *f = ctx;
+
+	if (r->verdict == HN_VERDICT_OK) {
+		f->known = hn_arena_grow(f->a, f->known, f->n, &f->cap, sizeof *f->known);
+		f->known[f->n++] = (struct known){hn_arena_strdup(f->a, r->steps),
+						  hn_arena_strdup(f->a, r->origin),
+						  r->median_ns};
+	}
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static bool is_built(const struct school *s, const char *steps)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (strcmp(s->program[i].steps, steps) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Build the fastest programs of that store that are not built yet. */
+static int recall(struct school *s, const char *home, struct hn_err *err)
+{
+	struct finding f = {.a = &s->a};
+	char key[HN_KEY_BYTES];
+	struct hn_db *db;
+	int rc = hn_db_open(home, &db, err);
+
+	if (rc < 0) {
+		return rc;
+	}
+	hn_dag_key(s->base.dag, key);
+	rc = hn_db_records(db, key, NULL, find, &f, err);
+	hn_db_close(db);
+	if (f.n > 0) {
+		qsort(f.known, f.n, sizeof *f.known, by_time);
+	}
+	for (uint32_t i = 0, n = 0; i < f.n && n < s->o->programs && s->n < MOST_PROGRAMS; i++) {
+		n += is_built(s, f.known[i].steps) ||
+		     build(s, f.known[i].steps, f.known[i].origin);
+	}
+	return rc;
+}
+
+static int build_all(struct school *s, struct hn_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->o->n_from && rc == 0; i++) {
+		rc = recall(s, s->o->from[i], err);
+	}
+	if (s->o->n_from > 0) {
+		return rc;
+	}
+	rc = gather(s, "random", s->o->programs / 2, err);
+	return rc ? rc : gather(s, "evolve", s->o->programs, err);
+}
+
+static int time_and_keep(struct school *s, const char *name, struct hn_err *err)
+{
+	struct hn_turns **timed = HN_NEW_ARRAY(&s->a, struct hn_turns *, s->n + 1);
+	int64_t begin = hn_clock_ns();
+	char context[200];
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		timed[i] = &s->program[i].timed;
+	}
+	hn_turns(timed, s->n, s->o->rounds, s->o->seed);
+	snprintf(context, sizeof context, "\"case\": \"%s\", \"refused\": %u, \"seconds\": %.1f",
+		 name, s->refused, (double)(hn_clock_ns() - begin) * 1e-9);
+	hn_bench_row("lessons.programs", s->n, "", context);
+	fflush(stdout);
+	return keep(s, name, err);
+}
+
+/* Wait for a line; false at the end of input. */
+static bool cue(void)
+{
+	int c = getchar();
+
+	while (c != '\n' && c != EOF) {
+		c = getchar();
+	}
+	return c == '\n';
+}
+
 static int teach(struct school *s, const char *name, struct hn_err *err)
 {
-	char context[200];
-	int rc = gather(s, "random", s->o->programs / 2, err);
+	int rc = build_all(s, err);
 
-	rc = rc ? rc : gather(s, "evolve", s->o->programs, err);
 	if (rc < 0) {
 		return rc;
 	}
 	fprintf(stderr, "hone-bench: %s: %u programs are built\n", name, s->n);
 	fflush(stderr);
-	int64_t begin = hn_clock_ns();
-
-	time_in_turn(s);
-	snprintf(context, sizeof context, "\"case\": \"%s\", \"refused\": %u, \"seconds\": %.1f",
-		 name, s->refused, (double)(hn_clock_ns() - begin) * 1e-9);
-	hn_bench_row("lessons.programs", s->n, "", context);
-	return keep(s, name, err);
+	if (s->o->cues == 0) {
+		return time_and_keep(s, name, err);
+	}
+	for (uint32_t i = 0; i < s->o->cues && rc == 0 && cue(); i++) {
+		rc = time_and_keep(s, name, err);
+	}
+	return rc;
 }
 
 static int each_row(const struct options *o, const struct hn_target *target,
@@ -307,7 +343,8 @@ static int each_row(const struct options *o, const struct hn_target *target,
 }
 
 static const char usage[] =
-	"usage: hone-bench lessons --store HOME [--programs N] [--rounds N] [--seed N] CASE...\n";
+	"usage: hone-bench lessons --store HOME [--from HOME]... [--programs N] [--rounds N]\n"
+	"                          [--cues N] [--seed N] CASE...\n";
 
 static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
 {
@@ -320,7 +357,7 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *re
 /* The index of the first case, or 0. */
 static int read_options(const struct hn_bench_args *args, struct options *o)
 {
-	uint64_t programs = 200, rounds = 16;
+	uint64_t programs = 200, rounds = 16, cues = 0;
 	bool fine = true;
 	int i = 0;
 
@@ -329,10 +366,14 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 
 		if (strcmp(name, "--store") == 0) {
 			o->store = value;
+		} else if (strcmp(name, "--from") == 0 && o->n_from < MOST_FROM) {
+			o->from[o->n_from++] = value;
 		} else if (strcmp(name, "--programs") == 0) {
 			fine = number(value, 2, MOST_PROGRAMS - ASKED, &programs);
 		} else if (strcmp(name, "--rounds") == 0) {
-			fine = number(value, 1, MOST_ROUNDS, &rounds);
+			fine = number(value, 1, HN_TURNS_MOST_ROUNDS, &rounds);
+		} else if (strcmp(name, "--cues") == 0) {
+			fine = number(value, 0, 1000, &cues);
 		} else {
 			fine = strcmp(name, "--seed") == 0 &&
 			       number(value, 0, UINT64_MAX, &o->seed);
@@ -340,6 +381,7 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 	}
 	o->programs = (uint32_t)programs;
 	o->rounds = (uint32_t)rounds;
+	o->cues = (uint32_t)cues;
 	return fine && o->store != NULL && i < args->argc ? i : 0;
 }
 
