@@ -10,23 +10,18 @@
  * left out; recall: how many of the 30 fastest are among the 30 that are predicted fastest (by
  * chance: 30 / records).
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "bench/bench.h"
+#include "bench/measured.h"
 #include "costmodel/ansor.h"
 #include "costmodel/model.h"
-#include "db/db.h"
 
-#define MOST_RECORDS 600 /* of a workload, chosen by hash */
 #define LEAST_RECORDS 60 /* that a workload is judged by */
-#define LEAST_SAMPLES 3	 /* below: the board gave up after a first, perhaps cold call */
-#define MOST_WORKLOADS 1000
 #define TOP 30
 #define ROUNDS 300 /* of a training */
 #define RECORD_PARTS 5
@@ -34,164 +29,15 @@
 
 enum way { ANALYTIC, OTHER_RECORDS, OTHER_WORKLOADS, AGAIN, N_WAY };
 
-struct sample {
-	struct hn_features features;
-	double median_ns; /* of several records of a program: the fastest's */
-	double first_ns, last_ns;
-	uint32_t n_record;
-	uint64_t hash;
-	uint32_t workload;
-	double score[N_WAY];
-};
-
-struct workload {
-	const char *key, *name;
-	const struct hn_dag *dag;
-};
-
-struct data {
-	struct hn_arena keep;
-	struct hn_target target;
-	uint32_t n, cap;
-	struct sample *sample; /* workload by workload */
-	uint32_t n_workload;
-	struct workload workload[MOST_WORKLOADS];
-	uint32_t first[MOST_WORKLOADS + 1]; /* of a workload's samples */
-};
-
 static const char *const ways[] = {"analytic", "learned, other records of it",
 				   "learned, other workloads", "measured again"};
 
-struct loading {
-	struct data *data;
-	struct hn_db *db;
-	struct hn_arena scratch;
-	struct hn_err *err;
+struct data {
+	struct hn_measured m;
+	double *score[AGAIN]; /* [m.n] of each program */
 };
 
-/* The workload's number, its dag read when the first of its records comes; or an error. */
-static int workload_of(struct loading *l, const char *key)
-{
-	struct data *d = l->data;
-	struct workload *w = &d->workload[d->n_workload];
-	struct hn_workload_row row;
-
-	for (uint32_t i = d->n_workload; i-- > 0;) {
-		if (strcmp(d->workload[i].key, key) == 0) {
-			return (int)i;
-		}
-	}
-	if (d->n_workload == MOST_WORKLOADS) {
-		return hn_fail(l->err, HONE_E_QUOTA, "more than %d workloads", MOST_WORKLOADS);
-	}
-	int rc = hn_db_workload(l->db, key, &d->keep, &row, l->err);
-	if (rc == 0) {
-		rc = hn_dag_parse(row.name, row.dag_json, strlen(row.dag_json), 0, &d->keep,
-				  &w->dag, l->err);
-	}
-	w->key = row.key;
-	w->name = row.name;
-	return rc < 0 ? rc : (int)d->n_workload++;
-}
-
-static int each(void *ctx, const struct hn_record *r)
-{
-	struct loading *l = ctx;
-	struct data *d = l->data;
-	const struct hn_looptree *tree;
-	const struct hn_trace *t;
-	const struct hn_state *s;
-	struct hn_features f;
-
-	if (r->verdict != HN_VERDICT_OK || r->n_sample < LEAST_SAMPLES) {
-		return 0;
-	}
-	int w = workload_of(l, r->workload);
-	if (w < 0) {
-		return w;
-	}
-	hn_arena_reset(&l->scratch);
-	if (hn_trace_parse("record", r->steps, strlen(r->steps), &l->scratch, &t, NULL) < 0 ||
-	    hn_state_replay(d->workload[w].dag, t, &l->scratch, &s, NULL) < 0 ||
-	    hn_looptree_build(s, &l->scratch, &tree, NULL) < 0 ||
-	    !hn_features_of(tree, &d->target, &l->scratch, &f)) {
-		return 0;
-	}
-	d->sample = hn_arena_grow(&d->keep, d->sample, d->n, &d->cap, sizeof *d->sample);
-	d->sample[d->n++] = (struct sample){.features = hn_features_copy(&f, &d->keep),
-					    .median_ns = r->median_ns,
-					    .first_ns = r->median_ns,
-					    .last_ns = r->median_ns,
-					    .n_record = 1,
-					    .hash = hn_hash64(r->steps, strlen(r->steps), 0),
-					    .workload = (uint32_t)w};
-	return 0;
-}
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->workload != y->workload) {
-		return x->workload < y->workload ? -1 : 1;
-	}
-	return x->hash < y->hash ? -1 : x->hash > y->hash;
-}
-
-/* The same program measured again. */
-static void merge(struct sample *to, const struct sample *x)
-{
-	to->n_record++;
-	to->median_ns = fmin(to->median_ns, x->median_ns);
-	to->last_ns = x->median_ns;
-}
-
-/* Keep each program once, and no more than MOST_RECORDS of a workload. */
-static void thin(struct data *d)
-{
-	uint32_t n = 0, of_workload = 0;
-
-	qsort(d->sample, d->n, sizeof *d->sample, by_hash);
-	for (uint32_t i = 0; i < d->n; i++) {
-		const struct sample *x = &d->sample[i];
-		bool same = n > 0 && d->sample[n - 1].workload == x->workload;
-
-		of_workload = same ? of_workload : 0;
-		if (of_workload == 0) {
-			for (uint32_t k = n > 0 ? d->sample[n - 1].workload + 1 : 0;
-			     k <= x->workload; k++) {
-				d->first[k] = n;
-			}
-		}
-		if (same && d->sample[n - 1].hash == x->hash) {
-			merge(&d->sample[n - 1], x);
-		} else if (of_workload < MOST_RECORDS) {
-			of_workload++;
-			d->sample[n++] = *x;
-		}
-	}
-	for (uint32_t k = n > 0 ? d->sample[n - 1].workload + 1 : 0; k <= d->n_workload; k++) {
-		d->first[k] = n;
-	}
-	d->n = n;
-}
-
-static int load(const char *home, struct data *d, struct hn_err *err)
-{
-	struct loading l = {.data = d, .err = err};
-	int rc = hn_db_open(home, &l.db, err);
-
-	if (rc < 0) {
-		return rc;
-	}
-	hn_arena_init(&l.scratch, 0);
-	rc = hn_db_records(l.db, NULL, NULL, each, &l, err);
-	hn_arena_fini(&l.scratch);
-	hn_db_close(l.db);
-	return rc;
-}
-
-static uint32_t part_of(const struct sample *x, enum way way)
+static uint32_t part_of(const struct hn_measured_program *x, enum way way)
 {
 	return way == OTHER_RECORDS ? (uint32_t)(x->hash % RECORD_PARTS) : x->workload % WORKLOAD_PARTS;
 }
@@ -201,18 +47,18 @@ static void judge(struct data *d, enum way way)
 {
 	const struct hn_model_ops *ops = hn_model_ops("learned");
 	uint32_t parts = way == OTHER_RECORDS ? RECORD_PARTS : WORKLOAD_PARTS;
-	struct hn_lesson *lesson = calloc(d->n + 1, sizeof *lesson);
+	struct hn_lesson *lesson = calloc(d->m.n + 1, sizeof *lesson);
 
 	hn_assert(lesson);
 	for (uint32_t p = 0; p < parts; p++) {
 		struct hn_model *m = ops->create(1);
 		uint32_t n = 0;
 
-		for (uint32_t i = 0; i < d->n; i++) {
-			const struct sample *x = &d->sample[i];
+		for (uint32_t i = 0; i < d->m.n; i++) {
+			const struct hn_measured_program *x = &d->m.program[i];
 			if (part_of(x, way) != p) {
 				lesson[n++] = (struct hn_lesson){&x->features, x->workload,
-								 x->median_ns};
+								 x->ns};
 			}
 		}
 		int64_t start = hn_clock_ns();
@@ -223,10 +69,10 @@ static void judge(struct data *d, enum way way)
 			 way == OTHER_RECORDS ? "records" : "workloads", n);
 		hn_bench_row("model.train", (double)(hn_clock_ns() - start) * 1e-9, "s",
 			     context);
-		for (uint32_t i = 0; i < d->n; i++) {
-			const struct hn_features *f = &d->sample[i].features;
-			if (part_of(&d->sample[i], way) == p) {
-				ops->predict(m, &f, 1, &d->sample[i].score[way]);
+		for (uint32_t i = 0; i < d->m.n; i++) {
+			const struct hn_features *f = &d->m.program[i].features;
+			if (part_of(&d->m.program[i], way) == p) {
+				ops->predict(m, &f, 1, &d->score[way][i]);
 			}
 		}
 		ops->destroy(m);
@@ -280,11 +126,11 @@ static uint32_t judged_of(const struct data *d, uint32_t w, enum way way, struct
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = d->first[w]; i < d->first[w + 1]; i++) {
-		const struct sample *x = &d->sample[i];
+	for (uint32_t i = d->m.first[w]; i < d->m.first[w + 1]; i++) {
+		const struct hn_measured_program *x = &d->m.program[i];
 
 		if (way != AGAIN) {
-			ret[n++] = (struct judged){x->median_ns, x->score[way]};
+			ret[n++] = (struct judged){x->ns, d->score[way][i]};
 		} else if (x->n_record > 1) {
 			ret[n++] = (struct judged){x->first_ns, 1 / x->last_ns};
 		}
@@ -294,12 +140,12 @@ static uint32_t judged_of(const struct data *d, uint32_t w, enum way way, struct
 
 static void print_figures(const struct data *d, enum way way)
 {
-	struct judged x[MOST_RECORDS];
+	struct judged x[HN_MEASURED_MOST];
 	double pairs = 0, top = 0;
 	uint32_t judged = 0;
 	char context[300];
 
-	for (uint32_t w = 0; w < d->n_workload; w++) {
+	for (uint32_t w = 0; w < d->m.n_workload; w++) {
 		uint32_t n = judged_of(d, w, way, x);
 
 		if (n < LEAST_RECORDS) {
@@ -308,7 +154,7 @@ static void print_figures(const struct data *d, enum way way)
 		double p = pairwise(x, n), r = recall(x, n);
 		snprintf(context, sizeof context,
 			 "\"model\": \"%s\", \"case\": \"%s\", \"records\": %u", ways[way],
-			 d->workload[w].name, n);
+			 d->m.workload[w].name, n);
 		hn_bench_row("model.pairwise", p, "", context);
 		hn_bench_row("model.recall", r, "", context);
 		pairs += p;
@@ -328,19 +174,19 @@ static void print_figures(const struct data *d, enum way way)
 static int train(struct data *d, const char *path, struct hn_err *err)
 {
 	const struct hn_model_ops *ops = hn_model_ops("learned");
-	struct hn_lesson *lesson = calloc(d->n + 1, sizeof *lesson);
+	struct hn_lesson *lesson = calloc(d->m.n + 1, sizeof *lesson);
 	struct hn_model *m = ops->create(1);
 	struct hn_buf text;
 	int rc = 0;
 
 	hn_assert(lesson);
 	hn_buf_init(&text);
-	for (uint32_t i = 0; i < d->n; i++) {
-		const struct sample *x = &d->sample[i];
-		lesson[i] = (struct hn_lesson){&x->features, x->workload, x->median_ns};
+	for (uint32_t i = 0; i < d->m.n; i++) {
+		const struct hn_measured_program *x = &d->m.program[i];
+		lesson[i] = (struct hn_lesson){&x->features, x->workload, x->ns};
 	}
-	if (!ops->update(m, lesson, d->n, ROUNDS) || !ops->save(m, &text)) {
-		rc = hn_fail(err, HONE_E_NOT_FOUND, "%u programs: nothing was learned", d->n);
+	if (!ops->update(m, lesson, d->m.n, ROUNDS) || !ops->save(m, &text)) {
+		rc = hn_fail(err, HONE_E_NOT_FOUND, "%u programs: nothing was learned", d->m.n);
 	} else {
 		rc = hn_file_replace(path, text.s, text.n, err);
 	}
@@ -352,8 +198,11 @@ static int train(struct data *d, const char *path, struct hn_err *err)
 
 static int judge_all(struct data *d)
 {
-	for (uint32_t i = 0; i < d->n; i++) {
-		d->sample[i].score[ANALYTIC] = hn_model_analytic_score(&d->sample[i].features);
+	for (int way = 0; way < AGAIN; way++) {
+		d->score[way] = HN_NEW_ARRAY(&d->m.keep, double, d->m.n + 1);
+	}
+	for (uint32_t i = 0; i < d->m.n; i++) {
+		d->score[ANALYTIC][i] = hn_model_analytic_score(&d->m.program[i].features);
 	}
 	judge(d, OTHER_RECORDS);
 	judge(d, OTHER_WORKLOADS);
@@ -368,22 +217,17 @@ static int run(char *const *home, int n_home, const char *out)
 {
 	struct data *d = calloc(1, sizeof *d);
 	struct hn_err err = {0};
-	int rc = 0;
 
 	hn_assert(d);
-	hn_arena_init(&d->keep, 0);
-	hn_target_host(&d->keep, &d->target);
-	for (int i = 0; i < n_home && rc == 0; i++) {
-		rc = load(home[i], d, &err);
-	}
-	thin(d);
+	int rc = hn_measured_load(&d->m, home, n_home, &err);
+
 	if (rc == 0) {
 		rc = out ? train(d, out, &err) : judge_all(d);
 	}
 	if (rc < 0) {
 		fprintf(stderr, "hone-bench: %s\n", err.msg);
 	}
-	hn_arena_fini(&d->keep);
+	hn_measured_fini(&d->m);
 	free(d);
 	return rc < 0;
 }
