@@ -7,9 +7,9 @@
 #include "costmodel/forest.h"
 #include "costmodel/model.h"
 
-/* Append at most `rounds` trees to f, whose sum for a statement is the logarithm of what its
- * cycles are to be multiplied by.  As many as help on lessons held back, perhaps none.  False,
- * the forest as it was, when xgboost refuses.  Time: rounds * the lessons' statements. */
+/* Append `rounds` trees to f, whose sum for a statement is the logarithm of what its cycles are
+ * to be multiplied by.  False, the forest as it was, when xgboost refuses.  Time: rounds * the
+ * lessons' statements. */
 bool hn_boost(struct hn_forest *f, const struct hn_lesson *lesson, uint32_t n, uint32_t rounds,
 	      uint64_t seed);
 
