@@ -42,6 +42,17 @@ static inline int64_t hn_gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
+/* The least power of two that is v or more. */
+static inline uint32_t hn_pow2_ceil(int64_t v)
+{
+	uint32_t p = 1;
+
+	while (p < v) {
+		p *= 2;
+	}
+	return p;
+}
+
 /* ceil(a / b) for a >= 0, b > 0. */
 static inline int64_t hn_ceildiv(int64_t a, int64_t b)
 {

@@ -12,7 +12,7 @@
 
 #include "base/arith.h"
 #include "base/rng.h"
-#include "loopstate/fingerprint.h"
+#include "target/fingerprint.h"
 
 #define GHZ 3.0
 #define POINTS 2048	     /* of each statement that are run */
@@ -296,7 +296,7 @@ double hn_machine_ns(const struct hn_looptree *t, const struct hn_target *target
 			  .target = target,
 			  .value = HN_NEW_ARRAY(a, int64_t, t->n_loop),
 			  .arena = a };
-	struct hn_rng own = hn_rng_stream(seed, hn_fingerprint(t, a), 1, 0);
+	struct hn_rng own = hn_rng_stream(seed, hn_fingerprint(t, NULL, a), 1, 0);
 	struct hn_rng noise = hn_rng_stream(seed, visit, 2, 0);
 	double ns = walk(&n, t->root) / GHZ;
 

@@ -5,9 +5,9 @@
  * (the model's speed, bent by a factor that follows from the history); every candidate goes
  * through hn_build, as a builder does it: replayed, proved by isl, emitted, compiled.
  *
- * Two programs are the same when their fingerprints are (loopstate/fingerprint.h).  Programs
- * that differ may still compile to one machine code, because the generator makes of two
- * tilings the same register tile: `same_code` counts these too.
+ * Two programs are the same when their fingerprints for the target are
+ * (target/fingerprint.h): the generator makes the same of them.  Programs of which that is not
+ * known may still compile to one machine code: `same_code` counts these too.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 #include "bench/workload.h"
-#include "loopstate/fingerprint.h"
+#include "target/fingerprint.h"
 #include "lower/build.h"
 #include "search/policy.h"
 
@@ -60,7 +60,7 @@ static void judge(struct run *r, struct search *s, const struct hn_build_answer 
 			ans->why.msg);
 		return;
 	}
-	s->program[n] = hn_fingerprint(ans->tree, a);
+	s->program[n] = hn_fingerprint(ans->tree, &r->target, a);
 	if (r->compile) {
 		s->code[n] = hn_hash64(ans->artefact.object, ans->artefact.object_bytes, 1);
 	}

@@ -1,45 +1,10 @@
-/* lower/emit_access.c -- what a nest's statement loads, and how each access moves along each
- * loop: what the choice of lanes and of the register tile is made from.
+/* lower/emit_access.c -- how each access of a nest moves along each loop: what the choice of
+ * lanes and of the register tile is made from.
  *
  * Strides are read off the linear forms of offsets at a loop's first iterations, dry: no
  * code is made.
  */
 #include "lower/emit_nest.h"
-
-static void count_loads(const struct hn_expr *x, void *ctx)
-{
-	struct emit_nest *n = ctx;
-
-	if (x->op == HN_EXPR_LOAD) {
-		if (n->load) {
-			n->load[n->n_load] = x;
-		}
-		n->n_load++;
-	} else if (x->op == HN_EXPR_CALL && x->ref != HN_FN_sqrt &&
-		   x->ref != HN_FN_rsqrt &&
-		   (x->ref < HN_FN_abs || x->ref > HN_FN_trunc)) {
-		n->calls = true;
-	}
-}
-
-static void visit_body(struct emit_nest *n)
-{
-	const struct hn_op *op = n->op;
-
-	n->n_load = 0;
-	if (n->stmt->stmt == HN_STMT_COMPUTE) {
-		for (uint32_t k = 0; k < op->n_out; k++) {
-			hn_expr_visit(op->body[k], count_loads, n);
-		}
-	} else if (hn_emit_is_update(n)) {
-		for (uint32_t k = 0; k < op->reduce->n; k++) {
-			hn_expr_visit(op->reduce->source[k], count_loads, n);
-		}
-		if (op->reduce->condition) {
-			hn_expr_visit(op->reduce->condition, count_loads, n);
-		}
-	}
-}
 
 /* Offset of access a (0 = output, else load a - 1). */
 static void access_offset(struct emit *e, struct emit_nest *n, uint32_t a,
@@ -68,13 +33,13 @@ static int64_t stride_along(struct emit *e, struct emit_nest *n, struct emit_dim
 	e->var[d->loop] = (struct emit_var){ 0 };
 	e->epoch++;
 	access_offset(e, n, a, &first);
-	for (int64_t j = 1; j < count && stride != EMIT_NONLINEAR; j++) {
+	for (int64_t j = 1; j < count && stride != HN_TILE_NONLINEAR; j++) {
 		e->var[d->loop].add = j;
 		e->epoch++;
 		access_offset(e, n, a, &next);
 		if (!hn_emit_lin_same_terms(&first, &next) ||
 		    (j > 1 && next.c - first.c != stride * j)) {
-			stride = EMIT_NONLINEAR;
+			stride = HN_TILE_NONLINEAR;
 		} else {
 			stride = (next.c - first.c) / j;
 		}
@@ -83,7 +48,7 @@ static int64_t stride_along(struct emit *e, struct emit_nest *n, struct emit_dim
 	return stride;
 }
 
-static void find_strides(struct emit *e, struct emit_nest *n)
+void hn_emit_find_strides(struct emit *e, struct emit_nest *n)
 {
 	e->dry = true;
 	e->lane = 0;
@@ -114,14 +79,4 @@ static void find_strides(struct emit *e, struct emit_nest *n)
 	e->dry = false;
 	e->n_dry = 0;
 	e->epoch++;
-}
-
-void hn_emit_find_accesses(struct emit *e, struct emit_nest *n)
-{
-	visit_body(n);
-	n->load = HN_NEW_ARRAY(e->a, const struct hn_expr *, n->n_load + 1);
-	visit_body(n);
-	if (!e->opt->scalar && n->n_dim > 0) {
-		find_strides(e, n);
-	}
 }

@@ -18,8 +18,9 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "lower/lower.h"
+#include "target/tile.h"
 
-#define EMIT_MAX_LANES 64
+#define EMIT_MAX_LANES HN_TILE_MAX_LANES
 #define EMIT_HERE INT32_MAX /* depth of a value that cannot move out of its place */
 
 struct emit_turn;

@@ -328,7 +328,8 @@ void hn_emit_node(struct emit *e, const struct hn_node *node)
 		parallel(e, node);
 		return;
 	}
-	if (hn_emit_is_nest(e, node)) {
+	if (e->opt->scalar ? node->kind == HN_NODE_STMT
+			   : hn_nest_begins(node, e->in_parallel)) {
 		hn_emit_nest(e, node);
 		return;
 	}

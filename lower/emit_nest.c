@@ -150,39 +150,22 @@ static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i)
 	emit_blocks(e, n, i);
 }
 
-bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node)
-{
-	int32_t stage = node->stage;
-
-	if (e->opt->scalar) {
-		return node->kind == HN_NODE_STMT;
-	}
-	while (node->kind == HN_NODE_LOOP) {
-		bool plain = node->iter_kind == HN_ITER_SPATIAL ||
-			     node->iter_kind == HN_ITER_REDUCE;
-		bool parallel = node->ann == HN_ANN_PARALLEL && !e->in_parallel;
-
-		if (!plain || parallel || node->n_child != 1 || node->stage != stage) {
-			return false;
-		}
-		node = node->child[0];
-	}
-	return node->kind == HN_NODE_STMT && node->stage == stage;
-}
-
 void hn_emit_nest(struct emit *e, const struct hn_node *node)
 {
 	const struct emit_nest *outer;
 	struct emit_nest n = { 0 };
-	const struct hn_node *x = node;
+	struct hn_nest read;
 
-	for (; x->kind == HN_NODE_LOOP; x = x->child[0]) {
-		n.n_dim++;
-	}
-	n.stmt = x;
-	n.op = e->t->dag->op[x->stage];
+	hn_nest_read(e->t, node, e->a, &read);
+	n.stmt = read.stmt;
+	n.op = read.op;
+	n.n_load = read.n_load;
+	n.load = read.load;
+	n.calls = read.calls;
+	n.n_dim = read.n_loop;
 	n.dim = HN_NEW_ARRAY(e->a, struct emit_dim, n.n_dim);
-	for (uint32_t i = 0; i < n.n_dim; i++, node = node->child[0]) {
+	for (uint32_t i = 0; i < n.n_dim; i++) {
+		node = read.loop[i];
 		n.dim[i] =
 			(struct emit_dim){ .node = node,
 					   .loop = node->loop,
@@ -192,7 +175,7 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 					   .reduce = node->iter_kind == HN_ITER_REDUCE };
 	}
 	hn_emit_zero_find(e, &n);
-	hn_emit_plan(e, &n);
+	hn_emit_plan(e, &n, &read);
 	n.past = hn_emit_goes_past(e, &n);
 	outer = e->nest;
 	e->nest = &n;

@@ -10,18 +10,16 @@
 #define HN_LOWER_EMIT_NEST_H
 
 #include "lower/emit_int.h"
+#include "target/nest.h"
 
-/* -- emit_access.c, emit_lanes.c, emit_plan.c, emit_point.c: the register tile ----------
+/* -- emit_access.c, emit_plan.c, emit_point.c: the register tile ----------
  */
-
-#define EMIT_NONLINEAR INT64_MIN
 
 struct emit_dim {
 	const struct hn_node *node;
 	int32_t loop;
 	int64_t extent;
 	bool reduce;
-	bool inside;	 /* spatial, inside the tile's outermost reduction loop */
 	bool chain;	 /* its block coordinates are lanes */
 	bool fast;	 /* its block's points run one after the other */
 	bool settled;	 /* what pads its points meet is known in the copies of a loop */
@@ -29,7 +27,7 @@ struct emit_dim {
 	int64_t now;	 /* block of the variant being emitted (remainders are smaller) */
 	int64_t base;	 /* constant part of the block's first iteration */
 	int64_t *stride; /* [1 + n_load] elements along this loop, output first;
-			  * EMIT_NONLINEAR = not a constant */
+			  * HN_TILE_NONLINEAR = not a constant */
 };
 
 struct emit_nest {
@@ -43,10 +41,10 @@ struct emit_nest {
 	bool from_identity;
 	bool past; /* whole vectors of its results are stored past the caches */
 	uint32_t n_chain;
-	struct emit_dim *chain[8]; /* innermost (fastest) first */
+	struct emit_dim *chain[HN_TILE_MAX_CHAIN]; /* innermost (fastest) first */
 	uint32_t width;		   /* lanes of a vector */
 	uint32_t w;		   /* width of the variant being emitted */
-	int64_t lane[8][EMIT_MAX_LANES];
+	int64_t lane[HN_TILE_MAX_CHAIN][EMIT_MAX_LANES];
 	struct emit_dim
 		*turn; /* block of points to transpose with the lanes; NULL = none */
 	struct emit_dim *across; /* reduction loop that runs across lanes; NULL = none */
@@ -111,27 +109,11 @@ static inline bool hn_emit_is_update(const struct emit_nest *n)
 	return n->stmt->stmt == HN_STMT_UPDATE;
 }
 
-static inline uint32_t hn_emit_pow2_ceil(int64_t v)
-{
-	uint32_t p = 1;
+/* emit_access.c: fill in every dim's strides. */
+void hn_emit_find_strides(struct emit *e, struct emit_nest *n);
 
-	while (p < v) {
-		p *= 2;
-	}
-	return p;
-}
-
-/* emit_access.c: fill in n->load, n->calls and every dim's strides. */
-void hn_emit_find_accesses(struct emit *e, struct emit_nest *n);
-
-/* emit_lanes.c: fill in the chain of lanes, or across, and width; returns the lanes in all. */
-int64_t hn_emit_choose_lanes(const struct emit *e, struct emit_nest *n);
-
-/* The loop whose points make blocks to transpose with the lanes; NULL = none. */
-struct emit_dim *hn_emit_find_turn(const struct emit_nest *n);
-
-/* Fill in everything but stmt, op, dims' first five fields. */
-void hn_emit_plan(struct emit *e, struct emit_nest *nest);
+/* Choose the tile (target/tile.h): fill in what hn_emit_nest has not read. */
+void hn_emit_plan(struct emit *e, struct emit_nest *n, const struct hn_nest *read);
 
 /* emit_border.c: unroll reduction loops whose iterations each leave out other ones of the
  * tile's `points`. */
@@ -227,7 +209,6 @@ bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n);
 
 /* Emit a pure nest: node is a chain of loops of one stage that ends in a statement. */
 void hn_emit_nest(struct emit *e, const struct hn_node *node);
-bool hn_emit_is_nest(const struct emit *e, const struct hn_node *node);
 
 /* -- emit_live.c: how far loops run whose extents are size parameters ------------------- */
 

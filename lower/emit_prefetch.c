@@ -89,24 +89,24 @@ static int64_t step_along(struct fetch *f, const struct emit_fetch_dim *d)
 
 	f->e->dry = true;
 	offset_of(f, &first);
-	for (int64_t j = 1; j < count && step != EMIT_NONLINEAR; j++) {
+	for (int64_t j = 1; j < count && step != HN_TILE_NONLINEAR; j++) {
 		var->add = saved.add + j;
 		offset_of(f, &next);
 		bool even = j == 1 || next.c - first.c == step * j;
 
 		step = hn_emit_lin_same_terms(&first, &next) && even
 			       ? (next.c - first.c) / j
-			       : EMIT_NONLINEAR;
+			       : HN_TILE_NONLINEAR;
 	}
 	*var = saved;
 	f->e->dry = false;
 	f->e->epoch++;
-	return step == EMIT_NONLINEAR ? step : step * f->unit;
+	return step == HN_TILE_NONLINEAR ? step : step * f->unit;
 }
 
 static int64_t apart(int64_t step)
 {
-	return step == EMIT_NONLINEAR ? INT64_MAX : step < 0 ? -step : step;
+	return step == HN_TILE_NONLINEAR ? INT64_MAX : step < 0 ? -step : step;
 }
 
 /* The run of bytes, and the loops left over. */
@@ -165,7 +165,7 @@ static int64_t alignment(struct fetch *f, const struct run *r)
 	for (uint32_t i = 0; i < r->n_dim; i++) {
 		int64_t s = step_along(f, &r->dim[i]);
 
-		g = hn_gcd(g, s == EMIT_NONLINEAR ? 1 : s);
+		g = hn_gcd(g, s == HN_TILE_NONLINEAR ? 1 : s);
 	}
 	f->e->dry = false;
 	f->e->epoch++;

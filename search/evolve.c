@@ -233,12 +233,17 @@ static uint32_t random_share(const struct hn_policy *p, uint32_t n, struct hn_rn
 	return whole + (hn_rng_unit(rng) < share - whole);
 }
 
-/* Take x out to the caller, once and for ever. */
-static void take(struct hn_policy *p, const struct hn_indiv *x, struct hn_arena *a,
+/* Take x out to the caller, once and for ever; false when it has been out, as it is or in
+ * another form. */
+static bool take(struct hn_policy *p, const struct hn_indiv *x, struct hn_arena *a,
 		 struct hn_candidate *ret)
 {
-	hn_hashes_add(&p->space.seen, x->hash);
-	*ret = hn_space_candidate(&p->space, x, a);
+	bool goes = hn_space_take(&p->space, x);
+
+	if (goes) {
+		*ret = hn_space_candidate(&p->space, x, a);
+	}
+	return goes;
 }
 
 /* The best, but of one sketch at most two thirds while little is known; the rest at
@@ -260,21 +265,17 @@ static uint32_t pick(struct hn_policy *p, struct hn_pool *pool, uint32_t n,
 				     ? (uint32_t)(pool->x[i].sketch -
 						  p->space.sketches.sketch)
 				     : n_sketch;
-		if (of[k] < most) {
+		if (of[k] < most && take(p, &pool->x[i], a, &ret[got])) {
 			of[k]++;
-			take(p, &pool->x[i], a, &ret[got++]);
+			got++;
 		}
 	}
 	for (uint32_t tries = 0; got < n && tries < 8 * n && pool->n > 0; tries++) {
 		const struct hn_indiv *x = &pool->x[hn_rng_below(&rng, pool->n)];
-		if (!hn_hashes_has(&p->space.seen, x->hash)) {
-			take(p, x, a, &ret[got++]);
-		}
+		got += take(p, x, a, &ret[got]);
 	}
 	for (uint32_t i = 0; i < pool->n && got < n; i++) {
-		if (!hn_hashes_has(&p->space.seen, pool->x[i].hash)) {
-			take(p, &pool->x[i], a, &ret[got++]);
-		}
+		got += take(p, &pool->x[i], a, &ret[got]);
 	}
 	free(of);
 	return got;

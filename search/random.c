@@ -26,7 +26,7 @@ static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 		struct hn_indiv x;
 		hn_arena_reset(&scratch);
 		if (hn_space_sample(&p->space, index++, &scratch, &x) == HN_VERDICT_OK &&
-		    hn_hashes_add(&p->space.seen, x.hash)) {
+		    hn_space_take(&p->space, &x)) {
 			hn_space_score(&p->space, &x, 1);
 			ret[got++] = hn_space_candidate(&p->space, &x, a);
 			dry = 0;

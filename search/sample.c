@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "loopstate/bounds.h"
-#include "loopstate/fingerprint.h"
+#include "target/fingerprint.h"
 #include "search/auto.h"
 #include "search/search_int.h"
 
@@ -117,6 +117,7 @@ void hn_space_fini(struct hn_space *sp)
 	sp->ops->destroy(sp->model);
 	hn_quick_free(sp->quick);
 	hn_hashes_fini(&sp->seen);
+	hn_hashes_fini(&sp->made);
 	hn_arena_fini(&sp->arena);
 }
 
@@ -171,10 +172,33 @@ static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, boo
 		return HN_VERDICT_ILLEGAL;
 	}
 	ret->trace = s->trace ? s->trace : &none;
-	ret->hash = hn_fingerprint(tree, a);
+	ret->hash = hn_fingerprint(tree, NULL, a);
 	return hn_features_of(tree, sp->task.target, a, &ret->features)
 		       ? HN_VERDICT_OK
 		       : HN_VERDICT_OVER_LIMIT;
+}
+
+/* The fingerprint of what the code generator makes of the program; 0 when it makes nothing. */
+static uint64_t code_of(const struct hn_space *sp, const struct hn_trace *trace)
+{
+	const struct hn_looptree *tree;
+	const struct hn_state *s;
+	struct hn_arena a;
+	uint64_t code = 0;
+
+	hn_arena_init(&a, 0);
+	if (hn_state_replay(sp->task.dag, trace, &a, &s, NULL) == 0 &&
+	    hn_looptree_build(s, &a, &tree, NULL) == 0) {
+		code = hn_fingerprint(tree, sp->task.target, &a);
+	}
+	hn_arena_fini(&a);
+	return code;
+}
+
+bool hn_space_take(struct hn_space *sp, const struct hn_indiv *x)
+{
+	return hn_hashes_add(&sp->seen, x->hash) &&
+	       hn_hashes_add(&sp->made, code_of(sp, x->trace));
 }
 
 struct hn_candidate hn_space_candidate(const struct hn_space *sp, const struct hn_indiv *x,
@@ -275,7 +299,7 @@ uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 		bool proved = strcmp(origin, "guard") == 0;
 		hn_arena_reset(&scratch);
 		if (adopt(sp, t, !proved, &scratch, &x) == HN_VERDICT_OK &&
-		    hn_hashes_add(&sp->seen, x.hash)) {
+		    hn_space_take(sp, &x)) {
 			hn_space_score(sp, &x, 1);
 			x.origin = origin;
 			ret[got++] = hn_space_candidate(sp, &x, a);
@@ -297,7 +321,7 @@ enum hn_verdict hn_space_told(struct hn_space *sp, const struct hn_trace *trace,
 	enum hn_verdict v = trace ? adopt(sp, trace, false, a, ret) : HN_VERDICT_ILLEGAL;
 
 	if (v != HN_VERDICT_ILLEGAL) {
-		hn_hashes_add(&sp->seen, ret->hash);
+		hn_space_take(sp, ret);
 	}
 	return v;
 }

@@ -12,7 +12,7 @@ struct hn_indiv {
 	const struct hn_sketch *sketch; /* NULL when the trace is of none */
 	const struct hn_plan *plan;	/* NULL likewise */
 	const struct hn_trace *trace;
-	uint64_t hash; /* of the program (loopstate/fingerprint.h), however it was come by */
+	uint64_t hash; /* of the program (target/fingerprint.h), however it was come by */
 	const char *origin;
 	struct hn_lineage lineage;
 	struct hn_features features;
@@ -43,7 +43,8 @@ struct hn_space {
 	const struct hn_model_ops *ops;
 	struct hn_model *model;
 	bool learned; /* the model has, so that it is no longer the analytic one */
-	struct hn_hashes seen; /* asked or told */
+	struct hn_hashes seen; /* programs asked for or told, */
+	struct hn_hashes made; /* and what the code generator makes of them (hn_space_take) */
 	struct hn_quick *quick; /* the check every draw and every mutation must pass */
 	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
 	const struct hn_trace *const *guard;
@@ -65,6 +66,10 @@ void hn_policy_free(struct hn_policy *p); /* its space, and itself; NULL is fine
 
 /* Set the scores of n candidates: by the model as it is now. */
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n);
+
+/* Note that x goes out, or was told.  False when it need not go: its program has been out, or
+ * one of which the code generator makes the same (target/fingerprint.h; some ten microseconds). */
+bool hn_space_take(struct hn_space *sp, const struct hn_indiv *x);
 
 /* What is handed out of x; the trace is copied. */
 struct hn_candidate hn_space_candidate(const struct hn_space *sp, const struct hn_indiv *x,

@@ -1,12 +1,13 @@
 /* Fingerprints: histories of one program agree, whatever they differ in that nothing reads;
- * those of different programs do not. */
+ * those of different programs do not.  For a target so do those of one code. */
 #include "state_util.h"
 
-#include "loopstate/fingerprint.h"
+#include "target/fingerprint.h"
 
 #define TEXT "mm(float32 A[64,64], float32 B[64,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 
-static uint64_t print_of(const char *steps, struct hn_arena *a)
+static uint64_t print_of(const char *steps, const struct hn_target *target,
+			 struct hn_arena *a)
 {
 	const struct hn_looptree *tree;
 	const struct hn_trace *trace;
@@ -20,7 +21,7 @@ static uint64_t print_of(const char *steps, struct hn_arena *a)
 	    hn_looptree_build(s, a, &tree, &err) < 0) {
 		fail_msg("%s: %s", steps, err.msg);
 	}
-	return hn_fingerprint(tree, a);
+	return hn_fingerprint(tree, target, a);
 }
 
 /* i in 4 x 16, k in 8 x 8, the inner i inside */
@@ -68,7 +69,8 @@ static void tells_programs_apart(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	for (size_t i = 0; i < HN_COUNT_OF(pairs); i++) {
-		uint64_t x = print_of(pairs[i].x, &a), y = print_of(pairs[i].y, &a);
+		uint64_t x = print_of(pairs[i].x, NULL, &a);
+		uint64_t y = print_of(pairs[i].y, NULL, &a);
 
 		if ((x == y) != pairs[i].same) {
 			fail_msg("%s and %s: %s", pairs[i].x, pairs[i].y,
@@ -78,9 +80,62 @@ static void tells_programs_apart(void **state)
 	hn_arena_fini(&a);
 }
 
+/* i in 16 x 4, j in 2 x 32: a tile of 4 rows of two vectors */
+#define TILE "[\"SP\", 2, 0, 64, [4], 1], [\"SP\", 2, 2, 64, [32], 1]"
+#define ROWS TILE ", [\"RE\", 2, [0, 2, 4, 1, 3]]"  /* i.0 j.0 k i.1 j.1 */
+#define OUTER TILE ", [\"RE\", 2, [0, 2, 1, 4, 3]]" /* i.0 j.0 i.1 k j.1 */
+
+static const struct {
+	const char *x, *y;
+	bool same;
+} codes[] = {
+	/* loops that are held whole: before or behind the reduction, by any hint */
+	{ "[" ROWS "]", "[" OUTER "]", true },
+	{ "[" ROWS "]", "[" ROWS ", [\"AN\", 2, 4, 2]]", true },
+	{ "[" ROWS "]", "[" ROWS ", [\"AN\", 2, 3, 1]]", true },
+	/* lanes, wherever their loop stands */
+	{ "[" ROWS "]", "[" TILE ", [\"RE\", 2, [0, 2, 4, 3, 1]]]", true },
+	/* a limit that unrolls 64 iterations no further than 48 operations go */
+	{ "[" ROWS "]", "[" ROWS ", [\"PR\", 2, 0, \"auto_unroll_max_step$16\"]]", true },
+	{ "[" ROWS "]", "[" ROWS ", [\"PR\", 2, 0, \"auto_unroll_max_step$64\"]]", false },
+	/* what a loop that is not made, or one that is, fetches */
+	{ "[" ROWS "]", "[" ROWS ", [\"PF\", 2, 3, 0, 2]]", true },
+	{ "[" ROWS "]", "[" ROWS ", [\"PF\", 2, 2, 1, 8]]", false },
+	/* other rows, another order of what runs */
+	{ "[" ROWS "]", "[[\"SP\", 2, 0, 64, [8], 1]]", false },
+	{ "[" ROWS "]", "[" TILE ", [\"RE\", 2, [2, 0, 4, 1, 3]]]", false },
+	{ "[" ROWS "]", "[" ROWS ", [\"AN\", 2, 0, 3]]", false },
+};
+
+static void tells_codes_apart(void **state)
+{
+	struct hn_target target;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=2 "
+					 "-vector_unit_bytes=64 -vector_registers=32 "
+					 "-fma_per_cycle=2 -fma_latency=4",
+					 &a, &target, &err),
+			 0);
+	for (size_t i = 0; i < HN_COUNT_OF(codes); i++) {
+		uint64_t x = print_of(codes[i].x, &target, &a);
+		uint64_t y = print_of(codes[i].y, &target, &a);
+
+		if ((x == y) != codes[i].same) {
+			fail_msg("%s and %s: %s", codes[i].x, codes[i].y,
+				 codes[i].same ? "differ" : "agree");
+		}
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tells_programs_apart) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tells_programs_apart),
+					    cmocka_unit_test(tells_codes_apart) };
 
 	return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);
 }

@@ -1,41 +1,27 @@
-/* lower/emit_lanes.c -- which loop of a nest, or chain of loops whose elements lie in a row,
+/* target/tile_lanes.c -- which loop of a nest, or chain of loops whose elements lie in a row,
  * becomes the lanes of vectors: the one along which an element's loads and stores take
  * the fewest instructions.
  */
-#include "lower/emit_nest.h"
-
-#include "loopstate/bitwise.h"
+#include "target/tile.h"
 
 #include "base/arith.h"
 
-static uint32_t machine_width(const struct emit *e, const struct emit_nest *n)
+static uint32_t machine_width(const struct hn_tile *n, const struct hn_target *target)
 {
-	uint32_t bytes = 1;
+	int64_t w = target->param[HN_PARAM_VECTOR_UNIT_BYTES] / n->elem_bytes;
 
-	for (uint32_t k = 0; k < n->op->n_out; k++) {
-		uint32_t b = hn_dtype_bytes(n->op->dtype[k]);
-
-		bytes = b > bytes ? b : bytes;
-	}
-	for (uint32_t i = 0; i < n->n_load; i++) {
-		uint32_t b = hn_dtype_bytes(n->load[i]->dtype);
-
-		bytes = b > bytes ? b : bytes;
-	}
-	int64_t w = e->em->target.param[HN_PARAM_VECTOR_UNIT_BYTES] / bytes;
-
-	return w > EMIT_MAX_LANES ? EMIT_MAX_LANES : w < 1 ? 1 : (uint32_t)w;
+	return w > HN_TILE_MAX_LANES ? HN_TILE_MAX_LANES : w < 1 ? 1 : (uint32_t)w;
 }
 
 /* Points along which access a lies in a row, d being the lanes: a block to transpose. */
-static struct emit_dim *turn_of(const struct emit_nest *n, const struct emit_dim *d,
+static struct hn_tile_dim *turn_of(const struct hn_tile *n, const struct hn_tile_dim *d,
 				uint32_t a)
 {
-	for (uint32_t i = n->n_dim; i-- > 0 && a > 0 && !hn_emit_is_update(n);) {
-		struct emit_dim *x = &n->dim[i];
+	for (uint32_t i = n->n_dim; i-- > 0 && a > 0 && !n->update;) {
+		struct hn_tile_dim *x = &n->dim[i];
 
 		if (x != d && x->extent >= 4 && x->stride[a] == 1 &&
-		    d->stride[a] != EMIT_NONLINEAR) {
+		    d->stride[a] != HN_TILE_NONLINEAR) {
 			return x;
 		}
 	}
@@ -43,7 +29,7 @@ static struct emit_dim *turn_of(const struct emit_nest *n, const struct emit_dim
 }
 
 /* Instructions of access a for a vector along d (emit_mem.c, emit_stride.c). */
-static double access_cost(const struct emit_nest *n, const struct emit_dim *d, uint32_t a,
+static double access_cost(const struct hn_tile *n, const struct hn_tile_dim *d, uint32_t a,
 			  double lanes)
 {
 	int64_t stride = d->stride[a];
@@ -60,14 +46,14 @@ static double access_cost(const struct emit_nest *n, const struct emit_dim *d, u
 }
 
 /* Instructions per element when d runs over lanes. */
-static double lane_cost(const struct emit_nest *n, const struct emit_dim *d,
+static double lane_cost(const struct hn_tile *n, const struct hn_tile_dim *d,
 			uint32_t width)
 {
 	double lanes = d->extent < width ? (double)d->extent : width;
 	double cost = 1;
 
 	for (uint32_t a = 0; a <= n->n_load; a++) {
-		double weight = a == 0 && hn_emit_is_update(n) ? 0.25 : 1;
+		double weight = a == 0 && n->update ? 0.25 : 1;
 
 		if (a == 0 && d->reduce) {
 			continue;
@@ -76,30 +62,22 @@ static double lane_cost(const struct emit_nest *n, const struct emit_dim *d,
 	}
 	if (d->reduce) {
 		cost *= 1.2 + (d->extent < 4 * width ? 0.3 : 0);
-	} else if (d->node->ann == HN_ANN_VECTORIZE) {
+	} else if (d->vectorize) {
 		cost *= 0.7;
 	}
 	return cost / lanes;
 }
 
-static bool may_cross(const struct emit *e, const struct emit_nest *n)
-{
-	return hn_emit_is_update(n) && n->op->reduce->n == 1 &&
-	       !hn_keeps_order(e->t->dag, n->op) &&
-	       n->op->reduce->kind != HN_COMBINE_NONE &&
-	       n->op->reduce->kind != HN_COMBINE_GENERAL;
-}
-
-static struct emit_dim *best_lanes(const struct emit *e, struct emit_nest *n, uint32_t width)
+static struct hn_tile_dim *best_lanes(struct hn_tile *n, uint32_t width)
 {
 	double best = 1.0 + 0.9 * n->n_load; /* as scalars */
-	struct emit_dim *ret = NULL;
+	struct hn_tile_dim *ret = NULL;
 
 	for (uint32_t i = n->n_dim; i-- > 0;) {
-		struct emit_dim *d = &n->dim[i];
+		struct hn_tile_dim *d = &n->dim[i];
 
 		if (d->extent < 2 ||
-		    (d->reduce && (d->extent < width || !may_cross(e, n)))) {
+		    (d->reduce && (d->extent < width || !n->may_cross))) {
 			continue;
 		}
 		double cost = lane_cost(n, d, width);
@@ -113,7 +91,7 @@ static struct emit_dim *best_lanes(const struct emit *e, struct emit_nest *n, ui
 }
 
 /* Whether every access goes on along d where a chain of `total` elements ends. */
-static bool continues(const struct emit_nest *n, const struct emit_dim *d, int64_t total)
+static bool continues(const struct hn_tile *n, const struct hn_tile_dim *d, int64_t total)
 {
 	if (d->reduce || d->chain || d->extent < 2) {
 		return false;
@@ -121,17 +99,17 @@ static bool continues(const struct emit_nest *n, const struct emit_dim *d, int64
 	for (uint32_t a = 0; a <= n->n_load; a++) {
 		int64_t first = n->chain[0]->stride[a];
 
-		if (first == EMIT_NONLINEAR || d->stride[a] != first * total) {
+		if (first == HN_TILE_NONLINEAR || d->stride[a] != first * total) {
 			return false;
 		}
 	}
 	return true;
 }
 
-int64_t hn_emit_choose_lanes(const struct emit *e, struct emit_nest *n)
+int64_t hn_tile_choose_lanes(struct hn_tile *n, const struct hn_target *target)
 {
-	uint32_t width = machine_width(e, n);
-	struct emit_dim *d = best_lanes(e, n, width);
+	uint32_t width = machine_width(n, target);
+	struct hn_tile_dim *d = best_lanes(n, width);
 	int64_t total;
 
 	n->width = 1;
@@ -146,8 +124,8 @@ int64_t hn_emit_choose_lanes(const struct emit *e, struct emit_nest *n)
 	n->chain[n->n_chain++] = d;
 	d->chain = true;
 	total = d->extent;
-	while (total % width != 0 && n->n_chain < 8) {
-		struct emit_dim *next = NULL;
+	while (total % width != 0 && n->n_chain < HN_TILE_MAX_CHAIN) {
+		struct hn_tile_dim *next = NULL;
 
 		for (uint32_t i = n->n_dim; i-- > 0 && !next;) {
 			next = continues(n, &n->dim[i], total) ? &n->dim[i] : NULL;
@@ -159,16 +137,16 @@ int64_t hn_emit_choose_lanes(const struct emit *e, struct emit_nest *n)
 		next->chain = true;
 		total = hn_mul_sat(total, next->extent);
 	}
-	n->width = total < width ? hn_emit_pow2_ceil(total) : width;
+	n->width = total < width ? hn_pow2_ceil(total) : width;
 	return total;
 }
 
-struct emit_dim *hn_emit_find_turn(const struct emit_nest *n)
+struct hn_tile_dim *hn_tile_find_turn(const struct hn_tile *n)
 {
 	for (uint32_t a = 1; a <= n->n_load && n->n_chain && n->width > 1; a++) {
-		const struct emit_dim *d = n->chain[0];
+		const struct hn_tile_dim *d = n->chain[0];
 		bool row = d->stride[a] >= 0 && d->stride[a] <= 8;
-		struct emit_dim *x = row ? NULL : turn_of(n, d, a);
+		struct hn_tile_dim *x = row ? NULL : turn_of(n, d, a);
 
 		if (x && !x->chain && n->width <= 16) {
 			return x;

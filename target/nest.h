@@ -1,0 +1,52 @@
+/* target/nest.h -- the nests of a loop tree: chains of loops of one stage around its statement,
+ * of which the code generator makes register tiles (target/tile.h).
+ */
+#ifndef HN_TARGET_NEST_H
+#define HN_TARGET_NEST_H
+
+#include "loopstate/looptree.h"
+#include "target/tile.h"
+
+struct hn_nest {
+	const struct hn_node *stmt;
+	const struct hn_op *op;
+	uint32_t n_loop;
+	const struct hn_node **loop; /* outer to inner, those that run once too */
+	uint32_t n_load;
+	const struct hn_expr **load; /* of the body, or of source and condition; op space */
+	bool calls; /* functions that are no instructions are called */
+};
+
+/* Whether a nest begins at the node, inside a loop that runs in parallel or not. */
+bool hn_nest_begins(const struct hn_node *node, bool in_parallel);
+
+/* Read the nest that begins there. */
+void hn_nest_read(const struct hn_looptree *t, const struct hn_node *node, struct hn_arena *a,
+		  struct hn_nest *ret);
+
+/* What is given of its tile, without strides, by_tiles and may_widen. */
+void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
+		  struct hn_tile *ret);
+
+/* Fill in the strides of the tile: coefficients of its loops in the offsets of its accesses.
+ * False, and nothing is known, where an index moves with a loop of the nest and is no sum of
+ * loops times constants. */
+bool hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
+		     struct hn_tile *ret);
+
+/* x, of loop space, as a sum: its terms as they are met, each of a loop of the nest (its position)
+ * or of something that stays while the nest runs (-1). */
+struct hn_nest_term {
+	int32_t loop;
+	const struct hn_expr *x;
+	int64_t scale;
+};
+struct hn_nest_line {
+	uint32_t n;
+	struct hn_nest_term *term;
+};
+/* False where it is no sum, as above. */
+bool hn_nest_line(const struct hn_nest *n, const struct hn_expr *x, struct hn_arena *a,
+		  struct hn_nest_line *ret);
+
+#endif
