@@ -43,6 +43,10 @@ record=$(hone explain --text "$middle" --target fake --cold --json | field recor
 [ "$(hone explain --record "$record" --json | field cache)" = cold ] || die "explain --record --json"
 hone explain --record "$record" | head -1 | grep -q 'cold caches' || die "explain --record"
 
+hone measure "$record" --json >"$work/again" || die "measure"
+[ "$(sed 's/.*"stored"//' "$work/again" | field median_ns)" = "$(field median_ns <"$work/again")" ] ||
+	die "measured again it is another: $(cat "$work/again")"
+
 # The protocol's field is the same choice, of a job, a set and a query.
 [ "$(hone jobs --json | field cache)" = "" ] || die "there are jobs: $(hone jobs)"
 perl -MIO::Socket::UNIX -e '
