@@ -12,7 +12,7 @@
 #include "loopstate/dag_priv.h"
 #include "loopstate/size.h"
 
-enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG };
+enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG, ATTR_TIMED };
 
 struct attr_row {
 	const char *name;
@@ -115,18 +115,18 @@ static void key_item(const struct hn_dag *dag, const struct hn_op *op,
 	hn_buf_json_string(buf, item);
 }
 
-static void key_attrs(const struct hn_dag *dag, const struct hn_op *op,
-		      struct hn_buf *buf)
+static void key_attrs(const struct hn_dag *dag, const struct hn_op *op, struct text *t)
 {
+	struct hn_buf *buf = &t->buf;
+
 	for (size_t i = 0; i < HN_COUNT_OF(attrs); i++) {
 		const struct hn_attr *attr = hn_op_attr(op, attrs[i].name);
 
-		if (attr == NULL) {
+		if (attr == NULL || (attrs[i].kind == ATTR_TIMED && t->structure)) {
 			continue;
 		}
 		hn_buf_printf(buf, " %s", attrs[i].name);
-		for (uint32_t j = 0; attrs[i].kind != ATTR_FLAG && j < attr->n_item;
-		     j++) {
+		for (uint32_t j = 0; attrs[i].kind < ATTR_FLAG && j < attr->n_item; j++) {
 			key_item(dag, op, attrs[i].kind, attr->item[j], buf);
 		}
 	}
@@ -156,7 +156,7 @@ static void key_op(const struct hn_dag *dag, const struct hn_op *op, struct text
 		}
 	}
 	hn_dag_op_exprs(op, key_owned, t);
-	key_attrs(dag, op, buf);
+	key_attrs(dag, op, t);
 	hn_buf_putc(buf, '\n');
 }
 

@@ -1,8 +1,8 @@
 /* loopstate/mark.h -- attributes that make a dag a task of its own.
  *
  * A mark is an attribute whose presence is all that counts; on any op it holds for the whole
- * dag.  It belongs to the key (attrs.def), so that records, bests and warm starts of the marked
- * task and of the plain one never mix, and it goes wherever the dag goes: into the store, to
+ * dag.  It belongs to the key (attrs.def), so that records and bests of the marked task and of
+ * the plain one never mix, and it goes wherever the dag goes: into the store, to
  * builders, into what is exported.
  */
 #ifndef HN_LOOPSTATE_MARK_H
