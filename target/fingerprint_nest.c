@@ -339,26 +339,38 @@ static void put_nest(struct writer *w, const struct nest *x)
 	hn_print_number(w, -4);
 }
 
+/* The nest with its tile chosen. */
+static void put_chosen(struct writer *w, struct nest *x)
+{
+	hn_tile_choose(&x->t, w->target);
+	x->made = HN_NEW_ARRAY(w->a, struct made, x->n.n_loop + 1);
+	for (uint32_t i = 0; i < x->n.n_loop; i++) {
+		x->made[i] = made_of(&x->t, i);
+	}
+	x->ordered = is_ordered(x) || !find_lines(x, w->a);
+	if (!x->ordered) {
+		join(x);
+	}
+	put_nest(w, x);
+}
+
 bool hn_print_nest(struct writer *w, const struct hn_node *n, int64_t around)
 {
 	struct nest x = { .around = around };
 
 	hn_nest_read(w->t, n, w->a, &x.n);
-	hn_nest_tile(w->t, &x.n, w->a, &x.t);
-	if (w->t->dag->sizes || (x.n.calls && !x.t.update) ||
-	    !hn_nest_strides(w->t, &x.n, w->a, &x.t)) {
+	if (w->t->dag->sizes) {
 		return false;
 	}
-	hn_tile_choose(&x.t, w->target);
-	x.made = HN_NEW_ARRAY(w->a, struct made, x.n.n_loop + 1);
-	for (uint32_t i = 0; i < x.n.n_loop; i++) {
-		x.made[i] = made_of(&x.t, i);
-	}
 	x.choices = has_choices(&x.n);
-	x.ordered = is_ordered(&x) || !find_lines(&x, w->a);
-	if (!x.ordered) {
-		join(&x);
+	/* whether functions widen, the code generator alone knows: both ways */
+	for (int widen = 0; widen < 1 + x.n.calls; widen++) {
+		hn_nest_tile(w->t, &x.n, w->a, &x.t);
+		x.t.may_widen = widen;
+		if (!hn_nest_strides(w->t, &x.n, w->a, &x.t)) {
+			return false;
+		}
+		put_chosen(w, &x);
 	}
-	put_nest(w, &x);
 	return true;
 }

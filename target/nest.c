@@ -129,10 +129,25 @@ void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n, struct h
 
 /* The code generator adds up as many terms of an index; past that it makes one of them. */
 #define MOST_TERMS 16
+#define MOST_QUOTIENTS 4
+
+/* scale * floordiv(x, by) that was met, of which others may leave nothing: an axis that was
+ * fused comes back as floordiv(x, c) * (c * s) + (x - floordiv(x, c) * c) * s. */
+struct quotient {
+	const struct hn_expr *of; /* the quotient or a remainder of the same two; loop space */
+	int64_t scale;
+};
+
+struct met {
+	uint32_t n_term; /* variables, and what is neither sum nor multiple, each once */
+	const struct hn_expr *term[MOST_TERMS];
+	uint32_t n_quotient;
+	struct quotient quotient[MOST_QUOTIENTS];
+};
 
 struct strides {
 	const struct hn_nest *nest;
-	uint32_t *n_term; /* variables, and what is no sum, that were met */
+	struct met *met;
 	const struct hn_expr *const *axis; /* of op space; NULL = in loop space */
 	uint32_t n_axis;
 	int64_t *to;		   /* [n_loop]; NULL = terms are kept instead */
@@ -150,16 +165,37 @@ static int32_t loop_of(const struct hn_nest *n, int32_t slot)
 	return -1;
 }
 
+/* One term more, unless it is of loop space and was met. */
+static void meet(const struct strides *s, const struct hn_expr *x)
+{
+	struct met *m = s->met;
+
+	for (uint32_t i = 0; i < m->n_term && i < MOST_TERMS && !s->axis; i++) {
+		if (m->term[i] && hn_expr_equal(m->term[i], x)) {
+			return;
+		}
+	}
+	if (m->n_term < MOST_TERMS) {
+		m->term[m->n_term] = s->axis ? NULL : x;
+	}
+	m->n_term++;
+}
+
+static bool add(const struct strides *s, const struct hn_expr *x, int64_t scale);
+
 static bool stays(const struct strides *s, const struct hn_expr *x)
 {
 	if (x->op == HN_EXPR_VAR && s->axis && x->ref >= 0 && (uint32_t)x->ref < s->n_axis) {
-		struct strides in_loops = { .nest = s->nest, .n_term = s->n_term };
+		struct strides in_loops = { .nest = s->nest, .met = s->met };
 
 		return !s->axis[x->ref] || stays(&in_loops, s->axis[x->ref]);
 	}
 	bool still = x->op != HN_EXPR_VAR || loop_of(s->nest, x->ref) < 0;
 
-	*s->n_term += x->op != HN_EXPR_INT;
+	if (x->op != HN_EXPR_INT && x->op != HN_EXPR_ADD && x->op != HN_EXPR_SUB &&
+	    x->op != HN_EXPR_MUL) {
+		meet(s, x);
+	}
 	for (uint32_t i = 0; i < x->n_arg && still; i++) {
 		still = stays(s, x->arg[i]);
 	}
@@ -177,6 +213,39 @@ static bool note(const struct strides *s, int32_t i, const struct hn_expr *x, in
 	return true;
 }
 
+static bool note_quotient(const struct strides *s, const struct hn_expr *of, int64_t scale)
+{
+	struct met *m = s->met;
+	uint32_t i = 0;
+
+	while (i < m->n_quotient && !(hn_expr_equal(m->quotient[i].of->arg[0], of->arg[0]) &&
+				      hn_expr_equal(m->quotient[i].of->arg[1], of->arg[1]))) {
+		i++;
+	}
+	if (i == MOST_QUOTIENTS) {
+		return false;
+	}
+	if (i == m->n_quotient) {
+		m->quotient[m->n_quotient++] = (struct quotient){ of, 0 };
+	}
+	m->quotient[i].scale += scale;
+	meet(s, of);
+	return true;
+}
+
+/* A quotient or remainder of loops of the nest by a constant. */
+static bool add_quotient(const struct strides *s, const struct hn_expr *x, int64_t scale)
+{
+	bool mod = x->op == HN_EXPR_FLOORMOD;
+
+	if ((!mod && x->op != HN_EXPR_FLOORDIV) || s->axis || s->line ||
+	    x->arg[1]->op != HN_EXPR_INT || x->arg[1]->u.i <= 0) {
+		return false;
+	}
+	return note_quotient(s, x, mod ? -scale * x->arg[1]->u.i : scale) &&
+	       (!mod || add(s, x->arg[0], scale));
+}
+
 /* to += scale * the coefficients of x; false where it has none. */
 static bool add(const struct strides *s, const struct hn_expr *x, int64_t scale)
 {
@@ -191,25 +260,25 @@ static bool add(const struct strides *s, const struct hn_expr *x, int64_t scale)
 		return add(s, x->arg[1], scale * x->arg[0]->u.i);
 	}
 	if (x->op != HN_EXPR_VAR) {
-		return stays(s, x) && note(s, -1, x, scale);
+		return stays(s, x) ? note(s, -1, x, scale) : add_quotient(s, x, scale);
 	}
 	if (s->axis && x->ref >= 0 && (uint32_t)x->ref < s->n_axis) {
-		struct strides in_loops = { .nest = s->nest, .n_term = s->n_term, .to = s->to };
+		struct strides in_loops = { .nest = s->nest, .met = s->met, .to = s->to };
 
 		return !s->axis[x->ref] || add(&in_loops, s->axis[x->ref], scale);
 	}
-	++*s->n_term;
+	meet(s, x);
 	return note(s, loop_of(s->nest, x->ref), x, scale);
 }
 
 bool hn_nest_line(const struct hn_nest *n, const struct hn_expr *x, struct hn_arena *a,
 		  struct hn_nest_line *ret)
 {
-	uint32_t n_term = 0;
-	struct strides s = { .nest = n, .n_term = &n_term, .line = ret };
+	struct met met = { 0 };
+	struct strides s = { .nest = n, .met = &met, .line = ret };
 
 	*ret = (struct hn_nest_line){ .term = HN_NEW_ARRAY(a, struct hn_nest_term, MOST_TERMS) };
-	return add(&s, x, 1) && n_term < MOST_TERMS && ret->n < MOST_TERMS;
+	return add(&s, x, 1) && met.n_term < MOST_TERMS && ret->n < MOST_TERMS;
 }
 
 /* Coefficients of T[index] of a buffer: its index less its lower corner. */
@@ -217,16 +286,19 @@ static bool add_access(const struct hn_nest *n, const struct hn_buffer *b,
 		       const struct hn_expr *const *index, const struct hn_expr *const *axis,
 		       int64_t *to)
 {
-	uint32_t n_term = 0;
-	struct strides s = { n, &n_term, axis, n->op->n_spatial + n->op->n_reduce, to, NULL };
-	struct strides corner = { .nest = n, .n_term = &n_term, .to = to };
+	struct met met = { 0 };
+	struct strides s = { n, &met, axis, n->op->n_spatial + n->op->n_reduce, to, NULL };
+	struct strides corner = { .nest = n, .met = &met, .to = to };
 	bool known = b->op >= 0;
 
 	for (uint32_t d = 0; known && d < b->n_dim; d++) {
 		known = add(&s, index[d], b->stride[d]) &&
 			(b->scope != HN_SCOPE_LOCAL || add(&corner, b->min[d], -b->stride[d]));
 	}
-	return known && n_term < MOST_TERMS;
+	for (uint32_t i = 0; i < met.n_quotient; i++) {
+		known = known && met.quotient[i].scale == 0;
+	}
+	return known && met.n_term < MOST_TERMS;
 }
 
 bool hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
