@@ -191,32 +191,24 @@ static void classify(const struct hn_op *op, struct hn_op_access *acc)
 	acc->needs_multi_level_tiling = reuses_data(op, acc);
 }
 
-static bool reads(const struct hn_op_access *acc, int32_t producer)
+/* Who reads whom, the other way round: in ascending order, for consumers are gone through so. */
+static void find_consumers(struct hn_op_access *all, uint32_t n_op, struct hn_arena *a)
 {
-	for (uint32_t i = 0; i < acc->n_producer; i++) {
-		if (acc->producer[i] == producer) {
-			return true;
+	int32_t **consumer = HN_NEW_ARRAY(a, int32_t *, n_op);
+
+	for (uint32_t c = 0; c < n_op; c++) {
+		for (uint32_t k = 0; k < all[c].n_producer; k++) {
+			all[all[c].producer[k]].n_consumer++;
 		}
 	}
-	return false;
-}
-
-static void find_consumers(struct hn_op_access *all, uint32_t n_op, uint32_t i,
-			   struct hn_arena *a)
-{
-	int32_t *consumer;
-	uint32_t n = 0;
-
-	for (uint32_t c = i + 1; c < n_op; c++) {
-		n += reads(&all[c], (int32_t)i);
+	for (uint32_t i = 0; i < n_op; i++) {
+		all[i].consumer = consumer[i] = HN_NEW_ARRAY(a, int32_t, all[i].n_consumer);
 	}
-	consumer = HN_NEW_ARRAY(a, int32_t, n);
-	for (uint32_t c = i + 1; c < n_op; c++) {
-		if (reads(&all[c], (int32_t)i)) {
-			consumer[all[i].n_consumer++] = (int32_t)c;
+	for (uint32_t c = 0; c < n_op; c++) {
+		for (uint32_t k = 0; k < all[c].n_producer; k++) {
+			*consumer[all[c].producer[k]]++ = (int32_t)c;
 		}
 	}
-	all[i].consumer = consumer;
 }
 
 static const struct hn_access *finish(struct hn_op_access *acc, uint32_t n_op,
@@ -224,8 +216,8 @@ static const struct hn_access *finish(struct hn_op_access *acc, uint32_t n_op,
 {
 	struct hn_access *ret = HN_NEW(a, struct hn_access);
 
+	find_consumers(acc, n_op, a);
 	for (uint32_t i = 0; i < n_op; i++) {
-		find_consumers(acc, n_op, i, a);
 		acc[i].output = acc[i].n_consumer == 0;
 	}
 	ret->n_op = n_op;

@@ -12,6 +12,7 @@
 struct ctx {
 	const struct hn_state *s;
 	const struct hn_op **op; /* substituted so far */
+	int32_t only;		 /* this stage is; -1 = all that are inlined */
 	uint64_t n_node;	 /* added to the body at hand */
 	int32_t next_let;
 	bool changed, over;
@@ -82,12 +83,17 @@ static const struct hn_expr *index_as(const struct hn_expr *e, enum hn_dtype t,
 	return e->dtype == t ? e : hn_expr_with_args(&like, &e, 1, a);
 }
 
+static bool replaced(const struct ctx *x, int32_t stage)
+{
+	return x->only >= 0 ? stage == x->only : is_inlined(x->s, stage);
+}
+
 static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 				      struct hn_arena *a)
 {
 	struct ctx *x = ctx;
 
-	if (e->op != HN_EXPR_LOAD || !is_inlined(x->s, e->ref) || x->over) {
+	if (e->op != HN_EXPR_LOAD || !replaced(x, e->ref) || x->over) {
 		return e;
 	}
 	const struct hn_expr *body = x->op[e->ref]->body[e->out];
@@ -217,6 +223,7 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 		return 0;
 	}
 	struct ctx x = { .s = s,
+			 .only = -1,
 			 .op = HN_NEW_ARRAY(a, const struct hn_op *, s->n_stage) };
 
 	for (uint32_t i = 0; i < s->n_stage; i++) {
@@ -240,4 +247,20 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 	dag->op = x.op;
 	*ret = dag;
 	return 0;
+}
+
+const struct hn_dag *hn_inline_more(const struct hn_dag *before, const struct hn_access *access,
+				    int32_t stage, struct hn_arena *a)
+{
+	const struct hn_op_access *acc = &access->op[stage];
+	struct ctx x = { .only = stage, .op = HN_NEW_ARRAY(a, const struct hn_op *, before->n_op) };
+	struct hn_dag *dag = HN_NEW(a, struct hn_dag);
+
+	memcpy(x.op, before->op, before->n_op * sizeof(x.op[0]));
+	for (uint32_t k = 0; k < acc->n_consumer && !x.over; k++) {
+		x.op[acc->consumer[k]] = inline_op(&x, before->op[acc->consumer[k]], a);
+	}
+	*dag = *before;
+	dag->op = x.op;
+	return x.over ? NULL : dag;
 }

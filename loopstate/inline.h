@@ -18,6 +18,12 @@
 int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_dag **ret,
 		  struct hn_err *err) HN_NODISCARD;
 
+/* The same dag with one op more inlined, which reads none that is: in its readers, by `access`, the
+ * analysis of `before`.  For who inlines step by step, last ops first: the whole anew each time
+ * is cubic in a chain's length.  NULL when a body outgrows HN_INLINE_MAX_NODES.  Pure. */
+const struct hn_dag *hn_inline_more(const struct hn_dag *before, const struct hn_access *access,
+				    int32_t stage, struct hn_arena *a);
+
 /* Position of op among the dag's arguments, or -1. */
 int32_t hn_dag_arg_of(const struct hn_dag *dag, int32_t op);
 

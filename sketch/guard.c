@@ -32,6 +32,8 @@ static const struct hn_guard_variant variants[] = {
 	{ .place = HN_GUARD_ATTACH, .repack = true },
 };
 
+#define MOST_STAGES 320 /* of all variants: a dag of more than 24 ops gets fewer of them */
+
 const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,
 					  const struct hn_guard_view *v)
 {
@@ -107,19 +109,40 @@ static void schedule_stage(struct hn_guard_job *g, int32_t stage)
 	}
 }
 
-/* The guard of one variant; NULL when its rules do not fit this dag. */
-static const struct hn_state *make(const struct hn_dag *dag,
-				   const struct hn_target *target,
-				   const struct hn_guard_variant *v, struct hn_arena *a)
+/* What has been inlined for a variant's place: the same for all of that place. */
+struct places {
+	const struct hn_dag *dag;
+	const struct hn_target *target;
+	struct hn_arena *a;
+	const struct hn_state *state[HN_GUARD_N_PLACE]; /* NULL = not yet */
+};
+
+static void begin(struct hn_guard_job *g, struct places *p)
 {
-	struct hn_guard_job *g = HN_NEW(a, struct hn_guard_job);
+	const struct hn_state **known = &p->state[g->v.place];
+
+	if (!*known) {
+		g->c.s = hn_state_init(p->dag, p->a);
+		hn_guard_inline(g);
+		*known = g->c.s;
+	}
+	g->c.s = *known;
+	for (uint32_t i = 0; i < g->c.s->n_stage; i++) {
+		g->done[i] = g->c.s->stage[i]->at == HN_AT_INLINED;
+	}
+}
+
+/* The guard of one variant; NULL when its rules do not fit this dag. */
+static const struct hn_state *make(struct places *p, const struct hn_guard_variant *v)
+{
+	struct hn_guard_job *g = HN_NEW(p->a, struct hn_guard_job);
 	const struct hn_looptree *tree;
 
-	g->target = target;
+	g->target = p->target;
 	g->v = *v;
-	g->c = (struct hn_chain){ .s = hn_state_init(dag, a), .a = a };
+	g->c = (struct hn_chain){ .s = hn_state_init(p->dag, p->a), .a = p->a };
 	if (!v->plain) {
-		hn_guard_inline(g);
+		begin(g, p);
 	}
 	/* Packing puts stages in front of the one at hand: look again from the end. */
 	for (int32_t i = (int32_t)g->c.s->n_stage - 1; i >= 0 && !g->c.failed; i--) {
@@ -128,8 +151,8 @@ static const struct hn_state *make(const struct hn_dag *dag,
 			i = (int32_t)g->c.s->n_stage;
 		}
 	}
-	return !g->c.failed && hn_looptree_build(g->c.s, a, &tree, NULL) == 0 ? g->c.s
-									      : NULL;
+	return !g->c.failed && hn_looptree_build(g->c.s, p->a, &tree, NULL) == 0 ? g->c.s
+										 : NULL;
 }
 
 static bool add(const struct hn_state *s, const struct hn_state **ret, uint32_t *n)
@@ -150,15 +173,18 @@ uint32_t hn_guards(const struct hn_dag *dag, const struct hn_target *target,
 {
 	static const struct hn_guard_variant plain = { .place = HN_GUARD_ROOT,
 						       .plain = true };
+	struct places p = { .dag = dag, .target = target, .a = a };
 	uint32_t n = 0;
 
 	if (!(target->caps & HN_CAP_THREADS) || (target->caps & HN_CAP_GPU_THREADS)) {
 		return 0;
 	}
-	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_GUARD_MAX - 1; i++) {
-		add(make(dag, target, &variants[i], a), ret, &n);
+	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_GUARD_MAX - 1 &&
+			     (i == 0 || (i + 1) * dag->n_op <= MOST_STAGES);
+	     i++) {
+		add(make(&p, &variants[i]), ret, &n);
 	}
-	add(make(dag, target, &plain, a), ret, &n);
+	add(make(&p, &plain), ret, &n);
 	if (n == 0) {
 		add(hn_state_init(dag, a), ret, &n);
 	}

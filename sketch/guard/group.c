@@ -36,11 +36,11 @@ static bool may_join(struct hn_guard_job *g, const struct hn_guard_group *gr, in
 void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, bool tiled,
 			 struct hn_guard_group *gr)
 {
-	const struct hn_access *acc = hn_access_analyze(g->dag, g->c.a);
+	const struct hn_access *acc = hn_guard_access(g);
 	int64_t rows = 1;
 
 	*gr = (struct hn_guard_group){ .level = v->n_spatial };
-	for (int32_t p = v->stage - 1; p >= 0 && gr->n < HN_COUNT_OF(gr->stage); p--) {
+	for (int32_t p = acc ? v->stage - 1 : -1; p >= 0 && gr->n < HN_COUNT_OF(gr->stage); p--) {
 		struct hn_guard_view pv;
 		uint32_t common;
 

@@ -40,7 +40,8 @@ struct hn_guard_view {
 enum hn_guard_place {
 	HN_GUARD_ATTACH, /* inside the reader's nest, a block at a time */
 	HN_GUARD_ROOT,	 /* in full, before */
-	HN_GUARD_INLINE	 /* where it is read */
+	HN_GUARD_INLINE, /* where it is read */
+	HN_GUARD_N_PLACE
 };
 
 /* Which part of a reduction runs outside the tiles; nothing but constants is packed then. */
@@ -68,6 +69,8 @@ struct hn_guard_job {
 	struct hn_chain c;
 	struct hn_guard_variant v;
 	const struct hn_dag *dag; /* of c.s, inlined stages substituted; NULL = stale */
+	const struct hn_dag *access_of; /* what `access` was found for */
+	const struct hn_access *access;
 	const struct hn_dag *depends_of; /* what `depends` was found for */
 	uint8_t *depends; /* enum hn_dependence of its ops */
 	bool done[HN_GUARD_MAX_STAGES];	  /* stages whose loops are final */
@@ -87,7 +90,8 @@ struct hn_guard_ops {
 	bool takes_host;
 };
 
-/* view.c */
+/* view.c: who reads whom, inlined producers substituted away; NULL = the guard has failed. */
+const struct hn_access *hn_guard_access(struct hn_guard_job *g);
 bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret);
 bool hn_guard_uses(const struct hn_expr *e, uint32_t axis);
 

@@ -463,5 +463,4 @@ void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
 	}
 	attach(g, v, host, n, (int32_t)blocks, (int32_t)inner);
 	g->done[host] = g->done[v->stage] = true;
-	g->dag = NULL;
 }

@@ -6,9 +6,12 @@
  * alone decide is not computed where it is read, for it is computed before the first call.
  */
 #include "base/arith.h"
+#include "loopstate/inline.h"
 #include "sketch/guard/guard_int.h"
 
 #define SMALL_BODY 24 /* nodes that may be computed once for each of several readers */
+#define LARGE_BODY 1024 /* nodes, */
+#define MANY_LOADS 128  /* and loads, of none that grows: a chain of stencils would triple each time */
 
 struct body {
 	uint32_t nodes, loads;
@@ -34,10 +37,13 @@ static struct body body_of(const struct hn_op *op)
 {
 	struct body b = { 0 };
 
-	for (uint32_t k = 0; k < op->n_out; k++) {
+	for (uint32_t k = 0; op->body && k < op->n_out; k++) {
 		hn_expr_visit(op->body[k], body_visit, &b);
 	}
-	b.pure = op->n_out == 1 && op->body[0]->op == HN_EXPR_LOAD;
+	for (uint32_t k = 0; op->reduce && k < op->reduce->n; k++) {
+		hn_expr_visit(op->reduce->source[k], body_visit, &b);
+	}
+	b.pure = op->n_out == 1 && op->body && op->body[0]->op == HN_EXPR_LOAD;
 	return b;
 }
 
@@ -46,22 +52,37 @@ struct use {
 	uint32_t n;
 	bool reduced; /* a reduction among them */
 	bool reused;  /* one takes elements more than once */
+	struct body largest; /* of a reader's with the stage's own in it */
 };
 
-static struct use use_of(struct hn_guard_job *g, int32_t stage, int64_t elements)
+static int64_t points_of(const struct hn_op *op)
+{
+	int64_t n = 1;
+
+	for (uint32_t a = 0; a < op->n_spatial + op->n_reduce; a++) {
+		n = hn_mul_sat(n, op->axis[a].extent);
+	}
+	return n;
+}
+
+static struct use use_of(struct hn_guard_job *g, int32_t stage, int64_t elements,
+			 const struct body *own)
 {
 	int32_t reader[16];
 	struct use u = { .n = hn_guard_readers(g, stage, reader, HN_COUNT_OF(reader)) };
 
 	for (uint32_t i = 0; i < u.n && i < HN_COUNT_OF(reader); i++) {
-		struct hn_guard_view v;
+		const struct hn_op_access *acc = &hn_guard_access(g)->op[reader[i]];
+		const struct hn_op *op = g->dag->op[reader[i]];
+		struct body with = body_of(op);
 
-		if (hn_guard_view(g, reader[i], &v)) {
-			int64_t points = hn_mul_sat(v.spatial, v.reduce);
-
-			u.reduced |= v.op->reduce != NULL;
-			u.reused |= points / 2 >= elements;
+		for (uint32_t k = 0; k < acc->n_read; k++) {
+			with.nodes += acc->read[k].producer == stage ? own->nodes : 0;
+			with.loads += acc->read[k].producer == stage ? own->loads : 0;
 		}
+		u.largest = with.nodes > u.largest.nodes ? with : u.largest;
+		u.reduced |= op->reduce != NULL;
+		u.reused |= points_of(op) / 2 >= elements;
 	}
 	return u;
 }
@@ -77,12 +98,13 @@ static bool keeps_rows(const struct hn_guard_view *v)
 static bool worth_inlining(struct hn_guard_job *g, const struct hn_guard_view *v)
 {
 	struct body b = body_of(v->op);
-	struct use u = use_of(g, v->stage, v->spatial);
+	struct use u = use_of(g, v->stage, v->spatial, &b);
 
 	if (b.loads == 0) {
 		return true;
 	}
-	if (u.n == 0 || (b.expensive && (u.n > 1 || u.reused)) ||
+	if (u.n == 0 || u.largest.nodes > LARGE_BODY ||
+	    u.largest.loads > MANY_LOADS || (b.expensive && (u.n > 1 || u.reused)) ||
 	    (u.n > 1 && b.nodes > SMALL_BODY)) {
 		return false;
 	}
@@ -104,6 +126,7 @@ static bool may_inline(struct hn_guard_job *g, int32_t stage)
 	       !hn_guard_is_result(g, stage) && !hn_guard_is_constant(g, stage);
 }
 
+/* Views on the way see what has been inlined so far; then the whole is made anew. */
 void hn_guard_inline(struct hn_guard_job *g)
 {
 	for (int32_t i = (int32_t)g->c.s->n_stage - 1; i >= 0 && !g->c.failed; i--) {
@@ -113,7 +136,8 @@ void hn_guard_inline(struct hn_guard_job *g)
 		    worth_inlining(g, &v)) {
 			hn_chain_inline(&g->c, i);
 			g->done[i] = true;
-			g->dag = NULL;
+			g->dag = hn_inline_more(g->dag, hn_guard_access(g), i, g->c.a);
 		}
 	}
+	g->dag = NULL;
 }

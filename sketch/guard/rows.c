@@ -164,6 +164,5 @@ bool hn_guard_rows(struct hn_guard_job *g, const struct hn_guard_view *v)
 		g->done[gr.g.stage[i]] = true;
 	}
 	g->done[v->stage] = true;
-	g->dag = NULL;
 	return true;
 }

@@ -79,12 +79,40 @@ static int64_t offset_at(const struct hn_op *of, const struct hn_expr *load,
 	return (int64_t)offset;
 }
 
+static bool linear(const struct hn_expr *e)
+{
+	switch (e->op) {
+	case HN_EXPR_INT:
+	case HN_EXPR_VAR:
+		return true;
+	case HN_EXPR_ADD:
+	case HN_EXPR_SUB:
+		return linear(e->arg[0]) && linear(e->arg[1]);
+	case HN_EXPR_MUL:
+		return (linear(e->arg[0]) && e->arg[1]->op == HN_EXPR_INT) ||
+		       (e->arg[0]->op == HN_EXPR_INT && linear(e->arg[1]));
+	default:
+		return false;
+	}
+}
+
+/* How many points tell the strides: two where no index is other than a sum. */
+static int64_t probes_of(const struct hn_expr *load)
+{
+	for (uint32_t d = 0; d < load->n_arg; d++) {
+		if (!linear(load->arg[d])) {
+			return PROBES;
+		}
+	}
+	return 2;
+}
+
 /* The stride along the axis, and for how many points from the first on it holds. */
 static int64_t stride_of(const struct hn_op *of, const struct hn_expr *load,
 			 uint32_t axis, int64_t extent, int64_t *ret_run)
 {
 	struct point p = { { 0 }, false };
-	int64_t n = extent < PROBES ? extent : PROBES;
+	int64_t most = probes_of(load), n = extent < most ? extent : most;
 	int64_t first = offset_at(of, load, &p), stride = 0;
 
 	for (int64_t i = 1; i < n; i++) {
@@ -234,11 +262,31 @@ static void measure_op(const struct hn_guard_job *g, struct hn_guard_view *v)
 	v->lanes = lanes > 1 ? lanes : 1;
 }
 
-bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret)
+/* Make g->dag; false when the guard has failed. */
+static bool inlined(struct hn_guard_job *g)
 {
 	if (!g->dag &&
 	    (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
 		g->c.failed = true;
+	}
+	return g->dag != NULL;
+}
+
+const struct hn_access *hn_guard_access(struct hn_guard_job *g)
+{
+	if (!inlined(g)) {
+		return NULL;
+	}
+	if (g->access_of != g->dag) {
+		g->access = hn_access_analyze(g->dag, g->c.a);
+		g->access_of = g->dag;
+	}
+	return g->access;
+}
+
+bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret)
+{
+	if (!inlined(g)) {
 		return false;
 	}
 	*ret = (struct hn_guard_view){ .stage = stage, .op = g->dag->op[stage] };
@@ -256,45 +304,18 @@ bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *
 	return true;
 }
 
-static void producer_visit(const struct hn_expr *e, void *ctx)
-{
-	struct find_axis *f = ctx;
-
-	f->found |= e->op == HN_EXPR_LOAD && e->ref == (int32_t)f->axis;
-}
-
-static bool op_reads(const struct hn_op *op, int32_t producer)
-{
-	struct find_axis f = { (uint32_t)producer, false };
-
-	for (uint32_t k = 0; op->body && k < op->n_out; k++) {
-		hn_expr_visit(op->body[k], producer_visit, &f);
-	}
-	for (uint32_t k = 0; op->reduce && k < op->reduce->n; k++) {
-		hn_expr_visit(op->reduce->source[k], producer_visit, &f);
-	}
-	if (op->reduce && op->reduce->condition) {
-		hn_expr_visit(op->reduce->condition, producer_visit, &f);
-	}
-	return f.found;
-}
-
 uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
 			  uint32_t n_max)
 {
+	const struct hn_access *acc = hn_guard_access(g);
 	uint32_t n = 0;
 
-	if (!g->dag &&
-	    (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
-		g->c.failed = true;
-		return 0;
-	}
-	for (int32_t i = stage + 1; i < (int32_t)g->dag->n_op; i++) {
-		if (g->c.s->stage[i]->at != HN_AT_INLINED &&
-		    g->dag->op[i]->kind == HN_OP_COMPUTE &&
-		    op_reads(g->dag->op[i], stage)) {
+	for (uint32_t k = 0; acc && k < acc->op[stage].n_consumer; k++) {
+		int32_t c = acc->op[stage].consumer[k];
+
+		if (g->c.s->stage[c]->at != HN_AT_INLINED) {
 			if (n < n_max) {
-				ret[n] = i;
+				ret[n] = c;
 			}
 			n++;
 		}
