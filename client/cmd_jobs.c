@@ -147,6 +147,10 @@ int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 		     b != NULL; b = hn_json_next(b)) {
 			print_board(b);
 		}
+		if (hn_show_number(result, "objects_by_frame") > 0) {
+			printf("objects %.0f found no room in shared memory and went by honed\n",
+			       hn_show_number(result, "objects_by_frame"));
+		}
 	}
 	hn_json_free(doc);
 	return 0;

@@ -60,5 +60,8 @@ void hn_board_write_all(const struct hn_daemon *d, struct hn_buf *b)
 		hn_buf_puts(b, i > 0 ? "," : "");
 		write_board(&s, i, b);
 	}
-	hn_buf_puts(b, "]");
+	hn_buf_printf(b, "],\"objects_by_frame\":%llu",
+		      d->measurer != NULL
+			      ? (unsigned long long)hn_measurer_n_by_frame(d->measurer)
+			      : 0);
 }

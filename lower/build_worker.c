@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "lower/build.h"
 #include "proto/frame.h"
+#include "proto/slot.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
@@ -58,8 +59,21 @@ static int get_text(const struct hn_json *j, const char *key, struct hn_buf *buf
 	return buf->failed ? hn_fail(err, HONE_E_NOMEM, "request: no memory") : 0;
 }
 
+/* Where the object may go (proto/slot.h); 0 = the frame. */
+static int get_slot(const struct hn_json *j, uint32_t *ret, struct hn_err *err)
+{
+	const struct hn_json *v = hn_json_get(j, "slot");
+	int64_t slot = 0;
+
+	if (v && (!hn_json_int(v, &slot) || slot < 1 || slot > UINT32_MAX)) {
+		return hn_fail(err, HONE_E_INVALID, "request: 'slot' must be a number");
+	}
+	*ret = (uint32_t)slot;
+	return 0;
+}
+
 static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_buf *steps,
-			struct hn_build_request *ret, struct hn_err *err)
+			uint32_t *slot, struct hn_build_request *ret, struct hn_err *err)
 {
 	int rc = get_text(j, "dag", dag, err);
 
@@ -70,6 +84,7 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
 	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);
 	rc = rc ? rc : get_bool(j, "no_emit", &ret->no_emit, err);
+	rc = rc ? rc : get_slot(j, slot, err);
 	if (rc == 0 && !ret->naive) {
 		rc = get_text(j, "steps", steps, err);
 	}
@@ -80,7 +95,23 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 	return rc;
 }
 
-static int send_answer(uint64_t request, const struct hn_build_answer *ans)
+/* Into the slot, when there is one and it has room; else onto the frame. */
+static void hand_over(const struct hn_artefact *object, uint32_t slot, struct hn_buf *json,
+		      struct hn_frame *f)
+{
+	char hash[HN_SHA256_HEX];
+
+	if (slot != 0 &&
+	    hn_slot_write(HN_SLOT_FD, slot, object->object, object->object_bytes, hash)) {
+		hn_buf_printf(json, ",\"slot_bytes\":%zu,\"hash\":\"%s\"",
+			      object->object_bytes, hash);
+	} else {
+		f->blob = object->object;
+		f->blob_bytes = (uint32_t)object->object_bytes;
+	}
+}
+
+static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint32_t slot)
 {
 	struct hn_frame f = { .type = HN_FRAME_BUILT, .request = request };
 	struct hn_buf json;
@@ -99,13 +130,12 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans)
 		      (unsigned long long)ans->artefact.per_worker_bytes,
 		      (unsigned long long)ans->artefact.prepared_bytes);
 	hn_buf_json_string(&json, ans->certificate ? ans->certificate : "");
+	if (ans->verdict == HN_VERDICT_OK && ans->artefact.object != NULL) {
+		hand_over(&ans->artefact, slot, &json, &f);
+	}
 	hn_buf_putc(&json, '}');
 	f.json = json.s;
 	f.json_bytes = (uint32_t)json.n;
-	if (ans->verdict == HN_VERDICT_OK && ans->artefact.object != NULL) {
-		f.blob = ans->artefact.object;
-		f.blob_bytes = (uint32_t)ans->artefact.object_bytes;
-	}
 	int rc = hn_frame_send(STDOUT_FILENO, &f, &err);
 
 	hn_buf_fini(&json);
@@ -119,6 +149,7 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 	struct hn_json *json = NULL;
 	struct hn_buf dag, steps;
 	struct hn_arena a;
+	uint32_t slot = 0;
 	int rc = 0;
 
 	hn_buf_init(&dag);
@@ -130,7 +161,7 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 	}
 	rc = rc ? rc
 		: hn_json_parse("request", f->json, f->json_bytes, NULL, &json, &ans.why);
-	rc = rc ? rc : read_request(json, &dag, &steps, &r, &ans.why);
+	rc = rc ? rc : read_request(json, &dag, &steps, &slot, &r, &ans.why);
 	if (rc == 0) {
 		hn_build(b, &r, &a, &ans);
 	}
@@ -139,7 +170,7 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 		hn_fail(&ans.why, HONE_E_QUOTA, "the object is larger than %u bytes",
 			HN_FRAME_MAX_BLOB);
 	}
-	rc = send_answer(f->request, &ans);
+	rc = send_answer(f->request, &ans, slot);
 	hn_json_free(json);
 	hn_buf_fini(&dag);
 	hn_buf_fini(&steps);

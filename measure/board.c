@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/slot.h"
+
 #define BOARD(name, takes) extern const struct hn_board_ops hn_board_##name;
 #include "measure/boards.def"
 #undef BOARD
@@ -47,7 +49,58 @@ static bool take_double(const struct hn_json *v, const char *key, double *ret)
 	return m == NULL || (hn_json_double(m, ret) && *ret >= 0);
 }
 
-static int take_kernel(const struct hn_json *v, const void *object, size_t object_bytes,
+/* Where a request's objects are: in its blob, one behind the other, or in slots. */
+struct objects {
+	const uint8_t *blob; /* what is left of it */
+	size_t bytes;
+	struct hn_arena *a;
+	bool changed; /* a slot does not hold what it should */
+};
+
+static struct objects objects_of(const struct hn_frame *f, struct hn_arena *a)
+{
+	return (struct objects){.blob = f->blob, .bytes = f->blob_bytes, .a = a};
+}
+
+/* A copy of the slot's bytes, held against their hash: a driver never sees the slot. */
+static int take_slot(const struct hn_json *v, int64_t slot, int64_t bytes, struct objects *from,
+		     const void **ret, struct hn_err *err)
+{
+	const char *hash = hn_json_string(hn_json_get(v, "hash"));
+	void *copy;
+	int rc;
+
+	if (hash == NULL || slot > UINT32_MAX || bytes > HN_SLOT_BYTES) {
+		return hn_fail(err, HONE_E_CORRUPT, "frame: bad slot members");
+	}
+	copy = hn_arena_alloc(from->a, (size_t)bytes);
+	rc = hn_slot_read(HN_SLOT_FD, (uint32_t)slot, (size_t)bytes, hash, copy, err);
+	from->changed = rc != 0;
+	*ret = copy;
+	return rc;
+}
+
+/* object_bytes of a slot or of the blob; without a word all that is left of the blob. */
+static int take_object(const struct hn_json *v, struct objects *from, struct hn_board_kernel *k,
+		       struct hn_err *err)
+{
+	int64_t slot = 0, bytes = (int64_t)from->bytes;
+
+	if (!take_int(v, "slot", &slot) || !take_int(v, "object_bytes", &bytes) ||
+	    (slot == 0 && bytes > (int64_t)from->bytes)) {
+		return hn_fail(err, HONE_E_CORRUPT, "frame: bad object members");
+	}
+	k->object_bytes = (size_t)bytes;
+	if (slot > 0) {
+		return take_slot(v, slot, bytes, from, &k->object, err);
+	}
+	k->object = from->blob;
+	from->blob += bytes;
+	from->bytes -= (size_t)bytes;
+	return 0;
+}
+
+static int take_kernel(const struct hn_json *v, struct objects *from,
 		       struct hn_board_kernel *k, struct hn_err *err)
 {
 	int64_t shared = 0, per_worker = 0, prepared = 0;
@@ -59,8 +112,6 @@ static int take_kernel(const struct hn_json *v, const void *object, size_t objec
 	    !take_int(v, "limit_ms", &k->limit_ms)) {
 		return hn_fail(err, HONE_E_CORRUPT, "frame: bad kernel members");
 	}
-	k->object = object;
-	k->object_bytes = object_bytes;
 	k->shared_bytes = (uint64_t)shared;
 	k->per_worker_bytes = (uint64_t)per_worker;
 	k->prepared_bytes = (uint64_t)prepared;
@@ -68,7 +119,7 @@ static int take_kernel(const struct hn_json *v, const void *object, size_t objec
 	if (k->symbol == NULL) {
 		k->symbol = "hone_kernel";
 	}
-	return 0;
+	return take_object(v, from, k, err);
 }
 
 static void write_samples(const char *key, const double *ns, uint32_t n, struct hn_buf *json)
@@ -121,13 +172,15 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 	struct hn_board_workload w = {.key = hn_json_string(hn_json_get(v, "workload"))};
 	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
 	struct hn_tensor *tensor;
+	struct objects from;
 	struct hn_arena a;
 	int64_t seed = 0, magnitude = 0;
 	int rc;
 
 	hn_arena_init(&a, 0);
 	rc = hn_tensors_parse(hn_json_get(v, "args"), &a, &w.n_tensor, &tensor, err);
-	rc = rc != 0 ? rc : take_kernel(v, f->blob, f->blob_bytes, &w.naive, err);
+	from = objects_of(f, &a);
+	rc = rc != 0 ? rc : take_kernel(v, &from, &w.naive, err);
 	if (rc == 0 && (w.key == NULL || !take_double(v, "tolerance", &w.tolerance) ||
 			!take_double(v, "flops", &w.need.flops) ||
 			!take_int(v, "magnitude", &magnitude) ||
@@ -152,26 +205,20 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 							 : 0;
 }
 
-/* One kernel in the blob, or two, one behind the other. */
-static int take_kernels(const struct hn_json *v, const struct hn_frame *f,
+/* One kernel, or two. */
+static int take_kernels(const struct hn_json *v, struct objects *from,
 			struct hn_board_request *r, struct hn_err *err)
 {
 	const struct hn_json *rival = hn_json_get(v, "rival");
-	const uint8_t *blob = f->blob;
-	int64_t own = f->blob_bytes;
-	int rc;
+	int rc = take_kernel(v, from, &r->kernel, err);
 
-	if (rival == NULL) {
-		return take_kernel(v, blob, f->blob_bytes, &r->kernel, err);
+	if (rc != 0 || rival == NULL) {
+		return rc;
 	}
-	if (hn_json_kind(rival) != HN_JSON_OBJECT || !take_int(v, "object_bytes", &own) ||
-	    own <= 0 || own >= (int64_t)f->blob_bytes) {
+	if (hn_json_kind(rival) != HN_JSON_OBJECT) {
 		return hn_fail(err, HONE_E_CORRUPT, "frame: bad rival members");
 	}
-	rc = take_kernel(v, blob, (size_t)own, &r->kernel, err);
-	return rc != 0 ? rc
-		       : take_kernel(rival, blob + own, f->blob_bytes - (size_t)own, &r->rival,
-				     err);
+	return take_kernel(rival, from, &r->rival, err);
 }
 
 static int serve_measure(const struct hn_board_ops *ops, void *board,
@@ -181,8 +228,13 @@ static int serve_measure(const struct hn_board_ops *ops, void *board,
 	struct hn_board_request r = {.key = hn_json_string(hn_json_get(v, "workload"))};
 	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
 	int64_t n_workers = 0;
-	int rc = take_kernels(v, f, &r, err);
+	struct objects from;
+	struct hn_arena a;
+	int rc;
 
+	hn_arena_init(&a, 0);
+	from = objects_of(f, &a);
+	rc = take_kernels(v, &from, &r, err);
 	if (rc == 0 && (r.key == NULL || !take_double(v, "best_ns", &r.best_ns) ||
 			!take_int(v, "n_workers", &n_workers) || n_workers > 1024)) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad measure members");
@@ -190,8 +242,15 @@ static int serve_measure(const struct hn_board_ops *ops, void *board,
 	if (rc == 0) {
 		r.n_workers = (int32_t)n_workers;
 		ops->measure(board, &r, &answer);
-		write_answer(&answer, r.rival.object != NULL, json);
+	} else if (from.changed) {
+		answer.verdict = HN_VERDICT_BUILDER_LOST;
+		snprintf(answer.detail, sizeof answer.detail, "%.390s", err->msg);
+		rc = 0;
 	}
+	if (rc == 0) {
+		write_answer(&answer, hn_json_get(v, "rival") != NULL, json);
+	}
+	hn_arena_fini(&a);
 	return rc != 0					 ? rc
 	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD
 							 : 0;

@@ -5,6 +5,9 @@
  * whatever it holds outside the process must survive that.  It says what happened by
  * verdicts; an answer of HN_VERDICT_BOARD_LOST makes hone-board end, to be started
  * afresh.
+ *
+ * A driver is given objects in memory of its own process, however they came there: through
+ * shared memory where honed and its boards have some (depot.h), in the frame where not.
  */
 #ifndef HN_MEASURE_BOARD_H
 #define HN_MEASURE_BOARD_H

@@ -48,8 +48,11 @@ static int start(struct board_link *b, struct hn_err *err)
 	b->want_canary = true;
 	snprintf(index, sizeof index, "%" PRIu32, b->index);
 	snprintf(incarnation, sizeof incarnation, "%" PRIu64, ++b->n_start);
-	rc = hn_worker_start(m->loop, m->config.board_path, args, 0, &owner, &b->worker,
-			     err);
+	rc = hn_worker_start(m->loop,
+			     &(struct hn_worker_program){.path = m->config.board_path,
+							 .args = args,
+							 .slot_fd = m->depot.boards_fd},
+			     &owner, &b->worker, err);
 	if (rc != 0) {
 		b->worker = NULL;
 	}

@@ -8,6 +8,7 @@
  * is a duel's answer; a candidate's time is told with a warning: the search can go on by it,
  * and nothing else (measure.h).  Held tickets are finished when the board's next canary is clean, and measured again,
  * preferably elsewhere, when it is not: nothing from a bad window is ever told.
+ * A board that finds another object in a slot than was announced says so, and it is built anew.
  */
 #include "measure/measurer_int.h"
 
@@ -80,18 +81,23 @@ static void send_workload(struct board_link *b, struct workload *w)
 	hn_buf_fini(&json);
 }
 
+/* What is in a slot the board takes from there. */
+static void add_object(const struct artefact *a, struct hn_buf *blob)
+{
+	if (a->slot == 0) {
+		hn_buf_add(blob, a->object, a->object_bytes);
+	}
+}
+
 static void send_measure(struct board_link *b, struct ticket *t)
 {
-	const struct artefact *own = &t->program.artefact, *rival = &t->rival.artefact;
 	struct hn_buf json, blob;
 
 	hn_buf_init(&json);
 	hn_buf_init(&blob);
 	hn_wire_measure(b->m, t, &json);
-	hn_buf_add(&blob, own->object, own->object_bytes);
-	if (hn_ticket_duel(t)) {
-		hn_buf_add(&blob, rival->object, rival->object_bytes);
-	}
+	add_object(&t->program.artefact, &blob);
+	add_object(&t->rival.artefact, &blob); /* not a duel: it has none */
 	hn_assert(!blob.failed);
 	hn_board_send(b, HN_FRAME_MEASURE, &json, blob.s, (uint32_t)blob.n,
 		      b->m->config.run_limit_ms + grace_ms(b->m));
@@ -153,14 +159,14 @@ static void answer_known(struct hn_measurer *m, struct ticket *t,
 }
 
 /* The naive object becomes its workload's, to be shown to every board that asks. */
-static void adopt_naive(struct ticket *t)
+static void adopt_naive(struct hn_measurer *m, struct ticket *t)
 {
 	struct artefact *a = &t->program.artefact;
 
-	if (a->object != NULL) {
-		free(t->w->naive.object);
+	if (a->object_bytes > 0) {
+		hn_artefact_drop(m, &t->w->naive);
 		t->w->naive = *a;
-		a->object = NULL;
+		*a = (struct artefact){.slot = 0};
 	}
 }
 
@@ -169,7 +175,7 @@ void hn_board_give(struct board_link *b, struct ticket *t)
 	const struct known_run *k;
 
 	if (t->kind == TICKET_WORKLOAD) {
-		adopt_naive(t);
+		adopt_naive(b->m, t);
 		t->n_run++;
 		b->ticket = t;
 		send_workload(b, t->w);
@@ -330,6 +336,10 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 		} else {
 			hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, o.detail);
 		}
+		return true;
+	}
+	if (o.verdict == HN_VERDICT_BUILDER_LOST) {
+		hn_builders_redo(b->m, t, o.detail);
 		return true;
 	}
 	if (o.verdict == HN_VERDICT_NOISY) {

@@ -3,6 +3,12 @@
  * Builders run at the lowest priority: on a machine whose cores are all measuring, a
  * build waits rather than disturbs.  A builder is replaced when it dies, overruns its
  * time, breaks the protocol, or has built often enough for its memory to be suspect.
+ *
+ * A candidate's object goes into a slot of the depot (depot.h), which is its builder's until it
+ * answers and the artefact's from then on; honed never touches the bytes.  Where no slot is
+ * free, or the object is larger than one, it comes as the frame's blob, and is counted.  A
+ * builder can write to slots that are not its own; then the board finds another hash, and what
+ * was there is built once more.
  */
 #include "measure/measurer_int.h"
 
@@ -27,8 +33,11 @@ static int start(struct builder *b, struct hn_err *err)
 
 	b->m->n_worker++;
 	b->n_built = 0;
-	rc = hn_worker_start(b->m->loop, b->m->config.builder_path, NULL, NICE, &owner,
-			     &b->worker, err);
+	rc = hn_worker_start(b->m->loop,
+			     &(struct hn_worker_program){.path = b->m->config.builder_path,
+							 .nice = NICE,
+							 .slot_fd = b->m->depot.builders_fd},
+			     &owner, &b->worker, err);
 	if (rc != 0) {
 		b->worker = NULL;
 	}
@@ -55,13 +64,15 @@ void hn_builders_stop(struct hn_measurer *m)
 }
 
 /* The builder is free again; its ticket, unless cancelled, is in `t` and needs a new
- * place. */
+ * place.  A slot that is still the builder's holds nothing. */
 static struct ticket *release(struct builder *b)
 {
 	struct ticket *t = b->ticket;
 
 	b->busy = false;
 	b->ticket = NULL;
+	hn_depot_let_go(&b->m->depot, b->slot);
+	b->slot = 0;
 	if (b->worker != NULL) {
 		hn_worker_deadline(b->worker, 0);
 	}
@@ -114,20 +125,41 @@ static void take_history(struct ticket *t, enum hn_board_takes takes)
 	}
 }
 
+/* The answer into the builder's ticket; false when it makes no sense. */
+static bool take_answer(struct builder *b, const struct hn_frame *f)
+{
+	struct hn_measurer *m = b->m;
+	struct ticket *t = b->ticket;
+
+	if (!b->busy || f->request != b->request || f->type != HN_FRAME_BUILT) {
+		return false;
+	}
+	if (t == NULL) {
+		return true;
+	}
+	if (!hn_wire_built(f, t, m->takes == HN_BOARD_TAKES_OBJECT, b->slot)) {
+		return false;
+	}
+	if (t->building->artefact.slot != 0) {
+		b->slot = 0; /* it is the artefact's now */
+	}
+	m->n_by_frame += t->kind == TICKET_CANDIDATE && f->blob_bytes > 0;
+	return true;
+}
+
 static void on_built(void *ctx, const struct hn_frame *f)
 {
 	struct builder *b = ctx;
 	struct hn_measurer *m = b->m;
-	struct ticket *t = b->ticket;
-	bool expected = b->busy && f->request == b->request && f->type == HN_FRAME_BUILT;
+	struct ticket *t;
 
-	if (!expected || (t != NULL && !hn_wire_built(f, t, m->takes == HN_BOARD_TAKES_OBJECT))) {
+	if (!take_answer(b, f)) {
 		replace(b);
 		lost(b, /* late: */ false, "an answer that makes no sense");
 		hn_builders_pump(m);
 		return;
 	}
-	release(b);
+	t = release(b);
 	if (++b->n_built >= m->config.builds_per_process) {
 		replace(b);
 	}
@@ -148,6 +180,20 @@ static void on_built(void *ctx, const struct hn_frame *f)
 	hn_builders_pump(m);
 }
 
+/* Where its object may go; 0 = by frame.  Naive programs do: there is one a workload, kept as
+ * long as the workload is known. */
+static uint32_t slot_for(struct hn_measurer *m, const struct ticket *t)
+{
+	uint32_t slot = 0;
+
+	if (t->kind == TICKET_CANDIDATE && m->takes == HN_BOARD_TAKES_OBJECT) {
+		do {
+			slot = hn_depot_take(&m->depot);
+		} while (slot == 0 && hn_kept_make_room(m));
+	}
+	return slot;
+}
+
 static void send_build(struct builder *b, struct ticket *t)
 {
 	struct hn_measurer *m = b->m;
@@ -155,8 +201,10 @@ static void send_build(struct builder *b, struct ticket *t)
 	struct hn_buf json;
 
 	hn_buf_init(&json);
-	hn_wire_build(m, t, &json);
+	b->slot = slot_for(m, t);
+	hn_wire_build(m, t, b->slot, &json);
 	if (json.failed || json.n > HN_FRAME_MAX_JSON) {
+		release(b);
 		hn_ticket_finish(m, t, HN_VERDICT_BUILD_FAIL,
 				 "the computation is too large to send");
 	} else {
@@ -187,4 +235,27 @@ void hn_builders_pump(struct hn_measurer *m)
 			send_build(b, queue_take(&m->to_build));
 		}
 	}
+}
+
+/* What was built is not what had been announced: once more, all of it, wherever it is kept. */
+void hn_builders_redo(struct hn_measurer *m, struct ticket *t, const char *why)
+{
+	hn_kept_drop(m, t->w, t->program.steps);
+	hn_kept_drop(m, t->w, t->rival.steps);
+	hn_artefact_drop(m, &t->program.artefact);
+	hn_artefact_drop(m, &t->rival.artefact);
+	t->n_build = 0;
+	if (t->n_changed++ > 0) {
+		hn_ticket_finish(m, t, HN_VERDICT_BUILDER_LOST, why);
+	} else if (hn_ticket_duel(t)) {
+		hn_duel_gather(m, t);
+	} else {
+		queue_put_first(&m->to_build, t);
+		hn_builders_pump(m);
+	}
+}
+
+uint64_t hn_measurer_n_by_frame(const struct hn_measurer *m)
+{
+	return m->n_by_frame;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "proto/slot.h"
 
 #define GIB ((rlim_t)1 << 30)
 
@@ -46,9 +47,13 @@ static void restrain(pid_t parent)
 			setrlimit(limits[i].what, &r);
 		}
 	}
-	/* the frames' descriptors are not the kernel's */
+	/* the frames' descriptors are not the kernel's, nor is any other, the depot's above all:
+	 * what is open can be mapped, and mapping is allowed */
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
+	if (close_range(STDERR_FILENO + 1, ~0u, 0) != 0) {
+		close(HN_SLOT_FD);
+	}
 }
 
 /* Wait for the end; true when the deadline came first. */

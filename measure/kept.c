@@ -1,32 +1,40 @@
 /* kept.c -- the objects of those that may enter a final: built once, run many times.  The
- * least recently used goes first. */
+ * least recently used goes first; where the depot is full, the least recently used of all
+ * workloads. */
 #include "measure/measurer_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct artefact copy_of(const struct artefact *a)
-{
-	struct artefact copy = *a;
-
-	copy.object = malloc(a->object_bytes);
-	hn_assert(copy.object != NULL);
-	memcpy(copy.object, a->object, a->object_bytes);
-	return copy;
-}
-
-bool hn_kept_find(struct hn_measurer *m, struct workload *w, struct program *p)
+static struct kept *find(struct workload *w, const char *steps)
 {
 	for (uint32_t i = 0; i < HN_KEPT; i++) {
 		struct kept *k = &w->kept[i];
 
-		if (k->program.steps != NULL && strcmp(k->program.steps, p->steps) == 0) {
-			k->used = ++m->next_request;
-			p->artefact = copy_of(&k->program.artefact);
-			return true;
+		if (k->program.steps != NULL && strcmp(k->program.steps, steps) == 0) {
+			return k;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+static void drop(struct hn_measurer *m, struct kept *k)
+{
+	hn_artefact_drop(m, &k->program.artefact);
+	free(k->program.steps);
+	*k = (struct kept){.used = 0};
+}
+
+bool hn_kept_find(struct hn_measurer *m, struct workload *w, struct program *p)
+{
+	struct kept *k = find(w, p->steps);
+
+	if (k == NULL) {
+		return false;
+	}
+	k->used = ++m->next_request;
+	hn_artefact_share(m, &k->program.artefact, &p->artefact);
+	return true;
 }
 
 void hn_kept_put(struct hn_measurer *m, struct workload *w, const struct program *p)
@@ -38,18 +46,45 @@ void hn_kept_put(struct hn_measurer *m, struct workload *w, const struct program
 			oldest = &w->kept[i];
 		}
 	}
-	free(oldest->program.steps);
-	free(oldest->program.artefact.object);
+	drop(m, oldest);
 	oldest->program.steps = strdup(p->steps);
 	hn_assert(oldest->program.steps != NULL);
-	oldest->program.artefact = copy_of(&p->artefact);
+	hn_artefact_share(m, &p->artefact, &oldest->program.artefact);
 	oldest->used = ++m->next_request;
 }
 
-void hn_kept_free(struct workload *w)
+void hn_kept_drop(struct hn_measurer *m, struct workload *w, const char *steps)
+{
+	struct kept *k;
+
+	while (steps != NULL && (k = find(w, steps)) != NULL) {
+		drop(m, k);
+	}
+}
+
+bool hn_kept_make_room(struct hn_measurer *m)
+{
+	struct kept *oldest = NULL;
+
+	for (struct workload *w = m->workload; w != NULL; w = w->next) {
+		for (uint32_t i = 0; i < HN_KEPT; i++) {
+			struct kept *k = &w->kept[i];
+
+			if (k->program.artefact.slot != 0 &&
+			    (oldest == NULL || k->used < oldest->used)) {
+				oldest = k;
+			}
+		}
+	}
+	if (oldest != NULL) {
+		drop(m, oldest);
+	}
+	return oldest != NULL;
+}
+
+void hn_kept_free(struct hn_measurer *m, struct workload *w)
 {
 	for (uint32_t i = 0; i < HN_KEPT; i++) {
-		free(w->kept[i].program.steps);
-		free(w->kept[i].program.artefact.object);
+		drop(m, &w->kept[i]);
 	}
 }

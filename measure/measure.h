@@ -8,21 +8,25 @@
  *
  * JSON of the frames:
  *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
- *              "naive": bool, "prove": bool, "plant": "" | "hang" | ...}
+ *              "naive": bool, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
+ *              may go (proto/slot.h); absent = nowhere}
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "certificate": text, "" when nothing was proved}
+ *              "prepared_bytes", "certificate": text, "" when nothing was proved}; blob = object,
+ *             or no blob and "slot_bytes", "hash": it is in its slot
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
- *              "seed": decimal string, "magnitude", "shared_bytes", "per_worker_bytes", "limit_ms", "symbol",
- *              "tolerance", "flops", "read_bytes", "written_bytes": what no kernel can leave
- *              out, 0 = no check against the machine's limits, "cold": with cold caches};
+ *              "seed": decimal string, "magnitude", "shared_bytes", "per_worker_bytes", "limit_ms",
+ *              "symbol", "object_bytes", "tolerance", "flops", "read_bytes", "written_bytes": what
+ *              no kernel can leave out, 0 = no check against the machine's limits, "cold": with
+ *              cold caches};
  *              blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "n_workers": 0 = all cores, "symbol"}; blob = object;
- *             of a duel also "object_bytes" and "rival": {"shared_bytes", ..., "symbol"}; blob =
- *              both objects, the rival's behind
+ *              "prepared_bytes", "n_workers": 0 = all cores, "symbol", "object_bytes", "slot",
+ *              "hash": of an object that is in a slot; the blob is those that are not, one behind
+ *              the other}; of a duel also "rival": {"shared_bytes", ..., "hash"}
  *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns", "kernel_ns": of run_ns,
  *              inside the kernel}; verdict NONE: the board does not know the workload (any more);
+ *              BUILDER_LOST: a slot does not hold what was announced;
  *             of a duel also "rival_ns": [...] and "rivals": it is the rival's verdict
  *   PROBE     {}
  *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s", "sandbox",
@@ -152,6 +156,10 @@ void hn_measurer_cancel(struct hn_measurer *m, void *ctx);
 
 /* Builds and measurements that may usefully be open at once. */
 uint32_t hn_measurer_depth(const struct hn_measurer *m);
+
+/* Candidates' objects that went to a board as part of a frame: the depot (depot.h) had no room
+ * for them, or the machine has none. */
+uint64_t hn_measurer_n_by_frame(const struct hn_measurer *m);
 
 /* The machine's limits: of the first board that knows its own, once every board has been
  * asked, one after the other; answered from memory after. */

@@ -48,11 +48,11 @@ struct ticket *queue_take(struct queue *q)
 	return t;
 }
 
-static void ticket_free(struct ticket *t)
+static void ticket_free(struct hn_measurer *m, struct ticket *t)
 {
-	free(t->program.artefact.object);
+	hn_artefact_drop(m, &t->program.artefact);
 	free(t->program.steps);
-	free(t->rival.artefact.object);
+	hn_artefact_drop(m, &t->rival.artefact);
 	free(t->rival.steps);
 	free(t->certificate);
 	free(t);
@@ -97,11 +97,11 @@ static void known_free(struct workload *w)
 	free(w->known);
 }
 
-static void workload_free(struct workload *w)
+static void workload_free(struct hn_measurer *m, struct workload *w)
 {
 	known_free(w);
-	hn_kept_free(w);
-	free(w->naive.object);
+	hn_kept_free(m, w);
+	hn_artefact_drop(m, &w->naive);
 	free(w->on_board);
 	hn_arena_fini(&w->arena);
 	free(w);
@@ -120,8 +120,9 @@ static void on_timer_closed(uv_handle_t *h)
 		struct workload *w = m->workload;
 
 		m->workload = w->next;
-		workload_free(w);
+		workload_free(m, w);
 	}
+	hn_depot_fini(&m->depot);
 	hn_arena_fini(&m->arena);
 	free(m->builder);
 	free(m->board);
@@ -148,7 +149,7 @@ static void on_flush(uv_timer_t *timer)
 
 	while ((t = queue_take(&m->done)) != NULL) {
 		deliver(t);
-		ticket_free(t);
+		ticket_free(m, t);
 	}
 	maybe_close(m);
 }
@@ -243,6 +244,7 @@ int hn_measurer_new(struct uv_loop_s *loop, const struct hn_measurer_config *con
 	hn_arena_init(&m->arena, 0);
 	m->loop = loop;
 	set_config(m, config);
+	hn_depot_init(&m->depot);
 	queue_init(&m->to_build);
 	queue_init(&m->to_run);
 	queue_init(&m->done);
@@ -458,7 +460,7 @@ uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key,
 
 static bool at_hand(struct hn_measurer *m, struct workload *w, struct program *p)
 {
-	return p->artefact.object != NULL || hn_kept_find(m, w, p);
+	return p->artefact.object_bytes > 0 || hn_kept_find(m, w, p);
 }
 
 void hn_duel_gather(struct hn_measurer *m, struct ticket *t)
@@ -468,7 +470,7 @@ void hn_duel_gather(struct hn_measurer *m, struct ticket *t)
 		hn_board_link_pump(m);
 		return;
 	}
-	t->building = t->program.artefact.object == NULL ? &t->program : &t->rival;
+	t->building = t->program.artefact.object_bytes == 0 ? &t->program : &t->rival;
 	queue_put_first(&m->to_build, t);
 	hn_builders_pump(m);
 }

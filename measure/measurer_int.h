@@ -8,7 +8,8 @@
  * measurer.c owns tickets and the done queue, builders.c the first two places,
  * board_link.c the run queue and a board's turn, board_tickets.c what becomes of its
  * answers: held until the board has shown that it may be believed (health.h). Callbacks are made only from the done queue, from the loop,
- * never from inside a call of the user's.
+ * never from inside a call of the user's.  Objects take another way than requests, past honed
+ * (depot.h); artefact.c and kept.c say who keeps them.
  */
 #ifndef HN_MEASURE_MEASURER_INT_H
 #define HN_MEASURE_MEASURER_INT_H
@@ -18,6 +19,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "measure/board.h"
+#include "measure/depot.h"
 #include "measure/health.h"
 #include "measure/measure.h"
 #include "measure/stats.h"
@@ -29,8 +31,9 @@ enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 
 /* An object and what running it takes. */
 struct artefact {
-	void *object; /* heap */
-	uint32_t object_bytes;
+	uint32_t slot;	       /* of the depot; 0 = the object is on the heap */
+	void *object;	       /* heap, or NULL */
+	uint32_t object_bytes; /* 0 = there is none yet */
 	int64_t shared_bytes, per_worker_bytes, prepared_bytes;
 	char hash[HN_SHA256_HEX];
 };
@@ -98,6 +101,7 @@ struct ticket {
 	double best_ns;
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run, n_redo, n_noisy; /* attempts; times not believed; noisy runs */
+	int n_changed; /* times its object was not what had been announced */
 	char *certificate; /* heap; NULL before the builder answered */
 	struct outcome outcome;
 	struct hn_probe_result probe;
@@ -117,6 +121,7 @@ struct builder {
 	bool busy;
 	struct ticket *ticket; /* NULL while busy: it was cancelled */
 	uint64_t request;
+	uint32_t slot; /* where it may put the object; 0 = by frame */
 	uint32_t n_built;
 };
 
@@ -151,6 +156,8 @@ struct hn_measurer {
 	uv_timer_t comeback;   /* a board's quarantine is over */
 	int n_timer;	       /* open */
 	enum hn_board_takes takes;
+	struct hn_depot depot;
+	uint64_t n_by_frame; /* candidates' objects that did not go through it */
 	struct workload *workload;
 	struct queue to_build, to_run, done, probing;
 	uint64_t next_id, next_request, next_epoch;
@@ -184,16 +191,25 @@ static inline bool hn_ticket_duel(const struct ticket *t)
 /* measurer.c: build what a duel still lacks, then queue it for the board. */
 void hn_duel_gather(struct hn_measurer *m, struct ticket *t);
 
+/* artefact.c: set copies the bytes; a share is dropped like the original, and a dropped one
+ * is empty. */
+void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n);
+void hn_artefact_share(struct hn_measurer *m, const struct artefact *from, struct artefact *to);
+void hn_artefact_drop(struct hn_measurer *m, struct artefact *a);
+
 /* kept.c: built programs by workload and steps. */
 bool hn_kept_find(struct hn_measurer *m, struct workload *w,
-		  struct program *p); /* a copy of the artefact into p */
+		  struct program *p); /* a share of the artefact into p */
 void hn_kept_put(struct hn_measurer *m, struct workload *w, const struct program *p);
-void hn_kept_free(struct workload *w);
+void hn_kept_drop(struct hn_measurer *m, struct workload *w, const char *steps);
+bool hn_kept_make_room(struct hn_measurer *m); /* a slot's less; false: none is kept */
+void hn_kept_free(struct hn_measurer *m, struct workload *w);
 
 /* builders.c */
 void hn_builders_pump(struct hn_measurer *m);
 int hn_builders_start(struct hn_measurer *m, struct hn_err *err) HN_NODISCARD;
 void hn_builders_stop(struct hn_measurer *m);
+void hn_builders_redo(struct hn_measurer *m, struct ticket *t, const char *why);
 
 /* board_link.c */
 void hn_board_link_pump(struct hn_measurer *m);
@@ -213,15 +229,15 @@ bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f);
 bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f);
 
 /* wire.c: frames' JSON. Readers check everything and say false on nonsense. */
-void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
+void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
 		   struct hn_buf *json);
 void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 		      struct hn_buf *json);
 void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 		     struct hn_buf *json);
 char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);
-void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n); /* copies */
-bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object);
+bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object,
+		   uint32_t slot); /* which becomes the artefact's when it was used */
 bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret);
 bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret);
 bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "proto/slot.h"
 
 #define NAIVE_LIMIT_MS 120000
 
-void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
+void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
 		   struct hn_buf *json)
 {
 	bool naive = t->kind == TICKET_WORKLOAD;
@@ -23,6 +24,9 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t,
 		      naive ? "true" : "false", naive ? "false" : "true",
 		      m->takes == HN_BOARD_TAKES_STEPS ? "true" : "false");
 	hn_buf_json_string(json, t->plant);
+	if (slot != 0) {
+		hn_buf_printf(json, ",\"slot\":%" PRIu32, slot);
+	}
 	hn_buf_puts(json, ",\"target\":");
 	hn_buf_json_string(json, m->config.target);
 	hn_buf_puts(json, ",\"steps\":");
@@ -39,6 +43,11 @@ static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_b
 		      ",\"prepared_bytes\":%" PRId64 ",\"limit_ms\":%" PRId64
 		      ",\"symbol\":\"" HN_SYMBOL "\"",
 		      a->shared_bytes, a->per_worker_bytes, a->prepared_bytes, limit_ms);
+	hn_buf_printf(json, ",\"object_bytes\":%" PRIu32, a->object_bytes);
+	if (a->slot != 0) {
+		hn_buf_printf(json, ",\"slot\":%" PRIu32 ",\"hash\":\"%s\"", a->slot,
+			      a->hash);
+	}
 }
 
 void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
@@ -73,8 +82,7 @@ void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 	hn_buf_putc(json, ',');
 	put_artefact(&t->program.artefact, m->config.run_limit_ms, json);
 	if (hn_ticket_duel(t)) {
-		hn_buf_printf(json, ",\"object_bytes\":%" PRIu32 ",\"rival\":{",
-			      t->program.artefact.object_bytes);
+		hn_buf_puts(json, ",\"rival\":{");
 		put_artefact(&t->rival.artefact, m->config.run_limit_ms, json);
 		hn_buf_putc(json, '}');
 	}
@@ -145,25 +153,41 @@ static int64_t read_count(const struct hn_json *v, const char *key)
 	return hn_json_int(hn_json_get(v, key), &n) && n >= 0 ? n : 0;
 }
 
-void hn_artefact_set(struct artefact *a, const void *bytes, uint32_t n)
+static bool is_hash(const char *text)
 {
-	free(a->object);
-	a->object = malloc((size_t)n + 1);
-	hn_assert(a->object != NULL);
-	memcpy(a->object, bytes, n);
-	a->object_bytes = n;
-	hn_sha256_hex(bytes, n, a->hash);
+	return text != NULL && strlen(text) == HN_SHA256_HEX - 1 &&
+	       strspn(text, "0123456789abcdef") == HN_SHA256_HEX - 1;
 }
 
-bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object)
+/* The object: the blob, or what the builder says of its slot.  The board holds the bytes
+ * against the hash; honed need not see them. */
+static bool take_object(const struct hn_json *v, const struct hn_frame *f, uint32_t slot,
+			struct artefact *a)
+{
+	const char *hash = hn_json_string(hn_json_get(v, "hash"));
+	int64_t bytes = read_count(v, "slot_bytes");
+
+	if (f->blob_bytes > 0) {
+		hn_artefact_set(a, f->blob, f->blob_bytes);
+		return true;
+	}
+	if (slot == 0 || bytes == 0 || bytes > HN_SLOT_BYTES || !is_hash(hash)) {
+		return false;
+	}
+	a->slot = slot;
+	a->object_bytes = (uint32_t)bytes;
+	memcpy(a->hash, hash, sizeof a->hash);
+	return true;
+}
+
+bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object, uint32_t slot)
 {
 	struct hn_json *v = f->type == HN_FRAME_BUILT ? parse(f) : NULL;
 	struct outcome *o = &t->outcome;
 	struct artefact *a = &t->building->artefact;
 	bool good = v != NULL &&
 		    read_verdict(v, &o->verdict, o->detail, sizeof o->detail) &&
-		    o->verdict != HN_VERDICT_NONE &&
-		    (o->verdict == HN_VERDICT_OK && object) == (f->blob_bytes > 0);
+		    o->verdict != HN_VERDICT_NONE;
 
 	if (good) {
 		o->build_ns = read_count(v, "build_ns");
@@ -177,8 +201,10 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object)
 		a->per_worker_bytes = read_count(v, "per_worker_bytes");
 		a->prepared_bytes = read_count(v, "prepared_bytes");
 	}
-	if (good && f->blob_bytes > 0) {
-		hn_artefact_set(a, f->blob, f->blob_bytes);
+	if (good && o->verdict == HN_VERDICT_OK && object) {
+		good = take_object(v, f, slot, a);
+	} else {
+		good = good && f->blob_bytes == 0;
 	}
 	hn_json_free(v);
 	return good;

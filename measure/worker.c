@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "proto/slot.h"
+
 #define READ_BYTES 65536
 #define MAX_ARG 4
 
@@ -215,32 +217,32 @@ int hn_worker_pid(const struct hn_worker *w)
 	return w->process.pid;
 }
 
-static int spawn(struct hn_worker *w, uv_loop_t *loop, const char *path,
-		 const char *const *args)
+static int spawn(struct hn_worker *w, uv_loop_t *loop, const struct hn_worker_program *p)
 {
-	char *argv[MAX_ARG + 2] = {(char *)path};
-	uv_stdio_container_t stdio[3] = {
+	char *argv[MAX_ARG + 2] = {(char *)p->path};
+	uv_stdio_container_t stdio[HN_SLOT_FD + 1] = {
 		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
 		 .data.stream = (uv_stream_t *)&w->to},
 		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
 		 .data.stream = (uv_stream_t *)&w->from},
 		{.flags = UV_INHERIT_FD, .data.fd = 2},
+		[HN_SLOT_FD] = {.flags = UV_INHERIT_FD, .data.fd = p->slot_fd},
 	};
-	uv_process_options_t o = {.file = path,
+	uv_process_options_t o = {.file = p->path,
 				  .args = argv,
 				  .exit_cb = on_ended,
 				  .stdio = stdio,
-				  .stdio_count = 3};
+				  .stdio_count = p->slot_fd >= 0 ? HN_SLOT_FD + 1 : HN_SLOT_FD};
 
-	for (int i = 0; args != NULL && args[i] != NULL; i++) {
+	for (int i = 0; p->args != NULL && p->args[i] != NULL; i++) {
 		hn_assert(i < MAX_ARG);
-		argv[i + 1] = (char *)args[i];
+		argv[i + 1] = (char *)p->args[i];
 	}
 	return uv_spawn(loop, &w->process, &o);
 }
 
-int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *const *args,
-		    int nice, const struct hn_worker_owner *owner, struct hn_worker **ret,
+int hn_worker_start(struct uv_loop_s *loop, const struct hn_worker_program *program,
+		    const struct hn_worker_owner *owner, struct hn_worker **ret,
 		    struct hn_err *err)
 {
 	struct hn_worker *w = calloc(1, sizeof *w);
@@ -254,7 +256,7 @@ int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *const 
 	uv_timer_init(loop, &w->timer);
 	w->process.data = w->to.data = w->from.data = w->timer.data = w;
 	w->n_handle = 4;
-	rc = spawn(w, loop, path, args);
+	rc = spawn(w, loop, program);
 	if (rc == 0) {
 		rc = uv_read_start((uv_stream_t *)&w->from, on_alloc, on_read);
 	}
@@ -262,10 +264,10 @@ int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *const 
 		/* the process handle was initialised by uv_spawn even when it failed */
 		hn_worker_stop(w);
 		return hn_fail(err, rc == UV_ENOENT ? HONE_E_NOT_FOUND : HONE_E_IO,
-			       "%s: %s", path, uv_strerror(rc));
+			       "%s: %s", program->path, uv_strerror(rc));
 	}
-	if (nice > 0) {
-		setpriority(PRIO_PROCESS, (id_t)w->process.pid, nice);
+	if (program->nice > 0) {
+		setpriority(PRIO_PROCESS, (id_t)w->process.pid, program->nice);
 	}
 	*ret = w;
 	return 0;

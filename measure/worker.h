@@ -23,10 +23,16 @@ struct hn_worker_owner {
 	void *closed_ctx; /* for closed */
 };
 
-/* Spawn path with args (NULL-terminated; NULL = none); stdin and stdout are ours, stderr is
- * shared. nice: added to the priority, 0..19. */
-int hn_worker_start(struct uv_loop_s *loop, const char *path, const char *const *args,
-		    int nice, const struct hn_worker_owner *owner, struct hn_worker **ret,
+struct hn_worker_program {
+	const char *path;
+	const char *const *args; /* NULL-terminated; NULL = none */
+	int nice;		 /* added to the priority, 0..19 */
+	int slot_fd;		 /* becomes its HN_SLOT_FD (proto/slot.h); -1 = it has none */
+};
+
+/* Start it; stdin and stdout are ours, stderr is shared. */
+int hn_worker_start(struct uv_loop_s *loop, const struct hn_worker_program *program,
+		    const struct hn_worker_owner *owner, struct hn_worker **ret,
 		    struct hn_err *err) HN_NODISCARD;
 
 /* Queue a frame; its bytes are copied. Nothing happens once the worker is gone. */

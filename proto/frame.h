@@ -26,10 +26,10 @@
 enum hn_frame_type {
 	HN_FRAME_HELLO = 1,  /* worker -> honed, first: {"worker","version","target"} */
 	HN_FRAME_BUILD,      /* -> builder; see measure/measure.h for the JSON of each */
-	HN_FRAME_BUILT,      /* <- builder, blob = object */
+	HN_FRAME_BUILT,      /* <- builder, blob = object, if it is in no slot (slot.h) */
 	HN_FRAME_WORKLOAD,   /* -> board: arguments and the naive object, to make the reference */
 	HN_FRAME_WORKLOAD_READY, /* <- board: the naive program's time */
-	HN_FRAME_MEASURE,    /* -> board, blob = object */
+	HN_FRAME_MEASURE,    /* -> board, blob = object, if it is in no slot */
 	HN_FRAME_MEASURED,   /* <- board */
 	HN_FRAME_PROBE,      /* -> board: measure the machine's limits */
 	HN_FRAME_PROBED,     /* <- board: {"fma_gflops_1", "fma_gflops_all", ...} */
