@@ -1,8 +1,12 @@
 /* base/arena.c -- see arena.h.
  *
- * Blocks grow geometrically, so a job of any size costs O(log) calls of malloc.  Under
+ * Blocks grow geometrically, so a job of any size costs O(log) calls of calloc.  Under
  * ASan the free part of a block is poisoned and a gap follows each allocation, so that an
  * overrun and a pointer kept over a reset both die at once.
+ *
+ * Invariant: what is free of a block is zero (a reset clears what was used, at one go), and only
+ * the newest block has anything free: the arena's at .. end, of which ASan builds leave nothing
+ * to the header's fast path.
  */
 #include "base/arena.h"
 
@@ -22,16 +26,15 @@
 #define ARENA_GAP 0
 #endif
 
-#define ARENA_ALIGN 16
 #define ARENA_FIRST_BYTES ((size_t)4096)
 #define ARENA_GROWTH_MAX_BYTES ((size_t)64 << 20) /* blocks stop doubling here */
 
 struct hn_arena_block {
 	struct hn_arena_block *older;
 	size_t size_bytes; /* of the data */
-	size_t used_bytes;
-	size_t unused; /* keeps the data aligned */
-	_Alignas(ARENA_ALIGN) char data[];
+	size_t used_bytes; /* up to date in older blocks, and where ARENA_GAP > 0 */
+	size_t unused;	   /* keeps the data aligned */
+	_Alignas(HN_ARENA_ALIGN) char data[];
 };
 
 void hn_arena_init(struct hn_arena *a, size_t budget_bytes)
@@ -57,20 +60,38 @@ void hn_arena_fini(struct hn_arena *a)
 	*a = (struct hn_arena){0};
 }
 
+/* Between the newest block and the header's fast path, which knows at and end alone. */
+static void close_block(struct hn_arena *a)
+{
+	if (a->block && ARENA_GAP == 0) {
+		a->block->used_bytes = (size_t)(a->at - a->block->data);
+	}
+}
+
+static void open_block(struct hn_arena *a, struct hn_arena_block *b)
+{
+	a->block = b;
+	a->at = b ? b->data + b->used_bytes : NULL;
+	a->end = b && ARENA_GAP == 0 ? b->data + b->size_bytes : a->at;
+}
+
 void hn_arena_reset(struct hn_arena *a)
 {
 	struct hn_arena_block *largest = a->block;
 
+	close_block(a);
 	for (struct hn_arena_block *b = a->block; b; b = b->older) {
 		largest = b->size_bytes > largest->size_bytes ? b : largest;
 	}
 	free_blocks(a->block, largest);
 	if (largest) {
+		ARENA_UNPOISON(largest->data, largest->used_bytes);
+		memset(largest->data, 0, largest->used_bytes);
 		largest->older = NULL;
 		largest->used_bytes = 0;
 		ARENA_POISON(largest->data, largest->size_bytes);
 	}
-	a->block = largest;
+	open_block(a, largest);
 	a->used_bytes = 0;
 }
 
@@ -81,40 +102,36 @@ static void push_block(struct hn_arena *a, size_t need)
 
 	size = size > ARENA_GROWTH_MAX_BYTES ? ARENA_GROWTH_MAX_BYTES : size;
 	size = size < need ? need : size;
-	b = malloc(sizeof(*b) + size);
+	b = calloc(1, sizeof(*b) + size);
 	if (!b) {
 		fprintf(stderr, "hone: out of memory (%zu bytes)\n", size);
 		abort();
 	}
-	*b = (struct hn_arena_block){.older = a->block, .size_bytes = size};
+	b->older = a->block;
+	b->size_bytes = size;
 	ARENA_POISON(b->data, size);
-	a->block = b;
+	close_block(a);
+	open_block(a, b);
 }
 
-void *hn_arena_alloc(struct hn_arena *a, size_t bytes)
+void *hn_arena_alloc_slow(struct hn_arena *a, size_t bytes)
 {
 	size_t rounded, take;
 	char *p;
 
 	hn_assert(bytes <= PTRDIFF_MAX / 2);
-	rounded = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+	rounded = (bytes + HN_ARENA_ALIGN - 1) / HN_ARENA_ALIGN * HN_ARENA_ALIGN;
 	take = rounded + ARENA_GAP;
+	close_block(a);
 	if (!a->block || a->block->size_bytes - a->block->used_bytes < take) {
 		push_block(a, take);
 	}
 	p = a->block->data + a->block->used_bytes;
 	a->block->used_bytes += take;
+	open_block(a, a->block);
 	a->used_bytes += rounded;
 	ARENA_UNPOISON(p, bytes);
-	return memset(p, 0, bytes);
-}
-
-void *hn_arena_array(struct hn_arena *a, size_t n, size_t size)
-{
-	size_t bytes;
-
-	hn_assert(!__builtin_mul_overflow(n, size, &bytes));
-	return hn_arena_alloc(a, bytes);
+	return p;
 }
 
 void *hn_arena_grow(struct hn_arena *a, void *array, uint32_t n, uint32_t *cap,
