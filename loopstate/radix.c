@@ -13,8 +13,9 @@ struct divisors {
 };
 
 struct collector {
-	struct divisors *loop; /* [n_loop] */
+	struct divisors **loop; /* [n_loop] NULL where no fuse made the loop: nearly everywhere */
 	uint32_t n_loop;
+	struct hn_arena *arena;
 };
 
 static void add_divisor(struct collector *k, int32_t loop, int64_t c)
@@ -24,7 +25,10 @@ static void add_divisor(struct collector *k, int32_t loop, int64_t c)
 	if (loop < 0 || (uint32_t)loop >= k->n_loop || c <= 1) {
 		return;
 	}
-	d = &k->loop[loop];
+	if (!k->loop[loop]) {
+		k->loop[loop] = HN_NEW(k->arena, struct divisors);
+	}
+	d = k->loop[loop];
 	for (uint32_t i = 0; i < d->n; i++) {
 		if (d->c[i] == c) {
 			return;
@@ -107,8 +111,10 @@ static int descending(const void *x, const void *y)
  * loop. */
 static void choose(struct divisors *d, struct hn_radix *r)
 {
-	qsort(d->c, d->n, sizeof(d->c[0]), descending);
-	for (uint32_t i = 0; i < d->n; i++) {
+	if (d) {
+		qsort(d->c, d->n, sizeof(d->c[0]), descending);
+	}
+	for (uint32_t i = 0; d && i < d->n; i++) {
 		bool inside = d->c[i] < r->extent;
 		bool chains = r->n_digit == 0 || r->weight[r->n_digit - 1] % d->c[i] == 0;
 
@@ -123,7 +129,7 @@ const struct hn_radix *hn_radix_of(const struct hn_looptree *t,
 					     struct hn_arena *a)
 {
 	struct hn_radix *radix = HN_NEW_ARRAY(a, struct hn_radix, t->n_loop);
-	struct collector k = { HN_NEW_ARRAY(a, struct divisors, t->n_loop), t->n_loop };
+	struct collector k = { HN_NEW_ARRAY(a, struct divisors *, t->n_loop), t->n_loop, a };
 
 	find_extents(t->root, radix);
 	visit_node(t, t->root, &k);
@@ -133,7 +139,7 @@ const struct hn_radix *hn_radix_of(const struct hn_looptree *t,
 		}
 	}
 	for (uint32_t i = 0; i < t->n_loop; i++) {
-		choose(&k.loop[i], &radix[i]);
+		choose(k.loop[i], &radix[i]);
 	}
 	return radix;
 }
