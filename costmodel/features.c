@@ -157,25 +157,28 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 {
 	const struct hn_node *root = tree->root;
 	const struct hn_trace *trace = tree->state->trace;
-	struct walk *w = HN_NEW(a, struct walk);
+	struct walk w; /* large: its path and view are written before they are read */
 
-	w->tree = tree;
-	w->target = target;
-	w->a = a;
-	w->n_stmt = count(root);
-	w->cycles = HN_NEW_ARRAY(a, double, w->n_stmt);
-	w->x = HN_NEW_ARRAY(a, float, (size_t)w->n_stmt *HN_N_FEATURE);
-	for (uint32_t i = 0; i < root->n_child && !w->hopeless; i++) {
+	w.tree = tree;
+	w.target = target;
+	w.a = a;
+	w.n_loop = w.n = 0;
+	w.fork = 0;
+	w.hopeless = false;
+	w.n_stmt = count(root);
+	w.cycles = HN_NEW_ARRAY(a, double, w.n_stmt);
+	w.x = HN_NEW_ARRAY(a, float, (size_t)w.n_stmt *HN_N_FEATURE);
+	for (uint32_t i = 0; i < root->n_child && !w.hopeless; i++) {
 		if (!tree->prepared[root->child[i]->stage]) {
-			visit(w, root->child[i]);
+			visit(&w, root->child[i]);
 		}
 	}
-	whole_program(w);
+	whole_program(&w);
 	*ret = (struct hn_features){.trace = trace ? hn_trace_hash(trace) : 0,
-				    .n = w->n,
-				    .cycles = w->cycles,
-				    .x = w->x};
-	return !w->hopeless && w->n > 0;
+				    .n = w.n,
+				    .cycles = w.cycles,
+				    .x = w.x};
+	return !w.hopeless && w.n > 0;
 }
 
 struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena *a)
