@@ -22,6 +22,7 @@ void hn_pool_init(struct hn_pool *pool, struct hn_space *space, uint32_t cap)
 	for (uint32_t i = 0; i < pool->n_worker; i++) {
 		pool->worker[i].space = *space;
 		pool->worker[i].space.quick = hn_quick_new();
+		pool->worker[i].space.in = &pool->in;
 		hn_arena_init(&pool->worker[i].keep, 0);
 		hn_arena_init(&pool->worker[i].scratch, 0);
 	}
@@ -56,11 +57,6 @@ static void run(struct hn_pool *pool, uint32_t n, void (*work)(void *ctx, uint32
 	hn_threads_run(worth < pool->n_worker ? worth : pool->n_worker, work, ctx);
 }
 
-static bool is_new(const struct hn_pool *pool, uint64_t hash)
-{
-	return !hn_hashes_has(&pool->space->seen, hash) && !hn_hashes_has(&pool->in, hash);
-}
-
 /* What a program needs of the scratch arena, in another one. */
 static void copy_indiv(const struct hn_indiv *x, struct hn_arena *a, struct hn_indiv *to)
 {
@@ -88,8 +84,7 @@ static void draw(void *ctx, uint32_t who)
 
 			hn_arena_reset(&w->scratch);
 			if (b->make(b->ctx, i, &w->space, &w->scratch, &x) ==
-				    HN_VERDICT_OK &&
-			    is_new(b->pool, x.hash)) {
+			    HN_VERDICT_OK) {
 				copy_indiv(&x, &w->keep, &b->x[i]);
 			}
 		}

@@ -160,19 +160,29 @@ void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n)
 	}
 }
 
-/* Bounds, loop tree, legality where it is asked for, features. */
-static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, bool check,
+/* Of a draw for a pool: whether it has been out or is there already. */
+static bool is_known(const struct hn_space *sp, uint64_t hash)
+{
+	return sp->in && (hn_hashes_has(&sp->seen, hash) || hn_hashes_has(sp->in, hash));
+}
+
+/* Bounds, loop tree, features; of a draw, which is to be legal and for a pool new, these two
+ * first: what is dropped costs no more than it must. */
+static enum hn_verdict finish(struct hn_space *sp, const struct hn_state *s, bool drawn,
 			      struct hn_arena *a, struct hn_indiv *ret)
 {
 	const struct hn_looptree *tree;
 	static const struct hn_trace none;
 
-	if (hn_looptree_build(s, a, &tree, NULL) < 0 ||
-	    (check && !hn_quick_legal(sp->quick, tree, NULL))) {
+	if (hn_looptree_build(s, a, &tree, NULL) < 0) {
 		return HN_VERDICT_ILLEGAL;
 	}
 	ret->trace = s->trace ? s->trace : &none;
 	ret->hash = hn_fingerprint(tree, NULL, a);
+	if (drawn &&
+	    (is_known(sp, ret->hash) || !hn_quick_legal(sp->quick, tree, NULL))) {
+		return HN_VERDICT_ILLEGAL;
+	}
 	return hn_features_of(tree, sp->task.target, a, &ret->features)
 		       ? HN_VERDICT_OK
 		       : HN_VERDICT_OVER_LIMIT;
@@ -223,13 +233,11 @@ enum hn_verdict hn_space_rebuild(struct hn_space *sp, const struct hn_sketch *sk
 	enum hn_verdict v = hn_sketch_rebuild(sketch, plan, sp->task.target, rng, a, &s);
 
 	*ret = (struct hn_indiv){.sketch = sketch, .origin = "sample"};
-	if (v != HN_VERDICT_OK) {
-		return v;
-	}
-	if (hn_plan_of(sketch, s->trace, a, &full)) {
+	v = v == HN_VERDICT_OK ? finish(sp, s, true, a, ret) : v;
+	if (v == HN_VERDICT_OK && hn_plan_of(sketch, s->trace, a, &full)) {
 		ret->plan = full;
 	}
-	return finish(sp, s, true, a, ret);
+	return v;
 }
 
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
@@ -244,7 +252,7 @@ enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_a
 	return v;
 }
 
-static enum hn_verdict adopt(struct hn_space *sp, const struct hn_trace *trace, bool check,
+static enum hn_verdict adopt(struct hn_space *sp, const struct hn_trace *trace, bool drawn,
 			     struct hn_arena *a, struct hn_indiv *ret)
 {
 	const struct hn_state *s;
@@ -261,7 +269,7 @@ static enum hn_verdict adopt(struct hn_space *sp, const struct hn_trace *trace, 
 			ret->plan = plan;
 		}
 	}
-	return finish(sp, s, check, a, ret);
+	return finish(sp, s, drawn, a, ret);
 }
 
 void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uint32_t n)

@@ -45,6 +45,7 @@ struct hn_space {
 	bool learned; /* the model has, so that it is no longer the analytic one */
 	struct hn_hashes seen; /* programs asked for or told, */
 	struct hn_hashes made; /* and what the code generator makes of them (hn_space_take) */
+	const struct hn_hashes *in; /* the pool that is drawn for (pool.h); NULL = for none */
 	struct hn_quick *quick; /* the check every draw and every mutation must pass */
 	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
 	const struct hn_trace *const *guard;
@@ -91,8 +92,8 @@ uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uint32_t n);
 
 /* Draws, rebuilt plans and neighbours that the quick check (loopstate/quick.h) does not show
- * to be legal are ILLEGAL: they never reach the builder.  Stored traces and guards go by it,
- * the builder proves them. */
+ * to be legal are ILLEGAL: they never reach the builder; drawn for a pool, so are those that it
+ * has or that have been out.  Stored traces and guards go by it, the builder proves them. */
 
 /* A random candidate, not scored yet; draw number `index` of this round. */
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,
