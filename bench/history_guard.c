@@ -1,6 +1,6 @@
 /* bench/history_guard.c -- a case's schedules by rule: no search, no store.  See history.h. */
 #include "bench/history.h"
-#include "search/auto.h"
+#include "search/answer.h"
 
 static void add(const struct hn_trace *trace, struct hn_arena *a, struct hn_histories *ret)
 {
@@ -28,6 +28,11 @@ void hn_history_of_guards(const struct hn_dag *dag, const struct hn_target *targ
 void hn_history_of_auto(const struct hn_dag *dag, const struct hn_target *target,
 			struct hn_arena *a, struct hn_histories *ret)
 {
-	hn_history_of_guards(dag, target, a, ret);
-	ret->n = ret->n > 0;
+	struct hn_answers all;
+
+	hn_answers_find(dag, target, a, &all);
+	ret->n = 0;
+	if (all.n > 0) {
+		add(all.at[0].trace, a, ret);
+	}
 }

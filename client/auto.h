@@ -4,11 +4,15 @@
 #define HN_CLIENT_AUTO_H
 
 #include "client/best.h"
+#include "search/answer.h"
 
-/* The first of hn_auto's programs that hone-build proves, as if it were the best record: its
- * median is 0 and it has no id.  All in the arena; hn_best_close is fine.  HONE_E_UNSUPPORTED for
- * targets that have none. */
+/* The first of hn_answers_find's programs that hone-build proves, as if it were the best record: its
+ * median is 0 and it has no id.  A proof that takes too many of isl's operations is not waited for:
+ * then what the quick check shows to be legal is the answer, and has no certificate.  ret_answers:
+ * at[0] is the one, and what was predicted of it.  All in the arena; hn_best_close is fine.
+ * HONE_E_UNSUPPORTED for targets that have none. */
 int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_arena *a,
-		 struct hn_best *ret, struct hn_err *err) HN_NODISCARD;
+		 struct hn_best *ret, struct hn_answers *ret_answers,
+		 struct hn_err *err) HN_NODISCARD;
 
 #endif

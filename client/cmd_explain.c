@@ -88,6 +88,7 @@ static int find_best(const struct hn_opts *o, struct hn_arena *a, struct subject
 		     struct hn_err *err)
 {
 	const char *key = o->key;
+	struct hn_answers answers;
 	struct hn_input in;
 	int rc = 0;
 
@@ -100,7 +101,7 @@ static int find_best(const struct hn_opts *o, struct hn_arena *a, struct subject
 		key = in.key;
 	}
 	if (rc == 0) {
-		rc = o->automatic ? hn_auto_find(o, &in, a, &x->best, err)
+		rc = o->automatic ? hn_auto_find(o, &in, a, &x->best, &answers, err)
 				  : hn_best_find(o, key, a, &x->best, err);
 	}
 	if (rc == 0 && !o->automatic &&

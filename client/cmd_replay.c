@@ -208,6 +208,7 @@ static int read_record(const struct hn_opts *o, const struct hn_input *in,
 static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay *r,
 		      struct hn_err *err)
 {
+	struct hn_answers answers;
 	struct hn_target target;
 	struct hn_best best;
 	int rc;
@@ -216,7 +217,7 @@ static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay
 		rc = hn_best_target(o, a, &target, &r->target_line, err);
 		return rc == 0 ? read_record(o, r->in, a, &r->steps, err) : rc;
 	}
-	rc = o->automatic ? hn_auto_find(o, r->in, a, &best, err)
+	rc = o->automatic ? hn_auto_find(o, r->in, a, &best, &answers, err)
 			  : hn_best_find(o, r->in->key, a, &best, err);
 	if (rc == 0) {
 		r->target_line = best.target_line;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "client/auto.h"
 #include "client/interrupt.h"
 #include "client/link.h"
@@ -255,32 +256,53 @@ static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_li
 	return rc;
 }
 
+static void put_answer(const struct hn_input *in, const struct hn_best *best,
+		       const struct hn_answers *all, double ms, struct hn_buf *b)
+{
+	const char *certificate = best->entry.best.certificate;
+
+	hn_buf_printf(b,
+		      "%s  (workload %.16s)\n  automatic schedule, %s, not measured\n"
+		      "  choice  %u of %u, answered in %.0f ms\n"
+		      "  predicted %.4g us by the analytic model\n  target  %s\n  steps   %s\n",
+		      in->name, in->key,
+		      certificate ? "proved" : "legal by the quick check (the proof takes longer)",
+		      all->at[0].place + 1, all->n, ms, all->at[0].predicted_ns / 1e3,
+		      best->target_line, best->entry.best.steps);
+}
+
+static void put_answer_json(const struct hn_input *in, const struct hn_best *best,
+			    const struct hn_answers *all, double ms, struct hn_buf *b)
+{
+	const char *certificate = best->entry.best.certificate;
+
+	hn_buf_printf(b, "{\"state\":\"done\",\"workload\":\"%s\",\"name\":", in->key);
+	hn_buf_json_string(b, in->name);
+	hn_buf_puts(b, ",\"target\":");
+	hn_buf_json_string(b, best->target_line);
+	hn_buf_printf(b,
+		      ",\"trials\":0,\"choice\":%u,\"choices\":%u,\"predicted_ns\":%.6g,"
+		      "\"model\":\"analytic\",\"ms\":%.1f,\"steps\":%s,\"certificate\":%s}\n",
+		      all->at[0].place + 1, all->n, all->at[0].predicted_ns, ms,
+		      best->entry.best.steps, certificate ? certificate : "null");
+}
+
 /* --trials 0: nothing is measured, so nobody is asked but this process and a prover. */
 static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 			  struct hn_arena *a, struct hn_err *err)
 {
+	int64_t start = hn_clock_ns();
+	struct hn_answers all;
 	struct hn_best best;
 	struct hn_buf b;
-	int rc = hn_auto_find(o, in, a, &best, err);
+	int rc = hn_auto_find(o, in, a, &best, &all, err);
+	double ms = (double)(hn_clock_ns() - start) / 1e6;
 
 	if (rc != 0) {
 		return rc;
 	}
 	hn_buf_init(&b);
-	if (o->json) {
-		hn_buf_printf(&b, "{\"state\":\"done\",\"workload\":\"%s\",\"name\":",
-			      in->key);
-		hn_buf_json_string(&b, in->name);
-		hn_buf_puts(&b, ",\"target\":");
-		hn_buf_json_string(&b, best.target_line);
-		hn_buf_printf(&b, ",\"trials\":0,\"steps\":%s,\"certificate\":%s}\n",
-			      best.entry.best.steps, best.entry.best.certificate);
-	} else {
-		hn_buf_printf(&b,
-			      "%s  (workload %.16s)\n  automatic schedule, proved, not "
-			      "measured\n  target  %s\n  steps   %s\n",
-			      in->name, in->key, best.target_line, best.entry.best.steps);
-	}
+	(o->json ? put_answer_json : put_answer)(in, &best, &all, ms, &b);
 	fwrite(b.s, 1, b.n, stdout);
 	hn_buf_fini(&b);
 	hn_best_close(&best);

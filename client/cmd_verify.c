@@ -193,7 +193,7 @@ static int verify_store(struct hn_verify *v, const struct hn_opts *o, struct hn_
 	rc = hn_best_store(o, &home, err);
 	rc = rc != 0 ? rc : hn_db_open(home.s, &db, err);
 	rc = rc != 0 ? rc : ask_store(v, db, err);
-	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", err);
+	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", 0, err);
 	if (rc == 0) {
 		judge_all(v);
 		rc = keep_answers(v, db, err);
@@ -207,7 +207,7 @@ static int verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_er
 {
 	int rc = hn_verify_log(v, o, err);
 
-	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", err);
+	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", 0, err);
 	if (rc == 0) {
 		judge_all(v);
 	}

@@ -51,14 +51,16 @@ void hn_prover_ask(struct hn_prover *p, const char *dag, const char *steps)
 	hn_buf_fini(&b);
 }
 
-int hn_prover_run(struct hn_prover *p, const char *verb, struct hn_err *err)
+int hn_prover_run(struct hn_prover *p, const char *verb, uint32_t operations,
+		  struct hn_err *err)
 {
-	char path[64];
-	char *argv[] = { "hone-build", "--verify", path, NULL };
+	char path[64], number[16];
+	char *argv[] = { "hone-build", "--verify", path, "--operations", number, NULL };
 
 	if (fflush(p->requests) != 0) {
 		return failed(err);
 	}
+	snprintf(number, sizeof(number), "%u", operations);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(),
 		 fileno(p->requests));
 	int rc = hn_builder_run(verb, argv, fileno(p->answers), err);

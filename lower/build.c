@@ -121,13 +121,16 @@ static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
 	return rc;
 }
 
-static enum hn_verdict prove(struct hn_arena *a, struct hn_build_answer *ans)
+static enum hn_verdict prove(const struct hn_build_request *r, struct hn_arena *a,
+			     struct hn_build_answer *ans)
 {
+	const struct hn_legal_limits limits = { .ms = PROVE_LIMIT_MS,
+						.operations = r->operations };
 	struct hn_buf text;
 
 	hn_buf_init(&text);
 	enum hn_verdict v =
-		hn_legal_certify(ans->tree, PROVE_LIMIT_MS, &text, &ans->why);
+		hn_legal_certify(ans->tree, &limits, &text, &ans->why);
 
 	if (v == HN_VERDICT_OK) {
 		ans->certificate = hn_arena_strndup(a, text.s, text.n);
@@ -141,7 +144,7 @@ void hn_build_prove(const struct hn_build_request *r, struct hn_arena *a,
 {
 	ans->verdict = HN_VERDICT_BUILD_FAIL;
 	if (make_tree(r, a, ans) == 0) {
-		ans->verdict = prove(a, ans);
+		ans->verdict = prove(r, a, ans);
 	}
 }
 
@@ -175,7 +178,7 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 	}
 	if (r->prove && !r->naive) {
 		int64_t before = hn_clock_ns();
-		enum hn_verdict v = prove(a, ans);
+		enum hn_verdict v = prove(r, a, ans);
 
 		lap(before, &ans->prove_ns);
 		ans->ns.prove = ans->prove_ns;

@@ -11,6 +11,7 @@ struct hn_build_request {
 	const char *dag, *steps, *target, *symbol, *plant;
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
+	unsigned long operations; /* of isl for the proof; 0 = any number */
 	bool no_emit; /* replay and prove only: the board takes the history itself */
 	struct hn_emit_options options;
 };
@@ -58,12 +59,13 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
 
 /* Prove the histories of a file, one JSON object a line: {"dag": text (the line before's when
  * left out), "steps": text}.  One answer a line on standard output: {"verdict", "detail",
- * "certificate"}.  Fails only when the file cannot be read or is no such file. */
-int hn_build_verify(const char *path, struct hn_err *err) HN_NODISCARD;
+ * "certificate"}; BUILD_TIMEOUT where a proof takes more than so many operations of isl (0 =
+ * any number).  Fails only when the file cannot be read or is no such file. */
+int hn_build_verify(const char *path, unsigned long operations, struct hn_err *err) HN_NODISCARD;
 
 /* Ask isl's scheduler which ops of the computation in the file share loops (fuse.h), and print
- * {"how", "steps"}.  Fails when the file or the target is none. */
-int hn_build_fuse(const char *path, const char *target, struct hn_err *err) HN_NODISCARD;
+ * {"how", "groups": [{"ops", "loops"}]}.  Fails when the file is none. */
+int hn_build_fuse(const char *path, struct hn_err *err) HN_NODISCARD;
 
 /* Give back what the builder keeps. */
 void hn_builder_fini(struct hn_builder *b);

@@ -1,6 +1,5 @@
 /* lower/build_fuse.c -- `hone-build --fuse`: one answer, a JSON object.  See build.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "lower/build.h"
@@ -9,13 +8,51 @@
 #define MAX_TEXT_BYTES (64u << 20)
 #define ATTEMPT_MS 500 /* three of them stay below two seconds */
 
-int hn_build_fuse(const char *path, const char *target, struct hn_err *err)
+static void put_group(const struct hn_dag *dag, const struct hn_fused_op *op, int32_t host,
+		      struct hn_buf *b)
+{
+	const char *comma = "";
+
+	hn_buf_puts(b, "{\"ops\":[");
+	for (int32_t i = 0; i <= host; i++) {
+		if (op[i].host == host) {
+			hn_buf_puts(b, comma);
+			hn_buf_json_string(b, dag->op[i]->name);
+			comma = ",";
+		}
+	}
+	hn_buf_puts(b, "],\"loops\":[");
+	for (uint32_t k = 0; k < op[host].n; k++) {
+		hn_buf_puts(b, k > 0 ? "," : "");
+		hn_buf_json_string(b, dag->op[host]->axis[op[host].axis[k]].name);
+	}
+	hn_buf_puts(b, "]}");
+}
+
+static void print_groups(const struct hn_dag *dag, const struct hn_fusion *f)
+{
+	const char *comma = "";
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_buf_printf(&b, "{\"how\":\"%s\",\"groups\":[", hn_fuse_how_name(f->how));
+	for (int32_t i = 0; i < (int32_t)dag->n_op; i++) {
+		if (f->op[i].host == i) {
+			hn_buf_puts(&b, comma);
+			put_group(dag, f->op, i, &b);
+			comma = ",";
+		}
+	}
+	hn_buf_puts(&b, "]}");
+	puts(b.s);
+	hn_buf_fini(&b);
+}
+
+int hn_build_fuse(const char *path, struct hn_err *err)
 {
 	const struct hn_fuse_limits limits = { .ms = ATTEMPT_MS };
-	enum hn_fuse_how how = HN_FUSE_NONE;
 	const struct hn_dag *dag;
-	const char *steps = "";
-	struct hn_target t;
+	struct hn_fusion f;
 	struct hn_buf text;
 	struct hn_arena a;
 
@@ -23,11 +60,12 @@ int hn_build_fuse(const char *path, const char *target, struct hn_err *err)
 	hn_arena_init(&a, 0);
 	int rc = hn_file_read(path, MAX_TEXT_BYTES, &text, err);
 
-	rc = rc ? rc : hn_target_parse(target, &a, &t, err);
 	rc = rc ? rc : hn_dag_parse(path, text.s, text.n, 0, &a, &dag, err);
-	rc = rc ? rc : hn_fuse_history(dag, &t, &limits, &a, &steps, &how, err);
 	if (rc == 0) {
-		printf("{\"how\":\"%s\",\"steps\":%s}\n", hn_fuse_how_name(how), steps);
+		bool *skip = HN_NEW_ARRAY(&a, bool, dag->n_op);
+
+		hn_fuse_groups(dag, skip, &limits, &a, &f);
+		print_groups(dag, &f);
 	}
 	hn_arena_fini(&a);
 	hn_buf_fini(&text);

@@ -25,8 +25,8 @@ static const char usage[] =
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
-	"       hone-build --verify FILE  (a line {\"dag\", \"steps\"} a history: proves them)\n"
-	"       hone-build --fuse FILE [--target native]  (isl's groups of ops, as a history)\n"
+	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
+	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
 enum {
@@ -44,6 +44,7 @@ enum {
 	OPT_PLANT,
 	OPT_VERIFY,
 	OPT_FUSE,
+	OPT_OPERATIONS,
 	OPT_POLY_PART,
 	OPT_HELP
 };
@@ -64,6 +65,7 @@ static const struct option long_options[] = {
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "poly", required_argument, NULL, OPT_POLY_PART },
 	{ "fuse", required_argument, NULL, OPT_FUSE },
+	{ "operations", required_argument, NULL, OPT_OPERATIONS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -126,6 +128,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_FUSE:
 			c->fuse = optarg;
+			break;
+		case OPT_OPERATIONS:
+			r->operations = strtoul(optarg, NULL, 10);
 			break;
 		case OPT_HELP:
 			return 1;
@@ -247,8 +252,8 @@ static int one_shot(struct hn_builder *b, struct command *c)
 static int answer(const struct command *c)
 {
 	struct hn_err err = { 0 };
-	int rc = c->verify ? hn_build_verify(c->verify, &err)
-			   : hn_build_fuse(c->fuse, c->request.target, &err);
+	int rc = c->verify ? hn_build_verify(c->verify, c->request.operations, &err)
+			   : hn_build_fuse(c->fuse, &err);
 
 	if (rc) {
 		fprintf(stderr, "hone-build: %s\n", err.msg);

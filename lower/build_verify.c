@@ -47,7 +47,7 @@ static void answer(const struct hn_build_answer *ans)
 	hn_buf_fini(&text);
 }
 
-int hn_build_verify(const char *path, struct hn_err *err)
+int hn_build_verify(const char *path, unsigned long operations, struct hn_err *err)
 {
 	FILE *file = fopen(path, "re");
 	struct hn_buf dag, steps;
@@ -72,7 +72,8 @@ int hn_build_verify(const char *path, struct hn_err *err)
 			struct hn_build_request r = { .dag = dag.s,
 						      .dag_bytes = dag.n,
 						      .steps = steps.s,
-						      .steps_bytes = steps.n };
+						      .steps_bytes = steps.n,
+						      .operations = operations };
 
 			hn_arena_reset(&a);
 			hn_build_prove(&r, &a, &ans);

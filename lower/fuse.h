@@ -1,10 +1,12 @@
-/* lower/fuse.h -- which ops share their outermost loops, by isl's scheduler; as a history.
+/* lower/fuse.h -- which ops share their outermost loops, by isl's scheduler.
  *
  * The scheduler (Verdoolaege's, after Pluto: Bondhugula et al., PLDI 2008) looks for loops that
  * no dependence forbids and that run in parallel, for as many statements at a time as it can.  It
- * may take minutes, so its options leave it little to try, what is element-wise is inlined before,
- * a watchdog and a quota bound it, and it is called in a process that may die
- * (polyhedral_npu.md A.4).
+ * may take minutes, and neither its operations nor a dag's size bound them (16 thousand operations
+ * of four ops took 200 ms, of thirteen a second), so schedules come from a rule that looks at each
+ * load once (sketch/together.h), and this is what the rule is held against.  Its options leave it
+ * little to try, what is element-wise is inlined before, a watchdog and a quota bound it, and it is
+ * called in a process that may die (polyhedral_npu.md A.4).
  */
 #ifndef HN_LOWER_FUSE_H
 #define HN_LOWER_FUSE_H
@@ -12,7 +14,6 @@
 #include <isl/ctx.h>
 
 #include "loopstate/dag.h"
-#include "target/target.h"
 
 /* One attempt after the other, each in an isl context of its own. */
 enum hn_fuse_how {
@@ -45,13 +46,5 @@ struct hn_fusion {
 void hn_fuse_groups(const struct hn_dag *dag, const bool *skip,
 		    const struct hn_fuse_limits *limits, struct hn_arena *a,
 		    struct hn_fusion *ret);
-
-/* The dag's history with those groups for the target, in record form: element-wise ops inlined,
- * each group one nest, common loops fused and in parallel, the last axis in blocks for lanes.
- * Complete, and replayed; nothing is proved.  Errors: those of inlining and of replay. */
-int hn_fuse_history(const struct hn_dag *dag, const struct hn_target *target,
-		    const struct hn_fuse_limits *limits, struct hn_arena *a,
-		    const char **ret_steps, enum hn_fuse_how *ret_how,
-		    struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -375,10 +375,12 @@ static enum hn_verdict conclude(struct hn_legal *c, isl_ctx *ctx)
 enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 			       struct hn_err *err)
 {
-	return hn_legal_certify(t, limit_ms, NULL, err);
+	const struct hn_legal_limits limits = { .ms = limit_ms };
+
+	return hn_legal_certify(t, &limits, NULL, err);
 }
 
-enum hn_verdict hn_legal_certify(const struct hn_looptree *t, int64_t limit_ms,
+enum hn_verdict hn_legal_certify(const struct hn_looptree *t, const struct hn_legal_limits *limits,
 				 struct hn_buf *certificate, struct hn_err *err)
 {
 	struct hn_legal c = { .err = err };
@@ -387,8 +389,9 @@ enum hn_verdict hn_legal_certify(const struct hn_looptree *t, int64_t limit_ms,
 	enum hn_verdict verdict;
 
 	isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE);
-	if (limit_ms > 0) {
-		dog = hn_watchdog_start(ctx, limit_ms);
+	isl_ctx_set_max_operations(ctx, limits->operations);
+	if (limits->ms > 0) {
+		dog = hn_watchdog_start(ctx, limits->ms);
 	}
 	hn_arena_init(&c.arena, 0);
 	hn_poly_build(t, ctx, &c.arena, &c.poly);

@@ -25,9 +25,14 @@
 enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 			       struct hn_err *err);
 
+struct hn_legal_limits {
+	int64_t ms;		  /* wall clock; 0 = none */
+	unsigned long operations; /* of isl, for an answer that is the same anywhere; 0 = any number */
+};
+
 /* The same, and what was proved as one JSON object (certify.h) appended to *certificate when
  * the answer is OK; NULL = none is wanted. */
-enum hn_verdict hn_legal_certify(const struct hn_looptree *t, int64_t limit_ms,
+enum hn_verdict hn_legal_certify(const struct hn_looptree *t, const struct hn_legal_limits *limits,
 				 struct hn_buf *certificate, struct hn_err *err);
 
 /* The polyhedral model as isl text (domains, schedule, accesses, dependences), one a line with

@@ -1,10 +1,12 @@
 /* search/auto.c -- the guards in the order in which the analytic model believes in them. */
 #include "search/auto.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "costmodel/model.h"
 #include "loopstate/looptree.h"
+#include "sketch/together.h"
 
 /* The first guard is what most dags are fastest with, so another one must promise this much
  * more.  Over 100 cases of the suite the model's favourite alone ran at 0.93 of the fastest
@@ -12,105 +14,94 @@
  * at 0.93 and 0.64. */
 #define FIRST_IS_RIGHT 1.1
 
-#define OTHER_IS_RIGHT 1.05 /* the same for a program that is no guard */
+#define GUARDS_ARE_RIGHT 1.05 /* the same for a program that is no guard */
+
+/* Traces, those of higher rank first. */
+struct list {
+	struct hn_arena *a;
+	const struct hn_trace **trace; /* in a */
+	double score[HN_AUTO_MAX], rank[HN_AUTO_MAX]; /* the model's, and what is made of it */
+	uint32_t nests[HN_AUTO_MAX];
+	uint32_t n;
+};
+
+/* How many nests run at every call: those of the dag's own ops that are not prepared, copies left
+ * out.  Several may have values between them that go through memory. */
+static uint32_t nests_of(const struct hn_looptree *tree, const struct hn_dag *dag)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tree->root->n_child; i++) {
+		int32_t stage = tree->root->child[i]->stage;
+		uint32_t k = 0;
+
+		while (k < dag->n_op &&
+		       strcmp(dag->op[k]->name, tree->dag->op[stage]->name) != 0) {
+			k++;
+		}
+		n += !tree->prepared[stage] && k < dag->n_op;
+	}
+	return n;
+}
 
 /* Higher is better; below all others where there is no loop tree. */
 static double score_of(const struct hn_target *target, const struct hn_state *s,
-		       struct hn_arena *scratch)
+		       struct hn_arena *scratch, uint32_t *ret_nests)
 {
 	const struct hn_looptree *tree;
 	struct hn_features f;
 
 	hn_arena_reset(scratch);
+	*ret_nests = 0;
 	if (hn_looptree_build(s, scratch, &tree, NULL) < 0 ||
 	    !hn_features_of(tree, target, scratch, &f)) {
 		return -1;
 	}
+	*ret_nests = nests_of(tree, s->root_dag);
 	return hn_model_analytic_score(&f);
+}
+
+static void insert(struct list *l, const struct hn_state *s, uint32_t nests, double score,
+		   double rank)
+{
+	static const struct hn_trace none;
+	uint32_t k = l->n++;
+
+	for (; k > 0 && l->rank[k - 1] < rank; k--) { /* equals stay in order */
+		l->nests[k] = l->nests[k - 1];
+		l->score[k] = l->score[k - 1];
+		l->rank[k] = l->rank[k - 1];
+		l->trace[k] = l->trace[k - 1];
+	}
+	l->nests[k] = nests;
+	l->score[k] = score;
+	l->rank[k] = rank;
+	l->trace[k] = hn_trace_copy(s->trace ? s->trace : &none, l->a);
 }
 
 uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 		 struct hn_arena *a, const struct hn_trace *ret[HN_AUTO_MAX])
 {
-	static const struct hn_trace none;
 	const struct hn_state *guard[HN_GUARD_MAX];
-	double score[HN_AUTO_MAX];
+	struct list l = { .a = a, .trace = ret };
 	struct hn_arena own, scratch;
 
 	hn_arena_init(&own, 0);
 	hn_arena_init(&scratch, 0);
-	uint32_t n = hn_guards(dag, target, &own, guard);
+	uint32_t n = hn_guards(dag, target, &own, guard), nests;
 
 	for (uint32_t i = 0; i < n; i++) {
-		double s = score_of(target, guard[i], &scratch) *
-			   (i == 0 ? FIRST_IS_RIGHT : 1);
-		uint32_t k = i;
+		double score = score_of(target, guard[i], &scratch, &nests);
 
-		for (; k > 0 && score[k - 1] < s; k--) { /* equals stay in order */
-			score[k] = score[k - 1];
-			ret[k] = ret[k - 1];
-		}
-		score[k] = s;
-		ret[k] = hn_trace_copy(guard[i]->trace ? guard[i]->trace : &none, a);
+		insert(&l, guard[i], nests, score, score * (i == 0 ? FIRST_IS_RIGHT : 1));
+	}
+	const struct hn_state *s = n > 0 && l.nests[0] > 1 ? hn_together(dag, target, &own) : NULL;
+	double score = s ? score_of(target, s, &scratch, &nests) : -1;
+
+	if (s && score > GUARDS_ARE_RIGHT * l.score[0]) {
+		insert(&l, s, nests, score, HUGE_VAL);
 	}
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&own);
-	return n;
-}
-
-static const struct hn_looptree *tree_of(const struct hn_dag *dag, const struct hn_trace *t,
-					 struct hn_arena *a)
-{
-	const struct hn_looptree *tree;
-	const struct hn_state *s;
-
-	return hn_state_replay(dag, t, a, &s, NULL) == 0 &&
-			       hn_looptree_build(s, a, &tree, NULL) == 0
-		       ? tree
-		       : NULL;
-}
-
-static bool has_op(const struct hn_dag *dag, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < dag->n_op && strcmp(dag->op[i]->name, name) != 0) {
-		i++;
-	}
-	return i < dag->n_op;
-}
-
-uint32_t hn_auto_nests(const struct hn_dag *dag, const struct hn_trace *trace)
-{
-	struct hn_arena a;
-	uint32_t n = 0;
-
-	hn_arena_init(&a, 0);
-	const struct hn_looptree *tree = tree_of(dag, trace, &a);
-
-	for (uint32_t i = 0; tree && i < tree->root->n_child; i++) {
-		int32_t stage = tree->root->child[i]->stage;
-
-		n += !tree->prepared[stage] && has_op(dag, tree->dag->op[stage]->name);
-	}
-	hn_arena_fini(&a);
-	return n;
-}
-
-bool hn_auto_prefers(const struct hn_dag *dag, const struct hn_target *target,
-		     const struct hn_trace *other, const struct hn_trace *first)
-{
-	struct hn_features f[2];
-	struct hn_arena a;
-
-	hn_arena_init(&a, 0);
-	const struct hn_looptree *tree[2] = { tree_of(dag, other, &a),
-					      tree_of(dag, first, &a) };
-	bool prefers = tree[0] && tree[1] && hn_features_of(tree[0], target, &a, &f[0]) &&
-		       hn_features_of(tree[1], target, &a, &f[1]) &&
-		       hn_model_analytic_score(&f[0]) >
-			       OTHER_IS_RIGHT * hn_model_analytic_score(&f[1]);
-
-	hn_arena_fini(&a);
-	return prefers;
+	return l.n;
 }

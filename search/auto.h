@@ -2,7 +2,8 @@
  *
  * The guards (sketch/guard.h) are the few alternatives: register and cache tiles by the
  * target's numbers, and different answers to what is fused, packed and cut.  The analytic
- * cost model chooses among them.  It is what `hone tune --trials 0` answers, and what a search
+ * cost model chooses among them, and believes in loops that ops have in common (sketch/together.h)
+ * where these promise more.  It is what `hone tune --trials 0` answers, and what a search
  * measures first.  Figures: docs/kernels.md.
  */
 #ifndef HN_SEARCH_AUTO_H
@@ -10,20 +11,12 @@
 
 #include "sketch/guard.h"
 
-#define HN_AUTO_MAX HN_GUARD_MAX
+#define HN_AUTO_MAX (HN_GUARD_MAX + 1)
 
 /* Programs for dag as complete traces in `a`, the automatic schedule first, the others as what
  * to fall back on, best first; nothing is proved yet.  Returns how many: 0 only for targets
  * that have no guards.  Pure: same dag and target, same traces. */
 uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 		 struct hn_arena *a, const struct hn_trace *ret[HN_AUTO_MAX]);
-
-/* How many nests of the trace run at every call, copies it makes left out; several may have values between them that go
- * through memory, and then isl's scheduler is worth asking (lower/fuse.h). */
-uint32_t hn_auto_nests(const struct hn_dag *dag, const struct hn_trace *trace);
-
-/* Whether the model believes that `other` is faster than `first`, by more than its errors. */
-bool hn_auto_prefers(const struct hn_dag *dag, const struct hn_target *target,
-		     const struct hn_trace *other, const struct hn_trace *first);
 
 #endif

@@ -9,16 +9,15 @@
 
 #include "base/file.h"
 #include "loopstate/quick.h"
-#include "lower/fuse.h"
 #include "search/auto.h"
+#include "sketch/together.h"
 #include "tests/full/each_case.h"
 
 #define MAX_FLOPS 1e9
 #define TOLERANCE 5e-5
 
 struct total {
-	uint32_t n_case, n, wrong, illegal, ran, by_quick;
-	uint32_t how[HN_N_FUSE];
+	uint32_t n_case, n, n_together, wrong, illegal, ran, by_quick;
 	struct hn_quick *quick;
 };
 
@@ -91,24 +90,18 @@ static void run(struct hn_emitter *em, const char *name, uint32_t i,
 	run_unload(&k);
 }
 
-/* What isl's scheduler makes of it, or what is made without. */
-static void check_fused(const char *name, const struct hn_dag *dag,
-			const struct hn_target *host, struct total *total,
-			struct hn_arena *a)
+/* Ops that share loops, whether the model prefers that or not. */
+static void check_together(const char *name, const struct hn_dag *dag,
+			   const struct hn_target *host, struct total *total,
+			   struct hn_arena *a)
 {
-	const struct hn_fuse_limits limits = { .ms = 500 };
-	const struct hn_trace *trace;
-	enum hn_fuse_how how;
-	const char *steps;
-	struct hn_err err = { 0 };
+	const struct hn_state *s = hn_together(dag, host, a);
 
-	if (hn_fuse_history(dag, host, &limits, a, &steps, &how, &err) != 0 ||
-	    hn_trace_parse(name, steps, strlen(steps), a, &trace, &err) != 0) {
-		fail_msg("%s: %s", name, err.msg);
+	if (s) {
+		prove(name, HN_AUTO_MAX, again(dag, s->trace, a), total, a);
+		total->n++;
+		total->n_together++;
 	}
-	prove(name, HN_AUTO_MAX, again(dag, trace, a), total, a);
-	total->n++;
-	total->how[how]++;
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
@@ -147,7 +140,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		}
 	}
 	total->n += n;
-	check_fused(name, dag, host, total, &a);
+	check_together(name, dag, host, total, &a);
 	total->n_case++;
 	if (small) {
 		run_args_free(&want);
@@ -167,10 +160,9 @@ static void every_case(void **state)
 		      "wrong\n",
 		      total.n_case, total.n, total.by_quick, total.illegal, total.ran,
 		      total.wrong);
+	print_message("%u with ops together\n", total.n_together);
+	assert_true(total.n_together > 0);
 	assert_true(50 * (total.n - total.by_quick) <= total.n);
-	print_message("isl's groups: max %u, parallel %u, min %u, none %u\n",
-		      total.how[HN_FUSE_MAX], total.how[HN_FUSE_PARALLEL],
-		      total.how[HN_FUSE_MIN], total.how[HN_FUSE_NONE]);
 	assert_int_equal(total.illegal, 0);
 	assert_int_equal(total.wrong, 0);
 }
