@@ -75,22 +75,8 @@ all_done()
 within 60 all_done || die "they go on: $(hone jobs)"
 hone stop && within 10 gone || die "stop"
 
-# A job that was killed goes on as what it was.
-start_honed
-tuned_some()
-{
-	[ "$(hone jobs --json 2>/dev/null | field trials)" -ge 50 ] 2>/dev/null
-}
-hone tune --cold --text "$middle" --trials 2000 -q >/dev/null 2>&1 &
-client=$!
-within 60 tuned_some || die "no trials: $(hone jobs)"
-job=$(hone jobs --json | field job)
-kill -9 "$honed_pid"
-wait "$client"
-wait "$honed_pid" 2>/dev/null
-within 10 gone || die "workers outlived honed"
-start_honed
-[ "$(hone jobs --json | field job)" = "$job" ] || die "not resumed: $(hone jobs)"
+# A job whose daemon was killed goes on as what it was.
+killed_and_resumed "$HONE_BIN/hone" tune --cold --text "$middle" --trials 2000 -q
 [ "$(hone jobs --json | field cache)" = cold ] || die "resumed as another: $(hone jobs --json)"
 [ "$(hone jobs --json | field workload)" = "$(what_is workload --cold)" ] || die "another key"
 hone jobs | head -1 | grep -q 'cold caches' || die "jobs: $(hone jobs)"

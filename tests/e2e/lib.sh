@@ -89,6 +89,29 @@ start_honed()
 	within 10 hone ping >/dev/null 2>&1 || die "honed does not answer"
 }
 
+# Ten trials of the first job are reported.
+tuned_some()
+{
+	[ "$(hone jobs --json 2>/dev/null | field trials)" -ge 10 ] 2>/dev/null
+}
+
+# killed_and_resumed COMMAND...: a client tunes through a daemon of ours, which is killed in the
+# middle; started anew it goes on with $job, without a client.
+killed_and_resumed()
+{
+	start_honed
+	"$@" >/dev/null 2>&1 &
+	client=$!
+	within 60 tuned_some || die "no trials: $(hone jobs)"
+	job=$(hone jobs --json | field job)
+	kill -9 "$honed_pid"
+	wait "$client"
+	wait "$honed_pid" 2>/dev/null
+	within 10 gone || die "workers outlived honed"
+	start_honed
+	[ "$(hone jobs --json | field job)" = "$job" ] || die "not resumed: $(hone jobs)"
+}
+
 # refused WORDS COMMAND...: exit status above 10, nothing on stdout, one line on stderr with
 # WORDS (a basic regular expression) in it.
 refused()

@@ -7,11 +7,6 @@ records()
 	hone query --text "$middle" --json 2>/dev/null | field trials
 }
 
-tuned_some()
-{
-	[ "$(hone jobs --json 2>/dev/null | field trials)" -ge 10 ] 2>/dev/null
-}
-
 # A private daemon, killed.
 "$HONE_BIN/hone" tune --text "$middle" --trials 200 >"$work/out" 2>"$work/err" &
 client=$!
@@ -33,17 +28,7 @@ warm=$(field warm <"$work/more")
 within 10 gone || die "processes stayed"
 
 # A daemon of its own: a killed one's job is resumed without a client.
-start_honed
-"$HONE_BIN/hone" tune --text "$middle" --trials 400 >/dev/null 2>&1 &
-client=$!
-within 60 tuned_some || die "no trials: $(hone jobs)"
-job=$(hone jobs --json | field job)
-kill -9 "$honed_pid"
-wait "$client"
-wait "$honed_pid" 2>/dev/null
-within 10 gone || die "workers outlived honed"
-start_honed
-[ "$(hone jobs --json | field job)" = "$job" ] || die "the job was not resumed: $(hone jobs)"
+killed_and_resumed "$HONE_BIN/hone" tune --text "$middle" --trials 400
 hone cancel "$job" | grep -q cancelled || die "cancel"
 
 # A clean end: SIGTERM, within ten seconds, all committed, the snapshot fresh.
