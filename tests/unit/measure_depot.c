@@ -230,11 +230,17 @@ static void a_full_depot_is_gone_around(void **state)
 static void a_thousand_builds_leak_nothing(void **state)
 {
 	static const char *const mix[] = {"[\"good\"]", "[\"illegal\"]"};
-	struct waiting w = {.open = 1000}, drop = {.open = 20};
+	struct waiting w = {.open = 16}, drop = {.open = 20};
 	int fds, n_children, pid[64];
 
 	(void)state;
 	assert_int_equal(run("[\"good\"]").verdict, HN_VERDICT_OK); /* known from here on */
+	for (int i = 0; i < 16; i++) { /* work for every builder: those that died are back */
+		hn_measurer_submit(m, "w", mix[0], 0, on_result, &w);
+	}
+	wait_for(&w);
+	run_for_ms(500);
+	w = (struct waiting){.open = 1000};
 	fds = count_fds();
 	n_children = children(pid, 64);
 	for (int i = 0; i < 1000; i++) {
@@ -258,8 +264,7 @@ static void a_thousand_builds_leak_nothing(void **state)
 	assert_int_equal(w.count[HN_VERDICT_ILLEGAL], 500);
 	assert_int_equal(w.count[HN_VERDICT_OK], 480);
 	nothing_leaks();
-	assert_true(count_fds() <= fds);
-	assert_true(children(pid, 64) <= n_children);
+	nothing_stays_behind(fds, n_children);
 }
 
 /* Every descriptor it could have is tried: what can be mapped can be read and written. */

@@ -183,18 +183,6 @@ static void probes_are_answered_from_memory(void **state)
 	assert_true(a.median_ns == b.median_ns && hn_clock_ns() - begin < 50000000);
 }
 
-/* Workers are replaced in their own time: a count is fair once the loop had time to do
- * so. */
-static void run_for_ms(int ms)
-{
-	int64_t end = hn_clock_ns() + ms * INT64_C(1000000);
-
-	while (hn_clock_ns() < end) {
-		uv_run(&loop, UV_RUN_NOWAIT);
-		usleep(1000);
-	}
-}
-
 static void many_at_once_leave_nothing_behind(void **state)
 {
 	struct waiting w = { .open = 1 };
@@ -219,13 +207,7 @@ static void many_at_once_leave_nothing_behind(void **state)
 	assert_int_equal(w.count[HN_VERDICT_SEGV], 50);
 	print_message("%.0f trials/s through the pipeline (no compiler)\n",
 		      200e9 / (double)(hn_clock_ns() - begin));
-	for (int i = 0; i < 50 && (count_fds() > fds || children(pid, 64) > n_children);
-	     i++) {
-		run_for_ms(100);
-	}
-	/* Fewer is fine: a recycled builder comes back only when there is work for it. */
-	assert_true(count_fds() <= fds);
-	assert_true(children(pid, 64) <= n_children);
+	nothing_stays_behind(fds, n_children);
 }
 
 static void cancelling_answers_all(void **state)
