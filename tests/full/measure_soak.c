@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include <dirent.h>
@@ -21,6 +22,7 @@
 #include "measure/sandbox.h"
 #include "proto/frame.h"
 #include "proto/slot.h"
+#include "tests/builder_main.h"
 #include "tests/measure_cc.h"
 
 #define GOOD "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1; "
@@ -101,23 +103,6 @@ static void answer(const struct hn_frame *f, int n)
 		exit(1);
 	}
 	hn_buf_fini(&o);
-}
-
-static int builder_main(void)
-{
-	struct hn_frame f = {.type = HN_FRAME_HELLO, .json = "{}", .json_bytes = 2};
-	struct hn_buf in;
-	int n = 0;
-
-	hn_buf_init(&in);
-	if (hn_frame_send(1, &f, NULL) != 0) {
-		return 1;
-	}
-	while (hn_frame_recv(0, &in, &f, NULL) == 0) {
-		answer(&f, n++);
-	}
-	hn_buf_fini(&in);
-	return 0;
 }
 
 /* ---- as the test ---- */
@@ -314,9 +299,7 @@ static int set_up(void **state)
 			 kind[i].code != NULL ? "hone_kernel_packed" : "other_packed",
 			 kind[i].code != NULL ? kind[i].code : GOOD);
 		snprintf(path, sizeof path, "%s/%s.o", dir, kind[i].name);
-		if (!cc_object(source, path)) {
-			exit(77);
-		}
+		cc_object(source, path);
 	}
 	snprintf(builder, sizeof builder, "%s/hone-build", dir);
 	assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
@@ -349,7 +332,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 0 && strstr(argv[0], "/hone-build") != NULL) {
-		return builder_main();
+		return builder_main(answer);
 	}
 	each = argc > 1 ? atoi(argv[1]) : each;
 	return cmocka_run_group_tests(tests, set_up, tear_down);

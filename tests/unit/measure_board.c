@@ -1,6 +1,6 @@
 /* measure_board.c -- the CPU board against kernels that misbehave in every way.
  *
- * One object holds them all, made by the system's compiler; each is measured as a
+ * One object holds them all, made by the compiler of this build; each is measured as a
  * candidate of the same workload, C = 2 A + 1 on 1003 floats (no multiple of a cache
  * line, prime-ish), and a good one after each must still be good.
  */
@@ -8,18 +8,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "measure/board.h"
 #include "measure/child.h"
 #include "measure/drv/cpu_int.h"
 #include "measure/sandbox.h"
-#include "tests/measure_cc.h"
+#include "tests/cpu_board.h"
+#include "tests/open_fds.h"
 
 #define N 1003
 
@@ -206,9 +206,6 @@ static const struct {
 	{"missing", NULL, HN_VERDICT_LOAD_FAIL, "not in it"},
 };
 
-static struct hn_buf object;
-static void *board;
-static const struct hn_board_ops *ops;
 
 static struct hn_board_kernel kernel(const char *name, int64_t limit_ms)
 {
@@ -285,12 +282,9 @@ static void the_canary_learns_how_far_it_wanders(void **state)
 static int open_board(void **state)
 {
 	struct hn_buf source;
-	struct hn_err err;
-	bool good;
 
 	(void)state;
 	hn_buf_init(&source);
-	hn_buf_init(&object);
 	hn_buf_puts(&source, prologue);
 	for (size_t i = 0; i < HN_COUNT_OF(kernels); i++) {
 		if (kernels[i].body != NULL) {
@@ -298,34 +292,7 @@ static int open_board(void **state)
 				      kernels[i].body);
 		}
 	}
-	good = cc_bytes(source.s, &object);
-	hn_buf_fini(&source);
-	if (!good) {
-		exit(77);
-	}
-	hn_child_adopt_orphans();
-	ops = hn_board_of("cpu -isa=x");
-	return ops != NULL ? ops->open(&(struct hn_board_place){.target = "cpu"}, &board, &err) : -1;
-}
-
-static int close_board(void **state)
-{
-	(void)state;
-	ops->close(board);
-	hn_buf_fini(&object);
-	return 0;
-}
-
-static int count_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(d) != NULL) {
-		n++;
-	}
-	closedir(d);
-	return n;
+	return open_cpu_board(&source);
 }
 
 static void every_fault_has_its_class(void **state)

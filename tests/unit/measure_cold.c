@@ -197,9 +197,6 @@ static void the_cpu_board_calls_once_a_sample(void **state)
 	void *board;
 
 	(void)state;
-	if (object.n == 0) {
-		skip();
-	}
 	assert_int_equal(ops->open(&(struct hn_board_place){ .target = "cpu" }, &board, &err), 0);
 	assert_int_equal(make(ops, board, "cold", true).verdict, HN_VERDICT_OK);
 	assert_int_equal(make(ops, board, "warm", false).verdict, HN_VERDICT_OK);
@@ -319,9 +316,7 @@ int main(void)
 	int failed;
 
 	hn_buf_init(&object);
-	if (!cc_bytes(kernels, &object)) {
-		hn_buf_reset(&object); /* no compiler: the rest is tested all the same */
-	}
+	cc_bytes(kernels, &object);
 	hn_child_adopt_orphans();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	hn_buf_fini(&object);

@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN); /* as honed does: workers die while written to */
 	if (argc > 0 && strstr(argv[0], "/hone-build") != NULL) {
-		return builder_main();
+		return builder_main(build);
 	}
 	return cmocka_run_group_tests(tests, start_all, stop);
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "base/rng.h"
@@ -37,9 +38,7 @@ static int compile_once(void **state)
 {
 	(void)state;
 	hn_buf_init(&object);
-	if (!cc_bytes(source, &object)) {
-		exit(77);
-	}
+	cc_bytes(source, &object);
 	return 0;
 }
 
@@ -114,16 +113,14 @@ static void forbidden_symbols_are_named(void **state)
 
 	(void)state;
 	hn_buf_init(&b);
-	assert_true(cc_bytes(
-		"int system(const char *); int f(void) { return system(\"x\"); }", &b));
+	cc_bytes("int system(const char *); int f(void) { return system(\"x\"); }", &b);
 	assert_int_equal(hn_object_load(b.s, b.n, &o, &err), -HONE_E_UNSUPPORTED);
 	assert_non_null(strstr(err.msg, "\"system\""));
 	hn_buf_reset(&b);
-	assert_true(cc_bytes("__thread int t; int f(void) { return t++; }", &b));
+	cc_bytes("__thread int t; int f(void) { return t++; }", &b);
 	assert_int_equal(hn_object_load(b.s, b.n, &o, &err), -HONE_E_UNSUPPORTED);
 	hn_buf_reset(&b);
-	assert_true(cc_bytes(
-		"int g; __attribute__((constructor)) void f(void) { g = 1; }", &b));
+	cc_bytes("int g; __attribute__((constructor)) void f(void) { g = 1; }", &b);
 	assert_int_equal(hn_object_load(b.s, b.n, &o, &err), -HONE_E_UNSUPPORTED);
 	hn_buf_fini(&b);
 }

@@ -8,9 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "measure/board.h"
-#include "measure/child.h"
-#include "tests/measure_cc.h"
+#include "tests/cpu_board.h"
 
 #define N 301
 
@@ -40,18 +38,13 @@ static const struct {
 static const int64_t shape[] = {N};
 static const struct hn_tensor args[] = {{"A", HN_ELEM_F32, 1, shape, false, N, 4 * N},
 					{"C", HN_ELEM_F32, 1, shape, true, N, 4 * N}};
-static struct hn_buf object;
-static const struct hn_board_ops *ops;
-static void *board;
 
 static int open_board(void **state)
 {
 	struct hn_buf source;
-	bool good;
 
 	(void)state;
 	hn_buf_init(&source);
-	hn_buf_init(&object);
 	for (size_t i = 0; i < HN_COUNT_OF(program); i++) {
 		hn_buf_printf(&source,
 			      "int %s_packed(void *const *a, const void *env) { const float *A = "
@@ -59,22 +52,7 @@ static int open_board(void **state)
 			      "x = A[i]; C[i] = %s; } return 0; }\n",
 			      program[i].name, N, program[i].value);
 	}
-	good = cc_bytes(source.s, &object);
-	hn_buf_fini(&source);
-	if (!good) {
-		exit(77);
-	}
-	hn_child_adopt_orphans();
-	ops = hn_board_of("cpu");
-	return ops->open(&(struct hn_board_place){.target = "cpu"}, &board, NULL);
-}
-
-static int close_board(void **state)
-{
-	(void)state;
-	ops->close(board);
-	hn_buf_fini(&object);
-	return 0;
+	return open_cpu_board(&source);
 }
 
 static struct hn_board_kernel kernel(const char *name)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "measure/child.h"
@@ -106,9 +107,7 @@ static void the_gate_is_in_the_way(void **state)
 
 	(void)state;
 	hn_buf_init(&object);
-	if (!cc_bytes(source, &object)) {
-		skip();
-	}
+	cc_bytes(source, &object);
 	good.object = object.s;
 	good.object_bytes = object.n;
 	bad = good;

@@ -2,15 +2,15 @@
  *
  * Started under the name "hone-build" a program that uses this answers BUILD frames: a
  * candidate's steps say what to do, e.g. ["good"], ["null"], ["die"].  Objects are made
- * beforehand by the system's compiler, one symbol each, and read from the folder named in
+ * beforehand by the compiler of this build, one symbol each, and read from the folder named in
  * HONE_TEST_OBJECTS.
  */
 #ifndef HN_TESTS_MEASURER_BED_H
 #define HN_TESTS_MEASURER_BED_H
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <uv.h>
 
@@ -19,7 +19,9 @@
 #include "measure/pairs.h"
 #include "proto/frame.h"
 #include "proto/slot.h"
+#include "tests/builder_main.h"
 #include "tests/measure_cc.h"
+#include "tests/open_fds.h"
 
 static const char *const objects[][2] = {
 	{ "naive",
@@ -159,24 +161,6 @@ static void build(const struct hn_frame *f, int n)
 	hn_json_free(v);
 }
 
-static int builder_main(void)
-{
-	struct hn_frame hello = { .type = HN_FRAME_HELLO, .json = "{}", .json_bytes = 2 },
-			f;
-	struct hn_buf in;
-	int n = 0;
-
-	hn_buf_init(&in);
-	if (hn_frame_send(1, &hello, NULL) != 0) {
-		return 1;
-	}
-	while (hn_frame_recv(0, &in, &f, NULL) == 0) {
-		build(&f, n++);
-	}
-	hn_buf_fini(&in);
-	return 0;
-}
-
 /* ---- as the test ---- */
 
 static uv_loop_t loop;
@@ -281,18 +265,6 @@ static struct waiting run(const char *steps)
 	return undisturbed(steps, NULL);
 }
 
-static int count_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(d) != NULL) {
-		n++;
-	}
-	closedir(d);
-	return n;
-}
-
 /* Processes whose parent we are; pids into pid. */
 static int children(int *pid, int max)
 {
@@ -369,9 +341,7 @@ static int start(const char *plant, int64_t build_limit_ms)
 			 "= args[0]; volatile float *C = args[1]; %s return 0; }\n",
 			 system_call, objects[i][1]);
 		snprintf(path, sizeof path, "%s/%s.o", dir, objects[i][0]);
-		if (!cc_object(source, path)) {
-			exit(77);
-		}
+		cc_object(source, path);
 	}
 	snprintf(builder, sizeof builder, "%s/hone-build", dir);
 	assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
