@@ -36,6 +36,15 @@
 	"f(float32 A[40,50,30]) -> Y { S(i,j) +=! A(i,j,k) M(i) max=! S(i,j)"              \
 	" E(i,j) = exp(S(i,j) - M(i)) Y(i,j) = E(i,j) * S(i,j) }"
 
+/* S is read along the group's loops, and across them */
+#define TURNED                                                                           \
+	"f(float32 A[40,40,30]) -> Y { S(i,j) +=! A(i,j,k) E(i,j) = exp(S(i,j))"           \
+	" Y(i,j) = E(i,j) * S(j,i) }"
+/* one iteration is nothing to share */
+#define ONE_ROW                                                                          \
+	"f(float32 A[1,50]) -> Y { M(i) max=! A(i,j) E(i,j) = exp(A(i,j) - M(i))"         \
+	" S(i) +=! E(i,j) Y(i,j) = E(i,j) / S(i) }"
+
 struct bed {
 	struct hn_arena a;
 	struct hn_target target;
@@ -92,6 +101,7 @@ static void groups_become_nests(void **state)
 			   "[\"AN\", 3, 0, 3], [\"AN\", 3, 2, 2], [\"CA\", 2, 3, 0], "
 			   "[\"CA\", 1, 3, 0]]" },
 		{ APART, NULL },
+		{ ONE_ROW, NULL },
 	};
 
 	(void)state;
@@ -150,6 +160,22 @@ static void the_scheduler_groups_alike(void **state)
 		}
 		hn_arena_fini(&b.a);
 	}
+}
+
+/* (isl puts all three in one group without a loop.) */
+static void readers_that_disagree_share_nothing(void **state)
+{
+	struct hn_together_op op[4];
+	struct bed b;
+
+	(void)state;
+	bed_open(&b, TURNED);
+	assert_int_equal(b.dag->n_op, 4); /* A, S, E, Y */
+	assert_true(hn_together_find(b.dag, b.skip, 2, &b.a, op));
+	assert_int_equal(op[1].host, 1);
+	assert_int_equal(op[2].host, 3);
+	assert_int_equal(op[3].n, 2);
+	hn_arena_fini(&b.a);
 }
 
 /* isl is stopped after a random number of its operations: it says so at whatever call it is
@@ -212,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_become_nests),
 		cmocka_unit_test(the_scheduler_groups_alike),
+		cmocka_unit_test(readers_that_disagree_share_nothing),
 		cmocka_unit_test(any_error_leads_to_an_answer),
 		cmocka_unit_test(random_programs_have_legal_groups),
 	};
