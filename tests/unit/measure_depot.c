@@ -160,13 +160,16 @@ static void builders_that_lie_are_caught(void **state)
 	static const char *const lies[] = {"[\"+boasts\"]", "[\"+scrawls\"]", "[\"die\"]",
 					   "[\"lie\"]", "[\"babble\"]"};
 	struct waiting w;
+	uint64_t before;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(lies); i++) {
 		assert_int_equal(run(lies[i]).verdict, HN_VERDICT_BUILD_FAIL);
 		nothing_leaks();
 	}
+	before = m->next_request;
 	w = run("[\"+changes\"]");
+	assert_in_range(m->next_request - before, 4, 15); /* built and run twice; canaries */
 	assert_int_equal(w.verdict, HN_VERDICT_BUILDER_LOST);
 	assert_non_null(strstr(w.detail, "not those that were announced"));
 	assert_int_equal(run("[\"+overstates\"]").verdict, HN_VERDICT_BUILDER_LOST);

@@ -323,6 +323,26 @@ static void noisy_answers_are_asked_for_again(void **state)
 	finish();
 }
 
+/* What was told with a warning is no answer for the same program later. */
+static void warnings_are_not_remembered(void **state)
+{
+	struct shot one;
+	int n_told = 0;
+
+	(void)state;
+	assert_int_equal(start("noisy=1,to=8", 1), HN_VERDICT_OK);
+	do {
+		int open = 1;
+
+		one = (struct shot){.open = &open};
+		hn_measurer_submit(m, "w", steps_of(0), 0, on_result, &one);
+		wait_for(&open);
+		assert_int_equal(one.verdict, HN_VERDICT_OK);
+	} while (*one.detail != '\0' && ++n_told < 10);
+	assert_in_range(n_told, 1, 9); /* with, then without */
+	finish();
+}
+
 static void good_boards_share_the_work(void **state)
 {
 	(void)state;
@@ -529,6 +549,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(noise_and_faults_come_as_told),
 		cmocka_unit_test(unknown_knobs_are_named),
 		cmocka_unit_test(noisy_answers_are_asked_for_again),
+		cmocka_unit_test(warnings_are_not_remembered),
 		cmocka_unit_test(good_boards_share_the_work),
 		cmocka_unit_test(duels_go_to_one_board),
 		cmocka_unit_test(nothing_from_a_bad_window_is_told),
