@@ -1,5 +1,5 @@
 /* costmodel/learned.c -- the learned model: a forest that corrects the analytic model's cycles,
- * statement by statement.
+ * statement by statement.  It is taught the order of programs, so its scores are no times.
  *
  * What it was made or loaded with stays; each teaching grows new trees after those, in place of
  * what the last teaching of this instance grew (it is given all lessons again).  So a model that
@@ -147,7 +147,6 @@ static int load(struct hn_model *m, const char *text, struct hn_err *err)
 
 extern const struct hn_model_ops hn_model_learned;
 const struct hn_model_ops hn_model_learned = {.name = "learned",
-					      .timed = true,
 					      .create = create,
 					      .destroy = destroy,
 					      .predict = predict,

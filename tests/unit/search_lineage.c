@@ -170,17 +170,23 @@ static void the_named_parent_is_the_parent(void **state)
 
 static void the_prediction_is_a_time_where_the_model_knows_times(void **state)
 {
+	static const struct {
+		const char *name;
+		bool times;
+	} model[] = {{"analytic", true}, {"random", false}, {"learned", false}};
 	static struct search s;
 
 	(void)state;
-	run(&s, "random", "random", 1);
-	assert_true(s.c[0].score > 0 && s.c[0].predicted_ns == 0);
-	assert_string_equal(s.c[0].model, "random");
-	hn_arena_fini(&s.a);
-	run(&s, "evolve", "learned", 1);
-	assert_true(fabs(s.c[0].predicted_ns * s.c[0].score / 1e9 - 1) < 1e-12);
-	assert_string_equal(s.c[0].model, "learned");
-	hn_arena_fini(&s.a);
+	for (size_t i = 0; i < HN_COUNT_OF(model); i++) {
+		double ns;
+
+		run(&s, "evolve", model[i].name, 1);
+		ns = model[i].times ? 1e9 / s.c[0].score : 0;
+		assert_true(s.c[0].score > 0);
+		assert_true(fabs(s.c[0].predicted_ns - ns) <= 1e-12 * ns);
+		assert_string_equal(s.c[0].model, model[i].name);
+		hn_arena_fini(&s.a);
+	}
 }
 
 /* Two parents, and more changes than have room. */
