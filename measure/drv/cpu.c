@@ -436,7 +436,9 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 			answer(ret, v, text);
 		}
 	}
-	if (ret->verdict == HN_VERDICT_OK) {
+	/* ... nor for an impossible one: noise only adds */
+	if (ret->n_sample > 0 &&
+	    (ret->verdict == HN_VERDICT_OK || ret->verdict == HN_VERDICT_NOISY)) {
 		hn_cpu_check_plausible(b, w, ret);
 	}
 	if (ret->verdict == HN_VERDICT_OK) {

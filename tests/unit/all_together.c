@@ -14,7 +14,7 @@
 #include "tests/unit/random_dags.h"
 
 #define N_RANDOM 120
-#define N_FAULT 120
+static uint32_t n_fault = 24; /* or argv[1] */
 
 #define ROWS                                                                             \
 	"f(float32 A[40,50]) -> Y { M(i) max=! A(i,j) E(i,j) = exp(A(i,j) - M(i))"        \
@@ -186,7 +186,7 @@ static void any_error_leads_to_an_answer(void **state)
 	uint32_t n_how[HN_N_FUSE] = { 0 };
 
 	(void)state;
-	for (uint32_t i = 0; i < N_FAULT; i++) {
+	for (uint32_t i = 0; i < n_fault; i++) {
 		struct hn_rng rng = hn_rng_stream(11, i, 0, 0);
 		struct hn_fuse_limits limits = {
 			.operations = 1 + hn_rng_below(&rng, 1u << hn_rng_below(&rng, 19)),
@@ -233,7 +233,7 @@ static void random_programs_have_legal_groups(void **state)
 	assert_true(10 * n >= N_RANDOM);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_become_nests),
@@ -243,5 +243,6 @@ int main(void)
 		cmocka_unit_test(random_programs_have_legal_groups),
 	};
 
+	n_fault = argc > 1 ? (uint32_t)atoi(argv[1]) : n_fault;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "lower_forms.h"
 
-#define N_HISTORIES 10
+static uint64_t n_histories = 4; /* or argv[1] */
 
 /* %1$d n, %2$d c, others of text_of: from the sizes below.  Pads inlined by hand, so that every history meets them. */
 static const char *const forms[] = {
@@ -73,7 +73,7 @@ static void borders(void **state)
 			struct hn_arena a;
 
 			hn_arena_init(&a, 0);
-			check_form(f, text_of(forms[i], sizes[k][0], sizes[k][1], &a), N_HISTORIES);
+			check_form(f, text_of(forms[i], sizes[k][0], sizes[k][1], &a), n_histories);
 			hn_arena_fini(&a);
 		}
 	}
@@ -89,12 +89,13 @@ static void no_question_left(void **state)
 	assert_null(strstr(ir, "llvm.masked"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(borders, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_question_left, setup, teardown),
 	};
 
+	n_histories = argc > 1 ? strtoull(argv[1], NULL, 10) : n_histories;
 	return cmocka_run_group_tests_name("lower borders", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "lower_forms.h"
 
-#define N_HISTORIES 9 /* the plain loops among them */
+static uint64_t n_histories = 3; /* the plain loops among them; or argv[1] */
 
 /* Programs beside those of looptree_dags.h: widths of vectors and their tails, types,
  * calls. */
@@ -116,10 +116,10 @@ static void histories(void **state)
 
 	make_emitters(&f->host, &e);
 	for (size_t i = 0; i < HN_COUNT_OF(dag_forms); i++) {
-		each_history(dag_forms[i].json, N_HISTORIES, on_each, &e);
+		each_history(dag_forms[i].json, n_histories, on_each, &e);
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
-		each_history(programs[i].json, N_HISTORIES, on_each, &e);
+		each_history(programs[i].json, n_histories, on_each, &e);
 	}
 	for (uint32_t i = 0; i < e.n; i++) {
 		hn_emitter_free(e.em[i]);
@@ -156,12 +156,13 @@ static void functions(void **state)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(histories, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions, setup, teardown),
 	};
 
+	n_histories = argc > 1 ? strtoull(argv[1], NULL, 10) : n_histories;
 	return cmocka_run_group_tests_name("lower emit", tests, NULL, NULL);
 }
