@@ -40,16 +40,19 @@ struct hn_input {
 	const struct hn_dag *dag;
 	const char *json; /* compute-dag/1, compact */
 	size_t json_bytes;
-	const char
-		*name; /* --name, or made from the file's name or the text's first word */
-	char key[HN_KEY_BYTES];
+	const char *name; /* --name, or made from the file's name or the text's first word */
+	const char *key;
 };
 
-/* Read FILE ("-" = standard input) or --text. */
+/* Read FILE ("-" = standard input) or --text; all of *ret lives in a. */
 int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
 		  struct hn_err *err) HN_NODISCARD;
 
-/* The same for a verb that takes sizes that are parameters, too. */
+/* The key of FILE or --text, or --key, which stands alone. */
+int hn_input_key(const struct hn_opts *o, struct hn_arena *a, const char **ret,
+		 struct hn_err *err) HN_NODISCARD;
+
+/* hn_input_read for a verb that takes sizes that are parameters, too. */
 int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
 			struct hn_err *err) HN_NODISCARD;
 

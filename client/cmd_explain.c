@@ -52,7 +52,8 @@ static int find_record(const struct hn_opts *o, struct hn_arena *a, struct subje
 			       "explain: --record: \"%.40s\" is no record's number",
 			       o->record);
 	}
-	if (o->arg != NULL || o->text != NULL || o->key != NULL || o->automatic) {
+	if (o->arg != NULL || o->text != NULL || o->key != NULL || o->automatic ||
+	    o->bitwise || o->cold) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "explain: --record says which computation; give no other");
 	}
@@ -87,24 +88,24 @@ static int find_record(const struct hn_opts *o, struct hn_arena *a, struct subje
 static int find_best(const struct hn_opts *o, struct hn_arena *a, struct subject *x,
 		     struct hn_err *err)
 {
-	const char *key = o->key;
 	struct hn_answers answers;
 	struct hn_input in;
-	int rc = 0;
+	const char *key;
+	int rc;
 
-	if (o->automatic && o->key != NULL) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "explain: --auto needs the computation, not its key");
-	}
-	if (key == NULL) {
+	if (o->automatic) {
+		if (o->key != NULL) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "explain: --auto needs the computation, not its key");
+		}
 		rc = hn_input_read(o, a, &in, err);
-		key = in.key;
+		return rc != 0 ? rc : hn_auto_find(o, &in, a, &x->best, &answers, err);
 	}
+	rc = hn_input_key(o, a, &key, err);
 	if (rc == 0) {
-		rc = o->automatic ? hn_auto_find(o, &in, a, &x->best, &answers, err)
-				  : hn_best_find(o, key, a, &x->best, err);
+		rc = hn_best_find(o, key, a, &x->best, err);
 	}
-	if (rc == 0 && !o->automatic &&
+	if (rc == 0 &&
 	    ask_lineage(o, x->best.entry.best.id, x, &x->no_answer) != 0) {
 		x->answer = NULL; /* the snapshot answers for the rest */
 	}

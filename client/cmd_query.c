@@ -48,18 +48,14 @@ static void put_text(const struct hn_best *best, struct hn_buf *b)
 
 int cmd_query(const struct hn_opts *o, struct hn_err *err)
 {
-	const char *key = o->key;
 	struct hn_arena a;
-	struct hn_input in;
 	struct hn_best best;
 	struct hn_buf b;
-	int rc = 0;
+	const char *key;
+	int rc;
 
 	hn_arena_init(&a, 0);
-	if (key == NULL) {
-		rc = hn_input_read(o, &a, &in, err);
-		key = in.key;
-	}
+	rc = hn_input_key(o, &a, &key, err);
 	if (rc == 0) {
 		rc = hn_best_find(o, key, &a, &best, err);
 	}

@@ -41,21 +41,18 @@ static int write_params(const struct hn_opts *o, struct hn_buf *b, struct hn_err
 {
 	struct hn_target target;
 	struct hn_arena a;
-	struct hn_input in;
-	const char *line;
-	int rc = 0;
+	const char *line, *key;
+	int rc;
 
 	if (names_job(o->arg)) {
 		hn_buf_printf(b, "{\"job\":\"%s\"}", o->arg);
 		return 0;
 	}
 	hn_arena_init(&a, 0);
-	if (o->key == NULL) {
-		rc = hn_input_read(o, &a, &in, err);
-	}
+	rc = hn_input_key(o, &a, &key, err);
 	if (rc == 0) {
 		hn_buf_puts(b, "{\"workload\":");
-		hn_buf_json_string(b, o->key != NULL ? o->key : in.key);
+		hn_buf_json_string(b, key);
 		if (o->target != NULL) {
 			rc = hn_best_target(o, &a, &target, &line, err);
 			hn_buf_puts(b, ",\"target\":");

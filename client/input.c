@@ -84,6 +84,7 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 		      struct hn_input *ret, struct hn_err *err)
 {
 	const char *what = o->text != NULL ? "--text" : o->arg, *s = o->text;
+	char key[HN_KEY_BYTES];
 	struct hn_buf b;
 	size_t n = 0;
 	int rc = 0;
@@ -108,7 +109,8 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 		ret->dag = hn_dag_mark(ret->dag, HN_MARK_COLD, a);
 	}
 	if (rc == 0) {
-		hn_dag_key(ret->dag, ret->key);
+		hn_dag_key(ret->dag, key);
+		ret->key = hn_arena_strdup(a, key);
 		hn_buf_reset(&b);
 		hn_dag_write_json(ret->dag, &b);
 		ret->json = hn_arena_strndup(a, b.s, b.n);
@@ -123,6 +125,32 @@ int hn_input_read(const struct hn_opts *o, struct hn_arena *a, struct hn_input *
 		  struct hn_err *err)
 {
 	return read_input(o, hn_dag_parse, a, ret, err);
+}
+
+int hn_input_key(const struct hn_opts *o, struct hn_arena *a, const char **ret,
+		 struct hn_err *err)
+{
+	struct hn_input in;
+	int rc;
+
+	if (o->key != NULL) {
+		const char *beside = o->arg != NULL	? o->arg
+				     : o->text != NULL	? "--text"
+				     : o->bitwise	? "--bitwise"
+				     : o->cold		? "--cold"
+							: NULL;
+
+		*ret = o->key;
+		return beside == NULL ? 0
+				      : hn_fail(err, HONE_E_INVALID,
+						"%.60s: --key says already which task it is",
+						beside);
+	}
+	rc = hn_input_read(o, a, &in, err);
+	if (rc == 0) {
+		*ret = in.key;
+	}
+	return rc;
 }
 
 int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,

@@ -43,3 +43,13 @@ hone: --seconds: "-1" is not a number of at least 0
 $ hone query --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --target bogus
 hone: target: unknown kind 'bogus': want native, cpu or cuda
 [17]
+# A key is a task already; so is a record.
+$ hone query --key 0123 --cold --home none
+hone: --cold: --key says already which task it is
+[17]
+$ hone why-failed --key 0123 m.dag
+hone: m.dag: --key says already which task it is
+[17]
+$ hone explain --record 1 --bitwise
+hone: explain: --record says which computation; give no other
+[17]
