@@ -456,6 +456,14 @@ void hn_job_fail(struct hn_job *j, const struct hn_err *err)
 	hn_job_finish(j, HN_JOB_FAILED, err->msg);
 }
 
+void hn_job_cancel(struct hn_job *j)
+{
+	hn_job_finish(j, HN_JOB_CANCELLED, "cancelled by a client; results are kept");
+	if (j->set != NULL && !hn_set_ended(j->set)) {
+		hn_set_store(j->set, /* finished= */ false);
+	}
+}
+
 bool hn_job_idle(const struct hn_job *j)
 {
 	return hn_job_ended(j) && j->open.n == 0 && !j->thinking && !j->naive_open &&

@@ -162,6 +162,9 @@ void hn_job_step(struct hn_job *j, int64_t now_ns);
 /* End it now: ready ones are dropped, open ones forgotten, measured ones committed. */
 void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message);
 
+/* ... because a client says so; a set remembers it. */
+void hn_job_cancel(struct hn_job *j);
+
 /* End it as FAILED, for this reason. */
 void hn_job_fail(struct hn_job *j, const struct hn_err *err);
 

@@ -271,8 +271,7 @@ void hn_method_job_cancel(const struct hn_call *c)
 	unwanted = hn_jobs_release(j, c->session);
 	cancel = !hn_job_ended(j) && (unwanted || !release);
 	if (cancel) {
-		hn_job_finish(j, HN_JOB_CANCELLED,
-			      "cancelled by a client; results are kept");
+		hn_job_cancel(j);
 	}
 	hn_buf_init(&b);
 	hn_buf_printf(&b, "{\"job\":\"%s\",\"cancelled\":%s}", j->id,

@@ -70,6 +70,9 @@ void hn_set_start(struct hn_set *s)
 		if (!hn_job_ended(j) && hn_job_open(j)) {
 			j->allowed = j->n_trial;
 			tell_stored(s, i);
+			if (s->member[i].cancelled) {
+				hn_job_cancel(j);
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@
 struct hn_member {
 	struct hn_job *job;
 	double weight;
+	bool cancelled; /* under an earlier daemon */
 	int64_t n_told; /* of the job's trials, those told to the rule */
 	struct {
 		int64_t trials, begun_ns;

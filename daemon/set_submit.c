@@ -30,6 +30,9 @@ static int read_task(struct hn_daemon *d, const struct hn_json *set,
 
 	hn_json_int(hn_json_get(set, "seed"), &seed);
 	hn_json_bool(hn_json_get(set, "cold"), &s.cold);
+	if (again) {
+		hn_json_bool(hn_json_get(task, "cancelled"), &ret->cancelled);
+	}
 	s.budget.seed = (uint64_t)seed;
 	ret->weight = 1;
 	if (weight != NULL && (!hn_json_double(weight, &ret->weight) ||

@@ -179,12 +179,13 @@ void hn_set_write_request(const struct hn_set *s, struct hn_buf *b)
 	hn_buf_puts(b, ",\"tasks\":[");
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct hn_job *j = s->member[i].job;
+		bool cancelled = s->member[i].cancelled || j->state == HN_JOB_CANCELLED;
 
 		hn_buf_printf(b, "%s{\"job\":\"%s\"", i > 0 ? "," : "", j->id);
 		put_string(b, "name", j->name);
 		put_string(b, "text", j->dag_json);
 		put_number(b, "weight", s->member[i].weight);
-		hn_buf_puts(b, "}");
+		hn_buf_puts(b, cancelled ? ",\"cancelled\":true}" : "}");
 	}
 	hn_buf_puts(b, "]}");
 }

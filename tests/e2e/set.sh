@@ -51,6 +51,13 @@ made()
 "$HONE_BIN/hone" tune --tasks "$work/list" --trials 260 >"$work/out" 2>&1 &
 client=$!
 within 60 made 90 || die "no trials: $(cat "$work/out")"
+# one of its tasks is taken out, and stays out
+member=$(hone jobs --json | grep -o '"job":"j[^"]*"' | sed 's/.*:"//; s/"//' | sort -u | tail -1)
+out()
+{
+	hone jobs --json | grep -o "\"job\":\"$member\",\"state\":\"cancelled\""
+}
+hone cancel "$member" >/dev/null && out >/dev/null || die "$member: not cancelled: $(hone jobs)"
 hone jobs --json | grep -o '"sets":.*' >"$work/before"
 set=$(field set <"$work/before")
 kill -9 "$honed_pid"
@@ -62,6 +69,7 @@ start_honed --board fake
 hone jobs --json | grep -o '"sets":.*' >"$work/after"
 [ "$(field set <"$work/after")" = "$set" ] || die "not resumed: $(cat "$work/after")"
 [ "$(all job "$work/after" | grep '^j')" = "$(all job "$work/before" | grep '^j')" ] || die "other jobs"
+within 10 out >/dev/null || die "$member: searched again: $(hone jobs)"
 
 over()
 {
