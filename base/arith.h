@@ -17,6 +17,14 @@ static inline int64_t hn_mul_sat(int64_t a, int64_t b)
 	return p;
 }
 
+/* a + b, likewise. */
+static inline int64_t hn_add_sat(int64_t a, int64_t b)
+{
+	int64_t s;
+
+	return __builtin_add_overflow(a, b, &s) || s > HN_EXTENT_MAX ? HN_EXTENT_MAX : s;
+}
+
 /* Division that rounds towards minus infinity, and its remainder (sign of b). b != 0. */
 static inline int64_t hn_floordiv(int64_t a, int64_t b)
 {

@@ -66,9 +66,9 @@ static void gather_owned(const struct hn_expr *e, const char *owner, uint32_t k,
 
 #define FEW_READS 32
 
-static void find_reads(const struct hn_op *op, struct hn_op_access *acc,
-		       struct hn_arena *a)
+struct hn_op_access hn_access_reads(const struct hn_op *op, struct hn_arena *a)
 {
+	struct hn_op_access acc = { 0 };
 	struct hn_read few[FEW_READS];
 	struct gather g = { .read = few, .room = FEW_READS };
 
@@ -81,24 +81,25 @@ static void find_reads(const struct hn_op *op, struct hn_op_access *acc,
 	} else if (g.n > 0) {
 		memcpy(read, few, g.n * sizeof(*read));
 	}
-	acc->has_branch = g.branch;
-	acc->has_expensive = g.expensive;
-	acc->n_read = g.n;
-	acc->read = read;
+	acc.has_branch = g.branch;
+	acc.has_expensive = g.expensive;
+	acc.n_read = g.n;
+	acc.read = read;
 
 	int32_t *producer = HN_NEW_ARRAY(a, int32_t, g.n);
 
 	for (uint32_t i = 0; i < g.n; i++) {
 		uint32_t j = 0;
 
-		while (j < acc->n_producer && producer[j] != read[i].producer) {
+		while (j < acc.n_producer && producer[j] != read[i].producer) {
 			j++;
 		}
-		if (j == acc->n_producer) {
-			producer[acc->n_producer++] = read[i].producer;
+		if (j == acc.n_producer) {
+			producer[acc.n_producer++] = read[i].producer;
 		}
 	}
-	acc->producer = producer;
+	acc.producer = producer;
+	return acc;
 }
 
 struct simplicity {
@@ -230,7 +231,7 @@ const struct hn_access *hn_access_analyze(const struct hn_dag *dag, struct hn_ar
 	struct hn_op_access *acc = HN_NEW_ARRAY(a, struct hn_op_access, dag->n_op);
 
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		find_reads(dag->op[i], &acc[i], a);
+		acc[i] = hn_access_reads(dag->op[i], a);
 		classify(dag->op[i], &acc[i]);
 	}
 	return finish(acc, dag->n_op, a);
@@ -251,18 +252,15 @@ const struct hn_access *hn_access_extend(const struct hn_dag *before,
 			acc[i].n_consumer = 0;
 			continue;
 		}
-		find_reads(dag->op[i], &acc[i], a);
+		acc[i] = hn_access_reads(dag->op[i], a);
 		classify(dag->op[i], &acc[i]);
 	}
 	return finish(acc, dag->n_op, a);
 }
 
-/* Leading dimensions of a producer that its direct consumer walks in step. */
-static uint32_t common_direct(const struct hn_dag *dag, const struct hn_access *acc,
-			      int32_t p, int32_t c)
+uint32_t hn_access_common_direct(const struct hn_op *from, int32_t p, const struct hn_op *to,
+				 const struct hn_op_access *reader)
 {
-	const struct hn_op *from = dag->op[p], *to = dag->op[c];
-	const struct hn_op_access *reader = &acc->op[c];
 	int32_t slot;
 	int64_t shift;
 
@@ -301,7 +299,8 @@ uint32_t hn_access_common_outer(const struct hn_dag *dag, const struct hn_access
 			if (c > target || common[c] < 0) {
 				continue;
 			}
-			int64_t here = common_direct(dag, acc, i, c);
+			int64_t here = hn_access_common_direct(dag->op[i], i, dag->op[c],
+							       &acc->op[c]);
 
 			here = here < common[c] ? here : common[c];
 			common[i] = common[i] < 0 || here < common[i] ? here : common[i];

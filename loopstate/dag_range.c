@@ -293,8 +293,9 @@ int hn_dag_check_range(const char *what, const struct hn_op *const *ops, uint32_
 
 	hn_arena_init(&scratch, 0);
 	w.scratch = &scratch;
-	w.known = hn_range_make(ops[i], &scratch);
+	w.known = hn_range_new(ops[i], &scratch);
 	hn_dag_op_exprs(ops[i], check_owned, &w);
+	hn_range_free(w.known);
 	hn_arena_fini(&scratch);
 	return w.rc;
 }

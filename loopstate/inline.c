@@ -7,13 +7,21 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "loopstate/simplify.h"
 
-struct ctx {
+struct readers {
+	bool known;
+	uint32_t n;
+	struct hn_reader *at;
+};
+
+struct hn_inlined {
 	const struct hn_state *s;
-	const struct hn_op **op; /* substituted so far */
-	int32_t only;		 /* this stage is; -1 = all that are inlined */
-	uint64_t n_node;	 /* added to the body at hand */
+	struct hn_arena *a;
+	const struct hn_op **op; /* substituted so far; NULL = not asked for yet */
+	struct readers *readers;
+	uint64_t n_node; /* added to the body at hand */
 	int32_t next_let;
 	bool changed, over;
 };
@@ -83,17 +91,12 @@ static const struct hn_expr *index_as(const struct hn_expr *e, enum hn_dtype t,
 	return e->dtype == t ? e : hn_expr_with_args(&like, &e, 1, a);
 }
 
-static bool replaced(const struct ctx *x, int32_t stage)
-{
-	return x->only >= 0 ? stage == x->only : is_inlined(x->s, stage);
-}
-
 static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 				      struct hn_arena *a)
 {
-	struct ctx *x = ctx;
+	struct hn_inlined *x = ctx;
 
-	if (e->op != HN_EXPR_LOAD || !replaced(x, e->ref) || x->over) {
+	if (e->op != HN_EXPR_LOAD || !is_inlined(x->s, e->ref) || x->over) {
 		return e;
 	}
 	const struct hn_expr *body = x->op[e->ref]->body[e->out];
@@ -122,7 +125,7 @@ static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 	return hn_expr_substitute(body, index, e->n_arg, a);
 }
 
-static const struct hn_expr *inline_expr(struct ctx *x, const struct hn_op *op,
+static const struct hn_expr *inline_expr(struct hn_inlined *x, const struct hn_op *op,
 					 const struct hn_expr *e, struct hn_arena *a)
 {
 	struct hn_span range[HN_DAG_MAX_ITERS];
@@ -143,7 +146,7 @@ static const struct hn_expr *inline_expr(struct ctx *x, const struct hn_op *op,
 	return hn_simplify(r, range, n_axis, a);
 }
 
-static const struct hn_expr *const *inline_list(struct ctx *x, const struct hn_op *op,
+static const struct hn_expr *const *inline_list(struct hn_inlined *x, const struct hn_op *op,
 						const struct hn_expr *const *e,
 						uint32_t n, struct hn_arena *a)
 {
@@ -155,7 +158,7 @@ static const struct hn_expr *const *inline_list(struct ctx *x, const struct hn_o
 	return r;
 }
 
-static const struct hn_op *inline_op(struct ctx *x, const struct hn_op *op,
+static const struct hn_op *inline_op(struct hn_inlined *x, const struct hn_op *op,
 				     struct hn_arena *a)
 {
 	struct hn_op *r = HN_NEW(a, struct hn_op);
@@ -203,16 +206,106 @@ static bool any_inlined(const struct hn_state *s)
 	return false;
 }
 
-static bool reads_inlined(const struct hn_state *s, uint32_t stage)
+struct hn_inlined *hn_inlined_new(const struct hn_state *s, struct hn_arena *a)
 {
-	const struct hn_op_access *acc = &s->access->op[stage];
+	struct hn_inlined *x = HN_NEW(a, struct hn_inlined);
 
-	for (uint32_t k = 0; k < acc->n_producer; k++) {
-		if (is_inlined(s, acc->producer[k])) {
-			return true;
+	x->s = s;
+	x->a = a;
+	x->op = HN_NEW_ARRAY(a, const struct hn_op *, s->n_stage);
+	x->readers = HN_NEW_ARRAY(a, struct readers, s->n_stage);
+	return x;
+}
+
+const struct hn_op *hn_inlined_op(struct hn_inlined *x, int32_t stage)
+{
+	const struct hn_op_access *acc = &x->s->access->op[stage];
+	const struct hn_op *op = x->s->dag->op[stage];
+	bool any = false;
+
+	for (uint32_t k = 0; !x->op[stage] && k < acc->n_producer; k++) {
+		if (is_inlined(x->s, acc->producer[k])) {
+			hn_inlined_op(x, acc->producer[k]);
+			any = true;
 		}
 	}
-	return false;
+	if (!x->op[stage] && !x->over) {
+		x->op[stage] = any ? inline_op(x, op, x->a) : op;
+	}
+	return x->over ? NULL : x->op[stage];
+}
+
+/* Nearly always behind all others: consumers are gone through in ascending order. */
+static void add_reader(struct readers *r, int32_t stage, int64_t loads)
+{
+	uint32_t k = r->n;
+
+	while (k > 0 && r->at[k - 1].stage > stage) {
+		k--;
+	}
+	if (k > 0 && r->at[k - 1].stage == stage) {
+		r->at[k - 1].loads = hn_add_sat(r->at[k - 1].loads, loads);
+		return;
+	}
+	memmove(&r->at[k + 1], &r->at[k], (r->n - k) * sizeof(r->at[0]));
+	r->at[k] = (struct hn_reader){ stage, loads };
+	r->n++;
+}
+
+static int64_t loads_of(const struct hn_op_access *acc, int32_t producer)
+{
+	int64_t n = 0;
+
+	for (uint32_t k = 0; k < acc->n_read; k++) {
+		n += acc->read[k].producer == producer;
+	}
+	return n;
+}
+
+static void find_readers(struct hn_inlined *x, int32_t stage, struct readers *r)
+{
+	const struct hn_access *all = x->s->access;
+	const struct hn_op_access *acc = &all->op[stage];
+	const struct hn_reader *through;
+	uint32_t room = acc->n_consumer;
+
+	for (uint32_t k = 0; k < acc->n_consumer; k++) {
+		int32_t c = acc->consumer[k];
+
+		room += is_inlined(x->s, c) ? hn_inlined_readers(x, c, &through) : 0;
+	}
+	r->at = HN_NEW_ARRAY(x->a, struct hn_reader, room);
+	for (uint32_t k = 0; k < acc->n_consumer; k++) {
+		int32_t c = acc->consumer[k];
+		int64_t loads = loads_of(&all->op[c], stage);
+		const struct hn_reader itself = { c, 1 };
+		uint32_t n = 1;
+
+		through = &itself;
+		if (is_inlined(x->s, c)) {
+			n = hn_inlined_readers(x, c, &through);
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			add_reader(r, through[i].stage, hn_mul_sat(loads, through[i].loads));
+		}
+	}
+	r->known = true;
+}
+
+uint32_t hn_inlined_readers(struct hn_inlined *x, int32_t stage, const struct hn_reader **ret)
+{
+	struct readers *r = &x->readers[stage];
+
+	if (!r->known) {
+		find_readers(x, stage, r);
+	}
+	*ret = r->at;
+	return r->n;
+}
+
+void hn_inlined_follow(struct hn_inlined *x, const struct hn_state *after)
+{
+	x->s = after;
 }
 
 int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_dag **ret,
@@ -222,19 +315,13 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 		*ret = s->dag;
 		return 0;
 	}
-	struct ctx x = { .s = s,
-			 .only = -1,
-			 .op = HN_NEW_ARRAY(a, const struct hn_op *, s->n_stage) };
+	struct hn_inlined *x = hn_inlined_new(s, a);
 
 	for (uint32_t i = 0; i < s->n_stage; i++) {
-		x.op[i] = s->dag->op[i];
 		if (is_inlined(s, (int32_t)i) && check_inlined(s, i, err) != 0) {
 			return -HONE_E_INVALID;
 		}
-		if (reads_inlined(s, i)) {
-			x.op[i] = inline_op(&x, s->dag->op[i], a);
-		}
-		if (x.over) {
+		if (hn_inlined_op(x, (int32_t)i) == NULL) {
 			return hn_fail(err, HONE_E_UNSUPPORTED,
 				       "stage %u (%s): its body grows past %d nodes when "
 				       "its producers are inlined; inline fewer stages",
@@ -244,23 +331,7 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 	struct hn_dag *dag = HN_NEW(a, struct hn_dag);
 
 	*dag = *s->dag;
-	dag->op = x.op;
+	dag->op = x->op;
 	*ret = dag;
 	return 0;
-}
-
-const struct hn_dag *hn_inline_more(const struct hn_dag *before, const struct hn_access *access,
-				    int32_t stage, struct hn_arena *a)
-{
-	const struct hn_op_access *acc = &access->op[stage];
-	struct ctx x = { .only = stage, .op = HN_NEW_ARRAY(a, const struct hn_op *, before->n_op) };
-	struct hn_dag *dag = HN_NEW(a, struct hn_dag);
-
-	memcpy(x.op, before->op, before->n_op * sizeof(x.op[0]));
-	for (uint32_t k = 0; k < acc->n_consumer && !x.over; k++) {
-		x.op[acc->consumer[k]] = inline_op(&x, before->op[acc->consumer[k]], a);
-	}
-	*dag = *before;
-	dag->op = x.op;
-	return x.over ? NULL : dag;
 }

@@ -18,11 +18,25 @@
 int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_dag **ret,
 		  struct hn_err *err) HN_NODISCARD;
 
-/* The same dag with one op more inlined, which reads none that is: in its readers, by `access`, the
- * analysis of `before`.  For who inlines step by step, last ops first: the whole anew each time
- * is cubic in a chain's length.  NULL when a body outgrows HN_INLINE_MAX_NODES.  Pure. */
-const struct hn_dag *hn_inline_more(const struct hn_dag *before, const struct hn_access *access,
-				    int32_t stage, struct hn_arena *a);
+/* The same an op at a time, for who looks at some of them or inlines one after the other: what was
+ * found out stays.  Lives in the arena, as do its answers. */
+struct hn_inlined;
+struct hn_inlined *hn_inlined_new(const struct hn_state *s, struct hn_arena *a);
+
+/* Op `stage` of that dag; NULL when a body outgrew HN_INLINE_MAX_NODES. */
+const struct hn_op *hn_inlined_op(struct hn_inlined *x, int32_t stage);
+
+/* The stages that are not inlined and read `stage`, themselves or through inlined ones, ascending;
+ * by the loads in the state's own dag, where the substitution may leave fewer. */
+struct hn_reader {
+	int32_t stage;
+	int64_t loads; /* of the one read, in the body with all inlined ones substituted */
+};
+uint32_t hn_inlined_readers(struct hn_inlined *x, int32_t stage, const struct hn_reader **ret);
+
+/* From now on of `after`: x's state with one stage more inlined, when until now x was asked for
+ * nothing but readers of this stage and later ones.  For who inlines last stages first. */
+void hn_inlined_follow(struct hn_inlined *x, const struct hn_state *after);
 
 /* Position of op among the dag's arguments, or -1. */
 int32_t hn_dag_arg_of(const struct hn_dag *dag, int32_t op);

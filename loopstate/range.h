@@ -28,8 +28,9 @@ struct hn_form {
 
 struct hn_range; /* the prover's knowledge */
 
-/* Knowledge of an op's axes alone. Lives in a. */
-struct hn_range *hn_range_make(const struct hn_op *op, struct hn_arena *a);
+/* Knowledge of an op's axes alone.  Heap; what it makes of expressions lies in `a`. */
+struct hn_range *hn_range_new(const struct hn_op *op, struct hn_arena *a);
+void hn_range_free(struct hn_range *r); /* NULL is fine */
 
 /* Nested knowledge: what is assumed or bound after push is forgotten by pop. */
 struct hn_range_mark {

@@ -2,6 +2,7 @@
  * to the first.  What each class of nests does is in guard/. */
 #include "sketch/guard.h"
 
+#include "loopstate/inline.h"
 #include "loopstate/looptree.h"
 #include "sketch/guard/guard_int.h"
 
@@ -74,18 +75,29 @@ static bool reads_in_step(const struct hn_guard_view *reader, int32_t producer,
 	return any;
 }
 
+/* Read i is the first of its producer. */
+static bool first_read(const struct hn_guard_view *v, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (v->read[k].producer != v->read[i].producer) {
+		k++;
+	}
+	return k == i;
+}
+
 /* A producer to be computed inside the tiles of `reader`, its one reader. */
 static bool find_guest(struct hn_guard_job *g, const struct hn_guard_view *reader,
 		       struct hn_guard_view *ret)
 {
 	for (uint32_t i = 0; i < reader->n_read; i++) {
 		int32_t p = reader->read[i].producer, only;
+		const struct hn_op *op = hn_stage_op(g->c.s, p);
 
-		if (hn_stage_op(g->c.s, p)->kind == HN_OP_COMPUTE && !g->done[p] &&
+		if (op->kind == HN_OP_COMPUTE && !g->done[p] && first_read(reader, i) &&
 		    !hn_guard_is_result(g, p) && !hn_guard_is_constant(g, p) &&
-		    hn_guard_view(g, p, ret) &&
 		    hn_guard_readers(g, p, &only, 1) == 1 &&
-		    reads_in_step(reader, p, ret->op) &&
+		    reads_in_step(reader, p, op) && hn_guard_view(g, p, ret) &&
 		    hn_guard_class(g, ret)->takes_host) {
 			return true;
 		}
@@ -115,6 +127,7 @@ struct places {
 	const struct hn_target *target;
 	struct hn_arena *a;
 	const struct hn_state *state[HN_GUARD_N_PLACE]; /* NULL = not yet */
+	struct hn_inlined *inlined[HN_GUARD_N_PLACE];	/* of these */
 };
 
 static void begin(struct hn_guard_job *g, struct places *p)
@@ -125,8 +138,10 @@ static void begin(struct hn_guard_job *g, struct places *p)
 		g->c.s = hn_state_init(p->dag, p->a);
 		hn_guard_inline(g);
 		*known = g->c.s;
+		p->inlined[g->v.place] = hn_inlined_new(g->c.s, p->a);
 	}
 	g->c.s = *known;
+	g->inlined = p->inlined[g->v.place];
 	for (uint32_t i = 0; i < g->c.s->n_stage; i++) {
 		g->done[i] = g->c.s->stage[i]->at == HN_AT_INLINED;
 	}

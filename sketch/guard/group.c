@@ -19,7 +19,7 @@ static bool may_join(struct hn_guard_job *g, const struct hn_guard_group *gr, in
 {
 	int32_t reader[16];
 
-	if (g->dag->op[stage]->kind != HN_OP_COMPUTE || g->done[stage] ||
+	if (hn_stage_op(g->c.s, stage)->kind != HN_OP_COMPUTE || g->done[stage] ||
 	    g->pinned[stage] || hn_guard_is_result(g, stage)) {
 		return false;
 	}
@@ -33,21 +33,67 @@ static bool may_join(struct hn_guard_job *g, const struct hn_guard_group *gr, in
 	return n > 0 && n <= HN_COUNT_OF(reader);
 }
 
+/* The host and those that have joined it. */
+struct joined {
+	uint32_t n;
+	struct {
+		const struct hn_op *op;
+		struct hn_op_access acc;
+		uint32_t common; /* leading axes in common with the host, by all paths to it */
+	} at[HN_GUARD_GROUP + 1];
+	bool *read; /* [stage] one of them reads it */
+};
+
+static void note(struct hn_guard_job *g, const struct hn_op *op, uint32_t common, struct joined *j)
+{
+	struct hn_op_access acc = hn_access_reads(op, g->c.a);
+
+	for (uint32_t k = 0; k < acc.n_producer; k++) {
+		j->read[acc.producer[k]] = true;
+	}
+	j->at[j->n].op = op;
+	j->at[j->n].acc = acc;
+	j->at[j->n++].common = common;
+}
+
+/* Leading axes that the stage, all of whose readers are there, has in common with the host. */
+static uint32_t common_axes(const struct joined *j, int32_t stage, const struct hn_op *op)
+{
+	uint32_t common = op->n_dim;
+
+	for (uint32_t i = 0; i < j->n; i++) {
+		bool reads = false;
+
+		for (uint32_t k = 0; k < j->at[i].acc.n_producer; k++) {
+			reads = reads || j->at[i].acc.producer[k] == stage;
+		}
+		if (reads) {
+			uint32_t here = hn_access_common_direct(op, stage, j->at[i].op,
+								&j->at[i].acc);
+
+			here = here < j->at[i].common ? here : j->at[i].common;
+			common = here < common ? here : common;
+		}
+	}
+	return common;
+}
+
 void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, bool tiled,
 			 struct hn_guard_group *gr)
 {
-	const struct hn_access *acc = hn_guard_access(g);
+	struct joined j = { .read = HN_NEW_ARRAY(g->c.a, bool, g->c.s->n_stage) };
 	int64_t rows = 1;
 
 	*gr = (struct hn_guard_group){ .level = v->n_spatial };
-	for (int32_t p = acc ? v->stage - 1 : -1; p >= 0 && gr->n < HN_COUNT_OF(gr->stage); p--) {
+	note(g, v->op, HN_DAG_MAX_RANK, &j);
+	for (int32_t p = v->stage - 1; p >= 0 && gr->n < HN_COUNT_OF(gr->stage); p--) {
 		struct hn_guard_view pv;
 		uint32_t common;
 
-		if (!may_join(g, gr, v->stage, p) || !hn_guard_view(g, p, &pv)) {
+		if (!j.read[p] || !may_join(g, gr, v->stage, p) || !hn_guard_view(g, p, &pv)) {
 			continue;
 		}
-		common = hn_access_common_outer(g->dag, acc, p, v->stage);
+		common = common_axes(&j, p, pv.op);
 		rows = 1;
 		for (uint32_t a = 0; a < common && a < gr->level; a++) {
 			rows = hn_mul_sat(rows, v->extent[a]);
@@ -56,6 +102,7 @@ void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, 
 		    (tiled || !hn_guard_class(g, &pv)->takes_host)) {
 			gr->stage[gr->n++] = p;
 			gr->level = common < gr->level ? common : gr->level;
+			note(g, pv.op, common, &j);
 		}
 	}
 }

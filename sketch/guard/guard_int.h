@@ -68,9 +68,7 @@ struct hn_guard_job {
 	const struct hn_target *target;
 	struct hn_chain c;
 	struct hn_guard_variant v;
-	const struct hn_dag *dag; /* of c.s, inlined stages substituted; NULL = stale */
-	const struct hn_dag *access_of; /* what `access` was found for */
-	const struct hn_access *access;
+	struct hn_inlined *inlined; /* of c.s; NULL = stale */
 	const struct hn_dag *depends_of; /* what `depends` was found for */
 	uint8_t *depends; /* enum hn_dependence of its ops */
 	bool done[HN_GUARD_MAX_STAGES];	  /* stages whose loops are final */
@@ -90,8 +88,9 @@ struct hn_guard_ops {
 	bool takes_host;
 };
 
-/* view.c: who reads whom, inlined producers substituted away; NULL = the guard has failed. */
-const struct hn_access *hn_guard_access(struct hn_guard_job *g);
+/* view.c: the stage's op, inlined producers substituted away, and how it reads; NULL, false = the
+ * guard has failed. */
+const struct hn_op *hn_guard_op(struct hn_guard_job *g, int32_t stage);
 bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret);
 bool hn_guard_uses(const struct hn_expr *e, uint32_t axis);
 

@@ -15,7 +15,7 @@ static void stage_inserted(struct hn_guard_job *g, int32_t at)
 {
 	int32_t n = (int32_t)g->c.s->n_stage;
 
-	g->dag = NULL;
+	g->inlined = NULL;
 	if (g->c.failed || n > HN_GUARD_MAX_STAGES) {
 		g->c.failed = true;
 		return;

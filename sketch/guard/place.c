@@ -14,8 +14,16 @@
 #define MANY_LOADS 128  /* and loads, of none that grows: a chain of stencils would triple each time */
 
 struct body {
-	uint32_t nodes, loads;
+	int64_t nodes, loads;
 	bool expensive, pure; /* pure: a load and nothing else */
+};
+
+/* How large bodies are is followed by arithmetic, no body is made: what is inlined stands in its
+ * reader as often as it was loaded there. */
+struct placing {
+	struct hn_guard_job *g;
+	struct hn_inlined *inlined; /* of g->c.s */
+	struct body *body; /* [stage] with what has been inlined into it */
 };
 
 static bool cheap_call(int32_t fn)
@@ -65,21 +73,18 @@ static int64_t points_of(const struct hn_op *op)
 	return n;
 }
 
-static struct use use_of(struct hn_guard_job *g, int32_t stage, int64_t elements,
-			 const struct body *own)
+static struct use use_of(struct placing *p, int32_t stage, int64_t elements)
 {
-	int32_t reader[16];
-	struct use u = { .n = hn_guard_readers(g, stage, reader, HN_COUNT_OF(reader)) };
+	const struct body *own = &p->body[stage];
+	const struct hn_reader *reader;
+	struct use u = { .n = hn_inlined_readers(p->inlined, stage, &reader) };
 
-	for (uint32_t i = 0; i < u.n && i < HN_COUNT_OF(reader); i++) {
-		const struct hn_op_access *acc = &hn_guard_access(g)->op[reader[i]];
-		const struct hn_op *op = g->dag->op[reader[i]];
-		struct body with = body_of(op);
+	for (uint32_t i = 0; i < u.n; i++) {
+		const struct hn_op *op = hn_stage_op(p->g->c.s, reader[i].stage);
+		struct body with = p->body[reader[i].stage];
 
-		for (uint32_t k = 0; k < acc->n_read; k++) {
-			with.nodes += acc->read[k].producer == stage ? own->nodes : 0;
-			with.loads += acc->read[k].producer == stage ? own->loads : 0;
-		}
+		with.nodes += reader[i].loads * own->nodes;
+		with.loads += reader[i].loads * own->loads;
 		u.largest = with.nodes > u.largest.nodes ? with : u.largest;
 		u.reduced |= op->reduce != NULL;
 		u.reused |= points_of(op) / 2 >= elements;
@@ -88,34 +93,39 @@ static struct use use_of(struct hn_guard_job *g, int32_t stage, int64_t elements
 }
 
 /* A move that keeps neighbours neighbours may happen inside a reduction. */
-static bool keeps_rows(const struct hn_guard_view *v)
+static bool keeps_rows(struct hn_guard_job *g, int32_t stage)
 {
-	return v->n_spatial > 0 && v->n_read == 1 &&
-	       (v->extent[v->n_spatial - 1] == 1 ||
-		v->read[0].stride[v->n_spatial - 1] == 1);
+	struct hn_guard_view v;
+
+	return hn_guard_view(g, stage, &v) && v.n_spatial > 0 && v.n_read == 1 &&
+	       (v.extent[v.n_spatial - 1] == 1 ||
+		v.read[0].stride[v.n_spatial - 1] == 1);
 }
 
-static bool worth_inlining(struct hn_guard_job *g, const struct hn_guard_view *v)
+static bool worth_inlining(struct placing *p, int32_t stage)
 {
-	struct body b = body_of(v->op);
-	struct use u = use_of(g, v->stage, v->spatial, &b);
+	struct hn_guard_job *g = p->g;
+	const struct body *b = &p->body[stage];
+	const struct hn_op *op = hn_stage_op(g->c.s, stage);
 
-	if (b.loads == 0) {
+	if (b->loads == 0) {
 		return true;
 	}
+	struct use u = use_of(p, stage, points_of(op));
+
 	if (u.n == 0 || u.largest.nodes > LARGE_BODY ||
-	    u.largest.loads > MANY_LOADS || (b.expensive && (u.n > 1 || u.reused)) ||
-	    (u.n > 1 && b.nodes > SMALL_BODY)) {
+	    u.largest.loads > MANY_LOADS || (b->expensive && (u.n > 1 || u.reused)) ||
+	    (u.n > 1 && b->nodes > SMALL_BODY)) {
 		return false;
 	}
 	if (!u.reduced || !u.reused || g->v.place == HN_GUARD_INLINE) {
 		return true;
 	}
 	/* terms that are zero for most remainders are left out only where they are read */
-	if (g->v.place == HN_GUARD_ATTACH && hn_guard_has_remainders(v->op)) {
+	if (g->v.place == HN_GUARD_ATTACH && hn_guard_has_remainders(op)) {
 		return true;
 	}
-	return b.pure && keeps_rows(v);
+	return b->pure && keeps_rows(g, stage);
 }
 
 static bool may_inline(struct hn_guard_job *g, int32_t stage)
@@ -126,18 +136,39 @@ static bool may_inline(struct hn_guard_job *g, int32_t stage)
 	       !hn_guard_is_result(g, stage) && !hn_guard_is_constant(g, stage);
 }
 
-/* Views on the way see what has been inlined so far; then the whole is made anew. */
+/* In its readers: the load and its indices, taken for one node each, give way to the body. */
+static void take_over(struct placing *p, int32_t stage)
+{
+	const struct body *own = &p->body[stage];
+	const struct hn_reader *reader;
+	uint32_t n = hn_inlined_readers(p->inlined, stage, &reader);
+	int64_t more = own->nodes - 1 - hn_stage_op(p->g->c.s, stage)->n_dim;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct body *b = &p->body[reader[i].stage];
+
+		b->nodes += reader[i].loads * more;
+		b->loads += reader[i].loads * (own->loads - 1);
+	}
+}
+
+/* Last stages first, so that what reads the one at hand is settled. */
 void hn_guard_inline(struct hn_guard_job *g)
 {
-	for (int32_t i = (int32_t)g->c.s->n_stage - 1; i >= 0 && !g->c.failed; i--) {
-		struct hn_guard_view v;
+	struct placing p = { .g = g,
+			     .inlined = hn_inlined_new(g->c.s, g->c.a),
+			     .body = HN_NEW_ARRAY(g->c.a, struct body, g->c.s->n_stage) };
 
-		if (may_inline(g, i) && hn_guard_view(g, i, &v) &&
-		    worth_inlining(g, &v)) {
+	for (uint32_t i = 0; i < g->c.s->n_stage; i++) {
+		p.body[i] = body_of(hn_stage_op(g->c.s, i));
+	}
+	for (int32_t i = (int32_t)g->c.s->n_stage - 1; i >= 0 && !g->c.failed; i--) {
+		if (may_inline(g, i) && worth_inlining(&p, i)) {
+			take_over(&p, i);
 			hn_chain_inline(&g->c, i);
+			hn_inlined_follow(p.inlined, g->c.s);
 			g->done[i] = true;
-			g->dag = hn_inline_more(g->dag, hn_guard_access(g), i, g->c.a);
 		}
 	}
-	g->dag = NULL;
+	g->inlined = NULL;
 }

@@ -212,9 +212,11 @@ static void gather_reads(struct gather *gather)
 	}
 }
 
-static void measure_read(const struct hn_dag *dag, const struct hn_guard_view *v,
+static void measure_read(const struct hn_guard_job *g, const struct hn_guard_view *v,
 			 struct hn_guard_read *r)
 {
+	const struct hn_op *of = hn_stage_op(g->c.s, r->producer);
+
 	r->uses = 0;
 	for (uint32_t a = 0; a < v->n_axis; a++) {
 		bool used = false;
@@ -226,8 +228,7 @@ static void measure_read(const struct hn_dag *dag, const struct hn_guard_view *v
 		r->run[a] = v->extent[a];
 		if (used && v->extent[a] > 1) {
 			r->uses |= UINT64_C(1) << a;
-			r->stride[a] = stride_of(dag->op[r->producer], r->load, a,
-						 v->extent[a], &r->run[a]);
+			r->stride[a] = stride_of(of, r->load, a, v->extent[a], &r->run[a]);
 			if (r->run[a] < v->extent[a] && r->run[a] < v->lanes) {
 				r->stride[a] = HN_GUARD_ODD;
 			}
@@ -262,36 +263,30 @@ static void measure_op(const struct hn_guard_job *g, struct hn_guard_view *v)
 	v->lanes = lanes > 1 ? lanes : 1;
 }
 
-/* Make g->dag; false when the guard has failed. */
-static bool inlined(struct hn_guard_job *g)
+static struct hn_inlined *inlined(struct hn_guard_job *g)
 {
-	if (!g->dag &&
-	    (g->c.failed || hn_inline_dag(g->c.s, g->c.a, &g->dag, NULL) < 0)) {
-		g->c.failed = true;
+	if (!g->inlined) {
+		g->inlined = hn_inlined_new(g->c.s, g->c.a);
 	}
-	return g->dag != NULL;
+	return g->inlined;
 }
 
-const struct hn_access *hn_guard_access(struct hn_guard_job *g)
+const struct hn_op *hn_guard_op(struct hn_guard_job *g, int32_t stage)
 {
-	if (!inlined(g)) {
-		return NULL;
-	}
-	if (g->access_of != g->dag) {
-		g->access = hn_access_analyze(g->dag, g->c.a);
-		g->access_of = g->dag;
-	}
-	return g->access;
+	const struct hn_op *op = g->c.failed ? NULL : hn_inlined_op(inlined(g), stage);
+
+	g->c.failed = !op;
+	return op;
 }
 
 bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret)
 {
-	if (!inlined(g)) {
-		return false;
-	}
-	*ret = (struct hn_guard_view){ .stage = stage, .op = g->dag->op[stage] };
+	*ret = (struct hn_guard_view){ .stage = stage, .op = hn_guard_op(g, stage) };
 	struct gather gather = { ret, 0 };
 
+	if (!ret->op) {
+		return false;
+	}
 	measure_op(g, ret);
 	hn_guard_find_phases(ret);
 	gather_reads(&gather);
@@ -299,7 +294,7 @@ bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *
 	ret->read = HN_NEW_ARRAY(g->c.a, struct hn_guard_read, gather.room);
 	gather_reads(&gather);
 	for (uint32_t i = 0; i < ret->n_read; i++) {
-		measure_read(g->dag, ret, &ret->read[i]);
+		measure_read(g, ret, &ret->read[i]);
 	}
 	return true;
 }
@@ -307,18 +302,11 @@ bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *
 uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
 			  uint32_t n_max)
 {
-	const struct hn_access *acc = hn_guard_access(g);
-	uint32_t n = 0;
+	const struct hn_reader *reader;
+	uint32_t n = g->c.failed ? 0 : hn_inlined_readers(inlined(g), stage, &reader);
 
-	for (uint32_t k = 0; acc && k < acc->op[stage].n_consumer; k++) {
-		int32_t c = acc->op[stage].consumer[k];
-
-		if (g->c.s->stage[c]->at != HN_AT_INLINED) {
-			if (n < n_max) {
-				ret[n] = c;
-			}
-			n++;
-		}
+	for (uint32_t i = 0; i < n && i < n_max; i++) {
+		ret[i] = reader[i].stage;
 	}
 	return n;
 }

@@ -11,6 +11,7 @@
 #include "lower/lower.h"
 #include "search/answer.h"
 
+#define MOST_BYTES (192 << 10) /* of a guard, an op */
 #define MOST_NODES 2048 /* twice what an op may grow to */
 
 struct bed {
@@ -52,6 +53,36 @@ static void write_products(uint32_t n, struct hn_buf *b)
 	hn_buf_printf(b, ") -> Y%u {\n", n);
 	for (uint32_t i = 1; i <= n; i++) {
 		hn_buf_printf(b, " Y%u(i,j) +=! Y%u(i,k) * W%u(k,j)\n", i, i - 1, i);
+	}
+	hn_buf_puts(b, "}\n");
+}
+
+/* Sums of rows and of columns in turn, taken off what they are of. */
+static void write_sums(uint32_t n, struct hn_buf *b)
+{
+	hn_buf_printf(b, "f(float32 Y0[256,256]) -> Y%u {\n", n);
+	for (uint32_t i = 1; i <= n; i++) {
+		const char *axis = i % 2 ? "i" : "j";
+
+		hn_buf_printf(b, " r%u(%s) +=! Y%u(i,j)\n Y%u(i,j) = Y%u(i,j) - r%u(%s)\n", i,
+			      axis, i - 1, i, i - 1, i, axis);
+	}
+	hn_buf_puts(b, "}\n");
+}
+
+/* Layers with a bias, their input added again. */
+static void write_residual(uint32_t n, struct hn_buf *b)
+{
+	hn_buf_puts(b, "f(float32 Y0[128,128]");
+	for (uint32_t i = 1; i <= n; i++) {
+		hn_buf_printf(b, ", const W%u[128,128], B%u[128]", i, i);
+	}
+	hn_buf_printf(b, ") -> Y%u {\n", n);
+	for (uint32_t i = 1; i <= n; i++) {
+		hn_buf_printf(b,
+			      " T%u(i,j) +=! Y%u(i,k) * W%u(k,j)\n"
+			      " Y%u(i,j) = Y%u(i,j) + max(T%u(i,j) + B%u(j), 0)\n",
+			      i, i - 1, i, i, i - 1, i, i);
 	}
 	hn_buf_puts(b, "}\n");
 }
@@ -115,6 +146,33 @@ static void a_long_dag_gets_fewer_alternatives(void **state)
 	(void)state;
 	assert_in_range(alternatives(2), 5, HN_AUTO_MAX);
 	assert_in_range(alternatives(64), 2, 4);
+}
+
+/* What a guard makes of each op does not grow with the number of them: expressions made anew
+ * after each step would be megabytes an op here. */
+static void a_guard_makes_little_of_each_op(void **state)
+{
+	static void (*const write[])(uint32_t n, struct hn_buf *b) = {
+		write_stencils, write_products, write_sums, write_residual
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(write); i++) {
+		const struct hn_state *guard[HN_GUARD_MAX];
+		struct hn_buf text;
+		struct bed b;
+
+		hn_buf_init(&text);
+		write[i](90, &text);
+		bed_open(&b, "cpu -isa=x86-64-avx512 -num_cores=2", text.s);
+		size_t before = b.a.used_bytes;
+		uint32_t n = hn_guards(b.dag, &b.target, &b.a, guard);
+
+		assert_true(n > 0);
+		assert_in_range((b.a.used_bytes - before) / n / b.dag->n_op, 1, MOST_BYTES);
+		hn_arena_fini(&b.a);
+		hn_buf_fini(&text);
+	}
 }
 
 /* A proof of few operations ends as it would have by the clock; more let it through. */
@@ -183,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_grows_without_end),
 		cmocka_unit_test(a_long_dag_gets_fewer_alternatives),
+		cmocka_unit_test(a_guard_makes_little_of_each_op),
 		cmocka_unit_test(a_proof_is_bounded_by_operations),
 		cmocka_unit_test(the_first_that_is_shown_legal),
 	};
