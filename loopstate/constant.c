@@ -7,21 +7,43 @@
 
 #define KEY "layout_free_placeholders"
 
+static bool names(const char *item, const struct hn_op *op)
+{
+	return strcmp(item, op->id) == 0 || strcmp(item, op->name) == 0;
+}
+
 bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
 {
-	const char *id = dag->op[dag->arg[i]]->id, *name = dag->op[dag->arg[i]]->name;
-
 	for (uint32_t k = 0; k < dag->n_op && i < dag->n_input; k++) {
 		const struct hn_attr *attr = hn_op_attr(dag->op[k], KEY);
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
-			if (strcmp(attr->item[j], id) == 0 ||
-			    strcmp(attr->item[j], name) == 0) {
+			if (names(attr->item[j], dag->op[dag->arg[i]])) {
 				return true;
 			}
 		}
 	}
 	return false;
+}
+
+/* All of them at once: each name that is given is looked for once. */
+static bool find_inputs(const struct hn_dag *dag, const struct hn_dag *task, uint8_t *ret)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < task->n_op; k++) {
+		const struct hn_attr *attr = hn_op_attr(task->op[k], KEY);
+
+		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
+			for (uint32_t i = 0; i < task->n_input; i++) {
+				if (names(attr->item[j], task->op[task->arg[i]])) {
+					ret[dag->arg[i]] = HN_CONSTANT;
+					any = true;
+				}
+			}
+		}
+	}
+	return any;
 }
 
 struct reads {
@@ -50,15 +72,9 @@ static void see_body(const struct hn_expr *e, const char *owner, uint32_t k, voi
 
 void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, uint8_t *ret)
 {
-	bool any = false;
-
 	memset(ret, HN_VARIES, dag->n_op * sizeof(*ret));
-	for (uint32_t i = 0; i < dag->n_input; i++) {
-		bool constant = hn_dag_arg_is_constant(task, i);
+	bool any = find_inputs(dag, task, ret);
 
-		ret[dag->arg[i]] = constant ? HN_CONSTANT : HN_VARIES;
-		any = any || constant;
-	}
 	for (uint32_t i = 0; i < dag->n_op && any; i++) {
 		struct reads r = { ret, HN_ON_NOTHING };
 

@@ -2,6 +2,8 @@
  * to the first.  What each class of nests does is in guard/. */
 #include "sketch/guard.h"
 
+#include <string.h>
+
 #include "loopstate/inline.h"
 #include "loopstate/looptree.h"
 #include "sketch/guard/guard_int.h"
@@ -128,6 +130,7 @@ struct places {
 	struct hn_arena *a;
 	const struct hn_state *state[HN_GUARD_N_PLACE]; /* NULL = not yet */
 	struct hn_inlined *inlined[HN_GUARD_N_PLACE];	/* of these */
+	uint8_t depends[HN_GUARD_MAX_STAGES];		/* enum hn_dependence of the dag's ops */
 };
 
 static void begin(struct hn_guard_job *g, struct places *p)
@@ -156,6 +159,7 @@ static const struct hn_state *make(struct places *p, const struct hn_guard_varia
 	g->target = p->target;
 	g->v = *v;
 	g->c = (struct hn_chain){ .s = hn_state_init(p->dag, p->a), .a = p->a };
+	memcpy(g->depends, p->depends, sizeof(g->depends));
 	if (!v->plain) {
 		begin(g, p);
 	}
@@ -194,6 +198,7 @@ uint32_t hn_guards(const struct hn_dag *dag, const struct hn_target *target,
 	if (!(target->caps & HN_CAP_THREADS) || (target->caps & HN_CAP_GPU_THREADS)) {
 		return 0;
 	}
+	hn_dag_find_constant(dag, dag, p.depends);
 	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_GUARD_MAX - 1 &&
 			     (i == 0 || (i + 1) * dag->n_op <= MOST_STAGES);
 	     i++) {

@@ -4,6 +4,7 @@
 #ifndef HN_SKETCH_GUARD_INT_H
 #define HN_SKETCH_GUARD_INT_H
 
+#include "loopstate/constant.h"
 #include "sketch/guard.h"
 #include "sketch/sketch_int.h"
 
@@ -69,9 +70,8 @@ struct hn_guard_job {
 	struct hn_chain c;
 	struct hn_guard_variant v;
 	struct hn_inlined *inlined; /* of c.s; NULL = stale */
-	const struct hn_dag *depends_of; /* what `depends` was found for */
-	uint8_t *depends; /* enum hn_dependence of its ops */
 	bool done[HN_GUARD_MAX_STAGES];	  /* stages whose loops are final */
+	uint8_t depends[HN_GUARD_MAX_STAGES]; /* enum hn_dependence */
 	bool pinned[HN_GUARD_MAX_STAGES]; /* made once, in full: never moved */
 };
 
@@ -177,7 +177,7 @@ void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32
 
 /* The stage depends on constant inputs alone, or is one: computed in full it costs nothing, for
  * that is done once, before the first call (hone/kernel.h). */
-bool hn_guard_is_constant(struct hn_guard_job *g, int32_t stage);
+bool hn_guard_is_constant(const struct hn_guard_job *g, int32_t stage);
 
 /* An argument of the kernel: computed in full. */
 bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/constant.h"
 #include "sketch/guard/guard_int.h"
 
 #define THREADS_WORK 32768 /* operations and loads that pay for waking another core */
@@ -11,7 +10,8 @@
 #define MANY_BLOCKS 4	   /* blocks for each core when what is moved decides */
 #define KEY "auto_scheduler_simplify_const_tensor_indices"
 
-static void stage_inserted(struct hn_guard_job *g, int32_t at)
+/* A stage has come in at `at`, which depends on what the stage now at `like` does. */
+static void stage_inserted(struct hn_guard_job *g, int32_t at, int32_t like)
 {
 	int32_t n = (int32_t)g->c.s->n_stage;
 
@@ -20,11 +20,13 @@ static void stage_inserted(struct hn_guard_job *g, int32_t at)
 		g->c.failed = true;
 		return;
 	}
-	memmove(&g->done[at + 1], &g->done[at],
-		(size_t)(n - 1 - at) * sizeof(g->done[0]));
-	memmove(&g->pinned[at + 1], &g->pinned[at],
-		(size_t)(n - 1 - at) * sizeof(g->pinned[0]));
+	size_t behind = (size_t)(n - 1 - at);
+
+	memmove(&g->done[at + 1], &g->done[at], behind * sizeof(g->done[0]));
+	memmove(&g->pinned[at + 1], &g->pinned[at], behind * sizeof(g->pinned[0]));
+	memmove(&g->depends[at + 1], &g->depends[at], behind * sizeof(g->depends[0]));
 	g->done[at] = g->pinned[at] = false;
+	g->depends[at] = g->depends[like];
 }
 
 void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block)
@@ -39,25 +41,18 @@ void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block)
 	if (!g->c.failed && hn_state_apply(g->c.s, &step, g->c.a, &g->c.s, NULL) < 0) {
 		g->c.failed = true;
 	}
-	stage_inserted(g, stage + 1);
+	stage_inserted(g, stage + 1, stage);
 	g->pinned[stage + 1] = true;
 }
 
 void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32_t at)
 {
 	hn_chain_rfactor(&g->c, stage, iter, at);
-	stage_inserted(g, stage);
+	stage_inserted(g, stage, stage + 1);
 }
 
-bool hn_guard_is_constant(struct hn_guard_job *g, int32_t stage)
+bool hn_guard_is_constant(const struct hn_guard_job *g, int32_t stage)
 {
-	const struct hn_dag *dag = g->c.s->dag;
-
-	if (g->depends_of != dag) {
-		g->depends = HN_NEW_ARRAY(g->c.a, uint8_t, dag->n_op);
-		hn_dag_find_constant(dag, g->c.s->root_dag, g->depends);
-		g->depends_of = dag;
-	}
 	return g->depends[stage] == HN_CONSTANT;
 }
 
