@@ -97,10 +97,10 @@ void hn_guard_settle(struct hn_guard *g)
 	}
 }
 
-static bool all_canary(const uint8_t *begin, const uint8_t *end)
+static bool all_are(uint8_t byte, const uint8_t *begin, const uint8_t *end)
 {
 	for (const uint8_t *p = begin; p < end; p++) {
-		if (*p != HN_GUARD_CANARY) {
+		if (*p != byte) {
 			return false;
 		}
 	}
@@ -109,8 +109,9 @@ static bool all_canary(const uint8_t *begin, const uint8_t *end)
 
 bool hn_guard_intact(const struct hn_guard *g)
 {
-	return all_canary(g->region + PAGE, g->data) &&
-	       all_canary(g->data + g->bytes, g->region + g->region_bytes - PAGE);
+	return all_are(HN_GUARD_CANARY, g->region + PAGE, g->data) &&
+	       all_are(HN_GUARD_CANARY, g->data + g->bytes,
+		       g->region + g->region_bytes - PAGE);
 }
 
 void hn_guard_mend(const struct hn_guard *g)
@@ -119,6 +120,48 @@ void hn_guard_mend(const struct hn_guard *g)
 
 	memset(begin, HN_GUARD_CANARY, (size_t)(g->data - begin));
 	memset(g->data + g->bytes, HN_GUARD_CANARY, (size_t)(end - (g->data + g->bytes)));
+}
+
+/* The inaccessible pages around the data. */
+struct beside {
+	uint8_t *before, *behind;
+};
+
+static struct beside beside(const void *data, size_t bytes)
+{
+	uintptr_t at = (uintptr_t)data;
+
+	return (struct beside){(uint8_t *)(at / PAGE * PAGE - PAGE),
+			       (uint8_t *)align_up(at + bytes, PAGE)};
+}
+
+/* Written to, for a page that is not there yet is as slow to lanes that are masked off, and stays
+ * away. */
+static bool open_page(uint8_t *at)
+{
+	bool opened = mprotect(at, PAGE, PROT_READ | PROT_WRITE) == 0;
+
+	if (opened) {
+		memset(at, 0, PAGE);
+	}
+	return opened;
+}
+
+bool hn_guard_open(const void *data, size_t bytes)
+{
+	struct beside b = beside(data, bytes);
+
+	return open_page(b.before) && open_page(b.behind);
+}
+
+bool hn_guard_shut(const void *data, size_t bytes)
+{
+	struct beside b = beside(data, bytes);
+	bool clean = all_are(0, b.before, b.before + PAGE) &&
+		     all_are(0, b.behind, b.behind + PAGE);
+
+	return mprotect(b.before, PAGE, PROT_NONE) == 0 &&
+	       mprotect(b.behind, PAGE, PROT_NONE) == 0 && clean;
 }
 
 void hn_guard_populate(const struct hn_guard *g, bool writing)

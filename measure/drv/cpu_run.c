@@ -2,7 +2,7 @@
  *
  * What constant inputs alone decide is prepared first, and can only be read from then on.
  * The first run has its buffers' ends at the guard pages and is compared here; the timed
- * runs have them aligned as a user's would be; after the timing one that may be the best
+ * runs have them aligned as a user's would be, and beside memory (guard.h); after the timing one that may be the best
  * runs on each further input set (inputs.h); the last run, on the first set again, is
  * compared by the parent, which the kernel cannot have touched.
  *
@@ -93,12 +93,12 @@ static void do_nothing(void *closure, int64_t begin, int64_t end, int32_t worker
 	(void)worker;
 }
 
-/* Its data in no cache; the threads that waited for that are woken again. */
-static void chill(void *ctx)
+#define MOST_RANGES (HN_TENSOR_MAX_ARG + 2)
+
+/* The memory of a call: arguments, in order, then workspace and prepared block. */
+static uint32_t ranges_of(const struct calling *c, struct hn_flush_range range[MOST_RANGES])
 {
-	const struct calling *c = ctx;
 	const struct hone_env *env = &c->env;
-	struct hn_flush_range range[HN_TENSOR_MAX_ARG + 2];
 	uint32_t n = c->w->n_tensor;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -106,7 +106,17 @@ static void chill(void *ctx)
 	}
 	range[n++] = (struct hn_flush_range){env->workspace, env->workspace_bytes};
 	range[n++] = (struct hn_flush_range){env->prepared, env->prepared_bytes};
-	hn_flush(range, n);
+	return n;
+}
+
+/* Its data in no cache; the threads that waited for that are woken again. */
+static void chill(void *ctx)
+{
+	const struct calling *c = ctx;
+	const struct hone_env *env = &c->env;
+	struct hn_flush_range range[MOST_RANGES];
+
+	hn_flush(range, ranges_of(c, range));
 	if (env->parallel_for != NULL) {
 		env->parallel_for(env->ctx, do_nothing, NULL, env->n_workers);
 	}
@@ -356,6 +366,44 @@ static void last_run(struct cpu_run *run, struct calling *c)
 	cpu_compute(run, c);
 }
 
+/* Around the timing of n kernels, which have the same arguments: what lies beside their memory is
+ * memory, too, and guards it again. */
+static void open_guards(struct cpu_run *run, const struct calling *c, int n)
+{
+	struct hn_flush_range range[MOST_RANGES];
+
+	for (int k = 0; k < n; k++) {
+		uint32_t n_range = ranges_of(&c[k], range);
+
+		for (uint32_t i = k > 0 ? run->w->n_tensor : 0; i < n_range; i++) {
+			if (range[i].bytes > 0 && !hn_guard_open(range[i].at, range[i].bytes)) {
+				cpu_finish(run, HN_VERDICT_OOM, "no memory beside the arguments");
+			}
+		}
+	}
+}
+
+static void shut_guards(struct cpu_run *run, const struct calling *c, int n)
+{
+	struct hn_flush_range range[MOST_RANGES];
+	char text[200];
+
+	for (int k = 0; k < n; k++) {
+		uint32_t n_range = ranges_of(&c[k], range), n_tensor = run->w->n_tensor;
+
+		for (uint32_t i = k > 0 ? n_tensor : 0; i < n_range; i++) {
+			if (range[i].bytes == 0 || hn_guard_shut(range[i].at, range[i].bytes)) {
+				continue;
+			}
+			run->report->side = (uint32_t)k;
+			snprintf(text, sizeof text,
+				 "wrote beside %.60s, within two pages of it, while timing",
+				 i < n_tensor ? run->w->tensor[i].name : "its own memory");
+			cpu_finish(run, HN_VERDICT_SEGV_GUARD, text);
+		}
+	}
+}
+
 /* Time one kernel; true when other programs left no good time. */
 static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, char *why,
 		     size_t n)
@@ -453,8 +501,10 @@ void hn_cpu_run(void *ctx)
 			   (double)(hn_clock_ns() - start) -
 			   1.5 * (c[0].first_ns * runs_after(run) + c[1].first_ns);
 
+	open_guards(run, c, n);
 	noisy = n == 2 ? time_two(run, c, budget_ns, why, sizeof why)
 		       : time_one(run, c, budget_ns, why, sizeof why);
+	shut_guards(run, c, n);
 	if (n == 1 && !run->reference) {
 		report->phase = CPU_PHASE_SETS;
 		hn_cpu_run_sets(run, &c[0], exact, &a);
