@@ -11,7 +11,8 @@
  * Time: at most SHARE of what the search took, and never past the job's seconds.  When there
  * is no time for the duels that a judgement of all needs, the slower ones by screening stay out;
  * when not even two can, no final is held: it stays owed, and the next job of this workload
- * holds it.  Nothing is written before the judgement, so a kill leaves the store as it was.
+ * holds it.  Duels may take longer than screening made believe; then the race ends when what is
+ * left is needed for the match, for a final that is cut short before says nothing.  Nothing is written before the judgement, so a kill leaves the store as it was.
  */
 #include "daemon/daemon.h"
 
@@ -157,7 +158,7 @@ static uint32_t affordable(struct hn_job_final *f, double allowed_ns)
 	if (n == 1) {
 		return f->holder.steps == NULL; /* nobody to compare it with */
 	}
-	while (n >= 2 && cost_ns(f, n, HN_FINAL_LEAST) > allowed_ns) {
+	while (n >= 2 && cost_ns(f, n, HN_FINAL_LOOK) > allowed_ns) {
 		n--;
 	}
 	return n >= 2 ? n : 0;
@@ -299,11 +300,22 @@ static void on_dueled(void *ctx, const struct hn_measure_result *r)
 	duel(j);
 }
 
+/* Whether the match must begin now to be looked at, duels taking what they took so far. */
+static bool time_is_short(const struct hn_job_final *f, int64_t now_ns)
+{
+	double duel_ns = (double)(now_ns - f->began_ns) / fmax(f->n_told, 1);
+
+	return (double)(f->deadline_ns - now_ns) < HN_FINAL_LOOK * duel_ns;
+}
+
 static void duel(struct hn_job *j)
 {
 	struct hn_job_final *f = &j->final;
 	uint32_t who;
 
+	if (f->n_entrant > 1 && time_is_short(f, hn_clock_ns())) {
+		hn_final_end_race(&f->state);
+	}
 	if (f->n_entrant < 2 || hn_clock_ns() >= f->deadline_ns ||
 	    !hn_final_next(&f->state, &who)) {
 		end(j);

@@ -76,12 +76,13 @@ static void rank(struct hn_final *f)
 	}
 }
 
-static void end_round(struct hn_final *f)
+/* So many go on. */
+static void end_round(struct hn_final *f, uint32_t n)
 {
 	rank(f);
 	f->step = 0;
 	f->beaten = raced_ratio(f, f->left[0]) >= 0;
-	f->n_left = faster_half(f->n_left);
+	f->n_left = n;
 	if (f->n_left == 1 && !f->beaten) {
 		f->challenger = f->left[0];
 		f->raced = f->entrant[f->challenger].n_duel;
@@ -128,7 +129,24 @@ void hn_final_tell(struct hn_final *f, double log_ratio, double holder_ns, doubl
 	if (f->challenger != 0) {
 		f->over = shows_enough(f);
 	} else if (f->step == f->n_left * HN_FINAL_ROUND) {
-		end_round(f);
+		end_round(f, faster_half(f->n_left));
+	}
+}
+
+bool hn_final_racing(const struct hn_final *f)
+{
+	return f->challenger == 0 && !f->beaten;
+}
+
+void hn_final_end_race(struct hn_final *f)
+{
+	bool all = hn_final_racing(f);
+
+	for (uint32_t i = 0; i < f->n_left; i++) {
+		all = all && f->entrant[f->left[i]].n_duel > 0;
+	}
+	if (all) {
+		end_round(f, 1);
 	}
 }
 

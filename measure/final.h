@@ -7,7 +7,8 @@
  *
  * Entrant 0 holds the title.  Race: rounds of a few duels of every other entrant with the holder,
  * forwards and backwards; after each the slower half is out, until one is left.  When the best
- * is not faster than the holder, all is over.
+ * is not faster than the holder, all is over.  It ends early when time is short
+ * (hn_final_end_race): who is ahead then is the challenger.
  *
  * Match: holder and that challenger alone, judged by these duels only, which had no part in
  * choosing it.  It takes the title when the bootstrap interval of the median, at 99 % shared among
@@ -84,6 +85,13 @@ bool hn_final_next(const struct hn_final *f, uint32_t *ret_who);
 /* The outcome of the duel that hn_final_next named: the median of log(its time / the holder's),
  * and the median time of each; > 0. */
 void hn_final_tell(struct hn_final *f, double log_ratio, double holder_ns, double median_ns);
+
+/* Whether it is still open who will be the challenger, if anybody. */
+bool hn_final_racing(const struct hn_final *f);
+
+/* There is time for the match and no more: the race ends here, by what was told so far.  Nothing
+ * happens when it is over, or while somebody in it has had no duel. */
+void hn_final_end_race(struct hn_final *f);
 
 /* The judgement on what has been told so far. */
 void hn_final_judge(const struct hn_final *f, struct hn_final_result *ret);

@@ -61,7 +61,7 @@ static void near_ones_and_the_guard_enter(void **state)
 /* With too little time the slower stay out; with none for two, nothing is kept. */
 static void time_decides_how_many(void **state)
 {
-	double least = HN_FINAL_LEAST * 2 * RUN_NS * 1e-9;
+	double least = HN_FINAL_LOOK * 2 * RUN_NS * 1e-9;
 
 	(void)state;
 	/* a job's share for its final is 15 %: just enough for two, and not quite */

@@ -206,6 +206,47 @@ static void too_few_duels_decide_nothing(void **state)
 	assert_true(r.median_ns == 50);
 }
 
+/* With time for no more than the match, who is ahead so far is the challenger, or the holder
+ * stays; nobody is ahead before all have had a duel. */
+static void a_race_may_end_early(void **state)
+{
+	static const double truth[] = {100, 104, 95, 97, 99}, slower[] = {100, 104, 105};
+	struct hn_final_result r;
+	struct hn_final f;
+	uint32_t who;
+
+	(void)state;
+	hn_final_init(&f, 5, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_true(hn_final_racing(&f));
+		hn_final_end_race(&f);
+		assert_true(hn_final_racing(&f) && hn_final_next(&f, &who));
+		hn_final_tell(&f, log(truth[who] / 100), 100, truth[who]);
+	}
+	hn_final_end_race(&f);
+	assert_false(hn_final_racing(&f));
+	for (uint32_t i = 0; i < HN_FINAL_LOOK; i++) {
+		hn_final_end_race(&f); /* it is over: nothing happens */
+		assert_true(hn_final_next(&f, &who));
+		assert_int_equal(who, 2);
+		hn_final_tell(&f, log(0.95), 100, 95);
+	}
+	assert_false(hn_final_next(&f, &who));
+	hn_final_judge(&f, &r);
+	assert_true(r.decided);
+	assert_int_equal(r.winner, 2);
+	assert_int_equal(r.n_duel, HN_FINAL_LOOK); /* what chose it has no part in it */
+
+	hn_final_init(&f, 3, 1);
+	for (uint32_t i = 0; i < 2 && hn_final_next(&f, &who); i++) {
+		hn_final_tell(&f, log(slower[who] / 100), 100, slower[who]);
+	}
+	hn_final_end_race(&f);
+	hn_final_judge(&f, &r);
+	assert_true(r.decided && !hn_final_next(&f, &who));
+	assert_int_equal(r.winner, 0);
+}
+
 /* The interval holds the true median as often as it says, and repeats by seed. */
 static void the_bootstrap_covers(void **state)
 {
@@ -242,6 +283,7 @@ int main(void)
 		cmocka_unit_test(the_race_halves),
 		cmocka_unit_test(a_slower_field_ends_with_the_race),
 		cmocka_unit_test(too_few_duels_decide_nothing),
+		cmocka_unit_test(a_race_may_end_early),
 		cmocka_unit_test(the_bootstrap_covers),
 	};
 
