@@ -5,8 +5,8 @@
 #include "loopstate/dag.h"
 #include "measure/measure.h"
 
-/* How far an output may be from the naive program's, relative to the magnitude of what
- * was summed.  Both orders of summation err by about eps * sqrt(L) for L random terms, so
+/* How far an output may be from the reference, relative to the magnitude of what
+ * was summed.  A sum of L random terms errs by about eps * sqrt(L) in any order, so
  * the rule is factor(dtype) * sqrt(L), with L the longest chain of reductions (extents of
  * reduce axes, added up along producers) and factor 1e-5 for float32, 1e-13 for float64;
  * integers and booleans must be equal. The widest of the outputs counts; never above

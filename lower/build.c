@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "loopstate/widen.h"
 #include "lower/names.h"
 #include "lower/poly_show.h"
 
@@ -121,6 +122,19 @@ static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
 	return rc;
 }
 
+/* The naive program's companion, where it has one. */
+static int make_wide(const struct hn_build_request *r, const struct hn_dag *dag,
+		     struct hn_arena *a, struct hn_emit_options *options, struct hn_err *err)
+{
+	const struct hn_dag *wide = hn_dag_widen(dag, a);
+
+	if (!wide) {
+		return 0;
+	}
+	options->wide_symbol = r->wide;
+	return hn_looptree_build(hn_state_init(wide, a), a, &options->wide, err);
+}
+
 static enum hn_verdict prove(const struct hn_build_request *r, struct hn_arena *a,
 			     struct hn_build_answer *ans)
 {
@@ -173,6 +187,10 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 		rc = rc ? rc : ready_emitter(b, r->target, a, &ans->why);
 	}
 	rc = rc ? rc : make_tree(r, a, ans);
+	if (rc == 0 && r->naive && r->wide != NULL && *r->wide != '\0') {
+		rc = check_symbol(r->wide, &ans->why);
+		rc = rc ? rc : make_wide(r, ans->dag, a, &options, &ans->why);
+	}
 	if (rc) {
 		return;
 	}

@@ -9,6 +9,9 @@
 /* What is asked for. Strings are borrowed. */
 struct hn_build_request {
 	const char *dag, *steps, *target, *symbol, *plant;
+	const char *wide; /* not "": put the program with its sums in a wider type
+			   * (loopstate/widen.h) beside the naive one under this name,
+			   * when there is such a program */
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
 	unsigned long operations; /* of isl for the proof; 0 = any number */

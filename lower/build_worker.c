@@ -80,6 +80,7 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 	ret->prove = true;
 	rc = rc ? rc : get_string(j, "target", "native", &ret->target, err);
 	rc = rc ? rc : get_string(j, "symbol", "hone_kernel", &ret->symbol, err);
+	rc = rc ? rc : get_string(j, "wide", "", &ret->wide, err);
 	rc = rc ? rc : get_string(j, "plant", "", &ret->plant, err);
 	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
 	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);

@@ -361,6 +361,49 @@ static void make_types(struct emit *e)
 	e->void_ = LLVMVoidTypeInContext(e->ctx);
 }
 
+/* One program's functions, into the module. */
+static void emit_program(struct emit *e)
+{
+	make_types(e);
+	e->var = HN_NEW_ARRAY(e->a, struct emit_var, e->t->n_loop + 1);
+	e->buffer = HN_NEW_ARRAY(e->a, struct emit_buffer, e->t->dag->n_op);
+	e->size = HN_NEW_ARRAY(e->a, LLVMValueRef, hn_emit_n_size(e));
+	place_buffers(e);
+	if (e->rc) {
+		return;
+	}
+	LLVMValueRef prep = e->prepared_bytes ? emit_part(e, "hone.prep", true) : NULL;
+
+	hn_emit_entries(e, emit_part(e, "hone.main", false), prep);
+}
+
+/* The second program beside the first: LLVM gives it other internal names.  The workspace serves
+ * either. */
+static void emit_beside(struct emit *first)
+{
+	struct hn_emit_options options = { .symbol = first->opt->wide_symbol,
+					   .scalar = first->opt->scalar };
+	struct emit e = { .em = first->em,
+			  .t = first->opt->wide,
+			  .opt = &options,
+			  .a = first->a,
+			  .err = first->err,
+			  .ctx = first->ctx,
+			  .mod = first->mod,
+			  .b = first->b,
+			  .n_lane = 1,
+			  .n_active = 1 };
+
+	emit_program(&e);
+	first->rc = e.rc;
+	if (e.shared_bytes > first->shared_bytes) {
+		first->shared_bytes = e.shared_bytes;
+	}
+	if (e.worker_bytes > first->worker_bytes) {
+		first->worker_bytes = e.worker_bytes;
+	}
+}
+
 int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 	    const struct hn_emit_options *options, struct hn_arena *a,
 	    struct hn_artefact *ret, struct hn_err *err)
@@ -376,20 +419,13 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 			  .n_active = 1 };
 
 	em->diagnostic[0] = '\0';
-	make_types(&e);
 	e.mod = LLVMModuleCreateWithNameInContext(options->symbol, e.ctx);
 	LLVMSetTarget(e.mod, em->triple);
 	LLVMSetDataLayout(e.mod, em->layout);
 	e.b = LLVMCreateBuilderInContext(e.ctx);
-	e.var = HN_NEW_ARRAY(a, struct emit_var, t->n_loop + 1);
-	e.buffer = HN_NEW_ARRAY(a, struct emit_buffer, t->dag->n_op);
-	e.size = HN_NEW_ARRAY(a, LLVMValueRef, hn_emit_n_size(&e));
-	place_buffers(&e);
-	if (!e.rc) {
-		LLVMValueRef prep =
-			e.prepared_bytes ? emit_part(&e, "hone.prep", true) : NULL;
-
-		hn_emit_entries(&e, emit_part(&e, "hone.main", false), prep);
+	emit_program(&e);
+	if (!e.rc && options->wide) {
+		emit_beside(&e);
 	}
 	if (!e.rc) {
 		e.rc = hn_emit_object(&e, ret);

@@ -49,6 +49,10 @@ struct hn_emit_options {
 	bool scalar;           /* the naive program: no vectors, no unrolling, no threads */
 	enum hn_plant plant;
 	bool want_ir, want_asm; /* fill these texts of the result */
+	/* A second program of the same arguments into the same object, with a name of its own
+	 * and nothing planted; NULL = none. */
+	const struct hn_looptree *wide;
+	const char *wide_symbol;
 };
 
 struct hn_artefact {

@@ -196,6 +196,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 		w.tensor = tensor;
 		w.seed = (uint64_t)seed;
 		w.magnitude = (int32_t)magnitude;
+		w.wide = hn_json_string(hn_json_get(v, "wide"));
 		make_workload(ops, board, &w, &answer);
 		write_answer(&answer, false, json);
 	}

@@ -56,6 +56,11 @@ struct hn_board_workload {
 	 * memory and in no cache at each call; else as the call before left it. */
 	bool cold;
 	struct hn_board_kernel naive;
+	/* WIDE_packed of naive's object, where it has that: the same computation with its sums
+	 * in a wider type and rounded at the end.  It makes the reference that answers are
+	 * compared with; the naive program, whose arithmetic is that of kernels, shows what
+	 * their rounding comes to.  NULL = there is none. */
+	const char *wide;
 };
 
 struct hn_board_request {

@@ -11,6 +11,9 @@
 #include <xmmintrin.h>
 #endif
 
+/* Exceptions after which there is an infinity or a NaN, on the way at least. */
+#define HN_FP_RANGE (FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW)
+
 static inline void hn_fp_reset(void)
 {
 #if defined(__x86_64__)

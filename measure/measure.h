@@ -8,7 +8,8 @@
  *
  * JSON of the frames:
  *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
- *              "naive": bool, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
+ *              "naive": bool, "wide": of the naive program's companion (board.h) in the same
+ *              object, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
  *              may go (proto/slot.h); absent = nowhere}
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
  *              "prepared_bytes", "certificate": text, "" when nothing was proved}; blob = object,
@@ -17,7 +18,7 @@
  *              "seed": decimal string, "magnitude", "shared_bytes", "per_worker_bytes", "limit_ms",
  *              "symbol", "object_bytes", "tolerance", "flops", "read_bytes", "written_bytes": what
  *              no kernel can leave out, 0 = no check against the machine's limits, "cold": with
- *              cold caches};
+ *              cold caches, "wide": as in BUILD};
  *              blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",

@@ -26,6 +26,7 @@
 #include "measure/worker.h"
 
 #define HN_SYMBOL "hone_kernel"
+#define HN_WIDE_SYMBOL "hone_wide" /* the naive program's, its sums in a wider type */
 
 enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 

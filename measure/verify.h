@@ -1,4 +1,4 @@
-/* measure/verify.h -- is this the naive program's answer?
+/* measure/verify.h -- is this the reference's answer?
  *
  * Floats: |got - want| <= tolerance * max(|want|, scale), scale = RMS of the reference
  * output, so that a sum that cancels to nearly nothing is judged by the size of its

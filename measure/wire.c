@@ -27,6 +27,9 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 	if (slot != 0) {
 		hn_buf_printf(json, ",\"slot\":%" PRIu32, slot);
 	}
+	if (naive) {
+		hn_buf_puts(json, ",\"wide\":\"" HN_WIDE_SYMBOL "\"");
+	}
 	hn_buf_puts(json, ",\"target\":");
 	hn_buf_json_string(json, m->config.target);
 	hn_buf_puts(json, ",\"steps\":");
@@ -65,7 +68,8 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	hn_buf_double(json, w->need.written_bytes);
 	hn_buf_puts(json, ",\"tolerance\":");
 	hn_buf_double(json, w->tolerance);
-	hn_buf_printf(json, ",\"cold\":%s,\"args\":", w->cold ? "true" : "false");
+	hn_buf_printf(json, ",\"cold\":%s,\"wide\":\"" HN_WIDE_SYMBOL "\",\"args\":",
+		      w->cold ? "true" : "false");
 	hn_buf_puts(json, w->args_json);
 	hn_buf_putc(json, ',');
 	put_artefact(&w->naive, NAIVE_LIMIT_MS, json);

@@ -316,7 +316,7 @@ void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_
 	memcpy(ret->rival_ns, r->body.rival_ns, sizeof ret->rival_ns);
 }
 
-/* Outputs of the naive run become the reference. */
+/* Outputs of the naive run, its last, become the reference. */
 static int keep_reference(struct cpu_workload *w, struct hn_err *err)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
@@ -342,7 +342,8 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 {
 	struct cpu_board *b = board;
 	struct cpu_workload **slot = slot_for(b, from->key), *w;
-	struct cpu_run run = {.kernel = &from->naive, .n_workers = 1, .reference = true};
+	struct cpu_run run = {.kernel = &from->naive, .wide = from->wide, .n_workers = 1,
+			      .reference = true};
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
 	int64_t least = bytes_needed(from->n_tensor, from->tensor, 1);
@@ -374,6 +375,7 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		answer(ret, HN_VERDICT_OOM, err.msg);
 	}
 	if (ret->verdict == HN_VERDICT_OK) {
+		w->wide = b->report->body.wide;
 		hn_cpu_make_sets(b, w, from, room,
 				 hn_stats_median(ret->sample_ns, ret->n_sample));
 		hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);

@@ -6,6 +6,8 @@
 #include "hone/kernel.h"
 #include "measure/drv/cpu_int.h"
 
+#define CPU_NAIVE_SLOW_NS 1e9 /* a naive program that takes longer is timed once only */
+
 typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
 typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
 			      const struct hone_env *env);
@@ -14,11 +16,12 @@ struct calling {
 	const struct cpu_workload *w;
 	const struct hn_board_kernel *kernel;
 	packed_fn fn;
+	packed_fn wide; /* of a naive program: with its sums in a wider type; NULL = none */
 	prepare_fn prepare; /* NULL = there is nothing to prepare */
 	void *const *args;
 	struct hone_env env;
 	int32_t returned;
-	int raised; /* floating-point exceptions, of refer_one */
+	int raised; /* of HN_FP_RANGE, by a naive program */
 	double first_ns;
 	uint32_t *turn, index; /* *turn = index: whose turn it is */
 };
@@ -40,6 +43,9 @@ void cpu_prepare(struct cpu_run *run, struct calling *c);
 /* End the process unless the kernel said that it did its work. */
 void cpu_must_have_returned(struct cpu_run *run, const struct calling *c);
 
+/* The last run, whose outputs the parent looks at. */
+void cpu_last_run(struct cpu_run *run, struct calling *c);
+
 /* One call, in the time that the report counts as spent inside of kernels. */
 void cpu_compute(struct cpu_run *run, struct calling *c);
 
@@ -49,8 +55,13 @@ void cpu_compute(struct cpu_run *run, struct calling *c);
 void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *const *exact,
 		     struct hn_arena *a);
 
-/* cpu_sets.c: the naive program on set run->set, twice at once: rounding to nearest into the
- * reference, rounding upwards into the outputs.  pool: NULL where there is one thread. */
+/* cpu_refer.c: what the first set's answers are compared with, into its outputs, after the naive
+ * program ran on it.  spare_ns: what is left of the time for another run. */
+void hn_cpu_refer_first(struct cpu_run *run, struct calling *c, double spare_ns);
+
+/* cpu_refer.c: set run->set by two programs at once: into the reference what answers are compared
+ * with, into the outputs the naive program's, rounding upwards.  pool: NULL where there is one
+ * thread. */
 struct hn_kernel_pool;
 _Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
 			    struct hn_kernel_pool *pool, struct hn_arena *a);

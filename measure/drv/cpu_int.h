@@ -14,7 +14,8 @@
 struct cpu_buffer {
 	struct hn_guard exact, aligned; /* aligned.region NULL: exact serves for both */
 	struct hn_guard further[HN_INPUT_SETS]; /* inputs: contents of sets from 1 on, sealed */
-	struct hn_guard reference[HN_INPUT_SETS]; /* outputs: the naive program's, sealed */
+	struct hn_guard reference[HN_INPUT_SETS]; /* outputs: what answers are compared with
+						   * (cpu_refer.c), sealed */
 	double scale[HN_INPUT_SETS];		/* of the reference */
 };
 
@@ -34,6 +35,7 @@ struct cpu_workload {
 	double tolerance;
 	struct hn_need need;
 	bool cold;
+	bool wide; /* the first set's reference has its sums in a wider type */
 	struct cpu_set set[HN_INPUT_SETS]; /* the first is always used */
 	int64_t bytes; /* of all buffers */
 	uint64_t used; /* when, in requests */
@@ -70,7 +72,8 @@ struct cpu_report {
 	struct {
 		enum hn_verdict verdict;
 		uint32_t n_sample;
-		int32_t raised; /* by the naive program on a further set: FE_INVALID ... */
+		int32_t raised; /* by the naive program on a further set: of HN_FP_RANGE */
+		bool wide;	/* of a naive run on the first set: as struct cpu_workload */
 		int64_t kernel_ns; /* of the run's time, what passed inside the kernel */
 		char detail[400];
 		double sample_ns[HN_STATS_MAX_SAMPLE];
@@ -89,6 +92,7 @@ struct cpu_run {
 	double best_ns;
 	bool reference; /* the naive run: nothing to compare with yet */
 	uint32_t set;	/* of a naive run; not 0: on this set, and rounding upwards as rival */
+	const char *wide; /* of a naive run: as struct hn_board_workload */
 };
 
 /* In the child: everything from loading to the last run. */

@@ -203,14 +203,20 @@ static void make_env(struct cpu_run *run, struct calling *c, struct hn_kernel_po
 	}
 }
 
-static void *function(struct cpu_run *run, const struct calling *c,
-		      struct hn_object *object, const char *suffix)
+/* NULL when the object has no such function. */
+static void *function(const struct hn_object *object, const char *symbol, const char *suffix)
 {
 	char name[256];
-	void *fn;
 
-	snprintf(name, sizeof name, "%s%s", c->kernel->symbol, suffix);
-	fn = hn_object_function(object, name);
+	snprintf(name, sizeof name, "%s%s", symbol, suffix);
+	return (void *)hn_object_function(object, name);
+}
+
+static void *own_function(struct cpu_run *run, const struct calling *c,
+			  const struct hn_object *object, const char *suffix)
+{
+	void *fn = function(object, c->kernel->symbol, suffix);
+
 	if (fn == NULL) {
 		cpu_finish(run, HN_VERDICT_LOAD_FAIL,
 		       "object: the kernel's symbol is not in it");
@@ -227,9 +233,12 @@ static void load(struct cpu_run *run, struct calling *c)
 			   &err) != 0) {
 		cpu_finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
 	}
-	c->fn = (packed_fn)function(run, c, object, "_packed");
+	c->fn = (packed_fn)own_function(run, c, object, "_packed");
+	if (run->wide != NULL) {
+		c->wide = (packed_fn)function(object, run->wide, "_packed");
+	}
 	if (c->kernel->prepared_bytes > 0) {
-		c->prepare = (prepare_fn)function(run, c, object, "_prepare_packed");
+		c->prepare = (prepare_fn)own_function(run, c, object, "_prepare_packed");
 	}
 }
 
@@ -293,15 +302,13 @@ void cpu_prepare(struct cpu_run *run, struct calling *c)
 	c->env.prepared_bytes = bytes;
 }
 
-#define NAIVE_SLOW_NS 1e9 /* a naive program that takes longer runs once only */
-
 /* The naive program may be slow: a few runs, or the first is all. */
 static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 {
 	double spent_ns = first_ns;
 
 	*t = (struct hn_timing){ .n = 0 };
-	if (first_ns > NAIVE_SLOW_NS) {
+	if (first_ns > CPU_NAIVE_SLOW_NS) {
 		t->sample_ns[t->n++] = first_ns;
 		return;
 	}
@@ -309,21 +316,6 @@ static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 		t->sample_ns[t->n] = one_call(c);
 		t->spent_ns += t->sample_ns[t->n];
 		spent_ns += t->sample_ns[t->n++];
-	}
-}
-
-/* Put the outputs of the first run where the last would have put them. */
-static void copy_outputs(const struct cpu_workload *w)
-{
-	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		if (w->tensor[i].output) {
-			const struct hn_guard *from =
-				cpu_guard(&w->buffer[i], HN_GUARD_EXACT);
-			const struct hn_guard *to =
-				cpu_guard(&w->buffer[i], HN_GUARD_ALIGNED);
-
-			memmove(to->data, from->data, from->bytes);
-		}
 	}
 }
 
@@ -353,6 +345,7 @@ static void first_run(struct cpu_run *run, struct calling *c)
 		cpu_prepare(run, c);
 	}
 	c->first_ns = one_call(c);
+	c->raised = fetestexcept(HN_FP_RANGE);
 	cpu_must_have_returned(run, c);
 	run->report->body.kernel_ns += (int64_t)c->first_ns;
 	if (!run->reference) {
@@ -360,7 +353,7 @@ static void first_run(struct cpu_run *run, struct calling *c)
 	}
 }
 
-static void last_run(struct cpu_run *run, struct calling *c)
+void cpu_last_run(struct cpu_run *run, struct calling *c)
 {
 	cpu_poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
 	cpu_compute(run, c);
@@ -510,11 +503,11 @@ void hn_cpu_run(void *ctx)
 		hn_cpu_run_sets(run, &c[0], exact, &a);
 	}
 	report->phase = CPU_PHASE_LAST;
-	if (run->reference && c[0].first_ns > NAIVE_SLOW_NS) {
-		copy_outputs(run->w);
+	if (run->reference) {
+		hn_cpu_refer_first(run, &c[0], budget_ns);
 	} else {
 		for (int i = 0; i < n; i++) {
-			last_run(run, &c[i]);
+			cpu_last_run(run, &c[i]);
 			if (i + 1 < n) {
 				compare(run, HN_GUARD_ALIGNED);
 			}

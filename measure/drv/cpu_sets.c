@@ -2,20 +2,19 @@
  *
  * A set serves only where every right kernel passes it, which the naive program shows: it runs
  * through without overflow, division by zero or an invalid operation, by the floating-point
- * unit's flags, so no inf or NaN arises even on the way; and rounding upwards instead of to
- * nearest moves none of its answers by more than the tolerance, so another order of summation
- * does not either (Kahan's test for roundoff, "How futile are mindless assessments of roundoff",
+ * unit's flags, so no inf or NaN arises even on the way; and its answers, rounding upwards in its
+ * own types, are those of the reference within the tolerance, so another order of summation's
+ * are too (Kahan's test for roundoff, "How futile are mindless assessments of roundoff",
  * 2006).  Else a milder filling is tried, and then the set is left out, with the reason.  A
  * second seed alone is as good as the first and has nothing to show.
  *
- * It costs two runs of the naive program a filling, side by side; there are none where that
- * takes long, or where memory is short.
+ * It costs the run that makes the reference (cpu_refer.c) and one of the naive program a filling,
+ * side by side; there are none where that takes long, or where memory is short.
  */
 #include "measure/drv/cpu_call.h"
 
 #include <stdio.h>
 
-#include "measure/fpenv.h"
 #include "measure/pool.h"
 #include "measure/timing.h"
 
@@ -48,7 +47,7 @@ static int map_set(struct cpu_workload *w, uint32_t set, struct hn_err *err)
 	return rc;
 }
 
-/* Whether the references, rounded to nearest, and the outputs, rounded upwards, are the same
+/* Whether the references and the outputs, of the naive program rounding upwards, are the same
  * answer. */
 static bool steady(struct cpu_workload *w, uint32_t set)
 {
@@ -65,9 +64,10 @@ static bool steady(struct cpu_workload *w, uint32_t set)
 
 /* Why this filling does not serve; NULL when it does. */
 static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
-			     const struct hn_board_kernel *naive)
+			     const struct hn_board_workload *from)
 {
-	struct cpu_run run = {.w = w, .kernel = naive, .rival = naive, .reference = true,
+	struct cpu_run run = {.w = w, .kernel = &from->naive, .rival = &from->naive,
+			      .wide = from->wide, .reference = true,
 			      .n_workers = hn_kernel_pool_cores() > 1 ? 2 : 1, .set = set};
 	struct hn_board_answer a;
 	struct hn_err err;
@@ -116,7 +116,7 @@ static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 			s->inputs = (struct hn_inputs){HN_INPUTS_EXTREMES, from->seed + 2,
 						       mild ? 0 : from->magnitude};
 		}
-		s->why = objection(b, w, set, &from->naive);
+		s->why = objection(b, w, set, from);
 		s->used = s->why == NULL && seal(w, set);
 		if (!s->used) {
 			drop_inputs(w, set);
@@ -152,6 +152,9 @@ void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_byt
 		at += (size_t)snprintf(text + at, text_bytes - at, "%s%s%s%s",
 				       set > 0 ? "; " : "", s->used ? what : "left out",
 				       s->used ? "" : ": ", s->used ? "" : s->why);
+	}
+	if (w->wide && at < text_bytes) {
+		snprintf(text + at, text_bytes - at, "; compared with wider sums");
 	}
 }
 
@@ -203,46 +206,4 @@ void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *con
 		cpu_compute(run, &c);
 		judge_set(run, &first, set);
 	}
-}
-
-/* The naive program once, rounding to nearest (i = 0) or upwards. */
-static void refer_one(void *closure, int64_t begin, int64_t end, int32_t worker)
-{
-	struct calling *c = closure;
-
-	(void)worker;
-	for (int64_t i = begin; i < end; i++) {
-		hn_fp_reset();
-		fesetround(i == 0 ? FE_TONEAREST : FE_UPWARD);
-		feclearexcept(FE_ALL_EXCEPT);
-		c[i].returned = c[i].fn(c[i].args, &c[i].env);
-		c[i].raised = fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
-		hn_fp_reset();
-	}
-}
-
-_Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
-			    struct hn_kernel_pool *pool, struct hn_arena *a)
-{
-	for (int i = 0; i < 2; i++) {
-		void **p = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
-
-		for (uint32_t k = 0; k < run->w->n_tensor && i == 0; k++) {
-			if (run->w->tensor[k].output) {
-				p[k] = run->w->buffer[k].reference[run->set].data;
-			}
-		}
-		c[i].args = p;
-	}
-	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
-	if (pool != NULL) {
-		hn_kernel_pool_run(pool, refer_one, c, 2);
-	} else {
-		refer_one(c, 0, 2, 0);
-	}
-	cpu_must_have_returned(run, &c[0]);
-	cpu_must_have_returned(run, &c[1]);
-	run->report->body.raised = c[0].raised;
-	run->report->body.n_sample = 0;
-	cpu_finish(run, HN_VERDICT_OK, "");
 }

@@ -6,7 +6,7 @@ hone tune --text "$middle" --trials 24 --json >"$work/tuned" 2>"$work/progress" 
 	die "tune: $(cat "$work/progress")"
 [ "$(field state <"$work/tuned")" = done ] || die "not done: $(cat "$work/tuned")"
 [ "$(field trials <"$work/tuned")" = 24 ] || die "trials: $(cat "$work/tuned")"
-[ "$(field inputs <"$work/tuned")" = "seed 1; seed 2 with zeros; extremes to 2^56" ] ||
+[ "$(field inputs <"$work/tuned")" = "seed 1; seed 2 with zeros; extremes to 2^56; compared with wider sums" ] ||
 	die "inputs: $(cat "$work/tuned")"
 grep -q trials "$work/progress" || die "no progress was shown"
 within 10 gone || die "the private daemon or its workers stayed"

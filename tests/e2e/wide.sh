@@ -1,0 +1,15 @@
+# wide.sh -- what answers are compared with is near the true value: a sum of 2^25 ones stands still
+# at 2^24 when float32 takes them one by one, and right kernels, which sum in parts, say 2^25.
+# A bitwise task wants the program's own numbers.
+. "$(dirname "$0")/lib.sh"
+
+ones='f(float32 A[7]) -> S { S() +=! A(k % 7) * 0.001 + 1.0 where k in 0:33554432 }'
+
+hone tune --text "$ones" --trials 4 --json -q >"$work/near" || die "tune: $(cat "$work/near")"
+field inputs <"$work/near" | grep -q 'compared with wider sums$' ||
+	die "inputs: $(cat "$work/near")"
+hone query --text "$ones" >/dev/null || die "no kernel is right"
+
+hone tune --text "$ones" --bitwise --trials 4 --json -q >"$work/own" || die "tune --bitwise"
+! field inputs <"$work/own" | grep -q wider || die "bitwise: $(cat "$work/own")"
+hone query --text "$ones" --bitwise >/dev/null || die "no kernel is right to the bit"
