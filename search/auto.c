@@ -21,59 +21,34 @@ struct list {
 	struct hn_arena *a;
 	const struct hn_trace **trace; /* in a */
 	double score[HN_AUTO_MAX], rank[HN_AUTO_MAX]; /* the model's, and what is made of it */
-	uint32_t nests[HN_AUTO_MAX];
 	uint32_t n;
 };
 
-/* How many nests run at every call: those of the dag's own ops that are not prepared, copies left
- * out.  Several may have values between them that go through memory. */
-static uint32_t nests_of(const struct hn_looptree *tree, const struct hn_dag *dag)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < tree->root->n_child; i++) {
-		int32_t stage = tree->root->child[i]->stage;
-		uint32_t k = 0;
-
-		while (k < dag->n_op &&
-		       strcmp(dag->op[k]->name, tree->dag->op[stage]->name) != 0) {
-			k++;
-		}
-		n += !tree->prepared[stage] && k < dag->n_op;
-	}
-	return n;
-}
-
 /* Higher is better; below all others where there is no loop tree. */
 static double score_of(const struct hn_target *target, const struct hn_state *s,
-		       struct hn_arena *scratch, uint32_t *ret_nests)
+		       struct hn_arena *scratch)
 {
 	const struct hn_looptree *tree;
 	struct hn_features f;
 
 	hn_arena_reset(scratch);
-	*ret_nests = 0;
 	if (hn_looptree_build(s, scratch, &tree, NULL) < 0 ||
 	    !hn_features_of(tree, target, scratch, &f)) {
 		return -1;
 	}
-	*ret_nests = nests_of(tree, s->root_dag);
 	return hn_model_analytic_score(&f);
 }
 
-static void insert(struct list *l, const struct hn_state *s, uint32_t nests, double score,
-		   double rank)
+static void insert(struct list *l, const struct hn_state *s, double score, double rank)
 {
 	static const struct hn_trace none;
 	uint32_t k = l->n++;
 
 	for (; k > 0 && l->rank[k - 1] < rank; k--) { /* equals stay in order */
-		l->nests[k] = l->nests[k - 1];
 		l->score[k] = l->score[k - 1];
 		l->rank[k] = l->rank[k - 1];
 		l->trace[k] = l->trace[k - 1];
 	}
-	l->nests[k] = nests;
 	l->score[k] = score;
 	l->rank[k] = rank;
 	l->trace[k] = hn_trace_copy(s->trace ? s->trace : &none, l->a);
@@ -88,18 +63,20 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 
 	hn_arena_init(&own, 0);
 	hn_arena_init(&scratch, 0);
-	uint32_t n = hn_guards(dag, target, &own, guard), nests;
+	uint32_t n = hn_guards(dag, target, &own, guard);
 
 	for (uint32_t i = 0; i < n; i++) {
-		double score = score_of(target, guard[i], &scratch, &nests);
+		double score = score_of(target, guard[i], &scratch);
 
-		insert(&l, guard[i], nests, score, score * (i == 0 ? FIRST_IS_RIGHT : 1));
+		insert(&l, guard[i], score,
+		       score * (i == 0 && score > 0 ? FIRST_IS_RIGHT : 1));
 	}
-	const struct hn_state *s = n > 0 && l.nests[0] > 1 ? hn_together(dag, target, &own) : NULL;
-	double score = s ? score_of(target, s, &scratch, &nests) : -1;
+	const struct hn_state *s = n > 0 ? hn_together(dag, target, &own) : NULL;
+	double score = s ? score_of(target, s, &scratch) : -1;
 
-	if (s && score > GUARDS_ARE_RIGHT * l.score[0]) {
-		insert(&l, s, nests, score, HUGE_VAL);
+	/* where the model knows nothing of either, what goes through memory less */
+	if (s && (l.score[0] < 0 || score > GUARDS_ARE_RIGHT * l.score[0])) {
+		insert(&l, s, score, HUGE_VAL);
 	}
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&own);

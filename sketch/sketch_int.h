@@ -23,6 +23,12 @@ const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, bool 
 					    uint32_t i);
 const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t i);
 
+/* Nodes and loads that no op may have with what is inlined into it: a chain of stencils would
+ * triple each time, and of what loads more the analytic model knows no time
+ * (costmodel/analytic_int.h). */
+#define HN_LARGE_BODY 1024
+#define HN_MANY_LOADS 47
+
 /* Steps applied one after another; after a failure nothing more happens. */
 struct hn_chain {
 	const struct hn_state *s;

@@ -7,7 +7,6 @@
 #include "sketch/sketch_int.h"
 
 #define VECTORS 4 /* in a block of the last axis: sums that stay in registers */
-#define LARGE_BODY 1024 /* nodes of an op that takes others over */
 #define APART UINT32_MAX /* no axis of the op goes along */
 
 struct together {
@@ -240,23 +239,29 @@ static void schedule_group(struct hn_chain *c, const struct hn_together_op *op, 
 	}
 }
 
-static void node_visit(const struct hn_expr *e, void *ctx)
+struct body {
+	uint64_t nodes, loads;
+};
+
+static void body_visit(const struct hn_expr *e, void *ctx)
 {
-	(void)e;
-	++*(uint64_t *)ctx;
+	struct body *b = ctx;
+
+	b->nodes++;
+	b->loads += e->op == HN_EXPR_LOAD;
 }
 
-static uint64_t nodes_of(const struct hn_op *op)
+static struct body body_of(const struct hn_op *op)
 {
-	uint64_t n = 0;
+	struct body b = { 0 };
 
 	for (uint32_t k = 0; op->body && k < op->n_out; k++) {
-		hn_expr_visit(op->body[k], node_visit, &n);
+		hn_expr_visit(op->body[k], body_visit, &b);
 	}
 	for (uint32_t k = 0; op->reduce && k < op->reduce->n; k++) {
-		hn_expr_visit(op->reduce->source[k], node_visit, &n);
+		hn_expr_visit(op->reduce->source[k], body_visit, &b);
 	}
-	return n;
+	return b;
 }
 
 static uint64_t loads_of(const struct hn_op_access *acc, int32_t producer)
@@ -273,19 +278,25 @@ static uint64_t loads_of(const struct hn_op_access *acc, int32_t producer)
 static void choose_inlined(const struct hn_dag *dag, struct hn_arena *a, bool *skip)
 {
 	const struct hn_access *acc = hn_access_analyze(dag, a);
-	uint64_t *nodes = HN_NEW_ARRAY(a, uint64_t, dag->n_op);
+	struct body *body = HN_NEW_ARRAY(a, struct body, dag->n_op);
 
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		nodes[i] = nodes_of(dag->op[i]);
+		struct body with = body_of(dag->op[i]);
+
 		for (uint32_t k = 0; k < acc->op[i].n_producer; k++) {
 			int32_t p = acc->op[i].producer[k];
-			uint64_t more = nodes[p] * loads_of(&acc->op[i], p);
+			uint64_t times = loads_of(&acc->op[i], p);
+			struct body more = { times * body[p].nodes, times * body[p].loads };
 
 			skip[p] = dag->op[p]->kind == HN_OP_COMPUTE && !dag->op[p]->reduce &&
 				  acc->op[p].has_expensive == 0 && hn_dag_arg_of(dag, p) < 0 &&
-				  acc->op[p].n_consumer == 1 && nodes[i] + more <= LARGE_BODY;
-			nodes[i] += skip[p] ? more : 0;
+				  acc->op[p].n_consumer == 1 &&
+				  with.nodes + more.nodes <= HN_LARGE_BODY &&
+				  with.loads + more.loads <= HN_MANY_LOADS;
+			with.nodes += skip[p] ? more.nodes : 0;
+			with.loads += skip[p] ? more.loads : 0;
 		}
+		body[i] = with;
 	}
 }
 

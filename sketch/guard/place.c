@@ -9,9 +9,8 @@
 #include "loopstate/inline.h"
 #include "sketch/guard/guard_int.h"
 
-#define SMALL_BODY 24 /* nodes that may be computed once for each of several readers */
-#define LARGE_BODY 1024 /* nodes, */
-#define MANY_LOADS 128  /* and loads, of none that grows: a chain of stencils would triple each time */
+#define SMALL_BODY 24 /* nodes that may be computed once for each of several readers, */
+#define MUCH_AGAIN 48 /* and for all but one of them together */
 
 struct body {
 	int64_t nodes, loads;
@@ -113,9 +112,9 @@ static bool worth_inlining(struct placing *p, int32_t stage)
 	}
 	struct use u = use_of(p, stage, points_of(op));
 
-	if (u.n == 0 || u.largest.nodes > LARGE_BODY ||
-	    u.largest.loads > MANY_LOADS || (b->expensive && (u.n > 1 || u.reused)) ||
-	    (u.n > 1 && b->nodes > SMALL_BODY)) {
+	if (u.n == 0 || u.largest.nodes > HN_LARGE_BODY ||
+	    u.largest.loads > HN_MANY_LOADS || (b->expensive && (u.n > 1 || u.reused)) ||
+	    (u.n > 1 && (b->nodes > SMALL_BODY || (u.n - 1) * b->nodes > MUCH_AGAIN))) {
 		return false;
 	}
 	if (!u.reduced || !u.reused || g->v.place == HN_GUARD_INLINE) {
