@@ -260,15 +260,21 @@ static void put_answer(const struct hn_input *in, const struct hn_best *best,
 		       const struct hn_answers *all, double ms, struct hn_buf *b)
 {
 	const char *certificate = best->entry.best.certificate;
+	double us = all->at[0].predicted_ns / 1e3;
 
 	hn_buf_printf(b,
 		      "%s  (workload %.16s)\n  automatic schedule, %s, not measured\n"
-		      "  choice  %u of %u, answered in %.0f ms\n"
-		      "  predicted %.4g us by the analytic model\n  target  %s\n  steps   %s\n",
+		      "  choice  %u of %u, answered in %.0f ms\n",
 		      in->name, in->key,
 		      certificate ? "proved" : "legal by the quick check (the proof takes longer)",
-		      all->at[0].place + 1, all->n, ms, all->at[0].predicted_ns / 1e3,
-		      best->target_line, best->entry.best.steps);
+		      all->at[0].place + 1, all->n, ms);
+	if (us > 0) {
+		hn_buf_printf(b, "  predicted %.4g us by the analytic model\n", us);
+	} else {
+		hn_buf_puts(b, "  predicted nothing: the analytic model knows no time for it\n");
+	}
+	hn_buf_printf(b, "  target  %s\n  steps   %s\n", best->target_line,
+		      best->entry.best.steps);
 }
 
 static void put_answer_json(const struct hn_input *in, const struct hn_best *best,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "loopstate/dag.h"
 #include "lower/build.h"
 #include "proto/frame.h"
 #include "proto/slot.h"
@@ -148,6 +149,8 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 	struct hn_build_answer ans = { .verdict = HN_VERDICT_BUILD_FAIL };
 	struct hn_build_request r = { 0 };
 	struct hn_json *json = NULL;
+	/* a dag's deepest expression, below its op, the dag and the request */
+	const struct hn_json_limits limits = { .max_depth = HN_DAG_MAX_DEPTH + 24 };
 	struct hn_buf dag, steps;
 	struct hn_arena a;
 	uint32_t slot = 0;
@@ -161,7 +164,8 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 			     "a builder takes BUILD, not frame type %u", f->type);
 	}
 	rc = rc ? rc
-		: hn_json_parse("request", f->json, f->json_bytes, NULL, &json, &ans.why);
+		: hn_json_parse("request", f->json, f->json_bytes, &limits, &json,
+				&ans.why);
 	rc = rc ? rc : read_request(json, &dag, &steps, &slot, &r, &ans.why);
 	if (rc == 0) {
 		hn_build(b, &r, &a, &ans);

@@ -59,6 +59,11 @@ hone tune --text "$middle" --trials 30 --json -q >"$work/more" || die "tune on"
 [ "$(field warm <"$work/more")" = 24 ] && [ "$(field trials <"$work/more")" = 30 ] ||
 	die "does not go on: $(cat "$work/more")"
 
+# An expression as deep as a dag may have, on its way to the builder.
+deep=$(printf '(%.0s' $(seq 40))'X(i)'$(printf ' * 1.01 + 0.5)%.0s' $(seq 40))
+hone tune --text "f(float32 X[64]) -> Y { Y(i) = $deep }" --trials 1 -q --json >"$work/deep" ||
+	die "tune a deep expression: $(cat "$work/deep")"
+
 # Under the learned model, from what is stored: 42 records are enough to learn from.
 hone tune --text "$middle" --trials 42 --model learned --json -q >"$work/learned" ||
 	die "tune --model learned: $(cat "$work/learned")"
