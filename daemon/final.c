@@ -11,8 +11,9 @@
  * Time: at most SHARE of what the search took, and never past the job's seconds.  When there
  * is no time for the duels that a judgement of all needs, the slower ones by screening stay out;
  * when not even two can, no final is held: it stays owed, and the next job of this workload
- * holds it.  Duels may take longer than screening made believe; then the race ends when what is
- * left is needed for the match, for a final that is cut short before says nothing.  Nothing is written before the judgement, so a kill leaves the store as it was.
+ * holds it.  Duels may take longer than screening made believe, or than those before: then the
+ * race ends when what is left is needed for the match, and the match may go on for as long again
+ * until it can be judged, for a final that is cut short before says nothing.  Nothing is written before the judgement, so a kill leaves the store as it was.
  */
 #include "daemon/daemon.h"
 
@@ -295,7 +296,7 @@ static void on_dueled(void *ctx, const struct hn_measure_result *r)
 			    hn_verdict_name(r->verdict), r->detail);
 		drop_entrant(j, who);
 	} else if (++f->n_lost >= HN_FINAL_LOST) {
-		f->deadline_ns = 0;
+		f->deadline_ns = f->latest_ns = 0;
 	}
 	duel(j);
 }
@@ -308,6 +309,16 @@ static bool time_is_short(const struct hn_job_final *f, int64_t now_ns)
 	return (double)(f->deadline_ns - now_ns) < HN_FINAL_LOOK * duel_ns;
 }
 
+bool hn_job_final_over(const struct hn_job_final *f, int64_t now_ns)
+{
+	struct hn_final_result r = {.decided = true};
+
+	if (now_ns >= f->deadline_ns && now_ns < f->latest_ns && f->n_entrant > 1) {
+		hn_final_judge(&f->state, &r);
+	}
+	return now_ns >= f->deadline_ns && r.decided;
+}
+
 static void duel(struct hn_job *j)
 {
 	struct hn_job_final *f = &j->final;
@@ -316,7 +327,7 @@ static void duel(struct hn_job *j)
 	if (f->n_entrant > 1 && time_is_short(f, hn_clock_ns())) {
 		hn_final_end_race(&f->state);
 	}
-	if (f->n_entrant < 2 || hn_clock_ns() >= f->deadline_ns ||
+	if (f->n_entrant < 2 || hn_job_final_over(f, hn_clock_ns()) ||
 	    !hn_final_next(&f->state, &who)) {
 		end(j);
 		return;
@@ -354,6 +365,7 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 	f->n_entrant = f->n_field = n;
 	f->began_ns = now_ns;
 	f->deadline_ns = now_ns + (int64_t)allowed;
+	f->latest_ns = now_ns + (int64_t)fmin(2 * allowed, hn_job_left_ns(j, now_ns));
 	j->state = HN_JOB_FINAL;
 	if (n > 1) {
 		hn_final_init(&f->state, n, j->budget.seed);
@@ -365,7 +377,7 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 
 void hn_job_final_step(struct hn_job *j, int64_t now_ns)
 {
-	if (now_ns >= j->final.deadline_ns) {
+	if (hn_job_final_over(&j->final, now_ns)) {
 		end(j);
 	}
 }

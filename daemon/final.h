@@ -34,7 +34,8 @@ struct hn_job_final {
 	struct hn_leader *entrant[HN_FINAL_MAX_ENTRANT]; /* while it is held; 0 = holder */
 	uint32_t n_entrant, n_field; /* left; at the beginning */
 	struct hn_final state;
-	int64_t began_ns, deadline_ns;
+	int64_t began_ns, deadline_ns; /* of its share of the time */
+	int64_t latest_ns; /* when it ends, decided or not */
 	uint32_t n_told; /* duels */
 	uint32_t n_lost; /* duels the infrastructure lost */
 	bool open;	 /* a duel is under way */
@@ -52,7 +53,11 @@ bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns);
 /* Begin the final, if there is one to hold and time for it: state FINAL, or false. */
 bool hn_job_final_begin(struct hn_job *j, int64_t now_ns);
 
-/* Its time is over: judge what is there. Called in state FINAL, at each step. */
+/* Whether its time is over: its share, when a judgement can be made by what was told, else twice
+ * that or the job's seconds. */
+bool hn_job_final_over(const struct hn_job_final *f, int64_t now_ns);
+
+/* When it is, judge what is there. Called in state FINAL, at each step. */
 void hn_job_final_step(struct hn_job *j, int64_t now_ns);
 
 void hn_job_final_fini(struct hn_job_final *f);

@@ -1,5 +1,5 @@
 /* daemon_final.c -- who enters a final: told by the time that is kept for it, which grows with
- * every entrant. */
+ * every entrant; and when it ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,11 +69,31 @@ static void time_decides_how_many(void **state)
 	assert_true(kept_with(105, false, 0.999 * least / 0.15) == 0);
 }
 
+/* What can be judged ends with its share of the time; what cannot goes on, but not for ever. */
+static void it_ends_when_it_can_be_judged(void **state)
+{
+	struct hn_job_final f = {.n_entrant = 2, .deadline_ns = 100, .latest_ns = 200};
+
+	(void)state;
+	hn_final_init(&f.state, 2, 1);
+	for (uint32_t i = 0; i < HN_FINAL_LEAST; i++) {
+		assert_false(hn_job_final_over(&f, 99));
+		assert_false(hn_job_final_over(&f, 100) || hn_job_final_over(&f, 199));
+		assert_true(hn_job_final_over(&f, 200));
+		hn_final_tell(&f.state, i % 2 ? 0.01 : -0.01, 50, 50);
+	}
+	assert_false(hn_job_final_over(&f, 99));
+	assert_true(hn_job_final_over(&f, 100));
+	f.n_entrant = 1; /* nobody is left to compare it with */
+	assert_true(hn_job_final_over(&f, 100));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(near_ones_and_the_guard_enter),
 		cmocka_unit_test(time_decides_how_many),
+		cmocka_unit_test(it_ends_when_it_can_be_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
