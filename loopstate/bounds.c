@@ -18,12 +18,6 @@
 #include "loopstate/inline.h"
 #include "loopstate/size.h"
 
-/* The loads in an op's expressions. */
-struct loads {
-	uint32_t n;
-	struct hn_read *read; /* NULL: only count */
-};
-
 struct infer {
 	const struct hn_state *s;
 	const struct hn_dag *dag; /* inlined */
@@ -34,10 +28,12 @@ struct infer {
 	struct hn_span *loop; /* [n_slot] */
 	bool *fixed;	      /* [n_slot] for the stage at hand */
 	int32_t *first_loop;
+	bool extents_only;    /* values and guards are found where a region needs them */
 	struct hn_stage_bounds *stage;
-	const struct hn_expr *const *
-		*inner;		     /* [n_stage][axes]: axis value less region min */
-	const struct hn_read **read; /* [n_stage] the loads of each op */
+	struct hn_stage_loops *loops; /* [n_stage] values: of axes less their region's min */
+	const bool **overshoots;      /* [n_stage][axes]: values that may pass their region's
+				       * extent; NULL = not asked for yet */
+	const struct hn_read **read;  /* [n_stage] the loads of each op */
 	uint32_t *n_read;
 };
 
@@ -58,6 +54,11 @@ static bool has_loops(const struct infer *x, uint32_t i)
 static const char *name_of(const struct infer *x, int32_t i)
 {
 	return x->s->dag->op[i]->name;
+}
+
+static uint32_t n_axis(const struct hn_op *op)
+{
+	return op->n_spatial + op->n_reduce;
 }
 
 static bool attachment_is_sane(const struct infer *x, uint32_t i)
@@ -97,27 +98,72 @@ static bool uses_fixed(const struct infer *x, const struct hn_expr *e)
 	return false;
 }
 
-/* The reader's axes as seen by the stage at hand. */
-static void reader_axes(struct infer *x, uint32_t r, const struct hn_expr **value)
+/* min + v, v simple already. */
+static const struct hn_expr *shifted(struct infer *x, const struct hn_expr *min,
+				     const struct hn_expr *v)
 {
-	const struct hn_op *op = x->dag->op[r];
+	const struct hn_term term[] = { { 1, min }, { 1, v } };
+	const struct hn_affine sum = { .n = 2, .term = term };
 
-	for (uint32_t k = 0; k < op->n_spatial + op->n_reduce; k++) {
-		int64_t lo, hi, extent = x->stage[r].axis[k].extent;
-		const struct hn_expr *v = x->inner[r][k];
+	return min->op == HN_EXPR_INT && min->u.i == 0
+		       ? v
+		       : hn_simplify_sum(sum, HN_I32, x->loop, x->n_slot, x->a);
+}
+
+/* The axes of stage i in loop space. */
+static int find_values(struct infer *x, uint32_t i)
+{
+	uint32_t n = n_axis(x->dag->op[i]);
+	const struct hn_expr **value = HN_NEW_ARRAY(x->a, const struct hn_expr *, n);
+	int rc = hn_stage_values(x->s, i, n, x->first_loop[i], x->loop, x->n_slot, x->a,
+				 &x->loops[i], x->err);
+
+	for (uint32_t k = 0; k < n && rc == 0; k++) {
+		value[k] = shifted(x, x->stage[i].axis[k].min, x->loops[i].value[k]);
+	}
+	x->stage[i].axis_value = value;
+	return rc;
+}
+
+/* Which axes of stage r overshoot: the same for all that it reads. */
+static const bool *find_overshoots(const struct infer *x, uint32_t r)
+{
+	uint32_t n = n_axis(x->dag->op[r]);
+	bool *over = HN_NEW_ARRAY(x->a, bool, n);
+
+	for (uint32_t k = 0; k < n; k++) {
+		int64_t lo, hi;
+
+		over[k] = !hn_expr_range(x->loops[r].value[k], x->loop, x->n_slot, &lo, &hi) ||
+			  hi >= x->stage[r].axis[k].extent;
+	}
+	return over;
+}
+
+/* The reader's axes as seen by the stage at hand. */
+static int reader_axes(struct infer *x, uint32_t r, const struct hn_expr **value)
+{
+	int rc = x->loops[r].value ? 0 : find_values(x, r);
+
+	if (rc != 0) {
+		return rc;
+	}
+	if (!x->overshoots[r]) {
+		x->overshoots[r] = find_overshoots(x, r);
+	}
+	for (uint32_t k = 0; k < n_axis(x->dag->op[r]); k++) {
+		const struct hn_region *region = &x->stage[r].axis[k];
 		int32_t fresh = (int32_t)(x->n_iter_all + k);
 
 		value[k] = x->stage[r].axis_value[k];
-		if (hn_expr_range(v, x->loop, x->n_slot, &lo, &hi) && hi < extent) {
-			continue;
-		}
-		if (!uses_fixed(x, v)) {
-			x->loop[fresh] = (struct hn_span){ 0, extent - 1 };
-			value[k] = hn_expr_binary(HN_EXPR_ADD, x->stage[r].axis[k].min,
+		if (x->overshoots[r][k] && !uses_fixed(x, x->loops[r].value[k])) {
+			x->loop[fresh] = (struct hn_span){ 0, region->extent - 1 };
+			value[k] = hn_expr_binary(HN_EXPR_ADD, region->min,
 						  hn_expr_var(fresh, HN_I32, NULL, x->a),
 						  x->a);
 		}
 	}
+	return 0;
 }
 
 /* A read that covers the axis is the axis (TVM asks each read, not their union). */
@@ -158,54 +204,20 @@ static void box_add(struct infer *x, const struct hn_op *producer,
 	box->n_read++;
 }
 
-static void load_visit(const struct hn_expr *e, void *ctx)
-{
-	struct loads *loads = ctx;
-
-	if (e->op == HN_EXPR_LOAD) {
-		if (loads->read != NULL) {
-			loads->read[loads->n] = (struct hn_read){ e->ref, e->out, e };
-		}
-		loads->n++;
-	}
-}
-
-static void visit_op(const struct hn_op *op, hn_expr_visit_fn visit, void *ctx)
-{
-	for (uint32_t k = 0; op->body != NULL && k < op->n_out; k++) {
-		hn_expr_visit(op->body[k], visit, ctx);
-	}
-	for (uint32_t k = 0; op->reduce != NULL && k < op->reduce->n; k++) {
-		hn_expr_visit(op->reduce->source[k], visit, ctx);
-	}
-	if (op->reduce != NULL && op->reduce->condition != NULL) {
-		hn_expr_visit(op->reduce->condition, visit, ctx);
-	}
-}
-
 /* An op that inlining left alone has the loads that the state knows. */
 static void find_loads(struct infer *x, uint32_t i)
 {
 	const struct hn_op *op = x->dag->op[i];
-	struct loads loads = { 0 };
+	struct hn_op_access acc = op == x->s->dag->op[i] ? x->s->access->op[i]
+							 : hn_access_reads(op, x->a);
 
-	if (op == x->s->dag->op[i]) {
-		x->n_read[i] = x->s->access->op[i].n_read;
-		x->read[i] = x->s->access->op[i].read;
-		return;
-	}
-	visit_op(op, load_visit, &loads);
-	loads.read = HN_NEW_ARRAY(x->a, struct hn_read, loads.n);
-	loads.n = 0;
-	visit_op(op, load_visit, &loads);
-	x->n_read[i] = loads.n;
-	x->read[i] = loads.read;
+	x->n_read[i] = acc.n_read;
+	x->read[i] = acc.read;
 }
 
 /* Every read of `producer` by stage r, into box. */
-static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box *box)
+static int reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box *box)
 {
-	const struct hn_op *op = x->dag->op[r];
 	const struct hn_expr *value[HN_DAG_MAX_ITERS];
 	bool ready = false;
 
@@ -213,13 +225,16 @@ static void reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box 
 		if (x->read[r][k].producer != (int32_t)producer) {
 			continue;
 		}
-		if (!ready) {
-			reader_axes(x, r, value);
-			ready = true;
+		int rc = ready ? 0 : reader_axes(x, r, value);
+
+		if (rc != 0) {
+			return rc;
 		}
+		ready = true;
 		box_add(x, x->dag->op[producer], x->read[r][k].load, value,
-			op->n_spatial + op->n_reduce, box);
+			n_axis(x->dag->op[r]), box);
 	}
+	return 0;
 }
 
 /* One side of the box as a region, which may stick out of the axis (slices read under a
@@ -245,7 +260,11 @@ static int collect(struct infer *x, uint32_t i, struct box *box)
 		if (!has_loops(x, r)) {
 			continue;
 		}
-		reads_of(x, r, i, box);
+		int rc = reads_of(x, r, i, box);
+
+		if (rc != 0) {
+			return rc;
+		}
 		if (box->n_read > before && st->at == HN_AT_ITER &&
 		    !is_inside(x, (int32_t)r, st->at_stage, st->at_iter)) {
 			return hn_fail(
@@ -297,7 +316,7 @@ static int stage_region(struct infer *x, uint32_t i, struct hn_region *region)
 	if (rc != 0) {
 		return rc;
 	}
-	for (uint32_t k = 0; k < op->n_spatial + op->n_reduce; k++) {
+	for (uint32_t k = 0; k < n_axis(op); k++) {
 		bool all = k >= op->n_spatial || is_arg || box.n_read == 0 || box.all[k];
 
 		region[k] = side_region(x, &op->axis[k], all,
@@ -360,50 +379,44 @@ static void domain_guards(struct infer *x, const struct hn_op *op, uint32_t k,
 	}
 }
 
-/* min + v, v simple already. */
-static const struct hn_expr *shifted(struct infer *x, const struct hn_expr *min,
-				     const struct hn_expr *v)
+/* Guards of stage i, its values known. */
+static void find_guards(struct infer *x, uint32_t i)
 {
-	const struct hn_term term[] = { { 1, min }, { 1, v } };
-	const struct hn_affine sum = { .n = 2, .term = term };
+	struct hn_stage_bounds *b = &x->stage[i];
 
-	return min->op == HN_EXPR_INT && min->u.i == 0
-		       ? v
-		       : hn_simplify_sum(sum, HN_I32, x->loop, x->n_slot, x->a);
+	for (uint32_t k = 0; k < n_axis(x->dag->op[i]); k++) {
+		domain_guards(x, x->dag->op[i], k, &b->axis[k], b->axis_value[k],
+			      &x->loops[i]);
+	}
+	b->n_guard = x->loops[i].n_guard;
+	b->guard = x->loops[i].guard;
 }
 
 static int infer_stage(struct infer *x, uint32_t i)
 {
-	const struct hn_op *op = x->dag->op[i];
-	uint32_t n_axis = op->n_spatial + op->n_reduce;
-	struct hn_region *region = HN_NEW_ARRAY(x->a, struct hn_region, n_axis);
-	const struct hn_expr **value = HN_NEW_ARRAY(x->a, const struct hn_expr *, n_axis);
+	uint32_t n = n_axis(x->dag->op[i]);
+	struct hn_region *region = HN_NEW_ARRAY(x->a, struct hn_region, n);
 	int64_t extent[HN_DAG_MAX_ITERS];
-	struct hn_stage_loops loops;
 	int rc = stage_region(x, i, region);
 
 	if (rc != 0) {
 		return rc;
 	}
-	for (uint32_t k = 0; k < n_axis; k++) {
+	for (uint32_t k = 0; k < n; k++) {
 		extent[k] = region[k].extent;
 	}
-	rc = hn_stage_loops(x->s, i, extent, n_axis, x->first_loop[i], x->loop, x->n_slot,
-			    x->a, &loops, x->err);
-	if (rc != 0) {
+	rc = hn_stage_extents(x->s, i, extent, n, x->first_loop[i], x->loop, x->a,
+			      &x->loops[i], x->err);
+	x->stage[i].axis = region;
+	x->stage[i].iter_extent = x->loops[i].iter_extent;
+	if (rc != 0 || x->extents_only) {
 		return rc;
 	}
-	for (uint32_t k = 0; k < n_axis; k++) {
-		value[k] = shifted(x, region[k].min, loops.value[k]);
-		domain_guards(x, op, k, &region[k], value[k], &loops);
+	rc = find_values(x, i);
+	if (rc == 0) {
+		find_guards(x, i);
 	}
-	x->inner[i] = loops.value;
-	x->stage[i] = (struct hn_stage_bounds){ .axis = region,
-						.iter_extent = loops.iter_extent,
-						.axis_value = value,
-						.n_guard = loops.n_guard,
-						.guard = loops.guard };
-	return 0;
+	return rc;
 }
 
 static struct infer infer_make(const struct hn_state *s, struct hn_arena *a,
@@ -420,81 +433,60 @@ static struct infer infer_make(const struct hn_state *s, struct hn_arena *a,
 	x.loop = HN_NEW_ARRAY(a, struct hn_span, x.n_slot);
 	x.fixed = HN_NEW_ARRAY(a, bool, x.n_slot);
 	x.stage = HN_NEW_ARRAY(a, struct hn_stage_bounds, s->n_stage);
-	x.inner = HN_NEW_ARRAY(a, const struct hn_expr *const *, s->n_stage);
+	x.loops = HN_NEW_ARRAY(a, struct hn_stage_loops, s->n_stage);
+	x.overshoots = HN_NEW_ARRAY(a, const bool *, s->n_stage);
 	x.read = HN_NEW_ARRAY(a, const struct hn_read *, s->n_stage);
 	x.n_read = HN_NEW_ARRAY(a, uint32_t, s->n_stage);
 	return x;
+}
+
+static int infer(struct infer *x, struct hn_bounds *ret)
+{
+	const struct hn_state *s = x->s;
+
+	if (!s->concrete) {
+		return hn_fail(
+			x->err, HONE_E_INVALID,
+			"the state still has open decisions (a sketch has no bounds)");
+	}
+	int rc = hn_inline_dag(s, x->a, &x->dag, x->err);
+
+	for (uint32_t i = s->n_stage; i-- > 0 && rc == 0;) {
+		if (has_loops(x, i)) {
+			find_loads(x, i);
+			rc = infer_stage(x, i);
+		}
+	}
+	*ret = (struct hn_bounds){ s->n_stage, x->dag, x->first_loop, x->stage };
+	return rc;
 }
 
 int hn_bounds_infer(const struct hn_state *s, struct hn_arena *a,
 		    const struct hn_bounds **ret, struct hn_err *err)
 {
 	struct infer x = infer_make(s, a, err);
-
-	if (!s->concrete) {
-		return hn_fail(
-			err, HONE_E_INVALID,
-			"the state still has open decisions (a sketch has no bounds)");
-	}
-	int rc = hn_inline_dag(s, a, &x.dag, err);
-
-	for (uint32_t i = s->n_stage; i-- > 0 && rc == 0;) {
-		if (has_loops(&x, i)) {
-			find_loads(&x, i);
-			rc = infer_stage(&x, i);
-		}
-	}
-	if (rc != 0) {
-		return rc;
-	}
 	struct hn_bounds *b = HN_NEW(a, struct hn_bounds);
+	int rc = infer(&x, b);
 
-	*b = (struct hn_bounds){ s->n_stage, x.dag, x.first_loop, x.stage };
-	*ret = b;
-	return 0;
+	if (rc == 0) {
+		*ret = b;
+	}
+	return rc;
 }
 
-static const struct hn_stage *apply_stage(const struct hn_stage *st,
-					  const struct hn_stage_bounds *b,
-					  uint32_t n_axis, struct hn_arena *a)
+int hn_bounds_extents(const struct hn_state *s, struct hn_arena *a,
+		      const struct hn_state **ret, struct hn_err *err)
 {
-	struct hn_stage *r = HN_NEW(a, struct hn_stage);
-	struct hn_iter *iter = HN_NEW_ARRAY(a, struct hn_iter, st->n_iter);
+	s = hn_inline_ahead(s, s, a); /* bounds are asked for again when loops are done */
 
-	*r = *st;
-	r->iter = iter;
-	for (uint32_t k = 0; k < st->n_iter; k++) {
-		iter[k] = st->iter[k];
-		iter[k].extent = b->iter_extent[k];
-		iter[k].min = 0;
-		iter[k].min_expr = NULL;
-		if ((uint32_t)st->iter[k].var < n_axis) {
-			const struct hn_expr *min = b->axis[st->iter[k].var].min;
-			bool constant = min->op == HN_EXPR_INT;
+	struct infer x = infer_make(s, a, err);
+	struct hn_bounds b;
 
-			iter[k].min = constant ? min->u.i : 0;
-			iter[k].min_expr = constant ? NULL : min;
-		}
+	x.extents_only = true;
+	int rc = infer(&x, &b);
+
+	if (rc == 0) {
+		*ret = hn_bounds_apply(s, &b, a);
 	}
-	return r;
-}
-
-const struct hn_state *hn_bounds_apply(const struct hn_state *s,
-				       const struct hn_bounds *b, struct hn_arena *a)
-{
-	struct hn_state *r = HN_NEW(a, struct hn_state);
-	const struct hn_stage **stage =
-		HN_NEW_ARRAY(a, const struct hn_stage *, s->n_stage);
-
-	*r = *s;
-	r->stage = stage;
-	for (uint32_t i = 0; i < s->n_stage; i++) {
-		const struct hn_op *op = s->dag->op[i];
-		bool known = b->stage[i].iter_extent != NULL;
-
-		stage[i] = known ? apply_stage(s->stage[i], &b->stage[i],
-					       op->n_spatial + op->n_reduce, a)
-				 : s->stage[i];
-	}
-	return r;
+	return rc;
 }

@@ -49,4 +49,10 @@ int hn_bounds_infer(const struct hn_state *s, struct hn_arena *a, const struct h
 const struct hn_state *hn_bounds_apply(const struct hn_state *s, const struct hn_bounds *b,
 				       struct hn_arena *a);
 
+/* Both at once, for who needs no more than extents: axis values and guards are made only where
+ * a region depends on them.  Errors as of hn_bounds_infer; what is wrong with a stage whose values
+ * nobody needs is left to that. */
+int hn_bounds_extents(const struct hn_state *s, struct hn_arena *a, const struct hn_state **ret,
+		      struct hn_err *err) HN_NODISCARD;
+
 #endif

@@ -209,33 +209,32 @@ static bool in_range(const struct ctx *x)
 	return true;
 }
 
-int hn_stage_loops(const struct hn_state *state, uint32_t i_stage,
-		   const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
-		   struct hn_span *loop, uint32_t n_loop, struct hn_arena *a,
-		   struct hn_stage_loops *ret, struct hn_err *err)
+static struct ctx make_ctx(const struct hn_state *state, uint32_t i_stage, struct hn_arena *a,
+			   struct hn_err *err)
 {
-	const struct hn_stage *s = state->stage[i_stage];
-	struct ctx x = { .s = s,
-			 .i_stage = i_stage,
-			 .name = state->dag->op[i_stage]->name,
-			 .err = err,
-			 .a = a,
-			 .extent = HN_NEW_ARRAY(a, int64_t, s->n_var),
-			 .threaded = HN_NEW_ARRAY(a, bool, s->n_var),
-			 .value = HN_NEW_ARRAY(a, const struct hn_expr *, s->n_var),
-			 .loop = loop,
-			 .n_loop = n_loop };
-	struct hn_stage_loops out = { .iter_extent = HN_NEW_ARRAY(a, int64_t, s->n_iter),
-				      .value = x.value,
-				      .guard = HN_NEW_ARRAY(a, const struct hn_expr *,
-							    (size_t)s->n_rel +
-								    2 * (size_t)n_axis) };
+	return (struct ctx){ .s = state->stage[i_stage],
+			     .i_stage = i_stage,
+			     .name = state->dag->op[i_stage]->name,
+			     .err = err,
+			     .a = a };
+}
+
+int hn_stage_extents(const struct hn_state *state, uint32_t i_stage,
+		     const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
+		     struct hn_span *loop, struct hn_arena *a, struct hn_stage_loops *ret,
+		     struct hn_err *err)
+{
+	struct ctx x = make_ctx(state, i_stage, a, err);
+	const struct hn_stage *s = x.s;
+	int64_t *iter_extent = HN_NEW_ARRAY(a, int64_t, s->n_iter);
 
 	if (s->n_var < n_axis || !in_range(&x)) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "stage %u (%s): its loops do not fit the op", i_stage,
 			       x.name);
 	}
+	x.extent = HN_NEW_ARRAY(a, int64_t, s->n_var);
+	x.threaded = HN_NEW_ARRAY(a, bool, s->n_var);
 	for (uint32_t k = 0; k < n_axis; k++) {
 		x.extent[k] = axis_extent[k];
 	}
@@ -245,25 +244,42 @@ int hn_stage_loops(const struct hn_state *state, uint32_t i_stage,
 		return rc;
 	}
 	for (uint32_t i = 0; i < s->n_iter; i++) {
-		int64_t e = x.extent[s->iter[i].var];
-		int32_t slot = first_loop + (int32_t)i;
-
-		out.iter_extent[i] = e;
-		loop[slot] = (struct hn_span){ 0, e - 1 };
-		x.value[s->iter[i].var] =
-			e == 1 ? constant(&x, 0)
-			       : hn_expr_var(slot, HN_I32, s->iter[i].name, a);
+		iter_extent[i] = x.extent[s->iter[i].var];
+		loop[first_loop + (int32_t)i] = (struct hn_span){ 0, iter_extent[i] - 1 };
 	}
-	rc = values(&x, &out);
+	*ret = (struct hn_stage_loops){ .extent = x.extent, .iter_extent = iter_extent };
+	return 0;
+}
+
+int hn_stage_values(const struct hn_state *state, uint32_t i_stage, uint32_t n_axis,
+		    int32_t first_loop, const struct hn_span *loop, uint32_t n_loop,
+		    struct hn_arena *a, struct hn_stage_loops *ret, struct hn_err *err)
+{
+	struct ctx x = make_ctx(state, i_stage, a, err);
+	const struct hn_stage *s = x.s;
+
+	x.loop = loop;
+	x.n_loop = n_loop;
+	x.extent = ret->extent;
+	x.value = HN_NEW_ARRAY(a, const struct hn_expr *, s->n_var);
+	ret->value = x.value;
+	ret->guard = HN_NEW_ARRAY(a, const struct hn_expr *,
+				  (size_t)s->n_rel + 2 * (size_t)n_axis);
+	for (uint32_t i = 0; i < s->n_iter; i++) {
+		x.value[s->iter[i].var] =
+			ret->iter_extent[i] == 1
+				? constant(&x, 0)
+				: hn_expr_var(first_loop + (int32_t)i, HN_I32,
+					      s->iter[i].name, a);
+	}
+	int rc = values(&x, ret);
+
 	for (uint32_t k = 0; k < n_axis && rc == 0; k++) {
 		if (x.value[k] == NULL) {
 			rc = hn_fail(err, HONE_E_INVALID,
 				     "stage %u (%s): axis %u has no loop left", i_stage,
 				     x.name, k);
 		}
-	}
-	if (rc == 0) {
-		*ret = out;
 	}
 	return rc;
 }

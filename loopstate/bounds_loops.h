@@ -9,18 +9,25 @@
 #include "loopstate/state.h"
 
 struct hn_stage_loops {
-	int64_t *iter_extent;	      /* [n_iter] */
-	const struct hn_expr **value; /* [n_axis] 0-based value of the axis, loop space */
+	int64_t *extent;	      /* [variables of the stage] */
+	const int64_t *iter_extent;   /* [n_iter] */
+	const struct hn_expr **value; /* [n_axis] 0-based value of the axis, loop space; NULL =
+				       * not asked for yet */
 	uint32_t n_guard;
 	const struct hn_expr **guard; /* conjuncts; room for 2 * n_axis more */
 };
 
-/* Extents and values of the loops of a stage whose axes have these extents.  Writes the
- * range of each of its loops to loop[first_loop ..], which has n_loop slots.
- * HONE_E_INVALID when the relations do not make sense. */
-int hn_stage_loops(const struct hn_state *state, uint32_t i_stage,
-		   const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
-		   struct hn_span *loop, uint32_t n_loop, struct hn_arena *a,
-		   struct hn_stage_loops *ret, struct hn_err *err) HN_NODISCARD;
+/* Extents of the loops of a stage whose axes have these extents.  Writes the range of each
+ * loop to loop[first_loop ..].  HONE_E_INVALID when the relations do not make sense. */
+int hn_stage_extents(const struct hn_state *state, uint32_t i_stage,
+		     const int64_t *axis_extent, uint32_t n_axis, int32_t first_loop,
+		     struct hn_span *loop, struct hn_arena *a, struct hn_stage_loops *ret,
+		     struct hn_err *err) HN_NODISCARD;
+
+/* Then the values of its axes and the guards.  `loop` has n_loop slots.  Errors as above. */
+int hn_stage_values(const struct hn_state *state, uint32_t i_stage, uint32_t n_axis,
+		    int32_t first_loop, const struct hn_span *loop, uint32_t n_loop,
+		    struct hn_arena *a, struct hn_stage_loops *s,
+		    struct hn_err *err) HN_NODISCARD;
 
 #endif

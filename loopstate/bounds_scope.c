@@ -29,11 +29,6 @@ static int thread_rank(uint8_t ann)
 	}
 }
 
-bool hn_ann_is_thread(uint8_t ann)
-{
-	return thread_rank(ann) != NO_THREAD;
-}
-
 /* The memory named (also "shared.dyn"); false when the name is not one we know. */
 static bool named_memory(const char *scope, enum memory *ret)
 {

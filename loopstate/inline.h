@@ -38,6 +38,20 @@ uint32_t hn_inlined_readers(struct hn_inlined *x, int32_t stage, const struct hn
  * nothing but readers of this stage and later ones.  For who inlines last stages first. */
 void hn_inlined_follow(struct hn_inlined *x, const struct hn_state *after);
 
+/* An answer and what it depends on: whoever has the same `from`, with the same stages inlined, has
+ * the same dag.  Looked up, never invalidated. */
+struct hn_inline_answer {
+	const struct hn_dag *from; /* before, whose access was the state's */
+	const bool *stage;	   /* [from->n_op] which are inlined */
+	const struct hn_dag *dag;  /* after */
+};
+
+/* `s` with the answer for `like`, a state of the same dag that inlines what `s` will: all that is
+ * made of `s` from here on gets it for a comparison of flags.  Both outlive what is made; `s` itself
+ * when it has it or there is none. */
+const struct hn_state *hn_inline_ahead(const struct hn_state *s, const struct hn_state *like,
+				       struct hn_arena *a);
+
 /* Position of op among the dag's arguments, or -1. */
 int32_t hn_dag_arg_of(const struct hn_dag *dag, int32_t op);
 

@@ -100,6 +100,8 @@ struct hn_state {
 	const struct hn_dag *dag;       /* current: op i is stage i */
 	const struct hn_access *access; /* of dag */
 	const struct hn_dag *root_dag;  /* the task's, untouched */
+	const struct hn_inline_answer *inline_answer; /* of hn_inline_dag (inline.h), whether it is
+						       * this state's or not; NULL = none */
 	const struct hn_trace *trace;   /* how it came to be */
 	uint32_t n_stage;
 	const struct hn_stage *const *stage;

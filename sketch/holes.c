@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/inline.h"
 #include "sketch/sketch_int.h"
 
 static bool is_open(const struct hn_step *step)
@@ -100,6 +101,9 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 			rc = hn_err_within(err, "sketch [%s] step %u", sk->rules, i);
 		}
 		sk->start = rc == 0 && n == 0 ? s : sk->start;
+	}
+	if (rc == 0) {
+		sk->start = hn_inline_ahead(sk->start, s, a);
 	}
 	hn_arena_fini(&scratch);
 	mark_innermost(hole, n);

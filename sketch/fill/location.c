@@ -162,23 +162,20 @@ static void place_one(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t
 	}
 }
 
-/* Ends with bounds, so that the fills after this one know every extent. */
+/* Ends with bounds' extents, so that the fills after this one know every extent. */
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
 	struct hn_chain c = { .s = s, .a = ctx->arena };
-	const struct hn_bounds *b;
 
 	for (int32_t i = (int32_t)s->n_stage - 1; i >= 0 && !c.failed; i--) {
 		if (may_move(c.s, i)) {
 			place_one(ctx, &c, i);
 		}
 	}
-	if (c.failed || hn_bounds_infer(c.s, ctx->arena, &b, NULL) < 0) {
-		return HN_VERDICT_ILLEGAL;
-	}
-	*ret = hn_bounds_apply(c.s, b, ctx->arena);
-	return HN_VERDICT_OK;
+	return c.failed || hn_bounds_extents(c.s, ctx->arena, ret, NULL) < 0
+		       ? HN_VERDICT_ILLEGAL
+		       : HN_VERDICT_OK;
 }
 
 extern const struct hn_fill_ops hn_fill_location;

@@ -145,13 +145,12 @@ static enum hn_verdict bind_root(const struct hn_fill_ctx *ctx, struct hn_chain 
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
 			    const struct hn_state **ret)
 {
-	const struct hn_bounds *b;
+	struct hn_chain c = { .a = ctx->arena };
 	enum hn_verdict v = HN_VERDICT_OK;
 
-	if (hn_bounds_infer(s, ctx->arena, &b, NULL) < 0) {
+	if (hn_bounds_extents(s, ctx->arena, &c.s, NULL) < 0) {
 		return HN_VERDICT_ILLEGAL;
 	}
-	struct hn_chain c = { .s = hn_bounds_apply(s, b, ctx->arena), .a = ctx->arena };
 	for (int32_t i = (int32_t)s->n_stage - 1; i >= 0 && v == HN_VERDICT_OK; i--) {
 		if (hn_stage_op(c.s, i)->kind == HN_OP_COMPUTE &&
 		    c.s->stage[i]->at == HN_AT_ROOT) {
