@@ -116,8 +116,10 @@ static void walk_stmt(struct found *f, const struct hn_op *op, uint8_t kind)
 	}
 }
 
-/* The indices of a statement. */
+/* The indices of a statement, as lines over the loops that run more than once: others stand at 0. */
 struct indices {
+	uint32_t n_moving;
+	const uint32_t *moving;	    /* [n_moving] which of the view's loops these are */
 	struct hn_line_space loops; /* expressions over the tree's loops */
 	struct hn_line_space axes;  /* expressions over the op's axes */
 };
@@ -125,18 +127,25 @@ struct indices {
 static struct indices find_axes(const struct hn_view *v, const struct hn_op *op,
 				struct hn_arena *a)
 {
-	uint32_t n_axis = op->n_spatial + op->n_reduce;
+	uint32_t n_axis = op->n_spatial + op->n_reduce, n = 0;
 	int32_t *at = HN_NEW_ARRAY(a, int32_t, v->tree->n_loop);
+	uint32_t *moving = HN_NEW_ARRAY(a, uint32_t, v->n_loop);
+	const struct hn_node **loop = HN_NEW_ARRAY(a, const struct hn_node *, v->n_loop);
 	struct hn_line *line = HN_NEW_ARRAY(a, struct hn_line, n_axis);
-	struct indices x = {.loops = {v->n_loop, v->loop, at, NULL, v->tree->n_loop, a},
-			    .axes = {v->n_loop, v->loop, NULL, line, n_axis, a}};
 
 	for (uint32_t l = 0; l < v->tree->n_loop; l++) {
 		at[l] = -1;
 	}
 	for (uint32_t l = 0; l < v->n_loop; l++) {
-		at[v->loop[l]->loop] = (int32_t)l;
+		if (v->loop[l]->extent >= 2) {
+			at[v->loop[l]->loop] = (int32_t)n;
+			loop[n] = v->loop[l];
+			moving[n++] = l;
+		}
 	}
+	struct indices x = {n, moving, {n, loop, at, NULL, v->tree->n_loop, a},
+			    {n, loop, NULL, line, n_axis, a}};
+
 	for (uint32_t k = 0; k < n_axis; k++) {
 		line[k] = hn_line_zero(&x.loops);
 		if (v->stmt->axis[k]) {
@@ -172,17 +181,15 @@ static struct hn_line index_line(const struct indices *x, const struct hn_buffer
 	return out;
 }
 
-static void index_moves(const struct hn_view *v, struct hn_stream *s, uint32_t d,
-			const struct hn_line *line)
+static void index_moves(const struct hn_view *v, const struct indices *x, struct hn_stream *s,
+			uint32_t d, const struct hn_line *line)
 {
 	int64_t *of = s->span + (size_t)d * v->n_loop;
 
-	for (uint32_t l = 0; l < v->n_loop; l++) {
-		int64_t step = line->one[l], span = line->end[l];
+	for (uint32_t i = 0; i < x->n_moving; i++) {
+		uint32_t l = x->moving[i];
+		int64_t step = line->one[i], span = line->end[i];
 
-		if (v->loop[l]->extent < 2) {
-			continue;
-		}
 		of[l] = span < 0 ? -span : span;
 		s->stride[l] += step * s->buffer->stride[d];
 		s->moves[l] |= span != 0 || step != 0;
@@ -207,7 +214,7 @@ static void make_stream(struct hn_view *v, const struct hn_expr *load, int32_t o
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		struct hn_line line = index_line(x, b, d, load);
 
-		index_moves(v, s, d, &line);
+		index_moves(v, x, s, d, &line);
 	}
 }
 
