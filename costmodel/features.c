@@ -156,7 +156,6 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 		    struct hn_arena *a, struct hn_features *ret)
 {
 	const struct hn_node *root = tree->root;
-	const struct hn_trace *trace = tree->state->trace;
 	struct walk w; /* large: its path and view are written before they are read */
 
 	w.tree = tree;
@@ -174,7 +173,7 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 		}
 	}
 	whole_program(&w);
-	*ret = (struct hn_features){.trace = trace ? hn_trace_hash(trace) : 0,
+	*ret = (struct hn_features){.trace = tree->state->trace,
 				    .n = w.n,
 				    .cycles = w.cycles,
 				    .x = w.x};
@@ -189,6 +188,7 @@ struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena
 
 	memcpy(cycles, f->cycles, f->n * sizeof *cycles);
 	memcpy(x, f->x, (size_t)f->n * HN_N_FEATURE * sizeof *x);
+	out.trace = hn_trace_copy(f->trace, a);
 	out.cycles = cycles;
 	out.x = x;
 	return out;

@@ -19,7 +19,7 @@ enum hn_feature {
 };
 
 struct hn_features {
-	uint64_t trace; /* hash of the program's history: which program it is */
+	const struct hn_trace *trace; /* the program's history: which program it is */
 	uint32_t n;	/* statements, in the order of execution; >= 1 */
 	const double *cycles; /* [n] by the analytic model, > 0 and finite */
 	const float *x;	      /* [n * HN_N_FEATURE], row by row */
@@ -31,7 +31,7 @@ struct hn_features {
 bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *target,
 		    struct hn_arena *a, struct hn_features *ret);
 
-/* The same rows in another arena. */
+/* The same, history too, in another arena. */
 struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena *a);
 
 const char *hn_feature_name(enum hn_feature i);

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "costmodel/model.h"
+#include "loopstate/trace.h"
 
 struct hn_model {
 	uint64_t seed;
@@ -28,7 +29,7 @@ static void predict(struct hn_model *m, const struct hn_features *const *f, uint
 		    double *score)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct hn_rng rng = hn_rng_stream(m->seed, f[i]->trace, 0, 0);
+		struct hn_rng rng = hn_rng_stream(m->seed, hn_trace_hash(f[i]->trace), 0, 0);
 
 		score[i] = 1e-9 + (1 - 1e-9) * hn_rng_unit(&rng);
 	}

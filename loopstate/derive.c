@@ -148,13 +148,19 @@ const char *hn_derive_join(const char *x, const char *y, struct hn_arena *a)
 	return text;
 }
 
+static const char *const axis_name[HN_DAG_MAX_RANK] = { "ax0",  "ax1",  "ax2",  "ax3",
+						    "ax4",  "ax5",  "ax6",  "ax7",
+						    "ax8",  "ax9",  "ax10", "ax11",
+						    "ax12", "ax13", "ax14", "ax15" };
+
 struct hn_axis *hn_derive_axes(const int64_t *shape, uint32_t n, uint32_t n_room,
 			       struct hn_arena *a)
 {
 	struct hn_axis *axis = HN_NEW_ARRAY(a, struct hn_axis, n_room);
 
+	hn_assert(n <= HN_COUNT_OF(axis_name));
 	for (uint32_t i = 0; i < n; i++) {
-		axis[i].name = hn_arena_printf(a, "ax%u", (unsigned)i);
+		axis[i].name = axis_name[i];
 		axis[i].extent = shape[i];
 	}
 	return axis;

@@ -329,7 +329,8 @@ static void keep(struct hn_policy *p, const struct hn_indiv *x, double median_ns
 	struct measured *m = &p->elite[at];
 	m->x = *x;
 	m->median_ns = median_ns;
-	m->x.trace = x->plan ? NULL : hn_trace_copy(x->trace, &p->space.arena);
+	m->x.trace = x->features.trace;
+	m->x.lineage.parent[0] = hn_trace_hash(m->x.trace); /* lines begin here */
 	if (x->plan) {
 		const int64_t **len;
 		struct hn_plan_stage *stage;

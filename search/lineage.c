@@ -1,14 +1,15 @@
 /* search/lineage.c -- where a candidate comes from, in a few words that are copied with it.
  *
- * A measured program is remembered without lineage, so a line begins anew at each of them; the
- * programs between two are named by the changes alone.
+ * A measured program is remembered as its own beginning (search/evolve.c), so a line begins anew at
+ * each of them; the programs between two are named by the changes alone.
  */
 #include "search/search_int.h"
 
 /* Records are found by the hashes of their histories, not of their programs. */
 static uint64_t beginning(const struct hn_indiv *x)
 {
-	return x->lineage.parent[0] ? x->lineage.parent[0] : x->features.trace;
+	return x->lineage.parent[0] ? x->lineage.parent[0]
+				    : hn_trace_hash(x->features.trace);
 }
 
 struct hn_lineage hn_lineage_from(const struct hn_indiv *x)

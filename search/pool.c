@@ -61,8 +61,8 @@ static void run(struct hn_pool *pool, uint32_t n, void (*work)(void *ctx, uint32
 static void copy_indiv(const struct hn_indiv *x, struct hn_arena *a, struct hn_indiv *to)
 {
 	*to = *x;
-	to->trace = hn_trace_copy(x->trace, a);
 	to->features = hn_features_copy(&x->features, a);
+	to->trace = to->features.trace;
 	if (x->plan) {
 		const int64_t **len;
 		struct hn_plan_stage *stage;

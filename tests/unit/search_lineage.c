@@ -192,8 +192,11 @@ static void the_prediction_is_a_time_where_the_model_knows_times(void **state)
 /* Two parents, and more changes than have room. */
 static void a_crossover_has_two_parents(void **state)
 {
-	struct hn_indiv measured = { .features.trace = 5 },
-			sample = { .features.trace = 6 };
+	const struct hn_step step = { .kind = HN_STEP_compute_root, .stage = 3 }, *steps[] = { &step };
+	const struct hn_trace drawn = { 1, steps };
+	struct hn_indiv measured = { .lineage.parent = { 5 } },
+			sample = { .features.trace = &drawn };
+	uint64_t root = hn_trace_hash(&drawn);
 	struct hn_lineage l;
 	struct hn_buf b;
 
@@ -202,11 +205,11 @@ static void a_crossover_has_two_parents(void **state)
 	l = hn_lineage_from(&measured);
 	hn_lineage_add(&l, "crossover");
 	hn_lineage_mate(&l, &sample);
-	assert_true(l.parent[0] == 5 && l.parent[1] == 6);
+	assert_true(l.parent[0] == 5 && l.parent[1] == root);
 	/* its own child goes on from the same two */
-	struct hn_indiv child = { .features.trace = 7, .lineage = l };
+	struct hn_indiv child = { .features.trace = &drawn, .lineage = l };
 	l = hn_lineage_from(&child);
-	assert_true(l.parent[0] == 5 && l.parent[1] == 6);
+	assert_true(l.parent[0] == 5 && l.parent[1] == root);
 	for (int i = 0; i < 9; i++) {
 		hn_lineage_add(&l, "mutate:tile");
 	}
