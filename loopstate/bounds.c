@@ -379,14 +379,26 @@ static void domain_guards(struct infer *x, const struct hn_op *op, uint32_t k,
 	}
 }
 
+/* Whether the region is the axis, no more and no less: nothing to guard. */
+static bool is_whole(const struct hn_region *r, const struct hn_op *op, uint32_t k)
+{
+	const struct hn_axis *axis = &op->axis[k];
+
+	return r->min->op == HN_EXPR_INT && r->min->u.i == axis->min &&
+	       r->extent == axis->extent && hn_op_extent(op, k) == NULL;
+}
+
 /* Guards of stage i, its values known. */
 static void find_guards(struct infer *x, uint32_t i)
 {
+	const struct hn_op *op = x->dag->op[i];
 	struct hn_stage_bounds *b = &x->stage[i];
 
-	for (uint32_t k = 0; k < n_axis(x->dag->op[i]); k++) {
-		domain_guards(x, x->dag->op[i], k, &b->axis[k], b->axis_value[k],
-			      &x->loops[i]);
+	for (uint32_t k = 0; k < n_axis(op); k++) {
+		if (!is_whole(&b->axis[k], op, k)) {
+			domain_guards(x, op, k, &b->axis[k], b->axis_value[k],
+				      &x->loops[i]);
+		}
 	}
 	b->n_guard = x->loops[i].n_guard;
 	b->guard = x->loops[i].guard;

@@ -165,6 +165,41 @@ static bool interval_atom(const struct ctx *x, const struct hn_expr *e,
 	return by_range(x, e, ret);
 }
 
+/* A loop that runs: the atom of nearly every index. */
+static bool is_free_loop(const struct ctx *x, const struct hn_expr *e)
+{
+	return e->op == HN_EXPR_VAR && e->ref >= 0 && (uint32_t)e->ref < x->env->n_loop &&
+	       !x->env->fixed[e->ref];
+}
+
+/* Least value and width of coef * atom, of which *ret_min is left for the sum; NULL: nothing is. */
+static bool interval_term(const struct ctx *x, struct hn_term t, __int128 *ret_shift,
+			  int64_t *ret_width, const struct hn_expr **ret_min)
+{
+	struct hn_interval v;
+	int64_t least;
+
+	*ret_min = NULL;
+	if (is_free_loop(x, t.atom)) {
+		int64_t hi;
+
+		if (!hn_expr_range(t.atom, x->env->loop, x->env->n_loop, &least, &hi)) {
+			return false;
+		}
+		*ret_width = hi - least;
+	} else if (interval_atom(x, t.atom, &v)) {
+		*ret_width = v.width;
+		*ret_min = v.min->op == HN_EXPR_INT ? NULL : v.min;
+		least = v.min->op == HN_EXPR_INT ? v.min->u.i : 0;
+	} else {
+		return false;
+	}
+	/* A negative multiple is least where the atom is greatest. */
+	*ret_shift = (__int128)t.coef * least +
+		     (t.coef > 0 ? 0 : (__int128)t.coef * *ret_width);
+	return true;
+}
+
 bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
 		    struct hn_arena *a, struct hn_interval *ret)
 {
@@ -175,27 +210,28 @@ bool hn_interval_of(const struct hn_expr *e, const struct hn_interval_env *env,
 	__int128 width = 0, shift = f.c;
 
 	for (uint32_t k = 0; k < f.n; k++) {
-		int64_t coef = f.term[k].coef;
-		struct hn_interval v;
+		int64_t coef = f.term[k].coef, wide;
+		const struct hn_expr *moving;
+		__int128 least;
 
-		if (coef == INT64_MIN || !interval_atom(&x, f.term[k].atom, &v)) {
+		if (coef == INT64_MIN ||
+		    !interval_term(&x, f.term[k], &least, &wide, &moving)) {
 			return false;
 		}
-		/* A negative multiple is least where the atom is greatest. */
-		shift += coef > 0 ? 0 : (__int128)coef * v.width;
-		if (v.min->op == HN_EXPR_INT) {
-			shift += (__int128)coef * v.min->u.i;
-		} else {
-			term[min.n++] = (struct hn_term){ coef, v.min };
+		shift += least;
+		if (moving) {
+			term[min.n++] = (struct hn_term){ coef, moving };
 		}
-		width += (__int128)(coef > 0 ? coef : -coef) * v.width;
+		width += (__int128)(coef > 0 ? coef : -coef) * wide;
 		if (width >= HN_SPAN_MAX || shift <= -HN_SPAN_MAX ||
 		    shift >= HN_SPAN_MAX) {
 			return false;
 		}
 	}
 	min.c = (int64_t)shift;
-	ret->min = hn_simplify_sum(min, e->dtype, env->loop, env->n_loop, a);
+	ret->min = min.n == 0
+			   ? hn_expr_int(min.c, e->dtype, a)
+			   : hn_simplify_sum(min, e->dtype, env->loop, env->n_loop, a);
 	ret->width = (int64_t)width;
 	return true;
 }

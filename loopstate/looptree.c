@@ -339,9 +339,12 @@ static bool all_constant(const struct hn_node *n, const uint8_t *dependence)
 static const bool *find_prepared(const struct build *x, const struct hn_looptree *t)
 {
 	uint8_t *dependence = HN_NEW_ARRAY(x->a, uint8_t, x->s->n_stage);
-	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage);
+	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage), any = false;
 
-	if (x->dag->sizes != NULL) {
+	for (uint32_t k = 0; k < t->root->n_child && !any; k++) {
+		any = t->buffer[t->root->child[k]->stage].scope == HN_SCOPE_SHARED;
+	}
+	if (x->dag->sizes != NULL || !any) {
 		return prepared; /* what is prepared once must not depend on sizes */
 	}
 	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);

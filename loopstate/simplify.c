@@ -269,6 +269,10 @@ static void gather(struct hn_lin_ctx *x, const struct hn_expr *e, int64_t k,
 		hn_lin_add_term(x, sum, k, e);
 		return;
 	}
+	if (e->op == HN_EXPR_INT && is_index(e)) {
+		sum->c = hn_lin_add64(x, sum->c, hn_lin_mul64(x, e->u.i, k));
+		return;
+	}
 	struct hn_lin v = lin_of(x, e);
 
 	sum->c = hn_lin_add64(x, sum->c, hn_lin_mul64(x, v.c, k));
