@@ -8,7 +8,7 @@
 
 /* Offset of access a (0 = output, else load a - 1). */
 static void access_offset(struct emit *e, struct emit_nest *n, uint32_t a,
-			  struct emit_lin *ret)
+			  struct hn_linear *ret)
 {
 	if (a == 0) {
 		e->axis = NULL;
@@ -21,29 +21,30 @@ static void access_offset(struct emit *e, struct emit_nest *n, uint32_t a,
 	e->axis = NULL;
 }
 
+struct along {
+	struct emit *e;
+	struct emit_nest *n;
+	struct emit_dim *d;
+	uint32_t a;
+};
+
+static void offset_at(void *ctx, int64_t i, struct hn_linear *ret)
+{
+	struct along *x = ctx;
+
+	x->e->var[x->d->loop] = (struct emit_var){ .add = i };
+	x->e->epoch++;
+	access_offset(x->e, x->n, x->a, ret);
+}
+
 /* How access a moves along d, judged by its first iterations. */
 static int64_t stride_along(struct emit *e, struct emit_nest *n, struct emit_dim *d,
 			    uint32_t a)
 {
 	struct emit_var saved = e->var[d->loop];
-	struct emit_lin first, next;
-	int64_t stride = 0;
-	int64_t count = d->extent < 16 ? d->extent : 16;
+	struct along x = { e, n, d, a };
+	int64_t stride = hn_linear_step(d->extent, offset_at, &x);
 
-	e->var[d->loop] = (struct emit_var){ 0 };
-	e->epoch++;
-	access_offset(e, n, a, &first);
-	for (int64_t j = 1; j < count && stride != HN_TILE_NONLINEAR; j++) {
-		e->var[d->loop].add = j;
-		e->epoch++;
-		access_offset(e, n, a, &next);
-		if (!hn_emit_lin_same_terms(&first, &next) ||
-		    (j > 1 && next.c - first.c != stride * j)) {
-			stride = HN_TILE_NONLINEAR;
-		} else {
-			stride = (next.c - first.c) / j;
-		}
-	}
 	e->var[d->loop] = saved;
 	return stride;
 }

@@ -34,25 +34,25 @@ int hn_emit_decide(uint8_t op, int64_t lo, int64_t hi)
 }
 
 /* (terms + c) op 0 for constants c in [lo, hi]. */
-static int decide_between(uint8_t op, const struct emit_lin *terms, int64_t lo,
+static int decide_between(uint8_t op, const struct hn_linear *terms, int64_t lo,
 			  int64_t hi)
 {
-	struct emit_lin f = *terms;
+	struct hn_linear f = *terms;
 	int64_t least, most;
 
 	f.c = 0;
-	hn_emit_lin_range(&f, &least, &most);
+	hn_linear_range(&f, &least, &most);
 	return hn_emit_decide(op, least + lo, most + hi);
 }
 
-int hn_emit_judge(uint8_t op, const struct emit_lin *f)
+int hn_emit_judge(uint8_t op, const struct hn_linear *f)
 {
 	return decide_between(op, f, f->c, f->c);
 }
 
-LLVMValueRef hn_emit_test(struct emit *e, uint8_t op, const struct emit_lin *f)
+LLVMValueRef hn_emit_test(struct emit *e, uint8_t op, const struct hn_linear *f)
 {
-	struct emit_lin terms = *f;
+	struct hn_linear terms = *f;
 
 	terms.c = 0;
 	return LLVMBuildICmp(e->b, hn_emit_predicate(op), hn_emit_lin_value(e, &terms),
@@ -66,29 +66,29 @@ bool hn_emit_compares_indices(const struct emit *e, const struct hn_expr *x)
 }
 
 void hn_emit_difference(struct emit *e, const struct hn_expr *x, uint32_t k,
-			struct emit_lin *ret)
+			struct hn_linear *ret)
 {
-	struct emit_lin y;
+	struct hn_linear y;
 
 	hn_emit_lin_lane(e, x->arg[0], k, ret);
 	hn_emit_lin_lane(e, x->arg[1], k, &y);
-	hn_emit_lin_add(e, ret, &y, -1);
+	hn_linear_add(&e->lin, ret, &y, -1);
 }
 
 /* Widen [*lo, *hi], the constants of the forms seen so far, by the current point's; false
  * when its terms are others than ret's. */
-static bool add_point(struct emit *e, const struct hn_expr *g, struct emit_lin *ret,
+static bool add_point(struct emit *e, const struct hn_expr *g, struct hn_linear *ret,
 		      bool *any, int64_t *lo, int64_t *hi)
 {
 	for (uint32_t k = 0; k < e->n_active; k++) {
-		struct emit_lin x;
+		struct hn_linear x;
 
 		hn_emit_difference(e, g, k, &x);
 		if (!*any) {
 			*ret = x;
 			*lo = *hi = x.c;
 			*any = true;
-		} else if (!hn_emit_lin_same_terms(ret, &x)) {
+		} else if (!hn_linear_same_terms(ret, &x)) {
 			return false;
 		}
 		*lo = x.c < *lo ? x.c : *lo;
@@ -99,7 +99,7 @@ static bool add_point(struct emit *e, const struct hn_expr *g, struct emit_lin *
 
 int hn_emit_known_here(struct emit *e, const struct hn_expr *g)
 {
-	struct emit_lin f;
+	struct hn_linear f;
 	bool any = false;
 	int64_t lo, hi;
 
@@ -113,7 +113,7 @@ enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
 				  const struct hn_expr *g, uint32_t i, LLVMValueRef *ret)
 {
 	uint32_t n_point = hn_emit_count_points(n);
-	struct emit_lin f = { 0 };
+	struct hn_linear f = { 0 };
 	bool any = false, low = g->op == HN_EXPR_GE || g->op == HN_EXPR_GT;
 	int64_t lo = 0, hi = 0;
 

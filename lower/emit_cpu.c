@@ -365,6 +365,7 @@ static void make_types(struct emit *e)
 static void emit_program(struct emit *e)
 {
 	make_types(e);
+	e->lin = hn_emit_lin_maker(e);
 	e->var = HN_NEW_ARRAY(e->a, struct emit_var, e->t->n_loop + 1);
 	e->buffer = HN_NEW_ARRAY(e->a, struct emit_buffer, e->t->dag->n_op);
 	e->size = HN_NEW_ARRAY(e->a, LLVMValueRef, hn_emit_n_size(e));

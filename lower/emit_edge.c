@@ -13,7 +13,7 @@
 struct tested {
 	struct emit_fact fact;
 	LLVMValueRef holds; /* i1 */
-	struct emit_known edge;
+	struct hn_linear_known edge;
 	uint32_t of; /* the edge that it is of; n_edge or more = none */
 };
 
@@ -24,7 +24,7 @@ struct forms {
 	struct tested *tested;
 };
 
-static bool same_place(const struct emit_known *x, const struct emit_known *y)
+static bool same_place(const struct hn_linear_known *x, const struct hn_linear_known *y)
 {
 	return x->v == y->v && x->value == y->value;
 }
@@ -137,7 +137,7 @@ static void two_forms(struct emit *e, struct forms *f, uint32_t edge, LLVMValueR
 	LLVMBasicBlockRef inside = hn_emit_block(e, "inside"),
 			  outside = hn_emit_block(e, "edge"),
 			  join = hn_emit_block(e, "join");
-	uint32_t n_fact = e->n_fact, n_known = e->n_known;
+	uint32_t n_fact = e->n_fact, n_known = e->lin.n_known;
 
 	LLVMBuildCondBr(e->b, test, inside, outside);
 	begin_form(e, inside);
@@ -146,13 +146,13 @@ static void two_forms(struct emit *e, struct forms *f, uint32_t edge, LLVMValueR
 	LLVMBuildBr(e->b, join);
 	e->n_fact = n_fact;
 	begin_form(e, outside);
-	for (uint32_t i = 0; edge < f->n_edge && e->n_known == n_known; i++) {
+	for (uint32_t i = 0; edge < f->n_edge && e->lin.n_known == n_known; i++) {
 		if (f->tested[i].of == edge) {
-			e->known[e->n_known++] = f->tested[i].edge;
+			e->lin.known[e->lin.n_known++] = f->tested[i].edge;
 		}
 	}
 	emit_forms(e, f, edge + 1);
-	e->n_known = n_known;
+	e->lin.n_known = n_known;
 	LLVMBuildBr(e->b, join);
 	begin_form(e, join);
 }
@@ -160,7 +160,7 @@ static void two_forms(struct emit *e, struct forms *f, uint32_t edge, LLVMValueR
 /* The forms by edges from `edge` on; inside all of them the other tests make two more. */
 static void emit_forms(struct emit *e, struct forms *f, uint32_t edge)
 {
-	bool others = edge == f->n_edge && e->n_known == 0;
+	bool others = edge == f->n_edge && e->lin.n_known == 0;
 	LLVMValueRef test = NULL;
 
 	if (edge < f->n_edge) {

@@ -155,10 +155,10 @@ static void take_worse(int64_t c, bool low, int64_t *worst)
 
 /* At one corner of the box. */
 static bool worst_corner(struct emit *e, const struct box *b, const struct hn_expr *x,
-			 bool low, struct emit_lin *ret)
+			 bool low, struct hn_linear *ret)
 {
 	int64_t worst;
-	struct emit_lin y;
+	struct hn_linear y;
 
 	hn_emit_difference(e, x, 0, ret);
 	worst = ret->c;
@@ -167,7 +167,7 @@ static bool worst_corner(struct emit *e, const struct box *b, const struct hn_ex
 		e->epoch++;
 		hn_emit_difference(e, x, 0, &y);
 		b->span[i].var->add = b->span[i].first;
-		if (!hn_emit_lin_same_terms(ret, &y)) {
+		if (!hn_linear_same_terms(ret, &y)) {
 			return false;
 		}
 		take_worse(worst + (y.c - ret->c) * (b->span[i].count - 1), low, &worst);
@@ -178,10 +178,10 @@ static bool worst_corner(struct emit *e, const struct box *b, const struct hn_ex
 
 /* At any point of the box, when there are few. */
 static bool worst_of_all(struct emit *e, const struct box *b, const struct hn_expr *x,
-			 bool low, struct emit_lin *ret)
+			 bool low, struct hn_linear *ret)
 {
 	int64_t points = 1;
-	struct emit_lin y;
+	struct hn_linear y;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		points *= b->span[i].count;
@@ -199,7 +199,7 @@ static bool worst_of_all(struct emit *e, const struct box *b, const struct hn_ex
 		}
 		e->epoch++;
 		hn_emit_difference(e, x, 0, &y);
-		if (!hn_emit_lin_same_terms(ret, &y)) {
+		if (!hn_linear_same_terms(ret, &y)) {
 			return false;
 		}
 		take_worse(y.c, low, &ret->c);
@@ -208,7 +208,7 @@ static bool worst_of_all(struct emit *e, const struct box *b, const struct hn_ex
 }
 
 static bool worst_point(struct emit *e, const struct emit_nest *n,
-			const struct emit_fact *f, bool low, struct emit_lin *ret)
+			const struct emit_fact *f, bool low, struct hn_linear *ret)
 {
 	bool linear, found;
 
@@ -233,29 +233,29 @@ static bool worst_point(struct emit *e, const struct emit_nest *n,
 
 /* The value of the form's one term at which alone `form op 0` does not hold: a loop's last
  * block, or its first. */
-static struct emit_known fails_at(uint8_t op, const struct emit_lin *form)
+static struct hn_linear_known fails_at(uint8_t op, const struct hn_linear *form)
 {
-	const struct emit_term *t = &form->t[0];
+	const struct hn_linear_term *t = &form->t[0];
 
 	for (int at_lo = 0; form->n == 1 && at_lo < 2; at_lo++) {
 		int64_t v = at_lo ? t->lo : t->hi, beside = at_lo ? v + 1 : v - 1;
 		int64_t d = form->c + t->coef * v, next = form->c + t->coef * beside;
 
 		if (hn_emit_decide(op, d, d) == 0 && hn_emit_decide(op, next, next)) {
-			return (struct emit_known){ t->v, v };
+			return (struct hn_linear_known){ t->v, v };
 		}
 	}
-	return (struct emit_known){ 0 };
+	return (struct hn_linear_known){ 0 };
 }
 
 LLVMValueRef hn_emit_holds_everywhere(struct emit *e, const struct emit_nest *n,
 				      const struct emit_fact *f,
-				      struct emit_known *ret_edge)
+				      struct hn_linear_known *ret_edge)
 {
 	uint8_t op = f->x->op;
-	struct emit_lin x;
+	struct hn_linear x;
 
-	*ret_edge = (struct emit_known){ 0 };
+	*ret_edge = (struct hn_linear_known){ 0 };
 	if (!worst_point(e, n, f, op == HN_EXPR_GE || op == HN_EXPR_GT, &x)) {
 		return NULL;
 	}
@@ -299,7 +299,7 @@ static bool holds_at(struct emit *e, const struct emit_nest *n, uint32_t i, int6
 
 	e->var[n->dim[i].loop] = (struct emit_var){ .add = v };
 	for (uint32_t k = 0; k < all->n && holds; k++) {
-		struct emit_known edge;
+		struct hn_linear_known edge;
 		LLVMValueRef c = hn_emit_holds_everywhere(e, n, &all->fact[k], &edge);
 
 		holds = c && LLVMIsAConstantInt(c) && LLVMConstIntGetZExtValue(c);

@@ -13,12 +13,12 @@ static struct emit_val scalar(LLVMValueRef v)
 
 /* The forms of index x, or of comparison x's difference, in all lanes; true when they
  * differ by constants only. */
-static bool lane_forms(struct emit *e, const struct hn_expr *x, struct emit_lin *first,
+static bool lane_forms(struct emit *e, const struct hn_expr *x, struct hn_linear *first,
 		       int64_t *c)
 {
 	for (uint32_t k = 0; k < e->n_lane; k++) {
 		uint32_t lane = k < e->n_active ? k : 0;
-		struct emit_lin f;
+		struct hn_linear f;
 
 		if (hn_emit_is_index(e, x)) {
 			hn_emit_lin_lane(e, x, lane, &f);
@@ -28,7 +28,7 @@ static bool lane_forms(struct emit *e, const struct hn_expr *x, struct emit_lin 
 		c[k] = f.c;
 		if (k == 0) {
 			*first = f;
-		} else if (!hn_emit_lin_same_terms(first, &f)) {
+		} else if (!hn_linear_same_terms(first, &f)) {
 			return false;
 		}
 	}
@@ -67,7 +67,7 @@ struct emit_val hn_emit_index_value(struct emit *e, const struct hn_expr *x)
 {
 	LLVMTypeRef type = hn_emit_type(e, x->dtype);
 	int64_t c[EMIT_MAX_LANES];
-	struct emit_lin f;
+	struct hn_linear f;
 
 	if (e->lane >= 0 || !hn_emit_lane_varies(e, x)) {
 		hn_emit_lin_lane(e, x, 0, &f);
@@ -97,7 +97,7 @@ static struct emit_val truth(struct emit *e, bool v)
 }
 
 /* A comparison of lanes that share their terms. */
-static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct emit_lin *f,
+static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct hn_linear *f,
 				     const int64_t *c)
 {
 	LLVMValueRef lane[EMIT_MAX_LANES];
@@ -126,7 +126,7 @@ static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct emit_lin
 static struct emit_val compare_index(struct emit *e, const struct hn_expr *x)
 {
 	int64_t c[EMIT_MAX_LANES];
-	struct emit_lin f;
+	struct hn_linear f;
 
 	if (e->lane < 0 && hn_emit_lane_varies(e, x)) {
 		if (!lane_forms(e, x, &f, c)) {

@@ -18,10 +18,10 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "lower/lower.h"
+#include "target/linear.h"
 #include "target/tile.h"
 
 #define EMIT_MAX_LANES HN_TILE_MAX_LANES
-#define EMIT_HERE INT32_MAX /* depth of a value that cannot move out of its place */
 
 struct emit_turn;
 struct emit_table;
@@ -109,14 +109,9 @@ struct emit_fact {
 	bool op_space; /* of the body; else a guard's, in loop space */
 };
 
-/* A value that is a constant in what is being emitted: in the edge form of a tile that one
- * iteration of a loop alone takes, that iteration's number. */
-struct emit_known {
-	LLVMValueRef v; /* i64; NULL = none */
-	int64_t value;
-};
-
-#define EMIT_MAX_EDGES 2 /* of a tile that have forms of their own */
+/* Of a tile that have forms of their own; in one that one iteration of a loop alone takes, that
+ * iteration's number is a known value (target/linear.h). */
+#define EMIT_MAX_EDGES HN_LINEAR_KNOWN
 
 /* A store that waits for the end of its tile (emit_past.c). */
 struct emit_later {
@@ -147,6 +142,8 @@ struct emit {
 	LLVMValueRef *size;   /* [n_size] i64, the size parameters */
 	uint64_t shared_bytes, worker_bytes, prepared_bytes;
 
+	struct hn_linear_maker lin; /* whose values are LLVM's, i64 (emit_lin.c) */
+
 	/* the point being emitted */
 	const struct hn_expr *const
 		*axis; /* op space -> loop space; NULL = in loop space */
@@ -156,8 +153,6 @@ struct emit {
 	struct emit_val mask;	   /* v NULL = no condition */
 	uint32_t n_fact;
 	const struct emit_fact *fact;
-	uint32_t n_known;
-	struct emit_known known[EMIT_MAX_EDGES]; /* of index arithmetic */
 	struct emit_turn *turn; /* NULL = none */
 	uint32_t n_choice;	/* choices around what is being evaluated */
 	uint32_t n_let, cap_let;
@@ -178,26 +173,9 @@ void hn_emit_refuse(struct emit *e, int code, const char *fmt, ...) HN_PRINTF(3,
 
 /* -- emit_lin.c: index arithmetic ---------------------------------------------------- */
 
-struct emit_term {
-	LLVMValueRef v; /* i64 */
-	int64_t coef, lo, hi;
-	int32_t depth;
-};
-
-#define EMIT_MAX_TERMS 16
-
-struct emit_lin {
-	uint32_t n;
-	int64_t c;
-	struct emit_term t[EMIT_MAX_TERMS];
-};
-
-/* e's value in lane e->lane (0 when the code is a vector) as a linear form. */
-void hn_emit_lin_of(struct emit *e, const struct hn_expr *x, struct emit_lin *ret);
-void hn_emit_lin_add(struct emit *e, struct emit_lin *x, const struct emit_lin *y,
-		     int64_t coef);
-bool hn_emit_lin_same_terms(const struct emit_lin *x, const struct emit_lin *y);
-void hn_emit_lin_range(const struct emit_lin *x, int64_t *lo, int64_t *hi);
+/* The linear forms of e (target/linear.h): of the current space, in lane e->lane (0 when the
+ * code is a vector). */
+struct hn_linear_maker hn_emit_lin_maker(struct emit *e);
 
 /* Whether x is index arithmetic: integers over axes alone, done in 64 bits. */
 bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x);
@@ -210,29 +188,27 @@ bool hn_emit_uses_loop(const struct emit *e, const struct hn_expr *x, int32_t lo
 
 /* The linear form of x in lane k. */
 void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
-		      struct emit_lin *ret);
+		      struct hn_linear *ret);
 
 /* -- emit_place.c: where its code goes -------------------------------------------------- */
 
-/* Operations on i64; EMIT_GEP: pointer + bytes, EMIT_GEP_IN: and that is in the object;
- * EMIT_DIV: of a natural number; EMIT_EXPR + an operator of loopstate/expr.h. */
-enum { EMIT_ADD = 1, EMIT_MUL, EMIT_DIV, EMIT_GEP, EMIT_GEP_IN, EMIT_EXPR = 100 };
+/* Operations on i64, beside those of target/linear.h; EMIT_GEP: pointer + bytes, EMIT_GEP_IN:
+ * and that is in the object. */
+enum { EMIT_GEP = HN_LINEAR_DIV + 1, EMIT_GEP_IN };
 
-/* x op y in the scope `depth`, made once there; EMIT_HERE = at the current place. */
+/* x op y in the scope `depth`, made once there; HN_LINEAR_HERE = at the current place. */
 LLVMValueRef hn_emit_place(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValueRef y,
 			   int32_t depth);
 
 /* While planning: the value of m, a word that no other has. */
 LLVMValueRef hn_emit_dry_word(struct emit *e, struct emit_memo m);
 
-/* x's value as i64, placed as far out as its operands allow; and how far that is. */
-LLVMValueRef hn_emit_lin_value(struct emit *e, const struct emit_lin *x);
-LLVMValueRef hn_emit_lin_placed(struct emit *e, const struct emit_lin *x,
-				int32_t *ret_depth);
+/* x's value as i64, placed as far out as its operands allow. */
+LLVMValueRef hn_emit_lin_value(struct emit *e, const struct hn_linear *x);
 
 /* base + bytes of x * unit, the constant part last. */
 LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t depth,
-				 const struct emit_lin *x, int64_t unit, bool inbounds);
+				 const struct hn_linear *x, int64_t unit, bool inbounds);
 
 /* -- emit_expr.c: values ------------------------------------------------------------- */
 
@@ -282,7 +258,7 @@ enum emit_pattern { EMIT_UNIFORM, EMIT_CONTIGUOUS, EMIT_SCATTERED };
 
 struct emit_address {
 	enum emit_pattern pattern;
-	struct emit_lin lane[EMIT_MAX_LANES];
+	struct hn_linear lane[EMIT_MAX_LANES];
 	const struct emit_buffer *buffer;
 	LLVMValueRef base;
 	LLVMTypeRef type; /* of an element in memory */
@@ -312,15 +288,15 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 /* Offset in elements of T[index] in lane k: index in the current space, mins in loop
  * space. */
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
-		    uint32_t k, struct emit_lin *ret);
+		    uint32_t k, struct hn_linear *ret);
 
 /* -- emit_shape.c: arguments whose extents are size parameters -------------------------- */
 
 uint32_t hn_emit_n_size(const struct emit *e);
 
 /* ret += sign * x * the stride of dim d of op's buffer, in elements. */
-void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct emit_lin *x,
-		       int64_t sign, struct emit_lin *ret);
+void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct hn_linear *x,
+		       int64_t sign, struct hn_linear *ret);
 
 /* -- emit_past.c: results stored past the caches ---------------------------------------- */
 
@@ -427,16 +403,16 @@ bool hn_emit_compares_indices(const struct emit *e, const struct hn_expr *x);
 
 /* Left minus right side of comparison x in lane k. */
 void hn_emit_difference(struct emit *e, const struct hn_expr *x, uint32_t k,
-			struct emit_lin *ret);
+			struct hn_linear *ret);
 
 /* d op 0 for d in [lo, hi]: 1 true, 0 false, -1 it depends. */
 int hn_emit_decide(uint8_t op, int64_t lo, int64_t hi);
 
 /* The same for all values that f may have. */
-int hn_emit_judge(uint8_t op, const struct emit_lin *f);
+int hn_emit_judge(uint8_t op, const struct hn_linear *f);
 
 /* i1: f op 0, tested at run time. */
-LLVMValueRef hn_emit_test(struct emit *e, uint8_t op, const struct emit_lin *f);
+LLVMValueRef hn_emit_test(struct emit *e, uint8_t op, const struct hn_linear *f);
 LLVMIntPredicate hn_emit_predicate(uint8_t op);
 
 /* Whether g holds in all lanes of the current point: 1, 0 (in none), -1 not known. */

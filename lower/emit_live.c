@@ -43,7 +43,7 @@ static struct count combine(struct emit *e, enum hn_expr_op op, struct count x,
 {
 	struct count r = { .depth = x.depth > y.depth ? x.depth : y.depth };
 
-	r.v = hn_emit_place(e, EMIT_EXPR + op, x.v, y.v, r.depth);
+	r.v = hn_emit_place(e, HN_LINEAR_EXPR + op, x.v, y.v, r.depth);
 	return r;
 }
 
@@ -59,7 +59,7 @@ static bool guard_count(struct emit *e, const struct hn_expr *g,
 			uint32_t n_inner, bool worst, struct count *ret, bool *ret_inner)
 {
 	struct emit_var saved = e->var[loop->loop];
-	struct emit_lin x, y = { 0 };
+	struct hn_linear x, y = { 0 };
 	int32_t lane = e->lane;
 	int64_t c, k, most = 0;
 	struct count n;
@@ -85,12 +85,12 @@ static bool guard_count(struct emit *e, const struct hn_expr *g,
 	e->lane = lane;
 	e->epoch++;
 	/* x + most + c * l < 0  <=>  l < ceil(-(x + most) / c) */
-	hn_emit_lin_add(e, &y, &x, -1);
+	hn_linear_add(&e->lin, &y, &x, -1);
 	y.c += c - 1 - most + (g->op == HN_EXPR_LE);
-	n.v = hn_emit_lin_placed(e, &y, &n.depth);
+	n.v = hn_linear_value(&e->lin, &y, &n.depth);
 	n = combine(e, HN_EXPR_MAX, n, constant(e, 0));
 	if (c > 1) {
-		n.v = hn_emit_place(e, EMIT_DIV, n.v, hn_emit_const(e, c), n.depth);
+		n.v = hn_emit_place(e, HN_LINEAR_DIV, n.v, hn_emit_const(e, c), n.depth);
 	}
 	*ret = combine(e, HN_EXPR_MIN, n, constant(e, loop->extent));
 	return true;
@@ -262,7 +262,7 @@ void hn_emit_find_clamps(struct emit *e, struct emit_tile *t)
 		t->clamp[t->n_clamp++] = (struct emit_clamp){
 			.guard = n->stmt->guard[g],
 			.dim = d,
-			.last = hn_emit_place(e, EMIT_ADD, count.v, hn_emit_const(e, -1),
+			.last = hn_emit_place(e, HN_LINEAR_ADD, count.v, hn_emit_const(e, -1),
 					      count.depth),
 			.depth = count.depth,
 		};
@@ -284,13 +284,13 @@ void hn_emit_clamp(struct emit *e, struct emit_tile *t)
 	for (uint32_t i = 0; i < t->n_clamp; i++) {
 		struct emit_clamp *c = &t->clamp[i];
 		struct emit_var *var = &e->var[c->dim->loop];
-		struct emit_lin at = { .n = var->base != NULL, .c = var->add };
+		struct hn_linear at = { .n = var->base != NULL, .c = var->add };
 		struct count now, last = { c->last, c->depth };
 
-		at.t[0] = (struct emit_term){ var->base, var->mul, var->lo, var->hi,
+		at.t[0] = (struct hn_linear_term){ var->base, var->mul, var->lo, var->hi,
 					      var->depth };
 		c->saved = *var;
-		now.v = hn_emit_lin_placed(e, &at, &now.depth);
+		now.v = hn_linear_value(&e->lin, &at, &now.depth);
 		now = combine(e, HN_EXPR_MIN, now, last);
 		*var = (struct emit_var){ .base = now.v,
 					  .mul = 1,

@@ -12,11 +12,11 @@
 #include <string.h>
 
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
-		    uint32_t k, struct emit_lin *ret)
+		    uint32_t k, struct hn_linear *ret)
 {
 	const struct hn_buffer *b = &e->t->buffer[op];
 	const struct hn_expr *const *axis = e->axis;
-	struct emit_lin y;
+	struct hn_linear y;
 
 	ret->n = 0;
 	ret->c = 0;
@@ -66,7 +66,7 @@ static void find_address(struct emit *e, int32_t op, int32_t out,
 	}
 	for (uint32_t k = 1; k < e->n_active; k++) {
 		hn_emit_offset(e, op, index, k, &ret->lane[k]);
-		bool same = hn_emit_lin_same_terms(&ret->lane[0], &ret->lane[k]);
+		bool same = hn_linear_same_terms(&ret->lane[0], &ret->lane[k]);
 		int64_t delta = ret->lane[k].c - ret->lane[0].c;
 
 		still = still && same && delta == 0;
@@ -78,7 +78,7 @@ static void find_address(struct emit *e, int32_t op, int32_t out,
 LLVMValueRef hn_emit_pointer(struct emit *e, const struct emit_address *x, uint32_t k,
 			     int64_t more, bool inbounds)
 {
-	struct emit_lin at = x->lane[k];
+	struct hn_linear at = x->lane[k];
 
 	at.c += more;
 	return hn_emit_lin_address(e, x->base, x->buffer->depth, &at, x->unit, inbounds);

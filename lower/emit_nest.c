@@ -31,7 +31,7 @@ static void emit_lone(struct emit *e, struct emit_nest *n, uint32_t i, LLVMValue
 		      int64_t begin, int64_t full)
 {
 	struct emit_dim *d = &n->dim[i];
-	LLVMValueRef at = hn_emit_place(e, EMIT_ADD, live, hn_emit_const(e, -1), e->fn->depth);
+	LLVMValueRef at = hn_emit_place(e, HN_LINEAR_ADD, live, hn_emit_const(e, -1), e->fn->depth);
 	LLVMValueRef past = LLVMBuildNSWSub(e->b, at, hn_emit_const(e, begin), "");
 	LLVMValueRef first = LLVMBuildICmp(
 		e->b, LLVMIntEQ,

@@ -77,7 +77,7 @@ void hn_emit_find_comparisons(struct emit *e, const struct emit_nest *n,
  * *ret_edge: the one value of the one term that it depends on at which it does not. */
 LLVMValueRef hn_emit_holds_everywhere(struct emit *e, const struct emit_nest *n,
 				      const struct emit_fact *f,
-				      struct emit_known *ret_edge);
+				      struct hn_linear_known *ret_edge);
 
 /* The iterations of dim i at which every comparison that depends on it (and on reductions in
  * the tile) alone holds. False = all, or too few to be worth a tile of their own. */

@@ -77,7 +77,7 @@ bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n)
 }
 
 /* Every offset is a whole number of lines, wherever the loops stand. */
-static bool on_lines(const struct emit_lin *at, int64_t unit)
+static bool on_lines(const struct hn_linear *at, int64_t unit)
 {
 	bool on = hn_mul_sat(at->c, unit) % LINE == 0;
 

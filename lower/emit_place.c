@@ -44,27 +44,27 @@ static LLVMValueRef build_floordiv(struct emit *e, LLVMValueRef x, LLVMValueRef 
 static LLVMValueRef build(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValueRef y)
 {
 	switch (op) {
-	case EMIT_ADD:
+	case HN_LINEAR_ADD:
 		return LLVMBuildNSWAdd(e->b, x, y, "");
-	case EMIT_MUL:
+	case HN_LINEAR_MUL:
 		return LLVMBuildNSWMul(e->b, x, y, "");
 	case EMIT_GEP:
 		return LLVMBuildGEP2(e->b, e->i8, x, &y, 1, "");
 	case EMIT_GEP_IN:
 		return LLVMBuildInBoundsGEP2(e->b, e->i8, x, &y, 1, "");
-	case EMIT_DIV:
+	case HN_LINEAR_DIV:
 		return build_floordiv(e, x, y, true);
-	case EMIT_EXPR + HN_EXPR_FLOORDIV:
+	case HN_LINEAR_EXPR + HN_EXPR_FLOORDIV:
 		return build_floordiv(e, x, y, false);
-	case EMIT_EXPR + HN_EXPR_FLOORMOD:
+	case HN_LINEAR_EXPR + HN_EXPR_FLOORMOD:
 		return LLVMBuildNSWSub(
 			e->b, x,
 			LLVMBuildNSWMul(e->b, build_floordiv(e, x, y, false), y, ""), "");
-	case EMIT_EXPR + HN_EXPR_DIV:
+	case HN_LINEAR_EXPR + HN_EXPR_DIV:
 		return LLVMBuildSDiv(e->b, x, y, "");
-	case EMIT_EXPR + HN_EXPR_TRUNCMOD:
+	case HN_LINEAR_EXPR + HN_EXPR_TRUNCMOD:
 		return LLVMBuildSRem(e->b, x, y, "");
-	case EMIT_EXPR + HN_EXPR_MIN:
+	case HN_LINEAR_EXPR + HN_EXPR_MIN:
 		return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, x, y, ""), x,
 				       y, "");
 	default:
@@ -89,7 +89,7 @@ LLVMValueRef hn_emit_place(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValu
 		return known ? known
 			     : hn_emit_dry_word(e, (struct emit_memo){ op, x, y, NULL });
 	}
-	if (depth == EMIT_HERE) {
+	if (depth == HN_LINEAR_HERE) {
 		return build(e, op, x, y);
 	}
 	struct emit_scope *s = &e->fn->scope[depth];
@@ -108,73 +108,29 @@ LLVMValueRef hn_emit_place(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValu
 	return known;
 }
 
-static int32_t deeper(int32_t x, int32_t y)
-{
-	return x > y ? x : y;
-}
-
-/* Terms in the order they become known. */
-static void sort_terms(struct emit_lin *x)
-{
-	for (uint32_t i = 1; i < x->n; i++) {
-		struct emit_term t = x->t[i];
-		uint32_t j = i;
-
-		for (; j > 0 && x->t[j - 1].depth > t.depth; j--) {
-			x->t[j] = x->t[j - 1];
-		}
-		x->t[j] = t;
-	}
-}
-
-LLVMValueRef hn_emit_lin_placed(struct emit *e, const struct emit_lin *x,
-				int32_t *ret_depth)
-{
-	struct emit_lin s = *x;
-	LLVMValueRef sum = NULL;
-	int32_t depth = 0;
-
-	sort_terms(&s);
-	for (uint32_t i = 0; i < s.n; i++) {
-		LLVMValueRef v = s.t[i].v;
-
-		if (s.t[i].coef != 1) {
-			v = hn_emit_place(e, EMIT_MUL, v, hn_emit_const(e, s.t[i].coef),
-					  s.t[i].depth);
-		}
-		depth = deeper(depth, s.t[i].depth);
-		sum = sum ? hn_emit_place(e, EMIT_ADD, sum, v, depth) : v;
-	}
-	if (sum && s.c != 0) {
-		sum = hn_emit_place(e, EMIT_ADD, sum, hn_emit_const(e, s.c), depth);
-	}
-	*ret_depth = depth;
-	return sum ? sum : hn_emit_const(e, s.c);
-}
-
-LLVMValueRef hn_emit_lin_value(struct emit *e, const struct emit_lin *x)
+LLVMValueRef hn_emit_lin_value(struct emit *e, const struct hn_linear *x)
 {
 	int32_t depth;
 
-	return hn_emit_lin_placed(e, x, &depth);
+	return hn_linear_value(&e->lin, x, &depth);
 }
 
 LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t depth,
-				 const struct emit_lin *x, int64_t unit, bool inbounds)
+				 const struct hn_linear *x, int64_t unit, bool inbounds)
 {
-	struct emit_lin s = *x;
+	struct hn_linear s = *x;
 	uint32_t op = inbounds ? EMIT_GEP_IN : EMIT_GEP;
 
-	sort_terms(&s);
+	hn_linear_sort(&s);
 	for (uint32_t i = 0; i < s.n; i++) {
 		LLVMValueRef bytes = s.t[i].v;
 
 		if (s.t[i].coef * unit != 1) {
-			bytes = hn_emit_place(e, EMIT_MUL, bytes,
+			bytes = hn_emit_place(e, HN_LINEAR_MUL, bytes,
 					      hn_emit_const(e, s.t[i].coef * unit),
 					      s.t[i].depth);
 		}
-		depth = deeper(depth, s.t[i].depth);
+		depth = s.t[i].depth > depth ? s.t[i].depth : depth;
 		/* a partial sum may leave the object: only the whole address is in bounds
 		 */
 		base = hn_emit_place(e, i + 1 == s.n && s.c == 0 ? op : EMIT_GEP, base,

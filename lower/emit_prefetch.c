@@ -74,30 +74,35 @@ static void find_loads(const struct hn_op *op, struct find *f)
 	}
 }
 
-static void offset_of(struct fetch *f, struct emit_lin *ret)
+static void offset_of(struct fetch *f, struct hn_linear *ret)
 {
 	f->e->epoch++;
 	hn_emit_offset(f->e, f->load->ref, f->load->arg, 0, ret);
+}
+
+struct along {
+	struct fetch *f;
+	struct emit_var *var;
+	int64_t first;
+};
+
+static void offset_at(void *ctx, int64_t i, struct hn_linear *ret)
+{
+	struct along *x = ctx;
+
+	x->var->add = x->first + i;
+	offset_of(x->f, ret);
 }
 
 /* Bytes from one iteration of the loop to the next, judged by its first ones. */
 static int64_t step_along(struct fetch *f, const struct emit_fetch_dim *d)
 {
 	struct emit_var *var = &f->e->var[d->loop], saved = *var;
-	int64_t count = d->count < 16 ? d->count : 16, step = 0;
-	struct emit_lin first, next;
+	struct along x = { f, var, saved.add };
 
 	f->e->dry = true;
-	offset_of(f, &first);
-	for (int64_t j = 1; j < count && step != HN_TILE_NONLINEAR; j++) {
-		var->add = saved.add + j;
-		offset_of(f, &next);
-		bool even = j == 1 || next.c - first.c == step * j;
+	int64_t step = hn_linear_step(d->count, offset_at, &x);
 
-		step = hn_emit_lin_same_terms(&first, &next) && even
-			       ? (next.c - first.c) / j
-			       : HN_TILE_NONLINEAR;
-	}
 	*var = saved;
 	f->e->dry = false;
 	f->e->epoch++;
@@ -153,7 +158,7 @@ static void find_run(struct fetch *f, const struct emit_fetch_dim *dim, uint32_t
  * on 64 bytes. */
 static int64_t alignment(struct fetch *f, const struct run *r)
 {
-	struct emit_lin x;
+	struct hn_linear x;
 	int64_t g = 64;
 
 	f->e->dry = true;
@@ -201,7 +206,7 @@ static LLVMValueRef bytes_on(struct fetch *f, LLVMValueRef p, LLVMValueRef bytes
 static void fetch_run(struct fetch *f, const struct run *r)
 {
 	struct emit *e = f->e;
-	struct emit_lin x;
+	struct hn_linear x;
 
 	offset_of(f, &x);
 	LLVMValueRef p = hn_emit_lin_address(e, f->base, e->buffer[f->load->ref].depth,

@@ -221,8 +221,8 @@ static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
 	if (block > 1) {
 		LLVMValueRef c = hn_emit_const(e, block);
 
-		blocks = hn_emit_place(e, EMIT_DIV, live->full, c, live->depth);
-		rest = hn_emit_place(e, EMIT_MUL, blocks, c, live->depth);
+		blocks = hn_emit_place(e, HN_LINEAR_DIV, live->full, c, live->depth);
+		rest = hn_emit_place(e, HN_LINEAR_MUL, blocks, c, live->depth);
 	}
 	t->sure = true;
 	part_between(e, t, i, zero, blocks, block);

@@ -20,7 +20,7 @@ struct stride {
 
 static struct stride times(struct emit *e, struct stride s, LLVMValueRef v, int64_t hi)
 {
-	s.v = s.v ? hn_emit_place(e, EMIT_MUL, s.v, v, 0) : v;
+	s.v = s.v ? hn_emit_place(e, HN_LINEAR_MUL, s.v, v, 0) : v;
 	s.hi = s.hi > RANGE_MAX / hi ? RANGE_MAX : s.hi * hi;
 	return s;
 }
@@ -33,13 +33,13 @@ static struct stride stride_of(struct emit *e, int32_t op, uint32_t d)
 
 	for (uint32_t k = d + 1; k < o->n_dim; k++) {
 		const struct hn_expr *form = hn_op_extent(o, k);
-		struct emit_lin x;
+		struct hn_linear x;
 
 		if (!form) {
 			s.coef *= o->shape[k];
 			continue;
 		}
-		hn_emit_lin_of(e, form, &x);
+		hn_linear_of(&e->lin, form, &x);
 		if (x.n == 1 && x.c == 0) {
 			s = times(e, s, x.t[0].v, x.t[0].hi);
 			s.coef *= x.t[0].coef;
@@ -51,22 +51,20 @@ static struct stride stride_of(struct emit *e, int32_t op, uint32_t d)
 }
 
 /* ret += s * t. */
-static void add_product(struct emit *e, const struct stride *s, struct emit_term t,
-			struct emit_lin *ret)
+static void add_product(struct emit *e, const struct stride *s, struct hn_linear_term t,
+			struct hn_linear *ret)
 {
 	__int128 lo = (__int128)t.lo * (t.lo < 0 ? s->hi : 1);
 	__int128 hi = (__int128)t.hi * (t.hi > 0 ? s->hi : 1);
-	struct emit_lin one = { .n = 1 };
 
 	t.lo = lo < -RANGE_MAX ? -RANGE_MAX : (int64_t)lo;
 	t.hi = hi > RANGE_MAX ? RANGE_MAX : (int64_t)hi;
 	t.coef *= s->coef;
-	one.t[0] = t;
-	hn_emit_lin_add(e, ret, &one, 1);
+	hn_linear_add_term(&e->lin, ret, t);
 }
 
-void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct emit_lin *x,
-		       int64_t sign, struct emit_lin *ret)
+void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct hn_linear *x,
+		       int64_t sign, struct hn_linear *ret)
 {
 	const struct hn_buffer *b = &e->t->buffer[op];
 	struct stride s = { NULL, 1, 1 };
@@ -77,18 +75,18 @@ void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct emit
 		s.coef = b->stride[d];
 	}
 	if (!s.v) {
-		hn_emit_lin_add(e, ret, x, sign * s.coef);
+		hn_linear_add(&e->lin, ret, x, sign * s.coef);
 		return;
 	}
 	for (uint32_t i = 0; i < x->n; i++) {
-		struct emit_term t = x->t[i];
+		struct hn_linear_term t = x->t[i];
 
-		t.v = hn_emit_place(e, EMIT_MUL, t.v, s.v, t.depth);
+		t.v = hn_emit_place(e, HN_LINEAR_MUL, t.v, s.v, t.depth);
 		t.coef *= sign;
 		add_product(e, &s, t, ret);
 	}
 	/* the stride itself, for the constant */
-	add_product(e, &s, (struct emit_term){ s.v, sign * x->c, 1, 1, 0 }, ret);
+	add_product(e, &s, (struct hn_linear_term){ s.v, sign * x->c, 1, 1, 0 }, ret);
 }
 
 uint32_t hn_emit_n_size(const struct emit *e)

@@ -29,7 +29,7 @@ static int64_t stride_of(const struct emit *e, const struct emit_address *x)
 	for (uint32_t k = 1; k < e->n_active; k++) {
 		int64_t delta = x->lane[k].c - x->lane[0].c;
 
-		if (!hn_emit_lin_same_terms(&x->lane[0], &x->lane[k]) ||
+		if (!hn_linear_same_terms(&x->lane[0], &x->lane[k]) ||
 		    (k > 1 && delta != stride * k)) {
 			return 0;
 		}
@@ -105,10 +105,10 @@ static bool in_rows(struct emit *e, const struct hn_expr *load,
 		t->var->add = t->first + q;
 		e->epoch++;
 		for (uint32_t k = 0; k < e->n_active && rows; k++) {
-			struct emit_lin at;
+			struct hn_linear at;
 
 			hn_emit_offset(e, load->ref, load->arg, k, &at);
-			rows = hn_emit_lin_same_terms(&first->lane[k], &at) &&
+			rows = hn_linear_same_terms(&first->lane[k], &at) &&
 			       at.c - first->lane[k].c == q;
 		}
 	}

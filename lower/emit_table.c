@@ -213,19 +213,19 @@ static struct emit_table *table_of(struct emit *e, const struct hn_expr *x)
 
 /* Which entry, in lane k; false when an axis may lie outside, as at an edge. */
 static bool place_of(struct emit *e, const struct emit_table *t, uint32_t k,
-		     struct emit_lin *ret)
+		     struct hn_linear *ret)
 {
 	int64_t stride = 1, lo, hi;
-	struct emit_lin f;
+	struct hn_linear f;
 
-	*ret = (struct emit_lin){ 0 };
+	*ret = (struct hn_linear){ 0 };
 	for (uint32_t i = t->n_axis; i-- > 0;) {
 		hn_emit_lin_lane(e, t->axis[i], k, &f);
-		hn_emit_lin_range(&f, &lo, &hi);
+		hn_linear_range(&f, &lo, &hi);
 		if (lo < 0 || hi >= t->extent[i]) {
 			return false;
 		}
-		hn_emit_lin_add(e, ret, &f, stride);
+		hn_linear_add(&e->lin, ret, &f, stride);
 		stride *= t->extent[i];
 	}
 	return true;
@@ -265,7 +265,7 @@ static LLVMValueRef array_of(struct emit *e, struct emit_table *t, const int64_t
 }
 
 /* A row of w lanes, a value when w is 1. */
-static LLVMValueRef read(struct emit *e, struct emit_table *t, const struct emit_lin *at,
+static LLVMValueRef read(struct emit *e, struct emit_table *t, const struct hn_linear *at,
 			 const int64_t *gap, uint32_t w)
 {
 	LLVMTypeRef type = hn_emit_type(e, t->x->dtype);
@@ -289,7 +289,7 @@ static LLVMValueRef one_by_one(struct emit *e, struct emit_table *t)
 {
 	LLVMTypeRef type = LLVMVectorType(hn_emit_type(e, t->x->dtype), e->n_lane);
 	LLVMValueRef v = LLVMGetPoison(type);
-	struct emit_lin at;
+	struct hn_linear at;
 
 	for (uint32_t k = 0; k < e->n_active; k++) {
 		if (!place_of(e, t, k, &at)) {
@@ -307,14 +307,14 @@ static LLVMValueRef lanes(struct emit *e, struct emit_table *t)
 {
 	LLVMValueRef lane[EMIT_MAX_LANES];
 	int64_t gap[EMIT_MAX_LANES];
-	struct emit_lin first, at;
+	struct hn_linear first, at;
 
 	for (uint32_t k = 0; k < e->n_lane; k++) {
 		if (!place_of(e, t, k < e->n_active ? k : 0, &at)) {
 			return NULL;
 		}
 		first = k == 0 ? at : first;
-		if (!hn_emit_lin_same_terms(&first, &at)) {
+		if (!hn_linear_same_terms(&first, &at)) {
 			return one_by_one(e, t);
 		}
 		gap[k] = at.c - first.c;
@@ -328,7 +328,7 @@ struct emit_val hn_emit_from_table(struct emit *e, const struct hn_expr *x)
 {
 	struct emit_val none = { 0 };
 	struct emit_table *t;
-	struct emit_lin at;
+	struct hn_linear at;
 
 	if (!e->axis || !e->nest || e->opt->scalar ||
 	    hn_dtype_class(x->dtype) == HN_CLASS_BOOL ||

@@ -52,7 +52,7 @@ static bool always(const struct trips *t, const struct hn_expr *g, int64_t begin
 		   int64_t end, bool want)
 {
 	struct emit *e = t->e;
-	struct emit_lin x;
+	struct hn_linear x;
 
 	e->var[t->n->dim[t->i].loop] =
 		any_of(&t->n->dim[t->i], begin * t->block, (end - begin) * t->block);

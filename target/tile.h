@@ -9,9 +9,10 @@
 #ifndef HN_TARGET_TILE_H
 #define HN_TARGET_TILE_H
 
+#include "target/linear.h"
 #include "target/target.h"
 
-#define HN_TILE_NONLINEAR INT64_MIN
+#define HN_TILE_NONLINEAR HN_LINEAR_UNEVEN
 #define HN_TILE_MAX_LANES 64
 #define HN_TILE_MAX_CHAIN 8
 
