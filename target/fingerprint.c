@@ -94,7 +94,7 @@ void hn_print_stmt(struct writer *w, const struct hn_node *n)
 
 /* -- the tree ------------------------------------------------------------------------------ */
 
-/* Of a loop outside of nests it is asked whether it runs in parallel, and what it fetches. */
+/* Of a loop outside of nests it is asked whether it runs in parallel, and else what it fetches. */
 static void put_loop(struct writer *w, const struct hn_node *n)
 {
 	bool parallel = n->ann == HN_ANN_PARALLEL && !w->in_parallel;
@@ -106,7 +106,7 @@ static void put_loop(struct writer *w, const struct hn_node *n)
 		put_hints(w, n);
 	}
 	hn_print_number(w, n->stage);
-	for (uint32_t i = 0; i < n->n_prefetch; i++) {
+	for (uint32_t i = 0; i < n->n_prefetch && !(w->target && parallel); i++) {
 		hn_print_number(w, n->prefetch[i].operand);
 		hn_print_number(w, n->prefetch[i].distance);
 	}
@@ -175,6 +175,19 @@ void hn_print_node(struct writer *w, const struct hn_node *n, int64_t around)
 	w->target = target;
 }
 
+static void note_extents(const struct hn_node *n, int64_t *extent)
+{
+	if (n->kind == HN_NODE_LOOP) {
+		extent[n->loop] = n->extent;
+	}
+	if (n->init) {
+		note_extents(n->init, extent);
+	}
+	for (uint32_t k = 0; k < n->n_child; k++) {
+		note_extents(n->child[k], extent);
+	}
+}
+
 uint64_t hn_fingerprint(const struct hn_looptree *t, const struct hn_target *target,
 			struct hn_arena *a)
 {
@@ -183,6 +196,12 @@ uint64_t hn_fingerprint(const struct hn_looptree *t, const struct hn_target *tar
 			    .a = a,
 			    .place = HN_NEW_ARRAY(a, int64_t, t->n_loop) };
 
+	if (target) {
+		int64_t *extent = HN_NEW_ARRAY(a, int64_t, t->n_loop);
+
+		note_extents(t->root, extent);
+		w.loops = (struct hn_nest_loops){ extent, w.place };
+	}
 	hn_print_node(&w, t->root, /* around= */ 0);
 	if (target) {
 		hn_print_number(&w, (int64_t)w.made);

@@ -8,6 +8,7 @@
 #define HN_TARGET_FINGERPRINT_INT_H
 
 #include "target/fingerprint.h"
+#include "target/nest.h"
 
 struct writer {
 	const struct hn_looptree *t;
@@ -15,6 +16,7 @@ struct writer {
 	struct hn_arena *a;
 	bool in_parallel;
 	int64_t *place; /* [n_loop] */
+	struct hn_nest_loops loops; /* given a target */
 	int64_t n_place;
 	bool in_op; /* expressions are in op space (loopstate/expr.h) */
 	uint64_t hash;

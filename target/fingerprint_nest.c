@@ -30,7 +30,7 @@ struct nest {
 	struct hn_nest n;
 	struct hn_tile t;
 	uint32_t n_axis;
-	struct hn_nest_line *axis; /* [n_axis] */
+	struct hn_linear *axis; /* [n_axis] */
 	int64_t *coef;		   /* [n_axis * n_loop] */
 	bool choices;		   /* it has conditions, */
 	bool ordered;		   /* and loops are written as they stand */
@@ -68,29 +68,26 @@ static bool has_choices(const struct hn_nest *n)
 	return found;
 }
 
-/* The statement's axes as sums; false when one is none, or meets a loop twice. */
-static bool find_lines(struct nest *x, struct hn_arena *a)
+/* The statement's axes as sums; false when one is none. */
+static bool find_lines(struct writer *w, struct nest *x)
 {
 	uint32_t n = x->n.n_loop;
 
 	x->n_axis = x->n.op->n_spatial + x->n.op->n_reduce;
-	x->axis = HN_NEW_ARRAY(a, struct hn_nest_line, x->n_axis + 1);
-	x->coef = HN_NEW_ARRAY(a, int64_t, (size_t)x->n_axis * n + 1);
+	x->axis = HN_NEW_ARRAY(w->a, struct hn_linear, x->n_axis + 1);
+	x->coef = HN_NEW_ARRAY(w->a, int64_t, (size_t)x->n_axis * n + 1);
 	for (uint32_t k = 0; k < x->n_axis; k++) {
 		const struct hn_expr *e = x->n.stmt->axis[k];
 
-		if (e && !hn_nest_line(&x->n, e, a, &x->axis[k])) {
+		if (e && !hn_nest_linear(w->t, &x->n, &w->loops, e, &x->axis[k])) {
 			return false;
 		}
 		for (uint32_t i = 0; i < x->axis[k].n; i++) {
-			const struct hn_nest_term *t = &x->axis[k].term[i];
-			int64_t *c = t->loop < 0 ? NULL : &x->coef[k * n + (uint32_t)t->loop];
+			const struct hn_linear_term *t = &x->axis[k].t[i];
+			int32_t loop = hn_nest_loop_of(&x->n, t);
 
-			if (c && *c) {
-				return false;
-			}
-			if (c) {
-				*c = t->scale;
+			if (loop >= 0) {
+				x->coef[k * n + (uint32_t)loop] = t->coef;
 			}
 		}
 	}
@@ -279,17 +276,19 @@ static void put_unordered(struct writer *w, const struct nest *x)
 }
 
 /* The loop's own number when it runs, in the order in which the code adds up terms. */
-static void put_term(struct writer *w, const struct nest *x, const struct hn_nest_term *t)
+static void put_term(struct writer *w, const struct nest *x, const struct hn_linear_term *t)
 {
-	if (t->loop < 0) {
-		hn_print_expr(w, t->x);
-		hn_print_number(w, t->scale);
+	int32_t loop = hn_nest_loop_of(&x->n, t);
+
+	if (loop < 0) {
+		hn_print_number(w, (int64_t)(uintptr_t)t->v);
+		hn_print_number(w, t->coef);
 		return;
 	}
 	for (uint32_t i = 0; i < x->n.n_loop; i++) {
 		const struct made *m = &x->made[i];
 
-		if (!m->gone && m->outer == (uint32_t)t->loop && m->extent / m->block > 1) {
+		if (!m->gone && m->outer == (uint32_t)loop && m->extent / m->block > 1) {
 			hn_print_number(w, m->place);
 		}
 	}
@@ -302,8 +301,9 @@ static void put_axes(struct writer *w, const struct nest *x)
 	hn_print_number(w, x->n.stmt->stmt);
 	for (uint32_t k = 0; k < x->n_axis; k++) {
 		hn_print_number(w, -7);
+		hn_print_number(w, x->axis[k].c);
 		for (uint32_t i = 0; i < x->axis[k].n; i++) {
-			put_term(w, x, &x->axis[k].term[i]);
+			put_term(w, x, &x->axis[k].t[i]);
 		}
 		for (uint32_t i = 0; i < x->n.n_loop; i++) {
 			int64_t c = x->coef[(size_t)k * x->n.n_loop + x->made[i].inner];
@@ -347,7 +347,7 @@ static void put_chosen(struct writer *w, struct nest *x)
 	for (uint32_t i = 0; i < x->n.n_loop; i++) {
 		x->made[i] = made_of(&x->t, i);
 	}
-	x->ordered = is_ordered(x) || !find_lines(x, w->a);
+	x->ordered = is_ordered(x) || !find_lines(w, x);
 	if (!x->ordered) {
 		join(x);
 	}
@@ -367,9 +367,7 @@ bool hn_print_nest(struct writer *w, const struct hn_node *n, int64_t around)
 	for (int widen = 0; widen < 1 + x.n.calls; widen++) {
 		hn_nest_tile(w->t, &x.n, w->a, &x.t);
 		x.t.may_widen = widen;
-		if (!hn_nest_strides(w->t, &x.n, w->a, &x.t)) {
-			return false;
-		}
+		hn_nest_strides(w->t, &x.n, &w->loops, w->a, &x.t);
 		put_chosen(w, &x);
 	}
 	return true;

@@ -28,25 +28,22 @@ void hn_nest_read(const struct hn_looptree *t, const struct hn_node *node, struc
 void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
 		  struct hn_tile *ret);
 
-/* Fill in the strides of the tile: coefficients of its loops in the offsets of its accesses.
- * False, and nothing is known, where an index moves with a loop of the nest and is no sum of
- * loops times constants. */
-bool hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
-		     struct hn_tile *ret);
+/* The loops of a tree, as indices see them. */
+struct hn_nest_loops {
+	const int64_t *extent; /* [n_loop] */
+	const int64_t *place;  /* [n_loop] what tells apart those around the nest */
+};
 
-/* x, of loop space, as a sum: its terms as they are met, each of a loop of the nest (its position)
- * or of something that stays while the nest runs (-1). */
-struct hn_nest_term {
-	int32_t loop;
-	const struct hn_expr *x;
-	int64_t scale;
-};
-struct hn_nest_line {
-	uint32_t n;
-	struct hn_nest_term *term;
-};
-/* False where it is no sum, as above. */
-bool hn_nest_line(const struct hn_nest *n, const struct hn_expr *x, struct hn_arena *a,
-		  struct hn_nest_line *ret);
+/* Fill in the strides of the tile: coefficients of its loops in the offsets of its accesses, as
+ * the code generator finds them (lower/emit_access.c). */
+void hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n,
+		     const struct hn_nest_loops *loops, struct hn_arena *a, struct hn_tile *ret);
+
+/* x, of loop space, as a form whose values are loops of the nest (their position) or stay while
+ * the nest runs (-1; values of the same number are the same).  False where it is no such sum. */
+bool hn_nest_linear(const struct hn_looptree *t, const struct hn_nest *n,
+		    const struct hn_nest_loops *loops, const struct hn_expr *x,
+		    struct hn_linear *ret);
+int32_t hn_nest_loop_of(const struct hn_nest *n, const struct hn_linear_term *term);
 
 #endif
