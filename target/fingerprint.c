@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "target/nest.h"
 
 void hn_print_number(struct writer *w, int64_t v)
@@ -10,13 +11,10 @@ void hn_print_number(struct writer *w, int64_t v)
 	w->hash = hn_mix(w->hash, v);
 }
 
-static void put_expr(const struct hn_expr *e, void *ctx)
+void hn_print_leaf(struct writer *w, const struct hn_expr *e, int64_t ref, uint32_t n_arg)
 {
-	struct writer *w = ctx;
-	bool loop = !w->in_op && e->op == HN_EXPR_VAR && (uint32_t)e->ref < w->t->n_loop;
-
-	hn_print_number(w, e->op | e->dtype << 8 | (int64_t)e->n_arg << 16);
-	hn_print_number(w, loop ? w->place[e->ref] : e->ref);
+	hn_print_number(w, e->op | e->dtype << 8 | (int64_t)n_arg << 16);
+	hn_print_number(w, ref);
 	hn_print_number(w, e->out);
 	if (e->op == HN_EXPR_INT) {
 		hn_print_number(w, e->u.i);
@@ -26,6 +24,14 @@ static void put_expr(const struct hn_expr *e, void *ctx)
 		memcpy(&bits, &e->u.f, sizeof(bits));
 		hn_print_number(w, bits);
 	}
+}
+
+static void put_expr(const struct hn_expr *e, void *ctx)
+{
+	struct writer *w = ctx;
+	bool loop = !w->in_op && e->op == HN_EXPR_VAR && (uint32_t)e->ref < w->t->n_loop;
+
+	hn_print_leaf(w, e, loop ? w->place[e->ref] : e->ref, e->n_arg);
 }
 
 void hn_print_expr(struct writer *w, const struct hn_expr *e)
@@ -60,14 +66,23 @@ static void put_op(struct writer *w, const struct hn_op *op)
 
 static void put_buffer(struct writer *w, const struct hn_buffer *b)
 {
+	bool local = b->scope == HN_SCOPE_LOCAL;
+	int64_t elements = 1;
+
 	hn_print_number(w, b->scope);
-	hn_print_number(w, b->n_dim);
+	hn_print_number(w, w->by_axes ? b->n_dim : 1);
 	for (uint32_t d = 0; d < b->n_dim; d++) {
-		hn_print_number(w, b->extent[d]);
-		hn_print_number(w, b->stride[d]);
+		elements = hn_mul_sat(elements, b->extent[d]);
+		if (w->by_axes) {
+			hn_print_number(w, b->extent[d]);
+			hn_print_number(w, b->stride[d]);
+		}
 	}
-	if (b->scope == HN_SCOPE_LOCAL) {
+	hn_print_number(w, elements);
+	if (local) {
 		hn_print_number(w, w->place[b->at_loop]);
+	}
+	if (local && w->by_axes) {
 		put_exprs(w, b->min, b->n_dim);
 	}
 }
@@ -85,6 +100,7 @@ void hn_print_stmt(struct writer *w, const struct hn_node *n)
 {
 	const struct hn_op *op = w->t->dag->op[n->stage];
 
+	w->by_axes = true;
 	hn_print_number(w, -2);
 	hn_print_number(w, n->stage);
 	hn_print_number(w, n->stmt);
@@ -213,7 +229,7 @@ uint64_t hn_fingerprint(const struct hn_looptree *t, const struct hn_target *tar
 		}
 	}
 	w.in_op = true;
-	for (uint32_t i = 0; i < t->dag->n_op; i++) {
+	for (uint32_t i = 0; i < t->dag->n_op && w.by_axes; i++) {
 		if (t->buffer[i].op >= 0) {
 			put_op(&w, t->dag->op[i]);
 		}

@@ -39,11 +39,15 @@ struct hn_nest_loops {
 void hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n,
 		     const struct hn_nest_loops *loops, struct hn_arena *a, struct hn_tile *ret);
 
-/* x, of loop space, as a form whose values are loops of the nest (their position) or stay while
- * the nest runs (-1; values of the same number are the same).  False where it is no such sum. */
+/* x less `less` (NULL = nothing), of loop space, as a form whose values are loops of the nest (their
+ * position) or stay while the nest runs (-1; the same number is the same value).  False where it
+ * is no such sum. */
 bool hn_nest_linear(const struct hn_looptree *t, const struct hn_nest *n,
 		    const struct hn_nest_loops *loops, const struct hn_expr *x,
-		    struct hn_linear *ret);
+		    const struct hn_expr *less, struct hn_linear *ret);
+/* The same of the offset, in elements, of access k: 0 = what is stored, else load k - 1. */
+bool hn_nest_offset(const struct hn_looptree *t, const struct hn_nest *n,
+		    const struct hn_nest_loops *loops, uint32_t k, struct hn_linear *ret);
 int32_t hn_nest_loop_of(const struct hn_nest *n, const struct hn_linear_term *term);
 
 #endif

@@ -179,11 +179,20 @@ static void offset_at(void *ctx, int64_t i, struct hn_linear *ret)
 	offset(x, ret);
 }
 
+static bool is_sum(const struct hn_nest *n, const struct hn_linear *x)
+{
+	bool sum = true;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		sum = sum && (hn_nest_loop_of(n, &x->t[i]) >= 0 || !moves(x->t[i].v));
+	}
+	return sum;
+}
+
 /* A loop's coefficient is its stride, unless it is in what is no sum, where it is looked at. */
 static void find_strides(struct access *x, int64_t *stride, uint32_t n_access)
 {
 	const struct hn_nest *n = x->m->n;
-	bool sum = true;
 	struct hn_linear f;
 
 	x->m->gathers = false;
@@ -194,18 +203,26 @@ static void find_strides(struct access *x, int64_t *stride, uint32_t n_access)
 		if (loop >= 0) {
 			stride[(uint32_t)loop * n_access] = f.t[i].coef;
 		}
-		sum = sum && (loop >= 0 || !moves(f.t[i].v));
 	}
-	for (uint32_t i = 0; i < n->n_loop && !sum; i++) {
+	for (uint32_t i = 0; i < n->n_loop && !is_sum(n, &f); i++) {
 		if (n->loop[i]->extent > 1) {
 			x->m->held = (int32_t)i;
 			stride[i * n_access] =
 				x->m->gathers ? HN_TILE_NONLINEAR
-					      : hn_linear_step(n->loop[i]->extent,
-							       offset_at, x);
+					      : hn_linear_step(n->loop[i]->extent, offset_at, x);
 		}
 	}
 	x->m->held = -1;
+}
+
+static struct access access_of(struct maker *m, uint32_t k)
+{
+	const struct hn_nest *n = m->n;
+	const struct hn_expr *load = k > 0 ? n->load[k - 1] : NULL;
+
+	return (struct access){ m, &m->t->buffer[load ? load->ref : n->stmt->stage],
+				load ? load->arg : n->stmt->axis,
+				load ? n->stmt->axis : NULL };
 }
 
 void hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n,
@@ -218,10 +235,7 @@ void hn_nest_strides(const struct hn_looptree *t, const struct hn_nest *n,
 
 	begin(&m, t, n, loops);
 	for (uint32_t k = 0; k < n_access; k++) {
-		const struct hn_expr *load = k > 0 ? n->load[k - 1] : NULL;
-		struct access x = { &m, &t->buffer[load ? load->ref : n->stmt->stage],
-				    load ? load->arg : n->stmt->axis,
-				    load ? n->stmt->axis : NULL };
+		struct access x = access_of(&m, k);
 
 		find_strides(&x, stride + k, n_access);
 	}
@@ -241,15 +255,28 @@ int32_t hn_nest_loop_of(const struct hn_nest *n, const struct hn_linear_term *te
 
 bool hn_nest_linear(const struct hn_looptree *t, const struct hn_nest *n,
 		    const struct hn_nest_loops *loops, const struct hn_expr *x,
-		    struct hn_linear *ret)
+		    const struct hn_expr *less, struct hn_linear *ret)
 {
-	bool sum = true;
+	struct hn_linear y;
 	struct maker m;
 
 	begin(&m, t, n, loops);
 	hn_linear_of(&m.linear, x, ret);
-	for (uint32_t i = 0; i < ret->n; i++) {
-		sum = sum && (hn_nest_loop_of(n, &ret->t[i]) >= 0 || !moves(ret->t[i].v));
+	if (less) {
+		hn_linear_of(&m.linear, less, &y);
+		hn_linear_add(&m.linear, ret, &y, -1);
 	}
-	return sum;
+	return is_sum(n, ret);
+}
+
+bool hn_nest_offset(const struct hn_looptree *t, const struct hn_nest *n,
+		    const struct hn_nest_loops *loops, uint32_t k, struct hn_linear *ret)
+{
+	struct maker m;
+
+	begin(&m, t, n, loops);
+	struct access x = access_of(&m, k);
+
+	offset(&x, ret);
+	return is_sum(n, ret);
 }
