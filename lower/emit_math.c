@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lower/vecmath.h"
+#include "target/function.h"
 
 LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
 			       uint32_t n, LLVMTypeRef over)
@@ -118,11 +119,7 @@ static LLVMValueRef real(LLVMValueRef like, struct emit *e, double v)
 
 bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x)
 {
-	bool fused = (e->em->target.caps & HN_CAP_FMA) != 0;
-	bool vector = !e->opt->scalar && !e->bitwise && x->dtype == HN_F32 && fused;
-
-	return !intrinsic_of(x->ref) && x->ref != HN_FN_rsqrt &&
-	       !(vector && hn_vecmath_of(x->ref));
+	return hn_function_is_call(x, &e->em->target, e->opt->scalar || e->bitwise);
 }
 
 static struct emit_val call_float(struct emit *e, const struct hn_expr *x,

@@ -3,29 +3,6 @@
  */
 #include "lower/emit_nest.h"
 
-struct functions {
-	const struct emit *e;
-	bool libm;
-};
-
-static void find_libm(const struct hn_expr *x, void *ctx)
-{
-	struct functions *f = ctx;
-
-	f->libm |= x->op == HN_EXPR_CALL && hn_emit_fn_is_call(f->e, x);
-}
-
-/* The statement computes a body, and what that calls is no scalar function. */
-static bool may_widen(const struct emit *e, const struct emit_nest *n)
-{
-	struct functions f = { e, false };
-
-	for (uint32_t k = 0; n->op->body && k < n->op->n_out; k++) {
-		hn_expr_visit(n->op->body[k], find_libm, &f);
-	}
-	return n->stmt->stmt == HN_STMT_COMPUTE && !f.libm;
-}
-
 static struct emit_dim *dim_of(const struct emit_nest *n, const struct hn_tile *t,
 			       const struct hn_tile_dim *d)
 {
@@ -61,13 +38,12 @@ void hn_emit_plan(struct emit *e, struct emit_nest *n, const struct hn_nest *rea
 	if (e->opt->scalar) {
 		return;
 	}
-	hn_nest_tile(e->t, read, e->a, &t);
+	hn_nest_tile(e->t, read, &e->em->target, e->a, &t);
 	hn_emit_find_strides(e, n);
 	for (uint32_t i = 0; i < n->n_dim; i++) {
 		t.dim[i].stride = n->dim[i].stride;
 		t.dim[i].by_tiles = hn_emit_steps_by_tiles(n, &n->dim[i]);
 	}
-	t.may_widen = may_widen(e, n);
 	hn_tile_choose(&t, &e->em->target);
 	take(n, &t);
 	if (t.update) {

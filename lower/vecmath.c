@@ -9,7 +9,7 @@ hn_vecmath_fn hn_vecmath_of(enum hn_fn f)
 #define VECMATH(name, ulp, how)                                                          \
 	case HN_FN_##name:                                                               \
 		return hn_vecmath_##name;
-#include "lower/vecmath.def"
+#include "target/vecmath.def"
 #undef VECMATH
 	default:
 		return NULL;

@@ -27,7 +27,7 @@ hn_vecmath_fn hn_vecmath_of(enum hn_fn f);
 
 #define VECMATH(name, ulp, how)                                                          \
 	LLVMValueRef hn_vecmath_##name(const struct hn_vec *v, LLVMValueRef x);
-#include "lower/vecmath.def"
+#include "target/vecmath.def"
 #undef VECMATH
 
 /* exp(x) for x in [-104, 0] or NaN; any other x must have been clamped. */

@@ -284,12 +284,8 @@ bool hn_print_nest(struct writer *w, const struct hn_node *n, int64_t around)
 		return false;
 	}
 	hn_print_find_axes(w, &x);
-	/* whether functions widen, the code generator alone knows: both ways */
-	for (int widen = 0; widen < 1 + x.n.calls; widen++) {
-		hn_nest_tile(w->t, &x.n, w->a, &x.t);
-		x.t.may_widen = widen;
-		hn_nest_strides(w->t, &x.n, &w->loops, w->a, &x.t);
-		put_chosen(w, &x);
-	}
+	hn_nest_tile(w->t, &x.n, w->target, w->a, &x.t);
+	hn_nest_strides(w->t, &x.n, &w->loops, w->a, &x.t);
+	put_chosen(w, &x);
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "target/nest.h"
 
 #include "loopstate/bitwise.h"
+#include "target/function.h"
 
 bool hn_nest_begins(const struct hn_node *node, bool in_parallel)
 {
@@ -99,8 +100,32 @@ static int64_t widest(const struct hn_nest *n)
 	return bytes;
 }
 
-void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
-		  struct hn_tile *ret)
+struct functions {
+	const struct hn_target *target;
+	bool exact, libm;
+};
+
+static void find_libm(const struct hn_expr *x, void *ctx)
+{
+	struct functions *f = ctx;
+
+	f->libm |= x->op == HN_EXPR_CALL && hn_function_is_call(x, f->target, f->exact);
+}
+
+/* The statement computes a body, and what that calls is no scalar function. */
+static bool may_widen(const struct hn_looptree *t, const struct hn_nest *n,
+		      const struct hn_target *target)
+{
+	struct functions f = { target, hn_dag_bitwise(t->dag), false };
+
+	for (uint32_t k = 0; n->op->body && k < n->op->n_out; k++) {
+		hn_expr_visit(n->op->body[k], find_libm, &f);
+	}
+	return n->stmt->stmt == HN_STMT_COMPUTE && !f.libm;
+}
+
+void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n,
+		  const struct hn_target *target, struct hn_arena *a, struct hn_tile *ret)
 {
 	bool update = n->stmt->stmt == HN_STMT_UPDATE;
 
@@ -111,7 +136,8 @@ void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n, struct h
 				 .update = update,
 				 .may_cross = update && may_cross(t, n->op),
 				 .init = n->stmt->init != NULL,
-				 .calls = n->calls };
+				 .calls = n->calls,
+				 .may_widen = may_widen(t, n, target) };
 	for (uint32_t i = 0; i < n->n_loop; i++) {
 		const struct hn_node *x = n->loop[i];
 

@@ -24,9 +24,9 @@ bool hn_nest_begins(const struct hn_node *node, bool in_parallel);
 void hn_nest_read(const struct hn_looptree *t, const struct hn_node *node, struct hn_arena *a,
 		  struct hn_nest *ret);
 
-/* What is given of its tile, without strides, by_tiles and may_widen. */
-void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n, struct hn_arena *a,
-		  struct hn_tile *ret);
+/* What is given of its tile, without strides and by_tiles. */
+void hn_nest_tile(const struct hn_looptree *t, const struct hn_nest *n,
+		  const struct hn_target *target, struct hn_arena *a, struct hn_tile *ret);
 
 /* The loops of a tree, as indices see them. */
 struct hn_nest_loops {

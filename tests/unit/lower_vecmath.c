@@ -39,7 +39,7 @@ static const struct row {
 	double (*ref)(double);
 } rows[] = {
 #define VECMATH(name, ulp, how) { #name, ulp, name },
-#include "lower/vecmath.def"
+#include "target/vecmath.def"
 #undef VECMATH
 };
 #undef sigmoid
