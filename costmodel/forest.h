@@ -12,18 +12,21 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define HN_FOREST_LEAF UINT16_MAX
+#define HN_FOREST_DEPTH 6 /* splits from a root to a leaf, at most */
+#define HN_FOREST_LEAVES (1 << HN_FOREST_DEPTH)
 
-struct hn_forest_node {
-	float at;	  /* of a split; the value of a leaf */
-	uint16_t feature; /* or HN_FOREST_LEAF */
-	uint16_t right;	  /* of a split: so many nodes on; the left child is the next one */
+/* Complete, so that every row takes as many steps: the children of split k are 2k + 1 and 2k + 2,
+ * those of the last level are leaves.  What is shallower ends in splits at infinity whose leaves
+ * are all the same. */
+struct hn_forest_tree {
+	float at[HN_FOREST_LEAVES - 1];
+	float leaf[HN_FOREST_LEAVES];
+	uint16_t feature[HN_FOREST_LEAVES - 1];
 };
 
 struct hn_forest { /* all 0: no trees; the memory is the forest's */
-	uint32_t n_tree, n_node, cap_tree, cap_node;
-	uint32_t *root; /* [n_tree] index of its first node */
-	struct hn_forest_node *node;
+	uint32_t n_tree, cap_tree;
+	struct hn_forest_tree *tree;
 };
 
 void hn_forest_fini(struct hn_forest *f);
@@ -31,13 +34,13 @@ void hn_forest_fini(struct hn_forest *f);
 /* Forget all trees but the first n. */
 void hn_forest_cut(struct hn_forest *f, uint32_t n);
 
-/* Append the tree that xgboost dumps as JSON.  HONE_E_CORRUPT: it is none. */
+/* Append the tree that xgboost dumps as JSON.  HONE_E_CORRUPT: it is none, or too deep. */
 int hn_forest_add_dump(struct hn_forest *f, const char *dump, struct hn_err *err) HN_NODISCARD;
 
 void hn_forest_write(const struct hn_forest *f, struct hn_buf *buf);
 
 /* Append the tree of one line, whose features are below n_feature.  HONE_E_CORRUPT, the forest as
- * it was, when it is none. */
+ * it was, when it is none, or too deep. */
 int hn_forest_add_line(struct hn_forest *f, const char *line, uint32_t n_feature,
 		       struct hn_err *err) HN_NODISCARD;
 

@@ -35,6 +35,8 @@
 #define LEAST 0.2 /* weight of what is far from the top */
 #define TOP 30	 /* about so many are worth measuring */
 
+_Static_assert(HN_FOREST_DEPTH == 6, "max_depth");
+
 static const char *const params[][2] = {
 	{"objective", "reg:squarederror"}, /* not used: gradients are our own */
 	{"base_score", "0"},   {"tree_method", "hist"}, {"max_depth", "6"},
