@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define HN_CURVE_POINTS 3
-#define HN_CURVE_SEEDS 5 /* 1 to 5 */
+#define HN_CURVE_SEEDS 10 /* 1 to 10 */
 
 extern const uint32_t hn_curve_trials[HN_CURVE_POINTS]; /* 64, 200, 1000 */
 

@@ -1,5 +1,5 @@
 /* The search is as good as it was: best programs after 64, 200 and 1,000 trials on a machine
- * that is arithmetic, six workloads, seeds 1 to 5, against the stored curves; and evolution
+ * that is arithmetic, six workloads, seeds 1 to 10, against the stored curves; and evolution
  * beats chance.
  *
  * Without a change of the search the curves are the same to the bit on one machine.  A change
@@ -22,6 +22,7 @@
 #include "bench/curves.h"
 
 #define STORED HONE_SOURCE_DIR "/tests/data/curves.jsonl"
+#define MARGIN 1.03 /* evolution over random draws, geometric mean of the points */
 #define WORSE 1.08
 #define TOGETHER 1.015
 #define MOST_CURVES 256
@@ -141,22 +142,27 @@ static void no_worse_than_stored(void **state)
 	assert_true(sum / n < log(TOGETHER));
 }
 
-/* Random draws are good here (they know vectors and registers, sketch/fill/tile.c), so the
- * margins are small; they are those of every workload, mean over the seeds. */
+/* Random draws are good here (they know vectors and registers, sketch/fill/tile.c), and after
+ * 1,000 of them there is little left to find, so the margin is small.  A point of five seeds strays
+ * by 1.5 to 4 %, of ten by 1 to 3 (standard deviations, from twenty): what is asked of each
+ * workload is asked of its points together. */
 static void evolution_beats_chance(void **state)
 {
-	static const double margin[HN_CURVE_POINTS] = { 1.03, 1.03, 1.03 };
 	const struct fixture *f = *state;
 	uint32_t n_short = 0;
 
 	for (uint32_t i = 0; i < f->n; i += 2 * HN_CURVE_SEEDS) {
+		double sum = 0;
+
 		for (uint32_t p = 0; p < HN_CURVE_POINTS; p++) {
-			double r = exp(log_ratio(&f->now[i + HN_CURVE_SEEDS], &f->now[i], p));
+			double r = log_ratio(&f->now[i + HN_CURVE_SEEDS], &f->now[i], p);
 
 			print_message("%-14s %5u trials: %.3f\n", f->now[i].workload,
-				      hn_curve_trials[p], r);
-			n_short += r < margin[p];
+				      hn_curve_trials[p], exp(r));
+			n_short += r < 0;
+			sum += r;
 		}
+		n_short += sum / HN_CURVE_POINTS < log(MARGIN);
 	}
 	assert_int_equal(n_short, 0);
 }
