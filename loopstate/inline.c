@@ -353,19 +353,20 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 const struct hn_state *hn_inline_ahead(const struct hn_state *s, const struct hn_state *like,
 				       struct hn_arena *a)
 {
+	const struct hn_dag *dag;
+
+	if (s->dag != like->dag || !any_inlined(like) || is_answer_for(s->inline_answer, like) ||
+	    hn_inline_dag(like, a, &dag, NULL) < 0) {
+		return s;
+	}
 	struct hn_inline_answer *known = HN_NEW(a, struct hn_inline_answer);
 	bool *stage = HN_NEW_ARRAY(a, bool, like->n_stage);
 	struct hn_state *r = HN_NEW(a, struct hn_state);
 
-	if (s->dag != like->dag || !any_inlined(like) || is_answer_for(s->inline_answer, like) ||
-	    hn_inline_dag(like, a, &known->dag, NULL) < 0) {
-		return s;
-	}
 	for (uint32_t i = 0; i < like->n_stage; i++) {
 		stage[i] = is_inlined(like, (int32_t)i);
 	}
-	known->from = s->dag;
-	known->stage = stage;
+	*known = (struct hn_inline_answer){ s->dag, stage, dag };
 	*r = *s;
 	r->inline_answer = known;
 	return r;

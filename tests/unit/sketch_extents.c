@@ -30,6 +30,7 @@ static void same_dag(const struct hn_state *s, struct hn_arena *a)
 	alone.inline_answer = NULL;
 	assert_int_equal(hn_inline_dag(s, a, &with, &err), 0);
 	assert_int_equal(hn_inline_dag(&alone, a, &without, &err), 0);
+	assert_int_equal(with->n_op, without->n_op);
 	for (uint32_t i = 0; i < s->n_stage; i++) {
 		same_op(with->op[i], without->op[i]);
 	}
@@ -158,6 +159,29 @@ static void threads_of_a_gpu(void **state)
 	(void)state;
 }
 
+/* A stage that comes in behind all others leaves which are inlined as it was, and the answer
+ * is of another dag all the same. */
+static void an_answer_is_of_its_dag(void **state)
+{
+	const struct hn_state *s;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	s = hn_state_init(dag_text(&a, "f(float32 A[8,9]) -> C { P(i,k) = A(i,k) * 2.0 "
+				       "C(i) +=! P(i,k) }"),
+			  &a);
+	assert_int_equal(hn_compute_inline(s, 1, &a, &s, &err), 0);
+	s = hn_inline_ahead(s, s, &a);
+	assert_non_null(s->inline_answer);
+	same_dag(s, &a);
+	assert_int_equal(hn_cache_write(s, 2, "local", &a, &s, &err), 0);
+	assert_int_equal(s->n_stage, 4);
+	same_dag(s, &a);
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_product_of_primes),
 		cmocka_unit_test(rows_read_twice),
 		cmocka_unit_test(threads_of_a_gpu),
+		cmocka_unit_test(an_answer_is_of_its_dag),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
