@@ -301,12 +301,14 @@ static void on_dueled(void *ctx, const struct hn_measure_result *r)
 	duel(j);
 }
 
-/* Whether the match must begin now to be looked at, duels taking what they took so far. */
-static bool time_is_short(const struct hn_job_final *f, int64_t now_ns)
+void hn_job_final_hurry(struct hn_job_final *f, int64_t now_ns)
 {
 	double duel_ns = (double)(now_ns - f->began_ns) / fmax(f->n_told, 1);
 
-	return (double)(f->deadline_ns - now_ns) < HN_FINAL_LOOK * duel_ns;
+	if (f->n_entrant > 1 &&
+	    (double)(f->deadline_ns - now_ns) < HN_FINAL_LOOK * duel_ns) {
+		hn_final_end_race(&f->state);
+	}
 }
 
 bool hn_job_final_over(const struct hn_job_final *f, int64_t now_ns)
@@ -324,9 +326,7 @@ static void duel(struct hn_job *j)
 	struct hn_job_final *f = &j->final;
 	uint32_t who;
 
-	if (f->n_entrant > 1 && time_is_short(f, hn_clock_ns())) {
-		hn_final_end_race(&f->state);
-	}
+	hn_job_final_hurry(f, hn_clock_ns());
 	if (f->n_entrant < 2 || hn_job_final_over(f, hn_clock_ns()) ||
 	    !hn_final_next(&f->state, &who)) {
 		end(j);

@@ -53,6 +53,10 @@ bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns);
 /* Begin the final, if there is one to hold and time for it: state FINAL, or false. */
 bool hn_job_final_begin(struct hn_job *j, int64_t now_ns);
 
+/* Between two duels: the race ends when what is left of the time is needed for the match to be
+ * looked at, duels taking what they took so far. */
+void hn_job_final_hurry(struct hn_job_final *f, int64_t now_ns);
+
 /* Whether its time is over: its share, when a judgement can be made by what was told, else twice
  * that or the job's seconds. */
 bool hn_job_final_over(const struct hn_job_final *f, int64_t now_ns);

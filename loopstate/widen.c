@@ -35,9 +35,6 @@ static bool jumps(const struct hn_expr *e)
 	case HN_EXPR_LE:
 	case HN_EXPR_GT:
 	case HN_EXPR_GE:
-	case HN_EXPR_FLOORDIV:
-	case HN_EXPR_FLOORMOD:
-	case HN_EXPR_TRUNCMOD:
 		return is_float(e->arg[0]);
 	case HN_EXPR_CAST:
 		return is_float(e->arg[0]) && !is_float(e);

@@ -88,12 +88,34 @@ static void it_ends_when_it_can_be_judged(void **state)
 	assert_true(hn_job_final_over(&f, 100));
 }
 
+/* Three are left, and duels take 10 each: the race ends when there is time for one look at the
+ * match and no more. */
+static void a_race_leaves_time_for_the_match(void **state)
+{
+	struct hn_job_final f = {.n_entrant = 4, .began_ns = 1000};
+
+	(void)state;
+	hn_final_init(&f.state, 4, 1);
+	for (f.n_told = 0; f.n_told < 3; f.n_told++) {
+		hn_final_tell(&f.state, -0.1 * f.n_told, 50, 50);
+	}
+	f.deadline_ns = 1030 + 10 * HN_FINAL_LOOK;
+	hn_job_final_hurry(&f, 1030);
+	assert_true(hn_final_racing(&f.state));
+	f.deadline_ns--;
+	hn_job_final_hurry(&f, 1030);
+	assert_false(hn_final_racing(&f.state));
+	f.n_entrant = 1; /* nobody is left, nothing to end */
+	hn_job_final_hurry(&f, 1030);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(near_ones_and_the_guard_enter),
 		cmocka_unit_test(time_decides_how_many),
 		cmocka_unit_test(it_ends_when_it_can_be_judged),
+		cmocka_unit_test(a_race_leaves_time_for_the_match),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

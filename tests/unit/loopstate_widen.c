@@ -126,7 +126,10 @@ static void sums_that_decide_stay(void **state)
 		"C(i) = int8(round(S(i) * 10.0))", "C(i) = floor(S(i))",
 		"C(i) = S(i) > 0.0 ? 1.0 : 0.0",   "C(i) = S(i) == A(i,0) ? 1.0 : 0.0",
 		"C(i) = int32(S(i))",		   "T(i) = S(i) * 2.0 C(i) = ceil(T(i))",
-		"C(i) = fmod(S(i), 0.5)",
+		"C(i) = fmod(S(i), 0.5)",	   "C(i) = S(i) < 0.0 ? 1.0 : 0.0",
+		"C(i) = S(i) <= 0.0 ? 1.0 : 0.0",  "C(i) = S(i) >= 0.0 ? 1.0 : 0.0",
+		"C(i) = S(i) != 0.0 ? 1.0 : 0.0",  "C(i) = trunc(S(i))",
+		"C(i) = round(S(i))",		   "C(i) = nearbyint(S(i))",
 	};
 	static const char *const fine[] = {
 		"C(i) = max(S(i), 0.0)",
