@@ -36,22 +36,6 @@ static void find_in(const struct hn_expr *e, struct find *f)
 	}
 }
 
-/* What the statement computes: f of each expression, in order. */
-static void visit(const struct hn_nest *n, void (*f)(const struct hn_expr *, void *), void *ctx)
-{
-	const struct hn_reduce *r = n->op->reduce;
-
-	for (uint32_t k = 0; n->stmt->stmt == HN_STMT_COMPUTE && k < n->op->n_out; k++) {
-		f(n->op->body[k], ctx);
-	}
-	for (uint32_t k = 0; n->stmt->stmt == HN_STMT_UPDATE && k < r->n; k++) {
-		f(r->source[k], ctx);
-	}
-	if (n->stmt->stmt == HN_STMT_UPDATE && r->condition) {
-		f(r->condition, ctx);
-	}
-}
-
 static void find_in_one(const struct hn_expr *e, void *ctx)
 {
 	find_in(e, ctx);
@@ -67,7 +51,7 @@ void hn_print_find_axes(struct writer *w, struct nest *x)
 	x->number = HN_NEW_ARRAY(w->a, int32_t, x->n_axis + 1);
 	x->choices = x->n.stmt->n_guard > 0 ||
 		     (x->n.stmt->stmt == HN_STMT_UPDATE && x->n.op->reduce->condition);
-	visit(&x->n, find_in_one, &f);
+	hn_nest_exprs(&x->n, find_in_one, &f);
 	for (uint32_t k = 0; k < x->n_axis; k++) {
 		x->number[k] = x->number[k] ? ++n : 0;
 	}
@@ -181,5 +165,5 @@ void hn_print_body(struct writer *w, const struct nest *x)
 	hn_print_number(w, x->n.stmt->stage);
 	hn_print_number(w, x->n.stmt->stmt);
 	hn_print_number(w, x->n.op->reduce ? (int)x->n.op->reduce->kind : -1);
-	visit(&x->n, put_value, &p);
+	hn_nest_exprs(&x->n, put_value, &p);
 }

@@ -37,23 +37,24 @@ static void count_loads(const struct hn_expr *x, void *ctx)
 	}
 }
 
-static void visit_body(struct hn_nest *n)
+void hn_nest_exprs(const struct hn_nest *n, void (*f)(const struct hn_expr *, void *), void *ctx)
 {
-	const struct hn_op *op = n->op;
+	const struct hn_reduce *r = n->op->reduce;
 
-	n->n_load = 0;
-	if (n->stmt->stmt == HN_STMT_COMPUTE) {
-		for (uint32_t k = 0; k < op->n_out; k++) {
-			hn_expr_visit(op->body[k], count_loads, n);
-		}
-	} else if (n->stmt->stmt == HN_STMT_UPDATE) {
-		for (uint32_t k = 0; k < op->reduce->n; k++) {
-			hn_expr_visit(op->reduce->source[k], count_loads, n);
-		}
-		if (op->reduce->condition) {
-			hn_expr_visit(op->reduce->condition, count_loads, n);
-		}
+	for (uint32_t k = 0; n->stmt->stmt == HN_STMT_COMPUTE && k < n->op->n_out; k++) {
+		f(n->op->body[k], ctx);
 	}
+	for (uint32_t k = 0; n->stmt->stmt == HN_STMT_UPDATE && k < r->n; k++) {
+		f(r->source[k], ctx);
+	}
+	if (n->stmt->stmt == HN_STMT_UPDATE && r->condition) {
+		f(r->condition, ctx);
+	}
+}
+
+static void count_all(const struct hn_expr *e, void *ctx)
+{
+	hn_expr_visit(e, count_loads, ctx);
 }
 
 void hn_nest_read(const struct hn_looptree *t, const struct hn_node *node, struct hn_arena *a,
@@ -71,9 +72,10 @@ void hn_nest_read(const struct hn_looptree *t, const struct hn_node *node, struc
 	for (uint32_t i = 0; i < ret->n_loop; i++, node = node->child[0]) {
 		ret->loop[i] = node;
 	}
-	visit_body(ret);
+	hn_nest_exprs(ret, count_all, ret);
 	ret->load = HN_NEW_ARRAY(a, const struct hn_expr *, ret->n_load + 1);
-	visit_body(ret);
+	ret->n_load = 0;
+	hn_nest_exprs(ret, count_all, ret);
 }
 
 static bool may_cross(const struct hn_looptree *t, const struct hn_op *op)

@@ -17,6 +17,9 @@ struct hn_nest {
 	bool calls; /* functions that are no instructions are called */
 };
 
+/* What the statement computes: f of each expression, in order. */
+void hn_nest_exprs(const struct hn_nest *n, void (*f)(const struct hn_expr *, void *), void *ctx);
+
 /* Whether a nest begins at the node, inside a loop that runs in parallel or not. */
 bool hn_nest_begins(const struct hn_node *node, bool in_parallel);
 
