@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void hn_buf_init(struct hn_buf *b)
 {
 	/* Never written to: cap is 0. */
@@ -83,15 +85,13 @@ void hn_buf_putc(struct hn_buf *b, char c)
 	hn_buf_add(b, &c, 1);
 }
 
-void hn_buf_printf(struct hn_buf *b, const char *fmt, ...)
+void hn_buf_vprintf(struct hn_buf *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	int n;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n < 0) {
 		b->failed = true;
 	} else if (buf_room(b, (size_t)n)) {
@@ -101,25 +101,45 @@ void hn_buf_printf(struct hn_buf *b, const char *fmt, ...)
 	va_end(again);
 }
 
+void hn_buf_printf(struct hn_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	hn_buf_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+/* One character of a JSON string that may not stand there as it is. */
+static void escaped(struct hn_buf *b, unsigned char c)
+{
+	if (c >= 0x80) {
+		hn_buf_puts(b, "\xef\xbf\xbd"); /* U+FFFD */
+	} else if (c < 0x20) {
+		hn_buf_printf(b, "\\u%04x", c);
+	} else {
+		hn_buf_putc(b, '\\');
+		hn_buf_putc(b, (char)c);
+	}
+}
+
 void hn_buf_json_string(struct hn_buf *b, const char *s)
 {
-	const char *plain = s;
+	const char *plain = s, *end = s + strlen(s);
 
 	hn_buf_putc(b, '"');
-	for (; *s; s++) {
+	while (s < end) {
 		unsigned char c = (unsigned char)*s;
+		size_t n = c < 0x20 || c == '"' || c == '\\' ? 0
+							   : hn_utf8_length(s, (size_t)(end - s));
 
-		if (c >= 0x20 && c != '"' && c != '\\') {
+		if (n > 0) {
+			s += n;
 			continue;
 		}
 		hn_buf_add(b, plain, (size_t)(s - plain));
-		plain = s + 1;
-		if (c < 0x20) {
-			hn_buf_printf(b, "\\u%04x", c);
-		} else {
-			hn_buf_putc(b, '\\');
-			hn_buf_putc(b, *s);
-		}
+		escaped(b, c);
+		plain = ++s;
 	}
 	hn_buf_add(b, plain, (size_t)(s - plain));
 	hn_buf_putc(b, '"');

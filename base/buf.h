@@ -6,6 +6,7 @@
 #ifndef HN_BASE_BUF_H
 #define HN_BASE_BUF_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,9 +28,10 @@ void hn_buf_add(struct hn_buf *b, const void *bytes, size_t n);
 void hn_buf_puts(struct hn_buf *b, const char *s);
 void hn_buf_putc(struct hn_buf *b, char c);
 void hn_buf_printf(struct hn_buf *b, const char *fmt, ...) HN_PRINTF(2, 3);
+void hn_buf_vprintf(struct hn_buf *b, const char *fmt, va_list ap) HN_PRINTF(2, 0);
 
-/* A JSON string literal, quotes included; control characters as \uXXXX, bytes >= 0x80 as
- * they are. */
+/* A JSON string literal, quotes included; control characters as \uXXXX, bytes that are no
+ * UTF-8 as U+FFFD each. */
 void hn_buf_json_string(struct hn_buf *b, const char *s);
 
 /* The shortest decimal that reads back as the same double; never by locale.  A non-finite

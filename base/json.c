@@ -27,13 +27,10 @@ static const struct hn_json *value(const cJSON *v)
 	return (const struct hn_json *)(const void *)v;
 }
 
-int hn_json_parse(const char *what, const char *text, size_t n,
-		  const struct hn_json_limits *limits, struct hn_json **ret,
-		  struct hn_err *err)
+int hn_json_check(const char *what, const char *text, size_t n,
+		  const struct hn_json_limits *limits, struct hn_err *err)
 {
 	struct hn_json_limits l = limits ? *limits : (struct hn_json_limits){0};
-	cJSON *root;
-	int rc;
 
 	l.max_bytes = l.max_bytes ? l.max_bytes : (size_t)64 << 20;
 	l.max_depth = l.max_depth ? l.max_depth : 64;
@@ -42,7 +39,16 @@ int hn_json_parse(const char *what, const char *text, size_t n,
 		return hn_fail(err, HONE_E_QUOTA, "%s: %zu bytes of JSON; at most %zu",
 			       what, n, l.max_bytes);
 	}
-	rc = hn_json_scan(what, text, n, &l, err);
+	return hn_json_scan(what, text, n, &l, err);
+}
+
+int hn_json_parse(const char *what, const char *text, size_t n,
+		  const struct hn_json_limits *limits, struct hn_json **ret,
+		  struct hn_err *err)
+{
+	int rc = hn_json_check(what, text, n, limits, err);
+	cJSON *root;
+
 	if (rc != 0) {
 		return rc;
 	}

@@ -40,6 +40,11 @@ int hn_json_parse(const char *what, const char *text, size_t n,
 		  struct hn_err *err) HN_NODISCARD;
 void hn_json_free(struct hn_json *root); /* NULL is fine */
 
+/* Whether text[0..n) is one document within `limits`; the same answer and messages as
+ * hn_json_parse, without a tree. */
+int hn_json_check(const char *what, const char *text, size_t n,
+		  const struct hn_json_limits *limits, struct hn_err *err) HN_NODISCARD;
+
 enum hn_json_kind hn_json_kind(const struct hn_json *v);
 const char *hn_json_kind_name(const struct hn_json *v); /* "an array", "a string", ... */
 
