@@ -210,6 +210,7 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 	const struct hn_leader *winner = f->entrant[r->winner];
 	struct hn_promotion p = {
 		.record_id = winner->record_id,
+		.replaced_id = f->holder.record_id,
 		.judged_id = f->last_id,
 		.median_ns = told_ns(winner, r),
 		.gain_lo = r->gain_lo,

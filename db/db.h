@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 7
+#define HN_DB_SCHEMA 8
 
 struct hn_db;
 
@@ -100,6 +100,8 @@ int hn_db_certify(struct hn_db *db, int64_t record, const char *certificate,
 /* What a paired final found (measure/final.h). */
 struct hn_promotion {
 	int64_t record_id; /* the winner's; OK, proved and certified, of this workload and target */
+	int64_t replaced_id; /* the holder that the final was held against, which may be the winner;
+			      * 0 = there was none, or it was promoted before schema 8 */
 	int64_t judged_id; /* records up to this one were considered */
 	double median_ns;  /* the winner's, in the final */
 	double gain_lo, gain_hi; /* of the challenger over the holder, as shares */
@@ -107,8 +109,9 @@ struct hn_promotion {
 	int64_t unix_ms;
 };
 
-/* Append it: from now on its record is the best. HONE_E_INVALID: no such record, or a
- * figure that is none. */
+/* Append it: from now on its record is the best.  HONE_E_BUSY: the holder is another than
+ * p->replaced_id by now, and nothing was written; the final is to be held against that one.
+ * HONE_E_INVALID: no such record, or a figure that is none. */
 int hn_db_promote(struct hn_db *db, const char *workload, const char *target,
 		  const struct hn_promotion *p, struct hn_err *err) HN_NODISCARD;
 

@@ -1,5 +1,7 @@
 /* promote.c -- what finals found, and so which record is the best.
  *
+ * A promotion names the holder that its final was held against, and is written only while that
+ * one still holds the title: what was compared with another says nothing of the new holder.
  * A final settles all records before it.  Of the later ones only a time that screening's
  * noise does not explain (HN_DB_BELIEVED) is taken at its word, and only until their own
  * final: a tune that was stopped half-way has not been for nothing.
@@ -44,6 +46,7 @@ static int latest(struct hn_db *db, int64_t workload, int64_t target,
 			.n_entrant = (uint32_t)sqlite3_column_int64(s, 5),
 			.n_block = (uint32_t)sqlite3_column_int64(s, 6),
 			.unix_ms = sqlite3_column_int64(s, 7),
+			.replaced_id = sqlite3_column_int64(s, 8),
 		};
 	} else {
 		rc = step == SQLITE_DONE ? -HONE_E_NOT_FOUND
@@ -73,6 +76,24 @@ static int check(const struct hn_promotion *p, struct hn_err *err)
 	return 0;
 }
 
+/* Whether the title is still held by whom the final was held against: inside the transaction. */
+static int check_holder(struct hn_db *db, int64_t workload, int64_t target,
+			const struct hn_promotion *p, struct hn_err *err)
+{
+	struct hn_promotion now = {.record_id = 0};
+	int rc = latest(db, workload, target, &now, err);
+
+	if (rc != 0 && rc != -HONE_E_NOT_FOUND) {
+		return rc;
+	}
+	if (now.record_id != p->replaced_id) {
+		return hn_fail(err, HONE_E_BUSY,
+			       "the final was held against record %lld, and the holder is %lld",
+			       (long long)p->replaced_id, (long long)now.record_id);
+	}
+	return 0;
+}
+
 int hn_db_promote(struct hn_db *db, const char *workload, const char *target,
 		  const struct hn_promotion *p, struct hn_err *err)
 {
@@ -90,7 +111,8 @@ int hn_db_promote(struct hn_db *db, const char *workload, const char *target,
 	if (rc != 0) {
 		return rc;
 	}
-	rc = hn_db_stmt(db, HN_DB_STMT_PUT_PROMOTION, &s, err);
+	rc = check_holder(db, workload_row, target_row, p, err);
+	rc = rc != 0 ? rc : hn_db_stmt(db, HN_DB_STMT_PUT_PROMOTION, &s, err);
 	if (rc == 0) {
 		sqlite3_bind_int64(s, 1, workload_row);
 		sqlite3_bind_int64(s, 2, target_row);
@@ -102,6 +124,7 @@ int hn_db_promote(struct hn_db *db, const char *workload, const char *target,
 		sqlite3_bind_int64(s, 8, p->n_entrant);
 		sqlite3_bind_int64(s, 9, p->n_block);
 		sqlite3_bind_int64(s, 10, p->unix_ms);
+		sqlite3_bind_int64(s, 11, p->replaced_id);
 		rc = hn_db_run(db, s, err, "store a promotion");
 	}
 	if (rc == 0 && sqlite3_changes(db->sql) == 0) {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "db/db_int.h"
 
-#define NEWEST 7
+#define NEWEST 8
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"
 
 static void exec_file(const char *path, const char *source)
@@ -104,6 +104,12 @@ static void a_version_7_store_is_read(void **state)
 			  101.5);
 }
 
+static void a_version_8_store_is_read(void **state)
+{
+	old_store_is_read(state, OLD_STORE(8), "mutate:tile", true,
+			  101.5);
+}
+
 /* A store of that version, and record 2 of it with its workload. */
 static void read_old(const char *dir, const char *old, struct hn_arena *a,
 		     struct hn_record *ret, struct hn_workload_row *ret_workload)
@@ -133,6 +139,29 @@ static void caches_are_kept_from_version_7_on(void **state)
 	read_old(*state, OLD_STORE(7), &a, &r, &w);
 	assert_string_equal(w.cache, "cold");
 	hn_arena_fini(&a);
+}
+
+static int64_t replaced_in(const char *dir, const char *old)
+{
+	struct hn_promotion p;
+	struct hn_err err = {0};
+	struct hn_db *db;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/hone.sqlite", dir);
+	exec_file(path, old);
+	db = open_store(dir);
+	ASSERT_OK(hn_db_promotion(db, "w1", "cpu avx2", &p, &err), err);
+	assert_int_equal(p.record_id, 2);
+	hn_db_close(db);
+	assert_int_equal(unlink(path), 0);
+	return p.replaced_id;
+}
+
+static void the_replaced_are_kept_from_version_8_on(void **state)
+{
+	assert_int_equal(replaced_in(*state, OLD_STORE(7)), 0);
+	assert_int_equal(replaced_in(*state, OLD_STORE(8)), 1);
 }
 
 static struct hn_descent descent_of(const char *dir, const char *old, struct hn_arena *a)
@@ -187,7 +216,7 @@ static void every_version_ends_as_the_newest(void **state)
 {
 	static const char *const old[NEWEST] = { OLD_STORE(1), OLD_STORE(2), OLD_STORE(3),
 						 OLD_STORE(4), OLD_STORE(5), OLD_STORE(6),
-						 OLD_STORE(7) };
+						 OLD_STORE(7), OLD_STORE(8) };
 	char path[300], *want, *got;
 	struct hn_db *db;
 	sqlite3 *sql;
@@ -231,7 +260,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 7"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 8"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -296,6 +325,8 @@ int main(void)
 		STORE_TEST(a_version_5_store_is_read),
 		STORE_TEST(a_version_6_store_is_read),
 		STORE_TEST(a_version_7_store_is_read),
+		STORE_TEST(a_version_8_store_is_read),
+		STORE_TEST(the_replaced_are_kept_from_version_8_on),
 		STORE_TEST(caches_are_kept_from_version_7_on),
 		STORE_TEST(descent_is_kept_from_version_5_on),
 		STORE_TEST(every_version_ends_as_the_newest),

@@ -142,6 +142,7 @@ static void best_is_what_was_promoted(void **state)
 	hn_db_close(db);
 	db = open_store(*state); /* and a final found that it was luck, however much */
 	p.judged_id = lucky;
+	p.replaced_id = p.record_id;
 	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
 	assert_true(best_of(db, &a, &id) == 105 && id == p.record_id);
 	p = (struct hn_promotion){0};
@@ -150,8 +151,41 @@ static void best_is_what_was_promoted(void **state)
 	assert_true(p.gain_lo == 0.02 && p.n_entrant == 3 && p.n_block == 12);
 	ASSERT_OK(hn_db_certify(db, p.record_id, NULL, &err), err);
 	assert_true(best_of(db, &a, &id) == 94); /* it was not legal: as if never promoted */
+	p.replaced_id = 0;
 	assert_int_equal(hn_db_promote(db, "w1", "t1", &p, &err), -HONE_E_INVALID);
 	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
+/* What a final was held against must still be the holder: else nothing is written. */
+static void a_promotion_replaces_whom_it_was_held_against(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_promotion p = {.median_ns = 5, .n_entrant = 2}, now;
+	int64_t id[3];
+
+	put_workload(db, "w1");
+	for (int i = 0; i < 3; i++) {
+		id[i] = append_one(db, make_record("w1", "t1", 5 + i));
+	}
+	p.judged_id = id[2];
+	p.record_id = id[1];
+	p.replaced_id = id[0]; /* nobody holds it yet */
+	assert_int_equal(hn_db_promote(db, "w1", "t1", &p, &err), -HONE_E_BUSY);
+	p.replaced_id = 0;
+	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
+	p.record_id = id[2]; /* its final began before that one */
+	assert_int_equal(hn_db_promote(db, "w1", "t1", &p, &err), -HONE_E_BUSY);
+	assert_non_null(strstr(err.msg, "held against record 0, and the holder is 2"));
+	ASSERT_OK(hn_db_promotion(db, "w1", "t1", &now, &err), err);
+	assert_int_equal(now.record_id, id[1]);
+	assert_int_equal(now.replaced_id, 0);
+	p.replaced_id = id[1];
+	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
+	ASSERT_OK(hn_db_promotion(db, "w1", "t1", &now, &err), err);
+	assert_int_equal(now.record_id, id[2]);
+	assert_int_equal(now.replaced_id, id[1]);
 	hn_db_close(db);
 }
 
@@ -170,8 +204,10 @@ static void promotions_are_checked_and_kept(void **state)
 			     SQLITE_OK);
 	assert_int_not_equal(sqlite3_exec(db->sql, "UPDATE promotion SET median_ns = 1", NULL,
 					  NULL, NULL), SQLITE_OK);
+	p.replaced_id = p.record_id;
 	p.record_id = p.judged_id = other;
 	assert_int_equal(hn_db_promote(db, "w1", "t1", &p, &err), -HONE_E_INVALID);
+	p.replaced_id = 0;
 	p.record_id = p.judged_id = 99;
 	assert_int_equal(hn_db_promote(db, "w1", "t2", &p, &err), -HONE_E_INVALID);
 	p.record_id = p.judged_id = other;
@@ -363,6 +399,7 @@ int main(void)
 		STORE_TEST(best_is_fastest_correct_and_proved),
 		STORE_TEST(without_certificate_nothing_is_best),
 		STORE_TEST(best_is_what_was_promoted),
+		STORE_TEST(a_promotion_replaces_whom_it_was_held_against),
 		STORE_TEST(promotions_are_checked_and_kept),
 		STORE_TEST(best_is_answered_by_the_covering_index),
 		STORE_TEST(workloads_and_naive_times_are_idempotent),
