@@ -80,12 +80,16 @@ refused 'not UTF-8' hone tune "$work/good.json" --home "$work/$(printf 'h\377')"
 if [ "$(id -u)" -ne 0 ]; then
 	mkdir "$work/readonly" && chmod 500 "$work/readonly"
 	refused 'readonly' hone tune "$work/good.json" --home "$work/readonly"
-elif mkdir "$work/readonly" && chmod 755 "$work" &&
-	setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
+elif setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
+	# Somebody else runs it, who may not enter the folder where root has built it.
+	mkdir "$work/readonly" "$work/bin" && chmod 755 "$work"
+	cp "$HONE_BIN/hone" "$HONE_BIN/honed" "$work/bin"
 	refused 'readonly' setpriv --reuid=65534 --clear-groups env HONE_LOG=/dev/null \
-		"$HONE_BIN/hone" tune "$work/good.json" --home "$work/readonly" \
+		"$work/bin/hone" tune "$work/good.json" --home "$work/readonly" \
 		--socket "/tmp/hone-e2e-$$-s/s"
 	rm -rf "/tmp/hone-e2e-$$-s"
+else
+	echo "not checked: a folder that may not be written (root here cannot become another user)"
 fi
 store_empty
 refused 'no honed answers' hone jobs

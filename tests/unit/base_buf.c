@@ -127,16 +127,19 @@ static void doubles_read_back(void **state)
 	}
 }
 
-/* No locale with a decimal comma need be installed: one is made here. */
+/* No locale with a decimal comma need be installed, nor the sources of locales: one is made
+ * here, of its own words and its own character map. */
 static void doubles_ignore_the_locale(void **state)
 {
-	static const char make[] = "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point "
-				   "\",\"\\nthousands_sep \"\"\\n"
-				   "grouping -1\\nEND LC_NUMERIC\\n' > source && "
-				   "localedef --no-archive -c -i source ./comma "
-				   ">/dev/null 2>&1; test -e comma/LC_NUMERIC";
+	static const char make[] =
+		"cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\n"
+		"grouping -1\\nEND LC_NUMERIC\\n' > source && "
+		"printf '<code_set_name> ANSI_X3.4-1968\\nCHARMAP\\n"
+		"<U0000>..<U007F> \\\\x00 ASCII\\nEND CHARMAP\\n' > map && "
+		"localedef --no-archive -c -f ./map -i ./source ./comma "
+		">log 2>&1; test -e comma/LC_NUMERIC || { cat log; false; }";
 	char dir[] = "/tmp/hone-locale-XXXXXX";
-	char command[400];
+	char command[600];
 	char shown[20];
 
 	(void)state;
