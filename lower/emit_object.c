@@ -48,17 +48,47 @@ static void on_fatal(const char *reason)
 	_exit(70);
 }
 
-/* isa words and what they allow, for code that is not for this machine. */
-static const struct {
+/* isa words and what they allow: the processor that code for another machine is made for, and
+ * the widest register in bytes. */
+static const struct isa {
 	const char *isa, *triple, *cpu;
+	int64_t vector_bytes;
 } isas[] = {
-	{ "x86-64-baseline", "x86_64-unknown-linux-gnu", "x86-64" },
-	{ "x86-64-avx2", "x86_64-unknown-linux-gnu", "x86-64-v3" },
-	{ "x86-64-avx512", "x86_64-unknown-linux-gnu", "x86-64-v4" },
+	{ "x86-64-baseline", "x86_64-unknown-linux-gnu", "x86-64", 16 },
+	{ "x86-64-avx2", "x86_64-unknown-linux-gnu", "x86-64-v3", 32 },
+	{ "x86-64-avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", 64 },
 };
+
+static const struct isa *find_isa(const char *word)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(isas); i++) {
+		if (strcmp(isas[i].isa, word) == 0) {
+			return &isas[i];
+		}
+	}
+	return NULL;
+}
+
+/* LLVM 22 splits a masked load that is wider than a register, and loads a half whose mask is
+ * all zeros without a mask: it reads past the end of the array.  So no vector is wider than
+ * the registers are. */
+static int check_width(const struct hn_target *t, struct hn_err *err)
+{
+	const struct isa *isa = find_isa(t->isa);
+	int64_t bytes = t->param[HN_PARAM_VECTOR_UNIT_BYTES];
+
+	if (isa && bytes > isa->vector_bytes) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "target: vector_unit_bytes is %lld, but registers of isa %s "
+			       "hold %lld bytes at most",
+			       (long long)bytes, t->isa, (long long)isa->vector_bytes);
+	}
+	return 0;
+}
 
 static int choose_cpu(struct hn_emitter *em, struct hn_err *err)
 {
+	const struct isa *isa = find_isa(em->target.isa);
 	struct hn_target host;
 
 	hn_target_host(&em->arena, &host);
@@ -68,13 +98,11 @@ static int choose_cpu(struct hn_emitter *em, struct hn_err *err)
 		em->features = LLVMGetHostCPUFeatures();
 		return 0;
 	}
-	for (size_t i = 0; i < HN_COUNT_OF(isas); i++) {
-		if (strcmp(isas[i].isa, em->target.isa) == 0) {
-			em->triple = LLVMCreateMessage(isas[i].triple);
-			em->cpu = LLVMCreateMessage(isas[i].cpu);
-			em->features = LLVMCreateMessage("");
-			return 0;
-		}
+	if (isa) {
+		em->triple = LLVMCreateMessage(isa->triple);
+		em->cpu = LLVMCreateMessage(isa->cpu);
+		em->features = LLVMCreateMessage("");
+		return 0;
 	}
 	return hn_fail(err, HONE_E_UNSUPPORTED, "target isa %s: no code generator for it",
 		       em->target.isa);
@@ -148,8 +176,9 @@ int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret,
 	em->target.isa = hn_arena_strdup(&em->arena, target->isa);
 	em->ctx = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(em->ctx, on_diagnostic, em);
-	int rc = choose_cpu(em, err);
+	int rc = check_width(target, err);
 
+	rc = rc ? rc : choose_cpu(em, err);
 	rc = rc ? rc : make_machine(em, err);
 	if (rc) {
 		hn_emitter_free(em);

@@ -193,6 +193,7 @@ static void rows_and_columns_at_once(void **state)
 
 	b.host.param[HN_PARAM_NUM_CORES] = 3;
 	b.host.param[HN_PARAM_L2_BYTES] = 65536;
+	b.host.param[HN_PARAM_L3_BYTES] = 262144;
 	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {
 		check(&b, text[i], HN_AUTO_MAX);
 	}
