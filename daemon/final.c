@@ -8,6 +8,11 @@
  * screening: equal means within 1 %, so the choice costs nothing, and it is the one that a
  * store without promotions already answers.
  *
+ * A pair of workload and target has one final at a time, and each begins with what the store
+ * holds then: other jobs of the pair may have promoted one of theirs since this one began, or
+ * found one that nobody has judged.  The promotion names the holder it was held against, and the
+ * store takes it only while that one holds (db/promote.c).
+ *
  * Time: at most SHARE of what the search took, and never past the job's seconds.  When there
  * is no time for the duels that a judgement of all needs, the slower ones by screening stay out;
  * when not even two can, no final is held: it stays owed, and the next job of this workload
@@ -176,6 +181,76 @@ double hn_job_final_reserve(const struct hn_job *j)
 	return n < 2 ? 0 : fmin(cost_ns(&f, n, 2 * HN_FINAL_LOOK), share) * 1e-9;
 }
 
+static bool same_pair(const struct hn_job *a, const struct hn_job *b)
+{
+	return strcmp(a->key, b->key) == 0 && strcmp(a->target_line, b->target_line) == 0;
+}
+
+bool hn_job_final_waits(const struct hn_job *j)
+{
+	for (const struct hn_job *o = j->daemon->jobs; o != NULL; o = o->next) {
+		if (o != j && o->state == HN_JOB_FINAL && same_pair(o, j)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
+			  const char *certificate, bool at_hand)
+{
+	struct hn_leader l = {.record_id = r->id,
+			      .median_ns = r->median_ns,
+			      .run_ns = r->run_ns,
+			      .build_ns = at_hand ? 0 : r->build_ns,
+			      .steps = (char *)r->steps,
+			      .certificate = (char *)certificate};
+
+	/* what is OK with a warning is no leader: it was too noisy to say (measure.h) */
+	if (r->verdict == HN_VERDICT_OK && *r->detail == '\0' && r->proved &&
+	    *certificate != '\0') {
+		hn_final_note(f, &l, strcmp(r->origin, "guard") == 0);
+	}
+	if (r->id == f->holder.record_id) {
+		l.median_ns = f->holder.median_ns; /* told by its final */
+		take(&f->holder, &l);
+	}
+}
+
+int hn_final_recall_holder(struct hn_job_final *f, struct hn_db *db, const char *key,
+			   const char *target, struct hn_err *err)
+{
+	struct hn_promotion p = {.record_id = 0};
+	int rc = hn_db_promotion(db, key, target, &p, err);
+
+	if (rc != 0 && rc != -HONE_E_NOT_FOUND) {
+		return rc;
+	}
+	if (p.record_id != f->holder.record_id) {
+		let_go(&f->holder);
+	}
+	f->holder.record_id = p.record_id;
+	f->holder.median_ns = p.median_ns;
+	f->judged_id = p.judged_id;
+	return 0;
+}
+
+static int on_stored(void *ctx, const struct hn_record *r)
+{
+	hn_final_note_record(ctx, r, r->certificate, /* at_hand= */ false);
+	return 0;
+}
+
+/* What the store says now: who holds the title, which records are settled, and all leaders. */
+static int recall(struct hn_job *j, struct hn_err *err)
+{
+	struct hn_db *db = j->daemon->db;
+	int rc = hn_final_recall_holder(&j->final, db, j->key, j->target_line, err);
+
+	return rc != 0 ? rc
+		       : hn_db_records(db, j->key, j->target_line, on_stored, &j->final, err);
+}
+
 static void report(struct hn_job *j, const struct hn_leader *winner, double median_ns)
 {
 	struct hn_buf b;
@@ -220,20 +295,25 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 		.unix_ms = hn_clock_unix_ms(),
 	};
 	struct hn_err err;
-
 	/* only what is best when it comes has stored its certificate already */
-	if (hn_db_certify(j->daemon->db, winner->record_id, winner->certificate, &err) != 0 ||
-	    hn_db_promote(j->daemon->db, j->key, j->target_line, &p, &err) != 0) {
+	int rc = hn_db_certify(j->daemon->db, winner->record_id, winner->certificate, &err);
+
+	rc = rc != 0 ? rc : hn_db_promote(j->daemon->db, j->key, j->target_line, &p, &err);
+	if (rc == -HONE_E_BUSY) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: %s; it stays owed", j->id, err.msg);
+		return;
+	}
+	if (rc != 0) {
 		hn_job_fail(j, &err);
 		return;
 	}
 	hn_log_line(&j->daemon->log, "info",
 		    "job %s: final of %u: record %lld, %.0f ns (screened %.0f), %s (gain "
-		    "%.1f to %.1f %%, %u duels)",
+		    "%.1f to %.1f %%, %u duels), against record %lld",
 		    j->id, f->n_field, (long long)p.record_id, p.median_ns,
 		    winner->median_ns,
 		    r->winner > 0 ? "promoted" : "holds", 100 * r->gain_lo,
-		    100 * r->gain_hi, r->n_duel);
+		    100 * r->gain_hi, r->n_duel, (long long)p.replaced_id);
 	report(j, winner, p.median_ns);
 }
 
@@ -358,8 +438,14 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 {
 	struct hn_job_final *f = &j->final;
 	double allowed = allowance_ns(j, now_ns);
-	uint32_t n = affordable(f, allowed);
+	struct hn_err err;
+	uint32_t n;
 
+	if (recall(j, &err) != 0) {
+		hn_job_fail(j, &err);
+		return true;
+	}
+	n = affordable(f, allowed);
 	if (n == 0) {
 		return false;
 	}

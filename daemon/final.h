@@ -44,13 +44,28 @@ struct hn_job_final {
 /* A correct and proved record came into the store (or was there). */
 void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool guard);
 
+/* The same, told by the record: it counts when it is right, proved and not too noisy, and is the
+ * holder when it has that one's id.  at_hand: its object is kept (measure.h). */
+void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
+			  const char *certificate, bool at_hand);
+
+/* Whom the store names the holder, and which records its final settled; the holder's steps come
+ * with its record. */
+int hn_final_recall_holder(struct hn_job_final *f, struct hn_db *db, const char *key,
+			   const char *target, struct hn_err *err) HN_NODISCARD;
+
 /* Part of the job's seconds that belongs to its final: 0 when there is nothing to decide. */
 double hn_job_final_reserve(const struct hn_job *j);
 
 /* Whether there is one to hold, and time for it. */
 bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns);
 
-/* Begin the final, if there is one to hold and time for it: state FINAL, or false. */
+/* Whether another job of this workload and target holds one now: two at a time would each be
+ * without the other's winner. */
+bool hn_job_final_waits(const struct hn_job *j);
+
+/* Begin the final against whom the store names the holder now, if there is one to hold and time
+ * for it: state FINAL, or false. */
 bool hn_job_final_begin(struct hn_job *j, int64_t now_ns);
 
 /* Between two duels: the race ends when what is left of the time is needed for the match to be

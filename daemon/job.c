@@ -328,7 +328,10 @@ static void search_is_over(struct hn_job *j, int64_t now_ns)
 {
 	if (j->state == HN_JOB_SEARCH) {
 		end_search(j);
-		if (hn_job_ended(j) || hn_job_final_begin(j, now_ns)) {
+		j->held = true;
+		if (hn_job_ended(j) ||
+		    (hn_job_final_owed(j, now_ns) && hn_job_final_waits(j)) ||
+		    hn_job_final_begin(j, now_ns)) {
 			return;
 		}
 	}
@@ -374,7 +377,7 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (hn_job_ended(j) || gave_up(j)) {
 		return;
 	}
-	if (out_of_time(j, now_ns)) {
+	if (out_of_time(j, now_ns) || (j->held && j->set == NULL)) {
 		search_is_over(j, now_ns);
 		return;
 	}

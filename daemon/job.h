@@ -91,7 +91,7 @@ struct hn_job {
 	struct hn_task task;
 	struct hn_set *set; /* whose task it is; NULL = a job of its own */
 	int64_t allowed;    /* trials: its budget's, or what its set has granted */
-	bool held;	    /* its set measures no more; its final comes */
+	bool held;	    /* nothing more is measured; its final comes */
 	int64_t spent_ns;   /* of a set's job: its rounds took */
 	double left_ns;	    /* of a set's job: what its final may take */
 

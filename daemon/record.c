@@ -94,25 +94,6 @@ static void note_guard(struct hn_job *j, const char *origin, enum hn_verdict v,
 	}
 }
 
-/* The objects of this job's own good records are kept (measure.h); stored ones are built
- * anew. */
-static void note_leader(struct hn_job *j, const struct hn_record *r, const char *certificate,
-			bool warm)
-{
-	struct hn_leader l = { .record_id = r->id,
-			       .median_ns = r->median_ns,
-			       .run_ns = r->run_ns,
-			       .build_ns = warm ? r->build_ns : 0,
-			       .steps = (char *)r->steps,
-			       .certificate = (char *)certificate };
-
-	/* what is OK with a warning is no leader: it was too noisy to say (measure.h) */
-	if (r->verdict == HN_VERDICT_OK && *r->detail == '\0' && r->proved &&
-	    *certificate != '\0') {
-		hn_final_note(&j->final, &l, strcmp(r->origin, "guard") == 0);
-	}
-}
-
 /* True when a better one is among the batch. */
 static bool take_best(struct hn_job *j)
 {
@@ -170,7 +151,8 @@ void hn_job_commit(struct hn_job *j)
 	}
 	for (s = j->batch.head; s != NULL; s = s->next) {
 		if (stored(s->verdict)) {
-			note_leader(j, &record[i++], s->certificate, /* warm= */ false);
+			hn_final_note_record(&j->final, &record[i++], s->certificate,
+					     /* at_hand= */ true);
 		}
 	}
 	free(record);
@@ -217,31 +199,9 @@ static int on_record(void *ctx, const struct hn_record *r)
 	j->n_trial++;
 	j->n_warm++;
 	note_guard(j, r->origin, r->verdict, r->median_ns);
-	note_leader(j, r, r->certificate, /* warm= */ true);
+	hn_final_note_record(&j->final, r, r->certificate, /* at_hand= */ false);
 	j->final.stored_ns += (double)(r->run_ns + r->build_ns);
-	if (r->id == j->final.holder.record_id) {
-		j->final.holder.steps = strdup(r->steps);
-		j->final.holder.certificate = strdup(r->certificate);
-		hn_assert(j->final.holder.steps != NULL &&
-			  j->final.holder.certificate != NULL);
-		j->final.holder.run_ns = r->run_ns;
-		j->final.holder.build_ns = r->build_ns;
-	}
 	return 0;
-}
-
-/* Who holds the title, and which records are settled. */
-static int warm_final(struct hn_job *j, struct hn_err *err)
-{
-	struct hn_promotion p;
-	int rc = hn_db_promotion(j->daemon->db, j->key, j->target_line, &p, err);
-
-	if (rc == 0) {
-		j->final.judged_id = p.judged_id;
-		j->final.holder.record_id = p.record_id;
-		j->final.holder.median_ns = p.median_ns;
-	}
-	return rc == -HONE_E_NOT_FOUND ? 0 : rc;
 }
 
 int hn_job_warm(struct hn_job *j, struct hn_err *err)
@@ -249,7 +209,7 @@ int hn_job_warm(struct hn_job *j, struct hn_err *err)
 	struct hn_db *db = j->daemon->db;
 	struct hn_arena scratch;
 	struct hn_record best;
-	int rc = warm_final(j, err);
+	int rc = hn_final_recall_holder(&j->final, db, j->key, j->target_line, err);
 
 	if (rc == 0) {
 		rc = hn_db_records(db, j->key, j->target_line, on_record, j, err);

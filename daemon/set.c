@@ -246,11 +246,15 @@ static void finals(struct hn_set *s, int64_t now_ns)
 		if (j->state == HN_JOB_FINAL) {
 			return;
 		}
+		/* one that waits for another's final of its workload is asked again */
 		if (s->rule.budget.seconds > 0) {
 			left_ns = (s->rule.budget.seconds - hn_set_seconds(s, now_ns)) *
 				  1e9 / (s->n - i);
 		}
 		hn_job_conclude(j, left_ns, now_ns);
+		if (!hn_job_ended(j)) {
+			return;
+		}
 	}
 	if (!hn_set_ended(s)) {
 		end(s);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -109,6 +110,66 @@ static void a_race_leaves_time_for_the_match(void **state)
 	hn_job_final_hurry(&f, 1030);
 }
 
+/* One of a pair of workload and target at a time. */
+static void two_of_one_pair_take_turns(void **state)
+{
+	struct hn_daemon d = {.jobs = NULL};
+	struct hn_job other = {.daemon = &d, .key = "w", .target_line = "t",
+			       .state = HN_JOB_FINAL};
+
+	(void)state;
+	job = (struct hn_job){.daemon = &d, .key = "w", .target_line = "t", .next = &other,
+			      .state = HN_JOB_SEARCH};
+	d.jobs = &job;
+	assert_true(hn_job_final_waits(&job));
+	assert_false(hn_job_final_waits(&other));
+	other.target_line = "u";
+	assert_false(hn_job_final_waits(&job));
+	other.target_line = "t";
+	other.state = HN_JOB_DONE;
+	assert_false(hn_job_final_waits(&job));
+}
+
+static struct hn_record record_of(const char *steps, double median_ns)
+{
+	return (struct hn_record){.workload = "w", .target = "t", .steps = steps, .origin = "",
+				  .verdict = HN_VERDICT_OK, .detail = "", .median_ns = median_ns,
+				  .run_ns = RUN_NS, .proved = true, .certificate = "{}",
+				  .stamp = {"h", "c", "b"}};
+}
+
+/* What another job promoted meanwhile is the holder from then on, with its final's time. */
+static void the_holder_is_whom_the_store_names(void **state)
+{
+	char dir[] = "/tmp/hone-final-XXXXXX", command[80];
+	struct hn_record r[2] = {record_of("[\"a\"]", 100), record_of("[\"b\"]", 90)};
+	struct hn_promotion p = {.median_ns = 88, .n_entrant = 1};
+	struct hn_job_final f = {.n_leader = 0};
+	struct hn_err err = {.code = 0};
+	struct hn_db *db;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(hn_db_open(dir, &db, &err), 0);
+	assert_int_equal(hn_db_put_workload(db, &(struct hn_workload_row){"w", "", "{}", 1, NULL},
+					    &err), 0);
+	assert_int_equal(hn_db_append(db, r, 2, &err), 0);
+	assert_int_equal(hn_final_recall_holder(&f, db, "w", "t", &err), 0);
+	assert_true(f.holder.record_id == 0);
+	p.record_id = p.judged_id = r[1].id;
+	assert_int_equal(hn_db_promote(db, "w", "t", &p, &err), 0);
+	assert_int_equal(hn_final_recall_holder(&f, db, "w", "t", &err), 0);
+	hn_final_note_record(&f, &r[0], "{}", true);
+	hn_final_note_record(&f, &r[1], "{}", true);
+	assert_string_equal(f.holder.steps, "[\"b\"]");
+	assert_true(f.holder.median_ns == 88 && f.judged_id == r[1].id);
+	assert_int_equal(f.n_leader, 0); /* both are settled */
+	hn_job_final_fini(&f);
+	hn_db_close(db);
+	snprintf(command, sizeof(command), "rm -r '%s'", dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +177,8 @@ int main(void)
 		cmocka_unit_test(time_decides_how_many),
 		cmocka_unit_test(it_ends_when_it_can_be_judged),
 		cmocka_unit_test(a_race_leaves_time_for_the_match),
+		cmocka_unit_test(two_of_one_pair_take_turns),
+		cmocka_unit_test(the_holder_is_whom_the_store_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
