@@ -185,7 +185,7 @@ void hn_job_start(struct hn_job *j)
 	}
 	hn_job_recall(j);
 	j->state = HN_JOB_NAIVE;
-	j->naive_open = true;
+	j->naive_open = j->known = true;
 	hn_notify_progress(j);
 	hn_measurer_workload(j->daemon->measurer, &j->workload, on_naive, j);
 }
@@ -473,19 +473,29 @@ bool hn_job_idle(const struct hn_job *j)
 	       !j->final.open;
 }
 
-void hn_job_free(struct hn_job *j)
+void hn_job_drop_search(struct hn_job *j)
 {
 	drop_all(&j->ready);
 	drop_all(&j->batch);
 	drop_all(&j->told);
 	if (j->policy != NULL) {
 		j->ops->destroy(j->policy);
+		j->policy = NULL;
 	}
 	hn_job_final_fini(&j->final);
-	hn_ring_fini(&j->ring);
 	hn_arena_fini(&j->warm_arena);
+	j->warm = NULL;
+	j->n_warm_record = 0;
+	free(j->best_steps);
+	j->best_steps = NULL;
+}
+
+void hn_job_free(struct hn_job *j)
+{
+	hn_job_drop_search(j);
+	hn_ring_fini(&j->ring);
+	hn_arena_fini(&j->work);
 	hn_arena_fini(&j->arena);
 	free(j->owner);
-	free(j->best_steps);
 	free(j);
 }

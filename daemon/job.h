@@ -80,8 +80,9 @@ struct hn_job {
 	enum hn_job_state state;
 	char message[1000];    /* why it ended so; "" */
 	int error;	       /* FAILED: the class, HONE_E_x */
-	struct hn_arena arena; /* all of what follows that is borrowed */
-	const struct hn_dag *dag;
+	struct hn_arena arena; /* what is told of it: strings, until it is forgotten */
+	struct hn_arena work;  /* what it works on, until it is settled */
+	const struct hn_dag *dag; /* in work, as dag_json and what target, workload and task hold */
 	const char *dag_json, *name, *target_line, *policy_name, *model_name;
 	const char *records; /* "" = none */
 	char key[HN_KEY_BYTES];
@@ -99,6 +100,8 @@ struct hn_job {
 	const struct hn_policy_ops *ops;
 	struct hn_policy *policy;
 	bool thinking, exhausted, naive_open;
+	bool known;   /* to the measurer, until it is settled */
+	bool settled; /* settle.c */
 	struct hn_arena
 		warm_arena; /* holds `warm`; goes to the worker with the first phase */
 	struct hn_warm_record *warm;
@@ -170,7 +173,12 @@ void hn_job_fail(struct hn_job *j, const struct hn_err *err);
 
 /* Nothing that belongs to it is with the measurer or a worker thread any more. */
 bool hn_job_idle(const struct hn_job *j);
+void hn_job_drop_search(struct hn_job *j); /* policy, candidates, leaders, warm records */
 void hn_job_free(struct hn_job *j);
+
+/* settle.c: of an ended and idle job keep what is told of it and its latest events, and let go
+ * of the rest; of a set's job once the set has ended. Nothing happens before, nor twice. */
+void hn_job_settle(struct hn_job *j);
 
 /* record.c: commit the batch; events come after. A store that fails ends the job. */
 void hn_job_commit(struct hn_job *j);

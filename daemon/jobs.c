@@ -87,7 +87,7 @@ static int read_target(struct hn_daemon *d, struct hn_job *j, const char *text,
 	if (text == NULL || strcmp(text, "native") == 0) {
 		text = d->host_line;
 	}
-	if (hn_target_parse(text, &j->arena, &j->target, err) != 0) {
+	if (hn_target_parse(text, &j->work, &j->target, err) != 0) {
 		return -err->code; /* it begins with "target" */
 	}
 	hn_buf_init(&line);
@@ -106,18 +106,18 @@ static int read_dag(struct hn_job *j, const struct hn_submit *s, struct hn_err *
 {
 	struct hn_buf json;
 	int rc = hn_dag_parse("dag", s->text, s->text_bytes, hn_limit_dag_bytes(),
-			      &j->arena, &j->dag, err);
+			      &j->work, &j->dag, err);
 
 	if (rc != 0) {
 		return rc;
 	}
-	j->dag = s->cold ? hn_dag_mark(j->dag, HN_MARK_COLD, &j->arena) : j->dag;
+	j->dag = s->cold ? hn_dag_mark(j->dag, HN_MARK_COLD, &j->work) : j->dag;
 	hn_dag_key(j->dag, j->key);
 	hn_buf_init(&json);
 	hn_dag_write_json(j->dag, &json);
-	j->dag_json = hn_arena_strndup(&j->arena, json.s, json.n);
+	j->dag_json = hn_arena_strndup(&j->work, json.s, json.n);
 	hn_buf_fini(&json);
-	j->workload = hn_workload_of(j->dag, j->key, j->dag_json, &j->arena);
+	j->workload = hn_workload_of(j->dag, j->key, j->dag_json, &j->work);
 	return 0;
 }
 
@@ -138,6 +138,7 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	hn_assert(j != NULL);
 	j->daemon = d;
 	hn_arena_init(&j->arena, 0);
+	hn_arena_init(&j->work, 0);
 	hn_arena_init(&j->warm_arena, 0);
 	hn_ring_init(&j->ring, HN_LIMIT_RING_EVENTS);
 	j->budget = s->budget;
@@ -276,7 +277,8 @@ int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
 	return 0;
 }
 
-/* Forget ended jobs beyond the number that is kept, oldest first. */
+/* Ended jobs let go of what they worked with; beyond the number that is kept they are forgotten,
+ * oldest first. */
 static void prune(struct hn_daemon *d)
 {
 	struct hn_job **at = &d->jobs, *j;
@@ -284,6 +286,7 @@ static void prune(struct hn_daemon *d)
 
 	for (j = d->jobs; j != NULL; j = j->next) {
 		n_ended += j->set == NULL && hn_job_ended(j);
+		hn_job_settle(j);
 	}
 	while ((j = *at) != NULL) {
 		if (n_ended <= HN_LIMIT_JOBS_KEPT || j->set != NULL || !hn_job_idle(j)) {

@@ -39,7 +39,7 @@ void hn_job_recall(struct hn_job *j)
 	if (hn_model_ops(j->model_name)->load == NULL) {
 		return;
 	}
-	if (hn_db_get_model(j->daemon->db, j->target_line, name_of(j, name), &j->arena,
+	if (hn_db_get_model(j->daemon->db, j->target_line, name_of(j, name), &j->work,
 			    &text, &err) != 0) {
 		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
 	}

@@ -33,22 +33,31 @@ uint64_t hn_ring_add(struct hn_ring *r, enum hn_event type, const char *data)
 
 uint64_t hn_ring_first(const struct hn_ring *r)
 {
-	uint64_t first = r->next_seq > r->cap ? r->next_seq - r->cap : 1;
-
-	return first > r->floor ? first : r->floor;
+	return r->next_seq > r->cap ? r->next_seq - r->cap : 1;
 }
 
 void hn_ring_trim(struct hn_ring *r, uint32_t n)
 {
-	uint64_t seq = hn_ring_first(r);
+	uint64_t kept = r->next_seq > n ? r->next_seq - n : 1;
+	struct hn_ring_event *slot;
 
-	for (; seq + n < r->next_seq; seq++) {
+	if (n >= r->cap) {
+		return;
+	}
+	slot = calloc(n, sizeof(*slot));
+	hn_assert(slot != NULL);
+	for (uint64_t seq = hn_ring_first(r); seq < r->next_seq; seq++) {
 		struct hn_ring_event *e = &r->slot[seq % r->cap];
 
-		free(e->data);
-		e->data = NULL;
+		if (seq < kept) {
+			free(e->data);
+		} else {
+			slot[seq % n] = *e;
+		}
 	}
-	r->floor = seq;
+	free(r->slot);
+	r->slot = slot;
+	r->cap = n;
 }
 
 const struct hn_ring_event *hn_ring_at(const struct hn_ring *r, uint64_t seq)

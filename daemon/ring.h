@@ -11,7 +11,6 @@ struct hn_ring_event {
 
 struct hn_ring {
 	uint64_t next_seq; /* of the event to come; the first is 1 */
-	uint64_t floor;    /* events below it were let go by hn_ring_trim */
 	uint32_t cap;
 	struct hn_ring_event *slot; /* [cap], by seq modulo cap */
 };
@@ -22,7 +21,7 @@ void hn_ring_fini(struct hn_ring *r);
 /* Keep an event; the oldest goes when it is full. Returns its number. */
 uint64_t hn_ring_add(struct hn_ring *r, enum hn_event type, const char *data);
 
-/* Let all go but the latest n: for a job that has ended. */
+/* Keep n at most from now on, the latest: for a job that has ended. n > 0. */
 void hn_ring_trim(struct hn_ring *r, uint32_t n);
 
 /* Number of the oldest event kept; next_seq when there is none. */

@@ -180,6 +180,7 @@ static void end(struct hn_again *g)
 		at = &(*at)->next;
 	}
 	*at = g->next;
+	hn_measurer_forget(g->daemon->measurer, g->key);
 	hn_arena_fini(&g->arena);
 	free(g);
 }

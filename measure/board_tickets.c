@@ -56,7 +56,10 @@ struct ticket *hn_board_release(struct board_link *b)
 
 	b->busy = false;
 	b->making = false;
-	b->making_of = NULL;
+	if (b->making_of != NULL) {
+		hn_workload_let_go(b->m, b->making_of);
+		b->making_of = NULL;
+	}
 	b->ticket = NULL;
 	if (b->worker != NULL) {
 		hn_worker_deadline(b->worker, 0);
@@ -75,7 +78,7 @@ static void send_workload(struct board_link *b, struct workload *w)
 
 	hn_buf_init(&json);
 	hn_wire_workload(b->m, w, &json);
-	b->making_of = w;
+	b->making_of = hn_workload_use(w);
 	hn_board_send(b, HN_FRAME_WORKLOAD, &json, w->naive.object, w->naive.object_bytes,
 		      NAIVE_LIMIT_MS + grace_ms(b->m));
 	hn_buf_fini(&json);
@@ -121,6 +124,28 @@ static bool uncertain(const struct outcome *o)
 	return o->verdict == HN_VERDICT_OK && *o->detail != '\0';
 }
 
+/* Room for one more: the ring grows until it has MAX_KNOWN, then its oldest gives way. */
+static struct known_run *known_room(struct workload *w)
+{
+	struct known_run *k;
+
+	if (w->n_known == w->cap_known && w->cap_known < MAX_KNOWN) {
+		w->cap_known = w->cap_known == 0 ? 16 : 2 * w->cap_known;
+		w->known = realloc(w->known, w->cap_known * sizeof *w->known);
+		hn_assert(w->known != NULL);
+		w->next_known = w->n_known;
+	}
+	k = &w->known[w->next_known];
+	w->next_known = (w->next_known + 1) % w->cap_known;
+	if (w->n_known < w->cap_known) {
+		w->n_known++;
+	} else {
+		free(k->sample_ns);
+		free(k->detail);
+	}
+	return k;
+}
+
 /* Same bytes, same answer: what the kernel is to blame for, and good times. */
 static void remember(struct workload *w, const struct ticket *t)
 {
@@ -131,20 +156,14 @@ static void remember(struct workload *w, const struct ticket *t)
 	    (o->verdict != HN_VERDICT_OK && !hn_verdict_blames_kernel(o->verdict))) {
 		return;
 	}
-	if (w->known == NULL) {
-		w->known = calloc(MAX_KNOWN, sizeof *w->known);
-		hn_assert(w->known != NULL);
-	}
-	k = &w->known[w->next_known];
-	w->next_known = (w->next_known + 1) % MAX_KNOWN;
-	w->n_known += w->n_known < MAX_KNOWN;
-	free(k->sample_ns);
-	*k = (struct known_run){
-		.verdict = o->verdict, .n_sample = o->n_sample, .run_ns = o->run_ns};
+	k = known_room(w);
+	*k = (struct known_run){.verdict = o->verdict,
+				.detail = strdup(o->detail),
+				.n_sample = o->n_sample,
+				.sample_ns = malloc((o->n_sample + 1) * sizeof(double)),
+				.run_ns = o->run_ns};
+	hn_assert(k->detail != NULL && k->sample_ns != NULL);
 	memcpy(k->hash, t->program.artefact.hash, sizeof k->hash);
-	memcpy(k->detail, o->detail, sizeof k->detail);
-	k->sample_ns = malloc((o->n_sample + 1) * sizeof(double));
-	hn_assert(k->sample_ns != NULL);
 	memcpy(k->sample_ns, o->sample_ns, o->n_sample * sizeof(double));
 }
 

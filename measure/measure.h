@@ -134,9 +134,13 @@ void hn_measurer_close(struct hn_measurer *m, void (*closed)(void *ctx), void *c
 /* Make a workload known: builds the naive program, runs it once for the reference outputs and
  * times it.  Must have answered OK before a measurement of that key. The board keeps the
  * references of the 32 latest workloads, as far as its memory goes; measuring one that fell out
- * makes it anew. */
+ * makes it anew.  It is known until each caller has said hn_measurer_forget. */
 void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w, hn_workload_fn fn,
 			  void *ctx);
+
+/* The caller measures nothing more of a workload that it made known; what is under way is still
+ * answered.  What was known of it goes with the last caller: objects, and what equal ones gave. */
+void hn_measurer_forget(struct hn_measurer *m, const char *workload_key);
 
 /* Build, prove, run, check and time one candidate.  What constant inputs alone decide is
  * prepared once (hone/kernel.h), outside of the time. steps: record form of the trace. best_ns:

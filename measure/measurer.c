@@ -48,8 +48,50 @@ struct ticket *queue_take(struct queue *q)
 	return t;
 }
 
+static void known_free(struct workload *w)
+{
+	for (uint32_t i = 0; i < w->n_known; i++) {
+		free(w->known[i].sample_ns);
+		free(w->known[i].detail);
+	}
+	free(w->known);
+}
+
+static void workload_free(struct hn_measurer *m, struct workload *w)
+{
+	known_free(w);
+	hn_kept_free(m, w);
+	hn_artefact_drop(m, &w->naive);
+	free(w->on_board);
+	hn_arena_fini(&w->arena);
+	free(w);
+}
+
+struct workload *hn_workload_use(struct workload *w)
+{
+	w->n_use++;
+	return w;
+}
+
+void hn_workload_let_go(struct hn_measurer *m, struct workload *w)
+{
+	struct workload **at = &m->workload;
+
+	if (--w->n_use > 0) {
+		return;
+	}
+	while (*at != w) {
+		at = &(*at)->next;
+	}
+	*at = w->next;
+	workload_free(m, w);
+}
+
 static void ticket_free(struct hn_measurer *m, struct ticket *t)
 {
+	if (t->w != NULL) {
+		hn_workload_let_go(m, t->w);
+	}
 	hn_artefact_drop(m, &t->program.artefact);
 	free(t->program.steps);
 	hn_artefact_drop(m, &t->rival.artefact);
@@ -87,24 +129,6 @@ static void deliver(struct ticket *t)
 		t->probe_fn(t->ctx, o->verdict, &t->probe);
 		break;
 	}
-}
-
-static void known_free(struct workload *w)
-{
-	for (uint32_t i = 0; i < w->n_known; i++) {
-		free(w->known[i].sample_ns);
-	}
-	free(w->known);
-}
-
-static void workload_free(struct hn_measurer *m, struct workload *w)
-{
-	known_free(w);
-	hn_kept_free(m, w);
-	hn_artefact_drop(m, &w->naive);
-	free(w->on_board);
-	hn_arena_fini(&w->arena);
-	free(w);
 }
 
 static void on_timer_closed(uv_handle_t *h)
@@ -400,10 +424,20 @@ void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w,
 		mine->next = m->workload;
 		m->workload = mine;
 	}
-	t->w = mine;
+	hn_workload_use(mine); /* the caller's */
+	t->w = hn_workload_use(mine);
 	/* naive programs first: others wait for them */
 	queue_put_first(&m->to_build, t);
 	hn_builders_pump(m);
+}
+
+void hn_measurer_forget(struct hn_measurer *m, const char *workload_key)
+{
+	struct workload *w = m->closing ? NULL : find(m, workload_key);
+
+	if (w != NULL) {
+		hn_workload_let_go(m, w);
+	}
 }
 
 /* The next planted fault, if any is left, becomes this candidate's. */
@@ -422,6 +456,7 @@ static struct ticket *candidate_new(struct hn_measurer *m, const char *workload_
 
 	t->measure_fn = fn;
 	t->w = find(m, workload_key);
+	t->w = t->w != NULL ? hn_workload_use(t->w) : NULL;
 	t->program.steps = strdup(steps);
 	hn_assert(t->program.steps != NULL);
 	return t;

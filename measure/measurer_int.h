@@ -53,9 +53,9 @@ struct outcome {
 struct known_run {
 	char hash[HN_SHA256_HEX];
 	enum hn_verdict verdict;
-	char detail[400];
+	char *detail; /* heap, as sample_ns */
 	uint32_t n_sample;
-	double *sample_ns; /* heap */
+	double *sample_ns;
 	int64_t run_ns;
 };
 
@@ -83,11 +83,12 @@ struct workload {
 	uint64_t seed;
 	bool cold;
 	int32_t magnitude;
+	uint32_t n_use; /* callers that hold it, its tickets, boards that make it */
 	bool ready;	   /* answered OK once */
 	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */
 	struct artefact naive;
-	uint32_t n_known, next_known;
-	struct known_run *known; /* ring */
+	uint32_t n_known, next_known, cap_known;
+	struct known_run *known; /* heap; a ring once it is as large as it may be */
 	struct kept kept[HN_KEPT];
 };
 
@@ -182,6 +183,10 @@ struct ticket *queue_take(struct queue *q);
 void hn_ticket_finish(struct hn_measurer *m, struct ticket *t, enum hn_verdict v,
 		      const char *detail);
 void hn_measurer_worker_closed(void *measurer); /* hn_worker_owner.closed */
+
+/* measurer.c: who points to a workload counts among its users; the last to let go frees it. */
+struct workload *hn_workload_use(struct workload *w);
+void hn_workload_let_go(struct hn_measurer *m, struct workload *w);
 
 /* A run of two, fresh whatever is known of them. */
 static inline bool hn_ticket_duel(const struct ticket *t)

@@ -132,7 +132,8 @@ static void test_ring(void **state)
 	assert_null(hn_ring_at(&r, 4));
 	assert_string_equal(hn_ring_at(&r, 5)->data, "{\"i\":5}");
 	assert_int_equal(hn_ring_add(&r, HN_EVENT_gap, "{}"), 6);
-	assert_int_equal(hn_ring_first(&r), 5);
+	assert_int_equal(hn_ring_first(&r), 6); /* it stays as small */
+	assert_null(hn_ring_at(&r, 5));
 	assert_non_null(hn_ring_at(&r, 6));
 	hn_ring_fini(&r);
 }

@@ -230,6 +230,45 @@ static void cancelling_answers_all(void **state)
 	assert_int_equal(keep.count[HN_VERDICT_OK], 3);
 }
 
+/* Of two callers one may forget; the last one's leaving lets go of it, once nothing of it is
+ * under way. */
+static void a_workload_goes_with_its_last_caller(void **state)
+{
+	struct waiting w, late = { .open = 4 };
+
+	(void)state;
+	make_workload("v", &w);
+	make_workload("v", &w);
+	assert_int_equal(w.verdict, HN_VERDICT_OK);
+	hn_measurer_forget(m, "v");
+	for (int i = 0; i < 4; i++) {
+		hn_measurer_submit(m, "v", "[\"+good\"]", 0, on_result, &late);
+	}
+	run_for_ms(20);
+	hn_measurer_forget(m, "v");
+	wait_for(&late);
+	assert_int_equal(late.count[HN_VERDICT_OK], 4);
+	w = (struct waiting){ .open = 1 };
+	hn_measurer_submit(m, "v", "[\"good\"]", 0, on_result, &w);
+	wait_for(&w);
+	assert_int_equal(w.verdict, HN_VERDICT_BOARD_LOST);
+	assert_non_null(strstr(w.detail, "not known"));
+	hn_measurer_forget(m, "v"); /* nobody knows it: nothing happens */
+	make_workload("v", &w);
+	assert_int_equal(w.verdict, HN_VERDICT_OK);
+	/* given up while the board makes it: its answer finds the workload there */
+	for (int i = 0; i < 8; i++) {
+		w = (struct waiting){ .open = 1 };
+		hn_measurer_submit(m, "v", "[\"+good\"]", 0, on_result, &w);
+		run_for_ms(2 * i);
+		hn_measurer_cancel(m, &w);
+		hn_measurer_forget(m, "v");
+		wait_for(&w);
+		make_workload("v", &w);
+		assert_int_equal(w.verdict, HN_VERDICT_OK);
+	}
+}
+
 static void closing_answers_and_reaps_all(void **state)
 {
 	struct waiting w = { .open = 5 };
@@ -280,6 +319,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(probes_are_answered_from_memory),
 		cmocka_unit_test(many_at_once_leave_nothing_behind),
 		cmocka_unit_test(cancelling_answers_all),
+		cmocka_unit_test(a_workload_goes_with_its_last_caller),
 		cmocka_unit_test(closing_answers_and_reaps_all),
 	};
 
