@@ -33,8 +33,7 @@ void hn_buf_reset(struct hn_buf *b)
 	}
 }
 
-/* Room for n more bytes and the NUL. */
-static bool buf_room(struct hn_buf *b, size_t n)
+bool hn_buf_reserve(struct hn_buf *b, size_t n)
 {
 	size_t want, cap;
 	char *s;
@@ -67,7 +66,7 @@ static bool buf_room(struct hn_buf *b, size_t n)
 
 void hn_buf_add(struct hn_buf *b, const void *bytes, size_t n)
 {
-	if (n == 0 || !buf_room(b, n)) {
+	if (n == 0 || !hn_buf_reserve(b, n)) {
 		return;
 	}
 	memcpy(b->s + b->n, bytes, n);
@@ -94,7 +93,7 @@ void hn_buf_vprintf(struct hn_buf *b, const char *fmt, va_list ap)
 	n = vsnprintf(NULL, 0, fmt, ap);
 	if (n < 0) {
 		b->failed = true;
-	} else if (buf_room(b, (size_t)n)) {
+	} else if (hn_buf_reserve(b, (size_t)n)) {
 		vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
 		b->n += (size_t)n;
 	}

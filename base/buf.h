@@ -24,6 +24,9 @@ void hn_buf_init(struct hn_buf *b);
 void hn_buf_fini(struct hn_buf *b);
 void hn_buf_reset(struct hn_buf *b); /* n = 0, keeps the memory, clears failed */
 
+/* Room for n more bytes at s + n: false, and failed, when there is none. */
+bool hn_buf_reserve(struct hn_buf *b, size_t n);
+
 void hn_buf_add(struct hn_buf *b, const void *bytes, size_t n);
 void hn_buf_puts(struct hn_buf *b, const char *s);
 void hn_buf_putc(struct hn_buf *b, char c);

@@ -31,7 +31,7 @@ static void on_tick(uv_timer_t *t)
 	struct hn_daemon *d = t->data;
 
 	hn_jobs_tick(d);
-	if (hn_jobs_live(d) == 0 && d->waits == NULL && !d->snapshot_due) {
+	if (hn_jobs_live(d) == 0 && d->waits == NULL && !d->snapshot_due && !d->trim_due) {
 		uv_timer_stop(&d->tick);
 		d->ticking = false;
 	}

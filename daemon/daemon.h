@@ -63,6 +63,8 @@ struct hn_daemon {
 	bool ticking;
 	bool snapshot_due;
 	int64_t snapshot_ns;
+	bool trim_due; /* much was freed since the heap was trimmed */
+	int64_t trim_ns;
 	bool stopping, had_client, quit_queued;
 };
 

@@ -13,9 +13,11 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "daemon/heap.h"
 #include "loopstate/mark.h"
 
 #define SNAPSHOT_NS 1000000000 /* rewritten at most this often */
+#define TRIM_NS 1000000000     /* the same, of the heap's trimming */
 
 uint32_t hn_jobs_live(const struct hn_daemon *d)
 {
@@ -384,6 +386,11 @@ void hn_jobs_tick(struct hn_daemon *d)
 	hn_jobs_pump(d);
 	if (d->snapshot_due && now - d->snapshot_ns >= SNAPSHOT_NS) {
 		hn_daemon_snapshot(d);
+	}
+	if (d->trim_due && now - d->trim_ns >= TRIM_NS) {
+		d->trim_due = false;
+		d->trim_ns = now;
+		hn_heap_trim();
 	}
 }
 

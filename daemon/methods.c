@@ -484,6 +484,8 @@ static void on_session_closed(void *ctx, struct hn_session *session)
 
 	hn_notify_forget(d, session, NULL);
 	hn_why_forget(d, session);
+	d->trim_due = true;
+	hn_daemon_wake(d);
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
 		hn_jobs_release(j, session);
 	}

@@ -19,6 +19,7 @@ struct hn_server {
 	uid_t uid;		    /* only this user's processes are let in */
 	struct hn_session *session; /* newest first */
 	uint32_t n_session;
+	size_t held_bytes; /* by all sessions that are not about to be closed */
 	uint64_t n_accepted, n_refused;
 	bool open;
 };

@@ -4,7 +4,10 @@
  *  1. A session in the server's list has closing == false; once closing, nothing is sent.
  *  2. Each request gets exactly one reply or fault; in_flight counts those without one.
  *  3. Only loop callbacks close a session; sending at most dooms it.
- *  4. Memory a client can hold: one line, plus close_bytes of output.
+ *  4. Memory a client can hold: one line, plus close_bytes of output; all together held_bytes,
+ *     and what the request in hand adds: then of those that hold more than the average the one
+ *     that has taken nothing for longest is closed, until it is enough.  Long before that each
+ *     is read only while it keeps to its even part.
  *
  * A line that is no JSON-RPC is answered with a fault and the connection goes on; a line
  * that is too long, a missing hello or output nobody takes ends it.
@@ -31,6 +34,7 @@ struct hn_session_limits hn_session_limits_default(void)
 		.read_stop_bytes = HN_LIMIT_READ_STOP_BYTES,
 		.drop_bytes = HN_LIMIT_DROP_BYTES,
 		.close_bytes = HN_LIMIT_CLOSE_BYTES,
+		.held_bytes = HN_LIMIT_HELD_BYTES,
 		.in_flight = HN_LIMIT_IN_FLIGHT,
 		.connections = HN_LIMIT_CONNECTIONS,
 		.hello_ms = HN_LIMIT_HELLO_MS,
@@ -41,6 +45,39 @@ struct hn_session_limits hn_session_limits_default(void)
 static size_t waiting(const struct hn_session *s)
 {
 	return uv_stream_get_write_queue_size((const uv_stream_t *)&s->pipe);
+}
+
+/* Of half the memory that all may hold, an even part, but not above `most`. */
+static size_t part_of(const struct hn_server *server, size_t most)
+{
+	size_t even = server->limits.held_bytes / 2 / (server->n_session + !server->n_session);
+
+	return even < most ? even : most;
+}
+
+static size_t read_stop(const struct hn_session *s)
+{
+	return part_of(s->server, s->server->limits.read_stop_bytes);
+}
+
+static size_t drop(const struct hn_session *s)
+{
+	return part_of(s->server, s->server->limits.drop_bytes);
+}
+
+/* One that is about to be closed counts no more. */
+static void hold(struct hn_session *s, size_t more, size_t less)
+{
+	s->held_bytes += more - less;
+	if (!s->doomed && !s->closing) {
+		s->server->held_bytes += more - less;
+	}
+}
+
+static void hold_input(struct hn_session *s)
+{
+	hold(s, s->in.buf.cap, s->in_bytes);
+	s->in_bytes = s->in.buf.cap;
 }
 
 static void on_closed(uv_handle_t *h)
@@ -58,6 +95,7 @@ void hn_session_close(struct hn_session *s)
 	if (s->closing) {
 		return;
 	}
+	server->held_bytes -= s->doomed ? 0 : s->held_bytes;
 	s->closing = true;
 	if (s->prev != NULL) {
 		s->prev->next = s->next;
@@ -99,6 +137,7 @@ static void on_written(uv_write_t *req, int status)
 {
 	struct hn_session *s = (struct hn_session *)req->handle;
 
+	hold(s, 0, ((struct output *)req)->n);
 	free(req);
 	s->moved_ns = hn_clock_ns();
 	if (s->closing) {
@@ -108,12 +147,12 @@ static void on_written(uv_write_t *req, int status)
 		hn_session_close(s);
 		return;
 	}
-	if (s->lossy && waiting(s) < s->server->limits.drop_bytes / 2) {
+	if (s->lossy && waiting(s) < drop(s) / 2) {
 		s->lossy = false;
 		s->server->ops->drained(s->server->ctx, s);
 	}
 	if (s->paused && !s->closing &&
-	    waiting(s) < s->server->limits.read_stop_bytes / 2) {
+	    waiting(s) <= read_stop(s) / 2) {
 		s->paused = false;
 		uv_read_start((uv_stream_t *)&s->pipe, on_room, on_read);
 		take_lines(s);
@@ -137,9 +176,28 @@ static void on_reap(uv_timer_t *timer)
 
 static void doom(struct hn_session *s)
 {
+	s->server->held_bytes -= s->doomed || s->closing ? 0 : s->held_bytes;
 	s->doomed = true;
 	if (s->server->open) {
 		uv_timer_start(&s->server->reap, on_reap, 0, 0);
+	}
+}
+
+/* Close whoever holds much and takes nothing, until all together hold no more than they may. */
+static void make_room(struct hn_server *server)
+{
+	while (server->held_bytes > server->limits.held_bytes) {
+		size_t average = server->held_bytes / server->n_session;
+		struct hn_session *worst = NULL;
+
+		for (struct hn_session *s = server->session; s != NULL; s = s->next) {
+			if (!s->doomed && s->held_bytes >= average &&
+			    (worst == NULL || s->moved_ns < worst->moved_ns)) {
+				worst = s;
+			}
+		}
+		hn_assert(worst != NULL);
+		doom(worst);
 	}
 }
 
@@ -168,7 +226,9 @@ static void put(struct hn_session *s, const char *bytes, size_t n)
 		doom(s);
 		return;
 	}
-	if (!s->paused && waiting(s) > s->server->limits.read_stop_bytes) {
+	hold(s, n, 0);
+	make_room(s->server);
+	if (!s->paused && waiting(s) > read_stop(s)) {
 		s->paused = true;
 		uv_read_stop((uv_stream_t *)&s->pipe);
 	}
@@ -203,7 +263,7 @@ void hn_session_fault(struct hn_session *s, const char *id, int code, const char
 
 bool hn_session_event(struct hn_session *s, const struct hn_buf *line, bool droppable)
 {
-	if (droppable && (s->lossy || waiting(s) > s->server->limits.drop_bytes)) {
+	if (droppable && (s->lossy || waiting(s) > drop(s))) {
 		s->lossy = true;
 		return false;
 	}
@@ -266,7 +326,7 @@ static void take_lines(struct hn_session *s)
 	struct hn_err err;
 	int rc = 0;
 
-	while (!s->closing && !s->ending && !s->paused &&
+	while (!s->closing && !s->doomed && !s->ending && !s->paused &&
 	       (rc = hn_lines_next(&s->in, &line, &n, &err)) == 1) {
 		take_line(s, line, n);
 	}
@@ -275,6 +335,8 @@ static void take_lines(struct hn_session *s)
 		hn_session_fault(s, "null", HN_RPC_REQUEST, err.msg);
 		hn_session_end(s);
 	}
+	hold_input(s);
+	make_room(s->server);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)

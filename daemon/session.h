@@ -18,6 +18,7 @@ struct hn_session;
 struct hn_session_limits {
 	size_t line_bytes;
 	size_t read_stop_bytes, drop_bytes, close_bytes; /* output waiting */
+	size_t held_bytes; /* output waiting and unfinished lines, of all together */
 	uint32_t in_flight;
 	uint32_t connections;
 	int64_t hello_ms, stall_ms;
@@ -41,6 +42,7 @@ struct hn_session {
 	struct hn_session *next, *prev;
 	uint64_t number;
 	struct hn_lines in;
+	size_t in_bytes, held_bytes; /* memory of `in`; that and all output waiting */
 	uint32_t in_flight;	     /* requests not answered yet */
 	bool greeted;		     /* hello was answered */
 	bool paused;		     /* not reading: too much output waits */

@@ -38,4 +38,5 @@ void hn_job_settle(struct hn_job *j)
 	if (j->known) {
 		hn_measurer_forget(j->daemon->measurer, j->key);
 	}
+	j->daemon->trim_due = true;
 }

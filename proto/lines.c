@@ -32,16 +32,7 @@ char *hn_lines_room(struct hn_lines *l, size_t n)
 	struct hn_buf *b = &l->buf;
 
 	compact(l);
-	if (b->cap < b->n + n + 1) {
-		size_t used = b->n;
-		char zero[256] = { 0 };
-
-		while (b->cap < used + n + 1) {
-			hn_buf_add(b, zero, sizeof(zero));
-		}
-		b->n = used;
-		b->s[used] = '\0';
-	}
+	hn_assert(hn_buf_reserve(b, n));
 	return b->s + b->n;
 }
 
@@ -64,6 +55,11 @@ int hn_lines_next(struct hn_lines *l, const char **ret, size_t *ret_n, struct hn
 	if (n >= l->max_bytes) {
 		return hn_fail(err, HONE_E_QUOTA, "line longer than %zu bytes",
 			       l->max_bytes);
+	}
+	if (left == 0) { /* who says nothing holds nothing */
+		hn_buf_fini(&l->buf);
+		l->taken = l->scanned = 0;
+		return 0;
 	}
 	if (end == NULL) {
 		l->scanned = left;

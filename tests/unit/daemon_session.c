@@ -20,6 +20,7 @@ static char dir[64], path[96];
 static uint32_t n_request, n_closed, n_drained;
 static struct hn_session *last;
 static bool hold; /* the handler answers nothing */
+static const char *answer = "{}";
 
 static void on_request(void *ctx, struct hn_session *s, enum hn_method m,
 		       const struct hn_msg *msg)
@@ -31,7 +32,7 @@ static void on_request(void *ctx, struct hn_session *s, enum hn_method m,
 		s->greeted = true;
 	}
 	if (!hold || m == HN_METHOD_hello) {
-		hn_session_reply(s, msg->id, "{}");
+		hn_session_reply(s, msg->id, answer);
 	}
 }
 
@@ -87,6 +88,15 @@ static void spin(int ms)
 		uv_run(&loop, UV_RUN_NOWAIT);
 		usleep(500);
 	}
+}
+
+/* A busy machine takes longer to tell of the end of a connection. */
+static void all_leave(void)
+{
+	for (int i = 0; i < 100 && server.n_session > 0; i++) {
+		spin(20);
+	}
+	assert_int_equal(server.n_session, 0);
 }
 
 static int client(void)
@@ -414,6 +424,75 @@ static void test_closed_when_stuck(void **state)
 	close_server();
 }
 
+#define CROWD 30
+#define TOGETHER 1000000
+
+static void all_hold_little(void)
+{
+	size_t sum = 0;
+
+	for (const struct hn_session *s = server.session; s != NULL; s = s->next) {
+		sum += s->doomed ? 0 : s->held_bytes;
+	}
+	assert_int_equal(server.held_bytes, sum);
+	assert_in_range(sum, 0, TOGETHER);
+}
+
+/* What a crowd holds is bounded for all together, whether they take no output or end no line;
+ * who takes his answers gets them. */
+static void crowd_says(const char *words, int times)
+{
+	int fd[CROWD], honest = client();
+	char text[65536];
+
+	say(honest, HELLO);
+	hear(honest, text, sizeof(text));
+	for (int i = 0; i < CROWD; i++) {
+		fd[i] = client();
+		say(fd[i], HELLO);
+	}
+	spin(20);
+	for (int k = 0; k < times; k++) {
+		for (int i = 0; i < CROWD; i++) {
+			send(fd[i], words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
+			uv_run(&loop, UV_RUN_NOWAIT);
+			all_hold_little();
+		}
+		say(honest, PING);
+		for (int i = 0; i < 100 && strchr(hear(honest, text, sizeof(text)), '\n') == NULL;
+		     i++) {
+		}
+		assert_non_null(strchr(text, '\n'));
+		all_hold_little();
+	}
+	for (int i = 0; i < CROWD; i++) {
+		close(fd[i]);
+	}
+	close(honest);
+	all_leave();
+	assert_int_equal(server.held_bytes, 0);
+}
+
+static void test_all_together(void **state)
+{
+	struct hn_session_limits limits = hn_session_limits_default();
+	struct hn_buf b, line;
+
+	(void)state;
+	limits.held_bytes = TOGETHER;
+	open_server(limits);
+	fill(&b, 30000);
+	hn_buf_init(&line);
+	hn_buf_json_string(&line, b.s);
+	answer = line.s;
+	crowd_says(PING PING PING PING PING, 12);
+	crowd_says(b.s, 6);
+	answer = "{}";
+	hn_buf_fini(&line);
+	hn_buf_fini(&b);
+	close_server();
+}
+
 static void test_vanishing_clients(void **state)
 {
 	(void)state;
@@ -427,8 +506,7 @@ static void test_vanishing_clients(void **state)
 		}
 		close(fd);
 	}
-	spin(50);
-	assert_int_equal(server.n_session, 0);
+	all_leave();
 	assert_int_equal(n_closed, 200);
 	close_server();
 }
@@ -447,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_lossy),
 		cmocka_unit_test(test_read_stop),
 		cmocka_unit_test(test_closed_when_stuck),
+		cmocka_unit_test(test_all_together),
 		cmocka_unit_test(test_vanishing_clients),
 	};
 
