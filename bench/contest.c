@@ -38,7 +38,7 @@ int hn_contest_pool(struct hn_contest *t, struct hn_err *err)
 
 void hn_contest_drop_pool(struct hn_contest *t)
 {
-	hn_kernel_pool_free(t->pool);
+	hone_pool_destroy(t->pool);
 	sched_setaffinity(0, sizeof(t->cores), &t->cores);
 }
 

@@ -19,7 +19,7 @@ struct hn_contest {
 	const struct hn_dag *dag;
 	float **arg; /* the dag's arguments, outputs last */
 	int32_t n_threads;
-	struct hn_kernel_pool *pool; /* of n_threads */
+	struct hone_pool *pool; /* of n_threads */
 	cpu_set_t cores; /* the caller's, while the pool is there */
 	uint32_t n;
 	struct hn_contender contender[HN_RACE_MAX_CONTENDER];

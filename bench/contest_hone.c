@@ -82,7 +82,7 @@ static int make_env(const struct hn_contest *t, const struct hn_artefact *artefa
 		return hn_fail(err, HONE_E_NOMEM, "no memory for the workspace");
 	}
 	if (t->n_threads > 1) {
-		env->parallel_for = hn_kernel_pool_run;
+		env->parallel_for = hone_pool_run;
 		env->ctx = t->pool;
 	}
 	return 0;

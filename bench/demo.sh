@@ -98,6 +98,7 @@ step "a C program calls the kernel"
 cat >"$work/use.c" <<'END'
 #include <math.h>
 #include <stdio.h>
+#include "hone/pool.h"
 #include "matmul512.h"
 enum { N = 512 };
 static _Alignas(64) float a[N][N], b[N][N], c[N][N];
@@ -107,18 +108,23 @@ int main(void)
 	for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {
 		a[i][j] = (float)((i * 7 + j * 3) % 17 - 8), b[i][j] = (float)((i + j * 5) % 13 - 6);
 	}
-	int rc = matmul512(&a[0][0], &b[0][0], &c[0][0], NULL);
+	struct hone_pool *pool = hone_pool_create(0);
+	int32_t threads = hone_pool_threads(pool);
+	int rc = matmul512(&a[0][0], &b[0][0], &c[0][0],
+		hone_pool_env(pool, matmul512_WORKSPACE_BYTES(threads)));
+	hone_pool_destroy(pool);
 	for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {
 		double want = 0;
 		for (int k = 0; k < N; k++) want += (double)a[i][k] * b[k][j];
 		worst = fmax(worst, fabs(want - c[i][j]));
 	}
-	printf("matmul512 returned %d, largest error against the naive loop: %g\n", rc, worst);
+	printf("matmul512 on %d threads returned %d, largest error against the naive loop: %g\n",
+		(int)threads, rc, worst);
 	return rc != 0 || !(worst < 1e-2);
 }
 END
-"${CC:-cc}" -std=c11 -O2 -I"$root/include" -I"$work/kernel" "$work/use.c" \
-	"$work/kernel/matmul512.o" -lm -o "$work/use" || fail "the program does not compile"
+"${CC:-cc}" -std=c11 -O2 -I"$work/kernel" "$work/use.c" \
+	"$work"/kernel/*.o -lm -lpthread -o "$work/use" || fail "the program does not compile"
 "$work/use" || fail "the kernel's numbers are wrong"
 
 step "done: everything worked"

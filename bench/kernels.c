@@ -98,7 +98,7 @@ static bool take(const char *name, const char *value, struct options *o)
 	} else if (strcmp(name, "--budget") == 0) {
 		return number(value, 0, 1e4, &o->budget);
 	} else if (strcmp(name, "--threads") == 0) {
-		bool good = number(value, 1, hn_kernel_pool_cores(), &v);
+		bool good = number(value, 1, hone_pool_cpus(), &v);
 
 		o->threads = (int32_t)v;
 		return good;
@@ -435,7 +435,7 @@ int hn_bench_kernels(const struct hn_bench_args *args)
 {
 	struct options o = { .pattern = "*",
 			     .budget = 3,
-			     .threads = hn_kernel_pool_cores() };
+			     .threads = hone_pool_cpus() };
 	struct hn_emitter *emitter;
 	struct hn_target target;
 	struct hn_arena arena;

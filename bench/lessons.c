@@ -315,7 +315,7 @@ static int each_row(const struct options *o, const struct hn_target *target,
 
 	hn_assert(s);
 	*s = (struct school){.o = o, .target = target, .emitter = emitter, .base.row = row};
-	s->base.n_threads = hn_kernel_pool_cores();
+	s->base.n_threads = hone_pool_cpus();
 	hn_arena_init(&s->a, 0);
 	hn_buf_init(&text);
 	hn_suite_text(row, &text);

@@ -113,7 +113,7 @@ static void call(void *ctx)
 {
 	struct exps *s = ctx;
 
-	hn_kernel_pool_run(s->contest->pool, body, s, s->n_threads);
+	hone_pool_run(s->contest->pool, body, s, s->n_threads);
 }
 
 static double best_on(struct exps *s, double n, int32_t n_threads)

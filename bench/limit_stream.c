@@ -201,7 +201,7 @@ static void call(void *ctx)
 {
 	struct stream *s = ctx;
 
-	hn_kernel_pool_run(s->contest->pool, body, s, s->n_threads);
+	hone_pool_run(s->contest->pool, body, s, s->n_threads);
 }
 
 static void finish(void *ctx)

@@ -250,7 +250,7 @@ int hn_bench_polybench(const struct hn_bench_args *args)
 	struct bench b = { .pattern = "*",
 			   .examples = args->examples,
 			   .budget = 3,
-			   .threads = hn_kernel_pool_cores(),
+			   .threads = hone_pool_cpus(),
 			   .least = INFINITY };
 	struct hn_arena arena;
 	struct hn_err err;

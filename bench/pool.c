@@ -45,7 +45,7 @@ static double median(double *v, int n)
 
 static int hone_round(int32_t workers, struct counts *c, double *ret_ns)
 {
-	struct hn_kernel_pool *pool;
+	struct hone_pool *pool;
 	struct hn_err err;
 
 	if (hn_kernel_pool_new(workers, NULL, NULL, &pool, &err) != 0) {
@@ -53,14 +53,14 @@ static int hone_round(int32_t workers, struct counts *c, double *ret_ns)
 		return 1;
 	}
 	for (int i = 0; i < N_LOOP / 10; i++) {
-		hn_kernel_pool_run(pool, count, c, workers);
+		hone_pool_run(pool, count, c, workers);
 	}
 	int64_t begin = hn_clock_ns();
 	for (int i = 0; i < N_LOOP; i++) {
-		hn_kernel_pool_run(pool, count, c, workers);
+		hone_pool_run(pool, count, c, workers);
 	}
 	*ret_ns = (double)(hn_clock_ns() - begin) / N_LOOP;
-	hn_kernel_pool_free(pool);
+	hone_pool_destroy(pool);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ int hn_bench_pool(const struct hn_bench_args *args);
 int hn_bench_pool(const struct hn_bench_args *args)
 {
 	static struct counts c;
-	int32_t workers = hn_kernel_pool_cores();
+	int32_t workers = hone_pool_cpus();
 	double hone[N_ROUND], gomp[N_ROUND];
 	char context[160];
 

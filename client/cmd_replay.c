@@ -1,5 +1,6 @@
 /* client/cmd_replay.c -- `hone replay`: a stored schedule as an object file, its C header
- * and a manifest, made by one run of hone-build; no daemon.
+ * and a manifest, made by one run of hone-build; no daemon.  Beside them what a program needs
+ * that calls it (runtime.def).
  *
  * All is written into a temporary folder inside DIR and renamed when it is whole.
  */
@@ -15,6 +16,7 @@
 #include "base/file.h"
 #include "client/auto.h"
 #include "client/builder.h"
+#include "client/runtime.h"
 #include "loopstate/mark.h"
 #include "loopstate/state.h"
 
@@ -101,6 +103,16 @@ static int write_manifest(const struct replay *r, struct hn_err *err)
 	return rc;
 }
 
+static void say(const char *path)
+{
+	printf("%s\n", path);
+}
+
+static void say_nothing(const char *path)
+{
+	(void)path;
+}
+
 static int build(struct replay *r, struct hn_err *err)
 {
 	char dag[PATH_MAX], steps[PATH_MAX], object[PATH_MAX], header[PATH_MAX];
@@ -138,7 +150,10 @@ static int build(struct replay *r, struct hn_err *err)
 	if (rc == 0) {
 		rc = put_in_place(r, ".h", err);
 	}
-	return rc == 0 ? put_in_place(r, ".json", err) : rc;
+	if (rc == 0) {
+		rc = put_in_place(r, ".json", err);
+	}
+	return rc == 0 ? hn_runtime_write(r->dir, r->json ? say_nothing : say, err) : rc;
 }
 
 /* --json: where the files are. */

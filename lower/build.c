@@ -54,9 +54,8 @@ static int check_symbol(const char *s, struct hn_err *err)
 	}
 	if (good && hn_name_is_taken(s)) {
 		return hn_fail(err, HONE_E_INVALID,
-			       "symbol '%.60s' is a word of C or a function of its "
-			       "library: name "
-			       "the kernel otherwise (--symbol)",
+			       "symbol '%.60s' is a word of C, or a function of its library "
+			       "or of hone's pool: name the kernel otherwise (--symbol)",
 			       s);
 	}
 	return good ? 0

@@ -116,7 +116,7 @@ void hn_emit_header(const struct hn_dag *dag, const char *symbol,
 {
 	hn_buf_printf(buf,
 		      "/* %s: a kernel made by hone. See hone/kernel.h for how to call "
-		      "it.\n *\n",
+		      "it, and\n * hone/pool.h for threads to run it on.\n *\n",
 		      symbol);
 	put_shapes(dag, buf);
 	hn_buf_printf(buf,

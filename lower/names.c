@@ -1,7 +1,8 @@
 /* lower/names.c -- names that a kernel may not have.  See names.h.
  *
  * A kernel named like a function it calls would be renamed by LLVM without a word, and its callers
- * would link against the library's. */
+ * would link against the library's.  One named like a function of the pool, or whose object file
+ * would be the pool's, could not be linked with it. */
 #include "lower/names.h"
 
 #include <string.h>
@@ -59,5 +60,5 @@ bool hn_name_is_taken(const char *name)
 {
 	return among(name, words, HN_COUNT_OF(words)) ||
 	       among(name, library, HN_COUNT_OF(library)) || is_math(name) ||
-	       name[0] == '_';
+	       strncmp(name, "hone_pool", 9) == 0 || name[0] == '_';
 }

@@ -1,5 +1,5 @@
 /* lower/names.h -- names that a kernel may not have: words of C and C++, functions of the C library
- * that kernels call or that a program cannot do without. */
+ * that kernels call or that a program cannot do without, those of hone/pool.h. */
 #ifndef HN_LOWER_NAMES_H
 #define HN_LOWER_NAMES_H
 

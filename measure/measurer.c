@@ -239,7 +239,7 @@ static void set_config(struct hn_measurer *m, const struct hn_measurer_config *c
 	m->takes = hn_board_takes(c->target);
 	m->n_board = c->n_boards > 0 ? c->n_boards : 1;
 	m->n_builder =
-		c->n_builders > 0 ? c->n_builders : (uint32_t)hn_kernel_pool_cores();
+		c->n_builders > 0 ? c->n_builders : (uint32_t)hone_pool_cpus();
 }
 
 static void make_boards(struct hn_measurer *m)

@@ -169,7 +169,7 @@ static void read_body(void *closure, int64_t begin, int64_t end, int32_t worker)
 
 /* n_round rounds of the body on all workers, and more until slice_ns have gone; what they
  * did altogether. */
-static double run(struct hn_kernel_pool *pool, int32_t n_workers, hone_body_fn body,
+static double run(struct hone_pool *pool, int32_t n_workers, hone_body_fn body,
 		  struct probing *p, int64_t slice_ns)
 {
 	double amount = 0;
@@ -177,14 +177,14 @@ static double run(struct hn_kernel_pool *pool, int32_t n_workers, hone_body_fn b
 	hn_assert(n_workers <= MAX_WORKERS);
 	memset(p->worked, 0, (size_t)n_workers * sizeof(p->worked[0]));
 	p->until_ns = slice_ns > 0 ? hn_clock_ns() + slice_ns : 0;
-	hn_kernel_pool_run(pool, body, p, n_workers);
+	hone_pool_run(pool, body, p, n_workers);
 	for (int32_t w = 0; w < n_workers; w++) {
 		amount += p->worked[w].amount;
 	}
 	return amount;
 }
 
-static double run_fma(struct hn_kernel_pool *pool, int32_t n_workers, int n_round,
+static double run_fma(struct hone_pool *pool, int32_t n_workers, int n_round,
 		      int64_t slice_ns)
 {
 	struct probing p;
@@ -194,7 +194,7 @@ static double run_fma(struct hn_kernel_pool *pool, int32_t n_workers, int n_roun
 	return run(pool, n_workers, fma_body, &p, slice_ns);
 }
 
-static double run_read(struct hn_kernel_pool *pool, int32_t n_workers, const void *memory,
+static double run_read(struct hone_pool *pool, int32_t n_workers, const void *memory,
 		       size_t bytes, int n_round, int64_t slice_ns)
 {
 	struct probing p;
@@ -207,18 +207,18 @@ static double run_read(struct hn_kernel_pool *pool, int32_t n_workers, const voi
 	return run(pool, n_workers, read_body, &p, slice_ns);
 }
 
-double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers)
+double hn_probe_fma_once(struct hone_pool *pool, int32_t n_workers)
 {
 	return run_fma(pool, n_workers, ONCE_ROUNDS, 0);
 }
 
-void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
+void hn_probe_read_once(struct hone_pool *pool, int32_t n_workers,
 			const void *memory, size_t bytes)
 {
 	run_read(pool, n_workers, memory, bytes, 1, 0);
 }
 
-double hn_probe_fma_try(struct hn_kernel_pool *pool, int32_t n_workers)
+double hn_probe_fma_try(struct hone_pool *pool, int32_t n_workers)
 {
 	int64_t begin = hn_clock_ns();
 	double flops = run_fma(pool, n_workers, 1, FMA_SLICE_NS);
@@ -226,7 +226,7 @@ double hn_probe_fma_try(struct hn_kernel_pool *pool, int32_t n_workers)
 	return flops / (double)(hn_clock_ns() - begin);
 }
 
-double hn_probe_read_try(struct hn_kernel_pool *pool, int32_t n_workers,
+double hn_probe_read_try(struct hone_pool *pool, int32_t n_workers,
 			 const void *memory, size_t bytes)
 {
 	/* small parts often between two looks at the clock */
@@ -249,7 +249,7 @@ static int top(int32_t n_workers, const void *memory, size_t bytes, double *ret,
 	       struct hn_err *err)
 {
 	int64_t until = hn_clock_ns() + LIMIT_NS;
-	struct hn_kernel_pool *pool;
+	struct hone_pool *pool;
 	double best = 0, held = 0;
 	int rc = hn_kernel_pool_new(n_workers, NULL, NULL, &pool, err);
 
@@ -265,7 +265,7 @@ static int top(int32_t n_workers, const void *memory, size_t bytes, double *ret,
 			still = 0;
 		}
 	}
-	hn_kernel_pool_free(pool);
+	hone_pool_destroy(pool);
 	*ret = best;
 	return 0;
 }
@@ -288,12 +288,12 @@ static int probe_levels(void *memory, struct hn_probe *r, struct hn_err *err)
 
 static int probe_loop(int32_t n_workers, struct hn_probe *r, struct hn_err *err)
 {
-	struct hn_kernel_pool *pool;
+	struct hone_pool *pool;
 	int rc = hn_kernel_pool_new(n_workers, NULL, NULL, &pool, err);
 
 	if (rc == 0) {
 		r->fork_join_ns = hn_probe_fork_join(pool, n_workers);
-		hn_kernel_pool_free(pool);
+		hone_pool_destroy(pool);
 		r->timer_ns = hn_probe_timer();
 	}
 	return rc;

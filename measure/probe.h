@@ -44,18 +44,18 @@ int hn_probe_run(int32_t n_workers, struct hn_probe *ret,
 
 /* One try on the n_workers threads of a pool, in GFLOP/s: the pool's owner decides how
  * often, and what runs in between. */
-double hn_probe_fma_try(struct hn_kernel_pool *pool, int32_t n_workers);
+double hn_probe_fma_try(struct hone_pool *pool, int32_t n_workers);
 
 /* One try of reading in GB/s: worker w reads its n_workers-th part of memory[0..bytes)
  * over and over for about 2 ms, at least once.  What level that lies in is the caller's
  * choice of `bytes`; memory is 64-byte aligned and was written once. */
-double hn_probe_read_try(struct hn_kernel_pool *pool, int32_t n_workers,
+double hn_probe_read_try(struct hone_pool *pool, int32_t n_workers,
 			 const void *memory, size_t bytes);
 
 /* The same as single calls of known length, for who times by itself: a fixed number of
  * multiply-adds (returns the operations of all workers), and reading all of memory once. */
-double hn_probe_fma_once(struct hn_kernel_pool *pool, int32_t n_workers);
-void hn_probe_read_once(struct hn_kernel_pool *pool, int32_t n_workers,
+double hn_probe_fma_once(struct hone_pool *pool, int32_t n_workers);
+void hn_probe_read_once(struct hone_pool *pool, int32_t n_workers,
 			const void *memory, size_t bytes);
 
 #endif

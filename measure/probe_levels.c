@@ -103,14 +103,14 @@ static void nothing(void *closure, int64_t begin, int64_t end, int32_t worker)
 	(void)worker;
 }
 
-double hn_probe_fork_join(struct hn_kernel_pool *pool, int32_t n_workers)
+double hn_probe_fork_join(struct hone_pool *pool, int32_t n_workers)
 {
 	double best = INFINITY;
 
 	for (int i = 0; i < TRIES; i++) {
 		int64_t begin = hn_clock_ns();
 
-		hn_kernel_pool_run(pool, nothing, NULL, n_workers);
+		hone_pool_run(pool, nothing, NULL, n_workers);
 		best = fmin(best, (double)(hn_clock_ns() - begin));
 	}
 	return best;

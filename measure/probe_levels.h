@@ -17,7 +17,7 @@ uint32_t hn_probe_find_levels(uint32_t n, const size_t *bytes, const double *ns,
 uint32_t hn_probe_chase_levels(void *memory, size_t bytes, size_t ret[HN_PROBE_LEVELS]);
 
 /* Least time of an empty parallel loop on all n_workers, in ns. */
-double hn_probe_fork_join(struct hn_kernel_pool *pool, int32_t n_workers);
+double hn_probe_fork_join(struct hone_pool *pool, int32_t n_workers);
 
 /* Least step of the clock, in ns. */
 double hn_probe_timer(void);

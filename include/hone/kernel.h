@@ -57,7 +57,8 @@ extern "C" {
 /* Runs iterations [begin, end) on worker `worker`. */
 typedef void (*hone_body_fn)(void *closure, int64_t begin, int64_t end, int32_t worker);
 
-/* What a kernel may use of its host.  NULL instead of it: one thread, workspace from malloc. */
+/* What a kernel may use of its host; hone/pool.h makes one.  NULL instead of it: one thread,
+ * workspace from malloc. */
 struct hone_env {
 	uint32_t abi;      /* HONE_KERNEL_ABI; what a later version added is not looked at */
 	int32_t n_workers; /* workers parallel_for may use, at least 1; ids are below this */

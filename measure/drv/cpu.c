@@ -410,7 +410,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 {
 	struct cpu_board *b = board;
 	struct cpu_workload *w = find(b, r->key);
-	int32_t cores = hn_kernel_pool_cores();
+	int32_t cores = hone_pool_cpus();
 	struct cpu_run run = {.w = w, .kernel = &r->kernel,
 			      .rival = r->rival.object != NULL ? &r->rival : NULL,
 			      .best_ns = r->best_ns};

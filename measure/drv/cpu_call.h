@@ -62,8 +62,8 @@ void hn_cpu_refer_first(struct cpu_run *run, struct calling *c, double spare_ns)
 /* cpu_refer.c: set run->set by two programs at once: into the reference what answers are compared
  * with, into the outputs the naive program's, rounding upwards.  pool: NULL where there is one
  * thread. */
-struct hn_kernel_pool;
+struct hone_pool;
 _Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
-			    struct hn_kernel_pool *pool, struct hn_arena *a);
+			    struct hone_pool *pool, struct hn_arena *a);
 
 #endif

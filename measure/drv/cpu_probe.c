@@ -27,7 +27,7 @@ static void probe_child(void *ctx)
 int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 {
 	struct cpu_board *b = board;
-	struct probing p = {.shared = b->probe, .n_workers = hn_kernel_pool_cores()};
+	struct probing p = {.shared = b->probe, .n_workers = hone_pool_cpus()};
 	struct hn_fault_end end;
 	int rc = hn_child_run(probe_child, &p, PROBE_LIMIT_NS, &b->report->note, &end,
 			      err);
@@ -86,7 +86,7 @@ void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
 		if ((i > 0 || b->peak.fma_gflops_one <= 0) && hn_cpu_probe(b, &p, &err) != 0) {
 			return;
 		}
-		least = hn_plausible_least_ns(&b->peak, hn_kernel_pool_cores(), &need);
+		least = hn_plausible_least_ns(&b->peak, hone_pool_cpus(), &need);
 		if (ns * HN_PLAUSIBLE_MARGIN >= least) {
 			return;
 		}

@@ -58,10 +58,10 @@ static void refer_one(void *closure, int64_t begin, int64_t end, int32_t worker)
 }
 
 /* c[0] rounds to nearest, c[1], always the naive program, upwards. */
-static void run_both(struct cpu_run *run, struct calling c[2], struct hn_kernel_pool *pool)
+static void run_both(struct cpu_run *run, struct calling c[2], struct hone_pool *pool)
 {
 	if (pool != NULL) {
-		hn_kernel_pool_run(pool, refer_one, c, 2);
+		hone_pool_run(pool, refer_one, c, 2);
 	} else {
 		refer_one(c, 0, 2, 0);
 	}
@@ -70,7 +70,7 @@ static void run_both(struct cpu_run *run, struct calling c[2], struct hn_kernel_
 }
 
 _Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
-			    struct hn_kernel_pool *pool, struct hn_arena *a)
+			    struct hone_pool *pool, struct hn_arena *a)
 {
 	for (int i = 0; i < 2; i++) {
 		void **p = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);

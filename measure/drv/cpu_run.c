@@ -162,9 +162,9 @@ static void arm_thread(void *ctx)
 }
 
 /* The threads that run parallel loops, all started; NULL where there is one. */
-static struct hn_kernel_pool *make_pool(struct cpu_run *run)
+static struct hone_pool *make_pool(struct cpu_run *run)
 {
-	struct hn_kernel_pool *pool = NULL;
+	struct hone_pool *pool = NULL;
 	struct hn_err err;
 
 	if (run->n_workers > 1) {
@@ -173,12 +173,12 @@ static struct hn_kernel_pool *make_pool(struct cpu_run *run)
 			cpu_finish(run, HN_VERDICT_NOISY, err.msg);
 		}
 		/* what a thread does at first is no kernel's business */
-		hn_kernel_pool_run(pool, do_nothing, NULL, run->n_workers);
+		hone_pool_run(pool, do_nothing, NULL, run->n_workers);
 	}
 	return pool;
 }
 
-static void make_env(struct cpu_run *run, struct calling *c, struct hn_kernel_pool *pool)
+static void make_env(struct cpu_run *run, struct calling *c, struct hone_pool *pool)
 {
 	const struct hn_board_kernel *k = c->kernel;
 	struct hone_env *env = &c->env;
@@ -198,7 +198,7 @@ static void make_env(struct cpu_run *run, struct calling *c, struct hn_kernel_po
 		}
 	}
 	if (pool != NULL) {
-		env->parallel_for = hn_kernel_pool_run;
+		env->parallel_for = hone_pool_run;
 		env->ctx = pool;
 	}
 }
@@ -459,7 +459,7 @@ void hn_cpu_run(void *ctx)
 			       {.w = run->w, .kernel = run->rival, .turn = &report->side,
 				.index = 1}};
 	int n = run->rival != NULL ? 2 : 1;
-	struct hn_kernel_pool *pool;
+	struct hone_pool *pool;
 	struct hn_arena a;
 	void **exact, **aligned;
 	char why[200];

@@ -68,7 +68,7 @@ static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32
 {
 	struct cpu_run run = {.w = w, .kernel = &from->naive, .rival = &from->naive,
 			      .wide = from->wide, .reference = true,
-			      .n_workers = hn_kernel_pool_cores() > 1 ? 2 : 1, .set = set};
+			      .n_workers = hone_pool_cpus() > 1 ? 2 : 1, .set = set};
 	struct hn_board_answer a;
 	struct hn_err err;
 

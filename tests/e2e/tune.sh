@@ -27,7 +27,7 @@ hone replay --text "$middle" --symbol mm256 -o "$work/kernel" >/dev/null || die 
 for file in mm256.o mm256.h mm256.json; do
 	[ -s "$work/kernel/$file" ] || die "replay wrote no $file"
 done
-[ "$(ls -A "$work/kernel" | wc -l)" -eq 3 ] || die "replay left something: $(ls -A "$work/kernel")"
+[ "$(ls -A "$work/kernel" | tr '\n' ' ')" = "hone hone_pool.o mm256.h mm256.json mm256.o " ] || die "replay left something: $(ls -A "$work/kernel")"
 cat >"$work/use.c" <<'END'
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ int main(void)
 	return 0;
 }
 END
-cc -O2 -Wall -I"$HONE_SOURCE/include" -I"$work/kernel" "$work/use.c" "$work/kernel/mm256.o" \
+cc -O2 -Wall -I"$work/kernel" "$work/use.c" "$work/kernel/mm256.o" \
 	-o "$work/use" -lm || die "the kernel does not link"
 "$work/use" || die "the kernel's numbers are wrong"
 

@@ -40,7 +40,7 @@ static void judge(struct hn_sync *m, const struct hn_probe *probe, const char *n
 		  struct counts *n)
 {
 	const struct hn_need need = {w->needed_flops, w->read_bytes, w->written_bytes};
-	double least = hn_plausible_least_ns(probe, hn_kernel_pool_cores(), &need), best = 0;
+	double least = hn_plausible_least_ns(probe, hone_pool_cpus(), &need), best = 0;
 
 	for (uint32_t i = 0; i < guards->n && i < most_guards; i++) {
 		struct hn_sync_result r = hn_sync_submit(m, w->key, guards->steps[i], 0);
@@ -111,7 +111,7 @@ static void right_kernels_pass(void **state)
 	hn_buf_init(&line);
 	hn_target_host(&a, &target);
 	hn_target_print(&target, &line);
-	assert_int_equal(hn_probe_run(hn_kernel_pool_cores(), &probe, &err), 0);
+	assert_int_equal(hn_probe_run(hone_pool_cpus(), &probe, &err), 0);
 	if (hn_sync_open(&(struct hn_measurer_config){.builder_path = HONE_BIN_DIR "/hone-build",
 						      .board_path = HONE_BIN_DIR "/hone-board",
 						      .target = line.s},

@@ -116,7 +116,7 @@ static void two_hundred_of_two_hundred(void **state)
 	ops->workload(board, &w, &a);
 	assert_int_equal(a.verdict, HN_VERDICT_OK);
 	for (size_t f = 0; f < HN_COUNT_OF(family); f++) {
-		if (strcmp(family[f].name, "race") == 0 && hn_kernel_pool_cores() < 2) {
+		if (strcmp(family[f].name, "race") == 0 && hone_pool_cpus() < 2) {
 			print_message("one core: no races\n");
 			continue;
 		}

@@ -68,7 +68,8 @@ S2 C update
   read W { S2[l2_0, l3_0, l4_0, l5_0] -> T1[l4_0, l5_0] : 0 <= l2_0 <= 15 and 0 <= l3_0 <= 15 and 0 <= l4_0 <= 2 and 0 <= l5_0 <= 2 }
 # The header of the object.
 $ echo '[]' | hone-build --dag st.txt --steps - --symbol stencil -o st.o --header st.h && cat st.h
-/* stencil: a kernel made by hone. See hone/kernel.h for how to call it.
+/* stencil: a kernel made by hone. See hone/kernel.h for how to call it, and
+ * hone/pool.h for threads to run it on.
  *
  *   A: in  float32[18, 18]
  *   W: in  float32[3, 3]
@@ -122,10 +123,10 @@ $ echo '[["AN", 2, 2, 3]]' | hone-build --dag mm.txt --steps -
 hone-build: ILLEGAL: stage 2 (C): iterations of parallel loop k share an element of C
 [17]
 $ echo '[]' | hone-build --dag mm.txt --steps - --symbol expf
-hone-build: symbol 'expf' is a word of C or a function of its library: name the kernel otherwise (--symbol)
+hone-build: symbol 'expf' is a word of C, or a function of its library or of hone's pool: name the kernel otherwise (--symbol)
 [17]
 $ echo '[]' | hone-build --dag mm.txt --steps - --symbol int
-hone-build: symbol 'int' is a word of C or a function of its library: name the kernel otherwise (--symbol)
+hone-build: symbol 'int' is a word of C, or a function of its library or of hone's pool: name the kernel otherwise (--symbol)
 [17]
 $ echo '[]' | hone-build --dag mm.txt --steps - --symbol 9lives
 hone-build: symbol '9lives' is not a C identifier

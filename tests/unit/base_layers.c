@@ -47,6 +47,7 @@ static const struct layer layers[] = {
 	{"proto", " base "},
 	{"db", " base "},
 	{"base", " "},
+	{"runtime", " "},
 	{"include", " "},
 };
 

@@ -94,7 +94,7 @@ static void check_written(const struct hn_dag *dag, struct hn_arena *a)
 		assert_int_not_equal(written[k], 0xa5);
 	}
 	c->close(c->ctx);
-	hn_kernel_pool_free(t.pool);
+	hone_pool_destroy(t.pool);
 }
 
 /* A page of what is read that may not be: whoever reads all dies of it. */

@@ -16,24 +16,24 @@
 /* The operations of one call are those of each worker: a whole number of times as many. */
 static void test_work_is_counted(void **state)
 {
-	struct hn_kernel_pool *one, *two;
+	struct hone_pool *one, *two;
 	struct hn_err err;
 	double single;
 
 	(void)state;
 	assert_int_equal(hn_kernel_pool_new(1, NULL, NULL, &one, &err), 0);
 	single = hn_probe_fma_once(one, 1);
-	hn_kernel_pool_free(one);
+	hone_pool_destroy(one);
 	assert_int_equal(hn_kernel_pool_new(2, NULL, NULL, &two, &err), 0);
 	assert_true(hn_probe_fma_once(two, 2) == 2 * single);
-	hn_kernel_pool_free(two);
+	hone_pool_destroy(two);
 	assert_true(single > 0);
 }
 
 /* Tries are finite and positive however small the memory, and however many share it. */
 static void test_tries(void **state)
 {
-	struct hn_kernel_pool *pool;
+	struct hone_pool *pool;
 	struct hn_err err;
 	void *memory = NULL;
 
@@ -49,7 +49,7 @@ static void test_tries(void **state)
 			hn_probe_read_once(pool, n, memory, bytes);
 		}
 		assert_true(hn_probe_fma_try(pool, n) > 0);
-		hn_kernel_pool_free(pool);
+		hone_pool_destroy(pool);
 	}
 	free(memory);
 }

@@ -1,4 +1,4 @@
-/* measure_stats.c -- medians, their certainty, and the kernel threads that are timed. */
+/* measure_stats.c -- medians and their certainty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,14 +6,12 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "measure/pool.h"
 #include "measure/timing.h"
 #include "tests/unit/disturbances.h"
 
@@ -248,113 +246,6 @@ static void disturbed_samples_are_repeated(void **state)
 	assert_int_equal(t.noisy, hn_stats_uncertainty(t.sample_ns, t.n) > 0.03);
 }
 
-struct tally {
-	_Atomic int hits[1000];
-	_Atomic int busy[64];
-	int n_workers;
-};
-
-static void touch(void *closure, int64_t begin, int64_t end, int32_t worker)
-{
-	struct tally *t = closure;
-
-	assert_true(worker >= 0 && worker < t->n_workers);
-	assert_int_equal(atomic_fetch_add(&t->busy[worker], 1), 0);
-	for (int64_t i = begin; i < end; i++) {
-		atomic_fetch_add(&t->hits[i], 1);
-	}
-	atomic_fetch_sub(&t->busy[worker], 1);
-}
-
-static void every_iteration_once(void **state)
-{
-	static const int64_t sizes[] = { 0, 1, 2, 3, 7, 64, 997 };
-
-	(void)state;
-	for (int32_t workers = 1; workers <= 5; workers++) {
-		struct hn_kernel_pool *p;
-		struct hn_err err;
-
-		assert_int_equal(hn_kernel_pool_new(workers, NULL, NULL, &p, &err), 0);
-		for (int round = 0; round < 20; round++) {
-			for (size_t s = 0; s < HN_COUNT_OF(sizes); s++) {
-				struct tally t = { .n_workers = workers };
-
-				hn_kernel_pool_run(p, touch, &t, sizes[s]);
-				for (int64_t i = 0; i < 1000; i++) {
-					assert_int_equal(t.hits[i], i < sizes[s]);
-				}
-			}
-			if (round % 8 == 0) {
-				/* long enough for the workers to fall asleep */
-				nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-			}
-		}
-		hn_kernel_pool_free(p);
-	}
-}
-
-/* Worker 1 does not go on before everything but its first part has been done. */
-struct held {
-	_Atomic int64_t done, n_first;
-	int64_t n, deadline;
-	_Atomic bool stuck;
-};
-
-static void hold_up(void *closure, int64_t begin, int64_t end, int32_t worker)
-{
-	struct held *h = closure;
-
-	if (worker == 1 && h->n_first == 0) {
-		h->n_first = end - begin;
-		while (h->done < h->n - h->n_first && !h->stuck) {
-			h->stuck = hn_clock_ns() > h->deadline;
-		}
-	}
-	atomic_fetch_add(&h->done, end - begin);
-}
-
-static void a_slow_worker_is_helped(void **state)
-{
-	struct hn_kernel_pool *p;
-	struct hn_err err;
-
-	(void)state;
-	assert_int_equal(hn_kernel_pool_new(2, NULL, NULL, &p, &err), 0);
-	for (int64_t n = 3; n <= 200; n += 11) {
-		struct held h = { .n = n, .deadline = hn_clock_ns() + 5000000000 };
-
-		hn_kernel_pool_run(p, hold_up, &h, n);
-		assert_false(h.stuck);
-		assert_true(h.done == n && h.n_first <= (n + 3) / 4);
-	}
-	hn_kernel_pool_free(p);
-}
-
-static void add_up(void *closure, int64_t begin, int64_t end, int32_t worker)
-{
-	_Atomic uint64_t *sum = closure;
-	uint64_t n = (uint64_t)(end - begin);
-
-	(void)worker;
-	atomic_fetch_add(&sum[0], n);
-	atomic_fetch_add(&sum[1], n * (uint64_t)(begin + end - 1)); /* twice the sum */
-}
-
-static void long_loops_are_whole(void **state)
-{
-	const uint64_t n = ((uint64_t)1 << 32) + 7;
-	_Atomic uint64_t sum[2] = { 0 };
-	struct hn_kernel_pool *p;
-	struct hn_err err;
-
-	(void)state;
-	assert_int_equal(hn_kernel_pool_new(3, NULL, NULL, &p, &err), 0);
-	hn_kernel_pool_run(p, add_up, sum, (int64_t)n);
-	assert_true(sum[0] == n && sum[1] == n * (n - 1)); /* modulo 2^64 */
-	hn_kernel_pool_free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,9 +258,6 @@ int main(void)
 		cmocka_unit_test(the_slower_are_left_early),
 		cmocka_unit_test(hopeless_is_seen_more_than_once),
 		cmocka_unit_test(disturbed_samples_are_repeated),
-		cmocka_unit_test(every_iteration_once),
-		cmocka_unit_test(a_slow_worker_is_helped),
-		cmocka_unit_test(long_loops_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,60 @@
+/* client/runtime.c -- the files of runtime.def, put into the program as they are. */
+#include "client/runtime.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define FILE_(name, to, from)                                                              \
+	__asm__(".pushsection .rodata\n"                                                   \
+		"hn_runtime_" #name ":\n"                                                  \
+		".incbin \"" from "\"\n"                                                   \
+		"hn_runtime_" #name "_end:\n"                                              \
+		".popsection\n");                                                          \
+	extern const char hn_runtime_##name[], hn_runtime_##name##_end[];
+#include "client/runtime.def"
+#undef FILE_
+
+static const struct {
+	const char *to, *begin, *end;
+} files[] = {
+#define FILE_(name, to, from)                                                              \
+	{ to, hn_runtime_##name, hn_runtime_##name##_end },
+#include "client/runtime.def"
+#undef FILE_
+};
+
+static bool is_there(const char *path, const char *begin, size_t n)
+{
+	struct hn_buf b;
+	struct hn_err ignored;
+	bool same;
+
+	hn_buf_init(&b);
+	same = hn_file_read(path, n, &b, &ignored) == 0 && b.n == n && memcmp(b.s, begin, n) == 0;
+	hn_buf_fini(&b);
+	return same;
+}
+
+int hn_runtime_write(const char *dir, void (*wrote)(const char *path), struct hn_err *err)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	snprintf(path, sizeof(path), "%.*s/hone", PATH_MAX - 200, dir);
+	rc = hn_file_mkdirs(path, 0777, err);
+	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(files); i++) {
+		size_t n = (size_t)(files[i].end - files[i].begin);
+
+		snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - 200, dir, files[i].to);
+		if (!is_there(path, files[i].begin, n)) {
+			rc = hn_file_replace(path, files[i].begin, n, err);
+		}
+		if (rc == 0) {
+			wrote(path);
+		}
+	}
+	return rc;
+}
