@@ -1,6 +1,7 @@
 /* client/best.c -- queries answered from disk, without a daemon. */
 #include "client/best.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "proto/addr.h"
@@ -50,13 +51,16 @@ int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
 	hn_buf_init(&home);
 	rc = hn_addr_home(o->home, &home, err);
 	if (rc == 0) {
-		rc = hn_snapshot_open(home.s, &ret->snapshot, err);
+		rc = hn_snapshot_open_fresh(home.s, &ret->snapshot, err);
 	}
 	hn_buf_fini(&home);
 	if (rc != 0) {
 		return rc;
 	}
 	rc = hn_snapshot_find(ret->snapshot, key, ret->target_line, &ret->entry, err);
+	if (*hn_snapshot_notice(ret->snapshot) != '\0' && (rc != 0 || ret->entry.best.in_doubt)) {
+		fprintf(stderr, "hone: warning: %s\n", hn_snapshot_notice(ret->snapshot));
+	}
 	if (rc != 0) {
 		hn_snapshot_close(ret->snapshot);
 		ret->snapshot = NULL;

@@ -24,8 +24,13 @@ static void put_json(const struct hn_best *best, struct hn_buf *b)
 	hn_buf_double(b, e->workload.flops);
 	hn_buf_puts(b, ",\"gflops\":");
 	hn_buf_double(b, ns > 0 ? e->workload.flops / ns : 0);
-	hn_buf_printf(b, ",\"trials\":%u,\"failed\":%u,\"steps\":%s}\n", e->n_trial,
+	hn_buf_printf(b, ",\"trials\":%u,\"failed\":%u,\"steps\":%s", e->n_trial,
 		      e->n_failed, e->best.steps);
+	if (e->best.in_doubt) {
+		hn_buf_puts(b, ",\"damage\":");
+		hn_buf_json_string(b, hn_snapshot_notice(best->snapshot));
+	}
+	hn_buf_puts(b, "}\n");
 }
 
 static void put_text(const struct hn_best *best, struct hn_buf *b)

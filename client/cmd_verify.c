@@ -37,6 +37,27 @@ static int on_record(void *ctx, const struct hn_record *r)
 	return 0;
 }
 
+/* Told once: from then on the store is taken as it is, without what is damaged. */
+static void on_damage(void *ctx, const char *place, const char *detail)
+{
+	struct hn_verify *v = ctx;
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	if (v->json) {
+		hn_buf_puts(&b, "{\"damaged\":");
+		hn_buf_json_string(&b, place);
+		hn_buf_puts(&b, ",\"detail\":");
+		hn_buf_json_string(&b, detail);
+		hn_buf_putc(&b, '}');
+	} else {
+		hn_buf_printf(&b, "%s: DAMAGED: %s", place, detail);
+	}
+	puts(b.s);
+	hn_buf_fini(&b);
+	v->n_damaged++;
+}
+
 static int by_workload(const void *x, const void *y)
 {
 	const struct hn_verify_item *a = x, *b = y;
@@ -45,23 +66,37 @@ static int by_workload(const void *x, const void *y)
 	return c != 0 ? c : (a->id > b->id) - (a->id < b->id);
 }
 
+static void swap(struct hn_verify_item *a, struct hn_verify_item *b)
+{
+	struct hn_verify_item t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
 static int ask_store(struct hn_verify *v, struct hn_db *db, struct hn_err *err)
 {
-	const char *last = "";
+	struct hn_workload_row w = { 0 };
+	uint32_t n = 0;
 	int rc = hn_db_records(db, NULL, NULL, on_record, v, err);
 
 	if (rc == 0 && v->n > 0) {
 		qsort(v->item, v->n, sizeof(*v->item), by_workload);
 	}
 	for (uint32_t i = 0; rc == 0 && i < v->n; i++) {
-		struct hn_workload_row w = { 0 };
-
-		if (strcmp(last, v->item[i].workload) != 0) {
+		if (i == 0 || strcmp(v->item[i - 1].workload, v->item[i].workload) != 0) {
 			rc = hn_db_workload(db, v->item[i].workload, &v->arena, &w, err);
-			last = v->item[i].workload;
 		}
-		hn_prover_ask(&v->prover, w.dag_json, v->item[i].steps);
+		if (rc == -HONE_E_NOT_FOUND) { /* damaged, and told as that */
+			w.dag_json = NULL;
+			rc = 0;
+		}
+		if (rc == 0 && w.dag_json != NULL) {
+			hn_prover_ask(&v->prover, w.dag_json, v->item[i].steps);
+			swap(&v->item[n++], &v->item[i]);
+		}
 	}
+	v->n = n;
 	return rc;
 }
 
@@ -195,8 +230,10 @@ static int verify_store(struct hn_verify *v, const struct hn_opts *o, struct hn_
 	rc = rc != 0 ? rc : ask_store(v, db, err);
 	rc = rc != 0 ? rc : hn_prover_run(&v->prover, "verify", 0, err);
 	if (rc == 0) {
+		hn_db_damage(db, on_damage, v);
 		judge_all(v);
-		rc = keep_answers(v, db, err);
+		rc = hn_db_settle(db, err);
+		rc = rc != 0 ? rc : keep_answers(v, db, err);
 	}
 	hn_db_close(db);
 	hn_buf_fini(&home);
@@ -219,8 +256,9 @@ static int summarise(const struct hn_verify *v, struct hn_err *err)
 	uint32_t n = v->n + v->n_unread;
 
 	if (v->json) {
-		printf("{\"records\":%u,\"failed\":%u,\"given\":%u,\"withdrawn\":%u}\n", n,
-		       v->n_failed, v->n_given, v->n_withdrawn);
+		printf("{\"records\":%u,\"failed\":%u,\"given\":%u,\"withdrawn\":%u,"
+		       "\"damaged\":%u}\n",
+		       n, v->n_failed, v->n_given, v->n_withdrawn, v->n_damaged);
 	} else {
 		printf("%u %srecords: %u proved, %u failed", n, v->what ? "" : "correct ",
 		       n - v->n_failed, v->n_failed);
@@ -228,7 +266,16 @@ static int summarise(const struct hn_verify *v, struct hn_err *err)
 			printf("; certificates: %u given, %u withdrawn", v->n_given,
 			       v->n_withdrawn);
 		}
+		if (v->n_damaged > 0) {
+			printf("; damaged: %u", v->n_damaged);
+		}
 		putchar('\n');
+	}
+	if (v->n_damaged > 0) {
+		return hn_fail(err, HONE_E_CORRUPT,
+			       "verify: %u place%s of the store damaged; answers go without, "
+			       "and no longer say so",
+			       v->n_damaged, v->n_damaged > 1 ? "s" : "");
 	}
 	return v->n_failed == 0 ? 0
 				: hn_fail(err, HONE_E_INVALID,

@@ -59,7 +59,7 @@ int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error 
 	rc = hn_addr_home(dir, &home, &err);
 	rc = rc != 0 ? rc : host_line(home.s, &line, &err);
 	if (rc == 0) {
-		rc = hn_snapshot_open(home.s, &snapshot, &err);
+		rc = hn_snapshot_open_fresh(home.s, &snapshot, &err);
 	}
 	hn_buf_fini(&home);
 	if (rc != 0) {

@@ -172,6 +172,15 @@ int hn_link_call(struct hn_link *l, const char *method, const char *params,
 	return rc;
 }
 
+static void warn_of_damage(const struct hn_json *hello)
+{
+	const char *damage = hn_json_string(hn_json_get(hello, "damage"));
+
+	if (damage != NULL) {
+		fprintf(stderr, "hone: warning: %s\n", damage);
+	}
+}
+
 /* 0, or NOT_FOUND when it closed on us before saying anything. */
 static int greet(struct hn_link *l, struct hn_err *err)
 {
@@ -187,6 +196,7 @@ static int greet(struct hn_link *l, struct hn_err *err)
 	rc = hn_link_call(l, "hello", params, HELLO_MS, &doc, &result, err);
 	if (rc == 0) {
 		l->hello = doc;
+		warn_of_damage(result);
 	}
 	return rc == -HONE_E_IO ? hn_fail(err, HONE_E_NOT_FOUND, "honed ended") : rc;
 }

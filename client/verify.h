@@ -22,7 +22,7 @@ struct hn_verify {
 	const char *what; /* the log; NULL for the store */
 	bool json;
 	uint32_t n_unread; /* lines of the log that are no record */
-	uint32_t n_failed, n_given, n_withdrawn; /* n_unread among n_failed */
+	uint32_t n_failed, n_given, n_withdrawn, n_damaged; /* n_unread among n_failed */
 };
 
 /* Append a copy of x; its strings live as long as v. */

@@ -235,6 +235,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	if (d->config.ends_with_clients) {
 		uv_timer_start(&d->guard, on_lonely, FIRST_CLIENT_MS, 0);
 	}
+	hn_damage_watch(d);
 	hn_jobs_resume(d);
 	hn_daemon_wake(d);
 	return 0;

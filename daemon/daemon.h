@@ -144,6 +144,14 @@ void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
 void hn_board_write_probe(const struct hn_probe_result *p, struct hn_buf *b);
 void hn_board_write_all(const struct hn_daemon *d, struct hn_buf *b);
 
+/* damage.c */
+/* Log what is damaged in the store, now and whenever something is found. */
+void hn_damage_watch(struct hn_daemon *d);
+/* The member "damage" of an answer out of the store, a comma ahead; nothing when it is sound. */
+void hn_damage_write(const struct hn_daemon *d, struct hn_buf *b);
+/* A refusal because nothing was found says what may be missing. */
+void hn_damage_add(const struct hn_daemon *d, struct hn_err *err);
+
 /* machine.c */
 /* The measured parameters as words of a target line: those that differ from `told`. */
 void hn_machine_line(const struct hn_target *told, const struct hn_probe_result *p,

@@ -69,6 +69,7 @@ void hn_method_hello(const struct hn_call *c)
 	hn_buf_json_string(&b, c->d->config.home.s);
 	hn_buf_puts(&b, ",\"target\":");
 	hn_buf_json_string(&b, c->d->host_line);
+	hn_damage_write(c->d, &b);
 	hn_buf_puts(&b, "}");
 	hn_call_reply(c, &b);
 }
@@ -209,6 +210,7 @@ void hn_method_query(const struct hn_call *c)
 		rc = hn_db_get_naive(c->d->db, key, line.s, &naive_ns, &err);
 	}
 	if (rc != 0) {
+		hn_damage_add(c->d, &err);
 		hn_call_refuse(c, &err);
 	} else {
 		hn_buf_init(&b);
@@ -220,6 +222,9 @@ void hn_method_query(const struct hn_call *c)
 		hn_buf_double(&b, naive_ns);
 		hn_buf_printf(&b, ",\"steps\":%s,\"target\":", best.steps);
 		hn_buf_json_string(&b, line.s);
+		if (best.in_doubt) {
+			hn_damage_write(c->d, &b);
+		}
 		hn_buf_puts(&b, "}");
 		hn_call_reply(c, &b);
 	}

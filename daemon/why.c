@@ -123,7 +123,8 @@ static void write_class(const struct failures *f, enum hn_verdict v, int64_t cou
 	hn_buf_puts(b, "]}");
 }
 
-static void write_failures(const struct failures *f, struct hn_buf *b)
+static void write_failures(const struct hn_daemon *d, const struct failures *f,
+			   struct hn_buf *b)
 {
 	const char *comma = "";
 
@@ -145,7 +146,9 @@ static void write_failures(const struct failures *f, struct hn_buf *b)
 			comma = ",";
 		}
 	}
-	hn_buf_puts(b, "]}");
+	hn_buf_puts(b, "]");
+	hn_damage_write(d, b);
+	hn_buf_puts(b, "}");
 }
 
 int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
@@ -165,7 +168,7 @@ int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
 	}
 	rc = rc != 0 ? rc : hn_db_records(d->db, f->key, f->target, on_record, f, err);
 	if (rc == 0) {
-		write_failures(f, b);
+		write_failures(d, f, b);
 	}
 	hn_arena_fini(&f->arena);
 	free(f);

@@ -51,6 +51,7 @@ static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
 	e.n_trial = (uint32_t)sqlite3_column_int64(s, 2);
 	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);
 	e.naive_ns = sqlite3_column_double(s, 7);
+	e.best.in_doubt = hn_db_in_doubt(db, &e.best);
 	push_entry(b, &e);
 	return 0;
 }
@@ -73,15 +74,16 @@ static int collect(struct hn_db *db, struct bests *b, struct hn_err *err)
 	return rc;
 }
 
-static bool holds(const struct bests *b, uint32_t n, const struct hn_snapshot_entry *e)
+static struct hn_snapshot_entry *find(const struct bests *b, uint32_t n,
+				      const struct hn_snapshot_entry *e)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(b->entry[i].best.workload, e->best.workload) == 0 &&
 		    strcmp(b->entry[i].best.target, e->best.target) == 0) {
-			return true;
+			return &b->entry[i];
 		}
 	}
-	return false;
+	return NULL;
 }
 
 /* What the old snapshot knows and the store does not: a store that was lost or damaged must
@@ -91,15 +93,14 @@ static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapsho
 	uint32_t n = b->n;
 
 	for (uint32_t i = 0; old && i < hn_snapshot_count(old); i++) {
-		struct hn_snapshot_entry e;
+		struct hn_snapshot_entry e, *now;
 
 		hn_snapshot_at(old, i, &e);
-		const char *pair[] = { e.best.workload, e.best.target };
-		int64_t n_trial;
-
-		/* A pair the store knows and calls nothing best has lost its certificate. */
-		if (!holds(b, n, &e) &&
-		    hn_db_find_id(db, HN_DB_STMT_PAIR, pair, 2, &n_trial, NULL) == 0) {
+		e.best.in_doubt |= db->n_unsettled > 0 && !db->witness_fresh;
+		now = find(b, n, &e);
+		if (now && e.best.median_ns < now->best.median_ns && !hn_db_has_record(db, &e.best)) {
+			*now = e;
+		} else if (!now && !hn_db_has_record(db, &e.best)) {
 			push_entry(b, &e);
 		}
 	}
@@ -110,23 +111,26 @@ int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
 	char path[PATH_MAX];
 	struct hn_snapshot *old = NULL;
 	struct bests b = { 0 };
-	struct hn_buf buf;
+	struct hn_buf buf, notice;
 	int rc;
 
 	hn_arena_init(&b.arena, 0);
 	hn_buf_init(&buf);
+	hn_buf_init(&notice);
 	rc = collect(db, &b, err);
 	if (rc == 0) {
 		if (hn_snapshot_open(db->dir, &old, NULL) != 0) {
 			old = NULL; /* the first one, or unreadable: nothing to keep */
 		}
 		keep_lost(db, &b, old);
-		hn_snapshot_write(b.entry, b.n, &buf);
+		hn_db_notice(db, &notice);
+		hn_snapshot_write(b.entry, b.n, &db->mark, notice.s, &buf);
 		snprintf(path, sizeof(path), "%s/best.snapshot", db->dir);
 		rc = buf.failed ? hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path)
 				: hn_file_replace(path, buf.s, buf.n, err);
 	}
 	hn_snapshot_close(old);
+	hn_buf_fini(&notice);
 	hn_buf_fini(&buf);
 	hn_arena_fini(&b.arena);
 	return rc;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "db/db_int.h"
+#include "db/snapshot.h"
 
 /* Order matters: locking_mode before the first access to the log. */
 static const char open_pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
@@ -40,10 +41,31 @@ static int expect_pragma(struct hn_db *db, const char *sql, const char *expected
 	return rc;
 }
 
+/* What is counted now, into the file beside the store too. */
+static int read_mark(struct hn_db *db, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step, rc = hn_db_stmt(db, HN_DB_STMT_MARKS, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+		hn_db_read_mark(s, &db->mark);
+	}
+	sqlite3_reset(s);
+	if (step != SQLITE_DONE) {
+		return hn_db_fail(db, err, "read what was counted");
+	}
+	db->mark_behind = hn_mark_write(db->mark_fd, &db->mark) != 0;
+	return 0;
+}
+
 static int open_file(struct hn_db *db, struct hn_err *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX |
 		    SQLITE_OPEN_EXRESCODE;
+	bool is_new = false;
 	int rc = 0;
 
 	if (sqlite3_open_v2(db->path, &db->sql, flags, NULL) != SQLITE_OK) {
@@ -52,6 +74,11 @@ static int open_file(struct hn_db *db, struct hn_err *err)
 					 db->path);
 	}
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* until all is checked, nothing is written: not even by closing */
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	if (hn_db_add_functions(db->sql, db) != SQLITE_OK) {
+		return hn_db_fail(db, err, "open");
+	}
 	if (sqlite3_exec(db->sql, open_pragmas, NULL, NULL, NULL) != SQLITE_OK) {
 		rc = hn_db_fail(db, err, "open");
 	}
@@ -64,7 +91,19 @@ static int open_file(struct hn_db *db, struct hn_err *err)
 	if (rc == 0) {
 		rc = expect_pragma(db, "PRAGMA locking_mode", "exclusive", err);
 	}
-	return rc != 0 ? rc : hn_db_migrate(db, err);
+	rc = rc != 0 ? rc : hn_db_migrate(db, &is_new, err);
+	if (rc == 0) {
+		db->mark_fd = hn_mark_open(db->dir);
+		db->counting = true;
+		rc = hn_db_check_rows(db, is_new, err);
+	}
+	if (rc == 0) {
+		rc = read_mark(db, err);
+	}
+	if (rc == 0) {
+		sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	}
+	return rc;
 }
 
 int hn_db_open(const char *dir, struct hn_db **ret, struct hn_err *err)
@@ -79,7 +118,7 @@ int hn_db_open(const char *dir, struct hn_db **ret, struct hn_err *err)
 	if (!db) {
 		return hn_fail(err, HONE_E_NOMEM, "%s: out of memory", dir);
 	}
-	db->lock_fd = -1;
+	db->lock_fd = db->mark_fd = -1;
 	db->dir = strdup(dir);
 	if (!db->dir || asprintf(&db->path, "%s/hone.sqlite", dir) < 0) {
 		db->path = NULL;
@@ -108,6 +147,11 @@ void hn_db_close(struct hn_db *db)
 		sqlite3_finalize(db->stmt[i]);
 	}
 	sqlite3_close(db->sql);
+	hn_snapshot_close(db->witness);
+	hn_db_forget_damage(db);
+	if (db->mark_fd >= 0) {
+		close(db->mark_fd);
+	}
 	if (db->lock_fd >= 0) {
 		close(db->lock_fd);
 	}

@@ -3,7 +3,8 @@
  * One process, one connection may write or checkpoint (flock on the directory; WAL, full
  * sync, exclusive locking: the WAL-reset bug of SQLite before 3.51.3 needs two).  Records
  * are append-only; best is a query, never a flag: the winner of the latest final.  A call that
- * returned 0 has its data on disk.  Readers outside honed never open the SQLite file:
+ * returned 0 has its data on disk.  Each row carries a checksum; one that fails it is left out of
+ * every answer and noted (hn_db_damage).  Readers outside honed never open the SQLite file:
  * they read the snapshot (db/snapshot.h), which honed replaces after commits.
  */
 #ifndef HN_DB_DB_H
@@ -12,10 +13,11 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 8
+#define HN_DB_SCHEMA 9
 
 struct hn_db;
 
@@ -55,6 +57,7 @@ struct hn_record {
 				  * kept, and then it is never best */
 	struct hn_stamp stamp;
 	struct hn_descent descent;
+	bool in_doubt; /* of hn_db_best: the store is damaged, and may have lost a better one */
 };
 
 struct hn_workload_row {
@@ -70,6 +73,20 @@ struct hn_workload_row {
  * a newer schema (HONE_E_VERSION). */
 int hn_db_open(const char *dir, struct hn_db **ret, struct hn_err *err) HN_NODISCARD;
 void hn_db_close(struct hn_db *db); /* NULL is fine */
+
+/* What was found damaged or missing and nobody has settled, one call each: a place ("record 12",
+ * "record", "hone.mark") and a sentence.  The strings are borrowed for the call. */
+typedef void (*hn_db_damage_fn)(void *ctx, const char *place, const char *detail);
+void hn_db_damage(struct hn_db *db, hn_db_damage_fn each, void *ctx);
+
+/* Call `each` for what is found from now on, once a place. */
+void hn_db_on_damage(struct hn_db *db, hn_db_damage_fn each, void *ctx);
+
+/* The same as one line onto ret, nothing when the store is sound; answers how many there are. */
+uint32_t hn_db_notice(const struct hn_db *db, struct hn_buf *ret);
+
+/* Somebody has seen all of it: answers no longer say so.  Damaged rows stay left out. */
+int hn_db_settle(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 
 /* Idempotent by key. */
 int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w,
@@ -122,6 +139,7 @@ int hn_db_promotion(struct hn_db *db, const char *workload, const char *target,
 /* The best OK, proved and certified record: the one promoted last, with the median of its final; or,
  * until a final has judged it, a later one whose own median is below HN_DB_BELIEVED of that;
  * or, before any final, the one with the smallest median.  HONE_E_NOT_FOUND when none.
+ * One that is damaged or lost in the store is answered from best.snapshot, as it was at the start.
  * Strings live in `a`. */
 #define HN_DB_BELIEVED 0.9
 int hn_db_best(struct hn_db *db, const char *workload, const char *target,

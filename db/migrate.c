@@ -9,6 +9,8 @@
 #include "db/db_int.h"
 #include "db/migrate/steps.h"
 
+#define FIRST_COUNTED 9 /* the schema from which on rows are counted */
+
 struct migration {
 	int version;
 	const char *sql;
@@ -81,7 +83,51 @@ static int check_ours(struct hn_db *db, int64_t version, struct hn_err *err)
 	return 0;
 }
 
-int hn_db_migrate(struct hn_db *db, struct hn_err *err)
+/* The schema decides what every statement means, and no checksum is over it: it must be, word for
+ * word, what the steps make. */
+static int check_schema(struct hn_db *db, struct hn_err *err)
+{
+	static const char schema[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+				     " ORDER BY type, name";
+	struct hn_db fresh = { .path = db->path };
+	sqlite3_stmt *want = NULL, *have = NULL;
+	int rc = 0, step;
+
+	if (sqlite3_open(":memory:", &fresh.sql) != SQLITE_OK ||
+	    hn_db_add_functions(fresh.sql, NULL) != SQLITE_OK) {
+		rc = hn_fail(err, HONE_E_NOMEM, "%s: out of memory", db->path);
+	}
+	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(migrations); i++) {
+		if (sqlite3_exec(fresh.sql, migrations[i].sql, NULL, NULL, NULL) != SQLITE_OK) {
+			rc = hn_db_fail(&fresh, err, "make a schema");
+		}
+	}
+	if (rc == 0 && (sqlite3_prepare_v2(fresh.sql, schema, -1, &want, NULL) != SQLITE_OK ||
+			sqlite3_prepare_v2(db->sql, schema, -1, &have, NULL) != SQLITE_OK)) {
+		rc = hn_db_fail(db, err, "read the schema");
+	}
+	do {
+		step = rc == 0 ? sqlite3_step(want) : SQLITE_DONE;
+		bool differs = rc == 0 && sqlite3_step(have) != step;
+
+		for (int i = 0; rc == 0 && !differs && step == SQLITE_ROW && i < 4; i++) {
+			differs = strcmp(hn_db_column(want, i), hn_db_column(have, i)) != 0;
+		}
+		if (differs) {
+			rc = hn_fail(err, HONE_E_CORRUPT,
+				     "%s: damaged (its schema is not version %d's); put a copy "
+				     "of it back, or move hone.sqlite and hone.sqlite-wal away: "
+				     "best.snapshot keeps its answers",
+				     db->path, HN_DB_SCHEMA);
+		}
+	} while (rc == 0 && step == SQLITE_ROW);
+	sqlite3_finalize(want);
+	sqlite3_finalize(have);
+	sqlite3_close(fresh.sql);
+	return rc;
+}
+
+int hn_db_migrate(struct hn_db *db, bool *ret_new, struct hn_err *err)
 {
 	int64_t version = 0;
 	int rc = read_number(db, "PRAGMA user_version", &version, err);
@@ -89,11 +135,14 @@ int hn_db_migrate(struct hn_db *db, struct hn_err *err)
 	if (rc == 0) {
 		rc = check_ours(db, version, err);
 	}
+	rc = rc != 0 ? rc : hn_db_check_log(db, err);
+	rc = rc != 0 ? rc : hn_db_check_form(db, err);
+	*ret_new = version < FIRST_COUNTED;
 	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(migrations); i++) {
 		if (migrations[i].version > version) {
 			rc = hn_db_migrate_step(db, migrations[i].version,
 						migrations[i].sql, err);
 		}
 	}
-	return rc;
+	return rc != 0 ? rc : check_schema(db, err);
 }

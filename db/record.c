@@ -180,6 +180,21 @@ static struct hn_descent read_descent(sqlite3_stmt *s, int at)
 	};
 }
 
+static int count_trial(struct hn_db *db, const struct record_keys *keys, bool failed,
+		       struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int rc = hn_db_stmt(db, HN_DB_STMT_COUNT_TRIAL, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	sqlite3_bind_int64(s, 1, keys->workload);
+	sqlite3_bind_int64(s, 2, keys->target);
+	sqlite3_bind_int(s, 3, failed);
+	return hn_db_run(db, s, err, "count a trial");
+}
+
 static int insert_record(struct hn_db *db, const struct hn_record *r,
 			 const struct record_keys *keys, int64_t *ret_id,
 			 struct hn_err *err)
@@ -214,11 +229,16 @@ static int insert_record(struct hn_db *db, const struct hn_record *r,
 	sqlite3_bind_int(s, 12, r->proved);
 	hn_db_bind(s, 13, r->origin);
 	bind_descent(s, 14, &r->descent);
+	hn_db_bind(s, 19, r->workload);
+	hn_db_bind(s, 20, r->target);
+	hn_db_bind(s, 21, r->stamp.hone);
+	hn_db_bind(s, 22, r->stamp.codegen);
+	hn_db_bind(s, 23, r->stamp.board);
 	rc = hn_db_run(db, s, err, "append a record");
 	sqlite3_clear_bindings(s);
 	free(word);
 	*ret_id = sqlite3_last_insert_rowid(db->sql);
-	return rc;
+	return rc != 0 ? rc : count_trial(db, keys, r->verdict != HN_VERDICT_OK, err);
 }
 
 /* Inside a transaction. */
@@ -336,7 +356,9 @@ void hn_db_keep_record(struct hn_record *r, struct hn_arena *a)
 {
 	double *sample = HN_NEW_ARRAY(a, double, r->n_sample);
 
-	memcpy(sample, r->sample_ns, r->n_sample * sizeof(double));
+	if (r->n_sample > 0) {
+		memcpy(sample, r->sample_ns, r->n_sample * sizeof(double));
+	}
 	r->sample_ns = sample;
 	r->workload = hn_arena_strdup(a, r->workload);
 	r->target = hn_arena_strdup(a, r->target);
@@ -349,58 +371,6 @@ void hn_db_keep_record(struct hn_record *r, struct hn_arena *a)
 	r->stamp.board = hn_arena_strdup(a, r->stamp.board);
 	r->descent.changes = hn_arena_strdup(a, r->descent.changes);
 	r->descent.model = hn_arena_strdup(a, r->descent.model);
-}
-
-int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,
-		     struct hn_arena *a, struct hn_record *ret, struct hn_err *err)
-{
-	double *sample = NULL;
-	struct hn_record r;
-	sqlite3_stmt *s;
-	int64_t row = 0;
-	double median_ns = 0;
-	int rc = hn_db_best_row(db, workload, target, &row, &median_ns, err);
-
-	if (rc == 0) {
-		rc = hn_db_stmt(db, HN_DB_STMT_RECORD_BY_ID, &s, err);
-	}
-	if (rc != 0) {
-		return rc;
-	}
-	sqlite3_bind_int64(s, 1, row);
-	rc = sqlite3_step(s) == SQLITE_ROW ? hn_db_read_record(db, s, &sample, &r, err)
-					   : hn_db_fail(db, err, "read the best record");
-	if (rc == 0) {
-		hn_db_keep_record(&r, a);
-		r.median_ns = median_ns > 0 ? median_ns : r.median_ns;
-		*ret = r;
-	}
-	free(sample);
-	sqlite3_reset(s);
-	return rc;
-}
-
-int hn_db_best(struct hn_db *db, const char *workload, const char *target,
-	       struct hn_arena *a, struct hn_record *ret, struct hn_err *err)
-{
-	int64_t workload_row = 0, target_row = 0;
-	int found, rc = workload_id(db, workload, &workload_row, err);
-
-	if (rc != 0) {
-		return rc;
-	}
-	found = hn_db_find_id(db, HN_DB_STMT_TARGET_ID, &target, 1, &target_row, err);
-	if (found < 0) {
-		return found;
-	}
-	rc = found == 0 ? -HONE_E_NOT_FOUND
-			: hn_db_best_by_id(db, workload_row, target_row, a, ret, err);
-	if (rc == -HONE_E_NOT_FOUND) {
-		return hn_fail(err, HONE_E_NOT_FOUND,
-			       "no correct and proved record of workload %s for %s",
-			       workload, target);
-	}
-	return rc;
 }
 
 int hn_db_records(struct hn_db *db, const char *workload, const char *target,
@@ -485,7 +455,8 @@ int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 	hn_db_bind(s, 2, target);
 	step = sqlite3_step(s);
 	if (step == SQLITE_ROW || step == SQLITE_DONE) {
-		*ret = step == SQLITE_ROW ? sqlite3_column_double(s, 0) : 0;
+		*ret = step == SQLITE_ROW ? sqlite3_column_double(s, 0)
+					  : hn_db_witness_naive(db, workload, target);
 	} else {
 		rc = hn_db_fail(db, err, "read a naive time");
 	}

@@ -25,7 +25,7 @@ struct hn_snapshot {
 	const char *map;
 	size_t bytes;
 	uint32_t n_entry, n_slot;
-	const char *slot, *entry;
+	const char *slot, *entry, *notice;
 };
 
 static uint32_t get32(const char *at)
@@ -97,7 +97,7 @@ static int check_entry(const struct hn_snapshot *s, uint32_t i, const char *path
 
 static int check_header(struct hn_snapshot *s, const char *path, struct hn_err *err)
 {
-	uint64_t need;
+	uint64_t need, notice;
 
 	if (s->bytes < HN_SNAPSHOT_HEADER_BYTES ||
 	    memcmp(s->map, HN_SNAPSHOT_MAGIC, strlen(HN_SNAPSHOT_MAGIC)) != 0) {
@@ -124,6 +124,13 @@ static int check_header(struct hn_snapshot *s, const char *path, struct hn_err *
 	if (s->n_slot == 0 || (s->n_slot & (s->n_slot - 1)) != 0 || need > s->bytes) {
 		return corrupt(path, "its tables do not fit", err);
 	}
+	notice = get32(s->map + HN_SNAPSHOT_AT_NOTICE);
+	if (notice < need ||
+	    notice + get32(s->map + HN_SNAPSHOT_AT_NOTICE + 4) + 1 != s->bytes ||
+	    s->map[s->bytes - 1] != '\0') {
+		return corrupt(path, "a text outside the file", err);
+	}
+	s->notice = s->map + notice;
 	s->slot = s->map + HN_SNAPSHOT_HEADER_BYTES;
 	s->entry = s->slot + (size_t)s->n_slot * HN_SNAPSHOT_SLOT_BYTES;
 	return 0;
@@ -219,6 +226,26 @@ void hn_snapshot_close(struct hn_snapshot *s)
 	free(s);
 }
 
+struct hn_mark hn_snapshot_mark(const struct hn_snapshot *s)
+{
+	struct hn_mark m = { .store = get64(s->map + HN_SNAPSHOT_AT_STORE),
+			     .commit = (int64_t)get64(s->map + HN_SNAPSHOT_AT_COMMIT) };
+
+	m.of[HN_MARK_record].n_row = (int64_t)get64(s->map + HN_SNAPSHOT_AT_N_RECORD);
+	m.of[HN_MARK_record].last = (int64_t)get64(s->map + HN_SNAPSHOT_AT_LAST);
+	return m;
+}
+
+uint64_t hn_snapshot_answers(const struct hn_snapshot *s)
+{
+	return get64(s->map + HN_SNAPSHOT_AT_ANSWERS);
+}
+
+const char *hn_snapshot_notice(const struct hn_snapshot *s)
+{
+	return s->notice;
+}
+
 uint32_t hn_snapshot_count(const struct hn_snapshot *s)
 {
 	return s->n_entry;
@@ -239,6 +266,7 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 	HN_SNAPSHOT_TEXTS(TEXT)
 #undef TEXT
 	e.best.workload = e.workload.key;
+	e.best.origin = e.best.descent.changes = e.best.descent.model = "";
 	e.best.verdict = HN_VERDICT_OK;
 	e.best.proved = true;
 	e.workload.flops = get_double(numbers);
@@ -250,6 +278,7 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 	e.best.unix_ms = (int64_t)get64(numbers + 48);
 	e.n_trial = get32(numbers + 56);
 	e.n_failed = get32(numbers + 60);
+	e.best.in_doubt = get32(numbers + 64) != 0;
 	*ret = e;
 }
 

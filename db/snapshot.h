@@ -8,6 +8,7 @@
 #define HN_DB_SNAPSHOT_H
 
 #include "db/db.h"
+#include "db/mark.h"
 
 struct hn_snapshot; /* immutable; any number of threads may search it */
 
@@ -38,9 +39,27 @@ int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		     const char *target, struct hn_snapshot_entry *ret,
 		     struct hn_err *err) HN_NODISCARD;
 
-/* Serialize entries onto buf (used by hn_db_write_snapshot and tests). */
+/* What the store held when it was written: its number, the commit, and of the records how many
+ * and which was the last; zeros in one that no store wrote. */
+struct hn_mark hn_snapshot_mark(const struct hn_snapshot *s);
+
+/* What was damaged in the store then, one line; "" = nothing. */
+const char *hn_snapshot_notice(const struct hn_snapshot *s);
+
+/* Whether it is what the store in `dir` says now: 0, or HONE_E_VERSION with what to do.  A running
+ * honed may be HN_SNAPSHOT_LAG_S behind; without a store in `dir` there is nothing to be
+ * behind. */
+#define HN_SNAPSHOT_LAG_S 5
+int hn_snapshot_check_fresh(const struct hn_snapshot *s, const char *dir,
+			    struct hn_err *err) HN_NODISCARD;
+
+/* Open, and see that it is fresh: for those who answer from it. */
+int hn_snapshot_open_fresh(const char *dir, struct hn_snapshot **ret,
+			   struct hn_err *err) HN_NODISCARD;
+
+/* Serialize entries onto buf (used by hn_db_write_snapshot and tests); mark NULL: of no store. */
 struct hn_buf;
 void hn_snapshot_write(const struct hn_snapshot_entry *entry, uint32_t n,
-		       struct hn_buf *buf);
+		       const struct hn_mark *mark, const char *notice, struct hn_buf *buf);
 
 #endif

@@ -85,6 +85,8 @@ static void write_entry(const struct hn_snapshot_entry *e, uint64_t *at,
 	put64(buf, (uint64_t)e->best.unix_ms);
 	put32(buf, e->n_trial);
 	put32(buf, e->n_failed);
+	put32(buf, e->best.in_doubt);
+	put32(buf, 0);
 }
 
 static void write_texts(const struct hn_snapshot_entry *e, struct hn_buf *buf)
@@ -102,8 +104,17 @@ static void set64(char *at, uint64_t v)
 	memcpy(at, &v, sizeof(v));
 }
 
+static void write_mark(const struct hn_mark *mark, char *file)
+{
+	set64(file + HN_SNAPSHOT_AT_STORE, mark->store);
+	set64(file + HN_SNAPSHOT_AT_COMMIT, (uint64_t)mark->commit);
+	set64(file + HN_SNAPSHOT_AT_ANSWERS, hn_mark_answers(mark));
+	set64(file + HN_SNAPSHOT_AT_N_RECORD, (uint64_t)mark->of[HN_MARK_record].n_row);
+	set64(file + HN_SNAPSHOT_AT_LAST, (uint64_t)mark->of[HN_MARK_record].last);
+}
+
 void hn_snapshot_write(const struct hn_snapshot_entry *entry, uint32_t n,
-		       struct hn_buf *buf)
+		       const struct hn_mark *mark, const char *notice, struct hn_buf *buf)
 {
 	size_t from = buf->n, bytes;
 	uint32_t n_slot = 2;
@@ -130,11 +141,18 @@ void hn_snapshot_write(const struct hn_snapshot_entry *entry, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		write_texts(&entry[i], buf);
 	}
+	at = buf->n - from;
+	hn_buf_puts(buf, notice);
+	hn_buf_putc(buf, '\0');
 	bytes = buf->n - from;
 	if (buf->failed || bytes >= HN_SNAPSHOT_MAX_BYTES) {
 		buf->failed = true;
 		return;
 	}
+	if (mark) {
+		write_mark(mark, buf->s + from);
+	}
+	set64(buf->s + from + HN_SNAPSHOT_AT_NOTICE, at | (uint64_t)strlen(notice) << 32);
 	set64(buf->s + from + HN_SNAPSHOT_AT_BYTES, bytes);
 	set64(buf->s + from + HN_SNAPSHOT_AT_CHECKSUM,
 	      hn_snapshot_checksum(buf->s + from, bytes));

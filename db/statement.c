@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "db/db_int.h"
+#include "db/good.h"
 
 static const char *const statement_sql[HN_N_DB_STMT] = {
 #define STATEMENT(name, sql) [HN_DB_STMT_##name] = sql,
@@ -104,6 +105,51 @@ static int run_plain(struct hn_db *db, enum hn_db_stmt which, struct hn_err *err
 	return rc != 0 ? rc : hn_db_run(db, s, err, doing);
 }
 
+const char *hn_db_stmt_text(enum hn_db_stmt which)
+{
+	return statement_sql[which];
+}
+
+void hn_db_read_mark(sqlite3_stmt *s, struct hn_mark *ret)
+{
+	const char *name = hn_db_column(s, 0);
+
+	if (strcmp(name, "commit") == 0) {
+		ret->commit = sqlite3_column_int64(s, 1);
+		ret->store = (uint64_t)sqlite3_column_int64(s, 3);
+	}
+	for (int t = 0; t < HN_N_MARK; t++) {
+		if (strcmp(name, hn_mark_name(t)) == 0) {
+			ret->of[t] = (struct hn_mark_row){
+				.n_row = sqlite3_column_int64(s, 1),
+				.last = sqlite3_column_int64(s, 2),
+				.digest = (uint64_t)sqlite3_column_int64(s, 3) };
+		}
+	}
+}
+
+/* Count the commit to come, where it changes anything, and read what will hold then. */
+static int count_commit(struct hn_db *db, struct hn_mark *ret, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step, rc;
+
+	*ret = db->mark;
+	if (!db->counting || sqlite3_total_changes(db->sql) == db->changes) {
+		return 0;
+	}
+	rc = run_plain(db, HN_DB_STMT_COUNT_COMMIT, err, "count");
+	rc = rc != 0 ? rc : hn_db_stmt(db, HN_DB_STMT_MARKS, &s, err);
+	if (rc != 0) {
+		return rc;
+	}
+	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+		hn_db_read_mark(s, ret);
+	}
+	sqlite3_reset(s);
+	return step == SQLITE_DONE ? 0 : hn_db_fail(db, err, "count");
+}
+
 int hn_db_begin(struct hn_db *db, struct hn_err *err)
 {
 	if (db->broken) {
@@ -111,13 +157,22 @@ int hn_db_begin(struct hn_db *db, struct hn_err *err)
 			       "%s: stopped after an input/output error; restart hone",
 			       db->path);
 	}
+	db->changes = sqlite3_total_changes(db->sql);
 	return run_plain(db, HN_DB_STMT_BEGIN, err, "begin to write");
 }
 
 int hn_db_end(struct hn_db *db, int rc, struct hn_err *err)
 {
+	struct hn_mark mark = db->mark;
+
+	rc = rc != 0 ? rc : count_commit(db, &mark, err);
 	if (rc == 0) {
 		rc = run_plain(db, HN_DB_STMT_COMMIT, err, "write");
+	}
+	if (rc == 0 && db->counting) {
+		db->mark = mark;
+		/* a mark that stays behind is no damage; the next one makes up for it */
+		db->mark_behind = hn_mark_write(db->mark_fd, &mark) != 0;
 	}
 	if (rc != 0 && !sqlite3_get_autocommit(db->sql)) {
 		int ignored = run_plain(db, HN_DB_STMT_ROLLBACK, NULL, "undo");

@@ -61,7 +61,7 @@ static int set_up(void **state)
 	e[1].workload.cache = "cold";
 	e[1].best.median_ns = 99;
 	hn_buf_init(&b);
-	hn_snapshot_write(e, 2, &b);
+	hn_snapshot_write(e, 2, NULL, "", &b);
 	snprintf(path, sizeof(path), "%s/best.snapshot", dir);
 	rc = hn_file_replace(path, b.s, b.n, &err);
 	hn_buf_fini(&b);

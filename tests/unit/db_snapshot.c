@@ -171,7 +171,7 @@ static void many_entries_are_all_found(void **state)
 			entry[i].best = make_record(key[i], i % 2 ? "t1" : "t2", i + 1);
 		}
 		hn_buf_reset(&buf);
-		hn_snapshot_write(entry, n, &buf);
+		hn_snapshot_write(entry, n, NULL, "", &buf);
 		assert_false(buf.failed);
 		write_bytes(*state, buf.s, buf.n);
 		s = open_snapshot(*state);
@@ -202,7 +202,7 @@ static void small_snapshot(struct hn_buf *buf)
 		entry[i].best =
 			make_record(entry[i].workload.key, i ? "t1" : "t2", i + 1);
 	}
-	hn_snapshot_write(entry, 3, buf);
+	hn_snapshot_write(entry, 3, NULL, "", buf);
 }
 
 /* Everything a reader can do to a file that opened. */

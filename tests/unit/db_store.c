@@ -218,23 +218,25 @@ static void promotions_are_checked_and_kept(void **state)
 	hn_db_close(db);
 }
 
-static void best_is_answered_by_the_covering_index(void **state)
+/* The index says which is the fastest; only that one's rows are read, and nothing is sorted. */
+static void best_is_answered_by_the_index(void **state)
 {
 	struct hn_db *db = open_store(*state);
 	struct hn_err err = {0};
 	sqlite3_stmt *s, *plan;
-	char sql[1000];
+	char sql[3000];
+	int n = 0;
 
 	ASSERT_OK(hn_db_stmt(db, HN_DB_STMT_BEST_ID, &s, &err), err);
 	snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", sqlite3_sql(s));
 	assert_int_equal(sqlite3_prepare_v2(db->sql, sql, -1, &plan, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
-	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3),
-			       "USING COVERING INDEX record_best"));
-	assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
-	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3),
-			       "SEARCH certificate USING INTEGER PRIMARY KEY"));
-	assert_int_equal(sqlite3_step(plan), SQLITE_DONE); /* no sort */
+	while (sqlite3_step(plan) == SQLITE_ROW) {
+		const char *line = (const char *)sqlite3_column_text(plan, 3);
+
+		assert_non_null(strstr(line, n++ == 0 ? "SEARCH record USING INDEX record_best"
+						      : "USING INTEGER PRIMARY KEY"));
+	}
+	assert_int_equal(n, 5);
 	sqlite3_finalize(plan);
 	hn_db_close(db);
 }
@@ -401,7 +403,7 @@ int main(void)
 		STORE_TEST(best_is_what_was_promoted),
 		STORE_TEST(a_promotion_replaces_whom_it_was_held_against),
 		STORE_TEST(promotions_are_checked_and_kept),
-		STORE_TEST(best_is_answered_by_the_covering_index),
+		STORE_TEST(best_is_answered_by_the_index),
 		STORE_TEST(workloads_and_naive_times_are_idempotent),
 		STORE_TEST(a_model_is_kept_for_its_target),
 		STORE_TEST(failures_are_rows),
