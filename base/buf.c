@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "base/utf8.h"
 
 void hn_buf_init(struct hn_buf *b)
@@ -109,17 +110,26 @@ void hn_buf_printf(struct hn_buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* One character of a JSON string that may not stand there as it is. */
-static void escaped(struct hn_buf *b, unsigned char c)
+/* The character s[0..n) begins with, which may not stand in a JSON string as it is, or acts where
+ * it is shown (name.h). Returns its length. */
+static size_t escape(struct hn_buf *b, const char *s, size_t n)
 {
-	if (c >= 0x80) {
+	size_t length = hn_utf8_length(s, n);
+	unsigned c = length > 0 ? hn_utf8_get(s, length) : 0;
+
+	if (length == 0) {
 		hn_buf_puts(b, "\xef\xbf\xbd"); /* U+FFFD */
-	} else if (c < 0x20) {
-		hn_buf_printf(b, "\\u%04x", c);
-	} else {
+		return 1;
+	}
+	if (c == '"' || c == '\\') {
 		hn_buf_putc(b, '\\');
 		hn_buf_putc(b, (char)c);
+	} else if (c < 0x10000) {
+		hn_buf_printf(b, "\\u%04x", c);
+	} else {
+		hn_buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
 	}
+	return length;
 }
 
 void hn_buf_json_string(struct hn_buf *b, const char *s)
@@ -128,17 +138,17 @@ void hn_buf_json_string(struct hn_buf *b, const char *s)
 
 	hn_buf_putc(b, '"');
 	while (s < end) {
-		unsigned char c = (unsigned char)*s;
-		size_t n = c < 0x20 || c == '"' || c == '\\' ? 0
-							   : hn_utf8_length(s, (size_t)(end - s));
+		size_t n = *s == '"' || *s == '\\' ? 0
+			   : *s >= ' ' && *s < 0x7f  ? 1
+						     : hn_shown_length(s, (size_t)(end - s));
 
 		if (n > 0) {
 			s += n;
 			continue;
 		}
 		hn_buf_add(b, plain, (size_t)(s - plain));
-		escaped(b, c);
-		plain = ++s;
+		s += escape(b, s, (size_t)(end - s));
+		plain = s;
 	}
 	hn_buf_add(b, plain, (size_t)(s - plain));
 	hn_buf_putc(b, '"');

@@ -33,8 +33,8 @@ void hn_buf_putc(struct hn_buf *b, char c);
 void hn_buf_printf(struct hn_buf *b, const char *fmt, ...) HN_PRINTF(2, 3);
 void hn_buf_vprintf(struct hn_buf *b, const char *fmt, va_list ap) HN_PRINTF(2, 0);
 
-/* A JSON string literal, quotes included; control characters as \uXXXX, bytes that are no
- * UTF-8 as U+FFFD each. */
+/* A JSON string literal, quotes included; characters that are not shown but act (name.h)
+ * as \uXXXX, bytes that are no UTF-8 as U+FFFD each. */
 void hn_buf_json_string(struct hn_buf *b, const char *s);
 
 /* The shortest decimal that reads back as the same double; never by locale.  A non-finite

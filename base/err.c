@@ -1,5 +1,5 @@
 /* base/err.c -- see err.h.  A message often quotes what a stranger wrote, and ends on a
- * terminal or in JSON: control characters become blanks, broken UTF-8 becomes '?'. */
+ * terminal or in JSON: it is one line of shown characters (name.h). */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/name.h"
 
 struct err_class {
 	int number;
@@ -30,29 +30,9 @@ static const struct err_class *err_class(int code)
 	return NULL;
 }
 
-/* One clean line out of `text`. A sequence cut by the end of the room is dropped. */
 static void set_message(struct hn_err *err, const char *text)
 {
-	size_t n = strlen(text), used = 0, i = 0;
-
-	while (i < n) {
-		size_t length = hn_utf8_length(text + i, n - i);
-		bool plain =
-			length > 1 || (length == 1 && (unsigned char)text[i] >= 0x20 &&
-				       text[i] != 0x7f);
-
-		if (used + (length > 1 ? length : 1) >= sizeof(err->msg)) {
-			break;
-		}
-		if (plain) {
-			memcpy(err->msg + used, text + i, length);
-			used += length;
-		} else {
-			err->msg[used++] = length == 0 ? '?' : ' ';
-		}
-		i += length > 1 ? length : 1;
-	}
-	err->msg[used] = '\0';
+	hn_shown(err->msg, sizeof(err->msg), text, strlen(text));
 }
 
 int hn_fail(struct hn_err *err, int code, const char *fmt, ...)

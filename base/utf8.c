@@ -31,6 +31,17 @@ size_t hn_utf8_length(const char *s, size_t n)
 	return length;
 }
 
+unsigned hn_utf8_get(const char *s, size_t length)
+{
+	unsigned c = (unsigned char)*s;
+
+	c = length == 1 ? c : c & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		c = c << 6 | ((unsigned char)s[i] & 0x3f);
+	}
+	return c;
+}
+
 size_t hn_utf8_put(unsigned c, char out[4])
 {
 	if (c < 0x80) {

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/name.h"
 #include "daemon/heap.h"
 #include "loopstate/mark.h"
 
@@ -133,6 +134,15 @@ void hn_jobs_new_id(char letter, char ret[24])
 	snprintf(ret, 24, "%c%08x%04x", letter, r[0], r[1] & 0xffff);
 }
 
+/* What people call it, as it will be shown. */
+static const char *label(struct hn_job *j, const char *name)
+{
+	char shown[HN_LIMIT_NAME_BYTES + 1];
+
+	hn_shown(shown, sizeof shown, name, strlen(name));
+	return hn_arena_strdup(&j->arena, shown);
+}
+
 static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 {
 	struct hn_job *j = calloc(1, sizeof(*j));
@@ -147,7 +157,7 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	j->allowed = s->budget.trials > 0 ? s->budget.trials : INT64_MAX;
 	j->left_ns = INFINITY;
 	j->submitted_ns = hn_clock_ns();
-	j->name = hn_arena_strdup(&j->arena, s->name != NULL ? s->name : "");
+	j->name = label(j, s->name != NULL ? s->name : "");
 	j->policy_name =
 		hn_arena_strdup(&j->arena, s->policy != NULL ? s->policy : "evolve");
 	j->model_name =

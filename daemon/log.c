@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/name.h"
+
 int hn_log_open(struct hn_log *log, const char *path, struct hn_err *err)
 {
 	log->fd = STDERR_FILENO;
@@ -50,9 +52,7 @@ void hn_log_line(const struct hn_log *log, const char *level, const char *fmt, .
 	k = vsnprintf(line + n, room, fmt, args);
 	va_end(args);
 	n += k < 0 ? 0 : (size_t)k < room ? (size_t)k : room - 1;
-	for (size_t i = 0; i < n; i++) {
-		line[i] = line[i] == '\n' || line[i] == '\r' ? ' ' : line[i];
-	}
+	n = hn_shown(line, sizeof(line) - 1, line, n);
 	line[n++] = '\n';
 	if (write(log->fd, line, n) < 0) {
 		return; /* nowhere to say it */

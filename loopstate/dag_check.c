@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/name.h"
 #include "loopstate/dag_priv.h"
 #include "loopstate/size.h"
 
@@ -24,26 +25,20 @@ struct place {
 		(p)->ops[(p)->i]->id, ##__VA_ARGS__)
 #define FAIL(p, ...) FAIL_CODE(p, HONE_E_INVALID, __VA_ARGS__)
 
-static bool name_fits(const char *s)
-{
-	size_t n = s != NULL ? strlen(s) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f) {
-			return false;
-		}
-	}
-	return n > 0 && n <= HN_DAG_MAX_NAME;
-}
+#define NAME_RULE "1 to %d of " HN_NAME_RULE
 
 static int check_names(const struct place *p)
 {
 	const struct hn_op *op = p->ops[p->i];
 	int32_t out;
 
-	if (!name_fits(op->id) || !name_fits(op->name)) {
-		return FAIL(p, ": id and name must have 1 to %d printable bytes",
-			    HN_DAG_MAX_NAME);
+	if (!hn_name_fits(op->id, HN_DAG_MAX_NAME) ||
+	    !hn_name_fits(op->name, HN_DAG_MAX_NAME)) {
+		return FAIL(p, ": id and name must be " NAME_RULE, HN_DAG_MAX_NAME);
+	}
+	if (op->tag != NULL && !hn_label_fits(op->tag, HN_DAG_MAX_NAME * 8)) {
+		return FAIL(p, ": the tag must be one line of at most %d bytes",
+			    HN_DAG_MAX_NAME * 8);
 	}
 	for (uint32_t j = 0; j < p->i; j++) {
 		if (strcmp(p->ops[j]->id, op->id) == 0) {
@@ -153,10 +148,9 @@ static int check_axis(const struct place *p, uint32_t i)
 	const char *list = spatial ? "axes" : "reduce_axes";
 	uint32_t at = spatial ? i : i - op->n_spatial;
 
-	if (!name_fits(axis->name)) {
-		return FAIL(
-			p, ".%s[%" PRIu32 "]: the name must have 1 to %d printable bytes",
-			list, at, HN_DAG_MAX_NAME);
+	if (!hn_name_fits(axis->name, HN_DAG_MAX_NAME)) {
+		return FAIL(p, ".%s[%" PRIu32 "]: the name must be " NAME_RULE, list, at,
+			    HN_DAG_MAX_NAME);
 	}
 	for (uint32_t j = 0; j < i; j++) {
 		if (strcmp(op->axis[j].name, axis->name) == 0) {
@@ -307,10 +301,9 @@ int hn_dag_check_sizes(const char *what, const struct hn_sizes *sizes, struct hn
 	for (uint32_t k = 0; k < sizes->n; k++) {
 		const struct hn_size *s = &sizes->size[k];
 
-		if (!name_fits(s->name)) {
+		if (!hn_name_fits(s->name, HN_DAG_MAX_NAME)) {
 			return hn_fail(err, HONE_E_INVALID,
-				       "%s: sizes[%" PRIu32
-				       "]: the name must have 1 to %d printable bytes",
+				       "%s: sizes[%" PRIu32 "]: the name must be " NAME_RULE,
 				       what, k, HN_DAG_MAX_NAME);
 		}
 		for (uint32_t j = 0; j < k; j++) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "loopstate/dag_json_priv.h"
 #include "loopstate/size.h"
 
@@ -274,6 +275,10 @@ static int read_attrs(struct hn_dag_reader *r, const struct hn_json *v, struct h
 	const struct hn_json *c = hn_json_first(attrs);
 
 	for (uint32_t i = 0; i < op->n_attr; i++, c = hn_json_next(c)) {
+		if (!hn_name_fits(hn_json_key(c), HN_DAG_MAX_NAME)) {
+			return FAIL(r, at, "'attrs': a name must be 1 to %d of " HN_NAME_RULE,
+				    HN_DAG_MAX_NAME);
+		}
 		read_attr(r, c, &attr[i]);
 	}
 	op->attr = attr;

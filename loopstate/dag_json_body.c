@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "loopstate/dag_json_priv.h"
 
 #define FAIL(r, at, ...) hn_dag_read_fail(r, at, HONE_E_INVALID, __VA_ARGS__)
@@ -107,6 +108,11 @@ static const char *const *read_params(struct hn_expr_reader *x, const struct hn_
 	const struct hn_json *c = hn_json_first(list);
 
 	for (uint32_t k = 0; k < n; k++, c = hn_json_next(c)) {
+		if (!hn_name_fits(hn_json_string(c), HN_DAG_MAX_NAME)) {
+			(void)FAIL(r, at, "'%s' must list names: 1 to %d of " HN_NAME_RULE, key,
+				   HN_DAG_MAX_NAME);
+			return NULL;
+		}
 		ret[k] = hn_arena_strdup(r->a, hn_json_string(c));
 		for (const struct hn_dag_name *s = x->scope; s != NULL; s = s->up) {
 			if (strcmp(s->name, ret[k]) == 0) {

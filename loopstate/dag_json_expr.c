@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "loopstate/dag_json_priv.h"
 
 struct hn_spot { /* where in the tree we are */
@@ -106,7 +107,7 @@ static const char *read_name(struct hn_expr_reader *x, const struct hn_json *v,
 	const struct hn_json *c = item(v, i);
 	const char *s = c != NULL ? hn_json_string(c) : NULL;
 
-	if (s == NULL || s[0] == '\0' || strlen(s) > HN_DAG_MAX_NAME) {
+	if (!hn_name_fits(s, HN_DAG_MAX_NAME)) {
 		REFUSE(x, spot, "[%" PRIu32 "] must be the name of %s", i, noun);
 		return NULL;
 	}

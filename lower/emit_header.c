@@ -9,15 +9,30 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a name is a C identifier that cannot clash with a keyword or a parameter of ours.
- */
+/* What the header itself uses, and what compilers and their headers define as macros without an
+ * underscore in front. */
+static const char *const ours[] = {
+	"env", "args", "prepared", "sizes", "NULL", "EOF", "linux", "unix", "i386", "arm", "sun",
+};
+
+static bool begins_with(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Whether a name is a C identifier that cannot clash with a keyword, a type, a macro or a
+ * parameter of ours. */
 static bool is_plain(const char *name)
 {
-	bool plain = isalpha((unsigned char)name[0]);
+	size_t n = strlen(name);
+	bool plain = isalpha((unsigned char)name[0]) && !hn_name_is_taken(name) &&
+		     !begins_with(name, "arg_") && !begins_with(name, "size_") &&
+		     !begins_with(name, "hone_") && !begins_with(name, "HONE_") &&
+		     (n < 2 || strcmp(name + n - 2, "_t") != 0);
 
-	plain = plain && !hn_name_is_taken(name) && strcmp(name, "env") != 0 &&
-		strcmp(name, "args") != 0 && strcmp(name, "prepared") != 0 &&
-		strcmp(name, "sizes") != 0;
+	for (size_t i = 0; i < HN_COUNT_OF(ours) && plain; i++) {
+		plain = strcmp(name, ours[i]) != 0;
+	}
 	for (const char *c = name; *c && plain; c++) {
 		plain = isalnum((unsigned char)*c) || *c == '_';
 	}

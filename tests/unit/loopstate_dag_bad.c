@@ -129,7 +129,7 @@ static const struct bad table[] = {
 	{ "some_outputs", HONE_E_INVALID, 0,
 	  "inputs_outputs: 'T' is listed 1 times, has 2 outputs" },
 	{ "control_name", HONE_E_INVALID, 0,
-	  "id and name must have 1 to 128 printable bytes" },
+	  "id and name must be 1 to 128 of letters, digits" },
 };
 
 static int parse_file(const struct bad *b, struct hn_arena *a, const struct hn_dag **ret,
