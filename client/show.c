@@ -155,6 +155,15 @@ void hn_show_note(struct hn_show *s, const char *text)
 	}
 }
 
+/* How a naive time was found, where not by running all of it. */
+static void put_share(double share, struct hn_buf *b)
+{
+	if (share > 0 && share < 1) {
+		hn_buf_printf(b, "  estimated from 1/%.0f of its iterations", 1 / share);
+	}
+	hn_buf_putc(b, '\n');
+}
+
 void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 {
 	double naive = hn_show_number(job, "naive_ns"),
@@ -171,8 +180,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		      hn_show_cache(hn_show_word(job, "cache")), hn_show_word(job, "job"),
 		      hn_show_word(job, "state"));
 	if (naive > 0) {
-		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s\n",
+		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s",
 			      hn_show_time(naive, t), flops / naive);
+		put_share(hn_show_number(job, "naive_share"), b);
 	}
 	if (guard > 0) {
 		hn_buf_printf(b, "  guard     %-12s %10.2f GFLOP/s  by rule, no search\n",

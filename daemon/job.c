@@ -127,6 +127,14 @@ bool hn_job_still(const struct hn_job *j)
 	return j->ready.n == 0 && j->open.n == 0 && !j->thinking;
 }
 
+/* The time that was measured first stays: all jobs of a workload show the same. */
+static int keep_naive(struct hn_job *j, const struct hn_measure_result *naive, struct hn_err *err)
+{
+	j->naive_ns = naive->median_ns;
+	j->naive_share = naive->naive_share;
+	return hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, err);
+}
+
 static void on_naive(void *ctx, const struct hn_measure_result *naive)
 {
 	struct hn_job *j = ctx;
@@ -145,15 +153,25 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		hn_job_fail(j, &err);
 		return;
 	}
-	j->naive_ns = naive->median_ns;
 	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
-	if (hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, &err) !=
-	    0) {
+	if (j->naive_ns == 0 && keep_naive(j, naive, &err) != 0) {
 		hn_job_fail(j, &err);
 		return;
 	}
 	j->state = HN_JOB_SEARCH;
 	hn_notify_progress(j);
+}
+
+static void ask_reference(struct hn_job *j)
+{
+	if (hn_job_ended(j)) {
+		j->naive_open = false;
+		hn_daemon_wake(j->daemon);
+		return;
+	}
+	j->workload.naive_ns = j->naive_ns;
+	j->workload.naive_share = j->naive_share;
+	hn_measurer_workload(j->daemon->measurer, &j->workload, on_naive, j);
 }
 
 bool hn_job_open(struct hn_job *j)
@@ -187,7 +205,7 @@ void hn_job_start(struct hn_job *j)
 	j->state = HN_JOB_NAIVE;
 	j->naive_open = j->known = true;
 	hn_notify_progress(j);
-	hn_measurer_workload(j->daemon->measurer, &j->workload, on_naive, j);
+	hn_job_choose_reference(j, ask_reference);
 }
 
 static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)

@@ -119,6 +119,7 @@ struct hn_job {
 	bool hopeless;	      /* a run grew too long; the runs stay as they were then */
 	int64_t n_noisy;	  /* OK, but timed too badly to be promoted */
 	double naive_ns, best_ns; /* 0 = unknown */
+	double naive_share; /* of the naive program that was run for its time; 0 = not known */
 	const char *inputs; /* sets that answers are compared on, by the board; NULL = not said */
 	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */
@@ -190,6 +191,10 @@ int hn_job_warm(struct hn_job *j, struct hn_err *err) HN_NODISCARD;
 void hn_job_recall(struct hn_job *j);
 void hn_job_keep_knowledge(struct hn_job *j);
 
+
+/* refer.c: put into j->workload what may stand in for a naive program that is long, off the loop;
+ * `then` is called at once or from the loop, when the job may have ended. */
+void hn_job_choose_reference(struct hn_job *j, void (*then)(struct hn_job *j));
 
 /* think.c: create the policy, tell it what is known, ask for up to n: off the loop. */
 void hn_job_think(struct hn_job *j, uint32_t n);

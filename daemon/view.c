@@ -75,6 +75,9 @@ void hn_job_write(const struct hn_job *j, struct hn_buf *b)
 	put_number(b, "flops", j->workload.flops);
 	put_number(b, "needed_flops", j->workload.needed_flops);
 	put_number(b, "naive_ns", j->naive_ns);
+	if (j->naive_share > 0 && j->naive_share < 1) {
+		put_number(b, "naive_share", j->naive_share);
+	}
 	if (j->inputs != NULL) {
 		put_string(b, "inputs", j->inputs);
 	}

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "loopstate/widen.h"
 #include "lower/names.h"
 #include "lower/poly_show.h"
 
@@ -121,19 +120,6 @@ static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
 	return rc;
 }
 
-/* The naive program's companion, where it has one. */
-static int make_wide(const struct hn_build_request *r, const struct hn_dag *dag,
-		     struct hn_arena *a, struct hn_emit_options *options, struct hn_err *err)
-{
-	const struct hn_dag *wide = hn_dag_widen(dag, a);
-
-	if (!wide) {
-		return 0;
-	}
-	options->wide_symbol = r->wide;
-	return hn_looptree_build(hn_state_init(wide, a), a, &options->wide, err);
-}
-
 static enum hn_verdict prove(const struct hn_build_request *r, struct hn_arena *a,
 			     struct hn_build_answer *ans)
 {
@@ -171,6 +157,37 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
 	return rc ? rc : hn_poly_show(ans.tree, part, SHOW_LIMIT_MS, ret, err);
 }
 
+/* Names of what goes beside a naive program. */
+static int check_beside(const struct hn_build_request *r, struct hn_err *err)
+{
+	const char *const name[] = { r->wide, r->refer, r->slices };
+	int rc = 0;
+
+	for (size_t i = 0; i < HN_COUNT_OF(name) && rc == 0; i++) {
+		rc = name[i] != NULL && *name[i] != '\0' ? check_symbol(name[i], err) : 0;
+	}
+	return rc;
+}
+
+/* The naive program and what goes with it; without the fast ones where the emitter refuses one. */
+static int emit_naive(struct hn_builder *b, const struct hn_build_request *r,
+		      struct hn_emit_options *options, struct hn_arena *a,
+		      struct hn_build_answer *ans)
+{
+	bool fast = true;
+	int rc;
+
+	do {
+		rc = hn_build_naive_more(r, ans->dag, ans->tree, fast, a, &ans->more, &ans->why);
+		options->n_beside = ans->more.n;
+		options->beside = ans->more.program;
+		rc = rc ? rc
+			: hn_emit(b->emitter, ans->tree, options, a, &ans->artefact, &ans->why);
+		fast = false;
+	} while (rc && ans->more.fast);
+	return rc;
+}
+
 void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
 	      struct hn_build_answer *ans)
 {
@@ -186,9 +203,8 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 		rc = rc ? rc : ready_emitter(b, r->target, a, &ans->why);
 	}
 	rc = rc ? rc : make_tree(r, a, ans);
-	if (rc == 0 && r->naive && r->wide != NULL && *r->wide != '\0') {
-		rc = check_symbol(r->wide, &ans->why);
-		rc = rc ? rc : make_wide(r, ans->dag, a, &options, &ans->why);
+	if (rc == 0 && r->naive) {
+		rc = check_beside(r, &ans->why);
 	}
 	if (rc) {
 		return;
@@ -211,7 +227,8 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 	}
 	int64_t before = hn_clock_ns();
 
-	rc = hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
+	rc = r->naive ? emit_naive(b, r, &options, a, ans)
+		      : hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
 	lap(before, &ans->ns.emit);
 	ans->ns.passes = ans->artefact.passes_ns;
 	ans->ns.codegen = ans->artefact.codegen_ns;

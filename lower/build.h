@@ -5,6 +5,7 @@
 #define HN_LOWER_BUILD_H
 
 #include "lower/lower.h"
+#include "lower/slice.h"
 
 /* What is asked for. Strings are borrowed. */
 struct hn_build_request {
@@ -12,6 +13,12 @@ struct hn_build_request {
 	const char *wide; /* not "": put the program with its sums in a wider type
 			   * (loopstate/widen.h) beside the naive one under this name,
 			   * when there is such a program */
+	/* Not "": put a program that gives the naive one's numbers to the bit, and is fast, beside
+	 * it under this name, by the history refer_steps of the bitwise dag, when that is proved.
+	 * wide_steps: the same for `wide`. */
+	const char *refer, *refer_steps, *wide_steps;
+	const char *slices; /* not "": parts of a long naive program, to be timed instead of it,
+			     * beside it as <slices>0, <slices>1, ... */
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
 	unsigned long operations; /* of isl for the proof; 0 = any number */
@@ -28,6 +35,15 @@ struct hn_build_times {
 	int64_t passes, codegen;   /* LLVM: verifier and passes; object file */
 };
 
+/* Beside a naive program. */
+struct hn_naive_more {
+	uint32_t n;
+	struct hn_emit_beside program[2 + HN_SLICE_MAX];
+	bool fast; /* one of them is not scalar */
+	uint32_t n_slice; /* 0 = the program is short enough to be timed whole */
+	double points[HN_SLICE_MAX], of[HN_SLICE_MAX]; /* as struct hn_slice */
+};
+
 struct hn_build_answer {
 	enum hn_verdict verdict;
 	struct hn_err why; /* "" when OK */
@@ -37,6 +53,7 @@ struct hn_build_answer {
 	const char *certificate; /* JSON (certify.h); NULL unless proved */
 	int64_t build_ns, prove_ns;
 	struct hn_build_times ns;
+	struct hn_naive_more more; /* of a naive request */
 };
 
 /* The emitter is kept between requests for the same target. */
@@ -50,6 +67,11 @@ struct hn_builder {
  * Everything the answer points to lives in `a` or is borrowed from the request. */
 void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_arena *a,
 	      struct hn_build_answer *ans);
+
+/* build_naive.c: what the request wants beside the naive program.  fast: try the proved programs. */
+int hn_build_naive_more(const struct hn_build_request *r, const struct hn_dag *dag,
+			const struct hn_looptree *naive, bool fast, struct hn_arena *a,
+			struct hn_naive_more *ret, struct hn_err *err) HN_NODISCARD;
 
 /* The first half of it: replay and prove; ans has no artefact. */
 void hn_build_prove(const struct hn_build_request *r, struct hn_arena *a,

@@ -82,6 +82,10 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 	rc = rc ? rc : get_string(j, "target", "native", &ret->target, err);
 	rc = rc ? rc : get_string(j, "symbol", "hone_kernel", &ret->symbol, err);
 	rc = rc ? rc : get_string(j, "wide", "", &ret->wide, err);
+	rc = rc ? rc : get_string(j, "refer", "", &ret->refer, err);
+	rc = rc ? rc : get_string(j, "refer_steps", "", &ret->refer_steps, err);
+	rc = rc ? rc : get_string(j, "wide_steps", "", &ret->wide_steps, err);
+	rc = rc ? rc : get_string(j, "slices", "", &ret->slices, err);
 	rc = rc ? rc : get_string(j, "plant", "", &ret->plant, err);
 	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
 	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);
@@ -113,6 +117,19 @@ static void hand_over(const struct hn_artefact *object, uint32_t slot, struct hn
 	}
 }
 
+static void put_slices(const struct hn_naive_more *more, struct hn_buf *json)
+{
+	hn_buf_puts(json, ",\"slices\":[");
+	for (uint32_t i = 0; i < more->n_slice; i++) {
+		hn_buf_puts(json, i > 0 ? ",[" : "[");
+		hn_buf_double(json, more->points[i]);
+		hn_buf_putc(json, ',');
+		hn_buf_double(json, more->of[i]);
+		hn_buf_putc(json, ']');
+	}
+	hn_buf_putc(json, ']');
+}
+
 static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint32_t slot)
 {
 	struct hn_frame f = { .type = HN_FRAME_BUILT, .request = request };
@@ -132,6 +149,9 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint
 		      (unsigned long long)ans->artefact.per_worker_bytes,
 		      (unsigned long long)ans->artefact.prepared_bytes);
 	hn_buf_json_string(&json, ans->certificate ? ans->certificate : "");
+	if (ans->verdict == HN_VERDICT_OK && ans->more.n_slice > 0) {
+		put_slices(&ans->more, &json);
+	}
 	if (ans->verdict == HN_VERDICT_OK && ans->artefact.object != NULL) {
 		hand_over(&ans->artefact, slot, &json, &f);
 	}

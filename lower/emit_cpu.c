@@ -378,27 +378,32 @@ static void emit_program(struct emit *e)
 	hn_emit_entries(e, emit_part(e, "hone.main", false), prep);
 }
 
-/* The second program beside the first: LLVM gives it other internal names.  The workspace serves
- * either. */
-static void emit_beside(struct emit *first)
+static bool keeps_bits(const struct hn_looptree *t, bool scalar)
 {
-	struct hn_emit_options options = { .symbol = first->opt->wide_symbol,
-					   .scalar = first->opt->scalar };
+	return scalar || hn_dag_bitwise(t->dag);
+}
+
+/* Another program beside the first: LLVM gives it other internal names.  The workspace serves
+ * any of them, and what it might have prepared. */
+static void emit_beside(struct emit *first, const struct hn_emit_beside *is)
+{
+	struct hn_emit_options options = { .symbol = is->symbol, .scalar = is->scalar };
 	struct emit e = { .em = first->em,
-			  .t = first->opt->wide,
+			  .t = is->tree,
 			  .opt = &options,
 			  .a = first->a,
 			  .err = first->err,
 			  .ctx = first->ctx,
 			  .mod = first->mod,
 			  .b = first->b,
+			  .bitwise = keeps_bits(is->tree, is->scalar),
 			  .n_lane = 1,
 			  .n_active = 1 };
 
 	emit_program(&e);
 	first->rc = e.rc;
-	if (e.shared_bytes > first->shared_bytes) {
-		first->shared_bytes = e.shared_bytes;
+	if (e.shared_bytes + e.prepared_bytes > first->shared_bytes) {
+		first->shared_bytes = e.shared_bytes + e.prepared_bytes;
 	}
 	if (e.worker_bytes > first->worker_bytes) {
 		first->worker_bytes = e.worker_bytes;
@@ -415,7 +420,7 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 			  .a = a,
 			  .err = err,
 			  .ctx = em->ctx,
-			  .bitwise = hn_dag_bitwise(t->dag),
+			  .bitwise = keeps_bits(t, options->scalar),
 			  .n_lane = 1,
 			  .n_active = 1 };
 
@@ -425,8 +430,8 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 	LLVMSetDataLayout(e.mod, em->layout);
 	e.b = LLVMCreateBuilderInContext(e.ctx);
 	emit_program(&e);
-	if (!e.rc && options->wide) {
-		emit_beside(&e);
+	for (uint32_t i = 0; i < options->n_beside && !e.rc; i++) {
+		emit_beside(&e, &options->beside[i]);
 	}
 	if (!e.rc) {
 		e.rc = hn_emit_object(&e, ret);

@@ -44,15 +44,23 @@ int hn_poly_print(const struct hn_looptree *t, struct hn_buf *buf, struct hn_err
 enum hn_plant { HN_PLANT_NONE, HN_PLANT_HANG, HN_PLANT_OUT_OF_BOUNDS, HN_PLANT_DIVIDE_BY_ZERO,
 		HN_PLANT_WRONG_RESULT };
 
+struct hn_emit_beside {
+	const char *symbol;
+	const struct hn_looptree *tree;
+	bool scalar; /* as below */
+};
+
 struct hn_emit_options {
 	const char *symbol;    /* the kernel's C name */
-	bool scalar;           /* the naive program: no vectors, no unrolling, no threads */
+	bool scalar;           /* the naive program: no vectors, no unrolling, no threads; no
+				* product and sum are contracted: its numbers are those that
+				* the dag writes, as a bitwise task's (loopstate/bitwise.h) */
 	enum hn_plant plant;
 	bool want_ir, want_asm; /* fill these texts of the result */
-	/* A second program of the same arguments into the same object, with a name of its own
-	 * and nothing planted; NULL = none. */
-	const struct hn_looptree *wide;
-	const char *wide_symbol;
+	/* More programs of the same arguments into the same object, each with a name of its own
+	 * and nothing planted; they are never prepared ahead. */
+	uint32_t n_beside;
+	const struct hn_emit_beside *beside;
 };
 
 struct hn_artefact {

@@ -148,6 +148,10 @@ static void write_answer(const struct hn_board_answer *a, bool duel, struct hn_b
 		hn_buf_puts(json, ",\"naive_ns\":");
 		hn_buf_double(json, hn_stats_median(a->sample_ns, a->n_sample));
 	}
+	if (a->naive_share > 0) {
+		hn_buf_puts(json, ",\"naive_share\":");
+		hn_buf_double(json, a->naive_share);
+	}
 	hn_buf_putc(json, '}');
 }
 
@@ -186,6 +190,8 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 			!take_int(v, "magnitude", &magnitude) ||
 			magnitude > INT32_MAX || !take_double(v, "read_bytes", &w.need.read_bytes) ||
 			!take_double(v, "written_bytes", &w.need.written_bytes) ||
+			!take_double(v, "naive_ns", &w.naive_ns) ||
+			!hn_parts_read(v, &w.parts) ||
 			(hn_json_get(v, "cold") != NULL &&
 			 !hn_json_bool(hn_json_get(v, "cold"), &w.cold)) ||
 			(hn_json_get(v, "seed") != NULL &&
@@ -197,6 +203,8 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 		w.seed = (uint64_t)seed;
 		w.magnitude = (int32_t)magnitude;
 		w.wide = hn_json_string(hn_json_get(v, "wide"));
+		w.refer = hn_json_string(hn_json_get(v, "refer"));
+		w.part = hn_json_string(hn_json_get(v, "part"));
 		make_workload(ops, board, &w, &answer);
 		write_answer(&answer, false, json);
 	}

@@ -16,6 +16,7 @@
 #include "base/verdict.h"
 #include "measure/health.h"
 #include "measure/pairs.h"
+#include "measure/parts.h"
 #include "measure/plausible.h"
 #include "measure/stats.h"
 #include "measure/tensor.h"
@@ -61,6 +62,13 @@ struct hn_board_workload {
 	 * compared with; the naive program, whose arithmetic is that of kernels, shows what
 	 * their rounding comes to.  NULL = there is none. */
 	const char *wide;
+	/* REFER_packed of naive's object, where it has that: the naive program's numbers to the
+	 * bit, by a schedule for all cores and lanes.  Then the naive program itself need not run,
+	 * and `wide` is such a program too.  NULL = there is none. */
+	const char *refer;
+	const char *part;      /* PART0_packed, ...: `parts`, which the naive program is timed by */
+	struct hn_parts parts; /* none: whole */
+	double naive_ns;       /* its time, where that is known and need not be taken; else 0 */
 };
 
 struct hn_board_request {
@@ -82,6 +90,8 @@ struct hn_board_answer {
 	bool rivals; /* a verdict that blames the kernel is the rival's */
 	int64_t run_ns; /* wall clock of all of it */
 	int64_t kernel_ns; /* what of it passed inside the kernel; 0 = not known */
+	double naive_share; /* of a workload: how much of the naive program was run for its time,
+			     * which is an estimate where this is below 1; 0 = not said */
 };
 
 /* Which board this process is. */

@@ -8,19 +8,23 @@
  *
  * JSON of the frames:
  *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
- *              "naive": bool, "wide": of the naive program's companion (board.h) in the same
- *              object, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
+ *              "naive": bool, "wide", "refer", "slices": names of the naive program's companions
+ *              (board.h) in the same object, "refer_steps", "wide_steps": their histories as
+ *              text, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
  *              may go (proto/slot.h); absent = nowhere}
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "certificate": text, "" when nothing was proved}; blob = object,
+ *              "prepared_bytes", "certificate": text, "" when nothing was proved, "slices":
+ *              [[points, of], ...] of a long naive program (parts.h)}; blob = object,
  *             or no blob and "slot_bytes", "hash": it is in its slot
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
  *              "seed": decimal string, "magnitude", "shared_bytes", "per_worker_bytes", "limit_ms",
  *              "symbol", "object_bytes", "tolerance", "flops", "read_bytes", "written_bytes": what
  *              no kernel can leave out, 0 = no check against the machine's limits, "cold": with
- *              cold caches, "wide": as in BUILD};
+ *              cold caches, "wide", "refer", "part", "slices": as in BUILD and BUILT,
+ *              "naive_ns": known already};
  *              blob = naive object
- *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns", "run_ns"}
+ *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns",
+ *              "naive_share": timed of its iterations, "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
  *              "prepared_bytes", "n_workers": 0 = all cores, "symbol", "object_bytes", "slot",
  *              "hash": of an object that is in a slot; the blob is those that are not, one behind
@@ -88,6 +92,11 @@ struct hn_workload {
 	uint64_t seed;
 	bool cold; /* each call that is timed finds its data in memory, in no cache */
 	int32_t magnitude; /* inputs up to 2^this stay inside all types; 0 = not known */
+	/* Histories of the dag, and of the one with wider sums (loopstate/widen.h), both marked as
+	 * bitwise: where they are proved, their programs make the reference instead of the naive
+	 * one, with the same numbers and on all cores.  NULL = the naive program makes it. */
+	const char *refer_steps, *wide_steps;
+	double naive_ns, naive_share; /* an earlier result's; it is not timed again.  0 = unknown */
 };
 
 struct hn_measure_result {
@@ -104,6 +113,8 @@ struct hn_measure_result {
 	int64_t build_ns, prove_ns, run_ns;
 	const char *certificate; /* of legality, JSON text from the builder; "" = none */
 	int64_t kernel_ns; /* of run_ns, inside the kernel; 0 = not known */
+	double naive_share; /* of a workload: how much of the naive program was run for its time;
+			     * below 1 the time is an estimate */
 };
 
 /* Results are borrowed for the length of the callback. */

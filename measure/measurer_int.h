@@ -27,6 +27,8 @@
 
 #define HN_SYMBOL "hone_kernel"
 #define HN_WIDE_SYMBOL "hone_wide" /* the naive program's, its sums in a wider type */
+#define HN_REFER_SYMBOL "hone_refer" /* the naive program's numbers, fast */
+#define HN_PART_SYMBOL "hone_part"   /* 0, 1, ...: parts of it to be timed */
 
 enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 
@@ -47,6 +49,7 @@ struct outcome {
 	double rival_ns[HN_PAIRS]; /* a duel: beside them */
 	bool rivals;		   /* a duel: the verdict is about the rival */
 	int64_t build_ns, prove_ns, run_ns, kernel_ns;
+	double naive_share; /* as struct hn_board_answer */
 };
 
 /* What running an artefact gave, kept so that the same bytes are measured once. */
@@ -84,6 +87,10 @@ struct workload {
 	bool cold;
 	int32_t magnitude;
 	uint32_t n_use; /* callers that hold it, its tickets, boards that make it */
+	const char *refer_steps, *wide_steps; /* as struct hn_workload */
+	struct hn_parts parts;		      /* of the naive object */
+	double naive_ns, naive_share;	      /* 0 = not known yet */
+	char inputs[400];  /* what the first OK said */
 	bool ready;	   /* answered OK once */
 	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */
 	struct artefact naive;

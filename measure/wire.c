@@ -13,6 +13,26 @@
 
 #define NAIVE_LIMIT_MS 120000
 
+static void put_text(const char *key, const char *text, struct hn_buf *json)
+{
+	if (text != NULL) {
+		hn_buf_printf(json, ",\"%s\":", key);
+		hn_buf_json_string(json, text);
+	}
+}
+
+/* What a naive program's object is to hold beside it. */
+static void put_companions(const struct workload *w, struct hn_buf *json)
+{
+	put_text("wide", HN_WIDE_SYMBOL, json);
+	put_text("wide_steps", w->wide_steps, json);
+	if (w->refer_steps != NULL) {
+		put_text("refer", HN_REFER_SYMBOL, json);
+		put_text("refer_steps", w->refer_steps, json);
+	}
+	put_text("slices", w->naive_ns > 0 ? NULL : HN_PART_SYMBOL, json);
+}
+
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
 		   struct hn_buf *json)
 {
@@ -28,7 +48,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 		hn_buf_printf(json, ",\"slot\":%" PRIu32, slot);
 	}
 	if (naive) {
-		hn_buf_puts(json, ",\"wide\":\"" HN_WIDE_SYMBOL "\"");
+		put_companions(t->w, json);
 	}
 	hn_buf_puts(json, ",\"target\":");
 	hn_buf_json_string(json, m->config.target);
@@ -68,8 +88,13 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	hn_buf_double(json, w->need.written_bytes);
 	hn_buf_puts(json, ",\"tolerance\":");
 	hn_buf_double(json, w->tolerance);
-	hn_buf_printf(json, ",\"cold\":%s,\"wide\":\"" HN_WIDE_SYMBOL "\",\"args\":",
-		      w->cold ? "true" : "false");
+	hn_buf_puts(json, ",\"naive_ns\":");
+	hn_buf_double(json, w->naive_ns);
+	hn_parts_write(&w->parts, json);
+	put_text("wide", HN_WIDE_SYMBOL, json);
+	put_text("refer", HN_REFER_SYMBOL, json);
+	put_text("part", HN_PART_SYMBOL, json);
+	hn_buf_printf(json, ",\"cold\":%s,\"args\":", w->cold ? "true" : "false");
 	hn_buf_puts(json, w->args_json);
 	hn_buf_putc(json, ',');
 	put_artefact(&w->naive, NAIVE_LIMIT_MS, json);
@@ -205,6 +230,9 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object, uint
 		a->per_worker_bytes = read_count(v, "per_worker_bytes");
 		a->prepared_bytes = read_count(v, "prepared_bytes");
 	}
+	if (good && t->kind == TICKET_WORKLOAD) {
+		good = hn_parts_read(v, &t->w->parts);
+	}
 	if (good && o->verdict == HN_VERDICT_OK && object) {
 		good = take_object(v, f, slot, a);
 	} else {
@@ -240,6 +268,13 @@ static bool read_rival(const struct hn_json *v, struct outcome *o)
 	       n == o->n_sample;
 }
 
+static double read_figure(const struct hn_json *v, const char *key)
+{
+	double d = 0;
+
+	return hn_json_double(hn_json_get(v, key), &d) && d > 0 ? d : 0;
+}
+
 bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret)
 {
 	struct hn_json *v = parse(f);
@@ -254,15 +289,9 @@ bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret)
 		(ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0));
 	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;
 	ret->kernel_ns = v != NULL ? read_count(v, "kernel_ns") : 0;
+	ret->naive_share = v != NULL ? read_figure(v, "naive_share") : 0;
 	hn_json_free(v);
 	return good;
-}
-
-static double read_figure(const struct hn_json *v, const char *key)
-{
-	double d = 0;
-
-	return hn_json_double(hn_json_get(v, key), &d) && d > 0 ? d : 0;
 }
 
 /* What not every kind of board has. */

@@ -316,8 +316,8 @@ void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_
 	memcpy(ret->rival_ns, r->body.rival_ns, sizeof ret->rival_ns);
 }
 
-/* Outputs of the naive run, its last, become the reference. */
-static int keep_reference(struct cpu_workload *w, struct hn_err *err)
+/* Outputs of the naive run, its last, become the reference, where it was not made in place. */
+static int keep_reference(struct cpu_workload *w, bool in_place, struct hn_err *err)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		struct cpu_buffer *b = &w->buffer[i];
@@ -326,8 +326,10 @@ static int keep_reference(struct cpu_workload *w, struct hn_err *err)
 		if (!w->tensor[i].output) {
 			continue;
 		}
-		memcpy(b->reference[0].data, cpu_guard(b, HN_GUARD_ALIGNED)->data,
-		       b->reference[0].bytes);
+		if (!in_place) {
+			memcpy(b->reference[0].data, cpu_guard(b, HN_GUARD_ALIGNED)->data,
+			       b->reference[0].bytes);
+		}
 		rc = hn_guard_seal(&b->reference[0], err);
 		if (rc != 0) {
 			return rc;
@@ -342,8 +344,8 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 {
 	struct cpu_board *b = board;
 	struct cpu_workload **slot = slot_for(b, from->key), *w;
-	struct cpu_run run = {.kernel = &from->naive, .wide = from->wide, .n_workers = 1,
-			      .reference = true};
+	struct cpu_run run = {.kernel = &from->naive, .made_of = from, .reference = true,
+			      .n_workers = from->refer != NULL ? hone_pool_cpus() : 1};
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
 	int64_t least = bytes_needed(from->n_tensor, from->tensor, 1);
@@ -371,11 +373,14 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	}
 	run.w = w;
 	hn_cpu_run_child(b, &run, ret);
-	if (ret->verdict == HN_VERDICT_OK && keep_reference(w, &err) != 0) {
+	if (ret->verdict == HN_VERDICT_OK &&
+	    keep_reference(w, b->report->body.refer_ns > 0, &err) != 0) {
 		answer(ret, HN_VERDICT_OOM, err.msg);
 	}
 	if (ret->verdict == HN_VERDICT_OK) {
 		w->wide = b->report->body.wide;
+		w->refer_ns = b->report->body.refer_ns;
+		ret->naive_share = b->report->body.naive_share;
 		hn_cpu_make_sets(b, w, from, room,
 				 hn_stats_median(ret->sample_ns, ret->n_sample));
 		hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);

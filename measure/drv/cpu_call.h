@@ -5,6 +5,7 @@
 
 #include "hone/kernel.h"
 #include "measure/drv/cpu_int.h"
+#include "measure/timing.h"
 
 #define CPU_NAIVE_SLOW_NS 1e9 /* a naive program that takes longer is timed once only */
 
@@ -16,7 +17,9 @@ struct calling {
 	const struct cpu_workload *w;
 	const struct hn_board_kernel *kernel;
 	packed_fn fn;
-	packed_fn wide; /* of a naive program: with its sums in a wider type; NULL = none */
+	/* Of a naive program, NULL = none: with its sums in a wider type; its numbers, fast; the
+	 * parts that it is timed by (board.h). */
+	packed_fn wide, refer, part[HN_PARTS];
 	prepare_fn prepare; /* NULL = there is nothing to prepare */
 	void *const *args;
 	struct hone_env env;
@@ -59,10 +62,21 @@ void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *con
  * program ran on it.  spare_ns: what is left of the time for another run. */
 void hn_cpu_refer_first(struct cpu_run *run, struct calling *c, double spare_ns);
 
+/* One call by itself, as cold as the workload wants it: nanoseconds. */
+double cpu_one_call(struct calling *c);
+
+/* The naive program may be slow: a few runs, or the first is all. */
+void cpu_time_naive(struct calling *c, double first_ns, struct hn_timing *t);
+
+/* cpu_refer_fast.c: as hn_cpu_refer, on any set, by programs that give the naive one's numbers on
+ * all cores; the first set's reference is written in place, and the naive program timed. */
+struct hone_pool;
+_Noreturn void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
+				 struct hone_pool *pool, struct hn_arena *a);
+
 /* cpu_refer.c: set run->set by two programs at once: into the reference what answers are compared
  * with, into the outputs the naive program's, rounding upwards.  pool: NULL where there is one
  * thread. */
-struct hone_pool;
 _Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
 			    struct hone_pool *pool, struct hn_arena *a);
 

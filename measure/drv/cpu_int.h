@@ -36,6 +36,7 @@ struct cpu_workload {
 	struct hn_need need;
 	bool cold;
 	bool wide; /* the first set's reference has its sums in a wider type */
+	double refer_ns; /* what made it took, where the naive program did not; else 0 */
 	struct cpu_set set[HN_INPUT_SETS]; /* the first is always used */
 	int64_t bytes; /* of all buffers */
 	uint64_t used; /* when, in requests */
@@ -74,6 +75,9 @@ struct cpu_report {
 		uint32_t n_sample;
 		int32_t raised; /* by the naive program on a further set: of HN_FP_RANGE */
 		bool wide;	/* of a naive run on the first set: as struct cpu_workload */
+		double naive_share; /* of a naive run on the first set: as hn_board_answer's */
+		double refer_ns; /* of a naive run on the first set: what made the reference took,
+				  * where the naive program did not */
 		int64_t kernel_ns; /* of the run's time, what passed inside the kernel */
 		char detail[400];
 		double sample_ns[HN_STATS_MAX_SAMPLE];
@@ -92,7 +96,8 @@ struct cpu_run {
 	double best_ns;
 	bool reference; /* the naive run: nothing to compare with yet */
 	uint32_t set;	/* of a naive run; not 0: on this set, and rounding upwards as rival */
-	const char *wide; /* of a naive run: as struct hn_board_workload */
+	const struct hn_board_workload *made_of; /* of a naive run: its programs */
+	double naive_ns; /* of a naive run: what the program takes; 0 = not known yet */
 };
 
 /* In the child: everything from loading to the last run. */

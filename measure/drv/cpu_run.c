@@ -128,8 +128,7 @@ static void (*chill_of(const struct cpu_workload *w))(void *ctx)
 	return w->cold ? chill : NULL;
 }
 
-/* One call by itself, as cold as the workload wants it: nanoseconds. */
-static double one_call(struct calling *c)
+double cpu_one_call(struct calling *c)
 {
 	int64_t begin;
 
@@ -224,6 +223,24 @@ static void *own_function(struct cpu_run *run, const struct calling *c,
 	return fn;
 }
 
+/* What the naive program's object may hold beside it. */
+static void load_companions(const struct hn_board_workload *from, struct calling *c,
+			    const struct hn_object *object)
+{
+	char name[200];
+
+	if (from->wide != NULL) {
+		c->wide = (packed_fn)function(object, from->wide, "_packed");
+	}
+	if (from->refer != NULL) {
+		c->refer = (packed_fn)function(object, from->refer, "_packed");
+	}
+	for (uint32_t i = 0; from->part != NULL && i < from->parts.n; i++) {
+		snprintf(name, sizeof name, "%.150s%u", from->part, i);
+		c->part[i] = (packed_fn)function(object, name, "_packed");
+	}
+}
+
 static void load(struct cpu_run *run, struct calling *c)
 {
 	struct hn_object *object;
@@ -234,8 +251,8 @@ static void load(struct cpu_run *run, struct calling *c)
 		cpu_finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
 	}
 	c->fn = (packed_fn)own_function(run, c, object, "_packed");
-	if (run->wide != NULL) {
-		c->wide = (packed_fn)function(object, run->wide, "_packed");
+	if (run->reference) {
+		load_companions(run->made_of, c, object);
 	}
 	if (c->kernel->prepared_bytes > 0) {
 		c->prepare = (prepare_fn)own_function(run, c, object, "_prepare_packed");
@@ -302,8 +319,7 @@ void cpu_prepare(struct cpu_run *run, struct calling *c)
 	c->env.prepared_bytes = bytes;
 }
 
-/* The naive program may be slow: a few runs, or the first is all. */
-static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
+void cpu_time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 {
 	double spent_ns = first_ns;
 
@@ -313,7 +329,7 @@ static void time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 		return;
 	}
 	while (t->n < 1 || (t->n < NAIVE_RUNS && spent_ns < NAIVE_ENOUGH_NS)) {
-		t->sample_ns[t->n] = one_call(c);
+		t->sample_ns[t->n] = cpu_one_call(c);
 		t->spent_ns += t->sample_ns[t->n];
 		spent_ns += t->sample_ns[t->n++];
 	}
@@ -344,7 +360,7 @@ static void first_run(struct cpu_run *run, struct calling *c)
 	if (c->prepare != NULL) {
 		cpu_prepare(run, c);
 	}
-	c->first_ns = one_call(c);
+	c->first_ns = cpu_one_call(c);
 	c->raised = fetestexcept(HN_FP_RANGE);
 	cpu_must_have_returned(run, c);
 	run->report->body.kernel_ns += (int64_t)c->first_ns;
@@ -405,7 +421,7 @@ static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, c
 	struct hn_timing t;
 
 	if (run->reference) {
-		time_naive(c, c->first_ns, &t);
+		cpu_time_naive(c, c->first_ns, &t);
 	} else {
 		hn_timing_run(call, c,
 			      &(struct hn_timing_plan){c->first_ns, run->best_ns, budget_ns, NULL,
@@ -479,6 +495,9 @@ void hn_cpu_run(void *ctx)
 	}
 	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	report->phase = CPU_PHASE_FIRST;
+	if (run->reference && c->refer != NULL) {
+		hn_cpu_refer_fast(run, c, pool, &a);
+	}
 	if (run->set > 0) {
 		hn_cpu_refer(run, c, pool, &a);
 	}

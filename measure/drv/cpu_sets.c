@@ -18,7 +18,15 @@
 #include "measure/pool.h"
 #include "measure/timing.h"
 
-#define NAIVE_SLOW_NS 5e9 /* one run */
+#define SLOW_NS 5e9 /* what makes one reference */
+
+/* Two programs run side by side, each on one, or those that are fast on all. */
+static int32_t refer_workers(const struct cpu_workload *w)
+{
+	int32_t cores = hone_pool_cpus();
+
+	return w->refer_ns > 0 || cores < 2 ? cores : 2;
+}
 
 static void drop_inputs(struct cpu_workload *w, uint32_t set)
 {
@@ -64,11 +72,12 @@ static bool steady(struct cpu_workload *w, uint32_t set)
 
 /* Why this filling does not serve; NULL when it does. */
 static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
-			     const struct hn_board_workload *from)
+			     const struct hn_board_workload *from, double naive_ns)
 {
-	struct cpu_run run = {.w = w, .kernel = &from->naive, .rival = &from->naive,
-			      .wide = from->wide, .reference = true,
-			      .n_workers = hone_pool_cpus() > 1 ? 2 : 1, .set = set};
+	struct cpu_run run = {.w = w, .kernel = &from->naive,
+			      .rival = w->refer_ns > 0 ? NULL : &from->naive,
+			      .made_of = from, .reference = true, .naive_ns = naive_ns,
+			      .n_workers = refer_workers(w), .set = set};
 	struct hn_board_answer a;
 	struct hn_err err;
 
@@ -104,7 +113,7 @@ static bool seal(struct cpu_workload *w, uint32_t set)
 
 /* The fillings of each further set, the sharper one first. */
 static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
-		     const struct hn_board_workload *from)
+		     const struct hn_board_workload *from, double naive_ns)
 {
 	struct cpu_set *s = &w->set[set];
 
@@ -116,7 +125,7 @@ static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 			s->inputs = (struct hn_inputs){HN_INPUTS_EXTREMES, from->seed + 2,
 						       mild ? 0 : from->magnitude};
 		}
-		s->why = objection(b, w, set, from);
+		s->why = objection(b, w, set, from, naive_ns);
 		s->used = s->why == NULL && seal(w, set);
 		if (!s->used) {
 			drop_inputs(w, set);
@@ -127,15 +136,17 @@ static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
 		      const struct hn_board_workload *from, bool room, double naive_ns)
 {
+	double run_ns = w->refer_ns > 0 ? w->refer_ns : naive_ns;
+
 	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
 		bool asked = from->n_set == 0 || set < from->n_set;
 
 		w->set[set].why = !asked ? "not asked for"
 				  : !room ? "memory is short"
-				  : naive_ns > NAIVE_SLOW_NS ? "the naive program takes long"
-							     : NULL;
+				  : run_ns > SLOW_NS ? "the naive program takes long"
+						     : NULL;
 		if (w->set[set].why == NULL) {
-			make_set(b, w, set, from);
+			make_set(b, w, set, from, naive_ns);
 		}
 	}
 }

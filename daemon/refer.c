@@ -1,0 +1,106 @@
+/* daemon/refer.c -- which programs may stand in for a workload's naive one (measure.h).
+ *
+ * The automatic schedule of the bitwise task: it keeps the order of each output's terms, and uses
+ * all cores and lanes.  It is chosen off the loop, and proved by the builder.  A short naive
+ * program needs none.
+ */
+#include "daemon/daemon.h"
+
+#include <stdlib.h>
+
+#include "base/arith.h"
+#include "loopstate/mark.h"
+#include "loopstate/widen.h"
+#include "search/answer.h"
+
+#define LONG_POINTS (1 << 24) /* runs of a naive program's statements: some 20 ms */
+
+static int64_t points_of(const struct hn_dag *dag)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		const struct hn_op *op = dag->op[i];
+		int64_t n = op->kind == HN_OP_COMPUTE ? 1 : 0;
+
+		for (uint32_t k = 0; k < op->n_spatial + op->n_reduce; k++) {
+			n = hn_mul_sat(n, op->axis[k].extent);
+		}
+		sum = hn_add_sat(sum, n);
+	}
+	return sum;
+}
+
+/* The history of the bitwise task's automatic schedule, as text; NULL: none is shown legal. */
+static const char *steps_of(const struct hn_dag *dag, const struct hn_target *target,
+			    struct hn_arena *a)
+{
+	struct hn_answers answers;
+	const char *steps = NULL;
+	struct hn_buf text;
+
+	hn_answers_find(hn_dag_mark(dag, HN_MARK_BITWISE, a), target, a, &answers);
+	if (answers.n > 0 && answers.at[0].shown) {
+		hn_buf_init(&text);
+		hn_trace_write(answers.at[0].trace, &text);
+		steps = hn_arena_strndup(a, text.s, text.n);
+		hn_buf_fini(&text);
+	}
+	return steps;
+}
+
+struct choosing {
+	uv_work_t req; /* first */
+	struct hn_job *job;
+	struct hn_arena a;
+	const char *refer_steps, *wide_steps;
+	void (*then)(struct hn_job *j);
+};
+
+static void choose(uv_work_t *req)
+{
+	struct choosing *c = (struct choosing *)req;
+	const struct hn_job *j = c->job;
+	const struct hn_dag *wide = hn_dag_widen(j->dag, &c->a);
+
+	c->refer_steps = steps_of(j->dag, &j->target, &c->a);
+	if (c->refer_steps != NULL && wide != NULL) {
+		c->wide_steps = steps_of(wide, &j->target, &c->a);
+	}
+}
+
+static const char *kept(const char *text, struct hn_job *j)
+{
+	return text != NULL ? hn_arena_strdup(&j->arena, text) : NULL;
+}
+
+static void chosen(uv_work_t *req, int status)
+{
+	struct choosing *c = (struct choosing *)req;
+	struct hn_job *j = c->job;
+
+	(void)status;
+	j->workload.refer_steps = kept(c->refer_steps, j);
+	j->workload.wide_steps = kept(c->wide_steps, j);
+	hn_arena_fini(&c->a);
+	c->then(j);
+	free(c);
+}
+
+void hn_job_choose_reference(struct hn_job *j, void (*then)(struct hn_job *j))
+{
+	struct choosing *c;
+
+	if (points_of(j->dag) < LONG_POINTS) {
+		then(j);
+		return;
+	}
+	c = calloc(1, sizeof *c);
+	hn_assert(c != NULL);
+	hn_arena_init(&c->a, 0);
+	c->job = j;
+	c->then = then;
+	if (uv_queue_work(&j->daemon->loop, &c->req, choose, chosen) != 0) {
+		hn_bug(__FILE__, __LINE__, "uv_queue_work");
+	}
+}
