@@ -222,8 +222,11 @@ static int report(const struct hn_opts *o, const struct watch *w, struct hn_err 
 			       "the job failed: %s", message != NULL ? message : "?");
 	}
 	if (hn_show_number(w->last, "best_ns") <= 0) {
-		return hn_fail(err, HONE_E_NOT_FOUND,
-			       "no candidate was correct within the budget");
+		return hn_fail(err, HONE_E_NOT_FOUND, "%s",
+			       hn_show_number(w->last, "trials") > 0
+				       ? "no candidate was correct within the budget"
+				       : "no candidate was measured within the budget; `--trials 0` "
+					 "answers with the automatic schedule, unmeasured");
 	}
 	return 0;
 }

@@ -196,7 +196,8 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		}
 		hn_buf_putc(b, '\n');
 	} else {
-		hn_buf_puts(b, "  tuned     none: no candidate was correct yet\n");
+		hn_buf_printf(b, "  tuned     none: no candidate was %s yet\n",
+			      hn_show_number(job, "trials") > 0 ? "correct" : "measured");
 	}
 	if (peak > 0) {
 		hn_buf_printf(b, "  peak      %.1f GFLOP/s FMA measured here, all cores",

@@ -39,6 +39,8 @@
 #define BATCH_NS 100000000 /* ... and at the latest after so long */
 #define TRIES 3		   /* of a candidate the infrastructure failed */
 #define PROGRESS_NS 250000000
+#define FIRST_TRIALS 4	   /* of these one should work, ... */
+#define FIRST_SECONDS 300.0 /* ... and be waited for so long beyond the budget's seconds */
 
 static const char *const state_name[] = { "new",  "naive",  "search",    "final",
 					  "done", "failed", "cancelled", "suspended" };
@@ -131,7 +133,6 @@ bool hn_job_still(const struct hn_job *j)
 static int keep_naive(struct hn_job *j, const struct hn_measure_result *naive, struct hn_err *err)
 {
 	j->naive_ns = naive->median_ns;
-	j->naive_share = naive->naive_share;
 	return hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, err);
 }
 
@@ -154,6 +155,7 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		return;
 	}
 	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
+	j->naive_share = naive->naive_share;
 	if (j->naive_ns == 0 && keep_naive(j, naive, &err) != 0) {
 		hn_job_fail(j, &err);
 		return;
@@ -316,12 +318,20 @@ double hn_job_left_ns(const struct hn_job *j, int64_t now_ns)
 		       : INFINITY;
 }
 
+/* Whatever the seconds, a job ends with an answer: the first candidate, the automatic schedule, is
+ * waited for, and a few more where that does not work. */
+static bool owes_answer(const struct hn_job *j)
+{
+	return j->set == NULL && j->best_ns == 0 && j->n_trial - j->n_warm < FIRST_TRIALS &&
+	       !j->exhausted;
+}
+
 /* The search leaves the final its part of the seconds. */
 static bool out_of_time(const struct hn_job *j, int64_t now_ns)
 {
 	double left = hn_job_left_ns(j, now_ns) * 1e-9;
 
-	if (isinf(left)) {
+	if (isinf(left) || (owes_answer(j) && left > -FIRST_SECONDS)) {
 		return false;
 	}
 	return left <= (j->state == HN_JOB_SEARCH ? hn_job_final_reserve(j) : 0);

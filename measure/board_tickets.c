@@ -103,7 +103,7 @@ static void send_measure(struct board_link *b, struct ticket *t)
 	add_object(&t->rival.artefact, &blob); /* not a duel: it has none */
 	hn_assert(!blob.failed);
 	hn_board_send(b, HN_FRAME_MEASURE, &json, blob.s, (uint32_t)blob.n,
-		      b->m->config.run_limit_ms + grace_ms(b->m));
+		      hn_wire_limit_ms(b->m, t->w) + grace_ms(b->m));
 	hn_buf_fini(&blob);
 	hn_buf_fini(&json);
 }

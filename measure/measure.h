@@ -60,7 +60,7 @@ struct hn_measurer_config {
 	const char *target;       /* target line, canonical */
 	uint32_t n_builders;      /* 0 = one per core */
 	int64_t build_limit_ms;   /* wall clock of one build; 0 = 15,000 */
-	int64_t run_limit_ms;     /* wall clock of one measurement; 0 = 10,000 */
+	int64_t run_limit_ms;     /* wall clock of one measurement of little; 0 = 10,000 */
 	uint32_t n_boards;        /* of this target, a hone-board each; 0 = 1 */
 	int64_t board_grace_ms;   /* a board that overruns its limit by so much is lost; 0 = 10,000 */
 	int64_t back_off_ms;      /* first quarantine of a board (health.h); 0 = 1,000 */

@@ -246,6 +246,8 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 		   struct hn_buf *json);
 void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 		      struct hn_buf *json);
+/* Wall clock of one measurement: the measurer's, and what the computation needs beyond. */
+int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w);
 void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 		     struct hn_buf *json);
 char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);

@@ -12,6 +12,10 @@
 #include "proto/slot.h"
 
 #define NAIVE_LIMIT_MS 120000
+/* A measurement is some ten runs, which take seconds each where there is much to compute: six runs
+ * at 20 GFLOP/s. */
+#define MS_PER_FLOP 3e-7
+#define MOST_MS 600000
 
 static void put_text(const char *key, const char *text, struct hn_buf *json)
 {
@@ -30,7 +34,7 @@ static void put_companions(const struct workload *w, struct hn_buf *json)
 		put_text("refer", HN_REFER_SYMBOL, json);
 		put_text("refer_steps", w->refer_steps, json);
 	}
-	put_text("slices", w->naive_ns > 0 ? NULL : HN_PART_SYMBOL, json);
+	put_text("slices", HN_PART_SYMBOL, json);
 }
 
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
@@ -101,6 +105,11 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
 	hn_buf_putc(json, '}');
 }
 
+int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w)
+{
+	return m->config.run_limit_ms + (int64_t)fmin(w->need.flops * MS_PER_FLOP, MOST_MS);
+}
+
 void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 		     struct hn_buf *json)
 {
@@ -109,10 +118,10 @@ void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 	hn_buf_puts(json, ",\"n_workers\":0,\"best_ns\":");
 	hn_buf_double(json, t->best_ns);
 	hn_buf_putc(json, ',');
-	put_artefact(&t->program.artefact, m->config.run_limit_ms, json);
+	put_artefact(&t->program.artefact, hn_wire_limit_ms(m, t->w), json);
 	if (hn_ticket_duel(t)) {
 		hn_buf_puts(json, ",\"rival\":{");
-		put_artefact(&t->rival.artefact, m->config.run_limit_ms, json);
+		put_artefact(&t->rival.artefact, hn_wire_limit_ms(m, t->w), json);
 		hn_buf_putc(json, '}');
 	}
 	hn_buf_putc(json, '}');

@@ -104,7 +104,8 @@ static double part_ns(struct cpu_run *run, const struct calling *c, uint32_t i)
 	return least;
 }
 
-/* The naive program's time, as a sample, and how much of it was run. */
+/* The naive program's time, as a sample, and how much of it is run for that: the same each time,
+ * so an earlier time is of the same parts. */
 static void time_naive(struct cpu_run *run, struct calling *c)
 {
 	const struct hn_board_workload *from = run->made_of;
@@ -112,6 +113,7 @@ static void time_naive(struct cpu_run *run, struct calling *c)
 	double sum = 0;
 
 	report->body.n_sample = 1;
+	report->body.naive_share = hn_parts_share(&from->parts);
 	if (from->naive_ns > 0) {
 		report->body.sample_ns[0] = from->naive_ns;
 	} else if (from->parts.n > 0 && c->part[from->parts.n - 1] != NULL) {
@@ -119,7 +121,6 @@ static void time_naive(struct cpu_run *run, struct calling *c)
 			sum += part_ns(run, c, i) * from->parts.of[i] / from->parts.points[i];
 		}
 		report->body.sample_ns[0] = sum;
-		report->body.naive_share = hn_parts_share(&from->parts);
 	} else {
 		struct hn_timing t;
 

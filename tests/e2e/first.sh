@@ -1,0 +1,29 @@
+# first.sh -- a computation whose naive program takes long: an answer whatever the budget, references
+# by programs in its stead, and one naive time for all jobs.
+. "$(dirname "$0")/lib.sh"
+
+large='mm(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }'
+
+# Seconds too few for one measurement.
+hone tune --text "$large" --seconds 0.01 --json -q >"$work/one" 2>&1 || die "tune: $(cat "$work/one")"
+naive=$(field naive_ns <"$work/one")
+share=$(field naive_share <"$work/one")
+[ "$(field state <"$work/one")" = done ] || die "not done: $(cat "$work/one")"
+awk "BEGIN { exit !($(field best_ns <"$work/one") > 0 && $naive > 0) }" ||
+	die "no answer: $(cat "$work/one")"
+awk "BEGIN { exit !($share > 0 && $share < 1) }" || die "naive_share: $(cat "$work/one")"
+case $(field inputs <"$work/one") in
+*"compared with wider sums") ;;
+*) die "inputs: $(cat "$work/one")" ;;
+esac
+hone query --text "$large" >/dev/null || die "query after a small budget"
+
+# Another daemon, another job: the same time, and the same words about it.
+within 10 gone || die "the private daemon stayed"
+hone tune --text "$large" --trials 20 --json -q >"$work/two" 2>&1 || die "tune: $(cat "$work/two")"
+[ "$(field naive_ns <"$work/two")" = "$naive" ] && [ "$(field naive_share <"$work/two")" = "$share" ] ||
+	die "another naive time: $(cat "$work/one" "$work/two")"
+hone tune --text "$large" --trials 21 -q >"$work/three" 2>&1 || die "tune: $(cat "$work/three")"
+grep -q 'naive .*estimated from 1/[0-9]* of its iterations' "$work/three" ||
+	die "not said to be an estimate: $(cat "$work/three")"
+echo ok
