@@ -339,6 +339,48 @@ static int keep_reference(struct cpu_workload *w, bool in_place, struct hn_err *
 	return 0;
 }
 
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+	return text != NULL ? hn_hash64(text, strlen(text) + 1, seed) : seed + 1;
+}
+
+/* Same programs and same inputs: same references, whoever asks. */
+static uint64_t origin_of(const struct hn_board_workload *from)
+{
+	const double number[] = {from->tolerance, (double)from->magnitude, from->need.flops,
+				 from->need.read_bytes, from->need.written_bytes,
+				 (double)from->n_set, (double)from->n_tensor, from->cold,
+				 (double)from->naive.limit_ms};
+	uint64_t h = hn_hash64(from->naive.object, from->naive.object_bytes, from->seed);
+
+	h = hn_hash64(number, sizeof number, h);
+	h = hash_text(from->naive.symbol, h);
+	h = hash_text(from->wide, h);
+	h = hash_text(from->refer, h);
+	for (uint32_t i = 0; i < from->n_tensor; i++) {
+		const struct hn_tensor *t = &from->tensor[i];
+
+		h = hash_text(t->name, h);
+		h = hn_hash64(&t->elem, sizeof t->elem, h);
+		h = hn_hash64(&t->output, sizeof t->output, h);
+		h = hn_hash64(t->shape, t->n_dim * sizeof *t->shape, h);
+	}
+	return h;
+}
+
+/* What was said when it was made. */
+static void answer_again(struct cpu_board *b, struct cpu_workload *w, double naive_ns,
+			 struct hn_board_answer *ret)
+{
+	w->used = ++b->requests;
+	ret->verdict = HN_VERDICT_OK;
+	hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);
+	ret->n_sample = 1;
+	ret->sample_ns[0] = naive_ns > 0 ? naive_ns : w->naive_ns;
+	ret->naive_share = w->naive_share;
+	ret->run_ns = 0;
+}
+
 static void cpu_workload(void *board, const struct hn_board_workload *from,
 			 struct hn_board_answer *ret)
 {
@@ -346,12 +388,18 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	struct cpu_workload **slot = slot_for(b, from->key), *w;
 	struct cpu_run run = {.kernel = &from->naive, .made_of = from, .reference = true,
 			      .n_workers = from->refer != NULL ? hone_pool_cpus() : 1};
+	struct hn_board_workload alone;
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
 	int64_t least = bytes_needed(from->n_tensor, from->tensor, 1);
 	int64_t wanted = bytes_needed(from->n_tensor, from->tensor, HN_INPUT_SETS);
+	uint64_t origin = origin_of(from);
 	bool room = wanted <= memory_allowed();
 
+	if (*slot != NULL && strcmp((*slot)->key, from->key) == 0 && (*slot)->origin == origin) {
+		answer_again(b, *slot, from->naive_ns, ret);
+		return;
+	}
 	workload_free(*slot);
 	*slot = NULL;
 	if (least > memory_allowed()) {
@@ -373,6 +421,14 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	}
 	run.w = w;
 	hn_cpu_run_child(b, &run, ret);
+	if (ret->verdict != HN_VERDICT_OK && from->refer != NULL) {
+		/* what stands in for the naive program is no reason to do without it */
+		alone = *from;
+		alone.refer = NULL;
+		from = run.made_of = &alone;
+		run.n_workers = 1;
+		hn_cpu_run_child(b, &run, ret);
+	}
 	if (ret->verdict == HN_VERDICT_OK &&
 	    keep_reference(w, b->report->body.refer_ns > 0, &err) != 0) {
 		answer(ret, HN_VERDICT_OOM, err.msg);
@@ -390,6 +446,9 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		workload_free(w);
 		return;
 	}
+	w->origin = origin;
+	w->naive_ns = hn_stats_median(ret->sample_ns, ret->n_sample);
+	w->naive_share = ret->naive_share;
 	w->used = ++b->requests;
 	*slot = w;
 }

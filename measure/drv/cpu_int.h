@@ -38,6 +38,8 @@ struct cpu_workload {
 	bool wide; /* the first set's reference has its sums in a wider type */
 	double refer_ns; /* what made it took, where the naive program did not; else 0 */
 	struct cpu_set set[HN_INPUT_SETS]; /* the first is always used */
+	uint64_t origin; /* hash of all that it was made of */
+	double naive_ns, naive_share; /* as its answer told */
 	int64_t bytes; /* of all buffers */
 	uint64_t used; /* when, in requests */
 };

@@ -28,6 +28,8 @@ static const struct {
 	{"masked", "x", "(nothing += x * 1e30f * 1e30f, x)", "x + 1"},
 	/* its rounding shows: 2^24 ones more, one by one */
 	{"rounds", "i > 0 ? x : ones(x)", "i > 0 ? x : ones(x)", ""},
+	/* what stands in for it does not work: the naive program does itself */
+	{"breaks", "x", "(*(volatile float *)0 = 1, x)", ""},
 	/* a candidate */
 	{"copy", "x", "", ""},
 };
@@ -135,6 +137,12 @@ static void the_naive_program_need_not_run(void **state)
 	       "on it", HN_VERDICT_WRONG_RESULT);
 }
 
+static void where_nothing_stands_in_it_runs(void **state)
+{
+	(void)state;
+	expect("breaks", "seed 7; seed 8 with zeros; extremes to 2^60", HN_VERDICT_OK);
+}
+
 static void exceptions_are_the_naive_programs(void **state)
 {
 	(void)state;
@@ -161,6 +169,23 @@ static void its_time_is_that_of_its_parts(void **state)
 	assert_true(a.naive_share == 15.0 / 1010);
 	a = make("napping", &parts, 12345);
 	assert_true(a.n_sample == 1 && a.sample_ns[0] == 12345);
+}
+
+/* Same programs, same inputs: the references are there, and the time is the first one. */
+static void a_second_job_has_them(void **state)
+{
+	const struct hn_parts parts = {2, {10, 5}, {1000, 10}};
+	struct hn_board_answer a = make("napping", &parts, 0), b = make("napping", &parts, 0);
+
+	(void)state;
+	assert_true(b.sample_ns[0] == a.sample_ns[0] && b.naive_share == a.naive_share);
+	assert_string_equal(b.detail, a.detail);
+	assert_int_equal(measure("copy"), HN_VERDICT_OK);
+	/* another program of the same key makes its own */
+	make("range", NULL, 5e9);
+	assert_int_equal(measure("copy"), HN_VERDICT_WRONG_RESULT);
+	assert_true(make("napping", &parts, 0).sample_ns[0] != a.sample_ns[0]);
+	assert_int_equal(measure("copy"), HN_VERDICT_OK);
 }
 
 static void parts_come_as_json(void **state)
@@ -210,9 +235,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_naive_program_need_not_run),
+		cmocka_unit_test(where_nothing_stands_in_it_runs),
 		cmocka_unit_test(exceptions_are_the_naive_programs),
 		cmocka_unit_test(all_threads_round_upwards),
 		cmocka_unit_test(its_time_is_that_of_its_parts),
+		cmocka_unit_test(a_second_job_has_them),
 		cmocka_unit_test(parts_come_as_json),
 	};
 
