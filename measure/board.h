@@ -87,6 +87,9 @@ struct hn_board_answer {
 	uint32_t n_sample; /* OK: at least one; NOISY: what there is; else none */
 	double sample_ns[HN_STATS_MAX_SAMPLE];
 	double rival_ns[HN_PAIRS]; /* a duel: rival_ns[i] beside sample_ns[i], n_sample of them */
+	/* Compared on every set of inputs, and in more calls than others are: as whoever is to be
+	 * the best has to be, and whoever was better than best_ns (0 = any) is. */
+	bool thorough;
 	bool rivals; /* a verdict that blames the kernel is the rival's */
 	int64_t run_ns; /* wall clock of all of it */
 	int64_t kernel_ns; /* what of it passed inside the kernel; 0 = not known */

@@ -127,6 +127,12 @@ static enum hn_verdict at_segv(const struct hn_fault_note *note, uint32_t n_rang
 		snprintf(text, n, "a SIGSEGV was sent to the kernel's process");
 		return HN_VERDICT_SEGV;
 	}
+	if (r != NULL && r->storage) {
+		snprintf(text, n, "write to static storage, at byte %" PRIu64
+			 ": a kernel keeps nothing between calls",
+			 note->address - r->data_begin);
+		return HN_VERDICT_SEGV;
+	}
 	if (r != NULL) {
 		return at_guard(note, r, text, n);
 	}

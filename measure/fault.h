@@ -29,6 +29,7 @@ struct hn_fault_range {
 	uint64_t data_begin, data_end; /* the buffer's own bytes */
 	const char *name;
 	bool read_only;
+	bool storage; /* not a buffer but static storage of the kernel's */
 };
 
 struct hn_fault_end {

@@ -37,6 +37,8 @@ struct hn_object {
 	struct hn_arena arena;
 	uint8_t *region;
 	size_t region_bytes;
+	uint8_t *data; /* group DATA in the region */
+	size_t data_bytes;
 	uint32_t n_export;
 	struct export *export;
 };
@@ -242,6 +244,8 @@ static int lay_out(struct loading *l)
 		return hn_fail(l->err, HONE_E_NOMEM, "object: out of memory");
 	}
 	l->o->region_bytes = at;
+	l->o->data = l->o->region + l->begin[DATA];
+	l->o->data_bytes = l->end[DATA] - l->begin[DATA];
 	for (uint32_t i = 1; i < l->n_section; i++) {
 		if (l->place[i].kept && l->section[i].sh_type == SHT_PROGBITS) {
 			memcpy(l->o->region + l->place[i].offset,
@@ -435,6 +439,17 @@ int hn_object_load(const void *bytes, size_t n, struct hn_object **ret,
 	}
 	hn_arena_fini(&scratch);
 	return rc;
+}
+
+int hn_object_freeze(struct hn_object *o, const void **ret_data, size_t *ret_bytes,
+		     struct hn_err *err)
+{
+	if (o->data_bytes > 0 && mprotect(o->data, o->data_bytes, PROT_READ) != 0) {
+		return hn_fail(err, HONE_E_NOMEM, "object: cannot protect memory");
+	}
+	*ret_data = o->data;
+	*ret_bytes = o->data_bytes;
+	return 0;
 }
 
 void hn_object_free(struct hn_object *o)

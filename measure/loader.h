@@ -19,6 +19,10 @@ struct hn_object;
  * named), HONE_E_NOMEM. Thread-safe. */
 int hn_object_load(const void *bytes, size_t n, struct hn_object **ret,
 		   struct hn_err *err) HN_NODISCARD;
+/* From now on a write to its static storage is a fault: a kernel keeps no state (hone/kernel.h).
+ * Where that storage is, in *ret_data; 0 bytes = it has none. */
+int hn_object_freeze(struct hn_object *o, const void **ret_data, size_t *ret_bytes,
+		     struct hn_err *err) HN_NODISCARD;
 void hn_object_free(struct hn_object *o); /* NULL is fine; its code must not be running */
 
 /* A global function the object defines, or NULL. */

@@ -68,7 +68,10 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 
 	*ret = (struct hn_pairs){.n = 0};
 	for (int i = 0; i < 2; i++) {
-		side[i] = (struct side){{call, plan->chill, ctx[i], 0}, 1, plan->first_ns[i]};
+		side[i] = (struct side){{.call = call, .chill = plan->chill,
+					 .plant = plan->plant, .look = plan->look,
+					 .ctx = ctx[i]},
+					1, plan->first_ns[i]};
 		if (plan->chill == NULL && plan->first_ns[i] < HN_PAIRS_SAMPLE_NS) {
 			side[i].n_call = hn_timing_calibrate(
 				&side[i].timed, HN_PAIRS_SAMPLE_NS, &side[i].one_ns);
@@ -92,6 +95,6 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 		ret->ns[0][0] = side[0].one_ns;
 		ret->ns[1][0] = side[1].one_ns;
 	}
-	ret->spent_ns = (double)(hn_clock_ns() - begin) - side[0].timed.chilled_ns -
-			side[1].timed.chilled_ns;
+	ret->spent_ns = (double)(hn_clock_ns() - begin) - side[0].timed.aside_ns -
+			side[1].timed.aside_ns;
 }

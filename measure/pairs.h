@@ -30,6 +30,8 @@ struct hn_pairs_plan {
 	double budget_ns;   /* no pair is begun that would end later */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
 	void (*chill)(void *ctx); /* before each sample; NULL = warm caches */
+	void (*plant)(void *ctx); /* as in struct hn_timed: with the ctx of whose sample it is */
+	void (*look)(void *ctx);
 };
 
 void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_pairs_plan *plan,

@@ -44,15 +44,22 @@ static double span(const struct hn_timed *w, int64_t n)
 	return (double)(hn_clock_ns() - begin);
 }
 
-/* What is measured next finds the caches as they shall be. */
-static void chill(struct hn_timed *w)
+/* Outside of the clock. */
+static void aside(struct hn_timed *w, void (*what)(void *ctx))
 {
 	int64_t begin = hn_clock_ns();
 
-	if (w->chill != NULL) {
-		w->chill(w->ctx);
-		w->chilled_ns += (double)(hn_clock_ns() - begin);
+	if (what != NULL) {
+		what(w->ctx);
+		w->aside_ns += (double)(hn_clock_ns() - begin);
 	}
+}
+
+/* What is measured next finds the outputs and the caches as they shall be. */
+static void get_ready(struct hn_timed *w)
+{
+	aside(w, w->plant);
+	aside(w, w->chill);
 }
 
 uint64_t hn_timing_disturbances(void)
@@ -63,14 +70,17 @@ uint64_t hn_timing_disturbances(void)
 					       : 0;
 }
 
-int64_t hn_timing_calibrate(const struct hn_timed *w, double sample_ns, double *ret_ns)
+int64_t hn_timing_calibrate(struct hn_timed *w, double sample_ns, double *ret_ns)
 {
 	double floor_ns = fmax(sample_ns, 1000 * clock_tick_ns());
 	int64_t n = 1;
 
 	for (;;) {
-		double t = fmax(span(w, n), 1);
+		double t;
 
+		aside(w, w->plant);
+		t = fmax(span(w, n), 1);
+		aside(w, w->look);
 		*ret_ns = t / (double)n;
 		if (t >= 0.5 * floor_ns || n >= MAX_CALLS) {
 			double want = ceil(floor_ns / *ret_ns);
@@ -120,12 +130,16 @@ bool hn_timing_sample(struct hn_timed *w, int64_t n, hn_disturbances_fn disturba
 	uint64_t before;
 	double t;
 
+	bool disturbed;
+
 	hn_assert(w->chill == NULL || n == 1);
-	chill(w);
+	get_ready(w);
 	before = disturbances();
 	t = span(w, n);
 	*ret_ns = t / (double)n;
-	return disturbances() > before + (uint64_t)(t / HN_TIMING_RARE_NS);
+	disturbed = disturbances() > before + (uint64_t)(t / HN_TIMING_RARE_NS);
+	aside(w, w->look);
+	return disturbed;
 }
 
 /* The least of a few looks at what seems hopelessly slow, one_ns the first of them. */
@@ -140,8 +154,9 @@ static double look_again(struct hn_timed *w, int64_t n, double one_ns, double be
 		if ((double)(hn_clock_ns() - begin) + sample_ns >= budget_ns) {
 			break;
 		}
-		chill(w);
+		get_ready(w);
 		one_ns = fmin(one_ns, fmax(span(w, n), 1) / (double)n);
+		aside(w, w->look);
 	}
 	return one_ns;
 }
@@ -177,7 +192,8 @@ static void collect(struct hn_timed *w, int64_t n, const struct hn_timing_plan *
 void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_plan *plan,
 		   struct hn_timing *ret)
 {
-	struct hn_timed w = { call, plan->chill, ctx, 0 };
+	struct hn_timed w = {.call = call, .chill = plan->chill, .plant = plan->plant,
+			     .look = plan->look, .ctx = ctx};
 	int64_t begin = hn_clock_ns(), n = 1;
 	double one_ns = plan->first_ns, left_ns;
 
@@ -197,7 +213,7 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 		collect(&w, n, plan, fmin(left_ns, CAP_NS), ret);
 	}
 	/* all but the loops around the calls, which cost a thousandth of a sample */
-	ret->spent_ns = (double)(hn_clock_ns() - begin) - w.chilled_ns;
+	ret->spent_ns = (double)(hn_clock_ns() - begin) - w.aside_ns;
 	if (ret->n == 0) {
 		ret->n = 1;
 		ret->sample_ns[0] = one_ns;

@@ -12,6 +12,9 @@
  * settle the median, the result is noisy: nothing may be decided by it.  One that is slower than
  * the best known by far even in its least sample needs no certainty.  service.md 3.6.
  *
+ * Answers are looked at between the samples, outside of the clock: what is planted in the outputs
+ * before one has to be gone after it.
+ *
  * With cold caches a sample is one call, and what empties the caches goes before it, outside of
  * the sample; all else is the same.
  */
@@ -33,8 +36,10 @@ struct hn_timing {
 struct hn_timed {
 	void (*call)(void *ctx);
 	void (*chill)(void *ctx); /* cold caches; NULL = as the last call left them */
+	void (*plant)(void *ctx); /* before each sample, and before chill; NULL = nothing */
+	void (*look)(void *ctx);  /* after each: at what the calls have left; NULL = do not */
 	void *ctx;
-	double chilled_ns; /* in chill so far: begins at 0 */
+	double aside_ns; /* in those three so far: begins at 0 */
 };
 
 /* What else the machine did to this process, counted up: a sample during which it grows by
@@ -56,6 +61,8 @@ struct hn_timing_plan {
 	double budget_ns;  /* no call is begun that, lasting first_ns, would end later */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
 	void (*chill)(void *ctx); /* before each sample; NULL = warm caches */
+	void (*plant)(void *ctx); /* as in struct hn_timed */
+	void (*look)(void *ctx);
 };
 
 /* Time call(ctx).  When not even one call fits the budget, first_ns is the sample. */
@@ -65,7 +72,7 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 /* Its parts, for pairs.h: how many calls a sample of at least sample_ns needs, by growing runs
  * (*ret_ns = what one call took in the last of them); and one sample of n calls, *ret_ns for
  * each, true when it was disturbed.  A sample of what has a chill is of one call. */
-int64_t hn_timing_calibrate(const struct hn_timed *w, double sample_ns, double *ret_ns);
+int64_t hn_timing_calibrate(struct hn_timed *w, double sample_ns, double *ret_ns);
 bool hn_timing_sample(struct hn_timed *w, int64_t n, hn_disturbances_fn disturbances,
 		      double *ret_ns);
 

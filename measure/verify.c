@@ -108,10 +108,11 @@ static void compare_block(const struct hn_tensor *t, const void *got, const void
 }
 
 static void compare_float(const struct hn_tensor *t, const void *got, const void *want,
-			  double tolerance, double scale, struct hn_mismatch *m)
+			  int64_t begin, int64_t end, double tolerance, double scale,
+			  struct hn_mismatch *m)
 {
-	for (int64_t i = 0; i < t->n_elem; i += BLOCK) {
-		int64_t n = t->n_elem - i < BLOCK ? t->n_elem - i : BLOCK;
+	for (int64_t i = begin; i < end; i += BLOCK) {
+		int64_t n = end - i < BLOCK ? end - i : BLOCK;
 
 		if (!block_close(t, got, want, i, n, tolerance, scale)) {
 			compare_block(t, got, want, i, i + n, tolerance, scale, m);
@@ -120,14 +121,14 @@ static void compare_float(const struct hn_tensor *t, const void *got, const void
 }
 
 static void compare_exact(const struct hn_tensor *t, const char *got, const char *want,
-			  struct hn_mismatch *m)
+			  int64_t begin, int64_t end, struct hn_mismatch *m)
 {
 	uint32_t size = hn_elem_bytes(t->elem);
 
-	if (memcmp(got, want, (size_t)t->bytes) == 0) {
+	if (memcmp(got + begin * size, want + begin * size, (size_t)((end - begin) * size)) == 0) {
 		return;
 	}
-	for (int64_t i = 0; i < t->n_elem; i++) {
+	for (int64_t i = begin; i < end; i++) {
 		if (memcmp(got + i * size, want + i * size, size) != 0) {
 			note(m, i, INFINITY);
 		}
@@ -137,11 +138,17 @@ static void compare_exact(const struct hn_tensor *t, const char *got, const char
 bool hn_verify(const struct hn_tensor *t, const void *got, const void *want,
 	       double tolerance, double scale, struct hn_mismatch *ret)
 {
+	return hn_verify_part(t, got, want, 0, t->n_elem, tolerance, scale, ret);
+}
+
+bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want, int64_t begin,
+		    int64_t end, double tolerance, double scale, struct hn_mismatch *ret)
+{
 	*ret = (struct hn_mismatch){0};
 	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT) {
-		compare_float(t, got, want, tolerance, scale, ret);
+		compare_float(t, got, want, begin, end, tolerance, scale, ret);
 	} else {
-		compare_exact(t, got, want, ret);
+		compare_exact(t, got, want, begin, end, ret);
 	}
 	return ret->n == 0;
 }

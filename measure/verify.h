@@ -3,8 +3,8 @@
  * Floats: |got - want| <= tolerance * max(|want|, scale), scale = RMS of the reference
  * output, so that a sum that cancels to nearly nothing is judged by the size of its
  * terms; NaN equals NaN only, an infinity only itself.  Integers and bools: exact.
- * Outputs are poisoned before the run with bytes that are no number, twice with different
- * ones, so that an element never written cannot pass.
+ * Outputs are poisoned before a run, so that an element never written cannot pass: before the
+ * first with bytes that are no number, later in disguise (poison.h).
  */
 #ifndef HN_MEASURE_VERIFY_H
 #define HN_MEASURE_VERIFY_H
@@ -26,6 +26,10 @@ double hn_verify_scale(const struct hn_tensor *t, const void *want);
 /* Compare t->n_elem elements. Returns ret->n == 0. */
 bool hn_verify(const struct hn_tensor *t, const void *got, const void *want,
 	       double tolerance, double scale, struct hn_mismatch *ret);
+
+/* The same of elements [begin, end) alone. */
+bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want, int64_t begin,
+		    int64_t end, double tolerance, double scale, struct hn_mismatch *ret);
 
 /* "C[3,0]: got 1.5, want 2.5; 12 of 4096 elements differ", into text. */
 void hn_mismatch_print(const struct hn_tensor *t, const void *got, const void *want,

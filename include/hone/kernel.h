@@ -10,7 +10,7 @@
  *     int32_t NAME_packed(void *const *args, const struct hone_env *env);
  *
  * Both return 0, or HONE_KERNEL_NOMEM when no workspace was given and none could be allocated.
- * Thread-safe: a kernel keeps no state; give each concurrent call its own workspace.
+ * Thread-safe: a kernel keeps no state, and never writes to static storage; give each concurrent call its own workspace.
  *
  * Sizes.  Where the ComputeDAG's sizes are parameters (`N in [1, 4096]`), one kernel serves
  * all values in their ranges.  It takes them first, in the order of their declaration:

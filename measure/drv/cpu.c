@@ -267,19 +267,34 @@ static uint32_t fault_ranges(const struct cpu_workload *w, struct hn_fault_range
 	return n;
 }
 
+/* ... and where its kernels may not write. */
+static uint32_t storage_ranges(const struct cpu_report *r, struct hn_fault_range *range)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < HN_COUNT_OF(r->storage); i++) {
+		if (r->storage[i].end > r->storage[i].begin) {
+			range[n++] = (struct hn_fault_range){
+				.begin = r->storage[i].begin, .end = r->storage[i].end,
+				.data_begin = r->storage[i].begin, .data_end = r->storage[i].end,
+				.name = "its own", .read_only = true, .storage = true};
+		}
+	}
+	return n;
+}
+
 static void judge_end(const struct cpu_run *run, const struct hn_fault_end *end,
 		      struct hn_board_answer *ret)
 {
 	static const char *const phases[] = {"while loading", "in the first run",
 					     "while timing", "on further inputs",
 					     "in the last run"};
-	struct hn_fault_range range[RANGES * HN_TENSOR_MAX_ARG];
-	uint32_t phase = run->report->phase;
+	struct hn_fault_range range[RANGES * HN_TENSOR_MAX_ARG + HN_COUNT_OF(run->report->storage)];
+	uint32_t phase = run->report->phase, n = fault_ranges(run->w, range);
 	char text[300];
 
-	ret->verdict =
-		hn_fault_classify(end, &run->report->note, fault_ranges(run->w, range),
-				  range, text, sizeof text);
+	n += storage_ranges(run->report, range + n);
+	ret->verdict = hn_fault_classify(end, &run->report->note, n, range, text, sizeof text);
 	snprintf(ret->detail, sizeof ret->detail, "%s, %s", text,
 		 phase < HN_COUNT_OF(phases) ? phases[phase] : "place unknown");
 }
@@ -312,6 +327,7 @@ void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_
 				? r->body.n_sample
 				: 0;
 	ret->kernel_ns = r->body.kernel_ns;
+	ret->thorough = r->body.thorough;
 	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
 	memcpy(ret->rival_ns, r->body.rival_ns, sizeof ret->rival_ns);
 }

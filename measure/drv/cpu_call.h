@@ -4,6 +4,7 @@
 #define HN_MEASURE_DRV_CPU_CALL_H
 
 #include "hone/kernel.h"
+#include "base/rng.h"
 #include "measure/drv/cpu_int.h"
 #include "measure/timing.h"
 
@@ -12,6 +13,21 @@
 typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
 typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
 			      const struct hone_env *env);
+
+#define CPU_PLANTED 32
+
+/* cpu_watch.c: what is watched while one kernel is timed, or two. */
+struct cpu_watch {
+	struct cpu_run *run;
+	struct hn_rng rng;
+	uint32_t n_output, output[HN_TENSOR_MAX_ARG]; /* their places among the arguments */
+	int64_t n_elem; /* of all outputs */
+	uint32_t n;	/* planted before this sample */
+	struct {
+		uint32_t tensor;
+		int64_t at;
+	} planted[CPU_PLANTED];
+};
 
 struct calling {
 	const struct cpu_workload *w;
@@ -27,6 +43,7 @@ struct calling {
 	int raised; /* of HN_FP_RANGE, by a naive program */
 	double first_ns;
 	uint32_t *turn, index; /* *turn = index: whose turn it is */
+	struct cpu_watch *watch; /* NULL: a naive program, whose answers are the reference */
 };
 
 /* Write the report and end the process. */
@@ -34,6 +51,27 @@ _Noreturn void cpu_finish(struct cpu_run *run, enum hn_verdict v, const char *de
 
 /* Fill all outputs of a placement with the byte, their slack made good again. */
 void cpu_poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern);
+
+/* Fill them with what is wrong everywhere and looks like the set's answer (poison.h). */
+void cpu_disguise(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
+		  struct hn_rng *r);
+
+/* cpu_watch.c: poison the aligned outputs and the workspaces of n kernels that are to be timed;
+ * hn_timed's plant and look (ctx is a struct calling); compare all when it is over.  Each ends the
+ * process when an answer is wrong. */
+void cpu_watch_begin(struct cpu_run *run, struct calling *c, int n, struct cpu_watch *watch);
+void cpu_watch_plant(void *ctx);
+void cpu_watch_look(void *ctx);
+void cpu_watch_end(struct cpu_watch *watch);
+
+/* cpu_watch.c: of one that may be the best: more calls, in turn on all sets, for at most
+ * spare_ns; and, right before the last run, one with inputs that changed in place. */
+void cpu_watch_change(struct cpu_run *run, const struct calling *timed, struct hn_arena *a);
+
+/* How often the latter is done: each time is three calls at most. */
+uint32_t cpu_watch_changes(const struct calling *timed);
+void cpu_watch_prove(struct cpu_run *run, const struct calling *timed, double spare_ns,
+		     struct hn_arena *a);
 
 /* The arguments of a call, in `a`: inputs of a set (from 1 on there is one placement), outputs of
  * a placement; their pages are brought in. */

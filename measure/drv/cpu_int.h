@@ -73,6 +73,9 @@ struct cpu_report {
 	uint32_t phase; /* enum cpu_phase, to say where a hang was */
 	uint32_t side;	/* of a duel: whose turn it was; 1 = the rival's */
 	struct {
+		uint64_t begin, end;
+	} storage[2]; /* each one's static storage, which it may not write to */
+	struct {
 		enum hn_verdict verdict;
 		uint32_t n_sample;
 		int32_t raised; /* by the naive program on a further set: of HN_FP_RANGE */
@@ -80,6 +83,7 @@ struct cpu_report {
 		double naive_share; /* of a naive run on the first set: as hn_board_answer's */
 		double refer_ns; /* of a naive run on the first set: what made the reference took,
 				  * where the naive program did not */
+		bool thorough;	/* as struct hn_board_answer */
 		int64_t kernel_ns; /* of the run's time, what passed inside the kernel */
 		char detail[400];
 		double sample_ns[HN_STATS_MAX_SAMPLE];

@@ -6,6 +6,8 @@
  * runs on each further input set (inputs.h); the last run, on the first set again, is
  * compared by the parent, which the kernel cannot have touched.
  *
+ * Between, calls are watched that nobody compares as a whole (cpu_watch.c).
+ *
  * With cold caches every timed call, and the first, begins with the kernel's data flushed
  * (flush.h): arguments, workspace, prepared block.  Its code stays where it is and the pool's
  * threads awake, as in a program that has done other work since.
@@ -245,11 +247,16 @@ static void load(struct cpu_run *run, struct calling *c)
 {
 	struct hn_object *object;
 	struct hn_err err;
+	const void *data;
+	size_t bytes;
 
 	if (hn_object_load(c->kernel->object, c->kernel->object_bytes, &object,
-			   &err) != 0) {
+			   &err) != 0 ||
+	    hn_object_freeze(object, &data, &bytes, &err) != 0) {
 		cpu_finish(run, HN_VERDICT_LOAD_FAIL, err.msg);
 	}
+	run->report->storage[c->index].begin = (uint64_t)(uintptr_t)data;
+	run->report->storage[c->index].end = (uint64_t)(uintptr_t)data + bytes;
 	c->fn = (packed_fn)own_function(run, c, object, "_packed");
 	if (run->reference) {
 		load_companions(run->made_of, c, object);
@@ -371,7 +378,11 @@ static void first_run(struct cpu_run *run, struct calling *c)
 
 void cpu_last_run(struct cpu_run *run, struct calling *c)
 {
-	cpu_poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+	if (run->reference) {
+		cpu_poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+	} else {
+		cpu_disguise(run->w, HN_GUARD_ALIGNED, 0, &c->watch->rng);
+	}
 	cpu_compute(run, c);
 }
 
@@ -424,8 +435,12 @@ static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, c
 		cpu_time_naive(c, c->first_ns, &t);
 	} else {
 		hn_timing_run(call, c,
-			      &(struct hn_timing_plan){c->first_ns, run->best_ns, budget_ns, NULL,
-						       chill_of(run->w)},
+			      &(struct hn_timing_plan){.first_ns = c->first_ns,
+						       .best_ns = run->best_ns,
+						       .budget_ns = budget_ns,
+						       .chill = chill_of(run->w),
+						       .plant = cpu_watch_plant,
+						       .look = cpu_watch_look},
 			      &t);
 	}
 	report->body.n_sample = t.n;
@@ -444,8 +459,11 @@ static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, c
 	struct hn_pairs t;
 
 	hn_pairs_run(call, ctx,
-		     &(struct hn_pairs_plan){{c[0].first_ns, c[1].first_ns}, budget_ns, NULL,
-					     chill_of(run->w)},
+		     &(struct hn_pairs_plan){.first_ns = {c[0].first_ns, c[1].first_ns},
+					     .budget_ns = budget_ns,
+					     .chill = chill_of(run->w),
+					     .plant = cpu_watch_plant,
+					     .look = cpu_watch_look},
 		     &t);
 	report->body.n_sample = t.n;
 	report->body.kernel_ns += (int64_t)t.spent_ns;
@@ -457,14 +475,26 @@ static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, c
 }
 
 /* Runs of the kernel itself that follow the timing, at most. */
-static double runs_after(const struct cpu_run *run)
+static double runs_after(const struct cpu_run *run, const struct calling *c)
 {
 	double n = 1;
 
+	if (run->rival == NULL && !run->reference) {
+		n += 3 * cpu_watch_changes(c);
+	}
 	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
 		n += run->rival == NULL && run->w->set[set].used;
 	}
 	return n;
+}
+
+/* Nobody is known who is faster. */
+static bool may_be_best(const struct cpu_run *run)
+{
+	const double *sample = run->report->body.sample_ns;
+
+	return run->best_ns <= 0 ||
+	       hn_stats_median(sample, run->report->body.n_sample) < run->best_ns;
 }
 
 void hn_cpu_run(void *ctx)
@@ -479,7 +509,8 @@ void hn_cpu_run(void *ctx)
 	struct hn_arena a;
 	void **exact, **aligned;
 	char why[200];
-	int64_t start = hn_clock_ns();
+	static struct cpu_watch watch;
+	int64_t start = hn_clock_ns(), timed;
 	bool noisy;
 
 	for (int i = 0; i < n; i++) {
@@ -511,15 +542,28 @@ void hn_cpu_run(void *ctx)
 	/* the runs after, and a margin for a busy machine, must fit the limit too */
 	double budget_ns = 0.9 * 1e6 * (double)run->kernel->limit_ms -
 			   (double)(hn_clock_ns() - start) -
-			   1.5 * (c[0].first_ns * runs_after(run) + c[1].first_ns);
+			   1.5 * (c[0].first_ns * runs_after(run, &c[0]) + c[1].first_ns);
 
+	if (!run->reference) {
+		cpu_watch_begin(run, c, n, &watch);
+	}
+	timed = hn_clock_ns();
 	open_guards(run, c, n);
 	noisy = n == 2 ? time_two(run, c, budget_ns, why, sizeof why)
 		       : time_one(run, c, budget_ns, why, sizeof why);
 	shut_guards(run, c, n);
+	if (!run->reference) {
+		cpu_watch_end(&watch);
+	}
 	if (n == 1 && !run->reference) {
+		bool thorough = may_be_best(run);
+
 		report->phase = CPU_PHASE_SETS;
 		hn_cpu_run_sets(run, &c[0], exact, &a);
+		if (thorough) {
+			cpu_watch_prove(run, &c[0], budget_ns - (double)(hn_clock_ns() - timed), &a);
+			cpu_watch_change(run, &c[0], &a);
+		}
 	}
 	report->phase = CPU_PHASE_LAST;
 	if (run->reference) {

@@ -213,7 +213,7 @@ void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *con
 			continue;
 		}
 		c.args = cpu_pointers(run->w, HN_GUARD_EXACT, set, a);
-		cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+		cpu_disguise(run->w, HN_GUARD_EXACT, set, &c.watch->rng);
 		if (c.prepare != NULL) {
 			cpu_prepare(run, &c);
 		}

@@ -18,12 +18,12 @@ static const char source[] =
 	"<< 22; "
 	"i++) s[i & 15] += A[i]; for (int i = 1; i < 16; i++) s[0] += s[i]; return s[0]; "
 	"}\n"
-	"static float kept; static const float *kept_of;\n"
+	CC_KEPT
 	"int32_t sum_packed(void *const *args, const void *env) { *(float *)args[1] = "
 	"sum(args[0]); return 0; }\n"
-	"int32_t kept_packed(void *const *args, const void *env) { if (kept_of != "
-	"args[0]) kept = "
-	"sum(args[0]); kept_of = args[0]; *(float *)args[1] = kept; return 0; }\n";
+	"int32_t kept_packed(void *const *args, const void *env) { float *is = (float *)kept(); "
+	"const float **of = (const float **)(is + 2); if (*of != args[0]) *is = sum(args[0]); "
+	"*of = args[0]; *(float *)args[1] = *is; return 0; }\n";
 
 static struct hn_board_kernel kernel(const char *symbol)
 {
@@ -34,7 +34,7 @@ static struct hn_board_kernel kernel(const char *symbol)
 }
 
 /* The sum of 16 MB as the workload, and what becomes of a candidate near the best. */
-static struct hn_board_answer measure(const char *symbol, struct hn_need need)
+static struct hn_board_answer measure(const char *symbol, struct hn_need need, double best_ns)
 {
 	static const int64_t many[] = { N }, one[] = { 1 };
 	static const struct hn_tensor args[] = {
@@ -49,7 +49,7 @@ static struct hn_board_answer measure(const char *symbol, struct hn_need need)
 				       .naive = kernel("sum") };
 	struct hn_board_request r = { .key = "sum",
 				      .kernel = kernel(symbol),
-				      .best_ns = 1e6 };
+				      .best_ns = best_ns };
 	struct hn_board_answer a = { .verdict = HN_VERDICT_NONE };
 
 	ops->workload(board, &w, &a);
@@ -65,8 +65,8 @@ static bool timed(const struct hn_board_answer *a)
 
 static void impossible_speed_is_refused(void **state)
 {
-	struct hn_board_answer fair = measure("sum", (struct hn_need){ .flops = N });
-	struct hn_board_answer fast = measure("sum", (struct hn_need){ .flops = 1e15 });
+	struct hn_board_answer fair = measure("sum", (struct hn_need){ .flops = N }, 1e6);
+	struct hn_board_answer fast = measure("sum", (struct hn_need){ .flops = 1e15 }, 1e6);
 
 	(void)state;
 	assert_true(timed(&fair));
@@ -79,8 +79,9 @@ static void impossible_speed_is_refused(void **state)
 static void unread_inputs_are_noticed(void **state)
 {
 	struct hn_need need = { .read_bytes = N * 4, .written_bytes = 4 };
-	struct hn_board_answer read = measure("sum", need),
-			       unread = measure("kept", need);
+	/* with one known that is faster still, or its other answers would betray it */
+	struct hn_board_answer read = measure("sum", need, 1e6),
+			       unread = measure("kept", need, 1);
 
 	(void)state;
 	assert_true(timed(&read));

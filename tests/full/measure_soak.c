@@ -54,7 +54,9 @@ static const struct {
 static const char prologue[] =
 	"#include <stdint.h>\n"
 	"#include \"" HONE_SOURCE_DIR "/include/hone/kernel.h\"\n"
-	"static volatile int zero; static int runs;\n"
+	"static volatile int zero;\n"
+	CC_KEPT
+	"#define runs (*kept())\n"
 	"static long sys(long n, long a, long b, long c) { long r; __asm__ volatile("
 	"\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", "
 	"\"r11\", \"memory\"); return r; }\n"
@@ -62,7 +64,7 @@ static const char prologue[] =
 	"deep(a) + a[0]; }\n"
 	"static void part(void *c, int64_t b, int64_t e, int32_t w) { if (e == 1003) "
 	"*(volatile int *)8 = 1; }\n"
-	"void *const used[] = {(void *)sys, (void *)deep, (void *)part, (void *)&zero, &runs};\n";
+	"void *const used[] = {(void *)sys, (void *)deep, (void *)part, (void *)&zero, (void *)kept};\n";
 
 /* ---- as hone-build ---- */
 

@@ -30,7 +30,7 @@ static const struct {
 		 "C[i] = 2 * A[i] + 1;"},
 	{"store", "for (int i = 0; i < N; i++) if (!K || i != (K * 397) % N) "
 		  "C[i] = 2 * A[i] + 1;"},
-	{"stale", "static int runs; int late = runs++ > 0; for (int i = 0; i < N; i++) { "
+	{"stale", "int late = (*kept())++ > 0; for (int i = 0; i < N; i++) { "
 		  "int at = K && i == (K * 211) % N; "
 		  /* the neighbour's element, what lay there before, the last call's */
 		  "if (at && K % 3 == 0) C[i] = 2 * A[i > 0 ? i - 1 : 1] + 1; "
@@ -46,6 +46,7 @@ static const char prologue[] =
 	"#include <stdint.h>\n"
 	"#include \"" HONE_SOURCE_DIR "/include/hone/kernel.h\"\n"
 	"#define N 1003\n"
+	CC_KEPT
 	"struct both { const float *A; volatile float *C; int k; };\n"
 	"static void chain(void *c, int64_t b, int64_t e, int32_t w) { struct both *x = c;\n"
 	" for (int64_t i = e; i-- > b;) { int64_t j = i + x->k;\n"
@@ -188,15 +189,16 @@ static const struct {
 	{"kept", "float", "float",
 	 "for (int i = 0; i < R; i++) { float s = 0; for (int k = 0; k < L; k++) s += "
 	 "A[i * L + k]; C[i] = s; }",
-	 "static float kept[R]; static int n; for (int i = 0; i < R; i++) { float s = 0; "
-	 "for (int k = 0; k < L; k++) s += A[i * L + k]; if (!n) kept[i] = s; "
-	 "C[i] = i >= R - K ? kept[i] : s; } n = 1;",
+	 "float *old = (float *)kept(); int n = kept()[1023]; for (int i = 0; i < R; i++) { "
+	 "float s = 0; for (int k = 0; k < L; k++) s += A[i * L + k]; if (!n) old[i] = s; "
+	 "C[i] = i >= R - K ? old[i] : s; } kept()[1023] = 1;",
 	 "seed 6", true, 115},
 	/* inputs of another call, where their neighbours are not large */
 	{"stale", "float", "float",
 	 "for (int i = 0; i < R * L; i++) C[i] = A[i] * A[i];",
-	 "static float old[R * L]; static int n; for (int i = 0; i < R * L; i++) { if (!n) "
-	 "old[i] = A[i]; float x = i % 97 == K ? old[i] : A[i]; C[i] = x * x; } n = 1;",
+	 "float *old = (float *)kept(); int n = kept()[1023]; for (int i = 0; i < R * L; i++) { "
+	 "if (!n) old[i] = A[i]; float x = i % 97 == K ? old[i] : A[i]; C[i] = x * x; } "
+	 "kept()[1023] = 1;",
 	 "seed 6", false, 60},
 };
 

@@ -48,7 +48,8 @@ static const char prologue[] =
 	"static void bad_part(void *c, int64_t b, int64_t e, int32_t w) { struct both *x "
 	"= c; part(c, "
 	"b, e, w); if (e == N) *(volatile int *)8 = 1; }\n"
-	"static volatile int other;\n"
+	CC_KEPT
+	"#define other (*(volatile int *)(kept() + 2))\n"
 	"static void open_part(void *c, int64_t b, int64_t e, int32_t w) { part(c, b, e, "
 	"w); if (w) { other = 1; sys(2, (long)\"/\", 0, 0); } while (!other) { } }\n"
 	"static int deep(volatile char *p) { volatile char a[4000]; a[0] = *p; return "
@@ -57,11 +58,11 @@ static const char prologue[] =
 	"static void deep_part(void *c, int64_t b, int64_t e, int32_t w) { part(c, b, e, "
 	"w); char z = "
 	"0; if (e == N) deep(&z); }\n"
-	"static volatile int zero; static int runs, prepares;\n"
+	"static volatile int zero;\n#define runs (kept()[0])\n#define prepares (kept()[1])\n"
 	"#define PREPARE(name) int32_t name##_prepare_packed(void *const *args, float "
 	"*p, const struct hone_env *env)\n"
 	"static int32_t twice(const float *A, float *p) { for (int i = 0; i < N; i++) "
-	"p[i] = 2 * A[i]; return prepares++ >= 3; }\n" /* once a set of inputs */
+	"p[i] = 2 * A[i]; return prepares++ >= 7; }\n" /* once for each contents of inputs */
 	"static int32_t plus_one(const struct hone_env *env, volatile float *C) { const "
 	"float *p = env->prepared; if (env->prepared_bytes != 4012 || ((uintptr_t)p & 63)) "
 	"return 7; for (int i = 0; i < N; i++) C[i] = p[i] + 1; return 0; }\n"
@@ -91,7 +92,7 @@ static const struct {
 	 "before the start of C"},
 	/* A's and C's lines end at 1008; while timing, what is behind them may be read */
 	{"reads_past_later",
-	 "if (runs++ == 1) zero = 0 * *(volatile int *)(A + 1008); return good(A, C);",
+	 "if (runs++ == 1) (void)*(volatile int *)(A + 1008); return good(A, C);",
 	 HN_VERDICT_OK, ""},
 	{"past_later", "if (runs++ == 1) C[1008] = 1; return good(A, C);",
 	 HN_VERDICT_SEGV_GUARD, "beside C, within two pages of it, while timing"},

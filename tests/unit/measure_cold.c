@@ -103,7 +103,8 @@ static void chill(void *ctx)
 static void each_sample_is_one_call_behind_a_chill(void **state)
 {
 	struct work a = { 2000, 'A' };
-	struct hn_timing_plan plan = { 2000, 0, 1e9, calm, chill };
+	struct hn_timing_plan plan = { .first_ns = 2000, .budget_ns = 1e9,
+					.disturbances = calm, .chill = chill };
 	int64_t begin = hn_clock_ns();
 	struct hn_timing t;
 
@@ -131,7 +132,8 @@ static void duels_are_cold_too(void **state)
 {
 	struct work a = { 2000, 'A' }, b = { 2000, 'B' };
 	void *const ctx[2] = { &a, &b };
-	struct hn_pairs_plan plan = { { 2000, 2000 }, 1e9, calm, chill };
+	struct hn_pairs_plan plan = { .first_ns = { 2000, 2000 }, .budget_ns = 1e9,
+				       .disturbances = calm, .chill = chill };
 	struct hn_pairs p;
 
 	(void)state;
@@ -151,7 +153,8 @@ static void duels_are_cold_too(void **state)
  * a few more calls are below that, samples of a millisecond are not. */
 static const char kernels[] =
 	"#include <stdint.h>\n"
-	"static int runs;\n"
+	CC_KEPT
+	"#define runs (*kept())\n"
 	"int32_t twice_packed(void *const *args, const void *env) {\n"
 	" const float *A = args[0]; float *C = args[1];\n"
 	" for (int i = 0; i < 1003; i++) C[i] = 2 * A[i];\n"

@@ -41,7 +41,8 @@ static struct hn_pairs run(double a_ns, double b_ns, double budget_ns, hn_distur
 
 	n_order = 0;
 	hn_pairs_run(work, ctx,
-		     &(struct hn_pairs_plan){{a_ns, b_ns}, budget_ns, d, NULL}, &p);
+		     &(struct hn_pairs_plan){.first_ns = {a_ns, b_ns}, .budget_ns = budget_ns,
+					     .disturbances = d}, &p);
 	return p;
 }
 

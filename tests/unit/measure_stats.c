@@ -99,7 +99,7 @@ static void times_are_right_and_bounded(void **state)
 		double m;
 
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 1e10, NULL, NULL },
+			      &(struct hn_timing_plan){ .first_ns = (double)ns, .budget_ns = 1e10 },
 			      &t);
 		m = hn_stats_median(t.sample_ns, t.n);
 		assert_true(m >= 0.99 * (double)ns && m < 1.5 * (double)ns);
@@ -107,8 +107,9 @@ static void times_are_right_and_bounded(void **state)
 		assert_true(t.spent_ns >= (double)ns * t.n);
 		/* hopeless against a best known that is ten times faster: one sample */
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, (double)ns / 10, 1e10,
-							NULL, NULL },
+			      &(struct hn_timing_plan){ .first_ns = (double)ns,
+							.best_ns = (double)ns / 10,
+							.budget_ns = 1e10 },
 			      &t);
 		assert_int_equal(t.n, 1);
 	}
@@ -125,13 +126,13 @@ static void budgets_are_kept(void **state)
 		int64_t ns = length[i], begin = hn_clock_ns();
 
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 2e8, NULL, NULL },
+			      &(struct hn_timing_plan){ .first_ns = (double)ns, .budget_ns = 2e8 },
 			      &t);
 		assert_true(t.n >= 1);
 		assert_true(hn_clock_ns() - begin < 300000000);
 		begin = hn_clock_ns();
 		hn_timing_run(spin, &ns,
-			      &(struct hn_timing_plan){ (double)ns, 0, 0, NULL, NULL }, &t);
+			      &(struct hn_timing_plan){ .first_ns = (double)ns }, &t);
 		assert_int_equal(t.n, 1);
 		assert_true(t.sample_ns[0] == (double)ns);
 		assert_true(hn_clock_ns() - begin < 1000000);
@@ -221,7 +222,7 @@ static void uneven(void *ctx)
 static void disturbed_samples_are_repeated(void **state)
 {
 	int64_t ns = 1000000;
-	struct hn_timing_plan plan = { (double)ns, 0, 1e10, made_up, NULL };
+	struct hn_timing_plan plan = { .first_ns = (double)ns, .budget_ns = 1e10, .disturbances = made_up };
 	struct hn_timing t;
 
 	(void)state;
@@ -240,7 +241,8 @@ static void disturbed_samples_are_repeated(void **state)
 	}
 	/* enough are left alone, though most are not: they tell */
 	bad = 3;
-	plan = (struct hn_timing_plan){ (double)ns, 0, 1e9, made_up, NULL };
+	plan = (struct hn_timing_plan){ .first_ns = (double)ns, .budget_ns = 1e9,
+					.disturbances = made_up };
 	hn_timing_run(spin, &ns, &plan, &t);
 	assert_true(t.n_dropped > t.n && t.n >= 6);
 	assert_int_equal(t.noisy, hn_stats_uncertainty(t.sample_ns, t.n) > 0.03);

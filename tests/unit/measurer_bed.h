@@ -34,7 +34,7 @@ static const char *const objects[][2] = {
 	/* any shared memory there is a descriptor of, by x86-64's mmap; pread of the depot */
 	{ "maps", "for (long fd = 0; fd < 64; fd++) if (sys(9, 0, 4096, 1, 1, fd) > 0) return 7; "
 		  "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1;" },
-	{ "preads", "static char x[8]; if (sys(17, 3, (long)x, 8, 4096 * 64, 0) > 0) return 7; "
+	{ "preads", "char x[8]; if (sys(17, 3, (long)x, 8, 4096 * 64, 0) > 0) return 7; "
 		    "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1;" },
 };
 
