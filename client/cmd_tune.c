@@ -25,7 +25,7 @@
 
 struct watch {
 	struct hn_link *link;
-	struct hn_show show;
+	struct hn_show *show;
 	const char *job;
 	struct hn_json *last_doc; /* of the last progress or done */
 	const struct hn_json *last;
@@ -134,7 +134,7 @@ static int take(struct watch *w, struct hn_json *doc, const struct hn_msg *m, bo
 	}
 	if (m->kind == HN_MSG_RESULT && w->cancelling &&
 	    hn_json_bool(hn_json_get(m->result, "cancelled"), &cancelled) && !cancelled) {
-		hn_show_note(&w->show, "hone: others tune this too, so the job goes on");
+		hn_show_note(w->show, "hone: others tune this too, so the job goes on");
 		w->ended = true;
 		return 0;
 	}
@@ -147,10 +147,10 @@ static int take(struct watch *w, struct hn_json *doc, const struct hn_msg *m, bo
 		w->last = data;
 		*keep = true;
 		w->ended = event == HN_EVENT_done;
-		hn_show_progress(&w->show, data, w->ended);
+		hn_show_progress(w->show, data, w->ended);
 	} else if (event == HN_EVENT_warn &&
 		   hn_json_string(hn_json_get(data, "message")) != NULL) {
-		hn_show_note(&w->show, hn_json_string(hn_json_get(data, "message")));
+		hn_show_note(w->show, hn_json_string(hn_json_get(data, "message")));
 	}
 	return 0;
 }
@@ -166,7 +166,7 @@ static int watch(struct watch *w, struct hn_err *err)
 
 		if (hn_interrupted() && !w->cancelling) {
 			w->cancelling = true;
-			hn_show_note(&w->show, "hone: stopping; results so far are kept");
+			hn_show_note(w->show, "hone: stopping; results so far are kept");
 			rc = send_about(w, "job.cancel", ",\"release\":true", err);
 			if (rc != 0) {
 				break;
@@ -184,7 +184,7 @@ static int watch(struct watch *w, struct hn_err *err)
 			}
 		}
 	}
-	hn_show_end(&w->show);
+	hn_show_end(w->show);
 	return rc;
 }
 
@@ -232,9 +232,9 @@ static int report(const struct hn_opts *o, const struct watch *w, struct hn_err 
 }
 
 static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_link *link,
-		struct hn_err *err)
+		struct hn_show *show, struct hn_err *err)
 {
-	struct watch w = { .link = link };
+	struct watch w = { .link = link, .show = show };
 	const struct hn_json *result;
 	struct hn_json *doc;
 	int rc;
@@ -248,7 +248,6 @@ static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_li
 	if (w.job == NULL) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "honed: submit gave no job");
 	} else {
-		hn_show_init(&w.show, o->quiet);
 		rc = watch(&w, err);
 	}
 	if (rc == 0) {
@@ -321,6 +320,7 @@ static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 {
 	struct hn_link link;
+	struct hn_show show;
 	struct hn_arena a;
 	struct hn_input in;
 	int rc;
@@ -333,11 +333,14 @@ int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 		return rc;
 	}
 	if (rc == 0) {
+		hn_show_init(&show, o->quiet);
+		hn_show_begin(&show, in.name);
 		rc = hn_link_open(o, /* start= */ true, &link, err);
-	}
-	if (rc == 0) {
-		rc = tune(o, &in, &link, err);
-		hn_link_close(&link);
+		if (rc == 0) {
+			rc = tune(o, &in, &link, &show, err);
+			hn_link_close(&link);
+		}
+		hn_show_end(&show);
 	}
 	hn_arena_fini(&a);
 	return rc;

@@ -4,16 +4,14 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "base/err.h"
-
 /* A signal handler can reach nothing but this. */
-static volatile sig_atomic_t n_interrupt;
+static volatile sig_atomic_t n_interrupt, last_number;
 
 static void on_interrupt(int number)
 {
-	(void)number;
+	last_number = number;
 	if (++n_interrupt > 1) {
-		_Exit(10 + HONE_E_CANCELLED);
+		_Exit(128 + number);
 	}
 }
 
@@ -28,4 +26,9 @@ void hn_interrupt_catch(void)
 bool hn_interrupted(void)
 {
 	return n_interrupt > 0;
+}
+
+int hn_interrupt_status(void)
+{
+	return n_interrupt > 0 ? 128 + (int)last_number : 0;
 }

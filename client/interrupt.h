@@ -4,8 +4,11 @@
 
 #include <stdbool.h>
 
-/* From here on SIGINT and SIGTERM are counted; the second ends the process as CANCELLED. */
+/* From here on SIGINT and SIGTERM are counted; the second ends the process. */
 void hn_interrupt_catch(void);
 bool hn_interrupted(void);
+
+/* 130 after a Ctrl-C, 143 after a SIGTERM that was caught; else 0. */
+int hn_interrupt_status(void);
 
 #endif

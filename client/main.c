@@ -1,10 +1,13 @@
 /* client/main.c -- `hone`: find the verb, read its options, run it, print one line on
  * failure. Verbs and options are rows of cmds.def and opts.def; help is printed from
  * them. */
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "client/interrupt.h"
 #include "client/opts.h"
 
 static const struct {
@@ -42,26 +45,41 @@ static int run(int argc, char **argv, struct hn_err *err)
 		}
 		return rc != 0 ? rc : verb_row[i].run(&o, err);
 	}
-	return hn_fail(err, HONE_E_INVALID, "%.40s: no such verb%s%s%s; see `hone help`",
-		       verb, hn_opts_nearest(verb) != NULL ? " (did you mean " : "",
-		       hn_opts_nearest(verb) != NULL
-			       ? hn_opts_spell(hn_opts_nearest(verb), name)
-			       : "",
-		       hn_opts_nearest(verb) != NULL ? "?)" : "");
+	return cmd_help(&(struct hn_opts){ .arg = verb }, err); /* which says that it is none */
+}
+
+/* Whoever was to read our standard output has closed it. */
+static bool reader_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* What could not be written is said, but not to somebody who has read enough (`hone ... | head`):
+ * then all is silent, as of a program that SIGPIPE ended.  That signal itself is ignored, for
+ * temporary folders are to be cleaned up. */
+static int status_of(int rc, struct hn_err *err)
+{
+	bool lost = fflush(stdout) != 0 || ferror(stdout) != 0;
+
+	if (lost && reader_gone()) {
+		return 128 + SIGPIPE;
+	}
+	if (lost && rc == 0) {
+		rc = hn_fail(err, HONE_E_IO, "standard output: cannot be written");
+	}
+	if (rc == 0) {
+		return 0;
+	}
+	fprintf(stderr, "hone: %s\n", err->msg);
+	return hn_interrupt_status() != 0 ? hn_interrupt_status() : 10 - rc;
 }
 
 int main(int argc, char **argv)
 {
 	struct hn_err err = { 0 };
-	int rc;
 
 	signal(SIGPIPE, SIG_IGN);
-	rc = run(argc, argv, &err);
-	if (fflush(stdout) != 0 && rc == 0) {
-		rc = hn_fail(&err, HONE_E_IO, "standard output: cannot be written");
-	}
-	if (rc != 0) {
-		fprintf(stderr, "hone: %s\n", err.msg);
-	}
-	return rc != 0 ? 10 - rc : 0;
+	return status_of(run(argc, argv, &err), &err);
 }

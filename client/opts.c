@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/typo.h"
 
 enum kind { STRING, INT, COUNT, NUMBER, FLAG }; /* COUNT: at least 0 */
 
@@ -166,6 +170,65 @@ static int most_args(const char *verb)
 	return 1;
 }
 
+/* Of getopt's complaints about one word, the one that helps. */
+static int refuse_long(const char *verb, const char *word, struct hn_err *err)
+{
+	const char *known[N_OPT], *near;
+	size_t n = 0, length = strcspn(word, "=");
+	char name[64], spelt[32];
+	struct hn_buf fits;
+	int rc;
+
+	snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), word);
+	hn_opts_spell(verb, spelt);
+	hn_buf_init(&fits);
+	for (size_t i = 0; i < N_OPT; i++) {
+		if (takes(&opt_row[i], verb)) {
+			known[n++] = opt_row[i].name;
+			if (strncmp(opt_row[i].name, name, strlen(name)) == 0) {
+				hn_buf_printf(&fits, "%s--%s", fits.n > 0 ? ", " : "",
+					      opt_row[i].name);
+			}
+		}
+	}
+	near = hn_typo_nearest(name, known, n);
+	if (strchr(fits.s, ',') != NULL) {
+		rc = hn_fail(err, HONE_E_INVALID, "--%s: could be %s", name, fits.s);
+	} else if (near != NULL) {
+		rc = hn_fail(err, HONE_E_INVALID,
+			     "--%s: no such option (did you mean --%s?); see `hone help %s`",
+			     name, near, spelt);
+	} else {
+		rc = hn_fail(err, HONE_E_INVALID, "--%s: no such option; see `hone help %s`",
+			     name, spelt);
+	}
+	hn_buf_fini(&fits);
+	return rc;
+}
+
+/* What getopt did not like: an option without its value, a value for one that takes none, or a
+ * word that is no option. */
+static int refuse(int code, const char *verb, const char *word, struct hn_err *err)
+{
+	const struct opt *o = by_code(optopt);
+	char spelt[32];
+
+	hn_opts_spell(verb, spelt);
+	if (code == ':') {
+		return hn_fail(err, HONE_E_INVALID, "--%s: needs a value; see `hone help %s`",
+			       o != NULL ? o->name : word, spelt);
+	}
+	if (optopt >= 1000 || (optopt == 'h' && strncmp(word, "--help=", 7) == 0)) {
+		return hn_fail(err, HONE_E_INVALID, "--%s: takes no value",
+			       optopt == 'h' ? "help" : o->name);
+	}
+	if (optopt != 0) {
+		return hn_fail(err, HONE_E_INVALID, "-%c: no such option; see `hone help %s`",
+			       isprint(optopt) ? optopt : '?', spelt);
+	}
+	return refuse_long(verb, word + 2, err);
+}
+
 int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 		  struct hn_err *err)
 {
@@ -182,10 +245,7 @@ int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 			return 1;
 		}
 		if (code == '?' || code == ':') {
-			return hn_fail(err, HONE_E_INVALID,
-				       "%.60s: %s; see `hone help %s`", argv[optind - 1],
-				       code == ':' ? "needs a value" : "no such option",
-				       verb);
+			return refuse(code, verb, argv[optind - 1], err);
 		}
 		rc = store(by_code(code), optarg, ret, err);
 		if (rc != 0) {
@@ -197,53 +257,99 @@ int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 	ret->arg = ret->n_arg > 0 ? ret->args[0] : NULL;
 	ret->arg2 = ret->n_arg > 1 ? ret->args[1] : NULL;
 	if (argc - optind > most_args(verb)) {
+		char spelt[32];
+
 		return hn_fail(err, HONE_E_INVALID,
 			       "%.60s: one argument too many; see `hone help %s`",
-			       ret->args[most_args(verb)], verb);
+			       ret->args[most_args(verb)], hn_opts_spell(verb, spelt));
 	}
 	return 0;
 }
 
-/* Letters in common places: enough for a slip of the finger. */
-static size_t likeness(const char *x, const char *y)
-{
-	size_t n = 0;
-
-	for (const char *p = x; *p != '\0'; p++) {
-		n += strchr(y, *p) != NULL;
-	}
-	return x[0] == y[0] ? n + 1 : n;
-}
-
 const char *hn_opts_nearest(const char *word)
 {
-	const char *best = NULL;
-	size_t most = strlen(word) / 2 + 1;
+	const char *known[HN_COUNT_OF(verb_row)];
+	char name[32];
 
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
-		size_t n = likeness(word, verb_row[i].name);
-
-		if (n > most && strlen(word) <= strlen(verb_row[i].name) + 2) {
-			most = n;
-			best = verb_row[i].name;
-		}
+		known[i] = verb_row[i].name;
 	}
-	return best;
+	return hn_typo_nearest(hn_opts_unspell(word, name), known, HN_COUNT_OF(verb_row));
+}
+
+#define NARROWEST 40
+#define WIDEST 100
+#define INDENT 28 /* of what an option does */
+#define NARROW_INDENT 8
+
+/* Columns of the terminal that reads the help; 80 where it is none. */
+static size_t columns(void)
+{
+	const char *env = getenv("COLUMNS");
+	struct winsize w;
+	long n = 80;
+
+	if (env != NULL && atoi(env) > 0) {
+		n = atoi(env);
+	} else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0) {
+		n = w.ws_col;
+	}
+	return (size_t)(n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n);
+}
+
+/* Words in lines that fit, each begun at column `indent`; the first stands at `at` already. */
+static void print_wrapped(const char *text, size_t at, size_t indent)
+{
+	size_t width = columns(), blank = 0;
+
+	while (*text != '\0') {
+		size_t n = strcspn(text, " ");
+
+		if (at + blank + n >= width && at > indent) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+			blank = 0;
+		}
+		printf("%*s%.*s", (int)blank, "", (int)n, text);
+		at += blank + n;
+		text += n + strspn(text + n, " ");
+		blank = 1;
+	}
+	putchar('\n');
 }
 
 void hn_opts_print_verbs(void)
 {
-	puts("hone: finds fast kernels for tensor programs by search\n\nusage: hone VERB "
-	     "...\n");
+	print_wrapped("hone: finds fast kernels for tensor programs by search", 0, 0);
+	puts("\nusage: hone VERB ...\n");
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
 		char verb[32];
 
-		printf("  %-10s %-36s %s\n", hn_opts_spell(verb_row[i].name, verb),
-		       verb_row[i].args, verb_row[i].text);
+		printf("  %-11s ", hn_opts_spell(verb_row[i].name, verb));
+		print_wrapped(verb_row[i].text, 14, 14);
 	}
-	puts("\n`hone help VERB` prints a verb's options.  Exit status: 0, or 10 plus "
-	     "the class of "
-	     "the error.");
+	putchar('\n');
+	print_wrapped("`hone help VERB` prints what a verb takes. Exit status: 0; 10 plus the "
+		      "class of the error; 130 after Ctrl-C, 143 after SIGTERM.", 0, 0);
+}
+
+static void print_option(const struct opt *o)
+{
+	char letter[8] = "", head[64];
+	int n;
+
+	if (o->letter != 0) {
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	}
+	n = snprintf(head, sizeof head, "  %4s--%s%s%s", letter, o->name, *o->arg != '\0' ? " " : "",
+		     o->arg);
+	if (columns() < 2 * INDENT) {
+		printf("%s\n%*s", head, NARROW_INDENT, "");
+		print_wrapped(o->text, NARROW_INDENT, NARROW_INDENT);
+	} else {
+		printf("%-*s", INDENT, head);
+		print_wrapped(o->text, n > INDENT ? (size_t)n : INDENT, INDENT);
+	}
 }
 
 bool hn_opts_print_verb(const char *verb)
@@ -254,19 +360,11 @@ bool hn_opts_print_verb(const char *verb)
 		}
 		char spelt[32];
 
-		printf("usage: hone %s %s\n%s\n", hn_opts_spell(verb, spelt),
-		       verb_row[i].args, verb_row[i].text);
+		printf("usage: hone %s %s\n", hn_opts_spell(verb, spelt), verb_row[i].args);
+		print_wrapped(verb_row[i].text, 0, 0);
 		for (size_t k = 0; k < N_OPT; k++) {
-			const struct opt *o = &opt_row[k];
-			char letter[8] = "";
-
-			if (takes(o, verb)) {
-				if (o->letter != 0) {
-					snprintf(letter, sizeof(letter), "-%c, ",
-						 o->letter);
-				}
-				printf("  %4s--%-8s %-8s %s\n", letter, o->name, o->arg,
-				       o->text);
+			if (takes(&opt_row[k], verb)) {
+				print_option(&opt_row[k]);
 			}
 		}
 		return true;

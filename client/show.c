@@ -34,6 +34,30 @@ static int columns(void)
 	return 80;
 }
 
+/* One line of progress: the terminal's last, written over, or one more. */
+static void put_out(struct hn_show *s, const char *line)
+{
+	if (s->tty) {
+		fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+		s->line_open = true;
+	} else {
+		fprintf(stderr, "%s\n", line);
+	}
+	fflush(stderr);
+}
+
+void hn_show_begin(struct hn_show *s, const char *what)
+{
+	struct hn_buf b;
+
+	if (!s->quiet && s->tty) { /* a refusal shall be one line in a file */
+		hn_buf_init(&b);
+		hn_buf_printf(&b, "%s: starting", what);
+		put_out(s, b.s);
+		hn_buf_fini(&b);
+	}
+}
+
 static int64_t put_failures(const struct hn_json *job, struct hn_buf *b)
 {
 	const struct hn_json *all = hn_json_get(job, "failures");
@@ -79,6 +103,18 @@ static double share_of_peak(const struct hn_json *job)
 	       hn_show_number(job, "peak_gflops");
 }
 
+/* What is being done about it. */
+static const char *activity(const struct hn_json *job)
+{
+	const char *state = hn_show_word(job, "state");
+
+	if (strcmp(state, "new") == 0) {
+		return hn_show_number(job, "peak_gflops") > 0 ? "waiting for its turn"
+							      : "measuring this machine first";
+	}
+	return strcmp(state, "naive") == 0 ? "timing the naive program" : state;
+}
+
 static void put_line(const struct hn_json *job, struct hn_buf *b)
 {
 	double best = hn_show_number(job, "best_ns"),
@@ -90,9 +126,7 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 
 	hn_buf_printf(b, "%s: ", hn_show_word(job, "name"));
 	if (strcmp(state, "search") != 0) {
-		hn_buf_printf(b, "%s  ",
-			      strcmp(state, "naive") == 0 ? "timing the naive program"
-							  : state);
+		hn_buf_printf(b, "%s  ", activity(job));
 	}
 	hn_show_clock(job, b);
 	if (best > 0) {
@@ -129,13 +163,7 @@ void hn_show_progress(struct hn_show *s, const struct hn_json *job, bool force)
 	} else {
 		put_line(job, &b);
 	}
-	if (s->tty) {
-		fprintf(stderr, "\r%.*s\033[K", columns() - 1, b.s);
-		s->line_open = true;
-	} else {
-		fprintf(stderr, "%s\n", b.s);
-	}
-	fflush(stderr);
+	put_out(s, b.s);
 	hn_buf_fini(&b);
 }
 

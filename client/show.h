@@ -14,6 +14,9 @@ struct hn_show {
 
 void hn_show_init(struct hn_show *s, bool quiet);
 
+/* The first words, before honed knows of `what`: starting it may take a while. */
+void hn_show_begin(struct hn_show *s, const char *what);
+
 /* `job` is job.get's object (progress events carry it), or set.get's. `force`: do not wait for the
  * next turn. */
 void hn_show_progress(struct hn_show *s, const struct hn_json *job, bool force);

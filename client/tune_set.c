@@ -223,21 +223,19 @@ static bool ended(const char *state)
 }
 
 /* Until the set has ended; *ret_doc is set.get's last answer. */
-static int watch(struct hn_link *link, const struct hn_opts *o, const char *set,
+static int watch(struct hn_link *link, struct hn_show *show, const char *set,
 		 struct hn_json **ret_doc, const struct hn_json **ret, struct hn_err *err)
 {
 	const struct timespec pause = { .tv_nsec = POLL_NS };
 	struct hn_json *doc;
 	const struct hn_json *result;
-	struct hn_show show;
 	bool cancelled = false, over = false;
 	int rc = 0;
 
-	hn_show_init(&show, o->quiet);
 	while (rc == 0 && !over) {
 		if (hn_interrupted() && !cancelled) {
 			cancelled = true;
-			hn_show_note(&show, "hone: stopping; results so far are kept");
+			hn_show_note(show, "hone: stopping; results so far are kept");
 			rc = call(link, "set.cancel", set, &doc, &result, err);
 			if (rc != 0) {
 				break;
@@ -249,7 +247,7 @@ static int watch(struct hn_link *link, const struct hn_opts *o, const char *set,
 			const char *state = hn_json_string(hn_json_get(result, "state"));
 
 			over = ended(state != NULL ? state : "");
-			hn_show_progress(&show, result, over);
+			hn_show_progress(show, result, over);
 			hn_json_free(*ret_doc);
 			*ret_doc = doc;
 			*ret = result;
@@ -258,7 +256,7 @@ static int watch(struct hn_link *link, const struct hn_opts *o, const char *set,
 			nanosleep(&pause, NULL);
 		}
 	}
-	hn_show_end(&show);
+	hn_show_end(show);
 	return rc;
 }
 
@@ -302,7 +300,7 @@ static int report(const struct hn_opts *o, const struct hn_json *set, struct hn_
 }
 
 static int tune(const struct hn_opts *o, const char *request, struct hn_link *link,
-		struct hn_err *err)
+		struct hn_show *show, struct hn_err *err)
 {
 	const struct hn_json *result, *last = NULL;
 	struct hn_json *doc, *last_doc = NULL;
@@ -316,7 +314,7 @@ static int tune(const struct hn_opts *o, const char *request, struct hn_link *li
 	}
 	set = hn_json_string(hn_json_get(result, "set"));
 	rc = set == NULL ? hn_fail(err, HONE_E_CORRUPT, "honed: set.submit gave no set")
-			 : watch(link, o, set, &last_doc, &last, err);
+			 : watch(link, show, set, &last_doc, &last, err);
 	if (rc == 0) {
 		rc = report(o, last, err);
 	}
@@ -342,6 +340,7 @@ int hn_tune_set(const struct hn_opts *o, struct hn_err *err)
 {
 	struct list *l = calloc(1, sizeof *l);
 	struct hn_link link;
+	struct hn_show show;
 	struct hn_buf request;
 	int rc;
 
@@ -353,10 +352,18 @@ int hn_tune_set(const struct hn_opts *o, struct hn_err *err)
 		rc = answer_at_once(l, o, err);
 	} else if (rc == 0) {
 		rc = write_request(l, o, &request, err);
-		rc = rc != 0 ? rc : hn_link_open(o, /* start= */ true, &link, err);
 		if (rc == 0) {
-			rc = tune(o, request.s, &link, err);
-			hn_link_close(&link);
+			char what[32];
+
+			snprintf(what, sizeof what, "%u tasks", l->n);
+			hn_show_init(&show, o->quiet);
+			hn_show_begin(&show, what);
+			rc = hn_link_open(o, /* start= */ true, &link, err);
+			if (rc == 0) {
+				rc = tune(o, request.s, &link, &show, err);
+				hn_link_close(&link);
+			}
+			hn_show_end(&show);
 		}
 	}
 	hn_buf_fini(&request);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/typo.h"
 #include "proto/addr.h"
 
 #define MAX_BOARDS 64
@@ -23,7 +24,7 @@ static const char usage[] =
 	"  --boards N     ... so many (HONE_BOARDS, 1); several only of another kind than cpu\n"
 	"  --private      end when the last client has gone\n"
 	"  --ready-fd N   say \"ok\" or the reason of a failed start on descriptor N\n"
-	"  --version, --help\n";
+	"  --version, -h, --help\n";
 
 /* `name` in the folder of this executable. */
 static int beside(const char *name, struct hn_buf *ret, struct hn_err *err)
@@ -39,6 +40,25 @@ static int beside(const char *name, struct hn_buf *ret, struct hn_err *err)
 	hn_buf_reset(ret);
 	hn_buf_printf(ret, "%s/%s", self, name);
 	return 0;
+}
+
+/* An option that is none, or is not given as it must be. */
+static int refuse(int code, const char *word, const struct option *options, struct hn_err *err)
+{
+	const char *known[16], *near;
+	size_t n = 0;
+
+	if (code == ':') {
+		return hn_fail(err, HONE_E_INVALID, "%.60s: needs a value; see honed --help", word);
+	}
+	while (options[n].name != NULL && n < HN_COUNT_OF(known)) {
+		known[n] = options[n].name;
+		n++;
+	}
+	near = strncmp(word, "--", 2) == 0 ? hn_typo_nearest(word + 2, known, n) : NULL;
+	return hn_fail(err, HONE_E_INVALID, "%.60s: no such option%s%s%s; see honed --help", word,
+		       near != NULL ? " (did you mean --" : "", near != NULL ? near : "",
+		       near != NULL ? "?)" : "");
 }
 
 static int parse(struct hn_config *c, int argc, char **argv, const char **socket,
@@ -59,7 +79,7 @@ static int parse(struct hn_config *c, int argc, char **argv, const char **socket
 	int o;
 
 	opterr = 0;
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (o == 's') {
 			*socket = optarg;
 		} else if (o == 'd') {
@@ -78,10 +98,7 @@ static int parse(struct hn_config *c, int argc, char **argv, const char **socket
 			fputs(o == 'v' ? "honed " HONE_VERSION "\n" : usage, stdout);
 			c->stop_early = true;
 		} else {
-			return hn_fail(err, HONE_E_INVALID,
-				       "%s: unknown option or missing value; "
-				       "see honed --help",
-				       argv[optind - 1]);
+			return refuse(o, argv[optind - 1], options, err);
 		}
 	}
 	if (optind < argc) {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 
 #define KEPT_EVENTS 64 /* of a job that has ended */
+#define STILL_NS 1000000000
 
 /* False when it was dropped. */
 static bool send_event(struct hn_subscription *sub, uint64_t seq, enum hn_event type,
@@ -112,10 +113,24 @@ void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
 	d->waits = w;
 }
 
+/* Who watches a job hears of it even while nothing comes of it: the naive program of a large
+ * computation may take a minute. */
+static void tell_still(struct hn_daemon *d, int64_t now_ns)
+{
+	for (struct hn_subscription *sub = d->subscriptions; sub != NULL; sub = sub->next) {
+		struct hn_job *j = sub->job;
+
+		if (!hn_job_ended(j) && now_ns - j->told_ns >= STILL_NS) {
+			hn_notify_progress(j);
+		}
+	}
+}
+
 void hn_notify_tick(struct hn_daemon *d, int64_t now_ns)
 {
 	struct hn_wait **at = &d->waits, *w;
 
+	tell_still(d, now_ns);
 	while ((w = *at) != NULL) {
 		if (w->deadline_ns > now_ns) {
 			at = &w->next;

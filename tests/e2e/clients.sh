@@ -29,7 +29,7 @@ for pid in $pids; do
 	wait "$pid"
 	status=$?
 	if [ "$pid" = "$first" ]; then
-		[ "$status" -eq 16 ] || die "Ctrl-C: status $status: $(cat "$work/err$i")"
+		[ "$status" -eq 130 ] || die "Ctrl-C: status $status: $(cat "$work/err$i")"
 		continue
 	fi
 	[ "$status" -eq 0 ] || die "client $i: status $status: $(cat "$work/err$i")"
@@ -49,7 +49,7 @@ within 60 found || die "nothing was found: $(cat "$work/err")"
 kill -INT "$client"
 wait "$client"
 status=$?
-[ "$status" -eq 16 ] || die "Ctrl-C: status $status"
+[ "$status" -eq 130 ] || die "Ctrl-C: status $status"
 grep -q tuned "$work/out" || die "Ctrl-C printed no table: $(cat "$work/out")"
 within 10 gone || die "Ctrl-C left: $(ours)"
 hone query --text "$middle" >/dev/null || die "Ctrl-C lost the results"

@@ -102,7 +102,8 @@ for how in cancel interrupt; do
 		kill -INT "$client"
 	fi
 	wait "$client"
-	[ $? -eq 16 ] || die "$how: status: $(cat "$work/out")"
+	status=$?
+	[ $status -eq $([ $how = cancel ] && echo 16 || echo 130) ] || die "$how: status $status: $(cat "$work/out")"
 	grep -q '^ *sum ' "$work/out" || die "$how: no table: $(cat "$work/out")"
 done
 
