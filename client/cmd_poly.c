@@ -5,13 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "client/builder.h"
 #include "client/cmd.h"
+#include "client/history.h"
 #include "client/log.h"
 #include "loopstate/record.h"
-
-#define STEPS_MAX ((size_t)16 << 20)
 
 /* Steps of record `index`, from 1, of the log. */
 static int steps_of_log(const char *log, int64_t index, struct hn_buf *ret,
@@ -45,7 +43,8 @@ static int steps_of_log(const char *log, int64_t index, struct hn_buf *ret,
 }
 
 /* What is to be shown: --record, --records with --index, or no step at all. */
-static int read_steps(const struct hn_opts *o, struct hn_buf *ret, struct hn_err *err)
+static int read_steps(const struct hn_opts *o, struct hn_arena *a, struct hn_buf *ret,
+		      struct hn_err *err)
 {
 	if (o->record && o->records) {
 		return hn_fail(err, HONE_E_INVALID,
@@ -56,7 +55,13 @@ static int read_steps(const struct hn_opts *o, struct hn_buf *ret, struct hn_err
 			       "poly: --index counts the records of --records LOG");
 	}
 	if (o->record) {
-		return hn_file_read(o->record, STEPS_MAX, ret, err);
+		const struct hn_trace *trace;
+		int rc = hn_history_read(o->record, a, &trace, err);
+
+		if (rc == 0) {
+			hn_trace_write(trace, ret);
+		}
+		return rc;
 	}
 	if (o->records) {
 		return steps_of_log(o->records, o->index ? o->index : 1, ret, err);
@@ -77,7 +82,7 @@ int cmd_poly(const struct hn_opts *o, struct hn_err *err)
 	hn_buf_init(&text);
 	int rc = hn_input_read(o, &a, &in, err);
 
-	rc = rc != 0 ? rc : read_steps(o, &steps, err);
+	rc = rc != 0 ? rc : read_steps(o, &a, &steps, err);
 	rc = rc != 0 ? rc : hn_builder_ask("poly", in.json, steps.s, words, &text, err);
 	if (rc == 0) {
 		fputs(text.s, stdout);

@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,11 +17,10 @@
 #include "base/file.h"
 #include "client/auto.h"
 #include "client/builder.h"
+#include "client/history.h"
 #include "client/runtime.h"
 #include "loopstate/mark.h"
 #include "loopstate/state.h"
-
-#define STEPS_MAX ((size_t)16 << 20)
 
 struct replay {
 	const struct hn_input *in;
@@ -190,20 +190,15 @@ static void clear_work(const struct replay *r)
 	rmdir(r->work);
 }
 
-/* --record: steps of a file, checked to be a history of this computation. */
+/* --record: a history in a file, checked to be one of this computation. */
 static int read_record(const struct hn_opts *o, const struct hn_input *in,
 		       struct hn_arena *a, const char **ret, struct hn_err *err)
 {
 	const struct hn_trace *trace;
 	const struct hn_state *state;
 	struct hn_buf b;
-	int rc;
+	int rc = hn_history_read(o->record, a, &trace, err);
 
-	hn_buf_init(&b);
-	rc = hn_file_read(o->record, STEPS_MAX, &b, err);
-	if (rc == 0) {
-		rc = hn_trace_parse(o->record, b.s, b.n, a, &trace, err);
-	}
 	if (rc == 0 && hn_state_replay(in->dag, trace, a, &state, err) != 0) {
 		rc = hn_err_within(err, "%s", o->record);
 	}
@@ -212,11 +207,27 @@ static int read_record(const struct hn_opts *o, const struct hn_input *in,
 			     o->record);
 	}
 	if (rc == 0) {
-		hn_buf_reset(&b);
+		hn_buf_init(&b);
 		hn_trace_write(trace, &b);
 		*ret = hn_arena_strndup(a, b.s, b.n);
+		hn_buf_fini(&b);
 	}
-	hn_buf_fini(&b);
+	return rc;
+}
+
+/* --records: the best of a log. */
+static int read_log(const struct hn_opts *o, struct hn_arena *a,
+		    const struct hn_target *target, struct replay *r, struct hn_err *err)
+{
+	struct hn_history best;
+	char time[32];
+	int rc = hn_history_best(o->records, r->in->dag, target, a, &best, err);
+
+	if (rc == 0) {
+		r->steps = best.steps;
+		fprintf(stderr, "hone: %s:%" PRIu64 ": %s there, the best of %" PRIu64 "\n",
+			o->records, best.line, hn_show_time(best.cost_ns, time), best.n_fit);
+	}
 	return rc;
 }
 
@@ -228,9 +239,11 @@ static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay
 	struct hn_best best;
 	int rc;
 
-	if (o->record != NULL) {
+	if (o->record != NULL || o->records != NULL) {
 		rc = hn_best_target(o, a, &target, &r->target_line, err);
-		return rc == 0 ? read_record(o, r->in, a, &r->steps, err) : rc;
+		return rc != 0		   ? rc
+		       : o->record != NULL ? read_record(o, r->in, a, &r->steps, err)
+					   : read_log(o, a, &target, r, err);
 	}
 	rc = o->automatic ? hn_auto_find(o, r->in, a, &best, &answers, err)
 			  : hn_best_find(o, r->in->key, a, &best, err);
@@ -262,8 +275,9 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	struct replay r = { .in = &in, .dir = o->out, .json = o->json };
 	sigset_t held;
 	/* what is stored or made by rule is for numbers */
-	int rc = o->record != NULL ? hn_input_read_sized(o, a, &in, err)
-				   : hn_input_read(o, a, &in, err);
+	int rc = o->record != NULL || o->records != NULL
+			 ? hn_input_read_sized(o, a, &in, err)
+			 : hn_input_read(o, a, &in, err);
 
 	if (rc == 0) {
 		rc = find_steps(o, a, &r, err);
@@ -306,6 +320,10 @@ int cmd_replay(const struct hn_opts *o, struct hn_err *err)
 	struct hn_arena a;
 	int rc;
 
+	if ((o->record != NULL) + (o->records != NULL) + o->automatic > 1) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "replay: --record, --records or --auto, not several");
+	}
 	if (o->out == NULL) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "replay: give -o DIR, where the files shall go");

@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "client/auto.h"
+#include "client/history.h"
 #include "client/interrupt.h"
 #include "client/link.h"
-#include "client/log.h"
 #include "client/show.h"
 #include "client/tune.h"
 
@@ -46,7 +47,8 @@ void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_t
 	int64_t trials = o->trials > 0 ? o->trials : other ? 0 : DEFAULT_TRIALS * n_task;
 
 	hn_tune_put_string(b, "target", o->target);
-	hn_tune_put_string(b, "policy", o->policy);
+	hn_tune_put_string(b, "policy",
+			   o->policy == NULL && o->records != NULL ? "replay" : o->policy);
 	hn_tune_put_string(b, "model", o->model);
 	hn_buf_printf(b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":", (long long)trials,
 		      (long long)o->seed);
@@ -57,23 +59,33 @@ void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_t
 static int put_records(const char *log, struct hn_buf *b, struct hn_err *err)
 {
 	char path[PATH_MAX];
-	FILE *file;
 
-	if (strcmp(log, "-") == 0) {
-		return hn_fail(err, HONE_E_INVALID, "--records: tune takes a file, not a pipe");
-	}
-	int rc = hn_log_open(log, &file, err);
-
-	if (rc != 0) {
-		return rc;
-	}
-	hn_log_close(file);
 	if (realpath(log, path) == NULL) {
 		return hn_fail(err, HONE_E_IO, "%s: %s", log, strerror(errno));
 	}
 	hn_buf_puts(b, ",\"records\":");
 	hn_buf_json_string(b, path);
 	return 0;
+}
+
+/* --records: a log with a record of this computation, whatever the store has already. */
+static int check_records(const struct hn_opts *o, const struct hn_input *in, struct hn_err *err)
+{
+	struct stat st;
+
+	if (o->records == NULL) {
+		return 0;
+	}
+	if (o->policy != NULL && strcmp(o->policy, "replay") != 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--policy %.40s measures no log: leave out --records, or the policy",
+			       o->policy);
+	}
+	if (strcmp(o->records, "-") == 0 ||
+	    (stat(o->records, &st) == 0 && S_ISFIFO(st.st_mode))) {
+		return hn_fail(err, HONE_E_INVALID, "--records: tune takes a file, not a pipe");
+	}
+	return hn_history_check(o->records, in->dag, err);
 }
 
 static int submit(const struct hn_opts *o, const struct hn_input *in,
@@ -327,6 +339,7 @@ int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 
 	hn_arena_init(&a, 0);
 	rc = hn_input_read(o, &a, &in, err);
+	rc = rc != 0 ? rc : check_records(o, &in, err);
 	if (rc == 0 && o->trials == 0) {
 		rc = answer_at_once(o, &in, &a, err);
 		hn_arena_fini(&a);

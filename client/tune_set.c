@@ -109,6 +109,10 @@ static int read_all(struct list *l, const struct hn_opts *o, struct hn_err *err)
 		return hn_fail(err, HONE_E_INVALID,
 			       "--name: of several each has its file's");
 	}
+	if (o->records != NULL && (o->tasks != NULL || o->n_arg > 1)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--records: a log is measured for one computation at a time");
+	}
 	if (o->tasks != NULL) {
 		return read_list(l, o->tasks, err);
 	}

@@ -1,0 +1,261 @@
+/* client/history.c -- see history.h.  The log is read once, a line at a time. */
+#include "client/history.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "client/log.h"
+#include "loopstate/record.h"
+#include "loopstate/state.h"
+
+#define FILE_MAX ((size_t)16 << 20)
+#define REPLAY_BYTES ((size_t)256 << 20) /* memory that one record may take */
+
+/* One line that is a record, with nothing but comments and blanks about it. */
+static int read_line(const char *path, const struct hn_buf *text, struct hn_arena *a,
+		     const struct hn_trace **ret, struct hn_err *err)
+{
+	const struct hn_record *record;
+	struct hn_record_reader r;
+	FILE *file = text->n > 0 ? fmemopen(text->s, text->n, "r") : NULL;
+	int item, rc = 0;
+
+	if (file == NULL) {
+		return text->n > 0 ? hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path)
+				   : hn_fail(err, HONE_E_INVALID, "%s: empty", path);
+	}
+	*ret = NULL;
+	hn_record_reader_init(&r, file, path);
+	while (rc == 0 && (item = hn_record_next(&r, &record, err)) != HN_RECORD_END) {
+		if (item < 0) {
+			rc = item;
+		} else if (item == HN_RECORD_RECORD && *ret != NULL) {
+			rc = hn_fail(err, HONE_E_INVALID,
+				     "%s: a log of several records; --records takes the best", path);
+		} else if (item == HN_RECORD_RECORD) {
+			*ret = hn_trace_copy(record->trace, a);
+		}
+	}
+	hn_record_reader_fini(&r);
+	fclose(file);
+	return rc != 0 || *ret != NULL
+		       ? rc
+		       : hn_fail(err, HONE_E_INVALID, "%s: neither steps nor a record", path);
+}
+
+int hn_history_read(const char *path, struct hn_arena *a, const struct hn_trace **ret,
+		    struct hn_err *err)
+{
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	rc = hn_file_read(path, FILE_MAX, &b, err);
+	if (rc == 0 && (b.n == 0 || b.s[strspn(b.s, " \t\r\n")] != '[')) {
+		rc = read_line(path, &b, a, ret, err);
+	} else if (rc == 0) {
+		rc = hn_trace_parse(path, b.s, b.n, a, ret, err);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
+/* Ansor's words for targets beside ours. */
+static const struct {
+	const char *word, *kind;
+} target_word[] = {
+	{ "llvm", "cpu" },
+	{ "cpu", "cpu" },
+	{ "cuda", "cuda" },
+};
+
+/* Code is made anew for `target`, so that the kind is what counts; a line of ours says for which
+ * instructions, too. */
+static bool fits_target(const char *line, const struct hn_target *target)
+{
+	size_t n = strcspn(line, " ");
+	struct hn_target theirs;
+	struct hn_arena a;
+	bool fits = false;
+
+	for (size_t i = 0; i < HN_COUNT_OF(target_word); i++) {
+		fits |= strlen(target_word[i].word) == n &&
+			memcmp(target_word[i].word, line, n) == 0 &&
+			strcmp(target_word[i].kind, target->kind) == 0;
+	}
+	if (fits && strstr(line, "-isa=") != NULL) {
+		hn_arena_init(&a, 0);
+		fits = hn_target_parse(line, &a, &theirs, NULL) == 0 &&
+		       hn_target_runs_on(&theirs, target);
+		hn_arena_fini(&a);
+	}
+	return fits;
+}
+
+/* hone's own keys are 64 hexadecimal digits. */
+static bool is_of(const struct hn_record *r, const char *key)
+{
+	size_t n = strlen(r->workload_key);
+
+	return n != HN_KEY_BYTES - 1 || strspn(r->workload_key, "0123456789abcdef") != n ||
+	       strcmp(r->workload_key, key) == 0;
+}
+
+/* Whether the loops that the record splits were as long where it was made: sizes are no part of
+ * what replay checks, and a cost says nothing of other sizes. */
+static bool same_extent(const struct hn_state *s, const struct hn_step *step)
+{
+	const struct hn_stage *stage;
+	int64_t then = step->a[HN_SP_EXTENT], now;
+
+	if (step->kind != HN_STEP_split || step->stage < 0 || (uint32_t)step->stage >= s->n_stage) {
+		return true;
+	}
+	stage = s->stage[step->stage];
+	if (step->a[HN_SP_ITER] < 0 || step->a[HN_SP_ITER] >= stage->n_iter) {
+		return true; /* which hn_state_apply refuses */
+	}
+	now = stage->iter[step->a[HN_SP_ITER]].extent;
+	return then == now || then < 0 || now == HN_EXTENT_UNKNOWN;
+}
+
+static bool replays(const struct hn_dag *dag, const struct hn_trace *trace)
+{
+	const struct hn_state *s;
+	struct hn_arena a;
+	bool fits = true;
+
+	hn_arena_init(&a, REPLAY_BYTES);
+	s = hn_state_init(dag, &a);
+	for (uint32_t i = 0; i < trace->n_step && fits; i++) {
+		fits = same_extent(s, trace->step[i]) &&
+		       hn_state_apply(s, trace->step[i], &a, &s, NULL) == 0;
+	}
+	fits = fits && s->concrete;
+	hn_arena_fini(&a);
+	return fits;
+}
+
+/* The mean, as TVM compares them; below 0: it was not measured. */
+static double cost_ns(const struct hn_record *r)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < r->n_cost; i++) {
+		sum += r->cost[i].value;
+	}
+	return r->error_no != 0 || r->n_cost == 0 ? -1 : 1e9 * sum / r->n_cost;
+}
+
+struct search {
+	const struct hn_dag *dag;
+	const struct hn_target *target; /* NULL: any record will do, and the first is enough */
+	char key[HN_KEY_BYTES];
+	struct hn_arena *arena; /* of what is kept */
+	const struct hn_trace *best;
+	struct hn_history found;
+	uint64_t n_record, n_bad, n_other_target, n_failed;
+	struct hn_err first_bad;
+};
+
+static void look_at(struct search *s, const struct hn_record *r, uint64_t line)
+{
+	double ns = cost_ns(r);
+
+	s->n_record++;
+	if (!is_of(r, s->key) || !replays(s->dag, r->trace)) {
+		return;
+	}
+	if (s->target != NULL && !fits_target(r->target, s->target)) {
+		s->n_other_target++;
+		return;
+	}
+	if (s->target != NULL && ns < 0) {
+		s->n_failed++;
+		return;
+	}
+	if (s->found.n_fit++ == 0 || ns < s->found.cost_ns) {
+		s->best = hn_trace_copy(r->trace, s->arena);
+		s->found.line = line;
+		s->found.cost_ns = ns;
+	}
+}
+
+static int missing(const struct search *s, const char *log, struct hn_err *err)
+{
+	if (s->n_other_target + s->n_failed > 0) {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "%s: no record of this computation was measured on such a target "
+			       "(%" PRIu64 " on others, %" PRIu64 " failed)",
+			       log, s->n_other_target, s->n_failed);
+	}
+	if (s->n_bad > 0) {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "%s: none of its %" PRIu64 " records is of this computation, and %" PRIu64
+			       " lines are none; the first: %s",
+			       log, s->n_record, s->n_bad, s->first_bad.msg);
+	}
+	return hn_fail(err, HONE_E_NOT_FOUND,
+		       "%s: none of its %" PRIu64 " records is of this computation", log, s->n_record);
+}
+
+static int read_log(struct search *s, const char *log, struct hn_err *err)
+{
+	const struct hn_record *record;
+	struct hn_record_reader r;
+	FILE *file;
+	int item, rc = hn_log_open(log, &file, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_dag_key(s->dag, s->key);
+	hn_record_reader_init(&r, file, log);
+	while ((item = hn_record_next(&r, &record, err)) != HN_RECORD_END &&
+	       item != -HONE_E_IO) {
+		if (item == HN_RECORD_RECORD) {
+			look_at(s, record, r.line);
+		} else if (item < 0 && s->n_bad++ == 0) {
+			s->first_bad = *err;
+		}
+		if (s->target == NULL && s->found.n_fit > 0) {
+			break;
+		}
+	}
+	hn_record_reader_fini(&r);
+	hn_log_close(file);
+	return item == -HONE_E_IO    ? item
+	       : s->found.n_fit == 0 ? missing(s, log, err)
+				     : 0;
+}
+
+int hn_history_best(const char *log, const struct hn_dag *dag, const struct hn_target *target,
+		    struct hn_arena *a, struct hn_history *ret, struct hn_err *err)
+{
+	struct search s = { .dag = dag, .target = target, .arena = a };
+	int rc = read_log(&s, log, err);
+	struct hn_buf b;
+
+	if (rc == 0) {
+		hn_buf_init(&b);
+		hn_trace_write(s.best, &b);
+		*ret = s.found;
+		ret->steps = hn_arena_strndup(a, b.s, b.n);
+		hn_buf_fini(&b);
+	}
+	return rc;
+}
+
+int hn_history_check(const char *log, const struct hn_dag *dag, struct hn_err *err)
+{
+	struct search s = { .dag = dag };
+	struct hn_arena a;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	s.arena = &a;
+	rc = read_log(&s, log, err);
+	hn_arena_fini(&a);
+	return rc;
+}
