@@ -84,6 +84,10 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 						     .flops = hn_dag_flops(in->dag) } };
 	int rc = hn_best_target(o, a, &ret->target, &ret->target_line, err);
 
+	ret->asked = ret->target;
+	ret->asked_line = ret->target_line;
+	ret->near = "";
+
 	if (rc != 0) {
 		return rc;
 	}

@@ -39,25 +39,51 @@ int hn_best_store(const struct hn_opts *o, struct hn_buf *home, struct hn_err *e
 	return rc;
 }
 
+static int find(const char *word, struct hn_arena *a, struct hn_best *ret, struct hn_err *err)
+{
+	struct hn_nearest n;
+	struct hn_buf near;
+	char key[HN_KEY_BYTES];
+	int rc = hn_nearest_key(ret->snapshot, word, key, err);
+
+	rc = rc != 0 ? rc : hn_nearest_find(ret->snapshot, key, &ret->asked, ret->asked_line, a, &n,
+					    err);
+	if (rc != 0) {
+		return rc;
+	}
+	hn_buf_init(&near);
+	hn_nearest_print(&n, &ret->asked, &near);
+	ret->entry = n.entry;
+	ret->target = n.have;
+	ret->target_line = n.exact ? ret->asked_line : n.entry.best.target;
+	ret->differs = n.differs;
+	ret->near = hn_arena_strndup(a, near.n > 0 ? near.s : "", near.n);
+	hn_buf_fini(&near);
+	return 0;
+}
+
+int hn_best_open(const struct hn_opts *o, struct hn_snapshot **ret, struct hn_err *err)
+{
+	struct hn_buf home;
+	int rc;
+
+	hn_buf_init(&home);
+	rc = hn_addr_home(o->home, &home, err);
+	rc = rc != 0 ? rc : hn_snapshot_open_fresh(home.s, ret, err);
+	hn_buf_fini(&home);
+	return rc;
+}
+
 int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
 		 struct hn_best *ret, struct hn_err *err)
 {
-	struct hn_buf home;
-	int rc = hn_best_target(o, a, &ret->target, &ret->target_line, err);
+	int rc = hn_best_target(o, a, &ret->asked, &ret->asked_line, err);
 
+	rc = rc != 0 ? rc : hn_best_open(o, &ret->snapshot, err);
 	if (rc != 0) {
 		return rc;
 	}
-	hn_buf_init(&home);
-	rc = hn_addr_home(o->home, &home, err);
-	if (rc == 0) {
-		rc = hn_snapshot_open_fresh(home.s, &ret->snapshot, err);
-	}
-	hn_buf_fini(&home);
-	if (rc != 0) {
-		return rc;
-	}
-	rc = hn_snapshot_find(ret->snapshot, key, ret->target_line, &ret->entry, err);
+	rc = find(key, a, ret, err);
 	if (*hn_snapshot_notice(ret->snapshot) != '\0' && (rc != 0 || ret->entry.best.in_doubt)) {
 		fprintf(stderr, "hone: warning: %s\n", hn_snapshot_notice(ret->snapshot));
 	}

@@ -3,14 +3,17 @@
 #define HN_CLIENT_BEST_H
 
 #include "client/cmd.h"
+#include "client/nearest.h"
 #include "db/snapshot.h"
 #include "target/target.h"
 
 struct hn_best {
 	struct hn_snapshot *snapshot; /* holds the entry's strings */
 	struct hn_snapshot_entry entry;
-	struct hn_target target; /* asked for */
-	const char *target_line;
+	struct hn_target target, asked; /* of the record; asked for */
+	const char *target_line, *asked_line;
+	uint32_t differs; /* bit p: the two differ in parameter p; 0: the very target asked for */
+	const char *near; /* "num_cores 2, here 4", or "" */
 };
 
 /* The target of --target, or this machine. Strings in the arena. */
@@ -21,8 +24,12 @@ int hn_best_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target
  * it: who only reads does not make one. */
 int hn_best_store(const struct hn_opts *o, struct hn_buf *home, struct hn_err *err) HN_NODISCARD;
 
-/* Find the record of this workload key. HONE_E_NOT_FOUND says which part of the key
- * differed. */
+/* The snapshot of the store. */
+int hn_best_open(const struct hn_opts *o, struct hn_snapshot **ret,
+		 struct hn_err *err) HN_NODISCARD;
+
+/* Find the record of the workload that `key` is the key of, or the beginning of one, for the
+ * target asked for or the nearest of its instruction set (nearest.h). */
 int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
 		 struct hn_best *ret, struct hn_err *err) HN_NODISCARD;
 void hn_best_close(struct hn_best *b);

@@ -201,6 +201,9 @@ static void put_text(const struct hn_opts *o, const struct subject *x, struct hn
 		hn_buf_printf(b, "%s: %s: %s\n", e->workload.name,
 			      hn_verdict_name(e->best.verdict), e->best.detail);
 	}
+	if (x->best.near != NULL && *x->best.near != '\0') {
+		hn_buf_printf(b, "  near            measured on another machine: %s\n", x->best.near);
+	}
 	put_prediction(x, b);
 	hn_buf_putc(b, '\n');
 	for (uint32_t i = 0; i < x->steps.n; i++) {

@@ -2,6 +2,7 @@
  * ping, stop. */
 #include <stdio.h>
 
+#include "client/ask.h"
 #include "client/link.h"
 #include "client/show.h"
 #include "proto/addr.h"
@@ -9,14 +10,27 @@
 #define CALL_MS 10000
 #define STOP_MS 15000
 
-/* Call a method of a daemon that is there already. With --json the result is printed here
- * and *ret_result is NULL. */
+/* With --json the answer is printed and NULL is left of it. */
+static const struct hn_json *print_answer(const struct hn_opts *o, const struct hn_json *answer)
+{
+	struct hn_buf b;
+
+	if (!o->json) {
+		return answer;
+	}
+	hn_buf_init(&b);
+	hn_json_write(answer, &b);
+	puts(b.s);
+	hn_buf_fini(&b);
+	return NULL;
+}
+
+/* Call a method of a daemon that is there already; the answer as print_answer leaves it. */
 static int ask(const struct hn_opts *o, const char *method, const char *params,
 	       struct hn_json **ret_doc, const struct hn_json **ret_result,
 	       struct hn_err *err)
 {
 	struct hn_link link;
-	struct hn_buf b;
 	int rc = hn_link_open(o, /* start= */ false, &link, err);
 
 	if (rc != 0) {
@@ -24,23 +38,50 @@ static int ask(const struct hn_opts *o, const char *method, const char *params,
 	}
 	rc = hn_link_call(&link, method, params, CALL_MS, ret_doc, ret_result, err);
 	hn_link_close(&link);
-	if (rc == 0 && o->json) {
-		hn_buf_init(&b);
-		hn_json_write(*ret_result, &b);
-		puts(b.s);
-		hn_buf_fini(&b);
-		*ret_result = NULL;
+	if (rc == 0) {
+		*ret_result = print_answer(o, *ret_result);
 	}
 	return rc;
 }
 
+/* A line of what has ended: id, state, when, what it was. */
+static void put_ended(const struct hn_json *e, struct hn_buf *b)
+{
+	const char *set = hn_show_word(e, "set");
+	double ns = hn_show_number(e, "best_ns");
+	char ago[32], time[32];
+
+	hn_buf_printf(b, "%s  %-9s %8s ago  ", *set != '\0' ? set : hn_show_word(e, "job"),
+		      hn_show_word(e, "state"),
+		      hn_show_age((int64_t)hn_show_number(e, "unix_ms"), ago));
+	if (*set != '\0') {
+		hn_buf_printf(b, "%.0f tasks\n", hn_show_number(e, "tasks"));
+		return;
+	}
+	hn_buf_printf(b, "%-12.12s  %s", hn_show_word(e, "workload"), hn_show_word(e, "name"));
+	if (ns > 0) {
+		hn_buf_printf(b, "  %s in %.0f trials", hn_show_time(ns, time),
+			      hn_show_number(e, "trials"));
+	}
+	if (*hn_show_word(e, "message") != '\0') {
+		hn_buf_printf(b, "  (%s)", hn_show_word(e, "message"));
+	}
+	hn_buf_putc(b, '\n');
+}
+
 int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
 {
-	const struct hn_json *result, *list, *sets;
+	const struct hn_json *result, *list, *sets, *ended;
 	struct hn_json *doc;
 	struct hn_buf b;
-	int rc = ask(o, "job.list", NULL, &doc, &result, err);
+	int rc;
 
+	if (o->all) {
+		rc = hn_ask(o, "job.list", "{\"all\":true}", CALL_MS, &doc, &result, err);
+		result = rc == 0 ? print_answer(o, result) : NULL;
+	} else {
+		rc = ask(o, "job.list", NULL, &doc, &result, err);
+	}
 	if (rc != 0) {
 		return rc;
 	}
@@ -57,8 +98,13 @@ int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
 	     s = hn_json_next(s)) {
 		hn_show_set_table(s, &b);
 	}
-	if (list != NULL && hn_json_count(list) == 0) {
-		hn_buf_puts(&b, "no jobs\n");
+	ended = result != NULL ? hn_json_get(result, "ended") : NULL;
+	for (const struct hn_json *e = ended != NULL ? hn_json_first(ended) : NULL; e != NULL;
+	     e = hn_json_next(e)) {
+		put_ended(e, &b);
+	}
+	if (result != NULL && b.n == 0) {
+		hn_buf_puts(&b, o->all ? "no jobs\n" : "no jobs (--all lists those that ended)\n");
 	}
 	fwrite(b.s, 1, b.n, stdout);
 	hn_buf_fini(&b);

@@ -1,36 +1,63 @@
 /* client/cmd_query.c -- `hone query`: the best known schedule, from the snapshot. */
+#include <math.h>
 #include <stdio.h>
 
+#include "base/jw.h"
 #include "client/best.h"
+
+/* What is not known is null, never 0. */
+static double known(double v)
+{
+	return v > 0 ? v : NAN;
+}
+
+static void put_near(const struct hn_best *best, struct hn_jw *w)
+{
+	if (best->differs == 0) {
+		hn_jw_null(w, "near");
+		return;
+	}
+	hn_jw_list(w, "near");
+	for (int p = 0; p < HN_N_PARAM; p++) {
+		if (best->differs & (1u << p)) {
+			hn_jw_object(w, NULL);
+			hn_jw_str(w, "parameter", hn_param_name((enum hn_param)p));
+			hn_jw_int(w, "there", best->target.param[p]);
+			hn_jw_int(w, "here", best->asked.param[p]);
+			hn_jw_end(w);
+		}
+	}
+	hn_jw_end(w);
+}
 
 static void put_json(const struct hn_best *best, struct hn_buf *b)
 {
 	const struct hn_snapshot_entry *e = &best->entry;
 	double ns = e->best.median_ns;
+	struct hn_jw w;
 
-	hn_buf_printf(b, "{\"workload\":\"%s\",\"name\":", e->workload.key);
-	hn_buf_json_string(b, e->workload.name);
-	hn_buf_puts(b, ",\"target\":");
-	hn_buf_json_string(b, best->target_line);
-	hn_buf_puts(b, ",\"cache\":");
-	hn_buf_json_string(b, e->workload.cache);
-	hn_buf_puts(b, ",\"median_ns\":");
-	hn_buf_double(b, ns);
-	hn_buf_puts(b, ",\"naive_ns\":");
-	hn_buf_double(b, e->naive_ns);
-	hn_buf_puts(b, ",\"speedup\":");
-	hn_buf_double(b, ns > 0 ? e->naive_ns / ns : 0);
-	hn_buf_puts(b, ",\"flops\":");
-	hn_buf_double(b, e->workload.flops);
-	hn_buf_puts(b, ",\"gflops\":");
-	hn_buf_double(b, ns > 0 ? e->workload.flops / ns : 0);
-	hn_buf_printf(b, ",\"trials\":%u,\"failed\":%u,\"steps\":%s", e->n_trial,
-		      e->n_failed, e->best.steps);
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "key", e->workload.key);
+	hn_jw_str(&w, "name", e->workload.name);
+	hn_jw_str(&w, "target", best->target_line);
+	put_near(best, &w);
+	hn_jw_str(&w, "cache", e->workload.cache);
+	hn_jw_int(&w, "record", e->best.id);
+	hn_jw_double(&w, "median_ns", known(ns));
+	hn_jw_double(&w, "naive_ns", known(e->naive_ns));
+	hn_jw_double(&w, "speedup", known(e->naive_ns / ns));
+	hn_jw_double(&w, "flops", e->workload.flops);
+	hn_jw_double(&w, "gflops", e->workload.flops / ns);
+	hn_jw_uint(&w, "trials", e->n_trial);
+	hn_jw_uint(&w, "failed", e->n_failed);
+	hn_jw_json(&w, "steps", e->best.steps);
 	if (e->best.in_doubt) {
-		hn_buf_puts(b, ",\"damage\":");
-		hn_buf_json_string(b, hn_snapshot_notice(best->snapshot));
+		hn_jw_str(&w, "damage", hn_snapshot_notice(best->snapshot));
 	}
-	hn_buf_puts(b, "}\n");
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
 }
 
 static void put_text(const struct hn_best *best, struct hn_buf *b)
@@ -41,6 +68,9 @@ static void put_text(const struct hn_best *best, struct hn_buf *b)
 
 	hn_buf_printf(b, "%s  (workload %.16s%s)\n", e->workload.name, e->workload.key,
 		      hn_show_cache(e->workload.cache));
+	if (*best->near != '\0') {
+		hn_buf_printf(b, "  near    measured on another machine: %s\n", best->near);
+	}
 	hn_buf_printf(b, "  tuned   %s, %.1f GFLOP/s\n", hn_show_time(ns, tuned),
 		      ns > 0 ? e->workload.flops / ns : 0);
 	if (e->naive_ns > 0) {

@@ -248,9 +248,14 @@ static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay
 	rc = o->automatic ? hn_auto_find(o, r->in, a, &best, &answers, err)
 			  : hn_best_find(o, r->in->key, a, &best, err);
 	if (rc == 0) {
-		r->target_line = best.target_line;
+		r->target_line = best.asked_line;
 		r->steps = hn_arena_strdup(a, best.entry.best.steps);
-		r->median_ns = best.entry.best.median_ns;
+		if (*best.near == '\0') {
+			r->median_ns = best.entry.best.median_ns;
+		} else {
+			fprintf(stderr, "hone: tuned on another machine: %s; `hone tune` finds out "
+					"what is best here\n", best.near);
+		}
 		hn_best_close(&best);
 	}
 	return rc;

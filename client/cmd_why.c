@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/best.h"
 #include "client/ask.h"
@@ -29,12 +30,14 @@ static int ask(const struct hn_opts *o, const char *method, const char *params,
 	return rc;
 }
 
-/* j and twelve digits, as submit names jobs; a file of that name is reached by ./NAME. */
+/* j and twelve digits, as submit names jobs, or the beginning of that; a file of that name is
+ * reached by ./NAME, and one that is named like the beginning goes first. */
 static bool names_job(const char *s)
 {
 	size_t n = s != NULL ? strlen(s) : 0;
 
-	return n == 13 && s[0] == 'j' && strspn(s + 1, "0123456789abcdef") == 12;
+	return n >= HN_PREFIX_LEAST && n <= 13 && s[0] == 'j' &&
+	       strspn(s + 1, "0123456789abcdef") == n - 1 && (n == 13 || access(s, F_OK) != 0);
 }
 
 static int write_params(const struct hn_opts *o, struct hn_buf *b, struct hn_err *err)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/nearest.h"
 #include "db/snapshot.h"
 #include "loopstate/mark.h"
 #include "proto/addr.h"
@@ -21,6 +22,9 @@ struct hone_store {
 	struct hn_snapshot *snapshot;
 	struct hn_buf host; /* this machine's target line */
 };
+
+_Static_assert(sizeof(((struct hone_answer *)0)->near) >= (size_t)HN_N_PARAM * 72,
+	       "a difference is a name and two numbers");
 
 static int give(int rc, const struct hn_err *err, struct hone_error *error)
 {
@@ -92,55 +96,62 @@ unsigned long hone_store_count(const struct hone_store *store)
 	return hn_snapshot_count(store->snapshot);
 }
 
-/* The canonical spelling of a target line. */
-static int canonical(const struct hone_store *store, const char *target,
-		     struct hn_buf *line, struct hn_err *err)
+/* The target asked for; NULL is this machine. */
+static int asked_target(const struct hone_store *store, const char *target, struct hn_arena *a,
+			struct hn_target *ret, struct hn_err *err)
 {
-	struct hn_arena a;
-	struct hn_target t;
-	int rc;
+	bool here = target == NULL || strcmp(target, "native") == 0;
 
-	if (target == NULL || strcmp(target, "native") == 0) {
-		hn_buf_puts(line, store->host.s);
-		return 0;
-	}
-	hn_arena_init(&a, 0);
-	rc = hn_target_parse(target, &a, &t, err);
-	if (rc == 0) {
-		hn_target_print(&t, line);
-	}
-	hn_arena_fini(&a);
-	return rc;
+	return hn_target_parse(here ? store->host.s : target, a, ret, err);
+}
+
+static void fill(struct hone_answer *ret, const struct hn_nearest *n,
+		 const struct hn_target *asked)
+{
+	const struct hn_snapshot_entry *e = &n->entry;
+	struct hn_buf near;
+
+	*ret = (struct hone_answer){ .workload = e->workload.key,
+				     .name = e->workload.name,
+				     .target = e->best.target,
+				     .cache = e->workload.cache,
+				     .steps = e->best.steps,
+				     .median_ns = e->best.median_ns,
+				     .naive_ns = e->naive_ns,
+				     .flops = e->workload.flops,
+				     .n_trial = e->n_trial,
+				     .n_failed = e->n_failed };
+	hn_buf_init(&near);
+	hn_nearest_print(n, asked, &near);
+	snprintf(ret->near, sizeof(ret->near), "%.*s", (int)near.n, near.n > 0 ? near.s : "");
+	hn_buf_fini(&near);
 }
 
 int hone_query_key(const struct hone_store *store, const char *workload,
 		   const char *target, struct hone_answer *ret, struct hone_error *error)
 {
-	struct hn_snapshot_entry e;
+	char key[HN_KEY_BYTES];
+	struct hn_target asked;
+	struct hn_nearest n;
 	struct hn_buf line;
+	struct hn_arena a;
 	struct hn_err err;
 	int rc;
 
+	hn_arena_init(&a, 0);
 	hn_buf_init(&line);
-	rc = canonical(store, target, &line, &err);
+	rc = asked_target(store, target, &a, &asked, &err);
+	rc = rc != 0 ? rc : hn_nearest_key(store->snapshot, workload, key, &err);
 	if (rc == 0) {
-		rc = hn_snapshot_find(store->snapshot, workload, line.s, &e, &err);
+		hn_target_print(&asked, &line);
+		rc = hn_nearest_find(store->snapshot, key, &asked, line.s, &a, &n, &err);
+	}
+	if (rc == 0) {
+		fill(ret, &n, &asked);
 	}
 	hn_buf_fini(&line);
-	if (rc != 0) {
-		return give(rc, &err, error);
-	}
-	*ret = (struct hone_answer){ .workload = e.workload.key,
-				     .name = e.workload.name,
-				     .target = e.best.target,
-				     .cache = e.workload.cache,
-				     .steps = e.best.steps,
-				     .median_ns = e.best.median_ns,
-				     .naive_ns = e.naive_ns,
-				     .flops = e.workload.flops,
-				     .n_trial = e.n_trial,
-				     .n_failed = e.n_failed };
-	return 0;
+	hn_arena_fini(&a);
+	return give(rc, &err, error);
 }
 
 int hone_task_key(const char *text, size_t n, unsigned marks, char *key,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "client/cmd.h"
 #include "loopstate/mark.h"
@@ -29,6 +30,26 @@ const char *hn_show_time(double ns, char text[32])
 	}
 	v = ns / row[i].scale;
 	snprintf(text, 32, "%.*f %s", v < 10 ? 3 : v < 100 ? 2 : 1, v, row[i].unit);
+	return text;
+}
+
+const char *hn_show_age(int64_t unix_ms, char text[32])
+{
+	static const struct {
+		double below, unit;
+		const char *word;
+	} row[] = { { 120, 1, "s" },
+		    { 7200, 60, "min" },
+		    { 172800, 3600, "h" },
+		    { INFINITY, 86400, "d" } };
+	double s = (double)(hn_clock_unix_ms() - unix_ms) / 1000;
+	size_t i = 0;
+
+	s = s > 0 ? s : 0;
+	while (s >= row[i].below) {
+		i++;
+	}
+	snprintf(text, 32, "%.0f %s", s / row[i].unit, row[i].word);
 	return text;
 }
 

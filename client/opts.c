@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/typo.h"
+#include "client/show.h"
 
 enum kind { STRING, INT, COUNT, NUMBER, FLAG }; /* COUNT: at least 0 */
 
@@ -282,18 +282,10 @@ const char *hn_opts_nearest(const char *word)
 #define INDENT 28 /* of what an option does */
 #define NARROW_INDENT 8
 
-/* Columns of the terminal that reads the help; 80 where it is none. */
 static size_t columns(void)
 {
-	const char *env = getenv("COLUMNS");
-	struct winsize w;
-	long n = 80;
+	int n = hn_show_columns(STDOUT_FILENO);
 
-	if (env != NULL && atoi(env) > 0) {
-		n = atoi(env);
-	} else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0) {
-		n = w.ws_col;
-	}
 	return (size_t)(n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n);
 }
 

@@ -20,7 +20,7 @@ void hn_show_init(struct hn_show *s, bool quiet)
 	s->tty = isatty(STDERR_FILENO) && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-static int columns(void)
+int hn_show_columns(int fd)
 {
 	const char *env = getenv("COLUMNS");
 	struct winsize w;
@@ -28,17 +28,14 @@ static int columns(void)
 	if (env != NULL && atoi(env) > 20) {
 		return atoi(env);
 	}
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20) {
-		return w.ws_col;
-	}
-	return 80;
+	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
 /* One line of progress: the terminal's last, written over, or one more. */
 static void put_out(struct hn_show *s, const char *line)
 {
 	if (s->tty) {
-		fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+		fprintf(stderr, "\r%.*s\033[K", hn_show_columns(STDERR_FILENO) - 1, line);
 		s->line_open = true;
 	} else {
 		fprintf(stderr, "%s\n", line);

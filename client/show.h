@@ -14,6 +14,9 @@ struct hn_show {
 
 void hn_show_init(struct hn_show *s, bool quiet);
 
+/* Of the terminal at fd, or what COLUMNS says; 80 where neither does. */
+int hn_show_columns(int fd);
+
 /* The first words, before honed knows of `what`: starting it may take a while. */
 void hn_show_begin(struct hn_show *s, const char *what);
 

@@ -124,6 +124,13 @@ void hn_jobs_append(struct hn_daemon *d, struct hn_job *j);
 int hn_sets_submit(struct hn_daemon *d, const struct hn_json *v, bool again,
 		   struct hn_set **ret, struct hn_err *err) HN_NODISCARD;
 struct hn_set *hn_sets_find(struct hn_daemon *d, const char *id);
+
+/* ids.c: by an id or, with at least 4 letters, the beginning of one.  NULL: why not is in err. */
+struct hn_job *hn_ids_job(struct hn_daemon *d, const char *word, struct hn_err *err);
+struct hn_set *hn_ids_set(struct hn_daemon *d, const char *word, struct hn_err *err);
+
+/* ended.c: the jobs and sets that ended and are not held any more, a JSON list. */
+void hn_ended_write(struct hn_daemon *d, struct hn_buf *b);
 void hn_sets_prune(struct hn_daemon *d); /* ended ones beyond those kept; their jobs stay */
 void hn_sets_free(struct hn_daemon *d);
 

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/jw.h"
 #include "base/name.h"
 #include "daemon/heap.h"
 #include "loopstate/mark.h"
@@ -445,6 +446,33 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 				 : rc;
 }
 
+/* What is not submitted again has ended. */
+static void drop(struct hn_daemon *d, const struct hn_json *v, const char *id)
+{
+	const struct hn_json *tasks = hn_json_get(v, "tasks");
+	struct hn_err err;
+	struct hn_buf b;
+	struct hn_jw w;
+
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "id", id);
+	hn_jw_str(&w, "name", hn_json_string(hn_json_get(v, "name")));
+	hn_jw_str(&w, "workload", hn_json_string(hn_json_get(v, "workload")));
+	hn_jw_str(&w, "state", "dropped");
+	if (tasks != NULL) {
+		hn_jw_list(&w, "tasks");
+		hn_jw_end(&w);
+	}
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	if (hn_db_put_job(d->db, id, b.s, /* finished= */ true, &err) != 0) {
+		hn_log_line(&d->log, "warn", "job %s: %s", id, err.msg);
+	}
+	hn_buf_fini(&b);
+}
+
 /* Submit again what an earlier daemon left unfinished. A private one only clears the
  * list: nobody waits for those jobs, and their records stay. */
 static void resume_one(struct hn_daemon *d, const struct hn_json *v)
@@ -469,10 +497,7 @@ static void resume_one(struct hn_daemon *d, const struct hn_json *v)
 	if (rc < 0) {
 		hn_log_line(&d->log, "warn", "job %s: not resumed: %s", id, err.msg);
 	}
-	if (hn_db_put_job(d->db, id, "{\"state\":\"dropped\"}", /* finished= */ true,
-			  &err) != 0) {
-		hn_log_line(&d->log, "warn", "job %s: %s", id, err.msg);
-	}
+	drop(d, v, id);
 }
 
 void hn_jobs_resume(struct hn_daemon *d)

@@ -31,11 +31,10 @@ void hn_call_refuse(const struct hn_call *c, const struct hn_err *err)
 static struct hn_job *job_of(const struct hn_call *c)
 {
 	const char *id = hn_json_string(hn_call_field(c, "job"));
-	struct hn_job *j = hn_jobs_find(c->d, id);
 	struct hn_err err;
+	struct hn_job *j = hn_ids_job(c->d, id, &err);
 
 	if (j == NULL) {
-		hn_fail(&err, HONE_E_NOT_FOUND, "job: there is none called \"%s\"", id);
 		hn_call_refuse(c, &err);
 	}
 	return j;
@@ -145,8 +144,7 @@ static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_
 	int rc;
 
 	if (given != NULL) {
-		snprintf(key, HN_KEY_BYTES, "%s", given);
-		return 0;
+		return hn_db_key(c->d->db, given, key, err);
 	}
 	hn_buf_init(&hold);
 	hn_arena_init(&a, 0);
@@ -246,6 +244,7 @@ void hn_method_job_get(const struct hn_call *c)
 
 void hn_method_job_list(const struct hn_call *c)
 {
+	bool all = false;
 	struct hn_buf b;
 
 	hn_buf_init(&b);
@@ -259,7 +258,12 @@ void hn_method_job_list(const struct hn_call *c)
 		hn_buf_puts(&b, s != c->d->sets ? "," : "");
 		hn_set_write(s, &b);
 	}
-	hn_buf_puts(&b, "]}");
+	hn_buf_puts(&b, "]");
+	if (hn_json_bool(hn_call_field(c, "all"), &all) && all) {
+		hn_buf_puts(&b, ",\"ended\":");
+		hn_ended_write(c->d, &b);
+	}
+	hn_buf_puts(&b, "}");
 	hn_call_reply(c, &b);
 }
 

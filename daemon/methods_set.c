@@ -5,11 +5,10 @@
 static struct hn_set *set_of(const struct hn_call *c)
 {
 	const char *id = hn_json_string(hn_call_field(c, "set"));
-	struct hn_set *s = hn_sets_find(c->d, id);
 	struct hn_err err;
+	struct hn_set *s = hn_ids_set(c->d, id, &err);
 
 	if (s == NULL) {
-		hn_fail(&err, HONE_E_NOT_FOUND, "set: there is none called \"%s\"", id);
 		hn_call_refuse(c, &err);
 	}
 	return s;

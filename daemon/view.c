@@ -105,6 +105,9 @@ void hn_job_write_request(const struct hn_job *j, struct hn_buf *b)
 	put_number(b, "seconds", j->budget.seconds);
 	put_string(b, "state", hn_job_state_name(j->state));
 	put_string(b, "message", j->message);
+	put_string(b, "workload", j->key);
+	put_number(b, "measured", (double)j->n_trial);
+	put_number(b, "best_ns", j->best_ns);
 	hn_buf_puts(b, "}");
 }
 

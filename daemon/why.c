@@ -66,7 +66,7 @@ static bool read_stored(struct failures *f, const char *text, const char *id)
 	dag_text = hn_json_string(hn_json_get(v, "text"));
 	target = hn_json_string(hn_json_get(v, "target"));
 	name = hn_json_string(hn_json_get(v, "name"));
-	if (have != NULL && strcmp(have, id) == 0 && dag_text != NULL && target != NULL &&
+	if (have != NULL && strncmp(have, id, strlen(id)) == 0 && dag_text != NULL && target != NULL &&
 	    hn_dag_parse("dag", dag_text, strlen(dag_text), 0, &f->arena, &dag, NULL) ==
 		    0) {
 		hn_dag_key(dag, f->key);
@@ -82,10 +82,13 @@ static int find_job(struct hn_daemon *d, const char *id, struct failures *f,
 		    struct hn_err *err)
 {
 	const char *const *text;
-	uint32_t n = 0;
+	uint32_t n = 0, found = 0;
 	int rc;
 
-	f->job = hn_jobs_find(d, id);
+	f->job = hn_ids_job(d, id, err);
+	if (f->job == NULL && err->code != HONE_E_NOT_FOUND) {
+		return -err->code;
+	}
 	if (f->job != NULL) {
 		snprintf(f->key, sizeof f->key, "%s", f->job->key);
 		f->target = f->job->target_line;
@@ -94,13 +97,14 @@ static int find_job(struct hn_daemon *d, const char *id, struct failures *f,
 	}
 	rc = hn_db_jobs(d->db, /* unfinished_only= */ false, &f->arena, &n, &text, err);
 	for (uint32_t i = 0; rc == 0 && i < n; i++) {
-		if (read_stored(f, text[i], id)) {
-			return 0;
-		}
+		found += read_stored(f, text[i], id);
 	}
-	return rc != 0 ? rc
-		       : hn_fail(err, HONE_E_NOT_FOUND,
-				 "job: there is none called \"%s\"", id);
+	return rc != 0	    ? rc
+	       : found == 1 ? 0
+	       : found > 1  ? hn_fail(err, HONE_E_INVALID, "job: %s is ambiguous: %u jobs that ended",
+				      id, found)
+			    : hn_fail(err, HONE_E_NOT_FOUND,
+				      "job: there is none called \"%.64s\"", id);
 }
 
 static void write_class(const struct failures *f, enum hn_verdict v, int64_t count,
@@ -164,7 +168,7 @@ int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
 	if (job != NULL) {
 		rc = find_job(d, job, f, err);
 	} else {
-		snprintf(f->key, sizeof f->key, "%s", key);
+		rc = hn_db_key(d->db, key, f->key, err);
 	}
 	rc = rc != 0 ? rc : hn_db_records(d->db, f->key, f->target, on_record, f, err);
 	if (rc == 0) {

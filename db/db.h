@@ -157,12 +157,23 @@ typedef int (*hn_db_each_fn)(void *ctx, const struct hn_record *r);
 int hn_db_records(struct hn_db *db, const char *workload, const char *target,
 		  hn_db_each_fn each, void *ctx, struct hn_err *err) HN_NODISCARD;
 
+/* The one workload key that begins with `word`, at least 4 digits; a whole key stands for itself.
+ * HONE_E_INVALID lists those that
+ * it could be, HONE_E_NOT_FOUND says that there is none. */
+int hn_db_key(struct hn_db *db, const char *word, char key[65], struct hn_err *err) HN_NODISCARD;
+
 /* Jobs, so that a killed daemon resumes: opaque JSON by id. */
 int hn_db_put_job(struct hn_db *db, const char *id, const char *json, bool finished,
 		  struct hn_err *err) HN_NODISCARD;
 int hn_db_jobs(struct hn_db *db, bool unfinished_only, struct hn_arena *a,
 	       uint32_t *ret_n, const char *const **ret_json,
 	       struct hn_err *err) HN_NODISCARD;
+
+/* The latest jobs that ended, newest first, at most so many: fn gets the JSON of each and when it
+ * ended; the text lives until fn returns. */
+int hn_db_ended_jobs(struct hn_db *db, uint32_t most,
+		     void (*fn)(void *ctx, const char *json, int64_t unix_ms), void *ctx,
+		     struct hn_err *err) HN_NODISCARD;
 
 /* What the cost model of that name has learned of a target, in place of what it had; and reading it:
  * NULL when there is nothing.  The text lives in `a`. */

@@ -55,3 +55,21 @@ int hn_db_jobs(struct hn_db *db, bool unfinished_only, struct hn_arena *a,
 	*ret_json = json;
 	return 0;
 }
+
+int hn_db_ended_jobs(struct hn_db *db, uint32_t most,
+		     void (*fn)(void *ctx, const char *json, int64_t unix_ms), void *ctx,
+		     struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step, rc = hn_db_stmt(db, HN_DB_STMT_ENDED_JOBS, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	sqlite3_bind_int64(s, 1, most);
+	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+		fn(ctx, hn_db_column(s, 0), sqlite3_column_int64(s, 1));
+	}
+	sqlite3_reset(s);
+	return step == SQLITE_DONE ? 0 : hn_db_fail(db, err, "read the jobs that ended");
+}

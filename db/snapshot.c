@@ -282,26 +282,6 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 	*ret = e;
 }
 
-/* Why there is none: the same workload for another target, or nothing of it. */
-static int explain_miss(const struct hn_snapshot *s, const char *workload,
-			const char *target, struct hn_err *err)
-{
-	struct hn_snapshot_entry e;
-
-	for (uint32_t i = 0; i < s->n_entry; i++) {
-		hn_snapshot_at(s, i, &e);
-		if (strcmp(e.workload.key, workload) == 0) {
-			return hn_fail(err, HONE_E_NOT_FOUND,
-				       "workload %s was not tuned for \"%s\"; known for "
-				       "another target: \"%s\"",
-				       workload, target, e.best.target);
-		}
-	}
-	return hn_fail(err, HONE_E_NOT_FOUND,
-		       "workload %s was not tuned on any target (%u results known)",
-		       workload, s->n_entry);
-}
-
 int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		     const char *target, struct hn_snapshot_entry *ret,
 		     struct hn_err *err)
@@ -321,7 +301,7 @@ int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		    strcmp(e.best.target, target) == 0) {
 			if (*e.best.certificate == '\0') {
 				return hn_fail(err, HONE_E_NOT_FOUND,
-					       "workload %s: its best record has no "
+					       "workload %.16s: its best record has no "
 					       "certificate of legality; stop honed and run "
 					       "`hone verify`",
 					       workload);
@@ -330,5 +310,6 @@ int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 			return 0;
 		}
 	}
-	return explain_miss(s, workload, target, err);
+	return hn_fail(err, HONE_E_NOT_FOUND, "workload %.16s was not tuned for this target",
+		       workload);
 }

@@ -33,8 +33,8 @@ uint32_t hn_snapshot_count(const struct hn_snapshot *s);
 void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 		    struct hn_snapshot_entry *ret);
 
-/* HONE_E_NOT_FOUND says which key part differed ("known for another target: ..."), or that
- * the record has no certificate: it is no answer. */
+/* HONE_E_NOT_FOUND also when the record has no certificate: it is no answer.  (What there is for
+ * other targets: client/nearest.h.) */
 int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		     const char *target, struct hn_snapshot_entry *ret,
 		     struct hn_err *err) HN_NODISCARD;

@@ -42,7 +42,7 @@ struct hone_error {
 struct hone_answer {
 	const char *workload;	/* key: 64 hex digits */
 	const char *name;	/* what the submitter called it */
-	const char *target;	/* target line */
+	const char *target;	/* target line of the machine that it was measured on */
 	const char *cache;	/* "warm": its times are of calls that find the caches as the call
 				 * before left them; "cold": their data in memory */
 	const char *steps;	/* transform steps, JSON */
@@ -51,6 +51,10 @@ struct hone_answer {
 	double flops;		/* floating operations of one run */
 	unsigned long n_trial;	/* candidates measured so far */
 	unsigned long n_failed; /* of which failed */
+	/* "" when that is the target asked for.  Else this is a near answer, of another machine with
+	 * the same instruction set, and here is what differs: "num_cores 2, here 4; ...".  Its
+	 * steps are legal here, its time is not of here. */
+	char near[1024];
 };
 
 /* Open the store in `dir`; NULL: $HONE_HOME, $XDG_DATA_HOME/hone or ~/.local/share/hone.
@@ -62,8 +66,10 @@ void hone_store_close(struct hone_store *store); /* NULL is fine; ends all answe
 /* Number of stored answers. */
 unsigned long hone_store_count(const struct hone_store *store);
 
-/* Look up by workload key. `target` is a target line, or NULL for this machine.
- * HONE_NOT_FOUND says which part of the key differed. */
+/* Look up by workload key, or by the beginning of one (at least 4 digits; HONE_INVALID when
+ * several begin so). `target` is a target line, or NULL for this machine; without a record of
+ * it, the nearest machine of the same instruction set answers (`near`).  HONE_NOT_FOUND says
+ * what there is instead. */
 int hone_query_key(const struct hone_store *store, const char *workload,
 		   const char *target, struct hone_answer *ret, struct hone_error *error);
 

@@ -15,7 +15,7 @@ what_is()
 
 # Both beside each other, with records, bests and naive times of their own.
 hone tune --text "$middle" --trials 24 --json -q >"$work/warm" || die "tune"
-refused "was not tuned" "$HONE_BIN/hone" query --text "$middle" --target fake --cold
+refused "not tuned yet" hone query --text "$middle" --target fake --cold
 hone tune --cold --text "$middle" --trials 40 --json -q >"$work/cold" || die "tune --cold"
 [ "$(field warm <"$work/cold")" = 0 ] || die "the warm task's records were taken"
 for cache in warm cold; do
@@ -24,9 +24,9 @@ for cache in warm cold; do
 	[ $cache = warm ] && flag=
 	[ "$(what_is cache $flag)" = $cache ] || die "the best is not $cache"
 	[ "$(what_is trials $flag)" = "$(field trials <"$work/$cache")" ] || die "$cache: trials"
-	[ "$(what_is workload $flag)" = "$(field workload <"$work/$cache")" ] || die "$cache: key"
+	[ "$(what_is key $flag)" = "$(field workload <"$work/$cache")" ] || die "$cache: key"
 	# key and words
-	hone query --key "$(what_is workload $flag)" --target fake --json >"$work/by-key" || die "--key"
+	hone query --key "$(what_is key $flag)" --target fake --json >"$work/by-key" || die "--key"
 	[ "$(field cache <"$work/by-key")" = $cache ] || die "by key: $(cat "$work/by-key")"
 	hone query --text "$middle" --target fake $flag >"$work/said" || die "query"
 	[ "$(grep -c 'cold caches' "$work/said")" = "$([ $cache = cold ] && echo 1 || echo 0)" ] ||
@@ -63,7 +63,7 @@ perl -MIO::Socket::UNIX -e '
 	}' "$middle" >"$work/raw" || die "no perl to speak the protocol with"
 [ "$(wc -l <"$work/raw")" -eq 4 ] && ! grep -q '"error"' "$work/raw" || die "raw: $(cat "$work/raw")"
 for line in 2 4; do
-	[ "$(sed -n ${line}p "$work/raw" | field workload)" = "$(what_is workload --cold)" ] ||
+	[ "$(sed -n ${line}p "$work/raw" | field workload)" = "$(what_is key --cold)" ] ||
 		die "raw: $(cat "$work/raw")"
 done
 [ "$(hone jobs --json | grep -o '"cache":"cold"' | wc -l)" -eq 3 ] || # the set's is in both lists
@@ -78,7 +78,7 @@ hone stop && within 10 gone || die "stop"
 # A job whose daemon was killed goes on as what it was.
 killed_and_resumed "$HONE_BIN/hone" tune --cold --text "$middle" --trials 2000 -q
 [ "$(hone jobs --json | field cache)" = cold ] || die "resumed as another: $(hone jobs --json)"
-[ "$(hone jobs --json | field workload)" = "$(what_is workload --cold)" ] || die "another key"
+[ "$(hone jobs --json | field workload)" = "$(what_is key --cold)" ] || die "another key"
 hone jobs | head -1 | grep -q 'cold caches' || die "jobs: $(hone jobs)"
 hone cancel "$job" >/dev/null || die "cancel"
 hone stop || die "stop"

@@ -14,7 +14,7 @@ within 10 gone || die "the private daemon or its workers stayed"
 hone query --text "$middle" --json >"$work/best" || die query
 [ "$(field median_ns <"$work/best")" = "$(field best_ns <"$work/tuned")" ] ||
 	die "query and tune differ: $(cat "$work/best" "$work/tuned")"
-hone query --key "$(field workload <"$work/best")" >/dev/null || die "query by key"
+hone query --key "$(field key <"$work/best")" >/dev/null || die "query by key"
 hone explain --text "$middle" | grep -q 'for ' || die "explain shows no loops"
 hone explain --asm --text "$middle" | grep -q 'inner loop' || die "explain shows no machine code"
 [ "$(hone explain --json --text "$middle" | field median_ns)" = "$(field median_ns <"$work/best")" ] ||

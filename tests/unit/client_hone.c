@@ -102,9 +102,25 @@ static void test_queries(void **state)
 	assert_int_equal(hone_query_dag(store, other, strlen(other), NULL, &best, &error),
 			 HONE_NOT_FOUND);
 	assert_true(strlen(error.text) > 10);
-	assert_int_equal(hone_query_key(store, key, "cpu -num_cores=77", &best, &error),
-			 HONE_NOT_FOUND);
-	assert_non_null(strstr(error.text, "target"));
+	assert_string_equal(best.near, "");
+
+	/* Another machine of the same instructions is near, and says in what it differs. */
+	assert_int_equal(hone_query_key(store, key, "cpu -num_cores=77", &best, &error), 0);
+	assert_non_null(strstr(best.near, "num_cores "));
+	assert_non_null(strstr(best.near, ", here 77"));
+	assert_null(strstr(best.near, "l1_bytes"));
+	assert_true(best.median_ns == 12.5);
+	assert_int_equal(hone_query_key(store, key, "cuda", &best, &error), HONE_NOT_FOUND);
+	assert_non_null(strstr(error.text, "--target"));
+
+	/* So is the beginning of a key, as long as it is of one only. */
+	key[6] = '\0';
+	assert_int_equal(hone_query_key(store, key, NULL, &best, &error), 0);
+	key[3] = '\0';
+	assert_int_equal(hone_query_key(store, key, NULL, &best, &error), HONE_INVALID);
+	assert_int_equal(hone_query_key(store, "", NULL, &best, &error), HONE_INVALID);
+	assert_int_equal(hone_query_key(store, "zzzzzz", NULL, &best, &error), HONE_INVALID);
+	assert_int_equal(hone_workload_key(text, strlen(text), key, NULL), 0);
 	assert_int_equal(hone_query_key(store, key, "toaster", &best, &error),
 			 HONE_INVALID);
 	assert_int_equal(hone_query_dag(store, "f(", 2, NULL, &best, &error),

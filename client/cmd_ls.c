@@ -1,0 +1,150 @@
+/* client/cmd_ls.c -- `hone ls`: what the store holds, from the snapshot. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/jw.h"
+#include "client/best.h"
+#include "client/show.h"
+
+#define KEY_DIGITS 12
+#define REST 66 /* columns beside the name */
+#define NAME_LEAST 10
+
+struct listing {
+	struct hn_snapshot_entry *entry; /* sorted by name, then by key and target */
+	uint32_t n;
+};
+
+static int by_name(const void *x, const void *y)
+{
+	const struct hn_snapshot_entry *a = x, *b = y;
+	int c = strcmp(a->workload.name, b->workload.name);
+
+	c = c != 0 ? c : strcmp(a->workload.key, b->workload.key);
+	return c != 0 ? c : strcmp(a->best.target, b->best.target);
+}
+
+/* "x86-64-avx2 x 2": instruction set and cores; the whole line is `hone query`'s. */
+static const char *machine(const char *line, struct hn_arena *a)
+{
+	struct hn_target t;
+
+	if (hn_target_parse(line, a, &t, NULL) != 0) {
+		return line;
+	}
+	return t.param[HN_PARAM_NUM_CORES] > 0
+		       ? hn_arena_printf(a, "%s x%lld", t.isa,
+					 (long long)t.param[HN_PARAM_NUM_CORES])
+		       : t.isa;
+}
+
+/* As wide as the longest name, as far as the terminal has room. */
+static int name_width(const struct listing *l)
+{
+	int room = hn_show_columns(STDOUT_FILENO) - REST, width = NAME_LEAST;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		int n = (int)strlen(l->entry[i].workload.name);
+
+		width = n > width ? n : width;
+	}
+	return room < NAME_LEAST ? NAME_LEAST : width < room ? width : room;
+}
+
+static void put_text(const struct listing *l, struct hn_arena *a, struct hn_buf *b)
+{
+	int width = name_width(l);
+	char t[3][32];
+
+	hn_buf_printf(b, "%-*s %-*s %9s %9s %7s %6s %8s  %s\n", width, "NAME", KEY_DIGITS, "KEY",
+		      "TUNED", "NAIVE", "FASTER", "TRIALS", "AGO", "TARGET");
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct hn_snapshot_entry *e = &l->entry[i];
+		double ns = e->best.median_ns;
+		bool cold = strcmp(e->workload.cache, "cold") == 0;
+
+		hn_buf_printf(b, "%-*.*s %-*.*s %9s", width, width, e->workload.name, KEY_DIGITS,
+			      KEY_DIGITS, e->workload.key, hn_show_time(ns, t[0]));
+		if (e->naive_ns > 0) {
+			hn_buf_printf(b, " %9s %6.1fx", hn_show_time(e->naive_ns, t[1]),
+				      e->naive_ns / ns);
+		} else {
+			hn_buf_printf(b, " %9s %7s", "-", "-");
+		}
+		hn_buf_printf(b, " %6u %8s  %s%s%s\n", e->n_trial, hn_show_age(e->best.unix_ms, t[2]),
+			      machine(e->best.target, a), cold ? ", cold" : "",
+			      *e->best.certificate == '\0' ? ", not proved" : "");
+	}
+}
+
+static void put_json(const struct listing *l, struct hn_buf *b)
+{
+	struct hn_jw w;
+
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_list(&w, "workloads");
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct hn_snapshot_entry *e = &l->entry[i];
+		double ns = e->best.median_ns, naive = e->naive_ns > 0 ? e->naive_ns : NAN;
+
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "key", e->workload.key);
+		hn_jw_str(&w, "name", e->workload.name);
+		hn_jw_str(&w, "target", e->best.target);
+		hn_jw_str(&w, "cache", e->workload.cache);
+		hn_jw_int(&w, "record", e->best.id);
+		hn_jw_bool(&w, "proved", *e->best.certificate != '\0');
+		hn_jw_double(&w, "median_ns", ns);
+		hn_jw_double(&w, "naive_ns", naive);
+		hn_jw_double(&w, "speedup", naive / ns);
+		hn_jw_double(&w, "flops", e->workload.flops);
+		hn_jw_double(&w, "gflops", e->workload.flops / ns);
+		hn_jw_uint(&w, "trials", e->n_trial);
+		hn_jw_uint(&w, "failed", e->n_failed);
+		hn_jw_int(&w, "unix_ms", e->best.unix_ms);
+		hn_jw_end(&w);
+	}
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
+}
+
+int cmd_ls(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_snapshot *s = NULL;
+	struct listing l;
+	struct hn_arena a;
+	struct hn_buf b;
+	int rc = hn_best_open(o, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_arena_init(&a, 0);
+	hn_buf_init(&b);
+	l.n = hn_snapshot_count(s);
+	l.entry = HN_NEW_ARRAY(&a, struct hn_snapshot_entry, l.n);
+	for (uint32_t i = 0; i < l.n; i++) {
+		hn_snapshot_at(s, i, &l.entry[i]);
+	}
+	if (l.n > 0) {
+		qsort(l.entry, l.n, sizeof *l.entry, by_name);
+	}
+	if (o->json) {
+		put_json(&l, &b);
+	} else if (l.n > 0) {
+		put_text(&l, &a, &b);
+	} else {
+		hn_buf_puts(&b, "nothing is stored yet\n");
+	}
+	fwrite(b.s, 1, b.n, stdout);
+	hn_buf_fini(&b);
+	hn_arena_fini(&a);
+	hn_snapshot_close(s);
+	return 0;
+}

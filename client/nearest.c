@@ -1,0 +1,186 @@
+/* client/nearest.c -- see nearest.h. */
+#include "client/nearest.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_LISTED 5
+
+static bool is_hex(const char *s)
+{
+	return s[strspn(s, "0123456789abcdef")] == '\0';
+}
+
+/* Up to MOST_LISTED keys that begin with the word; returns how many there are. */
+static uint32_t candidates(const struct hn_snapshot *s, const char *word, char key[65],
+			   struct hn_buf *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
+		struct hn_snapshot_entry e;
+
+		hn_snapshot_at(s, i, &e);
+		if (strncmp(e.workload.key, word, strlen(word)) != 0 ||
+		    strlen(e.workload.key) > 64 || (n > 0 && strcmp(e.workload.key, key) == 0)) {
+			continue; /* a key's targets are neighbours */
+		}
+		strcpy(key, e.workload.key);
+		if (n++ < MOST_LISTED) {
+			hn_buf_printf(list, "%s%.16s (%.40s)", n > 1 ? ", " : "", key,
+				      e.workload.name);
+		}
+	}
+	return n;
+}
+
+int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
+		   struct hn_err *err)
+{
+	size_t length = strlen(word);
+	struct hn_buf list;
+	uint32_t n;
+	int rc = 0;
+
+	if (length == 64 && is_hex(word)) {
+		strcpy(key, word);
+		return 0;
+	}
+	if (length < HN_PREFIX_LEAST || length > 64 || !is_hex(word)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "key: \"%.64s\" is not the beginning of one: at least %d digits "
+			       "from 0 to f",
+			       word, HN_PREFIX_LEAST);
+	}
+	hn_buf_init(&list);
+	n = candidates(s, word, key, &list);
+	if (n == 0) {
+		rc = hn_fail(err, HONE_E_NOT_FOUND,
+			     "key: none begins with %s; `hone ls` lists what is stored", word);
+	} else if (n > 1) {
+		rc = hn_fail(err, HONE_E_INVALID, "key: %s is ambiguous: %s%s", word, list.s,
+			     n > MOST_LISTED ? ", ..." : "");
+	}
+	hn_buf_fini(&list);
+	return rc;
+}
+
+/* Below 0: what runs best there says nothing of here. */
+static double distance(const struct hn_target *have, const struct hn_target *asked,
+		       uint32_t *ret_differs)
+{
+	double sum = 0;
+
+	if (strcmp(have->kind, asked->kind) != 0 || strcmp(have->isa, asked->isa) != 0 ||
+	    !hn_target_runs_on(have, asked)) {
+		return -1;
+	}
+	*ret_differs = 0;
+	for (int p = 0; p < HN_N_PARAM; p++) {
+		double x = (double)have->param[p], y = (double)asked->param[p];
+
+		if (x != y) {
+			*ret_differs |= 1u << p;
+			sum += fabs(log2(fmax(x, 1) / fmax(y, 1)));
+		}
+	}
+	return sum;
+}
+
+static int missing(const struct hn_snapshot *s, const char *key, const struct hn_target *asked,
+		   const char *others, bool unproved, struct hn_err *err)
+{
+	if (unproved) {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "workload %.12s: its best record has no certificate of legality; "
+			       "stop honed and run `hone verify`",
+			       key);
+	}
+	if (*others != '\0') {
+		return hn_fail(err, HONE_E_NOT_FOUND,
+			       "workload %.12s: tuned for %s, not for %s; name one with --target",
+			       key, others, asked->isa);
+	}
+	return hn_fail(err, HONE_E_NOT_FOUND,
+		       hn_snapshot_count(s) == 0
+			      ? "workload %.12s: not tuned yet; nothing is"
+			      : "workload %.12s: not tuned yet; `hone ls` lists what is",
+		       key);
+}
+
+/* The isa of a target that is too far away joins the list, once. */
+static void add_other(struct hn_buf *others, const char *isa)
+{
+	if (strstr(others->s, isa) == NULL) {
+		hn_buf_printf(others, "%s%s", others->n > 0 ? ", " : "", isa);
+	}
+}
+
+static int find_near(const struct hn_snapshot *s, const char *key,
+		     const struct hn_target *asked, struct hn_arena *a, struct hn_nearest *ret,
+		     struct hn_err *err)
+{
+	struct hn_buf others;
+	double least = INFINITY;
+	bool unproved = false;
+	int rc = 0;
+
+	hn_buf_init(&others);
+	hn_buf_puts(&others, "");
+	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
+		struct hn_snapshot_entry e;
+		struct hn_target have;
+		uint32_t differs = 0;
+		double d;
+
+		hn_snapshot_at(s, i, &e);
+		if (strcmp(e.workload.key, key) != 0) {
+			continue;
+		}
+		unproved |= *e.best.certificate == '\0';
+		if (*e.best.certificate == '\0' ||
+		    hn_target_parse(e.best.target, a, &have, NULL) != 0) {
+			continue;
+		}
+		d = distance(&have, asked, &differs);
+		if (d < 0) {
+			add_other(&others, have.isa);
+		} else if (d < least) {
+			least = d;
+			*ret = (struct hn_nearest){
+				.entry = e, .differs = differs, .have = have
+			};
+		}
+	}
+	if (isinf(least)) {
+		rc = missing(s, key, asked, others.s, unproved, err);
+	}
+	hn_buf_fini(&others);
+	return rc;
+}
+
+int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct hn_target *target,
+		    const char *line, struct hn_arena *a, struct hn_nearest *ret,
+		    struct hn_err *err)
+{
+	struct hn_err why = { 0 };
+
+	*ret = (struct hn_nearest){ .exact = true, .have = *target };
+	if (hn_snapshot_find(s, key, line, &ret->entry, &why) == 0) {
+		return 0;
+	}
+	return find_near(s, key, target, a, ret, err);
+}
+
+void hn_nearest_print(const struct hn_nearest *n, const struct hn_target *asked, struct hn_buf *b)
+{
+	const char *sep = "";
+
+	for (int p = 0; p < HN_N_PARAM; p++) {
+		if (n->differs & (1u << p)) {
+			hn_buf_printf(b, "%s%s %lld, here %lld", sep, hn_param_name((enum hn_param)p),
+				      (long long)n->have.param[p], (long long)asked->param[p]);
+			sep = "; ";
+		}
+	}
+}

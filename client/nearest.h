@@ -1,0 +1,36 @@
+/* client/nearest.h -- which answer of the snapshot is meant: by the beginning of a key, and by a
+ * target, or one near it. */
+#ifndef HN_CLIENT_NEAREST_H
+#define HN_CLIENT_NEAREST_H
+
+#include "base/buf.h"
+#include "db/snapshot.h"
+#include "target/target.h"
+
+#define HN_PREFIX_LEAST 4 /* digits of a key, or of an id with its letter */
+
+/* The one stored key that begins with `word`, which has at least HN_PREFIX_LEAST digits.  A whole
+ * key stands for itself.  HONE_E_INVALID lists those that it could be, HONE_E_NOT_FOUND says that
+ * there is none. */
+int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
+		   struct hn_err *err) HN_NODISCARD;
+
+struct hn_nearest {
+	struct hn_snapshot_entry entry;
+	bool exact;
+	/* Of the other machine, in hn_param_name's order; bit p: differs in parameter p. */
+	uint32_t differs;
+	struct hn_target have;
+};
+
+/* The record of this very target (whose canonical line is `line`), or, of the same kind and
+ * instruction set with other parameters, the one nearest to it: the sum of the ratios' logarithms.
+ * HONE_E_NOT_FOUND says in a line what there is instead.  `have` lives in a. */
+int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct hn_target *target,
+		    const char *line, struct hn_arena *a, struct hn_nearest *ret,
+		    struct hn_err *err) HN_NODISCARD;
+
+/* "num_cores 2, here 4; l2_bytes 524288, here 1048576"; nothing when exact. */
+void hn_nearest_print(const struct hn_nearest *n, const struct hn_target *asked, struct hn_buf *b);
+
+#endif
