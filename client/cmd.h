@@ -26,7 +26,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	int64_t trials; /* -1 = not given */
 	int64_t seed, index;
 	double seconds, stop_gain;
-	bool json, quiet, assembly, bitwise, cold, automatic, features, all;
+	bool json, quiet, assembly, bitwise, cold, automatic, features, all, force;
 };
 
 typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);
@@ -40,7 +40,7 @@ struct hn_input {
 	const struct hn_dag *dag;
 	const char *json; /* compute-dag/1, compact */
 	size_t json_bytes;
-	const char *name; /* --name, or made from the file's name or the text's first word */
+	const char *name; /* --name, the program's own, or made from the file's name */
 	const char *key;
 };
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/jw.h"
 #include "client/auto.h"
 #include "client/builder.h"
 #include "client/history.h"
 #include "client/runtime.h"
 #include "loopstate/mark.h"
 #include "loopstate/state.h"
+
+#define MANIFEST_MAX ((size_t)16 << 20)
 
 struct replay {
 	const struct hn_input *in;
@@ -84,20 +88,27 @@ static int write_manifest(const struct replay *r, struct hn_err *err)
 {
 	char path[PATH_MAX];
 	struct hn_buf b;
+	struct hn_jw w;
 	int rc;
 
 	hn_buf_init(&b);
-	hn_buf_puts(&b, "{\"format\":\"hone-kernel/1\",\"symbol\":");
-	hn_buf_json_string(&b, r->symbol);
-	hn_buf_puts(&b, ",\"name\":");
-	hn_buf_json_string(&b, r->in->name);
-	hn_buf_printf(&b, ",\"workload\":\"%s\",\"target\":", r->in->key);
-	hn_buf_json_string(&b, r->target_line);
-	hn_buf_printf(&b, ",\"object\":\"%s.o\",\"header\":\"%s.h\",\"cache\":\"%s\",\"median_ns\":",
-		      r->symbol, r->symbol, hn_dag_cache(r->in->dag));
-	hn_buf_double(&b, r->median_ns);
-	hn_buf_printf(&b, ",\"hone\":\"" HONE_VERSION "\",\"steps\":%s,\"dag\":%s}\n",
-		      r->steps, r->in->json);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "format", "hone-kernel/1");
+	hn_jw_str(&w, "symbol", r->symbol);
+	hn_jw_str(&w, "name", r->in->name);
+	hn_jw_str(&w, "key", r->in->key);
+	hn_jw_str(&w, "target", r->target_line);
+	hn_jw_strf(&w, "object", "%s.o", r->symbol);
+	hn_jw_strf(&w, "header", "%s.h", r->symbol);
+	hn_jw_str(&w, "cache", hn_dag_cache(r->in->dag));
+	hn_jw_double(&w, "median_ns", r->median_ns > 0 ? r->median_ns : NAN);
+	hn_jw_str(&w, "hone", HONE_VERSION);
+	hn_jw_json(&w, "steps", r->steps);
+	hn_jw_json(&w, "dag", r->in->json);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(&b, '\n');
 	rc = write_work(r, "out.json", b.s, path, err);
 	hn_buf_fini(&b);
 	return rc;
@@ -111,6 +122,50 @@ static void say(const char *path)
 static void say_nothing(const char *path)
 {
 	(void)path;
+}
+
+/* The key in the manifest at `path`; "" when that is none of ours. */
+static void read_key(const char *path, char key[HN_KEY_BYTES])
+{
+	struct hn_json *v = NULL;
+	struct hn_buf b;
+	const char *s;
+
+	key[0] = '\0';
+	hn_buf_init(&b);
+	if (hn_file_read(path, MANIFEST_MAX, &b, NULL) == 0 &&
+	    hn_json_parse(path, b.s, b.n, NULL, &v, NULL) == 0) {
+		s = hn_json_string(hn_json_get(v, "key"));
+		s = s != NULL ? s : hn_json_string(hn_json_get(v, "workload")); /* before 0.2 */
+		snprintf(key, HN_KEY_BYTES, "%s", s != NULL ? s : "");
+	}
+	hn_json_free(v);
+	hn_buf_fini(&b);
+}
+
+/* A newer kernel of the same computation may take the place of an older one; what else has these
+ * names in DIR stays. */
+static int check_place(const struct replay *r, struct hn_err *err)
+{
+	static const char *const ending[] = { ".o", ".h", ".json" };
+	char path[PATH_MAX], key[HN_KEY_BYTES];
+
+	snprintf(path, sizeof(path), "%.*s/%s.json", PATH_MAX - 200, r->dir, r->symbol);
+	read_key(path, key);
+	if (strcmp(key, r->in->key) == 0) {
+		return 0;
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(ending); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s%s", PATH_MAX - 200, r->dir, r->symbol,
+			 ending[i]);
+		if (access(path, F_OK) == 0) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "%.200s: there already, of another program%s%.12s; name this "
+				       "one with --symbol, or replace that one with --force",
+				       path, *key != '\0' ? ", key " : "", key);
+		}
+	}
+	return 0;
 }
 
 static int build(struct replay *r, struct hn_err *err)
@@ -162,17 +217,22 @@ static void print_files(const struct replay *r)
 	static const char *const what[][2] = { { "object", ".o" },
 					       { "header", ".h" },
 					       { "manifest", ".json" } };
-	char path[PATH_MAX];
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "name", r->in->name);
+	hn_jw_str(&w, "key", r->in->key);
+	hn_jw_str(&w, "symbol", r->symbol);
+	hn_jw_str(&w, "target", r->target_line);
+	hn_jw_double(&w, "median_ns", r->median_ns > 0 ? r->median_ns : NAN);
 	for (size_t i = 0; i < HN_COUNT_OF(what); i++) {
-		snprintf(path, sizeof(path), "%.*s/%s%s", PATH_MAX - 200, r->dir,
-			 r->symbol, what[i][1]);
-		hn_buf_printf(&b, "%s\"%s\":", i > 0 ? "," : "{", what[i][0]);
-		hn_buf_json_string(&b, path);
+		hn_jw_strf(&w, what[i][0], "%s/%s%s", r->dir, r->symbol, what[i][1]);
 	}
-	hn_buf_putc(&b, '}');
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 	puts(b.s);
 	hn_buf_fini(&b);
 }
@@ -298,6 +358,7 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 		return hn_fail(err, HONE_E_INVALID, "--output: path too long");
 	}
 	rc = hn_file_mkdirs(o->out, 0777, err);
+	rc = rc != 0 || o->force ? rc : check_place(&r, err);
 	if (rc != 0) {
 		return rc;
 	}

@@ -73,28 +73,65 @@ const char *hn_show_word(const struct hn_json *object, const char *key)
 	return s != NULL ? s : "";
 }
 
-/* What to call it: the file's name without folder and ending, or the text's first word.
- */
-static const char *name_of(const struct hn_opts *o, struct hn_arena *a)
+static bool fits_name(const char *s, size_t n)
 {
-	const char *from = o->text, *slash;
+	bool fits = n > 0 && n <= HN_LIMIT_NAME_BYTES;
+
+	for (size_t i = 0; i < n && fits; i++) {
+		fits = !iscntrl((unsigned char)s[i]);
+	}
+	return fits;
+}
+
+/* The name in the text notation, the word before the first `(`; NULL: there is none. */
+static const char *name_in_text(const char *s, struct hn_arena *a)
+{
 	size_t n = 0;
+
+	for (s += strspn(s, " \t\r\n"); *s == '#'; s += strspn(s, " \t\r\n")) {
+		s += strcspn(s, "\n");
+	}
+	while (isalnum((unsigned char)s[n]) || s[n] == '_') {
+		n++;
+	}
+	return s[n + strspn(s + n, " \t")] == '(' && fits_name(s, n) ? hn_arena_strndup(a, s, n)
+								      : NULL;
+}
+
+/* The member "name" of compute-dag/1. */
+static const char *name_in_json(const char *s, size_t n, struct hn_arena *a)
+{
+	struct hn_json *json = NULL;
+	const char *name = NULL;
+
+	if (hn_json_parse("dag", s, n, NULL, &json, NULL) == 0) {
+		name = hn_json_string(hn_json_get(json, "name"));
+		name = name != NULL && fits_name(name, strlen(name)) ? hn_arena_strdup(a, name)
+								     : NULL;
+	}
+	hn_json_free(json);
+	return name;
+}
+
+/* What to call it: as the user says, by the program's own name, or by its file's without folder
+ * and ending. */
+static const char *name_of(const struct hn_opts *o, const char *text, size_t n,
+			   struct hn_arena *a)
+{
+	const char *file = o->text == NULL ? o->arg : "", *slash = strrchr(file, '/'), *own;
 
 	if (o->name != NULL) {
 		return o->name;
 	}
-	if (o->text == NULL) {
-		slash = strrchr(o->arg, '/');
-		from = slash != NULL ? slash + 1 : o->arg;
-		n = strcspn(from, ".");
-	} else {
-		from += strspn(from, " \t\r\n");
-		while (isalnum((unsigned char)from[n]) || from[n] == '_') {
-			n++;
-		}
+	own = text[strspn(text, " \t\r\n")] == '{' ? name_in_json(text, n, a)
+						     : name_in_text(text, a);
+	if (own != NULL) {
+		return own;
 	}
-	return n > 0 && n <= HN_LIMIT_NAME_BYTES ? hn_arena_strndup(a, from, n)
-						 : "kernel";
+	file = slash != NULL ? slash + 1 : file;
+	n = strcspn(file, ".");
+	return fits_name(file, n) && strcmp(file, "-") != 0 ? hn_arena_strndup(a, file, n)
+							    : "kernel";
 }
 
 typedef int (*parse_fn)(const char *what, const char *text, size_t n, uint64_t max_bytes,
@@ -123,6 +160,9 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 		n = o->text != NULL ? strlen(s) : b.n;
 		rc = parse(what, s, n, hn_limit_dag_bytes(), a, &ret->dag, err);
 	}
+	if (rc == 0) {
+		ret->name = name_of(o, s, n, a);
+	}
 	if (rc == 0 && o->bitwise) {
 		ret->dag = hn_dag_mark(ret->dag, HN_MARK_BITWISE, a);
 	}
@@ -136,7 +176,6 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 		hn_dag_write_json(ret->dag, &b);
 		ret->json = hn_arena_strndup(a, b.s, b.n);
 		ret->json_bytes = b.n;
-		ret->name = name_of(o, a);
 	}
 	hn_buf_fini(&b);
 	return rc;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_NAME 160 /* an id has at most 128 bytes */
+
 /* What the header itself uses, and what compilers and their headers define as macros without an
  * underscore in front. */
 static const char *const ours[] = {
@@ -39,12 +41,40 @@ static bool is_plain(const char *name)
 	return plain;
 }
 
-static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
+/* The name of argument i after its op: id, or id_v0, id_v1, ... of an op with several outputs;
+ * false where that is no name for C. */
+static bool own_name(const struct hn_dag *dag, uint32_t i, char name[MOST_NAME])
 {
 	const struct hn_op *op = dag->op[dag->arg[i]];
 
-	if (is_plain(op->id) && op->n_out == 1) {
-		hn_buf_puts(buf, op->id);
+	if (op->n_out == 1) {
+		snprintf(name, MOST_NAME, "%s", op->id);
+	} else {
+		snprintf(name, MOST_NAME, "%s_v%u", op->id, hn_dag_arg_out(dag, i));
+	}
+	return is_plain(name);
+}
+
+static bool is_size(const struct hn_dag *dag, const char *name)
+{
+	for (uint32_t k = 0; dag->sizes && k < dag->sizes->n; k++) {
+		if (strcmp(dag->sizes->size[k].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void put_name(const struct hn_dag *dag, uint32_t i, struct hn_buf *buf)
+{
+	char name[MOST_NAME], other[MOST_NAME];
+	bool fits = own_name(dag, i, name) && !is_size(dag, name);
+
+	for (uint32_t k = 0; k < dag->n_arg && fits; k++) {
+		fits = k == i || !own_name(dag, k, other) || strcmp(name, other) != 0;
+	}
+	if (fits) {
+		hn_buf_puts(buf, name);
 	} else {
 		hn_buf_printf(buf, "arg_%u", i);
 	}

@@ -15,8 +15,8 @@ $ sed 's/, env); /, NULL); /' main.c >one.c; cc one.c out/*.o -Iout -lm -lpthrea
 c[0] = 1024
 $ printf '#include "matmul.h"\n#include "hone/pool.h"\nint main() { return hone_pool_threads(0) - 1; }\n' >main.cc; c++ main.cc out/*.o -Iout -lm -lpthread -o cc && ./cc
 # the same files stay as they are; a file that stands in the way is not lost without a word
-$ ls -i out/hone/pool.h out/hone_pool.o >before; hone replay --auto --json --text 'm(float32 A[4,4]) -> B { B(i,j) = A(j,i) }' -o out; ls -i out/hone/pool.h out/hone_pool.o | diff before - && ls out
-{"object":"out/m.o","header":"out/m.h","manifest":"out/m.json"}
+$ ls -i out/hone/pool.h out/hone_pool.o >before; hone replay --auto --json --text 'm(float32 A[4,4]) -> B { B(i,j) = A(j,i) }' -o out | grep -o '"object.*'; ls -i out/hone/pool.h out/hone_pool.o | diff before - && ls out
+"object":"out/m.o","header":"out/m.h","manifest":"out/m.json"}
 hone
 hone_pool.o
 m.h

@@ -5,6 +5,9 @@ $ hone replay mm.txt --record steps -o k && grep -c int64_t k/mm.h
 k/mm.o
 k/mm.h
 k/mm.json
+k/hone/kernel.h
+k/hone/pool.h
+k/hone_pool.o
 3
 # Sizes come first; 7 x 3 times 3 x 48 ones, and a size out of its range.
 $ printf '#include "k/mm.h"\n#include <stdio.h>\nint main(void) { static float a[21], b[144], c[336]; int ok = 1; for (int i = 0; i < 144; i++) { a[i %% 21] = b[i] = 1; } int rc = mm(7, 3, a, b, c, 0), out = mm(101, 3, a, b, c, 0); for (int i = 0; i < 336; i++) { ok &= c[i] == 3; } printf("%%d %%d %%d\\n", rc, ok, out); return 0; }' > m.c && cc -I "$HONE_SOURCE/include" m.c k/mm.o -lm -o m && ./m
