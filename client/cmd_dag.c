@@ -1,5 +1,6 @@
 /* client/cmd_dag.c -- `hone dag`: check a computation and say what it is. */
 #include <stdio.h>
+#include <string.h>
 
 #include "client/cmd.h"
 #include "loopstate/state.h"
@@ -20,6 +21,8 @@ static void put_shape(const struct hn_op *op, struct hn_buf *b)
 
 static void put_json(const struct hn_input *in, const char *preview, struct hn_buf *b)
 {
+	struct hn_buf text;
+
 	hn_buf_puts(b, "{\"name\":");
 	hn_buf_json_string(b, in->name);
 	hn_buf_printf(b, ",\"key\":\"%s\",\"flop_count\":", in->key);
@@ -40,7 +43,12 @@ static void put_json(const struct hn_input *in, const char *preview, struct hn_b
 		put_shape(op, b);
 		hn_buf_putc(b, '}');
 	}
-	hn_buf_puts(b, "],\"init_preview\":");
+	hn_buf_puts(b, "],\"text\":");
+	hn_buf_init(&text);
+	hn_dag_write_text(in->dag, in->name, &text);
+	hn_buf_json_string(b, text.s);
+	hn_buf_fini(&text);
+	hn_buf_puts(b, ",\"init_preview\":");
 	hn_buf_json_string(b, preview);
 	hn_buf_puts(b, "}\n");
 }
@@ -49,10 +57,13 @@ static void put_text(const struct hn_input *in, const char *preview, struct hn_b
 {
 	hn_buf_printf(b,
 		      "%s\n  key    %s\n  FLOPs  %.0f\n  bytes  %llu in arguments, %llu "
-		      "between\n",
+		      "between\n%s",
 		      in->name, in->key, hn_dag_flops(in->dag),
 		      (unsigned long long)hn_dag_arg_bytes(in->dag),
-		      (unsigned long long)hn_dag_temp_bytes(in->dag));
+		      (unsigned long long)hn_dag_temp_bytes(in->dag),
+		      in->dag->sizes != NULL ? "  sizes  parameters; the figures are of the "
+					       "largest\n"
+					     : "");
 	for (uint32_t i = 0; i < in->dag->n_op; i++) {
 		const struct hn_op *op = in->dag->op[i];
 
@@ -61,7 +72,23 @@ static void put_text(const struct hn_input *in, const char *preview, struct hn_b
 		put_shape(op, b);
 		hn_buf_putc(b, '\n');
 	}
+	hn_buf_putc(b, '\n');
+	hn_dag_write_text(in->dag, in->name, b);
 	hn_buf_printf(b, "\n%s", preview);
+}
+
+/* What --as names; NULL: failed. */
+static const char *form_of(const struct hn_opts *o, struct hn_err *err)
+{
+	static const char *const form[] = { "all", "text", "json" };
+
+	for (size_t i = 0; i < HN_COUNT_OF(form); i++) {
+		if (o->as == NULL || strcmp(o->as, form[i]) == 0) {
+			return form[i];
+		}
+	}
+	hn_fail(err, HONE_E_INVALID, "--as: \"%.60s\" is none of all, text, json", o->as);
+	return NULL;
 }
 
 int cmd_dag(const struct hn_opts *o, struct hn_err *err)
@@ -69,16 +96,25 @@ int cmd_dag(const struct hn_opts *o, struct hn_err *err)
 	struct hn_arena a;
 	struct hn_input in;
 	struct hn_buf preview, b;
+	const char *form = form_of(o, err);
 	int rc;
 
+	if (form == NULL) {
+		return -err->code;
+	}
 	hn_arena_init(&a, 0);
-	rc = hn_input_read(o, &a, &in, err);
+	rc = hn_input_read_sized(o, &a, &in, err);
 	if (rc == 0) {
 		hn_buf_init(&preview);
 		hn_buf_init(&b);
 		hn_state_print(hn_state_init(in.dag, &a),
 			       /* delete_trivial_loops= */ true, &preview);
-		if (o->json) {
+		if (strcmp(form, "text") == 0) {
+			hn_dag_write_text(in.dag, in.name, &b);
+		} else if (strcmp(form, "json") == 0) {
+			hn_dag_write_json(in.dag, &b);
+			hn_buf_putc(&b, '\n');
+		} else if (o->json) {
 			put_json(&in, preview.s, &b);
 		} else {
 			put_text(&in, preview.s, &b);

@@ -143,6 +143,11 @@ int hn_dag_check(const char *what, const struct hn_dag *dag, uint64_t max_bytes,
 /* Write compute-dag/1: one object, compact, stable. Reading it back gives an equal dag. */
 void hn_dag_write_json(const struct hn_dag *dag, struct hn_buf *buf);
 
+/* Write the text notation: a line for each op.  Reading it back gives a dag of the same key; names
+ * that the notation does not take are changed, tags and hints without meaning for hone left out.
+ * `name` is the computation's. */
+void hn_dag_write_text(const struct hn_dag *dag, const char *name, struct hn_buf *buf);
+
 /* Floating operations of one evaluation, by Ansor's rules (ansor.md 3, FLOP count). */
 double hn_dag_flops(const struct hn_dag *dag);
 

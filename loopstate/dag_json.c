@@ -153,7 +153,8 @@ static int read_dtype(struct hn_dag_reader *r, const struct hn_json *v,
 	}
 	if (hn_dtype_of(s) == HN_N_DTYPE) {
 		return hn_dag_read_fail(r, at, HONE_E_UNSUPPORTED,
-					"dtype '%.40s' is not supported", s);
+					"dtype '%.40s' is not supported%s", s,
+					hn_dag_known_types(s, r->a));
 	}
 	*ret = (uint8_t)hn_dtype_of(s);
 	return 0;

@@ -96,7 +96,8 @@ static enum hn_dtype read_dtype(struct hn_expr_reader *x, const struct hn_json *
 
 	if (t == HN_N_DTYPE) {
 		hn_dag_read_fail(x->dag, spot.at, HONE_E_UNSUPPORTED,
-				 "dtype '%.40s' is not supported", s);
+				 "dtype '%.40s' is not supported%s", s,
+				 hn_dag_known_types(s, x->dag->a));
 	}
 	return t;
 }
@@ -307,7 +308,8 @@ static const struct hn_expr *read_call(struct hn_expr_reader *x, const struct hn
 
 	if (f == HN_N_FN) {
 		hn_dag_read_fail(x->dag, spot.at, HONE_E_UNSUPPORTED,
-				 "call: function '%s' is not supported", name);
+				 "call: function '%s' is not supported%s", name,
+				 hn_dag_known_functions(name, x->dag->a));
 		return NULL;
 	}
 	enum hn_dtype t = read_dtype(x, v, 2, spot);
@@ -420,7 +422,13 @@ static const struct hn_expr *read_node(struct hn_expr_reader *x, const struct hn
 				       : read_plain(x, v, (enum hn_expr_op)op, spot);
 		}
 	}
-	return REFUSE(x, spot, "unknown node '%.40s'", name);
+	const char *known[HN_N_EXPR];
+
+	for (int op = 0; op < HN_N_EXPR; op++) {
+		known[op] = hn_expr_op_name((enum hn_expr_op)op);
+	}
+	return REFUSE(x, spot, "unknown node '%.40s'%s", name,
+		      hn_dag_known(name, "nodes", known, HN_N_EXPR, 0, x->dag->a));
 }
 
 const struct hn_expr *hn_dag_read_expr(struct hn_expr_reader *x, const struct hn_json *v,

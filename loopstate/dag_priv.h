@@ -49,6 +49,13 @@ int hn_dag_check_range(const char *what, const struct hn_op *const *ops, uint32_
 int32_t hn_dag_find(const struct hn_op *const *ops, uint32_t n, const char *id,
 		    int32_t *ret_out);
 
+/* Behind a word that should have been one of the n `known`: what was meant, of these and of n_more
+ * behind them, and "; known `noun` are ..." */
+const char *hn_dag_known(const char *word, const char *noun, const char *const *known, size_t n,
+			 size_t n_more, struct hn_arena *a);
+const char *hn_dag_known_types(const char *word, struct hn_arena *a);
+const char *hn_dag_known_functions(const char *word, struct hn_arena *a);
+
 /* "4.0 TiB" for messages. */
 const char *hn_dag_size_text(uint64_t bytes, char buf[32]);
 

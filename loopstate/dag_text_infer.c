@@ -19,6 +19,12 @@ struct sum { /* coef . index + shift */
 
 #define MAX_COEF ((int64_t)1 << 30)
 
+/* An index of the statement, not a size and no name that `let` gave. */
+static bool is_index(const struct hn_expr *e)
+{
+	return e->op == HN_EXPR_VAR && e->ref < HN_SLOT_LHS;
+}
+
 /* sum += times * e; false when e is no sum of indices. */
 static bool add(struct sum *s, const struct hn_expr *e, int64_t times)
 {
@@ -27,7 +33,7 @@ static bool add(struct sum *s, const struct hn_expr *e, int64_t times)
 	}
 	switch (e->op) {
 	case HN_EXPR_VAR:
-		if (hn_expr_is_size(e)) {
+		if (!is_index(e)) {
 			return false;
 		}
 		s->coef[e->ref] += times;
@@ -220,7 +226,7 @@ static void infer_all_alone(struct hn_text *t, bool guarded)
 		     t->rc == 0 && load->guarded == guarded && d < load->e->n_arg; d++) {
 			const struct hn_expr *x = load->e->arg[d];
 
-			if (x->op == HN_EXPR_VAR && !hn_expr_is_size(x)) {
+			if (is_index(x)) {
 				infer_alone(t, load, d);
 			}
 		}

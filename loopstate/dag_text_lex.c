@@ -15,7 +15,7 @@
 static const char *const signs[] = {
 	"+=!", "*=!", "=!", "->", "&&", "||", "==", "!=", "<=", ">=", "+=",
 	"*=",  "(",   ")",  "[",  "]",	"{",  "}",  ",",  ";",	":",  "?",
-	"+",   "-",   "*",  "/",  "%",	"<",  ">",  "=",  "!",
+	"+",   "-",   "*",  "/",  "%",	"<",  ">",  "=",  "!",	"@",
 };
 
 void hn_text_fail(struct hn_text *t, const struct hn_token *at, const char *fmt, ...)
@@ -113,7 +113,11 @@ static void lex_number(struct hn_text *t)
 	if (real) {
 		t->tok.f = strtod(t->tok.text, &end);
 	} else {
-		t->tok.i = strtoll(t->tok.text, &end, 10);
+		/* 2^63 is the least int64 behind a minus; dag_text_expr.c refuses it elsewhere */
+		t->tok.i = (int64_t)strtoull(t->tok.text, &end, 10);
+		if (t->tok.i < 0 && t->tok.i != INT64_MIN) {
+			errno = ERANGE;
+		}
 	}
 	if (*end != '\0' || (!real && errno == ERANGE) ||
 	    (t->s + n < t->end && (isalpha((unsigned char)t->s[n]) || t->s[n] == '_'))) {
@@ -166,6 +170,26 @@ void hn_text_next(struct hn_text *t)
 	} else {
 		lex_sign(t);
 	}
+}
+
+struct hn_token hn_text_peek(struct hn_text *t)
+{
+	const char *at = t->s;
+	uint32_t line = t->line, col = t->col;
+	struct hn_token now = t->tok, ret;
+	struct hn_err *err = t->err;
+	int rc = t->rc;
+
+	t->err = NULL; /* what is wrong there is said when it is reached */
+	hn_text_next(t);
+	ret = t->tok;
+	t->s = at;
+	t->line = line;
+	t->col = col;
+	t->tok = now;
+	t->err = err;
+	t->rc = rc;
+	return ret;
 }
 
 bool hn_text_is(const struct hn_text *t, const char *text)

@@ -37,7 +37,24 @@ struct hn_text_load {
 	struct hn_token at;
 };
 
-#define HN_TEXT_MAX_LOADS 256
+#define HN_TEXT_MAX_LOADS 8192
+#define HN_TEXT_MAX_DEPTH (2 * HN_DAG_MAX_DEPTH) /* of parentheses; trees have their own bound */
+#define HN_TEXT_MAX_ATTRS 8 /* of one statement, those written with it */
+
+struct hn_text_let { /* a name bound by `let`, innermost first */
+	const struct hn_text_let *up;
+	const char *name;
+	int32_t slot;
+	enum hn_dtype dtype;
+};
+
+struct hn_text_param {
+	const struct hn_op *op;
+	bool constant; /* `const` */
+	bool later;    /* an `input` statement says where it comes */
+	bool placed;
+	struct hn_token at;
+};
 
 struct hn_text {
 	const char *what;
@@ -50,7 +67,12 @@ struct hn_text {
 	uint64_t max_bytes;
 	const struct hn_op *op[HN_DAG_MAX_OPS];
 	bool constant[HN_DAG_MAX_OPS]; /* `const` parameters */
+	const char *const *out_name[HN_DAG_MAX_OPS]; /* of an op with several outputs */
 	uint32_t n_op;
+	struct hn_text_param param[HN_DAG_MAX_OPS]; /* in the order of arguments */
+	uint32_t n_param;
+	const char **later; /* names that `input` statements may place */
+	uint32_t n_later;
 	struct hn_sizes sizes;
 	struct hn_size size[HN_DAG_MAX_SIZES];
 	bool in_extent; /* an expression that may name sizes alone */
@@ -59,10 +81,57 @@ struct hn_text {
 	struct hn_text_index index[HN_DAG_MAX_ITERS];
 	uint32_t n_index, n_spatial;
 	bool reduces;
-	struct hn_text_load load[HN_TEXT_MAX_LOADS];
-	uint32_t n_load, guard_depth, depth;
-	const char *target; /* name being defined */
+	struct hn_text_load *load; /* [max_load] */
+	uint32_t n_load, max_load, guard_depth, depth;
+	const char *target[HN_DAG_MAX_OUT]; /* names being defined */
+	uint32_t n_target;
+	const struct hn_text_let *let;
+	int32_t n_let;
+	const char *const *side[2]; /* a combiner's arguments while its values are read */
+	uint8_t side_type[HN_DAG_MAX_OUT];
+	struct hn_attr attr[HN_TEXT_MAX_ATTRS];
+	struct hn_token attr_at[HN_TEXT_MAX_ATTRS];
+	uint32_t n_attr;
 };
+
+/* A sign that reduces: `sign`, or a name and then "=!". */
+struct hn_text_reduction {
+	const char *name, *sign;
+	enum hn_combiner kind; /* NONE: the combiner is written out behind the values */
+	uint32_t n;	       /* values carried; 0: any number */
+	enum hn_expr_op op;    /* of one value */
+	enum hn_expr_op wins;  /* of two: whether the right side takes its place */
+};
+
+extern const struct hn_text_reduction hn_text_reductions[];
+extern const uint32_t hn_text_n_reduction;
+
+/* The combiner and the identities of a row with a kind, for sources of these types; the sources
+ * themselves are left to the caller. */
+struct hn_reduce *hn_text_reduce(const struct hn_text_reduction *row, const uint8_t *dtype,
+				 struct hn_arena *a);
+
+/* "by (x), (y) -> value from identity", of n values of these types.  NULL: failed. */
+struct hn_reduce *hn_text_combiner(struct hn_text *t, const uint8_t *dtype, uint32_t n);
+
+/* The infix operators: by which sign of which level floats and integers are written. */
+struct hn_text_binary {
+	const char *sign;
+	int level; /* binds tighter when higher */
+	enum hn_expr_op floats, ints;
+};
+
+extern const struct hn_text_binary hn_text_binaries[];
+extern const uint32_t hn_text_n_binary;
+
+/* Those written as functions of two values. */
+struct hn_text_pair {
+	const char *name;
+	enum hn_expr_op op;
+};
+
+extern const struct hn_text_pair hn_text_pairs[];
+extern const uint32_t hn_text_n_pair;
 
 /* Fail at a token: "what:line:col: ..."; the first failure stays. */
 void hn_text_fail(struct hn_text *t, const struct hn_token *at, const char *fmt, ...)
@@ -73,10 +142,27 @@ bool hn_text_is(const struct hn_text *t, const char *text);
 bool hn_text_take(struct hn_text *t, const char *sign); /* if it is there */
 bool hn_text_want(struct hn_text *t, const char *sign); /* fails if it is not */
 const char *hn_text_want_name(struct hn_text *t, const char *noun); /* NULL: failed */
+struct hn_token hn_text_peek(struct hn_text *t); /* the one behind it */
 
 /* An expression; `want` types what literals leave open (HN_N_DTYPE: float32 or int32).
  * NULL: failed. */
 const struct hn_expr *hn_text_expr(struct hn_text *t, enum hn_dtype want);
+
+/* The value of a reduction: an expression, or `condition ? expression` without the other side,
+ * which leaves out the points where the condition does not hold.  *ret_condition NULL: always. */
+const struct hn_expr *hn_text_source(struct hn_text *t, const struct hn_expr **ret_condition);
+
+/* The tensor of that name, and which output of its op; -1: none up to here. */
+int32_t hn_text_tensor(const struct hn_text *t, const char *name, int32_t *ret_out);
+
+/* One statement: a tensor, or where a parameter comes; and adding its op, checked as if at token
+ * `at`. */
+void hn_text_statement(struct hn_text *t);
+void hn_text_add_op(struct hn_text *t, const struct hn_op *op, const struct hn_token *at);
+
+/* "@" NAME [ "(" item, ... ")" ], and what the items stand for in the statement that follows. */
+void hn_text_attr(struct hn_text *t);
+void hn_text_attr_items(struct hn_text *t);
 
 /* An extent: a number, or a form over sizes, whose largest value *ret is; *ret_form NULL for
  * a number.  False: failed. */

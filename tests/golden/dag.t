@@ -77,3 +77,14 @@ m
 Placeholder: A
 for k (0,13)
   M = ...
+# What it prints is read back: the same key; tables of what is known where a word is not.
+$ for f in "$HONE_SOURCE"/examples/*.json; do hone dag "$f" --as text >p.txt; hone dag "$f" -j | grep -o '"key":"[0-9a-f]*"' >k1; hone dag p.txt -j | grep -o '"key":"[0-9a-f]*"' | diff k1 - && cat p.txt; done
+$ hone dag --as json --text 'am(float32 A[4,6]) -> V, I { V(i), I(i) argmax=! A(i,k), k }'
+$ hone dag --text 'am(float32 A[4,6]) -> V, I { V(i), I(i) argmx=! A(i,k), k }'
+$ hone dag --text 'am(flot32 A[4,6]) -> V { V(i,j) = sqr(A(i,j)) }'
+$ hone dag --text 'am(float32 A[4,6]) -> V { V(i,j) = sqr(A(i,j)) }'
+$ hone dag --as tree --text 'am(float32 A[4,6]) -> V { V(i,j) = A(i,j) }'
+# Sizes that are parameters.
+$ hone dag --text 'mm(N in [1, 64], float32 A[N,8], const B[8,2*N]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' | head -10
+# A combiner that is not known to allow another order keeps its own.
+$ echo '[["SP", 1, 1, 6, [2], 1], ["RF", 1, 2, 1]]' >rf; hone replay --record rf -o o --text 'am(float32 A[4,6]) -> V, I { V(i), I(i) argmax=! A(i,k), k }'
