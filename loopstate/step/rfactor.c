@@ -96,6 +96,10 @@ static int rfactor_check(const struct hn_state *s, const struct hn_step *step,
 		return hn_step_refuse(s, step, err, "%s is not a reduction loop",
 				      hn_step_iter_name(s, step));
 	}
+	if (op->reduce->kind == HN_COMBINE_GENERAL) {
+		return hn_step_refuse(s, step, err,
+				      "the combiner is not known to allow another order");
+	}
 	if (step->a[HN_RF_FACTOR_ITER] < 0 ||
 	    step->a[HN_RF_FACTOR_ITER] > op->n_spatial) {
 		return hn_step_refuse(

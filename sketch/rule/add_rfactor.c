@@ -9,7 +9,11 @@ static bool worth_it(const struct hn_rule_ctx *ctx, const struct hn_state *s,
 {
 	int64_t spatial, reduce, cores = ctx->target->param[HN_PARAM_NUM_CORES];
 
-	if (hn_stage_op(s, stage)->kind != HN_OP_COMPUTE) {
+	const struct hn_op *op = hn_stage_op(s, stage);
+
+	/* first of equals, say, is another in another order */
+	if (op->kind != HN_OP_COMPUTE ||
+	    (op->reduce != NULL && op->reduce->kind == HN_COMBINE_GENERAL)) {
 		return false;
 	}
 	hn_stage_work(s, stage, &spatial, &reduce);
