@@ -3,7 +3,7 @@ $ printf '{"format": "compute-dag/1", "ops": [' > cut.json; hone dag cut.json
 hone: cut.json:1:37: the text ends here, but the '[' of 1:36 is still open (is the file cut short?)
 [17]
 $ echo '{"format":"compute-dag/1","ops":[{"kind":"placeholder","id":"A","shape":[4],"dtype":"float32"},{"kind":"compute","id":"B","name":"B","shape":[4],"dtype":["float32"],"axes":[["i",0,4]],"reduce_axes":[],"body":[["frobnicate",["load","A",["var","i"]]]]}],"inputs_outputs":["A","B"]}' > node.json; hone dag node.json
-hone: node.json: ops[1] (B).body[0]: unknown node 'frobnicate'
+hone: node.json: ops[1] (B).body[0]: unknown node 'frobnicate'; known nodes are var, int, float, load, add, sub, mul, div, min, max, floordiv, floormod, truncmod, eq, ne, lt, le, gt, ge, and, or, not, select, if, cast, call and let
 [17]
 $ sed 's/frobnicate",\(.*\)\]\]\]}\]/neg"]]}]/; s/\["neg"\]/["load","A",["add",["var","i"],["int",1,"int32"]]]/' node.json > bounds.json; hone dag bounds.json
 hone: bounds.json: ops[1] (B).body[0].load(A) index 0: reaches 4, the extent is 4: correct the index or guard the load with "if"

@@ -10,12 +10,28 @@ k/hone/pool.h
 k/hone_pool.o
 3
 # Sizes come first; 7 x 3 times 3 x 48 ones, and a size out of its range.
-$ printf '#include "k/mm.h"\n#include <stdio.h>\nint main(void) { static float a[21], b[144], c[336]; int ok = 1; for (int i = 0; i < 144; i++) { a[i %% 21] = b[i] = 1; } int rc = mm(7, 3, a, b, c, 0), out = mm(101, 3, a, b, c, 0); for (int i = 0; i < 336; i++) { ok &= c[i] == 3; } printf("%%d %%d %%d\\n", rc, ok, out); return 0; }' > m.c && cc -I "$HONE_SOURCE/include" m.c k/mm.o -lm -o m && ./m
+$ printf '#include "mm.h"\n#include <stdio.h>\nint main(void) { static float a[21], b[144], c[336]; int ok = 1; for (int i = 0; i < 144; i++) { a[i %% 21] = b[i] = 1; } int rc = mm(7, 3, a, b, c, 0), out = mm(101, 3, a, b, c, 0); for (int i = 0; i < 336; i++) { ok &= c[i] == 3; } printf("%%d %%d %%d\\n", rc, ok, out); return 0; }' > m.c && cc -Ik m.c k/mm.o -lm -o m && ./m
 0 1 -2
 # Stored schedules, and those made by rule, are for numbers.
 $ hone replay mm.txt -o k
 hone: mm.txt: its sizes are parameters (N, ...), which only hone replay --record and hone-build take: write numbers in their place
 [18]
 $ hone dag mm.txt
-hone: mm.txt: its sizes are parameters (N, ...), which only hone replay --record and hone-build take: write numbers in their place
-[18]
+mm
+  key    5c74f64a6a600cfa7858a31b8cac635710f446414d65dfd9b4a237a83d2b16dd
+  FLOPs  614400
+  bytes  57088 in arguments, 0 between
+  sizes  parameters; the figures are of the largest
+  stage  A            placeholder float32[100,64]
+  stage  B            placeholder float32[64,48]
+  stage  C            compute     float32[100,48]
+
+mm(N in [1, 100], K in [1, 64], float32 A[N,K], B[K,48]) -> C {
+	C(i,j) +=! A(i, k) * B(k, j)
+}
+
+Placeholder: A, B
+for i (0,100)
+  for j (0,48)
+    for k (0,64)
+      C = ...

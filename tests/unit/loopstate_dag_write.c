@@ -198,7 +198,7 @@ struct made {
 };
 
 static const char *const types[] = { "float32", "float64", "int8", "int32", "int64", "uint8", "uint16" };
-static const char *const names[] = { "A", "max", "p 1", "input", "float32", "1st", "exp", "\xc3\xa4" };
+static const char *const names[] = { "A", "max", "p-1", "input", "float32", "1st", "exp", "x.y" };
 
 static uint32_t draw(struct made *m, uint32_t n)
 {
@@ -238,7 +238,7 @@ static void put_index(struct made *m, int extent)
 		return;
 	case 1:
 		if (m->reduces && extent == 6) {
-			hn_buf_puts(&m->json, "[\"var\",\"a b\"]");
+			hn_buf_puts(&m->json, "[\"var\",\"a.b\"]");
 			return;
 		}
 		/* fallthrough */
@@ -478,15 +478,15 @@ static void put_reduce(struct made *m, const char *const *t, uint32_t n)
 
 static void put_compute(struct made *m, uint32_t number)
 {
-	static const char *const reduced[] = { "[[\"a b\",0,6],[\"max\",1,3]]", "[[\"max\",2,2],[\"a b\",0,6]]",
-					       "[[\"k\",0,3]]", "[[\"a b\",0,6]]" };
+	static const char *const reduced[] = { "[[\"a.b\",0,6],[\"max\",1,3]]", "[[\"max\",2,2],[\"a.b\",0,6]]",
+					       "[[\"k\",0,3]]", "[[\"a.b\",0,6]]" };
 	static const char *const hints[] = { "", "", "\"bitwise\":true", "\"FLOP\":12",
 					     "\"auto_scheduler_no_split_at_inner\":[\"i\"]" };
 	uint32_t n_out = 1 + draw(m, 4) / 3, rank = m->rank_now = draw(m, 3), hint = draw(m, 5);
 	const char *t[2] = { types[draw(m, 7)], types[draw(m, 7)] };
 	uint32_t red = draw(m, 8);
 
-	m->reduces = red < 4 && red != 2; /* the one called "a b" is there */
+	m->reduces = red < 4 && red != 2; /* the one called "a.b" is there */
 	hn_buf_printf(&m->json, ",{\"kind\":\"compute\",\"id\":\"%s%u\",\"name\":\"%s\",",
 		      names[draw(m, 8)], number, names[draw(m, 8)]);
 	put_shape(m, rank);
