@@ -4,7 +4,8 @@
  * screening), the eight fastest that no final has judged, none of them further behind the first
  * by screening than REACH, which no luck explains; and the best guard schedule that no final has
  * judged: guards are screened first, perhaps in a slow spell of the machine that has passed.
- * Between equals the holder stays.  Without an earlier final that is the leader of the
+ * Whoever wins is measured once more as one that may be the best is: compared on every set of
+ * inputs (measure/drv/cpu_sets.c); what fails there is out.  Between equals the holder stays.  Without an earlier final that is the leader of the
  * screening: equal means within 1 %, so the choice costs nothing, and it is the one that a
  * store without promotions already answers.
  *
@@ -317,6 +318,9 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 	report(j, winner, p.median_ns);
 }
 
+static void on_proved(void *ctx, const struct hn_measure_result *r);
+static void finish(struct hn_job *j, bool cut_short);
+
 static void end(struct hn_job *j)
 {
 	struct hn_job_final *f = &j->final;
@@ -326,8 +330,21 @@ static void end(struct hn_job *j)
 		hn_final_judge(&f->state, &r);
 	}
 	if (f->n_entrant > 0 && r.decided) {
-		promote(j, &r);
-	} else {
+		/* duels are on the first inputs alone, and screening spares the slow the others */
+		f->judged = r;
+		f->open = f->proving = true;
+		hn_measurer_prove(j->daemon->measurer, j->key, f->entrant[r.winner]->steps,
+				  on_proved, j);
+		return;
+	}
+	finish(j, /* cut_short= */ true);
+}
+
+static void finish(struct hn_job *j, bool cut_short)
+{
+	struct hn_job_final *f = &j->final;
+
+	if (cut_short) {
 		hn_log_line(&j->daemon->log, "info",
 			    "job %s: the final of %u was cut short after %u duels in %lld "
 			    "ms; it stays owed",
@@ -380,6 +397,33 @@ static void on_dueled(void *ctx, const struct hn_measure_result *r)
 		f->deadline_ns = f->latest_ns = 0;
 	}
 	duel(j);
+}
+
+/* The winner was compared on every set of inputs: it is promoted, or out. */
+static void on_proved(void *ctx, const struct hn_measure_result *r)
+{
+	struct hn_job *j = ctx;
+	struct hn_job_final *f = &j->final;
+	uint32_t who = f->judged.winner;
+
+	f->open = f->proving = false;
+	hn_daemon_wake(j->daemon);
+	if (j->state != HN_JOB_FINAL) {
+		return;
+	}
+	j->kernel_ns += r->kernel_ns;
+	if (r->verdict == HN_VERDICT_OK) {
+		promote(j, &f->judged);
+		finish(j, /* cut_short= */ false);
+	} else if (hn_verdict_blames_kernel(r->verdict)) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: record %lld won its final: %s: %s",
+			    j->id, (long long)f->entrant[who]->record_id,
+			    hn_verdict_name(r->verdict), r->detail);
+		drop_entrant(j, who);
+		duel(j);
+	} else {
+		finish(j, /* cut_short= */ true);
+	}
 }
 
 void hn_job_final_hurry(struct hn_job_final *f, int64_t now_ns)
@@ -464,7 +508,7 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 
 void hn_job_final_step(struct hn_job *j, int64_t now_ns)
 {
-	if (hn_job_final_over(&j->final, now_ns)) {
+	if (!j->final.proving && hn_job_final_over(&j->final, now_ns)) {
 		end(j);
 	}
 }

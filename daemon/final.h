@@ -38,7 +38,9 @@ struct hn_job_final {
 	int64_t latest_ns; /* when it ends, decided or not */
 	uint32_t n_told; /* duels */
 	uint32_t n_lost; /* duels the infrastructure lost */
-	bool open;	 /* a duel is under way */
+	bool open;	 /* a duel is under way, or the winner's proof */
+	bool proving;	 /* the latter: it is judged, and nothing is written yet */
+	struct hn_final_result judged;
 };
 
 /* A correct and proved record came into the store (or was there). */

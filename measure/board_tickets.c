@@ -200,7 +200,7 @@ void hn_board_give(struct board_link *b, struct ticket *t)
 		send_workload(b, t->w);
 		return;
 	}
-	k = hn_ticket_duel(t) ? NULL : known(t->w, t->program.artefact.hash);
+	k = hn_ticket_duel(t) || t->anew ? NULL : known(t->w, t->program.artefact.hash);
 	if (k != NULL) {
 		answer_known(b->m, t, k);
 		return;

@@ -159,6 +159,11 @@ void hn_measurer_forget(struct hn_measurer *m, const char *workload_key);
 uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key, const char *steps,
 			    double best_ns, hn_measure_fn fn, void *ctx);
 
+/* The same of one that is to be the best: measured whatever is known of it, and compared on every
+ * set of inputs and in as many calls as if nobody were faster. */
+void hn_measurer_prove(struct hn_measurer *m, const char *workload_key, const char *steps,
+		       hn_measure_fn fn, void *ctx);
+
 /* A duel of a final (final.h): both in one fresh process, whatever is known of them, timed in
  * turn: up to HN_PAIRS pairs of samples.  Each is built when its object was not kept: those of the
  * workload's 64 latest submissions near the best, and of duels, are.  Cancelled like a

@@ -524,6 +524,18 @@ uint64_t hn_measurer_submit(struct hn_measurer *m, const char *workload_key,
 	return id;
 }
 
+void hn_measurer_prove(struct hn_measurer *m, const char *workload_key, const char *steps,
+		       hn_measure_fn fn, void *ctx)
+{
+	struct ticket *t = candidate_new(m, workload_key, steps, fn, ctx);
+
+	t->anew = true;
+	if (!refused(m, t)) {
+		queue_put_first(&m->to_build, t);
+		hn_builders_pump(m);
+	}
+}
+
 static bool at_hand(struct hn_measurer *m, struct workload *w, struct program *p)
 {
 	return p->artefact.object_bytes > 0 || hn_kept_find(m, w, p);

@@ -108,6 +108,7 @@ struct ticket {
 	struct program rival;	/* steps NULL: not a duel */
 	struct program *building; /* of the two */
 	double best_ns;
+	bool anew; /* whatever is known of the same bytes */
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run, n_redo, n_noisy; /* attempts; times not believed; noisy runs */
 	int n_changed; /* times its object was not what had been announced */

@@ -38,6 +38,7 @@ struct knob {
 	double seed;	/* of everything */
 	double noise;	/* relative, added to each sample: mean of an exponential */
 	double wrong, crash, hang, flaky; /* shares of histories with that verdict */
+	double hidden; /* share that is wrong where nobody is known to be faster: on more inputs */
 	double sleep_ms; /* of wall clock, each measurement */
 	double only;	/* board that the rest is about; -1 = every one */
 	double drift;	/* factor on its times, ... */
@@ -57,7 +58,7 @@ static const struct {
 	KNOB(seed, 0),	KNOB(noise, 0),	   KNOB(wrong, 0),   KNOB(crash, 0),
 	KNOB(hang, 0),	KNOB(flaky, 0),	   KNOB(sleep_ms, 0), KNOB(only, -1),
 	KNOB(drift, 1), KNOB(from, 0),	   KNOB(to, 1e18),   KNOB(lost, 0),
-	KNOB(stall, 0), KNOB(starts, 1e18), KNOB(noisy, 0),
+	KNOB(hidden, 0), KNOB(stall, 0), KNOB(starts, 1e18), KNOB(noisy, 0),
 #undef KNOB
 };
 
@@ -314,6 +315,11 @@ static void fake_measure(void *board, const struct hn_board_request *r,
 	}
 	usleep((useconds_t)(b->knob.sleep_ms * 1000));
 	if (kernel_fault(b, &r->kernel, ret)) {
+		return;
+	}
+	if (r->best_ns <= 0 && r->rival.object == NULL &&
+	    share(b, r->kernel.object, r->kernel.object_bytes, 5) < b->knob.hidden) {
+		answer(ret, HN_VERDICT_WRONG_RESULT, "hidden, as the fake board was told");
 		return;
 	}
 	if (r->rival.object != NULL && kernel_fault(b, &r->rival, ret)) {
