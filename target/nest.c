@@ -2,6 +2,7 @@
 #include "target/nest.h"
 
 #include "loopstate/bitwise.h"
+#include "loopstate/law.h"
 #include "target/function.h"
 
 bool hn_nest_begins(const struct hn_node *node, bool in_parallel)
@@ -78,11 +79,12 @@ void hn_nest_read(const struct hn_looptree *t, const struct hn_node *node, struc
 	hn_nest_exprs(ret, count_all, ret);
 }
 
+/* Whether lanes may each reduce a part, from the identity on. */
 static bool may_cross(const struct hn_looptree *t, const struct hn_op *op)
 {
 	return op->reduce->n == 1 && !hn_keeps_order(t->dag, op) &&
 	       op->reduce->kind != HN_COMBINE_NONE &&
-	       op->reduce->kind != HN_COMBINE_GENERAL;
+	       op->reduce->kind != HN_COMBINE_GENERAL && !hn_law_against_parts(op);
 }
 
 static int64_t widest(const struct hn_nest *n)

@@ -14,6 +14,7 @@
 
 #include "loopstate/attach.h"
 #include "loopstate/derive.h"
+#include "loopstate/law.h"
 #include "loopstate/state_int.h"
 #include "loopstate/te_int.h"
 
@@ -96,9 +97,11 @@ static int rfactor_check(const struct hn_state *s, const struct hn_step *step,
 		return hn_step_refuse(s, step, err, "%s is not a reduction loop",
 				      hn_step_iter_name(s, step));
 	}
-	if (op->reduce->kind == HN_COMBINE_GENERAL) {
-		return hn_step_refuse(s, step, err,
-				      "the combiner is not known to allow another order");
+	const char *why = hn_law_against_parts(op);
+
+	if (why) {
+		return hn_step_refuse(s, step, err, "%s may not be reduced in parts: %s", op->name,
+				      why);
 	}
 	if (step->a[HN_RF_FACTOR_ITER] < 0 ||
 	    step->a[HN_RF_FACTOR_ITER] > op->n_spatial) {

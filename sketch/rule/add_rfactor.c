@@ -2,6 +2,7 @@
  * side by side first, then their combination. Source: Ansor, table 1, "reduction
  * factorization"; TVM RuleAddRfactor. */
 #include "base/arith.h"
+#include "loopstate/law.h"
 #include "sketch/sketch_int.h"
 
 static bool worth_it(const struct hn_rule_ctx *ctx, const struct hn_state *s,
@@ -9,11 +10,7 @@ static bool worth_it(const struct hn_rule_ctx *ctx, const struct hn_state *s,
 {
 	int64_t spatial, reduce, cores = ctx->target->param[HN_PARAM_NUM_CORES];
 
-	const struct hn_op *op = hn_stage_op(s, stage);
-
-	/* first of equals, say, is another in another order */
-	if (op->kind != HN_OP_COMPUTE ||
-	    (op->reduce != NULL && op->reduce->kind == HN_COMBINE_GENERAL)) {
+	if (hn_stage_op(s, stage)->kind != HN_OP_COMPUTE) {
 		return false;
 	}
 	hn_stage_work(s, stage, &spatial, &reduce);
@@ -27,7 +24,8 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 				 int32_t stage)
 {
 	return worth_it(ctx, s, stage) && hn_stage_has_reduce_iter(s, stage) &&
-			       !hn_stage_has_cache_write(s, stage)
+			       !hn_stage_has_cache_write(s, stage) &&
+			       !hn_law_against_parts(hn_stage_op(s, stage))
 		       ? HN_RULE_APPLY
 		       : HN_RULE_SKIP;
 }

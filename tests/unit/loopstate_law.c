@@ -1,0 +1,101 @@
+/* Which reductions may be cut into parts, and why others may not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "loopstate/dag.h"
+#include "loopstate/law.h"
+
+/* One carried value: x, y; two: xi, xv and yi, yv. */
+#define ONE(type, result, identity)                                                            \
+	"{\"format\":\"compute-dag/1\",\"ops\":[{\"kind\":\"placeholder\",\"id\":\"A\","        \
+	"\"shape\":[8],\"dtype\":\"" type "\"},{\"kind\":\"compute\",\"id\":\"S\",\"shape\":[],"  \
+	"\"dtype\":[\"" type "\"],\"axes\":[],\"reduce_axes\":[[\"k\",0,8]],\"body\":[{\"reduce\":" \
+	"{\"lhs\":[\"x\"],\"rhs\":[\"y\"],\"result\":[" result "],\"identity\":[" identity       \
+	"]},\"source\":[[\"load\",\"A\",[\"var\",\"k\"]]]}]}],\"inputs_outputs\":[\"A\",\"S\"]}"
+#define PAIR(i_result, v_result, k)                                                            \
+	"{\"reduce\":{\"lhs\":[\"xi\",\"xv\"],\"rhs\":[\"yi\",\"yv\"],\"result\":[" i_result      \
+	"," v_result "],\"identity\":[[\"int\",-1,\"int32\"],[\"float\",-3e38,\"float32\"]]},"    \
+	"\"source\":[[\"var\",\"k\"],[\"load\",\"A\",[\"var\",\"k\"]]],\"value_index\":" k "}"
+#define TWO(i_result, v_result)                                                                \
+	"{\"format\":\"compute-dag/1\",\"ops\":[{\"kind\":\"placeholder\",\"id\":\"A\","        \
+	"\"shape\":[8],\"dtype\":\"float32\"},{\"kind\":\"compute\",\"id\":\"S\",\"shape\":[],"   \
+	"\"dtype\":[\"int32\",\"float32\"],\"axes\":[],\"reduce_axes\":[[\"k\",0,8]],\"body\":["  \
+	PAIR(i_result, v_result, "0") "," PAIR(i_result, v_result, "1")                         \
+	"]}],\"inputs_outputs\":[\"A\",\"S.v0\",\"S.v1\"]}"
+#define V(x) "[\"var\",\"" x "\"]"
+#define OP(op, x, y) "[\"" op "\"," x "," y "]"
+#define PICK(c, x, y) "[\"select\"," c "," x "," y "]"
+
+static const struct {
+	const char *what, *text, *why; /* NULL = it may be cut */
+} form[] = {
+	{ "sum", ONE("int32", OP("add", V("x"), V("y")), "[\"int\",0,\"int32\"]"), NULL },
+	{ "sum from 5", ONE("int32", OP("add", V("x"), V("y")), "[\"int\",5,\"int32\"]"),
+	  "identity is not neutral" },
+	{ "float sum", ONE("float32", OP("add", V("y"), V("x")), "[\"float\",0,\"float32\"]"),
+	  NULL },
+	{ "product from 2", ONE("float32", OP("mul", V("x"), V("y")), "[\"float\",2,\"float32\"]"),
+	  "identity is not neutral" },
+	{ "max from 5", ONE("int32", OP("max", V("x"), V("y")), "[\"int\",5,\"int32\"]"), NULL },
+	{ "difference", ONE("int32", OP("sub", V("x"), V("y")), "[\"int\",0,\"int32\"]"),
+	  "not known to be associative" },
+	{ "the left one", ONE("int32", V("x"), "[\"int\",0,\"int32\"]"), "not commutative" },
+	{ "twice the sum",
+	  ONE("int32", OP("add", OP("add", V("x"), V("y")), OP("add", V("x"), V("y"))),
+	      "[\"int\",0,\"int32\"]"),
+	  "not known to be associative" },
+	{ "max by choice",
+	  ONE("int32", PICK(OP("lt", V("x"), V("y")), V("y"), V("x")), "[\"int\",0,\"int32\"]"),
+	  NULL },
+	{ "max and sum",
+	  TWO(OP("add", V("xi"), V("yi")), OP("max", V("xv"), V("yv"))),
+	  "identity is not neutral" },
+	{ "argmax, the first of equals",
+	  TWO(PICK(OP("ge", V("xv"), V("yv")), V("xi"), V("yi")), OP("max", V("xv"), V("yv"))),
+	  "not commutative" },
+	{ "argmax, the least index of equals",
+	  TWO(PICK(OP("or", OP("gt", V("xv"), V("yv")),
+		      OP("and", OP("eq", V("xv"), V("yv")), OP("lt", V("xi"), V("yi")))),
+		   V("xi"), V("yi")),
+	      OP("max", V("xv"), V("yv"))),
+	  NULL },
+	{ "argmax with a slip: the least index of unequals",
+	  TWO(PICK(OP("or", OP("gt", V("xv"), V("yv")), OP("lt", V("xi"), V("yi"))), V("xi"),
+		   V("yi")),
+	      OP("max", V("xv"), V("yv"))),
+	  "not commutative" },
+};
+
+static void laws(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(form); i++) {
+		const struct hn_dag *dag;
+		struct hn_err err = { 0 };
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		if (hn_dag_parse("t", form[i].text, strlen(form[i].text), 0, &a, &dag, &err)) {
+			fail_msg("%s: %s", form[i].what, err.msg);
+		}
+
+		const char *why = hn_law_against_parts(dag->op[1]);
+
+		if (!why != !form[i].why || (why && !strstr(why, form[i].why))) {
+			fail_msg("%s: %s", form[i].what, why ? why : "may be cut");
+		}
+		hn_arena_fini(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(laws) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
