@@ -223,6 +223,25 @@ bool hn_expr_ints(enum hn_expr_op op, int64_t x, int64_t y, int64_t *ret)
 	}
 }
 
+/* Whether type t holds v.  Data wraps to its type where an index does not, so a constant is
+ * folded only where the two agree. */
+static bool holds(enum hn_dtype t, int64_t v)
+{
+	uint32_t bits = 8 * hn_dtype_bytes(t);
+
+	switch (hn_dtype_class(t)) {
+	case HN_CLASS_BOOL:
+		return v == 0 || v == 1;
+	case HN_CLASS_SIGNED:
+		return bits == 64 || (v >= -(INT64_C(1) << (bits - 1)) &&
+				      v < INT64_C(1) << (bits - 1));
+	case HN_CLASS_UNSIGNED:
+		return v >= 0 && (bits == 64 || v < INT64_C(1) << bits);
+	default:
+		return false;
+	}
+}
+
 static bool int_const(const struct hn_expr *e, int64_t v)
 {
 	return e->op == HN_EXPR_INT && e->u.i == v;
@@ -303,7 +322,7 @@ static const struct hn_expr *fold_shift(enum hn_expr_op op, const struct hn_expr
 	if (inner == INT64_MIN || outer == INT64_MIN ||
 	    __builtin_add_overflow(x->op == HN_EXPR_SUB ? -inner : inner,
 				   op == HN_EXPR_SUB ? -outer : outer, &sum) ||
-	    sum == INT64_MIN) {
+	    sum == INT64_MIN || !holds((enum hn_dtype)y->dtype, sum < 0 ? -sum : sum)) {
 		return NULL;
 	}
 	enum hn_expr_op sign = sum < 0 ? HN_EXPR_SUB : HN_EXPR_ADD;
@@ -321,7 +340,7 @@ const struct hn_expr *hn_expr_binary(enum hn_expr_op op, const struct hn_expr *x
 
 	if (hn_dtype_class(x->dtype) != HN_CLASS_FLOAT) {
 		if (x->op == HN_EXPR_INT && y->op == HN_EXPR_INT && x->dtype != HN_U64 &&
-		    hn_expr_ints(op, x->u.i, y->u.i, &v)) {
+		    hn_expr_ints(op, x->u.i, y->u.i, &v) && holds(t, v)) {
 			return hn_expr_int(v, t, a);
 		}
 		const struct hn_expr *folded = fold_identity(op, x, y, a);

@@ -88,7 +88,8 @@ const struct hn_expr *hn_expr_float(double v, enum hn_dtype t, struct hn_arena *
 /* x op y over 64-bit integers; false when it overflows, divides by zero, or is no such op. */
 bool hn_expr_ints(enum hn_expr_op op, int64_t x, int64_t y, int64_t *ret);
 
-/* Binary arithmetic and comparison of equal types, folding constants and the identities
+/* Binary arithmetic and comparison of equal types, folding constants (where the result is one
+ * of the type) and the identities
  * x+0, x*1, x*0 (integers only), x floordiv 1, x floormod 1, min/max/eq of equal trees. */
 const struct hn_expr *hn_expr_binary(enum hn_expr_op op, const struct hn_expr *x,
 				     const struct hn_expr *y, struct hn_arena *a);

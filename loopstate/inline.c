@@ -24,6 +24,9 @@ struct hn_inlined {
 	uint64_t n_node; /* added to the body at hand */
 	int32_t next_let;
 	bool changed, over;
+	bool wraps; /* over, because an index would become data that is not its value */
+	uint32_t n_axis; /* of the op at hand, with their ranges */
+	struct hn_span range[HN_DAG_MAX_ITERS];
 };
 
 int32_t hn_dag_arg_of(const struct hn_dag *dag, int32_t op)
@@ -91,6 +94,33 @@ static const struct hn_expr *index_as(const struct hn_expr *e, enum hn_dtype t,
 	return e->dtype == t ? e : hn_expr_with_args(&like, &e, 1, a);
 }
 
+/* Whether e uses slot as a value, outside of the indices of loads. */
+static bool uses_as_data(const struct hn_expr *e, int32_t slot)
+{
+	bool uses = e->op == HN_EXPR_VAR && e->ref == slot;
+
+	for (uint32_t i = 0; i < e->n_arg && e->op != HN_EXPR_LOAD && !uses; i++) {
+		uses = uses_as_data(e->arg[i], slot);
+	}
+	return uses;
+}
+
+/* An index may leave its type on the way where data wraps (simplify_data.c), so one that may
+ * do so can not take the place of an axis that the body computes with. */
+static bool stays_index(const struct hn_inlined *x, const struct hn_expr *load,
+			const struct hn_expr *body)
+{
+	for (uint32_t d = 0; d < load->n_arg; d++) {
+		const struct hn_expr *e = load->arg[d];
+
+		if (e->n_arg > 0 && !hn_expr_is_exact(e, x->range, x->n_axis) &&
+		    uses_as_data(body, (int32_t)d)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 				      struct hn_arena *a)
 {
@@ -106,7 +136,8 @@ static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 	for (uint32_t d = 0; d < e->n_arg; d++) {
 		x->n_node += t.uses[d] * tally_of(e->arg[d]).nodes;
 	}
-	x->over = x->n_node > HN_INLINE_MAX_NODES;
+	x->wraps = !stays_index(x, e, body);
+	x->over = x->n_node > HN_INLINE_MAX_NODES || x->wraps;
 	if (x->over) {
 		return e;
 	}
@@ -128,22 +159,21 @@ static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 static const struct hn_expr *inline_expr(struct hn_inlined *x, const struct hn_op *op,
 					 const struct hn_expr *e, struct hn_arena *a)
 {
-	struct hn_span range[HN_DAG_MAX_ITERS];
-	uint32_t n_axis = op->n_spatial + op->n_reduce;
 	int32_t max_let = tally_of(e).max_let;
 
 	x->changed = false;
 	x->next_let = max_let < 0 ? HN_SLOT_LET : max_let + 1;
+	x->n_axis = op->n_spatial + op->n_reduce;
+	for (uint32_t k = 0; k < x->n_axis; k++) {
+		x->range[k].lo = op->axis[k].min;
+		x->range[k].hi = op->axis[k].min + op->axis[k].extent - 1;
+	}
 	const struct hn_expr *r = hn_expr_map(e, load_map, x, a);
 
 	if (!x->changed) {
 		return e;
 	}
-	for (uint32_t k = 0; k < n_axis; k++) {
-		range[k].lo = op->axis[k].min;
-		range[k].hi = op->axis[k].min + op->axis[k].extent - 1;
-	}
-	return hn_simplify(r, range, n_axis, a);
+	return hn_simplify_data(r, x->range, x->n_axis, a);
 }
 
 static const struct hn_expr *const *inline_list(struct hn_inlined *x, const struct hn_op *op,
@@ -335,7 +365,14 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 		if (is_inlined(s, (int32_t)i) && check_inlined(s, i, err) != 0) {
 			return -HONE_E_INVALID;
 		}
-		if (hn_inlined_op(x, (int32_t)i) == NULL) {
+		if (hn_inlined_op(x, (int32_t)i) == NULL && x->wraps) {
+			return hn_fail(err, HONE_E_UNSUPPORTED,
+				       "stage %u (%s): an index that may leave its type on the "
+				       "way would become data when its producers are inlined; "
+				       "inline fewer stages",
+				       i, s->dag->op[i]->name);
+		}
+		if (x->over) {
 			return hn_fail(err, HONE_E_UNSUPPORTED,
 				       "stage %u (%s): its body grows past %d nodes when "
 				       "its producers are inlined; inline fewer stages",

@@ -22,11 +22,21 @@ struct hn_span {
 
 #define HN_SPAN_MAX ((int64_t)1 << 62)
 
-/* An equal expression, usually smaller; `loop[i]` is the range of slot i, other slots are
- * not known.  Any expression (a float body has its indices and conditions simplified; a
- * condition that is always true goes).  Pure; equal inputs give equal trees. */
+/* An equal index expression, usually smaller; `loop[i]` is the range of slot i, other slots
+ * are not known.  Its integers are without end: data is not, see below.  Pure; equal inputs
+ * give equal trees. */
 const struct hn_expr *hn_simplify(const struct hn_expr *e, const struct hn_span *loop,
 				  uint32_t n_loop, struct hn_arena *a);
+
+/* The same of a value: bit for bit what it was, whatever its loads bring.  Indices inside of
+ * loads, and integer parts that read nothing and stay within their type, are simplified as
+ * above; a condition that is always true goes. */
+const struct hn_expr *hn_simplify_data(const struct hn_expr *e, const struct hn_span *loop,
+				       uint32_t n_loop, struct hn_arena *a);
+
+/* Whether e means the same as an index and as data: it reads no data, and each node is known
+ * to stay within its type. */
+bool hn_expr_is_exact(const struct hn_expr *e, const struct hn_span *loop, uint32_t n_loop);
 
 /* Bounds of an integer or bool expression by interval arithmetic: sound, and exact when
  * each variable occurs once (so simplify first).  False when no finite bounds are known.

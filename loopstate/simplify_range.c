@@ -201,6 +201,9 @@ static struct bounds range_of(const struct hn_expr *e, const struct ranges *r)
 	if (e->op == HN_EXPR_VAR) {
 		bool known = e->ref >= 0 && (uint32_t)e->ref < r->n_loop;
 
+		if (hn_expr_is_size(e)) {
+			return (struct bounds){ 1, INT32_MAX }; /* dag_check.c */
+		}
 		return known ? (struct bounds){ clamp(r->loop[e->ref].lo),
 						clamp(r->loop[e->ref].hi) }
 			     : range_of_type(e->dtype);
