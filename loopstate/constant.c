@@ -7,9 +7,21 @@
 
 #define KEY "layout_free_placeholders"
 
-static bool names(const char *item, const struct hn_op *op)
+/* What `item` means: the op with that id, or, where there is none, any with that name. */
+static bool is_id(const struct hn_dag *dag, const char *item)
 {
-	return strcmp(item, op->id) == 0 || strcmp(item, op->name) == 0;
+	for (uint32_t k = 0; k < dag->n_op; k++) {
+		if (strcmp(item, dag->op[k]->id) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool means(const struct hn_dag *dag, const char *item, const struct hn_op *op)
+{
+	return strcmp(item, op->id) == 0 ||
+	       (strcmp(item, op->name) == 0 && !is_id(dag, item));
 }
 
 bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
@@ -18,7 +30,7 @@ bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
 		const struct hn_attr *attr = hn_op_attr(dag->op[k], KEY);
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
-			if (names(attr->item[j], dag->op[dag->arg[i]])) {
+			if (means(dag, attr->item[j], dag->op[dag->arg[i]])) {
 				return true;
 			}
 		}
@@ -36,7 +48,7 @@ static bool find_inputs(const struct hn_dag *dag, const struct hn_dag *task, uin
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
 			for (uint32_t i = 0; i < task->n_input; i++) {
-				if (names(attr->item[j], task->op[task->arg[i]])) {
+				if (means(task, attr->item[j], task->op[task->arg[i]])) {
 					ret[dag->arg[i]] = HN_CONSTANT;
 					any = true;
 				}
@@ -70,6 +82,17 @@ static void see_body(const struct hn_expr *e, const char *owner, uint32_t k, voi
 	hn_expr_visit(e, see_load, ctx);
 }
 
+/* Every call writes the outputs anew, so what reads one must run in each call, behind it. */
+static bool is_output(const struct hn_dag *dag, uint32_t op)
+{
+	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
+		if (dag->arg[i] == (int32_t)op) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, uint8_t *ret)
 {
 	memset(ret, HN_VARIES, dag->n_op * sizeof(*ret));
@@ -80,7 +103,7 @@ void hn_dag_find_constant(const struct hn_dag *dag, const struct hn_dag *task, u
 
 		if (dag->op[i]->kind == HN_OP_COMPUTE) {
 			hn_dag_op_exprs(dag->op[i], see_body, &r);
-			ret[i] = r.found;
+			ret[i] = is_output(dag, i) ? HN_VARIES : r.found;
 		}
 	}
 }

@@ -148,9 +148,6 @@ double hn_dag_needed_flops(const struct hn_dag *dag)
 	double sum = 0;
 
 	hn_dag_find_constant(dag, dag, depends);
-	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
-		depends[dag->arg[i]] = HN_VARIES;
-	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		const struct hn_op *op = dag->op[i];
 

@@ -8,6 +8,7 @@
 
 #include "base/arith.h"
 #include "loopstate/constant.h"
+#include "loopstate/dag_priv.h"
 #include "loopstate/inline.h"
 #include "loopstate/prefetch.h"
 #include "loopstate/simplify.h"
@@ -325,14 +326,63 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 	return 0;
 }
 
-static bool all_constant(const struct hn_node *n, const uint8_t *dependence)
-{
-	bool all = dependence[n->stage] != HN_VARIES;
+/* Whether nest n can run before the first call: it and all in it read constant inputs alone,
+ * each other, and what runs there too. */
+struct can_prepare {
+	const struct hn_dag *dag;
+	const uint8_t *dependence;
+	bool *there; /* [n_stage] computed before the first call */
+	bool yes;
+};
 
-	for (uint32_t k = 0; k < n->n_child && all; k++) {
-		all = all_constant(n->child[k], dependence);
+static void see_read(const struct hn_expr *e, void *ctx)
+{
+	struct can_prepare *c = ctx;
+
+	if (e->op == HN_EXPR_LOAD) {
+		c->yes = c->yes && (c->dag->op[e->ref]->kind == HN_OP_PLACEHOLDER ||
+				    c->there[e->ref]);
 	}
-	return all;
+}
+
+static void see_value(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
+{
+	(void)owner;
+	(void)k;
+	hn_expr_visit(e, see_read, ctx);
+}
+
+/* Marks (or, with yes = false, unmarks) the stages of nest n. */
+static void mark(struct can_prepare *c, const struct hn_node *n, bool yes)
+{
+	c->there[n->stage] = yes;
+	c->yes = c->yes && c->dependence[n->stage] != HN_VARIES;
+	for (uint32_t k = 0; k < n->n_child; k++) {
+		mark(c, n->child[k], yes);
+	}
+}
+
+static void see_nest(struct can_prepare *c, const struct hn_node *n)
+{
+	if (n->kind == HN_NODE_STMT) {
+		hn_dag_op_exprs(c->dag->op[n->stage], see_value, c);
+	}
+	for (uint32_t k = 0; k < n->n_child && c->yes; k++) {
+		see_nest(c, n->child[k]);
+	}
+}
+
+static bool can_prepare(struct can_prepare *c, const struct hn_node *nest)
+{
+	c->yes = true;
+	mark(c, nest, true);
+	if (c->yes) {
+		see_nest(c, nest);
+	}
+	if (!c->yes) {
+		mark(c, nest, false);
+	}
+	return c->yes;
 }
 
 /* Of the nests at root, those that need nothing but constant inputs. */
@@ -348,11 +398,14 @@ static const bool *find_prepared(const struct build *x, const struct hn_looptree
 		return prepared; /* what is prepared once must not depend on sizes */
 	}
 	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);
+	struct can_prepare c = { x->dag, dependence,
+				 HN_NEW_ARRAY(x->a, bool, x->s->n_stage), true };
+
 	for (uint32_t k = 0; k < t->root->n_child; k++) {
 		const struct hn_node *nest = t->root->child[k];
 
 		prepared[nest->stage] = t->buffer[nest->stage].scope == HN_SCOPE_SHARED &&
-					all_constant(nest, dependence);
+					can_prepare(&c, nest);
 	}
 	return prepared;
 }

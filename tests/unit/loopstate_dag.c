@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "loopstate/constant.h"
 #include "loopstate/dag.h"
 
 static const struct hn_dag *parse(const char *text, struct hn_arena *a)
@@ -249,6 +250,33 @@ static void know_combiners(void **state)
 	hn_arena_fini(&a);
 }
 
+/* "W" is the id of one input and the name of another: the id counts. */
+static void constants_are_meant_by_id(void **state)
+{
+#define INPUT(id, name)                                                                      \
+	"{\"kind\":\"placeholder\",\"id\":\"" id "\",\"name\":\"" name                        \
+	"\",\"shape\":[5],\"dtype\":\"int32\"},"
+#define TEXT(first, second, meant)                                                           \
+	"{\"format\":\"compute-dag/1\",\"ops\":[" INPUT(first, "W") INPUT(second, "B")            \
+	"{\"kind\":\"compute\",\"id\":\"C\",\"shape\":[5],\"dtype\":[\"int32\"],"               \
+	"\"axes\":[[\"i\",0,5]],\"reduce_axes\":[],\"body\":[[\"add\",[\"load\",\"" first       \
+	"\",[\"var\",\"i\"]],[\"load\",\"" second "\",[\"var\",\"i\"]]]],\"attrs\":{"            \
+	"\"layout_free_placeholders\":[\"" meant "\"]}}],\"inputs_outputs\":[\"" first           \
+	"\",\"" second "\",\"C\"]}"
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *by_id = parse(TEXT("X", "W", "W"), &a);
+	const struct hn_dag *by_name = parse(TEXT("X", "Y", "W"), &a);
+
+	assert_false(hn_dag_arg_is_constant(by_id, 0));
+	assert_true(hn_dag_arg_is_constant(by_id, 1));
+	assert_true(hn_dag_arg_is_constant(by_name, 0));
+	assert_false(hn_dag_arg_is_constant(by_name, 1));
+	hn_arena_fini(&a);
+}
+
 static void key_of(const char *text, char key[HN_KEY_BYTES])
 {
 	struct hn_arena a;
@@ -392,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_cases),	    cmocka_unit_test(read_examples),
 		cmocka_unit_test(read_argmax),	    cmocka_unit_test(know_combiners),
+		cmocka_unit_test(constants_are_meant_by_id),
 		cmocka_unit_test(tell_apart),	    cmocka_unit_test(limit_memory),
 		cmocka_unit_test(count_operations),
 		cmocka_unit_test(count_needed_operations),
