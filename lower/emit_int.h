@@ -432,4 +432,8 @@ LLVMValueRef hn_emit_more_than(struct emit *e, LLVMValueRef count, int64_t v);
 
 int hn_emit_object(struct emit *e, struct hn_artefact *ret);
 
+/* -- emit_lone.c: masked stores of one lane, after the passes ----------------------------- */
+
+void hn_emit_lone_lanes(struct emit *e);
+
 #endif

@@ -52,10 +52,16 @@ static struct count constant(const struct emit *e, int64_t v)
 	return (struct count){ hn_emit_const(e, v), 0 };
 }
 
+/* A loop that runs inside of the one that is asked about: iterations from where it stands. */
+struct inside {
+	int32_t loop;
+	int64_t extent;
+};
+
 /* Iterations of the loop for which guard g holds with the loops inside it (inner[]) at their
  * best, or their worst; false when g does not bound them so.  *ret_inner: it uses these. */
 static bool guard_count(struct emit *e, const struct hn_expr *g,
-			const struct hn_node *loop, const struct hn_node *const *inner,
+			const struct hn_node *loop, const struct inside *inner,
 			uint32_t n_inner, bool worst, struct count *ret, bool *ret_inner)
 {
 	struct emit_var saved = e->var[loop->loop];
@@ -69,12 +75,12 @@ static bool guard_count(struct emit *e, const struct hn_expr *g,
 		return false;
 	}
 	for (uint32_t i = 0; i < n_inner; i++) {
-		if (!coefficient(g, inner[i]->loop, &k)) {
+		if (!coefficient(g, inner[i].loop, &k)) {
 			return false;
 		}
 		*ret_inner = *ret_inner || k != 0;
 		if ((k > 0) == worst) {
-			most += k * (inner[i]->extent - 1);
+			most += k * (inner[i].extent - 1);
 		}
 	}
 	e->lane = 0;
@@ -101,7 +107,7 @@ static bool guard_count(struct emit *e, const struct hn_expr *g,
 struct walk {
 	struct emit *e;
 	const struct hn_node *loop;
-	const struct hn_node *inner[MOST_INNER];
+	struct inside inner[MOST_INNER];
 	uint32_t n_inner;
 	struct count all; /* of the statements so far */
 	bool any, bounded; /* seen a statement; all of them are bounded */
@@ -145,22 +151,34 @@ static void visit(struct walk *w, const struct hn_node *node)
 		w->bounded = false;
 		return;
 	}
-	w->inner[w->n_inner++] = node;
+	w->inner[w->n_inner++] = (struct inside){ node->loop, node->extent };
 	for (uint32_t i = 0; i < node->n_child; i++) {
 		visit(w, node->child[i]);
 	}
 	w->n_inner--;
 }
 
-LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop)
+LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop, const struct emit_nest *n,
+			  uint32_t i)
 {
 	struct walk w = { .e = e, .loop = loop, .bounded = true };
 
 	if (hn_emit_n_size(e) == 0) {
 		return NULL;
 	}
-	for (uint32_t i = 0; i < loop->n_child; i++) {
-		visit(&w, loop->child[i]);
+	for (uint32_t k = 0; n && k < i; k++) {
+		const struct emit_dim *d = &n->dim[k];
+		int64_t extent = d->reduce && k >= n->tile ? d->extent : d->now;
+
+		if (extent > 1 && w.n_inner == MOST_INNER) {
+			return NULL;
+		}
+		if (extent > 1) {
+			w.inner[w.n_inner++] = (struct inside){ d->loop, extent };
+		}
+	}
+	for (uint32_t k = 0; k < loop->n_child; k++) {
+		visit(&w, loop->child[k]);
 	}
 	return w.bounded && w.any ? w.all.v : NULL;
 }
@@ -168,14 +186,19 @@ LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop)
 bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 			struct emit_live *ret)
 {
-	const struct hn_node *inner[MOST_INNER];
+	struct inside inner[MOST_INNER];
 	const struct hn_node *loop = n->dim[i].node;
 	struct count full = { 0 }, live = { 0 };
 	uint32_t n_inner = 0;
 
-	for (uint32_t k = i + 1; k < n->n_dim && n_inner < MOST_INNER; k++) {
-		if (n->dim[k].reduce) {
-			inner[n_inner++] = n->dim[k].node;
+	/* The loop whose iterations lie in the lanes runs inside of all, wherever it stands. */
+	for (uint32_t k = 0; k < n->n_dim; k++) {
+		if (n->dim[k].reduce && k != i && (k > i || &n->dim[k] == n->across)) {
+			if (n_inner == MOST_INNER) {
+				return false;
+			}
+			inner[n_inner++] =
+				(struct inside){ n->dim[k].loop, n->dim[k].extent };
 		}
 	}
 	ret->exact = true;
@@ -219,7 +242,9 @@ bool hn_emit_steps_by_tiles(const struct emit_nest *n, const struct emit_dim *d)
 /* -- points past the end ------------------------------------------------------------------ */
 
 /* The one spatial loop of the tile, no lane, that guard g of sizes depends on, with coefficient
- * 1; NULL = there is no such. */
+ * 1; NULL = there is no such.  Where a loop inside of it enters the guard otherwise, tiles are
+ * reached of which no point is alive (guard_count does not bound that loop), and there is no
+ * last point to take. */
 static struct emit_dim *loop_of_guard(struct emit *e, const struct emit_nest *n,
 				      const struct hn_expr *g)
 {
@@ -232,6 +257,9 @@ static struct emit_dim *loop_of_guard(struct emit *e, const struct emit_nest *n,
 	for (uint32_t i = 0; i < n->n_dim; i++) {
 		struct emit_dim *d = &n->dim[i];
 
+		if (found && !coefficient(g, d->loop, &c)) {
+			return NULL;
+		}
 		if (d->now < 2 || !hn_expr_uses(g, d->loop)) {
 			continue;
 		}

@@ -94,7 +94,7 @@ static void loop_body(struct emit *e, const struct hn_node *node)
 static void serial(struct emit *e, const struct hn_node *node)
 {
 	struct emit_var *v = &e->var[node->loop];
-	LLVMValueRef live = hn_emit_live(e, node);
+	LLVMValueRef live = hn_emit_live(e, node, NULL, 0);
 	LLVMBasicBlockRef past = hn_emit_when(e, hn_emit_more_than(e, live, 0));
 	struct emit_loop loop;
 
@@ -304,7 +304,7 @@ static void parallel(struct emit *e, const struct hn_node *node)
 		LLVMBuildStore(e->b, c.value[i],
 			       LLVMBuildStructGEP2(e->b, closure, space, i, ""));
 	}
-	LLVMValueRef live = hn_emit_live(e, node);
+	LLVMValueRef live = hn_emit_live(e, node, NULL, 0);
 	LLVMBasicBlockRef past = hn_emit_when(e, hn_emit_more_than(e, live, 0));
 
 	fork_join(e, fn, space, live ? live : hn_emit_const(e, node->extent));

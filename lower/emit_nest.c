@@ -58,7 +58,7 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 	struct emit_dim *d = &n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
 	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
-	LLVMValueRef live = hn_emit_live(e, d->node);
+	LLVMValueRef live = hn_emit_live(e, d->node, n, i);
 	bool lone = live && full && d->block > 1 && !d->chain && hn_emit_is_update(n);
 	LLVMBasicBlockRef past;
 	struct emit_loop loop;

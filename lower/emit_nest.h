@@ -216,8 +216,11 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node);
 bool hn_emit_is_size_guard(const struct emit *e, const struct hn_expr *g);
 
 /* The first so many iterations of `loop` are all in which anything inside it runs; NULL = all
- * of them may.  Inner loops' variables are 0. */
-LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop);
+ * of them may.  Inner loops' variables are 0.  A loop that is dim i of nest n (NULL: of none)
+ * has inside of it, too, the points of the tile that lie along dims further out, and the
+ * reduction loops that the tile is summed over. */
+LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop, const struct emit_nest *n,
+			  uint32_t i);
 
 /* Of reduction dim i in a tile: in the first `full` iterations guards on reductions hold at
  * all points of the dims inside, in those from `live` on at none; exact: they are one number,

@@ -59,6 +59,14 @@ static const struct dag_form programs[] = {
 	{ "not nothing",
 	  "f(float32 X[7,9], W[3,20]) -> Y { Y(i,j) +=! (i+r>=1 && i+r<8 ?"
 	  " X(i+r-1,0) : 2) * W(r,j) where i in 0:7 }" },
+	/* What is prepared before the first call must not read what the call computes. */
+	{ "constant that reads an output",
+	  "f(const int32 W[8], int32 A[8]) -> (O, C) { O(i) = W(i) * 2 P(i) = O(i) + 1"
+	  " C(i) = P(i) * A(i) }" },
+	{ "product with an output of constants",
+	  "f(const float32 W[16,16], float32 A[4,16]) -> (Q, C) { Q(i,j) = max(W(i,j), 0)"
+	  " C(n,j) +=! A(n,k) * Q(k,j) }" },
+	{ "narrowed", "f(int64 A[1,17]) -> B { B(i,j) = int32(A(i,j)) }" },
 	{ "depthwise", "f(float32 X[1,9,9,12], W[3,3,12]) -> Y {"
 		       " Y(n,h,w,c) +=! X(n,h+r,w+s,c) * W(r,s,c) }" },
 };
@@ -156,6 +164,21 @@ static void wider_than_registers(void **state)
 	}
 }
 
+#ifdef LOWER_FORMS_X86
+/* The 17th element alone in its vector: LLVM would store it and the one behind it. */
+static void one_lane_is_one_element(void **state)
+{
+	const char *ir = ir_of(*state, "f(int64 A[1,17]) -> B { B(i,j) = int32(A(i,j)) }");
+
+	assert_null(strstr(ir, "call void @llvm.masked.store"));
+}
+
+static int setup_avx512(void **state)
+{
+	return setup_on(state, "cpu -isa=x86-64-avx512 -vector_unit_bytes=64");
+}
+#endif
+
 /* Every function, scalar and over lanes with a tail, on arguments of its domain. */
 static void functions(void **state)
 {
@@ -191,6 +214,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(histories, setup, teardown),
 		cmocka_unit_test_setup_teardown(wider_than_registers, setup, teardown),
+#ifdef LOWER_FORMS_X86
+		cmocka_unit_test_setup_teardown(one_lane_is_one_element, setup_avx512, teardown),
+#endif
 		cmocka_unit_test_setup_teardown(functions, setup, teardown),
 	};
 

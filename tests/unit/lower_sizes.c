@@ -73,6 +73,21 @@ static const struct sized programs[] = {
 	  "f(N in [1, 30], K in [2, 90], float32 x[N,K]) -> y { m(i) max=! x(i,k)"
 	  " e(i,j) = exp(x(i,j) - m(i)) s(i) +=! e(i,k) y(i,j) = e(i,j) / s(i) }",
 	  { "naive", "[]", "[[\"CI\",2],[\"AN\",4,0,3],[\"CA\",3,4,0],[\"CA\",1,4,0]]" } },
+	/* The guard is not linear in the fused loop, points of which lie in the lanes. */
+	{ "fused, then split",
+	  "f(W in [1, 40], int32 X[13,W]) -> Y { Y(f,x) = X(f,x) * 2 }",
+	  { "naive", "[[\"FU\",1,[0,1]],[\"SP\",1,0,0,[2],1]]",
+	    "[[\"FU\",1,[0,1]],[\"SP\",1,0,0,[3,5],1]]" } },
+	/* The outer part of the split lies in the lanes, inside of the inner one. */
+	{ "sum, split",
+	  "f(N in [1, 40], float32 A[N]) -> M { M +=! A(i) }",
+	  { "naive", "[[\"SP\",1,0,0,[2],1]]", "[[\"SP\",1,0,0,[7,3],1]]" } },
+	{ "matmul of max",
+	  "f(N in [1, 16], int8 A[N,16], int8 B[16,16]) -> C { C(i,j) max=! A(i,k) * B(k,j) }",
+	  { "naive",
+	    "[[\"SP\",2,0,0,[7,15],0],[\"RE\",2,[0,1,3,2,4]],[\"SP\",2,2,0,[2,1,9],1],"
+	    "[\"SP\",2,7,0,[4,13],1],[\"FSP\",2,7,0,3],"
+	    "[\"RE\",2,[3,1,2,0,5,4,6,7,8,9,10,11,12]],[\"FU\",2,[2,3,4]],[\"AN\",2,0,2]]" } },
 	{ "sizes as values",
 	  "f(N in [1, 40], K in [3, 65], float32 x[N,K], int32 t[4*N,K / 2], float32 v[3,2*N]) -> (y, r, u, q) {"
 	  " z(i) +=! x(i,k) y(i) = z(i) / float32(K)"
