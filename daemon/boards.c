@@ -3,65 +3,59 @@
 
 #include "measure/sandbox.h"
 
-static void put_number(struct hn_buf *b, const char *key, double v)
-{
-	hn_buf_printf(b, ",\"%s\":", key);
-	hn_buf_double(b, v);
-}
-
-void hn_board_write_probe(const struct hn_probe_result *p, struct hn_buf *b)
+void hn_board_write_probe(const struct hn_probe_result *p, struct hn_jw *w)
 {
 	char layers[64];
 
-	hn_buf_puts(b, ",\"probe\":{\"sandbox\":");
-	hn_buf_json_string(b, hn_sandbox_print(p->sandbox, layers, sizeof layers));
-	put_number(b, "fma_gflops_one", p->fma_gflops_one);
-	put_number(b, "fma_gflops_all", p->fma_gflops_all);
-	put_number(b, "memory_gb_s", p->memory_gb_s);
-	put_number(b, "fork_join_ns", p->fork_join_ns);
-	put_number(b, "timer_ns", p->timer_ns);
-	hn_buf_puts(b, ",\"levels\":[");
+	hn_jw_object(w, "probe");
+	hn_jw_str(w, "sandbox", hn_sandbox_print(p->sandbox, layers, sizeof layers));
+	hn_jw_double(w, "fma_gflops_one", p->fma_gflops_one);
+	hn_jw_double(w, "fma_gflops_all", p->fma_gflops_all);
+	hn_jw_double(w, "memory_gb_s", p->memory_gb_s);
+	hn_jw_double(w, "fork_join_ns", p->fork_join_ns);
+	hn_jw_double(w, "timer_ns", p->timer_ns);
+	hn_jw_list(w, "levels");
 	for (uint32_t i = 0; i < p->n_level; i++) {
-		hn_buf_printf(b, "%s{\"level\":%u", i > 0 ? "," : "", i + 1);
-		put_number(b, "bytes", p->level[i].bytes);
-		put_number(b, "gb_s", p->level[i].gb_s);
-		hn_buf_puts(b, "}");
+		hn_jw_object(w, NULL);
+		hn_jw_uint(w, "level", i + 1);
+		hn_jw_double(w, "bytes", p->level[i].bytes);
+		hn_jw_double(w, "gb_s", p->level[i].gb_s);
+		hn_jw_end(w);
 	}
-	hn_buf_puts(b, "]");
-	hn_buf_puts(b, "}");
+	hn_jw_end(w);
+	hn_jw_end(w);
 }
 
-static void write_board(const struct hn_board_state *s, uint32_t i, struct hn_buf *b)
+static void write_board(const struct hn_board_state *s, uint32_t i, struct hn_jw *w)
 {
-	hn_buf_printf(b, "{\"board\":%u,\"state\":\"%s\",\"health\":\"%s\",\"why\":", i,
-		      s->state, s->health);
-	hn_buf_json_string(b, s->why);
-	hn_buf_printf(b,
-		      ",\"measured\":%llu,\"lost\":%u,\"quarantined\":%u,\"retry_ms\":%lld",
-		      (unsigned long long)s->n_measured, s->n_lost, s->n_quarantine,
-		      (long long)s->retry_ms);
-	put_number(b, "canary_ns", s->canary_ns);
-	put_number(b, "reference_canary_ns", s->reference_ns);
-	put_number(b, "canary_allowed", s->canary_allowed);
+	hn_jw_object(w, NULL);
+	hn_jw_uint(w, "board", i);
+	hn_jw_str(w, "state", s->state);
+	hn_jw_str(w, "health", s->health);
+	hn_jw_str(w, "why", s->why);
+	hn_jw_uint(w, "measured", s->n_measured);
+	hn_jw_uint(w, "lost", s->n_lost);
+	hn_jw_uint(w, "quarantined", s->n_quarantine);
+	hn_jw_int(w, "retry_ms", s->retry_ms);
+	hn_jw_double(w, "canary_ns", s->canary_ns);
+	hn_jw_double(w, "reference_canary_ns", s->reference_ns);
+	hn_jw_double(w, "canary_allowed", s->canary_allowed);
 	if (s->probed) {
-		hn_board_write_probe(&s->probe, b);
+		hn_board_write_probe(&s->probe, w);
 	}
-	hn_buf_puts(b, "}");
+	hn_jw_end(w);
 }
 
-void hn_board_write_all(const struct hn_daemon *d, struct hn_buf *b)
+void hn_board_write_all(const struct hn_daemon *d, struct hn_jw *w)
 {
-	uint32_t n = d->measurer != NULL ? hn_measurer_n_boards(d->measurer) : 0;
+	const struct hn_measurer *m = d->measurer;
 
-	hn_buf_puts(b, ",\"boards\":[");
-	for (uint32_t i = 0; i < n; i++) {
-		struct hn_board_state s = hn_measurer_board(d->measurer, i);
+	hn_jw_list(w, "boards");
+	for (uint32_t i = 0; m != NULL && i < hn_measurer_n_boards(m); i++) {
+		struct hn_board_state s = hn_measurer_board(m, i);
 
-		hn_buf_puts(b, i > 0 ? "," : "");
-		write_board(&s, i, b);
+		write_board(&s, i, w);
 	}
-	hn_buf_printf(b, "],\"objects_by_frame\":%llu",
-		      d->measurer != NULL
-			      ? (unsigned long long)hn_measurer_n_by_frame(d->measurer)
-			      : 0);
+	hn_jw_end(w);
+	hn_jw_uint(w, "objects_by_frame", m != NULL ? hn_measurer_n_by_frame(m) : 0);
 }

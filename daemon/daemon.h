@@ -130,13 +130,14 @@ struct hn_job *hn_ids_job(struct hn_daemon *d, const char *word, struct hn_err *
 struct hn_set *hn_ids_set(struct hn_daemon *d, const char *word, struct hn_err *err);
 
 /* ended.c: the jobs and sets that ended and are not held any more, a JSON list. */
-void hn_ended_write(struct hn_daemon *d, struct hn_buf *b);
+void hn_ended_write(struct hn_daemon *d, struct hn_jw *w, const char *name);
 void hn_sets_prune(struct hn_daemon *d); /* ended ones beyond those kept; their jobs stay */
 void hn_sets_free(struct hn_daemon *d);
 
 /* notify.c: events to subscribers, answers to waits. */
 void hn_notify_event(struct hn_job *j, enum hn_event type, const char *data);
 void hn_notify_progress(struct hn_job *j);
+void hn_notify_best(struct hn_job *j); /* the record it has just got */
 void hn_notify_ended(struct hn_job *j);
 void hn_notify_tick(struct hn_daemon *d, int64_t now_ns);
 void hn_notify_drained(struct hn_daemon *d, struct hn_session *s);
@@ -147,15 +148,15 @@ bool hn_notify_unsubscribe(struct hn_daemon *d, struct hn_session *s, uint64_t n
 void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
 		    const char *id, int64_t deadline_ns);
 
-/* boards.c: the members "probe" and "boards" of stats' answer, a comma ahead. */
-void hn_board_write_probe(const struct hn_probe_result *p, struct hn_buf *b);
-void hn_board_write_all(const struct hn_daemon *d, struct hn_buf *b);
+/* boards.c: the members "probe", and "boards" and what goes with it, of stats' answer. */
+void hn_board_write_probe(const struct hn_probe_result *p, struct hn_jw *w);
+void hn_board_write_all(const struct hn_daemon *d, struct hn_jw *w);
 
 /* damage.c */
 /* Log what is damaged in the store, now and whenever something is found. */
 void hn_damage_watch(struct hn_daemon *d);
 /* The member "damage" of an answer out of the store, a comma ahead; nothing when it is sound. */
-void hn_damage_write(const struct hn_daemon *d, struct hn_buf *b);
+void hn_damage_write(const struct hn_daemon *d, struct hn_jw *w);
 /* A refusal because nothing was found says what may be missing. */
 void hn_damage_add(const struct hn_daemon *d, struct hn_err *err);
 

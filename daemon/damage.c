@@ -1,6 +1,5 @@
 /* daemon/damage.c -- what is damaged in the store goes to the log, once a place, and into every
  * answer that comes out of it, until `hone verify` has settled it. */
-#include "base/jw.h"
 #include "daemon/daemon.h"
 
 static void log_one(void *ctx, const char *place, const char *detail)
@@ -17,21 +16,14 @@ void hn_damage_watch(struct hn_daemon *d)
 	hn_db_on_damage(d->db, log_one, d);
 }
 
-void hn_damage_write(const struct hn_daemon *d, struct hn_buf *b)
+void hn_damage_write(const struct hn_daemon *d, struct hn_jw *w)
 {
-	struct hn_buf notice, member;
-	struct hn_jw w;
+	struct hn_buf notice;
 
 	hn_buf_init(&notice);
-	hn_buf_init(&member);
 	if (hn_db_notice(d->db, &notice) > 0) {
-		hn_jw_init(&w, &member);
-		hn_jw_object(&w, NULL);
-		hn_jw_str(&w, "damage", notice.s);
-		hn_jw_end(&w);
-		hn_buf_printf(b, ",%.*s", (int)(member.n - 2), member.s + 1);
+		hn_jw_str(w, "damage", notice.s);
 	}
-	hn_buf_fini(&member);
 	hn_buf_fini(&notice);
 }
 

@@ -7,7 +7,7 @@
 
 struct listing {
 	struct hn_daemon *daemon;
-	struct hn_jw w;
+	struct hn_jw *w;
 };
 
 static void put(struct hn_jw *w, const struct hn_json *v, const char *id, int64_t unix_ms)
@@ -48,21 +48,19 @@ static void on_job(void *ctx, const char *json, int64_t unix_ms)
 	id = hn_json_string(hn_json_get(v, "id"));
 	if (id != NULL && hn_jobs_find(l->daemon, id) == NULL &&
 	    hn_sets_find(l->daemon, id) == NULL) {
-		put(&l->w, v, id, unix_ms);
+		put(l->w, v, id, unix_ms);
 	}
 	hn_json_free(v);
 }
 
-void hn_ended_write(struct hn_daemon *d, struct hn_buf *b)
+void hn_ended_write(struct hn_daemon *d, struct hn_jw *w, const char *name)
 {
-	struct listing l = { .daemon = d };
+	struct listing l = { .daemon = d, .w = w };
 	struct hn_err err;
 
-	hn_jw_init(&l.w, b);
-	hn_jw_list(&l.w, NULL);
+	hn_jw_list(w, name);
 	if (hn_db_ended_jobs(d->db, HN_LIMIT_JOBS_LISTED, on_job, &l, &err) != 0) {
 		hn_log_line(&d->log, "warn", "jobs: %s", err.msg);
 	}
-	hn_jw_end(&l.w);
-	hn_jw_done(&l.w);
+	hn_jw_end(w);
 }

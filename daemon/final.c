@@ -254,21 +254,12 @@ static int recall(struct hn_job *j, struct hn_err *err)
 
 static void report(struct hn_job *j, const struct hn_leader *winner, double median_ns)
 {
-	struct hn_buf b;
-
 	free(j->best_steps);
 	j->best_steps = strdup(winner->steps);
 	hn_assert(j->best_steps != NULL);
 	j->best_ns = median_ns;
 	j->daemon->snapshot_due = true;
-	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"trials\":%lld,\"best_ns\":", (long long)j->n_trial);
-	hn_buf_double(&b, j->best_ns);
-	hn_buf_puts(&b, ",\"gflops\":");
-	hn_buf_double(&b, j->workload.flops / j->best_ns);
-	hn_buf_printf(&b, ",\"steps\":%s}", j->best_steps);
-	hn_notify_event(j, HN_EVENT_best, b.s);
-	hn_buf_fini(&b);
+	hn_notify_best(j);
 }
 
 /* The final says who is faster, by times of one moment; how long the winner takes is the

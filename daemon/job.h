@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "base/jw.h"
 #include "daemon/final.h"
 #include "daemon/ring.h"
 #include "daemon/workload.h"
@@ -200,7 +201,7 @@ void hn_job_choose_reference(struct hn_job *j, void (*then)(struct hn_job *j));
 void hn_job_think(struct hn_job *j, uint32_t n);
 
 /* view.c: {"job", "state", "trials", ...}: job.get, progress and done. */
-void hn_job_write(const struct hn_job *j, struct hn_buf *b);
+void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name);
 
 /* view.c: the submit params that make this job again (kept in the store). */
 void hn_job_write_request(const struct hn_job *j, struct hn_buf *b);

@@ -51,56 +51,60 @@ static const struct person *find(const struct family *f, uint32_t n, uint64_t ha
 	return NULL;
 }
 
-static void write_parents(const struct family *f, const struct person *p, struct hn_buf *b)
+static void write_parents(const struct family *f, const struct person *p, struct hn_jw *w)
 {
-	hn_buf_puts(b, ",\"parents\":[");
+	hn_jw_list(w, "parents");
 	for (int i = 0; i < 2 && p->parent[i] != 0; i++) {
 		const struct person *q = find(f, (uint32_t)(p - f->x), p->parent[i]);
 
-		hn_buf_printf(b, "%s{\"hash\":\"%016llx\",\"record\":%lld}", i > 0 ? "," : "",
-			      (unsigned long long)p->parent[i], q ? (long long)q->id : 0);
+		hn_jw_object(w, NULL);
+		hn_jw_strf(w, "hash", "%016llx", (unsigned long long)p->parent[i]);
+		hn_jw_int(w, "record", q ? q->id : 0);
+		hn_jw_end(w);
 	}
-	hn_buf_puts(b, "]");
+	hn_jw_end(w);
 }
 
-static void write_record(const struct hn_record *r, const struct person *p, struct hn_buf *b)
+static void write_record(const struct hn_record *r, const struct person *p, struct hn_jw *w)
 {
-	hn_buf_printf(b, "{\"record\":%lld,\"hash\":\"%016llx\",\"origin\":", (long long)r->id,
-		      (unsigned long long)p->hash);
-	hn_buf_json_string(b, r->origin);
-	hn_buf_puts(b, ",\"changes\":");
-	hn_buf_json_string(b, r->descent.changes);
-	hn_buf_puts(b, ",\"model\":");
-	hn_buf_json_string(b, r->descent.model);
-	hn_buf_puts(b, ",\"predicted_ns\":");
-	hn_buf_double(b, r->descent.predicted_ns);
-	hn_buf_printf(b, ",\"verdict\":\"%s\",\"detail\":", hn_verdict_name(r->verdict));
-	hn_buf_json_string(b, r->detail);
-	hn_buf_puts(b, ",\"median_ns\":");
-	hn_buf_double(b, r->median_ns);
-	hn_buf_printf(b, ",\"steps\":%s", p->hash != 0 ? r->steps : "null");
+	hn_jw_int(w, "record", r->id);
+	hn_jw_strf(w, "hash", "%016llx", (unsigned long long)p->hash);
+	hn_jw_str(w, "origin", r->origin);
+	hn_jw_str(w, "changes", r->descent.changes);
+	hn_jw_str(w, "model", r->descent.model);
+	hn_jw_double(w, "predicted_ns", r->descent.predicted_ns);
+	hn_jw_str(w, "verdict", hn_verdict_name(r->verdict));
+	hn_jw_str(w, "detail", r->detail);
+	hn_jw_double(w, "median_ns", r->median_ns);
+	if (p->hash != 0) {
+		hn_jw_json(w, "steps", r->steps);
+	} else {
+		hn_jw_null(w, "steps");
+	}
 }
 
 /* p and its line of first parents, youngest first. */
 static int write_line(struct hn_db *db, struct family *f, const struct person *p,
-		      struct hn_buf *b, struct hn_err *err)
+		      struct hn_jw *w, struct hn_err *err)
 {
-	struct hn_workload_row w;
+	struct hn_workload_row row;
 	struct hn_record r;
 	int rc = 0;
 
-	for (const char *comma = ""; rc == 0 && p && b->n < LONGEST; comma = ",") {
+	hn_jw_list(w, "lineage");
+	while (rc == 0 && p && w->buf->n < LONGEST) {
 		hn_arena_reset(&f->scratch);
-		rc = hn_db_find(db, p->id, &f->scratch, &r, &w, err);
+		rc = hn_db_find(db, p->id, &f->scratch, &r, &row, err);
 		if (rc == 0) {
-			hn_buf_puts(b, comma);
-			write_record(&r, p, b);
-			write_parents(f, p, b);
-			hn_buf_puts(b, "}");
+			hn_jw_object(w, NULL);
+			write_record(&r, p, w);
+			write_parents(f, p, w);
+			hn_jw_end(w);
 			p = find(f, (uint32_t)(p - f->x), p->parent[0]);
 		}
 	}
-	hn_buf_printf(b, "],\"whole\":%s}", p ? "false" : "true");
+	hn_jw_end(w);
+	hn_jw_bool(w, "whole", p == NULL);
 	return rc;
 }
 
@@ -108,25 +112,29 @@ int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
 		      struct hn_err *err)
 {
 	struct family f = { .youngest = record };
-	struct hn_workload_row w;
+	struct hn_workload_row row;
 	struct hn_record r;
+	struct hn_jw w;
 
 	hn_arena_init(&f.arena, 0);
 	hn_arena_init(&f.scratch, 0);
-	int rc = hn_db_find(d->db, record, &f.arena, &r, &w, err);
+	int rc = hn_db_find(d->db, record, &f.arena, &r, &row, err);
 
 	if (rc == 0) {
 		rc = hn_db_records(d->db, r.workload, r.target, on_record, &f, err);
 	}
 	if (rc >= 0) { /* 1: stopped at the record */
-		hn_buf_printf(b, "{\"workload\":\"%s\",\"name\":", w.key);
-		hn_buf_json_string(b, w.name);
-		hn_buf_puts(b, ",\"flops\":");
-		hn_buf_double(b, w.flops);
-		hn_buf_printf(b, ",\"cache\":\"%s\",\"target\":", w.cache);
-		hn_buf_json_string(b, r.target);
-		hn_buf_printf(b, ",\"dag\":%s,\"lineage\":[", w.dag_json);
-		rc = write_line(d->db, &f, f.n > 0 ? &f.x[f.n - 1] : NULL, b, err);
+		hn_jw_init(&w, b);
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "workload", row.key);
+		hn_jw_str(&w, "name", row.name);
+		hn_jw_double(&w, "flops", row.flops);
+		hn_jw_str(&w, "cache", row.cache);
+		hn_jw_str(&w, "target", r.target);
+		hn_jw_json(&w, "dag", row.dag_json);
+		rc = write_line(d->db, &f, f.n > 0 ? &f.x[f.n - 1] : NULL, &w, err);
+		hn_jw_end(&w);
+		hn_jw_done(&w);
 	}
 	hn_arena_fini(&f.scratch);
 	hn_arena_fini(&f.arena);

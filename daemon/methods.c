@@ -45,6 +45,7 @@ void hn_method_hello(const struct hn_call *c)
 	const struct hn_json *range = hn_call_field(c, "protocol");
 	int64_t low = 0, high = 0;
 	struct hn_buf b;
+	struct hn_jw w;
 	struct hn_err err;
 
 	if (hn_json_count(range) != 2 || !hn_json_int(hn_json_first(range), &low) ||
@@ -60,26 +61,30 @@ void hn_method_hello(const struct hn_call *c)
 	c->session->greeted = true;
 	c->d->had_client = true;
 	hn_buf_init(&b);
-	hn_buf_printf(&b,
-		      "{\"protocol\":%d,\"version\":\"" HONE_VERSION
-		      "\",\"pid\":%d,\"boot\":\"%s\",\"private\":%s,\"store\":",
-		      HN_LIMIT_PROTOCOL, (int)getpid(), c->d->boot,
-		      c->d->config.ends_with_clients ? "true" : "false");
-	hn_buf_json_string(&b, c->d->config.home.s);
-	hn_buf_puts(&b, ",\"target\":");
-	hn_buf_json_string(&b, c->d->host_line);
-	hn_damage_write(c->d, &b);
-	hn_buf_puts(&b, "}");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "protocol", HN_LIMIT_PROTOCOL);
+	hn_jw_str(&w, "version", HONE_VERSION);
+	hn_jw_int(&w, "pid", getpid());
+	hn_jw_str(&w, "boot", c->d->boot);
+	hn_jw_bool(&w, "private", c->d->config.ends_with_clients);
+	hn_jw_str(&w, "store", c->d->config.home.s);
+	hn_jw_str(&w, "target", c->d->host_line);
+	hn_damage_write(c->d, &w);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
 void hn_method_ping(const struct hn_call *c)
 {
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"uptime_ms\":%lld}",
-		      (long long)((hn_clock_ns() - c->d->started_ns) / 1000000));
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "uptime_ms", (hn_clock_ns() - c->d->started_ns) / 1000000);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
@@ -104,6 +109,7 @@ void hn_method_submit(const struct hn_call *c)
 			       .records = hn_json_string(hn_call_field(c, "records")) };
 	struct hn_job *job;
 	struct hn_buf b;
+	struct hn_jw w;
 	struct hn_err err;
 	int64_t seed = 0;
 	bool shared;
@@ -128,8 +134,12 @@ void hn_method_submit(const struct hn_call *c)
 		return;
 	}
 	hn_buf_reset(&b);
-	hn_buf_printf(&b, "{\"job\":\"%s\",\"workload\":\"%s\",\"shared\":%s}", job->id,
-		      job->key, shared ? "true" : "false");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "job", job->id);
+	hn_jw_str(&w, "workload", job->key);
+	hn_jw_bool(&w, "shared", shared);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
@@ -191,6 +201,7 @@ void hn_method_query(const struct hn_call *c)
 	struct hn_record best;
 	struct hn_arena a;
 	struct hn_buf line, b;
+	struct hn_jw w;
 	struct hn_err err;
 	double naive_ns = 0;
 	int rc;
@@ -212,18 +223,18 @@ void hn_method_query(const struct hn_call *c)
 		hn_call_refuse(c, &err);
 	} else {
 		hn_buf_init(&b);
-		hn_buf_printf(&b,
-			      "{\"workload\":\"%s\",\"record\":%lld,\"median_ns\":", key,
-			      (long long)best.id);
-		hn_buf_double(&b, best.median_ns);
-		hn_buf_puts(&b, ",\"naive_ns\":");
-		hn_buf_double(&b, naive_ns);
-		hn_buf_printf(&b, ",\"steps\":%s,\"target\":", best.steps);
-		hn_buf_json_string(&b, line.s);
+		hn_jw_init(&w, &b);
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "workload", key);
+		hn_jw_int(&w, "record", best.id);
+		hn_jw_double(&w, "median_ns", best.median_ns);
+		hn_jw_double(&w, "naive_ns", naive_ns);
+		hn_jw_json(&w, "steps", best.steps);
+		hn_jw_str(&w, "target", line.s);
 		if (best.in_doubt) {
-			hn_damage_write(c->d, &b);
+			hn_damage_write(c->d, &w);
 		}
-		hn_buf_puts(&b, "}");
+		hn_jw_end(&w);
 		hn_call_reply(c, &b);
 	}
 	hn_buf_fini(&line);
@@ -234,10 +245,12 @@ void hn_method_job_get(const struct hn_call *c)
 {
 	struct hn_job *j = job_of(c);
 	struct hn_buf b;
+	struct hn_jw w;
 
 	if (j != NULL) {
 		hn_buf_init(&b);
-		hn_job_write(j, &b);
+		hn_jw_init(&w, &b);
+		hn_job_write(j, &w, NULL);
 		hn_call_reply(c, &b);
 	}
 }
@@ -246,24 +259,25 @@ void hn_method_job_list(const struct hn_call *c)
 {
 	bool all = false;
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
-	hn_buf_puts(&b, "{\"jobs\":[");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_list(&w, "jobs");
 	for (const struct hn_job *j = c->d->jobs; j != NULL; j = j->next) {
-		hn_buf_puts(&b, j != c->d->jobs ? "," : "");
-		hn_job_write(j, &b);
+		hn_job_write(j, &w, NULL);
 	}
-	hn_buf_puts(&b, "],\"sets\":[");
+	hn_jw_end(&w);
+	hn_jw_list(&w, "sets");
 	for (const struct hn_set *s = c->d->sets; s != NULL; s = s->next) {
-		hn_buf_puts(&b, s != c->d->sets ? "," : "");
-		hn_set_write(s, &b);
+		hn_set_write(s, &w, NULL);
 	}
-	hn_buf_puts(&b, "]");
+	hn_jw_end(&w);
 	if (hn_json_bool(hn_call_field(c, "all"), &all) && all) {
-		hn_buf_puts(&b, ",\"ended\":");
-		hn_ended_write(c->d, &b);
+		hn_ended_write(c->d, &w, "ended");
 	}
-	hn_buf_puts(&b, "}");
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
@@ -272,6 +286,7 @@ void hn_method_job_cancel(const struct hn_call *c)
 	struct hn_job *j = job_of(c);
 	bool release = false, unwanted, cancel;
 	struct hn_buf b;
+	struct hn_jw w;
 
 	if (j == NULL) {
 		return;
@@ -283,8 +298,11 @@ void hn_method_job_cancel(const struct hn_call *c)
 		hn_job_cancel(j);
 	}
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"job\":\"%s\",\"cancelled\":%s}", j->id,
-		      cancel ? "true" : "false");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "job", j->id);
+	hn_jw_bool(&w, "cancelled", cancel);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
@@ -312,6 +330,7 @@ void hn_method_subscribe(const struct hn_call *c)
 	uint64_t number;
 	int64_t since = 0;
 	struct hn_buf b;
+	struct hn_jw w;
 	struct hn_err err;
 
 	if (j == NULL) {
@@ -327,9 +346,12 @@ void hn_method_subscribe(const struct hn_call *c)
 	}
 	hn_json_int(hn_call_field(c, "since_seq"), &since);
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"subscription\":%llu,\"job\":\"%s\",\"next_seq\":%llu}",
-		      (unsigned long long)number, j->id,
-		      (unsigned long long)j->ring.next_seq);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_uint(&w, "subscription", number);
+	hn_jw_str(&w, "job", j->id);
+	hn_jw_uint(&w, "next_seq", j->ring.next_seq);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 	hn_notify_replay(c->d, number, (uint64_t)since);
 }
@@ -337,36 +359,40 @@ void hn_method_subscribe(const struct hn_call *c)
 void hn_method_unsubscribe(const struct hn_call *c)
 {
 	int64_t number = 0;
+	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_json_int(hn_call_field(c, "subscription"), &number);
-	hn_session_reply(c->session, c->msg->id,
-			 hn_notify_unsubscribe(c->d, c->session, (uint64_t)number)
-				 ? "{\"ended\":true}"
-				 : "{\"ended\":false}");
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_bool(&w, "ended", hn_notify_unsubscribe(c->d, c->session, (uint64_t)number));
+	hn_jw_end(&w);
+	hn_call_reply(c, &b);
 }
 
 void hn_method_stats(const struct hn_call *c)
 {
 	const struct hn_daemon *d = c->d;
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
-	hn_buf_printf(&b,
-		      "{\"pid\":%d,\"connections\":%u,\"accepted\":%llu,\"jobs_live\":%u,"
-		      "\"records\":%lld,"
-		      "\"uptime_ms\":%lld,\"board\":",
-		      (int)getpid(), d->server.n_session,
-		      (unsigned long long)d->server.n_accepted, hn_jobs_live(d),
-		      (long long)d->n_record,
-		      (long long)((hn_clock_ns() - d->started_ns) / 1000000));
-	hn_buf_json_string(&b, d->board_name);
-	hn_buf_puts(&b, ",\"target\":");
-	hn_buf_json_string(&b, d->host_line);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "pid", getpid());
+	hn_jw_uint(&w, "connections", d->server.n_session);
+	hn_jw_uint(&w, "accepted", d->server.n_accepted);
+	hn_jw_uint(&w, "jobs_live", hn_jobs_live(d));
+	hn_jw_int(&w, "records", d->n_record);
+	hn_jw_int(&w, "uptime_ms", (hn_clock_ns() - d->started_ns) / 1000000);
+	hn_jw_str(&w, "board", d->board_name);
+	hn_jw_str(&w, "target", d->host_line);
 	if (d->probe_state == HN_PROBE_KNOWN) {
-		hn_board_write_probe(&d->probe, &b);
+		hn_board_write_probe(&d->probe, &w);
 	}
-	hn_board_write_all(d, &b);
-	hn_buf_puts(&b, "}");
+	hn_board_write_all(d, &w);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
@@ -376,6 +402,7 @@ static int write_probed(const struct hn_daemon *d, struct hn_buf *b, struct hn_e
 	struct hn_buf path, line;
 	struct hn_target t;
 	struct hn_arena a;
+	struct hn_jw w;
 	int rc;
 
 	hn_arena_init(&a, 0);
@@ -384,14 +411,14 @@ static int write_probed(const struct hn_daemon *d, struct hn_buf *b, struct hn_e
 	rc = hn_machine_write(d, &path, err);
 	rc = rc != 0 ? rc : hn_target_parse_at(d->config.home.s, "native", &a, &t, err);
 	if (rc == 0) {
-		hn_buf_puts(b, "{\"state\":\"known\"");
-		hn_board_write_probe(&d->probe, b);
-		hn_buf_puts(b, ",\"target\":");
 		hn_target_print(&t, &line);
-		hn_buf_json_string(b, line.s);
-		hn_buf_puts(b, ",\"file\":");
-		hn_buf_json_string(b, path.s);
-		hn_buf_puts(b, "}");
+		hn_jw_init(&w, b);
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "state", "known");
+		hn_board_write_probe(&d->probe, &w);
+		hn_jw_str(&w, "target", line.s);
+		hn_jw_str(&w, "file", path.s);
+		hn_jw_end(&w);
 	}
 	hn_buf_fini(&line);
 	hn_buf_fini(&path);
@@ -403,13 +430,17 @@ void hn_method_probe(const struct hn_call *c)
 {
 	struct hn_err err;
 	struct hn_buf b;
+	struct hn_jw w;
 	int rc = hn_daemon_measurer(c->d, &err);
 
 	hn_buf_init(&b);
 	if (rc == 0 && c->d->probe_state == HN_PROBE_FAILED) {
 		rc = hn_fail(&err, HONE_E_NO_BOARD, "probe: it failed; the log says why");
 	} else if (rc == 0 && c->d->probe_state == HN_PROBE_OPEN) {
-		hn_buf_puts(&b, "{\"state\":\"open\"}");
+		hn_jw_init(&w, &b);
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "state", "open");
+		hn_jw_end(&w);
 	} else if (rc == 0) {
 		rc = write_probed(c->d, &b, &err);
 	}
@@ -458,7 +489,15 @@ void hn_method_measure(const struct hn_call *c)
 
 void hn_method_shutdown(const struct hn_call *c)
 {
-	hn_session_reply(c->session, c->msg->id, "{\"stopping\":true}");
+	struct hn_buf b;
+	struct hn_jw w;
+
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_bool(&w, "stopping", true);
+	hn_jw_end(&w);
+	hn_call_reply(c, &b);
 	hn_daemon_stop(c->d, "a client asked for it");
 }
 

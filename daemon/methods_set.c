@@ -18,6 +18,7 @@ void hn_method_set_submit(const struct hn_call *c)
 {
 	struct hn_set *s;
 	struct hn_buf b;
+	struct hn_jw w;
 	struct hn_err err;
 
 	if (hn_sets_submit(c->d, c->msg->params, /* again= */ false, &s, &err) != 0) {
@@ -25,11 +26,15 @@ void hn_method_set_submit(const struct hn_call *c)
 		return;
 	}
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"set\":\"%s\",\"jobs\":[", s->id);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "set", s->id);
+	hn_jw_list(&w, "jobs");
 	for (uint32_t i = 0; i < s->n; i++) {
-		hn_buf_printf(&b, "%s\"%s\"", i > 0 ? "," : "", s->member[i].job->id);
+		hn_jw_str(&w, NULL, s->member[i].job->id);
 	}
-	hn_buf_puts(&b, "]}");
+	hn_jw_end(&w);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
 
@@ -37,10 +42,12 @@ void hn_method_set_get(const struct hn_call *c)
 {
 	struct hn_set *s = set_of(c);
 	struct hn_buf b;
+	struct hn_jw w;
 
 	if (s != NULL) {
 		hn_buf_init(&b);
-		hn_set_write(s, &b);
+		hn_jw_init(&w, &b);
+		hn_set_write(s, &w, NULL);
 		hn_call_reply(c, &b);
 	}
 }
@@ -49,6 +56,7 @@ void hn_method_set_cancel(const struct hn_call *c)
 {
 	struct hn_set *s = set_of(c);
 	struct hn_buf b;
+	struct hn_jw w;
 	bool cancel;
 
 	if (s == NULL) {
@@ -57,7 +65,10 @@ void hn_method_set_cancel(const struct hn_call *c)
 	cancel = !hn_set_ended(s);
 	hn_set_finish(s, HN_JOB_CANCELLED, "cancelled by a client; results are kept");
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"set\":\"%s\",\"cancelled\":%s}", s->id,
-		      cancel ? "true" : "false");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "set", s->id);
+	hn_jw_bool(&w, "cancelled", cancel);
+	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }

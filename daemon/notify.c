@@ -31,11 +31,28 @@ static bool send_event(struct hn_subscription *sub, uint64_t seq, enum hn_event 
 
 static void send_gap(struct hn_subscription *sub, uint64_t from, uint64_t to)
 {
-	char data[96];
+	struct hn_buf b;
+	struct hn_jw w;
 
-	snprintf(data, sizeof(data), "{\"from\":%llu,\"to\":%llu}",
-		 (unsigned long long)from, (unsigned long long)to);
-	send_event(sub, to, HN_EVENT_gap, data, /* droppable= */ false);
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_uint(&w, "from", from);
+	hn_jw_uint(&w, "to", to);
+	hn_jw_end(&w);
+	send_event(sub, to, HN_EVENT_gap, b.s, /* droppable= */ false);
+	hn_buf_fini(&b);
+}
+
+/* The whole answer of job.get. */
+static void write_job(const struct hn_job *j, struct hn_buf *b)
+{
+	struct hn_jw w;
+
+	hn_buf_init(b);
+	hn_jw_init(&w, b);
+	hn_job_write(j, &w, NULL);
+	hn_jw_done(&w);
 }
 
 void hn_notify_event(struct hn_job *j, enum hn_event type, const char *data)
@@ -69,11 +86,28 @@ void hn_notify_progress(struct hn_job *j)
 {
 	struct hn_buf b;
 
-	hn_buf_init(&b);
-	hn_job_write(j, &b);
+	write_job(j, &b);
 	j->told_ns = hn_clock_ns();
 	j->told_trials = j->n_trial;
 	hn_notify_event(j, HN_EVENT_progress, b.s);
+	hn_buf_fini(&b);
+}
+
+void hn_notify_best(struct hn_job *j)
+{
+	struct hn_buf b;
+	struct hn_jw w;
+
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "trials", j->n_trial);
+	hn_jw_double(&w, "best_ns", j->best_ns);
+	hn_jw_double(&w, "gflops", j->workload.flops / j->best_ns);
+	hn_jw_json(&w, "steps", j->best_steps);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_notify_event(j, HN_EVENT_best, b.s);
 	hn_buf_fini(&b);
 }
 
@@ -83,8 +117,7 @@ void hn_notify_ended(struct hn_job *j)
 	struct hn_wait **at = &d->waits, *w;
 	struct hn_buf b;
 
-	hn_buf_init(&b);
-	hn_job_write(j, &b);
+	write_job(j, &b);
 	hn_notify_event(j, HN_EVENT_done, b.s);
 	hn_ring_trim(&j->ring, KEPT_EVENTS);
 	while ((w = *at) != NULL) {

@@ -115,20 +115,6 @@ static bool take_best(struct hn_job *j)
 	return true;
 }
 
-static void report_best(struct hn_job *j)
-{
-	struct hn_buf b;
-
-	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"trials\":%lld,\"best_ns\":", (long long)j->n_trial);
-	hn_buf_double(&b, j->best_ns);
-	hn_buf_puts(&b, ",\"gflops\":");
-	hn_buf_double(&b, j->workload.flops / j->best_ns);
-	hn_buf_printf(&b, ",\"steps\":%s}", j->best_steps);
-	hn_notify_event(j, HN_EVENT_best, b.s);
-	hn_buf_fini(&b);
-}
-
 void hn_job_commit(struct hn_job *j)
 {
 	struct hn_record *record = calloc(j->batch.n, sizeof(*record));
@@ -171,7 +157,7 @@ void hn_job_commit(struct hn_job *j)
 	}
 	if (better) {
 		j->daemon->snapshot_due = true;
-		report_best(j);
+		hn_notify_best(j);
 	}
 }
 

@@ -52,7 +52,7 @@ void hn_set_finish(struct hn_set *s, enum hn_job_state end, const char *message)
 void hn_set_store(struct hn_set *s, bool finished);
 
 /* view.c: what set.get answers; and the row of the store. */
-void hn_set_write(const struct hn_set *s, struct hn_buf *b);
+void hn_set_write(const struct hn_set *s, struct hn_jw *w, const char *name);
 void hn_set_write_request(const struct hn_set *s, struct hn_buf *b);
 
 #endif

@@ -108,36 +108,40 @@ static int find_job(struct hn_daemon *d, const char *id, struct failures *f,
 }
 
 static void write_class(const struct failures *f, enum hn_verdict v, int64_t count,
-			struct hn_buf *b)
+			struct hn_jw *w)
 {
-	hn_buf_printf(b, "{\"verdict\":\"%s\",\"count\":%lld,\"text\":",
-		      hn_verdict_name(v), (long long)count);
-	hn_buf_json_string(b, hn_verdict_text(v));
-	hn_buf_printf(b, ",\"blames\":\"%s\",\"examples\":[",
-		      hn_verdict_blames_kernel(v) ? "kernel" : "board");
+	hn_jw_object(w, NULL);
+	hn_jw_str(w, "verdict", hn_verdict_name(v));
+	hn_jw_int(w, "count", count);
+	hn_jw_str(w, "text", hn_verdict_text(v));
+	hn_jw_str(w, "blames", hn_verdict_blames_kernel(v) ? "kernel" : "board");
+	hn_jw_list(w, "examples");
 	for (int64_t i = 0; i < EXAMPLES && i < f->count[v]; i++) {
 		const struct example *e = &f->example[v][i];
 
-		hn_buf_printf(b, "%s{\"record\":%lld,\"detail\":", i > 0 ? "," : "",
-			      (long long)e->record);
-		hn_buf_json_string(b, e->detail);
-		hn_buf_printf(b, ",\"command\":\"hone measure %lld\",\"steps\":%s}",
-			      (long long)e->record, e->steps);
+		hn_jw_object(w, NULL);
+		hn_jw_int(w, "record", e->record);
+		hn_jw_str(w, "detail", e->detail);
+		hn_jw_strf(w, "command", "hone measure %lld", (long long)e->record);
+		hn_jw_json(w, "steps", e->steps);
+		hn_jw_end(w);
 	}
-	hn_buf_puts(b, "]}");
+	hn_jw_end(w);
+	hn_jw_end(w);
 }
 
 static void write_failures(const struct hn_daemon *d, const struct failures *f,
 			   struct hn_buf *b)
 {
-	const char *comma = "";
+	struct hn_jw w;
 
-	hn_buf_printf(b, "{\"workload\":\"%s\",\"name\":", f->key);
-	hn_buf_json_string(b, f->name);
-	hn_buf_puts(b, ",\"target\":");
-	hn_buf_json_string(b, f->target);
-	hn_buf_printf(b, ",\"ok\":%lld,\"classes\":[",
-		      (long long)f->count[HN_VERDICT_OK]);
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "workload", f->key);
+	hn_jw_str(&w, "name", f->name);
+	hn_jw_str(&w, "target", f->target);
+	hn_jw_int(&w, "ok", f->count[HN_VERDICT_OK]);
+	hn_jw_list(&w, "classes");
 	for (int v = 0; v < HN_N_VERDICT; v++) {
 		int64_t n = f->count[v];
 
@@ -145,14 +149,13 @@ static void write_failures(const struct hn_daemon *d, const struct failures *f,
 			n = f->job->n_verdict[v]; /* of the infrastructure: not stored */
 		}
 		if (v != HN_VERDICT_OK && n > 0) {
-			hn_buf_puts(b, comma);
-			write_class(f, (enum hn_verdict)v, n, b);
-			comma = ",";
+			write_class(f, (enum hn_verdict)v, n, &w);
 		}
 	}
-	hn_buf_puts(b, "]");
-	hn_damage_write(d, b);
-	hn_buf_puts(b, "}");
+	hn_jw_end(&w);
+	hn_damage_write(d, &w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 }
 
 int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
@@ -196,25 +199,26 @@ static void on_again(void *ctx, const struct hn_measure_result *r)
 {
 	struct hn_again *g = ctx;
 	struct hn_buf b;
+	struct hn_jw w;
 
 	if (g->session != NULL) {
 		hn_buf_init(&b);
-		hn_buf_printf(&b,
-			      "{\"record\":%lld,\"workload\":\"%s\",\"verdict\":\"%s\","
-			      "\"text\":",
-			      (long long)g->record.id, g->key,
-			      hn_verdict_name(r->verdict));
-		hn_buf_json_string(&b, hn_verdict_text(r->verdict));
-		hn_buf_puts(&b, ",\"detail\":");
-		hn_buf_json_string(&b, r->detail);
-		hn_buf_printf(&b, ",\"samples\":%u,\"median_ns\":", r->n_sample);
-		hn_buf_double(&b, r->median_ns);
-		hn_buf_printf(&b, ",\"stored\":{\"verdict\":\"%s\",\"median_ns\":",
-			      hn_verdict_name(g->record.verdict));
-		hn_buf_double(&b, g->record.median_ns);
-		hn_buf_puts(&b, ",\"detail\":");
-		hn_buf_json_string(&b, g->record.detail);
-		hn_buf_printf(&b, "},\"steps\":%s}", g->record.steps);
+		hn_jw_init(&w, &b);
+		hn_jw_object(&w, NULL);
+		hn_jw_int(&w, "record", g->record.id);
+		hn_jw_str(&w, "workload", g->key);
+		hn_jw_str(&w, "verdict", hn_verdict_name(r->verdict));
+		hn_jw_str(&w, "text", hn_verdict_text(r->verdict));
+		hn_jw_str(&w, "detail", r->detail);
+		hn_jw_uint(&w, "samples", r->n_sample);
+		hn_jw_double(&w, "median_ns", r->median_ns);
+		hn_jw_object(&w, "stored");
+		hn_jw_str(&w, "verdict", hn_verdict_name(g->record.verdict));
+		hn_jw_double(&w, "median_ns", g->record.median_ns);
+		hn_jw_str(&w, "detail", g->record.detail);
+		hn_jw_end(&w);
+		hn_jw_json(&w, "steps", g->record.steps);
+		hn_jw_end(&w);
 		hn_session_reply(g->session, g->id, b.s);
 		hn_buf_fini(&b);
 	}
