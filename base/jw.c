@@ -129,13 +129,21 @@ void hn_jw_null(struct hn_jw *w, const char *name)
 
 bool hn_jw_json(struct hn_jw *w, const char *name, const char *text)
 {
+	static const struct hn_json_limits deep = {.max_depth = UINT32_MAX};
+
 	/* A reader of lines takes each for one message, so there is no newline in it. */
 	if (!text || strpbrk(text, "\n\r") ||
-	    hn_json_check("", text, strlen(text), NULL, NULL) != 0) {
+	    hn_json_check("", text, strlen(text), &deep, NULL) != 0) {
 		hn_jw_null(w, name);
 		return false;
 	}
 	before(w, name);
 	hn_buf_puts(w->buf, text);
 	return true;
+}
+
+void hn_jw_written(struct hn_jw *w, const char *name, const char *text)
+{
+	before(w, name);
+	hn_buf_puts(w->buf, text);
 }

@@ -58,4 +58,7 @@ void hn_jw_null(struct hn_jw *w, const char *name);
  * Otherwise null is written and the result is false. */
 bool hn_jw_json(struct hn_jw *w, const char *name, const char *text);
 
+/* JSON that this process has just written by this writer, copied without a scan. */
+void hn_jw_written(struct hn_jw *w, const char *name, const char *text);
+
 #endif

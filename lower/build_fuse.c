@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/jw.h"
 #include "lower/build.h"
 #include "lower/fuse.h"
 
@@ -9,41 +10,41 @@
 #define ATTEMPT_MS 500 /* three of them stay below two seconds */
 
 static void put_group(const struct hn_dag *dag, const struct hn_fused_op *op, int32_t host,
-		      struct hn_buf *b)
+		      struct hn_jw *w)
 {
-	const char *comma = "";
-
-	hn_buf_puts(b, "{\"ops\":[");
+	hn_jw_object(w, NULL);
+	hn_jw_list(w, "ops");
 	for (int32_t i = 0; i <= host; i++) {
 		if (op[i].host == host) {
-			hn_buf_puts(b, comma);
-			hn_buf_json_string(b, dag->op[i]->name);
-			comma = ",";
+			hn_jw_str(w, NULL, dag->op[i]->name);
 		}
 	}
-	hn_buf_puts(b, "],\"loops\":[");
+	hn_jw_end(w);
+	hn_jw_list(w, "loops");
 	for (uint32_t k = 0; k < op[host].n; k++) {
-		hn_buf_puts(b, k > 0 ? "," : "");
-		hn_buf_json_string(b, dag->op[host]->axis[op[host].axis[k]].name);
+		hn_jw_str(w, NULL, dag->op[host]->axis[op[host].axis[k]].name);
 	}
-	hn_buf_puts(b, "]}");
+	hn_jw_end(w);
+	hn_jw_end(w);
 }
 
 static void print_groups(const struct hn_dag *dag, const struct hn_fusion *f)
 {
-	const char *comma = "";
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
-	hn_buf_printf(&b, "{\"how\":\"%s\",\"groups\":[", hn_fuse_how_name(f->how));
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "how", hn_fuse_how_name(f->how));
+	hn_jw_list(&w, "groups");
 	for (int32_t i = 0; i < (int32_t)dag->n_op; i++) {
 		if (f->op[i].host == i) {
-			hn_buf_puts(&b, comma);
-			put_group(dag, f->op, i, &b);
-			comma = ",";
+			put_group(dag, f->op, i, &w);
 		}
 	}
-	hn_buf_puts(&b, "]}");
+	hn_jw_end(&w);
+	hn_jw_end(&w);
 	puts(b.s);
 	hn_buf_fini(&b);
 }

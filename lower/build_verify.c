@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/jw.h"
 #include "lower/build.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
@@ -36,14 +37,16 @@ static int read_line(const char *what, const char *line, size_t n, struct hn_buf
 static void answer(const struct hn_build_answer *ans)
 {
 	struct hn_buf text;
+	struct hn_jw w;
 
 	hn_buf_init(&text);
-	hn_buf_printf(&text,
-		      "{\"verdict\":\"%s\",\"detail\":", hn_verdict_name(ans->verdict));
-	hn_buf_json_string(&text, ans->why.msg);
-	hn_buf_puts(&text, ",\"certificate\":");
-	hn_buf_json_string(&text, ans->certificate ? ans->certificate : "");
-	puts(text.failed ? "{}" : (hn_buf_putc(&text, '}'), text.s));
+	hn_jw_init(&w, &text);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "verdict", hn_verdict_name(ans->verdict));
+	hn_jw_str(&w, "detail", ans->why.msg);
+	hn_jw_str(&w, "certificate", ans->certificate ? ans->certificate : "");
+	hn_jw_end(&w);
+	puts(text.failed ? "{}" : text.s);
 	hn_buf_fini(&text);
 }
 

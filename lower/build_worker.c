@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/jw.h"
 #include "loopstate/dag.h"
 #include "lower/build.h"
 #include "proto/frame.h"
@@ -102,60 +103,58 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 }
 
 /* Into the slot, when there is one and it has room; else onto the frame. */
-static void hand_over(const struct hn_artefact *object, uint32_t slot, struct hn_buf *json,
+static void hand_over(const struct hn_artefact *object, uint32_t slot, struct hn_jw *w,
 		      struct hn_frame *f)
 {
 	char hash[HN_SHA256_HEX];
 
 	if (slot != 0 &&
 	    hn_slot_write(HN_SLOT_FD, slot, object->object, object->object_bytes, hash)) {
-		hn_buf_printf(json, ",\"slot_bytes\":%zu,\"hash\":\"%s\"",
-			      object->object_bytes, hash);
+		hn_jw_uint(w, "slot_bytes", object->object_bytes);
+		hn_jw_str(w, "hash", hash);
 	} else {
 		f->blob = object->object;
 		f->blob_bytes = (uint32_t)object->object_bytes;
 	}
 }
 
-static void put_slices(const struct hn_naive_more *more, struct hn_buf *json)
+static void put_slices(const struct hn_naive_more *more, struct hn_jw *w)
 {
-	hn_buf_puts(json, ",\"slices\":[");
+	hn_jw_list(w, "slices");
 	for (uint32_t i = 0; i < more->n_slice; i++) {
-		hn_buf_puts(json, i > 0 ? ",[" : "[");
-		hn_buf_double(json, more->points[i]);
-		hn_buf_putc(json, ',');
-		hn_buf_double(json, more->of[i]);
-		hn_buf_putc(json, ']');
+		hn_jw_list(w, NULL);
+		hn_jw_double(w, NULL, more->points[i]);
+		hn_jw_double(w, NULL, more->of[i]);
+		hn_jw_end(w);
 	}
-	hn_buf_putc(json, ']');
+	hn_jw_end(w);
 }
 
 static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint32_t slot)
 {
 	struct hn_frame f = { .type = HN_FRAME_BUILT, .request = request };
 	struct hn_buf json;
+	struct hn_jw w;
 	struct hn_err err;
 
 	hn_buf_init(&json);
-	hn_buf_printf(&json,
-		      "{\"verdict\":\"%s\",\"detail\":", hn_verdict_name(ans->verdict));
-	hn_buf_json_string(&json, ans->why.msg);
-	hn_buf_printf(&json,
-		      ",\"build_ns\":%lld,\"prove_ns\":%lld,\"shared_bytes\":%llu,"
-		      "\"per_worker_bytes\":%llu,\"prepared_bytes\":%llu,"
-		      "\"certificate\":",
-		      (long long)ans->build_ns, (long long)ans->prove_ns,
-		      (unsigned long long)ans->artefact.shared_bytes,
-		      (unsigned long long)ans->artefact.per_worker_bytes,
-		      (unsigned long long)ans->artefact.prepared_bytes);
-	hn_buf_json_string(&json, ans->certificate ? ans->certificate : "");
+	hn_jw_init(&w, &json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "verdict", hn_verdict_name(ans->verdict));
+	hn_jw_str(&w, "detail", ans->why.msg);
+	hn_jw_int(&w, "build_ns", ans->build_ns);
+	hn_jw_int(&w, "prove_ns", ans->prove_ns);
+	hn_jw_uint(&w, "shared_bytes", ans->artefact.shared_bytes);
+	hn_jw_uint(&w, "per_worker_bytes", ans->artefact.per_worker_bytes);
+	hn_jw_uint(&w, "prepared_bytes", ans->artefact.prepared_bytes);
+	hn_jw_str(&w, "certificate", ans->certificate ? ans->certificate : "");
 	if (ans->verdict == HN_VERDICT_OK && ans->more.n_slice > 0) {
-		put_slices(&ans->more, &json);
+		put_slices(&ans->more, &w);
 	}
 	if (ans->verdict == HN_VERDICT_OK && ans->artefact.object != NULL) {
-		hand_over(&ans->artefact, slot, &json, &f);
+		hand_over(&ans->artefact, slot, &w, &f);
 	}
-	hn_buf_putc(&json, '}');
+	hn_jw_end(&w);
 	f.json = json.s;
 	f.json_bytes = (uint32_t)json.n;
 	int rc = hn_frame_send(STDOUT_FILENO, &f, &err);
@@ -209,16 +208,19 @@ static int say_hello(struct hn_err *err)
 	struct hn_target host;
 	struct hn_arena a;
 	struct hn_buf json, line;
+	struct hn_jw w;
 
 	hn_arena_init(&a, 0);
 	hn_buf_init(&json);
 	hn_buf_init(&line);
 	hn_target_host(&a, &host);
 	hn_target_print(&host, &line);
-	hn_buf_printf(&json, "{\"worker\":\"build\",\"version\":\"%s\",\"target\":",
-		      HONE_VERSION);
-	hn_buf_json_string(&json, line.s);
-	hn_buf_putc(&json, '}');
+	hn_jw_init(&w, &json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "worker", "build");
+	hn_jw_str(&w, "version", HONE_VERSION);
+	hn_jw_str(&w, "target", line.s);
+	hn_jw_end(&w);
 	f.json = json.s;
 	f.json_bytes = (uint32_t)json.n;
 	int rc = hn_frame_send(STDOUT_FILENO, &f, err);

@@ -4,6 +4,8 @@
 #include <isl/version.h>
 #include <string.h>
 
+#include "base/jw.h"
+
 /* Coordinates of a statement: one for the place in each text, one a digit of each loop. */
 static uint32_t time_length(const struct hn_poly *p, const struct hn_poly_stmt *s)
 {
@@ -65,44 +67,52 @@ void hn_poly_schedule(const struct hn_poly *p, struct hn_buf *ret)
 }
 
 /* What was proved was proved for all of these. */
-static void put_sizes(const struct hn_sizes *sizes, struct hn_buf *ret)
+static void put_sizes(const struct hn_sizes *sizes, struct hn_jw *w)
 {
-	for (uint32_t k = 0; sizes && k < sizes->n; k++) {
-		hn_buf_puts(ret, k ? ",[" : "],\"for_all_sizes\":[[");
-		hn_buf_json_string(ret, sizes->size[k].name);
-		hn_buf_printf(ret, ",%lld,%lld]", (long long)sizes->size[k].lo,
-			      (long long)sizes->size[k].hi);
+	if (!sizes || sizes->n == 0) {
+		return;
 	}
+	hn_jw_list(w, "for_all_sizes");
+	for (uint32_t k = 0; k < sizes->n; k++) {
+		hn_jw_list(w, NULL);
+		hn_jw_str(w, NULL, sizes->size[k].name);
+		hn_jw_int(w, NULL, sizes->size[k].lo);
+		hn_jw_int(w, NULL, sizes->size[k].hi);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
 }
 
 int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret)
 {
+	static const char *const checks[] = { "bounds", "coverage", "order", "sequence",
+					      "concurrency" };
 	struct hn_buf schedule;
+	struct hn_jw w;
 
 	hn_buf_init(&schedule);
 	hn_poly_schedule(p, &schedule);
-	hn_buf_puts(ret, "{\"format\":\"" HN_CERTIFICATE_FORMAT
-			 "\",\"hone\":\"" HONE_VERSION "\",\"isl\":");
-	hn_buf_printf(ret, "\"%.*s\"", (int)strcspn(isl_version(), "\n\"\\"),
-		      isl_version());
-	hn_buf_puts(ret, ",\"checks\":[\"bounds\",\"coverage\",\"order\",\"sequence\","
-			 "\"concurrency\"],\"statements\":[");
+	hn_jw_init(&w, ret);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "format", HN_CERTIFICATE_FORMAT);
+	hn_jw_str(&w, "hone", HONE_VERSION);
+	hn_jw_strf(&w, "isl", "%.*s", (int)strcspn(isl_version(), "\n\"\\"), isl_version());
+	hn_jw_list(&w, "checks");
+	for (size_t i = 0; i < HN_COUNT_OF(checks); i++) {
+		hn_jw_str(&w, NULL, checks[i]);
+	}
+	hn_jw_end(&w);
+	hn_jw_list(&w, "statements");
 	for (uint32_t i = 0; i < p->n_stmt; i++) {
 		const struct hn_node *node = p->stmt[i].node;
 
-		hn_buf_printf(ret, "%s\"S%u %s ", i ? "," : "", p->stmt[i].id,
-			      hn_poly_kind(&p->stmt[i]));
-		struct hn_buf name;
-
-		hn_buf_init(&name);
-		hn_buf_json_string(&name, p->tree->dag->op[node->stage]->name);
-		hn_buf_puts(ret, name.s + 1); /* its text and closing quote */
-		hn_buf_fini(&name);
+		hn_jw_strf(&w, NULL, "S%u %s %s", p->stmt[i].id, hn_poly_kind(&p->stmt[i]),
+			   p->tree->dag->op[node->stage]->name);
 	}
-	put_sizes(p->tree->dag->sizes, ret);
-	hn_buf_puts(ret, "],\"schedule\":");
-	hn_buf_json_string(ret, schedule.s);
-	hn_buf_putc(ret, '}');
+	hn_jw_end(&w);
+	put_sizes(p->tree->dag->sizes, &w);
+	hn_jw_str(&w, "schedule", schedule.s);
+	hn_jw_end(&w);
 	hn_buf_fini(&schedule);
 	return ret->failed ? -1 : 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "proto/slot.h"
 
 #define BOARD(name, takes) extern const struct hn_board_ops hn_board_##name;
@@ -122,37 +123,38 @@ static int take_kernel(const struct hn_json *v, struct objects *from,
 	return take_object(v, from, k, err);
 }
 
-static void write_samples(const char *key, const double *ns, uint32_t n, struct hn_buf *json)
+static void write_samples(const char *key, const double *ns, uint32_t n, struct hn_jw *w)
 {
-	hn_buf_printf(json, ",\"%s\":[", key);
+	hn_jw_list(w, key);
 	for (uint32_t i = 0; i < n; i++) {
-		hn_buf_puts(json, i > 0 ? "," : "");
-		hn_buf_double(json, ns[i]);
+		hn_jw_double(w, NULL, ns[i]);
 	}
-	hn_buf_putc(json, ']');
+	hn_jw_end(w);
 }
 
 static void write_answer(const struct hn_board_answer *a, bool duel, struct hn_buf *json)
 {
-	hn_buf_printf(json,
-		      "{\"verdict\":\"%s\",\"detail\":", hn_verdict_name(a->verdict));
-	hn_buf_json_string(json, a->detail);
-	write_samples("samples_ns", a->sample_ns, a->n_sample, json);
+	struct hn_jw w;
+
+	hn_jw_init(&w, json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "verdict", hn_verdict_name(a->verdict));
+	hn_jw_str(&w, "detail", a->detail);
+	write_samples("samples_ns", a->sample_ns, a->n_sample, &w);
 	if (duel) {
-		write_samples("rival_ns", a->rival_ns, a->n_sample, json);
-		hn_buf_printf(json, ",\"rivals\":%s", a->rivals ? "true" : "false");
+		write_samples("rival_ns", a->rival_ns, a->n_sample, &w);
+		hn_jw_bool(&w, "rivals", a->rivals);
 	}
-	hn_buf_printf(json, ",\"run_ns\":%" PRId64 ",\"kernel_ns\":%" PRId64, a->run_ns,
-		      a->kernel_ns);
+	hn_jw_int(&w, "run_ns", a->run_ns);
+	hn_jw_int(&w, "kernel_ns", a->kernel_ns);
 	if (a->n_sample > 0) {
-		hn_buf_puts(json, ",\"naive_ns\":");
-		hn_buf_double(json, hn_stats_median(a->sample_ns, a->n_sample));
+		hn_jw_double(&w, "naive_ns", hn_stats_median(a->sample_ns, a->n_sample));
 	}
 	if (a->naive_share > 0) {
-		hn_buf_puts(json, ",\"naive_share\":");
-		hn_buf_double(json, a->naive_share);
+		hn_jw_double(&w, "naive_share", a->naive_share);
 	}
-	hn_buf_putc(json, '}');
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 }
 
 /* Make it known, unless boards of this kind cannot measure it as it is to be. */
@@ -269,30 +271,32 @@ static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_bu
 {
 	struct hn_probe p = {0};
 	struct hn_err err = {0};
+	struct hn_jw w;
+	int rc = ops->probe(board, &p, &err);
 
-	if (ops->probe(board, &p, &err) != 0) {
-		hn_buf_printf(json, "{\"verdict\":\"NOISY\",\"detail\":");
-		hn_buf_json_string(json, err.msg);
-		hn_buf_putc(json, '}');
+	hn_jw_init(&w, json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "verdict", rc != 0 ? "NOISY" : "OK");
+	if (rc != 0) {
+		hn_jw_str(&w, "detail", err.msg);
+		hn_jw_end(&w);
 		return 0;
 	}
-	hn_buf_puts(json, "{\"verdict\":\"OK\",\"fma_gflops_1\":");
-	hn_buf_double(json, p.fma_gflops_one);
-	hn_buf_puts(json, ",\"fma_gflops_all\":");
-	hn_buf_double(json, p.fma_gflops_all);
-	hn_buf_puts(json, ",\"memory_gb_s\":");
-	hn_buf_double(json, p.memory_gb_s);
-	hn_buf_puts(json, ",\"fork_join_ns\":");
-	hn_buf_double(json, p.fork_join_ns);
-	hn_buf_puts(json, ",\"timer_ns\":");
-	hn_buf_double(json, p.timer_ns);
+	hn_jw_double(&w, "fma_gflops_1", p.fma_gflops_one);
+	hn_jw_double(&w, "fma_gflops_all", p.fma_gflops_all);
+	hn_jw_double(&w, "memory_gb_s", p.memory_gb_s);
+	hn_jw_double(&w, "fork_join_ns", p.fork_join_ns);
+	hn_jw_double(&w, "timer_ns", p.timer_ns);
 	for (uint32_t i = 0; i < p.n_level; i++) {
-		hn_buf_printf(json, ",\"level%" PRIu32 "_bytes\":", i + 1);
-		hn_buf_double(json, p.level[i].bytes);
-		hn_buf_printf(json, ",\"level%" PRIu32 "_gb_s\":", i + 1);
-		hn_buf_double(json, p.level[i].gb_s);
+		char key[24];
+
+		snprintf(key, sizeof key, "level%" PRIu32 "_bytes", i + 1);
+		hn_jw_double(&w, key, p.level[i].bytes);
+		snprintf(key, sizeof key, "level%" PRIu32 "_gb_s", i + 1);
+		hn_jw_double(&w, key, p.level[i].gb_s);
 	}
-	hn_buf_printf(json, ",\"sandbox\":%" PRIu32 "}", p.sandbox);
+	hn_jw_uint(&w, "sandbox", p.sandbox);
+	hn_jw_end(&w);
 	return 0;
 }
 
@@ -300,21 +304,22 @@ static int serve_canary(const struct hn_board_ops *ops, void *board, struct hn_b
 {
 	struct hn_err err = {0};
 	struct hn_canary c = {0};
+	struct hn_jw w;
 	int rc = ops->canary != NULL ? ops->canary(board, &c, &err) : 0;
 
 	if (rc == -HONE_E_NO_BOARD) {
 		return rc;
 	}
-	hn_buf_printf(json, "{\"verdict\":\"%s\",\"detail\":",
-		      rc != 0		    ? "NOISY"
-		      : ops->canary == NULL ? "NONE"
-					    : "OK");
-	hn_buf_json_string(json, err.msg);
-	hn_buf_puts(json, ",\"canary_ns\":");
-	hn_buf_double(json, c.ns);
-	hn_buf_puts(json, ",\"wander\":");
-	hn_buf_double(json, c.wander);
-	hn_buf_putc(json, '}');
+	hn_jw_init(&w, json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "verdict",
+		  rc != 0		? "NOISY"
+		  : ops->canary == NULL ? "NONE"
+					: "OK");
+	hn_jw_str(&w, "detail", err.msg);
+	hn_jw_double(&w, "canary_ns", c.ns);
+	hn_jw_double(&w, "wander", c.wander);
+	hn_jw_end(&w);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/jw.h"
 #include "measure/board.h"
 #include "measure/child.h"
 
@@ -22,13 +23,16 @@ static int greet(const char *target, struct hn_err *err)
 {
 	struct hn_frame f = {.type = HN_FRAME_HELLO};
 	struct hn_buf json;
+	struct hn_jw w;
 	int rc;
 
 	hn_buf_init(&json);
-	hn_buf_puts(&json, "{\"worker\":\"hone-board\",\"version\":\"" HONE_VERSION
-			   "\",\"target\":");
-	hn_buf_json_string(&json, target);
-	hn_buf_putc(&json, '}');
+	hn_jw_init(&w, &json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "worker", "hone-board");
+	hn_jw_str(&w, "version", HONE_VERSION);
+	hn_jw_str(&w, "target", target);
+	hn_jw_end(&w);
 	f.json = json.s;
 	f.json_bytes = (uint32_t)json.n;
 	rc = hn_frame_send(STDOUT_FILENO, &f, err);

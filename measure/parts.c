@@ -3,20 +3,19 @@
 
 #include <math.h>
 
-void hn_parts_write(const struct hn_parts *p, struct hn_buf *json)
+void hn_parts_write(const struct hn_parts *p, struct hn_jw *w)
 {
 	if (p->n == 0) {
 		return;
 	}
-	hn_buf_puts(json, ",\"slices\":[");
+	hn_jw_list(w, "slices");
 	for (uint32_t i = 0; i < p->n; i++) {
-		hn_buf_puts(json, i > 0 ? ",[" : "[");
-		hn_buf_double(json, p->points[i]);
-		hn_buf_putc(json, ',');
-		hn_buf_double(json, p->of[i]);
-		hn_buf_putc(json, ']');
+		hn_jw_list(w, NULL);
+		hn_jw_double(w, NULL, p->points[i]);
+		hn_jw_double(w, NULL, p->of[i]);
+		hn_jw_end(w);
 	}
-	hn_buf_putc(json, ']');
+	hn_jw_end(w);
 }
 
 static bool read_pair(const struct hn_json *pair, double *points, double *of)

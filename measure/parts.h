@@ -3,8 +3,8 @@
 #ifndef HN_MEASURE_PARTS_H
 #define HN_MEASURE_PARTS_H
 
-#include "base/buf.h"
 #include "base/json.h"
+#include "base/jw.h"
 
 #define HN_PARTS 8
 
@@ -15,8 +15,8 @@ struct hn_parts {
 						* what it stands for; 0 < points <= of */
 };
 
-/* ,"slices":[[points, of], ...] onto an object's members, when there are any. */
-void hn_parts_write(const struct hn_parts *p, struct hn_buf *json);
+/* The member "slices" of an object, [[points, of], ...], when there are any. */
+void hn_parts_write(const struct hn_parts *p, struct hn_jw *w);
 
 /* From such a member; none when it is absent.  False: it makes no sense. */
 bool hn_parts_read(const struct hn_json *object, struct hn_parts *ret);

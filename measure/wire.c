@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/jw.h"
+#include "base/name.h"
 #include "proto/slot.h"
 
 #define NAIVE_LIMIT_MS 120000
@@ -17,92 +19,83 @@
 #define MS_PER_FLOP 3e-7
 #define MOST_MS 600000
 
-static void put_text(const char *key, const char *text, struct hn_buf *json)
-{
-	if (text != NULL) {
-		hn_buf_printf(json, ",\"%s\":", key);
-		hn_buf_json_string(json, text);
-	}
-}
-
 /* What a naive program's object is to hold beside it. */
-static void put_companions(const struct workload *w, struct hn_buf *json)
+static void put_companions(const struct workload *work, struct hn_jw *w)
 {
-	put_text("wide", HN_WIDE_SYMBOL, json);
-	put_text("wide_steps", w->wide_steps, json);
-	if (w->refer_steps != NULL) {
-		put_text("refer", HN_REFER_SYMBOL, json);
-		put_text("refer_steps", w->refer_steps, json);
+	hn_jw_str(w, "wide", HN_WIDE_SYMBOL);
+	if (work->wide_steps != NULL) {
+		hn_jw_str(w, "wide_steps", work->wide_steps);
 	}
-	put_text("slices", HN_PART_SYMBOL, json);
+	if (work->refer_steps != NULL) {
+		hn_jw_str(w, "refer", HN_REFER_SYMBOL);
+		hn_jw_str(w, "refer_steps", work->refer_steps);
+	}
+	hn_jw_str(w, "slices", HN_PART_SYMBOL);
 }
 
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
 		   struct hn_buf *json)
 {
 	bool naive = t->kind == TICKET_WORKLOAD;
+	struct hn_jw w;
 
-	hn_buf_printf(json,
-		      "{\"naive\":%s,\"prove\":%s,\"no_emit\":%s,\"symbol\":\"" HN_SYMBOL
-		      "\",\"plant\":",
-		      naive ? "true" : "false", naive ? "false" : "true",
-		      m->takes == HN_BOARD_TAKES_STEPS ? "true" : "false");
-	hn_buf_json_string(json, t->plant);
+	hn_jw_init(&w, json);
+	hn_jw_object(&w, NULL);
+	hn_jw_bool(&w, "naive", naive);
+	hn_jw_bool(&w, "prove", !naive);
+	hn_jw_bool(&w, "no_emit", m->takes == HN_BOARD_TAKES_STEPS);
+	hn_jw_str(&w, "symbol", HN_SYMBOL);
+	hn_jw_str(&w, "plant", t->plant);
 	if (slot != 0) {
-		hn_buf_printf(json, ",\"slot\":%" PRIu32, slot);
+		hn_jw_uint(&w, "slot", slot);
 	}
 	if (naive) {
-		put_companions(t->w, json);
+		put_companions(t->w, &w);
 	}
-	hn_buf_puts(json, ",\"target\":");
-	hn_buf_json_string(json, m->config.target);
-	hn_buf_puts(json, ",\"steps\":");
-	hn_buf_puts(json, naive ? "[]" : t->building->steps);
-	hn_buf_puts(json, ",\"dag\":");
-	hn_buf_puts(json, t->w->dag_json);
-	hn_buf_putc(json, '}');
+	hn_jw_str(&w, "target", m->config.target);
+	hn_jw_json(&w, "steps", naive ? "[]" : t->building->steps);
+	hn_jw_json(&w, "dag", t->w->dag_json);
+	hn_jw_end(&w);
 }
 
-static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_buf *json)
+static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_jw *w)
 {
-	hn_buf_printf(json,
-		      "\"shared_bytes\":%" PRId64 ",\"per_worker_bytes\":%" PRId64
-		      ",\"prepared_bytes\":%" PRId64 ",\"limit_ms\":%" PRId64
-		      ",\"symbol\":\"" HN_SYMBOL "\"",
-		      a->shared_bytes, a->per_worker_bytes, a->prepared_bytes, limit_ms);
-	hn_buf_printf(json, ",\"object_bytes\":%" PRIu32, a->object_bytes);
+	hn_jw_int(w, "shared_bytes", a->shared_bytes);
+	hn_jw_int(w, "per_worker_bytes", a->per_worker_bytes);
+	hn_jw_int(w, "prepared_bytes", a->prepared_bytes);
+	hn_jw_int(w, "limit_ms", limit_ms);
+	hn_jw_str(w, "symbol", HN_SYMBOL);
+	hn_jw_uint(w, "object_bytes", a->object_bytes);
 	if (a->slot != 0) {
-		hn_buf_printf(json, ",\"slot\":%" PRIu32 ",\"hash\":\"%s\"", a->slot,
-			      a->hash);
+		hn_jw_uint(w, "slot", a->slot);
+		hn_jw_str(w, "hash", a->hash);
 	}
 }
 
-void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
+void hn_wire_workload(const struct hn_measurer *m, const struct workload *work,
 		      struct hn_buf *json)
 {
+	struct hn_jw w;
+
 	(void)m;
-	hn_buf_puts(json, "{\"workload\":");
-	hn_buf_json_string(json, w->key);
-	hn_buf_printf(json, ",\"seed\":\"%" PRId64 "\",\"magnitude\":%" PRId32 ",\"flops\":",
-		      (int64_t)(w->seed & INT64_MAX), w->magnitude);
-	hn_buf_double(json, w->need.flops);
-	hn_buf_puts(json, ",\"read_bytes\":");
-	hn_buf_double(json, w->need.read_bytes);
-	hn_buf_puts(json, ",\"written_bytes\":");
-	hn_buf_double(json, w->need.written_bytes);
-	hn_buf_puts(json, ",\"tolerance\":");
-	hn_buf_double(json, w->tolerance);
-	hn_buf_puts(json, ",\"naive_ns\":");
-	hn_buf_double(json, w->naive_ns);
-	hn_parts_write(&w->parts, json);
-	put_text("wide", HN_WIDE_SYMBOL, json);
-	put_text("refer", HN_REFER_SYMBOL, json);
-	put_text("part", HN_PART_SYMBOL, json);
-	hn_buf_printf(json, ",\"cold\":%s,\"args\":", w->cold ? "true" : "false");
-	hn_buf_puts(json, w->args_json);
-	hn_buf_putc(json, ',');
-	put_artefact(&w->naive, NAIVE_LIMIT_MS, json);
-	hn_buf_putc(json, '}');
+	hn_jw_init(&w, json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "workload", work->key);
+	hn_jw_strf(&w, "seed", "%" PRId64, (int64_t)(work->seed & INT64_MAX));
+	hn_jw_int(&w, "magnitude", work->magnitude);
+	hn_jw_double(&w, "flops", work->need.flops);
+	hn_jw_double(&w, "read_bytes", work->need.read_bytes);
+	hn_jw_double(&w, "written_bytes", work->need.written_bytes);
+	hn_jw_double(&w, "tolerance", work->tolerance);
+	hn_jw_double(&w, "naive_ns", work->naive_ns);
+	hn_parts_write(&work->parts, &w);
+	hn_jw_str(&w, "wide", HN_WIDE_SYMBOL);
+	hn_jw_str(&w, "refer", HN_REFER_SYMBOL);
+	hn_jw_str(&w, "part", HN_PART_SYMBOL);
+	hn_jw_bool(&w, "cold", work->cold);
+	hn_jw_written(&w, "args", work->args_json);
+	put_artefact(&work->naive, NAIVE_LIMIT_MS, &w);
+	hn_jw_end(&w);
 }
 
 int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w)
@@ -113,41 +106,46 @@ int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w)
 void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 		     struct hn_buf *json)
 {
-	hn_buf_puts(json, "{\"workload\":");
-	hn_buf_json_string(json, t->w->key);
-	hn_buf_puts(json, ",\"n_workers\":0,\"best_ns\":");
-	hn_buf_double(json, t->best_ns);
-	hn_buf_putc(json, ',');
-	put_artefact(&t->program.artefact, hn_wire_limit_ms(m, t->w), json);
+	struct hn_jw w;
+
+	hn_jw_init(&w, json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "workload", t->w->key);
+	hn_jw_int(&w, "n_workers", 0);
+	hn_jw_double(&w, "best_ns", t->best_ns);
+	put_artefact(&t->program.artefact, hn_wire_limit_ms(m, t->w), &w);
 	if (hn_ticket_duel(t)) {
-		hn_buf_puts(json, ",\"rival\":{");
-		put_artefact(&t->rival.artefact, hn_wire_limit_ms(m, t->w), json);
-		hn_buf_putc(json, '}');
+		hn_jw_object(&w, "rival");
+		put_artefact(&t->rival.artefact, hn_wire_limit_ms(m, t->w), &w);
+		hn_jw_end(&w);
 	}
-	hn_buf_putc(json, '}');
+	hn_jw_end(&w);
 }
 
-char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a)
+char *hn_wire_args(const struct hn_workload *work, struct hn_arena *a)
 {
 	struct hn_buf b;
+	struct hn_jw w;
 	char *text;
 
 	hn_buf_init(&b);
-	for (uint32_t i = 0; i < w->n_arg; i++) {
-		const struct hn_measure_arg *arg = &w->arg[i];
+	hn_jw_init(&w, &b);
+	hn_jw_list(&w, NULL);
+	for (uint32_t i = 0; i < work->n_arg; i++) {
+		const struct hn_measure_arg *arg = &work->arg[i];
 
-		hn_buf_puts(&b, i == 0 ? "[{\"name\":" : ",{\"name\":");
-		hn_buf_json_string(&b, arg->name);
-		hn_buf_puts(&b, ",\"dtype\":");
-		hn_buf_json_string(&b, arg->dtype);
-		hn_buf_printf(&b, ",\"output\":%s,\"shape\":[",
-			      arg->output ? "true" : "false");
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "name", arg->name);
+		hn_jw_str(&w, "dtype", arg->dtype);
+		hn_jw_bool(&w, "output", arg->output);
+		hn_jw_list(&w, "shape");
 		for (uint32_t d = 0; d < arg->n_dim; d++) {
-			hn_buf_printf(&b, "%s%" PRId64, d > 0 ? "," : "", arg->shape[d]);
+			hn_jw_int(&w, NULL, arg->shape[d]);
 		}
-		hn_buf_puts(&b, "]}");
+		hn_jw_end(&w);
+		hn_jw_end(&w);
 	}
-	hn_buf_puts(&b, w->n_arg > 0 ? "]" : "[]");
+	hn_jw_end(&w);
 	text = hn_arena_strdup(a, b.s);
 	hn_buf_fini(&b);
 	return text;
@@ -177,10 +175,8 @@ static bool read_verdict(const struct hn_json *v, enum hn_verdict *verdict, char
 	const char *text = hn_json_string(hn_json_get(v, "detail"));
 
 	*verdict = name != NULL ? hn_verdict_of(name) : HN_N_VERDICT;
-	snprintf(detail, n, "%.390s", text != NULL ? text : "");
-	for (char *p = detail; *p != '\0'; p++) {
-		*p = (unsigned char)*p < 32 ? ' ' : *p;
-	}
+	text = text != NULL ? text : "";
+	hn_shown(detail, n < 391 ? n : 391, text, strlen(text));
 	return *verdict != HN_N_VERDICT;
 }
 

@@ -1,5 +1,6 @@
 /* proto/discover.c -- rpc.discover: the rows of msgs.def as an OpenRPC 1.2 document, so
  * that the description cannot drift from what msg.c checks. */
+#include "base/jw.h"
 #include "proto/msg.h"
 
 struct field {
@@ -39,8 +40,8 @@ static const char *const event_text[] = {
 #include "proto/msgs.def"
 };
 
-/* {"type":...} of a field, its maximum with it. */
-static void write_schema(struct hn_buf *b, const struct field *f)
+/* The type of a field, its maximum with it. */
+static void write_schema(struct hn_jw *w, const char *name, const struct field *f)
 {
 	static const char *const type[][3] = {
 		{ "STRING", "string", "maxLength" }, { "INT", "integer", "maximum" },
@@ -48,88 +49,93 @@ static void write_schema(struct hn_buf *b, const struct field *f)
 		{ "OBJECT", "object", NULL },	     { "ARRAY", "array", NULL },
 	};
 
-	hn_buf_puts(b, "{");
+	hn_jw_object(w, name);
 	for (size_t i = 0; i < HN_COUNT_OF(type); i++) {
 		if (__builtin_strcmp(type[i][0], f->kind) != 0) {
 			continue;
 		}
-		hn_buf_printf(b, "\"type\":\"%s\"", type[i][1]);
+		hn_jw_str(w, "type", type[i][1]);
 		if (type[i][2] != NULL && f->max > 0) {
-			hn_buf_printf(b, ",\"%s\":%lld", type[i][2], (long long)f->max);
+			hn_jw_int(w, type[i][2], f->max);
 		}
 	}
-	hn_buf_puts(b, ",\"description\":");
-	hn_buf_json_string(b, f->text);
-	hn_buf_puts(b, "}");
+	hn_jw_str(w, "description", f->text);
+	hn_jw_end(w);
 }
 
-static void write_params(struct hn_buf *b, enum hn_method m)
+static void write_params(struct hn_jw *w, enum hn_method m)
 {
-	const char *comma = "";
-
+	hn_jw_list(w, "params");
 	for (size_t i = 0; i < HN_COUNT_OF(param_row); i++) {
-		if (param_row[i].method != m) {
-			continue;
+		if (param_row[i].method == m) {
+			hn_jw_object(w, NULL);
+			hn_jw_str(w, "name", param_row[i].name);
+			hn_jw_bool(w, "required", param_row[i].required);
+			write_schema(w, "schema", &param_row[i]);
+			hn_jw_end(w);
 		}
-		hn_buf_printf(b, "%s{\"name\":\"%s\",\"required\":%s,\"schema\":", comma,
-			      param_row[i].name,
-			      param_row[i].required ? "true" : "false");
-		write_schema(b, &param_row[i]);
-		hn_buf_puts(b, "}");
-		comma = ",";
 	}
+	hn_jw_end(w);
 }
 
-static void write_result(struct hn_buf *b, enum hn_method m)
+static void write_result(struct hn_jw *w, enum hn_method m)
 {
-	const char *comma = "";
-
-	hn_buf_puts(
-		b,
-		"{\"name\":\"result\",\"schema\":{\"type\":\"object\",\"properties\":{");
+	hn_jw_object(w, "result");
+	hn_jw_str(w, "name", "result");
+	hn_jw_object(w, "schema");
+	hn_jw_str(w, "type", "object");
+	hn_jw_object(w, "properties");
 	for (size_t i = 0; i < HN_COUNT_OF(result_row); i++) {
-		if (result_row[i].method != m) {
-			continue;
+		if (result_row[i].method == m) {
+			write_schema(w, result_row[i].name, &result_row[i]);
 		}
-		hn_buf_printf(b, "%s\"%s\":", comma, result_row[i].name);
-		write_schema(b, &result_row[i]);
-		comma = ",";
 	}
-	hn_buf_puts(b, "}}}");
+	hn_jw_end(w);
+	hn_jw_end(w);
+	hn_jw_end(w);
+}
+
+static void write_methods(struct hn_jw *w)
+{
+	hn_jw_list(w, "methods");
+	for (uint32_t m = 0; m < HN_N_METHOD; m++) {
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "name", hn_method_name((enum hn_method)m));
+		hn_jw_str(w, "paramStructure", "by-name");
+		hn_jw_str(w, "summary", method_text[m]);
+		write_params(w, (enum hn_method)m);
+		write_result(w, (enum hn_method)m);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
 }
 
 void hn_msg_write_discover(struct hn_buf *b)
 {
-	hn_buf_puts(b,
-		    "{\"openrpc\":\"1.2.6\",\"info\":{\"title\":\"honed\",\"version\":");
-	hn_buf_json_string(b, HONE_VERSION);
-	hn_buf_puts(b, "},\"methods\":[");
-	for (uint32_t m = 0; m < HN_N_METHOD; m++) {
-		hn_buf_printf(
-			b,
-			"%s{\"name\":\"%s\",\"paramStructure\":\"by-name\",\"summary\":",
-			m > 0 ? "," : "", hn_method_name((enum hn_method)m));
-		hn_buf_json_string(b, method_text[m]);
-		hn_buf_puts(b, ",\"params\":[");
-		write_params(b, (enum hn_method)m);
-		hn_buf_puts(b, "],\"result\":");
-		write_result(b, (enum hn_method)m);
-		hn_buf_puts(b, "}");
-	}
-	hn_buf_puts(b, "],\"x-events\":{");
+	struct hn_jw w;
+
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "openrpc", "1.2.6");
+	hn_jw_object(&w, "info");
+	hn_jw_str(&w, "title", "honed");
+	hn_jw_str(&w, "version", HONE_VERSION);
+	hn_jw_end(&w);
+	write_methods(&w);
+	hn_jw_object(&w, "x-events");
 	for (uint32_t e = 0; e < HN_N_EVENT; e++) {
-		hn_buf_printf(b, "%s\"%s\":", e > 0 ? "," : "",
-			      hn_event_name((enum hn_event)e));
-		hn_buf_json_string(b, event_text[e]);
+		hn_jw_str(&w, hn_event_name((enum hn_event)e), event_text[e]);
 	}
-	hn_buf_puts(b, "},\"x-limits\":{");
+	hn_jw_end(&w);
+	hn_jw_object(&w, "x-limits");
 	for (size_t i = 0; i < HN_COUNT_OF(limit_row); i++) {
-		hn_buf_printf(b,
-			      "%s\"%s\":{\"value\":%lld,\"unit\":\"%s\",\"description\":",
-			      i > 0 ? "," : "", limit_row[i].name,
-			      (long long)limit_row[i].value, limit_row[i].unit);
-		hn_buf_json_string(b, limit_row[i].text);
-		hn_buf_puts(b, "}");
+		hn_jw_object(&w, limit_row[i].name);
+		hn_jw_int(&w, "value", limit_row[i].value);
+		hn_jw_str(&w, "unit", limit_row[i].unit);
+		hn_jw_str(&w, "description", limit_row[i].text);
+		hn_jw_end(&w);
 	}
-	hn_buf_puts(b, "}}");
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 }

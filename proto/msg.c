@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jw.h"
+
 static const char *const method_name[] = {
 #define METHOD(id, spelling, text) spelling,
 #include "proto/msgs.def"
@@ -263,48 +265,76 @@ int hn_msg_check(enum hn_method m, const struct hn_json *params, struct hn_err *
 	return 0;
 }
 
+/* What every message begins with; a line ends it. */
+static void begin(struct hn_jw *w, struct hn_buf *b)
+{
+	hn_jw_init(w, b);
+	hn_jw_object(w, NULL);
+	hn_jw_str(w, "jsonrpc", "2.0");
+}
+
+static void end(struct hn_jw *w)
+{
+	hn_jw_end(w);
+	hn_jw_done(w);
+	hn_buf_putc(w->buf, '\n');
+}
+
 void hn_msg_write_request(struct hn_buf *b, const char *id, const char *method,
 			  const char *params)
 {
-	hn_buf_printf(b,
-		      "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":", id,
-		      method);
-	hn_buf_puts(b, params != NULL ? params : "{}");
-	hn_buf_puts(b, "}\n");
+	struct hn_jw w;
+
+	begin(&w, b);
+	hn_jw_written(&w, "id", id);
+	hn_jw_str(&w, "method", method);
+	hn_jw_written(&w, "params", params != NULL ? params : "{}");
+	end(&w);
 }
 
 void hn_msg_write_result(struct hn_buf *b, const char *id, const char *result)
 {
-	hn_buf_printf(b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
-	hn_buf_puts(b, result);
-	hn_buf_puts(b, "}\n");
+	struct hn_jw w;
+
+	begin(&w, b);
+	hn_jw_written(&w, "id", id);
+	hn_jw_written(&w, "result", result);
+	end(&w);
 }
 
 void hn_msg_write_fault(struct hn_buf *b, const char *id, int code, const char *text)
 {
-	hn_buf_printf(
-		b,
-		"{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":", id,
-		code);
-	hn_buf_json_string(b, text);
+	struct hn_jw w;
+
+	begin(&w, b);
+	hn_jw_written(&w, "id", id);
+	hn_jw_object(&w, "error");
+	hn_jw_int(&w, "code", code);
+	hn_jw_str(&w, "message", text);
 	if (code > 0) {
-		hn_buf_printf(b, ",\"data\":{\"name\":\"HONE_E_%s\",\"retryable\":%s}",
-			      hn_err_name(code),
-			      code == HONE_E_BUSY || code == HONE_E_TIMEOUT ? "true"
-									    : "false");
+		hn_jw_object(&w, "data");
+		hn_jw_strf(&w, "name", "HONE_E_%s", hn_err_name(code));
+		hn_jw_bool(&w, "retryable",
+			   code == HONE_E_BUSY || code == HONE_E_TIMEOUT);
+		hn_jw_end(&w);
 	}
-	hn_buf_puts(b, "}}\n");
+	hn_jw_end(&w);
+	end(&w);
 }
 
 void hn_msg_write_event(struct hn_buf *b, uint64_t subscription, const char *job,
 			uint64_t seq, enum hn_event type, const char *data)
 {
-	hn_buf_printf(b,
-		      "{\"jsonrpc\":\"2.0\",\"method\":\"hone.event\",\"params\":{"
-		      "\"subscription\":%llu,\"job\":\"%s\",\"seq\":%llu,\"type\":\"%s\","
-		      "\"data\":",
-		      (unsigned long long)subscription, job, (unsigned long long)seq,
-		      hn_event_name(type));
-	hn_buf_puts(b, data);
-	hn_buf_puts(b, "}}\n");
+	struct hn_jw w;
+
+	begin(&w, b);
+	hn_jw_str(&w, "method", "hone.event");
+	hn_jw_object(&w, "params");
+	hn_jw_uint(&w, "subscription", subscription);
+	hn_jw_str(&w, "job", job);
+	hn_jw_uint(&w, "seq", seq);
+	hn_jw_str(&w, "type", hn_event_name(type));
+	hn_jw_written(&w, "data", data);
+	hn_jw_end(&w);
+	end(&w);
 }
