@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "client/cmd.h"
 #include "loopstate/mark.h"
 #include "proto/msg.h"
@@ -75,12 +76,21 @@ const char *hn_show_word(const struct hn_json *object, const char *key)
 
 static bool fits_name(const char *s, size_t n)
 {
-	bool fits = n > 0 && n <= HN_LIMIT_NAME_BYTES;
+	size_t i = 0, length;
 
-	for (size_t i = 0; i < n && fits; i++) {
-		fits = !iscntrl((unsigned char)s[i]);
+	while (i < n && (length = hn_shown_length(s + i, n - i)) > 0) {
+		i += length;
 	}
-	return fits;
+	return n > 0 && i == n && n <= HN_LIMIT_NAME_BYTES;
+}
+
+/* As it will be shown. */
+static const char *label(const char *name, struct hn_arena *a)
+{
+	char shown[HN_LIMIT_NAME_BYTES + 1];
+
+	hn_shown(shown, sizeof shown, name, strlen(name));
+	return hn_arena_strdup(a, shown);
 }
 
 /* The name in the text notation, the word before the first `(`; NULL: there is none. */
@@ -121,7 +131,7 @@ static const char *name_of(const struct hn_opts *o, const char *text, size_t n,
 	const char *file = o->text == NULL ? o->arg : "", *slash = strrchr(file, '/'), *own;
 
 	if (o->name != NULL) {
-		return o->name;
+		return label(o->name, a);
 	}
 	own = text[strspn(text, " \t\r\n")] == '{' ? name_in_json(text, n, a)
 						     : name_in_text(text, a);

@@ -88,6 +88,10 @@ static const struct banned_word banned_words[] = {
 	{"db/snapshot", "hn_db_", "hn_db_write_snapshot", NULL},
 };
 
+/* Where JSON is written by base/jw.h alone, never by parts of it in a format.  A sentence that
+ * shows some has a blank behind the colon. */
+static const char *const jw_folders[] = {"daemon/", "db/", "measure/", "lower/", "proto/"};
+
 /* What the walk sees. nftw has no argument for its callback: one object, this file's. */
 struct walk {
 	const char *root;
@@ -249,6 +253,35 @@ static void check_words(struct walk *w, const char *file, unsigned line, const c
 	}
 }
 
+/* A member's name in a string literal: \"name\":, but not before a blank. */
+static bool has_json(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_%-.";
+
+	for (const char *at = strstr(text, "\\\":"); at; at = strstr(at + 1, "\\\":")) {
+		const char *from = at;
+
+		while (from > text && strchr(letters, from[-1])) {
+			from--;
+		}
+		if (at[3] != ' ' && from < at && from - text >= 2 && from[-1] == '"' &&
+		    from[-2] == '\\') {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void check_json(struct walk *w, const char *file, unsigned line, const char *text)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(jw_folders); i++) {
+		if (begins(file, jw_folders[i]) && has_json(text)) {
+			violation(w, file, line, "JSON is written by base/jw.h");
+		}
+	}
+}
+
 static void check_file(struct walk *w, const char *path, const char *file)
 {
 	struct hn_err err = {0};
@@ -269,6 +302,7 @@ static void check_file(struct walk *w, const char *path, const char *file)
 			*next++ = '\0';
 		}
 		check_words(w, file, line, s);
+		check_json(w, file, line, s);
 		header = include_of(s, &quoted);
 		if (header) {
 			check_include(w, file, line, header, quoted);
@@ -367,6 +401,11 @@ static const struct plant plants[] = {
 	 "client/a.c:3: sqlite3.h may be included only"},
 	{"client/b.c", "\thn_db_open(dir);",
 	 "client/b.c:3: hn_db_ may not stand in client/*\n"},
+	{"daemon/e.c", "\thn_buf_printf(b, \"{\\\"job\\\":\\\"%s\\\"\", id);",
+	 "daemon/e.c:3: JSON is written by base/jw.h\n"},
+	{"measure/c.c", "\thn_buf_printf(b, \",\\\"%s\\\":\", key);",
+	 "measure/c.c:3: JSON is written by base/jw.h\n"},
+	{"lower/b.c", "\thn_fail(err, 1, \"want {\\\"dag\\\": TEXT}\");", NULL},
 	{"client/c.c", "#include <uv.h>", "client/c.c:3: uv.h may be included only"},
 	{"costmodel/a.c", "#include <xgboost/c_api.h>",
 	 "costmodel/a.c:3: xgboost/c_api.h may"},
