@@ -220,8 +220,24 @@ int hn_jobs_make(struct hn_daemon *d, const struct hn_submit *s, struct hn_job *
 	return rc;
 }
 
+/* What the computations of live jobs take. */
+static size_t live_bytes(const struct hn_daemon *d)
+{
+	size_t sum = 0;
+
+	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+		sum += hn_job_ended(j) ? 0 : j->work.used_bytes;
+	}
+	return sum;
+}
+
 int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
 {
+	if (live_bytes(d) > HN_LIMIT_JOBS_BYTES) {
+		return hn_fail(err, HONE_E_BUSY,
+			       "the jobs that are queued take %zu MiB; at most %d may be",
+			       live_bytes(d) >> 20, HN_LIMIT_JOBS_BYTES >> 20);
+	}
 	if (hn_jobs_live(d) + n > HN_LIMIT_JOBS_LIVE) {
 		return hn_fail(err, HONE_E_BUSY, "%d jobs are queued already; at most %d may be",
 			       hn_jobs_live(d), HN_LIMIT_JOBS_LIVE);

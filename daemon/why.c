@@ -244,15 +244,32 @@ static void on_reference(void *ctx, const struct hn_measure_result *r)
 	end(g);
 }
 
+/* A client that goes leaves its requests behind: they count until they are done. */
+static int check_room(const struct hn_daemon *d, struct hn_err *err)
+{
+	int n = 0;
+
+	for (const struct hn_again *g = d->agains; g != NULL; g = g->next) {
+		n++;
+	}
+	return n < HN_LIMIT_MEASURES
+		       ? 0
+		       : hn_fail(err, HONE_E_BUSY, "measure: %d records wait for it already", n);
+}
+
 int hn_why_measure(struct hn_daemon *d, struct hn_session *s, const char *id,
 		   int64_t record, struct hn_err *err)
 {
-	struct hn_again *g = calloc(1, sizeof *g);
+	struct hn_again *g;
 	struct hn_workload_row row;
 	struct hn_workload w;
 	const struct hn_dag *dag;
-	int rc;
+	int rc = check_room(d, err);
 
+	if (rc != 0) {
+		return rc;
+	}
+	g = calloc(1, sizeof *g);
 	hn_assert(g != NULL);
 	hn_arena_init(&g->arena, 0);
 	rc = hn_db_find(d->db, record, &g->arena, &g->record, &row, err);

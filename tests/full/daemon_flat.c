@@ -150,7 +150,7 @@ static void tune(int rows, int columns, int64_t trials)
 		 "+=! A(i,k) * B(k,j) }\"}",
 		 (long long)trials, rows, columns);
 	ask(&c, "submit", params, "job", job);
-	snprintf(params, sizeof params, "{\"job\":\"%s\",\"deadline_ms\":60000}", job);
+	snprintf(params, sizeof params, "{\"job\":\"%s\",\"deadline_ms\":600000}", job);
 	ask(&c, "job.wait", params, "state", state);
 	assert_string_equal(state, "done");
 	close_client(&c);
@@ -184,9 +184,9 @@ static void jobs_of_one_workload(void **state)
 	long kb[2];
 
 	(void)state;
-	tune(96, 96, 1000);
+	tune(96, 96, 300);
 	for (int i = 0; i < 2 * n; i++) {
-		tune(96, 96, 1000 + 2 * i);
+		tune(96, 96, 300 + 2 * i);
 		if ((i + 1) % n == 0) {
 			kb[i / n] = settled_kb();
 		}
@@ -268,6 +268,33 @@ static void clients_that_never_read(void **state)
 	assert_in_range(settled_kb(), 1, before + ALLOWED_KB);
 }
 
+/* Requests that take long are bounded in number, whoever sends them. */
+static void measures_are_counted(void **state)
+{
+	struct client c[2] = { open_client(), open_client() };
+	int busy = 0, done = 0;
+
+	(void)state;
+	greet(&c[0]);
+	greet(&c[1]);
+	for (int i = 0; i < 78; i++) {
+		say(&c[i % 2], "measure", "{\"record\":1}");
+	}
+	for (int i = 0; i < 78; i++) {
+		struct hn_json *v = hear(&c[i % 2]);
+		int64_t code = 0;
+
+		hn_json_int(hn_json_get(hn_json_get(v, "error"), "code"), &code);
+		busy += code == HONE_E_BUSY;
+		done += hn_json_get(v, "result") != NULL;
+		hn_json_free(v);
+	}
+	assert_int_equal(busy + done, 78);
+	assert_in_range(busy, 1, 78 - HN_LIMIT_MEASURES);
+	close_client(&c[0]);
+	close_client(&c[1]);
+}
+
 static int start(void **state)
 {
 	char home[96], log[96], *const argv[] = { (char *)"honed",    (char *)"--socket", path,
@@ -315,6 +342,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_of_many_workloads),
 		cmocka_unit_test(jobs_of_one_workload),
+		cmocka_unit_test(measures_are_counted),
 		cmocka_unit_test(connections),
 		cmocka_unit_test(clients_that_never_read),
 	};
