@@ -1,4 +1,4 @@
-/* What runs against isl's AST, instance by instance, over histories of every shared case cut
+/* What runs against isl's AST, instance by instance, over histories of every program cut
  * down: sketches filled at random, changed ones too, and random ones, whose factors need not
  * divide. */
 #include <setjmp.h>
@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "tests/full/each_case.h"
 #include "tests/unit/cropped.h"
 #include "tests/unit/looptree_eval.h"
@@ -22,20 +21,8 @@
 #define LIMIT_MS 5000
 #define MAX_NUMBERS 100000
 
-static const struct hn_dag *open_case(const char *name, struct hn_arena *a)
+static const struct hn_dag *cut_down(const struct hn_dag *dag, struct hn_arena *a)
 {
-	const struct hn_dag *dag;
-	struct hn_err err = { 0 };
-	struct hn_buf text;
-	char path[600];
-
-	hn_buf_init(&text);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	if (hn_file_read(path, 1 << 26, &text, &err) ||
-	    hn_dag_parse(name, text.s, text.n, 0, a, &dag, &err)) {
-		fail_msg("%s: %s", name, err.msg);
-	}
-	hn_buf_fini(&text);
 	uint32_t n_dim = dag->op[dag->arg[dag->n_arg - 1]]->n_dim;
 	int64_t most = n_dim > 4 ? 3 : n_dim > 2 ? 5 : 13;
 
@@ -66,7 +53,7 @@ static const struct hn_looptree *random_tree(const struct hn_dag *dag, uint64_t 
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+		       const struct each *e, void *ctx)
 {
 	struct hn_sketches sketches;
 	struct hn_err err = { 0 };
@@ -75,17 +62,17 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	(void)em;
 	hn_arena_init(&a, 0);
 	hn_arena_init(&scratch, 0);
-	const struct hn_dag *dag = open_case(name, &a);
+	const struct hn_dag *dag = cut_down(e->dag, &a);
 
 	assert_int_equal(hn_sketch_generate_own(dag, host, &a, &sketches, &err), 0);
 	for (uint64_t seed = 0; seed < N_SKETCHED; seed++) {
 		hn_arena_reset(&scratch);
-		judge(name, seed,
+		judge(e->name, seed,
 		      mutated_draw(dag, &sketches, host, seed, 0, &scratch).tree, ctx);
 	}
 	for (uint64_t seed = 0; seed < N_RANDOM; seed++) {
 		hn_arena_reset(&scratch);
-		judge(name, seed, random_tree(dag, seed, &scratch), ctx);
+		judge(e->name, seed, random_tree(dag, seed, &scratch), ctx);
 	}
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&a);

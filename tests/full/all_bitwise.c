@@ -1,4 +1,4 @@
-/* Bitwise tasks: random schedules of every shared case that the quick check lets through, and
+/* Bitwise tasks: random schedules of every program that the quick check lets through, and
  * the guards that the exact one does, give the naive program's outputs to the last bit, in
  * parallel too. */
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "loopstate/bitwise.h"
 #include "loopstate/mark.h"
 #include "loopstate/quick.h"
@@ -138,22 +137,17 @@ static void run_guards(struct hn_emitter *em, const struct hn_target *host,
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+		       const struct each *e, void *ctx)
 {
 	struct total *total = ctx;
 	struct run_kernel naive;
 	struct run_args want;
-	const struct hn_dag *dag;
+	const struct hn_dag *dag = e->dag;
+	const char *name = e->name;
 	struct hn_err err = { 0 };
-	struct hn_buf text;
 	struct hn_arena a;
-	char path[600];
 
-	hn_buf_init(&text);
 	hn_arena_init(&a, 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
-	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
 	if (hn_dag_flops(dag) > MAX_FLOPS) {
 		dag = crop_dag(dag, 24, 24, &a);
 		assert_int_equal(hn_dag_check(name, dag, 0, &err), 0);
@@ -170,7 +164,6 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	run_guards(em, host, name, dag, &want, total);
 	total->n_case++;
 	run_args_free(&want);
-	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 }
 

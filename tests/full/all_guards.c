@@ -1,4 +1,4 @@
-/* The guard schedules of every shared case, the automatic one first: replayed from their
+/* The guard schedules of every program, the automatic one first: replayed from their
  * records, proved legal, by the quick check too, and, where the case is small enough, run and
  * compared with the naive program. */
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "loopstate/quick.h"
 #include "search/auto.h"
 #include "sketch/together.h"
@@ -105,22 +104,16 @@ static void check_together(const char *name, const struct hn_dag *dag,
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+		       const struct each *e, void *ctx)
 {
 	struct total *total = ctx;
 	const struct hn_trace *guard[HN_AUTO_MAX];
 	struct run_args want;
-	struct hn_buf text;
+	const struct hn_dag *dag = e->dag;
+	const char *name = e->name;
 	struct hn_arena a;
-	struct hn_err err = { 0 };
-	const struct hn_dag *dag;
-	char path[600];
 
-	hn_buf_init(&text);
 	hn_arena_init(&a, 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
-	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
 	uint32_t n = hn_auto(dag, host, &a, guard);
 	bool small = hn_dag_flops(dag) <= MAX_FLOPS;
 
@@ -145,7 +138,6 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	if (small) {
 		run_args_free(&want);
 	}
-	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 }
 

@@ -1,10 +1,10 @@
-/* 10,000 histories over the shared cases, changed and damaged (mutated.h), each judged three
+/* Histories over every program (10,000 over the shared cases alone), changed and damaged (mutated.h), each judged three
  * times: by the quick check, by the exact one, and by running it with every access watched
  * (looptree_trace.h), which knows nothing of polyhedra.  All that is wrong must be refused by
  * one check before it could run, and the exact check refuse nothing that is right; of what is
  * accepted every tenth is compiled, run in parallel and compared.
  *
- * The cases are cut down first (cropped.h): bodies, strides, paddings and conditions are
+ * The programs are cut down first (cropped.h): bodies, strides, paddings and conditions are
  * theirs, sizes are not. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "loopstate/quick.h"
 #include "tests/full/each_case.h"
 #include "tests/unit/cropped.h"
@@ -128,20 +127,12 @@ static void judge(struct hn_emitter *em, const char *name, uint64_t seed,
 	}
 }
 
-/* The case cut down, and what it computes; NULL when the watcher cannot say. */
-static const struct hn_dag *open_case(const char *name, struct hn_arena *a,
-				      struct eval *ret_want)
+/* The program cut down, and what it computes; NULL when the watcher cannot say. */
+static const struct hn_dag *cut_down(const char *name, const struct hn_dag *dag,
+				     struct hn_arena *a, struct eval *ret_want)
 {
-	const struct hn_dag *dag, *crop;
+	const struct hn_dag *crop;
 	struct hn_err err = { 0 };
-	struct hn_buf text;
-	char path[600];
-
-	hn_buf_init(&text);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
-	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, a, &dag, &err), 0);
-	hn_buf_fini(&text);
 	uint32_t n_dim = dag->op[dag->arg[dag->n_arg - 1]]->n_dim;
 	int64_t most = n_dim > 4 ? 3 : n_dim > 2 ? 4 : 12;
 
@@ -159,7 +150,7 @@ static const struct hn_dag *open_case(const char *name, struct hn_arena *a,
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+		       const struct each *e, void *ctx)
 {
 	struct total *total = ctx;
 	struct hn_sketches sketches;
@@ -169,7 +160,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 
 	hn_arena_init(&a, 0);
 	hn_arena_init(&scratch, 0);
-	const struct hn_dag *dag = open_case(name, &a, &want);
+	const struct hn_dag *dag = cut_down(e->name, e->dag, &a, &want);
 
 	total->n_skipped += dag == NULL;
 	if (dag) {
@@ -182,7 +173,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 
 		total->n++;
 		if (m.tree) {
-			judge(em, name, seed, dag, &want, &m, total);
+			judge(em, e->name, seed, dag, &want, &m, total);
 		}
 	}
 	if (dag) {

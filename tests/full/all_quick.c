@@ -1,4 +1,4 @@
-/* The quick check against the exact one, over histories of every shared case: what the quick
+/* The quick check against the exact one, over histories of every program: what the quick
  * one accepts the exact one must accept, and it may refuse at most 2 % of what is legal.
  * Without an argument 3,000 histories, else that many; a second one says how many of each case's
  * draws to pass over, so that a long run can be made in parts. */
@@ -9,13 +9,11 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "loopstate/quick.h"
 #include "tests/full/each_case.h"
 #include "tests/unit/mutated.h"
 
-static uint64_t n_histories = 3000, n_passed;
-#define N_CASES 67 /* about */
+static uint64_t n_histories = 3000, n_passed, n_programs;
 #define N_TIMES 5
 #define SLOW_NS 10000
 
@@ -87,25 +85,19 @@ static void judge(const char *name, uint64_t seed, const struct mutated *m,
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+		       const struct each *e, void *ctx)
 {
 	struct total *total = ctx;
 	struct hn_sketches sketches;
-	const struct hn_dag *dag;
+	const struct hn_dag *dag = e->dag;
 	struct hn_err err = { 0 };
-	struct hn_buf text;
 	struct hn_arena a, scratch;
-	char path[600];
 
 	(void)em;
-	hn_buf_init(&text);
 	hn_arena_init(&a, 0);
 	hn_arena_init(&scratch, 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
-	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
 	assert_int_equal(hn_sketch_generate_own(dag, host, &a, &sketches, &err), 0);
-	uint64_t n = (n_histories + N_CASES - 1) / N_CASES;
+	uint64_t n = (n_histories + n_programs - 1) / n_programs;
 
 	for (uint64_t i = n_passed; i < n_passed + n; i++) {
 		struct mutated m;
@@ -114,10 +106,9 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		m = mutated_draw(dag, &sketches, host, i, 3, &scratch);
 		total->n++;
 		if (m.tree) {
-			judge(name, i, &m, total);
+			judge(e->name, i, &m, total);
 		}
 	}
-	hn_buf_fini(&text);
 	hn_arena_fini(&scratch);
 	hn_arena_fini(&a);
 }
@@ -135,6 +126,7 @@ static void agrees_with_exact(void **state)
 			   .quick_ns = calloc(2 * n_histories + 1000, sizeof(int64_t)) };
 
 	(void)state;
+	n_programs = each_count();
 	each_case(check_case, &t);
 	qsort(t.quick_ns, t.n_replayed, sizeof(*t.quick_ns), by_value);
 	print_message("%llu histories, %llu replay: %llu legal, of which %llu refused "

@@ -1,7 +1,7 @@
 /* tests/full/lower_bounds.c -- boxes hold all that is read, at real sizes, judged by isl.
  *
- * For every read of a computed stage in the recorded states of the cases (CPU and GPU):
- * the set of points of the reader's nest whose index lies in the producer's domain but
+ * For every read of a computed stage in the recorded states of the cases and in random ones
+ * of the project's own programs (CPU and GPU): the set of points of the reader's nest whose index lies in the producer's domain but
  * not in its box must be empty.  Indices that isl can not say (loads, choices) are
  * counted and left out; the unit test enumerates those on small dags.  HONE_STRIDE=n
  * takes one state in n of each file. */
@@ -11,7 +11,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -22,6 +21,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "loopstate/looptree.h"
+#include "sketch/sketch.h"
+#include "tests/full/each_case.h"
+
+#define N_DRAWS 12 /* of a program and target that has no recorded states */
 
 struct job {
 	isl_ctx *isl;
@@ -30,7 +33,7 @@ struct job {
 	const char *name;
 	int64_t *extent; /* [n_loop] */
 	bool *used;	 /* [n_loop] in the question at hand */
-	uint32_t n_state, n_asked, n_unsayable;
+	uint32_t n_state, n_drawn, n_asked, n_unsayable;
 };
 
 /* ---- expressions in isl's notation */
@@ -245,12 +248,24 @@ static struct hn_json *read_json(const char *path)
 	return root;
 }
 
+static void check_steps(struct job *j, const struct hn_dag *dag, const struct hn_trace *steps)
+{
+	const struct hn_state *s = NULL;
+	struct hn_err err = { 0 };
+
+	if (hn_state_replay(dag, steps, &j->a, &s, &err) != 0 ||
+	    hn_looptree_build(s, &j->a, &j->t, &err) != 0) {
+		fail_msg("%s: %s", j->name, err.msg);
+	}
+	check_tree(j);
+	j->n_state++;
+}
+
 static void check_record(struct job *j, const struct hn_dag *dag, const char *record)
 {
 	struct hn_json *root = NULL;
 	struct hn_err err = { 0 };
 	const struct hn_trace *trace = NULL;
-	const struct hn_state *s = NULL;
 
 	hn_arena_init(&j->a, /* budget_bytes= */ 0);
 	assert_int_equal(
@@ -258,70 +273,87 @@ static void check_record(struct job *j, const struct hn_dag *dag, const char *re
 	const struct hn_json *in = hn_json_first(hn_json_get(root, "i"));
 	const struct hn_json *steps = hn_json_next(hn_json_first(hn_json_next(in)));
 
-	if (hn_trace_from_json(j->name, steps, &j->a, &trace, &err) != 0 ||
-	    hn_state_replay(dag, trace, &j->a, &s, &err) != 0 ||
-	    hn_looptree_build(s, &j->a, &j->t, &err) != 0) {
+	if (hn_trace_from_json(j->name, steps, &j->a, &trace, &err) != 0) {
 		fail_msg("%s: %s", j->name, err.msg);
 	}
-	check_tree(j);
-	j->n_state++;
+	check_steps(j, dag, trace);
 	hn_json_free(root);
 	hn_arena_fini(&j->a);
 }
 
-static void one_case(struct job *j, const char *name, const char *target, uint32_t stride)
+static void check_recorded(struct job *j, const struct each *e, const char *target)
 {
-	char path[4096];
-	struct hn_arena a;
-	struct hn_err err = { 0 };
-	const struct hn_dag *dag = NULL;
+	const char *text = getenv("HONE_STRIDE");
+	uint32_t stride = text != NULL && atoi(text) > 0 ? (uint32_t)atoi(text) : 1;
 	uint32_t n = 0;
+	char path[4096];
 
-	hn_arena_init(&a, /* budget_bytes= */ 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	struct hn_json *root = read_json(path);
-
-	snprintf(path, sizeof(path), "%s/ansor/%s/%s.json", HONE_CASES_DIR, name, target);
+	snprintf(path, sizeof(path), "%s/%s.json", e->folder, target);
 	struct hn_json *file = read_json(path);
 
-	if (hn_dag_from_json(name, root, /* max_bytes= */ 0, &a, &dag, &err) != 0) {
-		fail_msg("%s", err.msg);
-	}
 	j->name = path;
 	for (const struct hn_json *st = hn_json_first(hn_json_get(file, "states"));
 	     st != NULL; st = hn_json_next(st)) {
 		if (n++ % stride == 0) {
-			check_record(j, dag, hn_json_string(hn_json_get(st, "record")));
+			check_record(j, e->dag, hn_json_string(hn_json_get(st, "record")));
 		}
 	}
 	hn_json_free(file);
-	hn_json_free(root);
+}
+
+static void check_drawn(struct job *j, const struct each *e, const struct hn_target *target)
+{
+	struct hn_sketches sketches;
+	struct hn_err err = { 0 };
+
+	j->name = e->name;
+	hn_arena_init(&j->a, /* budget_bytes= */ 0);
+	assert_int_equal(hn_sketch_generate(e->dag, target, &j->a, &sketches, &err), 0);
+	for (uint32_t i = 0; i < N_DRAWS; i++) {
+		struct hn_rng rng = hn_rng_stream(9, i, 0, 0);
+		const struct hn_state *s;
+
+		if (hn_sketch_fill(&sketches.sketch[i % sketches.n], target, &rng, &j->a, &s) ==
+			    HN_VERDICT_OK &&
+		    s->trace != NULL) {
+			check_steps(j, e->dag, s->trace);
+			j->n_drawn++;
+		}
+	}
+	hn_arena_fini(&j->a);
+}
+
+static void check_case(struct hn_emitter *em, const struct hn_target *host,
+		       const struct each *e, void *ctx)
+{
+	struct hn_target gpu;
+	struct hn_err err;
+	struct hn_arena a;
+
+	(void)em;
+	if (e->folder != NULL) {
+		check_recorded(ctx, e, "llvm");
+		check_recorded(ctx, e, "cuda");
+		return;
+	}
+	hn_arena_init(&a, /* budget_bytes= */ 0);
+	assert_int_equal(hn_target_parse("cuda", &a, &gpu, &err), 0);
+	check_drawn(ctx, e, host);
+	check_drawn(ctx, e, &gpu);
 	hn_arena_fini(&a);
 }
 
 static void test_cases(void **state)
 {
-	const char *text = getenv("HONE_STRIDE");
-	uint32_t stride = text != NULL && atoi(text) > 0 ? (uint32_t)atoi(text) : 1;
-	DIR *dir = HONE_CASES_DIR[0] != 0 ? opendir(HONE_CASES_DIR "/ansor") : NULL;
 	struct job j = { .isl = isl_ctx_alloc() };
 
 	(void)state;
 	isl_options_set_on_error(j.isl, ISL_ON_ERROR_CONTINUE);
-	if (dir == NULL) {
-		isl_ctx_free(j.isl);
-		skip();
-	}
-	for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-		if (e->d_name[0] != '.') {
-			one_case(&j, e->d_name, "llvm", stride);
-			one_case(&j, e->d_name, "cuda", stride);
-		}
-	}
-	closedir(dir);
-	print_message("%u states: %u indices in their boxes, %u not sayable\n", j.n_state,
-		      j.n_asked, j.n_unsayable);
-	assert_true(j.n_asked > 2 * j.n_state);
+	each_case(check_case, &j);
+	print_message("%u states (%u drawn): %u indices in their boxes, %u not sayable\n",
+		      j.n_state, j.n_drawn, j.n_asked, j.n_unsayable);
+	assert_true(j.n_drawn > 0);
+	assert_true(j.n_asked > j.n_state);
 	assert_true(j.n_unsayable * 10 < j.n_asked);
 	isl_ctx_free(j.isl);
 }
@@ -332,5 +364,7 @@ int main(void)
 		cmocka_unit_test(test_cases),
 	};
 
+	LLVMInitializeNativeTarget();
+	LLVMInitializeNativeAsmPrinter();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Every state of the recorded cases under a bound on its work: lowered, run on random
- * inputs, compared with the naive program. */
+/* Every recorded state of a shared case, and sketches of the project's own programs filled at
+ * random, under a bound on their work: lowered, run on random inputs, compared with the naive
+ * program. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,13 +9,15 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "sketch/sketch.h"
 #include "tests/full/each_case.h"
 
 #define MAX_FLOPS 3e9
+#define N_DRAWS 8 /* of a program that has no recorded states */
 #define TOLERANCE 5e-5
 
 struct total {
-	uint32_t n, wrong, refused, big;
+	uint32_t n, n_drawn, wrong, refused, big;
 	int64_t worst_ns;
 };
 
@@ -87,52 +90,85 @@ static void check_state(struct hn_emitter *em, const char *name, uint32_t i,
 	hn_arena_fini(&a);
 }
 
-static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+static void check_recorded(struct hn_emitter *em, const struct each *e,
+			   const struct run_args *want, struct total *total)
 {
-	struct total *total = ctx;
-	struct hn_buf text, states;
-	struct hn_arena a;
 	struct hn_err err = { 0 };
-	const struct hn_dag *dag;
-	struct run_args want;
+	struct hn_buf states;
 	struct hn_json *doc;
 	char path[600];
+	uint32_t i = 0;
 
-	(void)host;
-	hn_buf_init(&text);
 	hn_buf_init(&states);
-	hn_arena_init(&a, 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
-	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
-	if (hn_dag_flops(dag) > MAX_FLOPS) {
-		total->big++;
-	} else {
-		snprintf(path, sizeof(path), "%s/ansor/%s/llvm.json", HONE_CASES_DIR,
-			 name);
-		assert_int_equal(hn_file_read(path, 1 << 26, &states, &err), 0);
-		assert_int_equal(
-			hn_json_parse(name, states.s, states.n, NULL, &doc, &err), 0);
-		each_reference(em, name, dag, &a, &want);
-		uint32_t i = 0;
-
-		for (const struct hn_json *s = hn_json_first(hn_json_get(doc, "states"));
-		     s; s = hn_json_next(s), i++) {
-			struct hn_json *record;
-			struct hn_buf steps;
-
-			hn_buf_init(&steps);
-			check_state(em, name, i, dag, state_steps(s, &record, &steps),
-				    &want, total);
-			hn_json_free(record);
-			hn_buf_fini(&steps);
-		}
-		run_args_free(&want);
-		hn_json_free(doc);
+	snprintf(path, sizeof(path), "%s/llvm.json", e->folder);
+	if (hn_file_read(path, 1 << 26, &states, &err) ||
+	    hn_json_parse(path, states.s, states.n, NULL, &doc, &err)) {
+		fail_msg("%s", err.msg);
 	}
-	hn_buf_fini(&text);
+	for (const struct hn_json *s = hn_json_first(hn_json_get(doc, "states")); s;
+	     s = hn_json_next(s), i++) {
+		struct hn_json *record;
+		struct hn_buf steps;
+
+		hn_buf_init(&steps);
+		check_state(em, e->name, i, e->dag, state_steps(s, &record, &steps), want,
+			    total);
+		hn_json_free(record);
+		hn_buf_fini(&steps);
+	}
+	hn_json_free(doc);
 	hn_buf_fini(&states);
+}
+
+static void check_drawn(struct hn_emitter *em, const struct hn_target *host,
+			const struct each *e, const struct run_args *want,
+			struct total *total)
+{
+	struct hn_sketches sketches;
+	struct hn_err err = { 0 };
+	struct hn_buf steps;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&steps);
+	assert_int_equal(hn_sketch_generate(e->dag, host, &a, &sketches, &err), 0);
+	for (uint32_t i = 0; i < N_DRAWS; i++) {
+		struct hn_rng rng = hn_rng_stream(5, i, 0, 0);
+		const struct hn_state *s;
+
+		if (hn_sketch_fill(&sketches.sketch[i % sketches.n], host, &rng, &a, &s) !=
+			    HN_VERDICT_OK ||
+		    !s->trace) {
+			continue;
+		}
+		hn_buf_reset(&steps);
+		hn_trace_write(s->trace, &steps);
+		check_state(em, e->name, i, e->dag, steps.s, want, total);
+		total->n_drawn++;
+	}
+	hn_buf_fini(&steps);
+	hn_arena_fini(&a);
+}
+
+static void check_case(struct hn_emitter *em, const struct hn_target *host,
+		       const struct each *e, void *ctx)
+{
+	struct total *total = ctx;
+	struct run_args want;
+	struct hn_arena a;
+
+	if (hn_dag_flops(e->dag) > MAX_FLOPS) {
+		total->big++;
+		return;
+	}
+	hn_arena_init(&a, 0);
+	each_reference(em, e->name, e->dag, &a, &want);
+	if (e->folder) {
+		check_recorded(em, e, &want, total);
+	} else {
+		check_drawn(em, host, e, &want, total);
+	}
+	run_args_free(&want);
 	hn_arena_fini(&a);
 }
 
@@ -142,10 +178,11 @@ static void every_case(void **state)
 
 	(void)state;
 	each_case(check_case, &total);
-	print_message("%u states, %u wrong, %u refused, slowest build %.1f ms, %u cases "
-		      "too big\n",
-		      total.n, total.wrong, total.refused, (double)total.worst_ns / 1e6,
+	print_message("%u states (%u drawn), %u wrong, %u refused, slowest build %.1f ms, %u "
+		      "programs too big\n",
+		      total.n, total.n_drawn, total.wrong, total.refused, (double)total.worst_ns / 1e6,
 		      total.big);
+	assert_true(total.n_drawn > 0);
 	assert_int_equal(total.wrong, 0);
 	assert_int_equal(total.refused, 0);
 }

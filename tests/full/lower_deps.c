@@ -1,4 +1,4 @@
-/* The polyhedral model of every shared case, whole: its dependences are those of isl's
+/* The polyhedral model of every program, whole: its dependences are those of isl's
  * dataflow analysis, and its plain loops have an AST.  Where isl needs longer than the limit
  * that is said cleanly. */
 #include <setjmp.h>
@@ -9,7 +9,6 @@
 #include <cmocka.h>
 #include <isl/options.h>
 
-#include "base/file.h"
 #include "lower/poly_ast.h"
 #include "lower/poly_tree.h"
 #include "lower/watchdog.h"
@@ -56,29 +55,21 @@ static void judge(const char *name, const struct hn_deps *d, struct total *t)
 }
 
 static void check_case(struct hn_emitter *em, const struct hn_target *host,
-		       const char *name, void *ctx)
+		       const struct each *e, void *ctx)
 {
 	isl_ctx *isl = isl_ctx_alloc();
 	struct total *t = ctx;
-	const struct hn_dag *dag;
+	const char *name = e->name;
 	struct hn_err err = { 0 };
-	struct hn_buf text;
 	struct hn_arena a;
 	struct hn_deps d;
-	char path[600];
 
 	(void)em;
 	(void)host;
 	isl_options_set_on_error(isl, ISL_ON_ERROR_CONTINUE);
-	hn_buf_init(&text);
 	hn_arena_init(&a, 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	if (hn_file_read(path, 1 << 26, &text, &err) ||
-	    hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err)) {
-		fail_msg("%s: %s", name, err.msg);
-	}
 	struct hn_watchdog *dog = hn_watchdog_start(isl, LIMIT_MS);
-	int rc = hn_deps_build(dag, isl, &a, &d, &err);
+	int rc = hn_deps_build(e->dag, isl, &a, &d, &err);
 
 	hn_watchdog_stop(dog);
 	if (rc != 0 && rc != -HONE_E_TIMEOUT) {
@@ -91,7 +82,6 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	}
 	hn_deps_free(&d);
 	isl_ctx_free(isl);
-	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 }
 

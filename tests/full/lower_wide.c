@@ -1,4 +1,4 @@
-/* lower_wide.c -- over the shared cases: the program that answers are compared with
+/* lower_wide.c -- over every program: the one that answers are compared with
  * (loopstate/widen.h), compiled, is the interpreter's answer but for what functions of float32
  * differ by, and nearer to it than the naive program. */
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "loopstate/widen.h"
 #include "tests/full/each_case.h"
 
@@ -56,22 +55,16 @@ static void compare(struct hn_emitter *em, const char *name, const struct hn_dag
 	run_args_free(&want);
 }
 
-static void check_case(struct hn_emitter *em, const struct hn_target *host, const char *name,
-		       void *ctx)
+static void check_case(struct hn_emitter *em, const struct hn_target *host,
+		       const struct each *e, void *ctx)
 {
 	struct total *t = ctx;
-	const struct hn_dag *dag, *wide;
-	struct hn_err err = { 0 };
-	struct hn_buf text;
+	const struct hn_dag *dag = e->dag, *wide;
+	const char *name = e->name;
 	struct hn_arena a;
-	char path[600];
 
 	(void)host;
-	hn_buf_init(&text);
 	hn_arena_init(&a, 0);
-	snprintf(path, sizeof(path), "%s/ansor/%s/dag.json", HONE_CASES_DIR, name);
-	assert_int_equal(hn_file_read(path, 1 << 26, &text, &err), 0);
-	assert_int_equal(hn_dag_parse(name, text.s, text.n, 0, &a, &dag, &err), 0);
 	wide = hn_dag_widen(dag, &a);
 	if (wide == NULL) {
 		t->n_none++;
@@ -79,7 +72,6 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host, cons
 	} else if (hn_dag_flops(dag) < EACH_MAX_INTERPRETED) {
 		compare(em, name, dag, wide, t, &a);
 	}
-	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 }
 

@@ -206,8 +206,6 @@ static inline int64_t ast_two(struct ast_walk *w, isl_ast_expr *e,
 		return x >= y;
 	case isl_ast_expr_op_gt:
 		return x > y;
-	case isl_ast_expr_op_and:
-		return x && y;
 	case isl_ast_expr_op_or:
 		return x || y;
 	case isl_ast_expr_op_div:
@@ -247,6 +245,7 @@ static inline int64_t ast_int(struct ast_walk *w, isl_ast_expr *e)
 	case isl_ast_expr_op_cond:
 	case isl_ast_expr_op_select:
 		return ast_arg(w, e, ast_arg(w, e, 0) ? 1 : 2);
+	case isl_ast_expr_op_and: /* a dividend may be below 0 where the first fails already */
 	case isl_ast_expr_op_and_then:
 		return ast_arg(w, e, 0) && ast_arg(w, e, 1);
 	case isl_ast_expr_op_or_else:

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "loopstate/looptree.h"
+#include "tests/cases.h"
 
 struct score {
 	uint32_t n_state, n_equal, n_tree, n_guarded;
@@ -160,12 +161,12 @@ static void one_case(const char *folder, const char *name, const char *target,
 static void all_cases(const char *target, struct score *ret)
 {
 	const char *folder = HONE_CASES_DIR "/ansor";
-	DIR *dir = HONE_CASES_DIR[0] != 0 ? opendir(folder) : NULL;
 	struct score score = { 0 };
+	DIR *dir;
 
-	if (dir == NULL) {
-		skip();
-	}
+	need_cases();
+	dir = opendir(folder);
+	assert_non_null(dir);
 	for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
 		if (e->d_name[0] != '.') {
 			one_case(folder, e->d_name, target, &score);
@@ -206,5 +207,5 @@ int main(void)
 		cmocka_unit_test(test_cuda),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return skipped_without_cases(cmocka_run_group_tests(tests, NULL, NULL));
 }

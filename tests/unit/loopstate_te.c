@@ -272,9 +272,8 @@ static void stored_records(void **state)
 	struct count count = { 0 };
 
 	(void)state;
-	if (for_each_case(compare_case, &count) == 0) {
-		skip();
-	}
+	need_cases();
+	for_each_case(compare_case, &count);
 	print_message("%u records\n", count.n);
 	assert_true(count.n > 0);
 	assert_int_equal(count.bad, 0);

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "loopstate/state.h"
 #include "loopstate/step.h"
+#include "tests/cases.h"
 
 static inline const struct hn_dag *dag_of_json(const char *text, struct hn_arena *a)
 {
@@ -183,16 +184,13 @@ static inline struct hn_json *case_json(const char *name, const char *file)
 	return json;
 }
 
-/* Run `visit` for each case (a folder with a dag.json). Returns their number; 0 = no
- * cases. */
-static inline int for_each_case(void (*visit)(const char *name, void *ctx), void *ctx)
+/* Run `visit` for each case (a folder with a dag.json); after need_cases. */
+static inline void for_each_case(void (*visit)(const char *name, void *ctx), void *ctx)
 {
-	DIR *dir = HONE_CASES_DIR[0] != '\0' ? opendir(HONE_CASES_DIR "/ansor") : NULL;
+	DIR *dir = opendir(HONE_CASES_DIR "/ansor");
 	int n = 0;
 
-	if (dir == NULL) {
-		return 0;
-	}
+	assert_non_null(dir);
 	for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
 		if (e->d_name[0] != '.') {
 			visit(e->d_name, ctx);
@@ -200,7 +198,7 @@ static inline int for_each_case(void (*visit)(const char *name, void *ctx), void
 		}
 	}
 	closedir(dir);
-	return n;
+	assert_true(n > 0);
 }
 
 /* The steps of a record line (a JSON string holding JSON), as a document of their own;
