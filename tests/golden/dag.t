@@ -149,7 +149,7 @@ mm
   stage  C            compute     float32[64,128]
 
 mm(N in [1, 64], float32 A[N,8], const B[8,N * 2]) -> C {
-# A combiner that is not known to allow another order keeps its own.
+# A combiner that does not allow another order keeps its own.
 $ echo '[["SP", 1, 1, 6, [2], 1], ["RF", 1, 2, 1]]' >rf; hone replay --record rf -o o --text 'am(float32 A[4,6]) -> V, I { V(i), I(i) argmax=! A(i,k), k }'
-hone: rf: step 1: RF stage 1 (V_I) iter 2: the combiner is not known to allow another order
+hone: rf: step 1: RF stage 1 (V_I) iter 2: V_I may not be reduced in parts: its combiner is not commutative: of equal values, the order decides
 [17]
