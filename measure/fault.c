@@ -46,6 +46,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		n->address = (uint64_t)(uintptr_t)info->si_addr;
 		machine_state(context, n);
 		n->call = signal == SIGSYS ? info->si_syscall : 0;
+		n->arch = signal == SIGSYS ? info->si_arch : 0;
 		n->signal = signal;
 	}
 	/* SA_RESETHAND: a fault repeats and kills; one sent by somebody, or instead of a
@@ -191,7 +192,7 @@ enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 		char call[64];
 
 		snprintf(text, text_bytes, "forbidden system call %s",
-			 hn_sandbox_call_name(note->call, call, sizeof call));
+			 hn_sandbox_call_name(note->arch, note->call, call, sizeof call));
 		return HN_VERDICT_SANDBOX;
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {

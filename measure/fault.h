@@ -20,7 +20,8 @@ struct hn_fault_note {
 	uint64_t address;
 	uint64_t stack; /* stack pointer of the thread at fault */
 	uint8_t write;	/* 1 = write, 0 = read or unknown */
-	int32_t call;	/* of SIGSYS: the system call's number */
+	int32_t call;	/* of SIGSYS: the system call's number ... */
+	uint32_t arch;	/* ... by which interface: an audit architecture */
 };
 
 /* Address ranges with a meaning: a buffer and the guards around it. */

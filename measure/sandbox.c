@@ -90,13 +90,16 @@ static const int allowed[] = {
 	SCMP_SYS(getpid),	  SCMP_SYS(gettid),	   SCMP_SYS(getcpu),
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),  SCMP_SYS(restart_syscall),
 	SCMP_SYS(sigaltstack), /* a sanitizer asks where it is before each exit */
-	SCMP_SYS(exit),		  SCMP_SYS(exit_group),	   SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(exit_group),	  SCMP_SYS(sched_getaffinity),
 };
+
+/* What a handler raises again, and abort().  SIGKILL and SIGSTOP are not among them: from outside
+ * they are no fault of the kernel's, so it must not be able to send them to itself. */
+static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 
 static int allow(scmp_filter_ctx f)
 {
 	struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	/* a fault is raised again by its handler, which must reach this process only */
 	struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
 	int rc = 0;
 
@@ -106,11 +109,18 @@ static int allow(scmp_filter_ctx f)
 	rc = rc ? rc : seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code);
 	rc = rc ? rc
 		: seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
-	return rc ? rc : seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, self);
+	for (size_t i = 0; i < HN_COUNT_OF(raised) && rc == 0; i++) {
+		struct scmp_arg_cmp signal = SCMP_A2(SCMP_CMP_EQ, (scmp_datum_t)raised[i]);
+
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, self, signal);
+	}
+	return rc;
 }
 
 /* The speculation mitigations that older kernels tie to a filter would slow down what is
- * measured (CTL_SSB); all threads are filtered (CTL_TSYNC). */
+ * measured (CTL_SSB); all threads are filtered (CTL_TSYNC).  A call by another of the machine's
+ * interfaces (i386's int 0x80, x32) is trapped like any other (ACT_BADARCH): libseccomp's own
+ * choice kills the one thread, and the others wait for it for ever. */
 static bool seccomp(void)
 {
 	scmp_filter_ctx f = seccomp_init(SCMP_ACT_TRAP);
@@ -119,7 +129,8 @@ static bool seccomp(void)
 	if (f == NULL) {
 		return false;
 	}
-	good = seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+	good = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_TRAP) == 0 &&
+	       seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
 	       seccomp_attr_set(f, SCMP_FLTATR_CTL_SSB, 1) == 0 && allow(f) == 0 &&
 	       seccomp_load(f) == 0;
 	seccomp_release(f);
@@ -174,15 +185,25 @@ const char *hn_sandbox_print(unsigned layers, char *text, size_t text_bytes)
 	return text;
 }
 
-const char *hn_sandbox_call_name(int number, char *text, size_t text_bytes)
-{
-	char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+#define X32_BIT 0x40000000 /* of an x32 call's number; its audit architecture is x86-64's */
 
-	if (name != NULL) {
-		snprintf(text, text_bytes, "%s", name);
-		free(name);
-	} else {
+const char *hn_sandbox_call_name(uint32_t arch, int number, char *text, size_t text_bytes)
+{
+	bool x32 = arch == SCMP_ARCH_X86_64 && (number & X32_BIT) != 0;
+	uint32_t from = x32 ? SCMP_ARCH_X32 : arch;
+	char *name = seccomp_syscall_resolve_num_arch(from, number);
+	bool own = from == seccomp_arch_native();
+
+	snprintf(text, text_bytes, "%s", name != NULL ? name : "");
+	if (name == NULL) {
 		snprintf(text, text_bytes, "%d", number);
 	}
+	if (!own) {
+		size_t n = strlen(text);
+
+		snprintf(text + n, text_bytes - n, " by %s's interface",
+			 x32 ? "x32" : from == SCMP_ARCH_X86 ? "i386" : "another machine");
+	}
+	free(name);
 	return text;
 }

@@ -7,8 +7,9 @@
  *   namespaces  users, network, IPC of its own and no capability: nothing to connect to
  *   landlock    no path can be opened, no process outside can be signalled (Linux 5.13,
  *               6.12 for signals)
- *   seccomp     only system calls that compute; any other ends the process with SIGSYS,
- *               which is the verdict SANDBOX with the call's name
+ *   seccomp     only system calls that compute; any other, and any by another interface
+ *               of the machine (i386's, x32's), ends the process with SIGSYS, which is the
+ *               verdict SANDBOX with the call's name
  *
  * Relies on libseccomp for the filter and on the kernel's own interface for the rest.
  */
@@ -16,6 +17,7 @@
 #define HN_MEASURE_SANDBOX_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
 	HN_SANDBOX_RLIMITS = 1,
@@ -40,7 +42,9 @@ unsigned hn_sandbox_try(void);
 /* "rlimits landlock seccomp", or "none", into text; returns text. */
 const char *hn_sandbox_print(unsigned layers, char *text, size_t text_bytes);
 
-/* Name of system call `number` into text ("openat"), or its number; returns text. */
-const char *hn_sandbox_call_name(int number, char *text, size_t text_bytes);
+/* Name of system call `number` of an audit architecture (siginfo's si_arch) into text: "openat",
+ * or its number; "getpid by i386's interface" where that is not this machine's own. Returns
+ * text. */
+const char *hn_sandbox_call_name(uint32_t arch, int number, char *text, size_t text_bytes);
 
 #endif

@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -16,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "base/cdefs.h"
@@ -150,6 +153,85 @@ static void seccomp_keeps_all_but_computing(void **state)
 	assert_int_equal(within(HN_SANDBOX_SECCOMP, open_there, 0), -SIGSYS);
 }
 
+static int wait_by_themselves(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		pause();
+	}
+	return 0;
+}
+
+/* Whoever makes the call dies with all of its threads: no other is left to be waited for. */
+static int call_there(int which)
+{
+	long r = 0;
+
+	switch (which) {
+#if defined(__x86_64__)
+	case 0: /* getpid by i386's interface */
+		__asm__ volatile("int $0x80" : "=a"(r) : "a"(20) : "memory");
+		break;
+	case 1: /* getpid by x32's */
+		__asm__ volatile("syscall"
+				 : "=a"(r)
+				 : "a"(0x40000000 + 39)
+				 : "rcx", "r11", "memory");
+		break;
+#endif
+	case 2: /* this thread alone ends, the others stay */
+		r = syscall(SYS_exit, 0);
+		break;
+	case 3: /* as if somebody had killed it, or stopped it */
+		r = syscall(SYS_tgkill, getpid(), gettid(), SIGKILL);
+		break;
+	case 4:
+		r = syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP);
+		break;
+	}
+	return (int)(r & 1);
+}
+
+static void seccomp_leaves_no_thread_behind(void **state)
+{
+	static const char *const by[] = { "i386", "x32", "exit", "kill", "stop" };
+
+	(void)state;
+	for (int i = 0; i < (int)HN_COUNT_OF(by); i++) {
+		pid_t pid = fork();
+		int status = 0, n = 0;
+
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			thrd_t other;
+
+			signal(SIGSYS, SIG_DFL);
+			if (thrd_create(&other, wait_by_themselves, NULL) != thrd_success ||
+			    hn_sandbox_enter_kernel(HN_SANDBOX_SECCOMP) == 0) {
+				_exit(NO_LAYER);
+			}
+			_exit(call_there(i));
+		}
+		while (waitpid(pid, &status, WNOHANG | WUNTRACED) == 0 && n++ < 5000) {
+			usleep(1000);
+		}
+		kill(pid, SIGKILL);
+		if (n > 5000 || WIFSTOPPED(status)) {
+			waitpid(pid, NULL, 0);
+			fail_msg("%s: its other thread stayed", by[i]);
+		}
+		if (WIFEXITED(status) && WEXITSTATUS(status) == NO_LAYER) {
+			print_message("this machine has no seccomp: not tested\n");
+			return;
+		}
+#if defined(__x86_64__)
+		/* SIGSEGV: a machine without i386's interface */
+		assert_true(WIFSIGNALED(status) && (WTERMSIG(status) == SIGSYS ||
+						    (i == 0 && WTERMSIG(status) == SIGSEGV)));
+#endif
+	}
+}
+
 static void words(void **state)
 {
 	char text[64], small[8];
@@ -162,7 +244,15 @@ static void words(void **state)
 			    "seccomp");
 	assert_string_equal(hn_sandbox_print(HN_SANDBOX_ALL, small, sizeof small),
 			    "rlimits");
-	assert_string_equal(hn_sandbox_call_name(123456, text, sizeof text), "123456");
+	assert_string_equal(hn_sandbox_call_name(AUDIT_ARCH_I386, 20, text, sizeof text),
+			    "getpid by i386's interface");
+#if defined(__x86_64__)
+	assert_string_equal(hn_sandbox_call_name(AUDIT_ARCH_X86_64, 123456, text, sizeof text),
+			    "123456");
+	assert_string_equal(hn_sandbox_call_name(AUDIT_ARCH_X86_64, 0x40000000 + 39, text,
+						 sizeof text),
+			    "getpid by x32's interface");
+#endif
 	assert_true((hn_sandbox_try() & HN_SANDBOX_RLIMITS) != 0);
 }
 
@@ -172,6 +262,7 @@ int main(void)
 		cmocka_unit_test(landlock_keeps_paths),
 		cmocka_unit_test(namespaces_keep_the_network),
 		cmocka_unit_test(seccomp_keeps_all_but_computing),
+		cmocka_unit_test(seccomp_leaves_no_thread_behind),
 		cmocka_unit_test(words),
 	};
 
