@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/memory.h"
 
 #include "base/jw.h"
 
@@ -70,9 +71,10 @@ bool hn_event_droppable(enum hn_event e)
 
 uint64_t hn_limit_dag_bytes(void)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	struct hn_memory m;
 
-	return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 : 1u << 30;
+	hn_memory_read("", &m);
+	return (uint64_t)m.limit / 4;
 }
 
 /* The id as JSON text; false when it is of a kind or length that JSON-RPC or we refuse.
