@@ -37,7 +37,9 @@
 
 #define BATCH_RECORDS 32   /* committed together at most ... */
 #define BATCH_NS 100000000 /* ... and at the latest after so long */
-#define TRIES 3		   /* of a candidate the infrastructure failed */
+#define TRIES 5		   /* of what the infrastructure failed, ... */
+#define NAIVE_TRIES 8	   /* ... of the naive program, without which there is no job, ... */
+#define PAUSE_NS 50000000  /* ... and before the second; doubled before each one after */
 #define PROGRESS_NS 250000000
 #define FIRST_TRIALS 4	   /* of these one should work, ... */
 #define FIRST_SECONDS 300.0 /* ... and be waited for so long beyond the budget's seconds */
@@ -136,6 +138,18 @@ static int keep_naive(struct hn_job *j, const struct hn_measure_result *naive, s
 	return hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, err);
 }
 
+/* Worth another try; what is NOISY has had its own already (board_tickets.c). */
+static bool lost(enum hn_verdict v)
+{
+	return v != HN_VERDICT_OK && v != HN_VERDICT_NOISY && !hn_verdict_blames_kernel(v);
+}
+
+/* The pause before what was lost n times is tried again. */
+static int64_t pause_ns(uint32_t n)
+{
+	return (int64_t)PAUSE_NS << (n - 1);
+}
+
 static void on_naive(void *ctx, const struct hn_measure_result *naive)
 {
 	struct hn_job *j = ctx;
@@ -144,6 +158,12 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 	j->naive_open = false;
 	hn_daemon_wake(j->daemon);
 	if (hn_job_ended(j)) {
+		return;
+	}
+	if (lost(naive->verdict) && ++j->naive_tries < NAIVE_TRIES) {
+		hn_log_line(&j->daemon->log, "info", "job %s: the naive program: %s: %s", j->id,
+			    hn_verdict_name(naive->verdict), naive->detail);
+		j->naive_after_ns = hn_clock_ns() + pause_ns(j->naive_tries);
 		return;
 	}
 	if (naive->verdict != HN_VERDICT_OK) {
@@ -174,6 +194,9 @@ static void ask_reference(struct hn_job *j)
 	j->workload.naive_ns = j->naive_ns;
 	j->workload.naive_share = j->naive_share;
 	hn_measurer_workload(j->daemon->measurer, &j->workload, on_naive, j);
+	if (j->naive_tries > 0) { /* of the try before */
+		hn_measurer_forget(j->daemon->measurer, j->key);
+	}
 }
 
 bool hn_job_open(struct hn_job *j)
@@ -205,8 +228,8 @@ void hn_job_start(struct hn_job *j)
 	}
 	hn_job_recall(j);
 	j->state = HN_JOB_NAIVE;
-	j->naive_open = j->known = true;
 	hn_notify_progress(j);
+	j->naive_open = j->known = true;
 	hn_job_choose_reference(j, ask_reference);
 }
 
@@ -230,12 +253,6 @@ static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
 	}
 }
 
-/* Worth another try; what is NOISY has had its own already (board_tickets.c). */
-static bool lost(enum hn_verdict v)
-{
-	return v != HN_VERDICT_OK && v != HN_VERDICT_NOISY && !hn_verdict_blames_kernel(v);
-}
-
 static void on_measured(void *ctx, const struct hn_measure_result *r)
 {
 	struct hn_shot *s = ctx;
@@ -248,6 +265,7 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 		return;
 	}
 	if (lost(r->verdict) && ++s->tries < TRIES) {
+		s->after_ns = hn_clock_ns() + pause_ns(s->tries);
 		hn_shots_push(&j->ready, s);
 		return;
 	}
@@ -261,10 +279,24 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 	}
 }
 
+/* The oldest that does not rest; NULL when there is none. */
+static struct hn_shot *take_ready(struct hn_job *j)
+{
+	struct hn_shot *s = j->ready.head;
+
+	while (s != NULL && s->after_ns > 0 && s->after_ns > hn_clock_ns()) {
+		s = s->next;
+	}
+	if (s != NULL) {
+		hn_shots_remove(&j->ready, s);
+	}
+	return s;
+}
+
 bool hn_job_shoot(struct hn_job *j)
 {
 	bool may = j->state == HN_JOB_SEARCH && !j->held;
-	struct hn_shot *s = may ? hn_shots_pop(&j->ready) : NULL;
+	struct hn_shot *s = may ? take_ready(j) : NULL;
 
 	if (s == NULL) {
 		return false;
@@ -408,6 +440,10 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (out_of_time(j, now_ns) || (j->held && j->set == NULL)) {
 		search_is_over(j, now_ns);
 		return;
+	}
+	if (j->state == HN_JOB_NAIVE && !j->naive_open && now_ns >= j->naive_after_ns) {
+		j->naive_open = true;
+		ask_reference(j);
 	}
 	if (j->state != HN_JOB_SEARCH) {
 		return;

@@ -39,6 +39,7 @@ struct hn_shot {
 	const char *steps;
 	const char *changes; /* its lineage's, as words */
 	uint8_t tries;
+	int64_t after_ns; /* not before: it was lost (job.c) */
 	enum hn_verdict verdict;
 	double median_ns;
 	int64_t build_ns, run_ns, prove_ns, kernel_ns;
@@ -103,6 +104,8 @@ struct hn_job {
 	bool thinking, exhausted, naive_open;
 	bool known;   /* to the measurer, until it is settled */
 	bool settled; /* settle.c */
+	uint32_t naive_tries; /* lost ones */
+	int64_t naive_after_ns; /* when to try once more */
 	struct hn_arena
 		warm_arena; /* holds `warm`; goes to the worker with the first phase */
 	struct hn_warm_record *warm;

@@ -161,10 +161,38 @@ void hn_job_commit(struct hn_job *j)
 	}
 }
 
+/* What versions until November 2026 stored without evidence: the words that say so.  Whoever was
+ * killed or stopped from outside was stored as this, too.  Today's records of these verdicts
+ * tell what they rest on instead (docs/db.md). */
+static const struct {
+	enum hn_verdict verdict;
+	const char *detail; /* begins so, and goes on by the place, if at all */
+} unproven[] = {
+	{ HN_VERDICT_BUILD_FAIL, "the builder went away twice: " },
+	{ HN_VERDICT_BUILD_TIMEOUT, "the builder did not answer within its time limit" },
+	{ HN_VERDICT_OOM, "killed by the system, which ran out of memory" },
+	{ HN_VERDICT_HANG, "did not end within its time limit, " },
+};
+
+static bool has_evidence(const struct hn_record *r)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(unproven); i++) {
+		if (r->verdict == unproven[i].verdict &&
+		    strncmp(r->detail, unproven[i].detail, strlen(unproven[i].detail)) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static int on_record(void *ctx, const struct hn_record *r)
 {
 	struct hn_job *j = ctx;
 	struct hn_warm_record *w;
+
+	if (!has_evidence(r)) {
+		return 0; /* it may be tried again */
+	}
 
 	if ((j->n_warm_record & (j->n_warm_record + 1)) ==
 	    0) { /* full at 2^k - 1: double */

@@ -2,7 +2,8 @@
  * (measure/measure.h), one request at a time, HELLO first, until the other side closes.
  *
  * Wall clock and memory are the parent's to limit; isl is bounded by hn_legal_check's own
- * clock.
+ * clock.  A crash is held against the request; so a fault's signal that another process sent
+ * ends this one as SIGKILL would, which is held against nobody (measure/worker.c).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -202,6 +203,27 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 	return rc;
 }
 
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code <= 0 && info->si_pid != getpid()) {
+		kill(getpid(), SIGKILL);
+	}
+	raise(signal); /* SA_RESETHAND: it is final now */
+}
+
+static void watch_faults(void)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+	struct sigaction act = { .sa_sigaction = on_fault,
+				 .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER };
+
+	sigemptyset(&act.sa_mask);
+	for (size_t i = 0; i < HN_COUNT_OF(faults); i++) {
+		sigaction(faults[i], &act, NULL);
+	}
+}
+
 static int say_hello(struct hn_err *err)
 {
 	struct hn_frame f = { .type = HN_FRAME_HELLO };
@@ -238,6 +260,9 @@ int hn_build_serve(struct hn_builder *b)
 	int rc;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a compile under way outlives nobody */
+#if !defined(__SANITIZE_ADDRESS__) /* it says where */
+	watch_faults();
+#endif
 	rc = say_hello(&err);
 	hn_buf_init(&buf);
 	while (rc == 0) {

@@ -12,18 +12,34 @@ struct hn_watchdog {
 	pthread_mutex_t lock; /* guards done */
 	pthread_cond_t wake;
 	bool done;
-	struct timespec deadline; /* CLOCK_MONOTONIC */
+	int64_t limit_ns;
+	clockid_t clock; /* of the watched thread: what it has computed */
+	int64_t begin_ns; /* by that clock */
 	isl_ctx *ctx;
 };
 
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec t = {0};
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Sleep for as long as is left of its time; then see how much of that it has used. */
 static void *watch(void *arg)
 {
 	struct hn_watchdog *w = arg;
-	int rc = 0;
+	int64_t left = w->limit_ns;
 
 	pthread_mutex_lock(&w->lock);
-	while (!w->done && rc != ETIMEDOUT) {
-		rc = pthread_cond_timedwait(&w->wake, &w->lock, &w->deadline);
+	while (!w->done && left > 0) {
+		int64_t until = now_ns(CLOCK_MONOTONIC) + left;
+		struct timespec t = {until / 1000000000, until % 1000000000};
+
+		if (pthread_cond_timedwait(&w->wake, &w->lock, &t) == ETIMEDOUT) {
+			left = w->begin_ns + w->limit_ns - now_ns(w->clock);
+		}
 	}
 	if (!w->done) {
 		isl_ctx_abort(w->ctx);
@@ -48,11 +64,11 @@ struct hn_watchdog *hn_watchdog_start(isl_ctx *ctx, int64_t limit_ms)
 		return NULL;
 	}
 	w->ctx = ctx;
-	clock_gettime(CLOCK_MONOTONIC, &w->deadline);
-	w->deadline.tv_sec += limit_ms / 1000;
-	w->deadline.tv_nsec += limit_ms % 1000 * 1000000;
-	w->deadline.tv_sec += w->deadline.tv_nsec / 1000000000;
-	w->deadline.tv_nsec %= 1000000000;
+	w->limit_ns = limit_ms * 1000000;
+	if (pthread_getcpuclockid(pthread_self(), &w->clock) != 0) {
+		w->clock = CLOCK_MONOTONIC;
+	}
+	w->begin_ns = now_ns(w->clock);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&w->lock, NULL);

@@ -12,7 +12,8 @@
 
 struct hn_watchdog;
 
-/* Abort ctx after limit_ms of wall time. NULL when no thread can be had: then nobody
+/* Abort ctx after the calling thread has computed for limit_ms: a process that is stopped, or kept
+ * from running, has not overrun anything. NULL when no thread can be had: then nobody
  * watches. */
 struct hn_watchdog *hn_watchdog_start(isl_ctx *ctx, int64_t limit_ms);
 

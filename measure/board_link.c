@@ -23,12 +23,24 @@
 #define FIRST_BACK_OFF_MS 1000
 
 static void on_frame(void *ctx, const struct hn_frame *f);
-static void on_gone(void *ctx, bool late, const char *why);
+static void on_gone(void *ctx, const struct hn_worker_end *end);
 
 static int64_t back_off_ns(const struct hn_measurer *m)
 {
 	return 1000000 * (m->config.back_off_ms > 0 ? m->config.back_off_ms
 						    : FIRST_BACK_OFF_MS);
+}
+
+/* How long this board would rest: nobody does its work when all others rest. */
+static struct hn_back_off back_off(const struct board_link *b)
+{
+	struct hn_back_off rest = {.first_ns = back_off_ns(b->m), .last = true};
+
+	for (uint32_t i = 0; i < b->m->n_board && rest.last; i++) {
+		rest.last = i == b->index ||
+			    hn_health_resting(&b->m->board[i].health, hn_clock_ns());
+	}
+	return rest;
 }
 
 static int start(struct board_link *b, struct hn_err *err)
@@ -103,24 +115,23 @@ static void lost(struct board_link *b, const char *why)
 {
 	struct ticket *t = hn_board_release(b);
 
-	hn_health_lost(&b->health, why, back_off_ns(b->m), hn_clock_ns());
+	hn_health_lost(&b->health, why, back_off(b), hn_clock_ns());
 	if (b->expected == HN_FRAME_PROBED) {
 		b->want_probe = false;
 		hn_board_tell_probes(b->m);
 	}
-	hn_board_redo(b);
+	hn_board_redo(b, /* lost: */ true);
 	if (t != NULL) {
 		hn_board_try_again(b, t, why);
 	}
 }
 
-static void on_gone(void *ctx, bool late, const char *why)
+static void on_gone(void *ctx, const struct hn_worker_end *end)
 {
 	struct board_link *b = ctx;
 
-	(void)late;
 	b->worker = NULL;
-	lost(b, why);
+	lost(b, end->why);
 	hn_board_link_pump(b->m);
 }
 
@@ -165,7 +176,7 @@ static void refuse_waiting(struct hn_measurer *m)
 	char text[300];
 
 	for (uint32_t i = 0; i < m->n_board; i++) {
-		if (!hn_health_hopeless(&m->board[i].health)) {
+		if (!hn_health_hopeless(&m->board[i].health, back_off_ns(m), hn_clock_ns())) {
 			return;
 		}
 	}
@@ -292,12 +303,12 @@ static bool on_canaried(struct board_link *b, const struct hn_frame *f)
 	}
 	hn_board_release(b);
 	b->no_canary = v == HN_VERDICT_NONE;
-	if (hn_health_canary(&b->health, c, back_off_ns(b->m), hn_clock_ns())) {
+	if (hn_health_canary(&b->health, c, back_off(b), hn_clock_ns())) {
 		b->want_canary = false;
 		hn_board_believe(b);
 	} else {
 		b->want_canary = true;
-		hn_board_redo(b);
+		hn_board_redo(b, /* lost: */ false);
 	}
 	return true;
 }

@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 2
-#define REDOS 8
+#define TRIES 4 /* of what a board was lost with */
+#define REDOS 8	     /* of what a canary did not confirm, ... */
+#define LOST_REDOS 50 /* ... and of what was lost with its board before one came */
 #define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a duel: */
 #define NOISY_DUELS 3
 #define GRACE_MS 10000 /* the board kills its children itself; this is for the board */
@@ -223,7 +224,7 @@ void hn_board_try_again(struct board_link *b, struct ticket *t, const char *why)
 		queue_put_first(&b->m->to_run, t);
 		return;
 	}
-	snprintf(text, sizeof text, "the board went away twice: %.200s", why);
+	snprintf(text, sizeof text, "the board went away %d times: %.200s", TRIES, why);
 	hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, text);
 }
 
@@ -285,14 +286,17 @@ void hn_board_believe(struct board_link *b)
 	b->n_held = 0;
 }
 
-void hn_board_redo(struct board_link *b)
+void hn_board_redo(struct board_link *b, bool lost)
 {
 	struct ticket *t;
 
 	while ((t = queue_take(&b->held)) != NULL) {
 		t->n_run = 0;
-		if (++t->n_redo <= REDOS) {
+		if (lost ? ++t->n_redo_lost <= LOST_REDOS : ++t->n_redo <= REDOS) {
 			queue_put_first(&b->m->to_run, t);
+		} else if (lost) {
+			hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST,
+					 "no board stayed until a canary confirmed it");
 		} else {
 			hn_ticket_finish(b->m, t, HN_VERDICT_NOISY,
 					 "no board held still while it was measured");

@@ -16,11 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define NICE 19
-#define TRIES 2
+#define TRIES 2	     /* of what a builder crashes on */
+#define LOST_TRIES 5 /* of what says nothing */
+#define LEAST_BYTES ((int64_t)1 << 30)
 
 static void on_built(void *ctx, const struct hn_frame *f);
-static void on_gone(void *ctx, bool late, const char *why);
+static void on_gone(void *ctx, const struct hn_worker_end *end);
+
+/* What a builder may write to: half of what there is.  A compile that wants more fails by
+ * itself; the system would end anybody. */
+static int64_t most_bytes(void)
+{
+	struct hn_memory m;
+
+	hn_memory_read("", &m);
+	return m.limit / 2 > LEAST_BYTES ? m.limit / 2 : LEAST_BYTES;
+}
 
 static int start(struct builder *b, struct hn_err *err)
 {
@@ -36,6 +50,7 @@ static int start(struct builder *b, struct hn_err *err)
 	rc = hn_worker_start(b->m->loop,
 			     &(struct hn_worker_program){.path = b->m->config.builder_path,
 							 .nice = NICE,
+							 .most_bytes = most_bytes(),
 							 .slot_fd = b->m->depot.builders_fd},
 			     &owner, &b->worker, err);
 	if (rc != 0) {
@@ -79,33 +94,38 @@ static struct ticket *release(struct builder *b)
 	return t;
 }
 
-static void lost(struct builder *b, bool late, const char *why)
+/* A crash must repeat itself to be the candidate's, in another process. */
+static void lost(struct builder *b, const struct hn_worker_end *end)
 {
 	struct hn_measurer *m = b->m;
 	struct ticket *t = release(b);
+	bool crashed = end->fault == HN_WORKER_CRASHED;
+	char text[300];
 
 	if (t == NULL) {
 		return;
 	}
-	if (late) {
-		hn_ticket_finish(m, t, HN_VERDICT_BUILD_TIMEOUT,
-				 "the builder did not answer within its time limit");
-	} else if (t->n_build < TRIES) {
+	t->n_lost += end->fault == HN_WORKER_LOST;
+	if (end->fault == HN_WORKER_LATE) {
+		hn_ticket_finish(m, t, HN_VERDICT_BUILD_TIMEOUT, end->why);
+	} else if (crashed ? t->n_build - t->n_lost < TRIES : t->n_lost < LOST_TRIES) {
 		queue_put_first(&m->to_build, t);
-	} else {
-		char text[300];
-
-		snprintf(text, sizeof text, "the builder went away twice: %.200s", why);
+	} else if (crashed) {
+		snprintf(text, sizeof text, "the builder failed twice on it: %.200s", end->why);
 		hn_ticket_finish(m, t, HN_VERDICT_BUILD_FAIL, text);
+	} else {
+		snprintf(text, sizeof text, "the builder was lost %d times: %.200s", LOST_TRIES,
+			 end->why);
+		hn_ticket_finish(m, t, HN_VERDICT_BUILDER_LOST, text);
 	}
 }
 
-static void on_gone(void *ctx, bool late, const char *why)
+static void on_gone(void *ctx, const struct hn_worker_end *end)
 {
 	struct builder *b = ctx;
 
 	b->worker = NULL;
-	lost(b, late, why);
+	lost(b, end);
 	hn_builders_pump(b->m);
 }
 
@@ -155,7 +175,8 @@ static void on_built(void *ctx, const struct hn_frame *f)
 
 	if (!take_answer(b, f)) {
 		replace(b);
-		lost(b, /* late: */ false, "an answer that makes no sense");
+		lost(b, &(struct hn_worker_end){HN_WORKER_CRASHED,
+						"an answer that makes no sense"});
 		hn_builders_pump(m);
 		return;
 	}
@@ -166,7 +187,7 @@ static void on_built(void *ctx, const struct hn_frame *f)
 	if (t != NULL && t->outcome.verdict == HN_VERDICT_OK) {
 		take_history(t, m->takes);
 		if (hn_ticket_duel(t)) {
-			t->n_build = 0;
+			t->n_build = t->n_lost = 0;
 			hn_kept_put(m, t->w, t->building);
 			hn_duel_gather(m, t);
 		} else {
@@ -244,7 +265,7 @@ void hn_builders_redo(struct hn_measurer *m, struct ticket *t, const char *why)
 	hn_kept_drop(m, t->w, t->rival.steps);
 	hn_artefact_drop(m, &t->program.artefact);
 	hn_artefact_drop(m, &t->rival.artefact);
-	t->n_build = 0;
+	t->n_build = t->n_lost = 0;
 	if (t->n_changed++ > 0) {
 		hn_ticket_finish(m, t, HN_VERDICT_BUILDER_LOST, why);
 	} else if (hn_ticket_duel(t)) {

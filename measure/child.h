@@ -11,9 +11,14 @@
 #include "base/err.h"
 #include "measure/fault.h"
 
-/* Run body(ctx) in a child for at most limit_ns; the child ends when body returns.  note
+struct hn_child_limits {
+	int64_t ns;    /* wall clock; a child that others keep from running gets up to 8 s more */
+	int64_t bytes; /* of memory, over the parent's; 0 = only what all children have */
+};
+
+/* Run body(ctx) in a child within these limits; the child ends when body returns.  note
  * is in shared memory. HONE_E_NOMEM when no process could be had. */
-int hn_child_run(void (*body)(void *ctx), void *ctx, int64_t limit_ns,
+int hn_child_run(void (*body)(void *ctx), void *ctx, const struct hn_child_limits *limits,
 		 struct hn_fault_note *note, struct hn_fault_end *ret,
 		 struct hn_err *err) HN_NODISCARD;
 

@@ -22,7 +22,7 @@
 
 static struct hn_fault_note *the_note;
 
-static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
 static void machine_state(const ucontext_t *u, struct hn_fault_note *n)
 {
@@ -44,6 +44,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	if (n != NULL && n->signal == 0) {
 		n->code = info->si_code;
 		n->address = (uint64_t)(uintptr_t)info->si_addr;
+		n->foreign = info->si_code <= 0 && info->si_pid != getpid();
 		machine_state(context, n);
 		n->call = signal == SIGSYS ? info->si_syscall : 0;
 		n->arch = signal == SIGSYS ? info->si_arch : 0;
@@ -82,6 +83,7 @@ void hn_fault_arm(struct hn_fault_note *note)
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	note->armed = 1;
 }
 
 static const struct hn_fault_range *range_of(uint64_t address, uint32_t n,
@@ -160,9 +162,21 @@ static const struct {
 	{SIGSYS, HN_VERDICT_SANDBOX, "forbidden system call"},
 	{SIGXFSZ, HN_VERDICT_SANDBOX, "wrote a file beyond the size limit"},
 	{SIGXCPU, HN_VERDICT_HANG, "processor time limit"},
-	{SIGKILL, HN_VERDICT_OOM, "killed by the system, which ran out of memory"},
 	{SIGABRT, HN_VERDICT_EXIT, "the kernel called abort()"},
 };
+
+static enum hn_verdict at_deadline(const struct hn_fault_end *end, char *text, size_t n)
+{
+	static const char *const why[] = {
+		[HN_OVERRUN_OWN] = "did not end within its time limit",
+		[HN_OVERRUN_STOPPED] = "was stopped from outside until its time was over",
+		[HN_OVERRUN_STARVED] = "was kept from running until its time was over",
+	};
+
+	snprintf(text, n, "%s: %.2f s of processor time in %.2f s", why[end->overrun],
+		 (double)end->cpu_ns * 1e-9, (double)end->wall_ns * 1e-9);
+	return end->overrun == HN_OVERRUN_OWN ? HN_VERDICT_HANG : HN_VERDICT_RUN_LOST;
+}
 
 enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 				  const struct hn_fault_note *note, uint32_t n_range,
@@ -172,8 +186,7 @@ enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 	int signal;
 
 	if (end->timed_out) {
-		snprintf(text, text_bytes, "did not end within its time limit");
-		return HN_VERDICT_HANG;
+		return at_deadline(end, text, text_bytes);
 	}
 	if (!WIFSIGNALED(end->status)) {
 		snprintf(text, text_bytes, "the kernel ended its process with status %d",
@@ -181,6 +194,11 @@ enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 		return HN_VERDICT_EXIT;
 	}
 	signal = WTERMSIG(end->status);
+	if (!note->armed || (note->signal == signal && note->foreign)) {
+		snprintf(text, text_bytes, "signal %d was sent to its process from outside",
+			 signal);
+		return HN_VERDICT_RUN_LOST;
+	}
 	if (signal == SIGSEGV) {
 		if (note->signal == SIGSEGV) {
 			return at_segv(note, n_range, range, text, text_bytes);
@@ -201,6 +219,7 @@ enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 			return rows[i].verdict;
 		}
 	}
-	snprintf(text, text_bytes, "the kernel's process was ended by signal %d", signal);
-	return HN_VERDICT_EXIT;
+	snprintf(text, text_bytes, "its process was killed from outside by signal %d%s", signal,
+		 end->no_memory ? ": the system ran out of memory" : "");
+	return HN_VERDICT_RUN_LOST;
 }

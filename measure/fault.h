@@ -12,6 +12,7 @@
 
 #include "base/cdefs.h"
 #include "base/verdict.h"
+#include "measure/process.h"
 
 /* In memory shared by parent and child; zero before the fork. */
 struct hn_fault_note {
@@ -20,6 +21,8 @@ struct hn_fault_note {
 	uint64_t address;
 	uint64_t stack; /* stack pointer of the thread at fault */
 	uint8_t write;	/* 1 = write, 0 = read or unknown */
+	uint8_t foreign; /* 1 = another process sent it */
+	uint8_t armed;	 /* 1 = faults are noted from here on; no kernel has run before */
 	int32_t call;	/* of SIGSYS: the system call's number ... */
 	uint32_t arch;	/* ... by which interface: an audit architecture */
 };
@@ -34,8 +37,11 @@ struct hn_fault_range {
 };
 
 struct hn_fault_end {
-	bool timed_out; /* killed by us at its deadline */
+	bool timed_out; /* killed by us at its deadline: */
+	enum hn_overrun overrun;
+	int64_t cpu_ns, wall_ns; /* until then */
 	int status;	/* of waitpid */
+	bool no_memory; /* meanwhile the system killed for want of memory */
 };
 
 /* In the child: handle fatal signals on a stack of their own; for the first thread. */
@@ -45,7 +51,8 @@ void hn_fault_arm(struct hn_fault_note *note);
 void hn_fault_arm_thread(void);
 
 /* The verdict, and a line for people into text. Never OK: a child that ended well is
- * judged by what it reported. */
+ * judged by what it reported.  RUN_LOST where the end shows somebody else's doing: what a
+ * kernel cannot send to itself (sandbox.h), or a time limit that passed while it was stopped. */
 enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 				  const struct hn_fault_note *note, uint32_t n_range,
 				  const struct hn_fault_range *range, char *text,

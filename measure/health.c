@@ -6,6 +6,7 @@
 
 #define FORGIVEN 8 /* clean canaries in a row: the back-off starts anew */
 #define MAX_DOUBLINGS 6
+#define LAST 8 /* the last board's rest: the first back-off by this */
 
 const char *hn_health_name(enum hn_health_state s)
 {
@@ -14,14 +15,16 @@ const char *hn_health_name(enum hn_health_state s)
 	return name[s];
 }
 
-static void quarantine(struct hn_health *h, int64_t base_ns, int64_t now_ns)
+static void quarantine(struct hn_health *h, struct hn_back_off rest, int64_t now_ns)
 {
 	uint32_t k = h->n_back < MAX_DOUBLINGS ? h->n_back : MAX_DOUBLINGS;
+	bool soon;
 
 	h->state = HN_HEALTH_QUARANTINED;
-	h->until_ns = now_ns + base_ns * (INT64_C(1) << k);
 	h->n_back++;
-	h->n_vain++;
+	h->vain_ns = h->n_vain++ == 0 ? now_ns : h->vain_ns;
+	soon = rest.last && !hn_health_hopeless(h, rest.first_ns, now_ns);
+	h->until_ns = now_ns + (soon ? rest.first_ns / LAST : rest.first_ns << k);
 	h->n_quarantine++;
 }
 
@@ -48,7 +51,7 @@ static double step(struct hn_health *h, struct hn_canary c)
 	return h->reference_ns > 0 ? c.ns / h->reference_ns - 1 : 0;
 }
 
-bool hn_health_canary(struct hn_health *h, struct hn_canary c, int64_t base_ns,
+bool hn_health_canary(struct hn_health *h, struct hn_canary c, struct hn_back_off rest,
 		      int64_t now_ns)
 {
 	bool anew = h->state == HN_HEALTH_QUARANTINED && c.wander > 0;
@@ -68,12 +71,12 @@ bool hn_health_canary(struct hn_health *h, struct hn_canary c, int64_t base_ns,
 	if (h->state == HN_HEALTH_GOOD) {
 		h->state = HN_HEALTH_SUSPECT;
 	} else {
-		quarantine(h, base_ns, now_ns);
+		quarantine(h, rest, now_ns);
 	}
 	return false;
 }
 
-void hn_health_lost(struct hn_health *h, const char *why, int64_t base_ns, int64_t now_ns)
+void hn_health_lost(struct hn_health *h, const char *why, struct hn_back_off rest, int64_t now_ns)
 {
 	int64_t oldest;
 
@@ -82,11 +85,11 @@ void hn_health_lost(struct hn_health *h, const char *why, int64_t base_ns, int64
 	h->n_lost++;
 	oldest = h->lost_ns[h->n_lost % HN_HEALTH_LOSSES];
 	if (h->state == HN_HEALTH_QUARANTINED) {
-		quarantine(h, base_ns, now_ns);
+		quarantine(h, rest, now_ns);
 	} else if (h->n_lost >= HN_HEALTH_LOSSES && now_ns - oldest <= HN_HEALTH_LOSS_NS) {
 		snprintf(h->why, sizeof h->why, "lost %d times within a minute: %.90s",
 			 HN_HEALTH_LOSSES, why);
-		quarantine(h, base_ns, now_ns);
+		quarantine(h, rest, now_ns);
 	}
 }
 
@@ -95,7 +98,8 @@ bool hn_health_resting(const struct hn_health *h, int64_t now_ns)
 	return h->state == HN_HEALTH_QUARANTINED && now_ns < h->until_ns;
 }
 
-bool hn_health_hopeless(const struct hn_health *h)
+bool hn_health_hopeless(const struct hn_health *h, int64_t first_ns, int64_t now_ns)
 {
-	return h->state == HN_HEALTH_QUARANTINED && h->n_vain >= HN_HEALTH_GIVE_UP;
+	return h->state == HN_HEALTH_QUARANTINED && h->n_vain >= HN_HEALTH_GIVE_UP &&
+	       now_ns - h->vain_ns >= HN_HEALTH_PATIENCE * first_ns;
 }

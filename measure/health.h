@@ -16,8 +16,9 @@
  *       +----(clean)-----+                         +----+ (moved, lost: back-off doubles)
  *
  * so a board that drifts is out within two canaries.  A board that is lost three times
- * within a minute is out as well: it comes back through a canary too.  Pure: no clock, no
- * process; time is handed in.
+ * within a minute is out as well: it comes back through a canary too.  The last board that is
+ * left rests for an eighth of the first back-off only, each time: nobody does its work
+ * meanwhile.  Pure: no clock, no process; time is handed in.
  *
  * Source: labgrid's and distcc's habit of leaving a failed host alone for a time, and the
  * canary of service.md 3.6.
@@ -32,7 +33,8 @@
 #define HN_HEALTH_WANDER 0.15 /* who wanders by more than this is not measuring */
 #define HN_HEALTH_LOSSES 3   /* so many ... */
 #define HN_HEALTH_LOSS_NS INT64_C(60000000000) /* ... within so long */
-#define HN_HEALTH_GIVE_UP 5 /* quarantines without a clean canary between: nobody waits */
+#define HN_HEALTH_GIVE_UP 5 /* quarantines without a clean canary between, and ... */
+#define HN_HEALTH_PATIENCE 15 /* ... first back-offs since the first of them: nobody waits */
 
 /* One canary. */
 struct hn_canary {
@@ -52,25 +54,31 @@ struct hn_health {
 	uint32_t n_lost, n_quarantine; /* ever */
 	int64_t lost_ns[HN_HEALTH_LOSSES]; /* ring by n_lost */
 	uint32_t n_back;		   /* the back-off's exponent */
-	uint32_t n_vain;		   /* quarantines since the last clean canary */
+	uint32_t n_vain;		   /* quarantines since the last clean canary ... */
+	int64_t vain_ns;		   /* ... and when the first of them was */
 	int64_t until_ns;		   /* QUARANTINED: leave it alone until then */
 	char why[160];			   /* of the last state other than GOOD */
 };
 
-/* The board's next canary.  base_ns: the first back-off, doubled up to 64 times by
- * come-backs that fail.  True: clean, what was measured since the last clean one counts. */
-bool hn_health_canary(struct hn_health *h, struct hn_canary c, int64_t base_ns,
+/* How long a board rests. */
+struct hn_back_off {
+	int64_t first_ns; /* doubled up to 64 times by come-backs that fail */
+	bool last;	  /* no other board is left: an eighth of that, while there is hope */
+};
+
+/* The board's next canary.  True: clean, what was measured since the last clean one counts. */
+bool hn_health_canary(struct hn_health *h, struct hn_canary c, struct hn_back_off rest,
 		      int64_t now_ns);
 
 /* The process went away, or its canary failed. */
-void hn_health_lost(struct hn_health *h, const char *why, int64_t base_ns,
+void hn_health_lost(struct hn_health *h, const char *why, struct hn_back_off rest,
 		    int64_t now_ns);
 
 /* It is to be left alone at this time. */
 bool hn_health_resting(const struct hn_health *h, int64_t now_ns);
 
 /* It has failed to come back so often that requests should not wait for it. */
-bool hn_health_hopeless(const struct hn_health *h);
+bool hn_health_hopeless(const struct hn_health *h, int64_t first_ns, int64_t now_ns);
 
 const char *hn_health_name(enum hn_health_state s); /* "good", "suspect", "quarantined" */
 

@@ -111,6 +111,8 @@ struct ticket {
 	bool anew; /* whatever is known of the same bytes */
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run, n_redo, n_noisy; /* attempts; times not believed; noisy runs */
+	int n_lost;	 /* builders that were killed or stopped with it */
+	int n_redo_lost; /* boards, with its answer */
 	int n_changed; /* times its object was not what had been announced */
 	char *certificate; /* heap; NULL before the builder answered */
 	struct outcome outcome;
@@ -237,7 +239,7 @@ void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *jso
 void hn_board_give(struct board_link *b, struct ticket *t);
 struct ticket *hn_board_release(struct board_link *b); /* free again; its ticket */
 void hn_board_believe(struct board_link *b); /* what is held counts */
-void hn_board_redo(struct board_link *b);    /* ... does not: measure again */
+void hn_board_redo(struct board_link *b, bool lost); /* ... does not, or went: measure again */
 void hn_board_try_again(struct board_link *b, struct ticket *t, const char *why);
 bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f);
 bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f);

@@ -3,26 +3,39 @@
  * Invariants: (1) the struct is freed when n_handle falls to 0 and not before; (2) after
  * `gone` is set no call into the owner but `closed` is made; (3) the process handle is
  * closed only after the exit was seen, so no zombie is left.
+ *
+ * Who closes its end of the pipe is killed, and judged when its exit is seen: only that says
+ * whether it crashed or was killed.
  */
 #include "measure/worker.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "base/clock.h"
+#include "measure/process.h"
 #include "proto/slot.h"
 
 #define READ_BYTES 65536
 #define MAX_ARG 4
+#define EXTENSIONS 8
+#define READ_FIRST_MS 1000
 
 struct hn_worker {
 	uv_process_t process;
 	uv_pipe_t to, from;
 	uv_timer_t timer;
 	int n_handle; /* open */
-	bool spawned, greeted, gone, stopped;
+	bool greeted, gone, stopped;
+	bool closed_early; /* its end of the pipe */
+	bool unread;	   /* at its deadline its answer was in the pipe */
+	int64_t limit_ms, asked_ns, cpu_ns; /* of the deadline; cpu: used until it was set */
+	int n_extended;
 	struct hn_buf in; /* received, not yet taken */
 	struct hn_worker_owner owner;
 };
@@ -53,8 +66,10 @@ static void close_handle(uv_handle_t *h)
 }
 
 /* The end of it, whatever the reason; safe to call again. */
-static void leave(struct hn_worker *w, bool late, const char *why)
+static void leave(struct hn_worker *w, enum hn_worker_fault fault, const char *why)
 {
+	struct hn_worker_end end = {.fault = fault};
+
 	if (w->gone) {
 		return;
 	}
@@ -68,23 +83,77 @@ static void leave(struct hn_worker *w, bool late, const char *why)
 	close_handle((uv_handle_t *)&w->from);
 	close_handle((uv_handle_t *)&w->timer);
 	if (!w->stopped) {
-		w->owner.gone(w->owner.ctx, late, why);
+		snprintf(end.why, sizeof end.why, "%.190s", why);
+		w->owner.gone(w->owner.ctx, &end);
 	}
+}
+
+/* Signals that a process brings upon itself; those somebody sent it turns into SIGKILL where
+ * it matters (build_worker.c). */
+static bool own_fault(int signal)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGTRAP,
+				  SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ};
+
+	for (size_t i = 0; i < HN_COUNT_OF(own); i++) {
+		if (own[i] == signal) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void on_ended(uv_process_t *p, int64_t status, int signal)
 {
 	struct hn_worker *w = p->data;
+	char why[80];
 
-	(void)status;
-	(void)signal;
-	leave(w, /* late: */ false, "the process ended");
+	if (signal == SIGKILL && w->closed_early) {
+		leave(w, HN_WORKER_LOST, "the process closed its connection");
+	} else if (signal != 0) {
+		snprintf(why, sizeof why, "the process %s signal %d",
+			 own_fault(signal) ? "crashed:" : "was killed from outside by", signal);
+		leave(w, own_fault(signal) ? HN_WORKER_CRASHED : HN_WORKER_LOST, why);
+	} else {
+		snprintf(why, sizeof why, "the process ended with status %d", (int)status);
+		leave(w, HN_WORKER_CRASHED, why);
+	}
 	close_handle((uv_handle_t *)p);
+}
+
+/* Something of it has arrived, while we were stopped, or too busy to look. */
+static bool has_sent(const struct hn_worker *w)
+{
+	struct pollfd p = {.events = POLLIN};
+
+	return uv_fileno((const uv_handle_t *)&w->from, &p.fd) == 0 && poll(&p, 1, 0) > 0;
 }
 
 static void on_late(uv_timer_t *t)
 {
-	leave(t->data, /* late: */ true, "no answer within its time limit");
+	static const char *const why[] = {
+		[HN_OVERRUN_OWN] = "no answer within its time limit",
+		[HN_OVERRUN_STOPPED] = "stopped from outside until its time was over",
+		[HN_OVERRUN_STARVED] = "kept from running until its time was over",
+	};
+	struct hn_worker *w = t->data;
+	int64_t cpu_ns = hn_process_cpu_ns(w->process.pid) - w->cpu_ns;
+	enum hn_overrun o;
+	char text[160];
+
+	if (has_sent(w) && !w->unread) {
+		w->unread = true;
+		uv_timer_start(t, on_late, READ_FIRST_MS, 0);
+		return;
+	}
+	o = hn_process_overrun(w->process.pid, cpu_ns, w->limit_ms * 1000000);
+	if (o == HN_OVERRUN_STARVED && ++w->n_extended < EXTENSIONS) {
+		uv_timer_start(t, on_late, (uint64_t)w->limit_ms, 0);
+		return;
+	}
+	snprintf(text, sizeof text, "%s: %.2f s of processor time in %.2f s", why[o],
+		 (double)cpu_ns * 1e-9, (double)(hn_clock_ns() - w->asked_ns) * 1e-9);
+	leave(w, o == HN_OVERRUN_OWN ? HN_WORKER_LATE : HN_WORKER_LOST, text);
 }
 
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *ret)
@@ -132,7 +201,7 @@ static void take_all(struct hn_worker *w)
 		int64_t n = hn_frame_read(w->in.s + at, w->in.n - at, &f, &need, &err);
 
 		if (n < 0) {
-			leave(w, false, err.msg);
+			leave(w, HN_WORKER_CRASHED, err.msg);
 			return;
 		}
 		if (n == 0) {
@@ -140,7 +209,7 @@ static void take_all(struct hn_worker *w)
 		}
 		at += (size_t)n;
 		if (!take(w, &f)) {
-			leave(w, false, "a frame out of order");
+			leave(w, HN_WORKER_CRASHED, "a frame out of order");
 			return;
 		}
 	}
@@ -154,9 +223,9 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 
 	(void)buf;
 	if (n < 0) {
-		leave(w, false,
-		      n == UV_EOF ? "the process closed its connection"
-				  : uv_strerror((int)n));
+		w->closed_early = true;
+		uv_read_stop(s);
+		uv_process_kill(&w->process, SIGKILL); /* on_ended follows */
 	} else if (n > 0 && !w->gone) {
 		w->in.n += (size_t)n;
 		w->in.s[w->in.n] = '\0';
@@ -197,7 +266,12 @@ void hn_worker_deadline(struct hn_worker *w, int64_t limit_ms)
 	if (w->gone) {
 		return;
 	}
+	w->unread = false;
+	w->n_extended = 0;
 	if (limit_ms > 0) {
+		w->limit_ms = limit_ms;
+		w->asked_ns = hn_clock_ns();
+		w->cpu_ns = hn_process_cpu_ns(w->process.pid);
 		uv_timer_start(&w->timer, on_late, (uint64_t)limit_ms, 0);
 	} else {
 		uv_timer_stop(&w->timer);
@@ -208,7 +282,7 @@ void hn_worker_stop(struct hn_worker *w)
 {
 	if (w != NULL && !w->gone) {
 		w->stopped = true;
-		leave(w, false, "stopped");
+		leave(w, HN_WORKER_LOST, "stopped");
 	}
 }
 
@@ -241,6 +315,24 @@ static int spawn(struct hn_worker *w, uv_loop_t *loop, const struct hn_worker_pr
 	return uv_spawn(loop, &w->process, &o);
 }
 
+/* It yields to others: its time, and where memory ends, its life. */
+static void restrain(int pid, const struct hn_worker_program *p)
+{
+	hn_process_expendable(pid);
+	if (p->nice > 0) {
+		setpriority(PRIO_PROCESS, (id_t)pid, p->nice);
+	}
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	struct rlimit r;
+
+	if (p->most_bytes > 0 && prlimit(pid, RLIMIT_DATA, NULL, &r) == 0 &&
+	    r.rlim_max > (rlim_t)p->most_bytes) {
+		r.rlim_cur = r.rlim_max = (rlim_t)p->most_bytes;
+		prlimit(pid, RLIMIT_DATA, &r, NULL);
+	}
+#endif
+}
+
 int hn_worker_start(struct uv_loop_s *loop, const struct hn_worker_program *program,
 		    const struct hn_worker_owner *owner, struct hn_worker **ret,
 		    struct hn_err *err)
@@ -266,9 +358,7 @@ int hn_worker_start(struct uv_loop_s *loop, const struct hn_worker_program *prog
 		return hn_fail(err, rc == UV_ENOENT ? HONE_E_NOT_FOUND : HONE_E_IO,
 			       "%s: %s", program->path, uv_strerror(rc));
 	}
-	if (program->nice > 0) {
-		setpriority(PRIO_PROCESS, (id_t)w->process.pid, program->nice);
-	}
+	restrain(w->process.pid, program);
 	*ret = w;
 	return 0;
 }

@@ -12,17 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/arith.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "measure/child.h"
 #include "measure/pool.h"
 #include "measure/sandbox.h"
 #include "measure/timing.h"
 
 #define PAGE ((size_t)4096)
+#define RUNS 8 /* of a kernel whose process is killed again and again */
+#define FIRST_PAUSE_NS 1000000 /* between them, doubled each time */
+/* What a child may take beside the kernel's own: the object, loaded and as it came, the thread
+ * pool's stacks and its malloc's. */
+#define CHILD_BYTES ((int64_t)1 << 30)
+#define THREAD_BYTES ((int64_t)160 << 20)
 #define PROBE_BYTES ((sizeof(struct hn_probe) + 63) / 64 * 64)
 
 static void workload_free(struct cpu_workload *w)
@@ -95,21 +102,71 @@ static void answer(struct hn_board_answer *ret, enum hn_verdict v, const char *t
 	snprintf(ret->detail, sizeof ret->detail, "%.390s", text);
 }
 
-static int64_t memory_allowed(void)
+/* What a process running this kernel adds to the buffers. */
+static int64_t workspace_bytes(const struct hn_board_kernel *k, int32_t n_workers)
 {
-	return hn_mul_sat(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGESIZE)) / 2;
+	int64_t own = k->per_worker_bytes < INT64_MAX ? (int64_t)k->per_worker_bytes : INT64_MAX;
+	int64_t all = k->shared_bytes < INT64_MAX ? (int64_t)k->shared_bytes : INT64_MAX;
+	int64_t once = k->prepared_bytes < INT64_MAX ? (int64_t)k->prepared_bytes : INT64_MAX;
+
+	return hn_add_sat(hn_add_sat(all, once), hn_mul_sat(own, n_workers));
 }
 
-/* What the buffers of these arguments take for so many input sets. */
-static int64_t bytes_needed(uint32_t n, const struct hn_tensor *t, uint32_t n_set)
+/* What the buffers of these arguments take for so many input sets, whole pages and guards. */
+static int64_t buffer_bytes(uint32_t n, const struct hn_tensor *t, uint32_t n_set)
 {
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < n && sum < HN_TENSOR_MAX_BYTES; i++) {
-		sum += t[i].bytes *
-		       (n_set + (t[i].bytes % 64 != 0) + t[i].output);
+		int64_t one = (t[i].bytes + (int64_t)PAGE - 1) / (int64_t)PAGE * (int64_t)PAGE +
+			      2 * (int64_t)PAGE;
+
+		sum += one * (n_set + (t[i].bytes % 64 != 0) + t[i].output);
 	}
 	return sum;
+}
+
+static int64_t held_bytes(const struct cpu_board *b)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < HN_BOARD_WORKLOADS; i++) {
+		sum += b->workload[i] != NULL ? b->workload[i]->bytes : 0;
+	}
+	return sum;
+}
+
+/* What a board may take: half of the smallest limit, for honed, builders and others live there,
+ * too; and three quarters of what is free now, with what it could let go of. */
+struct allowance {
+	struct hn_memory memory;
+	int64_t ever, now;
+};
+
+static struct allowance allowance(const struct cpu_board *b)
+{
+	struct allowance a;
+
+	hn_memory_read("", &a.memory);
+	a.ever = a.memory.limit / 2;
+	a.now = hn_add_sat(a.memory.available, held_bytes(b)) / 4 * 3;
+	a.now = a.now < a.ever ? a.now : a.ever;
+	return a;
+}
+
+/* Why so many bytes are not to be had: how many are needed, how many there are. */
+static void print_refusal(const struct allowance *a, const char *what, int64_t bytes, char *text,
+			  size_t n)
+{
+	char need[32], may[32], whole[32];
+	bool ever = bytes > a->ever;
+
+	hn_memory_print(bytes, need, sizeof need);
+	hn_memory_print(ever ? a->ever : a->now, may, sizeof may);
+	hn_memory_print(ever ? a->memory.limit : a->memory.available, whole, sizeof whole);
+	snprintf(text, n, "%s %s; the board may use %s, %s of the %s %s", what, need, may,
+		 ever ? "half" : "three quarters", whole,
+		 ever ? a->memory.limit_by : a->memory.available_by);
 }
 
 /* The slot to use next: this key's, an empty one, or the least recently used. */
@@ -134,23 +191,19 @@ static struct cpu_workload **slot_for(struct cpu_board *b, const char *key)
 }
 
 /* Forget workloads, oldest first, until `bytes` more are within what is allowed. */
-static void make_room(struct cpu_board *b, int64_t bytes)
+static void make_room(struct cpu_board *b, int64_t bytes, int64_t allowed)
 {
-	for (;;) {
-		int64_t sum = bytes;
+	while (hn_add_sat(bytes, held_bytes(b)) > allowed) {
 		struct cpu_workload **oldest = NULL;
 
 		for (int i = 0; i < HN_BOARD_WORKLOADS; i++) {
 			struct cpu_workload **w = &b->workload[i];
 
-			if (*w != NULL) {
-				sum += (*w)->bytes;
-				oldest = oldest == NULL || (*w)->used < (*oldest)->used
-						 ? w
-						 : oldest;
+			if (*w != NULL && (oldest == NULL || (*w)->used < (*oldest)->used)) {
+				oldest = w;
 			}
 		}
-		if (sum <= memory_allowed() || oldest == NULL) {
+		if (oldest == NULL) {
 			return;
 		}
 		workload_free(*oldest);
@@ -299,7 +352,8 @@ static void judge_end(const struct cpu_run *run, const struct hn_fault_end *end,
 		 phase < HN_COUNT_OF(phases) ? phases[phase] : "place unknown");
 }
 
-void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_answer *ret)
+static void run_once(struct cpu_board *b, struct cpu_run *run,
+		     const struct hn_child_limits *limits, struct hn_board_answer *ret)
 {
 	struct cpu_report *r = b->report;
 	struct hn_fault_end end;
@@ -309,9 +363,8 @@ void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_
 	ret->rivals = false;
 	run->report = r;
 	run->token = hn_hash64(&b->requests, sizeof b->requests, (uint64_t)hn_clock_ns());
-	if (hn_child_run(hn_cpu_run, run, hn_mul_sat(run->kernel->limit_ms, 1000000),
-			 &r->note, &end, &err) != 0) {
-		answer(ret, HN_VERDICT_NOISY, err.msg);
+	if (hn_child_run(hn_cpu_run, run, limits, &r->note, &end, &err) != 0) {
+		answer(ret, HN_VERDICT_RUN_LOST, err.msg);
 		return;
 	}
 	ret->rivals = r->side == 1;
@@ -330,6 +383,52 @@ void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_
 	ret->thorough = r->body.thorough;
 	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
 	memcpy(ret->rival_ns, r->body.rival_ns, sizeof ret->rival_ns);
+}
+
+/* A kernel that would take more than there is does not run: the system would end it, or us. */
+static bool has_memory(const struct cpu_board *b, int64_t bytes, struct hn_board_answer *ret)
+{
+	struct allowance a;
+
+	if (bytes < CHILD_BYTES / 16) {
+		return true;
+	}
+	a = allowance(b);
+	ret->verdict = bytes > a.ever				? HN_VERDICT_OOM
+		       : bytes > a.memory.available / 4 * 3 ? HN_VERDICT_RUN_LOST
+								: HN_VERDICT_OK;
+	if (ret->verdict != HN_VERDICT_OK) {
+		a.now = a.memory.available / 4 * 3;
+		print_refusal(&a, "its workspace takes", bytes, ret->detail, sizeof ret->detail);
+	}
+	return ret->verdict == HN_VERDICT_OK;
+}
+
+/* What is killed or stopped from outside says nothing, and runs again while there is time. */
+void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_answer *ret)
+{
+	int64_t own = workspace_bytes(run->kernel, run->n_workers);
+	struct hn_child_limits limits = {.ns = hn_mul_sat(run->kernel->limit_ms, 1000000)};
+	int64_t begin = hn_clock_ns();
+
+	if (run->rival != NULL) {
+		own = hn_add_sat(own, workspace_bytes(run->rival, run->n_workers));
+	}
+	ret->n_sample = 0;
+	if (!has_memory(b, own, ret)) {
+		return;
+	}
+	limits.bytes = hn_add_sat(hn_mul_sat(own, 2),
+				  hn_add_sat(CHILD_BYTES, hn_mul_sat(THREAD_BYTES, run->n_workers)));
+	for (int i = 0; i < RUNS; i++) {
+		if (i > 0) {
+			nanosleep(&(struct timespec){.tv_nsec = FIRST_PAUSE_NS << i}, NULL);
+		}
+		run_once(b, run, &limits, ret);
+		if (ret->verdict != HN_VERDICT_RUN_LOST || hn_clock_ns() - begin >= limits.ns) {
+			return;
+		}
+	}
 }
 
 /* Outputs of the naive run, its last, become the reference, where it was not made in place. */
@@ -407,10 +506,13 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	struct hn_board_workload alone;
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
-	int64_t least = bytes_needed(from->n_tensor, from->tensor, 1);
-	int64_t wanted = bytes_needed(from->n_tensor, from->tensor, HN_INPUT_SETS);
 	uint64_t origin = origin_of(from);
-	bool room = wanted <= memory_allowed();
+	int64_t least = buffer_bytes(from->n_tensor, from->tensor, 1);
+	int64_t wanted = buffer_bytes(from->n_tensor, from->tensor, HN_INPUT_SETS);
+	int64_t own = workspace_bytes(&from->naive, run.n_workers);
+	struct allowance may;
+	char text[300];
+	bool room;
 
 	if (*slot != NULL && strcmp((*slot)->key, from->key) == 0 && (*slot)->origin == origin) {
 		answer_again(b, *slot, from->naive_ns, ret);
@@ -418,9 +520,13 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	}
 	workload_free(*slot);
 	*slot = NULL;
-	if (least > memory_allowed()) {
-		answer(ret, HN_VERDICT_OOM,
-		       "the arguments do not fit half of this board's memory");
+	may = allowance(b);
+	/* a further set has two processes' worth of workspace in one (cpu_refer.c) */
+	room = hn_add_sat(wanted, hn_mul_sat(own, 2)) <= may.now;
+	if (hn_add_sat(least, own) > may.now) {
+		print_refusal(&may, "arguments, references and workspace take",
+			      hn_add_sat(least, own), text, sizeof text);
+		answer(ret, HN_VERDICT_OOM, text);
 		return;
 	}
 	w = workload_new(from);
@@ -429,7 +535,7 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		return;
 	}
 	w->bytes = room ? wanted : least;
-	make_room(b, w->bytes);
+	make_room(b, hn_add_sat(w->bytes, own), may.now);
 	if (map_buffers(w, &err) != 0) {
 		answer(ret, HN_VERDICT_OOM, err.msg);
 		workload_free(w);
@@ -456,6 +562,10 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		hn_cpu_make_sets(b, w, from, room,
 				 hn_stats_median(ret->sample_ns, ret->n_sample));
 		hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);
+		if (w->lost) {
+			answer(ret, HN_VERDICT_RUN_LOST,
+			       "the naive program's process was lost, again and again");
+		}
 	}
 	ret->run_ns = hn_clock_ns() - begin;
 	if (ret->verdict != HN_VERDICT_OK) {

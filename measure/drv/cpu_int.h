@@ -41,6 +41,7 @@ struct cpu_workload {
 	uint64_t origin; /* hash of all that it was made of */
 	double naive_ns, naive_share; /* as its answer told */
 	int64_t bytes; /* of all buffers */
+	bool lost;     /* a run that was to tell of its further sets was, again and again */
 	uint64_t used; /* when, in requests */
 };
 

@@ -9,6 +9,7 @@
 #include "measure/child.h"
 
 #define PROBE_LIMIT_NS 20000000000
+#define TRIES 5 /* somebody may kill it */
 
 struct probing {
 	struct hn_probe *shared;
@@ -28,10 +29,13 @@ int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 {
 	struct cpu_board *b = board;
 	struct probing p = {.shared = b->probe, .n_workers = hone_pool_cpus()};
+	const struct hn_child_limits limits = {.ns = PROBE_LIMIT_NS};
 	struct hn_fault_end end;
-	int rc = hn_child_run(probe_child, &p, PROBE_LIMIT_NS, &b->report->note, &end,
-			      err);
+	int rc, n = 0;
 
+	do {
+		rc = hn_child_run(probe_child, &p, &limits, &b->report->note, &end, err);
+	} while (rc == 0 && !end.timed_out && end.status != 0 && ++n < TRIES);
 	if (rc != 0) {
 		return rc;
 	}

@@ -88,6 +88,7 @@ static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32
 		return "memory is short";
 	}
 	hn_cpu_run_child(b, &run, &a);
+	w->lost |= a.verdict == HN_VERDICT_RUN_LOST;
 	if (a.verdict != HN_VERDICT_OK) {
 		return "the naive program fails on it";
 	}

@@ -10,14 +10,16 @@
 
 #define SECOND INT64_C(1000000000)
 
+static const struct hn_back_off one_of_many = {.first_ns = SECOND};
+
 static bool canary(struct hn_health *h, double ns, int64_t now)
 {
-	return hn_health_canary(h, (struct hn_canary){.ns = ns}, SECOND, now);
+	return hn_health_canary(h, (struct hn_canary){.ns = ns}, one_of_many, now);
 }
 
 static bool wandering(struct hn_health *h, double ns, double wander)
 {
-	return hn_health_canary(h, (struct hn_canary){ns, wander}, SECOND, 0);
+	return hn_health_canary(h, (struct hn_canary){ns, wander}, one_of_many, 0);
 }
 
 static void two_moved_canaries_are_quarantine(void **state)
@@ -58,14 +60,14 @@ static void the_back_off_doubles_and_is_forgiven(void **state)
 
 		canary(&h, 2000, now);
 		assert_int_equal(h.until_ns, now + rest);
-		assert_int_equal(hn_health_hopeless(&h), i >= 4);
+		assert_int_equal(hn_health_hopeless(&h, SECOND, now), i >= 4);
 		now += rest;
 	}
 	for (int i = 0; i < 8; i++) {
 		assert_true(canary(&h, 1000, now));
 		assert_int_equal(h.state, HN_HEALTH_GOOD);
 		assert_int_equal(h.n_back, i < 7 ? 9 : 0);
-		assert_false(hn_health_hopeless(&h)); /* it is back */
+		assert_false(hn_health_hopeless(&h, SECOND, now)); /* it is back */
 	}
 }
 
@@ -82,7 +84,7 @@ static void a_loss_is_no_clean_canary(void **state)
 	for (int i = 0; i < 7; i++) {
 		canary(&h, 1000, SECOND);
 	}
-	hn_health_lost(&h, "it ended", SECOND, SECOND);
+	hn_health_lost(&h, "it ended", one_of_many, SECOND);
 	for (int i = 0; i < 8; i++) {
 		assert_int_equal(h.n_back, 1);
 		canary(&h, 1000, SECOND);
@@ -97,7 +99,7 @@ static void the_third_loss_of_a_new_board_counts(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) { /* the clock has just begun, too */
 		assert_int_equal(h.state, HN_HEALTH_GOOD);
-		hn_health_lost(&h, "it ended", SECOND, (1 + i) * SECOND);
+		hn_health_lost(&h, "it ended", one_of_many, (1 + i) * SECOND);
 	}
 	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
 }
@@ -108,15 +110,15 @@ static void three_losses_in_a_minute_are_quarantine(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++) { /* rare ones are forgiven */
-		hn_health_lost(&h, "it ended", SECOND, i * 31 * SECOND);
+		hn_health_lost(&h, "it ended", one_of_many, i * 31 * SECOND);
 		assert_int_equal(h.state, HN_HEALTH_GOOD);
 	}
-	hn_health_lost(&h, "it ended", SECOND, 600 * SECOND);
+	hn_health_lost(&h, "it ended", one_of_many, 600 * SECOND);
 	assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
 	assert_non_null(strstr(h.why, "it ended"));
 	assert_true(hn_health_resting(&h, 600 * SECOND));
 	assert_false(hn_health_resting(&h, 601 * SECOND));
-	hn_health_lost(&h, "it ended", SECOND, 601 * SECOND); /* on its way back */
+	hn_health_lost(&h, "it ended", one_of_many, 601 * SECOND); /* on its way back */
 	assert_int_equal(h.until_ns, 603 * SECOND);
 	assert_true(canary(&h, 0, 603 * SECOND)); /* it has no canary, and answers */
 	assert_int_equal(h.state, HN_HEALTH_GOOD);
@@ -183,10 +185,47 @@ static void hope_is_lost_in_a_row_only(void **state)
 		canary(&h, 2000, 0);
 		canary(&h, 2000, 0);
 		assert_int_equal(h.state, HN_HEALTH_QUARANTINED);
-		assert_false(hn_health_hopeless(&h));
+		assert_false(hn_health_hopeless(&h, SECOND, INT64_MAX));
 		canary(&h, 1000, 0);
 		assert_int_equal(h.state, HN_HEALTH_GOOD);
 	}
+}
+
+/* Killed every second for a minute and a half, the only board is at work most of that time; its
+ * rest does not grow. */
+static void the_last_one_is_soon_back(void **state)
+{
+	static const struct hn_back_off only = {.first_ns = SECOND, .last = true};
+	struct hn_health h = {0};
+	int64_t rested = 0;
+
+	(void)state;
+	for (int i = 1; i <= 90; i++) {
+		hn_health_lost(&h, "it ended", only, i * SECOND);
+		rested += hn_health_resting(&h, i * SECOND) ? h.until_ns - i * SECOND : 0;
+		assert_false(hn_health_hopeless(&h, SECOND, i * SECOND));
+		assert_false(hn_health_resting(&h, i * SECOND + SECOND / 4));
+		canary(&h, 1000, i * SECOND + SECOND / 2);
+	}
+	assert_true(rested <= 90 * SECOND / 8);
+}
+
+/* One that never gets as far as a canary is past hope after a while, and then rests for long. */
+static void the_last_one_may_be_past_hope(void **state)
+{
+	static const struct hn_back_off only = {.first_ns = SECOND, .last = true};
+	struct hn_health h = {0};
+	int64_t now = 0;
+
+	(void)state;
+	while (!hn_health_hopeless(&h, SECOND, now)) {
+		hn_health_lost(&h, "it ended", only, now);
+		assert_true(now < 17 * SECOND);
+		now = h.until_ns > now ? h.until_ns : now + SECOND / 100;
+	}
+	assert_true(now >= 15 * SECOND);
+	hn_health_lost(&h, "it ended", only, now);
+	assert_int_equal(h.until_ns - now, 64 * SECOND);
 }
 
 int main(void)
@@ -200,6 +239,8 @@ int main(void)
 		cmocka_unit_test(who_wanders_is_held_against_the_one_before),
 		cmocka_unit_test(who_wanders_comes_back_by_holding_still),
 		cmocka_unit_test(hope_is_lost_in_a_row_only),
+		cmocka_unit_test(the_last_one_is_soon_back),
+		cmocka_unit_test(the_last_one_may_be_past_hope),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/wait.h>
+
 #include "tests/unit/measurer_bed.h"
 
 static int child_named(const char *name)
@@ -127,12 +129,52 @@ static void builders_may_break(void **state)
 	int64_t begin = hn_clock_ns();
 
 	(void)state;
-	assert_int_equal(run("[\"stall\"]").verdict, HN_VERDICT_BUILD_TIMEOUT);
+	struct waiting w = run("[\"stall\"]");
+
+	assert_int_equal(w.verdict, HN_VERDICT_BUILD_TIMEOUT);
 	assert_true(hn_clock_ns() - begin < 2500000000);
 	assert_int_equal(run("[\"die\"]").verdict, HN_VERDICT_BUILD_FAIL);
 	assert_int_equal(run("[\"babble\"]").verdict, HN_VERDICT_BUILD_FAIL);
 	assert_int_equal(run("[\"lie\"]").verdict, HN_VERDICT_BUILD_FAIL);
+	assert_int_equal(run("[\"quits\"]").verdict, HN_VERDICT_BUILD_FAIL);
+	assert_int_equal(run("[\"spin\"]").verdict, HN_VERDICT_BUILD_TIMEOUT);
 	assert_int_equal(run("[\"+good\"]").verdict, HN_VERDICT_OK);
+}
+
+/* That somebody kills them, or stops them, is no candidate's fault. */
+static void builders_may_be_lost(void **state)
+{
+	struct waiting w = run("[\"killed\"]");
+
+	(void)state;
+	assert_int_equal(w.verdict, HN_VERDICT_BUILDER_LOST);
+	assert_non_null(strstr(w.detail, "was lost 5 times"));
+	w = run("[\"stopped\"]");
+	assert_int_equal(w.verdict, HN_VERDICT_BUILDER_LOST);
+	assert_non_null(strstr(w.detail, "stopped from outside"));
+	assert_false(hn_verdict_blames_kernel(w.verdict));
+	assert_int_equal(run("[\"+good\"]").verdict, HN_VERDICT_OK);
+}
+
+/* honed itself may be stopped while answers arrive. */
+static void answers_that_wait_are_read(void **state)
+{
+	struct waiting w = { .open = 1 };
+	int pid = getpid();
+
+	(void)state;
+	hn_measurer_submit(m, "w", "[\"+good\", 5]", 0, on_result, &w);
+	run_for_ms(1);
+	if (fork() == 0) {
+		sleep(3); /* beyond the limit of a build here */
+		kill(pid, SIGCONT);
+		_exit(0);
+	}
+	kill(pid, SIGSTOP);
+	wait_for(&w);
+	assert_true(w.verdict == HN_VERDICT_OK);
+	while (waitpid(-1, NULL, WNOHANG) > 0) {
+	}
 }
 
 static void the_board_may_die(void **state)
@@ -315,6 +357,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(duels_run_anew),
 		cmocka_unit_test(duels_name_who_failed),
 		cmocka_unit_test(builders_may_break),
+		cmocka_unit_test(builders_may_be_lost),
+		cmocka_unit_test(answers_that_wait_are_read),
 		cmocka_unit_test(the_board_may_die),
 		cmocka_unit_test(probes_are_answered_from_memory),
 		cmocka_unit_test(many_at_once_leave_nothing_behind),

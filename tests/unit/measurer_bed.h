@@ -133,6 +133,16 @@ static void build(const struct hn_frame *f, int n)
 		abort();
 	} else if (strcmp(word, "stall") == 0) {
 		pause();
+	} else if (strcmp(word, "spin") == 0) {
+		for (;;) {
+			__asm__ volatile("");
+		}
+	} else if (strcmp(word, "killed") == 0) { /* as if by somebody else */
+		kill(getpid(), SIGKILL);
+	} else if (strcmp(word, "stopped") == 0) {
+		kill(getpid(), SIGSTOP);
+	} else if (strcmp(word, "quits") == 0) {
+		exit(4);
 	} else if (strcmp(word, "babble") == 0) {
 		if (write(1, "this is not a frame at all, is it?", 34) == 34) {
 			pause();
@@ -238,7 +248,7 @@ static void make_workload(const char *key, struct waiting *w)
 /* No answer, or one with a warning. */
 static bool disturbed(const struct waiting *w)
 {
-	return w->verdict == HN_VERDICT_NOISY ||
+	return w->verdict == HN_VERDICT_NOISY || strstr(w->detail, "kept from running") != NULL ||
 	       (w->verdict == HN_VERDICT_OK && *w->detail != '\0');
 }
 

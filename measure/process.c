@@ -1,0 +1,84 @@
+/* measure/process.c -- /proc/PID, read. */
+#include "measure/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define LOOK_AGAIN_NS 20000000
+
+static FILE *open_of(int pid, const char *name, const char *mode)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+	return fopen(path, mode);
+}
+
+int64_t hn_process_cpu_ns(int pid)
+{
+	FILE *f = open_of(pid, "schedstat", "re");
+	struct timespec t;
+	clockid_t clock;
+	int64_t ns = 0;
+	int n = 0;
+
+	if (f != NULL) {
+		n = fscanf(f, "%" SCNd64, &ns);
+		fclose(f);
+	}
+	if (n == 1 && ns > 0) {
+		return ns;
+	}
+	return clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &t) == 0
+		       ? t.tv_sec * INT64_C(1000000000) + t.tv_nsec
+		       : 0;
+}
+
+/* The letter of proc(5): R runs, S sleeps, T and t are stopped; 0 = not known. */
+static int state_of(int pid)
+{
+	FILE *f = open_of(pid, "stat", "re");
+	char line[512], *end;
+	size_t n;
+
+	if (f == NULL) {
+		return 0;
+	}
+	n = fread(line, 1, sizeof line - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	end = strrchr(line, ')'); /* of its name, which may hold anything */
+	return end != NULL && end[1] == ' ' ? end[2] : 0;
+}
+
+enum hn_overrun hn_process_overrun(int pid, int64_t cpu_ns, int64_t limit_ns)
+{
+	int64_t before = hn_process_cpu_ns(pid);
+	int state = state_of(pid);
+
+	if (cpu_ns >= limit_ns / 2) {
+		return HN_OVERRUN_OWN;
+	}
+	if (state == 'T' || state == 't') {
+		return HN_OVERRUN_STOPPED;
+	}
+	if (state != 'S') {
+		return HN_OVERRUN_STARVED;
+	}
+	nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
+	return state_of(pid) == 'S' && hn_process_cpu_ns(pid) == before ? HN_OVERRUN_OWN
+									: HN_OVERRUN_STARVED;
+}
+
+void hn_process_expendable(int pid)
+{
+	FILE *f = open_of(pid, "oom_score_adj", "we");
+
+	if (f != NULL) {
+		fputs("1000", f);
+		fclose(f);
+	}
+}
