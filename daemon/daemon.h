@@ -95,6 +95,7 @@ struct hn_submit {	  /* what to tune; strings are copied */
 	const char *records; /* NULL = none */
 	bool cold;	     /* mark the dag so (loopstate/mark.h) */
 	struct hn_job_budget budget;
+	struct hn_crashes crashes; /* of an earlier honed's job */
 };
 int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
 		   struct hn_session *owner, struct hn_job **ret, bool *ret_shared,

@@ -218,6 +218,8 @@ bool hn_job_open(struct hn_job *j)
 
 void hn_job_start(struct hn_job *j)
 {
+	struct hn_err err;
+
 	j->started_ns = hn_clock_ns();
 	if (j->set == NULL && !hn_job_open(j)) {
 		return;
@@ -228,6 +230,11 @@ void hn_job_start(struct hn_job *j)
 	}
 	hn_job_recall(j);
 	j->state = HN_JOB_NAIVE;
+	if (j->set == NULL && (hn_crashes_start(&j->crashes, j->n_trial, &err) != 0 ||
+			       hn_jobs_store(j, /* finished= */ false, &err) != 0)) {
+		hn_job_fail(j, &err);
+		return;
+	}
 	hn_notify_progress(j);
 	j->naive_open = j->known = true;
 	hn_job_choose_reference(j, ask_reference);
@@ -469,7 +476,6 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 {
 	struct hn_daemon *d = j->daemon;
 	struct hn_shot *s, *next;
-	struct hn_buf b;
 	struct hn_err err;
 
 	if (hn_job_ended(j)) {
@@ -496,13 +502,12 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 	if (j->naive_open || j->final.open) {
 		hn_measurer_cancel(d->measurer, j);
 	}
-	if (final != HN_JOB_SUSPENDED || d->config.ends_with_clients) {
-		hn_buf_init(&b);
-		hn_job_write_request(j, &b);
-		if (hn_db_put_job(d->db, j->id, b.s, /* finished= */ true, &err) != 0) {
-			hn_log_line(&d->log, "warn", "job %s: %s", j->id, err.msg);
-		}
-		hn_buf_fini(&b);
+	/* a set's jobs are resumed by the set */
+	if (hn_jobs_store(j,
+			  final != HN_JOB_SUSPENDED || d->config.ends_with_clients ||
+				  j->set != NULL,
+			  &err) != 0) {
+		hn_log_line(&d->log, "warn", "job %s: %s", j->id, err.msg);
 	}
 	if (d->snapshot_due && final != HN_JOB_SUSPENDED) {
 		/* who hears of the end may ask the snapshot at once */

@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "base/jw.h"
+#include "daemon/crashes.h"
 #include "daemon/final.h"
 #include "daemon/ring.h"
 #include "daemon/workload.h"
@@ -130,6 +131,8 @@ struct hn_job {
 	int64_t kernel_ns;	  /* spent inside kernels by this job */
 	struct hn_job_final final;
 	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
+
+	struct hn_crashes crashes; /* a set's are the set's */
 
 	struct hn_ring ring;
 	int64_t told_ns;     /* last progress event */

@@ -155,6 +155,7 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	hn_arena_init(&j->warm_arena, 0);
 	hn_ring_init(&j->ring, HN_LIMIT_RING_EVENTS);
 	j->budget = s->budget;
+	j->crashes = s->crashes;
 	j->allowed = s->budget.trials > 0 ? s->budget.trials : INT64_MAX;
 	j->left_ns = INFINITY;
 	j->submitted_ns = hn_clock_ns();
@@ -443,7 +444,8 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 			       .target = hn_json_string(hn_json_get(v, "target")),
 			       .policy = hn_json_string(hn_json_get(v, "policy")),
 			       .model = hn_json_string(hn_json_get(v, "model")),
-			       .records = hn_json_string(hn_json_get(v, "records")) };
+			       .records = hn_json_string(hn_json_get(v, "records")),
+			       .crashes = hn_crashes_read(v) };
 	struct hn_job *j;
 	int64_t seed = 0;
 	bool shared = false;

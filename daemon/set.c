@@ -60,6 +60,22 @@ static void tell_stored(struct hn_set *s, uint32_t i)
 	m->n_told = m->job->n_trial;
 }
 
+/* Unless it has ended honed too often. */
+static void count_start(struct hn_set *s)
+{
+	struct hn_err err;
+	int64_t n_trial = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		n_trial += s->member[i].job->n_trial;
+	}
+	if (hn_crashes_start(&s->crashes, n_trial, &err) != 0) {
+		hn_set_finish(s, HN_JOB_FAILED, err.msg);
+		return;
+	}
+	hn_set_store(s, /* finished= */ false);
+}
+
 void hn_set_start(struct hn_set *s)
 {
 	s->state = HN_JOB_SEARCH;
@@ -75,6 +91,7 @@ void hn_set_start(struct hn_set *s)
 			}
 		}
 	}
+	count_start(s);
 }
 
 /* It will make no more trials, whatever is granted. */

@@ -195,6 +195,7 @@ int hn_sets_submit(struct hn_daemon *d, const struct hn_json *v, bool again,
 	if (id != NULL) {
 		snprintf(s->id, sizeof s->id, "%s", id);
 		hn_json_double(hn_json_get(v, "spent"), &s->spent_s);
+		s->crashes = hn_crashes_read(v);
 	} else {
 		hn_jobs_new_id('s', s->id);
 	}

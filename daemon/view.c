@@ -98,6 +98,7 @@ void hn_job_write_request(const struct hn_job *j, struct hn_buf *b)
 	hn_jw_str(&w, "workload", j->key);
 	hn_jw_int(&w, "measured", j->n_trial);
 	hn_jw_double(&w, "best_ns", j->best_ns);
+	hn_crashes_write(&j->crashes, j->state != HN_JOB_NEW && !hn_job_ended(j), &w);
 	hn_jw_end(&w);
 	hn_jw_done(&w);
 }
