@@ -39,6 +39,7 @@
 #define BATCH_NS 100000000 /* ... and at the latest after so long */
 #define TRIES 5		   /* of what the infrastructure failed, ... */
 #define NAIVE_TRIES 8	   /* ... of the naive program, without which there is no job, ... */
+#define LOST_RUN 20	   /* tries that are lost in a row: nothing gets done here */
 #define PAUSE_NS 50000000  /* ... and before the second; doubled before each one after */
 #define PROGRESS_NS 250000000
 #define FIRST_TRIALS 4	   /* of these one should work, ... */
@@ -270,6 +271,12 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 	if (j->state != HN_JOB_SEARCH || j->held) {
 		hn_shot_drop(s);
 		return;
+	}
+	j->n_lost_run = lost(r->verdict) ? j->n_lost_run + 1 : 0;
+	if (j->n_lost_run >= LOST_RUN && !j->hopeless) {
+		j->hopeless = true;
+		j->n_infra_run = j->n_lost_run;
+		j->fail_class = r->verdict;
 	}
 	if (lost(r->verdict) && ++s->tries < TRIES) {
 		s->after_ns = hn_clock_ns() + pause_ns(s->tries);

@@ -121,6 +121,7 @@ struct hn_job {
 	uint32_t n_fail_run; /* failures in a row of class fail_class */
 	enum hn_verdict fail_class;
 	uint32_t n_infra_run; /* infrastructure failures in a row */
+	uint32_t n_lost_run;  /* tries that were lost in a row, of whichever candidate */
 	bool hopeless;	      /* a run grew too long; the runs stay as they were then */
 	int64_t n_noisy;	  /* OK, but timed too badly to be promoted */
 	double naive_ns, best_ns; /* 0 = unknown */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 4 /* of what a board was lost with */
+#define TRIES 3 /* of what a board was lost with */
 #define REDOS 8	     /* of what a canary did not confirm, ... */
 #define LOST_REDOS 50 /* ... and of what was lost with its board before one came */
 #define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a duel: */
