@@ -179,6 +179,7 @@ void hn_set_write_request(const struct hn_set *s, struct hn_buf *b)
 	hn_jw_double(&w, "spent", hn_set_seconds(s, hn_clock_ns()));
 	hn_jw_str(&w, "state", hn_job_state_name(s->state));
 	hn_jw_str(&w, "message", s->message);
+	hn_crashes_write(&s->crashes, s->state != HN_JOB_NEW && !hn_set_ended(s), &w);
 	hn_jw_list(&w, "tasks");
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct hn_job *j = s->member[i].job;
