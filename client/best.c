@@ -98,3 +98,22 @@ void hn_best_close(struct hn_best *b)
 {
 	hn_snapshot_close(b->snapshot);
 }
+
+void hn_best_write_near(const struct hn_best *best, struct hn_jw *w)
+{
+	if (best->differs == 0) {
+		hn_jw_null(w, "near");
+		return;
+	}
+	hn_jw_list(w, "near");
+	for (int p = 0; p < HN_N_PARAM; p++) {
+		if (best->differs & (1u << p)) {
+			hn_jw_object(w, NULL);
+			hn_jw_str(w, "parameter", hn_param_name((enum hn_param)p));
+			hn_jw_int(w, "there", best->target.param[p]);
+			hn_jw_int(w, "here", best->asked.param[p]);
+			hn_jw_end(w);
+		}
+	}
+	hn_jw_end(w);
+}

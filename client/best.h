@@ -3,6 +3,7 @@
 #define HN_CLIENT_BEST_H
 
 #include "client/cmd.h"
+#include "base/jw.h"
 #include "client/nearest.h"
 #include "db/snapshot.h"
 #include "target/target.h"
@@ -33,5 +34,8 @@ int hn_best_open(const struct hn_opts *o, struct hn_snapshot **ret,
 int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
 		 struct hn_best *ret, struct hn_err *err) HN_NODISCARD;
 void hn_best_close(struct hn_best *b);
+
+/* The member "near": null, or the parameters that differ. */
+void hn_best_write_near(const struct hn_best *best, struct hn_jw *w);
 
 #endif

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "client/link.h"
+#include "client/say.h"
 #include "client/show.h"
 
 #define CALL_MS 10000
@@ -36,7 +37,6 @@ int cmd_board(const struct hn_opts *o, struct hn_err *err)
 	const struct hn_json *result = NULL;
 	struct hn_json *doc = NULL;
 	struct hn_link link;
-	struct hn_buf b;
 	int rc;
 
 	if (o->arg == NULL || strcmp(o->arg, "probe") != 0) {
@@ -48,17 +48,14 @@ int cmd_board(const struct hn_opts *o, struct hn_err *err)
 	}
 	rc = wait_for_probe(&link, &doc, &result, err);
 	hn_link_close(&link);
-	hn_buf_init(&b);
 	if (rc == 0 && o->json) {
-		hn_json_write(result, &b);
-		puts(b.s);
+		hn_say_print(result);
 	} else if (rc == 0) {
 		hn_show_probe(hn_json_get(result, "probe"));
 		printf("target  %s\nfile    %s\n",
 		       hn_json_string(hn_json_get(result, "target")),
 		       hn_json_string(hn_json_get(result, "file")));
 	}
-	hn_buf_fini(&b);
 	hn_json_free(doc);
 	return rc;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "client/cmd.h"
 #include "loopstate/state.h"
 
@@ -19,38 +20,46 @@ static void put_shape(const struct hn_op *op, struct hn_buf *b)
 	hn_buf_putc(b, ']');
 }
 
+static void put_stage(const struct hn_op *op, struct hn_jw *w)
+{
+	hn_jw_object(w, NULL);
+	hn_jw_str(w, "id", op->id);
+	hn_jw_str(w, "name", op->name);
+	hn_jw_str(w, "kind", kind_of(op));
+	hn_jw_str(w, "dtype", hn_dtype_name(op->dtype[0]));
+	hn_jw_list(w, "shape");
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		hn_jw_int(w, NULL, op->shape[d]);
+	}
+	hn_jw_end(w);
+	hn_jw_end(w);
+}
+
 static void put_json(const struct hn_input *in, const char *preview, struct hn_buf *b)
 {
 	struct hn_buf text;
+	struct hn_jw w;
 
-	hn_buf_puts(b, "{\"name\":");
-	hn_buf_json_string(b, in->name);
-	hn_buf_printf(b, ",\"key\":\"%s\",\"flop_count\":", in->key);
-	hn_buf_double(b, hn_dag_flops(in->dag));
-	hn_buf_printf(b, ",\"arg_bytes\":%llu,\"temp_bytes\":%llu,\"stages\":[",
-		      (unsigned long long)hn_dag_arg_bytes(in->dag),
-		      (unsigned long long)hn_dag_temp_bytes(in->dag));
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "name", in->name);
+	hn_jw_str(&w, "key", in->key);
+	hn_jw_double(&w, "flops", hn_dag_flops(in->dag));
+	hn_jw_uint(&w, "arg_bytes", hn_dag_arg_bytes(in->dag));
+	hn_jw_uint(&w, "temp_bytes", hn_dag_temp_bytes(in->dag));
+	hn_jw_list(&w, "stages");
 	for (uint32_t i = 0; i < in->dag->n_op; i++) {
-		const struct hn_op *op = in->dag->op[i];
-
-		hn_buf_printf(b, "%s{\"id\":", i > 0 ? "," : "");
-		hn_buf_json_string(b, op->id);
-		hn_buf_puts(b, ",\"name\":");
-		hn_buf_json_string(b, op->name);
-		hn_buf_printf(b,
-			      ",\"kind\":\"%s\",\"dtype\":\"%s\",\"shape\":", kind_of(op),
-			      hn_dtype_name(op->dtype[0]));
-		put_shape(op, b);
-		hn_buf_putc(b, '}');
+		put_stage(in->dag->op[i], &w);
 	}
-	hn_buf_puts(b, "],\"text\":");
+	hn_jw_end(&w);
 	hn_buf_init(&text);
 	hn_dag_write_text(in->dag, in->name, &text);
-	hn_buf_json_string(b, text.s);
+	hn_jw_str(&w, "text", text.s);
 	hn_buf_fini(&text);
-	hn_buf_puts(b, ",\"init_preview\":");
-	hn_buf_json_string(b, preview);
-	hn_buf_puts(b, "}\n");
+	hn_jw_str(&w, "loops", preview);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
 }
 
 static void put_text(const struct hn_input *in, const char *preview, struct hn_buf *b)

@@ -2,10 +2,12 @@
  * step, its loops, where its time goes by the analytic model, where it comes from; on request
  * what the models see, and machine code. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "client/ask.h"
 #include "client/auto.h"
 #include "client/explain.h"
@@ -33,10 +35,19 @@ struct subject {
 static int ask_lineage(const struct hn_opts *o, int64_t record, struct subject *x,
 		       struct hn_err *err)
 {
-	char params[64];
+	struct hn_buf b;
+	struct hn_jw w;
+	int rc;
 
-	snprintf(params, sizeof params, "{\"record\":%lld}", (long long)record);
-	return hn_ask(o, "lineage", params, CALL_MS, &x->doc, &x->answer, err);
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "record", record);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	rc = hn_ask(o, "lineage", b.s, CALL_MS, &x->doc, &x->answer, err);
+	hn_buf_fini(&b);
+	return rc;
 }
 
 /* The record of that number: all that is known of it is in the answer. */
@@ -224,49 +235,51 @@ static void put_text(const struct hn_opts *o, const struct subject *x, struct hn
 	hn_buf_puts(b, x->assembly.s);
 }
 
-static void put_number(struct hn_buf *b, const char *key, double v)
-{
-	hn_buf_printf(b, ",\"%s\":", key);
-	hn_buf_double(b, v);
-}
-
 static void put_json(const struct hn_opts *o, const struct subject *x, struct hn_buf *b)
 {
 	const struct hn_snapshot_entry *e = &x->best.entry;
-	double ns = e->best.median_ns;
+	double ns = e->best.median_ns > 0 ? e->best.median_ns : NAN;
+	struct hn_jw w;
 
-	hn_buf_puts(b, "{\"name\":");
-	hn_buf_json_string(b, e->workload.name);
-	put_number(b, "median_ns", ns);
-	put_number(b, "gflops", ns > 0 ? e->workload.flops / ns : 0);
-	hn_buf_printf(b, ",\"record\":%lld,\"workload\":\"%s\",\"target\":",
-		      (long long)e->best.id, e->workload.key);
-	hn_buf_json_string(b, x->best.target_line);
-	hn_buf_puts(b, ",\"cache\":");
-	hn_buf_json_string(b, e->workload.cache);
-	put_number(b, "analytic_ns", x->cost.predicted_ns);
-	hn_buf_puts(b, ",\"steps\":[");
-	for (uint32_t i = 0; i < x->steps.n; i++) {
-		hn_buf_puts(b, i > 0 ? "," : "");
-		hn_buf_json_string(b, x->steps.text[i]);
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "name", e->workload.name);
+	hn_jw_str(&w, "key", e->workload.key);
+	hn_jw_str(&w, "target", x->best.target_line);
+	hn_best_write_near(&x->best, &w);
+	hn_jw_str(&w, "cache", e->workload.cache);
+	if (e->best.id > 0) {
+		hn_jw_int(&w, "record", e->best.id);
+	} else {
+		hn_jw_null(&w, "record");
 	}
-	hn_buf_puts(b, "],\"loops\":");
-	hn_buf_json_string(b, x->loops.s);
-	hn_explain_cost_json(&x->cost, b);
+	hn_jw_double(&w, "median_ns", ns);
+	hn_jw_double(&w, "flops", e->workload.flops);
+	hn_jw_double(&w, "gflops", e->workload.flops / ns);
+	hn_jw_double(&w, "predicted_ns", x->cost.predicted_ns > 0 ? x->cost.predicted_ns : NAN);
+	hn_jw_json(&w, "steps", e->best.steps);
+	hn_jw_list(&w, "sentences");
+	for (uint32_t i = 0; i < x->steps.n; i++) {
+		hn_jw_str(&w, NULL, x->steps.text[i]);
+	}
+	hn_jw_end(&w);
+	hn_jw_str(&w, "loops", x->loops.s);
+	hn_explain_cost_json(&x->cost, &w);
 	if (x->answer != NULL) {
-		hn_explain_lineage_json(&x->lineage, b);
+		hn_explain_lineage_json(&x->lineage, &w);
 	} else if (x->no_answer.code != 0) {
-		hn_buf_puts(b, ",\"lineage_missing\":");
-		hn_buf_json_string(b, x->no_answer.msg);
+		hn_jw_null(&w, "lineage");
+		hn_jw_str(&w, "lineage_end", x->no_answer.msg);
 	}
 	if (o->features || o->all) {
-		hn_explain_features_json(&x->cost, o->all, b);
+		hn_explain_features_json(&x->cost, o->all, &w);
 	}
 	if (x->assembly.n > 0) {
-		hn_buf_puts(b, ",\"asm\":");
-		hn_buf_json_string(b, x->assembly.s);
+		hn_jw_str(&w, "asm", x->assembly.s);
 	}
-	hn_buf_puts(b, "}\n");
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
 }
 
 int cmd_explain(const struct hn_opts *o, struct hn_err *err)

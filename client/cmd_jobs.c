@@ -4,6 +4,7 @@
 
 #include "client/ask.h"
 #include "client/link.h"
+#include "client/say.h"
 #include "client/show.h"
 #include "proto/addr.h"
 
@@ -13,15 +14,10 @@
 /* With --json the answer is printed and NULL is left of it. */
 static const struct hn_json *print_answer(const struct hn_opts *o, const struct hn_json *answer)
 {
-	struct hn_buf b;
-
 	if (!o->json) {
 		return answer;
 	}
-	hn_buf_init(&b);
-	hn_json_write(answer, &b);
-	puts(b.s);
-	hn_buf_fini(&b);
+	hn_say_print(answer);
 	return NULL;
 }
 
@@ -117,6 +113,7 @@ int cmd_cancel(const struct hn_opts *o, struct hn_err *err)
 	const struct hn_json *result;
 	struct hn_json *doc;
 	struct hn_buf params;
+	struct hn_jw w;
 	bool cancelled = false, set;
 	int rc;
 
@@ -126,9 +123,11 @@ int cmd_cancel(const struct hn_opts *o, struct hn_err *err)
 	}
 	set = o->arg[0] == 's'; /* so the ids of sets begin */
 	hn_buf_init(&params);
-	hn_buf_puts(&params, set ? "{\"set\":" : "{\"job\":");
-	hn_buf_json_string(&params, o->arg);
-	hn_buf_puts(&params, "}");
+	hn_jw_init(&w, &params);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, set ? "set" : "job", o->arg);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 	rc = ask(o, set ? "set.cancel" : "job.cancel", params.s, &doc, &result, err);
 	hn_buf_fini(&params);
 	if (rc != 0) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "client/builder.h"
 #include "client/cmd.h"
 #include "client/history.h"
@@ -70,9 +71,55 @@ static int read_steps(const struct hn_opts *o, struct hn_arena *a, struct hn_buf
 	return 0;
 }
 
+/* hone-build's text of one view, or of all. */
+static int ask(const struct hn_input *in, const char *steps, const char *form, struct hn_buf *ret,
+	       struct hn_err *err)
+{
+	char *words[] = { "--poly", (char *)form, NULL };
+
+	hn_buf_reset(ret);
+	return hn_builder_ask("poly", in->json, steps, words, ret, err);
+}
+
+/* Each view a text; --as chooses one. */
+static int put_json(const struct hn_opts *o, const struct hn_input *in, const char *steps,
+		    struct hn_err *err)
+{
+	static const char *const form[] = { "statements", "dependences", "schedule", "ast",
+					    "legality" };
+	bool all = o->as == NULL || strcmp(o->as, "all") == 0;
+	struct hn_buf b, text;
+	struct hn_jw w;
+	int rc = 0;
+
+	hn_buf_init(&b);
+	hn_buf_init(&text);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "name", in->name);
+	hn_jw_str(&w, "key", in->key);
+	hn_jw_json(&w, "steps", steps);
+	for (size_t i = 0; i < HN_COUNT_OF(form) && rc == 0; i++) {
+		if (all || strcmp(o->as, form[i]) == 0) {
+			rc = ask(in, steps, form[i], &text, err);
+			hn_jw_str(&w, form[i], text.s);
+		}
+	}
+	if (rc == 0 && all) {
+		hn_jw_bool(&w, "legal", strcmp(text.s, "legal\n") == 0);
+	}
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	if (rc == 0) {
+		puts(b.s);
+	}
+	hn_buf_fini(&text);
+	hn_buf_fini(&b);
+	return rc;
+}
+
 int cmd_poly(const struct hn_opts *o, struct hn_err *err)
 {
-	char *words[] = { "--poly", (char *)(o->as ? o->as : "all"), NULL };
 	struct hn_buf steps, text;
 	struct hn_arena a;
 	struct hn_input in;
@@ -83,8 +130,10 @@ int cmd_poly(const struct hn_opts *o, struct hn_err *err)
 	int rc = hn_input_read(o, &a, &in, err);
 
 	rc = rc != 0 ? rc : read_steps(o, &a, &steps, err);
-	rc = rc != 0 ? rc : hn_builder_ask("poly", in.json, steps.s, words, &text, err);
-	if (rc == 0) {
+	rc = rc != 0 ? rc : ask(&in, steps.s, o->as ? o->as : "all", &text, err);
+	if (rc == 0 && o->json) {
+		rc = put_json(o, &in, steps.s, err);
+	} else if (rc == 0) {
 		fputs(text.s, stdout);
 	}
 	hn_buf_fini(&steps);

@@ -11,25 +11,6 @@ static double known(double v)
 	return v > 0 ? v : NAN;
 }
 
-static void put_near(const struct hn_best *best, struct hn_jw *w)
-{
-	if (best->differs == 0) {
-		hn_jw_null(w, "near");
-		return;
-	}
-	hn_jw_list(w, "near");
-	for (int p = 0; p < HN_N_PARAM; p++) {
-		if (best->differs & (1u << p)) {
-			hn_jw_object(w, NULL);
-			hn_jw_str(w, "parameter", hn_param_name((enum hn_param)p));
-			hn_jw_int(w, "there", best->target.param[p]);
-			hn_jw_int(w, "here", best->asked.param[p]);
-			hn_jw_end(w);
-		}
-	}
-	hn_jw_end(w);
-}
-
 static void put_json(const struct hn_best *best, struct hn_buf *b)
 {
 	const struct hn_snapshot_entry *e = &best->entry;
@@ -41,7 +22,7 @@ static void put_json(const struct hn_best *best, struct hn_buf *b)
 	hn_jw_str(&w, "key", e->workload.key);
 	hn_jw_str(&w, "name", e->workload.name);
 	hn_jw_str(&w, "target", best->target_line);
-	put_near(best, &w);
+	hn_best_write_near(best, &w);
 	hn_jw_str(&w, "cache", e->workload.cache);
 	hn_jw_int(&w, "record", e->best.id);
 	hn_jw_double(&w, "median_ns", known(ns));

@@ -127,6 +127,7 @@ static void say_nothing(const char *path)
 /* The key in the manifest at `path`; "" when that is none of ours. */
 static void read_key(const char *path, char key[HN_KEY_BYTES])
 {
+	const struct hn_json_limits deep = { .max_depth = UINT32_MAX }; /* as dags are */
 	struct hn_json *v = NULL;
 	struct hn_buf b;
 	const char *s;
@@ -134,7 +135,7 @@ static void read_key(const char *path, char key[HN_KEY_BYTES])
 	key[0] = '\0';
 	hn_buf_init(&b);
 	if (hn_file_read(path, MANIFEST_MAX, &b, NULL) == 0 &&
-	    hn_json_parse(path, b.s, b.n, NULL, &v, NULL) == 0) {
+	    hn_json_parse(path, b.s, b.n, &deep, &v, NULL) == 0) {
 		s = hn_json_string(hn_json_get(v, "key"));
 		s = s != NULL ? s : hn_json_string(hn_json_get(v, "workload")); /* before 0.2 */
 		snprintf(key, HN_KEY_BYTES, "%s", s != NULL ? s : "");

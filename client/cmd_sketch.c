@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "client/cmd.h"
 #include "sketch/sketch.h"
 
@@ -67,20 +68,32 @@ static int find_target(const struct hn_opts *o, struct hn_arena *a, struct hn_ta
 	return rc;
 }
 
-static void put_sketch(const struct hn_sketch *sketch, uint32_t i, bool json,
-		       struct hn_buf *b)
+static void put_sketches(const struct hn_sketches *all, bool json, struct hn_buf *b)
 {
 	struct hn_buf preview;
+	struct hn_jw w;
 
 	hn_buf_init(&preview);
-	hn_state_print(sketch->state, /* delete_trivial_loops= */ true, &preview);
+	hn_jw_init(&w, b);
 	if (json) {
-		hn_buf_puts(b, i > 0 ? "," : "[");
-		hn_buf_json_string(b, preview.s);
-	} else {
-		hn_buf_printf(b, "%ssketch %u%s%s\n%s", i > 0 ? "\n" : "", (unsigned)i,
-			      sketch->rules[0] != '\0' ? ": " : "", sketch->rules,
-			      preview.s);
+		hn_jw_list(&w, NULL);
+	}
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct hn_sketch *sketch = &all->sketch[i];
+
+		hn_buf_reset(&preview);
+		hn_state_print(sketch->state, /* delete_trivial_loops= */ true, &preview);
+		if (json) {
+			hn_jw_str(&w, NULL, preview.s);
+		} else {
+			hn_buf_printf(b, "%ssketch %u%s%s\n%s", i > 0 ? "\n" : "", (unsigned)i,
+				      sketch->rules[0] != '\0' ? ": " : "", sketch->rules,
+				      preview.s);
+		}
+	}
+	if (json) {
+		hn_jw_end(&w);
+		hn_buf_putc(b, '\n');
 	}
 	hn_buf_fini(&preview);
 }
@@ -110,10 +123,7 @@ int cmd_sketch(const struct hn_opts *o, struct hn_err *err)
 			 : hn_sketch_generate(in.dag, &target, &a, &sketches, err);
 	}
 	if (rc == 0) {
-		for (uint32_t i = 0; i < sketches.n; i++) {
-			put_sketch(&sketches.sketch[i], i, o->json, &b);
-		}
-		hn_buf_puts(&b, o->json ? "]\n" : "");
+		put_sketches(&sketches, o->json, &b);
 		fwrite(b.s, 1, b.n, stdout);
 	}
 	hn_buf_fini(&b);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "client/cmd.h"
 #include "client/log.h"
 #include "costmodel/ansor.h"
@@ -141,6 +142,7 @@ static void answer(const struct hn_record_reader *r, int rc, const struct hn_buf
 		   const struct hn_err *err, bool json)
 {
 	struct hn_buf out;
+	struct hn_jw w;
 
 	hn_buf_init(&out);
 	if (!json) {
@@ -148,11 +150,13 @@ static void answer(const struct hn_record_reader *r, int rc, const struct hn_buf
 			      rc != 0 ? ": " : "", rc != 0 ? err->msg : "",
 			      rc == 0 ? text->s : "");
 	} else if (rc == 0) {
-		hn_buf_json_string(&out, text->s);
+		hn_jw_init(&w, &out);
+		hn_jw_str(&w, NULL, text->s);
 	} else {
-		hn_buf_puts(&out, "{\"error\":");
-		hn_buf_json_string(&out, err->msg);
-		hn_buf_putc(&out, '}');
+		hn_jw_init(&w, &out);
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "error", err->msg);
+		hn_jw_end(&w);
 	}
 	if (out.n > 0 && out.s[out.n - 1] != '\n') {
 		hn_buf_putc(&out, '\n');

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 #include "client/history.h"
 #include "client/interrupt.h"
 #include "client/link.h"
+#include "client/say.h"
 #include "client/show.h"
 #include "client/tune.h"
+#include "loopstate/mark.h"
 
 #define CALL_MS 30000
 #define POLL_MS 200
@@ -33,38 +36,63 @@ struct watch {
 	bool ended, cancelling;
 };
 
-void hn_tune_put_string(struct hn_buf *b, const char *key, const char *s)
+void hn_tune_put_string(struct hn_jw *w, const char *key, const char *s)
 {
 	if (s != NULL) {
-		hn_buf_printf(b, ",\"%s\":", key);
-		hn_buf_json_string(b, s);
+		hn_jw_str(w, key, s);
 	}
 }
 
-void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_task)
+void hn_tune_put_options(struct hn_jw *w, const struct hn_opts *o, uint32_t n_task)
 {
 	bool other = o->seconds > 0 || o->stop_gain > 0;
 	int64_t trials = o->trials > 0 ? o->trials : other ? 0 : DEFAULT_TRIALS * n_task;
 
-	hn_tune_put_string(b, "target", o->target);
-	hn_tune_put_string(b, "policy",
+	hn_tune_put_string(w, "target", o->target);
+	hn_tune_put_string(w, "policy",
 			   o->policy == NULL && o->records != NULL ? "replay" : o->policy);
-	hn_tune_put_string(b, "model", o->model);
-	hn_buf_printf(b, ",\"trials\":%lld,\"seed\":%lld,\"seconds\":", (long long)trials,
-		      (long long)o->seed);
-	hn_buf_double(b, o->seconds);
+	hn_tune_put_string(w, "model", o->model);
+	hn_jw_int(w, "trials", trials);
+	hn_jw_int(w, "seed", o->seed);
+	hn_jw_double(w, "seconds", o->seconds);
+}
+
+void hn_tune_put_best(struct hn_link *link, const struct hn_json *job, struct hn_jw *w)
+{
+	const struct hn_json *best = NULL;
+	struct hn_json *doc = NULL;
+	struct hn_err none;
+	struct hn_buf b;
+	struct hn_jw params;
+
+	hn_buf_init(&b);
+	hn_jw_init(&params, &b);
+	hn_jw_object(&params, NULL);
+	hn_jw_str(&params, "workload", hn_show_word(job, "workload"));
+	hn_jw_str(&params, "target", hn_show_word(job, "target"));
+	hn_jw_end(&params);
+	hn_jw_done(&params);
+	if (hn_show_number(job, "best_ns") > 0 &&
+	    hn_link_call(link, "query", b.s, CALL_MS, &doc, &best, &none) == 0) {
+		hn_say(hn_json_get(best, "record"), "record", w);
+		hn_say(hn_json_get(best, "steps"), "steps", w);
+	} else {
+		hn_jw_null(w, "record");
+		hn_jw_null(w, "steps");
+	}
+	hn_json_free(doc);
+	hn_buf_fini(&b);
 }
 
 /* The daemon opens the log itself, from a folder of its own. */
-static int put_records(const char *log, struct hn_buf *b, struct hn_err *err)
+static int put_records(const char *log, struct hn_jw *w, struct hn_err *err)
 {
 	char path[PATH_MAX];
 
 	if (realpath(log, path) == NULL) {
 		return hn_fail(err, HONE_E_IO, "%s: %s", log, strerror(errno));
 	}
-	hn_buf_puts(b, ",\"records\":");
-	hn_buf_json_string(b, path);
+	hn_jw_str(w, "records", path);
 	return 0;
 }
 
@@ -93,17 +121,19 @@ static int submit(const struct hn_opts *o, const struct hn_input *in,
 		  const struct hn_json **ret, struct hn_err *err)
 {
 	struct hn_buf b;
+	struct hn_jw w;
 	int rc = 0;
 
 	hn_buf_init(&b);
-	hn_buf_puts(&b, "{\"text\":");
-	hn_buf_json_string(&b, in->json);
-	hn_tune_put_string(&b, "name", in->name);
-	hn_tune_put_options(&b, o, /* n_task= */ 1);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "text", in->json);
+	hn_jw_str(&w, "name", in->name);
+	hn_tune_put_options(&w, o, /* n_task= */ 1);
 	if (o->records != NULL) {
-		rc = put_records(o->records, &b, err);
+		rc = put_records(o->records, &w, err);
 	}
-	hn_buf_puts(&b, "}");
+	hn_jw_end(&w);
 	if (rc == 0) {
 		rc = hn_link_call(link, "submit", b.s, CALL_MS, ret_doc, ret, err);
 	}
@@ -111,16 +141,22 @@ static int submit(const struct hn_opts *o, const struct hn_input *in,
 	return rc;
 }
 
-static int send_about(struct watch *w, const char *method, const char *more,
-		      struct hn_err *err)
+/* A request about the job, with a member that is true where `flag` names one. */
+static int send_about(struct watch *w, const char *method, const char *flag, struct hn_err *err)
 {
 	struct hn_buf b;
+	struct hn_jw jw;
 	int rc;
 
 	hn_buf_init(&b);
-	hn_buf_puts(&b, "{\"job\":");
-	hn_buf_json_string(&b, w->job);
-	hn_buf_printf(&b, "%s}", more);
+	hn_jw_init(&jw, &b);
+	hn_jw_object(&jw, NULL);
+	hn_jw_str(&jw, "job", w->job);
+	if (flag != NULL) {
+		hn_jw_bool(&jw, flag, true);
+	}
+	hn_jw_end(&jw);
+	hn_jw_done(&jw);
 	rc = hn_link_send(w->link, method, b.s, err);
 	hn_buf_fini(&b);
 	return rc;
@@ -169,7 +205,7 @@ static int take(struct watch *w, struct hn_json *doc, const struct hn_msg *m, bo
 
 static int watch(struct watch *w, struct hn_err *err)
 {
-	int rc = send_about(w, "subscribe", ",\"since_seq\":0", err);
+	int rc = send_about(w, "subscribe", NULL, err);
 
 	while (rc == 0 && !w->ended) {
 		struct hn_json *doc;
@@ -179,7 +215,7 @@ static int watch(struct watch *w, struct hn_err *err)
 		if (hn_interrupted() && !w->cancelling) {
 			w->cancelling = true;
 			hn_show_note(w->show, "hone: stopping; results so far are kept");
-			rc = send_about(w, "job.cancel", ",\"release\":true", err);
+			rc = send_about(w, "job.cancel", "release", err);
 			if (rc != 0) {
 				break;
 			}
@@ -200,6 +236,20 @@ static int watch(struct watch *w, struct hn_err *err)
 	return rc;
 }
 
+/* The job, with the best record there is of its task. */
+static void put_json(const struct watch *w, struct hn_buf *b)
+{
+	struct hn_jw jw;
+
+	hn_jw_init(&jw, b);
+	hn_jw_object(&jw, NULL);
+	hn_say_members(w->last, &jw);
+	hn_tune_put_best(w->link, w->last, &jw);
+	hn_jw_end(&jw);
+	hn_jw_done(&jw);
+	hn_buf_putc(b, '\n');
+}
+
 /* What is known is printed however the job ended; then its end decides the exit status.
  */
 static int report(const struct hn_opts *o, const struct watch *w, struct hn_err *err)
@@ -214,8 +264,7 @@ static int report(const struct hn_opts *o, const struct watch *w, struct hn_err 
 	}
 	hn_buf_init(&b);
 	if (o->json) {
-		hn_json_write(w->last, &b);
-		hn_buf_putc(&b, '\n');
+		put_json(w, &b);
 	} else {
 		hn_show_table(w->last, &b);
 	}
@@ -295,16 +344,33 @@ static void put_answer_json(const struct hn_input *in, const struct hn_best *bes
 			    const struct hn_answers *all, double ms, struct hn_buf *b)
 {
 	const char *certificate = best->entry.best.certificate;
+	double ns = all->at[0].predicted_ns;
+	struct hn_jw w;
 
-	hn_buf_printf(b, "{\"state\":\"done\",\"workload\":\"%s\",\"name\":", in->key);
-	hn_buf_json_string(b, in->name);
-	hn_buf_puts(b, ",\"target\":");
-	hn_buf_json_string(b, best->target_line);
-	hn_buf_printf(b,
-		      ",\"trials\":0,\"choice\":%u,\"choices\":%u,\"predicted_ns\":%.6g,"
-		      "\"model\":\"analytic\",\"ms\":%.1f,\"steps\":%s,\"certificate\":%s}\n",
-		      all->at[0].place + 1, all->n, all->at[0].predicted_ns, ms,
-		      best->entry.best.steps, certificate ? certificate : "null");
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "state", "done");
+	hn_jw_str(&w, "key", in->key);
+	hn_jw_str(&w, "name", in->name);
+	hn_jw_str(&w, "target", best->target_line);
+	hn_jw_str(&w, "cache", hn_dag_cache(in->dag));
+	hn_jw_int(&w, "trials", 0);
+	hn_jw_null(&w, "median_ns");
+	hn_jw_uint(&w, "choice", all->at[0].place + 1);
+	hn_jw_uint(&w, "choices", all->n);
+	hn_jw_double(&w, "predicted_ns", ns > 0 ? ns : NAN);
+	hn_jw_str(&w, "model", "analytic");
+	hn_jw_fixed(&w, "ms", ms, 1);
+	hn_jw_null(&w, "record");
+	hn_jw_json(&w, "steps", best->entry.best.steps);
+	if (certificate != NULL) {
+		hn_jw_json(&w, "certificate", certificate);
+	} else {
+		hn_jw_null(&w, "certificate");
+	}
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
 }
 
 /* --trials 0: nothing is measured, so nobody is asked but this process and a prover. */

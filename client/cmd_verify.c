@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jw.h"
 #include "client/best.h"
 #include "client/verify.h"
 #include "db/db.h"
@@ -42,14 +43,15 @@ static void on_damage(void *ctx, const char *place, const char *detail)
 {
 	struct hn_verify *v = ctx;
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
 	if (v->json) {
-		hn_buf_puts(&b, "{\"damaged\":");
-		hn_buf_json_string(&b, place);
-		hn_buf_puts(&b, ",\"detail\":");
-		hn_buf_json_string(&b, detail);
-		hn_buf_putc(&b, '}');
+		hn_jw_init(&w, &b);
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "place", place);
+		hn_jw_str(&w, "detail", detail);
+		hn_jw_end(&w);
 	} else {
 		hn_buf_printf(&b, "%s: DAMAGED: %s", place, detail);
 	}
@@ -123,17 +125,17 @@ static void report(struct hn_verify *v, const struct hn_verify_item *x, const ch
 		   const char *detail)
 {
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
 	if (v->json) {
-		hn_buf_printf(&b, "{\"%s\":%" PRId64 ",\"workload\":",
-			      v->what ? "line" : "record", x->id);
-		hn_buf_json_string(&b, x->workload);
-		hn_buf_puts(&b, ",\"verdict\":");
-		hn_buf_json_string(&b, verdict);
-		hn_buf_puts(&b, ",\"detail\":");
-		hn_buf_json_string(&b, detail);
-		hn_buf_putc(&b, '}');
+		hn_jw_init(&w, &b);
+		hn_jw_object(&w, NULL);
+		hn_jw_int(&w, v->what ? "line" : "record", x->id);
+		hn_jw_str(&w, "key", *x->workload != '\0' ? x->workload : NULL);
+		hn_jw_str(&w, "verdict", verdict);
+		hn_jw_str(&w, "detail", detail);
+		hn_jw_end(&w);
 	} else if (v->what) {
 		hn_buf_printf(&b, "%s:%" PRId64 ": %s: %s", v->what, x->id, verdict, detail);
 	} else {
@@ -254,11 +256,22 @@ static int verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_er
 static int summarise(const struct hn_verify *v, struct hn_err *err)
 {
 	uint32_t n = v->n + v->n_unread;
+	struct hn_buf b;
+	struct hn_jw w;
 
 	if (v->json) {
-		printf("{\"records\":%u,\"failed\":%u,\"given\":%u,\"withdrawn\":%u,"
-		       "\"damaged\":%u}\n",
-		       n, v->n_failed, v->n_given, v->n_withdrawn, v->n_damaged);
+		hn_buf_init(&b);
+		hn_jw_init(&w, &b);
+		hn_jw_object(&w, NULL);
+		hn_jw_uint(&w, "records", n);
+		hn_jw_uint(&w, "failed", v->n_failed);
+		hn_jw_uint(&w, "given", v->n_given);
+		hn_jw_uint(&w, "withdrawn", v->n_withdrawn);
+		hn_jw_uint(&w, "damaged", v->n_damaged);
+		hn_jw_end(&w);
+		hn_jw_done(&w);
+		puts(b.s);
+		hn_buf_fini(&b);
 	} else {
 		printf("%u %srecords: %u proved, %u failed", n, v->what ? "" : "correct ",
 		       n - v->n_failed, v->n_failed);

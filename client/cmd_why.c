@@ -8,6 +8,7 @@
 
 #include "client/best.h"
 #include "client/ask.h"
+#include "client/say.h"
 
 #define CALL_MS 30000
 #define MEASURE_MS 300000
@@ -17,14 +18,10 @@ static int ask(const struct hn_opts *o, const char *method, const char *params,
 	       int limit_ms, struct hn_json **ret_doc, const struct hn_json **ret,
 	       struct hn_err *err)
 {
-	struct hn_buf b;
 	int rc = hn_ask(o, method, params, limit_ms, ret_doc, ret, err);
 
 	if (rc == 0 && o->json) {
-		hn_buf_init(&b);
-		hn_json_write(*ret, &b);
-		puts(b.s);
-		hn_buf_fini(&b);
+		hn_say_print(*ret);
 		*ret = NULL;
 	}
 	return rc;
@@ -45,23 +42,25 @@ static int write_params(const struct hn_opts *o, struct hn_buf *b, struct hn_err
 	struct hn_target target;
 	struct hn_arena a;
 	const char *line, *key;
+	struct hn_jw w;
 	int rc;
 
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
 	if (names_job(o->arg)) {
-		hn_buf_printf(b, "{\"job\":\"%s\"}", o->arg);
+		hn_jw_str(&w, "job", o->arg);
+		hn_jw_end(&w);
 		return 0;
 	}
 	hn_arena_init(&a, 0);
 	rc = hn_input_key(o, &a, &key, err);
 	if (rc == 0) {
-		hn_buf_puts(b, "{\"workload\":");
-		hn_buf_json_string(b, key);
+		hn_jw_str(&w, "workload", key);
 		if (o->target != NULL) {
 			rc = hn_best_target(o, &a, &target, &line, err);
-			hn_buf_puts(b, ",\"target\":");
-			hn_buf_json_string(b, rc == 0 ? line : "");
+			hn_jw_str(&w, "target", rc == 0 ? line : "");
 		}
-		hn_buf_puts(b, "}");
+		hn_jw_end(&w);
 	}
 	hn_arena_fini(&a);
 	return rc;
@@ -133,7 +132,9 @@ int cmd_measure(const struct hn_opts *o, struct hn_err *err)
 {
 	const struct hn_json *result;
 	struct hn_json *doc;
-	char params[64], *end = NULL;
+	struct hn_buf params;
+	struct hn_jw w;
+	char *end = NULL;
 	long long record = o->arg != NULL ? strtoll(o->arg, &end, 10) : 0;
 	int rc;
 
@@ -142,8 +143,14 @@ int cmd_measure(const struct hn_opts *o, struct hn_err *err)
 			       "measure: give the number of a RECORD, as `hone why-failed` "
 			       "prints it");
 	}
-	snprintf(params, sizeof params, "{\"record\":%lld}", record);
-	rc = ask(o, "measure", params, MEASURE_MS, &doc, &result, err);
+	hn_buf_init(&params);
+	hn_jw_init(&w, &params);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "record", record);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	rc = ask(o, "measure", params.s, MEASURE_MS, &doc, &result, err);
+	hn_buf_fini(&params);
 	if (rc != 0) {
 		return rc;
 	}

@@ -1,5 +1,5 @@
 /* client/explain.h -- the parts of `hone explain`.  Each finds out, and appends what it found to a
- * buffer as text or as members of a JSON object (a comma ahead).
+ * buffer as text, or as members of the JSON object that is open.
  *
  * Everything found lives in the arena given.
  */
@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/jw.h"
 #include "costmodel/features.h"
 #include "loopstate/state.h"
 
@@ -39,11 +40,11 @@ int hn_explain_cost(const struct hn_state *s, const struct hn_target *target,
 		    struct hn_arena *a, struct hn_explain_cost *ret,
 		    struct hn_err *err) HN_NODISCARD;
 void hn_explain_cost_text(const struct hn_explain_cost *c, struct hn_buf *b);
-void hn_explain_cost_json(const struct hn_explain_cost *c, struct hn_buf *b);
+void hn_explain_cost_json(const struct hn_explain_cost *c, struct hn_jw *w);
 
 /* All features of each statement; those that are zero only where `all`. */
 void hn_explain_features_text(const struct hn_explain_cost *c, bool all, struct hn_buf *b);
-void hn_explain_features_json(const struct hn_explain_cost *c, bool all, struct hn_buf *b);
+void hn_explain_features_json(const struct hn_explain_cost *c, bool all, struct hn_jw *w);
 
 /* explain_lineage.c: a record's line of ancestors. */
 struct hn_ancestor {
@@ -66,6 +67,6 @@ struct hn_explain_lineage {
 void hn_explain_lineage(const struct hn_json *answer, const struct hn_dag *dag,
 			struct hn_arena *a, struct hn_explain_lineage *ret);
 void hn_explain_lineage_text(const struct hn_explain_lineage *l, struct hn_buf *b);
-void hn_explain_lineage_json(const struct hn_explain_lineage *l, struct hn_buf *b);
+void hn_explain_lineage_json(const struct hn_explain_lineage *l, struct hn_jw *w);
 
 #endif

@@ -102,21 +102,19 @@ void hn_explain_cost_text(const struct hn_explain_cost *c, struct hn_buf *b)
 	hn_buf_putc(b, '\n');
 }
 
-void hn_explain_cost_json(const struct hn_explain_cost *c, struct hn_buf *b)
+void hn_explain_cost_json(const struct hn_explain_cost *c, struct hn_jw *w)
 {
-	hn_buf_puts(b, ",\"cycles\":[");
+	hn_jw_list(w, "cycles");
 	for (uint32_t i = 0; i < c->features.n; i++) {
-		hn_buf_puts(b, i > 0 ? ",{\"statement\":" : "{\"statement\":");
-		hn_buf_json_string(b, c->statement[i]);
-		hn_buf_puts(b, ",\"all\":");
-		hn_buf_double(b, c->features.cycles[i]);
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "statement", c->statement[i]);
+		hn_jw_double(w, "all", c->features.cycles[i]);
 		for (size_t k = 0; k < HN_COUNT_OF(part); k++) {
-			hn_buf_printf(b, ",\"%s\":", part[k].json);
-			hn_buf_double(b, value(c, i, part[k].feature));
+			hn_jw_double(w, part[k].json, value(c, i, part[k].feature));
 		}
-		hn_buf_puts(b, "}");
+		hn_jw_end(w);
 	}
-	hn_buf_puts(b, "]");
+	hn_jw_end(w);
 }
 
 void hn_explain_features_text(const struct hn_explain_cost *c, bool all, struct hn_buf *b)
@@ -135,24 +133,23 @@ void hn_explain_features_text(const struct hn_explain_cost *c, bool all, struct 
 	}
 }
 
-void hn_explain_features_json(const struct hn_explain_cost *c, bool all, struct hn_buf *b)
+void hn_explain_features_json(const struct hn_explain_cost *c, bool all, struct hn_jw *w)
 {
-	hn_buf_puts(b, ",\"features\":[");
+	hn_jw_list(w, "features");
 	for (uint32_t i = 0; i < c->features.n; i++) {
-		hn_buf_puts(b, i > 0 ? ",{\"statement\":" : "{\"statement\":");
-		hn_buf_json_string(b, c->statement[i]);
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "statement", c->statement[i]);
 		for (uint32_t f = 0; f < HN_N_FEATURE; f++) {
 			double v = value(c, i, (enum hn_feature)f);
 
 			if (all || v != 0) {
-				hn_buf_printf(b, ",\"%s\":{\"value\":", row[f].name);
-				hn_buf_double(b, v);
-				hn_buf_puts(b, ",\"unit\":");
-				hn_buf_json_string(b, row[f].unit);
-				hn_buf_puts(b, "}");
+				hn_jw_object(w, row[f].name);
+				hn_jw_double(w, "value", v);
+				hn_jw_str(w, "unit", row[f].unit);
+				hn_jw_end(w);
 			}
 		}
-		hn_buf_puts(b, "}");
+		hn_jw_end(w);
 	}
-	hn_buf_puts(b, "]");
+	hn_jw_end(w);
 }

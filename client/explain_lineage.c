@@ -3,6 +3,7 @@
 #include "client/explain.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "client/cmd.h"
@@ -136,45 +137,43 @@ void hn_explain_lineage_text(const struct hn_explain_lineage *l, struct hn_buf *
 	hn_buf_printf(b, "  %s\n", l->end);
 }
 
-static void put_string(struct hn_buf *b, const char *key, const char *text)
+/* A record's number, or that there is none. */
+static void put_record(struct hn_jw *w, const char *name, int64_t record)
 {
-	hn_buf_printf(b, ",\"%s\":", key);
-	hn_buf_json_string(b, text);
+	if (record > 0) {
+		hn_jw_int(w, name, record);
+	} else {
+		hn_jw_null(w, name);
+	}
 }
 
-static void put_number(struct hn_buf *b, const char *key, double v)
+static void write_ancestor(const struct hn_ancestor *x, struct hn_jw *w)
 {
-	hn_buf_printf(b, ",\"%s\":", key);
-	hn_buf_double(b, v);
-}
-
-static void write_ancestor(const struct hn_ancestor *x, struct hn_buf *b)
-{
-	hn_buf_printf(b, "{\"record\":%lld", (long long)x->record);
-	put_string(b, "hash", x->hash);
-	put_string(b, "origin", x->origin);
-	put_string(b, "changes", x->changes);
-	put_string(b, "mate", x->mate);
-	hn_buf_printf(b, ",\"mate_record\":%lld", (long long)x->mate_record);
-	put_string(b, "model", x->model);
-	put_number(b, "predicted_ns", x->predicted_ns);
-	put_string(b, "verdict", x->verdict);
-	put_number(b, "median_ns", x->median_ns);
-	hn_buf_puts(b, ",\"differences\":[");
+	hn_jw_object(w, NULL);
+	put_record(w, "record", x->record);
+	hn_jw_str(w, "hash", x->hash);
+	hn_jw_str(w, "origin", x->origin);
+	hn_jw_str(w, "changes", x->changes);
+	hn_jw_str(w, "mate", *x->mate != '\0' ? x->mate : NULL);
+	put_record(w, "mate_record", x->mate_record);
+	hn_jw_str(w, "model", x->model);
+	hn_jw_double(w, "predicted_ns", x->predicted_ns > 0 ? x->predicted_ns : NAN);
+	hn_jw_str(w, "verdict", x->verdict);
+	hn_jw_double(w, "median_ns", x->median_ns > 0 ? x->median_ns : NAN);
+	hn_jw_list(w, "differences");
 	for (uint32_t i = 0; i < x->differences.n; i++) {
-		hn_buf_puts(b, i > 0 ? "," : "");
-		hn_buf_json_string(b, x->differences.text[i]);
+		hn_jw_str(w, NULL, x->differences.text[i]);
 	}
-	hn_buf_puts(b, "]}");
+	hn_jw_end(w);
+	hn_jw_end(w);
 }
 
-void hn_explain_lineage_json(const struct hn_explain_lineage *l, struct hn_buf *b)
+void hn_explain_lineage_json(const struct hn_explain_lineage *l, struct hn_jw *w)
 {
-	hn_buf_puts(b, ",\"lineage\":[");
+	hn_jw_list(w, "lineage");
 	for (uint32_t i = 0; i < l->n; i++) {
-		hn_buf_puts(b, i > 0 ? "," : "");
-		write_ancestor(&l->x[i], b);
+		write_ancestor(&l->x[i], w);
 	}
-	hn_buf_puts(b, "]");
-	put_string(b, "lineage_end", l->end);
+	hn_jw_end(w);
+	hn_jw_str(w, "lineage_end", l->end);
 }

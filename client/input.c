@@ -111,10 +111,11 @@ static const char *name_in_text(const char *s, struct hn_arena *a)
 /* The member "name" of compute-dag/1. */
 static const char *name_in_json(const char *s, size_t n, struct hn_arena *a)
 {
+	const struct hn_json_limits deep = { .max_depth = UINT32_MAX }; /* as dags are */
 	struct hn_json *json = NULL;
 	const char *name = NULL;
 
-	if (hn_json_parse("dag", s, n, NULL, &json, NULL) == 0) {
+	if (hn_json_parse("dag", s, n, &deep, &json, NULL) == 0) {
 		name = hn_json_string(hn_json_get(json, "name"));
 		name = name != NULL && fits_name(name, strlen(name)) ? hn_arena_strdup(a, name)
 								     : NULL;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/jw.h"
 #include "proto/addr.h"
 
 #define START_MS 12000
@@ -186,14 +187,25 @@ static int greet(struct hn_link *l, struct hn_err *err)
 {
 	const struct hn_json *result;
 	struct hn_json *doc;
-	char params[160];
+	struct hn_buf params;
+	struct hn_jw w;
 	int rc;
 
-	snprintf(params, sizeof(params),
-		 "{\"protocol\":[%d,%d],\"client\":{\"name\":\"hone\",\"version\":"
-		 "\"" HONE_VERSION "\"}}",
-		 HN_LIMIT_PROTOCOL, HN_LIMIT_PROTOCOL);
-	rc = hn_link_call(l, "hello", params, HELLO_MS, &doc, &result, err);
+	hn_buf_init(&params);
+	hn_jw_init(&w, &params);
+	hn_jw_object(&w, NULL);
+	hn_jw_list(&w, "protocol");
+	hn_jw_int(&w, NULL, HN_LIMIT_PROTOCOL);
+	hn_jw_int(&w, NULL, HN_LIMIT_PROTOCOL);
+	hn_jw_end(&w);
+	hn_jw_object(&w, "client");
+	hn_jw_str(&w, "name", "hone");
+	hn_jw_str(&w, "version", HONE_VERSION);
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	rc = hn_link_call(l, "hello", params.s, HELLO_MS, &doc, &result, err);
+	hn_buf_fini(&params);
 	if (rc == 0) {
 		l->hello = doc;
 		warn_of_damage(result);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jw.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "client/builder.h"
@@ -36,17 +37,18 @@ void hn_prover_close(struct hn_prover *p)
 void hn_prover_ask(struct hn_prover *p, const char *dag, const char *steps)
 {
 	struct hn_buf b;
+	struct hn_jw w;
 
 	hn_buf_init(&b);
-	hn_buf_puts(&b, "{");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
 	if (dag) {
-		hn_buf_puts(&b, "\"dag\":");
-		hn_buf_json_string(&b, dag);
-		hn_buf_putc(&b, ',');
+		hn_jw_str(&w, "dag", dag);
 	}
-	hn_buf_puts(&b, "\"steps\":");
-	hn_buf_json_string(&b, steps);
-	hn_buf_puts(&b, "}\n");
+	hn_jw_str(&w, "steps", steps);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(&b, '\n');
 	fwrite(b.s, 1, b.n, p->requests);
 	hn_buf_fini(&b);
 }

@@ -2,14 +2,18 @@
 #ifndef HN_CLIENT_TUNE_H
 #define HN_CLIENT_TUNE_H
 
+#include "base/jw.h"
 #include "client/link.h"
 
 int hn_tune_one(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
 int hn_tune_set(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
 
-/* Members of submit and set.submit, a comma ahead: one string, unless it is NULL; what the
+/* Members of submit and set.submit: one string, unless it is NULL; what the
  * options say, for so many computations. */
-void hn_tune_put_string(struct hn_buf *b, const char *key, const char *s);
-void hn_tune_put_options(struct hn_buf *b, const struct hn_opts *o, uint32_t n_task);
+void hn_tune_put_string(struct hn_jw *w, const char *key, const char *s);
+void hn_tune_put_options(struct hn_jw *w, const struct hn_opts *o, uint32_t n_task);
+
+/* The members "record" and "steps" of a job's best: nulls where it has none. */
+void hn_tune_put_best(struct hn_link *link, const struct hn_json *job, struct hn_jw *w);
 
 #endif

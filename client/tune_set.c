@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "client/interrupt.h"
+#include "client/say.h"
 #include "client/show.h"
 #include "client/tune.h"
 
@@ -161,34 +162,47 @@ static struct hn_opts opts_of(struct list *l, uint32_t i, const struct hn_opts *
 	return one;
 }
 
+static int write_task(const struct hn_opts *one, double weight, struct hn_jw *w,
+		      struct hn_err *err)
+{
+	struct hn_input in;
+	struct hn_arena a;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_input_read(one, &a, &in, err);
+	if (rc == 0) {
+		hn_jw_object(w, NULL);
+		hn_jw_double(w, "weight", weight);
+		hn_jw_str(w, "name", in.name);
+		hn_jw_json(w, "dag", in.json);
+		hn_jw_end(w);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
 /* {"tasks":[...], ...}: the files are read and checked here. */
 static int write_request(struct list *l, const struct hn_opts *o, struct hn_buf *b,
 			 struct hn_err *err)
 {
+	struct hn_jw w;
 	int rc = 0;
 
-	hn_buf_puts(b, "{\"tasks\":[");
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_list(&w, "tasks");
 	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
 		struct hn_opts one = opts_of(l, i, o);
-		struct hn_input in;
-		struct hn_arena a;
 
-		hn_arena_init(&a, 0);
-		rc = hn_input_read(&one, &a, &in, err);
-		if (rc == 0) {
-			hn_buf_puts(b, i > 0 ? ",{\"weight\":" : "{\"weight\":");
-			hn_buf_double(b, l->entry[i].weight);
-			hn_tune_put_string(b, "name", in.name);
-			hn_buf_printf(b, ",\"dag\":%s}", in.json);
-		}
-		hn_arena_fini(&a);
+		rc = write_task(&one, l->entry[i].weight, &w, err);
 	}
-	hn_buf_puts(b, "]");
-	hn_tune_put_options(b, o, l->n);
-	hn_tune_put_string(b, "strategy", o->strategy);
-	hn_buf_puts(b, ",\"stop_gain\":");
-	hn_buf_double(b, o->stop_gain);
-	hn_buf_puts(b, "}");
+	hn_jw_end(&w);
+	hn_tune_put_options(&w, o, l->n);
+	hn_tune_put_string(&w, "strategy", o->strategy);
+	hn_jw_double(&w, "stop_gain", o->stop_gain);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 	if (rc == 0 &&
 	    b->n + 200 > HN_LIMIT_LINE_BYTES) { /* and what is around the params */
 		rc = hn_fail(
@@ -203,12 +217,15 @@ static int call(struct hn_link *link, const char *method, const char *set,
 		struct hn_json **ret_doc, const struct hn_json **ret, struct hn_err *err)
 {
 	struct hn_buf b;
+	struct hn_jw w;
 	int rc;
 
 	hn_buf_init(&b);
-	hn_buf_puts(&b, "{\"set\":");
-	hn_buf_json_string(&b, set);
-	hn_buf_puts(&b, "}");
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "set", set);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
 	rc = hn_link_call(link, method, b.s, CALL_MS, ret_doc, ret, err);
 	hn_buf_fini(&b);
 	return rc;
@@ -264,7 +281,38 @@ static int watch(struct hn_link *link, struct hn_show *show, const char *set,
 	return rc;
 }
 
-static int report(const struct hn_opts *o, const struct hn_json *set, struct hn_err *err)
+/* The set; each job of its tasks with the best record there is. */
+static void put_json(struct hn_link *link, const struct hn_json *set, struct hn_buf *b)
+{
+	struct hn_jw w;
+
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	for (const struct hn_json *c = hn_json_first(set); c != NULL; c = hn_json_next(c)) {
+		if (strcmp(hn_json_key(c), "tasks") != 0) {
+			hn_say_member(c, &w);
+		}
+	}
+	hn_jw_list(&w, "tasks");
+	for (const struct hn_json *t = hn_json_first(hn_json_get(set, "tasks")); t != NULL;
+	     t = hn_json_next(t)) {
+		hn_jw_object(&w, NULL);
+		hn_say(hn_json_get(t, "weight"), "weight", &w);
+		hn_say(hn_json_get(t, "rounds"), "rounds", &w);
+		hn_jw_object(&w, "job");
+		hn_say_members(hn_json_get(t, "job"), &w);
+		hn_tune_put_best(link, hn_json_get(t, "job"), &w);
+		hn_jw_end(&w);
+		hn_jw_end(&w);
+	}
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
+}
+
+static int report(const struct hn_opts *o, struct hn_link *link, const struct hn_json *set,
+		  struct hn_err *err)
 {
 	const char *state = hn_json_string(hn_json_get(set, "state"));
 	const char *message = hn_json_string(hn_json_get(set, "message"));
@@ -273,8 +321,7 @@ static int report(const struct hn_opts *o, const struct hn_json *set, struct hn_
 
 	hn_buf_init(&b);
 	if (o->json) {
-		hn_json_write(set, &b);
-		hn_buf_putc(&b, '\n');
+		put_json(link, set, &b);
 	} else {
 		hn_show_set_table(set, &b);
 	}
@@ -320,7 +367,7 @@ static int tune(const struct hn_opts *o, const char *request, struct hn_link *li
 	rc = set == NULL ? hn_fail(err, HONE_E_CORRUPT, "honed: set.submit gave no set")
 			 : watch(link, show, set, &last_doc, &last, err);
 	if (rc == 0) {
-		rc = report(o, last, err);
+		rc = report(o, link, last, err);
 	}
 	hn_json_free(last_doc);
 	hn_json_free(doc);

@@ -24,7 +24,7 @@ for cache in warm cold; do
 	[ $cache = warm ] && flag=
 	[ "$(what_is cache $flag)" = $cache ] || die "the best is not $cache"
 	[ "$(what_is trials $flag)" = "$(field trials <"$work/$cache")" ] || die "$cache: trials"
-	[ "$(what_is key $flag)" = "$(field workload <"$work/$cache")" ] || die "$cache: key"
+	[ "$(what_is key $flag)" = "$(field key <"$work/$cache")" ] || die "$cache: key"
 	# key and words
 	hone query --key "$(what_is key $flag)" --target fake --json >"$work/by-key" || die "--key"
 	[ "$(field cache <"$work/by-key")" = $cache ] || die "by key: $(cat "$work/by-key")"
@@ -78,7 +78,7 @@ hone stop && within 10 gone || die "stop"
 # A job whose daemon was killed goes on as what it was.
 killed_and_resumed "$HONE_BIN/hone" tune --cold --text "$middle" --trials 2000 -q
 [ "$(hone jobs --json | field cache)" = cold ] || die "resumed as another: $(hone jobs --json)"
-[ "$(hone jobs --json | field workload)" = "$(what_is key --cold)" ] || die "another key"
+[ "$(hone jobs --json | field key)" = "$(what_is key --cold)" ] || die "another key"
 hone jobs | head -1 | grep -q 'cold caches' || die "jobs: $(hone jobs)"
 hone cancel "$job" >/dev/null || die "cancel"
 hone stop || die "stop"

@@ -16,8 +16,8 @@ all()
 # adds_up FILE: the set's best_ns is the weighted sum of its jobs'; trials are those of its jobs.
 adds_up()
 {
-	all best_ns "$1" | tail -n +2 >"$work/best"
-	[ "$(all weight "$1" | paste - "$work/best" | awk -v sum="$(field best_ns <"$1")" \
+	all median_ns "$1" | tail -n +2 >"$work/best"
+	[ "$(all weight "$1" | paste - "$work/best" | awk -v sum="$(field median_ns <"$1")" \
 		'{ n += $1 * $2 } END { print (n / sum > 0.999999 && n / sum < 1.000001) }')" = 1 ] ||
 		die "the weighted sum: $(cat "$1")"
 	# each is followed by its budget's

@@ -12,7 +12,7 @@ grep -q trials "$work/progress" || die "no progress was shown"
 within 10 gone || die "the private daemon or its workers stayed"
 
 hone query --text "$middle" --json >"$work/best" || die query
-[ "$(field median_ns <"$work/best")" = "$(field best_ns <"$work/tuned")" ] ||
+[ "$(field median_ns <"$work/best")" = "$(field median_ns <"$work/tuned")" ] ||
 	die "query and tune differ: $(cat "$work/best" "$work/tuned")"
 hone query --key "$(field key <"$work/best")" >/dev/null || die "query by key"
 hone explain --text "$middle" | grep -q 'for ' || die "explain shows no loops"

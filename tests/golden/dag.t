@@ -18,7 +18,7 @@ for i (0,4)
     for k (0,6)
       C = ...
 $ hone dag --json --text 'mm(float32 A[4,6], float32 B[6,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }'
-{"name":"mm","key":"f2187e25c399d1467a74960ccd5fd5d928875f133d28f9b39984e1ae493fd24c","flop_count":240,"arg_bytes":296,"temp_bytes":0,"stages":[{"id":"A","name":"A","kind":"placeholder","dtype":"float32","shape":[4,6]},{"id":"B","name":"B","kind":"placeholder","dtype":"float32","shape":[6,5]},{"id":"C","name":"C","kind":"compute","dtype":"float32","shape":[4,5]}],"text":"mm(float32 A[4,6], B[6,5]) -> C {\u000a\u0009C(i,j) +=! A(i, k) * B(k, j)\u000a}\u000a","init_preview":"Placeholder: A, B\u000afor i (0,4)\u000a  for j (0,5)\u000a    for k (0,6)\u000a      C = ...\u000a"}
+{"name":"mm","key":"f2187e25c399d1467a74960ccd5fd5d928875f133d28f9b39984e1ae493fd24c","flops":240,"arg_bytes":296,"temp_bytes":0,"stages":[{"id":"A","name":"A","kind":"placeholder","dtype":"float32","shape":[4,6]},{"id":"B","name":"B","kind":"placeholder","dtype":"float32","shape":[6,5]},{"id":"C","name":"C","kind":"compute","dtype":"float32","shape":[4,5]}],"text":"mm(float32 A[4,6], B[6,5]) -> C {\u000a\u0009C(i,j) +=! A(i, k) * B(k, j)\u000a}\u000a","loops":"Placeholder: A, B\u000afor i (0,4)\u000a  for j (0,5)\u000a    for k (0,6)\u000a      C = ...\u000a"}
 $ hone dag "$HONE_SOURCE"/examples/resnet50-conv.json
 resnet50-conv
   key    6603c8365d6c62eb07eb4af50ca5720f33eafdfc64c70a1ed962d248fd410cf5

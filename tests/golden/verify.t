@@ -10,8 +10,8 @@ log:3: BUILD_FAIL: step 0: SP stage 2 (C) iter 7: the stage has 3 iterators
 hone: verify: 2 records not proved
 [17]
 $ hone verify mm.txt --json --records log
-{"line":2,"workload":"","verdict":"ILLEGAL","detail":"stage 2 (C): iterations of parallel loop k share an element of C"}
-{"line":3,"workload":"","verdict":"BUILD_FAIL","detail":"step 0: SP stage 2 (C) iter 7: the stage has 3 iterators"}
+{"line":2,"key":null,"verdict":"ILLEGAL","detail":"stage 2 (C): iterations of parallel loop k share an element of C"}
+{"line":3,"key":null,"verdict":"BUILD_FAIL","detail":"step 0: SP stage 2 (C) iter 7: the stage has 3 iterators"}
 {"records":3,"failed":2,"given":0,"withdrawn":0,"damaged":0}
 hone: verify: 2 records not proved
 [17]

@@ -68,7 +68,17 @@ static void lineage(const char *answer, bool json, struct hn_buf *b)
 	}
 	hn_explain_lineage(v, dag_matmul(&a, 64, 64, 64), &a, &l);
 	hn_buf_reset(b);
-	(json ? hn_explain_lineage_json : hn_explain_lineage_text)(&l, b);
+	if (json) {
+		struct hn_jw w;
+
+		hn_jw_init(&w, b);
+		hn_jw_object(&w, NULL);
+		hn_explain_lineage_json(&l, &w);
+		hn_jw_end(&w);
+		hn_jw_done(&w);
+	} else {
+		hn_explain_lineage_text(&l, b);
+	}
 	hn_json_free(v);
 	hn_arena_fini(&a);
 }
@@ -210,6 +220,8 @@ static void features_that_are_zero_are_left_out(void **state)
 
 	(void)state;
 	hn_buf_init(&b);
+	struct hn_jw w;
+
 	hn_explain_features_text(&c, /* all= */ false, &b);
 	assert_non_null(strstr(b.s, "  points                       64         product"));
 	assert_non_null(strstr(b.s, "  l2_cycles                   2.5 cycles  of traffic"));
@@ -218,15 +230,21 @@ static void features_that_are_zero_are_left_out(void **state)
 	hn_explain_features_text(&c, /* all= */ true, &b);
 	assert_non_null(strstr(b.s, "  loops                         0 "));
 	hn_buf_reset(&b);
-	hn_explain_features_json(&c, /* all= */ false, &b);
-	assert_string_equal(b.s, ",\"features\":[{\"statement\":\"C update\",\"points\":"
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_explain_features_json(&c, /* all= */ false, &w);
+	hn_jw_end(&w);
+	assert_string_equal(b.s, "{\"features\":[{\"statement\":\"C update\",\"points\":"
 				 "{\"value\":64,\"unit\":\"\"},\"l2_cycles\":{\"value\":2.5,"
-				 "\"unit\":\"cycles\"}}]");
+				 "\"unit\":\"cycles\"}}]}");
 	hn_buf_reset(&b);
-	hn_explain_cost_json(&c, &b);
-	assert_string_equal(b.s, ",\"cycles\":[{\"statement\":\"C update\",\"all\":12,"
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_explain_cost_json(&c, &w);
+	hn_jw_end(&w);
+	assert_string_equal(b.s, "{\"cycles\":[{\"statement\":\"C update\",\"all\":12,"
 				 "\"compute\":0,\"l2\":2.5,\"l3\":0,\"memory\":0,"
-				 "\"parallel\":0}]");
+				 "\"parallel\":0}]}");
 	hn_buf_fini(&b);
 }
 
