@@ -253,3 +253,18 @@ int hn_file_mkdirs(const char *path, unsigned mode, struct hn_err *err)
 	}
 	return make_directory(path, mode, err);
 }
+
+int hn_file_check_owner(const char *dir, const struct stat *st, struct hn_err *err)
+{
+	if (st->st_uid != geteuid() && st->st_uid != 0) {
+		return hn_fail(err, HONE_E_PERMISSION,
+			       "%s: belongs to user %u; use a directory of your own", dir,
+			       (unsigned)st->st_uid);
+	}
+	if ((st->st_mode & 022) != 0 && (st->st_mode & S_ISVTX) == 0) {
+		return hn_fail(err, HONE_E_PERMISSION,
+			       "%s: others may write there (mode %o); chmod 700 it", dir,
+			       st->st_mode & 07777);
+	}
+	return 0;
+}

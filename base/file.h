@@ -25,6 +25,11 @@ int hn_file_stream(const char *path, FILE **ret, struct hn_err *err) HN_NODISCAR
 int hn_file_replace(const char *path, const void *bytes, size_t n, struct hn_err *err)
 	HN_NODISCARD;
 
+/* Whether a directory is one to keep things in: it is ours or root's, and nobody else may swap
+ * names in it.  HONE_E_PERMISSION says what to do. */
+struct stat;
+int hn_file_check_owner(const char *dir, const struct stat *st, struct hn_err *err) HN_NODISCARD;
+
 /* mkdir -p with this mode for what is created. */
 int hn_file_mkdirs(const char *path, unsigned mode, struct hn_err *err) HN_NODISCARD;
 

@@ -126,6 +126,9 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "%s  ", activity(job));
 	}
 	hn_show_clock(job, b);
+	if (hn_json_get(job, "paused") != NULL) {
+		hn_buf_printf(b, "  paused: %s", hn_show_word(job, "paused"));
+	}
 	if (best > 0) {
 		hn_buf_printf(b, "  best %s  %.1f GFLOP/s", hn_show_time(best, t),
 			      hn_show_number(job, "gflops"));

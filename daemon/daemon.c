@@ -17,6 +17,8 @@
 #include "measure/sandbox.h"
 
 #define TICK_MS 50
+#define SNAPSHOT_RETRY_NS 500000000
+#define SNAPSHOT_LONGEST_NS 10000000000
 #define FLUSH_MS 1500	      /* for clients to take their last lines */
 #define GUARD_MS 6000	      /* for workers to end, after that */
 #define FIRST_CLIENT_MS 15000 /* a private daemon nobody comes to */
@@ -272,9 +274,21 @@ void hn_daemon_snapshot(struct hn_daemon *d)
 
 	d->snapshot_due = false;
 	d->snapshot_ns = hn_clock_ns();
-	if (hn_db_write_snapshot(d->db, &err) != 0) {
-		hn_log_line(&d->log, "warn", "snapshot: %s", err.msg);
+	if (hn_db_write_snapshot(d->db, &err) == 0) {
+		if (d->snapshot_wait_ns > 0) {
+			hn_log_line(&d->log, "info", "snapshot: written again");
+		}
+		d->snapshot_wait_ns = 0;
+		return;
 	}
+	if (d->snapshot_wait_ns == 0) { /* told once; readers are told by its age */
+		hn_log_line(&d->log, "warn", "snapshot: %s; tried again until it is written",
+			    err.msg);
+	}
+	d->snapshot_due = true;
+	d->snapshot_wait_ns = d->snapshot_wait_ns * 2 + SNAPSHOT_RETRY_NS;
+	d->snapshot_wait_ns = d->snapshot_wait_ns < SNAPSHOT_LONGEST_NS ? d->snapshot_wait_ns
+									 : SNAPSHOT_LONGEST_NS;
 }
 
 void hn_daemon_stop(struct hn_daemon *d, const char *reason)

@@ -62,7 +62,11 @@ struct hn_daemon {
 	uv_timer_t guard; /* ends a shutdown that hangs */
 	bool ticking;
 	bool snapshot_due;
-	int64_t snapshot_ns;
+	int64_t snapshot_ns, snapshot_wait_ns; /* written last; not again before so long */
+	struct {
+		int64_t since_ns; /* 0 = there is room */
+		int64_t again_ns, wait_ns;
+	} stall;
 	bool trim_due; /* much was freed since the heap was trimmed */
 	int64_t trim_ns;
 	bool stopping, had_client, quit_queued;
@@ -152,6 +156,14 @@ void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
 /* boards.c: the members "probe", and "boards" and what goes with it, of stats' answer. */
 void hn_board_write_probe(const struct hn_probe_result *p, struct hn_jw *w);
 void hn_board_write_all(const struct hn_daemon *d, struct hn_jw *w);
+
+/* stall.c: a disk that is full */
+/* True: the store has no room, all jobs wait, and whoever failed tries again in hn_job_save. */
+bool hn_stall_begin(struct hn_daemon *d, const struct hn_err *err);
+bool hn_stall_on(const struct hn_daemon *d);
+/* False: still no room. Called before jobs make a step. */
+bool hn_stall_pass(struct hn_daemon *d, int64_t now_ns);
+void hn_stall_why(const struct hn_daemon *d, char *why, size_t n);
 
 /* damage.c */
 /* Log what is damaged in the store, now and whenever something is found. */

@@ -271,7 +271,8 @@ static double told_ns(const struct hn_leader *winner, const struct hn_final_resu
 	return r->median_ns > 0 ? fmin(r->median_ns, winner->median_ns) : winner->median_ns;
 }
 
-static void promote(struct hn_job *j, const struct hn_final_result *r)
+/* False: it waits for room. */
+static bool promote(struct hn_job *j, const struct hn_final_result *r)
 {
 	struct hn_job_final *f = &j->final;
 	const struct hn_leader *winner = f->entrant[r->winner];
@@ -293,11 +294,14 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 	rc = rc != 0 ? rc : hn_db_promote(j->daemon->db, j->key, j->target_line, &p, &err);
 	if (rc == -HONE_E_BUSY) {
 		hn_log_line(&j->daemon->log, "warn", "job %s: %s; it stays owed", j->id, err.msg);
-		return;
+		return true;
 	}
 	if (rc != 0) {
+		if (hn_stall_begin(j->daemon, &err)) {
+			return false;
+		}
 		hn_job_fail(j, &err);
-		return;
+		return true;
 	}
 	hn_log_line(&j->daemon->log, "info",
 		    "job %s: final of %u: record %lld, %.0f ns (screened %.0f), %s (gain "
@@ -307,6 +311,7 @@ static void promote(struct hn_job *j, const struct hn_final_result *r)
 		    r->winner > 0 ? "promoted" : "holds", 100 * r->gain_lo,
 		    100 * r->gain_hi, r->n_duel, (long long)p.replaced_id);
 	report(j, winner, p.median_ns);
+	return true;
 }
 
 static void on_proved(void *ctx, const struct hn_measure_result *r);
@@ -344,6 +349,16 @@ static void finish(struct hn_job *j, bool cut_short)
 	}
 	hn_job_finish(j, HN_JOB_DONE,
 		      j->exhausted ? "the search space is exhausted" : "");
+}
+
+void hn_job_final_save(struct hn_job *j)
+{
+	struct hn_job_final *f = &j->final;
+
+	f->unsaved = !promote(j, &f->judged);
+	if (!f->unsaved) {
+		finish(j, /* cut_short= */ false);
+	}
 }
 
 static void duel(struct hn_job *j);
@@ -404,8 +419,7 @@ static void on_proved(void *ctx, const struct hn_measure_result *r)
 	}
 	j->kernel_ns += r->kernel_ns;
 	if (r->verdict == HN_VERDICT_OK) {
-		promote(j, &f->judged);
-		finish(j, /* cut_short= */ false);
+		hn_job_final_save(j);
 	} else if (hn_verdict_blames_kernel(r->verdict)) {
 		hn_log_line(&j->daemon->log, "warn", "job %s: record %lld won its final: %s: %s",
 			    j->id, (long long)f->entrant[who]->record_id,
@@ -499,7 +513,7 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 
 void hn_job_final_step(struct hn_job *j, int64_t now_ns)
 {
-	if (!j->final.proving && hn_job_final_over(&j->final, now_ns)) {
+	if (!j->final.proving && !j->final.unsaved && hn_job_final_over(&j->final, now_ns)) {
 		end(j);
 	}
 }

@@ -41,6 +41,7 @@ struct hn_job_final {
 	bool open;	 /* a duel is under way, or the winner's proof */
 	bool proving;	 /* the latter: it is judged, and nothing is written yet */
 	struct hn_final_result judged;
+	bool unsaved;	 /* judged and proved, and the disk had no room for the promotion */
 };
 
 /* A correct and proved record came into the store (or was there). */
@@ -80,6 +81,9 @@ bool hn_job_final_over(const struct hn_job_final *f, int64_t now_ns);
 
 /* When it is, judge what is there. Called in state FINAL, at each step. */
 void hn_job_final_step(struct hn_job *j, int64_t now_ns);
+
+/* Promote the winner that was judged and proved, and end; without room on the disk it waits. */
+void hn_job_final_save(struct hn_job *j);
 
 void hn_job_final_fini(struct hn_job_final *f);
 

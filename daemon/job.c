@@ -132,13 +132,6 @@ bool hn_job_still(const struct hn_job *j)
 	return j->ready.n == 0 && j->open.n == 0 && !j->thinking;
 }
 
-/* The time that was measured first stays: all jobs of a workload show the same. */
-static int keep_naive(struct hn_job *j, const struct hn_measure_result *naive, struct hn_err *err)
-{
-	j->naive_ns = naive->median_ns;
-	return hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns, err);
-}
-
 /* Worth another try; what is NOISY has had its own already (board_tickets.c). */
 static bool lost(enum hn_verdict v)
 {
@@ -177,12 +170,13 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 	}
 	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
 	j->naive_share = naive->naive_share;
-	if (j->naive_ns == 0 && keep_naive(j, naive, &err) != 0) {
-		hn_job_fail(j, &err);
+	if (j->naive_ns > 0) { /* the time that was measured first stays: all jobs show the same */
+		j->state = HN_JOB_SEARCH;
+		hn_notify_progress(j);
 		return;
 	}
-	j->state = HN_JOB_SEARCH;
-	hn_notify_progress(j);
+	j->naive_ns = naive->median_ns;
+	(void)hn_job_store_naive(j);
 }
 
 static void ask_reference(struct hn_job *j)
@@ -209,11 +203,20 @@ bool hn_job_open(struct hn_job *j)
 				       .cache = hn_dag_cache(j->dag) };
 	struct hn_err err;
 
-	if (hn_db_put_workload(j->daemon->db, &row, &err) != 0 ||
-	    hn_job_warm(j, &err) != 0) {
+	if (j->opened) {
+		return true;
+	}
+	if (hn_db_put_workload(j->daemon->db, &row, &err) != 0) {
+		if (!hn_stall_begin(j->daemon, &err)) {
+			hn_job_fail(j, &err);
+		}
+		return false;
+	}
+	if (hn_job_warm(j, &err) != 0) {
 		hn_job_fail(j, &err);
 		return false;
 	}
+	j->opened = true;
 	return true;
 }
 
@@ -221,10 +224,10 @@ void hn_job_start(struct hn_job *j)
 {
 	struct hn_err err;
 
-	j->started_ns = hn_clock_ns();
 	if (j->set == NULL && !hn_job_open(j)) {
 		return;
 	}
+	j->started_ns = hn_clock_ns();
 	if (hn_job_remaining(j) == 0 && !hn_job_final_owed(j, j->started_ns)) {
 		hn_job_finish(j, HN_JOB_DONE, "the store already holds this many trials");
 		return;
@@ -233,7 +236,12 @@ void hn_job_start(struct hn_job *j)
 	j->state = HN_JOB_NAIVE;
 	if (j->set == NULL && (hn_crashes_start(&j->crashes, j->n_trial, &err) != 0 ||
 			       hn_jobs_store(j, /* finished= */ false, &err) != 0)) {
-		hn_job_fail(j, &err);
+		if (hn_stall_begin(j->daemon, &err)) {
+			j->state = HN_JOB_NEW;
+			j->started_ns = 0;
+		} else {
+			hn_job_fail(j, &err);
+		}
 		return;
 	}
 	hn_notify_progress(j);
@@ -289,7 +297,7 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 		j->batch_ns = hn_clock_ns();
 	}
 	if (j->batch.n >= BATCH_RECORDS) {
-		hn_job_commit(j);
+		(void)hn_job_commit(j);
 	}
 }
 
@@ -394,7 +402,7 @@ static void end_search(struct hn_job *j)
 		hn_measurer_cancel(j->daemon->measurer, s);
 	}
 	if (j->batch.n > 0) {
-		hn_job_commit(j);
+		(void)hn_job_commit(j);
 	}
 }
 
@@ -403,7 +411,7 @@ static void search_is_over(struct hn_job *j, int64_t now_ns)
 	if (j->state == HN_JOB_SEARCH) {
 		end_search(j);
 		j->held = true;
-		if (hn_job_ended(j) ||
+		if (hn_job_ended(j) || j->batch.n > 0 /* there is no room for it */ ||
 		    (hn_job_final_owed(j, now_ns) && hn_job_final_waits(j)) ||
 		    hn_job_final_begin(j, now_ns)) {
 			return;
@@ -446,9 +454,9 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	}
 	still = hn_job_still(j);
 	if (j->batch.n > 0 && (now_ns - j->batch_ns >= BATCH_NS || still)) {
-		hn_job_commit(j);
+		(void)hn_job_commit(j);
 	}
-	if (hn_job_ended(j) || gave_up(j)) {
+	if (hn_job_ended(j) || hn_stall_on(j->daemon) || gave_up(j)) {
 		return;
 	}
 	if (out_of_time(j, now_ns) || (j->held && j->set == NULL)) {
@@ -483,16 +491,19 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 {
 	struct hn_daemon *d = j->daemon;
 	struct hn_shot *s, *next;
-	struct hn_err err;
 
 	if (hn_job_ended(j)) {
 		return;
 	}
 	if (j->batch.n > 0 && final != HN_JOB_FAILED) {
-		hn_job_commit(j);
+		(void)hn_job_commit(j);
 	}
-	if (hn_job_ended(j)) {
+	if (hn_job_ended(j) || (j->batch.n > 0 && final == HN_JOB_DONE)) {
 		return;
+	}
+	if (j->batch.n > 0) {
+		hn_log_line(&d->log, "warn", "job %s: %u results could not be stored", j->id,
+			    j->batch.n);
 	}
 	if (final != HN_JOB_FAILED) {
 		hn_job_keep_knowledge(j);
@@ -510,12 +521,8 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 		hn_measurer_cancel(d->measurer, j);
 	}
 	/* a set's jobs are resumed by the set */
-	if (hn_jobs_store(j,
-			  final != HN_JOB_SUSPENDED || d->config.ends_with_clients ||
-				  j->set != NULL,
-			  &err) != 0) {
-		hn_log_line(&d->log, "warn", "job %s: %s", j->id, err.msg);
-	}
+	hn_job_store_end(j, final != HN_JOB_SUSPENDED || d->config.ends_with_clients ||
+				    j->set != NULL);
 	if (d->snapshot_due && final != HN_JOB_SUSPENDED) {
 		/* who hears of the end may ask the snapshot at once */
 		hn_daemon_snapshot(d);

@@ -102,6 +102,8 @@ struct hn_job {
 	/* search; `policy` belongs to the worker while `thinking` (think.c) */
 	const struct hn_policy_ops *ops;
 	struct hn_policy *policy;
+	bool opened;		    /* hn_job_open was through */
+	bool naive_owed, row_owed; /* not stored yet: its naive time, its end */
 	bool thinking, exhausted, naive_open;
 	bool known;   /* to the measurer, until it is settled */
 	bool settled; /* settle.c */
@@ -145,7 +147,7 @@ struct hn_job {
 bool hn_job_ended(const struct hn_job *j);
 
 /* Read what the store knows of it; a set does so for its jobs before it starts one. False: it
- * failed. */
+ * failed, or waits for room on the disk. */
 bool hn_job_open(struct hn_job *j);
 
 /* The job's turn has come: NEW -> NAIVE. The measurer must be there. */
@@ -189,8 +191,17 @@ void hn_job_free(struct hn_job *j);
  * of the rest; of a set's job once the set has ended. Nothing happens before, nor twice. */
 void hn_job_settle(struct hn_job *j);
 
-/* record.c: commit the batch; events come after. A store that fails ends the job. */
-void hn_job_commit(struct hn_job *j);
+/* record.c: commit the batch; events come after. False: a full disk, and it waits (stall.c); or a
+ * store that failed, which ended the job. */
+bool hn_job_commit(struct hn_job *j);
+
+/* save.c: store its naive time, and search from then on (false: it waits for room, or failed);
+ * its end, without which it would be resumed. */
+bool hn_job_store_naive(struct hn_job *j);
+void hn_job_store_end(struct hn_job *j, bool finished);
+
+/* Store what waited for room on the disk; false when there is none for it. */
+bool hn_job_save(struct hn_job *j);
 
 /* record.c: the warm start: counters and best from the store, records for the policy. */
 int hn_job_warm(struct hn_job *j, struct hn_err *err) HN_NODISCARD;

@@ -234,6 +234,8 @@ static size_t live_bytes(const struct hn_daemon *d)
 
 int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
 {
+	char why[500];
+
 	if (live_bytes(d) > HN_LIMIT_JOBS_BYTES) {
 		return hn_fail(err, HONE_E_BUSY,
 			       "the jobs that are queued take %zu MiB; at most %d may be",
@@ -242,6 +244,11 @@ int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
 	if (hn_jobs_live(d) + n > HN_LIMIT_JOBS_LIVE) {
 		return hn_fail(err, HONE_E_BUSY, "%d jobs are queued already; at most %d may be",
 			       hn_jobs_live(d), HN_LIMIT_JOBS_LIVE);
+	}
+	d->stall.again_ns = 0; /* somebody asks: look at once */
+	if (!hn_stall_pass(d, hn_clock_ns())) {
+		hn_stall_why(d, why, sizeof(why));
+		return hn_fail(err, HONE_E_DISK_FULL, "nothing can be submitted now: %s", why);
 	}
 	return hn_daemon_measurer(d, err);
 }
@@ -293,6 +300,9 @@ int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
 	}
 	rc = hn_jobs_check_room(d, 1, err);
 	rc = rc != 0 ? rc : hn_jobs_store(j, /* finished= */ false, err);
+	if (rc == -HONE_E_DISK_FULL && s->id != NULL) {
+		rc = 0; /* resumed: its row is there already */
+	}
 	if (rc != 0) {
 		hn_job_free(j);
 		return rc;
@@ -344,8 +354,8 @@ static void start_waiting(struct hn_daemon *d)
 	for (struct hn_set *s = d->sets; s != NULL; s = s->next) {
 		n_active += s->state != HN_JOB_NEW && !hn_set_ended(s);
 	}
-	for (struct hn_job *j = d->jobs; j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE;
-	     j = j->next) {
+	for (struct hn_job *j = d->jobs;
+	     j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE && !hn_stall_on(d); j = j->next) {
 		if (j->set != NULL && j->set->state == HN_JOB_NEW) {
 			hn_set_start(j->set);
 			n_active++;
@@ -394,12 +404,18 @@ void hn_jobs_pump(struct hn_daemon *d)
 	if (d->stopping || d->measurer == NULL) {
 		return;
 	}
+	if (!hn_stall_pass(d, now)) {
+		return;
+	}
 	start_waiting(d);
-	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
+	for (struct hn_job *j = d->jobs; j != NULL && !hn_stall_on(d); j = j->next) {
 		hn_job_step(j, now);
 	}
-	for (struct hn_set *s = d->sets; s != NULL; s = s->next) {
+	for (struct hn_set *s = d->sets; s != NULL && !hn_stall_on(d); s = s->next) {
 		hn_set_step(s, now);
+	}
+	if (hn_stall_on(d)) {
+		return;
 	}
 	shoot(d);
 	hn_sets_prune(d);
@@ -412,7 +428,7 @@ void hn_jobs_tick(struct hn_daemon *d)
 
 	hn_notify_tick(d, now);
 	hn_jobs_pump(d);
-	if (d->snapshot_due && now - d->snapshot_ns >= SNAPSHOT_NS) {
+	if (d->snapshot_due && now - d->snapshot_ns >= SNAPSHOT_NS + d->snapshot_wait_ns) {
 		hn_daemon_snapshot(d);
 	}
 	if (d->trim_due && now - d->trim_ns >= TRIM_NS) {

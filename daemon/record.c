@@ -115,7 +115,7 @@ static bool take_best(struct hn_job *j)
 	return true;
 }
 
-void hn_job_commit(struct hn_job *j)
+bool hn_job_commit(struct hn_job *j)
 {
 	struct hn_record *record = calloc(j->batch.n, sizeof(*record));
 	struct hn_shot *s;
@@ -129,12 +129,14 @@ void hn_job_commit(struct hn_job *j)
 			record[n++] = record_of(j, s);
 		}
 	}
-	j->batch_ns = 0;
 	if (n > 0 && hn_db_append(j->daemon->db, record, n, &err) != 0) {
 		free(record);
-		hn_job_fail(j, &err);
-		return;
+		if (!hn_stall_begin(j->daemon, &err)) {
+			hn_job_fail(j, &err);
+		}
+		return false;
 	}
+	j->batch_ns = 0;
 	for (s = j->batch.head; s != NULL; s = s->next) {
 		if (stored(s->verdict)) {
 			hn_final_note_record(&j->final, &record[i++], s->certificate,
@@ -159,6 +161,7 @@ void hn_job_commit(struct hn_job *j)
 		j->daemon->snapshot_due = true;
 		hn_notify_best(j);
 	}
+	return true;
 }
 
 /* What versions until November 2026 stored without evidence: the words that say so.  Whoever was

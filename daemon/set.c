@@ -83,7 +83,16 @@ void hn_set_start(struct hn_set *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct hn_job *j = s->member[i].job;
 
-		if (!hn_job_ended(j) && hn_job_open(j)) {
+		if (!hn_job_ended(j) && !hn_job_open(j) && !hn_job_ended(j)) {
+			s->state = HN_JOB_NEW; /* no room on the disk: later */
+			s->started_ns = 0;
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct hn_job *j = s->member[i].job;
+
+		if (!hn_job_ended(j)) {
 			j->allowed = j->n_trial;
 			tell_stored(s, i);
 			if (s->member[i].cancelled) {

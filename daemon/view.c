@@ -39,6 +39,12 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_str(w, "target", j->target_line);
 	hn_jw_str(w, "cache", j->workload.cold ? "cold" : "warm");
 	hn_jw_str(w, "message", j->message);
+	if (hn_stall_on(d) && !hn_job_ended(j)) {
+		char why[500];
+
+		hn_stall_why(d, why, sizeof(why));
+		hn_jw_str(w, "paused", why);
+	}
 	if (j->state == HN_JOB_FAILED) {
 		hn_jw_int(w, "error", j->error);
 	}

@@ -92,8 +92,12 @@ int hn_db_best(struct hn_db *db, const char *workload, const char *target,
 	int64_t workload_row = 0, target_row = 0;
 	struct hn_snapshot_entry e;
 	bool known = witnessed(db, workload, target, &e);
-	int found = hn_db_find_id(db, HN_DB_STMT_WORKLOAD_ID, &workload, 1, &workload_row, err);
-	int rc;
+	int found, rc = hn_db_place_still(db, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	found = hn_db_find_id(db, HN_DB_STMT_WORKLOAD_ID, &workload, 1, &workload_row, err);
 
 	if (found > 0) {
 		found = hn_db_find_id(db, HN_DB_STMT_TARGET_ID, &target, 1, &target_row, err);

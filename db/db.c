@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "db/db_int.h"
@@ -66,6 +67,7 @@ static int open_file(struct hn_db *db, struct hn_err *err)
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX |
 		    SQLITE_OPEN_EXRESCODE;
 	bool is_new = false;
+	struct stat st;
 	int rc = 0;
 
 	if (sqlite3_open_v2(db->path, &db->sql, flags, NULL) != SQLITE_OK) {
@@ -102,6 +104,9 @@ static int open_file(struct hn_db *db, struct hn_err *err)
 	}
 	if (rc == 0) {
 		sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	}
+	if (rc == 0 && stat(db->path, &st) == 0) {
+		db->inode = (struct hn_db_inode){ st.st_dev, st.st_ino };
 	}
 	return rc;
 }

@@ -88,6 +88,9 @@ uint32_t hn_db_notice(const struct hn_db *db, struct hn_buf *ret);
 /* Somebody has seen all of it: answers no longer say so.  Damaged rows stay left out. */
 int hn_db_settle(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 
+/* Whether the store takes writes at all: 0, HONE_E_DISK_FULL, ... */
+int hn_db_probe(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
+
 /* Idempotent by key. */
 int hn_db_put_workload(struct hn_db *db, const struct hn_workload_row *w,
 		       struct hn_err *err) HN_NODISCARD;

@@ -3,6 +3,7 @@
 #define HN_DB_DB_INT_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "db/db.h"
 #include "db/mark.h"
@@ -34,6 +35,10 @@ struct hn_snapshot;
 struct hn_db {
 	sqlite3 *sql;
 	char *dir, *path; /* the directory; the SQLite file in it */
+	struct hn_db_inode {
+		dev_t dev;
+		ino_t ino;
+	} inode;	  /* of the SQLite file when it was opened */
 	int lock_fd;	  /* flock held as long as the store is open; -1 = none */
 	bool broken; /* an I/O error left the disk in doubt: nothing more is accepted */
 	sqlite3_stmt *stmt[HN_N_DB_STMT]; /* prepared at first use */
@@ -53,6 +58,8 @@ struct hn_db {
 /* place.c: make `dir` where it is missing; refuse one that is read-only or remote; take
  * its lock. */
 int hn_db_place_check(const char *dir, struct hn_err *err) HN_NODISCARD;
+/* That the file which was opened is still the one under its name; HONE_E_STORE. */
+int hn_db_place_still(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 int hn_db_place_lock(const char *dir, int *ret_fd, struct hn_err *err) HN_NODISCARD;
 
 /* The name of a network file system by statfs's f_type; NULL for all others. */

@@ -71,6 +71,10 @@ int hn_db_place_check(const char *dir, struct hn_err *err)
 	if (stat(dir, &st) != 0) {
 		return hn_fail(err, HONE_E_IO, "%s: %s", dir, strerror(errno));
 	}
+	rc = hn_file_check_owner(dir, &st, err);
+	if (rc != 0) {
+		return rc;
+	}
 	if ((st.st_mode & 0222) == 0 || access(dir, W_OK | X_OK) != 0) {
 		return hn_fail(
 			err, HONE_E_PERMISSION,
@@ -79,6 +83,21 @@ int hn_db_place_check(const char *dir, struct hn_err *err)
 			dir, st.st_mode & 0777);
 	}
 	return check_local(dir, err);
+}
+
+int hn_db_place_still(struct hn_db *db, struct hn_err *err)
+{
+	struct stat st;
+
+	if (db->inode.ino == 0 /* not open yet */ ||
+	    (stat(db->path, &st) == 0 && st.st_dev == db->inode.dev &&
+	     st.st_ino == db->inode.ino)) {
+		return 0;
+	}
+	return hn_fail(err, HONE_E_STORE,
+		       "%s: deleted or replaced while honed had it open; nothing can be stored any "
+		       "more: put it back, or stop honed and start it again",
+		       db->path);
 }
 
 static long lock_holder(int fd)

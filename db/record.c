@@ -146,6 +146,14 @@ static int find_keys(struct hn_db *db, const struct hn_record *r, struct record_
 	return rc;
 }
 
+static bool same_keys(const struct hn_record *a, const struct hn_record *b)
+{
+	return strcmp(a->workload, b->workload) == 0 && strcmp(a->target, b->target) == 0 &&
+	       strcmp(a->stamp.hone, b->stamp.hone) == 0 &&
+	       strcmp(a->stamp.codegen, b->stamp.codegen) == 0 &&
+	       strcmp(a->stamp.board, b->stamp.board) == 0;
+}
+
 /* Doubles lie in the file little-endian; the conversion is its own inverse. */
 static void swap_samples(uint64_t *word, uint32_t n)
 {
@@ -292,7 +300,9 @@ int hn_db_append(struct hn_db *db, struct hn_record *record, uint32_t n,
 		return rc;
 	}
 	for (uint32_t i = 0; rc == 0 && i < n; i++) {
-		rc = find_keys(db, &record[i], &keys, err);
+		rc = i > 0 && same_keys(&record[i - 1], &record[i])
+			     ? 0
+			     : find_keys(db, &record[i], &keys, err);
 		if (rc == 0) {
 			rc = insert_record(db, &record[i], &keys, &record[i].id, err);
 		}

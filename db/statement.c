@@ -152,10 +152,16 @@ static int count_commit(struct hn_db *db, struct hn_mark *ret, struct hn_err *er
 
 int hn_db_begin(struct hn_db *db, struct hn_err *err)
 {
+	int rc;
+
 	if (db->broken) {
 		return hn_fail(err, HONE_E_STORE,
 			       "%s: stopped after an input/output error; restart hone",
 			       db->path);
+	}
+	rc = hn_db_place_still(db, err);
+	if (rc != 0) {
+		return rc;
 	}
 	db->changes = sqlite3_total_changes(db->sql);
 	return run_plain(db, HN_DB_STMT_BEGIN, err, "begin to write");
@@ -180,6 +186,17 @@ int hn_db_end(struct hn_db *db, int rc, struct hn_err *err)
 		db->broken |= ignored != 0;
 	}
 	return rc;
+}
+
+int hn_db_probe(struct hn_db *db, struct hn_err *err)
+{
+	int rc = hn_db_begin(db, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = run_plain(db, HN_DB_STMT_COUNT_COMMIT, err, "write");
+	return hn_db_end(db, rc, err);
 }
 
 int hn_db_find_id(struct hn_db *db, enum hn_db_stmt which, const char *const *text,

@@ -131,8 +131,6 @@ static int io_error(struct hn_err *err, const char *path, const char *what)
 	return hn_fail(err, code, "%s: %s: %s", path, what, strerror(errno));
 }
 
-/* The directory must be ours or root's, and nobody else may be able to swap names in it.
- */
 static int open_dir(const char *dir, int *ret, struct hn_err *err)
 {
 	struct stat st;
@@ -148,14 +146,8 @@ static int open_dir(const char *dir, int *ret, struct hn_err *err)
 	}
 	if (fstat(fd, &st) != 0) {
 		rc = io_error(err, dir, "stat");
-	} else if (st.st_uid != geteuid() && st.st_uid != 0) {
-		rc = hn_fail(err, HONE_E_PERMISSION,
-			     "%s: belongs to user %u; use a directory of your own", dir,
-			     (unsigned)st.st_uid);
-	} else if ((st.st_mode & 022) != 0 && (st.st_mode & S_ISVTX) == 0) {
-		rc = hn_fail(err, HONE_E_PERMISSION,
-			     "%s: others may write there (mode %o); chmod 700 it", dir,
-			     st.st_mode & 07777);
+	} else {
+		rc = hn_file_check_owner(dir, &st, err);
 	}
 	if (rc != 0) {
 		close(fd);

@@ -38,6 +38,54 @@ static void a_read_only_directory_is_refused(void **state)
 	assert_null(db);
 }
 
+static void a_directory_of_others_is_refused(void **state)
+{
+	struct hn_err err = {0};
+	struct hn_db *db = NULL;
+
+	assert_int_equal(chmod(*state, 0777), 0);
+	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_PERMISSION);
+	assert_non_null(strstr(err.msg, "others may write there (mode 777); chmod 700 it"));
+	assert_int_equal(chmod(*state, 01777), 0); /* nobody can swap names there */
+	hn_db_close(open_store(*state));
+	if (geteuid() == 0) {
+		assert_int_equal(chmod(*state, 0700), 0);
+		assert_int_equal(chown(*state, 65534, 65534), 0);
+		assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_PERMISSION);
+		assert_non_null(strstr(err.msg, "belongs to user 65534; use a directory"));
+		assert_int_equal(chown(*state, 0, 0), 0);
+	}
+	assert_null(db);
+}
+
+/* A store whose file goes away under it takes nothing more, and goes on when it is put back. */
+static void a_file_that_went_away_is_noticed(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_err err = {0};
+	struct hn_record r = make_record("w1", "t1", 5), best;
+	struct hn_arena a;
+	char path[300], away[310];
+
+	hn_arena_init(&a, 0);
+	put_workload(db, "w1");
+	append_one(db, r);
+	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
+	snprintf(away, sizeof(away), "%s/away", (char *)*state);
+	assert_int_equal(rename(path, away), 0);
+	for (int copy = 0; copy < 2; copy++) { /* gone; then another in its place */
+		assert_int_equal(hn_db_append(db, &r, 1, &err), -HONE_E_STORE);
+		assert_non_null(strstr(err.msg, "deleted or replaced while honed had it open"));
+		assert_int_equal(hn_db_best(db, "w1", "t1", &a, &best, &err), -HONE_E_STORE);
+		ASSERT_OK(hn_file_replace(path, "x", 1, &err), err);
+	}
+	assert_int_equal(rename(away, path), 0);
+	append_one(db, r);
+	assert_int_equal(count_records(db, NULL, NULL), 2);
+	hn_arena_fini(&a);
+	hn_db_close(db);
+}
+
 static void a_file_in_the_way_is_refused(void **state)
 {
 	struct hn_err err = {0};
@@ -143,6 +191,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(a_missing_directory_is_made),
 		PLACE_TEST(a_read_only_directory_is_refused),
+		PLACE_TEST(a_directory_of_others_is_refused),
+		PLACE_TEST(a_file_that_went_away_is_noticed),
 		PLACE_TEST(a_file_in_the_way_is_refused),
 		PLACE_TEST(a_second_process_is_refused),
 		PLACE_TEST(network_file_systems_are_known),
