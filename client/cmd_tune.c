@@ -54,7 +54,7 @@ void hn_tune_put_options(struct hn_jw *w, const struct hn_opts *o, uint32_t n_ta
 	hn_tune_put_string(w, "model", o->model);
 	hn_jw_int(w, "trials", trials);
 	hn_jw_int(w, "seed", o->seed);
-	hn_jw_double(w, "seconds", o->seconds);
+	hn_jw_double(w, "seconds", o->seconds > 0 ? o->seconds : 0);
 }
 
 void hn_tune_put_best(struct hn_link *link, const struct hn_json *job, struct hn_jw *w)
@@ -428,7 +428,12 @@ int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 {
 	bool several = o->n_arg > 1 || o->tasks != NULL;
+	struct hn_opts at_once = *o;
 
+	if (o->seconds == 0) { /* as no trials: there is time for none */
+		at_once.trials = 0;
+		o = &at_once;
+	}
 	if (several || (o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0))) {
 		return hn_tune_set(o, err);
 	}

@@ -19,7 +19,7 @@ static const struct {
 static const char *const unknown_at_0[] = {
 	"naive_ns",   "guard_ns",     "best_ns",   "median_ns",		 "gflops",
 	"speedup",    "peak_gflops",  "canary_ns", "reference_canary_ns", "expected_gain",
-	"predicted_ns",
+	"predicted_ns", "before_ns",
 };
 
 static const char *ours(const char *theirs)

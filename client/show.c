@@ -192,6 +192,45 @@ static void put_share(double share, struct hn_buf *b)
 	hn_buf_putc(b, '\n');
 }
 
+static bool flag(const struct hn_json *obj, const char *key)
+{
+	bool set = false;
+
+	return hn_json_bool(hn_json_get(obj, key), &set) && set;
+}
+
+/* What the final decided, and why the time that was shown before is another now. */
+static void put_final(const struct hn_json *job, struct hn_buf *b)
+{
+	const struct hn_json *f = hn_json_get(job, "final");
+	double before = hn_show_number(f, "before_ns"), now = hn_show_number(f, "median_ns");
+	char t[32];
+
+	if (f == NULL) {
+		return;
+	}
+	hn_buf_printf(b, "  final     %.0f against each other, %.0f duels: ",
+		      hn_show_number(f, "entrants"), hn_show_number(f, "duels"));
+	if (!flag(f, "decided")) {
+		hn_buf_puts(b, "not decided; the next job of this workload holds it\n");
+		return;
+	}
+	if (flag(f, "changed")) {
+		hn_buf_printf(b, "another took the lead, by %.1f to %.1f %%",
+			      100 * hn_show_number(f, "gain_lo"),
+			      100 * hn_show_number(f, "gain_hi"));
+	} else {
+		hn_buf_puts(b, "the leader stays");
+	}
+	if (before > 0 && now > before * 1.001) {
+		hn_buf_printf(b, "; %s, shown before, was luck of one screening",
+			      hn_show_time(before, t));
+	} else if (before > 0 && now < before * 0.999) {
+		hn_buf_printf(b, "; %s was shown before", hn_show_time(before, t));
+	}
+	hn_buf_putc(b, '\n');
+}
+
 void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 {
 	double naive = hn_show_number(job, "naive_ns"),
@@ -227,8 +266,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "  tuned     none: no candidate was %s yet\n",
 			      hn_show_number(job, "trials") > 0 ? "correct" : "measured");
 	}
+	put_final(job, b);
 	if (peak > 0) {
-		hn_buf_printf(b, "  peak      %.1f GFLOP/s FMA measured here, all cores",
+		hn_buf_printf(b, "  peak      %.1f GFLOP/s float32 FMA measured here, all cores",
 			      peak);
 		if (best > 0) {
 			hn_buf_printf(b, ": %.1f %% of it reached", share_of_peak(job));

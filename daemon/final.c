@@ -310,6 +310,11 @@ static bool promote(struct hn_job *j, const struct hn_final_result *r)
 		    winner->median_ns,
 		    r->winner > 0 ? "promoted" : "holds", 100 * r->gain_lo,
 		    100 * r->gain_hi, r->n_duel, (long long)p.replaced_id);
+	f->told.decided = true;
+	f->told.changed = r->winner > 0;
+	f->told.gain_lo = r->gain_lo;
+	f->told.gain_hi = r->gain_hi;
+	f->told.median_ns = p.median_ns;
 	report(j, winner, p.median_ns);
 	return true;
 }
@@ -325,6 +330,9 @@ static void end(struct hn_job *j)
 	if (f->n_entrant > 1) {
 		hn_final_judge(&f->state, &r);
 	}
+	f->told.n_field = f->n_field;
+	f->told.n_duel = f->n_told;
+	f->told.before_ns = j->best_ns;
 	if (f->n_entrant > 0 && r.decided) {
 		/* duels are on the first inputs alone, and screening spares the slow the others */
 		f->judged = r;

@@ -21,6 +21,16 @@ struct hn_leader {
 	char *certificate; /* heap; of legality: without one nothing is best */
 };
 
+/* How a final ended, for whoever waits; n_field = 0: none was held. */
+struct hn_final_told {
+	uint32_t n_field, n_duel; /* who took part; duels in all */
+	bool decided;		  /* false: cut short, or overtaken by another; it stays owed */
+	bool changed;		  /* another holds the title now */
+	double gain_lo, gain_hi;  /* of the challenger: 0.03 = takes 3 % less time; 0 = none came */
+	double before_ns;	  /* the best time that was known before it */
+	double median_ns;	  /* the holder's now */
+};
+
 /* What a job knows about its final; all zero at first. */
 struct hn_job_final {
 	struct hn_leader leader[HN_LEADERS]; /* not judged yet, fastest first */
@@ -42,6 +52,7 @@ struct hn_job_final {
 	bool proving;	 /* the latter: it is judged, and nothing is written yet */
 	struct hn_final_result judged;
 	bool unsaved;	 /* judged and proved, and the disk had no room for the promotion */
+	struct hn_final_told told; /* of the last that was held */
 };
 
 /* A correct and proved record came into the store (or was there). */

@@ -24,6 +24,24 @@ static uint32_t queue_position(const struct hn_job *j)
 	return n;
 }
 
+/* Of a final that had something to decide. */
+static void put_final(struct hn_jw *w, const struct hn_final_told *t)
+{
+	if (t->n_field < 2) {
+		return;
+	}
+	hn_jw_object(w, "final");
+	hn_jw_uint(w, "entrants", t->n_field);
+	hn_jw_uint(w, "duels", t->n_duel);
+	hn_jw_bool(w, "decided", t->decided);
+	hn_jw_bool(w, "changed", t->changed);
+	hn_jw_double(w, "gain_lo", t->gain_lo);
+	hn_jw_double(w, "gain_hi", t->gain_hi);
+	hn_jw_double(w, "before_ns", t->before_ns);
+	hn_jw_double(w, "median_ns", t->median_ns);
+	hn_jw_end(w);
+}
+
 void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 {
 	int64_t from = j->started_ns != 0 ? j->started_ns : j->submitted_ns;
@@ -77,8 +95,12 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_double(w, "best_ns", j->best_ns);
 	hn_jw_double(w, "gflops", timed ? j->workload.flops / j->best_ns : 0);
 	hn_jw_double(w, "speedup", timed ? j->naive_ns / j->best_ns : 0);
+	/* the peak that is measured is float32's; what computes in another type has another */
 	hn_jw_double(w, "peak_gflops",
-		     d->probe_state == HN_PROBE_KNOWN ? d->probe.fma_gflops_all : 0);
+		     d->probe_state == HN_PROBE_KNOWN && j->workload.float32
+			     ? d->probe.fma_gflops_all
+			     : 0);
+	put_final(w, &j->final.told);
 	put_failures(w, j);
 	hn_jw_end(w);
 }

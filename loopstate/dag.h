@@ -151,6 +151,10 @@ void hn_dag_write_text(const struct hn_dag *dag, const char *name, struct hn_buf
 /* Floating operations of one evaluation, by Ansor's rules (ansor.md 3, FLOP count). */
 double hn_dag_flops(const struct hn_dag *dag);
 
+/* Whether its arithmetic is float32's, indices and flags aside: what a machine's float32 peak can
+ * be compared with.  Every op has a float32 output, and none a float64 one. */
+bool hn_dag_is_float32(const struct hn_dag *dag);
+
 /* Of those, what every call does: without a sum's terms that are zero whatever the data, and
  * without what constant inputs alone decide (loopstate/constant.h).
  * An estimate, rather too low than too high; pure. */

@@ -83,3 +83,22 @@ double hn_dag_flops(const struct hn_dag *dag)
 	}
 	return sum;
 }
+
+bool hn_dag_is_float32(const struct hn_dag *dag)
+{
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		const struct hn_op *op = dag->op[i];
+		bool any = false;
+
+		for (uint32_t k = 0; op->kind == HN_OP_COMPUTE && k < op->n_out; k++) {
+			if (op->dtype[k] == HN_F64) {
+				return false;
+			}
+			any = any || op->dtype[k] == HN_F32;
+		}
+		if (op->kind == HN_OP_COMPUTE && !any) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -88,6 +88,7 @@ struct hn_workload {
 	double flops;     /* as papers and records count */
 	/* That any correct kernel must do, read and write: faster than the machine can is refused. */
 	double needed_flops, read_bytes, written_bytes;
+	bool float32; /* all arithmetic is: the measured peak is its own */
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 	bool cold; /* each call that is timed finds its data in memory, in no cache */

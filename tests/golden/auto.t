@@ -97,3 +97,6 @@ hone: cuda: no automatic schedule for this kind of target
 $ hone explain --auto --key 00
 hone: explain: --auto needs the computation, not its key
 [17]
+# No seconds are as no trials.
+$ hone tune mm.txt --seconds 0 --target 'cpu -isa=x86-64-avx2 -num_cores=2' | sed -n 2p
+  automatic schedule, proved, not measured
