@@ -137,23 +137,61 @@ static double eval_call(struct eval *x, const struct hn_expr *e)
 {
 	double v = eval_any(x, e->arg[0]);
 
+	double w = e->n_arg > 1 ? eval_any(x, e->arg[1]) : 0;
+
+	/* A number on any input: NaN is poison here, so domains are made whole. */
 	switch (e->ref) {
 	case HN_FN_exp:
 		return exp(v);
 	case HN_FN_exp2:
 		return exp2(v);
+	case HN_FN_log:
+		return log(1 + fabs(v));
+	case HN_FN_log2:
+		return log2(1 + fabs(v));
+	case HN_FN_log10:
+		return log10(1 + fabs(v));
+	case HN_FN_log1p:
+		return log1p(fabs(v));
+	case HN_FN_sqrt:
+		return sqrt(fabs(v));
+	case HN_FN_rsqrt:
+		return 1 / sqrt(1 + fabs(v));
+	case HN_FN_sin:
+		return sin(v);
+	case HN_FN_cos:
+		return cos(v);
+	case HN_FN_tan:
+		return tan(v);
+	case HN_FN_atan:
+		return atan(v);
+	case HN_FN_sinh:
+		return sinh(v);
+	case HN_FN_cosh:
+		return cosh(v);
 	case HN_FN_tanh:
 		return tanh(v);
 	case HN_FN_erf:
 		return erf(v);
 	case HN_FN_sigmoid:
 		return 1 / (1 + exp(-v));
-	case HN_FN_sin:
-		return sin(v);
-	case HN_FN_sqrt:
-		return sqrt(fabs(v)); /* a number on any input: NaN is poison here */
+	case HN_FN_abs:
+	case HN_FN_fabs:
+		return fabs(v);
+	case HN_FN_floor:
+		return floor(v);
+	case HN_FN_ceil:
+		return ceil(v);
+	case HN_FN_trunc:
+		return trunc(v);
+	case HN_FN_round:
+		return round(v);
+	case HN_FN_nearbyint:
+		return nearbyint(v);
 	case HN_FN_pow:
-		return pow(fabs(v), eval_any(x, e->arg[1]));
+		return pow(fabs(v), w);
+	case HN_FN_fmod:
+		return fmod(v, 1 + fabs(w));
 	default:
 		abort();
 	}
