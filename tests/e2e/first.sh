@@ -9,7 +9,7 @@ hone tune --text "$large" --seconds 0.01 --json -q >"$work/one" 2>&1 || die "tun
 naive=$(field naive_ns <"$work/one")
 share=$(field naive_share <"$work/one")
 [ "$(field state <"$work/one")" = done ] || die "not done: $(cat "$work/one")"
-awk "BEGIN { exit !($(field best_ns <"$work/one") > 0 && $naive > 0) }" ||
+awk "BEGIN { exit !($(field median_ns <"$work/one") > 0 && $naive > 0) }" ||
 	die "no answer: $(cat "$work/one")"
 awk "BEGIN { exit !($share > 0 && $share < 1) }" || die "naive_share: $(cat "$work/one")"
 case $(field inputs <"$work/one") in

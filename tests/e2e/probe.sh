@@ -19,8 +19,9 @@ start_honed
 hone tune --text "$middle" --trials 8 -q >/dev/null || die "tune"
 hone boards | grep -q 'target .* -l3_bytes=1234567' || die "not the board's: $(hone boards)"
 hone query --text "$middle" --json | grep -q 'l3_bytes=1234567' || die "not the client's"
-hone query --text "$middle" --target "native -l3_bytes=7654321" >/dev/null 2>&1 &&
-	die "a word of the line is ignored"
+hone query --text "$middle" --target "native -l3_bytes=7654321" 2>&1 |
+	grep -q 'another machine: .*l3_bytes 1234567, here 7654321' ||
+	die "a word of the line is ignored: $(hone query --text "$middle" --target "native -l3_bytes=7654321" 2>&1)"
 hone stop || die "stop"
 within 10 gone || die "processes stayed"
 

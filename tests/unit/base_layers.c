@@ -47,7 +47,6 @@ static const struct layer layers[] = {
 	{"proto", " base "},
 	{"db", " base "},
 	{"base", " "},
-	{"runtime", " "},
 	{"include", " "},
 };
 

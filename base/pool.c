@@ -1,4 +1,4 @@
-/* runtime/pool.c -- fork and join in about a microsecond: hone/pool.h.
+/* base/pool.c -- fork and join in about a microsecond: hone/pool.h.
  *
  * What users link and what boards measure with.  Iterations are dealt in contiguous shares, the
  * same to the same worker each time, so that caches stay warm.  A worker runs its share by

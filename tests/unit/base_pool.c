@@ -1,4 +1,4 @@
-/* runtime_pool.c -- the pool that users link: whole loops, and what hone/pool.h says of forks,
+/* base_pool.c -- the pool that users link: whole loops, and what hone/pool.h says of forks,
  * nested loops, several threads, missing threads, the caller's CPU and floating-point mode. */
 #include <setjmp.h>
 #include <stdarg.h>
