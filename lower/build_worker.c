@@ -203,6 +203,12 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 	return rc;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+/* The sanitizer says where. */
+static void watch_faults(void)
+{
+}
+#else
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -223,6 +229,7 @@ static void watch_faults(void)
 		sigaction(faults[i], &act, NULL);
 	}
 }
+#endif
 
 static int say_hello(struct hn_err *err)
 {
@@ -260,9 +267,7 @@ int hn_build_serve(struct hn_builder *b)
 	int rc;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a compile under way outlives nobody */
-#if !defined(__SANITIZE_ADDRESS__) /* it says where */
 	watch_faults();
-#endif
 	rc = say_hello(&err);
 	hn_buf_init(&buf);
 	while (rc == 0) {
