@@ -23,7 +23,9 @@ static struct hn_node *with_children(const struct hn_node *n, uint32_t n_child,
 	struct hn_node *ret = HN_NEW(a, struct hn_node);
 	const struct hn_node **list = HN_NEW_ARRAY(a, const struct hn_node *, n_child);
 
-	memcpy(list, child, n_child * sizeof(*list));
+	for (uint32_t i = 0; i < n_child; i++) {
+		list[i] = child[i];
+	}
 	*ret = *n;
 	ret->n_child = n_child;
 	ret->child = list;
