@@ -46,9 +46,9 @@ static void report(const char *name, double seconds, const struct hn_json *job)
 	snprintf(context, sizeof context,
 		 "\"case\": \"%s\", \"gflop\": %.1f, \"naive_seconds\": %.3g, \"measured\": %s", name,
 		 number(job, "flops") * 1e-9, number(job, "naive_ns") * 1e-9,
-		 number(job, "best_ns") > 0 ? "true" : "false");
+		 number(job, "median_ns") > 0 ? "true" : "false");
 	hn_bench_row("first.trial", seconds, "s", context);
-	hn_bench_row("first.job", number(job, "elapsed_ms") * 1e-3, "s", context);
+	hn_bench_row("first.job", number(job, "ms") * 1e-3, "s", context);
 }
 
 /* `program` is our own; hone is beside it. */
