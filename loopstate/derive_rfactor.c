@@ -198,6 +198,26 @@ static const struct hn_expr *both(const struct hn_expr *x, const struct hn_expr 
 	return x == NULL ? y : hn_expr_binary(HN_EXPR_AND, x, y, a);
 }
 
+static void note_load(const struct hn_expr *e, void *ctx)
+{
+	bool *loads = ctx;
+
+	*loads = *loads || e->op == HN_EXPR_LOAD;
+}
+
+/* in_range and x.  Both sides of `and` may be evaluated, and past the range x has nothing to
+ * load: what loads is asked only within it. */
+static const struct hn_expr *within(const struct hn_expr *in_range, const struct hn_expr *x,
+				    struct hn_arena *a)
+{
+	const struct hn_expr like = { .op = HN_EXPR_IF, .dtype = HN_BOOL };
+	const struct hn_expr *arg[] = { in_range, x, hn_expr_int(0, HN_BOOL, a) };
+	bool loads = false;
+
+	hn_expr_visit(x, note_load, &loads);
+	return both(in_range, loads && in_range ? hn_expr_with_args(&like, arg, 3, a) : x, a);
+}
+
 static const struct hn_expr *apply_int(enum hn_expr_op op, const struct hn_expr *x,
 				       int64_t v, struct hn_arena *a)
 {
@@ -283,8 +303,8 @@ static const struct hn_reduce *partial_reduce(struct rfactor *f, struct hn_arena
 		source[k] = hn_expr_substitute(old->source[k], f->value, n, a);
 	}
 	if (old->condition != NULL) {
-		condition = both(condition,
-				 hn_expr_substitute(old->condition, f->value, n, a), a);
+		condition = within(condition,
+				   hn_expr_substitute(old->condition, f->value, n, a), a);
 	}
 	reduce->source = source;
 	reduce->condition = condition;

@@ -115,6 +115,9 @@ static void accepts(void **state)
 		{ stencil_text, stencil_steps },
 		{ stencil_text, "[[\"CI\", 2]]" },
 		{ stencil_text, "[[\"CA\", 2, 3, 3]]" },
+		/* A mask with nothing behind its end, in parts that go past it. */
+		{ "mask(int32 A[5], bool M[5]) -> C { C +=! M(k) ? A(k) }",
+		  "[[\"SP\", 2, 0, 5, [2], 1], [\"RF\", 2, 0, 0]]" },
 		{ matmul_text,
 		  "[[\"CHW\", 2, \"local\"], [\"SP\", 2, 0, 24, [2, 6], 1],"
 		  " [\"SP\", 2, 3, 20, [1, 8], 1], [\"SP\", 3, 0, 24, [12], 1],"
