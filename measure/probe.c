@@ -13,11 +13,13 @@
 #define ROUNDS 4000
 #define FMA_SLICE_NS                                                                     \
 	1000000 /* shorter than a turn of the scheduler: some go undisturbed */
-#define READ_SLICE_NS 2000000
+#define READ_SLICE_NS 500000 /* a try that is over sooner is done again, longer */
 #define CLOCK_BYTES ((size_t)1 << 18)
 #define ONCE_ROUNDS 64	    /* about half a millisecond */
 #define STILL 1.01	    /* a top that grew by less has not moved */
-#define STILL_TRIES 60	    /* for so many tries */
+#define STILL_TRIES 60	    /* for so many tries, ... */
+#define STILL_NS 200000000  /* ... or, where a try is long, for so long ... */
+#define LEAST_TRIES 10	    /* ... and for so many: the user waits for the probe */
 #define LIMIT_NS 1200000000 /* of one figure */
 #define MAX_WORKERS 1024
 
@@ -248,21 +250,27 @@ double hn_probe_read_try(struct hone_pool *pool, int32_t n_workers,
 static int top(int32_t n_workers, const void *memory, size_t bytes, double *ret,
 	       struct hn_err *err)
 {
-	int64_t until = hn_clock_ns() + LIMIT_NS;
 	struct hone_pool *pool;
 	double best = 0, held = 0;
+	int64_t now, since, until;
 	int rc = hn_kernel_pool_new(n_workers, NULL, NULL, &pool, err);
 
 	if (rc != 0) {
 		return rc;
 	}
-	for (int still = 0; still < STILL_TRIES && hn_clock_ns() < until; still++) {
+	now = since = hn_clock_ns();
+	until = now + LIMIT_NS;
+	for (int still = 0; still < STILL_TRIES && now < until &&
+			    (still < LEAST_TRIES || now < since + STILL_NS);
+	     still++) {
 		best = fmax(best, memory != NULL ? hn_probe_read_try(pool, n_workers,
 								     memory, bytes)
 						 : hn_probe_fma_try(pool, n_workers));
+		now = hn_clock_ns();
 		if (best > held * STILL) {
 			held = best;
 			still = 0;
+			since = now;
 		}
 	}
 	hone_pool_destroy(pool);
