@@ -15,7 +15,7 @@
 #include "loopstate/widen.h"
 
 #define PROVE_LIMIT_MS 3000 /* each */
-#define SLICE_POINTS 3e7 /* of a naive program: some tenths of a second */
+#define SLICE_POINTS 1e7 /* of a naive program: under a tenth of a second, run some times */
 
 /* The history's tree when it is legal and bitwise; else NULL. */
 static const struct hn_looptree *proved(const struct hn_dag *dag, const char *steps,
