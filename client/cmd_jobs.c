@@ -2,6 +2,7 @@
  * ping, stop. */
 #include <stdio.h>
 
+#include "base/jw.h"
 #include "client/ask.h"
 #include "client/link.h"
 #include "client/say.h"
@@ -65,6 +66,37 @@ static void put_ended(const struct hn_json *e, struct hn_buf *b)
 	hn_buf_putc(b, '\n');
 }
 
+static int ask_all(const struct hn_opts *o, struct hn_json **ret_doc, const struct hn_json **ret,
+		   struct hn_err *err)
+{
+	struct hn_buf params;
+	struct hn_jw w;
+	int rc;
+
+	hn_buf_init(&params);
+	hn_jw_init(&w, &params);
+	hn_jw_object(&w, NULL);
+	hn_jw_bool(&w, "all", true);
+	hn_jw_end(&w);
+	rc = hn_ask(o, "job.list", params.s, CALL_MS, ret_doc, ret, err);
+	hn_buf_fini(&params);
+	return rc;
+}
+
+static void print_stopped(void)
+{
+	struct hn_buf b;
+	struct hn_jw w;
+
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_bool(&w, "stopped", true);
+	hn_jw_end(&w);
+	puts(b.s);
+	hn_buf_fini(&b);
+}
+
 int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
 {
 	const struct hn_json *result, *list, *sets, *ended;
@@ -73,7 +105,7 @@ int cmd_jobs(const struct hn_opts *o, struct hn_err *err)
 	int rc;
 
 	if (o->all) {
-		rc = hn_ask(o, "job.list", "{\"all\":true}", CALL_MS, &doc, &result, err);
+		rc = ask_all(o, &doc, &result, err);
 		result = rc == 0 ? print_answer(o, result) : NULL;
 	} else {
 		rc = ask(o, "job.list", NULL, &doc, &result, err);
@@ -242,7 +274,7 @@ int cmd_stop(const struct hn_opts *o, struct hn_err *err)
 		rc = hn_addr_wait_free(path.s, STOP_MS, err);
 	}
 	if (rc == 0 && o->json) {
-		puts("{\"stopped\":true}");
+		print_stopped();
 	}
 	hn_buf_fini(&path);
 	return rc;
