@@ -10,6 +10,7 @@
 
 #include "daemon/ring.h"
 #include "daemon/workload.h"
+#include "loopstate/tolerance.h"
 
 static double tolerance_of(const char *text)
 {
@@ -22,7 +23,7 @@ static double tolerance_of(const char *text)
 	if (hn_dag_parse("t", text, strlen(text), 0, &a, &dag, &err) != 0) {
 		fail_msg("%s", err.msg);
 	}
-	tolerance = hn_workload_tolerance(dag);
+	tolerance = hn_dag_tolerance(dag);
 	hn_arena_fini(&a);
 	return tolerance;
 }
