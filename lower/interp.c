@@ -12,18 +12,8 @@
 
 #define EVAL(cell, frame) ((cell)->eval((cell), (frame)))
 
-struct machine {
-	const struct hn_op *op;
-	void *const *out; /* [n_out] */
-	union hn_value *frame;
-	const struct hn_cell *body[HN_DAG_MAX_OUT]; /* or the sources */
-	const struct hn_cell *result[HN_DAG_MAX_OUT];
-	const struct hn_cell *identity[HN_DAG_MAX_OUT];
-	const struct hn_cell *condition; /* NULL: always */
-};
-
 /* Step the axes first..first+n as an odometer; false when it is back at its start. */
-static bool advance(const struct machine *m, uint32_t first, uint32_t n)
+static bool advance(const struct hn_machine *m, uint32_t first, uint32_t n)
 {
 	for (uint32_t i = first + n; i-- > first;) {
 		const struct hn_axis *axis = &m->op->axis[i];
@@ -36,7 +26,7 @@ static bool advance(const struct machine *m, uint32_t first, uint32_t n)
 	return false;
 }
 
-static void rewind_axes(const struct machine *m, uint32_t first, uint32_t n)
+static void rewind_axes(const struct hn_machine *m, uint32_t first, uint32_t n)
 {
 	for (uint32_t i = first; i < first + n; i++) {
 		m->frame[i].i = m->op->axis[i].min;
@@ -44,7 +34,7 @@ static void rewind_axes(const struct machine *m, uint32_t first, uint32_t n)
 }
 
 /* One update of the carried values: all results from the old ones. */
-static void update(const struct machine *m, union hn_value *lhs, union hn_value *rhs)
+static void update(const struct hn_machine *m, union hn_value *lhs, union hn_value *rhs)
 {
 	union hn_value next[HN_DAG_MAX_OUT];
 
@@ -60,27 +50,28 @@ static void update(const struct machine *m, union hn_value *lhs, union hn_value 
 }
 
 /* Sums of floats, one output: the innermost axis in a loop of its own. */
-static void add_up(const struct machine *m, union hn_value *lhs)
+static void add_up(const struct hn_machine *m, union hn_value *lhs)
 {
 	uint32_t inner = m->op->n_spatial + m->op->n_reduce - 1;
 	const struct hn_axis *axis = &m->op->axis[inner];
 	const struct hn_cell *source = m->body[0];
 
 	do {
+		*m->fuel -= axis->extent * m->n_cell;
 		for (int64_t i = 0; i < axis->extent; i++) {
 			m->frame[inner].i = axis->min + i;
 			if (m->condition == NULL || EVAL(m->condition, m->frame).i) {
 				lhs->f += EVAL(source, m->frame).f;
 			}
 		}
-	} while (advance(m, m->op->n_spatial, m->op->n_reduce - 1));
+	} while (*m->fuel >= 0 && advance(m, m->op->n_spatial, m->op->n_reduce - 1));
 }
 
-static void reduce(const struct machine *m, int64_t at)
+static void reduce(const struct hn_machine *m, int64_t at)
 {
 	uint32_t n_axis = m->op->n_spatial + m->op->n_reduce, n_out = m->op->n_out;
 	union hn_value *lhs = m->frame + n_axis, *rhs = lhs + n_out;
-	bool sum = m->op->reduce->kind == HN_COMBINE_SUM &&
+	bool sum = m->wide && m->op->reduce->kind == HN_COMBINE_SUM &&
 		   hn_dtype_class(m->op->dtype[0]) == HN_CLASS_FLOAT;
 
 	for (uint32_t k = 0; k < n_out; k++) {
@@ -91,35 +82,40 @@ static void reduce(const struct machine *m, int64_t at)
 		add_up(m, lhs);
 	} else {
 		do {
+			*m->fuel -= m->n_cell;
 			if (m->condition == NULL || EVAL(m->condition, m->frame).i) {
 				update(m, lhs, rhs);
 			}
-		} while (advance(m, m->op->n_spatial, m->op->n_reduce));
+		} while (*m->fuel >= 0 && advance(m, m->op->n_spatial, m->op->n_reduce));
 	}
 	for (uint32_t k = 0; k < n_out; k++) {
 		hn_interp_put(m->out[k], m->op->dtype[k], at, lhs[k]);
 	}
 }
 
-static void run_op(const struct machine *m)
+void hn_machine_element(const struct hn_machine *m, int64_t at)
+{
+	if (m->op->reduce != NULL) {
+		reduce(m, at);
+		return;
+	}
+	*m->fuel -= m->n_cell;
+	for (uint32_t k = 0; k < m->op->n_out; k++) {
+		hn_interp_put(m->out[k], m->op->dtype[k], at, EVAL(m->body[k], m->frame));
+	}
+}
+
+static void run_op(const struct hn_machine *m)
 {
 	int64_t at = 0;
 
 	rewind_axes(m, 0, m->op->n_spatial);
 	do {
-		if (m->op->reduce != NULL) {
-			reduce(m, at);
-		} else {
-			for (uint32_t k = 0; k < m->op->n_out; k++) {
-				hn_interp_put(m->out[k], m->op->dtype[k], at,
-					      EVAL(m->body[k], m->frame));
-			}
-		}
-		at++;
+		hn_machine_element(m, at++);
 	} while (advance(m, 0, m->op->n_spatial));
 }
 
-static void compile_op(struct hn_compile *c, const struct hn_op *op, struct machine *m)
+static void compile_op(struct hn_compile *c, const struct hn_op *op, struct hn_machine *m)
 {
 	const struct hn_reduce *r = op->reduce;
 
@@ -135,30 +131,39 @@ static void compile_op(struct hn_compile *c, const struct hn_op *op, struct mach
 			       : NULL;
 }
 
+void hn_machine_init(struct hn_compile *c, uint32_t i_op, int64_t *fuel, struct hn_machine *ret)
+{
+	const struct hn_op *op = c->dag->op[i_op];
+
+	c->n_axis = op->n_spatial + op->n_reduce;
+	c->n_out = op->n_out;
+	c->n_frame = c->n_axis + 2 * op->n_out;
+	c->n_cell = 0;
+	*ret = (struct hn_machine){ .op = op,
+				    .out = c->data[i_op],
+				    .wide = c->floats == HN_INTERP_WIDE,
+				    .fuel = fuel };
+	compile_op(c, op, ret);
+	ret->n_cell = c->n_cell;
+	ret->frame = HN_NEW_ARRAY(c->a, union hn_value, (size_t)c->n_frame + 1) + 1;
+}
+
 static void interpret_op(const struct hn_dag *dag, void *const *const *data, uint32_t i)
 {
-	const struct hn_op *op = dag->op[i];
-	uint32_t n_axis = op->n_spatial + op->n_reduce;
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
-	struct hn_compile c = { .dag = dag,
-				.data = data,
-				.n_axis = n_axis,
-				.n_out = op->n_out,
-				.n_frame = n_axis + 2 * op->n_out,
-				.a = &a };
-	struct machine m = { .op = op, .out = data[i] };
+	struct hn_compile c = { .dag = dag, .data = data, .a = &a };
+	struct hn_machine m;
+	int64_t fuel = INT64_MAX;
 
-	compile_op(&c, op, &m);
-	m.frame = HN_NEW_ARRAY(&a, union hn_value, c.n_frame);
+	hn_machine_init(&c, i, &fuel, &m);
 	run_op(&m);
 	hn_arena_fini(&a);
 }
 
-/* data[op][out] from the arguments; what is none of them is allocated into `own`. */
-static int place_tensors(const struct hn_dag *dag, void *const *arg, struct hn_arena *a,
-			 void ***data, void **own, uint32_t *n_own, struct hn_err *err)
+int hn_interp_place(const struct hn_dag *dag, void *const *arg, struct hn_arena *a,
+		    void ***data, void **own, uint32_t *n_own, struct hn_err *err)
 {
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		data[i] = HN_NEW_ARRAY(a, void *, dag->op[i]->n_out);
@@ -175,7 +180,7 @@ static int place_tensors(const struct hn_dag *dag, void *const *arg, struct hn_a
 			if (data[i][k] != NULL) {
 				continue;
 			}
-			data[i][k] = malloc((size_t)hn_op_bytes(op, k));
+			data[i][k] = calloc(1, (size_t)hn_op_bytes(op, k));
 			if (data[i][k] == NULL) {
 				return hn_fail(
 					err, HONE_E_NOMEM,
@@ -201,7 +206,7 @@ int hn_interpret(const struct hn_dag *dag, void *const *arg, struct hn_err *err)
 	hn_arena_init(&a, 0);
 	void ***data = HN_NEW_ARRAY(&a, void **, dag->n_op);
 	void **own = HN_NEW_ARRAY(&a, void *, (size_t)dag->n_op *HN_DAG_MAX_OUT);
-	rc = place_tensors(dag, arg, &a, data, own, &n_own, err);
+	rc = hn_interp_place(dag, arg, &a, data, own, &n_own, err);
 
 	for (uint32_t i = 0; rc == 0 && i < dag->n_op; i++) {
 		if (dag->op[i]->kind == HN_OP_COMPUTE) {

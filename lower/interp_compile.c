@@ -61,14 +61,40 @@ static union hn_value eval_load_f32_two(const struct hn_cell *c, union hn_value 
 	return (union hn_value){ .f = (double)((const float *)c->base)[at] };
 }
 
-static union hn_value eval_gather(const struct hn_cell *c, union hn_value *frame)
+static int64_t gathered(const struct hn_cell *c, union hn_value *frame)
 {
 	int64_t at = 0;
 
 	for (uint32_t d = 0; d < c->n_index; d++) {
 		at += c->stride[d] * c->index[d]->eval(c->index[d], frame).i;
 	}
+	return at;
+}
+
+static union hn_value eval_gather(const struct hn_cell *c, union hn_value *frame)
+{
+	return hn_interp_get(c->base, c->type, gathered(c, frame));
+}
+
+/* Of an op that is computed as far as it is asked for. */
+static union hn_value eval_lazy(const struct hn_cell *c, union hn_value *frame)
+{
+	int64_t at = c->index != NULL ? gathered(c, frame) : address(c, frame);
+	struct hn_lazy *l = c->lazy;
+
+	hn_assert(at >= 0 && at < l->n_elem); /* the dag was checked */
+	if (l->done != NULL) {
+		if ((l->done[at / 8] >> (at % 8) & 1) == 0) {
+			l->make(l, at);
+		}
+		frame[-1].i += l->bad[at / 8] >> (at % 8) & 1;
+	}
 	return hn_interp_get(c->base, c->type, at);
+}
+
+static union hn_value eval_float32(const struct hn_cell *c, union hn_value *frame)
+{
+	return (union hn_value){ .f = (double)(float)c->arg[0]->eval(c->arg[0], frame).f };
 }
 
 #define GET(type, member, T)                                                             \
@@ -178,7 +204,9 @@ static void compile_load(struct hn_compile *c, const struct hn_expr *e,
 		stride[d] = step;
 	}
 	cell->base = c->data[e->ref][e->out];
+	cell->lazy = c->lazy != NULL ? c->lazy[e->ref] : NULL;
 	if (compile_affine(c, e, stride, cell)) {
+		cell->eval = cell->lazy != NULL ? eval_lazy : cell->eval;
 		return;
 	}
 	const struct hn_cell **index =
@@ -190,7 +218,7 @@ static void compile_load(struct hn_compile *c, const struct hn_expr *e,
 	cell->stride = stride;
 	cell->index = index;
 	cell->n_index = e->n_arg;
-	cell->eval = eval_gather;
+	cell->eval = cell->lazy != NULL ? eval_lazy : eval_gather;
 }
 
 static int32_t frame_slot(struct hn_compile *c, int32_t slot)
@@ -210,11 +238,13 @@ static int32_t frame_slot(struct hn_compile *c, int32_t slot)
 	return (int32_t)at;
 }
 
-/* Sums and products wrap to their type; in indices int32 does not (expr.h). */
+/* Sums and products wrap to their type, or are rounded to it; in indices int32 does not wrap
+ * (expr.h). */
 static const struct hn_cell *wrapped(struct hn_compile *c, const struct hn_cell *cell,
 				     bool index)
 {
-	bool wide = hn_dtype_class(cell->type) == HN_CLASS_FLOAT ||
+	bool rounds = cell->type == HN_F32 && c->floats == HN_INTERP_ROUNDED;
+	bool wide = (hn_dtype_class(cell->type) == HN_CLASS_FLOAT && !rounds) ||
 		    cell->type == HN_I64 || cell->type == HN_U64 ||
 		    (index && cell->type == HN_I32);
 
@@ -223,7 +253,7 @@ static const struct hn_cell *wrapped(struct hn_compile *c, const struct hn_cell 
 	}
 	struct hn_cell *w = HN_NEW(c->a, struct hn_cell);
 
-	w->eval = eval_wrap;
+	w->eval = rounds ? eval_float32 : eval_wrap;
 	w->arg[0] = cell;
 	w->type = cell->type;
 	return w;
@@ -243,6 +273,7 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 	struct hn_cell *cell = HN_NEW(c->a, struct hn_cell);
 	uint8_t operand = e->n_arg > 0 ? e->arg[e->n_arg - 1]->dtype : e->dtype;
 
+	c->n_cell++;
 	cell->type = e->dtype;
 	switch (e->op) {
 	case HN_EXPR_INT:
@@ -252,7 +283,7 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 	case HN_EXPR_FLOAT:
 		cell->v.f = e->u.f;
 		cell->eval = eval_const;
-		return cell;
+		return wrapped(c, cell, index);
 	case HN_EXPR_VAR:
 		cell->slot = frame_slot(c, e->ref);
 		cell->eval = eval_slot;
@@ -279,7 +310,8 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 	compile_args(c, e, index, cell);
 	bool wraps = e->op == HN_EXPR_ADD || e->op == HN_EXPR_SUB ||
 		     e->op == HN_EXPR_MUL || e->op == HN_EXPR_DIV ||
-		     e->op == HN_EXPR_FLOORDIV;
+		     e->op == HN_EXPR_FLOORDIV ||
+		     (e->op == HN_EXPR_CALL && hn_dtype_class(e->dtype) == HN_CLASS_FLOAT);
 
 	return wraps ? wrapped(c, cell, index) : cell;
 }

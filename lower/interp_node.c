@@ -20,6 +20,15 @@
 		return (union hn_value){ .out = (expr) };                                \
 	}
 
+/* Count what has no quotient in its type. */
+static void divide(const struct hn_cell *c, union hn_value *frame, int64_t x, int64_t y)
+{
+	int64_t less = (int64_t)(0 - (uint64_t)x);
+
+	frame[-1].i += y == 0 || (y == -1 && x < 0 && hn_dtype_class(c->type) == HN_CLASS_SIGNED &&
+				  hn_interp_wrap(less, c->type) == x);
+}
+
 static int64_t trunc_quotient(int64_t x, int64_t y)
 {
 	return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
@@ -55,12 +64,14 @@ BINARY(ge_f, double, f, i, x >= y)
 BINARY(add_i, uint64_t, i, i, (int64_t)(x + y))
 BINARY(sub_i, uint64_t, i, i, (int64_t)(x - y))
 BINARY(mul_i, uint64_t, i, i, (int64_t)(x *y))
-BINARY(div_s, int64_t, i, i, trunc_quotient(x, y))
-BINARY(div_u, uint64_t, i, i, y == 0 ? 0 : (int64_t)(x / y))
-BINARY(mod_s, int64_t, i, i, trunc_rest(x, y))
-BINARY(mod_u, uint64_t, i, i, y == 0 ? 0 : (int64_t)(x % y))
-BINARY(floordiv_s, int64_t, i, i, floor_quotient(x, y))
-BINARY(floormod_s, int64_t, i, i, floor_rest(x, y))
+BINARY(div_s, int64_t, i, i, (divide(c, frame, x, y), trunc_quotient(x, y)))
+BINARY(div_u, uint64_t, i, i,
+       (divide(c, frame, 0, (int64_t)y), y == 0 ? 0 : (int64_t)(x / y)))
+BINARY(mod_s, int64_t, i, i, (divide(c, frame, x, y), trunc_rest(x, y)))
+BINARY(mod_u, uint64_t, i, i,
+       (divide(c, frame, 0, (int64_t)y), y == 0 ? 0 : (int64_t)(x % y)))
+BINARY(floordiv_s, int64_t, i, i, (divide(c, frame, x, y), floor_quotient(x, y)))
+BINARY(floormod_s, int64_t, i, i, (divide(c, frame, x, y), floor_rest(x, y)))
 BINARY(min_s, int64_t, i, i, x < y ? x : y)
 BINARY(max_s, int64_t, i, i, x > y ? x : y)
 BINARY(min_u, uint64_t, i, i, (int64_t)(x < y ? x : y))
@@ -203,6 +214,16 @@ static int64_t to_int(double f, enum hn_dtype t)
 	return f >= 0x1p63 ? INT64_MAX : f <= -0x1p63 ? INT64_MIN : (int64_t)f;
 }
 
+/* Whether the type holds the integer that f is rounded to. */
+static bool holds(enum hn_dtype t, double f)
+{
+	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
+	int bits = 8 * (int)hn_dtype_bytes(t);
+
+	f = trunc(f);
+	return f < ldexp(1, bits - is_signed) && f >= (is_signed ? -ldexp(1, bits - 1) : 0);
+}
+
 union hn_value hn_interp_cast(const struct hn_cell *c, union hn_value *frame)
 {
 	bool from_float = hn_dtype_class(c->from) == HN_CLASS_FLOAT;
@@ -219,6 +240,9 @@ union hn_value hn_interp_cast(const struct hn_cell *c, union hn_value *frame)
 	}
 	if (c->type == HN_BOOL) {
 		return (union hn_value){ .i = from_float ? v.f != 0 : v.i != 0 };
+	}
+	if (from_float) {
+		frame[-1].i += !holds(c->type, v.f);
 	}
 	return (union hn_value){
 		.i = hn_interp_wrap(from_float ? to_int(v.f, c->type) : v.i, c->type)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "dag_form.h"
+#include "lower/interp.h"
 #include "lower/lower.h"
 
 static void fill(float *x, size_t n, uint64_t seed)
@@ -207,6 +208,104 @@ static void find_maximum(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Single elements, in any order, are those of the whole. */
+static void compute_elements_alone(void **state)
+{
+	enum { N = 7, M = 11 };
+	static float x[N * M], want[N * M], got[N * M];
+	void *all[] = { x, want }, *some[] = { x, got };
+	struct hn_err err = { 0 };
+	struct hn_interp *in;
+	struct hn_arena a;
+	int64_t fuel = 1000000, before;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	fill(x, N * M, 4);
+	const struct hn_dag *dag =
+		dag_open("f(float32 X[7,11]) -> Y { m(i) max=! X(i,j) E(i,j) = exp(X(i,j) - m(i))"
+		      " s(i) +=! E(i,j) Y(i,j) = E(10-j>=0 ? i : 0, 10-j) / s(i) }",
+		      &a);
+
+	run(dag, all);
+	assert_int_equal(hn_interp_open(dag, some, HN_INTERP_WIDE, &in, &err), 0);
+	for (int k = 0; k < N * M; k++) {
+		int64_t at = 30 * k % (N * M);
+
+		assert_int_equal(hn_interp_element(in, dag->n_op - 1, at, &fuel), HN_INTERP_OK);
+		assert_true(got[at] == want[at]);
+		before = fuel;
+		assert_int_equal(hn_interp_element(in, dag->n_op - 1, at, &fuel), HN_INTERP_OK);
+		assert_int_equal(fuel, before);
+	}
+	hn_interp_close(in);
+	fuel = 20;
+	assert_int_equal(hn_interp_open(dag, some, HN_INTERP_WIDE, &in, &err), 0);
+	assert_int_equal(hn_interp_element(in, dag->n_op - 1, 3, &fuel), HN_INTERP_LONG);
+	hn_interp_close(in);
+	hn_arena_fini(&a);
+}
+
+/* Rounded: a sum of float32 stands still where it does in C. */
+static void round_each_operation(void **state)
+{
+	static const float x[4] = { 16777216, 1, 1, 1 };
+	float sum, next[4] = { 0 };
+	void *arg[] = { (void *)x, &sum, next };
+	struct hn_err err = { 0 };
+	struct hn_interp *in;
+	struct hn_arena a;
+	int64_t fuel = 1000;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = dag_open(
+		"f(float32 X[4]) -> s, T { s() +=! X(i) T(i) = (X(i) + 1) - X(i) }", &a);
+
+	assert_int_equal(hn_interp_open(dag, arg, HN_INTERP_ROUNDED, &in, &err), 0);
+	assert_int_equal(hn_interp_element(in, 1, 0, &fuel), HN_INTERP_OK);
+	assert_int_equal(hn_interp_element(in, 2, 0, &fuel), HN_INTERP_OK);
+	assert_true(sum == 16777216);
+	assert_true(next[0] == 0);
+	hn_interp_close(in);
+	hn_arena_fini(&a);
+}
+
+/* What C leaves undefined is told of what rests on it, and of nothing else. */
+static void tell_the_undefined(void **state)
+{
+	static const int32_t x[6] = { 1, 0, -1, 5, 7, INT32_MIN };
+	static const float f[6] = { 1, 200, -129, -128.5f, 127.9f, 3 };
+	static const bool bad[3][6] = { { false, true, true, false, false, false },
+					{ false, true, true, false, false, false },
+					{ false, true, true, true, true, true } };
+	int32_t y[6] = { 0 };
+	int8_t z[6] = { 0 };
+	int32_t w[6] = { 0 };
+	void *arg[] = { (void *)x, (void *)f, y, z, w };
+	struct hn_err err = { 0 };
+	struct hn_interp *in;
+	struct hn_arena a;
+	int64_t fuel = 1000;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag =
+		dag_open("g(int32 X[6], float32 F[6]) -> Y, Z, W { Y(i) = X(5) / X(i)"
+			 " Z(i) = int8(F(i)) W(i) +=! (k <= i ? Y(k) : 0) where i in 0:6, k in 0:6 }",
+			 &a);
+
+	assert_int_equal(hn_interp_open(dag, arg, HN_INTERP_WIDE, &in, &err), 0);
+	for (uint32_t op = 0; op < 3; op++) {
+		for (int i = 0; i < 6; i++) {
+			assert_int_equal(hn_interp_element(in, 2 + op, i, &fuel),
+					 bad[op][i] ? HN_INTERP_UNDEFINED : HN_INTERP_OK);
+		}
+	}
+	hn_interp_close(in);
+	hn_arena_fini(&a);
+}
+
 static void be_quick_enough(void **state)
 {
 	enum { N = 128 };
@@ -236,6 +335,9 @@ int main(void)
 		cmocka_unit_test(multiply),	cmocka_unit_test(convolve),
 		cmocka_unit_test(soften),	cmocka_unit_test(mix_types),
 		cmocka_unit_test(find_maximum), cmocka_unit_test(be_quick_enough),
+		cmocka_unit_test(compute_elements_alone),
+		cmocka_unit_test(round_each_operation),
+		cmocka_unit_test(tell_the_undefined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
