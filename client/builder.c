@@ -1,4 +1,4 @@
-/* client/builder.c -- spawn hone-build, wait, and pass on what it complains of. */
+/* client/builder.c -- spawn it, wait, and pass on what it complains of. */
 #include "client/builder.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 
 extern char **environ;
 
-/* Start hone-build beside this executable; its standard error comes back in `said`. */
+/* Start the program beside this executable; its standard error comes back in `said`. */
 static int run_and_hear(char *const *argv, int out, char said[900], int *ret_status,
 			struct hn_err *err)
 {
-	char program[PATH_MAX + 16];
+	char program[PATH_MAX + 32];
 	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1), k;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -27,17 +27,17 @@ static int run_and_hear(char *const *argv, int out, char said[900], int *ret_sta
 	pid_t pid;
 
 	if (n < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-		return hn_fail(err, HONE_E_IO, "hone-build: cannot be started: %s",
+		return hn_fail(err, HONE_E_IO, "%s: cannot be started: %s", argv[0],
 			       strerror(errno));
 	}
 	program[n] = '\0';
-	strcpy(strrchr(program, '/'), "/hone-build");
+	snprintf(strrchr(program, '/'), 32, "/%s", argv[0]);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
 	if (out >= 0) {
 		posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	}
-	sigemptyset(&none); /* we wait with signals held back; hone-build does not */
+	sigemptyset(&none); /* we wait with signals held back; it does not */
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
@@ -68,22 +68,23 @@ static int run_and_hear(char *const *argv, int out, char said[900], int *ret_sta
 
 int hn_builder_run(const char *verb, char *const *argv, int out, struct hn_err *err)
 {
-	static const char prefix[] = "hone-build: ";
 	char said[900];
 	const char *words = said;
+	size_t name = strlen(argv[0]);
 	int status = 0, code, rc = run_and_hear(argv, out, said, &status, err);
 
 	if (rc != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
 		return rc;
 	}
 	if (WIFSIGNALED(status)) {
-		return hn_fail(err, HONE_E_INTERNAL, "%s: hone-build died of signal %d",
-			       verb, WTERMSIG(status));
+		return hn_fail(err, HONE_E_INTERNAL, "%s: %s died of signal %d", verb, argv[0],
+			       WTERMSIG(status));
 	}
 	said[strcspn(said, "\n")] = '\0';
-	words += strncmp(said, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
+	words += strncmp(said, argv[0], name) == 0 && strncmp(said + name, ": ", 2) == 0 ? name + 2
+											 : 0;
 	code = WEXITSTATUS(status) > 10 && WEXITSTATUS(status) < 64
 		       ? WEXITSTATUS(status) - 10
 		       : HONE_E_INTERNAL;
-	return hn_fail(err, code, "%s: hone-build: %s", verb, words);
+	return hn_fail(err, code, "%s: %s: %s", verb, argv[0], words);
 }

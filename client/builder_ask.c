@@ -11,14 +11,8 @@
 #define ANSWER_MAX ((size_t)64 << 20)
 #define MAX_WORDS 8
 
-struct memory_file {
-	int fd;
-	char path[40];
-};
-
-/* A file that exists while it is open, by a path that a child can open too. */
-static int memory_file(const char *verb, const char *text, struct memory_file *ret,
-		       struct hn_err *err)
+int hn_memory_file_open(const char *verb, const char *text, struct hn_memory_file *ret,
+			struct hn_err *err)
 {
 	ret->fd = memfd_create("hone", 0);
 	if (ret->fd < 0 || write(ret->fd, text, strlen(text)) != (ssize_t)strlen(text)) {
@@ -29,10 +23,18 @@ static int memory_file(const char *verb, const char *text, struct memory_file *r
 	return 0;
 }
 
+void hn_memory_file_close(struct hn_memory_file *f)
+{
+	if (f->fd >= 0) {
+		close(f->fd);
+	}
+	f->fd = -1;
+}
+
 int hn_builder_ask(const char *verb, const char *dag_json, const char *steps,
 		   char *const *words, struct hn_buf *ret, struct hn_err *err)
 {
-	struct memory_file file[3] = { { .fd = -1 }, { .fd = -1 }, { .fd = -1 } };
+	struct hn_memory_file file[3] = { { .fd = -1 }, { .fd = -1 }, { .fd = -1 } };
 	char *argv[5 + MAX_WORDS + 1] = { "hone-build", "--dag", file[0].path, "--steps",
 					  file[1].path };
 	const char *text[3] = { dag_json, steps, "" };
@@ -42,14 +44,12 @@ int hn_builder_ask(const char *verb, const char *dag_json, const char *steps,
 		argv[5 + i] = words[i];
 	}
 	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(file); i++) {
-		rc = memory_file(verb, text[i], &file[i], err);
+		rc = hn_memory_file_open(verb, text[i], &file[i], err);
 	}
 	rc = rc ? rc : hn_builder_run(verb, argv, file[2].fd, err);
 	rc = rc ? rc : hn_file_read(file[2].path, ANSWER_MAX, ret, err);
 	for (size_t i = 0; i < HN_COUNT_OF(file); i++) {
-		if (file[i].fd >= 0) {
-			close(file[i].fd);
-		}
+		hn_memory_file_close(&file[i]);
 	}
 	return rc;
 }

@@ -26,7 +26,8 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	int64_t trials; /* -1 = not given */
 	int64_t seed, index;
 	double seconds, stop_gain;
-	bool json, quiet, assembly, bitwise, cold, automatic, features, all, force;
+	bool json, quiet, assembly, bitwise, cold, automatic, features, all, force,
+		unchecked;
 };
 
 typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);

@@ -1,6 +1,6 @@
 /* client/cmd_replay.c -- `hone replay`: a stored schedule as an object file, its C header
- * and a manifest, made by one run of hone-build; no daemon.  Beside them what a program needs
- * that calls it (runtime.def).
+ * and a manifest, made by one run of hone-build and run by hone-board (check.h); no daemon.
+ * Beside them what a program needs that calls it (runtime.def).
  *
  * All is written into a temporary folder inside DIR and renamed when it is whole.
  */
@@ -19,6 +19,7 @@
 #include "base/jw.h"
 #include "client/auto.h"
 #include "client/builder.h"
+#include "client/check.h"
 #include "client/history.h"
 #include "client/runtime.h"
 #include "loopstate/mark.h"
@@ -31,6 +32,7 @@ struct replay {
 	const char *steps, *target_line, *symbol, *dir;
 	double median_ns; /* 0 = unknown */
 	bool json;
+	struct hn_check check;
 	char work[PATH_MAX]; /* temporary folder */
 };
 
@@ -103,6 +105,7 @@ static int write_manifest(const struct replay *r, struct hn_err *err)
 	hn_jw_strf(&w, "header", "%s.h", r->symbol);
 	hn_jw_str(&w, "cache", hn_dag_cache(r->in->dag));
 	hn_jw_double(&w, "median_ns", r->median_ns > 0 ? r->median_ns : NAN);
+	hn_check_json(&r->check, &w);
 	hn_jw_str(&w, "hone", HONE_VERSION);
 	hn_jw_json(&w, "steps", r->steps);
 	hn_jw_json(&w, "dag", r->in->json);
@@ -169,7 +172,7 @@ static int check_place(const struct replay *r, struct hn_err *err)
 	return 0;
 }
 
-static int build(struct replay *r, struct hn_err *err)
+static int build(struct replay *r, struct hn_arena *a, struct hn_err *err)
 {
 	char dag[PATH_MAX], steps[PATH_MAX], object[PATH_MAX], header[PATH_MAX];
 	char *argv[] = { "hone-build",
@@ -185,14 +188,13 @@ static int build(struct replay *r, struct hn_err *err)
 			 object,
 			 "--header",
 			 header,
+			 (char *)r->check.words[0],
+			 (char *)r->check.words[1],
 			 NULL };
 	int rc = write_work(r, "dag.json", r->in->json, dag, err);
 
 	if (rc == 0) {
 		rc = write_work(r, "steps.json", r->steps, steps, err);
-	}
-	if (rc == 0) {
-		rc = write_manifest(r, err);
 	}
 	if (rc != 0) {
 		return rc;
@@ -200,6 +202,8 @@ static int build(struct replay *r, struct hn_err *err)
 	snprintf(object, sizeof(object), "%.*s/out.o", PATH_MAX - 200, r->work);
 	snprintf(header, sizeof(header), "%.*s/out.h", PATH_MAX - 200, r->work);
 	rc = hn_builder_run("replay", argv, -1, err);
+	rc = rc ? rc : hn_check_kernel("replay", &r->check, a, err);
+	rc = rc ? rc : write_manifest(r, err);
 	if (rc == 0) {
 		rc = put_in_place(r, ".o", err);
 	}
@@ -229,6 +233,7 @@ static void print_files(const struct replay *r)
 	hn_jw_str(&w, "symbol", r->symbol);
 	hn_jw_str(&w, "target", r->target_line);
 	hn_jw_double(&w, "median_ns", r->median_ns > 0 ? r->median_ns : NAN);
+	hn_check_json(&r->check, &w);
 	for (size_t i = 0; i < HN_COUNT_OF(what); i++) {
 		hn_jw_strf(&w, what[i][0], "%s/%s%s", r->dir, r->symbol, what[i][1]);
 	}
@@ -363,17 +368,26 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	if (rc != 0) {
 		return rc;
 	}
+	rc = hn_check_open("replay", o, r.target_line, a, &r.check, err);
+	if (rc != 0) {
+		return rc;
+	}
 	snprintf(r.work, sizeof(r.work), "%s/.hone-XXXXXX", o->out);
 	hold_signals(&held);
 	if (mkdtemp(r.work) == NULL) {
 		sigprocmask(SIG_SETMASK, &held, NULL);
+		hn_check_close(&r.check);
 		return hn_fail(err,
 			       errno == EACCES || errno == EROFS ? HONE_E_PERMISSION
 								 : HONE_E_IO,
 			       "%s: %s", o->out, strerror(errno));
 	}
-	rc = build(&r, err);
+	rc = build(&r, a, err);
 	clear_work(&r);
+	hn_check_close(&r.check);
+	if (rc == 0 && r.check.why != NULL && !o->unchecked) {
+		fprintf(stderr, "hone: the kernel was not run: %s\n", r.check.why);
+	}
 	if (rc == 0 && r.json) {
 		print_files(&r);
 	}

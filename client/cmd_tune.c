@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "client/auto.h"
+#include "client/check.h"
 #include "client/history.h"
 #include "client/interrupt.h"
 #include "client/link.h"
@@ -320,7 +321,8 @@ static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_li
 }
 
 static void put_answer(const struct hn_input *in, const struct hn_best *best,
-		       const struct hn_answers *all, double ms, struct hn_buf *b)
+		       const struct hn_answers *all, const struct hn_check *check, double ms,
+		       struct hn_buf *b)
 {
 	const char *certificate = best->entry.best.certificate;
 	double us = all->at[0].predicted_ns / 1e3;
@@ -331,6 +333,9 @@ static void put_answer(const struct hn_input *in, const struct hn_best *best,
 		      in->name, in->key,
 		      certificate ? "proved" : "legal by the quick check (the proof takes longer)",
 		      all->at[0].place + 1, all->n, ms);
+	hn_buf_puts(b, "  kernel  ");
+	hn_check_text(check, b);
+	hn_buf_putc(b, '\n');
 	if (us > 0) {
 		hn_buf_printf(b, "  predicted %.4g us by the analytic model\n", us);
 	} else {
@@ -341,7 +346,8 @@ static void put_answer(const struct hn_input *in, const struct hn_best *best,
 }
 
 static void put_answer_json(const struct hn_input *in, const struct hn_best *best,
-			    const struct hn_answers *all, double ms, struct hn_buf *b)
+			    const struct hn_answers *all, const struct hn_check *check, double ms,
+			    struct hn_buf *b)
 {
 	const char *certificate = best->entry.best.certificate;
 	double ns = all->at[0].predicted_ns;
@@ -361,6 +367,7 @@ static void put_answer_json(const struct hn_input *in, const struct hn_best *bes
 	hn_jw_double(&w, "predicted_ns", ns > 0 ? ns : NAN);
 	hn_jw_str(&w, "model", "analytic");
 	hn_jw_fixed(&w, "ms", ms, 1);
+	hn_check_json(check, &w);
 	hn_jw_null(&w, "record");
 	hn_jw_json(&w, "steps", best->entry.best.steps);
 	if (certificate != NULL) {
@@ -373,26 +380,53 @@ static void put_answer_json(const struct hn_input *in, const struct hn_best *bes
 	hn_buf_putc(b, '\n');
 }
 
-/* --trials 0: nothing is measured, so nobody is asked but this process and a prover. */
+/* The answer's kernel, made and run; nothing of it is kept. */
+static int check_answer(const struct hn_opts *o, const struct hn_input *in,
+			const struct hn_best *best, struct hn_arena *a, struct hn_check *ret,
+			struct hn_err *err)
+{
+	int rc = hn_check_open("tune", o, best->target_line, a, ret, err);
+	char *words[] = { "--no-prove", "--target", (char *)best->target_line,
+			  (char *)ret->words[0], (char *)ret->words[1], NULL };
+	struct hn_buf nothing;
+
+	if (rc != 0 || ret->words[0] == NULL) {
+		return rc;
+	}
+	hn_buf_init(&nothing);
+	rc = hn_builder_ask("tune", in->json, best->entry.best.steps, words, &nothing, err);
+	rc = rc ? rc : hn_check_kernel("tune", ret, a, err);
+	hn_buf_fini(&nothing);
+	hn_check_close(ret);
+	return rc;
+}
+
+/* --trials 0: nothing is measured, so nobody is asked but this process, a prover, and a board for
+ * a few calls. */
 static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 			  struct hn_arena *a, struct hn_err *err)
 {
 	int64_t start = hn_clock_ns();
 	struct hn_answers all;
+	struct hn_check check;
 	struct hn_best best;
 	struct hn_buf b;
 	int rc = hn_auto_find(o, in, a, &best, &all, err);
-	double ms = (double)(hn_clock_ns() - start) / 1e6;
 
 	if (rc != 0) {
 		return rc;
 	}
-	hn_buf_init(&b);
-	(o->json ? put_answer_json : put_answer)(in, &best, &all, ms, &b);
-	fwrite(b.s, 1, b.n, stdout);
-	hn_buf_fini(&b);
+	rc = check_answer(o, in, &best, a, &check, err);
+	if (rc == 0) {
+		double ms = (double)(hn_clock_ns() - start) / 1e6;
+
+		hn_buf_init(&b);
+		(o->json ? put_answer_json : put_answer)(in, &best, &all, &check, ms, &b);
+		fwrite(b.s, 1, b.n, stdout);
+		hn_buf_fini(&b);
+	}
 	hn_best_close(&best);
-	return 0;
+	return rc;
 }
 
 int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
@@ -433,6 +467,11 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 	if (o->seconds == 0) { /* as no trials: there is time for none */
 		at_once.trials = 0;
 		o = &at_once;
+	}
+	if (o->unchecked && o->trials != 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--unchecked: candidates that are measured are always compared; "
+			       "it goes with `--trials 0`");
 	}
 	if (several || (o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0))) {
 		return hn_tune_set(o, err);

@@ -1,5 +1,6 @@
 /* lower/build_main.c -- hone-build: without arguments a worker (build_worker.c); with
- * --dag it makes one object and header, prints the views that are asked for, and ends. */
+ * --dag it makes one object and header, and what they are to answer (check.h), prints the views
+ * that are asked for, and ends. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,11 +10,12 @@
 
 #include "base/file.h"
 #include "lower/build.h"
+#include "lower/check.h"
 
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *verify, *poly, *fuse;
+	const char *dag, *steps, *object, *header, *check, *verify, *poly, *fuse;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -21,7 +23,7 @@ struct command {
 static const char usage[] =
 	"usage: hone-build --dag FILE (--steps FILE|- | --naive) [--target native] "
 	"[--symbol NAME]\n"
-	"                  [-o FILE.o] [--header FILE.h] [--no-prove]\n"
+	"                  [-o FILE.o] [--header FILE.h] [--check FILE] [--no-prove]\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
@@ -35,6 +37,7 @@ enum {
 	OPT_TARGET,
 	OPT_SYMBOL,
 	OPT_HEADER,
+	OPT_CHECK,
 	OPT_TREE,
 	OPT_POLY,
 	OPT_IR,
@@ -55,6 +58,7 @@ static const struct option long_options[] = {
 	{ "target", required_argument, NULL, OPT_TARGET },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "header", required_argument, NULL, OPT_HEADER },
+	{ "check", required_argument, NULL, OPT_CHECK },
 	{ "emit-tree", no_argument, NULL, OPT_TREE },
 	{ "emit-poly", no_argument, NULL, OPT_POLY },
 	{ "emit-ir", no_argument, NULL, OPT_IR },
@@ -95,6 +99,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_HEADER:
 			c->header = optarg;
+			break;
+		case OPT_CHECK:
+			c->check = optarg;
 			break;
 		case 'o':
 			c->object = optarg;
@@ -181,6 +188,9 @@ static int write_results(const struct command *c, const struct hn_build_answer *
 		rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the header")
 				 : hn_file_replace(c->header, text.s, text.n, err);
 		hn_buf_fini(&text);
+	}
+	if (rc == 0 && c->check) {
+		rc = hn_check_write(c->check, ans->dag, c->request.symbol, &ans->artefact, err);
 	}
 	rc = rc ? rc : print_views(c, ans->tree, err);
 	if (rc == 0 && ans->artefact.ir) {
@@ -273,6 +283,9 @@ int main(int argc, char **argv)
 		rc = hn_build_serve(&b);
 	} else {
 		rc = read_command(argc, argv, &c);
+		if (c.check && b.hooks && getenv("HONE_TEST_PLANT")) {
+			c.request.plant = getenv("HONE_TEST_PLANT");
+		}
 		if (rc) {
 			fputs(usage, rc == 1 ? stdout : stderr);
 			return rc == 1 ? 0 : 2;

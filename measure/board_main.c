@@ -1,9 +1,11 @@
 /* board_main.c -- hone-board: measures on one device, for honed.
  *
  *     hone-board [TARGET [INDEX [INCARNATION]]]
+ *     hone-board --check FILE
  *
  * Frames on standard input and output, see proto/frame.h; INDEX and INCARNATION are those
- * of struct hn_board_place.
+ * of struct hn_board_place.  The second form runs the cases of a file that hone-build wrote and
+ * answers with one line of JSON (check.h), for `hone`.
  *
  * Small on purpose: no LLVM, no threads, little memory, so that a fork is cheap and safe.
  * It ends with its parent, or when a frame makes no sense.
@@ -17,6 +19,7 @@
 
 #include "base/jw.h"
 #include "measure/board.h"
+#include "measure/check.h"
 #include "measure/child.h"
 
 static int greet(const char *target, struct hn_err *err)
@@ -72,6 +75,25 @@ static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err 
 	return rc > 0 ? 0 : rc; /* 1: honed closed the connection */
 }
 
+#define ENOUGH_NS 50000000 /* of checking: a further case is not begun */
+
+static int check(const char *path)
+{
+	struct hn_err err = {0};
+	struct hn_buf json;
+	int rc;
+
+	hn_buf_init(&json);
+	rc = hn_check_run(path, ENOUGH_NS, &json, &err);
+	if (rc == 0) {
+		puts(json.s);
+	} else {
+		fprintf(stderr, "hone-board: %s\n", err.msg);
+	}
+	hn_buf_fini(&json);
+	return rc != 0 ? 10 - rc : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct hn_board_place at = {
@@ -89,6 +111,9 @@ int main(int argc, char **argv)
 	/* Ctrl-C is honed's to answer */
 	signal(SIGINT, SIG_IGN);
 	hn_child_adopt_orphans();
+	if (argc == 3 && strcmp(at.target, "--check") == 0) {
+		return check(argv[2]);
+	}
 	if (ops == NULL) {
 		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n",
 			at.target);

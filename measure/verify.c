@@ -187,15 +187,25 @@ static void print_place(const struct hn_tensor *t, int64_t i, char *text, size_t
 	}
 }
 
-void hn_mismatch_print(const struct hn_tensor *t, const void *got, const void *want,
-		       const struct hn_mismatch *m, char *text, size_t text_bytes)
+void hn_verify_print(const struct hn_tensor *t, int64_t at, const void *got, const void *want,
+		     char *text, size_t text_bytes)
 {
 	char place[256], g[48], w[48];
 
-	print_place(t, m->first, place, sizeof place);
-	print_value(t, got, m->first, g, sizeof g);
-	print_value(t, want, m->first, w, sizeof w);
-	snprintf(text, text_bytes,
-		 "%.60s[%s]: got %s, want %s; %" PRId64 " of %" PRId64 " elements differ",
-		 t->name, place, g, w, m->n, t->n_elem);
+	print_place(t, at, place, sizeof place);
+	print_value(t, got, 0, g, sizeof g);
+	print_value(t, want, 0, w, sizeof w);
+	snprintf(text, text_bytes, "%.60s[%s]: got %s, want %s", t->name, place, g, w);
+}
+
+void hn_mismatch_print(const struct hn_tensor *t, const void *got, const void *want,
+		       const struct hn_mismatch *m, char *text, size_t text_bytes)
+{
+	int64_t at = m->first * hn_elem_bytes(t->elem);
+	char first[440];
+
+	hn_verify_print(t, m->first, (const char *)got + at, (const char *)want + at, first,
+			sizeof first);
+	snprintf(text, text_bytes, "%s; %" PRId64 " of %" PRId64 " elements differ", first, m->n,
+		 t->n_elem);
 }

@@ -91,7 +91,7 @@ static void hostile_headers_are_refused(void **state)
 	refuse(16, 15, 4);		     /* json longer than all */
 	refuse(16, 0xffffffffu, 4);
 	refuse(4, 0, 2);
-	refuse(4, HN_FRAME_CANARIED + 1, 2);
+	refuse(4, HN_FRAME_CASE + 1, 2);
 	refuse(6, 2, 2);
 }
 
