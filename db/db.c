@@ -104,6 +104,7 @@ static int open_file(struct hn_db *db, struct hn_err *err)
 	}
 	if (rc == 0) {
 		sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+		hn_db_bound_log(db);
 	}
 	if (rc == 0 && stat(db->path, &st) == 0) {
 		db->inode = (struct hn_db_inode){ st.st_dev, st.st_ino };

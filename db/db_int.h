@@ -65,6 +65,9 @@ int hn_db_place_lock(const char *dir, int *ret_fd, struct hn_err *err) HN_NODISC
 /* The name of a network file system by statfs's f_type; NULL for all others. */
 const char *hn_db_place_remote(uint32_t magic);
 
+/* room.c: from now on the log is copied into the store before it takes the room for that. */
+void hn_db_bound_log(struct hn_db *db);
+
 /* migrate.c: bring the schema to HN_DB_SCHEMA; each step is one transaction.  *ret_new: it was
  * too old to have its rows counted. */
 int hn_db_migrate(struct hn_db *db, bool *ret_new, struct hn_err *err) HN_NODISCARD;
