@@ -59,6 +59,7 @@ struct cpu_board {
 	struct cpu_report *report; /* shared memory between guard pages */
 	struct hn_probe *probe;	   /* shared memory, same page */
 	struct hn_probe peak;	   /* best seen; zero until probed */
+	struct hn_probe shown;	   /* what one core did in a moment (cpu_probe.c) */
 	struct cpu_canary canary;
 	int64_t (*stolen_ns)(void); /* hn_cpu_stolen_ns, but in tests */
 	uint64_t requests;
@@ -157,8 +158,9 @@ void hn_cpu_check_stolen(int64_t stolen_ns, int64_t wall_ns, double best_ns,
 /* hn_board_ops.probe: the board's limits, the best of all probes so far. */
 int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err);
 
-/* An OK that is faster than the machine can be (plausible.h) becomes IMPLAUSIBLE.  Before a no
- * the machine is probed again, twice: the first probe may have been disturbed. */
+/* An OK that is faster than the machine can be (plausible.h) becomes IMPLAUSIBLE.  A board that was
+ * not probed yet has the machine show for a moment that it can; before a no it is probed again,
+ * twice: the first probe may have been disturbed. */
 void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
 			    struct hn_board_answer *ret);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "measure/drv/cpu_int.h"
 #include "tests/cpu_board.h"
 
 #define N ((int64_t)1 << 22)
@@ -63,6 +64,19 @@ static bool timed(const struct hn_board_answer *a)
 	return a->verdict == HN_VERDICT_OK || a->verdict == HN_VERDICT_NOISY;
 }
 
+/* A board that has just taken another's place has no time for a probe. */
+static void a_moment_shows_what_is_possible(void **state)
+{
+	struct hn_need need = { .flops = N, .read_bytes = N * 4, .written_bytes = 4 };
+	const struct cpu_board *b = board;
+	struct hn_board_answer a = measure("sum", need, 1e6);
+
+	(void)state;
+	assert_true(timed(&a));
+	assert_true(b->peak.fma_gflops_one == 0); /* it was not probed */
+	assert_true(b->shown.fma_gflops_one > 0 && b->shown.level[0].gb_s > 0);
+}
+
 static void impossible_speed_is_refused(void **state)
 {
 	struct hn_board_answer fair = measure("sum", (struct hn_need){ .flops = N }, 1e6);
@@ -103,8 +117,9 @@ static int open_board(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_moment_shows_what_is_possible),
+		cmocka_unit_test(unread_inputs_are_noticed), /* by a board not probed yet */
 		cmocka_unit_test(impossible_speed_is_refused),
-		cmocka_unit_test(unread_inputs_are_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, open_board, close_board);
