@@ -372,12 +372,10 @@ double hn_job_left_ns(const struct hn_job *j, int64_t now_ns)
 		       : INFINITY;
 }
 
-/* Whatever the seconds, a job ends with an answer: the first candidate, the automatic schedule, is
- * waited for, and a few more where that does not work. */
-static bool owes_answer(const struct hn_job *j)
+bool hn_job_owes_answer(const struct hn_job *j, double left_s)
 {
-	return j->set == NULL && j->best_ns == 0 && j->n_trial - j->n_warm < FIRST_TRIALS &&
-	       !j->exhausted;
+	return !hn_job_ended(j) && j->best_ns == 0 && j->n_trial - j->n_warm < FIRST_TRIALS &&
+	       !j->exhausted && left_s > -FIRST_SECONDS;
 }
 
 /* The search leaves the final its part of the seconds. */
@@ -385,7 +383,7 @@ static bool out_of_time(const struct hn_job *j, int64_t now_ns)
 {
 	double left = hn_job_left_ns(j, now_ns) * 1e-9;
 
-	if (isinf(left) || (owes_answer(j) && left > -FIRST_SECONDS)) {
+	if (isinf(left) || (j->set == NULL && hn_job_owes_answer(j, left))) {
 		return false;
 	}
 	return left <= (j->state == HN_JOB_SEARCH ? hn_job_final_reserve(j) : 0);

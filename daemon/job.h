@@ -166,6 +166,10 @@ void hn_job_conclude(struct hn_job *j, double left_ns, int64_t now_ns);
 double hn_job_spent_ns(const struct hn_job *j, int64_t now_ns);
 double hn_job_left_ns(const struct hn_job *j, int64_t now_ns);
 
+/* Whatever the seconds, a job ends with an answer: the first candidate, the automatic schedule, is
+ * waited for, and a few more where that does not work.  left_s: of its budget, or its set's. */
+bool hn_job_owes_answer(const struct hn_job *j, double left_s);
+
 /* Measure the next ready candidate; false when there is none. */
 bool hn_job_shoot(struct hn_job *j);
 

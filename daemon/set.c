@@ -221,15 +221,40 @@ static bool has_room(const struct hn_set *s)
 	return n_open < HN_SET_OPEN && n <= (depth > 8 ? depth : 8);
 }
 
+/* The seconds are spent: only who has no answer yet measures on, a trial at a time, and as few at
+ * once as ever.  False: nobody. */
+static bool pay_answers(struct hn_set *s, int64_t now_ns)
+{
+	double left = s->rule.budget.seconds - hn_set_seconds(s, now_ns);
+	uint32_t n_owed = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct hn_member *m = &s->member[i];
+		struct hn_taskset_answer one = { .say = HN_TASKSET_GO, .task = i, .trials = 1 };
+
+		if (!hn_job_owes_answer(m->job, left)) {
+			hn_job_hold(m->job);
+		} else if (n_owed++ < HN_SET_OPEN && m->n_open == 0) {
+			grant(s, &one, now_ns);
+		}
+	}
+	return n_owed > 0;
+}
+
 static void search(struct hn_set *s, int64_t now_ns)
 {
 	double seconds = hn_set_seconds(s, now_ns) + reserve_s(s);
 	struct hn_taskset_answer a = hn_taskset_next(&s->rule, seconds);
 
-	while (a.say == HN_TASKSET_GO && has_room(s)) {
+	while (a.say == HN_TASKSET_GO && !s->overdue && has_room(s)) {
 		grant(s, &a, now_ns);
 		a = hn_taskset_next(&s->rule, seconds);
 	}
+	s->overdue |= a.say == HN_TASKSET_SECONDS;
+	if (s->overdue && pay_answers(s, now_ns)) {
+		return;
+	}
+	a.say = s->overdue ? HN_TASKSET_SECONDS : a.say;
 	if (a.say != HN_TASKSET_GO && a.say != HN_TASKSET_WAIT) {
 		end_search(s, a.say);
 	}

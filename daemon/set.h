@@ -29,6 +29,7 @@ struct hn_set {
 	uint32_t n;
 	struct hn_member *member; /* heap; the jobs are in daemon->jobs */
 	double spent_s;		  /* under earlier daemons */
+	bool overdue; /* its seconds are spent; some tasks may yet be owed an answer */
 	struct hn_crashes crashes;
 	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
 	int64_t told_ns;			    /* when the last round was told */

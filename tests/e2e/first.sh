@@ -26,4 +26,21 @@ hone tune --text "$large" --trials 20 --json -q >"$work/two" 2>&1 || die "tune: 
 hone tune --text "$large" --trials 21 -q >"$work/three" 2>&1 || die "tune: $(cat "$work/three")"
 grep -q 'naive .*estimated from 1/[0-9]* of its iterations' "$work/three" ||
 	die "not said to be an estimate: $(cat "$work/three")"
+within 10 gone || die "the private daemon stayed"
+
+# So do the tasks of a set, each of them, and no more than that.
+HONE_TEST_HOOKS=1 HONE_TEST_FAKE=sleep_ms=20
+export HONE_TEST_HOOKS HONE_TEST_FAKE
+start_honed --board fake
+for n in 8 16 24 32; do
+	echo "m$n(float32 A[$n,$n], B[$n,$n]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" >"$work/m$n.txt"
+done
+hone tune "$work/m8.txt" "$work/m16.txt" "$work/m24.txt" "$work/m32.txt" --seconds 0.01 --json -q \
+	>"$work/set" 2>&1 || die "tune: $(cat "$work/set")"
+[ "$(field state <"$work/set")" = done ] || die "not done: $(cat "$work/set")"
+[ "$(field trials <"$work/set")" -le 16 ] || die "went on: $(cat "$work/set")"
+for n in 8 16 24 32; do
+	hone query "$work/m$n.txt" --target fake >/dev/null || die "m$n: no answer: $(cat "$work/set")"
+done
+hone stop >/dev/null || die stop
 echo ok
