@@ -432,8 +432,8 @@ LLVMValueRef hn_emit_more_than(struct emit *e, LLVMValueRef count, int64_t v);
 
 int hn_emit_object(struct emit *e, struct hn_artefact *ret);
 
-/* -- emit_lone.c: masked stores of one lane, after the passes ----------------------------- */
+/* -- emit_masked.c: masked accesses that LLVM gets wrong, after the passes ---------------- */
 
-void hn_emit_lone_lanes(struct emit *e);
+void hn_emit_mend_masked(struct emit *e);
 
 #endif
