@@ -187,8 +187,8 @@ static LLVMValueRef float_binary(struct emit *e, const struct hn_expr *x, LLVMVa
 static LLVMValueRef int_divide(struct emit *e, const struct hn_expr *x, bool is_signed,
 			       LLVMValueRef u, struct emit_val d)
 {
-	LLVMTypeRef type = LLVMTypeOf(d.v);
 	struct emit_val one = { LLVMConstInt(hn_emit_type(e, x->dtype), 1, 0), false };
+	bool u_vec = LLVMGetTypeKind(LLVMTypeOf(u)) == LLVMVectorTypeKind;
 
 	if (!LLVMIsConstant(d.v)) {
 		if (e->mask.v) {
@@ -199,11 +199,14 @@ static LLVMValueRef int_divide(struct emit *e, const struct hn_expr *x, bool is_
 				e, (struct emit_val){ hn_emit_lane_mask(e), true }, d,
 				one);
 		}
-		if (!d.vec && LLVMGetTypeKind(LLVMTypeOf(u)) == LLVMVectorTypeKind) {
+		if (!d.vec && u_vec) {
 			d.v = hn_emit_splat(e, d);
 		}
+		if (d.vec && !u_vec) { /* the mask has lanes */
+			u = hn_emit_splat(e, (struct emit_val){ u, false });
+		}
 	}
-	LLVMValueRef v = d.v, zero = LLVMConstNull(type);
+	LLVMValueRef v = d.v, zero = LLVMConstNull(LLVMTypeOf(v));
 	bool mod = x->op == HN_EXPR_FLOORMOD || x->op == HN_EXPR_TRUNCMOD;
 	bool floored = x->op == HN_EXPR_FLOORMOD || x->op == HN_EXPR_FLOORDIV;
 

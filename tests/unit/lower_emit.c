@@ -67,6 +67,10 @@ static const struct dag_form programs[] = {
 	  "f(const float32 W[16,16], float32 A[4,16]) -> (Q, C) { Q(i,j) = max(W(i,j), 0)"
 	  " C(n,j) +=! A(n,k) * Q(k,j) }" },
 	{ "narrowed", "f(int64 A[1,17]) -> B { B(i,j) = int32(A(i,j)) }" },
+	/* The lanes share both numbers, and not whether they are wanted. */
+	{ "divided where wanted",
+	  "f(int32 A[5], int32 D[5], int32 B[5,19]) -> Y {"
+	  " Y(i,j) = B(i,j) > 0 ? A(i) / (D(i) * D(i) + 1) : 0 }" },
 	{ "depthwise", "f(float32 X[1,9,9,12], W[3,3,12]) -> Y {"
 		       " Y(n,h,w,c) +=! X(n,h+r,w+s,c) * W(r,s,c) }" },
 };
