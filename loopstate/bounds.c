@@ -183,7 +183,7 @@ static void box_add(struct infer *x, const struct hn_op *producer,
 		    const struct hn_expr *load, const struct hn_expr *const *value,
 		    uint32_t n_value, struct box *box)
 {
-	const struct hn_interval_env env = { x->loop, x->fixed, x->n_slot };
+	const struct hn_interval_env env = { x->loop, x->fixed, x->n_slot, x->dag->sizes };
 
 	for (uint32_t d = 0; d < box->n_dim; d++) {
 		struct hn_interval v;
@@ -238,11 +238,11 @@ static int reads_of(struct infer *x, uint32_t r, uint32_t producer, struct box *
 }
 
 /* One side of the box as a region, which may stick out of the axis (slices read under a
- * guard): domain_guards sees to that. */
+ * guard): domain_guards sees to that.  What sizes move is no wider than the axis. */
 static struct hn_region side_region(const struct infer *x, const struct hn_axis *axis,
 				    bool all, struct hn_interval side)
 {
-	if (all) {
+	if (all || (x->dag->sizes && side.width >= axis->extent)) {
 		return (struct hn_region){ hn_expr_int(axis->min, HN_I32, x->a),
 					   axis->extent };
 	}

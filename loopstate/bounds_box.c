@@ -155,6 +155,12 @@ static const interval_fn rule[HN_N_EXPR] = {
 static bool interval_atom(const struct ctx *x, const struct hn_expr *e,
 			  struct hn_interval *ret)
 {
+	if (hn_expr_is_size(e) && x->env->sizes) {
+		const struct hn_size *s = &x->env->sizes->size[e->ref - HN_SLOT_SIZE];
+
+		*ret = (struct hn_interval){ hn_expr_int(s->lo, e->dtype, x->a), s->hi - s->lo };
+		return true;
+	}
 	if (stands_still(x, e)) {
 		*ret = (struct hn_interval){ e, 0 };
 		return true;

@@ -6,6 +6,7 @@
 #ifndef HN_LOOPSTATE_BOUNDS_BOX_H
 #define HN_LOOPSTATE_BOUNDS_BOX_H
 
+#include "loopstate/dag.h"
 #include "loopstate/simplify.h"
 
 struct hn_interval {
@@ -17,6 +18,7 @@ struct hn_interval_env {
 	const struct hn_span *loop; /* [n_loop] values of each loop */
 	const bool *fixed;	    /* [n_loop] the loop stands still */
 	uint32_t n_loop;
+	const struct hn_sizes *sizes; /* NULL = none: a size runs over its range */
 };
 
 /* All values of e while the loops that are not fixed run.  False when nothing is known.

@@ -125,7 +125,7 @@ static void check_tree(struct bed *b, const struct hn_expr *e)
 {
 	const struct hn_expr *s = hn_simplify(e, b->loop, N_VAR, &b->a);
 	bool fixed[N_VAR];
-	struct hn_interval_env env = { b->loop, fixed, N_VAR };
+	struct hn_interval_env env = { b->loop, fixed, N_VAR, NULL };
 	struct hn_interval box;
 	int64_t v[N_VAR], lo, hi, coef[N_VAR];
 	bool linear[N_VAR];

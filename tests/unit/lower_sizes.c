@@ -78,6 +78,12 @@ static const struct sized programs[] = {
 	  "f(W in [1, 40], int32 X[13,W]) -> Y { Y(f,x) = X(f,x) * 2 }",
 	  { "naive", "[[\"FU\",1,[0,1]],[\"SP\",1,0,0,[2],1]]",
 	    "[[\"FU\",1,[0,1]],[\"SP\",1,0,0,[3,5],1]]" } },
+	/* What a tile reads begins where the size says: its buffer holds the tile for all sizes. */
+	{ "backwards, attached",
+	  "f(N in [1, 40], float32 V[64]) -> C { B(i,j) = float32(i) * V(j)"
+	  " where i in 0:N + 3, j in 0:64 C(i,j) = B(N+2-i,j) + 1 where i in 0:N, j in 0:64 }",
+	  { "naive", "[[\"SP\",2,0,40,[2],1],[\"CA\",1,2,0]]",
+	    "[[\"SP\",2,0,40,[2],1],[\"CA\",1,2,1]]" } },
 	/* The outer part of the split lies in the lanes, inside of the inner one. */
 	{ "sum, split",
 	  "f(N in [1, 40], float32 A[N]) -> M { M +=! A(i) }",
