@@ -3,8 +3,9 @@
  *
  * Processes of their own do the work, so that a kernel that crashes or hangs is a finding
  * like any other.  A pair that fails is made smaller, history first and then the program,
- * and printed with its seed.  HONE_PAIRS=n judges as many pairs, HONE_SEED=n the pairs of
- * one seed alone. */
+ * and printed with its seed, also as two files for `hone replay`: pair-SEED/p.txt and s.json in
+ * the working folder.  argv[1] or HONE_PAIRS=n judges as many legal pairs, HONE_FIRST=n begins
+ * with seed n, HONE_SEED=n judges the pairs of one seed alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,19 +14,24 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/looptree_eval.h"
-#include "tests/unit/lower_edits.h"
+#include "tests/unit/looptree_trace.h"
 #include "tests/unit/lower_histories.h"
 #include "tests/unit/lower_run.h"
+#include "tests/unit/mutated.h"
 #include "tests/unit/random_dags.h"
+#include "tests/unit/random_runs.h"
+/* these need the ones above */
 #include "tests/unit/random_pairs.h"
 
 #ifndef N_PAIRS
 #define N_PAIRS 60
 #endif
+static uint64_t n_pairs;
+
 #define PAIR_SECONDS 120
 #define SHRINK_SECONDS 60
 #define MAX_WORKERS 16
@@ -34,6 +40,7 @@
 
 /* Shared by the processes. */
 struct board {
+	uint64_t n_legal; /* pairs that ran, of all */
 	struct rp_counts n[MAX_WORKERS];
 	uint64_t seed[MAX_WORKERS]; /* at work on */
 	uint32_t history[MAX_WORKERS];
@@ -78,10 +85,14 @@ static bool open_tape(struct rp_bench *b, const uint32_t *tape, struct rp_progra
 	bool inexact;
 
 	hn_buf_init(&text);
-	rd_program(tape, RD_TAPE, &text, &inexact);
+	struct rd_kind kind = rd_kind(tape);
+
+	rd_program_any(tape, RD_TAPE, &text, &inexact);
 	b->n.programs++;
 	b->n.inexact += inexact;
-	int rc = rp_open(b, text.s, inexact, p);
+	int rc = rp_open(b, text.s, &kind, inexact, p);
+
+	b->n.sized += rc == 0 && p->kind.sized;
 
 	if (rc && getenv("HONE_REFUSED")) {
 		fprintf(stderr, "%s\n%s\n", b->note, text.s);
@@ -91,24 +102,26 @@ static bool open_tape(struct rp_bench *b, const uint32_t *tape, struct rp_progra
 	return rc == 0;
 }
 
-/* One process: every n_worker-th program from `first` on. */
-static void work(struct board *board, uint32_t w, uint64_t first, uint64_t n_seed,
+/* One process: every n_worker-th program from `first` on, until there were n_pair legal pairs
+ * together; n_pair 0: the first program alone. */
+static void work(struct board *board, uint32_t w, uint64_t first, uint64_t n_pair,
 		 uint32_t n_worker)
 {
 	struct rp_bench b;
+	bool more = n_pair > 0 || w == 0;
 
 	rp_bench_open(&b);
-	for (uint64_t seed = first + w; seed < first + n_seed; seed += n_worker) {
+	for (uint64_t seed = first + w; more; seed += n_worker) {
 		uint32_t tape[RD_TAPE];
 		struct rp_program p;
+		uint64_t n_run = b.n.run;
 
 		board->seed[w] = seed;
 		board->verdict[w] = RP_CRASH;
 		rd_tape(seed, tape);
-		if (!open_tape(&b, tape, &p)) {
-			continue;
-		}
-		for (uint32_t h = 0; h < RP_HISTORIES; h++) {
+		bool open = open_tape(&b, tape, &p);
+
+		for (uint32_t h = 0; h < RP_HISTORIES && open; h++) {
 			board->history[w] = h;
 			alarm(PAIR_SECONDS);
 			enum rp_verdict v = rp_pair(&b, &p, seed, h);
@@ -118,7 +131,11 @@ static void work(struct board *board, uint32_t w, uint64_t first, uint64_t n_see
 				_exit(1);
 			}
 		}
-		rp_close(&p);
+		if (open) {
+			rp_close(&p);
+		}
+		n_run = b.n.run - n_run;
+		more = __atomic_add_fetch(&board->n_legal, n_run, __ATOMIC_RELAXED) < n_pair;
 	}
 	board->n[w] = b.n;
 	rp_bench_close(&b);
@@ -142,7 +159,7 @@ static const struct hn_state *replay(struct rp_program *p, const char *trace,
 }
 
 static void trial_state(struct finding *f, struct rp_bench *b, struct rp_program *p,
-			const struct hn_state *s, struct hn_arena *a)
+			const struct hn_state *s, uint64_t seed, struct hn_arena *a)
 {
 	struct hn_buf text;
 
@@ -153,7 +170,7 @@ static void trial_state(struct finding *f, struct rp_bench *b, struct rp_program
 	hn_trace_write(s->trace, &text);
 	snprintf(f->board->trace, TRACE_BYTES, "%s", text.s);
 	hn_buf_fini(&text);
-	enum rp_verdict v = rp_judge(b, p, s, f->seed * RP_HISTORIES + f->history, a);
+	enum rp_verdict v = rp_judge(b, p, s, seed, a);
 
 	snprintf(f->board->note, RP_NOTE, "%s", b->note);
 	if (v != RP_PASS) {
@@ -173,13 +190,15 @@ static void trial(struct finding *f, const uint32_t *tape, const char *trace,
 		_exit(RP_REFUSED);
 	}
 	if (trace[0]) {
-		trial_state(f, &b, &p, replay(&p, trace, &p.a), &p.a);
+		trial_state(f, &b, &p, replay(&p, trace, &p.a),
+			    f->seed * RP_HISTORIES + f->history, &p.a);
 	}
 	for (uint32_t i = 0; i < redraws; i++) {
 		uint64_t seed = f->seed + i / RP_HISTORIES;
 		uint32_t h = (f->history + i) % RP_HISTORIES;
 
-		trial_state(f, &b, &p, rp_history(&b, &p, seed, h, &p.a), &p.a);
+		trial_state(f, &b, &p, rp_history(&b, &p, seed, h, &p.a),
+			    seed * RP_HISTORIES + h, &p.a);
 	}
 	_exit(RP_PASS);
 }
@@ -280,6 +299,24 @@ static void shrink_program(struct finding *f)
 	}
 }
 
+/* pair-SEED/name, for `hone replay`. */
+static void write_file(const struct finding *f, const char *name, const char *text)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "pair-%llu", (unsigned long long)f->seed);
+	mkdir(path, 0777);
+	snprintf(path, sizeof(path), "pair-%llu/%s", (unsigned long long)f->seed, name);
+
+	FILE *file = fopen(path, "w");
+
+	if (file != NULL) {
+		fputs(text, file);
+		fclose(file);
+		fprintf(stderr, "%s\n", path);
+	}
+}
+
 /* Program, history and loop tree, from a process of its own: building them may crash. */
 static void print_finding(struct finding *f)
 {
@@ -300,10 +337,14 @@ static void print_finding(struct finding *f)
 		bool inexact;
 
 		hn_buf_init(&text);
-		rd_program(f->tape, RD_TAPE, &text, &inexact);
+		struct rd_kind kind = rd_kind(f->tape);
+
+		rd_program_any(f->tape, RD_TAPE, &text, &inexact);
 		fprintf(stderr, "%shistory %s\n", text.s, f->trace);
+		write_file(f, "p.txt", text.s);
+		write_file(f, "s.json", f->trace[0] ? f->trace : "[]");
 		rp_bench_open(&b);
-		if (rp_open(&b, text.s, inexact, &p) == 0 &&
+		if (rp_open(&b, text.s, &kind, inexact, &p) == 0 &&
 		    (s = replay(&p, f->trace, &p.a)) != NULL &&
 		    hn_looptree_build(s, &p.a, &t, &err) == 0) {
 			hn_buf_reset(&text);
@@ -350,21 +391,21 @@ static void add_counts(struct rp_counts *sum, const struct rp_counts *x)
 
 static void print_counts(const struct rp_counts *n)
 {
-	print_message(
-		"%llu programs, %llu refused, %llu inexact; %llu pairs (%llu of "
-		"sketches), "
-		"%llu run, %llu unbuilt, %llu unsupported, "
-		"%llu not to be reordered, %llu unknown, %llu unfilled; %llu damaged\n",
-		(unsigned long long)n->programs, (unsigned long long)n->refused,
-		(unsigned long long)n->inexact, (unsigned long long)n->pairs,
-		(unsigned long long)n->sketched, (unsigned long long)n->run,
-		(unsigned long long)n->unbuilt, (unsigned long long)n->unsupported,
-		(unsigned long long)n->reordered, (unsigned long long)n->unknown,
-		(unsigned long long)n->unfilled, (unsigned long long)n->damaged);
+	static const char *const what[] = {
+		"programs", "refused",	   "inexact",	  "with sizes",	 "pairs",
+		"of sketches", "run",	   "unbuilt",	  "unknown",	 "not to be reordered",
+		"unsupported", "illegal", "not evaluated", "damaged", "unfilled",
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(what); i++) {
+		print_message("%s%llu %s", i ? ", " : "",
+			      (unsigned long long)((const uint64_t *)n)[i], what[i]);
+	}
+	print_message("\n");
 }
 
 /* Runs the workers; the first that failed, or -1. */
-static int run_workers(struct board *board, uint64_t first, uint64_t n_seed,
+static int run_workers(struct board *board, uint64_t first, uint64_t n_pair,
 		       uint32_t n_worker)
 {
 	pid_t pid[MAX_WORKERS];
@@ -374,7 +415,7 @@ static int run_workers(struct board *board, uint64_t first, uint64_t n_seed,
 	for (uint32_t w = 0; w < n_worker; w++) {
 		pid[w] = begin_process();
 		if (pid[w] == 0) {
-			work(board, w, first, n_seed, n_worker);
+			work(board, w, first, n_pair, n_worker);
 			_exit(0);
 		}
 		assert_true(pid[w] > 0);
@@ -392,8 +433,8 @@ static int run_workers(struct board *board, uint64_t first, uint64_t n_seed,
 
 static void same_numbers(void **state)
 {
-	uint64_t n_pair = number("HONE_PAIRS", N_PAIRS);
-	uint64_t n_seed = (n_pair + RP_HISTORIES - 1) / RP_HISTORIES;
+	uint64_t one = number("HONE_SEED", 0);
+	uint64_t n_pair = one ? 0 : number("HONE_PAIRS", n_pairs);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t n_worker = cpus < 1		 ? 1
 			    : cpus > MAX_WORKERS ? MAX_WORKERS
@@ -404,9 +445,7 @@ static void same_numbers(void **state)
 
 	(void)state;
 	assert_true(board != MAP_FAILED);
-	/* A few are refused or have no fill: some more. */
-	n_seed = getenv("HONE_SEED") ? 1 : n_seed + n_seed / 20 + 1;
-	int failed = run_workers(board, number("HONE_SEED", 1), n_seed, n_worker);
+	int failed = run_workers(board, one ? one : number("HONE_FIRST", 1), n_pair, n_worker);
 
 	if (failed >= 0) {
 		report(board, (uint32_t)failed);
@@ -417,19 +456,21 @@ static void same_numbers(void **state)
 	}
 	print_counts(&n);
 	munmap(board, sizeof(*board));
-	if (n_seed == 1) {
+	if (one) {
 		return;
 	}
-	assert_true(n.pairs >= n_pair);
-	assert_true(n.refused * 10 < n.programs * 3);
+	assert_true(n.run >= n_pair);
+	assert_true(n.refused * 10 < n.programs);
 	assert_true(n.run * 2 > n.pairs);
 	assert_true(n.sketched * 4 > n.pairs);
+	assert_true(n.sized * 10 > n.programs);
 	assert_true(n.unknown * 50 <= n.pairs);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(same_numbers) };
 
+	n_pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : N_PAIRS;
 	return cmocka_run_group_tests_name("random pairs", tests, NULL, NULL);
 }

@@ -217,17 +217,23 @@ static int64_t eval_compare(struct eval *x, const struct hn_expr *e)
 	}
 }
 
+/* Numbers of no narrow type wrap at 64 bits, and nothing is undefined. */
+static int64_t eval_whole(double v)
+{
+	return v >= 0x1p63 ? INT64_MAX : v >= -0x1p63 ? (int64_t)v : INT64_MIN;
+}
+
 static int64_t eval_int_binary(struct eval *x, const struct hn_expr *e)
 {
 	int64_t p = eval_int(x, e->arg[0]), q = eval_int(x, e->arg[1]);
 
 	switch (e->op) {
 	case HN_EXPR_ADD:
-		return p + q;
+		return (int64_t)((uint64_t)p + (uint64_t)q);
 	case HN_EXPR_SUB:
-		return p - q;
+		return (int64_t)((uint64_t)p - (uint64_t)q);
 	case HN_EXPR_MUL:
-		return p * q;
+		return (int64_t)((uint64_t)p * (uint64_t)q);
 	case HN_EXPR_DIV:
 		return p / q;
 	case HN_EXPR_TRUNCMOD:
@@ -251,9 +257,9 @@ static int64_t eval_int(struct eval *x, const struct hn_expr *e)
 	case HN_EXPR_INT:
 		return e->u.i;
 	case HN_EXPR_VAR:
-		return (int64_t)eval_var(x, e);
+		return eval_whole(eval_var(x, e));
 	case HN_EXPR_LOAD:
-		return (int64_t)eval_load(x, e);
+		return eval_whole(eval_load(x, e));
 	case HN_EXPR_AND:
 		return eval_int(x, e->arg[0]) && eval_int(x, e->arg[1]);
 	case HN_EXPR_OR:
@@ -264,9 +270,11 @@ static int64_t eval_int(struct eval *x, const struct hn_expr *e)
 	case HN_EXPR_IF:
 		return eval_int(x, eval_int(x, e->arg[0]) ? e->arg[1] : e->arg[2]);
 	case HN_EXPR_CAST:
-		return (int64_t)eval_any(x, e->arg[0]);
+		return eval_whole(eval_any(x, e->arg[0]));
 	case HN_EXPR_LET:
-		return (int64_t)eval_let(x, e);
+		return eval_whole(eval_let(x, e));
+	case HN_EXPR_CALL: /* abs is the only one of integers */
+		return eval_whole(fabs((double)eval_int(x, e->arg[0])));
 	default:
 		return e->op >= HN_EXPR_EQ && e->op <= HN_EXPR_GE ? eval_compare(x, e)
 								  : eval_int_binary(x, e);

@@ -13,7 +13,7 @@
 
 #include "tests/unit/looptree_eval.h"
 
-#define TRACE_DEPTH 4 /* concurrent loops within each other */
+#define TRACE_DEPTH 12 /* concurrent loops within each other */
 
 struct touched {
 	int64_t run;  /* of the loop, from 1 */
@@ -249,7 +249,7 @@ static void trace_tree(struct eval *ret, const struct hn_looptree *t)
 }
 
 /* Whether the tree is legal and computes the dag; *why holds the fault, "" when none. */
-static bool trace_right(const struct hn_looptree *t, const struct eval *want,
+static inline bool trace_right(const struct hn_looptree *t, const struct eval *want,
 			char why[300])
 {
 	struct eval got;

@@ -1,199 +1,16 @@
-/* Random programs in the text notation, over small tensors.
- *
- * The generator reads its decisions from a tape of numbers and 0 is always the simplest
- * choice, so a program is made smaller by making its tape smaller (the idea: MacIver and
- * Donaldson, "Test-case reduction via test-case generation", ECOOP 2020).  Inputs hold
- * small whole numbers and the largest value of each tensor is kept track of: unless
- * `inexact`, every intermediate is a whole number that float32 holds, so any order of
- * summation gives the same bits. */
+/* Random programs in the text notation, over small tensors: element by element with one value
+ * or two, reductions by all signs and by combiners of their own, under conditions; windows,
+ * pads, other shapes, scalars, constants, sizes as parameters.  The pieces: random_tensors.h. */
 #ifndef HN_TESTS_RANDOM_DAGS_H
 #define HN_TESTS_RANDOM_DAGS_H
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/rng.h"
-
-#define RD_TAPE 160
-#define RD_MAX_RANK 4
-#define RD_MAX_TENSORS 32
-#define RD_MAX_POINTS 3000     /* of a stage's domain */
-#define RD_MAX_ELEMENTS 2000   /* of a tensor */
-#define RD_MAX_VALUE 4194304.0 /* whole numbers this far are sums float32 holds */
-#define RD_TEXT 400
-
-struct rd_tensor {
-	char name[8];
-	uint32_t rank;
-	int64_t extent[RD_MAX_RANK];
-	double top; /* no element is larger */
-	bool stage, read;
-};
-
-/* A loop index of the stage at hand. */
-struct rd_index {
-	char name[8];
-	int64_t extent;
-};
-
-struct rd_gen {
-	const uint32_t *tape;
-	uint32_t n_tape, at;
-	bool integer, wide, inexact;
-	uint32_t n, n_input, n_stage;
-	struct rd_tensor t[RD_MAX_TENSORS];
-	struct hn_buf params, body;
-};
-
-/* snprintf that never cuts off; the length. */
-__attribute__((format(printf, 3, 4))) static inline size_t rd_print(char *ret, size_t n,
-								    const char *fmt, ...)
-{
-	va_list list;
-
-	va_start(list, fmt);
-	int length = vsnprintf(ret, n, fmt, list);
-	va_end(list);
-	if (length < 0 || (size_t)length >= n) {
-		abort();
-	}
-	return (size_t)length;
-}
-
-static inline uint32_t rd_draw(struct rd_gen *g, uint32_t n)
-{
-	uint32_t v = g->at < g->n_tape ? g->tape[g->at] : 0;
-
-	g->at++;
-	return v % n;
-}
-
-static inline int64_t rd_extent(struct rd_gen *g)
-{
-	static const int64_t extents[] = { 1, 2, 3, 5, 7, 8, 13, 16, 17, 3, 5, 7 };
-
-	return extents[rd_draw(g, HN_COUNT_OF(extents))];
-}
-
-static inline int64_t rd_points(const struct rd_index *x, uint32_t n)
-{
-	int64_t product = 1;
-
-	for (uint32_t i = 0; i < n; i++) {
-		product *= x[i].extent;
-	}
-	return product;
-}
-
-static inline void rd_shuffle(struct rd_gen *g, struct rd_index *x, uint32_t n)
-{
-	if (rd_draw(g, 2) == 0) {
-		return;
-	}
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t j = rd_draw(g, i);
-		struct rd_index old = x[i - 1];
-
-		x[i - 1] = x[j];
-		x[j] = old;
-	}
-}
-
-/* ---- tensors */
-
-static inline struct rd_tensor *rd_input(struct rd_gen *g, const struct rd_index *x,
-					 uint32_t rank)
-{
-	struct rd_tensor *t = &g->t[g->n++];
-
-	*t = (struct rd_tensor){ .rank = rank, .top = g->integer ? 3 : 2, .read = true };
-	rd_print(t->name, sizeof(t->name), "A%u", g->n_input++);
-	hn_buf_printf(&g->params, "%s%s", g->n_input > 1 ? ", " : "", t->name);
-	for (uint32_t i = 0; i < rank; i++) {
-		t->extent[i] = x[i].extent;
-		hn_buf_printf(&g->params, "%s%d%s", i ? "," : "[", (int)x[i].extent,
-			      i + 1 == rank ? "]" : "");
-	}
-	return t;
-}
-
-static inline void rd_names(char *ret, const struct rd_index *x, uint32_t n)
-{
-	size_t at = 0;
-
-	ret[0] = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		at += rd_print(ret + at, RD_TEXT - at, "%s%s", i ? "," : "", x[i].name);
-	}
-}
-
-/* `name(i,j)`, or `name` of a scalar. */
-static inline void rd_access(char *ret, const struct rd_tensor *t, const char *indices)
-{
-	rd_print(ret, RD_TEXT * 2, t->rank ? "%s(%s)" : "%s", t->name, indices);
-}
-
-/* A new stage over `out`; `red` are its reduced indices; `sized`: say all ranges. */
-static inline void rd_stage(struct rd_gen *g, const struct rd_index *out, uint32_t n_out,
-			    const char *sign, const char *body, bool sized,
-			    const struct rd_index *red, uint32_t n_red, double top)
-{
-	struct rd_tensor *t = &g->t[g->n++];
-	char names[RD_TEXT];
-	const char *sep = "where";
-
-	*t = (struct rd_tensor){ .rank = n_out, .top = top, .stage = true };
-	rd_print(t->name, sizeof(t->name), "s%u", g->n_stage++);
-	rd_names(names, out, n_out);
-	hn_buf_printf(&g->body, n_out ? "\t%s(%s) " : "\t%s%s ", t->name, names);
-	hn_buf_printf(&g->body, "%s %s", sign, body);
-	for (uint32_t i = 0; i < n_out; i++) {
-		t->extent[i] = out[i].extent;
-	}
-	for (uint32_t i = 0; i < n_out + n_red && sized; i++) {
-		const struct rd_index *x = i < n_out ? &out[i] : &red[i - n_out];
-
-		hn_buf_printf(&g->body, " %s %s in 0:%d", sep, x->name, (int)x->extent);
-		sep = ",";
-	}
-	hn_buf_puts(&g->body, "\n");
-}
-
-/* An index for each dimension. */
-static inline void rd_axes(const struct rd_tensor *t, struct rd_index *ret)
-{
-	for (uint32_t i = 0; i < t->rank; i++) {
-		rd_print(ret[i].name, sizeof(ret[i].name), "i%u", i);
-		ret[i].extent = t->extent[i];
-	}
-}
-
-/* Keeps values small: `text` becomes its clamp when `top` times `factor` is too much. */
-static inline double rd_clamp(char *text, double top, double factor)
-{
-	char old[RD_TEXT * 2];
-
-	if (top * factor <= RD_MAX_VALUE) {
-		return top;
-	}
-	rd_print(old, sizeof(old), "%s", text);
-	rd_print(text, RD_TEXT * 3, "max(min(%s, 2), -2)", old);
-	return 2;
-}
-
-/* ---- stages */
+#include "tests/unit/random_reduce.h"
 
 /* A second operand over some of the indices, or one index more. */
-static inline bool rd_second(struct rd_gen *g, struct rd_index *out, uint32_t *n_out,
-			     char *ret, double *ret_top)
+static inline const struct rd_tensor *rd_second(struct rd_gen *g, struct rd_index *out,
+						uint32_t *n_out, char *ret_indices)
 {
-	struct rd_index x[RD_MAX_RANK];
-	char names[RD_TEXT];
+	struct rd_index x[RD_MAX_RANK + 1];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < *n_out; i++) {
@@ -202,7 +19,8 @@ static inline bool rd_second(struct rd_gen *g, struct rd_index *out, uint32_t *n
 		}
 	}
 	if (*n_out < RD_MAX_RANK && rd_draw(g, 4) == 1) {
-		struct rd_index more = { "b", rd_extent(g) };
+		struct rd_index more =
+			rd_index_new(g, "b", RD_MAX_ELEMENTS / rd_points(out, *n_out));
 
 		if (rd_points(out, *n_out) * more.extent <= RD_MAX_ELEMENTS) {
 			out[(*n_out)++] = more;
@@ -210,314 +28,299 @@ static inline bool rd_second(struct rd_gen *g, struct rd_index *out, uint32_t *n
 		}
 	}
 	rd_shuffle(g, x, n);
-	const struct rd_tensor *t = rd_input(g, x, n);
-
-	rd_names(names, x, n);
-	rd_access(ret, t, names);
-	*ret_top = t->top;
-	return true;
+	rd_names(ret_indices, x, n);
+	return rd_input(g, x, n);
 }
 
 /* Another tensor of the same shape, the newest first. */
-static inline const char *rd_twin(struct rd_gen *g, const struct rd_tensor *x,
-				  double *ret_top)
+static inline const struct rd_tensor *rd_twin(struct rd_gen *g, const struct rd_tensor *x)
 {
 	for (uint32_t i = g->n; i-- > 0;) {
 		struct rd_tensor *t = &g->t[i];
 
-		if (t != x && t->rank == x->rank &&
-		    memcmp(t->extent, x->extent, sizeof(x->extent)) == 0) {
+		if (strcmp(t->name, x->name) != 0 && rd_same_shape(t, x)) {
 			t->read = true;
-			*ret_top = t->top;
-			return t->name;
+			return t;
 		}
 	}
-	*ret_top = x->top;
-	return x->name;
+	return x;
 }
 
-static inline void rd_binary(struct rd_gen *g, const char *x, double x_top, const char *y,
-			     double y_top, char *ret, double *ret_top)
+/* How an element is made of one or two: the text (rd_write), the type of the value (0 the
+ * operands', 'b' a truth value, 'u' another), the largest value as `times` that of the
+ * operands (their product where it is -1) and `plus`.  What is inexact is compared with
+ * nothing after: a rounding would become a choice. */
+struct rd_form {
+	const char *text;
+	char type;
+	int8_t times, plus;
+	bool ranked, inexact, is_signed;
+};
+
+static inline const struct rd_form *rd_choose(struct rd_gen *g, const struct rd_form *forms,
+					      uint32_t n, const struct rd_tensor *x,
+					      enum hn_dtype type)
 {
-	static const char *const forms[] = { "%s + %s", "%s - %s", "%s * %s",
-					     "max(%s, %s)", "min(%s, %s)" };
-	char p[RD_TEXT * 3], q[RD_TEXT * 3];
-	uint32_t form = rd_draw(g, HN_COUNT_OF(forms));
+	uint32_t k = rd_draw(g, n);
+	enum hn_dtype_class c = hn_dtype_class(type);
+	bool fits = (x->rank > 0 || !forms[k].ranked) &&
+		    (c == HN_CLASS_FLOAT || !forms[k].inexact) &&
+		    (c != HN_CLASS_UNSIGNED || !forms[k].is_signed) &&
+		    (forms[k].type != 'b' || !g->inexact);
 
-	rd_print(p, sizeof(p), "%s", x);
-	rd_print(q, sizeof(q), "%s", y);
-	if (form == 2) {
-		x_top = rd_clamp(p, x_top, y_top);
-		y_top = rd_clamp(q, y_top, x_top);
-	}
-	x_top = rd_clamp(p, x_top, 2);
-	y_top = rd_clamp(q, y_top, 2);
-	/* The forms hold two %s each. */
-	const char *cut = strstr(forms[form], "%s");
-	const char *next = strstr(cut + 2, "%s");
-
-	rd_print(ret, RD_TEXT * 8, "%.*s%s%.*s%s%s", (int)(cut - forms[form]),
-		 forms[form], p, (int)(next - cut - 2), cut + 2, q, next + 2);
-	*ret_top = form == 2 ? x_top * y_top : x_top + y_top;
+	return &forms[fits ? k : 0];
 }
 
-/* One operand and constants; false when the form is none for this type. */
-static inline bool rd_unary(struct rd_gen *g, const struct rd_tensor *t, const char *x,
-			    char *ret, double *ret_top)
-{
-	uint32_t form = rd_draw(g, 9);
+static const struct rd_form rd_unary_whole[] = {
+	{ .text = "$x + 1", .times = 1, .plus = 1 },
+	{ .text = "max($x, 0)", .times = 1 },
+	{ .text = "$x * 3", .times = 3 },
+	{ .text = "1 - $x", .times = 1, .plus = 1 },
+	{ .text = "i0 % 2 == 0 ? $x : 1", .times = 1, .plus = 1, .ranked = true },
+	{ .text = "$x + $t(i0)", .times = 1, .plus = 64, .ranked = true },
+	{ .text = "select($x > 1, $x, 0 - $x)", .times = 1 },
+	{ .text = "$x > 1", .type = 'b', .plus = 1 },
+	{ .text = "exp(min($x, 2))", .plus = 8, .inexact = true },
+	{ .text = "sqrt(max($x, 0) + 1)", .times = 1, .plus = 1, .inexact = true },
+	{ .text = "$x / (max($x, 0) + 1)", .times = 1, .plus = 1, .inexact = true },
+};
 
-	*ret_top = t->top + 1;
-	if (form >= 6 && g->integer) {
-		form = 1;
-	}
-	g->inexact = g->inexact || form >= 6;
-	switch (form) {
-	case 0:
-		rd_print(ret, RD_TEXT * 8, "%s + 1", x);
-		break;
-	case 1:
-		rd_print(ret, RD_TEXT * 8, "max(%s, 0)", x);
-		break;
-	case 2:
-		*ret_top = 3 * t->top;
-		rd_print(ret, RD_TEXT * 8, "%s * 3", x);
-		break;
-	case 3:
-		rd_print(ret, RD_TEXT * 8, t->rank ? "i0 %% 2 == 0 ? %s : 1" : "1 - %s",
-			 x);
-		break;
-	case 4:
-		*ret_top = t->top + (t->rank ? (double)t->extent[0] : 1);
-		rd_print(ret, RD_TEXT * 8, t->rank ? "%s + %s(i0)" : "%s + 1", x,
-			 g->integer ? "int32"
-			 : g->wide  ? "float64"
-				    : "float32");
-		break;
-	case 5:
-		rd_print(ret, RD_TEXT * 8, "select(%s > 1, %s, 0 - %s)", x, x, x);
-		break;
-	case 6:
-		*ret_top = 8;
-		rd_print(ret, RD_TEXT * 8, "exp(min(%s, 2))", x);
-		break;
-	case 7:
-		rd_print(ret, RD_TEXT * 8, "sqrt(max(%s, 0) + 1)", x);
-		break;
-	default:
-		rd_print(ret, RD_TEXT * 8, "%s / (max(%s, 0) + 1)", x, x);
-	}
-	return true;
+static const struct rd_form rd_unary_range[] = {
+	{ .text = "$x + $c" },
+	{ .text = "max($x, $c)" },
+	{ .text = "$x * $c" },
+	{ .text = "$c - $x" },
+	{ .text = "min($x + $c, $x)" },
+	{ .text = "$x / $d" },
+	{ .text = "$x % $d" },
+	{ .text = "$x / $d / $d" },
+	{ .text = "$x * 6 / 3" },
+	{ .text = "div($x, $d)" },
+	{ .text = "truncmod($x, $d)" },
+	{ .text = "i0 % 2 == 0 ? $x : $c", .ranked = true },
+	{ .text = "$x + $t(i0)", .ranked = true },
+	{ .text = "select($x > $c, $x, $c - $x)" },
+	{ .text = "abs($x)", .is_signed = true },
+	{ .text = "$u($x)", .type = 'u' },
+	{ .text = "$u($x + $c)", .type = 'u' },
+	{ .text = "$x > $c", .type = 'b' },
+	{ .text = "let t = $x * $c in t + t / $d" },
+};
+
+static const struct rd_form rd_unary_bits[] = {
+	{ .text = "$x + $c" },
+	{ .text = "max($x, $c)" },
+	{ .text = "$x * $c" },
+	{ .text = "$c - $x" },
+	{ .text = "$c / $x" },
+	{ .text = "$x / 3" },
+	{ .text = "$x - $x * $c" },
+	{ .text = "select($x > $c, $x, $c - $x)" },
+	{ .text = "i0 % 2 == 0 ? $x : $c", .ranked = true },
+	{ .text = "sqrt($x)" },
+	{ .text = "exp($x)" },
+	{ .text = "abs($x)" },
+	{ .text = "floor($x)" },
+	{ .text = "round($x)" },
+	{ .text = "$u($x)", .type = 'u' },
+	{ .text = "$x > $c", .type = 'b' },
+};
+
+static const struct rd_form rd_binary_whole[] = {
+	{ .text = "$x + $y", .times = 1 },
+	{ .text = "$x - $y", .times = 1 },
+	{ .text = "$x * $y", .times = -1 },
+	{ .text = "max($x, $y)", .times = 1 },
+	{ .text = "min($x, $y)", .times = 1 },
+	{ .text = "$x < $y", .type = 'b', .plus = 1 },
+};
+
+static const struct rd_form rd_binary_range[] = {
+	{ .text = "$x + $y" },
+	{ .text = "$x - $y" },
+	{ .text = "$x * $y" },
+	{ .text = "max($x, $y)" },
+	{ .text = "min($x, $y)" },
+	{ .text = "$x < $y", .type = 'b' },
+	{ .text = "$x / max($y, 1)" },
+	{ .text = "$x % max($y, 1)" },
+	{ .text = "min($x + $y, $x)" },
+	{ .text = "$u($x + $y)", .type = 'u' },
+	{ .text = "$y > 0 ? $x / $y : 0" },
+	{ .text = "$x == $y", .type = 'b' },
+};
+
+static const struct rd_form rd_binary_bits[] = {
+	{ .text = "$x + $y" },
+	{ .text = "$x - $y" },
+	{ .text = "$x * $y" },
+	{ .text = "max($x, $y)" },
+	{ .text = "min($x, $y)" },
+	{ .text = "$x < $y", .type = 'b' },
+	{ .text = "$x / $y" },
+	{ .text = "$x * $y + $x" },
+	{ .text = "select($x < $y, $y, $x)" },
+};
+
+#define RD_CHOOSE(g, kind, x, type)                                                            \
+	((g)->family == RD_WHOLE                                                               \
+		 ? rd_choose(g, kind##_whole, HN_COUNT_OF(kind##_whole), x, type)              \
+	 : (g)->family == RD_RANGE                                                             \
+		 ? rd_choose(g, kind##_range, HN_COUNT_OF(kind##_range), x, type)              \
+		 : rd_choose(g, kind##_bits, HN_COUNT_OF(kind##_bits), x, type))
+
+/* Write `form` of the words; the type and the largest value of what it makes. */
+static inline void rd_make(struct rd_gen *g, const struct rd_form *form, struct rd_words *w,
+			   double top, char *ret, enum hn_dtype *ret_type, double *ret_top)
+{
+	w->other = form->type == 'u' ? rd_type(g) : w->type;
+	rd_write(g, form->text, w, ret);
+	g->inexact = g->inexact || form->inexact;
+	*ret_type = form->type == 'b' ? HN_BOOL : w->other;
+	*ret_top = top + form->plus;
+}
+
+static inline void rd_unary(struct rd_gen *g, const struct rd_tensor *t, const char *indices,
+			    char *ret, enum hn_dtype *ret_type, double *ret_top)
+{
+	enum hn_dtype type = rd_work_type(g, t);
+	const struct rd_form *form = RD_CHOOSE(g, rd_unary, t, type);
+	char x[RD_TEXT * 3];
+	struct rd_words w = { .x = x, .type = type };
+
+	rd_access(x, t, indices, type);
+	double top = rd_clamp(x, t->top, 4);
+
+	rd_make(g, form, &w, top * form->times, ret, ret_type, ret_top);
+}
+
+static inline void rd_binary(struct rd_gen *g, const struct rd_tensor *t, const char *indices,
+			     const struct rd_tensor *u, const char *u_indices, char *ret,
+			     enum hn_dtype *ret_type, double *ret_top)
+{
+	enum hn_dtype type = rd_work_type(g, t);
+	const struct rd_form *form = RD_CHOOSE(g, rd_binary, t, type);
+	char x[RD_TEXT * 3], y[RD_TEXT * 3];
+	struct rd_words w = { .x = x, .y = y, .type = type };
+
+	rd_access(x, t, indices, type);
+	rd_access(y, u, u_indices, type);
+	bool product = form->times < 0;
+	double x_top = rd_clamp(x, t->top, product ? 2 * u->top : 2);
+	double y_top = rd_clamp(y, u->top, product ? 2 * x_top : 2);
+
+	rd_make(g, form, &w, product ? x_top * y_top : (x_top + y_top) * form->times, ret,
+		ret_type, ret_top);
 }
 
 static inline void rd_elementwise(struct rd_gen *g, const struct rd_tensor *t)
 {
 	struct rd_index out[RD_MAX_RANK + 1] = { 0 };
-	char names[RD_TEXT], x[RD_TEXT * 3], y[RD_TEXT * 3], body[RD_TEXT * 8];
+	struct rd_values made = { .n = 1 };
+	char names[RD_TEXT], indices[RD_TEXT], body[RD_BODY * 2], more[RD_BODY];
 	uint32_t n_out = t->rank;
-	double top = t->top, y_top;
 
 	rd_axes(t, out);
 	rd_names(names, out, n_out);
-	rd_access(x, t, names);
-	switch (rd_draw(g, 3)) {
+	switch (rd_draw(g, 4)) {
 	case 0:
-		top = rd_clamp(x, top, 4);
-		struct rd_tensor clamped = *t;
-
-		clamped.top = top;
-		rd_unary(g, &clamped, x, body, &top);
+		rd_unary(g, t, names, body, &made.type[0], &made.top[0]);
 		break;
-	case 1:
-		rd_second(g, out, &n_out, y, &y_top);
-		rd_binary(g, x, top, y, y_top, body, &top);
-		break;
-	default: {
-		struct rd_tensor twin = *t;
-		const char *name = rd_twin(g, t, &y_top);
+	case 1: {
+		const struct rd_tensor u = *rd_second(g, out, &n_out, indices);
 
-		rd_print(twin.name, sizeof(twin.name), "%s", name);
-		rd_access(y, &twin, names);
-		rd_binary(g, x, top, y, y_top, body, &top);
+		rd_binary(g, t, names, &u, indices, body, &made.type[0], &made.top[0]);
+		break;
 	}
+	case 2: {
+		const struct rd_tensor u = *rd_twin(g, t);
+
+		rd_binary(g, t, names, &u, names, body, &made.type[0], &made.top[0]);
+		break;
+	}
+	default: /* two values */
+		rd_unary(g, t, names, body, &made.type[0], &made.top[0]);
+		rd_unary(g, t, names, more, &made.type[1], &made.top[1]);
+		rd_print(body + strlen(body), RD_BODY, ", %s", more);
+		made.n = 2;
 	}
 	rd_shuffle(g, out, n_out);
-	rd_stage(g, out, n_out, "=", body, true, NULL, 0, top);
-}
-
-struct rd_map {
-	struct rd_index out[RD_MAX_RANK + 1], red[RD_MAX_RANK];
-	struct rd_index w[2 * RD_MAX_RANK + 1];
-	uint32_t n_out, n_red, n_w;
-	bool windows;
-	char index[RD_TEXT]; /* of the tensor that is read */
-};
-
-/* One axis of the operand: kept, summed over, or a window that moves over it. */
-static inline void rd_map_axis(struct rd_gen *g, const struct rd_tensor *t, uint32_t d,
-			       struct rd_map *m)
-{
-	static const int64_t sizes[] = { 3, 2, 1, 5 };
-	struct rd_index i = { "", t->extent[d] }, r = { "", t->extent[d] };
-	uint32_t role = rd_draw(g, 4);
-	size_t at = strlen(m->index);
-	int64_t size = sizes[rd_draw(g, 4)];
-	int64_t stride = 1 + (rd_draw(g, 3) == 1), dilation = 1 + (rd_draw(g, 4) == 1);
-
-	rd_print(i.name, sizeof(i.name), "i%u", d);
-	rd_print(r.name, sizeof(r.name), "r%u", d);
-	at += rd_print(m->index + at, sizeof(m->index) - at, "%s", d ? ", " : "");
-	if (role == 2 && dilation * (size - 1) < t->extent[d]) {
-		i.extent = (t->extent[d] - dilation * (size - 1) - 1) / stride + 1;
-		r.extent = size;
-		m->windows = true;
-		rd_print(m->index + at, sizeof(m->index) - at, "%d*%s + %d*%s",
-			 (int)stride, i.name, (int)dilation, r.name);
-		m->out[m->n_out++] = i;
-		m->red[m->n_red++] = r;
-		return;
-	}
-	/* The last axis is reduced when no other is. */
-	if (role == 1 || (d + 1 == t->rank && m->n_red == 0)) {
-		rd_print(m->index + at, sizeof(m->index) - at, "%s", r.name);
-		m->red[m->n_red++] = r;
-	} else {
-		rd_print(m->index + at, sizeof(m->index) - at, "%s", i.name);
-		m->out[m->n_out++] = i;
-	}
-}
-
-/* The weights' indices: all reduced ones mostly, some kept ones, a new one. */
-static inline void rd_map_weights(struct rd_gen *g, struct rd_map *m)
-{
-	for (uint32_t i = 0; i < m->n_red; i++) {
-		if (rd_draw(g, 6) != 1) {
-			m->w[m->n_w++] = m->red[i];
-		}
-	}
-	for (uint32_t i = 0; i < m->n_out && m->n_w < RD_MAX_RANK; i++) {
-		if (rd_draw(g, 4) == 1) {
-			m->w[m->n_w++] = m->out[i];
-		}
-	}
-	if (m->n_out < RD_MAX_RANK && m->n_w < RD_MAX_RANK && rd_draw(g, 3) != 1) {
-		struct rd_index f = { "f", rd_extent(g) };
-
-		if (rd_points(m->out, m->n_out) * rd_points(m->red, m->n_red) *
-			    f.extent <=
-		    RD_MAX_POINTS) {
-			m->out[m->n_out++] = f;
-			m->w[m->n_w++] = f;
-		}
-	}
-	rd_shuffle(g, m->w, m->n_w);
-}
-
-static inline void rd_reduce(struct rd_gen *g, const struct rd_tensor *t)
-{
-	static const char *const signs[] = { "+=!", "max=!", "min=!", "*=!" };
-	struct rd_map m = { 0 };
-	char x[RD_TEXT * 3], names[RD_TEXT], body[RD_TEXT * 8];
-	double top = t->top;
-	bool contract = rd_draw(g, 3) != 1;
-	uint32_t sign = contract ? 0 : rd_draw(g, 4);
-
-	for (uint32_t d = 0; d < t->rank; d++) {
-		rd_map_axis(g, t, d, &m);
-	}
-	rd_access(x, t, m.index);
-	double count = (double)rd_points(m.red, m.n_red);
-
-	if (sign == 3 && (count > 20 || g->integer)) {
-		sign = 0;
-	}
-	if (contract) {
-		rd_map_weights(g, &m);
-		char y[RD_TEXT * 3];
-		const struct rd_tensor *w = rd_input(g, m.w, m.n_w);
-
-		rd_names(names, m.w, m.n_w);
-		rd_access(y, w, names);
-		top = rd_clamp(x, top, count * w->top);
-		top *= count * w->top;
-		rd_print(body, sizeof(body), "%s * %s", x, y);
-	} else {
-		top = rd_clamp(x, top, sign == 3 ? RD_MAX_VALUE : sign == 0 ? count : 1);
-		top = sign == 0	  ? top * count
-		      : sign == 3 ? (double)(1 << (int)count)
-				  : top;
-		rd_print(body, sizeof(body), "%s", x);
-	}
-	rd_shuffle(g, m.out, m.n_out);
-	rd_stage(g, m.out, m.n_out, signs[sign], body, m.windows || rd_draw(g, 2) == 0,
-		 m.red, m.n_red, top);
+	rd_stage(g, out, n_out, "=", body, true, NULL, 0, &made);
 }
 
 /* A zero border, or zeros between the elements. */
 static inline void rd_pad(struct rd_gen *g, const struct rd_tensor *t)
 {
 	struct rd_index out[RD_MAX_RANK];
-	char index[RD_TEXT] = "", test[RD_TEXT] = "", body[RD_TEXT * 8], x[RD_TEXT * 3];
+	char index[RD_TEXT] = "", test[RD_TEXT * 2] = "", body[RD_BODY], x[RD_TEXT * 3];
+	enum hn_dtype type = rd_work_type(g, t);
 	size_t at = 0, end = 0;
 
 	rd_axes(t, out);
 	for (uint32_t d = 0; d < t->rank; d++) {
 		int lo = (int)rd_draw(g, 3), hi = (int)rd_draw(g, 3);
 		bool apart = rd_draw(g, 5) == 1;
-		int n = (int)t->extent[d];
+		int64_t n = t->dim[d].extent;
 		const char *i = out[d].name, *sep = end ? " && " : "";
 		int64_t grown = apart ? 2 * n - 1 : n + lo + hi;
 
 		at += rd_print(index + at, sizeof(index) - at, "%s", d ? ", " : "");
-		if (grown == n || rd_points(out, t->rank) / n * grown > RD_MAX_ELEMENTS) {
+		if (grown == n || !rd_may_grow(&out[d]) ||
+		    rd_points(out, t->rank) / n * grown > RD_MAX_ELEMENTS) {
 			at += rd_print(index + at, sizeof(index) - at, "%s", i);
 			continue;
 		}
-		out[d].extent = grown;
 		if (apart) {
+			rd_spread(&out[d]);
 			at += rd_print(index + at, sizeof(index) - at, "%s / 2", i);
 			end += rd_print(test + end, sizeof(test) - end, "%s%s %% 2 == 0",
 					sep, i);
 		} else {
+			rd_grow(&out[d], lo + hi);
 			at += rd_print(index + at, sizeof(index) - at, "%s - %d", i, lo);
 			end += rd_print(test + end, sizeof(test) - end,
-					"%s%s >= %d && %s < %d", sep, i, lo, i, lo + n);
+					"%s%s >= %d && %s < %s + %d", sep, i, lo, i,
+					t->dim[d].form, lo);
 		}
 	}
-	rd_access(x, t, index);
+	rd_access(x, t, index, type);
 	rd_print(body, sizeof(body), end ? "%s ? %s : 0" : "%s%s + 1", test, x);
-	rd_stage(g, out, t->rank, "=", body, true, NULL, 0, t->top + 1);
+
+	struct rd_values made = rd_one(type, t->top + 1);
+
+	rd_stage(g, out, t->rank, "=", body, true, NULL, 0, &made);
 }
 
 /* Another shape by division and remainder, or an axis read backwards. */
 static inline void rd_reshape(struct rd_gen *g, const struct rd_tensor *t)
 {
 	struct rd_index out[RD_MAX_RANK + 1];
-	char index[RD_TEXT] = "", x[RD_TEXT * 3];
+	char index[RD_TEXT] = "", x[RD_TEXT * 3], here[RD_TEXT / 2] = "";
 	uint32_t d = rd_draw(g, t->rank), form = rd_draw(g, 3), n = t->rank;
-	int n1 = (int)t->extent[d], part = 1;
-	char here[RD_TEXT / 4] = "";
+	bool number = rd_is_number(&t->dim[d]);
+	int n1 = (int)t->dim[d].extent, part = 1;
 
 	rd_axes(t, out);
 	while (part * part < n1 && (n1 % part || part == 1)) {
 		part++;
 	}
-	if (form == 1 && d + 1 < n) {
-		int n2 = (int)t->extent[d + 1];
+	if (form == 1 && d + 1 < n && number && rd_is_number(&t->dim[d + 1])) {
+		int n2 = (int)t->dim[d + 1].extent;
 
 		rd_print(here, sizeof(here), "i%u / %d, i%u %% %d", d, n2, d, n2);
-		out[d].extent *= n2;
+		rd_number(&out[d], (int64_t)n1 * n2);
 		memmove(&out[d + 1], &out[d + 2], sizeof(*out) * (n - d - 2));
 		n--;
-	} else if (form == 2 && n < RD_MAX_RANK && n1 % part == 0) {
+	} else if (form == 2 && n < RD_MAX_RANK && number && n1 % part == 0) {
 		memmove(&out[d + 2], &out[d + 1], sizeof(*out) * (n - d - 1));
-		out[d].extent = n1 / part;
-		out[d + 1] = (struct rd_index){ "q", part };
+		rd_number(&out[d], n1 / part);
+		rd_number(&out[d + 1], part);
+		rd_print(out[d + 1].name, sizeof(out[d + 1].name), "q");
 		rd_print(here, sizeof(here), "i%u * %d + q", d, part);
 		n++;
 	} else {
 		form = 0;
-		rd_print(here, sizeof(here), "%d - i%u", n1 - 1, d);
+		rd_print(here, sizeof(here), "%s - 1 - i%u", t->dim[d].form, d);
 	}
 	for (uint32_t k = 0; k < t->rank; k++) {
 		size_t at = strlen(index);
@@ -533,9 +336,12 @@ static inline void rd_reshape(struct rd_gen *g, const struct rd_tensor *t)
 				 k);
 		}
 	}
-	rd_access(x, t, index);
+
+	struct rd_values made = rd_one(t->type, t->top);
+
+	rd_access(x, t, index, t->type);
 	rd_shuffle(g, out, n);
-	rd_stage(g, out, n, "=", x, true, NULL, 0, t->top);
+	rd_stage(g, out, n, "=", x, true, NULL, 0, &made);
 }
 
 static inline void rd_step(struct rd_gen *g)
@@ -565,44 +371,97 @@ static inline void rd_step(struct rd_gen *g)
 	}
 }
 
-/* The program of a tape, in `ret`; *ret_inexact: its values depend on the order. */
+/* What nobody reads and some else; of one statement all tensors or none. */
+static inline void rd_outputs(struct rd_gen *g, struct hn_buf *ret)
+{
+	bool out[RD_MAX_TENSORS] = { false };
+	uint32_t n_out = 0;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (g->t[i].stage) {
+			out[g->t[i].group] |= !g->t[i].read || rd_draw(g, 6) == 1;
+		}
+	}
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (g->t[i].stage && out[g->t[i].group]) {
+			hn_buf_printf(ret, "%s%s", n_out++ ? ", " : "", g->t[i].name);
+		}
+	}
+}
+
+/* The program of a tape, in `ret`, of the family and its type; sized: some extents are
+ * parameters.  *ret_inexact: its values depend on the order. */
+static inline void rd_program_of(const uint32_t *tape, uint32_t n_tape, enum rd_family family,
+				 bool sized, struct hn_buf *ret, bool *ret_inexact)
+{
+	static const enum hn_dtype whole[10] = { HN_F32, HN_I32, HN_F64, HN_F32, HN_F32,
+						 HN_F32, HN_F32, HN_F32, HN_F32, HN_F32 };
+	static const enum hn_dtype range[10] = { HN_I32, HN_I8,  HN_U8,	 HN_I16, HN_U16,
+						 HN_U32, HN_I64, HN_U64, HN_I32, HN_I8 };
+	struct rd_gen *g = calloc(1, sizeof(*g));
+
+	if (g == NULL) {
+		abort();
+	}
+	*g = (struct rd_gen){ .tape = tape, .n_tape = n_tape, .family = family, .sized = sized };
+
+	struct rd_index first[RD_MAX_RANK] = { 0 };
+	uint32_t type = rd_draw(g, 10), n_stage = 1 + rd_draw(g, 5);
+	uint32_t rank = (1 + rd_draw(g, 8)) % 5;
+
+	g->type = family == RD_WHOLE ? whole[type]
+		  : family == RD_RANGE ? range[type]
+		  : type % 3 == 1      ? HN_F64
+				       : HN_F32;
+	hn_buf_init(&g->sizes);
+	hn_buf_init(&g->params);
+	hn_buf_init(&g->body);
+	for (uint32_t i = 0; i < rank; i++) {
+		first[i] = rd_index_new(g, "", RD_MAX_ELEMENTS / 2 / rd_points(first, i));
+	}
+	rd_input(g, first, rank);
+	for (uint32_t i = 0; i < n_stage; i++) {
+		rd_step(g);
+	}
+	hn_buf_printf(ret, "f(%s%s) -> (", g->sizes.s, g->params.s);
+	rd_outputs(g, ret);
+	hn_buf_printf(ret, ") {\n%s}\n", g->body.s);
+	*ret_inexact = g->inexact;
+	hn_buf_fini(&g->sizes);
+	hn_buf_fini(&g->params);
+	hn_buf_fini(&g->body);
+	free(g);
+}
+
+/* What a tape's program is: its first number says it. */
+struct rd_kind {
+	enum rd_family family;
+	bool sized;
+};
+
+static inline struct rd_kind rd_kind(const uint32_t *tape)
+{
+	static const struct rd_kind kinds[] = {
+		{ RD_WHOLE, false }, { RD_RANGE, false }, { RD_BITS, false }, { RD_WHOLE, true },
+		{ RD_RANGE, true },  { RD_WHOLE, false }, { RD_RANGE, false }, { RD_WHOLE, false },
+	};
+
+	return kinds[tape[0] % HN_COUNT_OF(kinds)];
+}
+
+static inline void rd_program_any(const uint32_t *tape, uint32_t n_tape, struct hn_buf *ret,
+				  bool *ret_inexact)
+{
+	struct rd_kind k = rd_kind(tape);
+
+	rd_program_of(tape + 1, n_tape - 1, k.family, k.sized, ret, ret_inexact);
+}
+
+/* Of whole numbers, for all that compares in any order. */
 static inline void rd_program(const uint32_t *tape, uint32_t n_tape, struct hn_buf *ret,
 			      bool *ret_inexact)
 {
-	struct rd_gen g = { .tape = tape, .n_tape = n_tape };
-	struct rd_index first[RD_MAX_RANK] = { 0 };
-	uint32_t type = rd_draw(&g, 10), n_stage = 1 + rd_draw(&g, 5);
-	uint32_t rank = (1 + rd_draw(&g, 8)) % 5, n_out = 0;
-	int64_t points = 1;
-
-	hn_buf_init(&g.params);
-	hn_buf_init(&g.body);
-	g.integer = type == 1;
-	g.wide = type == 2;
-	for (uint32_t i = 0; i < rank; i++) {
-		int64_t n = rd_extent(&g);
-
-		first[i].extent = points * n <= RD_MAX_ELEMENTS / 2 ? n : 1;
-		points *= first[i].extent;
-	}
-	rd_input(&g, first, rank);
-	for (uint32_t i = 0; i < n_stage; i++) {
-		rd_step(&g);
-	}
-	hn_buf_printf(ret, "f(%s %s) -> (",
-		      g.integer ? "int32"
-		      : g.wide	? "float64"
-				: "float32",
-		      g.params.s);
-	for (uint32_t i = 0; i < g.n; i++) {
-		if (g.t[i].stage && (!g.t[i].read || rd_draw(&g, 6) == 1)) {
-			hn_buf_printf(ret, "%s%s", n_out++ ? ", " : "", g.t[i].name);
-		}
-	}
-	hn_buf_printf(ret, ") {\n%s}\n", g.body.s);
-	*ret_inexact = g.inexact;
-	hn_buf_fini(&g.params);
-	hn_buf_fini(&g.body);
+	rd_program_of(tape, n_tape, RD_WHOLE, false, ret, ret_inexact);
 }
 
 static inline void rd_tape(uint64_t seed, uint32_t *ret)

@@ -1,51 +1,39 @@
-/* One pair of a random program and a random history, judged: the evaluator, the exact
- * legality check and the machine code have to tell the same story.
+/* One pair of a random program and a random history, judged: the evaluator, the quick and the
+ * exact legality check and the machine code have to tell the same story.
  *
- * Needs looptree_eval.h, lower_histories.h, lower_run.h, lower_edits.h and random_dags.h
- * before it. */
+ * Kernels run on guarded memory (random_runs.h): alone, with workers in any order, with real
+ * threads, with what was prepared before the call, and for several sizes.  Needs
+ * looptree_trace.h, lower_histories.h, lower_run.h, lower_edits.h, mutated.h, random_dags.h and
+ * random_runs.h before it. */
 #ifndef HN_TESTS_RANDOM_PAIRS_H
 #define HN_TESTS_RANDOM_PAIRS_H
 
+#include "loopstate/quick.h"
+#include "search/search_int.h"
+#include "sketch/guard.h"
 #include "sketch/sketch.h"
 
-#define RP_HISTORIES 6 /* of each program: generic ones first, then fills of sketches */
-#define RP_GENERIC 3
+#define RP_HISTORIES 8 /* of each program */
 #define RP_LEGAL_MS 20000
-#define RP_NOTE 1100
 
-enum rp_verdict {
-	RP_PASS,
-	RP_REFUSED,
-	RP_TREE,
-	RP_LEGALITY,
-	RP_DAMAGE,
-	RP_BUILD,
-	RP_RUN,
-	RP_WRONG,
-	RP_GUARD,
-	RP_CRASH
-};
+/* Where a history comes from. */
+enum rp_source { RP_WILD, RP_RANDOM, RP_FILL, RP_MUTATED, RP_SEARCHED };
 
-static const char *const rp_names[] = { "pass",
-					"refused",
-					"history accepted, its tree is wrong and refused",
-					"legality check against evaluation",
-					"damage that the legality check let pass",
-					"emit",
-					"the kernel's return value",
-					"wrong numbers",
-					"written past an argument",
-					"crash or hang" };
+static const enum rp_source rp_sources[RP_HISTORIES] = { RP_WILD, RP_RANDOM,	RP_FILL,
+							 RP_FILL, RP_MUTATED, RP_SEARCHED,
+							 RP_WILD, RP_RANDOM };
 
 struct rp_counts {
-	uint64_t programs, refused, inexact, pairs, sketched, run, unbuilt, unknown,
-		reordered, unsupported, damaged, unfilled;
+	uint64_t programs, refused, inexact, sized, pairs, sketched, run, unbuilt, unknown,
+		reordered, unsupported, illegal, unsure, damaged, unfilled;
 };
 
 struct rp_bench { /* what outlives a program */
 	struct hn_emitter *em;
 	struct hn_target host;
 	struct hn_arena arena;
+	struct hn_quick *quick;
+	struct hone_pool *pool;
 	struct rp_counts n;
 	char note[RP_NOTE]; /* of the last failure */
 };
@@ -53,10 +41,12 @@ struct rp_bench { /* what outlives a program */
 struct rp_program {
 	struct hn_arena a;
 	const struct hn_dag *dag;
+	struct rd_kind kind;
 	bool inexact;
+	bool watched; /* the evaluator knows what it means */
 	struct eval meaning;
-	struct run_args want;
-	struct hn_sketches sketches;
+	struct rr_cases cases;
+	struct hn_sketches sketches; /* of what has no sizes */
 };
 
 static void rp_bench_open(struct rp_bench *b)
@@ -68,7 +58,9 @@ static void rp_bench_open(struct rp_bench *b)
 	LLVMInitializeNativeAsmPrinter();
 	hn_arena_init(&b->arena, 0);
 	hn_target_host(&b->arena, &b->host);
-	if (hn_emitter_new(&b->host, &b->em, &err)) {
+	b->quick = hn_quick_new();
+	b->pool = hone_pool_create(3);
+	if (b->pool == NULL || hn_emitter_new(&b->host, &b->em, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		abort();
 	}
@@ -76,60 +68,53 @@ static void rp_bench_open(struct rp_bench *b)
 
 static void rp_bench_close(struct rp_bench *b)
 {
+	hone_pool_destroy(b->pool);
+	hn_quick_free(b->quick);
 	hn_emitter_free(b->em);
 	hn_arena_fini(&b->arena);
 }
 
-/* Whole numbers, so that sums are exact (random_dags.h). */
-static void rp_fill(const struct hn_dag *dag, struct run_args *x)
+static void rp_close(struct rp_program *p)
 {
-	for (uint32_t i = 0; i < x->n; i++) {
-		struct hn_rng r = hn_rng_stream(5, 6, i, 0);
-		size_t n = x->bytes[i] / hn_dtype_bytes(x->dtype[i]);
-
-		for (size_t k = 0; k < n && i < dag->n_input; k++) {
-			int32_t v = (int32_t)hn_rng_below(&r, 4) + 1;
-
-			if (x->dtype[i] == HN_I32) {
-				((int32_t *)x->at[i])[k] = v - 1;
-			} else if (x->dtype[i] == HN_F32) {
-				((float *)x->at[i])[k] = (float)(v > 2 ? v - 5 : v);
-			} else {
-				((double *)x->at[i])[k] = v > 2 ? v - 5 : v;
-			}
-		}
+	if (p->meaning.tensor != NULL) {
+		eval_free(&p->meaning);
 	}
+	rr_cases_close(&p->cases);
+	hn_arena_fini(&p->a);
 }
 
 /* 0, or -1 with b->note when the text is refused. */
-static int rp_open(struct rp_bench *b, const char *text, bool inexact,
-		   struct rp_program *ret)
+static int rp_open(struct rp_bench *b, const char *text, const struct rd_kind *kind,
+		   bool inexact, struct rp_program *ret)
 {
 	struct hn_err err = { 0 };
 
+	memset(ret, 0, sizeof(*ret));
 	hn_arena_init(&ret->a, 0);
 	ret->inexact = inexact;
-	if (hn_dag_from_text("t", text, strlen(text), 0, &ret->a, &ret->dag, &err)) {
+	ret->kind = *kind;
+	if (hn_dag_parse_sized("t", text, strlen(text), 0, &ret->a, &ret->dag, &err)) {
 		snprintf(b->note, sizeof(b->note), "%s", err.msg);
 		hn_arena_fini(&ret->a);
 		return -1;
 	}
-	run_args_make(ret->dag, 11, &ret->want);
-	rp_fill(ret->dag, &ret->want);
-	eval_dag(&ret->meaning, ret->dag);
-	if (ret->meaning.fault[0] || hn_interpret(ret->dag, ret->want.at, &err) ||
-	    hn_sketch_generate_own(ret->dag, &b->host, &ret->a, &ret->sketches, &err)) {
-		fprintf(stderr, "%s%s\n%s", ret->meaning.fault, err.msg, text);
+	ret->kind.sized = ret->dag->sizes != NULL;
+	if (rr_cases_open(ret->dag, kind->family, &ret->a, &ret->cases, &err) ||
+	    (!ret->kind.sized &&
+	     hn_sketch_generate_own(ret->dag, &b->host, &ret->a, &ret->sketches, &err))) {
+		fprintf(stderr, "%s\n%s", err.msg, text);
 		abort();
 	}
+	if (!ret->kind.sized) {
+		eval_dag(&ret->meaning, ret->dag);
+		/* A NaN stands for poison there: floats of any bits may make one. */
+		ret->watched = ret->meaning.fault[0] == 0;
+		if (!ret->watched && kind->family != RD_BITS) {
+			fprintf(stderr, "%s\n%s", ret->meaning.fault, text);
+			abort();
+		}
+	}
 	return 0;
-}
-
-static void rp_close(struct rp_program *p)
-{
-	eval_free(&p->meaning);
-	run_args_free(&p->want);
-	hn_arena_fini(&p->a);
 }
 
 /* Loops fused and a pragma, beyond what random_history does. */
@@ -149,6 +134,9 @@ static const struct hn_state *rp_more(const struct hn_state *s, uint64_t seed,
 			if (x[0].ann == HN_ANN_NONE && x[1].ann == HN_ANN_NONE) {
 				keep(&d, hn_fuse(d.s, i, first, 2, a, &next, NULL),
 				     &next);
+				if (draw(&d, 2)) { /* guards that are linear in neither */
+					split_all(&d, i);
+				}
 			}
 		}
 		if (n > 0 && draw(&d, 4) == 0) {
@@ -239,31 +227,87 @@ static const struct hn_state *rp_wild(const struct hn_dag *dag, uint64_t seed,
 	return rp_more(d.s, seed, a);
 }
 
-/* History h of a seed: NULL when no fill of a sketch is legal. */
+/* A fill of a sketch; NULL when none of 20 draws is one. */
+static const struct hn_state *rp_fill_sketch(struct rp_bench *b, struct rp_program *p,
+					     struct hn_rng *rng, const struct hn_sketch **ret_of,
+					     struct hn_arena *a)
+{
+	const struct hn_state *s;
+
+	for (int i = 0; i < 20; i++) {
+		*ret_of = &p->sketches.sketch[hn_rng_below(rng, p->sketches.n)];
+		if (hn_sketch_fill(*ret_of, &b->host, rng, a, &s) == HN_VERDICT_OK) {
+			return s;
+		}
+	}
+	return NULL;
+}
+
+/* What a search makes: a guard, or a fill and some of its mutations. */
+static const struct hn_state *rp_searched(struct rp_bench *b, struct rp_program *p,
+					  struct hn_rng *rng, struct hn_arena *a)
+{
+	const struct hn_state *guard[HN_GUARD_MAX], *next;
+	const struct hn_sketch *of;
+	struct hn_plan *plan;
+	const char *origin;
+
+	if (hn_rng_below(rng, 3) == 0) {
+		return guard[hn_rng_below(rng, hn_guards(p->dag, &b->host, a, guard))];
+	}
+	const struct hn_state *s = rp_fill_sketch(b, p, rng, &of, a);
+
+	for (uint64_t n = 1 + hn_rng_below(rng, 4); s != NULL && n > 0; n--) {
+		const struct hn_plan *other =
+			hn_plan_of(of, s->trace, a, &plan)
+				? hn_mutate(of, plan, NULL, rng, a, &origin)
+				: NULL;
+
+		if (other != NULL && hn_sketch_rebuild(of, other, &b->host, rng, a, &next) ==
+					     HN_VERDICT_OK) {
+			s = next;
+		}
+	}
+	return s;
+}
+
+/* A fill that is changed in ways that need not be right. */
+static const struct hn_state *rp_mutated(struct rp_bench *b, struct rp_program *p, uint64_t seed,
+					 struct hn_arena *a)
+{
+	struct mutated m = mutated_draw(p->dag, &p->sketches, &b->host, seed, 0, a);
+	const struct hn_state *s;
+
+	return m.trace && hn_state_replay(p->dag, m.trace, a, &s, NULL) == 0 ? s : NULL;
+}
+
+/* History h of a seed; NULL when there is none. */
 static const struct hn_state *rp_history(struct rp_bench *b, struct rp_program *p,
 					 uint64_t seed, uint32_t h, struct hn_arena *a)
 {
 	struct hn_rng rng = hn_rng_stream(seed, 9, h, 0);
-	const struct hn_state *s;
+	uint64_t own = seed * RP_HISTORIES + h;
+	enum rp_source from = p->kind.sized ? (h % 2 ? RP_RANDOM : RP_WILD) : rp_sources[h];
+	const struct hn_sketch *of;
+	const struct hn_state *s = NULL;
 
-	if (h == 0) {
-		return rp_wild(p->dag, seed, a);
+	switch (from) {
+	case RP_WILD:
+		return rp_wild(p->dag, own, a);
+	case RP_RANDOM:
+		return rp_more(random_history(p->dag, own, a), own, a);
+	case RP_FILL:
+		s = rp_fill_sketch(b, p, &rng, &of, a);
+		break;
+	case RP_SEARCHED:
+		s = rp_searched(b, p, &rng, a);
+		break;
+	default:
+		s = rp_mutated(b, p, own, a);
 	}
-	if (h < RP_GENERIC) {
-		return rp_more(random_history(p->dag, seed * RP_HISTORIES + h, a),
-			       seed + h, a);
-	}
-	for (int i = 0; i < 20; i++) {
-		uint64_t k = hn_rng_below(&rng, p->sketches.n);
-
-		if (hn_sketch_fill(&p->sketches.sketch[k], &b->host, &rng, a, &s) ==
-		    HN_VERDICT_OK) {
-			b->n.sketched++;
-			return s;
-		}
-	}
-	b->n.unfilled++;
-	return NULL;
+	b->n.sketched += s != NULL;
+	b->n.unfilled += s == NULL;
+	return s;
 }
 
 static double rp_tolerance(const struct rp_program *p)
@@ -274,43 +318,20 @@ static double rp_tolerance(const struct rp_program *p)
 	return p->dag->op[p->dag->arg[0]]->dtype[0] == HN_F64 ? 1e-12 : 1e-5;
 }
 
-/* Machine code of the tree, run with `env` (NULL: no threads), and the interpreter. */
-static enum rp_verdict rp_call(struct rp_bench *b, struct rp_program *p,
-			       const struct run_kernel *k, const struct hone_env *env)
+/* Machine code of the tree, run each way on all cases. */
+static enum rp_verdict rp_emit(struct rp_bench *b, struct rp_program *p,
+			       const struct hn_looptree *t, bool scalar, struct hn_arena *a)
 {
-	enum rp_verdict v = RP_PASS;
-	struct run_args got;
-
-	run_args_make(p->dag, 11, &got);
-	rp_fill(p->dag, &got);
-	int32_t rc = k->fn(got.at, env);
-	double d = run_difference(&p->want, &got);
-
-	snprintf(b->note, sizeof(b->note), "%s threads: returned %d, differs by %g",
-		 env ? "with" : "no", rc, d);
-	if (rc != 0) {
-		v = RP_RUN;
-	} else if (!run_guards_hold(&got)) {
-		v = RP_GUARD;
-	} else if (!(d <= rp_tolerance(p))) {
-		v = RP_WRONG;
-	}
-	run_args_free(&got);
-	return v;
-}
-
-static enum rp_verdict rp_run(struct rp_bench *b, struct rp_program *p,
-			      const struct hn_looptree *t, struct hn_arena *a)
-{
-	struct hn_emit_options o = { .symbol = "k" };
+	struct hn_emit_options o = { .symbol = "k", .scalar = scalar };
 	struct run_kernel k = { 0 };
 	struct hn_err err = { 0 };
-	int32_t workers = 3;
-	struct hone_env env = { .abi = HONE_KERNEL_ABI,
-				.n_workers = workers,
-				.parallel_for = run_backwards,
-				.ctx = &workers };
 	int rc = hn_emit(b->em, t, &o, a, &k.artefact, &err);
+	struct rr_bed bed = { .kernel = &k,
+			      .pool = b->pool,
+			      .sized = p->kind.sized,
+			      .family = p->kind.family,
+			      .tolerance = rp_tolerance(p),
+			      .note = b->note };
 
 	if (rc == -HONE_E_UNSUPPORTED) {
 		b->n.unsupported++;
@@ -322,12 +343,48 @@ static enum rp_verdict rp_run(struct rp_bench *b, struct rp_program *p,
 		return RP_BUILD;
 	}
 	run_load(&k, "k");
-	enum rp_verdict v = rp_call(b, p, &k, NULL);
 
-	v = v == RP_PASS ? rp_call(b, p, &k, &env) : v;
+	enum rp_verdict v = rr_all(&bed, &p->cases);
+
 	run_unload(&k);
-	b->n.run++;
 	return v;
+}
+
+/* The naive program, once: of a bitwise task it is the answer. */
+static enum rp_verdict rp_naive(struct rp_bench *b, struct rp_program *p)
+{
+	const struct hn_looptree *t;
+	enum rp_verdict v = RP_PASS;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	if (!p->cases.known && hn_looptree_build(hn_state_init(p->dag, &a), &a, &t, NULL) == 0) {
+		v = rp_emit(b, p, t, /* scalar= */ true, &a);
+	}
+	p->cases.known = true;
+	hn_arena_fini(&a);
+	return v == RP_WRONG ? RP_NAIVE : v;
+}
+
+enum rp_right { RP_IS_WRONG, RP_IS_RIGHT, RP_UNSURE };
+
+/* What the watcher says of the tree.  It computes in doubles: of numbers that wrap it knows
+ * what is touched when, and an answer only where it agrees. */
+static enum rp_right rp_watch(const struct rp_program *p, const struct hn_looptree *t)
+{
+	struct eval got;
+
+	if (!p->watched) {
+		return RP_UNSURE;
+	}
+	trace_tree(&got, t);
+	bool fault = got.fault[0] != 0, same = !fault && eval_same(&p->meaning, &got);
+
+	eval_free(&got);
+	return fault ? RP_IS_WRONG
+	       : same ? RP_IS_RIGHT
+	       : p->kind.family == RD_WHOLE ? RP_IS_WRONG
+					    : RP_UNSURE;
 }
 
 /* The same tree made wrong: where that shows in the numbers the check must refuse it. */
@@ -350,44 +407,72 @@ static enum rp_verdict rp_damage(struct rp_bench *b, struct rp_program *p,
 									    : RP_PASS;
 }
 
-static enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
-				const struct hn_state *s, uint64_t seed,
-				struct hn_arena *a)
+/* Both checks and the watcher on one tree; *ret_legal: the exact check takes it. */
+static enum rp_verdict rp_legal(struct rp_bench *b, struct rp_program *p,
+				const struct hn_looptree *t, bool may_be_wrong, bool *ret_legal)
 {
-	const struct hn_looptree *t;
 	struct hn_err err = { 0 };
-
-	b->n.pairs++;
-	if (hn_looptree_build(s, a, &t, &err)) {
-		b->n.unbuilt++;
-		return RP_PASS;
-	}
-	bool good = tree_right(t, &p->meaning);
 	enum hn_verdict v = hn_legal_check(t, RP_LEGAL_MS, &err);
+	bool quick = hn_quick_legal(b->quick, t, NULL);
 
+	*ret_legal = v == HN_VERDICT_OK;
 	if (v != HN_VERDICT_OK && v != HN_VERDICT_ILLEGAL) {
 		b->n.unknown++;
 		return RP_PASS;
 	}
+	if (quick && !*ret_legal) {
+		snprintf(b->note, sizeof(b->note), "the exact check: %s", err.msg);
+		return RP_QUICK;
+	}
 	/* What may not be reordered is refused even where the numbers happen to agree. */
-	if (v == HN_VERDICT_ILLEGAL && strstr(err.msg, "may not be reordered")) {
+	if (!*ret_legal &&
+	    (strstr(err.msg, "may not be reordered") || strstr(err.msg, "may not be parted"))) {
 		b->n.reordered++;
 		return RP_PASS;
 	}
-	if ((v == HN_VERDICT_OK) != good) {
-		snprintf(b->note, sizeof(b->note),
-			 "evaluation says %s, the check says %s: %s",
-			 good ? "right" : "wrong", hn_verdict_name(v), err.msg);
+	enum rp_right right = rp_watch(p, t);
+
+	b->n.unsure += right == RP_UNSURE;
+	if (*ret_legal ? right == RP_IS_WRONG : right == RP_IS_RIGHT) {
+		snprintf(b->note, sizeof(b->note), "evaluation says %s, the check says %s: %s",
+			 right == RP_IS_RIGHT ? "right" : "wrong", hn_verdict_name(v), err.msg);
 		return RP_LEGALITY;
 	}
 	/* What cannot be right is refused before there is a tree. */
-	if (!good) {
+	if (right == RP_IS_WRONG && !may_be_wrong) {
 		snprintf(b->note, sizeof(b->note), "%s", err.msg);
 		return RP_TREE;
 	}
-	enum rp_verdict bad = rp_run(b, p, t, a);
+	b->n.illegal += !*ret_legal;
+	return RP_PASS;
+}
 
-	return bad == RP_PASS && seed % 4 == 0 ? rp_damage(b, p, t, seed / 4, a) : bad;
+static enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
+				const struct hn_state *s, uint64_t seed, struct hn_arena *a)
+{
+	bool mutated = rp_sources[seed % RP_HISTORIES] == RP_MUTATED;
+	const struct hn_looptree *t;
+	enum rp_verdict v;
+	bool legal;
+
+	b->n.pairs++;
+	v = rp_naive(b, p);
+	if (v != RP_PASS) {
+		return v;
+	}
+	if (hn_looptree_build(s, a, &t, NULL)) {
+		b->n.unbuilt++;
+		return RP_PASS;
+	}
+	v = rp_legal(b, p, t, mutated, &legal);
+	if (v != RP_PASS || !legal) {
+		return v;
+	}
+	v = rp_emit(b, p, t, /* scalar= */ false, a);
+	b->n.run++;
+	return v == RP_PASS && seed % 4 == 0 && p->watched && p->kind.family == RD_WHOLE
+		       ? rp_damage(b, p, t, seed / 4, a)
+		       : v;
 }
 
 /* History h of the program. */
