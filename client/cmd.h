@@ -60,6 +60,9 @@ int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_i
 /* "12.3 us", "1.23 ms": three significant digits. */
 const char *hn_show_time(double ns, char text[32]);
 
+/* How a naive time was found, where not by running all of it; and the end of its line. */
+void hn_show_share(double share, struct hn_buf *b);
+
 /* "5 min", "3 h", "12 d": how long ago that was. */
 const char *hn_show_age(int64_t unix_ms, char text[32]);
 

@@ -68,9 +68,9 @@ static void put_text(const struct listing *l, struct hn_arena *a, struct hn_buf 
 
 		hn_buf_printf(b, "%-*.*s %-*.*s %9s", width, width, e->workload.name, KEY_DIGITS,
 			      KEY_DIGITS, e->workload.key, hn_show_time(ns, t[0]));
-		if (e->naive_ns > 0) {
-			hn_buf_printf(b, " %9s %6.1fx", hn_show_time(e->naive_ns, t[1]),
-				      e->naive_ns / ns);
+		if (e->naive.ns > 0) {
+			hn_buf_printf(b, " %9s %6.1fx", hn_show_time(e->naive.ns, t[1]),
+				      e->naive.ns / ns);
 		} else {
 			hn_buf_printf(b, " %9s %7s", "-", "-");
 		}
@@ -89,7 +89,7 @@ static void put_json(const struct listing *l, struct hn_buf *b)
 	hn_jw_list(&w, "workloads");
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct hn_snapshot_entry *e = &l->entry[i];
-		double ns = e->best.median_ns, naive = e->naive_ns > 0 ? e->naive_ns : NAN;
+		double ns = e->best.median_ns, naive = e->naive.ns > 0 ? e->naive.ns : NAN;
 
 		hn_jw_object(&w, NULL);
 		hn_jw_str(&w, "key", e->workload.key);

@@ -26,8 +26,11 @@ static void put_json(const struct hn_best *best, struct hn_buf *b)
 	hn_jw_str(&w, "cache", e->workload.cache);
 	hn_jw_int(&w, "record", e->best.id);
 	hn_jw_double(&w, "median_ns", known(ns));
-	hn_jw_double(&w, "naive_ns", known(e->naive_ns));
-	hn_jw_double(&w, "speedup", known(e->naive_ns / ns));
+	hn_jw_double(&w, "naive_ns", known(e->naive.ns));
+	if (e->naive.share > 0 && e->naive.share < 1) {
+		hn_jw_double(&w, "naive_share", e->naive.share);
+	}
+	hn_jw_double(&w, "speedup", known(e->naive.ns / ns));
 	hn_jw_double(&w, "flops", e->workload.flops);
 	hn_jw_double(&w, "gflops", e->workload.flops / ns);
 	hn_jw_uint(&w, "trials", e->n_trial);
@@ -54,9 +57,10 @@ static void put_text(const struct hn_best *best, struct hn_buf *b)
 	}
 	hn_buf_printf(b, "  tuned   %s, %.1f GFLOP/s\n", hn_show_time(ns, tuned),
 		      ns > 0 ? e->workload.flops / ns : 0);
-	if (e->naive_ns > 0) {
-		hn_buf_printf(b, "  naive   %s, %.1fx slower\n",
-			      hn_show_time(e->naive_ns, naive), e->naive_ns / ns);
+	if (e->naive.ns > 0) {
+		hn_buf_printf(b, "  naive   %s, %.1fx slower", hn_show_time(e->naive.ns, naive),
+			      e->naive.ns / ns);
+		hn_show_share(e->naive.share, b);
 	}
 	hn_buf_printf(b, "  trials  %u, %u failed\n  target  %s\n  steps   %s\n",
 		      e->n_trial, e->n_failed, best->target_line, e->best.steps);

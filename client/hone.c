@@ -117,7 +117,7 @@ static void fill(struct hone_answer *ret, const struct hn_nearest *n,
 				     .cache = e->workload.cache,
 				     .steps = e->best.steps,
 				     .median_ns = e->best.median_ns,
-				     .naive_ns = e->naive_ns,
+				     .naive_ns = e->naive.ns,
 				     .flops = e->workload.flops,
 				     .n_trial = e->n_trial,
 				     .n_failed = e->n_failed };

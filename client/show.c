@@ -183,8 +183,7 @@ void hn_show_note(struct hn_show *s, const char *text)
 	}
 }
 
-/* How a naive time was found, where not by running all of it. */
-static void put_share(double share, struct hn_buf *b)
+void hn_show_share(double share, struct hn_buf *b)
 {
 	if (share > 0 && share < 1) {
 		hn_buf_printf(b, "  estimated from 1/%.0f of its iterations", 1 / share);
@@ -249,7 +248,7 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 	if (naive > 0) {
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s",
 			      hn_show_time(naive, t), flops / naive);
-		put_share(hn_show_number(job, "naive_share"), b);
+		hn_show_share(hn_show_number(job, "naive_share"), b);
 	}
 	if (guard > 0) {
 		hn_buf_printf(b, "  guard     %-12s %10.2f GFLOP/s  by rule, no search\n",

@@ -169,7 +169,8 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		return;
 	}
 	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
-	j->naive_share = naive->naive_share;
+	j->naive_share = j->naive_ns > 0 && j->naive_share > 0 ? j->naive_share
+								: naive->naive_share;
 	if (j->naive_ns > 0) { /* the time that was measured first stays: all jobs show the same */
 		j->state = HN_JOB_SEARCH;
 		hn_notify_progress(j);

@@ -225,6 +225,9 @@ void hn_job_think(struct hn_job *j, uint32_t n);
 /* view.c: {"job", "state", "trials", ...}: job.get, progress and done. */
 void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name);
 
+/* view.c: the member "naive_share", where a naive time is an estimate. */
+void hn_naive_write_share(double share, struct hn_jw *w);
+
 /* view.c: the submit params that make this job again (kept in the store). */
 void hn_job_write_request(const struct hn_job *j, struct hn_buf *b);
 

@@ -203,7 +203,7 @@ void hn_method_query(const struct hn_call *c)
 	struct hn_buf line, b;
 	struct hn_jw w;
 	struct hn_err err;
-	double naive_ns = 0;
+	struct hn_naive naive = { .ns = 0 };
 	int rc;
 
 	hn_arena_init(&a, 0);
@@ -216,7 +216,7 @@ void hn_method_query(const struct hn_call *c)
 		rc = hn_db_best(c->d->db, key, line.s, &a, &best, &err);
 	}
 	if (rc == 0) {
-		rc = hn_db_get_naive(c->d->db, key, line.s, &naive_ns, &err);
+		rc = hn_db_get_naive(c->d->db, key, line.s, &naive, &err);
 	}
 	if (rc != 0) {
 		hn_damage_add(c->d, &err);
@@ -228,7 +228,8 @@ void hn_method_query(const struct hn_call *c)
 		hn_jw_str(&w, "workload", key);
 		hn_jw_int(&w, "record", best.id);
 		hn_jw_double(&w, "median_ns", best.median_ns);
-		hn_jw_double(&w, "naive_ns", naive_ns);
+		hn_jw_double(&w, "naive_ns", naive.ns);
+		hn_naive_write_share(naive.share, &w);
 		hn_jw_json(&w, "steps", best.steps);
 		hn_jw_str(&w, "target", line.s);
 		if (best.in_doubt) {

@@ -226,17 +226,20 @@ int hn_job_warm(struct hn_job *j, struct hn_err *err)
 	struct hn_db *db = j->daemon->db;
 	struct hn_arena scratch;
 	struct hn_record best;
+	struct hn_naive naive;
 	int rc = hn_final_recall_holder(&j->final, db, j->key, j->target_line, err);
 
 	if (rc == 0) {
 		rc = hn_db_records(db, j->key, j->target_line, on_record, j, err);
 	}
 	if (rc == 0) {
-		rc = hn_db_get_naive(db, j->key, j->target_line, &j->naive_ns, err);
+		rc = hn_db_get_naive(db, j->key, j->target_line, &naive, err);
 	}
 	if (rc != 0) {
 		return rc;
 	}
+	j->naive_ns = naive.ns;
+	j->naive_share = naive.share;
 	hn_arena_init(&scratch, 0);
 	rc = hn_db_best(db, j->key, j->target_line, &scratch, &best, err);
 	if (rc == 0) {

@@ -3,10 +3,11 @@
 
 bool hn_job_store_naive(struct hn_job *j)
 {
+	const struct hn_naive naive = { .ns = j->naive_ns, .share = j->naive_share };
 	struct hn_err err;
 
-	j->naive_owed = hn_db_put_naive(j->daemon->db, j->key, j->target_line, j->naive_ns,
-					&err) != 0;
+	j->naive_owed =
+		hn_db_put_naive(j->daemon->db, j->key, j->target_line, &naive, &err) != 0;
 	if (j->naive_owed) {
 		if (!hn_stall_begin(j->daemon, &err)) {
 			hn_job_fail(j, &err);

@@ -42,6 +42,13 @@ static void put_final(struct hn_jw *w, const struct hn_final_told *t)
 	hn_jw_end(w);
 }
 
+void hn_naive_write_share(double share, struct hn_jw *w)
+{
+	if (share > 0 && share < 1) {
+		hn_jw_double(w, "naive_share", share);
+	}
+}
+
 void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 {
 	int64_t from = j->started_ns != 0 ? j->started_ns : j->submitted_ns;
@@ -85,9 +92,7 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_double(w, "flops", j->workload.flops);
 	hn_jw_double(w, "needed_flops", j->workload.needed_flops);
 	hn_jw_double(w, "naive_ns", j->naive_ns);
-	if (j->naive_share > 0 && j->naive_share < 1) {
-		hn_jw_double(w, "naive_share", j->naive_share);
-	}
+	hn_naive_write_share(j->naive_share, w);
 	if (j->inputs != NULL) {
 		hn_jw_str(w, "inputs", j->inputs);
 	}

@@ -60,11 +60,12 @@ static bool witnessed(const struct hn_db *db, const char *workload, const char *
 	return db->witness && hn_snapshot_find(db->witness, workload, target, ret, NULL) == 0;
 }
 
-double hn_db_witness_naive(const struct hn_db *db, const char *workload, const char *target)
+struct hn_naive hn_db_witness_naive(const struct hn_db *db, const char *workload,
+				    const char *target)
 {
 	struct hn_snapshot_entry e;
 
-	return witnessed(db, workload, target, &e) ? e.naive_ns : 0;
+	return witnessed(db, workload, target, &e) ? e.naive : (struct hn_naive){ .ns = 0 };
 }
 
 bool hn_db_in_doubt(const struct hn_db *db, const struct hn_record *r)

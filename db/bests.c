@@ -50,7 +50,8 @@ static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
 	};
 	e.n_trial = (uint32_t)sqlite3_column_int64(s, 2);
 	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);
-	e.naive_ns = sqlite3_column_double(s, 7);
+	e.naive = (struct hn_naive){ .ns = sqlite3_column_double(s, 7),
+				     .share = sqlite3_column_double(s, 9) };
 	e.best.in_doubt = hn_db_in_doubt(db, &e.best);
 	push_entry(b, &e);
 	return 0;

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 9
+#define HN_DB_SCHEMA 10
 
 struct hn_db;
 
@@ -107,10 +107,14 @@ int hn_db_append(struct hn_db *db, struct hn_record *record, uint32_t n,
 		 struct hn_err *err) HN_NODISCARD;
 
 /* Naive time of a workload on a target (0 when unknown), and storing it. */
+struct hn_naive {
+	double ns;
+	double share; /* of its iterations that was timed; an estimate below 1; 0 = not said */
+};
 int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
-		    double naive_ns, struct hn_err *err) HN_NODISCARD;
+		    const struct hn_naive *naive, struct hn_err *err) HN_NODISCARD;
 int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
-		    double *ret, struct hn_err *err) HN_NODISCARD;
+		    struct hn_naive *ret, struct hn_err *err) HN_NODISCARD;
 
 /* Keep a certificate of the record (NULL or "": withdraw it), for stores older than schema 3
  * and for what was proved anew. HONE_E_NOT_FOUND: no such record, or not an OK one. */

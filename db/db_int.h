@@ -140,7 +140,8 @@ bool hn_db_has_record(struct hn_db *db, const struct hn_record *r);
 bool hn_db_in_doubt(const struct hn_db *db, const struct hn_record *r);
 
 /* best.c: the naive time that the last snapshot knew; 0. */
-double hn_db_witness_naive(const struct hn_db *db, const char *workload, const char *target);
+struct hn_naive hn_db_witness_naive(const struct hn_db *db, const char *workload,
+				    const char *target);
 
 /* best.c: hn_db_best by row ids, out of the store alone; HONE_E_NOT_FOUND without a message. */
 int hn_db_best_by_id(struct hn_db *db, int64_t workload, int64_t target,

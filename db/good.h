@@ -17,8 +17,8 @@
 #define CERTIFICATE_VALUES(id, json, ms) "'certificate', " id ", " json ", " ms
 #define TALLY_VALUES(workload, target, trial, failed)                                    \
 	"'tally', " workload ", " target ", " trial ", " failed
-#define NAIVE_VALUES(workload, target, ns, ms)                                           \
-	"'naive', " workload ", " target ", " ns ", " ms
+#define NAIVE_VALUES(workload, target, ns, ms, share)                                    \
+	"'naive', " workload ", " target ", " ns ", " ms ", " share
 #define MODEL_VALUES(target, name, text, ms)                                             \
 	"'model', " target ", " name ", " text ", " ms
 #define JOB_VALUES(seq, id, json, finished, ms)                                          \
@@ -47,7 +47,7 @@
 				  "tally.n_trial", "tally.n_failed"))
 #define NAIVE_GOOD                                                                       \
 	GOOD_(naive, NAIVE_VALUES("naive.workload_id", "naive.target_id",                \
-				  "naive.naive_ns", "naive.unix_ms"))
+				  "naive.naive_ns", "naive.unix_ms", "naive.share"))
 #define MODEL_GOOD                                                                       \
 	GOOD_(model, MODEL_VALUES("model.target_id", "model.name", "model.text",         \
 				  "model.unix_ms"))

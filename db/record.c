@@ -420,15 +420,15 @@ int hn_db_records(struct hn_db *db, const char *workload, const char *target,
 }
 
 int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
-		    double naive_ns, struct hn_err *err)
+		    const struct hn_naive *naive, struct hn_err *err)
 {
 	int64_t workload_row = 0, target_row = 0;
 	sqlite3_stmt *s;
 	int rc;
 
-	if (!(isfinite(naive_ns) && naive_ns > 0) || !target || !*target) {
+	if (!(isfinite(naive->ns) && naive->ns > 0) || !target || !*target) {
 		return hn_fail(err, HONE_E_INVALID, "a naive time cannot be %g ns",
-			       naive_ns);
+			       naive->ns);
 	}
 	rc = hn_db_begin(db, err);
 	if (rc != 0) {
@@ -445,15 +445,18 @@ int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
 	if (rc == 0) {
 		sqlite3_bind_int64(s, 1, workload_row);
 		sqlite3_bind_int64(s, 2, target_row);
-		sqlite3_bind_double(s, 3, naive_ns);
+		sqlite3_bind_double(s, 3, naive->ns);
 		sqlite3_bind_int64(s, 4, hn_clock_unix_ms());
+		if (naive->share > 0 && naive->share < 1) {
+			sqlite3_bind_double(s, 5, naive->share);
+		}
 		rc = hn_db_run(db, s, err, "store a naive time");
 	}
 	return hn_db_end(db, rc, err);
 }
 
 int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
-		    double *ret, struct hn_err *err)
+		    struct hn_naive *ret, struct hn_err *err)
 {
 	sqlite3_stmt *s;
 	int step, rc = hn_db_stmt(db, HN_DB_STMT_GET_NAIVE, &s, err);
@@ -464,9 +467,11 @@ int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 	hn_db_bind(s, 1, workload);
 	hn_db_bind(s, 2, target);
 	step = sqlite3_step(s);
-	if (step == SQLITE_ROW || step == SQLITE_DONE) {
-		*ret = step == SQLITE_ROW ? sqlite3_column_double(s, 0)
-					  : hn_db_witness_naive(db, workload, target);
+	if (step == SQLITE_ROW) {
+		*ret = (struct hn_naive){ .ns = sqlite3_column_double(s, 0),
+					  .share = sqlite3_column_double(s, 1) };
+	} else if (step == SQLITE_DONE) {
+		*ret = hn_db_witness_naive(db, workload, target);
 	} else {
 		rc = hn_db_fail(db, err, "read a naive time");
 	}

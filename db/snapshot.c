@@ -271,7 +271,7 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 	e.best.proved = true;
 	e.workload.flops = get_double(numbers);
 	e.best.median_ns = get_double(numbers + 8);
-	e.naive_ns = get_double(numbers + 16);
+	e.naive.ns = get_double(numbers + 16);
 	e.best.id = (int64_t)get64(numbers + 24);
 	e.best.build_ns = (int64_t)get64(numbers + 32);
 	e.best.run_ns = (int64_t)get64(numbers + 40);
@@ -279,6 +279,7 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 	e.n_trial = get32(numbers + 56);
 	e.n_failed = get32(numbers + 60);
 	e.best.in_doubt = get32(numbers + 64) != 0;
+	e.naive.share = get32(numbers + 68) / HN_SNAPSHOT_SHARE;
 	*ret = e;
 }
 

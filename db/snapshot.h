@@ -15,7 +15,7 @@ struct hn_snapshot; /* immutable; any number of threads may search it */
 struct hn_snapshot_entry {
 	struct hn_workload_row workload;
 	struct hn_record best;
-	double naive_ns;
+	struct hn_naive naive; /* ns 0 = unknown */
 	uint32_t n_trial, n_failed; /* of this workload and target */
 };
 

@@ -11,6 +11,7 @@
 #define HN_SNAPSHOT_MAGIC "HONEBEST"
 #define HN_SNAPSHOT_VERSION 4
 #define HN_SNAPSHOT_MAX_BYTES ((uint64_t)4 << 30)
+#define HN_SNAPSHOT_SHARE 4294967295.0 /* the share 1 as u32 */
 
 enum { /* offsets in the header */
        HN_SNAPSHOT_AT_MAGIC = 0,

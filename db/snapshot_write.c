@@ -1,5 +1,6 @@
 /* db/snapshot_write.c -- the bests as bytes. The same entries give the same bytes. */
 #include <endian.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -78,7 +79,7 @@ static void write_entry(const struct hn_snapshot_entry *e, uint64_t *at,
 #undef TEXT
 	put_double(buf, e->workload.flops);
 	put_double(buf, e->best.median_ns);
-	put_double(buf, e->naive_ns);
+	put_double(buf, e->naive.ns);
 	put64(buf, (uint64_t)e->best.id);
 	put64(buf, (uint64_t)e->best.build_ns);
 	put64(buf, (uint64_t)e->best.run_ns);
@@ -86,7 +87,7 @@ static void write_entry(const struct hn_snapshot_entry *e, uint64_t *at,
 	put32(buf, e->n_trial);
 	put32(buf, e->n_failed);
 	put32(buf, e->best.in_doubt);
-	put32(buf, 0);
+	put32(buf, (uint32_t)(fmin(e->naive.share, 1) * HN_SNAPSHOT_SHARE));
 }
 
 static void write_texts(const struct hn_snapshot_entry *e, struct hn_buf *buf)

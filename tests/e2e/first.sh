@@ -16,7 +16,10 @@ case $(field inputs <"$work/one") in
 *"compared with wider sums") ;;
 *) die "inputs: $(cat "$work/one")" ;;
 esac
-hone query --text "$large" >/dev/null || die "query after a small budget"
+hone query --text "$large" >"$work/query" || die "query after a small budget"
+grep -q 'naive .* slower  estimated from 1/[0-9]* of its iterations' "$work/query" ||
+	die "query: not said to be an estimate: $(cat "$work/query")"
+[ -n "$(hone query --text "$large" --json | field naive_share)" ] || die "query --json: no naive_share"
 
 # Another daemon, another job: the same time, and the same words about it.
 within 10 gone || die "the private daemon stayed"

@@ -51,7 +51,7 @@ static int set_up(void **state)
 			  .proved = true,
 			  .certificate = "{}",
 			  .stamp = { "h", "c", "b" } },
-		.naive_ns = 100,
+		.naive.ns = 100,
 		.n_trial = 7,
 		.n_failed = 2
 	};

@@ -36,8 +36,8 @@ static void fill(const char *dir)
 			ASSERT_OK(hn_db_promote(db, "w2", "t1", &p, &err), err);
 		}
 	}
-	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", 9000, &err), err);
-	ASSERT_OK(hn_db_put_naive(db, "w2", "t1", 9000, &err), err);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", &(struct hn_naive){ .ns = 9000 }, &err), err);
+	ASSERT_OK(hn_db_put_naive(db, "w2", "t1", &(struct hn_naive){ .ns = 9000 }, &err), err);
 	ASSERT_OK(hn_db_put_job(db, "j1", "{\"id\":\"j1\"}", false, &err), err);
 	ASSERT_OK(hn_db_write_snapshot(db, &err), err);
 	hn_db_close(db);
@@ -71,7 +71,10 @@ static void ask(struct hn_db *db, struct answers *ret)
 		} else {
 			ret->in_doubt[i] = true; /* a refusal is no answer */
 		}
-		(void)!hn_db_get_naive(db, key[i], "t1", &ret->naive_ns[i], &err);
+		struct hn_naive naive = { .ns = 0 };
+
+		(void)!hn_db_get_naive(db, key[i], "t1", &naive, &err);
+		ret->naive_ns[i] = naive.ns;
 	}
 	ret->n_damage = hn_db_notice(db, &b);
 	hn_buf_fini(&b);

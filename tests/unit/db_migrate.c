@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "db/db_int.h"
 
-#define NEWEST 9
+#define NEWEST 10
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"
 
 static void exec_file(const char *path, const char *source)
@@ -38,7 +38,7 @@ static void old_store_is_read(void **state, const char *file, const char *origin
 	const char *const *json;
 	char path[300];
 	uint32_t n;
-	double ns;
+	struct hn_naive naive;
 
 	hn_arena_init(&a, 0);
 	snprintf(path, sizeof(path), "%s/hone.sqlite", (char *)*state);
@@ -54,8 +54,8 @@ static void old_store_is_read(void **state, const char *file, const char *origin
 	assert_string_equal(r.origin, origin);
 	assert_memory_equal(r.sample_ns, testing_samples, sizeof(testing_samples));
 	assert_int_equal(count_records(db, NULL, NULL), 5);
-	ASSERT_OK(hn_db_get_naive(db, "w1", "cpu avx2", &ns, &err), err);
-	assert_true(ns == 123456);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "cpu avx2", &naive, &err), err);
+	assert_true(naive.ns == 123456);
 	ASSERT_OK(hn_db_jobs(db, true, &a, &n, &json, &err), err);
 	assert_int_equal(n, 1);
 	assert_int_equal(append_one(db, make_record("w1", "cpu avx2", 1)), 6);
@@ -114,6 +114,34 @@ static void a_version_9_store_is_read(void **state)
 {
 	old_store_is_read(state, OLD_STORE(9), "mutate:tile", true,
 			  101.5);
+}
+
+static void a_version_10_store_is_read(void **state)
+{
+	old_store_is_read(state, OLD_STORE(10), "mutate:tile", true,
+			  101.5);
+}
+
+static double share_in(const char *dir, const char *old)
+{
+	struct hn_naive naive;
+	struct hn_err err = {0};
+	struct hn_db *db;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/hone.sqlite", dir);
+	exec_file(path, old);
+	db = open_store(dir);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "cpu avx2", &naive, &err), err);
+	hn_db_close(db);
+	assert_int_equal(unlink(path), 0);
+	return naive.share;
+}
+
+static void shares_are_kept_from_version_10_on(void **state)
+{
+	assert_true(share_in(*state, OLD_STORE(9)) == 1);
+	assert_true(share_in(*state, OLD_STORE(10)) == 0.015625);
 }
 
 /* A store of that version, and record 2 of it with its workload. */
@@ -222,7 +250,8 @@ static void every_version_ends_as_the_newest(void **state)
 {
 	static const char *const old[NEWEST] = { OLD_STORE(1), OLD_STORE(2), OLD_STORE(3),
 						 OLD_STORE(4), OLD_STORE(5), OLD_STORE(6),
-						 OLD_STORE(7), OLD_STORE(8), OLD_STORE(9) };
+						 OLD_STORE(7), OLD_STORE(8), OLD_STORE(9),
+						 OLD_STORE(10) };
 	char path[300], *want, *got;
 	struct hn_db *db;
 	sqlite3 *sql;
@@ -266,7 +295,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 9"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 10"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -333,6 +362,8 @@ int main(void)
 		STORE_TEST(a_version_7_store_is_read),
 		STORE_TEST(a_version_8_store_is_read),
 		STORE_TEST(a_version_9_store_is_read),
+		STORE_TEST(a_version_10_store_is_read),
+		STORE_TEST(shares_are_kept_from_version_10_on),
 		STORE_TEST(the_replaced_are_kept_from_version_8_on),
 		STORE_TEST(caches_are_kept_from_version_7_on),
 		STORE_TEST(descent_is_kept_from_version_5_on),

@@ -1,6 +1,8 @@
 /* The snapshot: found by pair, written atomically, and hostile bytes are refused. */
 #include "tests/unit/db_testing.h"
 
+#include <math.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +34,7 @@ static void bests_are_found_by_pair(void **state)
 	append_one(db, make_failure("w1", "t1", HN_VERDICT_HANG));
 	append_one(db, make_record("w1", "t2", 70));
 	append_one(db, make_failure("w2", "t1", HN_VERDICT_HANG));
-	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", 9000, &err), err);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", &(struct hn_naive){ 9000, 0.25 }, &err), err);
 	ASSERT_OK(hn_db_write_snapshot(db, &err), err);
 	s = open_snapshot(*state);
 	assert_int_equal(hn_snapshot_count(s), 2);
@@ -53,7 +55,7 @@ static void bests_are_found_by_pair(void **state)
 	assert_true(e.best.proved && e.best.verdict == HN_VERDICT_OK);
 	assert_int_equal(e.best.n_sample, 0);
 	assert_null(e.best.sample_ns);
-	assert_true(e.naive_ns == 9000);
+	assert_true(e.naive.ns == 9000 && fabs(e.naive.share - 0.25) < 1e-9);
 	assert_int_equal(e.n_trial, 3);
 	assert_int_equal(e.n_failed, 1);
 	assert_int_equal(hn_snapshot_find(s, "w1", "t9", &e, &err), -HONE_E_NOT_FOUND);

@@ -246,19 +246,23 @@ static void workloads_and_naive_times_are_idempotent(void **state)
 	struct hn_db *db = open_store(*state);
 	struct hn_err err = {0};
 	struct hn_workload_row none = {.key = "", .dag_json = "{}"};
-	double ns = 7;
+	const struct hn_naive whole = { .ns = 100 }, part = { 90.5, 0.25 }, none_ns = { .ns = 0 };
+	struct hn_naive got = { .ns = 7 };
 
 	put_workload(db, "w1");
 	put_workload(db, "w1");
 	assert_int_equal(hn_db_put_workload(db, &none, &err), -HONE_E_INVALID);
-	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &ns, &err), err);
-	assert_true(ns == 0);
-	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", 100, &err), err);
-	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", 90.5, &err), err);
-	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &ns, &err), err);
-	assert_true(ns == 90.5);
-	assert_int_equal(hn_db_put_naive(db, "w2", "t1", 100, &err), -HONE_E_NOT_FOUND);
-	assert_int_equal(hn_db_put_naive(db, "w1", "t1", 0, &err), -HONE_E_INVALID);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &got, &err), err);
+	assert_true(got.ns == 0);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", &whole, &err), err);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", &part, &err), err);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &got, &err), err);
+	assert_true(got.ns == 90.5 && got.share == 0.25);
+	ASSERT_OK(hn_db_put_naive(db, "w1", "t1", &whole, &err), err);
+	ASSERT_OK(hn_db_get_naive(db, "w1", "t1", &got, &err), err);
+	assert_true(got.ns == 100 && got.share == 1);
+	assert_int_equal(hn_db_put_naive(db, "w2", "t1", &whole, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_db_put_naive(db, "w1", "t1", &none_ns, &err), -HONE_E_INVALID);
 	hn_db_close(db);
 }
 
