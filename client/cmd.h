@@ -21,7 +21,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	uint32_t n_arg;
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
 	const char *tasks, *strategy;
-	const char *socket, *home;
+	const char *socket, *home, *forbid;
 	const char *rules, *hardware, *records, *as;
 	int64_t trials; /* -1 = not given */
 	int64_t seed, index;

@@ -64,7 +64,7 @@ static int find_record(const struct hn_opts *o, struct hn_arena *a, struct subje
 			       o->record);
 	}
 	if (o->arg != NULL || o->text != NULL || o->key != NULL || o->automatic ||
-	    o->bitwise || o->cold) {
+	    o->bitwise || o->forbid != NULL || o->cold) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "explain: --record says which computation; give no other");
 	}

@@ -7,6 +7,7 @@
 
 #include "client/nearest.h"
 #include "db/snapshot.h"
+#include "loopstate/liberty.h"
 #include "loopstate/mark.h"
 #include "proto/addr.h"
 #include "target/target.h"
@@ -154,6 +155,13 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 	return give(rc, &err, error);
 }
 
+/* Liberties in the order of liberties.def, from the first on. */
+#define ALL_MARKS                                                                                  \
+	(HONE_BITWISE | HONE_COLD | HONE_NO_CONTRACTION | HONE_NO_REASSOCIATION |                  \
+	 HONE_NO_RECIPROCAL | HONE_NO_ZEROS | HONE_NO_MINMAX | HONE_NO_FUNCTIONS)
+_Static_assert(ALL_MARKS / HONE_NO_CONTRACTION == HN_LIBERTIES_ALL, "a mark for each liberty");
+_Static_assert(HONE_NO_FUNCTIONS / HONE_NO_CONTRACTION == 1u << HN_LIBERTY_functions, "their order");
+
 int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
 		  struct hone_error *error)
 {
@@ -162,15 +170,17 @@ int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
 	struct hn_err err;
 	int rc;
 
-	if ((marks & ~(HONE_BITWISE | HONE_COLD)) != 0) {
+	if ((marks & ~ALL_MARKS) != 0) {
 		hn_fail(&err, HONE_E_INVALID, "marks: 0x%x: there are only 0x%x", marks,
-			HONE_BITWISE | HONE_COLD);
+			ALL_MARKS);
 		return give(HONE_INVALID, &err, error);
 	}
 	hn_arena_init(&a, 0);
 	rc = hn_dag_parse("dag", text, n, 0, &a, &dag, &err);
 	if (rc == 0) {
-		dag = marks & HONE_BITWISE ? hn_dag_mark(dag, HN_MARK_BITWISE, &a) : dag;
+		dag = hn_dag_forbid(dag, marks & HONE_BITWISE ? HN_LIBERTIES_ALL
+							      : marks / HONE_NO_CONTRACTION,
+				    &a);
 		dag = marks & HONE_COLD ? hn_dag_mark(dag, HN_MARK_COLD, &a) : dag;
 		hn_dag_key(dag, key);
 	}

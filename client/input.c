@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "client/cmd.h"
+#include "loopstate/liberty.h"
 #include "loopstate/mark.h"
 #include "proto/msg.h"
 
@@ -149,6 +150,20 @@ typedef int (*parse_fn)(const char *what, const char *text, size_t n, uint64_t m
 			struct hn_arena *a, const struct hn_dag **ret,
 			struct hn_err *err);
 
+/* --forbid and --bitwise: liberties that the task does without. */
+static int forbid(const struct hn_opts *o, const struct hn_dag **dag, struct hn_arena *a,
+		  struct hn_err *err)
+{
+	uint32_t liberties = 0;
+	int rc = o->forbid != NULL ? hn_liberties_parse(o->forbid, &liberties, err) : 0;
+
+	if (rc != 0) {
+		return hn_err_within(err, "--forbid");
+	}
+	*dag = hn_dag_forbid(*dag, o->bitwise ? HN_LIBERTIES_ALL : liberties, a);
+	return 0;
+}
+
 static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *a,
 		      struct hn_input *ret, struct hn_err *err)
 {
@@ -174,8 +189,8 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 	if (rc == 0) {
 		ret->name = name_of(o, s, n, a);
 	}
-	if (rc == 0 && o->bitwise) {
-		ret->dag = hn_dag_mark(ret->dag, HN_MARK_BITWISE, a);
+	if (rc == 0) {
+		rc = forbid(o, &ret->dag, a, err);
 	}
 	if (rc == 0 && o->cold) {
 		ret->dag = hn_dag_mark(ret->dag, HN_MARK_COLD, a);
@@ -208,6 +223,7 @@ int hn_input_key(const struct hn_opts *o, struct hn_arena *a, const char **ret,
 		const char *beside = o->arg != NULL	? o->arg
 				     : o->text != NULL	? "--text"
 				     : o->bitwise	? "--bitwise"
+				     : o->forbid != NULL ? "--forbid"
 				     : o->cold		? "--cold"
 							: NULL;
 

@@ -6,7 +6,7 @@
  * so that it counts once however often it is given.
  *
  * Known by law, component by component: sums and products with a neutral identity (integers
- * wrap, which keeps the laws; floating point is reassociated by the liberty of docs/math.md),
+ * wrap, which keeps the laws; floating point is reassociated by a liberty, liberty.h),
  * minima, maxima, `and`, `or` with any.  Decided: a combiner that only compares and selects
  * (argmax) treats values by their order alone, so all orders of three arguments are tried.
  * All others are refused.

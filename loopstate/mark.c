@@ -1,6 +1,8 @@
 /* loopstate/mark.c -- see mark.h. */
 #include "loopstate/mark.h"
 
+#include <string.h>
+
 bool hn_dag_marked(const struct hn_dag *dag, const char *mark)
 {
 	for (uint32_t i = 0; i < dag->n_op; i++) {
@@ -32,20 +34,58 @@ static const struct hn_op *marked(const struct hn_op *op, const char *mark,
 	return ret;
 }
 
-const struct hn_dag *hn_dag_mark(const struct hn_dag *dag, const char *mark, struct hn_arena *a)
+static const struct hn_op *unmarked(const struct hn_op *op, const char *mark, struct hn_arena *a)
+{
+	struct hn_op *ret = HN_NEW(a, struct hn_op);
+	struct hn_attr *attr = HN_NEW_ARRAY(a, struct hn_attr, op->n_attr);
+
+	*ret = *op;
+	ret->attr = attr;
+	ret->n_attr = 0;
+	for (uint32_t i = 0; i < op->n_attr; i++) {
+		if (strcmp(op->attr[i].name, mark) != 0) {
+			attr[ret->n_attr++] = op->attr[i];
+		}
+	}
+	return ret;
+}
+
+/* The dag with each op that `of` is true of changed by `change`. */
+static const struct hn_dag *changed(const struct hn_dag *dag, const char *mark,
+				    bool (*of)(const struct hn_op *op, const char *mark),
+				    const struct hn_op *(*change)(const struct hn_op *op,
+								  const char *mark,
+								  struct hn_arena *a),
+				    struct hn_arena *a)
 {
 	struct hn_dag *ret = HN_NEW(a, struct hn_dag);
 	const struct hn_op **op = HN_NEW_ARRAY(a, const struct hn_op *, dag->n_op);
 
-	if (hn_dag_marked(dag, mark)) {
-		return dag;
-	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		bool compute = dag->op[i]->kind == HN_OP_COMPUTE;
-
-		op[i] = compute ? marked(dag->op[i], mark, a) : dag->op[i];
+		op[i] = of(dag->op[i], mark) ? change(dag->op[i], mark, a) : dag->op[i];
 	}
 	*ret = *dag;
 	ret->op = op;
 	return ret;
+}
+
+static bool computes(const struct hn_op *op, const char *mark)
+{
+	(void)mark;
+	return op->kind == HN_OP_COMPUTE;
+}
+
+static bool has(const struct hn_op *op, const char *mark)
+{
+	return op->n_attr > 0 && hn_op_attr(op, mark) != NULL;
+}
+
+const struct hn_dag *hn_dag_mark(const struct hn_dag *dag, const char *mark, struct hn_arena *a)
+{
+	return hn_dag_marked(dag, mark) ? dag : changed(dag, mark, computes, marked, a);
+}
+
+const struct hn_dag *hn_dag_unmark(const struct hn_dag *dag, const char *mark, struct hn_arena *a)
+{
+	return hn_dag_marked(dag, mark) ? changed(dag, mark, has, unmarked, a) : dag;
 }

@@ -10,7 +10,7 @@
 
 #include "loopstate/dag.h"
 
-#define HN_MARK_BITWISE "bitwise" /* the naive program's numbers to the bit: bitwise.h */
+#define HN_MARK_BITWISE "bitwise" /* the naive program's numbers to the bit: liberty.h */
 /* Of measuring alone: each call finds its data in memory, in no cache.  The same programs are
  * legal and are lowered to the same code. */
 #define HN_MARK_COLD "cold"
@@ -22,5 +22,8 @@ bool hn_dag_marked(const struct hn_dag *dag, const char *mark);
 
 /* The dag with the mark on each of its computations; dag itself when it has one. */
 const struct hn_dag *hn_dag_mark(const struct hn_dag *dag, const char *mark, struct hn_arena *a);
+
+/* The dag without the mark on any op; dag itself when it has none. */
+const struct hn_dag *hn_dag_unmark(const struct hn_dag *dag, const char *mark, struct hn_arena *a);
 
 #endif

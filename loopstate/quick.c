@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 
 #define MAX_LEVELS 256
 
@@ -246,9 +246,6 @@ static bool check_concurrent(struct hn_quick_check *c, const struct hn_node *loo
 
 static bool check(struct hn_quick_check *c)
 {
-	if (hn_bitwise_broken(c->space.tree->state)) {
-		return hn_quick_refuse(c, &c->stmt[0], "a bitwise task's reductions may not be parted");
-	}
 	bool ok = find_writers(c) && outputs_computed(c);
 
 	for (uint32_t i = 0; i < c->n_stmt && ok; i++) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 #include "loopstate/dag_priv.h"
 #include "loopstate/derive.h"
 
@@ -188,7 +188,7 @@ static const struct hn_dag *part(const struct hn_dag *old, int32_t i, struct hn_
 
 const struct hn_dag *hn_dag_widen(const struct hn_dag *dag, struct hn_arena *a)
 {
-	if (hn_dag_bitwise(dag) || !worthwhile(dag)) {
+	if (hn_dag_forbids(dag, HN_LIBERTY_reassociation) || !worthwhile(dag)) {
 		return NULL;
 	}
 	for (uint32_t i = dag->n_op; i-- > 0;) {

@@ -17,7 +17,8 @@
  * NULL when there is nothing to gain or to lose:
  *   - no such reduction: float64 has no wider type here, integers are exact, a largest or
  *     least element rounds nothing;
- *   - a bitwise task (bitwise.h): the program's own numbers are wanted;
+ *   - the task forbids reassociation (liberty.h): the program's own order is wanted, and errs as
+ *     it errs;
  *   - something is decided by what depends on such a sum (a comparison, a conversion to an
  *     integer, floor): a nearer value may fall on the other side, where no tolerance helps;
  *   - it would have more than HN_DAG_MAX_OPS ops.

@@ -3,7 +3,7 @@
  * The naive program is the measure of all kernels' answers, and too slow to be run for a large
  * computation.  A program that takes each output's terms in the same order, and rounds each
  * operation as it does, has its numbers to the bit: so a history of the dag marked as bitwise
- * (loopstate/bitwise.h), proved as a bitwise task's candidates are, stands in for it on all cores
+ * (loopstate/liberty.h), proved as a bitwise task's candidates are, stands in for it on all cores
  * and lanes.  So does one for its companion with wider sums.  What cannot be proved is left out, and
  * the scalar programs serve.
  */

@@ -123,18 +123,31 @@ static void look(struct check_case *c, struct hn_interp *const in[2], uint32_t i
 	int64_t n = whole ? n_elem : n_elem < MOST_TOLD ? n_elem : MOST_TOLD;
 	struct hn_rng r = hn_rng_stream(SEED, 0, c->i, i);
 	struct told *told = &c->told[i];
-	bool defined;
+	uint32_t n_dim = c->dag->op[op]->n_dim;
+	int64_t first = 0, row = n_dim > 0 ? c->dag->op[op]->shape[n_dim - 1] : 1;
+	bool defined, large = false;
 
 	told->value = c->arg[i];
 	told->at = HN_NEW_ARRAY(a, int64_t, n);
 	for (int64_t k = 0; k < n && (k == 0 || fuel > 0); k++) {
 		int64_t at = whole ? k : place(c->dag->op[op], (uint32_t)k, &r);
 		int64_t given = k == 0 && fuel < CELLS_FIRST ? CELLS_FIRST : fuel, left = given;
+
+		if (large) { /* what the first took may serve those in its row */
+			at = first - first % row + at % row;
+		}
 		bool done = compute(c, in, op, at, &left, &defined);
 
-		c->n_long += k == 0 && !done;
-		fuel -= given - left;
-		if (done && defined) {
+		if (k == 0) {
+			c->n_long += !done;
+			first = at;
+			large = given - left > fuel;
+		}
+		fuel -= large && k == 0 ? 0 : given - left;
+		if (!done) {
+			break;
+		}
+		if (defined) {
 			told->at[told->n++] = at;
 		}
 	}

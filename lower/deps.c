@@ -5,7 +5,7 @@
 #include <isl/space.h>
 #include <stdio.h>
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 
 const char *hn_dep_class_name(enum hn_dep_class c)
 {

@@ -57,7 +57,7 @@ int hn_deps_of_tree(const struct hn_looptree *tree, isl_ctx *ctx, struct hn_aren
 const char *hn_dep_class_name(enum hn_dep_class c);
 
 /* What every order must keep: all classes, the reduction class only for ops that keep the
- * order they are written in (loopstate/bitwise.h).  The caller's; NULL when isl failed. */
+ * order they are written in (loopstate/liberty.h).  The caller's; NULL when isl failed. */
 isl_union_map *hn_deps_validity(const struct hn_deps *d);
 
 /* What isl's last error in ctx amounts to: 0 when there was none, else as hn_deps_build,

@@ -10,7 +10,7 @@
  */
 #include "lower/emit_int.h"
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -378,9 +378,14 @@ static void emit_program(struct emit *e)
 	hn_emit_entries(e, emit_part(e, "hone.main", false), prep);
 }
 
-static bool keeps_bits(const struct hn_looptree *t, bool scalar)
+static uint32_t forbidden(const struct hn_looptree *t, bool scalar)
 {
-	return scalar || hn_dag_bitwise(t->dag);
+	return scalar ? HN_LIBERTIES_ALL : hn_dag_forbidden(t->dag);
+}
+
+bool hn_emit_may(const struct emit *e, enum hn_liberty l)
+{
+	return (e->forbidden >> l & 1) == 0;
 }
 
 /* Another program beside the first: LLVM gives it other internal names.  The workspace serves
@@ -396,7 +401,7 @@ static void emit_beside(struct emit *first, const struct hn_emit_beside *is)
 			  .ctx = first->ctx,
 			  .mod = first->mod,
 			  .b = first->b,
-			  .bitwise = keeps_bits(is->tree, is->scalar),
+			  .forbidden = forbidden(is->tree, is->scalar),
 			  .n_lane = 1,
 			  .n_active = 1 };
 
@@ -420,7 +425,7 @@ int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
 			  .a = a,
 			  .err = err,
 			  .ctx = em->ctx,
-			  .bitwise = keeps_bits(t, options->scalar),
+			  .forbidden = forbidden(t, options->scalar),
 			  .n_lane = 1,
 			  .n_active = 1 };
 

@@ -150,7 +150,7 @@ static struct emit_val let_value(struct emit *e, const struct hn_expr *x)
 
 static LLVMValueRef contract(const struct emit *e, LLVMValueRef v)
 {
-	if (!e->bitwise && LLVMCanValueUseFastMathFlags(v)) {
+	if (hn_emit_may(e, HN_LIBERTY_contraction) && LLVMCanValueUseFastMathFlags(v)) {
 		LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
 	}
 	return v;
@@ -270,7 +270,8 @@ static struct emit_val binary(struct emit *e, const struct hn_expr *x)
 	struct emit_val u = hn_emit_value(e, x->arg[0]), v = hn_emit_value(e, x->arg[1]);
 	bool is_float = hn_dtype_class(x->dtype) == HN_CLASS_FLOAT;
 
-	if (is_float && x->op == HN_EXPR_DIV && u.vec && !v.vec && !e->bitwise) {
+	if (is_float && x->op == HN_EXPR_DIV && u.vec && !v.vec &&
+	    hn_emit_may(e, HN_LIBERTY_reciprocal)) {
 		return hn_emit_divide_by_one(e, u, v);
 	}
 	bool vec = hn_emit_match(e, &u, &v);

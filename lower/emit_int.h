@@ -17,6 +17,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "loopstate/liberty.h"
 #include "lower/lower.h"
 #include "target/linear.h"
 #include "target/tile.h"
@@ -135,7 +136,7 @@ struct emit {
 	struct emit_var *var;	      /* [n_loop] */
 	struct emit_buffer *buffer;   /* [n_stage] */
 	const struct emit_nest *nest; /* whose tile is being emitted */
-	bool bitwise; /* the naive program's numbers to the bit (loopstate/bitwise.h) */
+	uint32_t forbidden; /* liberties (loopstate/liberty.h); all, of the naive program */
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
@@ -238,6 +239,9 @@ struct emit_val hn_emit_from_table(struct emit *e, const struct hn_expr *x);
 
 /* -- emit_div.c: division of floating-point lanes by one value, 1.5 ulp ----------------
  */
+
+/* Whether the program that is being emitted may take this liberty (emit_cpu.c). */
+bool hn_emit_may(const struct emit *e, enum hn_liberty l);
 
 struct emit_val hn_emit_divide_by_one(struct emit *e, struct emit_val x,
 				      struct emit_val d);

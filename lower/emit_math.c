@@ -119,7 +119,7 @@ static LLVMValueRef real(LLVMValueRef like, struct emit *e, double v)
 
 bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x)
 {
-	return hn_function_is_call(x, &e->em->target, e->opt->scalar || e->bitwise);
+	return hn_function_is_call(x, &e->em->target, !hn_emit_may(e, HN_LIBERTY_functions));
 }
 
 static struct emit_val call_float(struct emit *e, const struct hn_expr *x,

@@ -3,7 +3,7 @@
  * A padded or transposed convolution sums products whose one factor is a constant zero
  * outside of a condition, `if(c, x[...], 0) * w[...]`; a padded pooling takes the largest
  * of values that are the least there is outside of one.  Such a term leaves the
- * accumulator as it is (the other factor being finite, see docs/architecture.md), so it
+ * accumulator as it is (the other factor being finite: liberty `zeros`, docs/math.md), so it
  * is skipped where c is known not to hold, and what is known of c at all points of the
  * tile is tested once, at the outermost reduction loop inside which it does not change.
  * Source of the idea: the index-set splitting of direct convolutions at their borders;
@@ -71,14 +71,14 @@ void hn_emit_zero_find(struct emit *e, struct emit_nest *n)
 	const struct hn_reduce *r = n->op->reduce;
 
 	n->n_zero = 0;
-	if (n->stmt->stmt != HN_STMT_UPDATE || r->n != 1 || e->opt->scalar ||
-	    e->bitwise) {
+	if (n->stmt->stmt != HN_STMT_UPDATE || r->n != 1) {
 		return;
 	}
 	n->zero = HN_NEW_ARRAY(e->a, const struct hn_expr *, MAX_TERMS);
-	if (r->kind == HN_COMBINE_SUM) {
+	if (r->kind == HN_COMBINE_SUM && hn_emit_may(e, HN_LIBERTY_zeros)) {
 		find(n, r->source[0], NULL);
-	} else if (r->kind == HN_COMBINE_MAX || r->kind == HN_COMBINE_MIN) {
+	} else if ((r->kind == HN_COMBINE_MAX || r->kind == HN_COMBINE_MIN) &&
+		   hn_emit_may(e, HN_LIBERTY_minmax)) {
 		find(n, r->source[0], r->identity[0]);
 	}
 }

@@ -22,7 +22,7 @@
 #include <isl/val.h>
 #include <stdio.h>
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 #include "loopstate/size.h"
 #include "lower/certify.h"
 #include "lower/poly_aff.h"
@@ -332,9 +332,6 @@ static void check_sequence(struct hn_legal *c, const struct hn_poly_stmt *s)
 
 static void check_sequences(struct hn_legal *c)
 {
-	if (!c->illegal && hn_bitwise_broken(c->poly.tree->state)) {
-		HN_REFUSE(c, "a bitwise task's reductions may not be parted (RF)");
-	}
 	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
 		const struct hn_poly_stmt *s = &c->poly.stmt[i];
 

@@ -54,7 +54,7 @@ struct hn_emit_options {
 	const char *symbol;    /* the kernel's C name */
 	bool scalar;           /* the naive program: no vectors, no unrolling, no threads; no
 				* product and sum are contracted: its numbers are those that
-				* the dag writes, as a bitwise task's (loopstate/bitwise.h) */
+				* the dag writes, as a bitwise task's (loopstate/liberty.h) */
 	enum hn_plant plant;
 	bool want_ir, want_asm; /* fill these texts of the result */
 	/* More programs of the same arguments into the same object, each with a name of its own

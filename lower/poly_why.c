@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 
 struct finder {
 	const struct hn_deps *d;

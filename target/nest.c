@@ -1,7 +1,7 @@
 /* target/nest.c -- see nest.h. */
 #include "target/nest.h"
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 #include "loopstate/law.h"
 #include "target/function.h"
 
@@ -120,7 +120,7 @@ static void find_libm(const struct hn_expr *x, void *ctx)
 static bool may_widen(const struct hn_looptree *t, const struct hn_nest *n,
 		      const struct hn_target *target)
 {
-	struct functions f = { target, hn_dag_bitwise(t->dag), false };
+	struct functions f = { target, hn_dag_forbids(t->dag, HN_LIBERTY_functions), false };
 
 	for (uint32_t k = 0; n->op->body && k < n->op->n_out; k++) {
 		hn_expr_visit(n->op->body[k], find_libm, &f);

@@ -84,6 +84,13 @@ int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *
  * own, with records and a best of its own. */
 #define HONE_BITWISE 1u /* the numbers of the program as written, to the bit */
 #define HONE_COLD 2u	/* fast where its data is in memory, in no cache */
+/* No such liberty with floating-point numbers (docs/math.md); all of them are HONE_BITWISE. */
+#define HONE_NO_CONTRACTION 4u
+#define HONE_NO_REASSOCIATION 8u
+#define HONE_NO_RECIPROCAL 16u
+#define HONE_NO_ZEROS 32u
+#define HONE_NO_MINMAX 64u
+#define HONE_NO_FUNCTIONS 128u
 
 /* The key of such a task, for hone_query_key; marks = 0: hone_workload_key.  HONE_INVALID for
  * marks that are none of the above. */

@@ -14,7 +14,7 @@
 
 #include "loopstate/attach.h"
 #include "loopstate/derive.h"
-#include "loopstate/law.h"
+#include "loopstate/liberty.h"
 #include "loopstate/state_int.h"
 #include "loopstate/te_int.h"
 
@@ -97,7 +97,7 @@ static int rfactor_check(const struct hn_state *s, const struct hn_step *step,
 		return hn_step_refuse(s, step, err, "%s is not a reduction loop",
 				      hn_step_iter_name(s, step));
 	}
-	const char *why = hn_law_against_parts(op);
+	const char *why = hn_against_parts(s->root_dag, op);
 
 	if (why) {
 		return hn_step_refuse(s, step, err, "%s may not be reduced in parts: %s", op->name,

@@ -12,8 +12,7 @@
  * (rfactor), which are added in the end.
  */
 #include "base/arith.h"
-#include "loopstate/bitwise.h"
-#include "loopstate/law.h"
+#include "loopstate/liberty.h"
 #include "sketch/guard/guard_int.h"
 
 #define SHORT 64 /* a reduction that is no column */
@@ -133,7 +132,7 @@ static bool may_share_rows_out(const struct hn_guard_job *g, const struct hn_gua
 	return v->n_axis == v->n_spatial + 1 && g->v.place != HN_GUARD_ROOT &&
 	       sums <= g->target->param[HN_PARAM_L1_BYTES] / 2 &&
 	       v->reduce >= 2 * ROWS * hn_guard_cores(g) &&
-	       !hn_keeps_order(g->c.s->root_dag, v->op) && !hn_law_against_parts(v->op);
+	       !hn_against_parts(g->c.s->root_dag, v->op);
 }
 
 static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)

@@ -5,7 +5,7 @@
  * (rfactor), and the parts are summed after.
  */
 #include "base/arith.h"
-#include "loopstate/law.h"
+#include "loopstate/liberty.h"
 #include "sketch/guard/guard_int.h"
 
 #define WORTH_CUTTING 65536 /* points of a reduction that pay for a second nest */
@@ -80,7 +80,7 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 		     hn_mul_sat(v->reduce, v->spatial) >= WORTH_CUTTING;
 
 	(void)host;
-	if (v->op->reduce->n == 1 && !hn_law_against_parts(v->op) && (few && worth) != (g->v.recut && few)) {
+	if (v->op->reduce->n == 1 && !hn_against_parts(g->c.s->root_dag, v->op) && (few && worth) != (g->v.recut && few)) {
 		cut(g, v);
 	} else {
 		rows_nest(g, v, 0);

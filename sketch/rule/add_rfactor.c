@@ -2,7 +2,7 @@
  * side by side first, then their combination. Source: Ansor, table 1, "reduction
  * factorization"; TVM RuleAddRfactor. */
 #include "base/arith.h"
-#include "loopstate/law.h"
+#include "loopstate/liberty.h"
 #include "sketch/sketch_int.h"
 
 static bool worth_it(const struct hn_rule_ctx *ctx, const struct hn_state *s,
@@ -25,7 +25,7 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 {
 	return worth_it(ctx, s, stage) && hn_stage_has_reduce_iter(s, stage) &&
 			       !hn_stage_has_cache_write(s, stage) &&
-			       !hn_law_against_parts(hn_stage_op(s, stage))
+			       !hn_against_parts(s->root_dag, hn_stage_op(s, stage))
 		       ? HN_RULE_APPLY
 		       : HN_RULE_SKIP;
 }

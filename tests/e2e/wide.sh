@@ -11,5 +11,8 @@ field inputs <"$work/near" | grep -q 'compared with wider sums$' ||
 hone query --text "$ones" >/dev/null || die "no kernel is right"
 
 hone tune --text "$ones" --bitwise --trials 4 --json -q >"$work/own" || die "tune --bitwise"
+hone tune --text "$ones" --forbid reassociation --trials 4 -q >/dev/null || die "tune --forbid"
+hone query --text "$ones" --forbid reassociation >/dev/null || die "no kernel keeps the order"
+! hone query --text "$ones" --forbid zeros >/dev/null 2>&1 || die "another task has the answer"
 ! field inputs <"$work/own" | grep -q wider || die "bitwise: $(cat "$work/own")"
 hone query --text "$ones" --bitwise >/dev/null || die "no kernel is right to the bit"

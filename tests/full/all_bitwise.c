@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/bitwise.h"
+#include "loopstate/liberty.h"
 #include "loopstate/mark.h"
 #include "loopstate/quick.h"
 #include "sketch/guard.h"

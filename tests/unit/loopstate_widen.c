@@ -100,6 +100,8 @@ static void terms_are_formed_in_the_wide_type(void **state)
 		expect(row[i].text, NULL, row[i].terms);
 		expect(row[i].text, HN_MARK_COLD, row[i].terms);
 		expect(row[i].text, HN_MARK_BITWISE, "");
+		expect(row[i].text, "no_reassociation", "");
+		expect(row[i].text, "no_zeros", row[i].terms);
 	}
 }
 
