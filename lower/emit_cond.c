@@ -110,7 +110,8 @@ int hn_emit_known_here(struct emit *e, const struct hn_expr *g)
 }
 
 enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
-				  const struct hn_expr *g, uint32_t i, LLVMValueRef *ret)
+				  const struct hn_expr *g, uint32_t i, bool every,
+				  LLVMValueRef *ret)
 {
 	uint32_t n_point = hn_emit_count_points(n);
 	struct hn_linear f = { 0 };
@@ -122,7 +123,7 @@ enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
 	}
 	for (uint32_t p = 0; p < n_point; p++) {
 		hn_emit_set_point(e, n, p);
-		if (hn_emit_adds_nothing(e, n, i)) {
+		if (!every && hn_emit_adds_nothing(e, n, i)) {
 			continue;
 		}
 		if (!add_point(e, g, &f, &any, &lo, &hi)) {

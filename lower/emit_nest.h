@@ -137,9 +137,11 @@ enum emit_truth {
 };
 
 /* g (of the current space) at those points whose terms from reduction dim i inwards are not
- * known to be nothing; leaves no point set.  *ret: i1. */
+ * known to be nothing (every: at all of them, because points past the end become one of
+ * them); leaves no point set.  *ret: i1. */
 enum emit_truth hn_emit_over_tile(struct emit *e, struct emit_nest *n,
-				  const struct hn_expr *g, uint32_t i, LLVMValueRef *ret);
+				  const struct hn_expr *g, uint32_t i, bool every,
+				  LLVMValueRef *ret);
 
 /* -- emit_zero.c: terms that are nothing ----------------------------------------------- */
 
@@ -164,8 +166,8 @@ struct emit_zero {
 };
 
 /* Test at the place of emission; zero_true and zero_seen grow by what holds under `any`,
- * and are the caller's to put back. */
-void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i,
+ * and are the caller's to put back.  every: as above. */
+void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i, bool every,
 		       struct emit_zero *ret);
 
 /* -- emit_tile.c, emit_reduce.c: one tile ------------------------------------------------ */

@@ -268,7 +268,7 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across)) {
 		i++;
 	}
-	hn_emit_zero_test(e, n, i, &z);
+	hn_emit_zero_test(e, n, i, /* every= */ t->n_clamp > 0, &z);
 	if (!z.never) {
 		before = LLVMGetInsertBlock(e->b);
 		if (z.any) {

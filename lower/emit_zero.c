@@ -149,7 +149,7 @@ static LLVMValueRef both(struct emit *e, LLVMValueRef x, LLVMValueRef y)
 	return x ? LLVMBuildAnd(e->b, x, y, "") : y;
 }
 
-void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i,
+void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i, bool every,
 		       struct emit_zero *ret)
 {
 	bool worth = n->n_zero && work_inside(n, i, LEAST_WORK) >= LEAST_WORK;
@@ -168,7 +168,7 @@ void hn_emit_zero_test(struct emit *e, struct emit_nest *n, uint32_t i,
 			continue;
 		}
 		n->zero_seen |= bit;
-		switch (hn_emit_over_tile(e, n, n->zero[k], i, &v)) {
+		switch (hn_emit_over_tile(e, n, n->zero[k], i, every, &v)) {
 		case EMIT_NEVER:
 			ret->never = true;
 			break;

@@ -79,6 +79,12 @@ static const struct sized programs[] = {
 	  { "naive", "[[\"FU\",1,[0,1]],[\"SP\",1,0,0,[2],1]]",
 	    "[[\"FU\",1,[0,1]],[\"SP\",1,0,0,[3,5],1]]" } },
 	/* What a tile reads begins where the size says: its buffer holds the tile for all sizes. */
+	/* The last row of the tile is the one behind the end of A, where it is not the same as
+	 * the row before: a point past the end, made into the last one, must not read it. */
+	{ "rows of which the last reads nothing",
+	  "f(N in [1, 3], M in [1, 8], float32 A[N,N], float32 B[N,M]) -> C {"
+	  " C(i,j) +=! (i < N ? A(k,i) : 0) * B(k,j) where i in 0:N + 1, j in 0:M, k in 0:N }",
+	  { "naive", "[]", "[[\"SP\",2,1,8,[6],1]]", "[[\"SP\",2,0,4,[4],1],[\"SP\",2,2,8,[6],1]]" } },
 	{ "backwards, attached",
 	  "f(N in [1, 40], float32 V[64]) -> C { B(i,j) = float32(i) * V(j)"
 	  " where i in 0:N + 3, j in 0:64 C(i,j) = B(N+2-i,j) + 1 where i in 0:N, j in 0:64 }",
