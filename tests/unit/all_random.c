@@ -5,7 +5,8 @@
  * like any other.  A pair that fails is made smaller, history first and then the program,
  * and printed with its seed, also as two files for `hone replay`: pair-SEED/p.txt and s.json in
  * the working folder.  argv[1] or HONE_PAIRS=n judges as many legal pairs, HONE_FIRST=n begins
- * with seed n, HONE_SEED=n judges the pairs of one seed alone. */
+ * with seed n, HONE_SEED=n judges the pairs of one seed alone; HONE_SHRINK=n makes a finding
+ * smaller for at most n seconds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -364,7 +365,7 @@ static void report(struct board *board, uint32_t w)
 	f->seed = board->seed[w];
 	f->history = board->history[w];
 	f->verdict = board->verdict[w];
-	f->until_ns = hn_clock_ns() + SHRINK_SECONDS * INT64_C(1000000000);
+	f->until_ns = hn_clock_ns() + (int64_t)number("HONE_SHRINK", SHRINK_SECONDS) * 1000000000;
 	rd_tape(f->seed, f->tape);
 	if (fails(f, f->tape, "", f->verdict == RP_CRASH ? RP_HISTORIES : 1)) {
 		snprintf(f->trace, TRACE_BYTES, "%s", board->trace);
