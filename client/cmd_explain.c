@@ -205,7 +205,7 @@ static void put_text(const struct hn_opts *o, const struct subject *x, struct hn
 			      hn_show_time(e->best.median_ns, t),
 			      e->workload.flops / e->best.median_ns,
 			      hn_show_cache(e->workload.cache));
-	} else if (o->automatic) {
+	} else if (o->automatic || e->best.verdict == HN_VERDICT_OK) {
 		hn_buf_printf(b, "%s: the automatic schedule, not measured\n",
 			      e->workload.name);
 	} else {

@@ -67,16 +67,19 @@ static void put_text(const struct listing *l, struct hn_arena *a, struct hn_buf 
 		bool cold = strcmp(e->workload.cache, "cold") == 0;
 
 		hn_buf_printf(b, "%-*.*s %-*.*s %9s", width, width, e->workload.name, KEY_DIGITS,
-			      KEY_DIGITS, e->workload.key, hn_show_time(ns, t[0]));
-		if (e->naive.ns > 0) {
+			      KEY_DIGITS, e->workload.key, ns > 0 ? hn_show_time(ns, t[0]) : "-");
+		if (e->naive.ns > 0 && ns > 0) {
 			hn_buf_printf(b, " %9s %6.1fx", hn_show_time(e->naive.ns, t[1]),
 				      e->naive.ns / ns);
 		} else {
 			hn_buf_printf(b, " %9s %7s", "-", "-");
 		}
-		hn_buf_printf(b, " %6u %8s  %s%s%s\n", e->n_trial, hn_show_age(e->best.unix_ms, t[2]),
+		hn_buf_printf(b, " %6u %8s  %s%s%s\n", e->n_trial,
+			      ns > 0 ? hn_show_age(e->best.unix_ms, t[2]) : "-",
 			      machine(e->best.target, a), cold ? ", cold" : "",
-			      *e->best.certificate == '\0' ? ", not proved" : "");
+			      ns == 0			      ? ", not measured"
+			      : *e->best.certificate == '\0' ? ", not proved"
+							     : "");
 	}
 }
 
@@ -89,14 +92,19 @@ static void put_json(const struct listing *l, struct hn_buf *b)
 	hn_jw_list(&w, "workloads");
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct hn_snapshot_entry *e = &l->entry[i];
-		double ns = e->best.median_ns, naive = e->naive.ns > 0 ? e->naive.ns : NAN;
+		double ns = e->best.median_ns > 0 ? e->best.median_ns : NAN,
+		       naive = e->naive.ns > 0 ? e->naive.ns : NAN;
 
 		hn_jw_object(&w, NULL);
 		hn_jw_str(&w, "key", e->workload.key);
 		hn_jw_str(&w, "name", e->workload.name);
 		hn_jw_str(&w, "target", e->best.target);
 		hn_jw_str(&w, "cache", e->workload.cache);
-		hn_jw_int(&w, "record", e->best.id);
+		if (e->best.id > 0) {
+			hn_jw_int(&w, "record", e->best.id);
+		} else {
+			hn_jw_null(&w, "record");
+		}
 		hn_jw_bool(&w, "proved", *e->best.certificate != '\0');
 		hn_jw_double(&w, "median_ns", ns);
 		hn_jw_double(&w, "naive_ns", naive);

@@ -24,15 +24,19 @@ static void put_json(const struct hn_best *best, struct hn_buf *b)
 	hn_jw_str(&w, "target", best->target_line);
 	hn_best_write_near(best, &w);
 	hn_jw_str(&w, "cache", e->workload.cache);
-	hn_jw_int(&w, "record", e->best.id);
+	if (e->best.id > 0) {
+		hn_jw_int(&w, "record", e->best.id);
+	} else {
+		hn_jw_null(&w, "record");
+	}
 	hn_jw_double(&w, "median_ns", known(ns));
 	hn_jw_double(&w, "naive_ns", known(e->naive.ns));
 	if (e->naive.share > 0 && e->naive.share < 1) {
 		hn_jw_double(&w, "naive_share", e->naive.share);
 	}
-	hn_jw_double(&w, "speedup", known(e->naive.ns / ns));
+	hn_jw_double(&w, "speedup", known(ns > 0 ? e->naive.ns / ns : 0));
 	hn_jw_double(&w, "flops", e->workload.flops);
-	hn_jw_double(&w, "gflops", e->workload.flops / ns);
+	hn_jw_double(&w, "gflops", ns > 0 ? e->workload.flops / ns : NAN);
 	hn_jw_uint(&w, "trials", e->n_trial);
 	hn_jw_uint(&w, "failed", e->n_failed);
 	hn_jw_json(&w, "steps", e->best.steps);
@@ -55,9 +59,13 @@ static void put_text(const struct hn_best *best, struct hn_buf *b)
 	if (*best->near != '\0') {
 		hn_buf_printf(b, "  near    measured on another machine: %s\n", best->near);
 	}
-	hn_buf_printf(b, "  tuned   %s, %.1f GFLOP/s\n", hn_show_time(ns, tuned),
-		      ns > 0 ? e->workload.flops / ns : 0);
-	if (e->naive.ns > 0) {
+	if (ns > 0) {
+		hn_buf_printf(b, "  tuned   %s, %.1f GFLOP/s\n", hn_show_time(ns, tuned),
+			      e->workload.flops / ns);
+	} else {
+		hn_buf_puts(b, "  tuned   nothing measured yet; this is the automatic schedule\n");
+	}
+	if (e->naive.ns > 0 && ns > 0) {
 		hn_buf_printf(b, "  naive   %s, %.1fx slower", hn_show_time(e->naive.ns, naive),
 			      e->naive.ns / ns);
 		hn_show_share(e->naive.share, b);

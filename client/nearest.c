@@ -137,7 +137,7 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 		if (strcmp(e.workload.key, key) != 0) {
 			continue;
 		}
-		unproved |= *e.best.certificate == '\0';
+		unproved |= e.best.median_ns > 0 && *e.best.certificate == '\0';
 		if (*e.best.certificate == '\0' ||
 		    hn_target_parse(e.best.target, a, &have, NULL) != 0) {
 			continue;
@@ -159,6 +159,23 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 	return rc;
 }
 
+/* What there is for that very target while nothing is measured. */
+static bool find_automatic(const struct hn_snapshot *s, const char *key, const char *line,
+			   struct hn_snapshot_entry *ret)
+{
+	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
+		struct hn_snapshot_entry e;
+
+		hn_snapshot_at(s, i, &e);
+		if (e.best.median_ns == 0 && strcmp(e.workload.key, key) == 0 &&
+		    strcmp(e.best.target, line) == 0) {
+			*ret = e;
+			return true;
+		}
+	}
+	return false;
+}
+
 int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct hn_target *target,
 		    const char *line, struct hn_arena *a, struct hn_nearest *ret,
 		    struct hn_err *err)
@@ -169,7 +186,15 @@ int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct h
 	if (hn_snapshot_find(s, key, line, &ret->entry, &why) == 0) {
 		return 0;
 	}
-	return find_near(s, key, target, a, ret, err);
+	int rc = find_near(s, key, target, a, ret, err);
+
+	if (rc == -HONE_E_NOT_FOUND && find_automatic(s, key, line, &ret->entry)) {
+		ret->exact = true;
+		ret->differs = 0;
+		ret->have = *target;
+		return 0;
+	}
+	return rc;
 }
 
 void hn_nearest_print(const struct hn_nearest *n, const struct hn_target *asked, struct hn_buf *b)

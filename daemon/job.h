@@ -215,7 +215,8 @@ void hn_job_recall(struct hn_job *j);
 void hn_job_keep_knowledge(struct hn_job *j);
 
 
-/* refer.c: put into j->workload what may stand in for a naive program that is long, off the loop;
+/* refer.c: put into j->workload what may stand in for a naive program that is long, and store the
+ * automatic schedule where nothing is measured, off the loop;
  * `then` is called at once or from the loop, when the job may have ended. */
 void hn_job_choose_reference(struct hn_job *j, void (*then)(struct hn_job *j));
 

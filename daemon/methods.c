@@ -198,6 +198,7 @@ static int query_target(const struct hn_call *c, struct hn_buf *line, struct hn_
 void hn_method_query(const struct hn_call *c)
 {
 	char key[HN_KEY_BYTES];
+	const char *automatic;
 	struct hn_record best;
 	struct hn_arena a;
 	struct hn_buf line, b;
@@ -214,6 +215,11 @@ void hn_method_query(const struct hn_call *c)
 	}
 	if (rc == 0) {
 		rc = hn_db_best(c->d->db, key, line.s, &a, &best, &err);
+		if (rc == -HONE_E_NOT_FOUND &&
+		    hn_db_get_automatic(c->d->db, key, line.s, &a, &automatic, NULL) == 0) {
+			best = (struct hn_record){ .steps = automatic };
+			rc = 0;
+		}
 	}
 	if (rc == 0) {
 		rc = hn_db_get_naive(c->d->db, key, line.s, &naive, &err);
@@ -226,8 +232,13 @@ void hn_method_query(const struct hn_call *c)
 		hn_jw_init(&w, &b);
 		hn_jw_object(&w, NULL);
 		hn_jw_str(&w, "workload", key);
-		hn_jw_int(&w, "record", best.id);
-		hn_jw_double(&w, "median_ns", best.median_ns);
+		if (best.id > 0) {
+			hn_jw_int(&w, "record", best.id);
+			hn_jw_double(&w, "median_ns", best.median_ns);
+		} else {
+			hn_jw_null(&w, "record");
+			hn_jw_null(&w, "median_ns");
+		}
 		hn_jw_double(&w, "naive_ns", naive.ns);
 		hn_naive_write_share(naive.share, &w);
 		hn_jw_json(&w, "steps", best.steps);

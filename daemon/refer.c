@@ -1,8 +1,11 @@
-/* daemon/refer.c -- which programs may stand in for a workload's naive one (measure.h).
+/* daemon/refer.c -- the schedules that a job has before it measures any, chosen off the loop.
  *
- * The automatic schedule of the bitwise task: it keeps the order of each output's terms, and uses
- * all cores and lanes.  It is chosen off the loop, and proved by the builder.  A short naive
- * program needs none.
+ * Which programs may stand in for a workload's naive one (measure.h): the automatic schedule of
+ * the bitwise task, which keeps the order of each output's terms, and uses all cores and lanes.
+ * It is proved by the builder.  A short naive program needs none.
+ *
+ * And the automatic schedule of the workload itself, where nothing of it is measured yet: it is
+ * stored, so that there is an answer however the job ends.
  */
 #include "daemon/daemon.h"
 
@@ -31,7 +34,7 @@ static int64_t points_of(const struct hn_dag *dag)
 	return sum;
 }
 
-/* The history of the bitwise task's automatic schedule, as text; NULL: none is shown legal. */
+/* The history of the automatic schedule, as text; NULL: none is shown legal. */
 static const char *steps_of(const struct hn_dag *dag, const struct hn_target *target,
 			    struct hn_arena *a)
 {
@@ -39,7 +42,7 @@ static const char *steps_of(const struct hn_dag *dag, const struct hn_target *ta
 	const char *steps = NULL;
 	struct hn_buf text;
 
-	hn_answers_find(hn_dag_mark(dag, HN_MARK_BITWISE, a), target, a, &answers);
+	hn_answers_find(dag, target, a, &answers);
 	if (answers.n > 0 && answers.at[0].shown) {
 		hn_buf_init(&text);
 		hn_trace_write(answers.at[0].trace, &text);
@@ -49,11 +52,18 @@ static const char *steps_of(const struct hn_dag *dag, const struct hn_target *ta
 	return steps;
 }
 
+static const char *bitwise_steps_of(const struct hn_dag *dag, const struct hn_target *target,
+				    struct hn_arena *a)
+{
+	return steps_of(hn_dag_mark(dag, HN_MARK_BITWISE, a), target, a);
+}
+
 struct choosing {
 	uv_work_t req; /* first */
 	struct hn_job *job;
 	struct hn_arena a;
-	const char *refer_steps, *wide_steps;
+	bool measured, is_long; /* something is; the naive program is */
+	const char *refer_steps, *wide_steps, *automatic;
 	void (*then)(struct hn_job *j);
 };
 
@@ -61,17 +71,37 @@ static void choose(uv_work_t *req)
 {
 	struct choosing *c = (struct choosing *)req;
 	const struct hn_job *j = c->job;
-	const struct hn_dag *wide = hn_dag_widen(j->dag, &c->a);
+	const struct hn_dag *wide;
 
-	c->refer_steps = steps_of(j->dag, &j->target, &c->a);
+	if (!c->measured) {
+		c->automatic = steps_of(j->dag, &j->target, &c->a);
+	}
+	if (!c->is_long) {
+		return;
+	}
+	wide = hn_dag_widen(j->dag, &c->a);
+	c->refer_steps = bitwise_steps_of(j->dag, &j->target, &c->a);
 	if (c->refer_steps != NULL && wide != NULL) {
-		c->wide_steps = steps_of(wide, &j->target, &c->a);
+		c->wide_steps = bitwise_steps_of(wide, &j->target, &c->a);
 	}
 }
 
 static const char *kept(const char *text, struct hn_job *j)
 {
 	return text != NULL ? hn_arena_strdup(&j->arena, text) : NULL;
+}
+
+/* A store that takes nothing tells those that have more to store. */
+static void store(struct hn_job *j, const char *steps)
+{
+	struct hn_daemon *d = j->daemon;
+	struct hn_err err;
+
+	if (hn_db_put_automatic(d->db, j->key, j->target_line, steps, &err) != 0) {
+		hn_log_line(&d->log, "warn", "job %s: %s", j->id, err.msg);
+	} else {
+		d->snapshot_due = true;
+	}
 }
 
 static void chosen(uv_work_t *req, int status)
@@ -82,6 +112,9 @@ static void chosen(uv_work_t *req, int status)
 	(void)status;
 	j->workload.refer_steps = kept(c->refer_steps, j);
 	j->workload.wide_steps = kept(c->wide_steps, j);
+	if (c->automatic != NULL) {
+		store(j, c->automatic);
+	}
 	hn_arena_fini(&c->a);
 	c->then(j);
 	free(c);
@@ -89,9 +122,10 @@ static void chosen(uv_work_t *req, int status)
 
 void hn_job_choose_reference(struct hn_job *j, void (*then)(struct hn_job *j))
 {
+	bool measured = j->best_ns > 0, is_long = points_of(j->dag) >= LONG_POINTS;
 	struct choosing *c;
 
-	if (points_of(j->dag) < LONG_POINTS) {
+	if (measured && !is_long) {
 		then(j);
 		return;
 	}
@@ -99,6 +133,8 @@ void hn_job_choose_reference(struct hn_job *j, void (*then)(struct hn_job *j))
 	hn_assert(c != NULL);
 	hn_arena_init(&c->a, 0);
 	c->job = j;
+	c->measured = measured;
+	c->is_long = is_long;
 	c->then = then;
 	if (uv_queue_work(&j->daemon->loop, &c->req, choose, chosen) != 0) {
 		hn_bug(__FILE__, __LINE__, "uv_queue_work");

@@ -34,11 +34,18 @@ static void push_entry(struct bests *b, const struct hn_snapshot_entry *e)
 static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
 		       struct hn_err *err)
 {
+	bool measured = sqlite3_column_int64(s, 2) > sqlite3_column_int64(s, 3);
 	struct hn_snapshot_entry e = { 0 };
 	int rc = hn_db_best_by_id(db, sqlite3_column_int64(s, 0),
 				  sqlite3_column_int64(s, 1), &b->arena, &e.best, err);
 
-	if (rc != 0) {
+	if (rc == -HONE_E_NOT_FOUND && !measured && *hn_db_column(s, 12) != '\0') {
+		e.best = (struct hn_record){
+			.workload = hn_arena_strdup(&b->arena, hn_db_column(s, 10)),
+			.target = hn_arena_strdup(&b->arena, hn_db_column(s, 11)),
+			.steps = hn_arena_strdup(&b->arena, hn_db_column(s, 12)),
+		};
+	} else if (rc != 0) {
 		return rc == -HONE_E_NOT_FOUND ? 0 : rc; /* only failures so far */
 	}
 	e.workload = (struct hn_workload_row){
@@ -52,7 +59,7 @@ static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
 	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);
 	e.naive = (struct hn_naive){ .ns = sqlite3_column_double(s, 7),
 				     .share = sqlite3_column_double(s, 9) };
-	e.best.in_doubt = hn_db_in_doubt(db, &e.best);
+	e.best.in_doubt = e.best.median_ns > 0 && hn_db_in_doubt(db, &e.best);
 	push_entry(b, &e);
 	return 0;
 }
@@ -97,9 +104,13 @@ static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapsho
 		struct hn_snapshot_entry e, *now;
 
 		hn_snapshot_at(old, i, &e);
+		if (e.best.median_ns == 0) {
+			continue; /* never measured */
+		}
 		e.best.in_doubt |= db->n_unsettled > 0 && !db->witness_fresh;
 		now = find(b, n, &e);
-		if (now && e.best.median_ns < now->best.median_ns && !hn_db_has_record(db, &e.best)) {
+		if (now && (now->best.median_ns == 0 || e.best.median_ns < now->best.median_ns) &&
+		    !hn_db_has_record(db, &e.best)) {
 			*now = e;
 		} else if (!now && !hn_db_has_record(db, &e.best)) {
 			push_entry(b, &e);

@@ -282,7 +282,8 @@ static int mend_tally(struct hn_db *db, struct scan *c, struct hn_err *err)
 {
 	static const char sql[] =
 		"DELETE FROM tally;"
-		"INSERT INTO tally SELECT workload_id, target_id, count(*),"
+		"INSERT INTO tally (workload_id, target_id, n_trial, n_failed, sum)"
+		" SELECT workload_id, target_id, count(*),"
 		" sum(verdict <> 'OK'), hone_sum('tally', workload_id, target_id, count(*),"
 		" sum(verdict <> 'OK')) FROM record GROUP BY workload_id, target_id;";
 	int rc = hn_db_begin(db, err);

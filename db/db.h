@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/verdict.h"
 
-#define HN_DB_SCHEMA 10
+#define HN_DB_SCHEMA 11
 
 struct hn_db;
 
@@ -168,6 +168,14 @@ int hn_db_records(struct hn_db *db, const char *workload, const char *target,
  * HONE_E_INVALID lists those that
  * it could be, HONE_E_NOT_FOUND says that there is none. */
 int hn_db_key(struct hn_db *db, const char *word, char key[65], struct hn_err *err) HN_NODISCARD;
+
+/* What to answer of a pair while no program of it was measured and right: steps that the quick check showed to be
+ * legal (loopstate/quick.h), in record form.  HONE_E_NOT_FOUND, without a message; the steps live
+ * in `a`. */
+int hn_db_put_automatic(struct hn_db *db, const char *workload, const char *target,
+			const char *steps, struct hn_err *err) HN_NODISCARD;
+int hn_db_get_automatic(struct hn_db *db, const char *workload, const char *target,
+			struct hn_arena *a, const char **ret, struct hn_err *err) HN_NODISCARD;
 
 /* Jobs, so that a killed daemon resumes: opaque JSON by id. */
 int hn_db_put_job(struct hn_db *db, const char *id, const char *json, bool finished,

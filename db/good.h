@@ -15,8 +15,8 @@
 #define STAMP_VALUES(id, hone, codegen, board)                                           \
 	"'stamp', " id ", " hone ", " codegen ", " board
 #define CERTIFICATE_VALUES(id, json, ms) "'certificate', " id ", " json ", " ms
-#define TALLY_VALUES(workload, target, trial, failed)                                    \
-	"'tally', " workload ", " target ", " trial ", " failed
+#define TALLY_VALUES(workload, target, trial, failed, automatic)                         \
+	"'tally', " workload ", " target ", " trial ", " failed ", " automatic
 #define NAIVE_VALUES(workload, target, ns, ms, share)                                    \
 	"'naive', " workload ", " target ", " ns ", " ms ", " share
 #define MODEL_VALUES(target, name, text, ms)                                             \
@@ -44,7 +44,7 @@
 					      "certificate.unix_ms"))
 #define TALLY_GOOD                                                                       \
 	GOOD_(tally, TALLY_VALUES("tally.workload_id", "tally.target_id",                \
-				  "tally.n_trial", "tally.n_failed"))
+				  "tally.n_trial", "tally.n_failed", "tally.automatic"))
 #define NAIVE_GOOD                                                                       \
 	GOOD_(naive, NAIVE_VALUES("naive.workload_id", "naive.target_id",                \
 				  "naive.naive_ns", "naive.unix_ms", "naive.share"))

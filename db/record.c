@@ -478,3 +478,52 @@ int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 	sqlite3_reset(s);
 	return rc;
 }
+
+int hn_db_put_automatic(struct hn_db *db, const char *workload, const char *target,
+			const char *steps, struct hn_err *err)
+{
+	int64_t workload_row = 0, target_row = 0;
+	sqlite3_stmt *s;
+	int rc = hn_db_begin(db, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = workload_id(db, workload, &workload_row, err);
+	if (rc == 0) {
+		rc = intern(db, HN_DB_STMT_PUT_TARGET, HN_DB_STMT_TARGET_ID, &target, 1,
+			    &target_row, err);
+	}
+	if (rc == 0) {
+		rc = hn_db_stmt(db, HN_DB_STMT_PUT_AUTOMATIC, &s, err);
+	}
+	if (rc == 0) {
+		sqlite3_bind_int64(s, 1, workload_row);
+		sqlite3_bind_int64(s, 2, target_row);
+		hn_db_bind(s, 3, steps);
+		rc = hn_db_run(db, s, err, "store an automatic schedule");
+	}
+	return hn_db_end(db, rc, err);
+}
+
+int hn_db_get_automatic(struct hn_db *db, const char *workload, const char *target,
+			struct hn_arena *a, const char **ret, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step, rc = hn_db_stmt(db, HN_DB_STMT_GET_AUTOMATIC, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_db_bind(s, 1, workload);
+	hn_db_bind(s, 2, target);
+	step = sqlite3_step(s);
+	if (step == SQLITE_ROW) {
+		*ret = hn_arena_strdup(a, hn_db_column(s, 0));
+	} else {
+		rc = step == SQLITE_DONE ? -HONE_E_NOT_FOUND
+					 : hn_db_fail(db, err, "read an automatic schedule");
+	}
+	sqlite3_reset(s);
+	return rc;
+}

@@ -70,7 +70,7 @@ static bool times_make_sense(const char *numbers)
 	double flops = get_double(numbers), median = get_double(numbers + 8),
 	       naive = get_double(numbers + 16);
 
-	return isfinite(flops) && isfinite(median) && median > 0 && isfinite(naive) &&
+	return isfinite(flops) && isfinite(median) && median >= 0 && isfinite(naive) &&
 	       naive >= 0;
 }
 
@@ -267,10 +267,10 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 #undef TEXT
 	e.best.workload = e.workload.key;
 	e.best.origin = e.best.descent.changes = e.best.descent.model = "";
-	e.best.verdict = HN_VERDICT_OK;
-	e.best.proved = true;
 	e.workload.flops = get_double(numbers);
 	e.best.median_ns = get_double(numbers + 8);
+	e.best.verdict = HN_VERDICT_OK;
+	e.best.proved = e.best.median_ns > 0;
 	e.naive.ns = get_double(numbers + 16);
 	e.best.id = (int64_t)get64(numbers + 24);
 	e.best.build_ns = (int64_t)get64(numbers + 32);
@@ -300,6 +300,9 @@ int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		hn_snapshot_at(s, number - 1, &e);
 		if (strcmp(e.workload.key, workload) == 0 &&
 		    strcmp(e.best.target, target) == 0) {
+			if (e.best.median_ns == 0) {
+				break;
+			}
 			if (*e.best.certificate == '\0') {
 				return hn_fail(err, HONE_E_NOT_FOUND,
 					       "workload %.16s: its best record has no "

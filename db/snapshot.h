@@ -29,11 +29,12 @@ void hn_snapshot_close(struct hn_snapshot *s);
 
 uint32_t hn_snapshot_count(const struct hn_snapshot *s);
 
-/* Entry i; strings point into the map; no samples (n_sample 0, sample_ns NULL). */
+/* Entry i, of which nothing was measured where best.median_ns is 0: then its steps are the automatic
+ * schedule's, without a certificate; strings point into the map; no samples (n_sample 0, sample_ns NULL). */
 void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 		    struct hn_snapshot_entry *ret);
 
-/* HONE_E_NOT_FOUND also when the record has no certificate: it is no answer.  (What there is for
+/* What was measured; HONE_E_NOT_FOUND also when the record has no certificate: it is no answer.  (What there is for
  * other targets: client/nearest.h.) */
 int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		     const char *target, struct hn_snapshot_entry *ret,

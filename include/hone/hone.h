@@ -46,7 +46,7 @@ struct hone_answer {
 	const char *cache;	/* "warm": its times are of calls that find the caches as the call
 				 * before left them; "cold": their data in memory */
 	const char *steps;	/* transform steps, JSON */
-	double median_ns;	/* its time */
+	double median_ns;	/* its time; 0 = nothing was measured, and the automatic schedule answers */
 	double naive_ns;	/* time of the program as written; 0 = unknown */
 	double flops;		/* floating operations of one run */
 	unsigned long n_trial;	/* candidates measured so far */

@@ -46,4 +46,24 @@ for n in 8 16 24 32; do
 	hone query "$work/m$n.txt" --target fake >/dev/null || die "m$n: no answer: $(cat "$work/set")"
 done
 hone stop >/dev/null || die stop
+
+# No board ever answers: the automatic schedule is stored, and answered as not measured.
+within 10 gone || die "processes stayed"
+HONE_TEST_FAKE=lost=1 start_honed --board fake
+echo "m40(float32 A[40,40], B[40,40]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" >"$work/m40.txt"
+hone tune "$work/m40.txt" --trials 5 --json -q >"$work/none" 2>&1 && die "measured: $(cat "$work/none")"
+hone query "$work/m40.txt" --target fake >"$work/query" || die "no answer: $(cat "$work/none")"
+grep -q 'nothing measured yet; this is the automatic schedule' "$work/query" || die "$(cat "$work/query")"
+hone query "$work/m40.txt" --target fake --json >"$work/query" || die "no answer"
+grep -q '"record":null,"median_ns":null' "$work/query" || die "not said to be unmeasured: $(cat "$work/query")"
+hone ls | grep -q 'm40 .* - .*not measured' || die "ls: $(hone ls)"
+hone stop >/dev/null || die stop
+wait $honed_pid
+
+# What is measured takes its place, and a later start keeps both in order.
+start_honed --board fake
+hone tune "$work/m40.txt" --trials 5 -q >/dev/null || die "tune"
+hone query "$work/m40.txt" --target fake --json >"$work/query" || die "query"
+awk "BEGIN { exit !($(field median_ns <"$work/query") > 0) }" || die "not measured: $(cat "$work/query")"
+hone stop >/dev/null || die stop
 echo ok

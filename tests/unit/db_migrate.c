@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "db/db_int.h"
 
-#define NEWEST 10
+#define NEWEST 11
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"
 
 static void exec_file(const char *path, const char *source)
@@ -119,6 +119,12 @@ static void a_version_9_store_is_read(void **state)
 static void a_version_10_store_is_read(void **state)
 {
 	old_store_is_read(state, OLD_STORE(10), "mutate:tile", true,
+			  101.5);
+}
+
+static void a_version_11_store_is_read(void **state)
+{
+	old_store_is_read(state, OLD_STORE(11), "mutate:tile", true,
 			  101.5);
 }
 
@@ -251,7 +257,7 @@ static void every_version_ends_as_the_newest(void **state)
 	static const char *const old[NEWEST] = { OLD_STORE(1), OLD_STORE(2), OLD_STORE(3),
 						 OLD_STORE(4), OLD_STORE(5), OLD_STORE(6),
 						 OLD_STORE(7), OLD_STORE(8), OLD_STORE(9),
-						 OLD_STORE(10) };
+						 OLD_STORE(10), OLD_STORE(11) };
 	char path[300], *want, *got;
 	struct hn_db *db;
 	sqlite3 *sql;
@@ -295,7 +301,7 @@ static void newer_and_foreign_files_are_refused(void **state)
 	hn_db_close(db);
 	set_pragma(*state, "PRAGMA user_version = 99");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_VERSION);
-	assert_non_null(strstr(err.msg, "schema 99, this one knows 10"));
+	assert_non_null(strstr(err.msg, "schema 99, this one knows 11"));
 	set_pragma(*state, "PRAGMA user_version = 0; PRAGMA application_id = 7");
 	assert_int_equal(hn_db_open(*state, &db, &err), -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "another program"));
@@ -363,6 +369,7 @@ int main(void)
 		STORE_TEST(a_version_8_store_is_read),
 		STORE_TEST(a_version_9_store_is_read),
 		STORE_TEST(a_version_10_store_is_read),
+		STORE_TEST(a_version_11_store_is_read),
 		STORE_TEST(shares_are_kept_from_version_10_on),
 		STORE_TEST(the_replaced_are_kept_from_version_8_on),
 		STORE_TEST(caches_are_kept_from_version_7_on),

@@ -78,6 +78,52 @@ static void bests_are_found_by_pair(void **state)
 	hn_db_close(db);
 }
 
+/* Until something is measured the automatic schedule is kept, and never found as a best. */
+static void an_automatic_schedule_gives_way(void **state)
+{
+	struct hn_db *db = open_store(*state);
+	struct hn_snapshot_entry e;
+	struct hn_err err = { 0 };
+	struct hn_snapshot *s;
+	struct hn_arena a;
+	struct hn_record best;
+	const char *steps;
+
+	hn_arena_init(&a, 0);
+	put_workload(db, "w1");
+	ASSERT_OK(hn_db_put_automatic(db, "w1", "t1", "[1]", &err), err);
+	ASSERT_OK(hn_db_put_automatic(db, "w1", "t1", "[2]", &err), err);
+	assert_int_equal(hn_db_put_automatic(db, "w9", "t1", "[2]", &err), -HONE_E_NOT_FOUND);
+	ASSERT_OK(hn_db_get_automatic(db, "w1", "t1", &a, &steps, &err), err);
+	assert_string_equal(steps, "[2]");
+	assert_int_equal(hn_db_get_automatic(db, "w1", "t2", &a, &steps, &err),
+			 -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_db_best(db, "w1", "t1", &a, &best, &err), -HONE_E_NOT_FOUND);
+	append_one(db, make_failure("w1", "t1", HN_VERDICT_HANG)); /* its count is kept beside it */
+	for (int measured = 0; measured < 2; measured++) {
+		if (measured == 1) {
+			append_one(db, make_record("w1", "t1", 1e9));
+		}
+		ASSERT_OK(hn_db_write_snapshot(db, &err), err);
+		s = open_snapshot(*state);
+		assert_int_equal(hn_snapshot_count(s), 1);
+		hn_snapshot_at(s, 0, &e);
+		assert_string_equal(e.workload.key, "w1");
+		assert_string_equal(e.best.target, "t1");
+		assert_int_equal(e.n_trial, 1 + measured);
+		assert_true(e.best.median_ns == (measured ? 1e9 : 0));
+		assert_string_equal(e.best.steps, measured ? "split s0 i0 f=8" : "[2]");
+		assert_int_equal(hn_snapshot_find(s, "w1", "t1", &e, &err),
+				 measured ? 0 : -HONE_E_NOT_FOUND);
+		hn_snapshot_close(s);
+		hn_db_close(db);
+		db = open_store(*state); /* its rows are sound */
+		assert_int_equal(hn_db_notice(db, &(struct hn_buf){ 0 }), 0);
+	}
+	hn_db_close(db);
+	hn_arena_fini(&a);
+}
+
 /* A store that was lost must not take the last answers with it; one that knows better counts. */
 static void a_lost_store_keeps_its_answers(void **state)
 {
@@ -354,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SNAPSHOT_TEST(a_lost_store_keeps_its_answers),
 		SNAPSHOT_TEST(bests_are_found_by_pair),
+		SNAPSHOT_TEST(an_automatic_schedule_gives_way),
 		SNAPSHOT_TEST(caches_are_told),
 		SNAPSHOT_TEST(many_entries_are_all_found),
 		SNAPSHOT_TEST(damage_is_refused),
