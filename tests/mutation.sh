@@ -19,7 +19,10 @@ fi
 cd "$dir"
 git checkout -q --detach "$(git -C "$top" rev-parse HEAD)"
 build() { cmake --build build --target "$@" >"$dir/build/mutation.log" 2>&1 </dev/null; }
-pairs() { HONE_SHRINK=0 HONE_PAIRS=${PAIRS:-600} build/tests/full/full_all_random >"$1" 2>&1 </dev/null; }
+pairs() {
+	(cd build && HONE_SHRINK=0 HONE_PAIRS=${PAIRS:-600} tests/full/full_all_random) \
+		>build/mutation.out 2>&1 </dev/null
+}
 units=$(cd tests/unit && ls loopstate_*.c lower_*.c | sed 's/\.c$//; s/^/unit_/')
 build full_all_random || { echo "no build"; exit 1; }
 
@@ -39,7 +42,7 @@ grep -v '^#' "$top/tests/mutations.txt" | while IFS=@ read -r name file change w
 		took=-
 	else
 		begin=$(date +%s)
-		if ! pairs build/mutation.out; then
+		if ! pairs; then
 			found="random pairs: $(grep -m1 -o '^[^;]*; again: HONE_SEED=[0-9]*' build/mutation.out || echo '?')"
 		elif build $units && ! ctest --test-dir build -j2 -R '^unit/(loopstate|lower)_' \
 			>build/mutation.out 2>&1 </dev/null; then
