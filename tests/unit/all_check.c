@@ -176,6 +176,8 @@ static void the_uncertain_is_not_compared(void **state)
 		{ "f(float32 A[99]) -> B { B(i) = int8(A(i) * 1000) }", "\"elements\":" },
 		{ "f(float32 A[50,99]) -> B { B(i) = A(i,0) / (A(i,0) - A(i,0)) }", "\"cases\":[]" },
 		{ "f(int32 A[99]) -> B { B(i) = floordiv(A(i), A(i) - A(i)) }", "\"cases\":[]" },
+		{ "f(float32 A[99]) -> B { B(i) = (A(i) * 100000000 + 1) - A(i) * 100000000 }",
+		  "\"elements\":" },
 	};
 	struct hn_buf json;
 
