@@ -58,8 +58,8 @@ struct hn_job_final {
 /* A correct and proved record came into the store (or was there). */
 void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool guard);
 
-/* The same, told by the record: it counts when it is right, proved and not too noisy, and is the
- * holder when it has that one's id.  at_hand: its object is kept (measure.h). */
+/* The same, told by the record: it counts when it is right and proved, and is the holder when it
+ * has that one's id.  at_hand: its object is kept (measure.h). */
 void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
 			  const char *certificate, bool at_hand);
 

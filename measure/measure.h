@@ -103,8 +103,9 @@ struct hn_workload {
 struct hn_measure_result {
 	enum hn_verdict verdict;
 	/* One line.  Of a workload's OK the inputs that answers are compared on, by sets, with
-	 * those left out and why.  Of a candidate's OK it is "", or begins with NOISY: other programs disturbed most samples
-	 * each time.  Such a time may guide a search and must not promote anything. */
+	 * those left out and why.  Of a candidate's OK it is "", or begins with NOISY:
+	 * other programs disturbed most samples each time.  Such a time is too long, if anything: it
+	 * may guide a search, and a final's own duels promote. */
 	const char *detail;
 	uint32_t n_sample;
 	const double *sample_ns;  /* seconds are for records, nanoseconds are here */

@@ -170,6 +170,24 @@ static void the_holder_is_whom_the_store_names(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* The store answers with it before the final: it must not be beaten unheard. */
+static void who_was_timed_in_noise_enters(void **state)
+{
+	struct hn_record quiet = record_of("[\"a\"]", 213), noisy = record_of("[\"b\"]", 180);
+	struct hn_job_final f = {.n_leader = 0};
+
+	(void)state;
+	quiet.id = 3;
+	noisy.id = 7;
+	noisy.detail = "NOISY: of 9 samples, 8 were disturbed";
+	hn_final_note_record(&f, &quiet, "{}", false);
+	hn_final_note_record(&f, &noisy, "{}", false);
+	assert_int_equal(f.n_leader, 2);
+	assert_string_equal(f.leader[0].steps, noisy.steps);
+	assert_int_equal(f.last_id, 7); /* what the final settles */
+	hn_job_final_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_race_leaves_time_for_the_match),
 		cmocka_unit_test(two_of_one_pair_take_turns),
 		cmocka_unit_test(the_holder_is_whom_the_store_names),
+		cmocka_unit_test(who_was_timed_in_noise_enters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
