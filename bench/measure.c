@@ -83,7 +83,12 @@ static int tune(const char *file)
 		fprintf(stderr, "hone-bench: hone tune %s: it failed\n", file);
 		return 1;
 	}
-	ms = number(v, "elapsed_ms");
+	ms = number(v, "ms");
+	if (ms <= 0) { /* a figure by another name is none */
+		fprintf(stderr, "hone-bench: hone tune %s: no `ms` in %s\n", file, line);
+		hn_json_free(v);
+		return 1;
+	}
 	fresh = number(v, "trials") - number(v, "warm");
 	snprintf(context, sizeof(context), "\"case\": \"%s\", \"trials\": %.0f, \"seconds\": %.2f",
 		 hn_json_string(hn_json_get(v, "name")), fresh, ms * 1e-3);
