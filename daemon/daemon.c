@@ -273,6 +273,7 @@ void hn_daemon_snapshot(struct hn_daemon *d)
 	struct hn_err err;
 
 	d->snapshot_due = false;
+	d->trim_due = true; /* it holds every best for a moment */
 	d->snapshot_ns = hn_clock_ns();
 	if (hn_db_write_snapshot(d->db, &err) == 0) {
 		if (d->snapshot_wait_ns > 0) {
