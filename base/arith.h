@@ -35,7 +35,9 @@ static inline int64_t hn_floordiv(int64_t a, int64_t b)
 
 static inline int64_t hn_floormod(int64_t a, int64_t b)
 {
-	return a - hn_floordiv(a, b) * b;
+	int64_t r = a % b; /* the quotient times b may be below the least int64 */
+
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 /* Greatest common divisor, never negative; hn_gcd(0, b) = |b|. */
