@@ -1,6 +1,7 @@
 # proved.sh -- who wins a final is compared on all inputs before it is promoted, whatever screening
 # and duels spared it: half of the programs are wrong on inputs that only one who may be the best
-# is tried on.
+# is tried on.  So many trials, because a final has a share of the job's time: a fast machine has none
+# left for it after a few.
 . "$(dirname "$0")/lib.sh"
 
 export HONE_BOARD=fake HONE_TEST_HOOKS=1
@@ -9,7 +10,7 @@ while [ "$seed" -lt 4 ]; do
 	seed=$((seed + 1))
 	export HONE_TEST_FAKE="sleep_ms=1,hidden=0.5,seed=$seed"
 	start_honed
-	hone tune --text "$middle" --trials 160 --seed $seed -q --json >"$work/job" || die "tune"
+	hone tune --text "$middle" --trials 600 --seed $seed -q --json >"$work/job" || die "tune"
 	grep -q 'final of [0-9]*: record' "$work/log" || die "no final"
 	promoted=$(sed -n 's/.*final of [0-9]*: record \([0-9]*\),.*/\1/p' "$work/log")
 	failed=$(sed -n 's/.*record \([0-9]*\) won its final: WRONG_RESULT.*/\1/p' "$work/log")
