@@ -212,7 +212,10 @@ static void the_cpu_board_calls_once_a_sample(void **state)
 	assert_true(a.verdict == HN_VERDICT_OK || a.verdict == HN_VERDICT_NOISY);
 	r.key = "warm";
 	r.rival.object = NULL;
-	ops->measure(board, &r, &a);
+	/* a machine with much to do calls it once a sample now and then */
+	for (int i = 0; i < 10 && a.verdict != HN_VERDICT_WRONG_RESULT; i++) {
+		ops->measure(board, &r, &a);
+	}
 	assert_int_equal(a.verdict, HN_VERDICT_WRONG_RESULT);
 	assert_non_null(strstr(a.detail, "unknown code"));
 	ops->close(board);
