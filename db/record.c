@@ -419,10 +419,30 @@ int hn_db_records(struct hn_db *db, const char *workload, const char *target,
 	return rc;
 }
 
+/* A statement about a workload and a target, whose rows are bound as 1 and 2. */
+static int pair_stmt(struct hn_db *db, enum hn_db_stmt which, const char *workload,
+		     const char *target, sqlite3_stmt **ret, struct hn_err *err)
+{
+	int64_t workload_row = 0, target_row = 0;
+	int rc = workload_id(db, workload, &workload_row, err);
+
+	if (rc == 0) {
+		rc = intern(db, HN_DB_STMT_PUT_TARGET, HN_DB_STMT_TARGET_ID, &target, 1,
+			    &target_row, err);
+	}
+	if (rc == 0) {
+		rc = hn_db_stmt(db, which, ret, err);
+	}
+	if (rc == 0) {
+		sqlite3_bind_int64(*ret, 1, workload_row);
+		sqlite3_bind_int64(*ret, 2, target_row);
+	}
+	return rc;
+}
+
 int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
 		    const struct hn_naive *naive, struct hn_err *err)
 {
-	int64_t workload_row = 0, target_row = 0;
 	sqlite3_stmt *s;
 	int rc;
 
@@ -434,17 +454,8 @@ int hn_db_put_naive(struct hn_db *db, const char *workload, const char *target,
 	if (rc != 0) {
 		return rc;
 	}
-	rc = workload_id(db, workload, &workload_row, err);
+	rc = pair_stmt(db, HN_DB_STMT_PUT_NAIVE, workload, target, &s, err);
 	if (rc == 0) {
-		rc = intern(db, HN_DB_STMT_PUT_TARGET, HN_DB_STMT_TARGET_ID, &target, 1,
-			    &target_row, err);
-	}
-	if (rc == 0) {
-		rc = hn_db_stmt(db, HN_DB_STMT_PUT_NAIVE, &s, err);
-	}
-	if (rc == 0) {
-		sqlite3_bind_int64(s, 1, workload_row);
-		sqlite3_bind_int64(s, 2, target_row);
 		sqlite3_bind_double(s, 3, naive->ns);
 		sqlite3_bind_int64(s, 4, hn_clock_unix_ms());
 		if (naive->share > 0 && naive->share < 1) {
@@ -482,24 +493,14 @@ int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 int hn_db_put_automatic(struct hn_db *db, const char *workload, const char *target,
 			const char *steps, struct hn_err *err)
 {
-	int64_t workload_row = 0, target_row = 0;
 	sqlite3_stmt *s;
 	int rc = hn_db_begin(db, err);
 
 	if (rc != 0) {
 		return rc;
 	}
-	rc = workload_id(db, workload, &workload_row, err);
+	rc = pair_stmt(db, HN_DB_STMT_PUT_AUTOMATIC, workload, target, &s, err);
 	if (rc == 0) {
-		rc = intern(db, HN_DB_STMT_PUT_TARGET, HN_DB_STMT_TARGET_ID, &target, 1,
-			    &target_row, err);
-	}
-	if (rc == 0) {
-		rc = hn_db_stmt(db, HN_DB_STMT_PUT_AUTOMATIC, &s, err);
-	}
-	if (rc == 0) {
-		sqlite3_bind_int64(s, 1, workload_row);
-		sqlite3_bind_int64(s, 2, target_row);
 		hn_db_bind(s, 3, steps);
 		rc = hn_db_run(db, s, err, "store an automatic schedule");
 	}
