@@ -169,6 +169,35 @@ static void wrong_kernels_are_found(void **state)
 	hn_buf_fini(&json);
 }
 
+/* What the emitter makes of each integer type, up to its ends: orders, quotients, conversions. */
+static void integers_of_all_types_are_right(void **state)
+{
+	static const char *const type[] = { "int8",  "int16",  "int32",  "int64",
+					    "uint8", "uint16", "uint32", "uint64" };
+	struct hn_buf text, json;
+
+	(void)state;
+	hn_buf_init(&text);
+	hn_buf_init(&json);
+	for (size_t i = 0; i < HN_COUNT_OF(type); i++) {
+		hn_buf_reset(&text);
+		hn_buf_printf(&text,
+			      "f(%s A[9,37], %s B[9,37]) -> C, D, E, F, G, H, I { "
+			      "C(i,j) = max(A(i,j), B(i,j)) D(i,j) = min(A(i,j), B(i,j)) "
+			      "E(i,j) = A(i,j) < B(i,j) F(i,j) = B(i,j) != 0 ? floordiv(A(i,j), 7) : A(i,j) "
+			      "G(i,j) = int64(A(i,j)) H(i) max=! A(i,k) I(i) min=! A(i,k) }",
+			      type[i], type[i]);
+		write_file(text.s, text.s);
+		assert_int_equal(run_file(&json), 0);
+		if (strstr(json.s, "\"OK\"") == NULL ||
+		    strstr(json.s, "\"elements\":") == NULL) {
+			fail_msg("%s: %s", text.s, json.s);
+		}
+	}
+	hn_buf_fini(&text);
+	hn_buf_fini(&json);
+}
+
 /* What right kernels need not agree on is not held against one. */
 static void the_uncertain_is_not_compared(void **state)
 {
@@ -233,6 +262,7 @@ int main(void)
 		cmocka_unit_test(sizes_go_to_the_ends),
 		cmocka_unit_test(integers_are_of_the_whole_range),
 		cmocka_unit_test(wrong_kernels_are_found),
+		cmocka_unit_test(integers_of_all_types_are_right),
 		cmocka_unit_test(the_uncertain_is_not_compared),
 		cmocka_unit_test(bad_files_are_refused),
 	};
