@@ -12,7 +12,7 @@
 static void tensor_poison(struct tensor *t)
 {
 	for (int64_t i = 0; i < t->n * t->n_out; i++) {
-		t->v[i] = NAN;
+		t->v[i] = eval_poison();
 	}
 }
 
@@ -82,7 +82,7 @@ static void eval_store(struct eval *x, int32_t i, enum hn_stmt_kind kind)
 	for (uint32_t k = 0; k < op->n_out && kind == HN_STMT_UPDATE; k++) {
 		x->lhs[k] = *at[k];
 		x->rhs[k] = eval_any(x, red->source[k]);
-		if (isnan(x->lhs[k])) {
+		if (eval_is_poison(x->lhs[k])) {
 			eval_fault(x, "update of poison", i, 0);
 		}
 	}
@@ -280,8 +280,11 @@ static inline bool eval_same(const struct eval *want, struct eval *got)
 
 		for (int64_t i = 0; i < p->n * p->n_out; i++) {
 			double size = 1 + fabs(p->v[i]);
+			bool same = isfinite(size) ? fabs(p->v[i] - q->v[i]) <= 1e-9 * size
+				    : isnan(size) ? isnan(q->v[i]) && !eval_is_poison(q->v[i])
+						  : p->v[i] == q->v[i];
 
-			if (!(fabs(p->v[i] - q->v[i]) <= 1e-9 * size)) {
+			if (!same) {
 				snprintf(got->fault, sizeof(got->fault),
 					 "argument %u element %" PRId64 ": %g, want %g",
 					 k, i, q->v[i], p->v[i]);
