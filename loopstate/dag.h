@@ -22,7 +22,7 @@ enum hn_combiner {
 	HN_COMBINE_PROD,
 	HN_COMBINE_MIN,
 	HN_COMBINE_MAX,
-	HN_COMBINE_GENERAL /* any other, argmax for one; relaxed only where proved associative */
+	HN_COMBINE_GENERAL /* any other, argmax for one; relaxed only where a law allows it */
 };
 
 struct hn_axis {
@@ -35,6 +35,7 @@ struct hn_axis {
  * Where `condition` is false the source is not evaluated: the condition guards its loads. */
 struct hn_reduce {
 	enum hn_combiner kind;
+	bool any_order;                        /* its points may be taken so (law.h) */
 	uint32_t n;                            /* carried values = outputs of the op */
 	const struct hn_expr *const *result;   /* [n], over slots HN_SLOT_LHS+k, HN_SLOT_RHS+k */
 	const struct hn_expr *const *identity; /* [n], constants */

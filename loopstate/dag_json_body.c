@@ -6,6 +6,7 @@
 
 #include "base/name.h"
 #include "loopstate/dag_json_priv.h"
+#include "loopstate/law.h"
 
 #define FAIL(r, at, ...) hn_dag_read_fail(r, at, HONE_E_INVALID, __VA_ARGS__)
 
@@ -151,6 +152,7 @@ static int read_combiner(struct hn_dag_reader *r, const struct hn_json *v,
 	red->identity = read_exprs(&x, v, "identity", op->n_out, &at);
 	red->kind =
 		red->identity != NULL ? hn_dag_combiner_of(red->result, op->n_out) : 0;
+	red->any_order = red->identity != NULL && hn_law_any_order(red);
 	return red->identity != NULL ? 0 : -HONE_E_INVALID;
 }
 

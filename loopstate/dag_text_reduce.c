@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "loopstate/dag_text_priv.h"
+#include "loopstate/law.h"
 
 const struct hn_text_reduction hn_text_reductions[] = {
 	{ NULL, "+=!", HN_COMBINE_SUM, 1, HN_EXPR_ADD, HN_EXPR_ADD },
@@ -104,6 +105,7 @@ struct hn_reduce *hn_text_reduce(const struct hn_text_reduction *row, const uint
 	r->rhs = row->n == 1 ? one[1] : two[1];
 	if (row->n == 2) {
 		fill_arg(row, dtype, result, ident, a);
+		r->any_order = hn_law_any_order(r);
 		return r;
 	}
 	const struct hn_expr like = { .op = (uint8_t)row->op, .dtype = dtype[0] };
@@ -112,6 +114,7 @@ struct hn_reduce *hn_text_reduce(const struct hn_text_reduction *row, const uint
 
 	result[0] = hn_expr_with_args(&like, arg, 2, a);
 	ident[0] = identity(row->kind, dtype[0], a);
+	r->any_order = true;
 	return r;
 }
 
@@ -192,5 +195,6 @@ struct hn_reduce *hn_text_combiner(struct hn_text *t, const uint8_t *dtype, uint
 	r->lhs = side[0];
 	r->rhs = side[1];
 	r->kind = hn_dag_combiner_of(r->result, n);
+	r->any_order = hn_law_any_order(r);
 	return r;
 }

@@ -5,6 +5,7 @@
 
 #define MAX_PART 4        /* carried values that are decided together */
 #define MAX_TRIES 2000000 /* arguments tried for one combiner */
+#define MAX_WORK 50000	  /* tries times nodes, of what is asked of every op that is read */
 
 /* -- known by law ------------------------------------------------------------------------ */
 
@@ -191,16 +192,37 @@ static int n_rank(const struct order *o, uint32_t k)
 	return n;
 }
 
-static const char *decide(const struct hn_reduce *r)
+static const char *broken_order(const struct order *o, const struct tuple t[3])
+{
+	struct tuple x = combine(o, &t[0], &t[1]), y = combine(o, &t[0], &t[2]);
+	struct tuple xy = combine(o, &x, &t[2]), yx = combine(o, &y, &t[1]);
+
+	return same(&xy, &yx) ? NULL : "its order counts";
+}
+
+typedef const char *(*law_fn)(const struct order *o, const struct tuple t[3]);
+
+static void count_node(const struct hn_expr *e, void *ctx)
+{
+	(void)e;
+	*(double *)ctx += 1;
+}
+
+/* Whether the law holds of all; most: tries times nodes, 0 = MAX_TRIES of any size. */
+static const char *decide(const struct hn_reduce *r, law_fn broken, double most)
 {
 	static const char *const unknown = "its combiner is not known to be associative and "
 					   "commutative";
 	struct order o = { .r = r, .only_order = r->n <= MAX_PART };
 	struct tuple t[3] = { { { 0 } } };
 	const char *why = NULL;
-	double tries = 1;
+	double tries = 1, nodes = 0;
 	bool more = true;
 
+	for (uint32_t k = 0; k < r->n && most > 0; k++) {
+		hn_expr_visit(r->result[k], count_node, &nodes);
+	}
+	o.only_order = o.only_order && nodes <= most;
 	if (o.only_order) {
 		find_groups(&o);
 	}
@@ -209,11 +231,11 @@ static const char *decide(const struct hn_reduce *r)
 
 		tries *= (double)n * n * n;
 	}
-	if (!o.only_order || tries > MAX_TRIES) {
+	if (!o.only_order || tries > MAX_TRIES || tries * nodes > most) {
 		return unknown;
 	}
 	while (more && !why) {
-		why = broken_law(&o, t);
+		why = broken(&o, t);
 		more = false;
 		for (uint32_t i = 0; i < 3 * r->n && !more; i++) {
 			int *at = &t[i / r->n].at[i % r->n];
@@ -225,6 +247,25 @@ static const char *decide(const struct hn_reduce *r)
 	return why;
 }
 
+/* Component k is the old value less the new one. */
+static bool subtracts(const struct hn_reduce *r, uint32_t k)
+{
+	const struct hn_expr *e = r->result[k];
+
+	return e->op == HN_EXPR_SUB && is_slot(e->arg[0], HN_SLOT_LHS + k) &&
+	       is_slot(e->arg[1], HN_SLOT_RHS + k);
+}
+
+bool hn_law_any_order(const struct hn_reduce *r)
+{
+	for (uint32_t k = 0; k < r->n; k++) {
+		if (law_of(r, k) == UNKNOWN && !subtracts(r, k)) {
+			return !decide(r, broken_order, MAX_WORK);
+		}
+	}
+	return true;
+}
+
 const char *hn_law_against_parts(const struct hn_op *op)
 {
 	const struct hn_reduce *r = op->reduce;
@@ -233,7 +274,7 @@ const char *hn_law_against_parts(const struct hn_op *op)
 		enum known law = law_of(r, k);
 
 		if (law == UNKNOWN) {
-			return decide(r);
+			return decide(r, broken_law, 0);
 		}
 		if (!is_neutral(r, k, law)) {
 			return "its identity is not neutral: it would count once for each part";

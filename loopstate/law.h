@@ -16,6 +16,12 @@
 
 #include "loopstate/dag.h"
 
+/* Whether a reduction takes its points in any order: f(f(a, x), y) = f(f(a, y), x), whatever the
+ * identity.  Sums, products, minima and such are known, and `a - b`; what only compares and
+ * selects is decided in the same way, with at most two carried values.  Pure; as fast as
+ * parsing an op. */
+bool hn_law_any_order(const struct hn_reduce *r);
+
 /* NULL when the reduction of op may be cut into parts; else why not, for a person.  Pure. */
 const char *hn_law_against_parts(const struct hn_op *op);
 

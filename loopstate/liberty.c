@@ -136,8 +136,7 @@ static const char *against_order(const struct hn_dag *dag, const struct hn_op *o
 
 bool hn_keeps_order(const struct hn_dag *dag, const struct hn_op *op)
 {
-	return op->reduce != NULL && (op->reduce->kind == HN_COMBINE_GENERAL ||
-				      against_order(dag, op) != NULL);
+	return op->reduce != NULL && (!op->reduce->any_order || against_order(dag, op) != NULL);
 }
 
 const char *hn_against_parts(const struct hn_dag *dag, const struct hn_op *op)

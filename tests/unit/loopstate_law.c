@@ -1,14 +1,16 @@
-/* Which reductions may be cut into parts, and why others may not. */
+/* Which reductions may be cut into parts, and why others may not; which take any order. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "loopstate/dag.h"
 #include "loopstate/law.h"
+#include "loopstate/liberty.h"
 
 /* One carried value: x, y; two: xi, xv and yi, yv. */
 #define ONE(type, result, identity)                                                            \
@@ -71,6 +73,45 @@ static const struct {
 	  "not commutative" },
 };
 
+/* Reductions from a text: how the second value is chosen counts, and what is neutral does not. */
+static const struct {
+	const char *combiner;
+	bool any_order;
+} told[] = {
+	{ "(a, c), (b, d) -> max(a, b), max(c, d) from 3, 4", true },
+	{ "(a, c), (b, d) -> a - b, c + d from 3, 4", true },
+	{ "(a, c), (b, d) -> b - a, c + d from 0, 0", false },
+	{ "(a, c), (b, d) -> a, c from 1, 2", true },
+	{ "(a, c), (b, d) -> b, d from 1, 2", false },
+	{ "(a, c), (b, d) -> max(a, b), select(a > b || (a == b && c < d), c, d) from 0, 0", true },
+	{ "(a, c), (b, d) -> max(a, b), select(a >= b, c, d) from 0, 0", false },
+	{ "(a, c), (b, d) -> a * b, c * b + d from 1, 0", false },
+};
+
+static void orders(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(told); i++) {
+		const struct hn_dag *dag;
+		struct hn_err err = { 0 };
+		struct hn_arena a;
+		char text[300];
+
+		hn_arena_init(&a, 0);
+		snprintf(text, sizeof text,
+			 "f(int32 A[8]) -> s, t { s, t reduce=! A(k), k by %s where k in 0:8 }",
+			 told[i].combiner);
+		if (hn_dag_parse("t", text, strlen(text), 0, &a, &dag, &err)) {
+			fail_msg("%s: %s", text, err.msg);
+		}
+		if (dag->op[1]->reduce->any_order != told[i].any_order ||
+		    hn_keeps_order(dag, dag->op[1]) == told[i].any_order) {
+			fail_msg("%s", told[i].combiner);
+		}
+		hn_arena_fini(&a);
+	}
+}
+
 static void laws(void **state)
 {
 	(void)state;
@@ -95,7 +136,7 @@ static void laws(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(laws) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(laws), cmocka_unit_test(orders) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
  *             its iterations is touched by two of them, and written by one;
  *   twice     a reduction takes one of its points twice into one element;
  *   left out  an element is read, or left as a result, before all points are in it;
- *   reordered a combiner of no known kind takes its points in another order than written.
+ *   reordered a combiner that no law allows it takes its points in another order than written.
  */
 #ifndef HN_TESTS_LOOPTREE_TRACE_H
 #define HN_TESTS_LOOPTREE_TRACE_H
@@ -94,7 +94,7 @@ static void trace_point(struct eval *x, struct trace *r, int32_t op, int64_t ele
 	}
 	*taken = 1;
 	r->count[op][element]++;
-	if (o->reduce->kind == HN_COMBINE_GENERAL && point < r->last[op][element]) {
+	if (!o->reduce->any_order && point < r->last[op][element]) {
 		trace_fault(x, "reordered", op, point);
 	}
 	r->last[op][element] = point;

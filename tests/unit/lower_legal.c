@@ -236,7 +236,7 @@ static void refuses_a_missing_producer(void **state)
 	hn_arena_fini(&f.arena);
 }
 
-/* x - y is not associative: tiles in order are fine, a reduction turned inside out is not. */
+/* Of y - x the order counts: tiles in order are fine, a reduction turned inside out is not. */
 static const char ordered_json[] =
 	"{\"format\":\"compute-dag/"
 	"1\",\"ops\":[{\"kind\":\"placeholder\",\"id\":\"A\",\"shape\":[4,12],"
@@ -244,8 +244,8 @@ static const char ordered_json[] =
 	"\"shape\":[4],"
 	"\"dtype\":[\"int32\"],\"axes\":[[\"i\",0,4]],\"reduce_axes\":[[\"k\",0,12]],"
 	"\"body\":[{\"reduce\":"
-	"{\"lhs\":[\"x\"],\"rhs\":[\"y\"],\"result\":[[\"sub\",[\"var\",\"x\"],[\"var\","
-	"\"y\"]]],"
+	"{\"lhs\":[\"x\"],\"rhs\":[\"y\"],\"result\":[[\"sub\",[\"var\",\"y\"],[\"var\","
+	"\"x\"]]],"
 	"\"identity\":[[\"int\",0,\"int32\"]]},\"source\":[[\"var\",\"k\"]],"
 	"\"condition\":[\"int\",1,\"bool\"],\"init\":[],\"value_index\":0}]}],"
 	"\"inputs_outputs\":[\"A\",\"M\"]}";
