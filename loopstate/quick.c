@@ -131,13 +131,14 @@ static bool walk(struct walker *w, const struct hn_node *n, uint32_t position)
 static void open_space(struct hn_quick_check *c, const struct hn_looptree *t)
 {
 	uint32_t *first = HN_NEW_ARRAY(c->arena, uint32_t, t->n_loop);
-	uint32_t n = 0, n_stmt = 0, n_loop = 0;
+	uint32_t n = 0, n_stmt = 0, n_loop = 0, n_ragged = 0;
 
 	c->space.tree = t;
 	c->space.radix = hn_radix_of(t, c->arena);
 	for (uint32_t i = 0; i < t->n_loop; i++) {
 		first[i] = n;
 		n += c->space.radix[i].n_digit;
+		n_ragged += c->space.radix[i].n_digit > 1;
 	}
 	count(t->root, &n_stmt, &n_loop);
 	for (uint32_t i = 0; i < t->dag->n_op; i++) {
@@ -145,6 +146,7 @@ static void open_space(struct hn_quick_check *c, const struct hn_looptree *t)
 
 		n += t->buffer[i].op >= 0 ? 2 * (b ? b->stage[i].n_guard : 8) : 0;
 	}
+	n += n_stmt * n_ragged; /* and one a loop */
 	c->space.first_digit = first;
 	c->space.cap_digit = n;
 	c->space.digit = HN_NEW_ARRAY(c->arena, struct hn_quick_digit, n);

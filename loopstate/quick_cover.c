@@ -3,7 +3,8 @@
  *
  * A guard that bounds a sum of digits inside the statement's own loops (a split that does not
  * divide) makes that sum a digit of its own, of the guard's range.  A guard that an axis's
- * domain implies leaves out nothing that exists.  Any other guard is refused.
+ * domain implies leaves out nothing that exists.  Any other guard is refused.  A loop whose
+ * digits could count further than it runs is bounded in the same way.
  */
 #include "loopstate/quick_int.h"
 
@@ -16,6 +17,7 @@ struct guard {
 	struct hn_quick_form g;
 	int64_t lo, hi;
 	bool made; /* into a digit of every axis it is part of */
+	bool own;  /* what a loop runs over: it leaves nothing out */
 };
 
 struct cover {
@@ -45,7 +47,7 @@ static bool compare(struct cover *v, enum hn_expr_op op, const struct hn_expr *x
 	g->g.lo = g->g.hi = g->g.n = 0;
 	g->lo = INT64_MIN;
 	g->hi = INT64_MAX;
-	g->made = false;
+	g->made = g->own = false;
 	if (v->n_guard == MAX_GUARDS || !hn_quick_add(s, x, NULL, 1, &g->g) ||
 	    !hn_quick_add(s, y, NULL, -1, &g->g) || g->g.lo != g->g.hi) {
 		return false;
@@ -91,6 +93,33 @@ static bool read_guards(struct cover *v)
 	return true;
 }
 
+static void bound_ragged(struct cover *v)
+{
+	const struct hn_quick_space *s = &v->c->space;
+
+	for (uint32_t i = 0; i < v->s->n_level && v->n_guard < MAX_GUARDS; i++) {
+		const struct hn_node *n = v->s->level[i].node;
+		struct guard *g = &v->guard[v->n_guard];
+
+		if (n->kind != HN_NODE_LOOP || s->radix[n->loop].n_digit < 2 ||
+		    !s->digit[s->first_digit[n->loop]].ragged) {
+			continue;
+		}
+		const struct hn_radix *r = &s->radix[n->loop];
+
+		*g = (struct guard){ .lo = INT64_MIN, .hi = r->extent - 1, .own = true };
+		for (uint32_t k = 0; k < r->n_digit && g->g.n < HN_QUICK_MAX_TERMS; k++) {
+			uint32_t digit = s->first_digit[n->loop] + k;
+
+			if (s->digit[digit].range > 1) {
+				g->g.term[g->g.n++] =
+					(struct hn_quick_term){ digit, r->weight[k] };
+			}
+		}
+		v->n_guard++;
+	}
+}
+
 /* Ascending by coefficient. */
 static void sort_terms(struct hn_quick_form *f)
 {
@@ -106,8 +135,8 @@ static void sort_terms(struct hn_quick_form *f)
 }
 
 /* Whether the terms, ascending, take every value of [0, *ret_span]; *ret_once: none of
- * them twice. */
-static bool is_dense(const struct hn_quick_space *s, const struct hn_quick_form *f,
+ * them twice.  whole: all digits are of one loop, which is bounded as such. */
+static bool is_dense(const struct hn_quick_space *s, const struct hn_quick_form *f, bool whole,
 		     int64_t *ret_span, bool *ret_once)
 {
 	int64_t reach = 0;
@@ -117,7 +146,7 @@ static bool is_dense(const struct hn_quick_space *s, const struct hn_quick_form 
 		const struct hn_quick_digit *d = &s->digit[f->term[i].digit];
 		int64_t coef = f->term[i].coef;
 
-		if (coef <= 0 || coef > reach + 1 || d->ragged) {
+		if (coef <= 0 || coef > reach + 1 || (d->ragged && !whole)) {
 			return false;
 		}
 		*ret_once = *ret_once && coef == reach + 1;
@@ -130,7 +159,7 @@ static bool is_dense(const struct hn_quick_space *s, const struct hn_quick_form 
 	return true;
 }
 
-/* *ret_mul such that f holds mul times every term of g. */
+/* *ret_mul such that f holds mul times every term of g; below 0 where f counts down. */
 static bool holds(const struct hn_quick_form *f, const struct hn_quick_form *g,
 		  int64_t *ret_mul)
 {
@@ -149,7 +178,7 @@ static bool holds(const struct hn_quick_form *f, const struct hn_quick_form *g,
 		mul = f->term[k].coef / g->term[i].coef;
 	}
 	*ret_mul = mul;
-	return mul > 0;
+	return mul != 0;
 }
 
 /* f with the sum g as `digit`; f itself when g is no part of it. */
@@ -159,7 +188,7 @@ static const struct hn_quick_form *replace(struct cover *v, const struct hn_quic
 	struct hn_quick_form *to = &v->form;
 	int64_t mul;
 
-	if (!holds(f, g, &mul)) {
+	if (!holds(f, g, &mul) || mul < 0) {
 		return f;
 	}
 	to->n = 0;
@@ -197,7 +226,7 @@ static void make_digit(struct cover *v, struct guard *g, const struct hn_quick_f
 	sort_terms(&g->g);
 	if (g->g.n == 0 || g->hi == INT64_MAX || g->hi < 0 ||
 	    least_depth(s, &g->g) < v->s->life || s->n_digit == s->cap_digit ||
-	    !is_dense(s, &g->g, &span, &once) || !once) {
+	    !is_dense(s, &g->g, g->own, &span, &once) || !once) {
 		return;
 	}
 	uint32_t digit = s->n_digit++;
@@ -227,14 +256,19 @@ static void make_digit(struct cover *v, struct guard *g, const struct hn_quick_f
 	}
 }
 
-/* Sums of few digits first: others may be sums of them. */
+/* Loops first, then sums of few digits: others may be sums of them. */
 static void make_digits(struct cover *v, const struct hn_quick_form **axis)
 {
+	for (uint32_t i = 0; i < v->n_guard; i++) {
+		if (v->guard[i].own) {
+			make_digit(v, &v->guard[i], axis);
+		}
+	}
 	for (uint32_t n = 1; n <= HN_QUICK_MAX_TERMS && v->n_guard > 0; n++) {
 		bool more = false;
 
 		for (uint32_t i = 0; i < v->n_guard; i++) {
-			if (v->guard[i].g.n == n && !v->guard[i].made) {
+			if (v->guard[i].g.n == n && !v->guard[i].made && !v->guard[i].own) {
 				make_digit(v, &v->guard[i], axis);
 			}
 			more = more || v->guard[i].g.n > n;
@@ -261,17 +295,23 @@ static bool rest_of(struct cover *v, const struct hn_quick_form *axis, const str
 }
 
 /* Whether points in the domain never fail the guard: with axis = mul * sum + rest and axis
- * <= last, the sum is at most (last - least rest) / mul. */
+ * <= last, the sum is at most (last - least rest) / mul, and at least what follows from first;
+ * where mul < 0, first and last change places. */
 static bool is_implied(struct cover *v, const struct guard *g)
 {
 	for (uint32_t d = 0; d < v->s->n_axis; d++) {
 		const struct hn_axis *x = &v->s->op->axis[d];
 		int64_t mul, lo, hi;
 
-		if (rest_of(v, v->s->axis[d], g, &mul, &lo, &hi) &&
-		    (g->hi == INT64_MAX ||
-		     hn_floordiv(x->min + x->extent - 1 - lo, mul) <= g->hi) &&
-		    (g->lo == INT64_MIN || -hn_floordiv(hi - x->min, mul) >= g->lo)) {
+		if (!rest_of(v, v->s->axis[d], g, &mul, &lo, &hi)) {
+			continue;
+		}
+		int64_t last = x->min + x->extent - 1 - lo, first = hi - x->min;
+		int64_t most = hn_floordiv(mul > 0 ? last : first, mul > 0 ? mul : -mul);
+		int64_t least = -hn_floordiv(mul > 0 ? first : last, mul > 0 ? mul : -mul);
+
+		if ((g->hi == INT64_MAX || most <= g->hi) &&
+		    (g->lo == INT64_MIN || least >= g->lo)) {
 			return true;
 		}
 	}
@@ -286,7 +326,7 @@ static bool guards_spare(struct cover *v)
 		bool always = hn_quick_range(&v->c->space, &g->g, &lo, &hi) && lo >= g->lo &&
 			      hi <= g->hi;
 
-		if (!g->made && !always && !is_implied(v, g)) {
+		if (!g->own && !g->made && !always && !is_implied(v, g)) {
 			return hn_quick_refuse(v->c, v->s,
 					       "a guard may leave out a point that is needed");
 		}
@@ -312,11 +352,14 @@ static bool in_domain(struct cover *v, uint32_t d)
 		    !rest_of(v, f, g, &mul, &rest_lo, &rest_hi)) {
 			continue;
 		}
-		if (g->hi < HN_EXTENT_MAX / mul && mul * g->hi + rest_hi < hi) {
-			hi = mul * g->hi + rest_hi;
+		int64_t times = mul > 0 ? mul : -mul;
+		bool has_lo = g->lo > -HN_EXTENT_MAX / times, has_hi = g->hi < HN_EXTENT_MAX / times;
+
+		if ((mul > 0 ? has_hi : has_lo) && mul * (mul > 0 ? g->hi : g->lo) + rest_hi < hi) {
+			hi = mul * (mul > 0 ? g->hi : g->lo) + rest_hi;
 		}
-		if (g->lo > -HN_EXTENT_MAX / mul && mul * g->lo + rest_lo > lo) {
-			lo = mul * g->lo + rest_lo;
+		if ((mul > 0 ? has_lo : has_hi) && mul * (mul > 0 ? g->lo : g->hi) + rest_lo > lo) {
+			lo = mul * (mul > 0 ? g->lo : g->hi) + rest_lo;
 		}
 	}
 	return lo >= first && hi <= last;
@@ -373,7 +416,7 @@ static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
 		to->term[to->n++] = f->term[i];
 	}
 	sort_terms(&inner);
-	if (!is_dense(s, &inner, ret_span, &this_once) || !mark(s, &inner, seen)) {
+	if (!is_dense(s, &inner, false, ret_span, &this_once) || !mark(s, &inner, seen)) {
 		return false;
 	}
 	*once = *once && this_once;
@@ -456,6 +499,7 @@ bool hn_quick_cover(struct hn_quick_check *c, struct hn_quick_stmt *s)
 	if (!read_guards(&v)) {
 		return false;
 	}
+	bound_ragged(&v);
 	make_digits(&v, axis);
 	for (uint32_t d = 0; d < s->n_axis; d++) {
 		if (!in_domain(&v, d)) {

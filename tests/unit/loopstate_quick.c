@@ -219,6 +219,32 @@ static void agrees_with_evaluation(void **state)
 	assert_true(refused * 100 <= right * 15);
 }
 
+/* Read at i / 2, a loop of 5 has two digits that could count to 6; read at 6 - i, an element's
+ * place counts down. */
+static void right_ones_are_taken(void **state)
+{
+	static const struct {
+		const char *dag, *steps;
+	} row[] = {
+		{ "f(float32 A[3]) -> B { s(i) = A(i) + 1 B(i) = i % 2 == 0 ? s(i / 2) : 0 "
+		  "where i in 0:5 }",
+		  "[[\"CA\", 1, 2, 0]]" },
+		{ "f(float32 A[7]) -> B { s(i) = A(i) + 1 B(i) = s(6 - i) }",
+		  "[[\"SP\", 2, 0, 7, [2], 1], [\"CA\", 1, 2, 1]]" },
+		{ "f(int32 A[7]) -> B { s reduce=! A(k) by (a), (b) -> a - b from 0 B = s + 1 }",
+		  "[[\"SP\", 1, 0, 7, [2], 1], [\"RE\", 1, [1, 0]]]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		struct hn_err err = { 0 };
+
+		if (!judge_steps(row[i].dag, row[i].steps, &err)) {
+			fail_msg("%s: %s", row[i].dag, err.msg);
+		}
+	}
+}
+
 static void takes_no_memory_when_warm(void **state)
 {
 	struct hn_quick *q = hn_quick_new();
@@ -251,6 +277,7 @@ int main(void)
 		cmocka_unit_test(races_are_refused),
 		cmocka_unit_test(a_refusal_says_why),
 		cmocka_unit_test(bitwise_tasks_keep_their_order),
+		cmocka_unit_test(right_ones_are_taken),
 		cmocka_unit_test(agrees_with_evaluation),
 		cmocka_unit_test(takes_no_memory_when_warm),
 	};
