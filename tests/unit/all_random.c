@@ -6,7 +6,10 @@
  * and printed with its seed, also as two files for `hone replay`: pair-SEED/p.txt and s.json in
  * the working folder.  argv[1] or HONE_PAIRS=n judges as many legal pairs, HONE_FIRST=n begins
  * with seed n, HONE_SEED=n judges the pairs of one seed alone; HONE_SHRINK=n makes a finding
- * smaller for at most n seconds. */
+ * smaller for at most n seconds.
+ *
+ * What is refused is evaluated too (exact_eval.h): the shares of right histories that the exact
+ * and the quick check refuse are printed and bounded; HONE_REFUSED=1 prints each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +28,7 @@
 #include "tests/unit/mutated.h"
 #include "tests/unit/random_dags.h"
 #include "tests/unit/random_runs.h"
+#include "tests/unit/exact_eval.h"
 /* these need the ones above */
 #include "tests/unit/random_pairs.h"
 
@@ -395,7 +399,10 @@ static void print_counts(const struct rp_counts *n)
 	static const char *const what[] = {
 		"programs", "refused",	   "inexact",	  "with sizes",	 "pairs",
 		"of sketches", "run",	   "unbuilt",	  "unknown",	 "not to be reordered",
-		"unsupported", "illegal", "not evaluated", "damaged", "unfilled",
+		"unsupported", "illegal", "damaged", "unfilled",
+		"right", "of them refused by the exact check",
+		"right without sizes", "of them refused by the quick check",
+		"right and drawn as a search does", "of them refused by the quick check",
 	};
 
 	for (size_t i = 0; i < HN_COUNT_OF(what); i++) {
@@ -466,6 +473,11 @@ static void same_numbers(void **state)
 	assert_true(n.sketched * 4 > n.pairs);
 	assert_true(n.sized * 10 > n.programs);
 	assert_true(n.unknown * 50 <= n.pairs);
+	if (n.right >= 1000) { /* shares of fewer say little */
+		assert_true(n.missed * 100 <= n.right);
+		assert_true(n.plain_missed * 20 <= n.plain);
+		assert_true(n.drawn_missed * 50 <= n.drawn);
+	}
 }
 
 int main(int argc, char **argv)

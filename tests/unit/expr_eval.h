@@ -1,7 +1,8 @@
 /* tests/unit/expr_eval.h -- the value of an expression, with checked loads.
  *
- * Numbers are doubles and 64-bit integers.  Each load is checked: inside its tensor, and
- * never of poison, a NaN that no computation makes.  The first fault is kept as text. */
+ * Numbers are doubles and 64-bit integers, unless `value` computes in the program's own types
+ * (exact_eval.h).  Each load is checked: inside its tensor, and never of poison, a NaN that no
+ * computation makes.  The first fault is kept as text. */
 #ifndef HN_TESTS_EXPR_EVAL_H
 #define HN_TESTS_EXPR_EVAL_H
 
@@ -17,30 +18,18 @@
 #define EVAL_MAX_LET 64
 #define EVAL_POISON UINT64_C(0x7ff8dead0000beef) /* a quiet NaN's bits */
 
-static inline double eval_poison(void)
-{
-	uint64_t bits = EVAL_POISON;
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-/* Programs have NaNs of their own. */
-static inline bool eval_is_poison(double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	return bits == EVAL_POISON;
-}
+/* A number: a double; of exact evaluation an integer's is an integer. */
+union cell {
+	double f;
+	int64_t i;
+};
 
 struct tensor {
 	uint32_t n_dim, n_out;
 	int64_t extent[HN_DAG_MAX_RANK];
 	int64_t min[HN_DAG_MAX_RANK];
 	int64_t n;
-	double *v; /* [n_out * n] */
+	union cell *v; /* [n_out * n] */
 };
 
 struct eval {
@@ -49,7 +38,15 @@ struct eval {
 	/* variables: axes or loops from 0, then lhs/rhs, then lets */
 	int64_t *slot;
 	uint32_t n_slot;
-	double lhs[4], rhs[4], let[EVAL_MAX_LET];
+	union cell lhs[HN_DAG_MAX_OUT], rhs[HN_DAG_MAX_OUT], let[EVAL_MAX_LET];
+	const int64_t *size; /* of the dag's sizes; NULL: there are none */
+	union cell (*value)(struct eval *x, const struct hn_expr *e); /* NULL: doubles */
+	/* what input `arg` holds; NULL: as looptree_eval.h has it */
+	void (*fill)(const struct eval *x, struct tensor *t, uint32_t arg, enum hn_dtype type);
+	/* of exact_eval.h: */
+	uint64_t seed; /* of inputs and orders */
+	int family;
+	bool rounds, numbers_decide;
 	int64_t n_access, n_guarded;
 	char fault[300];
 	/* told of each access to an element: who watches for races (looptree_trace.h) */
@@ -68,8 +65,14 @@ static void eval_fault(struct eval *x, const char *what, int32_t op, int64_t v)
 	}
 }
 
+/* Programs have NaNs of their own. */
+static bool eval_is_poison(const union cell *at)
+{
+	return (uint64_t)at->i == EVAL_POISON;
+}
+
 /* The element, or NULL after a fault. */
-static double *eval_at(struct eval *x, int32_t op, uint32_t out, const int64_t *index)
+static union cell *eval_at(struct eval *x, int32_t op, uint32_t out, const int64_t *index)
 {
 	struct tensor *t = &x->tensor[op];
 	int64_t at = 0;
@@ -91,6 +94,25 @@ static double *eval_at(struct eval *x, int32_t op, uint32_t out, const int64_t *
 	return &t->v[out * t->n + at];
 }
 
+/* What is loaded at the index. */
+static union cell eval_element(struct eval *x, const struct hn_expr *e, const int64_t *index)
+{
+	union cell *p = eval_at(x, e->ref, (uint32_t)e->out, index);
+
+	if (p == NULL) {
+		return (union cell){ .i = 0 };
+	}
+	if (x->touch != NULL) {
+		struct tensor *t = &x->tensor[e->ref];
+
+		x->touch(x, e->ref, (p - t->v) % t->n, /* write= */ false);
+	}
+	if (eval_is_poison(p)) {
+		eval_fault(x, "read of poison", e->ref, e->n_arg > 0 ? index[0] : 0);
+	}
+	return *p;
+}
+
 static double eval_load(struct eval *x, const struct hn_expr *e)
 {
 	int64_t index[HN_DAG_MAX_RANK];
@@ -98,18 +120,7 @@ static double eval_load(struct eval *x, const struct hn_expr *e)
 	for (uint32_t d = 0; d < e->n_arg; d++) {
 		index[d] = eval_int(x, e->arg[d]);
 	}
-	double *p = eval_at(x, e->ref, (uint32_t)e->out, index);
-
-	if (p != NULL && x->touch != NULL) {
-		struct tensor *t = &x->tensor[e->ref];
-
-		x->touch(x, e->ref, (p - t->v) % t->n, /* write= */ false);
-	}
-
-	if (p != NULL && eval_is_poison(*p)) {
-		eval_fault(x, "read of poison", e->ref, index[0]);
-	}
-	return p == NULL ? 0 : *p;
+	return eval_element(x, e, index).f;
 }
 
 static bool eval_is_float(const struct hn_expr *e)
@@ -124,14 +135,17 @@ static double eval_any(struct eval *x, const struct hn_expr *e)
 
 static double eval_var(struct eval *x, const struct hn_expr *e)
 {
+	if (e->ref >= HN_SLOT_SIZE) {
+		return (double)x->size[e->ref - HN_SLOT_SIZE];
+	}
 	if (e->ref >= HN_SLOT_LET) {
-		return x->let[e->ref - HN_SLOT_LET];
+		return x->let[e->ref - HN_SLOT_LET].f;
 	}
 	if (e->ref >= HN_SLOT_RHS) {
-		return x->rhs[e->ref - HN_SLOT_RHS];
+		return x->rhs[e->ref - HN_SLOT_RHS].f;
 	}
 	if (e->ref >= HN_SLOT_LHS) {
-		return x->lhs[e->ref - HN_SLOT_LHS];
+		return x->lhs[e->ref - HN_SLOT_LHS].f;
 	}
 	if ((uint32_t)e->ref >= x->n_slot) {
 		eval_fault(x, "variable out of range", 0, e->ref);
@@ -143,9 +157,9 @@ static double eval_var(struct eval *x, const struct hn_expr *e)
 static double eval_let(struct eval *x, const struct hn_expr *e)
 {
 	double value = eval_any(x, e->arg[0]);
-	double old = x->let[e->ref - HN_SLOT_LET];
+	union cell old = x->let[e->ref - HN_SLOT_LET];
 
-	x->let[e->ref - HN_SLOT_LET] = value;
+	x->let[e->ref - HN_SLOT_LET].f = value;
 	double r = eval_any(x, e->arg[1]);
 
 	x->let[e->ref - HN_SLOT_LET] = old;

@@ -7,12 +7,13 @@
 #ifndef HN_TESTS_LOOPTREE_EVAL_H
 #define HN_TESTS_LOOPTREE_EVAL_H
 
+#include "loopstate/size.h"
 #include "tests/unit/expr_eval.h"
 
 static void tensor_poison(struct tensor *t)
 {
 	for (int64_t i = 0; i < t->n * t->n_out; i++) {
-		t->v[i] = eval_poison();
+		t->v[i].i = (int64_t)EVAL_POISON;
 	}
 }
 
@@ -27,7 +28,7 @@ static void tensor_make(struct tensor *t, uint32_t n_dim, uint32_t n_out,
 		t->min[d] = 0;
 		t->n *= extent[d];
 	}
-	t->v = malloc(sizeof(double) * (size_t)(t->n * n_out));
+	t->v = malloc(sizeof(*t->v) * (size_t)(t->n * n_out));
 	if (t->v == NULL) {
 		abort();
 	}
@@ -36,17 +37,36 @@ static void tensor_make(struct tensor *t, uint32_t n_dim, uint32_t n_out,
 
 /* Inputs are a fixed function of (argument, element): small numbers, both signs, not 0.
  */
-static void tensor_fill(struct tensor *t, uint32_t arg, enum hn_dtype type)
+static void eval_fill(const struct eval *x, struct tensor *t, uint32_t arg, enum hn_dtype type)
 {
+	(void)x;
 	for (int64_t i = 0; i < t->n; i++) {
 		uint64_t h =
 			((uint64_t)i * 2654435761u + arg * 40503u + 12345u) * 2246822519u;
 
 		h ^= h >> 13;
-		t->v[i] = hn_dtype_class(type) == HN_CLASS_FLOAT
+		t->v[i].f = hn_dtype_class(type) == HN_CLASS_FLOAT
 				  ? ((double)(h % 1999) - 999.5) / 512.0
 				  : (double)(h % 3);
 	}
+}
+
+/* Values of axis i of op; fewer than it has for sizes below the largest. */
+static int64_t eval_extent(struct eval *x, const struct hn_op *op, uint32_t i)
+{
+	const struct hn_expr *form = x->size != NULL ? hn_op_extent(op, i) : NULL;
+
+	return form != NULL ? eval_int(x, form) : op->axis[i].extent;
+}
+
+static union cell eval_value(struct eval *x, const struct hn_expr *e)
+{
+	return x->value != NULL ? x->value(x, e) : (union cell){ .f = eval_any(x, e) };
+}
+
+static bool eval_holds(struct eval *x, const struct hn_expr *e)
+{
+	return x->value != NULL ? x->value(x, e).i != 0 : eval_int(x, e) != 0;
 }
 
 /* One element of op at axis values x->slot: body, or (combine, source) into the tensor.
@@ -54,13 +74,13 @@ static void tensor_fill(struct tensor *t, uint32_t arg, enum hn_dtype type)
 static void eval_store(struct eval *x, int32_t i, enum hn_stmt_kind kind)
 {
 	const struct hn_op *op = x->dag->op[i];
-	double value[4] = { 0 };
-	double *at[4];
+	union cell value[HN_DAG_MAX_OUT] = { 0 };
+	union cell *at[HN_DAG_MAX_OUT];
 
 	for (uint32_t d = 0; d < op->n_dim; d++) {
 		int64_t v = x->slot[d] - op->axis[d].min;
 
-		if (v < 0 || v >= op->axis[d].extent) {
+		if (v < 0 || v >= eval_extent(x, op, d)) {
 			eval_fault(x, "write outside the domain", i, x->slot[d]);
 		}
 	}
@@ -76,18 +96,18 @@ static void eval_store(struct eval *x, int32_t i, enum hn_stmt_kind kind)
 		x->touch(x, i, at[0] - x->tensor[i].v, /* write= */ true);
 	}
 	if (kind == HN_STMT_UPDATE && red->condition != NULL &&
-	    !eval_int(x, red->condition)) {
+	    !eval_holds(x, red->condition)) {
 		return;
 	}
 	for (uint32_t k = 0; k < op->n_out && kind == HN_STMT_UPDATE; k++) {
 		x->lhs[k] = *at[k];
-		x->rhs[k] = eval_any(x, red->source[k]);
-		if (eval_is_poison(x->lhs[k])) {
+		x->rhs[k] = eval_value(x, red->source[k]);
+		if (eval_is_poison(&x->lhs[k])) {
 			eval_fault(x, "update of poison", i, 0);
 		}
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		value[k] = eval_any(x, kind == HN_STMT_COMPUTE ? op->body[k]
+		value[k] = eval_value(x, kind == HN_STMT_COMPUTE ? op->body[k]
 				       : kind == HN_STMT_INIT  ? red->identity[k]
 							       : red->result[k]);
 	}
@@ -126,15 +146,15 @@ static void eval_inputs(struct eval *x)
 		const struct hn_op *op = x->dag->op[x->dag->arg[k]];
 
 		if (op->kind == HN_OP_PLACEHOLDER) {
-			tensor_fill(&x->tensor[x->dag->arg[k]], k, op->dtype[0]);
+			(x->fill != NULL ? x->fill : eval_fill)(
+				x, &x->tensor[x->dag->arg[k]], k, op->dtype[0]);
 		}
 	}
 }
 
-/* The meaning of the dag, op by op. */
-static inline void eval_dag(struct eval *x, const struct hn_dag *dag)
+/* The meaning of the dag, op by op; x says how to compute. */
+static inline void eval_dag_as(struct eval *x, const struct hn_dag *dag)
 {
-	memset(x, 0, sizeof(*x));
 	x->dag = dag;
 	x->tensor = calloc(dag->n_op, sizeof(*x->tensor));
 	for (uint32_t i = 0; i < dag->n_op; i++) {
@@ -153,6 +173,12 @@ static inline void eval_dag(struct eval *x, const struct hn_dag *dag)
 			eval_domain(x, (int32_t)i, op->n_spatial, HN_STMT_COMPUTE);
 		}
 	}
+}
+
+static inline void eval_dag(struct eval *x, const struct hn_dag *dag)
+{
+	memset(x, 0, sizeof(*x));
+	eval_dag_as(x, dag);
 }
 
 struct tree_eval {
@@ -239,7 +265,17 @@ static void eval_tensors(struct tree_eval *e)
 		if (b->op < 0) {
 			continue;
 		}
-		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, b->extent);
+		int64_t extent[HN_DAG_MAX_RANK];
+
+		for (uint32_t d = 0; d < b->n_dim; d++) {
+			const struct hn_expr *form =
+				e->x.size != NULL && b->scope == HN_SCOPE_ARG
+					? hn_op_extent(t->dag->op[i], d)
+					: NULL;
+
+			extent[d] = form != NULL ? eval_int(&e->x, form) : b->extent[d];
+		}
+		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, extent);
 		for (uint32_t d = 0; d < b->n_dim && b->scope != HN_SCOPE_LOCAL; d++) {
 			e->x.tensor[i].min[d] = b->min[d]->u.i;
 		}
@@ -279,15 +315,16 @@ static inline bool eval_same(const struct eval *want, struct eval *got)
 		const struct tensor *q = &got->tensor[got->dag->arg[k]];
 
 		for (int64_t i = 0; i < p->n * p->n_out; i++) {
-			double size = 1 + fabs(p->v[i]);
-			bool same = isfinite(size) ? fabs(p->v[i] - q->v[i]) <= 1e-9 * size
-				    : isnan(size) ? isnan(q->v[i]) && !eval_is_poison(q->v[i])
-						  : p->v[i] == q->v[i];
+			double size = 1 + fabs(p->v[i].f);
+			bool same = isfinite(size)
+					    ? fabs(p->v[i].f - q->v[i].f) <= 1e-9 * size
+				    : isnan(size) ? isnan(q->v[i].f) && !eval_is_poison(&q->v[i])
+						  : p->v[i].f == q->v[i].f;
 
 			if (!same) {
 				snprintf(got->fault, sizeof(got->fault),
 					 "argument %u element %" PRId64 ": %g, want %g",
-					 k, i, q->v[i], p->v[i]);
+					 k, i, q->v[i].f, p->v[i].f);
 				return false;
 			}
 		}

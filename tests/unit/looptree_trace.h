@@ -11,6 +11,7 @@
 #ifndef HN_TESTS_LOOPTREE_TRACE_H
 #define HN_TESTS_LOOPTREE_TRACE_H
 
+#include "base/rng.h"
 #include "tests/unit/looptree_eval.h"
 
 #define TRACE_DEPTH 12 /* concurrent loops within each other */
@@ -81,20 +82,21 @@ static void trace_point(struct eval *x, struct trace *r, int32_t op, int64_t ele
 	for (uint32_t k = o->n_spatial; k < o->n_spatial + o->n_reduce; k++) {
 		int64_t v = x->slot[k] - o->axis[k].min;
 
-		if (v < 0 || v >= o->axis[k].extent) {
+		if (v < 0 || v >= eval_extent(x, o, k)) {
 			trace_fault(x, "reduction outside its domain", op, v);
 			return;
 		}
-		point = point * o->axis[k].extent + v;
+		point = point * eval_extent(x, o, k) + v;
 	}
 	unsigned char *taken = &r->taken[op][element * r->points[op] + point];
 
-	if (*taken) {
+	if (*taken && !x->numbers_decide) {
 		trace_fault(x, "twice", op, point);
 	}
 	*taken = 1;
 	r->count[op][element]++;
-	if (!o->reduce->any_order && point < r->last[op][element]) {
+	if (!o->reduce->any_order && point < r->last[op][element] &&
+	    !x->numbers_decide) {
 		trace_fault(x, "reordered", op, point);
 	}
 	r->last[op][element] = point;
@@ -106,7 +108,7 @@ static void trace_touch(struct eval *x, int32_t op, int64_t element, bool write)
 
 	trace_race(x, r, op, element, write);
 	if (!write && x->dag->op[op]->reduce && r->stmt->stage != op &&
-	    r->count[op][element] != r->points[op]) {
+	    r->count[op][element] != r->points[op] && !x->numbers_decide) {
 		trace_fault(x, "left out", op, element);
 	}
 	if (write && r->stmt->stmt != HN_STMT_COMPUTE) {
@@ -129,6 +131,28 @@ static void trace_private(struct trace *r, const struct hn_node *n, bool *inside
 	for (uint32_t k = 0; k < n->n_child; k++) {
 		trace_private(r, n->child[k], inside);
 	}
+}
+
+/* Iteration k of those of a concurrent loop: all of them, in the order of this seed. */
+static int64_t trace_iteration(const struct eval *x, int64_t k, int64_t extent)
+{
+	struct hn_rng rng = hn_rng_stream(x->seed, 21, (uint64_t)extent, 0);
+	int64_t start = (int64_t)hn_rng_below(&rng, (uint64_t)extent), step = 1, y = extent;
+
+	if (x->seed % 3 != 2) {
+		return x->seed % 3 == 0 ? k : extent - 1 - k;
+	}
+	while (y != 1) { /* one that has no divisor with the extent */
+		int64_t p = step = 1 + (int64_t)hn_rng_below(&rng, (uint64_t)extent);
+
+		for (y = extent; p != 0;) {
+			int64_t rest = y % p;
+
+			y = p;
+			p = rest;
+		}
+	}
+	return (start + k * step) % extent;
 }
 
 static void trace_node(struct tree_eval *e, struct trace *r, const struct hn_node *n)
@@ -154,7 +178,9 @@ static void trace_node(struct tree_eval *e, struct trace *r, const struct hn_nod
 	}
 	int64_t extent = n->kind == HN_NODE_LOOP ? n->extent : 1;
 
-	for (int64_t v = 0; v < extent && e->x.fault[0] == 0; v++) {
+	for (int64_t k = 0; k < extent && e->x.fault[0] == 0; k++) {
+		int64_t v = concurrent ? trace_iteration(&e->x, k, extent) : k;
+
 		if (concurrent) {
 			r->level[r->n_level - 1].iter = v;
 		}
@@ -162,8 +188,8 @@ static void trace_node(struct tree_eval *e, struct trace *r, const struct hn_nod
 			e->loop[n->loop] = v;
 			tree_enter(e, n->loop);
 		}
-		for (uint32_t k = 0; k < n->n_child; k++) {
-			trace_node(e, r, n->child[k]);
+		for (uint32_t i = 0; i < n->n_child; i++) {
+			trace_node(e, r, n->child[i]);
 		}
 	}
 	r->n_level -= concurrent;
@@ -192,7 +218,7 @@ static void trace_make(struct trace *r, const struct hn_looptree *t, struct eval
 		}
 		r->points[i] = 1;
 		for (uint32_t k = 0; k < op->n_reduce; k++) {
-			r->points[i] *= op->axis[op->n_spatial + k].extent;
+			r->points[i] *= eval_extent(x, op, op->n_spatial + k);
 		}
 		r->touched[i] = calloc(elements * TRACE_DEPTH, sizeof(**r->touched));
 		r->last[i] = calloc(elements, sizeof(**r->last));
@@ -222,17 +248,17 @@ static void trace_outputs(struct eval *x, const struct trace *r)
 		int32_t op = x->dag->arg[k];
 
 		for (int64_t i = 0; x->dag->op[op]->reduce && i < x->tensor[op].n; i++) {
-			if (r->count[op][i] != r->points[op]) {
+			if (r->count[op][i] != r->points[op] && !x->numbers_decide) {
 				trace_fault(x, "left out", op, i);
 			}
 		}
 	}
 }
 
-/* eval_tree with every access watched. */
-static void trace_tree(struct eval *ret, const struct hn_looptree *t)
+/* eval_tree with every access watched; *ret says how to compute. */
+static void trace_tree_as(struct eval *ret, const struct hn_looptree *t)
 {
-	struct tree_eval e = { .t = t, .x = { .dag = t->dag } };
+	struct tree_eval e = { .t = t, .x = *ret };
 	struct trace r;
 
 	eval_tensors(&e);
@@ -246,6 +272,12 @@ static void trace_tree(struct eval *ret, const struct hn_looptree *t)
 	e.x.slot = NULL;
 	e.x.touch = NULL;
 	*ret = e.x;
+}
+
+static inline void trace_tree(struct eval *ret, const struct hn_looptree *t)
+{
+	*ret = (struct eval){ .dag = t->dag };
+	trace_tree_as(ret, t);
 }
 
 /* Whether the tree is legal and computes the dag; *why holds the fault, "" when none. */

@@ -1,10 +1,10 @@
-/* One pair of a random program and a random history, judged: the evaluator, the quick and the
+/* One pair of a random program and a random history, judged: the evaluation, the quick and the
  * exact legality check and the machine code have to tell the same story.
  *
  * Kernels run on guarded memory (random_runs.h): alone, with workers in any order, with real
  * threads, with what was prepared before the call, and for several sizes.  Needs
- * looptree_trace.h, lower_histories.h, lower_run.h, lower_edits.h, mutated.h, random_dags.h and
- * random_runs.h before it. */
+ * looptree_trace.h, lower_histories.h, lower_run.h, lower_edits.h, mutated.h, random_dags.h,
+ * random_runs.h and exact_eval.h before it. */
 #ifndef HN_TESTS_RANDOM_PAIRS_H
 #define HN_TESTS_RANDOM_PAIRS_H
 
@@ -25,7 +25,9 @@ static const enum rp_source rp_sources[RP_HISTORIES] = { RP_WILD, RP_RANDOM,	RP_
 
 struct rp_counts {
 	uint64_t programs, refused, inexact, sized, pairs, sketched, run, unbuilt, unknown,
-		reordered, unsupported, illegal, unsure, damaged, unfilled;
+		reordered, unsupported, illegal, damaged, unfilled, right, missed, plain, plain_missed,
+		drawn, drawn_missed; /* right ones, and refused: by the exact check; by the quick
+				      * one, without sizes; of those what a search draws */
 };
 
 struct rp_bench { /* what outlives a program */
@@ -43,8 +45,6 @@ struct rp_program {
 	const struct hn_dag *dag;
 	struct rd_kind kind;
 	bool inexact;
-	bool watched; /* the evaluator knows what it means */
-	struct eval meaning;
 	struct rr_cases cases;
 	struct hn_sketches sketches; /* of what has no sizes */
 };
@@ -76,9 +76,6 @@ static void rp_bench_close(struct rp_bench *b)
 
 static void rp_close(struct rp_program *p)
 {
-	if (p->meaning.tensor != NULL) {
-		eval_free(&p->meaning);
-	}
 	rr_cases_close(&p->cases);
 	hn_arena_fini(&p->a);
 }
@@ -104,15 +101,6 @@ static int rp_open(struct rp_bench *b, const char *text, const struct rd_kind *k
 	     hn_sketch_generate_own(ret->dag, &b->host, &ret->a, &ret->sketches, &err))) {
 		fprintf(stderr, "%s\n%s", err.msg, text);
 		abort();
-	}
-	if (!ret->kind.sized) {
-		eval_dag(&ret->meaning, ret->dag);
-		/* A NaN stands for poison there: floats of any bits may make one. */
-		ret->watched = ret->meaning.fault[0] == 0;
-		if (!ret->watched && kind->family != RD_BITS) {
-			fprintf(stderr, "%s\n%s", ret->meaning.fault, text);
-			abort();
-		}
 	}
 	return 0;
 }
@@ -366,27 +354,6 @@ static enum rp_verdict rp_naive(struct rp_bench *b, struct rp_program *p)
 	return v == RP_WRONG ? RP_NAIVE : v;
 }
 
-enum rp_right { RP_IS_WRONG, RP_IS_RIGHT, RP_UNSURE };
-
-/* What the watcher says of the tree.  It computes in doubles: of numbers that wrap it knows
- * what is touched when, and an answer only where it agrees. */
-static enum rp_right rp_watch(const struct rp_program *p, const struct hn_looptree *t)
-{
-	struct eval got;
-
-	if (!p->watched) {
-		return RP_UNSURE;
-	}
-	trace_tree(&got, t);
-	bool fault = got.fault[0] != 0, same = !fault && eval_same(&p->meaning, &got);
-
-	eval_free(&got);
-	return fault ? RP_IS_WRONG
-	       : same ? RP_IS_RIGHT
-	       : p->kind.family == RD_WHOLE ? RP_IS_WRONG
-					    : RP_UNSURE;
-}
-
 /* The same tree made wrong: where that shows in the numbers the check must refuse it. */
 static enum rp_verdict rp_damage(struct rp_bench *b, struct rp_program *p,
 				 const struct hn_looptree *t, uint64_t seed,
@@ -396,61 +363,91 @@ static enum rp_verdict rp_damage(struct rp_bench *b, struct rp_program *p,
 					 drop_guards, swap_children };
 	struct hn_looptree damaged = *t;
 	struct hn_err err = { 0 };
+	char why[300];
 
 	damaged.root = edit_tree(t->root, edits[seed % HN_COUNT_OF(edits)], a);
-	if (tree_right(&damaged, &p->meaning)) {
+	if (exact_right(&damaged, &p->cases, why)) {
 		return RP_PASS;
 	}
 	b->n.damaged++;
-	snprintf(b->note, sizeof(b->note), "edit %d", (int)(seed % HN_COUNT_OF(edits)));
+	snprintf(b->note, sizeof(b->note), "edit %d: %s", (int)(seed % HN_COUNT_OF(edits)), why);
 	return hn_legal_check(&damaged, RP_LEGAL_MS, &err) == HN_VERDICT_OK ? RP_DAMAGE
 									    : RP_PASS;
 }
 
-/* Both checks and the watcher on one tree; *ret_legal: the exact check takes it. */
-static enum rp_verdict rp_legal(struct rp_bench *b, struct rp_program *p,
-				const struct hn_looptree *t, bool may_be_wrong, bool *ret_legal)
+/* A right tree: was it refused in error, and by whom? */
+static void rp_count(struct rp_bench *b, const struct rp_program *p, uint64_t seed, bool legal,
+		     bool quick)
 {
-	struct hn_err err = { 0 };
-	enum hn_verdict v = hn_legal_check(t, RP_LEGAL_MS, &err);
-	bool quick = hn_quick_legal(b->quick, t, NULL);
+	bool drawn = rp_sources[seed % RP_HISTORIES] >= RP_FILL;
 
-	*ret_legal = v == HN_VERDICT_OK;
-	if (v != HN_VERDICT_OK && v != HN_VERDICT_ILLEGAL) {
-		b->n.unknown++;
-		return RP_PASS;
+	b->n.right++;
+	b->n.missed += !legal;
+	if (!p->kind.sized) {
+		b->n.plain++;
+		b->n.plain_missed += !quick;
+		b->n.drawn += drawn;
+		b->n.drawn_missed += drawn && !quick;
 	}
-	if (quick && !*ret_legal) {
+}
+
+static void rp_show(const struct rp_program *p, const struct hn_looptree *t, const char *who,
+		    const char *why)
+{
+	struct hn_buf text;
+
+	if (getenv("HONE_REFUSED")) {
+		hn_buf_init(&text);
+		hn_dag_write_text(p->dag, "f", &text);
+		hn_looptree_print(t, &text);
+		fprintf(stderr, "refused by the %s check, and right: %s\n%s\n", who, why, text.s);
+		hn_buf_fini(&text);
+	}
+}
+
+/* Both checks and the evaluation on one tree; *ret_legal: the exact check takes it.  Right ones
+ * that it refuses are findings, but where a law would have to be known of the combiner. */
+static enum rp_verdict rp_legal(struct rp_bench *b, struct rp_program *p,
+				const struct hn_looptree *t, uint64_t seed, bool *ret_legal)
+{
+	bool may_be_wrong = rp_sources[seed % RP_HISTORIES] == RP_MUTATED;
+	const struct rr_case *c = &p->cases.at[seed % p->cases.n];
+	struct hn_err err = { 0 }, quick_err = { 0 };
+	enum hn_verdict v = hn_legal_check(t, RP_LEGAL_MS, &err);
+	bool quick = hn_quick_legal(b->quick, t, &quick_err), legal = v == HN_VERDICT_OK;
+	bool order = strstr(err.msg, "may not be reordered") != NULL;
+	char why[300];
+
+	*ret_legal = legal;
+	if (quick && v == HN_VERDICT_ILLEGAL) {
 		snprintf(b->note, sizeof(b->note), "the exact check: %s", err.msg);
 		return RP_QUICK;
 	}
-	/* What may not be reordered is refused even where the numbers happen to agree. */
-	if (!*ret_legal &&
-	    (strstr(err.msg, "may not be reordered") || strstr(err.msg, "may not be parted"))) {
-		b->n.reordered++;
-		return RP_PASS;
-	}
-	enum rp_right right = rp_watch(p, t);
+	bool right = legal ? exact_once(t, c, p->cases.family, seed % 3, /* formal= */ true, why)
+			   : exact_right(t, &p->cases, why);
 
-	b->n.unsure += right == RP_UNSURE;
-	if (*ret_legal ? right == RP_IS_WRONG : right == RP_IS_RIGHT) {
-		snprintf(b->note, sizeof(b->note), "evaluation says %s, the check says %s: %s",
-			 right == RP_IS_RIGHT ? "right" : "wrong", hn_verdict_name(v), err.msg);
-		return RP_LEGALITY;
+	b->n.unknown += !legal && v != HN_VERDICT_ILLEGAL;
+	b->n.illegal += v == HN_VERDICT_ILLEGAL;
+	b->n.reordered += order;
+	snprintf(b->note, sizeof(b->note), "evaluation: %s; the check: %.600s",
+		 right ? "right" : why, legal ? "legal" : err.msg);
+	if (!right && !legal) {
+		/* What cannot be right is refused before there is a tree. */
+		return may_be_wrong || order || v != HN_VERDICT_ILLEGAL ? RP_PASS : RP_TREE;
 	}
-	/* What cannot be right is refused before there is a tree. */
-	if (right == RP_IS_WRONG && !may_be_wrong) {
-		snprintf(b->note, sizeof(b->note), "%s", err.msg);
-		return RP_TREE;
+	if (right) {
+		rp_count(b, p, seed, legal, quick);
+		if (!legal || (!quick && !p->kind.sized)) {
+			rp_show(p, t, legal ? "quick" : "exact", legal ? quick_err.msg : err.msg);
+		}
 	}
-	b->n.illegal += !*ret_legal;
-	return RP_PASS;
+	return legal != right && !order && (legal || v == HN_VERDICT_ILLEGAL) ? RP_LEGALITY
+									       : RP_PASS;
 }
 
 static enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
 				const struct hn_state *s, uint64_t seed, struct hn_arena *a)
 {
-	bool mutated = rp_sources[seed % RP_HISTORIES] == RP_MUTATED;
 	const struct hn_looptree *t;
 	enum rp_verdict v;
 	bool legal;
@@ -464,15 +461,13 @@ static enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
 		b->n.unbuilt++;
 		return RP_PASS;
 	}
-	v = rp_legal(b, p, t, mutated, &legal);
+	v = rp_legal(b, p, t, seed, &legal);
 	if (v != RP_PASS || !legal) {
 		return v;
 	}
 	v = rp_emit(b, p, t, /* scalar= */ false, a);
 	b->n.run++;
-	return v == RP_PASS && seed % 4 == 0 && p->watched && p->kind.family == RD_WHOLE
-		       ? rp_damage(b, p, t, seed / 4, a)
-		       : v;
+	return v == RP_PASS && seed % 4 == 0 ? rp_damage(b, p, t, seed / 4, a) : v;
 }
 
 /* History h of the program. */
