@@ -32,6 +32,7 @@
 
 #define SHARE 0.15
 #define LONGEST_NS 20e9
+#define ALONE_NS 1e9 /* a final of one may take so long whatever the job's seconds */
 #define REACH 0.9 /* of screening's luck */
 
 static void let_go(struct hn_leader *l)
@@ -162,8 +163,9 @@ static uint32_t affordable(struct hn_job_final *f, double allowed_ns)
 {
 	uint32_t n = field(f);
 
-	if (n == 1) {
-		return f->holder.steps == NULL; /* nobody to compare it with */
+	if (n == 1) { /* nobody to compare it with: it is measured once more, and holds */
+		return f->holder.steps == NULL &&
+		       (double)f->entrant[0]->run_ns <= fmax(allowed_ns, ALONE_NS);
 	}
 	while (n >= 2 && cost_ns(f, n, HN_FINAL_LOOK) > allowed_ns) {
 		n--;

@@ -3,7 +3,7 @@
  *
  * What a free board does next: its probe, if it was asked for; a canary, when one is due;
  * else the next ticket of the run queue, which all boards share.  A canary is due after a
- * start, after one that moved, when a batch is held, and when there is nothing else to do
+ * start, after one that moved, when a batch is held, or what took a second, and when there is nothing else to do
  * while results are held.  A board that dies is replaced under a new epoch: what it knew
  * is forgotten with it, what it had answered since its last clean canary is done again,
  * and the request it had is tried once more.
@@ -17,7 +17,8 @@
 
 #include "base/clock.h"
 
-#define MAX_BATCH 16 /* answers between two canaries, of a board that is trusted */
+#define MAX_BATCH 16 /* answers between two canaries, of a board that is trusted, ... */
+#define BATCH_NS INT64_C(1000000000) /* ... or as many as took so long: a canary takes 1 % of it */
 #define PROBE_LIMIT_MS 30000
 #define CANARY_LIMIT_MS 10000
 #define FIRST_BACK_OFF_MS 1000
@@ -240,7 +241,7 @@ static bool next(struct board_link *b)
 		}
 		ask(b, HN_FRAME_PROBE, PROBE_LIMIT_MS);
 	} else if (b->want_canary || b->n_held >= batch(b) ||
-		   (b->n_held > 0 && m->to_run.first == NULL)) {
+		   b->held_ns >= BATCH_NS || (b->n_held > 0 && m->to_run.first == NULL)) {
 		ask(b, HN_FRAME_CANARY, CANARY_LIMIT_MS);
 	} else if (may_take(b)) {
 		hn_board_give(b, queue_take(&m->to_run));

@@ -18,6 +18,7 @@
 
 #define TRIES 3 /* of what a board was lost with */
 #define REDOS 8	     /* of what a canary did not confirm, ... */
+#define REDO_NS INT64_C(15000000000) /* all its runs together: then its time is what it is */
 #define LOST_REDOS 50 /* ... and of what was lost with its board before one came */
 #define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a duel: */
 #define NOISY_DUELS 3
@@ -274,6 +275,7 @@ static void hold(struct board_link *b, struct ticket *t)
 	}
 	queue_put(&b->held, t);
 	b->n_held++;
+	b->held_ns += t->outcome.run_ns;
 }
 
 void hn_board_believe(struct board_link *b)
@@ -284,6 +286,28 @@ void hn_board_believe(struct board_link *b)
 		finish(b->m, t);
 	}
 	b->n_held = 0;
+	b->held_ns = 0;
+}
+
+/* Right, and timed as well as it could be. */
+static void warn_of_noise(const struct ticket *t, struct outcome *o)
+{
+	char why[sizeof o->detail];
+
+	if (hn_ticket_duel(t) || o->n_sample == 0) {
+		return;
+	}
+	memcpy(why, o->detail, sizeof why);
+	o->verdict = HN_VERDICT_OK;
+	snprintf(o->detail, sizeof o->detail, "%s: %.380s",
+		 hn_verdict_name(HN_VERDICT_NOISY), why);
+}
+
+/* Measured, and so long that the machine will hardly be stiller next time. */
+static bool long_enough(const struct ticket *t)
+{
+	return t->kind == TICKET_CANDIDATE && !hn_ticket_duel(t) && t->all_run_ns >= REDO_NS &&
+	       t->outcome.verdict == HN_VERDICT_OK;
 }
 
 void hn_board_redo(struct board_link *b, bool lost)
@@ -292,7 +316,12 @@ void hn_board_redo(struct board_link *b, bool lost)
 
 	while ((t = queue_take(&b->held)) != NULL) {
 		t->n_run = 0;
-		if (lost ? ++t->n_redo_lost <= LOST_REDOS : ++t->n_redo <= REDOS) {
+		if (!lost && long_enough(t)) {
+			snprintf(t->outcome.detail, sizeof t->outcome.detail,
+				 "the board did not hold still");
+			warn_of_noise(t, &t->outcome);
+			finish(b->m, t);
+		} else if (lost ? ++t->n_redo_lost <= LOST_REDOS : ++t->n_redo <= REDOS) {
 			queue_put_first(&b->m->to_run, t);
 		} else if (lost) {
 			hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST,
@@ -303,6 +332,7 @@ void hn_board_redo(struct board_link *b, bool lost)
 		}
 	}
 	b->n_held = 0;
+	b->held_ns = 0;
 }
 
 bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
@@ -336,20 +366,6 @@ bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
 	return true;
 }
 
-/* Right, and timed as well as it could be. */
-static void warn_of_noise(const struct ticket *t, struct outcome *o)
-{
-	char why[sizeof o->detail];
-
-	if (hn_ticket_duel(t) || o->n_sample == 0) {
-		return;
-	}
-	memcpy(why, o->detail, sizeof why);
-	o->verdict = HN_VERDICT_OK;
-	snprintf(o->detail, sizeof o->detail, "%s: %.380s",
-		 hn_verdict_name(HN_VERDICT_NOISY), why);
-}
-
 bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 {
 	struct ticket *t;
@@ -377,8 +393,11 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 		hn_builders_redo(b->m, t, o.detail);
 		return true;
 	}
+	t->all_run_ns += o.run_ns;
 	if (o.verdict == HN_VERDICT_NOISY) {
-		if (t->n_noisy++ < (hn_ticket_duel(t) ? NOISY_DUELS : NOISY_REDOS)) {
+		bool once_more = hn_ticket_duel(t) || t->all_run_ns < REDO_NS;
+
+		if (once_more && t->n_noisy++ < (hn_ticket_duel(t) ? NOISY_DUELS : NOISY_REDOS)) {
 			t->n_run--; /* it was not lost */
 			queue_put(&b->m->to_run, t);
 			return true;

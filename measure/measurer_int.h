@@ -111,6 +111,7 @@ struct ticket {
 	bool anew; /* whatever is known of the same bytes */
 	char plant[16];     /* fault to ask the builder for; "" = none */
 	int n_build, n_run, n_redo, n_noisy; /* attempts; times not believed; noisy runs */
+	int64_t all_run_ns; /* of all runs that were answered */
 	int n_lost;	 /* builders that were killed or stopped with it */
 	int n_redo_lost; /* boards, with its answer */
 	int n_changed; /* times its object was not what had been announced */
@@ -158,6 +159,7 @@ struct board_link {
 	uint64_t n_measured;
 	struct queue held; /* answered since the last clean canary */
 	uint32_t n_held;
+	int64_t held_ns; /* what their runs took */
 };
 
 struct hn_measurer {

@@ -222,7 +222,7 @@ static void wait_for(const int *open)
 	uv_run(&loop, UV_RUN_NOWAIT);
 }
 
-static enum hn_verdict start(const char *knobs, uint32_t n_boards)
+static enum hn_verdict start_of(double flops, const char *knobs, uint32_t n_boards)
 {
 	static const int64_t shape[] = {1000};
 	static const struct hn_measure_arg args[] = {{"A", "float32", 1, shape, false},
@@ -231,7 +231,7 @@ static enum hn_verdict start(const char *knobs, uint32_t n_boards)
 				.dag_json = "{}",
 				.n_arg = 2,
 				.arg = args,
-				.needed_flops = 1e6};
+				.needed_flops = flops};
 	struct hn_measurer_config c = {.builder_path = builder,
 				       .board_path = HONE_BIN_DIR "/hone-board",
 				       .target = TARGET,
@@ -251,6 +251,11 @@ static enum hn_verdict start(const char *knobs, uint32_t n_boards)
 	hn_measurer_workload(m, &w, on_result, &s);
 	wait_for(&open);
 	return s.verdict;
+}
+
+static enum hn_verdict start(const char *knobs, uint32_t n_boards)
+{
+	return start_of(1e6, knobs, n_boards);
 }
 
 static void finish(void)
@@ -417,6 +422,41 @@ static void nothing_from_a_bad_window_is_told(void **state)
 	finish();
 }
 
+/* Of runs that take many seconds each one is told as soon as the next canary came, and none is
+ * run again and again for a canary's sake: it says that its time is uncertain. */
+static void long_runs_are_told_one_by_one(void **state)
+{
+	uint32_t n_warned = 0, n_true = 0;
+
+	(void)state;
+	for (int at = 2; at < 14; at++) {
+		struct shot shot[4];
+		char knobs[60];
+		int open = 4;
+
+		snprintf(knobs, sizeof knobs, "drift=1.1,from=%d,to=%d", at, at + 1);
+		assert_int_equal(start_of(1e13, knobs, 1), HN_VERDICT_OK);
+		for (int i = 0; i < 4; i++) {
+			shot[i] = (struct shot){.i = i, .open = &open};
+			hn_measurer_submit(m, "w", steps_of(i), 0, on_result, &shot[i]);
+		}
+		while (open == 4) {
+			uv_run(&loop, UV_RUN_ONCE);
+		}
+		assert_in_range(hn_measurer_board(m, 0).n_measured, 1, 2);
+		wait_for(&open);
+		assert_int_equal(hn_measurer_board(m, 0).n_measured, 4);
+		for (int i = 0; i < 4; i++) {
+			assert_int_equal(shot[i].verdict, HN_VERDICT_OK);
+			n_warned += strcmp(shot[i].detail, "NOISY: the board did not hold still") == 0;
+			n_true += shot[i].detail[0] == '\0';
+		}
+		finish();
+	}
+	assert_int_equal(n_warned + n_true, 12 * 4);
+	assert_in_range(n_warned, 3, 12);
+}
+
 /* Faster, for good: it stays out, and the other does it all. */
 static void a_board_that_stays_bad_stays_out(void **state)
 {
@@ -553,6 +593,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(good_boards_share_the_work),
 		cmocka_unit_test(duels_go_to_one_board),
 		cmocka_unit_test(nothing_from_a_bad_window_is_told),
+		cmocka_unit_test(long_runs_are_told_one_by_one),
 		cmocka_unit_test(a_board_that_stays_bad_stays_out),
 		cmocka_unit_test(flapping_is_quarantine_and_comes_back),
 		cmocka_unit_test(a_silent_board_is_replaced),
