@@ -284,6 +284,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		      hn_show_number(job, "warm"), hn_show_number(job, "ok"),
 		      (long long)n_failed, n_failed > 0 ? ": " : "", failures.s);
 	hn_buf_fini(&failures);
+	if (strstr(hn_show_word(job, "inputs"), ", a sample of ") != NULL) {
+		hn_buf_printf(b, "  compared  on %s\n", hn_show_word(job, "inputs"));
+	}
 	if (*hn_show_word(job, "message") != '\0') {
 		hn_buf_printf(b, "  note      %s\n", hn_show_word(job, "message"));
 	}

@@ -169,6 +169,9 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		return;
 	}
 	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
+	if (j->inputs != NULL && strstr(j->inputs, ", a sample of ") != NULL) {
+		j->sampled = hn_arena_printf(&j->arena, "compared on %s", j->inputs);
+	}
 	j->naive_share = j->naive_ns > 0 && j->naive_share > 0 ? j->naive_share
 								: naive->naive_share;
 	if (j->naive_ns > 0) { /* the time that was measured first stays: all jobs show the same */

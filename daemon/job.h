@@ -129,6 +129,7 @@ struct hn_job {
 	double naive_ns, best_ns; /* 0 = unknown */
 	double naive_share; /* of the naive program that was run for its time; 0 = not known */
 	const char *inputs; /* sets that answers are compared on, by the board; NULL = not said */
+	const char *sampled; /* what records say of it where some are compared in part; else NULL */
 	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */
 	int64_t kernel_ns;	  /* spent inside kernels by this job */

@@ -40,7 +40,18 @@ static struct hn_descent descent_of(const struct hn_shot *s)
 	};
 }
 
-static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *s)
+/* What is wrong; of a right one, how far its time and its answers can be relied on. */
+static const char *detail_of(struct hn_job *j, const struct hn_shot *s)
+{
+	if (s->verdict != HN_VERDICT_OK || j->sampled == NULL) {
+		return s->detail;
+	}
+	return *s->detail == '\0'
+		       ? j->sampled
+		       : hn_arena_printf(&j->arena, "%s; %s", s->detail, j->sampled);
+}
+
+static struct hn_record record_of(struct hn_job *j, const struct hn_shot *s)
 {
 	return (struct hn_record){
 		.workload = j->key,
@@ -48,7 +59,7 @@ static struct hn_record record_of(const struct hn_job *j, const struct hn_shot *
 		.steps = s->steps,
 		.origin = s->candidate->origin,
 		.verdict = s->verdict,
-		.detail = s->detail,
+		.detail = detail_of(j, s),
 		.median_ns = s->verdict == HN_VERDICT_OK ? s->median_ns : 0,
 		.n_sample = s->n_sample,
 		.sample_ns = s->sample_ns,

@@ -160,7 +160,8 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
 /* Names of what goes beside a naive program. */
 static int check_beside(const struct hn_build_request *r, struct hn_err *err)
 {
-	const char *const name[] = { r->wide, r->refer, r->slices };
+	const char *const name[] = { r->wide, r->refer, r->slices,
+				     r->samples };
 	int rc = 0;
 
 	for (size_t i = 0; i < HN_COUNT_OF(name) && rc == 0; i++) {

@@ -13,9 +13,12 @@
 
 #include "loopstate/mark.h"
 #include "loopstate/widen.h"
+#include "lower/restrict.h"
 
 #define PROVE_LIMIT_MS 3000 /* each */
 #define SLICE_POINTS 1e7 /* of a naive program: under a tenth of a second, run some times */
+#define LONG_POINTS 4e9	 /* a program that runs more statements has a sample, ... */
+#define SAMPLE_POINTS 2.5e7 /* ... of places that take so many each */
 
 /* The history's tree when it is legal and bitwise; else NULL. */
 static const struct hn_looptree *proved(const struct hn_dag *dag, const char *steps,
@@ -73,6 +76,31 @@ static int add_wide(const struct hn_build_request *r, const struct hn_dag *dag, 
 	return rc;
 }
 
+/* The i-th of several programs of that name. */
+static void add_numbered(struct hn_naive_more *more, const char *name, uint32_t i,
+			 const struct hn_looptree *tree, struct hn_arena *a)
+{
+	struct hn_buf symbol;
+
+	hn_buf_init(&symbol);
+	hn_buf_printf(&symbol, "%s%u", name, i);
+	add(more, hn_arena_strdup(a, symbol.s), tree, /* scalar= */ true);
+	hn_buf_fini(&symbol);
+}
+
+static void add_samples(const struct hn_build_request *r, const struct hn_looptree *naive,
+			struct hn_arena *a, struct hn_naive_more *more)
+{
+	const struct hn_looptree *sample[HN_SAMPLE_MAX];
+	uint32_t n = hn_node_points(naive->root) < LONG_POINTS
+			     ? 0
+			     : hn_sample(naive, SAMPLE_POINTS, a, sample);
+
+	for (uint32_t i = 0; i < n; i++) {
+		add_numbered(more, r->samples, i, sample[i], a);
+	}
+}
+
 static void add_slices(const struct hn_build_request *r, const struct hn_looptree *naive,
 		       struct hn_arena *a, struct hn_naive_more *more)
 {
@@ -80,12 +108,7 @@ static void add_slices(const struct hn_build_request *r, const struct hn_looptre
 
 	more->n_slice = hn_slice(naive, SLICE_POINTS, a, slice);
 	for (uint32_t i = 0; i < more->n_slice; i++) {
-		struct hn_buf name;
-
-		hn_buf_init(&name);
-		hn_buf_printf(&name, "%s%u", r->slices, i);
-		add(more, hn_arena_strdup(a, name.s), slice[i].tree, /* scalar= */ true);
-		hn_buf_fini(&name);
+		add_numbered(more, r->slices, i, slice[i].tree, a);
 		more->points[i] = slice[i].points;
 		more->of[i] = slice[i].of;
 	}
@@ -107,6 +130,9 @@ int hn_build_naive_more(const struct hn_build_request *r, const struct hn_dag *d
 	}
 	if (given(r->slices)) {
 		add_slices(r, naive, a, ret);
+	}
+	if (given(r->samples)) {
+		add_samples(r, naive, a, ret);
 	}
 	return add_wide(r, dag, fast, a, ret, err);
 }

@@ -88,6 +88,7 @@ static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_b
 	rc = rc ? rc : get_string(j, "refer_steps", "", &ret->refer_steps, err);
 	rc = rc ? rc : get_string(j, "wide_steps", "", &ret->wide_steps, err);
 	rc = rc ? rc : get_string(j, "slices", "", &ret->slices, err);
+	rc = rc ? rc : get_string(j, "samples", "", &ret->samples, err);
 	rc = rc ? rc : get_string(j, "plant", "", &ret->plant, err);
 	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
 	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);

@@ -207,6 +207,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board,
 		w.wide = hn_json_string(hn_json_get(v, "wide"));
 		w.refer = hn_json_string(hn_json_get(v, "refer"));
 		w.part = hn_json_string(hn_json_get(v, "part"));
+		w.sample = hn_json_string(hn_json_get(v, "sample"));
 		make_workload(ops, board, &w, &answer);
 		write_answer(&answer, false, json);
 	}

@@ -22,6 +22,7 @@
 #include "measure/tensor.h"
 #include "proto/frame.h"
 
+#define HN_SAMPLES 8 /* programs for a sample, at most */
 #define HN_BOARD_WORKLOADS 32 /* references kept, least recently used goes first */
 
 /* What a board takes as a candidate: its row of boards.def says it, so that honed knows
@@ -68,6 +69,9 @@ struct hn_board_workload {
 	const char *refer;
 	const char *part;      /* PART0_packed, ...: `parts`, which the naive program is timed by */
 	struct hn_parts parts; /* none: whole */
+	const char *sample;    /* SAMPLE0_packed, ... of naive's object, as many as it has: each
+				* computes some elements of all outputs as the naive program does,
+				* for a reference of these alone.  NULL = there is none */
 	double naive_ns;       /* its time, where that is known and need not be taken; else 0 */
 };
 

@@ -29,6 +29,7 @@
 #define HN_WIDE_SYMBOL "hone_wide" /* the naive program's, its sums in a wider type */
 #define HN_REFER_SYMBOL "hone_refer" /* the naive program's numbers, fast */
 #define HN_PART_SYMBOL "hone_part"   /* 0, 1, ...: parts of it to be timed */
+#define HN_SAMPLE_SYMBOL "hone_sample" /* 0, 1, ...: these compute some of its outputs */
 
 enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 

@@ -31,6 +31,7 @@ static void put_companions(const struct workload *work, struct hn_jw *w)
 		hn_jw_str(w, "refer_steps", work->refer_steps);
 	}
 	hn_jw_str(w, "slices", HN_PART_SYMBOL);
+	hn_jw_str(w, "samples", HN_SAMPLE_SYMBOL);
 }
 
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
@@ -92,6 +93,7 @@ void hn_wire_workload(const struct hn_measurer *m, const struct workload *work,
 	hn_jw_str(&w, "wide", HN_WIDE_SYMBOL);
 	hn_jw_str(&w, "refer", HN_REFER_SYMBOL);
 	hn_jw_str(&w, "part", HN_PART_SYMBOL);
+	hn_jw_str(&w, "sample", HN_SAMPLE_SYMBOL);
 	hn_jw_bool(&w, "cold", work->cold);
 	hn_jw_written(&w, "args", work->args_json);
 	put_artefact(&work->naive, NAIVE_LIMIT_MS, &w);

@@ -34,8 +34,8 @@ struct calling {
 	const struct hn_board_kernel *kernel;
 	packed_fn fn;
 	/* Of a naive program, NULL = none: with its sums in a wider type; its numbers, fast; the
-	 * parts that it is timed by (board.h). */
-	packed_fn wide, refer, part[HN_PARTS];
+	 * parts that it is timed by; those that compute a sample (board.h). */
+	packed_fn wide, refer, part[HN_PARTS], sample[HN_SAMPLES];
 	prepare_fn prepare; /* NULL = there is nothing to prepare */
 	void *const *args;
 	struct hone_env env;
@@ -107,10 +107,15 @@ double cpu_one_call(struct calling *c);
 void cpu_time_naive(struct calling *c, double first_ns, struct hn_timing *t);
 
 /* cpu_refer_fast.c: as hn_cpu_refer, on any set, by programs that give the naive one's numbers on
- * all cores; the first set's reference is written in place, and the naive program timed. */
+ * all cores; the first set's reference is written in place, and the naive program timed.  Returns
+ * where there are no such programs, and the naive one is not so long that a sample has to do. */
 struct hone_pool;
-_Noreturn void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
+void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
 				 struct hone_pool *pool, struct hn_arena *a);
+
+/* cpu_sample.c: run->sample. */
+_Noreturn void hn_cpu_refer_sample(struct cpu_run *run, struct calling c[2],
+				   struct hone_pool *pool, struct hn_arena *a);
 
 /* cpu_refer.c: set run->set by two programs at once: into the reference what answers are compared
  * with, into the outputs the naive program's, rounding upwards.  pool: NULL where there is one

@@ -3,12 +3,26 @@
 #ifndef HN_MEASURE_DRV_CPU_INT_H
 #define HN_MEASURE_DRV_CPU_INT_H
 
+#include "base/rng.h"
 #include "measure/board.h"
 #include "measure/fault.h"
 #include "measure/guard.h"
 #include "measure/inputs.h"
 #include "measure/pairs.h"
 #include "measure/verify.h"
+
+/* Elements [begin, end) of an output. */
+struct cpu_part {
+	int64_t begin, end;
+};
+
+/* What is known of an output's reference where a set is sampled; ascending, in the workload's
+ * arena. */
+struct cpu_told {
+	uint32_t n;
+	int64_t n_elem;
+	struct cpu_part *part;
+};
 
 /* One argument's memory. A size that is a multiple of 64 needs only one placement. */
 struct cpu_buffer {
@@ -17,11 +31,13 @@ struct cpu_buffer {
 	struct hn_guard reference[HN_INPUT_SETS]; /* outputs: what answers are compared with
 						   * (cpu_refer.c), sealed */
 	double scale[HN_INPUT_SETS];		/* of the reference */
+	struct cpu_told told;
 };
 
 /* One of the input sets that answers are compared on. */
 struct cpu_set {
 	bool used;
+	bool sampled; /* compared with in part: cpu_sample.c */
 	struct hn_inputs inputs;
 	const char *why; /* it is left out */
 };
@@ -35,6 +51,8 @@ struct cpu_workload {
 	double tolerance;
 	struct hn_need need;
 	bool cold;
+	bool has_sample; /* the naive program's object has programs for one */
+	bool told; /* of each output it is known what a sample has */
 	bool wide; /* the first set's reference has its sums in a wider type */
 	double refer_ns; /* what made it took, where the naive program did not; else 0 */
 	struct cpu_set set[HN_INPUT_SETS]; /* the first is always used */
@@ -82,6 +100,9 @@ struct cpu_report {
 		uint32_t n_sample;
 		int32_t raised; /* by the naive program on a further set: of HN_FP_RANGE */
 		bool wide;	/* of a naive run on the first set: as struct cpu_workload */
+		bool has_sample; /* of a naive run: as struct cpu_workload */
+		bool sampled; /* of a naive run on the first set: its answers take too long, a
+			       * sample has to do; the time alone is told */
 		double naive_share; /* of a naive run on the first set: as hn_board_answer's */
 		double refer_ns; /* of a naive run on the first set: what made the reference took,
 				  * where the naive program did not */
@@ -94,6 +115,9 @@ struct cpu_report {
 	uint64_t seal; /* hash of body by the run's token */
 };
 
+/* Which runs of a sample (cpu_sample.c): two alike; or one rounding to nearest, one upwards. */
+enum cpu_sample { CPU_SAMPLE_NONE, CPU_SAMPLE_TWICE, CPU_SAMPLE_UPWARDS };
+
 struct cpu_run {
 	const struct cpu_workload *w;
 	const struct hn_board_kernel *kernel;
@@ -104,6 +128,8 @@ struct cpu_run {
 	double best_ns;
 	bool reference; /* the naive run: nothing to compare with yet */
 	uint32_t set;	/* of a naive run; not 0: on this set, and rounding upwards as rival */
+	uint32_t sample; /* enum cpu_sample; of a naive run: into the set's reference and the
+			  * outputs, rival being the naive program, too */
 	const struct hn_board_workload *made_of; /* of a naive run: its programs */
 	double naive_ns; /* of a naive run: what the program takes; 0 = not known yet */
 };
@@ -123,6 +149,19 @@ int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_i
  * naive_ns: what one run of the naive program takes. */
 void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
 		      const struct hn_board_workload *from, bool room, double naive_ns);
+
+/* cpu_sample.c: the set's reference by a sample, and rounding upwards in the outputs where that is a
+ * further set; *ret says how it went. */
+void hn_cpu_sample(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
+		   const struct hn_board_workload *from, struct hn_board_answer *ret);
+
+/* Whether elements [begin, end) of output i are those of the set's reference, as far as that is
+ * known; as hn_verify_part. */
+bool hn_cpu_verify(const struct cpu_workload *w, uint32_t i, uint32_t set, const void *got,
+		   int64_t begin, int64_t end, struct hn_mismatch *ret);
+
+/* An element of output i whose reference is known. */
+int64_t hn_cpu_draw(const struct cpu_workload *w, uint32_t i, uint32_t set, struct hn_rng *r);
 
 /* "seed 1; seed 2 with zeros; left out: the naive program takes long", into text. */
 void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_bytes);

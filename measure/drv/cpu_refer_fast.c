@@ -6,6 +6,9 @@
  * own answer rounding to nearest or, on further sets, upwards, with the exceptions that it raised,
  * and the reference.  The naive program is only timed, by its parts (parts.h) where it is long.
  *
+ * Where even such programs would take long, nothing is made but the time, and a sample has to do
+ * (cpu_sample.c).
+ *
  * Lanes that a program masks off may raise exceptions that the naive program does not: where there
  * are some, and the naive program is not long, it is asked itself.
  */
@@ -22,6 +25,7 @@
 #define PART_RUNS 3	   /* the least of them counts */
 #define PART_SLOW_NS 5e8   /* then one is enough */
 #define ASK_NAIVE_NS 3e9   /* it may take so long to say what it raises */
+#define WHOLE_NS 60e9 /* of the naive program, a core: a longer one's answers are sampled */
 
 /* A parallel loop's iterations, in the rounding mode of the run, exceptions gathered. */
 struct run_mode {
@@ -146,7 +150,7 @@ static void **reference_of(struct cpu_run *run, struct hn_arena *a)
 	return p;
 }
 
-_Noreturn void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
+void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
 				 struct hone_pool *pool, struct hn_arena *a)
 {
 	struct cpu_report *report = run->report;
@@ -160,6 +164,14 @@ _Noreturn void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
 	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
 	if (first) {
 		time_naive(run, c);
+		report->body.sampled =
+			c->sample[0] != NULL && run->naive_ns > WHOLE_NS * run->n_workers;
+	}
+	if (report->body.sampled) {
+		cpu_finish(run, HN_VERDICT_OK, "");
+	}
+	if (c->refer == NULL) {
+		return;
 	}
 	begin = hn_clock_ns();
 	/* the first set's reference is this, unless a nearer one takes its place */

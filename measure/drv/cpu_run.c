@@ -58,8 +58,7 @@ enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place p
 				 "wrote beside %.60s, within a page of it", t->name);
 			return HN_VERDICT_SEGV_GUARD;
 		}
-		if (!hn_verify(t, g->data, b->reference[set].data, w->tolerance,
-			       b->scale[set], &m)) {
+		if (!hn_cpu_verify(w, i, set, g->data, 0, t->n_elem, &m)) {
 			hn_mismatch_print(t, g->data, b->reference[set].data, &m, text,
 					  text_bytes);
 			return HN_VERDICT_WRONG_RESULT;
@@ -241,6 +240,10 @@ static void load_companions(const struct hn_board_workload *from, struct calling
 		snprintf(name, sizeof name, "%.150s%u", from->part, i);
 		c->part[i] = (packed_fn)function(object, name, "_packed");
 	}
+	for (uint32_t i = 0; from->sample != NULL && i < HN_SAMPLES; i++) {
+		snprintf(name, sizeof name, "%.150s%u", from->sample, i);
+		c->sample[i] = (packed_fn)function(object, name, "_packed");
+	}
 }
 
 static void load(struct cpu_run *run, struct calling *c)
@@ -260,6 +263,7 @@ static void load(struct cpu_run *run, struct calling *c)
 	c->fn = (packed_fn)own_function(run, c, object, "_packed");
 	if (run->reference) {
 		load_companions(run->made_of, c, object);
+		run->report->body.has_sample = c->sample[0] != NULL;
 	}
 	if (c->kernel->prepared_bytes > 0) {
 		c->prepare = (prepare_fn)own_function(run, c, object, "_prepare_packed");
@@ -526,7 +530,10 @@ void hn_cpu_run(void *ctx)
 	}
 	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	report->phase = CPU_PHASE_FIRST;
-	if (run->reference && c->refer != NULL) {
+	if (run->sample != CPU_SAMPLE_NONE) {
+		hn_cpu_refer_sample(run, c, pool, &a);
+	}
+	if (run->reference && (c->refer != NULL || (run->set == 0 && c->sample[0] != NULL))) {
 		hn_cpu_refer_fast(run, c, pool, &a);
 	}
 	if (run->set > 0) {

@@ -9,10 +9,12 @@
  * second seed alone is as good as the first and has nothing to show.
  *
  * It costs the run that makes the reference (cpu_refer.c) and one of the naive program a filling,
- * side by side; there are none where that takes long, or where memory is short.
+ * side by side.  Where that takes long a sample of the answers has to do (cpu_sample.c); where there
+ * is none, or memory is short, there are no such sets.
  */
 #include "measure/drv/cpu_call.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "measure/pool.h"
@@ -87,7 +89,11 @@ static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32
 	if (map_set(w, set, &err) != 0) {
 		return "memory is short";
 	}
-	hn_cpu_run_child(b, &run, &a);
+	if (w->set[set].sampled) {
+		hn_cpu_sample(b, w, set, from, &a);
+	} else {
+		hn_cpu_run_child(b, &run, &a);
+	}
 	w->lost |= a.verdict == HN_VERDICT_RUN_LOST;
 	if (a.verdict != HN_VERDICT_OK) {
 		return "the naive program fails on it";
@@ -140,18 +146,47 @@ static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
 		      const struct hn_board_workload *from, bool room, double naive_ns)
 {
-	bool slow = w->refer_ns > 0 ? w->refer_ns > SLOW_FAST_NS : naive_ns > SLOW_NS;
+	bool slow = w->set[0].sampled ||
+		    (w->refer_ns > 0 ? w->refer_ns > SLOW_FAST_NS : naive_ns > SLOW_NS);
 
 	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
 		bool asked = from->n_set == 0 || set < from->n_set;
 
 		w->set[set].why = !asked ? "not asked for"
 				  : !room ? "memory is short"
-				  : slow ? "its reference takes long"
-					 : NULL;
+				  : slow && !w->has_sample ? "its reference takes long"
+							   : NULL;
+		w->set[set].sampled = slow;
 		if (w->set[set].why == NULL) {
 			make_set(b, w, set, from, naive_ns);
 		}
+	}
+}
+
+/* Of all outputs: elements whose references are known, and all. */
+static void count_told(const struct cpu_workload *w, int64_t *ret_told, int64_t *ret_all)
+{
+	*ret_told = *ret_all = 0;
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		*ret_told += w->buffer[i].told.n_elem;
+		*ret_all += w->tensor[i].output ? w->tensor[i].n_elem : 0;
+	}
+}
+
+static void print_set(const struct cpu_workload *w, const struct cpu_set *s, char *text, size_t n)
+{
+	char what[60];
+	int64_t told, all;
+
+	hn_inputs_print(&s->inputs, what, sizeof what);
+	count_told(w, &told, &all);
+	if (!s->used) {
+		snprintf(text, n, "left out: %s", s->why);
+	} else if (s->sampled) {
+		snprintf(text, n, "%s, a sample of %" PRId64 " of %" PRId64 " outputs", what, told,
+			 all);
+	} else {
+		snprintf(text, n, "%s", what);
 	}
 }
 
@@ -160,13 +195,10 @@ void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_byt
 	size_t at = 0;
 
 	for (uint32_t set = 0; set < HN_INPUT_SETS && at < text_bytes; set++) {
-		const struct cpu_set *s = &w->set[set];
-		char what[60];
+		char what[160];
 
-		hn_inputs_print(&s->inputs, what, sizeof what);
-		at += (size_t)snprintf(text + at, text_bytes - at, "%s%s%s%s",
-				       set > 0 ? "; " : "", s->used ? what : "left out",
-				       s->used ? "" : ": ", s->used ? "" : s->why);
+		print_set(w, &w->set[set], what, sizeof what);
+		at += (size_t)snprintf(text + at, text_bytes - at, "%s%s", set > 0 ? "; " : "", what);
 	}
 	if (w->wide && at < text_bytes) {
 		snprintf(text + at, text_bytes - at, "; compared with wider sums");

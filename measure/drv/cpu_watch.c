@@ -93,7 +93,7 @@ static void plant(struct cpu_watch *watch, uint32_t set, enum hn_guard_place pla
 
 	for (watch->n = 0; watch->n < n; watch->n++) {
 		uint32_t i = draw_output(watch);
-		int64_t at = (int64_t)hn_rng_below(&watch->rng, (uint64_t)w->tensor[i].n_elem);
+		int64_t at = hn_cpu_draw(w, i, set, &watch->rng);
 
 		hn_poison_one(&w->tensor[i], wanted(w, i, set), w->buffer[i].scale[set],
 			      &watch->rng, at, cpu_guard(&w->buffer[i], place)->data);
@@ -106,8 +106,8 @@ static bool part_right(const struct cpu_workload *w, uint32_t i, int64_t begin, 
 {
 	struct hn_mismatch m;
 
-	return hn_verify_part(&w->tensor[i], cpu_guard(&w->buffer[i], HN_GUARD_ALIGNED)->data,
-			      wanted(w, i, 0), begin, end, w->tolerance, w->buffer[i].scale[0], &m);
+	return hn_cpu_verify(w, i, 0, cpu_guard(&w->buffer[i], HN_GUARD_ALIGNED)->data, begin, end,
+			     &m);
 }
 
 static bool parts_right(struct cpu_watch *watch)
@@ -123,7 +123,8 @@ static bool parts_right(struct cpu_watch *watch)
 	for (int k = 0; k < PARTS && watch->n_elem > PARTS * PART; k++) {
 		uint32_t i = draw_output(watch);
 		int64_t n = w->tensor[i].n_elem, part = n < PART ? n : PART;
-		int64_t begin = (int64_t)hn_rng_below(&watch->rng, (uint64_t)(n - part) + 1);
+		int64_t at = hn_cpu_draw(w, i, 0, &watch->rng) - part / 2;
+		int64_t begin = at < 0 ? 0 : at > n - part ? n - part : at;
 
 		right = right && part_right(w, i, begin, begin + part);
 	}

@@ -1,6 +1,7 @@
 /* What stands in for a naive program (lower/build_naive.c) has its numbers to the last bit, rounding
  * to nearest and upwards, and so has what stands in for its companion with wider sums: of chains of
- * several nests, and of random programs.  The parts that it is timed by are parts of it. */
+ * several nests, and of random programs.  The parts that it is timed by are parts of it, and those
+ * that compute a sample of its outputs give its numbers, too. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +34,8 @@ static const char *const programs[] = {
 struct bench {
 	struct hn_builder builder;
 	struct hn_target host;
-	uint32_t n, n_refer, n_wide, n_wide_fast;
+	uint32_t n, n_refer, n_wide, n_wide_fast, n_sampled;
+	uint64_t n_told;
 };
 
 static const char *steps_of(const struct hn_dag *dag, const struct hn_target *host,
@@ -123,6 +125,62 @@ static void same_bits(const char *text, const struct hn_build_answer *x, const c
 	run_args_free(&got);
 }
 
+/* What is computed of the outputs is what the whole program computes; whatever lay there before. */
+static void sampled(struct bench *b, const char *text, const struct hn_build_answer *whole,
+		    double most, struct hn_arena *a)
+{
+	const struct hn_looptree *sample[HN_SAMPLE_MAX];
+	uint32_t n = hn_sample(whole->tree, most, a, sample);
+	struct run_args want, got[2];
+	uint64_t told = 0;
+
+	run(whole, "own", FE_TONEAREST, &want);
+	for (uint32_t i = 0; i < n; i++) {
+		struct hn_build_answer part = { .dag = whole->dag };
+		struct hn_emit_options o = { .symbol = "part", .scalar = true };
+		struct run_kernel k;
+		struct hn_err err = { 0 };
+
+		assert_int_equal(hn_emit(b->builder.emitter, sample[i], &o, a, &part.artefact, &err),
+				 0);
+		k = (struct run_kernel){ .artefact = part.artefact };
+		run_load(&k, "part");
+		for (int p = 0; p < 2; p++) {
+			run_args_make(whole->dag, 7, &got[p]);
+			for (uint32_t t = whole->dag->n_input; t < want.n; t++) {
+				memset(got[p].at[t], p == 0 ? 0xff : 0x7f, want.bytes[t]);
+			}
+			assert_int_equal(k.fn(got[p].at, NULL), 0);
+			assert_true(run_guards_hold(&got[p]));
+		}
+		for (uint32_t t = whole->dag->n_input; t < want.n; t++) {
+			uint32_t size = hn_dtype_bytes(want.dtype[t]), n_here = 0;
+
+			for (size_t at = 0; at < want.bytes[t]; at += size) {
+				const char *p = (char *)got[0].at[t] + at;
+
+				if (memcmp(p, (char *)got[1].at[t] + at, size) != 0) {
+					continue;
+				}
+				n_here++;
+				if (memcmp(p, (char *)want.at[t] + at, size) != 0) {
+					fail_msg("%s: sample %u has other bits", text, i);
+				}
+			}
+			if (n_here == 0) {
+				fail_msg("%s: sample %u has nothing of output %u", text, i, t);
+			}
+			told += n_here;
+		}
+		run_unload(&k);
+		run_args_free(&got[0]);
+		run_args_free(&got[1]);
+	}
+	run_args_free(&want);
+	b->n_sampled += n > 0;
+	b->n_told += told;
+}
+
 static void check(struct bench *b, const char *text)
 {
 	struct hn_build_answer slow, fast;
@@ -134,6 +192,8 @@ static void check(struct bench *b, const char *text)
 	assert_int_equal(hn_dag_parse("t", text, strlen(text), 0, &a, &dag, &err), 0);
 	build(b, dag, false, &a, &slow);
 	build(b, dag, true, &a, &fast);
+	sampled(b, text, &slow, 30000, &a);
+	sampled(b, text, &slow, 1000, &a);
 	b->n++;
 	if (has(&fast, "refer", true)) {
 		b->n_refer++;
@@ -151,8 +211,11 @@ static void check(struct bench *b, const char *text)
 /* Nearly all are proved: what is not has a slow reference. */
 static void nearly_all(const struct bench *b)
 {
-	print_message("%u programs, %u have a fast reference; %u with wider sums, %u fast\n", b->n,
-		      b->n_refer, b->n_wide, b->n_wide_fast);
+	print_message("%u programs, %u have a fast reference; %u with wider sums, %u fast; "
+		      "%u samples, %llu elements\n",
+		      b->n, b->n_refer, b->n_wide, b->n_wide_fast, b->n_sampled,
+		      (unsigned long long)b->n_told);
+	assert_true(b->n_sampled >= b->n);
 	assert_true(20 * (b->n - b->n_refer) <= b->n);
 	assert_true(20 * (b->n_wide - b->n_wide_fast) <= b->n_wide);
 }
@@ -161,7 +224,7 @@ static void whole_chains(void **state)
 {
 	struct bench *b = *state;
 
-	b->n = b->n_refer = b->n_wide = b->n_wide_fast = 0;
+	b->n = b->n_refer = b->n_wide = b->n_wide_fast = b->n_sampled = 0;
 	for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
 		check(b, programs[i]);
 	}
@@ -172,7 +235,7 @@ static void random_programs(void **state)
 {
 	struct bench *b = *state;
 
-	b->n = b->n_refer = b->n_wide = b->n_wide_fast = 0;
+	b->n = b->n_refer = b->n_wide = b->n_wide_fast = b->n_sampled = 0;
 	for (uint64_t seed = 1; seed <= n_random; seed++) {
 		uint32_t tape[RD_TAPE];
 		struct hn_buf text;
