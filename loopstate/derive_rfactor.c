@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/mark.h"
 
 struct rfactor {
 	const struct hn_stage *st;
@@ -321,8 +322,7 @@ static struct hn_op *partial_op(struct rfactor *f, const struct hn_dag *dag,
 	op->name = hn_derive_join(f->old->name, ".rf", a);
 	op->id = hn_derive_id(dag, hn_derive_join(f->old->id, ".rf", a), a);
 	op->tag = "";
-	op->n_attr = 0;
-	op->attr = NULL;
+	hn_op_keep_marks(op, a);
 	make_axes(f, a);
 	op->reduce = partial_reduce(f, a);
 	for (uint32_t d = 0; d < op->n_spatial; d++) {
@@ -363,8 +363,7 @@ static struct hn_op *final_op(const struct rfactor *f, int32_t partial,
 	*op = *old;
 	op->name = hn_derive_join(old->name, ".repl", a);
 	op->tag = "";
-	op->n_attr = 0;
-	op->attr = NULL;
+	hn_op_keep_marks(op, a);
 	op->axis = axis;
 	op->n_reduce = 1;
 	op->reduce = reduce;

@@ -24,7 +24,7 @@ struct hn_inlined {
 	uint64_t n_node; /* added to the body at hand */
 	int32_t next_let;
 	bool changed, over;
-	bool wraps; /* over, because an index would become data that is not its value */
+	const char *wraps; /* over, because of what would become what is not its value; or NULL */
 	uint32_t n_axis; /* of the op at hand, with their ranges */
 	struct hn_span range[HN_DAG_MAX_ITERS];
 };
@@ -121,6 +121,48 @@ static bool stays_index(const struct hn_inlined *x, const struct hn_expr *load,
 	return true;
 }
 
+/* Whether data e may leave its type on the way, where an index would not; `of` has its axes. */
+static bool may_leave(const struct hn_expr *e, const struct hn_op *of)
+{
+	struct hn_span range[HN_DAG_MAX_ITERS];
+	bool divides = (e->op == HN_EXPR_FLOORDIV || e->op == HN_EXPR_FLOORMOD) &&
+		       e->arg[1]->op == HN_EXPR_INT && e->arg[1]->u.i > 0;
+	bool picks = e->op == HN_EXPR_MIN || e->op == HN_EXPR_MAX || e->op == HN_EXPR_SELECT ||
+		     e->op == HN_EXPR_IF || (e->op >= HN_EXPR_EQ && e->op <= HN_EXPR_NOT);
+	bool leaves = !divides && !picks;
+
+	for (uint32_t d = 0; d < of->n_spatial; d++) {
+		range[d] = (struct hn_span){ of->axis[d].min,
+					     of->axis[d].min + of->axis[d].extent - 1 };
+	}
+	if (e->n_arg == 0 || e->op == HN_EXPR_LOAD ||
+	    hn_expr_is_exact(e, range, of->n_spatial)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < e->n_arg && !leaves; i++) {
+		leaves = may_leave(e->arg[i], of);
+	}
+	return leaves;
+}
+
+static void see_index(const struct hn_expr *e, void *ctx)
+{
+	struct hn_inlined *x = ctx;
+
+	if (e->op == HN_EXPR_LOAD && is_inlined(x->s, e->ref) &&
+	    may_leave(x->op[e->ref]->body[e->out], x->op[e->ref])) {
+		x->wraps = "data that may leave its type on the way would become an index";
+	}
+}
+
+/* What an inlined stage computes wraps at its type; as an index it would not. */
+static void see_indices(const struct hn_expr *e, void *ctx)
+{
+	for (uint32_t d = 0; d < e->n_arg && e->op == HN_EXPR_LOAD; d++) {
+		hn_expr_visit(e->arg[d], see_index, ctx);
+	}
+}
+
 static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 				      struct hn_arena *a)
 {
@@ -136,7 +178,9 @@ static const struct hn_expr *load_map(const struct hn_expr *e, void *ctx,
 	for (uint32_t d = 0; d < e->n_arg; d++) {
 		x->n_node += t.uses[d] * tally_of(e->arg[d]).nodes;
 	}
-	x->wraps = !stays_index(x, e, body);
+	if (!stays_index(x, e, body)) {
+		x->wraps = "an index that may leave its type on the way would become data";
+	}
 	x->over = x->n_node > HN_INLINE_MAX_NODES || x->wraps;
 	if (x->over) {
 		return e;
@@ -168,6 +212,9 @@ static const struct hn_expr *inline_expr(struct hn_inlined *x, const struct hn_o
 		x->range[k].lo = op->axis[k].min;
 		x->range[k].hi = op->axis[k].min + op->axis[k].extent - 1;
 	}
+	hn_expr_visit(e, see_indices, x);
+	x->over = x->over || x->wraps;
+
 	const struct hn_expr *r = hn_expr_map(e, load_map, x, a);
 
 	if (!x->changed) {
@@ -367,10 +414,9 @@ int hn_inline_dag(const struct hn_state *s, struct hn_arena *a, const struct hn_
 		}
 		if (hn_inlined_op(x, (int32_t)i) == NULL && x->wraps) {
 			return hn_fail(err, HONE_E_UNSUPPORTED,
-				       "stage %u (%s): an index that may leave its type on the "
-				       "way would become data when its producers are inlined; "
-				       "inline fewer stages",
-				       i, s->dag->op[i]->name);
+				       "stage %u (%s): %s when its producers are inlined; inline "
+				       "fewer stages",
+				       i, s->dag->op[i]->name, x->wraps);
 		}
 		if (x->over) {
 			return hn_fail(err, HONE_E_UNSUPPORTED,

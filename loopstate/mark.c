@@ -3,6 +3,24 @@
 
 #include <string.h>
 
+static const char *const marks[] = {
+	HN_MARK_BITWISE,
+	HN_MARK_COLD,
+#define LIBERTY(name, float32, float64, text) "no_" #name,
+#include "loopstate/liberties.def"
+#undef LIBERTY
+};
+
+static bool is_mark(const char *name)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(marks); i++) {
+		if (strcmp(name, marks[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool hn_dag_marked(const struct hn_dag *dag, const char *mark)
 {
 	for (uint32_t i = 0; i < dag->n_op; i++) {
@@ -48,6 +66,20 @@ static const struct hn_op *unmarked(const struct hn_op *op, const char *mark, st
 		}
 	}
 	return ret;
+}
+
+void hn_op_keep_marks(struct hn_op *op, struct hn_arena *a)
+{
+	struct hn_attr *attr = HN_NEW_ARRAY(a, struct hn_attr, op->n_attr);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < op->n_attr; i++) {
+		if (is_mark(op->attr[i].name)) {
+			attr[n++] = op->attr[i];
+		}
+	}
+	op->attr = attr;
+	op->n_attr = n;
 }
 
 /* The dag with each op that `of` is true of changed by `change`. */

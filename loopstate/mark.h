@@ -23,6 +23,9 @@ bool hn_dag_marked(const struct hn_dag *dag, const char *mark);
 /* The dag with the mark on each of its computations; dag itself when it has one. */
 const struct hn_dag *hn_dag_mark(const struct hn_dag *dag, const char *mark, struct hn_arena *a);
 
+/* Of the op's attributes the marks alone: what is derived from it is of the same task. */
+void hn_op_keep_marks(struct hn_op *op, struct hn_arena *a);
+
 /* The dag without the mark on any op; dag itself when it has none. */
 const struct hn_dag *hn_dag_unmark(const struct hn_dag *dag, const char *mark, struct hn_arena *a);
 

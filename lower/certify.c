@@ -83,10 +83,34 @@ static void put_sizes(const struct hn_sizes *sizes, struct hn_jw *w)
 	hn_jw_end(w);
 }
 
-int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret)
+/* Stages that are not what they were, each with what it was shown to be. */
+static void put_equal(const struct hn_equal *equal, struct hn_jw *w)
+{
+	if (equal->n == 0) {
+		return;
+	}
+	hn_jw_list(w, "equal");
+	for (uint32_t i = 0; i < equal->n; i++) {
+		const struct hn_equal_row *row = &equal->row[i];
+
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "stage", row->stage);
+		if (row->is) {
+			hn_jw_str(w, "is", row->is);
+		} else {
+			hn_jw_null(w, "is");
+		}
+		hn_jw_str(w, "rule", row->rule);
+		hn_jw_str(w, "by", row->by);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
+}
+
+int hn_certificate_write(const struct hn_poly *p, const struct hn_equal *equal, struct hn_buf *ret)
 {
 	static const char *const checks[] = { "bounds", "coverage", "order", "sequence",
-					      "concurrency" };
+					      "concurrency", "equality" };
 	struct hn_buf schedule;
 	struct hn_jw w;
 
@@ -110,6 +134,7 @@ int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret)
 			   p->tree->dag->op[node->stage]->name);
 	}
 	hn_jw_end(&w);
+	put_equal(equal, &w);
 	put_sizes(p->tree->dag->sizes, &w);
 	hn_jw_str(&w, "schedule", schedule.s);
 	hn_jw_end(&w);

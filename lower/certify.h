@@ -4,6 +4,7 @@
 #define HN_LOWER_CERTIFY_H
 
 #include "base/buf.h"
+#include "lower/equal.h"
 #include "lower/poly.h"
 
 #define HN_CERTIFICATE_FORMAT "hone-certificate/1"
@@ -13,8 +14,9 @@
  * turn, padded with zeros to one length.  Guards are left out. */
 void hn_poly_schedule(const struct hn_poly *p, struct hn_buf *ret);
 
-/* One JSON object: format, versions of hone and isl, the checks, what each statement does, and
- * the schedule map as isl text.  Nonzero when memory is short. */
-int hn_certificate_write(const struct hn_poly *p, struct hn_buf *ret);
+/* One JSON object: format, versions of hone and isl, the checks, how the
+ * derived dag was shown to be the task's, what each statement does, and the schedule map as isl text.  Nonzero when memory is short. */
+int hn_certificate_write(const struct hn_poly *p, const struct hn_equal *equal,
+			 struct hn_buf *ret);
 
 #endif

@@ -8,7 +8,8 @@
  *   3. order       init before update before consumer, producer before consumer;
  *   4. sequence    a combiner that is not known to be associative and commutative keeps the
  *                  order of the naive program, and so does every one of a bitwise task;
- *   5. concurrency parallel and vector loops carry no dependence (legal_loops.c).
+ *   5. concurrency parallel and vector loops carry no dependence (legal_loops.c);
+ *   6. equality    the dag that the tree is of computes what the task's does (equal.h).
  * Prefetches of loops (looptree.h) write nothing and may read anything: they are not
  * looked at.  What holds for the over-approximated accesses holds for the real ones: a tree that is
  * refused may be legal where an access is not quasi-affine, never the other way round.
@@ -25,6 +26,7 @@
 #include "loopstate/liberty.h"
 #include "loopstate/size.h"
 #include "lower/certify.h"
+#include "lower/equal.h"
 #include "lower/poly_aff.h"
 #include "lower/watchdog.h"
 
@@ -377,8 +379,10 @@ enum hn_verdict hn_legal_check(const struct hn_looptree *t, int64_t limit_ms,
 	return hn_legal_certify(t, &limits, NULL, err);
 }
 
-enum hn_verdict hn_legal_certify(const struct hn_looptree *t, const struct hn_legal_limits *limits,
-				 struct hn_buf *certificate, struct hn_err *err)
+/* equal: its rows lie in `a`. */
+static enum hn_verdict check(const struct hn_looptree *t, const struct hn_legal_limits *limits,
+			     struct hn_buf *certificate, struct hn_arena *a,
+			     struct hn_equal *equal, struct hn_err *err)
 {
 	struct hn_legal c = { .err = err };
 	struct hn_watchdog *dog = NULL;
@@ -399,13 +403,39 @@ enum hn_verdict hn_legal_certify(const struct hn_looptree *t, const struct hn_le
 		check_sequences(&c);
 		hn_legal_check_loops(&c, t->root);
 	}
+	if (!c.illegal && !c.poly.n_error && !c.poly.n_inexact &&
+	    t->dag != t->state->root_dag) {
+		c.illegal = !hn_equal_dags(t->state->root_dag, t->dag, ctx, a, equal, err);
+	}
 	if (certificate && !c.illegal && !c.poly.n_error && !c.poly.n_inexact) {
-		c.poly.n_error += hn_certificate_write(&c.poly, certificate) != 0;
+		c.poly.n_error += hn_certificate_write(&c.poly, equal, certificate) != 0;
 	}
 	hn_watchdog_stop(dog);
 	verdict = conclude(&c, ctx);
 	hn_poly_free(&c.poly);
 	hn_arena_fini(&c.arena);
 	isl_ctx_free(ctx);
+	return verdict;
+}
+
+enum hn_verdict hn_legal_show(const struct hn_looptree *t, int64_t limit_ms, struct hn_arena *a,
+			      struct hn_equal *ret, struct hn_err *err)
+{
+	const struct hn_legal_limits limits = { .ms = limit_ms };
+
+	*ret = (struct hn_equal){ 0 };
+	return check(t, &limits, NULL, a, ret, err);
+}
+
+enum hn_verdict hn_legal_certify(const struct hn_looptree *t, const struct hn_legal_limits *limits,
+				 struct hn_buf *certificate, struct hn_err *err)
+{
+	struct hn_equal equal = { 0 };
+	struct hn_arena a;
+	enum hn_verdict verdict;
+
+	hn_arena_init(&a, 0);
+	verdict = check(t, limits, certificate, &a, &equal, err);
+	hn_arena_fini(&a);
 	return verdict;
 }

@@ -16,7 +16,8 @@
  *     consumer) goes strictly forward in time, with the value still in the buffer;
  *   - parallel and vector loops carry no dependence (reductions relaxed only in order, never
  *     to run at the same time);
- *   - accesses stay within the buffers that hold them.
+ *   - accesses stay within the buffers that hold them;
+ *   - where steps made a dag of their own, it computes what the task's dag does (equal.h).
  *
  * Returns HN_VERDICT_OK, HN_VERDICT_ILLEGAL with one sentence in err->msg that names stage,
  * loop and reason, or HN_VERDICT_BUILD_FAIL / BUILD_TIMEOUT when isl gave up.  One isl context
@@ -34,6 +35,13 @@ struct hn_legal_limits {
  * the answer is OK; NULL = none is wanted. */
 enum hn_verdict hn_legal_certify(const struct hn_looptree *t, const struct hn_legal_limits *limits,
 				 struct hn_buf *certificate, struct hn_err *err);
+
+struct hn_equal;
+
+/* hn_legal_check, and how the stages that steps made were shown to be the task's (equal.h); rows in
+ * the arena. */
+enum hn_verdict hn_legal_show(const struct hn_looptree *t, int64_t limit_ms, struct hn_arena *a,
+			      struct hn_equal *ret, struct hn_err *err);
 
 /* The polyhedral model as isl text (domains, schedule, accesses, dependences), one a line with
  * its name; each can be read back by isl. For `hone poly` and debugging. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lower/equal.h"
 #include "lower/lower.h"
 #include "lower/poly_ast.h"
 #include "lower/poly_tree.h"
@@ -90,10 +91,18 @@ static void show_legality(const struct hn_looptree *t, int64_t limit_ms,
 			  struct hn_buf *ret)
 {
 	struct hn_err err = { 0 };
-	enum hn_verdict v = hn_legal_check(t, limit_ms, &err);
+	struct hn_equal equal;
+	struct hn_arena a;
+	enum hn_verdict v;
 
+	hn_arena_init(&a, 0);
+	v = hn_legal_show(t, limit_ms, &a, &equal, &err);
 	if (v == HN_VERDICT_OK) {
 		hn_buf_puts(ret, "legal\n");
+		hn_equal_print(&equal, ret);
+	}
+	hn_arena_fini(&a);
+	if (v == HN_VERDICT_OK) {
 		return;
 	}
 	hn_buf_printf(ret, "%s: %s\n", hn_verdict_name(v), err.msg);

@@ -26,7 +26,7 @@ hone: verify: give --records LOG with the computation, or nothing for the store
 [17]
 # What a proof leaves behind.
 $ echo '{"dag": "m(float32 A[3]) -> C { C(i) = A(i) + 1.0 }", "steps": "[]"}' > ask && hone-build --verify ask | sed 's/"hone.*"checks/"checks/'
-{"verdict":"OK","detail":"","certificate":"{\"format\":\"checks\":[\"bounds\",\"coverage\",\"order\",\"sequence\",\"concurrency\"],\"statements\":[\"S0 compute C\"],\"schedule\":\"{ S0[l0_0] -> [1, 1, l0_0, 1] : 0 <= l0_0 <= 2 }\"}"}
+{"verdict":"OK","detail":"","certificate":"{\"format\":\"checks\":[\"bounds\",\"coverage\",\"order\",\"sequence\",\"concurrency\",\"equality\"],\"statements\":[\"S0 compute C\"],\"schedule\":\"{ S0[l0_0] -> [1, 1, l0_0, 1] : 0 <= l0_0 <= 2 }\"}"}
 $ echo '{}' > ask && hone-build --verify ask
 hone-build: ask:1: want {"dag": TEXT, "steps": TEXT}
 [17]
