@@ -150,6 +150,9 @@ int hn_config_load(struct hn_config *c, int argc, char **argv, struct hn_err *er
 	if (rc == 0 && !c->stop_early) {
 		rc = hn_addr_home(home, &c->home, err);
 	}
+	if (rc == 0 && c->home.n > 0 && setenv("HONE_HOME", c->home.s, 1) != 0) {
+		rc = hn_fail(err, HONE_E_NOMEM, "no memory for the environment");
+	} /* what it starts keeps its records there, too */
 	if (rc == 0) {
 		rc = beside("hone-build", &c->builder, err);
 	}

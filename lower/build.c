@@ -65,7 +65,7 @@ static int check_symbol(const char *s, struct hn_err *err)
 static int ready_emitter(struct hn_builder *b, const char *line, struct hn_arena *a,
 			 struct hn_err *err)
 {
-	struct hn_target target;
+	struct hn_target target, host;
 
 	if (b->emitter && strcmp(b->target, line) == 0) {
 		return 0;
@@ -79,7 +79,16 @@ static int ready_emitter(struct hn_builder *b, const char *line, struct hn_arena
 	free(b->target);
 	b->emitter = NULL;
 	b->target = strdup(line);
-	return hn_emitter_new(&target, &b->emitter, err);
+	rc = hn_emitter_new(&target, &b->emitter, err);
+	hn_target_host(a, &host);
+	if (rc == 0 && b->selftest && hn_target_runs_on(&target, &host)) {
+		rc = hn_selftest(b->emitter, b->selftest, err);
+	}
+	if (rc) {
+		hn_emitter_free(b->emitter);
+		b->emitter = NULL;
+	}
+	return rc;
 }
 
 /* *ret = the time since start; the time now. */

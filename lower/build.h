@@ -6,6 +6,7 @@
 
 #include "lower/lower.h"
 #include "lower/sample.h"
+#include "lower/selftest.h"
 #include "lower/slice.h"
 
 /* What is asked for. Strings are borrowed. */
@@ -64,6 +65,7 @@ struct hn_builder {
 	struct hn_emitter *emitter;
 	char *target;
 	bool hooks;
+	const struct hn_selftest_place *selftest; /* where; NULL: LLVM is taken as it is */
 };
 
 /* Replay, prove, emit.  Never fails: what is wrong is the answer's verdict and reason.

@@ -2,6 +2,7 @@
  * --dag it makes one object and header, and what they are to answer (check.h), prints the views
  * that are asked for, and ends. */
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "lower/build.h"
 #include "lower/check.h"
+#include "proto/addr.h"
 
 #define MAX_TEXT_BYTES (64u << 20)
 
@@ -271,14 +273,38 @@ static int answer(const struct command *c)
 	return rc ? 10 + err.code : 0;
 }
 
+/* hone-board lies beside this program; false where nobody knows where that is, or where the
+ * store is. */
+static bool find_place(struct hn_buf *board, struct hn_buf *home, struct hn_selftest_place *ret)
+{
+	struct hn_err err = { 0 };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+
+	while (n > 0 && self[n - 1] != '/') {
+		n--;
+	}
+	if (n <= 0 || hn_addr_home(NULL, home, &err) != 0) {
+		return false;
+	}
+	hn_buf_printf(board, "%.*shone-board", (int)n, self);
+	*ret = (struct hn_selftest_place){ .board = board->s, .home = home->s };
+	return !board->failed && !home->failed;
+}
+
 int main(int argc, char **argv)
 {
 	const char *hooks = getenv("HONE_TEST_HOOKS");
 	struct hn_builder b = { .hooks = hooks && strcmp(hooks, "1") == 0 };
+	struct hn_selftest_place place;
+	struct hn_buf board, home;
 	struct command c = { 0 };
 	int rc;
 
 	signal(SIGPIPE, SIG_IGN);
+	hn_buf_init(&board);
+	hn_buf_init(&home);
+	b.selftest = find_place(&board, &home, &place) ? &place : NULL;
 	if (argc < 2) {
 		rc = hn_build_serve(&b);
 	} else {
@@ -293,5 +319,7 @@ int main(int argc, char **argv)
 		rc = c.verify || c.fuse ? answer(&c) : one_shot(&b, &c);
 	}
 	hn_builder_fini(&b);
+	hn_buf_fini(&board);
+	hn_buf_fini(&home);
 	return rc;
 }
