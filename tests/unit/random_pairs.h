@@ -102,6 +102,14 @@ static int rp_open(struct rp_bench *b, const char *text, const struct rd_kind *k
 		fprintf(stderr, "%s\n%s", err.msg, text);
 		abort();
 	}
+	for (uint32_t i = 0; i < ret->cases.n && kind->family == RD_WHOLE; i++) {
+		if (!rr_in_range(&ret->cases.at[i], kind->family)) {
+			snprintf(b->note, sizeof(b->note), "it leaves the range of numbers");
+			rr_cases_close(&ret->cases);
+			hn_arena_fini(&ret->a);
+			return -1;
+		}
+	}
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "hone/pool.h"
 #include "loopstate/size.h"
+#include "lower/interp.h"
 
 #define RP_NOTE 1100
 #define RR_CASES 5 /* of sizes */
@@ -187,6 +188,36 @@ static inline int64_t rr_differs(const struct run_args *x, const struct run_args
 		}
 	}
 	return -1;
+}
+
+/* Whether the program, computing in its own types, is finite where the wide arithmetic of the
+ * interpreter is: else a sum left the range of numbers on the way, and there is no answer that
+ * all right kernels have. */
+static inline bool rr_in_range(const struct rr_case *c, enum rd_family family)
+{
+	struct run_args own;
+	struct hn_interp *in;
+	bool same = true;
+
+	run_args_make(c->dag, 11, &own);
+	rr_fill(c->dag, family, &own);
+	if (hn_interp_open(c->dag, own.at, HN_INTERP_ROUNDED, &in, NULL) != 0) {
+		abort();
+	}
+	for (uint32_t i = c->dag->n_input; i < own.n; i++) {
+		int64_t n = (int64_t)(own.bytes[i] / hn_dtype_bytes(own.dtype[i])), fuel = INT64_MAX;
+
+		for (int64_t k = 0; k < n; k++) {
+			hn_interp_element(in, (uint32_t)c->dag->arg[i], k, &fuel);
+			same = same &&
+			       (hn_dtype_class(own.dtype[i]) != HN_CLASS_FLOAT ||
+				isfinite(run_element(own.at[i], own.dtype[i], (size_t)k)) ==
+					isfinite(run_element(c->want.at[i], own.dtype[i], (size_t)k)));
+		}
+	}
+	hn_interp_close(in);
+	run_args_free(&own);
+	return same;
 }
 
 /* ---- ways to call it */
