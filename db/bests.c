@@ -109,6 +109,9 @@ static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapsho
 		}
 		e.best.in_doubt |= db->n_unsettled > 0 && !db->witness_fresh;
 		now = find(b, n, &e);
+		if (now && now->naive.ns == 0) {
+			now->naive = e.naive;
+		}
 		if (now && (now->best.median_ns == 0 || e.best.median_ns < now->best.median_ns) &&
 		    !hn_db_has_record(db, &e.best)) {
 			*now = e;

@@ -255,6 +255,37 @@ static void the_snapshot_is_a_second_copy(void **state)
 	hn_snapshot_close(s);
 }
 
+/* So does a naive time that is damaged or gone, from one snapshot to the next. */
+static void the_snapshot_keeps_naive_times(void **state)
+{
+	static const char *const damage[] = {"UPDATE naive SET naive_ns = 1", "DELETE FROM naive"};
+
+	for (size_t i = 0; i < HN_COUNT_OF(damage); i++) {
+		char dir[300];
+
+		snprintf(dir, sizeof(dir), "%s/naive%zu", (char *)*state, i);
+		assert_int_equal(mkdir(dir, 0700), 0);
+		fill(dir);
+		alter(dir, "naive", damage[i]);
+		for (int turn = 0; turn < 2; turn++) {
+			struct hn_snapshot_entry e;
+			struct hn_snapshot *s;
+			struct hn_err err = {0};
+			struct answers is;
+			struct hn_db *db = open_store(dir);
+
+			ask(db, &is);
+			assert_true(is.naive_ns[0] == 9000 && is.n_damage > 0);
+			ASSERT_OK(hn_db_write_snapshot(db, &err), err);
+			hn_db_close(db);
+			ASSERT_OK(hn_snapshot_open_fresh(dir, &s, &err), err);
+			ASSERT_OK(hn_snapshot_find(s, "w1", "t1", &e, &err), err);
+			assert_true(e.naive.ns == 9000);
+			hn_snapshot_close(s);
+		}
+	}
+}
+
 static void copy(const char *dir, const char *from, const char *to)
 {
 	char command[700];
@@ -536,6 +567,7 @@ int main(void)
 		STORE_TEST(altered_rows_are_told),
 		STORE_TEST(settled_damage_is_told_no_more),
 		STORE_TEST(the_snapshot_is_a_second_copy),
+		STORE_TEST(the_snapshot_keeps_naive_times),
 		STORE_TEST(a_cut_log_is_told_by_number),
 		STORE_TEST(a_whole_log_is_no_damage),
 		STORE_TEST(a_foreign_log_is_refused),
