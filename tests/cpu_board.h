@@ -12,6 +12,17 @@ static struct hn_buf object;
 static const struct hn_board_ops *ops;
 static void *board;
 
+/* Of kernels' sources: one that never ends, a sum that shows its rounding (2^24 ones more, one by
+ * one), a pause of so many ns. */
+static const char slow_helpers[] =
+	"static void hang(void) { for (;;) __asm__ volatile(\"\"); }\n"
+	"static float ones(float x) { volatile float one = 1 - (x < 0 ? -x : x) * 1e-3f; "
+	"float s = 0x1p24f; for (int i = 0; i < 1 << 16; i++) s += one; return s; }\n"
+	"static void now(long *t) { long r; __asm__ volatile(\"syscall\" : \"=a\"(r) : \"a\"(228), "
+	"\"D\"(1), \"S\"(t) : \"rcx\", \"r11\", \"memory\"); }\n" /* clock_gettime */
+	"static int nap(long ns) { long a[2], b[2]; now(a); do now(b); while ((b[0] - a[0]) * "
+	"1000000000 + b[1] - a[1] < ns); return 0; }\n";
+
 /* For a group's setup; source is used up. */
 static int open_cpu_board(struct hn_buf *source)
 {

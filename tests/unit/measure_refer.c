@@ -42,13 +42,6 @@ static const char helpers[] =
 	"struct env { unsigned abi; int n; void (*each)(void *, void (*)(void *, long, long, int), "
 	"void *, long); void *ctx; };\n"
 	"static volatile float nothing;\n"
-	"static void hang(void) { for (;;) __asm__ volatile(\"\"); }\n"
-	"static float ones(float x) { volatile float one = 1 - (x < 0 ? -x : x) * 1e-3f; "
-	"float s = 0x1p24f; for (int i = 0; i < 1 << 16; i++) s += one; return s; }\n"
-	"static void now(long *t) { long r; __asm__ volatile(\"syscall\" : \"=a\"(r) : \"a\"(228), "
-	"\"D\"(1), \"S\"(t) : \"rcx\", \"r11\", \"memory\"); }\n" /* clock_gettime */
-	"static void nap(long ns) { long a[2], b[2]; now(a); do now(b); while ((b[0] - a[0]) * "
-	"1000000000 + b[1] - a[1] < ns); }\n"
 	"int napping_part0_packed(void *const *a, const void *env) { nap(10000000); return 0; }\n"
 	"int napping_part1_packed(void *const *a, const void *env) { nap(20000000); return 0; }\n";
 
@@ -71,6 +64,7 @@ static int open_board(void **state)
 
 	(void)state;
 	hn_buf_init(&source);
+	hn_buf_puts(&source, slow_helpers);
 	hn_buf_puts(&source, helpers);
 	put_function(&source, "napping", "", "(hang(), x)");
 	put_function(&source, "napping", "_refer", "x");

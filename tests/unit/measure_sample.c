@@ -57,13 +57,6 @@ static const struct hn_tensor args[] = {{"A", HN_ELEM_F32, 1, shape, false, N, 4
 					{"C", HN_ELEM_F32, 1, shape, true, N, 4 * N}};
 
 static const char helpers[] =
-	"static void hang(void) { for (;;) __asm__ volatile(\"\"); }\n"
-	"static float ones(float x) { volatile float one = 1 - (x < 0 ? -x : x) * 1e-3f; "
-	"float s = 0x1p24f; for (int i = 0; i < 1 << 16; i++) s += one; return s; }\n"
-	"static void now(long *t) { long r; __asm__ volatile(\"syscall\" : \"=a\"(r) : \"a\"(228), "
-	"\"D\"(1), \"S\"(t) : \"rcx\", \"r11\", \"memory\"); }\n" /* clock_gettime */
-	"static int nap(long ns) { long a[2], b[2]; now(a); do now(b); while ((b[0] - a[0]) * "
-	"1000000000 + b[1] - a[1] < ns); return 0; }\n"
 	/* does nothing when its answer seems to be there, or half of it */
 	"int stale_packed(void *const *a, const void *env) { const float *A = a[0]; float *C = a[1]; "
 	"if (C[1001] == A[1001]) return 0; for (int i = 0; i < 3000; i++) C[i] = A[i]; return 0; }\n"
@@ -76,6 +69,7 @@ static int open_board(void **state)
 
 	(void)state;
 	hn_buf_init(&source);
+	hn_buf_puts(&source, slow_helpers);
 	hn_buf_puts(&source, helpers);
 	for (size_t i = 0; i < HN_COUNT_OF(program); i++) {
 		hn_buf_printf(&source,
