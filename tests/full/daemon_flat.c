@@ -156,10 +156,9 @@ static void tune(int rows, int columns, int64_t trials)
 	close_client(&c);
 }
 
-static void is_flat(const char *what, long first, long second)
+static void is_flat(const char *what, int n, long first, long second)
 {
-	print_message("%s: %ld kB after %d, %ld kB after %d\n", what, first, n_half, second,
-		      2 * n_half);
+	print_message("%s: %ld kB after %d, %ld kB after %d\n", what, first, n, second, 2 * n);
 	assert_in_range(second, 1, first + ALLOWED_KB);
 }
 
@@ -174,7 +173,7 @@ static void jobs_of_many_workloads(void **state)
 			kb[i / n_half] = settled_kb();
 		}
 	}
-	is_flat("jobs of many workloads", kb[0], kb[1]);
+	is_flat("jobs of many workloads", n_half, kb[0], kb[1]);
 }
 
 /* Each begins with all records of those before it. */
@@ -191,7 +190,7 @@ static void jobs_of_one_workload(void **state)
 			kb[i / n] = settled_kb();
 		}
 	}
-	is_flat("jobs of one workload", kb[0], kb[1]);
+	is_flat("jobs of one workload", n, kb[0], kb[1]);
 }
 
 /* Clients come and go: politely, with half a line, with a long one, without a word, without
@@ -229,7 +228,7 @@ static void connections(void **state)
 	for (int i = 0; i < 16; i++) {
 		close_client(&keep[i]);
 	}
-	is_flat("connections (times 4)", kb[0], kb[1]);
+	is_flat("connections (times 4)", n_half, kb[0], kb[1]);
 }
 
 /* They ask and never read: what waits for them is bounded, and gone when they are. */
