@@ -28,8 +28,8 @@ bool hn_eq_fail(struct hn_eq *c, const char *fmt, ...)
 bool hn_eq_spend(struct hn_eq *c, uint64_t n)
 {
 	c->steps += n;
-	return c->steps <= HN_EQ_MAX_STEPS ||
-	       hn_eq_fail(c, "its expressions are larger than what is compared");
+	c->gave_up = c->gave_up || c->steps > HN_EQ_MAX_STEPS || isl_ctx_aborted(c->ctx);
+	return !c->gave_up || hn_eq_fail(c, "it takes too long to compare");
 }
 
 /* -- what is needed ------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static int32_t input_of(const struct hn_eq *c, int32_t d)
 	return -1;
 }
 
-/* Names of what was unfolded, as "with A.pack, B unfolded". */
+/* Names of what was unfolded. */
 static const char *say_unfolded(struct hn_eq *c)
 {
 	uint32_t n_given = c->given->n_op, n = n_given + c->derived->n_op, n_said = 0;
@@ -261,9 +261,9 @@ static const char *join(struct hn_eq *c, const char *parts)
 {
 	const char *unfolded = say_unfolded(c);
 
-	return parts && *unfolded ? hn_arena_printf(c->arena, "%s; unfolded: %.600s", parts, unfolded)
+	return parts && *unfolded ? hn_arena_printf(c->arena, "%s; with %.600s unfolded", parts, unfolded)
 	       : parts		  ? parts
-	       : *unfolded	  ? hn_arena_printf(c->arena, "unfolded: %.600s", unfolded)
+	       : *unfolded	  ? hn_arena_printf(c->arena, "of %.600s", unfolded)
 				  : "";
 }
 
@@ -398,7 +398,7 @@ bool hn_equal_dags(const struct hn_dag *given, const struct hn_dag *derived, isl
 	bool *own = HN_NEW_ARRAY(a, bool, n);
 	bool same = true;
 
-	*ret = (struct hn_equal){ 0, HN_NEW_ARRAY(a, struct hn_equal_row, n) };
+	*ret = (struct hn_equal){ .row = HN_NEW_ARRAY(a, struct hn_equal_row, n) };
 	find_live(&c);
 	guess_ops(&c, guess, own);
 	for (uint32_t d = 0; d < n; d++) {
@@ -411,7 +411,9 @@ bool hn_equal_dags(const struct hn_dag *given, const struct hn_dag *derived, isl
 				       : show_stage(&c, (int32_t)d, guess[d], own[d], ret);
 		}
 	}
-	return same && same_arguments(&c);
+	same = same && same_arguments(&c);
+	ret->gave_up = c.gave_up;
+	return same;
 }
 
 void hn_equal_print(const struct hn_equal *e, struct hn_buf *ret)

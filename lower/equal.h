@@ -39,6 +39,7 @@ struct hn_equal_row {
 struct hn_equal {
 	uint32_t n;
 	const struct hn_equal_row *row; /* stages that are what they were are left out */
+	bool gave_up; /* it took too long, which says nothing of the dags */
 };
 
 /* True: every output of `derived` is that of `given`, and *ret says how it was shown.  False:

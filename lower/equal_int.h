@@ -42,6 +42,7 @@ struct hn_eq {
 	bool *live;		  /* [derived->n_op] somebody needs it */
 	bool *known;		  /* [given->n_op] a live stage was shown to be it */
 	uint64_t steps;
+	bool gave_up;
 	uint32_t nesting; /* of what is being expanded */
 
 	/* The stage at hand. */
@@ -71,7 +72,7 @@ struct hn_eq_env {
 /* Notes why the stage at hand is not shown, unless something was noted; returns false. */
 bool hn_eq_fail(struct hn_eq *c, const char *fmt, ...) HN_PRINTF(2, 3);
 
-/* Counts n steps; false when there were too many. */
+/* Counts n steps; false when there were too many, or the time that isl has is up. */
 bool hn_eq_spend(struct hn_eq *c, uint64_t n);
 
 /* -- equal_expand.c -- */

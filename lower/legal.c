@@ -344,11 +344,11 @@ static void check_sequences(struct hn_legal *c)
 	}
 }
 
-static enum hn_verdict conclude(struct hn_legal *c, isl_ctx *ctx)
+static enum hn_verdict conclude(struct hn_legal *c, bool gave_up, isl_ctx *ctx)
 {
 	enum isl_error error = isl_ctx_last_error(ctx);
 
-	if (error == isl_error_abort || error == isl_error_quota) {
+	if (gave_up || error == isl_error_abort || error == isl_error_quota) {
 		(void)hn_fail(c->err, HONE_E_TIMEOUT,
 			      "the legality check ran out of time");
 		return HN_VERDICT_BUILD_TIMEOUT;
@@ -411,7 +411,7 @@ static enum hn_verdict check(const struct hn_looptree *t, const struct hn_legal_
 		c.poly.n_error += hn_certificate_write(&c.poly, equal, certificate) != 0;
 	}
 	hn_watchdog_stop(dog);
-	verdict = conclude(&c, ctx);
+	verdict = conclude(&c, equal->gave_up, ctx);
 	hn_poly_free(&c.poly);
 	hn_arena_fini(&c.arena);
 	isl_ctx_free(ctx);

@@ -18,11 +18,11 @@ $ echo '[["SP", 1, 1, 1000, [8], 1], ["RF", 1, 1, 1]]' > parts
 $ hone poly m.txt --record parts --as legality
 legal
 C.rf is part of what reads it: unfolding
-C.repl is C: partition of k; maximum of float32 by liberty minmax; unfolded: C.rf
+C.repl is C: partition of k; maximum of float32 by liberty minmax; with C.rf unfolded
 $ hone poly m.txt --record parts --as legality --forbid reassociation
 legal
 C.rf is part of what reads it: unfolding
-C.repl is C: partition of k; maximum of float32 by liberty minmax; unfolded: C.rf
+C.repl is C: partition of k; maximum of float32 by liberty minmax; with C.rf unfolded
 $ hone poly m.txt --record parts --as legality --forbid minmax
 hone: poly: hone-build: step 1: RF stage 1 (C) iter 1: C may not be reduced in parts: the task forbids minmax
 [17]

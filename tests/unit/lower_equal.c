@@ -136,6 +136,10 @@ static const struct by_hand cases[] = {
 	  "n(float32 A[8]) -> C { C(i) = A(i) }", "stands where the program has" },
 	{ "n(float32 A[8]) -> C { B(i) = A(i) + 1.0\n C(i) = B(i) + 2.0 }",
 	  "n(float32 A[8]) -> C { C(i) = A(i) + 3.0 }", "stands where the program has" },
+	{ "n(float32 A[8]) -> C { B(i) = A(i)\n C(i) = B(i) == A(i) ? 1.0 : 2.0 }",
+	  "n(float32 A[8]) -> C { C(i) = 1.0 where i in 0:8 }", "stands where the program has" },
+	{ "n(int32 A[8]) -> C { B(i) = A(i)\n C(i) = B(i) == A(i) ? 1.0 : 2.0 }",
+	  "n(int32 A[8]) -> C { C(i) = 1.0 where i in 0:8 }", NULL },
 	{ "n(float32 A[64]) -> C { B(i) = float32(i/8 + i%8) * A(i)\n C(i,j) = B(i*8 + j) "
 	  "where i in 0:8, j in 0:8 }",
 	  "n(float32 A[64]) -> C { C(i,j) = float32(i + j) * A(i*8 + j) where i in 0:8, j in 0:8 }",
@@ -269,37 +273,45 @@ static const struct by_steps made[] = {
 	  "B.shared is B: copy ()\nC.local is C: unfolding ()\n" },
 	{ "mm(int32 A[6,10], int32 B[10,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 	  "[[\"PK\", 1, [10, 3]]]",
-	  "B.pack is part: unfolding ()\nC is C: unfolding (unfolded: B.pack)\n" },
+	  "B.pack is part: unfolding ()\nC is C: unfolding (of B.pack)\n" },
 	{ "mm(int32 A[6,10], int32 B[10,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 	  "[[\"SP\", 2, 2, 10, [4], 1], [\"RF\", 2, 2, 2]]",
 	  "C.rf is part: unfolding ()\n"
-	  "C.repl is C: partition (of k; sum of int32 by law; unfolded: C.rf)\n" },
+	  "C.repl is C: partition (of k; sum of int32 by law; with C.rf unfolded)\n" },
 	{ "mm(float32 A[6,10], B[10,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 	  "[[\"CHW\", 2, \"local\"], [\"SP\", 2, 2, 10, [4], 1], [\"RF\", 2, 3, 0]]",
 	  "C.local.rf is part: unfolding ()\nC.local.repl is C: partition (of k; sum of float32 by "
-	  "liberty reassociation; unfolded: C.local.rf)\n" },
+	  "liberty reassociation; with C.local.rf unfolded)\n" },
 	{ "s(int32 A[6,10]) -> C { P(i,j) = A(i,j) + i*j\n C +=! P(i,j) }",
 	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 60, [7], 1], [\"RF\", 2, 1, 0]]",
 	  "C.rf is part: unfolding ()\n"
-	  "C.repl is C: partition (of i, j; sum of int32 by law; unfolded: P, C.rf)\n" },
+	  "C.repl is C: partition (of i, j; sum of int32 by law; with P, C.rf unfolded)\n" },
 	{ "s(int32 A[37]) -> C { C +=! A(k) }",
 	  "[[\"SP\", 1, 0, 37, [5], 1], [\"RF\", 1, 0, 0], [\"SP\", 1, 1, 5, [2], 1], "
 	  "[\"RF\", 1, 1, 0]]",
 	  "C.rf.rf is part: unfolding ()\nC.rf.repl is part: unfolding ()\n"
-	  "C.repl is C: partition (of k; sum of int32 by law; unfolded: C.rf.rf, C.rf.repl)\n" },
+	  "C.repl is C: partition (of k; sum of int32 by law; with C.rf.rf, C.rf.repl unfolded)\n" },
 	{ "a(int32 A[4,9]) -> V, I { V(i), I(i) reduce=! A(i,k), k by (v, i), (w, j) -> "
 	  "max(v, w), select(v > w, i, select(w > v, j, min(i, j))) from -2147483648, 2147483647 }",
 	  "[[\"SP\", 1, 1, 9, [4], 1], [\"RF\", 1, 1, 1]]",
 	  "V_I.rf is part: unfolding ()\n"
-	  "V_I.repl is V_I: partition (of k; combiner of int32 by law; unfolded: V_I.rf)\n" },
+	  "V_I.repl is V_I: partition (of k; combiner of int32 by law; with V_I.rf unfolded)\n" },
 	{ "f(float32 A[37]) -> C { @no_contraction C +=! A(k) }",
 	  "[[\"SP\", 1, 0, 37, [5], 1], [\"RF\", 1, 0, 0]]",
 	  "C.rf is part: unfolding ()\n"
-	  "C.repl is C: partition (of k; sum of float32 by liberty reassociation; unfolded: C.rf)\n" },
+	  "C.repl is C: partition (of k; sum of float32 by liberty reassociation; with C.rf unfolded)\n" },
 	{ "m(int32 A[5], bool M[5]) -> C { C +=! M(k) ? A(k) }",
 	  "[[\"SP\", 2, 0, 5, [2], 1], [\"RF\", 2, 0, 0]]",
 	  "C.rf is part: unfolding ()\n"
-	  "C.repl is C: partition (of k; sum of int32 by law; unfolded: C.rf)\n" },
+	  "C.repl is C: partition (of k; sum of int32 by law; with C.rf unfolded)\n" },
+	{ "m(int32 A[5,5], bool M[5]) -> C { C(i) +=! M(k) ? A(i,k) }", "[[\"CHW\", 2, \"local\"]]",
+	  "C.local is C: unfolding ()\n" },
+	{ "d(int32 A[9]) -> C { Q(i), R(i) = A(i) / 7, A(i) % 7\n C(i) = Q(i) * 10 + R(8 - i) }",
+	  "[[\"CI\", 1]]", "C is C: unfolding (of Q_R)\n" },
+	/* the index is a name; the inlined body has one of its own, in the same slot */
+	{ "l(int32 A[8]) -> C { B(i) = let x = A(i) * 2 in x * A(i)\n"
+	  "C(i) = let q = 7 - i in B(q) + q where i in 0:8 }",
+	  "[[\"CI\", 1]]", "C is C: unfolding (of B)\n" },
 	{ "p(int32 A[7,9], const int32 W[3,3]) -> C { P(y,x) = y >= 1 && y < 8 && x >= 1 && x < 10 ? "
 	  "A(y-1,x-1) : 0 where y in 0:9, x in 0:11\n C(y,x) +=! P(y+r,x+s) * W(r,s) }",
 	  "[[\"CI\", 2], [\"CHR\", 0, \"shared\", [2]], [\"PK\", 2, [3, 2]], [\"CHW\", 5, \"local\"]]",
