@@ -261,10 +261,11 @@ static const char *join(struct hn_eq *c, const char *parts)
 {
 	const char *unfolded = say_unfolded(c);
 
-	return parts && *unfolded ? hn_arena_printf(c->arena, "%s; with %.600s unfolded", parts, unfolded)
-	       : parts		  ? parts
-	       : *unfolded	  ? hn_arena_printf(c->arena, "of %.600s", unfolded)
-				  : "";
+	if (*unfolded == '\0') {
+		return parts ? parts : "";
+	}
+	return parts ? hn_arena_printf(c->arena, "%s; with %.600s unfolded", parts, unfolded)
+		     : hn_arena_printf(c->arena, "of %.600s", unfolded);
 }
 
 /* Whether stage d is op o; *ret how. */

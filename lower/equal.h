@@ -33,7 +33,7 @@ struct hn_equal_row {
 	const char *stage; /* its name */
 	const char *is;	   /* the op of the task's dag; NULL: it is part of its readers */
 	const char *rule;  /* "copy", "unfolding" or "partition" */
-	const char *by;	   /* for a person: what was unfolded, what allows it; "" = nothing to say */
+	const char *by;	   /* for a person: what was unfolded, what allows it; or "" */
 };
 
 struct hn_equal {

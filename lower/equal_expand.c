@@ -88,7 +88,9 @@ static const struct hn_expr *expand_name(struct hn_eq *c, const struct hn_eq_env
 	}
 	for (const struct hn_eq_let *l = env->let; l; l = l->up) {
 		if (l->from == e->ref) {
-			return hn_expr_var(l->to, (enum hn_dtype)e->dtype, NULL, c->arena);
+			return l->value ? l->value
+					: hn_expr_var(l->to, (enum hn_dtype)e->dtype, NULL,
+						      c->arena);
 		}
 	}
 	hn_eq_fail(c, "a name that nothing binds");
@@ -98,12 +100,16 @@ static const struct hn_expr *expand_name(struct hn_eq *c, const struct hn_eq_env
 static const struct hn_expr *expand_let(struct hn_eq *c, const struct hn_eq_env *env,
 					const struct hn_expr *e, bool index)
 {
-	const struct hn_eq_let let = { env->let, e->ref, HN_SLOT_LET + env->depth };
+	struct hn_eq_let let = { env->let, e->ref, HN_SLOT_LET + env->depth, NULL };
 	struct hn_eq_env within = *env;
 	struct hn_expr like = *e;
 	const struct hn_expr *arg[2] = { hn_eq_expand(c, env, e->arg[0], false), NULL };
 
 	within.let = &let;
+	if (arg[0] && is_int_type(arg[0]->dtype) && hn_eq_exact(c, arg[0])) {
+		let.value = arg[0]; /* an index under a name is that index */
+		return hn_eq_expand(c, &within, e->arg[1], index);
+	}
 	within.depth++;
 	arg[1] = arg[0] ? hn_eq_expand(c, &within, e->arg[1], index) : NULL;
 	like.ref = let.to;

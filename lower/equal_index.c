@@ -42,7 +42,8 @@ isl_set *hn_eq_box(const struct hn_eq *c, uint32_t n, const int32_t *dim)
 		if (dim[k] < 0) {
 			continue;
 		}
-		set = at_most(set, isl_dim_set, (unsigned)dim[k], s->min, s->min + s->extent - 1);
+		set = at_most(set, isl_dim_set, (unsigned)dim[k], s->min,
+			      s->min + s->extent - 1);
 		if (s->form) {
 			set = hn_poly_below(set, (unsigned)dim[k], s->min, s->form);
 		}

@@ -58,6 +58,7 @@ struct hn_eq {
 struct hn_eq_let {
 	const struct hn_eq_let *up;
 	int32_t from, to;
+	const struct hn_expr *value; /* what takes its place; NULL: its new name does */
 };
 
 struct hn_eq_env {

@@ -95,7 +95,8 @@ static const struct hn_expr *binary(struct hn_eq *c, uint8_t op, uint8_t dtype,
 {
 	if (op == HN_EXPR_SUB && is_int(y)) { /* x - c = x + (-c), in a ring */
 		op = HN_EXPR_ADD;
-		y = hn_expr_int(wrap(y->dtype, (int64_t)(0 - (uint64_t)y->u.i)), y->dtype, c->arena);
+		y = hn_expr_int(wrap(y->dtype, (int64_t)(0 - (uint64_t)y->u.i)), y->dtype,
+				c->arena);
 	}
 	if (is_int(x) && is_int(y)) {
 		const struct hn_expr *r = fold(c, op, dtype, x->u.i, y->u.i, x->dtype);

@@ -153,8 +153,10 @@ static const struct hn_eq_dom *assume(struct hn_eq *c, const struct hn_eq_dom *d
 	if (hn_eq_is_affine_condition(c, e)) {
 		return hn_eq_where(c, dom, e, true);
 	}
-	return e->op == HN_EXPR_AND || hn_eq_is_guard(e) ? assume(c, assume(c, dom, e->arg[0]), e->arg[1])
-						   : dom;
+	if (e->op == HN_EXPR_AND || hn_eq_is_guard(e)) {
+		return assume(c, assume(c, dom, e->arg[0]), e->arg[1]);
+	}
+	return dom;
 }
 
 static const struct hn_expr *or_always(struct hn_eq *c, const struct hn_expr *condition)

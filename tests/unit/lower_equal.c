@@ -312,6 +312,11 @@ static const struct by_steps made[] = {
 	{ "l(int32 A[8]) -> C { B(i) = let x = A(i) * 2 in x * A(i)\n"
 	  "C(i) = let q = 7 - i in B(q) + q where i in 0:8 }",
 	  "[[\"CI\", 1]]", "C is C: unfolding (of B)\n" },
+	/* a name of an index, where its blocks are taken */
+	{ "l(int32 A[13]) -> C { P(i) = let t = i + 1 in A(t) - A(i) * t where i in 0:12\n"
+	  "C(i) = let t = 11 - i in P(t) where i in 0:11 }",
+	  "[[\"PK\", 1, [7]], [\"CI\", 1]]",
+	  "P.pack is part: unfolding ()\nC is C: unfolding (of P, P.pack)\n" },
 	{ "p(int32 A[7,9], const int32 W[3,3]) -> C { P(y,x) = y >= 1 && y < 8 && x >= 1 && x < 10 ? "
 	  "A(y-1,x-1) : 0 where y in 0:9, x in 0:11\n C(y,x) +=! P(y+r,x+s) * W(r,s) }",
 	  "[[\"CI\", 2], [\"CHR\", 0, \"shared\", [2]], [\"PK\", 2, [3, 2]], [\"CHW\", 5, \"local\"]]",
