@@ -133,6 +133,7 @@ struct hn_job {
 	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */
 	int64_t kernel_ns;	  /* spent inside kernels by this job */
+	int64_t first_ns;	  /* when its first trial was known; 0 = not yet */
 	struct hn_job_final final;
 	int64_t submitted_ns, started_ns, ended_ns; /* 0 = not yet */
 

@@ -80,6 +80,7 @@ static struct hn_record record_of(struct hn_job *j, const struct hn_shot *s)
  * a board fast enough to fill a batch decided whether a job fails. */
 static void count(struct hn_job *j, const struct hn_shot *s)
 {
+	j->first_ns = j->n_trial == 0 ? hn_clock_ns() : j->first_ns;
 	j->n_trial++;
 	j->n_verdict[s->verdict]++;
 	if (j->hopeless) {

@@ -83,6 +83,9 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_int(w, "warm", j->n_warm);
 	hn_jw_int(w, "ok", j->n_verdict[HN_VERDICT_OK]);
 	hn_jw_int(w, "elapsed_ms", (to - from) / 1000000);
+	if (j->first_ns > 0) {
+		hn_jw_int(w, "first_ms", (j->first_ns - from) / 1000000);
+	}
 	hn_jw_int(w, "noisy", j->n_noisy);
 	hn_jw_int(w, "kernel_ms", j->kernel_ns / 1000000);
 	hn_jw_object(w, "budget");
