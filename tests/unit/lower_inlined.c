@@ -198,9 +198,48 @@ static void indices_are_simplified(void **state)
 	}
 }
 
+/* An index is a number without end, data wraps: one that leaves int32 on the way may be an index
+ * and not become data. */
+static void an_index_that_leaves_is_no_data(void **state)
+{
+	static const struct {
+		const char *text;
+		bool refused;
+	} form[] = {
+		{ "f(int32 A[6]) -> B { s(i) = A(i) + i  B(j) = s(j * 1000000000 / 1000000000) "
+		  "where j in 0:6 }", true },
+		{ "f(int32 A[6]) -> B { s(i) = A(i) + 1  B(j) = s(j * 1000000000 / 1000000000) "
+		  "where j in 0:6 }", false },
+		{ "f(int32 A[6]) -> B { s(i) = A(i) + i  B(j) = s(j * 1000 / 1000) where j in 0:6 }",
+		  false },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < HN_COUNT_OF(form); k++) {
+		const struct hn_dag *dag, *inlined;
+		const struct hn_state *s;
+		struct hn_err err = { 0 };
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		if (hn_dag_parse("t", form[k].text, strlen(form[k].text), 0, &a, &dag, &err) != 0) {
+			fail_msg("%s", err.msg);
+		}
+		assert_int_equal(hn_compute_inline(hn_state_init(dag, &a), 1, &a, &s, NULL), 0);
+		int rc = hn_inline_dag(s, &a, &inlined, &err);
+
+		if ((rc != 0) != form[k].refused ||
+		    (rc != 0 && !strstr(err.msg, "would become data"))) {
+			fail_msg("%s: %s", form[k].text, rc ? err.msg : "inlined");
+		}
+		hn_arena_fini(&a);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_index_that_leaves_is_no_data),
 		cmocka_unit_test(no_bit_changes),
 		cmocka_unit_test(indices_are_simplified),
 	};
