@@ -177,7 +177,8 @@ static void judge(struct hn_quick *q, const char *name, uint64_t seed,
 static void agrees_with_evaluation(void **state)
 {
 	static const edit_fn edits[] = { shorten_reduction, shorten_spatial, drop_init,
-					 drop_guards, swap_children };
+					 drop_guards, tighten_guards, swap_children,
+					 repeat_reduction, lengthen_spatial };
 	struct hn_quick *q = hn_quick_new();
 	uint32_t right = 0, refused = 0, wrong = 0, none = 0;
 
@@ -245,6 +246,36 @@ static void right_ones_are_taken(void **state)
 	}
 }
 
+/* Parts of an uneven split that are one too long: two iterations of the parallel loop write one
+ * element. */
+static void parts_that_overlap_race(void **state)
+{
+	static const char steps[] = "[[\"SP\", 1, 0, 7, [2], 1], [\"AN\", 1, 0, 3]]";
+	struct hn_quick *q = hn_quick_new();
+	const struct hn_looptree *t;
+	const struct hn_trace *trace;
+	const struct hn_state *s;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = open_text("f(float32 A[7]) -> B { B(i) = A(i) + 1 }", &a);
+
+	assert_int_equal(hn_trace_parse("steps", steps, strlen(steps), &a, &trace, &err), 0);
+	assert_int_equal(hn_state_replay(dag, trace, &a, &s, &err), 0);
+	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
+	assert_true(hn_quick_legal(q, t, NULL));
+
+	struct hn_looptree longer = *t;
+
+	longer.root = edit_tree(t->root, lengthen_spatial, &a);
+	assert_false(hn_quick_legal(q, &longer, &err));
+	assert_non_null(strstr(err.msg, "may share an element"));
+	hn_arena_fini(&a);
+	hn_quick_free(q);
+}
+
 static void takes_no_memory_when_warm(void **state)
 {
 	struct hn_quick *q = hn_quick_new();
@@ -278,6 +309,7 @@ int main(void)
 		cmocka_unit_test(a_refusal_says_why),
 		cmocka_unit_test(bitwise_tasks_keep_their_order),
 		cmocka_unit_test(right_ones_are_taken),
+		cmocka_unit_test(parts_that_overlap_race),
 		cmocka_unit_test(agrees_with_evaluation),
 		cmocka_unit_test(takes_no_memory_when_warm),
 	};

@@ -54,6 +54,42 @@ static inline void drop_guards(struct hn_node *n, struct hn_arena *a)
 	n->n_guard = 0;
 }
 
+/* Parts of a split that overlap by one. */
+static inline void lengthen_spatial(struct hn_node *n, struct hn_arena *a)
+{
+	(void)a;
+	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_SPATIAL && n->extent > 1) {
+		n->extent++;
+	}
+}
+
+/* A reduction's loop of one iteration runs twice: its points count twice. */
+static inline void repeat_reduction(struct hn_node *n, struct hn_arena *a)
+{
+	(void)a;
+	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_REDUCE && n->extent == 1) {
+		n->extent = 2;
+	}
+}
+
+/* Guards that end one iteration early. */
+static inline void tighten_guards(struct hn_node *n, struct hn_arena *a)
+{
+	const struct hn_expr **guard = HN_NEW_ARRAY(a, const struct hn_expr *, n->n_guard);
+
+	for (uint32_t i = 0; i < n->n_guard; i++) {
+		const struct hn_expr *g = n->guard[i];
+		bool ends = g->op == HN_EXPR_LT && g->arg[1]->op == HN_EXPR_INT;
+		const struct hn_expr *arg[2] = { g->arg[0], NULL };
+
+		if (ends) {
+			arg[1] = hn_expr_int(g->arg[1]->u.i - 1, g->arg[1]->dtype, a);
+		}
+		guard[i] = ends ? hn_expr_with_args(g, arg, 2, a) : g;
+	}
+	n->guard = guard;
+}
+
 static inline void swap_children(struct hn_node *n, struct hn_arena *a)
 {
 	if (n->n_child >= 2) {

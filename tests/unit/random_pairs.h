@@ -362,13 +362,14 @@ static enum rp_verdict rp_naive(struct rp_bench *b, struct rp_program *p)
 	return v == RP_WRONG ? RP_NAIVE : v;
 }
 
-/* The same tree made wrong: where that shows in the numbers the check must refuse it. */
+/* The same tree made wrong: where that shows in the numbers both checks must refuse it. */
 static enum rp_verdict rp_damage(struct rp_bench *b, struct rp_program *p,
 				 const struct hn_looptree *t, uint64_t seed,
 				 struct hn_arena *a)
 {
 	static const edit_fn edits[] = { shorten_reduction, shorten_spatial, drop_init,
-					 drop_guards, swap_children };
+					 drop_guards, tighten_guards, swap_children,
+					 repeat_reduction, lengthen_spatial };
 	struct hn_looptree damaged = *t;
 	struct hn_err err = { 0 };
 	char why[300];
@@ -379,8 +380,10 @@ static enum rp_verdict rp_damage(struct rp_bench *b, struct rp_program *p,
 	}
 	b->n.damaged++;
 	snprintf(b->note, sizeof(b->note), "edit %d: %s", (int)(seed % HN_COUNT_OF(edits)), why);
-	return hn_legal_check(&damaged, RP_LEGAL_MS, &err) == HN_VERDICT_OK ? RP_DAMAGE
-									    : RP_PASS;
+	return hn_quick_legal(b->quick, &damaged, NULL) ||
+			       hn_legal_check(&damaged, RP_LEGAL_MS, &err) == HN_VERDICT_OK
+		       ? RP_DAMAGE
+		       : RP_PASS;
 }
 
 /* A right tree: was it refused in error, and by whom? */
