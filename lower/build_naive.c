@@ -18,7 +18,7 @@
 #define PROVE_LIMIT_MS 3000 /* each */
 #define SLICE_POINTS 1e7 /* of a naive program: under a tenth of a second, run some times */
 #define LONG_POINTS 4e9	 /* a program that runs more statements has a sample, ... */
-#define SAMPLE_POINTS 2.5e7 /* ... of places that take so many each */
+#define SAMPLE_POINTS 8e6 /* ... of places that take so many each */
 
 /* The history's tree when it is legal and bitwise; else NULL. */
 static const struct hn_looptree *proved(const struct hn_dag *dag, const char *steps,
