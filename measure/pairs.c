@@ -70,7 +70,7 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 	for (int i = 0; i < 2; i++) {
 		side[i] = (struct side){{.call = call, .chill = plan->chill,
 					 .plant = plan->plant, .look = plan->look,
-					 .ctx = ctx[i]},
+					 .ctx = ctx[i], .n_thread = plan->n_thread},
 					1, plan->first_ns[i]};
 		if (plan->chill == NULL && plan->first_ns[i] < HN_PAIRS_SAMPLE_NS) {
 			side[i].n_call = hn_timing_calibrate(

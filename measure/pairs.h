@@ -29,6 +29,7 @@ struct hn_pairs_plan {
 	double first_ns[2]; /* what one call took, warm or not */
 	double budget_ns;   /* no pair is begun that would end later */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
+	uint32_t n_thread;	  /* as in struct hn_timed */
 	void (*chill)(void *ctx); /* before each sample; NULL = warm caches */
 	void (*plant)(void *ctx); /* as in struct hn_timed: with the ctx of whose sample it is */
 	void (*look)(void *ctx);

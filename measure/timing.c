@@ -137,6 +137,7 @@ bool hn_timing_sample(struct hn_timed *w, int64_t n, hn_disturbances_fn disturba
 	before = disturbances();
 	t = span(w, n);
 	*ret_ns = t / (double)n;
+	t *= w->n_thread > 0 ? w->n_thread : 1;
 	disturbed = disturbances() > before + (uint64_t)(t / HN_TIMING_RARE_NS);
 	aside(w, w->look);
 	return disturbed;
@@ -193,7 +194,7 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 		   struct hn_timing *ret)
 {
 	struct hn_timed w = {.call = call, .chill = plan->chill, .plant = plan->plant,
-			     .look = plan->look, .ctx = ctx};
+			     .look = plan->look, .ctx = ctx, .n_thread = plan->n_thread};
 	int64_t begin = hn_clock_ns(), n = 1;
 	double one_ns = plan->first_ns, left_ns;
 

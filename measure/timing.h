@@ -39,11 +39,12 @@ struct hn_timed {
 	void (*plant)(void *ctx); /* before each sample, and before chill; NULL = nothing */
 	void (*look)(void *ctx);  /* after each: at what the calls have left; NULL = do not */
 	void *ctx;
+	uint32_t n_thread; /* that a call runs on, 0 = 1: each is disturbed by itself */
 	double aside_ns; /* in those three so far: begins at 0 */
 };
 
 /* What else the machine did to this process, counted up: a sample during which it grows by
- * more than one in HN_TIMING_RARE_NS is disturbed. */
+ * more than one in HN_TIMING_RARE_NS of each thread is disturbed. */
 typedef uint64_t (*hn_disturbances_fn)(void);
 
 /* By the kernel's counters, all threads together: involuntary context switches and major
@@ -60,6 +61,7 @@ struct hn_timing_plan {
 	double best_ns;	   /* the best known; 0 = never give up */
 	double budget_ns;  /* no call is begun that, lasting first_ns, would end later */
 	hn_disturbances_fn disturbances; /* NULL = hn_timing_disturbances */
+	uint32_t n_thread;	  /* as in struct hn_timed */
 	void (*chill)(void *ctx); /* before each sample; NULL = warm caches */
 	void (*plant)(void *ctx); /* as in struct hn_timed */
 	void (*look)(void *ctx);

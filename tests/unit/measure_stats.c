@@ -248,6 +248,22 @@ static void disturbed_samples_are_repeated(void **state)
 	assert_int_equal(t.noisy, hn_stats_uncertainty(t.sample_ns, t.n) > 0.03);
 }
 
+/* A long sample may be interrupted now and then, on each of its threads. */
+static void each_thread_has_its_disturbances(void **state)
+{
+	int64_t ns = 120000000;
+	struct hn_timing_plan plan = { .first_ns = (double)ns, .budget_ns = 1e9,
+				       .disturbances = three_each };
+	struct hn_timing t;
+
+	(void)state;
+	for (plan.n_thread = 0; plan.n_thread <= 4; plan.n_thread += 2) {
+		n_asked = 0;
+		hn_timing_run(spin, &ns, &plan, &t);
+		assert_true(plan.n_thread == 4 ? t.n_dropped == 0 : t.n_dropped == t.n_taken);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +276,7 @@ int main(void)
 		cmocka_unit_test(the_slower_are_left_early),
 		cmocka_unit_test(hopeless_is_seen_more_than_once),
 		cmocka_unit_test(disturbed_samples_are_repeated),
+		cmocka_unit_test(each_thread_has_its_disturbances),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
