@@ -20,7 +20,8 @@
 #define REDOS 8	     /* of what a canary did not confirm, ... */
 #define REDO_NS INT64_C(15000000000) /* all its runs together: then its time is what it is */
 #define LOST_REDOS 50 /* ... and of what was lost with its board before one came */
-#define NOISY_REDOS 1 /* more runs of what other programs disturbed; of a duel: */
+#define NOISY_REDOS 1 /* more runs of what other programs disturbed, where they are short ... */
+#define NOISY_NS INT64_C(2000000000) /* ... (a long one is hardly alone); of a duel: */
 #define NOISY_DUELS 3
 #define GRACE_MS 10000 /* the board kills its children itself; this is for the board */
 #define NAIVE_LIMIT_MS 120000
@@ -395,7 +396,7 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 	}
 	t->all_run_ns += o.run_ns;
 	if (o.verdict == HN_VERDICT_NOISY) {
-		bool once_more = hn_ticket_duel(t) || t->all_run_ns < REDO_NS;
+		bool once_more = hn_ticket_duel(t) || t->all_run_ns < NOISY_NS;
 
 		if (once_more && t->n_noisy++ < (hn_ticket_duel(t) ? NOISY_DUELS : NOISY_REDOS)) {
 			t->n_run--; /* it was not lost */

@@ -457,6 +457,33 @@ static void long_runs_are_told_one_by_one(void **state)
 	assert_in_range(n_warned, 3, 12);
 }
 
+/* One that takes seconds is not measured once more because something disturbed it, though the next
+ * time nothing would. */
+static void long_runs_are_not_repeated_for_noise(void **state)
+{
+	static const double flops[] = {1e6, 1e10};
+	uint32_t n_warned[2] = {0, 0};
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		for (int at = 2; at < 14; at++) {
+			struct shot *shot;
+			char knobs[60];
+
+			snprintf(knobs, sizeof knobs, "noisy=1,from=%d,to=%d", at, at + 1);
+			assert_int_equal(start_of(flops[k], knobs, 1), HN_VERDICT_OK);
+			shot = all_are(HN_VERDICT_OK, 0, 4);
+			for (int i = 0; i < 4; i++) {
+				n_warned[k] += shot[i].detail[0] != '\0';
+			}
+			free(shot);
+			finish();
+		}
+	}
+	assert_int_equal(n_warned[0], 0);
+	assert_in_range(n_warned[1], 3, 12);
+}
+
 /* Faster, for good: it stays out, and the other does it all. */
 static void a_board_that_stays_bad_stays_out(void **state)
 {
@@ -594,6 +621,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(duels_go_to_one_board),
 		cmocka_unit_test(nothing_from_a_bad_window_is_told),
 		cmocka_unit_test(long_runs_are_told_one_by_one),
+		cmocka_unit_test(long_runs_are_not_repeated_for_noise),
 		cmocka_unit_test(a_board_that_stays_bad_stays_out),
 		cmocka_unit_test(flapping_is_quarantine_and_comes_back),
 		cmocka_unit_test(a_silent_board_is_replaced),
