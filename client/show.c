@@ -238,6 +238,7 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 	double flops = hn_show_number(job, "flops"),
 	       peak = hn_show_number(job, "peak_gflops");
 	struct hn_buf failures;
+	bool in_part;
 	int64_t n_failed;
 	char t[32];
 
@@ -284,7 +285,7 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		      hn_show_number(job, "warm"), hn_show_number(job, "ok"),
 		      (long long)n_failed, n_failed > 0 ? ": " : "", failures.s);
 	hn_buf_fini(&failures);
-	if (strstr(hn_show_word(job, "inputs"), ", a sample of ") != NULL) {
+	if (hn_json_bool(hn_json_get(job, "in_part"), &in_part) && in_part) {
 		hn_buf_printf(b, "  compared  on %s\n", hn_show_word(job, "inputs"));
 	}
 	if (*hn_show_word(job, "message") != '\0') {

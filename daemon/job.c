@@ -169,7 +169,7 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		return;
 	}
 	j->inputs = naive->detail[0] != '\0' ? hn_arena_strdup(&j->arena, naive->detail) : NULL;
-	if (j->inputs != NULL && strstr(j->inputs, ", a sample of ") != NULL) {
+	if (j->inputs != NULL && naive->in_part) {
 		j->sampled = hn_arena_printf(&j->arena, "compared on %s", j->inputs);
 	}
 	j->naive_share = j->naive_ns > 0 && j->naive_share > 0 ? j->naive_share

@@ -153,6 +153,9 @@ static void write_answer(const struct hn_board_answer *a, bool duel, struct hn_b
 	if (a->naive_share > 0) {
 		hn_jw_double(&w, "naive_share", a->naive_share);
 	}
+	if (a->in_part) {
+		hn_jw_bool(&w, "in_part", true);
+	}
 	hn_jw_end(&w);
 	hn_jw_done(&w);
 }

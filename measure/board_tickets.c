@@ -252,6 +252,7 @@ static void keep_naive(const struct ticket *t)
 	memcpy(w->inputs, o->detail, sizeof w->inputs);
 	w->naive_ns = hn_stats_median(o->sample_ns, o->n_sample);
 	w->naive_share = o->naive_share;
+	w->in_part = o->in_part;
 }
 
 static void finish(struct hn_measurer *m, struct ticket *t)

@@ -24,7 +24,7 @@
  *              "naive_ns": known already};
  *              blob = naive object
  *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns",
- *              "naive_share": timed of its iterations, "run_ns"}
+ *              "naive_share": timed of its iterations, "in_part", "run_ns"}
  *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
  *              "prepared_bytes", "n_workers": 0 = all cores, "symbol", "object_bytes", "slot",
  *              "hash": of an object that is in a slot; the blob is those that are not, one behind
@@ -117,6 +117,7 @@ struct hn_measure_result {
 	int64_t kernel_ns; /* of run_ns, inside the kernel; 0 = not known */
 	double naive_share; /* of a workload: how much of the naive program was run for its time;
 			     * below 1 the time is an estimate */
+	bool in_part; /* of a workload: some answers are compared in part (detail says which) */
 };
 
 /* Results are borrowed for the length of the callback. */

@@ -114,6 +114,7 @@ static void deliver(struct ticket *t)
 				      .run_ns = o->run_ns,
 				      .kernel_ns = o->kernel_ns,
 				      .naive_share = o->naive_share > 0 ? o->naive_share : 1,
+				      .in_part = o->in_part,
 				      .certificate = t->certificate ? t->certificate : ""};
 
 	if (o->n_sample > 0) {
@@ -451,6 +452,7 @@ void hn_measurer_workload(struct hn_measurer *m, const struct hn_workload *w,
 		t->outcome.n_sample = 1;
 		t->outcome.sample_ns[0] = mine->naive_ns;
 		t->outcome.naive_share = mine->naive_share;
+		t->outcome.in_part = mine->in_part;
 		hn_ticket_finish(m, t, HN_VERDICT_OK, mine->inputs);
 	} else if (mine->naive.object_bytes > 0) {
 		queue_put_first(&m->to_run, t);

@@ -50,7 +50,8 @@ struct outcome {
 	double rival_ns[HN_PAIRS]; /* a duel: beside them */
 	bool rivals;		   /* a duel: the verdict is about the rival */
 	int64_t build_ns, prove_ns, run_ns, kernel_ns;
-	double naive_share; /* as struct hn_board_answer */
+	double naive_share; /* as struct hn_board_answer, ... */
+	bool in_part;	    /* ... too */
 };
 
 /* What running an artefact gave, kept so that the same bytes are measured once. */
@@ -91,7 +92,8 @@ struct workload {
 	const char *refer_steps, *wide_steps; /* as struct hn_workload */
 	struct hn_parts parts;		      /* of the naive object */
 	double naive_ns, naive_share;	      /* 0 = not known yet */
-	char inputs[400];  /* what the first OK said */
+	char inputs[400];  /* what the first OK said, ... */
+	bool in_part;	   /* ... and whether it was so compared */
 	bool ready;	   /* answered OK once */
 	uint64_t *on_board; /* heap: by board, the epoch in which it knows it; 0 = never */
 	struct artefact naive;

@@ -285,7 +285,7 @@ static double read_figure(const struct hn_json *v, const char *key)
 bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret)
 {
 	struct hn_json *v = parse(f);
-	bool good;
+	bool good, in_part;
 
 	good = v != NULL &&
 	       read_verdict(v, &ret->verdict, ret->detail, sizeof ret->detail) &&
@@ -297,6 +297,7 @@ bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret)
 	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;
 	ret->kernel_ns = v != NULL ? read_count(v, "kernel_ns") : 0;
 	ret->naive_share = v != NULL ? read_figure(v, "naive_share") : 0;
+	ret->in_part = v != NULL && hn_json_bool(hn_json_get(v, "in_part"), &in_part) && in_part;
 	hn_json_free(v);
 	return good;
 }

@@ -485,13 +485,22 @@ static uint64_t origin_of(const struct hn_board_workload *from)
 	return h;
 }
 
+static void say_sets(const struct cpu_workload *w, struct hn_board_answer *ret)
+{
+	hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);
+	ret->in_part = false;
+	for (uint32_t set = 0; set < HN_INPUT_SETS; set++) {
+		ret->in_part |= w->set[set].used && w->set[set].sampled;
+	}
+}
+
 /* What was said when it was made. */
 static void answer_again(struct cpu_board *b, struct cpu_workload *w, double naive_ns,
 			 struct hn_board_answer *ret)
 {
 	w->used = ++b->requests;
 	ret->verdict = HN_VERDICT_OK;
-	hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);
+	say_sets(w, ret);
 	ret->n_sample = 1;
 	ret->sample_ns[0] = naive_ns > 0 ? naive_ns : w->naive_ns;
 	ret->naive_share = w->naive_share;
@@ -583,7 +592,7 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 						     : b->report->body.naive_share;
 		hn_cpu_make_sets(b, w, from, room,
 				 hn_stats_median(ret->sample_ns, ret->n_sample));
-		hn_cpu_print_sets(w, ret->detail, sizeof ret->detail);
+		say_sets(w, ret);
 		if (w->lost) {
 			answer(ret, HN_VERDICT_RUN_LOST,
 			       "the naive program's process was lost, again and again");

@@ -46,10 +46,10 @@ static const struct row {
 	 {"estimated from 1/50 of its iterations\n", "100.0x faster"},
 	 "final"},
 	{",\"naive_ns\":1e9", {"100.0x faster"}, "estimated"},
-	{",\"inputs\":\"seed 1; seed 2 with zeros, a sample of 9 of 99 outputs\"",
+	{",\"inputs\":\"seed 1; seed 2 with zeros, a sample of 9 of 99 outputs\",\"in_part\":true",
 	 {"compared  on seed 1; seed 2 with zeros, a sample of 9 of 99 outputs\n"},
 	 "note"},
-	{",\"inputs\":\"seed 1; seed 2 with zeros\"", {"correct"}, "compared"},
+	{",\"inputs\":\"seed 1; seed 2 with zeros\",\"in_part\":false", {"correct"}, "compared"},
 };
 
 static void each_row_is_said(void **state)

@@ -108,6 +108,7 @@ static void expect_sets(const char *name, double naive_ns, const char *sets)
 
 	assert_int_equal(a.verdict, HN_VERDICT_OK);
 	assert_string_equal(a.detail, sets);
+	assert_int_equal(a.in_part, strstr(sets, "a sample") != NULL);
 	assert_int_equal(a.n_sample, 1);
 	assert_true(a.sample_ns[0] == naive_ns);
 }
