@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define LOOK_AGAIN_NS 20000000
+#define GENERATIONS 4 /* of children: more than hone has */
 
 static FILE *open_of(int pid, const char *name, const char *mode)
 {
@@ -54,10 +55,28 @@ static int state_of(int pid)
 	return end != NULL && end[1] == ' ' ? end[2] : 0;
 }
 
-enum hn_overrun hn_process_overrun(int pid, int64_t cpu_ns, int64_t limit_ns)
+/* The child that its first thread started last; 0 = none. */
+static int child_of(int pid)
+{
+	char name[32];
+	int child = 0, next;
+	FILE *f;
+
+	snprintf(name, sizeof name, "task/%d/children", pid);
+	f = open_of(pid, name, "re");
+	while (f != NULL && fscanf(f, "%d", &next) == 1) {
+		child = next;
+	}
+	if (f != NULL) {
+		fclose(f);
+	}
+	return child;
+}
+
+static enum hn_overrun overrun(int pid, int64_t cpu_ns, int64_t limit_ns, int depth)
 {
 	int64_t before = hn_process_cpu_ns(pid);
-	int state = state_of(pid);
+	int state = state_of(pid), child;
 
 	if (cpu_ns >= limit_ns / 2) {
 		return HN_OVERRUN_OWN;
@@ -68,9 +87,18 @@ enum hn_overrun hn_process_overrun(int pid, int64_t cpu_ns, int64_t limit_ns)
 	if (state != 'S') {
 		return HN_OVERRUN_STARVED;
 	}
+	child = depth > 0 ? child_of(pid) : 0;
+	if (child != 0) {
+		return overrun(child, hn_process_cpu_ns(child), limit_ns, depth - 1);
+	}
 	nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
 	return state_of(pid) == 'S' && hn_process_cpu_ns(pid) == before ? HN_OVERRUN_OWN
 									: HN_OVERRUN_STARVED;
+}
+
+enum hn_overrun hn_process_overrun(int pid, int64_t cpu_ns, int64_t limit_ns)
+{
+	return overrun(pid, cpu_ns, limit_ns, GENERATIONS);
 }
 
 void hn_process_expendable(int pid)

@@ -2,7 +2,8 @@
  * overrun time limit is held against the program, or against who kept it from running.
  *
  * A program that hangs computes, or sleeps by its own will.  One that was stopped, frozen or
- * starved by others has hardly used the processor, and nothing follows about it.
+ * starved by others has hardly used the processor, and nothing follows about it.  Who sleeps until
+ * a child of his has ended is judged by that child.
  */
 #ifndef HN_MEASURE_PROCESS_H
 #define HN_MEASURE_PROCESS_H

@@ -72,6 +72,52 @@ static void who_sleeps_does_so_by_itself(void **state)
 	end(pid);
 }
 
+/* A process that waits for a child, whose pid it tells. */
+static pid_t start_family(bool spins, pid_t *child)
+{
+	int tell[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(tell), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pid = start(spins);
+		_exit(write(tell[1], &pid, sizeof pid) != sizeof pid ||
+		      waitpid(pid, NULL, 0) != pid);
+	}
+	assert_int_equal(read(tell[0], child, sizeof *child), sizeof *child);
+	close(tell[0]);
+	close(tell[1]);
+	return pid;
+}
+
+static void who_waits_is_told_by_its_child(void **state)
+{
+	pid_t child, pid = start_family(true, &child);
+	int64_t cpu;
+
+	(void)state;
+	while ((cpu = hn_process_cpu_ns(child)) < SECOND / 20) {
+		usleep(1000);
+	}
+	assert_int_equal(hn_process_overrun(pid, 0, SECOND * 3600), HN_OVERRUN_STARVED);
+	assert_int_equal(hn_process_overrun(pid, 0, cpu), HN_OVERRUN_OWN);
+	assert_int_equal(kill(child, SIGSTOP), 0);
+	while (hn_process_overrun(pid, 0, SECOND * 3600) != HN_OVERRUN_STOPPED) {
+		usleep(1000);
+	}
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+
+	pid = start_family(false, &child);
+	usleep(50000);
+	assert_int_equal(hn_process_overrun(pid, 0, SECOND), HN_OVERRUN_OWN);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void the_expendable_are_known_to_the_system(void **state)
 {
 	pid_t pid = start(false);
@@ -100,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_computes_is_told_by_its_time),
 		cmocka_unit_test(who_sleeps_does_so_by_itself),
+		cmocka_unit_test(who_waits_is_told_by_its_child),
 		cmocka_unit_test(the_expendable_are_known_to_the_system),
 	};
 
