@@ -126,14 +126,27 @@ static uint64_t exact_plain(struct hn_rng *r, enum hn_dtype type)
 	return v;
 }
 
-/* Seeds take turns: of the family, plain, small (equal ones are seldom else). */
+/* Small numbers, of both signs where the type has them. */
+static uint64_t exact_small(struct hn_rng *r, enum hn_dtype type)
+{
+	uint64_t v = rr_small(r, type), less = hn_rng_below(r, 2) * 2;
+
+	return hn_dtype_class(type) == HN_CLASS_SIGNED ? v - less : v;
+}
+
+/* Seeds take turns: of the family, plain, small; of small ones many are equal, a tensor's two
+ * values or its one: order shows in ties, and else there are few. */
 static void exact_fill(const struct eval *x, struct tensor *t, uint32_t arg, enum hn_dtype type)
 {
+	static const uint64_t n_values[] = { 0, 2, 1 }; /* 0: each is drawn */
 	struct hn_rng r = hn_rng_stream(x->seed, 6, arg, 0);
 	bool small = x->family == RD_WHOLE || x->seed % 3 == 2;
+	uint64_t few = small ? n_values[x->seed / 3 % HN_COUNT_OF(n_values)] : 0;
+	const uint64_t value[] = { exact_small(&r, type), exact_small(&r, type) };
 
 	for (int64_t i = 0; i < t->n; i++) {
-		uint64_t v = small		? rr_small(&r, type)
+		uint64_t v = few > 0		? value[hn_rng_below(&r, few)]
+			     : small		? exact_small(&r, type)
 			     : x->seed % 3 == 0 ? rr_bits(&r, type)
 						: exact_plain(&r, type);
 
