@@ -93,6 +93,9 @@ static void refuse_unsound(void **state)
 		"0:9, j in 0:9 }",
 		/* narrow sums wrap: 0 - 1 is 255 */
 		"f(float32 A[9], uint8 I[5]) -> B { B(i) = A(int32(I(i) % 2 - 1) + 1) }",
+		/* a coefficient too large for a fact: of a * 2^40 <= i only i >= 0 is known */
+		"f(float32 A[11]) -> B { B(a,i) = int64(a) * 1099511627776 <= int64(i) ? "
+		"A(i - 9) : 0.0 where a in 0:2, i in 0:20 }",
 		/* && evaluates both sides */
 		"f(float32 A[9]) -> B { B(i) = i >= 1 && A(i - 1) > 0 ? 1.0 : 0.0 where "
 		"i in 0:9 }",

@@ -218,6 +218,41 @@ static void refuses_short_footprint(void **state)
 	}
 }
 
+/* P and C in one loop, where C reads what the iteration before made of P: fine in turn, and
+ * not at once, though each iteration writes elements of its own. */
+static void refuses_reads_of_what_others_write(void **state)
+{
+	struct fixture f;
+	struct hn_looptree *t;
+	struct hn_node *root, *loop, *p;
+	const struct hn_node **both;
+
+	(void)state;
+	open_text(&f, "f(int32 A[8]) -> (P, C) { P(i) = A(i) + 1\n"
+		      "C(i) = i >= 1 ? P(i) + P(i - 1) : 0 where i in 0:8 }");
+	t = tree_of(&f);
+	root = HN_NEW(&f.arena, struct hn_node);
+	loop = HN_NEW(&f.arena, struct hn_node);
+	p = HN_NEW(&f.arena, struct hn_node);
+	both = HN_NEW_ARRAY(&f.arena, const struct hn_node *, 2);
+	*root = *t->root;
+	*loop = *root->child[1];
+	*p = *root->child[0]->child[0];
+	p->axis = loop->child[0]->axis;
+	both[0] = p;
+	both[1] = loop->child[0];
+	loop->child = both;
+	loop->n_child = 2;
+	root->child++;
+	((const struct hn_node **)root->child)[0] = loop;
+	root->n_child--;
+	t->root = root;
+	expect(&f, t, HN_VERDICT_OK, NULL);
+	loop->ann = HN_ANN_PARALLEL;
+	expect(&f, t, HN_VERDICT_ILLEGAL, "share an element of P");
+	hn_arena_fini(&f.arena);
+}
+
 static void refuses_a_missing_producer(void **state)
 {
 	struct fixture f;
@@ -304,6 +339,7 @@ int main(void)
 		cmocka_unit_test(accepts),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(refuses_short_footprint),
+		cmocka_unit_test(refuses_reads_of_what_others_write),
 		cmocka_unit_test(refuses_a_missing_producer),
 		cmocka_unit_test(keeps_the_order_of_an_unknown_combiner),
 		cmocka_unit_test(gives_up_in_time),
