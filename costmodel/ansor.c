@@ -23,11 +23,6 @@ struct walk {
 	bool hopeless;
 };
 
-static bool is_thread(uint8_t ann)
-{
-	return ann >= HN_ANN_VTHREAD && ann <= HN_ANN_THREAD_Z;
-}
-
 /* x: the annotation's columns. */
 static void put_annotation(const struct hn_ansor_nest *nest, uint8_t ann, double *x)
 {
@@ -64,7 +59,7 @@ static void put_threads(const struct hn_ansor_nest *nest, double *x)
 
 		if (ann == HN_ANN_VTHREAD) {
 			x[HN_ANSOR_vthread_len] *= (double)nest->loop[l]->extent;
-		} else if (is_thread(ann)) {
+		} else if (hn_ann_is_thread(ann)) {
 			x[of[ann]] = (double)nest->loop[l]->extent;
 		}
 	}
@@ -134,7 +129,7 @@ static void visit(struct walk *w, const struct hn_node *node);
 static void visit_loop(struct walk *w, const struct hn_node *node)
 {
 	struct hn_ansor_nest *nest = &w->nest;
-	bool thread = is_thread(node->ann), counts = thread || node->extent != 1;
+	bool thread = hn_ann_is_thread(node->ann), counts = thread || node->extent != 1;
 	int32_t outside = nest->unroll_max_step;
 
 	w->hopeless = nest->n == HN_ANSOR_MAX_LOOPS;

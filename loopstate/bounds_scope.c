@@ -14,19 +14,7 @@ enum memory { GLOBAL, SHARED, WARP, LOCAL, UNITS };
 /* 0: the same in all threads of a block; 1: differs from thread to thread. */
 static int thread_rank(uint8_t ann)
 {
-	switch (ann) {
-	case HN_ANN_BLOCK_X:
-	case HN_ANN_BLOCK_Y:
-	case HN_ANN_BLOCK_Z:
-		return 0;
-	case HN_ANN_THREAD_X:
-	case HN_ANN_THREAD_Y:
-	case HN_ANN_THREAD_Z:
-	case HN_ANN_VTHREAD:
-		return 1;
-	default:
-		return NO_THREAD;
-	}
+	return !hn_ann_is_thread(ann) ? NO_THREAD : hn_ann_rows[ann].runs != HN_RUNS_BLOCKS;
 }
 
 /* The memory named (also "shared.dyn"); false when the name is not one we know. */

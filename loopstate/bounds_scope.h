@@ -12,12 +12,6 @@
 
 #include "loopstate/state.h"
 
-/* Whether the annotation binds a loop to a number of the GPU's grid. */
-static inline bool hn_ann_is_thread(uint8_t ann)
-{
-	return ann >= HN_ANN_VTHREAD && ann <= HN_ANN_THREAD_Z;
-}
-
 /* fixed[first_loop[s] + k]: loop k of stage s stands still for stage i. */
 void hn_scope_fix_loops(const struct hn_state *s, int32_t i, const int32_t *first_loop,
 			bool *fixed);

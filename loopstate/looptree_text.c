@@ -21,12 +21,6 @@ struct text {
 	struct hn_buf *buf;
 };
 
-static const char *const ann_name[] = {
-#define ANN(name, number, keyword, target) [number] = keyword,
-#include "loopstate/iters.def"
-#undef ANN
-};
-
 static const char *const scope_name[] = {
 	[HN_SCOPE_ARG] = "arg", [HN_SCOPE_SHARED] = "shared", [HN_SCOPE_LOCAL] = "local"
 };
@@ -161,7 +155,7 @@ static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
 	}
 	if (n->kind == HN_NODE_LOOP) {
 		indent(x, depth++);
-		hn_buf_printf(x->buf, "%s %s#%d (%lld)", ann_name[n->ann], n->name,
+		hn_buf_printf(x->buf, "%s %s#%d (%lld)", hn_ann_keyword(n->ann), n->name,
 			      n->loop, (long long)n->extent);
 		if (n->unroll_max_step > 0) {
 			hn_buf_printf(x->buf, " auto_unroll %d", n->unroll_max_step);

@@ -8,14 +8,9 @@
 #define HN_LOOPSTATE_STATE_H
 
 #include "loopstate/access.h"
+#include "loopstate/ann.h"
 #include "loopstate/dag.h"
 #include "loopstate/trace.h"
-
-enum hn_ann {
-#define ANN(name, number, keyword, target) HN_ANN_##name = number,
-#include "loopstate/iters.def"
-#undef ANN
-};
 
 enum hn_iter_kind { HN_ITER_SPATIAL, HN_ITER_REDUCE, HN_ITER_MIXED, HN_ITER_SPECIAL };
 

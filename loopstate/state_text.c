@@ -9,17 +9,6 @@ struct preview {
 	struct hn_buf *buf;
 };
 
-static const char *ann_keyword(uint8_t ann)
-{
-	static const char *const keyword[] = {
-#define ANN(name, number, keyword, target) [number] = keyword,
-#include "loopstate/iters.def"
-#undef ANN
-	};
-
-	return ann < HN_COUNT_OF(keyword) ? keyword[ann] : "?";
-}
-
 static void indent_by(struct hn_buf *buf, uint32_t n)
 {
 	for (; n > 0; n--) {
@@ -30,7 +19,7 @@ static void indent_by(struct hn_buf *buf, uint32_t n)
 static void print_loop(const struct preview *p, const struct hn_iter *it, uint32_t indent)
 {
 	indent_by(p->buf, indent);
-	hn_buf_puts(p->buf, ann_keyword(it->ann));
+	hn_buf_puts(p->buf, hn_ann_keyword(it->ann));
 	hn_buf_putc(p->buf, ' ');
 	hn_buf_puts(p->buf, it->name);
 	if (it->extent == HN_EXTENT_UNKNOWN) {

@@ -288,18 +288,13 @@ static void put_options(struct writer *w, const struct hn_node *loop, struct spa
 
 static void put_loops(struct writer *w, const struct hn_node *loop, uint32_t depth)
 {
-	static const char *const name[] = {
-#define ANN(ann, number, keyword, target) [HN_ANN_##ann] = keyword,
-#include "loopstate/iters.def"
-#undef ANN
-	};
 	struct span x = below(w, loop);
 	const struct hn_node *first = loop, *inner;
 	uint32_t at = depth;
 	bool isolated;
 
 	if (is_marked(loop)) {
-		hn_buf_printf(w->out, ", child: { mark: \"hone:%s\"", name[loop->ann]);
+		hn_buf_printf(w->out, ", child: { mark: \"hone:%s\"", hn_ann_keyword(loop->ann));
 	}
 	hn_buf_puts(w->out, ", child: { schedule: \"[");
 	put_member(w, x, at);

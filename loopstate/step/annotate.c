@@ -6,12 +6,6 @@
 #include "loopstate/state_int.h"
 #include "loopstate/te_int.h"
 
-static const char *const keyword[] = {
-#define ANN(name, number, keyword, target) [number] = keyword,
-#include "loopstate/iters.def"
-#undef ANN
-};
-
 static int annotate_check(const struct hn_state *s, const struct hn_step *step,
 			  struct hn_err *err)
 {
@@ -21,14 +15,14 @@ static int annotate_check(const struct hn_state *s, const struct hn_step *step,
 	if (rc != 0) {
 		return rc;
 	}
-	if (ann < 0 || ann >= (int64_t)HN_COUNT_OF(keyword) || keyword[ann] == NULL) {
+	if (!hn_ann_known(ann)) {
 		return hn_step_refuse(s, step, err, "unknown annotation %" PRId64, ann);
 	}
 	uint8_t old = s->stage[step->stage]->iter[step->a[HN_AN_ITER]].ann;
 
 	if (old != HN_ANN_NONE) {
 		return hn_step_refuse(s, step, err, "%s is annotated %s already",
-				      hn_step_iter_name(s, step), keyword[old]);
+				      hn_step_iter_name(s, step), hn_ann_keyword(old));
 	}
 	return 0;
 }
@@ -48,7 +42,8 @@ static void annotate_explain(const struct hn_state *s, const struct hn_step *ste
 			     struct hn_buf *buf)
 {
 	hn_buf_printf(buf, "mark loop %s of %s: %s", hn_step_iter_name(s, step),
-		      hn_state_op(s, step->stage)->name, keyword[step->a[HN_AN_ANN]]);
+		      hn_state_op(s, step->stage)->name,
+		      hn_ann_keyword((uint8_t)step->a[HN_AN_ANN]));
 }
 
 static void annotate_te(struct hn_te *te, const struct hn_step *step)
@@ -64,10 +59,10 @@ static void annotate_te(struct hn_te *te, const struct hn_step *step)
 		hn_buf_puts(te->buf, "# ");
 		call = true;
 	}
-	hn_te_call(te, step->stage, call ? keyword[ann] : "bind");
+	hn_te_call(te, step->stage, call ? hn_ann_keyword(ann) : "bind");
 	hn_te_put_axis(te, te->before, step->stage, step->a[HN_AN_ITER]);
 	if (!call) {
-		hn_buf_printf(te->buf, ", te.thread_axis(\"%s\")", keyword[ann]);
+		hn_buf_printf(te->buf, ", te.thread_axis(\"%s\")", hn_ann_keyword(ann));
 	}
 	hn_buf_puts(te->buf, ")\n");
 }
