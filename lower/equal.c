@@ -10,6 +10,8 @@
 #include "loopstate/size.h"
 #include "lower/equal_int.h"
 
+#define UNFOLD (-2) /* as -1 in hn_eq.is, for a time */
+
 bool hn_eq_fail(struct hn_eq *c, const char *fmt, ...)
 {
 	char text[500];
@@ -185,6 +187,15 @@ static bool same_output(struct hn_eq *c, const struct hn_op *x, int32_t o, const
 	return ex && ey && hn_eq_decided(c, all, ex, ey);
 }
 
+/* Stages that were shown to be `from` are `to`. */
+static void rename_shown(struct hn_eq *c, int32_t from, int32_t to)
+{
+	for (uint32_t e = 0; e < c->derived->n_op; e++) {
+		c->is[e] = c->is[e] == from ? to : c->is[e];
+	}
+}
+
+/* A stage that makes some outputs of the op is unfolded where y reads it for another. */
 static bool same_body(struct hn_eq *c, const struct hn_op *x, int32_t o, const struct hn_op *y)
 {
 	for (uint32_t k = 0; k < y->n_out; k++) {
@@ -195,7 +206,11 @@ static bool same_body(struct hn_eq *c, const struct hn_op *x, int32_t o, const s
 		if (x->reduce) {
 			return hn_eq_fail(c, "it does not reduce as the program does");
 		}
-		if (!same_output(c, x, o, y, k, false)) {
+		rename_shown(c, o, UNFOLD);
+		bool same = same_output(c, x, o, y, k, false);
+
+		rename_shown(c, UNFOLD, o);
+		if (!same) {
 			return false;
 		}
 	}

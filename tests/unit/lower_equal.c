@@ -308,6 +308,10 @@ static const struct by_steps made[] = {
 	  "C.local is C: unfolding ()\n" },
 	{ "d(int32 A[9]) -> C { Q(i), R(i) = A(i) / 7, A(i) % 7\n C(i) = Q(i) * 10 + R(8 - i) }",
 	  "[[\"CI\", 1]]", "C is C: unfolding (of Q_R)\n" },
+	/* the copy is the first output of what reads it, and the second needs it, too */
+	{ "d(int64 A[4]) -> X, Y { S(i) = A(i) + 1\n X(i), Y(i) = S(i), S(i) * 3 }",
+	  "[[\"CHR\", 1, \"local\", [2]], [\"CI\", 1]]",
+	  "S.local is X_Y: unfolding (of S)\nX_Y is X_Y: unfolding (of S, S.local)\n" },
 	/* the index is a name; the inlined body has one of its own, in the same slot */
 	{ "l(int32 A[8]) -> C { B(i) = let x = A(i) * 2 in x * A(i)\n"
 	  "C(i) = let q = 7 - i in B(q) + q where i in 0:8 }",
