@@ -175,7 +175,7 @@ bool hn_eq_decided(struct hn_eq *c, const struct hn_eq_dom *dom, const struct hn
 
 /* value[k] = what slot first + k of x must be, for x to be y; what is found, unproved. */
 void hn_eq_match(struct hn_eq *c, const struct hn_expr *x, const struct hn_expr *y,
-		 uint32_t first, const struct hn_expr **value, uint32_t n);
+		 uint32_t first, const struct hn_expr **value, uint32_t n, bool below);
 
 /* -- equal_reduce.c -- */
 

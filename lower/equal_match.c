@@ -1,8 +1,9 @@
 /* lower/equal_match.c -- a guess at which point of a reduction a point of its parts is.
  *
  * The sources of both are gone through side by side: where the reduction's has one of its axes
- * k, or an index that is linear in it, the parts' says what k is there.  A guess only: the caller
- * proves it, or refuses.
+ * k, or an index that is linear in it, the parts' says what k is there.  What lies below a quotient
+ * or a remainder is asked last: there the parts' may have been simplified to less than k.  A guess
+ * only: the caller proves it, or refuses.
  */
 #include "lower/equal_int.h"
 
@@ -10,6 +11,7 @@ struct match {
 	struct hn_eq *c;
 	uint32_t first, n;
 	const struct hn_expr **value;
+	bool below; /* quotients and remainders, too */
 };
 
 static bool is_open(const struct match *m, const struct hn_expr *e)
@@ -84,7 +86,9 @@ static bool is_choice(const struct hn_expr *e)
 
 static void match(struct match *m, const struct hn_expr *x, const struct hn_expr *y)
 {
-	if (!hn_eq_spend(m->c, 1) || !has_open(m, x)) {
+	bool rounds = x->op == HN_EXPR_FLOORDIV || x->op == HN_EXPR_FLOORMOD;
+
+	if (!hn_eq_spend(m->c, 1) || !has_open(m, x) || (rounds && !m->below)) {
 		return;
 	}
 	bool number = x->dtype == HN_I32 || x->dtype == HN_I64;
@@ -109,9 +113,9 @@ static void match(struct match *m, const struct hn_expr *x, const struct hn_expr
 }
 
 void hn_eq_match(struct hn_eq *c, const struct hn_expr *x, const struct hn_expr *y,
-		 uint32_t first, const struct hn_expr **value, uint32_t n)
+		 uint32_t first, const struct hn_expr **value, uint32_t n, bool below)
 {
-	struct match m = { c, first, n, value };
+	struct match m = { c, first, n, value, below };
 
 	match(&m, x, y);
 }

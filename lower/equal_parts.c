@@ -64,6 +64,24 @@ static void match_rest(struct hn_eq *c, struct hn_eq_parts *p)
 	}
 }
 
+/* The sources and the condition of the op, whose axes begin at slot `first`, and of its parts. */
+static void match_all(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_expr *const *source,
+		      const struct hn_expr *condition, uint32_t first, bool below)
+{
+	const struct hn_expr *e = condition ? p->flat->condition : NULL;
+	uint32_t n = p->op->n_reduce;
+
+	for (uint32_t k = 0; k < p->op->reduce->n; k++) {
+		hn_eq_match(c, source[k], p->flat->source[k], first, p->value, n, below);
+	}
+	for (; e && e->op == HN_EXPR_AND; e = e->arg[1]) {
+		hn_eq_match(c, condition, e->arg[1], first, p->value, n, below);
+	}
+	if (e) {
+		hn_eq_match(c, condition, e, first, p->value, n, below);
+	}
+}
+
 bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p)
 {
 	const struct hn_expr *value[HN_DAG_MAX_ITERS], *source[HN_DAG_MAX_OUT], *condition;
@@ -81,21 +99,12 @@ bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p)
 	c->unfolded = HN_NEW_ARRAY(c->arena, bool, c->given->n_op + c->derived->n_op);
 	ok = hn_eq_expand_reduce(c, false, p->op, value, source, &condition);
 	c->unfolded = unfolded;
-	for (uint32_t k = 0; k < p->op->reduce->n && ok; k++) {
-		hn_eq_match(c, source[k], p->flat->source[k], first, p->value, n);
-	}
-	if (ok && condition && p->flat->condition) {
-		const struct hn_expr *e = p->flat->condition;
-
-		for (; e->op == HN_EXPR_AND; e = e->arg[1]) {
-			hn_eq_match(c, condition, e->arg[1], first, p->value, n);
-		}
-		hn_eq_match(c, condition, e, first, p->value, n);
-	}
-	if (ok && p->flat->condition) {
-		match_range(c, p, p->flat->condition);
-	}
 	if (ok) {
+		match_all(c, p, source, condition, first, /* below= */ false);
+		if (p->flat->condition) {
+			match_range(c, p, p->flat->condition);
+		}
+		match_all(c, p, source, condition, first, /* below= */ true);
 		match_rest(c, p);
 	}
 	c->n_slot = first;

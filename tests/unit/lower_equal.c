@@ -312,6 +312,17 @@ static const struct by_steps made[] = {
 	{ "d(int64 A[4]) -> X, Y { S(i) = A(i) + 1\n X(i), Y(i) = S(i), S(i) * 3 }",
 	  "[[\"CHR\", 1, \"local\", [2]], [\"CI\", 1]]",
 	  "S.local is X_Y: unfolding (of S)\nX_Y is X_Y: unfolding (of S, S.local)\n" },
+	/* a remainder of which less than the point is left; without another trace, too */
+	{ "s(int32 A[13], int32 B[25]) -> C { P(i) = i % 2 == 0 ? A(i / 2) : 0 where i in 0:25\n"
+	  "C +=! P(k) * B(k) where k in 0:25 }",
+	  "[[\"SP\", 3, 0, 25, [4], 1], [\"RF\", 3, 0, 0], [\"CI\", 2]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k; sum of int32 by law; with P, C.rf unfolded)\n" },
+	{ "s(int32 A[13]) -> C { P(i) = i % 2 == 0 ? A(i / 2) : 0 where i in 0:25\n"
+	  "C +=! P(k) where k in 0:25 }",
+	  "[[\"SP\", 2, 0, 25, [4], 1], [\"RF\", 2, 0, 0], [\"CI\", 1]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k; sum of int32 by law; with P, C.rf unfolded)\n" },
 	/* the index is a name; the inlined body has one of its own, in the same slot */
 	{ "l(int32 A[8]) -> C { B(i) = let x = A(i) * 2 in x * A(i)\n"
 	  "C(i) = let q = 7 - i in B(q) + q where i in 0:8 }",
