@@ -64,6 +64,11 @@ static bool thread_runs(enum memory m, uint8_t ann)
 	return (int)m <= thread_rank(ann) || (m == WARP && ann == HN_ANN_THREAD_X);
 }
 
+bool hn_scope_serves(const struct hn_state *s, int32_t i, uint8_t ann)
+{
+	return hn_ann_is_thread(ann) && thread_runs(memory_of(s, i), ann);
+}
+
 void hn_scope_fix_loops(const struct hn_state *s, int32_t i, const int32_t *first_loop,
 			bool *fixed)
 {

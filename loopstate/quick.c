@@ -1,8 +1,10 @@
 /* loopstate/quick.c -- the quick check's walk over the tree.  See quick.h. */
 #include "loopstate/quick_int.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "loopstate/concurrent.h"
 #include "loopstate/liberty.h"
 
 #define MAX_LEVELS 256
@@ -47,8 +49,7 @@ bool hn_quick_refuse(struct hn_quick_check *c, const struct hn_quick_stmt *s,
 static void count(const struct hn_node *n, uint32_t *stmts, uint32_t *loops)
 {
 	*stmts += n->kind == HN_NODE_STMT;
-	*loops += n->kind == HN_NODE_LOOP &&
-		  (n->ann == HN_ANN_PARALLEL || n->ann == HN_ANN_VECTORIZE) && n->extent > 1;
+	*loops += hn_loop_concurrent(n);
 	if (n->init) {
 		count(n->init, stmts, loops);
 	}
@@ -112,8 +113,7 @@ static bool walk(struct walker *w, const struct hn_node *n, uint32_t position)
 	if (loop) {
 		set_digits(w, n);
 		w->n_loop++;
-		if ((n->ann == HN_ANN_PARALLEL || n->ann == HN_ANN_VECTORIZE) &&
-		    n->extent > 1) {
+		if (hn_loop_concurrent(n)) {
 			w->c->concurrent[w->c->n_concurrent++] = n;
 		}
 	}
@@ -218,6 +218,25 @@ static bool check_reduction(struct hn_quick_check *c, const struct hn_quick_stmt
 	return true;
 }
 
+static bool is_under(const struct hn_quick_stmt *s, const struct hn_node *loop)
+{
+	uint32_t k = 0;
+
+	while (k < s->n_level && s->level[k].node != loop) {
+		k++;
+	}
+	return k < s->n_level;
+}
+
+/* Whether iterations of the loop may all update an element of s. */
+static bool combined(const struct hn_quick_check *c, const struct hn_quick_stmt *s,
+		     const struct hn_node *loop)
+{
+	return s->node->stmt == HN_STMT_UPDATE &&
+	       hn_loop_combines(c->space.tree->dag, loop, s->node->stage) &&
+	       !is_under(c->writers[s->node->stage].init, loop);
+}
+
 /* Within one iteration of the loops outside, an element belongs to one iteration of the
  * loop.  Readers need no look: they share no loop with what they read below its buffer. */
 static bool check_concurrent(struct hn_quick_check *c, const struct hn_node *loop)
@@ -226,24 +245,29 @@ static bool check_concurrent(struct hn_quick_check *c, const struct hn_node *loo
 
 	for (uint32_t i = 0; i < c->n_stmt; i++) {
 		const struct hn_quick_stmt *s = &c->stmt[i];
-		uint32_t at = 0;
 
-		for (uint32_t k = 0; k < s->n_level && s->level[k].node != loop; k++) {
-			at += k + 1 == s->n_level;
-		}
-		if (at || s->life > depth) {
-			continue; /* not inside, or private to an iteration */
+		if (!is_under(s, loop) || s->life > depth || combined(c, s, loop)) {
+			continue; /* private to an iteration, or made of what each has */
 		}
 		if (!hn_quick_determined(c, s, depth, depth + 1)) {
-			return hn_quick_refuse(c, s,
-					       loop->ann == HN_ANN_PARALLEL
-						       ? "iterations of a parallel loop "
-							 "may share an element"
-						       : "iterations of a vector loop may "
-							 "share an element");
+			char why[80];
+
+			snprintf(why, sizeof why, "iterations of a %s loop may share an element",
+				 hn_ann_keyword(loop->ann));
+			return hn_quick_refuse(c, s, why);
 		}
 	}
 	return true;
+}
+
+static bool has_threads(const struct hn_quick_check *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->n_concurrent && !hn_ann_is_thread(c->concurrent[i]->ann)) {
+		i++;
+	}
+	return i < c->n_concurrent;
 }
 
 static bool check(struct hn_quick_check *c)
@@ -259,7 +283,7 @@ static bool check(struct hn_quick_check *c)
 	for (uint32_t i = 0; i < c->n_concurrent && ok; i++) {
 		ok = check_concurrent(c, c->concurrent[i]);
 	}
-	return ok;
+	return ok && (!has_threads(c) || hn_threads_agree(c->space.tree, c->err));
 }
 
 bool hn_quick_legal(struct hn_quick *q, const struct hn_looptree *t, struct hn_err *err)

@@ -41,7 +41,7 @@ struct hn_quick_check {
 	struct hn_quick_stmt *stmt;
 	struct hn_quick_writers *writers; /* [n_op] */
 	uint32_t n_concurrent;
-	const struct hn_node **concurrent; /* parallel and vector loops */
+	const struct hn_node **concurrent; /* loops whose iterations run at once */
 };
 
 /* Answers false, with the sentence. */

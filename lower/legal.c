@@ -8,7 +8,8 @@
  *   3. order       init before update before consumer, producer before consumer;
  *   4. sequence    a combiner that is not known to be associative and commutative keeps the
  *                  order of the naive program, and so does every one of a bitwise task;
- *   5. concurrency parallel and vector loops carry no dependence (legal_loops.c);
+ *   5. concurrency loops whose iterations run at the same time carry no dependence
+ *                  (legal_loops.c), and what threads share is the same to each (concurrent.h);
  *   6. equality    the dag that the tree is of computes what the task's does (equal.h).
  * Prefetches of loops (looptree.h) write nothing and may read anything: they are not
  * looked at.  What holds for the over-approximated accesses holds for the real ones: a tree that is
@@ -23,6 +24,7 @@
 #include <isl/val.h>
 #include <stdio.h>
 
+#include "loopstate/concurrent.h"
 #include "loopstate/liberty.h"
 #include "loopstate/size.h"
 #include "lower/certify.h"
@@ -403,6 +405,7 @@ static enum hn_verdict check(const struct hn_looptree *t, const struct hn_legal_
 		check_sequences(&c);
 		hn_legal_check_loops(&c, t->root);
 	}
+	c.illegal = c.illegal || !hn_threads_agree(t, err);
 	if (!c.illegal && !c.poly.n_error && !c.poly.n_inexact &&
 	    t->dag != t->state->root_dag) {
 		c.illegal = !hn_equal_dags(t->state->root_dag, t->dag, ctx, a, equal, err);

@@ -26,8 +26,7 @@ static inline const struct hn_op *hn_legal_op(const struct hn_legal *c, int32_t 
 		}                                                                        \
 	} while (0)
 
-/* 5. Concurrent loops: refuse when iterations of a parallel or vector loop share an
- * element. */
+/* 5. Concurrent loops: refuse when iterations that run at the same time share an element. */
 void hn_legal_check_loops(struct hn_legal *c, const struct hn_node *node);
 
 #endif

@@ -1,5 +1,7 @@
-/* lower/legal_loops.c -- legality of parallel and vector loops: invariant 5 of legal.c.
+/* lower/legal_loops.c -- legality of loops whose iterations run at the same time: invariant 5 of
+ * legal.c.
  */
+#include "loopstate/concurrent.h"
 #include "lower/legal_int.h"
 
 /* Within one iteration of the loops outside, every element that is
@@ -88,13 +90,28 @@ static bool private_to(const struct hn_legal *c, const struct hn_node *loop, int
 	return true; /* not written under the loop */
 }
 
+/* Whether the op's points that share an element under the loop are parts of one reduction, which
+ * threads combine when all have summed theirs. */
+static bool is_combined(const struct hn_legal *c, const struct hn_node *loop, int32_t op)
+{
+	bool ret = hn_loop_combines(c->poly.tree->dag, loop, op);
+
+	for (uint32_t i = 0; i < c->poly.n_stmt && ret; i++) {
+		const struct hn_poly_stmt *s = &c->poly.stmt[i];
+
+		ret = s->node->stage != op || s->node->stmt == HN_STMT_UPDATE ||
+		      depth_of(s, loop) < 0;
+	}
+	return ret;
+}
+
 static void check_concurrent(struct hn_legal *c, const struct hn_node *loop)
 {
 	for (uint32_t op = 0; op < c->poly.tree->dag->n_op && !c->illegal; op++) {
 		isl_map *writes;
 		isl_map *all;
 
-		if (private_to(c, loop, (int32_t)op)) {
+		if (private_to(c, loop, (int32_t)op) || is_combined(c, loop, (int32_t)op)) {
 			continue;
 		}
 		gather_touches(c, loop, (int32_t)op, &writes, &all);
@@ -105,8 +122,7 @@ static void check_concurrent(struct hn_legal *c, const struct hn_node *loop)
 				  "element "
 				  "of %s",
 				  loop->stage, hn_legal_op(c, loop->stage)->name,
-				  loop->ann == HN_ANN_PARALLEL ? "parallel" : "vector",
-				  loop->name, hn_legal_op(c, (int32_t)op)->name);
+				  hn_ann_keyword(loop->ann), loop->name, hn_legal_op(c, (int32_t)op)->name);
 		}
 		isl_map_free(all);
 	}
@@ -117,8 +133,7 @@ void hn_legal_check_loops(struct hn_legal *c, const struct hn_node *node)
 	if (c->illegal) {
 		return;
 	}
-	if (node->kind == HN_NODE_LOOP && node->extent > 1 &&
-	    (node->ann == HN_ANN_PARALLEL || node->ann == HN_ANN_VECTORIZE)) {
+	if (hn_loop_concurrent(node)) {
 		check_concurrent(c, node);
 	}
 	if (node->init) {

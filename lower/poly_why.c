@@ -6,8 +6,10 @@
  */
 #include "lower/poly_why.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "loopstate/concurrent.h"
 #include "loopstate/liberty.h"
 
 struct finder {
@@ -65,11 +67,6 @@ static bool tell(struct finder *f, const struct pair *p, isl_map *wrong, const c
 	return none == isl_bool_false;
 }
 
-static bool is_concurrent(const struct hn_node *loop)
-{
-	return loop->ann == HN_ANN_PARALLEL || loop->ann == HN_ANN_VECTORIZE;
-}
-
 /* Whether the order of a reduction's points is none of this dag's business. */
 static bool may_turn(const struct finder *f, const struct pair *p)
 {
@@ -77,6 +74,13 @@ static bool may_turn(const struct finder *f, const struct pair *p)
 
 	return f->c == HN_DEP_REDUCTION &&
 	       !hn_keeps_order(dag, dag->op[p->x->node->stage]);
+}
+
+/* Whether they are updates of one element whose parts threads combine. */
+static bool may_combine(const struct finder *f, const struct pair *p, const struct hn_node *loop)
+{
+	return f->c == HN_DEP_REDUCTION &&
+	       hn_loop_combines(f->d->poly.tree->dag, loop, p->x->node->stage);
 }
 
 /* The pairs that differ first in digit `dim`, y's instance first (or x's). */
@@ -97,15 +101,16 @@ static void examine_loop(struct finder *f, const struct pair *p, uint32_t depth)
 	const struct hn_poly *poly = &f->d->poly;
 	const struct hn_node *loop = p->x->loop[depth];
 	uint32_t end = hn_poly_dims(poly, p->x, depth + 1);
-	bool concurrent = is_concurrent(loop);
+	bool concurrent = hn_loop_concurrent(loop);
+	char how[60];
 	bool told = false;
 
+	if (concurrent && may_combine(f, p, loop)) {
+		return;
+	}
+	snprintf(how, sizeof how, " is carried %s%s loop", concurrent ? "by " : "backwards by",
+		 concurrent ? hn_ann_keyword(loop->ann) : "");
 	for (uint32_t dim = hn_poly_dims(poly, p->x, depth); dim < end && !told; dim++) {
-		const char *how = !concurrent ? " is carried backwards by loop"
-				  : loop->ann == HN_ANN_PARALLEL
-					  ? " is carried by parallel loop"
-					  : " is carried by vector loop";
-
 		if (concurrent || !may_turn(f, p)) {
 			told = tell(f, p, carried(p, dim, true), how, loop);
 		}

@@ -1,6 +1,8 @@
 /* rule/cross_thread_reduction.c -- a long reduction with few results is shared out over
  * the threads of a block; where a simple reader walks the same outer loops, both run in
- * one kernel.  Source: TVM auto_scheduler, RuleCrossThreadReduction. */
+ * one kernel.  Not where the reduction may not be cut into parts: each thread has one.
+ * Source: TVM auto_scheduler, RuleCrossThreadReduction, which does not ask that. */
+#include "loopstate/liberty.h"
 #include "sketch/sketch_int.h"
 
 static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_state *s,
@@ -11,7 +13,8 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 	bool worth_it;
 
 	if (hn_stage_op(s, stage)->kind != HN_OP_COMPUTE ||
-	    !hn_stage_has_reduce_iter(s, stage) || hn_stage_has_cache_write(s, stage)) {
+	    !hn_stage_has_reduce_iter(s, stage) || hn_stage_has_cache_write(s, stage) ||
+	    hn_against_parts(s->root_dag, hn_stage_op(s, stage))) {
 		return HN_RULE_SKIP;
 	}
 	hn_stage_work(s, stage, &spatial, &reduce);

@@ -84,6 +84,23 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return text != NULL ? strtoull(text, NULL, 10) : otherwise;
 }
 
+/* History h of the program. */
+static enum rp_verdict judge_pair(struct rp_bench *b, struct rp_program *p, uint64_t seed,
+			       uint32_t h)
+{
+	enum rp_verdict v = RP_PASS;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	const struct hn_state *s = rp_history(b, p, seed, h, &a);
+
+	if (s != NULL) {
+		v = rp_judge(b, p, s, seed * RP_HISTORIES + h, &a);
+	}
+	hn_arena_fini(&a);
+	return v;
+}
+
 static bool open_tape(struct rp_bench *b, const uint32_t *tape, struct rp_program *p)
 {
 	struct hn_buf text;
@@ -129,7 +146,7 @@ static void work(struct board *board, uint32_t w, uint64_t first, uint64_t n_pai
 		for (uint32_t h = 0; h < RP_HISTORIES && open; h++) {
 			board->history[w] = h;
 			alarm(PAIR_SECONDS);
-			enum rp_verdict v = rp_pair(&b, &p, seed, h);
+			enum rp_verdict v = judge_pair(&b, &p, seed, h);
 
 			if (v != RP_PASS) {
 				board->verdict[w] = (uint8_t)v;

@@ -2,8 +2,9 @@
  * polyhedra, no proofs.  Small trees only.
  *
  * On top of looptree_eval.h (bounds, domains, poison, numbers):
- *   race      within one run of a parallel or vector loop, an element that lives outside
- *             its iterations is touched by two of them, and written by one;
+ *   race      within one run of a loop whose iterations run at once, an element that lives
+ *             outside its iterations is touched by two of them, and written by one; but for
+ *             parts of a sum, which threads of a GPU's block combine;
  *   twice     a reduction takes one of its points twice into one element;
  *   left out  an element is read, or left as a result, before all points are in it;
  *   reordered a combiner that no law allows it takes its points in another order than written.
@@ -12,6 +13,7 @@
 #define HN_TESTS_LOOPTREE_TRACE_H
 
 #include "base/rng.h"
+#include "loopstate/liberty.h"
 #include "tests/unit/looptree_eval.h"
 
 #define TRACE_DEPTH 12 /* concurrent loops within each other */
@@ -23,7 +25,7 @@ struct touched {
 };
 
 struct trace_level {
-	int32_t loop;
+	const struct hn_node *loop;
 	int64_t run, iter;
 };
 
@@ -46,6 +48,15 @@ static void trace_fault(struct eval *x, const char *what, int32_t op, int64_t el
 	eval_fault(x, what, op, element);
 }
 
+/* A part of a sum in any order, taken by threads in a loop over the sum. */
+static bool trace_is_part(const struct trace *r, const struct hn_node *loop, int32_t op)
+{
+	return loop->ann >= HN_ANN_THREAD_X && loop->ann != HN_ANN_BLOCK_Y &&
+	       loop->ann != HN_ANN_BLOCK_Z && loop->ann <= HN_ANN_THREAD_Z &&
+	       loop->iter_kind == HN_ITER_REDUCE && loop->stage == op && r->stmt->stage == op &&
+	       r->stmt->stmt == HN_STMT_UPDATE && !hn_keeps_order(r->t->dag, r->t->dag->op[op]);
+}
+
 static void trace_race(struct eval *x, struct trace *r, int32_t op, int64_t element,
 		       bool write)
 {
@@ -53,7 +64,7 @@ static void trace_race(struct eval *x, struct trace *r, int32_t op, int64_t elem
 		struct touched *at = &r->touched[op][element * TRACE_DEPTH + k];
 		const struct trace_level *l = &r->level[k];
 
-		if (r->is_inside[k][op]) {
+		if (r->is_inside[k][op] || trace_is_part(r, l->loop, op)) {
 			continue;
 		}
 		if (at->run != l->run) {
@@ -157,8 +168,8 @@ static int64_t trace_iteration(const struct eval *x, int64_t k, int64_t extent)
 
 static void trace_node(struct tree_eval *e, struct trace *r, const struct hn_node *n)
 {
-	bool concurrent = n->kind == HN_NODE_LOOP && n->extent > 1 &&
-			  (n->ann == HN_ANN_PARALLEL || n->ann == HN_ANN_VECTORIZE);
+	bool concurrent = n->kind == HN_NODE_LOOP && n->extent > 1 && n->ann != HN_ANN_NONE &&
+			  n->ann != HN_ANN_UNROLL && n->ann != HN_ANN_TENSORIZE;
 
 	if (n->init != NULL) {
 		trace_node(e, r, n->init);
@@ -174,7 +185,7 @@ static void trace_node(struct tree_eval *e, struct trace *r, const struct hn_nod
 		}
 		memset(r->is_inside[r->n_level], 0, sizeof(r->is_inside[0]));
 		trace_private(r, n, r->is_inside[r->n_level]);
-		r->level[r->n_level++] = (struct trace_level){ n->loop, ++r->n_run, 0 };
+		r->level[r->n_level++] = (struct trace_level){ n, ++r->n_run, 0 };
 	}
 	int64_t extent = n->kind == HN_NODE_LOOP ? n->extent : 1;
 

@@ -177,7 +177,7 @@ static void refuses(void **state)
 {
 	(void)state;
 	expect_edited(matmul_text, matmul_steps, race_reduction, "share an element");
-	expect_edited(matmul_text, matmul_steps, vector_reduction, "vector loop");
+	expect_edited(matmul_text, matmul_steps, vector_reduction, "vectorize loop");
 	expect_edited(matmul_text, matmul_steps, shorten_reduction, "left out");
 	expect_edited(matmul_text, matmul_steps, shorten_spatial, "has not been");
 	expect_edited(matmul_text, matmul_steps, drop_init, "never initialised");

@@ -186,8 +186,7 @@ static void tells_what_is_broken(void **state)
 		     "parallel loop r (l4): {");
 	expect_words(stencil, "[[\"AN\", 3, 3, 2]]", NULL,
 		     "reduction dependence S2 (update C) -> S2 (update C) is carried by "
-		     "vector "
-		     "loop s (l5): {");
+		     "vectorize loop s (l5): {");
 	expect_words(
 		stencil, "[]", swap_children,
 		"flow dependence S2 (compute B) -> S1 (update C) runs backwards: its "

@@ -278,7 +278,7 @@ static const struct hn_state *rp_mutated(struct rp_bench *b, struct rp_program *
 }
 
 /* History h of a seed; NULL when there is none. */
-static const struct hn_state *rp_history(struct rp_bench *b, struct rp_program *p,
+static inline const struct hn_state *rp_history(struct rp_bench *b, struct rp_program *p,
 					 uint64_t seed, uint32_t h, struct hn_arena *a)
 {
 	struct hn_rng rng = hn_rng_stream(seed, 9, h, 0);
@@ -456,7 +456,7 @@ static enum rp_verdict rp_legal(struct rp_bench *b, struct rp_program *p,
 									       : RP_PASS;
 }
 
-static enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
+static inline enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
 				const struct hn_state *s, uint64_t seed, struct hn_arena *a)
 {
 	const struct hn_looptree *t;
@@ -479,23 +479,6 @@ static enum rp_verdict rp_judge(struct rp_bench *b, struct rp_program *p,
 	v = rp_emit(b, p, t, /* scalar= */ false, a);
 	b->n.run++;
 	return v == RP_PASS && seed % 4 == 0 ? rp_damage(b, p, t, seed / 4, a) : v;
-}
-
-/* History h of the program. */
-static enum rp_verdict rp_pair(struct rp_bench *b, struct rp_program *p, uint64_t seed,
-			       uint32_t h)
-{
-	enum rp_verdict v = RP_PASS;
-	struct hn_arena a;
-
-	hn_arena_init(&a, 0);
-	const struct hn_state *s = rp_history(b, p, seed, h, &a);
-
-	if (s != NULL) {
-		v = rp_judge(b, p, s, seed * RP_HISTORIES + h, &a);
-	}
-	hn_arena_fini(&a);
-	return v;
 }
 
 #endif
