@@ -3,10 +3,10 @@
  *
  * Processes of their own do the work, so that a kernel that crashes or hangs is a finding
  * like any other.  A pair that fails is made smaller, history first and then the program,
- * and printed with its seed, also as two files for `hone replay`: pair-SEED/p.txt and s.json in
- * the working folder.  argv[1] or HONE_PAIRS=n judges as many legal pairs, HONE_FIRST=n begins
- * with seed n, HONE_SEED=n judges the pairs of one seed alone; HONE_SHRINK=n makes a finding
- * smaller for at most n seconds.
+ * and printed with its seed, also as two files for `hone replay`: pair-SEED/p.txt (or p.json)
+ * and s.json in the working folder.  argv[1] or HONE_PAIRS=n judges as many legal pairs,
+ * HONE_FIRST=n begins with seed n, HONE_SEED=n judges the pairs of one seed alone;
+ * HONE_SHRINK=n makes a finding smaller for at most n seconds.
  *
  * What is refused is evaluated too (exact_eval.h): the shares of right histories that the exact
  * and the quick check refuse are printed and bounded; HONE_REFUSED=1 prints each. */
@@ -363,11 +363,16 @@ static void print_finding(struct finding *f)
 
 		rd_program_any(f->tape, RD_TAPE, &text, &inexact);
 		fprintf(stderr, "%shistory %s\n", text.s, f->trace);
-		write_file(f, "p.txt", text.s);
 		write_file(f, "s.json", f->trace[0] ? f->trace : "[]");
 		rp_bench_open(&b);
-		if (rp_open(&b, text.s, &kind, inexact, &p) == 0 &&
-		    (s = replay(&p, f->trace, &p.a)) != NULL &&
+		bool open = rp_open(&b, text.s, &kind, inexact, &p) == 0;
+
+		if (open && kind.renamed) { /* which the text notation can not say */
+			hn_buf_reset(&text);
+			hn_dag_write_json(p.dag, &text);
+		}
+		write_file(f, open && kind.renamed ? "p.json" : "p.txt", text.s);
+		if (open && (s = replay(&p, f->trace, &p.a)) != NULL &&
 		    hn_looptree_build(s, &p.a, &t, &err) == 0) {
 			hn_buf_reset(&text);
 			hn_looptree_print(t, &text);

@@ -85,6 +85,8 @@ static const struct rd_form rd_unary_whole[] = {
 	{ .text = "$x / (max($x, 0) + 1)", .times = 1, .plus = 1, .inexact = true },
 };
 
+/* Many of these are equal to something simpler where integers have no end, as indices, and
+ * not where they wrap, as data. */
 static const struct rd_form rd_unary_range[] = {
 	{ .text = "$x + $c" },
 	{ .text = "max($x, $c)" },
@@ -95,6 +97,11 @@ static const struct rd_form rd_unary_range[] = {
 	{ .text = "$x % $d" },
 	{ .text = "$x / $d / $d" },
 	{ .text = "$x * 6 / 3" },
+	{ .text = "$x * $d / $d" },
+	{ .text = "($x + $d) / $d" },
+	{ .text = "($x * $d + $c) % $d" },
+	{ .text = "max($x - $c, $x)" },
+	{ .text = "min($x * $d, $x * $d + $c)" },
 	{ .text = "div($x, $d)" },
 	{ .text = "truncmod($x, $d)" },
 	{ .text = "i0 % 2 == 0 ? $x : $c", .ranked = true },
@@ -103,7 +110,9 @@ static const struct rd_form rd_unary_range[] = {
 	{ .text = "abs($x)", .is_signed = true },
 	{ .text = "$u($x)", .type = 'u' },
 	{ .text = "$u($x + $c)", .type = 'u' },
+	{ .text = "$u($x * $c - $x)", .type = 'u' },
 	{ .text = "$x > $c", .type = 'b' },
+	{ .text = "$x + $d > $x", .type = 'b' },
 	{ .text = "let t = $x * $c in t + t / $d" },
 };
 
@@ -349,7 +358,7 @@ static inline void rd_step(struct rd_gen *g)
 	/* Mostly the newest tensor. */
 	uint32_t back = rd_draw(g, 4) == 1 ? rd_draw(g, g->n) : 0;
 	struct rd_tensor *t = NULL;
-	uint32_t kind = rd_draw(g, 8);
+	uint32_t kind = rd_draw(g, g->family == RD_RANGE ? 10 : 8);
 
 	for (uint32_t i = g->n; i-- > 0 && (t == NULL || back > 0);) {
 		if (g->t[i].stage || g->n_stage == 0 || back > 0) {
@@ -394,10 +403,11 @@ static inline void rd_outputs(struct rd_gen *g, struct hn_buf *ret)
 static inline void rd_program_of(const uint32_t *tape, uint32_t n_tape, enum rd_family family,
 				 bool sized, struct hn_buf *ret, bool *ret_inexact)
 {
-	static const enum hn_dtype whole[10] = { HN_F32, HN_I32, HN_F64, HN_F32, HN_F32,
-						 HN_F32, HN_F32, HN_F32, HN_F32, HN_F32 };
-	static const enum hn_dtype range[10] = { HN_I32, HN_I8,  HN_U8,	 HN_I16, HN_U16,
-						 HN_U32, HN_I64, HN_U64, HN_I32, HN_I8 };
+	static const enum hn_dtype whole[12] = { HN_F32, HN_I32, HN_F64, HN_F32, HN_F32, HN_F32,
+						 HN_F32, HN_F32, HN_F32, HN_F32, HN_F32, HN_I32 };
+	/* Half of them of a type that indices have. */
+	static const enum hn_dtype range[12] = { HN_I32, HN_I8,	 HN_U8,	 HN_I32, HN_I16, HN_I64,
+						 HN_U16, HN_I32, HN_U32, HN_U64, HN_I32, HN_I64 };
 	struct rd_gen *g = calloc(1, sizeof(*g));
 
 	if (g == NULL) {
@@ -406,7 +416,7 @@ static inline void rd_program_of(const uint32_t *tape, uint32_t n_tape, enum rd_
 	*g = (struct rd_gen){ .tape = tape, .n_tape = n_tape, .family = family, .sized = sized };
 
 	struct rd_index first[RD_MAX_RANK] = { 0 };
-	uint32_t type = rd_draw(g, 10), n_stage = 1 + rd_draw(g, 5);
+	uint32_t type = rd_draw(g, 12), n_stage = 1 + rd_draw(g, 5);
 	uint32_t rank = (1 + rd_draw(g, 8)) % 5;
 
 	g->type = family == RD_WHOLE ? whole[type]
@@ -437,16 +447,25 @@ static inline void rd_program_of(const uint32_t *tape, uint32_t n_tape, enum rd_
 struct rd_kind {
 	enum rd_family family;
 	bool sized;
+	bool renamed; /* its tensors bear each other's names; ids are what they were */
 };
 
 static inline struct rd_kind rd_kind(const uint32_t *tape)
 {
 	static const struct rd_kind kinds[] = {
-		{ RD_WHOLE, false }, { RD_RANGE, false }, { RD_BITS, false }, { RD_WHOLE, true },
-		{ RD_RANGE, true },  { RD_WHOLE, false }, { RD_RANGE, false }, { RD_WHOLE, false },
+		{ .family = RD_WHOLE },
+		{ .family = RD_RANGE },
+		{ .family = RD_BITS },
+		{ .family = RD_WHOLE, .sized = true },
+		{ .family = RD_RANGE, .sized = true },
+		{ .family = RD_WHOLE },
+		{ .family = RD_RANGE },
+		{ .family = RD_RANGE },
 	};
+	struct rd_kind k = kinds[tape[0] % HN_COUNT_OF(kinds)];
 
-	return kinds[tape[0] % HN_COUNT_OF(kinds)];
+	k.renamed = tape[0] / HN_COUNT_OF(kinds) % 4 == 1;
+	return k;
 }
 
 static inline void rd_program_any(const uint32_t *tape, uint32_t n_tape, struct hn_buf *ret,

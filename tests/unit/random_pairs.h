@@ -13,15 +13,14 @@
 #include "sketch/guard.h"
 #include "sketch/sketch.h"
 
-#define RP_HISTORIES 8 /* of each program */
+#define RP_HISTORIES 6 /* of each program */
 #define RP_LEGAL_MS 20000
 
 /* Where a history comes from. */
 enum rp_source { RP_WILD, RP_RANDOM, RP_FILL, RP_MUTATED, RP_SEARCHED };
 
-static const enum rp_source rp_sources[RP_HISTORIES] = { RP_WILD, RP_RANDOM,	RP_FILL,
-							 RP_FILL, RP_MUTATED, RP_SEARCHED,
-							 RP_WILD, RP_RANDOM };
+static const enum rp_source rp_sources[RP_HISTORIES] = { RP_WILD,    RP_RANDOM,   RP_FILL,
+							 RP_MUTATED, RP_SEARCHED, RP_WILD };
 
 struct rp_counts {
 	uint64_t programs, refused, inexact, sized, pairs, sketched, run, unbuilt, unknown,
@@ -80,6 +79,29 @@ static void rp_close(struct rp_program *p)
 	hn_arena_fini(&p->a);
 }
 
+/* The dag with each tensor under the name of the one before it of its kind: names say nothing,
+ * ids do. */
+static const struct hn_dag *rp_rename(const struct hn_dag *dag, struct hn_arena *a)
+{
+	struct hn_op *op = HN_NEW_ARRAY(a, struct hn_op, dag->n_op);
+	const struct hn_op **list = HN_NEW_ARRAY(a, const struct hn_op *, dag->n_op);
+	struct hn_dag *r = HN_NEW(a, struct hn_dag);
+
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		uint32_t of = i;
+
+		do {
+			of = of > 0 ? of - 1 : dag->n_op - 1;
+		} while (dag->op[of]->kind != dag->op[i]->kind);
+		op[i] = *dag->op[i];
+		op[i].name = dag->op[of]->name;
+		list[i] = &op[i];
+	}
+	*r = *dag;
+	r->op = list;
+	return r;
+}
+
 /* 0, or -1 with b->note when the text is refused. */
 static int rp_open(struct rp_bench *b, const char *text, const struct rd_kind *kind,
 		   bool inexact, struct rp_program *ret)
@@ -96,6 +118,9 @@ static int rp_open(struct rp_bench *b, const char *text, const struct rd_kind *k
 		return -1;
 	}
 	ret->kind.sized = ret->dag->sizes != NULL;
+	if (ret->kind.renamed) {
+		ret->dag = rp_rename(ret->dag, &ret->a);
+	}
 	if (rr_cases_open(ret->dag, kind->family, &ret->a, &ret->cases, &err) ||
 	    (!ret->kind.sized &&
 	     hn_sketch_generate_own(ret->dag, &b->host, &ret->a, &ret->sketches, &err))) {
@@ -113,6 +138,25 @@ static int rp_open(struct rp_bench *b, const char *text, const struct rd_kind *k
 	return 0;
 }
 
+/* Two loops of the stage, or more, as one. */
+static void rp_fuse(struct draw *d, int32_t stage)
+{
+	int64_t n = d->s->stage[stage]->n_iter;
+	const struct hn_state *next;
+
+	if (n < 2) {
+		return;
+	}
+	int32_t first = (int32_t)draw(d, n - 1);
+	const struct hn_iter *x = &d->s->stage[stage]->iter[first];
+
+	if (x[0].ann == HN_ANN_NONE && x[1].ann == HN_ANN_NONE) {
+		uint32_t more = draw(d, 4) ? 0 : (uint32_t)draw(d, n - first - 1);
+
+		keep(d, hn_fuse(d->s, stage, first, 2 + more, d->a, &next, NULL), &next);
+	}
+}
+
 /* Loops fused and a pragma, beyond what random_history does. */
 static const struct hn_state *rp_more(const struct hn_state *s, uint64_t seed,
 				      struct hn_arena *a)
@@ -121,21 +165,13 @@ static const struct hn_state *rp_more(const struct hn_state *s, uint64_t seed,
 	const struct hn_state *next;
 
 	for (int32_t i = 0; i < (int32_t)d.s->n_stage; i++) {
-		int64_t n = d.s->stage[i]->n_iter;
-
-		if (n > 1 && draw(&d, 3) == 0) {
-			int32_t first = (int32_t)draw(&d, n - 1);
-			const struct hn_iter *x = &d.s->stage[i]->iter[first];
-
-			if (x[0].ann == HN_ANN_NONE && x[1].ann == HN_ANN_NONE) {
-				keep(&d, hn_fuse(d.s, i, first, 2, a, &next, NULL),
-				     &next);
-				if (draw(&d, 2)) { /* guards that are linear in neither */
-					split_all(&d, i);
-				}
+		if (draw(&d, 3) == 0) {
+			rp_fuse(&d, i);
+			if (draw(&d, 2)) { /* guards that are linear in neither */
+				split_all(&d, i);
 			}
 		}
-		if (n > 0 && draw(&d, 4) == 0) {
+		if (d.s->stage[i]->n_iter > 0 && draw(&d, 4) == 0) {
 			keep(&d,
 			     hn_pragma(d.s, i, 0, "auto_unroll_max_step$16", a, &next,
 				       NULL),
@@ -145,29 +181,42 @@ static const struct hn_state *rp_more(const struct hn_state *s, uint64_t seed,
 	return d.s;
 }
 
-/* Stages of its own: a reduction in two (rfactor), copies before readers and behind
- * writers. */
+/* A reduction in two (rfactor), over any of its loops. */
+static void rp_factor(struct draw *d, int32_t stage)
+{
+	const struct hn_stage *of = d->s->stage[stage];
+	const struct hn_state *next;
+	int64_t len = 1 + draw(d, 4);
+	int32_t at = -1, n = 0;
+
+	for (int32_t i = 0; i < (int32_t)of->n_iter; i++) {
+		if (of->iter[i].kind == HN_ITER_REDUCE && draw(d, ++n) == 0) {
+			at = i;
+		}
+	}
+	if (at >= 0) {
+		keep(d, hn_split(d->s, stage, at, &len, 1, true, d->a, &next, NULL), &next);
+		keep(d,
+		     hn_rfactor(d->s, stage, at + (int32_t)draw(d, 2), (int32_t)draw(d, 2), d->a,
+				&next, NULL),
+		     &next);
+	}
+}
+
+/* Stages of its own: reductions in two, copies before readers and behind writers. */
 static void rp_derive(struct draw *d)
 {
 	const struct hn_state *next;
-	int32_t stage = (int32_t)draw(d, d->s->n_stage);
-	int64_t len = 1 + draw(d, 4);
 	int32_t reader[8];
 	int64_t list[1];
 
-	for (int32_t i = 0; i < (int32_t)d->s->stage[stage]->n_iter; i++) {
-		if (d->s->stage[stage]->iter[i].kind == HN_ITER_REDUCE && draw(d, 2)) {
-			keep(d,
-			     hn_split(d->s, stage, i, &len, 1, true, d->a, &next, NULL),
-			     &next);
-			keep(d,
-			     hn_rfactor(d->s, stage, i + (int32_t)draw(d, 2),
-					(int32_t)draw(d, 2), d->a, &next, NULL),
-			     &next);
-			break;
+	for (int32_t i = (int32_t)d->s->n_stage - 1; i >= 0; i--) {
+		if (draw(d, 2)) {
+			rp_factor(d, i);
 		}
 	}
-	stage = (int32_t)draw(d, d->s->n_stage);
+	int32_t stage = (int32_t)draw(d, d->s->n_stage);
+
 	if (draw(d, 2) && hn_state_consumers(d->s, stage, reader, 8) > 0) {
 		struct hn_step step = { .kind = HN_STEP_cache_read,
 					.stage = stage,
@@ -193,15 +242,20 @@ static const struct hn_state *rp_wild(const struct hn_dag *dag, uint64_t seed,
 	int32_t reader[8];
 
 	rp_derive(&d);
+	bool inlines = draw(&d, 3) == 0; /* nearly all that can be: bodies grow, and are simplified */
+
 	for (int32_t i = (int32_t)d.s->n_stage - 1; i >= 0; i--) {
 		if (d.s->dag->op[i]->kind != HN_OP_COMPUTE) {
 			continue;
 		}
-		if (draw(&d, 5) == 0) {
+		if (inlines ? draw(&d, 4) > 0 : draw(&d, 5) == 0) {
 			keep(&d, hn_compute_inline(d.s, i, a, &next, NULL), &next);
 		}
 		if (d.s->stage[i]->at == HN_AT_INLINED) {
 			continue;
+		}
+		if (dag->sizes != NULL && draw(&d, 2)) {
+			rp_fuse(&d, i);
 		}
 		split_all(&d, i);
 		shuffle_loops(&d, i);

@@ -126,7 +126,11 @@ static const char *const rd_double[] = {
 };
 #define RD_DOUBLE_INDEX 4
 
-enum rd_sign { RD_SUM, RD_MAX, RD_MIN, RD_PRODUCT, RD_ARG, RD_ONE, RD_TWO, RD_N_SIGN };
+enum rd_sign { RD_SUM, RD_MAX, RD_MIN, RD_PRODUCT, RD_ARG, RD_ONE, RD_TWO };
+
+/* Combiners of the program's own are as many as there are laws to break, hence often. */
+static const enum rd_sign rd_signs[] = { RD_SUM, RD_ONE, RD_TWO, RD_MAX,     RD_ONE, RD_ARG,
+					 RD_TWO, RD_MIN, RD_ONE, RD_PRODUCT, RD_ONE, RD_TWO };
 
 /* A reduction of x, count elements of at most `top`; the sign and the values in body. */
 static inline const char *rd_fold(struct rd_gen *g, const struct rd_map *m, enum rd_sign sign,
@@ -172,8 +176,8 @@ static inline void rd_reduce(struct rd_gen *g, const struct rd_tensor *t)
 	char body[RD_BODY + RD_TEXT];
 	double top = t->top;
 	struct rd_values made;
-	bool contract = rd_draw(g, 3) != 1;
-	uint32_t sign = contract ? RD_SUM : rd_draw(g, RD_N_SIGN);
+	bool contract = rd_draw(g, 2) == 0;
+	enum rd_sign sign = contract ? RD_SUM : rd_signs[rd_draw(g, HN_COUNT_OF(rd_signs))];
 	const char *text = "+=!";
 
 	for (uint32_t d = 0; d < t->rank; d++) {
@@ -198,7 +202,7 @@ static inline void rd_reduce(struct rd_gen *g, const struct rd_tensor *t)
 		made = rd_one(type, top * count * w->top);
 	} else {
 		top = rd_clamp(x, top, sign == RD_PRODUCT ? RD_MAX_VALUE : count + 1);
-		text = rd_fold(g, &m, (enum rd_sign)sign, x, type, count, top, value, &made);
+		text = rd_fold(g, &m, sign, x, type, count, top, value, &made);
 	}
 	rd_condition(g, &m, condition);
 	rd_print(body, sizeof(body), "%s%s", condition, value);

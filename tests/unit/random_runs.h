@@ -39,7 +39,7 @@ static const char *const rp_names[] = { "pass",
 					"the kernel's return value",
 					"the naive program against the interpreter",
 					"wrong numbers",
-					"written past an argument, or to an input",
+					"written past an argument, to an input, or to another's",
 					"crash or hang" };
 
 typedef int32_t (*rr_sized_fn)(const int64_t *sizes, void *const *args,
@@ -265,10 +265,32 @@ static inline bool rr_block_close(struct rr_block *b)
 	return whole;
 }
 
+/* The workers of a kernel: each has a part of the workspace for itself. */
+struct rr_workers {
+	struct hn_rng rng;
+	char *part;
+	uint64_t bytes; /* of each */
+	bool strayed;	/* one wrote to another's */
+};
+
+static inline void rr_work(struct rr_workers *x, hone_body_fn body, void *closure, int64_t begin,
+			   int64_t end)
+{
+	uint64_t w = hn_rng_below(&x->rng, RR_WORKERS);
+	char *before = malloc(x->bytes * RR_WORKERS + 1);
+
+	memcpy(before, x->part, x->bytes * RR_WORKERS);
+	body(closure, begin, end, (int32_t)w);
+	memcpy(before + w * x->bytes, x->part + w * x->bytes, x->bytes);
+	x->strayed = x->strayed || memcmp(before, x->part, x->bytes * RR_WORKERS) != 0;
+	free(before);
+}
+
 /* A parallel_for of random parts in random order on random workers. */
 static inline void rr_shuffled(void *ctx, hone_body_fn body, void *closure, int64_t n)
 {
-	struct hn_rng *r = ctx;
+	struct rr_workers *x = ctx;
+	struct hn_rng *r = &x->rng;
 	int64_t cut[18] = { 0 };
 	uint32_t order[17], parts = 1 + (uint32_t)hn_rng_below(r, 16);
 
@@ -289,8 +311,7 @@ static inline void rr_shuffled(void *ctx, hone_body_fn body, void *closure, int6
 		order[j] = i;
 	}
 	for (uint32_t i = 0; i < parts; i++) {
-		body(closure, cut[order[i]], cut[order[i] + 1],
-		     (int32_t)hn_rng_below(r, RR_WORKERS));
+		rr_work(x, body, closure, cut[order[i]], cut[order[i] + 1]);
 	}
 }
 
@@ -346,33 +367,61 @@ static inline enum rp_verdict rr_in_any_order(const struct rr_bed *b, const stru
 					      const struct rr_block *prepared)
 {
 	const struct hn_artefact *x = &b->kernel->artefact;
-	struct hn_rng r = hn_rng_stream(c->size[0] + 3, 12, prepared != NULL, 0);
-	uint64_t bytes = x->shared_bytes + x->per_worker_bytes * RR_WORKERS;
+	uint64_t shared = x->shared_bytes + (prepared ? 0 : x->prepared_bytes);
+	uint64_t bytes = shared + x->per_worker_bytes * RR_WORKERS;
 	struct rr_block work;
 
 	rr_block_open(&work, bytes);
+	struct rr_workers workers = { .rng = hn_rng_stream(c->size[0] + 3, 12, prepared != NULL, 0),
+				      .part = work.at + shared,
+				      .bytes = x->per_worker_bytes };
 	struct hone_env env = { .abi = HONE_KERNEL_ABI,
 				.n_workers = RR_WORKERS,
 				.parallel_for = rr_shuffled,
-				.ctx = &r,
+				.ctx = &workers,
 				.workspace = work.at,
 				.workspace_bytes = bytes,
 				.prepared = prepared ? prepared->at : NULL,
 				.prepared_bytes = prepared ? x->prepared_bytes : 0 };
 	enum rp_verdict v = rr_once(b, c, &env, prepared ? "prepared" : "workers in any order");
 
+	if (v == RP_PASS && workers.strayed) {
+		snprintf(b->note, RP_NOTE, "a worker wrote to another's part of the workspace");
+		v = RP_GUARD;
+	}
 	return !rr_block_close(&work) && v == RP_PASS ? RP_GUARD : v;
 }
 
+/* Whether argument i is constant: an op names it, and by its id. */
+static inline bool rr_is_constant(const struct hn_dag *dag, uint32_t i)
+{
+	bool is = false;
+
+	for (uint32_t k = 0; k < dag->n_op && i < dag->n_input; k++) {
+		const struct hn_attr *attr = hn_op_attr(dag->op[k], "layout_free_placeholders");
+
+		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
+			is = is || strcmp(attr->item[j], dag->op[dag->arg[i]]->id) == 0;
+		}
+	}
+	return is;
+}
+
+/* Data are prepared of the constant inputs alone: no other argument may be touched. */
 static inline enum rp_verdict rr_prepared(const struct rr_bed *b, const struct rr_case *c)
 {
+	void *constant[RUN_MAX_ARGS];
 	LLVMOrcExecutorAddress at;
 	struct rr_block block;
 	enum rp_verdict v;
 
 	run_must(LLVMOrcLLJITLookup(b->kernel->jit, &at, "k_prepare_packed"));
 	rr_block_open(&block, b->kernel->artefact.prepared_bytes);
-	v = ((rr_prepare_fn)(uintptr_t)at)(c->want.at, block.at, NULL) == 0 ? RP_PASS : RP_RUN;
+	for (uint32_t i = 0; i < c->dag->n_arg; i++) {
+		constant[i] = rr_is_constant(c->dag, i) ? c->want.at[i]
+							: block.region + block.inside;
+	}
+	v = ((rr_prepare_fn)(uintptr_t)at)(constant, block.at, NULL) == 0 ? RP_PASS : RP_RUN;
 	if (mprotect(block.region, block.inside, PROT_READ) != 0) {
 		abort();
 	}

@@ -106,9 +106,14 @@ static inline void rd_number(struct rd_index *x, int64_t n)
 	rd_print(x->form, sizeof(x->form), "%d", (int)n);
 }
 
-/* An extent that is a size of the program, an old or a new one. */
-static inline void rd_size(struct rd_gen *g, struct rd_index *x, int64_t hi)
+#define RD_MAX_SIZE 24
+
+/* An extent that is a size of the program, an old or a new one.  The largest ones are often
+ * multiples of what loops are split by: then forms of the parts are simplified. */
+static inline void rd_size(struct rd_gen *g, struct rd_index *x)
 {
+	static const int64_t most[] = { 3, 12, 16, 7, RD_MAX_SIZE, 8, 17, 12 };
+	int64_t hi = most[rd_draw(g, HN_COUNT_OF(most))];
 	uint32_t k = rd_draw(g, g->n_size + 1);
 	struct rd_index *s = &g->size[k < RD_MAX_SIZES ? k : 0];
 
@@ -132,8 +137,8 @@ static inline struct rd_index rd_index_new(struct rd_gen *g, const char *name, i
 
 	rd_print(x.name, sizeof(x.name), "%s", name);
 	rd_number(&x, n <= most ? n : 1);
-	if (g->sized && rd_draw(g, 2) == 0 && most >= 17) {
-		rd_size(g, &x, n);
+	if (g->sized && rd_draw(g, 2) == 0 && most >= RD_MAX_SIZE) {
+		rd_size(g, &x);
 	}
 	return x;
 }
