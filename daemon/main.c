@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/heap.h"
 
 /* Whoever started us waits for one line on ready_fd: "ok", or "CODE reason". */
 static void tell_starter(int fd, const struct hn_err *err)
@@ -40,6 +41,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	hn_assert(d != NULL);
+	hn_heap_open();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	rc = hn_config_load(&d->config, argc, argv, &err);

@@ -26,7 +26,7 @@
 #include "proto/addr.h"
 #include "proto/msg.h"
 
-#define ALLOWED_KB 6000	     /* between two halves; the store's own growth is a part of it */
+#define ALLOWED_KB 3000	     /* between two halves; the store's own growth is a part of it */
 #define CROWD_KB (120 << 10) /* while clients do not read: 64 MiB, and a reply in the making */
 #define CROWD 100
 
