@@ -48,13 +48,14 @@ static void trace_fault(struct eval *x, const char *what, int32_t op, int64_t el
 	eval_fault(x, what, op, element);
 }
 
-/* A part of a sum in any order, taken by threads in a loop over the sum. */
+/* A part of a reduction that may be cut into parts, taken by threads in a loop over it. */
 static bool trace_is_part(const struct trace *r, const struct hn_node *loop, int32_t op)
 {
 	return loop->ann >= HN_ANN_THREAD_X && loop->ann != HN_ANN_BLOCK_Y &&
 	       loop->ann != HN_ANN_BLOCK_Z && loop->ann <= HN_ANN_THREAD_Z &&
 	       loop->iter_kind == HN_ITER_REDUCE && loop->stage == op && r->stmt->stage == op &&
-	       r->stmt->stmt == HN_STMT_UPDATE && !hn_keeps_order(r->t->dag, r->t->dag->op[op]);
+	       r->stmt->stmt == HN_STMT_UPDATE &&
+	       hn_against_parts(r->t->dag, r->t->dag->op[op]) == NULL;
 }
 
 static void trace_race(struct eval *x, struct trace *r, int32_t op, int64_t element,
