@@ -1,8 +1,8 @@
 /* loopstate/bounds_scope.h -- which loops stand still for a stage: attach point and
  * memory.
  *
- * Of bounds inference, and of what checks its result.  A loop of a CPU stands still for what is attached in it
- * and runs for everything else.  A loop that is bound to a GPU's thread numbers is judged
+ * Of bounds inference, and of what checks its result.  A loop of a CPU stands still for
+ * what is attached in it and runs for everything else.  A loop that is bound to a GPU's thread numbers is judged
  * by the memory that holds the stage instead, wherever it is attached: what lies in
  * shared memory must serve all threads of the block, so thread loops run, and what lies
  * in local memory serves one thread, so they stand still.  Source: TVM's InferBound

@@ -101,29 +101,6 @@ static enum rp_verdict judge_pair(struct rp_bench *b, struct rp_program *p, uint
 	return v;
 }
 
-static bool open_tape(struct rp_bench *b, const uint32_t *tape, struct rp_program *p)
-{
-	struct hn_buf text;
-	bool inexact;
-
-	hn_buf_init(&text);
-	struct rd_kind kind = rd_kind(tape);
-
-	rd_program_any(tape, RD_TAPE, &text, &inexact);
-	b->n.programs++;
-	b->n.inexact += inexact;
-	int rc = rp_open(b, text.s, &kind, inexact, p);
-
-	b->n.sized += rc == 0 && p->kind.sized;
-
-	if (rc && getenv("HONE_REFUSED")) {
-		fprintf(stderr, "%s\n%s\n", b->note, text.s);
-	}
-	b->n.refused += rc != 0;
-	hn_buf_fini(&text);
-	return rc == 0;
-}
-
 /* One process: every n_worker-th program from `first` on, until there were n_pair legal pairs
  * together; n_pair 0: the first program alone. */
 static void work(struct board *board, uint32_t w, uint64_t first, uint64_t n_pair,
@@ -141,7 +118,7 @@ static void work(struct board *board, uint32_t w, uint64_t first, uint64_t n_pai
 		board->seed[w] = seed;
 		board->verdict[w] = RP_CRASH;
 		rd_tape(seed, tape);
-		bool open = open_tape(&b, tape, &p);
+		bool open = rp_open_tape(&b, tape, &p);
 
 		for (uint32_t h = 0; h < RP_HISTORIES && open; h++) {
 			board->history[w] = h;
@@ -208,7 +185,7 @@ static void trial(struct finding *f, const uint32_t *tape, const char *trace,
 
 	alarm(PAIR_SECONDS);
 	rp_bench_open(&b);
-	if (!open_tape(&b, tape, &p)) {
+	if (!rp_open_tape(&b, tape, &p)) {
 		_exit(RP_REFUSED);
 	}
 	if (trace[0]) {

@@ -333,22 +333,15 @@ static void checks_agree_with_evaluation(void **state)
 	assert_int_equal(hn_target_parse("cuda", &b.arena, &b.host, &err), 0);
 	for (uint64_t seed = 1; n.n < n_states; seed++) {
 		uint32_t tape[RD_TAPE];
-		struct hn_buf text;
 		struct rp_program p;
-		bool inexact;
 
-		hn_buf_init(&text);
 		rd_tape(seed, tape);
-		struct rd_kind kind = rd_kind(tape);
-
-		rd_program_any(tape, RD_TAPE, &text, &inexact);
-		if (rp_open(&b, text.s, &kind, inexact, &p) == 0) {
+		if (rp_open_tape(&b, tape, &p)) {
 			for (uint64_t h = 0; h < N_HISTORIES && !p.kind.sized; h++) {
 				judge(&b, &p, seed, h, &n);
 			}
 			rp_close(&p);
 		}
-		hn_buf_fini(&text);
 	}
 	print_message("%llu states, %llu more without a tree, %llu that no grid runs; %llu legal, "
 		      "%llu of them by the quick check; %llu races\n",

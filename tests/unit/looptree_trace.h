@@ -51,9 +51,10 @@ static void trace_fault(struct eval *x, const char *what, int32_t op, int64_t el
 /* A part of a reduction that may be cut into parts, taken by threads in a loop over it. */
 static bool trace_is_part(const struct trace *r, const struct hn_node *loop, int32_t op)
 {
-	return loop->ann >= HN_ANN_THREAD_X && loop->ann != HN_ANN_BLOCK_Y &&
-	       loop->ann != HN_ANN_BLOCK_Z && loop->ann <= HN_ANN_THREAD_Z &&
-	       loop->iter_kind == HN_ITER_REDUCE && loop->stage == op && r->stmt->stage == op &&
+	bool threads = loop->ann == HN_ANN_THREAD_X || loop->ann == HN_ANN_THREAD_Y ||
+		       loop->ann == HN_ANN_THREAD_Z;
+
+	return threads && loop->iter_kind == HN_ITER_REDUCE && loop->stage == op && r->stmt->stage == op &&
 	       r->stmt->stmt == HN_STMT_UPDATE &&
 	       hn_against_parts(r->t->dag, r->t->dag->op[op]) == NULL;
 }

@@ -157,6 +157,30 @@ static void rp_fuse(struct draw *d, int32_t stage)
 	}
 }
 
+/* The program that a tape says; false when it is refused. */
+static inline bool rp_open_tape(struct rp_bench *b, const uint32_t *tape,
+				struct rp_program *p)
+{
+	struct hn_buf text;
+	bool inexact;
+
+	hn_buf_init(&text);
+	struct rd_kind kind = rd_kind(tape);
+
+	rd_program_any(tape, RD_TAPE, &text, &inexact);
+	b->n.programs++;
+	b->n.inexact += inexact;
+	int rc = rp_open(b, text.s, &kind, inexact, p);
+
+	b->n.sized += rc == 0 && p->kind.sized;
+	if (rc && getenv("HONE_REFUSED")) {
+		fprintf(stderr, "%s\n%s\n", b->note, text.s);
+	}
+	b->n.refused += rc != 0;
+	hn_buf_fini(&text);
+	return rc == 0;
+}
+
 /* Loops fused and a pragma, beyond what random_history does. */
 static const struct hn_state *rp_more(const struct hn_state *s, uint64_t seed,
 				      struct hn_arena *a)
