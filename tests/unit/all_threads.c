@@ -125,7 +125,7 @@ static void a_race_is_found_on_each_kind_of_loop(void **state)
 	}
 }
 
-/* Which of the sum's loops is the outermost decides whether its init is inside. */
+/* In order the init's guard would do: it runs before all updates.  At once it does not. */
 static void an_init_is_not_combined(void **state)
 {
 	struct fixture *f = *state;
@@ -142,7 +142,17 @@ static void an_init_is_not_combined(void **state)
 	*loop = *j->child[0];
 	assert_non_null(loop->init);
 	assert_int_equal(loop->ann, HN_ANN_THREAD_X);
-	child[0] = loop->init;
+	struct hn_node *init = HN_NEW(&f->a, struct hn_node);
+	const struct hn_expr **first = HN_NEW_ARRAY(&f->a, const struct hn_expr *, 1);
+
+	*init = *loop->init;
+	assert_int_equal(init->kind, HN_NODE_STMT);
+	assert_int_equal(init->n_guard, 0);
+	first[0] = hn_expr_binary(HN_EXPR_LT, hn_expr_var(loop->loop, HN_I32, "k", &f->a),
+				  hn_expr_int(1, HN_I32, &f->a), &f->a);
+	init->guard = first;
+	init->n_guard = 1;
+	child[0] = init;
 	child[1] = loop->child[0];
 	loop->init = NULL;
 	loop->child = child;
@@ -158,7 +168,10 @@ static void an_init_is_not_combined(void **state)
 	struct hn_err err = { 0 };
 
 	assert_int_equal(hn_legal_check(&wrong, LIMIT_MS, &err), HN_VERDICT_ILLEGAL);
+	assert_non_null(strstr(err.msg, "iterations of threadIdx.x loop k share an element of C"));
 	assert_false(hn_quick_legal(f->quick, &wrong, NULL));
+	loop->ann = HN_ANN_NONE;
+	assert_int_equal(hn_legal_check(&wrong, LIMIT_MS, &err), HN_VERDICT_OK);
 }
 
 /* A in shared memory, filled by the threads that then read it; rows of C are threads' own. */

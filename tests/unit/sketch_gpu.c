@@ -91,6 +91,8 @@ static void reductions_are_shared_out_past_a_warp(void **state)
 		  { "cross_thread_reduction", "" } },
 		{ "t(float32 A[128]) -> B { B +=! A(k) }",
 		  { "cross_thread_reduction", "" } },
+		/* each thread would have a part of the sum, in an order of its own */
+		{ "t(float32 A[128]) -> B { @bitwise B +=! A(k) }", { "" } },
 		{ "t(float32 A[64,64]) -> B { B(i,j) = exp(A(j,i)) }", { "" } },
 		{ "t(float32 A[1,1], B[1,1]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 		  { "" } },
