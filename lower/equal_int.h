@@ -219,6 +219,10 @@ bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p);
  * flat's axes.  Sets p->in. */
 bool hn_eq_is_partition(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_expr *condition);
 
+/* -- equal_rest.c -- */
+
+/* Guesses p->value where it is NULL: axes that nothing in the reduction's source tells of. */
+void hn_eq_match_rest(struct hn_eq *c, struct hn_eq_parts *p);
 
 /* Whether the reduction of stage d is that of op o, spatial axes being slots already.  *ret_by:
  * what allows it, when it is in parts. */

@@ -2,18 +2,8 @@
  * then proved one to one. */
 #include <isl/map.h>
 
-#include "base/arith.h"
+#include "loopstate/simplify.h"
 #include "lower/equal_int.h"
-
-static bool uses(const struct hn_expr *e, uint32_t slot)
-{
-	bool found = e->op == HN_EXPR_VAR && (uint32_t)e->ref == slot;
-
-	for (uint32_t i = 0; i < e->n_arg && !found; i++) {
-		found = uses(e->arg[i], slot);
-	}
-	return found;
-}
 
 /* `value < extent` among the conditions says what an axis without a trace in the sources is. */
 static void match_range(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_expr *condition)
@@ -34,33 +24,6 @@ static void match_range(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_
 			p->value[k] = l.bad ? NULL : hn_eq_of_lin(c, &l);
 			return;
 		}
-	}
-}
-
-/* Axes that nothing tells of: the parts' axes that no other one is made of, as digits. */
-static void match_rest(struct hn_eq *c, struct hn_eq_parts *p)
-{
-	const struct hn_axis *axis = &p->op->axis[p->op->n_spatial];
-	uint32_t next = p->flat->n_spatial, end = next + p->flat->n_reduce;
-	bool used[HN_EQ_MAX_SLOTS] = { false };
-
-	for (uint32_t s = next; s < end; s++) {
-		for (uint32_t k = 0; k < p->op->n_reduce; k++) {
-			used[s] = used[s] || (p->value[k] && uses(p->value[k], s));
-		}
-	}
-	for (uint32_t k = 0; k < p->op->n_reduce; k++) {
-		struct hn_eq_lin l = { .c = axis[k].min };
-		int64_t reach = 1;
-
-		for (; next < end && !p->value[k] && reach < axis[k].extent; next++) {
-			if (used[next]) {
-				continue;
-			}
-			hn_eq_add(c, &l, hn_eq_slot(c, next), reach);
-			reach = hn_mul_sat(reach, c->slot[next].extent);
-		}
-		p->value[k] = p->value[k] ? p->value[k] : hn_eq_of_lin(c, &l);
 	}
 }
 
@@ -105,7 +68,7 @@ bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p)
 			match_range(c, p, p->flat->condition);
 		}
 		match_all(c, p, source, condition, first, /* below= */ true);
-		match_rest(c, p);
+		hn_eq_match_rest(c, p);
 	}
 	c->n_slot = first;
 	return ok;
@@ -199,7 +162,7 @@ bool hn_eq_is_partition(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_
 		bool used = false;
 
 		for (uint32_t k = 0; k < n_k; k++) {
-			used = used || uses(p->value[k], i);
+			used = used || hn_expr_uses(p->value[k], (int32_t)i);
 		}
 		dim[i] = used ? (int32_t)n++ : -1;
 	}

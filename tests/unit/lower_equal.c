@@ -291,6 +291,15 @@ static const struct by_steps made[] = {
 	  "[\"RF\", 1, 1, 0]]",
 	  "C.rf.rf is part: unfolding ()\nC.rf.repl is part: unfolding ()\n"
 	  "C.repl is C: partition (of k; sum of int32 by law; with C.rf.rf, C.rf.repl unfolded)\n" },
+	/* what is summed tells nothing of where it is read; nothing of one axis */
+	{ "n(int32 A[3,2]) -> C { Z(i,j) = A(i,j) < A(i,j)\n C +=! int32(Z(k,l)) }",
+	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 6, [3], 1], [\"RF\", 2, 0, 0]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k, l; sum of int32 by law; with Z, C.rf unfolded)\n" },
+	{ "n(int32 A[3,4]) -> C { Z(i,j) = A(i,j) < A(i,j)\n C +=! k % 2 == 0 ? int32(Z(k,l)) }",
+	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 12, [6], 1], [\"RF\", 2, 0, 0]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k, l; sum of int32 by law; with Z, C.rf unfolded)\n" },
 	{ "a(int32 A[4,9]) -> V, I { V(i), I(i) reduce=! A(i,k), k by (v, i), (w, j) -> "
 	  "max(v, w), select(v > w, i, select(w > v, j, min(i, j))) from -2147483648, 2147483647 }",
 	  "[[\"SP\", 1, 1, 9, [4], 1], [\"RF\", 1, 1, 1]]",
