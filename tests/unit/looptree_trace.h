@@ -108,7 +108,7 @@ static void trace_point(struct eval *x, struct trace *r, int32_t op, int64_t ele
 	}
 	*taken = 1;
 	r->count[op][element]++;
-	if (!o->reduce->any_order && point < r->last[op][element] &&
+	if (hn_keeps_order(x->dag, o) && point < r->last[op][element] &&
 	    !x->numbers_decide) {
 		trace_fault(x, "reordered", op, point);
 	}

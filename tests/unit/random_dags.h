@@ -189,15 +189,33 @@ static inline void rd_make(struct rd_gen *g, const struct rd_form *form, struct 
 	*ret_top = top + form->plus;
 }
 
+/* Where a simplifier may take data for indices: x in a form of its own, in the form to come. */
+static inline void rd_deepen(struct rd_gen *g, const struct rd_tensor *t, const struct rd_words *w,
+			     char x[RD_BODY])
+{
+	char inner[RD_BODY];
+
+	if (g->family != RD_RANGE || rd_draw(g, 2) == 0) {
+		return;
+	}
+	const struct rd_form *form = RD_CHOOSE(g, rd_unary, t, w->type);
+
+	rd_write(g, form->text, w, inner);
+	if (form->type == 0 && strlen(inner) + 2 < RD_TEXT) {
+		rd_print(x, RD_BODY, "(%s)", inner);
+	}
+}
+
 static inline void rd_unary(struct rd_gen *g, const struct rd_tensor *t, const char *indices,
 			    char *ret, enum hn_dtype *ret_type, double *ret_top)
 {
 	enum hn_dtype type = rd_work_type(g, t);
-	const struct rd_form *form = RD_CHOOSE(g, rd_unary, t, type);
-	char x[RD_TEXT * 3];
+	char x[RD_BODY];
 	struct rd_words w = { .x = x, .type = type };
 
 	rd_access(x, t, indices, type);
+	rd_deepen(g, t, &w, x);
+	const struct rd_form *form = RD_CHOOSE(g, rd_unary, t, type);
 	double top = rd_clamp(x, t->top, 4);
 
 	rd_make(g, form, &w, top * form->times, ret, ret_type, ret_top);
