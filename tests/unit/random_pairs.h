@@ -205,7 +205,7 @@ static const struct hn_state *rp_more(const struct hn_state *s, uint64_t seed,
 	const struct hn_state *next;
 
 	for (int32_t i = 0; i < (int32_t)d.s->n_stage; i++) {
-		if (draw(&d, 3) == 0) {
+		if (d.s->dag->sizes != NULL || draw(&d, 3) == 0) {
 			rp_fuse(&d, i);
 			if (draw(&d, 2)) { /* guards that are linear in neither */
 				split_all(&d, i);
