@@ -2,7 +2,7 @@
  *
  * The sources of both are gone through side by side: where the reduction's has one of its axes
  * k, or an index that is linear in it, the parts' says what k is there.  What lies below a quotient
- * or a remainder is asked last: there the parts' may have been simplified to less than k.  A guess
+ * or a remainder of indices is asked last: there the parts' may have been simplified to less than k.  A guess
  * only: the caller proves it, or refuses.
  */
 #include "lower/equal_int.h"
@@ -84,11 +84,21 @@ static bool is_choice(const struct hn_expr *e)
 	return e->op == HN_EXPR_SELECT || e->op == HN_EXPR_IF;
 }
 
+static bool loads(const struct hn_expr *e)
+{
+	bool found = e->op == HN_EXPR_LOAD;
+
+	for (uint32_t i = 0; i < e->n_arg && !found; i++) {
+		found = loads(e->arg[i]);
+	}
+	return found;
+}
+
 static void match(struct match *m, const struct hn_expr *x, const struct hn_expr *y)
 {
 	bool rounds = x->op == HN_EXPR_FLOORDIV || x->op == HN_EXPR_FLOORMOD;
 
-	if (!hn_eq_spend(m->c, 1) || !has_open(m, x) || (rounds && !m->below)) {
+	if (!hn_eq_spend(m->c, 1) || !has_open(m, x) || (rounds && !m->below && !loads(x))) {
 		return;
 	}
 	bool number = x->dtype == HN_I32 || x->dtype == HN_I64;

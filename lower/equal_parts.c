@@ -5,25 +5,44 @@
 #include "loopstate/simplify.h"
 #include "lower/equal_int.h"
 
+/* The axis of that extent that has no value yet; NULL = there is none, or, lone, several. */
+static const struct hn_expr **open_axis(struct hn_eq_parts *p, int64_t extent, bool lone)
+{
+	const struct hn_axis *axis = &p->op->axis[p->op->n_spatial];
+	const struct hn_expr **found = NULL;
+
+	for (uint32_t k = p->op->n_reduce; k-- > 0;) {
+		if (!p->value[k] && axis[k].extent == extent) {
+			if (found && lone) {
+				return NULL;
+			}
+			found = &p->value[k];
+		}
+	}
+	return found;
+}
+
 /* `value < extent` among the conditions says what an axis without a trace in the sources is. */
-static void match_range(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_expr *condition)
+static void match_range(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_expr *condition,
+			bool lone)
 {
 	const struct hn_axis *axis = &p->op->axis[p->op->n_spatial];
 
 	if (condition->op == HN_EXPR_AND || condition->op == HN_EXPR_IF) {
-		match_range(c, p, condition->arg[0]);
-		match_range(c, p, condition->arg[1]);
+		match_range(c, p, condition->arg[0], lone);
+		match_range(c, p, condition->arg[1], lone);
 		return;
 	}
-	for (uint32_t k = 0; k < p->op->n_reduce && condition->op == HN_EXPR_LT; k++) {
-		if (!p->value[k] && condition->arg[1]->op == HN_EXPR_INT &&
-		    condition->arg[1]->u.i == axis[k].extent) {
-			struct hn_eq_lin l = { .c = axis[k].min };
+	const struct hn_expr **value =
+		condition->op == HN_EXPR_LT && condition->arg[1]->op == HN_EXPR_INT
+			? open_axis(p, condition->arg[1]->u.i, lone)
+			: NULL;
 
-			hn_eq_add(c, &l, condition->arg[0], 1);
-			p->value[k] = l.bad ? NULL : hn_eq_of_lin(c, &l);
-			return;
-		}
+	if (value) {
+		struct hn_eq_lin l = { .c = axis[value - p->value].min };
+
+		hn_eq_add(c, &l, condition->arg[0], 1);
+		*value = l.bad ? NULL : hn_eq_of_lin(c, &l);
 	}
 }
 
@@ -65,9 +84,12 @@ bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p)
 	if (ok) {
 		match_all(c, p, source, condition, first, /* below= */ false);
 		if (p->flat->condition) {
-			match_range(c, p, p->flat->condition);
+			match_range(c, p, p->flat->condition, /* lone= */ true);
 		}
 		match_all(c, p, source, condition, first, /* below= */ true);
+		if (p->flat->condition) {
+			match_range(c, p, p->flat->condition, /* lone= */ false);
+		}
 		hn_eq_match_rest(c, p);
 	}
 	c->n_slot = first;

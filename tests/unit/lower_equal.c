@@ -296,6 +296,11 @@ static const struct by_steps made[] = {
 	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 6, [3], 1], [\"RF\", 2, 0, 0]]",
 	  "C.rf is part: unfolding ()\n"
 	  "C.repl is C: partition (of k, l; sum of int32 by law; with Z, C.rf unfolded)\n" },
+	/* a quotient of data; two axes of one extent, of which one has a guard */
+	{ "n(int32 A[3,3], B[3,3]) -> C { C +=! A(k,l) / max(B(k,l), 1) }",
+	  "[[\"SP\", 2, 1, 3, [2], 1], [\"RF\", 2, 2, 0]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k, l; sum of int32 by law; with C.rf unfolded)\n" },
 	{ "n(int32 A[3,4]) -> C { Z(i,j) = A(i,j) < A(i,j)\n C +=! k % 2 == 0 ? int32(Z(k,l)) }",
 	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 12, [6], 1], [\"RF\", 2, 0, 0]]",
 	  "C.rf is part: unfolding ()\n"
