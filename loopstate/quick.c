@@ -6,6 +6,7 @@
 
 #include "loopstate/concurrent.h"
 #include "loopstate/liberty.h"
+#include "loopstate/quick_merge.h"
 
 #define MAX_LEVELS 256
 
@@ -286,19 +287,12 @@ static bool check(struct hn_quick_check *c)
 	return ok && (!has_threads(c) || hn_threads_agree(c->space.tree, c->err));
 }
 
-bool hn_quick_legal(struct hn_quick *q, const struct hn_looptree *t, struct hn_err *err)
+/* The tree as it stands; takes memory of the workspace. */
+static bool check_tree(struct hn_arena *arena, const struct hn_looptree *t, struct hn_err *err)
 {
-	struct hn_quick_check c = { .arena = &q->arena, .err = err };
+	struct hn_quick_check c = { .arena = arena, .err = err };
 	struct walker w;
 
-	if (t->dag->sizes) { /* intervals of the largest sizes prove nothing of others */
-		if (err) {
-			(void)hn_fail(err, HONE_E_UNSUPPORTED,
-				      "its sizes are parameters: ask the exact check");
-		}
-		return false;
-	}
-	hn_arena_reset(&q->arena);
 	open_space(&c, t);
 	for (uint32_t i = 0; i < t->n_loop; i++) {
 		c.space.n_digit += c.space.radix[i].n_digit;
@@ -312,4 +306,23 @@ bool hn_quick_legal(struct hn_quick *q, const struct hn_looptree *t, struct hn_e
 		return false;
 	}
 	return check(&c);
+}
+
+bool hn_quick_legal(struct hn_quick *q, const struct hn_looptree *t, struct hn_err *err)
+{
+	if (t->dag->sizes) { /* intervals of the largest sizes prove nothing of others */
+		if (err) {
+			(void)hn_fail(err, HONE_E_UNSUPPORTED,
+				      "its sizes are parameters: ask the exact check");
+		}
+		return false;
+	}
+	hn_arena_reset(&q->arena);
+	if (check_tree(&q->arena, t, err)) {
+		return true;
+	}
+	/* the first refusal is the one to tell: its loops are those of t */
+	const struct hn_looptree *merged = hn_quick_merge(t, &q->arena);
+
+	return merged != NULL && check_tree(&q->arena, merged, NULL);
 }

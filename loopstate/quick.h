@@ -1,9 +1,10 @@
-/* loopstate/quick.h -- whether a loop tree is legal, in microseconds (tier T0 of design.md 4).
+/* loopstate/quick.h -- whether a loop tree is legal, in microseconds (tier T0).
  *
  * The same five things as the exact check (lower/lower.h) are shown with linear forms and
  * intervals alone: accesses inside their buffers, everything read computed (each point of a
  * reduction once), order, the order of reductions that may not be changed, and that
- * iterations of parallel and vector loops share nothing.  It only ever proves: what it accepts
+ * iterations of parallel and vector loops share nothing.  Loops that were fused and split again
+ * are looked at as one loop, too (quick_merge.h).  It only ever proves: what it accepts
  * the exact check accepts, what it refuses may be legal where a tree is of no usual form.
  *
  * Why it is enough to look at signs and sizes of coefficients: a tree's axes are sums of loop

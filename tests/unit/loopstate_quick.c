@@ -93,6 +93,38 @@ static void races_are_refused(void **state)
 	}
 }
 
+/* Loops that were fused and split again: no digit of one loop, but of several taken as one. */
+static void fused_loops_may_be_split_again(void **state)
+{
+	static const char sum[] = "s(float32 A[7,17]) -> C, D { C(i,j) = A(i,j) * 2.0\n"
+				  "D(i) +=! A(i,k) }";
+	static const struct {
+		const char *steps;
+		bool legal;
+	} row[] = {
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 119, [2, 13], 1]]", true },
+		/* with a loop that runs once between them, and in parallel */
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 119, [1, 13], 1], [\"AN\", 1, 0, 3]]", true },
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 119, [13], 1], [\"AN\", 1, 1, 2]]", true },
+		{ "[[\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 119, [13], 1]]", true },
+		/* parts of one sum in several iterations */
+		{ "[[\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 119, [13], 1], [\"AN\", 2, 0, 3]]", false },
+		{ "[[\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 119, [13], 1], [\"AN\", 2, 1, 2]]", false },
+		/* the other loop first: nothing is directly in it */
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 119, [13], 1], [\"RE\", 1, [1, 0]]]", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		struct hn_err err = { 0 };
+
+		if (judge_steps(sum, row[i].steps, &err) != row[i].legal) {
+			fail_msg("%s: %s", row[i].steps,
+				 row[i].legal ? err.msg : "accepted");
+		}
+	}
+}
+
 static void bitwise_tasks_keep_their_order(void **state)
 {
 	static const struct {
@@ -306,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(races_are_refused),
+		cmocka_unit_test(fused_loops_may_be_split_again),
 		cmocka_unit_test(a_refusal_says_why),
 		cmocka_unit_test(bitwise_tasks_keep_their_order),
 		cmocka_unit_test(right_ones_are_taken),
