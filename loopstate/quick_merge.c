@@ -214,18 +214,31 @@ static const struct hn_expr *const *rewritten_all(const struct merge *m,
 	return ret;
 }
 
-/* The statements below n run for v < *most at the utmost. */
+/* The guard holds for loop < this: `loop < c`, or `floordiv(loop, k) < c`. */
+static int64_t end_of(const struct hn_expr *guard, int32_t loop)
+{
+	const struct hn_expr *x = guard->n_arg == 2 ? guard->arg[0] : guard;
+	int64_t by = 1;
+
+	if (x->op == HN_EXPR_FLOORDIV && x->arg[1]->op == HN_EXPR_INT && x->arg[1]->u.i > 0) {
+		by = x->arg[1]->u.i;
+		x = x->arg[0];
+	}
+	bool below = (guard->op == HN_EXPR_LT || guard->op == HN_EXPR_LE) &&
+		     x->op == HN_EXPR_VAR && x->ref == loop && guard->arg[1]->op == HN_EXPR_INT &&
+		     guard->arg[1]->u.i >= 0;
+
+	return below ? hn_mul_sat(by, guard->arg[1]->u.i + (guard->op == HN_EXPR_LE))
+		     : HN_EXTENT_MAX;
+}
+
+/* The statements below n run for loop < *most at the utmost. */
 static void most_of(const struct hn_node *n, int32_t loop, int64_t extent, int64_t *most)
 {
 	for (uint32_t i = 0; i < n->n_guard; i++) {
-		const struct hn_expr *e = n->guard[i];
-		bool below = (e->op == HN_EXPR_LT || e->op == HN_EXPR_LE) &&
-			     e->arg[0]->op == HN_EXPR_VAR && e->arg[0]->ref == loop &&
-			     e->arg[1]->op == HN_EXPR_INT;
+		int64_t end = end_of(n->guard[i], loop);
 
-		if (below && e->arg[1]->u.i < extent) {
-			extent = e->arg[1]->u.i + (e->op == HN_EXPR_LE);
-		}
+		extent = end < extent ? end : extent;
 	}
 	if (n->kind == HN_NODE_STMT) {
 		*most = extent > *most ? extent : *most;

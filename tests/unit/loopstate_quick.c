@@ -125,6 +125,45 @@ static void fused_loops_may_be_split_again(void **state)
 	}
 }
 
+static void drop_guards_of_p(struct hn_node *n, struct hn_arena *a)
+{
+	if (n->kind == HN_NODE_STMT && n->stage == 1) {
+		drop_guards(n, a);
+	}
+}
+
+/* A statement in them that no guard holds runs further than the others. */
+static void each_statement_has_its_guard(void **state)
+{
+	static const char steps[] = "[[\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 119, [2, 13], 1], "
+				    "[\"CA\", 1, 2, 2]]";
+	struct hn_quick *q = hn_quick_new();
+	const struct hn_looptree *t;
+	struct hn_looptree damaged;
+	const struct hn_trace *trace;
+	const struct hn_state *s;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = open_text("p(float32 A[7,17]) -> C { P(i,j) = A(i,j) + 1.0\n"
+					     "C(i,j) = P(i,j) * 2.0 }",
+					     &a);
+
+	assert_int_equal(hn_trace_parse("steps", steps, strlen(steps), &a, &trace, &err), 0);
+	assert_int_equal(hn_state_replay(dag, trace, &a, &s, &err), 0);
+	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
+	if (!hn_quick_legal(q, t, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	damaged = *t;
+	damaged.root = edit_tree(t->root, drop_guards_of_p, &a);
+	assert_false(hn_quick_legal(q, &damaged, &err));
+	hn_arena_fini(&a);
+	hn_quick_free(q);
+}
+
 static void bitwise_tasks_keep_their_order(void **state)
 {
 	static const struct {
@@ -339,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(races_are_refused),
 		cmocka_unit_test(fused_loops_may_be_split_again),
+		cmocka_unit_test(each_statement_has_its_guard),
 		cmocka_unit_test(a_refusal_says_why),
 		cmocka_unit_test(bitwise_tasks_keep_their_order),
 		cmocka_unit_test(right_ones_are_taken),
