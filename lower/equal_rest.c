@@ -7,12 +7,12 @@
 #include "base/arith.h"
 #include "lower/equal_int.h"
 
-/* A number in the making: coordinates, the first added is the lowest. */
+/* A number in the making: coordinates, the first added is the lowest, as many as are needed. */
 struct rest {
 	struct hn_eq *c;
 	const struct hn_eq_parts *p;
 	struct hn_eq_lin number;
-	int64_t weight;
+	int64_t weight, needed; /* points so far; of the axes */
 };
 
 static bool holds(const struct hn_expr *x, const struct hn_expr *e)
@@ -38,8 +38,10 @@ static bool told(const struct hn_eq_parts *p, const struct hn_expr *e)
 
 static void add(struct rest *r, const struct hn_expr *e, int64_t extent)
 {
-	hn_eq_add(r->c, &r->number, e, r->weight);
-	r->weight = hn_mul_sat(r->weight, extent);
+	if (r->weight < r->needed && !told(r->p, e)) {
+		hn_eq_add(r->c, &r->number, e, r->weight);
+		r->weight = hn_mul_sat(r->weight, extent);
+	}
 }
 
 /* Where a value has the quotient of a number alone the remainder says nothing of it, and the
@@ -58,26 +60,26 @@ static void add_others(struct rest *r, const struct hn_expr *e)
 	const struct hn_expr *other = hn_expr_binary(quotient ? HN_EXPR_FLOORMOD : HN_EXPR_FLOORDIV,
 						     e->arg[0], e->arg[1], r->c->arena);
 
-	if (!told(r->p, other) && hn_eq_span(r->c, other, &lo, &hi) && lo == 0) {
+	if (hn_eq_span(r->c, other, &lo, &hi) && lo == 0) {
 		add(r, other, hi + 1);
 	}
 }
 
 static const struct hn_expr *number_of(struct hn_eq *c, const struct hn_eq_parts *p)
 {
+	const struct hn_axis *axis = &p->op->axis[p->op->n_spatial];
 	uint32_t first = p->flat->n_spatial, s = first + p->flat->n_reduce;
-	struct rest r = { .c = c, .p = p, .weight = 1 };
+	struct rest r = { .c = c, .p = p, .weight = 1, .needed = 1 };
 
+	for (uint32_t k = 0; k < p->op->n_reduce; k++) {
+		r.needed = p->value[k] ? r.needed : hn_mul_sat(r.needed, axis[k].extent);
+	}
+	while (s-- > first) {
+		add(&r, hn_eq_slot(c, s), c->slot[s].extent);
+	}
 	for (uint32_t k = 0; k < p->op->n_reduce; k++) {
 		if (p->value[k]) {
 			add_others(&r, p->value[k]);
-		}
-	}
-	while (s-- > first) {
-		const struct hn_expr *slot = hn_eq_slot(c, s);
-
-		if (!told(p, slot)) {
-			add(&r, slot, c->slot[s].extent);
 		}
 	}
 	return r.number.bad || r.weight > INT32_MAX ? NULL : hn_eq_of_lin(c, &r.number);

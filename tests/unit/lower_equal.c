@@ -296,6 +296,11 @@ static const struct by_steps made[] = {
 	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 6, [3], 1], [\"RF\", 2, 0, 0]]",
 	  "C.rf is part: unfolding ()\n"
 	  "C.repl is C: partition (of k, l; sum of int32 by law; with Z, C.rf unfolded)\n" },
+	/* an axis of one point, which needs no part of what the others leave */
+	{ "n(int32 A[5,3,1,3]) -> C { C +=! A(i,j,k,l) }",
+	  "[[\"FU\", 1, [0, 1, 2, 3]], [\"SP\", 1, 0, 45, [15], 1], [\"RF\", 1, 0, 0]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of i, j, k, l; sum of int32 by law; with C.rf unfolded)\n" },
 	/* a quotient of data; two axes of one extent, of which one has a guard */
 	{ "n(int32 A[3,3], B[3,3]) -> C { C +=! A(k,l) / max(B(k,l), 1) }",
 	  "[[\"SP\", 2, 1, 3, [2], 1], [\"RF\", 2, 2, 0]]",
