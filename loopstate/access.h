@@ -1,6 +1,6 @@
 /* loopstate/access.h -- who reads whom, and how: the questions sketch rules ask of a dag.
  *
- * Computed once per dag; immutable.  Source: TVM AccessAnalyzer, by ansor.md section 3.
+ * Computed once per dag; immutable.  Source: TVM's AccessAnalyzer.
  */
 #ifndef HN_LOOPSTATE_ACCESS_H
 #define HN_LOOPSTATE_ACCESS_H

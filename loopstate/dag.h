@@ -149,7 +149,7 @@ void hn_dag_write_json(const struct hn_dag *dag, struct hn_buf *buf);
  * `name` is the computation's. */
 void hn_dag_write_text(const struct hn_dag *dag, const char *name, struct hn_buf *buf);
 
-/* Floating operations of one evaluation, by Ansor's rules (ansor.md 3, FLOP count). */
+/* Floating operations of one evaluation, by Ansor's rules (dag_flops.c says them). */
 double hn_dag_flops(const struct hn_dag *dag);
 
 /* Whether its arithmetic is float32's, indices and flags aside: what a machine's float32 peak can

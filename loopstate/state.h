@@ -2,7 +2,8 @@
  *
  * Immutable values in an arena; a step's apply shares what it does not change.  Stage i is
  * op i of the state's current dag (cache_write, cache_read and rfactor give the state a dag
- * of its own).  Behaviour of ids, names, extents and attachments: ansor.md sections 1.5 and 2.
+ * of its own).  Ids, names, extents and attachments are those that TVM's auto_scheduler gives, so
+ * that its records replay (docs/ansor-differences.md).
  */
 #ifndef HN_LOOPSTATE_STATE_H
 #define HN_LOOPSTATE_STATE_H
@@ -169,7 +170,7 @@ bool hn_state_stage_tiled(const struct hn_state *s, int32_t stage); /* n_iter !=
  * written, ascending. */
 uint32_t hn_state_consumers(const struct hn_state *s, int32_t stage, int32_t *ret, uint32_t n_max);
 
-/* Ansor's preview text, letter for letter (ansor.md 2.1). */
+/* Ansor's preview text, letter for letter. */
 void hn_state_print(const struct hn_state *s, bool delete_trivial_loops, struct hn_buf *buf);
 
 /* Assert the invariants of the structure by number (debug and tests). */

@@ -9,7 +9,7 @@
  * Every op writes a tensor of its own and reads earlier ones, hence dependences need no
  * dataflow analysis: who writes an element goes before who reads it.  Flow is between all
  * updates and the reader, not only the last, so that it still orders them when the reduction
- * class is left out (polyhedral_npu.md A.1, after PPCG and Polly).
+ * class is left out (after PPCG and Polly).
  */
 #ifndef HN_LOWER_DEPS_H
 #define HN_LOWER_DEPS_H

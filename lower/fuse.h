@@ -6,7 +6,7 @@
  * of four ops took 200 ms, of thirteen a second), so schedules come from a rule that looks at each
  * load once (sketch/together.h), and this is what the rule is held against.  Its options leave it
  * little to try, what is element-wise is inlined before, a watchdog and a quota bound it, and it is
- * called in a process that may die (polyhedral_npu.md A.4).
+ * called in a process that may die.
  */
 #ifndef HN_LOWER_FUSE_H
 #define HN_LOWER_FUSE_H

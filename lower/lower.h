@@ -9,7 +9,7 @@
 #include "loopstate/looptree.h"
 #include "target/target.h"
 
-/* Exact legality of the tree against the dag, by isl (tier T1 of design.md 4):
+/* Exact legality of the tree against the dag, by isl (tier T1):
  *   - coverage: every instance of every statement that somebody needs is run, reduction
  *     updates exactly once per lifetime of the element;
  *   - order: every flow dependence (init before update before consumer, producer before

@@ -12,8 +12,8 @@
  * and domains lie within the context: what is shown is shown for all of them.
  *
  * Accesses that are not quasi-affine are over-approximated: the whole dimension is read.
- * Model and checks: polyhedral_npu.md A.1-A.2; Feautrier (1991), Verdoolaege's isl
- * manual.
+ * Model and checks: Feautrier, "Dataflow analysis of array and scalar references" (1991);
+ * Verdoolaege's isl manual.
  */
 #ifndef HN_LOWER_POLY_H
 #define HN_LOWER_POLY_H

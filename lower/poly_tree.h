@@ -14,8 +14,8 @@
  *
  * Vector and unrolled loops that a guard cuts short are isolated, full iterations apart from
  * partial ones, at most three inside each other, so code grows at most eightfold; everything
- * else is kept in one piece with guards or bounds of min and max.  Source: polyhedral_npu.md
- * A.3; isl's manual, AST generation options; AKG, PPCG and Tensor Comprehensions for extensions.
+ * else is kept in one piece with guards or bounds of min and max.
+ * Source: isl's manual, AST generation options; AKG, PPCG and Tensor Comprehensions for extensions.
  */
 #ifndef HN_LOWER_POLY_TREE_H
 #define HN_LOWER_POLY_TREE_H

@@ -19,7 +19,7 @@
  * 1977).
  *
  * So a final that is held again names a winner within about HN_FINAL_GAIN of the first: a
- * challenger that is faster by more is found.  service.md 3.6, point 6.
+ * challenger that is faster by more is found.
  *
  * Only the rule is here: no clock, no process.  The caller measures whom `next` names.
  */

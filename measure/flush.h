@@ -2,7 +2,7 @@
  *
  * On x86-64 each line of the ranges is flushed by name (CLFLUSHOPT, CLFLUSH on older machines):
  * exact, whichever cores hold the line, at a cost that goes with the ranges alone.  The rule
- * of streaming twice the last level (service.md 3.6, point 7) costs hundreds of megabytes a
+ * of streaming twice the last level costs hundreds of megabytes a
  * sample where the last level is a server's, of which a virtual machine has an unknown share;
  * it is what is left on machines where a program cannot flush.
  */

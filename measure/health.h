@@ -20,8 +20,7 @@
  * left rests for an eighth of the first back-off only, each time: nobody does its work
  * meanwhile.  Pure: no clock, no process; time is handed in.
  *
- * Source: labgrid's and distcc's habit of leaving a failed host alone for a time, and the
- * canary of service.md 3.6.
+ * Source: labgrid's and distcc's habit of leaving a failed host alone for a time.
  */
 #ifndef HN_MEASURE_HEALTH_H
 #define HN_MEASURE_HEALTH_H

@@ -7,7 +7,7 @@
  * caches a sample is one call, and what empties them goes before each.
  *
  * A pair in which the scheduler took a core from us is disturbed, and made again; when more
- * pairs were disturbed than not, what is left is noisy.  service.md 3.6, point 6 (A B B A).
+ * pairs were disturbed than not, what is left is noisy.
  */
 #ifndef HN_MEASURE_PAIRS_H
 #define HN_MEASURE_PAIRS_H

@@ -13,7 +13,7 @@
 
 #include "measure/probe.h"
 
-/* Faster than the bound by more than this did not happen (service.md 3.4). */
+/* Faster than the bound by more than this did not happen. */
 #define HN_PLAUSIBLE_MARGIN 1.05
 
 /* What a call of any correct kernel must do. */

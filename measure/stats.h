@@ -1,7 +1,7 @@
 /* measure/stats.h -- what a few noisy samples say: medians and their certainty.
  *
  * No mean: timing noise is one-sided.  The interval is by order statistics, so nothing is
- * assumed of the distribution (service.md 3.6).
+ * assumed of the distribution.
  */
 #ifndef HN_MEASURE_STATS_H
 #define HN_MEASURE_STATS_H

@@ -10,7 +10,7 @@
  * A sample in which the scheduler took a core from us, or the disk was waited for, is
  * disturbed: it is repeated.  When more were disturbed than not and the others do not
  * settle the median, the result is noisy: nothing may be decided by it.  One that is slower than
- * the best known by far even in its least sample needs no certainty.  service.md 3.6.
+ * the best known by far even in its least sample needs no certainty.
  *
  * Answers are looked at between the samples, outside of the clock: what is planted in the outputs
  * before one has to be gone after it.

@@ -6,7 +6,7 @@
  * guards first, so that its answer is never worse than they are, and goes on from them.
  * Sources: the register and cache tiles of Low et al., "Analytical Modeling Is Enough for
  * High-Performance BLIS" (TOMS 2016); direct convolution with channels as lanes,
- * Georganas et al. (SC'18); design.md section 5.
+ * Georganas et al. (SC'18).
  */
 #ifndef HN_SKETCH_GUARD_H
 #define HN_SKETCH_GUARD_H

@@ -3,8 +3,8 @@
  * A sketch is a trace with holes.  Rules derive them stage by stage, from the last to the
  * first, breadth first; the ordered recipe of a target family is a row list in
  * recipes.def, the only place where order lives.  Fills then make a complete program at
- * random, legally. Source: Ansor (OSDI'20) sections 4.1 and 4.2; exact behaviour:
- * ansor.md sections 4 and 5.1.
+ * random, legally.  Source: Ansor (OSDI'20) sections 4.1 and 4.2, and TVM's code of it; where
+ * hone does otherwise, docs/ansor-differences.md says so.
  */
 #ifndef HN_SKETCH_SKETCH_H
 #define HN_SKETCH_SKETCH_H

@@ -1,5 +1,5 @@
 /* Access analysis against the assertions of TVM's C++ test on conv2d_bn_relu(1, 224, 224,
- * 3, 64, 7, 2, 3) (ansor.md 10.9), and its edges. */
+ * 3, 64, 7, 2, 3), and its edges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -45,8 +45,7 @@ static void test_axis_names_are_cleaned(void **state)
 	hn_arena_fini(&a);
 }
 
-/* ansor.md 2.4: the CPU sketches of a matmul of 512 and the worked record, before bounds.
- */
+/* Ansor's two CPU sketches of a matmul of 512, and a record of one, before bounds. */
 static void test_sketches_of_a_matmul(void **state)
 {
 	static const char *const plain = "[[\"SP\", 2, 0, 512, [null, null, null], 1], "

@@ -171,7 +171,7 @@ static void test_compute_at_inline_root(void **state)
 	hn_arena_fini(&a);
 }
 
-/* ansor.md 10.2 item 25. */
+/* As TVM's test of follow_split has it: the loops outside of the split ones are copied. */
 static void test_follow_split_copies_the_outer_loops(void **state)
 {
 	struct hn_arena a;
@@ -224,7 +224,7 @@ static void test_follow_split_copies_the_outer_loops(void **state)
 	hn_arena_fini(&a);
 }
 
-/* ansor.md 10.2 item 26, and names of 2.2. */
+/* As TVM's test of rfactor has it, names too. */
 static void test_rfactor_shapes_and_names(void **state)
 {
 	struct hn_arena a;
