@@ -212,8 +212,9 @@ struct hn_eq_parts {
 				   * NULL = everywhere */
 };
 
-/* Guesses the map, p->value; false when none can be (why says it). */
-bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p);
+/* Guesses the map, p->value; below: also by what lies below quotients and remainders of indices.
+ * False when none can be (why says it). */
+bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p, bool below);
 
 /* Whether the map gives each point of op's box to exactly one of flat's; condition is op's, over
  * flat's axes.  Sets p->in. */

@@ -64,7 +64,7 @@ static void match_all(struct hn_eq *c, struct hn_eq_parts *p, const struct hn_ex
 	}
 }
 
-bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p)
+bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p, bool below)
 {
 	const struct hn_expr *value[HN_DAG_MAX_ITERS], *source[HN_DAG_MAX_OUT], *condition;
 	uint32_t first = c->n_slot, n = p->op->n_reduce;
@@ -86,7 +86,9 @@ bool hn_eq_find_map(struct hn_eq *c, struct hn_eq_parts *p)
 		if (p->flat->condition) {
 			match_range(c, p, p->flat->condition, /* lone= */ true);
 		}
-		match_all(c, p, source, condition, first, /* below= */ true);
+		if (below) {
+			match_all(c, p, source, condition, first, /* below= */ true);
+		}
 		if (p->flat->condition) {
 			match_range(c, p, p->flat->condition, /* lone= */ false);
 		}

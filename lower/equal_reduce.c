@@ -13,6 +13,8 @@
  * Where the axes are the same and nothing is nested, the map is the identity, the points come in
  * the same order, and no law is needed.
  */
+#include <string.h>
+
 #include "lower/equal_int.h"
 
 #include "loopstate/liberty.h"
@@ -245,10 +247,9 @@ static const char *say_partition(struct hn_eq *c, const struct hn_op *op)
 	return r;
 }
 
-/* What the op's axes are, where its reduction is the parts' one to one: by a map, and laws. */
-static bool find_parts(struct hn_eq *c, struct hn_eq_parts *p)
+static bool may_be_parts(struct hn_eq *c, const struct hn_op *op)
 {
-	const char *why = hn_against_parts(c->given, p->op);
+	const char *why = hn_against_parts(c->given, op);
 
 	if (why) {
 		return hn_eq_fail(c, "it may not be reduced in parts: %s", why);
@@ -256,7 +257,12 @@ static bool find_parts(struct hn_eq *c, struct hn_eq_parts *p)
 	if (c->given->sizes) {
 		return hn_eq_fail(c, "sizes that are parameters rule out parts");
 	}
-	if (!hn_eq_find_map(c, p)) {
+	return true;
+}
+
+static bool find_parts(struct hn_eq *c, struct hn_eq_parts *p, bool below)
+{
+	if (!hn_eq_find_map(c, p, below)) {
 		return false;
 	}
 	for (uint32_t k = 0; k < p->op->n_reduce; k++) {
@@ -267,10 +273,40 @@ static bool find_parts(struct hn_eq *c, struct hn_eq_parts *p)
 	return true;
 }
 
+/* Whether the sums are of the same points, of the op's axes being p->value. */
+static bool same_points(struct hn_eq *c, struct hn_eq_parts *p)
+{
+	const struct hn_expr *value[HN_DAG_MAX_ITERS], *source[HN_DAG_MAX_OUT], *condition;
+	const struct hn_op *op = p->op;
+
+	for (uint32_t i = 0; i < op->n_spatial + op->n_reduce; i++) {
+		value[i] = i < op->n_spatial ? hn_eq_slot(c, i) : p->value[i - op->n_spatial];
+	}
+	return hn_eq_expand_reduce(c, false, op, value, source, &condition) &&
+	       (p->flat->n_nested == 0 || hn_eq_is_partition(c, p, condition)) &&
+	       equal_points(c, p, source, condition);
+}
+
+/* Two guesses at what the op's axes are: without what lies below quotients and remainders, which
+ * may have been simplified to less; and with it. */
+static bool is_in_parts(struct hn_eq *c, struct hn_eq_parts *p)
+{
+	uint32_t n = c->given->n_op + c->derived->n_op;
+	bool *unfolded = HN_NEW_ARRAY(c->arena, bool, n);
+	bool same = false;
+
+	memcpy(unfolded, c->unfolded, n * sizeof(*unfolded));
+	for (int below = 0; below < 2 && !same; below++) {
+		memcpy(c->unfolded, unfolded, n * sizeof(*unfolded));
+		memset(p->value, 0, sizeof(p->value));
+		same = find_parts(c, p, below) && same_points(c, p);
+	}
+	return same;
+}
+
 bool hn_eq_reduction(struct hn_eq *c, int32_t d, int32_t o, const char **ret_by)
 {
 	const struct hn_op *op = c->given->op[o];
-	const struct hn_expr *value[HN_DAG_MAX_ITERS], *source[HN_DAG_MAX_OUT], *condition;
 	struct hn_eq_flat f = { 0 };
 	struct hn_eq_parts p = { .op = op, .flat = &f };
 
@@ -284,23 +320,12 @@ bool hn_eq_reduction(struct hn_eq *c, int32_t d, int32_t o, const char **ret_by)
 	if (f.n_nested == 0 && !same_axes(op, c->derived->op[d])) {
 		return hn_eq_fail(c, "its reduction axes are others");
 	}
-	for (uint32_t k = 0; k < op->n_reduce && f.n_nested == 0; k++) {
-		p.value[k] = hn_eq_slot(c, op->n_spatial + k);
-	}
-	if (f.n_nested > 0 && !find_parts(c, &p)) {
-		return false;
-	}
-	for (uint32_t i = 0; i < op->n_spatial + op->n_reduce; i++) {
-		value[i] = i < op->n_spatial ? hn_eq_slot(c, i) : p.value[i - op->n_spatial];
-	}
-	if (!hn_eq_expand_reduce(c, false, op, value, source, &condition)) {
-		return false;
-	}
 	if (f.n_nested > 0) {
 		*ret_by = say_partition(c, op);
-		if (!hn_eq_is_partition(c, &p, condition)) {
-			return false;
-		}
+		return may_be_parts(c, op) && is_in_parts(c, &p);
 	}
-	return equal_points(c, &p, source, condition);
+	for (uint32_t k = 0; k < op->n_reduce; k++) {
+		p.value[k] = hn_eq_slot(c, op->n_spatial + k);
+	}
+	return same_points(c, &p);
 }

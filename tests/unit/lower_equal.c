@@ -296,6 +296,12 @@ static const struct by_steps made[] = {
 	  "[[\"CI\", 1], [\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 6, [3], 1], [\"RF\", 2, 0, 0]]",
 	  "C.rf is part: unfolding ()\n"
 	  "C.repl is C: partition (of k, l; sum of int32 by law; with Z, C.rf unfolded)\n" },
+	/* quotients and remainders that were simplified to less than their point */
+	{ "n(int32 A[5], int32 B) -> C { P(i) = i % 2 == 0 ? A(i / 2) : 0 where i in 0:9\n"
+	  "C(i) +=! P(2*i + k) * B where i in 0:4, k in 0:3 }",
+	  "[[\"SP\", 3, 1, 3, [4], 1], [\"RF\", 3, 2, 1], [\"CI\", 2]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k; sum of int32 by law; with P, C.rf unfolded)\n" },
 	/* an axis of one point, which needs no part of what the others leave */
 	{ "n(int32 A[5,3,1,3]) -> C { C +=! A(i,j,k,l) }",
 	  "[[\"FU\", 1, [0, 1, 2, 3]], [\"SP\", 1, 0, 45, [15], 1], [\"RF\", 1, 0, 0]]",
