@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "client/log.h"
 #include "loopstate/record.h"
-#include "loopstate/state.h"
+#include "loopstate/step.h"
 
 #define FILE_MAX ((size_t)16 << 20)
 #define REPLAY_BYTES ((size_t)256 << 20) /* memory that one record may take */
@@ -109,7 +109,7 @@ static bool same_extent(const struct hn_state *s, const struct hn_step *step)
 	const struct hn_stage *stage;
 	int64_t then = step->a[HN_SP_EXTENT], now;
 
-	if (step->kind != HN_STEP_split || step->stage < 0 || (uint32_t)step->stage >= s->n_stage) {
+	if (!hn_step_has(step, HN_MEANS_PARTS) || step->stage < 0 || (uint32_t)step->stage >= s->n_stage) {
 		return true;
 	}
 	stage = s->stage[step->stage];

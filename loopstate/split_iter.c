@@ -158,7 +158,7 @@ const struct hn_state *hn_split_iter_apply(const struct hn_state *s,
 
 const struct hn_step *hn_split_iter_source(const struct hn_state *s, int64_t i)
 {
-	if (i < 0 || i >= s->trace->n_step || s->trace->step[i]->kind != HN_STEP_split) {
+	if (i < 0 || i >= s->trace->n_step || !hn_step_has(s->trace->step[i], HN_MEANS_PARTS)) {
 		return NULL;
 	}
 	return s->trace->step[i];

@@ -36,6 +36,52 @@ enum hn_step_kind hn_step_of(const char *tag)
 	return HN_N_STEP;
 }
 
+const struct hn_field *hn_step_list_field(const struct hn_step *step)
+{
+	const struct hn_field *f = hn_step_ops(step->kind)->field;
+
+	while (f->kind != HN_FIELD_END && f->kind != HN_FIELD_LIST && f->kind != HN_FIELD_LENS) {
+		f++;
+	}
+	return f->kind == HN_FIELD_END ? NULL : f;
+}
+
+enum hn_meaning hn_step_scalar_means(const struct hn_step *step, uint32_t k)
+{
+	const struct hn_field *f = hn_step_ops(step->kind)->field;
+
+	for (; f->kind != HN_FIELD_END; f++) {
+		bool scalar = f->kind == HN_FIELD_ITER || f->kind == HN_FIELD_INT ||
+			      f->kind == HN_FIELD_FLAG;
+
+		if (scalar && k-- == 0) {
+			return (enum hn_meaning)f->means;
+		}
+	}
+	return HN_MEANS_ITSELF;
+}
+
+bool hn_step_has(const struct hn_step *step, enum hn_meaning list)
+{
+	const struct hn_field *f = hn_step_list_field(step);
+
+	return f != NULL && f->means == list;
+}
+
+int32_t hn_stage_after(const struct hn_step *step, int32_t stage)
+{
+	enum hn_inserts inserts = (enum hn_inserts)hn_step_ops(step->kind)->inserts;
+
+	return stage + ((inserts == HN_INSERTS_BEFORE && step->stage <= stage) ||
+			(inserts == HN_INSERTS_BEHIND && step->stage < stage));
+}
+
+int32_t hn_stage_before(const struct hn_step *step, int32_t stage)
+{
+	return stage - (hn_step_ops(step->kind)->inserts != HN_INSERTS_NONE &&
+			stage > step->stage);
+}
+
 /* What a step's table says it has beside the stage. */
 struct shape {
 	uint32_t n_scalar;

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/arith.h"
-#include "loopstate/state.h"
+#include "loopstate/step.h"
 
 #define MAX_RENAMED 64 /* lengths that change; a history has a dozen splits */
 
@@ -135,12 +135,12 @@ static bool carry_step(struct carry *c, const struct hn_step *old)
 	if (hn_state_apply(c->from, old, c->a, &next, NULL) < 0) {
 		return false;
 	}
-	if (old->kind == HN_STEP_split) {
+	if (hn_step_has(old, HN_MEANS_PARTS)) {
 		if ((uint32_t)old->a[HN_SP_ITER] >= c->to->stage[old->stage]->n_iter) {
 			return false;
 		}
 		fit_split(c, old, &step);
-	} else if (old->kind == HN_STEP_pack && !fit_pack(c, old, &step)) {
+	} else if (hn_step_has(old, HN_MEANS_BLOCKS) && !fit_pack(c, old, &step)) {
 		return false;
 	}
 	c->from = next;

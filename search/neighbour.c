@@ -9,11 +9,6 @@
 
 #define TRIES 16
 
-static bool is_kind(const struct hn_step *s, enum hn_step_kind kind)
-{
-	return s->kind == kind && s->n_list > 0;
-}
-
 /* The trace with `from` replaced by `to` at place k of step i's list (k < 0: everywhere). */
 static const struct hn_trace *replace(const struct hn_trace *t, uint32_t i, int32_t k,
 				      int64_t from, int64_t to, struct hn_arena *a)
@@ -54,7 +49,7 @@ static const struct hn_trace *edit(const struct hn_trace *t, struct hn_rng *rng,
 	for (int tries = 0; tries < TRIES && t->n_step > 0; tries++) {
 		uint32_t i = (uint32_t)hn_rng_below(rng, t->n_step);
 		const struct hn_step *s = t->step[i];
-		if (!is_kind(s, HN_STEP_split)) {
+		if (s->n_list == 0 || !hn_step_has(s, HN_MEANS_PARTS)) {
 			continue;
 		}
 		uint32_t k = (uint32_t)hn_rng_below(rng, s->n_list);
@@ -66,7 +61,7 @@ static const struct hn_trace *edit(const struct hn_trace *t, struct hn_rng *rng,
 		}
 		const struct hn_trace *r = replace(t, i, (int32_t)k, from, to, a);
 		for (uint32_t p = 0; p < r->n_step && from > 1; p++) {
-			if (is_kind(r->step[p], HN_STEP_pack)) {
+			if (hn_step_has(r->step[p], HN_MEANS_BLOCKS)) {
 				r = replace(r, p, -1, from, to, a);
 			}
 		}

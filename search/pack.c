@@ -14,43 +14,35 @@ struct renumber {
 	int32_t stage; /* where the copy stands by now */
 };
 
-static void note_insert(struct renumber *r, const struct hn_step *x)
-{
-	bool before = x->kind == HN_STEP_cache_write || x->kind == HN_STEP_rfactor;
-	bool behind = x->kind == HN_STEP_cache_read || x->kind == HN_STEP_pack;
-
-	r->stage += (before && x->stage <= r->stage) || (behind && x->stage < r->stage);
-}
-
-static int64_t scalar_of(const struct renumber *r, const struct hn_step *x, int k)
+static int64_t scalar_of(const struct renumber *r, const struct hn_step *x, uint32_t k)
 {
 	int64_t v = x->a[k];
 
-	if (x->kind == HN_STEP_compute_at && k == HN_CA_TARGET) {
+	switch (hn_step_scalar_means(x, k)) {
+	case HN_MEANS_STAGE:
 		return v - (v > r->stage);
-	}
-	if (x->kind == HN_STEP_follow_split && k == HN_FSP_SRC) {
+	case HN_MEANS_STEP:
 		return v - (v > (int64_t)r->step);
+	default:
+		return v;
 	}
-	return v;
 }
 
 static bool same_step(const struct renumber *r, const struct hn_step *x,
 		      const struct hn_step *y)
 {
-	bool names_steps =
-		x->kind == HN_STEP_follow_fused_split || x->kind == HN_STEP_cache_read;
+	bool renumbered = hn_step_has(x, HN_MEANS_STEP) || hn_step_has(x, HN_MEANS_STAGE);
 
 	if (x->kind != y->kind || x->stage == r->stage || x->n_list != y->n_list ||
 	    x->stage - (x->stage > r->stage) != y->stage) {
 		return false;
 	}
-	for (int k = 0; k < HN_STEP_MAX_SCALARS; k++) {
+	for (uint32_t k = 0; k < HN_STEP_MAX_SCALARS; k++) {
 		if (scalar_of(r, x, k) != y->a[k]) {
 			return false;
 		}
 	}
-	return names_steps || x->n_list == 0 ||
+	return renumbered || x->n_list == 0 ||
 	       memcmp(x->list, y->list, x->n_list * sizeof *x->list) == 0;
 }
 
@@ -73,7 +65,7 @@ static bool differ_by(const struct hn_sketch *x, uint32_t h, const struct hn_ske
 			return false;
 		}
 		if (i > r.step) {
-			note_insert(&r, tx->step[i]);
+			r.stage = hn_stage_after(tx->step[i], r.stage);
 		}
 	}
 	return true;

@@ -3,22 +3,25 @@
 
 #include "base/arith.h"
 #include "loopstate/inline.h"
+#include "loopstate/step.h"
 #include "sketch/sketch_int.h"
 
 static bool is_open(const struct hn_step *step)
 {
-	return (step->kind == HN_STEP_split || step->kind == HN_STEP_pack) &&
-	       step->n_list > 0 && step->list[0] == HN_HOLE;
+	const struct hn_field *list = hn_step_list_field(step);
+
+	return list != NULL && list->kind == HN_FIELD_LENS && step->n_list > 0 &&
+	       step->list[0] == HN_HOLE;
 }
 
-/* The split of an rfactor, or a PK, with the lengths it had while the sketch was derived. */
+/* The split of an rfactor, or blocks, with the lengths it had while the sketch was derived. */
 static const struct hn_step *provisional(const struct hn_state *s,
 					 const struct hn_step *step, struct hn_arena *a)
 {
 	struct hn_step *copy = HN_NEW(a, struct hn_step);
 
 	*copy = *step;
-	if (step->kind == HN_STEP_pack) {
+	if (hn_step_has(step, HN_MEANS_BLOCKS)) {
 		copy->list = hn_pack_provisional(s, step->stage, a);
 		return copy;
 	}
@@ -46,7 +49,7 @@ static struct hn_hole describe(const struct hn_state *s, const struct hn_trace *
 		.role = HN_HOLE_PLAIN,
 	};
 
-	if (i + 1 < t->n_step && t->step[i + 1]->kind == HN_STEP_rfactor) {
+	if (i + 1 < t->n_step && hn_step_ops(t->step[i + 1]->kind)->parts) {
 		h.role = HN_HOLE_RFACTOR;
 	} else if (iter->kind != HN_ITER_SPATIAL) {
 		h.role = HN_HOLE_REDUCE;
@@ -88,7 +91,7 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 	for (uint32_t i = 0; i < n_step && rc == 0; i++) {
 		const struct hn_step *step = t->step[i];
 		if (is_open(step)) {
-			hole[n] = step->kind == HN_STEP_pack
+			hole[n] = hn_step_has(step, HN_MEANS_BLOCKS)
 					  ? hn_pack_hole(s, t, i, hole, n, a)
 					  : describe(s, t, i);
 			if (hole[n].role == HN_HOLE_RFACTOR || hole[n].pack) {

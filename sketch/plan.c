@@ -96,8 +96,8 @@ static bool fits(const struct hn_step *open, const struct hn_step *step, bool ho
 		return false;
 	}
 	for (int i = 0; i < HN_STEP_MAX_SCALARS; i++) {
-		bool extent = step->kind == HN_STEP_split && i == HN_SP_EXTENT;
-		if (!extent && open->a[i] != step->a[i]) {
+		if (open->a[i] != step->a[i] &&
+		    hn_step_scalar_means(step, (uint32_t)i) != HN_MEANS_EXTENT) {
 			return false;
 		}
 	}
@@ -107,33 +107,6 @@ static bool fits(const struct hn_step *open, const struct hn_step *step, bool ho
 		}
 	}
 	return true;
-}
-
-/* Note what one step of the fills decided. */
-static void read_step(const struct hn_trace *t, uint32_t i, struct hn_plan_stage *stage)
-{
-	const struct hn_step *x = t->step[i], *before = i > 0 ? t->step[i - 1] : NULL;
-	struct hn_plan_stage *p = &stage[x->stage];
-
-	if (x->kind == HN_STEP_compute_at) {
-		p->at = HN_AT_ITER;
-		p->at_stage = (int32_t)x->a[HN_CA_TARGET];
-		p->at_iter = (int32_t)x->a[HN_CA_ITER];
-	} else if (x->kind == HN_STEP_compute_root) {
-		p->at = HN_AT_ROOT;
-	} else if (x->kind == HN_STEP_split && x->n_list == 1) {
-		p->strip = (int32_t)x->list[0];
-	} else if (x->kind == HN_STEP_annotate && x->a[HN_AN_ANN] == HN_ANN_PARALLEL) {
-		bool fused = before && before->kind == HN_STEP_fuse &&
-			     before->stage == x->stage;
-		p->parallel = fused ? (int32_t)before->n_list : 1;
-	} else if (x->kind == HN_STEP_pragma && x->text && strchr(x->text, '$')) {
-		p->unroll = (int32_t)strtol(strchr(x->text, '$') + 1, NULL, 10);
-	} else if (x->kind == HN_STEP_prefetch) {
-		p->fetch = (int32_t)x->a[HN_PF_DISTANCE];
-		p->fetch_iter = (int32_t)x->a[HN_PF_ITER];
-		p->fetch_operand = (int32_t)x->a[HN_PF_OPERAND];
-	}
 }
 
 bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
@@ -170,12 +143,16 @@ bool hn_plan_of(const struct hn_sketch *sketch, const struct hn_trace *trace,
 		stage[i].fetch = 0; /* a complete trace says all there is to fetch */
 	}
 	for (uint32_t i = n_open; i < trace->n_step; i++) {
-		if (trace->step[i]->stage < 0 ||
-		    trace->step[i]->stage >= (int32_t)sketch->state->n_stage ||
-		    trace->step[i]->kind == HN_STEP_pack) {
+		const struct hn_step *x = trace->step[i];
+		const struct hn_step_ops *ops = hn_step_ops(x->kind);
+
+		if (x->stage < 0 || x->stage >= (int32_t)sketch->state->n_stage ||
+		    hn_step_has(x, HN_MEANS_BLOCKS)) {
 			return false;
 		}
-		read_step(trace, i, stage);
+		if (ops->decide != NULL) {
+			ops->decide(x, i > 0 ? trace->step[i - 1] : NULL, &stage[x->stage]);
+		}
 	}
 	*ret = p;
 	return true;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/step.h"
 #include "sketch/sketch_int.h"
 
 const struct hn_op *hn_stage_op(const struct hn_state *s, int32_t stage)
@@ -28,22 +29,14 @@ bool hn_stage_needs_tiling(const struct hn_state *s, int32_t stage)
 	       s->access->op[stage].needs_multi_level_tiling;
 }
 
-static bool changes_stages(const struct hn_step *step)
-{
-	return step->kind == HN_STEP_cache_write || step->kind == HN_STEP_cache_read ||
-	       step->kind == HN_STEP_rfactor || step->kind == HN_STEP_pack;
-}
-
 bool hn_stage_has_cache_write(const struct hn_state *s, int32_t stage)
 {
 	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
 		const struct hn_step *step = s->trace->step[i];
-		if (step->kind == HN_STEP_cache_write && step->stage == stage) {
+		if (hn_step_ops(step->kind)->caches_writes && step->stage == stage) {
 			return true;
 		}
-		if (changes_stages(step) && stage > step->stage) {
-			stage--;
-		}
+		stage = hn_stage_before(step, stage);
 	}
 	return false;
 }
@@ -55,15 +48,13 @@ uint32_t hn_stage_split_steps(const struct hn_state *s, int32_t stage, int32_t *
 
 	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
 		const struct hn_step *step = s->trace->step[i];
-		if (step->kind == HN_STEP_split && step->stage == stage) {
+		if (step->stage == stage && hn_step_has(step, HN_MEANS_PARTS)) {
 			if (n < n_max) {
 				ret[n] = (int32_t)i;
 			}
 			n++;
 		}
-		if (changes_stages(step) && stage > step->stage) {
-			stage--;
-		}
+		stage = hn_stage_before(step, stage);
 	}
 	return n;
 }
@@ -115,9 +106,7 @@ bool hn_stage_name_ends(const struct hn_state *s, int32_t stage, const char *end
 int32_t hn_stage_final_id(const struct hn_trace *t, uint32_t step, int32_t stage)
 {
 	for (uint32_t i = step + 1; i < t->n_step; i++) {
-		if (changes_stages(t->step[i]) && t->step[i]->stage <= stage) {
-			stage++;
-		}
+		stage = hn_stage_after(t->step[i], stage);
 	}
 	return stage;
 }

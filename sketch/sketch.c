@@ -195,11 +195,11 @@ static const struct hn_state *open_provisional(const struct generation *g,
 
 	for (uint32_t i = 0; t && i < t->n_step; i++) {
 		const struct hn_step *step = t->step[i];
-		if (i > 0 && step->kind == HN_STEP_rfactor &&
-		    t->step[i - 1]->kind == HN_STEP_split) {
+		if (i > 0 && hn_step_ops(step->kind)->parts &&
+		    hn_step_has(t->step[i - 1], HN_MEANS_PARTS)) {
 			t = open_step(t, i - 1, 1, a);
 			opened = true;
-		} else if (g->own && step->kind == HN_STEP_pack) {
+		} else if (g->own && hn_step_has(step, HN_MEANS_BLOCKS)) {
 			t = open_step(t, i, step->n_list, a);
 			opened = true;
 		}

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/verdict.h"
 #include "loopstate/state.h"
+#include "loopstate/step.h"
 #include "target/target.h"
 
 #define HN_MAX_INNERMOST 64 /* longest innermost tile and vector loop; Ansor's default */
@@ -56,21 +57,8 @@ struct hn_sketch {
 	const struct hn_state *start;
 };
 
-/* The decisions of one complete program of a sketch, as data: what mutation edits.  A
- * decision left open (-1, n = 0) is drawn anew when the program is rebuilt. */
-struct hn_plan_stage {
-	int32_t at; /* -1 open; HN_AT_ROOT; HN_AT_ITER at (at_stage, at_iter) */
-	/* Iterator numbering: after the sketch, before the rest. */
-	int32_t at_stage, at_iter;
-	int32_t strip; /* length cut from the innermost spatial loop; 0 = not cut.  On a
-			   * GPU: threads of a nest without tiles, vector of a fetch */
-	int32_t parallel; /* how many outer loops run in parallel, fused; 0 = none */
-	int32_t unroll;	  /* auto_unroll_max_step; 0 = none */
-	/* One operand fetched ahead: how many iterations (0 = none), by which loop of the
-	 * finished stage, which stage's values. */
-	int32_t fetch, fetch_iter, fetch_operand;
-};
-
+/* The decisions of one complete program of a sketch, as data: what mutation edits.  What is left
+ * open is drawn anew when the program is rebuilt. */
 struct hn_plan {
 	/* [n_hole] lengths of that hole; NULL = open.  Of a PK, see struct hn_pack. */
 	const int64_t *const *len;

@@ -67,6 +67,17 @@ static void annotate_te(struct hn_te *te, const struct hn_step *step)
 	hn_buf_puts(te->buf, ")\n");
 }
 
+static void annotate_decide(const struct hn_step *step, const struct hn_step *before,
+			    struct hn_plan_stage *ret)
+{
+	bool fused = before != NULL && before->kind == HN_STEP_fuse &&
+		     before->stage == step->stage;
+
+	if (step->a[HN_AN_ANN] == HN_ANN_PARALLEL) {
+		ret->parallel = fused ? (int32_t)before->n_list : 1;
+	}
+}
+
 const struct hn_step_ops hn_step_annotate = {
 	.tag = "AN",
 	.name = "annotate",
@@ -77,4 +88,5 @@ const struct hn_step_ops hn_step_annotate = {
 	.apply = annotate_apply,
 	.explain = annotate_explain,
 	.te = annotate_te,
+	.decide = annotate_decide,
 };

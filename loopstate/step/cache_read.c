@@ -101,9 +101,10 @@ const struct hn_step_ops hn_step_cache_read = {
 	.name = "cache_read",
 	.field = { { HN_FIELD_STAGE, "stage" },
 		   { HN_FIELD_TEXT, "scope" },
-		   { HN_FIELD_LIST, "reader_stages" } },
+		   { HN_FIELD_LIST, "reader_stages", HN_MEANS_STAGE } },
 	.check = read_check,
 	.apply = read_apply,
 	.explain = read_explain,
 	.te = read_te,
+	.inserts = HN_INSERTS_BEHIND,
 };

@@ -88,4 +88,6 @@ const struct hn_step_ops hn_step_cache_write = {
 	.apply = write_apply,
 	.explain = write_explain,
 	.te = write_te,
+	.inserts = HN_INSERTS_BEFORE,
+	.caches_writes = true,
 };

@@ -108,14 +108,24 @@ static void at_te(struct hn_te *te, const struct hn_step *step)
 	hn_buf_puts(te->buf, ")\n");
 }
 
+static void at_decide(const struct hn_step *step, const struct hn_step *before,
+		      struct hn_plan_stage *ret)
+{
+	(void)before;
+	ret->at = HN_AT_ITER;
+	ret->at_stage = (int32_t)step->a[HN_CA_TARGET];
+	ret->at_iter = (int32_t)step->a[HN_CA_ITER];
+}
+
 const struct hn_step_ops hn_step_compute_at = {
 	.tag = "CA",
 	.name = "compute_at",
 	.field = { { HN_FIELD_STAGE, "stage" },
-		   { HN_FIELD_INT, "target_stage" },
+		   { HN_FIELD_INT, "target_stage", HN_MEANS_STAGE },
 		   { HN_FIELD_INT, "target_iter" } },
 	.check = at_check,
 	.apply = at_apply,
 	.explain = at_explain,
 	.te = at_te,
+	.decide = at_decide,
 };

@@ -31,6 +31,14 @@ static void root_te(struct hn_te *te, const struct hn_step *step)
 	hn_buf_puts(te->buf, ")\n");
 }
 
+static void root_decide(const struct hn_step *step, const struct hn_step *before,
+			struct hn_plan_stage *ret)
+{
+	(void)step;
+	(void)before;
+	ret->at = HN_AT_ROOT;
+}
+
 const struct hn_step_ops hn_step_compute_root = {
 	.tag = "CR",
 	.name = "compute_root",
@@ -39,4 +47,5 @@ const struct hn_step_ops hn_step_compute_root = {
 	.apply = root_apply,
 	.explain = root_explain,
 	.te = root_te,
+	.decide = root_decide,
 };

@@ -99,7 +99,7 @@ const struct hn_step_ops hn_step_follow_fused_split = {
 	.name = "follow_fused_split",
 	.field = { { HN_FIELD_STAGE, "stage" },
 		   { HN_FIELD_ITER, "iter" },
-		   { HN_FIELD_LIST, "src_steps" },
+		   { HN_FIELD_LIST, "src_steps", HN_MEANS_STEP },
 		   { HN_FIELD_INT, "level" },
 		   { HN_FIELD_FLAG, "factor" } },
 	.check = fused_check,

@@ -82,7 +82,7 @@ const struct hn_step_ops hn_step_follow_split = {
 	.name = "follow_split",
 	.field = { { HN_FIELD_STAGE, "stage" },
 		   { HN_FIELD_ITER, "iter" },
-		   { HN_FIELD_INT, "src_step" },
+		   { HN_FIELD_INT, "src_step", HN_MEANS_STEP },
 		   { HN_FIELD_INT, "n_split" } },
 	.check = follow_check,
 	.apply = follow_apply,

@@ -117,9 +117,10 @@ static void pack_explain(const struct hn_state *s, const struct hn_step *step,
 const struct hn_step_ops hn_step_pack = {
 	.tag = "PK",
 	.name = "pack",
-	.field = { { HN_FIELD_STAGE, "stage" }, { HN_FIELD_LENS, "blocks" } },
+	.field = { { HN_FIELD_STAGE, "stage" }, { HN_FIELD_LENS, "blocks", HN_MEANS_BLOCKS } },
 	.check = pack_check,
 	.apply = pack_apply,
 	.explain = pack_explain,
 	.te = NULL, /* a te schedule cannot change a layout */
+	.inserts = HN_INSERTS_BEHIND,
 };

@@ -82,6 +82,15 @@ static void pragma_te(struct hn_te *te, const struct hn_step *step)
 	hn_buf_puts(te->buf, ", \"unroll_explicit\", True)\n");
 }
 
+static void pragma_decide(const struct hn_step *step, const struct hn_step *before,
+			  struct hn_plan_stage *ret)
+{
+	(void)before;
+	if (step->text != NULL && strncmp(step->text, unroll, strlen(unroll)) == 0) {
+		ret->unroll = (int32_t)unroll_of(step->text);
+	}
+}
+
 const struct hn_step_ops hn_step_pragma = {
 	.tag = "PR",
 	.name = "pragma",
@@ -92,4 +101,5 @@ const struct hn_step_ops hn_step_pragma = {
 	.apply = pragma_apply,
 	.explain = pragma_explain,
 	.te = pragma_te,
+	.decide = pragma_decide,
 };

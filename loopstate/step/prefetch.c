@@ -93,15 +93,25 @@ static void prefetch_explain(const struct hn_state *s, const struct hn_step *ste
 		      step->a[HN_PF_DISTANCE], step->a[HN_PF_DISTANCE] == 1 ? "" : "s");
 }
 
+static void prefetch_decide(const struct hn_step *step, const struct hn_step *before,
+			    struct hn_plan_stage *ret)
+{
+	(void)before;
+	ret->fetch = (int32_t)step->a[HN_PF_DISTANCE];
+	ret->fetch_iter = (int32_t)step->a[HN_PF_ITER];
+	ret->fetch_operand = (int32_t)step->a[HN_PF_OPERAND];
+}
+
 const struct hn_step_ops hn_step_prefetch = {
 	.tag = "PF",
 	.name = "prefetch",
 	.field = { { HN_FIELD_STAGE, "stage" },
 		   { HN_FIELD_ITER, "iter" },
-		   { HN_FIELD_INT, "operand" },
+		   { HN_FIELD_INT, "operand", HN_MEANS_STAGE },
 		   { HN_FIELD_INT, "distance" } },
 	.check = prefetch_check,
 	.apply = prefetch_apply,
 	.explain = prefetch_explain,
 	.te = NULL, /* no step of Ansor's: its records cannot hold it */
+	.decide = prefetch_decide,
 };

@@ -147,16 +147,14 @@ static uint32_t times_factored(const struct hn_state *s, int32_t stage)
 
 	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
 		const struct hn_step *step = s->trace->step[i];
-		bool behind =
-			step->kind == HN_STEP_cache_read || step->kind == HN_STEP_pack;
-		bool inserts = behind || step->kind == HN_STEP_rfactor ||
-			       step->kind == HN_STEP_cache_write;
+		const struct hn_step_ops *ops = hn_step_ops(step->kind);
 
-		if (inserts && stage == step->stage + behind) {
+		if (ops->inserts != HN_INSERTS_NONE &&
+		    stage == step->stage + (ops->inserts == HN_INSERTS_BEHIND)) {
 			return n; /* this step made it */
 		}
-		n += step->kind == HN_STEP_rfactor && stage == step->stage + 1;
-		stage -= inserts && stage > step->stage;
+		n += ops->parts && stage == step->stage + 1;
+		stage = hn_stage_before(step, stage);
 	}
 	return n;
 }
@@ -208,4 +206,6 @@ const struct hn_step_ops hn_step_rfactor = {
 	.apply = rfactor_apply,
 	.explain = rfactor_explain,
 	.te = rfactor_te,
+	.inserts = HN_INSERTS_BEFORE,
+	.parts = true,
 };

@@ -46,16 +46,26 @@ static void split_te(struct hn_te *te, const struct hn_step *step)
 		    step->a[HN_SP_INNER_TO_OUTER] != 0);
 }
 
+static void split_decide(const struct hn_step *step, const struct hn_step *before,
+			 struct hn_plan_stage *ret)
+{
+	(void)before;
+	if (step->n_list == 1) {
+		ret->strip = (int32_t)step->list[0];
+	}
+}
+
 const struct hn_step_ops hn_step_split = {
 	.tag = "SP",
 	.name = "split",
 	.field = { { HN_FIELD_STAGE, "stage" },
 		   { HN_FIELD_ITER, "iter" },
-		   { HN_FIELD_INT, "extent" },
-		   { HN_FIELD_LENS, "lens" },
+		   { HN_FIELD_INT, "extent", HN_MEANS_EXTENT },
+		   { HN_FIELD_LENS, "lens", HN_MEANS_PARTS },
 		   { HN_FIELD_FLAG, "inner_to_outer" } },
 	.check = split_check,
 	.apply = split_apply,
 	.explain = split_explain,
 	.te = split_te,
+	.decide = split_decide,
 };
