@@ -5,6 +5,7 @@
  * or a remainder of indices is asked last: there the parts' may have been simplified to less than k.  A guess
  * only: the caller proves it, or refuses.
  */
+#include "base/arith.h"
 #include "lower/equal_int.h"
 
 struct match {
@@ -44,12 +45,65 @@ static bool divide(struct hn_eq_lin *l, int64_t by)
 	return whole;
 }
 
-/* a * k + x = y for the one axis k of x that has no value yet. */
+/* Axes of x without a value, as terms of a sum. */
+struct unknown {
+	uint32_t n;
+	uint32_t k[HN_EQ_MAX_SLOTS];
+	int64_t coef[HN_EQ_MAX_SLOTS];
+};
+
+static void note(struct unknown *u, uint32_t k, int64_t coef)
+{
+	uint32_t at = u->n++;
+
+	for (; at > 0 && u->coef[at - 1] < coef; at--) {
+		u->k[at] = u->k[at - 1];
+		u->coef[at] = u->coef[at - 1];
+	}
+	u->k[at] = k;
+	u->coef[at] = coef;
+}
+
+static const struct hn_expr *by(struct match *m, enum hn_expr_op op, const struct hn_expr *x, int64_t c)
+{
+	return hn_expr_binary(op, x, hn_expr_int(c, HN_I32, m->c->arena), m->c->arena);
+}
+
+/* Several axes whose sum is y, each counting from 0 what the smaller ones leave: its digits. */
+static bool solve_digits(struct match *m, const struct unknown *u, struct hn_eq_lin *y)
+{
+	int64_t least = u->coef[u->n - 1];
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct hn_eq_axis *slot = &m->c->slot[m->first + u->k[i]];
+		bool fits = i == 0 || (u->coef[i - 1] % u->coef[i] == 0 &&
+				       hn_mul_sat(slot->extent, u->coef[i]) <= u->coef[i - 1]);
+
+		if (u->coef[i] < 1 || u->coef[i] > INT32_MAX || slot->min != 0 || !fits) {
+			return false;
+		}
+	}
+	if (!divide(y, least)) {
+		return false;
+	}
+	const struct hn_expr *number = hn_eq_of_lin(m->c, y);
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		const struct hn_expr *digit =
+			by(m, HN_EXPR_FLOORDIV, number, u->coef[i] / least);
+
+		m->value[u->k[i]] = i == 0 ? digit
+					   : by(m, HN_EXPR_FLOORMOD, digit,
+						u->coef[i - 1] / u->coef[i]);
+	}
+	return true;
+}
+
+/* a * k + x = y for the axes k of x that have no value yet. */
 static bool solve(struct match *m, const struct hn_expr *x, const struct hn_expr *y)
 {
 	struct hn_eq_lin lx = { 0 }, l = { 0 };
-	const struct hn_expr *open = NULL;
-	int64_t coef = 0;
+	struct unknown u = { 0 };
 
 	hn_eq_add(m->c, &lx, x, 1);
 	hn_eq_add(m->c, &l, y, 1);
@@ -61,21 +115,23 @@ static bool solve(struct match *m, const struct hn_expr *x, const struct hn_expr
 		} else if (has_open(m, atom)) {
 			return false;
 		}
-		if (!value && open) {
-			return false;
-		}
-		if (!value) {
-			open = atom;
-			coef = lx.term[i].coef;
-		} else {
+		if (value) {
 			hn_eq_add(m->c, &l, value, -lx.term[i].coef);
+		} else if (u.n < HN_EQ_MAX_SLOTS) {
+			note(&u, (uint32_t)atom->ref - m->first, lx.term[i].coef);
 		}
 	}
 	hn_eq_add(m->c, &l, hn_expr_int(lx.c, HN_I64, m->c->arena), -1);
-	if (lx.bad || l.bad || !open || coef == INT64_MIN || !divide(&l, coef)) {
+	if (lx.bad || l.bad || u.n == 0 || u.coef[u.n - 1] == INT64_MIN) {
 		return false;
 	}
-	m->value[(uint32_t)open->ref - m->first] = open == x ? y : hn_eq_of_lin(m->c, &l);
+	if (u.n > 1) {
+		return solve_digits(m, &u, &l);
+	}
+	if (!divide(&l, u.coef[0])) {
+		return false;
+	}
+	m->value[u.k[0]] = x->op == HN_EXPR_VAR ? y : hn_eq_of_lin(m->c, &l);
 	return true;
 }
 

@@ -302,6 +302,11 @@ static const struct by_steps made[] = {
 	  "[[\"SP\", 3, 1, 3, [4], 1], [\"RF\", 3, 2, 1], [\"CI\", 2]]",
 	  "C.rf is part: unfolding ()\n"
 	  "C.repl is C: partition (of k; sum of int32 by law; with P, C.rf unfolded)\n" },
+	/* two axes in one index */
+	{ "n(int32 A[16]) -> C { P(i,q) = A(i*2 + q) where i in 0:8, q in 0:2\n C +=! P(k,l) }",
+	  "[[\"SP\", 2, 0, 8, [2], 1], [\"RF\", 2, 1, 0], [\"CI\", 1]]",
+	  "C.rf is part: unfolding ()\n"
+	  "C.repl is C: partition (of k, l; sum of int32 by law; with P, C.rf unfolded)\n" },
 	/* an axis of one point, which needs no part of what the others leave */
 	{ "n(int32 A[5,3,1,3]) -> C { C +=! A(i,j,k,l) }",
 	  "[[\"FU\", 1, [0, 1, 2, 3]], [\"SP\", 1, 0, 45, [15], 1], [\"RF\", 1, 0, 0]]",
