@@ -78,8 +78,8 @@ static int check_shape(const struct place *p)
 			    HN_DAG_MAX_OUT);
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		if (op->dtype[k] >= HN_N_DTYPE) {
-			return FAIL(p, ": output %" PRIu32 " has no dtype", k);
+		if (!hn_dtype_computes(op->dtype[k])) {
+			return FAIL(p, ": output %" PRIu32 " has no dtype that computes", k);
 		}
 		if (hn_op_bytes(op, k) >= HN_EXTENT_MAX) {
 			return FAIL(p, ".shape: the product of the extents passes 2^62");

@@ -186,10 +186,8 @@ static const struct hn_expr *read_float(struct hn_expr_reader *x, const struct h
 	}
 	const struct hn_expr *e = fitting(x, hn_expr_float(f, t, x->dag->a), spot);
 
-	/* The value a float32 constant has is the rounded one, wherever it is evaluated.
-	 */
-	return e != NULL && t == HN_F32 ? hn_expr_float((double)(float)f, t, x->dag->a)
-					: e;
+	/* The value a constant has is the rounded one, wherever it is evaluated. */
+	return e != NULL ? hn_expr_float(hn_float_round(t, f), t, x->dag->a) : NULL;
 }
 
 static bool later_op(const struct hn_dag_reader *r, const char *id)

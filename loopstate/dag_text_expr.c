@@ -30,8 +30,8 @@ static bool settle(struct hn_text *t, struct val *v, enum hn_dtype to)
 {
 	bool real = hn_dtype_class(to) == HN_CLASS_FLOAT;
 
-	/* A fraction that stays float32 is still to be rounded to it. */
-	if (!v->loose || (v->e->dtype == to && to != HN_F32)) {
+	/* A fraction that stays of its type is still to be rounded to it. */
+	if (!v->loose || (v->e->dtype == to && !real)) {
 		v->loose = false;
 		return true;
 	}
@@ -42,8 +42,8 @@ static bool settle(struct hn_text *t, struct val *v, enum hn_dtype to)
 	}
 	double f = is_float(v->e) ? v->e->u.f : (double)v->e->u.i;
 
-	if (to == HN_F32) {
-		f = (double)(float)f;
+	if (real) {
+		f = hn_float_round(to, f);
 	}
 	v->e = real ? hn_expr_float(f, to, t->a) : hn_expr_int(v->e->u.i, to, t->a);
 	v->loose = false;

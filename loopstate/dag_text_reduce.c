@@ -46,7 +46,7 @@ static const struct hn_expr *extreme(enum hn_dtype t, bool lowest, double top, s
 /* What a reduction of one value starts from. */
 static const struct hn_expr *identity(enum hn_combiner kind, enum hn_dtype t, struct hn_arena *a)
 {
-	double top = t == HN_F32 ? (double)FLT_MAX : DBL_MAX;
+	double top = hn_dtype_largest(t);
 	int64_t v = kind == HN_COMBINE_PROD;
 
 	if (kind == HN_COMBINE_MIN || kind == HN_COMBINE_MAX) {

@@ -107,8 +107,8 @@ static const char *rule_float(const struct ask *q, const struct hn_expr *e)
 	if (cls(e) != HN_CLASS_FLOAT) {
 		return say(q, "a float constant cannot be %s", tname(e));
 	}
-	if (e->dtype == HN_F32 && isfinite(e->u.f) && isinf((float)e->u.f)) {
-		return say(q, "%g does not fit float32", e->u.f);
+	if (isfinite(e->u.f) && isinf(hn_float_round((enum hn_dtype)e->dtype, e->u.f))) {
+		return say(q, "%g does not fit %s", e->u.f, tname(e));
 	}
 	return NULL;
 }
@@ -301,7 +301,7 @@ const char *hn_dag_node_fault(const struct hn_node_place *at, const struct hn_ex
 {
 	const struct ask q = { at, buf, buf_bytes };
 
-	if (e->op >= HN_N_EXPR || e->dtype >= HN_N_DTYPE) {
+	if (e->op >= HN_N_EXPR || !hn_dtype_computes(e->dtype)) {
 		return say(&q, "not a node");
 	}
 	const struct node_rule *r = &rules[e->op];

@@ -11,18 +11,6 @@
 
 #include "base/arith.h"
 
-struct dtype_row {
-	const char *name, *c_name;
-	uint32_t bytes;
-	enum hn_dtype_class cls;
-};
-
-static const struct dtype_row dtypes[HN_N_DTYPE] = {
-#define DTYPE(name, text, bytes, cls, c) [HN_##name] = { text, c, bytes, cls },
-#include "loopstate/dtypes.def"
-#undef DTYPE
-};
-
 struct fn_row {
 	const char *name, *c_name;
 	uint32_t arity;
@@ -39,38 +27,6 @@ static const char *const op_names[HN_N_EXPR] = {
 #include "loopstate/exprops.def"
 #undef EXPR
 };
-
-const char *hn_dtype_name(enum hn_dtype t)
-{
-	return t < HN_N_DTYPE ? dtypes[t].name : "?";
-}
-
-const char *hn_dtype_c_name(enum hn_dtype t)
-{
-	return t < HN_N_DTYPE ? dtypes[t].c_name : "?";
-}
-
-enum hn_dtype hn_dtype_of(const char *name)
-{
-	for (int t = 0; t < HN_N_DTYPE; t++) {
-		if (strcmp(dtypes[t].name, name) == 0) {
-			return (enum hn_dtype)t;
-		}
-	}
-	return HN_N_DTYPE;
-}
-
-uint32_t hn_dtype_bytes(enum hn_dtype t)
-{
-	hn_assert(t < HN_N_DTYPE);
-	return dtypes[t].bytes;
-}
-
-enum hn_dtype_class hn_dtype_class(enum hn_dtype t)
-{
-	hn_assert(t < HN_N_DTYPE);
-	return dtypes[t].cls;
-}
 
 const char *hn_expr_op_name(enum hn_expr_op op)
 {

@@ -16,21 +16,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-
-enum hn_dtype {
-#define DTYPE(name, text, bytes, cls, c) HN_##name,
-#include "loopstate/dtypes.def"
-#undef DTYPE
-	HN_N_DTYPE
-};
-
-enum hn_dtype_class { HN_CLASS_BOOL, HN_CLASS_SIGNED, HN_CLASS_UNSIGNED, HN_CLASS_FLOAT };
-
-const char *hn_dtype_name(enum hn_dtype t);
-const char *hn_dtype_c_name(enum hn_dtype t);
-enum hn_dtype hn_dtype_of(const char *name); /* HN_N_DTYPE when unknown */
-uint32_t hn_dtype_bytes(enum hn_dtype t);
-enum hn_dtype_class hn_dtype_class(enum hn_dtype t);
+#include "base/dtype.h"
 
 enum hn_expr_op {
 #define EXPR(name, text, arity, result) HN_EXPR_##name,

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define F32_END 0x1p120
-#define F64_END 0x1p1000
 #define EXP_END 16
 #define MAX_LET 64
 
@@ -30,7 +28,7 @@ static double end_of(enum hn_dtype t)
 	case HN_CLASS_UNSIGNED:
 		return bits < 64 ? ldexp(1, bits) - 1 : 0x1p63;
 	default:
-		return bits > 32 ? F64_END : F32_END;
+		return ldexp(1, hn_dtype_inputs_exponent(t));
 	}
 }
 

@@ -16,14 +16,6 @@ static int64_t own_reduction(const struct hn_op *op)
 	return n;
 }
 
-static double dtype_factor(enum hn_dtype t)
-{
-	if (hn_dtype_class(t) != HN_CLASS_FLOAT) {
-		return 0;
-	}
-	return hn_dtype_bytes(t) >= 8 ? 1e-13 : 1e-5;
-}
-
 double hn_dag_tolerance(const struct hn_dag *dag)
 {
 	struct hn_arena scratch;
@@ -38,7 +30,7 @@ double hn_dag_tolerance(const struct hn_dag *dag)
 		const struct hn_op *op = dag->op[i];
 
 		for (uint32_t k = 0; k < op->n_out; k++) {
-			factor[i] = fmax(factor[i], dtype_factor(op->dtype[k]));
+			factor[i] = fmax(factor[i], hn_dtype_tolerance(op->dtype[k]));
 		}
 		for (uint32_t k = 0; k < access->op[i].n_producer; k++) {
 			length[i] = fmax(length[i], length[access->op[i].producer[k]]);

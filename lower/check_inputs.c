@@ -137,7 +137,7 @@ static int64_t whole(struct hn_rng *r, enum kind kind, enum hn_dtype t)
 static double real(struct hn_rng *r, enum kind kind, int32_t magnitude, enum hn_dtype t)
 {
 	double v = 2 * hn_rng_unit(r) - 1;
-	int most = t == HN_F64 ? 1000 : 120;
+	int most = hn_dtype_inputs_exponent(t);
 
 	if (kind == LARGE) {
 		return ldexp(v, magnitude < most ? magnitude : most);

@@ -6,14 +6,25 @@
  */
 #include "lower/emit_int.h"
 
+static LLVMTypeRef float_type(const struct emit *e, enum hn_dtype t)
+{
+	switch (t) {
+	case HN_F32:
+		return LLVMFloatTypeInContext(e->ctx);
+	case HN_F64:
+		return LLVMDoubleTypeInContext(e->ctx);
+	default:
+		hn_bug(__FILE__, __LINE__, "no code computes with this type");
+	}
+}
+
 LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t)
 {
 	switch (hn_dtype_class(t)) {
 	case HN_CLASS_BOOL:
 		return e->i1;
 	case HN_CLASS_FLOAT:
-		return hn_dtype_bytes(t) == 4 ? LLVMFloatTypeInContext(e->ctx)
-					      : LLVMDoubleTypeInContext(e->ctx);
+		return float_type(e, t);
 	default:
 		return LLVMIntTypeInContext(e->ctx, 8 * hn_dtype_bytes(t));
 	}

@@ -125,7 +125,7 @@ bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x)
 static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 				  struct emit_val *arg)
 {
-	bool is_double = hn_dtype_bytes(x->dtype) == 8;
+	bool is_double = x->dtype == HN_F64; /* else float32: float_type stops at others */
 	struct emit_val v = arg[0];
 	const char *name = intrinsic_of(x->ref);
 

@@ -97,30 +97,34 @@ static union hn_value eval_float32(const struct hn_cell *c, union hn_value *fram
 	return (union hn_value){ .f = (double)(float)c->arg[0]->eval(c->arg[0], frame).f };
 }
 
-#define GET(type, member, T)                                                             \
+/* By class: a float's elements are known to dtype.h alone. */
+#define GET_INT(type, T)                                                                 \
 	case type:                                                                       \
-		return (union hn_value){ .member = ((const T *)base)[at] };
-#define PUT(type, member, T)                                                             \
+		return (union hn_value){ .i = ((const T *)base)[at] };
+#define GET_FLOAT(type, T)                                                               \
 	case type:                                                                       \
-		((T *)base)[at] = (T)v.member;                                           \
+		return (union hn_value){ .f = hn_float_get(type, base, at) };
+#define PUT_INT(type, T)                                                                 \
+	case type:                                                                       \
+		((T *)base)[at] = (T)v.i;                                                \
 		return;
-#define TYPES(X)                                                                         \
-	X(HN_BOOL, i, uint8_t)                                                           \
-	X(HN_I8, i, int8_t)                                                              \
-	X(HN_I16, i, int16_t)                                                            \
-	X(HN_I32, i, int32_t)                                                            \
-	X(HN_I64, i, int64_t)                                                            \
-	X(HN_U8, i, uint8_t)                                                             \
-	X(HN_U16, i, uint16_t)                                                           \
-	X(HN_U32, i, uint32_t)                                                           \
-	X(HN_U64, i, uint64_t)                                                           \
-	X(HN_F32, f, float)                                                              \
-	X(HN_F64, f, double)
+#define PUT_FLOAT(type, T)                                                               \
+	case type:                                                                       \
+		hn_float_put(type, base, at, v.f);                                       \
+		return;
+#define GET_BOOL GET_INT
+#define GET_SIGNED GET_INT
+#define GET_UNSIGNED GET_INT
+#define PUT_BOOL PUT_INT
+#define PUT_SIGNED PUT_INT
+#define PUT_UNSIGNED PUT_INT
 
 union hn_value hn_interp_get(const void *base, enum hn_dtype t, int64_t at)
 {
 	switch (t) {
-		TYPES(GET)
+#define DTYPE(name, text, bytes, cls, T, ...) GET_##cls(HN_##name, T)
+#include "base/dtypes.def"
+#undef DTYPE
 	default:
 		hn_bug(__FILE__, __LINE__, "type of an element");
 	}
@@ -129,7 +133,9 @@ union hn_value hn_interp_get(const void *base, enum hn_dtype t, int64_t at)
 void hn_interp_put(void *base, enum hn_dtype t, int64_t at, union hn_value v)
 {
 	switch (t) {
-		TYPES(PUT)
+#define DTYPE(name, text, bytes, cls, T, ...) PUT_##cls(HN_##name, T)
+#include "base/dtypes.def"
+#undef DTYPE
 	default:
 		hn_bug(__FILE__, __LINE__, "type of an element");
 	}

@@ -236,7 +236,7 @@ union hn_value hn_interp_cast(const struct hn_cell *c, union hn_value *frame)
 				   ? (double)(uint64_t)v.i
 				   : (double)v.i;
 
-		return (union hn_value){ .f = c->type == HN_F32 ? (double)(float)f : f };
+		return (union hn_value){ .f = hn_float_round(c->type, f) };
 	}
 	if (c->type == HN_BOOL) {
 		return (union hn_value){ .i = from_float ? v.f != 0 : v.i != 0 };

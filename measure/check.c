@@ -165,7 +165,7 @@ static int read_case(struct run *r, const struct hn_frame *f, struct hn_err *err
 
 		if (t->output) {
 			r->at[i] = take(r, f, &used, 8 * r->n_known[i]);
-			r->value[i] = take(r, f, &used, r->n_known[i] * hn_elem_bytes(t->elem));
+			r->value[i] = take(r, f, &used, r->n_known[i] * hn_dtype_bytes(t->elem));
 			if (r->at[i] == NULL || r->value[i] == NULL) {
 				return corrupt("a case without its answers", err);
 			}
@@ -303,7 +303,7 @@ static enum hn_verdict judge_fault(struct run *r, const struct hn_fault_end *end
 /* The first element that differs, into text. */
 static bool right(struct run *r, uint32_t i, char *text, size_t n)
 {
-	uint32_t size = hn_elem_bytes(r->arg[i].elem);
+	uint32_t size = hn_dtype_bytes(r->arg[i].elem);
 	int64_t count = r->n_known[i];
 	struct hn_tensor some = r->arg[i];
 	char *got = HN_NEW_ARRAY(&r->a, char, (size_t)count * size + 8);

@@ -8,30 +8,24 @@
 
 #include "base/rng.h"
 
-#define F32_END 120 /* exponents that magnitudes end at, as in loopstate/magnitude.h */
-#define F64_END 1000
 #define SMALL 24     /* the small are 2^-24 at most */
 #define ONE_ZERO_IN 16
 #define ORDINARY 4   /* integers */
 
-static bool is_signed(enum hn_elem e)
+static bool is_signed(enum hn_dtype e)
 {
-	return e >= HN_ELEM_I8 && e <= HN_ELEM_I64;
+	return hn_dtype_class(e) == HN_CLASS_SIGNED;
 }
 
+/* Rounding may reach 1: still a number like another. */
 static void put_float(const struct hn_tensor *t, int64_t i, double v, void *bytes)
 {
-	if (t->elem == HN_ELEM_F64) {
-		((double *)bytes)[i] = v;
-	} else {
-		/* rounding may reach 1: still a number like another */
-		((float *)bytes)[i] = (float)v;
-	}
+	hn_float_put(t->elem, bytes, i, v);
 }
 
 static void put_int(const struct hn_tensor *t, int64_t i, int64_t v, void *bytes)
 {
-	uint32_t size = hn_elem_bytes(t->elem);
+	uint32_t size = hn_dtype_bytes(t->elem);
 
 	/* two's complement, little-endian: the low bytes are the narrow value */
 	memcpy((char *)bytes + i * size, &v, size);
@@ -39,16 +33,17 @@ static void put_int(const struct hn_tensor *t, int64_t i, int64_t v, void *bytes
 
 static void put_plain(const struct hn_tensor *t, struct hn_rng *r, int64_t i, void *bytes)
 {
-	switch (hn_elem_class(t->elem)) {
-	case HN_ELEM_CLASS_FLOAT:
+	switch (hn_dtype_class(t->elem)) {
+	case HN_CLASS_FLOAT:
 		put_float(t, i, 2 * hn_rng_unit(r) - 1, bytes);
 		break;
-	case HN_ELEM_CLASS_INT:
+	case HN_CLASS_SIGNED:
+	case HN_CLASS_UNSIGNED:
 		put_int(t, i, (int64_t)hn_rng_below(r, 2 * ORDINARY + 1) -
 				      (is_signed(t->elem) ? ORDINARY : 0),
 			bytes);
 		break;
-	case HN_ELEM_CLASS_BOOL:
+	case HN_CLASS_BOOL:
 		((uint8_t *)bytes)[i] = (uint8_t)hn_rng_below(r, 2);
 		break;
 	}
@@ -56,7 +51,7 @@ static void put_plain(const struct hn_tensor *t, struct hn_rng *r, int64_t i, vo
 
 static void put_zero(const struct hn_tensor *t, struct hn_rng *r, int64_t i, void *bytes)
 {
-	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT) {
+	if (hn_dtype_class(t->elem) == HN_CLASS_FLOAT) {
 		put_float(t, i, hn_rng_below(r, 2) == 0 ? 0.0 : -0.0, bytes);
 	} else {
 		put_int(t, i, 0, bytes);
@@ -85,9 +80,9 @@ static bool row_in_corner(const struct hn_tensor *t, int64_t row)
 }
 
 /* The largest integer of a magnitude, below zero or above it. */
-static uint64_t int_end(enum hn_elem e, int32_t magnitude, bool negative)
+static uint64_t int_end(enum hn_dtype e, int32_t magnitude, bool negative)
 {
-	int bits = 8 * (int)hn_elem_bytes(e) - (is_signed(e) ? 1 : 0);
+	int bits = 8 * (int)hn_dtype_bytes(e) - (is_signed(e) ? 1 : 0);
 	uint64_t end = (uint64_t)1 << (bits - 1);
 
 	if (magnitude == 0) {
@@ -103,8 +98,8 @@ static void put_extreme(const struct hn_tensor *t, struct hn_rng *r, int32_t mag
 			bool corner, bool negative, int64_t i, void *bytes)
 {
 	uint64_t draw = corner ? hn_rng_below(r, 8) : 3 + hn_rng_below(r, 5);
-	bool floating = hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT;
-	int end = t->elem == HN_ELEM_F64 ? F64_END : F32_END;
+	bool floating = hn_dtype_class(t->elem) == HN_CLASS_FLOAT;
+	int end = floating ? hn_dtype_inputs_exponent(t->elem) : 0;
 
 	end = magnitude < end ? magnitude : end;
 	if (draw < 2) {
@@ -127,7 +122,7 @@ static void fill_extremes(const struct hn_inputs *in, const struct hn_tensor *t,
 			  uint32_t index, struct hn_rng *r, void *bytes)
 {
 	int64_t last = t->n_dim > 0 ? t->shape[t->n_dim - 1] : 1;
-	bool floating = hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT;
+	bool floating = hn_dtype_class(t->elem) == HN_CLASS_FLOAT;
 
 	for (int64_t row = 0; row < t->n_elem / last; row++) {
 		bool outer = row_in_corner(t, row);
@@ -148,7 +143,7 @@ void hn_inputs_fill(const struct hn_inputs *in, const struct hn_tensor *t, uint3
 {
 	struct hn_rng r = hn_rng_stream(in->seed, 0, 0, index);
 
-	if (in->kind == HN_INPUTS_EXTREMES && hn_elem_class(t->elem) != HN_ELEM_CLASS_BOOL) {
+	if (in->kind == HN_INPUTS_EXTREMES && hn_dtype_class(t->elem) != HN_CLASS_BOOL) {
 		fill_extremes(in, t, index, &r, bytes);
 		return;
 	}

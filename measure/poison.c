@@ -26,11 +26,11 @@ static double wrong_float(double want, double scale, double factor)
 /* Another integer, near it: bools stay bools. */
 static void wrong_int(const struct hn_tensor *t, const uint8_t *want, uint64_t draw, uint8_t *got)
 {
-	uint32_t size = hn_elem_bytes(t->elem);
+	uint32_t size = hn_dtype_bytes(t->elem);
 	uint64_t v = 0;
 
 	memcpy(&v, want, size);
-	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_BOOL) {
+	if (hn_dtype_class(t->elem) == HN_CLASS_BOOL) {
 		v = v == 0;
 	} else {
 		v += draw % 2 == 0 ? 1 + draw / 2 % 9 : 0 - (1 + draw / 2 % 9);
@@ -41,16 +41,15 @@ static void wrong_int(const struct hn_tensor *t, const uint8_t *want, uint64_t d
 void hn_poison_one(const struct hn_tensor *t, const void *want, double scale, struct hn_rng *r,
 		   int64_t i, void *got)
 {
-	uint32_t size = hn_elem_bytes(t->elem);
+	uint32_t size = hn_dtype_bytes(t->elem);
 	double factor = draw_factor(r), s = scale > 0 ? scale : 1;
 
-	if (hn_elem_class(t->elem) != HN_ELEM_CLASS_FLOAT) {
+	if (hn_dtype_class(t->elem) != HN_CLASS_FLOAT) {
 		wrong_int(t, (const uint8_t *)want + i * size, hn_rng_u64(r),
 			  (uint8_t *)got + i * size);
-	} else if (t->elem == HN_ELEM_F64) {
-		((double *)got)[i] = wrong_float(((const double *)want)[i], s, factor);
 	} else {
-		((float *)got)[i] = (float)wrong_float(((const float *)want)[i], s, factor);
+		hn_float_put(t->elem, got, i,
+			     wrong_float(hn_float_get(t->elem, want, i), s, factor));
 	}
 }
 
@@ -69,7 +68,7 @@ FILL(double)
 static void fill_ints(const struct hn_tensor *t, const uint8_t *want, struct hn_rng *r,
 		      uint8_t *got)
 {
-	uint32_t size = hn_elem_bytes(t->elem);
+	uint32_t size = hn_dtype_bytes(t->elem);
 	uint64_t draw = hn_rng_u64(r);
 
 	for (int64_t i = 0; i < t->n_elem; i++) {
@@ -83,7 +82,7 @@ void hn_poison_all(const struct hn_tensor *t, const void *want, double scale, st
 {
 	double factor[FACTORS], s = scale > 0 ? scale : 1;
 
-	if (hn_elem_class(t->elem) != HN_ELEM_CLASS_FLOAT) {
+	if (hn_dtype_class(t->elem) != HN_CLASS_FLOAT) {
 		fill_ints(t, want, r, got);
 		return;
 	}
@@ -93,10 +92,19 @@ void hn_poison_all(const struct hn_tensor *t, const void *want, double scale, st
 	for (int64_t i = 0; i < t->n_elem; i += FACTORS) {
 		int64_t n = t->n_elem - i < FACTORS ? t->n_elem - i : FACTORS;
 
-		if (t->elem == HN_ELEM_F64) {
-			fill_double((const double *)want + i, n, s, factor, (double *)got + i);
-		} else {
+		switch (t->elem) {
+		case HN_F32:
 			fill_float((const float *)want + i, n, s, factor, (float *)got + i);
+			break;
+		case HN_F64:
+			fill_double((const double *)want + i, n, s, factor, (double *)got + i);
+			break;
+		default:
+			for (int64_t k = 0; k < n; k++) {
+				hn_float_put(t->elem, got, i + k,
+					     wrong_float(hn_float_get(t->elem, want, i + k), s,
+							 factor[k]));
+			}
 		}
 	}
 }

@@ -5,41 +5,6 @@
 
 #include "base/arith.h"
 
-static const struct {
-	const char *name;
-	uint32_t bytes;
-	enum hn_elem_class class;
-} elems[] = {
-#define ELEM(name, text, ctype, class) {text, sizeof(ctype), HN_ELEM_CLASS_##class},
-#include "measure/elems.def"
-#undef ELEM
-};
-
-const char *hn_elem_name(enum hn_elem e)
-{
-	return elems[e].name;
-}
-
-uint32_t hn_elem_bytes(enum hn_elem e)
-{
-	return elems[e].bytes;
-}
-
-enum hn_elem_class hn_elem_class(enum hn_elem e)
-{
-	return elems[e].class;
-}
-
-enum hn_elem hn_elem_of(const char *name)
-{
-	for (int e = 0; e < HN_N_ELEM; e++) {
-		if (strcmp(elems[e].name, name) == 0) {
-			return (enum hn_elem)e;
-		}
-	}
-	return HN_N_ELEM;
-}
-
 static int parse_shape(const struct hn_json *shape, struct hn_arena *a,
 		       struct hn_tensor *t, struct hn_err *err)
 {
@@ -62,7 +27,7 @@ static int parse_shape(const struct hn_json *shape, struct hn_arena *a,
 		t->n_elem = hn_mul_sat(t->n_elem, extent[i++]);
 	}
 	t->shape = extent;
-	t->bytes = hn_mul_sat(t->n_elem, hn_elem_bytes(t->elem));
+	t->bytes = hn_mul_sat(t->n_elem, hn_dtype_bytes(t->elem));
 	if (t->bytes > HN_TENSOR_MAX_BYTES) {
 		return hn_fail(err, HONE_E_INVALID, "args: %s: larger than memory",
 			       t->name);
@@ -80,8 +45,8 @@ static int parse_one(const struct hn_json *v, struct hn_arena *a, struct hn_tens
 		return hn_fail(err, HONE_E_INVALID, "args: name or dtype missing");
 	}
 	t->name = hn_arena_strdup(a, name);
-	t->elem = hn_elem_of(dtype);
-	if (t->elem == HN_N_ELEM) {
+	t->elem = hn_dtype_of(dtype);
+	if (t->elem == HN_N_DTYPE) {
 		return hn_fail(err, HONE_E_INVALID, "args: %s: unknown dtype \"%.40s\"",
 			       name, dtype);
 	}

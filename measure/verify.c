@@ -6,21 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static double float_at(enum hn_elem e, const void *bytes, int64_t i)
-{
-	return e == HN_ELEM_F64 ? ((const double *)bytes)[i] : ((const float *)bytes)[i];
-}
-
 double hn_verify_scale(const struct hn_tensor *t, const void *want)
 {
 	double sum = 0;
 	int64_t n = 0;
 
-	if (hn_elem_class(t->elem) != HN_ELEM_CLASS_FLOAT) {
+	if (hn_dtype_class(t->elem) != HN_CLASS_FLOAT) {
 		return 0;
 	}
 	for (int64_t i = 0; i < t->n_elem; i++) {
-		double v = float_at(t->elem, want, i);
+		double v = hn_float_get(t->elem, want, i);
 
 		if (isfinite(v)) {
 			sum += v * v;
@@ -86,11 +81,16 @@ CLOSE_KERNEL(double)
 static bool block_close(const struct hn_tensor *t, const void *got, const void *want, int64_t i,
 			int64_t n, double tolerance, double scale)
 {
-	return t->elem == HN_ELEM_F64
-		       ? close_double((const double *)got + i, (const double *)want + i, n,
-				      tolerance, scale)
-		       : close_float((const float *)got + i, (const float *)want + i, n,
-				     tolerance, scale);
+	switch (t->elem) {
+	case HN_F32:
+		return close_float((const float *)got + i, (const float *)want + i, n, tolerance,
+				   scale);
+	case HN_F64:
+		return close_double((const double *)got + i, (const double *)want + i, n, tolerance,
+				    scale);
+	default:
+		return false; /* to be looked at one by one */
+	}
 }
 
 static void compare_block(const struct hn_tensor *t, const void *got, const void *want,
@@ -98,8 +98,8 @@ static void compare_block(const struct hn_tensor *t, const void *got, const void
 			  struct hn_mismatch *m)
 {
 	for (int64_t i = begin; i < end; i++) {
-		double e = float_excess(float_at(t->elem, got, i),
-					float_at(t->elem, want, i), tolerance, scale);
+		double e = float_excess(hn_float_get(t->elem, got, i),
+					hn_float_get(t->elem, want, i), tolerance, scale);
 
 		if (e > 0) {
 			note(m, i, e);
@@ -123,7 +123,7 @@ static void compare_float(const struct hn_tensor *t, const void *got, const void
 static void compare_exact(const struct hn_tensor *t, const char *got, const char *want,
 			  int64_t begin, int64_t end, struct hn_mismatch *m)
 {
-	uint32_t size = hn_elem_bytes(t->elem);
+	uint32_t size = hn_dtype_bytes(t->elem);
 
 	if (memcmp(got + begin * size, want + begin * size, (size_t)((end - begin) * size)) == 0) {
 		return;
@@ -145,7 +145,7 @@ bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want
 		    int64_t end, double tolerance, double scale, struct hn_mismatch *ret)
 {
 	*ret = (struct hn_mismatch){0};
-	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT) {
+	if (hn_dtype_class(t->elem) == HN_CLASS_FLOAT) {
 		compare_float(t, got, want, begin, end, tolerance, scale, ret);
 	} else {
 		compare_exact(t, got, want, begin, end, ret);
@@ -156,15 +156,15 @@ bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want
 static void print_value(const struct hn_tensor *t, const void *bytes, int64_t i,
 			char *text, size_t n)
 {
-	uint32_t size = hn_elem_bytes(t->elem);
+	uint32_t size = hn_dtype_bytes(t->elem);
 	uint64_t u = 0;
 
-	if (hn_elem_class(t->elem) == HN_ELEM_CLASS_FLOAT) {
-		snprintf(text, n, "%.9g", float_at(t->elem, bytes, i));
+	if (hn_dtype_class(t->elem) == HN_CLASS_FLOAT) {
+		snprintf(text, n, "%.9g", hn_float_get(t->elem, bytes, i));
 		return;
 	}
 	memcpy(&u, (const char *)bytes + i * size, size);
-	if (t->elem >= HN_ELEM_I8 && t->elem <= HN_ELEM_I64) {
+	if (hn_dtype_class(t->elem) == HN_CLASS_SIGNED) {
 		unsigned shift = 64 - 8 * size;
 
 		snprintf(text, n, "%" PRId64, (int64_t)(u << shift) >> shift);
@@ -201,7 +201,7 @@ void hn_verify_print(const struct hn_tensor *t, int64_t at, const void *got, con
 void hn_mismatch_print(const struct hn_tensor *t, const void *got, const void *want,
 		       const struct hn_mismatch *m, char *text, size_t text_bytes)
 {
-	int64_t at = m->first * hn_elem_bytes(t->elem);
+	int64_t at = m->first * hn_dtype_bytes(t->elem);
 	char first[440];
 
 	hn_verify_print(t, m->first, (const char *)got + at, (const char *)want + at, first,

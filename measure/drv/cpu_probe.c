@@ -77,7 +77,7 @@ static struct hn_need judged(const struct cpu_workload *w)
 	struct hn_need need = w->need;
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		if (hn_elem_class(w->tensor[i].elem) != HN_ELEM_CLASS_FLOAT) {
+		if (hn_dtype_class(w->tensor[i].elem) != HN_CLASS_FLOAT) {
 			need.flops = 0;
 		}
 	}

@@ -78,7 +78,7 @@ _Noreturn void hn_cpu_refer_sample(struct cpu_run *run, struct calling c[2],
 static void find(struct cpu_workload *w, uint32_t i, const uint8_t *p, const uint8_t *q)
 {
 	struct cpu_told *told = &w->buffer[i].told;
-	size_t size = hn_elem_bytes(w->tensor[i].elem);
+	size_t size = hn_dtype_bytes(w->tensor[i].elem);
 	int64_t n = w->tensor[i].n_elem;
 
 	*told = (struct cpu_told){0};
@@ -108,7 +108,7 @@ static void find(struct cpu_workload *w, uint32_t i, const uint8_t *p, const uin
 static void fill(const struct cpu_workload *w, uint32_t i, uint8_t *reference)
 {
 	const struct cpu_told *told = &w->buffer[i].told;
-	size_t size = hn_elem_bytes(w->tensor[i].elem);
+	size_t size = hn_dtype_bytes(w->tensor[i].elem);
 	int64_t at = 0, from = told->part[0].begin;
 	uint32_t k = 0;
 

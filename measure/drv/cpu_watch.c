@@ -197,7 +197,7 @@ static bool own_pages(const struct change *c)
 static bool change_one(const struct hn_tensor *t, uint8_t *data, struct hn_rng *r,
 		       struct change *c)
 {
-	size_t size = hn_elem_bytes(t->elem);
+	size_t size = hn_dtype_bytes(t->elem);
 	uint64_t n = (uint64_t)t->n_elem;
 	const uint8_t *from = data;
 	uintptr_t at, end;

@@ -153,9 +153,9 @@ static void make_workload(void)
 {
 	static const int64_t shape[] = {N, N};
 	static const struct hn_tensor args[] = {
-		{"A", HN_ELEM_F32, 2, shape, false, N * N, N * N * 4},
-		{"B", HN_ELEM_F32, 2, shape, false, N * N, N * N * 4},
-		{"C", HN_ELEM_F32, 2, shape, true, N * N, N * N * 4},
+		{"A", HN_F32, 2, shape, false, N * N, N * N * 4},
+		{"B", HN_F32, 2, shape, false, N * N, N * N * 4},
+		{"C", HN_F32, 2, shape, true, N * N, N * N * 4},
 	};
 	struct hn_board_workload w = {.key = "w",
 				      .n_tensor = 3,

@@ -39,8 +39,8 @@ static struct hn_board_answer measure(const char *symbol, struct hn_need need, d
 {
 	static const int64_t many[] = { N }, one[] = { 1 };
 	static const struct hn_tensor args[] = {
-		{ "A", HN_ELEM_F32, 1, many, false, N, N * 4 },
-		{ "C", HN_ELEM_F32, 1, one, true, 1, 4 },
+		{ "A", HN_F32, 1, many, false, N, N * 4 },
+		{ "C", HN_F32, 1, one, true, 1, 4 },
 	};
 	struct hn_board_workload w = { .key = "sum",
 				       .n_tensor = 2,

@@ -101,8 +101,8 @@ static void two_hundred_of_two_hundred(void **state)
 {
 	static const int64_t shape[] = {N};
 	static const struct hn_tensor args[] = {
-		{"A", HN_ELEM_F32, 1, shape, false, N, N * 4},
-		{"C", HN_ELEM_F32, 1, shape, true, N, N * 4},
+		{"A", HN_F32, 1, shape, false, N, N * 4},
+		{"C", HN_F32, 1, shape, true, N, N * 4},
 	};
 	struct hn_board_workload w = {.key = "w",
 				      .n_tensor = 2,
@@ -224,9 +224,9 @@ static void make_hidden(size_t f, uint32_t n_set)
 	bool narrow = strcmp(hidden[f].from, "int8_t") == 0, rows = hidden[f].rows;
 	int64_t n = rows ? ROWS : ROWS * COLUMNS;
 	const struct hn_tensor args[] = {
-		{"A", narrow ? HN_ELEM_I8 : HN_ELEM_F32, 2, shape, false, ROWS * COLUMNS,
+		{"A", narrow ? HN_I8 : HN_F32, 2, shape, false, ROWS * COLUMNS,
 		 ROWS * COLUMNS * (narrow ? 1 : 4)},
-		{"C", narrow ? HN_ELEM_I32 : HN_ELEM_F32, rows ? 1 : 2, shape, true, n, n * 4},
+		{"C", narrow ? HN_I32 : HN_F32, rows ? 1 : 2, shape, true, n, n * 4},
 	};
 	struct hn_board_workload w = {.key = "w",
 				      .n_tensor = 2,

@@ -241,8 +241,8 @@ static struct hn_board_answer make_workload(const char *key, const char *name)
 {
 	static const int64_t shape[] = {N};
 	static const struct hn_tensor args[] = {
-		{"A", HN_ELEM_F32, 1, shape, false, N, N * 4},
-		{"C", HN_ELEM_F32, 1, shape, true, N, N * 4},
+		{"A", HN_F32, 1, shape, false, N, N * 4},
+		{"C", HN_F32, 1, shape, true, N, N * 4},
 	};
 	struct hn_board_workload w = {.key = key,
 				      .n_tensor = 2,

@@ -176,8 +176,8 @@ static struct hn_board_answer make(const struct hn_board_ops *ops, void *board, 
 {
 	static const int64_t shape[] = { N };
 	static const struct hn_tensor args[] = {
-		{ "A", HN_ELEM_F32, 1, shape, false, N, N * 4 },
-		{ "C", HN_ELEM_F32, 1, shape, true, N, N * 4 },
+		{ "A", HN_F32, 1, shape, false, N, N * 4 },
+		{ "C", HN_F32, 1, shape, true, N, N * 4 },
 	};
 	struct hn_board_workload w = { .key = key,
 				       .n_tensor = 2,

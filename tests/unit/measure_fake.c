@@ -74,8 +74,8 @@ static void *open_fake(const char *knobs, uint32_t index)
 static struct hn_board_answer make(void *board)
 {
 	static const int64_t shape[] = {1000};
-	static const struct hn_tensor args[] = {{"A", HN_ELEM_F32, 1, shape, false, 1000, 4000},
-						{"C", HN_ELEM_F32, 1, shape, true, 1000, 4000}};
+	static const struct hn_tensor args[] = {{"A", HN_F32, 1, shape, false, 1000, 4000},
+						{"C", HN_F32, 1, shape, true, 1000, 4000}};
 	struct hn_board_workload w = {
 		.key = "w", .n_tensor = 2, .tensor = args, .need = {.flops = 1e6}};
 	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};

@@ -36,8 +36,8 @@ static const struct {
 };
 
 static const int64_t shape[] = {N};
-static const struct hn_tensor args[] = {{"A", HN_ELEM_F32, 1, shape, false, N, 4 * N},
-					{"C", HN_ELEM_F32, 1, shape, true, N, 4 * N}};
+static const struct hn_tensor args[] = {{"A", HN_F32, 1, shape, false, N, 4 * N},
+					{"C", HN_F32, 1, shape, true, N, 4 * N}};
 
 static int open_board(void **state)
 {

@@ -97,8 +97,8 @@ static void the_gate_is_in_the_way(void **state)
 {
 	static const int64_t shape[] = {100};
 	static const struct hn_tensor args[] = {
-		{"A", HN_ELEM_F32, 1, shape, false, 100, 400},
-		{"C", HN_ELEM_F32, 1, shape, true, 100, 400}};
+		{"A", HN_F32, 1, shape, false, 100, 400},
+		{"C", HN_F32, 1, shape, true, 100, 400}};
 	const struct hn_board_ops *ops = hn_board_of("cpu");
 	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
 	struct hn_board_kernel good = {.symbol = "good", .limit_ms = 2000}, bad;
