@@ -205,6 +205,9 @@ static inline void rd_reduce(struct rd_gen *g, const struct rd_tensor *t)
 		text = rd_fold(g, &m, sign, x, type, count, top, value, &made);
 	}
 	rd_condition(g, &m, condition);
+	if (condition[0] && (sign == RD_MAX || sign == RD_MIN || sign == RD_ARG)) {
+		made.top[0] = 2 * RD_MAX_VALUE; /* the end of the type, where no point meets it */
+	}
 	rd_print(body, sizeof(body), "%s%s", condition, value);
 	rd_shuffle(g, m.out, m.n_out);
 	rd_stage(g, m.out, m.n_out, text, body,
