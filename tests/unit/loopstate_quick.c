@@ -60,12 +60,27 @@ static bool judge_steps(const char *dag_text, const char *steps, struct hn_err *
 
 #define MATMUL "m(float32 A[24,20], B[20,16]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 
+/* Steps, and whether what they make is legal. */
+struct judged {
+	const char *steps;
+	bool legal;
+};
+
+static void judge_all(const char *dag_text, const struct judged *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct hn_err err = { 0 };
+
+		if (judge_steps(dag_text, row[i].steps, &err) != row[i].legal) {
+			fail_msg("%s: %s", row[i].steps,
+				 row[i].legal ? err.msg : "accepted");
+		}
+	}
+}
+
 static void races_are_refused(void **state)
 {
-	static const struct {
-		const char *steps;
-		bool legal;
-	} row[] = {
+	static const struct judged row[] = {
 		{ "[]", true },
 		{ "[[\"AN\", 2, 0, 3], [\"AN\", 2, 1, 2]]", true },
 		{ "[[\"AN\", 2, 2, 3]]", false }, /* the sum's loop in parallel */
@@ -83,14 +98,7 @@ static void races_are_refused(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
-		struct hn_err err = { 0 };
-
-		if (judge_steps(MATMUL, row[i].steps, &err) != row[i].legal) {
-			fail_msg("%s: %s", row[i].steps,
-				 row[i].legal ? err.msg : "accepted");
-		}
-	}
+	judge_all(MATMUL, row, HN_COUNT_OF(row));
 }
 
 /* Loops that were fused and split again: no digit of one loop, but of several taken as one. */
@@ -98,10 +106,7 @@ static void fused_loops_may_be_split_again(void **state)
 {
 	static const char sum[] = "s(float32 A[7,17]) -> C, D { C(i,j) = A(i,j) * 2.0\n"
 				  "D(i) +=! A(i,k) }";
-	static const struct {
-		const char *steps;
-		bool legal;
-	} row[] = {
+	static const struct judged row[] = {
 		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 119, [2, 13], 1]]", true },
 		/* with a loop that runs once between them, and in parallel */
 		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 119, [1, 13], 1], [\"AN\", 1, 0, 3]]", true },
@@ -115,14 +120,7 @@ static void fused_loops_may_be_split_again(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
-		struct hn_err err = { 0 };
-
-		if (judge_steps(sum, row[i].steps, &err) != row[i].legal) {
-			fail_msg("%s: %s", row[i].steps,
-				 row[i].legal ? err.msg : "accepted");
-		}
-	}
+	judge_all(sum, row, HN_COUNT_OF(row));
 }
 
 static void drop_guards_of_p(struct hn_node *n, struct hn_arena *a)
