@@ -4,6 +4,7 @@
  * reads as one expects.  / and % on integers round down.  `c ? a : b` is lazy (`if`).
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "loopstate/dag_text_priv.h"
@@ -42,10 +43,13 @@ static bool settle(struct hn_text *t, struct val *v, enum hn_dtype to)
 	}
 	double f = is_float(v->e) ? v->e->u.f : (double)v->e->u.i;
 
-	if (real) {
-		f = hn_float_round(to, f);
+	double rounded = real ? hn_float_round(to, f) : f;
+
+	if (isfinite(f) && !isfinite(rounded)) {
+		hn_text_fail(t, &v->at, "%g does not fit %s", f, hn_dtype_name(to));
+		return false;
 	}
-	v->e = real ? hn_expr_float(f, to, t->a) : hn_expr_int(v->e->u.i, to, t->a);
+	v->e = real ? hn_expr_float(rounded, to, t->a) : hn_expr_int(v->e->u.i, to, t->a);
 	v->loose = false;
 	return true;
 }

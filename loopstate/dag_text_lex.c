@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static void lex_number(struct hn_text *t)
 			errno = ERANGE;
 		}
 	}
-	if (*end != '\0' || (!real && errno == ERANGE) ||
+	if (*end != '\0' || (!real && errno == ERANGE) || (real && isinf(t->tok.f)) ||
 	    (t->s + n < t->end && (isalpha((unsigned char)t->s[n]) || t->s[n] == '_'))) {
 		hn_text_fail(t, &t->tok, "not a number: '%s'", t->tok.text);
 	}
