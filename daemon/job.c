@@ -1,17 +1,23 @@
 /* daemon/job.c -- the life of a job.
  *
- *         hn_jobs_submit        hn_job_start             on_naive: OK
- *   (-) ----------------> NEW ---------------> NAIVE ------------------> SEARCH --+
- *                          |                     |                       |  ^     | loop:
- *                          |                     | on_naive: not OK      |  |     |  ASK
- * think.c, off the loop |                     v                       |  |     |  MEASURE
- * hn_job_shoot, on_measured |                   FAILED <------------------+  |     |
- * RECORD  record.c, then events |                     ^   no candidate works,    +-----+
- *                          |                     |   store fails, no board  |
- *                          v                                                v
- *        CANCELLED (hn_job_finish, from any live state)     DONE: budget spent or space
- * exhausted SUSPENDED (the daemon ends; a later one submits the request again and WARMs
- * up)
+ *                start        reference        search over,
+ *                             is there         a final is due
+ *      +-----+        +-------+        +--------+        +-------+
+ *   -->| NEW |------->| NAIVE |------->| SEARCH |------->| FINAL |
+ *      +-----+        +-------+        +--------+        +-------+
+ *         |               |                |                 |
+ *         | nothing       | no reference   | no final        | the leaders have met,
+ *         | left to do    v                v                 v or its time is up
+ *         |            FAILED            DONE              DONE
+ *         +--> DONE
+ *
+ *   FAILED      also from SEARCH: no candidate works, the store fails, no board is left
+ *   CANCELLED   from each of the four: a client asks for it (hn_job_cancel)
+ *   SUSPENDED   from each of the four: the daemon ends; a later one submits the request again
+ *   NEW         from NAIVE, too: there is no room on the disk, and it waits for some
+ *
+ * In SEARCH candidates are asked of the policy on a thread of its own (think.c), measured
+ * (hn_job_shoot, on_measured), recorded (record.c), and told to the policy and to the clients.
  *
  * A warm start is part of hn_job_start: the counters and the best come from the store,
  * and the records are told to the policy before it is first asked, so none is ever
