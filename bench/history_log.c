@@ -36,7 +36,7 @@ int hn_history_of_log(const char *path, const char *name, struct hn_arena *a,
 		      struct hn_histories *ret, struct hn_err *err)
 {
 	FILE *f = fopen(path, "re");
-	const struct hn_record *r;
+	const struct hn_log_record *r;
 	struct hn_record_reader reader;
 	const char *key = key_of(name, a);
 	int item;
@@ -66,16 +66,16 @@ int hn_history_save(const char *path, const char *name, const char *steps, doubl
 		    struct hn_err *err)
 {
 	struct hn_record_number cost = { .value = ns * 1e-9 };
-	struct hn_record r = { .target = "cpu",
-			       .layout = -1,
-			       .n_cost = 1,
-			       .cost = &cost,
-			       .all_cost = cost,
-			       .timestamp = { .value = (double)time(NULL) },
-			       .version = "hone-1",
-			       .n_member = 3,
-			       .member = { HN_RECORD_INPUT, HN_RECORD_RESULT,
-					   HN_RECORD_VERSION } };
+	struct hn_log_record r = { .target = "cpu",
+				   .layout = -1,
+				   .n_cost = 1,
+				   .cost = &cost,
+				   .all_cost = cost,
+				   .timestamp = { .value = (double)time(NULL) },
+				   .version = "hone-1",
+				   .n_member = 3,
+				   .member = { HN_RECORD_INPUT, HN_RECORD_RESULT,
+					       HN_RECORD_VERSION } };
 	struct hn_arena a;
 	struct hn_buf b;
 	FILE *f = fopen(path, "ae");

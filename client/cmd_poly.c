@@ -16,7 +16,7 @@
 static int steps_of_log(const char *log, int64_t index, struct hn_buf *ret,
 			struct hn_err *err)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_record_reader r;
 	int64_t n = 0;
 	FILE *file;

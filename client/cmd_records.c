@@ -14,7 +14,7 @@
 /* The next item onto standard output: as hn_record_next. */
 static int pass_item(struct hn_record_reader *r, struct hn_buf *line, struct hn_err *err)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	int item = hn_record_next(r, &record, err);
 
 	if (item == HN_RECORD_RECORD) {

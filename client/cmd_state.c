@@ -168,7 +168,7 @@ static void answer(const struct hn_record_reader *r, int rc, const struct hn_buf
 static int answer_all(const struct hn_dag *dag, struct hn_record_reader *r, form_fn put,
 		      bool json, struct hn_err *err)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_err why = { 0 };
 	struct hn_arena a;
 	struct hn_buf text;

@@ -16,7 +16,7 @@
 static int read_line(const char *path, const struct hn_buf *text, struct hn_arena *a,
 		     const struct hn_trace **ret, struct hn_err *err)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_record_reader r;
 	FILE *file = text->n > 0 ? fmemopen(text->s, text->n, "r") : NULL;
 	int item, rc = 0;
@@ -94,7 +94,7 @@ static bool fits_target(const char *line, const struct hn_target *target)
 }
 
 /* hone's own keys are 64 hexadecimal digits. */
-static bool is_of(const struct hn_record *r, const char *key)
+static bool is_of(const struct hn_log_record *r, const char *key)
 {
 	size_t n = strlen(r->workload_key);
 
@@ -138,7 +138,7 @@ static bool replays(const struct hn_dag *dag, const struct hn_trace *trace)
 }
 
 /* The mean, as TVM compares them; below 0: it was not measured. */
-static double cost_ns(const struct hn_record *r)
+static double cost_ns(const struct hn_log_record *r)
 {
 	double sum = 0;
 
@@ -159,7 +159,7 @@ struct search {
 	struct hn_err first_bad;
 };
 
-static void look_at(struct search *s, const struct hn_record *r, uint64_t line)
+static void look_at(struct search *s, const struct hn_log_record *r, uint64_t line)
 {
 	double ns = cost_ns(r);
 
@@ -202,7 +202,7 @@ static int missing(const struct search *s, const char *log, struct hn_err *err)
 
 static int read_log(struct search *s, const char *log, struct hn_err *err)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_record_reader r;
 	FILE *file;
 	int item, rc = hn_log_open(log, &file, err);

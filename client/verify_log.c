@@ -5,7 +5,7 @@
 
 int hn_verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *err)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_record_reader r;
 	struct hn_input in;
 	struct hn_buf steps;

@@ -33,7 +33,7 @@ static void write_number(const struct hn_record_number *n, struct hn_buf *buf)
 	}
 }
 
-static void write_task(const struct hn_record *r, struct hn_buf *buf)
+static void write_task(const struct hn_log_record *r, struct hn_buf *buf)
 {
 	hn_buf_putc(buf, '[');
 	write_string(r->workload_key, buf);
@@ -61,7 +61,7 @@ static void write_task(const struct hn_record *r, struct hn_buf *buf)
 	hn_buf_putc(buf, ']');
 }
 
-static void write_result(const struct hn_record *r, struct hn_buf *buf)
+static void write_result(const struct hn_log_record *r, struct hn_buf *buf)
 {
 	hn_buf_puts(buf, "\"r\": [[");
 	for (uint32_t i = 0; i < r->n_cost; i++) {
@@ -79,7 +79,7 @@ static void write_result(const struct hn_record *r, struct hn_buf *buf)
 	hn_buf_putc(buf, ']');
 }
 
-void hn_record_write(const struct hn_record *r, struct hn_buf *buf)
+void hn_record_write(const struct hn_log_record *r, struct hn_buf *buf)
 {
 	for (uint8_t i = 0; i < r->n_member; i++) {
 		hn_buf_puts(buf, i == 0 ? "{" : ", ");
@@ -145,7 +145,7 @@ static int read_line(struct hn_record_reader *r, struct hn_err *err)
 	return 1;
 }
 
-int hn_record_next(struct hn_record_reader *r, const struct hn_record **ret,
+int hn_record_next(struct hn_record_reader *r, const struct hn_log_record **ret,
 		   struct hn_err *err)
 {
 	int rc;

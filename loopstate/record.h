@@ -28,7 +28,7 @@ struct hn_record_number {
 	const char *text;
 };
 
-struct hn_record {
+struct hn_log_record {
 	const char *workload_key, *target;
 	uint32_t n_hardware; /* 0 (before v0.3) or HN_RECORD_N_HARDWARE */
 	int64_t hardware[HN_RECORD_N_HARDWARE];
@@ -51,11 +51,11 @@ struct hn_record {
 /* Read one line (n bytes, no newline).  HONE_E_INVALID or HONE_E_QUOTA with
  * "what:line:column: ..."; columns count bytes from 1. */
 int hn_record_parse(const char *what, uint64_t line, const char *text, size_t n,
-		    struct hn_arena *a, const struct hn_record **ret,
+		    struct hn_arena *a, const struct hn_log_record **ret,
 		    struct hn_err *err) HN_NODISCARD;
 
 /* Append the line, without newline. */
-void hn_record_write(const struct hn_record *r, struct hn_buf *buf);
+void hn_record_write(const struct hn_log_record *r, struct hn_buf *buf);
 
 struct hn_record_reader {
 	FILE *file;	    /* borrowed */
@@ -74,7 +74,7 @@ void hn_record_reader_fini(struct hn_record_reader *r);
  * r->text); empty lines are passed over.  Returns an enum hn_record_item, or an error:
  * HONE_E_IO is the file's and final, any other is one bad line's and the next call goes
  * on behind it. *ret lives until the next call. */
-int hn_record_next(struct hn_record_reader *r, const struct hn_record **ret,
+int hn_record_next(struct hn_record_reader *r, const struct hn_log_record **ret,
 		   struct hn_err *err) HN_NODISCARD;
 
 #endif

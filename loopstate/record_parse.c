@@ -8,10 +8,10 @@
 #define MAX_TOKENS 200000 /* of the steps: JSON values, each some 64 bytes */
 #define STEPS_DEPTH 3	  /* [[tag, [n]]] */
 
-typedef int (*item_fn)(struct hn_record_scan *s, struct hn_record *r, uint32_t i);
+typedef int (*item_fn)(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i);
 
 /* `[`, items, `]`; at most n_max of them; *ret_n may be NULL. */
-static int scan_list(struct hn_record_scan *s, struct hn_record *r, const char *where,
+static int scan_list(struct hn_record_scan *s, struct hn_log_record *r, const char *where,
 		     uint32_t n_max, item_fn item, uint32_t *ret_n)
 {
 	int rc = hn_scan_take(s, '[', where), more = 1;
@@ -38,18 +38,18 @@ static int scan_list(struct hn_record_scan *s, struct hn_record *r, const char *
 	return rc;
 }
 
-static int hardware_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int hardware_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	return hn_scan_int(s, "hardware parameters", INT32_MIN, INT64_MAX,
 			   &r->hardware[i]);
 }
 
-static int input_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int input_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	return hn_scan_string(s, "task inputs", &((const char **)r->input)[i]);
 }
 
-static int scan_inputs(struct hn_record_scan *s, struct hn_record *r)
+static int scan_inputs(struct hn_record_scan *s, struct hn_log_record *r)
 {
 	r->has_inputs = true;
 	r->input = HN_NEW_ARRAY(s->a, const char *, HN_RECORD_MAX_INPUTS);
@@ -57,7 +57,7 @@ static int scan_inputs(struct hn_record_scan *s, struct hn_record *r)
 			 &r->n_input);
 }
 
-static int scan_hardware(struct hn_record_scan *s, struct hn_record *r)
+static int scan_hardware(struct hn_record_scan *s, struct hn_log_record *r)
 {
 	int rc = scan_list(s, r, "hardware parameters", HN_RECORD_N_HARDWARE,
 			   hardware_item, &r->n_hardware);
@@ -69,7 +69,7 @@ static int scan_hardware(struct hn_record_scan *s, struct hn_record *r)
 	return rc;
 }
 
-static int task_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int task_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	int64_t layout;
 	int rc;
@@ -92,7 +92,7 @@ static int task_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
 	}
 }
 
-static int scan_steps(struct hn_record_scan *s, struct hn_record *r)
+static int scan_steps(struct hn_record_scan *s, struct hn_log_record *r)
 {
 	const struct hn_json_limits limits = { .max_bytes = HN_RECORD_MAX_LINE,
 					       .max_depth = STEPS_DEPTH,
@@ -118,19 +118,19 @@ static int scan_steps(struct hn_record_scan *s, struct hn_record *r)
 	return rc != 0 ? hn_scan_fail(s, at, "%s", why.msg) : 0;
 }
 
-static int stage_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int stage_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	(void)r;
 	(void)i;
 	return hn_scan_fail(s, s->p, "stages: must be empty; only steps are stored");
 }
 
-static int state_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int state_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	return i == 0 ? scan_list(s, r, "stages", 1, stage_item, NULL) : scan_steps(s, r);
 }
 
-static int input_part(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int input_part(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	uint32_t n = 0;
 	int rc = scan_list(s, r, i == 0 ? "task" : "state", i == 0 ? 6 : 2,
@@ -143,7 +143,7 @@ static int input_part(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
 	return rc;
 }
 
-static int cost_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int cost_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	struct hn_record_number *cost;
 	int rc;
@@ -163,7 +163,7 @@ static int cost_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
 	return rc;
 }
 
-static int scan_costs(struct hn_record_scan *s, struct hn_record *r)
+static int scan_costs(struct hn_record_scan *s, struct hn_log_record *r)
 {
 	int rc = scan_list(s, r, "costs", HN_RECORD_MAX_COSTS, cost_item, &r->n_cost);
 
@@ -173,7 +173,7 @@ static int scan_costs(struct hn_record_scan *s, struct hn_record *r)
 	return rc;
 }
 
-static int result_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i)
+static int result_item(struct hn_record_scan *s, struct hn_log_record *r, uint32_t i)
 {
 	int64_t error_no;
 	int rc;
@@ -192,7 +192,7 @@ static int result_item(struct hn_record_scan *s, struct hn_record *r, uint32_t i
 	}
 }
 
-static int scan_member(struct hn_record_scan *s, struct hn_record *r, char name)
+static int scan_member(struct hn_record_scan *s, struct hn_log_record *r, char name)
 {
 	uint32_t n = 0;
 	int rc;
@@ -218,7 +218,7 @@ static int scan_member(struct hn_record_scan *s, struct hn_record *r, char name)
 }
 
 /* One `"name": value` pair. */
-static int scan_pair(struct hn_record_scan *s, struct hn_record *r, char *seen)
+static int scan_pair(struct hn_record_scan *s, struct hn_log_record *r, char *seen)
 {
 	(void)hn_scan_peek(s);
 
@@ -241,7 +241,7 @@ static int scan_pair(struct hn_record_scan *s, struct hn_record *r, char *seen)
 }
 
 /* Ansor's versions hold Ansor's steps alone: what reads such a line must know them all. */
-static int check_version(struct hn_record_scan *s, const struct hn_record *r)
+static int check_version(struct hn_record_scan *s, const struct hn_log_record *r)
 {
 	bool own = r->version != NULL && strncmp(r->version, "hone-", 5) == 0;
 
@@ -260,10 +260,10 @@ static int check_version(struct hn_record_scan *s, const struct hn_record *r)
 }
 
 int hn_record_parse(const char *what, uint64_t line, const char *text, size_t n,
-		    struct hn_arena *a, const struct hn_record **ret, struct hn_err *err)
+		    struct hn_arena *a, const struct hn_log_record **ret, struct hn_err *err)
 {
 	struct hn_record_scan s = { what, line, text, text, text + n, a, err };
-	struct hn_record *r = HN_NEW(a, struct hn_record);
+	struct hn_log_record *r = HN_NEW(a, struct hn_log_record);
 	char seen[4] = "";
 	int rc, more = 1;
 

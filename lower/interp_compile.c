@@ -54,7 +54,7 @@ static union hn_value eval_load_f32(const struct hn_cell *c, union hn_value *fra
 /* Matrices: two terms, no loop. */
 static union hn_value eval_load_f32_two(const struct hn_cell *c, union hn_value *frame)
 {
-	const struct hn_term *t = c->term;
+	const struct hn_interp_term *t = c->term;
 	int64_t at = c->v.i + t[0].stride * frame[t[0].slot].i +
 		     t[1].stride * frame[t[1].slot].i;
 
@@ -142,7 +142,7 @@ void hn_interp_put(void *base, enum hn_dtype t, int64_t at, union hn_value v)
 }
 
 /* term[0..*n) and *shift += times * e; false when e is no sum of axes. */
-static bool sum_of_axes(const struct hn_expr *e, int64_t times, struct hn_term *term,
+static bool sum_of_axes(const struct hn_expr *e, int64_t times, struct hn_interp_term *term,
 			uint32_t *n, int64_t *shift)
 {
 	switch (e->op) {
@@ -153,7 +153,7 @@ static bool sum_of_axes(const struct hn_expr *e, int64_t times, struct hn_term *
 		if (e->ref >= HN_SLOT_LHS || *n == HN_DAG_MAX_ITERS) {
 			return false;
 		}
-		term[(*n)++] = (struct hn_term){ e->ref, times };
+		term[(*n)++] = (struct hn_interp_term){ e->ref, times };
 		return true;
 	case HN_EXPR_ADD:
 	case HN_EXPR_SUB:
@@ -176,7 +176,7 @@ static bool sum_of_axes(const struct hn_expr *e, int64_t times, struct hn_term *
 static bool compile_affine(struct hn_compile *c, const struct hn_expr *e,
 			   const int64_t *stride, struct hn_cell *cell)
 {
-	struct hn_term term[HN_DAG_MAX_ITERS];
+	struct hn_interp_term term[HN_DAG_MAX_ITERS];
 	uint32_t n = 0;
 	int64_t shift = 0;
 
@@ -185,7 +185,7 @@ static bool compile_affine(struct hn_compile *c, const struct hn_expr *e,
 			return false;
 		}
 	}
-	struct hn_term *own = HN_NEW_ARRAY(c->a, struct hn_term, n);
+	struct hn_interp_term *own = HN_NEW_ARRAY(c->a, struct hn_interp_term, n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		own[i] = term[i];

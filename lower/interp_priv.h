@@ -21,7 +21,7 @@ union hn_value {
 struct hn_cell;
 typedef union hn_value (*hn_eval_fn)(const struct hn_cell *c, union hn_value *frame);
 
-struct hn_term {
+struct hn_interp_term {
 	int32_t slot;
 	int64_t stride; /* elements */
 };
@@ -43,7 +43,7 @@ struct hn_cell {
 	uint8_t from;	  /* casts: type of the operand */
 	const void *base; /* loads */
 	uint32_t n_term;
-	const struct hn_term *term;
+	const struct hn_interp_term *term;
 	uint32_t n_index; /* gathers: index cells and strides */
 	const struct hn_cell *const *index;
 	const int64_t *stride;

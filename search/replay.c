@@ -23,7 +23,7 @@ struct hn_policy {
 };
 
 /* What the record makes of the task becomes `next`, when it is a program not seen yet. */
-static void look_at(struct hn_policy *p, const struct hn_record *record,
+static void look_at(struct hn_policy *p, const struct hn_log_record *record,
 		    struct hn_arena *scratch)
 {
 	struct hn_indiv x;
@@ -40,7 +40,7 @@ static void look_at(struct hn_policy *p, const struct hn_record *record,
 static void find_next(struct hn_policy *p)
 {
 	struct hn_arena scratch;
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_err err;
 	int item;
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static void check(const struct hn_record *record)
+static void check(const struct hn_log_record *record)
 {
-	const struct hn_record *copy;
+	const struct hn_log_record *copy;
 	struct hn_buf once, twice;
 	struct hn_arena a;
 
@@ -25,7 +25,7 @@ static void check(const struct hn_record *record)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	FILE *file = n > 0 ? fmemopen((void *)(uintptr_t)data, n, "r") : NULL;
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_record_reader r;
 	int item;
 

@@ -34,9 +34,9 @@ static const char *const same[] = {
 	"\"v0.6\"}",
 };
 
-static const struct hn_record *parse(const char *line, struct hn_arena *a)
+static const struct hn_log_record *parse(const char *line, struct hn_arena *a)
 {
-	const struct hn_record *r = NULL;
+	const struct hn_log_record *r = NULL;
 	struct hn_err err = { 0 };
 
 	if (hn_record_parse("log", 7, line, strlen(line), a, &r, &err) != 0) {
@@ -45,7 +45,7 @@ static const struct hn_record *parse(const char *line, struct hn_arena *a)
 	return r;
 }
 
-static void assert_written(const struct hn_record *r, const char *want)
+static void assert_written(const struct hn_log_record *r, const char *want)
 {
 	struct hn_buf buf;
 
@@ -73,7 +73,7 @@ static void fields_are_read(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_record *r = parse(same[5], &a);
+	const struct hn_log_record *r = parse(same[5], &a);
 
 	assert_string_equal(r->workload_key, "[\"matmul\", 512, 512, 512]");
 	assert_string_equal(r->target, "llvm");
@@ -115,7 +115,7 @@ static void own_numbers_have_six_digits(void **state)
 {
 	struct hn_record_number cost[] = { { 0.00123456789, NULL }, { 1e10, NULL } };
 	struct hn_trace none = { 0 };
-	struct hn_record r = { .workload_key = "k",
+	struct hn_log_record r = { .workload_key = "k",
 			       .target = "t",
 			       .layout = -1,
 			       .trace = &none,
@@ -200,7 +200,7 @@ static void damage_is_placed(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
-		const struct hn_record *r = NULL;
+		const struct hn_log_record *r = NULL;
 		struct hn_err err = { 0 };
 		int rc = hn_record_parse("log", 7, bad[i].line, strlen(bad[i].line), &a,
 					 &r, &err);
@@ -229,7 +229,7 @@ static void damage_anywhere(void **state)
 	hn_buf_init(&once);
 	hn_buf_init(&twice);
 	for (size_t i = 0; i < n; i++) {
-		const struct hn_record *r;
+		const struct hn_log_record *r;
 		char *copy = hn_arena_strndup(&a, line, i);
 
 		assert_int_not_equal(hn_record_parse("log", 1, copy, i, &a, &r, NULL), 0);
@@ -268,7 +268,7 @@ static void put_many(FILE *f, const char *before, const char *what, long n,
 static void assert_next(struct hn_record_reader *r, int item, const char *want,
 			uint64_t line)
 {
-	const struct hn_record *record;
+	const struct hn_log_record *record;
 	struct hn_err err = { 0 };
 	int got = hn_record_next(r, &record, &err);
 

@@ -26,7 +26,7 @@ static void log_result(const struct hn_trace *t, double value, struct hn_buf *lo
 
 	snprintf(cost, sizeof(cost), "%.17g", value);
 	struct hn_record_number seconds = { value, cost };
-	struct hn_record r = { .workload_key = "[\"test\"]",
+	struct hn_log_record r = { .workload_key = "[\"test\"]",
 			       .target = "cpu",
 			       .layout = -1,
 			       .trace = t,
@@ -45,7 +45,7 @@ static void log_result(const struct hn_trace *t, double value, struct hn_buf *lo
 static double look_up(const struct hn_trace *t, const char **log, struct hn_arena *a)
 {
 	const char *end = strchr(*log, '\n');
-	const struct hn_record *r;
+	const struct hn_log_record *r;
 	struct hn_err err;
 
 	assert_non_null(end);
