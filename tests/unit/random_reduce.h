@@ -77,7 +77,7 @@ static inline void rd_map_weights(struct rd_gen *g, struct rd_map *m)
 static inline void rd_condition(struct rd_gen *g, const struct rd_map *m, char *ret)
 {
 	uint32_t form = rd_draw(g, 16);
-	struct rd_index x[2 * RD_MAX_RANK + 1];
+	struct rd_index x[2 * RD_MAX_RANK + 1] = { 0 };
 	char names[RD_TEXT], mask[RD_TEXT * 3];
 	uint32_t n = 0;
 
