@@ -96,9 +96,12 @@ static void join_guard(struct merge *m, const struct hn_expr *e)
 
 static uint32_t n_axis(const struct merge *m, const struct hn_node *n)
 {
+	if (n->kind != HN_NODE_STMT) {
+		return 0; /* the root is of no stage */
+	}
 	const struct hn_op *op = m->t->dag->op[n->stage];
 
-	return n->kind == HN_NODE_STMT ? op->n_spatial + op->n_reduce : 0;
+	return op->n_spatial + op->n_reduce;
 }
 
 static void divisions_of(struct merge *m, const struct hn_node *n)
