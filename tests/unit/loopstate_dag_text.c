@@ -165,6 +165,8 @@ static const struct bad bads[] = {
 	  "t:1:33: a fraction where int32 is needed" },
 	{ "s(float32 A[7]) -> B { B(i) = A(i) + 1e39 }", "t:1:38: 1e+39 does not fit float32" },
 	{ "s(float64 A[7]) -> B { B(i) = A(i) + 1e399 }", "t:1:38: not a number: '1e399'" },
+	{ "s(float64 A[7]) -> B { B(i) = A(i) + 1e308*10 }", "t:1:43: the number is too large" },
+	{ "s(float32 A[7]) -> B { B(i) = A(i) + 1e30*1e30 }", "1e+60 does not fit float32" },
 	{ "s(float32 A[7]) -> B { B(i) = A(i) + i }",
 	  "t:1:36: operands are float32 and int32" },
 	{ "s(float32 A[7]) -> B { B(i) = A(i) * (1/3) }",
