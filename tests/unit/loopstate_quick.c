@@ -35,23 +35,33 @@ static const struct hn_dag *open_text(const char *text, struct hn_arena *a)
 	return dag;
 }
 
+/* The loop tree that the steps make of the dag. */
+static const struct hn_looptree *tree_of(const char *dag_text, const char *steps,
+					 struct hn_arena *a)
+{
+	const struct hn_dag *dag = open_text(dag_text, a);
+	const struct hn_looptree *t;
+	const struct hn_trace *trace;
+	const struct hn_state *s;
+	struct hn_err err = { 0 };
+
+	if (hn_trace_parse("steps", steps, strlen(steps), a, &trace, &err) ||
+	    hn_state_replay(dag, trace, a, &s, &err) || hn_looptree_build(s, a, &t, &err)) {
+		fail_msg("%s: %s", steps, err.msg);
+	}
+	return t;
+}
+
 /* The verdict on what `steps` makes of the dag; *err has the reason. */
 static bool judge_steps(const char *dag_text, const char *steps, struct hn_err *err)
 {
 	struct hn_quick *q = hn_quick_new();
-	const struct hn_looptree *t;
-	const struct hn_trace *trace;
-	const struct hn_state *s;
 	struct hn_arena a;
 	bool ok;
 
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = open_text(dag_text, &a);
+	const struct hn_looptree *t = tree_of(dag_text, steps, &a);
 
-	assert_int_equal(hn_trace_parse("steps", steps, strlen(steps), &a, &trace, err), 0);
-	if (hn_state_replay(dag, trace, &a, &s, err) || hn_looptree_build(s, &a, &t, err)) {
-		fail_msg("%s", err->msg);
-	}
 	ok = hn_quick_legal(q, t, err);
 	hn_arena_fini(&a);
 	hn_quick_free(q);
@@ -136,22 +146,16 @@ static void each_statement_has_its_guard(void **state)
 	static const char steps[] = "[[\"FU\", 2, [0, 1]], [\"SP\", 2, 0, 119, [2, 13], 1], "
 				    "[\"CA\", 1, 2, 2]]";
 	struct hn_quick *q = hn_quick_new();
-	const struct hn_looptree *t;
 	struct hn_looptree damaged;
-	const struct hn_trace *trace;
-	const struct hn_state *s;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = open_text("p(float32 A[7,17]) -> C { P(i,j) = A(i,j) + 1.0\n"
-					     "C(i,j) = P(i,j) * 2.0 }",
-					     &a);
+	const struct hn_looptree *t = tree_of("p(float32 A[7,17]) -> C { P(i,j) = A(i,j) + 1.0\n"
+					      "C(i,j) = P(i,j) * 2.0 }",
+					      steps, &a);
 
-	assert_int_equal(hn_trace_parse("steps", steps, strlen(steps), &a, &trace, &err), 0);
-	assert_int_equal(hn_state_replay(dag, trace, &a, &s, &err), 0);
-	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
 	if (!hn_quick_legal(q, t, &err)) {
 		fail_msg("%s", err.msg);
 	}
@@ -321,19 +325,14 @@ static void parts_that_overlap_race(void **state)
 {
 	static const char steps[] = "[[\"SP\", 1, 0, 7, [2], 1], [\"AN\", 1, 0, 3]]";
 	struct hn_quick *q = hn_quick_new();
-	const struct hn_looptree *t;
-	const struct hn_trace *trace;
-	const struct hn_state *s;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_dag *dag = open_text("f(float32 A[7]) -> B { B(i) = A(i) + 1 }", &a);
+	const struct hn_looptree *t =
+		tree_of("f(float32 A[7]) -> B { B(i) = A(i) + 1 }", steps, &a);
 
-	assert_int_equal(hn_trace_parse("steps", steps, strlen(steps), &a, &trace, &err), 0);
-	assert_int_equal(hn_state_replay(dag, trace, &a, &s, &err), 0);
-	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
 	assert_true(hn_quick_legal(q, t, NULL));
 
 	struct hn_looptree longer = *t;
