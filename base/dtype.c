@@ -17,7 +17,8 @@ struct row {
 
 static const struct row rows[HN_N_DTYPE] = {
 #define DTYPE(name, text, bytes, cls, c, bits, exponent, inputs, tolerance, arith)               \
-	[HN_##name] = { text, #c, bytes, HN_CLASS_##cls, bits, exponent, inputs, tolerance, HN_##arith },
+	[HN_##name] = { text,     #c,     bytes,     HN_CLASS_##cls, bits,                \
+			exponent, inputs, tolerance, HN_##arith },
 #include "base/dtypes.def"
 #undef DTYPE
 };

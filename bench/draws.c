@@ -108,8 +108,9 @@ static int evolve(struct draws *d, const struct hn_bench_case *item,
 
 		for (uint32_t k = 0; k < n; k++) {
 			note(d, c[k].trace);
-			told[k] = (struct hn_told){ c[k].trace, HN_VERDICT_OK,
-						    1e5 + (double)(hn_trace_hash(c[k].trace) >> 40) };
+			uint64_t ns = 100000 + (hn_trace_hash(c[k].trace) >> 40);
+
+			told[k] = (struct hn_told){ c[k].trace, HN_VERDICT_OK, (double)ns };
 		}
 		ops->tell(p, told, n);
 	}

@@ -109,7 +109,8 @@ static bool same_extent(const struct hn_state *s, const struct hn_step *step)
 	const struct hn_stage *stage;
 	int64_t then = step->a[HN_SP_EXTENT], now;
 
-	if (!hn_step_has(step, HN_MEANS_PARTS) || step->stage < 0 || (uint32_t)step->stage >= s->n_stage) {
+	if (!hn_step_has(step, HN_MEANS_PARTS) || step->stage < 0 ||
+	    (uint32_t)step->stage >= s->n_stage) {
 		return true;
 	}
 	stage = s->stage[step->stage];

@@ -136,9 +136,9 @@ static const struct hn_expr *settled(struct hn_text *t, struct hn_text_val v, en
 	if (v.e == NULL) {
 		return NULL;
 	}
-	enum hn_dtype open = hn_text_is_float(v.e) ? HN_F32 : HN_I32;
+	bool is = want != HN_N_DTYPE ? hn_text_settle(t, &v, want) : hn_text_settle_open(t, &v);
 
-	return hn_text_settle(t, &v, want != HN_N_DTYPE ? want : open) ? v.e : NULL;
+	return is ? v.e : NULL;
 }
 
 const struct hn_expr *hn_text_expr(struct hn_text *t, enum hn_dtype want)

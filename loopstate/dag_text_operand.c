@@ -1,5 +1,5 @@
-/* loopstate/dag_text_operand.c -- what a name in an expression stands for: an element of a tensor, a
- * function, a conversion, an index, a constant, or what `let` and combiners have named. */
+/* loopstate/dag_text_operand.c -- what a name in an expression stands for: an element of a
+ * tensor, a function, a conversion, an index, a constant, or what `let` and combiners have named. */
 #include "loopstate/dag_text_value.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static bool room_for_load(struct hn_text *t, const struct hn_token *at)
 }
 
 static struct hn_text_val parse_load(struct hn_text *t, int32_t op, int32_t out,
-			     const struct hn_token *at)
+				     const struct hn_token *at)
 {
 	const struct hn_expr like = { .op = HN_EXPR_LOAD,
 				      .dtype = t->op[op]->dtype[out],
@@ -78,7 +78,7 @@ static struct hn_text_val parse_load(struct hn_text *t, int32_t op, int32_t out,
 }
 
 static struct hn_text_val parse_cast(struct hn_text *t, enum hn_dtype to,
-			     const struct hn_token *at)
+				     const struct hn_token *at)
 {
 	const struct hn_expr like = { .op = HN_EXPR_CAST, .dtype = (uint8_t)to };
 	struct hn_text_val arg[1];
@@ -137,7 +137,7 @@ static const char *known_functions(const struct hn_text *t, const char *word)
 
 /* select, the nodes of two values that have no sign, and the functions of calls.def. */
 static struct hn_text_val parse_function(struct hn_text *t, const char *name,
-				 const struct hn_token *at)
+					 const struct hn_token *at)
 {
 	const struct hn_text_pair *pair = pair_of(name);
 	bool select = strcmp(name, "select") == 0;
@@ -175,7 +175,7 @@ static struct hn_text_val parse_function(struct hn_text *t, const char *name,
 
 /* A name that is no tensor: an index; a new one is reduced over. */
 static struct hn_text_val parse_index(struct hn_text *t, const char *name,
-			      const struct hn_token *at)
+				      const struct hn_token *at)
 {
 	uint32_t i = 0;
 
@@ -211,8 +211,7 @@ static struct hn_text_val parse_let(struct hn_text *t, const struct hn_token *at
 
 	hn_text_want(t, "=");
 	arg[0] = t->rc == 0 ? hn_text_choice(t) : hn_text_failed;
-	if (arg[0].e == NULL || !hn_text_settle(t, &arg[0], hn_text_is_float(arg[0].e) ? HN_F32 : HN_I32) ||
-	    !hn_text_want(t, "in")) {
+	if (!hn_text_settle_open(t, &arg[0]) || !hn_text_want(t, "in")) {
 		return hn_text_failed;
 	}
 	const struct hn_text_let mine = { t->let, name, HN_SLOT_LET + t->n_let++,
@@ -221,8 +220,7 @@ static struct hn_text_val parse_let(struct hn_text *t, const struct hn_token *at
 	t->let = &mine;
 	arg[1] = hn_text_choice(t);
 	t->let = mine.up;
-	if (arg[1].e == NULL ||
-	    !hn_text_settle(t, &arg[1], hn_text_is_float(arg[1].e) ? HN_F32 : HN_I32)) {
+	if (!hn_text_settle_open(t, &arg[1])) {
 		return hn_text_failed;
 	}
 	const struct hn_expr like = { .op = HN_EXPR_LET,
@@ -257,13 +255,18 @@ static struct hn_text_val parse_constant(struct hn_text *t, const struct hn_toke
 	return hn_text_failed;
 }
 
+static struct hn_text_val variable(struct hn_text *t, int32_t slot, enum hn_dtype type,
+				   const char *name, const struct hn_token *at)
+{
+	return (struct hn_text_val){ hn_expr_var(slot, type, name, t->a), false, *at, 1 };
+}
+
 /* What has been given a name: a let, a combiner's argument, a size. */
 static struct hn_text_val parse_bound_name(struct hn_text *t, const struct hn_token *at)
 {
 	for (const struct hn_text_let *l = t->let; l != NULL; l = l->up) {
 		if (strcmp(l->name, at->text) == 0) {
-			return (struct hn_text_val){ hn_expr_var(l->slot, l->dtype, l->name, t->a), false,
-					     *at, 1 };
+			return variable(t, l->slot, l->dtype, l->name, at);
 		}
 	}
 	for (uint32_t k = 0; t->side[1] != NULL && k < 2 * t->n_target; k++) {
@@ -272,18 +275,13 @@ static struct hn_text_val parse_bound_name(struct hn_text *t, const struct hn_to
 		const char *name = t->side[left ? 0 : 1][i];
 
 		if (strcmp(name, at->text) == 0) {
-			int32_t slot = (left ? HN_SLOT_LHS : HN_SLOT_RHS) + (int32_t)i;
-
-			return (struct hn_text_val){ hn_expr_var(slot, (enum hn_dtype)t->side_type[i], name,
-							 t->a),
-					     false, *at, 1 };
+			return variable(t, (left ? HN_SLOT_LHS : HN_SLOT_RHS) + (int32_t)i,
+					(enum hn_dtype)t->side_type[i], name, at);
 		}
 	}
 	for (uint32_t k = 0; t->side[1] == NULL && k < t->sizes.n; k++) {
 		if (strcmp(t->size[k].name, at->text) == 0) {
-			return (struct hn_text_val){ hn_expr_var(HN_SLOT_SIZE + (int32_t)k, HN_I32,
-							 t->size[k].name, t->a),
-					     false, *at, 1 };
+			return variable(t, HN_SLOT_SIZE + (int32_t)k, HN_I32, t->size[k].name, at);
 		}
 	}
 	return hn_text_failed;

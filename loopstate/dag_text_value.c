@@ -1,5 +1,5 @@
-/* loopstate/dag_text_value.c -- values of the text notation: the types of literals, and what operators
- * make.  See dag_text_value.h. */
+/* loopstate/dag_text_value.c -- values of the text notation: the types of literals, and what
+ * operators make.  See dag_text_value.h. */
 #include "loopstate/dag_text_value.h"
 
 #include <math.h>
@@ -34,9 +34,15 @@ bool hn_text_settle(struct hn_text *t, struct hn_text_val *v, enum hn_dtype to)
 	return true;
 }
 
+bool hn_text_settle_open(struct hn_text *t, struct hn_text_val *v)
+{
+	return v->e != NULL && hn_text_settle(t, v, hn_text_is_float(v->e) ? HN_F32 : HN_I32);
+}
+
 /* The node, checked; its place is `at`. */
 struct hn_text_val hn_text_make(struct hn_text *t, const struct hn_expr *like,
-		       const struct hn_text_val *arg, uint32_t n, const struct hn_token *at)
+				const struct hn_text_val *arg, uint32_t n,
+				const struct hn_token *at)
 {
 	/* Every name is in scope by construction; sizes come later. */
 	const struct hn_op scope = { .n_spatial = HN_DAG_MAX_ITERS,
@@ -78,8 +84,9 @@ bool hn_text_unify(struct hn_text *t, struct hn_text_val *x, struct hn_text_val 
 }
 
 /* Two literals: their value, still a literal. */
-static struct hn_text_val fold_literals(struct hn_text *t, enum hn_expr_op op, struct hn_text_val x,
-				struct hn_text_val y, const struct hn_token *at)
+static struct hn_text_val fold_literals(struct hn_text *t, enum hn_expr_op op,
+					struct hn_text_val x, struct hn_text_val y,
+					const struct hn_token *at)
 {
 	bool real = hn_text_is_float(x.e) || hn_text_is_float(y.e);
 	double a = hn_text_is_float(x.e) ? x.e->u.f : (double)x.e->u.i;
@@ -139,8 +146,9 @@ const struct hn_text_pair hn_text_pairs[] = {
 };
 const uint32_t hn_text_n_pair = HN_COUNT_OF(hn_text_pairs);
 
-struct hn_text_val hn_text_join(struct hn_text *t, const struct hn_text_binary *row, struct hn_text_val x,
-		       struct hn_text_val y, const struct hn_token *at)
+struct hn_text_val hn_text_join(struct hn_text *t, const struct hn_text_binary *row,
+				struct hn_text_val x, struct hn_text_val y,
+				const struct hn_token *at)
 {
 	bool arith = row->level >= 5;
 
@@ -157,8 +165,8 @@ struct hn_text_val hn_text_join(struct hn_text *t, const struct hn_text_binary *
 	return hn_text_make(t, &like, arg, 2, at);
 }
 
-struct hn_text_val hn_text_choose(struct hn_text *t, enum hn_expr_op op, struct hn_text_val arg[3],
-			 const struct hn_token *at)
+struct hn_text_val hn_text_choose(struct hn_text *t, enum hn_expr_op op,
+				  struct hn_text_val arg[3], const struct hn_token *at)
 {
 	if (!hn_text_unify(t, &arg[1], &arg[2])) {
 		return hn_text_failed;
@@ -168,7 +176,8 @@ struct hn_text_val hn_text_choose(struct hn_text *t, enum hn_expr_op op, struct 
 	return hn_text_make(t, &like, arg, 3, at);
 }
 
-struct hn_text_val hn_text_negate(struct hn_text *t, struct hn_text_val v, const struct hn_token *at)
+struct hn_text_val hn_text_negate(struct hn_text *t, struct hn_text_val v,
+				  const struct hn_token *at)
 {
 	bool real = hn_text_is_float(v.e);
 	const struct hn_expr like = { .op = HN_EXPR_SUB, .dtype = v.e->dtype };
@@ -180,5 +189,6 @@ struct hn_text_val hn_text_negate(struct hn_text *t, struct hn_text_val v, const
 		return v;
 	}
 	arg[0].e = hn_expr_int(0, HN_I32, t->a);
-	return hn_text_unify(t, &arg[0], &arg[1]) ? hn_text_make(t, &like, arg, 2, at) : hn_text_failed;
+	return hn_text_unify(t, &arg[0], &arg[1]) ? hn_text_make(t, &like, arg, 2, at)
+						  : hn_text_failed;
 }

@@ -1,7 +1,7 @@
 /* loopstate/dag_text_value.h -- values of the text notation while an expression is read.
  *
- * Literals have no type of their own: they take the other operand's, so that `2 * A(i)` reads as one
- * expects.  Where something fails, hn_text_fail has said so and the value is hn_text_failed. */
+ * Literals have no type of their own: they take the other operand's, so that `2 * A(i)` reads as
+ * one expects.  Where something fails, hn_text_fail has said so and the value is hn_text_failed. */
 #ifndef HN_LOOPSTATE_DAG_TEXT_VALUE_H
 #define HN_LOOPSTATE_DAG_TEXT_VALUE_H
 
@@ -23,6 +23,9 @@ static inline bool hn_text_is_float(const struct hn_expr *e)
 
 /* A literal as a value of type `to`; others stay.  False: failed. */
 bool hn_text_settle(struct hn_text *t, struct hn_text_val *v, enum hn_dtype to);
+
+/* The same to float32 or int32, where nothing says more.  False also of what has failed. */
+bool hn_text_settle_open(struct hn_text *t, struct hn_text_val *v);
 
 /* Two of one type, where one of them is a literal.  False: failed. */
 bool hn_text_unify(struct hn_text *t, struct hn_text_val *x, struct hn_text_val *y);

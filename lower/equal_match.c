@@ -2,8 +2,8 @@
  *
  * The sources of both are gone through side by side: where the reduction's has one of its axes
  * k, or an index that is linear in it, the parts' says what k is there.  What lies below a quotient
- * or a remainder of indices is asked last: there the parts' may have been simplified to less than k.  A guess
- * only: the caller proves it, or refuses.
+ * or a remainder of indices is asked last: there the parts' may have been simplified to less than
+ * k.  A guess only: the caller proves it, or refuses.
  */
 #include "base/arith.h"
 #include "lower/equal_int.h"
@@ -64,7 +64,8 @@ static void note(struct unknown *u, uint32_t k, int64_t coef)
 	u->coef[at] = coef;
 }
 
-static const struct hn_expr *by(struct match *m, enum hn_expr_op op, const struct hn_expr *x, int64_t c)
+static const struct hn_expr *by(struct match *m, enum hn_expr_op op, const struct hn_expr *x,
+				int64_t c)
 {
 	return hn_expr_binary(op, x, hn_expr_int(c, HN_I32, m->c->arena), m->c->arena);
 }
