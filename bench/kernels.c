@@ -22,6 +22,7 @@
 #include "bench/judge.h"
 #include "bench/limit.h"
 #include "bench/tally.h"
+#include "loopstate/dag_read.h"
 #include "lower/lower.h"
 #include "target/target.h"
 

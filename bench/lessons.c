@@ -21,6 +21,7 @@
 #include "bench/contest.h"
 #include "bench/turns.h"
 #include "db/db.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/mark.h"
 #include "loopstate/trace.h"
 #include "lower/lower.h"

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "bench/workload.h"
+#include "loopstate/dag_read.h"
 #include "lower/build.h"
 #include "measure/loader.h"
 #include "sketch/sketch.h"

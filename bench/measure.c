@@ -29,6 +29,7 @@
 #include "bench/workload.h"
 #include "daemon/final.h"
 #include "daemon/workload.h"
+#include "loopstate/dag_read.h"
 #include "measure/sync.h"
 #include "proto/addr.h"
 

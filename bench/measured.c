@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "db/db.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/looptree.h"
 #include "loopstate/trace.h"
 

@@ -11,6 +11,7 @@
 
 #include "bench/bench.h"
 #include "bench/contest.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 #include "lower/lower.h"
 

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "bench/workload.h"
+#include "loopstate/dag_read.h"
 #include "target/fingerprint.h"
 #include "lower/build.h"
 #include "search/policy.h"

@@ -4,6 +4,7 @@
 
 #include "base/jw.h"
 #include "client/cmd.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/state.h"
 
 static const char *kind_of(const struct hn_op *op)

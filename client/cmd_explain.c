@@ -13,6 +13,7 @@
 #include "client/explain.h"
 #include "client/explain_asm.h"
 #include "loopstate/bounds.h"
+#include "loopstate/dag_read.h"
 
 #define CALL_MS 30000
 #define RECORD_MAX (1LL << 52) /* JSON's whole numbers hold more */

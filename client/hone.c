@@ -7,6 +7,7 @@
 
 #include "client/nearest.h"
 #include "db/snapshot.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/liberty.h"
 #include "loopstate/mark.h"
 #include "proto/addr.h"

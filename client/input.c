@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "client/cmd.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/liberty.h"
 #include "loopstate/mark.h"
 #include "proto/msg.h"

@@ -16,6 +16,7 @@
 #include "base/jw.h"
 #include "base/name.h"
 #include "daemon/heap.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/mark.h"
 
 #define SNAPSHOT_NS 1000000000 /* rewritten at most this often */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/mark.h"
 
 const struct hn_json *hn_call_field(const struct hn_call *c, const char *name)

@@ -1,5 +1,4 @@
-/* loopstate/dag.c -- small questions about a dag: sizes, attributes, names; and which of
- * the two notations a text is in. */
+/* loopstate/dag.c -- small questions about a dag: sizes, attributes, names. */
 #include "loopstate/dag.h"
 
 #include <stdio.h>
@@ -7,7 +6,6 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "base/json.h"
 #include "loopstate/dag_priv.h"
 #include "loopstate/size.h"
 
@@ -181,54 +179,6 @@ enum hn_combiner hn_dag_combiner_of(const struct hn_expr *const *result, uint32_
 		return HN_COMBINE_GENERAL;
 	}
 	return (enum hn_combiner)kind[result[0]->op];
-}
-
-static int parse_json(const char *what, const char *text, size_t n, uint64_t max_bytes,
-		      struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
-{
-	/* An expression of full depth, below object, ops, op, body, reduce, source. */
-	const struct hn_json_limits limits = { .max_depth = HN_DAG_MAX_DEPTH + 16 };
-	struct hn_json *json;
-	int rc = hn_json_parse(what, text, n, &limits, &json, err);
-
-	if (rc == 0) {
-		rc = hn_dag_from_json(what, json, max_bytes, a, ret, err);
-		hn_json_free(json);
-	}
-	return rc;
-}
-
-int hn_dag_parse_sized(const char *what, const char *text, size_t n, uint64_t max_bytes,
-		       struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
-{
-	size_t i = 0;
-
-	while (i < n && strchr(" \t\r\n", text[i]) != NULL && text[i] != '\0') {
-		i++;
-	}
-	if (i == n) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "%s: empty: expected compute-dag/1 or the "
-			       "text notation",
-			       what);
-	}
-	if (text[i] == '{') {
-		return parse_json(what, text, n, max_bytes, a, ret, err);
-	}
-	return hn_dag_from_text(what, text, n, max_bytes, a, ret, err);
-}
-
-int hn_dag_parse(const char *what, const char *text, size_t n, uint64_t max_bytes,
-		 struct hn_arena *a, const struct hn_dag **ret, struct hn_err *err)
-{
-	const struct hn_dag *dag;
-	int rc = hn_dag_parse_sized(what, text, n, max_bytes, a, &dag, err);
-
-	rc = rc ? rc : hn_dag_need_numbers(what, dag, err);
-	if (rc == 0) {
-		*ret = dag;
-	}
-	return rc;
 }
 
 uint32_t hn_dag_arg_out(const struct hn_dag *dag, uint32_t i)

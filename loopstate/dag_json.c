@@ -11,6 +11,7 @@
 
 #include "base/name.h"
 #include "loopstate/dag_json_priv.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 
 /* Deep paths show their two ends. */

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/dag_text_priv.h"
 
 #define MAX_OUTPUTS HN_DAG_MAX_OPS

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "loopstate/dag_text_out.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 
 #define LAYOUT_FREE "layout_free_placeholders"

@@ -5,6 +5,7 @@
 
 #include "base/jw.h"
 #include "loopstate/dag_priv.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 
 struct writer {

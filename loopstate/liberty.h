@@ -8,7 +8,7 @@
 #ifndef HN_LOOPSTATE_LIBERTY_H
 #define HN_LOOPSTATE_LIBERTY_H
 
-#include "loopstate/state.h"
+#include "loopstate/dag.h"
 
 enum hn_liberty {
 #define LIBERTY(name, float32, float64, text) HN_LIBERTY_##name,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "loopstate/dag_read.h"
 #include "lower/names.h"
 #include "lower/poly_show.h"
 

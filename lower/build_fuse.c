@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/jw.h"
+#include "loopstate/dag_read.h"
 #include "lower/build.h"
 #include "lower/fuse.h"
 

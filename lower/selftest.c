@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/jw.h"
+#include "loopstate/dag_read.h"
 #include "lower/check.h"
 #include "lower/emit_int.h"
 

@@ -6,6 +6,7 @@
 
 #include <llvm-c/Target.h>
 
+#include "loopstate/dag_read.h"
 #include "lower/lower.h"
 #include "search/search_int.h"
 #include "target/fingerprint.h"

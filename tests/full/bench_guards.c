@@ -19,6 +19,7 @@
 #include "bench/suite.h"
 #include "daemon/workload.h"
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 #include "measure/plausible.h"
 #include "measure/pool.h"
 #include "measure/sync.h"

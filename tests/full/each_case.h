@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "bench/suite.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/widen.h"
 #include "tests/cases.h"
 #include "tests/unit/lower_run.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loopstate/bounds.h"
+#include "loopstate/dag_read.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
 

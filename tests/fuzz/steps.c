@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loopstate/bounds.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/te_text.h"
 
 /* A convolution with what surrounds it: pad, reduction, a reader that can share tiles. */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/quick.h"
 #include "loopstate/step.h"
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/inline.h"
 #include "lower/lower.h"
 #include "search/answer.h"

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/quick.h"
 #include "search/auto.h"
 #include "tests/unit/chains.h"

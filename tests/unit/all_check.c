@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/state.h"
 #include "lower/check.h"
 #include "measure/check.h"

@@ -31,6 +31,7 @@
 #include "tests/unit/random_runs.h"
 #include "tests/unit/exact_eval.h"
 /* these need the ones above */
+#include "loopstate/dag_read.h"
 #include "tests/unit/random_pairs.h"
 
 #ifndef N_PAIRS

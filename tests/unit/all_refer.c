@@ -10,6 +10,7 @@
 
 #include <fenv.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/mark.h"
 #include "loopstate/widen.h"
 #include "lower/build.h"

@@ -21,6 +21,7 @@
 #include "tests/unit/random_runs.h"
 #include "tests/unit/exact_eval.h"
 /* these need the ones above */
+#include "loopstate/dag_read.h"
 #include "tests/unit/random_pairs.h"
 
 #define LIMIT_MS 20000

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "loopstate/dag_read.h"
 #include "lower/fuse.h"
 #include "lower/lower.h"
 #include "sketch/together.h"

@@ -16,6 +16,7 @@
 #include "bench/history.h"
 #include "bench/reference.h"
 #include "bench/suite.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/state.h"
 #include "lower/lower.h"
 

@@ -10,6 +10,7 @@
 
 #include "daemon/ring.h"
 #include "daemon/workload.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/tolerance.h"
 
 static double tolerance_of(const char *text)

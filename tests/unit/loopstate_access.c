@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "loopstate/access.h"
+#include "loopstate/dag_read.h"
 
 struct fixture {
 	struct hn_arena a;

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/looptree.h"
 #include "tests/cases.h"
 

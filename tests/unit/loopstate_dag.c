@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "loopstate/constant.h"
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 #include "tests/cases.h"
 
 static const struct hn_dag *parse(const char *text, struct hn_arena *a)

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 
 struct bad {
 	const char *name;

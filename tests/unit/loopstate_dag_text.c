@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 
 static const struct hn_dag *parse(const char *text, struct hn_arena *a)
 {

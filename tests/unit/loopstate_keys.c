@@ -3,6 +3,7 @@
 #include "loopstate/dag.h"
 #include "loopstate/mark.h"
 
+#include "loopstate/dag_read.h"
 #include "state_util.h"
 
 static const struct hn_dag *parse(const char *what, const char *text, struct hn_arena *a)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/law.h"
 #include "loopstate/liberty.h"
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "dag_form.h"
 #include "loopstate/liberty.h"
+#include "loopstate/state.h"
 #include "loopstate/mark.h"
 #include "loopstate/trace.h"
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/magnitude.h"
 
 static const struct hn_dag *dag_of(const char *text, struct hn_arena *a)

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/rng.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/step.h"
 #include "tests/unit/expr_eval.h"
 #include "tests/unit/looptree_dags.h"

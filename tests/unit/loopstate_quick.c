@@ -8,6 +8,7 @@
 
 #include <malloc.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/liberty.h"
 #include "loopstate/mark.h"
 #include "loopstate/quick.h"

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 
 static int parse(const char *text, struct hn_err *err)
 {

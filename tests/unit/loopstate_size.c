@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 
 #define CONV(sizes, n, h, w, edge_h, edge_w)                                              \

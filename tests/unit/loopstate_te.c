@@ -2,6 +2,7 @@
  * what TVM prints (skipped without a folder of cases). */
 #include "loopstate/te_text.h"
 
+#include "loopstate/dag_read.h"
 #include "state_util.h"
 
 static void put_te(const struct hn_dag *dag, const char *steps, enum hn_replay_mode mode,

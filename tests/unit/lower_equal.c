@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/inline.h"
 #include "lower/equal.h"
 #include "lower/lower.h"

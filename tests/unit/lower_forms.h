@@ -4,6 +4,7 @@
 #ifndef HN_TESTS_LOWER_FORMS_H
 #define HN_TESTS_LOWER_FORMS_H
 
+#include "loopstate/dag_read.h"
 #include "loopstate/quick.h"
 #include "dag_form.h"
 #include "looptree_dags.h"

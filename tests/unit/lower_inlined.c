@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/inline.h"
 #include "loopstate/state.h"
 #include "lower/lower.h"

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/liberty.h"
 #include "lower_run.h"
 

@@ -9,6 +9,7 @@
 #include <isl/options.h>
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "lower/deps.h"
 #include "lower/poly_show.h"
 #include "lower/poly_tree.h"

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 #include "lower_run.h"
 

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/size.h"
 #include "looptree_eval.h"
 #include "lower_histories.h"

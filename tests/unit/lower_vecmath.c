@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "base/file.h"
+#include "loopstate/dag_read.h"
 #include "lower_run.h"
 
 #define N_BLOCK 4109 /* a tail in every width */

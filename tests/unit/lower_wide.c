@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "dag_form.h"
+#include "loopstate/dag_read.h"
 #include "lower/build.h"
 #include "loopstate/mark.h"
 #include "lower_run.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loopstate/dag_read.h"
 #include "loopstate/trace.h"
 #include "lower/lower.h"
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "loopstate/dag.h"
+#include "loopstate/dag_read.h"
 
 #define PLACEHOLDER(id, shape)                                                           \
 	"{\"kind\":\"placeholder\",\"id\":\"" id "\",\"shape\":" shape                   \

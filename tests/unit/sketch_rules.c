@@ -3,6 +3,7 @@
 #include "search_dags.h"
 
 #include "loopstate/bounds.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/looptree.h"
 #include "sketch/sketch.h"
 

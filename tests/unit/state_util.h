@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "loopstate/dag_read.h"
 #include "loopstate/state.h"
 #include "loopstate/step.h"
 #include "tests/cases.h"
