@@ -25,7 +25,7 @@
 
 #include "base/buf.h"
 
-#define HN_JW_DEPTH 300 /* an expression nests 250 deep (loopstate/dag.h) */
+#define HN_JW_DEPTH 300 /* an expression nests 250 deep (loopstate/dag/dag.h) */
 
 struct hn_jw {
 	struct hn_buf *buf;     /* borrowed */

@@ -11,8 +11,8 @@
 
 #include "bench/race.h"
 #include "bench/suite.h"
-#include "loopstate/dag.h"
-#include "measure/pool.h"
+#include "loopstate/dag/dag.h"
+#include "measure/board/pool.h"
 
 struct hn_contest {
 	const struct hn_suite_row *row;

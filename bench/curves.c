@@ -10,7 +10,7 @@
 
 #include "bench/bench.h"
 #include "bench/machine.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "search/policy.h"
 #include "search/threads.h"
 

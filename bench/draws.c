@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "bench/workload.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "lower/lower.h"
 #include "search/policy.h"
 #include "sketch/sketch.h"

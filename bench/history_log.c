@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "bench/history.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 
 static const char *key_of(const char *name, struct hn_arena *a)
 {

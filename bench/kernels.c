@@ -4,9 +4,9 @@
  *                        [--with-guards | --with-auto] [--against FILE] [--save FILE]
  *                        [--threads N] [--cold] [--budget S] [--list]
  *
- * For each case of the suite: hone's schedule (of a log, freshly tuned, by rule, or from the store),
- * every peer that has the operation, and the machine's limits take turns in one process, on the
- * same buffers.  Rows: kernels.time and kernels.ratio of each contender, kernels.share of the
+ * For each case of the suite: hone's schedule (of a log, freshly tuned, by rule, or from the
+ * store), every peer that has the operation, and the machine's limits take turns in one process, on
+ * the same buffers.  Rows: kernels.time and kernels.ratio of each contender, kernels.share of the
  * limit; kernels.summary of each class at the end.  A ratio above 1 means that hone is
  * faster.
  */
@@ -22,7 +22,7 @@
 #include "bench/judge.h"
 #include "bench/limit.h"
 #include "bench/tally.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 #include "target/target.h"
 

@@ -1,7 +1,7 @@
 /* bench/lessons.c -- records for a cost model to learn from: `hone-bench lessons`.
  *
- * For each case of the suite, programs are built, proved and loaded in this process, and timed in turn
- * (bench/turns.h).  They are half drawn at random, half found by evolution that is told of the
+ * For each case of the suite, programs are built, proved and loaded in this process, and timed in
+ * turn (bench/turns.h).  They are half drawn at random, half found by evolution that is told of the
  * others; or, with --from, the fastest of other stores: those are what a search has to tell
  * apart, and worth a longer look, best on another hour.
  *
@@ -21,9 +21,9 @@
 #include "bench/contest.h"
 #include "bench/turns.h"
 #include "db/db.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/mark.h"
-#include "loopstate/trace.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/trace.h"
 #include "lower/lower.h"
 #include "search/policy.h"
 

@@ -1,10 +1,10 @@
-/* bench/limit.c -- the limits that measure/probe.h measures, and which a contest has. */
+/* bench/limit.c -- the limits that measure/board/probe.h measures, and which a contest has. */
 #include "bench/limit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/probe.h"
+#include "measure/board/probe.h"
 
 struct reading {
 	const struct hn_contest *contest;

@@ -12,7 +12,7 @@
 #include "bench/contest.h"
 
 /* All that follow, as the contest's last contenders:
- *   limit-fma     multiply-adds on all threads (measure/probe.h)
+ *   limit-fma     multiply-adds on all threads (measure/board/probe.h)
  *   limit-read    reading as many bytes as the arguments have
  *   limit-stream  limit_stream.c
  *   limit-exp     limit_exp.c; only where the case has exponentials */

@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "bench/workload.h"
-#include "loopstate/dag_read.h"
-#include "lower/build.h"
-#include "measure/loader.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/build/build.h"
+#include "measure/board/loader.h"
 #include "sketch/sketch.h"
 
 #define N_WORST 5

@@ -12,7 +12,7 @@
 
 #include "base/arith.h"
 #include "base/rng.h"
-#include "target/fingerprint.h"
+#include "target/cpu/fingerprint.h"
 
 #define GHZ 3.0
 #define POINTS 2048	     /* of each statement that are run */

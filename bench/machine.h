@@ -14,7 +14,7 @@
 #ifndef HN_BENCH_MACHINE_H
 #define HN_BENCH_MACHINE_H
 
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "target/target.h"
 
 /* ns; `visit` names the measurement.  Same arguments, same bits.  Scratch in the arena. */

@@ -8,9 +8,9 @@
  *   hone-bench measure builds N [FILE]   the best candidate's time while every core compiles,
  *                                        beside its time while none does
  *
- * All but `tune` take the candidates that HONE_HOME knows of examples/matmul.txt, or of FILE; `tune`
- * puts them there.  `load` keeps one core busy with another program.  A planted schedule is the
- * same program whose measured times are multiplied: the noise is the machine's, the truth is
+ * All but `tune` take the candidates that HONE_HOME knows of examples/matmul.txt, or of FILE;
+ * `tune` puts them there.  `load` keeps one core busy with another program.  A planted schedule is
+ * the same program whose measured times are multiplied: the noise is the machine's, the truth is
  * known exactly.
  */
 #include <math.h>
@@ -29,8 +29,8 @@
 #include "bench/workload.h"
 #include "daemon/final.h"
 #include "daemon/workload.h"
-#include "loopstate/dag_read.h"
-#include "measure/sync.h"
+#include "loopstate/read/dag_read.h"
+#include "measure/host/sync.h"
 #include "proto/addr.h"
 
 #define TRIALS 400

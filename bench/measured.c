@@ -7,9 +7,9 @@
 
 #include "base/hash.h"
 #include "db/db.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/looptree.h"
-#include "loopstate/trace.h"
+#include "loopstate/nest/looptree.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/trace.h"
 
 #define LEAST_SAMPLES 3 /* below: the board gave up after a first, perhaps cold call */
 #define LEAST_SHARED 16 /* programs that say how the machine was on another day */
@@ -155,7 +155,8 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* How much slower the machine was for the n programs, all of one workload, than for those of them that are known. */
+/* How much slower the machine was for the n programs, all of one workload, than for those of them
+ * that are known. */
 static double level(const struct hn_measured *m, uint32_t n_known, const struct one *record,
 		    uint32_t n, struct hn_arena *a)
 {

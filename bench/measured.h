@@ -10,7 +10,7 @@
 #define HN_BENCH_MEASURED_H
 
 #include "costmodel/features.h"
-#include "loopstate/dag.h"
+#include "loopstate/dag/dag.h"
 #include "target/target.h"
 
 #define HN_MEASURED_MOST 600	/* programs of a workload, chosen by hash */
@@ -38,8 +38,8 @@ struct hn_measured {
 	uint32_t first[HN_MEASURED_WORKLOADS + 1]; /* of a workload's programs */
 };
 
-/* Read these stores, in this order; programs that failed, or that this version cannot replay, are left
- * out. */
+/* Read these stores, in this order; programs that failed, or that this version cannot replay, are
+ * left out. */
 int hn_measured_load(struct hn_measured *m, char *const *home, int n_home,
 		     struct hn_err *err) HN_NODISCARD;
 

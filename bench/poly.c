@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "bench/workload.h"
-#include "lower/poly_show.h"
+#include "lower/prove/poly_show.h"
 
 #define LIMIT_MS 2000
 #define REPEATS 3

@@ -19,7 +19,7 @@
 #include "bench/history.h"
 #include "bench/judge.h"
 #include "bench/team.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 #include "target/target.h"
 

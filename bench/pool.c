@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "bench/bench.h"
-#include "measure/pool.h"
+#include "measure/board/pool.h"
 
 #define N_ROUND 15
 #define N_LOOP 4000

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/flush.h"
+#include "measure/board/flush.h"
 
 #define HN_CONTENDER_MAX_RANGE 16
 #define HN_RACE_MAX_CONTENDER 16

@@ -6,7 +6,7 @@
 #ifndef HN_BENCH_REFERENCE_H
 #define HN_BENCH_REFERENCE_H
 
-#include "loopstate/dag.h"
+#include "loopstate/dag/dag.h"
 
 struct hn_reference;
 

@@ -11,8 +11,8 @@
 
 #include "bench/bench.h"
 #include "bench/contest.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/size.h"
+#include "loopstate/dag/size.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 
 #define MAX_ROWS 8

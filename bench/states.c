@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "bench/workload.h"
-#include "loopstate/bounds.h"
+#include "loopstate/nest/bounds.h"
 #include "sketch/sketch.h"
 
 #define N_TRACE 64

@@ -6,7 +6,7 @@
  * through hn_build, as a builder does it: replayed, proved by isl, emitted, compiled.
  *
  * Two programs are the same when their fingerprints for the target are
- * (target/fingerprint.h): the generator makes the same of them.  Programs of which that is not
+ * (target/cpu/fingerprint.h): the generator makes the same of them.  Programs of which that is not
  * known may still compile to one machine code: `same_code` counts these too.
  */
 #include <math.h>
@@ -16,9 +16,9 @@
 
 #include "base/hash.h"
 #include "bench/workload.h"
-#include "loopstate/dag_read.h"
-#include "target/fingerprint.h"
-#include "lower/build.h"
+#include "loopstate/read/dag_read.h"
+#include "target/cpu/fingerprint.h"
+#include "lower/build/build.h"
 #include "search/policy.h"
 
 #define MOST_ASKED 256 /* in one round */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 
 static const char *const examples[] = { "matmul.txt", "resnet50-conv.json",
 					"softmax.json", "depthwise.json" };

@@ -4,7 +4,7 @@
 #define HN_BENCH_WORKLOAD_H
 
 #include "bench/bench.h"
-#include "loopstate/dag.h"
+#include "loopstate/dag/dag.h"
 #include "target/target.h"
 
 struct hn_bench_case {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client/prove.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/mark.h"
 
 #define OPERATIONS 50000
 

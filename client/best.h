@@ -5,7 +5,7 @@
 #include "client/cmd.h"
 #include "base/jw.h"
 #include "client/nearest.h"
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 #include "target/target.h"
 
 struct hn_best {

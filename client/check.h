@@ -1,7 +1,7 @@
 /* client/check.h -- a kernel that no board has measured is run when it is made.
  *
- * hone-build says what it must answer on a few inputs (lower/check.h), hone-board runs it
- * (measure/check.h).  What was run is told to whoever gets the kernel: in the manifest of
+ * hone-build says what it must answer on a few inputs (lower/build/check.h), hone-board runs it
+ * (measure/board/check.h).  What was run is told to whoever gets the kernel: in the manifest of
  * `hone replay`, in the answer of `hone tune --trials 0`.
  */
 #ifndef HN_CLIENT_CHECK_H

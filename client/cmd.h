@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "loopstate/dag.h"
+#include "loopstate/dag/dag.h"
 
 struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *arg; /* FILE, JOB, VERB or the first of two words */

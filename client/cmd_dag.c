@@ -4,8 +4,8 @@
 
 #include "base/jw.h"
 #include "client/cmd.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/state.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/state.h"
 
 static const char *kind_of(const struct hn_op *op)
 {

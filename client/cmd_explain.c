@@ -12,8 +12,8 @@
 #include "client/auto.h"
 #include "client/explain.h"
 #include "client/explain_asm.h"
-#include "loopstate/bounds.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/read/dag_read.h"
 
 #define CALL_MS 30000
 #define RECORD_MAX (1LL << 52) /* JSON's whole numbers hold more */

@@ -10,7 +10,7 @@
 #include "client/cmd.h"
 #include "client/history.h"
 #include "client/log.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 
 /* Steps of record `index`, from 1, of the log. */
 static int steps_of_log(const char *log, int64_t index, struct hn_buf *ret,

@@ -9,7 +9,7 @@
 
 #include "client/cmd.h"
 #include "client/log.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 
 /* The next item onto standard output: as hn_record_next. */
 static int pass_item(struct hn_record_reader *r, struct hn_buf *line, struct hn_err *err)

@@ -22,8 +22,8 @@
 #include "client/check.h"
 #include "client/history.h"
 #include "client/runtime.h"
-#include "loopstate/mark.h"
-#include "loopstate/state.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/state/state.h"
 
 #define MANIFEST_MAX ((size_t)16 << 20)
 

@@ -11,9 +11,9 @@
 #include "client/cmd.h"
 #include "client/log.h"
 #include "costmodel/ansor.h"
-#include "loopstate/looptree.h"
-#include "loopstate/record.h"
-#include "loopstate/te_text.h"
+#include "loopstate/nest/looptree.h"
+#include "loopstate/record/record.h"
+#include "loopstate/state/te_text.h"
 
 #define RECORD_BYTES ((size_t)256 << 20) /* memory that one record may take */
 

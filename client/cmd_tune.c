@@ -22,7 +22,7 @@
 #include "client/say.h"
 #include "client/show.h"
 #include "client/tune.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/mark.h"
 
 #define CALL_MS 30000
 #define POLL_MS 200

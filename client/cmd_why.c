@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/best.h"
 #include "client/ask.h"
+#include "client/best.h"
 #include "client/say.h"
 
 #define CALL_MS 30000

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/jw.h"
 #include "costmodel/features.h"
-#include "loopstate/state.h"
+#include "loopstate/state/state.h"
 
 /* explain_steps.c: a history in words. */
 struct hn_sentences {

@@ -2,7 +2,7 @@
  * where the analytic one says its time goes. */
 #include "client/explain.h"
 #include "costmodel/model.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 
 static const struct {
 	const char *name, *unit, *text;

@@ -1,6 +1,6 @@
 /* client/explain_steps.c -- a history, a sentence a step. */
 #include "client/explain.h"
-#include "loopstate/step.h"
+#include "loopstate/state/step.h"
 
 int hn_explain_steps(const struct hn_dag *dag, const struct hn_trace *trace,
 		     struct hn_arena *a, struct hn_sentences *ret,

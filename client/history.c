@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "client/log.h"
-#include "loopstate/record.h"
-#include "loopstate/step.h"
+#include "loopstate/record/record.h"
+#include "loopstate/state/step.h"
 
 #define FILE_MAX ((size_t)16 << 20)
 #define REPLAY_BYTES ((size_t)256 << 20) /* memory that one record may take */

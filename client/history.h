@@ -3,8 +3,8 @@
 #ifndef HN_CLIENT_HISTORY_H
 #define HN_CLIENT_HISTORY_H
 
-#include "loopstate/dag.h"
-#include "loopstate/trace.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/state/trace.h"
 #include "target/target.h"
 
 /* The program in a file: transform steps, or one line of a log.  HONE_E_INVALID for a log of

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "client/nearest.h"
-#include "db/snapshot.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/liberty.h"
-#include "loopstate/mark.h"
+#include "db/snapshot/snapshot.h"
+#include "loopstate/dag/liberty.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/read/dag_read.h"
 #include "proto/addr.h"
 #include "target/target.h"
 

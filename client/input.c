@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "client/cmd.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/liberty.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/liberty.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/read/dag_read.h"
 #include "proto/msg.h"
 
 #define FILE_MAX ((size_t)64 << 20)

@@ -4,7 +4,7 @@
 #define HN_CLIENT_NEAREST_H
 
 #include "base/buf.h"
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 #include "target/target.h"
 
 #define HN_PREFIX_LEAST 4 /* digits of a key, or of an id with its letter */

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/jw.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/jw.h"
 #include "client/builder.h"
 
 static int failed(struct hn_err *err)

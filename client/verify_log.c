@@ -1,7 +1,7 @@
 /* client/verify_log.c -- the records of a log, to be proved on one computation. */
 #include "client/log.h"
 #include "client/verify.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 
 int hn_verify_log(struct hn_verify *v, const struct hn_opts *o, struct hn_err *err)
 {

@@ -5,7 +5,7 @@
 #define HN_COSTMODEL_ANALYTIC_INT_H
 
 #include "base/arena.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "target/target.h"
 
 #define HN_VIEW_MAX_LOOPS 128

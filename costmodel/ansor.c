@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "costmodel/ansor_int.h"
-#include "loopstate/inline.h"
+#include "loopstate/state/inline.h"
 
 struct row {
 	int32_t op, out;

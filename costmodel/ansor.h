@@ -9,7 +9,7 @@
 #define HN_COSTMODEL_ANSOR_H
 
 #include "base/buf.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "target/target.h"
 
 #define HN_ANSOR_MAX_LOOPS 128

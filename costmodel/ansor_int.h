@@ -5,7 +5,7 @@
 #define HN_COSTMODEL_ANSOR_INT_H
 
 #include "costmodel/ansor.h"
-#include "loopstate/simplify.h"
+#include "loopstate/expr/simplify.h"
 
 #define HN_ANSOR_N_COUNT (HN_ANSOR_select_op + 1) /* the operations, first in a row */
 #define HN_ANSOR_N_SLOT 5

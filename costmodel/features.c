@@ -12,7 +12,7 @@
 
 #include "base/arith.h"
 #include "costmodel/feature_row.h"
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 
 #define L2_BYTES_PER_CYCLE 32.0 /* one core */
 #define L3_BYTES_PER_CYCLE 12.0

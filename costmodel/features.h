@@ -8,7 +8,7 @@
 #define HN_COSTMODEL_FEATURES_H
 
 #include "base/buf.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "target/target.h"
 
 enum hn_feature {

@@ -10,8 +10,8 @@
 #define HN_COSTMODEL_LINE_H
 
 #include "base/arena.h"
-#include "loopstate/expr.h"
-#include "loopstate/looptree.h"
+#include "loopstate/expr/expr.h"
+#include "loopstate/nest/looptree.h"
 
 struct hn_line {
 	int64_t base;	/* with every loop at 0 */

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "costmodel/model.h"
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 
 struct hn_model {
 	uint64_t seed;

@@ -58,7 +58,7 @@ static double share_of(const struct hn_expr *c)
 }
 
 /* An if in a reduction is tested outside of the loops that do not change it, and its terms
- * are skipped (lower/emit_zero.c); anywhere else both sides are computed, lane by lane. */
+ * are skipped (lower/cpu/emit_zero.c); anywhere else both sides are computed, lane by lane. */
 static void walk_choice(const struct hn_expr *e, struct found *f)
 {
 	bool constant = e->arg[2]->n_arg == 0 && e->arg[2]->op != HN_EXPR_LOAD;
@@ -116,7 +116,8 @@ static void walk_stmt(struct found *f, const struct hn_op *op, uint8_t kind)
 	}
 }
 
-/* The indices of a statement, as lines over the loops that run more than once: others stand at 0. */
+/* The indices of a statement, as lines over the loops that run more than once: others stand at
+ * 0. */
 struct indices {
 	uint32_t n_moving;
 	const uint32_t *moving;	    /* [n_moving] which of the view's loops these are */

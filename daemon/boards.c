@@ -1,7 +1,7 @@
 /* daemon/boards.c -- the boards as JSON, for stats. */
 #include "daemon/daemon.h"
 
-#include "measure/sandbox.h"
+#include "measure/board/sandbox.h"
 
 void hn_board_write_probe(const struct hn_probe_result *p, struct hn_jw *w)
 {

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "measure/sandbox.h"
+#include "measure/board/sandbox.h"
 
 #define TICK_MS 50
 #define SNAPSHOT_RETRY_NS 500000000

@@ -97,7 +97,7 @@ struct hn_submit {	  /* what to tune; strings are copied */
 	size_t text_bytes;
 	const char *name, *target, *policy, *model; /* NULL = default */
 	const char *records; /* NULL = none */
-	bool cold;	     /* mark the dag so (loopstate/mark.h) */
+	bool cold;	     /* mark the dag so (loopstate/dag/mark.h) */
 	struct hn_job_budget budget;
 	struct hn_crashes crashes; /* of an earlier honed's job */
 };

@@ -5,21 +5,22 @@
  * by screening than REACH, which no luck explains; and the best guard schedule that no final has
  * judged: guards are screened first, perhaps in a slow spell of the machine that has passed.
  * Whoever wins is measured once more as one that may be the best is: compared on every set of
- * inputs (measure/drv/cpu_sets.c); what fails there is out.  Between equals the holder stays.  Without an earlier final that is the leader of the
- * screening: equal means within 1 %, so the choice costs nothing, and it is the one that a
- * store without promotions already answers.
+ * inputs (measure/drv/cpu_sets.c); what fails there is out.  Between equals the holder stays.
+ * Without an earlier final that is the leader of the screening: equal means within 1 %, so the
+ * choice costs nothing, and it is the one that a store without promotions already answers.
  *
  * A pair of workload and target has one final at a time, and each begins with what the store
  * holds then: other jobs of the pair may have promoted one of theirs since this one began, or
  * found one that nobody has judged.  The promotion names the holder it was held against, and the
- * store takes it only while that one holds (db/promote.c).
+ * store takes it only while that one holds (db/sqlite/promote.c).
  *
  * Time: at most SHARE of what the search took, and never past the job's seconds.  When there
  * is no time for the duels that a judgement of all needs, the slower ones by screening stay out;
  * when not even two can, no final is held: it stays owed, and the next job of this workload
  * holds it.  Duels may take longer than screening made believe, or than those before: then the
  * race ends when what is left is needed for the match, and the match may go on for as long again
- * until it can be judged, for a final that is cut short before says nothing.  Nothing is written before the judgement, so a kill leaves the store as it was.
+ * until it can be judged, for a final that is cut short before says nothing.  Nothing is written
+ * before the judgement, so a kill leaves the store as it was.
  */
 #include "daemon/daemon.h"
 

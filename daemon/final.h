@@ -1,10 +1,10 @@
-/* daemon/final.h -- the end of a search: its leaders against each other (measure/final.h),
+/* daemon/final.h -- the end of a search: its leaders against each other (measure/host/final.h),
  * the winner promoted in the store. */
 #ifndef HN_DAEMON_FINAL_H
 #define HN_DAEMON_FINAL_H
 
 #include "db/db.h"
-#include "measure/final.h"
+#include "measure/host/final.h"
 
 struct hn_job;
 struct hn_shot;

@@ -39,7 +39,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/mark.h"
 
 #define BATCH_RECORDS 32   /* committed together at most ... */
 #define BATCH_NS 100000000 /* ... and at the latest after so long */

@@ -16,8 +16,8 @@
 #include "base/jw.h"
 #include "base/name.h"
 #include "daemon/heap.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/read/dag_read.h"
 
 #define SNAPSHOT_NS 1000000000 /* rewritten at most this often */
 #define TRIM_NS 1000000000     /* the same, of the heap's trimming */

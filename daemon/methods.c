@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/read/dag_read.h"
 
 const struct hn_json *hn_call_field(const struct hn_call *c, const char *name)
 {

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "db/snapshot.h"
-#include "loopstate/dag_read.h"
+#include "db/snapshot/snapshot.h"
+#include "loopstate/read/dag_read.h"
 #include "search/near.h"
 
 #define MOST_LOOKED_AT 2048

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "base/arith.h"
-#include "loopstate/mark.h"
-#include "loopstate/widen.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/state/widen.h"
 #include "search/answer.h"
 
 #define LONG_POINTS (1 << 24) /* runs of a naive program's statements: some 20 ms */

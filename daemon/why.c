@@ -6,7 +6,7 @@
  * failure.  Its answer is told and never stored.
  */
 #include "daemon/daemon.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

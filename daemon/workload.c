@@ -2,9 +2,9 @@
  * knows no operator. */
 #include "daemon/workload.h"
 
-#include "loopstate/magnitude.h"
-#include "loopstate/mark.h"
-#include "loopstate/tolerance.h"
+#include "loopstate/dag/magnitude.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/dag/tolerance.h"
 
 #define INPUT_SEED                                                                       \
 	1 /* of the random inputs: the same for all, so that answers compare             \

@@ -2,7 +2,7 @@
 #ifndef HN_DAEMON_WORKLOAD_H
 #define HN_DAEMON_WORKLOAD_H
 
-#include "loopstate/dag.h"
+#include "loopstate/dag/dag.h"
 #include "measure/measure.h"
 
 /* Strings and arrays live in `a`. */

@@ -5,7 +5,7 @@
  * are append-only; best is a query, never a flag: the winner of the latest final.  A call that
  * returned 0 has its data on disk.  Each row carries a checksum; one that fails it is left out of
  * every answer and noted (hn_db_damage).  Readers outside honed never open the SQLite file:
- * they read the snapshot (db/snapshot.h), which honed replaces after commits.
+ * they read the snapshot (db/snapshot/snapshot.h), which honed replaces after commits.
  */
 #ifndef HN_DB_DB_H
 #define HN_DB_DB_H
@@ -53,7 +53,7 @@ struct hn_record {
 	int64_t build_ns, run_ns;
 	int64_t unix_ms;
 	bool proved; /* tier T1 passed before it ran */
-	const char *certificate; /* what was proved (lower/certify.h), JSON; NULL or "" = none is
+	const char *certificate; /* what was proved (lower/prove/certify.h), JSON; NULL or "" = none is
 				  * kept, and then it is never best */
 	struct hn_stamp stamp;
 	struct hn_descent descent;
@@ -121,7 +121,7 @@ int hn_db_get_naive(struct hn_db *db, const char *workload, const char *target,
 int hn_db_certify(struct hn_db *db, int64_t record, const char *certificate,
 		  struct hn_err *err) HN_NODISCARD;
 
-/* What a paired final found (measure/final.h). */
+/* What a paired final found (measure/host/final.h). */
 struct hn_promotion {
 	int64_t record_id; /* the winner's; OK, proved and certified, of this workload and target */
 	int64_t replaced_id; /* the holder that the final was held against, which may be the winner;
@@ -139,12 +139,13 @@ struct hn_promotion {
 int hn_db_promote(struct hn_db *db, const char *workload, const char *target,
 		  const struct hn_promotion *p, struct hn_err *err) HN_NODISCARD;
 
-/* The latest promotion of the pair whose record still has its certificate; HONE_E_NOT_FOUND, without a message, when none. */
+/* The latest promotion of the pair whose record still has its certificate; HONE_E_NOT_FOUND,
+ * without a message, when none. */
 int hn_db_promotion(struct hn_db *db, const char *workload, const char *target,
 		    struct hn_promotion *ret, struct hn_err *err) HN_NODISCARD;
 
-/* The best OK, proved and certified record: the one promoted last, with the median of its final; or,
- * until a final has judged it, a later one whose own median is below HN_DB_BELIEVED of that;
+/* The best OK, proved and certified record: the one promoted last, with the median of its final;
+ * or, until a final has judged it, a later one whose own median is below HN_DB_BELIEVED of that;
  * or, before any final, the one with the smallest median.  HONE_E_NOT_FOUND when none.
  * One that is damaged or lost in the store is answered from best.snapshot, as it was at the start.
  * Strings live in `a`. */
@@ -169,9 +170,9 @@ int hn_db_records(struct hn_db *db, const char *workload, const char *target,
  * it could be, HONE_E_NOT_FOUND says that there is none. */
 int hn_db_key(struct hn_db *db, const char *word, char key[65], struct hn_err *err) HN_NODISCARD;
 
-/* What to answer of a pair while no program of it was measured and right: steps that the quick check showed to be
- * legal (loopstate/quick.h), in record form.  HONE_E_NOT_FOUND, without a message; the steps live
- * in `a`. */
+/* What to answer of a pair while no program of it was measured and right: steps that the quick
+ * check showed to be legal (loopstate/nest/quick.h), in record form.  HONE_E_NOT_FOUND, without a
+ * message; the steps live in `a`. */
 int hn_db_put_automatic(struct hn_db *db, const char *workload, const char *target,
 			const char *steps, struct hn_err *err) HN_NODISCARD;
 int hn_db_get_automatic(struct hn_db *db, const char *workload, const char *target,
@@ -190,8 +191,8 @@ int hn_db_ended_jobs(struct hn_db *db, uint32_t most,
 		     void (*fn)(void *ctx, const char *json, int64_t unix_ms), void *ctx,
 		     struct hn_err *err) HN_NODISCARD;
 
-/* What the cost model of that name has learned of a target, in place of what it had; and reading it:
- * NULL when there is nothing.  The text lives in `a`. */
+/* What the cost model of that name has learned of a target, in place of what it had; and reading
+ * it: NULL when there is nothing.  The text lives in `a`. */
 int hn_db_put_model(struct hn_db *db, const char *target, const char *name, const char *text,
 		    struct hn_err *err) HN_NODISCARD;
 int hn_db_get_model(struct hn_db *db, const char *target, const char *name, struct hn_arena *a,

@@ -6,7 +6,7 @@
 #define HN_LOWER_LOWER_H
 
 #include "base/verdict.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "target/target.h"
 
 /* Exact legality of the tree against the dag, by isl (tier T1):
@@ -62,7 +62,7 @@ struct hn_emit_options {
 	const char *symbol;    /* the kernel's C name */
 	bool scalar;           /* the naive program: no vectors, no unrolling, no threads; no
 				* product and sum are contracted: its numbers are those that
-				* the dag writes, as a bitwise task's (loopstate/liberty.h) */
+				* the dag writes, as a bitwise task's (loopstate/dag/liberty.h) */
 	enum hn_plant plant;
 	bool want_ir, want_asm; /* fill these texts of the result */
 	/* More programs of the same arguments into the same object, each with a name of its own

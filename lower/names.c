@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "loopstate/expr.h"
+#include "loopstate/expr/expr.h"
 
 static const char *const words[] = {
 	"alignas",  "alignof",	"and",	    "asm",    "auto",	  "bool",      "break",

@@ -86,16 +86,18 @@ struct hn_workload {
 	uint32_t n_arg;
 	const struct hn_measure_arg *arg;
 	double flops;     /* as papers and records count */
-	/* That any correct kernel must do, read and write: faster than the machine can is refused. */
+	/* That any correct kernel must do, read and write: faster than the machine can is
+	 * refused. */
 	double needed_flops, read_bytes, written_bytes;
 	bool float32; /* all arithmetic is: the measured peak is its own */
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 	bool cold; /* each call that is timed finds its data in memory, in no cache */
 	int32_t magnitude; /* inputs up to 2^this stay inside all types; 0 = not known */
-	/* Histories of the dag, and of the one with wider sums (loopstate/widen.h), both marked as
-	 * bitwise: where they are proved, their programs make the reference instead of the naive
-	 * one, with the same numbers and on all cores.  NULL = the naive program makes it. */
+	/* Histories of the dag, and of the one with wider sums (loopstate/state/widen.h), both
+	 * marked as bitwise: where they are proved, their programs make the reference instead of
+	 * the naive one, with the same numbers and on all cores.  NULL = the naive program makes
+	 * it. */
 	const char *refer_steps, *wide_steps;
 	double naive_ns, naive_share; /* an earlier result's; it is not timed again.  0 = unknown */
 };
@@ -104,8 +106,8 @@ struct hn_measure_result {
 	enum hn_verdict verdict;
 	/* One line.  Of a workload's OK the inputs that answers are compared on, by sets, with
 	 * those left out and why.  Of a candidate's OK it is "", or begins with NOISY:
-	 * other programs disturbed most samples each time.  Such a time is too long, if anything: it
-	 * may guide a search, and a final's own duels promote. */
+	 * other programs disturbed most samples each time.  Such a time is too long, if anything:
+	 * it may guide a search, and a final's own duels promote. */
 	const char *detail;
 	uint32_t n_sample;
 	const double *sample_ns;  /* seconds are for records, nanoseconds are here */

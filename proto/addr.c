@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 #define BACKLOG 128
 

@@ -35,7 +35,7 @@ enum hn_frame_type {
 	HN_FRAME_PROBED,     /* <- board: {"fma_gflops_1", "fma_gflops_all", ...} */
 	HN_FRAME_CANARY,     /* -> board: time the work that never changes */
 	HN_FRAME_CANARIED,   /* <- board */
-	HN_FRAME_KERNEL,     /* hone-build to hone-board --check, through a file: see lower/check.h */
+	HN_FRAME_KERNEL,     /* hone-build to hone-board --check, through a file: see lower/build/check.h */
 	HN_FRAME_CASE
 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "costmodel/model.h"
-#include "loopstate/quick.h"
+#include "loopstate/nest/quick.h"
 
 struct rating {
 	const struct hn_dag *dag;

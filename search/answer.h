@@ -2,12 +2,12 @@
  * schedules (search/auto.h) that the quick check shows to be legal.
  *
  * The analytic model orders them.  The trained one (docs/model.md) takes no part, nor do sampled
- * programs: with whole workloads held back, the guard that it prefers ran at 0.94 of the analytic model's
- * in the mean of 24 workloads and at 0.49 at worst, and the best of a hundred samples by it at 0.86
- * and 0.24; no promise that it had to make on top, from 1.1 to 3 times, left a gain.
+ * programs: with whole workloads held back, the guard that it prefers ran at 0.94 of the analytic
+ * model's in the mean of 24 workloads and at 0.49 at worst, and the best of a hundred samples by it
+ * at 0.86 and 0.24; no promise that it had to make on top, from 1.1 to 3 times, left a gain.
  *
- * Time is bounded by counts: a handful of alternatives (fewer for a long dag, sketch/guard.c),
- * each looked at once.
+ * Time is bounded by counts: a handful of alternatives (fewer for a long dag,
+ * sketch/guard/guard.c), each looked at once.
  */
 #ifndef HN_SEARCH_ANSWER_H
 #define HN_SEARCH_ANSWER_H
@@ -17,7 +17,7 @@
 struct hn_answer {
 	const struct hn_trace *trace;
 	uint32_t place; /* its place in hn_auto's order, from 0 on */
-	bool shown;	/* legal, by the quick check (loopstate/quick.h) */
+	bool shown;	/* legal, by the quick check (loopstate/nest/quick.h) */
 	double predicted_ns; /* by the analytic model; 0 = it knows none */
 };
 

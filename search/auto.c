@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "costmodel/model.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/together.h"
 
 /* The first guard is what most dags are fastest with, so another one must promise this much

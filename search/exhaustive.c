@@ -2,7 +2,7 @@
  *
  * These are the programs of all plans of all sketches (search/walk.h says which choices a plan
  * has) that the quick check shows legal; first all without prefetches, then those with.
- * Programs are told apart by fingerprint (target/fingerprint.h), of which a few million are
+ * Programs are told apart by fingerprint (target/cpu/fingerprint.h), of which a few million are
  * remembered; in a larger space a program may come again under another history.
  * For small tasks: a matmul of 4 x 4 x 4 has thousands of programs, without prefetches.
  */

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/arith.h"
-#include "loopstate/step.h"
+#include "loopstate/state/step.h"
 
 #define MAX_RENAMED 64 /* lengths that change; a history has a dozen splits */
 

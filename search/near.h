@@ -7,7 +7,7 @@
 #ifndef HN_SEARCH_NEAR_H
 #define HN_SEARCH_NEAR_H
 
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 #include "target/target.h"
 
 struct hn_dag;

@@ -1,4 +1,4 @@
-/* search/replay.c -- no search: the programs of a log (loopstate/record.h), in its order.
+/* search/replay.c -- no search: the programs of a log (loopstate/record/record.h), in its order.
  *
  * The log is read as it is needed, one record ahead, so that it may be of any length.  What is
  * no record, does not replay on the task's computation, or has been out already is passed
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 #include "search/search_int.h"
 
 struct hn_policy {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loopstate/bounds.h"
-#include "target/fingerprint.h"
+#include "loopstate/nest/bounds.h"
+#include "target/cpu/fingerprint.h"
 #include "search/auto.h"
 #include "search/search_int.h"
 

@@ -4,7 +4,7 @@
 #ifndef HN_SEARCH_SEARCH_INT_H
 #define HN_SEARCH_SEARCH_INT_H
 
-#include "loopstate/quick.h"
+#include "loopstate/nest/quick.h"
 #include "search/policy.h"
 
 /* A candidate with everything derived from it; lives in the arena it was made in. */
@@ -12,7 +12,7 @@ struct hn_indiv {
 	const struct hn_sketch *sketch; /* NULL when the trace is of none */
 	const struct hn_plan *plan;	/* NULL likewise */
 	const struct hn_trace *trace;
-	uint64_t hash; /* of the program (target/fingerprint.h), however it was come by */
+	uint64_t hash; /* of the program (target/cpu/fingerprint.h), however it was come by */
 	const char *origin;
 	struct hn_lineage lineage;
 	struct hn_features features;
@@ -69,7 +69,8 @@ void hn_policy_free(struct hn_policy *p); /* its space, and itself; NULL is fine
 void hn_space_score(struct hn_space *sp, struct hn_indiv *x, uint32_t n);
 
 /* Note that x goes out, or was told.  False when it need not go: its program has been out, or
- * one of which the code generator makes the same (target/fingerprint.h; some ten microseconds). */
+ * one of which the code generator makes the same (target/cpu/fingerprint.h; some ten
+ * microseconds). */
 bool hn_space_take(struct hn_space *sp, const struct hn_indiv *x);
 
 /* What is handed out of x; the trace is copied. */
@@ -91,7 +92,7 @@ uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 /* Keep copies of these as hints. */
 void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uint32_t n);
 
-/* Draws, rebuilt plans and neighbours that the quick check (loopstate/quick.h) does not show
+/* Draws, rebuilt plans and neighbours that the quick check (loopstate/nest/quick.h) does not show
  * to be legal are ILLEGAL: they never reach the builder; drawn for a pool, so are those that it
  * has or that have been out.  Stored traces and guards go by it, the builder proves them. */
 

@@ -11,7 +11,7 @@
 #ifndef HN_SKETCH_GUARD_H
 #define HN_SKETCH_GUARD_H
 
-#include "loopstate/state.h"
+#include "loopstate/state/state.h"
 #include "target/target.h"
 
 #define HN_GUARD_MAX 8

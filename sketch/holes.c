@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/inline.h"
-#include "loopstate/step.h"
+#include "loopstate/state/inline.h"
+#include "loopstate/state/step.h"
 #include "sketch/sketch_int.h"
 
 static bool is_open(const struct hn_step *step)

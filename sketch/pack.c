@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/constant.h"
+#include "loopstate/dag/constant.h"
 #include "sketch/sketch_int.h"
 
 #define MAX_BYTES ((int64_t)64 << 20) /* of workspace for one packed operand */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/step.h"
+#include "loopstate/state/step.h"
 #include "sketch/sketch_int.h"
 
 const struct hn_op *hn_stage_op(const struct hn_state *s, int32_t stage)

@@ -11,8 +11,8 @@
 
 #include "base/rng.h"
 #include "base/verdict.h"
-#include "loopstate/state.h"
-#include "loopstate/step.h"
+#include "loopstate/state/state.h"
+#include "loopstate/state/step.h"
 #include "target/target.h"
 
 #define HN_MAX_INNERMOST 64 /* longest innermost tile and vector loop; Ansor's default */

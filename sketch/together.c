@@ -2,8 +2,8 @@
 #include "sketch/together.h"
 
 #include "base/arith.h"
-#include "loopstate/access.h"
-#include "loopstate/inline.h"
+#include "loopstate/dag/access.h"
+#include "loopstate/state/inline.h"
 #include "sketch/sketch_int.h"
 
 #define VECTORS 4 /* in a block of the last axis: sums that stay in registers */

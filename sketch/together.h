@@ -10,7 +10,7 @@
 #ifndef HN_SKETCH_TOGETHER_H
 #define HN_SKETCH_TOGETHER_H
 
-#include "loopstate/state.h"
+#include "loopstate/state/state.h"
 #include "target/target.h"
 
 struct hn_together_op {

@@ -4,8 +4,8 @@
 #ifndef HN_TESTS_CPU_BOARD_H
 #define HN_TESTS_CPU_BOARD_H
 
-#include "measure/board.h"
-#include "measure/child.h"
+#include "measure/board/board.h"
+#include "measure/board/child.h"
 #include "tests/measure_cc.h"
 
 static struct hn_buf object;

@@ -81,7 +81,7 @@ for name; do
 	unfit=$(edits_of "$name" | plant)
 	case $file in
 	'') echo "$name: NOT PLANTED: there is no such row" && continue ;;
-	loopstate/quick*) folders=loopstate ;;
+	loopstate/nest/quick*) folders=loopstate ;;
 	loopstate/*) folders="loopstate lower" ;;
 	*) folders="lower loopstate" ;;
 	esac

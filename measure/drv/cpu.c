@@ -18,10 +18,10 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "measure/child.h"
-#include "measure/pool.h"
-#include "measure/sandbox.h"
-#include "measure/timing.h"
+#include "measure/board/child.h"
+#include "measure/board/pool.h"
+#include "measure/board/sandbox.h"
+#include "measure/board/timing.h"
 
 #define PAGE ((size_t)4096)
 #define RUNS 8 /* of a kernel whose process is killed again and again */

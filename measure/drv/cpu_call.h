@@ -6,7 +6,7 @@
 #include "hone/kernel.h"
 #include "base/rng.h"
 #include "measure/drv/cpu_int.h"
-#include "measure/timing.h"
+#include "measure/board/timing.h"
 
 #define CPU_NAIVE_SLOW_NS 1e9 /* a naive program that takes longer is timed once only */
 

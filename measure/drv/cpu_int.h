@@ -4,12 +4,12 @@
 #define HN_MEASURE_DRV_CPU_INT_H
 
 #include "base/rng.h"
-#include "measure/board.h"
-#include "measure/fault.h"
-#include "measure/guard.h"
-#include "measure/inputs.h"
-#include "measure/pairs.h"
-#include "measure/verify.h"
+#include "measure/board/board.h"
+#include "measure/board/fault.h"
+#include "measure/board/guard.h"
+#include "measure/board/inputs.h"
+#include "measure/board/pairs.h"
+#include "measure/board/verify.h"
 
 /* Elements [begin, end) of an output. */
 struct cpu_part {
@@ -150,8 +150,8 @@ int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_i
 void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
 		      const struct hn_board_workload *from, bool room, double naive_ns);
 
-/* cpu_sample.c: the set's reference by a sample, and rounding upwards in the outputs where that is a
- * further set; *ret says how it went. */
+/* cpu_sample.c: the set's reference by a sample, and rounding upwards in the outputs where that is
+ * a further set; *ret says how it went. */
 void hn_cpu_sample(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 		   const struct hn_board_workload *from, struct hn_board_answer *ret);
 

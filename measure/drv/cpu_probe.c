@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/child.h"
+#include "measure/board/child.h"
 
 #define PROBE_LIMIT_NS 20000000000
 #define TRIES 5 /* somebody may kill it */

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "measure/fpenv.h"
-#include "measure/pool.h"
+#include "measure/board/fpenv.h"
+#include "measure/board/pool.h"
 
 /* Put the outputs of the first run where the last would have put them. */
 static void copy_outputs(const struct cpu_workload *w)

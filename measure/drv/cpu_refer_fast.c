@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "measure/fpenv.h"
-#include "measure/pool.h"
+#include "measure/board/fpenv.h"
+#include "measure/board/pool.h"
 
 #define PART_RUNS 3	   /* the least of them counts */
 #define PART_SLOW_NS 5e8   /* then one is enough */

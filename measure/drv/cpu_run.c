@@ -2,9 +2,9 @@
  *
  * What constant inputs alone decide is prepared first, and can only be read from then on.
  * The first run has its buffers' ends at the guard pages and is compared here; the timed
- * runs have them aligned as a user's would be, and beside memory (guard.h); after the timing one that may be the best
- * runs on each further input set (inputs.h); the last run, on the first set again, is
- * compared by the parent, which the kernel cannot have touched.
+ * runs have them aligned as a user's would be, and beside memory (guard.h); after the timing one
+ * that may be the best runs on each further input set (inputs.h); the last run, on the first set
+ * again, is compared by the parent, which the kernel cannot have touched.
  *
  * Between, calls are watched that nobody compares as a whole (cpu_watch.c).
  *
@@ -25,11 +25,11 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "measure/flush.h"
-#include "measure/fpenv.h"
-#include "measure/loader.h"
-#include "measure/pool.h"
-#include "measure/sandbox.h"
+#include "measure/board/flush.h"
+#include "measure/board/fpenv.h"
+#include "measure/board/loader.h"
+#include "measure/board/pool.h"
+#include "measure/board/sandbox.h"
 
 #define PAGE ((size_t)4096)
 #define MAX_WORKSPACE ((uint64_t)64 << 30)

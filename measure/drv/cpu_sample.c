@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/fpenv.h"
-#include "measure/pool.h"
+#include "measure/board/fpenv.h"
+#include "measure/board/pool.h"
 
 /* ---- in the child */
 

@@ -9,16 +9,16 @@
  * second seed alone is as good as the first and has nothing to show.
  *
  * It costs the run that makes the reference (cpu_refer.c) and one of the naive program a filling,
- * side by side.  Where that takes long a sample of the answers has to do (cpu_sample.c); where there
- * is none, or memory is short, there are no such sets.
+ * side by side.  Where that takes long a sample of the answers has to do (cpu_sample.c); where
+ * there is none, or memory is short, there are no such sets.
  */
 #include "measure/drv/cpu_call.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "measure/pool.h"
-#include "measure/timing.h"
+#include "measure/board/pool.h"
+#include "measure/board/timing.h"
 
 /* What makes one reference: by the naive program, and by those in its stead, which are that fast so
  * that the first trial comes soon. */

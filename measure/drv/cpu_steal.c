@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "measure/timing.h"
+#include "measure/board/timing.h"
 
 #define STOLEN 0.1	   /* of the wall clock: too much ... */
 #define STOLEN_NS 20000000 /* ... when it is more than the tick's rounding */

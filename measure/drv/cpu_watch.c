@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "measure/poison.h"
+#include "measure/board/poison.h"
 
 #define PAGE ((size_t)4096)
 #define PART 1024	     /* elements compared between two samples, ... */

@@ -21,7 +21,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "measure/board.h"
+#include "measure/board/board.h"
 #include "target/target.h"
 
 #define GHZ 2.0

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/bounds.h"
+#include "loopstate/nest/bounds.h"
 #include "sketch/sketch_int.h"
 
 struct block {		       /* of one nest at root */

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "loopstate/bounds.h"
+#include "loopstate/nest/bounds.h"
 #include "sketch/sketch_int.h"
 
 #define MAX_PLACES 64

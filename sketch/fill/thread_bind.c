@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "loopstate/bounds.h"
+#include "loopstate/nest/bounds.h"
 #include "sketch/sketch_int.h"
 
 /* Whether tiles are attached to the nest, so that its levels are those of the structure.

@@ -12,7 +12,7 @@
  * (rfactor), which are added in the end.
  */
 #include "base/arith.h"
-#include "loopstate/liberty.h"
+#include "loopstate/dag/liberty.h"
 #include "sketch/guard/guard_int.h"
 
 #define SHORT 64 /* a reduction that is no column */

@@ -4,7 +4,7 @@
 #ifndef HN_SKETCH_GUARD_INT_H
 #define HN_SKETCH_GUARD_INT_H
 
-#include "loopstate/constant.h"
+#include "loopstate/dag/constant.h"
 #include "sketch/guard.h"
 #include "sketch/sketch_int.h"
 

@@ -4,7 +4,7 @@
  * A transposed convolution reads `if((h + r) % 2 == 0 && ..., x[(h + r) / 2], 0)`.  Split
  * by the divisor, remainders outermost among the spatial loops and among the reductions,
  * the condition is the same throughout the nests inside: three quarters of them are nothing
- * and left out (lower/emit_zero.c), the rest are ordinary convolutions.  The sub-pixel form
+ * and left out (lower/cpu/emit_zero.c), the rest are ordinary convolutions.  The sub-pixel form
  * of Shi et al., 2016.
  */
 #include "base/arith.h"

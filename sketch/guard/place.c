@@ -6,7 +6,7 @@
  * alone decide is not computed where it is read, for it is computed before the first call.
  */
 #include "base/arith.h"
-#include "loopstate/inline.h"
+#include "loopstate/state/inline.h"
 #include "sketch/guard/guard_int.h"
 
 #define SMALL_BODY 24 /* nodes that may be computed once for each of several readers, */

@@ -5,7 +5,7 @@
  * (rfactor), and the parts are summed after.
  */
 #include "base/arith.h"
-#include "loopstate/liberty.h"
+#include "loopstate/dag/liberty.h"
 #include "sketch/guard/guard_int.h"
 
 #define WORTH_CUTTING 65536 /* points of a reduction that pay for a second nest */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/inline.h"
+#include "loopstate/state/inline.h"
 #include "sketch/guard/guard_int.h"
 
 #define PROBES 1024 /* points tried along an axis */

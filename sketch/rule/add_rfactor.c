@@ -2,7 +2,7 @@
  * side by side first, then their combination. Source: Ansor, table 1, "reduction
  * factorization"; TVM RuleAddRfactor. */
 #include "base/arith.h"
-#include "loopstate/liberty.h"
+#include "loopstate/dag/liberty.h"
 #include "sketch/sketch_int.h"
 
 static bool worth_it(const struct hn_rule_ctx *ctx, const struct hn_state *s,

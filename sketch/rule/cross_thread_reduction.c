@@ -2,7 +2,7 @@
  * the threads of a block; where a simple reader walks the same outer loops, both run in
  * one kernel.  Not where the reduction may not be cut into parts: each thread has one.
  * Source: TVM auto_scheduler, RuleCrossThreadReduction, which does not ask that. */
-#include "loopstate/liberty.h"
+#include "loopstate/dag/liberty.h"
 #include "sketch/sketch_int.h"
 
 static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_state *s,

@@ -3,7 +3,7 @@
  * row's first column. */
 #include <stdio.h>
 
-#include "db/db_int.h"
+#include "db/sqlite/db_int.h"
 
 static int put(void *ctx, int n, char **value, char **name)
 {

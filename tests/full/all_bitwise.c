@@ -7,9 +7,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/liberty.h"
-#include "loopstate/mark.h"
-#include "loopstate/quick.h"
+#include "loopstate/dag/liberty.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/nest/quick.h"
 #include "sketch/guard.h"
 #include "sketch/sketch.h"
 #include "tests/full/each_case.h"

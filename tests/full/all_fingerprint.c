@@ -1,4 +1,4 @@
-/* Programs of one fingerprint for a target (target/fingerprint.h) compile to one machine code.
+/* Programs of one fingerprint for a target (target/cpu/fingerprint.h) compile to one machine code.
  *
  * Neighbours of neighbours of random programs, as a search makes them; of each fingerprint the
  * first history and every other one that differs from it are compiled. */
@@ -6,10 +6,10 @@
 
 #include <llvm-c/Target.h>
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 #include "search/search_int.h"
-#include "target/fingerprint.h"
+#include "target/cpu/fingerprint.h"
 
 #define N_WALK 40
 #define N_STEP 40

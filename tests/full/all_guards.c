@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/quick.h"
+#include "loopstate/nest/quick.h"
 #include "search/auto.h"
 #include "sketch/together.h"
 #include "tests/full/each_case.h"

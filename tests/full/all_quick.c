@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "loopstate/quick.h"
+#include "loopstate/nest/quick.h"
 #include "tests/full/each_case.h"
 #include "tests/unit/mutated.h"
 

@@ -1,6 +1,6 @@
 /* bench_guards.c -- right kernels pass: the guard schedules of the suite's cases, built and
  * measured as a job would, are equal to the naive program on every set of inputs
- * (measure/inputs.h), and none is faster than the machine is said to be (measure/plausible.h).
+ * (measure/board/inputs.h), and none is faster than the machine is said to be (measure/board/plausible.h).
  *
  * Cases of more than 0.03 GFLOP are left out, as their naive programs take long, and of each
  * two guards are measured; all guards of those up to 0.3 are slow/bench_guards.
@@ -18,11 +18,11 @@
 #include "bench/history.h"
 #include "bench/suite.h"
 #include "daemon/workload.h"
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
-#include "measure/plausible.h"
-#include "measure/pool.h"
-#include "measure/sync.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
+#include "measure/board/plausible.h"
+#include "measure/board/pool.h"
+#include "measure/host/sync.h"
 #include "target/target.h"
 
 #define FLOPS 3e7

@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "bench/suite.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/widen.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/widen.h"
 #include "tests/cases.h"
 #include "tests/unit/lower_run.h"
 #include "tests/unit/random_dags.h"
@@ -21,7 +21,7 @@
 #define EACH_MAX_INTERPRETED 1e8 /* operations */
 
 /* Outputs to compare with: the interpreter sums in wide numbers; where it is too slow the
- * naive program must do, as boards have it (loopstate/widen.h). */
+ * naive program must do, as boards have it (loopstate/state/widen.h). */
 static inline void each_reference(struct hn_emitter *em, const char *name,
 				  const struct hn_dag *dag, struct hn_arena *a,
 				  struct run_args *ret)

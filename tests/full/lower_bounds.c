@@ -20,7 +20,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/sketch.h"
 #include "tests/full/each_case.h"
 

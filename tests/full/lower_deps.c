@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #include <isl/options.h>
 
-#include "lower/poly_ast.h"
-#include "lower/poly_tree.h"
-#include "lower/watchdog.h"
+#include "lower/prove/poly_ast.h"
+#include "lower/prove/poly_tree.h"
+#include "lower/prove/watchdog.h"
 #include "tests/full/each_case.h"
 #include "tests/unit/deps_judge.h"
 

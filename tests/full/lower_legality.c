@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/quick.h"
+#include "loopstate/nest/quick.h"
 #include "lower/lower.h"
 #include "tests/unit/dag_form.h"
 #include "tests/unit/looptree_dags.h"

@@ -1,5 +1,5 @@
 /* lower_wide.c -- over every program: the one that answers are compared with
- * (loopstate/widen.h), compiled, is the interpreter's answer but for what functions of float32
+ * (loopstate/state/widen.h), compiled, is the interpreter's answer but for what functions of float32
  * differ by, and nearer to it than the naive program. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/widen.h"
+#include "loopstate/state/widen.h"
 #include "tests/full/each_case.h"
 
 #define MOST 3e-7 /* relative to the largest value */

@@ -19,7 +19,7 @@
 #include <uv.h>
 
 #include "measure/measure.h"
-#include "measure/sandbox.h"
+#include "measure/board/sandbox.h"
 #include "proto/frame.h"
 #include "proto/slot.h"
 #include "tests/builder_main.h"

@@ -4,7 +4,7 @@
  * C = 2 A + 1 on 1003 floats, so that every tile has a tail.
  *
  * And 80 that are right on ordinary inputs, of a second family of workloads: each passes where
- * the first set of inputs (measure/inputs.h) is all there is, and none passes all three.
+ * the first set of inputs (measure/board/inputs.h) is all there is, and none passes all three.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include <unistd.h>
 
-#include "measure/pool.h"
+#include "measure/board/pool.h"
 #include "tests/cpu_board.h"
 
 #define N 1003

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loopstate/bounds.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/read/dag_read.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
 

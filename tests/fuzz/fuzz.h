@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "loopstate/record.h"
-#include "loopstate/state.h"
+#include "loopstate/record/record.h"
+#include "loopstate/state/state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

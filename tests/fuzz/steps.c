@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "loopstate/bounds.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/te_text.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/te_text.h"
 
 /* A convolution with what surrounds it: pad, reduction, a reader that can share tiles. */
 static const char program[] =

@@ -1,6 +1,6 @@
 /* tests/fuzz/text.c -- the text notation. */
 #include "fuzz.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/quick.h"
-#include "loopstate/step.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/quick.h"
+#include "loopstate/state/step.h"
 
 static const char text[] = "m(float32 A[6,5], B[5,4]) -> C { C(i,j) +=! A(i,k) * B(k,j) }";
 

@@ -2,10 +2,10 @@
  *
  * No step of hone's: what docs/adding-a-step.md shows, and tests/e2e/toy.sh adds to a copy of the
  * tree to see that nothing else has to be touched. */
-#include "loopstate/step.h"
+#include "loopstate/state/step.h"
 
-#include "loopstate/attach.h"
-#include "loopstate/state_int.h"
+#include "loopstate/state/attach.h"
+#include "loopstate/state/state_int.h"
 
 static int swap_check(const struct hn_state *s, const struct hn_step *step, struct hn_err *err)
 {

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/inline.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/inline.h"
 #include "lower/lower.h"
 #include "search/answer.h"
 

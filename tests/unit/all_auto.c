@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/quick.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/quick.h"
 #include "search/auto.h"
 #include "tests/unit/chains.h"
 #include "tests/unit/lower_run.h"

@@ -1,5 +1,5 @@
-/* What kernels are checked on when they are made (lower/check.h), and who runs it
- * (measure/check.h). */
+/* What kernels are checked on when they are made (lower/build/check.h), and who runs it
+ * (measure/board/check.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/state.h"
-#include "lower/check.h"
-#include "measure/check.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/state.h"
+#include "lower/build/check.h"
+#include "measure/board/check.h"
 #include "proto/frame.h"
 
 #define ENOUGH_NS INT64_C(1000000000)

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "loopstate/read/dag_read.h"
 #include "tests/unit/looptree_trace.h"
 #include "tests/unit/lower_histories.h"
 #include "tests/unit/lower_run.h"
@@ -31,7 +32,6 @@
 #include "tests/unit/random_runs.h"
 #include "tests/unit/exact_eval.h"
 /* these need the ones above */
-#include "loopstate/dag_read.h"
 #include "tests/unit/random_pairs.h"
 
 #ifndef N_PAIRS

@@ -1,4 +1,4 @@
-/* What stands in for a naive program (lower/build_naive.c) has its numbers to the last bit, rounding
+/* What stands in for a naive program (lower/build/build_naive.c) has its numbers to the last bit, rounding
  * to nearest and upwards, and so has what stands in for its companion with wider sums: of chains of
  * several nests, and of random programs.  The parts that it is timed by are parts of it, and those
  * that compute a sample of its outputs give its numbers, too. */
@@ -10,10 +10,10 @@
 
 #include <fenv.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/mark.h"
-#include "loopstate/widen.h"
-#include "lower/build.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/state/widen.h"
+#include "lower/build/build.h"
 #include "search/answer.h"
 #include "tests/unit/chains.h"
 #include "tests/unit/lower_run.h"

@@ -12,7 +12,8 @@
 
 #include <unistd.h>
 
-#include "loopstate/concurrent.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/concurrent.h"
 #include "tests/unit/looptree_trace.h"
 #include "tests/unit/lower_histories.h"
 #include "tests/unit/lower_run.h"
@@ -21,7 +22,6 @@
 #include "tests/unit/random_runs.h"
 #include "tests/unit/exact_eval.h"
 /* these need the ones above */
-#include "loopstate/dag_read.h"
 #include "tests/unit/random_pairs.h"
 
 #define LIMIT_MS 20000

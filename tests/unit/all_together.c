@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "loopstate/dag_read.h"
-#include "lower/fuse.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/prove/fuse.h"
 #include "lower/lower.h"
 #include "sketch/together.h"
 #include "tests/unit/random_dags.h"

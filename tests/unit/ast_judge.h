@@ -5,8 +5,8 @@
 
 #include <isl/options.h>
 
-#include "lower/poly_tree.h"
-#include "lower/watchdog.h"
+#include "lower/prove/poly_tree.h"
+#include "lower/prove/watchdog.h"
 
 struct ast_total {
 	uint64_t n_tree, n_instance, n_long, n_slow, n_extended, n_isolated;

@@ -11,7 +11,7 @@
 #include <isl/id.h>
 #include <isl/val.h>
 
-#include "lower/poly_ast.h"
+#include "lower/prove/poly_ast.h"
 #include "tests/unit/expr_eval.h"
 
 #define AST_MAX_LOOPS 256

@@ -50,6 +50,46 @@ static const struct layer layers[] = {
 	{"include", " "},
 };
 
+/* The rooms of a folder, and those of the same folder that each may include; its own folder's files
+ * are said with a slash behind it.  A room that is not here is refused, and rooms may only include
+ * rows further down, so there is no circle.  Other folders than the room's are the table
+ * above's. */
+static const struct layer rooms[] = {
+	{"loopstate/record", " loopstate/state "},
+	{"loopstate/nest", " loopstate/state loopstate/dag loopstate/expr "},
+	{"loopstate/state/step", " loopstate/state loopstate/dag "},
+	{"loopstate/state", " loopstate/dag loopstate/expr "},
+	{"loopstate/read", " loopstate/dag loopstate/expr "},
+	{"loopstate/dag", " loopstate/expr "},
+	{"loopstate/expr", " "},
+	{"target/cpu", " target "},
+	{"target", " "},
+	{"lower/build", " lower/cpu lower/interp lower/prove lower "},
+	{"lower/cpu", " lower "},
+	{"lower/interp", " lower "},
+	{"lower/prove", " lower "},
+	{"lower", " "},
+	{"measure/host", " measure/board measure "},
+	{"measure/drv", " measure/board measure "},
+	{"measure/board", " measure "},
+	{"measure", " "},
+	{"db/sqlite", " db/sqlite/migrate db/snapshot db "},
+	{"db/sqlite/migrate", " "},
+	{"db/snapshot", " db "},
+	{"db", " "},
+	{"sketch/fill", " sketch "},
+	{"sketch/guard", " sketch "},
+	{"sketch/rule", " sketch "},
+	{"sketch", " "},
+	{"search/mutate", " search "},
+	{"search/strategy", " search "},
+	{"search", " "},
+	{"bench/peer", " bench "},
+	{"bench", " bench/polybench "},
+	{"bench/polybench", " "},
+	{"include/hone", " "},
+};
+
 struct confined {
 	const char *header;  /* what the include begins with */
 	const char *places;  /* path prefixes, blanks around each */
@@ -62,7 +102,7 @@ static const struct confined third_parties[] = {
 	{"isl/", " lower/ ", NULL},
 	{"llvm-c/", " lower/ ", NULL},
 	{"llvm/", " ", NULL},
-	{"seccomp", " measure/sandbox.c ", NULL},
+	{"seccomp", " measure/board/sandbox.c ", NULL},
 	{"sqlite3", " db/ ", NULL},
 	{"uv.h", " daemon/ measure/ ", NULL},
 	{"uv/", " daemon/ measure/ ", NULL},
@@ -85,15 +125,15 @@ static const struct banned_word banned_words[] = {
 	{"client/", "hn_db_", NULL, "client/cmd_verify.c"},
 	{"db/snapshot", "sqlite3", NULL, NULL},
 	{"db/snapshot", "hn_db_", "hn_db_write_snapshot", NULL},
-	/* What a step is like is data of its file (loopstate/step.h). */
-	{"", "== HN_STEP_", NULL, "loopstate/step/"},
-	{"", "!= HN_STEP_", NULL, "loopstate/step/"},
-	{"", "case HN_STEP_", NULL, "loopstate/step/"},
+	/* What a step is like is data of its file (loopstate/state/step.h). */
+	{"", "== HN_STEP_", NULL, "loopstate/state/step/"},
+	{"", "!= HN_STEP_", NULL, "loopstate/state/step/"},
+	{"", "case HN_STEP_", NULL, "loopstate/state/step/"},
 };
 
 /* Where JSON is written by base/jw.h alone, never by parts of it in a format.  A sentence that
- * shows some has a blank behind the colon; so have Ansor's records (loopstate/record.c), whose
- * bytes are another program's. */
+ * shows some has a blank behind the colon; so have Ansor's records (loopstate/record/record.c),
+ * whose bytes are another program's. */
 static const char *const jw_folders[] = {"client/", "costmodel/", "daemon/", "db/",
 					 "loopstate/", "lower/", "measure/", "proto/",
 					 "search/", "sketch/", "target/"};
@@ -139,6 +179,19 @@ static const struct layer *layer_of(const char *path)
 	return NULL;
 }
 
+static const struct layer *room_of(const char *path)
+{
+	const char *end = strrchr(path, '/');
+	size_t n = end ? (size_t)(end - path) : 0;
+
+	for (size_t i = 0; i < HN_COUNT_OF(rooms); i++) {
+		if (strlen(rooms[i].folder) == n && begins(path, rooms[i].folder)) {
+			return &rooms[i];
+		}
+	}
+	return NULL;
+}
+
 HN_PRINTF(4, 5)
 static void violation(struct walk *w, const char *file, unsigned line, const char *fmt,
 		      ...)
@@ -176,6 +229,17 @@ static bool is_header(const char *file)
 static bool is_private(const char *header)
 {
 	return strstr(header, "_int.h") || strstr(header, "_priv.h");
+}
+
+/* Both files are in one folder; its rooms. */
+static void check_rooms(struct walk *w, const char *file, unsigned line, const char *header)
+{
+	const struct layer *from = room_of(file), *to = room_of(header);
+
+	if (from && to && from != to && !has_word(from->below, to->folder, strlen(to->folder))) {
+		violation(w, file, line, "%s/ may not include %s (rooms allowed:%s)",
+			  from->folder, header, from->below);
+	}
 }
 
 static void check_include(struct walk *w, const char *file, unsigned line,
@@ -216,6 +280,8 @@ static void check_include(struct walk *w, const char *file, unsigned line,
 			  from->folder, header, from->below);
 	} else if (to && to != from && is_private(header)) {
 		violation(w, file, line, "%s is private to %s/", header, to->folder);
+	} else if (to && to == from) {
+		check_rooms(w, file, line, header);
 	}
 }
 
@@ -288,6 +354,12 @@ static void check_json(struct walk *w, const char *file, unsigned line, const ch
 	}
 }
 
+/* Whether the file stands deeper than its folder, or its folder has rooms. */
+static bool has_rooms(const char *file)
+{
+	return strchr(strchr(file, '/') + 1, '/') != NULL;
+}
+
 static void check_file(struct walk *w, const char *path, const char *file)
 {
 	struct hn_err err = {0};
@@ -300,6 +372,9 @@ static void check_file(struct walk *w, const char *path, const char *file)
 		violation(w, file, 0, "%s", err.msg);
 	}
 	w->n_file++;
+	if (has_rooms(file) && !room_of(file)) {
+		violation(w, file, 0, "no room of this name (the table is in base_layers.c)");
+	}
 	for (char *s = text.s, *next; s; s = next, line++) {
 		char *header;
 
@@ -374,27 +449,50 @@ static void includes_point_down(void **state)
 	walk_fini(&w);
 }
 
+static void rooms_point_down(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(rooms); i++) {
+		for (size_t j = 0; j <= i; j++) {
+			const char *up = rooms[j].folder;
+
+			if (has_word(rooms[i].below, up, strlen(up))) {
+				fail_msg("%s/ includes %s/, which stands above it",
+					 rooms[i].folder, up);
+			}
+		}
+	}
+}
+
 struct plant {
 	const char *file, *line, *expected; /* NULL: allowed */
 };
 
 static const struct plant plants[] = {
-	{"base/a.c", "#include \"loopstate/dag.h\"",
-	 "base/a.c:3: base/ may not include loopstate/dag.h (allowed: )\n"},
+	{"base/a.c", "#include \"loopstate/dag/dag.h\"",
+	 "base/a.c:3: base/ may not include loopstate/dag/dag.h (allowed: )\n"},
 	{"search/a.c", "#include \"measure/measure.h\"",
 	 "search/a.c:3: search/ may not include measure/measure.h (allowed: sketch "
 	 "costmodel "
 	 "target loopstate base )\n"},
-	{"loopstate/step/a.c", "  # include \"db/db.h\"",
-	 "loopstate/step/a.c:3: loopstate/ may not include db/db.h (allowed: base )\n"},
+	{"loopstate/state/step/a.c", "  # include \"db/db.h\"",
+	 "loopstate/state/step/a.c:3: loopstate/ may not include db/db.h (allowed: base )\n"},
+	{"loopstate/dag/a.c", "#include \"loopstate/nest/quick.h\"",
+	 "loopstate/dag/a.c:3: loopstate/dag/ may not include loopstate/nest/quick.h (rooms "
+	 "allowed: loopstate/expr )\n"},
+	{"lower/prove/a.c", "#include \"lower/cpu/emit_int.h\"",
+	 "lower/prove/a.c:3: lower/prove/ may not include lower/cpu/emit_int.h"},
+	{"lower/gpu/a.c", "", "lower/gpu/a.c:0: no room of this name"},
+	{"lower/prove/b.c", "#include \"lower/lower.h\"", NULL},
+	{"lower/build/b.c", "#include \"lower/interp/interp_priv.h\"", NULL},
 	{"daemon/a.c", "#include <lower/lower.h>",
 	 "daemon/a.c:3: daemon/ may not include"},
 	{"db/a.c", "#include \"../proto/msg.h\"",
 	 "db/a.c:3: ../proto/msg.h: write the path from the source root\n"},
 	{"proto/a.c", "#include \"msg.h\"", "proto/a.c:3: msg.h: no folder of this tree"},
 	{"proto/b.c", "#include WHAT", "proto/b.c:3: WHAT: no folder of this tree"},
-	{"search/b.c", "#include \"loopstate/dag_int.h\"",
-	 "search/b.c:3: loopstate/dag_int.h is private to loopstate/\n"},
+	{"search/b.c", "#include \"loopstate/dag/dag_int.h\"",
+	 "search/b.c:3: loopstate/dag/dag_int.h is private to loopstate/\n"},
 	{"include/hone/a.h", "#include \"base/err.h\"",
 	 "include/hone/a.h:3: include/ may not"},
 	{"base/b.c", "#include <cjson/cJSON.h>",
@@ -411,7 +509,7 @@ static const struct plant plants[] = {
 	 "sketch/a.c:3: == HN_STEP_ may not stand in *\n"},
 	{"search/c.c", "\tcase HN_STEP_pack:", "search/c.c:3: case HN_STEP_ may not stand in *\n"},
 	{"search/d.c", "\t.kind = HN_STEP_pack,", NULL},
-	{"loopstate/step/b.c", "\tif (before->kind == HN_STEP_fuse) {", NULL},
+	{"loopstate/state/step/b.c", "\tif (before->kind == HN_STEP_fuse) {", NULL},
 	{"daemon/e.c", "\thn_buf_printf(b, \"{\\\"job\\\":\\\"%s\\\"\", id);",
 	 "daemon/e.c:3: JSON is written by base/jw.h\n"},
 	{"measure/c.c", "\thn_buf_printf(b, \",\\\"%s\\\":\", key);",
@@ -424,11 +522,11 @@ static const struct plant plants[] = {
 	{"lower/a.c", "#include <isl/ctx.h>", NULL},
 	{"db/b.c", "#include <sqlite3.h>", NULL},
 	{"measure/b.c", "#include <seccomp.h>",
-	 "measure/b.c:3: seccomp.h may be included only in: measure/sandbox.c \n"},
+	 "measure/b.c:3: seccomp.h may be included only in: measure/board/sandbox.c \n"},
 	{"measure/a.c", "#include <uv.h>", NULL},
 	{"base/c.c", "#include \"hone/kernel.h\"", NULL},
-	{"loopstate/a.c", "#include \"loopstate/dag_int.h\"", NULL},
-	{"client/d.c", "#include \"db/snapshot.h\"", NULL},
+	{"loopstate/read/a.c", "#include \"loopstate/dag/dag_int.h\"", NULL},
+	{"client/d.c", "#include \"db/snapshot/snapshot.h\"", NULL},
 	{"daemon/d.c", "#include \"search/policy.h\"", NULL},
 	{"bench/a.c", "#include \"lower/lower.h\"", NULL},
 };
@@ -542,6 +640,7 @@ int main(int argc, char **argv)
 	char *root = argc > 1 ? argv[1] : default_root;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(includes_point_down, root),
+		cmocka_unit_test(rooms_point_down),
 		cmocka_unit_test_prestate(planted_violations_are_found, root),
 		cmocka_unit_test_prestate(headers_compile_alone, root),
 	};

@@ -17,7 +17,7 @@
 #include "bench/bench.h"
 #include "bench/limit.h"
 #include "bench/tally.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 
 #define THREADS 2
 

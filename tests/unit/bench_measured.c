@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "bench/measured.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "sketch/sketch.h"
 #include "tests/unit/search_dags.h"
 

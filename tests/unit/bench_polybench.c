@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "bench/polybench/nest.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "search/auto.h"
 #include "tests/unit/lower_run.h"
 

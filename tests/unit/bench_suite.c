@@ -16,8 +16,8 @@
 #include "bench/history.h"
 #include "bench/reference.h"
 #include "bench/suite.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/state.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/state.h"
 #include "lower/lower.h"
 
 static const struct hn_dag *parse(const struct hn_suite_row *row, struct hn_arena *a)

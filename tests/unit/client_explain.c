@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "client/explain.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/guard.h"
 #include "target/target.h"
 

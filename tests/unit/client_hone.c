@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "db/snapshot.h"
+#include "db/snapshot/snapshot.h"
 #include "hone/hone.h"
 #include "target/target.h"
 

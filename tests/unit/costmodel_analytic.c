@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "costmodel/model.h"
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 
 #define TILED(steps_i, steps_j, steps_k)                                                 \
 	"[\"SP\", 2, 0, 512, " steps_i ", 1], [\"SP\", 2, 4, 512, " steps_j ", 1], "     \

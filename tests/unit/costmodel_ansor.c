@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "costmodel/ansor.h"
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 
 #define TARGET "cpu -num_cores=2 -cache_line_bytes=64"
 #define ROWS_MAX_BYTES (1 << 20)

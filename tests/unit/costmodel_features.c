@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "costmodel/features.h"
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 
 #define TARGET                                                                                     \
 	"cpu -isa=x86-64-avx2 -num_cores=2 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=33554432"

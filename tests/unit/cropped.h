@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "loopstate/dag.h"
-#include "loopstate/simplify.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/expr/simplify.h"
 
 struct crop {
 	const struct hn_dag *dag;

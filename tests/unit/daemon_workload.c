@@ -10,8 +10,8 @@
 
 #include "daemon/ring.h"
 #include "daemon/workload.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/tolerance.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/tolerance.h"
 
 static double tolerance_of(const char *text)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
 
 /* JSON with ' for ", or the text notation.  Needs cmocka.h before it. */
 static inline const struct hn_dag *dag_form_open(const char *name, const char *form,

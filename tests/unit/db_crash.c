@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "db/db_int.h"
+#include "db/sqlite/db_int.h"
 
 /* A VFS in front of the real one, which counts and fails; one for the program. */
 struct shim_file {

@@ -7,9 +7,9 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "db/db_int.h"
-#include "db/good.h"
-#include "db/snapshot_int.h"
+#include "db/sqlite/db_int.h"
+#include "db/sqlite/good.h"
+#include "db/snapshot/snapshot_int.h"
 
 #define N_TRIAL 12
 #define N_DAMAGED 120

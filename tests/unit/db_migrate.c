@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "db/db_int.h"
+#include "db/sqlite/db_int.h"
 
 #define NEWEST 11
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "db/db_int.h"
+#include "db/sqlite/db_int.h"
 
 static void a_missing_directory_is_made(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "db/snapshot_int.h"
+#include "db/snapshot/snapshot_int.h"
 
 static struct hn_snapshot *open_snapshot(const char *dir)
 {

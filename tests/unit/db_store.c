@@ -1,7 +1,7 @@
 /* The store: what is put in comes out, best is a query, records stay. */
 #include "tests/unit/db_testing.h"
 
-#include "db/db_int.h"
+#include "db/sqlite/db_int.h"
 
 static void records_come_back_whole(void **state)
 {

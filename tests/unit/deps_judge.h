@@ -6,8 +6,8 @@
 #include <isl/flow.h>
 #include <isl/space.h>
 
-#include "lower/certify.h"
-#include "lower/deps.h"
+#include "lower/prove/certify.h"
+#include "lower/prove/deps.h"
 
 /* Writes of the statements of these kinds (bits by enum hn_stmt_kind). */
 static inline isl_union_map *writes_of(const struct hn_deps *d, unsigned kinds)

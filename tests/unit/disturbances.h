@@ -1,4 +1,4 @@
-/* disturbances.h -- counters of disturbances that tests make up (measure/timing.h): of each four
+/* disturbances.h -- counters of disturbances that tests make up (measure/board/timing.h): of each four
  * samples the first `bad` are disturbed. */
 #ifndef HN_TESTS_DISTURBANCES_H
 #define HN_TESTS_DISTURBANCES_H

@@ -7,7 +7,7 @@
 #ifndef HN_TESTS_EXACT_EVAL_H
 #define HN_TESTS_EXACT_EVAL_H
 
-#include "lower/interp_priv.h"
+#include "lower/interp/interp_priv.h"
 
 #define EXACT_INPUTS 60 /* of refused trees, and orders; of accepted ones it is one */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 
 #define EVAL_MAX_LET 64
 #define EVAL_POISON UINT64_C(0x7ff8dead0000beef) /* a quiet NaN's bits */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "dag_form.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/guard.h"
 
 #define AVX512 "cpu -isa=x86-64-avx512 -num_cores=4"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "loopstate/access.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/access.h"
+#include "loopstate/read/dag_read.h"
 
 struct fixture {
 	struct hn_arena a;

@@ -14,8 +14,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/looptree.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/looptree.h"
 #include "tests/cases.h"
 
 struct score {

@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "loopstate/constant.h"
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/constant.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
 #include "tests/cases.h"
 
 static const struct hn_dag *parse(const char *text, struct hn_arena *a)

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
 
 struct bad {
 	const char *name;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "loopstate/expr.h"
+#include "loopstate/expr/expr.h"
 
 static struct hn_buf doc;
 
@@ -80,7 +80,7 @@ static void nodes(void **state)
 {
 	static const int arity[HN_N_EXPR] = {
 #define EXPR(name, text, n, kind) [HN_EXPR_##name] = n,
-#include "loopstate/exprops.def"
+#include "loopstate/expr/exprops.def"
 #undef EXPR
 	};
 	const char *rows = table("| node | operands |");

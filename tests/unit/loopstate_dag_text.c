@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
 
 static const struct hn_dag *parse(const char *text, struct hn_arena *a)
 {

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
 #include "tests/unit/dag_form.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/random_dags.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "loopstate/expr.h"
+#include "loopstate/expr/expr.h"
 
 static void know_tables(void **state)
 {

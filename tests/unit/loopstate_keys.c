@@ -1,9 +1,9 @@
 /* Workload keys never change (tests/data/keys.golden), ignore names, and tell apart what
  * Ansor's hash confuses. */
-#include "loopstate/dag.h"
-#include "loopstate/mark.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/dag/mark.h"
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "state_util.h"
 
 static const struct hn_dag *parse(const char *what, const char *text, struct hn_arena *a)

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/law.h"
-#include "loopstate/liberty.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/law.h"
+#include "loopstate/dag/liberty.h"
 
 /* One carried value: x, y; two: xi, xv and yi, yv. */
 #define ONE(type, result, identity)                                                            \

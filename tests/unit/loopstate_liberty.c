@@ -9,17 +9,17 @@
 
 #include "base/file.h"
 #include "dag_form.h"
-#include "loopstate/liberty.h"
-#include "loopstate/state.h"
-#include "loopstate/mark.h"
-#include "loopstate/trace.h"
+#include "loopstate/dag/liberty.h"
+#include "loopstate/state/state.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/state/trace.h"
 
 static const struct {
 	const char *name, *text;
 	bool float32, float64;
 } table[] = {
 #define LIBERTY(name, float32, float64, text) { #name, text, float32, float64 },
-#include "loopstate/liberties.def"
+#include "loopstate/dag/liberties.def"
 #undef LIBERTY
 };
 

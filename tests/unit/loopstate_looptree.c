@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/rng.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/looptree_eval.h"
 

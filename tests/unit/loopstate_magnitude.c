@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/magnitude.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/magnitude.h"
 
 static const struct hn_dag *dag_of(const char *text, struct hn_arena *a)
 {

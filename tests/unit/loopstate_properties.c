@@ -13,8 +13,8 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/rng.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/step.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/step.h"
 #include "tests/unit/expr_eval.h"
 #include "tests/unit/looptree_dags.h"
 

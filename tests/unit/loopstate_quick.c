@@ -8,10 +8,10 @@
 
 #include <malloc.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/liberty.h"
-#include "loopstate/mark.h"
-#include "loopstate/quick.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/liberty.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/nest/quick.h"
 #include "tests/unit/dag_form.h"
 #include "tests/unit/looptree_dags.h"
 #include "tests/unit/looptree_eval.h"

@@ -1,6 +1,6 @@
 /* Ansor's records: every version read and written again, every kind of damage refused
  * with its place, and logs that go on after a bad line. */
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 
 #include "state_util.h"
 

@@ -3,7 +3,7 @@
 #include "tests/unit/state_util.h"
 
 #include "base/arith.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 
 /* C = A B of 32 x 32 x 32 in blocks of 4 x 8: loops blockIdx.x (32), threadIdx.x (32), k;
  * stage 1 is a copy of A for stage 3 (C) in the memory %s, made at loop %d of C. */

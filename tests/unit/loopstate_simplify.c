@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "loopstate/bounds_box.h"
-#include "loopstate/simplify.h"
+#include "loopstate/nest/bounds_box.h"
+#include "loopstate/expr/simplify.h"
 #include "tests/unit/expr_eval.h"
 
 #define N_VAR 4

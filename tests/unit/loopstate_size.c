@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/size.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/size.h"
 
 #define CONV(sizes, n, h, w, edge_h, edge_w)                                              \
 	"f(" sizes "float32 X[" n "," h "," w ",4], F[3,3,4,8]) -> C {"                    \

@@ -1,5 +1,5 @@
 /* States as replays: the initial one, Ansor's records, previews, sharing. */
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "state_util.h"
 
 static void test_initial_state_of_a_matmul(void **state)

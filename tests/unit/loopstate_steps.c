@@ -2,7 +2,7 @@
 #include "state_util.h"
 
 #include "base/arith.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 
 static int64_t extent_of(const struct hn_state *s, int32_t stage, int32_t iter)
 {

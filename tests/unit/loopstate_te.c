@@ -1,8 +1,8 @@
 /* Histories as Python schedule calls: every step by hand, and all stored records against
  * what TVM prints (skipped without a folder of cases). */
-#include "loopstate/te_text.h"
+#include "loopstate/state/te_text.h"
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "state_util.h"
 
 static void put_te(const struct hn_dag *dag, const char *steps, enum hn_replay_mode mode,

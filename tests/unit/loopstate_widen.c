@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loopstate/mark.h"
-#include "loopstate/widen.h"
+#include "loopstate/dag/mark.h"
+#include "loopstate/state/widen.h"
 #include "dag_form.h"
 
 /* The terms of the wide reductions, one a line; "" when the dag has nothing to widen. */

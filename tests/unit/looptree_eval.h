@@ -7,7 +7,7 @@
 #ifndef HN_TESTS_LOOPTREE_EVAL_H
 #define HN_TESTS_LOOPTREE_EVAL_H
 
-#include "loopstate/size.h"
+#include "loopstate/dag/size.h"
 #include "tests/unit/expr_eval.h"
 
 static void tensor_poison(struct tensor *t)

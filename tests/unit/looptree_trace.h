@@ -13,7 +13,7 @@
 #define HN_TESTS_LOOPTREE_TRACE_H
 
 #include "base/rng.h"
-#include "loopstate/liberty.h"
+#include "loopstate/dag/liberty.h"
 #include "tests/unit/looptree_eval.h"
 
 #define TRACE_DEPTH 12 /* concurrent loops within each other */

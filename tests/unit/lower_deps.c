@@ -9,7 +9,7 @@
 #include <isl/options.h>
 #include <string.h>
 
-#include "lower/deps.h"
+#include "lower/prove/deps.h"
 #include "tests/unit/dag_form.h"
 #include "tests/unit/deps_judge.h"
 #include "tests/unit/looptree_dags.h"

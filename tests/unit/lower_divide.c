@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <float.h>
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower_run.h"
 
 #define N 64

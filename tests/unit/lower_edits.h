@@ -2,7 +2,7 @@
 #ifndef LOWER_EDITS_H
 #define LOWER_EDITS_H
 
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 
 /* A deep copy of the tree with `edit` applied to every node on the way up. */
 typedef void (*edit_fn)(struct hn_node *node, struct hn_arena *a);

@@ -138,7 +138,7 @@ static void histories(void **state)
 	}
 }
 
-/* A vector that no register holds is refused: LLVM would split it (lower/emit_object.c). */
+/* A vector that no register holds is refused: LLVM would split it (lower/cpu/emit_object.c). */
 static void wider_than_registers(void **state)
 {
 	static const struct {

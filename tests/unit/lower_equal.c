@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/inline.h"
-#include "lower/equal.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/inline.h"
+#include "lower/prove/equal.h"
 #include "lower/lower.h"
 
 struct fixture {

@@ -16,9 +16,9 @@
 #include "looptree_dags.h"
 #include "looptree_eval.h"
 #include "lower_histories.h"
-#include "lower/poly_ast.h"
-#include "lower/poly_tree.h"
-#include "lower/poly_why.h"
+#include "lower/prove/poly_ast.h"
+#include "lower/prove/poly_tree.h"
+#include "lower/prove/poly_why.h"
 
 #define N_STOPS 16 /* of each tree */
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "lower/poly_form.h"
+#include "lower/prove/poly_form.h"
 
 #define N_LOOP 3
 #define N_FORM 2

@@ -4,8 +4,8 @@
 #ifndef HN_TESTS_LOWER_FORMS_H
 #define HN_TESTS_LOWER_FORMS_H
 
-#include "loopstate/dag_read.h"
-#include "loopstate/quick.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/quick.h"
 #include "dag_form.h"
 #include "looptree_dags.h"
 #include "looptree_eval.h"

@@ -12,9 +12,9 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/inline.h"
-#include "loopstate/state.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/inline.h"
+#include "loopstate/state/state.h"
 #include "lower/lower.h"
 
 #define N 48

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "dag_form.h"
-#include "lower/interp.h"
+#include "lower/interp/interp.h"
 #include "lower/lower.h"
 
 static void fill(float *x, size_t n, uint64_t seed)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 #include "lower_edits.h"
 

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/liberty.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/liberty.h"
 #include "lower_run.h"
 
 /* A program in which nothing but the one liberty shows, and steps that give it lanes. */

@@ -5,7 +5,7 @@
 #define HN_TESTS_LOWER_SCHEDULES_H
 
 #include "base/file.h"
-#include "loopstate/trace.h"
+#include "loopstate/state/trace.h"
 #include "lower_forms.h"
 
 #define LIMIT_MS 60000

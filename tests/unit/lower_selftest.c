@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "lower/selftest.h"
+#include "lower/build/selftest.h"
 
 struct bed {
 	struct hn_arena a;

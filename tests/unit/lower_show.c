@@ -9,10 +9,10 @@
 #include <isl/options.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
-#include "lower/deps.h"
-#include "lower/poly_show.h"
-#include "lower/poly_tree.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/prove/deps.h"
+#include "lower/prove/poly_show.h"
+#include "lower/prove/poly_tree.h"
 #include "lower_edits.h"
 
 #define LIMIT_MS 20000

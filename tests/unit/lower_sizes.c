@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/size.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/size.h"
 #include "lower_run.h"
 
 #define TOLERANCE 5e-5

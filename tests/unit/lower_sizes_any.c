@@ -8,8 +8,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/size.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/dag/size.h"
 #include "looptree_eval.h"
 #include "lower_histories.h"
 #include "lower_run.h"

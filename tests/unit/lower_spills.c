@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 
 #define FEW 2 /* a constant may wait there for its use outside of loops */

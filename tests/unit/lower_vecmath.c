@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 #include "base/file.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "lower_run.h"
 
 #define N_BLOCK 4109 /* a tail in every width */
@@ -40,7 +40,7 @@ static const struct row {
 	double (*ref)(double);
 } rows[] = {
 #define VECMATH(name, ulp, how) { #name, ulp, name },
-#include "target/vecmath.def"
+#include "target/cpu/vecmath.def"
 #undef VECMATH
 };
 #undef sigmoid

@@ -15,7 +15,7 @@
 #include "lower_edits.h"
 #include "lower_histories.h"
 #include "lower/lower.h"
-#include "lower/poly_why.h"
+#include "lower/prove/poly_why.h"
 
 #define N_HISTORIES 30
 #define LIMIT_MS 20000

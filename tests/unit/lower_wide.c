@@ -1,4 +1,4 @@
-/* lower_wide.c -- the program that answers are compared with (loopstate/widen.h), compiled as
+/* lower_wide.c -- the program that answers are compared with (loopstate/state/widen.h), compiled as
  * builders do, held against the interpreter, which sums in float64, too.
  *
  * Where sums, largest elements and copies are all there is, both do the same in the same order:
@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "dag_form.h"
-#include "loopstate/dag_read.h"
-#include "lower/build.h"
-#include "loopstate/mark.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/build/build.h"
+#include "loopstate/dag/mark.h"
 #include "lower_run.h"
 
 #define SOFT 1.5e-7 /* functions differ in the last bits of float32 */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "tests/unit/lower_run.h"
 
 #define N_WORKERS 3

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loopstate/dag_read.h"
-#include "loopstate/trace.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/trace.h"
 #include "lower/lower.h"
 
 /* A kernel of 4 phases: h, w, r and s are split by 2, the insides unrolled: 4 points, and 4

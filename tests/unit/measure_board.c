@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "measure/child.h"
+#include "measure/board/child.h"
 #include "measure/drv/cpu_int.h"
-#include "measure/sandbox.h"
+#include "measure/board/sandbox.h"
 #include "tests/cpu_board.h"
 #include "tests/open_fds.h"
 

@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "measure/board.h"
-#include "measure/child.h"
-#include "measure/flush.h"
+#include "measure/board/board.h"
+#include "measure/board/child.h"
+#include "measure/board/flush.h"
 #include "tests/measure_cc.h"
 #include "tests/unit/disturbances.h"
 

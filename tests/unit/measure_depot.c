@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "measure/measurer_int.h"
+#include "measure/host/measurer_int.h"
 #include "tests/unit/measurer_bed.h"
 
 #define N_SLOT (HN_DEPOT_SLOTS - 1) /* 0 is none */

@@ -20,7 +20,7 @@
 #include <uv.h>
 
 #include "base/clock.h"
-#include "measure/board.h"
+#include "measure/board/board.h"
 #include "measure/measure.h"
 
 #define TARGET "fake -isa=fake -num_cores=4"

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "measure/final.h"
+#include "measure/host/final.h"
 #include "measure/stats.h"
 
 /* A machine that is never quiet.  Drift is no matter: a duel's two are timed in turn (pairs.h). */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/inputs.h"
+#include "measure/board/inputs.h"
 
 #define ROWS 24
 #define COLUMNS 101

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "measure/loader.h"
+#include "measure/board/loader.h"
 #include "tests/measure_cc.h"
 
 static const char source[] =

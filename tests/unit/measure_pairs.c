@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "measure/pairs.h"
+#include "measure/board/pairs.h"
 #include "tests/unit/disturbances.h"
 
 /* A call that takes so long, times what the machine's mood is. */

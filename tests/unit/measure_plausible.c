@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/cdefs.h"
-#include "measure/plausible.h"
+#include "measure/board/plausible.h"
 
 #define KB 1024.0
 #define MB (1024 * KB)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "measure/probe_levels.h"
+#include "measure/board/probe_levels.h"
 
 #define BYTES ((size_t)1 << 20)
 

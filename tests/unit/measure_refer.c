@@ -1,5 +1,5 @@
 /* measure_refer.c -- references that fast programs make in a slow naive program's stead
- * (measure/board.h: refer, parts): what is compared with, in which rounding mode each runs and on
+ * (measure/board/board.h: refer, parts): what is compared with, in which rounding mode each runs and on
  * how many threads, and how long the naive program is said to take. */
 #include <setjmp.h>
 #include <stdarg.h>

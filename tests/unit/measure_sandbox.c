@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/cdefs.h"
-#include "measure/sandbox.h"
+#include "measure/board/sandbox.h"
 
 #define NO_LAYER 99
 

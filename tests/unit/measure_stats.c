@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "measure/timing.h"
+#include "measure/board/timing.h"
 #include "tests/unit/disturbances.h"
 
 static void medians(void **state)

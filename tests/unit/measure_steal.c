@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "measure/child.h"
+#include "measure/board/child.h"
 #include "measure/drv/cpu_int.h"
 #include "tests/measure_cc.h"
 

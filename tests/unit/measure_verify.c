@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/inputs.h"
-#include "measure/verify.h"
+#include "measure/board/inputs.h"
+#include "measure/board/verify.h"
 
 static const int64_t shape23[] = {2, 3};
 

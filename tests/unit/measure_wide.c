@@ -1,5 +1,5 @@
 /* measure_wide.c -- answers are compared with the naive program's companion, whose sums are wider
- * (measure/board.h): a right kernel that sums in another order than a naive program gone astray
+ * (measure/board/board.h): a right kernel that sums in another order than a naive program gone astray
  * passes, one that goes astray as well does not; and the naive program still says which inputs
  * serve. */
 #include <setjmp.h>

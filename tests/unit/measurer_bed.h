@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "measure/measure.h"
-#include "measure/pairs.h"
+#include "measure/board/pairs.h"
 #include "proto/frame.h"
 #include "proto/slot.h"
 #include "tests/builder_main.h"

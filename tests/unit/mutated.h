@@ -8,7 +8,7 @@
 #define HN_TESTS_MUTATED_H
 
 #include "base/rng.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/sketch.h"
 #include "tests/unit/lower_edits.h"
 

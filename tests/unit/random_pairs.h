@@ -8,8 +8,8 @@
 #ifndef HN_TESTS_RANDOM_PAIRS_H
 #define HN_TESTS_RANDOM_PAIRS_H
 
-#include "loopstate/dag_read.h"
-#include "loopstate/quick.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/quick.h"
 #include "search/search_int.h"
 #include "sketch/guard.h"
 #include "sketch/sketch.h"

@@ -7,8 +7,8 @@
 #define HN_TESTS_RANDOM_RUNS_H
 
 #include "hone/pool.h"
-#include "loopstate/size.h"
-#include "lower/interp.h"
+#include "loopstate/dag/size.h"
+#include "lower/interp/interp.h"
 
 #define RP_NOTE 1100
 #define RR_CASES 5 /* of sizes */

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/rng.h"
-#include "loopstate/expr.h"
+#include "loopstate/expr/expr.h"
 
 #define RD_TAPE 240
 #define RD_MAX_RANK 4

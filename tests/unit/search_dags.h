@@ -14,8 +14,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "loopstate/dag.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/dag/dag.h"
+#include "loopstate/read/dag_read.h"
 
 #define PLACEHOLDER(id, shape)                                                           \
 	"{\"kind\":\"placeholder\",\"id\":\"" id "\",\"shape\":" shape                   \

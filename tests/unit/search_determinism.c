@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 #include "search/policy.h"
 
 #define ROUNDS 4

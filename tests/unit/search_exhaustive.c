@@ -2,7 +2,7 @@
  * the same order every time; it ends; and what is stored already is left out. */
 #include "search_dags.h"
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "search/search_int.h"
 
 #define MOST 400000

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "loopstate/looptree.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/sketch.h"
 #include "costmodel/model.h"
 

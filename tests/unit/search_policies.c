@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "loopstate/bounds.h"
+#include "loopstate/nest/bounds.h"
 #include "search/policy.h"
 
 struct fixture {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "loopstate/record.h"
+#include "loopstate/record/record.h"
 #include "search/policy.h"
 
 struct fixture {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "loopstate/bounds.h"
+#include "loopstate/nest/bounds.h"
 
 #define N_HISTORY 32
 

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "sketch/sketch.h"
 #include "tests/cases.h"
 

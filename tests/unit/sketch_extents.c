@@ -2,8 +2,8 @@
  * those of bounds, and the inlined dag that a sketch keeps for its programs is theirs. */
 #include "sketch_util.h"
 
-#include "loopstate/bounds.h"
-#include "loopstate/inline.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/state/inline.h"
 
 #define N_FILL 40
 

@@ -3,8 +3,8 @@
  * thing. */
 #include "sketch_util.h"
 
-#include "loopstate/bounds.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/nest/looptree.h"
 
 #define MATMUL                                                                           \
 	"m(float32 A[512,512], float32 B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"

@@ -2,9 +2,9 @@
  * them for four cores; and fills: legal, whole, the same for the same stream. */
 #include "search_dags.h"
 
-#include "loopstate/bounds.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/nest/looptree.h"
 #include "sketch/sketch.h"
 
 static struct hn_target four_cores(struct hn_arena *a)

@@ -2,8 +2,8 @@
  * machine's limits, and reads back as the plan it was made of. */
 #include "sketch_util.h"
 
-#include "loopstate/bounds.h"
-#include "loopstate/looptree.h"
+#include "loopstate/nest/bounds.h"
+#include "loopstate/nest/looptree.h"
 
 static const char *const dags[] = {
 	"t(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",

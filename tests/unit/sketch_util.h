@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "loopstate/dag_read.h"
+#include "loopstate/read/dag_read.h"
 #include "sketch/sketch.h"
 
 static inline const struct hn_dag *dag_text(struct hn_arena *a, const char *text)

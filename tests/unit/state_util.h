@@ -16,9 +16,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "loopstate/dag_read.h"
-#include "loopstate/state.h"
-#include "loopstate/step.h"
+#include "loopstate/read/dag_read.h"
+#include "loopstate/state/state.h"
+#include "loopstate/state/step.h"
 #include "tests/cases.h"
 
 static inline const struct hn_dag *dag_of_json(const char *text, struct hn_arena *a)

@@ -2,8 +2,8 @@
  * those of different programs do not.  For a target so do those of one code. */
 #include "state_util.h"
 
-#include "loopstate/dag_read.h"
-#include "target/fingerprint.h"
+#include "loopstate/read/dag_read.h"
+#include "target/cpu/fingerprint.h"
 
 #define TEXT "mm(float32 A[64,64], float32 B[64,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 

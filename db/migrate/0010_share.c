@@ -1,6 +1,0 @@
-/* db/migrate/0010_share.c -- schema version 10: of how much of its iterations a naive time is.  NULL:
- * of all, or an earlier version did not say. */
-#include "db/migrate/steps.h"
-
-const char hn_db_migrate_share[] =
-	"ALTER TABLE naive ADD COLUMN share REAL CHECK (share > 0 AND share < 1);";

@@ -1,9 +1,0 @@
-/* db/migrate/steps.h -- the texts of migrations.def, one file each beside this one. */
-#ifndef HN_DB_MIGRATE_STEPS_H
-#define HN_DB_MIGRATE_STEPS_H
-
-#define MIGRATION(version, name) extern const char hn_db_migrate_##name[];
-#include "db/migrations.def"
-#undef MIGRATION
-
-#endif

@@ -1,0 +1,152 @@
+/* db/sqlite/bests.c -- the snapshot of the store's bests, written anew. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "db/snapshot/snapshot.h"
+#include "db/sqlite/db_int.h"
+
+struct bests {
+	struct hn_arena arena;
+	struct hn_snapshot_entry *entry;
+	uint32_t n, cap;
+};
+
+static void push_entry(struct bests *b, const struct hn_snapshot_entry *e)
+{
+	if (b->n == b->cap) {
+		uint32_t cap = b->cap * 2 + 64;
+		struct hn_snapshot_entry *wider =
+			HN_NEW_ARRAY(&b->arena, struct hn_snapshot_entry, cap);
+
+		for (uint32_t i = 0; i < b->n; i++) {
+			wider[i] = b->entry[i];
+		}
+		b->entry = wider;
+		b->cap = cap;
+	}
+	b->entry[b->n++] = *e;
+}
+
+static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
+		       struct hn_err *err)
+{
+	bool measured = sqlite3_column_int64(s, 2) > sqlite3_column_int64(s, 3);
+	struct hn_snapshot_entry e = { 0 };
+	int rc = hn_db_best_by_id(db, sqlite3_column_int64(s, 0),
+				  sqlite3_column_int64(s, 1), &b->arena, &e.best, err);
+
+	if (rc == -HONE_E_NOT_FOUND && !measured && *hn_db_column(s, 12) != '\0') {
+		e.best = (struct hn_record){
+			.workload = hn_arena_strdup(&b->arena, hn_db_column(s, 10)),
+			.target = hn_arena_strdup(&b->arena, hn_db_column(s, 11)),
+			.steps = hn_arena_strdup(&b->arena, hn_db_column(s, 12)),
+		};
+	} else if (rc != 0) {
+		return rc == -HONE_E_NOT_FOUND ? 0 : rc; /* only failures so far */
+	}
+	e.workload = (struct hn_workload_row){
+		.key = e.best.workload,
+		.name = hn_arena_strdup(&b->arena, hn_db_column(s, 4)),
+		.dag_json = hn_arena_strdup(&b->arena, hn_db_column(s, 5)),
+		.flops = sqlite3_column_double(s, 6),
+		.cache = hn_arena_strdup(&b->arena, hn_db_column(s, 8)),
+	};
+	e.n_trial = (uint32_t)sqlite3_column_int64(s, 2);
+	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);
+	e.naive = (struct hn_naive){ .ns = sqlite3_column_double(s, 7),
+				     .share = sqlite3_column_double(s, 9) };
+	e.best.in_doubt = e.best.median_ns > 0 && hn_db_in_doubt(db, &e.best);
+	push_entry(b, &e);
+	return 0;
+}
+
+static int collect(struct hn_db *db, struct bests *b, struct hn_err *err)
+{
+	sqlite3_stmt *s;
+	int step = SQLITE_DONE, rc = hn_db_stmt(db, HN_DB_STMT_TALLIES, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+		rc = collect_one(db, s, b, err);
+	}
+	if (rc == 0 && step != SQLITE_DONE) {
+		rc = hn_db_fail(db, err, "read the bests");
+	}
+	sqlite3_reset(s);
+	return rc;
+}
+
+static struct hn_snapshot_entry *find(const struct bests *b, uint32_t n,
+				      const struct hn_snapshot_entry *e)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(b->entry[i].best.workload, e->best.workload) == 0 &&
+		    strcmp(b->entry[i].best.target, e->best.target) == 0) {
+			return &b->entry[i];
+		}
+	}
+	return NULL;
+}
+
+/* What the old snapshot knows and the store does not: a store that was lost or damaged must
+ * not take the last good answers with it.  `old` stays open until all is written. */
+static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapshot *old)
+{
+	uint32_t n = b->n;
+
+	for (uint32_t i = 0; old && i < hn_snapshot_count(old); i++) {
+		struct hn_snapshot_entry e, *now;
+
+		hn_snapshot_at(old, i, &e);
+		if (e.best.median_ns == 0) {
+			continue; /* never measured */
+		}
+		e.best.in_doubt |= db->n_unsettled > 0 && !db->witness_fresh;
+		now = find(b, n, &e);
+		if (now && now->naive.ns == 0) {
+			now->naive = e.naive;
+		}
+		if (now && (now->best.median_ns == 0 || e.best.median_ns < now->best.median_ns) &&
+		    !hn_db_has_record(db, &e.best)) {
+			*now = e;
+		} else if (!now && !hn_db_has_record(db, &e.best)) {
+			push_entry(b, &e);
+		}
+	}
+}
+
+int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	struct hn_snapshot *old = NULL;
+	struct bests b = { 0 };
+	struct hn_buf buf, notice;
+	int rc;
+
+	hn_arena_init(&b.arena, 0);
+	hn_buf_init(&buf);
+	hn_buf_init(&notice);
+	rc = collect(db, &b, err);
+	if (rc == 0) {
+		if (hn_snapshot_open(db->dir, &old, NULL) != 0) {
+			old = NULL; /* the first one, or unreadable: nothing to keep */
+		}
+		keep_lost(db, &b, old);
+		hn_db_notice(db, &notice);
+		hn_snapshot_write(b.entry, b.n, &db->mark, notice.s, &buf);
+		snprintf(path, sizeof(path), "%s/best.snapshot", db->dir);
+		rc = buf.failed ? hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path)
+				: hn_file_replace(path, buf.s, buf.n, err);
+	}
+	hn_snapshot_close(old);
+	hn_buf_fini(&notice);
+	hn_buf_fini(&buf);
+	hn_arena_fini(&b.arena);
+	return rc;
+}

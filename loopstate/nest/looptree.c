@@ -1,0 +1,485 @@
+/* loopstate/nest/looptree.c -- the nest of a concrete state (see looptree.h).
+ *
+ * A stage's nest is made from the inside out: its statement, then around it loop by loop,
+ * each loop holding first the nests attached there and then what was made so far.  Stage
+ * numbers are a topological order, so sorting what is attached at one loop by number puts
+ * producers before consumers. */
+#include "loopstate/nest/looptree.h"
+
+#include "base/arith.h"
+#include "loopstate/dag/constant.h"
+#include "loopstate/dag/dag_priv.h"
+#include "loopstate/expr/simplify.h"
+#include "loopstate/state/inline.h"
+#include "loopstate/state/prefetch.h"
+
+struct build {
+	const struct hn_state *s;
+	const struct hn_dag *dag; /* inlined */
+	const struct hn_bounds *b;
+	struct hn_arena *a;
+	uint32_t n_loop; /* ids given out */
+};
+
+static bool has_loops(const struct build *x, uint32_t i)
+{
+	return x->s->dag->op[i]->kind == HN_OP_COMPUTE &&
+	       x->s->stage[i]->at != HN_AT_INLINED;
+}
+
+static bool is_reduction_loop(const struct hn_iter *iter)
+{
+	return iter->kind == HN_ITER_REDUCE || iter->kind == HN_ITER_MIXED;
+}
+
+/* Position of the outermost reduction loop of a stage, n_iter when there is none. */
+static uint32_t first_reduction(const struct hn_stage *st)
+{
+	uint32_t k = 0;
+
+	while (k < st->n_iter && !is_reduction_loop(&st->iter[k])) {
+		k++;
+	}
+	return k;
+}
+
+static struct hn_node *make_stmt(struct build *x, uint32_t i, enum hn_stmt_kind kind)
+{
+	const struct hn_stage_bounds *b = &x->b->stage[i];
+	struct hn_node *n = HN_NEW(x->a, struct hn_node);
+
+	n->kind = HN_NODE_STMT;
+	n->stmt = (uint8_t)kind;
+	n->stage = (int32_t)i;
+	n->loop = -1;
+	n->axis = b->axis_value;
+	n->n_guard = b->n_guard;
+	n->guard = b->guard;
+	return n;
+}
+
+static struct hn_node *make_loop(struct build *x, uint32_t i, uint32_t k)
+{
+	const struct hn_iter *iter = &x->s->stage[i]->iter[k];
+	struct hn_node *n = HN_NEW(x->a, struct hn_node);
+
+	n->kind = HN_NODE_LOOP;
+	n->loop = x->b->first_loop[i] + (int32_t)k;
+	n->extent = x->b->stage[i].iter_extent[k];
+	n->ann = iter->ann;
+	n->iter_kind = iter->kind;
+	n->stage = (int32_t)i;
+	n->unroll_max_step = x->s->stage[i]->auto_unroll_max_step;
+	n->name = iter->name;
+	return n;
+}
+
+/* Those of the stage's prefetches that belong to loop k and can be done here. */
+static void set_prefetches(struct build *x, struct hn_node *loop, uint32_t i, uint32_t k)
+{
+	const struct hn_stage *st = x->s->stage[i];
+	struct hn_prefetch *to = HN_NEW_ARRAY(x->a, struct hn_prefetch, st->n_prefetch);
+
+	for (uint32_t p = 0; p < st->n_prefetch; p++) {
+		const struct hn_prefetch *from = &st->prefetch[p];
+
+		if (from->var == st->iter[k].var && from->distance < loop->extent &&
+		    !hn_prefetch_why_not(x->s, (int32_t)i, k, from->operand)) {
+			to[loop->n_prefetch++] = *from;
+		}
+	}
+	loop->prefetch = to;
+}
+
+static void one_child(struct build *x, struct hn_node *n, const struct hn_node *child)
+{
+	const struct hn_node **list = HN_NEW_ARRAY(x->a, const struct hn_node *, 1);
+
+	list[0] = child;
+	n->n_child = 1;
+	n->child = list;
+}
+
+/* A loop of reductions alone has no copy in the init nest. */
+static bool is_copied(const struct hn_iter *iter)
+{
+	return iter->kind != HN_ITER_REDUCE;
+}
+
+/* Whether the init may ignore this guard: it speaks of reduction loops, which init lacks.
+ */
+static bool is_reduction_guard(const struct build *x, uint32_t i, const struct hn_expr *g)
+{
+	const struct hn_stage *st = x->s->stage[i];
+
+	for (uint32_t k = 0; k < st->n_iter; k++) {
+		if (!is_copied(&st->iter[k]) &&
+		    hn_expr_uses(g, x->b->first_loop[i] + (int32_t)k)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The INIT statement, loops of the stage replaced by their copies (value[], NULL =
+ * itself). */
+static struct hn_node *make_init_stmt(struct build *x, uint32_t i,
+				      const struct hn_expr *const *value,
+				      uint32_t n_value)
+{
+	const struct hn_op *op = x->dag->op[i];
+	struct hn_node *n = make_stmt(x, i, HN_STMT_INIT);
+	const struct hn_expr **axis =
+		HN_NEW_ARRAY(x->a, const struct hn_expr *, op->n_spatial + op->n_reduce);
+	const struct hn_expr **guard =
+		HN_NEW_ARRAY(x->a, const struct hn_expr *, n->n_guard);
+	uint32_t n_guard = 0;
+
+	for (uint32_t d = 0; d < op->n_spatial; d++) {
+		axis[d] = hn_expr_substitute(n->axis[d], value, n_value, x->a);
+	}
+	for (uint32_t g = 0; g < n->n_guard; g++) {
+		if (!is_reduction_guard(x, i, n->guard[g])) {
+			guard[n_guard++] =
+				hn_expr_substitute(n->guard[g], value, n_value, x->a);
+		}
+	}
+	n->axis = axis;
+	n->n_guard = n_guard;
+	n->guard = guard;
+	return n;
+}
+
+/* The nest that gives every element of the stage below loop `first` its identity.  A loop
+ * that mixes spatial and reduction axes is copied too: an element is then set more than
+ * once, all before the first update. */
+static const struct hn_node *make_init(struct build *x, uint32_t i, uint32_t first)
+{
+	const struct hn_stage *st = x->s->stage[i];
+	uint32_t first_slot = (uint32_t)x->b->first_loop[i];
+	const struct hn_expr **value =
+		HN_NEW_ARRAY(x->a, const struct hn_expr *, first_slot + st->n_iter);
+	struct hn_node **copy = HN_NEW_ARRAY(x->a, struct hn_node *, st->n_iter);
+
+	for (uint32_t k = first; k < st->n_iter; k++) {
+		if (!is_copied(&st->iter[k])) {
+			continue;
+		}
+		bool keeps = st->iter[k].ann == HN_ANN_VECTORIZE ||
+			     st->iter[k].ann == HN_ANN_UNROLL;
+
+		copy[k] = make_loop(x, i, k);
+		copy[k]->loop = (int32_t)x->n_loop++;
+		copy[k]->ann = keeps ? st->iter[k].ann : HN_ANN_NONE;
+		value[first_slot + k] =
+			hn_expr_var(copy[k]->loop, HN_I32, st->iter[k].name, x->a);
+	}
+	struct hn_node *n = make_init_stmt(x, i, value, first_slot + st->n_iter);
+
+	for (uint32_t k = st->n_iter; k-- > first;) {
+		if (copy[k] != NULL) {
+			one_child(x, copy[k], n);
+			n = copy[k];
+		}
+	}
+	return n;
+}
+
+static const struct hn_node *make_nest(struct build *x, uint32_t i);
+
+static bool is_attached_at(const struct build *x, uint32_t child, uint32_t stage,
+			   uint32_t k)
+{
+	const struct hn_stage *st = x->s->stage[child];
+
+	return st->at == HN_AT_ITER && st->at_stage == (int32_t)stage &&
+	       st->at_iter == (int32_t)k && has_loops(x, child);
+}
+
+/* Put what is attached at loop k of stage i, and then `body`, into the loop. */
+static void fill_loop(struct build *x, struct hn_node *loop, uint32_t i, uint32_t k,
+		      const struct hn_node *body)
+{
+	uint32_t n = 1;
+
+	for (uint32_t c = 0; c < i; c++) {
+		n += is_attached_at(x, c, i, k);
+	}
+	const struct hn_node **list = HN_NEW_ARRAY(x->a, const struct hn_node *, n);
+
+	loop->child = list;
+	for (uint32_t c = 0; c < i && n > 1; c++) {
+		if (is_attached_at(x, c, i, k)) {
+			list[loop->n_child++] = make_nest(x, c);
+		}
+	}
+	list[loop->n_child++] = body;
+}
+
+static const struct hn_node *make_nest(struct build *x, uint32_t i)
+{
+	const struct hn_stage *st = x->s->stage[i];
+	bool reduces = x->dag->op[i]->reduce != NULL;
+	uint32_t first = reduces ? first_reduction(st) : st->n_iter;
+	struct hn_node *n = make_stmt(x, i, reduces ? HN_STMT_UPDATE : HN_STMT_COMPUTE);
+
+	if (reduces && first == st->n_iter) {
+		n->init = make_init(x, i, first);
+	}
+	for (uint32_t k = st->n_iter; k-- > 0;) {
+		struct hn_node *loop = make_loop(x, i, k);
+
+		set_prefetches(x, loop, i, k);
+		fill_loop(x, loop, i, k, n);
+		n = loop;
+		if (reduces && k == first) {
+			n->init = make_init(x, i, first);
+		}
+	}
+	return n;
+}
+
+static const struct hn_node *make_root(struct build *x)
+{
+	struct hn_node *root = HN_NEW(x->a, struct hn_node);
+	const struct hn_node **list =
+		HN_NEW_ARRAY(x->a, const struct hn_node *, x->s->n_stage);
+
+	root->kind = HN_NODE_SEQ;
+	root->loop = -1;
+	root->stage = -1;
+	root->child = list;
+	for (uint32_t i = 0; i < x->s->n_stage; i++) {
+		if (has_loops(x, i) && x->s->stage[i]->at == HN_AT_ROOT) {
+			list[root->n_child++] = make_nest(x, i);
+		}
+	}
+	return root;
+}
+
+static void fill_strides(struct build *x, struct hn_buffer *buf)
+{
+	int64_t *stride = HN_NEW_ARRAY(x->a, int64_t, buf->n_dim);
+	int64_t step = 1;
+
+	for (uint32_t d = buf->n_dim; d-- > 0;) {
+		stride[d] = step;
+		step = hn_mul_sat(step, buf->extent[d]);
+	}
+	buf->stride = stride;
+}
+
+/* The tensor of stage i: what an attached stage needs of it at once, else all of it. */
+static struct hn_buffer make_buffer(struct build *x, uint32_t i)
+{
+	const struct hn_op *op = x->dag->op[i];
+	const struct hn_stage *st = x->s->stage[i];
+	struct hn_buffer buf = { .op = (int32_t)i, .n_dim = op->n_dim, .at_loop = -1 };
+	int64_t *extent = HN_NEW_ARRAY(x->a, int64_t, op->n_dim);
+	const struct hn_expr **min =
+		HN_NEW_ARRAY(x->a, const struct hn_expr *, op->n_dim);
+	bool local = st->at == HN_AT_ITER && has_loops(x, i);
+
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		int64_t first = op->kind == HN_OP_COMPUTE ? op->axis[d].min : 0;
+
+		extent[d] = local ? x->b->stage[i].axis[d].extent : op->shape[d];
+		min[d] = local ? x->b->stage[i].axis[d].min
+			       : hn_expr_int(first, HN_I32, x->a);
+	}
+	buf.arg = hn_dag_arg_of(x->dag, (int32_t)i);
+	buf.scope = buf.arg >= 0 ? HN_SCOPE_ARG
+		    : local	 ? HN_SCOPE_LOCAL
+				 : HN_SCOPE_SHARED;
+	if (local) {
+		buf.at_loop = x->b->first_loop[st->at_stage] + st->at_iter;
+	}
+	buf.extent = extent;
+	buf.min = min;
+	fill_strides(x, &buf);
+	return buf;
+}
+
+static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn_err *err)
+{
+	struct hn_buffer *buf = HN_NEW_ARRAY(x->a, struct hn_buffer, x->s->n_stage);
+
+	for (uint32_t i = 0; i < x->s->n_stage; i++) {
+		bool compute = x->s->dag->op[i]->kind == HN_OP_COMPUTE;
+
+		buf[i].op = -1;
+		buf[i].arg = -1;
+		buf[i].at_loop = -1;
+		if (compute && !has_loops(x, i)) {
+			continue;
+		}
+		buf[i] = make_buffer(x, i);
+		if (!compute && buf[i].arg < 0) {
+			return hn_fail(
+				err, HONE_E_INVALID,
+				"stage %u (%s): an input that is no argument of the "
+				"kernel has no data",
+				i, x->s->dag->op[i]->name);
+		}
+	}
+	*ret = buf;
+	return 0;
+}
+
+/* Whether nest n can run before the first call: it and all in it read constant inputs alone,
+ * each other, and what runs there too. */
+struct can_prepare {
+	const struct hn_dag *dag;
+	const uint8_t *dependence;
+	bool *there; /* [n_stage] computed before the first call */
+	bool yes;
+};
+
+static void see_read(const struct hn_expr *e, void *ctx)
+{
+	struct can_prepare *c = ctx;
+
+	if (e->op == HN_EXPR_LOAD) {
+		c->yes = c->yes && (c->dag->op[e->ref]->kind == HN_OP_PLACEHOLDER ||
+				    c->there[e->ref]);
+	}
+}
+
+static void see_value(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
+{
+	(void)owner;
+	(void)k;
+	hn_expr_visit(e, see_read, ctx);
+}
+
+/* Marks (or, with yes = false, unmarks) the stages of nest n. */
+static void mark(struct can_prepare *c, const struct hn_node *n, bool yes)
+{
+	c->there[n->stage] = yes;
+	c->yes = c->yes && c->dependence[n->stage] != HN_VARIES;
+	for (uint32_t k = 0; k < n->n_child; k++) {
+		mark(c, n->child[k], yes);
+	}
+}
+
+static void see_nest(struct can_prepare *c, const struct hn_node *n)
+{
+	if (n->kind == HN_NODE_STMT) {
+		hn_dag_op_exprs(c->dag->op[n->stage], see_value, c);
+	}
+	for (uint32_t k = 0; k < n->n_child && c->yes; k++) {
+		see_nest(c, n->child[k]);
+	}
+}
+
+static bool can_prepare(struct can_prepare *c, const struct hn_node *nest)
+{
+	c->yes = true;
+	mark(c, nest, true);
+	if (c->yes) {
+		see_nest(c, nest);
+	}
+	if (!c->yes) {
+		mark(c, nest, false);
+	}
+	return c->yes;
+}
+
+/* Of the nests at root, those that need nothing but constant inputs. */
+static const bool *find_prepared(const struct build *x, const struct hn_looptree *t)
+{
+	uint8_t *dependence = HN_NEW_ARRAY(x->a, uint8_t, x->s->n_stage);
+	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage), any = false;
+
+	for (uint32_t k = 0; k < t->root->n_child && !any; k++) {
+		any = t->buffer[t->root->child[k]->stage].scope == HN_SCOPE_SHARED;
+	}
+	if (x->dag->sizes != NULL || !any) {
+		return prepared; /* what is prepared once must not depend on sizes */
+	}
+	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);
+	struct can_prepare c = { x->dag, dependence,
+				 HN_NEW_ARRAY(x->a, bool, x->s->n_stage), true };
+
+	for (uint32_t k = 0; k < t->root->n_child; k++) {
+		const struct hn_node *nest = t->root->child[k];
+
+		prepared[nest->stage] = t->buffer[nest->stage].scope == HN_SCOPE_SHARED &&
+					can_prepare(&c, nest);
+	}
+	return prepared;
+}
+
+struct surround {
+	const bool *around; /* [n_loop] */
+	uint32_t n_loop;
+	bool escapes;
+};
+
+static void surround_visit(const struct hn_expr *e, void *ctx)
+{
+	struct surround *s = ctx;
+
+	if (e->op == HN_EXPR_VAR) {
+		s->escapes |=
+			e->ref < 0 || (uint32_t)e->ref >= s->n_loop || !s->around[e->ref];
+	}
+}
+
+/* A GPU lets a stage in a thread's own memory lie outside the loop over the threads,
+ * because thread numbers are known everywhere; a nest of loops has no such thing. */
+static int check_private(const struct build *x, uint32_t i, struct hn_err *err)
+{
+	const struct hn_op *op = x->s->dag->op[i];
+	bool *around = HN_NEW_ARRAY(x->a, bool, x->n_loop);
+	struct surround s = { around, x->n_loop, false };
+
+	for (const struct hn_stage *st = x->s->stage[i]; st->at == HN_AT_ITER;
+	     st = x->s->stage[st->at_stage]) {
+		for (int32_t k = 0; k <= st->at_iter; k++) {
+			around[x->b->first_loop[st->at_stage] + k] = true;
+		}
+	}
+	for (uint32_t d = 0; d < op->n_spatial; d++) {
+		hn_expr_visit(x->b->stage[i].axis[d].min, surround_visit, &s);
+	}
+	return !s.escapes
+		       ? 0
+		       : hn_fail(err, HONE_E_UNSUPPORTED,
+				 "stage %u (%s): attached outside the thread loop whose "
+				 "memory it is kept in; attach it inside that loop",
+				 i, op->name);
+}
+
+int hn_looptree_build(const struct hn_state *s, struct hn_arena *a,
+		      const struct hn_looptree **ret, struct hn_err *err)
+{
+	struct build x = { .s = s, .a = a };
+	struct hn_looptree *t = HN_NEW(a, struct hn_looptree);
+	int rc = hn_bounds_infer(s, a, &x.b, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	x.dag = x.b->dag;
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		x.n_loop += s->stage[i]->n_iter;
+	}
+	for (uint32_t i = 0; i < s->n_stage && rc == 0; i++) {
+		rc = has_loops(&x, i) ? check_private(&x, i, err) : 0;
+	}
+	if (rc == 0) {
+		rc = make_buffers(&x, &t->buffer, err);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	t->state = s;
+	t->dag = x.dag;
+	t->bounds = x.b;
+	t->root = make_root(&x);
+	t->n_loop = x.n_loop;
+	t->prepared = find_prepared(&x, t);
+	*ret = t;
+	return 0;
+}

@@ -1,0 +1,247 @@
+/* loopstate/nest/quick_form.c -- sparse linear forms over digits.  See quick_form.h. */
+#include "loopstate/nest/quick_form.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arith.h"
+
+#define FAR ((int64_t)1 << 60) /* nothing that is indexed is this large */
+
+static bool fits(int64_t v)
+{
+	return v > -FAR && v < FAR;
+}
+
+static bool add_product(int64_t *sum, int64_t x, int64_t y)
+{
+	int64_t p;
+
+	return !__builtin_mul_overflow(x, y, &p) &&
+	       !__builtin_add_overflow(*sum, p, sum) && fits(*sum);
+}
+
+static bool add_constant(struct hn_quick_form *f, int64_t lo, int64_t hi, int64_t mul)
+{
+	return add_product(&f->lo, mul < 0 ? hi : lo, mul) &&
+	       add_product(&f->hi, mul < 0 ? lo : hi, mul);
+}
+
+static bool add_term(struct hn_quick_form *f, uint32_t digit, int64_t coef)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (f->term[i].digit == digit) {
+			f->term[i].coef += coef;
+			if (f->term[i].coef == 0) {
+				f->term[i] = f->term[--f->n];
+			}
+			return fits(coef);
+		}
+	}
+	if (f->n == HN_QUICK_MAX_TERMS || !fits(coef)) {
+		return false;
+	}
+	f->term[f->n++] = (struct hn_quick_term){ digit, coef };
+	return true;
+}
+
+bool hn_quick_add_form(const struct hn_quick_form *f, int64_t mul,
+		       struct hn_quick_form *ret)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		int64_t coef = 0;
+
+		if (!add_product(&coef, f->term[i].coef, mul) ||
+		    !add_term(ret, f->term[i].digit, coef)) {
+			return false;
+		}
+	}
+	return add_constant(ret, f->lo, f->hi, mul);
+}
+
+bool hn_quick_range(const struct hn_quick_space *s, const struct hn_quick_form *f,
+		    int64_t *ret_lo, int64_t *ret_hi)
+{
+	*ret_lo = f->lo;
+	*ret_hi = f->hi;
+	for (uint32_t i = 0; i < f->n; i++) {
+		int64_t coef = f->term[i].coef;
+
+		if (!add_product(coef < 0 ? ret_lo : ret_hi, coef,
+				 s->digit[f->term[i].digit].range - 1)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool hn_quick_within(const struct hn_quick_space *s, const struct hn_quick_form *f,
+		     int64_t lo, int64_t hi)
+{
+	int64_t least, most;
+
+	return hn_quick_range(s, f, &least, &most) && least >= lo && most <= hi;
+}
+
+void hn_quick_copy(struct hn_quick_form *ret, const struct hn_quick_form *f)
+{
+	memcpy(ret, f, offsetof(struct hn_quick_form, term) + f->n * sizeof(f->term[0]));
+}
+
+const struct hn_quick_form *hn_quick_keep(const struct hn_quick_form *f,
+					  struct hn_arena *a)
+{
+	size_t bytes = offsetof(struct hn_quick_form, term) + f->n * sizeof(f->term[0]);
+	struct hn_quick_form *ret = hn_arena_alloc(a, bytes);
+
+	memcpy(ret, f, bytes);
+	return ret;
+}
+
+/* Digits [first, end) of loop l, divided by the weight of the last of them. */
+static bool add_digits(const struct hn_quick_space *s, int32_t l, uint32_t first,
+		       uint32_t end, int64_t mul, struct hn_quick_form *ret)
+{
+	const struct hn_radix *r = &s->radix[l];
+
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t d = s->first_digit[l] + i;
+		int64_t coef = 0;
+
+		if (!add_product(&coef, mul, r->weight[i] / r->weight[end - 1])) {
+			return false;
+		}
+		if (s->digit[d].range > 1 && !add_term(ret, d, coef)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A quotient or remainder by c > 0 of any form: floor((c * whole + rest) / c) is whole +
+ * floor(rest / c), of which the latter is an interval, or one number. */
+static bool add_division(const struct hn_quick_space *s, const struct hn_quick_form *x,
+			 int64_t c, bool remainder, int64_t mul,
+			 struct hn_quick_form *ret)
+{
+	struct hn_quick_form whole, rest;
+	int64_t lo, hi;
+
+	whole.lo = whole.hi = whole.n = 0;
+	rest.n = 0;
+	rest.lo = x->lo;
+	rest.hi = x->hi;
+	for (uint32_t i = 0; i < x->n; i++) {
+		bool divides = x->term[i].coef % c == 0;
+
+		if (!add_term(divides ? &whole : &rest, x->term[i].digit,
+			      divides ? x->term[i].coef / c : x->term[i].coef)) {
+			return false;
+		}
+	}
+	if (!hn_quick_range(s, &rest, &lo, &hi)) {
+		return false;
+	}
+	int64_t first = hn_floordiv(lo, c), last = hn_floordiv(hi, c);
+
+	if (!remainder) {
+		return hn_quick_add_form(&whole, mul, ret) &&
+		       add_constant(ret, first, last, mul);
+	}
+	return first == last ? hn_quick_add_form(&rest, mul, ret) &&
+				       add_constant(ret, -first * c, -first * c, mul)
+			     : add_constant(ret, 0, c - 1, mul);
+}
+
+static bool is_constant(const struct hn_expr *e)
+{
+	return e->op == HN_EXPR_INT;
+}
+
+static bool form_of(const struct hn_quick_space *s, const struct hn_expr *e,
+		    const struct hn_quick_form *const *axis, struct hn_quick_form *ret)
+{
+	ret->lo = ret->hi = ret->n = 0;
+	return hn_quick_add(s, e, axis, 1, ret);
+}
+
+static bool divide(const struct hn_quick_space *s, const struct hn_expr *e,
+		   const struct hn_quick_form *const *axis, int64_t mul,
+		   struct hn_quick_form *ret)
+{
+	struct hn_quick_form x;
+	uint32_t first, end;
+	int32_t l;
+
+	if (!is_constant(e->arg[1]) || e->arg[1]->u.i <= 0) {
+		return false;
+	}
+	if (!axis && hn_radix_division(s->radix, e, &l, &first, &end)) {
+		return add_digits(s, l, first, end, mul, ret);
+	}
+	return form_of(s, e->arg[0], axis, &x) &&
+	       add_division(s, &x, e->arg[1]->u.i, e->op == HN_EXPR_FLOORMOD, mul, ret);
+}
+
+/* One of two values: an interval around both. */
+static bool either(const struct hn_quick_space *s, const struct hn_expr *x,
+		   const struct hn_expr *y, const struct hn_quick_form *const *axis,
+		   int64_t mul, struct hn_quick_form *ret)
+{
+	struct hn_quick_form f;
+	int64_t lo[2], hi[2];
+
+	if (!form_of(s, x, axis, &f) || !hn_quick_range(s, &f, &lo[0], &hi[0]) ||
+	    !form_of(s, y, axis, &f) || !hn_quick_range(s, &f, &lo[1], &hi[1])) {
+		return false;
+	}
+	return add_constant(ret, lo[lo[1] < lo[0]], hi[hi[1] > hi[0]], mul);
+}
+
+bool hn_quick_add(const struct hn_quick_space *s, const struct hn_expr *e,
+		  const struct hn_quick_form *const *axis, int64_t mul,
+		  struct hn_quick_form *ret)
+{
+	bool first;
+
+	switch (e->op) {
+	case HN_EXPR_INT:
+		return add_constant(ret, e->u.i, e->u.i, mul);
+	case HN_EXPR_VAR:
+		if (e->ref >= HN_SLOT_LHS || (axis && !axis[e->ref])) {
+			return false;
+		}
+		return axis ? hn_quick_add_form(axis[e->ref], mul, ret)
+			    : add_digits(s, e->ref, 0, s->radix[e->ref].n_digit, mul, ret);
+	case HN_EXPR_ADD:
+	case HN_EXPR_SUB:
+		return hn_quick_add(s, e->arg[0], axis, mul, ret) &&
+		       hn_quick_add(s, e->arg[1], axis,
+				    e->op == HN_EXPR_ADD ? mul : -mul, ret);
+	case HN_EXPR_MUL:
+		first = is_constant(e->arg[0]);
+		if (!first && !is_constant(e->arg[1])) {
+			return false;
+		}
+		return fits(e->arg[!first]->u.i) && fits(mul) &&
+		       hn_mul_sat(mul < 0 ? -mul : mul,
+				  e->arg[!first]->u.i < 0 ? -e->arg[!first]->u.i
+							  : e->arg[!first]->u.i) < FAR &&
+		       hn_quick_add(s, e->arg[first], axis, mul * e->arg[!first]->u.i, ret);
+	case HN_EXPR_FLOORDIV:
+	case HN_EXPR_FLOORMOD:
+		return divide(s, e, axis, mul, ret);
+	case HN_EXPR_MIN:
+	case HN_EXPR_MAX:
+		return either(s, e->arg[0], e->arg[1], axis, mul, ret);
+	case HN_EXPR_SELECT:
+	case HN_EXPR_IF:
+		return either(s, e->arg[1], e->arg[2], axis, mul, ret);
+	case HN_EXPR_CAST:
+		return hn_dtype_class(e->dtype) != HN_CLASS_FLOAT &&
+		       hn_dtype_bytes(e->dtype) >= 4 &&
+		       hn_quick_add(s, e->arg[0], axis, mul, ret);
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,171 @@
+/* loopstate/nest/quick_order.c -- which loops an element tells, and what follows for order. */
+#include "loopstate/nest/quick_int.h"
+
+#include "base/arith.h"
+
+uint32_t hn_quick_common(const struct hn_quick_stmt *x, const struct hn_quick_stmt *y,
+			 bool *ret_before)
+{
+	uint32_t n_loop = 0, i = 0;
+
+	while (i < x->n_level && i < y->n_level &&
+	       x->level[i].position == y->level[i].position) {
+		n_loop += x->level[i].node->kind == HN_NODE_LOOP;
+		i++;
+	}
+	hn_assert(i < x->n_level && i < y->n_level);
+	*ret_before = x->level[i].position < y->level[i].position;
+	return n_loop;
+}
+
+/* Marks the digits of depth >= first that follow from the form's value when those of less
+ * depth are known: from the largest coefficient on, as long as each is larger than all
+ * smaller ones together can make. */
+static void peel(const struct hn_quick_space *s, const struct hn_quick_form *f,
+		 uint32_t first, bool *told)
+{
+	struct hn_quick_term term[HN_QUICK_MAX_TERMS];
+	int64_t below = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct hn_quick_digit *d = &s->digit[f->term[i].digit];
+		uint32_t k = n;
+
+		if (d->depth < first && !d->of) {
+			continue;
+		}
+		if (f->term[i].coef < 0) {
+			return;
+		}
+		for (; k > 0 && term[k - 1].coef < f->term[i].coef; k--) {
+			term[k] = term[k - 1];
+		}
+		term[k] = f->term[i];
+		n++;
+		below += hn_mul_sat(f->term[i].coef, d->range - 1);
+		if (below >= HN_EXTENT_MAX) {
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hn_quick_digit *d = &s->digit[term[i].digit];
+
+		below -= term[i].coef * (d->range - 1);
+		if (term[i].coef <= below) {
+			return;
+		}
+		told[term[i].digit] = true;
+		if (d->of) {
+			peel(s, d->of, first, told);
+		}
+	}
+}
+
+bool hn_quick_determined(const struct hn_quick_check *c, const struct hn_quick_stmt *s,
+			 uint32_t first, uint32_t end)
+{
+	bool *told = HN_NEW_ARRAY(c->arena, bool, c->space.cap_digit);
+
+	for (uint32_t d = 0; d < s->op->n_spatial; d++) {
+		peel(&c->space, s->raw[d], first, told);
+		if (s->axis[d] != s->raw[d]) {
+			peel(&c->space, s->axis[d], first, told);
+		}
+	}
+	for (uint32_t i = 0; i < s->n_level; i++) {
+		const struct hn_node *n = s->level[i].node;
+
+		if (n->kind != HN_NODE_LOOP) {
+			continue;
+		}
+		for (uint32_t k = 0; k < c->space.radix[n->loop].n_digit; k++) {
+			uint32_t d = c->space.first_digit[n->loop] + k;
+			uint32_t depth = c->space.digit[d].depth;
+
+			if (depth >= first && depth < end && c->space.digit[d].range > 1 &&
+			    !told[d]) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* Whether the digits of the first n loops are in both forms alike. */
+static bool same_outside(const struct hn_quick_space *s, const struct hn_quick_form *x,
+			 const struct hn_quick_form *y, uint32_t n)
+{
+	uint32_t n_x = 0, n_y = 0;
+
+	for (uint32_t i = 0; i < y->n; i++) {
+		n_y += s->digit[y->term[i].digit].depth < n;
+	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		uint32_t k = 0;
+
+		if (s->digit[x->term[i].digit].depth >= n) {
+			continue;
+		}
+		while (k < y->n && y->term[k].digit != x->term[i].digit) {
+			k++;
+		}
+		if (k == y->n || y->term[k].coef != x->term[i].coef) {
+			return false;
+		}
+		n_x++;
+	}
+	return x->lo == y->lo && n_x == n_y;
+}
+
+bool hn_quick_init_first(const struct hn_quick_check *c, const struct hn_quick_stmt *init,
+			 const struct hn_quick_stmt *update)
+{
+	bool before;
+	uint32_t n = hn_quick_common(init, update, &before);
+
+	if (!before || n < init->life || init->life != update->life) {
+		return false;
+	}
+	for (uint32_t d = 0; d < init->op->n_spatial; d++) {
+		if (!same_outside(&c->space, init->raw[d], update->raw[d], n)) {
+			return false;
+		}
+	}
+	return n == init->life || (hn_quick_determined(c, init, init->life, n) &&
+				   hn_quick_determined(c, update, update->life, n));
+}
+
+bool hn_quick_in_sequence(const struct hn_quick_check *c, const struct hn_quick_stmt *s)
+{
+	const struct hn_quick_space *space = &c->space;
+	bool *told = HN_NEW_ARRAY(c->arena, bool, space->cap_digit);
+	bool any = false;
+	uint32_t last = 0; /* digit: those of one loop are in order, loops by their depth */
+
+	for (uint32_t d = s->op->n_spatial; d < s->n_axis; d++) {
+		struct hn_quick_form f;
+
+		hn_quick_copy(&f, s->raw[d]);
+		peel(space, &f, s->life, told);
+		while (f.n > 0) {
+			uint32_t most = 0;
+
+			for (uint32_t i = 1; i < f.n; i++) {
+				most = f.term[i].coef > f.term[most].coef ? i : most;
+			}
+			uint32_t digit = f.term[most].digit;
+			uint32_t depth = space->digit[digit].depth;
+
+			if (!told[digit] ||
+			    (any && (depth < space->digit[last].depth ||
+				     (depth == space->digit[last].depth && digit < last)))) {
+				return false;
+			}
+			last = digit;
+			any = true;
+			f.term[most] = f.term[--f.n];
+		}
+	}
+	return true;
+}

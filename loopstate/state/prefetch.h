@@ -1,0 +1,21 @@
+/* loopstate/state/prefetch.h -- whether a loop can fetch an operand ahead of its use.
+ *
+ * Used twice: by the step PF, which refuses what can never be fetched, and when the loop
+ * tree is built, since later steps may have taken a prefetch its sense (an operand
+ * inlined, a loop run in parallel).  Such a prefetch is left out of the tree: it computes
+ * nothing, so nothing is lost but its effect. */
+#ifndef HN_LOOPSTATE_STATE_PREFETCH_H
+#define HN_LOOPSTATE_STATE_PREFETCH_H
+
+#include "loopstate/state/state.h"
+
+/* NULL when loop `iter` of `stage` can fetch what the stage reads of `operand` (both
+ * stages, loop and operand must exist), else why not: a static sentence. */
+const char *hn_prefetch_why_not(const struct hn_state *s, int32_t stage, uint32_t iter,
+				int32_t operand);
+
+/* After an op was inserted at `at`: operands move up by one with their ops, and where a
+ * stage now reads the new op in place of an operand, its prefetches follow. */
+void hn_prefetch_shift(struct hn_state *n, int32_t at, struct hn_arena *a);
+
+#endif

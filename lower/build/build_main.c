@@ -1,0 +1,325 @@
+/* lower/build/build_main.c -- hone-build: without arguments a worker (build_worker.c); with
+ * --dag it makes one object and header, and what they are to answer (check.h), prints the views
+ * that are asked for, and ends. */
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "lower/build/build.h"
+#include "lower/build/check.h"
+#include "proto/addr.h"
+
+#define MAX_TEXT_BYTES (64u << 20)
+
+struct command {
+	const char *dag, *steps, *object, *header, *check, *verify, *poly, *fuse;
+	bool want_tree, want_poly;
+	struct hn_build_request request;
+};
+
+static const char usage[] =
+	"usage: hone-build --dag FILE (--steps FILE|- | --naive) [--target native] "
+	"[--symbol NAME]\n"
+	"                  [-o FILE.o] [--header FILE.h] [--check FILE] [--no-prove]\n"
+	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
+	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
+	"polyhedral view)\n"
+	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
+	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"
+	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
+
+enum {
+	OPT_DAG = 256,
+	OPT_STEPS,
+	OPT_TARGET,
+	OPT_SYMBOL,
+	OPT_HEADER,
+	OPT_CHECK,
+	OPT_TREE,
+	OPT_POLY,
+	OPT_IR,
+	OPT_ASM,
+	OPT_NO_PROVE,
+	OPT_NAIVE,
+	OPT_PLANT,
+	OPT_VERIFY,
+	OPT_FUSE,
+	OPT_OPERATIONS,
+	OPT_POLY_PART,
+	OPT_HELP
+};
+
+static const struct option long_options[] = {
+	{ "dag", required_argument, NULL, OPT_DAG },
+	{ "steps", required_argument, NULL, OPT_STEPS },
+	{ "target", required_argument, NULL, OPT_TARGET },
+	{ "symbol", required_argument, NULL, OPT_SYMBOL },
+	{ "header", required_argument, NULL, OPT_HEADER },
+	{ "check", required_argument, NULL, OPT_CHECK },
+	{ "emit-tree", no_argument, NULL, OPT_TREE },
+	{ "emit-poly", no_argument, NULL, OPT_POLY },
+	{ "emit-ir", no_argument, NULL, OPT_IR },
+	{ "emit-asm", no_argument, NULL, OPT_ASM },
+	{ "no-prove", no_argument, NULL, OPT_NO_PROVE },
+	{ "naive", no_argument, NULL, OPT_NAIVE },
+	{ "plant", required_argument, NULL, OPT_PLANT },
+	{ "verify", required_argument, NULL, OPT_VERIFY },
+	{ "poly", required_argument, NULL, OPT_POLY_PART },
+	{ "fuse", required_argument, NULL, OPT_FUSE },
+	{ "operations", required_argument, NULL, OPT_OPERATIONS },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* 0, 1 = help was asked for, 2 = wrong usage. */
+static int read_command(int argc, char **argv, struct command *c)
+{
+	struct hn_build_request *r = &c->request;
+	int opt;
+
+	*r = (struct hn_build_request){
+		.target = "native", .symbol = "hone_kernel", .plant = "", .prove = true
+	};
+	while ((opt = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
+		switch (opt) {
+		case OPT_DAG:
+			c->dag = optarg;
+			break;
+		case OPT_STEPS:
+			c->steps = optarg;
+			break;
+		case OPT_TARGET:
+			r->target = optarg;
+			break;
+		case OPT_SYMBOL:
+			r->symbol = optarg;
+			break;
+		case OPT_HEADER:
+			c->header = optarg;
+			break;
+		case OPT_CHECK:
+			c->check = optarg;
+			break;
+		case 'o':
+			c->object = optarg;
+			break;
+		case OPT_TREE:
+			c->want_tree = true;
+			break;
+		case OPT_POLY:
+			c->want_poly = true;
+			break;
+		case OPT_IR:
+			r->options.want_ir = true;
+			break;
+		case OPT_ASM:
+			r->options.want_asm = true;
+			break;
+		case OPT_NO_PROVE:
+			r->prove = false;
+			break;
+		case OPT_NAIVE:
+			r->naive = true;
+			break;
+		case OPT_PLANT:
+			r->plant = optarg;
+			break;
+		case OPT_VERIFY:
+			c->verify = optarg;
+			break;
+		case OPT_POLY_PART:
+			c->poly = optarg;
+			break;
+		case OPT_FUSE:
+			c->fuse = optarg;
+			break;
+		case OPT_OPERATIONS:
+			r->operations = strtoul(optarg, NULL, 10);
+			break;
+		case OPT_HELP:
+			return 1;
+		default:
+			return 2;
+		}
+	}
+	if (c->verify || c->fuse) {
+		return optind < argc ? 2 : 0;
+	}
+	return optind < argc || !c->dag || (!c->steps && !r->naive) ? 2 : 0;
+}
+
+static int print_views(const struct command *c, const struct hn_looptree *tree,
+		       struct hn_err *err)
+{
+	struct hn_buf text;
+	int rc = 0;
+
+	hn_buf_init(&text);
+	if (c->want_tree) {
+		hn_looptree_print(tree, &text);
+	}
+	if (c->want_poly) {
+		rc = hn_poly_print(tree, &text, err);
+	}
+	if (text.n > 0) {
+		fputs(text.s, stdout);
+	}
+	hn_buf_fini(&text);
+	return rc;
+}
+
+static int write_results(const struct command *c, const struct hn_build_answer *ans,
+			 struct hn_err *err)
+{
+	int rc = 0;
+
+	if (c->object) {
+		rc = hn_file_replace(c->object, ans->artefact.object,
+				     ans->artefact.object_bytes, err);
+	}
+	if (rc == 0 && c->header) {
+		struct hn_buf text;
+
+		hn_buf_init(&text);
+		hn_emit_header(ans->dag, c->request.symbol, &ans->artefact, &text);
+		rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the header")
+				 : hn_file_replace(c->header, text.s, text.n, err);
+		hn_buf_fini(&text);
+	}
+	if (rc == 0 && c->check) {
+		rc = hn_check_write(c->check, ans->dag, c->request.symbol, &ans->artefact, err);
+	}
+	rc = rc ? rc : print_views(c, ans->tree, err);
+	if (rc == 0 && ans->artefact.ir) {
+		fputs(ans->artefact.ir, stdout);
+	}
+	if (rc == 0 && ans->artefact.assembly) {
+		fputs(ans->artefact.assembly, stdout);
+	}
+	return rc;
+}
+
+static int build(struct hn_builder *b, const struct command *c, struct hn_arena *a,
+		 struct hn_build_answer *ans)
+{
+	hn_build(b, &c->request, a, ans);
+	return ans->verdict == HN_VERDICT_OK ? write_results(c, ans, &ans->why) : 1;
+}
+
+static int show(const struct command *c, struct hn_arena *a, struct hn_err *err)
+{
+	struct hn_buf text;
+
+	hn_buf_init(&text);
+	int rc = hn_build_show(&c->request, c->poly, a, &text, err);
+
+	if (rc == 0) {
+		fputs(text.s, stdout);
+	}
+	hn_buf_fini(&text);
+	return rc;
+}
+
+static int one_shot(struct hn_builder *b, struct command *c)
+{
+	struct hn_build_answer ans = { .verdict = HN_VERDICT_BUILD_FAIL };
+	struct hn_buf dag, steps;
+	struct hn_arena a;
+
+	hn_buf_init(&dag);
+	hn_buf_init(&steps);
+	hn_arena_init(&a, 0);
+	int rc = hn_file_read(c->dag, MAX_TEXT_BYTES, &dag, &ans.why);
+
+	if (rc == 0 && c->steps) {
+		rc = hn_file_read(c->steps, MAX_TEXT_BYTES, &steps, &ans.why);
+	}
+	c->request.dag = dag.s;
+	c->request.dag_bytes = dag.n;
+	c->request.steps = steps.s;
+	c->request.steps_bytes = steps.n;
+	if (rc == 0) {
+		rc = c->poly ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
+	}
+	if (rc) {
+		bool blamed = ans.verdict != HN_VERDICT_OK &&
+			      ans.verdict != HN_VERDICT_BUILD_FAIL;
+
+		fprintf(stderr, "hone-build: %s%s%s\n",
+			blamed ? hn_verdict_name(ans.verdict) : "", blamed ? ": " : "",
+			ans.why.msg);
+	}
+	hn_buf_fini(&dag);
+	hn_buf_fini(&steps);
+	hn_arena_fini(&a);
+	return rc ? (ans.why.code ? 10 + ans.why.code : 1) : 0;
+}
+
+/* What answers on standard output and fails with one line. */
+static int answer(const struct command *c)
+{
+	struct hn_err err = { 0 };
+	int rc = c->verify ? hn_build_verify(c->verify, c->request.operations, &err)
+			   : hn_build_fuse(c->fuse, &err);
+
+	if (rc) {
+		fprintf(stderr, "hone-build: %s\n", err.msg);
+	}
+	return rc ? 10 + err.code : 0;
+}
+
+/* hone-board lies beside this program; false where nobody knows where that is, or where the
+ * store is. */
+static bool find_place(struct hn_buf *board, struct hn_buf *home, struct hn_selftest_place *ret)
+{
+	struct hn_err err = { 0 };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+
+	while (n > 0 && self[n - 1] != '/') {
+		n--;
+	}
+	if (n <= 0 || hn_addr_home(NULL, home, &err) != 0) {
+		return false;
+	}
+	hn_buf_printf(board, "%.*shone-board", (int)n, self);
+	*ret = (struct hn_selftest_place){ .board = board->s, .home = home->s };
+	return !board->failed && !home->failed;
+}
+
+int main(int argc, char **argv)
+{
+	const char *hooks = getenv("HONE_TEST_HOOKS");
+	struct hn_builder b = { .hooks = hooks && strcmp(hooks, "1") == 0 };
+	struct hn_selftest_place place;
+	struct hn_buf board, home;
+	struct command c = { 0 };
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	hn_buf_init(&board);
+	hn_buf_init(&home);
+	b.selftest = find_place(&board, &home, &place) ? &place : NULL;
+	if (argc < 2) {
+		rc = hn_build_serve(&b);
+	} else {
+		rc = read_command(argc, argv, &c);
+		if (c.check && b.hooks && getenv("HONE_TEST_PLANT")) {
+			c.request.plant = getenv("HONE_TEST_PLANT");
+		}
+		if (rc) {
+			fputs(usage, rc == 1 ? stdout : stderr);
+			return rc == 1 ? 0 : 2;
+		}
+		rc = c.verify || c.fuse ? answer(&c) : one_shot(&b, &c);
+	}
+	hn_builder_fini(&b);
+	hn_buf_fini(&board);
+	hn_buf_fini(&home);
+	return rc;
+}

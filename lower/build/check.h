@@ -1,0 +1,49 @@
+/* lower/build/check.h -- what a kernel must answer: inputs, sizes and elements of the outputs, for
+ * whoever runs it (hone-board --check).
+ *
+ * A file of frames (proto/frame.h):
+ *
+ *   KERNEL  {"symbol", "shared_bytes", "per_worker_bytes", "prepared_bytes": as BUILT's,
+ *            "may_trap": integers are divided by data, "sized": sizes come first};
+ *           blob = object
+ *   CASE    {"inputs": in words, "sizes": [..], "args": as WORKLOAD's, "tolerance",
+ *            "elements": how many of each output are known, 0 of inputs};
+ *           blob = of each input its bytes, of each output the flat indices of these elements
+ *           (int64, ascending) and their values; each of the three begins at a multiple of 8.
+ *           {"why"} alone: there is no other case, and this is why
+ *
+ * Cases are those that a right kernel cannot fail.  The interpreter computes each element twice,
+ * wide and rounded (interp.h): where the two are further apart than an eighth of what a kernel
+ * may be, or not finite, or rest on what C leaves undefined, the element is not told.
+ */
+#ifndef HN_LOWER_BUILD_CHECK_H
+#define HN_LOWER_BUILD_CHECK_H
+
+#include "lower/lower.h"
+
+/* Write the file for an artefact of dag.  Takes some 30 ms, and more for large arguments.
+ * HONE_E_IO, HONE_E_NOMEM. */
+int hn_check_write(const char *path, const struct hn_dag *dag, const char *symbol,
+		   const struct hn_artefact *artefact, struct hn_err *err) HN_NODISCARD;
+
+/* Parts, for tests. */
+
+#define HN_CHECK_CASES 6 /* at most */
+
+/* Values for the dag's sizes in case i: the least, the largest, primes, and draws, made smaller
+ * until a case is not too long. */
+void hn_check_sizes(const struct hn_dag *dag, uint32_t i, int64_t *value);
+
+/* Fill an input of op for case i: floats from -1 to 1 and small integers; all integers there are,
+ * floats of many magnitudes, zeros of both signs; floats as large as the arithmetic carries.
+ * divides: integers are divided by data, so that none is 0. */
+void hn_check_fill(const struct hn_dag *dag, const struct hn_op *op, uint32_t index, uint32_t i,
+		   bool divides, void *bytes);
+
+/* Points that the dag's nests run over. */
+double hn_check_points(const struct hn_dag *dag);
+
+/* Those inputs in words. */
+const char *hn_check_inputs(uint32_t i);
+
+#endif

@@ -1,0 +1,447 @@
+/* lower/cpu/emit_cpu.c -- the kernel around the tree: where buffers live, and the functions
+ * that hold the tree's nests.
+ *
+ *     hone.main(arguments, shared buffers, workers' part, env, sizes): every pointer noalias
+ *     hone.prep(the same): of the nests at root those that constant inputs alone decide
+ *                          (tree->prepared), when there are any; else it does not exist
+ *
+ * They are called by emit_entry.c.  What hone.prep computes is moved before all else of the
+ * tree's order: it reads nothing but constant inputs and itself, and its buffers are its own.
+ */
+#include "lower/cpu/emit_int.h"
+
+#include "loopstate/dag/liberty.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+
+#define STACK_MAX_ONE 16384
+#define STACK_MAX_ALL 98304
+
+void hn_emit_refuse(struct emit *e, int code, const char *fmt, ...)
+{
+	char line[600];
+	va_list ap;
+
+	if (e->rc) {
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	e->rc = hn_fail(e->err, code, "emitter: %s", line);
+}
+
+uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out)
+{
+	const struct hn_buffer *b = &e->t->buffer[i];
+	int64_t n = 1;
+
+	for (uint32_t d = 0; d < b->n_dim; d++) {
+		n = hn_mul_sat(n, b->extent[d]);
+	}
+	n = hn_mul_sat(n, hn_dtype_bytes(e->t->dag->op[i]->dtype[out]));
+	return ((uint64_t)n + 63) / 64 * 64;
+}
+
+static uint64_t all_bytes(const struct emit *e, uint32_t i)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
+		n += hn_emit_buffer_bytes(e, i, k);
+		n = n > HN_EXTENT_MAX ? HN_EXTENT_MAX : n;
+	}
+	return n;
+}
+
+static void place_buffers(struct emit *e)
+{
+	uint64_t stack = 0;
+
+	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
+		struct emit_buffer *b = &e->buffer[i];
+		uint64_t bytes;
+
+		if (e->t->buffer[i].op < 0) {
+			continue;
+		}
+		b->base = HN_NEW_ARRAY(e->a, LLVMValueRef, e->t->dag->op[i]->n_out);
+		bytes = all_bytes(e, i);
+		if (e->t->buffer[i].scope == HN_SCOPE_ARG) {
+			b->place = EMIT_ARG;
+		} else if (e->t->prepared[i] && !e->opt->scalar) {
+			b->place = EMIT_PREPARED;
+			b->offset = e->prepared_bytes;
+			e->prepared_bytes += bytes;
+		} else if (e->t->buffer[i].scope == HN_SCOPE_SHARED) {
+			b->place = EMIT_SHARED;
+			b->offset = e->shared_bytes;
+			e->shared_bytes += bytes;
+		} else if (bytes <= STACK_MAX_ONE && stack + bytes <= STACK_MAX_ALL) {
+			b->place = EMIT_STACK;
+			stack += bytes;
+		} else {
+			b->place = EMIT_WORKER;
+			b->offset = e->worker_bytes;
+			e->worker_bytes += bytes;
+		}
+		if (e->shared_bytes > HN_EXTENT_MAX || e->worker_bytes > HN_EXTENT_MAX ||
+		    e->prepared_bytes > HN_EXTENT_MAX) {
+			hn_emit_refuse(e, HONE_E_UNSUPPORTED,
+				       "buffers larger than memory");
+			return;
+		}
+	}
+}
+
+LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align)
+{
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+
+	LLVMPositionBuilderBefore(e->b, e->fn->alloca_anchor);
+	LLVMValueRef v = LLVMBuildAlloca(e->b, LLVMArrayType2(e->i8, bytes), "");
+
+	LLVMSetAlignment(v, align);
+	LLVMPositionBuilderAtEnd(e->b, here);
+	return v;
+}
+
+LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset)
+{
+	return LLVMBuildInBoundsGEP2(e->b, e->i8, base, &offset, 1, "");
+}
+
+/* This worker's part, made once at the function's entry. */
+static LLVMValueRef worker_part(struct emit *e)
+{
+	struct emit_fn *fn = e->fn;
+	LLVMValueRef at = hn_emit_const(e, 0);
+
+	if (fn->worker) {
+		at = LLVMBuildNSWMul(e->b, LLVMBuildSExt(e->b, fn->worker, e->i64, ""),
+				     hn_emit_const(e, (int64_t)e->worker_bytes), "");
+	}
+	return hn_emit_byte_at(e, e->workers, at);
+}
+
+static void local_addresses(struct emit *e, uint32_t i)
+{
+	struct emit_buffer *b = &e->buffer[i];
+	uint64_t offset = b->offset;
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+
+	b->depth = 0;
+	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
+		uint64_t bytes = hn_emit_buffer_bytes(e, i, k);
+
+		if (b->place == EMIT_STACK) {
+			b->base[k] = hn_emit_alloca(e, bytes, 64);
+		} else {
+			LLVMPositionBuilderBefore(e->b, e->fn->alloca_anchor);
+			b->base[k] = hn_emit_byte_at(e, worker_part(e),
+					     hn_emit_const(e, (int64_t)offset));
+			LLVMPositionBuilderAtEnd(e->b, here);
+		}
+		offset += bytes;
+	}
+}
+
+void hn_emit_locals(struct emit *e, int32_t loop, bool enter)
+{
+	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
+		const struct hn_buffer *b = &e->t->buffer[i];
+
+		if (b->op < 0 || b->scope != HN_SCOPE_LOCAL || b->at_loop != loop) {
+			continue;
+		}
+		if (enter) {
+			local_addresses(e, i);
+		} else {
+			memset(e->buffer[i].base, 0,
+			       e->t->dag->op[i]->n_out * sizeof(LLVMValueRef));
+		}
+	}
+}
+
+void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
+
+	LLVMAddAttributeAtIndex(fn, i + 1, LLVMCreateEnumAttribute(e->ctx, kind, 0));
+}
+
+void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value)
+{
+	LLVMBasicBlockRef entry, start;
+
+	e->fn = fn;
+	fn->fn = value;
+	fn->cap_scope = 32;
+	fn->scope = HN_NEW_ARRAY(e->a, struct emit_scope, fn->cap_scope);
+	entry = hn_emit_block(e, "entry");
+	start = hn_emit_block(e, "start");
+	LLVMPositionBuilderAtEnd(e->b, entry);
+	fn->alloca_anchor = LLVMBuildBr(e->b, start);
+	fn->scope[0].anchor = fn->alloca_anchor;
+	LLVMPositionBuilderAtEnd(e->b, start);
+	e->epoch++;
+}
+
+bool hn_emit_is_shared(const struct emit *e, uint32_t i)
+{
+	return e->buffer[i].place == EMIT_SHARED || e->buffer[i].place == EMIT_PREPARED;
+}
+
+uint32_t hn_emit_n_param(const struct emit *e)
+{
+	uint32_t n = e->t->dag->n_arg + 2 + hn_emit_n_size(e);
+
+	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
+		n += hn_emit_is_shared(e, i) ? e->t->dag->op[i]->n_out : 0;
+	}
+	return n;
+}
+
+/* -- faults planted by tests
+ * ---------------------------------------------------------------- */
+
+static void plant_hang(struct emit *e)
+{
+	LLVMBasicBlockRef loop = hn_emit_block(e, "hang"),
+			  rest = hn_emit_block(e, "rest");
+	LLVMValueRef flag = hn_emit_alloca(e, 8, 8);
+
+	LLVMSetVolatile(LLVMBuildStore(e->b, hn_emit_const(e, 1), flag), 1);
+	LLVMBuildBr(e->b, loop);
+	LLVMPositionBuilderAtEnd(e->b, loop);
+	LLVMValueRef v = LLVMBuildLoad2(e->b, e->i64, flag, "");
+
+	LLVMSetVolatile(v, 1);
+	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, v, hn_emit_const(e, 0), ""),
+			loop, rest);
+	LLVMPositionBuilderAtEnd(e->b, rest);
+}
+
+static void plant_divide(struct emit *e)
+{
+	LLVMValueRef cell = hn_emit_alloca(e, 8, 8);
+
+	LLVMSetVolatile(LLVMBuildStore(e->b, hn_emit_const(e, 0), cell), 1);
+	LLVMValueRef zero = LLVMBuildLoad2(e->b, e->i64, cell, "");
+
+	LLVMSetVolatile(zero, 1);
+	LLVMValueRef q = LLVMBuildSDiv(e->b, hn_emit_const(e, 1), zero, "");
+
+	LLVMSetVolatile(LLVMBuildStore(e->b, q, cell), 1);
+}
+
+/* A byte in each KiB after the end of the last argument, for a gigabyte. */
+static void plant_past_end(struct emit *e, int32_t op)
+{
+	LLVMValueRef end = hn_emit_const(e, hn_op_bytes(e->t->dag->op[op], 0));
+	struct emit_loop loop;
+
+	hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, 1 << 20), 0, NULL,
+			   &loop);
+	LLVMValueRef at = LLVMBuildAdd(
+		e->b, end, LLVMBuildMul(e->b, loop.iv, hn_emit_const(e, 1024), ""), "");
+	LLVMValueRef p = LLVMBuildGEP2(e->b, e->i8, e->buffer[op].base[0], &at, 1, "");
+
+	LLVMSetVolatile(LLVMBuildStore(e->b, LLVMConstInt(e->i8, 1, 0), p), 1);
+	hn_emit_loop_end(e, &loop, NULL);
+}
+
+static void plant_wrong(struct emit *e, int32_t op)
+{
+	enum hn_dtype t = e->t->dag->op[op]->dtype[0];
+	bool is_float = hn_dtype_class(t) == HN_CLASS_FLOAT;
+	LLVMTypeRef type =
+		hn_dtype_class(t) == HN_CLASS_BOOL ? e->i8 : hn_emit_type(e, t);
+	LLVMValueRef p = e->buffer[op].base[0];
+	LLVMValueRef v = LLVMBuildLoad2(e->b, type, p, "");
+
+	v = is_float ? LLVMBuildFAdd(e->b, v, LLVMConstReal(type, 1), "")
+		     : LLVMBuildAdd(e->b, v, LLVMConstInt(type, 1, 0), "");
+	LLVMBuildStore(e->b, v, p);
+}
+
+static void plant(struct emit *e)
+{
+	int32_t last = e->t->dag->arg[e->t->dag->n_arg - 1];
+
+	switch (e->opt->plant) {
+	case HN_PLANT_HANG:
+		plant_hang(e);
+		break;
+	case HN_PLANT_DIVIDE_BY_ZERO:
+		plant_divide(e);
+		break;
+	case HN_PLANT_OUT_OF_BOUNDS:
+		plant_past_end(e, last);
+		break;
+	case HN_PLANT_WRONG_RESULT:
+		plant_wrong(e, last);
+		break;
+	default:
+		break;
+	}
+}
+
+/* -- the functions that hold nests ------------------------------------------------------ */
+
+/* Parameters in order: arguments, shared buffers, workers' part, env, sizes. */
+static void bind_params(struct emit *e, LLVMValueRef fn)
+{
+	const struct hn_dag *dag = e->t->dag;
+	uint32_t p = 0;
+
+	for (; p < dag->n_arg; p++) {
+		hn_emit_param_attrs(e, fn, p);
+		e->buffer[dag->arg[p]].base[hn_dag_arg_out(dag, p)] =
+			LLVMGetParam(fn, p);
+	}
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		for (uint32_t k = 0; hn_emit_is_shared(e, i) && k < dag->op[i]->n_out;
+		     k++, p++) {
+			hn_emit_param_attrs(e, fn, p);
+			e->buffer[i].base[k] = LLVMGetParam(fn, p);
+		}
+	}
+	hn_emit_param_attrs(e, fn, p);
+	e->workers = LLVMGetParam(fn, p);
+	e->fn->env = LLVMGetParam(fn, p + 1);
+	for (uint32_t i = 0; i < hn_emit_n_size(e); i++) {
+		e->size[i] = LLVMGetParam(fn, p + 2 + i);
+	}
+}
+
+/* The nests at root that are prepared, or the others. */
+static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
+{
+	const struct hn_node *root = e->t->root;
+	uint32_t n = hn_emit_n_param(e);
+	LLVMTypeRef *type = HN_NEW_ARRAY(e->a, LLVMTypeRef, n);
+	struct emit_fn state = { 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		type[i] = i + hn_emit_n_size(e) < n ? e->ptr : e->i64;
+	}
+	LLVMValueRef fn = LLVMAddFunction(e->mod, name,
+					  LLVMFunctionType(e->void_, type, n, 0));
+
+	LLVMSetLinkage(fn, LLVMInternalLinkage);
+	hn_emit_fn_begin(e, &state, fn);
+	bind_params(e, fn);
+	for (uint32_t k = 0; k < root->n_child; k++) {
+		int32_t stage = root->child[k]->stage;
+
+		if ((e->buffer[stage].place == EMIT_PREPARED) == prepared) {
+			hn_emit_node(e, root->child[k]);
+		}
+	}
+	if (!prepared) {
+		plant(e);
+	}
+	hn_emit_past_fence(e);
+	LLVMBuildRetVoid(e->b);
+	return fn;
+}
+
+static void make_types(struct emit *e)
+{
+	e->i1 = LLVMInt1TypeInContext(e->ctx);
+	e->i8 = LLVMInt8TypeInContext(e->ctx);
+	e->i32 = LLVMInt32TypeInContext(e->ctx);
+	e->i64 = LLVMInt64TypeInContext(e->ctx);
+	e->ptr = LLVMPointerTypeInContext(e->ctx, 0);
+	e->void_ = LLVMVoidTypeInContext(e->ctx);
+}
+
+/* One program's functions, into the module. */
+static void emit_program(struct emit *e)
+{
+	make_types(e);
+	e->lin = hn_emit_lin_maker(e);
+	e->var = HN_NEW_ARRAY(e->a, struct emit_var, e->t->n_loop + 1);
+	e->buffer = HN_NEW_ARRAY(e->a, struct emit_buffer, e->t->dag->n_op);
+	e->size = HN_NEW_ARRAY(e->a, LLVMValueRef, hn_emit_n_size(e));
+	place_buffers(e);
+	if (e->rc) {
+		return;
+	}
+	LLVMValueRef prep = e->prepared_bytes ? emit_part(e, "hone.prep", true) : NULL;
+
+	hn_emit_entries(e, emit_part(e, "hone.main", false), prep);
+}
+
+static uint32_t forbidden(const struct hn_looptree *t, bool scalar)
+{
+	return scalar ? HN_LIBERTIES_ALL : hn_dag_forbidden(t->dag);
+}
+
+bool hn_emit_may(const struct emit *e, enum hn_liberty l)
+{
+	return (e->forbidden >> l & 1) == 0;
+}
+
+/* Another program beside the first: LLVM gives it other internal names.  The workspace serves
+ * any of them, and what it might have prepared. */
+static void emit_beside(struct emit *first, const struct hn_emit_beside *is)
+{
+	struct hn_emit_options options = { .symbol = is->symbol, .scalar = is->scalar };
+	struct emit e = { .em = first->em,
+			  .t = is->tree,
+			  .opt = &options,
+			  .a = first->a,
+			  .err = first->err,
+			  .ctx = first->ctx,
+			  .mod = first->mod,
+			  .b = first->b,
+			  .forbidden = forbidden(is->tree, is->scalar),
+			  .n_lane = 1,
+			  .n_active = 1 };
+
+	emit_program(&e);
+	first->rc = e.rc;
+	if (e.shared_bytes + e.prepared_bytes > first->shared_bytes) {
+		first->shared_bytes = e.shared_bytes + e.prepared_bytes;
+	}
+	if (e.worker_bytes > first->worker_bytes) {
+		first->worker_bytes = e.worker_bytes;
+	}
+}
+
+int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
+	    const struct hn_emit_options *options, struct hn_arena *a,
+	    struct hn_artefact *ret, struct hn_err *err)
+{
+	struct emit e = { .em = em,
+			  .t = t,
+			  .opt = options,
+			  .a = a,
+			  .err = err,
+			  .ctx = em->ctx,
+			  .forbidden = forbidden(t, options->scalar),
+			  .n_lane = 1,
+			  .n_active = 1 };
+
+	em->diagnostic[0] = '\0';
+	e.mod = LLVMModuleCreateWithNameInContext(options->symbol, e.ctx);
+	LLVMSetTarget(e.mod, em->triple);
+	LLVMSetDataLayout(e.mod, em->layout);
+	e.b = LLVMCreateBuilderInContext(e.ctx);
+	emit_program(&e);
+	for (uint32_t i = 0; i < options->n_beside && !e.rc; i++) {
+		emit_beside(&e, &options->beside[i]);
+	}
+	if (!e.rc) {
+		e.rc = hn_emit_object(&e, ret);
+	}
+	LLVMDisposeBuilder(e.b);
+	LLVMDisposeModule(e.mod);
+	return e.rc;
+}

@@ -1,0 +1,293 @@
+/* lower/cpu/emit_reduce.c -- the reduction loops of a register tile, accumulators carried as SSA
+ * values.
+ *
+ * A loop is cut into the iterations in which guards on reductions hold, those that need
+ * masks, and the rest (emit_trips).  What is known of terms that are nothing is tested
+ * where it does not change further in, and what lies inside gets a form for it
+ * (emit_zero).  Innermost run the block's points, one after the other.
+ */
+#include "lower/cpu/emit_nest.h"
+
+#include <string.h>
+
+static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
+{
+	for (uint32_t p = 0; p < t->n_point; p++) {
+		uint32_t active = e->n_active;
+
+		if (hn_emit_is_dead(t, p)) {
+			continue;
+		}
+		hn_emit_set_point(e, t->n, p);
+		if (t->n->across) {
+			e->n_active = active;
+		}
+		hn_emit_clamp(e, t);
+		e->mask = t->loose[p];
+		hn_emit_update(e, t,
+			       t->acc + (size_t)(p * t->n->n_across + m) * t->n_out);
+		hn_emit_unclamp(e, t);
+	}
+}
+
+/* The loop that runs across lanes: full vectors in n_across accumulators, then what is
+ * left. */
+static void across_loop(struct emit *e, struct emit_tile *t)
+{
+	struct emit_nest *n = t->n;
+	struct emit_dim *d = n->across;
+	struct emit_var *var = &e->var[d->loop];
+	uint32_t w = n->w;
+	int64_t step = (int64_t)w * n->n_across, trips = d->extent / step;
+	struct emit_loop loop;
+
+	for (uint32_t k = 0; k < w; k++) {
+		n->lane[0][k] = k;
+	}
+	e->n_active = w;
+	if (trips > 0) {
+		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips),
+				   t->n_acc, t->acc, &loop);
+		*var = (struct emit_var){ loop.iv,   step,	   0,	      0,
+					  trips - 1, e->fn->depth, n->lane[0] };
+		for (uint32_t m = 0; m < n->n_across; m++) {
+			var->add = (int64_t)m * w;
+			all_points(e, t, m);
+		}
+		hn_emit_loop_end(e, &loop, t->acc);
+	}
+	*var = (struct emit_var){ .lane = n->lane[0] };
+	uint32_t m = 0;
+
+	for (int64_t at = trips * step; at < d->extent; at += w, m++) {
+		var->add = at;
+		e->n_active = (uint32_t)(d->extent - at < w ? d->extent - at : w);
+		for (uint32_t k = e->n_active; k < w; k++) {
+			n->lane[0][k] = 0;
+		}
+		all_points(e, t, m);
+	}
+	*var = (struct emit_var){ 0 };
+}
+
+/* Iterations begin..end - 1 of dim i's loop, `block` of the dim's each. */
+static void reduction_part(struct emit *e, struct emit_tile *t, uint32_t i, int64_t begin,
+			   int64_t end)
+{
+	struct emit_nest *n = t->n;
+	struct emit_dim *d = &n->dim[i];
+	struct emit_var *var = &e->var[d->loop];
+	bool loops = end - begin > 1;
+	struct emit_loop loop = { 0 };
+
+	if (begin == end) {
+		return;
+	}
+	*var = (struct emit_var){ .add = begin * d->block };
+	if (loops) {
+		hn_emit_loop_begin(e, hn_emit_const(e, begin), hn_emit_const(e, end),
+				   t->n_acc, t->acc, &loop);
+		*var = (struct emit_var){ .base = loop.iv,
+					  .mul = d->block,
+					  .lo = begin,
+					  .hi = end - 1,
+					  .depth = e->fn->depth };
+		hn_emit_fetch_ahead(e, n, i);
+	}
+	int64_t first = var->add;
+
+	for (int64_t k = 0; k < d->block; k++) {
+		var->add = first + k;
+		e->epoch++;
+		hn_emit_reduction(e, t, i + 1);
+	}
+	if (loops) {
+		hn_emit_loop_end(e, &loop, t->acc);
+	}
+	*var = (struct emit_var){ 0 };
+}
+
+static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
+		       const struct emit_live *live);
+
+static void reduction_inside(struct emit *e, struct emit_tile *t, uint32_t i)
+{
+	struct emit_nest *n = t->n;
+	bool sure = t->sure;
+	int64_t full, dead;
+
+	if (i == n->n_dim) {
+		if (n->across) {
+			across_loop(e, t);
+		} else {
+			all_points(e, t, 0);
+		}
+		return;
+	}
+	full = dead = n->dim[i].extent / n->dim[i].block;
+	struct emit_live live;
+
+	if (!sure && hn_emit_live_trips(e, n, i, &live)) {
+		size_parts(e, t, i, &live);
+		return;
+	}
+	if (!sure) {
+		hn_emit_find_trips(e, n, i, full, &full, &dead);
+	}
+	t->sure = true;
+	reduction_part(e, t, i, 0, full);
+	t->sure = sure;
+	reduction_part(e, t, i, full, dead);
+}
+
+/* Go on in block; its accumulators are those given. */
+static void enter_block(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef block,
+			const LLVMValueRef *acc)
+{
+	LLVMPositionBuilderAtEnd(e->b, block);
+	memcpy(t->acc, acc, t->n_acc * sizeof(*acc));
+	e->epoch++;
+}
+
+/* End the current block; at join each accumulator is the current one, or other[] when
+ * control came from `from`. */
+static void join_blocks(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef join,
+			LLVMBasicBlockRef from, const LLVMValueRef *other)
+{
+	LLVMBasicBlockRef in[2] = { LLVMGetInsertBlock(e->b), from };
+
+	LLVMBuildBr(e->b, join);
+	LLVMPositionBuilderAtEnd(e->b, join);
+	for (uint32_t k = 0; k < t->n_acc; k++) {
+		LLVMValueRef v[2] = { t->acc[k], other[k] };
+
+		if (v[0] != v[1]) {
+			t->acc[k] = LLVMBuildPhi(e->b, LLVMTypeOf(v[0]), "acc");
+			LLVMAddIncoming(t->acc[k], v, in, 2);
+		}
+	}
+	e->epoch++;
+}
+
+static LLVMValueRef *accumulators(struct emit *e, const struct emit_tile *t)
+{
+	LLVMValueRef *copy = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
+
+	memcpy(copy, t->acc, t->n_acc * sizeof(*copy));
+	return copy;
+}
+
+/* Iterations [begin, end) of dim i's loop, `block` at a time; begin and end are values, in
+ * blocks, and there may be none. */
+static void part_between(struct emit *e, struct emit_tile *t, uint32_t i, LLVMValueRef begin,
+			 LLVMValueRef end, int64_t block)
+{
+	struct emit_dim *d = &t->n->dim[i];
+	struct emit_var *var = &e->var[d->loop];
+	LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+	LLVMBasicBlockRef some = hn_emit_block(e, "some"), join = hn_emit_block(e, "none");
+	LLVMValueRef *kept = accumulators(e, t);
+	int64_t whole = d->block;
+	struct emit_loop loop;
+
+	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, begin, end, ""), some, join);
+	enter_block(e, t, some, kept);
+	hn_emit_loop_begin(e, begin, end, t->n_acc, t->acc, &loop);
+	d->block = block;
+	*var = (struct emit_var){ .base = loop.iv,
+				  .mul = block,
+				  .hi = d->extent / block - 1,
+				  .depth = e->fn->depth };
+	hn_emit_fetch_ahead(e, t->n, i);
+	for (int64_t k = 0; k < block; k++) {
+		var->add = k;
+		e->epoch++;
+		hn_emit_reduction(e, t, i + 1);
+	}
+	hn_emit_loop_end(e, &loop, t->acc);
+	d->block = whole;
+	*var = (struct emit_var){ 0 };
+	join_blocks(e, t, join, before, kept);
+}
+
+/* Where sizes end the reduction: whole blocks in which all guards hold, then one iteration at
+ * a time, under masks when the loops inside still have to be asked. */
+static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
+		       const struct emit_live *live)
+{
+	int64_t block = t->n->dim[i].block;
+	LLVMValueRef zero = hn_emit_const(e, 0), blocks = live->full, rest = live->full;
+
+	if (block > 1) {
+		LLVMValueRef c = hn_emit_const(e, block);
+
+		blocks = hn_emit_place(e, HN_LINEAR_DIV, live->full, c, live->depth);
+		rest = hn_emit_place(e, HN_LINEAR_MUL, blocks, c, live->depth);
+	}
+	t->sure = true;
+	part_between(e, t, i, zero, blocks, block);
+	t->sure = live->exact;
+	if (block > 1 || !live->exact) {
+		part_between(e, t, i, rest, live->live, 1);
+	}
+	t->sure = false;
+}
+
+/* Two forms of dims i and inwards: one where z's conditions hold at every point. */
+static void full_and_edge(struct emit *e, struct emit_tile *t, uint32_t i,
+			  const struct emit_zero *z)
+{
+	LLVMValueRef *before = accumulators(e, t), *after;
+	LLVMBasicBlockRef full = hn_emit_block(e, "full"),
+			  edge = hn_emit_block(e, "edge");
+	LLVMBasicBlockRef join = hn_emit_block(e, "join"), end;
+
+	t->n->zero_copies++;
+	LLVMBuildCondBr(e->b, z->all, full, edge);
+	enter_block(e, t, full, before);
+	t->n->zero_true |= z->if_all;
+	reduction_inside(e, t, i);
+	t->n->zero_true &= ~z->if_all;
+	after = accumulators(e, t);
+	end = LLVMGetInsertBlock(e->b);
+	LLVMBuildBr(e->b, join);
+	enter_block(e, t, edge, before);
+	reduction_inside(e, t, i);
+	join_blocks(e, t, join, end, after);
+	t->n->zero_copies--;
+}
+
+void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
+{
+	struct emit_nest *n = t->n;
+	LLVMBasicBlockRef before, join = NULL;
+	LLVMValueRef *kept = NULL;
+	struct emit_zero z;
+
+	while (i < n->n_dim &&
+	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across)) {
+		i++;
+	}
+	hn_emit_zero_test(e, n, i, /* every= */ t->n_clamp > 0, &z);
+	if (!z.never) {
+		before = LLVMGetInsertBlock(e->b);
+		if (z.any) {
+			LLVMBasicBlockRef some = hn_emit_block(e, "some");
+
+			join = hn_emit_block(e, "none");
+			kept = accumulators(e, t);
+			LLVMBuildCondBr(e->b, z.any, some, join);
+			enter_block(e, t, some, kept);
+		}
+		if (z.all) {
+			full_and_edge(e, t, i, &z);
+		} else {
+			reduction_inside(e, t, i);
+		}
+		if (z.any) {
+			join_blocks(e, t, join, before, kept);
+		}
+	}
+	n->zero_true = z.old_true;
+	n->zero_seen = z.old_seen;
+}

@@ -1,0 +1,133 @@
+/* board_main.c -- hone-board: measures on one device, for honed.
+ *
+ *     hone-board [TARGET [INDEX [INCARNATION]]]
+ *     hone-board --check FILE
+ *
+ * Frames on standard input and output, see proto/frame.h; INDEX and INCARNATION are those
+ * of struct hn_board_place.  The second form runs the cases of a file that hone-build wrote and
+ * answers with one line of JSON (check.h), for `hone`.
+ *
+ * Small on purpose: no LLVM, no threads, little memory, so that a fork is cheap and safe.
+ * It ends with its parent, or when a frame makes no sense.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/jw.h"
+#include "measure/board/board.h"
+#include "measure/board/check.h"
+#include "measure/board/child.h"
+
+static int greet(const char *target, struct hn_err *err)
+{
+	struct hn_frame f = {.type = HN_FRAME_HELLO};
+	struct hn_buf json;
+	struct hn_jw w;
+	int rc;
+
+	hn_buf_init(&json);
+	hn_jw_init(&w, &json);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "worker", "hone-board");
+	hn_jw_str(&w, "version", HONE_VERSION);
+	hn_jw_str(&w, "target", target);
+	hn_jw_end(&w);
+	f.json = json.s;
+	f.json_bytes = (uint32_t)json.n;
+	rc = hn_frame_send(STDOUT_FILENO, &f, err);
+	hn_buf_fini(&json);
+	return rc;
+}
+
+static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err *err)
+{
+	struct hn_buf in, json;
+	int rc;
+
+	hn_buf_init(&in);
+	hn_buf_init(&json);
+	for (;;) {
+		struct hn_frame f, reply = {0};
+
+		rc = hn_frame_recv(STDIN_FILENO, &in, &f, err);
+		if (rc != 0) {
+			break;
+		}
+		hn_buf_reset(&json);
+		rc = hn_board_serve(ops, board, &f, &reply.type, &json, err);
+		if (rc != 0) {
+			break;
+		}
+		reply.request = f.request;
+		reply.json = json.s;
+		reply.json_bytes = (uint32_t)json.n;
+		rc = hn_frame_send(STDOUT_FILENO, &reply, err);
+		if (rc != 0) {
+			break;
+		}
+	}
+	hn_buf_fini(&json);
+	hn_buf_fini(&in);
+	return rc > 0 ? 0 : rc; /* 1: honed closed the connection */
+}
+
+#define ENOUGH_NS 50000000 /* of checking: a further case is not begun */
+
+static int check(const char *path)
+{
+	struct hn_err err = {0};
+	struct hn_buf json;
+	int rc;
+
+	hn_buf_init(&json);
+	rc = hn_check_run(path, ENOUGH_NS, &json, &err);
+	if (rc == 0) {
+		puts(json.s);
+	} else {
+		fprintf(stderr, "hone-board: %s\n", err.msg);
+	}
+	hn_buf_fini(&json);
+	return rc != 0 ? 10 - rc : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct hn_board_place at = {
+		.target = argc > 1 ? argv[1] : "cpu",
+		.index = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0,
+		.incarnation = argc > 3 ? strtoull(argv[3], NULL, 10) : 1,
+	};
+	const struct hn_board_ops *ops = hn_board_of(at.target);
+	struct hn_err err = {0};
+	void *board = NULL;
+	int rc;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	/* Ctrl-C is honed's to answer */
+	signal(SIGINT, SIG_IGN);
+	hn_child_adopt_orphans();
+	if (argc == 3 && strcmp(at.target, "--check") == 0) {
+		return check(argv[2]);
+	}
+	if (ops == NULL) {
+		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n",
+			at.target);
+		return 10 + HONE_E_NO_BOARD;
+	}
+	rc = ops->open(&at, &board, &err);
+	if (rc == 0) {
+		rc = greet(at.target, &err);
+		rc = rc != 0 ? rc : serve_all(ops, board, &err);
+		ops->close(board);
+	}
+	if (rc != 0) {
+		fprintf(stderr, "hone-board: %s\n",
+			err.msg[0] != 0 ? err.msg : "the board is lost");
+	}
+	return rc != 0 ? 10 - rc : 0;
+}

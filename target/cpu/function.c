@@ -1,0 +1,30 @@
+/* target/cpu/function.c -- see function.h. */
+#include "target/cpu/function.h"
+
+/* One instruction or a few: LLVM has it. */
+static bool is_instruction(enum hn_fn f)
+{
+	return f == HN_FN_sqrt || f == HN_FN_rsqrt || (f >= HN_FN_abs && f <= HN_FN_nearbyint);
+}
+
+/* In vecmath.def. */
+static bool has_vector_code(enum hn_fn f)
+{
+	switch (f) {
+#define VECMATH(name, ulp, how) case HN_FN_##name:
+#include "target/cpu/vecmath.def"
+#undef VECMATH
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool hn_function_is_call(const struct hn_expr *call, const struct hn_target *t, bool exact)
+{
+	bool fused = (t->caps & HN_CAP_FMA) != 0;
+	bool vector = !exact && call->dtype == HN_F32 && fused;
+
+	return !is_instruction((enum hn_fn)call->ref) &&
+	       !(vector && has_vector_code((enum hn_fn)call->ref));
+}
