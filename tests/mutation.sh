@@ -29,7 +29,7 @@ fi
 cd "$dir"
 git checkout -q --detach "$(git -C "$top" rev-parse HEAD)"
 build() { cmake --build build --target "$@" >"$dir/build/mutation.log" 2>&1 </dev/null; }
-units_of() { (cd tests/unit && ls "$1"_*.c) | sed 's/\.c$//; s/^/unit_/'; }
+units_of() { (cd "tests/unit/$1" && ls ./*.c) | sed "s,^./,unit_$1_,; s/\.c$//"; }
 # These print which check fails, or nothing; what cannot be built or run says nothing about the
 # fault.
 units() {

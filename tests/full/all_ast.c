@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
-#include "tests/full/each_case.h"
-#include "tests/unit/cropped.h"
-#include "tests/unit/looptree_eval.h"
-#include "tests/unit/lower_histories.h"
-#include "tests/unit/mutated.h"
-#include "tests/unit/ast_walk.h"
-#include "tests/unit/ast_judge.h"
+#include "tests/lib/each_case.h"
+#include "tests/lib/cropped.h"
+#include "tests/lib/looptree_eval.h"
+#include "tests/lib/lower_histories.h"
+#include "tests/lib/mutated.h"
+#include "tests/lib/ast_walk.h"
+#include "tests/lib/ast_judge.h"
 
 #define N_SKETCHED 6
 #define N_RANDOM 6

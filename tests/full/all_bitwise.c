@@ -12,8 +12,8 @@
 #include "loopstate/nest/quick.h"
 #include "sketch/guard.h"
 #include "sketch/sketch.h"
-#include "tests/full/each_case.h"
-#include "tests/unit/cropped.h"
+#include "tests/lib/each_case.h"
+#include "tests/lib/cropped.h"
 
 #define MAX_FLOPS 3e8 /* larger cases are cut down */
 #define N_DRAWS 400

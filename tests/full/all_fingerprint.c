@@ -2,7 +2,7 @@
  *
  * Neighbours of neighbours of random programs, as a search makes them; of each fingerprint the
  * first history and every other one that differs from it are compiled. */
-#include "tests/unit/search_dags.h"
+#include "tests/lib/search_dags.h"
 
 #include <llvm-c/Target.h>
 

@@ -10,7 +10,7 @@
 #include "loopstate/nest/quick.h"
 #include "search/auto.h"
 #include "sketch/together.h"
-#include "tests/full/each_case.h"
+#include "tests/lib/each_case.h"
 
 #define MAX_FLOPS 1e9
 #define TOLERANCE 5e-5

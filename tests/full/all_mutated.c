@@ -14,10 +14,10 @@
 
 #include "base/clock.h"
 #include "loopstate/nest/quick.h"
-#include "tests/full/each_case.h"
-#include "tests/unit/cropped.h"
-#include "tests/unit/looptree_trace.h"
-#include "tests/unit/mutated.h"
+#include "tests/lib/each_case.h"
+#include "tests/lib/cropped.h"
+#include "tests/lib/looptree_trace.h"
+#include "tests/lib/mutated.h"
 
 #define PER_CASE 160
 #define N_KIND 12

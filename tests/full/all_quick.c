@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "loopstate/nest/quick.h"
-#include "tests/full/each_case.h"
-#include "tests/unit/mutated.h"
+#include "tests/lib/each_case.h"
+#include "tests/lib/mutated.h"
 
 static uint64_t n_histories = 3000, n_passed, n_programs;
 #define N_TIMES 5

@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "loopstate/nest/looptree.h"
 #include "sketch/sketch.h"
-#include "tests/full/each_case.h"
+#include "tests/lib/each_case.h"
 
 #define N_DRAWS 12 /* of a program and target that has no recorded states */
 

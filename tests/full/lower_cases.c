@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "sketch/sketch.h"
-#include "tests/full/each_case.h"
+#include "tests/lib/each_case.h"
 
 #define MAX_FLOPS 3e9
 #define N_DRAWS 8 /* of a program that has no recorded states */

@@ -12,8 +12,8 @@
 #include "lower/prove/poly_ast.h"
 #include "lower/prove/poly_tree.h"
 #include "lower/prove/watchdog.h"
-#include "tests/full/each_case.h"
-#include "tests/unit/deps_judge.h"
+#include "tests/lib/each_case.h"
+#include "tests/lib/deps_judge.h"
 
 #define LIMIT_MS 2000		/* what a dag's model may take */
 #define ANALYSIS_LIMIT_MS 20000 /* what it is held against */

@@ -9,11 +9,11 @@
 
 #include "loopstate/nest/quick.h"
 #include "lower/lower.h"
-#include "tests/unit/dag_form.h"
-#include "tests/unit/looptree_dags.h"
-#include "tests/unit/looptree_eval.h"
-#include "tests/unit/lower_edits.h"
-#include "tests/unit/lower_histories.h"
+#include "tests/lib/dag_form.h"
+#include "tests/lib/looptree_dags.h"
+#include "tests/lib/looptree_eval.h"
+#include "tests/lib/lower_edits.h"
+#include "tests/lib/lower_histories.h"
 
 #define N_HISTORIES 150
 

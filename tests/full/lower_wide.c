@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "loopstate/state/widen.h"
-#include "tests/full/each_case.h"
+#include "tests/lib/each_case.h"
 
 #define MOST 3e-7 /* relative to the largest value */
 

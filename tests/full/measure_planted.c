@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "tests/cpu_board.h"
+#include "tests/lib/cpu_board.h"
 
 #define N 24
 #define EACH 30

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "measure/drv/cpu_int.h"
-#include "tests/cpu_board.h"
+#include "tests/lib/cpu_board.h"
 
 #define N ((int64_t)1 << 22)
 

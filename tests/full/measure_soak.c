@@ -22,8 +22,8 @@
 #include "measure/board/sandbox.h"
 #include "proto/frame.h"
 #include "proto/slot.h"
-#include "tests/builder_main.h"
-#include "tests/measure_cc.h"
+#include "tests/lib/builder_main.h"
+#include "tests/lib/measure_cc.h"
 
 #define GOOD "for (int i = 0; i < 1003; i++) C[i] = 2 * A[i] + 1; "
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "measure/board/pool.h"
-#include "tests/cpu_board.h"
+#include "tests/lib/cpu_board.h"
 
 #define N 1003
 #define EACH 50

@@ -1,0 +1,121 @@
+/* guard_bed.h -- what the tests of guard schedules share: a target, a program, its guards and
+ * the nests they make. */
+#ifndef HN_TESTS_GUARD_BED_H
+#define HN_TESTS_GUARD_BED_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "tests/lib/dag_form.h"
+#include "loopstate/nest/looptree.h"
+#include "sketch/guard.h"
+
+#define AVX512 "cpu -isa=x86-64-avx512 -num_cores=4"
+#define AVX2 "cpu -isa=x86-64-avx2 -num_cores=4"
+
+struct guards {
+	struct hn_arena a;
+	struct hn_target on;
+	const struct hn_dag *dag;
+	uint32_t n;
+	const struct hn_state *g[HN_GUARD_MAX];
+};
+
+/* A target; its parameters may be changed before guards_of. */
+static inline void guards_begin(struct guards *x, const char *target)
+{
+	struct hn_err err;
+
+	hn_arena_init(&x->a, 0);
+	assert_int_equal(hn_target_parse(target, &x->a, &x->on, &err), 0);
+}
+
+static inline void guards_of(struct guards *x, const char *program)
+{
+	x->dag = dag_open(program, &x->a);
+	x->n = hn_guards(x->dag, &x->on, &x->a, x->g);
+}
+
+static inline void guards_open(struct guards *x, const char *target, const char *program)
+{
+	guards_begin(x, target);
+	guards_of(x, program);
+}
+
+static inline void guards_end(struct guards *x)
+{
+	hn_arena_fini(&x->a);
+}
+
+/* The nests of guard k. */
+static inline const struct hn_node *guards_tree(struct guards *x, uint32_t k)
+{
+	const struct hn_looptree *tree;
+
+	assert_in_range(k, 0, x->n - 1);
+	assert_int_equal(hn_looptree_build(x->g[k], &x->a, &tree, NULL), 0);
+	return tree->root;
+}
+
+/* Its steps as text. */
+static inline const char *guards_steps(struct guards *x, uint32_t k)
+{
+	struct hn_buf text;
+
+	hn_buf_init(&text);
+	hn_trace_write(x->g[k]->trace, &text);
+	const char *steps = hn_arena_strdup(&x->a, text.s);
+
+	hn_buf_fini(&text);
+	return steps;
+}
+
+static inline bool has_parallel(const struct hn_node *n)
+{
+	bool any = n->kind == HN_NODE_LOOP && n->ann == HN_ANN_PARALLEL;
+
+	for (uint32_t i = 0; n->kind != HN_NODE_STMT && i < n->n_child; i++) {
+		any = any || has_parallel(n->child[i]);
+	}
+	return any;
+}
+
+static inline bool has_step(const struct hn_state *s, enum hn_step_kind kind)
+{
+	for (uint32_t i = 0; s->trace && i < s->trace->n_step; i++) {
+		if (s->trace->step[i]->kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether some guard has such a step. */
+static inline bool any_has_step(const struct guards *x, enum hn_step_kind kind)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < x->n; k++) {
+		any = any || has_step(x->g[k], kind);
+	}
+	return any;
+}
+
+static inline uint32_t loops_of_length(const struct hn_node *n, enum hn_iter_kind kind,
+				       int64_t extent)
+{
+	bool here =
+		n->kind == HN_NODE_LOOP && n->iter_kind == kind && n->extent == extent;
+	uint32_t found = here;
+
+	for (uint32_t i = 0; n->kind != HN_NODE_STMT && i < n->n_child; i++) {
+		found += loops_of_length(n->child[i], kind, extent);
+	}
+	return found;
+}
+
+#endif
