@@ -39,6 +39,8 @@ static void put_json(const struct hn_best *best, struct hn_buf *b)
 	hn_jw_double(&w, "gflops", ns > 0 ? e->workload.flops / ns : NAN);
 	hn_jw_uint(&w, "trials", e->n_trial);
 	hn_jw_uint(&w, "failed", e->n_failed);
+	hn_jw_str(&w, "codegen", e->best.id > 0 ? e->best.stamp.codegen : NULL);
+	hn_jw_str(&w, "board", e->best.id > 0 ? e->best.stamp.board : NULL);
 	hn_jw_json(&w, "steps", e->best.steps);
 	if (e->best.in_doubt) {
 		hn_jw_str(&w, "damage", hn_snapshot_notice(best->snapshot));

@@ -109,8 +109,9 @@ void hn_shot_drop(struct hn_shot *s)
 	free(s->sample_ns);
 	free(s->detail);
 	free(s->certificate);
+	free(s->codegen);
 	s->sample_ns = NULL;
-	s->detail = s->certificate = NULL;
+	s->detail = s->certificate = s->codegen = NULL;
 	if (--round->live == 0) {
 		hn_arena_fini(&round->arena);
 		free(round);
@@ -269,7 +270,8 @@ static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
 	s->kernel_ns = r->kernel_ns;
 	s->detail = strdup(r->detail != NULL ? r->detail : "");
 	s->certificate = strdup(r->certificate != NULL ? r->certificate : "");
-	hn_assert(s->detail != NULL && s->certificate != NULL);
+	s->codegen = strdup(r->codegen != NULL ? r->codegen : "");
+	hn_assert(s->detail != NULL && s->certificate != NULL && s->codegen != NULL);
 	s->n_sample = r->n_sample;
 	s->sample_ns = NULL;
 	if (r->n_sample > 0) {

@@ -48,6 +48,7 @@ struct hn_shot {
 	double *sample_ns; /* heap */
 	char *detail;	   /* heap */
 	char *certificate; /* heap; "" = none */
+	char *codegen;	   /* heap; "" = none (measure.h) */
 };
 
 /* A stored result, for the policy's warm start. */

@@ -70,7 +70,7 @@ static struct hn_record record_of(struct hn_job *j, const struct hn_shot *s)
 		.proved = s->verdict == HN_VERDICT_OK && *s->certificate != '\0',
 		.certificate = certificate_of(j, s),
 		.stamp = { .hone = HONE_VERSION,
-			   .codegen = "hone-build " HONE_VERSION,
+			   .codegen = *s->codegen != '\0' ? s->codegen : "none",
 			   .board = j->daemon->board_stamp },
 		.descent = descent_of(s),
 	};

@@ -81,12 +81,17 @@ struct hn_artefact {
 	int64_t passes_ns, codegen_ns; /* what LLVM took: verifier and passes; object file */
 };
 
+#define HN_CODEGEN_BYTES 48
+
 struct hn_emitter; /* LLVM state that is reused between kernels; one thread at a time */
 
 /* An emitter for targets of this isa.  HONE_E_UNSUPPORTED when LLVM cannot make code for it. */
 int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret, struct hn_err *err)
 	HN_NODISCARD;
 void hn_emitter_free(struct hn_emitter *e);
+
+/* Which emitter, and the LLVM that it calls: "cpu/LLVM 22.1.5", as records' stamps say it. */
+const char *hn_emitter_codegen(char text[HN_CODEGEN_BYTES]);
 
 /* Emit and compile. 0, HONE_E_UNSUPPORTED (a construct this emitter lacks, named), or
  * HONE_E_INTERNAL (LLVM's verifier or code generator refused, with its words). */

@@ -13,7 +13,8 @@
  *              text, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
  *              may go (proto/slot.h); absent = nowhere}
  *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "certificate": text, "" when nothing was proved, "slices":
+ *              "prepared_bytes", "certificate": text, "" when nothing was proved, "codegen":
+ *              emitter and version of LLVM, "" when no code was to be made, "slices":
  *              [[points, of], ...] of a long naive program (parts.h)}; blob = object,
  *             or no blob and "slot_bytes", "hash": it is in its slot
  *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
@@ -116,6 +117,9 @@ struct hn_measure_result {
 	double median_ns;         /* OK only */
 	int64_t build_ns, prove_ns, run_ns;
 	const char *certificate; /* of legality, JSON text from the builder; "" = none */
+	/* The emitter and the LLVM that made its code, or failed to; "" = nobody was asked to: it
+	 * is illegal, or its board takes the history. */
+	const char *codegen;
 	int64_t kernel_ns; /* of run_ns, inside the kernel; 0 = not known */
 	double naive_share; /* of a workload: how much of the naive program was run for its time;
 			     * below 1 the time is an estimate */

@@ -55,6 +55,7 @@ struct hn_build_answer {
 	const struct hn_looptree *tree; /* NULL when it could not be built */
 	struct hn_artefact artefact;
 	const char *certificate; /* JSON (certify.h); NULL unless proved */
+	const char *codegen; /* hn_emitter_codegen; NULL: no emitter was asked */
 	int64_t build_ns, prove_ns;
 	struct hn_build_times ns;
 	struct hn_naive_more more; /* of a naive request */

@@ -150,6 +150,7 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint
 	hn_jw_uint(&w, "per_worker_bytes", ans->artefact.per_worker_bytes);
 	hn_jw_uint(&w, "prepared_bytes", ans->artefact.prepared_bytes);
 	hn_jw_str(&w, "certificate", ans->certificate ? ans->certificate : "");
+	hn_jw_str(&w, "codegen", ans->codegen ? ans->codegen : "");
 	if (ans->verdict == HN_VERDICT_OK && ans->more.n_slice > 0) {
 		put_slices(&ans->more, &w);
 	}

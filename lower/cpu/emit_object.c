@@ -59,6 +59,15 @@ static const struct isa {
 	{ "x86-64-avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", 64 },
 };
 
+const char *hn_emitter_codegen(char text[HN_CODEGEN_BYTES])
+{
+	unsigned major, minor, patch;
+
+	LLVMGetVersion(&major, &minor, &patch);
+	snprintf(text, HN_CODEGEN_BYTES, "cpu/LLVM %u.%u.%u", major, minor, patch);
+	return text;
+}
+
 static const struct isa *find_isa(const char *word)
 {
 	for (size_t i = 0; i < HN_COUNT_OF(isas); i++) {

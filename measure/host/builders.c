@@ -106,6 +106,7 @@ static void lost(struct builder *b, const struct hn_worker_end *end)
 		return;
 	}
 	t->n_lost += end->fault == HN_WORKER_LOST;
+	memcpy(t->codegen, m->codegen, sizeof t->codegen); /* what it was most likely lost in */
 	if (end->fault == HN_WORKER_LATE) {
 		hn_ticket_finish(m, t, HN_VERDICT_BUILD_TIMEOUT, end->why);
 	} else if (crashed ? t->n_build - t->n_lost < TRIES : t->n_lost < LOST_TRIES) {
@@ -162,6 +163,9 @@ static bool take_answer(struct builder *b, const struct hn_frame *f)
 	}
 	if (t->building->artefact.slot != 0) {
 		b->slot = 0; /* it is the artefact's now */
+	}
+	if (t->codegen[0] != '\0') {
+		memcpy(m->codegen, t->codegen, sizeof m->codegen);
 	}
 	m->n_by_frame += t->kind == TICKET_CANDIDATE && f->blob_bytes > 0;
 	return true;

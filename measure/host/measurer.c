@@ -115,7 +115,8 @@ static void deliver(struct ticket *t)
 				      .kernel_ns = o->kernel_ns,
 				      .naive_share = o->naive_share > 0 ? o->naive_share : 1,
 				      .in_part = o->in_part,
-				      .certificate = t->certificate ? t->certificate : ""};
+				      .certificate = t->certificate ? t->certificate : "",
+				      .codegen = t->codegen};
 
 	if (o->n_sample > 0) {
 		r.median_ns = hn_stats_median(o->sample_ns, o->n_sample);

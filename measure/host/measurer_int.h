@@ -31,6 +31,8 @@
 #define HN_PART_SYMBOL "hone_part"   /* 0, 1, ...: parts of it to be timed */
 #define HN_SAMPLE_SYMBOL "hone_sample" /* 0, 1, ...: these compute some of its outputs */
 
+#define HN_CODEGEN 64 /* bytes of what a builder calls its code generator, with the NUL */
+
 enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 
 /* An object and what running it takes. */
@@ -119,6 +121,7 @@ struct ticket {
 	int n_redo_lost; /* boards, with its answer */
 	int n_changed; /* times its object was not what had been announced */
 	char *certificate; /* heap; NULL before the builder answered */
+	char codegen[HN_CODEGEN]; /* as struct hn_measure_result */
 	struct outcome outcome;
 	struct hn_probe_result probe;
 	hn_workload_fn workload_fn;
@@ -174,6 +177,7 @@ struct hn_measurer {
 	int n_timer;	       /* open */
 	enum hn_board_takes takes;
 	struct hn_depot depot;
+	char codegen[HN_CODEGEN]; /* what builders said last; "" = none has emitted yet */
 	uint64_t n_by_frame; /* candidates' objects that did not go through it */
 	struct workload *workload;
 	struct queue to_build, to_run, done, probing;

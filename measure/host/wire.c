@@ -189,6 +189,14 @@ static int64_t read_count(const struct hn_json *v, const char *key)
 	return hn_json_int(hn_json_get(v, key), &n) && n >= 0 ? n : 0;
 }
 
+static void read_codegen(const struct hn_json *v, char ret[HN_CODEGEN])
+{
+	const char *text = hn_json_string(hn_json_get(v, "codegen"));
+
+	text = text != NULL ? text : "";
+	hn_shown(ret, HN_CODEGEN, text, strlen(text));
+}
+
 static bool is_hash(const char *text)
 {
 	return text != NULL && strlen(text) == HN_SHA256_HEX - 1 &&
@@ -236,6 +244,9 @@ bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object, uint
 		a->shared_bytes = read_count(v, "shared_bytes");
 		a->per_worker_bytes = read_count(v, "per_worker_bytes");
 		a->prepared_bytes = read_count(v, "prepared_bytes");
+	}
+	if (good) {
+		read_codegen(v, t->codegen);
 	}
 	if (good && t->kind == TICKET_WORKLOAD) {
 		good = hn_parts_read(v, &t->w->parts);

@@ -10,6 +10,7 @@ refused "unknown kind" "$HONE_BIN/honed" --board abacus
 export HONE_TEST_HOOKS=1 HONE_TEST_FAKE="wrong=0.1,sleep_ms=1"
 hone tune --text "$middle" --trials 100 --json -q >"$work/clean" || die "tune"
 hone query --text "$middle" --target fake --json >"$work/best" || die "query"
+[ "$(field codegen <"$work/best")" = none ] || die "code for a fake board: $(cat "$work/best")"
 rm -rf "$HONE_HOME"
 within 10 gone || die "processes stayed"
 

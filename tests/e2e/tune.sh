@@ -14,6 +14,9 @@ within 10 gone || die "the private daemon or its workers stayed"
 hone query --text "$middle" --json >"$work/best" || die query
 [ "$(field median_ns <"$work/best")" = "$(field median_ns <"$work/tuned")" ] ||
 	die "query and tune differ: $(cat "$work/best" "$work/tuned")"
+# What made its code is the LLVM that hone's own test (codegen/KEY.json) was run with.
+[ "$(field codegen <"$work/best")" = "cpu/LLVM $(cat "$HONE_HOME"/codegen/*.json | field llvm)" ] ||
+	die "codegen: $(cat "$work/best" "$HONE_HOME"/codegen/*.json)"
 hone query --key "$(field key <"$work/best")" >/dev/null || die "query by key"
 hone explain --text "$middle" | grep -q 'for ' || die "explain shows no loops"
 hone explain --asm --text "$middle" | grep -q 'inner loop' || die "explain shows no machine code"

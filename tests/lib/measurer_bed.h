@@ -65,7 +65,9 @@ static void reply(const struct hn_frame *f, const char *json, const struct hn_bu
 	}
 }
 
-#define REPLY "{\"verdict\":\"OK\",\"detail\":\"\",\"build_ns\":5,\"prove_ns\":6"
+#define REPLY                                                                            \
+	"{\"verdict\":\"OK\",\"detail\":\"\",\"build_ns\":5,\"prove_ns\":6,"            \
+	"\"codegen\":\"test/LLVM 1.2\""
 
 /* Hand the object over as hone-build does, in the slot if there is one. */
 static void deliver(const struct hn_frame *f, uint32_t slot, const char *word,
@@ -181,7 +183,7 @@ static bool is_closed;
 struct waiting {
 	int open;
 	enum hn_verdict verdict;
-	char detail[400];
+	char detail[400], codegen[100];
 	uint32_t n_sample;
 	double median_ns;
 	int64_t build_ns, kernel_ns;
@@ -206,6 +208,7 @@ static void on_result(void *ctx, const struct hn_measure_result *r)
 		assert_true(r->rival_ns[i] > 0);
 	}
 	snprintf(w->detail, sizeof w->detail, "%s", r->detail);
+	snprintf(w->codegen, sizeof w->codegen, "%s", r->codegen);
 }
 
 static void on_tick(uv_timer_t *t)

@@ -55,6 +55,7 @@ static void good_and_bad_candidates(void **state)
 	assert_int_equal(w.verdict, HN_VERDICT_OK);
 	assert_true(w.n_sample >= 3 && w.median_ns > 0);
 	assert_int_equal(w.build_ns, 5);
+	assert_string_equal(w.codegen, "test/LLVM 1.2");
 	assert_int_equal(run("[\"null\"]").verdict, HN_VERDICT_SEGV);
 	assert_int_equal(run("[\"past\"]").verdict, HN_VERDICT_SEGV_GUARD);
 	w = run("[\"wrong\"]");
@@ -64,6 +65,7 @@ static void good_and_bad_candidates(void **state)
 	w = run("[\"illegal\"]");
 	assert_int_equal(w.verdict, HN_VERDICT_ILLEGAL);
 	assert_string_equal(w.detail, "loop i carries a dependence");
+	assert_string_equal(w.codegen, "");
 	assert_int_equal(run("[\"+good\"]").verdict, HN_VERDICT_OK);
 }
 
@@ -133,7 +135,9 @@ static void builders_may_break(void **state)
 
 	assert_int_equal(w.verdict, HN_VERDICT_BUILD_TIMEOUT);
 	assert_true(hn_clock_ns() - begin < 2500000000);
-	assert_int_equal(run("[\"die\"]").verdict, HN_VERDICT_BUILD_FAIL);
+	w = run("[\"die\"]");
+	assert_int_equal(w.verdict, HN_VERDICT_BUILD_FAIL);
+	assert_string_equal(w.codegen, "test/LLVM 1.2"); /* what others used */
 	assert_int_equal(run("[\"babble\"]").verdict, HN_VERDICT_BUILD_FAIL);
 	assert_int_equal(run("[\"lie\"]").verdict, HN_VERDICT_BUILD_FAIL);
 	assert_int_equal(run("[\"quits\"]").verdict, HN_VERDICT_BUILD_FAIL);
