@@ -62,13 +62,13 @@ static void count(const struct hn_node *n, uint32_t *stmts, uint32_t *loops)
 static void add_statement(struct walker *w, const struct hn_node *node)
 {
 	struct hn_quick_check *c = w->c;
-	const struct hn_buffer *buffer = &c->space.tree->buffer[node->stage];
+	const struct hn_buffer *buffer = &c->tree->buffer[node->stage];
 	struct hn_quick_stmt *s = &c->stmt[c->n_stmt++];
 	struct hn_quick_level *level =
 		HN_NEW_ARRAY(c->arena, struct hn_quick_level, w->n_level);
 
 	*s = (struct hn_quick_stmt){ .node = node,
-				     .op = c->space.tree->dag->op[node->stage],
+				     .op = c->tree->dag->op[node->stage],
 				     .n_level = w->n_level,
 				     .level = level,
 				     .n_loop = w->n_loop };
@@ -85,20 +85,6 @@ static void add_statement(struct walker *w, const struct hn_node *node)
 	}
 }
 
-static void set_digits(struct walker *w, const struct hn_node *loop)
-{
-	struct hn_quick_space *s = &w->c->space;
-	const struct hn_radix *r = &s->radix[loop->loop];
-
-	for (uint32_t k = 0; k < r->n_digit; k++) {
-		s->digit[s->first_digit[loop->loop] + k] = (struct hn_quick_digit){
-			.range = hn_digit_range(r, k),
-			.depth = w->n_loop,
-			.ragged = r->extent % r->weight[0] != 0,
-		};
-	}
-}
-
 static bool walk(struct walker *w, const struct hn_node *n, uint32_t position)
 {
 	bool loop = n->kind == HN_NODE_LOOP;
@@ -112,7 +98,7 @@ static bool walk(struct walker *w, const struct hn_node *n, uint32_t position)
 	}
 	w->level[w->n_level++] = (struct hn_quick_level){ n, position };
 	if (loop) {
-		set_digits(w, n);
+		hn_digit_set_loop(&w->c->space, n->loop, w->n_loop);
 		w->n_loop++;
 		if (hn_loop_concurrent(n)) {
 			w->c->concurrent[w->c->n_concurrent++] = n;
@@ -131,13 +117,13 @@ static bool walk(struct walker *w, const struct hn_node *n, uint32_t position)
 
 static void open_space(struct hn_quick_check *c, const struct hn_looptree *t)
 {
-	uint32_t *first = HN_NEW_ARRAY(c->arena, uint32_t, t->n_loop);
+	int32_t *first = HN_NEW_ARRAY(c->arena, int32_t, t->n_loop);
 	uint32_t n = 0, n_stmt = 0, n_loop = 0, n_ragged = 0;
 
-	c->space.tree = t;
+	c->tree = t;
 	c->space.radix = hn_radix_of(t, c->arena);
 	for (uint32_t i = 0; i < t->n_loop; i++) {
-		first[i] = n;
+		first[i] = (int32_t)n;
 		n += c->space.radix[i].n_digit;
 		n_ragged += c->space.radix[i].n_digit > 1;
 	}
@@ -148,9 +134,9 @@ static void open_space(struct hn_quick_check *c, const struct hn_looptree *t)
 		n += t->buffer[i].op >= 0 ? 2 * (b ? b->stage[i].n_guard : 8) : 0;
 	}
 	n += n_stmt * n_ragged; /* and one a loop */
-	c->space.first_digit = first;
+	c->space.first = first;
 	c->space.cap_digit = n;
-	c->space.digit = HN_NEW_ARRAY(c->arena, struct hn_quick_digit, n);
+	c->space.digit = HN_NEW_ARRAY(c->arena, struct hn_digit, n);
 	c->stmt = HN_NEW_ARRAY(c->arena, struct hn_quick_stmt, n_stmt);
 	c->concurrent = HN_NEW_ARRAY(c->arena, const struct hn_node *, n_loop);
 	c->writers = HN_NEW_ARRAY(c->arena, struct hn_quick_writers, t->dag->n_op);
@@ -169,7 +155,7 @@ static bool find_writers(struct hn_quick_check *c)
 			return hn_quick_refuse(c, s, "two statements compute it");
 		}
 		*place = s;
-		if (c->space.tree->buffer[s->node->stage].scope == HN_SCOPE_LOCAL &&
+		if (c->tree->buffer[s->node->stage].scope == HN_SCOPE_LOCAL &&
 		    s->life == 0) {
 			return hn_quick_refuse(c, s, "computed outside the loop that holds it");
 		}
@@ -187,7 +173,7 @@ static bool find_writers(struct hn_quick_check *c)
 
 static bool outputs_computed(struct hn_quick_check *c)
 {
-	const struct hn_dag *dag = c->space.tree->dag;
+	const struct hn_dag *dag = c->tree->dag;
 
 	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
 		if (dag->op[dag->arg[i]]->kind == HN_OP_COMPUTE &&
@@ -213,7 +199,7 @@ static bool check_reduction(struct hn_quick_check *c, const struct hn_quick_stmt
 	if (!hn_quick_init_first(c, w->init, s)) {
 		return hn_quick_refuse(c, s, "its init is not shown to run first");
 	}
-	if (hn_keeps_order(c->space.tree->dag, s->op) && !hn_quick_in_sequence(c, s)) {
+	if (hn_keeps_order(c->tree->dag, s->op) && !hn_quick_in_sequence(c, s)) {
 		return hn_quick_refuse(c, s, "its reduction may not be reordered");
 	}
 	return true;
@@ -234,7 +220,7 @@ static bool combined(const struct hn_quick_check *c, const struct hn_quick_stmt 
 		     const struct hn_node *loop)
 {
 	return s->node->stmt == HN_STMT_UPDATE &&
-	       hn_loop_combines(c->space.tree->dag, loop, s->node->stage) &&
+	       hn_loop_combines(c->tree->dag, loop, s->node->stage) &&
 	       !is_under(c->writers[s->node->stage].init, loop);
 }
 
@@ -242,7 +228,7 @@ static bool combined(const struct hn_quick_check *c, const struct hn_quick_stmt 
  * loop.  Readers need no look: they share no loop with what they read below its buffer. */
 static bool check_concurrent(struct hn_quick_check *c, const struct hn_node *loop)
 {
-	uint32_t depth = c->space.digit[c->space.first_digit[loop->loop]].depth;
+	uint32_t depth = c->space.digit[c->space.first[loop->loop]].depth;
 
 	for (uint32_t i = 0; i < c->n_stmt; i++) {
 		const struct hn_quick_stmt *s = &c->stmt[i];
@@ -284,7 +270,7 @@ static bool check(struct hn_quick_check *c)
 	for (uint32_t i = 0; i < c->n_concurrent && ok; i++) {
 		ok = check_concurrent(c, c->concurrent[i]);
 	}
-	return ok && (!has_threads(c) || hn_threads_agree(c->space.tree, c->err));
+	return ok && (!has_threads(c) || hn_threads_agree(c->tree, c->err));
 }
 
 /* The tree as it stands; takes memory of the workspace. */

@@ -14,7 +14,7 @@
 
 /* lo <= sum of the terms <= hi; the form's own interval is 0. */
 struct guard {
-	struct hn_quick_form g;
+	struct hn_digit_form g;
 	int64_t lo, hi;
 	bool made; /* into a digit of every axis it is part of */
 	bool own;  /* what a loop runs over: it leaves nothing out */
@@ -25,10 +25,10 @@ struct cover {
 	struct hn_quick_stmt *s;
 	uint32_t n_guard;
 	struct guard guard[MAX_GUARDS];
-	struct hn_quick_form form; /* scratch */
+	struct hn_digit_form form; /* scratch */
 };
 
-static bool negative(const struct hn_quick_form *f)
+static bool negative(const struct hn_digit_form *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (f->term[i].coef > 0) {
@@ -41,15 +41,15 @@ static bool negative(const struct hn_quick_form *f)
 static bool compare(struct cover *v, enum hn_expr_op op, const struct hn_expr *x,
 		    const struct hn_expr *y)
 {
-	const struct hn_quick_space *s = &v->c->space;
+	const struct hn_digit_space *s = &v->c->space;
 	struct guard *g = &v->guard[v->n_guard];
 
-	g->g.lo = g->g.hi = g->g.n = 0;
+	hn_digit_form_zero(&g->g);
 	g->lo = INT64_MIN;
 	g->hi = INT64_MAX;
 	g->made = g->own = false;
-	if (v->n_guard == MAX_GUARDS || !hn_quick_add(s, x, NULL, 1, &g->g) ||
-	    !hn_quick_add(s, y, NULL, -1, &g->g) || g->g.lo != g->g.hi) {
+	if (v->n_guard == MAX_GUARDS || !hn_digit_form_add_expr(s, x, NULL, 1, &g->g) ||
+	    !hn_digit_form_add_expr(s, y, NULL, -1, &g->g) || g->g.lo != g->g.hi) {
 		return false;
 	}
 	int64_t c = g->g.lo;
@@ -95,25 +95,25 @@ static bool read_guards(struct cover *v)
 
 static void bound_ragged(struct cover *v)
 {
-	const struct hn_quick_space *s = &v->c->space;
+	const struct hn_digit_space *s = &v->c->space;
 
 	for (uint32_t i = 0; i < v->s->n_level && v->n_guard < MAX_GUARDS; i++) {
 		const struct hn_node *n = v->s->level[i].node;
 		struct guard *g = &v->guard[v->n_guard];
 
 		if (n->kind != HN_NODE_LOOP || s->radix[n->loop].n_digit < 2 ||
-		    !s->digit[s->first_digit[n->loop]].ragged) {
+		    !s->digit[s->first[n->loop]].ragged) {
 			continue;
 		}
 		const struct hn_radix *r = &s->radix[n->loop];
 
 		*g = (struct guard){ .lo = INT64_MIN, .hi = r->extent - 1, .own = true };
-		for (uint32_t k = 0; k < r->n_digit && g->g.n < HN_QUICK_MAX_TERMS; k++) {
-			uint32_t digit = s->first_digit[n->loop] + k;
+		for (uint32_t k = 0; k < r->n_digit && g->g.n < HN_DIGIT_FORM_TERMS; k++) {
+			uint32_t digit = (uint32_t)s->first[n->loop] + k;
 
 			if (s->digit[digit].range > 1) {
 				g->g.term[g->g.n++] =
-					(struct hn_quick_term){ digit, r->weight[k] };
+					(struct hn_digit_term){ digit, r->weight[k] };
 			}
 		}
 		v->n_guard++;
@@ -121,10 +121,10 @@ static void bound_ragged(struct cover *v)
 }
 
 /* Ascending by coefficient. */
-static void sort_terms(struct hn_quick_form *f)
+static void sort_terms(struct hn_digit_form *f)
 {
 	for (uint32_t i = 1; i < f->n; i++) {
-		struct hn_quick_term x = f->term[i];
+		struct hn_digit_term x = f->term[i];
 		uint32_t k = i;
 
 		for (; k > 0 && f->term[k - 1].coef > x.coef; k--) {
@@ -136,14 +136,14 @@ static void sort_terms(struct hn_quick_form *f)
 
 /* Whether the terms, ascending, take every value of [0, *ret_span]; *ret_once: none of
  * them twice.  whole: all digits are of one loop, which is bounded as such. */
-static bool is_dense(const struct hn_quick_space *s, const struct hn_quick_form *f, bool whole,
+static bool is_dense(const struct hn_digit_space *s, const struct hn_digit_form *f, bool whole,
 		     int64_t *ret_span, bool *ret_once)
 {
 	int64_t reach = 0;
 
 	*ret_once = true;
 	for (uint32_t i = 0; i < f->n; i++) {
-		const struct hn_quick_digit *d = &s->digit[f->term[i].digit];
+		const struct hn_digit *d = &s->digit[f->term[i].digit];
 		int64_t coef = f->term[i].coef;
 
 		if (coef <= 0 || coef > reach + 1 || (d->ragged && !whole)) {
@@ -160,7 +160,7 @@ static bool is_dense(const struct hn_quick_space *s, const struct hn_quick_form 
 }
 
 /* *ret_mul such that f holds mul times every term of g; below 0 where f counts down. */
-static bool holds(const struct hn_quick_form *f, const struct hn_quick_form *g,
+static bool holds(const struct hn_digit_form *f, const struct hn_digit_form *g,
 		  int64_t *ret_mul)
 {
 	int64_t mul = 0;
@@ -182,10 +182,10 @@ static bool holds(const struct hn_quick_form *f, const struct hn_quick_form *g,
 }
 
 /* f with the sum g as `digit`; f itself when g is no part of it. */
-static const struct hn_quick_form *replace(struct cover *v, const struct hn_quick_form *f,
-					   const struct hn_quick_form *g, uint32_t digit)
+static const struct hn_digit_form *replace(struct cover *v, const struct hn_digit_form *f,
+					   const struct hn_digit_form *g, uint32_t digit)
 {
-	struct hn_quick_form *to = &v->form;
+	struct hn_digit_form *to = &v->form;
 	int64_t mul;
 
 	if (!holds(f, g, &mul) || mul < 0) {
@@ -194,17 +194,17 @@ static const struct hn_quick_form *replace(struct cover *v, const struct hn_quic
 	to->n = 0;
 	to->lo = f->lo;
 	to->hi = f->hi;
-	if (!hn_quick_add_form(f, 1, to) || !hn_quick_add_form(g, -mul, to) ||
-	    to->n == HN_QUICK_MAX_TERMS) {
+	if (!hn_digit_form_add(f, 1, to) || !hn_digit_form_add(g, -mul, to) ||
+	    to->n == HN_DIGIT_FORM_TERMS) {
 		return f;
 	}
 	to->lo = f->lo;
 	to->hi = f->hi;
-	to->term[to->n++] = (struct hn_quick_term){ digit, mul };
-	return hn_quick_keep(to, v->c->arena);
+	to->term[to->n++] = (struct hn_digit_term){ digit, mul };
+	return hn_digit_form_keep(to, v->c->arena);
 }
 
-static uint32_t least_depth(const struct hn_quick_space *s, const struct hn_quick_form *f)
+static uint32_t least_depth(const struct hn_digit_space *s, const struct hn_digit_form *f)
 {
 	uint32_t least = UINT32_MAX;
 
@@ -217,9 +217,9 @@ static uint32_t least_depth(const struct hn_quick_space *s, const struct hn_quic
 }
 
 /* Makes the guard's sum a digit, where it lies inside the loops of an element's life. */
-static void make_digit(struct cover *v, struct guard *g, const struct hn_quick_form **axis)
+static void make_digit(struct cover *v, struct guard *g, const struct hn_digit_form **axis)
 {
-	struct hn_quick_space *s = &v->c->space;
+	struct hn_digit_space *s = &v->c->space;
 	int64_t span;
 	bool once;
 
@@ -231,13 +231,13 @@ static void make_digit(struct cover *v, struct guard *g, const struct hn_quick_f
 	}
 	uint32_t digit = s->n_digit++;
 
-	s->digit[digit] = (struct hn_quick_digit){
+	s->digit[digit] = (struct hn_digit){
 		.range = (g->hi < span ? g->hi : span) + 1,
 		.depth = least_depth(s, &g->g),
-		.of = hn_quick_keep(&g->g, v->c->arena),
+		.of = hn_digit_form_keep(&g->g, v->c->arena),
 	};
 	for (uint32_t d = 0; d < v->s->n_axis; d++) {
-		const struct hn_quick_form *next = replace(v, axis[d], &g->g, digit);
+		const struct hn_digit_form *next = replace(v, axis[d], &g->g, digit);
 
 		g->made = g->made || next != axis[d];
 		axis[d] = next;
@@ -246,25 +246,25 @@ static void make_digit(struct cover *v, struct guard *g, const struct hn_quick_f
 		struct guard *other = &v->guard[i];
 
 		if (other != g && !other->made) {
-			const struct hn_quick_form *next =
+			const struct hn_digit_form *next =
 				replace(v, &other->g, &g->g, digit);
 
 			if (next != &other->g) {
-				hn_quick_copy(&other->g, next);
+				hn_digit_form_copy(&other->g, next);
 			}
 		}
 	}
 }
 
 /* Loops first, then sums of few digits: others may be sums of them. */
-static void make_digits(struct cover *v, const struct hn_quick_form **axis)
+static void make_digits(struct cover *v, const struct hn_digit_form **axis)
 {
 	for (uint32_t i = 0; i < v->n_guard; i++) {
 		if (v->guard[i].own) {
 			make_digit(v, &v->guard[i], axis);
 		}
 	}
-	for (uint32_t n = 1; n <= HN_QUICK_MAX_TERMS && v->n_guard > 0; n++) {
+	for (uint32_t n = 1; n <= HN_DIGIT_FORM_TERMS && v->n_guard > 0; n++) {
 		bool more = false;
 
 		for (uint32_t i = 0; i < v->n_guard; i++) {
@@ -280,18 +280,17 @@ static void make_digits(struct cover *v, const struct hn_quick_form **axis)
 }
 
 /* The axis without mul times the guard's sum: its interval. False when it is no part. */
-static bool rest_of(struct cover *v, const struct hn_quick_form *axis, const struct guard *g,
+static bool rest_of(struct cover *v, const struct hn_digit_form *axis, const struct guard *g,
 		    int64_t *ret_mul, int64_t *ret_lo, int64_t *ret_hi)
 {
-	struct hn_quick_form *f = &v->form;
+	struct hn_digit_form *f = &v->form;
 
 	if (g->g.n == 0 || !holds(axis, &g->g, ret_mul)) {
 		return false;
 	}
-	f->n = 0;
-	f->lo = f->hi = 0;
-	return hn_quick_add_form(axis, 1, f) && hn_quick_add_form(&g->g, -*ret_mul, f) &&
-	       hn_quick_range(&v->c->space, f, ret_lo, ret_hi);
+	hn_digit_form_zero(f);
+	return hn_digit_form_add(axis, 1, f) && hn_digit_form_add(&g->g, -*ret_mul, f) &&
+	       hn_digit_form_range(&v->c->space, f, ret_lo, ret_hi);
 }
 
 /* Whether points in the domain never fail the guard: with axis = mul * sum + rest and axis
@@ -323,7 +322,7 @@ static bool guards_spare(struct cover *v)
 	for (uint32_t i = 0; i < v->n_guard; i++) {
 		const struct guard *g = &v->guard[i];
 		int64_t lo = 0, hi = 0;
-		bool always = hn_quick_range(&v->c->space, &g->g, &lo, &hi) && lo >= g->lo &&
+		bool always = hn_digit_form_range(&v->c->space, &g->g, &lo, &hi) && lo >= g->lo &&
 			      hi <= g->hi;
 
 		if (!g->own && !g->made && !always && !is_implied(v, g)) {
@@ -337,11 +336,11 @@ static bool guards_spare(struct cover *v)
 /* Axis d inside [first, last], by its digits or by a guard. */
 static bool in_domain(struct cover *v, uint32_t d)
 {
-	const struct hn_quick_form *f = v->s->axis[d];
+	const struct hn_digit_form *f = v->s->axis[d];
 	int64_t first = v->s->op->axis[d].min, last = first + v->s->op->axis[d].extent - 1;
 	int64_t lo, hi;
 
-	if (!hn_quick_range(&v->c->space, f, &lo, &hi)) {
+	if (!hn_digit_form_range(&v->c->space, f, &lo, &hi)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < v->n_guard && (lo < first || hi > last); i++) {
@@ -367,26 +366,25 @@ static bool in_domain(struct cover *v, uint32_t d)
 
 static bool in_buffer(struct cover *v, uint32_t d)
 {
-	const struct hn_buffer *b = &v->c->space.tree->buffer[v->s->node->stage];
+	const struct hn_buffer *b = &v->c->tree->buffer[v->s->node->stage];
 	const struct hn_axis *x = &v->s->op->axis[d];
-	struct hn_quick_form *f = &v->form;
+	struct hn_digit_form *f = &v->form;
 
 	if (b->min[d]->op == HN_EXPR_INT && b->min[d]->u.i <= x->min &&
 	    b->min[d]->u.i + b->extent[d] >= x->min + x->extent) {
 		return true; /* it holds the whole domain */
 	}
-	f->n = 0;
-	f->lo = f->hi = 0;
-	return hn_quick_add_form(v->s->axis[d], 1, f) &&
-	       hn_quick_add(&v->c->space, b->min[d], NULL, -1, f) &&
-	       hn_quick_within(&v->c->space, f, 0, b->extent[d] - 1);
+	hn_digit_form_zero(f);
+	return hn_digit_form_add(v->s->axis[d], 1, f) &&
+	       hn_digit_form_add_expr(&v->c->space, b->min[d], NULL, -1, f) &&
+	       hn_digit_form_within(&v->c->space, f, 0, b->extent[d] - 1);
 }
 
 /* Marks the plain digits of the form; false when one has been. */
-static bool mark(const struct hn_quick_space *s, const struct hn_quick_form *f, bool *seen)
+static bool mark(const struct hn_digit_space *s, const struct hn_digit_form *f, bool *seen)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
-		const struct hn_quick_digit *d = &s->digit[f->term[i].digit];
+		const struct hn_digit *d = &s->digit[f->term[i].digit];
 
 		if (d->of ? !mark(s, d->of, seen) : seen[f->term[i].digit]) {
 			return false;
@@ -398,19 +396,19 @@ static bool mark(const struct hn_quick_space *s, const struct hn_quick_form *f, 
 
 /* Splits axis d in base and inner part. */
 static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
-		       const struct hn_quick_form **ret_base, int64_t *ret_span)
+		       const struct hn_digit_form **ret_base, int64_t *ret_span)
 {
-	const struct hn_quick_space *s = &v->c->space;
-	const struct hn_quick_form *f = v->s->axis[d];
+	const struct hn_digit_space *s = &v->c->space;
+	const struct hn_digit_form *f = v->s->axis[d];
 	const struct hn_axis *x = &v->s->op->axis[d];
-	struct hn_quick_form inner, *base = &v->form;
+	struct hn_digit_form inner, *base = &v->form;
 	bool this_once;
 
-	inner.n = base->n = 0;
+	hn_digit_form_zero(&inner);
+	hn_digit_form_zero(base);
 	base->lo = base->hi = f->lo;
-	inner.lo = inner.hi = 0;
 	for (uint32_t i = 0; i < f->n; i++) {
-		struct hn_quick_form *to =
+		struct hn_digit_form *to =
 			s->digit[f->term[i].digit].depth < v->s->life ? base : &inner;
 
 		to->term[to->n++] = f->term[i];
@@ -420,8 +418,8 @@ static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
 		return false;
 	}
 	*once = *once && this_once;
-	*ret_base = hn_quick_keep(base, v->c->arena);
-	bool output = v->c->space.tree->buffer[v->s->node->stage].scope == HN_SCOPE_ARG;
+	*ret_base = hn_digit_form_keep(base, v->c->arena);
+	bool output = v->c->tree->buffer[v->s->node->stage].scope == HN_SCOPE_ARG;
 	bool all = output || d >= v->s->op->n_spatial;
 
 	return !all || (base->n == 0 && base->lo <= x->min &&
@@ -431,7 +429,7 @@ static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
 /* Every loop of the statement below the life of its elements is part of some axis. */
 static bool all_loops_count(const struct cover *v, const bool *seen)
 {
-	const struct hn_quick_space *s = &v->c->space;
+	const struct hn_digit_space *s = &v->c->space;
 
 	for (uint32_t i = 0; i < v->s->n_level; i++) {
 		const struct hn_node *n = v->s->level[i].node;
@@ -440,7 +438,7 @@ static bool all_loops_count(const struct cover *v, const bool *seen)
 			continue;
 		}
 		for (uint32_t k = 0; k < s->radix[n->loop].n_digit; k++) {
-			uint32_t d = s->first_digit[n->loop] + k;
+			uint32_t d = (uint32_t)s->first[n->loop] + k;
 
 			if (s->digit[d].depth >= v->s->life && s->digit[d].range > 1 &&
 			    !seen[d]) {
@@ -455,8 +453,8 @@ static bool covers(struct cover *v)
 {
 	struct hn_quick_stmt *s = v->s;
 	bool *seen = HN_NEW_ARRAY(v->c->arena, bool, v->c->space.cap_digit);
-	const struct hn_quick_form **base =
-		HN_NEW_ARRAY(v->c->arena, const struct hn_quick_form *, s->n_axis);
+	const struct hn_digit_form **base =
+		HN_NEW_ARRAY(v->c->arena, const struct hn_digit_form *, s->n_axis);
 	int64_t *span = HN_NEW_ARRAY(v->c->arena, int64_t, s->n_axis);
 	bool once = true;
 
@@ -475,24 +473,23 @@ static bool covers(struct cover *v)
 
 bool hn_quick_cover(struct hn_quick_check *c, struct hn_quick_stmt *s)
 {
-	const struct hn_quick_form **raw =
-		HN_NEW_ARRAY(c->arena, const struct hn_quick_form *, s->n_axis);
-	const struct hn_quick_form **axis =
-		HN_NEW_ARRAY(c->arena, const struct hn_quick_form *, s->n_axis);
+	const struct hn_digit_form **raw =
+		HN_NEW_ARRAY(c->arena, const struct hn_digit_form *, s->n_axis);
+	const struct hn_digit_form **axis =
+		HN_NEW_ARRAY(c->arena, const struct hn_digit_form *, s->n_axis);
 	struct cover v;
 
 	v.c = c;
 	v.s = s;
 	v.n_guard = 0;
 	for (uint32_t d = 0; d < s->n_axis; d++) {
-		v.form.n = 0;
-		v.form.lo = v.form.hi = 0;
+		hn_digit_form_zero(&v.form);
 		if (!s->node->axis[d] ||
-		    !hn_quick_add(&c->space, s->node->axis[d], NULL, 1, &v.form) ||
+		    !hn_digit_form_add_expr(&c->space, s->node->axis[d], NULL, 1, &v.form) ||
 		    v.form.lo != v.form.hi) {
 			return hn_quick_refuse(c, s, "an axis is no sum of its loops");
 		}
-		raw[d] = axis[d] = hn_quick_keep(&v.form, c->arena);
+		raw[d] = axis[d] = hn_digit_form_keep(&v.form, c->arena);
 	}
 	s->raw = raw;
 	s->axis = axis;

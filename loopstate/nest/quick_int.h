@@ -3,7 +3,7 @@
 #define HN_LOOPSTATE_NEST_QUICK_INT_H
 
 #include "loopstate/nest/quick.h"
-#include "loopstate/nest/quick_form.h"
+#include "loopstate/nest/digit_form.h"
 
 /* One step down the tree, as in lower/prove/poly.h: 2 i for the init of child i, 2 i + 1 for
  * child i. */
@@ -20,11 +20,11 @@ struct hn_quick_stmt {
 	uint32_t n_loop; /* LOOPs among them */
 	uint32_t life;	 /* the first loops, of which an element is made anew each iteration */
 	uint32_t n_axis;
-	const struct hn_quick_form *const *raw;	 /* [n_axis], exact */
-	const struct hn_quick_form *const *axis; /* the same with guards made into digits */
+	const struct hn_digit_form *const *raw;	 /* [n_axis], exact */
+	const struct hn_digit_form *const *axis; /* the same with guards made into digits */
 	/* An element's axis d is base[d] (of the first `life` loops) + [0, span[d]], cut by
 	 * the domain and nothing else. */
-	const struct hn_quick_form *const *base;
+	const struct hn_digit_form *const *base;
 	const int64_t *span;
 };
 
@@ -34,7 +34,8 @@ struct hn_quick_writers {
 };
 
 struct hn_quick_check {
-	struct hn_quick_space space;
+	const struct hn_looptree *tree;
+	struct hn_digit_space space;
 	struct hn_arena *arena;
 	struct hn_err *err;
 	uint32_t n_stmt, cap_stmt;

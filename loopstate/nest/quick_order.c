@@ -18,59 +18,15 @@ uint32_t hn_quick_common(const struct hn_quick_stmt *x, const struct hn_quick_st
 	return n_loop;
 }
 
-/* Marks the digits of depth >= first that follow from the form's value when those of less
- * depth are known: from the largest coefficient on, as long as each is larger than all
- * smaller ones together can make. */
-static void peel(const struct hn_quick_space *s, const struct hn_quick_form *f,
-		 uint32_t first, bool *told)
-{
-	struct hn_quick_term term[HN_QUICK_MAX_TERMS];
-	int64_t below = 0;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		const struct hn_quick_digit *d = &s->digit[f->term[i].digit];
-		uint32_t k = n;
-
-		if (d->depth < first && !d->of) {
-			continue;
-		}
-		if (f->term[i].coef < 0) {
-			return;
-		}
-		for (; k > 0 && term[k - 1].coef < f->term[i].coef; k--) {
-			term[k] = term[k - 1];
-		}
-		term[k] = f->term[i];
-		n++;
-		below += hn_mul_sat(f->term[i].coef, d->range - 1);
-		if (below >= HN_EXTENT_MAX) {
-			return;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct hn_quick_digit *d = &s->digit[term[i].digit];
-
-		below -= term[i].coef * (d->range - 1);
-		if (term[i].coef <= below) {
-			return;
-		}
-		told[term[i].digit] = true;
-		if (d->of) {
-			peel(s, d->of, first, told);
-		}
-	}
-}
-
 bool hn_quick_determined(const struct hn_quick_check *c, const struct hn_quick_stmt *s,
 			 uint32_t first, uint32_t end)
 {
 	bool *told = HN_NEW_ARRAY(c->arena, bool, c->space.cap_digit);
 
 	for (uint32_t d = 0; d < s->op->n_spatial; d++) {
-		peel(&c->space, s->raw[d], first, told);
+		hn_digit_form_tell(&c->space, s->raw[d], first, told);
 		if (s->axis[d] != s->raw[d]) {
-			peel(&c->space, s->axis[d], first, told);
+			hn_digit_form_tell(&c->space, s->axis[d], first, told);
 		}
 	}
 	for (uint32_t i = 0; i < s->n_level; i++) {
@@ -80,7 +36,7 @@ bool hn_quick_determined(const struct hn_quick_check *c, const struct hn_quick_s
 			continue;
 		}
 		for (uint32_t k = 0; k < c->space.radix[n->loop].n_digit; k++) {
-			uint32_t d = c->space.first_digit[n->loop] + k;
+			uint32_t d = (uint32_t)c->space.first[n->loop] + k;
 			uint32_t depth = c->space.digit[d].depth;
 
 			if (depth >= first && depth < end && c->space.digit[d].range > 1 &&
@@ -93,8 +49,8 @@ bool hn_quick_determined(const struct hn_quick_check *c, const struct hn_quick_s
 }
 
 /* Whether the digits of the first n loops are in both forms alike. */
-static bool same_outside(const struct hn_quick_space *s, const struct hn_quick_form *x,
-			 const struct hn_quick_form *y, uint32_t n)
+static bool same_outside(const struct hn_digit_space *s, const struct hn_digit_form *x,
+			 const struct hn_digit_form *y, uint32_t n)
 {
 	uint32_t n_x = 0, n_y = 0;
 
@@ -138,16 +94,16 @@ bool hn_quick_init_first(const struct hn_quick_check *c, const struct hn_quick_s
 
 bool hn_quick_in_sequence(const struct hn_quick_check *c, const struct hn_quick_stmt *s)
 {
-	const struct hn_quick_space *space = &c->space;
+	const struct hn_digit_space *space = &c->space;
 	bool *told = HN_NEW_ARRAY(c->arena, bool, space->cap_digit);
 	bool any = false;
 	uint32_t last = 0; /* digit: those of one loop are in order, loops by their depth */
 
 	for (uint32_t d = s->op->n_spatial; d < s->n_axis; d++) {
-		struct hn_quick_form f;
+		struct hn_digit_form f;
 
-		hn_quick_copy(&f, s->raw[d]);
-		peel(space, &f, s->life, told);
+		hn_digit_form_copy(&f, s->raw[d]);
+		hn_digit_form_tell(space, &f, s->life, told);
 		while (f.n > 0) {
 			uint32_t most = 0;
 

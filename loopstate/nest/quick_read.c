@@ -2,42 +2,40 @@
  * for. */
 #include "loopstate/nest/quick_int.h"
 
-static bool subtract(const struct hn_quick_form *base, struct hn_quick_form *f)
+static bool subtract(const struct hn_digit_form *base, struct hn_digit_form *f)
 {
-	return hn_quick_add_form(base, -1, f);
+	return hn_digit_form_add(base, -1, f);
 }
 
 /* Index k of a load, with the reader's axes as `axis`, lies among what `w` computes in its
  * lifetime, and in the buffer. */
 static bool index_there(const struct hn_quick_check *c, const struct hn_quick_stmt *w,
 			const struct hn_expr *index, uint32_t k,
-			const struct hn_quick_form *const *axis)
+			const struct hn_digit_form *const *axis)
 {
-	const struct hn_buffer *b = &c->space.tree->buffer[w->node->stage];
+	const struct hn_buffer *b = &c->tree->buffer[w->node->stage];
 	const struct hn_axis *x = &w->op->axis[k];
 	bool all = w->base[k]->n == 0 && w->base[k]->lo <= x->min &&
 		   w->base[k]->lo + w->span[k] >= x->min + x->extent - 1;
 	bool held = b->min[k]->op == HN_EXPR_INT && b->min[k]->u.i <= x->min &&
 		    b->min[k]->u.i + b->extent[k] >= x->min + x->extent;
-	struct hn_quick_form f, in_buffer;
+	struct hn_digit_form f, in_buffer;
 
 	if (all && held) {
 		return true; /* the whole dimension */
 	}
-	f.n = 0;
-	f.lo = f.hi = 0;
-	if (!hn_quick_add(&c->space, index, axis, 1, &f)) {
+	hn_digit_form_zero(&f);
+	if (!hn_digit_form_add_expr(&c->space, index, axis, 1, &f)) {
 		return false;
 	}
-	in_buffer.n = 0;
-	in_buffer.lo = in_buffer.hi = 0;
-	if (!held && !(hn_quick_add_form(&f, 1, &in_buffer) &&
-		       hn_quick_add(&c->space, b->min[k], NULL, -1, &in_buffer) &&
-		       hn_quick_within(&c->space, &in_buffer, 0, b->extent[k] - 1))) {
+	hn_digit_form_zero(&in_buffer);
+	if (!held && !(hn_digit_form_add(&f, 1, &in_buffer) &&
+		       hn_digit_form_add_expr(&c->space, b->min[k], NULL, -1, &in_buffer) &&
+		       hn_digit_form_within(&c->space, &in_buffer, 0, b->extent[k] - 1))) {
 		return false;
 	}
 	return all || (subtract(w->base[k], &f) &&
-		       hn_quick_within(&c->space, &f, 0, w->span[k]));
+		       hn_digit_form_within(&c->space, &f, 0, w->span[k]));
 }
 
 static bool load_there(struct hn_quick_check *c, const struct hn_quick_stmt *s,
@@ -55,7 +53,7 @@ static bool load_there(struct hn_quick_check *c, const struct hn_quick_stmt *s,
 static bool check_load(struct hn_quick_check *c, const struct hn_quick_stmt *s,
 		       const struct hn_expr *load)
 {
-	const struct hn_op *op = c->space.tree->dag->op[load->ref];
+	const struct hn_op *op = c->tree->dag->op[load->ref];
 	const struct hn_quick_writers *w = &c->writers[load->ref];
 	bool before, init_before = true;
 

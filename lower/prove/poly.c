@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "loopstate/dag/size.h"
+#include "loopstate/nest/digit_form.h"
 #include "lower/prove/poly_aff.h"
-#include "lower/prove/poly_form.h"
 
 #define MAX_LEVELS 256
 
@@ -95,7 +95,9 @@ isl_set *hn_poly_context(const struct hn_poly *p)
 struct current {
 	struct hn_poly_stmt *stmt;
 	struct hn_poly_space space;
-	isl_set *domain; /* instances that run */
+	struct hn_digit_space digits;		   /* its coordinates, for what needs no isl */
+	const struct hn_digit_form *const *axis;   /* [axes of the op] NULL = no such form */
+	isl_set *domain;			   /* instances that run */
 	uint32_t cap_read;
 };
 
@@ -108,12 +110,18 @@ static void open_space(struct builder *b, struct current *c)
 	isl_space *space = hn_poly_set_space(p, n);
 	int32_t dim = 0;
 
+	for (uint32_t l = 0; l < p->tree->n_loop; l++) {
+		first_dim[l] = -1;
+	}
+	c->digits = (struct hn_digit_space){ p->radix, first_dim,
+					     HN_NEW_ARRAY(b->arena, struct hn_digit, n), n, n };
 	space = isl_space_set_tuple_name(space, isl_dim_set,
 					 hn_arena_printf(b->arena, "S%u", s->id));
 	for (uint32_t i = 0; i < s->n_loop; i++) {
 		int32_t l = s->loop[i]->loop;
 
 		first_dim[l] = dim;
+		hn_digit_set_loop(&c->digits, l, i);
 		for (uint32_t k = 0; k < p->radix[l].n_digit; k++, dim++) {
 			space = isl_space_set_dim_name(
 				space, isl_dim_set, (unsigned)dim,
@@ -252,28 +260,43 @@ static isl_map *slot_map(struct builder *b, const struct current *c, int32_t op,
 	return m;
 }
 
-static struct hn_poly_digits digits_of(const struct current *c)
+/* The axes of the statement as forms. */
+static void find_axes(struct builder *b, struct current *c)
 {
-	return (struct hn_poly_digits){ c->space.radix, c->space.first_dim };
+	const struct hn_node *node = c->stmt->node;
+	const struct hn_op *o = b->poly->tree->dag->op[node->stage];
+	uint32_t n = o->n_spatial + o->n_reduce;
+	const struct hn_digit_form **axis = HN_NEW_ARRAY(b->arena, const struct hn_digit_form *, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct hn_digit_form f;
+
+		hn_digit_form_zero(&f);
+		if (node->axis[i] && hn_digit_form_add_expr(&c->digits, node->axis[i], NULL, 1, &f)) {
+			axis[i] = hn_digit_form_keep(&f, b->arena);
+		}
+	}
+	c->axis = axis;
 }
 
-/* Whether intervals alone show that op's element at index lies in its buffer. */
+/* Whether intervals alone show that op's element at index lies in its buffer; axis: what the
+ * variables of index are, NULL = loops. */
 static bool in_buffer(const struct builder *b, const struct current *c, int32_t op,
 		      const struct hn_expr *const *index,
-		      const struct hn_expr *const *axis)
+		      const struct hn_digit_form *const *axis)
 {
 	const struct hn_buffer *buffer = &b->poly->tree->buffer[op];
-	struct hn_poly_digits s = digits_of(c);
 
 	if (buffer->scope == HN_SCOPE_ARG && hn_op_is_sized(b->poly->tree->dag->op[op])) {
 		return false; /* its extents are not those of the largest sizes */
 	}
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {
-		struct hn_poly_form f = { 0 };
+		struct hn_digit_form f;
 
-		if (!hn_poly_form_add(&s, index[d], axis, 1, &f) ||
-		    !hn_poly_form_add(&s, buffer->min[d], NULL, -1, &f) ||
-		    !hn_poly_form_within(&f, 0, buffer->extent[d] - 1)) {
+		hn_digit_form_zero(&f);
+		if (!hn_digit_form_add_expr(&c->digits, index[d], axis, 1, &f) ||
+		    !hn_digit_form_add_expr(&c->digits, buffer->min[d], NULL, -1, &f) ||
+		    !hn_digit_form_within(&c->digits, &f, 0, buffer->extent[d] - 1)) {
 			return false;
 		}
 	}
@@ -285,49 +308,43 @@ static bool in_shape(const struct builder *b, const struct current *c)
 {
 	const struct hn_node *node = c->stmt->node;
 	const struct hn_op *o = b->poly->tree->dag->op[node->stage];
-	struct hn_poly_digits s = digits_of(c);
 	uint32_t n = o->n_spatial + (node->stmt == HN_STMT_UPDATE ? o->n_reduce : 0);
 
 	for (uint32_t d = 0; d < n; d++) {
-		struct hn_poly_form f = { 0 };
+		const struct hn_axis *x = &o->axis[d];
 
-		if (hn_op_extent(o, d) ||
-		    !hn_poly_form_add(&s, node->axis[d], NULL, 1, &f) ||
-		    !hn_poly_form_within(&f, o->axis[d].min,
-					 o->axis[d].min + o->axis[d].extent - 1)) {
+		if (hn_op_extent(o, d) || !c->axis[d] ||
+		    !hn_digit_form_within(&c->digits, c->axis[d], x->min, x->min + x->extent - 1)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/* Whether forms alone show that `point` is injective. */
+/* Whether forms alone show that `point` is injective: all digits follow from the axes and the
+ * loops of the element's life. */
 static bool is_injective(const struct builder *b, const struct current *c)
 {
 	const struct hn_poly *p = b->poly;
-	const struct hn_poly_stmt *s = c->stmt;
-	const struct hn_op *o = p->tree->dag->op[s->node->stage];
-	uint32_t n = o->n_spatial + o->n_reduce, n_dim = hn_poly_dims(p, s, s->n_loop);
-	struct hn_poly_form *f = HN_NEW_ARRAY(b->arena, struct hn_poly_form, n);
-	struct hn_poly_digits digits = digits_of(c);
-	int64_t *range = HN_NEW_ARRAY(b->arena, int64_t, n_dim);
-	uint32_t d = 0;
+	const struct hn_op *o = p->tree->dag->op[c->stmt->node->stage];
+	uint32_t life = hn_poly_lifetime(p->tree, c->stmt->node->stage, c->stmt);
+	bool *told = HN_NEW_ARRAY(b->arena, bool, c->digits.n_digit), again = true;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (!hn_poly_form_add(&digits, s->node->axis[i], NULL, 1, &f[i])) {
+	while (again) {
+		again = false;
+		for (uint32_t i = 0; i < o->n_spatial + o->n_reduce; i++) {
+			again |= c->axis[i] &&
+				 hn_digit_form_tell(&c->digits, c->axis[i], life, told);
+		}
+	}
+	for (uint32_t d = 0; d < c->digits.n_digit; d++) {
+		const struct hn_digit *x = &c->digits.digit[d];
+
+		if (x->depth >= life && x->range > 1 && !told[d]) {
 			return false;
 		}
 	}
-	for (uint32_t i = 0; i < s->n_loop; i++) {
-		const struct hn_radix *r = &p->radix[s->loop[i]->loop];
-
-		for (uint32_t k = 0; k < r->n_digit; k++) {
-			range[d++] = hn_digit_range(r, k);
-		}
-	}
-	return hn_poly_forms_injective(
-		f, n, hn_poly_dims(p, s, hn_poly_lifetime(p->tree, s->node->stage, s)),
-		range, n_dim);
+	return true;
 }
 
 static isl_map *point_map(struct builder *b, const struct current *c)
@@ -357,7 +374,7 @@ static void add_read(struct builder *b, struct current *c, const struct hn_expr 
 		.op = load->ref,
 		.element = element_map(b, c, load->ref, load->arg, s->node->axis,
 				       isl_set_copy(reading)),
-		.slot = in_buffer(b, c, load->ref, load->arg, s->node->axis)
+		.slot = in_buffer(b, c, load->ref, load->arg, c->axis)
 				? NULL
 				: slot_map(b, c, load->ref, load->arg, s->node->axis,
 					   isl_set_copy(reading)),
@@ -418,6 +435,7 @@ static void model_statement(struct builder *b, struct hn_poly_stmt *s)
 	struct current c = { .stmt = s };
 
 	open_space(b, &c);
+	find_axes(b, &c);
 	find_domain(b, &c);
 	s->write = element_map(b, &c, s->node->stage, s->node->axis, NULL,
 			       isl_set_copy(c.domain));

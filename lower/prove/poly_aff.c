@@ -90,13 +90,17 @@ static isl_aff *constant(const struct hn_poly_space *s, int64_t v)
 					value(s, v));
 }
 
-/* Digits [first, end) of loop l, divided by the weight of the last of them. */
+/* Digits [first, end) of loop l, divided by the weight of the last of them; NULL where the loop
+ * is not around the statement. */
 static isl_aff *digits(const struct hn_poly_space *s, int32_t l, uint32_t first,
 		       uint32_t end)
 {
 	const struct hn_radix *r = &s->radix[l];
 	isl_aff *sum = isl_aff_zero_on_domain(local_space(s));
 
+	if (s->first_dim[l] < 0) {
+		return isl_aff_free(sum);
+	}
 	for (uint32_t i = first; i < end; i++) {
 		sum = isl_aff_set_coefficient_val(
 			sum, isl_dim_in, s->first_dim[l] + (int)i,

@@ -302,6 +302,31 @@ static void keeps_the_order_of_an_unknown_combiner(void **state)
 	hn_arena_fini(&f.arena);
 }
 
+static void name_the_first_loop(struct hn_node *n, struct hn_arena *a)
+{
+	if (n->kind == HN_NODE_STMT && n->stage == 2) {
+		const struct hn_expr **axis = HN_NEW_ARRAY(a, const struct hn_expr *, 1);
+
+		axis[0] = hn_expr_var(0, HN_I32, "i", a);
+		n->axis = axis;
+	}
+}
+
+/* C's nest counts by the loop of B's: nothing is known of where it stands then. */
+static void certifies_no_loop_of_another_nest(void **state)
+{
+	struct hn_looptree *t;
+	struct fixture f;
+
+	(void)state;
+	open_text(&f, "two(float32 A[16]) -> C { B(i) = A(i) * 2.0\nC(i) = B(i) + 1.0 }");
+	t = tree_of(&f);
+	expect(&f, t, HN_VERDICT_OK, NULL);
+	t->root = edit_tree(t->root, name_the_first_loop, &f.arena);
+	expect(&f, t, HN_VERDICT_BUILD_FAIL, NULL);
+	hn_arena_fini(&f.arena);
+}
+
 static void gives_up_in_time(void **state)
 {
 	struct fixture f;
@@ -343,6 +368,7 @@ int main(void)
 		cmocka_unit_test(refuses_reads_of_what_others_write),
 		cmocka_unit_test(refuses_a_missing_producer),
 		cmocka_unit_test(keeps_the_order_of_an_unknown_combiner),
+		cmocka_unit_test(certifies_no_loop_of_another_nest),
 		cmocka_unit_test(gives_up_in_time),
 		cmocka_unit_test(prints_what_isl_reads),
 	};

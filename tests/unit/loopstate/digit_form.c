@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "lower/prove/poly_form.h"
+#include "loopstate/nest/digit_form.h"
 
 #define N_LOOP 3
 #define N_FORM 2
@@ -16,9 +16,9 @@
 
 struct nest {
 	struct hn_radix radix[N_LOOP];
-	int32_t first_dim[N_LOOP];
-	int64_t range[HN_POLY_FORM_DIMS];
-	uint32_t n_dim;
+	int32_t first[N_LOOP];
+	struct hn_digit digit[N_LOOP * HN_RADIX_MAX_DIGITS];
+	struct hn_digit_space space;
 	struct hn_arena *a;
 	struct hn_rng rng;
 };
@@ -31,7 +31,7 @@ static int64_t below(struct nest *n, uint64_t bound)
 /* Extents of 1 to 10; the second loop has digits, its extent need not divide. */
 static void make_loops(struct nest *n)
 {
-	n->n_dim = 0;
+	n->space = (struct hn_digit_space){ n->radix, n->first, n->digit, 0, 0 };
 	for (int32_t l = 0; l < N_LOOP; l++) {
 		struct hn_radix *r = &n->radix[l];
 
@@ -41,10 +41,9 @@ static void make_loops(struct nest *n)
 			r->weight[r->n_digit++] = 2;
 		}
 		r->weight[r->n_digit++] = 1;
-		n->first_dim[l] = (int32_t)n->n_dim;
-		for (uint32_t k = 0; k < r->n_digit; k++) {
-			n->range[n->n_dim++] = hn_digit_range(r, k);
-		}
+		n->first[l] = (int32_t)n->space.n_digit;
+		n->space.n_digit += r->n_digit;
+		hn_digit_set_loop(&n->space, l, (uint32_t)l);
 	}
 }
 
@@ -114,28 +113,58 @@ static int64_t value(const struct hn_expr *e, const int64_t *loop)
 	}
 }
 
-static int64_t at_digits(const struct nest *n, const struct hn_poly_form *f,
+/* The terms alone: the form's interval is beside them. */
+static int64_t at_digits(const struct nest *n, const struct hn_digit_form *f,
 			 const int64_t *loop)
 {
-	int64_t sum = f->c;
+	int64_t value[N_LOOP * HN_RADIX_MAX_DIGITS], sum = 0;
 
 	for (int32_t l = 0; l < N_LOOP; l++) {
 		int64_t rest = loop[l];
 
 		for (uint32_t k = 0; k < n->radix[l].n_digit; k++) {
-			int64_t w = n->radix[l].weight[k];
-
-			sum += f->coef[n->first_dim[l] + (int32_t)k] * (rest / w);
-			rest %= w;
+			value[n->first[l] + (int32_t)k] = rest / n->radix[l].weight[k];
+			rest %= n->radix[l].weight[k];
 		}
+	}
+	for (uint32_t i = 0; i < f->n; i++) {
+		sum += f->term[i].coef * value[f->term[i].digit];
 	}
 	return sum;
 }
 
-/* Every point's value equals the expression's, bounds hold, and where injective is claimed
+/* Whether the forms and the first n_known loops tell all digits apart. */
+static bool tells_all(const struct nest *n, const struct hn_digit_form *f, uint32_t n_form,
+		      uint32_t n_known)
+{
+	bool told[N_LOOP * HN_RADIX_MAX_DIGITS] = { false }, again = true;
+
+	while (again) {
+		again = false;
+		for (uint32_t i = 0; i < n_form; i++) {
+			again |= hn_digit_form_tell(&n->space, &f[i], n_known, told);
+		}
+	}
+	for (uint32_t d = 0; d < n->space.n_digit; d++) {
+		if (n->digit[d].depth >= n_known && n->digit[d].range > 1 && !told[d]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void check_value(const struct nest *n, const struct hn_digit_form *f, int64_t value,
+			int64_t terms)
+{
+	assert_in_range(value - terms - f->lo, 0, f->hi - f->lo);
+	assert_false(hn_digit_form_within(&n->space, f, value + 1, INT64_MAX));
+	assert_false(hn_digit_form_within(&n->space, f, INT64_MIN, value - 1));
+}
+
+/* Every point's value lies in the form, bounds hold, and where injective is claimed
  * no two points (of those that agree in the first loop when it is known) are alike. */
 static void check_claims(struct nest *n, const struct hn_expr *const *e,
-			 const struct hn_poly_form *f, uint32_t n_known, bool injective)
+			 const struct hn_digit_form *f, uint32_t n_known, bool injective)
 {
 	static int64_t seen[MAX_POINTS][N_FORM + 1];
 	uint32_t n_seen = 0;
@@ -149,11 +178,7 @@ static void check_claims(struct nest *n, const struct hn_expr *const *e,
 				v[N_FORM] = n_known ? p[0] : 0;
 				for (uint32_t i = 0; i < N_FORM; i++) {
 					v[i] = value(e[i], p);
-					assert_int_equal(v[i], at_digits(n, &f[i], p));
-					assert_false(hn_poly_form_within(&f[i], v[i] + 1,
-									 INT64_MAX));
-					assert_false(hn_poly_form_within(&f[i], INT64_MIN,
-									 v[i] - 1));
+					check_value(n, &f[i], v[i], at_digits(n, &f[i], p));
 				}
 				for (uint32_t k = 0; injective && k < n_seen; k++) {
 					assert_true(memcmp(seen[k], v, sizeof(seen[k])));
@@ -173,8 +198,7 @@ static void claims_hold_at_every_point(void **state)
 	hn_arena_init(&a, 0);
 	for (uint64_t seed = 0; seed < 3000; seed++) {
 		struct nest n = { .a = &a, .rng = hn_rng_stream(3, seed, 0, 0) };
-		struct hn_poly_digits s = { n.radix, n.first_dim };
-		struct hn_poly_form f[N_FORM] = { 0 };
+		struct hn_digit_form f[N_FORM];
 		const struct hn_expr *e[N_FORM];
 		bool formed = true;
 
@@ -182,12 +206,12 @@ static void claims_hold_at_every_point(void **state)
 		make_loops(&n);
 		for (uint32_t i = 0; i < N_FORM; i++) {
 			e[i] = axis(&n);
-			formed = hn_poly_form_add(&s, e[i], NULL, 1, &f[i]) && formed;
+			hn_digit_form_zero(&f[i]);
+			formed &= hn_digit_form_add_expr(&n.space, e[i], NULL, 1, &f[i]);
 		}
 		if (formed) {
 			uint32_t n_known = (uint32_t)below(&n, 2);
-			bool injective = hn_poly_forms_injective(f, N_FORM, n_known,
-								 n.range, n.n_dim);
+			bool injective = tells_all(&n, f, N_FORM, n_known);
 
 			check_claims(&n, e, f, n_known, injective);
 			n_form++;
@@ -202,20 +226,47 @@ static void claims_hold_at_every_point(void **state)
 /* A tile's axis (4 i + j, j < 4) is injective; one step of overlap is not. */
 static void tells_tiles_from_overlap(void **state)
 {
-	static struct hn_poly_form f[1];
-	int64_t range[2] = { 3, 4 };
+	struct nest n = { .radix = { { 1, { 1 }, 3 }, { 1, { 1 }, 4 }, { 1, { 1 }, 1 } },
+			  .first = { 0, 1, 2 } };
+	struct hn_digit_form f = { .n = 2, .term = { { 0, 4 }, { 1, 1 } } };
 
 	(void)state;
-	f[0] = (struct hn_poly_form){ .coef = { 4, 1 }, .range = { 3, 4 } };
-	assert_true(hn_poly_forms_injective(f, 1, 0, range, 2));
-	assert_true(hn_poly_form_within(&f[0], 0, 11));
-	assert_false(hn_poly_form_within(&f[0], 0, 10));
-	assert_false(hn_poly_form_within(&f[0], 1, 11));
-	f[0].coef[0] = 3;
-	assert_false(hn_poly_forms_injective(f, 1, 0, range, 2));
-	assert_true(hn_poly_forms_injective(f, 1, 1, range, 2)); /* i is known */
-	f[0].coef[0] = INT64_MAX;
-	assert_false(hn_poly_form_within(&f[0], 0, INT64_MAX)); /* leaves 64 bits */
+	n.space = (struct hn_digit_space){ n.radix, n.first, n.digit, 3, 3 };
+	for (int32_t l = 0; l < N_LOOP; l++) {
+		hn_digit_set_loop(&n.space, l, (uint32_t)l);
+	}
+	assert_true(tells_all(&n, &f, 1, 0));
+	assert_true(hn_digit_form_within(&n.space, &f, 0, 11));
+	assert_false(hn_digit_form_within(&n.space, &f, 0, 10));
+	assert_false(hn_digit_form_within(&n.space, &f, 1, 11));
+	f.hi = 1;
+	assert_false(tells_all(&n, &f, 1, 0)); /* 4 i + j, or one more */
+	f.hi = 0;
+	f.term[0].coef = 3;
+	assert_false(tells_all(&n, &f, 1, 0));
+	assert_true(tells_all(&n, &f, 1, 1)); /* i is known */
+	f.term[0].coef = INT64_MAX;
+	assert_false(hn_digit_form_within(&n.space, &f, 0, INT64_MAX)); /* leaves 64 bits */
+}
+
+/* A loop that is not around the statement has no digits there. */
+static void refuses_loops_not_in_the_space(void **state)
+{
+	struct nest n = { .radix = { { 1, { 1 }, 3 }, { 1, { 1 }, 4 } }, .first = { 0, -1 } };
+	struct hn_digit_form f;
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	n.space = (struct hn_digit_space){ n.radix, n.first, n.digit, 1, 1 };
+	hn_digit_set_loop(&n.space, 0, 0);
+	for (int32_t l = 0; l < 2; l++) {
+		hn_digit_form_zero(&f);
+		assert_int_equal(hn_digit_form_add_expr(&n.space, hn_expr_var(l, HN_I32, "l", &a),
+							NULL, 1, &f),
+				 l == 0);
+	}
+	hn_arena_fini(&a);
 }
 
 int main(void)
@@ -223,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(claims_hold_at_every_point),
 		cmocka_unit_test(tells_tiles_from_overlap),
+		cmocka_unit_test(refuses_loops_not_in_the_space),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
