@@ -31,14 +31,21 @@ void hn_features_doc(struct hn_buf *buf)
 {
 	hn_buf_printf(
 		buf,
-		"# Features\n\nWhat a learned cost model sees of a program: %d numbers for each "
-		"statement of its loop tree.\nPrinted from `costmodel/features.def` by "
-		"`hone-bench model --features`; a test holds the two equal.\n\nThe loops are "
-		"those around the statement. \"Inwards\" counts from the innermost loop: 1 is "
-		"the innermost, 0 means\nthere is none. Values are not scaled, because boosted "
-		"trees see their order alone. The source is the number of\nAnsor's that a row "
-		"stands for, or hone where Ansor has none. The three accesses are those with "
-		"the most `l1_bytes`,\nlargest first; what is missing is 0.\n",
+		"# Features\n\n"
+		"For people who change a cost model or read its input. This page lists what a "
+		"learned cost model\n"
+		"sees: %d numbers for each statement of a program's loop tree.\n\n"
+		"The page is printed from `costmodel/features.def` by `hone-bench model "
+		"--features`. A test compares\n"
+		"the two.\n\n"
+		"- The loops are those around the statement. \"Inwards\" counts from the "
+		"innermost loop: 1 is the\n"
+		"  innermost, and 0 means that there is none.\n"
+		"- Values are not scaled, because boosted trees use only their order.\n"
+		"- The source is the corresponding number of Ansor's, or hone if Ansor has "
+		"none.\n"
+		"- The three accesses are those with the most `l1_bytes`, largest first. A "
+		"missing one is 0.\n",
 		HN_N_FEATURE);
 	hn_columns_print(column, HN_COUNT_OF(column), buf);
 }
