@@ -60,7 +60,7 @@ static int header_read(const unsigned char *h, struct hn_frame *ret, struct hn_e
 		return hn_fail(err, HONE_E_CORRUPT, "frame: version %u, expected %u",
 			       version, (unsigned)HN_FRAME_VERSION);
 	}
-	if (type < HN_FRAME_HELLO || type > HN_FRAME_CASE) {
+	if (type == HN_FRAME_NONE || type >= HN_N_FRAME) {
 		return hn_fail(err, HONE_E_CORRUPT, "frame: unknown type %u", type);
 	}
 	if (json_bytes > length || json_bytes > HN_FRAME_MAX_JSON ||

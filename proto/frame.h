@@ -9,7 +9,8 @@
  *          8    8  request number: a reply carries its request's
  *         16    4  json_bytes
  *
- * Everything from a worker is hostile: lengths are checked before memory is taken.
+ * Everything from a worker is hostile: lengths are checked before memory is taken.  What is in
+ * the JSON is read and written by proto/frames.h.
  */
 #ifndef HN_PROTO_FRAME_H
 #define HN_PROTO_FRAME_H
@@ -18,26 +19,24 @@
 #include "base/err.h"
 #include "base/json.h"
 
-#define HN_FRAME_VERSION 1
+#define HN_FRAME_VERSION 2
 #define HN_FRAME_HEADER_BYTES 20
 #define HN_FRAME_MAX_JSON (16u << 20)
 #define HN_FRAME_MAX_BLOB (256u << 20)
 
+/* What they say, and what each carries: frames.def. */
 enum hn_frame_type {
-	HN_FRAME_HELLO = 1,  /* worker -> honed, first: {"worker","version","target"} */
-	HN_FRAME_BUILD,      /* -> builder; see measure/measure.h for the JSON of each */
-	HN_FRAME_BUILT,      /* <- builder, blob = object, if it is in no slot (slot.h) */
-	HN_FRAME_WORKLOAD,   /* -> board: arguments and the naive object, to make the reference */
-	HN_FRAME_WORKLOAD_READY, /* <- board: the naive program's time */
-	HN_FRAME_MEASURE,    /* -> board, blob = object, if it is in no slot */
-	HN_FRAME_MEASURED,   /* <- board */
-	HN_FRAME_PROBE,      /* -> board: measure the machine's limits */
-	HN_FRAME_PROBED,     /* <- board: {"fma_gflops_1", "fma_gflops_all", ...} */
-	HN_FRAME_CANARY,     /* -> board: time the work that never changes */
-	HN_FRAME_CANARIED,   /* <- board */
-	HN_FRAME_KERNEL,     /* hone-build to hone-board --check, through a file: see lower/build/check.h */
-	HN_FRAME_CASE
+	HN_FRAME_NONE, /* no frame */
+#define FRAME(ID, name, reply, way, blob, text) HN_FRAME_##ID,
+#include "proto/frames.def"
+	HN_N_FRAME
 };
+
+/* "BUILT", ...; "?" for a number that is none. */
+const char *hn_frame_name(unsigned type);
+
+/* The type that answers it, or HN_FRAME_NONE. */
+enum hn_frame_type hn_frame_reply(enum hn_frame_type type);
 
 struct hn_frame {
 	uint16_t type;

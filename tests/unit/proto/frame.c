@@ -55,7 +55,7 @@ static void every_prefix_waits(void **state)
 static void header_layout_is_as_written(void **state)
 {
 	static const unsigned char want[HN_FRAME_HEADER_BYTES] = {
-		14,   0,    0,	  0,	6,    0,    1, 0, 0x88, 0x77,
+		14,   0,    0,	  0,	6,    0,    HN_FRAME_VERSION, 0, 0x88, 0x77,
 		0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0,	0};
 	struct hn_buf b;
 
@@ -92,7 +92,8 @@ static void hostile_headers_are_refused(void **state)
 	refuse(16, 0xffffffffu, 4);
 	refuse(4, 0, 2);
 	refuse(4, HN_FRAME_CASE + 1, 2);
-	refuse(6, 2, 2);
+	refuse(6, HN_FRAME_VERSION - 1, 2);
+	refuse(6, HN_FRAME_VERSION + 1, 2);
 }
 
 struct dribble {
