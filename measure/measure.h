@@ -6,44 +6,8 @@
  * everything happens on one libuv loop, callbacks included.  Kernels, LLVM and isl are never
  * in this process.
  *
- * JSON of the frames:
- *   BUILD     {"dag": compute-dag/1, "steps": [...], "target": line, "symbol": name,
- *              "naive": bool, "wide", "refer", "slices": names of the naive program's companions
- *              (board.h) in the same object, "refer_steps", "wide_steps": their histories as
- *              text, "prove": bool, "plant": "" | "hang" | ..., "slot": where the object
- *              may go (proto/slot.h); absent = nowhere}
- *   BUILT     {"verdict", "detail", "build_ns", "prove_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "certificate": text, "" when nothing was proved, "codegen":
- *              emitter and version of LLVM, "" when no code was to be made, "slices":
- *              [[points, of], ...] of a long naive program (parts.h)}; blob = object,
- *             or no blob and "slot_bytes", "hash": it is in its slot
- *   WORKLOAD  {"workload": key, "args": [{"name","dtype","shape":[..],"output":bool}],
- *              "seed": decimal string, "magnitude", "shared_bytes", "per_worker_bytes", "limit_ms",
- *              "symbol", "object_bytes", "tolerance", "flops", "read_bytes", "written_bytes": what
- *              no kernel can leave out, 0 = no check against the machine's limits, "cold": with
- *              cold caches, "wide", "refer", "part", "slices": as in BUILD and BUILT,
- *              "naive_ns": known already};
- *              blob = naive object
- *   WORKLOAD_READY {"verdict", "detail", "samples_ns": [...], "naive_ns",
- *              "naive_share": timed of its iterations, "in_part", "run_ns"}
- *   MEASURE   {"workload": key, "limit_ms", "best_ns", "shared_bytes", "per_worker_bytes",
- *              "prepared_bytes", "n_workers": 0 = all cores, "symbol", "object_bytes", "slot",
- *              "hash": of an object that is in a slot; the blob is those that are not, one behind
- *              the other}; of a duel also "rival": {"shared_bytes", ..., "hash"}
- *   MEASURED  {"verdict", "detail", "samples_ns": [...], "run_ns", "kernel_ns": of run_ns,
- *              inside the kernel}; verdict NONE: the board does not know the workload (any more);
- *              BUILDER_LOST: a slot does not hold what was announced;
- *             of a duel also "rival_ns": [...] and "rivals": it is the rival's verdict
- *   PROBE     {}
- *   PROBED    {"verdict", "fma_gflops_1", "fma_gflops_all", "memory_gb_s", "sandbox",
- *              "fork_join_ns", "timer_ns", "levelN_bytes", "levelN_gb_s" for N = 1, 2, ...}
- *   CANARY    {}
- *   CANARIED  {"verdict": OK, or NONE: this kind has none, "canary_ns",
- *              "wander": relative; 0 = its clock is its own (health.h)}
- *
- * A board that takes histories (board.h) gets the steps as MEASURE's blob and the dag as
- * WORKLOAD's; BUILD then carries "no_emit": true and BUILT no blob: the history is proved, and
- * nothing is compiled.
+ * docs/frames.md says what is in the frames.  A board that takes histories (board.h) gets the steps
+ * as MEASURE's blob and the dag as WORKLOAD's; its builders prove the history and compile nothing.
  */
 #ifndef HN_MEASURE_MEASURE_H
 #define HN_MEASURE_MEASURE_H

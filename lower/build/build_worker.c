@@ -1,5 +1,5 @@
 /* lower/build/build_worker.c -- hone-build as a worker: frames on descriptors 0 and 1
- * (measure/measure.h), one request at a time, HELLO first, until the other side closes.
+ * (docs/frames.md), one request at a time, HELLO first, until the other side closes.
  *
  * Wall clock and memory are the parent's to limit; isl is bounded by hn_legal_check's own
  * clock.  A crash is held against the request; so a fault's signal that another process sent
@@ -7,159 +7,82 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/jw.h"
-#include "loopstate/dag/dag.h"
 #include "lower/build/build.h"
-#include "proto/frame.h"
-#include "proto/slot.h"
+#include "proto/frames.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
-static int get_string(const struct hn_json *j, const char *key, const char *fallback,
-		      const char **ret, struct hn_err *err)
+static struct hn_build_request request_of(const struct hn_frame_build *v)
 {
-	const struct hn_json *v = hn_json_get(j, key);
-	const char *s = v ? hn_json_string(v) : fallback;
-
-	if (!s) {
-		return hn_fail(err, HONE_E_INVALID, "request: '%s' must be a string",
-			       key);
-	}
-	*ret = s;
-	return 0;
+	return (struct hn_build_request){
+		.dag = v->dag,
+		.dag_bytes = strlen(v->dag),
+		.steps = v->steps,
+		.steps_bytes = strlen(v->steps),
+		.target = v->target,
+		.symbol = v->symbol,
+		.plant = v->plant,
+		.wide = v->wide,
+		.wide_steps = v->wide_steps,
+		.refer = v->refer,
+		.refer_steps = v->refer_steps,
+		.slices = v->slices,
+		.samples = v->samples,
+		.naive = v->naive,
+		.prove = v->prove,
+		.no_emit = v->no_emit,
+	};
 }
 
-static int get_bool(const struct hn_json *j, const char *key, bool *ret,
-		    struct hn_err *err)
+/* Into the slot, when there is one and it has room. */
+static bool put_in_slot(const struct hn_artefact *a, uint32_t slot, char hash[HN_SHA256_HEX])
 {
-	const struct hn_json *v = hn_json_get(j, key);
-
-	if (v && !hn_json_bool(v, ret)) {
-		return hn_fail(err, HONE_E_INVALID, "request: '%s' must be true or false",
-			       key);
-	}
-	return 0;
-}
-
-/* A member that is JSON itself, or its text as a string. Appended to buf. */
-static int get_text(const struct hn_json *j, const char *key, struct hn_buf *buf,
-		    struct hn_err *err)
-{
-	const struct hn_json *v = hn_json_get(j, key);
-
-	if (!v) {
-		return hn_fail(err, HONE_E_INVALID, "request: no '%s'", key);
-	}
-	if (hn_json_string(v)) {
-		hn_buf_puts(buf, hn_json_string(v));
-	} else {
-		hn_json_write(v, buf);
-	}
-	return buf->failed ? hn_fail(err, HONE_E_NOMEM, "request: no memory") : 0;
-}
-
-/* Where the object may go (proto/slot.h); 0 = the frame. */
-static int get_slot(const struct hn_json *j, uint32_t *ret, struct hn_err *err)
-{
-	const struct hn_json *v = hn_json_get(j, "slot");
-	int64_t slot = 0;
-
-	if (v && (!hn_json_int(v, &slot) || slot < 1 || slot > UINT32_MAX)) {
-		return hn_fail(err, HONE_E_INVALID, "request: 'slot' must be a number");
-	}
-	*ret = (uint32_t)slot;
-	return 0;
-}
-
-static int read_request(const struct hn_json *j, struct hn_buf *dag, struct hn_buf *steps,
-			uint32_t *slot, struct hn_build_request *ret, struct hn_err *err)
-{
-	int rc = get_text(j, "dag", dag, err);
-
-	ret->prove = true;
-	rc = rc ? rc : get_string(j, "target", "native", &ret->target, err);
-	rc = rc ? rc : get_string(j, "symbol", "hone_kernel", &ret->symbol, err);
-	rc = rc ? rc : get_string(j, "wide", "", &ret->wide, err);
-	rc = rc ? rc : get_string(j, "refer", "", &ret->refer, err);
-	rc = rc ? rc : get_string(j, "refer_steps", "", &ret->refer_steps, err);
-	rc = rc ? rc : get_string(j, "wide_steps", "", &ret->wide_steps, err);
-	rc = rc ? rc : get_string(j, "slices", "", &ret->slices, err);
-	rc = rc ? rc : get_string(j, "samples", "", &ret->samples, err);
-	rc = rc ? rc : get_string(j, "plant", "", &ret->plant, err);
-	rc = rc ? rc : get_bool(j, "naive", &ret->naive, err);
-	rc = rc ? rc : get_bool(j, "prove", &ret->prove, err);
-	rc = rc ? rc : get_bool(j, "no_emit", &ret->no_emit, err);
-	rc = rc ? rc : get_slot(j, slot, err);
-	if (rc == 0 && !ret->naive) {
-		rc = get_text(j, "steps", steps, err);
-	}
-	ret->dag = dag->s;
-	ret->dag_bytes = dag->n;
-	ret->steps = steps->s;
-	ret->steps_bytes = steps->n;
-	return rc;
-}
-
-/* Into the slot, when there is one and it has room; else onto the frame. */
-static void hand_over(const struct hn_artefact *object, uint32_t slot, struct hn_jw *w,
-		      struct hn_frame *f)
-{
-	char hash[HN_SHA256_HEX];
-
-	if (slot != 0 &&
-	    hn_slot_write(HN_SLOT_FD, slot, object->object, object->object_bytes, hash)) {
-		hn_jw_uint(w, "slot_bytes", object->object_bytes);
-		hn_jw_str(w, "hash", hash);
-	} else {
-		f->blob = object->object;
-		f->blob_bytes = (uint32_t)object->object_bytes;
-	}
-}
-
-static void put_slices(const struct hn_naive_more *more, struct hn_jw *w)
-{
-	hn_jw_list(w, "slices");
-	for (uint32_t i = 0; i < more->n_slice; i++) {
-		hn_jw_list(w, NULL);
-		hn_jw_double(w, NULL, more->points[i]);
-		hn_jw_double(w, NULL, more->of[i]);
-		hn_jw_end(w);
-	}
-	hn_jw_end(w);
+	return slot != 0 && hn_slot_write(HN_SLOT_FD, slot, a->object, a->object_bytes, hash);
 }
 
 static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint32_t slot)
 {
-	struct hn_frame f = { .type = HN_FRAME_BUILT, .request = request };
+	bool good = ans->verdict == HN_VERDICT_OK, made = good && ans->artefact.object != NULL;
+	const struct hn_artefact *a = &ans->artefact;
+	struct hn_frame_slice slice[HN_SLICE_MAX];
+	char hash[HN_SHA256_HEX] = "";
 	struct hn_buf json;
-	struct hn_jw w;
+	struct hn_frame f;
 	struct hn_err err;
 
+	bool in_slot = made && put_in_slot(a, slot, hash);
+	const struct hn_frame_object object = {
+		.bytes = (int64_t)a->object_bytes,
+		.shared_bytes = (int64_t)a->shared_bytes,
+		.per_worker_bytes = (int64_t)a->per_worker_bytes,
+		.prepared_bytes = (int64_t)a->prepared_bytes,
+		.slot = in_slot ? slot : 0,
+		.hash = hash,
+	};
+
+	for (uint32_t i = 0; i < ans->more.n_slice; i++) {
+		slice[i] = (struct hn_frame_slice){ ans->more.points[i], ans->more.of[i] };
+	}
 	hn_buf_init(&json);
-	hn_jw_init(&w, &json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "verdict", hn_verdict_name(ans->verdict));
-	hn_jw_str(&w, "detail", ans->why.msg);
-	hn_jw_int(&w, "build_ns", ans->build_ns);
-	hn_jw_int(&w, "prove_ns", ans->prove_ns);
-	hn_jw_uint(&w, "shared_bytes", ans->artefact.shared_bytes);
-	hn_jw_uint(&w, "per_worker_bytes", ans->artefact.per_worker_bytes);
-	hn_jw_uint(&w, "prepared_bytes", ans->artefact.prepared_bytes);
-	hn_jw_str(&w, "certificate", ans->certificate ? ans->certificate : "");
-	hn_jw_str(&w, "codegen", ans->codegen ? ans->codegen : "");
-	if (ans->verdict == HN_VERDICT_OK && ans->more.n_slice > 0) {
-		put_slices(&ans->more, &w);
+	hn_frame_encode_built(
+		&(struct hn_frame_built){ .verdict = ans->verdict,
+					  .detail = ans->why.msg,
+					  .build_ns = ans->build_ns,
+					  .prove_ns = ans->prove_ns,
+					  .certificate = ans->certificate,
+					  .codegen = ans->codegen,
+					  .object = made ? &object : NULL,
+					  .slices = { good ? ans->more.n_slice : 0, slice } },
+		&json);
+	f = hn_frame_of(HN_FRAME_BUILT, request, &json);
+	if (made && !in_slot) {
+		f.blob = a->object;
+		f.blob_bytes = (uint32_t)a->object_bytes;
 	}
-	if (ans->verdict == HN_VERDICT_OK && ans->artefact.object != NULL) {
-		hand_over(&ans->artefact, slot, &w, &f);
-	}
-	hn_jw_end(&w);
-	f.json = json.s;
-	f.json_bytes = (uint32_t)json.n;
 	int rc = hn_frame_send(STDOUT_FILENO, &f, &err);
 
 	hn_buf_fini(&json);
@@ -169,27 +92,13 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint
 static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 {
 	struct hn_build_answer ans = { .verdict = HN_VERDICT_BUILD_FAIL };
-	struct hn_build_request r = { 0 };
-	struct hn_json *json = NULL;
-	/* a dag's deepest expression, below its op, the dag and the request */
-	const struct hn_json_limits limits = { .max_depth = HN_DAG_MAX_DEPTH + 24 };
-	struct hn_buf dag, steps;
+	struct hn_frame_build v = { .slot = 0 };
 	struct hn_arena a;
-	uint32_t slot = 0;
-	int rc = 0;
 
-	hn_buf_init(&dag);
-	hn_buf_init(&steps);
 	hn_arena_init(&a, ARENA_BYTES);
-	if (f->type != HN_FRAME_BUILD) {
-		rc = hn_fail(&ans.why, HONE_E_INVALID,
-			     "a builder takes BUILD, not frame type %u", f->type);
-	}
-	rc = rc ? rc
-		: hn_json_parse("request", f->json, f->json_bytes, &limits, &json,
-				&ans.why);
-	rc = rc ? rc : read_request(json, &dag, &steps, &slot, &r, &ans.why);
-	if (rc == 0) {
+	if (hn_frame_decode_build(f, &a, &v, &ans.why) == 0) {
+		const struct hn_build_request r = request_of(&v);
+
 		hn_build(b, &r, &a, &ans);
 	}
 	if (ans.artefact.object_bytes > HN_FRAME_MAX_BLOB) {
@@ -197,10 +106,8 @@ static int serve_frame(struct hn_builder *b, const struct hn_frame *f)
 		hn_fail(&ans.why, HONE_E_QUOTA, "the object is larger than %u bytes",
 			HN_FRAME_MAX_BLOB);
 	}
-	rc = send_answer(f->request, &ans, slot);
-	hn_json_free(json);
-	hn_buf_fini(&dag);
-	hn_buf_fini(&steps);
+	int rc = send_answer(f->request, &ans, (uint32_t)v.slot);
+
 	hn_arena_fini(&a);
 	return rc;
 }
@@ -235,25 +142,21 @@ static void watch_faults(void)
 
 static int say_hello(struct hn_err *err)
 {
-	struct hn_frame f = { .type = HN_FRAME_HELLO };
-	struct hn_target host;
-	struct hn_arena a;
 	struct hn_buf json, line;
-	struct hn_jw w;
+	struct hn_target host;
+	struct hn_frame f;
+	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
 	hn_buf_init(&json);
 	hn_buf_init(&line);
 	hn_target_host(&a, &host);
 	hn_target_print(&host, &line);
-	hn_jw_init(&w, &json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "worker", "build");
-	hn_jw_str(&w, "version", HONE_VERSION);
-	hn_jw_str(&w, "target", line.s);
-	hn_jw_end(&w);
-	f.json = json.s;
-	f.json_bytes = (uint32_t)json.n;
+	hn_frame_encode_hello(&(struct hn_frame_hello){ .worker = "hone-build",
+							.version = HONE_VERSION,
+							.target = line.s },
+			      &json);
+	f = hn_frame_of(HN_FRAME_HELLO, 0, &json);
 	int rc = hn_frame_send(STDOUT_FILENO, &f, err);
 
 	hn_buf_fini(&json);

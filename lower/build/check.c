@@ -8,13 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/jw.h"
 #include "base/rng.h"
 #include "loopstate/dag/size.h"
 #include "loopstate/dag/tolerance.h"
 #include "lower/interp/interp.h"
 #include "lower/interp/interp_priv.h"
-#include "proto/frame.h"
+#include "proto/frames.h"
 
 #define SEED 12
 #define CELLS 1000000	  /* of the interpreter, a case: about 10 ms */
@@ -201,31 +200,6 @@ static void pad(struct hn_buf *b)
 	}
 }
 
-static void put_args(const struct check_case *c, struct hn_jw *w)
-{
-	hn_jw_list(w, "args");
-	for (uint32_t i = 0; i < c->dag->n_arg; i++) {
-		const struct hn_op *op = c->dag->op[c->dag->arg[i]];
-
-		hn_jw_object(w, NULL);
-		hn_jw_str(w, "name", op->id);
-		hn_jw_str(w, "dtype", hn_dtype_name(op->dtype[hn_dag_arg_out(c->dag, i)]));
-		hn_jw_list(w, "shape");
-		for (uint32_t d = 0; d < op->n_dim; d++) {
-			hn_jw_int(w, NULL, op->shape[d]);
-		}
-		hn_jw_end(w);
-		hn_jw_bool(w, "output", i >= c->dag->n_input);
-		hn_jw_end(w);
-	}
-	hn_jw_end(w);
-	hn_jw_list(w, "elements");
-	for (uint32_t i = 0; i < c->dag->n_arg; i++) {
-		hn_jw_uint(w, NULL, c->told[i].n);
-	}
-	hn_jw_end(w);
-}
-
 static void put_bytes(const struct check_case *c, uint32_t i, struct hn_buf *b)
 {
 	const struct hn_op *op = c->dag->op[c->dag->arg[i]];
@@ -247,39 +221,42 @@ static void put_bytes(const struct check_case *c, uint32_t i, struct hn_buf *b)
 static int send(int fd, enum hn_frame_type type, const struct hn_buf *json, const void *blob,
 		size_t blob_bytes, struct hn_err *err)
 {
-	const struct hn_frame f = { .type = (uint16_t)type,
-				    .json = json->s,
-				    .json_bytes = (uint32_t)json->n,
-				    .blob = blob,
-				    .blob_bytes = (uint32_t)blob_bytes };
+	struct hn_frame f = hn_frame_of(type, 0, json);
 
+	f.blob = blob;
+	f.blob_bytes = (uint32_t)blob_bytes;
 	return json->failed ? hn_fail(err, HONE_E_NOMEM, "check: no memory")
 			    : hn_frame_send(fd, &f, err);
 }
 
 static int send_case(int fd, const struct check_case *c, uint32_t n_size, double tolerance,
-		     struct hn_err *err)
+		     struct hn_arena *a, struct hn_err *err)
 {
+	uint32_t n = c->dag->n_arg;
+	struct hn_frame_argument *arg = HN_NEW_ARRAY(a, struct hn_frame_argument, n);
+	int64_t *n_told = HN_NEW_ARRAY(a, int64_t, n);
 	struct hn_buf json, blob;
-	struct hn_jw w;
 
 	hn_buf_init(&json);
 	hn_buf_init(&blob);
-	hn_jw_init(&w, &json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "inputs", hn_check_inputs(c->i));
-	hn_jw_list(&w, "sizes");
-	for (uint32_t k = 0; k < n_size; k++) {
-		hn_jw_int(&w, NULL, c->size[k]);
-	}
-	hn_jw_end(&w);
-	hn_jw_double(&w, "tolerance", tolerance);
-	put_args(c, &w);
-	hn_jw_end(&w);
-	hn_jw_done(&w);
-	for (uint32_t i = 0; i < c->dag->n_arg; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hn_op *op = c->dag->op[c->dag->arg[i]];
+
+		arg[i] = (struct hn_frame_argument){
+			.name = op->id,
+			.dtype = op->dtype[hn_dag_arg_out(c->dag, i)],
+			.shape = { op->n_dim, op->shape },
+			.output = i >= c->dag->n_input,
+		};
+		n_told[i] = c->told[i].n;
 		put_bytes(c, i, &blob);
 	}
+	hn_frame_encode_case(&(struct hn_frame_case){ .inputs = hn_check_inputs(c->i),
+						      .sizes = { n_size, c->size },
+						      .args = { n, arg },
+						      .tolerance = tolerance,
+						      .elements = { n, n_told } },
+			     &json);
 	int rc = blob.failed ? hn_fail(err, HONE_E_NOMEM, "check: no memory for a case")
 			     : send(fd, HN_FRAME_CASE, &json, blob.s, blob.n, err);
 
@@ -373,7 +350,7 @@ static int make_case(int fd, const struct hn_dag *dag, uint32_t i, bool by_data,
 					: "no element is certain on the inputs tried";
 	if (rc == 0 && n > 0 && !(by_data && c.trapped)) {
 		*ret_why = NULL;
-		rc = send_case(fd, &c, n_size, tolerance, err);
+		rc = send_case(fd, &c, n_size, tolerance, a, err);
 	}
 	close_case(&c);
 	return rc;
@@ -382,20 +359,20 @@ static int make_case(int fd, const struct hn_dag *dag, uint32_t i, bool by_data,
 static int send_kernel(int fd, const struct hn_dag *dag, const char *symbol,
 		       const struct hn_artefact *artefact, struct hn_err *err)
 {
+	const struct hn_frame_object object = {
+		.bytes = (int64_t)artefact->object_bytes,
+		.shared_bytes = (int64_t)artefact->shared_bytes,
+		.per_worker_bytes = (int64_t)artefact->per_worker_bytes,
+		.prepared_bytes = (int64_t)artefact->prepared_bytes,
+	};
 	struct hn_buf json;
-	struct hn_jw w;
 
 	hn_buf_init(&json);
-	hn_jw_init(&w, &json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "symbol", symbol);
-	hn_jw_uint(&w, "shared_bytes", artefact->shared_bytes);
-	hn_jw_uint(&w, "per_worker_bytes", artefact->per_worker_bytes);
-	hn_jw_uint(&w, "prepared_bytes", artefact->prepared_bytes);
-	hn_jw_bool(&w, "may_trap", dag_divides(dag));
-	hn_jw_bool(&w, "sized", dag->sizes != NULL);
-	hn_jw_end(&w);
-	hn_jw_done(&w);
+	hn_frame_encode_kernel(&(struct hn_frame_kernel){ .object = &object,
+							  .symbol = symbol,
+							  .may_trap = dag_divides(dag),
+							  .sized = dag->sizes != NULL },
+			       &json);
 	int rc = send(fd, HN_FRAME_KERNEL, &json, artefact->object, artefact->object_bytes, err);
 
 	hn_buf_fini(&json);
@@ -405,14 +382,9 @@ static int send_kernel(int fd, const struct hn_dag *dag, const char *symbol,
 static int send_why(int fd, const char *why, struct hn_err *err)
 {
 	struct hn_buf json;
-	struct hn_jw w;
 
 	hn_buf_init(&json);
-	hn_jw_init(&w, &json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "why", why);
-	hn_jw_end(&w);
-	hn_jw_done(&w);
+	hn_frame_encode_case(&(struct hn_frame_case){ .why = why }, &json);
 	int rc = send(fd, HN_FRAME_CASE, &json, NULL, 0, err);
 
 	hn_buf_fini(&json);

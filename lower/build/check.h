@@ -1,16 +1,7 @@
 /* lower/build/check.h -- what a kernel must answer: inputs, sizes and elements of the outputs, for
  * whoever runs it (hone-board --check).
  *
- * A file of frames (proto/frame.h):
- *
- *   KERNEL  {"symbol", "shared_bytes", "per_worker_bytes", "prepared_bytes": as BUILT's,
- *            "may_trap": integers are divided by data, "sized": sizes come first};
- *           blob = object
- *   CASE    {"inputs": in words, "sizes": [..], "args": as WORKLOAD's, "tolerance",
- *            "elements": how many of each output are known, 0 of inputs};
- *           blob = of each input its bytes, of each output the flat indices of these elements
- *           (int64, ascending) and their values; each of the three begins at a multiple of 8.
- *           {"why"} alone: there is no other case, and this is why
+ * It is a file of frames, a KERNEL and then each CASE (docs/frames.md).
  *
  * Cases are those that a right kernel cannot fail.  The interpreter computes each element twice,
  * wide and rounded (interp.h): where the two are further apart than an eighth of what a kernel

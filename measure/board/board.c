@@ -1,13 +1,10 @@
-/* board.c -- from frames to a driver's calls and back; knows JSON so that drivers need
- * not. */
+/* board.c -- from frames to a driver's calls and back. */
 #include "measure/board/board.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jw.h"
-#include "proto/slot.h"
+#include "proto/frames.h"
 
 #define BOARD(name, takes) extern const struct hn_board_ops hn_board_##name;
 #include "measure/board/boards.def"
@@ -18,8 +15,6 @@ static const struct hn_board_ops *const boards[] = {
 #include "measure/board/boards.def"
 #undef BOARD
 };
-
-#define DEFAULT_LIMIT_MS 10000
 
 const struct hn_board_ops *hn_board_of(const char *target)
 {
@@ -32,22 +27,6 @@ const struct hn_board_ops *hn_board_of(const char *target)
 		}
 	}
 	return NULL;
-}
-
-/* Optional members: absent keeps the default, a wrong kind or a negative number is an
- * error. */
-static bool take_int(const struct hn_json *v, const char *key, int64_t *ret)
-{
-	const struct hn_json *m = hn_json_get(v, key);
-
-	return m == NULL || (hn_json_int(m, ret) && *ret >= 0);
-}
-
-static bool take_double(const struct hn_json *v, const char *key, double *ret)
-{
-	const struct hn_json *m = hn_json_get(v, key);
-
-	return m == NULL || (hn_json_double(m, ret) && *ret >= 0);
 }
 
 /* Where a request's objects are: in its blob, one behind the other, or in slots. */
@@ -64,100 +43,51 @@ static struct objects objects_of(const struct hn_frame *f, struct hn_arena *a)
 }
 
 /* A copy of the slot's bytes, held against their hash: a driver never sees the slot. */
-static int take_slot(const struct hn_json *v, int64_t slot, int64_t bytes, struct objects *from,
-		     const void **ret, struct hn_err *err)
+static int take_slot(const struct hn_frame_object *o, struct objects *from, const void **ret,
+		     struct hn_err *err)
 {
-	const char *hash = hn_json_string(hn_json_get(v, "hash"));
-	void *copy;
-	int rc;
+	void *copy = hn_arena_alloc(from->a, (size_t)o->bytes);
+	int rc = hn_slot_read(HN_SLOT_FD, (uint32_t)o->slot, (size_t)o->bytes, o->hash, copy, err);
 
-	if (hash == NULL || slot > UINT32_MAX || bytes > HN_SLOT_BYTES) {
-		return hn_fail(err, HONE_E_CORRUPT, "frame: bad slot members");
-	}
-	copy = hn_arena_alloc(from->a, (size_t)bytes);
-	rc = hn_slot_read(HN_SLOT_FD, (uint32_t)slot, (size_t)bytes, hash, copy, err);
 	from->changed = rc != 0;
 	*ret = copy;
 	return rc;
 }
 
-/* object_bytes of a slot or of the blob; without a word all that is left of the blob. */
-static int take_object(const struct hn_json *v, struct objects *from, struct hn_board_kernel *k,
-		       struct hn_err *err)
+static int take_kernel(const struct hn_frame_object *o, const char *symbol, int64_t limit_ms,
+		       struct objects *from, struct hn_board_kernel *ret, struct hn_err *err)
 {
-	int64_t slot = 0, bytes = (int64_t)from->bytes;
-
-	if (!take_int(v, "slot", &slot) || !take_int(v, "object_bytes", &bytes) ||
-	    (slot == 0 && bytes > (int64_t)from->bytes)) {
-		return hn_fail(err, HONE_E_CORRUPT, "frame: bad object members");
+	*ret = (struct hn_board_kernel){ .object_bytes = (size_t)o->bytes,
+					 .symbol = symbol,
+					 .shared_bytes = (uint64_t)o->shared_bytes,
+					 .per_worker_bytes = (uint64_t)o->per_worker_bytes,
+					 .prepared_bytes = (uint64_t)o->prepared_bytes,
+					 .limit_ms = limit_ms };
+	if (o->slot > 0) {
+		return take_slot(o, from, &ret->object, err);
 	}
-	k->object_bytes = (size_t)bytes;
-	if (slot > 0) {
-		return take_slot(v, slot, bytes, from, &k->object, err);
+	if ((size_t)o->bytes > from->bytes) {
+		return hn_fail(err, HONE_E_CORRUPT, "frame: the blob ends before its object");
 	}
-	k->object = from->blob;
-	from->blob += bytes;
-	from->bytes -= (size_t)bytes;
+	ret->object = from->blob;
+	from->blob += o->bytes;
+	from->bytes -= (size_t)o->bytes;
 	return 0;
 }
 
-static int take_kernel(const struct hn_json *v, struct objects *from,
-		       struct hn_board_kernel *k, struct hn_err *err)
+/* What both answers say, borrowed from a. */
+static struct hn_frame_run run_of(const struct hn_board_answer *a)
 {
-	int64_t shared = 0, per_worker = 0, prepared = 0;
-
-	k->limit_ms = DEFAULT_LIMIT_MS;
-	if (!take_int(v, "shared_bytes", &shared) ||
-	    !take_int(v, "per_worker_bytes", &per_worker) ||
-	    !take_int(v, "prepared_bytes", &prepared) ||
-	    !take_int(v, "limit_ms", &k->limit_ms)) {
-		return hn_fail(err, HONE_E_CORRUPT, "frame: bad kernel members");
-	}
-	k->shared_bytes = (uint64_t)shared;
-	k->per_worker_bytes = (uint64_t)per_worker;
-	k->prepared_bytes = (uint64_t)prepared;
-	k->symbol = hn_json_string(hn_json_get(v, "symbol"));
-	if (k->symbol == NULL) {
-		k->symbol = "hone_kernel";
-	}
-	return take_object(v, from, k, err);
+	return (struct hn_frame_run){ .verdict = a->verdict,
+				      .detail = a->detail,
+				      .samples_ns = { a->n_sample, a->sample_ns },
+				      .run_ns = a->run_ns,
+				      .kernel_ns = a->kernel_ns };
 }
 
-static void write_samples(const char *key, const double *ns, uint32_t n, struct hn_jw *w)
+static const char *given(const char *text)
 {
-	hn_jw_list(w, key);
-	for (uint32_t i = 0; i < n; i++) {
-		hn_jw_double(w, NULL, ns[i]);
-	}
-	hn_jw_end(w);
-}
-
-static void write_answer(const struct hn_board_answer *a, bool duel, struct hn_buf *json)
-{
-	struct hn_jw w;
-
-	hn_jw_init(&w, json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "verdict", hn_verdict_name(a->verdict));
-	hn_jw_str(&w, "detail", a->detail);
-	write_samples("samples_ns", a->sample_ns, a->n_sample, &w);
-	if (duel) {
-		write_samples("rival_ns", a->rival_ns, a->n_sample, &w);
-		hn_jw_bool(&w, "rivals", a->rivals);
-	}
-	hn_jw_int(&w, "run_ns", a->run_ns);
-	hn_jw_int(&w, "kernel_ns", a->kernel_ns);
-	if (a->n_sample > 0) {
-		hn_jw_double(&w, "naive_ns", hn_stats_median(a->sample_ns, a->n_sample));
-	}
-	if (a->naive_share > 0) {
-		hn_jw_double(&w, "naive_share", a->naive_share);
-	}
-	if (a->in_part) {
-		hn_jw_bool(&w, "in_part", true);
-	}
-	hn_jw_end(&w);
-	hn_jw_done(&w);
+	return *text != '\0' ? text : NULL;
 }
 
 /* Make it known, unless boards of this kind cannot measure it as it is to be. */
@@ -174,191 +104,171 @@ static void make_workload(const struct hn_board_ops *ops, void *board,
 	ops->workload(board, w, ret);
 }
 
-static int serve_workload(const struct hn_board_ops *ops, void *board,
-			  const struct hn_json *v, const struct hn_frame *f,
-			  struct hn_buf *json, struct hn_err *err)
+static int serve_workload(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
+			  struct hn_arena *a, struct hn_buf *json, struct hn_err *err)
 {
-	struct hn_board_workload w = {.key = hn_json_string(hn_json_get(v, "workload"))};
-	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
+	struct hn_board_answer answer = { .verdict = HN_VERDICT_NONE };
+	struct objects from = objects_of(f, a);
+	struct hn_frame_workload v;
 	struct hn_tensor *tensor;
-	struct objects from;
-	struct hn_arena a;
-	int64_t seed = 0, magnitude = 0;
-	int rc;
+	struct hn_board_workload w;
+	int rc = hn_frame_decode_workload(f, a, &v, err);
 
-	hn_arena_init(&a, 0);
-	rc = hn_tensors_parse(hn_json_get(v, "args"), &a, &w.n_tensor, &tensor, err);
-	from = objects_of(f, &a);
-	rc = rc != 0 ? rc : take_kernel(v, &from, &w.naive, err);
-	if (rc == 0 && (w.key == NULL || !take_double(v, "tolerance", &w.tolerance) ||
-			!take_double(v, "flops", &w.need.flops) ||
-			!take_int(v, "magnitude", &magnitude) ||
-			magnitude > INT32_MAX || !take_double(v, "read_bytes", &w.need.read_bytes) ||
-			!take_double(v, "written_bytes", &w.need.written_bytes) ||
-			!take_double(v, "naive_ns", &w.naive_ns) ||
-			!hn_parts_read(v, &w.parts) ||
-			(hn_json_get(v, "cold") != NULL &&
-			 !hn_json_bool(hn_json_get(v, "cold"), &w.cold)) ||
-			(hn_json_get(v, "seed") != NULL &&
-			 !hn_json_int(hn_json_get(v, "seed"), &seed)))) {
-		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad workload members");
-	}
-	if (rc == 0) {
-		w.tensor = tensor;
-		w.seed = (uint64_t)seed;
-		w.magnitude = (int32_t)magnitude;
-		w.wide = hn_json_string(hn_json_get(v, "wide"));
-		w.refer = hn_json_string(hn_json_get(v, "refer"));
-		w.part = hn_json_string(hn_json_get(v, "part"));
-		w.sample = hn_json_string(hn_json_get(v, "sample"));
-		make_workload(ops, board, &w, &answer);
-		write_answer(&answer, false, json);
-	}
-	hn_arena_fini(&a);
-	return rc != 0					 ? rc
-	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD
-							 : 0;
-}
-
-/* One kernel, or two. */
-static int take_kernels(const struct hn_json *v, struct objects *from,
-			struct hn_board_request *r, struct hn_err *err)
-{
-	const struct hn_json *rival = hn_json_get(v, "rival");
-	int rc = take_kernel(v, from, &r->kernel, err);
-
-	if (rc != 0 || rival == NULL) {
+	rc = rc ? rc : hn_tensors_of(v.args.n, v.args.at, a, &tensor, err);
+	if (rc != 0) {
 		return rc;
 	}
-	if (hn_json_kind(rival) != HN_JSON_OBJECT) {
-		return hn_fail(err, HONE_E_CORRUPT, "frame: bad rival members");
+	w = (struct hn_board_workload){
+		.key = v.workload,
+		.n_tensor = v.args.n,
+		.tensor = tensor,
+		.seed = (uint64_t)v.seed,
+		.magnitude = (int32_t)v.magnitude,
+		.tolerance = v.tolerance,
+		.need = { v.flops, v.read_bytes, v.written_bytes },
+		.cold = v.cold,
+		.wide = given(v.wide),
+		.refer = given(v.refer),
+		.part = given(v.part),
+		.parts = { .n = v.slices.n },
+		.sample = given(v.sample),
+		.naive_ns = v.naive_ns,
+	};
+	for (uint32_t i = 0; i < v.slices.n; i++) {
+		w.parts.part[i] = v.slices.at[i];
 	}
-	return take_kernel(rival, from, &r->rival, err);
+	rc = take_kernel(v.object, v.symbol, v.limit_ms, &from, &w.naive, err);
+	if (rc != 0) {
+		return rc;
+	}
+	make_workload(ops, board, &w, &answer);
+	const struct hn_frame_run run = run_of(&answer);
+
+	hn_frame_encode_workload_ready(
+		&(struct hn_frame_workload_ready){ .run = &run,
+						   .naive_share = answer.naive_share,
+						   .in_part = answer.in_part },
+		json);
+	return answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD : 0;
 }
 
-static int serve_measure(const struct hn_board_ops *ops, void *board,
-			 const struct hn_json *v, const struct hn_frame *f,
-			 struct hn_buf *json, struct hn_err *err)
+static int serve_measure(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
+			 struct hn_arena *a, struct hn_buf *json, struct hn_err *err)
 {
-	struct hn_board_request r = {.key = hn_json_string(hn_json_get(v, "workload"))};
-	struct hn_board_answer answer = {.verdict = HN_VERDICT_NONE};
-	int64_t n_workers = 0;
-	struct objects from;
-	struct hn_arena a;
-	int rc;
+	struct hn_board_answer answer = { .verdict = HN_VERDICT_NONE };
+	struct objects from = objects_of(f, a);
+	struct hn_board_request r;
+	struct hn_frame_measure v;
+	int rc = hn_frame_decode_measure(f, a, &v, err);
 
-	hn_arena_init(&a, 0);
-	from = objects_of(f, &a);
-	rc = take_kernels(v, &from, &r, err);
-	if (rc == 0 && (r.key == NULL || !take_double(v, "best_ns", &r.best_ns) ||
-			!take_int(v, "n_workers", &n_workers) || n_workers > 1024)) {
-		rc = hn_fail(err, HONE_E_CORRUPT, "frame: bad measure members");
+	if (rc != 0) {
+		return rc;
+	}
+	r = (struct hn_board_request){ .key = v.workload,
+				       .best_ns = v.best_ns,
+				       .n_workers = (int32_t)v.n_workers };
+	rc = take_kernel(v.object, v.symbol, v.limit_ms, &from, &r.kernel, err);
+	if (rc == 0 && v.rival != NULL) {
+		rc = take_kernel(v.rival, v.symbol, v.limit_ms, &from, &r.rival, err);
 	}
 	if (rc == 0) {
-		r.n_workers = (int32_t)n_workers;
 		ops->measure(board, &r, &answer);
 	} else if (from.changed) {
 		answer.verdict = HN_VERDICT_BUILDER_LOST;
 		snprintf(answer.detail, sizeof answer.detail, "%.390s", err->msg);
-		rc = 0;
+	} else {
+		return rc;
 	}
-	if (rc == 0) {
-		write_answer(&answer, hn_json_get(v, "rival") != NULL, json);
+	const struct hn_frame_run run = run_of(&answer);
+	struct hn_frame_measured said = { .run = &run, .rivals = answer.rivals };
+
+	if (v.rival != NULL) {
+		said.rival_ns.n = answer.n_sample;
+		said.rival_ns.at = answer.rival_ns;
 	}
-	hn_arena_fini(&a);
-	return rc != 0					 ? rc
-	       : answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD
-							 : 0;
+	hn_frame_encode_measured(&said, json);
+	return answer.verdict == HN_VERDICT_BOARD_LOST ? -HONE_E_NO_BOARD : 0;
 }
 
-static int serve_probe(const struct hn_board_ops *ops, void *board, struct hn_buf *json)
+static int serve_probe(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
+		       struct hn_arena *a, struct hn_buf *json, struct hn_err *err)
 {
-	struct hn_probe p = {0};
-	struct hn_err err = {0};
-	struct hn_jw w;
-	int rc = ops->probe(board, &p, &err);
+	struct hn_frame_level level[HN_PROBE_LEVELS];
+	struct hn_frame_probe asked;
+	struct hn_probe p = { 0 };
+	struct hn_err why = { 0 };
+	int rc = hn_frame_decode_probe(f, a, &asked, err);
 
-	hn_jw_init(&w, json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "verdict", rc != 0 ? "NOISY" : "OK");
 	if (rc != 0) {
-		hn_jw_str(&w, "detail", err.msg);
-		hn_jw_end(&w);
+		return rc;
+	}
+	if (ops->probe(board, &p, &why) != 0) {
+		hn_frame_encode_probed(&(struct hn_frame_probed){ .verdict = HN_VERDICT_NOISY,
+								  .detail = why.msg },
+				       json);
 		return 0;
 	}
-	hn_jw_double(&w, "fma_gflops_1", p.fma_gflops_one);
-	hn_jw_double(&w, "fma_gflops_all", p.fma_gflops_all);
-	hn_jw_double(&w, "memory_gb_s", p.memory_gb_s);
-	hn_jw_double(&w, "fork_join_ns", p.fork_join_ns);
-	hn_jw_double(&w, "timer_ns", p.timer_ns);
 	for (uint32_t i = 0; i < p.n_level; i++) {
-		char key[24];
-
-		snprintf(key, sizeof key, "level%" PRIu32 "_bytes", i + 1);
-		hn_jw_double(&w, key, p.level[i].bytes);
-		snprintf(key, sizeof key, "level%" PRIu32 "_gb_s", i + 1);
-		hn_jw_double(&w, key, p.level[i].gb_s);
+		level[i] = (struct hn_frame_level){ p.level[i].bytes, p.level[i].gb_s };
 	}
-	hn_jw_uint(&w, "sandbox", p.sandbox);
-	hn_jw_end(&w);
+	hn_frame_encode_probed(&(struct hn_frame_probed){ .verdict = HN_VERDICT_OK,
+							  .fma_gflops_1 = p.fma_gflops_one,
+							  .fma_gflops_all = p.fma_gflops_all,
+							  .memory_gb_s = p.memory_gb_s,
+							  .fork_join_ns = p.fork_join_ns,
+							  .timer_ns = p.timer_ns,
+							  .levels = { p.n_level, level },
+							  .sandbox = p.sandbox },
+			       json);
 	return 0;
 }
 
-static int serve_canary(const struct hn_board_ops *ops, void *board, struct hn_buf *json)
+static int serve_canary(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
+			struct hn_arena *a, struct hn_buf *json, struct hn_err *err)
 {
-	struct hn_err err = {0};
-	struct hn_canary c = {0};
-	struct hn_jw w;
-	int rc = ops->canary != NULL ? ops->canary(board, &c, &err) : 0;
+	struct hn_frame_canary asked;
+	struct hn_canary c = { 0 };
+	struct hn_err why = { 0 };
+	int rc = hn_frame_decode_canary(f, a, &asked, err);
 
+	if (rc != 0) {
+		return rc;
+	}
+	rc = ops->canary != NULL ? ops->canary(board, &c, &why) : 0;
 	if (rc == -HONE_E_NO_BOARD) {
 		return rc;
 	}
-	hn_jw_init(&w, json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "verdict",
-		  rc != 0		? "NOISY"
-		  : ops->canary == NULL ? "NONE"
-					: "OK");
-	hn_jw_str(&w, "detail", err.msg);
-	hn_jw_double(&w, "canary_ns", c.ns);
-	hn_jw_double(&w, "wander", c.wander);
-	hn_jw_end(&w);
+	hn_frame_encode_canaried(
+		&(struct hn_frame_canaried){ .verdict = rc != 0		      ? HN_VERDICT_NOISY
+							: ops->canary == NULL ? HN_VERDICT_NONE
+									      : HN_VERDICT_OK,
+					     .detail = why.msg,
+					     .canary_ns = rc == 0 ? c.ns : 0,
+					     .wander = rc == 0 ? c.wander : 0 },
+		json);
 	return 0;
 }
 
 int hn_board_serve(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
 		   uint16_t *ret_type, struct hn_buf *json, struct hn_err *err)
 {
-	struct hn_json *v = NULL;
-	int rc = hn_json_parse("frame", f->json, f->json_bytes, NULL, &v, err);
+	int (*serve)(const struct hn_board_ops *ops, void *board, const struct hn_frame *f,
+		     struct hn_arena *a, struct hn_buf *json, struct hn_err *err) =
+		f->type == HN_FRAME_WORKLOAD  ? serve_workload
+		: f->type == HN_FRAME_MEASURE ? serve_measure
+		: f->type == HN_FRAME_PROBE   ? serve_probe
+		: f->type == HN_FRAME_CANARY  ? serve_canary
+					      : NULL;
+	struct hn_arena a;
 
-	if (rc == 0 && hn_json_kind(v) != HN_JSON_OBJECT) {
-		rc = hn_fail(err, HONE_E_CORRUPT, "frame: not an object");
+	if (serve == NULL) {
+		return hn_fail(err, HONE_E_CORRUPT, "frame: %s is not for a board",
+			       hn_frame_name(f->type));
 	}
-	if (rc == 0) {
-		switch (f->type) {
-		case HN_FRAME_WORKLOAD:
-			*ret_type = HN_FRAME_WORKLOAD_READY;
-			rc = serve_workload(ops, board, v, f, json, err);
-			break;
-		case HN_FRAME_MEASURE:
-			*ret_type = HN_FRAME_MEASURED;
-			rc = serve_measure(ops, board, v, f, json, err);
-			break;
-		case HN_FRAME_PROBE:
-			*ret_type = HN_FRAME_PROBED;
-			rc = serve_probe(ops, board, json);
-			break;
-		case HN_FRAME_CANARY:
-			*ret_type = HN_FRAME_CANARIED;
-			rc = serve_canary(ops, board, json);
-			break;
-		default:
-			rc = hn_fail(err, HONE_E_CORRUPT,
-				     "frame: type %u is not for a board", f->type);
-		}
-	}
-	hn_json_free(v);
+	*ret_type = (uint16_t)hn_frame_reply((enum hn_frame_type)f->type);
+	hn_arena_init(&a, 0);
+	int rc = serve(ops, board, f, &a, json, err);
+
+	hn_arena_fini(&a);
 	return rc;
 }

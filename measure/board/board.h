@@ -20,7 +20,7 @@
 #include "measure/board/tensor.h"
 #include "measure/health.h"
 #include "measure/stats.h"
-#include "proto/frame.h"
+#include "proto/frames.h"
 
 #define HN_SAMPLES 8 /* programs for a sample, at most */
 #define HN_BOARD_WORKLOADS 32 /* references kept, least recently used goes first */

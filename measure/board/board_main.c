@@ -3,7 +3,7 @@
  *     hone-board [TARGET [INDEX [INCARNATION]]]
  *     hone-board --check FILE
  *
- * Frames on standard input and output, see proto/frame.h; INDEX and INCARNATION are those
+ * Frames on standard input and output (docs/frames.md); INDEX and INCARNATION are those
  * of struct hn_board_place.  The second form runs the cases of a file that hone-build wrote and
  * answers with one line of JSON (check.h), for `hone`.
  *
@@ -17,27 +17,22 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/jw.h"
 #include "measure/board/board.h"
 #include "measure/board/check.h"
 #include "measure/board/child.h"
 
 static int greet(const char *target, struct hn_err *err)
 {
-	struct hn_frame f = {.type = HN_FRAME_HELLO};
+	struct hn_frame f;
 	struct hn_buf json;
-	struct hn_jw w;
 	int rc;
 
 	hn_buf_init(&json);
-	hn_jw_init(&w, &json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "worker", "hone-board");
-	hn_jw_str(&w, "version", HONE_VERSION);
-	hn_jw_str(&w, "target", target);
-	hn_jw_end(&w);
-	f.json = json.s;
-	f.json_bytes = (uint32_t)json.n;
+	hn_frame_encode_hello(&(struct hn_frame_hello){ .worker = "hone-board",
+							.version = HONE_VERSION,
+							.target = target },
+			      &json);
+	f = hn_frame_of(HN_FRAME_HELLO, 0, &json);
 	rc = hn_frame_send(STDOUT_FILENO, &f, err);
 	hn_buf_fini(&json);
 	return rc;
@@ -51,20 +46,19 @@ static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err 
 	hn_buf_init(&in);
 	hn_buf_init(&json);
 	for (;;) {
-		struct hn_frame f, reply = {0};
+		struct hn_frame f, reply;
+		uint16_t type;
 
 		rc = hn_frame_recv(STDIN_FILENO, &in, &f, err);
 		if (rc != 0) {
 			break;
 		}
 		hn_buf_reset(&json);
-		rc = hn_board_serve(ops, board, &f, &reply.type, &json, err);
+		rc = hn_board_serve(ops, board, &f, &type, &json, err);
 		if (rc != 0) {
 			break;
 		}
-		reply.request = f.request;
-		reply.json = json.s;
-		reply.json_bytes = (uint32_t)json.n;
+		reply = hn_frame_of(type, f.request, &json);
 		rc = hn_frame_send(STDOUT_FILENO, &reply, err);
 		if (rc != 0) {
 			break;

@@ -19,7 +19,7 @@
 #include "measure/board/loader.h"
 #include "measure/board/sandbox.h"
 #include "measure/board/verify.h"
-#include "proto/frame.h"
+#include "proto/frames.h"
 
 #define WORKERS 3
 #define CHUNKS 16	/* of a parallel loop, in any order */
@@ -27,18 +27,15 @@
 #define CHILD_BYTES ((int64_t)1 << 30) /* beside the buffers: the object, malloc's */
 #define MOST_WORKSPACE ((uint64_t)4 << 30)
 #define TRIES 3 /* of a process that is killed from outside */
-#define MOST_SIZES 64
 
 typedef int32_t (*plain_fn)(void *const *args, const struct hone_env *env);
 typedef int32_t (*sized_fn)(const int64_t *sizes, void *const *args, const struct hone_env *env);
 typedef int32_t (*prepare_fn)(void *const *args, void *prepared, const struct hone_env *env);
 
+/* The file's first frame. */
 struct kernel {
-	const char *symbol;
-	int64_t shared_bytes, per_worker_bytes, prepared_bytes;
-	bool may_trap, sized;
-	const void *object;
-	size_t object_bytes;
+	struct hn_frame_kernel said;
+	const void *object; /* said.object->bytes of them */
 };
 
 /* Shared with the child; what it says of itself is not believed, its outputs are looked at. */
@@ -53,16 +50,14 @@ struct run {
 	struct hn_arena a;
 	const struct kernel *kernel;
 	struct shared *shared;
-	const struct hn_json *json;
-	uint32_t index, n_arg, n_size;
+	struct hn_frame_case said;
+	uint32_t index, n_arg;
 	struct hn_tensor *arg;
 	struct hn_guard *guard; /* [n_arg] */
 	struct hn_guard workspace, prepared;
 	const int64_t **at;   /* [n_arg] of outputs: the places that are known, ... */
 	const char **value; /* ... and what is there */
-	int64_t *n_known;
-	int64_t size[MOST_SIZES];
-	double tolerance;
+	const int64_t *n_known;
 	struct hn_rng rng;
 };
 
@@ -71,26 +66,21 @@ static int corrupt(const char *what, struct hn_err *err)
 	return hn_fail(err, HONE_E_CORRUPT, "check: %s", what);
 }
 
-static bool get_bytes(const struct hn_json *j, const char *name, int64_t *ret)
-{
-	return hn_json_int(hn_json_get(j, name), ret) && *ret >= 0 &&
-	       *ret <= (int64_t)MOST_WORKSPACE / WORKERS;
-}
-
-static int read_kernel(const struct hn_json *j, const struct hn_frame *f, struct kernel *ret,
+static int read_kernel(const struct hn_frame *f, struct hn_arena *a, struct kernel *ret,
 		       struct hn_err *err)
 {
-	*ret = (struct kernel){ .symbol = hn_json_string(hn_json_get(j, "symbol")),
-				.object = f->blob,
-				.object_bytes = f->blob_bytes };
-	if (ret->symbol == NULL || strlen(ret->symbol) > 200 ||
-	    !hn_json_bool(hn_json_get(j, "may_trap"), &ret->may_trap) ||
-	    !hn_json_bool(hn_json_get(j, "sized"), &ret->sized)) {
-		return corrupt("no kernel", err);
+	const int64_t most = (int64_t)MOST_WORKSPACE / WORKERS;
+	int rc = hn_frame_decode_kernel(f, a, &ret->said, err);
+	const struct hn_frame_object *o = ret->said.object;
+
+	if (rc != 0) {
+		return rc;
 	}
-	return get_bytes(j, "shared_bytes", &ret->shared_bytes) &&
-			       get_bytes(j, "per_worker_bytes", &ret->per_worker_bytes) &&
-			       get_bytes(j, "prepared_bytes", &ret->prepared_bytes)
+	if (o->slot != 0 || o->bytes != f->blob_bytes) {
+		return corrupt("the kernel is not in the file", err);
+	}
+	ret->object = f->blob;
+	return o->shared_bytes <= most && o->per_worker_bytes <= most && o->prepared_bytes <= most
 		       ? 0
 		       : hn_fail(err, HONE_E_NOMEM, "check: its workspace takes too much memory");
 }
@@ -112,44 +102,23 @@ static const void *take(struct run *r, const struct hn_frame *f, size_t *used, i
 	return copy;
 }
 
-static int read_numbers(struct run *r, struct hn_err *err)
-{
-	const struct hn_json *sizes = hn_json_get(r->json, "sizes");
-	const struct hn_json *elements = hn_json_get(r->json, "elements");
-	uint32_t i = 0;
-
-	if (sizes == NULL || elements == NULL || hn_json_kind(sizes) != HN_JSON_ARRAY ||
-	    hn_json_kind(elements) != HN_JSON_ARRAY || hn_json_count(sizes) > MOST_SIZES || hn_json_count(elements) != r->n_arg ||
-	    !hn_json_double(hn_json_get(r->json, "tolerance"), &r->tolerance)) {
-		return corrupt("a case without its numbers", err);
-	}
-	for (const struct hn_json *v = hn_json_first(sizes); v != NULL; v = hn_json_next(v)) {
-		if (!hn_json_int(v, &r->size[r->n_size++])) {
-			return corrupt("a size that is no number", err);
-		}
-	}
-	for (const struct hn_json *v = hn_json_first(elements); v != NULL; v = hn_json_next(v)) {
-		if (!hn_json_int(v, &r->n_known[i]) || r->n_known[i] < 0 ||
-		    r->n_known[i] > r->arg[i].n_elem) {
-			return corrupt("elements that are none", err);
-		}
-		i++;
-	}
-	return 0;
-}
-
 /* Buffers and what is known, from a case. */
 static int read_case(struct run *r, const struct hn_frame *f, struct hn_err *err)
 {
 	size_t used = 0;
 	int64_t bytes = 0;
-	int rc = hn_tensors_parse(hn_json_get(r->json, "args"), &r->a, &r->n_arg, &r->arg, err);
+	int rc = hn_tensors_of(r->said.args.n, r->said.args.at, &r->a, &r->arg, err);
 
 	if (rc != 0) {
 		return rc;
 	}
+	r->n_arg = r->said.args.n;
+	r->n_known = r->said.elements.at;
 	for (uint32_t i = 0; i < r->n_arg; i++) {
 		bytes += r->arg[i].bytes; /* each below 2^40 */
+		if (r->n_known[i] > r->arg[i].n_elem) {
+			return corrupt("more elements than there are", err);
+		}
 	}
 	if (bytes > HN_FRAME_MAX_BLOB) {
 		return corrupt("arguments larger than a frame", err);
@@ -157,8 +126,6 @@ static int read_case(struct run *r, const struct hn_frame *f, struct hn_err *err
 	r->guard = HN_NEW_ARRAY(&r->a, struct hn_guard, r->n_arg);
 	r->at = HN_NEW_ARRAY(&r->a, const int64_t *, r->n_arg);
 	r->value = HN_NEW_ARRAY(&r->a, const char *, r->n_arg);
-	r->n_known = HN_NEW_ARRAY(&r->a, int64_t, r->n_arg);
-	rc = read_numbers(r, err);
 	for (uint32_t i = 0; i < r->n_arg && rc == 0; i++) {
 		const struct hn_tensor *t = &r->arg[i];
 		const void *input;
@@ -194,7 +161,7 @@ static int read_case(struct run *r, const struct hn_frame *f, struct hn_err *err
 /* Memory of a call beside its arguments. */
 static int map_memory(struct run *r, struct hn_err *err)
 {
-	const struct kernel *k = r->kernel;
+	const struct hn_frame_object *k = r->kernel->said.object;
 	int64_t bytes = k->shared_bytes + WORKERS * k->per_worker_bytes;
 	int rc = bytes > 0 ? hn_guard_map((size_t)bytes, HN_GUARD_ALIGNED, &r->workspace, err) : 0;
 
@@ -231,7 +198,7 @@ static void *function(const struct run *r, const struct hn_object *object, const
 {
 	char name[256];
 
-	snprintf(name, sizeof name, "%s%s", r->kernel->symbol, suffix);
+	snprintf(name, sizeof name, "%s%s", r->kernel->said.symbol, suffix);
 	return (void *)hn_object_function(object, name);
 }
 
@@ -251,8 +218,8 @@ static void call(void *ctx)
 				.ctx = &r->rng,
 				.workspace = r->workspace.data,
 				.workspace_bytes = r->workspace.bytes };
-	bool loaded = hn_object_load(r->kernel->object, r->kernel->object_bytes, &object, &err) ==
-			      0 &&
+	bool loaded = hn_object_load(r->kernel->object,
+				     (size_t)r->kernel->said.object->bytes, &object, &err) == 0 &&
 		      hn_object_freeze(object, &data, &bytes, &err) == 0;
 	void *fn = loaded ? function(r, object, "_packed") : NULL;
 	void *prepare = loaded && r->prepared.data != NULL
@@ -275,8 +242,9 @@ static void call(void *ctx)
 		env.prepared_bytes = r->prepared.bytes;
 	}
 	if (s->returned == 0) {
-		s->returned = r->kernel->sized ? ((sized_fn)fn)(r->size, args, &env)
-					       : ((plain_fn)fn)(args, &env);
+		s->returned = r->kernel->said.sized
+				      ? ((sized_fn)fn)(r->said.sizes.at, args, &env)
+				      : ((plain_fn)fn)(args, &env);
 	}
 }
 
@@ -313,8 +281,8 @@ static bool right(struct run *r, uint32_t i, char *text, size_t n)
 		memcpy(got + k * size, r->guard[i].data + r->at[i][k] * size, size);
 	}
 	some.n_elem = count;
-	if (hn_verify(&some, got, r->value[i], r->tolerance, hn_verify_scale(&some, r->value[i]),
-		      &m)) {
+	if (hn_verify(&some, got, r->value[i], r->said.tolerance,
+		      hn_verify_scale(&some, r->value[i]), &m)) {
 		return true;
 	}
 	hn_verify_print(&r->arg[i], r->at[i][m.first], got + m.first * size,
@@ -396,10 +364,10 @@ static void put_case(const struct run *r, struct hn_jw *w)
 		of += r->arg[i].output ? r->arg[i].n_elem : 0;
 	}
 	hn_jw_object(w, NULL);
-	hn_jw_str(w, "inputs", hn_json_string(hn_json_get(r->json, "inputs")));
+	hn_jw_str(w, "inputs", r->said.inputs);
 	hn_jw_list(w, "sizes");
-	for (uint32_t i = 0; i < r->n_size; i++) {
-		hn_jw_int(w, NULL, r->size[i]);
+	for (uint32_t i = 0; i < r->said.sizes.n; i++) {
+		hn_jw_int(w, NULL, r->said.sizes.at[i]);
 	}
 	hn_jw_end(w);
 	hn_jw_int(w, "elements", n);
@@ -409,7 +377,7 @@ static void put_case(const struct run *r, struct hn_jw *w)
 
 struct outcome {
 	enum hn_verdict verdict;
-	char detail[700], why[200];
+	char detail[700], why[HN_FRAME_LINE + 200];
 	bool some; /* a case was run and was right */
 };
 
@@ -418,34 +386,34 @@ static void blame(const struct run *r, const char *text, struct outcome *o)
 {
 	size_t n = sizeof o->detail, at = (size_t)snprintf(o->detail, n, "%.500s", text);
 
-	for (uint32_t i = 0; i < r->n_size && at < n; i++) {
+	for (uint32_t i = 0; i < r->said.sizes.n && at < n; i++) {
 		at += (size_t)snprintf(o->detail + at, n - at, "%s%lld", i > 0 ? ", " : "; sizes ",
-				       (long long)r->size[i]);
+				       (long long)r->said.sizes.at[i]);
 	}
 }
 
-static int one_case(const struct kernel *k, struct shared *shared, const struct hn_json *json,
-		    const struct hn_frame *f, uint32_t index, struct outcome *o, struct hn_jw *w,
-		    struct hn_err *err)
+static int one_case(const struct kernel *k, struct shared *shared, const struct hn_frame *f,
+		    uint32_t index, struct outcome *o, struct hn_jw *w, struct hn_err *err)
 {
-	struct run r = { .kernel = k, .shared = shared, .json = json, .index = index };
-	const char *why = hn_json_string(hn_json_get(json, "why"));
-	enum hn_verdict v;
+	struct run r = { .kernel = k, .shared = shared, .index = index };
+	enum hn_verdict v = HN_VERDICT_NONE;
 	char text[500] = "";
 
-	if (why != NULL) {
-		snprintf(o->why, sizeof o->why, "%s", why);
+	hn_arena_init(&r.a, 0);
+	int rc = hn_frame_decode_case(f, &r.a, &r.said, err);
+
+	if (rc == 0 && *r.said.why != '\0') {
+		snprintf(o->why, sizeof o->why, "%s", r.said.why);
+		close_run(&r);
 		return 0;
 	}
-	hn_arena_init(&r.a, 0);
-	int rc = read_case(&r, f, err);
-
+	rc = rc ? rc : read_case(&r, f, err);
 	rc = rc ? rc : map_memory(&r, err);
 	rc = rc ? rc : run_case(&r, &v, text, sizeof text, err);
 	if (rc == 0 && v == HN_VERDICT_OK) {
 		put_case(&r, w);
 		o->some = true;
-	} else if (rc == 0 && v == HN_VERDICT_FPE && k->may_trap) {
+	} else if (rc == 0 && v == HN_VERDICT_FPE && k->said.may_trap) {
 		snprintf(o->why, sizeof o->why, "it divides by zero on the inputs tried");
 	} else if (rc == 0 && v == HN_VERDICT_RUN_LOST) {
 		snprintf(o->why, sizeof o->why, "its process was disturbed: %s", text);
@@ -463,24 +431,23 @@ static int run_frames(int fd, int64_t enough_ns, struct outcome *o, struct hn_jw
 {
 	struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct hn_json *about = NULL, *json = NULL;
 	int64_t begin = hn_clock_ns();
 	struct hn_buf object, in;
 	struct kernel kernel;
+	struct hn_arena a;
 	struct hn_frame f;
 	uint32_t i = 0;
 
 	if (shared == MAP_FAILED) {
 		return hn_fail(err, HONE_E_NOMEM, "check: no memory");
 	}
+	hn_arena_init(&a, 0);
 	hn_buf_init(&object);
 	hn_buf_init(&in);
 	int rc = hn_frame_recv(fd, &object, &f, err);
 
-	rc = rc == 0 && f.type == HN_FRAME_KERNEL
-		     ? hn_json_parse("kernel", f.json, f.json_bytes, NULL, &about, err)
-		     : corrupt("no kernel", err);
-	rc = rc ? rc : read_kernel(about, &f, &kernel, err);
+	rc = rc > 0 ? corrupt("no kernel", err) : rc;
+	rc = rc ? rc : read_kernel(&f, &a, &kernel, err);
 	while (rc == 0 && o->verdict == HN_VERDICT_OK &&
 	       !(o->some && hn_clock_ns() - begin > enough_ns)) {
 		rc = hn_frame_recv(fd, &in, &f, err);
@@ -488,16 +455,11 @@ static int run_frames(int fd, int64_t enough_ns, struct outcome *o, struct hn_jw
 			rc = rc > 0 ? 0 : rc;
 			break;
 		}
-		rc = f.type == HN_FRAME_CASE
-			     ? hn_json_parse("case", f.json, f.json_bytes, NULL, &json, err)
-			     : corrupt("no case", err);
-		rc = rc ? rc : one_case(&kernel, shared, json, &f, i++, o, w, err);
-		hn_json_free(json);
-		json = NULL;
+		rc = one_case(&kernel, shared, &f, i++, o, w, err);
 	}
-	hn_json_free(about);
 	hn_buf_fini(&object);
 	hn_buf_fini(&in);
+	hn_arena_fini(&a);
 	munmap(shared, sizeof *shared);
 	return rc;
 }

@@ -7,13 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/dtype.h"
-#include "base/err.h"
-#include "base/json.h"
+#include "proto/frames.h"
 
-#define HN_TENSOR_MAX_DIM 32
-#define HN_TENSOR_MAX_ARG 256
 #define HN_TENSOR_MAX_BYTES ((int64_t)1 << 40)
 
 struct hn_tensor {
@@ -26,9 +21,9 @@ struct hn_tensor {
 	int64_t bytes;
 };
 
-/* Read the array "args" of a WORKLOAD frame (measure.h). Everything is checked; results
- * live in a. HONE_E_INVALID names the argument. */
-int hn_tensors_parse(const struct hn_json *args, struct hn_arena *a, uint32_t *ret_n,
-		     struct hn_tensor **ret, struct hn_err *err) HN_NODISCARD;
+/* The arguments of a frame.  Results live in a, and borrow what the frame's decoder made.
+ * HONE_E_INVALID names an argument that is larger than memory. */
+int hn_tensors_of(uint32_t n, const struct hn_frame_argument *args, struct hn_arena *a,
+		  struct hn_tensor **ret, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -343,7 +343,7 @@ static void judge_end(const struct cpu_run *run, const struct hn_fault_end *end,
 	static const char *const phases[] = {"while loading", "in the first run",
 					     "while timing", "on further inputs",
 					     "in the last run"};
-	struct hn_fault_range range[RANGES * HN_TENSOR_MAX_ARG + HN_COUNT_OF(run->report->storage)];
+	struct hn_fault_range range[RANGES * HN_FRAME_ARGS + HN_COUNT_OF(run->report->storage)];
 	uint32_t phase = run->report->phase, n = fault_ranges(run->w, range);
 	char text[300];
 

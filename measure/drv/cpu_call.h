@@ -20,7 +20,7 @@ typedef int32_t (*prepare_fn)(void *const *args, void *prepared,
 struct cpu_watch {
 	struct cpu_run *run;
 	struct hn_rng rng;
-	uint32_t n_output, output[HN_TENSOR_MAX_ARG]; /* their places among the arguments */
+	uint32_t n_output, output[HN_FRAME_ARGS]; /* their places among the arguments */
 	int64_t n_elem; /* of all outputs */
 	uint32_t n;	/* planted before this sample */
 	struct {

@@ -122,7 +122,9 @@ static void time_naive(struct cpu_run *run, struct calling *c)
 		report->body.sample_ns[0] = from->naive_ns;
 	} else if (from->parts.n > 0 && c->part[from->parts.n - 1] != NULL) {
 		for (uint32_t i = 0; i < from->parts.n; i++) {
-			sum += part_ns(run, c, i) * from->parts.of[i] / from->parts.points[i];
+			const struct hn_frame_slice *part = &from->parts.part[i];
+
+			sum += part_ns(run, c, i) * part->of / part->points;
 		}
 		report->body.sample_ns[0] = sum;
 	} else {

@@ -94,7 +94,7 @@ static void do_nothing(void *closure, int64_t begin, int64_t end, int32_t worker
 	(void)worker;
 }
 
-#define MOST_RANGES (HN_TENSOR_MAX_ARG + 2)
+#define MOST_RANGES (HN_FRAME_ARGS + 2)
 
 /* The memory of a call: arguments, in order, then workspace and prepared block. */
 static uint32_t ranges_of(const struct calling *c, struct hn_flush_range range[MOST_RANGES])

@@ -279,7 +279,7 @@ uint32_t cpu_watch_changes(const struct calling *timed)
 
 void cpu_watch_change(struct cpu_run *run, const struct calling *timed, struct hn_arena *a)
 {
-	static struct change change[CHANGED * HN_TENSOR_MAX_ARG];
+	static struct change change[CHANGED * HN_FRAME_ARGS];
 	uint32_t n, set = 1;
 
 	while (set < HN_INPUT_SETS && !run->w->set[set].used) {

@@ -281,26 +281,27 @@ void hn_board_link_pump(struct hn_measurer *m)
 	}
 }
 
-static bool on_probed(struct board_link *b, const struct hn_frame *f)
+static int on_probed(struct board_link *b, const struct hn_frame *f, struct hn_err *err)
 {
-	if (!hn_wire_probed(f, &b->peak)) {
-		return false;
+	int rc = hn_wire_probed(f, &b->peak, err);
+
+	if (rc == 0) {
+		b->probed = true;
+		b->want_probe = false;
+		hn_board_release(b);
+		hn_board_tell_probes(b->m);
 	}
-	b->probed = true;
-	b->want_probe = false;
-	hn_board_release(b);
-	hn_board_tell_probes(b->m);
-	return true;
+	return rc;
 }
 
-static bool on_canaried(struct board_link *b, const struct hn_frame *f)
+static int on_canaried(struct board_link *b, const struct hn_frame *f, struct hn_err *err)
 {
 	enum hn_verdict v;
 	struct hn_canary c;
+	int rc = hn_wire_canaried(f, &v, &c, err);
 
-	if (!hn_wire_canaried(f, &v, &c) ||
-	    (v != HN_VERDICT_NONE && v != HN_VERDICT_OK)) {
-		return false;
+	if (rc != 0) {
+		return rc;
 	}
 	hn_board_release(b);
 	b->no_canary = v == HN_VERDICT_NONE;
@@ -311,27 +312,36 @@ static bool on_canaried(struct board_link *b, const struct hn_frame *f)
 		b->want_canary = true;
 		hn_board_redo(b, /* lost: */ false);
 	}
-	return true;
+	return 0;
+}
+
+static int take(struct board_link *b, const struct hn_frame *f, struct hn_err *err)
+{
+	if (!b->busy || f->request != b->request || f->type != b->expected) {
+		return hn_fail(err, HONE_E_CORRUPT, "%s: nobody asked for it",
+			       hn_frame_name(f->type));
+	}
+	switch (f->type) {
+	case HN_FRAME_PROBED:
+		return on_probed(b, f, err);
+	case HN_FRAME_CANARIED:
+		return on_canaried(b, f, err);
+	case HN_FRAME_WORKLOAD_READY:
+		return hn_board_on_ready(b, f, err);
+	default:
+		return hn_board_on_measured(b, f, err);
+	}
 }
 
 static void on_frame(void *ctx, const struct hn_frame *f)
 {
 	struct board_link *b = ctx;
-	bool good = b->busy && f->request == b->request && f->type == b->expected;
+	struct hn_err err;
 
-	if (good && f->type == HN_FRAME_PROBED) {
-		good = on_probed(b, f);
-	} else if (good && f->type == HN_FRAME_CANARIED) {
-		good = on_canaried(b, f);
-	} else if (good && f->type == HN_FRAME_WORKLOAD_READY) {
-		good = hn_board_on_ready(b, f);
-	} else if (good) {
-		good = hn_board_on_measured(b, f);
-	}
-	if (good) {
+	if (take(b, f, &err) == 0) {
 		hn_board_link_pump(b->m);
 	} else {
-		replace(b, "an answer that makes no sense");
+		replace(b, err.msg);
 	}
 }
 

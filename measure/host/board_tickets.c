@@ -27,15 +27,6 @@
 #define NAIVE_LIMIT_MS 120000
 #define MAX_KNOWN 1024
 
-/* Every request has one kind of answer. */
-static uint16_t answer_to(uint16_t type)
-{
-	return type == HN_FRAME_WORKLOAD ? HN_FRAME_WORKLOAD_READY
-	       : type == HN_FRAME_PROBE	 ? HN_FRAME_PROBED
-	       : type == HN_FRAME_CANARY ? HN_FRAME_CANARIED
-					 : HN_FRAME_MEASURED;
-}
-
 void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *json,
 		   const void *blob, uint32_t blob_bytes, int64_t limit_ms)
 {
@@ -48,7 +39,7 @@ void hn_board_send(struct board_link *b, uint16_t type, const struct hn_buf *jso
 
 	b->busy = true;
 	b->request = f.request;
-	b->expected = answer_to(type);
+	b->expected = (uint16_t)hn_frame_reply((enum hn_frame_type)type);
 	hn_worker_send(b->worker, &f);
 	hn_worker_deadline(b->worker, limit_ms);
 }
@@ -80,7 +71,7 @@ static void send_workload(struct board_link *b, struct workload *w)
 	struct hn_buf json;
 
 	hn_buf_init(&json);
-	hn_wire_workload(b->m, w, &json);
+	hn_wire_workload(w, &json);
 	b->making_of = hn_workload_use(w);
 	hn_board_send(b, HN_FRAME_WORKLOAD, &json, w->naive.object, w->naive.object_bytes,
 		      NAIVE_LIMIT_MS + grace_ms(b->m));
@@ -337,7 +328,7 @@ void hn_board_redo(struct board_link *b, bool lost)
 	b->held_ns = 0;
 }
 
-bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
+int hn_board_on_ready(struct board_link *b, const struct hn_frame *f, struct hn_err *err)
 {
 	struct workload *w = b->making_of;
 	bool making = b->making;
@@ -345,15 +336,17 @@ bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
 	struct outcome o;
 
 	memset(&o, 0, sizeof o);
-	if (w == NULL || !hn_wire_measured(f, false, &o)) {
-		return false;
+	int rc = hn_wire_ready(f, &o, err);
+
+	if (rc != 0) {
+		return rc;
 	}
 	if (o.verdict == HN_VERDICT_OK) {
 		w->on_board[b->index] = b->epoch;
 	}
 	t = hn_board_release(b);
 	if (t == NULL) {
-		return true;
+		return 0;
 	}
 	if (making && o.verdict == HN_VERDICT_OK) {
 		b->ticket = t;
@@ -365,21 +358,23 @@ bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f)
 		t->outcome = o;
 		hold(b, t);
 	}
-	return true;
+	return 0;
 }
 
-bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
+int hn_board_on_measured(struct board_link *b, const struct hn_frame *f, struct hn_err *err)
 {
 	struct ticket *t;
 	struct outcome o;
 
 	memset(&o, 0, sizeof o);
-	if (!hn_wire_measured(f, b->ticket != NULL && hn_ticket_duel(b->ticket), &o)) {
-		return false;
+	int rc = hn_wire_measured(f, b->ticket != NULL && hn_ticket_duel(b->ticket), &o, err);
+
+	if (rc != 0) {
+		return rc;
 	}
 	t = hn_board_release(b);
 	if (t == NULL) {
-		return true;
+		return 0;
 	}
 	if (o.verdict == HN_VERDICT_NONE) {
 		/* it fell out of the board's memory: make it known again, once */
@@ -389,11 +384,11 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 		} else {
 			hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, o.detail);
 		}
-		return true;
+		return 0;
 	}
 	if (o.verdict == HN_VERDICT_BUILDER_LOST) {
 		hn_builders_redo(b->m, t, o.detail);
-		return true;
+		return 0;
 	}
 	t->all_run_ns += o.run_ns;
 	if (o.verdict == HN_VERDICT_NOISY) {
@@ -402,7 +397,7 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 		if (once_more && t->n_noisy++ < (hn_ticket_duel(t) ? NOISY_DUELS : NOISY_REDOS)) {
 			t->n_run--; /* it was not lost */
 			queue_put(&b->m->to_run, t);
-			return true;
+			return 0;
 		}
 		warn_of_noise(t, &o);
 	}
@@ -410,5 +405,5 @@ bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f)
 	o.prove_ns = t->outcome.prove_ns;
 	t->outcome = o;
 	hold(b, t);
-	return true;
+	return 0;
 }

@@ -146,20 +146,23 @@ static void take_history(struct ticket *t, enum hn_board_takes takes)
 	}
 }
 
-/* The answer into the builder's ticket; false when it makes no sense. */
-static bool take_answer(struct builder *b, const struct hn_frame *f)
+/* The answer into the builder's ticket. */
+static int take_answer(struct builder *b, const struct hn_frame *f, struct hn_err *err)
 {
 	struct hn_measurer *m = b->m;
 	struct ticket *t = b->ticket;
+	int rc;
 
 	if (!b->busy || f->request != b->request || f->type != HN_FRAME_BUILT) {
-		return false;
+		return hn_fail(err, HONE_E_CORRUPT, "%s: nobody asked for it",
+			       hn_frame_name(f->type));
 	}
 	if (t == NULL) {
-		return true;
+		return 0;
 	}
-	if (!hn_wire_built(f, t, m->takes == HN_BOARD_TAKES_OBJECT, b->slot)) {
-		return false;
+	rc = hn_wire_built(f, t, m->takes == HN_BOARD_TAKES_OBJECT, b->slot, err);
+	if (rc != 0) {
+		return rc;
 	}
 	if (t->building->artefact.slot != 0) {
 		b->slot = 0; /* it is the artefact's now */
@@ -168,19 +171,21 @@ static bool take_answer(struct builder *b, const struct hn_frame *f)
 		memcpy(m->codegen, t->codegen, sizeof m->codegen);
 	}
 	m->n_by_frame += t->kind == TICKET_CANDIDATE && f->blob_bytes > 0;
-	return true;
+	return 0;
 }
 
 static void on_built(void *ctx, const struct hn_frame *f)
 {
+	struct hn_worker_end end = {.fault = HN_WORKER_CRASHED};
 	struct builder *b = ctx;
 	struct hn_measurer *m = b->m;
+	struct hn_err err;
 	struct ticket *t;
 
-	if (!take_answer(b, f)) {
+	if (take_answer(b, f, &err) != 0) {
+		snprintf(end.why, sizeof end.why, "%.190s", err.msg);
 		replace(b);
-		lost(b, &(struct hn_worker_end){HN_WORKER_CRASHED,
-						"an answer that makes no sense"});
+		lost(b, &end);
 		hn_builders_pump(m);
 		return;
 	}

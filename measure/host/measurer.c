@@ -407,7 +407,8 @@ static struct workload *workload_new(const struct hn_measurer *m,
 	hn_arena_init(&w->arena, 0);
 	w->key = hn_arena_strdup(&w->arena, from->key);
 	w->dag_json = hn_arena_strdup(&w->arena, from->dag_json);
-	w->args_json = hn_wire_args(from, &w->arena);
+	w->n_arg = from->n_arg;
+	w->arg = hn_wire_args(from, &w->arena);
 	w->need = (struct hn_need){from->needed_flops, from->read_bytes, from->written_bytes};
 	w->tolerance = from->tolerance;
 	w->cold = from->cold;

@@ -31,7 +31,7 @@
 #define HN_PART_SYMBOL "hone_part"   /* 0, 1, ...: parts of it to be timed */
 #define HN_SAMPLE_SYMBOL "hone_sample" /* 0, 1, ...: these compute some of its outputs */
 
-#define HN_CODEGEN 64 /* bytes of what a builder calls its code generator, with the NUL */
+#define HN_CODEGEN (HN_FRAME_CODEGEN + 1) /* bytes, with the NUL */
 
 enum ticket_kind { TICKET_WORKLOAD, TICKET_CANDIDATE, TICKET_PROBE };
 
@@ -84,7 +84,9 @@ struct kept {
 struct workload {
 	struct workload *next;
 	struct hn_arena arena; /* strings */
-	const char *key, *dag_json, *args_json;
+	const char *key, *dag_json;
+	uint32_t n_arg;
+	const struct hn_frame_argument *arg;
 	struct hn_need need;
 	double tolerance;
 	uint64_t seed;
@@ -250,24 +252,28 @@ struct ticket *hn_board_release(struct board_link *b); /* free again; its ticket
 void hn_board_believe(struct board_link *b); /* what is held counts */
 void hn_board_redo(struct board_link *b, bool lost); /* ... does not, or went: measure again */
 void hn_board_try_again(struct board_link *b, struct ticket *t, const char *why);
-bool hn_board_on_ready(struct board_link *b, const struct hn_frame *f);
-bool hn_board_on_measured(struct board_link *b, const struct hn_frame *f);
+int hn_board_on_ready(struct board_link *b, const struct hn_frame *f, struct hn_err *err);
+int hn_board_on_measured(struct board_link *b, const struct hn_frame *f, struct hn_err *err);
 
-/* wire.c: frames' JSON. Readers check everything and say false on nonsense. */
+/* wire.c: tickets as frames.  Readers take what the frame's rows and the question allow, and refuse
+ * the rest with HONE_E_CORRUPT and a line. */
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
 		   struct hn_buf *json);
-void hn_wire_workload(const struct hn_measurer *m, const struct workload *w,
-		      struct hn_buf *json);
+void hn_wire_workload(const struct workload *w, struct hn_buf *json);
 /* Wall clock of one measurement: the measurer's, and what the computation needs beyond. */
 int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w);
 void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
 		     struct hn_buf *json);
-char *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);
-bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object,
-		   uint32_t slot); /* which becomes the artefact's when it was used */
-bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret);
-bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret);
-bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
-		      struct hn_canary *ret);
+const struct hn_frame_argument *hn_wire_args(const struct hn_workload *w, struct hn_arena *a);
+/* slot: where the object may be; it becomes the artefact's when it is there. */
+int hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object, uint32_t slot,
+		  struct hn_err *err) HN_NODISCARD;
+int hn_wire_ready(const struct hn_frame *f, struct outcome *ret, struct hn_err *err) HN_NODISCARD;
+int hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret,
+		     struct hn_err *err) HN_NODISCARD;
+int hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret,
+		   struct hn_err *err) HN_NODISCARD;
+int hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
+		     struct hn_canary *ret, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -1,17 +1,17 @@
-/* wire.c -- the JSON of measure.h's frames, as honed writes and reads it. */
-#include "measure/board/sandbox.h"
-#include "measure/host/measurer_int.h"
-
-#include <inttypes.h>
+/* wire.c -- from tickets to frames and back (docs/frames.md); what an answer must be beyond the
+ * rows of its frame is checked here, by what was asked. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/jw.h"
-#include "base/name.h"
-#include "proto/slot.h"
+#include "measure/host/measurer_int.h"
+
+_Static_assert(HN_FRAME_SAMPLES == HN_STATS_MAX_SAMPLE, "struct outcome holds a frame's samples");
+_Static_assert(HN_FRAME_PAIRS == HN_PAIRS, "the same of a duel");
+_Static_assert(HN_FRAME_LEVELS == HN_COUNT_OF(((struct hn_probe_result *)0)->level),
+	       "struct hn_probe_result holds a frame's levels");
+_Static_assert(HN_FRAME_LINE < sizeof ((struct outcome *)0)->detail, "... and a frame's sentence");
 
 #define NAIVE_LIMIT_MS 120000
 /* A measurement is some ten runs, which take seconds each where there is much to compute: six runs
@@ -19,85 +19,73 @@
 #define MS_PER_FLOP 3e-7
 #define MOST_MS 600000
 
-/* What a naive program's object is to hold beside it. */
-static void put_companions(const struct workload *work, struct hn_jw *w)
-{
-	hn_jw_str(w, "wide", HN_WIDE_SYMBOL);
-	if (work->wide_steps != NULL) {
-		hn_jw_str(w, "wide_steps", work->wide_steps);
-	}
-	if (work->refer_steps != NULL) {
-		hn_jw_str(w, "refer", HN_REFER_SYMBOL);
-		hn_jw_str(w, "refer_steps", work->refer_steps);
-	}
-	hn_jw_str(w, "slices", HN_PART_SYMBOL);
-	hn_jw_str(w, "samples", HN_SAMPLE_SYMBOL);
-}
-
 void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t slot,
 		   struct hn_buf *json)
 {
-	bool naive = t->kind == TICKET_WORKLOAD;
-	struct hn_jw w;
+	const struct workload *work = t->w;
+	struct hn_frame_build v = {
+		.dag = work->dag_json,
+		.target = m->config.target,
+		.symbol = HN_SYMBOL,
+		.no_emit = m->takes == HN_BOARD_TAKES_STEPS,
+		.plant = t->plant,
+		.slot = slot,
+	};
 
-	hn_jw_init(&w, json);
-	hn_jw_object(&w, NULL);
-	hn_jw_bool(&w, "naive", naive);
-	hn_jw_bool(&w, "prove", !naive);
-	hn_jw_bool(&w, "no_emit", m->takes == HN_BOARD_TAKES_STEPS);
-	hn_jw_str(&w, "symbol", HN_SYMBOL);
-	hn_jw_str(&w, "plant", t->plant);
-	if (slot != 0) {
-		hn_jw_uint(&w, "slot", slot);
+	if (t->kind == TICKET_WORKLOAD) {
+		v.naive = true;
+		v.steps = "[]";
+		v.wide = HN_WIDE_SYMBOL;
+		v.wide_steps = work->wide_steps;
+		v.refer = work->refer_steps != NULL ? HN_REFER_SYMBOL : NULL;
+		v.refer_steps = work->refer_steps;
+		v.slices = HN_PART_SYMBOL;
+		v.samples = HN_SAMPLE_SYMBOL;
+	} else {
+		v.prove = true;
+		v.steps = t->building->steps;
 	}
-	if (naive) {
-		put_companions(t->w, &w);
-	}
-	hn_jw_str(&w, "target", m->config.target);
-	hn_jw_json(&w, "steps", naive ? "[]" : t->building->steps);
-	hn_jw_json(&w, "dag", t->w->dag_json);
-	hn_jw_end(&w);
+	hn_frame_encode_build(&v, json);
 }
 
-static void put_artefact(const struct artefact *a, int64_t limit_ms, struct hn_jw *w)
+static struct hn_frame_object object_of(const struct artefact *a)
 {
-	hn_jw_int(w, "shared_bytes", a->shared_bytes);
-	hn_jw_int(w, "per_worker_bytes", a->per_worker_bytes);
-	hn_jw_int(w, "prepared_bytes", a->prepared_bytes);
-	hn_jw_int(w, "limit_ms", limit_ms);
-	hn_jw_str(w, "symbol", HN_SYMBOL);
-	hn_jw_uint(w, "object_bytes", a->object_bytes);
-	if (a->slot != 0) {
-		hn_jw_uint(w, "slot", a->slot);
-		hn_jw_str(w, "hash", a->hash);
-	}
+	return (struct hn_frame_object){
+		.bytes = a->object_bytes,
+		.shared_bytes = a->shared_bytes,
+		.per_worker_bytes = a->per_worker_bytes,
+		.prepared_bytes = a->prepared_bytes,
+		.slot = a->slot,
+		.hash = a->slot != 0 ? a->hash : NULL,
+	};
 }
 
-void hn_wire_workload(const struct hn_measurer *m, const struct workload *work,
-		      struct hn_buf *json)
+void hn_wire_workload(const struct workload *work, struct hn_buf *json)
 {
-	struct hn_jw w;
+	const struct hn_frame_object object = object_of(&work->naive);
 
-	(void)m;
-	hn_jw_init(&w, json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "workload", work->key);
-	hn_jw_strf(&w, "seed", "%" PRId64, (int64_t)(work->seed & INT64_MAX));
-	hn_jw_int(&w, "magnitude", work->magnitude);
-	hn_jw_double(&w, "flops", work->need.flops);
-	hn_jw_double(&w, "read_bytes", work->need.read_bytes);
-	hn_jw_double(&w, "written_bytes", work->need.written_bytes);
-	hn_jw_double(&w, "tolerance", work->tolerance);
-	hn_jw_double(&w, "naive_ns", work->naive_ns);
-	hn_parts_write(&work->parts, &w);
-	hn_jw_str(&w, "wide", HN_WIDE_SYMBOL);
-	hn_jw_str(&w, "refer", HN_REFER_SYMBOL);
-	hn_jw_str(&w, "part", HN_PART_SYMBOL);
-	hn_jw_str(&w, "sample", HN_SAMPLE_SYMBOL);
-	hn_jw_bool(&w, "cold", work->cold);
-	hn_jw_written(&w, "args", work->args_json);
-	put_artefact(&work->naive, NAIVE_LIMIT_MS, &w);
-	hn_jw_end(&w);
+	hn_frame_encode_workload(
+		&(struct hn_frame_workload){
+			.workload = work->key,
+			.args = { work->n_arg, work->arg },
+			.object = &object,
+			.symbol = HN_SYMBOL,
+			.limit_ms = NAIVE_LIMIT_MS,
+			.seed = (int64_t)(work->seed & INT64_MAX),
+			.magnitude = work->magnitude,
+			.tolerance = work->tolerance,
+			.flops = work->need.flops,
+			.read_bytes = work->need.read_bytes,
+			.written_bytes = work->need.written_bytes,
+			.cold = work->cold,
+			.naive_ns = work->naive_ns,
+			.wide = HN_WIDE_SYMBOL,
+			.refer = HN_REFER_SYMBOL,
+			.part = HN_PART_SYMBOL,
+			.sample = HN_SAMPLE_SYMBOL,
+			.slices = { work->parts.n, work->parts.part },
+		},
+		json);
 }
 
 int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w)
@@ -105,264 +93,207 @@ int64_t hn_wire_limit_ms(const struct hn_measurer *m, const struct workload *w)
 	return m->config.run_limit_ms + (int64_t)fmin(w->need.flops * MS_PER_FLOP, MOST_MS);
 }
 
-void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t,
-		     struct hn_buf *json)
+void hn_wire_measure(const struct hn_measurer *m, const struct ticket *t, struct hn_buf *json)
 {
-	struct hn_jw w;
+	const struct hn_frame_object object = object_of(&t->program.artefact),
+				     rival = object_of(&t->rival.artefact);
 
-	hn_jw_init(&w, json);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "workload", t->w->key);
-	hn_jw_int(&w, "n_workers", 0);
-	hn_jw_double(&w, "best_ns", t->best_ns);
-	put_artefact(&t->program.artefact, hn_wire_limit_ms(m, t->w), &w);
-	if (hn_ticket_duel(t)) {
-		hn_jw_object(&w, "rival");
-		put_artefact(&t->rival.artefact, hn_wire_limit_ms(m, t->w), &w);
-		hn_jw_end(&w);
-	}
-	hn_jw_end(&w);
+	hn_frame_encode_measure(
+		&(struct hn_frame_measure){
+			.workload = t->w->key,
+			.object = &object,
+			.rival = hn_ticket_duel(t) ? &rival : NULL,
+			.symbol = HN_SYMBOL,
+			.limit_ms = hn_wire_limit_ms(m, t->w),
+			.best_ns = t->best_ns,
+		},
+		json);
 }
 
-char *hn_wire_args(const struct hn_workload *work, struct hn_arena *a)
+const struct hn_frame_argument *hn_wire_args(const struct hn_workload *work, struct hn_arena *a)
 {
-	struct hn_buf b;
-	struct hn_jw w;
-	char *text;
+	struct hn_frame_argument *ret = HN_NEW_ARRAY(a, struct hn_frame_argument, work->n_arg);
 
-	hn_buf_init(&b);
-	hn_jw_init(&w, &b);
-	hn_jw_list(&w, NULL);
 	for (uint32_t i = 0; i < work->n_arg; i++) {
 		const struct hn_measure_arg *arg = &work->arg[i];
+		int64_t *shape = HN_NEW_ARRAY(a, int64_t, arg->n_dim);
 
-		hn_jw_object(&w, NULL);
-		hn_jw_str(&w, "name", arg->name);
-		hn_jw_str(&w, "dtype", arg->dtype);
-		hn_jw_bool(&w, "output", arg->output);
-		hn_jw_list(&w, "shape");
 		for (uint32_t d = 0; d < arg->n_dim; d++) {
-			hn_jw_int(&w, NULL, arg->shape[d]);
+			shape[d] = arg->shape[d];
 		}
-		hn_jw_end(&w);
-		hn_jw_end(&w);
+		ret[i] = (struct hn_frame_argument){ .name = hn_arena_strdup(a, arg->name),
+						     .dtype = hn_dtype_of(arg->dtype),
+						     .shape = { arg->n_dim, shape },
+						     .output = arg->output };
+		hn_assert(ret[i].dtype != HN_N_DTYPE);
 	}
-	hn_jw_end(&w);
-	text = hn_arena_strdup(a, b.s);
-	hn_buf_fini(&b);
-	return text;
+	return ret;
 }
 
-/* The frame's object, or NULL. */
-static struct hn_json *parse(const struct hn_frame *f)
+/* The object: the blob, or what the builder says of its slot.  The board compares the bytes with
+ * the hash; honed need not see them. */
+static int take_object(const struct hn_frame_object *o, const struct hn_frame *f, uint32_t slot,
+		       struct artefact *a, struct hn_err *err)
 {
-	static const struct hn_json_limits limits = {
-		.max_bytes = 1 << 20, .max_depth = 8, .max_tokens = 4096};
-	struct hn_json *v;
-
-	if (hn_json_parse("frame", f->json, f->json_bytes, &limits, &v, NULL) != 0) {
-		return NULL;
+	if (o == NULL) {
+		return hn_fail(err, HONE_E_CORRUPT, "BUILT: object: missing");
 	}
-	if (hn_json_kind(v) != HN_JSON_OBJECT) {
-		hn_json_free(v);
-		return NULL;
+	if (o->slot != (f->blob_bytes > 0 ? 0 : slot) ||
+	    o->bytes != (o->slot == 0 ? f->blob_bytes : o->bytes)) {
+		return hn_fail(err, HONE_E_CORRUPT,
+			       "BUILT: object: neither the blob nor in the slot that it was given");
 	}
-	return v;
-}
-
-static bool read_verdict(const struct hn_json *v, enum hn_verdict *verdict, char *detail,
-			 size_t n)
-{
-	const char *name = hn_json_string(hn_json_get(v, "verdict"));
-	const char *text = hn_json_string(hn_json_get(v, "detail"));
-
-	*verdict = name != NULL ? hn_verdict_of(name) : HN_N_VERDICT;
-	text = text != NULL ? text : "";
-	hn_shown(detail, n < 391 ? n : 391, text, strlen(text));
-	return *verdict != HN_N_VERDICT;
-}
-
-static int64_t read_count(const struct hn_json *v, const char *key)
-{
-	int64_t n = 0;
-
-	return hn_json_int(hn_json_get(v, key), &n) && n >= 0 ? n : 0;
-}
-
-static void read_codegen(const struct hn_json *v, char ret[HN_CODEGEN])
-{
-	const char *text = hn_json_string(hn_json_get(v, "codegen"));
-
-	text = text != NULL ? text : "";
-	hn_shown(ret, HN_CODEGEN, text, strlen(text));
-}
-
-static bool is_hash(const char *text)
-{
-	return text != NULL && strlen(text) == HN_SHA256_HEX - 1 &&
-	       strspn(text, "0123456789abcdef") == HN_SHA256_HEX - 1;
-}
-
-/* The object: the blob, or what the builder says of its slot.  The board holds the bytes
- * against the hash; honed need not see them. */
-static bool take_object(const struct hn_json *v, const struct hn_frame *f, uint32_t slot,
-			struct artefact *a)
-{
-	const char *hash = hn_json_string(hn_json_get(v, "hash"));
-	int64_t bytes = read_count(v, "slot_bytes");
-
-	if (f->blob_bytes > 0) {
+	a->shared_bytes = o->shared_bytes;
+	a->per_worker_bytes = o->per_worker_bytes;
+	a->prepared_bytes = o->prepared_bytes;
+	if (o->slot == 0) {
 		hn_artefact_set(a, f->blob, f->blob_bytes);
-		return true;
-	}
-	if (slot == 0 || bytes == 0 || bytes > HN_SLOT_BYTES || !is_hash(hash)) {
-		return false;
+		return 0;
 	}
 	a->slot = slot;
-	a->object_bytes = (uint32_t)bytes;
-	memcpy(a->hash, hash, sizeof a->hash);
-	return true;
+	a->object_bytes = (uint32_t)o->bytes;
+	memcpy(a->hash, o->hash, sizeof a->hash);
+	return 0;
 }
 
-bool hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object, uint32_t slot)
+/* A verdict and why. */
+static void tell(struct outcome *o, enum hn_verdict verdict, const char *detail)
 {
-	struct hn_json *v = f->type == HN_FRAME_BUILT ? parse(f) : NULL;
+	o->verdict = verdict;
+	snprintf(o->detail, sizeof o->detail, "%s", detail);
+}
+
+static int take_built(const struct hn_frame *f, const struct hn_frame_built *v, struct ticket *t,
+		      bool object, uint32_t slot, struct hn_err *err)
+{
 	struct outcome *o = &t->outcome;
-	struct artefact *a = &t->building->artefact;
-	bool good = v != NULL &&
-		    read_verdict(v, &o->verdict, o->detail, sizeof o->detail) &&
-		    o->verdict != HN_VERDICT_NONE;
 
-	if (good) {
-		o->build_ns = read_count(v, "build_ns");
-		o->prove_ns = read_count(v, "prove_ns");
-		const char *certificate = hn_json_string(hn_json_get(v, "certificate"));
-
-		free(t->certificate); /* of an earlier try */
-		t->certificate = strdup(certificate ? certificate : "");
-		hn_assert(t->certificate != NULL);
-		a->shared_bytes = read_count(v, "shared_bytes");
-		a->per_worker_bytes = read_count(v, "per_worker_bytes");
-		a->prepared_bytes = read_count(v, "prepared_bytes");
-	}
-	if (good) {
-		read_codegen(v, t->codegen);
-	}
-	if (good && t->kind == TICKET_WORKLOAD) {
-		good = hn_parts_read(v, &t->w->parts);
-	}
-	if (good && o->verdict == HN_VERDICT_OK && object) {
-		good = take_object(v, f, slot, a);
-	} else {
-		good = good && f->blob_bytes == 0;
-	}
-	hn_json_free(v);
-	return good;
-}
-
-static bool read_samples(const struct hn_json *list, uint32_t most, double *ns, uint32_t *ret_n)
-{
-	*ret_n = 0;
-	if (list == NULL || hn_json_kind(list) != HN_JSON_ARRAY || hn_json_count(list) > most) {
-		return false;
-	}
-	for (const struct hn_json *s = hn_json_first(list); s != NULL;
-	     s = hn_json_next(s)) {
-		if (!hn_json_double(s, &ns[*ret_n]) || !(ns[*ret_n] > 0)) {
-			return false;
+	tell(o, v->verdict, v->detail);
+	o->build_ns = v->build_ns;
+	o->prove_ns = v->prove_ns;
+	free(t->certificate); /* of an earlier try */
+	t->certificate = strdup(v->certificate);
+	hn_assert(t->certificate != NULL);
+	memcpy(t->codegen, v->codegen, strlen(v->codegen) + 1);
+	if (t->kind == TICKET_WORKLOAD) {
+		t->w->parts.n = v->slices.n;
+		for (uint32_t i = 0; i < v->slices.n; i++) {
+			t->w->parts.part[i] = v->slices.at[i];
 		}
-		++*ret_n;
 	}
-	return true;
-}
-
-/* Of a duel there are as many of the rival's. */
-static bool read_rival(const struct hn_json *v, struct outcome *o)
-{
-	uint32_t n;
-
-	return hn_json_bool(hn_json_get(v, "rivals"), &o->rivals) &&
-	       read_samples(hn_json_get(v, "rival_ns"), HN_PAIRS, o->rival_ns, &n) &&
-	       n == o->n_sample;
-}
-
-static double read_figure(const struct hn_json *v, const char *key)
-{
-	double d = 0;
-
-	return hn_json_double(hn_json_get(v, key), &d) && d > 0 ? d : 0;
-}
-
-bool hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret)
-{
-	struct hn_json *v = parse(f);
-	bool good, in_part;
-
-	good = v != NULL &&
-	       read_verdict(v, &ret->verdict, ret->detail, sizeof ret->detail) &&
-	       read_samples(hn_json_get(v, "samples_ns"), HN_STATS_MAX_SAMPLE, ret->sample_ns,
-			    &ret->n_sample) &&
-	       (!duel || ret->verdict == HN_VERDICT_NONE || read_rival(v, ret)) &&
-	       (ret->verdict == HN_VERDICT_NOISY ||
-		(ret->verdict == HN_VERDICT_OK) == (ret->n_sample > 0));
-	ret->run_ns = v != NULL ? read_count(v, "run_ns") : 0;
-	ret->kernel_ns = v != NULL ? read_count(v, "kernel_ns") : 0;
-	ret->naive_share = v != NULL ? read_figure(v, "naive_share") : 0;
-	ret->in_part = v != NULL && hn_json_bool(hn_json_get(v, "in_part"), &in_part) && in_part;
-	hn_json_free(v);
-	return good;
-}
-
-/* What not every kind of board has. */
-static void read_levels(const struct hn_json *v, struct hn_probe_result *ret)
-{
-	ret->fork_join_ns = read_figure(v, "fork_join_ns");
-	ret->timer_ns = read_figure(v, "timer_ns");
-	ret->n_level = 0;
-	for (int i = 0; i < (int)HN_COUNT_OF(ret->level); i++) {
-		char key[24];
-
-		snprintf(key, sizeof key, "level%d_bytes", i + 1);
-		ret->level[i].bytes = read_figure(v, key);
-		snprintf(key, sizeof key, "level%d_gb_s", i + 1);
-		ret->level[i].gb_s = read_figure(v, key);
-		ret->n_level += ret->level[i].bytes > 0;
+	if (v->verdict == HN_VERDICT_OK && object) {
+		return take_object(v->object, f, slot, &t->building->artefact, err);
 	}
+	return f->blob_bytes == 0 && v->object == NULL
+		       ? 0
+		       : hn_fail(err, HONE_E_CORRUPT, "BUILT: object: nobody asked for one");
 }
 
-bool hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret)
+int hn_wire_built(const struct hn_frame *f, struct ticket *t, bool object, uint32_t slot,
+		  struct hn_err *err)
 {
-	struct hn_json *v = f->type == HN_FRAME_PROBED ? parse(f) : NULL;
-	enum hn_verdict verdict;
-	int64_t sandbox = 0;
-	char detail[400];
-	bool good =
-		v != NULL && read_verdict(v, &verdict, detail, sizeof detail) &&
-		verdict == HN_VERDICT_OK &&
-		hn_json_double(hn_json_get(v, "fma_gflops_1"), &ret->fma_gflops_one) &&
-		hn_json_double(hn_json_get(v, "fma_gflops_all"), &ret->fma_gflops_all) &&
-		hn_json_double(hn_json_get(v, "memory_gb_s"), &ret->memory_gb_s) &&
-		hn_json_int(hn_json_get(v, "sandbox"), &sandbox) && sandbox >= 0 &&
-		sandbox <= HN_SANDBOX_ALL;
+	struct hn_frame_built v;
+	struct hn_arena a;
 
-	if (good) {
-		read_levels(v, ret);
+	hn_arena_init(&a, 0);
+	int rc = hn_frame_decode_built(f, &a, &v, err);
+
+	rc = rc ? rc : take_built(f, &v, t, object, slot, err);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+static void take_run(const struct hn_frame_run *v, struct outcome *ret)
+{
+	tell(ret, v->verdict, v->detail);
+	ret->n_sample = v->samples_ns.n;
+	memcpy(ret->sample_ns, v->samples_ns.at, v->samples_ns.n * sizeof(double));
+	ret->run_ns = v->run_ns;
+	ret->kernel_ns = v->kernel_ns;
+}
+
+int hn_wire_ready(const struct hn_frame *f, struct outcome *ret, struct hn_err *err)
+{
+	struct hn_frame_workload_ready v;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	int rc = hn_frame_decode_workload_ready(f, &a, &v, err);
+
+	if (rc == 0) {
+		take_run(v.run, ret);
+		ret->naive_share = v.naive_share;
+		ret->in_part = v.in_part;
 	}
-	ret->sandbox = good ? (uint32_t)sandbox : 0;
-	hn_json_free(v);
-	return good;
+	hn_arena_fini(&a);
+	return rc;
 }
 
-bool hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
-		      struct hn_canary *ret)
+int hn_wire_measured(const struct hn_frame *f, bool duel, struct outcome *ret, struct hn_err *err)
 {
-	struct hn_json *v = parse(f);
-	char detail[400];
-	bool good = v != NULL && read_verdict(v, ret_verdict, detail, sizeof detail) &&
-		    hn_json_double(hn_json_get(v, "canary_ns"), &ret->ns) && ret->ns >= 0 &&
-		    hn_json_double(hn_json_get(v, "wander"), &ret->wander) &&
-		    ret->wander >= 0 && (*ret_verdict == HN_VERDICT_OK) == (ret->ns > 0);
+	struct hn_frame_measured v;
+	struct hn_arena a;
 
-	hn_json_free(v);
-	return good;
+	hn_arena_init(&a, 0);
+	int rc = hn_frame_decode_measured(f, &a, &v, err);
+
+	if (rc == 0 && v.rival_ns.n != (duel ? v.run->samples_ns.n : 0)) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "MEASURED: rival_ns: %s",
+			     duel ? "missing" : "nobody asked for a duel");
+	}
+	if (rc == 0) {
+		take_run(v.run, ret);
+		memcpy(ret->rival_ns, v.rival_ns.at, v.rival_ns.n * sizeof(double));
+		ret->rivals = v.rivals;
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
+int hn_wire_probed(const struct hn_frame *f, struct hn_probe_result *ret, struct hn_err *err)
+{
+	struct hn_frame_probed v;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	int rc = hn_frame_decode_probed(f, &a, &v, err);
+
+	if (rc == 0 && v.verdict != HN_VERDICT_OK) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "PROBED: %s", v.detail);
+	}
+	if (rc == 0) {
+		*ret = (struct hn_probe_result){ .fma_gflops_one = v.fma_gflops_1,
+						 .fma_gflops_all = v.fma_gflops_all,
+						 .memory_gb_s = v.memory_gb_s,
+						 .fork_join_ns = v.fork_join_ns,
+						 .timer_ns = v.timer_ns,
+						 .n_level = v.levels.n,
+						 .sandbox = (uint32_t)v.sandbox };
+	}
+	for (uint32_t i = 0; rc == 0 && i < v.levels.n; i++) {
+		ret->level[i].bytes = v.levels.at[i].bytes;
+		ret->level[i].gb_s = v.levels.at[i].gb_s;
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
+int hn_wire_canaried(const struct hn_frame *f, enum hn_verdict *ret_verdict,
+		     struct hn_canary *ret, struct hn_err *err)
+{
+	struct hn_frame_canaried v;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	int rc = hn_frame_decode_canaried(f, &a, &v, err);
+
+	if (rc == 0 && v.verdict != HN_VERDICT_OK && v.verdict != HN_VERDICT_NONE) {
+		rc = hn_fail(err, HONE_E_CORRUPT, "CANARIED: %s", v.detail);
+	}
+	if (rc == 0) {
+		*ret_verdict = v.verdict;
+		*ret = (struct hn_canary){ .ns = v.canary_ns, .wander = v.wander };
+	}
+	hn_arena_fini(&a);
+	return rc;
 }

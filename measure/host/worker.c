@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "measure/process.h"
-#include "proto/slot.h"
+#include "proto/frames.h"
 
 #define READ_BYTES 65536
 #define MAX_ARG 4
@@ -176,18 +176,30 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *ret)
 	*ret = uv_buf_init(w->in.s + w->in.n, READ_BYTES);
 }
 
+static int greet(const struct hn_frame *f, struct hn_err *err)
+{
+	struct hn_frame_hello v;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	int rc = hn_frame_decode_hello(f, &a, &v, err);
+
+	hn_arena_fini(&a);
+	return rc;
+}
+
 /* The first frame must be HELLO; all others go to the owner. */
-static bool take(struct hn_worker *w, const struct hn_frame *f)
+static int take(struct hn_worker *w, const struct hn_frame *f, struct hn_err *err)
 {
 	if (!w->greeted) {
-		w->greeted = f->type == HN_FRAME_HELLO;
-		return w->greeted;
+		w->greeted = true;
+		return greet(f, err);
 	}
 	if (f->type == HN_FRAME_HELLO) {
-		return false;
+		return hn_fail(err, HONE_E_CORRUPT, "HELLO: said twice");
 	}
 	w->owner.frame(w->owner.ctx, f);
-	return true;
+	return 0;
 }
 
 static void take_all(struct hn_worker *w)
@@ -208,8 +220,8 @@ static void take_all(struct hn_worker *w)
 			break;
 		}
 		at += (size_t)n;
-		if (!take(w, &f)) {
-			leave(w, HN_WORKER_CRASHED, "a frame out of order");
+		if (take(w, &f, &err) != 0) {
+			leave(w, HN_WORKER_CRASHED, err.msg);
 			return;
 		}
 	}

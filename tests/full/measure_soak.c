@@ -20,8 +20,6 @@
 
 #include "measure/measure.h"
 #include "measure/board/sandbox.h"
-#include "proto/frame.h"
-#include "proto/slot.h"
 #include "tests/lib/builder_main.h"
 #include "tests/lib/measure_cc.h"
 
@@ -70,19 +68,19 @@ static const char prologue[] =
 
 static void answer(const struct hn_frame *f, int n)
 {
-	static const char said[] = "{\"verdict\":\"OK\",\"detail\":\"\",\"build_ns\":5,"
-				   "\"prove_ns\":6}";
-	struct hn_frame r = {.type = HN_FRAME_BUILT,
-			     .request = f->request,
-			     .json = said,
-			     .json_bytes = sizeof said - 1};
-	const char *steps = strstr(f->json, "\"steps\":[\"");
-	const char *slot = strstr(f->json, "\"slot\":");
-	char path[300], name[20] = "good", json[300], hash[HN_SHA256_HEX];
-	unsigned place;
+	char path[300], name[20] = "good", hash[HN_SHA256_HEX];
+	struct hn_frame_object object = {.bytes = 0};
+	const struct hn_frame_built said = {.verdict = HN_VERDICT_OK,
+					    .build_ns = 5,
+					    .prove_ns = 6,
+					    .object = &object};
+	struct hn_frame_build v;
+	struct hn_arena a;
 	struct hn_buf o;
 
-	if (steps != NULL && sscanf(steps, "\"steps\":[\"%19[a-z]", name) != 1) {
+	hn_arena_init(&a, 0);
+	if (hn_frame_decode_build(f, &a, &v, NULL) != 0 ||
+	    (!v.naive && sscanf(v.steps, "[\"%19[a-z]", name) != 1)) {
 		exit(2);
 	}
 	snprintf(path, sizeof path, "%s/%s.o", getenv("HONE_TEST_OBJECTS"), name);
@@ -91,20 +89,14 @@ static void answer(const struct hn_frame *f, int n)
 		exit(3);
 	}
 	hn_buf_printf(&o, "%d %d", getpid(), n); /* other bytes, same code */
-	if (slot != NULL && sscanf(slot, "\"slot\":%u", &place) == 1 &&
-	    hn_slot_write(HN_SLOT_FD, place, o.s, o.n, hash)) {
-		snprintf(json, sizeof json, "%.*s,\"slot_bytes\":%zu,\"hash\":\"%s\"}",
-			 (int)sizeof said - 2, said, o.n, hash);
-		r.json = json;
-		r.json_bytes = (uint32_t)strlen(json);
-	} else {
-		r.blob = o.s;
-		r.blob_bytes = (uint32_t)o.n;
+	object.bytes = (int64_t)o.n;
+	if (v.slot != 0 && hn_slot_write(HN_SLOT_FD, (uint32_t)v.slot, o.s, o.n, hash)) {
+		object.slot = v.slot;
+		object.hash = hash;
 	}
-	if (hn_frame_send(1, &r, NULL) != 0) {
-		exit(1);
-	}
+	builder_answer(f, &said, object.slot == 0 ? &o : NULL);
 	hn_buf_fini(&o);
+	hn_arena_fini(&a);
 }
 
 /* ---- as the test ---- */

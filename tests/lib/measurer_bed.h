@@ -17,8 +17,6 @@
 #include "base/clock.h"
 #include "measure/measure.h"
 #include "measure/board/pairs.h"
-#include "proto/frame.h"
-#include "proto/slot.h"
 #include "tests/lib/builder_main.h"
 #include "tests/lib/measure_cc.h"
 #include "tests/lib/open_fds.h"
@@ -49,34 +47,20 @@ static const char system_call[] =
 
 /* ---- as hone-build ---- */
 
-static void reply(const struct hn_frame *f, const char *json, const struct hn_buf *blob)
-{
-	struct hn_frame r = { .type = HN_FRAME_BUILT,
-			      .request = f->request,
-			      .json = json,
-			      .json_bytes = (uint32_t)strlen(json) };
-
-	if (blob != NULL) {
-		r.blob = blob->s;
-		r.blob_bytes = (uint32_t)blob->n;
-	}
-	if (hn_frame_send(1, &r, NULL) != 0) {
-		exit(1);
-	}
-}
-
-#define REPLY                                                                            \
-	"{\"verdict\":\"OK\",\"detail\":\"\",\"build_ns\":5,\"prove_ns\":6,"            \
-	"\"codegen\":\"test/LLVM 1.2\""
-
 /* Hand the object over as hone-build does, in the slot if there is one. */
 static void deliver(const struct hn_frame *f, uint32_t slot, const char *word,
 		    const struct hn_buf *o)
 {
-	char json[400], hash[HN_SHA256_HEX];
+	struct hn_frame_object object = { .bytes = (int64_t)o->n };
+	const struct hn_frame_built v = { .verdict = HN_VERDICT_OK,
+					  .build_ns = 5,
+					  .prove_ns = 6,
+					  .codegen = "test/LLVM 1.2",
+					  .object = &object };
+	char hash[HN_SHA256_HEX];
 
 	if (slot == 0 || !hn_slot_write(HN_SLOT_FD, slot, o->s, o->n, hash)) {
-		reply(f, REPLY "}", o);
+		builder_answer(f, &v, o);
 		return;
 	}
 	if (strcmp(word, "spoils") == 0) { /* what all the others have built */
@@ -90,19 +74,19 @@ static void deliver(const struct hn_frame *f, uint32_t slot, const char *word,
 		   pwrite(HN_SLOT_FD, "changed", 7, (off_t)slot * HN_SLOT_BYTES) != 7) {
 		exit(6);
 	}
-	snprintf(json, sizeof json, REPLY ",\"slot_bytes\":%zu,\"hash\":\"%s\"}",
-		 strcmp(word, "boasts") == 0	    ? (size_t)HN_SLOT_BYTES + 1
-		 : strcmp(word, "overstates") == 0 ? o->n + 1
-						    : o->n,
-		 strcmp(word, "scrawls") == 0 ? "../../etc/passwd" : hash);
-	reply(f, json, NULL);
+	object.bytes = strcmp(word, "boasts") == 0	 ? HN_SLOT_BYTES + 1
+		       : strcmp(word, "overstates") == 0 ? (int64_t)o->n + 1
+							 : (int64_t)o->n;
+	object.slot = strcmp(word, "strays") == 0 ? slot + 1 : slot;
+	object.hash = strcmp(word, "scrawls") == 0 ? "../../etc/passwd" : hash;
+	builder_answer(f, &v, NULL);
 }
 
 /* The file of a word that is about how it is handed over. */
 static const char *object_of(const char *word)
 {
 	static const char *const hostile[] = { "spoils", "changes", "boasts", "overstates",
-					       "scrawls" };
+					       "scrawls", "strays" };
 
 	for (size_t i = 0; i < HN_COUNT_OF(hostile); i++) {
 		if (strcmp(word, hostile[i]) == 0) {
@@ -112,25 +96,37 @@ static const char *object_of(const char *word)
 	return word;
 }
 
+/* The first of the steps, a string. */
+static const char *word_of(const struct hn_frame_build *v, struct hn_arena *a)
+{
+	struct hn_json *steps;
+	const char *word;
+
+	if (v->naive || *v->plant != '\0') {
+		return v->naive ? "naive" : v->plant;
+	}
+	if (hn_json_parse("steps", v->steps, strlen(v->steps), NULL, &steps, NULL) != 0) {
+		exit(2);
+	}
+	word = hn_arena_strdup(a, hn_json_string(hn_json_first(steps)));
+	hn_json_free(steps);
+	return word;
+}
+
 static void build(const struct hn_frame *f, int n)
 {
-	struct hn_json *v;
+	struct hn_frame_build v;
+	struct hn_arena a;
 	struct hn_buf o;
 	char path[300];
 	const char *word;
-	int64_t slot = 0;
-	bool naive = false;
 
-	if (hn_json_parse("build", f->json, f->json_bytes, NULL, &v, NULL) != 0) {
+	hn_arena_init(&a, 0);
+	if (hn_frame_decode_build(f, &a, &v, NULL) != 0) {
 		exit(2);
 	}
-	hn_json_bool(hn_json_get(v, "naive"), &naive);
-	hn_json_int(hn_json_get(v, "slot"), &slot);
-	word = naive ? "naive" : hn_json_string(hn_json_first(hn_json_get(v, "steps")));
+	word = word_of(&v, &a);
 	hn_buf_init(&o);
-	if (strcmp(hn_json_string(hn_json_get(v, "plant")), "") != 0) {
-		word = hn_json_string(hn_json_get(v, "plant"));
-	}
 	if (strcmp(word, "die") == 0) {
 		abort();
 	} else if (strcmp(word, "stall") == 0) {
@@ -150,12 +146,12 @@ static void build(const struct hn_frame *f, int n)
 			pause();
 		}
 	} else if (strcmp(word, "lie") == 0) {
-		reply(f, "{\"verdict\":\"OK\"}", NULL);
+		builder_answer(f, &(struct hn_frame_built){ .verdict = HN_VERDICT_OK }, NULL);
 	} else if (strcmp(word, "illegal") == 0) {
-		reply(f,
-		      "{\"verdict\":\"ILLEGAL\",\"detail\":\"loop i carries a "
-		      "dependence\"}",
-		      NULL);
+		builder_answer(f,
+			       &(struct hn_frame_built){ .verdict = HN_VERDICT_ILLEGAL,
+							 .detail = "loop i carries a dependence" },
+			       NULL);
 	} else {
 		bool fresh = word[0] == '+'; /* other bytes, same code */
 
@@ -167,10 +163,10 @@ static void build(const struct hn_frame *f, int n)
 		if (fresh) {
 			hn_buf_printf(&o, "%d %d", getpid(), n);
 		}
-		deliver(f, (uint32_t)slot, word + fresh, &o);
+		deliver(f, (uint32_t)v.slot, word + fresh, &o);
 	}
 	hn_buf_fini(&o);
-	hn_json_free(v);
+	hn_arena_fini(&a);
 }
 
 /* ---- as the test ---- */

@@ -256,33 +256,42 @@ static void the_fake_board_adds_what_comes_from_memory(void **state)
 	ops->close(board);
 }
 
-static enum hn_verdict serve(const struct hn_board_ops *ops, void *board, const char *cold,
+static enum hn_verdict serve(const struct hn_board_ops *ops, void *board, bool cold,
 			     struct hn_buf *answer)
 {
-	static const char blob[] = "{}";
-	struct hn_frame f = { .type = HN_FRAME_WORKLOAD, .blob = blob, .blob_bytes = 2 };
-	struct hn_json *v;
-	enum hn_verdict ret;
+	static const struct hn_frame_object dag = { .bytes = 2 };
+	static const int64_t extent[] = { 4 };
+	const struct hn_frame_argument arg = { .name = "C",
+					       .dtype = HN_F32,
+					       .shape = { 1, extent },
+					       .output = true };
+	struct hn_frame_workload_ready ready;
+	struct hn_frame f, reply;
 	struct hn_buf json;
+	struct hn_arena a;
 	struct hn_err err;
 	uint16_t type;
 
+	hn_arena_init(&a, 0);
 	hn_buf_init(&json);
-	hn_buf_printf(&json,
-		      "{\"workload\":\"w\",\"cold\":%s,\"args\":[{\"name\":\"C\",\"dtype\":"
-		      "\"float32\",\"shape\":[4],\"output\":true}]}",
-		      cold);
-	f.json = json.s;
-	f.json_bytes = (uint32_t)json.n;
+	hn_frame_encode_workload(&(struct hn_frame_workload){ .workload = "w",
+							      .args = { 1, &arg },
+							      .object = &dag,
+							      .symbol = "k",
+							      .limit_ms = 1000,
+							      .cold = cold },
+				 &json);
+	f = hn_frame_of(HN_FRAME_WORKLOAD, 1, &json);
+	f.blob = "{}";
+	f.blob_bytes = 2;
 	hn_buf_reset(answer);
-	if (hn_board_serve(ops, board, &f, &type, answer, &err) != 0) {
-		ret = HN_N_VERDICT;
-	} else {
-		assert_int_equal(hn_json_parse("answer", answer->s, answer->n, NULL, &v, &err), 0);
-		ret = hn_verdict_of(hn_json_string(hn_json_get(v, "verdict")));
-		hn_json_free(v);
-	}
+	assert_int_equal(hn_board_serve(ops, board, &f, &type, answer, &err), 0);
+	reply = hn_frame_of((enum hn_frame_type)type, 1, answer);
+	assert_int_equal(hn_frame_decode_workload_ready(&reply, &a, &ready, &err), 0);
+	enum hn_verdict ret = ready.run->verdict;
+
 	hn_buf_fini(&json);
+	hn_arena_fini(&a);
 	return ret;
 }
 
@@ -299,10 +308,9 @@ static void boards_that_cannot_say_so(void **state)
 	warm_only.cold = false;
 	hn_buf_init(&answer);
 	assert_int_equal(ops->open(&at, &board, &err), 0);
-	assert_int_equal(serve(ops, board, "true", &answer), HN_VERDICT_OK);
-	assert_int_equal(serve(ops, board, "1", &answer), HN_N_VERDICT); /* not a truth value */
-	assert_int_equal(serve(&warm_only, board, "false", &answer), HN_VERDICT_OK);
-	assert_int_equal(serve(&warm_only, board, "true", &answer), HN_VERDICT_OVER_LIMIT);
+	assert_int_equal(serve(ops, board, true, &answer), HN_VERDICT_OK);
+	assert_int_equal(serve(&warm_only, board, false, &answer), HN_VERDICT_OK);
+	assert_int_equal(serve(&warm_only, board, true, &answer), HN_VERDICT_OVER_LIMIT);
 	assert_non_null(strstr(answer.s, "boards of kind fake cannot empty their caches"));
 	ops->close(board);
 	hn_buf_fini(&answer);

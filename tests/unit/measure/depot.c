@@ -157,14 +157,24 @@ static void candidates_go_through_it(void **state)
 
 static void builders_that_lie_are_caught(void **state)
 {
-	static const char *const lies[] = {"[\"+boasts\"]", "[\"+scrawls\"]", "[\"die\"]",
-					   "[\"lie\"]", "[\"babble\"]"};
+	static const char *const lies[][2] = {
+		{"[\"+boasts\"]", "BUILT: object: larger than a slot"},
+		{"[\"+scrawls\"]", "BUILT: object.hash: not a SHA-256 in hexadecimal digits"},
+		{"[\"+strays\"]", "BUILT: object: neither the blob nor in the slot"},
+		{"[\"die\"]", "the process crashed"},
+		{"[\"lie\"]", "BUILT: object: missing"},
+		{"[\"babble\"]", "frame: version "},
+	};
 	struct waiting w;
 	uint64_t before;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(lies); i++) {
-		assert_int_equal(run(lies[i]).verdict, HN_VERDICT_BUILD_FAIL);
+		w = run(lies[i][0]);
+		assert_int_equal(w.verdict, HN_VERDICT_BUILD_FAIL);
+		if (strstr(w.detail, lies[i][1]) == NULL) {
+			fail_msg("%s: %s", lies[i][0], w.detail);
+		}
 		nothing_leaks();
 	}
 	before = m->next_request;

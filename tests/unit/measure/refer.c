@@ -154,7 +154,7 @@ static void all_threads_round_upwards(void **state)
 
 static void its_time_is_that_of_its_parts(void **state)
 {
-	const struct hn_parts parts = {2, {10, 5}, {1000, 10}};
+	const struct hn_parts parts = {2, {{10, 1000}, {5, 10}}};
 	struct hn_board_answer a = make("napping", &parts, 0);
 
 	(void)state;
@@ -168,7 +168,7 @@ static void its_time_is_that_of_its_parts(void **state)
 /* Same programs, same inputs: the references are there, and the time is the first one. */
 static void a_second_job_has_them(void **state)
 {
-	const struct hn_parts parts = {2, {10, 5}, {1000, 10}};
+	const struct hn_parts parts = {2, {{10, 1000}, {5, 10}}};
 	struct hn_board_answer a = make("napping", &parts, 0), b = make("napping", &parts, 0);
 
 	(void)state;
@@ -182,51 +182,6 @@ static void a_second_job_has_them(void **state)
 	assert_int_equal(measure("copy"), HN_VERDICT_OK);
 }
 
-static void parts_come_as_json(void **state)
-{
-	static const struct {
-		const char *text;
-		bool good;
-	} frame[] = {
-		{"{}", true},
-		{"{\"slices\":[]}", true},
-		{"{\"slices\":[[1,2],[3.5,4e9]]}", true},
-		{"{\"slices\":[[2,1]]}", false},
-		{"{\"slices\":[[0,1]]}", false},
-		{"{\"slices\":[[1]]}", false},
-		{"{\"slices\":[[1,2,3]]}", false},
-		{"{\"slices\":[1,2]}", false},
-		{"{\"slices\":{}}", false},
-		{"{\"slices\":[[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2]]}", false},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < HN_COUNT_OF(frame); i++) {
-		struct hn_json *v;
-		struct hn_parts p, again;
-		struct hn_buf b;
-		struct hn_jw w;
-
-		assert_int_equal(hn_json_parse("t", frame[i].text, strlen(frame[i].text), NULL, &v,
-					       NULL), 0);
-		assert_int_equal(hn_parts_read(v, &p), frame[i].good);
-		hn_json_free(v);
-		if (!frame[i].good) {
-			continue;
-		}
-		hn_buf_init(&b);
-		hn_jw_init(&w, &b);
-		hn_jw_object(&w, NULL);
-		hn_parts_write(&p, &w);
-		hn_jw_end(&w);
-		assert_int_equal(hn_json_parse("t", b.s, b.n, NULL, &v, NULL), 0);
-		assert_true(hn_parts_read(v, &again));
-		assert_memory_equal(&p, &again, sizeof p);
-		hn_json_free(v);
-		hn_buf_fini(&b);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,7 +191,6 @@ int main(void)
 		cmocka_unit_test(all_threads_round_upwards),
 		cmocka_unit_test(its_time_is_that_of_its_parts),
 		cmocka_unit_test(a_second_job_has_them),
-		cmocka_unit_test(parts_come_as_json),
 	};
 
 	return cmocka_run_group_tests(tests, open_board, close_board);
