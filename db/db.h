@@ -88,6 +88,12 @@ uint32_t hn_db_notice(const struct hn_db *db, struct hn_buf *ret);
 /* Somebody has seen all of it: answers no longer say so.  Damaged rows stay left out. */
 int hn_db_settle(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 
+/* Between these two all writes are one transaction, and one sync.  Each still answers for itself:
+ * one that fails is undone alone, and the others are not.  But none of them is on disk before
+ * hn_db_group_end answered 0; when it answers anything else, none was kept. */
+int hn_db_group_begin(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
+int hn_db_group_end(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
+
 /* Whether the store takes writes at all: 0, HONE_E_DISK_FULL, ... */
 int hn_db_probe(struct hn_db *db, struct hn_err *err) HN_NODISCARD;
 

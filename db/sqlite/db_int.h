@@ -49,6 +49,8 @@ struct hn_db {
 	bool witness_fresh;	     /* it was of the last commit */
 	bool counting;	     /* the store has its marks: commits are counted */
 	int changes;	     /* rows changed before this transaction began */
+	bool grouped;	     /* inside a group: what is begun and ended is a part of it */
+	struct hn_err lost;  /* why SQLite undid the group before its end; code 0 = it did not */
 	struct hn_db_damage *damage;
 	uint32_t n_damage, n_unsettled;
 	hn_db_damage_fn on_damage;

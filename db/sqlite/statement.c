@@ -150,10 +150,58 @@ static int count_commit(struct hn_db *db, struct hn_mark *ret, struct hn_err *er
 	return step == SQLITE_DONE ? 0 : hn_db_fail(db, err, "count");
 }
 
+/* SQLite undoes a transaction by itself when the disk or the memory is full, and after an
+ * input/output error: then the whole group is lost, for one reason. */
+static bool is_lost(struct hn_db *db, const struct hn_err *why)
+{
+	bool lost = sqlite3_get_autocommit(db->sql) != 0;
+
+	if (lost && db->lost.code == 0) {
+		db->lost = *why;
+	}
+	return lost;
+}
+
+static int tell_lost(struct hn_db *db, struct hn_err *err)
+{
+	return hn_fail(err, db->lost.code, "%s", db->lost.msg);
+}
+
+static int begin_part(struct hn_db *db, struct hn_err *err)
+{
+	return db->lost.code != 0 ? tell_lost(db, err)
+				  : run_plain(db, HN_DB_STMT_BEGIN_PART, err, "begin to write");
+}
+
+static int end_part(struct hn_db *db, int rc, struct hn_err *err)
+{
+	struct hn_err why = { 0 };
+
+	if (rc != 0) {
+		(void)hn_fail(&why, -rc, "%s", err != NULL ? err->msg : "not stored");
+		if (is_lost(db, &why)) {
+			return rc;
+		}
+		if (run_plain(db, HN_DB_STMT_ROLLBACK_PART, &why, "undo") != 0 &&
+		    !is_lost(db, &why)) {
+			db->broken = true; /* half of it would be kept */
+			return rc;
+		}
+	}
+	if (db->lost.code == 0 && run_plain(db, HN_DB_STMT_COMMIT_PART, &why, "write") != 0) {
+		(void)is_lost(db, &why);
+		rc = rc != 0 ? rc : hn_fail(err, why.code, "%s", why.msg);
+	}
+	return rc;
+}
+
 int hn_db_begin(struct hn_db *db, struct hn_err *err)
 {
 	int rc;
 
+	if (db->grouped) {
+		return begin_part(db, err);
+	}
 	if (db->broken) {
 		return hn_fail(err, HONE_E_STORE,
 			       "%s: stopped after an input/output error; restart hone",
@@ -171,6 +219,9 @@ int hn_db_end(struct hn_db *db, int rc, struct hn_err *err)
 {
 	struct hn_mark mark = db->mark;
 
+	if (db->grouped) {
+		return end_part(db, rc, err);
+	}
 	rc = rc != 0 ? rc : count_commit(db, &mark, err);
 	if (rc == 0) {
 		rc = run_plain(db, HN_DB_STMT_COMMIT, err, "write");
@@ -186,6 +237,28 @@ int hn_db_end(struct hn_db *db, int rc, struct hn_err *err)
 		db->broken |= ignored != 0;
 	}
 	return rc;
+}
+
+int hn_db_group_begin(struct hn_db *db, struct hn_err *err)
+{
+	int rc = hn_db_begin(db, err);
+
+	db->grouped = rc == 0;
+	db->lost = (struct hn_err){ 0 };
+	return rc;
+}
+
+int hn_db_group_end(struct hn_db *db, struct hn_err *err)
+{
+	int rc;
+
+	hn_assert(db->grouped);
+	rc = db->lost.code != 0 ? tell_lost(db, err) : 0;
+	if (rc == 0 && db->broken) {
+		rc = hn_fail(err, HONE_E_STORE, "%s: a part of it could not be undone", db->path);
+	}
+	db->grouped = false;
+	return hn_db_end(db, rc, err);
 }
 
 int hn_db_probe(struct hn_db *db, struct hn_err *err)
