@@ -33,7 +33,8 @@ static void on_tick(uv_timer_t *t)
 	struct hn_daemon *d = t->data;
 
 	hn_jobs_tick(d);
-	if (hn_jobs_live(d) == 0 && d->waits == NULL && !d->snapshot_due && !d->trim_due) {
+	if (hn_jobs_live(d) == 0 && d->waits == NULL && !d->snapshot_due && !d->trim_due &&
+	    !hn_stall_on(d)) {
 		uv_timer_stop(&d->tick);
 		d->ticking = false;
 	}
@@ -220,6 +221,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	}
 	d->started_ns = hn_clock_ns();
 	d->snapshot_due = true;
+	hn_buf_init(&d->notice);
 	open_handles(d);
 	rc = hn_server_open(&d->server, &d->loop, d->config.socket.s, NULL,
 			    &hn_methods_ops, d, err);
@@ -237,6 +239,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	if (d->config.ends_with_clients) {
 		uv_timer_start(&d->guard, on_lonely, FIRST_CLIENT_MS, 0);
 	}
+	d->store = hn_store_open(&d->loop, d->db);
 	hn_damage_watch(d);
 	hn_jobs_resume(d);
 	hn_daemon_wake(d);
@@ -268,14 +271,25 @@ static void on_impatient(uv_timer_t *t)
 	uv_unref((uv_handle_t *)&d->guard);
 }
 
-void hn_daemon_snapshot(struct hn_daemon *d)
-{
-	struct hn_err err;
+struct snapshot {
+	struct hn_ask ask; /* first */
+	struct hn_daemon *daemon;
+	bool written; /* by this one; else those before it have what it would */
+	void (*then)(void *ctx);
+	void *ctx;
+};
 
-	d->snapshot_due = false;
-	d->trim_due = true; /* it holds every best for a moment */
+static int write_snapshot(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
+{
+	(void)a;
+	return hn_db_write_snapshot(db, err);
+}
+
+static void note_snapshot(struct hn_daemon *d, const struct hn_ask *a)
+{
+	d->trim_due = true; /* it held every best for a moment */
 	d->snapshot_ns = hn_clock_ns();
-	if (hn_db_write_snapshot(d->db, &err) == 0) {
+	if (a->rc == 0) {
 		if (d->snapshot_wait_ns > 0) {
 			hn_log_line(&d->log, "info", "snapshot: written again");
 		}
@@ -284,12 +298,41 @@ void hn_daemon_snapshot(struct hn_daemon *d)
 	}
 	if (d->snapshot_wait_ns == 0) { /* told once; readers are told by its age */
 		hn_log_line(&d->log, "warn", "snapshot: %s; tried again until it is written",
-			    err.msg);
+			    a->err.msg);
 	}
 	d->snapshot_due = true;
 	d->snapshot_wait_ns = d->snapshot_wait_ns * 2 + SNAPSHOT_RETRY_NS;
 	d->snapshot_wait_ns = d->snapshot_wait_ns < SNAPSHOT_LONGEST_NS ? d->snapshot_wait_ns
 									 : SNAPSHOT_LONGEST_NS;
+	hn_daemon_wake(d);
+}
+
+static void on_snapshot(struct hn_ask *a)
+{
+	struct snapshot *s = (struct snapshot *)a;
+
+	if (s->written) {
+		note_snapshot(s->daemon, a);
+	}
+	if (s->then != NULL) {
+		s->then(s->ctx);
+	}
+	free(s);
+}
+
+void hn_daemon_snapshot(struct hn_daemon *d, void (*then)(void *ctx), void *ctx)
+{
+	struct snapshot *s = calloc(1, sizeof *s);
+
+	hn_assert(s != NULL);
+	s->daemon = d;
+	s->written = d->snapshot_due;
+	s->then = then;
+	s->ctx = ctx;
+	s->ask = (struct hn_ask){ .work = d->snapshot_due ? write_snapshot : NULL,
+				  .done = on_snapshot };
+	d->snapshot_due = false;
+	hn_store_ask(d->store, &s->ask);
 }
 
 void hn_daemon_stop(struct hn_daemon *d, const char *reason)
@@ -298,9 +341,13 @@ void hn_daemon_stop(struct hn_daemon *d, const char *reason)
 		return;
 	}
 	hn_log_line(&d->log, "info", "stop: %s", reason);
+	hn_store_drain(d->store); /* what is asked for is answered */
 	hn_jobs_suspend(d);
+	hn_store_drain(d->store);
 	d->stopping = true;
-	hn_daemon_snapshot(d);
+	d->snapshot_due = true;
+	hn_daemon_snapshot(d, NULL, NULL);
+	hn_store_drain(d->store);
 	hn_server_stop_listening(&d->server);
 	hn_server_end_sessions(&d->server, /* at_once= */ false);
 	uv_timer_stop(&d->wake);
@@ -320,11 +367,13 @@ void hn_daemon_run(struct hn_daemon *d)
 		    d->config.socket.s, d->config.home.s, d->host_line);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	hn_server_end_sessions(&d->server, /* at_once= */ true);
+	hn_store_close(d->store);
 	uv_close((uv_handle_t *)&d->guard, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
 	hn_jobs_free(d);
 	hn_db_close(d->db);
+	hn_buf_fini(&d->notice);
 	hn_server_fini(&d->server);
 	hn_arena_fini(&d->arena);
 }

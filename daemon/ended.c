@@ -5,11 +5,6 @@
 #include "base/jw.h"
 #include "daemon/daemon.h"
 
-struct listing {
-	struct hn_daemon *daemon;
-	struct hn_jw *w;
-};
-
 static void put(struct hn_jw *w, const struct hn_json *v, const char *id, int64_t unix_ms)
 {
 	const struct hn_json *tasks = hn_json_get(v, "tasks");
@@ -38,29 +33,38 @@ static void put(struct hn_jw *w, const struct hn_json *v, const char *id, int64_
 
 static void on_job(void *ctx, const char *json, int64_t unix_ms)
 {
-	struct listing *l = ctx;
+	struct hn_ended *e = ctx;
+
+	e->row = hn_arena_grow(&e->arena, e->row, e->n, &e->cap, sizeof *e->row);
+	e->row[e->n++] = (struct hn_ended_row){ hn_arena_strdup(&e->arena, json), unix_ms };
+}
+
+int hn_ended_read(struct hn_ended *e, struct hn_db *db, struct hn_err *err)
+{
+	return hn_db_ended_jobs(db, HN_LIMIT_JOBS_LISTED, on_job, e, err);
+}
+
+static void write_row(struct hn_daemon *d, const struct hn_ended_row *row, struct hn_jw *w)
+{
 	struct hn_json *v = NULL;
 	const char *id;
 
-	if (hn_json_parse("job", json, strlen(json), NULL, &v, NULL) != 0) {
+	if (hn_json_parse("job", row->json, strlen(row->json), NULL, &v, NULL) != 0) {
 		return;
 	}
 	id = hn_json_string(hn_json_get(v, "id"));
-	if (id != NULL && hn_jobs_find(l->daemon, id) == NULL &&
-	    hn_sets_find(l->daemon, id) == NULL) {
-		put(l->w, v, id, unix_ms);
+	if (id != NULL && hn_jobs_find(d, id) == NULL && hn_sets_find(d, id) == NULL) {
+		put(w, v, id, row->unix_ms);
 	}
 	hn_json_free(v);
 }
 
-void hn_ended_write(struct hn_daemon *d, struct hn_jw *w, const char *name)
+void hn_ended_write(struct hn_daemon *d, const struct hn_ended *e, struct hn_jw *w,
+		    const char *name)
 {
-	struct listing l = { .daemon = d, .w = w };
-	struct hn_err err;
-
 	hn_jw_list(w, name);
-	if (hn_db_ended_jobs(d->db, HN_LIMIT_JOBS_LISTED, on_job, &l, &err) != 0) {
-		hn_log_line(&d->log, "warn", "jobs: %s", err.msg);
+	for (uint32_t i = 0; i < e->n; i++) {
+		write_row(d, &e->row[i], w);
 	}
 	hn_jw_end(w);
 }

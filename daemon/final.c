@@ -193,7 +193,7 @@ static bool same_pair(const struct hn_job *a, const struct hn_job *b)
 bool hn_job_final_waits(const struct hn_job *j)
 {
 	for (const struct hn_job *o = j->daemon->jobs; o != NULL; o = o->next) {
-		if (o != j && o->state == HN_JOB_FINAL && same_pair(o, j)) {
+		if (o != j && (o->state == HN_JOB_FINAL || o->final.recalling) && same_pair(o, j)) {
 			return true;
 		}
 	}
@@ -221,38 +221,14 @@ void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
 	}
 }
 
-int hn_final_recall_holder(struct hn_job_final *f, struct hn_db *db, const char *key,
-			   const char *target, struct hn_err *err)
+void hn_final_recall_holder(struct hn_job_final *f, const struct hn_promotion *p)
 {
-	struct hn_promotion p = {.record_id = 0};
-	int rc = hn_db_promotion(db, key, target, &p, err);
-
-	if (rc != 0 && rc != -HONE_E_NOT_FOUND) {
-		return rc;
-	}
-	if (p.record_id != f->holder.record_id) {
+	if (p->record_id != f->holder.record_id) {
 		let_go(&f->holder);
 	}
-	f->holder.record_id = p.record_id;
-	f->holder.median_ns = p.median_ns;
-	f->judged_id = p.judged_id;
-	return 0;
-}
-
-static int on_stored(void *ctx, const struct hn_record *r)
-{
-	hn_final_note_record(ctx, r, r->certificate, /* at_hand= */ false);
-	return 0;
-}
-
-/* What the store says now: who holds the title, which records are settled, and all leaders. */
-static int recall(struct hn_job *j, struct hn_err *err)
-{
-	struct hn_db *db = j->daemon->db;
-	int rc = hn_final_recall_holder(&j->final, db, j->key, j->target_line, err);
-
-	return rc != 0 ? rc
-		       : hn_db_records(db, j->key, j->target_line, on_stored, &j->final, err);
+	f->holder.record_id = p->record_id;
+	f->holder.median_ns = p->median_ns;
+	f->judged_id = p->judged_id;
 }
 
 static void report(struct hn_job *j, const struct hn_leader *winner, double median_ns)
@@ -274,52 +250,43 @@ static double told_ns(const struct hn_leader *winner, const struct hn_final_resu
 	return r->median_ns > 0 ? fmin(r->median_ns, winner->median_ns) : winner->median_ns;
 }
 
-/* False: it waits for room. */
-static bool promote(struct hn_job *j, const struct hn_final_result *r)
+struct promoting {
+	struct hn_ask ask; /* first */
+	struct hn_job *job;
+	const char *certificate; /* the winner's, which stays where it is */
+	struct hn_promotion promotion;
+};
+
+static int promote(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
+{
+	const struct promoting *p = (struct promoting *)a;
+	/* only what is best when it comes has stored its certificate already */
+	int rc = hn_db_certify(db, p->promotion.record_id, p->certificate, err);
+
+	return rc != 0 ? rc
+		       : hn_db_promote(db, p->job->key, p->job->target_line, &p->promotion, err);
+}
+
+static void tell_promoted(struct hn_job *j, const struct promoting *done)
 {
 	struct hn_job_final *f = &j->final;
+	const struct hn_promotion *p = &done->promotion;
+	const struct hn_final_result *r = &f->judged;
 	const struct hn_leader *winner = f->entrant[r->winner];
-	struct hn_promotion p = {
-		.record_id = winner->record_id,
-		.replaced_id = f->holder.record_id,
-		.judged_id = f->last_id,
-		.median_ns = told_ns(winner, r),
-		.gain_lo = r->gain_lo,
-		.gain_hi = r->gain_hi,
-		.n_entrant = f->n_field,
-		.n_block = r->n_duel,
-		.unix_ms = hn_clock_unix_ms(),
-	};
-	struct hn_err err;
-	/* only what is best when it comes has stored its certificate already */
-	int rc = hn_db_certify(j->daemon->db, winner->record_id, winner->certificate, &err);
 
-	rc = rc != 0 ? rc : hn_db_promote(j->daemon->db, j->key, j->target_line, &p, &err);
-	if (rc == -HONE_E_BUSY) {
-		hn_log_line(&j->daemon->log, "warn", "job %s: %s; it stays owed", j->id, err.msg);
-		return true;
-	}
-	if (rc != 0) {
-		if (hn_stall_begin(j->daemon, &err)) {
-			return false;
-		}
-		hn_job_fail(j, &err);
-		return true;
-	}
 	hn_log_line(&j->daemon->log, "info",
 		    "job %s: final of %u: record %lld, %.0f ns (screened %.0f), %s (gain "
 		    "%.1f to %.1f %%, %u duels), against record %lld",
-		    j->id, f->n_field, (long long)p.record_id, p.median_ns,
+		    j->id, f->n_field, (long long)p->record_id, p->median_ns,
 		    winner->median_ns,
 		    r->winner > 0 ? "promoted" : "holds", 100 * r->gain_lo,
-		    100 * r->gain_hi, r->n_duel, (long long)p.replaced_id);
+		    100 * r->gain_hi, r->n_duel, (long long)p->replaced_id);
 	f->told.decided = true;
 	f->told.changed = r->winner > 0;
 	f->told.gain_lo = r->gain_lo;
 	f->told.gain_hi = r->gain_hi;
-	f->told.median_ns = p.median_ns;
-	report(j, winner, p.median_ns);
-	return true;
+	f->told.median_ns = p->median_ns;
+	report(j, winner, p->median_ns);
 }
 
 static void on_proved(void *ctx, const struct hn_measure_result *r);
@@ -358,18 +325,54 @@ static void finish(struct hn_job *j, bool cut_short)
 			    j->id, f->n_field, f->n_told,
 			    (long long)((hn_clock_ns() - f->began_ns) / 1000000));
 	}
-	hn_job_finish(j, HN_JOB_DONE,
-		      j->exhausted ? "the search space is exhausted" : "");
+	hn_job_is_through(j);
+}
+
+static void on_promoted(struct hn_ask *a)
+{
+	struct promoting *p = (struct promoting *)a;
+	struct hn_job *j = p->job;
+
+	if (a->rc == 0 && j->state == HN_JOB_FINAL) {
+		tell_promoted(j, p);
+	} else if (a->rc == -HONE_E_BUSY) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: %s; it stays owed", j->id,
+			    a->err.msg);
+	} else if (a->rc != 0) {
+		hn_job_not_stored(j, &a->err);
+	}
+	if (a->rc == 0 || a->rc == -HONE_E_BUSY) {
+		j->final.unsaved = false;
+		finish(j, /* cut_short= */ false);
+	}
+	hn_job_answered(j);
+	free(p);
 }
 
 void hn_job_final_save(struct hn_job *j)
 {
 	struct hn_job_final *f = &j->final;
+	const struct hn_leader *winner = f->entrant[f->judged.winner];
+	const struct hn_final_result *r = &f->judged;
+	struct promoting *p = calloc(1, sizeof *p);
 
-	f->unsaved = !promote(j, &f->judged);
-	if (!f->unsaved) {
-		finish(j, /* cut_short= */ false);
-	}
+	hn_assert(p != NULL);
+	f->unsaved = true;
+	p->ask = (struct hn_ask){ .writes = true, .work = promote, .done = on_promoted };
+	p->job = j;
+	p->certificate = winner->certificate;
+	p->promotion = (struct hn_promotion){
+		.record_id = winner->record_id,
+		.replaced_id = f->holder.record_id,
+		.judged_id = f->last_id,
+		.median_ns = told_ns(winner, r),
+		.gain_lo = r->gain_lo,
+		.gain_hi = r->gain_hi,
+		.n_entrant = f->n_field,
+		.n_block = r->n_duel,
+		.unix_ms = hn_clock_unix_ms(),
+	};
+	hn_job_ask(j, &p->ask);
 }
 
 static void duel(struct hn_job *j);
@@ -394,7 +397,7 @@ static void on_dueled(void *ctx, const struct hn_measure_result *r)
 
 	f->open = false;
 	hn_daemon_wake(j->daemon);
-	if (j->state != HN_JOB_FINAL) {
+	if (j->state != HN_JOB_FINAL || hn_job_over(j)) {
 		return;
 	}
 	j->kernel_ns += r->kernel_ns;
@@ -425,7 +428,7 @@ static void on_proved(void *ctx, const struct hn_measure_result *r)
 
 	f->open = f->proving = false;
 	hn_daemon_wake(j->daemon);
-	if (j->state != HN_JOB_FINAL) {
+	if (j->state != HN_JOB_FINAL || hn_job_over(j)) {
 		return;
 	}
 	j->kernel_ns += r->kernel_ns;
@@ -494,18 +497,13 @@ bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns)
 	return affordable(&f, allowance_ns(j, now_ns)) > 0;
 }
 
-bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
+/* False: there is nothing to decide, or no time for it. */
+static bool begin(struct hn_job *j, int64_t now_ns)
 {
 	struct hn_job_final *f = &j->final;
 	double allowed = allowance_ns(j, now_ns);
-	struct hn_err err;
-	uint32_t n;
+	uint32_t n = affordable(f, allowed);
 
-	if (recall(j, &err) != 0) {
-		hn_job_fail(j, &err);
-		return true;
-	}
-	n = affordable(f, allowed);
 	if (n == 0) {
 		return false;
 	}
@@ -520,6 +518,57 @@ bool hn_job_final_begin(struct hn_job *j, int64_t now_ns)
 	hn_notify_progress(j);
 	duel(j);
 	return true;
+}
+
+struct recalling {
+	struct hn_ask ask; /* first */
+	struct hn_job *job;
+	struct hn_recall known;
+};
+
+static int recall(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
+{
+	struct recalling *r = (struct recalling *)a;
+
+	return hn_recall_read(&r->known, db, r->job->key, r->job->target_line, NULL, err);
+}
+
+/* What the store says now: who holds the title, which records are settled, and all leaders. */
+static void on_recalled(struct hn_ask *a)
+{
+	struct recalling *r = (struct recalling *)a;
+	struct hn_job *j = r->job;
+	struct hn_job_final *f = &j->final;
+
+	f->recalling = false;
+	hn_job_answered(j);
+	if (a->rc != 0) {
+		hn_job_fail(j, &a->err);
+	} else if (!hn_job_over(j)) {
+		hn_final_recall_holder(f, &r->known.promotion);
+		for (uint32_t i = 0; i < r->known.n; i++) {
+			const struct hn_record *x = &r->known.record[i];
+
+			hn_final_note_record(f, x, x->certificate, /* at_hand= */ false);
+		}
+		if (!begin(j, hn_clock_ns())) {
+			hn_job_is_through(j);
+		}
+	}
+	hn_recall_fini(&r->known);
+	free(r);
+}
+
+void hn_job_final_begin(struct hn_job *j)
+{
+	struct recalling *r = calloc(1, sizeof *r);
+
+	hn_assert(r != NULL);
+	r->ask = (struct hn_ask){ .work = recall, .done = on_recalled };
+	r->job = j;
+	hn_recall_init(&r->known);
+	j->final.recalling = true;
+	hn_job_ask(j, &r->ask);
 }
 
 void hn_job_final_step(struct hn_job *j, int64_t now_ns)

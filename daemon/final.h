@@ -51,7 +51,8 @@ struct hn_job_final {
 	bool open;	 /* a duel is under way, or the winner's proof */
 	bool proving;	 /* the latter: it is judged, and nothing is written yet */
 	struct hn_final_result judged;
-	bool unsaved;	 /* judged and proved, and the disk had no room for the promotion */
+	bool unsaved;	 /* judged and proved, and the promotion is not stored yet */
+	bool recalling;	 /* the store is asked who takes part */
 	struct hn_final_told told; /* of the last that was held */
 };
 
@@ -65,8 +66,7 @@ void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
 
 /* Whom the store names the holder, and which records its final settled; the holder's steps come
  * with its record. */
-int hn_final_recall_holder(struct hn_job_final *f, struct hn_db *db, const char *key,
-			   const char *target, struct hn_err *err) HN_NODISCARD;
+void hn_final_recall_holder(struct hn_job_final *f, const struct hn_promotion *p);
 
 /* Part of the job's seconds that belongs to its final: 0 when there is nothing to decide. */
 double hn_job_final_reserve(const struct hn_job *j);
@@ -79,8 +79,8 @@ bool hn_job_final_owed(const struct hn_job *j, int64_t now_ns);
 bool hn_job_final_waits(const struct hn_job *j);
 
 /* Begin the final against whom the store names the holder now, if there is one to hold and time
- * for it: state FINAL, or false. */
-bool hn_job_final_begin(struct hn_job *j, int64_t now_ns);
+ * for it, state FINAL; else the job ends. */
+void hn_job_final_begin(struct hn_job *j);
 
 /* Between two duels: the race ends when what is left of the time is needed for the match to be
  * looked at, duels taking what they took so far. */
@@ -93,7 +93,8 @@ bool hn_job_final_over(const struct hn_job_final *f, int64_t now_ns);
 /* When it is, judge what is there. Called in state FINAL, at each step. */
 void hn_job_final_step(struct hn_job *j, int64_t now_ns);
 
-/* Promote the winner that was judged and proved, and end; without room on the disk it waits. */
+/* Promote the winner that was judged and proved, and end; without room on the disk it waits
+ * (unsaved). */
 void hn_job_final_save(struct hn_job *j);
 
 void hn_job_final_fini(struct hn_job_final *f);

@@ -24,12 +24,13 @@
  * repeated.
  *
  * Invariants:
- *  1. A shot is in exactly one place: ready, open, batch, told, or with the worker
- * thread.
+ *  1. A shot is in exactly one place: ready, open, batch, storing (the store's thread reads it),
+ *     told, or with the worker thread.
  *  2. Its round lives until all its shots are told or dropped.
- *  3. Counters, `best` and events know only what is committed.
+ *  3. Counters, `best`, events and an end know only what is committed.
  *  4. While `thinking`, nobody on the loop touches `policy`.
- *  5. An ended job never leaves its state; what is still with the measurer or a worker is
+ *  5. The store has one request of a job at a time (`asking`); its answer makes the next step.
+ *  6. An ended job never leaves its state; what is still with the measurer or a worker is
  *     waited for by hn_job_idle before the memory goes.
  */
 #include "daemon/daemon.h"
@@ -42,7 +43,8 @@
 #include "loopstate/dag/mark.h"
 
 #define BATCH_RECORDS 32   /* committed together at most ... */
-#define BATCH_NS 100000000 /* ... and at the latest after so long */
+#define BATCH_NS 100000000 /* ... and at the latest after so long, when the store keeps up */
+#define HELD_RECORDS 128   /* when it does not, measuring waits */
 #define TRIES 5		   /* of what the infrastructure failed, ... */
 #define NAIVE_TRIES 8	   /* ... of the naive program, without which there is no job, ... */
 #define LOST_RUN 20	   /* tries that are lost in a row: nothing gets done here */
@@ -62,6 +64,17 @@ const char *hn_job_state_name(enum hn_job_state s)
 bool hn_job_ended(const struct hn_job *j)
 {
 	return j->state >= HN_JOB_DONE;
+}
+
+bool hn_job_over(const struct hn_job *j)
+{
+	return j->end.begun || hn_job_ended(j);
+}
+
+/* Measured, and not in the store. */
+static uint32_t n_held(const struct hn_job *j)
+{
+	return j->batch.n + j->storing.n;
 }
 
 void hn_shots_push(struct hn_shots *q, struct hn_shot *s)
@@ -129,7 +142,7 @@ static void drop_all(struct hn_shots *q)
 
 int64_t hn_job_remaining(const struct hn_job *j)
 {
-	int64_t asked = j->n_trial + j->ready.n + j->open.n + j->batch.n;
+	int64_t asked = j->n_trial + j->ready.n + j->open.n + n_held(j);
 
 	return asked < j->allowed ? j->allowed - asked : 0;
 }
@@ -158,7 +171,7 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 
 	j->naive_open = false;
 	hn_daemon_wake(j->daemon);
-	if (hn_job_ended(j)) {
+	if (hn_job_over(j)) {
 		return;
 	}
 	if (lost(naive->verdict) && ++j->naive_tries < NAIVE_TRIES) {
@@ -187,12 +200,12 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		return;
 	}
 	j->naive_ns = naive->median_ns;
-	(void)hn_job_store_naive(j);
+	hn_job_store_naive(j);
 }
 
 static void ask_reference(struct hn_job *j)
 {
-	if (hn_job_ended(j)) {
+	if (hn_job_over(j)) {
 		j->naive_open = false;
 		hn_daemon_wake(j->daemon);
 		return;
@@ -205,37 +218,69 @@ static void ask_reference(struct hn_job *j)
 	}
 }
 
+struct opening {
+	struct hn_ask ask; /* first */
+	struct hn_job *job;
+	struct hn_workload_row row;
+	char model[80];
+	const char *model_name; /* that, or NULL */
+	struct hn_recall known;
+};
+
+static int open_in_store(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
+{
+	struct opening *o = (struct opening *)a;
+	int rc = hn_db_put_workload(db, &o->row, err);
+
+	return rc != 0 ? rc
+		       : hn_recall_read(&o->known, db, o->row.key, o->job->target_line,
+					o->model_name, err);
+}
+
+static void on_opened(struct hn_ask *a)
+{
+	struct opening *o = (struct opening *)a;
+	struct hn_job *j = o->job;
+
+	if (a->rc != 0) {
+		hn_job_not_stored(j, &a->err);
+	} else {
+		hn_job_warm(j, &o->known);
+		hn_job_recall(j, o->known.model);
+		j->opened = true;
+	}
+	hn_recall_fini(&o->known);
+	hn_job_answered(j);
+	free(o);
+}
+
 bool hn_job_open(struct hn_job *j)
 {
-	struct hn_workload_row row = { .key = j->key,
-				       .name = j->name,
-				       .dag_json = j->dag_json,
-				       .flops = j->workload.flops,
-				       .cache = hn_dag_cache(j->dag) };
-	struct hn_err err;
+	struct opening *o;
 
-	if (j->opened) {
-		return true;
+	if (j->opened || j->asking || hn_job_over(j)) {
+		return j->opened && !hn_job_over(j);
 	}
-	if (hn_db_put_workload(j->daemon->db, &row, &err) != 0) {
-		if (!hn_stall_begin(j->daemon, &err)) {
-			hn_job_fail(j, &err);
-		}
-		return false;
-	}
-	if (hn_job_warm(j, &err) != 0) {
-		hn_job_fail(j, &err);
-		return false;
-	}
-	j->opened = true;
-	return true;
+	o = calloc(1, sizeof *o);
+	hn_assert(o != NULL);
+	o->ask = (struct hn_ask){ .writes = true, .work = open_in_store, .done = on_opened };
+	o->job = j;
+	o->row = (struct hn_workload_row){ .key = j->key,
+					   .name = j->name,
+					   .dag_json = j->dag_json,
+					   .flops = j->workload.flops,
+					   .cache = hn_dag_cache(j->dag) };
+	o->model_name = hn_job_knowledge_name(j, o->model);
+	hn_recall_init(&o->known);
+	hn_job_ask(j, &o->ask);
+	return false;
 }
 
 void hn_job_start(struct hn_job *j)
 {
 	struct hn_err err;
 
-	if (j->set == NULL && !hn_job_open(j)) {
+	if (!hn_job_open(j)) {
 		return;
 	}
 	j->started_ns = hn_clock_ns();
@@ -243,17 +288,13 @@ void hn_job_start(struct hn_job *j)
 		hn_job_finish(j, HN_JOB_DONE, "the store already holds this many trials");
 		return;
 	}
-	hn_job_recall(j);
-	j->state = HN_JOB_NAIVE;
-	if (j->set == NULL && (hn_crashes_start(&j->crashes, j->n_trial, &err) != 0 ||
-			       hn_jobs_store(j, /* finished= */ false, &err) != 0)) {
-		if (hn_stall_begin(j->daemon, &err)) {
-			j->state = HN_JOB_NEW;
-			j->started_ns = 0;
-		} else {
-			hn_job_fail(j, &err);
-		}
+	if (j->set == NULL && hn_crashes_start(&j->crashes, j->n_trial, &err) != 0) {
+		hn_job_fail(j, &err);
 		return;
+	}
+	j->state = HN_JOB_NAIVE;
+	if (j->set == NULL) {
+		hn_jobs_store(j, HN_JOB_NAIVE);
 	}
 	hn_notify_progress(j);
 	j->naive_open = j->known = true;
@@ -288,7 +329,7 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 
 	hn_shots_remove(&j->open, s);
 	hn_daemon_wake(j->daemon);
-	if (j->state != HN_JOB_SEARCH || j->held) {
+	if (j->state != HN_JOB_SEARCH || j->held || hn_job_over(j)) {
 		hn_shot_drop(s);
 		return;
 	}
@@ -308,8 +349,8 @@ static void on_measured(void *ctx, const struct hn_measure_result *r)
 	if (j->batch_ns == 0) {
 		j->batch_ns = hn_clock_ns();
 	}
-	if (j->batch.n >= BATCH_RECORDS) {
-		(void)hn_job_commit(j);
+	if (j->batch.n >= BATCH_RECORDS && !hn_stall_on(j->daemon)) {
+		hn_job_commit(j);
 	}
 }
 
@@ -329,7 +370,8 @@ static struct hn_shot *take_ready(struct hn_job *j)
 
 bool hn_job_shoot(struct hn_job *j)
 {
-	bool may = j->state == HN_JOB_SEARCH && !j->held;
+	bool may = j->state == HN_JOB_SEARCH && !j->held && !hn_job_over(j) &&
+		   n_held(j) < HELD_RECORDS;
 	struct hn_shot *s = may ? take_ready(j) : NULL;
 
 	if (s == NULL) {
@@ -386,7 +428,7 @@ double hn_job_left_ns(const struct hn_job *j, int64_t now_ns)
 
 bool hn_job_owes_answer(const struct hn_job *j, double left_s)
 {
-	return !hn_job_ended(j) && j->best_ns == 0 && j->n_trial - j->n_warm < FIRST_TRIALS &&
+	return !hn_job_over(j) && j->best_ns == 0 && j->n_trial - j->n_warm < FIRST_TRIALS &&
 	       !j->exhausted && left_s > -FIRST_SECONDS;
 }
 
@@ -411,9 +453,14 @@ static void end_search(struct hn_job *j)
 		next = s->next;
 		hn_measurer_cancel(j->daemon->measurer, s);
 	}
-	if (j->batch.n > 0) {
-		(void)hn_job_commit(j);
+	if (!hn_stall_on(j->daemon)) {
+		hn_job_commit(j);
 	}
+}
+
+void hn_job_is_through(struct hn_job *j)
+{
+	hn_job_finish(j, HN_JOB_DONE, j->exhausted ? "the search space is exhausted" : "");
 }
 
 static void search_is_over(struct hn_job *j, int64_t now_ns)
@@ -421,19 +468,19 @@ static void search_is_over(struct hn_job *j, int64_t now_ns)
 	if (j->state == HN_JOB_SEARCH) {
 		end_search(j);
 		j->held = true;
-		if (hn_job_ended(j) || j->batch.n > 0 /* there is no room for it */ ||
-		    (hn_job_final_owed(j, now_ns) && hn_job_final_waits(j)) ||
-		    hn_job_final_begin(j, now_ns)) {
-			return;
+		if (n_held(j) > 0 || j->asking ||
+		    (hn_job_final_owed(j, now_ns) && hn_job_final_waits(j))) {
+			return; /* called again */
 		}
+		hn_job_final_begin(j);
+		return;
 	}
-	hn_job_finish(j, HN_JOB_DONE,
-		      j->exhausted ? "the search space is exhausted" : "");
+	hn_job_is_through(j);
 }
 
 void hn_job_hold(struct hn_job *j)
 {
-	if (!hn_job_ended(j)) {
+	if (!hn_job_over(j)) {
 		end_search(j);
 		j->allowed = 0;
 		j->held = true;
@@ -443,6 +490,9 @@ void hn_job_hold(struct hn_job *j)
 void hn_job_conclude(struct hn_job *j, double left_ns, int64_t now_ns)
 {
 	j->left_ns = left_ns;
+	if (hn_job_over(j)) {
+		return;
+	}
 	if (j->state == HN_JOB_SEARCH) {
 		search_is_over(j, now_ns);
 	} else {
@@ -455,6 +505,10 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	uint32_t depth, want;
 	bool still;
 
+	if (j->end.begun) {
+		hn_job_end_step(j);
+		return;
+	}
 	if (hn_job_ended(j) || j->state == HN_JOB_NEW) {
 		return;
 	}
@@ -464,16 +518,17 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	}
 	still = hn_job_still(j);
 	if (j->batch.n > 0 && (now_ns - j->batch_ns >= BATCH_NS || still)) {
-		(void)hn_job_commit(j);
+		hn_job_commit(j);
 	}
-	if (hn_job_ended(j) || hn_stall_on(j->daemon) || gave_up(j)) {
+	if (gave_up(j)) {
 		return;
 	}
 	if (out_of_time(j, now_ns) || (j->held && j->set == NULL)) {
 		search_is_over(j, now_ns);
 		return;
 	}
-	if (j->state == HN_JOB_NAIVE && !j->naive_open && now_ns >= j->naive_after_ns) {
+	if (j->state == HN_JOB_NAIVE && !j->naive_open && !j->naive_owed &&
+	    now_ns >= j->naive_after_ns) {
 		j->naive_open = true;
 		ask_reference(j);
 	}
@@ -483,6 +538,9 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (still && j->set == NULL && (j->exhausted || hn_job_remaining(j) == 0)) {
 		search_is_over(j, now_ns);
 		return;
+	}
+	if (still && n_held(j) > 0) {
+		return; /* what is asked for next rests on them */
 	}
 	if (j->n_trial != j->told_trials && now_ns - j->told_ns >= PROGRESS_NS) {
 		hn_notify_progress(j);
@@ -497,32 +555,26 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	}
 }
 
+/* A job that could end, but waits for room on the disk, may end in another way. */
+static bool may_end_so(const struct hn_job *j, enum hn_job_state final)
+{
+	return !hn_job_over(j) || (j->end.begun && j->end.state == HN_JOB_DONE &&
+				   final != HN_JOB_DONE && j->batch.n > 0);
+}
+
 void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message)
 {
 	struct hn_daemon *d = j->daemon;
 	struct hn_shot *s, *next;
 
-	if (hn_job_ended(j)) {
+	if (!may_end_so(j, final)) {
 		return;
 	}
-	if (j->batch.n > 0 && final != HN_JOB_FAILED) {
-		(void)hn_job_commit(j);
-	}
-	if (hn_job_ended(j) || (j->batch.n > 0 && final == HN_JOB_DONE)) {
-		return;
-	}
-	if (j->batch.n > 0) {
-		hn_log_line(&d->log, "warn", "job %s: %u results could not be stored", j->id,
-			    j->batch.n);
-	}
-	if (final != HN_JOB_FAILED) {
-		hn_job_keep_knowledge(j);
-	}
-	j->state = final;
-	j->ended_ns = hn_clock_ns();
-	snprintf(j->message, sizeof(j->message), "%s", message);
+	j->end.begun = true;
+	j->end.state = final;
+	j->end.without_results |= final == HN_JOB_FAILED;
+	snprintf(j->end.message, sizeof(j->end.message), "%s", message);
 	drop_all(&j->ready);
-	drop_all(&j->batch);
 	for (s = j->open.head; s != NULL; s = next) {
 		next = s->next;
 		hn_measurer_cancel(d->measurer, s);
@@ -530,46 +582,74 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 	if (j->naive_open || j->final.open) {
 		hn_measurer_cancel(d->measurer, j);
 	}
-	/* a set's jobs are resumed by the set */
-	hn_job_store_end(j, final != HN_JOB_SUSPENDED || d->config.ends_with_clients ||
-				    j->set != NULL);
-	if (d->snapshot_due && final != HN_JOB_SUSPENDED) {
-		/* who hears of the end may ask the snapshot at once */
-		hn_daemon_snapshot(d);
-	} else {
-		d->snapshot_due = true;
+	j->naive_owed = j->final.unsaved = false;
+	hn_job_end_step(j);
+}
+
+void hn_job_end_step(struct hn_job *j)
+{
+	if (!j->end.begun || hn_job_ended(j) || j->asking) {
+		return;
 	}
-	hn_log_line(&d->log, "info", "job %s: %s, %lld trials%s%s", j->id,
-		    state_name[final], (long long)j->n_trial,
-		    *message != '\0' ? ": " : "", message);
+	if (j->batch.n > 0 && !j->end.without_results) {
+		if (j->end.state != HN_JOB_DONE || !hn_stall_on(j->daemon)) {
+			hn_job_commit(j);
+		}
+		if (n_held(j) > 0) {
+			return; /* called again when that is answered */
+		}
+	}
+	if (j->batch.n > 0) {
+		hn_log_line(&j->daemon->log, "warn", "job %s: %u results could not be stored",
+			    j->id, j->batch.n);
+		drop_all(&j->batch);
+	}
+	if (j->end.state != HN_JOB_FAILED) {
+		hn_job_keep_knowledge(j);
+	}
+	hn_job_store_end(j);
+}
+
+void hn_job_end(struct hn_job *j)
+{
+	j->state = j->end.state;
+	j->end.begun = false;
+	j->ended_ns = hn_clock_ns();
+	snprintf(j->message, sizeof(j->message), "%s", j->end.message);
+	hn_log_line(&j->daemon->log, "info", "job %s: %s, %lld trials%s%s", j->id,
+		    state_name[j->state], (long long)j->n_trial, *j->message != '\0' ? ": " : "",
+		    j->message);
 	hn_notify_ended(j);
-	hn_daemon_wake(d);
+	if (j->set != NULL) {
+		hn_set_end_step(j->set);
+	}
+	hn_daemon_wake(j->daemon);
 }
 
 void hn_job_fail(struct hn_job *j, const struct hn_err *err)
 {
-	j->error = hn_job_ended(j) ? j->error : err->code;
-	hn_job_finish(j, HN_JOB_FAILED, err->msg);
+	if (may_end_so(j, HN_JOB_FAILED)) {
+		j->error = err->code;
+		hn_job_finish(j, HN_JOB_FAILED, err->msg);
+	}
 }
 
 void hn_job_cancel(struct hn_job *j)
 {
 	hn_job_finish(j, HN_JOB_CANCELLED, "cancelled by a client; results are kept");
-	if (j->set != NULL && !hn_set_ended(j->set)) {
-		hn_set_store(j->set, /* finished= */ false);
-	}
 }
 
 bool hn_job_idle(const struct hn_job *j)
 {
 	return hn_job_ended(j) && j->open.n == 0 && !j->thinking && !j->naive_open &&
-	       !j->final.open;
+	       !j->final.open && !j->asking && !j->row_owed;
 }
 
 void hn_job_drop_search(struct hn_job *j)
 {
 	drop_all(&j->ready);
 	drop_all(&j->batch);
+	drop_all(&j->storing);
 	drop_all(&j->told);
 	if (j->policy != NULL) {
 		j->ops->destroy(j->policy);

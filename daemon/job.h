@@ -7,7 +7,9 @@
 #include "base/jw.h"
 #include "daemon/crashes.h"
 #include "daemon/final.h"
+#include "daemon/recall.h"
 #include "daemon/ring.h"
+#include "daemon/store.h"
 #include "daemon/workload.h"
 #include "db/db.h"
 #include "search/policy.h"
@@ -95,6 +97,12 @@ struct hn_job {
 	struct hn_job_budget budget;
 	struct hn_task task;
 	struct hn_set *set; /* whose task it is; NULL = a job of its own */
+	bool asking;	    /* the store has a request of it (save.c) */
+	struct {	    /* how it is about to end: told when it is stored */
+		bool begun, without_results; /* they could not be stored */
+		enum hn_job_state state;
+		char message[1000];
+	} end;
 	int64_t allowed;    /* trials: its budget's, or what its set has granted */
 	bool held;	    /* nothing more is measured; its final comes */
 	int64_t spent_ns;   /* of a set's job: its rounds took */
@@ -114,7 +122,7 @@ struct hn_job {
 		warm_arena; /* holds `warm`; goes to the worker with the first phase */
 	struct hn_warm_record *warm;
 	uint32_t n_warm_record;
-	struct hn_shots ready, open, batch, told;
+	struct hn_shots ready, open, batch, storing, told;
 	int64_t batch_ns; /* when the oldest of the batch came; 0 = empty */
 
 	/* counters */
@@ -149,11 +157,15 @@ struct hn_job {
 
 bool hn_job_ended(const struct hn_job *j);
 
-/* Read what the store knows of it; a set does so for its jobs before it starts one. False: it
- * failed, or waits for room on the disk. */
+/* It has ended or is about to: nothing is begun any more. */
+bool hn_job_over(const struct hn_job *j);
+
+/* Read what the store knows of it; a set does so for its jobs before it starts one. False: not
+ * yet, it is being read, or waits for room on the disk; or it failed. Called until it is true. */
 bool hn_job_open(struct hn_job *j);
 
-/* The job's turn has come: NEW -> NAIVE. The measurer must be there. */
+/* The job's turn has come: NEW -> NAIVE, once it is open; called until then. The measurer must be
+ * there. */
 void hn_job_start(struct hn_job *j);
 
 /* Nothing of it is under way but what waits to be recorded. */
@@ -164,6 +176,9 @@ void hn_job_hold(struct hn_job *j);
 
 /* ... and end, with a final where there is one to hold in that time. */
 void hn_job_conclude(struct hn_job *j, double left_ns, int64_t now_ns);
+
+/* It is through, with a final or without: DONE. */
+void hn_job_is_through(struct hn_job *j);
 
 /* What it took so far, and may still take (INFINITY = no limit): of a set's job, its rounds. */
 double hn_job_spent_ns(const struct hn_job *j, int64_t now_ns);
@@ -180,11 +195,16 @@ bool hn_job_shoot(struct hn_job *j);
  */
 void hn_job_step(struct hn_job *j, int64_t now_ns);
 
-/* End it now: ready ones are dropped, open ones forgotten, measured ones committed. */
+/* Let it end: ready ones are dropped, open ones forgotten, measured ones committed. Its state is
+ * the new one, and told, when the store has it. */
 void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message);
 
 /* ... because a client says so; a set remembers it. */
 void hn_job_cancel(struct hn_job *j);
+
+/* The next step of that, after an answer of the store; nothing when it is not about to end. */
+void hn_job_end_step(struct hn_job *j);
+void hn_job_end(struct hn_job *j); /* the last one */
 
 /* End it as FAILED, for this reason. */
 void hn_job_fail(struct hn_job *j, const struct hn_err *err);
@@ -198,23 +218,31 @@ void hn_job_free(struct hn_job *j);
  * of the rest; of a set's job once the set has ended. Nothing happens before, nor twice. */
 void hn_job_settle(struct hn_job *j);
 
-/* record.c: commit the batch; events come after. False: a full disk, and it waits (stall.c); or a
- * store that failed, which ended the job. */
-bool hn_job_commit(struct hn_job *j);
+/* record.c: commit the batch, unless the store has a request of it already; events come when it is
+ * stored.  A full disk: the batch is as before, and waits (stall.c). */
+void hn_job_commit(struct hn_job *j);
 
-/* save.c: store its naive time, and search from then on (false: it waits for room, or failed);
- * its end, without which it would be resumed. */
-bool hn_job_store_naive(struct hn_job *j);
-void hn_job_store_end(struct hn_job *j, bool finished);
+/* save.c: ask the store, which has no other request of it; its answer is there. */
+void hn_job_ask(struct hn_job *j, struct hn_ask *a);
+void hn_job_answered(struct hn_job *j);
+/* ... and it is this failure: it waits for room on the disk, or ends. */
+void hn_job_not_stored(struct hn_job *j, const struct hn_err *err);
 
-/* Store what waited for room on the disk; false when there is none for it. */
+/* save.c: store its naive time, and search from then on; its end, without which it would be
+ * resumed. */
+void hn_job_store_naive(struct hn_job *j);
+void hn_job_store_end(struct hn_job *j);
+
+/* Store what waited for room on the disk; false while something of it does, or is being stored. */
 bool hn_job_save(struct hn_job *j);
 
 /* record.c: the warm start: counters and best from the store, records for the policy. */
-int hn_job_warm(struct hn_job *j, struct hn_err *err) HN_NODISCARD;
+void hn_job_warm(struct hn_job *j, const struct hn_recall *r);
 
-/* knowledge.c: what the job's cost model begins with; keep what it has learned. */
-void hn_job_recall(struct hn_job *j);
+/* knowledge.c: the name of what the job's cost model begins with in the store, NULL: nothing;
+ * begin with it, NULL: with what hone was shipped with; keep what it has learned. */
+const char *hn_job_knowledge_name(const struct hn_job *j, char name[80]);
+void hn_job_recall(struct hn_job *j, const char *text);
 void hn_job_keep_knowledge(struct hn_job *j);
 
 
@@ -232,8 +260,9 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name);
 /* view.c: the member "naive_share", where a naive time is an estimate. */
 void hn_naive_write_share(double share, struct hn_jw *w);
 
-/* view.c: the submit params that make this job again (kept in the store). */
-void hn_job_write_request(const struct hn_job *j, struct hn_buf *b);
+/* view.c: the submit params that make this job again (kept in the store), in that state. */
+void hn_job_write_request(const struct hn_job *j, enum hn_job_state state, const char *message,
+			  struct hn_buf *b);
 
 /* Trials that may still be asked for. */
 int64_t hn_job_remaining(const struct hn_job *j);

@@ -42,7 +42,7 @@ struct hn_job *hn_jobs_find(struct hn_daemon *d, const char *id)
 	return j;
 }
 
-static void own(struct hn_job *j, struct hn_session *s)
+void hn_jobs_own(struct hn_job *j, struct hn_session *s)
 {
 	for (uint32_t i = 0; i < j->n_owner; i++) {
 		if (j->owner[i] == s) {
@@ -66,18 +66,20 @@ bool hn_jobs_release(struct hn_job *j, struct hn_session *s)
 	return j->n_owner == 0;
 }
 
+bool hn_jobs_equal(const struct hn_job *a, const struct hn_job *b)
+{
+	return strcmp(a->key, b->key) == 0 && strcmp(a->target_line, b->target_line) == 0 &&
+	       strcmp(a->policy_name, b->policy_name) == 0 &&
+	       strcmp(a->model_name, b->model_name) == 0 &&
+	       strcmp(a->records, b->records) == 0 && a->budget.trials == b->budget.trials &&
+	       a->budget.seconds == b->budget.seconds && a->budget.seed == b->budget.seed;
+}
+
 /* A live job that would give the same answer. */
 static struct hn_job *equal_job(struct hn_daemon *d, const struct hn_job *like)
 {
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		if (!hn_job_ended(j) && j->set == NULL && strcmp(j->key, like->key) == 0 &&
-		    strcmp(j->target_line, like->target_line) == 0 &&
-		    strcmp(j->policy_name, like->policy_name) == 0 &&
-		    strcmp(j->model_name, like->model_name) == 0 &&
-		    strcmp(j->records, like->records) == 0 &&
-		    j->budget.trials == like->budget.trials &&
-		    j->budget.seconds == like->budget.seconds &&
-		    j->budget.seed == like->budget.seed) {
+		if (!hn_job_over(j) && j->set == NULL && hn_jobs_equal(j, like)) {
 			return j;
 		}
 	}
@@ -235,35 +237,29 @@ static size_t live_bytes(const struct hn_daemon *d)
 
 int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
 {
-	char why[500];
+	size_t bytes = live_bytes(d);
+	uint32_t live = hn_jobs_live(d) + hn_submit_count(d, &bytes);
 
-	if (live_bytes(d) > HN_LIMIT_JOBS_BYTES) {
+	if (bytes > HN_LIMIT_JOBS_BYTES) {
 		return hn_fail(err, HONE_E_BUSY,
 			       "the jobs that are queued take %zu MiB; at most %d may be",
-			       live_bytes(d) >> 20, HN_LIMIT_JOBS_BYTES >> 20);
+			       bytes >> 20, HN_LIMIT_JOBS_BYTES >> 20);
 	}
-	if (hn_jobs_live(d) + n > HN_LIMIT_JOBS_LIVE) {
+	if (live + n > HN_LIMIT_JOBS_LIVE) {
 		return hn_fail(err, HONE_E_BUSY, "%d jobs are queued already; at most %d may be",
-			       hn_jobs_live(d), HN_LIMIT_JOBS_LIVE);
-	}
-	d->stall.again_ns = 0; /* somebody asks: look at once */
-	if (!hn_stall_pass(d, hn_clock_ns())) {
-		hn_stall_why(d, why, sizeof(why));
-		return hn_fail(err, HONE_E_DISK_FULL, "nothing can be submitted now: %s", why);
+			       live, HN_LIMIT_JOBS_LIVE);
 	}
 	return hn_daemon_measurer(d, err);
 }
 
-int hn_jobs_store(struct hn_job *j, bool finished, struct hn_err *err)
+void hn_jobs_store(struct hn_job *j, enum hn_job_state state)
 {
 	struct hn_buf request;
-	int rc;
 
 	hn_buf_init(&request);
-	hn_job_write_request(j, &request);
-	rc = hn_db_put_job(j->daemon->db, j->id, request.s, finished, err);
+	hn_job_write_request(j, state, "", &request);
+	hn_put_row(j->daemon, j->id, request.s, /* finished= */ false);
 	hn_buf_fini(&request);
-	return rc;
 }
 
 void hn_jobs_append(struct hn_daemon *d, struct hn_job *j)
@@ -274,11 +270,28 @@ void hn_jobs_append(struct hn_daemon *d, struct hn_job *j)
 		at = &(*at)->next;
 	}
 	*at = j;
+	hn_daemon_wake(d);
 }
 
-int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
-		   struct hn_session *owner, struct hn_job **ret, bool *ret_shared,
-		   struct hn_err *err)
+static void reply_shared(struct hn_job *j, struct hn_session *owner, const char *id)
+{
+	struct hn_buf b;
+	struct hn_jw w;
+
+	hn_jobs_own(j, owner);
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "job", j->id);
+	hn_jw_str(&w, "workload", j->key);
+	hn_jw_bool(&w, "shared", true);
+	hn_jw_end(&w);
+	hn_session_reply(owner, id, b.s);
+	hn_buf_fini(&b);
+}
+
+int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s, struct hn_session *owner,
+		   const char *id, struct hn_err *err)
 {
 	struct hn_job *j, *same;
 	int rc;
@@ -294,28 +307,20 @@ int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s,
 	same = equal_job(d, j);
 	if (same != NULL) {
 		hn_job_free(j);
-		own(same, owner);
-		*ret = same;
-		*ret_shared = true;
+		reply_shared(same, owner, id);
 		return 0;
 	}
-	rc = hn_jobs_check_room(d, 1, err);
-	rc = rc != 0 ? rc : hn_jobs_store(j, /* finished= */ false, err);
-	if (rc == -HONE_E_DISK_FULL && s->id != NULL) {
-		rc = 0; /* resumed: its row is there already */
+	same = hn_submit_equal(d, j);
+	if (same != NULL) {
+		hn_job_free(j);
+		return hn_submit_job(d, owner, id, same, err);
 	}
+	rc = hn_jobs_check_room(d, 1, err);
+	rc = rc != 0 ? rc : hn_submit_job(d, owner, id, j, err);
 	if (rc != 0) {
 		hn_job_free(j);
-		return rc;
 	}
-	hn_jobs_append(d, j);
-	own(j, owner);
-	hn_log_line(&d->log, "info", "job %s: submitted: %s %.16s", j->id, j->name,
-		    j->key);
-	hn_daemon_wake(d);
-	*ret = j;
-	*ret_shared = false;
-	return 0;
+	return rc;
 }
 
 /* Ended jobs let go of what they worked with; beyond the number that is kept they are forgotten,
@@ -358,8 +363,10 @@ static void start_waiting(struct hn_daemon *d)
 	for (struct hn_job *j = d->jobs;
 	     j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE && !hn_stall_on(d); j = j->next) {
 		if (j->set != NULL && j->set->state == HN_JOB_NEW) {
-			hn_set_start(j->set);
-			n_active++;
+			if (j == j->set->member[0].job) {
+				hn_set_start(j->set);
+				n_active++;
+			}
 		} else if (j->set == NULL && j->state == HN_JOB_NEW) {
 			hn_job_start(j);
 			n_active += !hn_job_ended(j);
@@ -430,7 +437,7 @@ void hn_jobs_tick(struct hn_daemon *d)
 	hn_notify_tick(d, now);
 	hn_jobs_pump(d);
 	if (d->snapshot_due && now - d->snapshot_ns >= SNAPSHOT_NS + d->snapshot_wait_ns) {
-		hn_daemon_snapshot(d);
+		hn_daemon_snapshot(d, NULL, NULL);
 	}
 	if (d->trim_due && now - d->trim_ns >= TRIM_NS) {
 		d->trim_due = false;
@@ -463,9 +470,8 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 			       .model = hn_json_string(hn_json_get(v, "model")),
 			       .records = hn_json_string(hn_json_get(v, "records")),
 			       .crashes = hn_crashes_read(v) };
-	struct hn_job *j;
+	struct hn_job *j, *same;
 	int64_t seed = 0;
-	bool shared = false;
 	int rc;
 
 	if (text == NULL) {
@@ -476,16 +482,25 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 	hn_json_double(hn_json_get(v, "seconds"), &s.budget.seconds);
 	hn_json_int(hn_json_get(v, "seed"), &seed);
 	s.budget.seed = (uint64_t)seed;
-	rc = hn_jobs_submit(d, &s, NULL, &j, &shared, err);
-	return rc == 0 && shared ? hn_fail(err, HONE_E_BUSY, "job %s does the same", j->id)
-				 : rc;
+	rc = hn_jobs_make(d, &s, &j, err);
+	if (rc != 0) {
+		return rc;
+	}
+	same = equal_job(d, j);
+	rc = same != NULL ? hn_fail(err, HONE_E_BUSY, "job %s does the same", same->id)
+			  : hn_jobs_check_room(d, 1, err);
+	if (rc != 0) {
+		hn_job_free(j);
+		return rc;
+	}
+	hn_jobs_append(d, j); /* its row is there */
+	return 0;
 }
 
 /* What is not submitted again has ended. */
 static void drop(struct hn_daemon *d, const struct hn_json *v, const char *id)
 {
 	const struct hn_json *tasks = hn_json_get(v, "tasks");
-	struct hn_err err;
 	struct hn_buf b;
 	struct hn_jw w;
 
@@ -502,9 +517,7 @@ static void drop(struct hn_daemon *d, const struct hn_json *v, const char *id)
 	}
 	hn_jw_end(&w);
 	hn_jw_done(&w);
-	if (hn_db_put_job(d->db, id, b.s, /* finished= */ true, &err) != 0) {
-		hn_log_line(&d->log, "warn", "job %s: %s", id, err.msg);
-	}
+	hn_put_row(d, id, b.s, /* finished= */ true);
 	hn_buf_fini(&b);
 }
 
@@ -522,8 +535,11 @@ static void resume_one(struct hn_daemon *d, const struct hn_json *v)
 	}
 	if (!d->config.ends_with_clients) {
 		rc = hn_json_get(v, "tasks") != NULL
-			     ? hn_sets_submit(d, v, /* again= */ true, &set, &err)
+			     ? hn_sets_make(d, v, /* again= */ true, &set, &err)
 			     : submit_again(d, v, id, &err);
+	}
+	if (rc == 0 && hn_json_get(v, "tasks") != NULL) {
+		hn_sets_append(d, set);
 	}
 	if (rc == 0) {
 		hn_log_line(&d->log, "info", "job %s: resumed", id);
@@ -535,21 +551,33 @@ static void resume_one(struct hn_daemon *d, const struct hn_json *v)
 	drop(d, v, id);
 }
 
-void hn_jobs_resume(struct hn_daemon *d)
-{
+struct stored {
+	struct hn_ask ask; /* first */
 	struct hn_arena a;
+	uint32_t n;
 	const char *const *text;
+};
+
+static int read_stored(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
+{
+	struct stored *s = (struct stored *)ask;
+
+	return hn_db_jobs(db, /* unfinished_only= */ true, &s->a, &s->n, &s->text, err);
+}
+
+static void on_read(struct hn_ask *ask)
+{
+	struct stored *s = (struct stored *)ask;
+	struct hn_daemon *d = ask->ctx;
 	struct hn_json *json;
 	struct hn_err err;
-	uint32_t n = 0;
 
-	hn_arena_init(&a, 0);
-	if (hn_db_jobs(d->db, /* unfinished_only= */ true, &a, &n, &text, &err) != 0) {
-		hn_log_line(&d->log, "warn", "jobs: %s", err.msg);
-		n = 0;
+	if (ask->rc != 0) {
+		hn_log_line(&d->log, "warn", "jobs: %s", ask->err.msg);
+		s->n = 0;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (hn_json_parse("job", text[i], strlen(text[i]), NULL, &json, &err) !=
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (hn_json_parse("job", s->text[i], strlen(s->text[i]), NULL, &json, &err) !=
 		    0) {
 			hn_log_line(&d->log, "warn", "jobs: %s", err.msg);
 			continue;
@@ -557,7 +585,16 @@ void hn_jobs_resume(struct hn_daemon *d)
 		resume_one(d, json);
 		hn_json_free(json);
 	}
-	hn_arena_fini(&a);
+}
+
+void hn_jobs_resume(struct hn_daemon *d)
+{
+	struct stored s = { .ask = { .work = read_stored, .done = on_read, .ctx = d } };
+
+	hn_arena_init(&s.a, 0);
+	hn_store_ask(d->store, &s.ask);
+	hn_store_drain(d->store);
+	hn_arena_fini(&s.a);
 }
 
 void hn_jobs_free(struct hn_daemon *d)

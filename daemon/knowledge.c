@@ -30,40 +30,34 @@ static bool fits(const struct hn_job *j, const char *text)
 	return rc == 0;
 }
 
-void hn_job_recall(struct hn_job *j)
+const char *hn_job_knowledge_name(const struct hn_job *j, char name[80])
 {
-	const char *text = NULL;
-	struct hn_err err;
-	char name[80];
+	return hn_model_ops(j->model_name)->load != NULL ? name_of(j, name) : NULL;
+}
 
+void hn_job_recall(struct hn_job *j, const char *text)
+{
 	if (hn_model_ops(j->model_name)->load == NULL) {
 		return;
-	}
-	if (hn_db_get_model(j->daemon->db, j->target_line, name_of(j, name), &j->work,
-			    &text, &err) != 0) {
-		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
 	}
 	if (text == NULL || !fits(j, text)) {
 		text = hn_model_shipped(j->model_name, &j->target);
 		text = text != NULL && fits(j, text) ? text : NULL;
 	}
-	j->task.knowledge = text;
+	j->task.knowledge = text != NULL ? hn_arena_strdup(&j->work, text) : NULL;
 }
 
 void hn_job_keep_knowledge(struct hn_job *j)
 {
 	struct hn_buf text;
-	struct hn_err err;
 	char name[80];
 
 	if (j->policy == NULL || j->thinking || j->ops->learned == NULL) {
 		return;
 	}
 	hn_buf_init(&text);
-	if (j->ops->learned(j->policy, &text) &&
-	    hn_db_put_model(j->daemon->db, j->target_line, name_of(j, name), text.s, &err) !=
-		    0) {
-		hn_log_line(&j->daemon->log, "warn", "job %s: %s", j->id, err.msg);
+	if (j->ops->learned(j->policy, &text)) {
+		hn_put_model(j, name_of(j, name), text.s);
 	}
 	hn_buf_fini(&text);
 }

@@ -5,6 +5,7 @@
  * its steps, so that records of all versions of the store can be found; parents are older than
  * their children, so one pass over the workload's records up to this one knows them all.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -108,7 +109,7 @@ static int write_line(struct hn_db *db, struct family *f, const struct person *p
 	return rc;
 }
 
-int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
+int hn_lineage_answer(struct hn_db *db, int64_t record, struct hn_buf *b,
 		      struct hn_err *err)
 {
 	struct family f = { .youngest = record };
@@ -118,10 +119,10 @@ int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
 
 	hn_arena_init(&f.arena, 0);
 	hn_arena_init(&f.scratch, 0);
-	int rc = hn_db_find(d->db, record, &f.arena, &r, &row, err);
+	int rc = hn_db_find(db, record, &f.arena, &r, &row, err);
 
 	if (rc == 0) {
-		rc = hn_db_records(d->db, r.workload, r.target, on_record, &f, err);
+		rc = hn_db_records(db, r.workload, r.target, on_record, &f, err);
 	}
 	if (rc >= 0) { /* 1: stopped at the record */
 		hn_jw_init(&w, b);
@@ -132,7 +133,7 @@ int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
 		hn_jw_str(&w, "cache", row.cache);
 		hn_jw_str(&w, "target", r.target);
 		hn_jw_json(&w, "dag", row.dag_json);
-		rc = write_line(d->db, &f, f.n > 0 ? &f.x[f.n - 1] : NULL, &w, err);
+		rc = write_line(db, &f, f.n > 0 ? &f.x[f.n - 1] : NULL, &w, err);
 		hn_jw_end(&w);
 		hn_jw_done(&w);
 	}
@@ -141,18 +142,44 @@ int hn_lineage_answer(struct hn_daemon *d, int64_t record, struct hn_buf *b,
 	return rc;
 }
 
+struct asking {
+	struct hn_pending pending; /* first */
+	int64_t record;
+	struct hn_buf answer;
+};
+
+static int read_line(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
+{
+	struct asking *l = (struct asking *)ask;
+
+	return hn_lineage_answer(db, l->record, &l->answer, err);
+}
+
+static void on_line(struct hn_ask *ask)
+{
+	struct asking *l = (struct asking *)ask;
+
+	if (ask->rc == 0) {
+		hn_pending_reply(&l->pending, l->answer.s);
+	} else {
+		hn_pending_refuse(&l->pending, &ask->err);
+	}
+	hn_buf_fini(&l->answer);
+	free(l);
+}
+
 void hn_method_lineage(const struct hn_call *c)
 {
-	int64_t record = 0;
-	struct hn_buf b;
+	struct asking *l = calloc(1, sizeof *l);
 	struct hn_err err;
 
-	hn_json_int(hn_call_field(c, "record"), &record);
-	hn_buf_init(&b);
-	if (hn_lineage_answer(c->d, record, &b, &err) == 0) {
-		hn_call_reply(c, &b);
-	} else {
+	hn_assert(l != NULL);
+	l->pending.ask = (struct hn_ask){ .work = read_line, .done = on_line };
+	hn_json_int(hn_call_field(c, "record"), &l->record);
+	hn_buf_init(&l->answer);
+	if (hn_pending_ask(c->d, c->session, c->msg->id, &l->pending, &err) != 0) {
 		hn_call_refuse(c, &err);
-		hn_buf_fini(&b);
+		hn_buf_fini(&l->answer);
+		free(l);
 	}
 }

@@ -5,6 +5,7 @@
  */
 #include "daemon/methods_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -108,12 +109,9 @@ void hn_method_submit(const struct hn_call *c)
 			       .policy = hn_json_string(hn_call_field(c, "policy")),
 			       .model = hn_json_string(hn_call_field(c, "model")),
 			       .records = hn_json_string(hn_call_field(c, "records")) };
-	struct hn_job *job;
 	struct hn_buf b;
-	struct hn_jw w;
 	struct hn_err err;
 	int64_t seed = 0;
-	bool shared;
 
 	hn_json_int(hn_call_field(c, "trials"), &s.budget.trials);
 	hn_json_double(hn_call_field(c, "seconds"), &s.budget.seconds);
@@ -128,20 +126,10 @@ void hn_method_submit(const struct hn_call *c)
 	} else {
 		s.text_bytes = strlen(s.text);
 	}
-	if (s.text == NULL ||
-	    hn_jobs_submit(c->d, &s, c->session, &job, &shared, &err) != 0) {
+	if (s.text == NULL || hn_jobs_submit(c->d, &s, c->session, c->msg->id, &err) != 0) {
 		hn_call_refuse(c, &err);
-		hn_buf_fini(&b);
-		return;
 	}
-	hn_buf_reset(&b);
-	hn_jw_init(&w, &b);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "job", job->id);
-	hn_jw_str(&w, "workload", job->key);
-	hn_jw_bool(&w, "shared", shared);
-	hn_jw_end(&w);
-	hn_call_reply(c, &b);
+	hn_buf_fini(&b);
 }
 
 static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_err *err)
@@ -154,8 +142,9 @@ static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_
 	bool cold = false;
 	int rc;
 
-	if (given != NULL) {
-		return hn_db_key(c->d->db, given, key, err);
+	if (given != NULL) { /* the store knows the whole key */
+		*key = '\0';
+		return 0;
 	}
 	hn_buf_init(&hold);
 	hn_arena_init(&a, 0);
@@ -196,62 +185,100 @@ static int query_target(const struct hn_call *c, struct hn_buf *line, struct hn_
 	return rc;
 }
 
-void hn_method_query(const struct hn_call *c)
-{
-	char key[HN_KEY_BYTES];
-	const char *automatic;
-	struct hn_record best;
+struct query {
+	struct hn_pending pending; /* first */
 	struct hn_arena a;
-	struct hn_buf line, b;
-	struct hn_jw w;
-	struct hn_err err;
-	struct hn_naive naive = { .ns = 0 };
-	int rc;
+	char key[HN_KEY_BYTES];
+	const char *word; /* the beginning of the key; NULL: it is there */
+	const char *target;
+	struct hn_record best; /* id 0: steps that nobody measured */
+	struct hn_naive naive;
+};
 
-	hn_arena_init(&a, 0);
-	hn_buf_init(&line);
-	rc = query_key(c, key, &err);
+static int ask_best(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
+{
+	struct query *q = (struct query *)ask;
+	const char *automatic;
+	int rc = q->word != NULL ? hn_db_key(db, q->word, q->key, err) : 0;
+
 	if (rc == 0) {
-		rc = query_target(c, &line, &err);
-	}
-	if (rc == 0) {
-		rc = hn_db_best(c->d->db, key, line.s, &a, &best, &err);
+		rc = hn_db_best(db, q->key, q->target, &q->a, &q->best, err);
 		if (rc == -HONE_E_NOT_FOUND &&
-		    hn_db_get_automatic(c->d->db, key, line.s, &a, &automatic, NULL) == 0) {
-			best = (struct hn_record){ .steps = automatic };
+		    hn_db_get_automatic(db, q->key, q->target, &q->a, &automatic, NULL) == 0) {
+			q->best = (struct hn_record){ .steps = automatic };
 			rc = 0;
 		}
 	}
+	return rc != 0 ? rc : hn_db_get_naive(db, q->key, q->target, &q->naive, err);
+}
+
+static void write_best(const struct query *q, struct hn_jw *w)
+{
+	hn_jw_object(w, NULL);
+	hn_jw_str(w, "workload", q->key);
+	if (q->best.id > 0) {
+		hn_jw_int(w, "record", q->best.id);
+		hn_jw_double(w, "median_ns", q->best.median_ns);
+	} else {
+		hn_jw_null(w, "record");
+		hn_jw_null(w, "median_ns");
+	}
+	hn_jw_double(w, "naive_ns", q->naive.ns);
+	hn_naive_write_share(q->naive.share, w);
+	hn_jw_json(w, "steps", q->best.steps);
+	hn_jw_str(w, "target", q->target);
+	if (q->best.in_doubt) {
+		hn_damage_write(q->pending.daemon, w);
+	}
+	hn_jw_end(w);
+}
+
+static void on_best(struct hn_ask *ask)
+{
+	struct query *q = (struct query *)ask;
+	struct hn_buf b;
+	struct hn_jw w;
+
+	if (ask->rc != 0) {
+		hn_damage_add(q->pending.daemon, &ask->err);
+		hn_pending_refuse(&q->pending, &ask->err);
+	} else {
+		hn_buf_init(&b);
+		hn_jw_init(&w, &b);
+		write_best(q, &w);
+		hn_pending_reply(&q->pending, b.s);
+		hn_buf_fini(&b);
+	}
+	hn_arena_fini(&q->a);
+	free(q);
+}
+
+void hn_method_query(const struct hn_call *c)
+{
+	const char *given = hn_json_string(hn_call_field(c, "workload"));
+	struct query *q = calloc(1, sizeof *q);
+	struct hn_buf line;
+	struct hn_err err;
+	int rc;
+
+	hn_assert(q != NULL);
+	hn_arena_init(&q->a, 0);
+	hn_buf_init(&line);
+	q->pending.ask = (struct hn_ask){ .work = ask_best, .done = on_best };
+	rc = query_key(c, q->key, &err);
+	rc = rc != 0 ? rc : query_target(c, &line, &err);
 	if (rc == 0) {
-		rc = hn_db_get_naive(c->d->db, key, line.s, &naive, &err);
+		q->word = given != NULL ? hn_arena_strdup(&q->a, given) : NULL;
+		q->target = hn_arena_strdup(&q->a, line.s);
+		rc = hn_pending_ask(c->d, c->session, c->msg->id, &q->pending, &err);
 	}
 	if (rc != 0) {
 		hn_damage_add(c->d, &err);
 		hn_call_refuse(c, &err);
-	} else {
-		hn_buf_init(&b);
-		hn_jw_init(&w, &b);
-		hn_jw_object(&w, NULL);
-		hn_jw_str(&w, "workload", key);
-		if (best.id > 0) {
-			hn_jw_int(&w, "record", best.id);
-			hn_jw_double(&w, "median_ns", best.median_ns);
-		} else {
-			hn_jw_null(&w, "record");
-			hn_jw_null(&w, "median_ns");
-		}
-		hn_jw_double(&w, "naive_ns", naive.ns);
-		hn_naive_write_share(naive.share, &w);
-		hn_jw_json(&w, "steps", best.steps);
-		hn_jw_str(&w, "target", line.s);
-		if (best.in_doubt) {
-			hn_damage_write(c->d, &w);
-		}
-		hn_jw_end(&w);
-		hn_call_reply(c, &b);
+		hn_arena_fini(&q->a);
+		free(q);
 	}
 	hn_buf_fini(&line);
-	hn_arena_fini(&a);
 }
 
 void hn_method_job_get(const struct hn_call *c)
@@ -268,36 +295,83 @@ void hn_method_job_get(const struct hn_call *c)
 	}
 }
 
-void hn_method_job_list(const struct hn_call *c)
+/* Those of this honed, and of earlier ones too where the store was asked. */
+static void write_list(struct hn_daemon *d, const struct hn_ended *ended, struct hn_buf *b)
 {
-	bool all = false;
-	struct hn_buf b;
 	struct hn_jw w;
 
-	hn_buf_init(&b);
-	hn_jw_init(&w, &b);
+	hn_buf_init(b);
+	hn_jw_init(&w, b);
 	hn_jw_object(&w, NULL);
 	hn_jw_list(&w, "jobs");
-	for (const struct hn_job *j = c->d->jobs; j != NULL; j = j->next) {
+	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
 		hn_job_write(j, &w, NULL);
 	}
 	hn_jw_end(&w);
 	hn_jw_list(&w, "sets");
-	for (const struct hn_set *s = c->d->sets; s != NULL; s = s->next) {
+	for (const struct hn_set *s = d->sets; s != NULL; s = s->next) {
 		hn_set_write(s, &w, NULL);
 	}
 	hn_jw_end(&w);
-	if (hn_json_bool(hn_call_field(c, "all"), &all) && all) {
-		hn_ended_write(c->d, &w, "ended");
+	if (ended != NULL) {
+		hn_ended_write(d, ended, &w, "ended");
 	}
 	hn_jw_end(&w);
-	hn_call_reply(c, &b);
+}
+
+struct listing {
+	struct hn_pending pending; /* first */
+	struct hn_ended ended;
+};
+
+static int ask_ended(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
+{
+	return hn_ended_read(&((struct listing *)ask)->ended, db, err);
+}
+
+static void on_ended(struct hn_ask *ask)
+{
+	struct listing *l = (struct listing *)ask;
+	struct hn_daemon *d = l->pending.daemon;
+	struct hn_buf b;
+
+	if (ask->rc != 0) {
+		hn_log_line(&d->log, "warn", "jobs: %s", ask->err.msg);
+	}
+	write_list(d, &l->ended, &b);
+	hn_pending_reply(&l->pending, b.s);
+	hn_buf_fini(&b);
+	hn_arena_fini(&l->ended.arena);
+	free(l);
+}
+
+void hn_method_job_list(const struct hn_call *c)
+{
+	struct listing *l;
+	bool all = false;
+	struct hn_buf b;
+	struct hn_err err;
+
+	if (!hn_json_bool(hn_call_field(c, "all"), &all) || !all) {
+		write_list(c->d, NULL, &b);
+		hn_call_reply(c, &b);
+		return;
+	}
+	l = calloc(1, sizeof *l);
+	hn_assert(l != NULL);
+	hn_arena_init(&l->ended.arena, 0);
+	l->pending.ask = (struct hn_ask){ .work = ask_ended, .done = on_ended };
+	if (hn_pending_ask(c->d, c->session, c->msg->id, &l->pending, &err) != 0) {
+		hn_call_refuse(c, &err);
+		hn_arena_fini(&l->ended.arena);
+		free(l);
+	}
 }
 
 void hn_method_job_cancel(const struct hn_call *c)
 {
 	struct hn_job *j = job_of(c);
-	bool release = false, unwanted, cancel;
+	bool release = false, unwanted;
 	struct hn_buf b;
 	struct hn_jw w;
 
@@ -306,15 +380,16 @@ void hn_method_job_cancel(const struct hn_call *c)
 	}
 	hn_json_bool(hn_call_field(c, "release"), &release);
 	unwanted = hn_jobs_release(j, c->session);
-	cancel = !hn_job_ended(j) && (unwanted || !release);
-	if (cancel) {
+	if (!hn_job_ended(j) && (unwanted || !release)) {
+		hn_notify_cancelled(c->d, c->session, j, NULL, c->msg->id);
 		hn_job_cancel(j);
+		return;
 	}
 	hn_buf_init(&b);
 	hn_jw_init(&w, &b);
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "job", j->id);
-	hn_jw_bool(&w, "cancelled", cancel);
+	hn_jw_bool(&w, "cancelled", false);
 	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }
@@ -470,22 +545,17 @@ void hn_method_failures(const struct hn_call *c)
 	const char *job = hn_json_string(hn_call_field(c, "job"));
 	const char *key = hn_json_string(hn_call_field(c, "workload"));
 	const char *target = hn_json_string(hn_call_field(c, "target"));
-	struct hn_buf b;
 	struct hn_err err;
 	int rc;
 
-	hn_buf_init(&b);
 	if ((job == NULL) == (key == NULL)) {
 		rc = hn_fail(&err, HONE_E_INVALID, "failures: give `job` or `workload`");
 	} else {
-		rc = hn_why_write(c->d, job, key,
-				  target != NULL ? target : c->d->host_line, &b, &err);
+		rc = hn_why_answer(c->d, c->session, c->msg->id, job, key,
+				   target != NULL ? target : c->d->host_line, &err);
 	}
 	if (rc != 0) {
 		hn_call_refuse(c, &err);
-		hn_buf_fini(&b);
-	} else {
-		hn_call_reply(c, &b);
 	}
 }
 
@@ -544,7 +614,7 @@ static void on_session_closed(void *ctx, struct hn_session *session)
 	struct hn_daemon *d = ctx;
 
 	hn_notify_forget(d, session, NULL);
-	hn_why_forget(d, session);
+	hn_pending_forget(d, session);
 	d->trim_due = true;
 	hn_daemon_wake(d);
 	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {

@@ -17,25 +17,14 @@ static struct hn_set *set_of(const struct hn_call *c)
 void hn_method_set_submit(const struct hn_call *c)
 {
 	struct hn_set *s;
-	struct hn_buf b;
-	struct hn_jw w;
 	struct hn_err err;
 
-	if (hn_sets_submit(c->d, c->msg->params, /* again= */ false, &s, &err) != 0) {
+	if (hn_sets_make(c->d, c->msg->params, /* again= */ false, &s, &err) != 0) {
 		hn_call_refuse(c, &err);
-		return;
+	} else if (hn_submit_set(c->d, c->session, c->msg->id, s, &err) != 0) {
+		hn_sets_unmake(s);
+		hn_call_refuse(c, &err);
 	}
-	hn_buf_init(&b);
-	hn_jw_init(&w, &b);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "set", s->id);
-	hn_jw_list(&w, "jobs");
-	for (uint32_t i = 0; i < s->n; i++) {
-		hn_jw_str(&w, NULL, s->member[i].job->id);
-	}
-	hn_jw_end(&w);
-	hn_jw_end(&w);
-	hn_call_reply(c, &b);
 }
 
 void hn_method_set_get(const struct hn_call *c)
@@ -57,18 +46,20 @@ void hn_method_set_cancel(const struct hn_call *c)
 	struct hn_set *s = set_of(c);
 	struct hn_buf b;
 	struct hn_jw w;
-	bool cancel;
 
 	if (s == NULL) {
 		return;
 	}
-	cancel = !hn_set_ended(s);
-	hn_set_finish(s, HN_JOB_CANCELLED, "cancelled by a client; results are kept");
+	if (!hn_set_ended(s)) {
+		hn_notify_cancelled(c->d, c->session, NULL, s, c->msg->id);
+		hn_set_finish(s, HN_JOB_CANCELLED, "cancelled by a client; results are kept");
+		return;
+	}
 	hn_buf_init(&b);
 	hn_jw_init(&w, &b);
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "set", s->id);
-	hn_jw_bool(&w, "cancelled", cancel);
+	hn_jw_bool(&w, "cancelled", false);
 	hn_jw_end(&w);
 	hn_call_reply(c, &b);
 }

@@ -111,6 +111,22 @@ void hn_notify_best(struct hn_job *j)
 	hn_buf_fini(&b);
 }
 
+static void reply_cancelled(const struct hn_wait *w, const char *what, const char *id,
+			    enum hn_job_state state)
+{
+	struct hn_buf b;
+	struct hn_jw jw;
+
+	hn_buf_init(&b);
+	hn_jw_init(&jw, &b);
+	hn_jw_object(&jw, NULL);
+	hn_jw_str(&jw, what, id);
+	hn_jw_bool(&jw, "cancelled", state == HN_JOB_CANCELLED);
+	hn_jw_end(&jw);
+	hn_session_reply(w->session, w->id, b.s);
+	hn_buf_fini(&b);
+}
+
 void hn_notify_ended(struct hn_job *j)
 {
 	struct hn_daemon *d = j->daemon;
@@ -126,24 +142,59 @@ void hn_notify_ended(struct hn_job *j)
 			continue;
 		}
 		*at = w->next;
-		hn_session_reply(w->session, w->id, b.s);
+		if (w->cancels) {
+			reply_cancelled(w, "job", j->id, j->state);
+		} else {
+			hn_session_reply(w->session, w->id, b.s);
+		}
 		free(w);
 	}
 	hn_buf_fini(&b);
 }
 
-void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
-		    const char *id, int64_t deadline_ns)
+void hn_notify_set_ended(struct hn_set *set)
+{
+	struct hn_wait **at = &set->daemon->waits, *w;
+
+	while ((w = *at) != NULL) {
+		if (w->set != set) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		reply_cancelled(w, "set", set->id, set->state);
+		free(w);
+	}
+}
+
+static struct hn_wait *add_wait(struct hn_daemon *d, struct hn_session *s, const char *id,
+				int64_t deadline_ns)
 {
 	struct hn_wait *w = calloc(1, sizeof(*w));
 
 	hn_assert(w != NULL);
 	w->session = s;
-	w->job = j;
 	w->deadline_ns = deadline_ns;
 	snprintf(w->id, sizeof(w->id), "%s", id);
 	w->next = d->waits;
 	d->waits = w;
+	return w;
+}
+
+void hn_notify_wait(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
+		    const char *id, int64_t deadline_ns)
+{
+	add_wait(d, s, id, deadline_ns)->job = j;
+}
+
+void hn_notify_cancelled(struct hn_daemon *d, struct hn_session *s, struct hn_job *j,
+			 struct hn_set *set, const char *id)
+{
+	struct hn_wait *w = add_wait(d, s, id, INT64_MAX);
+
+	w->job = j;
+	w->set = set;
+	w->cancels = true;
 }
 
 /* Who watches a job hears of it even while nothing comes of it: the naive program of a large

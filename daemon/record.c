@@ -111,7 +111,7 @@ static bool take_best(struct hn_job *j)
 {
 	const struct hn_shot *best = NULL;
 
-	for (const struct hn_shot *s = j->batch.head; s != NULL; s = s->next) {
+	for (const struct hn_shot *s = j->storing.head; s != NULL; s = s->next) {
 		if (s->verdict == HN_VERDICT_OK && *s->certificate != '\0' &&
 		    (j->best_ns == 0 || s->median_ns < j->best_ns)) {
 			best = s;
@@ -127,38 +127,36 @@ static bool take_best(struct hn_job *j)
 	return true;
 }
 
-bool hn_job_commit(struct hn_job *j)
+struct commit {
+	struct hn_ask ask; /* first */
+	struct hn_job *job;
+	uint32_t n;
+	struct hn_record record[]; /* of j->storing, which nobody touches meanwhile */
+};
+
+static int append(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
 {
-	struct hn_record *record = calloc(j->batch.n, sizeof(*record));
+	struct commit *c = (struct commit *)a;
+
+	return hn_db_append(db, c->record, c->n, err);
+}
+
+/* They are in the store: they count from now on. */
+static void take_stored(struct hn_job *j, const struct hn_record *record, uint32_t n)
+{
 	struct hn_shot *s;
-	struct hn_err err;
-	uint32_t n = 0, i = 0;
+	uint32_t i = 0;
 	bool better;
 
-	hn_assert(record != NULL);
-	for (s = j->batch.head; s != NULL; s = s->next) {
-		if (stored(s->verdict)) {
-			record[n++] = record_of(j, s);
-		}
-	}
-	if (n > 0 && hn_db_append(j->daemon->db, record, n, &err) != 0) {
-		free(record);
-		if (!hn_stall_begin(j->daemon, &err)) {
-			hn_job_fail(j, &err);
-		}
-		return false;
-	}
-	j->batch_ns = 0;
-	for (s = j->batch.head; s != NULL; s = s->next) {
+	for (s = j->storing.head; s != NULL; s = s->next) {
 		if (stored(s->verdict)) {
 			hn_final_note_record(&j->final, &record[i++], s->certificate,
 					     /* at_hand= */ true);
 		}
 	}
-	free(record);
 	j->daemon->n_record += n;
 	better = take_best(j);
-	while ((s = hn_shots_pop(&j->batch)) != NULL) {
+	while ((s = hn_shots_pop(&j->storing)) != NULL) {
 		if (s->verdict != HN_VERDICT_OK) {
 			hn_log_line(&j->daemon->log, "info", "job %s: %s: %s", j->id,
 				    hn_verdict_name(s->verdict), s->detail);
@@ -173,7 +171,62 @@ bool hn_job_commit(struct hn_job *j)
 		j->daemon->snapshot_due = true;
 		hn_notify_best(j);
 	}
-	return true;
+}
+
+/* They wait as before, ahead of what came since. */
+static void take_back(struct hn_job *j)
+{
+	struct hn_shots later = j->batch;
+	struct hn_shot *s;
+
+	j->batch = j->storing;
+	j->storing = (struct hn_shots){ 0 };
+	while ((s = hn_shots_pop(&later)) != NULL) {
+		hn_shots_push(&j->batch, s);
+	}
+	j->batch_ns = hn_clock_ns();
+}
+
+static void on_committed(struct hn_ask *a)
+{
+	struct commit *c = (struct commit *)a;
+	struct hn_job *j = c->job;
+
+	if (a->rc == 0) {
+		take_stored(j, c->record, c->n);
+	} else {
+		take_back(j);
+		hn_job_not_stored(j, &a->err);
+	}
+	hn_job_answered(j);
+	free(c);
+}
+
+void hn_job_commit(struct hn_job *j)
+{
+	struct commit *c;
+
+	if (j->asking || j->batch.n == 0) {
+		return;
+	}
+	c = calloc(1, sizeof(*c) + j->batch.n * sizeof(c->record[0]));
+	hn_assert(c != NULL);
+	c->job = j;
+	j->storing = j->batch;
+	j->batch = (struct hn_shots){ 0 };
+	j->batch_ns = 0;
+	for (const struct hn_shot *s = j->storing.head; s != NULL; s = s->next) {
+		if (stored(s->verdict)) {
+			c->record[c->n++] = record_of(j, s);
+		}
+	}
+	if (c->n == 0) {
+		take_stored(j, NULL, 0);
+		free(c);
+		return;
+	}
+	c->ask = (struct hn_ask){ .writes = true, .work = append, .done = on_committed };
+	hn_job_ask(j, &c->ask);
 }
 
 /* What versions until November 2026 stored without evidence: the words that say so.  Whoever was
@@ -200,15 +253,13 @@ static bool has_evidence(const struct hn_record *r)
 	return true;
 }
 
-static int on_record(void *ctx, const struct hn_record *r)
+static void take_record(struct hn_job *j, const struct hn_record *r)
 {
-	struct hn_job *j = ctx;
 	struct hn_warm_record *w;
 
 	if (!has_evidence(r)) {
-		return 0; /* it may be tried again */
+		return; /* it may be tried again */
 	}
-
 	if ((j->n_warm_record & (j->n_warm_record + 1)) ==
 	    0) { /* full at 2^k - 1: double */
 		struct hn_warm_record *more =
@@ -230,35 +281,19 @@ static int on_record(void *ctx, const struct hn_record *r)
 	note_guard(j, r->origin, r->verdict, r->median_ns);
 	hn_final_note_record(&j->final, r, r->certificate, /* at_hand= */ false);
 	j->final.stored_ns += (double)(r->run_ns + r->build_ns);
-	return 0;
 }
 
-int hn_job_warm(struct hn_job *j, struct hn_err *err)
+void hn_job_warm(struct hn_job *j, const struct hn_recall *r)
 {
-	struct hn_db *db = j->daemon->db;
-	struct hn_arena scratch;
-	struct hn_record best;
-	struct hn_naive naive;
-	int rc = hn_final_recall_holder(&j->final, db, j->key, j->target_line, err);
-
-	if (rc == 0) {
-		rc = hn_db_records(db, j->key, j->target_line, on_record, j, err);
+	hn_final_recall_holder(&j->final, &r->promotion);
+	for (uint32_t i = 0; i < r->n; i++) {
+		take_record(j, &r->record[i]);
 	}
-	if (rc == 0) {
-		rc = hn_db_get_naive(db, j->key, j->target_line, &naive, err);
-	}
-	if (rc != 0) {
-		return rc;
-	}
-	j->naive_ns = naive.ns;
-	j->naive_share = naive.share;
-	hn_arena_init(&scratch, 0);
-	rc = hn_db_best(db, j->key, j->target_line, &scratch, &best, err);
-	if (rc == 0) {
-		j->best_ns = best.median_ns;
-		j->best_steps = strdup(best.steps);
+	j->naive_ns = r->naive.ns;
+	j->naive_share = r->naive.share;
+	if (r->best_steps != NULL) {
+		j->best_ns = r->best_ns;
+		j->best_steps = strdup(r->best_steps);
 		hn_assert(j->best_steps != NULL);
 	}
-	hn_arena_fini(&scratch);
-	return rc == -HONE_E_NOT_FOUND ? 0 : rc;
 }

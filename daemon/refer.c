@@ -91,19 +91,6 @@ static const char *kept(const char *text, struct hn_job *j)
 	return text != NULL ? hn_arena_strdup(&j->arena, text) : NULL;
 }
 
-/* A store that takes nothing tells those that have more to store. */
-static void store(struct hn_job *j, const char *steps)
-{
-	struct hn_daemon *d = j->daemon;
-	struct hn_err err;
-
-	if (hn_db_put_automatic(d->db, j->key, j->target_line, steps, &err) != 0) {
-		hn_log_line(&d->log, "warn", "job %s: %s", j->id, err.msg);
-	} else {
-		d->snapshot_due = true;
-	}
-}
-
 static void chosen(uv_work_t *req, int status)
 {
 	struct choosing *c = (struct choosing *)req;
@@ -113,7 +100,7 @@ static void chosen(uv_work_t *req, int status)
 	j->workload.refer_steps = kept(c->refer_steps, j);
 	j->workload.wide_steps = kept(c->wide_steps, j);
 	if (c->automatic != NULL) {
-		store(j, c->automatic);
+		hn_put_automatic(j, c->automatic);
 	}
 	hn_arena_fini(&c->a);
 	c->then(j);

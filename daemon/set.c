@@ -31,6 +31,11 @@ bool hn_set_ended(const struct hn_set *s)
 	return s->state >= HN_JOB_DONE;
 }
 
+bool hn_set_over(const struct hn_set *s)
+{
+	return s->end.begun || hn_set_ended(s);
+}
+
 double hn_set_seconds(const struct hn_set *s, int64_t now_ns)
 {
 	int64_t to = s->ended_ns != 0 ? s->ended_ns : now_ns;
@@ -73,26 +78,25 @@ static void count_start(struct hn_set *s)
 		hn_set_finish(s, HN_JOB_FAILED, err.msg);
 		return;
 	}
-	hn_set_store(s, /* finished= */ false);
+	hn_set_store(s);
 }
 
 void hn_set_start(struct hn_set *s)
 {
+	bool open = true;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		open &= hn_job_open(s->member[i].job) || hn_job_ended(s->member[i].job);
+	}
+	if (!open || hn_set_over(s)) {
+		return;
+	}
 	s->state = HN_JOB_SEARCH;
 	s->started_ns = s->told_ns = s->stored_ns = hn_clock_ns();
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct hn_job *j = s->member[i].job;
 
-		if (!hn_job_ended(j) && !hn_job_open(j) && !hn_job_ended(j)) {
-			s->state = HN_JOB_NEW; /* no room on the disk: later */
-			s->started_ns = 0;
-			return;
-		}
-	}
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct hn_job *j = s->member[i].job;
-
-		if (!hn_job_ended(j)) {
+		if (!hn_job_over(j)) {
 			j->allowed = j->n_trial;
 			tell_stored(s, i);
 			if (s->member[i].cancelled) {
@@ -106,7 +110,8 @@ void hn_set_start(struct hn_set *s)
 /* It will make no more trials, whatever is granted. */
 static bool is_over(const struct hn_job *j)
 {
-	return hn_job_ended(j) || (j->exhausted && hn_job_still(j) && j->batch.n == 0);
+	return hn_job_ended(j) || (j->exhausted && hn_job_still(j) && j->batch.n == 0 &&
+				   j->storing.n == 0);
 }
 
 static void tell_round(struct hn_set *s, uint32_t i, bool over, int64_t now_ns)
@@ -287,7 +292,7 @@ static void finals(struct hn_set *s, int64_t now_ns)
 	double left_ns = INFINITY;
 	uint32_t i = 0;
 
-	while (i < s->n && !hn_set_ended(s)) {
+	while (i < s->n && !hn_set_over(s)) {
 		struct hn_job *j = s->member[i].job;
 
 		if (hn_job_ended(j)) {
@@ -307,14 +312,14 @@ static void finals(struct hn_set *s, int64_t now_ns)
 			return;
 		}
 	}
-	if (!hn_set_ended(s)) {
+	if (!hn_set_over(s)) {
 		end(s);
 	}
 }
 
 void hn_set_step(struct hn_set *s, int64_t now_ns)
 {
-	if (hn_set_ended(s) || s->state == HN_JOB_NEW) {
+	if (hn_set_over(s) || s->state == HN_JOB_NEW) {
 		return;
 	}
 	for (uint32_t i = 0; s->state == HN_JOB_SEARCH && i < s->n; i++) {
@@ -327,25 +332,77 @@ void hn_set_step(struct hn_set *s, int64_t now_ns)
 		finals(s, now_ns);
 	} else if (s->rule.budget.seconds > 0 && now_ns - s->stored_ns >= STORE_NS) {
 		s->stored_ns = now_ns;
-		hn_set_store(s, /* finished= */ false);
+		hn_set_store(s);
 	}
 }
 
 void hn_set_finish(struct hn_set *s, enum hn_job_state end, const char *message)
 {
-	struct hn_daemon *d = s->daemon;
-
-	if (hn_set_ended(s)) {
+	if (hn_set_over(s)) {
 		return;
 	}
-	s->state = end;
-	s->ended_ns = hn_clock_ns();
+	s->end.begun = true;
+	s->end.state = end;
 	snprintf(s->message, sizeof s->message, "%s", message);
 	for (uint32_t i = 0; i < s->n; i++) {
 		hn_job_finish(s->member[i].job, end, message);
 	}
-	hn_set_store(s, end != HN_JOB_SUSPENDED || d->config.ends_with_clients);
-	hn_log_line(&d->log, "info", "set %s: %s%s%s", s->id, hn_job_state_name(end),
-		    *message != '\0' ? ": " : "", message);
+	hn_set_end_step(s);
+}
+
+struct ending {
+	struct hn_ask ask; /* first */
+	struct hn_set *set;
+	struct hn_buf row;
+	bool finished;
+};
+
+static int put_row(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
+{
+	const struct ending *e = (struct ending *)a;
+
+	return hn_db_put_job(db, e->set->id, e->row.s, e->finished, err);
+}
+
+static void on_row_put(struct hn_ask *a)
+{
+	struct ending *e = (struct ending *)a;
+	struct hn_set *s = e->set;
+	struct hn_daemon *d = s->daemon;
+
+	if (a->rc != 0) {
+		hn_log_line(&d->log, "warn", "set %s: %s", s->id, a->err.msg);
+	}
+	s->state = s->end.state;
+	s->end.begun = false;
+	s->ended_ns = hn_clock_ns();
+	hn_log_line(&d->log, "info", "set %s: %s%s%s", s->id, hn_job_state_name(s->state),
+		    *s->message != '\0' ? ": " : "", s->message);
+	hn_notify_set_ended(s);
 	hn_daemon_wake(d);
+	hn_buf_fini(&e->row);
+	free(e);
+}
+
+void hn_set_end_step(struct hn_set *s)
+{
+	struct ending *e;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!hn_job_ended(s->member[i].job)) {
+			return;
+		}
+	}
+	if (!s->end.begun || s->end.asked) {
+		return;
+	}
+	s->end.asked = true;
+	e = calloc(1, sizeof *e);
+	hn_assert(e != NULL);
+	e->ask = (struct hn_ask){ .writes = true, .work = put_row, .done = on_row_put };
+	e->set = s;
+	e->finished = s->end.state != HN_JOB_SUSPENDED || s->daemon->config.ends_with_clients;
+	hn_buf_init(&e->row);
+	hn_set_write_request(s, s->end.state, &e->row);
+	hn_store_ask(s->daemon->store, &e->ask);
 }

@@ -25,6 +25,10 @@ struct hn_set {
 	char id[24];
 	enum hn_job_state state; /* never NAIVE */
 	char message[1000];
+	struct {	   /* how it is about to end: told when it is stored */
+		bool begun, asked;
+		enum hn_job_state state;
+	} end;
 	struct hn_taskset rule;
 	uint32_t n;
 	struct hn_member *member; /* heap; the jobs are in daemon->jobs */
@@ -37,24 +41,27 @@ struct hn_set {
 };
 
 bool hn_set_ended(const struct hn_set *s);
+bool hn_set_over(const struct hn_set *s); /* it has ended or is about to */
 
 /* Since it began, seconds, under earlier daemons too. */
 double hn_set_seconds(const struct hn_set *s, int64_t now_ns);
 
-/* Its turn has come: the store is read, rounds are granted from now on. */
+/* Its turn has come: the store is read, and rounds are granted once it was; called until then. */
 void hn_set_start(struct hn_set *s);
 
 /* Hear of the rounds that have ended, grant the next, end it; after every change and at each tick. */
 void hn_set_step(struct hn_set *s, int64_t now_ns);
 
-/* End it now; its jobs end in the same way. */
+/* Let it end; its jobs end in the same way, and it ends with the last of them, when the store has
+ * it. */
 void hn_set_finish(struct hn_set *s, enum hn_job_state end, const char *message);
+void hn_set_end_step(struct hn_set *s); /* one of its jobs has ended */
 
-/* Keep what makes it again (set_submit.c). */
-void hn_set_store(struct hn_set *s, bool finished);
+/* Keep what makes it again (set_submit.c); nobody waits for it. */
+void hn_set_store(struct hn_set *s);
 
 /* view.c: what set.get answers; and the row of the store. */
 void hn_set_write(const struct hn_set *s, struct hn_jw *w, const char *name);
-void hn_set_write_request(const struct hn_set *s, struct hn_buf *b);
+void hn_set_write_request(const struct hn_set *s, enum hn_job_state state, struct hn_buf *b);
 
 #endif

@@ -59,7 +59,7 @@ static int read_task(struct hn_daemon *d, const struct hn_json *set,
 	return rc;
 }
 
-static void unmake(struct hn_set *s)
+void hn_sets_unmake(struct hn_set *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		hn_job_free(s->member[i].job);
@@ -137,38 +137,17 @@ static int read_rule(struct hn_set *s, const struct hn_json *v, struct hn_err *e
 	return 0;
 }
 
-void hn_set_store(struct hn_set *s, bool finished)
+void hn_set_store(struct hn_set *s)
 {
 	struct hn_buf b;
-	struct hn_err err;
 
 	hn_buf_init(&b);
-	hn_set_write_request(s, &b);
-	if (hn_db_put_job(s->daemon->db, s->id, b.s, finished, &err) != 0) {
-		hn_log_line(&s->daemon->log, "warn", "set %s: %s", s->id, err.msg);
-	}
+	hn_set_write_request(s, s->state, &b);
+	hn_put_row(s->daemon, s->id, b.s, /* finished= */ false);
 	hn_buf_fini(&b);
 }
 
-/* The set's row comes last: without it, its jobs are rows that nobody resumes. */
-static int store_all(struct hn_set *s, struct hn_err *err)
-{
-	struct hn_buf b;
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < s->n; i++) {
-		rc = hn_jobs_store(s->member[i].job, /* finished= */ true, err);
-	}
-	hn_buf_init(&b);
-	hn_set_write_request(s, &b);
-	rc = rc != 0 ? rc
-		     : hn_db_put_job(s->daemon->db, s->id, b.s, /* finished= */ false,
-				     err);
-	hn_buf_fini(&b);
-	return rc;
-}
-
-static void append(struct hn_daemon *d, struct hn_set *s)
+void hn_sets_append(struct hn_daemon *d, struct hn_set *s)
 {
 	struct hn_set **at = &d->sets;
 
@@ -180,10 +159,12 @@ static void append(struct hn_daemon *d, struct hn_set *s)
 		s->member[i].job->set = s;
 		hn_jobs_append(d, s->member[i].job);
 	}
+	hn_log_line(&d->log, "info", "set %s: submitted: %u tasks, %s", s->id, s->n,
+		    s->rule.strategy->name);
 }
 
-int hn_sets_submit(struct hn_daemon *d, const struct hn_json *v, bool again,
-		   struct hn_set **ret, struct hn_err *err)
+int hn_sets_make(struct hn_daemon *d, const struct hn_json *v, bool again, struct hn_set **ret,
+		 struct hn_err *err)
 {
 	struct hn_set *s = calloc(1, sizeof(*s));
 	const char *id = again ? hn_json_string(hn_json_get(v, "id")) : NULL;
@@ -202,15 +183,10 @@ int hn_sets_submit(struct hn_daemon *d, const struct hn_json *v, bool again,
 	rc = read_tasks(s, v, again, err);
 	rc = rc != 0 ? rc : read_rule(s, v, err);
 	rc = rc != 0 ? rc : hn_jobs_check_room(d, s->n, err);
-	rc = rc != 0 ? rc : store_all(s, err);
 	if (rc != 0) {
-		unmake(s);
+		hn_sets_unmake(s);
 		return rc;
 	}
-	append(d, s);
-	hn_log_line(&d->log, "info", "set %s: submitted: %u tasks, %s", s->id, s->n,
-		    s->rule.strategy->name);
-	hn_daemon_wake(d);
 	*ret = s;
 	return 0;
 }

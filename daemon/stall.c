@@ -25,7 +25,7 @@ static uint32_t n_waiting(const struct hn_daemon *d)
 	uint32_t n = 0;
 
 	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		n += j->batch.n;
+		n += j->batch.n + j->storing.n;
 	}
 	return n;
 }
@@ -58,7 +58,10 @@ bool hn_stall_begin(struct hn_daemon *d, const struct hn_err *err)
 	if (err->code != HONE_E_DISK_FULL || d->stopping) {
 		return false;
 	}
-	if (!hn_stall_on(d)) {
+	if (hn_stall_on(d)) {
+		d->stall.has_room = false;
+		hn_submit_held(d, /* has_room= */ false);
+	} else {
 		d->stall.since_ns = hn_clock_ns();
 		d->stall.wait_ns = FIRST_NS;
 		d->stall.again_ns = d->stall.since_ns + FIRST_NS;
@@ -88,19 +91,45 @@ static void shift_clocks(struct hn_daemon *d, int64_t by)
 	}
 }
 
+/* Each job stores what waited, one thing after the other.  True: nothing waits any more. */
 static bool save_all(struct hn_daemon *d)
 {
-	struct hn_err err;
+	bool saved = true;
 
-	if (hn_db_probe(d->db, &err) != 0) {
-		return err.code != HONE_E_DISK_FULL; /* another failure is each job's own */
+	for (struct hn_job *j = d->jobs; j != NULL && d->stall.has_room; j = j->next) {
+		saved &= hn_job_save(j);
 	}
-	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		if (!hn_job_save(j)) {
-			return false;
-		}
+	return saved && d->stall.has_room;
+}
+
+static int probe(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
+{
+	(void)a;
+	return hn_db_probe(db, err);
+}
+
+static void on_probed(struct hn_ask *a)
+{
+	struct hn_daemon *d = a->ctx;
+
+	d->stall.probing = false;
+	/* another failure is each job's own */
+	d->stall.has_room = a->rc != -HONE_E_DISK_FULL;
+	if (!d->stall.has_room) {
+		hn_submit_held(d, /* has_room= */ false);
 	}
-	return true;
+	hn_daemon_wake(d);
+}
+
+static void look_for_room(struct hn_daemon *d, int64_t now_ns)
+{
+	d->stall.wait_ns *= 2;
+	d->stall.wait_ns = d->stall.wait_ns < LONGEST_NS ? d->stall.wait_ns : LONGEST_NS;
+	d->stall.again_ns = now_ns + d->stall.wait_ns;
+	d->stall.probing = true;
+	d->stall.probe = (struct hn_ask){ .writes = true, .work = probe, .done = on_probed,
+					  .ctx = d };
+	hn_store_ask(d->store, &d->stall.probe);
 }
 
 bool hn_stall_pass(struct hn_daemon *d, int64_t now_ns)
@@ -110,19 +139,27 @@ bool hn_stall_pass(struct hn_daemon *d, int64_t now_ns)
 	if (!hn_stall_on(d)) {
 		return true;
 	}
-	if (now_ns < d->stall.again_ns) {
+	if (!d->stall.has_room) {
+		if (!d->stall.probing && now_ns >= d->stall.again_ns) {
+			look_for_room(d, now_ns);
+		}
 		return false;
 	}
 	if (!save_all(d)) {
-		d->stall.wait_ns *= 2;
-		d->stall.wait_ns = d->stall.wait_ns < LONGEST_NS ? d->stall.wait_ns : LONGEST_NS;
-		d->stall.again_ns = now_ns + d->stall.wait_ns;
-		return false;
+		return false; /* called again with each answer */
 	}
 	d->stall.since_ns = 0;
+	d->stall.has_room = false;
 	shift_clocks(d, hn_clock_ns() - since);
 	hn_log_line(&d->log, "info", "the disk has room again; jobs go on after %lld ms",
 		    (long long)((hn_clock_ns() - since) / 1000000));
 	tell(d);
+	hn_submit_held(d, /* has_room= */ true);
 	return true;
+}
+
+void hn_stall_hurry(struct hn_daemon *d)
+{
+	d->stall.again_ns = 0;
+	hn_daemon_wake(d);
 }

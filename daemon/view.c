@@ -114,7 +114,8 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_end(w);
 }
 
-void hn_job_write_request(const struct hn_job *j, struct hn_buf *b)
+void hn_job_write_request(const struct hn_job *j, enum hn_job_state state, const char *message,
+			  struct hn_buf *b)
 {
 	struct hn_jw w;
 
@@ -130,12 +131,12 @@ void hn_job_write_request(const struct hn_job *j, struct hn_buf *b)
 	hn_jw_int(&w, "trials", j->budget.trials);
 	hn_jw_strf(&w, "seed", "%llu", (unsigned long long)j->budget.seed);
 	hn_jw_double(&w, "seconds", j->budget.seconds);
-	hn_jw_str(&w, "state", hn_job_state_name(j->state));
-	hn_jw_str(&w, "message", j->message);
+	hn_jw_str(&w, "state", hn_job_state_name(state));
+	hn_jw_str(&w, "message", message);
 	hn_jw_str(&w, "workload", j->key);
 	hn_jw_int(&w, "measured", j->n_trial);
 	hn_jw_double(&w, "best_ns", j->best_ns);
-	hn_crashes_write(&j->crashes, j->state != HN_JOB_NEW && !hn_job_ended(j), &w);
+	hn_crashes_write(&j->crashes, state != HN_JOB_NEW && state < HN_JOB_DONE, &w);
 	hn_jw_end(&w);
 	hn_jw_done(&w);
 }
@@ -199,7 +200,7 @@ void hn_set_write(const struct hn_set *s, struct hn_jw *w, const char *name)
 	hn_jw_end(w);
 }
 
-void hn_set_write_request(const struct hn_set *s, struct hn_buf *b)
+void hn_set_write_request(const struct hn_set *s, enum hn_job_state state, struct hn_buf *b)
 {
 	const struct hn_job *first = s->member[0].job; /* all have the same of what follows */
 	struct hn_jw w;
@@ -214,9 +215,9 @@ void hn_set_write_request(const struct hn_set *s, struct hn_buf *b)
 	hn_jw_strf(&w, "seed", "%llu", (unsigned long long)first->budget.seed);
 	put_budget(&w, &s->rule.budget);
 	hn_jw_double(&w, "spent", hn_set_seconds(s, hn_clock_ns()));
-	hn_jw_str(&w, "state", hn_job_state_name(s->state));
+	hn_jw_str(&w, "state", hn_job_state_name(state));
 	hn_jw_str(&w, "message", s->message);
-	hn_crashes_write(&s->crashes, s->state != HN_JOB_NEW && !hn_set_ended(s), &w);
+	hn_crashes_write(&s->crashes, state != HN_JOB_NEW && state < HN_JOB_DONE, &w);
 	hn_jw_list(&w, "tasks");
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct hn_job *j = s->member[i].job;
@@ -226,7 +227,8 @@ void hn_set_write_request(const struct hn_set *s, struct hn_buf *b)
 		hn_jw_str(&w, "name", j->name);
 		hn_jw_str(&w, "text", j->dag_json);
 		hn_jw_double(&w, "weight", s->member[i].weight);
-		if (s->member[i].cancelled || j->state == HN_JOB_CANCELLED) {
+		if (s->member[i].cancelled || j->state == HN_JOB_CANCELLED ||
+		    (j->end.begun && j->end.state == HN_JOB_CANCELLED)) {
 			hn_jw_bool(&w, "cancelled", true);
 		}
 		hn_jw_end(&w);

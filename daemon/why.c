@@ -15,13 +15,14 @@
 #define EXAMPLES 3
 
 struct hn_again {
+	struct hn_pending pending; /* first: of the store, then of the board */
 	struct hn_again *next;
 	struct hn_daemon *daemon;
-	struct hn_session *session; /* NULL: it has gone */
 	struct hn_arena arena;
+	int64_t number;
 	struct hn_record record; /* as stored */
+	struct hn_workload_row row;
 	char key[HN_KEY_BYTES];
-	char id[HN_LIMIT_ID_BYTES + 3];
 };
 
 struct example {
@@ -30,8 +31,10 @@ struct example {
 };
 
 struct failures {
+	struct hn_pending pending; /* first */
 	struct hn_arena arena;
-	const struct hn_job *job; /* NULL: not in this daemon */
+	const char *job, *word; /* a job, or the beginning of a key; NULL: the key is there */
+	char here[24];		/* the id of that job, where it is this daemon's; else "" */
 	const char *name, *target;
 	char key[HN_KEY_BYTES];
 	int64_t count[HN_N_VERDICT];
@@ -79,33 +82,38 @@ static bool read_stored(struct failures *f, const char *text, const char *id)
 	return found;
 }
 
-static int find_job(struct hn_daemon *d, const char *id, struct failures *f,
-		    struct hn_err *err)
+/* A job that this daemon has. */
+static int find_here(struct hn_daemon *d, struct failures *f, struct hn_err *err)
+{
+	const struct hn_job *j = hn_ids_job(d, f->job, err);
+
+	if (j == NULL) {
+		return err->code == HONE_E_NOT_FOUND ? 0 : -err->code;
+	}
+	snprintf(f->here, sizeof f->here, "%s", j->id);
+	snprintf(f->key, sizeof f->key, "%s", j->key);
+	f->target = hn_arena_strdup(&f->arena, j->target_line);
+	f->name = hn_arena_strdup(&f->arena, j->name);
+	f->job = NULL;
+	return 0;
+}
+
+/* One of an earlier daemon. */
+static int find_stored(struct failures *f, struct hn_db *db, struct hn_err *err)
 {
 	const char *const *text;
 	uint32_t n = 0, found = 0;
-	int rc;
+	int rc = hn_db_jobs(db, /* unfinished_only= */ false, &f->arena, &n, &text, err);
 
-	f->job = hn_ids_job(d, id, err);
-	if (f->job == NULL && err->code != HONE_E_NOT_FOUND) {
-		return -err->code;
-	}
-	if (f->job != NULL) {
-		snprintf(f->key, sizeof f->key, "%s", f->job->key);
-		f->target = f->job->target_line;
-		f->name = f->job->name;
-		return 0;
-	}
-	rc = hn_db_jobs(d->db, /* unfinished_only= */ false, &f->arena, &n, &text, err);
 	for (uint32_t i = 0; rc == 0 && i < n; i++) {
-		found += read_stored(f, text[i], id);
+		found += read_stored(f, text[i], f->job);
 	}
 	return rc != 0	    ? rc
 	       : found == 1 ? 0
 	       : found > 1  ? hn_fail(err, HONE_E_INVALID, "job: %s is ambiguous: %u jobs that ended",
-				      id, found)
+				      f->job, found)
 			    : hn_fail(err, HONE_E_NOT_FOUND,
-				      "job: there is none called \"%.64s\"", id);
+				      "job: there is none called \"%.64s\"", f->job);
 }
 
 static void write_class(const struct failures *f, enum hn_verdict v, int64_t count,
@@ -131,9 +139,9 @@ static void write_class(const struct failures *f, enum hn_verdict v, int64_t cou
 	hn_jw_end(w);
 }
 
-static void write_failures(const struct hn_daemon *d, const struct failures *f,
-			   struct hn_buf *b)
+static void write_failures(struct hn_daemon *d, const struct failures *f, struct hn_buf *b)
 {
+	const struct hn_job *job = *f->here != '\0' ? hn_jobs_find(d, f->here) : NULL;
 	struct hn_jw w;
 
 	hn_jw_init(&w, b);
@@ -146,8 +154,8 @@ static void write_failures(const struct hn_daemon *d, const struct failures *f,
 	for (int v = 0; v < HN_N_VERDICT; v++) {
 		int64_t n = f->count[v];
 
-		if (f->job != NULL && n == 0) {
-			n = f->job->n_verdict[v]; /* of the infrastructure: not stored */
+		if (job != NULL && n == 0) {
+			n = job->n_verdict[v]; /* of the infrastructure: not stored */
 		}
 		if (v != HN_VERDICT_OK && n > 0) {
 			write_class(f, (enum hn_verdict)v, n, &w);
@@ -159,27 +167,55 @@ static void write_failures(const struct hn_daemon *d, const struct failures *f,
 	hn_jw_done(&w);
 }
 
-int hn_why_write(struct hn_daemon *d, const char *job, const char *key,
-		 const char *target, struct hn_buf *b, struct hn_err *err)
+static int read_failures(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
+{
+	struct failures *f = (struct failures *)ask;
+	int rc = f->job != NULL	   ? find_stored(f, db, err)
+		 : f->word != NULL ? hn_db_key(db, f->word, f->key, err)
+				   : 0;
+
+	return rc != 0 ? rc : hn_db_records(db, f->key, f->target, on_record, f, err);
+}
+
+static void on_failures(struct hn_ask *ask)
+{
+	struct failures *f = (struct failures *)ask;
+	struct hn_buf b;
+
+	if (ask->rc != 0) {
+		hn_pending_refuse(&f->pending, &ask->err);
+	} else {
+		hn_buf_init(&b);
+		write_failures(f->pending.daemon, f, &b);
+		hn_pending_reply(&f->pending, b.s);
+		hn_buf_fini(&b);
+	}
+	hn_arena_fini(&f->arena);
+	free(f);
+}
+
+int hn_why_answer(struct hn_daemon *d, struct hn_session *s, const char *id, const char *job,
+		  const char *key, const char *target, struct hn_err *err)
 {
 	struct failures *f = calloc(1, sizeof *f);
 	int rc = 0;
 
 	hn_assert(f != NULL);
 	hn_arena_init(&f->arena, 0);
-	f->target = target;
+	f->pending.ask = (struct hn_ask){ .work = read_failures, .done = on_failures };
+	f->target = hn_arena_strdup(&f->arena, target);
 	f->name = "";
 	if (job != NULL) {
-		rc = find_job(d, job, f, err);
+		f->job = hn_arena_strdup(&f->arena, job);
+		rc = find_here(d, f, err);
 	} else {
-		rc = hn_db_key(d->db, key, f->key, err);
+		f->word = hn_arena_strdup(&f->arena, key);
 	}
-	rc = rc != 0 ? rc : hn_db_records(d->db, f->key, f->target, on_record, f, err);
-	if (rc == 0) {
-		write_failures(d, f, b);
+	rc = rc != 0 ? rc : hn_pending_ask(d, s, id, &f->pending, err);
+	if (rc != 0) {
+		hn_arena_fini(&f->arena);
+		free(f);
 	}
-	hn_arena_fini(&f->arena);
-	free(f);
 	return rc;
 }
 
@@ -191,7 +227,9 @@ static void end(struct hn_again *g)
 		at = &(*at)->next;
 	}
 	*at = g->next;
-	hn_measurer_forget(g->daemon->measurer, g->key);
+	if (*g->key != '\0') {
+		hn_measurer_forget(g->daemon->measurer, g->key);
+	}
 	hn_arena_fini(&g->arena);
 	free(g);
 }
@@ -202,46 +240,41 @@ static void on_again(void *ctx, const struct hn_measure_result *r)
 	struct hn_buf b;
 	struct hn_jw w;
 
-	if (g->session != NULL) {
-		hn_buf_init(&b);
-		hn_jw_init(&w, &b);
-		hn_jw_object(&w, NULL);
-		hn_jw_int(&w, "record", g->record.id);
-		hn_jw_str(&w, "workload", g->key);
-		hn_jw_str(&w, "verdict", hn_verdict_name(r->verdict));
-		hn_jw_str(&w, "text", hn_verdict_text(r->verdict));
-		hn_jw_str(&w, "detail", r->detail);
-		hn_jw_uint(&w, "samples", r->n_sample);
-		hn_jw_double(&w, "median_ns", r->median_ns);
-		hn_jw_object(&w, "stored");
-		hn_jw_str(&w, "verdict", hn_verdict_name(g->record.verdict));
-		hn_jw_double(&w, "median_ns", g->record.median_ns);
-		hn_jw_str(&w, "detail", g->record.detail);
-		hn_jw_end(&w);
-		hn_jw_json(&w, "steps", g->record.steps);
-		hn_jw_end(&w);
-		hn_session_reply(g->session, g->id, b.s);
-		hn_buf_fini(&b);
-	}
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_int(&w, "record", g->record.id);
+	hn_jw_str(&w, "workload", g->key);
+	hn_jw_str(&w, "verdict", hn_verdict_name(r->verdict));
+	hn_jw_str(&w, "text", hn_verdict_text(r->verdict));
+	hn_jw_str(&w, "detail", r->detail);
+	hn_jw_uint(&w, "samples", r->n_sample);
+	hn_jw_double(&w, "median_ns", r->median_ns);
+	hn_jw_object(&w, "stored");
+	hn_jw_str(&w, "verdict", hn_verdict_name(g->record.verdict));
+	hn_jw_double(&w, "median_ns", g->record.median_ns);
+	hn_jw_str(&w, "detail", g->record.detail);
+	hn_jw_end(&w);
+	hn_jw_json(&w, "steps", g->record.steps);
+	hn_jw_end(&w);
+	hn_pending_reply(&g->pending, b.s);
+	hn_buf_fini(&b);
 	end(g);
 }
 
 static void on_reference(void *ctx, const struct hn_measure_result *r)
 {
 	struct hn_again *g = ctx;
+	struct hn_err err;
 
 	if (r->verdict == HN_VERDICT_OK && !g->daemon->stopping) {
 		hn_measurer_submit(g->daemon->measurer, g->key, g->record.steps, 0,
 				   on_again, g);
 		return;
 	}
-	if (g->session != NULL) {
-		char text[600];
-
-		snprintf(text, sizeof text, "measure: the naive program: %s: %.400s",
-			 hn_verdict_text(r->verdict), r->detail);
-		hn_session_fault(g->session, g->id, HONE_E_INTERNAL, text);
-	}
+	(void)!hn_fail(&err, HONE_E_INTERNAL, "measure: the naive program: %s: %.400s",
+		       hn_verdict_text(r->verdict), r->detail);
+	hn_pending_refuse(&g->pending, &err);
 	end(g);
 }
 
@@ -258,13 +291,55 @@ static int check_room(const struct hn_daemon *d, struct hn_err *err)
 		       : hn_fail(err, HONE_E_BUSY, "measure: %d records wait for it already", n);
 }
 
+static int find_record(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
+{
+	struct hn_again *g = (struct hn_again *)ask;
+
+	return hn_db_find(db, g->number, &g->arena, &g->record, &g->row, err);
+}
+
+static int measure(struct hn_again *g, struct hn_err *err)
+{
+	struct hn_daemon *d = g->daemon;
+	const struct hn_dag *dag;
+	struct hn_workload w;
+	int rc;
+
+	if (strcmp(g->record.target, d->host_line) != 0) {
+		return hn_fail(err, HONE_E_NO_BOARD,
+			       "record %lld is for target \"%s\"; the boards here are \"%s\"",
+			       (long long)g->number, g->record.target, d->host_line);
+	}
+	rc = hn_dag_parse("dag", g->row.dag_json, strlen(g->row.dag_json), 0, &g->arena, &dag,
+			  err);
+	rc = rc != 0	    ? rc
+	     : d->stopping ? hn_fail(err, HONE_E_BUSY, "honed is stopping")
+			    : hn_daemon_measurer(d, err);
+	if (rc == 0) {
+		snprintf(g->key, sizeof g->key, "%s", g->row.key);
+		w = hn_workload_of(dag, g->key, g->row.dag_json, &g->arena);
+		hn_measurer_workload(d->measurer, &w, on_reference, g);
+	}
+	return rc;
+}
+
+static void on_found(struct hn_ask *ask)
+{
+	struct hn_again *g = (struct hn_again *)ask;
+
+	if (ask->rc == 0) {
+		ask->rc = measure(g, &ask->err);
+	}
+	if (ask->rc != 0) {
+		hn_pending_refuse(&g->pending, &ask->err);
+		end(g);
+	}
+}
+
 int hn_why_measure(struct hn_daemon *d, struct hn_session *s, const char *id,
 		   int64_t record, struct hn_err *err)
 {
 	struct hn_again *g;
-	struct hn_workload_row row;
-	struct hn_workload w;
-	const struct hn_dag *dag;
 	int rc = check_room(d, err);
 
 	if (rc != 0) {
@@ -272,36 +347,17 @@ int hn_why_measure(struct hn_daemon *d, struct hn_session *s, const char *id,
 	}
 	g = calloc(1, sizeof *g);
 	hn_assert(g != NULL);
+	g->pending.ask = (struct hn_ask){ .work = find_record, .done = on_found };
+	g->daemon = d;
+	g->number = record;
 	hn_arena_init(&g->arena, 0);
-	rc = hn_db_find(d->db, record, &g->arena, &g->record, &row, err);
-	if (rc == 0 && strcmp(g->record.target, d->host_line) != 0) {
-		rc = hn_fail(err, HONE_E_NO_BOARD,
-			     "record %lld is for target \"%s\"; the boards here are \"%s\"",
-			     (long long)record, g->record.target, d->host_line);
-	}
-	rc = rc != 0 ? rc
-		     : hn_dag_parse("dag", row.dag_json, strlen(row.dag_json), 0,
-				    &g->arena, &dag, err);
-	rc = rc != 0 ? rc : hn_daemon_measurer(d, err);
+	rc = hn_pending_ask(d, s, id, &g->pending, err);
 	if (rc != 0) {
 		hn_arena_fini(&g->arena);
 		free(g);
 		return rc;
 	}
-	g->daemon = d;
-	g->session = s;
-	snprintf(g->key, sizeof g->key, "%s", row.key);
-	snprintf(g->id, sizeof g->id, "%s", id);
 	g->next = d->agains;
 	d->agains = g;
-	w = hn_workload_of(dag, g->key, row.dag_json, &g->arena);
-	hn_measurer_workload(d->measurer, &w, on_reference, g);
 	return 0;
-}
-
-void hn_why_forget(struct hn_daemon *d, const struct hn_session *s)
-{
-	for (struct hn_again *g = d->agains; g != NULL; g = g->next) {
-		g->session = g->session == s ? NULL : g->session;
-	}
 }

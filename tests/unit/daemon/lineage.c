@@ -40,14 +40,13 @@ static int64_t put(struct hn_db *db, const char *steps, uint64_t parent, uint64_
 /* The answer's line as numbers of records, oldest last, and those of the other parents. */
 static uint32_t line_of(struct hn_db *db, int64_t record, int64_t *id, int64_t *mate)
 {
-	struct hn_daemon d = { .db = db };
 	struct hn_json *v = NULL;
 	struct hn_err err = { 0 };
 	struct hn_buf b;
 	uint32_t n = 0;
 
 	hn_buf_init(&b);
-	ASSERT_OK(hn_lineage_answer(&d, record, &b, &err), err);
+	ASSERT_OK(hn_lineage_answer(db, record, &b, &err), err);
 	ASSERT_OK(hn_json_parse("answer", b.s, b.n, NULL, &v, &err), err);
 	for (const struct hn_json *x = hn_json_first(hn_json_get(v, "lineage")); x != NULL;
 	     x = hn_json_next(x)) {
@@ -106,15 +105,15 @@ static void a_line_ends(void **state)
 
 static void there_may_be_no_such_record(void **state)
 {
-	struct hn_daemon d = { .db = open_store(*state) };
+	struct hn_db *db = open_store(*state);
 	struct hn_err err = { 0 };
 	struct hn_buf b;
 
 	hn_buf_init(&b);
-	assert_int_equal(hn_lineage_answer(&d, 1, &b, &err), -HONE_E_NOT_FOUND);
-	assert_int_equal(hn_lineage_answer(&d, -1, &b, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_lineage_answer(db, 1, &b, &err), -HONE_E_NOT_FOUND);
+	assert_int_equal(hn_lineage_answer(db, -1, &b, &err), -HONE_E_NOT_FOUND);
 	hn_buf_fini(&b);
-	hn_db_close(d.db);
+	hn_db_close(db);
 }
 
 static void run_sql(const char *dir, const char *text)

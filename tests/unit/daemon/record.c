@@ -39,6 +39,7 @@ static void failures_without_evidence_are_not_heard_of(void **state)
 	struct hn_daemon d = {.db = NULL};
 	struct hn_job j = {.daemon = &d, .key = "k", .target_line = "cpu"};
 	char dir[] = "/tmp/hone-record-XXXXXX", command[100], steps[HN_COUNT_OF(rows)][20];
+	struct hn_recall known;
 	uint32_t heard = 0;
 	struct hn_err err;
 
@@ -62,7 +63,10 @@ static void failures_without_evidence_are_not_heard_of(void **state)
 	assert_int_equal(hn_db_append(d.db, r, HN_COUNT_OF(rows), &err), 0);
 	hn_arena_init(&j.arena, 0);
 	hn_arena_init(&j.warm_arena, 0);
-	assert_int_equal(hn_job_warm(&j, &err), 0);
+	hn_recall_init(&known);
+	assert_int_equal(hn_recall_read(&known, d.db, "k", "cpu", NULL, &err), 0);
+	hn_job_warm(&j, &known);
+	hn_recall_fini(&known);
 	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
 		if (rows[i].heard) {
 			assert_true(heard < j.n_warm_record);
