@@ -7,18 +7,15 @@
  */
 #include "base/arith.h"
 #include "costmodel/analytic_int.h"
+#include "target/cpu/core.h"
 
-#define LOADS_PER_CYCLE 2.0
-#define ISSUE_PER_CYCLE 4.0
 #define LOOP_CYCLES 1.5	 /* counter, compare, branch, addresses */
 #define SKIP_CYCLES 1.0  /* testing whether a term is there, once for a block's points */
 #define CALL_CYCLES 4.0	 /* one element through a mathematical function, in vectors */
 #define GATHER_LOAD 1.5	 /* loads an element that is collected alone costs */
-#define UNROLLED_FMAS 96 /* the generator unrolls a reduction until a body has so many   \
-			  */
+#define UNROLLED (2.0 * HN_CORE_UNROLLED) /* the plan: half, where no `unroll` is said */
 #define MOST_ROWS 32 /* of a register block */
 #define EXACT 0x1p52 /* doubles from here on are whole */
-#define ENOUGH_TRIPS 16	 /* reduction iterations that pay for loading accumulators */
 
 static double max2(double x, double y)
 {
@@ -126,16 +123,16 @@ static double results_below(const struct hn_view *v, uint32_t r, const struct hn
 /* The reduction loop that accumulators stay in registers for: the outermost whose results
  * fit, else the innermost; further out while it has few iterations. -1 = there is none.
  */
-static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
+static int32_t accumulate_at(const struct hn_view *v, const struct hn_core *core,
 			     const struct hn_lanes *w)
 {
-	double registers = (double)t->param[HN_PARAM_VECTOR_REGISTERS] - 2, trips = 1;
+	double room = (double)hn_core_results(core, 1), trips = 1; /* the plan: up to 4 operands */
 	int32_t at = -1;
 
 	for (uint32_t l = 0; l < v->n_loop; l++) {
 		if (own_reduce(v, l)) {
 			at = (int32_t)l;
-			if (results_below(v, l, w) <= registers) {
+			if (results_below(v, l, w) <= room) {
 				break;
 			}
 		}
@@ -143,7 +140,7 @@ static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
 	for (uint32_t l = at < 0 ? v->n_loop : (uint32_t)at; l < v->n_loop; l++) {
 		trips *= own_reduce(v, l) ? (double)v->loop[l]->extent : 1;
 	}
-	for (int32_t l = at - 1; l >= 0 && trips < ENOUGH_TRIPS; l--) {
+	for (int32_t l = at - 1; l >= 0 && trips < HN_CORE_ENOUGH_TRIPS; l--) {
 		if (own_reduce(v, (uint32_t)l)) {
 			trips *= (double)v->loop[l]->extent;
 			at = l;
@@ -155,7 +152,7 @@ static int32_t accumulate_at(const struct hn_view *v, const struct hn_target *t,
 /* The block of a nest inside loop r, as the generator sees it. */
 struct block {
 	const struct hn_view *v;
-	const struct hn_target *t;
+	const struct hn_core *core;
 	double rows, vecs;		      /* results: rows of vecs vectors */
 	double loads[2][2]; /* of a body of one result; [1][.] with each row, [.][1] with each
 			     * vector of a row */
@@ -164,11 +161,11 @@ struct block {
 };
 
 static struct block make_block(const struct hn_view *v, const struct hn_target *t,
-			       const struct hn_lanes *w, int32_t r)
+			       const struct hn_core *core, const struct hn_lanes *w, int32_t r)
 {
 	bool fma = v->multiplies && (t->caps & HN_CAP_FMA);
 	bool along_rows[HN_VIEW_MAX_STREAMS] = {false};
-	struct block b = {.v = v, .t = t, .rows = 1, .vecs = 1};
+	struct block b = {.v = v, .core = core, .rows = 1, .vecs = 1};
 
 	b.arith = v->n_arith + (fma ? 0 : 1) +
 		  v->n_expensive * CALL_CYCLES * (double)w->width;
@@ -202,17 +199,15 @@ static double body_cycles(const struct block *b, double k, double n)
 	double points = k * n, arith = points * b->arith;
 	double loads = b->loads[0][0] + b->loads[1][0] * k + b->loads[0][1] * n +
 		       b->loads[1][1] * points;
+	double cycles = hn_core_cycles(b->core, arith, loads, HN_CORE_LOADS);
 
-	double cycles = max2(arith / (double)b->t->param[HN_PARAM_FMA_PER_CYCLE],
-			     loads / LOADS_PER_CYCLE);
-	cycles = max2(cycles, (arith + loads + 1) / ISSUE_PER_CYCLE);
-	cycles = max2(cycles, (double)b->t->param[HN_PARAM_FMA_LATENCY]);
 	if (b->v->branches) {
 		cycles = 1.5 * cycles + 2 * points;
 	} else if (b->v->skips) {
 		cycles += SKIP_CYCLES;
 	}
-	double unrolled = UNROLLED_FMAS / points;
+	double unrolled = UNROLLED / points;
+
 	return cycles + LOOP_CYCLES / (unrolled < 1 ? 1 : unrolled > 8 ? 8 : unrolled);
 }
 
@@ -220,10 +215,10 @@ static double body_cycles(const struct block *b, double k, double n)
  * best register block, which *c is told of. */
 static double block_cycles(const struct block *b, struct hn_compute *c)
 {
-	double registers = (double)b->t->param[HN_PARAM_VECTOR_REGISTERS], best = -1;
+	double room = (double)hn_core_results(b->core, 0), best = -1;
 
 	for (double n = 1; n <= b->vecs && n <= 8; n++) {
-		double most = (registers - 1 - b->operands * n) / n;
+		double most = (room - b->operands * n) / n;
 		double strips = ceil_of(b->vecs / n);
 		double body[MOST_ROWS + 1]; /* of so many rows */
 
@@ -258,11 +253,11 @@ static double times(const struct hn_view *v, uint32_t from, uint32_t to)
 
 /* Cycles of a reduction whose accumulators stay in registers for the loops from c->at on. */
 static double update(const struct hn_view *v, const struct hn_target *t,
-		     struct hn_compute *c)
+		     const struct hn_core *core, struct hn_compute *c)
 {
 	const struct hn_lanes *w = &c->lanes;
 	uint32_t r = (uint32_t)c->at;
-	struct block b = make_block(v, t, w, c->at);
+	struct block b = make_block(v, t, core, w, c->at);
 	double inside = 1, outside = times(v, 0, r);
 
 	for (uint32_t l = r; l < v->n_loop; l++) {
@@ -284,7 +279,7 @@ static double update(const struct hn_view *v, const struct hn_target *t,
 	return outside * inside * (c->trips * body * v->share + ends);
 }
 
-static double plain(const struct hn_view *v, const struct hn_target *t,
+static double plain(const struct hn_view *v, const struct hn_core *core,
 		    const struct hn_lanes *w)
 {
 	double runs = 1, loads = 0;
@@ -298,8 +293,8 @@ static double plain(const struct hn_view *v, const struct hn_target *t,
 		loads += whole ? 1 : GATHER_LOAD * (double)w->width;
 	}
 	double arith = v->n_arith + v->n_expensive * CALL_CYCLES * (double)w->width;
-	double cycles = max2(arith / (double)t->param[HN_PARAM_FMA_PER_CYCLE],
-			     loads / LOADS_PER_CYCLE);
+	double cycles = max2(arith / (double)core->fma_per_cycle, loads / HN_CORE_LOADS);
+
 	cycles = max2(cycles, 1) + LOOP_CYCLES * 0.5;
 	return runs * (v->branches ? 1.5 * cycles + 1 : cycles);
 }
@@ -315,9 +310,10 @@ struct hn_compute hn_view_compute(const struct hn_view *v, const struct hn_targe
 			       .block_rows = 1,
 			       .block_vecs = 1,
 			       .blocks = 1};
+	struct hn_core core = hn_core_of(t);
 
-	c.at = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, t, &c.lanes) : -1;
-	c.cycles = c.at >= 0 ? update(v, t, &c) : plain(v, t, &c.lanes);
+	c.at = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, &core, &c.lanes) : -1;
+	c.cycles = c.at >= 0 ? update(v, t, &core, &c) : plain(v, &core, &c.lanes);
 	if (v->guard_loop >= 0) {
 		bool inside =
 			v->guard_loop > c.at && v->guard_loop >= (int32_t)v->n_loop - 3;

@@ -9,6 +9,7 @@
  */
 #include "base/arith.h"
 #include "sketch/sketch_int.h"
+#include "target/cpu/core.h"
 
 #define MAX_CHOICES 128
 
@@ -78,13 +79,14 @@ static int64_t draw_vector(int64_t extent, int64_t lanes, struct hn_rng *rng)
 }
 
 /* How much longer a register tile of `rows` rows and `vecs` vectors may become. */
-static int64_t room_in_registers(int64_t rows, int64_t vecs, int64_t registers)
+static int64_t room_in_registers(int64_t rows, int64_t vecs, const struct hn_core *core)
 {
 	int64_t r = 1;
 
 	while (r < HN_MAX_INNERMOST) {
 		int64_t all = rows * (r + 1);
-		if (all * vecs + (vecs < all ? vecs : all) + 1 > registers) {
+
+		if (all * vecs > hn_core_results(core, vecs < all ? vecs : all)) {
 			break;
 		}
 		r++;
@@ -117,7 +119,7 @@ static int64_t draw_rows(int64_t extent, int64_t most, struct hn_rng *rng)
 static void draw_register_tile(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 			       uint32_t n, int64_t lanes, int64_t *inner)
 {
-	int64_t registers = ctx->target->param[HN_PARAM_VECTOR_REGISTERS];
+	struct hn_core core = hn_core_of(ctx->target);
 	int64_t rows = 1, vecs = 1;
 	uint32_t order[HN_DAG_MAX_ITERS], n_order = 0;
 
@@ -133,12 +135,12 @@ static void draw_register_tile(const struct hn_fill_ctx *ctx, const struct hn_ho
 			order[n_order++] = i;
 		}
 	}
-	registers = chance(ctx->rng, 5) ? 2 * registers : registers;
+	core.registers *= chance(ctx->rng, 5) ? 2 : 1;
 	for (uint32_t left = n_order; left > 0; left--) {
 		uint32_t k = (uint32_t)hn_rng_below(ctx->rng, left), i = order[k];
 		order[k] = order[left - 1];
 		inner[i] = draw_rows(hole[i].extent,
-				     room_in_registers(rows, vecs, registers), ctx->rng);
+				     room_in_registers(rows, vecs, &core), ctx->rng);
 		rows *= inner[i];
 	}
 }

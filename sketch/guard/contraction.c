@@ -11,16 +11,21 @@
  */
 #include "base/arith.h"
 #include "sketch/guard/guard_int.h"
+#include "target/cpu/core.h"
 
 #define MAX_VECTORS 6 /* of a register tile along the lanes */
-#define LOADS 1.5  /* a cycle, of two ports: 28 rows by a vector ran at 0.7 of the peak */
+#define PANEL_LOADS 1.5 /* a cycle, of two ports: 28 rows by a vector ran at 0.7 of the peak */
+#define LOOP_CYCLES 0.5
+#define VECTOR_CYCLES 0.25 /* of a panel, more than a load: it comes from the second cache */
+#define GAIN 0.995	   /* of the cycles: a smaller tile must spare so much */
+#define REST 1.04	   /* a rest is a second, guarded form of the nest */
 #define FEW_SUMS 8 /* shorter reductions are windows */
 #define PANELS_EACH 4 /* panels for each core that share out evenly enough */
 #define ROWS_AHEAD 8  /* of panels in place: a cache's latency in iterations */
 
 struct plan {
 	const struct hn_guard_view *v;
-	int64_t registers, per_cycle, latency;
+	struct hn_core core;
 	uint32_t lane_axis;
 	bool rows[HN_DAG_MAX_ITERS]; /* axes that only broadcast operands have */
 	int64_t tile[HN_DAG_MAX_ITERS];
@@ -118,16 +123,11 @@ static bool choose_lanes(struct plan *p)
 	return best > 0;
 }
 
-/* Cycles of one iteration of the reduction for v vectors by m points: it is a branch, and
- * panels come from the second cache. */
+/* Cycles of one iteration of the reduction for v vectors by m points. */
 static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
-	double fma = (double)(v * m) / (double)p->per_cycle;
-	double loads = (double)(v + m) / LOADS;
-	double cycles = fma > loads ? fma : loads;
-
-	cycles = cycles > (double)p->latency ? cycles : (double)p->latency;
-	return cycles + 0.5 + 0.25 * (double)v;
+	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m), PANEL_LOADS) +
+	       LOOP_CYCLES + VECTOR_CYCLES * (double)v;
 }
 
 struct pick {
@@ -142,7 +142,7 @@ static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, doub
 	if (i == k->n) {
 		double cycles = tiles * tile_cycles(p, k->v, m);
 
-		if (p->cycles == 0 || cycles < p->cycles * 0.995) {
+		if (p->cycles == 0 || cycles < p->cycles * GAIN) {
 			p->cycles = cycles;
 			p->vectors = k->v;
 			for (uint32_t j = 0; j < k->n; j++) {
@@ -152,11 +152,10 @@ static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, doub
 		return;
 	}
 	int64_t e = p->v->extent[k->axis[i]];
-	int64_t most = (p->registers - 1 - k->v) / (k->v * m);
+	int64_t most = hn_core_results(&p->core, k->v) / (k->v * m);
 
 	for (int64_t t = e < most ? e : most; t >= 1; t--) {
-		/* a rest is a second, guarded form of the nest */
-		double penalty = e % t == 0 ? 1 : 1.04;
+		double penalty = e % t == 0 ? 1 : REST;
 
 		k->tile[i] = t;
 		try_rows(p, k, i + 1, m * t, tiles * penalty * (double)hn_ceildiv(e, t));
@@ -194,11 +193,11 @@ static void choose_tile(struct plan *p, int64_t skip)
 		p->tile[a] = 1;
 	}
 	for (k.v = all < MAX_VECTORS ? all : MAX_VECTORS; k.v >= 1; k.v--) {
-		if (k.v == skip || 2 * k.v + 1 > p->registers || !in_step(p, k.v)) {
+		if (k.v == skip || k.v > hn_core_results(&p->core, k.v) || !in_step(p, k.v)) {
 			continue;
 		}
 		try_rows(p, &k, 0, 1,
-			 (double)hn_ceildiv(all, k.v) * (all % k.v ? 1.04 : 1));
+			 (double)hn_ceildiv(all, k.v) * (all % k.v ? REST : 1));
 	}
 }
 
@@ -231,18 +230,14 @@ static bool reduces_in_order(const struct plan *p)
 static bool plan_make(const struct hn_guard_job *g, const struct hn_guard_view *v,
 		      struct plan *p)
 {
-	*p = (struct plan){ .v = v,
-			    .registers = g->target->param[HN_PARAM_VECTOR_REGISTERS],
-			    .per_cycle = g->target->param[HN_PARAM_FMA_PER_CYCLE],
-			    .latency = g->target->param[HN_PARAM_FMA_LATENCY] };
-	p->lanes = v->lanes;
+	*p = (struct plan){ .v = v, .core = hn_core_of(g->target), .lanes = v->lanes };
 	if (!choose_lanes(p)) {
 		return false;
 	}
 	if (g->v.repack && reduces_in_order(p)) {
 		p->along = true;
 		p->lanes = 1;
-		p->registers -= p->registers / 8; /* both operands are vectors */
+		p->core.registers -= p->core.registers / 8; /* both operands are vectors */
 	}
 	choose_tile(p, 0);
 	if (g->v.tile > 0 && p->cycles > 0) {

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "target/cpu/core.h"
 
+#define LOOP_CYCLES 0.5 /* a branch: addresses fold into loads */
+#define GAIN 0.999	/* of the cycles: a smaller block must spare so much */
 #define ABREAST 4 /* registers that go through a function together */
 
 struct blocks {
@@ -19,13 +22,13 @@ struct blocks {
 
 struct model {
 	const struct hn_tile *nest;
-	int64_t registers, per_cycle, latency;
+	struct hn_core core;
 };
 
-/* Registers that hold the operands of v vectors of lanes. */
-static int64_t operand_registers(const struct hn_tile *n, int64_t v)
+/* Operands of v vectors of lanes that are vectors themselves. */
+static int64_t operand_vectors(const struct hn_tile *n, int64_t v)
 {
-	int64_t r = 1;
+	int64_t r = 0;
 
 	for (uint32_t a = 1; n->n_chain && a <= n->n_load; a++) {
 		r += n->chain[0]->stride[a] != 0 ? v : 0;
@@ -57,7 +60,8 @@ static bool too_many(const struct model *m, const struct blocks *b, int64_t v)
 		points *= b->block[i];
 		vectors *= b->dim[i]->fast ? b->block[i] : 1;
 	}
-	return points > 1 && points + operand_registers(m->nest, vectors) > m->registers;
+	return points > 1 &&
+	       points > hn_core_results(&m->core, operand_vectors(m->nest, vectors));
 }
 
 /* Cycles of one reduction iteration of a block. */
@@ -80,12 +84,7 @@ static double block_cycles(const struct model *m, const struct blocks *b, int64_
 		}
 		loads += count;
 	}
-	double cycles = points / (double)m->per_cycle;
-	double front = (points + loads + 1) / 4;
-
-	cycles = cycles < loads / 2 ? loads / 2 : cycles;
-	cycles = cycles < front ? front : cycles;
-	return 0.5 + (cycles < (double)m->latency ? (double)m->latency : cycles);
+	return LOOP_CYCLES + hn_core_cycles(&m->core, points, loads, HN_CORE_LOADS);
 }
 
 /* The same for all blocks of the nest, remainders included. */
@@ -128,7 +127,7 @@ static void try_blocks(const struct model *m, struct blocks *b, uint32_t i, int6
 		double cycles = all_cycles(m, b, 0, v, total_v);
 
 		b->n = n;
-		if (best->cycles == 0 || cycles < best->cycles * 0.999) {
+		if (best->cycles == 0 || cycles < best->cycles * GAIN) {
 			best->cycles = cycles;
 			best->v = v;
 			memcpy(best->block, b->block, sizeof(b->block));
@@ -137,20 +136,13 @@ static void try_blocks(const struct model *m, struct blocks *b, uint32_t i, int6
 	}
 	int64_t k = b->dim[i]->extent;
 
-	for (k = k > m->registers ? m->registers : k; k >= 1; k--) {
+	for (k = k > m->core.registers ? m->core.registers : k; k >= 1; k--) {
 		b->block[i] = k;
 		if (!too_many(m, b, v)) {
 			try_blocks(m, b, i + 1, v, total_v, best);
 		}
 	}
 	b->block[i] = 1;
-}
-
-static int64_t param_or(const struct hn_target *t, enum hn_param p, int64_t least)
-{
-	int64_t v = t->param[p];
-
-	return v < least ? least : v;
 }
 
 /* Vectors the loops inside dim t make when held whole. */
@@ -176,9 +168,8 @@ static bool real_reduction(const struct hn_tile_dim *d)
 }
 
 /* The reduction loop that starts the tile. */
-static uint32_t choose_level(const struct hn_target *target, const struct hn_tile *n)
+static uint32_t choose_level(const struct hn_core *core, const struct hn_tile *n)
 {
-	int64_t registers = param_or(target, HN_PARAM_VECTOR_REGISTERS, 8);
 	uint32_t chosen = n->n_dim, inner = n->n_dim;
 
 	for (uint32_t i = 0; i < n->n_dim && chosen == n->n_dim; i++) {
@@ -188,7 +179,7 @@ static uint32_t choose_level(const struct hn_target *target, const struct hn_til
 					       : 1;
 
 			v = v > 4 ? 4 : v;
-			if (vectors_inside(n, i) + operand_registers(n, v) <= registers) {
+			if (vectors_inside(n, i) <= hn_core_results(core, operand_vectors(n, v))) {
 				chosen = i;
 			}
 		}
@@ -203,7 +194,7 @@ static uint32_t choose_level(const struct hn_target *target, const struct hn_til
 		trips = hn_mul_sat(trips,
 				   real_reduction(&n->dim[i]) ? n->dim[i].extent : 1);
 	}
-	for (uint32_t i = chosen; i-- > 0 && trips < 16;) {
+	for (uint32_t i = chosen; i-- > 0 && trips < HN_CORE_ENOUGH_TRIPS;) {
 		if (real_reduction(&n->dim[i])) {
 			trips = hn_mul_sat(trips, n->dim[i].extent);
 			chosen = i;
@@ -282,21 +273,19 @@ static int64_t settle_lanes(struct hn_tile *n)
 
 static void plan_update(const struct hn_target *target, struct hn_tile *n)
 {
-	struct model m = { n, param_or(target, HN_PARAM_VECTOR_REGISTERS, 8),
-			   param_or(target, HN_PARAM_FMA_PER_CYCLE, 1),
-			   param_or(target, HN_PARAM_FMA_LATENCY, 1) };
+	struct model m = { n, hn_core_of(target) };
 	struct blocks b;
 	int64_t total_v, best_v, points;
 	struct best best = { .cycles = 0, .v = 1 };
 
-	n->tile = choose_level(target, n);
+	n->tile = choose_level(&m.core, n);
 	total_v = hn_ceildiv(settle_lanes(n), n->width);
 	block_loops(n, &b);
 	for (uint32_t i = 0; i < b.n; i++) {
 		b.block[i] = best.block[i] = 1;
 		b.dim[i]->fast = runs_fast(n, b.dim[i]);
 	}
-	for (int64_t v = total_v < m.registers ? total_v : m.registers; v >= 1; v--) {
+	for (int64_t v = total_v < m.core.registers ? total_v : m.core.registers; v >= 1; v--) {
 		if (!too_many(&m, &b, v)) {
 			try_blocks(&m, &b, 0, v, total_v, &best);
 		}
@@ -308,14 +297,13 @@ static void plan_update(const struct hn_target *target, struct hn_tile *n)
 	}
 	set_lanes(n, best_v);
 	if (n->across) {
-		int64_t want =
-			param_or(target, HN_PARAM_FMA_LATENCY, 1) * m.per_cycle / points;
+		int64_t want = m.core.fma_latency * m.core.fma_per_cycle / points;
 		int64_t most = n->across->extent / n->width;
 
 		want = want > most ? most : want;
 		n->n_across = want < 1 ? 1 : (uint32_t)want;
 	}
-	int64_t budget = 48;
+	int64_t budget = HN_CORE_UNROLLED;
 
 	for (uint32_t i = n->n_dim; i-- > n->tile;) {
 		struct hn_tile_dim *d = &n->dim[i];
