@@ -1,7 +1,8 @@
 /* base/dtype.h -- element types, by one table (dtypes.def).
  *
- * What a type is and what its numbers can be is asked here, never told by its size: two bytes are
- * an integer, a float16 or a bfloat16. */
+ * Code asks here what a type is and which numbers it has. It never decides by the size of an
+ * element: two bytes may be an integer, a float16 or a bfloat16.
+ */
 #ifndef HN_BASE_DTYPE_H
 #define HN_BASE_DTYPE_H
 

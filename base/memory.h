@@ -1,8 +1,8 @@
 /* base/memory.h -- how much memory this process may have: the smallest of all limits.
  *
- * Looked at: what the machine has and what is free of it, the memory cgroup and all above it
- * (v1 and v2, as far as they can be seen from here), RLIMIT_AS.  A container's limit is a
- * cgroup's; who believes the machine's size instead is killed there.
+ * The limits are the machine's memory, what of it is free, the memory cgroup and all cgroups
+ * above it (v1 and v2, as far as they are visible from here), and RLIMIT_AS. A container's limit
+ * is a cgroup's: a process that uses the machine's size instead is killed there.
  */
 #ifndef HN_BASE_MEMORY_H
 #define HN_BASE_MEMORY_H

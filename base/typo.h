@@ -1,4 +1,4 @@
-/* base/typo.h -- what somebody may have meant who wrote a word that is none of the known. */
+/* base/typo.h -- the known word that somebody probably meant who wrote an unknown one. */
 #ifndef HN_BASE_TYPO_H
 #define HN_BASE_TYPO_H
 

@@ -1,4 +1,4 @@
-/* bench/limit.c -- the limits that measure/board/probe.h measures, and which a contest has. */
+/* bench/limit.c -- the limits of measure/board/probe.h as contenders of a case. */
 #include "bench/limit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* bench/measure.c -- what a measurement is worth: trials a second, finals of known truth, and
- * what compiling beside it does to it.
+/* bench/measure.c -- how good measurements are: trials a second, finals with a known result, and
+ * the effect of compiling at the same time.
  *
  *   hone-bench measure tune [FILE...]    400 trials of each workload, by `hone tune`
  *   hone-bench measure same N [load]     finals of a schedule against itself
@@ -8,10 +8,10 @@
  *   hone-bench measure builds N [FILE]   the best candidate's time while every core compiles,
  *                                        beside its time while none does
  *
- * All but `tune` take the candidates that HONE_HOME knows of examples/matmul.txt, or of FILE;
- * `tune` puts them there.  `load` keeps one core busy with another program.  A planted schedule is
- * the same program whose measured times are multiplied: the noise is the machine's, the truth is
- * known exactly.
+ * All but `tune` use the candidates that HONE_HOME has of examples/matmul.txt, or of FILE.
+ * `tune` puts them there. `load` keeps one core busy with another program. A planted schedule is
+ * the same program, with its measured times multiplied: the noise is real, and the true result
+ * is known exactly.
  */
 #include <math.h>
 #include <sched.h>

@@ -1,10 +1,12 @@
-/* bench/measured.h -- the programs of stores, each once, with the time that counts.
+/* bench/measured.h -- the programs of several stores, each once, with one time.
  *
- * A store (hone.sqlite) is one measuring: of what its records say of a program, the fastest round
- * counts.  Several stores may hold the same programs, measured on another day or for longer.  Then
- * the times of each are first scaled by what programs that were known before took there, in the
- * median, workload by workload, for the machine is not the same every day; and of a program that
- * counts which was measured for the most rounds.
+ * A store (hone.sqlite) is one series of measurements. If it has several records of a program,
+ * the fastest round counts.
+ *
+ * Several stores may hold the same programs, measured on another day or for longer. The machine
+ * is not the same every day. So the times of a later store are first scaled, workload by
+ * workload: by the median ratio of the programs that earlier stores have too. Then the time from
+ * the store with the most rounds counts.
  */
 #ifndef HN_BENCH_MEASURED_H
 #define HN_BENCH_MEASURED_H

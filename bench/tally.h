@@ -1,4 +1,4 @@
-/* bench/tally.h -- what the cases of a run say together. */
+/* bench/tally.h -- summaries over the cases of a run. */
 #ifndef HN_BENCH_TALLY_H
 #define HN_BENCH_TALLY_H
 

@@ -1,13 +1,13 @@
-/* bench/waste.c -- what of a search's candidates the builder could have been spared: what it
- * refuses, and what is a program that it was sent before.
+/* bench/waste.c -- how many candidates of a search need not have gone to the builder: those that
+ * it refuses, and those that it has seen before.
  *
- * Each workload is searched by `evolve` for a few rounds, on a machine that is not its model
- * (the model's speed, bent by a factor that follows from the history); every candidate goes
- * through hn_build, as a builder does it: replayed, proved by isl, emitted, compiled.
+ * Each workload is searched by `evolve` for a few rounds, on a machine that differs from the
+ * model: the model's speed, changed by a factor that follows from the history. Every candidate
+ * goes through hn_build, like in a builder: it is replayed, proved by isl, emitted and compiled.
  *
- * Two programs are the same when their fingerprints for the target are
- * (target/cpu/fingerprint.h): the generator makes the same of them.  Programs of which that is not
- * known may still compile to one machine code: `same_code` counts these too.
+ * Two programs are the same if their fingerprints for the target are equal
+ * (target/cpu/fingerprint.h): the generator makes the same code of them. Programs with different
+ * fingerprints may still compile to equal machine code: `same_code` counts these too.
  */
 #include <math.h>
 #include <stdio.h>

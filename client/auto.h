@@ -1,5 +1,5 @@
-/* client/auto.h -- the automatic schedule (search/auto.h) of what the user gave, proved: no
- * daemon, no store, no board. */
+/* client/auto.h -- the automatic schedule (search/auto.h) of a computation, proved, without
+ * daemon, store or board. */
 #ifndef HN_CLIENT_AUTO_H
 #define HN_CLIENT_AUTO_H
 

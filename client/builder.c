@@ -1,4 +1,4 @@
-/* client/builder.c -- spawn it, wait, and pass on what it complains of. */
+/* client/builder.c -- start the program, wait for it, and pass on its complaints. */
 #include "client/builder.h"
 
 #include <errno.h>

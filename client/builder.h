@@ -1,4 +1,4 @@
-/* client/builder.h -- one run of a program beside this one: hone-build, which links LLVM, or
+/* client/builder.h -- one run of another program of hone: hone-build, which links LLVM, or
  * hone-board, which runs kernels. */
 #ifndef HN_CLIENT_BUILDER_H
 #define HN_CLIENT_BUILDER_H

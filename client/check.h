@@ -1,8 +1,8 @@
-/* client/check.h -- a kernel that no board has measured is run when it is made.
+/* client/check.h -- runs a new kernel that no board has measured.
  *
- * hone-build says what it must answer on a few inputs (lower/build/check.h), hone-board runs it
- * (measure/board/check.h).  What was run is told to whoever gets the kernel: in the manifest of
- * `hone replay`, in the answer of `hone tune --trials 0`.
+ * hone-build writes the right answers for a few inputs (lower/build/check.h), and hone-board
+ * runs the kernel on them (measure/board/check.h). The manifest of `hone replay` and the answer
+ * of `hone tune --trials 0` say which inputs were tried.
  */
 #ifndef HN_CLIENT_CHECK_H
 #define HN_CLIENT_CHECK_H

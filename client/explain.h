@@ -1,7 +1,7 @@
-/* client/explain.h -- the parts of `hone explain`.  Each finds out, and appends what it found to a
- * buffer as text, or as members of the JSON object that is open.
+/* client/explain.h -- the parts of `hone explain`. Each part finds something out and appends it
+ * to a buffer: as text, or as members of the JSON object that is open.
  *
- * Everything found lives in the arena given.
+ * All results live in the given arena.
  */
 #ifndef HN_CLIENT_EXPLAIN_H
 #define HN_CLIENT_EXPLAIN_H

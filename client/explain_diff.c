@@ -1,8 +1,8 @@
-/* client/explain_diff.c -- what differs between two histories, sentence by sentence.
+/* client/explain_diff.c -- the differences between two histories, in sentences.
  *
- * Sentences name loops and tensors, not numbers of stages, so that one step more leaves the
- * others alike.  The longest common subsequence stays; of what is left a step that went and one
- * that came are one that changed when at least half of it is the same from the beginning.
+ * Sentences name loops and tensors, not numbers of stages. So one more step leaves the others
+ * equal. The longest common subsequence is unchanged. A removed step and an added step count as
+ * one changed step if at least half of the sentence is equal from its beginning.
  */
 #include <string.h>
 

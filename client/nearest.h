@@ -1,5 +1,5 @@
-/* client/nearest.h -- which answer of the snapshot is meant: by the beginning of a key, and by a
- * target, or one near it. */
+/* client/nearest.h -- finds the answer of the snapshot that the user means: by the beginning of
+ * a key, and by a target or a near one. */
 #ifndef HN_CLIENT_NEAREST_H
 #define HN_CLIENT_NEAREST_H
 

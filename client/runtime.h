@@ -1,5 +1,5 @@
-/* client/runtime.h -- what a program that calls a kernel needs beside it: hone's two headers and
- * its thread pool, which `hone` carries (runtime.def). */
+/* client/runtime.h -- what a program needs beside a kernel: hone's two headers and its thread
+ * pool. `hone` carries these files (runtime.def). */
 #ifndef HN_CLIENT_RUNTIME_H
 #define HN_CLIENT_RUNTIME_H
 

@@ -1,4 +1,5 @@
-/* client/show.c -- see show.h. Plain ANSI; honours COLUMNS and what is no terminal. */
+/* client/show.c -- see show.h. Plain ANSI. It obeys COLUMNS, and prints plain lines where there
+ * is no terminal. */
 #include "client/show.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* client/verify.h -- what `hone verify` proves anew: from the store (cmd_verify.c) or from a
- * log (verify_log.c; the two call different things a record). */
+/* client/verify.h -- the records that `hone verify` proves again: those of the store
+ * (cmd_verify.c) or of a log (verify_log.c). The two mean different things by a record. */
 #ifndef HN_CLIENT_VERIFY_H
 #define HN_CLIENT_VERIFY_H
 

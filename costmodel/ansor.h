@@ -1,8 +1,8 @@
 /* costmodel/ansor.h -- Ansor's 164 numbers of each buffer that a program stores to.
  *
- * What Ansor's cost model sees, read from our loop tree instead of lowered code; hone's own
- * features (costmodel/features.h) were made to do better, and these are what they are held
- * against.  What a column means: costmodel/ansor.def, docs/features-ansor.md.  Source: Ansor,
+ * They are what Ansor's cost model sees, read from hone's loop tree instead of lowered code.
+ * hone's own features (costmodel/features.h) should be better, and are compared with these.
+ * costmodel/ansor.def and docs/features-ansor.md say what each column means. Source: Ansor,
  * section 5.2; formulas: TVM v0.18.
  */
 #ifndef HN_COSTMODEL_ANSOR_H

@@ -1,6 +1,5 @@
-/* costmodel/boost.h -- teach a forest (costmodel/forest.h) what was measured: gradient
- * boosting, the trees that are there already staying as they are.
- */
+/* costmodel/boost.h -- trains a forest (costmodel/forest.h) on measured programs by gradient
+ * boosting. New trees are added, and old trees stay as they are. */
 #ifndef HN_COSTMODEL_BOOST_H
 #define HN_COSTMODEL_BOOST_H
 

@@ -1,10 +1,11 @@
-/* costmodel/forest.h -- regression trees over a program's features: the sum of their leaves.
+/* costmodel/forest.h -- regression trees over a program's features. The prediction is the sum of
+ * their leaves.
  *
- * What a training leaves behind: small, in no library's format, and predicted from without
- * one.  Splits are `x[feature] < at`, left when true; features are never NaN.
+ * A training produces a forest. It is small, in no library's format, and predicting from it
+ * needs no library. Splits are `x[feature] < at`, left when true. Features are never NaN.
  *
- * As text, one tree a line in preorder: `f,at` is a split, `=v` a leaf; numbers are the shortest
- * that give the same float back, so a forest read is the forest written.
+ * As text it has one tree a line, in preorder: `f,at` is a split, `=v` a leaf. Numbers are the
+ * shortest that give the same float again, so reading a written forest gives the same forest.
  */
 #ifndef HN_COSTMODEL_FOREST_H
 #define HN_COSTMODEL_FOREST_H

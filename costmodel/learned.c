@@ -1,13 +1,14 @@
 /* costmodel/learned.c -- the learned model: a forest that corrects the analytic model's cycles,
- * statement by statement.  It is taught the order of programs, so its scores are no times.
+ * statement by statement. It learns the order of programs, so its scores are no times.
  *
- * What it was made or loaded with stays; each teaching grows new trees after those, in place of
- * what the last teaching of this instance grew (it is given all lessons again).  So a model that
- * goes from task to task learns what is new in each, in bounded time, and one past MOST_TREES
- * keeps the first KEPT_TREES, the most general ones, and learns its own task again.
+ * The trees that it was made or loaded with stay. Each training of this instance gets all
+ * lessons again. It grows new trees after the old ones, and they replace the trees of the last
+ * training. So a model that goes from task to task learns what is new in each, in bounded time.
+ * A model with more than MOST_TREES keeps only the first KEPT_TREES, which are the most general,
+ * and learns its own task again.
  *
- * Text form: `hone-model 1 learned FEATURES TREES`, then the forest.  FEATURES is the stamp of
- * features.def: trees are about columns, and fit no others.
+ * Text form: `hone-model 1 learned FEATURES TREES`, then the forest. FEATURES is the stamp of
+ * features.def: trees fit only the columns that they were trained on.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,11 +1,12 @@
-/* costmodel/loss.h -- what a teaching minimises: how badly pairs of programs of one task are put
- * in order.
+/* costmodel/loss.h -- the loss that training minimises: how wrong the order of pairs of programs
+ * of one task is.
  *
- * Of two programs, d is the logarithm of how many times faster the one measured faster is
- * predicted to be.  The loss of the pair is ln(1 + exp(-d / T)), T = HN_LOSS_MARGIN: it falls
- * until the order is right by a clear margin, and a pair in the wrong order costs what it is
- * wrong by, not the square.  Pairs measured nearly equal count in proportion, up to HN_LOSS_CLEAR:
- * which of them is the faster one, the measurement does not say either.
+ * For two programs, d is the logarithm of the predicted speed ratio, with the program measured
+ * faster on top. The loss of the pair is ln(1 + exp(-d / T)), T = HN_LOSS_MARGIN. It falls until
+ * the order is right by a clear margin. A pair in the wrong order costs in proportion to its
+ * error, not to the square. Pairs that were measured nearly equal count in proportion, up to
+ * HN_LOSS_CLEAR, because the measurement does not say which of them is faster.
+ *
  * Source: RankNet (Burges et al., ICML 2005).
  */
 #ifndef HN_COSTMODEL_LOSS_H

@@ -1,25 +1,24 @@
-/* costmodel/xgb.c -- see boost.h: the trees are grown by xgboost, on gradients of our own.
+/* costmodel/xgb.c -- see boost.h: xgboost grows the trees, on gradients of hone's own.
  *
- * Time of a program = the sum over its statements r of cycles_r * exp(f(x_r)), and the call; f =
- * trees over the features, learned so that programs are put in the order of their measured
- * times.  Untrained, f is 0 and the model the analytic one; each tree corrects it a little, those
- * there were before the first.
+ * The time of a program is the sum over its statements r of cycles_r * exp(f(x_r)), plus the
+ * call. f is the sum of trees over the features, trained to put programs in the order of their
+ * measured times. Untrained, f is 0 and the model is the analytic one. Each tree corrects it a
+ * little.
  *
- * What is minimised is the loss of costmodel/loss.h, of pairs of programs of one task; with g
- * and h its derivatives by the logarithm of a program's sum, a statement's gradient is g share_r,
- * share_r = its part of the sum.  For the second derivative stands h share_r, not its diagonal
- * h share_r^2: it bounds the whole matrix, so statements that are corrected at the same time do not
- * overshoot together.
+ * The loss is that of costmodel/loss.h. Let g and h be its derivatives by the logarithm of a
+ * program's sum. A statement's gradient is g share_r, where share_r is its part of the sum. The
+ * second derivative used is h share_r, not the diagonal h share_r^2: it bounds the whole matrix,
+ * so statements that are corrected at the same time do not overshoot together.
  *
- * A program's weight is the task's best time over its own, and more for the TOP fastest: what is
- * slow is told apart from what is fast, and matters little among itself.  One that failed counts as FAILED times as slow as
- * the slowest that did not, with the weight that goes with it; once it is predicted to be clearly
- * slower than what works, the loss asks for no more: how slow a program that does not work would be
- * is nothing to learn.
+ * A program's weight is the task's best time over its own, and more for the TOP fastest: slow
+ * programs must be told from fast ones, but their order among themselves matters little. A
+ * program that failed counts as FAILED times as slow as the slowest that did not, with the
+ * weight of that time. Once it is predicted clearly slower than working programs, the loss asks
+ * for no more.
  *
- * One thread and a fixed seed: the same lessons give the same trees, bit for bit.  Source: the
- * pack-sum of Ansor (section 5.2), which sums predicted throughputs instead; sums of times are what
- * programs are.
+ * One thread and a fixed seed: the same lessons give the same trees, bit for bit. Source: the
+ * pack-sum of Ansor (section 5.2). Ansor sums predicted throughputs; hone sums times, because
+ * the time of a program is a sum of times.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* loopstate/dag/dag_known.c -- what to say of a word that hone does not know: which one may have
- * been meant, and all there are. */
+/* loopstate/dag/dag_known.c -- the message for a word that hone does not know: the word that was
+ * probably meant, and all known words. */
 #include "base/typo.h"
 #include "loopstate/dag/dag_priv.h"
 

@@ -1,11 +1,13 @@
 /* loopstate/dag/magnitude.h -- how large may inputs be before the arithmetic of a dag leaves its
  * types?
  *
- * The inputs of a check that go to extremes (measure/board/inputs.h) must not make a right kernel
- * fail: where the naive program overflows, so may one that sums in another order, elsewhere.
- * Magnitudes are bounded by interval arithmetic: each op's largest possible absolute value from
- * those of what it reads, a sum by its length.  Source: forward error analysis as in Higham,
- * "Accuracy and Stability of Numerical Algorithms" (2002), magnitudes only.
+ * A check with extreme inputs (measure/board/inputs.h) must not make a right kernel fail: if the
+ * naive program overflows, a program that sums in another order may overflow elsewhere. So
+ * magnitudes are bounded by interval arithmetic. The largest absolute value of an op follows
+ * from those of the ops that it reads, and that of a sum from its length.
+ *
+ * Source: forward error analysis as in Higham, "Accuracy and Stability of Numerical Algorithms"
+ * (2002), magnitudes only.
  */
 #ifndef HN_LOOPSTATE_DAG_MAGNITUDE_H
 #define HN_LOOPSTATE_DAG_MAGNITUDE_H

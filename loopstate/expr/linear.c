@@ -1,9 +1,8 @@
-/* loopstate/expr/linear.c -- see form.h.
+/* loopstate/expr/linear.c -- see linear.h.
  *
- * floormod(x, c) is kept as x - c * floordiv(x, c), so that the pieces of a fused axis
- * cancel when they meet again in an offset.  floordiv drops what cannot carry: with the
- * coefficients and the divisor sharing a factor g, a remainder known to lie in [0, g)
- * does not matter.
+ * floormod(x, c) is kept as x - c * floordiv(x, c). So the pieces of a fused axis cancel when
+ * they meet again in an offset. floordiv drops what cannot carry: if the coefficients and the
+ * divisor share a factor g, a remainder that lies in [0, g) does not matter.
  */
 #include "loopstate/expr/linear.h"
 

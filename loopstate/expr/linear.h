@@ -1,9 +1,9 @@
-/* loopstate/expr/linear.h -- index arithmetic on linear forms: a constant, and values times
+/* loopstate/expr/linear.h -- index arithmetic on linear forms: a constant, plus values times
  * constants.
  *
- * What a value is, the caller says: an instruction for the code generator (lower/cpu/emit_lin.c), a
- * hash for who asks how an index moves without making any code (target/cpu/nest.c).  The rules are
- * the same for both, so that they cannot come to different answers.
+ * The caller decides what a value is. For the code generator (lower/cpu/emit_lin.c) it is an
+ * instruction. For code that only asks how an index moves (target/cpu/nest.c) it is a hash. Both
+ * use the same rules, so they cannot come to different answers.
  */
 #ifndef HN_LOOPSTATE_EXPR_LINEAR_H
 #define HN_LOOPSTATE_EXPR_LINEAR_H
