@@ -1,9 +1,10 @@
 /* loopstate/state/prefetch.h -- whether a loop can fetch an operand ahead of its use.
  *
- * Used twice: by the step PF, which refuses what can never be fetched, and when the loop
- * tree is built, since later steps may have taken a prefetch its sense (an operand
- * inlined, a loop run in parallel).  Such a prefetch is left out of the tree: it computes
- * nothing, so nothing is lost but its effect. */
+ * It is used twice: by the step PF, which refuses what can never be fetched, and when the loop
+ * tree is built. Later steps may have made a prefetch useless (an operand inlined, a loop run in
+ * parallel). Such a prefetch is left out of the tree. It computes nothing, so only its effect is
+ * lost.
+ */
 #ifndef HN_LOOPSTATE_STATE_PREFETCH_H
 #define HN_LOOPSTATE_STATE_PREFETCH_H
 

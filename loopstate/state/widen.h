@@ -1,9 +1,10 @@
-/* loopstate/state/widen.h -- the same computation with its sums taken in a wider type.
+/* loopstate/state/widen.h -- the same computation with its sums in a wider type.
  *
- * What answers are compared with should be near the true value, and not one more rounding of it:
- * a sum of L float32 numbers, one after the other, errs as much as the kernel that is judged, and
- * from 2^24 ones on it stands still.  Source: Higham, "Accuracy and Stability of Numerical
- * Algorithms" (2002), chapter 4.
+ * The reference for answers should be near the true value, without the rounding errors of
+ * another naive sum. A sum of L float32 numbers, one after the other, has errors as large as
+ * those of the kernel under test, and from 2^24 ones on it stops growing.
+ *
+ * Source: Higham, "Accuracy and Stability of Numerical Algorithms" (2002), chapter 4.
  */
 #ifndef HN_LOOPSTATE_STATE_WIDEN_H
 #define HN_LOOPSTATE_STATE_WIDEN_H

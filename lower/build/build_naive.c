@@ -1,11 +1,11 @@
-/* lower/build/build_naive.c -- what a naive program's object holds beside it (build.h).
+/* lower/build/build_naive.c -- the further programs in a naive program's object (build.h).
  *
- * The naive program is the measure of all kernels' answers, and too slow to be run for a large
- * computation.  A program that takes each output's terms in the same order, and rounds each
- * operation as it does, has its numbers to the bit: so a history of the dag marked as bitwise
- * (loopstate/dag/liberty.h), proved as a bitwise task's candidates are, stands in for it on all
- * cores and lanes.  So does one for its companion with wider sums.  What cannot be proved is left
- * out, and the scalar programs serve.
+ * All answers are compared with the naive program's, but it is too slow for a large computation.
+ * A program that adds each output's terms in the same order, and rounds each operation in the
+ * same way, gives the same bits. So a history of the dag marked as bitwise
+ * (loopstate/dag/liberty.h), proved like a bitwise task's candidates, replaces it on all cores
+ * and lanes. The companion with wider sums is replaced in the same way. If the proof fails, the
+ * scalar programs are used.
  */
 #include "lower/build/build.h"
 

@@ -1,7 +1,7 @@
 /* lower/build/restrict.h -- a nest of a loop tree whose loops run fewer iterations.
  *
- * What parts of a program are made of: those that it is timed by (slice.h) and those that
- * compute a sample of its outputs (sample.h).
+ * Parts of programs are made of such nests: the parts that give its time (slice.h), and the
+ * parts that compute a sample of its outputs (sample.h).
  */
 #ifndef HN_LOWER_BUILD_RESTRICT_H
 #define HN_LOWER_BUILD_RESTRICT_H

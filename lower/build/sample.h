@@ -1,9 +1,10 @@
-/* lower/build/sample.h -- a sample of a program's outputs, computed as the program computes them.
+/* lower/build/sample.h -- a sample of a program's outputs, computed as the program computes
+ * them.
  *
- * All answers of a large computation take its naive program minutes.  Those in a few small boxes
- * of each output, with what they need of intermediates, take a moment: what is needed follows
+ * The naive program takes minutes for all answers of a large computation. A few small boxes of
+ * each output, with the intermediates that they need, take a moment. What is needed follows
  * backwards from the outputs, by the ranges of the indices (bounds inference as in Halide,
- * Ragan-Kelley et al. 2013), and each nest runs over its box.
+ * Ragan-Kelley et al. 2013). Each nest runs over its box.
  */
 #ifndef HN_LOWER_BUILD_SAMPLE_H
 #define HN_LOWER_BUILD_SAMPLE_H

@@ -1,14 +1,15 @@
-/* lower/build/selftest.h -- hone's own test of the code generator that it finds on a machine.
+/* lower/build/selftest.h -- hone's test of the code generator that it finds on a machine.
  *
- * What is proved is the loop tree; LLVM turns it into machine code, and has been caught: one
- * version stored twice the bytes of a lone lane, and read past the end behind a mask
- * (emit_masked.c).  So the first time that a version of LLVM makes code for a processor here, a
- * few small kernels of the kinds that went wrong are made and run (check.h, hone-board --check),
- * and a file says so:
+ * The proof is about the loop tree. LLVM turns the tree into machine code, and has made
+ * mistakes: one version stored twice the bytes of a lone lane, and read past the end behind a
+ * mask (emit_masked.c). So when a version of LLVM first makes code for a processor, a few small
+ * kernels of the kinds that went wrong are made and run (check.h, hone-board --check). A file
+ * keeps the result:
  *
  *   HOME/codegen/KEY.json  {"llvm", "cpu", "hone", "verdict": "OK", or "NOT RUN" and "why", "ms"}
  *
- * KEY stands for LLVM's version, the processor with its features, hone's version and the kernels.
+ * KEY stands for LLVM's version, the processor with its features, hone's version and the
+ * kernels.
  */
 #ifndef HN_LOWER_BUILD_SELFTEST_H
 #define HN_LOWER_BUILD_SELFTEST_H

@@ -1,8 +1,8 @@
-/* lower/build/slice.h -- a loop tree's time from parts of it.
+/* lower/build/slice.h -- the time of a loop tree, from parts of it.
  *
- * A naive program may take minutes.  What one iteration of an outer loop does, the others do
- * too, so a few iterations, timed and scaled by the exact count, tell the time of all.  Only the
- * times mean something: what a part reads may not have been computed.
+ * A naive program may take minutes. All iterations of an outer loop do nearly the same work. So
+ * a few iterations, timed and scaled by the exact count, give the time of all. Only the times
+ * mean something: the values that a part reads may not have been computed.
  */
 #ifndef HN_LOWER_BUILD_SLICE_H
 #define HN_LOWER_BUILD_SLICE_H

@@ -1,10 +1,10 @@
-/* lower/cpu/emit_border.c -- pads at the ends of a row that the register tile spans.
+/* lower/cpu/emit_border.c -- pads at the ends of a row that lies in one register tile.
  *
- * Which points of the tile have a term, and which read a pad, depends on the place of the
- * window alone: with one copy of the code for each place it is known, and what is nothing
- * (emit_zero) costs nothing, neither a multiplication nor a mask.  So the window's loop is
- * unrolled around the loops inside it, and the row is not cut into border and interior
- * (emit_nest), whose borders would be tiles of a point.
+ * The place of the window alone decides which points of the tile have a term, and which read a
+ * pad. With one copy of the code for each place this is known to the compiler. A term that is
+ * nothing (emit_zero) then costs nothing: no multiplication and no mask. So the window's loop is
+ * unrolled around the loops inside it. The row is not cut into border and interior (emit_nest),
+ * because the borders would be tiles of one point.
  */
 #include "loopstate/dag/size.h"
 #include "lower/cpu/emit_nest.h"

@@ -1,11 +1,13 @@
-/* lower/cpu/emit_edge.c -- the forms of a tile: one for where all of it counts, others for edges.
+/* lower/cpu/emit_edge.c -- the forms of a register tile: one for full tiles, others for edges.
  *
- * A comparison that depends on where the tile lies is tested once for it; where it holds
- * it is a fact (full/partial tile separation: Kim et al., "Multi-level tiling: M for the
- * price of one", 2007).  A length that its blocks do not divide fails in the last block
- * alone: the number of that block is a constant in a form of its own, so that its masks are
- * constants and what lies beyond the edge costs nothing.  Of such edges the lanes' and one
- * more get forms, each with and without the other; whatever else may fail is masked.
+ * A comparison that depends on the place of the tile is tested once for the tile. Where it
+ * holds, the code treats it as a fact (full/partial tile separation: Kim et al., "Multi-level
+ * tiling: M for the price of one", 2007).
+ *
+ * If the blocks do not divide a length, only the last block fails. In a form of its own the
+ * number of that block is a constant. So its masks are constants, and points beyond the edge
+ * cost nothing. The edge of the lanes and one more edge get such forms, each with and without
+ * the other. Everything else that may fail is masked.
  */
 #include "lower/cpu/emit_nest.h"
 

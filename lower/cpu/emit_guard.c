@@ -1,10 +1,10 @@
-/* lower/cpu/emit_guard.c -- conditions that hold all over a register tile.
+/* lower/cpu/emit_guard.c -- conditions that hold in a whole register tile.
  *
- * Guards (of lengths that do not divide), conditions of reductions and the pads inside a
- * body compare indices.  Over the box of points and reduction iterations that a tile is,
- * a comparison of linear forms is worst at a corner: what holds there holds everywhere.
- * Such comparisons are facts, code under them has no mask and no branch; those that
- * depend on where the tile lies are tested once for it (emit_edge).
+ * Guards (of lengths that do not divide), conditions of reductions, and the pads inside a body
+ * compare indices. A tile is a box of points and reduction iterations. Over a box, a comparison
+ * of linear forms is worst at a corner: if it holds there, it holds everywhere. Such comparisons
+ * are facts, and code under them has no mask and no branch. Comparisons that depend on the place
+ * of the tile are tested once for it (emit_edge).
  */
 #include "lower/cpu/emit_nest.h"
 

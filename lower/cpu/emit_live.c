@@ -1,14 +1,14 @@
-/* lower/cpu/emit_live.c -- how far loops run whose extents are size parameters.
+/* lower/cpu/emit_live.c -- how far loops run if their extents are size parameters.
  *
- * The tree's loops run as far as the largest sizes ask, and guards `form of loops < form of
- * sizes` hold for a beginning of them (loopstate/dag/size.h).  With c the guard's coefficient of
- * a loop, iterations below ceil((sizes - other loops) / c) are alive: there it can hold with
- * the inner loops at their least, or it does with these at their largest.  The number is
- * computed outside of the loop, once.  A loop that enters a guard otherwise, as a fused one
- * does, runs in full, and the loops in it not at all where it is dead.
+ * The tree's loops have the extents of the largest sizes, with guards `form of loops < form of
+ * sizes` (loopstate/dag/size.h). A guard holds for the first iterations of a loop. Let c be the
+ * guard's coefficient of the loop. Iterations below ceil((sizes - other loops) / c) are alive:
+ * the guard can hold there, with the inner loops at their least or at their largest. This number
+ * is computed once, outside of the loop. A loop that enters a guard in another way, like a fused
+ * one, runs in full, and the loops in it do not run where it is dead.
  *
- * A tile of points that ends past the last one computes the last one again, under no mask, and
- * does not store it.
+ * A tile that ends past the last point computes the last point again, without a mask, and does
+ * not store it.
  */
 #include "lower/cpu/emit_nest.h"
 

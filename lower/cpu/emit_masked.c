@@ -1,14 +1,13 @@
-/* lower/cpu/emit_masked.c -- masked accesses that LLVM 22 gets wrong, made into what it gets right.
+/* lower/cpu/emit_masked.c -- replaces masked accesses that LLVM 22 compiles wrongly.
  *
- * A store of one lane it narrows itself, and where the vector is a truncated one (int64 to
- * int32) it stores the element before the truncation: twice the bytes, past the end of the
- * array.  So the one lane is stored as an element.
+ *   - A store of one lane: LLVM narrows it. If the vector is a truncated one (int64 to int32),
+ *     it stores the element before the truncation: twice the bytes, past the end of the array.
+ *     So the lane is stored as an element.
+ *   - An access wider than a register: LLVM splits it. A part whose mask turns out to be all
+ *     zeros is loaded without a mask, again past the end. So such accesses are split here, and
+ *     a part without lanes is left out.
  *
- * An access wider than a register it splits, and a part whose mask turns out to be all zeros
- * it loads without a mask: past the end, again.  So such accesses are split here, and a part
- * with no lanes is left out.
- *
- * Masks may have become constant in the passes, hence after them.
+ * This runs after the passes, because masks may have become constant in them.
  */
 #include "lower/cpu/emit_int.h"
 

@@ -1,14 +1,14 @@
-/* lower/cpu/emit_past.c -- results that are stored past the caches.
+/* lower/cpu/emit_past.c -- stores of results that bypass the caches.
  *
- * A store to a line that no cache holds fetches the line first, and where the kernel's data
- * exceeds the caches nearly every store does: a third of the traffic of x + y.  A
- * non-temporal store of a whole line does not (measured on 12 MB: 0.8 of the time; on 3 MB,
- * which the caches hold, 1.5 times).  So results that this kernel does not read again go
- * past the caches where its arguments exceed those of the cores that run it.
+ * A store to a line that no cache holds fetches the line first. If the kernel's data exceeds the
+ * caches, nearly every store does this: a third of the traffic of x + y. A non-temporal store of
+ * a whole line does not (measured on 12 MB: 0.8 of the time; on 3 MB, which the caches hold, 1.5
+ * times). So results bypass the caches if this kernel does not read them again and its arguments
+ * exceed the caches of the cores that run it.
  *
- * The instruction wants its address on a vector's boundary, and the ABI promises no more
- * than an element's.  That offsets are such multiples is seen here; where the argument
- * begins is tested, once for all the stores of a tile: they wait until its end.
+ * The instruction needs an address on a vector's boundary, and the ABI promises only an
+ * element's. That offsets are such multiples is known here. The beginning of the argument is
+ * tested at run time, once for all stores of a tile: they wait until its end.
  */
 #include "lower/cpu/emit_nest.h"
 

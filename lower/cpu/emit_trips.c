@@ -1,9 +1,10 @@
 /* lower/cpu/emit_trips.c -- full and partial iterations of a reduction loop.
  *
- * Where a reduction was split by lengths that do not divide it, its guards fail only in
- * the last iterations.  The range of their operands (emit_lin) says in how many of the
- * first all of them hold, so that these run without, and from which on none can, so that
- * those need not run.  Spatial loops have both forms of their tile instead (emit_tile).
+ * If a reduction was split by lengths that do not divide it, its guards fail only in the last
+ * iterations. The range of their operands (emit_lin) says two things: in how many first
+ * iterations all guards hold, so that these run without guards; and from which iteration on none
+ * can hold, so that the rest need not run. For spatial loops, the tile has both forms instead
+ * (emit_tile).
  */
 #include "lower/cpu/emit_nest.h"
 

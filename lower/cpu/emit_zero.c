@@ -1,13 +1,14 @@
-/* lower/cpu/emit_zero.c -- terms of a reduction that are nothing are not computed.
+/* lower/cpu/emit_zero.c -- leaves out terms of a reduction that are nothing.
  *
- * A padded or transposed convolution sums products whose one factor is a constant zero
- * outside of a condition, `if(c, x[...], 0) * w[...]`; a padded pooling takes the largest
- * of values that are the least there is outside of one.  Such a term leaves the
- * accumulator as it is (the other factor being finite: liberty `zeros`, docs/math.md), so it
- * is skipped where c is known not to hold, and what is known of c at all points of the
- * tile is tested once, at the outermost reduction loop inside which it does not change.
- * Source of the idea: the index-set splitting of direct convolutions at their borders;
- * the sub-pixel form of a transposed convolution (Shi et al., 2016) falls out of it.
+ * A padded or transposed convolution sums products with a factor that is the constant zero where
+ * a condition fails: `if(c, x[...], 0) * w[...]`. A padded pooling takes the largest of values
+ * that are the least possible where a condition fails. Such a term leaves the accumulator as it
+ * is (if the other factor is finite: liberty `zeros`, docs/math.md). So it is skipped where c is
+ * known to fail. What is known of c at all points of the tile is tested once, at the outermost
+ * reduction loop inside which it does not change.
+ *
+ * Source of the idea: the index-set splitting of direct convolutions at their borders. The
+ * sub-pixel form of a transposed convolution (Shi et al., 2016) is a special case.
  */
 #include "lower/cpu/emit_nest.h"
 

@@ -1,23 +1,23 @@
-/* lower/prove/equal.h -- whether a derived dag computes what the dag of the task does.
+/* lower/prove/equal.h -- whether a derived dag computes the same as the task's dag.
  *
- * Steps that cache, pack, inline or factor give a state a dag of its own, and the legality of its
- * loops speaks of that one.  This shows, for each stage that anything still reads, either that it
- * is an op of the task's dag, element by element, or that what reads it is, with the stage
- * unfolded:
+ * Steps that cache, pack, inline or factor give a state its own dag, and the legality of its
+ * loops is about that dag. This file shows one of two things for each stage that is still read:
+ * the stage is an op of the task's dag, element by element, or its reader is, with the stage
+ * unfolded.
  *
  *   copy        the stage loads another at its own axes;
- *   unfolding   with all stages unfolded that are no op of the task, and all ops that are no
- *               stage any more, both bodies are the same expression: indices as quasi-affine
- *               functions where they are evaluated (isl), data by the laws of its type
- *               (equal_law.c), conditions case by case;
+ *   unfolding   all stages that are no op of the task are unfolded, and all ops that are no
+ *               stage any more.  Then both bodies are the same expression: indices as
+ *               quasi-affine functions where they are evaluated (isl), data by the laws of
+ *               its type (equal_law.c), conditions case by case;
  *   partition   a reduction in parts: the parts' points correspond one to one to those of the op
  *               (isl, guards included), the sources are the same there, and the combiner and its
  *               identity obey the laws that allow it (loopstate/dag/law.h, liberty.h).
  *
- * Nothing here uses what makes derived dags; which stage is which op is guessed from ids and
- * order, how parts correspond by matching sources, and both are proved.  What is not shown is
- * refused: never assumed.  That a load stays within what has been computed is the rest of the
- * check's (legal.c).
+ * The proof uses nothing of the code that derives dags. It guesses from ids and order which
+ * stage is which op, and from matching sources how parts correspond. Then it proves both
+ * guesses. What is not shown is refused. legal.c proves that loads stay within what has been
+ * computed.
  */
 #ifndef HN_LOWER_PROVE_EQUAL_H
 #define HN_LOWER_PROVE_EQUAL_H

@@ -1,9 +1,9 @@
-/* lower/prove/equal_match.c -- a guess at which point of a reduction a point of its parts is.
+/* lower/prove/equal_match.c -- guesses which point of a reduction a point of its parts is.
  *
- * The sources of both are gone through side by side: where the reduction's has one of its axes
- * k, or an index that is linear in it, the parts' says what k is there.  What lies below a quotient
- * or a remainder of indices is asked last: there the parts' may have been simplified to less than
- * k.  A guess only: the caller proves it, or refuses.
+ * The sources of both are read side by side. Where the reduction's source has one of its axes k,
+ * or an index that is linear in it, the parts' source gives the value of k there. Indices below
+ * a quotient or a remainder are used last, because the parts' may have been simplified to less
+ * than k. It is only a guess: the caller proves it, or refuses.
  */
 #include "base/arith.h"
 #include "lower/prove/equal_int.h"

@@ -1,5 +1,5 @@
-/* lower/prove/equal_parts.c -- which point of a reduction a point of its parts is: a map, guessed
- * and then proved one to one. */
+/* lower/prove/equal_parts.c -- a map from the points of a reduction to those of its parts. It is
+ * guessed first, and then proved to be one to one. */
 #include <isl/map.h>
 
 #include "loopstate/expr/simplify.h"

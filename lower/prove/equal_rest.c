@@ -1,8 +1,8 @@
-/* lower/prove/equal_rest.c -- axes of a reduction that its source does not tell of.
+/* lower/prove/equal_rest.c -- axes of a reduction that do not appear in its source.
  *
- * The points of such axes all add the same, so that any of the parts' points may be any of theirs:
- * what is needed is as many.  The coordinates of the parts that say nothing of the other axes
- * are made one number, and the axes are the digits of it.
+ * All points of such axes add the same value. So any of the parts' points may stand for any of
+ * theirs; only their number must be equal. The coordinates of the parts that say nothing about
+ * the other axes are made one number, and the axes are the digits of it.
  */
 #include "base/arith.h"
 #include "lower/prove/equal_int.h"

@@ -1,12 +1,14 @@
 /* lower/prove/fuse.h -- which ops share their outermost loops, by isl's scheduler.
  *
  * The scheduler (Verdoolaege's, after Pluto: Bondhugula et al., PLDI 2008) looks for loops that
- * no dependence forbids and that run in parallel, for as many statements at a time as it can.  It
- * may take minutes, and neither its operations nor a dag's size bound them (16 thousand operations
- * of four ops took 200 ms, of thirteen a second), so schedules come from a rule that looks at each
- * load once (sketch/together.h), and this is what the rule is held against.  Its options leave it
- * little to try, what is element-wise is inlined before, a watchdog and a quota bound it, and it is
- * called in a process that may die.
+ * no dependence forbids and that run in parallel, for as many statements as possible. It may
+ * take minutes. Neither a number of operations nor a dag's size bounds it: 16 thousand
+ * operations took 200 ms for four ops, and a second for thirteen. So schedules come from a rule
+ * that looks at each load once (sketch/together.h), and tests compare the rule with this file's
+ * answer.
+ *
+ * Options leave the scheduler little to try, element-wise ops are inlined before, and a watchdog
+ * and a quota bound it. The process that calls it may die.
  */
 #ifndef HN_LOWER_PROVE_FUSE_H
 #define HN_LOWER_PROVE_FUSE_H
