@@ -1,24 +1,24 @@
 /* measure/health.h -- whether a board's answers may be believed, by rule.
  *
- * A canary is a piece of work that never changes (board.h).  Its time moving by more than
- * 2 % says that the board has: whatever was measured since the last clean canary is
- * measured again, and the next canary comes at once.
+ * A canary is a piece of work that never changes (board.h). If its time moves by more than 2 %,
+ * the board has changed: what was measured since the last clean canary is measured again, and
+ * the next canary comes at once.
  *
- * Moved from what?  A board whose clock is its own is held against its first canary, so that
- * no drift passes, however slow.  One whose clock is not (a CPU whose frequency follows its
- * neighbours' load) says how far its canary wanders when nothing is wrong: it may, by so
- * much instead of 2 %, and is held against the canary before, which is about the batch
- * between the two; what differs from hour to hour is left to finals, which are paired.  So
- * after a back-off its first canary says nothing: the second, at once, must agree with it.
+ * A board with a clock of its own is compared with its first canary, so that even a slow drift
+ * is found. A board whose clock is not its own (a CPU whose frequency follows its neighbours'
+ * load) says how far its canary wanders when nothing is wrong. It may move by so much instead of
+ * 2 %, and is compared with the canary before, which is about the batch between the two.
+ * Differences from hour to hour are left to finals, which are paired. After a back-off its first
+ * canary says nothing: the second, at once, must agree with it.
  *
  *     GOOD -(moved)-> SUSPECT -(moved again)-> QUARANTINED -(back-off, then clean)-> GOOD
  *       ^                |                         |    ^
  *       +----(clean)-----+                         +----+ (moved, lost: back-off doubles)
  *
- * so a board that drifts is out within two canaries.  A board that is lost three times
- * within a minute is out as well: it comes back through a canary too.  The last board that is
- * left rests for an eighth of the first back-off only, each time: nobody does its work
- * meanwhile.  Pure: no clock, no process; time is handed in.
+ * So a board that drifts is out within two canaries. A board that is lost three times within a
+ * minute is out as well, and comes back through a canary too. The last board that is left rests
+ * only for an eighth of the first back-off, each time, because nobody does its work meanwhile.
+ * Pure: no clock, no process; time is handed in.
  *
  * Source: labgrid's and distcc's habit of leaving a failed host alone for a time.
  */

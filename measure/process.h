@@ -1,9 +1,9 @@
-/* measure/process.h -- what a process that does not answer is doing: the evidence by which an
- * overrun time limit is held against the program, or against who kept it from running.
+/* measure/process.h -- what a process that does not answer is doing. This is the evidence when a
+ * time limit is over: is the program to blame, or whoever kept it from running?
  *
- * A program that hangs computes, or sleeps by its own will.  One that was stopped, frozen or
- * starved by others has hardly used the processor, and nothing follows about it.  Who sleeps until
- * a child of his has ended is judged by that child.
+ * A program that hangs computes, or sleeps by its own will. A process that was stopped, frozen
+ * or starved by others has hardly used the processor, and says nothing about the program. A
+ * process that waits for the end of its child is judged by the child.
  */
 #ifndef HN_MEASURE_PROCESS_H
 #define HN_MEASURE_PROCESS_H

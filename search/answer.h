@@ -1,13 +1,14 @@
-/* search/answer.h -- what to answer when nothing may be measured: the first of the automatic
- * schedules (search/auto.h) that the quick check shows to be legal.
+/* search/answer.h -- the answer when nothing may be measured: the first automatic schedule
+ * (search/auto.h) that the quick check shows to be legal.
  *
- * The analytic model orders them.  The trained one (docs/model.md) takes no part, nor do sampled
- * programs: with whole workloads held back, the guard that it prefers ran at 0.94 of the analytic
- * model's in the mean of 24 workloads and at 0.49 at worst, and the best of a hundred samples by it
- * at 0.86 and 0.24; no promise that it had to make on top, from 1.1 to 3 times, left a gain.
+ * The analytic model orders the schedules. The trained model (docs/model.md) and sampled
+ * programs are not used, because they gave worse answers. With whole workloads held back, the
+ * guard that the trained model prefers ran at 0.94 of the analytic model's in the mean of 24
+ * workloads, and at 0.49 at worst. The best of a hundred samples by it ran at 0.86 and 0.24.
+ * Following it only when it promises 1.1 to 3 times the speed left no gain.
  *
  * Time is bounded by counts: a handful of alternatives (fewer for a long dag,
- * sketch/guard/guard.c), each looked at once.
+ * sketch/guard/guard.c), each examined once.
  */
 #ifndef HN_SEARCH_ANSWER_H
 #define HN_SEARCH_ANSWER_H

@@ -1,7 +1,7 @@
-/* search/lineage.c -- where a candidate comes from, in a few words that are copied with it.
+/* search/lineage.c -- the origin of a candidate, in a few words that are copied with it.
  *
- * A measured program is remembered as its own beginning (search/evolve.c), so a line begins anew at
- * each of them; the programs between two are named by the changes alone.
+ * A measured program is remembered as the beginning of its line (search/evolve.c), so a new line
+ * begins at each of them. Programs between two measured ones are named only by the changes.
  */
 #include "search/search_int.h"
 

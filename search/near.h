@@ -1,8 +1,8 @@
 /* search/near.h -- programs of near workloads: same structure, other extents.
  *
- * Steps name stages and loops by place, so a history of one dag can be taken on another of its
- * structure (hn_dag_structure_key); what does not carry over by itself are lengths.  What is
- * carried over is a candidate like any other: nothing is known of it until it is measured.
+ * Steps name stages and loops by place. So a history of one dag can be replayed on another dag
+ * of the same structure (hn_dag_structure_key). Only lengths need to be adapted. The result is a
+ * candidate like any other: nothing is known of it until it is measured.
  */
 #ifndef HN_SEARCH_NEAR_H
 #define HN_SEARCH_NEAR_H

@@ -1,8 +1,8 @@
-/* search/pack.c -- a program's neighbour that packs one operand more, or one less.
+/* search/pack.c -- the neighbour of a program that packs one operand more, or one less.
  *
- * Whether an operand is packed is a matter of the sketch (rule/pack.c), all else of the
- * plan; so the plan moves to the sketch that differs in that one step, and takes every
- * decision with it that both have.
+ * The sketch decides whether an operand is packed (rule/pack.c). The plan decides all else. So
+ * the plan moves to the sketch that differs in this one step, and keeps every decision that both
+ * sketches have.
  */
 #include <string.h>
 

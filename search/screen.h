@@ -1,11 +1,11 @@
-/* search/screen.h -- draft, then verify: the analytic model looks at every program, the one that
- * learns only at what is left.
+/* search/screen.h -- draft, then verify: the analytic model judges every program, and the
+ * learned model only those that remain.
  *
- * Boosted trees take longer for a program than all that comes before them, and the programs
- * that the analytic model puts last of their kind are hardly ever the best.  Programs are held
- * against those of their own sketch alone: how far off the analytic model is differs from
- * sketch to sketch, so none is ruled out as a whole.  Source of the idea: Pruner (ASPLOS
- * 2025), draft-then-verify.
+ * The learned model takes longer for a program than all steps before it. And a program that the
+ * analytic model puts last among its kind is hardly ever the best. A program is compared only
+ * with programs of its own sketch, because the error of the analytic model differs from sketch
+ * to sketch. So no sketch is ruled out as a whole. Source of the idea: Pruner (ASPLOS 2025),
+ * draft-then-verify.
  */
 #ifndef HN_SEARCH_SCREEN_H
 #define HN_SEARCH_SCREEN_H

@@ -1,23 +1,25 @@
-/* search/taskset.h -- many tasks, one budget: which task gets the next round, and when is it enough?
+/* search/taskset.h -- many tasks, one budget: which task gets the next round, and when to stop?
  *
- * The tasks of a set are, say, the operators of a model; a task's weight is how often the model
- * runs it, and the objective is the weighted sum of the tasks' times, the time of the model.
+ * The tasks of a set are, for example, the operators of a model. A task's weight is how often
+ * the model runs it. The objective is the weighted sum of the tasks' times: the time of the
+ * model.
  *
- * Only the rule is here: no clock, no process, no randomness.  The caller is told whose round is
- * next, runs it, and tells what came of it; the same told numbers give the same choices.  Rounds
- * may overlap: those that are open count as having brought nothing.
+ * Only the rule is here: no clock, no process, no randomness. The caller asks for the task of
+ * the next round, runs the round, and reports the result. The same reports give the same
+ * choices. Rounds may overlap: an open round counts as one without gain.
  *
- * First every task gets one round; then the strategy chooses (strategies.def), but a task that has
- * waited for HN_TASKSET_PATIENCE turns of the whole set goes first, so none starves; that costs at
- * most one round in HN_TASKSET_PATIENCE.
+ * First every task gets one round. Then the strategy chooses (strategies.def). A task that has
+ * waited for HN_TASKSET_PATIENCE turns of the whole set goes first, so that none starves. This
+ * costs at most one round in HN_TASKSET_PATIENCE.
  *
- * What a round is expected to bring: ln(time) falls by s * k^-1.5 in a task's k-th round, where s
- * is the mean of what the task's own rounds say (each weighs k^-0.75) and a prior, 0.1, that weighs
- * 3.  Fitted to 292 tunes of the CPU suite, in rounds of
- * 16 trials: it says 0.46 % a round where 0.52 % came; from the sixth round on, 0.15 and 0.17 %.
- * Ansor's own terms (section 6 of the paper: 0.2 of the gain of the last three rounds and 0.8 of
- * time / rounds) choose about as well, and say 5.9 % where 0.26 % came, so that no threshold could
- * be set by them; the gain of recent rounds alone, mixed in, made the forecast worse.
+ * The expected gain of a round: in a task's k-th round ln(time) falls by s * k^-1.5. s is a mean
+ * of the task's own rounds (each weighs k^-0.75) and a prior, 0.1, which weighs 3. It was fitted
+ * to 292 tunes of the CPU suite, in rounds of 16 trials: it predicts 0.46 % a round, and 0.52 %
+ * came; from the sixth round on 0.15 and 0.17 %.
+ *
+ * Ansor's terms (section 6 of the paper: 0.2 of the gain of the last three rounds and 0.8 of
+ * time / rounds) choose about as well. But they predict 5.9 % where 0.26 % came, so no threshold
+ * could be set by them. Adding the gain of recent rounds made the forecast worse.
  */
 #ifndef HN_SEARCH_TASKSET_H
 #define HN_SEARCH_TASKSET_H

@@ -1,11 +1,12 @@
 /* sketch/together.h -- ops that go through the same outermost loops, as a history.
  *
- * An op joins the nest that holds all of its readers when each of them reads it, in every load, at
- * the nest's own loop variables along some axes: whatever else those loops do, an iteration needs
- * of the op what it alone computes.  The greedy end of loop fusion (Kennedy and McKinley, LCPC
- * 1993), consumers first and without shifts or skews.  It looks at each load once, where isl's
- * scheduler solves linear programs that nothing bounds but a clock; for rows, columns, chains and
- * padded convolutions the groups are the same (unit/all_together).
+ * An op joins the nest of its readers if each of them reads it, in every load, at the nest's own
+ * loop variables along some axes. Then an iteration of these loops needs only what it computes
+ * of the op itself, whatever else the loops do. This is the greedy end of loop fusion (Kennedy
+ * and McKinley, LCPC 1993), consumers first, without shifts or skews.
+ *
+ * It looks at each load once. isl's scheduler solves linear programs, which only a clock bounds.
+ * For rows, columns, chains and padded convolutions the groups are the same (unit/all_together).
  */
 #ifndef HN_SKETCH_TOGETHER_H
 #define HN_SKETCH_TOGETHER_H

@@ -1,5 +1,5 @@
-/* measure/board/parts.h -- what a long naive program is timed by: parts of it that were made with
- * it (lower/build/slice.h).  Each is called like the program itself. */
+/* measure/board/parts.h -- the parts that give the time of a long naive program. They were made
+ * with it (lower/build/slice.h), and each is called like the program itself. */
 #ifndef HN_MEASURE_BOARD_PARTS_H
 #define HN_MEASURE_BOARD_PARTS_H
 

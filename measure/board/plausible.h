@@ -1,12 +1,15 @@
 /* measure/board/plausible.h -- the time that no kernel on a machine can beat.
  *
- * Operations over the peak, and bytes over the rate at which this machine reads a set of that
- * size: the roofline (Williams, Waterman, Patterson 2009) with a roof for each level that was
- * probed.  A set is never read faster than a smaller one, so the roof of the largest probed set
- * that is no larger holds for it, whatever caches it really lies in; what a nearer level may
- * hold from call to call is left out, at twice its probed size, which is a rough figure.  Reads
- * and writes may overlap: the larger of the two counts, and neither passes the rate of reading.
- * Rates of one core count for each of them: together they are slower, if anything.
+ * It is the larger of two: operations over the peak, and bytes over the rate at which this
+ * machine reads a set of that size. This is the roofline (Williams, Waterman, Patterson 2009),
+ * with a roof for each level that was probed.
+ *   - A set is never read faster than a smaller one. So the roof of the largest probed set that
+ *     is no larger holds for it, whichever caches it really lies in.
+ *   - What a nearer level may hold from call to call is left out, at twice its probed size,
+ *     because that size is a rough figure.
+ *   - Reads and writes may overlap: the larger of the two counts, and neither is faster than
+ *     reading.
+ *   - The rates of one core count for each core. Together the cores are slower, if anything.
  */
 #ifndef HN_MEASURE_BOARD_PLAUSIBLE_H
 #define HN_MEASURE_BOARD_PLAUSIBLE_H

@@ -1,11 +1,13 @@
-/* measure/board/poison.h -- what lies in an output before a call, so that what the call leaves out
- * shows.
+/* measure/board/poison.h -- fills outputs with wrong values before a call, so that elements
+ * which the call leaves out are noticed.
  *
- * Bytes that are no number (verify.h) show it at once, and can be recognised: a kernel that works
- * only when it finds them passes.  So there are two disguises, both made from the right answer and
- * random numbers: every element wrong, each by once or twice its own size (or the scale's), as the
- * answer on other inputs would be; or the right answer but for a few elements, which a kernel that
- * looks whether its answer is there already leaves as they are.
+ * Bytes that are no number (verify.h) are noticed at once. But a kernel can recognise them, and
+ * may be right only when it finds them. So there are two disguises, made from the right answer
+ * and random numbers:
+ *   - every element is wrong by once or twice its own size (or the scale's), like the answer on
+ *     other inputs;
+ *   - the right answer, but for a few elements. A kernel that tests whether its answer is
+ *     already there leaves these as they are.
  */
 #ifndef HN_MEASURE_BOARD_POISON_H
 #define HN_MEASURE_BOARD_POISON_H

@@ -1,10 +1,9 @@
-/* cpu_probe.c -- what this machine can do at most, measured in a child of its own, and
- * whether a time is within it.
+/* cpu_probe.c -- measures the limits of this machine, in a child of its own, and tells whether a
+ * time is within them.
  *
- * A probe takes seconds, and a board may be young: a process that has just taken another's place
- * would be gone before it gave an answer where they are killed every second.  So it is first asked
- * for a moment whether one core does what the kernel's time wants of each: what it did once, it can
- * do.  Only where that does not show is all of it probed.
+ * A probe takes seconds. A board process that is killed every second would never give an answer.
+ * So one core is first asked, for a moment, whether it can do what the kernel's time needs of
+ * each core: what it did once, it can do. Only if this does not show it, everything is probed.
  */
 #include "measure/drv/cpu_int.h"
 

@@ -1,9 +1,9 @@
-/* cpu_refer.c -- what answers are compared with, made in the child.
+/* cpu_refer.c -- makes the reference that answers are compared with, in the child.
  *
- * It should be near the true value, so that only the kernel's rounding is judged: where the naive
- * program has a companion that takes its sums in a wider type (board.h), that makes it.  Not
- * where the naive program leaves the range of numbers: a kernel, which computes in the same
- * types, has the same infinities and NaNs, and the companion may have none.
+ * The reference should be near the true value, so that only the kernel's rounding is judged. If
+ * the naive program has a companion with sums in a wider type (board.h), the companion makes it.
+ * There is one exception: the naive program leaves the range of numbers. A kernel computes in
+ * the same types and has the same infinities and NaNs, but the companion may have none.
  */
 #include "measure/drv/cpu_call.h"
 

@@ -1,16 +1,15 @@
 /* cpu_refer_fast.c -- the reference of a workload whose naive program is slow, in the child.
  *
- * The naive program's object then holds a program with its numbers to the bit, proved to add and
- * round in its order, for all cores and lanes (board.h: refer), and the one with wider sums is
- * of that kind, too.  They make what cpu_refer.c has the scalar programs make: the naive program's
- * own answer rounding to nearest or, on further sets, upwards, with the exceptions that it raised,
- * and the reference.  The naive program is only timed, by its parts (parts.h) where it is long.
+ * The naive program's object then holds a fast program with the same bits, for all cores and
+ * lanes. It is proved to add and round in the naive order (board.h: refer). The program with
+ * wider sums is of the same kind. These two make what the scalar programs make in cpu_refer.c:
+ * the naive program's answer with rounding to nearest or (on further sets) upwards, with the
+ * exceptions that it raised, and the reference. The naive program is only timed, by its parts
+ * (parts.h) if it is long. If even the fast programs take long, only the time is made, and a
+ * sample is used (cpu_sample.c).
  *
- * Where even such programs would take long, nothing is made but the time, and a sample has to do
- * (cpu_sample.c).
- *
- * Lanes that a program masks off may raise exceptions that the naive program does not: where there
- * are some, and the naive program is not long, it is asked itself.
+ * Lanes that a program masks off may raise exceptions that the naive program does not raise. If
+ * there are some, and the naive program is not long, the naive program itself is run.
  */
 #include "measure/drv/cpu_call.h"
 

@@ -1,19 +1,20 @@
 /* cpu_run.c -- one kernel, in the child: load, checked run, timed runs, last run.
- *
- * What constant inputs alone decide is prepared first, and can only be read from then on.
- * The first run has its buffers' ends at the guard pages and is compared here; the timed
- * runs have them aligned as a user's would be, and beside memory (guard.h); after the timing one
- * that may be the best runs on each further input set (inputs.h); the last run, on the first set
- * again, is compared by the parent, which the kernel cannot have touched.
- *
- * Between, calls are watched that nobody compares as a whole (cpu_watch.c).
+ *   - Data that depends only on constant inputs is prepared first, and is read-only from then
+ *     on.
+ *   - The first run has the ends of its buffers at the guard pages, and is compared here.
+ *   - The timed runs have their buffers aligned like a user's, beside ordinary memory
+ *     (guard.h). Between them, calls are checked in part (cpu_watch.c).
+ *   - After the timing, a kernel that may be the best runs on each further input set
+ *     (inputs.h).
+ *   - The last run is on the first set again. The parent compares it, because the kernel cannot
+ *     have touched the parent.
  *
  * With cold caches every timed call, and the first, begins with the kernel's data flushed
- * (flush.h): arguments, workspace, prepared block.  Its code stays where it is and the pool's
- * threads awake, as in a program that has done other work since.
+ * (flush.h): arguments, workspace, prepared block. Its code stays in the cache, and the threads
+ * of the pool stay awake, as in a program that has done other work since.
  *
- * A duel is two kernels that take turns in the timing (pairs.h); each has its own first and
- * last run.  The parent compares the rival's last outputs, the other's are compared here: both
+ * A duel is two kernels that take turns in the timing (pairs.h). Each has its own first and last
+ * run. The parent compares the rival's last outputs, and the other's are compared here: both
  * were measured alone before.
  */
 #include "measure/drv/cpu_call.h"

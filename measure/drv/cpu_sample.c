@@ -1,10 +1,10 @@
-/* cpu_sample.c -- references that are known in part.
+/* cpu_sample.c -- references that are known only in part.
  *
- * Where all answers take too long, even by fast programs, the naive program's object holds programs
- * that compute some of them, in boxes all over the outputs (board.h: sample).  They run twice, over
- * two kinds of poison: what is the same then was computed.  Such elements alone are compared with;
- * in a reference the others are copies of those, so that poison made from it (poison.h) looks like
- * an answer there, too.
+ * If all answers take too long, even by fast programs, the naive program's object holds programs
+ * that compute some of them, in boxes all over the outputs (board.h: sample). They run twice,
+ * over two kinds of poison: an element that is the same in both was computed. Only such elements
+ * are compared. In a reference the other elements are copies of these, so that poison made from
+ * it (poison.h) looks like an answer there, too.
  */
 #include "measure/drv/cpu_call.h"
 

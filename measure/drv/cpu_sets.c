@@ -1,16 +1,16 @@
 /* cpu_sets.c -- the further input sets of a workload (inputs.h): contents and references.
  *
- * A set serves only where every right kernel passes it, which the naive program shows: it runs
- * through without overflow, division by zero or an invalid operation, by the floating-point
- * unit's flags, so no inf or NaN arises even on the way; and its answers, rounding upwards in its
- * own types, are those of the reference within the tolerance, so another order of summation's
- * are too (Kahan's test for roundoff, "How futile are mindless assessments of roundoff",
- * 2006).  Else a milder filling is tried, and then the set is left out, with the reason.  A
- * second seed alone is as good as the first and has nothing to show.
+ * A set is used only if every right kernel passes on it. The naive program shows this in two
+ * ways. It runs without overflow, division by zero or an invalid operation, by the flags of the
+ * floating-point unit, so no infinity or NaN arises on the way. And its answers with upward
+ * rounding, in its own types, are within the tolerance of the reference, so those of another
+ * order of summation are too (Kahan's test for roundoff, "How futile are mindless assessments of
+ * roundoff", 2006). Otherwise a milder filling is tried, and then the set is left out, with the
+ * reason. A second seed alone is as good as the first and needs no such test.
  *
- * It costs the run that makes the reference (cpu_refer.c) and one of the naive program a filling,
- * side by side.  Where that takes long a sample of the answers has to do (cpu_sample.c); where
- * there is none, or memory is short, there are no such sets.
+ * The cost is the run that makes the reference (cpu_refer.c) and one run of the naive program
+ * for each filling, side by side. If this takes long, a sample of the answers is used
+ * (cpu_sample.c). If there is no sample, or memory is short, there are no such sets.
  */
 #include "measure/drv/cpu_call.h"
 

@@ -1,16 +1,17 @@
-/* cpu_watch.c -- answers of calls that are not the first: in the child, outside of the clock.
+/* cpu_watch.c -- checks calls between the first and the last, in the child, while the clock is
+ * stopped.
  *
- * While a kernel is timed nobody has time to compare: each call overwrites what the one before
- * left.  So the outputs are poisoned in disguise (poison.h) before the timing and compared after
- * it, and between two samples a few planted elements have to be gone and a part, drawn at random,
- * has to be right: some thousand elements at most, so that the caches are a sample's own again
- * after a thousandth of it.
+ * While a kernel is timed, each call overwrites the answer of the one before. So the outputs are
+ * poisoned in disguise (poison.h) before the timing, and compared after it. Between two samples
+ * a few planted elements must be gone, and a random part must be right: at most some thousand
+ * elements, so that the caches hold the sample's data again after a thousandth of it.
  *
- * Who may be the best is proved further, by calls that nobody times.  They go in turn over all
- * sets of inputs, each compared as a whole, at first with noise for a workspace.  Before the last
- * run, which is on the first set, come two whose answers it must not give: of another set, lest it
- * remembers the first one's, and of the first with a few elements of each input changed in place,
- * at addresses and among neighbours that are the first set's own; and the same once before.
+ * A kernel that may be the best makes further calls that are not timed. They go in turn over all
+ * sets of inputs, and each is compared as a whole, at first with noise in the workspace. Before
+ * the last run, which is on the first set, come two calls whose answers the last run must not
+ * give: one on another set, in case the kernel remembers the first set's answer, and one on the
+ * first set with a few elements of each input changed in place. Addresses and neighbours are
+ * then the first set's own. Both are done once before, too.
  */
 #include "measure/drv/cpu_call.h"
 

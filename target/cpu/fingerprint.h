@@ -1,13 +1,16 @@
 /* target/cpu/fingerprint.h -- whether two histories make the same program, or the same code.
  *
- * Many histories differ in what nothing reads: a loop that runs once, an unroll limit that its
- * loop does not reach, the name and the number of a loop.  The fingerprint is a hash of a loop
- * tree without all that.  And many loop trees are one to the code generator: where a loop stands
- * whose points are all in the register tile, what a history hints that the tile does not follow,
- * what a loop fetches that is not made.  Given the target, nests are hashed by their tiles
- * (target/cpu/tile.h), so that a search can tell these too before they are built:
+ * Many histories differ only in things without effect: a loop that runs once, an unroll limit
+ * that its loop does not reach, the name and the number of a loop. The fingerprint is a hash of
+ * a loop tree without these.
+ *
+ * The code generator also makes the same code of many different loop trees. For example, these
+ * have no effect: the place of a loop whose points are all in the register tile, a hint that the
+ * tile does not follow, and a prefetch that is not made. Given the target, nests are hashed by
+ * their tiles (target/cpu/tile.h). So a search can find such trees before they are built.
  * `full/all_fingerprint` compiles programs of one fingerprint and finds one machine code.
- * The converse is not promised: different trees may compile to the same code.
+ *
+ * The converse is not promised: different fingerprints may compile to the same code.
  */
 #ifndef HN_TARGET_CPU_FINGERPRINT_H
 #define HN_TARGET_CPU_FINGERPRINT_H

@@ -1,10 +1,10 @@
-/* target/cpu/fingerprint_join.c -- loops of a nest whose iterations go on in each other: of these
- * the code generator makes the same as of one loop (lower/cpu/emit_nest.h).
+/* target/cpu/fingerprint_join.c -- adjacent loops of a nest that continue each other: the code
+ * generator treats them like one loop (lower/cpu/emit_nest.h).
  *
- * It sees a point's indices as sums of what runs, with known ranges, and constants
- * (loopstate/expr/linear.h), and 8 x 2 rows have the sums of 16.  Two loops differ from one only in
- * where conditions are looked for: ends of a loop are made apart when they depend on that loop
- * alone (lower/cpu/emit_guard.c), and how reductions are unrolled at borders
+ * The generator sees a point's indices as sums of loop variables with known ranges, and
+ * constants (loopstate/expr/linear.h). So 8 x 2 rows have the same sums as 16 rows. Two loops
+ * differ from one only where conditions are looked for: the ends of a loop are separated if they
+ * depend on that loop alone (lower/cpu/emit_guard.c), and reductions are unrolled at borders
  * (lower/cpu/emit_border.c).
  */
 #include "target/cpu/fingerprint_int.h"

@@ -1,10 +1,11 @@
-/* target/cpu/fingerprint_nest.c -- a nest, as the code generator makes it (lower/cpu/emit_nest.h).
+/* target/cpu/fingerprint_nest.c -- hashes a nest as the code generator makes it
+ * (lower/cpu/emit_nest.h).
  *
- * Of a loop whose points are all in the tile no code is made, so it matters where it stands
- * among the points and not where among the loops; and a loop whose iterations are points next to
- * those of another one, further out, is one with that: rows 8 x 2 held whole are 16 rows, and 12
- * times 64 lanes are 768 lanes, of which 64 are made at a time.  Where that cannot be said
- * (prefetches), loops are written one after the other as they stand.
+ * No code is made for a loop whose points are all in the tile. So only its place among the
+ * points matters, and not its place among the loops. A loop whose iterations are the points next
+ * to those of another loop, further out, forms one loop with it: rows 8 x 2 held whole are 16
+ * rows, and 12 times 64 lanes are 768 lanes, of which 64 are made at a time. Where this cannot
+ * be decided (prefetches), loops are written one after the other as they stand.
  */
 #include "target/cpu/fingerprint_int.h"
 

@@ -1,8 +1,9 @@
-/* target/cpu/fingerprint_rows.c -- what the code of a nest depends on beside its loops.
+/* target/cpu/fingerprint_rows.c -- hashes all that the code of a nest depends on, besides its
+ * loops.
  *
- * Of an access that is its offset, whatever the shape of the tensor and the axes it is read by:
- * [64][1][16] is [64][16].  Axes matter where they are values themselves, in conditions above all.
- * Where an offset is no sum of loops, it is as good as its axes, and these are rows instead.
+ * For an access this is its offset, whatever the shape of the tensor and its axes: [64][1][16]
+ * is [64][16]. Axes matter where they are values themselves, mostly in conditions. If an offset
+ * is no sum of loops, the rows of its axes are used instead.
  */
 #include "target/cpu/fingerprint_int.h"
 
