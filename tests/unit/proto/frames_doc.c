@@ -105,9 +105,25 @@ static void print_fields(enum hn_shape s, struct hn_buf *b)
 	}
 }
 
+/* Lines from byte `at` on end at a blank before column 100. */
+static void wrap(struct hn_buf *b, size_t at)
+{
+	size_t line = at, blank = at;
+
+	for (size_t i = at; i < b->n; i++) {
+		if (i - line >= 100 && blank > line) {
+			b->s[blank] = '\n';
+			line = blank + 1;
+		}
+		blank = b->s[i] == ' ' ? i : blank;
+		line = b->s[i] == '\n' ? i + 1 : line;
+	}
+}
+
 static void print_shape(enum hn_shape s, struct hn_buf *b)
 {
 	const struct hn_frame_shape *shape = &hn_frame_shape[s];
+	size_t at = b->n;
 
 	hn_buf_printf(b, "### %s\n\n", shape->name);
 	if (shape->type != HN_FRAME_NONE) {
@@ -121,6 +137,7 @@ static void print_shape(enum hn_shape s, struct hn_buf *b)
 	} else {
 		hn_buf_printf(b, "%c%s.", toupper(shape->text[0]), shape->text + 1);
 	}
+	wrap(b, at);
 	hn_buf_puts(b, "\n");
 	print_fields(s, b);
 	hn_buf_puts(b, "\n");
