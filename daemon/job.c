@@ -131,7 +131,7 @@ void hn_shot_drop(struct hn_shot *s)
 	}
 }
 
-static void drop_all(struct hn_shots *q)
+void hn_shots_drop(struct hn_shots *q)
 {
 	struct hn_shot *s;
 
@@ -448,7 +448,7 @@ static void end_search(struct hn_job *j)
 {
 	struct hn_shot *s, *next;
 
-	drop_all(&j->ready);
+	hn_shots_drop(&j->ready);
 	for (s = j->open.head; s != NULL; s = next) {
 		next = s->next;
 		hn_measurer_cancel(j->daemon->measurer, s);
@@ -555,90 +555,6 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	}
 }
 
-/* A job that could end, but waits for room on the disk, may end in another way. */
-static bool may_end_so(const struct hn_job *j, enum hn_job_state final)
-{
-	return !hn_job_over(j) || (j->end.begun && j->end.state == HN_JOB_DONE &&
-				   final != HN_JOB_DONE && j->batch.n > 0);
-}
-
-void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message)
-{
-	struct hn_daemon *d = j->daemon;
-	struct hn_shot *s, *next;
-
-	if (!may_end_so(j, final)) {
-		return;
-	}
-	j->end.begun = true;
-	j->end.state = final;
-	j->end.without_results |= final == HN_JOB_FAILED;
-	snprintf(j->end.message, sizeof(j->end.message), "%s", message);
-	drop_all(&j->ready);
-	for (s = j->open.head; s != NULL; s = next) {
-		next = s->next;
-		hn_measurer_cancel(d->measurer, s);
-	}
-	if (j->naive_open || j->final.open) {
-		hn_measurer_cancel(d->measurer, j);
-	}
-	j->naive_owed = j->final.unsaved = false;
-	hn_job_end_step(j);
-}
-
-void hn_job_end_step(struct hn_job *j)
-{
-	if (!j->end.begun || hn_job_ended(j) || j->asking) {
-		return;
-	}
-	if (j->batch.n > 0 && !j->end.without_results) {
-		if (j->end.state != HN_JOB_DONE || !hn_stall_on(j->daemon)) {
-			hn_job_commit(j);
-		}
-		if (n_held(j) > 0) {
-			return; /* called again when that is answered */
-		}
-	}
-	if (j->batch.n > 0) {
-		hn_log_line(&j->daemon->log, "warn", "job %s: %u results could not be stored",
-			    j->id, j->batch.n);
-		drop_all(&j->batch);
-	}
-	if (j->end.state != HN_JOB_FAILED) {
-		hn_job_keep_knowledge(j);
-	}
-	hn_job_store_end(j);
-}
-
-void hn_job_end(struct hn_job *j)
-{
-	j->state = j->end.state;
-	j->end.begun = false;
-	j->ended_ns = hn_clock_ns();
-	snprintf(j->message, sizeof(j->message), "%s", j->end.message);
-	hn_log_line(&j->daemon->log, "info", "job %s: %s, %lld trials%s%s", j->id,
-		    state_name[j->state], (long long)j->n_trial, *j->message != '\0' ? ": " : "",
-		    j->message);
-	hn_notify_ended(j);
-	if (j->set != NULL) {
-		hn_set_end_step(j->set);
-	}
-	hn_daemon_wake(j->daemon);
-}
-
-void hn_job_fail(struct hn_job *j, const struct hn_err *err)
-{
-	if (may_end_so(j, HN_JOB_FAILED)) {
-		j->error = err->code;
-		hn_job_finish(j, HN_JOB_FAILED, err->msg);
-	}
-}
-
-void hn_job_cancel(struct hn_job *j)
-{
-	hn_job_finish(j, HN_JOB_CANCELLED, "cancelled by a client; results are kept");
-}
-
 bool hn_job_idle(const struct hn_job *j)
 {
 	return hn_job_ended(j) && j->open.n == 0 && !j->thinking && !j->naive_open &&
@@ -647,10 +563,10 @@ bool hn_job_idle(const struct hn_job *j)
 
 void hn_job_drop_search(struct hn_job *j)
 {
-	drop_all(&j->ready);
-	drop_all(&j->batch);
-	drop_all(&j->storing);
-	drop_all(&j->told);
+	hn_shots_drop(&j->ready);
+	hn_shots_drop(&j->batch);
+	hn_shots_drop(&j->storing);
+	hn_shots_drop(&j->told);
 	if (j->policy != NULL) {
 		j->ops->destroy(j->policy);
 		j->policy = NULL;

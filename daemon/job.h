@@ -204,7 +204,6 @@ void hn_job_cancel(struct hn_job *j);
 
 /* The next step of that, after an answer of the store; nothing when it is not about to end. */
 void hn_job_end_step(struct hn_job *j);
-void hn_job_end(struct hn_job *j); /* the last one */
 
 /* End it as FAILED, for this reason. */
 void hn_job_fail(struct hn_job *j, const struct hn_err *err);
@@ -228,9 +227,10 @@ void hn_job_answered(struct hn_job *j);
 /* ... and it is this failure: it waits for room on the disk, or ends. */
 void hn_job_not_stored(struct hn_job *j, const struct hn_err *err);
 
-/* save.c: store its naive time, and search from then on; its end, without which it would be
- * resumed. */
+/* save.c: store its naive time, and search from then on. */
 void hn_job_store_naive(struct hn_job *j);
+
+/* end.c: store its end, without which it would be resumed; for whoever tries it again, too. */
 void hn_job_store_end(struct hn_job *j);
 
 /* Store what waited for room on the disk; false while something of it does, or is being stored. */
@@ -270,6 +270,7 @@ int64_t hn_job_remaining(const struct hn_job *j);
 void hn_shots_push(struct hn_shots *q, struct hn_shot *s);
 struct hn_shot *hn_shots_pop(struct hn_shots *q);
 void hn_shots_remove(struct hn_shots *q, struct hn_shot *s);
+void hn_shots_drop(struct hn_shots *q); /* all of them */
 void hn_shot_drop(struct hn_shot *s); /* told, or never to be */
 
 #endif

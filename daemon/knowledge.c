@@ -52,7 +52,7 @@ void hn_job_keep_knowledge(struct hn_job *j)
 	struct hn_buf text;
 	char name[80];
 
-	if (j->policy == NULL || j->thinking || j->ops->learned == NULL) {
+	if (j->thinking || j->policy == NULL || j->ops->learned == NULL) {
 		return;
 	}
 	hn_buf_init(&text);

@@ -20,13 +20,15 @@ static void note(struct hn_ask *a)
 	answered[n_answered++] = ((struct one *)a)->i;
 }
 
+/* One record; of number 3 two, the second of which is refused. */
 static int append(struct hn_ask *a, struct hn_db *db, struct hn_err *err)
 {
 	struct one *o = (struct one *)a;
-	struct hn_record r = make_record(o->i == 3 ? "nowhere" : "w1", "t1", 100 + o->i);
-	int rc = hn_db_append(db, &r, 1, err);
+	struct hn_record r[2] = {make_record("w1", "t1", 100 + o->i),
+				 make_record("nowhere", "t1", 100)};
+	int rc = hn_db_append(db, r, o->i == 3 ? 2 : 1, err);
 
-	o->id = r.id;
+	o->id = r[0].id;
 	return rc;
 }
 
