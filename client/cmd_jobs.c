@@ -1,6 +1,7 @@
 /* client/cmd_jobs.c -- the verbs that only ask a running daemon: jobs, cancel, boards,
  * ping, stop. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/jw.h"
 #include "client/ask.h"
@@ -52,10 +53,11 @@ static void put_ended(const struct hn_json *e, struct hn_buf *b)
 		      hn_show_word(e, "state"),
 		      hn_show_age((int64_t)hn_show_number(e, "unix_ms"), ago));
 	if (*set != '\0') {
-		hn_buf_printf(b, "%.0f tasks\n", hn_show_number(e, "tasks"));
-		return;
+		hn_buf_printf(b, "%.0f tasks", hn_show_number(e, "tasks"));
+	} else {
+		hn_buf_printf(b, "%-12.12s  %s", hn_show_word(e, "workload"),
+			      hn_show_word(e, "name"));
 	}
-	hn_buf_printf(b, "%-12.12s  %s", hn_show_word(e, "workload"), hn_show_word(e, "name"));
 	if (ns > 0) {
 		hn_buf_printf(b, "  %s in %.0f trials", hn_show_time(ns, time),
 			      hn_show_number(e, "trials"));
@@ -204,9 +206,27 @@ static void print_board(const struct hn_json *b)
 	hn_show_probe(hn_json_get(b, "probe"));
 }
 
+/* A target and its boards, of stats' answer. */
+static void print_target(const struct hn_json *t, const struct hn_json *boards)
+{
+	uint32_t n = 0;
+
+	printf("machine %s\ntarget  %s\n", word(t, "board"), word(t, "target"));
+	printf("name    %s, %.0f jobs\n", word(t, "name"), hn_show_number(t, "jobs_live"));
+	for (const struct hn_json *b = hn_json_first(boards); b != NULL; b = hn_json_next(b)) {
+		if (strcmp(word(b, "target"), word(t, "name")) == 0) {
+			print_board(b);
+			n++;
+		}
+	}
+	if (n == 0) {
+		puts("boards  started with the first job, which measures their limits");
+	}
+}
+
 int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 {
-	const struct hn_json *result, *list;
+	const struct hn_json *result, *targets;
 	struct hn_json *doc;
 	int rc = ask(o, "stats", NULL, &doc, &result, err);
 
@@ -214,15 +234,11 @@ int cmd_boards(const struct hn_opts *o, struct hn_err *err)
 		return rc;
 	}
 	if (result != NULL) {
-		list = hn_json_get(result, "boards");
-		printf("machine %s\ntarget  %s\n", word(result, "board"),
-		       word(result, "target"));
-		if (list == NULL || hn_json_count(list) == 0) {
-			puts("boards  started with the first job, which measures their limits");
-		}
-		for (const struct hn_json *b = list != NULL ? hn_json_first(list) : NULL;
-		     b != NULL; b = hn_json_next(b)) {
-			print_board(b);
+		targets = hn_json_get(result, "targets");
+		for (const struct hn_json *t = hn_json_first(targets); t != NULL;
+		     t = hn_json_next(t)) {
+			fputs(t != hn_json_first(targets) ? "\n" : "", stdout);
+			print_target(t, hn_json_get(result, "boards"));
 		}
 		if (hn_show_number(result, "objects_by_frame") > 0) {
 			printf("objects %.0f found no room in shared memory and went by honed\n",

@@ -8,6 +8,8 @@
 #include "base/jw.h"
 #include "client/best.h"
 #include "client/show.h"
+#include "proto/addr.h"
+#include "target/named.h"
 
 #define KEY_DIGITS 12
 #define REST 66 /* columns beside the name */
@@ -16,6 +18,8 @@
 struct listing {
 	struct hn_snapshot_entry *entry; /* sorted by name, then by key and target */
 	uint32_t n;
+	struct hn_named *named; /* their lines canonical */
+	uint32_t n_named;
 };
 
 static int by_name(const void *x, const void *y)
@@ -27,10 +31,26 @@ static int by_name(const void *x, const void *y)
 	return c != 0 ? c : strcmp(a->best.target, b->best.target);
 }
 
-/* "x86-64-avx2 x 2": instruction set and cores; the whole line is `hone query`'s. */
-static const char *machine(const char *line, struct hn_arena *a)
+/* The name that HOME/targets gives a target line; NULL: none. */
+static const char *name_of(const struct listing *l, const char *line)
 {
+	for (uint32_t i = 0; i < l->n_named; i++) {
+		if (strcmp(l->named[i].line, line) == 0) {
+			return l->named[i].name;
+		}
+	}
+	return NULL;
+}
+
+/* Its name, or "x86-64-avx2 x2": instruction set and cores; the whole line is `hone query`'s. */
+static const char *machine(const struct listing *l, const char *line, struct hn_arena *a)
+{
+	const char *name = name_of(l, line);
 	struct hn_target t;
+
+	if (name != NULL) {
+		return name;
+	}
 
 	if (hn_target_parse(line, a, &t, NULL) != 0) {
 		return line;
@@ -76,7 +96,7 @@ static void put_text(const struct listing *l, struct hn_arena *a, struct hn_buf 
 		}
 		hn_buf_printf(b, " %6u %8s  %s%s%s\n", e->n_trial,
 			      ns > 0 ? hn_show_age(e->best.unix_ms, t[2]) : "-",
-			      machine(e->best.target, a), cold ? ", cold" : "",
+			      machine(l, e->best.target, a), cold ? ", cold" : "",
 			      ns == 0			      ? ", not measured"
 			      : *e->best.certificate == '\0' ? ", not proved"
 							     : "");
@@ -99,6 +119,7 @@ static void put_json(const struct listing *l, struct hn_buf *b)
 		hn_jw_str(&w, "key", e->workload.key);
 		hn_jw_str(&w, "name", e->workload.name);
 		hn_jw_str(&w, "target", e->best.target);
+		hn_jw_str(&w, "target_name", name_of(l, e->best.target));
 		hn_jw_str(&w, "cache", e->workload.cache);
 		if (e->best.id > 0) {
 			hn_jw_int(&w, "record", e->best.id);
@@ -122,10 +143,38 @@ static void put_json(const struct listing *l, struct hn_buf *b)
 	hn_buf_putc(b, '\n');
 }
 
+/* What HOME/targets calls them; a file that cannot be understood names none. */
+static void read_names(const struct hn_opts *o, struct hn_arena *a, struct listing *l)
+{
+	struct hn_buf home, line;
+	struct hn_target t;
+	struct hn_err err;
+	int rc;
+
+	hn_buf_init(&home);
+	hn_buf_init(&line);
+	rc = hn_addr_home(o->home, &home, &err);
+	rc = rc != 0 ? rc : hn_named_read(home.s, a, &l->n_named, &l->named, &err);
+	for (uint32_t i = 0; i < l->n_named && rc == 0; i++) {
+		rc = hn_target_parse_at(home.s, l->named[i].line, a, &t, &err);
+		if (rc == 0) {
+			hn_buf_reset(&line);
+			hn_target_print(&t, &line);
+			l->named[i].line = hn_arena_strndup(a, line.s, line.n);
+		}
+	}
+	if (rc != 0) {
+		l->n_named = 0;
+		fprintf(stderr, "hone: warning: %s\n", err.msg);
+	}
+	hn_buf_fini(&line);
+	hn_buf_fini(&home);
+}
+
 int cmd_ls(const struct hn_opts *o, struct hn_err *err)
 {
 	struct hn_snapshot *s = NULL;
-	struct listing l;
+	struct listing l = { .n_named = 0 };
 	struct hn_arena a;
 	struct hn_buf b;
 	int rc = hn_best_open(o, &s, err);
@@ -143,6 +192,7 @@ int cmd_ls(const struct hn_opts *o, struct hn_err *err)
 	if (l.n > 0) {
 		qsort(l.entry, l.n, sizeof *l.entry, by_name);
 	}
+	read_names(o, &a, &l);
 	if (o->json) {
 		put_json(&l, &b);
 	} else if (l.n > 0) {

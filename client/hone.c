@@ -22,6 +22,7 @@ _Static_assert(HONE_NOT_FOUND == -HONE_E_NOT_FOUND && HONE_QUOTA == -HONE_E_QUOT
 
 struct hone_store {
 	struct hn_snapshot *snapshot;
+	struct hn_buf home;
 	struct hn_buf host; /* this machine's target line */
 };
 
@@ -67,18 +68,20 @@ int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error 
 	if (rc == 0) {
 		rc = hn_snapshot_open_fresh(home.s, &snapshot, &err);
 	}
-	hn_buf_fini(&home);
 	if (rc != 0) {
+		hn_buf_fini(&home);
 		hn_buf_fini(&line);
 		return give(rc, &err, error);
 	}
 	store = calloc(1, sizeof(*store));
 	if (store == NULL) {
 		hn_snapshot_close(snapshot);
+		hn_buf_fini(&home);
 		hn_buf_fini(&line);
 		return give(hn_fail(&err, HONE_E_NOMEM, "out of memory"), &err, error);
 	}
 	store->snapshot = snapshot;
+	store->home = home;
 	store->host = line;
 	*ret = store;
 	return 0;
@@ -88,6 +91,7 @@ void hone_store_close(struct hone_store *store)
 {
 	if (store != NULL) {
 		hn_snapshot_close(store->snapshot);
+		hn_buf_fini(&store->home);
 		hn_buf_fini(&store->host);
 		free(store);
 	}
@@ -104,7 +108,8 @@ static int asked_target(const struct hone_store *store, const char *target, stru
 {
 	bool here = target == NULL || strcmp(target, "native") == 0;
 
-	return hn_target_parse(here ? store->host.s : target, a, ret, err);
+	return here ? hn_target_parse(store->host.s, a, ret, err)
+		    : hn_target_parse_at(store->home.s, target, a, ret, err);
 }
 
 static void fill(struct hone_answer *ret, const struct hn_nearest *n,

@@ -247,6 +247,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		      hn_show_word(job, "name"), hn_show_word(job, "workload"),
 		      hn_show_cache(hn_show_word(job, "cache")), hn_show_word(job, "job"),
 		      hn_show_word(job, "state"));
+	if (strcmp(hn_show_word(job, "target_name"), "native") != 0) {
+		hn_buf_printf(b, "  target    %s\n", hn_show_word(job, "target_name"));
+	}
 	if (naive > 0) {
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s",
 			      hn_show_time(naive, t), flops / naive);

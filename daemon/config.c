@@ -11,8 +11,7 @@
 
 #include "base/typo.h"
 #include "proto/addr.h"
-
-#define MAX_BOARDS 64
+#include "target/named.h"
 
 static const char usage[] =
 	"honed: finds fast kernels by search and keeps every result\n"
@@ -20,11 +19,13 @@ static const char usage[] =
 	"  --socket PATH  listen here (HONE_SOCKET, $XDG_RUNTIME_DIR/hone/honed.sock)\n"
 	"  --home DIR     keep records here (HONE_HOME, ~/.local/share/hone)\n"
 	"  --log FILE     append the log to FILE (HONE_LOG) instead of standard error\n"
-	"  --board LINE   boards of this target (HONE_BOARD, native), ...\n"
-	"  --boards N     ... so many (HONE_BOARDS, 1); several only of another kind than cpu\n"
+	"  --board LINE   the first target, for tasks that name none (HONE_BOARD, native) ...\n"
+	"  --boards N     ... has so many boards (HONE_BOARDS, 1); several only of another kind than cpu\n"
 	"  --private      end when the last client has gone\n"
 	"  --ready-fd N   say \"ok\" or the reason of a failed start on descriptor N\n"
-	"  --version, -h, --help\n";
+	"  --version, -h, --help\n"
+	"The file `targets` in the store's directory names more targets, served at the same time, one\n"
+	"a line: NAME LINE, and among the words of the line boards=N and builders=N\n";
 
 /* `name` in the folder of this executable. */
 static int beside(const char *name, struct hn_buf *ret, struct hn_err *err)
@@ -113,10 +114,10 @@ static int read_boards(struct hn_config *c, const char *text, struct hn_err *err
 	char *end = NULL;
 	long n = text != NULL ? strtol(text, &end, 10) : 1;
 
-	if (text != NULL && (end == text || *end != '\0' || n < 1 || n > MAX_BOARDS)) {
+	if (text != NULL && (end == text || *end != '\0' || n < 1 || n > HN_BOARDS_MOST)) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "--boards: \"%.40s\": want a number from 1 to %d", text,
-			       MAX_BOARDS);
+			       HN_BOARDS_MOST);
 	}
 	c->n_boards = (uint32_t)n;
 	return 0;

@@ -52,55 +52,6 @@ void hn_daemon_wake(struct hn_daemon *d)
 	}
 }
 
-/* What records say of the board: the machine and what its kernels ran in. */
-static void note_board(struct hn_daemon *d)
-{
-	struct hn_buf b;
-	char layers[64];
-
-	hn_buf_init(&b);
-	hn_buf_printf(&b, "%s; sandbox: %s%s", d->board_name,
-		      hn_sandbox_print(d->probe.sandbox, layers, sizeof layers),
-		      d->measured_parameters ? "; parameters: measured" : "");
-	d->board_stamp = hn_arena_strdup(&d->arena, b.s);
-	hn_buf_fini(&b);
-}
-
-static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result *r)
-{
-	struct hn_daemon *d = ctx;
-
-	d->probe_state = v == HN_VERDICT_OK ? HN_PROBE_KNOWN : HN_PROBE_FAILED;
-	if (v == HN_VERDICT_OK) {
-		d->probe = *r;
-		note_board(d);
-	} else {
-		hn_log_line(&d->log, "warn", "probe: %s", hn_verdict_text(v));
-	}
-	hn_daemon_wake(d);
-}
-
-int hn_daemon_measurer(struct hn_daemon *d, struct hn_err *err)
-{
-	struct hn_measurer_config config = { .builder_path = d->config.builder.s,
-					     .board_path = d->config.board.s,
-					     .target = d->host_line,
-					     .n_boards = d->config.n_boards };
-	int rc;
-
-	if (d->measurer != NULL) {
-		return 0;
-	}
-	rc = hn_measurer_new(&d->loop, &config, &d->measurer, err);
-	if (rc != 0) {
-		d->measurer = NULL;
-		return rc;
-	}
-	d->probe_state = HN_PROBE_OPEN;
-	hn_measurer_probe(d->measurer, on_probe, d);
-	return 0;
-}
-
 static void on_signal(uv_signal_t *s, int number)
 {
 	hn_daemon_stop(s->data, number == SIGTERM ? "SIGTERM" : "SIGINT");
@@ -115,64 +66,18 @@ static void on_lonely(uv_timer_t *t)
 	}
 }
 
-/* The machine's CPU, as its maker calls it: identity of records, never a host's name. */
-static const char *board_name(struct hn_arena *a)
+/* What there is to be served, and this process's name. */
+static int read_served(struct hn_daemon *d, struct hn_err *err)
 {
-	struct hn_buf b;
-	const char *line, *name = "unknown";
-
-	hn_buf_init(&b);
-	if (hn_file_read("/proc/cpuinfo", 1 << 20, &b, NULL) == 0 || b.n > 0) {
-		line = strstr(b.s, "model name");
-		line = line != NULL ? strchr(line, ':') : NULL;
-		if (line != NULL) {
-			line += strspn(line, ": \t");
-			name = hn_arena_strndup(a, line, strcspn(line, "\n"));
-		}
-	}
-	hn_buf_fini(&b);
-	return name;
-}
-
-/* Whether `hone board probe` has changed a number of this machine. */
-static bool measured_differ(const struct hn_daemon *d, const struct hn_target *machine)
-{
-	return d->config.board_target == NULL &&
-	       memcmp(d->host.param, machine->param, sizeof machine->param) != 0;
-}
-
-/* What the boards here are: this machine, unless honed was told otherwise. */
-static int read_host(struct hn_daemon *d, struct hn_err *err)
-{
-	const char *text = d->config.board_target;
-	struct hn_target machine;
-	struct hn_buf line;
 	uint64_t boot = (uint64_t)hn_clock_ns();
 	int rc;
 
 	hn_arena_init(&d->arena, 0);
-	hn_target_host(&d->arena, &machine);
-	rc = hn_target_parse_at(d->config.home.s, text != NULL ? text : "native", &d->arena,
-				&d->host, err);
+	rc = hn_served_read(d, err);
 	if (rc != 0) {
 		hn_arena_fini(&d->arena);
-		return hn_err_within(err, "--board");
+		return rc;
 	}
-	if (d->config.n_boards > 1 && strcmp(d->host.kind, machine.kind) == 0) {
-		hn_arena_fini(&d->arena);
-		return hn_fail(err, HONE_E_INVALID,
-			       "--boards: this machine is one board; %u would disturb each "
-			       "other",
-			       d->config.n_boards);
-	}
-	hn_buf_init(&line);
-	hn_target_print(&d->host, &line);
-	d->host_line = hn_arena_strdup(&d->arena, line.s);
-	hn_buf_fini(&line);
-	d->measured_parameters = measured_differ(d, &machine);
-	d->board_name = strcmp(d->host.kind, machine.kind) == 0 ? board_name(&d->arena)
-								: d->host.kind;
-	d->board_stamp = d->board_name;
 	if (getrandom(&boot, sizeof(boot), 0) < 0) {
 		boot ^= (uint64_t)getpid();
 	}
@@ -201,7 +106,7 @@ static void close_handles(struct hn_daemon *d)
 
 int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 {
-	int rc = read_host(d, err);
+	int rc = read_served(d, err);
 
 	if (rc != 0) {
 		return rc;
@@ -244,14 +149,6 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	hn_jobs_resume(d);
 	hn_daemon_wake(d);
 	return 0;
-}
-
-static void on_measurer_closed(void *ctx)
-{
-	struct hn_daemon *d = ctx;
-
-	d->measurer = NULL;
-	close_handles(d);
 }
 
 static void on_guard(uv_timer_t *t)
@@ -354,17 +251,16 @@ void hn_daemon_stop(struct hn_daemon *d, const char *reason)
 	uv_timer_stop(&d->tick);
 	uv_timer_start(&d->guard, on_impatient, FLUSH_MS, 0);
 	uv_unref((uv_handle_t *)&d->guard);
-	if (d->measurer != NULL) {
-		hn_measurer_close(d->measurer, on_measurer_closed, d);
-	} else {
-		on_measurer_closed(d);
-	}
+	hn_served_stop(d, close_handles);
 }
 
 void hn_daemon_run(struct hn_daemon *d)
 {
-	hn_log_line(&d->log, "info", "honed " HONE_VERSION " on %s, store %s, %s",
-		    d->config.socket.s, d->config.home.s, d->host_line);
+	hn_log_line(&d->log, "info", "honed " HONE_VERSION " on %s, store %s", d->config.socket.s,
+		    d->config.home.s);
+	for (uint32_t i = 0; i < d->n_served; i++) {
+		hn_log_line(&d->log, "info", "serves %s: %s", d->served[i].name, d->served[i].line);
+	}
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	hn_server_end_sessions(&d->server, /* at_once= */ true);
 	hn_store_close(d->store);

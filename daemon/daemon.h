@@ -6,6 +6,7 @@
 #include "daemon/job.h"
 #include "daemon/log.h"
 #include "daemon/pending.h"
+#include "daemon/served.h"
 #include "daemon/server.h"
 #include "daemon/set.h"
 #include "daemon/store.h"
@@ -35,26 +36,16 @@ struct hn_daemon {
 	struct hn_config config;
 	struct hn_log log;
 	struct hn_server server;
-	struct hn_arena arena; /* host target; life of the process */
-	struct hn_target host;
-	const char *host_line, *board_name;
-	const char *board_stamp; /* board_name, and the sandbox once it is known */
-	bool measured_parameters; /* host's are not all what the machine says (machine.c) */
+	struct hn_arena arena; /* of `served`; life of the process */
+	struct hn_served *served; /* the first is meant where a task names none */
+	uint32_t n_served;
+	void (*served_closed)(struct hn_daemon *d);
 	char boot[20];
 	int64_t started_ns;
 	struct hn_db *db; /* the store's thread has it; see store.h */
 	struct hn_store *store;
 	struct hn_buf notice; /* what is damaged in it; "" */
-	struct hn_measurer *measurer; /* NULL until the first job */
-	enum {
-		HN_PROBE_NONE,
-		HN_PROBE_OPEN,
-		HN_PROBE_KNOWN,
-		HN_PROBE_FAILED
-	} probe_state;
-	struct hn_probe_result probe;
-
-	struct hn_job *jobs, *turn; /* oldest first; whose turn to measure is next */
+	struct hn_job *jobs;	    /* oldest first */
 	struct hn_set *sets;	    /* oldest first; their jobs are in `jobs` */
 	struct hn_subscription *subscriptions;
 	struct hn_wait *waits;
@@ -98,9 +89,6 @@ void hn_daemon_snapshot(struct hn_daemon *d, void (*then)(void *ctx), void *ctx)
 /* Pump soon. */
 void hn_daemon_wake(struct hn_daemon *d);
 
-/* Start builders and board if there are none yet. */
-int hn_daemon_measurer(struct hn_daemon *d, struct hn_err *err) HN_NODISCARD;
-
 /* jobs.c */
 struct hn_submit {	  /* what to tune; strings are copied */
 	const char *id;	  /* NULL = a new one */
@@ -130,9 +118,14 @@ void hn_jobs_free(struct hn_daemon *d);
 void hn_jobs_new_id(char letter, char ret[24]);
 int hn_jobs_make(struct hn_daemon *d, const struct hn_submit *s, struct hn_job **ret,
 		 struct hn_err *err) HN_NODISCARD;
-int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err) HN_NODISCARD;
+int hn_jobs_check_room(struct hn_served *s, uint32_t n, struct hn_err *err) HN_NODISCARD;
 void hn_jobs_store(struct hn_job *j, enum hn_job_state state);
 void hn_jobs_append(struct hn_daemon *d, struct hn_job *j);
+
+/* turns.c: begin what waits for this target, as far as there is room; keep its measurer busy, one
+ * candidate of each job in turn. */
+void hn_turns_start(struct hn_served *at);
+void hn_turns_shoot(struct hn_served *at);
 
 /* set_submit.c */
 /* Of the params of set.submit, or (`again`) of the row of a stored set, with its ids and seconds;
@@ -201,10 +194,6 @@ void hn_notify_cancelled(struct hn_daemon *d, struct hn_session *s, struct hn_jo
 			 struct hn_set *set, const char *id);
 void hn_notify_set_ended(struct hn_set *set);
 
-/* boards.c: the members "probe", and "boards" and what goes with it, of stats' answer. */
-void hn_board_write_probe(const struct hn_probe_result *p, struct hn_jw *w);
-void hn_board_write_all(const struct hn_daemon *d, struct hn_jw *w);
-
 /* stall.c: a disk that is full */
 /* True: the store has no room, all jobs wait, and whoever failed tries again in hn_job_save. */
 bool hn_stall_begin(struct hn_daemon *d, const struct hn_err *err);
@@ -227,7 +216,7 @@ void hn_damage_add(const struct hn_daemon *d, struct hn_err *err);
 void hn_machine_line(const struct hn_target *told, const struct hn_probe_result *p,
 		     struct hn_buf *b);
 /* Write them into the store's folder, for the next start; the path onto ret_path. */
-int hn_machine_write(const struct hn_daemon *d, struct hn_buf *ret_path,
+int hn_machine_write(const struct hn_served *s, struct hn_buf *ret_path,
 		     struct hn_err *err) HN_NODISCARD;
 
 /* why.c */

@@ -20,7 +20,6 @@ static bool may_end_so(const struct hn_job *j, enum hn_job_state final)
 
 void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *message)
 {
-	struct hn_daemon *d = j->daemon;
 	struct hn_shot *s, *next;
 
 	if (!may_end_so(j, final)) {
@@ -33,10 +32,10 @@ void hn_job_finish(struct hn_job *j, enum hn_job_state final, const char *messag
 	hn_shots_drop(&j->ready);
 	for (s = j->open.head; s != NULL; s = next) {
 		next = s->next;
-		hn_measurer_cancel(d->measurer, s);
+		hn_measurer_cancel(j->served->measurer, s);
 	}
 	if (j->naive_open || j->final.open) {
-		hn_measurer_cancel(d->measurer, j);
+		hn_measurer_cancel(j->served->measurer, j);
 	}
 	j->naive_owed = j->final.unsaved = false;
 	hn_job_end_step(j);

@@ -25,6 +25,7 @@ static void put(struct hn_jw *w, const struct hn_json *v, const char *id, int64_
 			hn_jw_double(w, "best_ns", ns);
 		}
 	}
+	hn_jw_str(w, "target", hn_json_string(hn_json_get(v, "target")));
 	hn_jw_str(w, "state", hn_json_string(hn_json_get(v, "state")));
 	hn_jw_str(w, "message", hn_json_string(hn_json_get(v, "message")));
 	hn_jw_int(w, "unix_ms", unix_ms);

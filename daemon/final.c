@@ -307,7 +307,7 @@ static void end(struct hn_job *j)
 		/* duels are on the first inputs alone, and screening spares the slow the others */
 		f->judged = r;
 		f->open = f->proving = true;
-		hn_measurer_prove(j->daemon->measurer, j->key, f->entrant[r.winner]->steps,
+		hn_measurer_prove(j->served->measurer, j->key, f->entrant[r.winner]->steps,
 				  on_proved, j);
 		return;
 	}
@@ -477,7 +477,7 @@ static void duel(struct hn_job *j)
 		return;
 	}
 	f->open = true;
-	hn_measurer_duel(j->daemon->measurer, j->key, f->entrant[0]->steps,
+	hn_measurer_duel(j->served->measurer, j->key, f->entrant[0]->steps,
 			 f->entrant[who]->steps, on_dueled, j);
 }
 

@@ -212,9 +212,9 @@ static void ask_reference(struct hn_job *j)
 	}
 	j->workload.naive_ns = j->naive_ns;
 	j->workload.naive_share = j->naive_share;
-	hn_measurer_workload(j->daemon->measurer, &j->workload, on_naive, j);
+	hn_measurer_workload(j->served->measurer, &j->workload, on_naive, j);
 	if (j->naive_tries > 0) { /* of the try before */
-		hn_measurer_forget(j->daemon->measurer, j->key);
+		hn_measurer_forget(j->served->measurer, j->key);
 	}
 }
 
@@ -378,7 +378,7 @@ bool hn_job_shoot(struct hn_job *j)
 		return false;
 	}
 	hn_shots_push(&j->open, s);
-	hn_measurer_submit(j->daemon->measurer, j->key, s->steps, j->best_ns, on_measured,
+	hn_measurer_submit(j->served->measurer, j->key, s->steps, j->best_ns, on_measured,
 			   s);
 	return true;
 }
@@ -451,7 +451,7 @@ static void end_search(struct hn_job *j)
 	hn_shots_drop(&j->ready);
 	for (s = j->open.head; s != NULL; s = next) {
 		next = s->next;
-		hn_measurer_cancel(j->daemon->measurer, s);
+		hn_measurer_cancel(j->served->measurer, s);
 	}
 	if (!hn_stall_on(j->daemon)) {
 		hn_job_commit(j);
@@ -545,7 +545,7 @@ void hn_job_step(struct hn_job *j, int64_t now_ns)
 	if (j->n_trial != j->told_trials && now_ns - j->told_ns >= PROGRESS_NS) {
 		hn_notify_progress(j);
 	}
-	depth = hn_measurer_depth(j->daemon->measurer);
+	depth = hn_measurer_depth(j->served->measurer);
 	want = depth * 4 < 16 ? 16 : depth * 4;
 	if (want > hn_job_remaining(j)) {
 		want = (uint32_t)hn_job_remaining(j);

@@ -17,6 +17,7 @@
 struct hn_daemon;
 struct hn_job;
 struct hn_session;
+struct hn_served;
 struct hn_set;
 
 enum hn_job_state {
@@ -82,6 +83,7 @@ struct hn_job_budget {
 struct hn_job {
 	struct hn_job *next; /* in daemon->jobs, oldest first */
 	struct hn_daemon *daemon;
+	struct hn_served *served; /* whose boards measure it */
 	char id[24];
 	enum hn_job_state state;
 	char message[1000];    /* why it ended so; "" */

@@ -1,10 +1,4 @@
-/* daemon/jobs.c -- all jobs: who shares one, whose turn it is, what is resumed.
- *
- * At most HN_LIMIT_JOBS_ACTIVE jobs are searched at a time (the board keeps the
- * references of a few workloads); the others wait in order of arrival.  Active jobs take
- * turns candidate by candidate, so that a long one never starves a short one.  A set (set.c)
- * counts as one of them, however many tasks it has.
- */
+/* daemon/jobs.c -- all jobs: who shares one, what is resumed.  Whose turn it is, turns.c says. */
 #include "daemon/daemon.h"
 
 #include <math.h>
@@ -86,27 +80,15 @@ static struct hn_job *equal_job(struct hn_daemon *d, const struct hn_job *like)
 	return NULL;
 }
 
-static int read_target(struct hn_daemon *d, struct hn_job *j, const char *text,
-		       struct hn_err *err)
+static int read_target(struct hn_job *j, const char *text, struct hn_err *err)
 {
-	struct hn_buf line;
+	int rc = hn_served_find(j->daemon, text, &j->served, err);
 
-	if (text == NULL || strcmp(text, "native") == 0) {
-		text = d->host_line;
+	if (rc == 0) {
+		j->target = j->served->target;
+		j->target_line = j->served->line;
 	}
-	if (hn_target_parse(text, &j->work, &j->target, err) != 0) {
-		return -err->code; /* it begins with "target" */
-	}
-	hn_buf_init(&line);
-	hn_target_print(&j->target, &line);
-	j->target_line = hn_arena_strdup(&j->arena, line.s);
-	hn_buf_fini(&line);
-	if (strcmp(j->target_line, d->host_line) != 0) {
-		return hn_fail(err, HONE_E_NO_BOARD,
-			       "no board for target \"%s\"; the one here is \"%s\"",
-			       j->target_line, d->host_line);
-	}
-	return 0;
+	return rc;
 }
 
 static int read_dag(struct hn_job *j, const struct hn_submit *s, struct hn_err *err)
@@ -176,13 +158,13 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	return j;
 }
 
-static int prepare(struct hn_daemon *d, struct hn_job *j, const struct hn_submit *s,
+static int prepare(struct hn_job *j, const struct hn_submit *s,
 		   struct hn_err *err)
 {
 	int rc = read_dag(j, s, err);
 
 	if (rc == 0) {
-		rc = read_target(d, j, s->target, err);
+		rc = read_target(j, s->target, err);
 	}
 	if (rc != 0) {
 		return rc;
@@ -214,7 +196,7 @@ int hn_jobs_make(struct hn_daemon *d, const struct hn_submit *s, struct hn_job *
 		 struct hn_err *err)
 {
 	struct hn_job *j = new_job(d, s);
-	int rc = prepare(d, j, s, err);
+	int rc = prepare(j, s, err);
 
 	if (rc == 0) {
 		*ret = j;
@@ -235,8 +217,9 @@ static size_t live_bytes(const struct hn_daemon *d)
 	return sum;
 }
 
-int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
+int hn_jobs_check_room(struct hn_served *s, uint32_t n, struct hn_err *err)
 {
+	struct hn_daemon *d = s->daemon;
 	size_t bytes = live_bytes(d);
 	uint32_t live = hn_jobs_live(d) + hn_submit_count(d, &bytes);
 
@@ -249,7 +232,7 @@ int hn_jobs_check_room(struct hn_daemon *d, uint32_t n, struct hn_err *err)
 		return hn_fail(err, HONE_E_BUSY, "%d jobs are queued already; at most %d may be",
 			       live, HN_LIMIT_JOBS_LIVE);
 	}
-	return hn_daemon_measurer(d, err);
+	return hn_served_start(s, err);
 }
 
 void hn_jobs_store(struct hn_job *j, enum hn_job_state state)
@@ -315,7 +298,7 @@ int hn_jobs_submit(struct hn_daemon *d, const struct hn_submit *s, struct hn_ses
 		hn_job_free(j);
 		return hn_submit_job(d, owner, id, same, err);
 	}
-	rc = hn_jobs_check_room(d, 1, err);
+	rc = hn_jobs_check_room(j->served, 1, err);
 	rc = rc != 0 ? rc : hn_submit_job(d, owner, id, j, err);
 	if (rc != 0) {
 		hn_job_free(j);
@@ -341,67 +324,9 @@ static void prune(struct hn_daemon *d)
 		}
 		*at = j->next;
 		n_ended--;
-		d->turn = d->turn == j ? NULL : d->turn;
+		j->served->turn = j->served->turn == j ? NULL : j->served->turn;
 		hn_notify_forget(d, NULL, j);
 		hn_job_free(j);
-	}
-}
-
-static void start_waiting(struct hn_daemon *d)
-{
-	uint32_t n_active = 0;
-
-	if (d->probe_state == HN_PROBE_OPEN) {
-		return; /* on_probe wakes us: nothing may run beside the probe */
-	}
-	for (struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		n_active += j->set == NULL && j->state != HN_JOB_NEW && !hn_job_ended(j);
-	}
-	for (struct hn_set *s = d->sets; s != NULL; s = s->next) {
-		n_active += s->state != HN_JOB_NEW && !hn_set_ended(s);
-	}
-	for (struct hn_job *j = d->jobs;
-	     j != NULL && n_active < HN_LIMIT_JOBS_ACTIVE && !hn_stall_on(d); j = j->next) {
-		if (j->set != NULL && j->set->state == HN_JOB_NEW) {
-			if (j == j->set->member[0].job) {
-				hn_set_start(j->set);
-				n_active++;
-			}
-		} else if (j->set == NULL && j->state == HN_JOB_NEW) {
-			hn_job_start(j);
-			n_active += !hn_job_ended(j);
-		}
-	}
-}
-
-static uint32_t n_open(const struct hn_daemon *d)
-{
-	uint32_t n = 0;
-
-	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		n += j->open.n;
-	}
-	return n;
-}
-
-/* Keep the measurer busy; one candidate of each job in turn. */
-static void shoot(struct hn_daemon *d)
-{
-	uint32_t depth = hn_measurer_depth(d->measurer), open = n_open(d), idle = 0;
-	uint32_t n_job = 0;
-
-	for (const struct hn_job *j = d->jobs; j != NULL; j = j->next) {
-		n_job++;
-	}
-	while (open < depth && idle < n_job) {
-		d->turn = d->turn != NULL && d->turn->next != NULL ? d->turn->next
-								   : d->jobs;
-		if (hn_job_shoot(d->turn)) {
-			open++;
-			idle = 0;
-		} else {
-			idle++;
-		}
 	}
 }
 
@@ -409,13 +334,12 @@ void hn_jobs_pump(struct hn_daemon *d)
 {
 	int64_t now = hn_clock_ns();
 
-	if (d->stopping || d->measurer == NULL) {
+	if (d->stopping || !hn_stall_pass(d, now)) {
 		return;
 	}
-	if (!hn_stall_pass(d, now)) {
-		return;
+	for (uint32_t i = 0; i < d->n_served; i++) {
+		hn_turns_start(&d->served[i]);
 	}
-	start_waiting(d);
 	for (struct hn_job *j = d->jobs; j != NULL && !hn_stall_on(d); j = j->next) {
 		hn_job_step(j, now);
 	}
@@ -425,7 +349,9 @@ void hn_jobs_pump(struct hn_daemon *d)
 	if (hn_stall_on(d)) {
 		return;
 	}
-	shoot(d);
+	for (uint32_t i = 0; i < d->n_served; i++) {
+		hn_turns_shoot(&d->served[i]);
+	}
 	hn_sets_prune(d);
 	prune(d);
 }
@@ -488,7 +414,7 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 	}
 	same = equal_job(d, j);
 	rc = same != NULL ? hn_fail(err, HONE_E_BUSY, "job %s does the same", same->id)
-			  : hn_jobs_check_room(d, 1, err);
+			  : hn_jobs_check_room(j->served, 1, err);
 	if (rc != 0) {
 		hn_job_free(j);
 		return rc;
@@ -497,8 +423,8 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 	return 0;
 }
 
-/* What is not submitted again has ended. */
-static void drop(struct hn_daemon *d, const struct hn_json *v, const char *id)
+/* What is not submitted again has ended; `why` is for who asks (`hone jobs --all`). */
+static void drop(struct hn_daemon *d, const struct hn_json *v, const char *id, const char *why)
 {
 	const struct hn_json *tasks = hn_json_get(v, "tasks");
 	struct hn_buf b;
@@ -510,7 +436,9 @@ static void drop(struct hn_daemon *d, const struct hn_json *v, const char *id)
 	hn_jw_str(&w, "id", id);
 	hn_jw_str(&w, "name", hn_json_string(hn_json_get(v, "name")));
 	hn_jw_str(&w, "workload", hn_json_string(hn_json_get(v, "workload")));
+	hn_jw_str(&w, "target", hn_json_string(hn_json_get(v, "target")));
 	hn_jw_str(&w, "state", "dropped");
+	hn_jw_str(&w, "message", why);
 	if (tasks != NULL) {
 		hn_jw_list(&w, "tasks");
 		hn_jw_end(&w);
@@ -548,7 +476,7 @@ static void resume_one(struct hn_daemon *d, const struct hn_json *v)
 	if (rc < 0) {
 		hn_log_line(&d->log, "warn", "job %s: not resumed: %s", id, err.msg);
 	}
-	drop(d, v, id);
+	drop(d, v, id, rc < 0 ? err.msg : "");
 }
 
 struct stored {

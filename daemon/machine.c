@@ -61,7 +61,7 @@ void hn_machine_line(const struct hn_target *told, const struct hn_probe_result 
 	}
 }
 
-int hn_machine_write(const struct hn_daemon *d, struct hn_buf *ret_path, struct hn_err *err)
+int hn_machine_write(const struct hn_served *s, struct hn_buf *ret_path, struct hn_err *err)
 {
 	struct hn_target told;
 	struct hn_arena a;
@@ -71,16 +71,16 @@ int hn_machine_write(const struct hn_daemon *d, struct hn_buf *ret_path, struct 
 	hn_arena_init(&a, 0);
 	hn_buf_init(&text);
 	hn_target_host(&a, &told);
-	if (strcmp(told.kind, d->host.kind) != 0) {
+	if (strcmp(told.kind, s->target.kind) != 0) {
 		rc = hn_fail(err, HONE_E_NO_BOARD,
 			     "board probe: the board is no part of this machine, its target "
 			     "line says all: %s",
-			     d->host_line);
+			     s->line);
 	}
-	put_figures(&d->probe, &text);
-	hn_machine_line(&told, &d->probe, &text);
+	put_figures(&s->probe, &text);
+	hn_machine_line(&told, &s->probe, &text);
 	hn_buf_putc(&text, '\n');
-	hn_buf_printf(ret_path, "%s/" HN_TARGET_MACHINE, d->config.home.s);
+	hn_buf_printf(ret_path, "%s/" HN_TARGET_MACHINE, s->daemon->config.home.s);
 	rc = rc != 0 ? rc : hn_file_replace(ret_path->s, text.s, text.n, err);
 	hn_buf_fini(&text);
 	hn_arena_fini(&a);

@@ -71,7 +71,7 @@ void hn_method_hello(const struct hn_call *c)
 	hn_jw_str(&w, "boot", c->d->boot);
 	hn_jw_bool(&w, "private", c->d->config.ends_with_clients);
 	hn_jw_str(&w, "store", c->d->config.home.s);
-	hn_jw_str(&w, "target", c->d->host_line);
+	hn_jw_str(&w, "target", c->d->served[0].line);
 	hn_damage_write(c->d, &w);
 	hn_jw_end(&w);
 	hn_call_reply(c, &b);
@@ -164,27 +164,6 @@ static int query_key(const struct hn_call *c, char key[HN_KEY_BYTES], struct hn_
 	return rc;
 }
 
-/* The canonical line of the target asked for. */
-static int query_target(const struct hn_call *c, struct hn_buf *line, struct hn_err *err)
-{
-	const char *text = hn_json_string(hn_call_field(c, "target"));
-	struct hn_arena a;
-	struct hn_target t;
-	int rc = 0;
-
-	if (text == NULL || strcmp(text, "native") == 0) {
-		hn_buf_puts(line, c->d->host_line);
-		return 0;
-	}
-	hn_arena_init(&a, 0);
-	rc = hn_target_parse(text, &a, &t, err);
-	if (rc == 0) {
-		hn_target_print(&t, line);
-	}
-	hn_arena_fini(&a);
-	return rc;
-}
-
 struct query {
 	struct hn_pending pending; /* first */
 	struct hn_arena a;
@@ -266,7 +245,9 @@ void hn_method_query(const struct hn_call *c)
 	hn_buf_init(&line);
 	q->pending.ask = (struct hn_ask){ .work = ask_best, .done = on_best };
 	rc = query_key(c, q->key, &err);
-	rc = rc != 0 ? rc : query_target(c, &line, &err);
+	rc = rc != 0 ? rc
+		     : hn_served_line(c->d, hn_json_string(hn_call_field(c, "target")),
+				      &line, &err);
 	if (rc == 0) {
 		q->word = given != NULL ? hn_arena_strdup(&q->a, given) : NULL;
 		q->target = hn_arena_strdup(&q->a, line.s);
@@ -474,10 +455,10 @@ void hn_method_stats(const struct hn_call *c)
 	hn_jw_uint(&w, "jobs_live", hn_jobs_live(d));
 	hn_jw_int(&w, "records", d->n_record);
 	hn_jw_int(&w, "uptime_ms", (hn_clock_ns() - d->started_ns) / 1000000);
-	hn_jw_str(&w, "board", d->board_name);
-	hn_jw_str(&w, "target", d->host_line);
-	if (d->probe_state == HN_PROBE_KNOWN) {
-		hn_board_write_probe(&d->probe, &w);
+	hn_jw_str(&w, "board", d->served[0].board_name);
+	hn_jw_str(&w, "target", d->served[0].line);
+	if (d->served[0].probe_state == HN_PROBE_KNOWN) {
+		hn_board_write_probe(&d->served[0].probe, &w);
 	}
 	hn_board_write_all(d, &w);
 	hn_jw_end(&w);
@@ -485,7 +466,7 @@ void hn_method_stats(const struct hn_call *c)
 }
 
 /* What was measured, and the line that it makes "native" from now on. */
-static int write_probed(const struct hn_daemon *d, struct hn_buf *b, struct hn_err *err)
+static int write_probed(const struct hn_served *s, struct hn_buf *b, struct hn_err *err)
 {
 	struct hn_buf path, line;
 	struct hn_target t;
@@ -496,14 +477,14 @@ static int write_probed(const struct hn_daemon *d, struct hn_buf *b, struct hn_e
 	hn_arena_init(&a, 0);
 	hn_buf_init(&path);
 	hn_buf_init(&line);
-	rc = hn_machine_write(d, &path, err);
-	rc = rc != 0 ? rc : hn_target_parse_at(d->config.home.s, "native", &a, &t, err);
+	rc = hn_machine_write(s, &path, err);
+	rc = rc != 0 ? rc : hn_target_parse_at(s->daemon->config.home.s, "native", &a, &t, err);
 	if (rc == 0) {
 		hn_target_print(&t, &line);
 		hn_jw_init(&w, b);
 		hn_jw_object(&w, NULL);
 		hn_jw_str(&w, "state", "known");
-		hn_board_write_probe(&d->probe, &w);
+		hn_board_write_probe(&s->probe, &w);
 		hn_jw_str(&w, "target", line.s);
 		hn_jw_str(&w, "file", path.s);
 		hn_jw_end(&w);
@@ -519,18 +500,19 @@ void hn_method_probe(const struct hn_call *c)
 	struct hn_err err;
 	struct hn_buf b;
 	struct hn_jw w;
-	int rc = hn_daemon_measurer(c->d, &err);
+	struct hn_served *s = hn_served_machine(c->d);
+	int rc = hn_served_start(s, &err);
 
 	hn_buf_init(&b);
-	if (rc == 0 && c->d->probe_state == HN_PROBE_FAILED) {
+	if (rc == 0 && s->probe_state == HN_PROBE_FAILED) {
 		rc = hn_fail(&err, HONE_E_NO_BOARD, "probe: it failed; the log says why");
-	} else if (rc == 0 && c->d->probe_state == HN_PROBE_OPEN) {
+	} else if (rc == 0 && s->probe_state == HN_PROBE_OPEN) {
 		hn_jw_init(&w, &b);
 		hn_jw_object(&w, NULL);
 		hn_jw_str(&w, "state", "open");
 		hn_jw_end(&w);
 	} else if (rc == 0) {
-		rc = write_probed(c->d, &b, &err);
+		rc = write_probed(s, &b, &err);
 	}
 	if (rc != 0) {
 		hn_call_refuse(c, &err);
@@ -545,15 +527,19 @@ void hn_method_failures(const struct hn_call *c)
 	const char *job = hn_json_string(hn_call_field(c, "job"));
 	const char *key = hn_json_string(hn_call_field(c, "workload"));
 	const char *target = hn_json_string(hn_call_field(c, "target"));
+	struct hn_buf line;
 	struct hn_err err;
 	int rc;
 
+	hn_buf_init(&line);
 	if ((job == NULL) == (key == NULL)) {
 		rc = hn_fail(&err, HONE_E_INVALID, "failures: give `job` or `workload`");
 	} else {
-		rc = hn_why_answer(c->d, c->session, c->msg->id, job, key,
-				   target != NULL ? target : c->d->host_line, &err);
+		rc = hn_served_line(c->d, target, &line, &err);
+		rc = rc != 0 ? rc
+			     : hn_why_answer(c->d, c->session, c->msg->id, job, key, line.s, &err);
 	}
+	hn_buf_fini(&line);
 	if (rc != 0) {
 		hn_call_refuse(c, &err);
 	}

@@ -71,7 +71,7 @@ static struct hn_record record_of(struct hn_job *j, const struct hn_shot *s)
 		.certificate = certificate_of(j, s),
 		.stamp = { .hone = HONE_VERSION,
 			   .codegen = *s->codegen != '\0' ? s->codegen : "none",
-			   .board = j->daemon->board_stamp },
+			   .board = j->served->board_stamp },
 		.descent = descent_of(s),
 	};
 }

@@ -214,7 +214,7 @@ static void end_search(struct hn_set *s, enum hn_taskset_say say)
 /* Little enough is under way that builders will soon have nothing to do. */
 static bool has_room(const struct hn_set *s)
 {
-	int64_t depth = hn_measurer_depth(s->daemon->measurer), n = 0;
+	int64_t depth = hn_measurer_depth(s->member[0].job->served->measurer), n = 0;
 	uint32_t n_open = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {

@@ -182,7 +182,7 @@ int hn_sets_make(struct hn_daemon *d, const struct hn_json *v, bool again, struc
 	}
 	rc = read_tasks(s, v, again, err);
 	rc = rc != 0 ? rc : read_rule(s, v, err);
-	rc = rc != 0 ? rc : hn_jobs_check_room(d, s->n, err);
+	rc = rc != 0 ? rc : hn_jobs_check_room(s->member[0].job->served, s->n, err);
 	if (rc != 0) {
 		hn_sets_unmake(s);
 		return rc;

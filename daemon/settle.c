@@ -36,7 +36,7 @@ void hn_job_settle(struct hn_job *j)
 	hn_job_drop_search(j);
 	drop_work(j);
 	if (j->known) {
-		hn_measurer_forget(j->daemon->measurer, j->key);
+		hn_measurer_forget(j->served->measurer, j->key);
 	}
 	j->daemon->trim_due = true;
 }

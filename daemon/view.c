@@ -19,7 +19,7 @@ static uint32_t queue_position(const struct hn_job *j)
 	uint32_t n = 0;
 
 	for (const struct hn_job *k = j->daemon->jobs; k != NULL && k != j; k = k->next) {
-		n += k->state == HN_JOB_NEW;
+		n += k->served == j->served && k->state == HN_JOB_NEW;
 	}
 	return n;
 }
@@ -54,6 +54,7 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	int64_t from = j->started_ns != 0 ? j->started_ns : j->submitted_ns;
 	int64_t to = j->ended_ns != 0 ? j->ended_ns : hn_clock_ns();
 	const struct hn_daemon *d = j->daemon;
+	const struct hn_served *at = j->served;
 	bool timed = j->best_ns > 0;
 
 	hn_jw_object(w, name);
@@ -62,6 +63,7 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_str(w, "workload", j->key);
 	hn_jw_str(w, "name", j->name);
 	hn_jw_str(w, "target", j->target_line);
+	hn_jw_str(w, "target_name", at->name);
 	hn_jw_str(w, "cache", j->workload.cold ? "cold" : "warm");
 	hn_jw_str(w, "message", j->message);
 	if (hn_stall_on(d) && !hn_job_ended(j)) {
@@ -106,8 +108,8 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 	hn_jw_double(w, "speedup", timed ? j->naive_ns / j->best_ns : 0);
 	/* the peak that is measured is float32's; what computes in another type has another */
 	hn_jw_double(w, "peak_gflops",
-		     d->probe_state == HN_PROBE_KNOWN && j->workload.float32
-			     ? d->probe.fma_gflops_all
+		     at->probe_state == HN_PROBE_KNOWN && j->workload.float32
+			     ? at->probe.fma_gflops_all
 			     : 0);
 	put_final(w, &j->final.told);
 	put_failures(w, j);

@@ -18,6 +18,7 @@ struct hn_again {
 	struct hn_pending pending; /* first: of the store, then of the board */
 	struct hn_again *next;
 	struct hn_daemon *daemon;
+	struct hn_served *served;
 	struct hn_arena arena;
 	int64_t number;
 	struct hn_record record; /* as stored */
@@ -228,7 +229,7 @@ static void end(struct hn_again *g)
 	}
 	*at = g->next;
 	if (*g->key != '\0') {
-		hn_measurer_forget(g->daemon->measurer, g->key);
+		hn_measurer_forget(g->served->measurer, g->key);
 	}
 	hn_arena_fini(&g->arena);
 	free(g);
@@ -268,7 +269,7 @@ static void on_reference(void *ctx, const struct hn_measure_result *r)
 	struct hn_err err;
 
 	if (r->verdict == HN_VERDICT_OK && !g->daemon->stopping) {
-		hn_measurer_submit(g->daemon->measurer, g->key, g->record.steps, 0,
+		hn_measurer_submit(g->served->measurer, g->key, g->record.steps, 0,
 				   on_again, g);
 		return;
 	}
@@ -305,20 +306,18 @@ static int measure(struct hn_again *g, struct hn_err *err)
 	struct hn_workload w;
 	int rc;
 
-	if (strcmp(g->record.target, d->host_line) != 0) {
-		return hn_fail(err, HONE_E_NO_BOARD,
-			       "record %lld is for target \"%s\"; the boards here are \"%s\"",
-			       (long long)g->number, g->record.target, d->host_line);
+	if (hn_served_find(d, g->record.target, &g->served, err) != 0) {
+		return hn_err_within(err, "record %lld", (long long)g->number);
 	}
 	rc = hn_dag_parse("dag", g->row.dag_json, strlen(g->row.dag_json), 0, &g->arena, &dag,
 			  err);
 	rc = rc != 0	    ? rc
 	     : d->stopping ? hn_fail(err, HONE_E_BUSY, "honed is stopping")
-			    : hn_daemon_measurer(d, err);
+			    : hn_served_start(g->served, err);
 	if (rc == 0) {
 		snprintf(g->key, sizeof g->key, "%s", g->row.key);
 		w = hn_workload_of(dag, g->key, g->row.dag_json, &g->arena);
-		hn_measurer_workload(d->measurer, &w, on_reference, g);
+		hn_measurer_workload(g->served->measurer, &w, on_reference, g);
 	}
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "target/named.h"
 #include "target/target_int.h"
 
 struct row {
@@ -81,6 +82,11 @@ static const struct row *row_of_kind(const char *kind)
 		}
 	}
 	return NULL;
+}
+
+bool hn_target_is_kind(const char *word)
+{
+	return strcmp(word, "native") == 0 || row_of_kind(word) != NULL;
 }
 
 static void take_row(const struct row *row, struct hn_target *ret)
@@ -297,6 +303,24 @@ static int read_machine(const char *home, struct hn_arena *a, struct hn_target *
 	return rc;
 }
 
+/* Its line, where the text is one of the names in `home`; else the text. */
+static int unname(const char *home, const char *text, struct hn_arena *a, const char **ret,
+		  struct hn_err *err)
+{
+	struct hn_named *named;
+	uint32_t n = 0;
+	int rc = 0;
+
+	*ret = text;
+	if (strpbrk(text, " \t") == NULL && !hn_target_is_kind(text)) {
+		rc = hn_named_read(home, a, &n, &named, err);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		*ret = strcmp(named[i].name, text) == 0 ? named[i].line : *ret;
+	}
+	return rc;
+}
+
 int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,
 		       struct hn_target *ret, struct hn_err *err)
 {
@@ -305,5 +329,6 @@ int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,
 
 	hn_target_host(a, &host);
 	rc = read_machine(home, a, &host, err);
+	rc = rc != 0 ? rc : unname(home, text, a, &text, err);
 	return rc != 0 ? rc : parse_on(&host, text, a, ret, err);
 }

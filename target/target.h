@@ -51,14 +51,18 @@ void hn_target_host(struct hn_arena *a, struct hn_target *ret);
 int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
 		    struct hn_err *err) HN_NODISCARD;
 
-/* The same for who has a store in `home`: what `hone board probe` measured of this machine
+/* The same for who has a store in `home`: a name that its file of targets (named.h) gives is the
+ * line behind it, and what `hone board probe` measured of this machine
  * (HN_TARGET_MACHINE there) comes before what the machine says of itself, and after the
  * words of the line.  A file of another isa, or none, changes nothing.  HONE_E_CORRUPT when
- * the file cannot be understood. */
+ * a file cannot be understood. */
 int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,
 		       struct hn_target *ret, struct hn_err *err) HN_NODISCARD;
 
 #define HN_TARGET_MACHINE "machine.target"
+
+/* Whether a target line may begin with this word: "native", or a kind. */
+bool hn_target_is_kind(const char *word);
 
 /* The canonical line. */
 void hn_target_print(const struct hn_target *t, struct hn_buf *buf);

@@ -14,6 +14,7 @@
 #include "daemon/daemon.h"
 
 static struct hn_daemon d;
+static struct hn_served served = { .daemon = &d, .name = "native" };
 static struct hn_job job;
 static struct hn_session *session;
 static char dir[64], path[96], text[1 << 20];
@@ -85,6 +86,7 @@ static int set_up(void **state)
 	assert_int_equal(
 		hn_server_open(&d.server, &d.loop, path, &limits, &ops, &d, &err), 0);
 	job.daemon = &d;
+	job.served = &served;
 	job.state = HN_JOB_SEARCH;
 	job.name = job.target_line = "x";
 	strcpy(job.id, "j1");
