@@ -137,6 +137,11 @@ int64_t hn_op_bytes(const struct hn_op *op, uint32_t out);
  * each, in order. */
 uint32_t hn_dag_arg_out(const struct hn_dag *dag, uint32_t i);
 
+/* Visit every expression an op owns: bodies, or sources, condition, results, identities. */
+typedef void (*hn_op_expr_fn)(const struct hn_expr *e, const char *owner, uint32_t i,
+			      void *ctx);
+void hn_dag_op_exprs(const struct hn_op *op, hn_op_expr_fn fn, void *ctx);
+
 /* The attribute of that name, or NULL. */
 const struct hn_attr *hn_op_attr(const struct hn_op *op, const char *name);
 

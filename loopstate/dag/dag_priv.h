@@ -59,12 +59,6 @@ const char *hn_dag_known_functions(const char *word, struct hn_arena *a);
 /* "4.0 TiB" for messages. */
 const char *hn_dag_size_text(uint64_t bytes, char buf[32]);
 
-/* Visit every expression an op owns: bodies, or sources, condition, results, identities.
- */
-typedef void (*hn_op_expr_fn)(const struct hn_expr *e, const char *owner, uint32_t i,
-			      void *ctx);
-void hn_dag_op_exprs(const struct hn_op *op, hn_op_expr_fn fn, void *ctx);
-
 /* dag_flops.c: operations of all elements of a computed op. */
 double hn_op_flops(const struct hn_op *op);
 

@@ -125,6 +125,21 @@ static void choose(struct divisors *d, struct hn_radix *r)
 	r->weight[r->n_digit++] = 1;
 }
 
+const struct hn_radix *hn_radix_of_variables(const int64_t *extent, uint32_t n,
+					     const struct hn_expr *const *e, uint32_t n_expr,
+					     struct hn_arena *a)
+{
+	struct hn_radix *radix = HN_NEW_ARRAY(a, struct hn_radix, n);
+	struct collector k = { HN_NEW_ARRAY(a, struct divisors *, n), n, a };
+
+	visit_all(e, n_expr, &k);
+	for (uint32_t i = 0; i < n; i++) {
+		radix[i].extent = extent[i];
+		choose(k.loop[i], &radix[i]);
+	}
+	return radix;
+}
+
 const struct hn_radix *hn_radix_of(const struct hn_looptree *t,
 					     struct hn_arena *a)
 {

@@ -23,6 +23,12 @@ struct hn_radix {
 const struct hn_radix *hn_radix_of(const struct hn_looptree *t,
 					     struct hn_arena *a);
 
+/* The radix of variables 0..n-1 of these extents, from the divisions in the expressions; NULL among
+ * them are skipped. */
+const struct hn_radix *hn_radix_of_variables(const int64_t *extent, uint32_t n,
+					     const struct hn_expr *const *e, uint32_t n_expr,
+					     struct hn_arena *a);
+
 /* Digit i runs over [0, this). */
 int64_t hn_digit_range(const struct hn_radix *r, uint32_t i);
 

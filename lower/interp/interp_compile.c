@@ -295,6 +295,9 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 		cell->eval = eval_slot;
 		return cell;
 	case HN_EXPR_LOAD:
+		if (c->load != NULL) {
+			return c->load(c, e);
+		}
 		compile_load(c, e, cell);
 		return cell;
 	case HN_EXPR_LET:
@@ -320,6 +323,11 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 		     (e->op == HN_EXPR_CALL && hn_dtype_class(e->dtype) == HN_CLASS_FLOAT);
 
 	return wraps ? wrapped(c, cell, index) : cell;
+}
+
+const struct hn_cell *hn_interp_compile_index(struct hn_compile *c, const struct hn_expr *e)
+{
+	return compile(c, e, /* index= */ true);
 }
 
 const struct hn_cell *hn_interp_compile(struct hn_compile *c, const struct hn_expr *e)

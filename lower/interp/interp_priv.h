@@ -59,9 +59,15 @@ struct hn_compile {
 	uint32_t n_cell;  /* grows with each */
 	enum hn_interp_floats floats;
 	struct hn_lazy *const *lazy; /* [op]; NULL: every op is computed as a whole, in order */
+	/* NULL; or makes the cell of a load, whose ref and indices mean what the caller's program
+	 * says (lower/device/device_interp.c): dag, data and lazy are not asked then */
+	const struct hn_cell *(*load)(struct hn_compile *c, const struct hn_expr *e);
+	void *load_ctx;
 	struct hn_arena *a;
 };
 
+/* An index: int32 sums and products do not wrap. */
+const struct hn_cell *hn_interp_compile_index(struct hn_compile *c, const struct hn_expr *e);
 const struct hn_cell *hn_interp_compile(struct hn_compile *c, const struct hn_expr *e);
 
 /* data[op][out] from the arguments; what is none of them is allocated, zeros, into `own`, which

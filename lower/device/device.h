@@ -1,0 +1,111 @@
+/* lower/device/device.h -- a device program: what a machine with blocks and threads runs.
+ *
+ * A loop tree is a nest; a grid is not.  On a GPU the loops that are bound to block and thread
+ * numbers are gone, threads fill shared memory together and wait for each other, and a sum over
+ * threads is combined in steps.  Here all of that is explicit, so that an emitter only prints, and
+ * a verifier and an interpreter judge what is printed.  An accelerator without threads is the same
+ * program with one thread, more spaces and copies between them.
+ *
+ * A program is a list of kernels, run one after the other.  Each is code that every thread of
+ * every block runs: loops of constant length, conditions, scalars, stores, copies, barriers.
+ * Programs are immutable, in an arena.
+ */
+#ifndef HN_LOWER_DEVICE_DEVICE_H
+#define HN_LOWER_DEVICE_DEVICE_H
+
+#include "loopstate/nest/looptree.h"
+#include "target/target.h"
+
+enum hn_space {
+#define SPACE(name, keyword, copies, param) HN_SPACE_##name,
+#include "lower/device/spaces.def"
+#undef SPACE
+	HN_N_SPACE
+};
+
+const char *hn_space_keyword(enum hn_space s);
+
+/* Elements 0 to n_elem - 1, row-major as the caller likes: indices are flat. */
+struct hn_device_buffer {
+	const char *name; /* unique in the program: letters, digits, '_', '.' */
+	uint8_t dtype;	  /* enum hn_dtype */
+	uint8_t space;	  /* enum hn_space */
+	int64_t n_elem;
+	int32_t arg; /* GLOBAL: position among the arguments; -1: workspace */
+};
+
+/* Variables of a kernel: slots of its expressions (HN_EXPR_VAR).  Blocks and threads are numbered
+ * in three dimensions; loops and scalars have the slots behind, each its own. */
+enum { HN_DEVICE_BLOCK = 0, HN_DEVICE_THREAD = 3, HN_DEVICE_FIRST = 6 };
+
+enum hn_device_kind {
+	HN_DEVICE_SEQ,	   /* child[0], then child[1], ... */
+	HN_DEVICE_LOOP,	   /* for slot in 0 .. extent - 1: the children */
+	HN_DEVICE_IF,	   /* where e holds: the children */
+	HN_DEVICE_LET,	   /* slot = e, for what follows in the same list, and below */
+	HN_DEVICE_STORE,   /* buffer[at] = e */
+	HN_DEVICE_COPY,	   /* a box of elements, from a buffer to another */
+	HN_DEVICE_BARRIER, /* no thread of the block goes on before all are here */
+	HN_DEVICE_N_KIND
+};
+
+enum hn_device_how {
+	HN_DEVICE_IN_ORDER,
+	HN_DEVICE_UNROLLED, /* in order */
+	HN_DEVICE_LANES	    /* all at once, as lanes of one instruction where there is one */
+};
+
+#define HN_DEVICE_MAX_DIM 8 /* of a copy */
+
+/* Expressions: LOAD's ref is a buffer of the program, its one argument the flat index; a LET's
+ * slot is one of the kernel's.  Indices are computed in 64 bits and do not wrap. */
+struct hn_device_node {
+	uint8_t kind;		  /* enum hn_device_kind */
+	uint8_t how;		  /* LOOP: enum hn_device_how */
+	int32_t slot;		  /* LOOP, LET */
+	int64_t extent;		  /* LOOP: at least 1 */
+	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
+	int32_t buffer;		  /* STORE, COPY: what is written */
+	const struct hn_expr *at; /* STORE, COPY: flat index */
+	const struct hn_device_copy *copy;
+	uint32_t n_child; /* SEQ, LOOP, IF */
+	const struct hn_device_node *const *child;
+};
+
+/* Element i of the box goes from from_at + sum i_d * from_stride_d to at + sum i_d * stride_d. */
+struct hn_device_copy {
+	int32_t from;
+	const struct hn_expr *from_at;
+	uint32_t n_dim;
+	int64_t extent[HN_DEVICE_MAX_DIM], stride[HN_DEVICE_MAX_DIM],
+		from_stride[HN_DEVICE_MAX_DIM];
+};
+
+struct hn_device_kernel {
+	const char *name;
+	int64_t grid[3], block[3]; /* blocks; threads of each: x, y, z; at least 1 */
+	uint32_t n_slot;	   /* slots are below this */
+	const uint8_t *type;	   /* [n_slot] enum hn_dtype of each */
+	const struct hn_device_node *body;
+};
+
+struct hn_device {
+	uint32_t n_buffer;
+	const struct hn_device_buffer *buffer;
+	uint32_t n_kernel;
+	const struct hn_device_kernel *kernel;
+};
+
+/* The loop tree as a device program; arguments are the dag's, in its order.  HONE_E_UNSUPPORTED
+ * names the stage and what of it has no form here (sizes that are parameters, for one).  What it
+ * gives is right when the tree is legal and hn_device_verify takes it.  Pure. */
+int hn_device_place(const struct hn_looptree *t, struct hn_arena *a, const struct hn_device **ret,
+		    struct hn_err *err) HN_NODISCARD;
+
+/* As text, and back: device_text.c has the grammar.  Printing what was read gives the same text.
+ * HONE_E_INVALID with "what:line: ..." */
+void hn_device_print(const struct hn_device *d, struct hn_buf *buf);
+int hn_device_parse(const char *what, const char *text, size_t n, struct hn_arena *a,
+		    const struct hn_device **ret, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,404 @@
+/* lower/device/device_access.c -- what a kernel touches, and from where. */
+#include <isl/aff.h>
+#include <isl/local_space.h>
+#include <isl/space.h>
+#include <isl/val.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "lower/device/device_verify_int.h"
+
+static void add_access(struct verify *v, struct access a, const struct path *path,
+		       const struct holds *holds)
+{
+	if (v->n_access == v->cap_access) {
+		v->access = hn_arena_grow(&v->arena, v->access, v->n_access, &v->cap_access,
+					  sizeof(v->access[0]));
+	}
+	a.path = path;
+	a.holds = holds;
+	a.pos = v->pos;
+	a.stmt = v->stmt;
+	v->access[v->n_access++] = a;
+}
+
+static const struct holds *also(struct verify *v, const struct hn_expr *e, bool positive,
+				const struct holds *up)
+{
+	struct holds *h = HN_NEW(&v->arena, struct holds);
+
+	*h = (struct holds){ e, positive, up };
+	return h;
+}
+
+static void see_expr(struct verify *v, const struct hn_expr *e, const struct path *path,
+		     const struct holds *holds)
+{
+	if (e->op == HN_EXPR_LOAD) {
+		add_access(v, (struct access){ .buffer = e->ref, .at = e->arg[0] }, path, holds);
+	}
+	for (uint32_t i = 0; i < e->n_arg; i++) {
+		bool branch = e->op == HN_EXPR_IF && i > 0;
+
+		see_expr(v, e->arg[i], path,
+			 branch ? also(v, e->arg[0], i == 1, holds) : holds);
+	}
+}
+
+static void see_node(struct verify *v, const struct hn_device_node *n, const struct path *up,
+		     const struct holds *holds)
+{
+	struct path *here = HN_NEW(&v->arena, struct path);
+
+	*here = (struct path){ n, up };
+	v->pos++;
+	v->stmt += n->kind == HN_DEVICE_LET || n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_COPY;
+	if (n->e != NULL) {
+		see_expr(v, n->e, up, holds);
+	}
+	if (n->at != NULL) {
+		see_expr(v, n->at, up, holds);
+	}
+	if (n->kind == HN_DEVICE_COPY) {
+		see_expr(v, n->copy->from_at, up, holds);
+		add_access(v, (struct access){ .buffer = n->copy->from, .at = n->copy->from_at,
+					       .copy = n->copy, .stride = n->copy->from_stride },
+			   up, holds);
+	}
+	if (n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_COPY) {
+		add_access(v, (struct access){ .buffer = n->buffer, .at = n->at, .write = true,
+					       .copy = n->copy,
+					       .stride = n->copy != NULL ? n->copy->stride : NULL },
+			   up, holds);
+	}
+	if (n->kind == HN_DEVICE_BARRIER) {
+		if (v->n_barrier == v->cap_barrier) {
+			v->barrier = hn_arena_grow(&v->arena, v->barrier, v->n_barrier,
+						   &v->cap_barrier, sizeof(v->barrier[0]));
+		}
+		v->barrier[v->n_barrier++] = (struct barrier){ up, v->pos };
+	}
+	if (n->kind == HN_DEVICE_LOOP) {
+		v->extent[n->slot] = n->extent;
+	}
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		see_node(v, n->child[i], here,
+			 n->kind == HN_DEVICE_IF ? also(v, n->e, true, holds) : holds);
+	}
+}
+
+
+/* ---- indices as sums of digits */
+
+static void make_digits(struct verify *v, struct access *a)
+{
+	a->first_dim = HN_NEW_ARRAY(&v->arena, int32_t, v->k->n_slot);
+	memset(a->first_dim, 0xff, v->k->n_slot * sizeof(a->first_dim[0]));
+	a->n_dim = 0;
+	for (int32_t s = 0; s < HN_DEVICE_FIRST; s++) {
+		a->first_dim[s] = (int32_t)a->n_dim;
+		a->n_dim += v->radix[s].n_digit;
+	}
+	for (const struct path *p = a->path; p != NULL; p = p->up) {
+		if (p->n->kind == HN_DEVICE_LOOP) {
+			a->first_dim[p->n->slot] = (int32_t)a->n_dim;
+			a->n_dim += v->radix[p->n->slot].n_digit;
+		}
+	}
+	a->n_dim += a->copy != NULL ? a->copy->n_dim : 0;
+}
+
+/* The extent that conditions `slot < number` leave. */
+static void tighten(const struct hn_expr *e, int32_t slot, int64_t *extent)
+{
+	if (e->op == HN_EXPR_AND) {
+		tighten(e->arg[0], slot, extent);
+		tighten(e->arg[1], slot, extent);
+	} else if (e->op == HN_EXPR_LT && e->arg[0]->op == HN_EXPR_VAR && e->arg[0]->ref == slot &&
+		   e->arg[1]->op == HN_EXPR_INT && e->arg[1]->u.i < *extent) {
+		*extent = e->arg[1]->u.i;
+	}
+}
+
+static void count_digits(struct verify *v, struct access *a)
+{
+	a->count = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	for (uint32_t s = 0; s < v->k->n_slot; s++) {
+		const struct hn_radix *r = &v->radix[s];
+		int64_t extent = r->extent;
+
+		for (const struct holds *h = a->holds; h != NULL && a->first_dim[s] >= 0; h = h->up) {
+			if (h->positive) {
+				tighten(h->e, (int32_t)s, &extent);
+			}
+		}
+		extent = extent < 1 ? 1 : extent;
+		for (uint32_t k = 0; k < r->n_digit && a->first_dim[s] >= 0; k++) {
+			int64_t all = hn_digit_range(r, k);
+			int64_t some = hn_ceildiv(extent, r->weight[k]);
+
+			a->count[a->first_dim[s] + (int)k] = some < all ? some : all;
+		}
+	}
+	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
+		a->count[a->n_dim - a->copy->n_dim + d] = a->copy->extent[d];
+	}
+}
+
+/* coef and at0 += times * e; false when e is no sum of digits. */
+static bool add_digits(const struct verify *v, struct access *a, const struct hn_expr *e,
+		       int64_t times)
+{
+	uint32_t first = 0, end = 1;
+	int32_t slot = 0;
+	int64_t c;
+
+	switch ((enum hn_expr_op)e->op) {
+	case HN_EXPR_INT:
+		return !__builtin_mul_overflow(times, e->u.i, &c) &&
+		       !__builtin_add_overflow(a->at0, c, &a->at0);
+	case HN_EXPR_ADD:
+	case HN_EXPR_SUB:
+		return add_digits(v, a, e->arg[0], times) &&
+		       add_digits(v, a, e->arg[1], e->op == HN_EXPR_ADD ? times : -times);
+	case HN_EXPR_MUL:
+		for (int k = 0; k < 2; k++) {
+			if (e->arg[k]->op == HN_EXPR_INT) {
+				return !__builtin_mul_overflow(times, e->arg[k]->u.i, &c) &&
+				       add_digits(v, a, e->arg[1 - k], c);
+			}
+		}
+		return false;
+	case HN_EXPR_VAR:
+		slot = e->ref;
+		end = v->radix[slot].n_digit;
+		break;
+	default:
+		if ((e->op != HN_EXPR_FLOORDIV && e->op != HN_EXPR_FLOORMOD) ||
+		    !hn_radix_division(v->radix, e, &slot, &first, &end)) {
+			return false;
+		}
+	}
+	if (a->first_dim[slot] < 0) {
+		return false; /* a scalar's name */
+	}
+	for (uint32_t k = first; k < end; k++) {
+		int64_t w = v->radix[slot].weight[k] / v->radix[slot].weight[end - 1];
+
+		if (__builtin_mul_overflow(times, w, &c) ||
+		    __builtin_add_overflow(a->coef[a->first_dim[slot] + (int)k], c,
+					   &a->coef[a->first_dim[slot] + (int)k])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void make_linear(struct verify *v, struct access *a)
+{
+	a->coef = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
+		a->coef[a->n_dim - a->copy->n_dim + d] = a->stride[d];
+	}
+	if (!add_digits(v, a, a->at, 1)) {
+		a->coef = NULL;
+	}
+}
+
+/* ---- as isl has it */
+
+static isl_val *number(const struct verify *v, int64_t x)
+{
+	return isl_val_int_from_si(v->ctx, x);
+}
+
+struct known {
+	const struct hn_poly_space *s;
+	bool yes;
+};
+
+static void see_known(const struct hn_expr *e, void *ctx)
+{
+	struct known *k = ctx;
+
+	if (e->op == HN_EXPR_LOAD || e->op == HN_EXPR_LET ||
+	    (e->op == HN_EXPR_VAR && k->s->first_dim[e->ref] < 0)) {
+		k->yes = false;
+	}
+}
+
+/* Whether e is a function of the numbers and loops alone. */
+static bool is_known(const struct hn_poly_space *s, const struct hn_expr *e)
+{
+	struct known k = { s, true };
+
+	hn_expr_visit(e, see_known, &k);
+	return k.yes;
+}
+
+/* Where the condition holds; or more, where that cannot be said. */
+static isl_set *where(const struct access *a, const struct hn_expr *e, bool positive)
+{
+	bool both = (e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive);
+
+	if (both) {
+		return isl_set_intersect(where(a, e->arg[0], positive), where(a, e->arg[1], positive));
+	}
+	return is_known(&a->space, e) ? hn_poly_condition(&a->space, e, positive, NULL)
+				      : isl_set_universe(isl_space_copy(a->space.space));
+}
+
+static void make_domain(struct verify *v, struct access *a)
+{
+	isl_set *set = isl_set_universe(isl_space_copy(a->space.space));
+	uint32_t n = a->n_dim;
+
+	for (uint32_t s = 0; s < v->k->n_slot; s++) {
+		if (a->first_dim[s] >= 0) {
+			set = isl_set_intersect(set, hn_poly_loop_range(&a->space, (int32_t)s));
+		}
+	}
+	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
+		uint32_t dim = n - a->copy->n_dim + d;
+
+		set = isl_set_lower_bound_si(set, isl_dim_set, dim, 0);
+		set = isl_set_upper_bound_val(set, isl_dim_set, dim,
+					      number(v, a->copy->extent[d] - 1));
+	}
+	for (const struct holds *h = a->holds; h != NULL; h = h->up) {
+		set = isl_set_intersect(set, where(a, h->e, h->positive));
+	}
+	a->domain = set;
+}
+
+static isl_pw_aff *element(struct verify *v, const struct access *a)
+{
+	isl_pw_aff *at = hn_poly_value(&a->space, a->at, NULL);
+	uint32_t n = a->n_dim;
+
+	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
+		isl_local_space *ls = isl_local_space_from_space(isl_space_copy(a->space.space));
+		isl_aff *x = isl_aff_var_on_domain(ls, isl_dim_set, n - a->copy->n_dim + d);
+
+		at = isl_pw_aff_add(at, isl_pw_aff_from_aff(isl_aff_scale_val(
+						x, number(v, a->stride[d]))));
+	}
+	return at;
+}
+
+
+void hn_verify_in_isl(struct verify *v, struct access *a)
+{
+	if (a->in_isl) {
+		return;
+	}
+	a->in_isl = true;
+	a->space.radix = v->radix;
+	a->space.first_dim = a->first_dim;
+	a->space.space = isl_space_set_alloc(v->ctx, 0, a->n_dim);
+	make_domain(v, a);
+	if (is_known(&a->space, a->at) && hn_poly_is_affine(a->at, NULL)) {
+		a->reach = isl_map_intersect_domain(isl_map_from_pw_aff(element(v, a)),
+						    isl_set_copy(a->domain));
+	}
+}
+
+void hn_verify_forget(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->n_access; i++) {
+		isl_set_free(v->access[i].domain);
+		isl_map_free(v->access[i].reach);
+		isl_space_free(v->access[i].space.space);
+	}
+	v->n_access = 0;
+}
+
+/* ---- bounds */
+
+/* An interval is enough for most. */
+static bool is_within_interval(const struct verify *v, const struct access *a, int64_t n)
+{
+	int64_t lo, hi;
+
+	if (!hn_expr_range(a->at, v->span, v->k->n_slot, &lo, &hi)) {
+		return false;
+	}
+	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
+		int64_t far;
+
+		if (__builtin_mul_overflow(a->copy->extent[d] - 1, a->stride[d], &far) ||
+		    __builtin_add_overflow(far < 0 ? lo : hi, far, far < 0 ? &lo : &hi)) {
+			return false;
+		}
+	}
+	return lo >= 0 && hi < n;
+}
+
+bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n)
+{
+	isl_set *out, *in;
+	bool ret;
+
+	if (is_within_interval(v, a, n)) {
+		return true;
+	}
+	hn_verify_in_isl(v, a);
+	if (a->reach == NULL) {
+		return false;
+	}
+	out = isl_map_range(isl_map_copy(a->reach));
+	in = isl_set_universe(isl_set_get_space(out));
+	in = isl_set_lower_bound_si(in, isl_dim_set, 0, 0);
+	in = isl_set_upper_bound_val(in, isl_dim_set, 0, number(v, n - 1));
+	ret = isl_set_is_subset(out, in) != isl_bool_false; /* an error is counted elsewhere */
+	isl_set_free(out);
+	isl_set_free(in);
+	return ret;
+}
+
+/* ---- a kernel */
+
+static void make_radix(struct verify *v)
+{
+	uint32_t n = 0, most = 0;
+
+	for (uint32_t i = 0; i < v->n_access; i++) {
+		for (const struct holds *h = v->access[i].holds; h != NULL; h = h->up) {
+			most++;
+		}
+		most++;
+	}
+	const struct hn_expr **e = HN_NEW_ARRAY(&v->arena, const struct hn_expr *, most);
+
+	for (uint32_t i = 0; i < v->n_access; i++) {
+		for (const struct holds *h = v->access[i].holds; h != NULL; h = h->up) {
+			e[n++] = h->e;
+		}
+		e[n++] = v->access[i].at;
+	}
+	v->radix = hn_radix_of_variables(v->extent, v->k->n_slot, e, n, &v->arena);
+}
+
+void hn_verify_see(struct verify *v, const struct hn_device_kernel *k)
+{
+	v->k = k;
+	v->n_barrier = v->pos = v->stmt = 0;
+	v->extent = HN_NEW_ARRAY(&v->arena, int64_t, k->n_slot);
+	v->span = HN_NEW_ARRAY(&v->arena, struct hn_span, k->n_slot);
+	for (int d = 0; d < 3; d++) {
+		v->extent[HN_DEVICE_BLOCK + d] = k->grid[d];
+		v->extent[HN_DEVICE_THREAD + d] = k->block[d];
+	}
+	see_node(v, k->body, NULL, NULL);
+	for (uint32_t s = 0; s < k->n_slot; s++) {
+		v->span[s] = v->extent[s] > 0 ? (struct hn_span){ 0, v->extent[s] - 1 }
+					      : (struct hn_span){ -HN_SPAN_MAX, HN_SPAN_MAX };
+		v->extent[s] = v->extent[s] > 0 ? v->extent[s] : 1;
+	}
+	make_radix(v);
+	for (uint32_t i = 0; i < v->n_access; i++) {
+		make_digits(v, &v->access[i]);
+		count_digits(v, &v->access[i]);
+		make_linear(v, &v->access[i]);
+	}
+}

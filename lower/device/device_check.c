@@ -1,0 +1,381 @@
+/* lower/device/device_check.c -- the form of a device program: types, names in scope, where
+ * barriers may stand, and room on the target.  What it computes is not looked at. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "lower/device/device_verify.h"
+
+#define MOST_DEPTH 300
+#define MOST_COUNT (INT64_C(1) << 31) /* blocks or threads in one dimension */
+
+struct form {
+	const struct hn_device *d;
+	const struct hn_device_kernel *k;
+	bool *known; /* [n_slot] has a value here */
+	bool *once;  /* [n_slot] has had one */
+	bool *used;  /* [n_buffer] by this kernel */
+	uint32_t depth;
+	int rc;
+	struct hn_err *err;
+};
+
+HN_PRINTF(2, 3)
+static void refuse(struct form *f, const char *fmt, ...)
+{
+	char why[200];
+	va_list ap;
+
+	if (f->rc != 0) {
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	f->rc = hn_fail(f->err, HONE_E_INVALID, "kernel %s: %s", f->k->name, why);
+}
+
+static bool is_integer(uint8_t type)
+{
+	enum hn_dtype_class c = hn_dtype_class((enum hn_dtype)type);
+
+	return c == HN_CLASS_SIGNED || c == HN_CLASS_UNSIGNED;
+}
+
+static void check_expr(struct form *f, const struct hn_expr *e);
+
+/* Arguments of one type, which is the result's too where `same`. */
+static void check_types(struct form *f, const struct hn_expr *e, uint32_t first, uint8_t result)
+{
+	for (uint32_t i = first + 1; i < e->n_arg; i++) {
+		if (e->arg[i]->dtype != e->arg[first]->dtype) {
+			refuse(f, "%s of %s and %s", hn_expr_op_name((enum hn_expr_op)e->op),
+			       hn_dtype_name((enum hn_dtype)e->arg[first]->dtype),
+			       hn_dtype_name((enum hn_dtype)e->arg[i]->dtype));
+		}
+	}
+	if (e->dtype != result) {
+		refuse(f, "%s gives %s", hn_expr_op_name((enum hn_expr_op)e->op),
+		       hn_dtype_name((enum hn_dtype)e->dtype));
+	}
+}
+
+static void check_slot(struct form *f, int32_t slot)
+{
+	if (slot < HN_DEVICE_FIRST || slot >= (int32_t)f->k->n_slot || f->once[slot]) {
+		refuse(f, "v%d is no variable's name here, or the name of two", slot);
+		return;
+	}
+	f->known[slot] = f->once[slot] = true;
+}
+
+static void check_variable(struct form *f, const struct hn_expr *e)
+{
+	if (e->ref < 0 || e->ref >= (int32_t)f->k->n_slot || !f->known[e->ref]) {
+		refuse(f, "v%d has no value here", e->ref);
+	} else if (e->dtype != f->k->type[e->ref]) {
+		refuse(f, "v%d is no %s", e->ref, hn_dtype_name((enum hn_dtype)e->dtype));
+	}
+}
+
+static void check_place(struct form *f, int32_t buffer, const struct hn_expr *at)
+{
+	check_expr(f, at);
+	if (buffer < 0 || (uint32_t)buffer >= f->d->n_buffer) {
+		refuse(f, "there is no buffer %d", buffer);
+	} else if (f->rc == 0 && !is_integer(at->dtype)) {
+		refuse(f, "an index of %s is %s", f->d->buffer[buffer].name,
+		       hn_dtype_name((enum hn_dtype)at->dtype));
+	} else {
+		f->used[buffer] = true;
+	}
+}
+
+static uint32_t n_args(const struct hn_expr *e)
+{
+	static const int8_t arity[HN_N_EXPR] = {
+#define EXPR(name, text, arity, result) arity,
+#include "loopstate/expr/exprops.def"
+#undef EXPR
+	};
+
+	switch ((enum hn_expr_op)e->op) {
+	case HN_EXPR_LET:
+		return 2;
+	case HN_EXPR_LOAD:
+	case HN_EXPR_CAST:
+		return 1;
+	case HN_EXPR_CALL:
+		return e->ref >= 0 && e->ref < HN_N_FN ? hn_fn_arity((enum hn_fn)e->ref) : UINT32_MAX;
+	default:
+		return arity[e->op] < 0 ? 0 : (uint32_t)arity[e->op];
+	}
+}
+
+static void check_operator(struct form *f, const struct hn_expr *e)
+{
+	static const char result[HN_N_EXPR] = {
+#define S 'S'
+#define A 'A'
+#define B 'B'
+#define EXPR(name, text, arity, result) result,
+#include "loopstate/expr/exprops.def"
+#undef EXPR
+#undef S
+#undef A
+#undef B
+	};
+	uint8_t type = e->n_arg > 0 ? e->arg[e->n_arg - 1]->dtype : e->dtype;
+
+	switch ((enum hn_expr_op)e->op) {
+	case HN_EXPR_LOAD:
+		check_place(f, e->ref, e->arg[0]);
+		if (f->rc == 0 && e->dtype != f->d->buffer[e->ref].dtype) {
+			refuse(f, "an element of %s is no %s", f->d->buffer[e->ref].name,
+			       hn_dtype_name((enum hn_dtype)e->dtype));
+		}
+		break;
+	case HN_EXPR_SELECT:
+	case HN_EXPR_IF:
+		check_types(f, e, 1, type);
+		if (e->arg[0]->dtype != HN_BOOL) {
+			refuse(f, "a condition is %s",
+			       hn_dtype_name((enum hn_dtype)e->arg[0]->dtype));
+		}
+		break;
+	case HN_EXPR_CAST:
+	case HN_EXPR_INT:
+	case HN_EXPR_FLOAT:
+		break;
+	case HN_EXPR_LET:
+		check_types(f, e, 1, type);
+		break;
+	case HN_EXPR_CALL:
+		check_types(f, e, 0, type);
+		break;
+	default:
+		check_types(f, e, 0, result[e->op] == 'B' ? HN_BOOL : type);
+	}
+}
+
+static void check_expr(struct form *f, const struct hn_expr *e)
+{
+	if (f->rc != 0) {
+		return;
+	}
+	if (++f->depth > MOST_DEPTH || e->op >= HN_N_EXPR || e->n_arg != n_args(e)) {
+		refuse(f, "an expression is nested too deep, or has no such form");
+	} else if (e->op == HN_EXPR_VAR) {
+		check_variable(f, e);
+	} else {
+		for (uint32_t i = 0; i < e->n_arg && f->rc == 0; i++) {
+			check_expr(f, e->arg[i]);
+			if (e->op == HN_EXPR_LET && i == 0) {
+				check_slot(f, e->ref);
+			}
+		}
+		if (f->rc == 0) {
+			check_operator(f, e);
+		}
+		if (e->op == HN_EXPR_LET && f->rc == 0) {
+			f->known[e->ref] = false;
+		}
+	}
+	f->depth--;
+}
+
+static void check_node(struct form *f, const struct hn_device_node *n, bool waits);
+
+static void check_copy(struct form *f, const struct hn_device_node *n)
+{
+	const struct hn_device_copy *c = n->copy;
+
+	if (c == NULL || c->n_dim == 0 || c->n_dim > HN_DEVICE_MAX_DIM) {
+		refuse(f, "a copy has no box");
+		return;
+	}
+	check_place(f, n->buffer, n->at);
+	check_place(f, c->from, c->from_at);
+	for (uint32_t d = 0; d < c->n_dim && f->rc == 0; d++) {
+		if (c->extent[d] < 1 || c->extent[d] > MOST_COUNT) {
+			refuse(f, "a copy's box has %" PRId64 " elements in a dimension",
+			       c->extent[d]);
+		}
+	}
+	if (f->rc == 0 && f->d->buffer[n->buffer].dtype != f->d->buffer[c->from].dtype) {
+		refuse(f, "a copy from %s to %s changes the type", f->d->buffer[c->from].name,
+		       f->d->buffer[n->buffer].name);
+	}
+}
+
+static void check_store(struct form *f, const struct hn_device_node *n)
+{
+	check_place(f, n->buffer, n->at);
+	check_expr(f, n->e);
+	if (f->rc == 0 && n->e->dtype != f->d->buffer[n->buffer].dtype) {
+		refuse(f, "%s holds %s and is given %s", f->d->buffer[n->buffer].name,
+		       hn_dtype_name((enum hn_dtype)f->d->buffer[n->buffer].dtype),
+		       hn_dtype_name((enum hn_dtype)n->e->dtype));
+	}
+}
+
+static void check_children(struct form *f, const struct hn_device_node *n, bool waits)
+{
+	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) {
+		check_node(f, n->child[i], waits);
+	}
+	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) { /* what it named ends here */
+		if (n->child[i]->kind == HN_DEVICE_LET && n->kind != HN_DEVICE_SEQ) {
+			f->known[n->child[i]->slot] = false;
+		}
+	}
+}
+
+static void check_loop(struct form *f, const struct hn_device_node *n, bool waits)
+{
+	if (n->extent < 1 || n->extent > MOST_COUNT || n->how > HN_DEVICE_LANES) {
+		refuse(f, "a loop runs %" PRId64 " times", n->extent);
+		return;
+	}
+	check_slot(f, n->slot);
+	if (f->rc == 0) {
+		check_children(f, n, waits);
+		f->known[n->slot] = false;
+	}
+}
+
+static void check_node(struct form *f, const struct hn_device_node *n, bool waits)
+{
+	if (++f->depth > MOST_DEPTH) {
+		refuse(f, "it is nested too deep");
+	}
+	if (f->rc != 0) {
+		return;
+	}
+	switch ((enum hn_device_kind)n->kind) {
+	case HN_DEVICE_SEQ:
+		check_children(f, n, waits);
+		break;
+	case HN_DEVICE_LOOP:
+		check_loop(f, n, waits);
+		break;
+	case HN_DEVICE_IF:
+		check_expr(f, n->e);
+		if (f->rc == 0 && n->e->dtype != HN_BOOL) {
+			refuse(f, "a condition is %s", hn_dtype_name((enum hn_dtype)n->e->dtype));
+		}
+		check_children(f, n, false);
+		break;
+	case HN_DEVICE_LET:
+		check_expr(f, n->e);
+		check_slot(f, n->slot);
+		if (f->rc == 0 && f->k->type[n->slot] != n->e->dtype) {
+			refuse(f, "v%d is given another type", n->slot);
+		}
+		break;
+	case HN_DEVICE_STORE:
+		check_store(f, n);
+		break;
+	case HN_DEVICE_COPY:
+		check_copy(f, n);
+		break;
+	case HN_DEVICE_BARRIER:
+		if (!waits) {
+			refuse(f, "a barrier stands under a condition, where not all threads may come");
+		}
+		break;
+	default:
+		refuse(f, "a node has no kind");
+	}
+	f->depth--;
+}
+
+/* What one copy of the space holds of this kernel's, against what the target has. */
+static void check_room(struct form *f, enum hn_space space, const struct hn_target *t)
+{
+	static const int param[HN_N_SPACE] = {
+#define HN_PARAM_NONE (-1)
+#define SPACE(name, keyword, copies, param) HN_PARAM_##param,
+#include "lower/device/spaces.def"
+#undef SPACE
+	};
+	int64_t bytes = 0;
+
+	for (uint32_t i = 0; i < f->d->n_buffer; i++) {
+		const struct hn_device_buffer *b = &f->d->buffer[i];
+
+		if (f->used[i] && b->space == space) {
+			bytes = hn_add_sat(bytes, hn_mul_sat(b->n_elem, hn_dtype_bytes(
+						   (enum hn_dtype)b->dtype)));
+		}
+	}
+	if (param[space] >= 0 && bytes > t->param[param[space]]) {
+		refuse(f, "%" PRId64 " bytes of %s memory; %s has %" PRId64, bytes,
+		       hn_space_keyword(space), t->kind, t->param[param[space]]);
+	}
+}
+
+static void check_kernel(struct form *f, const struct hn_target *t)
+{
+	const struct hn_device_kernel *k = f->k;
+	int64_t threads = 1;
+
+	for (int d = 0; d < 3; d++) {
+		if (k->grid[d] < 1 || k->grid[d] > MOST_COUNT || k->block[d] < 1 ||
+		    k->block[d] > MOST_COUNT) {
+			refuse(f, "its grid, or its block, has a length that is none");
+			return;
+		}
+		threads = hn_mul_sat(threads, k->block[d]);
+		f->known[HN_DEVICE_BLOCK + d] = f->known[HN_DEVICE_THREAD + d] = true;
+	}
+	check_node(f, k->body, true);
+	if (t != NULL) {
+		if (threads > t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]) {
+			refuse(f, "%" PRId64 " threads a block; %s runs %" PRId64, threads, t->kind,
+			       t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]);
+		}
+		for (int s = 0; s < HN_N_SPACE && f->rc == 0; s++) {
+			check_room(f, (enum hn_space)s, t);
+		}
+	}
+}
+
+static int check_buffers(const struct hn_device *d, struct hn_err *err)
+{
+	for (uint32_t i = 0; i < d->n_buffer; i++) {
+		const struct hn_device_buffer *b = &d->buffer[i];
+
+		if (b->n_elem < 1 || b->n_elem > HN_EXTENT_MAX / 16 || b->space >= HN_N_SPACE ||
+		    (b->arg >= 0 && b->space != HN_SPACE_GLOBAL)) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "buffer %s: %" PRId64 " elements, or an argument that is not "
+				       "in global memory", b->name, b->n_elem);
+		}
+	}
+	return 0;
+}
+
+int hn_device_check(const struct hn_device *d, const struct hn_target *target, struct hn_err *err)
+{
+	struct hn_arena a;
+	int rc = check_buffers(d, err);
+
+	hn_arena_init(&a, 0);
+	for (uint32_t i = 0; i < d->n_kernel && rc == 0; i++) {
+		const struct hn_device_kernel *k = &d->kernel[i];
+		struct form f = { .d = d,
+				  .k = k,
+				  .known = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
+				  .once = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
+				  .used = HN_NEW_ARRAY(&a, bool, d->n_buffer + 1),
+				  .err = err };
+
+		check_kernel(&f, target);
+		rc = f.rc;
+	}
+	hn_arena_fini(&a);
+	return rc;
+}

@@ -1,0 +1,428 @@
+/* lower/device/device_interp.c -- see device_interp.h.
+ *
+ * Time is counted in phases: a barrier, a new block and a new kernel each begin one.  Each element
+ * remembers who wrote it last and when, and who read it last and when.  Two accesses of one kernel
+ * meet when they are of different blocks, or of different threads in one phase.
+ */
+#include "lower/device/device_interp.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/interp/interp_priv.h"
+
+#define MANY (-2) /* threads */
+
+/* Phases count from 1; 0 = never. */
+struct seen {
+	int64_t wrote, wrote_by;
+	int64_t read, read_by;
+	int64_t read_before; /* the last phase of another block in which it was read */
+};
+
+struct memory {
+	void *data;	   /* LOCAL: of all threads, one after the other */
+	struct seen *seen; /* [elements] unless LOCAL */
+	uint8_t *filled;   /* LOCAL: [elements * threads] whether written */
+	bool owned;
+};
+
+struct run {
+	const struct hn_device *d;
+	struct hn_arena arena;
+	struct memory *memory; /* [n_buffer] */
+	const struct hn_device_kernel *k;
+	int64_t n_thread, thread; /* of the block; the one that runs */
+	union hn_value **frame;	  /* [n_thread] */
+	int64_t phase, block_began, kernel_began;
+	int64_t fuel;
+	uint32_t order;
+	char fault[300];
+};
+
+/* A compiled node. */
+struct op {
+	const struct hn_device_node *n;
+	const struct hn_cell *e, *at, *from_at;
+	bool waits; /* a barrier is in it */
+	const struct op **child;
+};
+
+struct place_of { /* what a load's cell knows */
+	struct run *r;
+	int32_t buffer;
+};
+
+HN_PRINTF(2, 3)
+static void fault(struct run *r, const char *fmt, ...)
+{
+	char why[240];
+	va_list ap;
+
+	if (r->fault[0] != '\0') {
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	snprintf(r->fault, sizeof(r->fault), "kernel %s: %s", r->k->name, why);
+}
+
+static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at, int64_t when,
+		     int64_t by, const char *was, const char *is)
+{
+	int64_t began = b->space == HN_SPACE_SHARED ? r->block_began : r->kernel_began;
+
+	if (when < began || (when >= r->block_began && when < r->phase) ||
+	    (when == r->phase && by == r->thread)) {
+		return false;
+	}
+	if (when < r->block_began) {
+		fault(r, "%s[%" PRId64 "] is %s by one block and %s by another", b->name, at, was, is);
+	} else if (by == MANY) {
+		fault(r, "%s[%" PRId64 "] is %s by several threads and %s by thread %" PRId64
+			 ", with no barrier between", b->name, at, was, is, r->thread);
+	} else {
+		fault(r, "%s[%" PRId64 "] is %s by thread %" PRId64 " and %s by thread %" PRId64
+			 ", with no barrier between", b->name, at, was, by, is, r->thread);
+	}
+	return true;
+}
+
+static void touch(struct run *r, const struct hn_device_buffer *b, struct seen *s, int64_t at,
+		  bool write)
+{
+	if (overlaps(r, b, at, s->wrote, s->wrote_by, "written", write ? "written" : "read")) {
+		return;
+	}
+	if (!write) {
+		s->read_before = s->read < r->block_began ? s->read : s->read_before;
+		s->read_by = s->read == r->phase && s->read_by != r->thread ? MANY : r->thread;
+		s->read = r->phase;
+		return;
+	}
+	if (overlaps(r, b, at, s->read_before, MANY, "read", "written") ||
+	    overlaps(r, b, at, s->read, s->read_by, "read", "written")) {
+		return;
+	}
+	s->wrote = r->phase;
+	s->wrote_by = r->thread;
+}
+
+/* The element's place in memory; -1 when it may not be touched. */
+static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
+{
+	const struct hn_device_buffer *b = &r->d->buffer[buffer];
+	struct memory *m = &r->memory[buffer];
+
+	if (at < 0 || at >= b->n_elem) {
+		fault(r, "thread %" PRId64 " %s %s[%" PRId64 "], which has %" PRId64 " elements",
+		      r->thread, write ? "writes" : "reads", b->name, at, b->n_elem);
+		return -1;
+	}
+	if (b->space == HN_SPACE_LOCAL) {
+		at += r->thread * b->n_elem;
+		if (!write && !m->filled[at]) {
+			fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written",
+			      r->thread, b->name, at % b->n_elem);
+			return -1;
+		}
+		m->filled[at] = 1;
+		return at;
+	}
+	int64_t since = b->space == HN_SPACE_SHARED ? r->block_began : 1;
+
+	if (!write && m->seen[at].wrote < since && !(b->arg >= 0 && m->seen[at].wrote == 0)) {
+		fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written", r->thread,
+		      b->name, at);
+		return -1;
+	}
+	touch(r, b, &m->seen[at], at, write);
+	return at;
+}
+
+static union hn_value eval_element(const struct hn_cell *c, union hn_value *frame)
+{
+	const struct place_of *p = c->base;
+	int64_t at = reach(p->r, p->buffer, c->index[0]->eval(c->index[0], frame).i, false);
+
+	return at < 0 ? (union hn_value){ 0 }
+		      : hn_interp_get(p->r->memory[p->buffer].data, c->type, at);
+}
+
+static const struct hn_cell *compile_load(struct hn_compile *c, const struct hn_expr *e)
+{
+	struct place_of *p = HN_NEW(c->a, struct place_of);
+	const struct hn_cell **index = HN_NEW_ARRAY(c->a, const struct hn_cell *, 1);
+	struct hn_cell *cell = HN_NEW(c->a, struct hn_cell);
+
+	*p = (struct place_of){ c->load_ctx, e->ref };
+	index[0] = hn_interp_compile_index(c, e->arg[0]);
+	*cell = (struct hn_cell){ .eval = eval_element, .type = e->dtype, .base = p, .index = index };
+	return cell;
+}
+
+static const struct op *compile(struct hn_compile *c, const struct hn_device_node *n)
+{
+	struct op *o = HN_NEW(c->a, struct op);
+
+	o->n = n;
+	o->e = n->e != NULL ? hn_interp_compile(c, n->e) : NULL;
+	o->at = n->at != NULL ? hn_interp_compile_index(c, n->at) : NULL;
+	o->from_at = n->copy != NULL ? hn_interp_compile_index(c, n->copy->from_at) : NULL;
+	o->waits = n->kind == HN_DEVICE_BARRIER;
+	o->child = HN_NEW_ARRAY(c->a, const struct op *, n->n_child + 1);
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		o->child[i] = compile(c, n->child[i]);
+		o->waits = o->waits || o->child[i]->waits;
+	}
+	return o;
+}
+
+static void run_copy(struct run *r, const struct op *o, union hn_value *frame)
+{
+	const struct hn_device_copy *c = o->n->copy;
+	enum hn_dtype type = (enum hn_dtype)r->d->buffer[o->n->buffer].dtype;
+	int64_t to = o->at->eval(o->at, frame).i, from = o->from_at->eval(o->from_at, frame).i;
+	int64_t i[HN_DEVICE_MAX_DIM] = { 0 };
+	uint32_t d;
+
+	do {
+		int64_t a = to, b = from;
+
+		for (d = 0; d < c->n_dim; d++) {
+			a += i[d] * c->stride[d];
+			b += i[d] * c->from_stride[d];
+		}
+		b = reach(r, c->from, b, false);
+		a = b < 0 ? -1 : reach(r, o->n->buffer, a, true);
+		if (a >= 0) {
+			hn_interp_put(r->memory[o->n->buffer].data, type, a,
+				      hn_interp_get(r->memory[c->from].data, type, b));
+		}
+		for (d = c->n_dim; d-- > 0 && ++i[d] == c->extent[d];) {
+			i[d] = 0;
+		}
+		r->fuel--;
+	} while (d != UINT32_MAX && r->fault[0] == '\0' && r->fuel >= 0);
+}
+
+/* One thread, through code without barriers. */
+static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
+{
+	const struct hn_device_node *n = o->n;
+	int64_t times = n->kind == HN_DEVICE_LOOP ? n->extent : 1;
+
+	if (--r->fuel < 0 || r->fault[0] != '\0') {
+		return;
+	}
+	switch ((enum hn_device_kind)n->kind) {
+	case HN_DEVICE_LET:
+		frame[n->slot] = o->e->eval(o->e, frame);
+		return;
+	case HN_DEVICE_STORE: {
+		union hn_value v = o->e->eval(o->e, frame);
+		int64_t at = reach(r, n->buffer, o->at->eval(o->at, frame).i, true);
+
+		if (at >= 0) {
+			hn_interp_put(r->memory[n->buffer].data,
+				      (enum hn_dtype)r->d->buffer[n->buffer].dtype, at, v);
+		}
+		return;
+	}
+	case HN_DEVICE_COPY:
+		run_copy(r, o, frame);
+		return;
+	case HN_DEVICE_IF:
+		times = o->e->eval(o->e, frame).i != 0;
+		break;
+	default:
+		break;
+	}
+	for (int64_t v = 0; v < times && r->fault[0] == '\0' && r->fuel >= 0; v++) {
+		if (n->kind == HN_DEVICE_LOOP) {
+			frame[n->slot].i = v;
+		}
+		for (uint32_t i = 0; i < n->n_child; i++) {
+			run_thread(r, o->child[i], frame);
+		}
+	}
+}
+
+/* Thread i of those of this order. */
+static int64_t thread_of(const struct run *r, int64_t i)
+{
+	switch (r->order % 3) {
+	case 0:
+		return i;
+	case 1:
+		return r->n_thread - 1 - i;
+	default:
+		return (i + r->n_thread / 2 + r->order) % r->n_thread;
+	}
+}
+
+/* Whether all threads take the branch; they have to agree. */
+static bool all_take(struct run *r, const struct op *o)
+{
+	int64_t n = 0;
+
+	for (r->thread = 0; r->thread < r->n_thread; r->thread++) {
+		n += o->e->eval(o->e, r->frame[r->thread]).i != 0;
+	}
+	if (n != 0 && n != r->n_thread) {
+		fault(r, "%" PRId64 " of %" PRId64 " threads reach a barrier", n, r->n_thread);
+	}
+	return n == r->n_thread;
+}
+
+/* All threads of a block, together. */
+static void run_block(struct run *r, const struct op *o)
+{
+	const struct hn_device_node *n = o->n;
+	int64_t times = n->kind == HN_DEVICE_LOOP ? n->extent : 1;
+
+	if (n->kind == HN_DEVICE_BARRIER) {
+		r->phase++;
+		return;
+	}
+	if (!o->waits) {
+		for (int64_t i = 0; i < r->n_thread; i++) {
+			r->thread = thread_of(r, i);
+			run_thread(r, o, r->frame[r->thread]);
+		}
+		return;
+	}
+	if (n->kind == HN_DEVICE_IF && !all_take(r, o)) {
+		return;
+	}
+	for (int64_t v = 0; v < times && r->fault[0] == '\0' && r->fuel >= 0; v++) {
+		for (int64_t t = 0; t < r->n_thread && n->kind == HN_DEVICE_LOOP; t++) {
+			r->frame[t][n->slot].i = v;
+		}
+		for (uint32_t i = 0; i < n->n_child; i++) {
+			run_block(r, o->child[i]);
+		}
+	}
+}
+
+static void begin_block(struct run *r, const int64_t *block)
+{
+	const int64_t *n = r->k->block;
+
+	r->phase++;
+	r->block_began = r->phase;
+	for (int64_t t = 0; t < r->n_thread; t++) {
+		union hn_value *f = r->frame[t];
+
+		for (int d = 0; d < 3; d++) {
+			f[HN_DEVICE_BLOCK + d].i = block[d];
+		}
+		f[HN_DEVICE_THREAD].i = t % n[0];
+		f[HN_DEVICE_THREAD + 1].i = t / n[0] % n[1];
+		f[HN_DEVICE_THREAD + 2].i = t / n[0] / n[1];
+	}
+	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
+		if (r->memory[i].filled != NULL) {
+			memset(r->memory[i].filled, 0,
+			       (size_t)(r->d->buffer[i].n_elem * r->n_thread));
+		}
+	}
+}
+
+/* Memory for what lives as long as a kernel's blocks; false: there is none. */
+static bool make_memory(struct run *r)
+{
+	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
+		const struct hn_device_buffer *b = &r->d->buffer[i];
+		struct memory *m = &r->memory[i];
+		bool local = b->space == HN_SPACE_LOCAL;
+		size_t n = (size_t)b->n_elem * (local ? (size_t)r->n_thread : 1);
+
+		if (local) {
+			free(m->data);
+			free(m->filled);
+			m->filled = calloc(n, 1);
+			m->data = NULL;
+		}
+		if (m->data == NULL) {
+			m->data = calloc(n, hn_dtype_bytes((enum hn_dtype)b->dtype));
+			m->owned = true;
+		}
+		if (!local && m->seen == NULL) {
+			m->seen = calloc(n, sizeof(m->seen[0]));
+		}
+		if (m->data == NULL || (local ? m->filled == NULL : m->seen == NULL)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void make_frames(struct run *r, uint32_t n_frame)
+{
+	r->frame = HN_NEW_ARRAY(&r->arena, union hn_value *, (size_t)r->n_thread);
+	for (int64_t t = 0; t < r->n_thread; t++) {
+		/* what is undefined is counted in front */
+		r->frame[t] = HN_NEW_ARRAY(&r->arena, union hn_value, n_frame + 1) + 1;
+	}
+}
+
+static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn_err *err)
+{
+	struct hn_compile c = { .n_axis = k->n_slot, .n_frame = k->n_slot, .load = compile_load,
+				.load_ctx = r, .a = &r->arena };
+	int64_t at[3];
+
+	r->k = k;
+	r->n_thread = k->block[0] * k->block[1] * k->block[2];
+	r->kernel_began = r->phase + 1;
+	if (!make_memory(r)) {
+		return hn_fail(err, HONE_E_NOMEM, "no memory to interpret kernel %s", k->name);
+	}
+	const struct op *body = compile(&c, k->body);
+
+	make_frames(r, c.n_frame);
+	for (at[2] = 0; at[2] < k->grid[2]; at[2]++) {
+		for (at[1] = 0; at[1] < k->grid[1]; at[1]++) {
+			for (at[0] = 0; at[0] < k->grid[0]; at[0]++) {
+				begin_block(r, at);
+				run_block(r, body);
+				if (r->fault[0] != '\0') {
+					return hn_fail(err, HONE_E_INVALID, "%s", r->fault);
+				}
+				if (r->fuel < 0) {
+					return hn_fail(err, HONE_E_QUOTA,
+						       "kernel %s: more steps than allowed", k->name);
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+int hn_device_interpret(const struct hn_device *d, void *const *arg, uint32_t order,
+			int64_t fuel, struct hn_err *err)
+{
+	struct run r = { .d = d, .fuel = fuel, .order = order };
+	int rc = 0;
+
+	hn_arena_init(&r.arena, 0);
+	r.memory = HN_NEW_ARRAY(&r.arena, struct memory, d->n_buffer + 1);
+	for (uint32_t i = 0; i < d->n_buffer; i++) {
+		r.memory[i].data = d->buffer[i].arg >= 0 ? arg[d->buffer[i].arg] : NULL;
+	}
+	for (uint32_t i = 0; i < d->n_kernel && rc == 0; i++) {
+		rc = run_kernel(&r, &d->kernel[i], err);
+	}
+	for (uint32_t i = 0; i < d->n_buffer; i++) {
+		free(r.memory[i].owned ? r.memory[i].data : NULL);
+		free(r.memory[i].seen);
+		free(r.memory[i].filled);
+	}
+	hn_arena_fini(&r.arena);
+	return rc;
+}

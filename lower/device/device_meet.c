@@ -1,0 +1,242 @@
+/* lower/device/device_meet.c -- whether two accesses reach an element from two blocks or threads.
+ *
+ * Most indices are sums of digits times strides, and the strides grow as those of a positional
+ * number do: each more than all smaller ones can add up to.  Then one index is one set of digits,
+ * and those of the thread are among them.  Where that does not show it, isl is asked.
+ */
+#include <isl/constraint.h>
+#include <isl/local_space.h>
+#include <isl/val.h>
+#include <stdlib.h>
+
+#include "base/arith.h"
+#include "lower/device/device_verify_int.h"
+
+/* ---- positional numbers */
+
+/* Digits with one stride, and by how much they may differ between the two. */
+struct stride {
+	int64_t c;	/* > 0 */
+	int64_t lo, hi; /* b's digits from a's */
+	int32_t digit;	/* which one it is, if it is to be shown equal; 0: another */
+	bool mixed;	/* several have this stride */
+};
+
+struct sum {
+	uint32_t n;
+	struct stride s[128];
+	bool full;
+};
+
+static void add_digit(struct sum *x, int64_t c, int64_t count, bool of_a, int32_t digit)
+{
+	uint32_t i = 0;
+	int64_t size = c < 0 ? -c : c;
+
+	if (c == 0 || count <= 1) {
+		return;
+	}
+	while (i < x->n && x->s[i].c != size) {
+		i++;
+	}
+	if (i == HN_COUNT_OF(x->s)) {
+		x->full = true;
+		return;
+	}
+	if (i == x->n) {
+		x->s[x->n++] = (struct stride){ .c = size, .digit = digit };
+	}
+	if ((c > 0) == of_a) {
+		x->s[i].hi = hn_add_sat(x->s[i].hi, count - 1);
+	} else {
+		x->s[i].lo = hn_add_sat(x->s[i].lo, count - 1);
+	}
+	x->s[i].mixed = x->s[i].mixed || x->s[i].digit != digit;
+}
+
+static int descending(const void *x, const void *y)
+{
+	int64_t a = ((const struct stride *)x)->c, b = ((const struct stride *)y)->c;
+
+	return (a < b) - (a > b);
+}
+
+static int64_t reach_of(const struct stride *s)
+{
+	return hn_mul_sat(s->c, s->lo > s->hi ? s->lo : s->hi);
+}
+
+/* Whether sum of c * difference + rest is 0 only where all of ours are. */
+static bool is_positional(struct sum *x, int64_t rest)
+{
+	int64_t below = 0;
+	bool ours = false;
+
+	qsort(x->s, x->n, sizeof(x->s[0]), descending);
+	for (uint32_t i = 0; i < x->n; i++) {
+		below = hn_add_sat(below, reach_of(&x->s[i]));
+	}
+	if (rest != 0) {
+		return below < (rest < 0 ? -rest : rest); /* they never meet */
+	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		ours = ours || x->s[i].digit != 0 || x->s[i].mixed;
+	}
+	for (uint32_t i = 0; i < x->n && ours; i++) {
+		if (x->s[i].mixed) {
+			return false;
+		}
+		below = 0;
+		for (uint32_t k = i + 1; k < x->n; k++) {
+			below = hn_add_sat(below, reach_of(&x->s[k]));
+		}
+		if (below >= x->s[i].c) {
+			return false;
+		}
+		ours = false;
+		for (uint32_t k = i + 1; k < x->n; k++) {
+			ours = ours || x->s[k].digit != 0 || x->s[k].mixed;
+		}
+	}
+	return true;
+}
+
+static bool is_same(const struct when *w, int32_t slot)
+{
+	for (uint32_t i = 0; i < w->n_same; i++) {
+		if (w->same[i]->slot == slot) {
+			return true;
+		}
+	}
+	return w->one_block && slot < HN_DEVICE_THREAD;
+}
+
+/* Digits of block, thread or a loop; false: they do not show it. */
+static bool add_slot(struct sum *x, const struct verify *v, const struct access *a,
+		     const struct access *b, int32_t slot, bool ours, bool same)
+{
+	for (uint32_t k = 0; k < v->radix[slot].n_digit; k++) {
+		int32_t i = a->first_dim[slot], j = b->first_dim[slot];
+		int64_t ca = i < 0 ? 0 : a->coef[i + (int)k], cb = j < 0 ? 0 : b->coef[j + (int)k];
+		int64_t na = i < 0 ? 1 : a->count[i + (int)k], nb = j < 0 ? 1 : b->count[j + (int)k];
+
+		if (same && i >= 0 && j >= 0 && ca == cb) {
+			continue;
+		}
+		if (ours && ((na > 1 && ca == 0) || (nb > 1 && cb == 0) ||
+			     (na > 1 && nb > 1 && ca != cb))) {
+			return false;
+		}
+		add_digit(x, ca, na, true, ours ? 1 + slot * HN_RADIX_MAX_DIGITS + (int)k : 0);
+		add_digit(x, cb, nb, false, ours ? 1 + slot * HN_RADIX_MAX_DIGITS + (int)k : 0);
+	}
+	return true;
+}
+
+static bool is_one_by_digits(const struct verify *v, const struct access *a,
+			     const struct access *b, int32_t first, const struct when *w)
+{
+	struct sum x = { 0 };
+	int64_t rest;
+
+	if (a->coef == NULL || b->coef == NULL || __builtin_sub_overflow(a->at0, b->at0, &rest)) {
+		return false;
+	}
+	for (int32_t s = 0; s < (int32_t)v->k->n_slot; s++) {
+		if (!add_slot(&x, v, a, b, s, s >= first && s < first + 3, is_same(w, s))) {
+			return false;
+		}
+	}
+	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
+		add_digit(&x, a->stride[d], a->copy->extent[d], true, 0);
+	}
+	for (uint32_t d = 0; b->copy != NULL && d < b->copy->n_dim; d++) {
+		add_digit(&x, b->stride[d], b->copy->extent[d], false, 0);
+	}
+	return !x.full && is_positional(&x, rest);
+}
+
+/* ---- isl */
+
+static isl_val *number(const struct verify *v, int64_t x)
+{
+	return isl_val_int_from_si(v->ctx, x);
+}
+
+/* Digits of the variable equal in both instances. */
+static isl_map *equal(const struct verify *v, isl_map *m, const struct access *a,
+		      const struct access *b, int32_t slot)
+{
+	for (uint32_t k = 0; k < v->radix[slot].n_digit; k++) {
+		m = isl_map_equate(m, isl_dim_in, a->first_dim[slot] + (int)k, isl_dim_out,
+				   b->first_dim[slot] + (int)k);
+	}
+	return m;
+}
+
+/* The variable one more in b's instance. */
+static isl_map *next(const struct verify *v, isl_map *m, const struct access *a,
+		     const struct access *b, int32_t slot)
+{
+	isl_local_space *ls = isl_local_space_from_space(isl_map_get_space(m));
+	isl_constraint *c = isl_constraint_alloc_equality(ls);
+
+	for (uint32_t k = 0; k < v->radix[slot].n_digit; k++) {
+		int64_t w = v->radix[slot].weight[k];
+
+		c = isl_constraint_set_coefficient_val(
+			c, isl_dim_in, a->first_dim[slot] + (int)k, number(v, -w));
+		c = isl_constraint_set_coefficient_val(
+			c, isl_dim_out, b->first_dim[slot] + (int)k, number(v, w));
+	}
+	c = isl_constraint_set_constant_si(c, -1);
+	return isl_map_add_constraint(m, c);
+}
+
+static isl_map *equal_numbers(const struct verify *v, isl_map *m, const struct access *a,
+			      const struct access *b, int32_t first)
+{
+	for (int32_t s = first; s < first + 3; s++) {
+		m = equal(v, m, a, b, s);
+	}
+	return m;
+}
+
+/* Instances of a and b that may reach one element. */
+static isl_map *meet(const struct access *a, const struct access *b)
+{
+	if (a->reach == NULL || b->reach == NULL) {
+		return isl_map_from_domain_and_range(isl_set_copy(a->domain),
+						     isl_set_copy(b->domain));
+	}
+	return isl_map_apply_range(isl_map_copy(a->reach),
+				   isl_map_reverse(isl_map_copy(b->reach)));
+}
+
+
+bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int32_t first,
+		      const struct when *w)
+{
+	isl_map *m, *apart;
+	bool ret;
+
+	if (is_one_by_digits(v, a, b, first, w)) {
+		return true;
+	}
+	hn_verify_in_isl(v, a);
+	hn_verify_in_isl(v, b);
+	m = meet(a, b);
+	if (w->one_block) {
+		m = equal_numbers(v, m, a, b, HN_DEVICE_BLOCK);
+	}
+	for (uint32_t i = 0; i < w->n_same; i++) {
+		m = equal(v, m, a, b, w->same[i]->slot);
+	}
+	if (w->next != NULL) {
+		m = next(v, m, a, b, w->next->slot);
+	}
+	apart = isl_map_subtract(m, equal_numbers(v, isl_map_copy(m), a, b, first));
+	ret = isl_map_is_empty(apart) != isl_bool_false; /* an error is counted elsewhere */
+	isl_map_free(apart);
+	return ret;
+}

@@ -1,0 +1,236 @@
+/* lower/device/device_text.c -- a device program as text.
+ *
+ *     device/1
+ *     global A float32[3840] arg 0
+ *     shared A.shared float32[320]
+ *     local C.local float32[1]
+ *     kernel k0 grid 3 1 1 block 160 1 1 {
+ *       for v6 4 {                             also: for v6 4 unroll {, for v6 4 lanes {
+ *         if (thread.x < 80) {
+ *           A.shared[thread.x] = A[((v6 * 80) + thread.x)]
+ *         }
+ *         barrier
+ *         let v7 = A.shared[0]
+ *         copy A.shared[0] stride 16 1 from A[v6] stride 64 1 box 20 16
+ *       }
+ *     }
+ *
+ * Expressions: a variable (block.x, thread.x, v6), an element, (x op y) with op one of + - * / <
+ * <= > >= == !=, NAME(x, ...) of the other operators and functions, TYPE(x) for a cast, let(v7, x,
+ * body).  12 is an int32, 0.5, inf and nan are float32; another type stands behind: 1:bool,
+ * 0.5:float64.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lower/device/device_int.h"
+
+const char *const hn_device_infix[HN_N_EXPR] = {
+	[HN_EXPR_ADD] = "+", [HN_EXPR_SUB] = "-", [HN_EXPR_MUL] = "*", [HN_EXPR_DIV] = "/",
+	[HN_EXPR_LT] = "<",  [HN_EXPR_LE] = "<=", [HN_EXPR_GT] = ">",  [HN_EXPR_GE] = ">=",
+	[HN_EXPR_EQ] = "==", [HN_EXPR_NE] = "!=",
+};
+
+const char *const hn_device_number[HN_DEVICE_FIRST] = { "block.x",  "block.y",	"block.z",
+							"thread.x", "thread.y", "thread.z" };
+
+const char *const hn_device_how_word[3] = { "", " unroll", " lanes" };
+
+struct printer {
+	const struct hn_device *d;
+	struct hn_buf *buf;
+};
+
+static void put_slot(const struct printer *p, int32_t slot)
+{
+	if (slot < HN_DEVICE_FIRST) {
+		hn_buf_puts(p->buf, hn_device_number[slot]);
+	} else {
+		hn_buf_printf(p->buf, "v%d", slot);
+	}
+}
+
+static void put_float(const struct printer *p, double v)
+{
+	size_t from = p->buf->n;
+
+	if (isfinite(v)) {
+		hn_buf_double(p->buf, v);
+		if (!strpbrk(p->buf->s + from, ".e")) {
+			hn_buf_puts(p->buf, ".0");
+		}
+	} else {
+		hn_buf_puts(p->buf, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+	}
+}
+
+static void put(const struct printer *p, const struct hn_expr *e);
+
+static void put_args(const struct printer *p, const struct hn_expr *e, uint32_t first)
+{
+	for (uint32_t i = first; i < e->n_arg; i++) {
+		hn_buf_puts(p->buf, i > first ? ", " : "");
+		put(p, e->arg[i]);
+	}
+	hn_buf_putc(p->buf, ')');
+}
+
+static void put_type(const struct printer *p, const struct hn_expr *e, enum hn_dtype plain)
+{
+	if (e->dtype != plain) {
+		hn_buf_printf(p->buf, ":%s", hn_dtype_name((enum hn_dtype)e->dtype));
+	}
+}
+
+static void put(const struct printer *p, const struct hn_expr *e)
+{
+	switch ((enum hn_expr_op)e->op) {
+	case HN_EXPR_VAR:
+		put_slot(p, e->ref);
+		return;
+	case HN_EXPR_INT:
+		hn_buf_printf(p->buf, "%" PRId64, e->u.i);
+		put_type(p, e, HN_I32);
+		return;
+	case HN_EXPR_FLOAT:
+		put_float(p, e->u.f);
+		put_type(p, e, HN_F32);
+		return;
+	case HN_EXPR_LOAD:
+		hn_buf_printf(p->buf, "%s[", p->d->buffer[e->ref].name);
+		put(p, e->arg[0]);
+		hn_buf_putc(p->buf, ']');
+		return;
+	case HN_EXPR_LET:
+		hn_buf_printf(p->buf, "let(v%d, ", e->ref);
+		put_args(p, e, 0);
+		return;
+	case HN_EXPR_CAST:
+		hn_buf_printf(p->buf, "%s(", hn_dtype_name((enum hn_dtype)e->dtype));
+		put_args(p, e, 0);
+		return;
+	case HN_EXPR_CALL:
+		hn_buf_printf(p->buf, "%s(", hn_fn_name((enum hn_fn)e->ref));
+		put_args(p, e, 0);
+		return;
+	default:
+		break;
+	}
+	if (hn_device_infix[e->op] != NULL) {
+		hn_buf_putc(p->buf, '(');
+		put(p, e->arg[0]);
+		hn_buf_printf(p->buf, " %s ", hn_device_infix[e->op]);
+		put_args(p, e, 1);
+	} else {
+		hn_buf_printf(p->buf, "%s(", hn_expr_op_name((enum hn_expr_op)e->op));
+		put_args(p, e, 0);
+	}
+}
+
+static void put_place(const struct printer *p, int32_t buffer, const struct hn_expr *at)
+{
+	hn_buf_printf(p->buf, "%s[", p->d->buffer[buffer].name);
+	put(p, at);
+	hn_buf_putc(p->buf, ']');
+}
+
+static void put_list(const struct printer *p, const char *word, const int64_t *v, uint32_t n)
+{
+	hn_buf_printf(p->buf, " %s", word);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_buf_printf(p->buf, " %" PRId64, v[i]);
+	}
+}
+
+static void put_copy(const struct printer *p, const struct hn_device_node *n)
+{
+	const struct hn_device_copy *c = n->copy;
+
+	hn_buf_puts(p->buf, "copy ");
+	put_place(p, n->buffer, n->at);
+	put_list(p, "stride", c->stride, c->n_dim);
+	hn_buf_puts(p->buf, " from ");
+	put_place(p, c->from, c->from_at);
+	put_list(p, "stride", c->from_stride, c->n_dim);
+	put_list(p, "box", c->extent, c->n_dim);
+}
+
+static void put_node(const struct printer *p, const struct hn_device_node *n, int depth);
+
+static void put_children(const struct printer *p, const struct hn_device_node *n, int depth)
+{
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		put_node(p, n->child[i], depth);
+	}
+}
+
+static void put_node(const struct printer *p, const struct hn_device_node *n, int depth)
+{
+	bool opens = n->kind == HN_DEVICE_LOOP || n->kind == HN_DEVICE_IF;
+
+	if (n->kind == HN_DEVICE_SEQ) {
+		put_children(p, n, depth);
+		return;
+	}
+	hn_buf_printf(p->buf, "%*s", 2 * depth, "");
+	switch ((enum hn_device_kind)n->kind) {
+	case HN_DEVICE_LOOP:
+		hn_buf_printf(p->buf, "for v%d %" PRId64 "%s", n->slot, n->extent,
+			      hn_device_how_word[n->how]);
+		break;
+	case HN_DEVICE_IF:
+		hn_buf_puts(p->buf, "if ");
+		put(p, n->e);
+		break;
+	case HN_DEVICE_LET:
+		hn_buf_printf(p->buf, "let v%d = ", n->slot);
+		put(p, n->e);
+		break;
+	case HN_DEVICE_STORE:
+		put_place(p, n->buffer, n->at);
+		hn_buf_puts(p->buf, " = ");
+		put(p, n->e);
+		break;
+	case HN_DEVICE_COPY:
+		put_copy(p, n);
+		break;
+	case HN_DEVICE_BARRIER:
+		hn_buf_puts(p->buf, "barrier");
+		break;
+	default:
+		hn_bug(__FILE__, __LINE__, "kind of a device node");
+	}
+	hn_buf_puts(p->buf, opens ? " {\n" : "\n");
+	if (opens) {
+		put_children(p, n, depth + 1);
+		hn_buf_printf(p->buf, "%*s}\n", 2 * depth, "");
+	}
+}
+
+void hn_device_print(const struct hn_device *d, struct hn_buf *buf)
+{
+	const struct printer p = { d, buf };
+
+	hn_buf_puts(buf, HN_DEVICE_FORMAT "\n");
+	for (uint32_t i = 0; i < d->n_buffer; i++) {
+		const struct hn_device_buffer *b = &d->buffer[i];
+
+		hn_buf_printf(buf, "%s %s %s[%" PRId64 "]", hn_space_keyword(b->space), b->name,
+			      hn_dtype_name((enum hn_dtype)b->dtype), b->n_elem);
+		if (b->arg >= 0) {
+			hn_buf_printf(buf, " arg %d", b->arg);
+		}
+		hn_buf_putc(buf, '\n');
+	}
+	for (uint32_t i = 0; i < d->n_kernel; i++) {
+		const struct hn_device_kernel *k = &d->kernel[i];
+
+		hn_buf_printf(buf, "kernel %s", k->name);
+		put_list(&p, "grid", k->grid, 3);
+		put_list(&p, "block", k->block, 3);
+		hn_buf_puts(buf, " {\n");
+		put_node(&p, k->body, 1);
+		hn_buf_puts(buf, "}\n");
+	}
+}

@@ -1,0 +1,91 @@
+/* lower/device/device_verify_int.h -- what the parts of the verifier share. */
+#ifndef HN_LOWER_DEVICE_DEVICE_VERIFY_INT_H
+#define HN_LOWER_DEVICE_DEVICE_VERIFY_INT_H
+
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/set.h>
+
+#include "loopstate/expr/simplify.h"
+#include "lower/device/device_verify.h"
+#include "lower/prove/poly_aff.h"
+
+/* Nodes above a place, innermost first. */
+struct path {
+	const struct hn_device_node *n;
+	const struct path *up;
+};
+
+/* What holds around a place: of conditions in the code, and in its expressions. */
+struct holds {
+	const struct hn_expr *e;
+	bool positive;
+	const struct holds *up;
+};
+
+struct access {
+	int32_t buffer;
+	bool write;
+	const struct hn_expr *at;	   /* of the first element */
+	const struct hn_device_copy *copy; /* all of its box; NULL: the one */
+	const int64_t *stride;		   /* the box's */
+	const struct path *path;
+	const struct holds *holds;
+	uint32_t pos, stmt; /* order of the text; the statement's number, from 1 */
+	/* An instance's coordinates: the digits (loopstate/nest/radix.h) of block and thread, of
+	 * the loops around it, and of the box that it copies. */
+	uint32_t n_dim;
+	int32_t *first_dim; /* [n_slot] the slot's first digit; -1 = none */
+	int64_t *count;	    /* [n_dim] values of each; an upper bound */
+	int64_t *coef, at0; /* the index is at0 + sum of coef * coordinate; NULL: it is not linear */
+	/* the same in isl, made when it is asked for (hn_verify_in_isl) */
+	bool in_isl;
+	struct hn_poly_space space;
+	isl_set *domain;
+	isl_map *reach; /* instance -> element; NULL: any */
+};
+
+struct barrier {
+	const struct path *path;
+	uint32_t pos;
+};
+
+struct verify {
+	const struct hn_device *d;
+	const struct hn_device_kernel *k;
+	isl_ctx *ctx;
+	struct hn_arena arena;
+	struct access *access;
+	uint32_t n_access, cap_access;
+	struct barrier *barrier;
+	uint32_t n_barrier, cap_barrier;
+	uint32_t pos, stmt;
+	const struct hn_radix *radix; /* [n_slot] */
+	struct hn_span *span;	      /* [n_slot] */
+	int64_t *extent;	      /* [n_slot]; 0: of no loop or number */
+	int rc;
+	struct hn_err *err;
+};
+
+/* device_access.c: all accesses and barriers of the kernel, without isl. */
+void hn_verify_see(struct verify *v, const struct hn_device_kernel *k);
+void hn_verify_in_isl(struct verify *v, struct access *a);
+void hn_verify_forget(struct verify *v);
+
+/* Whether the index stays within n elements. */
+bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n);
+
+/* device_meet.c: what is known of an instance of `a` and one of `b`, which is later. */
+struct when {
+	bool one_block;
+	uint32_t n_same;			 /* loops whose values are the same */
+	const struct hn_device_node *const *same;
+	const struct hn_device_node *next; /* a loop whose value is one more for b; or NULL */
+};
+
+/* Whether those that reach one element have the same numbers first, first + 1, first + 2: of the
+ * block or of the thread. */
+bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int32_t first,
+		      const struct when *w);
+
+#endif

@@ -1,0 +1,110 @@
+/* lower/device/place_int.h -- what the parts of placing a loop tree on a device share.
+ *
+ * A nest at root becomes a kernel.  Its loops that are bound to numbers (of blocks, threads,
+ * virtual threads) disappear; what is below them runs where the numbers are in their range. 
+ * `struct bound` is the list of those around a place.  Code falls into pieces: a piece is what each
+ * thread runs from end to end, and all of a block's threads pass from one piece to the next
+ * together.
+ */
+#ifndef HN_LOWER_DEVICE_PLACE_INT_H
+#define HN_LOWER_DEVICE_PLACE_INT_H
+
+#include "loopstate/expr/simplify.h"
+#include "lower/device/device.h"
+
+/* Bound loops around a place, innermost first. */
+struct bound {
+	const struct hn_node *loop;
+	const struct bound *up;
+};
+
+/* Code that is being made: a node, and for the nodes that threads pass together their children. */
+struct draft {
+	struct hn_device_node node;
+	bool piece;
+	int32_t stage; /* whose loop, or statements; -1: an init's, or nobody's alone */
+	uint32_t n, cap;
+	struct draft **child; /* unless a piece */
+};
+
+/* Where a stage's tensor lies. */
+struct held {
+	bool made;
+	int32_t buffer;		 /* of its first output; the others follow */
+	uint8_t space;		 /* enum hn_space */
+	const struct bound *at;	 /* loops around the one that holds it; NULL: none, or at root */
+	bool threads_inside;	 /* some thread's loop stands between that and an access */
+};
+
+struct place {
+	const struct hn_looptree *t;
+	struct hn_arena *a;
+	struct hn_err *err;
+	int rc; /* the first failure; what is made after it does not matter */
+	struct hn_device_buffer *buffer;
+	uint32_t n_buffer, cap_buffer;
+	struct held *held;	      /* [n_stage] */
+	const struct hn_expr **value; /* [n_loop] of the tree's loops; NULL: none here */
+	int32_t *part;		      /* [n_stage] each thread's part of a sum that they combine: its
+				       * first buffer; -1 = none */
+	/* the kernel at hand */
+	int64_t grid[3], block[3];
+	struct hn_span *span; /* [n_slot] values of each slot */
+	uint8_t *type;
+	uint32_t n_slot, cap_slot;
+};
+
+/* The dimension of a loop's number: 0 to 2. */
+uint32_t hn_place_dim(const struct hn_node *loop);
+
+static inline enum hn_runs hn_place_runs(const struct hn_node *n)
+{
+	return n->kind == HN_NODE_LOOP && n->extent > 1 ? hn_ann_rows[n->ann].runs : HN_RUNS_ORDER;
+}
+
+/* Whether the loop is bound to a block's or thread's number. */
+static inline bool hn_place_is_number(const struct hn_node *n)
+{
+	return hn_place_runs(n) == HN_RUNS_BLOCKS || hn_place_runs(n) == HN_RUNS_THREADS;
+}
+
+const struct hn_expr *hn_place_int(struct place *p, int64_t v);
+const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op, const struct hn_expr *x,
+				      const struct hn_expr *y);
+int32_t hn_place_slot(struct place *p, enum hn_dtype type, int64_t extent);
+const struct hn_expr *hn_place_var(struct place *p, int32_t slot);
+int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type, enum hn_space space,
+			int64_t n_elem, int32_t arg);
+
+/* Remember the first failure. */
+HN_PRINTF(3, 4)
+void hn_place_refuse(struct place *p, int32_t stage, const char *fmt, ...);
+
+/* place_stmt.c: a loop-space expression in the kernel's slots, the element of a stage's output
+ * that these axis values name, and code.  Lists grow in the arena. */
+struct code {
+	uint32_t n, cap;
+	const struct hn_device_node **v;
+};
+
+const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e, int32_t stage);
+const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
+				       const struct hn_expr *const *axis, int32_t *ret_buffer);
+void hn_place_add(struct place *p, struct code *c, struct hn_device_node node);
+/* A loop or condition around what `c` holds. */
+const struct hn_device_node *hn_place_wrap(struct place *p, struct hn_device_node node,
+					   struct code *c);
+/* What `c` holds, where the condition holds. */
+void hn_place_under(struct place *p, const struct hn_expr *condition, struct code *c);
+/* A subtree without bound loops of blocks and threads, without its own init. */
+void hn_place_code(struct place *p, const struct hn_node *n, struct code *c);
+/* The stores of one update of stage's element by what `dst` (and source) hold: dst = dst (+)
+ * src. */
+void hn_place_combine(struct place *p, int32_t stage, int32_t dst, const struct hn_expr *at,
+		      const struct hn_expr *const *source, struct code *c);
+void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c);
+
+/* place_sync.c: barriers between pieces where one touches what another has written. */
+const struct hn_device_node *hn_place_sync(struct place *p, struct draft *root);
+
+#endif

@@ -1,0 +1,372 @@
+/* lower/device/place_stmt.c -- statements of a loop tree in a kernel's variables: axes become
+ * indices, indices of tensors become flat ones of buffers. */
+#include "base/arith.h"
+#include "lower/device/place_int.h"
+
+struct rewrite {
+	struct place *p;
+	int32_t stage;			   /* for messages */
+	const struct hn_expr *const *axis; /* [op's axes] in kernel slots; NULL: e is in loop space */
+	const struct hn_expr *const *lhs, *const *rhs; /* of a combiner */
+	int32_t let[64];			       /* slots of its lets; 0 = none yet */
+};
+
+static int32_t let_slot(struct rewrite *r, int32_t slot, enum hn_dtype type)
+{
+	uint32_t k = (uint32_t)(slot - HN_SLOT_LET);
+
+	if (k >= HN_COUNT_OF(r->let)) {
+		hn_place_refuse(r->p, r->stage, "has more than %zu names", HN_COUNT_OF(r->let));
+		return 0;
+	}
+	if (r->let[k] == 0) {
+		r->let[k] = hn_place_slot(r->p, type, 0);
+	}
+	return r->let[k];
+}
+
+static const struct hn_expr *variable(struct rewrite *r, const struct hn_expr *e)
+{
+	const struct hn_expr *v = NULL;
+
+	if (e->ref >= HN_SLOT_SIZE) {
+		hn_place_refuse(r->p, r->stage, "has sizes that are parameters");
+	} else if (e->ref >= HN_SLOT_LET) {
+		return hn_expr_var(let_slot(r, e->ref, e->dtype), e->dtype, NULL, r->p->a);
+	} else if (e->ref >= HN_SLOT_RHS) {
+		v = r->rhs[e->ref - HN_SLOT_RHS];
+	} else if (e->ref >= HN_SLOT_LHS) {
+		v = r->lhs[e->ref - HN_SLOT_LHS];
+	} else {
+		v = r->axis != NULL ? r->axis[e->ref] : r->p->value[e->ref];
+	}
+	if (v == NULL) {
+		hn_place_refuse(r->p, r->stage,
+				"is computed by threads together, and reads what is each one's own");
+		return e;
+	}
+	return v->dtype == e->dtype || v->op != HN_EXPR_INT
+		       ? v
+		       : hn_expr_int(v->u.i, e->dtype, r->p->a);
+}
+
+static const struct hn_expr *load(struct rewrite *r, const struct hn_expr *e)
+{
+	int32_t buffer;
+	const struct hn_expr *at = hn_place_element(r->p, e->ref, e->arg, &buffer);
+	const struct hn_expr like = { .op = HN_EXPR_LOAD, .dtype = e->dtype, .ref = buffer + e->out };
+
+	return hn_expr_with_args(&like, &at, 1, r->p->a);
+}
+
+static const struct hn_expr *rewrite_node(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	struct rewrite *r = ctx;
+
+	if (r->p->rc != 0) {
+		return e;
+	}
+	if (e->op == HN_EXPR_VAR) {
+		return variable(r, e);
+	}
+	if (e->op == HN_EXPR_LOAD) {
+		return load(r, e);
+	}
+	if (e->op == HN_EXPR_LET) {
+		struct hn_expr like = *e;
+
+		like.ref = let_slot(r, e->ref, e->arg[0]->dtype);
+		like.u.name = NULL;
+		return hn_expr_with_args(&like, e->arg, e->n_arg, a);
+	}
+	return e;
+}
+
+const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e, int32_t stage)
+{
+	struct rewrite r = { .p = p, .stage = stage };
+
+	return hn_expr_map(e, rewrite_node, &r, p->a);
+}
+
+/* The number of the copy that lies in this iteration of the loops that hold it, times how many
+ * elements a copy has; *ret_n = how many copies. */
+static const struct hn_expr *copy_of(struct place *p, int32_t stage, const struct bound *b,
+				     int64_t *ret_n)
+{
+	const struct held *h = &p->held[stage];
+	const struct hn_expr *sum;
+	int64_t n;
+
+	if (b == NULL) {
+		*ret_n = 1;
+		return hn_place_int(p, 0);
+	}
+	sum = copy_of(p, stage, b->up, &n);
+	enum hn_runs runs = hn_place_runs(b->loop);
+	bool copies = runs == HN_RUNS_VIRTUAL ||
+		      (runs == HN_RUNS_THREADS && h->space == HN_SPACE_SHARED);
+
+	*ret_n = n;
+	if (!copies) {
+		return sum;
+	}
+	if (p->value[b->loop->loop] == NULL) {
+		hn_place_refuse(p, stage, "is each thread's own, and threads use it together");
+		return sum;
+	}
+	*ret_n = hn_mul_sat(n, b->loop->extent);
+	return hn_place_binary(p, HN_EXPR_ADD,
+			       hn_place_binary(p, HN_EXPR_MUL, sum, hn_place_int(p, b->loop->extent)),
+			       p->value[b->loop->loop]);
+}
+
+/* Its buffers, made when they are first asked for. */
+static void make_buffers(struct place *p, int32_t stage, int64_t n_copy)
+{
+	const struct hn_op *op = p->t->dag->op[stage];
+	const struct hn_buffer *b = &p->t->buffer[stage];
+	struct held *h = &p->held[stage];
+	int64_t n = n_copy;
+
+	for (uint32_t d = 0; d < b->n_dim; d++) {
+		n = hn_mul_sat(n, b->extent[d]);
+	}
+	h->made = true;
+	h->buffer = (int32_t)p->n_buffer;
+	for (uint32_t k = 0, seen = 0; k < op->n_out; k++, seen = 0) {
+		int32_t arg = -1;
+
+		for (uint32_t i = 0; i < p->t->dag->n_arg && b->arg >= 0; i++) {
+			if (p->t->dag->arg[i] == stage && seen++ == k) {
+				arg = (int32_t)i;
+			}
+		}
+		hn_place_buffer(p, op->name, op->dtype[k], h->space, n, arg);
+	}
+}
+
+const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
+				       const struct hn_expr *const *axis, int32_t *ret_buffer)
+{
+	const struct hn_buffer *b = &p->t->buffer[stage];
+	struct held *h = &p->held[stage];
+	int64_t n_copy, size = 1;
+	const struct hn_expr *at = copy_of(p, stage, h->at, &n_copy);
+
+	if (!h->made) {
+		make_buffers(p, stage, n_copy);
+	}
+	for (uint32_t d = 0; d < b->n_dim; d++) {
+		size = hn_mul_sat(size, b->extent[d]);
+	}
+	at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, size));
+	for (uint32_t d = 0; d < b->n_dim && p->rc == 0; d++) {
+		const struct hn_expr *min = hn_place_value(p, b->min[d], stage), *x;
+
+		x = hn_place_binary(p, HN_EXPR_SUB, axis[d], min);
+		x = hn_place_binary(p, HN_EXPR_MUL, x, hn_place_int(p, b->stride[d]));
+		at = hn_place_binary(p, HN_EXPR_ADD, at, x);
+	}
+	*ret_buffer = h->buffer;
+	return p->rc == 0 ? hn_simplify(at, p->span, p->n_slot, p->a) : hn_place_int(p, 0);
+}
+
+void hn_place_add(struct place *p, struct code *c, struct hn_device_node node)
+{
+	struct hn_device_node *n = HN_NEW(p->a, struct hn_device_node);
+
+	if (c->n == c->cap) {
+		c->v = hn_arena_grow(p->a, c->v, c->n, &c->cap, sizeof(c->v[0]));
+	}
+	*n = node;
+	c->v[c->n++] = n;
+}
+
+const struct hn_device_node *hn_place_wrap(struct place *p, struct hn_device_node node,
+					   struct code *c)
+{
+	struct hn_device_node *n = HN_NEW(p->a, struct hn_device_node);
+
+	node.child = c->v;
+	node.n_child = c->n;
+	*n = node;
+	return n;
+}
+
+void hn_place_under(struct place *p, const struct hn_expr *condition, struct code *c)
+{
+	struct code one = { 0 };
+
+	hn_place_add(p, &one, *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_IF,
+									 .e = condition },
+					     c));
+	*c = one;
+}
+
+/* Names for what an expression is worth, so that it is computed once. */
+static const struct hn_expr *named(struct place *p, const struct hn_expr *e, struct code *c)
+{
+	int32_t slot = hn_place_slot(p, e->dtype, 0);
+
+	hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_LET, .slot = slot, .e = e });
+	return hn_expr_var(slot, e->dtype, NULL, p->a);
+}
+
+void hn_place_combine(struct place *p, int32_t stage, int32_t dst, const struct hn_expr *at,
+		      const struct hn_expr *const *source, struct code *c)
+{
+	const struct hn_op *op = p->t->dag->op[stage];
+	const struct hn_expr *lhs[HN_DAG_MAX_OUT], *rhs[HN_DAG_MAX_OUT], *result[HN_DAG_MAX_OUT];
+	bool plain = op->reduce->kind != HN_COMBINE_GENERAL; /* names each side once */
+	struct rewrite r = { .p = p, .stage = stage, .lhs = lhs, .rhs = rhs };
+
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		const struct hn_expr like = { .op = HN_EXPR_LOAD, .dtype = op->dtype[k],
+					      .ref = dst + (int32_t)k };
+
+		lhs[k] = hn_expr_with_args(&like, &at, 1, p->a);
+		rhs[k] = source[k];
+		if (!plain) {
+			lhs[k] = named(p, lhs[k], c);
+			rhs[k] = named(p, rhs[k], c);
+		}
+	}
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		result[k] = hn_expr_map(op->reduce->result[k], rewrite_node, &r, p->a);
+		result[k] = op->n_out > 1 ? named(p, result[k], c) : result[k];
+	}
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_STORE,
+							    .buffer = dst + (int32_t)k,
+							    .at = at,
+							    .e = result[k] });
+	}
+}
+
+static void store_all(struct place *p, int32_t stage, int32_t dst, const struct hn_expr *at,
+		      const struct hn_expr *const *value, struct rewrite *r, struct code *c)
+{
+	const struct hn_op *op = p->t->dag->op[stage];
+	const struct hn_expr *v[HN_DAG_MAX_OUT];
+
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		v[k] = hn_expr_map(value[k], rewrite_node, r, p->a);
+		v[k] = hn_simplify_data(v[k], p->span, p->n_slot, p->a);
+		v[k] = op->n_out > 1 ? named(p, v[k], c) : v[k];
+	}
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_STORE,
+							    .buffer = dst + (int32_t)k,
+							    .at = at,
+							    .e = v[k] });
+	}
+}
+
+/* All guards in one condition, NULL: there is none that may fail. */
+static const struct hn_expr *all_of(struct place *p, const struct hn_expr *x,
+				    const struct hn_expr *y)
+{
+	if (y->op == HN_EXPR_INT && y->u.i != 0) {
+		return x;
+	}
+	return x == NULL ? y : hn_place_binary(p, HN_EXPR_AND, x, y);
+}
+
+static void add_update(struct place *p, const struct hn_node *n, const struct hn_expr *at,
+		       int32_t dst, struct rewrite *r, struct code *c)
+{
+	const struct hn_op *op = p->t->dag->op[n->stage];
+	const struct hn_expr *source[HN_DAG_MAX_OUT];
+
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		source[k] = hn_expr_map(op->reduce->source[k], rewrite_node, r, p->a);
+		source[k] = hn_simplify_data(source[k], p->span, p->n_slot, p->a);
+	}
+	hn_place_combine(p, n->stage, dst, at, source, c);
+}
+
+void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
+{
+	const struct hn_op *op = p->t->dag->op[n->stage];
+	uint32_t n_axis = op->n_spatial + op->n_reduce;
+	const struct hn_expr **axis = HN_NEW_ARRAY(p->a, const struct hn_expr *, n_axis + 1);
+	struct rewrite r = { .p = p, .stage = n->stage, .axis = axis };
+	const struct hn_expr *guard = NULL, *at;
+	struct code inner = { 0 };
+	int32_t dst;
+
+	for (uint32_t d = 0; d < n_axis; d++) {
+		axis[d] = n->axis[d] == NULL ? NULL : hn_place_value(p, n->axis[d], n->stage);
+	}
+	for (uint32_t i = 0; i < n->n_guard; i++) {
+		guard = all_of(p, guard,
+			       hn_simplify(hn_place_value(p, n->guard[i], n->stage), p->span,
+					   p->n_slot, p->a));
+	}
+	if (n->stmt == HN_STMT_UPDATE && p->part[n->stage] >= 0) {
+		dst = p->part[n->stage];
+		at = hn_place_int(p, 0);
+	} else {
+		at = hn_place_element(p, n->stage, axis, &dst);
+	}
+	if (p->rc != 0) {
+		return;
+	}
+	if (n->stmt == HN_STMT_UPDATE) {
+		add_update(p, n, at, dst, &r, &inner);
+		if (op->reduce->condition != NULL) { /* inside: it may read where guards hold */
+			hn_place_under(p, hn_simplify_data(hn_expr_map(op->reduce->condition,
+								  rewrite_node, &r, p->a),
+						      p->span, p->n_slot, p->a),
+				  &inner);
+		}
+	} else {
+		store_all(p, n->stage, dst, at,
+			  n->stmt == HN_STMT_INIT ? op->reduce->identity : op->body, &r, &inner);
+	}
+	if (guard != NULL) {
+		hn_place_under(p, guard, &inner);
+	}
+	for (uint32_t i = 0; i < inner.n; i++) {
+		hn_place_add(p, c, *inner.v[i]);
+	}
+}
+
+static enum hn_device_how how(const struct hn_node *n)
+{
+	return n->ann == HN_ANN_VECTORIZE ? HN_DEVICE_LANES
+	       : n->ann == HN_ANN_UNROLL || n->ann == HN_ANN_VTHREAD ? HN_DEVICE_UNROLLED
+								     : HN_DEVICE_IN_ORDER;
+}
+
+void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
+{
+	struct code inner = { 0 };
+	bool loop = n->kind == HN_NODE_LOOP && n->extent > 1;
+	int32_t slot = 0;
+
+	if (n->kind == HN_NODE_STMT) {
+		hn_place_stmt(p, n, c);
+		return;
+	}
+	if (n->kind == HN_NODE_LOOP) {
+		slot = loop ? hn_place_slot(p, HN_I32, n->extent) : 0;
+		p->value[n->loop] = loop ? hn_place_var(p, slot) : hn_place_int(p, 0);
+	}
+	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
+		const struct hn_node *child = n->child[i];
+
+		if (child->init != NULL) {
+			hn_place_code(p, child->init, loop ? &inner : c);
+		}
+		hn_place_code(p, child, loop ? &inner : c);
+	}
+	if (loop) {
+		hn_place_add(p, c, *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
+									      .how = how(n),
+									      .slot = slot,
+									      .extent = n->extent },
+						  &inner));
+	}
+}

@@ -1,0 +1,188 @@
+/* lower/device/place_sync.c -- barriers, where a piece touches what another one has written.
+ *
+ * A barrier is put before a piece that reads or writes a buffer that pieces since the last barrier
+ * wrote, or writes one that they read; a loop's first pieces come after its last ones, too.  It is
+ * judged by whole buffers, so that a barrier may be put where none is needed; that none is missing
+ * hn_device_verify shows without asking here.  Source: TVM's ThreadSync.
+ */
+#include <string.h>
+
+#include "lower/device/place_int.h"
+
+/* What was touched since the last barrier, [n_buffer] each. */
+struct touched {
+	bool *read, *wrote;
+	bool *other; /* by another stage than the one that the buffer holds, or its init */
+};
+
+struct sync {
+	struct place *p;
+	bool single;	/* one thread a block */
+	int32_t *owner; /* [n_buffer] the stage whose tensor it holds; -1 = none */
+	uint32_t n_barrier;
+};
+
+static struct touched nothing(const struct sync *s)
+{
+	return (struct touched){ HN_NEW_ARRAY(s->p->a, bool, s->p->n_buffer),
+				 HN_NEW_ARRAY(s->p->a, bool, s->p->n_buffer),
+				 HN_NEW_ARRAY(s->p->a, bool, s->p->n_buffer) };
+}
+
+static void see_load(const struct hn_expr *e, void *ctx)
+{
+	if (e->op == HN_EXPR_LOAD) {
+		((struct touched *)ctx)->read[e->ref] = true;
+	}
+}
+
+static void see(const struct hn_device_node *n, struct touched *t)
+{
+	const struct hn_expr *e[] = { n->e, n->at, n->copy != NULL ? n->copy->from_at : NULL };
+
+	for (size_t i = 0; i < HN_COUNT_OF(e); i++) {
+		if (e[i] != NULL) {
+			hn_expr_visit(e[i], see_load, t);
+		}
+	}
+	if (n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_COPY) {
+		t->wrote[n->buffer] = true;
+	}
+	if (n->copy != NULL) {
+		t->read[n->copy->from] = true;
+	}
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		see(n->child[i], t);
+	}
+}
+
+static void join(const struct sync *s, struct touched *t, const struct touched *other)
+{
+	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+		t->other[i] |= other->other[i];
+		t->read[i] |= other->read[i];
+		t->wrote[i] |= other->wrote[i];
+	}
+}
+
+static bool meets(const struct sync *s, const struct touched *t, const struct touched *now)
+{
+	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+		if (s->p->buffer[i].space != HN_SPACE_LOCAL &&
+		    ((now->wrote[i] && (t->read[i] || t->wrote[i])) ||
+		     (now->read[i] && t->wrote[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What a piece, or all pieces of a loop, touch. */
+static void see_draft(const struct sync *s, const struct draft *d, struct touched *t)
+{
+	struct touched now = nothing(s);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		see_draft(s, d->child[i], t);
+	}
+	if (d->piece) {
+		see(&d->node, &now);
+		for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+			now.other[i] = (now.read[i] || now.wrote[i]) && s->owner[i] != d->stage;
+		}
+		join(s, t, &now);
+	}
+}
+
+/* Before what touches `now`. */
+static void wait_for(struct sync *s, struct touched *t, const struct touched *now, struct code *c)
+{
+	if (meets(s, t, now) && !s->single) {
+		hn_place_add(s->p, c, (struct hn_device_node){ .kind = HN_DEVICE_BARRIER });
+		s->n_barrier++;
+		*t = nothing(s);
+	}
+	join(s, t, now);
+}
+
+/* The code of d, after `t` was touched, which becomes what is touched then. */
+static struct code walk(struct sync *s, const struct draft *d, struct touched *t);
+
+/* What an iteration of the loop leaves to the next.  Iterations of a stage's own loops update
+ * different elements, or by the same thread. */
+static struct touched left_over(struct sync *s, const struct draft *loop)
+{
+	struct touched t = nothing(s);
+	uint32_t n = s->n_barrier;
+
+	(void)walk(s, loop, &t);
+	s->n_barrier = n;
+	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+		if (s->owner[i] == loop->stage && !t.other[i]) {
+			t.read[i] = t.wrote[i] = false;
+		}
+	}
+	return t;
+}
+
+static void walk_loop(struct sync *s, const struct draft *x, struct touched *t, struct code *c)
+{
+	struct touched left = left_over(s, x), with = nothing(s), all = nothing(s);
+	uint32_t n = s->n_barrier;
+	struct code inner;
+
+	join(s, &with, &left);
+	inner = walk(s, x, &with);
+	see_draft(s, x, &all);
+	if (s->n_barrier == n) { /* none inside: one before it is enough */
+		wait_for(s, t, &all, c);
+	} else {
+		s->n_barrier = n;
+		join(s, t, &left);
+		inner = walk(s, x, t);
+	}
+	if (inner.n > 0) {
+		hn_place_add(s->p, c, *hn_place_wrap(s->p, x->node, &inner));
+	}
+}
+
+static struct code walk(struct sync *s, const struct draft *d, struct touched *t)
+{
+	struct code c = { 0 };
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct draft *x = d->child[i];
+		struct touched now = nothing(s);
+
+		if (!x->piece) {
+			walk_loop(s, x, t, &c);
+			continue;
+		}
+		see_draft(s, x, &now);
+		wait_for(s, t, &now, &c);
+		if (x->node.kind != HN_DEVICE_SEQ) {
+			hn_place_add(s->p, &c, x->node);
+		}
+		for (uint32_t k = 0; k < x->node.n_child && x->node.kind == HN_DEVICE_SEQ; k++) {
+			hn_place_add(s->p, &c, *x->node.child[k]);
+		}
+	}
+	return c;
+}
+
+const struct hn_device_node *hn_place_sync(struct place *p, struct draft *root)
+{
+	struct sync s = { .p = p, .single = p->block[0] * p->block[1] * p->block[2] == 1 };
+
+	s.owner = HN_NEW_ARRAY(p->a, int32_t, p->n_buffer);
+	memset(s.owner, 0xff, p->n_buffer * sizeof(s.owner[0]));
+	for (uint32_t i = 0; i < p->t->dag->n_op; i++) {
+		for (uint32_t k = 0; p->held[i].made && k < p->t->dag->op[i]->n_out; k++) {
+			s.owner[p->held[i].buffer + (int32_t)k] = (int32_t)i;
+		}
+	}
+	struct touched t = nothing(&s);
+	struct code c = walk(&s, root, &t);
+
+	return hn_place_wrap(p, root->node, &c);
+}
