@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/dag/range.h"
 #include "lower/device/device_verify_int.h"
+
+#define MOST_AXES 128 /* of a question to the prover of dag/range.h */
 
 static void add_access(struct verify *v, struct access a, const struct path *path,
 		       const struct holds *holds)
@@ -311,6 +314,8 @@ void hn_verify_forget(struct verify *v)
 		isl_space_free(v->access[i].space.space);
 	}
 	v->n_access = 0;
+	hn_range_free(v->range);
+	v->range = NULL;
 }
 
 /* ---- bounds */
@@ -334,12 +339,59 @@ static bool is_within_interval(const struct verify *v, const struct access *a, i
 	return lo >= 0 && hi < n;
 }
 
+/* A kernel's slots as the axes of an op, for the prover of dag/range.h. */
+static struct hn_range *range_of(struct verify *v)
+{
+	struct hn_op *op = HN_NEW(&v->arena, struct hn_op);
+	struct hn_axis *axis = HN_NEW_ARRAY(&v->arena, struct hn_axis, v->k->n_slot);
+
+	for (uint32_t s = 0; s < v->k->n_slot; s++) {
+		axis[s] = (struct hn_axis){ .name = "", .extent = v->extent[s] };
+	}
+	op->axis = axis;
+	op->n_spatial = v->k->n_slot;
+	return hn_range_new(op, &v->arena);
+}
+
+static void assume(struct verify *v, const struct hn_poly_space *s, const struct hn_expr *e,
+		   bool positive)
+{
+	if ((e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive)) {
+		assume(v, s, e->arg[0], positive);
+		assume(v, s, e->arg[1], positive);
+	} else if (is_known(s, e)) {
+		hn_range_assume(v->range, e, positive);
+	}
+}
+
+/* Or an interval under the conditions around it. */
+static bool is_within_range(struct verify *v, const struct access *a, int64_t n)
+{
+	const struct hn_poly_space s = { .first_dim = a->first_dim };
+	struct hn_range_mark mark;
+	struct hn_bound b;
+
+	if (a->copy != NULL || v->k->n_slot > MOST_AXES || !is_known(&s, a->at)) {
+		return false;
+	}
+	v->range = v->range != NULL ? v->range : range_of(v);
+	mark = hn_range_push(v->range);
+	for (const struct holds *h = a->holds; h != NULL; h = h->up) {
+		assume(v, &s, h->e, h->positive);
+	}
+	b = hn_range_of(v->range, a->at, 0, n - 1);
+	bool ret = hn_range_empty(v->range) || (b.lo >= 0 && b.hi < n);
+
+	hn_range_pop(v->range, mark);
+	return ret;
+}
+
 bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n)
 {
 	isl_set *out, *in;
 	bool ret;
 
-	if (is_within_interval(v, a, n)) {
+	if (is_within_interval(v, a, n) || is_within_range(v, a, n)) {
 		return true;
 	}
 	hn_verify_in_isl(v, a);

@@ -2,7 +2,8 @@
  *
  * Most indices are sums of digits times strides, and the strides grow as those of a positional
  * number do: each more than all smaller ones can add up to.  Then one index is one set of digits,
- * and those of the thread are among them.  Where that does not show it, isl is asked.
+ * and those of the thread are among them.  Where that does not show it, instances are tried if
+ * they are few, and else isl is asked.
  */
 #include <isl/constraint.h>
 #include <isl/local_space.h>
@@ -222,6 +223,13 @@ bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int3
 
 	if (is_one_by_digits(v, a, b, first, w)) {
 		return true;
+	}
+	if (first == HN_DEVICE_THREAD) {
+		enum counted counted = hn_verify_count(v, a, b, w);
+
+		if (counted != COUNTED_NOT) {
+			return counted == COUNTED_ONE;
+		}
 	}
 	hn_verify_in_isl(v, a);
 	hn_verify_in_isl(v, b);

@@ -63,6 +63,7 @@ struct verify {
 	const struct hn_radix *radix; /* [n_slot] */
 	struct hn_span *span;	      /* [n_slot] */
 	int64_t *extent;	      /* [n_slot]; 0: of no loop or number */
+	struct hn_range *range;	      /* what is known of the slots; made when it is asked for */
 	int rc;
 	struct hn_err *err;
 };
@@ -82,6 +83,12 @@ struct when {
 	const struct hn_device_node *const *same;
 	const struct hn_device_node *next; /* a loop whose value is one more for b; or NULL */
 };
+
+/* device_count.c: the same of threads, by trying all instances; NOT where there are too many. */
+enum counted { COUNTED_ONE, COUNTED_MORE, COUNTED_NOT };
+
+enum counted hn_verify_count(struct verify *v, const struct access *a, const struct access *b,
+			     const struct when *w);
 
 /* Whether those that reach one element have the same numbers first, first + 1, first + 2: of the
  * block or of the thread. */
