@@ -1,5 +1,9 @@
 /* Device programs of all cases: every sketch for a GPU that has room on it becomes one, and it is
- * shown to have no races; the same cut down to a few elements (cropped.h) computes the dag. */
+ * shown to have no races; the same cut down to a few elements (cropped.h) computes the dag.
+ *
+ * Each cut program is spoiled, too: a barrier is left out, a buffer is one element shorter, a
+ * number becomes 0, a condition always holds.  What the verifier takes of these must run without
+ * a fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +18,8 @@
 #include "tests/lib/cropped.h"
 #include "tests/lib/each_case.h"
 
-#define FILLS 2 /* of each sketch */
+#define FILLS 2	     /* of each sketch */
+#define CUT_FILLS 16 /* of each sketch of a program that was cut */
 #define TRIES 40
 #define LIMIT_MS 60000
 #define FUEL 40000000
@@ -22,7 +27,70 @@
 struct counts {
 	struct hn_target gpu;
 	uint32_t states, unfilled, undecided, cropped, right, long_ones;
+	uint32_t spoiled, refused, taken, run_refused; /* run_refused: where the interpreter agrees */
 };
+
+/* Spoils place number `at` of its kind, counted through all kernels. */
+enum spoil { NO_BARRIER, SHORT_BUFFER, NUMBER_IS_0, ALWAYS, N_SPOIL };
+
+struct spoiler {
+	struct hn_arena *a;
+	enum spoil how;
+	uint32_t n, at; /* places seen; the one */
+};
+
+static bool is_there(struct spoiler *s, enum spoil how)
+{
+	return s->how == how && s->n++ == s->at;
+}
+
+static const struct hn_expr *no_number(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	return e->op == HN_EXPR_VAR && e->ref < HN_DEVICE_FIRST && is_there(ctx, NUMBER_IS_0)
+		       ? hn_expr_int(0, HN_I32, a)
+		       : e;
+}
+
+static const struct hn_device_node *spoil_node(struct spoiler *s, const struct hn_device_node *n)
+{
+	struct hn_device_node *copy = HN_NEW(s->a, struct hn_device_node);
+	const struct hn_device_node **child =
+		HN_NEW_ARRAY(s->a, const struct hn_device_node *, n->n_child + 1);
+
+	*copy = *n;
+	copy->child = child;
+	copy->n_child = 0;
+	copy->at = n->at != NULL ? hn_expr_map(n->at, no_number, s, s->a) : NULL;
+	if (n->kind == HN_DEVICE_IF && is_there(s, ALWAYS)) {
+		copy->kind = HN_DEVICE_SEQ;
+	}
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		if (n->child[i]->kind != HN_DEVICE_BARRIER || !is_there(s, NO_BARRIER)) {
+			child[copy->n_child++] = spoil_node(s, n->child[i]);
+		}
+	}
+	return copy;
+}
+
+static const struct hn_device *spoil(struct spoiler *s, const struct hn_device *d)
+{
+	struct hn_device *copy = HN_NEW(s->a, struct hn_device);
+	struct hn_device_kernel *k = HN_NEW_ARRAY(s->a, struct hn_device_kernel, d->n_kernel);
+	struct hn_device_buffer *b = HN_NEW_ARRAY(s->a, struct hn_device_buffer, d->n_buffer);
+
+	*copy = *d;
+	copy->buffer = b;
+	copy->kernel = k;
+	for (uint32_t i = 0; i < d->n_buffer; i++) {
+		b[i] = d->buffer[i];
+		b[i].n_elem -= b[i].arg < 0 && b[i].n_elem > 1 && is_there(s, SHORT_BUFFER);
+	}
+	for (uint32_t i = 0; i < d->n_kernel; i++) {
+		k[i] = d->kernel[i];
+		k[i].body = spoil_node(s, d->kernel[i].body);
+	}
+	return copy;
+}
 
 static void fail_with(const char *what, const char *why, const struct hn_looptree *t,
 		      const struct hn_device *d)
@@ -30,12 +98,51 @@ static void fail_with(const char *what, const char *why, const struct hn_looptre
 	struct hn_buf text;
 
 	hn_buf_init(&text);
-	hn_looptree_print(t, &text);
+	if (t != NULL) {
+		hn_looptree_print(t, &text);
+	}
 	if (d != NULL) {
 		hn_device_print(d, &text);
 	}
 	fputs(text.s, stderr); /* cmocka cuts long texts */
 	fail_msg("%s: %s", what, why);
+}
+
+/* A few places of each kind. */
+static void judge_spoiled(const struct each *e, const struct hn_device *d,
+			  const struct hn_dag *dag, struct counts *n, struct hn_arena *a)
+{
+	for (uint32_t i = 0; i < 2 * N_SPOIL; i++) {
+		struct spoiler count = { .a = a, .how = (enum spoil)(i % N_SPOIL), .at = UINT32_MAX };
+		struct hn_err err = { 0 }, run_err = { 0 };
+		struct run_args got;
+
+		(void)spoil(&count, d);
+		if (count.n == 0) {
+			continue;
+		}
+		struct spoiler s = { .a = a, .how = count.how,
+				     .at = (n->cropped * 7 + i * 5) % count.n };
+		const struct hn_device *bad = spoil(&s, d);
+
+		n->spoiled++;
+		run_args_make(dag, 7, &got);
+		int rc = hn_device_verify(bad, &n->gpu, LIMIT_MS, &err);
+		int run_rc = hn_device_interpret(bad, got.at, n->cropped, FUEL, &run_err);
+
+		run_args_free(&got);
+		/* an element that nobody has written is another matter */
+		bool unwritten = strstr(run_err.msg, "before it is written") != NULL;
+
+		if (rc == 0 && run_rc == -HONE_E_INVALID && !unwritten) {
+			snprintf(err.msg, sizeof(err.msg), "spoiled (%d, place %u), it is taken, and: %.200s",
+				 (int)s.how, s.at, run_err.msg);
+			fail_with(e->name, err.msg, NULL, bad);
+		}
+		n->taken += rc == 0;
+		n->refused += rc == -HONE_E_INVALID;
+		n->run_refused += rc == -HONE_E_INVALID && run_rc == -HONE_E_INVALID;
+	}
 }
 
 static void judge(const struct each *e, const struct hn_dag *dag, const struct hn_state *s,
@@ -77,6 +184,7 @@ static void judge(const struct each *e, const struct hn_dag *dag, const struct h
 			n->right++;
 		}
 		run_args_free(&got);
+		judge_spoiled(e, d, dag, n, &a);
 	}
 	hn_arena_fini(&a);
 }
@@ -94,7 +202,7 @@ static void judge_sketches(const struct each *e, const struct hn_dag *dag,
 		struct hn_rng rng = hn_rng_stream(11, 3, k, 0);
 		int made = 0;
 
-		for (int i = 0; i < TRIES && made < FILLS; i++) {
+		for (int i = 0; i < TRIES && made < (want != NULL ? CUT_FILLS : FILLS); i++) {
 			const struct hn_state *s;
 
 			if (hn_sketch_fill(&sketches.sketch[k], &n->gpu, &rng, &a, &s) ==
@@ -147,6 +255,9 @@ static void every_gpu_sketch_is_a_device_program(void **state)
 	print_message("%u states placed and shown to have no races, but %u undecided; %u of cut programs, "
 		      "%u right, %u too long; %u sketches without a fill\n",
 		      n.states, n.undecided, n.cropped, n.right, n.long_ones, n.unfilled);
+	print_message("%u of them spoiled: %u refused (%u by the interpreter as well), %u taken\n",
+		      n.spoiled, n.refused, n.run_refused, n.taken);
+	assert_true(n.run_refused > n.refused / 2);
 	assert_true(n.right > n.cropped * 9 / 10);
 	assert_true(n.undecided <= n.states / 100);
 	hn_arena_fini(&a);

@@ -66,6 +66,24 @@ static void fail_with(const char *what, const char *why, const struct hn_looptre
 	fail_msg("%s: %s", what, why);
 }
 
+static void reads_back(const struct hn_device *d, struct hn_arena *a)
+{
+	const struct hn_device *again;
+	struct hn_buf text, twice;
+	struct hn_err err;
+
+	hn_buf_init(&text);
+	hn_buf_init(&twice);
+	hn_device_print(d, &text);
+	if (hn_device_parse("text", text.s, text.n, a, &again, &err) != 0) {
+		fail_msg("%s in\n%s", err.msg, text.s);
+	}
+	hn_device_print(again, &twice);
+	assert_string_equal(text.s, twice.s);
+	hn_buf_fini(&text);
+	hn_buf_fini(&twice);
+}
+
 static void judge(const char *what, const struct hn_dag *dag, const struct hn_state *s,
 		  const struct hn_target *gpu, const struct run_args *want, struct counts *n)
 {
@@ -87,6 +105,9 @@ static void judge(const char *what, const struct hn_dag *dag, const struct hn_st
 	}
 	if (rc == 0 && hn_device_verify(d, gpu, LIMIT_MS, &err) != 0) {
 		fail_with(what, err.msg, t, d);
+	}
+	if (rc == 0) {
+		reads_back(d, &a);
 	}
 	for (uint32_t order = 0; order < 3 && rc == 0; order++) {
 		struct run_args got;
