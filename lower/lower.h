@@ -71,27 +71,54 @@ struct hn_emit_options {
 	const struct hn_emit_beside *beside;
 };
 
+enum hn_artefact_form {
+	HN_ARTEFACT_ELF,   /* relocatable object: include/hone/kernel.h */
+	HN_ARTEFACT_DEVICE /* text of a device program: lower/device/device.h */
+};
+
 struct hn_artefact {
-	const void *object; /* relocatable ELF; in the arena */
+	const void *object; /* in the arena */
 	size_t object_bytes;
-	uint64_t shared_bytes;     /* workspace: once per call */
-	uint64_t per_worker_bytes; /* workspace: for each worker */
-	uint64_t prepared_bytes;   /* what SYMBOL_prepare makes; 0 = there is none */
+	enum hn_artefact_form form;
+	uint64_t shared_bytes;     /* ELF: workspace, once per call */
+	uint64_t per_worker_bytes; /* ELF: workspace, for each worker */
+	uint64_t prepared_bytes;   /* ELF: what SYMBOL_prepare makes; 0 = there is none */
 	const char *ir, *assembly; /* NULL unless wanted */
 	int64_t passes_ns, codegen_ns; /* what LLVM took: verifier and passes; object file */
 };
 
-#define HN_CODEGEN_BYTES 48
+/* What decides the code beside the loop tree; words of no emitter's are "". */
+struct hn_emitter_facts {
+	const char *version;   /* "LLVM 22.1.5" */
+	const char *triple;    /* LLVM's */
+	const char *processor; /* "znver3" */
+	const char *features;  /* of it */
+};
 
-struct hn_emitter; /* LLVM state that is reused between kernels; one thread at a time */
+/* A row of emits.def: who makes code for a kind of target.  A state is used by one thread at a
+ * time, and kept from kernel to kernel. */
+struct hn_emit_ops {
+	const char *name; /* "cpu" */
+	int (*open)(const struct hn_target *target, void **ret, struct hn_err *err);
+	void (*close)(void *state);
+	int (*emit)(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
+		    struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err);
+	struct hn_emitter_facts (*facts)(const void *state, struct hn_arena *a);
+};
 
-/* An emitter for targets of this isa.  HONE_E_UNSUPPORTED when LLVM cannot make code for it. */
+struct hn_emitter; /* an opened row */
+
+/* The emitter of the target's kind.  HONE_E_UNSUPPORTED when there is none, or it makes no code for
+ * this target. */
 int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret, struct hn_err *err)
 	HN_NODISCARD;
-void hn_emitter_free(struct hn_emitter *e);
+void hn_emitter_free(struct hn_emitter *e); /* NULL is fine */
 
-/* Which emitter, and the LLVM that it calls: "cpu/LLVM 22.1.5", as records' stamps say it. */
-const char *hn_emitter_codegen(char text[HN_CODEGEN_BYTES]);
+struct hn_emitter_facts hn_emitter_facts(const struct hn_emitter *e, struct hn_arena *a);
+
+/* Which emitter, and what it calls: "cpu/LLVM 22.1.5", as records' stamps say it. */
+#define HN_CODEGEN_BYTES 48
+const char *hn_emitter_codegen(const struct hn_emitter *e, char text[HN_CODEGEN_BYTES]);
 
 /* Emit and compile. 0, HONE_E_UNSUPPORTED (a construct this emitter lacks, named), or
  * HONE_E_INTERNAL (LLVM's verifier or code generator refused, with its words). */

@@ -238,7 +238,7 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 	}
 	int64_t before = hn_clock_ns();
 
-	ans->codegen = hn_emitter_codegen(hn_arena_alloc(a, HN_CODEGEN_BYTES));
+	ans->codegen = hn_emitter_codegen(b->emitter, hn_arena_alloc(a, HN_CODEGEN_BYTES));
 	rc = r->naive ? emit_naive(b, r, &options, a, ans)
 		      : hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
 	lap(before, &ans->ns.emit);

@@ -16,7 +16,6 @@
 #include "base/jw.h"
 #include "loopstate/read/dag_read.h"
 #include "lower/build/check.h"
-#include "lower/cpu/emit_int.h"
 
 extern char **environ;
 
@@ -59,15 +58,15 @@ struct key {
 	const char *cpu;
 };
 
-static struct key key_of(const struct hn_emitter *em)
+static struct key key_of(const struct hn_emitter *em, struct hn_arena *a)
 {
-	unsigned major, minor, patch;
-	struct key ret = { .cpu = em->cpu };
+	const struct hn_emitter_facts f = hn_emitter_facts(em, a);
+	struct key ret = { .cpu = f.processor };
 	uint64_t h = hn_hash64(HONE_VERSION, strlen(HONE_VERSION), 1);
-	const char *const text[] = { ret.llvm, em->triple, em->cpu, em->features };
+	const char *const text[] = { ret.llvm, f.triple, f.processor, f.features };
+	const char *number = strrchr(f.version, ' ');
 
-	LLVMGetVersion(&major, &minor, &patch);
-	snprintf(ret.llvm, sizeof ret.llvm, "%u.%u.%u", major, minor, patch);
+	snprintf(ret.llvm, sizeof ret.llvm, "%s", number != NULL ? number + 1 : f.version);
 	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {
 		h = hn_hash64(text[i], strlen(text[i]), h);
 	}
@@ -236,11 +235,11 @@ static int test_all(struct hn_emitter *em, const char *board, const struct key *
 
 int hn_selftest(struct hn_emitter *em, const struct hn_selftest_place *at, struct hn_err *err)
 {
-	struct key k = key_of(em);
 	struct hn_err why = { 0 };
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
+	struct key k = key_of(em, &a);
 	const char *folder = hn_arena_printf(&a, "%s/codegen", at->home);
 	const char *path = hn_arena_printf(&a, "%s/%s.json", folder, k.hex);
 	int64_t begin = hn_clock_ns();

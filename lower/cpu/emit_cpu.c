@@ -415,10 +415,10 @@ static void emit_beside(struct emit *first, const struct hn_emit_beside *is)
 	}
 }
 
-int hn_emit(struct hn_emitter *em, const struct hn_looptree *t,
-	    const struct hn_emit_options *options, struct hn_arena *a,
-	    struct hn_artefact *ret, struct hn_err *err)
+int hn_emit_llvm(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
+		 struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
 {
+	struct hn_llvm *em = state;
 	struct emit e = { .em = em,
 			  .t = t,
 			  .opt = options,

@@ -24,10 +24,15 @@
 
 #define EMIT_MAX_LANES HN_TILE_MAX_LANES
 
+/* emit_cpu.c: hn_emit_ops.emit. */
+int hn_emit_llvm(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
+		 struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
+
 struct emit_turn;
 struct emit_table;
 
-struct hn_emitter {
+/* LLVM, ready for a target: what the cpu emitter keeps between kernels. */
+struct hn_llvm {
 	struct hn_target target;
 	struct hn_arena arena; /* target's strings */
 	LLVMContextRef ctx;
@@ -121,7 +126,7 @@ struct emit_later {
 };
 
 struct emit {
-	struct hn_emitter *em;
+	struct hn_llvm *em;
 	const struct hn_looptree *t;
 	const struct hn_emit_options *opt;
 	struct hn_arena *a;

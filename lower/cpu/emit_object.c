@@ -27,7 +27,7 @@
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
 {
-	struct hn_emitter *em = ctx;
+	struct hn_llvm *em = ctx;
 
 	if (LLVMGetDiagInfoSeverity(info) == LLVMDSError && !em->diagnostic[0]) {
 		char *text = LLVMGetDiagInfoDescription(info);
@@ -59,15 +59,6 @@ static const struct isa {
 	{ "x86-64-avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", 64 },
 };
 
-const char *hn_emitter_codegen(char text[HN_CODEGEN_BYTES])
-{
-	unsigned major, minor, patch;
-
-	LLVMGetVersion(&major, &minor, &patch);
-	snprintf(text, HN_CODEGEN_BYTES, "cpu/LLVM %u.%u.%u", major, minor, patch);
-	return text;
-}
-
 static const struct isa *find_isa(const char *word)
 {
 	for (size_t i = 0; i < HN_COUNT_OF(isas); i++) {
@@ -95,7 +86,7 @@ static int check_width(const struct hn_target *t, struct hn_err *err)
 	return 0;
 }
 
-static int choose_cpu(struct hn_emitter *em, struct hn_err *err)
+static int choose_cpu(struct hn_llvm *em, struct hn_err *err)
 {
 	const struct isa *isa = find_isa(em->target.isa);
 	struct hn_target host;
@@ -117,7 +108,7 @@ static int choose_cpu(struct hn_emitter *em, struct hn_err *err)
 		       em->target.isa);
 }
 
-static int make_machine(struct hn_emitter *em, struct hn_err *err)
+static int make_machine(struct hn_llvm *em, struct hn_err *err)
 {
 	LLVMTargetRef target;
 	char *message = NULL;
@@ -161,15 +152,26 @@ static void set_llvm_options(void)
 
 static pthread_once_t llvm_options = PTHREAD_ONCE_INIT;
 
-int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret,
-		   struct hn_err *err)
+static void close_llvm(void *state)
 {
-	struct hn_emitter *em;
+	struct hn_llvm *em = state;
 
-	if (strcmp(target->kind, "cpu") != 0) {
-		return hn_fail(err, HONE_E_UNSUPPORTED,
-			       "target %s: no code generator for it", target->kind);
+	if (em->tm) {
+		LLVMDisposeTargetMachine(em->tm);
 	}
+	LLVMDisposeMessage(em->triple);
+	LLVMDisposeMessage(em->layout);
+	LLVMDisposeMessage(em->cpu);
+	LLVMDisposeMessage(em->features);
+	LLVMContextDispose(em->ctx);
+	hn_arena_fini(&em->arena);
+	free(em);
+}
+
+static int open_llvm(const struct hn_target *target, void **ret, struct hn_err *err)
+{
+	struct hn_llvm *em;
+
 	LLVMInitializeNativeTarget();
 	LLVMInitializeNativeAsmPrinter();
 	pthread_once(&llvm_options, set_llvm_options);
@@ -190,29 +192,29 @@ int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret,
 	rc = rc ? rc : choose_cpu(em, err);
 	rc = rc ? rc : make_machine(em, err);
 	if (rc) {
-		hn_emitter_free(em);
+		close_llvm(em);
 		return rc;
 	}
 	*ret = em;
 	return 0;
 }
 
-void hn_emitter_free(struct hn_emitter *em)
+static struct hn_emitter_facts facts_of_llvm(const void *state, struct hn_arena *a)
 {
-	if (!em) {
-		return;
-	}
-	if (em->tm) {
-		LLVMDisposeTargetMachine(em->tm);
-	}
-	LLVMDisposeMessage(em->triple);
-	LLVMDisposeMessage(em->layout);
-	LLVMDisposeMessage(em->cpu);
-	LLVMDisposeMessage(em->features);
-	LLVMContextDispose(em->ctx);
-	hn_arena_fini(&em->arena);
-	free(em);
+	const struct hn_llvm *em = state;
+	unsigned major, minor, patch;
+
+	LLVMGetVersion(&major, &minor, &patch);
+	return (struct hn_emitter_facts){
+		.version = hn_arena_printf(a, "LLVM %u.%u.%u", major, minor, patch),
+		.triple = em->triple,
+		.processor = em->cpu,
+		.features = em->features,
+	};
 }
+
+extern const struct hn_emit_ops hn_emit_cpu;
+const struct hn_emit_ops hn_emit_cpu = { "cpu", open_llvm, close_llvm, hn_emit_llvm, facts_of_llvm };
 
 static void set_attribute(struct emit *e, LLVMValueRef f, const char *name)
 {

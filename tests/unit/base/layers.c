@@ -65,7 +65,7 @@ static const struct layer rooms[] = {
 	{"loopstate/expr", " "},
 	{"target/cpu", " target "},
 	{"target", " "},
-	{"lower/build", " lower/device lower/cpu lower/interp lower/prove lower "},
+	{"lower/build", " lower/interp lower/prove lower "},
 	{"lower/device", " lower/interp lower/prove lower "},
 	{"lower/cpu", " lower "},
 	{"lower/interp", " lower "},
