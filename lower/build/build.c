@@ -241,6 +241,14 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 	ans->codegen = hn_emitter_codegen(b->emitter, hn_arena_alloc(a, HN_CODEGEN_BYTES));
 	rc = r->naive ? emit_naive(b, r, &options, a, ans)
 		      : hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
+	if (rc == 0 && ans->artefact.form != HN_ARTEFACT_ELF && !r->any_form) {
+		rc = hn_fail(&ans->why, HONE_E_UNSUPPORTED,
+			     "target %.*s: hone makes a device program for it, no object yet; "
+			     "`hone-build --target %.*s --dag FILE --steps FILE -o FILE` writes the "
+			     "program",
+			     (int)strcspn(r->target, " "), r->target, (int)strcspn(r->target, " "),
+			     r->target);
+	}
 	lap(before, &ans->ns.emit);
 	ans->ns.passes = ans->artefact.passes_ns;
 	ans->ns.codegen = ans->artefact.codegen_ns;

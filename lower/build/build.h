@@ -26,6 +26,7 @@ struct hn_build_request {
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
 	unsigned long operations; /* of isl for the proof; 0 = any number */
+	bool any_form; /* what is no ELF object will do, too (enum hn_artefact_form) */
 	bool no_emit; /* replay and prove only: the board takes the history itself */
 	struct hn_emit_options options;
 };

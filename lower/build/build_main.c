@@ -25,7 +25,8 @@ struct command {
 static const char usage[] =
 	"usage: hone-build --dag FILE (--steps FILE|- | --naive) [--target native] "
 	"[--symbol NAME]\n"
-	"                  [-o FILE.o] [--header FILE.h] [--check FILE] [--no-prove]\n"
+	"                  [-o FILE]  (an object; for --target cuda the text of a device program)\n"
+	"                  [--header FILE.h] [--check FILE] [--no-prove]\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
@@ -243,6 +244,7 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	c->request.dag_bytes = dag.n;
 	c->request.steps = steps.s;
 	c->request.steps_bytes = steps.n;
+	c->request.any_form = c->header == NULL && c->check == NULL;
 	if (rc == 0) {
 		rc = c->poly ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
 	}
