@@ -5,6 +5,9 @@
  * computed from its arguments at each of those points: every loop at 0, one loop at a time at 1
  * and at its end.  Either way the numbers are those of an evaluation, modulo 2^64; a load or a
  * call counts as 0.
+ *
+ * A line is three samples for each loop, not a sum of terms: it has a value for every expression,
+ * where the forms of loopstate/ have none or an interval.
  */
 #ifndef HN_COSTMODEL_LINE_H
 #define HN_COSTMODEL_LINE_H

@@ -6,6 +6,9 @@
  * facts (Fourier-Motzkin, cut short).  Sound, not complete: a bound it gives always
  * holds; that it finds none proves nothing.  Work is bounded, so hostile input costs
  * milliseconds.
+ *
+ * A form's ends may be unknown here, and its terms are made while an expression is read.  A loop
+ * nest has all its digits beforehand, and refuses what is not known: loopstate/nest/digit_form.h.
  */
 #ifndef HN_LOOPSTATE_DAG_RANGE_H
 #define HN_LOOPSTATE_DAG_RANGE_H

@@ -4,6 +4,10 @@
  * The caller decides what a value is. For the code generator (lower/cpu/emit_lin.c) it is an
  * instruction. For code that only asks how an index moves (target/cpu/nest.c) it is a hash. Both
  * use the same rules, so they cannot come to different answers.
+ *
+ * A term carries its range and the depth where it is known, because an offset is put together
+ * from the outermost loop on.  Forms that end as expressions are simplify.h's; those of proofs
+ * about loops have digits for terms (loopstate/nest/digit_form.h).
  */
 #ifndef HN_LOOPSTATE_EXPR_LINEAR_H
 #define HN_LOOPSTATE_EXPR_LINEAR_H

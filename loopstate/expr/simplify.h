@@ -8,6 +8,9 @@
  * Works on int32 and int64 nodes, in 64 bits; anything else is only rebuilt around its
  * integer parts.  Sums that would overflow 64 bits are left as they were. Source of the
  * rules: TVM's canonical simplifier, the part that split and fuse need.
+ *
+ * Terms are as many as come, and in one order, because the form ends as an expression that is
+ * compared node by node: hence it is not linear.h's, which has room for sixteen in any order.
  */
 #ifndef HN_LOOPSTATE_EXPR_SIMPLIFY_H
 #define HN_LOOPSTATE_EXPR_SIMPLIFY_H

@@ -116,6 +116,8 @@ const struct hn_expr *hn_eq_ranged(struct hn_eq *c, const struct hn_expr *e, boo
 
 /* -- equal_index.c -- */
 
+/* A linear form over expressions.  It shares nothing with the simplifier's
+ * (loopstate/expr/simplify.h): that one made what is compared here. */
 struct hn_eq_lin {
 	int64_t c;
 	uint32_t n;
