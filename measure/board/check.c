@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "measure/board/child.h"
 #include "measure/board/fpenv.h"
-#include "measure/board/guard.h"
+#include "measure/board/redzone.h"
 #include "measure/board/loader.h"
 #include "measure/board/sandbox.h"
 #include "measure/board/verify.h"
@@ -53,8 +53,8 @@ struct run {
 	struct hn_frame_case said;
 	uint32_t index, n_arg;
 	struct hn_tensor *arg;
-	struct hn_guard *guard; /* [n_arg] */
-	struct hn_guard workspace, prepared;
+	struct hn_redzone *buffer; /* [n_arg] */
+	struct hn_redzone workspace, prepared;
 	const int64_t **at;   /* [n_arg] of outputs: the places that are known, ... */
 	const char **value; /* ... and what is there */
 	const int64_t *n_known;
@@ -123,7 +123,7 @@ static int read_case(struct run *r, const struct hn_frame *f, struct hn_err *err
 	if (bytes > HN_FRAME_MAX_BLOB) {
 		return corrupt("arguments larger than a frame", err);
 	}
-	r->guard = HN_NEW_ARRAY(&r->a, struct hn_guard, r->n_arg);
+	r->buffer = HN_NEW_ARRAY(&r->a, struct hn_redzone, r->n_arg);
 	r->at = HN_NEW_ARRAY(&r->a, const int64_t *, r->n_arg);
 	r->value = HN_NEW_ARRAY(&r->a, const char *, r->n_arg);
 	for (uint32_t i = 0; i < r->n_arg && rc == 0; i++) {
@@ -141,18 +141,18 @@ static int read_case(struct run *r, const struct hn_frame *f, struct hn_err *err
 					return corrupt("an element outside of its output", err);
 				}
 			}
-			rc = hn_guard_map((size_t)t->bytes, HN_GUARD_EXACT, &r->guard[i], err);
-			hn_guard_settle(&r->guard[i]);
+			rc = hn_redzone_map((size_t)t->bytes, HN_REDZONE_EXACT, &r->buffer[i], err);
+			hn_redzone_settle(&r->buffer[i]);
 			continue;
 		}
 		input = take(r, f, &used, t->bytes);
 		if (input == NULL) {
 			return corrupt("a case without its inputs", err);
 		}
-		rc = hn_guard_map((size_t)t->bytes, HN_GUARD_EXACT, &r->guard[i], err);
+		rc = hn_redzone_map((size_t)t->bytes, HN_REDZONE_EXACT, &r->buffer[i], err);
 		if (rc == 0) {
-			memcpy(r->guard[i].data, input, (size_t)t->bytes);
-			rc = hn_guard_seal(&r->guard[i], err);
+			memcpy(r->buffer[i].data, input, (size_t)t->bytes);
+			rc = hn_redzone_seal(&r->buffer[i], err);
 		}
 	}
 	return rc;
@@ -163,13 +163,15 @@ static int map_memory(struct run *r, struct hn_err *err)
 {
 	const struct hn_frame_object *k = r->kernel->said.object;
 	int64_t bytes = k->shared_bytes + WORKERS * k->per_worker_bytes;
-	int rc = bytes > 0 ? hn_guard_map((size_t)bytes, HN_GUARD_ALIGNED, &r->workspace, err) : 0;
+	int rc = bytes > 0 ? hn_redzone_map((size_t)bytes, HN_REDZONE_ALIGNED, &r->workspace, err)
+			   : 0;
 
 	if (rc == 0 && k->prepared_bytes > 0 && r->index % 2 == 0) {
-		rc = hn_guard_map((size_t)k->prepared_bytes, HN_GUARD_ALIGNED, &r->prepared, err);
+		rc = hn_redzone_map((size_t)k->prepared_bytes, HN_REDZONE_ALIGNED, &r->prepared,
+				    err);
 	}
-	hn_guard_settle(&r->workspace);
-	hn_guard_settle(&r->prepared);
+	hn_redzone_settle(&r->workspace);
+	hn_redzone_settle(&r->prepared);
 	return rc;
 }
 
@@ -232,7 +234,7 @@ static void call(void *ctx)
 		return;
 	}
 	for (uint32_t i = 0; i < r->n_arg; i++) {
-		args[i] = r->guard[i].data;
+		args[i] = r->buffer[i].data;
 	}
 	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	hn_fp_reset();
@@ -254,7 +256,7 @@ static enum hn_verdict judge_fault(struct run *r, const struct hn_fault_end *end
 	struct hn_fault_range *range = HN_NEW_ARRAY(&r->a, struct hn_fault_range, r->n_arg);
 
 	for (uint32_t i = 0; i < r->n_arg; i++) {
-		const struct hn_guard *g = &r->guard[i];
+		const struct hn_redzone *g = &r->buffer[i];
 
 		range[i] = (struct hn_fault_range){
 			.begin = (uintptr_t)g->region,
@@ -278,7 +280,7 @@ static bool right(struct run *r, uint32_t i, char *text, size_t n)
 	struct hn_mismatch m;
 
 	for (int64_t k = 0; k < count; k++) {
-		memcpy(got + k * size, r->guard[i].data + r->at[i][k] * size, size);
+		memcpy(got + k * size, r->buffer[i].data + r->at[i][k] * size, size);
 	}
 	some.n_elem = count;
 	if (hn_verify(&some, got, r->value[i], r->said.tolerance,
@@ -303,7 +305,7 @@ static enum hn_verdict judge(struct run *r, const struct hn_fault_end *end, char
 		return r->shared->loaded ? HN_VERDICT_WRONG_RESULT : HN_VERDICT_LOAD_FAIL;
 	}
 	for (uint32_t i = 0; i < r->n_arg; i++) {
-		if (r->arg[i].output && !hn_guard_intact(&r->guard[i])) {
+		if (r->arg[i].output && !hn_redzone_intact(&r->buffer[i])) {
 			snprintf(text, n, "wrote beside %.60s, within a page of it",
 				 r->arg[i].name);
 			return HN_VERDICT_SEGV_GUARD;
@@ -333,8 +335,8 @@ static int run_case(struct run *r, enum hn_verdict *ret, char *text, size_t n, s
 		r->rng = hn_rng_stream(1, 0, 0, r->index);
 		for (uint32_t k = 0; k < r->n_arg; k++) {
 			if (r->arg[k].output) {
-				memset(r->guard[k].data, HN_POISON_FIRST, r->guard[k].bytes);
-				hn_guard_mend(&r->guard[k]);
+				memset(r->buffer[k].data, HN_POISON_FIRST, r->buffer[k].bytes);
+				hn_redzone_mend(&r->buffer[k]);
 			}
 		}
 		rc = hn_child_run(call, r, &limits, &r->shared->note, &end, err);
@@ -347,11 +349,11 @@ static int run_case(struct run *r, enum hn_verdict *ret, char *text, size_t n, s
 
 static void close_run(struct run *r)
 {
-	for (uint32_t i = 0; r->guard != NULL && i < r->n_arg; i++) {
-		hn_guard_unmap(&r->guard[i]);
+	for (uint32_t i = 0; r->buffer != NULL && i < r->n_arg; i++) {
+		hn_redzone_unmap(&r->buffer[i]);
 	}
-	hn_guard_unmap(&r->workspace);
-	hn_guard_unmap(&r->prepared);
+	hn_redzone_unmap(&r->workspace);
+	hn_redzone_unmap(&r->prepared);
 	hn_arena_fini(&r->a);
 }
 

@@ -97,7 +97,7 @@ static const struct hn_fault_range *range_of(uint64_t address, uint32_t n,
 	return NULL;
 }
 
-static enum hn_verdict at_guard(const struct hn_fault_note *note,
+static enum hn_verdict at_redzone(const struct hn_fault_note *note,
 				const struct hn_fault_range *r, char *text, size_t n)
 {
 	const char *how = note->write ? "write" : "read";
@@ -137,7 +137,7 @@ static enum hn_verdict at_segv(const struct hn_fault_note *note, uint32_t n_rang
 		return HN_VERDICT_SEGV;
 	}
 	if (r != NULL) {
-		return at_guard(note, r, text, n);
+		return at_redzone(note, r, text, n);
 	}
 	/* a mapped stack does not fault: an address this near to it is past its limit */
 	if (note->address + NEAR_STACK >= note->stack &&

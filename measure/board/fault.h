@@ -27,9 +27,9 @@ struct hn_fault_note {
 	uint32_t arch;	/* ... by which interface: an audit architecture */
 };
 
-/* Address ranges with a meaning: a buffer and the guards around it. */
+/* Address ranges with a meaning: a buffer and the redzones around it. */
 struct hn_fault_range {
-	uint64_t begin, end;	       /* guards included */
+	uint64_t begin, end;	       /* redzones included */
 	uint64_t data_begin, data_end; /* the buffer's own bytes */
 	const char *name;
 	bool read_only;

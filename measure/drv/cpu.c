@@ -38,11 +38,11 @@ static void workload_free(struct cpu_workload *w)
 		return;
 	}
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		hn_guard_unmap(&w->buffer[i].exact);
-		hn_guard_unmap(&w->buffer[i].aligned);
+		hn_redzone_unmap(&w->buffer[i].exact);
+		hn_redzone_unmap(&w->buffer[i].aligned);
 		for (uint32_t set = 0; set < HN_INPUT_SETS; set++) {
-			hn_guard_unmap(&w->buffer[i].further[set]);
-			hn_guard_unmap(&w->buffer[i].reference[set]);
+			hn_redzone_unmap(&w->buffer[i].further[set]);
+			hn_redzone_unmap(&w->buffer[i].reference[set]);
 		}
 	}
 	hn_arena_fini(&w->arena);
@@ -112,7 +112,7 @@ static int64_t workspace_bytes(const struct hn_board_kernel *k, int32_t n_worker
 	return hn_add_sat(hn_add_sat(all, once), hn_mul_sat(own, n_workers));
 }
 
-/* What the buffers of these arguments take for so many input sets, whole pages and guards. */
+/* What the buffers of these arguments take for so many input sets, whole pages and redzones. */
 static int64_t buffer_bytes(uint32_t n, const struct hn_tensor *t, uint32_t n_set)
 {
 	int64_t sum = 0;
@@ -212,13 +212,13 @@ static void make_room(struct cpu_board *b, int64_t bytes, int64_t allowed)
 }
 
 int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_inputs *in,
-		     enum hn_guard_place place, struct hn_guard *ret, struct hn_err *err)
+		     enum hn_redzone_place place, struct hn_redzone *ret, struct hn_err *err)
 {
-	int rc = hn_guard_map((size_t)w->tensor[i].bytes, place, ret, err);
+	int rc = hn_redzone_map((size_t)w->tensor[i].bytes, place, ret, err);
 
 	if (rc == 0) {
 		hn_inputs_fill(in, &w->tensor[i], i, ret->data);
-		rc = hn_guard_seal(ret, err);
+		rc = hn_redzone_seal(ret, err);
 	}
 	return rc;
 }
@@ -235,21 +235,21 @@ static int map_buffers(struct cpu_workload *w, struct hn_err *err)
 		bool both = t->bytes % 64 != 0;
 
 		if (t->output) {
-			rc = hn_guard_map(bytes, HN_GUARD_EXACT, &b->exact, err);
+			rc = hn_redzone_map(bytes, HN_REDZONE_EXACT, &b->exact, err);
 			if (rc == 0 && both) {
-				rc = hn_guard_map(bytes, HN_GUARD_ALIGNED, &b->aligned,
+				rc = hn_redzone_map(bytes, HN_REDZONE_ALIGNED, &b->aligned,
 						  err);
 			}
-			hn_guard_settle(&b->exact);
-			hn_guard_settle(&b->aligned);
+			hn_redzone_settle(&b->exact);
+			hn_redzone_settle(&b->aligned);
 			if (rc == 0) {
-				rc = hn_guard_map(bytes, HN_GUARD_ALIGNED,
+				rc = hn_redzone_map(bytes, HN_REDZONE_ALIGNED,
 						  &b->reference[0], err);
 			}
 		} else {
-			rc = hn_cpu_map_input(w, i, in, HN_GUARD_EXACT, &b->exact, err);
+			rc = hn_cpu_map_input(w, i, in, HN_REDZONE_EXACT, &b->exact, err);
 			if (rc == 0 && both) {
-				rc = hn_cpu_map_input(w, i, in, HN_GUARD_ALIGNED,
+				rc = hn_cpu_map_input(w, i, in, HN_REDZONE_ALIGNED,
 						      &b->aligned, err);
 			}
 		}
@@ -298,7 +298,7 @@ static uint32_t fault_ranges(const struct cpu_workload *w, struct hn_fault_range
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		const struct cpu_buffer *b = &w->buffer[i];
-		const struct hn_guard *g[RANGES] = {&b->exact, &b->aligned};
+		const struct hn_redzone *g[RANGES] = {&b->exact, &b->aligned};
 
 		for (size_t j = 2; j < RANGES; j++) {
 			g[j] = w->tensor[i].output ? &b->reference[j - 2] : &b->further[j - 2];
@@ -443,10 +443,10 @@ static int keep_reference(struct cpu_workload *w, bool in_place, struct hn_err *
 			continue;
 		}
 		if (!in_place) {
-			memcpy(b->reference[0].data, cpu_guard(b, HN_GUARD_ALIGNED)->data,
+			memcpy(b->reference[0].data, cpu_placed(b, HN_REDZONE_ALIGNED)->data,
 			       b->reference[0].bytes);
 		}
-		rc = hn_guard_seal(&b->reference[0], err);
+		rc = hn_redzone_seal(&b->reference[0], err);
 		if (rc != 0) {
 			return rc;
 		}
@@ -648,7 +648,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 	/* a time too uncertain to tell is no excuse for a wrong answer */
 	if (ret->verdict == HN_VERDICT_OK ||
 	    (ret->verdict == HN_VERDICT_NOISY && b->report->phase == CPU_PHASE_LAST)) {
-		enum hn_verdict v = hn_cpu_check(w, HN_GUARD_ALIGNED, 0, text, sizeof text);
+		enum hn_verdict v = hn_cpu_check(w, HN_REDZONE_ALIGNED, 0, text, sizeof text);
 
 		/* the child compared the first run and found it right */
 		if (v == HN_VERDICT_WRONG_RESULT) {

@@ -50,10 +50,10 @@ struct calling {
 _Noreturn void cpu_finish(struct cpu_run *run, enum hn_verdict v, const char *detail);
 
 /* Fill all outputs of a placement with the byte, their slack made good again. */
-void cpu_poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern);
+void cpu_poison(const struct cpu_workload *w, enum hn_redzone_place place, int pattern);
 
 /* Fill them with what is wrong everywhere and looks like the set's answer (poison.h). */
-void cpu_disguise(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
+void cpu_disguise(const struct cpu_workload *w, enum hn_redzone_place place, uint32_t set,
 		  struct hn_rng *r);
 
 /* cpu_watch.c: poison the aligned outputs and the workspaces of n kernels that are to be timed;
@@ -75,7 +75,7 @@ void cpu_watch_prove(struct cpu_run *run, const struct calling *timed, double sp
 
 /* The arguments of a call, in `a`: inputs of a set (from 1 on there is one placement), outputs of
  * a placement; their pages are brought in. */
-void **cpu_pointers(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
+void **cpu_pointers(const struct cpu_workload *w, enum hn_redzone_place place, uint32_t set,
 		    struct hn_arena *a);
 
 /* What the kernel need not compute in each call with c->args: made once, then read-only. */

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "measure/board/board.h"
 #include "measure/board/fault.h"
-#include "measure/board/guard.h"
+#include "measure/board/redzone.h"
 #include "measure/board/inputs.h"
 #include "measure/board/pairs.h"
 #include "measure/board/verify.h"
@@ -26,9 +26,9 @@ struct cpu_told {
 
 /* One argument's memory. A size that is a multiple of 64 needs only one placement. */
 struct cpu_buffer {
-	struct hn_guard exact, aligned; /* aligned.region NULL: exact serves for both */
-	struct hn_guard further[HN_INPUT_SETS]; /* inputs: contents of sets from 1 on, sealed */
-	struct hn_guard reference[HN_INPUT_SETS]; /* outputs: what answers are compared with
+	struct hn_redzone exact, aligned; /* aligned.region NULL: exact serves for both */
+	struct hn_redzone further[HN_INPUT_SETS]; /* inputs: contents of sets from 1 on, sealed */
+	struct hn_redzone reference[HN_INPUT_SETS]; /* outputs: what answers are compared with
 						   * (cpu_refer.c), sealed */
 	double scale[HN_INPUT_SETS];		/* of the reference */
 	struct cpu_told told;
@@ -142,7 +142,7 @@ void hn_cpu_run_child(struct cpu_board *b, struct cpu_run *run, struct hn_board_
 
 /* Map and fill argument i, and seal it. */
 int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_inputs *in,
-		     enum hn_guard_place place, struct hn_guard *ret,
+		     enum hn_redzone_place place, struct hn_redzone *ret,
 		     struct hn_err *err) HN_NODISCARD;
 
 /* cpu_sets.c: fill in w->set from 1 on, as far as they serve.  room: there is memory for them;
@@ -168,11 +168,10 @@ void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_byt
 
 uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token);
 
-static inline const struct hn_guard *cpu_guard(const struct cpu_buffer *b,
-					       enum hn_guard_place place)
+static inline const struct hn_redzone *cpu_placed(const struct cpu_buffer *b,
+						  enum hn_redzone_place place)
 {
-	return place == HN_GUARD_ALIGNED && b->aligned.region != NULL ? &b->aligned
-								      : &b->exact;
+	return place == HN_REDZONE_ALIGNED && b->aligned.region != NULL ? &b->aligned : &b->exact;
 }
 
 /* The next canary, with how far it wanders; the first call takes a fifth of a second. */
@@ -206,7 +205,7 @@ void hn_cpu_check_plausible(struct cpu_board *b, const struct cpu_workload *w,
 /* Compare the outputs in one placement with the reference of a set; on a difference the line is in
  * text. Returns OK, WRONG_RESULT, or SEGV_GUARD when canary bytes beside a buffer
  * changed. */
-enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place place,
+enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_redzone_place place,
 			     uint32_t set, char *text, size_t text_bytes);
 
 #endif

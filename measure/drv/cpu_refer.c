@@ -17,10 +17,10 @@ static void copy_outputs(const struct cpu_workload *w)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		if (w->tensor[i].output) {
-			const struct hn_guard *from =
-				cpu_guard(&w->buffer[i], HN_GUARD_EXACT);
-			const struct hn_guard *to =
-				cpu_guard(&w->buffer[i], HN_GUARD_ALIGNED);
+			const struct hn_redzone *from =
+				cpu_placed(&w->buffer[i], HN_REDZONE_EXACT);
+			const struct hn_redzone *to =
+				cpu_placed(&w->buffer[i], HN_REDZONE_ALIGNED);
 
 			memmove(to->data, from->data, from->bytes);
 		}
@@ -73,7 +73,7 @@ _Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
 			    struct hone_pool *pool, struct hn_arena *a)
 {
 	for (int i = 0; i < 2; i++) {
-		void **p = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
+		void **p = cpu_pointers(run->w, HN_REDZONE_EXACT, run->set, a);
 
 		for (uint32_t k = 0; k < run->w->n_tensor && i == 0; k++) {
 			if (run->w->tensor[k].output) {
@@ -82,7 +82,7 @@ _Noreturn void hn_cpu_refer(struct cpu_run *run, struct calling c[2],
 		}
 		c[i].args = p;
 	}
-	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	cpu_poison(run->w, HN_REDZONE_EXACT, HN_POISON_FIRST);
 	if (c[0].wide != NULL) {
 		c[0].fn = c[0].wide;
 	}

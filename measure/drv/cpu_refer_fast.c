@@ -141,7 +141,7 @@ static void time_naive(struct cpu_run *run, struct calling *c)
 /* The set's inputs and its reference as outputs. */
 static void **reference_of(struct cpu_run *run, struct hn_arena *a)
 {
-	void **p = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
+	void **p = cpu_pointers(run->w, HN_REDZONE_EXACT, run->set, a);
 
 	for (uint32_t k = 0; k < run->w->n_tensor; k++) {
 		if (run->w->tensor[k].output) {
@@ -155,14 +155,14 @@ void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
 				 struct hone_pool *pool, struct hn_arena *a)
 {
 	struct cpu_report *report = run->report;
-	void **own = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
+	void **own = cpu_pointers(run->w, HN_REDZONE_EXACT, run->set, a);
 	void **reference = reference_of(run, a);
 	bool first = run->set == 0;
 	int raised, rounding = first ? FE_TONEAREST : FE_UPWARD;
 	int64_t begin;
 
 	c->args = own;
-	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	cpu_poison(run->w, HN_REDZONE_EXACT, HN_POISON_FIRST);
 	if (first) {
 		time_naive(run, c);
 		report->body.sampled =

@@ -3,7 +3,7 @@
  *     on.
  *   - The first run has the ends of its buffers at the guard pages, and is compared here.
  *   - The timed runs have their buffers aligned like a user's, beside ordinary memory
- *     (guard.h). Between them, calls are checked in part (cpu_watch.c).
+ *     (redzone.h). Between them, calls are checked in part (cpu_watch.c).
  *   - After the timing, a kernel that may be the best runs on each further input set
  *     (inputs.h).
  *   - The last run is on the first set again. The parent compares it, because the kernel cannot
@@ -42,19 +42,19 @@ uint64_t hn_cpu_seal(const struct cpu_report *r, uint64_t token)
 	return hn_hash64(&r->body, sizeof r->body, token);
 }
 
-enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_guard_place place,
+enum hn_verdict hn_cpu_check(const struct cpu_workload *w, enum hn_redzone_place place,
 			     uint32_t set, char *text, size_t text_bytes)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		const struct hn_tensor *t = &w->tensor[i];
 		const struct cpu_buffer *b = &w->buffer[i];
-		const struct hn_guard *g = cpu_guard(b, place);
+		const struct hn_redzone *g = cpu_placed(b, place);
 		struct hn_mismatch m;
 
 		if (!t->output) {
 			continue;
 		}
-		if (!hn_guard_intact(g)) {
+		if (!hn_redzone_intact(g)) {
 			snprintf(text, text_bytes,
 				 "wrote beside %.60s, within a page of it", t->name);
 			return HN_VERDICT_SEGV_GUARD;
@@ -142,8 +142,8 @@ double cpu_one_call(struct calling *c)
 	return (double)(hn_clock_ns() - begin);
 }
 
-/* Guarded memory, its end at most 63 bytes before the guard. */
-static uint8_t *map_guarded(uint64_t bytes)
+/* Memory between redzones, its end at most 63 bytes before the second. */
+static uint8_t *map_redzoned(uint64_t bytes)
 {
 	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
 	uint8_t *at = mmap(NULL, inner + 2 * PAGE, PROT_NONE,
@@ -192,7 +192,7 @@ static void make_env(struct cpu_run *run, struct calling *c, struct hone_pool *p
 	}
 	bytes = k->shared_bytes + k->per_worker_bytes * (uint64_t)run->n_workers;
 	if (bytes > 0) {
-		env->workspace = map_guarded(bytes);
+		env->workspace = map_redzoned(bytes);
 		env->workspace_bytes = bytes;
 		if (env->workspace == NULL) {
 			cpu_finish(run, HN_VERDICT_OOM, "no memory for the workspace");
@@ -271,29 +271,29 @@ static void load(struct cpu_run *run, struct calling *c)
 	}
 }
 
-void cpu_poison(const struct cpu_workload *w, enum hn_guard_place place, int pattern)
+void cpu_poison(const struct cpu_workload *w, enum hn_redzone_place place, int pattern)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		if (w->tensor[i].output) {
-			const struct hn_guard *g = cpu_guard(&w->buffer[i], place);
+			const struct hn_redzone *g = cpu_placed(&w->buffer[i], place);
 
 			memset(g->data, pattern, g->bytes);
-			hn_guard_mend(g);
+			hn_redzone_mend(g);
 		}
 	}
 }
 
-void **cpu_pointers(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
+void **cpu_pointers(const struct cpu_workload *w, enum hn_redzone_place place, uint32_t set,
 		       struct hn_arena *a)
 {
 	void **p = HN_NEW_ARRAY(a, void *, w->n_tensor);
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		const struct cpu_buffer *b = &w->buffer[i];
-		const struct hn_guard *g = set > 0 && !w->tensor[i].output ? &b->further[set]
-									   : cpu_guard(b, place);
+		const struct hn_redzone *g = set > 0 && !w->tensor[i].output ? &b->further[set]
+									   : cpu_placed(b, place);
 
-		hn_guard_populate(g, w->tensor[i].output);
+		hn_redzone_populate(g, w->tensor[i].output);
 		p[i] = g->data;
 	}
 	return p;
@@ -315,7 +315,7 @@ void cpu_must_have_returned(struct cpu_run *run, const struct calling *c)
 void cpu_prepare(struct cpu_run *run, struct calling *c)
 {
 	uint64_t bytes = c->kernel->prepared_bytes;
-	uint8_t *block = bytes <= MAX_WORKSPACE ? map_guarded(bytes) : NULL;
+	uint8_t *block = bytes <= MAX_WORKSPACE ? map_redzoned(bytes) : NULL;
 	size_t tail = (bytes + 63) / 64 * 64, inner = (tail + PAGE - 1) / PAGE * PAGE;
 
 	if (block == NULL) {
@@ -347,7 +347,7 @@ void cpu_time_naive(struct calling *c, double first_ns, struct hn_timing *t)
 	}
 }
 
-static void compare(struct cpu_run *run, enum hn_guard_place place)
+static void compare(struct cpu_run *run, enum hn_redzone_place place)
 {
 	char text[400];
 	enum hn_verdict v = hn_cpu_check(run->w, place, 0, text, sizeof text);
@@ -368,7 +368,7 @@ void cpu_compute(struct cpu_run *run, struct calling *c)
 
 static void first_run(struct cpu_run *run, struct calling *c)
 {
-	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	cpu_poison(run->w, HN_REDZONE_EXACT, HN_POISON_FIRST);
 	if (c->prepare != NULL) {
 		cpu_prepare(run, c);
 	}
@@ -377,23 +377,23 @@ static void first_run(struct cpu_run *run, struct calling *c)
 	cpu_must_have_returned(run, c);
 	run->report->body.kernel_ns += (int64_t)c->first_ns;
 	if (!run->reference) {
-		compare(run, HN_GUARD_EXACT);
+		compare(run, HN_REDZONE_EXACT);
 	}
 }
 
 void cpu_last_run(struct cpu_run *run, struct calling *c)
 {
 	if (run->reference) {
-		cpu_poison(run->w, HN_GUARD_ALIGNED, HN_POISON_SECOND);
+		cpu_poison(run->w, HN_REDZONE_ALIGNED, HN_POISON_SECOND);
 	} else {
-		cpu_disguise(run->w, HN_GUARD_ALIGNED, 0, &c->watch->rng);
+		cpu_disguise(run->w, HN_REDZONE_ALIGNED, 0, &c->watch->rng);
 	}
 	cpu_compute(run, c);
 }
 
 /* Around the timing of n kernels, which have the same arguments: what lies beside their memory is
- * memory, too, and guards it again. */
-static void open_guards(struct cpu_run *run, const struct calling *c, int n)
+ * ordinary memory, too; then the redzones are back. */
+static void open_redzones(struct cpu_run *run, const struct calling *c, int n)
 {
 	struct hn_flush_range range[MOST_RANGES];
 
@@ -401,14 +401,14 @@ static void open_guards(struct cpu_run *run, const struct calling *c, int n)
 		uint32_t n_range = ranges_of(&c[k], range);
 
 		for (uint32_t i = k > 0 ? run->w->n_tensor : 0; i < n_range; i++) {
-			if (range[i].bytes > 0 && !hn_guard_open(range[i].at, range[i].bytes)) {
+			if (range[i].bytes > 0 && !hn_redzone_open(range[i].at, range[i].bytes)) {
 				cpu_finish(run, HN_VERDICT_OOM, "no memory beside the arguments");
 			}
 		}
 	}
 }
 
-static void shut_guards(struct cpu_run *run, const struct calling *c, int n)
+static void shut_redzones(struct cpu_run *run, const struct calling *c, int n)
 {
 	struct hn_flush_range range[MOST_RANGES];
 	char text[200];
@@ -417,7 +417,7 @@ static void shut_guards(struct cpu_run *run, const struct calling *c, int n)
 		uint32_t n_range = ranges_of(&c[k], range), n_tensor = run->w->n_tensor;
 
 		for (uint32_t i = k > 0 ? n_tensor : 0; i < n_range; i++) {
-			if (range[i].bytes == 0 || hn_guard_shut(range[i].at, range[i].bytes)) {
+			if (range[i].bytes == 0 || hn_redzone_shut(range[i].at, range[i].bytes)) {
 				continue;
 			}
 			run->report->side = (uint32_t)k;
@@ -525,8 +525,8 @@ void hn_cpu_run(void *ctx)
 		load(run, &c[i]);
 	}
 	hn_arena_init(&a, 0);
-	exact = cpu_pointers(run->w, HN_GUARD_EXACT, 0, &a);
-	aligned = cpu_pointers(run->w, HN_GUARD_ALIGNED, 0, &a);
+	exact = cpu_pointers(run->w, HN_REDZONE_EXACT, 0, &a);
+	aligned = cpu_pointers(run->w, HN_REDZONE_ALIGNED, 0, &a);
 	pool = make_pool(run);
 	for (int i = 0; i < n; i++) {
 		make_env(run, &c[i], pool);
@@ -558,10 +558,10 @@ void hn_cpu_run(void *ctx)
 		cpu_watch_begin(run, c, n, &watch);
 	}
 	timed = hn_clock_ns();
-	open_guards(run, c, n);
+	open_redzones(run, c, n);
 	noisy = n == 2 ? time_two(run, c, budget_ns, why, sizeof why)
 		       : time_one(run, c, budget_ns, why, sizeof why);
-	shut_guards(run, c, n);
+	shut_redzones(run, c, n);
 	if (!run->reference) {
 		cpu_watch_end(&watch);
 	}
@@ -582,7 +582,7 @@ void hn_cpu_run(void *ctx)
 		for (int i = 0; i < n; i++) {
 			cpu_last_run(run, &c[i]);
 			if (i + 1 < n) {
-				compare(run, HN_GUARD_ALIGNED);
+				compare(run, HN_REDZONE_ALIGNED);
 			}
 		}
 	}

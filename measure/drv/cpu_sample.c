@@ -48,11 +48,11 @@ _Noreturn void hn_cpu_refer_sample(struct cpu_run *run, struct calling c[2],
 {
 	bool upwards = run->sample == CPU_SAMPLE_UPWARDS;
 	struct sampling s[2] = {{&c[0], FE_TONEAREST}, {&c[1], upwards ? FE_UPWARD : FE_TONEAREST}};
-	void **reference = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
+	void **reference = cpu_pointers(run->w, HN_REDZONE_EXACT, run->set, a);
 
-	c[1].args = cpu_pointers(run->w, HN_GUARD_EXACT, run->set, a);
+	c[1].args = cpu_pointers(run->w, HN_REDZONE_EXACT, run->set, a);
 	for (uint32_t i = 0; i < run->w->n_tensor; i++) {
-		const struct hn_guard *g = &run->w->buffer[i].reference[run->set];
+		const struct hn_redzone *g = &run->w->buffer[i].reference[run->set];
 
 		if (run->w->tensor[i].output) {
 			memset(g->data, HN_POISON_FIRST, g->bytes);
@@ -60,7 +60,7 @@ _Noreturn void hn_cpu_refer_sample(struct cpu_run *run, struct calling c[2],
 		}
 	}
 	c[0].args = reference;
-	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_SECOND);
+	cpu_poison(run->w, HN_REDZONE_EXACT, HN_POISON_SECOND);
 	if (pool != NULL) {
 		hone_pool_run(pool, sample_one, s, 2);
 	} else {

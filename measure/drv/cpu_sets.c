@@ -36,8 +36,8 @@ static int32_t refer_workers(const struct cpu_workload *w)
 static void drop_inputs(struct cpu_workload *w, uint32_t set)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		hn_guard_unmap(&w->buffer[i].further[set]);
-		w->buffer[i].further[set] = (struct hn_guard){0};
+		hn_redzone_unmap(&w->buffer[i].further[set]);
+		w->buffer[i].further[set] = (struct hn_redzone){0};
 	}
 }
 
@@ -51,9 +51,9 @@ static int map_set(struct cpu_workload *w, uint32_t set, struct hn_err *err)
 		struct cpu_buffer *b = &w->buffer[i];
 
 		if (!t->output) {
-			rc = hn_cpu_map_input(w, i, in, HN_GUARD_EXACT, &b->further[set], err);
+			rc = hn_cpu_map_input(w, i, in, HN_REDZONE_EXACT, &b->further[set], err);
 		} else if (b->reference[set].region == NULL) {
-			rc = hn_guard_map((size_t)t->bytes, HN_GUARD_ALIGNED,
+			rc = hn_redzone_map((size_t)t->bytes, HN_REDZONE_ALIGNED,
 					  &b->reference[set], err);
 		}
 	}
@@ -72,7 +72,7 @@ static bool steady(struct cpu_workload *w, uint32_t set)
 				hn_verify_scale(&w->tensor[i], w->buffer[i].reference[set].data);
 		}
 	}
-	return hn_cpu_check(w, HN_GUARD_EXACT, set, text, sizeof text) == HN_VERDICT_OK;
+	return hn_cpu_check(w, HN_REDZONE_EXACT, set, text, sizeof text) == HN_VERDICT_OK;
 }
 
 /* Why this filling does not serve; NULL when it does. */
@@ -115,7 +115,7 @@ static bool seal(struct cpu_workload *w, uint32_t set)
 
 	for (uint32_t i = 0; i < w->n_tensor && rc == 0; i++) {
 		if (w->tensor[i].output) {
-			rc = hn_guard_seal(&w->buffer[i].reference[set], &err);
+			rc = hn_redzone_seal(&w->buffer[i].reference[set], &err);
 		}
 	}
 	return rc == 0;
@@ -211,14 +211,14 @@ static void judge_set(struct cpu_run *run, struct calling *first, uint32_t set)
 {
 	char on[60], text[300], again[300], detail[400];
 	enum hn_verdict v =
-		hn_cpu_check(run->w, HN_GUARD_EXACT, set, text, sizeof text);
+		hn_cpu_check(run->w, HN_REDZONE_EXACT, set, text, sizeof text);
 
 	if (v == HN_VERDICT_OK) {
 		return;
 	}
-	cpu_poison(run->w, HN_GUARD_EXACT, HN_POISON_FIRST);
+	cpu_poison(run->w, HN_REDZONE_EXACT, HN_POISON_FIRST);
 	cpu_compute(run, first);
-	if (hn_cpu_check(run->w, HN_GUARD_EXACT, 0, again, sizeof again) !=
+	if (hn_cpu_check(run->w, HN_REDZONE_EXACT, 0, again, sizeof again) !=
 	    HN_VERDICT_OK) {
 		snprintf(detail, sizeof detail, "right at first, wrong at last: %s", again);
 		cpu_finish(run, HN_VERDICT_NONDETERMINISTIC, detail);
@@ -245,8 +245,8 @@ void hn_cpu_run_sets(struct cpu_run *run, const struct calling *timed, void *con
 		if (!run->w->set[set].used) {
 			continue;
 		}
-		c.args = cpu_pointers(run->w, HN_GUARD_EXACT, set, a);
-		cpu_disguise(run->w, HN_GUARD_EXACT, set, &c.watch->rng);
+		c.args = cpu_pointers(run->w, HN_REDZONE_EXACT, set, a);
+		cpu_disguise(run->w, HN_REDZONE_EXACT, set, &c.watch->rng);
 		if (c.prepare != NULL) {
 			cpu_prepare(run, &c);
 		}

@@ -41,16 +41,16 @@ static const void *wanted(const struct cpu_workload *w, uint32_t tensor, uint32_
 	return w->buffer[tensor].reference[set].data;
 }
 
-void cpu_disguise(const struct cpu_workload *w, enum hn_guard_place place, uint32_t set,
+void cpu_disguise(const struct cpu_workload *w, enum hn_redzone_place place, uint32_t set,
 		  struct hn_rng *r)
 {
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
 		if (w->tensor[i].output) {
-			const struct hn_guard *g = cpu_guard(&w->buffer[i], place);
+			const struct hn_redzone *g = cpu_placed(&w->buffer[i], place);
 
 			hn_poison_all(&w->tensor[i], wanted(w, i, set), w->buffer[i].scale[set], r,
 				      g->data);
-			hn_guard_mend(g);
+			hn_redzone_mend(g);
 		}
 	}
 }
@@ -73,7 +73,7 @@ void cpu_watch_begin(struct cpu_run *run, struct calling *c, int n, struct cpu_w
 			watch->n_elem += w->tensor[i].n_elem;
 		}
 	}
-	cpu_disguise(w, HN_GUARD_ALIGNED, 0, &watch->rng);
+	cpu_disguise(w, HN_REDZONE_ALIGNED, 0, &watch->rng);
 	for (int i = 0; i < n; i++) {
 		c[i].watch = watch;
 		scramble(&c[i], &watch->rng);
@@ -86,7 +86,7 @@ static uint32_t draw_output(struct cpu_watch *watch)
 }
 
 /* A few elements wrong among what the last call left. */
-static void plant(struct cpu_watch *watch, uint32_t set, enum hn_guard_place place)
+static void plant(struct cpu_watch *watch, uint32_t set, enum hn_redzone_place place)
 {
 	const struct cpu_workload *w = watch->run->w;
 	uint32_t n = watch->n_elem < 4 * CPU_PLANTED ? (uint32_t)watch->n_elem / 4 + 1
@@ -97,7 +97,7 @@ static void plant(struct cpu_watch *watch, uint32_t set, enum hn_guard_place pla
 		int64_t at = hn_cpu_draw(w, i, set, &watch->rng);
 
 		hn_poison_one(&w->tensor[i], wanted(w, i, set), w->buffer[i].scale[set],
-			      &watch->rng, at, cpu_guard(&w->buffer[i], place)->data);
+			      &watch->rng, at, cpu_placed(&w->buffer[i], place)->data);
 		watch->planted[watch->n].tensor = i;
 		watch->planted[watch->n].at = at;
 	}
@@ -107,8 +107,8 @@ static bool part_right(const struct cpu_workload *w, uint32_t i, int64_t begin, 
 {
 	struct hn_mismatch m;
 
-	return hn_cpu_verify(w, i, 0, cpu_guard(&w->buffer[i], HN_GUARD_ALIGNED)->data, begin, end,
-			     &m);
+	return hn_cpu_verify(w, i, 0, cpu_placed(&w->buffer[i], HN_REDZONE_ALIGNED)->data, begin,
+			     end, &m);
 }
 
 static bool parts_right(struct cpu_watch *watch)
@@ -133,7 +133,7 @@ static bool parts_right(struct cpu_watch *watch)
 }
 
 /* The whole of it, for the words; ends the process when it is wrong. */
-static void must_be_right(struct cpu_run *run, enum hn_guard_place place, uint32_t set,
+static void must_be_right(struct cpu_run *run, enum hn_redzone_place place, uint32_t set,
 			  const char *when)
 {
 	char text[300], detail[400];
@@ -151,7 +151,7 @@ void cpu_watch_plant(void *ctx)
 {
 	struct calling *c = ctx;
 
-	plant(c->watch, 0, HN_GUARD_ALIGNED);
+	plant(c->watch, 0, HN_REDZONE_ALIGNED);
 }
 
 void cpu_watch_look(void *ctx)
@@ -165,13 +165,13 @@ void cpu_watch_look(void *ctx)
 		right = right && part_right(watch->run->w, watch->planted[k].tensor, at, at + 1);
 	}
 	if (!right) {
-		must_be_right(watch->run, HN_GUARD_ALIGNED, 0, "while timing");
+		must_be_right(watch->run, HN_REDZONE_ALIGNED, 0, "while timing");
 	}
 }
 
 void cpu_watch_end(struct cpu_watch *watch)
 {
-	must_be_right(watch->run, HN_GUARD_ALIGNED, 0, "while timing");
+	must_be_right(watch->run, HN_REDZONE_ALIGNED, 0, "while timing");
 }
 
 /* One element of an input, and what it was. */
@@ -294,9 +294,9 @@ void cpu_watch_change(struct cpu_run *run, const struct calling *timed, struct h
 			struct calling c = *timed;
 
 			cpu_last_run(run, &c);
-			must_be_right(run, HN_GUARD_ALIGNED, 0, "in a later call");
+			must_be_right(run, HN_REDZONE_ALIGNED, 0, "in a later call");
 		}
-		call_prepared(run, timed, cpu_pointers(run->w, HN_GUARD_ALIGNED, set, a));
+		call_prepared(run, timed, cpu_pointers(run->w, HN_REDZONE_ALIGNED, set, a));
 		must_change(run, change_inputs(timed, &timed->watch->rng, change, &n));
 		call_prepared(run, timed, timed->args);
 		must_change(run, restore_inputs(change, n));
@@ -309,16 +309,16 @@ static void set_outputs(struct cpu_watch *watch, uint32_t set, uint32_t k)
 	const struct cpu_workload *w = watch->run->w;
 
 	if (k % 3 == 2) {
-		cpu_poison(w, HN_GUARD_EXACT, HN_POISON_FIRST);
+		cpu_poison(w, HN_REDZONE_EXACT, HN_POISON_FIRST);
 	} else if (k % 3 == 1) {
 		for (uint32_t i = 0; i < watch->n_output; i++) {
-			const struct hn_guard *g = &w->buffer[watch->output[i]].exact;
+			const struct hn_redzone *g = &w->buffer[watch->output[i]].exact;
 
 			memcpy(g->data, wanted(w, watch->output[i], set), g->bytes);
 		}
-		plant(watch, set, HN_GUARD_EXACT);
+		plant(watch, set, HN_REDZONE_EXACT);
 	} else {
-		cpu_disguise(w, HN_GUARD_EXACT, set, &watch->rng);
+		cpu_disguise(w, HN_REDZONE_EXACT, set, &watch->rng);
 	}
 }
 
@@ -333,7 +333,7 @@ static void call_once_more(struct cpu_run *run, const struct calling *timed, voi
 	}
 	set_outputs(c.watch, set, k);
 	cpu_compute(run, &c);
-	must_be_right(run, HN_GUARD_EXACT, set, "in a later call");
+	must_be_right(run, HN_REDZONE_EXACT, set, "in a later call");
 }
 
 /* How many calls that is, each with its poison and comparison. */
@@ -359,7 +359,7 @@ void cpu_watch_prove(struct cpu_run *run, const struct calling *timed, double sp
 	for (uint32_t i = 0; i < HN_INPUT_SETS; i++) {
 		/* what was prepared is of the first set */
 		if (i == 0 || (w->set[i].used && timed->prepare == NULL)) {
-			args[i] = cpu_pointers(w, HN_GUARD_EXACT, i, a);
+			args[i] = cpu_pointers(w, HN_REDZONE_EXACT, i, a);
 		}
 	}
 	for (uint32_t k = 0;

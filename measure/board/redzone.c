@@ -1,5 +1,5 @@
-/* guard.c -- buffers between inaccessible pages. */
-#include "measure/board/guard.h"
+/* measure/board/redzone.c -- buffers between inaccessible pages. */
+#include "measure/board/redzone.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,20 +19,20 @@ static size_t align_up(size_t v, size_t to)
 	return (v + to - 1) / to * to;
 }
 
-static int fail(struct hn_guard *g, struct hn_err *err)
+static int fail(struct hn_redzone *g, struct hn_err *err)
 {
 	int code = errno;
 
-	hn_guard_unmap(g);
+	hn_redzone_unmap(g);
 	return hn_fail(err, HONE_E_NOMEM, "buffers: %s", strerror(code));
 }
 
-int hn_guard_map(size_t bytes, enum hn_guard_place place, struct hn_guard *ret,
+int hn_redzone_map(size_t bytes, enum hn_redzone_place place, struct hn_redzone *ret,
 		 struct hn_err *err)
 {
-	size_t tail = place == HN_GUARD_ALIGNED ? align_up(bytes, 64) : bytes;
+	size_t tail = place == HN_REDZONE_ALIGNED ? align_up(bytes, 64) : bytes;
 	size_t inner = align_up(tail > 0 ? tail : 1, PAGE);
-	struct hn_guard g = {.bytes = bytes, .region_bytes = inner + 2 * PAGE};
+	struct hn_redzone g = {.bytes = bytes, .region_bytes = inner + 2 * PAGE};
 	void *at;
 
 	g.fd = memfd_create("hone-buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -52,12 +52,12 @@ int hn_guard_map(size_t bytes, enum hn_guard_place place, struct hn_guard *ret,
 		return fail(&g, err);
 	}
 	g.data = g.region + PAGE + inner - tail;
-	hn_guard_mend(&g);
+	hn_redzone_mend(&g);
 	*ret = g;
 	return 0;
 }
 
-void hn_guard_unmap(struct hn_guard *g)
+void hn_redzone_unmap(struct hn_redzone *g)
 {
 	if (g->region != NULL) {
 		munmap(g->region, g->region_bytes);
@@ -67,10 +67,10 @@ void hn_guard_unmap(struct hn_guard *g)
 	} else if (g->fd > 0) {
 		close(g->fd);
 	}
-	*g = (struct hn_guard){0};
+	*g = (struct hn_redzone){0};
 }
 
-int hn_guard_seal(struct hn_guard *g, struct hn_err *err)
+int hn_redzone_seal(struct hn_redzone *g, struct hn_err *err)
 {
 	size_t inner = g->region_bytes - 2 * PAGE;
 	uint8_t *pages = g->region + PAGE;
@@ -89,7 +89,7 @@ int hn_guard_seal(struct hn_guard *g, struct hn_err *err)
 	return 0;
 }
 
-void hn_guard_settle(struct hn_guard *g)
+void hn_redzone_settle(struct hn_redzone *g)
 {
 	if (g->region != NULL && g->fd >= 0) {
 		close(g->fd);
@@ -107,19 +107,19 @@ static bool all_are(uint8_t byte, const uint8_t *begin, const uint8_t *end)
 	return true;
 }
 
-bool hn_guard_intact(const struct hn_guard *g)
+bool hn_redzone_intact(const struct hn_redzone *g)
 {
-	return all_are(HN_GUARD_CANARY, g->region + PAGE, g->data) &&
-	       all_are(HN_GUARD_CANARY, g->data + g->bytes,
+	return all_are(HN_REDZONE_CANARY, g->region + PAGE, g->data) &&
+	       all_are(HN_REDZONE_CANARY, g->data + g->bytes,
 		       g->region + g->region_bytes - PAGE);
 }
 
-void hn_guard_mend(const struct hn_guard *g)
+void hn_redzone_mend(const struct hn_redzone *g)
 {
 	uint8_t *begin = g->region + PAGE, *end = g->region + g->region_bytes - PAGE;
 
-	memset(begin, HN_GUARD_CANARY, (size_t)(g->data - begin));
-	memset(g->data + g->bytes, HN_GUARD_CANARY, (size_t)(end - (g->data + g->bytes)));
+	memset(begin, HN_REDZONE_CANARY, (size_t)(g->data - begin));
+	memset(g->data + g->bytes, HN_REDZONE_CANARY, (size_t)(end - (g->data + g->bytes)));
 }
 
 /* The inaccessible pages around the data. */
@@ -147,14 +147,14 @@ static bool open_page(uint8_t *at)
 	return opened;
 }
 
-bool hn_guard_open(const void *data, size_t bytes)
+bool hn_redzone_open(const void *data, size_t bytes)
 {
 	struct beside b = beside(data, bytes);
 
 	return open_page(b.before) && open_page(b.behind);
 }
 
-bool hn_guard_shut(const void *data, size_t bytes)
+bool hn_redzone_shut(const void *data, size_t bytes)
 {
 	struct beside b = beside(data, bytes);
 	bool clean = all_are(0, b.before, b.before + PAGE) &&
@@ -164,7 +164,7 @@ bool hn_guard_shut(const void *data, size_t bytes)
 	       mprotect(b.behind, PAGE, PROT_NONE) == 0 && clean;
 }
 
-void hn_guard_populate(const struct hn_guard *g, bool writing)
+void hn_redzone_populate(const struct hn_redzone *g, bool writing)
 {
 	/* older kernels refuse: then the first run pays */
 	(void)madvise(g->region + PAGE, g->region_bytes - 2 * PAGE,
