@@ -23,7 +23,8 @@ struct hn_emitter {
 	void *state;
 };
 
-int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret, struct hn_err *err)
+int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret,
+		   struct hn_err *err)
 {
 	struct hn_emitter *e;
 	size_t i = 0;
@@ -33,8 +34,8 @@ int hn_emitter_new(const struct hn_target *target, struct hn_emitter **ret, stru
 		i++;
 	}
 	if (i == HN_COUNT_OF(rows)) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "target %s: no code generator for it",
-			       target->kind);
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "target %s: no code generator for it", target->kind);
 	}
 	e = calloc(1, sizeof(*e));
 	if (e == NULL) {
@@ -68,14 +69,15 @@ const char *hn_emitter_codegen(const struct hn_emitter *e, char text[HN_CODEGEN_
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
-	snprintf(text, HN_CODEGEN_BYTES, "%s/%s", e->ops->name, hn_emitter_facts(e, &a).version);
+	snprintf(text, HN_CODEGEN_BYTES, "%s/%s", e->ops->name,
+		 hn_emitter_facts(e, &a).version);
 	hn_arena_fini(&a);
 	return text;
 }
 
 int hn_emit(struct hn_emitter *e, const struct hn_looptree *t,
-	    const struct hn_emit_options *options, struct hn_arena *a, struct hn_artefact *ret,
-	    struct hn_err *err)
+	    const struct hn_emit_options *options, struct hn_arena *a,
+	    struct hn_artefact *ret, struct hn_err *err)
 {
 	return e->ops->emit(e->state, t, options, a, ret, err);
 }

@@ -52,7 +52,7 @@ enum hn_device_kind {
 enum hn_device_how {
 	HN_DEVICE_IN_ORDER,
 	HN_DEVICE_UNROLLED, /* in order */
-	HN_DEVICE_LANES	    /* all at once, as lanes of one instruction where there is one */
+	HN_DEVICE_LANES /* all at once, as lanes of one instruction where there is one */
 };
 
 #define HN_DEVICE_MAX_DIM 8 /* of a copy */
@@ -99,8 +99,8 @@ struct hn_device {
 /* The loop tree as a device program; arguments are the dag's, in its order.  HONE_E_UNSUPPORTED
  * names the stage and what of it has no form here (sizes that are parameters, for one).  What it
  * gives is right when the tree is legal and hn_device_verify takes it.  Pure. */
-int hn_device_place(const struct hn_looptree *t, struct hn_arena *a, const struct hn_device **ret,
-		    struct hn_err *err) HN_NODISCARD;
+int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
+		    const struct hn_device **ret, struct hn_err *err) HN_NODISCARD;
 
 /* As text, and back: device_text.c has the grammar.  Printing what was read gives the same text.
  * HONE_E_INVALID with "what:line: ..." */

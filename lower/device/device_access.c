@@ -15,8 +15,8 @@ static void add_access(struct verify *v, struct access a, const struct path *pat
 		       const struct holds *holds)
 {
 	if (v->n_access == v->cap_access) {
-		v->access = hn_arena_grow(&v->arena, v->access, v->n_access, &v->cap_access,
-					  sizeof(v->access[0]));
+		v->access = hn_arena_grow(&v->arena, v->access, v->n_access,
+					  &v->cap_access, sizeof(v->access[0]));
 	}
 	a.path = path;
 	a.holds = holds;
@@ -38,7 +38,8 @@ static void see_expr(struct verify *v, const struct hn_expr *e, const struct pat
 		     const struct holds *holds)
 {
 	if (e->op == HN_EXPR_LOAD) {
-		add_access(v, (struct access){ .buffer = e->ref, .at = e->arg[0] }, path, holds);
+		add_access(v, (struct access){ .buffer = e->ref, .at = e->arg[0] }, path,
+			   holds);
 	}
 	for (uint32_t i = 0; i < e->n_arg; i++) {
 		bool branch = e->op == HN_EXPR_IF && i > 0;
@@ -48,14 +49,15 @@ static void see_expr(struct verify *v, const struct hn_expr *e, const struct pat
 	}
 }
 
-static void see_node(struct verify *v, const struct hn_device_node *n, const struct path *up,
-		     const struct holds *holds)
+static void see_node(struct verify *v, const struct hn_device_node *n,
+		     const struct path *up, const struct holds *holds)
 {
 	struct path *here = HN_NEW(&v->arena, struct path);
 
 	*here = (struct path){ n, up };
 	v->pos++;
-	v->stmt += n->kind == HN_DEVICE_LET || n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_COPY;
+	v->stmt += n->kind == HN_DEVICE_LET || n->kind == HN_DEVICE_STORE ||
+		   n->kind == HN_DEVICE_COPY;
 	if (n->e != NULL) {
 		see_expr(v, n->e, up, holds);
 	}
@@ -64,20 +66,28 @@ static void see_node(struct verify *v, const struct hn_device_node *n, const str
 	}
 	if (n->kind == HN_DEVICE_COPY) {
 		see_expr(v, n->copy->from_at, up, holds);
-		add_access(v, (struct access){ .buffer = n->copy->from, .at = n->copy->from_at,
-					       .copy = n->copy, .stride = n->copy->from_stride },
+		add_access(v,
+			   (struct access){ .buffer = n->copy->from,
+					    .at = n->copy->from_at,
+					    .copy = n->copy,
+					    .stride = n->copy->from_stride },
 			   up, holds);
 	}
 	if (n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_COPY) {
-		add_access(v, (struct access){ .buffer = n->buffer, .at = n->at, .write = true,
-					       .copy = n->copy,
-					       .stride = n->copy != NULL ? n->copy->stride : NULL },
+		add_access(v,
+			   (struct access){ .buffer = n->buffer,
+					    .at = n->at,
+					    .write = true,
+					    .copy = n->copy,
+					    .stride = n->copy != NULL ? n->copy->stride
+								      : NULL },
 			   up, holds);
 	}
 	if (n->kind == HN_DEVICE_BARRIER) {
 		if (v->n_barrier == v->cap_barrier) {
-			v->barrier = hn_arena_grow(&v->arena, v->barrier, v->n_barrier,
-						   &v->cap_barrier, sizeof(v->barrier[0]));
+			v->barrier =
+				hn_arena_grow(&v->arena, v->barrier, v->n_barrier,
+					      &v->cap_barrier, sizeof(v->barrier[0]));
 		}
 		v->barrier[v->n_barrier++] = (struct barrier){ up, v->pos };
 	}
@@ -89,7 +99,6 @@ static void see_node(struct verify *v, const struct hn_device_node *n, const str
 			 n->kind == HN_DEVICE_IF ? also(v, n->e, true, holds) : holds);
 	}
 }
-
 
 /* ---- indices as sums of digits */
 
@@ -117,8 +126,9 @@ static void tighten(const struct hn_expr *e, int32_t slot, int64_t *extent)
 	if (e->op == HN_EXPR_AND) {
 		tighten(e->arg[0], slot, extent);
 		tighten(e->arg[1], slot, extent);
-	} else if (e->op == HN_EXPR_LT && e->arg[0]->op == HN_EXPR_VAR && e->arg[0]->ref == slot &&
-		   e->arg[1]->op == HN_EXPR_INT && e->arg[1]->u.i < *extent) {
+	} else if (e->op == HN_EXPR_LT && e->arg[0]->op == HN_EXPR_VAR &&
+		   e->arg[0]->ref == slot && e->arg[1]->op == HN_EXPR_INT &&
+		   e->arg[1]->u.i < *extent) {
 		*extent = e->arg[1]->u.i;
 	}
 }
@@ -130,7 +140,8 @@ static void count_digits(struct verify *v, struct access *a)
 		const struct hn_radix *r = &v->radix[s];
 		int64_t extent = r->extent;
 
-		for (const struct holds *h = a->holds; h != NULL && a->first_dim[s] >= 0; h = h->up) {
+		for (const struct holds *h = a->holds; h != NULL && a->first_dim[s] >= 0;
+		     h = h->up) {
 			if (h->positive) {
 				tighten(h->e, (int32_t)s, &extent);
 			}
@@ -167,7 +178,8 @@ static bool add_digits(const struct verify *v, struct access *a, const struct hn
 	case HN_EXPR_MUL:
 		for (int k = 0; k < 2; k++) {
 			if (e->arg[k]->op == HN_EXPR_INT) {
-				return !__builtin_mul_overflow(times, e->arg[k]->u.i, &c) &&
+				return !__builtin_mul_overflow(times, e->arg[k]->u.i,
+							       &c) &&
 				       add_digits(v, a, e->arg[1 - k], c);
 			}
 		}
@@ -242,10 +254,12 @@ static bool is_known(const struct hn_poly_space *s, const struct hn_expr *e)
 /* Where the condition holds; or more, where that cannot be said. */
 static isl_set *where(const struct access *a, const struct hn_expr *e, bool positive)
 {
-	bool both = (e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive);
+	bool both =
+		(e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive);
 
 	if (both) {
-		return isl_set_intersect(where(a, e->arg[0], positive), where(a, e->arg[1], positive));
+		return isl_set_intersect(where(a, e->arg[0], positive),
+					 where(a, e->arg[1], positive));
 	}
 	return is_known(&a->space, e) ? hn_poly_condition(&a->space, e, positive, NULL)
 				      : isl_set_universe(isl_space_copy(a->space.space));
@@ -258,7 +272,8 @@ static void make_domain(struct verify *v, struct access *a)
 
 	for (uint32_t s = 0; s < v->k->n_slot; s++) {
 		if (a->first_dim[s] >= 0) {
-			set = isl_set_intersect(set, hn_poly_loop_range(&a->space, (int32_t)s));
+			set = isl_set_intersect(
+				set, hn_poly_loop_range(&a->space, (int32_t)s));
 		}
 	}
 	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
@@ -280,15 +295,16 @@ static isl_pw_aff *element(struct verify *v, const struct access *a)
 	uint32_t n = a->n_dim;
 
 	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
-		isl_local_space *ls = isl_local_space_from_space(isl_space_copy(a->space.space));
-		isl_aff *x = isl_aff_var_on_domain(ls, isl_dim_set, n - a->copy->n_dim + d);
+		isl_local_space *ls =
+			isl_local_space_from_space(isl_space_copy(a->space.space));
+		isl_aff *x =
+			isl_aff_var_on_domain(ls, isl_dim_set, n - a->copy->n_dim + d);
 
 		at = isl_pw_aff_add(at, isl_pw_aff_from_aff(isl_aff_scale_val(
 						x, number(v, a->stride[d]))));
 	}
 	return at;
 }
-
 
 void hn_verify_in_isl(struct verify *v, struct access *a)
 {
@@ -353,8 +369,8 @@ static struct hn_range *range_of(struct verify *v)
 	return hn_range_new(op, &v->arena);
 }
 
-static void assume(struct verify *v, const struct hn_poly_space *s, const struct hn_expr *e,
-		   bool positive)
+static void assume(struct verify *v, const struct hn_poly_space *s,
+		   const struct hn_expr *e, bool positive)
 {
 	if ((e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive)) {
 		assume(v, s, e->arg[0], positive);
@@ -402,7 +418,8 @@ bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n)
 	in = isl_set_universe(isl_set_get_space(out));
 	in = isl_set_lower_bound_si(in, isl_dim_set, 0, 0);
 	in = isl_set_upper_bound_val(in, isl_dim_set, 0, number(v, n - 1));
-	ret = isl_set_is_subset(out, in) != isl_bool_false; /* an error is counted elsewhere */
+	ret = isl_set_is_subset(out, in) !=
+	      isl_bool_false; /* an error is counted elsewhere */
 	isl_set_free(out);
 	isl_set_free(in);
 	return ret;
@@ -443,8 +460,9 @@ void hn_verify_see(struct verify *v, const struct hn_device_kernel *k)
 	}
 	see_node(v, k->body, NULL, NULL);
 	for (uint32_t s = 0; s < k->n_slot; s++) {
-		v->span[s] = v->extent[s] > 0 ? (struct hn_span){ 0, v->extent[s] - 1 }
-					      : (struct hn_span){ -HN_SPAN_MAX, HN_SPAN_MAX };
+		v->span[s] = v->extent[s] > 0
+				     ? (struct hn_span){ 0, v->extent[s] - 1 }
+				     : (struct hn_span){ -HN_SPAN_MAX, HN_SPAN_MAX };
 		v->extent[s] = v->extent[s] > 0 ? v->extent[s] : 1;
 	}
 	make_radix(v);

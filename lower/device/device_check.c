@@ -47,11 +47,13 @@ static bool is_integer(uint8_t type)
 static void check_expr(struct form *f, const struct hn_expr *e);
 
 /* Arguments of one type, which is the result's too where `same`. */
-static void check_types(struct form *f, const struct hn_expr *e, uint32_t first, uint8_t result)
+static void check_types(struct form *f, const struct hn_expr *e, uint32_t first,
+			uint8_t result)
 {
 	for (uint32_t i = first + 1; i < e->n_arg; i++) {
 		if (e->arg[i]->dtype != e->arg[first]->dtype) {
-			refuse(f, "%s of %s and %s", hn_expr_op_name((enum hn_expr_op)e->op),
+			refuse(f, "%s of %s and %s",
+			       hn_expr_op_name((enum hn_expr_op)e->op),
 			       hn_dtype_name((enum hn_dtype)e->arg[first]->dtype),
 			       hn_dtype_name((enum hn_dtype)e->arg[i]->dtype));
 		}
@@ -108,7 +110,8 @@ static uint32_t n_args(const struct hn_expr *e)
 	case HN_EXPR_CAST:
 		return 1;
 	case HN_EXPR_CALL:
-		return e->ref >= 0 && e->ref < HN_N_FN ? hn_fn_arity((enum hn_fn)e->ref) : UINT32_MAX;
+		return e->ref >= 0 && e->ref < HN_N_FN ? hn_fn_arity((enum hn_fn)e->ref)
+						       : UINT32_MAX;
 	default:
 		return arity[e->op] < 0 ? 0 : (uint32_t)arity[e->op];
 	}
@@ -205,8 +208,8 @@ static void check_copy(struct form *f, const struct hn_device_node *n)
 		}
 	}
 	if (f->rc == 0 && f->d->buffer[n->buffer].dtype != f->d->buffer[c->from].dtype) {
-		refuse(f, "a copy from %s to %s changes the type", f->d->buffer[c->from].name,
-		       f->d->buffer[n->buffer].name);
+		refuse(f, "a copy from %s to %s changes the type",
+		       f->d->buffer[c->from].name, f->d->buffer[n->buffer].name);
 	}
 }
 
@@ -226,7 +229,8 @@ static void check_children(struct form *f, const struct hn_device_node *n, bool 
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) {
 		check_node(f, n->child[i], waits);
 	}
-	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) { /* what it named ends here */
+	for (uint32_t i = 0; i < n->n_child && f->rc == 0;
+	     i++) { /* what it named ends here */
 		if (n->child[i]->kind == HN_DEVICE_LET && n->kind != HN_DEVICE_SEQ) {
 			f->known[n->child[i]->slot] = false;
 		}
@@ -264,7 +268,8 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 	case HN_DEVICE_IF:
 		check_expr(f, n->e);
 		if (f->rc == 0 && n->e->dtype != HN_BOOL) {
-			refuse(f, "a condition is %s", hn_dtype_name((enum hn_dtype)n->e->dtype));
+			refuse(f, "a condition is %s",
+			       hn_dtype_name((enum hn_dtype)n->e->dtype));
 		}
 		check_children(f, n, false);
 		break;
@@ -283,7 +288,8 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 		break;
 	case HN_DEVICE_BARRIER:
 		if (!waits) {
-			refuse(f, "a barrier stands under a condition, where not all threads may come");
+			refuse(f, "a barrier stands under a condition, where not all "
+				  "threads may come");
 		}
 		break;
 	default:
@@ -307,8 +313,10 @@ static void check_room(struct form *f, enum hn_space space, const struct hn_targ
 		const struct hn_device_buffer *b = &f->d->buffer[i];
 
 		if (f->used[i] && b->space == space) {
-			bytes = hn_add_sat(bytes, hn_mul_sat(b->n_elem, hn_dtype_bytes(
-						   (enum hn_dtype)b->dtype)));
+			bytes = hn_add_sat(
+				bytes,
+				hn_mul_sat(b->n_elem,
+					   hn_dtype_bytes((enum hn_dtype)b->dtype)));
 		}
 	}
 	if (param[space] >= 0 && bytes > t->param[param[space]]) {
@@ -334,7 +342,8 @@ static void check_kernel(struct form *f, const struct hn_target *t)
 	check_node(f, k->body, true);
 	if (t != NULL) {
 		if (threads > t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]) {
-			refuse(f, "%" PRId64 " threads a block; %s runs %" PRId64, threads, t->kind,
+			refuse(f, "%" PRId64 " threads a block; %s runs %" PRId64,
+			       threads, t->kind,
 			       t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]);
 		}
 		for (int s = 0; s < HN_N_SPACE && f->rc == 0; s++) {
@@ -348,17 +357,21 @@ static int check_buffers(const struct hn_device *d, struct hn_err *err)
 	for (uint32_t i = 0; i < d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &d->buffer[i];
 
-		if (b->n_elem < 1 || b->n_elem > HN_EXTENT_MAX / 16 || b->space >= HN_N_SPACE ||
+		if (b->n_elem < 1 || b->n_elem > HN_EXTENT_MAX / 16 ||
+		    b->space >= HN_N_SPACE ||
 		    (b->arg >= 0 && b->space != HN_SPACE_GLOBAL)) {
 			return hn_fail(err, HONE_E_INVALID,
-				       "buffer %s: %" PRId64 " elements, or an argument that is not "
-				       "in global memory", b->name, b->n_elem);
+				       "buffer %s: %" PRId64
+				       " elements, or an argument that is not "
+				       "in global memory",
+				       b->name, b->n_elem);
 		}
 	}
 	return 0;
 }
 
-int hn_device_check(const struct hn_device *d, const struct hn_target *target, struct hn_err *err)
+int hn_device_check(const struct hn_device *d, const struct hn_target *target,
+		    struct hn_err *err)
 {
 	struct hn_arena a;
 	int rc = check_buffers(d, err);
@@ -366,12 +379,14 @@ int hn_device_check(const struct hn_device *d, const struct hn_target *target, s
 	hn_arena_init(&a, 0);
 	for (uint32_t i = 0; i < d->n_kernel && rc == 0; i++) {
 		const struct hn_device_kernel *k = &d->kernel[i];
-		struct form f = { .d = d,
-				  .k = k,
-				  .known = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
-				  .once = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
-				  .used = HN_NEW_ARRAY(&a, bool, d->n_buffer + 1),
-				  .err = err };
+		struct form f = {
+			.d = d,
+			.k = k,
+			.known = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
+			.once = HN_NEW_ARRAY(&a, bool, k->n_slot + HN_DEVICE_FIRST),
+			.used = HN_NEW_ARRAY(&a, bool, d->n_buffer + 1),
+			.err = err
+		};
 
 		check_kernel(&f, target);
 		rc = f.rc;

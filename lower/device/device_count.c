@@ -52,11 +52,13 @@ static void see_name(const struct hn_expr *e, void *ctx)
 
 static void see_unknown(const struct hn_expr *e, void *ctx)
 {
-	*(bool *)ctx |= e->op == HN_EXPR_LOAD || e->op == HN_EXPR_LET || e->op == HN_EXPR_CALL;
+	*(bool *)ctx |=
+		e->op == HN_EXPR_LOAD || e->op == HN_EXPR_LET || e->op == HN_EXPR_CALL;
 }
 
 /* Names loops and numbers alone. */
-static bool is_known(const struct count *c, const struct access *a, const struct hn_expr *e)
+static bool is_known(const struct count *c, const struct access *a,
+		     const struct hn_expr *e)
 {
 	bool unknown = false;
 
@@ -72,8 +74,9 @@ static bool is_known(const struct count *c, const struct access *a, const struct
 	return !unknown;
 }
 
-static void add_condition(struct count *c, const struct access *a, const struct hn_expr *e,
-			  bool positive, bool *named, struct side *s)
+static void add_condition(struct count *c, const struct access *a,
+			  const struct hn_expr *e, bool positive, bool *named,
+			  struct side *s)
 {
 	if ((e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive)) {
 		add_condition(c, a, e->arg[0], positive, named, s);
@@ -156,8 +159,8 @@ static bool advance(const struct count *c, const struct odometer *o)
 }
 
 /* All instances of a side; false: another thread reached one of its elements. */
-static bool run_side(const struct count *c, const struct side *s, uint32_t round, bool marks,
-		     int64_t n_elem)
+static bool run_side(const struct count *c, const struct side *s, uint32_t round,
+		     bool marks, int64_t n_elem)
 {
 	bool one = true;
 
@@ -165,13 +168,17 @@ static bool run_side(const struct count *c, const struct side *s, uint32_t round
 		bool holds = true;
 
 		for (uint32_t i = 0; i < s->n_cond && holds; i++) {
-			holds = (s->cond[i]->eval(s->cond[i], c->frame).i != 0) == s->positive[i];
+			holds = (s->cond[i]->eval(s->cond[i], c->frame).i != 0) ==
+				s->positive[i];
 		}
 		int64_t at = holds ? s->at->eval(s->at, c->frame).i : -1;
 		const int64_t *block = c->v->k->block;
-		int32_t thread = 1 + (int32_t)(c->frame[HN_DEVICE_THREAD].i +
-					       block[0] * (c->frame[HN_DEVICE_THREAD + 1].i +
-							   block[1] * c->frame[HN_DEVICE_THREAD + 2].i));
+		int32_t thread =
+			1 +
+			(int32_t)(c->frame[HN_DEVICE_THREAD].i +
+				  block[0] *
+					  (c->frame[HN_DEVICE_THREAD + 1].i +
+					   block[1] * c->frame[HN_DEVICE_THREAD + 2].i));
 
 		if (at < 0 || at >= n_elem) {
 			continue; /* the bounds' affair */
@@ -214,8 +221,8 @@ static bool run_rounds(struct count *c, const struct odometer *both, const struc
 	return one;
 }
 
-enum counted hn_verify_count(struct verify *v, const struct access *a, const struct access *b,
-			     const struct when *w)
+enum counted hn_verify_count(struct verify *v, const struct access *a,
+			     const struct access *b, const struct when *w)
 {
 	int64_t n_elem = v->d->buffer[a->buffer].n_elem;
 	struct odometer both = { 0 };
@@ -224,8 +231,10 @@ enum counted hn_verify_count(struct verify *v, const struct access *a, const str
 	struct hn_arena arena;
 
 	hn_arena_init(&arena, 0);
-	struct count c = { .v = v, .compile = { .n_axis = v->k->n_slot, .n_frame = v->k->n_slot,
-						.a = &arena } };
+	struct count c = { .v = v,
+			   .compile = { .n_axis = v->k->n_slot,
+					.n_frame = v->k->n_slot,
+					.a = &arena } };
 
 	c.named = HN_NEW_ARRAY(&arena, bool, v->k->n_slot);
 	if (n_elem <= MOST_ELEMENTS && open_side(&c, a, w, &both, &side[0]) &&
@@ -237,7 +246,8 @@ enum counted hn_verify_count(struct verify *v, const struct access *a, const str
 		c.owner = calloc((size_t)n_elem, sizeof(c.owner[0]));
 		c.round = calloc((size_t)n_elem, sizeof(c.round[0]));
 		if (c.owner != NULL && c.round != NULL) {
-			ret = run_rounds(&c, &both, &side[0], a == b ? &side[0] : &side[1], w, n_elem)
+			ret = run_rounds(&c, &both, &side[0],
+					 a == b ? &side[0] : &side[1], w, n_elem)
 				      ? COUNTED_ONE
 				      : COUNTED_MORE;
 		}

@@ -6,8 +6,9 @@
 
 #define HN_DEVICE_FORMAT "device/1"
 
-extern const char *const hn_device_infix[HN_N_EXPR];	     /* NULL: written as a function */
-extern const char *const hn_device_number[HN_DEVICE_FIRST]; /* slots of blocks and threads */
-extern const char *const hn_device_how_word[3];	     /* a blank before each word */
+extern const char *const hn_device_infix[HN_N_EXPR]; /* NULL: written as a function */
+extern const char
+	*const hn_device_number[HN_DEVICE_FIRST]; /* slots of blocks and threads */
+extern const char *const hn_device_how_word[3];	  /* a blank before each word */
 
 #endif

@@ -71,8 +71,8 @@ static void fault(struct run *r, const char *fmt, ...)
 	snprintf(r->fault, sizeof(r->fault), "kernel %s: %s", r->k->name, why);
 }
 
-static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at, int64_t when,
-		     int64_t by, const char *was, const char *is)
+static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at,
+		     int64_t when, int64_t by, const char *was, const char *is)
 {
 	int64_t began = b->space == HN_SPACE_SHARED ? r->block_began : r->kernel_began;
 
@@ -81,26 +81,33 @@ static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at
 		return false;
 	}
 	if (when < r->block_began) {
-		fault(r, "%s[%" PRId64 "] is %s by one block and %s by another", b->name, at, was, is);
+		fault(r, "%s[%" PRId64 "] is %s by one block and %s by another", b->name,
+		      at, was, is);
 	} else if (by == MANY) {
-		fault(r, "%s[%" PRId64 "] is %s by several threads and %s by thread %" PRId64
-			 ", with no barrier between", b->name, at, was, is, r->thread);
+		fault(r,
+		      "%s[%" PRId64 "] is %s by several threads and %s by thread %" PRId64
+		      ", with no barrier between",
+		      b->name, at, was, is, r->thread);
 	} else {
-		fault(r, "%s[%" PRId64 "] is %s by thread %" PRId64 " and %s by thread %" PRId64
-			 ", with no barrier between", b->name, at, was, by, is, r->thread);
+		fault(r,
+		      "%s[%" PRId64 "] is %s by thread %" PRId64
+		      " and %s by thread %" PRId64 ", with no barrier between",
+		      b->name, at, was, by, is, r->thread);
 	}
 	return true;
 }
 
-static void touch(struct run *r, const struct hn_device_buffer *b, struct seen *s, int64_t at,
-		  bool write)
+static void touch(struct run *r, const struct hn_device_buffer *b, struct seen *s,
+		  int64_t at, bool write)
 {
-	if (overlaps(r, b, at, s->wrote, s->wrote_by, "written", write ? "written" : "read")) {
+	if (overlaps(r, b, at, s->wrote, s->wrote_by, "written",
+		     write ? "written" : "read")) {
 		return;
 	}
 	if (!write) {
 		s->read_before = s->read < r->block_began ? s->read : s->read_before;
-		s->read_by = s->read == r->phase && s->read_by != r->thread ? MANY : r->thread;
+		s->read_by =
+			s->read == r->phase && s->read_by != r->thread ? MANY : r->thread;
 		s->read = r->phase;
 		return;
 	}
@@ -119,14 +126,18 @@ static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
 	struct memory *m = &r->memory[buffer];
 
 	if (at < 0 || at >= b->n_elem) {
-		fault(r, "thread %" PRId64 " %s %s[%" PRId64 "], which has %" PRId64 " elements",
+		fault(r,
+		      "thread %" PRId64 " %s %s[%" PRId64 "], which has %" PRId64
+		      " elements",
 		      r->thread, write ? "writes" : "reads", b->name, at, b->n_elem);
 		return -1;
 	}
 	if (b->space == HN_SPACE_LOCAL) {
 		at += r->thread * b->n_elem;
 		if (!write && !m->filled[at]) {
-			fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written",
+			fault(r,
+			      "thread %" PRId64 " reads %s[%" PRId64
+			      "] before it is written",
 			      r->thread, b->name, at % b->n_elem);
 			return -1;
 		}
@@ -135,9 +146,10 @@ static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
 	}
 	int64_t since = b->space == HN_SPACE_SHARED ? r->block_began : 1;
 
-	if (!write && m->seen[at].wrote < since && !(b->arg >= 0 && m->seen[at].wrote == 0)) {
-		fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written", r->thread,
-		      b->name, at);
+	if (!write && m->seen[at].wrote < since &&
+	    !(b->arg >= 0 && m->seen[at].wrote == 0)) {
+		fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written",
+		      r->thread, b->name, at);
 		return -1;
 	}
 	touch(r, b, &m->seen[at], at, write);
@@ -147,7 +159,8 @@ static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
 static union hn_value eval_element(const struct hn_cell *c, union hn_value *frame)
 {
 	const struct place_of *p = c->base;
-	int64_t at = reach(p->r, p->buffer, c->index[0]->eval(c->index[0], frame).i, false);
+	int64_t at =
+		reach(p->r, p->buffer, c->index[0]->eval(c->index[0], frame).i, false);
 
 	return at < 0 ? (union hn_value){ 0 }
 		      : hn_interp_get(p->r->memory[p->buffer].data, c->type, at);
@@ -161,7 +174,9 @@ static const struct hn_cell *compile_load(struct hn_compile *c, const struct hn_
 
 	*p = (struct place_of){ c->load_ctx, e->ref };
 	index[0] = hn_interp_compile_index(c, e->arg[0]);
-	*cell = (struct hn_cell){ .eval = eval_element, .type = e->dtype, .base = p, .index = index };
+	*cell = (struct hn_cell){
+		.eval = eval_element, .type = e->dtype, .base = p, .index = index
+	};
 	return cell;
 }
 
@@ -172,7 +187,8 @@ static const struct op *compile(struct hn_compile *c, const struct hn_device_nod
 	o->n = n;
 	o->e = n->e != NULL ? hn_interp_compile(c, n->e) : NULL;
 	o->at = n->at != NULL ? hn_interp_compile_index(c, n->at) : NULL;
-	o->from_at = n->copy != NULL ? hn_interp_compile_index(c, n->copy->from_at) : NULL;
+	o->from_at =
+		n->copy != NULL ? hn_interp_compile_index(c, n->copy->from_at) : NULL;
 	o->waits = n->kind == HN_DEVICE_BARRIER;
 	o->child = HN_NEW_ARRAY(c->a, const struct op *, n->n_child + 1);
 	for (uint32_t i = 0; i < n->n_child; i++) {
@@ -186,7 +202,8 @@ static void run_copy(struct run *r, const struct op *o, union hn_value *frame)
 {
 	const struct hn_device_copy *c = o->n->copy;
 	enum hn_dtype type = (enum hn_dtype)r->d->buffer[o->n->buffer].dtype;
-	int64_t to = o->at->eval(o->at, frame).i, from = o->from_at->eval(o->from_at, frame).i;
+	int64_t to = o->at->eval(o->at, frame).i,
+		from = o->from_at->eval(o->from_at, frame).i;
 	int64_t i[HN_DEVICE_MAX_DIM] = { 0 };
 	uint32_t d;
 
@@ -229,7 +246,8 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 
 		if (at >= 0) {
 			hn_interp_put(r->memory[n->buffer].data,
-				      (enum hn_dtype)r->d->buffer[n->buffer].dtype, at, v);
+				      (enum hn_dtype)r->d->buffer[n->buffer].dtype, at,
+				      v);
 		}
 		return;
 	}
@@ -274,7 +292,8 @@ static bool all_take(struct run *r, const struct op *o)
 		n += o->e->eval(o->e, r->frame[r->thread]).i != 0;
 	}
 	if (n != 0 && n != r->n_thread) {
-		fault(r, "%" PRId64 " of %" PRId64 " threads reach a barrier", n, r->n_thread);
+		fault(r, "%" PRId64 " of %" PRId64 " threads reach a barrier", n,
+		      r->n_thread);
 	}
 	return n == r->n_thread;
 }
@@ -373,15 +392,19 @@ static void make_frames(struct run *r, uint32_t n_frame)
 
 static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn_err *err)
 {
-	struct hn_compile c = { .n_axis = k->n_slot, .n_frame = k->n_slot, .load = compile_load,
-				.load_ctx = r, .a = &r->arena };
+	struct hn_compile c = { .n_axis = k->n_slot,
+				.n_frame = k->n_slot,
+				.load = compile_load,
+				.load_ctx = r,
+				.a = &r->arena };
 	int64_t at[3];
 
 	r->k = k;
 	r->n_thread = k->block[0] * k->block[1] * k->block[2];
 	r->kernel_began = r->phase + 1;
 	if (!make_memory(r)) {
-		return hn_fail(err, HONE_E_NOMEM, "no memory to interpret kernel %s", k->name);
+		return hn_fail(err, HONE_E_NOMEM, "no memory to interpret kernel %s",
+			       k->name);
 	}
 	const struct op *body = compile(&c, k->body);
 
@@ -392,11 +415,14 @@ static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn
 				begin_block(r, at);
 				run_block(r, body);
 				if (r->fault[0] != '\0') {
-					return hn_fail(err, HONE_E_INVALID, "%s", r->fault);
+					return hn_fail(err, HONE_E_INVALID, "%s",
+						       r->fault);
 				}
 				if (r->fuel < 0) {
-					return hn_fail(err, HONE_E_QUOTA,
-						       "kernel %s: more steps than allowed", k->name);
+					return hn_fail(
+						err, HONE_E_QUOTA,
+						"kernel %s: more steps than allowed",
+						k->name);
 				}
 			}
 		}

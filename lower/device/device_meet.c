@@ -118,8 +118,10 @@ static bool add_slot(struct sum *x, const struct verify *v, const struct access 
 {
 	for (uint32_t k = 0; k < v->radix[slot].n_digit; k++) {
 		int32_t i = a->first_dim[slot], j = b->first_dim[slot];
-		int64_t ca = i < 0 ? 0 : a->coef[i + (int)k], cb = j < 0 ? 0 : b->coef[j + (int)k];
-		int64_t na = i < 0 ? 1 : a->count[i + (int)k], nb = j < 0 ? 1 : b->count[j + (int)k];
+		int64_t ca = i < 0 ? 0 : a->coef[i + (int)k],
+			cb = j < 0 ? 0 : b->coef[j + (int)k];
+		int64_t na = i < 0 ? 1 : a->count[i + (int)k],
+			nb = j < 0 ? 1 : b->count[j + (int)k];
 
 		if (same && i >= 0 && j >= 0 && ca == cb) {
 			continue;
@@ -128,8 +130,10 @@ static bool add_slot(struct sum *x, const struct verify *v, const struct access 
 			     (na > 1 && nb > 1 && ca != cb))) {
 			return false;
 		}
-		add_digit(x, ca, na, true, ours ? 1 + slot * HN_RADIX_MAX_DIGITS + (int)k : 0);
-		add_digit(x, cb, nb, false, ours ? 1 + slot * HN_RADIX_MAX_DIGITS + (int)k : 0);
+		add_digit(x, ca, na, true,
+			  ours ? 1 + slot * HN_RADIX_MAX_DIGITS + (int)k : 0);
+		add_digit(x, cb, nb, false,
+			  ours ? 1 + slot * HN_RADIX_MAX_DIGITS + (int)k : 0);
 	}
 	return true;
 }
@@ -140,11 +144,13 @@ static bool is_one_by_digits(const struct verify *v, const struct access *a,
 	struct sum x = { 0 };
 	int64_t rest;
 
-	if (a->coef == NULL || b->coef == NULL || __builtin_sub_overflow(a->at0, b->at0, &rest)) {
+	if (a->coef == NULL || b->coef == NULL ||
+	    __builtin_sub_overflow(a->at0, b->at0, &rest)) {
 		return false;
 	}
 	for (int32_t s = 0; s < (int32_t)v->k->n_slot; s++) {
-		if (!add_slot(&x, v, a, b, s, s >= first && s < first + 3, is_same(w, s))) {
+		if (!add_slot(&x, v, a, b, s, s >= first && s < first + 3,
+			      is_same(w, s))) {
 			return false;
 		}
 	}
@@ -169,8 +175,8 @@ static isl_map *equal(const struct verify *v, isl_map *m, const struct access *a
 		      const struct access *b, int32_t slot)
 {
 	for (uint32_t k = 0; k < v->radix[slot].n_digit; k++) {
-		m = isl_map_equate(m, isl_dim_in, a->first_dim[slot] + (int)k, isl_dim_out,
-				   b->first_dim[slot] + (int)k);
+		m = isl_map_equate(m, isl_dim_in, a->first_dim[slot] + (int)k,
+				   isl_dim_out, b->first_dim[slot] + (int)k);
 	}
 	return m;
 }
@@ -214,7 +220,6 @@ static isl_map *meet(const struct access *a, const struct access *b)
 				   isl_map_reverse(isl_map_copy(b->reach)));
 }
 
-
 bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int32_t first,
 		      const struct when *w)
 {
@@ -244,7 +249,8 @@ bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int3
 		m = next(v, m, a, b, w->next->slot);
 	}
 	apart = isl_map_subtract(m, equal_numbers(v, isl_map_copy(m), a, b, first));
-	ret = isl_map_is_empty(apart) != isl_bool_false; /* an error is counted elsewhere */
+	ret = isl_map_is_empty(apart) !=
+	      isl_bool_false; /* an error is counted elsewhere */
 	isl_map_free(apart);
 	return ret;
 }

@@ -35,8 +35,7 @@ struct reader {
 	jmp_buf out;
 };
 
-_Noreturn HN_PRINTF(2, 3)
-static void refuse(struct reader *r, const char *fmt, ...)
+_Noreturn HN_PRINTF(2, 3) static void refuse(struct reader *r, const char *fmt, ...)
 {
 	char why[300];
 	va_list ap;
@@ -59,8 +58,8 @@ static void blanks(struct reader *r)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
 /* The next word: of letters, digits, '_' and '.'; or one sign (==, <= and >= are one). */
@@ -195,7 +194,8 @@ static int32_t to_slot(struct reader *r, const char *word)
 	}
 	slot = to_int(r, word + 1);
 	if (slot < HN_DEVICE_FIRST || slot >= MOST_SLOTS) {
-		refuse(r, "%s: variables are v%d to v%d", word, HN_DEVICE_FIRST, MOST_SLOTS - 1);
+		refuse(r, "%s: variables are v%d to v%d", word, HN_DEVICE_FIRST,
+		       MOST_SLOTS - 1);
 	}
 	return (int32_t)slot;
 }
@@ -210,7 +210,8 @@ static int32_t take_name(struct reader *r, enum hn_dtype type)
 	}
 	while (r->n_slot <= (uint32_t)slot) {
 		if (r->n_slot == r->cap_slot) {
-			r->type = hn_arena_grow(r->a, r->type, r->n_slot, &r->cap_slot, 1);
+			r->type =
+				hn_arena_grow(r->a, r->type, r->n_slot, &r->cap_slot, 1);
 		}
 		r->type[r->n_slot++] = HN_I32;
 	}
@@ -242,15 +243,19 @@ static int32_t take_buffer(struct reader *r)
 
 static const struct hn_expr *expr(struct reader *r);
 
-static const struct hn_expr *node(struct reader *r, enum hn_expr_op op, enum hn_dtype type,
-				  int32_t ref, const struct hn_expr *const *arg, uint32_t n)
+static const struct hn_expr *node(struct reader *r, enum hn_expr_op op,
+				  enum hn_dtype type, int32_t ref,
+				  const struct hn_expr *const *arg, uint32_t n)
 {
-	const struct hn_expr like = { .op = (uint8_t)op, .dtype = (uint8_t)type, .ref = ref };
+	const struct hn_expr like = { .op = (uint8_t)op,
+				      .dtype = (uint8_t)type,
+				      .ref = ref };
 
 	return hn_expr_with_args(&like, arg, n, r->a);
 }
 
-static enum hn_dtype result_of(enum hn_expr_op op, const struct hn_expr *const *arg, uint32_t n)
+static enum hn_dtype result_of(enum hn_expr_op op, const struct hn_expr *const *arg,
+			       uint32_t n)
 {
 	bool flag = (op >= HN_EXPR_EQ && op <= HN_EXPR_GE) || op == HN_EXPR_AND ||
 		    op == HN_EXPR_OR || op == HN_EXPR_NOT;
@@ -265,8 +270,8 @@ static const struct hn_expr *binary(struct reader *r)
 
 	arg[0] = expr(r);
 	take(r);
-	while (op < HN_N_EXPR &&
-	       (hn_device_infix[op] == NULL || strcmp(hn_device_infix[op], r->word) != 0)) {
+	while (op < HN_N_EXPR && (hn_device_infix[op] == NULL ||
+				  strcmp(hn_device_infix[op], r->word) != 0)) {
 		op++;
 	}
 	if (op == HN_N_EXPR) {
@@ -340,7 +345,8 @@ static const struct hn_expr *call(struct reader *r, const char *name)
 	if (op < HN_N_EXPR) {
 		return node(r, op, result_of(op, arg, n), 0, arg, n);
 	}
-	return node(r, HN_EXPR_CALL, (enum hn_dtype)arg[n - 1]->dtype, (int32_t)fn, arg, n);
+	return node(r, HN_EXPR_CALL, (enum hn_dtype)arg[n - 1]->dtype, (int32_t)fn, arg,
+		    n);
 }
 
 /* A number; `minus` has been taken. */
@@ -373,7 +379,8 @@ static const struct hn_expr *element(struct reader *r, int32_t buffer)
 	const struct hn_expr *at = expr(r);
 
 	expect(r, "]");
-	return node(r, HN_EXPR_LOAD, (enum hn_dtype)r->buffer[buffer].dtype, buffer, &at, 1);
+	return node(r, HN_EXPR_LOAD, (enum hn_dtype)r->buffer[buffer].dtype, buffer, &at,
+		    1);
 }
 
 static const struct hn_expr *primary(struct reader *r)
@@ -462,7 +469,8 @@ static uint32_t numbers(struct reader *r, const char *word, int64_t *ret)
 
 	expect(r, word);
 	for (const char *s = peek(r, &length);
-	     length > 0 && ((*s >= '0' && *s <= '9') || *s == '-'); s = peek(r, &length)) {
+	     length > 0 && ((*s >= '0' && *s <= '9') || *s == '-');
+	     s = peek(r, &length)) {
 		if (n == HN_DEVICE_MAX_DIM) {
 			refuse(r, "a copy has %d dimensions at most", HN_DEVICE_MAX_DIM);
 		}
@@ -490,7 +498,8 @@ static void copy(struct reader *r, struct hn_device_node *n)
 	from = numbers(r, "stride", c->from_stride);
 	c->n_dim = numbers(r, "box", c->extent);
 	if (to != c->n_dim || from != c->n_dim) {
-		refuse(r, "a copy of %u dimensions has %u and %u strides", c->n_dim, to, from);
+		refuse(r, "a copy of %u dimensions has %u and %u strides", c->n_dim, to,
+		       from);
 	}
 	n->copy = c;
 }
@@ -563,8 +572,8 @@ static void buffer(struct reader *r, enum hn_space space)
 					  sizeof(r->buffer[0]));
 	}
 	take(r);
-	if (!((r->word[0] >= 'a' && r->word[0] <= 'z') || (r->word[0] >= 'A' && r->word[0] <= 'Z') ||
-	      r->word[0] == '_') ||
+	if (!((r->word[0] >= 'a' && r->word[0] <= 'z') ||
+	      (r->word[0] >= 'A' && r->word[0] <= 'Z') || r->word[0] == '_') ||
 	    find_buffer(r, r->word) >= 0) {
 		refuse(r, "'%s' is no name for a buffer, or two have it", r->word);
 	}
@@ -601,7 +610,8 @@ static void kernel(struct reader *r)
 	r->n_slot = r->cap_slot = 0;
 	for (int s = 0; s < HN_DEVICE_FIRST; s++) {
 		if (r->n_slot == r->cap_slot) {
-			r->type = hn_arena_grow(r->a, r->type, r->n_slot, &r->cap_slot, 1);
+			r->type =
+				hn_arena_grow(r->a, r->type, r->n_slot, &r->cap_slot, 1);
 		}
 		r->type[r->n_slot++] = HN_I32;
 	}
@@ -627,7 +637,8 @@ __attribute__((noinline)) static void program(struct reader *r)
 {
 	size_t n = strlen(HN_DEVICE_FORMAT);
 
-	for (const char *s = r->at; s < r->end; s++) { /* so that messages show what they quote */
+	for (const char *s = r->at; s < r->end;
+	     s++) { /* so that messages show what they quote */
 		if ((*s < ' ' || *s > '~') && *s != '\n' && *s != '\t') {
 			refuse(r, "byte %td is no printed ASCII", s - r->at);
 		}
@@ -673,8 +684,9 @@ int hn_device_parse(const char *what, const char *text, size_t n, struct hn_aren
 	struct hn_device *d;
 	int rc;
 
-	*r = (struct reader){ .what = what, .at = text, .end = text + n, .line = 1, .a = a,
-			      .err = err };
+	*r = (struct reader){
+		.what = what, .at = text, .end = text + n, .line = 1, .a = a, .err = err
+	};
 	if (!is_read(r)) {
 		return -HONE_E_INVALID;
 	}

@@ -27,13 +27,15 @@
 #include "lower/device/device_int.h"
 
 const char *const hn_device_infix[HN_N_EXPR] = {
-	[HN_EXPR_ADD] = "+", [HN_EXPR_SUB] = "-", [HN_EXPR_MUL] = "*", [HN_EXPR_DIV] = "/",
-	[HN_EXPR_LT] = "<",  [HN_EXPR_LE] = "<=", [HN_EXPR_GT] = ">",  [HN_EXPR_GE] = ">=",
-	[HN_EXPR_EQ] = "==", [HN_EXPR_NE] = "!=",
+	[HN_EXPR_ADD] = "+", [HN_EXPR_SUB] = "-", [HN_EXPR_MUL] = "*",
+	[HN_EXPR_DIV] = "/", [HN_EXPR_LT] = "<",  [HN_EXPR_LE] = "<=",
+	[HN_EXPR_GT] = ">",  [HN_EXPR_GE] = ">=", [HN_EXPR_EQ] = "==",
+	[HN_EXPR_NE] = "!=",
 };
 
-const char *const hn_device_number[HN_DEVICE_FIRST] = { "block.x",  "block.y",	"block.z",
-							"thread.x", "thread.y", "thread.z" };
+const char *const hn_device_number[HN_DEVICE_FIRST] = {
+	"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"
+};
 
 const char *const hn_device_how_word[3] = { "", " unroll", " lanes" };
 
@@ -76,7 +78,8 @@ static void put_args(const struct printer *p, const struct hn_expr *e, uint32_t 
 	hn_buf_putc(p->buf, ')');
 }
 
-static void put_type(const struct printer *p, const struct hn_expr *e, enum hn_dtype plain)
+static void put_type(const struct printer *p, const struct hn_expr *e,
+		     enum hn_dtype plain)
 {
 	if (e->dtype != plain) {
 		hn_buf_printf(p->buf, ":%s", hn_dtype_name((enum hn_dtype)e->dtype));
@@ -135,7 +138,8 @@ static void put_place(const struct printer *p, int32_t buffer, const struct hn_e
 	hn_buf_putc(p->buf, ']');
 }
 
-static void put_list(const struct printer *p, const char *word, const int64_t *v, uint32_t n)
+static void put_list(const struct printer *p, const char *word, const int64_t *v,
+		     uint32_t n)
 {
 	hn_buf_printf(p->buf, " %s", word);
 	for (uint32_t i = 0; i < n; i++) {
@@ -158,7 +162,8 @@ static void put_copy(const struct printer *p, const struct hn_device_node *n)
 
 static void put_node(const struct printer *p, const struct hn_device_node *n, int depth);
 
-static void put_children(const struct printer *p, const struct hn_device_node *n, int depth)
+static void put_children(const struct printer *p, const struct hn_device_node *n,
+			 int depth)
 {
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		put_node(p, n->child[i], depth);
@@ -216,8 +221,8 @@ void hn_device_print(const struct hn_device *d, struct hn_buf *buf)
 	for (uint32_t i = 0; i < d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &d->buffer[i];
 
-		hn_buf_printf(buf, "%s %s %s[%" PRId64 "]", hn_space_keyword(b->space), b->name,
-			      hn_dtype_name((enum hn_dtype)b->dtype), b->n_elem);
+		hn_buf_printf(buf, "%s %s %s[%" PRId64 "]", hn_space_keyword(b->space),
+			      b->name, hn_dtype_name((enum hn_dtype)b->dtype), b->n_elem);
 		if (b->arg >= 0) {
 			hn_buf_printf(buf, " arg %d", b->arg);
 		}

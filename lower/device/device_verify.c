@@ -38,7 +38,8 @@ static bool is_above(const struct hn_device_node *n, const struct path *p)
 }
 
 /* In one iteration of what is around both, a before b. */
-static bool is_apart_within(const struct verify *v, const struct access *a, const struct access *b)
+static bool is_apart_within(const struct verify *v, const struct access *a,
+			    const struct access *b)
 {
 	for (uint32_t i = 0; i < v->n_barrier; i++) {
 		const struct barrier *x = &v->barrier[i];
@@ -80,13 +81,15 @@ static void report(struct verify *v, const struct access *a, const struct access
 	const char *name = v->d->buffer[a->buffer].name;
 
 	if (a->stmt == b->stmt && a->write == b->write) {
-		refuse(v, "statement %u: two %s may write one element of %s%s", a->stmt, whom, name,
-		       missing);
+		refuse(v, "statement %u: two %s may write one element of %s%s", a->stmt,
+		       whom, name, missing);
 		return;
 	}
-	refuse(v, "statement %u %s %s and statement %u %s it: two %s may meet in an element%s",
-	       a->stmt, a->write ? "writes" : "reads", name, b->stmt, b->write ? "writes" : "reads",
-	       whom, missing);
+	refuse(v,
+	       "statement %u %s %s and statement %u %s it: two %s may meet in an "
+	       "element%s",
+	       a->stmt, a->write ? "writes" : "reads", name, b->stmt,
+	       b->write ? "writes" : "reads", whom, missing);
 }
 
 #define NO_BARRIER ", with no barrier between"
@@ -165,15 +168,17 @@ static void check_bounds(struct verify *v)
 		const struct hn_device_buffer *b = &v->d->buffer[a->buffer];
 
 		if (!hn_verify_is_within(v, a, b->n_elem)) {
-			refuse(v, "statement %u %s %s, which has %" PRId64
-				  " elements, and its index may be another",
-			       a->stmt, a->write ? "writes" : "reads", b->name, b->n_elem);
+			refuse(v,
+			       "statement %u %s %s, which has %" PRId64
+			       " elements, and its index may be another",
+			       a->stmt, a->write ? "writes" : "reads", b->name,
+			       b->n_elem);
 		}
 	}
 }
 
-int hn_device_verify(const struct hn_device *d, const struct hn_target *target, int64_t limit_ms,
-		     struct hn_err *err)
+int hn_device_verify(const struct hn_device *d, const struct hn_target *target,
+		     int64_t limit_ms, struct hn_err *err)
 {
 	struct verify v = { .d = d, .err = err };
 	struct hn_watchdog *dog = NULL;
@@ -196,8 +201,10 @@ int hn_device_verify(const struct hn_device *d, const struct hn_target *target, 
 	}
 	hn_watchdog_stop(dog);
 	if (isl_ctx_last_error(v.ctx) != isl_error_none) {
-		v.rc = hn_fail(err, HONE_E_QUOTA, "device program: isl did not decide within %" PRId64
-						  " ms whether threads meet", limit_ms);
+		v.rc = hn_fail(err, HONE_E_QUOTA,
+			       "device program: isl did not decide within %" PRId64
+			       " ms whether threads meet",
+			       limit_ms);
 	}
 	hn_arena_fini(&v.arena);
 	isl_ctx_free(v.ctx);

@@ -11,8 +11,8 @@
 /* Its form: types, names in scope, no barrier under a condition, and, unless
  * target is NULL, no more threads and memory than the target has.  0 or HONE_E_INVALID with one
  * line that names the kernel.  Microseconds. */
-int hn_device_check(const struct hn_device *d, const struct hn_target *target, struct hn_err *err)
-	HN_NODISCARD;
+int hn_device_check(const struct hn_device *d, const struct hn_target *target,
+		    struct hn_err *err) HN_NODISCARD;
 
 /* hn_device_check, and by isl, for all values of all numbers:
  *   - no index leaves its buffer;
@@ -23,7 +23,7 @@ int hn_device_check(const struct hn_device *d, const struct hn_target *target, s
  *
  * 0; HONE_E_INVALID with one line that names kernel, buffer and statements (counted from 1 in the
  * order of the text); HONE_E_QUOTA where isl does not decide within limit_ms (0 = no limit). */
-int hn_device_verify(const struct hn_device *d, const struct hn_target *target, int64_t limit_ms,
-		     struct hn_err *err) HN_NODISCARD;
+int hn_device_verify(const struct hn_device *d, const struct hn_target *target,
+		     int64_t limit_ms, struct hn_err *err) HN_NODISCARD;
 
 #endif

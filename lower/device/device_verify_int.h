@@ -37,7 +37,8 @@ struct access {
 	uint32_t n_dim;
 	int32_t *first_dim; /* [n_slot] the slot's first digit; -1 = none */
 	int64_t *count;	    /* [n_dim] values of each; an upper bound */
-	int64_t *coef, at0; /* the index is at0 + sum of coef * coordinate; NULL: it is not linear */
+	int64_t *coef,
+		at0; /* the index is at0 + sum of coef * coordinate; NULL: it is not linear */
 	/* the same in isl, made when it is asked for (hn_verify_in_isl) */
 	bool in_isl;
 	struct hn_poly_space space;
@@ -63,7 +64,8 @@ struct verify {
 	const struct hn_radix *radix; /* [n_slot] */
 	struct hn_span *span;	      /* [n_slot] */
 	int64_t *extent;	      /* [n_slot]; 0: of no loop or number */
-	struct hn_range *range;	      /* what is known of the slots; made when it is asked for */
+	struct hn_range
+		*range; /* what is known of the slots; made when it is asked for */
 	int rc;
 	struct hn_err *err;
 };
@@ -79,16 +81,17 @@ bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n);
 /* device_meet.c: what is known of an instance of `a` and one of `b`, which is later. */
 struct when {
 	bool one_block;
-	uint32_t n_same;			 /* loops whose values are the same */
+	uint32_t n_same; /* loops whose values are the same */
 	const struct hn_device_node *const *same;
-	const struct hn_device_node *next; /* a loop whose value is one more for b; or NULL */
+	const struct hn_device_node
+		*next; /* a loop whose value is one more for b; or NULL */
 };
 
 /* device_count.c: the same of threads, by trying all instances; NOT where there are too many. */
 enum counted { COUNTED_ONE, COUNTED_MORE, COUNTED_NOT };
 
-enum counted hn_verify_count(struct verify *v, const struct access *a, const struct access *b,
-			     const struct when *w);
+enum counted hn_verify_count(struct verify *v, const struct access *a,
+			     const struct access *b, const struct when *w);
 
 /* Whether those that reach one element have the same numbers first, first + 1, first + 2: of the
  * block or of the thread. */

@@ -50,7 +50,8 @@ static int emit_text(void *state, const struct hn_looptree *t,
 	int rc;
 
 	if (options->n_beside > 0) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "device program: nothing goes beside it");
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "device program: nothing goes beside it");
 	}
 	rc = hn_device_place(t, a, &d, err);
 	rc = rc ? rc : hn_device_verify(d, &e->target, VERIFY_MS, err);
@@ -78,5 +79,5 @@ static struct hn_emitter_facts facts_of_device(const void *state, struct hn_aren
 }
 
 extern const struct hn_emit_ops hn_emit_device;
-const struct hn_emit_ops hn_emit_device = { "device", open_device, close_device, emit_text,
-					    facts_of_device };
+const struct hn_emit_ops hn_emit_device = { "device", open_device, close_device,
+					    emit_text, facts_of_device };

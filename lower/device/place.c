@@ -10,11 +10,7 @@
  * Virtual threads are iterations that run at the same time in one thread: their loop is put around
  * each piece between two barriers, and what each of them owns gets a dimension more.
  *
- * Threads that sum together: each sums a part of its own, stores it in shared memory, and half of
- * them add the other half's, until one is left.
- *
- * Source: TVM's passes InjectVirtualThread, LowerThreadAllreduce and ThreadSync do these three on
- * a syntax tree.
+ * Source: TVM's pass InjectVirtualThread does the last on a syntax tree.
  */
 #include "lower/device/place_int.h"
 
@@ -25,10 +21,6 @@
 #include "base/arith.h"
 #include "loopstate/nest/bounds_scope.h"
 #include "loopstate/nest/concurrent.h"
-
-/* What is placed: a node of the tree below these bound loops, into a draft. */
-static void place(struct place *p, const struct hn_node *n, const struct bound *q,
-		  struct draft *out);
 
 uint32_t hn_place_dim(const struct hn_node *loop)
 {
@@ -55,8 +47,8 @@ void hn_place_refuse(struct place *p, int32_t stage, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	p->rc = hn_fail(p->err, HONE_E_UNSUPPORTED, "device program: stage %d (%s) %s", stage,
-			p->t->dag->op[stage]->name, why);
+	p->rc = hn_fail(p->err, HONE_E_UNSUPPORTED, "device program: stage %d (%s) %s",
+			stage, p->t->dag->op[stage]->name, why);
 }
 
 const struct hn_expr *hn_place_int(struct place *p, int64_t v)
@@ -64,8 +56,8 @@ const struct hn_expr *hn_place_int(struct place *p, int64_t v)
 	return hn_expr_int(v, HN_I32, p->a);
 }
 
-const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op, const struct hn_expr *x,
-				      const struct hn_expr *y)
+const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op,
+				      const struct hn_expr *x, const struct hn_expr *y)
 {
 	return hn_expr_binary(op, x, y, p->a);
 }
@@ -76,7 +68,8 @@ int32_t hn_place_slot(struct place *p, enum hn_dtype type, int64_t extent)
 	if (p->n_slot == p->cap_slot) {
 		uint32_t cap = p->cap_slot;
 
-		p->span = hn_arena_grow(p->a, p->span, p->n_slot, &cap, sizeof(p->span[0]));
+		p->span =
+			hn_arena_grow(p->a, p->span, p->n_slot, &cap, sizeof(p->span[0]));
 		p->type = hn_arena_grow(p->a, p->type, p->n_slot, &p->cap_slot,
 					sizeof(p->type[0]));
 	}
@@ -97,7 +90,8 @@ static const char *free_name(struct place *p, const char *name)
 	char *clean = hn_arena_strdup(p->a, name[0] != '\0' ? name : "t"), *ret = clean;
 
 	for (char *c = clean; *c != '\0'; c++) {
-		bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
+		bool letter =
+			(*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
 
 		if (!letter && (c == clean || !((*c >= '0' && *c <= '9') || *c == '.'))) {
 			*c = '_';
@@ -114,8 +108,8 @@ static const char *free_name(struct place *p, const char *name)
 	return ret;
 }
 
-int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type, enum hn_space space,
-			int64_t n_elem, int32_t arg)
+int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type,
+			enum hn_space space, int64_t n_elem, int32_t arg)
 {
 	if (p->n_buffer == p->cap_buffer) {
 		p->buffer = hn_arena_grow(p->a, p->buffer, p->n_buffer, &p->cap_buffer,
@@ -129,132 +123,16 @@ int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type, e
 	return (int32_t)p->n_buffer++;
 }
 
-/* ---- before anything is placed: grid, and where tensors lie */
-
-struct survey {
-	struct place *p;
-	const struct bound *around; /* of the statement at hand */
-	const struct hn_node *const *path; /* all loops around it, outermost first */
-	uint32_t n_path;
-};
-
-/* Whether a thread's loop stands between the loop that holds the stage's tensor and here. */
-static void survey_access(const struct survey *v, int32_t stage)
-{
-	const struct hn_buffer *b = &v->p->t->buffer[stage];
-
-	for (uint32_t i = v->n_path; b->op >= 0 && b->scope == HN_SCOPE_LOCAL && i-- > 0;) {
-		if (v->path[i]->loop == b->at_loop) {
-			return;
-		}
-		if (hn_place_runs(v->path[i]) == HN_RUNS_THREADS) {
-			v->p->held[stage].threads_inside = true;
-		}
-	}
-}
-
-static void survey_load(const struct hn_expr *e, void *ctx)
-{
-	if (e->op == HN_EXPR_LOAD) {
-		survey_access(ctx, e->ref);
-	}
-}
-
-static void survey_value(const struct hn_expr *e, const char *owner, uint32_t i, void *ctx)
-{
-	(void)owner;
-	(void)i;
-	hn_expr_visit(e, survey_load, ctx);
-}
-
-#define MOST_LOOPS 512 /* within each other */
-
-static void survey_node(struct survey *v, const struct hn_node *n)
-{
-	struct place *p = v->p;
-	const struct bound *around = v->around;
-	uint32_t n_path = v->n_path;
-
-	if (n->init != NULL) {
-		survey_node(v, n->init);
-	}
-	if (n->kind == HN_NODE_STMT) {
-		survey_access(v, n->stage);
-		hn_dag_op_exprs(p->t->dag->op[n->stage], survey_value, v);
-	}
-	if (n->kind == HN_NODE_LOOP) {
-		if (n_path == MOST_LOOPS) {
-			hn_place_refuse(p, n->stage, "has more than %d loops within each other",
-					MOST_LOOPS);
-			return;
-		}
-		((const struct hn_node **)(uintptr_t)v->path)[v->n_path++] = n;
-		if (hn_place_runs(n) >= HN_RUNS_BLOCKS) {
-			struct bound *b = HN_NEW(p->a, struct bound);
-
-			*b = (struct bound){ n, v->around };
-			v->around = b;
-		}
-		if (hn_place_is_number(n)) {
-			int64_t *count = hn_place_runs(n) == HN_RUNS_BLOCKS ? p->grid : p->block;
-
-			count += hn_place_dim(n);
-			*count = n->extent > *count ? n->extent : *count;
-		}
-		for (uint32_t i = 0; i < p->t->dag->n_op; i++) {
-			const struct hn_buffer *b = &p->t->buffer[i];
-
-			if (b->op >= 0 && b->scope == HN_SCOPE_LOCAL && b->at_loop == n->loop) {
-				p->held[i].at = v->around;
-			}
-		}
-	}
-	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
-		survey_node(v, n->child[i]);
-	}
-	v->around = around;
-	v->n_path = n_path;
-}
-
-/* What is one thread's alone is local to it. */
-static void choose_spaces(struct place *p)
-{
-	for (uint32_t i = 0; i < p->t->dag->n_op; i++) {
-		const struct hn_buffer *b = &p->t->buffer[i];
-		struct held *h = &p->held[i];
-		bool served = false;
-
-		if (b->op < 0 || b->scope != HN_SCOPE_LOCAL) {
-			continue;
-		}
-		/* a copy for each iteration, but of what they share */
-		const struct bound **link = &h->at;
-
-		for (const struct bound *x = h->at; x != NULL; x = x->up) {
-			if (hn_scope_serves(p->t->state, (int32_t)i, x->loop->ann)) {
-				served |= hn_place_runs(x->loop) == HN_RUNS_THREADS;
-			} else {
-				struct bound *copy = HN_NEW(p->a, struct bound);
-
-				*copy = *x;
-				*link = copy;
-				link = &copy->up;
-			}
-		}
-		*link = NULL;
-		h->space = h->threads_inside || served ? HN_SPACE_SHARED : HN_SPACE_LOCAL;
-	}
-}
-
 /* ---- pieces */
 
-static struct draft *add_draft(struct place *p, struct draft *to)
+struct draft *hn_place_draft(struct place *p, struct draft *to)
 {
 	struct draft *d = HN_NEW(p->a, struct draft);
 
 	d->stage = -1;
 	if (to->n == to->cap) {
-		to->child = hn_arena_grow(p->a, to->child, to->n, &to->cap, sizeof(struct draft *));
+		to->child = hn_arena_grow(p->a, to->child, to->n, &to->cap,
+					  sizeof(struct draft *));
 	}
 	to->child[to->n++] = d;
 	return d;
@@ -268,23 +146,27 @@ static const struct hn_expr *in_range(struct place *p, const struct bound *q)
 	for (int first = HN_DEVICE_BLOCK; first <= HN_DEVICE_THREAD;
 	     first += HN_DEVICE_THREAD - HN_DEVICE_BLOCK) {
 		const int64_t *count = first == HN_DEVICE_BLOCK ? p->grid : p->block;
-		enum hn_runs runs = first == HN_DEVICE_BLOCK ? HN_RUNS_BLOCKS : HN_RUNS_THREADS;
+		enum hn_runs runs =
+			first == HN_DEVICE_BLOCK ? HN_RUNS_BLOCKS : HN_RUNS_THREADS;
 
 		for (uint32_t d = 0; d < 3; d++) {
 			int64_t extent = 1;
 
 			for (const struct bound *b = q; b != NULL; b = b->up) {
-				if (hn_place_runs(b->loop) == runs && hn_place_dim(b->loop) == d) {
+				if (hn_place_runs(b->loop) == runs &&
+				    hn_place_dim(b->loop) == d) {
 					extent = b->loop->extent;
 				}
 			}
 			if (extent < count[d]) {
 				const struct hn_expr *less = hn_place_binary(
-					p, HN_EXPR_LT, hn_place_var(p, first + (int32_t)d),
+					p, HN_EXPR_LT,
+					hn_place_var(p, first + (int32_t)d),
 					hn_place_int(p, extent));
 
 				all = all == NULL ? less
-						  : hn_place_binary(p, HN_EXPR_AND, all, less);
+						  : hn_place_binary(p, HN_EXPR_AND, all,
+								    less);
 			}
 		}
 	}
@@ -300,11 +182,12 @@ static void wrap_virtual(struct place *p, const struct bound *q, const int32_t *
 			struct code one = { 0 };
 
 			hn_place_add(p, &one,
-				     *hn_place_wrap(p, (struct hn_device_node){
-							       .kind = HN_DEVICE_LOOP,
-							       .how = HN_DEVICE_UNROLLED,
-							       .slot = slot[q->loop->loop],
-							       .extent = q->loop->extent },
+				     *hn_place_wrap(p,
+						    (struct hn_device_node){
+							    .kind = HN_DEVICE_LOOP,
+							    .how = HN_DEVICE_UNROLLED,
+							    .slot = slot[q->loop->loop],
+							    .extent = q->loop->extent },
 						    c));
 			*c = one;
 		}
@@ -312,7 +195,7 @@ static void wrap_virtual(struct place *p, const struct bound *q, const int32_t *
 }
 
 /* Begins what runs as a piece below q: virtual threads have values. */
-static int32_t *begin_piece(struct place *p, const struct bound *q)
+int32_t *hn_place_begin_piece(struct place *p, const struct bound *q)
 {
 	int32_t *slot = HN_NEW_ARRAY(p->a, int32_t, p->t->n_loop + 1);
 
@@ -325,8 +208,8 @@ static int32_t *begin_piece(struct place *p, const struct bound *q)
 	return slot;
 }
 
-static void end_piece(struct place *p, const struct bound *q, const int32_t *slot, struct code *c,
-		      int32_t stage, struct draft *out)
+void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *slot,
+			struct code *c, int32_t stage, struct draft *out)
 {
 	const struct hn_expr *range = in_range(p, q);
 
@@ -334,15 +217,18 @@ static void end_piece(struct place *p, const struct bound *q, const int32_t *slo
 		return;
 	}
 	wrap_virtual(p, q, slot, c);
-	struct draft *d = add_draft(p, out);
+	struct draft *d = hn_place_draft(p, out);
 
 	d->piece = true;
 	d->stage = stage;
-	d->node = range != NULL ? *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_IF,
-									      .e = range },
-						 c)
-				: *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_SEQ },
-						 c);
+	d->node =
+		range != NULL
+			? *hn_place_wrap(p,
+					 (struct hn_device_node){ .kind = HN_DEVICE_IF,
+								  .e = range },
+					 c)
+			: *hn_place_wrap(
+				  p, (struct hn_device_node){ .kind = HN_DEVICE_SEQ }, c);
 	for (; q != NULL; q = q->up) {
 		if (hn_place_runs(q->loop) == HN_RUNS_VIRTUAL) {
 			p->value[q->loop->loop] = NULL;
@@ -359,11 +245,11 @@ static bool is_init(const struct hn_node *n)
 static void piece(struct place *p, const struct hn_node *n, const struct bound *q,
 		  struct draft *out)
 {
-	int32_t *slot = begin_piece(p, q);
+	int32_t *slot = hn_place_begin_piece(p, q);
 	struct code c = { 0 };
 
 	hn_place_code(p, n, &c);
-	end_piece(p, q, slot, &c, is_init(n) ? -1 : n->stage, out);
+	hn_place_end_piece(p, q, slot, &c, is_init(n) ? -1 : n->stage, out);
 }
 
 /* ---- what threads pass together */
@@ -407,8 +293,8 @@ static bool is_together(struct place *p, const struct hn_node *n, const struct b
 }
 
 /* The first statement of the stage below, and whether threads combine in a loop around it. */
-static const struct hn_node *find_update(const struct hn_dag *dag, const struct hn_node *n,
-					 int32_t stage, bool *combines)
+const struct hn_node *hn_place_update(const struct hn_dag *dag, const struct hn_node *n,
+				      int32_t stage, bool *combines)
 {
 	const struct hn_node *ret = NULL;
 
@@ -416,7 +302,7 @@ static const struct hn_node *find_update(const struct hn_dag *dag, const struct 
 		return n->stage == stage && n->stmt == HN_STMT_UPDATE ? n : NULL;
 	}
 	for (uint32_t i = 0; i < n->n_child && ret == NULL; i++) {
-		ret = find_update(dag, n->child[i], stage, combines);
+		ret = hn_place_update(dag, n->child[i], stage, combines);
 	}
 	if (ret != NULL && n->kind == HN_NODE_LOOP && n->extent > 1 &&
 	    hn_loop_combines(dag, n, stage)) {
@@ -425,15 +311,20 @@ static const struct hn_node *find_update(const struct hn_dag *dag, const struct 
 	return ret;
 }
 
-static void place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
-		       struct draft *out)
+/* n below these bound loops, into a draft. */
+static void place(struct place *p, const struct hn_node *n, const struct bound *q,
+		  struct draft *out);
+
+void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
+		   struct draft *out)
 {
 	struct bound *inner = HN_NEW(p->a, struct bound);
 	enum hn_runs runs = hn_place_runs(n);
 
 	*inner = (struct bound){ n, q };
 	if (hn_place_is_number(n)) {
-		int32_t first = runs == HN_RUNS_BLOCKS ? HN_DEVICE_BLOCK : HN_DEVICE_THREAD;
+		int32_t first =
+			runs == HN_RUNS_BLOCKS ? HN_DEVICE_BLOCK : HN_DEVICE_THREAD;
 
 		p->value[n->loop] = hn_place_var(p, first + (int32_t)hn_place_dim(n));
 		q = inner;
@@ -444,7 +335,7 @@ static void place_loop(struct place *p, const struct hn_node *n, const struct bo
 	} else {
 		int32_t slot = hn_place_slot(p, HN_I32, n->extent);
 
-		out = add_draft(p, out);
+		out = hn_place_draft(p, out);
 		p->value[n->loop] = hn_place_var(p, slot);
 		out->node = (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
 						     .slot = slot,
@@ -454,231 +345,6 @@ static void place_loop(struct place *p, const struct hn_node *n, const struct bo
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		place(p, n->child[i], q, out);
 	}
-}
-
-/* ---- sums that threads take together */
-
-/* Thread loops below n in which the stage's parts are combined, innermost last. */
-struct parts {
-	uint32_t n;
-	const struct hn_node *loop[3];
-};
-
-static void find_parts(const struct hn_dag *dag, const struct hn_node *n, int32_t stage,
-		       struct parts *ret)
-{
-	bool unused = false;
-
-	if (n->kind == HN_NODE_LOOP && n->extent > 1 && hn_loop_combines(dag, n, stage) &&
-	    ret->n < 3) {
-		ret->loop[ret->n++] = n;
-	}
-	for (uint32_t i = 0; i < n->n_child; i++) {
-		if (find_update(dag, n->child[i], stage, &unused) != NULL) {
-			find_parts(dag, n->child[i], stage, ret);
-		}
-	}
-}
-
-static bool names_below(const struct hn_expr *e, const struct hn_node *n)
-{
-	bool ret = n->kind == HN_NODE_LOOP && n->extent > 1 && hn_expr_uses(e, n->loop);
-
-	for (uint32_t i = 0; i < n->n_child && !ret; i++) {
-		ret = names_below(e, n->child[i]);
-	}
-	return ret;
-}
-
-static const struct hn_expr *load_of(struct place *p, int32_t buffer, const struct hn_expr *at)
-{
-	const struct hn_expr like = { .op = HN_EXPR_LOAD, .dtype = p->buffer[buffer].dtype,
-				      .ref = buffer };
-
-	return hn_expr_with_args(&like, &at, 1, p->a);
-}
-
-/* numbers * extents + number, and so on: of loops that are bound to threads. */
-static const struct hn_expr *number_of(struct place *p, const struct bound *q, int64_t *ret_n)
-{
-	const struct hn_expr *sum;
-
-	if (q == NULL) {
-		*ret_n = 1;
-		return hn_place_int(p, 0);
-	}
-	sum = number_of(p, q->up, ret_n);
-	if (hn_place_runs(q->loop) != HN_RUNS_THREADS) {
-		return sum;
-	}
-	*ret_n = hn_mul_sat(*ret_n, q->loop->extent);
-	return hn_place_binary(p, HN_EXPR_ADD,
-			       hn_place_binary(p, HN_EXPR_MUL, sum,
-					       hn_place_int(p, q->loop->extent)),
-			       p->value[q->loop->loop]);
-}
-
-static void copy_parts(struct place *p, int32_t stage, int32_t from, int32_t to,
-		       const struct hn_expr *at, struct code *c)
-{
-	for (uint32_t k = 0; k < p->t->dag->op[stage]->n_out; k++) {
-		hn_place_add(p, c, (struct hn_device_node){
-					   .kind = HN_DEVICE_STORE,
-					   .buffer = to + (int32_t)k,
-					   .at = at,
-					   .e = load_of(p, from + (int32_t)k, hn_place_int(p, 0)) });
-	}
-}
-
-/* The parts of all threads in shared memory, then added in halves: thread r takes those of r + h
- * for r + h < n.  `at` is where the parts of this sum begin. */
-static void add_halves(struct place *p, int32_t stage, int32_t room, const struct bound *with,
-		       const struct hn_expr *at, const struct hn_expr *r, int64_t n,
-		       struct draft *out)
-{
-	const struct hn_op *op = p->t->dag->op[stage];
-
-	for (int64_t h = (n + 1) / 2; n > 1; n = h, h = (n + 1) / 2) {
-		const struct hn_expr *mine = hn_place_binary(p, HN_EXPR_ADD, at, r), *other,
-				     *source[HN_DAG_MAX_OUT];
-		int32_t *slot = begin_piece(p, with);
-		struct code c = { 0 };
-
-		other = hn_place_binary(p, HN_EXPR_ADD, mine, hn_place_int(p, h));
-		for (uint32_t k = 0; k < op->n_out; k++) {
-			source[k] = load_of(p, room + (int32_t)k, other);
-		}
-		hn_place_combine(p, stage, room, mine, source, &c);
-		hn_place_under(p, hn_place_binary(p, HN_EXPR_LT, r, hn_place_int(p, n - h)), &c);
-		end_piece(p, with, slot, &c, -1, out);
-	}
-}
-
-/* The sum of all parts into the element, by one thread. */
-static void add_result(struct place *p, const struct hn_node *n, const struct hn_node *update,
-		       int32_t room, const struct bound *q, const struct hn_expr *at,
-		       struct draft *out)
-{
-	const struct hn_op *op = p->t->dag->op[n->stage];
-	const struct hn_expr *axis[HN_DAG_MAX_ITERS] = { 0 }, *source[HN_DAG_MAX_OUT], *to;
-	int32_t *slot = begin_piece(p, q), dst;
-	struct code c = { 0 };
-
-	for (uint32_t d = 0; d < op->n_spatial; d++) {
-		if (names_below(update->axis[d], n)) {
-			hn_place_refuse(p, n->stage,
-					"is summed by threads, with loops over its elements inside");
-			return;
-		}
-		axis[d] = hn_place_value(p, update->axis[d], n->stage);
-	}
-	to = hn_place_element(p, n->stage, axis, &dst);
-	for (uint32_t k = 0; k < op->n_out; k++) {
-		source[k] = load_of(p, room + (int32_t)k, at);
-	}
-	hn_place_combine(p, n->stage, dst, to, source, &c);
-	for (uint32_t i = 0; i < update->n_guard && p->rc == 0; i++) {
-		if (!names_below(update->guard[i], n)) {
-			hn_place_under(p, hn_place_value(p, update->guard[i], n->stage), &c);
-		}
-	}
-	end_piece(p, q, slot, &c, -1, out);
-}
-
-/* Loops of virtual threads around it all: each sums for itself. */
-static const struct bound *loop_virtual(struct place *p, const struct bound *q, struct draft **out)
-{
-	struct bound *copy;
-
-	if (q == NULL) {
-		return NULL;
-	}
-	const struct bound *up = loop_virtual(p, q->up, out);
-
-	if (hn_place_runs(q->loop) == HN_RUNS_VIRTUAL) {
-		int32_t slot = hn_place_slot(p, HN_I32, q->loop->extent);
-
-		*out = add_draft(p, *out);
-		(*out)->node = (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
-							.how = HN_DEVICE_UNROLLED,
-							.slot = slot,
-							.extent = q->loop->extent };
-		p->value[q->loop->loop] = hn_place_var(p, slot);
-		return up;
-	}
-	copy = HN_NEW(p->a, struct bound);
-	*copy = (struct bound){ q->loop, up };
-	return copy;
-}
-
-/* Each thread's part begins as the identity, in all threads: those without terms add it. */
-static void begin_parts(struct place *p, int32_t stage, struct draft *out)
-{
-	const struct hn_op *op = p->t->dag->op[stage];
-	struct draft *d = add_draft(p, out);
-	struct code c = { 0 };
-
-	for (uint32_t k = 0; k < op->n_out; k++) {
-		hn_place_add(p, &c, (struct hn_device_node){ .kind = HN_DEVICE_STORE,
-							     .buffer = p->part[stage] + (int32_t)k,
-							     .at = hn_place_int(p, 0),
-							     .e = op->reduce->identity[k] });
-	}
-	d->piece = true;
-	d->node = *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_SEQ }, &c);
-}
-
-static int32_t make_parts(struct place *p, int32_t stage, enum hn_space space, const char *word,
-			  int64_t n)
-{
-	const struct hn_op *op = p->t->dag->op[stage];
-	int32_t first = (int32_t)p->n_buffer;
-
-	for (uint32_t k = 0; k < op->n_out; k++) {
-		hn_place_buffer(p, hn_arena_printf(p->a, "%s.%s", op->name, word), op->dtype[k],
-				space, n, -1);
-	}
-	return first;
-}
-
-static void place_sum(struct place *p, const struct hn_node *n, const struct hn_node *update,
-		      const struct bound *q, struct draft *out)
-{
-	struct parts parts = { 0 };
-	const struct hn_expr *r = hn_place_int(p, 0), *at;
-	const struct bound *with;
-	int64_t n_sum, n_part = 1;
-
-	q = loop_virtual(p, q, &out);
-	with = q;
-	find_parts(p->t->dag, n, n->stage, &parts);
-	p->part[n->stage] = make_parts(p, n->stage, HN_SPACE_LOCAL, "part", 1);
-	begin_parts(p, n->stage, out);
-	place_loop(p, n, q, out);
-	for (uint32_t i = 0; i < parts.n && p->rc == 0; i++) {
-		struct bound *b = HN_NEW(p->a, struct bound);
-
-		*b = (struct bound){ parts.loop[i], with };
-		with = b;
-		r = hn_place_binary(p, HN_EXPR_ADD,
-				    hn_place_binary(p, HN_EXPR_MUL, r,
-						    hn_place_int(p, parts.loop[i]->extent)),
-				    p->value[parts.loop[i]->loop]);
-		n_part = hn_mul_sat(n_part, parts.loop[i]->extent);
-	}
-	at = number_of(p, q, &n_sum);
-	at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, n_part));
-
-	int32_t room = make_parts(p, n->stage, HN_SPACE_SHARED, "parts",
-				  hn_mul_sat(n_sum, n_part));
-	int32_t *slot = begin_piece(p, with);
-	struct code c = { 0 };
-
-	copy_parts(p, n->stage, p->part[n->stage], room, hn_place_binary(p, HN_EXPR_ADD, at, r), &c);
-	end_piece(p, with, slot, &c, -1, out);
-	add_halves(p, n->stage, room, with, at, r, n_part, out);
-	p->part[n->stage] = -1;
-	add_result(p, n, update, room, q, at, out);
 }
 
 static void place(struct place *p, const struct hn_node *n, const struct bound *q,
@@ -705,22 +371,23 @@ static void place(struct place *p, const struct hn_node *n, const struct bound *
 			for (const struct bound *b = q; b != NULL; b = b->up) {
 				still = still || b->loop == all->loop;
 			}
-			p->value[all->loop->loop] = still ? p->value[all->loop->loop] : NULL;
+			p->value[all->loop->loop] =
+				still ? p->value[all->loop->loop] : NULL;
 		}
 	}
 	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_REDUCE &&
 	    p->part[n->stage] < 0 && p->t->dag->op[n->stage]->reduce != NULL) {
-		update = find_update(p->t->dag, n, n->stage, &combines);
+		update = hn_place_update(p->t->dag, n, n->stage, &combines);
 	}
 	if (p->rc != 0) {
 		return;
 	}
 	if (combines) {
-		place_sum(p, n, update, q, out);
+		hn_place_sum(p, n, update, q, out);
 	} else if (!is_together(p, n, q)) {
 		piece(p, n, q, out);
 	} else if (n->kind == HN_NODE_LOOP) {
-		place_loop(p, n, q, out);
+		hn_place_loop(p, n, q, out);
 	} else {
 		for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 			place(p, n->child[i], q, out);
@@ -733,9 +400,6 @@ static void place(struct place *p, const struct hn_node *n, const struct bound *
 
 static void begin_kernel(struct place *p, const struct hn_node *nest)
 {
-	const struct hn_node **path = HN_NEW_ARRAY(p->a, const struct hn_node *, MOST_LOOPS);
-	struct survey v = { .p = p, .path = path };
-
 	p->n_slot = p->cap_slot = 0;
 	p->span = NULL;
 	p->type = NULL;
@@ -743,16 +407,16 @@ static void begin_kernel(struct place *p, const struct hn_node *nest)
 		p->grid[d] = p->block[d] = 1;
 	}
 	memset(p->value, 0, p->t->n_loop * sizeof(p->value[0]));
-	survey_node(&v, nest);
-	choose_spaces(p);
+	hn_place_survey(p, nest);
 	for (int32_t s = 0; s < HN_DEVICE_FIRST; s++) {
-		hn_place_slot(p, HN_I32, s < HN_DEVICE_THREAD ? p->grid[s]
-							      : p->block[s - HN_DEVICE_THREAD]);
+		hn_place_slot(p, HN_I32,
+			      s < HN_DEVICE_THREAD ? p->grid[s]
+						   : p->block[s - HN_DEVICE_THREAD]);
 	}
 }
 
-static void end_kernel(struct place *p, struct draft *root,
-		       uint32_t i, struct hn_device_kernel *ret)
+static void end_kernel(struct place *p, struct draft *root, uint32_t i,
+		       struct hn_device_kernel *ret)
 {
 	*ret = (struct hn_device_kernel){
 		.name = hn_arena_printf(p->a, "k%u", i),
@@ -779,14 +443,15 @@ static void place_arguments(struct place *p)
 		if (!h->made) {
 			*h = (struct held){ .made = true, .buffer = b };
 		} else if (b != h->buffer + (int32_t)out) {
-			hn_place_refuse(p, dag->arg[i], "has outputs that are no neighbours among the "
-							"arguments");
+			hn_place_refuse(p, dag->arg[i],
+					"has outputs that are no neighbours among the "
+					"arguments");
 		}
 	}
 }
 
-int hn_device_place(const struct hn_looptree *t, struct hn_arena *a, const struct hn_device **ret,
-		    struct hn_err *err)
+int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
+		    const struct hn_device **ret, struct hn_err *err)
 {
 	struct hn_device *dev = HN_NEW(a, struct hn_device);
 	struct hn_device_kernel *kernel =

@@ -30,10 +30,11 @@ struct draft {
 /* Where a stage's tensor lies. */
 struct held {
 	bool made;
-	int32_t buffer;		 /* of its first output; the others follow */
-	uint8_t space;		 /* enum hn_space */
-	const struct bound *at;	 /* loops around the one that holds it; NULL: none, or at root */
-	bool threads_inside;	 /* some thread's loop stands between that and an access */
+	int32_t buffer; /* of its first output; the others follow */
+	uint8_t space;	/* enum hn_space */
+	const struct bound
+		*at; /* loops around the one that holds it; NULL: none, or at root */
+	bool threads_inside; /* some thread's loop stands between that and an access */
 };
 
 struct place {
@@ -45,7 +46,7 @@ struct place {
 	uint32_t n_buffer, cap_buffer;
 	struct held *held;	      /* [n_stage] */
 	const struct hn_expr **value; /* [n_loop] of the tree's loops; NULL: none here */
-	int32_t *part;		      /* [n_stage] each thread's part of a sum that they combine: its
+	int32_t *part; /* [n_stage] each thread's part of a sum that they combine: its
 				       * first buffer; -1 = none */
 	/* the kernel at hand */
 	int64_t grid[3], block[3];
@@ -59,7 +60,8 @@ uint32_t hn_place_dim(const struct hn_node *loop);
 
 static inline enum hn_runs hn_place_runs(const struct hn_node *n)
 {
-	return n->kind == HN_NODE_LOOP && n->extent > 1 ? hn_ann_rows[n->ann].runs : HN_RUNS_ORDER;
+	return n->kind == HN_NODE_LOOP && n->extent > 1 ? hn_ann_rows[n->ann].runs
+							: HN_RUNS_ORDER;
 }
 
 /* Whether the loop is bound to a block's or thread's number. */
@@ -69,12 +71,12 @@ static inline bool hn_place_is_number(const struct hn_node *n)
 }
 
 const struct hn_expr *hn_place_int(struct place *p, int64_t v);
-const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op, const struct hn_expr *x,
-				      const struct hn_expr *y);
+const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op,
+				      const struct hn_expr *x, const struct hn_expr *y);
 int32_t hn_place_slot(struct place *p, enum hn_dtype type, int64_t extent);
 const struct hn_expr *hn_place_var(struct place *p, int32_t slot);
-int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type, enum hn_space space,
-			int64_t n_elem, int32_t arg);
+int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type,
+			enum hn_space space, int64_t n_elem, int32_t arg);
 
 /* Remember the first failure. */
 HN_PRINTF(3, 4)
@@ -87,9 +89,11 @@ struct code {
 	const struct hn_device_node **v;
 };
 
-const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e, int32_t stage);
+const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e,
+				     int32_t stage);
 const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
-				       const struct hn_expr *const *axis, int32_t *ret_buffer);
+				       const struct hn_expr *const *axis,
+				       int32_t *ret_buffer);
 void hn_place_add(struct place *p, struct code *c, struct hn_device_node node);
 /* A loop or condition around what `c` holds. */
 const struct hn_device_node *hn_place_wrap(struct place *p, struct hn_device_node node,
@@ -100,9 +104,30 @@ void hn_place_under(struct place *p, const struct hn_expr *condition, struct cod
 void hn_place_code(struct place *p, const struct hn_node *n, struct code *c);
 /* The stores of one update of stage's element by what `dst` (and source) hold: dst = dst (+)
  * src. */
-void hn_place_combine(struct place *p, int32_t stage, int32_t dst, const struct hn_expr *at,
-		      const struct hn_expr *const *source, struct code *c);
+void hn_place_combine(struct place *p, int32_t stage, int32_t dst,
+		      const struct hn_expr *at, const struct hn_expr *const *source,
+		      struct code *c);
 void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c);
+
+/* place_survey.c: the grid, and where the tensors of the nest lie. */
+void hn_place_survey(struct place *p, const struct hn_node *nest);
+
+/* place.c: a child of a draft; code between begin and end is a piece below q, in which virtual
+ * threads have the values slot[loop]; a loop and what is in it. */
+struct draft *hn_place_draft(struct place *p, struct draft *to);
+int32_t *hn_place_begin_piece(struct place *p, const struct bound *q);
+void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *slot,
+			struct code *c, int32_t stage, struct draft *out);
+void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
+		   struct draft *out);
+/* The first update of the stage below n; *combines is set when threads combine in a loop around
+ * it. */
+const struct hn_node *hn_place_update(const struct hn_dag *dag, const struct hn_node *n,
+				      int32_t stage, bool *combines);
+
+/* place_sum.c: n, the outermost reduction loop of a sum whose parts threads combine. */
+void hn_place_sum(struct place *p, const struct hn_node *n, const struct hn_node *update,
+		  const struct bound *q, struct draft *out);
 
 /* place_sync.c: barriers between pieces where one touches what another has written. */
 const struct hn_device_node *hn_place_sync(struct place *p, struct draft *root);

@@ -5,10 +5,11 @@
 
 struct rewrite {
 	struct place *p;
-	int32_t stage;			   /* for messages */
-	const struct hn_expr *const *axis; /* [op's axes] in kernel slots; NULL: e is in loop space */
+	int32_t stage; /* for messages */
+	const struct hn_expr *const
+		*axis; /* [op's axes] in kernel slots; NULL: e is in loop space */
 	const struct hn_expr *const *lhs, *const *rhs; /* of a combiner */
-	int32_t let[64];			       /* slots of its lets; 0 = none yet */
+	int32_t let[64]; /* slots of its lets; 0 = none yet */
 };
 
 static int32_t let_slot(struct rewrite *r, int32_t slot, enum hn_dtype type)
@@ -16,7 +17,8 @@ static int32_t let_slot(struct rewrite *r, int32_t slot, enum hn_dtype type)
 	uint32_t k = (uint32_t)(slot - HN_SLOT_LET);
 
 	if (k >= HN_COUNT_OF(r->let)) {
-		hn_place_refuse(r->p, r->stage, "has more than %zu names", HN_COUNT_OF(r->let));
+		hn_place_refuse(r->p, r->stage, "has more than %zu names",
+				HN_COUNT_OF(r->let));
 		return 0;
 	}
 	if (r->let[k] == 0) {
@@ -32,7 +34,8 @@ static const struct hn_expr *variable(struct rewrite *r, const struct hn_expr *e
 	if (e->ref >= HN_SLOT_SIZE) {
 		hn_place_refuse(r->p, r->stage, "has sizes that are parameters");
 	} else if (e->ref >= HN_SLOT_LET) {
-		return hn_expr_var(let_slot(r, e->ref, e->dtype), e->dtype, NULL, r->p->a);
+		return hn_expr_var(let_slot(r, e->ref, e->dtype), e->dtype, NULL,
+				   r->p->a);
 	} else if (e->ref >= HN_SLOT_RHS) {
 		v = r->rhs[e->ref - HN_SLOT_RHS];
 	} else if (e->ref >= HN_SLOT_LHS) {
@@ -42,7 +45,8 @@ static const struct hn_expr *variable(struct rewrite *r, const struct hn_expr *e
 	}
 	if (v == NULL) {
 		hn_place_refuse(r->p, r->stage,
-				"is computed by threads together, and reads what is each one's own");
+				"is computed by threads together, and reads what is each "
+				"one's own");
 		return e;
 	}
 	return v->dtype == e->dtype || v->op != HN_EXPR_INT
@@ -54,12 +58,15 @@ static const struct hn_expr *load(struct rewrite *r, const struct hn_expr *e)
 {
 	int32_t buffer;
 	const struct hn_expr *at = hn_place_element(r->p, e->ref, e->arg, &buffer);
-	const struct hn_expr like = { .op = HN_EXPR_LOAD, .dtype = e->dtype, .ref = buffer + e->out };
+	const struct hn_expr like = { .op = HN_EXPR_LOAD,
+				      .dtype = e->dtype,
+				      .ref = buffer + e->out };
 
 	return hn_expr_with_args(&like, &at, 1, r->p->a);
 }
 
-static const struct hn_expr *rewrite_node(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+static const struct hn_expr *rewrite_node(const struct hn_expr *e, void *ctx,
+					  struct hn_arena *a)
 {
 	struct rewrite *r = ctx;
 
@@ -82,7 +89,8 @@ static const struct hn_expr *rewrite_node(const struct hn_expr *e, void *ctx, st
 	return e;
 }
 
-const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e, int32_t stage)
+const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e,
+				     int32_t stage)
 {
 	struct rewrite r = { .p = p, .stage = stage };
 
@@ -91,8 +99,8 @@ const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e, i
 
 /* The number of the copy that lies in this iteration of the loops that hold it, times how many
  * elements a copy has; *ret_n = how many copies. */
-static const struct hn_expr *copy_of(struct place *p, int32_t stage, const struct bound *b,
-				     int64_t *ret_n)
+static const struct hn_expr *copy_of(struct place *p, int32_t stage,
+				     const struct bound *b, int64_t *ret_n)
 {
 	const struct held *h = &p->held[stage];
 	const struct hn_expr *sum;
@@ -112,13 +120,15 @@ static const struct hn_expr *copy_of(struct place *p, int32_t stage, const struc
 		return sum;
 	}
 	if (p->value[b->loop->loop] == NULL) {
-		hn_place_refuse(p, stage, "is each thread's own, and threads use it together");
+		hn_place_refuse(p, stage,
+				"is each thread's own, and threads use it together");
 		return sum;
 	}
 	*ret_n = hn_mul_sat(n, b->loop->extent);
-	return hn_place_binary(p, HN_EXPR_ADD,
-			       hn_place_binary(p, HN_EXPR_MUL, sum, hn_place_int(p, b->loop->extent)),
-			       p->value[b->loop->loop]);
+	return hn_place_binary(
+		p, HN_EXPR_ADD,
+		hn_place_binary(p, HN_EXPR_MUL, sum, hn_place_int(p, b->loop->extent)),
+		p->value[b->loop->loop]);
 }
 
 /* Its buffers, made when they are first asked for. */
@@ -147,7 +157,8 @@ static void make_buffers(struct place *p, int32_t stage, int64_t n_copy)
 }
 
 const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
-				       const struct hn_expr *const *axis, int32_t *ret_buffer)
+				       const struct hn_expr *const *axis,
+				       int32_t *ret_buffer)
 {
 	const struct hn_buffer *b = &p->t->buffer[stage];
 	struct held *h = &p->held[stage];
@@ -169,7 +180,8 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 		at = hn_place_binary(p, HN_EXPR_ADD, at, x);
 	}
 	*ret_buffer = h->buffer;
-	return p->rc == 0 ? hn_simplify(at, p->span, p->n_slot, p->a) : hn_place_int(p, 0);
+	return p->rc == 0 ? hn_simplify(at, p->span, p->n_slot, p->a)
+			  : hn_place_int(p, 0);
 }
 
 void hn_place_add(struct place *p, struct code *c, struct hn_device_node node)
@@ -198,31 +210,39 @@ void hn_place_under(struct place *p, const struct hn_expr *condition, struct cod
 {
 	struct code one = { 0 };
 
-	hn_place_add(p, &one, *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_IF,
-									 .e = condition },
-					     c));
+	hn_place_add(p, &one,
+		     *hn_place_wrap(p,
+				    (struct hn_device_node){ .kind = HN_DEVICE_IF,
+							     .e = condition },
+				    c));
 	*c = one;
 }
 
 /* Names for what an expression is worth, so that it is computed once. */
-static const struct hn_expr *named(struct place *p, const struct hn_expr *e, struct code *c)
+static const struct hn_expr *named(struct place *p, const struct hn_expr *e,
+				   struct code *c)
 {
 	int32_t slot = hn_place_slot(p, e->dtype, 0);
 
-	hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_LET, .slot = slot, .e = e });
+	hn_place_add(
+		p, c,
+		(struct hn_device_node){ .kind = HN_DEVICE_LET, .slot = slot, .e = e });
 	return hn_expr_var(slot, e->dtype, NULL, p->a);
 }
 
-void hn_place_combine(struct place *p, int32_t stage, int32_t dst, const struct hn_expr *at,
-		      const struct hn_expr *const *source, struct code *c)
+void hn_place_combine(struct place *p, int32_t stage, int32_t dst,
+		      const struct hn_expr *at, const struct hn_expr *const *source,
+		      struct code *c)
 {
 	const struct hn_op *op = p->t->dag->op[stage];
-	const struct hn_expr *lhs[HN_DAG_MAX_OUT], *rhs[HN_DAG_MAX_OUT], *result[HN_DAG_MAX_OUT];
+	const struct hn_expr *lhs[HN_DAG_MAX_OUT], *rhs[HN_DAG_MAX_OUT],
+		*result[HN_DAG_MAX_OUT];
 	bool plain = op->reduce->kind != HN_COMBINE_GENERAL; /* names each side once */
 	struct rewrite r = { .p = p, .stage = stage, .lhs = lhs, .rhs = rhs };
 
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		const struct hn_expr like = { .op = HN_EXPR_LOAD, .dtype = op->dtype[k],
+		const struct hn_expr like = { .op = HN_EXPR_LOAD,
+					      .dtype = op->dtype[k],
 					      .ref = dst + (int32_t)k };
 
 		lhs[k] = hn_expr_with_args(&like, &at, 1, p->a);
@@ -237,15 +257,17 @@ void hn_place_combine(struct place *p, int32_t stage, int32_t dst, const struct 
 		result[k] = op->n_out > 1 ? named(p, result[k], c) : result[k];
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_STORE,
-							    .buffer = dst + (int32_t)k,
-							    .at = at,
-							    .e = result[k] });
+		hn_place_add(p, c,
+			     (struct hn_device_node){ .kind = HN_DEVICE_STORE,
+						      .buffer = dst + (int32_t)k,
+						      .at = at,
+						      .e = result[k] });
 	}
 }
 
-static void store_all(struct place *p, int32_t stage, int32_t dst, const struct hn_expr *at,
-		      const struct hn_expr *const *value, struct rewrite *r, struct code *c)
+static void store_all(struct place *p, int32_t stage, int32_t dst,
+		      const struct hn_expr *at, const struct hn_expr *const *value,
+		      struct rewrite *r, struct code *c)
 {
 	const struct hn_op *op = p->t->dag->op[stage];
 	const struct hn_expr *v[HN_DAG_MAX_OUT];
@@ -256,10 +278,11 @@ static void store_all(struct place *p, int32_t stage, int32_t dst, const struct 
 		v[k] = op->n_out > 1 ? named(p, v[k], c) : v[k];
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		hn_place_add(p, c, (struct hn_device_node){ .kind = HN_DEVICE_STORE,
-							    .buffer = dst + (int32_t)k,
-							    .at = at,
-							    .e = v[k] });
+		hn_place_add(p, c,
+			     (struct hn_device_node){ .kind = HN_DEVICE_STORE,
+						      .buffer = dst + (int32_t)k,
+						      .at = at,
+						      .e = v[k] });
 	}
 }
 
@@ -290,19 +313,21 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 {
 	const struct hn_op *op = p->t->dag->op[n->stage];
 	uint32_t n_axis = op->n_spatial + op->n_reduce;
-	const struct hn_expr **axis = HN_NEW_ARRAY(p->a, const struct hn_expr *, n_axis + 1);
+	const struct hn_expr **axis =
+		HN_NEW_ARRAY(p->a, const struct hn_expr *, n_axis + 1);
 	struct rewrite r = { .p = p, .stage = n->stage, .axis = axis };
 	const struct hn_expr *guard = NULL, *at;
 	struct code inner = { 0 };
 	int32_t dst;
 
 	for (uint32_t d = 0; d < n_axis; d++) {
-		axis[d] = n->axis[d] == NULL ? NULL : hn_place_value(p, n->axis[d], n->stage);
+		axis[d] = n->axis[d] == NULL ? NULL
+					     : hn_place_value(p, n->axis[d], n->stage);
 	}
 	for (uint32_t i = 0; i < n->n_guard; i++) {
 		guard = all_of(p, guard,
-			       hn_simplify(hn_place_value(p, n->guard[i], n->stage), p->span,
-					   p->n_slot, p->a));
+			       hn_simplify(hn_place_value(p, n->guard[i], n->stage),
+					   p->span, p->n_slot, p->a));
 	}
 	if (n->stmt == HN_STMT_UPDATE && p->part[n->stage] >= 0) {
 		dst = p->part[n->stage];
@@ -315,15 +340,19 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 	}
 	if (n->stmt == HN_STMT_UPDATE) {
 		add_update(p, n, at, dst, &r, &inner);
-		if (op->reduce->condition != NULL) { /* inside: it may read where guards hold */
-			hn_place_under(p, hn_simplify_data(hn_expr_map(op->reduce->condition,
-								  rewrite_node, &r, p->a),
-						      p->span, p->n_slot, p->a),
-				  &inner);
+		if (op->reduce->condition !=
+		    NULL) { /* inside: it may read where guards hold */
+			hn_place_under(
+				p,
+				hn_simplify_data(hn_expr_map(op->reduce->condition,
+							     rewrite_node, &r, p->a),
+						 p->span, p->n_slot, p->a),
+				&inner);
 		}
 	} else {
 		store_all(p, n->stage, dst, at,
-			  n->stmt == HN_STMT_INIT ? op->reduce->identity : op->body, &r, &inner);
+			  n->stmt == HN_STMT_INIT ? op->reduce->identity : op->body, &r,
+			  &inner);
 	}
 	if (guard != NULL) {
 		hn_place_under(p, guard, &inner);
@@ -335,7 +364,7 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 
 static enum hn_device_how how(const struct hn_node *n)
 {
-	return n->ann == HN_ANN_VECTORIZE ? HN_DEVICE_LANES
+	return n->ann == HN_ANN_VECTORIZE			     ? HN_DEVICE_LANES
 	       : n->ann == HN_ANN_UNROLL || n->ann == HN_ANN_VTHREAD ? HN_DEVICE_UNROLLED
 								     : HN_DEVICE_IN_ORDER;
 }
@@ -363,10 +392,13 @@ void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
 		hn_place_code(p, child, loop ? &inner : c);
 	}
 	if (loop) {
-		hn_place_add(p, c, *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
-									      .how = how(n),
-									      .slot = slot,
-									      .extent = n->extent },
-						  &inner));
+		hn_place_add(
+			p, c,
+			*hn_place_wrap(p,
+				       (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
+								.how = how(n),
+								.slot = slot,
+								.extent = n->extent },
+				       &inner));
 	}
 }

@@ -38,7 +38,8 @@ static void see_load(const struct hn_expr *e, void *ctx)
 
 static void see(const struct hn_device_node *n, struct touched *t)
 {
-	const struct hn_expr *e[] = { n->e, n->at, n->copy != NULL ? n->copy->from_at : NULL };
+	const struct hn_expr *e[] = { n->e, n->at,
+				      n->copy != NULL ? n->copy->from_at : NULL };
 
 	for (size_t i = 0; i < HN_COUNT_OF(e); i++) {
 		if (e[i] != NULL) {
@@ -65,7 +66,8 @@ static void join(const struct sync *s, struct touched *t, const struct touched *
 	}
 }
 
-static bool meets(const struct sync *s, const struct touched *t, const struct touched *now)
+static bool meets(const struct sync *s, const struct touched *t,
+		  const struct touched *now)
 {
 	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
 		if (s->p->buffer[i].space != HN_SPACE_LOCAL &&
@@ -88,17 +90,20 @@ static void see_draft(const struct sync *s, const struct draft *d, struct touche
 	if (d->piece) {
 		see(&d->node, &now);
 		for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-			now.other[i] = (now.read[i] || now.wrote[i]) && s->owner[i] != d->stage;
+			now.other[i] =
+				(now.read[i] || now.wrote[i]) && s->owner[i] != d->stage;
 		}
 		join(s, t, &now);
 	}
 }
 
 /* Before what touches `now`. */
-static void wait_for(struct sync *s, struct touched *t, const struct touched *now, struct code *c)
+static void wait_for(struct sync *s, struct touched *t, const struct touched *now,
+		     struct code *c)
 {
 	if (meets(s, t, now) && !s->single) {
-		hn_place_add(s->p, c, (struct hn_device_node){ .kind = HN_DEVICE_BARRIER });
+		hn_place_add(s->p, c,
+			     (struct hn_device_node){ .kind = HN_DEVICE_BARRIER });
 		s->n_barrier++;
 		*t = nothing(s);
 	}
@@ -125,7 +130,8 @@ static struct touched left_over(struct sync *s, const struct draft *loop)
 	return t;
 }
 
-static void walk_loop(struct sync *s, const struct draft *x, struct touched *t, struct code *c)
+static void walk_loop(struct sync *s, const struct draft *x, struct touched *t,
+		      struct code *c)
 {
 	struct touched left = left_over(s, x), with = nothing(s), all = nothing(s);
 	uint32_t n = s->n_barrier;
@@ -163,7 +169,8 @@ static struct code walk(struct sync *s, const struct draft *d, struct touched *t
 		if (x->node.kind != HN_DEVICE_SEQ) {
 			hn_place_add(s->p, &c, x->node);
 		}
-		for (uint32_t k = 0; k < x->node.n_child && x->node.kind == HN_DEVICE_SEQ; k++) {
+		for (uint32_t k = 0; k < x->node.n_child && x->node.kind == HN_DEVICE_SEQ;
+		     k++) {
 			hn_place_add(s->p, &c, *x->node.child[k]);
 		}
 	}
@@ -172,12 +179,14 @@ static struct code walk(struct sync *s, const struct draft *d, struct touched *t
 
 const struct hn_device_node *hn_place_sync(struct place *p, struct draft *root)
 {
-	struct sync s = { .p = p, .single = p->block[0] * p->block[1] * p->block[2] == 1 };
+	struct sync s = { .p = p,
+			  .single = p->block[0] * p->block[1] * p->block[2] == 1 };
 
 	s.owner = HN_NEW_ARRAY(p->a, int32_t, p->n_buffer);
 	memset(s.owner, 0xff, p->n_buffer * sizeof(s.owner[0]));
 	for (uint32_t i = 0; i < p->t->dag->n_op; i++) {
-		for (uint32_t k = 0; p->held[i].made && k < p->t->dag->op[i]->n_out; k++) {
+		for (uint32_t k = 0; p->held[i].made && k < p->t->dag->op[i]->n_out;
+		     k++) {
 			s.owner[p->held[i].buffer + (int32_t)k] = (int32_t)i;
 		}
 	}
