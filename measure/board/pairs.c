@@ -90,6 +90,7 @@ void hn_pairs_run(void (*call)(void *ctx), void *const ctx[2], const struct hn_p
 		}
 	}
 	ret->noisy = ret->n_dropped > ret->n;
+	ret->ran = side[0].timed.ran || side[1].timed.ran;
 	if (ret->n == 0) {
 		ret->n = 1;
 		ret->ns[0][0] = side[0].one_ns;

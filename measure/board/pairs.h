@@ -22,6 +22,7 @@ struct hn_pairs {
 	double ns[2][HN_PAIRS]; /* of a call of A, of one of B */
 	uint32_t n_dropped;
 	bool noisy;
+	bool ran; /* false: no call fitted the budget */
 	double spent_ns; /* inside the calls, calibration too */
 };
 

@@ -34,14 +34,17 @@ static double clock_tick_ns(void)
 	return tick;
 }
 
-static double span(const struct hn_timed *w, int64_t n)
+static double span(struct hn_timed *w, int64_t n)
 {
 	int64_t begin = hn_clock_ns();
 
 	for (int64_t i = 0; i < n; i++) {
 		w->call(w->ctx);
 	}
-	return (double)(hn_clock_ns() - begin);
+	double t = (double)(hn_clock_ns() - begin);
+
+	w->ran = true;
+	return t;
 }
 
 /* Outside of the clock. */
@@ -215,6 +218,7 @@ void hn_timing_run(void (*call)(void *ctx), void *ctx, const struct hn_timing_pl
 	}
 	/* all but the loops around the calls, which cost a thousandth of a sample */
 	ret->spent_ns = (double)(hn_clock_ns() - begin) - w.aside_ns;
+	ret->ran = w.ran;
 	if (ret->n == 0) {
 		ret->n = 1;
 		ret->sample_ns[0] = one_ns;

@@ -29,6 +29,7 @@ struct hn_timing {
 	uint32_t n_taken;   /* samples in all */
 	uint32_t n_dropped; /* disturbed samples; a few may serve where there is nothing else */
 	bool noisy;
+	bool ran;	 /* false: no call fitted the budget, and the sample is first_ns */
 	double spent_ns; /* inside call, all samples and calibration together */
 };
 
@@ -41,6 +42,7 @@ struct hn_timed {
 	void *ctx;
 	uint32_t n_thread; /* that a call runs on, 0 = 1: each is disturbed by itself */
 	double aside_ns; /* in those three so far: begins at 0 */
+	bool ran;	 /* it was called */
 };
 
 /* What else the machine did to this process, counted up: a sample during which it grows by

@@ -429,9 +429,9 @@ static void shut_redzones(struct cpu_run *run, const struct calling *c, int n)
 	}
 }
 
-/* Time one kernel; true when other programs left no good time. */
-static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, char *why,
-		     size_t n)
+/* Time one kernel; true when other programs left no good time.  *ran: it was called. */
+static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, bool *ran,
+		     char *why, size_t n)
 {
 	struct cpu_report *report = run->report;
 	struct hn_timing t;
@@ -449,6 +449,7 @@ static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, c
 						       .look = cpu_watch_look},
 			      &t);
 	}
+	*ran = t.ran;
 	report->body.n_sample = t.n;
 	report->body.kernel_ns += (int64_t)t.spent_ns;
 	memcpy(report->body.sample_ns, t.sample_ns, t.n * sizeof(double));
@@ -457,8 +458,8 @@ static bool time_one(struct cpu_run *run, struct calling *c, double budget_ns, c
 	return t.noisy;
 }
 
-static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, char *why,
-		     size_t n)
+static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, bool *ran,
+		     char *why, size_t n)
 {
 	struct cpu_report *report = run->report;
 	void *const ctx[2] = {&c[0], &c[1]};
@@ -472,6 +473,7 @@ static bool time_two(struct cpu_run *run, struct calling *c, double budget_ns, c
 					     .plant = cpu_watch_plant,
 					     .look = cpu_watch_look},
 		     &t);
+	*ran = t.ran;
 	report->body.n_sample = t.n;
 	report->body.kernel_ns += (int64_t)t.spent_ns;
 	memcpy(report->body.sample_ns, t.ns[0], t.n * sizeof(double));
@@ -518,7 +520,7 @@ void hn_cpu_run(void *ctx)
 	char why[200];
 	static struct cpu_watch watch;
 	int64_t start = hn_clock_ns(), timed;
-	bool noisy;
+	bool noisy, ran;
 
 	for (int i = 0; i < n; i++) {
 		report->side = (uint32_t)i;
@@ -559,10 +561,10 @@ void hn_cpu_run(void *ctx)
 	}
 	timed = hn_clock_ns();
 	open_redzones(run, c, n);
-	noisy = n == 2 ? time_two(run, c, budget_ns, why, sizeof why)
-		       : time_one(run, c, budget_ns, why, sizeof why);
+	noisy = n == 2 ? time_two(run, c, budget_ns, &ran, why, sizeof why)
+		       : time_one(run, c, budget_ns, &ran, why, sizeof why);
 	shut_redzones(run, c, n);
-	if (!run->reference) {
+	if (!run->reference && ran) { /* else the outputs are in disguise still */
 		cpu_watch_end(&watch);
 	}
 	if (n == 1 && !run->reference) {

@@ -193,6 +193,11 @@ static const struct {
 	 "long a[2], b[2]; sys(228, 1, (long)a, 0); do sys(228, 1, (long)b, 0); while ((b[0] "
 	 "- a[0]) * 1000000000L + b[1] - a[1] < 1100000000); return runs++ ? 0 : good(A, C);",
 	 HN_VERDICT_HANG, "in the first run"},
+	/* its first call leaves no time for timed ones: no answer is no wrong answer */
+	{"slow_at_first",
+	 "long a[2], b[2]; sys(228, 1, (long)a, 0); if (runs++ == 0) do sys(228, 1, (long)b, 0); while "
+	 "((b[0] - a[0]) * 1000000000L + b[1] - a[1] < 150000000); return good(A, C);",
+	 HN_VERDICT_OK, ""},
 	{"prepared", "return plus_one(env, C);", HN_VERDICT_OK, ""},
 	{"prepared_write",
 	 "plus_one(env, C); *(volatile float *)env->prepared = 0; return 0;",
