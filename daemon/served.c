@@ -108,12 +108,24 @@ static const char *cpu_name(struct hn_arena *a)
 	return name;
 }
 
-/* Boards that are this machine are one board, and there is one of them. */
+static long long vector_bytes(const struct hn_target *t)
+{
+	return (long long)t->param[HN_PARAM_VECTOR_UNIT_BYTES];
+}
+
+/* Boards that are this machine run its code, are one board, and there is one of them. */
 static int check_machine(const struct hn_daemon *d, const struct hn_served *s,
 			 const struct hn_target *machine, struct hn_err *err)
 {
 	if (strcmp(s->target.kind, machine->kind) != 0) {
 		return 0;
+	}
+	if (!hn_target_runs_on(&s->target, machine)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "its board is this machine, which cannot run code of isa %s with "
+			       "vectors of %lld bytes: it has %s, and vectors of %lld bytes",
+			       s->target.isa, vector_bytes(&s->target), machine->isa,
+			       vector_bytes(machine));
 	}
 	if (s->n_boards > 1) {
 		return hn_fail(err, HONE_E_INVALID,

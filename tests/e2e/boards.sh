@@ -5,6 +5,8 @@
 export HONE_BOARD=fake HONE_BOARDS=3
 refused "would disturb" "$HONE_BIN/honed" --board native --boards 2
 refused '"0": want a number' "$HONE_BIN/honed" --boards 0
+refused "which cannot run code of isa .* with vectors of 4096 bytes" \
+	"$HONE_BIN/honed" --board "cpu -vector_unit_bytes=4096"
 refused "unknown kind" "$HONE_BIN/honed" --board abacus
 
 export HONE_TEST_HOOKS=1 HONE_TEST_FAKE="wrong=0.1,sleep_ms=1"
