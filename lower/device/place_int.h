@@ -24,7 +24,8 @@ struct draft {
 	bool piece;
 	int32_t stage; /* whose loop, or statements; -1: an init's, or nobody's alone */
 	uint32_t n, cap;
-	struct draft **child; /* unless a piece */
+	struct draft **child;	/* unless a piece */
+	struct walked *walked; /* place_sync.c's */
 };
 
 /* Where a stage's tensor lies. */

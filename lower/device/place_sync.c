@@ -113,38 +113,58 @@ static void wait_for(struct sync *s, struct touched *t, const struct touched *no
 /* The code of d, after `t` was touched, which becomes what is touched then. */
 static struct code walk(struct sync *s, const struct draft *d, struct touched *t);
 
-/* What an iteration of the loop leaves to the next.  Iterations of a stage's own loops update
- * different elements, or by the same thread. */
-static struct touched left_over(struct sync *s, const struct draft *loop)
-{
-	struct touched t = nothing(s);
-	uint32_t n = s->n_barrier;
+/* What is known of a loop, wherever it stands. */
+struct walked {
+	struct touched all;  /* by its pieces */
+	struct touched left; /* by an iteration to the next */
+	bool waits;	     /* there is a barrier inside */
+	struct code code;    /* unless it waits */
+};
 
-	(void)walk(s, loop, &t);
-	s->n_barrier = n;
+/* Iterations of a stage's own loops update different elements, or by the same thread. */
+static void forget_own(const struct sync *s, const struct draft *loop, struct touched *t)
+{
 	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-		if (s->owner[i] == loop->stage && !t.other[i]) {
-			t.read[i] = t.wrote[i] = false;
+		if (s->owner[i] == loop->stage && !t->other[i]) {
+			t->read[i] = t->wrote[i] = false;
 		}
 	}
-	return t;
 }
 
-static void walk_loop(struct sync *s, const struct draft *x, struct touched *t,
-		      struct code *c)
+/* Once for each loop: a nest would be walked a number of times that its depth is the power of. */
+static const struct walked *look_at(struct sync *s, struct draft *loop)
 {
-	struct touched left = left_over(s, x), with = nothing(s), all = nothing(s);
-	uint32_t n = s->n_barrier;
-	struct code inner;
+	struct walked *w = loop->walked;
+	uint32_t n;
 
-	join(s, &with, &left);
-	inner = walk(s, x, &with);
-	see_draft(s, x, &all);
-	if (s->n_barrier == n) { /* none inside: one before it is enough */
-		wait_for(s, t, &all, c);
+	if (w != NULL) {
+		return w;
+	}
+	w = HN_NEW(s->p->a, struct walked);
+	*w = (struct walked){ .all = nothing(s), .left = nothing(s) };
+	loop->walked = w;
+	see_draft(s, loop, &w->all);
+	(void)walk(s, loop, &w->left);
+	forget_own(s, loop, &w->left);
+
+	struct touched after = nothing(s);
+
+	join(s, &after, &w->left);
+	n = s->n_barrier;
+	w->code = walk(s, loop, &after);
+	w->waits = s->n_barrier != n;
+	return w;
+}
+
+static void walk_loop(struct sync *s, struct draft *x, struct touched *t, struct code *c)
+{
+	const struct walked *w = look_at(s, x);
+	struct code inner = w->code;
+
+	if (!w->waits) { /* one before it is enough */
+		wait_for(s, t, &w->all, c);
 	} else {
-		s->n_barrier = n;
-		join(s, t, &left);
+		join(s, t, &w->left);
 		inner = walk(s, x, t);
 	}
 	if (inner.n > 0) {
@@ -157,7 +177,7 @@ static struct code walk(struct sync *s, const struct draft *d, struct touched *t
 	struct code c = { 0 };
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		const struct draft *x = d->child[i];
+		struct draft *x = d->child[i];
 		struct touched now = nothing(s);
 
 		if (!x->piece) {

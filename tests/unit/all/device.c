@@ -235,11 +235,36 @@ static void random_programs_too(void **state)
 		      n.unsupported, n.right, n.long_ones);
 }
 
+/* The work of placing grows with the nest, not with a power of its depth. */
+static void a_deep_nest_is_placed(void **state)
+{
+	static const char text[] =
+		"f(float32 A[2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,4]) -> B "
+		"{ B(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p) = A(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p) }";
+	static const char steps[] = "[[\"AN\", 1, 15, 6]]";
+	struct bed *b = *state;
+	const struct hn_trace *trace;
+	const struct hn_looptree *t;
+	const struct hn_device *d;
+	const struct hn_state *s;
+	const struct hn_dag *dag;
+	struct hn_err err;
+
+	assert_int_equal(hn_dag_parse("t", text, strlen(text), 0, &b->a, &dag, &err), 0);
+	assert_int_equal(hn_trace_parse("s", steps, strlen(steps), &b->a, &trace, &err), 0);
+	assert_int_equal(hn_state_replay(dag, trace, &b->a, &s, &err), 0);
+	assert_int_equal(hn_looptree_build(s, &b->a, &t, &err), 0);
+	assert_int_equal(hn_device_place(t, &b->a, &d, &err), 0);
+	assert_int_equal(hn_device_verify(d, &b->gpu, LIMIT_MS, &err), 0);
+	reads_back(d, &b->a);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_compute_the_dag),
 		cmocka_unit_test(random_programs_too),
+		cmocka_unit_test(a_deep_nest_is_placed),
 	};
 
 	n_random = argc > 1 ? strtoull(argv[1], NULL, 10) : N_RANDOM;
