@@ -573,9 +573,16 @@ void hn_job_final_begin(struct hn_job *j)
 
 void hn_job_final_step(struct hn_job *j, int64_t now_ns)
 {
-	if (!j->final.proving && !j->final.unsaved && hn_job_final_over(&j->final, now_ns)) {
-		end(j);
+	struct hn_job_final *f = &j->final;
+
+	if (f->proving || f->unsaved || !hn_job_final_over(f, now_ns)) {
+		return;
 	}
+	if (f->open) { /* one winner at a time is proved: on_dueled ends it */
+		hn_measurer_cancel(j->served->measurer, j);
+		return;
+	}
+	end(j);
 }
 
 void hn_job_final_fini(struct hn_job_final *f)

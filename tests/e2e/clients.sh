@@ -19,7 +19,12 @@ served()
 	[ "$(hone boards --json 2>/dev/null | field connections)" -ge 11 ] 2>/dev/null
 }
 within 30 served || die "ten clients did not get in: $(cat "$work"/err*)"
-[ "$(hone jobs --json | grep -o '"job":' | wc -l)" -eq 6 ] || die "jobs are not shared: $(hone jobs)"
+# a job is listed once it is stored
+listed()
+{
+	[ "$(hone jobs --json | grep -o '"job":' | wc -l)" -eq 6 ]
+}
+within 30 listed || die "jobs are not shared: $(hone jobs)"
 first=$(echo $pids | cut -d' ' -f1)
 kill -INT "$first"
 

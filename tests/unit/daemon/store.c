@@ -13,7 +13,7 @@ struct one {
 	int64_t id, seen;
 };
 
-static int answered[N + 10], n_answered;
+static int answered[3 * N], n_answered;
 
 static void note(struct hn_ask *a)
 {
