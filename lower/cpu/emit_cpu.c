@@ -1,5 +1,5 @@
-/* lower/cpu/emit_cpu.c -- the kernel around the tree: where buffers live, and the functions
- * that hold the tree's nests.
+/* lower/cpu/emit_cpu.c -- the kernel around the tree: the functions that hold the tree's
+ * nests, and in which memory each buffer is put.
  *
  *     hone.main(arguments, shared buffers, workers' part, env, sizes): every pointer noalias
  *     hone.prep(the same): of the nests at root those that constant inputs alone decide
@@ -8,44 +8,11 @@
  * They are called by emit_entry.c.  What hone.prep computes is moved before all else of the
  * tree's order: it reads nothing but constant inputs and itself, and its buffers are its own.
  */
-#include "lower/cpu/emit_int.h"
-
-#include "loopstate/dag/liberty.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/arith.h"
+#include "lower/cpu/emit_int.h"
 
 #define STACK_MAX_ONE 16384
 #define STACK_MAX_ALL 98304
-
-void hn_emit_refuse(struct emit *e, int code, const char *fmt, ...)
-{
-	char line[600];
-	va_list ap;
-
-	if (e->rc) {
-		return;
-	}
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	e->rc = hn_fail(e->err, code, "emitter: %s", line);
-}
-
-uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out)
-{
-	const struct hn_buffer *b = &e->t->buffer[i];
-	int64_t n = 1;
-
-	for (uint32_t d = 0; d < b->n_dim; d++) {
-		n = hn_mul_sat(n, b->extent[d]);
-	}
-	n = hn_mul_sat(n, hn_dtype_bytes(e->t->dag->op[i]->dtype[out]));
-	return ((uint64_t)n + 63) / 64 * 64;
-}
 
 static uint64_t all_bytes(const struct emit *e, uint32_t i)
 {
@@ -96,114 +63,6 @@ static void place_buffers(struct emit *e)
 			return;
 		}
 	}
-}
-
-LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align)
-{
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
-
-	LLVMPositionBuilderBefore(e->b, e->fn->alloca_anchor);
-	LLVMValueRef v = LLVMBuildAlloca(e->b, LLVMArrayType2(e->i8, bytes), "");
-
-	LLVMSetAlignment(v, align);
-	LLVMPositionBuilderAtEnd(e->b, here);
-	return v;
-}
-
-LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset)
-{
-	return LLVMBuildInBoundsGEP2(e->b, e->i8, base, &offset, 1, "");
-}
-
-/* This worker's part, made once at the function's entry. */
-static LLVMValueRef worker_part(struct emit *e)
-{
-	struct emit_fn *fn = e->fn;
-	LLVMValueRef at = hn_emit_const(e, 0);
-
-	if (fn->worker) {
-		at = LLVMBuildNSWMul(e->b, LLVMBuildSExt(e->b, fn->worker, e->i64, ""),
-				     hn_emit_const(e, (int64_t)e->worker_bytes), "");
-	}
-	return hn_emit_byte_at(e, e->workers, at);
-}
-
-static void local_addresses(struct emit *e, uint32_t i)
-{
-	struct emit_buffer *b = &e->buffer[i];
-	uint64_t offset = b->offset;
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
-
-	b->depth = 0;
-	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
-		uint64_t bytes = hn_emit_buffer_bytes(e, i, k);
-
-		if (b->place == EMIT_STACK) {
-			b->base[k] = hn_emit_alloca(e, bytes, 64);
-		} else {
-			LLVMPositionBuilderBefore(e->b, e->fn->alloca_anchor);
-			b->base[k] = hn_emit_byte_at(e, worker_part(e),
-					     hn_emit_const(e, (int64_t)offset));
-			LLVMPositionBuilderAtEnd(e->b, here);
-		}
-		offset += bytes;
-	}
-}
-
-void hn_emit_locals(struct emit *e, int32_t loop, bool enter)
-{
-	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
-		const struct hn_buffer *b = &e->t->buffer[i];
-
-		if (b->op < 0 || b->scope != HN_SCOPE_LOCAL || b->at_loop != loop) {
-			continue;
-		}
-		if (enter) {
-			local_addresses(e, i);
-		} else {
-			memset(e->buffer[i].base, 0,
-			       e->t->dag->op[i]->n_out * sizeof(LLVMValueRef));
-		}
-	}
-}
-
-void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
-
-	LLVMAddAttributeAtIndex(fn, i + 1, LLVMCreateEnumAttribute(e->ctx, kind, 0));
-}
-
-void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value)
-{
-	LLVMBasicBlockRef entry, start;
-
-	e->fn = fn;
-	fn->fn = value;
-	fn->cap_scope = 32;
-	fn->scope = HN_NEW_ARRAY(e->a, struct emit_scope, fn->cap_scope);
-	entry = hn_emit_block(e, "entry");
-	start = hn_emit_block(e, "start");
-	LLVMPositionBuilderAtEnd(e->b, entry);
-	fn->alloca_anchor = LLVMBuildBr(e->b, start);
-	fn->scope[0].anchor = fn->alloca_anchor;
-	LLVMPositionBuilderAtEnd(e->b, start);
-	e->epoch++;
-}
-
-bool hn_emit_is_shared(const struct emit *e, uint32_t i)
-{
-	return e->buffer[i].place == EMIT_SHARED || e->buffer[i].place == EMIT_PREPARED;
-}
-
-uint32_t hn_emit_n_param(const struct emit *e)
-{
-	uint32_t n = e->t->dag->n_arg + 2 + hn_emit_n_size(e);
-
-	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
-		n += hn_emit_is_shared(e, i) ? e->t->dag->op[i]->n_out : 0;
-	}
-	return n;
 }
 
 /* -- faults planted by tests
@@ -301,8 +160,7 @@ static void bind_params(struct emit *e, LLVMValueRef fn)
 
 	for (; p < dag->n_arg; p++) {
 		hn_emit_param_attrs(e, fn, p);
-		e->buffer[dag->arg[p]].base[hn_dag_arg_out(dag, p)] =
-			LLVMGetParam(fn, p);
+		e->buffer[dag->arg[p]].base[hn_dag_arg_out(dag, p)] = LLVMGetParam(fn, p);
 	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		for (uint32_t k = 0; hn_emit_is_shared(e, i) && k < dag->op[i]->n_out;
@@ -330,8 +188,8 @@ static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
 	for (uint32_t i = 0; i < n; i++) {
 		type[i] = i + hn_emit_n_size(e) < n ? e->ptr : e->i64;
 	}
-	LLVMValueRef fn = LLVMAddFunction(e->mod, name,
-					  LLVMFunctionType(e->void_, type, n, 0));
+	LLVMValueRef fn =
+		LLVMAddFunction(e->mod, name, LLVMFunctionType(e->void_, type, n, 0));
 
 	LLVMSetLinkage(fn, LLVMInternalLinkage);
 	hn_emit_fn_begin(e, &state, fn);
@@ -383,11 +241,6 @@ static uint32_t forbidden(const struct hn_looptree *t, bool scalar)
 	return scalar ? HN_LIBERTIES_ALL : hn_dag_forbidden(t->dag);
 }
 
-bool hn_emit_may(const struct emit *e, enum hn_liberty l)
-{
-	return (e->forbidden >> l & 1) == 0;
-}
-
 /* Another program beside the first: LLVM gives it other internal names.  The workspace serves
  * any of them, and what it might have prepared. */
 static void emit_beside(struct emit *first, const struct hn_emit_beside *is)
@@ -415,8 +268,9 @@ static void emit_beside(struct emit *first, const struct hn_emit_beside *is)
 	}
 }
 
-int hn_emit_llvm(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
-		 struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
+int hn_emit_llvm(void *state, const struct hn_looptree *t,
+		 const struct hn_emit_options *options, struct hn_arena *a,
+		 struct hn_artefact *ret, struct hn_err *err)
 {
 	struct hn_llvm *em = state;
 	struct emit e = { .em = em,

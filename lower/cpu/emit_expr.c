@@ -6,30 +6,6 @@
  */
 #include "lower/cpu/emit_int.h"
 
-static LLVMTypeRef float_type(const struct emit *e, enum hn_dtype t)
-{
-	switch (t) {
-	case HN_F32:
-		return LLVMFloatTypeInContext(e->ctx);
-	case HN_F64:
-		return LLVMDoubleTypeInContext(e->ctx);
-	default:
-		hn_bug(__FILE__, __LINE__, "no code computes with this type");
-	}
-}
-
-LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t)
-{
-	switch (hn_dtype_class(t)) {
-	case HN_CLASS_BOOL:
-		return e->i1;
-	case HN_CLASS_FLOAT:
-		return float_type(e, t);
-	default:
-		return LLVMIntTypeInContext(e->ctx, 8 * hn_dtype_bytes(t));
-	}
-}
-
 static struct emit_val scalar(LLVMValueRef v)
 {
 	return (struct emit_val){ v, false };
@@ -40,95 +16,9 @@ static LLVMTypeRef type_of(struct emit_val v)
 	return LLVMTypeOf(v.v);
 }
 
-LLVMValueRef hn_emit_splat(struct emit *e, struct emit_val v)
-{
-	if (v.vec) {
-		return v.v;
-	}
-	LLVMTypeRef type = LLVMVectorType(type_of(v), e->n_lane);
-
-	if (LLVMIsConstant(v.v)) {
-		LLVMValueRef lane[EMIT_MAX_LANES];
-
-		for (uint32_t k = 0; k < e->n_lane; k++) {
-			lane[k] = v.v;
-		}
-		return LLVMConstVector(lane, e->n_lane);
-	}
-	LLVMValueRef first = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), v.v,
-						    LLVMConstInt(e->i32, 0, 0), "");
-	LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(e->i32, e->n_lane));
-
-	return LLVMBuildShuffleVector(e->b, first, LLVMGetPoison(type), zeros, "");
-}
-
-bool hn_emit_match(struct emit *e, struct emit_val *x, struct emit_val *y)
-{
-	if (x->vec == y->vec) {
-		return x->vec;
-	}
-	x->v = hn_emit_splat(e, *x);
-	y->v = hn_emit_splat(e, *y);
-	x->vec = y->vec = true;
-	return true;
-}
-
-bool hn_emit_is_const_bool(struct emit_val v, bool *ret)
-{
-	if (!v.v) {
-		*ret = true;
-		return true;
-	}
-	if (v.vec || !LLVMIsAConstantInt(v.v)) {
-		return false;
-	}
-	*ret = LLVMConstIntGetZExtValue(v.v) != 0;
-	return true;
-}
-
-struct emit_val hn_emit_and(struct emit *e, struct emit_val x, struct emit_val y)
-{
-	bool known;
-
-	if (hn_emit_is_const_bool(x, &known)) {
-		return known ? y : x;
-	}
-	if (hn_emit_is_const_bool(y, &known)) {
-		return known ? x : y;
-	}
-	bool vec = hn_emit_match(e, &x, &y);
-
-	return (struct emit_val){ LLVMBuildAnd(e->b, x.v, y.v, ""), vec };
-}
-
 static struct emit_val negate(struct emit *e, struct emit_val x)
 {
 	return (struct emit_val){ LLVMBuildNot(e->b, x.v, ""), x.vec };
-}
-
-struct emit_val hn_emit_select(struct emit *e, struct emit_val c, struct emit_val t,
-			       struct emit_val f)
-{
-	bool known;
-
-	if (hn_emit_is_const_bool(c, &known)) {
-		return known ? t : f;
-	}
-	if (t.v == f.v) {
-		return t;
-	}
-	if (c.vec) {
-		struct emit_val shape = c;
-
-		hn_emit_match(e, &shape, &t);
-		shape = c;
-		hn_emit_match(e, &shape, &f);
-		return (struct emit_val){ LLVMBuildSelect(e->b, c.v, t.v, f.v, ""),
-					  true };
-	}
-	bool vec = hn_emit_match(e, &t, &f);
-
-	return (struct emit_val){ LLVMBuildSelect(e->b, c.v, t.v, f.v, ""), vec };
 }
 
 void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v)

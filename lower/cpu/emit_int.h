@@ -25,8 +25,9 @@
 #define EMIT_MAX_LANES HN_TILE_MAX_LANES
 
 /* emit_cpu.c: hn_emit_ops.emit. */
-int hn_emit_llvm(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
-		 struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
+int hn_emit_llvm(void *state, const struct hn_looptree *t,
+		 const struct hn_emit_options *options, struct hn_arena *a,
+		 struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
 
 struct emit_turn;
 struct emit_table;
@@ -141,7 +142,8 @@ struct emit {
 	struct emit_var *var;	      /* [n_loop] */
 	struct emit_buffer *buffer;   /* [n_stage] */
 	const struct emit_nest *nest; /* whose tile is being emitted */
-	uint32_t forbidden; /* liberties (loopstate/dag/liberty.h); all, of the naive program */
+	uint32_t
+		forbidden; /* liberties (loopstate/dag/liberty.h); all, of the naive program */
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
@@ -174,14 +176,71 @@ struct emit {
 	struct emit_table *table; /* NULL until a choice is met */
 };
 
+/* -- emit_make.c: what code is made of --------------------------------------------------- */
+
 /* Record the first failure. */
 void hn_emit_refuse(struct emit *e, int code, const char *fmt, ...) HN_PRINTF(3, 4);
 
-/* -- emit_lin.c: index arithmetic ---------------------------------------------------- */
+/* Whether the program that is being emitted may take this liberty. */
+bool hn_emit_may(const struct emit *e, enum hn_liberty l);
 
-/* The linear forms of e (loopstate/expr/linear.h): of the current space, in lane e->lane (0 when
- * the code is a vector). */
-struct hn_linear_maker hn_emit_lin_maker(struct emit *e);
+LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t);
+LLVMValueRef hn_emit_const(const struct emit *e, int64_t v); /* i64 */
+LLVMBasicBlockRef hn_emit_block(struct emit *e, const char *name);
+LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
+LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
+			       uint32_t n, LLVMTypeRef over);
+uint32_t hn_emit_n_size(const struct emit *e); /* size parameters of the dag */
+
+/* Begin a function's body: entry block, scope 0. fn is zeroed by the caller. */
+void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
+
+/* What is placed behind `anchor` lasts until the scope ends. */
+void hn_emit_scope_push(struct emit *e, LLVMValueRef anchor);
+void hn_emit_scope_pop(struct emit *e);
+
+struct emit_loop {
+	LLVMBasicBlockRef header;
+	LLVMValueRef iv;
+	LLVMValueRef end; /* i64 */
+	uint32_t n;	  /* carried values */
+	LLVMValueRef *phi;
+};
+
+/* Begin `for (iv = begin; iv != end; iv++)` (at least once), n values carried; afterwards
+ * code goes into the body.  carried[] is replaced by the values at the head of an
+ * iteration. */
+void hn_emit_loop_begin(struct emit *e, LLVMValueRef begin, LLVMValueRef end, uint32_t n,
+			LLVMValueRef *carried, struct emit_loop *ret);
+void hn_emit_loop_end(struct emit *e, struct emit_loop *loop, LLVMValueRef *carried);
+
+/* Values of one number or of a vector of lanes.  Both operands in the same shape: vectors, or
+ * not; true = vectors. */
+bool hn_emit_match(struct emit *e, struct emit_val *x, struct emit_val *y);
+LLVMValueRef hn_emit_splat(struct emit *e, struct emit_val v);
+bool hn_emit_is_const_bool(struct emit_val v, bool *ret); /* v.v NULL: true */
+struct emit_val hn_emit_and(struct emit *e, struct emit_val x, struct emit_val y);
+struct emit_val hn_emit_select(struct emit *e, struct emit_val c, struct emit_val t,
+			       struct emit_val f);
+
+/* -- emit_buffer.c: where buffers live ---------------------------------------------------- */
+
+uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out);
+LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset);
+
+/* Whether op i's tensor is a parameter of hone.main beside the arguments; how many parameters
+ * it has. */
+bool hn_emit_is_shared(const struct emit *e, uint32_t i);
+uint32_t hn_emit_n_param(const struct emit *e);
+void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
+
+/* LOCAL buffers held by this loop: give them their addresses, or forget these. */
+void hn_emit_locals(struct emit *e, int32_t loop, bool enter);
+
+/* -- emit_uses.c: what an expression depends on ------------------------------------------- */
+
+/* Axes of the op whose space is the current one; UINT32_MAX in loop space. */
+uint32_t hn_emit_n_axis(const struct emit *e);
 
 /* Whether x is index arithmetic: integers over axes alone, done in 64 bits. */
 bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x);
@@ -191,6 +250,12 @@ bool hn_emit_lane_varies(const struct emit *e, const struct hn_expr *x);
 
 /* Whether x uses loop `loop`, through the axes when in op space. */
 bool hn_emit_uses_loop(const struct emit *e, const struct hn_expr *x, int32_t loop);
+
+/* -- emit_lin.c: index arithmetic ---------------------------------------------------- */
+
+/* The linear forms of e (loopstate/expr/linear.h): of the current space, in lane e->lane (0 when
+ * the code is a vector). */
+struct hn_linear_maker hn_emit_lin_maker(struct emit *e);
 
 /* The linear form of x in lane k. */
 void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
@@ -218,19 +283,10 @@ LLVMValueRef hn_emit_lin_address(struct emit *e, LLVMValueRef base, int32_t dept
 
 /* -- emit_expr.c: values ------------------------------------------------------------- */
 
-LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t);
 struct emit_val hn_emit_value(struct emit *e, const struct hn_expr *x);
-LLVMValueRef hn_emit_splat(struct emit *e, struct emit_val v);
-struct emit_val hn_emit_select(struct emit *e, struct emit_val c, struct emit_val t,
-			       struct emit_val f);
-struct emit_val hn_emit_and(struct emit *e, struct emit_val x, struct emit_val y);
 struct emit_val hn_emit_condition(struct emit *e, const struct hn_expr *x);
 void hn_emit_let_push(struct emit *e, int32_t slot, struct emit_val v);
-bool hn_emit_is_const_bool(struct emit_val v, bool *ret);
 LLVMValueRef hn_emit_lane_mask(struct emit *e); /* first n_active of n_lane */
-
-/* Both operands in the same shape: vectors, or not; true = vectors. */
-bool hn_emit_match(struct emit *e, struct emit_val *x, struct emit_val *y);
 
 /* -- emit_index.c: indices, and what compares them, as values -------------------------- */
 
@@ -245,9 +301,6 @@ struct emit_val hn_emit_from_table(struct emit *e, const struct hn_expr *x);
 /* -- emit_div.c: division of floating-point lanes by one value, 1.5 ulp ----------------
  */
 
-/* Whether the program that is being emitted may take this liberty (emit_cpu.c). */
-bool hn_emit_may(const struct emit *e, enum hn_liberty l);
-
 struct emit_val hn_emit_divide_by_one(struct emit *e, struct emit_val x,
 				      struct emit_val d);
 
@@ -257,8 +310,6 @@ struct emit_val hn_emit_call_fn(struct emit *e, const struct hn_expr *x);
 
 /* Whether the call x ends up in libm, lane by lane. */
 bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x);
-LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
-			       uint32_t n, LLVMTypeRef over);
 
 /* -- emit_mem.c: loads and stores ---------------------------------------------------- */
 
@@ -301,8 +352,6 @@ void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *ind
 
 /* -- emit_shape.c: arguments whose extents are size parameters -------------------------- */
 
-uint32_t hn_emit_n_size(const struct emit *e);
-
 /* ret += sign * x * the stride of dim d of op's buffer, in elements. */
 void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct hn_linear *x,
 		       int64_t sign, struct hn_linear *ret);
@@ -342,29 +391,7 @@ struct emit_val hn_emit_load_strided(struct emit *e, const struct hn_expr *load,
 /* -- emit_loop.c: control --------------------------------------------------------------
  */
 
-struct emit_loop {
-	LLVMBasicBlockRef header;
-	LLVMValueRef iv;
-	LLVMValueRef end; /* i64 */
-	uint32_t n;	  /* carried values */
-	LLVMValueRef *phi;
-};
-
-/* Begin `for (iv = begin; iv != end; iv++)` (at least once), n values carried; afterwards
- * code goes into the body.  carried[] is replaced by the values at the head of an
- * iteration. */
-void hn_emit_loop_begin(struct emit *e, LLVMValueRef begin, LLVMValueRef end, uint32_t n,
-			LLVMValueRef *carried, struct emit_loop *ret);
-void hn_emit_loop_end(struct emit *e, struct emit_loop *loop, LLVMValueRef *carried);
-
 void hn_emit_node(struct emit *e, const struct hn_node *node);
-LLVMBasicBlockRef hn_emit_block(struct emit *e, const char *name);
-void hn_emit_scope_push(struct emit *e, LLVMValueRef anchor);
-void hn_emit_scope_pop(struct emit *e);
-LLVMValueRef hn_emit_const(const struct emit *e, int64_t v);
-
-/* LOCAL buffers held by this loop: give them their addresses, or forget these. */
-void hn_emit_locals(struct emit *e, int32_t loop, bool enter);
 
 /* -- emit_prefetch.c: operands fetched ahead ------------------------------------------- */
 
@@ -383,21 +410,6 @@ void hn_emit_prefetch(struct emit *e, const struct hn_node *loop,
 
 /* The same for a loop whose iterations are the code's, over all that it holds. */
 void hn_emit_prefetch_below(struct emit *e, const struct hn_node *loop);
-
-/* -- emit_cpu.c ------------------------------------------------------------------------
- */
-
-/* Begin a function's body: entry block, scope 0. fn is zeroed by the caller. */
-void hn_emit_fn_begin(struct emit *e, struct emit_fn *fn, LLVMValueRef value);
-LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
-LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset);
-uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out);
-
-/* Whether op i's tensor is a parameter of hone.main beside the arguments; how many parameters
- * it has. */
-bool hn_emit_is_shared(const struct emit *e, uint32_t i);
-uint32_t hn_emit_n_param(const struct emit *e);
-void hn_emit_param_attrs(struct emit *e, LLVMValueRef fn, uint32_t i);
 
 /* -- emit_entry.c: what the object exports ---------------------------------------------- */
 

@@ -92,15 +92,10 @@ static void variable(void *ctx, const struct hn_expr *x, struct hn_linear *ret)
 	}
 }
 
-static uint32_t axes_of(const struct emit *e)
-{
-	return e->axis ? e->n_axis : UINT32_MAX;
-}
-
 static void data(void *ctx, const struct hn_expr *x, struct hn_linear *ret)
 {
 	struct emit *e = ctx;
-	const struct hn_expr *index = hn_linear_cast(x, axes_of(e));
+	const struct hn_expr *index = hn_linear_cast(x, hn_emit_n_axis(e));
 
 	ret->n = 0;
 	ret->c = 0;
@@ -118,11 +113,6 @@ struct hn_linear_maker hn_emit_lin_maker(struct emit *e)
 	return (struct hn_linear_maker){ .ops = &ops, .ctx = e };
 }
 
-bool hn_emit_is_index(const struct emit *e, const struct hn_expr *x)
-{
-	return hn_linear_is_index(x, axes_of(e));
-}
-
 void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
 		      struct hn_linear *ret)
 {
@@ -133,55 +123,4 @@ void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
 	}
 	hn_linear_of(&e->lin, x, ret);
 	e->lane = lane;
-}
-
-bool hn_emit_lane_varies(const struct emit *e, const struct hn_expr *x)
-{
-	if (hn_expr_is_size(x)) {
-		return false;
-	}
-	if (x->op == HN_EXPR_VAR) {
-		if (e->axis && (uint32_t)x->ref < e->n_axis) {
-			struct emit inner = *e;
-
-			inner.axis = NULL;
-			return e->axis[x->ref] &&
-			       hn_emit_lane_varies(&inner, e->axis[x->ref]);
-		}
-		if (e->axis) {
-			for (uint32_t i = e->n_let; i-- > 0;) {
-				if (e->let[i].slot == x->ref) {
-					return e->let[i].val.vec;
-				}
-			}
-			return true;
-		}
-		return e->var[x->ref].lane != NULL;
-	}
-	for (uint32_t i = 0; i < x->n_arg; i++) {
-		if (hn_emit_lane_varies(e, x->arg[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool hn_emit_uses_loop(const struct emit *e, const struct hn_expr *x, int32_t loop)
-{
-	if (x->op == HN_EXPR_VAR) {
-		if (e->axis && (uint32_t)x->ref < e->n_axis) {
-			struct emit inner = *e;
-
-			inner.axis = NULL;
-			return e->axis[x->ref] &&
-			       hn_emit_uses_loop(&inner, e->axis[x->ref], loop);
-		}
-		return !e->axis && x->ref == loop;
-	}
-	for (uint32_t i = 0; i < x->n_arg; i++) {
-		if (hn_emit_uses_loop(e, x->arg[i], loop)) {
-			return true;
-		}
-	}
-	return false;
 }

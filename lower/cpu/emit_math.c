@@ -12,15 +12,6 @@
 #include "lower/cpu/vecmath.h"
 #include "target/cpu/function.h"
 
-LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
-			       uint32_t n, LLVMTypeRef over)
-{
-	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, &over, 1);
-
-	return LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, arg, n, "");
-}
-
 /* Functions the machine has, or LLVM expands inline. */
 static const char *intrinsic_of(enum hn_fn f)
 {
@@ -119,13 +110,15 @@ static LLVMValueRef real(LLVMValueRef like, struct emit *e, double v)
 
 bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x)
 {
-	return hn_function_is_call(x, &e->em->target, !hn_emit_may(e, HN_LIBERTY_functions));
+	return hn_function_is_call(x, &e->em->target,
+				   !hn_emit_may(e, HN_LIBERTY_functions));
 }
 
 static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 				  struct emit_val *arg)
 {
-	bool is_double = x->dtype == HN_F64; /* else float32: float_type stops at others */
+	bool is_double =
+		x->dtype == HN_F64; /* else float32: float_type stops at others */
 	struct emit_val v = arg[0];
 	const char *name = intrinsic_of(x->ref);
 

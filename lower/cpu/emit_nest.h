@@ -42,8 +42,8 @@ struct emit_nest {
 	bool past; /* whole vectors of its results are stored past the caches */
 	uint32_t n_chain;
 	struct emit_dim *chain[HN_TILE_MAX_CHAIN]; /* innermost (fastest) first */
-	uint32_t width;		   /* lanes of a vector */
-	uint32_t w;		   /* width of the variant being emitted */
+	uint32_t width;				   /* lanes of a vector */
+	uint32_t w; /* width of the variant being emitted */
 	int64_t lane[HN_TILE_MAX_CHAIN][EMIT_MAX_LANES];
 	struct emit_dim
 		*turn; /* block of points to transpose with the lanes; NULL = none */
@@ -86,6 +86,8 @@ bool hn_emit_find_interior(struct emit *e, const struct emit_nest *n, uint32_t i
 
 /* Whether x, of the current space, is known to be true. */
 bool hn_emit_is_fact(const struct emit *e, const struct hn_expr *x);
+
+/* -- emit_uses.c --------------------------------------------------------------------------- */
 
 /* Whether the guard depends on a reduction loop of the tile. */
 bool hn_emit_on_reduction(const struct emit *e, const struct emit_nest *n,
@@ -221,8 +223,8 @@ bool hn_emit_is_size_guard(const struct emit *e, const struct hn_expr *g);
  * of them may.  Inner loops' variables are 0.  A loop that is dim i of nest n (NULL: of none)
  * has inside of it, too, the points of the tile that lie along dims further out, and the
  * reduction loops that the tile is summed over. */
-LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop, const struct emit_nest *n,
-			  uint32_t i);
+LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop,
+			  const struct emit_nest *n, uint32_t i);
 
 /* Of reduction dim i in a tile: in the first `full` iterations guards on reductions hold at
  * all points of the dims inside, in those from `live` on at none; exact: they are one number,

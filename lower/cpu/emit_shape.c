@@ -88,8 +88,3 @@ void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct hn_l
 	/* the stride itself, for the constant */
 	add_product(e, &s, (struct hn_linear_term){ s.v, sign * x->c, 1, 1, 0 }, ret);
 }
-
-uint32_t hn_emit_n_size(const struct emit *e)
-{
-	return e->t->dag->sizes ? e->t->dag->sizes->n : 0;
-}

@@ -13,18 +13,6 @@
 /* -- guards
  * ------------------------------------------------------------------------------ */
 
-bool hn_emit_on_reduction(const struct emit *e, const struct emit_nest *n,
-			  const struct hn_expr *g)
-{
-	for (uint32_t i = n->tile; i < n->n_dim; i++) {
-		if (n->dim[i].reduce && n->dim[i].extent > 1 &&
-		    hn_emit_uses_loop(e, g, n->dim[i].loop)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* No mask instead of one that is always true. */
 static struct emit_val unless_true(struct emit_val m)
 {

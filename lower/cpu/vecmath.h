@@ -33,8 +33,7 @@ hn_vecmath_fn hn_vecmath_of(enum hn_fn f);
 /* exp(x) for x in [-104, 0] or NaN; any other x must have been clamped. */
 LLVMValueRef hn_vecmath_exp_nonpositive(const struct hn_vec *v, LLVMValueRef x);
 
-/* -- vecmath.c: operations
- * --------------------------------------------------------------------- */
+/* -- vecmath_ops.c: operations ------------------------------------------------------------- */
 
 /* Constants in v's shape. */
 LLVMValueRef hn_vec_f(const struct hn_vec *v, double c);
