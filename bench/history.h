@@ -34,11 +34,11 @@ int hn_history_of_store(const char *key, struct hn_arena *a, const char **ret_st
 int hn_history_tune(const char *name, const char *text, double seconds,
 		    struct hn_err *err) HN_NODISCARD;
 
-/* The guard schedules (sketch/guard.h); or the automatic one alone (search/auto.h). */
+/* The heuristic schedules (sketch/heuristic.h); or the automatic one alone (search/auto.h). */
 struct hn_dag;
 struct hn_target;
-void hn_history_of_guards(const struct hn_dag *dag, const struct hn_target *target,
-			  struct hn_arena *a, struct hn_histories *ret);
+void hn_history_of_heuristics(const struct hn_dag *dag, const struct hn_target *target,
+			      struct hn_arena *a, struct hn_histories *ret);
 void hn_history_of_auto(const struct hn_dag *dag, const struct hn_target *target,
 			struct hn_arena *a, struct hn_histories *ret);
 

@@ -41,7 +41,7 @@ static const struct rule {
 	void (*find)(const struct hn_dag *dag, const struct hn_target *target,
 		     struct hn_arena *a, struct hn_histories *ret);
 } rules[] = {
-	{ "--guards", "--with-guards", "hone-guard", hn_history_of_guards },
+	{ "--guards", "--with-guards", "hone-heuristic", hn_history_of_heuristics },
 	{ "--auto", "--with-auto", "hone-auto", hn_history_of_auto },
 };
 

@@ -235,7 +235,7 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 {
 	double naive = hn_show_number(job, "naive_ns"),
 	       best = hn_show_number(job, "best_ns"),
-	       guard = hn_show_number(job, "guard_ns");
+	       heuristic = hn_show_number(job, "guard_ns");
 	double flops = hn_show_number(job, "flops"),
 	       peak = hn_show_number(job, "peak_gflops");
 	struct hn_buf failures;
@@ -255,9 +255,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 			      hn_show_time(naive, t), flops / naive);
 		hn_show_share(hn_show_number(job, "naive_share"), b);
 	}
-	if (guard > 0) {
-		hn_buf_printf(b, "  guard     %-12s %10.2f GFLOP/s  by rule, no search\n",
-			      hn_show_time(guard, t), flops / guard);
+	if (heuristic > 0) {
+		hn_buf_printf(b, "  heuristic     %-12s %10.2f GFLOP/s  by rule, no search\n",
+			      hn_show_time(heuristic, t), flops / heuristic);
 	}
 	if (best > 0) {
 		hn_buf_printf(b, "  tuned     %-12s %10.2f GFLOP/s",

@@ -1,7 +1,7 @@
 /* daemon/daemon.c -- the loop's life: open, run, stop within its time.
  *
  * Stop: no more clients, jobs suspended (which commits what was measured), snapshot
- * written, measurer closed, sessions closed when their output is gone.  A guard ends the
+ * written, measurer closed, sessions closed when their output is gone.  A deadline ends the
  * process if something of that hangs: everything is on disk by then.
  */
 #include "daemon/daemon.h"
@@ -20,7 +20,7 @@
 #define SNAPSHOT_RETRY_NS 500000000
 #define SNAPSHOT_LONGEST_NS 10000000000
 #define FLUSH_MS 1500	      /* for clients to take their last lines */
-#define GUARD_MS 6000	      /* for workers to end, after that */
+#define DEADLINE_MS 6000	      /* for workers to end, after that */
 #define FIRST_CLIENT_MS 15000 /* a private daemon nobody comes to */
 
 static void on_wake(uv_timer_t *t)
@@ -89,10 +89,10 @@ static void open_handles(struct hn_daemon *d)
 {
 	uv_timer_init(&d->loop, &d->wake);
 	uv_timer_init(&d->loop, &d->tick);
-	uv_timer_init(&d->loop, &d->guard);
+	uv_timer_init(&d->loop, &d->deadline);
 	uv_signal_init(&d->loop, &d->on_int);
 	uv_signal_init(&d->loop, &d->on_term);
-	d->wake.data = d->tick.data = d->guard.data = d->on_int.data = d->on_term.data =
+	d->wake.data = d->tick.data = d->deadline.data = d->on_int.data = d->on_term.data =
 		d;
 }
 
@@ -132,7 +132,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 			    &hn_methods_ops, d, err);
 	if (rc != 0) {
 		close_handles(d);
-		uv_close((uv_handle_t *)&d->guard, NULL);
+		uv_close((uv_handle_t *)&d->deadline, NULL);
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		uv_loop_close(&d->loop);
 		hn_db_close(d->db);
@@ -142,7 +142,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	uv_signal_start(&d->on_int, on_signal, SIGINT);
 	uv_signal_start(&d->on_term, on_signal, SIGTERM);
 	if (d->config.ends_with_clients) {
-		uv_timer_start(&d->guard, on_lonely, FIRST_CLIENT_MS, 0);
+		uv_timer_start(&d->deadline, on_lonely, FIRST_CLIENT_MS, 0);
 	}
 	d->store = hn_store_open(&d->loop, d->db);
 	hn_damage_watch(d);
@@ -151,7 +151,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	return 0;
 }
 
-static void on_guard(uv_timer_t *t)
+static void on_deadline(uv_timer_t *t)
 {
 	struct hn_daemon *d = t->data;
 
@@ -164,8 +164,8 @@ static void on_impatient(uv_timer_t *t)
 	struct hn_daemon *d = t->data;
 
 	hn_server_end_sessions(&d->server, /* at_once= */ true);
-	uv_timer_start(&d->guard, on_guard, GUARD_MS, 0);
-	uv_unref((uv_handle_t *)&d->guard);
+	uv_timer_start(&d->deadline, on_deadline, DEADLINE_MS, 0);
+	uv_unref((uv_handle_t *)&d->deadline);
 }
 
 struct snapshot {
@@ -249,8 +249,8 @@ void hn_daemon_stop(struct hn_daemon *d, const char *reason)
 	hn_server_end_sessions(&d->server, /* at_once= */ false);
 	uv_timer_stop(&d->wake);
 	uv_timer_stop(&d->tick);
-	uv_timer_start(&d->guard, on_impatient, FLUSH_MS, 0);
-	uv_unref((uv_handle_t *)&d->guard);
+	uv_timer_start(&d->deadline, on_impatient, FLUSH_MS, 0);
+	uv_unref((uv_handle_t *)&d->deadline);
 	hn_served_stop(d, close_handles);
 }
 
@@ -264,7 +264,7 @@ void hn_daemon_run(struct hn_daemon *d)
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	hn_server_end_sessions(&d->server, /* at_once= */ true);
 	hn_store_close(d->store);
-	uv_close((uv_handle_t *)&d->guard, NULL);
+	uv_close((uv_handle_t *)&d->deadline, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
 	hn_jobs_free(d);

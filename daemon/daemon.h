@@ -58,7 +58,7 @@ struct hn_daemon {
 	uv_signal_t on_int, on_term;
 	uv_timer_t wake;  /* pump soon, outside of callbacks */
 	uv_timer_t tick;  /* deadlines, batches, snapshot */
-	uv_timer_t guard; /* ends a shutdown that hangs */
+	uv_timer_t deadline; /* ends a shutdown that hangs */
 	bool ticking;
 	bool snapshot_due;
 	int64_t snapshot_ns, snapshot_wait_ns; /* written last; not again before so long */

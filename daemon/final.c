@@ -2,10 +2,10 @@
  *
  * Who enters: the holder (what an earlier final promoted; without one, the fastest by
  * screening), the eight fastest that no final has judged, none of them further behind the first
- * by screening than REACH, which no luck explains; and the best guard schedule that no final has
- * judged: guards are screened first, perhaps in a slow spell of the machine that has passed.
- * Whoever wins is measured once more as one that may be the best is: compared on every set of
- * inputs (measure/drv/cpu_sets.c); what fails there is out.  Between equals the holder stays.
+ * by screening than REACH, which no luck explains; and the best heuristic schedule that no final
+ * has judged: heuristics are screened first, perhaps in a slow spell of the machine that has
+ * passed. Whoever wins is measured once more as one that may be the best is: compared on every set
+ * of inputs (measure/drv/cpu_sets.c); what fails there is out.  Between equals the holder stays.
  * Without an earlier final that is the leader of the screening: equal means within 1 %, so the
  * choice costs nothing, and it is the one that a store without promotions already answers.
  *
@@ -80,7 +80,7 @@ static void rank(struct hn_job_final *f, const struct hn_leader *record)
 	take(&f->leader[at], record);
 }
 
-void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool guard)
+void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool heuristic)
 {
 	f->last_id = record->record_id > f->last_id ? record->record_id : f->last_id;
 	/* no time spent: the same bytes as an earlier one, answered from memory */
@@ -88,9 +88,9 @@ void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool 
 		return;
 	}
 	rank(f, record);
-	if (guard &&
-	    (f->guard.steps == NULL || record->median_ns < f->guard.median_ns)) {
-		take(&f->guard, record);
+	if (heuristic &&
+	    (f->heuristic.steps == NULL || record->median_ns < f->heuristic.median_ns)) {
+		take(&f->heuristic, record);
 	}
 }
 
@@ -117,13 +117,14 @@ static uint32_t field(struct hn_job_final *f)
 	if (f->n_leader > 0) {
 		reach = fmin(reach, f->leader[0].median_ns / REACH);
 	}
-	if (f->guard.steps != NULL && f->n_leader > 0 &&
-	    strcmp(f->guard.steps, f->leader[0].steps) != 0 && !entered(f, n, &f->guard)) {
+	if (f->heuristic.steps != NULL && f->n_leader > 0 &&
+	    strcmp(f->heuristic.steps, f->leader[0].steps) != 0 &&
+	    !entered(f, n, &f->heuristic)) {
 		/* after the leader, so that it is not the first to stay out */
 		if (!entered(f, n, &f->leader[0])) {
 			f->entrant[n++] = &f->leader[0];
 		}
-		f->entrant[n++] = &f->guard;
+		f->entrant[n++] = &f->heuristic;
 	}
 	for (uint32_t i = 0; i < f->n_leader; i++) {
 		if (f->leader[i].median_ns <= reach && !entered(f, n, &f->leader[i])) {
@@ -590,6 +591,6 @@ void hn_job_final_fini(struct hn_job_final *f)
 	for (uint32_t i = 0; i < f->n_leader; i++) {
 		let_go(&f->leader[i]);
 	}
-	let_go(&f->guard);
+	let_go(&f->heuristic);
 	let_go(&f->holder);
 }

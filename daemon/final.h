@@ -9,7 +9,7 @@
 struct hn_job;
 struct hn_shot;
 
-#define HN_LEADERS 8 /* and the best guard, and the holder */
+#define HN_LEADERS 8 /* and the best heuristic, and the holder */
 
 /* A record that may be the best. */
 struct hn_leader {
@@ -35,7 +35,7 @@ struct hn_final_told {
 struct hn_job_final {
 	struct hn_leader leader[HN_LEADERS]; /* not judged yet, fastest first */
 	uint32_t n_leader;
-	struct hn_leader guard;	 /* the best guard schedule, not judged yet */
+	struct hn_leader heuristic;	 /* the best heuristic schedule, not judged yet */
 	struct hn_leader holder; /* promoted by an earlier final */
 	int64_t judged_id;	 /* of that final */
 	int64_t last_id;	 /* the latest record known */
@@ -57,7 +57,7 @@ struct hn_job_final {
 };
 
 /* A correct and proved record came into the store (or was there). */
-void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool guard);
+void hn_final_note(struct hn_job_final *f, const struct hn_leader *record, bool heuristic);
 
 /* The same, told by the record: it counts when it is right and proved, and is the holder when it
  * has that one's id.  at_hand: its object is kept (measure.h). */

@@ -141,7 +141,7 @@ struct hn_job {
 	double naive_share; /* of the naive program that was run for its time; 0 = not known */
 	const char *inputs; /* sets that answers are compared on, by the board; NULL = not said */
 	const char *sampled; /* what records say of it where some are compared in part; else NULL */
-	double guard_ns;	  /* the best guard schedule's; 0 = none measured */
+	double heuristic_ns;	  /* the best heuristic schedule's; 0 = none measured */
 	char *best_steps;	  /* heap */
 	int64_t kernel_ns;	  /* spent inside kernels by this job */
 	int64_t first_ns;	  /* when its first trial was known; 0 = not yet */

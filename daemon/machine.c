@@ -1,7 +1,7 @@
 /* daemon/machine.c -- what was measured of this machine becomes its target's parameters: a
  * file in the store's folder, read where "native" is said (hn_target_parse_at).
  *
- * Sizes of caches are what search and guards read.  Where the machine tells a size it is
+ * Sizes of caches are what search and heuristics read.  Where the machine tells a size it is
  * exact, and the measured one is rough; but a level that is shared with others, other
  * machines included, is smaller than told.  So a measured size counts where it is less than
  * half of what is told, and only then.  Which level it is its size tells: a chase may miss a

@@ -97,12 +97,12 @@ static void count(struct hn_job *j, const struct hn_shot *s)
 		      (j->n_verdict[HN_VERDICT_OK] == 0 && j->n_fail_run >= HOPELESS);
 }
 
-static void note_guard(struct hn_job *j, const char *origin, enum hn_verdict v,
+static void note_heuristic(struct hn_job *j, const char *origin, enum hn_verdict v,
 		       double median_ns)
 {
 	if (v == HN_VERDICT_OK && strcmp(origin, "guard") == 0 &&
-	    (j->guard_ns == 0 || median_ns < j->guard_ns)) {
-		j->guard_ns = median_ns;
+	    (j->heuristic_ns == 0 || median_ns < j->heuristic_ns)) {
+		j->heuristic_ns = median_ns;
 	}
 }
 
@@ -164,7 +164,7 @@ static void take_stored(struct hn_job *j, const struct hn_record *record, uint32
 		j->kernel_ns += s->kernel_ns;
 		count(j, s);
 		j->n_noisy += s->verdict == HN_VERDICT_OK && *s->detail != '\0';
-		note_guard(j, s->candidate->origin, s->verdict, s->median_ns);
+		note_heuristic(j, s->candidate->origin, s->verdict, s->median_ns);
 		hn_shots_push(&j->told, s);
 	}
 	if (better) {
@@ -278,7 +278,7 @@ static void take_record(struct hn_job *j, const struct hn_record *r)
 	j->n_verdict[r->verdict]++;
 	j->n_trial++;
 	j->n_warm++;
-	note_guard(j, r->origin, r->verdict, r->median_ns);
+	note_heuristic(j, r->origin, r->verdict, r->median_ns);
 	hn_final_note_record(&j->final, r, r->certificate, /* at_hand= */ false);
 	j->final.stored_ns += (double)(r->run_ns + r->build_ns);
 }

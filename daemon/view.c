@@ -102,7 +102,7 @@ void hn_job_write(const struct hn_job *j, struct hn_jw *w, const char *name)
 		hn_jw_str(w, "inputs", j->inputs);
 		hn_jw_bool(w, "in_part", j->sampled != NULL);
 	}
-	hn_jw_double(w, "guard_ns", j->guard_ns);
+	hn_jw_double(w, "guard_ns", j->heuristic_ns);
 	hn_jw_double(w, "best_ns", j->best_ns);
 	hn_jw_double(w, "gflops", timed ? j->workload.flops / j->best_ns : 0);
 	hn_jw_double(w, "speedup", timed ? j->naive_ns / j->best_ns : 0);

@@ -3,12 +3,12 @@
  *
  * The analytic model orders the schedules. The trained model (docs/model.md) and sampled
  * programs are not used, because they gave worse answers. With whole workloads held back, the
- * guard that the trained model prefers ran at 0.94 of the analytic model's in the mean of 24
+ * heuristic that the trained model prefers ran at 0.94 of the analytic model's in the mean of 24
  * workloads, and at 0.49 at worst. The best of a hundred samples by it ran at 0.86 and 0.24.
  * Following it only when it promises 1.1 to 3 times the speed left no gain.
  *
  * Time is bounded by counts: a handful of alternatives (fewer for a long dag,
- * sketch/guard/guard.c), each examined once.
+ * sketch/heuristic/heuristic.c), each examined once.
  */
 #ifndef HN_SEARCH_ANSWER_H
 #define HN_SEARCH_ANSWER_H
@@ -23,7 +23,7 @@ struct hn_answer {
 };
 
 struct hn_answers {
-	uint32_t n;	   /* 0 only for targets that have no guards */
+	uint32_t n;	   /* 0 only for targets that have no heuristics */
 	struct hn_answer at[HN_AUTO_MAX]; /* the answer first, then what to fall back on */
 };
 

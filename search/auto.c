@@ -1,4 +1,4 @@
-/* search/auto.c -- the guards in the order in which the analytic model believes in them. */
+/* search/auto.c -- the heuristics in the order in which the analytic model believes in them. */
 #include "search/auto.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 #include "loopstate/nest/looptree.h"
 #include "sketch/together.h"
 
-/* The first guard is what most dags are fastest with, so another one must promise this much
+/* The first heuristic is what most dags are fastest with, so another one must promise this much
  * more.  Over 100 cases of the suite the model's favourite alone ran at 0.93 of the fastest
- * guard in the mean and at 0.53 at worst, the first guard at 0.92 and 0.47, the two together
- * at 0.93 and 0.64. */
+ * heuristic in the mean and at 0.53 at worst, the first heuristic at 0.92 and 0.47, the two
+ * together at 0.93 and 0.64. */
 #define FIRST_IS_RIGHT 1.1
 
-#define GUARDS_ARE_RIGHT 1.05 /* the same for a program that is no guard */
+#define HEURISTICS_ARE_RIGHT 1.05 /* the same for a program that is no heuristic */
 
 /* Traces, those of higher rank first. */
 struct list {
@@ -57,25 +57,25 @@ static void insert(struct list *l, const struct hn_state *s, double score, doubl
 uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 		 struct hn_arena *a, const struct hn_trace *ret[HN_AUTO_MAX])
 {
-	const struct hn_state *guard[HN_GUARD_MAX];
+	const struct hn_state *heuristic[HN_HEURISTIC_MAX];
 	struct list l = { .a = a, .trace = ret };
 	struct hn_arena own, scratch;
 
 	hn_arena_init(&own, 0);
 	hn_arena_init(&scratch, 0);
-	uint32_t n = hn_guards(dag, target, &own, guard);
+	uint32_t n = hn_heuristics(dag, target, &own, heuristic);
 
 	for (uint32_t i = 0; i < n; i++) {
-		double score = score_of(target, guard[i], &scratch);
+		double score = score_of(target, heuristic[i], &scratch);
 
-		insert(&l, guard[i], score,
+		insert(&l, heuristic[i], score,
 		       score * (i == 0 && score > 0 ? FIRST_IS_RIGHT : 1));
 	}
 	const struct hn_state *s = n > 0 ? hn_together(dag, target, &own) : NULL;
 	double score = s ? score_of(target, s, &scratch) : -1;
 
 	/* where the model knows nothing of either, what goes through memory less */
-	if (s && (l.score[0] < 0 || score > GUARDS_ARE_RIGHT * l.score[0])) {
+	if (s && (l.score[0] < 0 || score > HEURISTICS_ARE_RIGHT * l.score[0])) {
 		insert(&l, s, score, HUGE_VAL);
 	}
 	hn_arena_fini(&scratch);

@@ -7,7 +7,7 @@
  * What is measured teaches the model, where it can learn, and corrects what it says of relatives
  * in any case (search/experience.h).
  *
- * The guard schedules (sketch/guard.h) go out before anything else and are parents like any
+ * The heuristic schedules (sketch/heuristic.h) go out before anything else and are parents like any
  * other measured program.
  *
  * Invariants: elite is sorted by measured time, fastest first; its plans and traces live
@@ -303,11 +303,11 @@ static uint32_t ask_evolved(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 	return got;
 }
 
-/* The guards and hints first: whatever else is found, the answer is as good as they are. */
+/* The heuristics and hints first: whatever else is found, the answer is as good as they are. */
 static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 		    struct hn_candidate *ret)
 {
-	uint32_t got = hn_space_guards(&p->space, n, a, ret);
+	uint32_t got = hn_space_heuristics(&p->space, n, a, ret);
 
 	return got < n ? got + ask_evolved(p, n - got, a, ret + got) : got;
 }

@@ -1,4 +1,4 @@
-/* search/neighbour.c -- neighbours of a program that is no sketch's: a guard, or a record
+/* search/neighbour.c -- neighbours of a program that is no sketch's: a heuristic, or a record
  * from elsewhere.
  *
  * There is no plan to edit, so a length in the history itself is changed and the history

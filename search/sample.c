@@ -70,13 +70,13 @@ void hn_hashes_fini(struct hn_hashes *h)
 	*h = (struct hn_hashes){0};
 }
 
-static void find_guards(struct hn_space *sp)
+static void find_heuristics(struct hn_space *sp)
 {
 	const struct hn_trace **trace =
 		HN_NEW_ARRAY(&sp->arena, const struct hn_trace *, HN_AUTO_MAX);
 
-	sp->n_guard = hn_auto(sp->task.dag, sp->task.target, &sp->arena, trace);
-	sp->guard = trace;
+	sp->n_heuristic = hn_auto(sp->task.dag, sp->task.target, &sp->arena, trace);
+	sp->heuristic = trace;
 }
 
 int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err *err)
@@ -108,7 +108,7 @@ int hn_space_init(struct hn_space *sp, const struct hn_task *task, struct hn_err
 		sp->learned = true;
 	}
 	sp->quick = hn_quick_new();
-	find_guards(sp);
+	find_heuristics(sp);
 	return 0;
 }
 
@@ -284,16 +284,16 @@ void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uin
 /* The next program that is to go out before what the search finds; NULL when none is left. */
 static const struct hn_trace *next_first(struct hn_space *sp, const char **ret_origin)
 {
-	if (sp->n_guard > 0) {
+	if (sp->n_heuristic > 0) {
 		*ret_origin = "guard";
-		sp->n_guard--;
-		return *sp->guard++;
+		sp->n_heuristic--;
+		return *sp->heuristic++;
 	}
 	*ret_origin = "near";
 	return sp->i_hint < sp->n_hint ? sp->hint[sp->i_hint++] : NULL;
 }
 
-uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
+uint32_t hn_space_heuristics(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret)
 {
 	const struct hn_trace *t;

@@ -47,9 +47,9 @@ struct hn_space {
 	struct hn_hashes made; /* and what the code generator makes of them (hn_space_take) */
 	const struct hn_hashes *in; /* the pool that is drawn for (pool.h); NULL = for none */
 	struct hn_quick *quick; /* the check every draw and every mutation must pass */
-	uint32_t n_guard;      /* not yet looked at; handed out from the first on */
-	const struct hn_trace *const *guard;
-	uint32_t n_hint, cap_hint, i_hint; /* those from i_hint on likewise, behind the guards */
+	uint32_t n_heuristic;  /* not yet looked at; handed out from the first on */
+	const struct hn_trace *const *heuristic;
+	uint32_t n_hint, cap_hint, i_hint; /* those from i_hint on likewise, behind them */
 	const struct hn_trace **hint;
 	uint64_t round;	       /* of ask */
 	uint32_t n_pair;
@@ -84,9 +84,9 @@ void hn_lineage_add(struct hn_lineage *l, const char *change);
 void hn_lineage_mate(struct hn_lineage *l, const struct hn_indiv *other);
 
 /* Up to n programs that have not been out and that a policy hands out before anything else: the
- * guard schedules, the automatic one (search/auto.h) first, of origin "guard"; then what was
+ * heuristic schedules, the automatic one (search/auto.h) first, of origin "guard"; then what was
  * hinted and the quick check shows legal, of origin "near". */
-uint32_t hn_space_guards(struct hn_space *sp, uint32_t n, struct hn_arena *a,
+uint32_t hn_space_heuristics(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret);
 
 /* Keep copies of these as hints. */
@@ -94,7 +94,7 @@ void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uin
 
 /* Draws, rebuilt plans and neighbours that the quick check (loopstate/nest/quick.h) does not show
  * to be legal are ILLEGAL: they never reach the builder; drawn for a pool, so are those that it
- * has or that have been out.  Stored traces and guards go by it, the builder proves them. */
+ * has or that have been out.  Stored traces and heuristics go by it, the builder proves them. */
 
 /* A random candidate, not scored yet; draw number `index` of this round. */
 enum hn_verdict hn_space_sample(struct hn_space *sp, uint64_t index, struct hn_arena *a,

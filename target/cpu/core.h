@@ -2,9 +2,9 @@
  * in registers: how many fit, and how many cycles one iteration of their reduction takes.
  *
  * Four ask: the code generator's plan (tile.c), the sketch of contractions
- * (sketch/guard/contraction.c), the draw of a register tile (sketch/fill/tile.c) and the analytic
- * cost model (costmodel/compute.c).  Sketches leave a block that the plan then takes; the cost
- * model guesses at the plan without making it.  What each adds for its loops' ends stands with it.
+ * (sketch/heuristic/contraction.c), the draw of a register tile (sketch/fill/tile.c) and the
+ * analytic cost model (costmodel/compute.c).  Sketches leave a block that the plan then takes; the
+ * cost model guesses at the plan without making it.  What each adds for its loops' ends is there.
  *
  * What a core differs in is in the target's line (target/params.def).  What the cores of today
  * have in common is here: the line is the key of a store, and another word in it would part all

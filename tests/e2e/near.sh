@@ -18,7 +18,7 @@ tune()
 	within 10 gone || die "the private daemon or its workers stayed"
 }
 
-# Drawn at random, so that the best is none of the guards, which the second size has anyway.
+# Drawn at random, so that the best is none of the heuristics, which the second size has anyway.
 tune first "mm(float32 A[128,128], B[128,128]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" random
 [ "$(near first)" = 0 ] || die "near, in an empty store"
 tune other "mm(float32 A[96,48], B[80,48]) -> C { C(i,j) +=! A(i,k) * B(j,k) }" evolve

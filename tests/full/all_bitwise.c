@@ -1,5 +1,5 @@
 /* Bitwise tasks: random schedules of every program that the quick check lets through, and
- * the guards that the exact one does, give the naive program's outputs to the last bit, in
+ * the heuristics that the exact one does, give the naive program's outputs to the last bit, in
  * parallel too. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "loopstate/dag/liberty.h"
 #include "loopstate/dag/mark.h"
 #include "loopstate/nest/quick.h"
-#include "sketch/guard.h"
+#include "sketch/heuristic.h"
 #include "sketch/sketch.h"
 #include "tests/lib/each_case.h"
 #include "tests/lib/cropped.h"
@@ -20,7 +20,7 @@
 #define N_SCHEDULES 3
 
 struct total {
-	uint32_t n_case, n_cropped, n_bare, n, n_guard, n_other, n_drawn, n_refused;
+	uint32_t n_case, n_cropped, n_bare, n, n_heuristic, n_other, n_drawn, n_refused;
 	struct hn_quick *quick;
 };
 
@@ -113,24 +113,24 @@ static void run_draws(struct hn_emitter *em, const struct hn_target *host,
 	hn_arena_fini(&a);
 }
 
-static void run_guards(struct hn_emitter *em, const struct hn_target *host,
+static void run_heuristics(struct hn_emitter *em, const struct hn_target *host,
 		       const char *name, const struct hn_dag *dag,
 		       const struct run_args *want, struct total *total)
 {
-	const struct hn_state *guard[HN_GUARD_MAX];
+	const struct hn_state *heuristic[HN_HEURISTIC_MAX];
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
-	uint32_t n = hn_guards(dag, host, &a, guard);
+	uint32_t n = hn_heuristics(dag, host, &a, heuristic);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hn_looptree *t;
 		struct hn_err err = { 0 };
 
-		if (hn_looptree_build(guard[i], &a, &t, &err) == 0 &&
+		if (hn_looptree_build(heuristic[i], &a, &t, &err) == 0 &&
 		    hn_legal_check(t, 0, &err) == HN_VERDICT_OK) {
-			run(em, name, dag, guard[i], want, total);
-			total->n_guard++;
+			run(em, name, dag, heuristic[i], want, total);
+			total->n_heuristic++;
 		}
 	}
 	hn_arena_fini(&a);
@@ -161,7 +161,7 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 	assert_int_equal(naive.fn(want.at, NULL), 0);
 	run_unload(&naive);
 	run_draws(em, host, name, dag, &want, total);
-	run_guards(em, host, name, dag, &want, total);
+	run_heuristics(em, host, name, dag, &want, total);
 	total->n_case++;
 	run_args_free(&want);
 	hn_arena_fini(&a);
@@ -173,9 +173,9 @@ static void every_case(void **state)
 
 	(void)state;
 	each_case(check_case, &t);
-	print_message("%u cases (%u cut down), %u kernels, %u of them guards, %u with other "
+	print_message("%u cases (%u cut down), %u kernels, %u of them heuristics, %u with other "
 		      "bits; %u of %u draws refused, %u cases without one\n",
-		      t.n_case, t.n_cropped, t.n, t.n_guard, t.n_other, t.n_refused,
+		      t.n_case, t.n_cropped, t.n, t.n_heuristic, t.n_other, t.n_refused,
 		      t.n_drawn, t.n_bare);
 	hn_quick_free(t.quick);
 	assert_int_equal(t.n_other, 0);

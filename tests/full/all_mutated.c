@@ -85,7 +85,7 @@ static void run(struct hn_emitter *em, const char *name, uint64_t seed,
 		describe(name, seed, m, "not built", err.msg);
 		total->n_bad_run++;
 	} else if (k.fn(got.at, &env) || !(run_difference(&want, &got) <= TOLERANCE) ||
-		   !run_guards_hold(&got)) {
+		   !run_redzones_hold(&got)) {
 		describe(name, seed, m, "accepted", "its kernel is wrong");
 		total->n_bad_run++;
 	}

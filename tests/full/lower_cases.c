@@ -72,10 +72,10 @@ static void check_state(struct hn_emitter *em, const char *name, uint32_t i,
 		rc = k.fn(got.at, i % 2 ? &env : NULL);
 		double d = run_difference(want, &got);
 
-		if (rc || d > TOLERANCE || !run_guards_hold(&got)) {
+		if (rc || d > TOLERANCE || !run_redzones_hold(&got)) {
 			print_message(
 				"%s state %u: rc %d, differs by %g%s\n", name, i, rc, d,
-				run_guards_hold(&got) ? "" : ", wrote out of bounds");
+				run_redzones_hold(&got) ? "" : ", wrote out of bounds");
 			total->wrong++;
 		}
 		total->worst_ns =

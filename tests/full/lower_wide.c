@@ -30,7 +30,7 @@ static double error_of(struct hn_emitter *em, const struct hn_dag *dag,
 	}
 	run_args_make(dag, 7, &got);
 	assert_int_equal(k.fn(got.at, NULL), 0);
-	d = run_guards_hold(&got) ? run_difference(want, &got) : INFINITY;
+	d = run_redzones_hold(&got) ? run_difference(want, &got) : INFINITY;
 	run_args_free(&got);
 	run_unload(&k);
 	return d;

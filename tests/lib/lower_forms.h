@@ -98,7 +98,7 @@ static inline void check_call(const struct history *h, const struct run_kernel *
 	run_args_make(h->dag, 11, &got);
 	assert_int_equal(k->fn(got.at, env), 0);
 	d = run_difference(h->want, &got);
-	if (d > h->tolerance || !run_guards_hold(&got)) {
+	if (d > h->tolerance || !run_redzones_hold(&got)) {
 		struct hn_buf b;
 
 		hn_buf_init(&b);
@@ -107,7 +107,7 @@ static inline void check_call(const struct history *h, const struct run_kernel *
 		}
 		fail_msg("%s, history %d, %s: differs by %g, bounds %s\n%s", h->text,
 			 (int)h->number, how, d,
-			 run_guards_hold(&got) ? "kept" : "broken", b.s ? b.s : "");
+			 run_redzones_hold(&got) ? "kept" : "broken", b.s ? b.s : "");
 	}
 	run_args_free(&got);
 }

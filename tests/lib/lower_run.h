@@ -105,7 +105,7 @@ static inline int run_build(struct hn_emitter *em, const struct hn_dag *dag,
 }
 
 #define RUN_MAX_ARGS 64
-#define RUN_GUARD 256
+#define RUN_REDZONE 256
 
 /* Argument buffers, with a guard band behind each that must stay as it was. */
 struct run_args {
@@ -149,7 +149,7 @@ static inline void run_fill(void *p, size_t bytes, enum hn_dtype t, struct hn_rn
 static inline void run_arg_map(struct run_args *x, uint32_t i)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t inside = (x->bytes[i] + RUN_GUARD + page - 1) / page * page;
+	size_t inside = (x->bytes[i] + RUN_REDZONE + page - 1) / page * page;
 
 	x->region_bytes[i] = inside + page;
 	x->region[i] = mmap(NULL, inside + page, PROT_READ | PROT_WRITE,
@@ -159,7 +159,7 @@ static inline void run_arg_map(struct run_args *x, uint32_t i)
 		abort();
 	}
 	x->at[i] = (char *)x->region[i] + inside - x->bytes[i];
-	memset((char *)x->at[i] - RUN_GUARD, 0xa5, RUN_GUARD);
+	memset((char *)x->at[i] - RUN_REDZONE, 0xa5, RUN_REDZONE);
 }
 
 static inline void run_args_make(const struct hn_dag *dag, uint64_t seed,
@@ -195,10 +195,10 @@ static inline void run_args_free(struct run_args *x)
 	x->n = 0;
 }
 
-static inline bool run_guards_hold(const struct run_args *x)
+static inline bool run_redzones_hold(const struct run_args *x)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
-		for (size_t k = 0; k < RUN_GUARD; k++) {
+		for (size_t k = 0; k < RUN_REDZONE; k++) {
 			if (((unsigned char *)x->at[i])[-1 - (ptrdiff_t)k] != 0xa5) {
 				return false;
 			}

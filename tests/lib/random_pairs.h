@@ -9,7 +9,7 @@
 #include "loopstate/read/dag_read.h"
 #include "loopstate/nest/quick.h"
 #include "search/search_int.h"
-#include "sketch/guard.h"
+#include "sketch/heuristic.h"
 #include "sketch/sketch.h"
 #include "tests/lib/exact_eval.h"
 #include "tests/lib/looptree_trace.h"
@@ -344,13 +344,13 @@ static const struct hn_state *rp_fill_sketch(struct rp_bench *b, struct rp_progr
 static const struct hn_state *rp_searched(struct rp_bench *b, struct rp_program *p,
 					  struct hn_rng *rng, struct hn_arena *a)
 {
-	const struct hn_state *guard[HN_GUARD_MAX], *next;
+	const struct hn_state *guard[HN_HEURISTIC_MAX], *next;
 	const struct hn_sketch *of;
 	struct hn_plan *plan;
 	const char *origin;
 
 	if (hn_rng_below(rng, 3) == 0) {
-		return guard[hn_rng_below(rng, hn_guards(p->dag, &b->host, a, guard))];
+		return guard[hn_rng_below(rng, hn_heuristics(p->dag, &b->host, a, guard))];
 	}
 	const struct hn_state *s = rp_fill_sketch(b, p, rng, &of, a);
 

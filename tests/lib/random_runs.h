@@ -27,7 +27,7 @@ enum rp_verdict {
 	RP_RUN,
 	RP_NAIVE,
 	RP_WRONG,
-	RP_GUARD,
+	RP_REDZONE,
 	RP_CRASH
 };
 
@@ -244,7 +244,7 @@ static inline void rr_block_open(struct rr_block *b, uint64_t bytes)
 	size_t n = (size_t)(bytes + 63) / 64 * 64;
 
 	b->page = (size_t)sysconf(_SC_PAGESIZE);
-	b->inside = (n + RUN_GUARD + b->page - 1) / b->page * b->page;
+	b->inside = (n + RUN_REDZONE + b->page - 1) / b->page * b->page;
 	b->region = mmap(NULL, b->inside + b->page, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (b->region == MAP_FAILED ||
@@ -339,14 +339,14 @@ static inline enum rp_verdict rr_compare(const struct rr_bed *b, const struct rr
 			snprintf(b->note, RP_NOTE, "%s: argument %u, byte %lld, sizes %lld %lld",
 				 way, i, (long long)at, (long long)c->size[0],
 				 (long long)c->size[1]);
-			return got->output[i] ? RP_WRONG : RP_GUARD;
+			return got->output[i] ? RP_WRONG : RP_REDZONE;
 		}
 	}
 	double d = b->family == RD_WHOLE ? run_difference(&c->want, got) : 0;
 
 	snprintf(b->note, RP_NOTE, "%s: differs by %g, sizes %lld %lld", way, d,
 		 (long long)c->size[0], (long long)c->size[1]);
-	return !run_guards_hold(got) ? RP_GUARD : d <= b->tolerance ? RP_PASS : RP_WRONG;
+	return !run_redzones_hold(got) ? RP_REDZONE : d <= b->tolerance ? RP_PASS : RP_WRONG;
 }
 
 /* One run; env NULL: no threads. */
@@ -389,9 +389,9 @@ static inline enum rp_verdict rr_in_any_order(const struct rr_bed *b, const stru
 
 	if (v == RP_PASS && workers.strayed) {
 		snprintf(b->note, RP_NOTE, "a worker wrote to another's part of the workspace");
-		v = RP_GUARD;
+		v = RP_REDZONE;
 	}
-	return !rr_block_close(&work) && v == RP_PASS ? RP_GUARD : v;
+	return !rr_block_close(&work) && v == RP_PASS ? RP_REDZONE : v;
 }
 
 /* Whether argument i is constant: an op names it, and by its id. */
@@ -428,7 +428,7 @@ static inline enum rp_verdict rr_prepared(const struct rr_bed *b, const struct r
 		abort();
 	}
 	v = v == RP_PASS ? rr_in_any_order(b, c, &block) : v;
-	return !rr_block_close(&block) && v == RP_PASS ? RP_GUARD : v;
+	return !rr_block_close(&block) && v == RP_PASS ? RP_REDZONE : v;
 }
 
 static inline enum rp_verdict rr_each_way(const struct rr_bed *b, const struct rr_case *c)

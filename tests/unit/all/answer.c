@@ -12,7 +12,7 @@
 #include "lower/lower.h"
 #include "search/answer.h"
 
-#define MOST_BYTES (192 << 10) /* of a guard, an op */
+#define MOST_BYTES (192 << 10) /* of a heuristic, an op */
 #define MOST_NODES 2048 /* twice what an op may grow to */
 
 struct bed {
@@ -180,9 +180,9 @@ static void what_grows_stays_rated(void **state)
 	hn_buf_fini(&b);
 }
 
-/* What a guard makes of each op does not grow with the number of them: expressions made anew
+/* What a heuristic makes of each op does not grow with the number of them: expressions made anew
  * after each step would be megabytes an op here. */
-static void a_guard_makes_little_of_each_op(void **state)
+static void a_heuristic_makes_little_of_each_op(void **state)
 {
 	static void (*const write[])(uint32_t n, struct hn_buf *b) = {
 		write_stencils, write_products, write_sums, write_residual
@@ -190,7 +190,7 @@ static void a_guard_makes_little_of_each_op(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(write); i++) {
-		const struct hn_state *guard[HN_GUARD_MAX];
+		const struct hn_state *heuristic[HN_HEURISTIC_MAX];
 		struct hn_buf text;
 		struct bed b;
 
@@ -198,7 +198,7 @@ static void a_guard_makes_little_of_each_op(void **state)
 		write[i](90, &text);
 		bed_open(&b, "cpu -isa=x86-64-avx512 -num_cores=2", text.s);
 		size_t before = b.a.used_bytes;
-		uint32_t n = hn_guards(b.dag, &b.target, &b.a, guard);
+		uint32_t n = hn_heuristics(b.dag, &b.target, &b.a, heuristic);
 
 		assert_true(n > 0);
 		assert_in_range((b.a.used_bytes - before) / n / b.dag->n_op, 1, MOST_BYTES);
@@ -274,7 +274,7 @@ int main(void)
 		cmocka_unit_test(nothing_grows_without_end),
 		cmocka_unit_test(a_long_dag_gets_fewer_alternatives),
 		cmocka_unit_test(what_grows_stays_rated),
-		cmocka_unit_test(a_guard_makes_little_of_each_op),
+		cmocka_unit_test(a_heuristic_makes_little_of_each_op),
 		cmocka_unit_test(a_proof_is_bounded_by_operations),
 		cmocka_unit_test(the_first_that_is_shown_legal),
 	};

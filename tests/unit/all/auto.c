@@ -93,7 +93,7 @@ static void run(struct bench *b, const struct hn_dag *dag, const char *text,
 	assert_int_equal(k.fn(got.at, &env), 0);
 	double d = run_difference(&want, &got);
 
-	if (!(d <= TOLERANCE) || !run_guards_hold(&got)) {
+	if (!(d <= TOLERANCE) || !run_redzones_hold(&got)) {
 		fail_msg("%s: differs by %g", text, d);
 	}
 	run_args_free(&want);
@@ -202,25 +202,25 @@ static void rows_and_columns_at_once(void **state)
 	hn_arena_fini(&a);
 }
 
-/* A square root inside of a product costs more than the memory it saves: the first guard
+/* A square root inside of a product costs more than the memory it saves: the first heuristic
  * inlines it, the automatic schedule does not.  And it never changes. */
 static void the_model_chooses(void **state)
 {
 	const char *text = "f(float32 X[512,768], W[768,768]) -> T { q(i) +=! X(i,k) * X(i,k)"
 			   " N(i,j) = X(i,j) / sqrt(q(i)) T(i,j) +=! N(i,k) * W(k,j) }";
 	const struct hn_trace *x[HN_AUTO_MAX], *y[HN_AUTO_MAX];
-	const struct hn_state *guard[HN_GUARD_MAX];
+	const struct hn_state *heuristic[HN_HEURISTIC_MAX];
 	struct bench *b = *state;
 	const struct hn_dag *dag;
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_dag_parse("t", text, strlen(text), 0, &a, &dag, NULL), 0);
-	uint32_t n = hn_guards(dag, &b->host, &a, guard);
+	uint32_t n = hn_heuristics(dag, &b->host, &a, heuristic);
 
 	assert_int_equal(hn_auto(dag, &b->host, &a, x), n);
 	assert_int_equal(hn_auto(dag, &b->host, &a, y), n);
-	assert_false(hn_trace_equal(x[0], guard[0]->trace));
+	assert_false(hn_trace_equal(x[0], heuristic[0]->trace));
 	for (uint32_t i = 0; i < n; i++) {
 		assert_true(hn_trace_equal(x[i], y[i]));
 	}

@@ -106,7 +106,7 @@ static void run(const struct hn_build_answer *ans, const char *symbol, int round
 	fesetround(rounding);
 	assert_int_equal(k.fn(ret->at, &env), 0);
 	fesetround(FE_TONEAREST);
-	assert_true(run_guards_hold(ret));
+	assert_true(run_redzones_hold(ret));
 	run_unload(&k);
 }
 
@@ -152,7 +152,7 @@ static void sampled(struct bench *b, const char *text, const struct hn_build_ans
 				memset(got[p].at[t], p == 0 ? 0xff : 0x7f, want.bytes[t]);
 			}
 			assert_int_equal(k.fn(got[p].at, NULL), 0);
-			assert_true(run_guards_hold(&got[p]));
+			assert_true(run_redzones_hold(&got[p]));
 		}
 		for (uint32_t t = whole->dag->n_input; t < want.n; t++) {
 			uint32_t size = hn_dtype_bytes(want.dtype[t]), n_here = 0;
@@ -286,7 +286,7 @@ static void parts_are_of_the_program(void **state)
 
 		run_load(&k, "part");
 		assert_int_equal(k.fn(got.at, NULL), 0);
-		assert_true(run_guards_hold(&got));
+		assert_true(run_redzones_hold(&got));
 		for (uint32_t at = 0; at < 37 * 41; at++) {
 			float v = ((float *)got.at[2])[at];
 

@@ -80,7 +80,7 @@ static const struct layer rooms[] = {
 	{"db/snapshot", " db "},
 	{"db", " "},
 	{"sketch/fill", " sketch "},
-	{"sketch/guard", " sketch "},
+	{"sketch/heuristic", " sketch "},
 	{"sketch/rule", " sketch "},
 	{"sketch", " "},
 	{"search/mutate", " search "},

@@ -90,7 +90,7 @@ static void expect_same(const char *file, const char *who, const struct run_args
 {
 	double d = run_difference(want, got);
 
-	if (!(d <= TOLERANCE) || !run_guards_hold(got)) {
+	if (!(d <= TOLERANCE) || !run_redzones_hold(got)) {
 		fail_msg("%s: %s differs from the interpreter by %g, or writes beyond",
 			 file, who, d);
 	}

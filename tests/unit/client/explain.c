@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "client/explain.h"
 #include "loopstate/nest/looptree.h"
-#include "sketch/guard.h"
+#include "sketch/heuristic.h"
 #include "target/target.h"
 
 static void differ(const char *const *from, uint32_t m, const char *const *to, uint32_t n,
@@ -169,17 +169,17 @@ static void unreadable_steps_are_survived(void **state)
 static void check_names(const struct hn_dag *dag, struct hn_arena *a)
 {
 	struct hn_target t;
-	const struct hn_state *guard[HN_GUARD_MAX];
+	const struct hn_state *heuristic[HN_HEURISTIC_MAX];
 	struct hn_err err = { 0 };
 
 	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx2 -num_cores=2", a, &t, NULL), 0);
-	uint32_t n = hn_guards(dag, &t, a, guard);
+	uint32_t n = hn_heuristics(dag, &t, a, heuristic);
 
 	assert_true(n > 0);
 	for (uint32_t g = 0; g < n; g++) {
 		struct hn_explain_cost c;
 
-		if (hn_explain_cost(guard[g], &t, a, &c, &err) != 0) {
+		if (hn_explain_cost(heuristic[g], &t, a, &c, &err) != 0) {
 			fail_msg("%s", err.msg);
 		}
 		for (uint32_t i = 0; i < c.features.n; i++) {

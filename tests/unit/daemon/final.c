@@ -16,7 +16,7 @@
 
 static struct hn_job job;
 
-static void note(int64_t id, double median_ns, bool guard)
+static void note(int64_t id, double median_ns, bool heuristic)
 {
 	char steps[32];
 
@@ -27,11 +27,11 @@ static void note(int64_t id, double median_ns, bool guard)
 					  .run_ns = RUN_NS,
 					  .steps = steps,
 					  .certificate = ""},
-		      guard);
+		      heuristic);
 }
 
 /* Seconds kept when the two fastest take 100 and 101, and a third, of any kind, this. */
-static double kept_with(double third_ns, bool guard, double seconds)
+static double kept_with(double third_ns, bool heuristic, double seconds)
 {
 	double kept;
 
@@ -40,15 +40,15 @@ static double kept_with(double third_ns, bool guard, double seconds)
 	job.final.holder.steps = strdup("[]");
 	note(1, 101, false);
 	if (third_ns > 0) {
-		note(2, third_ns, guard);
+		note(2, third_ns, heuristic);
 	}
 	kept = hn_job_final_reserve(&job);
 	hn_job_final_fini(&job.final);
 	return kept;
 }
 
-/* What screening puts far behind stays out, but not the best guard. */
-static void near_ones_and_the_guard_enter(void **state)
+/* What screening puts far behind stays out, but not the best heuristic. */
+static void near_ones_and_the_heuristic_enter(void **state)
 {
 	double two = kept_with(0, false, 100);
 
@@ -202,7 +202,7 @@ static void who_was_timed_in_noise_enters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(near_ones_and_the_guard_enter),
+		cmocka_unit_test(near_ones_and_the_heuristic_enter),
 		cmocka_unit_test(time_decides_how_many),
 		cmocka_unit_test(it_ends_when_it_can_be_judged),
 		cmocka_unit_test(a_race_leaves_time_for_the_match),

@@ -71,7 +71,7 @@ static void a_line_is_followed(void **state)
 
 	put_workload(db, "w1");
 	put_workload(db, "w2");
-	int64_t guard = put(db, STEPS(2), 0, 0, "");
+	int64_t heuristic = put(db, STEPS(2), 0, 0, "");
 	int64_t other = put(db, STEPS(3), 0, 0, "sample");
 	int64_t child = put(db, STEPS(4), hash_of(STEPS(2)), 0, "mutate:tile");
 	/* the same history elsewhere is nobody's parent */
@@ -82,9 +82,9 @@ static void a_line_is_followed(void **state)
 	put(db, STEPS(4), 0, 0, "sample"); /* too late to be one */
 
 	assert_int_equal(line_of(db, young, id, mate), 3);
-	assert_true(id[0] == young && id[1] == child && id[2] == guard);
+	assert_true(id[0] == young && id[1] == child && id[2] == heuristic);
 	assert_true(mate[0] == other && mate[1] == -1 && mate[2] == -1);
-	assert_int_equal(line_of(db, guard, id, mate), 1);
+	assert_int_equal(line_of(db, heuristic, id, mate), 1);
 	hn_db_close(db);
 }
 

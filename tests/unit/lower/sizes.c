@@ -217,11 +217,11 @@ static void check_sizes(const struct sized *p, const struct hn_dag *dag,
 		int32_t rc = fn(value, got.at, i % 2 ? &env : NULL);
 		double d = run_difference(&want, &got);
 
-		if (rc || d > TOLERANCE || !run_guards_hold(&got)) {
+		if (rc || d > TOLERANCE || !run_redzones_hold(&got)) {
 			fail_msg("%s, %s, sizes %lld %lld %lld: rc %d, differs by %g%s", p->name,
 				 p->steps[i / 2], (long long)value[0], (long long)value[1],
 				 (long long)value[2], rc, d,
-				 run_guards_hold(&got) ? "" : ", wrote out of bounds");
+				 run_redzones_hold(&got) ? "" : ", wrote out of bounds");
 		}
 		run_args_free(&got);
 	}

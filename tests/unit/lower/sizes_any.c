@@ -105,11 +105,11 @@ static void check_one(const char *text, const struct hn_dag *dag, const struct h
 	int32_t rc = ((sized_fn)(void *)k->fn)(value, got.at, &env);
 	double d = run_difference(&want, &got);
 
-	if (rc || d > TOLERANCE || !run_guards_hold(&got)) {
+	if (rc || d > TOLERANCE || !run_redzones_hold(&got)) {
 		hn_trace_write(s->trace, &b);
 		fail_msg("%s\n%s\nsizes %lld %lld: rc %d, differs by %g%s", text, b.s,
 			 (long long)value[0], (long long)value[dag->sizes->n - 1], rc, d,
-			 run_guards_hold(&got) ? "" : ", wrote out of bounds");
+			 run_redzones_hold(&got) ? "" : ", wrote out of bounds");
 	}
 	run_args_free(&got);
 	run_args_free(&want);

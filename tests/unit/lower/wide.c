@@ -87,7 +87,7 @@ static double error_of(const struct hn_dag *dag, const struct hn_artefact *artef
 	run_load(&k, symbol);
 	run_args_make(dag, 7, &got);
 	assert_int_equal(k.fn(got.at, NULL), 0);
-	assert_true(run_guards_hold(&got));
+	assert_true(run_redzones_hold(&got));
 	d = run_difference(want, &got);
 	run_args_free(&got);
 	run_unload(&k);

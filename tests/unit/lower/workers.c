@@ -89,7 +89,7 @@ static void each_writes_to_its_own(void **state)
 	assert_int_equal(k.fn(args.at, &env), 0);
 	assert_int_equal(w.used, N_ROWS);
 	assert_int_equal(w.strayed, 0);
-	assert_true(run_guards_hold(&args));
+	assert_true(run_redzones_hold(&args));
 	run_args_free(&args);
 	run_unload(&k);
 	free(space);

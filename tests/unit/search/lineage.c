@@ -17,14 +17,15 @@ struct search {
 	uint32_t n;
 };
 
-/* A machine whose speed depends on the program alone, and that likes guards: they have children. */
+/* A machine whose speed depends on the program alone, and that likes heuristics: they have
+ * children. */
 static double pretend_ns(const struct hn_candidate *c)
 {
 	struct hn_rng r = hn_rng_stream(hn_trace_hash(c->trace), 7, 7, 7);
 
-	double guard = strcmp(c->origin, "guard") == 0 ? 0.2 : 1;
+	double heuristic = strcmp(c->origin, "guard") == 0 ? 0.2 : 1;
 
-	return guard * 1e9 / c->score * exp(0.6 * (hn_rng_unit(&r) - 0.5));
+	return heuristic * 1e9 / c->score * exp(0.6 * (hn_rng_unit(&r) - 0.5));
 }
 
 /* Some rounds of ask and tell; all that was asked for stays in s->c, oldest first. */
@@ -97,9 +98,9 @@ static void the_same_seed_gives_the_same_lineage(void **state)
 	hn_arena_fini(&t.a);
 }
 
-/* A line ends in a guard or a sample: what has a parent was made by mutations, the last of them
+/* A line ends in a heuristic or a sample: what has a parent was made by mutations, the last of them
  * its origin, from a program that was told before, unless the line begins with a sample. */
-static void lines_begin_with_guards_and_samples(void **state)
+static void lines_begin_with_heuristics_and_samples(void **state)
 {
 	static struct search s;
 	uint32_t measured = 0, drawn = 0;
@@ -145,7 +146,7 @@ static bool same_but_lengths(const struct hn_trace *x, const struct hn_trace *y)
 	return true;
 }
 
-/* The parent that is named is the one it was made from: a guard's child (mutate:trace) is its
+/* The parent that is named is the one it was made from: a heuristic's child (mutate:trace) is its
  * parent with other lengths, however many edits there were. */
 static void the_named_parent_is_the_parent(void **state)
 {
@@ -224,7 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_seed_gives_the_same_lineage),
-		cmocka_unit_test(lines_begin_with_guards_and_samples),
+		cmocka_unit_test(lines_begin_with_heuristics_and_samples),
 		cmocka_unit_test(the_named_parent_is_the_parent),
 		cmocka_unit_test(the_prediction_is_a_time_where_the_model_knows_times),
 		cmocka_unit_test(a_crossover_has_two_parents),

@@ -157,14 +157,14 @@ static void distance_is_of_extents(void **state)
 	hn_arena_fini(&f.a);
 }
 
-/* Behind the guards, once, and only what is legal. */
+/* Behind the heuristics, once, and only what is legal. */
 static void hints_go_out_early(void **state)
 {
 	struct fixture f;
 	struct hn_candidate c[16];
 	struct hn_policy *p;
 	const struct hn_policy_ops *ops = hn_policy_ops("evolve");
-	uint32_t n_near = 0, last_guard = 0, first_near = 16;
+	uint32_t n_near = 0, last_heuristic = 0, first_near = 16;
 
 	(void)state;
 	setup(&f);
@@ -180,7 +180,7 @@ static void hints_go_out_early(void **state)
 	uint32_t n = ops->ask(p, 16, &f.a, c);
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(c[i].origin, "guard") == 0) {
-			last_guard = i;
+			last_heuristic = i;
 		}
 		if (strcmp(c[i].origin, "near") == 0) {
 			assert_true(hn_trace_equal(c[i].trace, good));
@@ -189,7 +189,7 @@ static void hints_go_out_early(void **state)
 		}
 	}
 	assert_int_equal(n_near, 1);
-	assert_int_equal(first_near, last_guard + 1);
+	assert_int_equal(first_near, last_heuristic + 1);
 	ops->destroy(p);
 	hn_space_fini(&f.space);
 	hn_arena_fini(&f.a);

@@ -335,8 +335,8 @@ static void strangers_are_survived(void **state)
 	hn_arena_fini(&f.a);
 }
 
-/* The guards come before anything else, and the best of them has children. */
-static void guards_come_first_and_seed(void **state)
+/* The heuristics come before anything else, and the best of them has children. */
+static void heuristics_come_first_and_seed(void **state)
 {
 	struct hn_candidate c[64];
 	struct hn_told told[64];
@@ -346,8 +346,8 @@ static void guards_come_first_and_seed(void **state)
 	(void)state;
 	setup(&f);
 	start(&f, "guard", dag_matmul(&f.a, 512, 512, 512), 1);
-	uint32_t n_guard = f.ops->ask(f.p, 64, &f.a, c);
-	assert_in_range(n_guard, 2, 8);
+	uint32_t n_heuristic = f.ops->ask(f.p, 64, &f.a, c);
+	assert_in_range(n_heuristic, 2, 8);
 	assert_int_equal(f.ops->ask(f.p, 64, &f.a, c), 0);
 	f.ops->destroy(f.p);
 	start(&f, "evolve", dag_matmul(&f.a, 512, 512, 512), 1);
@@ -355,12 +355,12 @@ static void guards_come_first_and_seed(void **state)
 		uint32_t n = f.ops->ask(f.p, 16, &f.a, c);
 		assert_int_equal(n, 16);
 		for (uint32_t i = 0; i < n; i++) {
-			bool guard = strcmp(c[i].origin, "guard") == 0;
-			assert_int_equal(guard, round == 0 && i < n_guard);
+			bool heuristic = strcmp(c[i].origin, "guard") == 0;
+			assert_int_equal(heuristic, round == 0 && i < n_heuristic);
 			seeded |= strcmp(c[i].origin, "mutate:trace") == 0;
 			told[i] = (struct hn_told){.trace = c[i].trace,
 						   .verdict = HN_VERDICT_OK,
-						   .median_ns = guard ? 1e5 : 1e6};
+						   .median_ns = heuristic ? 1e5 : 1e6};
 		}
 		f.ops->tell(f.p, told, n);
 	}
@@ -399,7 +399,7 @@ int main(void)
 		cmocka_unit_test(prefetches_come_and_go),
 		cmocka_unit_test(strangers_are_survived),
 		cmocka_unit_test(a_small_space_is_exhausted),
-		cmocka_unit_test(guards_come_first_and_seed),
+		cmocka_unit_test(heuristics_come_first_and_seed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

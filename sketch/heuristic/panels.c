@@ -1,4 +1,4 @@
-/* sketch/guard/panels.c -- operands of a contraction rewritten so that what is loaded as
+/* sketch/heuristic/panels.c -- operands of a contraction rewritten so that what is loaded as
  * vectors lies in a row, in the order in which the reduction takes it.
  *
  * Needed where neighbouring lanes are not neighbours in memory, and worth it where each row
@@ -7,16 +7,17 @@
  * reads one stream.
  */
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define PAGE 4096	  /* bytes; rows further apart cost a TLB entry each */
 #define WORTH_PACKING 128 /* uses of a packed element that pay for packing it */
 
-/* Blocks for hn_guard_pack so that the reduction walks through memory in order, `len`
+/* Blocks for hn_heuristic_pack so that the reduction walks through memory in order, `len`
  * neighbours along dimension `at` innermost: what stands before it and is reduced goes
  * inside, what stands behind it is in order already. */
-static bool panel_blocks(const struct hn_guard_view *v, const struct hn_guard_read *r,
-			 int32_t at, int64_t len, const struct hn_op *op, int64_t *block)
+static bool panel_blocks(const struct hn_heuristic_view *v,
+			 const struct hn_heuristic_read *r, int32_t at, int64_t len,
+			 const struct hn_op *op, int64_t *block)
 {
 	bool any = false;
 
@@ -24,7 +25,7 @@ static bool panel_blocks(const struct hn_guard_view *v, const struct hn_guard_re
 		bool reduced = false;
 
 		for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
-			reduced = reduced || hn_guard_uses(r->load->arg[d], a);
+			reduced = reduced || hn_heuristic_uses(r->load->arg[d], a);
 		}
 		block[d] = (int32_t)d < at && reduced ? op->shape[d] : 1;
 		if ((int32_t)d == at) {
@@ -36,8 +37,8 @@ static bool panel_blocks(const struct hn_guard_view *v, const struct hn_guard_re
 }
 
 /* Bytes between the rows that the reduction goes through one after the other. */
-static int64_t row_bytes(const struct hn_guard_view *v, const struct hn_guard_read *r,
-			 const struct hn_op *op)
+static int64_t row_bytes(const struct hn_heuristic_view *v,
+			 const struct hn_heuristic_read *r, const struct hn_op *op)
 {
 	for (uint32_t a = v->n_axis; a-- > v->n_spatial;) {
 		if ((r->uses >> a & 1) != 0 && r->stride[a] > 0) {
@@ -48,15 +49,16 @@ static int64_t row_bytes(const struct hn_guard_view *v, const struct hn_guard_re
 	return 0;
 }
 
-bool hn_guard_rows_far(const struct hn_guard_job *g, const struct hn_guard_view *v,
-		       const struct hn_guard_read *r)
+bool hn_heuristic_rows_far(const struct hn_heuristic_job *g,
+			   const struct hn_heuristic_view *v,
+			   const struct hn_heuristic_read *r)
 {
 	return row_bytes(v, r, hn_stage_op(g->c.s, r->producer)) >= PAGE / 4;
 }
 
-static bool should_pack(struct hn_guard_job *g, const struct hn_guard_view *v,
-			uint32_t lane_axis, int64_t tile, const struct hn_guard_read *r,
-			int32_t stage)
+static bool should_pack(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			uint32_t lane_axis, int64_t tile,
+			const struct hn_heuristic_read *r, int32_t stage)
 {
 	const struct hn_op *op = hn_stage_op(g->c.s, stage);
 	int64_t reuse = 1;
@@ -70,7 +72,7 @@ static bool should_pack(struct hn_guard_job *g, const struct hn_guard_view *v,
 	bool wide = op->shape[op->n_dim - 1] > tile;
 	bool far = row_bytes(v, r, op) >= PAGE / 4 && wide;
 
-	if (hn_guard_is_constant(g, stage)) {
+	if (hn_heuristic_is_constant(g, stage)) {
 		return wide != g->v.repack;
 	}
 	if (g->v.cut) {
@@ -79,14 +81,14 @@ static bool should_pack(struct hn_guard_job *g, const struct hn_guard_view *v,
 	return (far && reuse >= WORTH_PACKING) != g->v.repack;
 }
 
-int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
-			uint32_t lane_axis, int64_t tile)
+int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			    uint32_t lane_axis, int64_t tile)
 {
-	int32_t packed[HN_GUARD_MOVES], moved = 0;
+	int32_t packed[HN_HEURISTIC_MOVES], moved = 0;
 
 	for (uint32_t i = 0; i < v->n_read; i++) {
-		const struct hn_guard_read *r = &v->read[i];
-		int32_t at = hn_guard_dimension(r, lane_axis), now = r->producer;
+		const struct hn_heuristic_read *r = &v->read[i];
+		int32_t at = hn_heuristic_dimension(r, lane_axis), now = r->producer;
 		int64_t block[HN_DAG_MAX_RANK];
 		bool again = false;
 
@@ -97,43 +99,44 @@ int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
 		const struct hn_op *op = hn_stage_op(g->c.s, now);
 
 		if (again || r->stride[lane_axis] == 0 || at < 0 ||
-		    moved == HN_GUARD_MOVES || g->c.s->stage[now]->at != HN_AT_ROOT ||
+		    moved == HN_HEURISTIC_MOVES || g->c.s->stage[now]->at != HN_AT_ROOT ||
 		    !should_pack(g, v, lane_axis, tile, r, now) ||
 		    !panel_blocks(v, r, at, tile, op, block)) {
 			continue;
 		}
-		hn_guard_pack(g, now, block);
+		hn_heuristic_pack(g, now, block);
 		packed[moved++] = r->producer;
 	}
 	return moved;
 }
 
 /* The stage copies rows as they lie, once a call, for one reader. */
-static bool copies_rows(struct hn_guard_job *g, int32_t stage)
+static bool copies_rows(struct hn_heuristic_job *g, int32_t stage)
 {
-	struct hn_guard_view v;
+	struct hn_heuristic_view v;
 	int32_t reader;
 
 	return hn_stage_op(g->c.s, stage)->kind == HN_OP_COMPUTE && g->pinned[stage] &&
-	       !g->done[stage] && !hn_guard_is_constant(g, stage) &&
-	       hn_guard_readers(g, stage, &reader, 1) == 1 &&
-	       hn_guard_view(g, stage, &v) && v.n_read == 1 &&
+	       !g->done[stage] && !hn_heuristic_is_constant(g, stage) &&
+	       hn_heuristic_readers(g, stage, &reader, 1) == 1 &&
+	       hn_heuristic_view(g, stage, &v) && v.n_read == 1 &&
 	       v.read[0].stride[v.n_spatial - 1] == 1;
 }
 
-uint32_t hn_guard_own_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
-			     uint32_t lane_axis, int32_t ret[HN_GUARD_MOVES])
+uint32_t hn_heuristic_own_panels(struct hn_heuristic_job *g,
+				 const struct hn_heuristic_view *v, uint32_t lane_axis,
+				 int32_t ret[HN_HEURISTIC_MOVES])
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->n_read; i++) {
-		const struct hn_guard_read *r = &v->read[i];
+		const struct hn_heuristic_read *r = &v->read[i];
 		bool again = false;
 
 		for (uint32_t k = 0; k < n; k++) {
 			again = again || ret[k] == r->producer;
 		}
-		if (!again && n < HN_GUARD_MOVES && (r->uses >> lane_axis & 1) &&
+		if (!again && n < HN_HEURISTIC_MOVES && (r->uses >> lane_axis & 1) &&
 		    copies_rows(g, r->producer)) {
 			ret[n++] = r->producer;
 		}

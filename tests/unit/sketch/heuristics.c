@@ -1,6 +1,6 @@
-/* Guard schedules of all classes: every dag has some, each a complete history that replays to the same
- * state; and the nests they make follow from the target's numbers. */
-#include "tests/lib/guard_bed.h"
+/* Heuristic schedules of all classes: every dag has some, each a complete history that replays to
+ * the same state; and the nests they make follow from the target's numbers. */
+#include "tests/lib/heuristic_bed.h"
 
 static const char *const programs[] = {
 	"f(float32 A[1]) -> B { B() = A(0) * 2 }",
@@ -28,8 +28,8 @@ static const char *const programs[] = {
 	"f(int8 A[40,64], B[64,48]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
 };
 
-static void check_guard(const struct hn_dag *dag, const struct hn_state *s,
-			struct hn_arena *a)
+static void check_heuristic(const struct hn_dag *dag, const struct hn_state *s,
+			    struct hn_arena *a)
 {
 	static const struct hn_trace none;
 	const struct hn_trace *read;
@@ -51,21 +51,21 @@ static void check_guard(const struct hn_dag *dag, const struct hn_state *s,
 	hn_buf_fini(&text);
 }
 
-static void every_dag_has_guards(void **state)
+static void every_dag_has_heuristics(void **state)
 {
 	static const char *const target[] = { AVX512, AVX2, "cpu -isa=generic" };
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t t = 0; t < HN_COUNT_OF(target); t++) {
 		for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
-			const struct hn_state *h[HN_GUARD_MAX];
+			const struct hn_state *h[HN_HEURISTIC_MAX];
 
-			guards_open(&x, target[t], programs[i]);
-			assert_in_range(x.n, 1, HN_GUARD_MAX);
-			assert_int_equal(hn_guards(x.dag, &x.on, &x.a, h), x.n);
+			heuristics_open(&x, target[t], programs[i]);
+			assert_in_range(x.n, 1, HN_HEURISTIC_MAX);
+			assert_int_equal(hn_heuristics(x.dag, &x.on, &x.a, h), x.n);
 			for (uint32_t k = 0; k < x.n; k++) {
-				check_guard(x.dag, x.g[k], &x.a);
+				check_heuristic(x.dag, x.g[k], &x.a);
 				assert_true(hn_trace_hash(x.g[k]->trace) ==
 					    hn_trace_hash(h[k]->trace));
 				for (uint32_t j = 0; j < k; j++) {
@@ -73,36 +73,36 @@ static void every_dag_has_guards(void **state)
 								    x.g[j]->trace));
 				}
 			}
-			guards_end(&x);
+			heuristics_end(&x);
 		}
 	}
 }
 
 static void a_gpu_has_none(void **state)
 {
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
-	guards_open(&x, "cuda -isa=sm_80", programs[3]);
+	heuristics_open(&x, "cuda -isa=sm_80", programs[3]);
 	assert_int_equal(x.n, 0);
-	guards_end(&x);
+	heuristics_end(&x);
 }
 
 static void one_core_has_no_parallel_loops(void **state)
 {
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
-	guards_begin(&x, "cpu -isa=x86-64-avx2 -num_cores=1");
+	heuristics_begin(&x, "cpu -isa=x86-64-avx2 -num_cores=1");
 
 	for (size_t i = 0; i < HN_COUNT_OF(programs); i++) {
-		guards_of(&x, programs[i]);
+		heuristics_of(&x, programs[i]);
 
 		for (uint32_t k = 0; k < x.n; k++) {
-			assert_false(has_parallel(guards_tree(&x, k)));
+			assert_false(has_parallel(heuristics_tree(&x, k)));
 		}
 	}
-	guards_end(&x);
+	heuristics_end(&x);
 }
 
 /* The right operand of A * B^T has to be packed to be loaded as vectors; a sum of one
@@ -123,27 +123,27 @@ static void steps_follow_the_accesses(void **state)
 		  " E(i,j) = A(i,j) - M(i) }",
 		  HN_STEP_compute_at },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_open(&x, AVX512, of[i].text);
+		heuristics_open(&x, AVX512, of[i].text);
 
 		assert_true(x.n > 1);
 		assert_true(has_step(x.g[0], of[i].want));
 		assert_false(has_step(x.g[x.n - 1], of[i].want));
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_dag_has_guards),
+		cmocka_unit_test(every_dag_has_heuristics),
 		cmocka_unit_test(a_gpu_has_none),
 		cmocka_unit_test(one_core_has_no_parallel_loops),
 		cmocka_unit_test(steps_follow_the_accesses),
 	};
 
-	return cmocka_run_group_tests_name("sketch guards", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sketch heuristics", tests, NULL, NULL);
 }

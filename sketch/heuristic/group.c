@@ -1,9 +1,9 @@
-/* sketch/guard/group.c -- which stages go through the same outermost loops as a stage that reads
- * them, directly or through others. */
+/* sketch/heuristic/group.c -- which stages go through the same outermost loops as a stage that
+ * reads them, directly or through others. */
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
-static bool member(const struct hn_guard_group *gr, int32_t host, int32_t stage)
+static bool member(const struct hn_heuristic_group *gr, int32_t host, int32_t stage)
 {
 	bool in = stage == host;
 
@@ -14,16 +14,16 @@ static bool member(const struct hn_guard_group *gr, int32_t host, int32_t stage)
 }
 
 /* Whether all readers of the stage are in the group, and it is free to join. */
-static bool may_join(struct hn_guard_job *g, const struct hn_guard_group *gr, int32_t host,
-		     int32_t stage)
+static bool may_join(struct hn_heuristic_job *g, const struct hn_heuristic_group *gr,
+		     int32_t host, int32_t stage)
 {
 	int32_t reader[16];
 
 	if (hn_stage_op(g->c.s, stage)->kind != HN_OP_COMPUTE || g->done[stage] ||
-	    g->pinned[stage] || hn_guard_is_result(g, stage)) {
+	    g->pinned[stage] || hn_heuristic_is_result(g, stage)) {
 		return false;
 	}
-	uint32_t n = hn_guard_readers(g, stage, reader, HN_COUNT_OF(reader));
+	uint32_t n = hn_heuristic_readers(g, stage, reader, HN_COUNT_OF(reader));
 
 	for (uint32_t i = 0; i < n && i < HN_COUNT_OF(reader); i++) {
 		if (!member(gr, host, reader[i])) {
@@ -40,11 +40,12 @@ struct joined {
 		const struct hn_op *op;
 		struct hn_op_access acc;
 		uint32_t common; /* leading axes in common with the host, by all paths to it */
-	} at[HN_GUARD_GROUP + 1];
+	} at[HN_HEURISTIC_GROUP + 1];
 	bool *read; /* [stage] one of them reads it */
 };
 
-static void note(struct hn_guard_job *g, const struct hn_op *op, uint32_t common, struct joined *j)
+static void note(struct hn_heuristic_job *g, const struct hn_op *op, uint32_t common,
+		 struct joined *j)
 {
 	struct hn_op_access acc = hn_access_reads(op, g->c.a);
 
@@ -78,19 +79,21 @@ static uint32_t common_axes(const struct joined *j, int32_t stage, const struct 
 	return common;
 }
 
-void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, bool tiled,
-			 struct hn_guard_group *gr)
+void hn_heuristic_find_group(struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v, bool tiled,
+			     struct hn_heuristic_group *gr)
 {
 	struct joined j = { .read = HN_NEW_ARRAY(g->c.a, bool, g->c.s->n_stage) };
 	int64_t rows = 1;
 
-	*gr = (struct hn_guard_group){ .level = v->n_spatial };
+	*gr = (struct hn_heuristic_group){ .level = v->n_spatial };
 	note(g, v->op, HN_DAG_MAX_RANK, &j);
 	for (int32_t p = v->stage - 1; p >= 0 && gr->n < HN_COUNT_OF(gr->stage); p--) {
-		struct hn_guard_view pv;
+		struct hn_heuristic_view pv;
 		uint32_t common;
 
-		if (!j.read[p] || !may_join(g, gr, v->stage, p) || !hn_guard_view(g, p, &pv)) {
+		if (!j.read[p] || !may_join(g, gr, v->stage, p) ||
+		    !hn_heuristic_view(g, p, &pv)) {
 			continue;
 		}
 		common = common_axes(&j, p, pv.op);
@@ -98,8 +101,8 @@ void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, 
 		for (uint32_t a = 0; a < common && a < gr->level; a++) {
 			rows = hn_mul_sat(rows, v->extent[a]);
 		}
-		if (rows >= 2 * hn_guard_cores(g) &&
-		    (tiled || !hn_guard_class(g, &pv)->takes_host)) {
+		if (rows >= 2 * hn_heuristic_cores(g) &&
+		    (tiled || !hn_heuristic_class(g, &pv)->takes_host)) {
 			gr->stage[gr->n++] = p;
 			gr->level = common < gr->level ? common : gr->level;
 			note(g, pv.op, common, &j);

@@ -1,4 +1,4 @@
-/* sketch/guard/phase.c -- axes along which a condition holds for one remainder of a division
+/* sketch/heuristic/phase.c -- axes along which a condition holds for one remainder of a division
  * only.
  *
  * A transposed convolution reads `if((h + r) % 2 == 0 && ..., x[(h + r) / 2], 0)`.  Split
@@ -8,12 +8,12 @@
  * of Shi et al., 2016.
  */
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define MOST_PHASES 8 /* more remainders than that are not worth nests of their own */
 
 struct find {
-	struct hn_guard_view *v;
+	struct hn_heuristic_view *v;
 	bool any;
 };
 
@@ -37,8 +37,8 @@ static void remainder_of(const struct hn_expr *c, struct find *f)
 		for (uint32_t a = 0; a < f->v->n_axis; a++) {
 			uint32_t *n = a < f->v->n_spatial ? &spatial : &reduced;
 
-			if (f->v->extent[a] < 2 || !hn_guard_uses(x->arg[0], a) ||
-			    !hn_guard_slope(x->arg[0], a, &slope) || slope % m == 0) {
+			if (f->v->extent[a] < 2 || !hn_heuristic_uses(x->arg[0], a) ||
+			    !hn_heuristic_slope(x->arg[0], a, &slope) || slope % m == 0) {
 				continue;
 			}
 			if (pass == 0) {
@@ -67,7 +67,7 @@ static void visit(const struct hn_expr *e, void *ctx)
 	}
 }
 
-void hn_guard_find_phases(struct hn_guard_view *v)
+void hn_heuristic_find_phases(struct hn_heuristic_view *v)
 {
 	struct find f = { .v = v };
 
@@ -79,14 +79,15 @@ void hn_guard_find_phases(struct hn_guard_view *v)
 	}
 }
 
-void hn_guard_nest_phases(struct hn_guard_nest *n, const struct hn_guard_view *v)
+void hn_heuristic_nest_phases(struct hn_heuristic_nest *n,
+			      const struct hn_heuristic_view *v)
 {
 	for (uint32_t a = 0; a < v->n_axis; a++) {
 		n->phase[a] = v->phase[a];
 	}
 }
 
-bool hn_guard_has_remainders(const struct hn_op *op)
+bool hn_heuristic_has_remainders(const struct hn_op *op)
 {
 	struct find f = { .v = NULL };
 
@@ -96,7 +97,8 @@ bool hn_guard_has_remainders(const struct hn_op *op)
 	return f.any;
 }
 
-bool hn_guard_one_phase(const struct hn_guard_view *v, struct hn_guard_view *ret)
+bool hn_heuristic_one_phase(const struct hn_heuristic_view *v,
+			    struct hn_heuristic_view *ret)
 {
 	bool any = false;
 

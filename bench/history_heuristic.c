@@ -1,4 +1,4 @@
-/* bench/history_guard.c -- a case's schedules by rule: no search, no store.  See history.h. */
+/* bench/history_heuristic.c -- a case's schedules by rule: no search, no store.  See history.h. */
 #include "bench/history.h"
 #include "search/answer.h"
 
@@ -12,13 +12,13 @@ static void add(const struct hn_trace *trace, struct hn_arena *a, struct hn_hist
 	hn_buf_fini(&b);
 }
 
-void hn_history_of_guards(const struct hn_dag *dag, const struct hn_target *target,
+void hn_history_of_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 			  struct hn_arena *a, struct hn_histories *ret)
 {
 	const struct hn_trace *trace[HN_AUTO_MAX];
 	uint32_t n = hn_auto(dag, target, a, trace);
 
-	_Static_assert(HN_AUTO_MAX <= HN_HISTORY_MAX, "all guards can be raced");
+	_Static_assert(HN_AUTO_MAX <= HN_HISTORY_MAX, "all heuristics can be raced");
 	ret->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		add(trace[i], a, ret);

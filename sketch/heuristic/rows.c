@@ -1,4 +1,4 @@
-/* sketch/guard/rows.c -- stages that go through the same rows, fused into one nest.
+/* sketch/heuristic/rows.c -- stages that go through the same rows, fused into one nest.
  *
  * Softmax and the normalisations read each row several times: with all of their stages
  * inside one loop over rows, a row comes from memory once.  What a row's numbers boil down to
@@ -7,22 +7,22 @@
  * the first cache holds, and the chains overlap.
  */
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define MOST_ROWS 16 /* of a block: their chains of instructions are hidden */
 #define FEW_ROWS 8 /* fewer fit only where rows are so long that chains do not matter */
 #define BLOCKS 4   /* for each core at least */
 
 struct group {
-	struct hn_guard_group g;
-	bool thin[HN_GUARD_GROUP]; /* a few values a row, of things that are there before the
+	struct hn_heuristic_group g;
+	bool thin[HN_HEURISTIC_GROUP]; /* a few values a row, of things that are there before the
 				    * block */
 	int64_t block; /* rows that thin stages are computed for together, a power of 2 */
 	bool whole;    /* the others too */
 };
 
 /* Whether what v reads of the group is thin. */
-static bool reads_thin(const struct group *gr, const struct hn_guard_view *v)
+static bool reads_thin(const struct group *gr, const struct hn_heuristic_view *v)
 {
 	bool thin = true;
 
@@ -46,7 +46,7 @@ static int64_t power_of_2_up_to(int64_t n)
 }
 
 /* Bytes that the stage reads or makes of a row. */
-static int64_t row_bytes(const struct hn_guard_job *g, const struct hn_guard_view *v,
+static int64_t row_bytes(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			 uint32_t level)
 {
 	int64_t points = v->reduce;
@@ -58,7 +58,7 @@ static int64_t row_bytes(const struct hn_guard_job *g, const struct hn_guard_vie
 }
 
 /* The stage's values of a row are few, and all that they are made of is there already. */
-static bool is_thin(const struct group *gr, const struct hn_guard_view *v)
+static bool is_thin(const struct group *gr, const struct hn_heuristic_view *v)
 {
 	int64_t width = 1;
 
@@ -69,21 +69,21 @@ static bool is_thin(const struct group *gr, const struct hn_guard_view *v)
 }
 
 /* Whether all stages together are worth waking the other cores for. */
-static bool worth_threads(struct hn_guard_job *g, const struct hn_guard_view *v,
+static bool worth_threads(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			  const struct group *gr)
 {
-	bool worth = hn_guard_threads(g, v);
+	bool worth = hn_heuristic_threads(g, v);
 
 	for (uint32_t i = 0; i < gr->g.n && !worth; i++) {
-		struct hn_guard_view pv;
+		struct hn_heuristic_view pv;
 
-		worth = hn_guard_view(g, gr->g.stage[i], &pv) && hn_guard_threads(g, &pv);
+		worth = hn_heuristic_view(g, gr->g.stage[i], &pv) && hn_heuristic_threads(g, &pv);
 	}
 	return worth;
 }
 
 /* Which stages are computed for a block of rows, and how many rows that is. */
-static void find_block(struct hn_guard_job *g, const struct hn_guard_view *v,
+static void find_block(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		       struct group *gr)
 {
 	int64_t room = g->target->param[HN_PARAM_L1_BYTES] * 2 / 3, read = 1, made, rows = 1;
@@ -91,9 +91,9 @@ static void find_block(struct hn_guard_job *g, const struct hn_guard_view *v,
 
 	made = row_bytes(g, v, gr->g.level);
 	for (uint32_t i = gr->g.n; i-- > 0;) { /* producers first */
-		struct hn_guard_view pv;
+		struct hn_heuristic_view pv;
 
-		if (!hn_guard_view(g, gr->g.stage[i], &pv)) {
+		if (!hn_heuristic_view(g, gr->g.stage[i], &pv)) {
 			continue;
 		}
 		int64_t bytes = row_bytes(g, &pv, gr->g.level);
@@ -108,7 +108,7 @@ static void find_block(struct hn_guard_job *g, const struct hn_guard_view *v,
 	}
 	gr->block = room / read < FEW_ROWS ? 1 : room / read;
 	gr->block = gr->block < MOST_ROWS ? gr->block : MOST_ROWS;
-	rows /= BLOCKS * hn_guard_cores(g);
+	rows /= BLOCKS * hn_heuristic_cores(g);
 	gr->block = gr->block < rows ? gr->block : rows;
 	rows = v->extent[gr->g.level - 1];
 	gr->block = gr->block < rows ? gr->block : rows;
@@ -117,7 +117,7 @@ static void find_block(struct hn_guard_job *g, const struct hn_guard_view *v,
 }
 
 /* Loops over rows, blocks of them outside; the number of those over blocks, after fusing. */
-static uint32_t row_loops(struct hn_guard_job *g, const struct hn_guard_view *v,
+static uint32_t row_loops(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			  const struct group *gr)
 {
 	int64_t length[HN_DAG_MAX_ITERS];
@@ -131,7 +131,7 @@ static uint32_t row_loops(struct hn_guard_job *g, const struct hn_guard_view *v,
 		length[gr->g.level - 1] = hn_ceildiv(length[gr->g.level - 1], gr->block);
 	}
 	if (worth_threads(g, v, gr)) {
-		fused = hn_guard_share(g, length, gr->g.level);
+		fused = hn_heuristic_share(g, length, gr->g.level);
 	}
 	if (fused > 1) {
 		hn_chain_fuse(&g->c, v->stage, 0, fused);
@@ -142,15 +142,15 @@ static uint32_t row_loops(struct hn_guard_job *g, const struct hn_guard_view *v,
 	return gr->g.level - (fused > 1 ? fused - 1 : 0);
 }
 
-bool hn_guard_rows(struct hn_guard_job *g, const struct hn_guard_view *v)
+bool hn_heuristic_rows(struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
 {
 	struct group gr;
 
-	if (v->n_spatial == 0 || g->v.place == HN_GUARD_ROOT ||
-	    hn_guard_class(g, v)->takes_host) {
+	if (v->n_spatial == 0 || g->v.place == HN_HEURISTIC_ROOT ||
+	    hn_heuristic_class(g, v)->takes_host) {
 		return false;
 	}
-	hn_guard_find_group(g, v, /* tiled= */ false, &gr.g);
+	hn_heuristic_find_group(g, v, /* tiled= */ false, &gr.g);
 	if (gr.g.n == 0 || gr.g.level == 0) {
 		return false;
 	}

@@ -1,4 +1,4 @@
-/* The guard schedules of every program, the automatic one first: replayed from their
+/* The heuristic schedules of every program, the automatic one first: replayed from their
  * records, proved legal, by the quick check too, and, where the case is small enough, run and
  * compared with the naive program. */
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void prove(const char *name, uint32_t i, const struct hn_state *s,
 	total->by_quick += hn_quick_legal(total->quick, tree, NULL);
 
 	if (v != HN_VERDICT_OK) {
-		print_message("%s guard %u: %s: %s\n", name, i, hn_verdict_name(v),
+		print_message("%s heuristic %u: %s: %s\n", name, i, hn_verdict_name(v),
 			      err.msg);
 		total->illegal++;
 	}
@@ -72,7 +72,7 @@ static void run(struct hn_emitter *em, const char *name, uint32_t i,
 				.ctx = &workers };
 
 	if (run_build(em, dag, s->trace, false, a, &k, &err)) {
-		print_message("%s guard %u: %s\n", name, i, err.msg);
+		print_message("%s heuristic %u: %s\n", name, i, err.msg);
 		total->wrong++;
 		return;
 	}
@@ -80,8 +80,8 @@ static void run(struct hn_emitter *em, const char *name, uint32_t i,
 	int rc = k.fn(got.at, &env);
 	double d = run_difference(want, &got);
 
-	if (rc || d > TOLERANCE || !run_guards_hold(&got)) {
-		print_message("%s guard %u: rc %d, differs by %g\n", name, i, rc, d);
+	if (rc || d > TOLERANCE || !run_redzones_hold(&got)) {
+		print_message("%s heuristic %u: rc %d, differs by %g\n", name, i, rc, d);
 		total->wrong++;
 	}
 	total->ran++;
@@ -107,25 +107,25 @@ static void check_case(struct hn_emitter *em, const struct hn_target *host,
 		       const struct each *e, void *ctx)
 {
 	struct total *total = ctx;
-	const struct hn_trace *guard[HN_AUTO_MAX];
+	const struct hn_trace *heuristic[HN_AUTO_MAX];
 	struct run_args want;
 	const struct hn_dag *dag = e->dag;
 	const char *name = e->name;
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
-	uint32_t n = hn_auto(dag, host, &a, guard);
+	uint32_t n = hn_auto(dag, host, &a, heuristic);
 	bool small = hn_dag_flops(dag) <= MAX_FLOPS;
 
 	if (getenv("RUN_VERBOSE")) {
-		print_message("%s: %u guards\n", name, n);
+		print_message("%s: %u heuristics\n", name, n);
 	}
 	if (small) {
 		each_reference(em, name, dag, &a, &want);
 	}
 	assert_in_range(n, 1, HN_AUTO_MAX);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct hn_state *s = again(dag, guard[i], &a);
+		const struct hn_state *s = again(dag, heuristic[i], &a);
 
 		prove(name, i, s, total, &a);
 		if (small) {
@@ -148,7 +148,7 @@ static void every_case(void **state)
 	(void)state;
 	each_case(check_case, &total);
 	hn_quick_free(total.quick);
-	print_message("%u cases, %u guards, %u by the quick check, %u illegal, %u run, %u "
+	print_message("%u cases, %u heuristics, %u by the quick check, %u illegal, %u run, %u "
 		      "wrong\n",
 		      total.n_case, total.n, total.by_quick, total.illegal, total.ran,
 		      total.wrong);
@@ -165,5 +165,5 @@ int main(void)
 
 	LLVMInitializeNativeTarget();
 	LLVMInitializeNativeAsmPrinter();
-	return cmocka_run_group_tests_name("lower guards", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lower heuristics", tests, NULL, NULL);
 }

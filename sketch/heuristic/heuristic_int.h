@@ -1,19 +1,19 @@
-/* sketch/guard/guard_int.h -- what the classes of guards share: a stage's accesses as
- * strides, a guard under construction, and nests of tiles.
+/* sketch/heuristic/heuristic_int.h -- what the classes of heuristics share: a stage's accesses as
+ * strides, a heuristic under construction, and nests of tiles.
  */
-#ifndef HN_SKETCH_GUARD_INT_H
-#define HN_SKETCH_GUARD_INT_H
+#ifndef HN_SKETCH_HEURISTIC_INT_H
+#define HN_SKETCH_HEURISTIC_INT_H
 
 #include "loopstate/dag/constant.h"
-#include "sketch/guard.h"
+#include "sketch/heuristic.h"
 #include "sketch/sketch_int.h"
 
-#define HN_GUARD_ODD INT64_MIN /* a stride that is no constant */
-#define HN_GUARD_MAX_STAGES (HN_DAG_MAX_OPS + 64)
-#define HN_GUARD_MOVES 8 /* producers that a nest computes inside itself */
+#define HN_HEURISTIC_ODD INT64_MIN /* a stride that is no constant */
+#define HN_HEURISTIC_MAX_STAGES (HN_DAG_MAX_OPS + 64)
+#define HN_HEURISTIC_MOVES 8 /* producers that a nest computes inside itself */
 
 /* One load of a stage, inlined producers substituted away. */
-struct hn_guard_read {
+struct hn_heuristic_read {
 	int32_t producer;
 	const struct hn_expr *load;
 	uint64_t uses; /* bit a: axis a (longer than 1) stands in an index */
@@ -23,7 +23,7 @@ struct hn_guard_read {
 	int64_t run[HN_DAG_MAX_ITERS];
 };
 
-struct hn_guard_view {
+struct hn_heuristic_view {
 	int32_t stage;
 	const struct hn_op *op; /* inlined producers substituted away */
 	uint32_t n_spatial, n_axis;
@@ -34,29 +34,29 @@ struct hn_guard_view {
 	int64_t spatial, reduce; /* points of all spatial, all reduction axes */
 	int64_t lanes; /* elements in a vector register; those of the widest type */
 	uint32_t n_read;
-	struct hn_guard_read *read;
+	struct hn_heuristic_read *read;
 };
 
 /* Where what a reduction reads through (padding, transposition) is computed. */
-enum hn_guard_place {
-	HN_GUARD_ATTACH, /* inside the reader's nest, a block at a time */
-	HN_GUARD_ROOT,	 /* in full, before */
-	HN_GUARD_INLINE, /* where it is read */
-	HN_GUARD_N_PLACE
+enum hn_heuristic_place {
+	HN_HEURISTIC_ATTACH, /* inside the reader's nest, a block at a time */
+	HN_HEURISTIC_ROOT,	 /* in full, before */
+	HN_HEURISTIC_INLINE, /* where it is read */
+	HN_HEURISTIC_N_PLACE
 };
 
 /* Which part of a reduction runs outside the tiles; nothing but constants is packed then. */
-enum hn_guard_cut {
-	HN_GUARD_CUT_NONE,
-	HN_GUARD_CUT_LONG, /* all but a part of the longest axis: panels for the first cache */
-	HN_GUARD_CUT_DEEP  /* part of the longest axis: panels for the second */
+enum hn_heuristic_cut {
+	HN_HEURISTIC_CUT_NONE,
+	HN_HEURISTIC_CUT_LONG, /* all but a part of the longest axis: panels for the first cache */
+	HN_HEURISTIC_CUT_DEEP  /* part of the longest axis: panels for the second */
 };
 
-/* What distinguishes the guards of one dag. */
-struct hn_guard_variant {
-	uint8_t place; /* enum hn_guard_place */
+/* What distinguishes the heuristics of one dag. */
+struct hn_heuristic_variant {
+	uint8_t place; /* enum hn_heuristic_place */
 	uint8_t tile;  /* 0 = the best register tile, 1 = the best of another width */
-	uint8_t cut; /* enum hn_guard_cut; windows, when not 0: small blocks, for the first
+	uint8_t cut; /* enum hn_heuristic_cut; windows, when not 0: small blocks, for the first
 			* cache */
 	bool repack; /* pack where the rule says no, and the reverse */
 	bool recut;  /* the other answer to: cut the reduction, use all cores */
@@ -64,136 +64,140 @@ struct hn_guard_variant {
 	bool plain;  /* nothing inlined or packed, every nest a stream */
 };
 
-/* A guard under construction. */
-struct hn_guard_job {
+/* A heuristic under construction. */
+struct hn_heuristic_job {
 	const struct hn_target *target;
 	struct hn_chain c;
-	struct hn_guard_variant v;
+	struct hn_heuristic_variant v;
 	struct hn_inlined *inlined; /* of c.s; NULL = stale */
-	bool done[HN_GUARD_MAX_STAGES];	  /* stages whose loops are final */
-	uint8_t depends[HN_GUARD_MAX_STAGES]; /* enum hn_dependence */
-	bool pinned[HN_GUARD_MAX_STAGES]; /* made once, in full: never moved */
+	bool done[HN_HEURISTIC_MAX_STAGES];	  /* stages whose loops are final */
+	uint8_t depends[HN_HEURISTIC_MAX_STAGES]; /* enum hn_dependence */
+	bool pinned[HN_HEURISTIC_MAX_STAGES]; /* made once, in full: never moved */
 };
 
-struct hn_guard_nest;
+struct hn_heuristic_nest;
 
-struct hn_guard_ops {
+struct hn_heuristic_ops {
 	const char *name;
-	bool (*fits)(const struct hn_guard_job *g, const struct hn_guard_view *v);
+	bool (*fits)(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v);
 	/* Make the nest of v's stage; `host` is the stage whose loops hold it: v->stage
 	 * itself, or its one element-wise reader, to be computed with it.  Only called with
 	 * another host when takes_host. */
-	void (*schedule)(struct hn_guard_job *g, const struct hn_guard_view *v,
+	void (*schedule)(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			 int32_t host);
 	bool takes_host;
 };
 
 /* view.c: the stage's op, inlined producers substituted away, and how it reads; NULL, false = the
- * guard has failed. */
-const struct hn_op *hn_guard_op(struct hn_guard_job *g, int32_t stage);
-bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret);
-bool hn_guard_uses(const struct hn_expr *e, uint32_t axis);
+ * heuristic has failed. */
+const struct hn_op *hn_heuristic_op(struct hn_heuristic_job *g, int32_t stage);
+bool hn_heuristic_view(struct hn_heuristic_job *g, int32_t stage, struct hn_heuristic_view *ret);
+bool hn_heuristic_uses(const struct hn_expr *e, uint32_t axis);
 
 /* How much e grows from point 0 of the axis to point 1, the others at 0; false = unknown. */
-bool hn_guard_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret);
+bool hn_heuristic_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret);
 
 /* phase.c: fill v->phase; conditions `x % constant == constant` in the op's body; what
  * one remainder of each axis leaves of v, lengths and points divided, false when that is
  * all of it; a nest of that, unless it cuts its reduction. */
-void hn_guard_find_phases(struct hn_guard_view *v);
-bool hn_guard_has_remainders(const struct hn_op *op);
-bool hn_guard_one_phase(const struct hn_guard_view *v, struct hn_guard_view *ret);
-void hn_guard_nest_phases(struct hn_guard_nest *n, const struct hn_guard_view *v);
+void hn_heuristic_find_phases(struct hn_heuristic_view *v);
+bool hn_heuristic_has_remainders(const struct hn_op *op);
+bool hn_heuristic_one_phase(const struct hn_heuristic_view *v, struct hn_heuristic_view *ret);
+void hn_heuristic_nest_phases(struct hn_heuristic_nest *n, const struct hn_heuristic_view *v);
 
 /* The dimension of the read whose index is the axis itself; -1 = none. */
-int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis);
+int32_t hn_heuristic_dimension(const struct hn_heuristic_read *r, uint32_t axis);
 
 /* window.c: the innermost spatial axis along which every read stands still or goes from one
  * element to the next, and some read goes; whether spatial axis a shares an index of the read
  * with a reduction axis, so that neighbours read some of the same. */
-bool hn_guard_unit_lanes(const struct hn_guard_view *v, uint32_t *ret);
-bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
+bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret);
+bool hn_heuristic_slides(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
 		     uint32_t a);
 
 /* panels.c: pack the operands that move along lane_axis, `tile` neighbours of it a panel,
  * where that is needed or pays; returns by how many stages those of the nest move up. */
-int32_t hn_guard_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
+int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			uint32_t lane_axis, int64_t tile);
 
 /* The panels among v's operands that a loop over them can make one at a time, each just
  * before it is used: they are copied as they lie, for v alone; count. */
-uint32_t hn_guard_own_panels(struct hn_guard_job *g, const struct hn_guard_view *v,
-			     uint32_t lane_axis, int32_t ret[HN_GUARD_MOVES]);
+uint32_t hn_heuristic_own_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			     uint32_t lane_axis, int32_t ret[HN_HEURISTIC_MOVES]);
 
 /* The rows of the read operand that the reduction goes through are far apart: no hardware
  * fetches them ahead, and each costs an address translation. */
-bool hn_guard_rows_far(const struct hn_guard_job *g, const struct hn_guard_view *v,
-		       const struct hn_guard_read *r);
+bool hn_heuristic_rows_far(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		       const struct hn_heuristic_read *r);
 
 /* The stages that read `stage` other than by inlined ones; count, at most n_max written. */
-uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
+uint32_t hn_heuristic_readers(struct hn_heuristic_job *g, int32_t stage, int32_t *ret,
 			  uint32_t n_max);
 
-/* guard.c: the class of the stage (guards.def). */
-const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,
-					  const struct hn_guard_view *v);
+/* heuristic.c: the class of the stage (heuristics.def). */
+const struct hn_heuristic_ops *hn_heuristic_class(const struct hn_heuristic_job *g,
+					  const struct hn_heuristic_view *v);
 
 /* group.c: the stages, consumers before producers, whose readers are all v's stage or among
  * them, and the leading axes that all have in common with it; `tiled`: those too that are nests
  * of tiles of their own. */
-#define HN_GUARD_GROUP 64
-struct hn_guard_group {
+#define HN_HEURISTIC_GROUP 64
+struct hn_heuristic_group {
 	uint32_t n;
-	int32_t stage[HN_GUARD_GROUP];
+	int32_t stage[HN_HEURISTIC_GROUP];
 	uint32_t level;
 };
-void hn_guard_find_group(struct hn_guard_job *g, const struct hn_guard_view *v, bool tiled,
-			 struct hn_guard_group *ret);
+void hn_heuristic_find_group(struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v, bool tiled,
+			     struct hn_heuristic_group *ret);
 
 /* chain.c: v's stage, a contraction, and the chain that leads to it as one nest, a block of
  * rows at a time; false when there is none such. */
-bool hn_guard_chain(struct hn_guard_job *g, const struct hn_guard_view *v);
+bool hn_heuristic_chain(struct hn_heuristic_job *g, const struct hn_heuristic_view *v);
 
 /* contraction.c: whether v is one; pack its operands, returning by how many stages those of
  * the nest move up; its nest, where `block` is what one iteration of the outer loops needs of
  * `whole` and the n_move stages are computed for that, or, for the same view twice, its part of
  * another one's nest. */
-bool hn_guard_is_contraction(const struct hn_guard_job *g, const struct hn_guard_view *v);
-int32_t hn_guard_contraction_pack(struct hn_guard_job *g, const struct hn_guard_view *v);
-void hn_guard_contraction_nest(struct hn_guard_job *g, const struct hn_guard_view *whole,
-			       const struct hn_guard_view *block, const int32_t *move,
-			       uint32_t n_move);
+bool hn_heuristic_is_contraction(const struct hn_heuristic_job *g,
+				 const struct hn_heuristic_view *v);
+int32_t hn_heuristic_contraction_pack(struct hn_heuristic_job *g,
+				      const struct hn_heuristic_view *v);
+void hn_heuristic_contraction_nest(struct hn_heuristic_job *g,
+				   const struct hn_heuristic_view *whole,
+				   const struct hn_heuristic_view *block,
+				   const int32_t *move, uint32_t n_move);
 
 /* rows.c: v's stage and the producers that go through the same rows as one nest; false when
  * there are none such. */
-bool hn_guard_rows(struct hn_guard_job *g, const struct hn_guard_view *v);
+bool hn_heuristic_rows(struct hn_heuristic_job *g, const struct hn_heuristic_view *v);
 
 /* place.c: inline what is cheap where it is read. */
-void hn_guard_inline(struct hn_guard_job *g);
+void hn_heuristic_inline(struct hn_heuristic_job *g);
 
 /* nest.c: steps that keep g->done in step with the stages' numbers. */
-void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block);
-void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32_t at);
+void hn_heuristic_pack(struct hn_heuristic_job *g, int32_t stage, const int64_t *block);
+void hn_heuristic_rfactor(struct hn_heuristic_job *g, int32_t stage, int32_t iter, int32_t at);
 
 /* The stage depends on constant inputs alone, or is one: computed in full it costs nothing, for
  * that is done once, before the first call (hone/kernel.h). */
-bool hn_guard_is_constant(const struct hn_guard_job *g, int32_t stage);
+bool hn_heuristic_is_constant(const struct hn_heuristic_job *g, int32_t stage);
 
 /* An argument of the kernel: computed in full. */
-bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage);
+bool hn_heuristic_is_result(const struct hn_heuristic_job *g, int32_t stage);
 
-int64_t hn_guard_cores(const struct hn_guard_job *g);
+int64_t hn_heuristic_cores(const struct hn_heuristic_job *g);
 
 /* Whether the nest is worth waking the other cores for. */
-bool hn_guard_threads(const struct hn_guard_job *g, const struct hn_guard_view *v);
+bool hn_heuristic_threads(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v);
 
 /* How many of the n leading loops of those lengths to fuse and share out. */
-uint32_t hn_guard_share(const struct hn_guard_job *g, const int64_t *length, uint32_t n);
+uint32_t hn_heuristic_share(const struct hn_heuristic_job *g, const int64_t *length, uint32_t n);
 
 /* Loops outside in: for each axis of the host its remainders, a part over
  * blocks, a part over tiles inside a block, the tile.  A host that is not v's stage has no
  * loops over remainders: its tiles hold all of them. */
-struct hn_guard_nest {
+struct hn_heuristic_nest {
 	int64_t block[HN_DAG_MAX_ITERS], tile[HN_DAG_MAX_ITERS]; /* [spatial axis] */
 	uint32_t outer[HN_DAG_MAX_ITERS]; /* order of the axes over blocks, */
 	uint32_t inner[HN_DAG_MAX_ITERS]; /* and over tiles */
@@ -211,26 +215,26 @@ struct hn_guard_nest {
 	 * (Ansor's attribute auto_scheduler_simplify_const_tensor_indices). */
 	bool constants;
 	uint32_t n_move;
-	int32_t move[HN_GUARD_MOVES]; /* computed in the innermost loop over blocks */
+	int32_t move[HN_HEURISTIC_MOVES]; /* computed in the innermost loop over blocks */
 };
 
 /* Every axis whole, in the op's order, nothing moved. */
-void hn_guard_nest_init(struct hn_guard_nest *n, const struct hn_guard_view *v);
-void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
-			 int32_t host, const struct hn_guard_nest *n);
+void hn_heuristic_nest_init(struct hn_heuristic_nest *n, const struct hn_heuristic_view *v);
+void hn_heuristic_nest_build(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			 int32_t host, const struct hn_heuristic_nest *n);
 
 /* Whether the stage's attribute names the axis as one that only selects constants. */
-bool hn_guard_selects_constant(const struct hn_guard_job *g, int32_t stage,
+bool hn_heuristic_selects_constant(const struct hn_heuristic_job *g, int32_t stage,
 			       uint32_t axis);
 
 /* Cut the axes rows[] into blocks, outermost of n->outer first, until what is moved fits
  * the cache and the cores have enough of them.  The other axes' blocks are set already. */
-void hn_guard_block_rows(const struct hn_guard_job *g, const struct hn_guard_view *v,
-			 const bool *rows, struct hn_guard_nest *n);
+void hn_heuristic_block_rows(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			 const bool *rows, struct hn_heuristic_nest *n);
 
 /* Producers of v that can be computed inside its nest: read by it alone, not scheduled yet,
- * no reduction; at most HN_GUARD_MOVES. */
-uint32_t hn_guard_moves(struct hn_guard_job *g, const struct hn_guard_view *v,
-			int32_t ret[HN_GUARD_MOVES]);
+ * no reduction; at most HN_HEURISTIC_MOVES. */
+uint32_t hn_heuristic_moves(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			int32_t ret[HN_HEURISTIC_MOVES]);
 
 #endif

@@ -1,4 +1,4 @@
-/* sketch/guard/window.c -- reductions whose neighbouring results read neighbouring data:
+/* sketch/heuristic/window.c -- reductions whose neighbouring results read neighbouring data:
  * pooling, depthwise convolution, short sums over columns, transforms by constant matrices.
  *
  * Results run over lanes; a few neighbours are held together so that the loads that their
@@ -6,14 +6,14 @@
  * a time, in the cache.
  */
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define SUMS 8	 /* independent sums that hide the latency of an addition */
 #define MORE 32	 /* windows that are left to the registers to cut */
 #define BLOCK 8	 /* windows of a small block each way */
 #define SHORT 64 /* a reduction that can be unrolled in full */
 
-bool hn_guard_unit_lanes(const struct hn_guard_view *v, uint32_t *ret)
+bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret)
 {
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
 		bool fine = v->extent[a] > 1, moves = false;
@@ -32,23 +32,23 @@ bool hn_guard_unit_lanes(const struct hn_guard_view *v, uint32_t *ret)
 	return false;
 }
 
-static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
+static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
 {
 	uint32_t lanes;
 
-	return v->op->reduce && v->n_spatial < 64 && hn_guard_unit_lanes(v, &lanes) &&
-	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_guard_cores(g));
+	return v->op->reduce && v->n_spatial < 64 && hn_heuristic_unit_lanes(v, &lanes) &&
+	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_heuristic_cores(g));
 }
 
 /* The length of the reduction axis that shares an index of the read with the axis; 1 = there
  * is none. */
-static int64_t window_along(const struct hn_guard_view *v, const struct hn_guard_read *r,
+static int64_t window_along(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
 			    uint32_t a)
 {
 	for (uint32_t k = v->n_spatial; k < v->n_axis && v->extent[a] > 1; k++) {
 		for (uint32_t d = 0; d < r->load->n_arg; d++) {
-			if (hn_guard_uses(r->load->arg[d], a) &&
-			    hn_guard_uses(r->load->arg[d], k)) {
+			if (hn_heuristic_uses(r->load->arg[d], a) &&
+			    hn_heuristic_uses(r->load->arg[d], k)) {
 				return v->extent[k];
 			}
 		}
@@ -56,7 +56,7 @@ static int64_t window_along(const struct hn_guard_view *v, const struct hn_guard
 	return 1;
 }
 
-bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *r,
+bool hn_heuristic_slides(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
 		     uint32_t a)
 {
 	return window_along(v, r, a) > 1;
@@ -64,7 +64,7 @@ bool hn_guard_slides(const struct hn_guard_view *v, const struct hn_guard_read *
 
 /* The axis whose neighbours' windows overlap: a spatial and a reduction axis in one index;
  * -1 = none. */
-static int32_t overlapping(const struct hn_guard_view *v, uint32_t lane_axis)
+static int32_t overlapping(const struct hn_heuristic_view *v, uint32_t lane_axis)
 {
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
 		for (uint32_t i = 0; a != lane_axis && i < v->n_read; i++) {
@@ -106,8 +106,8 @@ static int64_t neighbours(int64_t extent, int64_t want)
 	return more < extent && more <= MORE ? more : extent <= SHORT ? extent : want;
 }
 
-static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view *v,
-			struct hn_guard_nest *n)
+static void choose_tile(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			struct hn_heuristic_nest *n)
 {
 	int32_t shared = overlapping(v, n->lane_axis);
 	int64_t all = hn_ceildiv(v->extent[n->lane_axis], v->lanes), together = 1;
@@ -137,13 +137,13 @@ static void choose_tile(const struct hn_guard_job *g, const struct hn_guard_view
 }
 
 /* Blocks of a few windows each way, so that what they read stays in the first cache. */
-static void small_blocks(const struct hn_guard_view *v, struct hn_guard_nest *n,
+static void small_blocks(const struct hn_heuristic_view *v, struct hn_heuristic_nest *n,
 			 bool *rows)
 {
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		n->block[a] = n->tile[a] > 1 ? n->tile[a] : 1;
 		for (uint32_t i = 0; a != n->lane_axis && i < v->n_read; i++) {
-			if (hn_guard_slides(v, &v->read[i], a)) {
+			if (hn_heuristic_slides(v, &v->read[i], a)) {
 				n->block[a] = divisor_up_to(v->extent[a], BLOCK);
 			}
 		}
@@ -156,8 +156,8 @@ static void small_blocks(const struct hn_guard_view *v, struct hn_guard_nest *n,
 
 /* The rows of a window do not stay in the first cache while a row of results is made: tiles
  * of a strip come one below the other instead. */
-static void by_strips(const struct hn_guard_job *g, const struct hn_guard_view *v,
-		      struct hn_guard_nest *n)
+static void by_strips(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		      struct hn_heuristic_nest *n)
 {
 	int64_t room = g->target->param[HN_PARAM_L1_BYTES] * 2 / 3;
 	int64_t unit = g->target->param[HN_PARAM_VECTOR_UNIT_BYTES] / v->lanes;
@@ -166,10 +166,10 @@ static void by_strips(const struct hn_guard_job *g, const struct hn_guard_view *
 
 	for (int32_t a = 0; a < shared; a++) {
 		for (uint32_t i = 0; i < v->n_read; i++) {
-			const struct hn_guard_read *r = &v->read[i];
+			const struct hn_heuristic_read *r = &v->read[i];
 			int64_t rows = window_along(v, r, (uint32_t)a);
 
-			far = far || (rows > 1 && r->stride[a] != HN_GUARD_ODD &&
+			far = far || (rows > 1 && r->stride[a] != HN_HEURISTIC_ODD &&
 				      hn_mul_sat(hn_mul_sat(rows, r->stride[a]), unit) >
 					      room);
 		}
@@ -179,25 +179,25 @@ static void by_strips(const struct hn_guard_job *g, const struct hn_guard_view *
 	}
 }
 
-static void schedule(struct hn_guard_job *g, const struct hn_guard_view *whole,
+static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view *whole,
 		     int32_t host)
 {
-	struct hn_guard_view part;
-	const struct hn_guard_view *v = &part;
-	struct hn_guard_nest n;
+	struct hn_heuristic_view part;
+	const struct hn_heuristic_view *v = &part;
+	struct hn_heuristic_nest n;
 	bool rows[HN_DAG_MAX_ITERS];
 
-	hn_guard_one_phase(whole, &part);
-	hn_guard_nest_init(&n, v);
-	hn_guard_nest_phases(&n, v);
-	hn_guard_unit_lanes(v, &n.lane_axis);
+	hn_heuristic_one_phase(whole, &part);
+	hn_heuristic_nest_init(&n, v);
+	hn_heuristic_nest_phases(&n, v);
+	hn_heuristic_unit_lanes(v, &n.lane_axis);
 	choose_tile(g, v, &n);
-	n.threads = hn_guard_threads(g, v);
-	if (g->v.place == HN_GUARD_ATTACH) {
-		n.n_move = hn_guard_moves(g, v, n.move);
+	n.threads = hn_heuristic_threads(g, v);
+	if (g->v.place == HN_HEURISTIC_ATTACH) {
+		n.n_move = hn_heuristic_moves(g, v, n.move);
 	}
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
-		bool constant = hn_guard_selects_constant(g, v->stage, a);
+		bool constant = hn_heuristic_selects_constant(g, v->stage, a);
 
 		n.block[a] = v->extent[a];
 		rows[a] = !constant;
@@ -214,9 +214,9 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *whole,
 	} else if (!n.constants) {
 		by_strips(g, v, &n);
 	}
-	hn_guard_block_rows(g, v, rows, &n);
-	hn_guard_nest_build(g, v, host, &n);
+	hn_heuristic_block_rows(g, v, rows, &n);
+	hn_heuristic_nest_build(g, v, host, &n);
 }
 
-extern const struct hn_guard_ops hn_guard_window;
-const struct hn_guard_ops hn_guard_window = { "window", fits, schedule, true };
+extern const struct hn_heuristic_ops hn_heuristic_window;
+const struct hn_heuristic_ops hn_heuristic_window = { "window", fits, schedule, true };

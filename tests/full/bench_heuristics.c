@@ -1,9 +1,10 @@
-/* bench_guards.c -- right kernels pass: the guard schedules of the suite's cases, built and
+/* bench_heuristics.c -- right kernels pass: the heuristic schedules of the suite's cases, built and
  * measured as a job would, are equal to the naive program on every set of inputs
- * (measure/board/inputs.h), and none is faster than the machine is said to be (measure/board/plausible.h).
+ * (measure/board/inputs.h), and none is faster than the machine is said to be
+ * (measure/board/plausible.h).
  *
  * Cases of more than 0.03 GFLOP are left out, as their naive programs take long, and of each
- * two guards are measured; all guards of those up to 0.3 are slow/bench_guards.
+ * two heuristics are measured; all heuristics of those up to 0.3 are slow/bench_heuristics.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,26 +30,27 @@
 #define SLOW_FLOPS 3e8
 
 static double most_flops = FLOPS;
-static uint32_t most_guards = 2;
+static uint32_t most_heuristics = 2;
 
 struct counts {
-	int n_case, n_guard, n_wrong, n_full; /* n_full: cases with all sets, at full extremes */
-	double nearest; /* of all guards: the bound over the time */
+	int n_case, n_heuristic, n_wrong;
+	int n_full;	/* cases with all sets, at full extremes */
+	double nearest; /* of all heuristics: the bound over the time */
 };
 
 static void judge(struct hn_sync *m, const struct hn_probe *probe, const char *name,
-		  const struct hn_workload *w, const struct hn_histories *guards,
+		  const struct hn_workload *w, const struct hn_histories *heuristics,
 		  struct counts *n)
 {
 	const struct hn_need need = {w->needed_flops, w->read_bytes, w->written_bytes};
 	double least = hn_plausible_least_ns(probe, hone_pool_cpus(), &need), best = 0;
 
-	for (uint32_t i = 0; i < guards->n && i < most_guards; i++) {
-		struct hn_sync_result r = hn_sync_submit(m, w->key, guards->steps[i], 0);
+	for (uint32_t i = 0; i < heuristics->n && i < most_heuristics; i++) {
+		struct hn_sync_result r = hn_sync_submit(m, w->key, heuristics->steps[i], 0);
 
-		n->n_guard++;
+		n->n_heuristic++;
 		if (r.verdict != HN_VERDICT_OK) {
-			print_message("%s, guard %u: %s (%s)\n", name, i,
+			print_message("%s, heuristic %u: %s (%s)\n", name, i,
 				      hn_verdict_name(r.verdict), r.detail);
 			n->n_wrong++;
 			continue;
@@ -65,7 +67,7 @@ static void one_case(struct hn_sync *m, const struct hn_target *target,
 		     const struct hn_probe *probe, const struct hn_suite_row *row,
 		     struct counts *n)
 {
-	struct hn_histories guards;
+	struct hn_histories heuristics;
 	const struct hn_dag *dag;
 	struct hn_buf text, json;
 	char key[HN_KEY_BYTES];
@@ -90,8 +92,8 @@ static void one_case(struct hn_sync *m, const struct hn_target *target,
 		print_message("%s: %s\n", row->name, r.detail);
 		n->n_case++;
 		n->n_full += strstr(r.detail, "left out") == NULL;
-		hn_history_of_guards(dag, target, &a, &guards);
-		judge(m, probe, row->name, &w, &guards, n);
+		hn_history_of_heuristics(dag, target, &a, &heuristics);
+		judge(m, probe, row->name, &w, &heuristics, n);
 	}
 	hn_buf_fini(&text);
 	hn_buf_fini(&json);
@@ -124,9 +126,9 @@ static void right_kernels_pass(void **state)
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
 		one_case(m, &target, &probe, &hn_suite[i], &n);
 	}
-	print_message("%d cases, %d with all input sets; %d guards, %d refused; the nearest to "
-		      "its bound: %.2f of the time\n",
-		      n.n_case, n.n_full, n.n_guard, n.n_wrong, n.nearest);
+	print_message("%d cases, %d with all input sets; %d heuristics, %d refused; the nearest "
+		      "to its bound: %.2f of the time\n",
+		      n.n_case, n.n_full, n.n_heuristic, n.n_wrong, n.nearest);
 	hn_sync_close(m);
 	hn_buf_fini(&line);
 	hn_arena_fini(&a);
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "slow") == 0) {
 		most_flops = SLOW_FLOPS;
-		most_guards = HN_HISTORY_MAX;
+		most_heuristics = HN_HISTORY_MAX;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Guards of windows: convolutions plain, padded, transposed and by channel. */
-#include "tests/lib/guard_bed.h"
+/* Heuristics of windows: convolutions plain, padded, transposed and by channel. */
+#include "tests/lib/heuristic_bed.h"
 
 /* The zeros between the elements of a transposed convolution are read where they are
  * multiplied, in nests of one remainder each: rows and taps are split by the stride. */
@@ -11,17 +11,17 @@ static void remainders_get_nests_of_their_own(void **state)
 		"   (w-6)%3==0 ? X(n,(h-6)/3,(w-6)/3,c) : 0 where h in 0:32, w in 0:32"
 		" Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(8-r,8-s,c,f)"
 		"   where h in 0:24, w in 0:24 }";
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
-	guards_open(&x, AVX512, text);
+	heuristics_open(&x, AVX512, text);
 	assert_true(x.n > 1);
 	assert_true(has_step(x.g[0], HN_STEP_compute_inline));
-	const struct hn_node *root = guards_tree(&x, 0);
+	const struct hn_node *root = heuristics_tree(&x, 0);
 	/* 9 taps each way: 3 remainders of 3 */
 	assert_int_equal(loops_of_length(root, HN_ITER_REDUCE, 9), 0);
 	assert_int_equal(loops_of_length(root, HN_ITER_REDUCE, 3), 4);
-	guards_end(&x);
+	heuristics_end(&x);
 }
 
 /* Weights that no cache of a core holds go by once: the padding of a small image is not
@@ -44,11 +44,11 @@ static void large_weights_stream_once(void **state)
 		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(r,s,c,f) }",
 		  true },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_open(&x, AVX512, of[i].text);
+		heuristics_open(&x, AVX512, of[i].text);
 		uint32_t k = 0;
 
 		while (k < x.n && has_step(x.g[k], HN_STEP_compute_inline)) {
@@ -56,7 +56,7 @@ static void large_weights_stream_once(void **state)
 		}
 		assert_true(k < x.n);
 		assert_int_equal(has_step(x.g[k], HN_STEP_compute_at), of[i].attached);
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -74,7 +74,7 @@ static uint32_t reduction_of(const struct hn_node *n, int64_t *extent)
 }
 
 /* Channels in parts whose weights a second cache holds, the window inside, the pads read
- * where they are multiplied: one of the guards of a convolution. */
+ * where they are multiplied: one of the heuristics of a convolution. */
 static void channels_in_parts_around_the_window(void **state)
 {
 	static const char text[] =
@@ -82,25 +82,25 @@ static void channels_in_parts_around_the_window(void **state)
 		" P(n,h,w,c) = h >= 1 && h < 15 && w >= 1 && w < 15 ? X(n,h-1,w-1,c) : 0"
 		"   where h in 0:16, w in 0:16"
 		" Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(r,s,c,f) }";
-	struct guards x;
+	struct heuristics x;
 	bool any = false;
 
 	(void)state;
-	guards_begin(&x, AVX512);
+	heuristics_begin(&x, AVX512);
 	x.on.param[HN_PARAM_L2_BYTES] = 2 << 20;
-	guards_of(&x, text);
+	heuristics_of(&x, text);
 
 	for (uint32_t k = 0; k < x.n; k++) {
 		int64_t e[8] = { 0 };
 
-		const struct hn_node *root = guards_tree(&x, k);
+		const struct hn_node *root = heuristics_tree(&x, k);
 
 		any = any || (has_step(x.g[k], HN_STEP_compute_inline) &&
 			      reduction_of(root, e) == 4 && e[0] == 4 && e[1] == 3 &&
 			      e[2] == 3 && e[3] == 64);
 	}
 	assert_true(any);
-	guards_end(&x);
+	heuristics_end(&x);
 }
 
 /* Eight sums hide an addition's latency: neighbours whose windows overlap, times vectors of
@@ -121,18 +121,18 @@ static void windows_have_eight_sums(void **state)
 		  "x(n,h+r,w1+s,c) * w(r,s,c) where h in 0:55, w1 in 0:57 }",
 		  ", 67, [16], 1]", ", 19], 1]", "" },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_open(&x, AVX512, of[i].text);
-		const char *steps = guards_steps(&x, 0);
+		heuristics_open(&x, AVX512, of[i].text);
+		const char *steps = heuristics_steps(&x, 0);
 
 		if (!strstr(steps, of[i].split) || !strstr(steps, of[i].neighbours) ||
 		    !strstr(steps, of[i].order)) {
 			fail_msg("%s", steps);
 		}
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -145,5 +145,5 @@ int main(void)
 		cmocka_unit_test(windows_have_eight_sums),
 	};
 
-	return cmocka_run_group_tests_name("sketch guard windows", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sketch heuristic windows", tests, NULL, NULL);
 }

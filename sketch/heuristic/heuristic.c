@@ -1,44 +1,44 @@
-/* sketch/guard/guard.c -- the guards of a dag: one for each variant, stage by stage from the last
- * to the first.  What each class of nests does is in guard/. */
-#include "sketch/guard.h"
+/* sketch/heuristic/heuristic.c -- the heuristics of a dag: one for each variant, stage by stage
+ * from the last to the first.  What each class of nests does is in heuristic/. */
+#include "sketch/heuristic.h"
 
 #include <string.h>
 
 #include "loopstate/nest/looptree.h"
 #include "loopstate/state/inline.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
-#define GUARD(name) extern const struct hn_guard_ops hn_guard_##name;
-#include "sketch/guard/guards.def"
-#undef GUARD
+#define HEURISTIC(name) extern const struct hn_heuristic_ops hn_heuristic_##name;
+#include "sketch/heuristic/heuristics.def"
+#undef HEURISTIC
 
-static const struct hn_guard_ops *const classes[] = {
-#define GUARD(name) &hn_guard_##name,
-#include "sketch/guard/guards.def"
-#undef GUARD
+static const struct hn_heuristic_ops *const classes[] = {
+#define HEURISTIC(name) &hn_heuristic_##name,
+#include "sketch/heuristic/heuristics.def"
+#undef HEURISTIC
 };
 
 /* In the order of what most dags are fastest with. */
-static const struct hn_guard_variant variants[] = {
-	{ .place = HN_GUARD_INLINE },
-	{ .place = HN_GUARD_ATTACH },
-	{ .place = HN_GUARD_INLINE, .cut = HN_GUARD_CUT_DEEP },
-	{ .place = HN_GUARD_ROOT },
-	{ .place = HN_GUARD_ATTACH, .chain = true },
-	{ .place = HN_GUARD_ATTACH, .cut = HN_GUARD_CUT_LONG },
-	{ .place = HN_GUARD_INLINE, .repack = true },
-	{ .place = HN_GUARD_ROOT, .repack = true },
-	{ .place = HN_GUARD_ATTACH, .tile = 1 },
-	{ .place = HN_GUARD_INLINE, .tile = 1 },
-	{ .place = HN_GUARD_ROOT, .tile = 1 },
-	{ .place = HN_GUARD_ATTACH, .recut = true },
-	{ .place = HN_GUARD_ATTACH, .repack = true },
+static const struct hn_heuristic_variant variants[] = {
+	{ .place = HN_HEURISTIC_INLINE },
+	{ .place = HN_HEURISTIC_ATTACH },
+	{ .place = HN_HEURISTIC_INLINE, .cut = HN_HEURISTIC_CUT_DEEP },
+	{ .place = HN_HEURISTIC_ROOT },
+	{ .place = HN_HEURISTIC_ATTACH, .chain = true },
+	{ .place = HN_HEURISTIC_ATTACH, .cut = HN_HEURISTIC_CUT_LONG },
+	{ .place = HN_HEURISTIC_INLINE, .repack = true },
+	{ .place = HN_HEURISTIC_ROOT, .repack = true },
+	{ .place = HN_HEURISTIC_ATTACH, .tile = 1 },
+	{ .place = HN_HEURISTIC_INLINE, .tile = 1 },
+	{ .place = HN_HEURISTIC_ROOT, .tile = 1 },
+	{ .place = HN_HEURISTIC_ATTACH, .recut = true },
+	{ .place = HN_HEURISTIC_ATTACH, .repack = true },
 };
 
 #define MOST_STAGES 320 /* of all variants: a dag of more than 24 ops gets fewer of them */
 
-const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,
-					  const struct hn_guard_view *v)
+const struct hn_heuristic_ops *hn_heuristic_class(const struct hn_heuristic_job *g,
+					  const struct hn_heuristic_view *v)
 {
 	uint32_t i = 0, last = HN_COUNT_OF(classes) - 1;
 
@@ -49,7 +49,7 @@ const struct hn_guard_ops *hn_guard_class(const struct hn_guard_job *g,
 }
 
 /* The read of `producer` is element by element, in the reader's own order. */
-static bool reads_in_step(const struct hn_guard_view *reader, int32_t producer,
+static bool reads_in_step(const struct hn_heuristic_view *reader, int32_t producer,
 			  const struct hn_op *op)
 {
 	bool any = false;
@@ -63,7 +63,7 @@ static bool reads_in_step(const struct hn_guard_view *reader, int32_t producer,
 		}
 	}
 	for (uint32_t i = 0; i < reader->n_read; i++) {
-		const struct hn_guard_read *r = &reader->read[i];
+		const struct hn_heuristic_read *r = &reader->read[i];
 
 		for (uint32_t a = 0; r->producer == producer && a < op->n_dim; a++) {
 			if (reader->extent[a] > 1 &&
@@ -78,7 +78,7 @@ static bool reads_in_step(const struct hn_guard_view *reader, int32_t producer,
 }
 
 /* Read i is the first of its producer. */
-static bool first_read(const struct hn_guard_view *v, uint32_t i)
+static bool first_read(const struct hn_heuristic_view *v, uint32_t i)
 {
 	uint32_t k = 0;
 
@@ -89,37 +89,37 @@ static bool first_read(const struct hn_guard_view *v, uint32_t i)
 }
 
 /* A producer to be computed inside the tiles of `reader`, its one reader. */
-static bool find_guest(struct hn_guard_job *g, const struct hn_guard_view *reader,
-		       struct hn_guard_view *ret)
+static bool find_guest(struct hn_heuristic_job *g, const struct hn_heuristic_view *reader,
+		       struct hn_heuristic_view *ret)
 {
 	for (uint32_t i = 0; i < reader->n_read; i++) {
 		int32_t p = reader->read[i].producer, only;
 		const struct hn_op *op = hn_stage_op(g->c.s, p);
 
 		if (op->kind == HN_OP_COMPUTE && !g->done[p] && first_read(reader, i) &&
-		    !hn_guard_is_result(g, p) && !hn_guard_is_constant(g, p) &&
-		    hn_guard_readers(g, p, &only, 1) == 1 &&
-		    reads_in_step(reader, p, op) && hn_guard_view(g, p, ret) &&
-		    hn_guard_class(g, ret)->takes_host) {
+		    !hn_heuristic_is_result(g, p) && !hn_heuristic_is_constant(g, p) &&
+		    hn_heuristic_readers(g, p, &only, 1) == 1 &&
+		    reads_in_step(reader, p, op) && hn_heuristic_view(g, p, ret) &&
+		    hn_heuristic_class(g, ret)->takes_host) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static void schedule_stage(struct hn_guard_job *g, int32_t stage)
+static void schedule_stage(struct hn_heuristic_job *g, int32_t stage)
 {
-	struct hn_guard_view v, guest;
+	struct hn_heuristic_view v, guest;
 
-	if (!hn_guard_view(g, stage, &v)) {
+	if (!hn_heuristic_view(g, stage, &v)) {
 		return;
 	}
 	if (g->v.plain) {
-		hn_guard_class(g, &v)->schedule(g, &v, stage);
+		hn_heuristic_class(g, &v)->schedule(g, &v, stage);
 	} else if (find_guest(g, &v, &guest)) {
-		hn_guard_class(g, &guest)->schedule(g, &guest, stage);
-	} else if (!hn_guard_rows(g, &v)) {
-		hn_guard_class(g, &v)->schedule(g, &v, stage);
+		hn_heuristic_class(g, &guest)->schedule(g, &guest, stage);
+	} else if (!hn_heuristic_rows(g, &v)) {
+		hn_heuristic_class(g, &v)->schedule(g, &v, stage);
 	}
 }
 
@@ -128,18 +128,18 @@ struct places {
 	const struct hn_dag *dag;
 	const struct hn_target *target;
 	struct hn_arena *a;
-	const struct hn_state *state[HN_GUARD_N_PLACE]; /* NULL = not yet */
-	struct hn_inlined *inlined[HN_GUARD_N_PLACE];	/* of these */
-	uint8_t depends[HN_GUARD_MAX_STAGES];		/* enum hn_dependence of the dag's ops */
+	const struct hn_state *state[HN_HEURISTIC_N_PLACE]; /* NULL = not yet */
+	struct hn_inlined *inlined[HN_HEURISTIC_N_PLACE];   /* of these */
+	uint8_t depends[HN_HEURISTIC_MAX_STAGES]; /* enum hn_dependence of the dag's ops */
 };
 
-static void begin(struct hn_guard_job *g, struct places *p)
+static void begin(struct hn_heuristic_job *g, struct places *p)
 {
 	const struct hn_state **known = &p->state[g->v.place];
 
 	if (!*known) {
 		g->c.s = hn_state_init(p->dag, p->a);
-		hn_guard_inline(g);
+		hn_heuristic_inline(g);
 		*known = g->c.s;
 		p->inlined[g->v.place] = hn_inlined_new(g->c.s, p->a);
 	}
@@ -150,10 +150,10 @@ static void begin(struct hn_guard_job *g, struct places *p)
 	}
 }
 
-/* The guard of one variant; NULL when its rules do not fit this dag. */
-static const struct hn_state *make(struct places *p, const struct hn_guard_variant *v)
+/* The heuristic of one variant; NULL when its rules do not fit this dag. */
+static const struct hn_state *make(struct places *p, const struct hn_heuristic_variant *v)
 {
-	struct hn_guard_job *g = HN_NEW(p->a, struct hn_guard_job);
+	struct hn_heuristic_job *g = HN_NEW(p->a, struct hn_heuristic_job);
 	const struct hn_looptree *tree;
 
 	g->target = p->target;
@@ -187,10 +187,10 @@ static bool add(const struct hn_state *s, const struct hn_state **ret, uint32_t 
 	return s != NULL;
 }
 
-uint32_t hn_guards(const struct hn_dag *dag, const struct hn_target *target,
-		   struct hn_arena *a, const struct hn_state *ret[HN_GUARD_MAX])
+uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
+		   struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX])
 {
-	static const struct hn_guard_variant plain = { .place = HN_GUARD_ROOT,
+	static const struct hn_heuristic_variant plain = { .place = HN_HEURISTIC_ROOT,
 						       .plain = true };
 	struct places p = { .dag = dag, .target = target, .a = a };
 	uint32_t n = 0;
@@ -199,7 +199,7 @@ uint32_t hn_guards(const struct hn_dag *dag, const struct hn_target *target,
 		return 0;
 	}
 	hn_dag_find_constant(dag, dag, p.depends);
-	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_GUARD_MAX - 1 &&
+	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_HEURISTIC_MAX - 1 &&
 			     (i == 0 || (i + 1) * dag->n_op <= MOST_STAGES);
 	     i++) {
 		add(make(&p, &variants[i]), ret, &n);

@@ -1,7 +1,7 @@
-/* guard_bed.h -- what the tests of guard schedules share: a target, a program, its guards and
- * the nests they make. */
-#ifndef HN_TESTS_GUARD_BED_H
-#define HN_TESTS_GUARD_BED_H
+/* heuristic_bed.h -- what the tests of heuristic schedules share: a target, a program, its
+ * heuristics and the nests they make. */
+#ifndef HN_TESTS_HEURISTIC_BED_H
+#define HN_TESTS_HEURISTIC_BED_H
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,21 +12,21 @@
 
 #include "tests/lib/dag_form.h"
 #include "loopstate/nest/looptree.h"
-#include "sketch/guard.h"
+#include "sketch/heuristic.h"
 
 #define AVX512 "cpu -isa=x86-64-avx512 -num_cores=4"
 #define AVX2 "cpu -isa=x86-64-avx2 -num_cores=4"
 
-struct guards {
+struct heuristics {
 	struct hn_arena a;
 	struct hn_target on;
 	const struct hn_dag *dag;
 	uint32_t n;
-	const struct hn_state *g[HN_GUARD_MAX];
+	const struct hn_state *g[HN_HEURISTIC_MAX];
 };
 
-/* A target; its parameters may be changed before guards_of. */
-static inline void guards_begin(struct guards *x, const char *target)
+/* A target; its parameters may be changed before heuristics_of. */
+static inline void heuristics_begin(struct heuristics *x, const char *target)
 {
 	struct hn_err err;
 
@@ -34,25 +34,26 @@ static inline void guards_begin(struct guards *x, const char *target)
 	assert_int_equal(hn_target_parse(target, &x->a, &x->on, &err), 0);
 }
 
-static inline void guards_of(struct guards *x, const char *program)
+static inline void heuristics_of(struct heuristics *x, const char *program)
 {
 	x->dag = dag_open(program, &x->a);
-	x->n = hn_guards(x->dag, &x->on, &x->a, x->g);
+	x->n = hn_heuristics(x->dag, &x->on, &x->a, x->g);
 }
 
-static inline void guards_open(struct guards *x, const char *target, const char *program)
+static inline void heuristics_open(struct heuristics *x, const char *target,
+				   const char *program)
 {
-	guards_begin(x, target);
-	guards_of(x, program);
+	heuristics_begin(x, target);
+	heuristics_of(x, program);
 }
 
-static inline void guards_end(struct guards *x)
+static inline void heuristics_end(struct heuristics *x)
 {
 	hn_arena_fini(&x->a);
 }
 
-/* The nests of guard k. */
-static inline const struct hn_node *guards_tree(struct guards *x, uint32_t k)
+/* The nests of heuristic k. */
+static inline const struct hn_node *heuristics_tree(struct heuristics *x, uint32_t k)
 {
 	const struct hn_looptree *tree;
 
@@ -62,7 +63,7 @@ static inline const struct hn_node *guards_tree(struct guards *x, uint32_t k)
 }
 
 /* Its steps as text. */
-static inline const char *guards_steps(struct guards *x, uint32_t k)
+static inline const char *heuristics_steps(struct heuristics *x, uint32_t k)
 {
 	struct hn_buf text;
 
@@ -94,8 +95,8 @@ static inline bool has_step(const struct hn_state *s, enum hn_step_kind kind)
 	return false;
 }
 
-/* Whether some guard has such a step. */
-static inline bool any_has_step(const struct guards *x, enum hn_step_kind kind)
+/* Whether some heuristic has such a step. */
+static inline bool any_has_step(const struct heuristics *x, enum hn_step_kind kind)
 {
 	bool any = false;
 

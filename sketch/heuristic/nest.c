@@ -1,9 +1,9 @@
-/* sketch/guard/nest.c -- a nest of tiles as steps: splits, one order, fused outer loops in
+/* sketch/heuristic/nest.c -- a nest of tiles as steps: splits, one order, fused outer loops in
  * parallel, lanes, and what is computed inside. */
 #include <string.h>
 
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define THREADS_WORK 32768 /* operations and loads that pay for waking another core */
 #define SHARES 8	   /* parts for each core that share out evenly enough */
@@ -11,12 +11,12 @@
 #define KEY "auto_scheduler_simplify_const_tensor_indices"
 
 /* A stage has come in at `at`, which depends on what the stage now at `like` does. */
-static void stage_inserted(struct hn_guard_job *g, int32_t at, int32_t like)
+static void stage_inserted(struct hn_heuristic_job *g, int32_t at, int32_t like)
 {
 	int32_t n = (int32_t)g->c.s->n_stage;
 
 	g->inlined = NULL;
-	if (g->c.failed || n > HN_GUARD_MAX_STAGES) {
+	if (g->c.failed || n > HN_HEURISTIC_MAX_STAGES) {
 		g->c.failed = true;
 		return;
 	}
@@ -29,7 +29,7 @@ static void stage_inserted(struct hn_guard_job *g, int32_t at, int32_t like)
 	g->depends[at] = g->depends[like];
 }
 
-void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block)
+void hn_heuristic_pack(struct hn_heuristic_job *g, int32_t stage, const int64_t *block)
 {
 	const struct hn_step step = {
 		.kind = HN_STEP_pack,
@@ -45,18 +45,19 @@ void hn_guard_pack(struct hn_guard_job *g, int32_t stage, const int64_t *block)
 	g->pinned[stage + 1] = true;
 }
 
-void hn_guard_rfactor(struct hn_guard_job *g, int32_t stage, int32_t iter, int32_t at)
+void hn_heuristic_rfactor(struct hn_heuristic_job *g, int32_t stage, int32_t iter,
+			  int32_t at)
 {
 	hn_chain_rfactor(&g->c, stage, iter, at);
 	stage_inserted(g, stage, stage + 1);
 }
 
-bool hn_guard_is_constant(const struct hn_guard_job *g, int32_t stage)
+bool hn_heuristic_is_constant(const struct hn_heuristic_job *g, int32_t stage)
 {
 	return g->depends[stage] == HN_CONSTANT;
 }
 
-bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage)
+bool hn_heuristic_is_result(const struct hn_heuristic_job *g, int32_t stage)
 {
 	for (uint32_t i = 0; i < g->c.s->dag->n_arg; i++) {
 		if (g->c.s->dag->arg[i] == stage) {
@@ -66,25 +67,28 @@ bool hn_guard_is_result(const struct hn_guard_job *g, int32_t stage)
 	return false;
 }
 
-int64_t hn_guard_cores(const struct hn_guard_job *g)
+int64_t hn_heuristic_cores(const struct hn_heuristic_job *g)
 {
 	int64_t cores = g->target->param[HN_PARAM_NUM_CORES];
 
 	return cores > 1 ? cores : 1;
 }
 
-bool hn_guard_threads(const struct hn_guard_job *g, const struct hn_guard_view *v)
+bool hn_heuristic_threads(const struct hn_heuristic_job *g,
+			  const struct hn_heuristic_view *v)
 {
 	int64_t work = hn_mul_sat(hn_mul_sat(v->spatial, v->reduce), 1 + v->n_read);
 
 	bool unsure = work < 8 * THREADS_WORK && work >= THREADS_WORK / 8;
 
-	return hn_guard_cores(g) > 1 && (work >= THREADS_WORK) != (g->v.recut && unsure);
+	return hn_heuristic_cores(g) > 1 &&
+	       (work >= THREADS_WORK) != (g->v.recut && unsure);
 }
 
-uint32_t hn_guard_share(const struct hn_guard_job *g, const int64_t *length, uint32_t n)
+uint32_t hn_heuristic_share(const struct hn_heuristic_job *g, const int64_t *length,
+			    uint32_t n)
 {
-	int64_t cores = hn_guard_cores(g), product = 1;
+	int64_t cores = hn_heuristic_cores(g), product = 1;
 
 	for (uint32_t i = 0; i < n; i++) {
 		product = hn_mul_sat(product, length[i]);
@@ -95,9 +99,10 @@ uint32_t hn_guard_share(const struct hn_guard_job *g, const int64_t *length, uin
 	return product > 1 ? n : 0;
 }
 
-void hn_guard_nest_init(struct hn_guard_nest *n, const struct hn_guard_view *v)
+void hn_heuristic_nest_init(struct hn_heuristic_nest *n,
+			    const struct hn_heuristic_view *v)
 {
-	*n = (struct hn_guard_nest){ .threads = false };
+	*n = (struct hn_heuristic_nest){ .threads = false };
 	for (uint32_t a = 0; a < v->n_axis; a++) {
 		n->phase[a] = 1;
 	}
@@ -108,8 +113,8 @@ void hn_guard_nest_init(struct hn_guard_nest *n, const struct hn_guard_view *v)
 	n->lane_axis = v->n_spatial > 0 ? v->n_spatial - 1 : 0;
 }
 
-uint32_t hn_guard_moves(struct hn_guard_job *g, const struct hn_guard_view *v,
-			int32_t ret[HN_GUARD_MOVES])
+uint32_t hn_heuristic_moves(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			    int32_t ret[HN_HEURISTIC_MOVES])
 {
 	uint32_t n = 0;
 
@@ -117,28 +122,30 @@ uint32_t hn_guard_moves(struct hn_guard_job *g, const struct hn_guard_view *v,
 		int32_t p = v->read[i].producer, reader;
 		const struct hn_op *op = hn_stage_op(g->c.s, p);
 		bool known = op->kind != HN_OP_COMPUTE || op->reduce || g->done[p] ||
-			     g->pinned[p] || hn_guard_is_constant(g, p) ||
-			     hn_guard_is_result(g, p);
+			     g->pinned[p] || hn_heuristic_is_constant(g, p) ||
+			     hn_heuristic_is_result(g, p);
 
 		for (uint32_t k = 0; k < n; k++) {
 			known = known || ret[k] == p;
 		}
-		if (!known && n < HN_GUARD_MOVES &&
-		    hn_guard_readers(g, p, &reader, 1) == 1) {
+		if (!known && n < HN_HEURISTIC_MOVES &&
+		    hn_heuristic_readers(g, p, &reader, 1) == 1) {
 			ret[n++] = p;
 		}
 	}
 	return n;
 }
 
-bool hn_guard_selects_constant(const struct hn_guard_job *g, int32_t stage, uint32_t axis)
+bool hn_heuristic_selects_constant(const struct hn_heuristic_job *g, int32_t stage,
+				   uint32_t axis)
 {
 	return hn_stage_attr_names(g->c.s, stage, KEY,
 				   hn_stage_op(g->c.s, stage)->axis[axis].name);
 }
 
 /* Bytes of the producers that the nest computes inside itself. */
-static int64_t moved_bytes(const struct hn_guard_job *g, const struct hn_guard_nest *n)
+static int64_t moved_bytes(const struct hn_heuristic_job *g,
+			   const struct hn_heuristic_nest *n)
 {
 	int64_t bytes = 0;
 
@@ -148,10 +155,11 @@ static int64_t moved_bytes(const struct hn_guard_job *g, const struct hn_guard_n
 	return bytes;
 }
 
-void hn_guard_block_rows(const struct hn_guard_job *g, const struct hn_guard_view *v,
-			 const bool *rows, struct hn_guard_nest *n)
+void hn_heuristic_block_rows(const struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v, const bool *rows,
+			     struct hn_heuristic_nest *n)
 {
-	int64_t want = MANY_BLOCKS * hn_guard_cores(g), blocks = 1;
+	int64_t want = MANY_BLOCKS * hn_heuristic_cores(g), blocks = 1;
 	int64_t bytes = moved_bytes(g, n), room = g->target->param[HN_PARAM_L2_BYTES] / 4;
 
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
@@ -185,7 +193,7 @@ struct parts {
 };
 
 /* Split one axis, whose loop is at *at, into those of its parts that have iterations. */
-static void split_axis(struct hn_guard_job *g, int32_t host, int64_t extent,
+static void split_axis(struct hn_heuristic_job *g, int32_t host, int64_t extent,
 		       int64_t block, int64_t tile, int64_t phase, int64_t *position,
 		       int64_t *length, int64_t *at)
 {
@@ -213,8 +221,9 @@ static void split_axis(struct hn_guard_job *g, int32_t host, int64_t extent,
 }
 
 /* Reduction axes of v's stage, remainders first; at: the position of the first. */
-static void split_reduction(struct hn_guard_job *g, const struct hn_guard_view *v,
-			    const struct hn_guard_nest *n, int64_t at, struct parts *p)
+static void split_reduction(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			    const struct hn_heuristic_nest *n, int64_t at,
+			    struct parts *p)
 {
 	int64_t rest[HN_DAG_MAX_ITERS];
 	uint32_t n_rest = 0;
@@ -237,9 +246,9 @@ static void split_reduction(struct hn_guard_job *g, const struct hn_guard_view *
 	}
 }
 
-static void split_axes(struct hn_guard_job *g, const struct hn_guard_view *v,
+static void split_axes(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		       int32_t stage, const int64_t *extent,
-		       const struct hn_guard_nest *n, struct parts *p)
+		       const struct hn_heuristic_nest *n, struct parts *p)
 {
 	int64_t at = 0;
 
@@ -255,7 +264,7 @@ static void split_axes(struct hn_guard_job *g, const struct hn_guard_view *v,
 }
 
 /* Loops over remainders, first in the order, and their lengths. */
-static uint32_t add_phases(const struct hn_guard_view *v, const struct parts *p,
+static uint32_t add_phases(const struct hn_heuristic_view *v, const struct parts *p,
 			   int64_t *order, int64_t *length)
 {
 	uint32_t k = 0;
@@ -270,8 +279,9 @@ static uint32_t add_phases(const struct hn_guard_view *v, const struct parts *p,
 }
 
 /* Tile loops in the op's order, lanes last. */
-static uint32_t add_tiles(const struct hn_guard_view *v, const struct hn_guard_nest *n,
-			  const struct parts *p, int64_t *order, uint32_t k)
+static uint32_t add_tiles(const struct hn_heuristic_view *v,
+			  const struct hn_heuristic_nest *n, const struct parts *p,
+			  int64_t *order, uint32_t k)
 {
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		if (a != n->lane_axis && p->at[a][PART_TILE] >= 0) {
@@ -284,8 +294,9 @@ static uint32_t add_tiles(const struct hn_guard_view *v, const struct hn_guard_n
 	return k;
 }
 
-static uint32_t add_inner(const struct hn_guard_view *v, const struct hn_guard_nest *n,
-			  const struct parts *p, int64_t *order, uint32_t k)
+static uint32_t add_inner(const struct hn_heuristic_view *v,
+			  const struct hn_heuristic_nest *n, const struct parts *p,
+			  int64_t *order, uint32_t k)
 {
 	for (uint32_t i = 0; i < v->n_spatial; i++) {
 		if (p->at[n->inner[i]][PART_INNER] >= 0) {
@@ -296,14 +307,16 @@ static uint32_t add_inner(const struct hn_guard_view *v, const struct hn_guard_n
 }
 
 /* Reduction loops outside of the loops over tiles. */
-static uint32_t cut_loops(const struct hn_guard_view *v, const struct hn_guard_nest *n)
+static uint32_t cut_loops(const struct hn_heuristic_view *v,
+			  const struct hn_heuristic_nest *n)
 {
 	return n->cut_length == 0 ? 0 : n->others_inside ? 1 : v->n_axis - v->n_spatial;
 }
 
 /* Loops over tiles, the reduction, the tile; the cut reduction's outer part before. */
-static uint32_t add_inside(const struct hn_guard_view *v, const struct hn_guard_nest *n,
-			   const struct parts *p, int64_t *order, uint32_t k)
+static uint32_t add_inside(const struct hn_heuristic_view *v,
+			   const struct hn_heuristic_nest *n, const struct parts *p,
+			   int64_t *order, uint32_t k)
 {
 	bool cut = n->cut_length > 0 && p->n_reduce > 0;
 	bool before = cut && !n->others_inside;
@@ -326,10 +339,11 @@ static uint32_t add_inside(const struct hn_guard_view *v, const struct hn_guard_
 
 /* The stage, computed inside its host.  `extent` is what one iteration there needs.  Returns
  * the number of loops outside of a cut reduction's inner part and the loops over tiles. */
-static uint32_t order_attached(struct hn_guard_job *g, const struct hn_guard_view *v,
-			       const int64_t *extent, const struct hn_guard_nest *n)
+static uint32_t order_attached(struct hn_heuristic_job *g,
+			       const struct hn_heuristic_view *v, const int64_t *extent,
+			       const struct hn_heuristic_nest *n)
 {
-	struct hn_guard_nest inside = *n;
+	struct hn_heuristic_nest inside = *n;
 	int64_t order[(N_PART + 1) * HN_DAG_MAX_ITERS], length[2 * HN_DAG_MAX_ITERS];
 	struct parts p;
 
@@ -353,7 +367,7 @@ static uint32_t order_attached(struct hn_guard_job *g, const struct hn_guard_vie
 	return outside;
 }
 
-static void annotate_lanes(struct hn_guard_job *g, int32_t stage)
+static void annotate_lanes(struct hn_heuristic_job *g, int32_t stage)
 {
 	int32_t last = (int32_t)g->c.s->stage[stage]->n_iter - 1;
 
@@ -365,8 +379,9 @@ static void annotate_lanes(struct hn_guard_job *g, int32_t stage)
 }
 
 /* Loops over tiles and of the reduction, `inner` and n_reduce of them from `first` on. */
-static void unroll_constants(struct hn_guard_job *g, const struct hn_guard_view *v,
-			     int32_t stage, uint32_t first, uint32_t inner)
+static void unroll_constants(struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v, int32_t stage,
+			     uint32_t first, uint32_t inner)
 {
 	uint32_t n = inner + v->n_axis - v->n_spatial;
 
@@ -375,8 +390,9 @@ static void unroll_constants(struct hn_guard_job *g, const struct hn_guard_view 
 	}
 }
 
-static void attach(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host,
-		   const struct hn_guard_nest *n, int32_t blocks, int32_t inner)
+static void attach(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		   int32_t host, const struct hn_heuristic_nest *n, int32_t blocks,
+		   int32_t inner)
 {
 	int32_t last = blocks + inner - 1, holder = host, at = blocks - 1;
 
@@ -401,11 +417,11 @@ static void attach(struct hn_guard_job *g, const struct hn_guard_view *v, int32_
 
 /* The host's loops in order; their numbers to *ret_blocks and *ret_inner, the lengths of
  * those over blocks to length[].  Loops over remainders count as such over blocks. */
-static void order_host(struct hn_guard_job *g, const struct hn_guard_view *v,
-		       int32_t host, const struct hn_guard_nest *n, int64_t *length,
+static void order_host(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		       int32_t host, const struct hn_heuristic_nest *n, int64_t *length,
 		       uint32_t *ret_blocks, uint32_t *ret_inner)
 {
-	struct hn_guard_nest outside = *n;
+	struct hn_heuristic_nest outside = *n;
 	int64_t order[(N_PART + 1) * HN_DAG_MAX_ITERS];
 	struct parts p;
 	int64_t extent[HN_DAG_MAX_ITERS];
@@ -437,8 +453,9 @@ static void order_host(struct hn_guard_job *g, const struct hn_guard_view *v,
 	}
 }
 
-void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
-			 int32_t host, const struct hn_guard_nest *n)
+void hn_heuristic_nest_build(struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v, int32_t host,
+			     const struct hn_heuristic_nest *n)
 {
 	int64_t length[2 * HN_DAG_MAX_ITERS];
 	uint32_t blocks, inner, fused;
@@ -448,7 +465,7 @@ void hn_guard_nest_build(struct hn_guard_job *g, const struct hn_guard_view *v,
 	if (n->constants && host == v->stage) {
 		unroll_constants(g, v, host, blocks, inner);
 	}
-	fused = n->threads ? hn_guard_share(g, length, blocks) : 0;
+	fused = n->threads ? hn_heuristic_share(g, length, blocks) : 0;
 	if (fused > 1) {
 		hn_chain_fuse(&g->c, host, 0, fused);
 		blocks -= fused - 1;

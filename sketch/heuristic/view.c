@@ -1,4 +1,4 @@
-/* sketch/guard/view.c -- a stage's accesses as strides, found by trying them out.
+/* sketch/heuristic/view.c -- a stage's accesses as strides, found by trying them out.
  *
  * An index may be any integer expression (a group's floordiv, a reshape's floormod), so
  * its strides are read off its values at the first points of each axis instead of off its
@@ -8,7 +8,7 @@
 
 #include "base/arith.h"
 #include "loopstate/state/inline.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define PROBES 1024 /* points tried along an axis */
 
@@ -142,7 +142,7 @@ static void find_visit(const struct hn_expr *e, void *ctx)
 	f->found |= e->op == HN_EXPR_VAR && e->ref == (int32_t)f->axis;
 }
 
-bool hn_guard_uses(const struct hn_expr *e, uint32_t axis)
+bool hn_heuristic_uses(const struct hn_expr *e, uint32_t axis)
 {
 	struct find_axis f = { axis, false };
 
@@ -150,7 +150,7 @@ bool hn_guard_uses(const struct hn_expr *e, uint32_t axis)
 	return f.found;
 }
 
-bool hn_guard_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret)
+bool hn_heuristic_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret)
 {
 	struct point p = { { 0 }, false };
 	int64_t first = value_at(e, &p);
@@ -160,7 +160,7 @@ bool hn_guard_slope(const struct hn_expr *e, uint32_t axis, int64_t *ret)
 	return !p.unknown;
 }
 
-int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis)
+int32_t hn_heuristic_dimension(const struct hn_heuristic_read *r, uint32_t axis)
 {
 	int32_t found = -1, slot;
 	int64_t shift;
@@ -168,7 +168,7 @@ int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis)
 	for (uint32_t d = 0; d < r->load->n_arg; d++) {
 		const struct hn_expr *x = r->load->arg[d];
 
-		if (!hn_guard_uses(x, axis)) {
+		if (!hn_heuristic_uses(x, axis)) {
 			continue;
 		}
 		if (found >= 0 || !hn_access_const_shift(x, &slot, &shift) ||
@@ -181,14 +181,14 @@ int32_t hn_guard_dimension(const struct hn_guard_read *r, uint32_t axis)
 }
 
 struct gather {
-	struct hn_guard_view *v;
+	struct hn_heuristic_view *v;
 	uint32_t room;
 };
 
 static void gather_visit(const struct hn_expr *e, void *ctx)
 {
 	struct gather *gather = ctx;
-	struct hn_guard_view *v = gather->v;
+	struct hn_heuristic_view *v = gather->v;
 
 	if (e->op == HN_EXPR_LOAD) {
 		if (v->n_read < gather->room) {
@@ -212,8 +212,8 @@ static void gather_reads(struct gather *gather)
 	}
 }
 
-static void measure_read(const struct hn_guard_job *g, const struct hn_guard_view *v,
-			 struct hn_guard_read *r)
+static void measure_read(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			 struct hn_heuristic_read *r)
 {
 	const struct hn_op *of = hn_stage_op(g->c.s, r->producer);
 
@@ -222,7 +222,7 @@ static void measure_read(const struct hn_guard_job *g, const struct hn_guard_vie
 		bool used = false;
 
 		for (uint32_t d = 0; d < r->load->n_arg; d++) {
-			used = used || hn_guard_uses(r->load->arg[d], a);
+			used = used || hn_heuristic_uses(r->load->arg[d], a);
 		}
 		r->stride[a] = 0;
 		r->run[a] = v->extent[a];
@@ -230,13 +230,13 @@ static void measure_read(const struct hn_guard_job *g, const struct hn_guard_vie
 			r->uses |= UINT64_C(1) << a;
 			r->stride[a] = stride_of(of, r->load, a, v->extent[a], &r->run[a]);
 			if (r->run[a] < v->extent[a] && r->run[a] < v->lanes) {
-				r->stride[a] = HN_GUARD_ODD;
+				r->stride[a] = HN_HEURISTIC_ODD;
 			}
 		}
 	}
 }
 
-static void measure_op(const struct hn_guard_job *g, struct hn_guard_view *v)
+static void measure_op(const struct hn_heuristic_job *g, struct hn_heuristic_view *v)
 {
 	const struct hn_op *op = v->op;
 	int64_t bytes = 1, stride = 1;
@@ -263,7 +263,7 @@ static void measure_op(const struct hn_guard_job *g, struct hn_guard_view *v)
 	v->lanes = lanes > 1 ? lanes : 1;
 }
 
-static struct hn_inlined *inlined(struct hn_guard_job *g)
+static struct hn_inlined *inlined(struct hn_heuristic_job *g)
 {
 	if (!g->inlined) {
 		g->inlined = hn_inlined_new(g->c.s, g->c.a);
@@ -271,7 +271,7 @@ static struct hn_inlined *inlined(struct hn_guard_job *g)
 	return g->inlined;
 }
 
-const struct hn_op *hn_guard_op(struct hn_guard_job *g, int32_t stage)
+const struct hn_op *hn_heuristic_op(struct hn_heuristic_job *g, int32_t stage)
 {
 	const struct hn_op *op = g->c.failed ? NULL : hn_inlined_op(inlined(g), stage);
 
@@ -279,19 +279,19 @@ const struct hn_op *hn_guard_op(struct hn_guard_job *g, int32_t stage)
 	return op;
 }
 
-bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *ret)
+bool hn_heuristic_view(struct hn_heuristic_job *g, int32_t stage, struct hn_heuristic_view *ret)
 {
-	*ret = (struct hn_guard_view){ .stage = stage, .op = hn_guard_op(g, stage) };
+	*ret = (struct hn_heuristic_view){ .stage = stage, .op = hn_heuristic_op(g, stage) };
 	struct gather gather = { ret, 0 };
 
 	if (!ret->op) {
 		return false;
 	}
 	measure_op(g, ret);
-	hn_guard_find_phases(ret);
+	hn_heuristic_find_phases(ret);
 	gather_reads(&gather);
 	gather.room = ret->n_read;
-	ret->read = HN_NEW_ARRAY(g->c.a, struct hn_guard_read, gather.room);
+	ret->read = HN_NEW_ARRAY(g->c.a, struct hn_heuristic_read, gather.room);
 	gather_reads(&gather);
 	for (uint32_t i = 0; i < ret->n_read; i++) {
 		measure_read(g, ret, &ret->read[i]);
@@ -299,7 +299,7 @@ bool hn_guard_view(struct hn_guard_job *g, int32_t stage, struct hn_guard_view *
 	return true;
 }
 
-uint32_t hn_guard_readers(struct hn_guard_job *g, int32_t stage, int32_t *ret,
+uint32_t hn_heuristic_readers(struct hn_heuristic_job *g, int32_t stage, int32_t *ret,
 			  uint32_t n_max)
 {
 	const struct hn_reader *reader;

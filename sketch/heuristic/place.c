@@ -1,4 +1,4 @@
-/* sketch/guard/place.c -- which stages of a guard are computed where they are read.
+/* sketch/heuristic/place.c -- which stages of a heuristic are computed where they are read.
  *
  * Element-wise work costs less than the memory between two nests, so it goes to its
  * reader, unless that means doing something expensive again and again.  What a reduction
@@ -7,7 +7,7 @@
  */
 #include "base/arith.h"
 #include "loopstate/state/inline.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 
 #define SMALL_BODY 24 /* nodes that may be computed once for each of several readers, */
 #define MUCH_AGAIN 48 /* and for all but one of them together */
@@ -20,7 +20,7 @@ struct body {
 /* How large bodies are is followed by arithmetic, no body is made: what is inlined stands in its
  * reader as often as it was loaded there. */
 struct placing {
-	struct hn_guard_job *g;
+	struct hn_heuristic_job *g;
 	struct hn_inlined *inlined; /* of g->c.s */
 	struct body *body; /* [stage] with what has been inlined into it */
 };
@@ -92,18 +92,18 @@ static struct use use_of(struct placing *p, int32_t stage, int64_t elements)
 }
 
 /* A move that keeps neighbours neighbours may happen inside a reduction. */
-static bool keeps_rows(struct hn_guard_job *g, int32_t stage)
+static bool keeps_rows(struct hn_heuristic_job *g, int32_t stage)
 {
-	struct hn_guard_view v;
+	struct hn_heuristic_view v;
 
-	return hn_guard_view(g, stage, &v) && v.n_spatial > 0 && v.n_read == 1 &&
+	return hn_heuristic_view(g, stage, &v) && v.n_spatial > 0 && v.n_read == 1 &&
 	       (v.extent[v.n_spatial - 1] == 1 ||
 		v.read[0].stride[v.n_spatial - 1] == 1);
 }
 
 static bool worth_inlining(struct placing *p, int32_t stage)
 {
-	struct hn_guard_job *g = p->g;
+	struct hn_heuristic_job *g = p->g;
 	const struct body *b = &p->body[stage];
 	const struct hn_op *op = hn_stage_op(g->c.s, stage);
 
@@ -117,22 +117,22 @@ static bool worth_inlining(struct placing *p, int32_t stage)
 	    (u.n > 1 && (b->nodes > SMALL_BODY || (u.n - 1) * b->nodes > MUCH_AGAIN))) {
 		return false;
 	}
-	if (!u.reduced || !u.reused || g->v.place == HN_GUARD_INLINE) {
+	if (!u.reduced || !u.reused || g->v.place == HN_HEURISTIC_INLINE) {
 		return true;
 	}
 	/* terms that are zero for most remainders are left out only where they are read */
-	if (g->v.place == HN_GUARD_ATTACH && hn_guard_has_remainders(op)) {
+	if (g->v.place == HN_HEURISTIC_ATTACH && hn_heuristic_has_remainders(op)) {
 		return true;
 	}
 	return b->pure && keeps_rows(g, stage);
 }
 
-static bool may_inline(struct hn_guard_job *g, int32_t stage)
+static bool may_inline(struct hn_heuristic_job *g, int32_t stage)
 {
 	const struct hn_op *op = hn_stage_op(g->c.s, stage);
 
 	return op->kind == HN_OP_COMPUTE && !op->reduce &&
-	       !hn_guard_is_result(g, stage) && !hn_guard_is_constant(g, stage);
+	       !hn_heuristic_is_result(g, stage) && !hn_heuristic_is_constant(g, stage);
 }
 
 /* In its readers: the load and its indices, taken for one node each, give way to the body. */
@@ -152,7 +152,7 @@ static void take_over(struct placing *p, int32_t stage)
 }
 
 /* Last stages first, so that what reads the one at hand is settled. */
-void hn_guard_inline(struct hn_guard_job *g)
+void hn_heuristic_inline(struct hn_heuristic_job *g)
 {
 	struct placing p = { .g = g,
 			     .inlined = hn_inlined_new(g->c.s, g->c.a),

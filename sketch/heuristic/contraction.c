@@ -1,4 +1,4 @@
-/* sketch/guard/contraction.c -- nests whose operands are each used again along an axis that
+/* sketch/heuristic/contraction.c -- nests whose operands are each used again along an axis that
  * the other one has: matrix products, convolutions, capsules.
  *
  * One axis runs over lanes; operands that move along it ("panels") are loaded as vectors,
@@ -10,7 +10,7 @@
  * split of the reduction: a panel of v vectors is at most a fraction of a level 2 cache.
  */
 #include "base/arith.h"
-#include "sketch/guard/guard_int.h"
+#include "sketch/heuristic/heuristic_int.h"
 #include "target/cpu/core.h"
 
 #define MAX_VECTORS 6 /* of a register tile along the lanes */
@@ -24,7 +24,7 @@
 #define ROWS_AHEAD 8  /* of panels in place: a cache's latency in iterations */
 
 struct plan {
-	const struct hn_guard_view *v;
+	const struct hn_heuristic_view *v;
 	struct hn_core core;
 	uint32_t lane_axis;
 	bool rows[HN_DAG_MAX_ITERS]; /* axes that only broadcast operands have */
@@ -35,15 +35,15 @@ struct plan {
 	double cycles; /* of all tiles, for one iteration of the reduction */
 };
 
-static bool uses(const struct hn_guard_read *r, uint32_t axis)
+static bool uses(const struct hn_heuristic_read *r, uint32_t axis)
 {
 	return (r->uses >> axis & 1) != 0;
 }
 
 /* x moves along a spatial axis that y stands still on, for a vector's length at least (a
  * group's channels). */
-static bool has_own_axis(const struct hn_guard_view *v, const struct hn_guard_read *x,
-			 const struct hn_guard_read *y)
+static bool has_own_axis(const struct hn_heuristic_view *v, const struct hn_heuristic_read *x,
+			 const struct hn_heuristic_read *y)
 {
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		if (x->stride[a] != 0 && y->stride[a] == 0) {
@@ -53,7 +53,7 @@ static bool has_own_axis(const struct hn_guard_view *v, const struct hn_guard_re
 	return false;
 }
 
-static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
+static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
 {
 	(void)g;
 	if (!v->op->reduce || v->op->reduce->n != 1 || v->reduce < FEW_SUMS ||
@@ -72,22 +72,22 @@ static bool fits(const struct hn_guard_job *g, const struct hn_guard_view *v)
 }
 
 /* What the loads of a vector along the axis cost, in loads; 0 = cannot be the lanes. */
-static double lane_cost(const struct hn_guard_view *v, uint32_t axis)
+static double lane_cost(const struct hn_heuristic_view *v, uint32_t axis)
 {
 	int64_t e = v->extent[axis];
 	double waste = (double)(hn_ceildiv(e, v->lanes) * v->lanes) / (double)e, cost = 0;
 	bool broadcast = false, moves = false;
 
 	for (uint32_t i = 0; i < v->n_read; i++) {
-		const struct hn_guard_read *r = &v->read[i];
+		const struct hn_heuristic_read *r = &v->read[i];
 
 		if (r->stride[axis] == 0) {
 			broadcast = true;
 		} else {
 			moves = true;
 			cost += r->stride[axis] == 1		   ? 1
-				: hn_guard_dimension(r, axis) >= 0 ? 1.3
-				: r->stride[axis] == HN_GUARD_ODD  ? 16
+				: hn_heuristic_dimension(r, axis) >= 0 ? 1.3
+				: r->stride[axis] == HN_HEURISTIC_ODD  ? 16
 								   : 8;
 		}
 	}
@@ -99,7 +99,7 @@ static double lane_cost(const struct hn_guard_view *v, uint32_t axis)
 
 static bool choose_lanes(struct plan *p)
 {
-	const struct hn_guard_view *v = p->v;
+	const struct hn_heuristic_view *v = p->v;
 	double best = 0;
 
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
@@ -113,7 +113,7 @@ static bool choose_lanes(struct plan *p)
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		p->rows[a] = a != p->lane_axis && v->extent[a] > 1;
 		for (uint32_t i = 0; i < v->n_read; i++) {
-			const struct hn_guard_read *r = &v->read[i];
+			const struct hn_heuristic_read *r = &v->read[i];
 
 			if (r->stride[p->lane_axis] != 0 && uses(r, a)) {
 				p->rows[a] = false;
@@ -212,7 +212,7 @@ static int64_t lane_tile(const struct plan *p)
  * along the innermost reduction. */
 static bool reduces_in_order(const struct plan *p)
 {
-	const struct hn_guard_view *v = p->v;
+	const struct hn_heuristic_view *v = p->v;
 	bool scattered = false;
 
 	for (uint32_t i = 0; i < v->n_read; i++) {
@@ -227,7 +227,7 @@ static bool reduces_in_order(const struct plan *p)
 	return scattered && v->extent[v->n_axis - 1] >= 4 * v->lanes;
 }
 
-static bool plan_make(const struct hn_guard_job *g, const struct hn_guard_view *v,
+static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		      struct plan *p)
 {
 	*p = (struct plan){ .v = v, .core = hn_core_of(g->target), .lanes = v->lanes };
@@ -268,7 +268,7 @@ static void panels_first(const struct plan *p, uint32_t *order)
 static bool broadcast_uses(const struct plan *p, uint32_t axis)
 {
 	for (uint32_t i = 0; i < p->v->n_read; i++) {
-		const struct hn_guard_read *r = &p->v->read[i];
+		const struct hn_heuristic_read *r = &p->v->read[i];
 
 		if (r->stride[p->lane_axis] == 0 && uses(r, axis)) {
 			return true;
@@ -307,12 +307,12 @@ static int64_t part_length(int64_t n, int64_t most)
 
 /* The longest reduction axis, and how much of it leaves a panel a small part of a cache,
  * beside the rows: of the first, or with all of the other axes of the second. */
-static void choose_cut(const struct hn_guard_job *g, const struct plan *p,
-		       struct hn_guard_nest *n)
+static void choose_cut(const struct hn_heuristic_job *g, const struct plan *p,
+		       struct hn_heuristic_nest *n)
 {
-	const struct hn_guard_view *v = p->v;
+	const struct hn_heuristic_view *v = p->v;
 	int64_t bytes = hn_dtype_bytes((enum hn_dtype)v->op->dtype[0]);
-	bool deep = g->v.cut == HN_GUARD_CUT_DEEP;
+	bool deep = g->v.cut == HN_HEURISTIC_CUT_DEEP;
 	int64_t room = deep ? g->target->param[HN_PARAM_L2_BYTES] / 24
 			    : g->target->param[HN_PARAM_L1_BYTES] / 6;
 	int64_t most = room / (bytes * n->tile[p->lane_axis]);
@@ -331,11 +331,11 @@ static void choose_cut(const struct hn_guard_job *g, const struct plan *p,
 
 /* Blocks of results that stay in the second cache while the reduction's parts go by: the
  * panels cut for the cores, then the rows for the cache. */
-static void block_results(const struct hn_guard_job *g, const struct plan *p,
-			  struct hn_guard_nest *n)
+static void block_results(const struct hn_heuristic_job *g, const struct plan *p,
+			  struct hn_heuristic_nest *n)
 {
-	const struct hn_guard_view *v = p->v;
-	int64_t room = g->target->param[HN_PARAM_L2_BYTES] / 4, cores = hn_guard_cores(g);
+	const struct hn_heuristic_view *v = p->v;
+	int64_t room = g->target->param[HN_PARAM_L2_BYTES] / 4, cores = hn_heuristic_cores(g);
 	int64_t bytes = hn_op_bytes(v->op, 0), blocks = 1;
 	uint32_t lane = p->lane_axis;
 	int64_t panels = hn_ceildiv(v->extent[lane], n->tile[lane]);
@@ -363,12 +363,12 @@ static void block_results(const struct hn_guard_job *g, const struct plan *p,
 
 /* What is broadcast stays in the second cache while the panels, which do not, stream by
  * once: blocks of rows would read them again and again. */
-static bool panels_stream(const struct hn_guard_job *g, const struct plan *p)
+static bool panels_stream(const struct hn_heuristic_job *g, const struct plan *p)
 {
 	int64_t cache = g->target->param[HN_PARAM_L2_BYTES], panels = 0, rest = 0;
 
 	for (uint32_t i = 0; i < p->v->n_read; i++) {
-		const struct hn_guard_read *r = &p->v->read[i];
+		const struct hn_heuristic_read *r = &p->v->read[i];
 		int64_t bytes = hn_op_bytes(hn_stage_op(g->c.s, r->producer), 0);
 
 		*(r->stride[p->lane_axis] != 0 ? &panels : &rest) += bytes;
@@ -379,10 +379,10 @@ static bool panels_stream(const struct hn_guard_job *g, const struct plan *p)
 /* Where the loops over panels alone share out evenly, each panel is packed in its iteration:
  * by the core that uses it, into memory that its cache still holds from the last, and
  * without another loop's fork and join.  The rows' loops are inside then. */
-static void pack_in_turn(struct hn_guard_job *g, const struct plan *p,
-			 struct hn_guard_nest *n)
+static void pack_in_turn(struct hn_heuristic_job *g, const struct plan *p,
+			 struct hn_heuristic_nest *n)
 {
-	int64_t cores = hn_guard_cores(g), panels = 1;
+	int64_t cores = hn_heuristic_cores(g), panels = 1;
 
 	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
 		panels = hn_mul_sat(
@@ -391,7 +391,7 @@ static void pack_in_turn(struct hn_guard_job *g, const struct plan *p,
 	if (n->threads && panels % cores != 0 && panels < PANELS_EACH * cores) {
 		return;
 	}
-	n->n_move = hn_guard_own_panels(g, p->v, p->lane_axis, n->move);
+	n->n_move = hn_heuristic_own_panels(g, p->v, p->lane_axis, n->move);
 	for (uint32_t a = 0; a < p->v->n_spatial && n->n_move > 0; a++) {
 		n->block[a] = p->rows[a] ? p->v->extent[a] : n->block[a];
 	}
@@ -399,12 +399,12 @@ static void pack_in_turn(struct hn_guard_job *g, const struct plan *p,
 
 /* All panels stay in the first cache: what is broadcast, and the results, go by once and in
  * the order in which they lie. */
-static bool panels_stay(const struct hn_guard_job *g, const struct plan *p)
+static bool panels_stay(const struct hn_heuristic_job *g, const struct plan *p)
 {
 	int64_t panels = 0;
 
 	for (uint32_t i = 0; i < p->v->n_read; i++) {
-		const struct hn_guard_read *r = &p->v->read[i];
+		const struct hn_heuristic_read *r = &p->v->read[i];
 
 		if (r->stride[p->lane_axis] != 0) {
 			panels += hn_op_bytes(hn_stage_op(g->c.s, r->producer), 0);
@@ -413,13 +413,13 @@ static bool panels_stay(const struct hn_guard_job *g, const struct plan *p)
 	return panels <= g->target->param[HN_PARAM_L1_BYTES] / 3;
 }
 
-static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host)
+static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t host)
 {
-	struct hn_guard_nest n;
+	struct hn_heuristic_nest n;
 
-	hn_guard_nest_init(&n, p->v);
-	hn_guard_nest_phases(&n, p->v);
-	n.threads = hn_guard_threads(g, p->v);
+	hn_heuristic_nest_init(&n, p->v);
+	hn_heuristic_nest_phases(&n, p->v);
+	n.threads = hn_heuristic_threads(g, p->v);
 	n.lane_axis = p->lane_axis;
 	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
 		n.block[a] = n.tile[a] = p->tile[a];
@@ -430,18 +430,18 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 		panels_first(p, n.outer);
 		panels_first(p, n.inner);
 	}
-	if (g->v.cut != HN_GUARD_CUT_NONE && !p->phased) {
+	if (g->v.cut != HN_HEURISTIC_CUT_NONE && !p->phased) {
 		choose_cut(g, p, &n);
 	}
-	bool attach = g->v.place == HN_GUARD_ATTACH && !panels_stream(g, p);
+	bool attach = g->v.place == HN_HEURISTIC_ATTACH && !panels_stream(g, p);
 
 	if (n.cut_length > 0) {
 		block_results(g, p, &n);
-		if (g->v.place == HN_GUARD_ATTACH) {
-			n.n_move = hn_guard_moves(g, p->v, n.move);
+		if (g->v.place == HN_HEURISTIC_ATTACH) {
+			n.n_move = hn_heuristic_moves(g, p->v, n.move);
 		}
 	} else if (attach) {
-		n.n_move = hn_guard_moves(g, p->v, n.move);
+		n.n_move = hn_heuristic_moves(g, p->v, n.move);
 		rows_first(p, n.outer);
 		/* panels' own axes run inside the block */
 		for (uint32_t a = 0; a < p->v->n_spatial; a++) {
@@ -449,18 +449,18 @@ static void make_nest(struct hn_guard_job *g, const struct plan *p, int32_t host
 				n.block[a] = p->v->extent[a];
 			}
 		}
-		hn_guard_block_rows(g, p->v, p->rows, &n);
+		hn_heuristic_block_rows(g, p->v, p->rows, &n);
 	} else if (!p->phased && !stay) {
 		pack_in_turn(g, p, &n);
 	}
-	hn_guard_nest_build(g, p->v, host, &n);
+	hn_heuristic_nest_build(g, p->v, host, &n);
 }
 
 /* Panels in place whose rows lie far apart: what fetches ahead in hardware stays within a
  * page, so that each row would be waited for. */
-static void fetch_panels(struct hn_guard_job *g, const struct plan *p)
+static void fetch_panels(struct hn_heuristic_job *g, const struct plan *p)
 {
-	const struct hn_guard_view *v = p->v;
+	const struct hn_heuristic_view *v = p->v;
 	int32_t loop = -1;
 
 	for (uint32_t i = 0; !g->c.failed && i < g->c.s->stage[v->stage]->n_iter; i++) {
@@ -470,65 +470,68 @@ static void fetch_panels(struct hn_guard_job *g, const struct plan *p)
 		loop = it->kind == HN_ITER_REDUCE && it->extent != 1 ? (int32_t)i : loop;
 	}
 	for (uint32_t i = 0; loop >= 0 && i < v->n_read; i++) {
-		const struct hn_guard_read *r = &v->read[i];
+		const struct hn_heuristic_read *r = &v->read[i];
 		struct hn_step step = { .kind = HN_STEP_prefetch, .stage = v->stage };
 
 		step.a[HN_PF_ITER] = loop;
 		step.a[HN_PF_OPERAND] = r->producer;
 		step.a[HN_PF_DISTANCE] = ROWS_AHEAD;
-		if (r->stride[p->lane_axis] != 0 && hn_guard_rows_far(g, v, r)) {
+		if (r->stride[p->lane_axis] != 0 && hn_heuristic_rows_far(g, v, r)) {
 			/* *ret is written on success alone */
 			(void)!hn_state_apply(g->c.s, &step, g->c.a, &g->c.s, NULL);
 		}
 	}
 }
 
-bool hn_guard_is_contraction(const struct hn_guard_job *g, const struct hn_guard_view *v)
+bool hn_heuristic_is_contraction(const struct hn_heuristic_job *g,
+				 const struct hn_heuristic_view *v)
 {
 	struct plan p;
 
 	return fits(g, v) && plan_make(g, v, &p) && !p.along;
 }
 
-int32_t hn_guard_contraction_pack(struct hn_guard_job *g, const struct hn_guard_view *v)
+int32_t hn_heuristic_contraction_pack(struct hn_heuristic_job *g,
+				      const struct hn_heuristic_view *v)
 {
 	struct plan p;
 
-	return plan_make(g, v, &p) ? hn_guard_panels(g, v, p.lane_axis, lane_tile(&p)) : 0;
+	return plan_make(g, v, &p) ? hn_heuristic_panels(g, v, p.lane_axis, lane_tile(&p)) : 0;
 }
 
-void hn_guard_contraction_nest(struct hn_guard_job *g, const struct hn_guard_view *whole,
-			       const struct hn_guard_view *block, const int32_t *move,
-			       uint32_t n_move)
+void hn_heuristic_contraction_nest(struct hn_heuristic_job *g,
+				   const struct hn_heuristic_view *whole,
+				   const struct hn_heuristic_view *block,
+				   const int32_t *move, uint32_t n_move)
 {
-	struct hn_guard_nest n;
+	struct hn_heuristic_nest n;
 	struct plan p;
 
 	if (!plan_make(g, block, &p)) {
 		g->c.failed = true;
 		return;
 	}
-	hn_guard_nest_init(&n, whole);
+	hn_heuristic_nest_init(&n, whole);
 	n.lane_axis = p.lane_axis;
 	panels_first(&p, n.inner);
 	for (uint32_t a = 0; a < whole->n_spatial; a++) {
 		n.tile[a] = p.tile[a];
 		n.block[a] = block->extent[a];
 	}
-	n.threads = n_move > 0 && hn_guard_threads(g, whole);
+	n.threads = n_move > 0 && hn_heuristic_threads(g, whole);
 	for (; n.n_move < n_move; n.n_move++) {
 		n.move[n.n_move] = move[n.n_move];
 	}
-	hn_guard_nest_build(g, whole, whole->stage, &n);
+	hn_heuristic_nest_build(g, whole, whole->stage, &n);
 }
 
-static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int32_t host)
+static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
 {
 	struct plan p;
-	struct hn_guard_view part, again;
-	bool phased = hn_guard_one_phase(v, &part);
+	struct hn_heuristic_view part, again;
+	bool phased = hn_heuristic_one_phase(v, &part);
 
-	if (g->v.chain && !phased && host == v->stage && hn_guard_chain(g, v)) {
+	if (g->v.chain && !phased && host == v->stage && hn_heuristic_chain(g, v)) {
 		return;
 	}
 	if (!plan_make(g, &part, &p)) {
@@ -536,10 +539,10 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 		return;
 	}
 	p.phased = phased;
-	int32_t moved = p.along ? 0 : hn_guard_panels(g, v, p.lane_axis, lane_tile(&p));
+	int32_t moved = p.along ? 0 : hn_heuristic_panels(g, v, p.lane_axis, lane_tile(&p));
 
-	if (moved > 0 && hn_guard_view(g, v->stage + moved, &again)) {
-		hn_guard_one_phase(&again, &part); /* the same axes, other producers */
+	if (moved > 0 && hn_heuristic_view(g, v->stage + moved, &again)) {
+		hn_heuristic_one_phase(&again, &part); /* the same axes, other producers */
 	}
 	if (!g->c.failed) {
 		make_nest(g, &p, host + moved);
@@ -547,5 +550,5 @@ static void schedule(struct hn_guard_job *g, const struct hn_guard_view *v, int3
 	}
 }
 
-extern const struct hn_guard_ops hn_guard_contraction;
-const struct hn_guard_ops hn_guard_contraction = { "contraction", fits, schedule, true };
+extern const struct hn_heuristic_ops hn_heuristic_contraction;
+const struct hn_heuristic_ops hn_heuristic_contraction = { "contraction", fits, schedule, true };

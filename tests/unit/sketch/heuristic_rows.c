@@ -1,5 +1,5 @@
-/* Guards of what memory bounds: rows that boil down to a number, and columns. */
-#include "tests/lib/guard_bed.h"
+/* Heuristics of what memory bounds: rows that boil down to a number, and columns. */
+#include "tests/lib/heuristic_bed.h"
 
 #define SOFTMAX(rows, columns)                                                           \
 	"softmax(float32 A[" rows "," columns "]) -> Y {\n\tM(i) max=! A(i, k)\n"        \
@@ -26,16 +26,16 @@ static void short_rows_go_in_blocks(void **state)
 		  "[[\"AN\", 4, 0, 3], [\"CA\", 3, 4, 0], [\"CA\", 2, 4, 0], "
 		  "[\"CA\", 1, 4, 0]]" },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_begin(&x, AVX512);
+		heuristics_begin(&x, AVX512);
 		x.on.param[HN_PARAM_L1_BYTES] = 49152;
 		x.on.param[HN_PARAM_NUM_CORES] = 2;
-		guards_of(&x, of[i].text);
-		assert_string_equal(guards_steps(&x, 0), of[i].steps);
-		guards_end(&x);
+		heuristics_of(&x, of[i].text);
+		assert_string_equal(heuristics_steps(&x, 0), of[i].steps);
+		heuristics_end(&x);
 	}
 }
 
@@ -60,10 +60,10 @@ static void long_columns_go_in_strips(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		struct guards x;
+		struct heuristics x;
 
-		guards_open(&x, AVX512, of[i].text);
-		const struct hn_node *root = guards_tree(&x, 0);
+		heuristics_open(&x, AVX512, of[i].text);
+		const struct hn_node *root = heuristics_tree(&x, 0);
 		/* 1900 = 119 parts of 16; 2100 = 4 strips of 17 vectors by two */
 		bool parts = loops_of_length(root, HN_ITER_REDUCE, 119) == 1 &&
 			     loops_of_length(root, HN_ITER_REDUCE, 16) == 1;
@@ -73,7 +73,7 @@ static void long_columns_go_in_strips(void **state)
 		if (parts != of[i].strips || strips != of[i].strips) {
 			fail_msg("%s", of[i].text);
 		}
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -84,5 +84,5 @@ int main(void)
 		cmocka_unit_test(long_columns_go_in_strips),
 	};
 
-	return cmocka_run_group_tests_name("sketch guard rows", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sketch heuristic rows", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Guards of products: tiles from the registers, operands packed, prepared or fetched ahead by
+/* Heuristics of products: tiles from the registers, operands packed, prepared or fetched ahead by
  * where their elements lie; chains of products by blocks of rows. */
-#include "tests/lib/guard_bed.h"
+#include "tests/lib/heuristic_bed.h"
 
 /* Product of the lengths of the spatial loops inside the last reduction loop. */
 static int64_t tile_points(const struct hn_node *n)
@@ -25,21 +25,21 @@ static void tiles_follow_the_registers(void **state)
 	} machine[] = { { AVX512, 16, 32 }, { AVX2, 8, 16 } };
 	const char *text = "f(float32 A[512,512], B[512,512]) -> C { C(i,j) +=! A(i,k) * "
 			   "B(k,j) }";
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t t = 0; t < HN_COUNT_OF(machine); t++) {
-		guards_open(&x, machine[t].target, text);
+		heuristics_open(&x, machine[t].target, text);
 
 		for (uint32_t i = 0; i + 1 < x.n; i++) { /* the last is the plain one */
-			const struct hn_node *root = guards_tree(&x, i);
+			const struct hn_node *root = heuristics_tree(&x, i);
 			int64_t points = tile_points(root);
 
 			assert_in_range(points, machine[t].lanes * 8,
 					machine[t].lanes * (machine[t].registers - 2));
 			assert_true(has_parallel(root));
 		}
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -59,22 +59,22 @@ static void far_rows_are_fetched_ahead(void **state)
 		  " C(i,j) +=! A(i,k) * B(k,j) D(i,j) = C(i,j) + c(j) }",
 		  true },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_open(&x, AVX512, of[i].text);
+		heuristics_open(&x, AVX512, of[i].text);
 
 		for (uint32_t k = 0; k < x.n; k++) {
 			assert_false(has_step(x.g[k], HN_STEP_prefetch) &&
 				     has_step(x.g[k], HN_STEP_pack));
 		}
 		assert_int_equal(any_has_step(&x, HN_STEP_prefetch), of[i].far);
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
-/* Constant operands are packed in every guard but those that ask for the reverse, and what is
+/* Constant operands are packed in every heuristic but those that ask for the reverse, and what is
  * computed from constants alone stays a stage at root. */
 static void constants_are_prepared(void **state)
 {
@@ -93,14 +93,14 @@ static void constants_are_prepared(void **state)
 		  "}",
 		  false, false },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_open(&x, AVX512, of[i].text);
+		heuristics_open(&x, AVX512, of[i].text);
 		assert_int_equal(has_step(x.g[0], HN_STEP_pack), of[i].packed);
 		assert_int_equal(any_has_step(&x, HN_STEP_compute_inline), of[i].inlined);
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -139,16 +139,16 @@ static void panels_are_packed_in_turn(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(cases); i++) {
-		struct guards x;
+		struct heuristics x;
 		bool any = false;
 
-		guards_open(&x, AVX512, cases[i].text);
+		heuristics_open(&x, AVX512, cases[i].text);
 		for (uint32_t k = 0; k < x.n; k++) {
 			any = any || (has_step(x.g[k], HN_STEP_pack) &&
 				      has_step(x.g[k], HN_STEP_compute_at));
 		}
 		assert_int_equal(any, cases[i].in_turn);
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -162,18 +162,18 @@ static void attention_goes_by_blocks_of_rows(void **state)
 		" E(h,i,j) = exp(S(h,i,j) - M(h,i)) Z(h,i) +=! E(h,i,j)"
 		" P(h,i,j) = E(h,i,j) / Z(h,i) O(h,i,d) +=! P(h,i,j) * V(h,j,d) }";
 	static const int64_t rows[] = { 16, 32 };
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t m = 0; m < HN_COUNT_OF(rows); m++) {
 		bool any = false;
 
-		guards_begin(&x, AVX512);
+		heuristics_begin(&x, AVX512);
 		x.on.param[HN_PARAM_L2_BYTES] = rows[m] << 16;
-		guards_of(&x, text);
+		heuristics_of(&x, text);
 
 		for (uint32_t k = 0; k < x.n; k++) {
-			const struct hn_node *root = guards_tree(&x, k);
+			const struct hn_node *root = heuristics_tree(&x, k);
 			/* the packed keys, and the rest */
 			any = any ||
 			      (root->n_child == 2 &&
@@ -183,7 +183,7 @@ static void attention_goes_by_blocks_of_rows(void **state)
 			       loops_of_length(root, HN_ITER_REDUCE, 64) == 1);
 		}
 		assert_true(any);
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -215,19 +215,19 @@ static void small_weights_stay(void **state)
 		  " Y(h,w,f) +=! X(h,w,c) * W(c,f) }",
 		  57, 3, false },
 	};
-	struct guards x;
+	struct heuristics x;
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		guards_open(&x, "cpu -isa=x86-64-avx512 -num_cores=1", of[i].text);
+		heuristics_open(&x, "cpu -isa=x86-64-avx512 -num_cores=1", of[i].text);
 		assert_true(x.n > 1);
-		const struct hn_node *root = guards_tree(&x, 0);
+		const struct hn_node *root = heuristics_tree(&x, 0);
 		int32_t pixels = depth_of(root, of[i].pixels);
 		int32_t channels = depth_of(root, of[i].channels);
 
 		assert_true(pixels >= 0 && channels >= 0);
 		assert_int_equal(pixels < channels, of[i].stay);
-		guards_end(&x);
+		heuristics_end(&x);
 	}
 }
 
@@ -242,5 +242,6 @@ int main(void)
 		cmocka_unit_test(small_weights_stay),
 	};
 
-	return cmocka_run_group_tests_name("sketch guard products", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sketch heuristic products", tests, NULL,
+					   NULL);
 }
