@@ -50,7 +50,7 @@ static void statement(const struct hn_view *v, float *x)
 	SET(elem_bytes, store->elem_bytes);
 	SET(accesses, v->n_stream);
 	SET(guard, inwards(v, v->guard_loop));
-	SET(scope, store->buffer->scope);
+	SET(scope, store->buffer->lifetime);
 	SET(alloc_bytes, bytes);
 }
 
@@ -224,7 +224,7 @@ static void access(const struct hn_view *v, const struct hn_traffic *m, uint32_t
 	to[1] = (float)fetched(v, m, i, 1);
 	to[2] = (float)m->cold[(size_t)i * (v->n_loop + 1)];
 	to[3] = s->store;
-	to[4] = s->buffer->scope;
+	to[4] = s->buffer->lifetime;
 	to[5] = moving < 0 ? 0 : (float)(s->stride[moving] * s->elem_bytes);
 	to[6] = (float)inwards(v, still);
 	to[7] = still < 0 ? 0 : (float)v->loop[still]->extent;

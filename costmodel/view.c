@@ -161,7 +161,7 @@ static struct indices find_axes(const struct hn_view *v, const struct hn_op *op,
 static struct hn_line index_line(const struct indices *x, const struct hn_buffer *b, uint32_t d,
 				 const struct hn_expr *load)
 {
-	bool local = b->scope == HN_SCOPE_LOCAL && b->min && b->min[d];
+	bool local = b->lifetime == HN_LIFETIME_LOOP && b->min && b->min[d];
 	int32_t axis = !load				   ? (int32_t)d
 		       : load->arg[d]->op == HN_EXPR_VAR ? load->arg[d]->ref
 							   : -1;

@@ -1,13 +1,10 @@
 /* loopstate/nest/bounds_scope.c -- see bounds_scope.h.
  *
- * Memories and thread numbers have ranks: a loop over a thread number of rank r runs for
- * memory of rank <= r.  A stage without a memory of its own gets the nearest one that the
- * loops around it share. */
+ * A loop over block or thread numbers runs for a memory of which all its iterations share one copy.
+ * A stage without a memory of its own gets the nearest one that the loops around it share. */
 #include "loopstate/nest/bounds_scope.h"
 
-#include <string.h>
-
-enum memory { GLOBAL, SHARED, WARP, LOCAL, UNITS };
+#include "loopstate/nest/memory.h"
 
 #define NO_THREAD (-1)
 
@@ -17,35 +14,15 @@ static int thread_rank(uint8_t ann)
 	return !hn_ann_is_thread(ann) ? NO_THREAD : hn_ann_rows[ann].runs != HN_RUNS_BLOCKS;
 }
 
-/* The memory named (also "shared.dyn"); false when the name is not one we know. */
-static bool named_memory(const char *scope, enum memory *ret)
+static enum hn_memory memory_of(const struct hn_state *s, int32_t i)
 {
-	static const struct {
-		const char *prefix;
-		enum memory memory;
-	} known[] = { { "global", GLOBAL },
-		      { "shared", SHARED },
-		      { "warp", WARP },
-		      { "local", LOCAL },
-		      { "wmma", UNITS } };
-
-	for (uint32_t k = 0; k < HN_COUNT_OF(known); k++) {
-		if (strncmp(scope, known[k].prefix, strlen(known[k].prefix)) == 0) {
-			*ret = known[k].memory;
-			return true;
-		}
-	}
-	return false;
-}
-
-static enum memory memory_of(const struct hn_state *s, int32_t i)
-{
-	static const enum memory by_rank[] = { GLOBAL, SHARED, LOCAL };
+	static const enum hn_memory by_rank[] = { HN_MEMORY_GLOBAL, HN_MEMORY_SHARED,
+						  HN_MEMORY_LOCAL };
 	const struct hn_stage *st = s->stage[i];
+	enum hn_memory m = hn_memory_of_scope(st->scope);
 	int rank = NO_THREAD;
-	enum memory m;
 
-	if (st->scope != NULL && named_memory(st->scope, &m)) {
+	if (m != HN_N_MEMORY) {
 		return m;
 	}
 	for (; st->at == HN_AT_ITER; st = s->stage[st->at_stage]) {
@@ -59,9 +36,19 @@ static enum memory memory_of(const struct hn_state *s, int32_t i)
 }
 
 /* threadIdx.x is the number within the warp whose memory it is. */
-static bool thread_runs(enum memory m, uint8_t ann)
+static bool thread_runs(enum hn_memory m, uint8_t ann)
 {
-	return (int)m <= thread_rank(ann) || (m == WARP && ann == HN_ANN_THREAD_X);
+	switch (hn_memory_rows[m].copies) {
+	case HN_COPIES_GRID:
+		return true;
+	case HN_COPIES_BLOCK:
+		return thread_rank(ann) > 0;
+	case HN_COPIES_WARP:
+		return ann == HN_ANN_THREAD_X;
+	case HN_COPIES_THREAD:
+		break;
+	}
+	return false;
 }
 
 bool hn_scope_serves(const struct hn_state *s, int32_t i, uint8_t ann)
@@ -72,7 +59,7 @@ bool hn_scope_serves(const struct hn_state *s, int32_t i, uint8_t ann)
 void hn_scope_fix_loops(const struct hn_state *s, int32_t i, const int32_t *first_loop,
 			bool *fixed)
 {
-	enum memory m = memory_of(s, i);
+	enum hn_memory m = memory_of(s, i);
 
 	for (uint32_t c = 0; c < s->n_stage; c++) {
 		for (uint32_t k = 0; k < s->stage[c]->n_iter; k++) {

@@ -31,7 +31,7 @@ static const struct around *outside(const struct walker *w, int32_t stage, const
 {
 	const struct hn_buffer *b = &w->t->buffer[stage];
 
-	while (a != NULL && (b->scope != HN_SCOPE_LOCAL || a->loop->loop != b->at_loop)) {
+	while (a != NULL && (b->lifetime != HN_LIFETIME_LOOP || a->loop->loop != b->at_loop)) {
 		a = a->next;
 	}
 	return a;

@@ -288,9 +288,9 @@ static struct hn_buffer make_buffer(struct build *x, uint32_t i)
 			       : hn_expr_int(first, HN_I32, x->a);
 	}
 	buf.arg = hn_dag_arg_of(x->dag, (int32_t)i);
-	buf.scope = buf.arg >= 0 ? HN_SCOPE_ARG
-		    : local	 ? HN_SCOPE_LOCAL
-				 : HN_SCOPE_SHARED;
+	buf.lifetime = buf.arg >= 0 ? HN_LIFETIME_ARG
+		    : local	 ? HN_LIFETIME_LOOP
+				 : HN_LIFETIME_KERNEL;
 	if (local) {
 		buf.at_loop = x->b->first_loop[st->at_stage] + st->at_iter;
 	}
@@ -392,7 +392,7 @@ static const bool *find_prepared(const struct build *x, const struct hn_looptree
 	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage), any = false;
 
 	for (uint32_t k = 0; k < t->root->n_child && !any; k++) {
-		any = t->buffer[t->root->child[k]->stage].scope == HN_SCOPE_SHARED;
+		any = t->buffer[t->root->child[k]->stage].lifetime == HN_LIFETIME_KERNEL;
 	}
 	if (x->dag->sizes != NULL || !any) {
 		return prepared; /* what is prepared once must not depend on sizes */
@@ -404,7 +404,7 @@ static const bool *find_prepared(const struct build *x, const struct hn_looptree
 	for (uint32_t k = 0; k < t->root->n_child; k++) {
 		const struct hn_node *nest = t->root->child[k];
 
-		prepared[nest->stage] = t->buffer[nest->stage].scope == HN_SCOPE_SHARED &&
+		prepared[nest->stage] = t->buffer[nest->stage].lifetime == HN_LIFETIME_KERNEL &&
 					can_prepare(&c, nest);
 	}
 	return prepared;

@@ -21,25 +21,28 @@ enum hn_stmt_kind {
 	HN_STMT_UPDATE   /* T[axes] = combine(T[axes], source) where condition */
 };
 
-/* Where a tensor lives. */
-enum hn_scope {
-	HN_SCOPE_ARG,    /* an argument of the kernel */
-	HN_SCOPE_SHARED, /* one copy for the whole kernel: stages at root that are not arguments */
-	HN_SCOPE_LOCAL   /* made anew at each iteration of the loop it is attached in; private to
-			  * the thread when that loop is inside a parallel one */
+/* How long a tensor lives, and so how many copies of it there are.  In which memory it lies is
+ * another matter (memory.h), and said of GPUs alone.  The printed words are "arg", "shared" and
+ * "local". */
+enum hn_lifetime {
+	HN_LIFETIME_ARG,    /* an argument of the kernel */
+	HN_LIFETIME_KERNEL, /* one copy for the whole kernel: stages at root that are not
+			     * arguments */
+	HN_LIFETIME_LOOP    /* made anew at each iteration of the loop it is attached in; private
+			     * to the thread when that loop is inside a parallel one */
 };
 
 /* The tensor of one stage (placeholders included; inlined stages have none: op < 0).
  * Element [x0, x1, ...] of the op lives at sum over d of (xd - min[d]) * stride[d] elements. */
 struct hn_buffer {
 	int32_t op;      /* index in tree->dag; -1 = no buffer */
-	uint8_t scope;   /* enum hn_scope */
-	int32_t arg;     /* SCOPE_ARG: position among the dag's arguments */
+	uint8_t lifetime; /* enum hn_lifetime */
+	int32_t arg;     /* LIFETIME_ARG: position among the dag's arguments */
 	uint32_t n_dim;
 	const int64_t *extent;                /* [n_dim] elements held */
 	const int64_t *stride;                /* [n_dim] elements, row-major */
-	const struct hn_expr *const *min;     /* [n_dim] loop space (constants when not LOCAL) */
-	int32_t at_loop; /* SCOPE_LOCAL: loop id of the loop whose body holds it */
+	const struct hn_expr *const *min;     /* [n_dim] loop space (constants unless LOOP) */
+	int32_t at_loop; /* LIFETIME_LOOP: loop id of the loop whose body holds it */
 };
 
 struct hn_node {
@@ -80,7 +83,7 @@ struct hn_looptree {
 	uint32_t n_loop; /* loop ids are below this (init copies of loops included) */
 	const struct hn_buffer *buffer; /* [n_stage] */
 	const struct hn_node *root;     /* a SEQ */
-	const bool *prepared; /* [n_stage] stages at root, SHARED, that depend on constant inputs
+	const bool *prepared; /* [n_stage] stages at root, LIFETIME_KERNEL, that depend on constant inputs
 			       * alone, with all that is attached in them: these may run once,
 			       * before the first call; none where sizes are parameters */
 };
@@ -90,7 +93,7 @@ int hn_looptree_build(const struct hn_state *s, struct hn_arena *a, const struct
 		      struct hn_err *err) HN_NODISCARD;
 
 /* Readable text: loops with extents and annotations, statements with real index expressions,
- * buffers with scopes. */
+ * buffers with lifetimes. */
 void hn_looptree_print(const struct hn_looptree *t, struct hn_buf *buf);
 
 #endif

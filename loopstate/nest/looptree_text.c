@@ -21,8 +21,8 @@ struct text {
 	struct hn_buf *buf;
 };
 
-static const char *const scope_name[] = {
-	[HN_SCOPE_ARG] = "arg", [HN_SCOPE_SHARED] = "shared", [HN_SCOPE_LOCAL] = "local"
+static const char *const lifetime_name[] = {
+	[HN_LIFETIME_ARG] = "arg", [HN_LIFETIME_KERNEL] = "shared", [HN_LIFETIME_LOOP] = "local"
 };
 
 static void indent(const struct text *x, uint32_t depth)
@@ -121,10 +121,10 @@ static void print_buffer(struct text *x, const struct hn_buffer *b, uint32_t dep
 {
 	indent(x, depth);
 	hn_buf_printf(x->buf, "%s %s [",
-		      x->t->prepared[b->op] ? "prepared" : scope_name[b->scope],
+		      x->t->prepared[b->op] ? "prepared" : lifetime_name[b->lifetime],
 		      x->op_name[b->op]);
 	for (uint32_t d = 0; d < b->n_dim; d++) {
-		const struct hn_expr *form = b->scope == HN_SCOPE_ARG
+		const struct hn_expr *form = b->lifetime == HN_LIFETIME_ARG
 						     ? hn_op_extent(x->t->dag->op[b->op], d)
 						     : NULL;
 
@@ -136,7 +136,7 @@ static void print_buffer(struct text *x, const struct hn_buffer *b, uint32_t dep
 		}
 	}
 	hn_buf_puts(x->buf, "]");
-	for (uint32_t d = 0; d < b->n_dim && b->scope == HN_SCOPE_LOCAL; d++) {
+	for (uint32_t d = 0; d < b->n_dim && b->lifetime == HN_LIFETIME_LOOP; d++) {
 		hn_buf_puts(x->buf, d == 0 ? " from [" : ", ");
 		print_expr(x, b->min[d]);
 		hn_buf_puts(x->buf, d + 1 == b->n_dim ? "]" : "");
@@ -169,7 +169,7 @@ static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
 		for (uint32_t i = 0; i < x->t->bounds->n_stage; i++) {
 			const struct hn_buffer *b = &x->t->buffer[i];
 
-			if (b->op >= 0 && b->scope == HN_SCOPE_LOCAL &&
+			if (b->op >= 0 && b->lifetime == HN_LIFETIME_LOOP &&
 			    b->at_loop == n->loop) {
 				print_buffer(x, b, depth);
 			}
@@ -209,7 +209,7 @@ void hn_looptree_print(const struct hn_looptree *t, struct hn_buf *buf)
 	}
 	name_loops(&x, t->root);
 	for (uint32_t i = 0; i < t->dag->n_op; i++) {
-		if (t->buffer[i].op >= 0 && t->buffer[i].scope != HN_SCOPE_LOCAL) {
+		if (t->buffer[i].op >= 0 && t->buffer[i].lifetime != HN_LIFETIME_LOOP) {
 			print_buffer(&x, &t->buffer[i], /* depth= */ 0);
 		}
 	}

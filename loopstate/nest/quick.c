@@ -77,7 +77,7 @@ static void add_statement(struct walker *w, const struct hn_node *node)
 		level[i] = w->level[i];
 		if (level[i].node->kind == HN_NODE_LOOP) {
 			loop++;
-			if (buffer->scope == HN_SCOPE_LOCAL &&
+			if (buffer->lifetime == HN_LIFETIME_LOOP &&
 			    buffer->at_loop == level[i].node->loop) {
 				s->life = loop;
 			}
@@ -155,7 +155,7 @@ static bool find_writers(struct hn_quick_check *c)
 			return hn_quick_refuse(c, s, "two statements compute it");
 		}
 		*place = s;
-		if (c->tree->buffer[s->node->stage].scope == HN_SCOPE_LOCAL &&
+		if (c->tree->buffer[s->node->stage].lifetime == HN_LIFETIME_LOOP &&
 		    s->life == 0) {
 			return hn_quick_refuse(c, s, "computed outside the loop that holds it");
 		}

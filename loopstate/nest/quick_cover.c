@@ -419,7 +419,7 @@ static bool split_axis(struct cover *v, uint32_t d, bool *seen, bool *once,
 	}
 	*once = *once && this_once;
 	*ret_base = hn_digit_form_keep(base, v->c->arena);
-	bool output = v->c->tree->buffer[v->s->node->stage].scope == HN_SCOPE_ARG;
+	bool output = v->c->tree->buffer[v->s->node->stage].lifetime == HN_LIFETIME_ARG;
 	bool all = output || d >= v->s->op->n_spatial;
 
 	return !all || (base->n == 0 && base->lo <= x->min &&

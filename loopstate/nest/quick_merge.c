@@ -312,7 +312,7 @@ static const struct hn_buffer *merged_buffers(const struct merge *m)
 		ret[i] = m->t->buffer[i];
 		if (ret[i].op >= 0) {
 			ret[i].min = rewritten_all(m, ret[i].min, ret[i].n_dim);
-			if (ret[i].scope == HN_SCOPE_LOCAL) {
+			if (ret[i].lifetime == HN_LIFETIME_LOOP) {
 				ret[i].at_loop = m->into[ret[i].at_loop];
 			}
 		}
@@ -331,7 +331,7 @@ static bool find_sets(struct merge *m)
 		for (uint32_t d = 0; b->op >= 0 && d < b->n_dim; d++) {
 			hn_expr_visit(b->min[d], join_division, m);
 		}
-		if (b->op >= 0 && b->scope == HN_SCOPE_LOCAL) {
+		if (b->op >= 0 && b->lifetime == HN_LIFETIME_LOOP) {
 			m->holds[b->at_loop] = true;
 		}
 	}

@@ -84,7 +84,7 @@ void hn_emit_locals(struct emit *e, int32_t loop, bool enter)
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
 		const struct hn_buffer *b = &e->t->buffer[i];
 
-		if (b->op < 0 || b->scope != HN_SCOPE_LOCAL || b->at_loop != loop) {
+		if (b->op < 0 || b->lifetime != HN_LIFETIME_LOOP || b->at_loop != loop) {
 			continue;
 		}
 		if (enter) {

@@ -38,13 +38,13 @@ static void place_buffers(struct emit *e)
 		}
 		b->base = HN_NEW_ARRAY(e->a, LLVMValueRef, e->t->dag->op[i]->n_out);
 		bytes = all_bytes(e, i);
-		if (e->t->buffer[i].scope == HN_SCOPE_ARG) {
+		if (e->t->buffer[i].lifetime == HN_LIFETIME_ARG) {
 			b->place = EMIT_ARG;
 		} else if (e->t->prepared[i] && !e->opt->scalar) {
 			b->place = EMIT_PREPARED;
 			b->offset = e->prepared_bytes;
 			e->prepared_bytes += bytes;
-		} else if (e->t->buffer[i].scope == HN_SCOPE_SHARED) {
+		} else if (e->t->buffer[i].lifetime == HN_LIFETIME_KERNEL) {
 			b->place = EMIT_SHARED;
 			b->offset = e->shared_bytes;
 			e->shared_bytes += bytes;

@@ -69,7 +69,7 @@ void hn_emit_add_index(struct emit *e, int32_t op, uint32_t d, const struct hn_l
 	const struct hn_buffer *b = &e->t->buffer[op];
 	struct stride s = { NULL, 1, 1 };
 
-	if (b->scope == HN_SCOPE_ARG && !e->dry && hn_op_is_sized(e->t->dag->op[op])) {
+	if (b->lifetime == HN_LIFETIME_ARG && !e->dry && hn_op_is_sized(e->t->dag->op[op])) {
 		s = stride_of(e, op, d);
 	} else {
 		s.coef = b->stride[d];

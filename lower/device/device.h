@@ -4,7 +4,7 @@
  * numbers are gone, threads fill shared memory together and wait for each other, and a sum over
  * threads is combined in steps.  Here all of that is explicit, so that an emitter only prints, and
  * a verifier and an interpreter judge what is printed.  An accelerator without threads is the same
- * program with one thread, more spaces and copies between them.
+ * program with one thread, more memories and copies between them.
  *
  * A program is a list of kernels, run one after the other.  Each is code that every thread of
  * every block runs: loops of constant length, conditions, scalars, stores, copies, barriers.
@@ -14,22 +14,14 @@
 #define HN_LOWER_DEVICE_DEVICE_H
 
 #include "loopstate/nest/looptree.h"
+#include "loopstate/nest/memory.h"
 #include "target/target.h"
-
-enum hn_space {
-#define SPACE(name, keyword, copies, param) HN_SPACE_##name,
-#include "lower/device/spaces.def"
-#undef SPACE
-	HN_N_SPACE
-};
-
-const char *hn_space_keyword(enum hn_space s);
 
 /* Elements 0 to n_elem - 1, row-major as the caller likes: indices are flat. */
 struct hn_device_buffer {
 	const char *name; /* unique in the program: letters, digits, '_', '.' */
 	uint8_t dtype;	  /* enum hn_dtype */
-	uint8_t space;	  /* enum hn_space */
+	uint8_t memory;	  /* enum hn_memory, one of those that device programs know */
 	int64_t n_elem;
 	int32_t arg; /* GLOBAL: position among the arguments; -1: workspace */
 };

@@ -298,30 +298,30 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 	f->depth--;
 }
 
-/* What one copy of the space holds of this kernel's, against what the target has. */
-static void check_room(struct form *f, enum hn_space space, const struct hn_target *t)
+/* What one copy of the memory holds of this kernel's, against what the target has. */
+static void check_room(struct form *f, enum hn_memory memory, const struct hn_target *t)
 {
-	static const int param[HN_N_SPACE] = {
+	static const int param[HN_N_MEMORY] = {
 #define HN_PARAM_NONE (-1)
-#define SPACE(name, keyword, copies, param) HN_PARAM_##param,
-#include "lower/device/spaces.def"
-#undef SPACE
+#define MEMORY(name, keyword, copies, in_device, param) HN_PARAM_##param,
+#include "loopstate/nest/memories.def"
+#undef MEMORY
 	};
 	int64_t bytes = 0;
 
 	for (uint32_t i = 0; i < f->d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &f->d->buffer[i];
 
-		if (f->used[i] && b->space == space) {
+		if (f->used[i] && b->memory == memory) {
 			bytes = hn_add_sat(
 				bytes,
 				hn_mul_sat(b->n_elem,
 					   hn_dtype_bytes((enum hn_dtype)b->dtype)));
 		}
 	}
-	if (param[space] >= 0 && bytes > t->param[param[space]]) {
+	if (param[memory] >= 0 && bytes > t->param[param[memory]]) {
 		refuse(f, "%" PRId64 " bytes of %s memory; %s has %" PRId64, bytes,
-		       hn_space_keyword(space), t->kind, t->param[param[space]]);
+		       hn_memory_rows[memory].keyword, t->kind, t->param[param[memory]]);
 	}
 }
 
@@ -346,8 +346,8 @@ static void check_kernel(struct form *f, const struct hn_target *t)
 			       threads, t->kind,
 			       t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]);
 		}
-		for (int s = 0; s < HN_N_SPACE && f->rc == 0; s++) {
-			check_room(f, (enum hn_space)s, t);
+		for (int m = 0; m < HN_N_MEMORY && f->rc == 0; m++) {
+			check_room(f, (enum hn_memory)m, t);
 		}
 	}
 }
@@ -358,12 +358,12 @@ static int check_buffers(const struct hn_device *d, struct hn_err *err)
 		const struct hn_device_buffer *b = &d->buffer[i];
 
 		if (b->n_elem < 1 || b->n_elem > HN_EXTENT_MAX / 16 ||
-		    b->space >= HN_N_SPACE ||
-		    (b->arg >= 0 && b->space != HN_SPACE_GLOBAL)) {
+		    b->memory >= HN_N_MEMORY || !hn_memory_rows[b->memory].in_device ||
+		    (b->arg >= 0 && b->memory != HN_MEMORY_GLOBAL)) {
 			return hn_fail(err, HONE_E_INVALID,
 				       "buffer %s: %" PRId64
-				       " elements, or an argument that is not "
-				       "in global memory",
+				       " elements, a memory that device programs do not know, or "
+				       "an argument that is not in global memory",
 				       b->name, b->n_elem);
 		}
 	}

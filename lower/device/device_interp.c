@@ -74,7 +74,7 @@ static void fault(struct run *r, const char *fmt, ...)
 static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at,
 		     int64_t when, int64_t by, const char *was, const char *is)
 {
-	int64_t began = b->space == HN_SPACE_SHARED ? r->block_began : r->kernel_began;
+	int64_t began = b->memory == HN_MEMORY_SHARED ? r->block_began : r->kernel_began;
 
 	if (when < began || (when >= r->block_began && when < r->phase) ||
 	    (when == r->phase && by == r->thread)) {
@@ -132,7 +132,7 @@ static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		      r->thread, write ? "writes" : "reads", b->name, at, b->n_elem);
 		return -1;
 	}
-	if (b->space == HN_SPACE_LOCAL) {
+	if (b->memory == HN_MEMORY_LOCAL) {
 		at += r->thread * b->n_elem;
 		if (!write && !m->filled[at]) {
 			fault(r,
@@ -144,7 +144,7 @@ static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		m->filled[at] = 1;
 		return at;
 	}
-	int64_t since = b->space == HN_SPACE_SHARED ? r->block_began : 1;
+	int64_t since = b->memory == HN_MEMORY_SHARED ? r->block_began : 1;
 
 	if (!write && m->seen[at].wrote < since &&
 	    !(b->arg >= 0 && m->seen[at].wrote == 0)) {
@@ -358,7 +358,7 @@ static bool make_memory(struct run *r)
 	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &r->d->buffer[i];
 		struct memory *m = &r->memory[i];
-		bool local = b->space == HN_SPACE_LOCAL;
+		bool local = b->memory == HN_MEMORY_LOCAL;
 		size_t n = (size_t)b->n_elem * (local ? (size_t)r->n_thread : 1);
 
 		if (local) {

@@ -144,9 +144,9 @@ static void block(struct parse *p, struct hn_device_node *parent)
 
 /* ---- the program */
 
-static void buffer(struct parse *p, enum hn_space space)
+static void buffer(struct parse *p, enum hn_memory memory)
 {
-	struct hn_device_buffer b = { .space = (uint8_t)space, .arg = -1 };
+	struct hn_device_buffer b = { .memory = (uint8_t)memory, .arg = -1 };
 
 	if (p->d.n_buffer == MOST_BUFFERS) {
 		hn_parse_refuse(p, "more than %d buffers", MOST_BUFFERS);
@@ -228,15 +228,12 @@ __attribute__((noinline)) static void program(struct parse *p)
 	p->at += n;
 	hn_parse_end_line(p);
 	while (p->at < p->end) {
-		int space = 0;
+		enum hn_memory memory;
 
 		hn_parse_take(p);
-		while (space < HN_N_SPACE &&
-		       strcmp(p->word, hn_space_keyword((enum hn_space)space)) != 0) {
-			space++;
-		}
-		if (space < HN_N_SPACE) {
-			buffer(p, (enum hn_space)space);
+		memory = hn_memory_of_device(p->word);
+		if (memory < HN_N_MEMORY) {
+			buffer(p, memory);
 		} else if (strcmp(p->word, "kernel") == 0) {
 			kernel(p);
 		} else {

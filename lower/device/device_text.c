@@ -221,7 +221,7 @@ void hn_device_print(const struct hn_device *d, struct hn_buf *buf)
 	for (uint32_t i = 0; i < d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &d->buffer[i];
 
-		hn_buf_printf(buf, "%s %s %s[%" PRId64 "]", hn_space_keyword(b->space),
+		hn_buf_printf(buf, "%s %s %s[%" PRId64 "]", hn_memory_rows[b->memory].keyword,
 			      b->name, hn_dtype_name((enum hn_dtype)b->dtype), b->n_elem);
 		if (b->arg >= 0) {
 			hn_buf_printf(buf, " arg %d", b->arg);

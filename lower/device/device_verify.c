@@ -127,11 +127,11 @@ static void check_threads(struct verify *v, struct access *a, struct access *b)
 
 static void check_pair(struct verify *v, struct access *a, struct access *b)
 {
-	enum hn_space space = (enum hn_space)v->d->buffer[a->buffer].space;
+	enum hn_memory memory = (enum hn_memory)v->d->buffer[a->buffer].memory;
 	const struct hn_device_kernel *k = v->k;
 	const struct when any = { 0 };
 
-	if (space == HN_SPACE_GLOBAL && k->grid[0] * k->grid[1] * k->grid[2] > 1 &&
+	if (memory == HN_MEMORY_GLOBAL && k->grid[0] * k->grid[1] * k->grid[2] > 1 &&
 	    !hn_verify_is_one(v, a, b, HN_DEVICE_BLOCK, &any)) {
 		report(v, a, b, "blocks", "");
 	}
@@ -148,7 +148,7 @@ static void check_races(struct verify *v)
 	for (uint32_t i = 0; i < v->n_access && v->rc == 0; i++) {
 		struct access *a = &v->access[i];
 
-		if (!a->write || v->d->buffer[a->buffer].space == HN_SPACE_LOCAL) {
+		if (!a->write || v->d->buffer[a->buffer].memory == HN_MEMORY_LOCAL) {
 			continue;
 		}
 		for (uint32_t k = 0; k < v->n_access && v->rc == 0; k++) {

@@ -109,7 +109,7 @@ static const char *free_name(struct place *p, const char *name)
 }
 
 int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type,
-			enum hn_space space, int64_t n_elem, int32_t arg)
+			enum hn_memory memory, int64_t n_elem, int32_t arg)
 {
 	if (p->n_buffer == p->cap_buffer) {
 		p->buffer = hn_arena_grow(p->a, p->buffer, p->n_buffer, &p->cap_buffer,
@@ -117,7 +117,7 @@ int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type,
 	}
 	p->buffer[p->n_buffer] = (struct hn_device_buffer){ .name = free_name(p, name),
 							    .dtype = (uint8_t)type,
-							    .space = (uint8_t)space,
+							    .memory = (uint8_t)memory,
 							    .n_elem = n_elem,
 							    .arg = arg };
 	return (int32_t)p->n_buffer++;
@@ -267,7 +267,7 @@ static const struct bound *without_served(struct place *p, const struct hn_node 
 	const struct bound *up = without_served(p, n, q->up);
 
 	if (n->stage >= 0 && q->loop->stage != n->stage &&
-	    p->t->buffer[n->stage].scope == HN_SCOPE_LOCAL &&
+	    p->t->buffer[n->stage].lifetime == HN_LIFETIME_LOOP &&
 	    hn_scope_serves(p->t->state, n->stage, q->loop->ann)) {
 		return up;
 	}
@@ -437,7 +437,7 @@ static void place_arguments(struct place *p)
 		struct held *h = &p->held[dag->arg[i]];
 		uint32_t out = hn_dag_arg_out(dag, i);
 		const struct hn_op *op = dag->op[dag->arg[i]];
-		int32_t b = hn_place_buffer(p, op->name, op->dtype[out], HN_SPACE_GLOBAL,
+		int32_t b = hn_place_buffer(p, op->name, op->dtype[out], HN_MEMORY_GLOBAL,
 					    hn_op_elements(op), (int32_t)i);
 
 		if (!h->made) {

@@ -32,7 +32,7 @@ struct draft {
 struct held {
 	bool made;
 	int32_t buffer; /* of its first output; the others follow */
-	uint8_t space;	/* enum hn_space */
+	uint8_t memory; /* enum hn_memory */
 	const struct bound
 		*at; /* loops around the one that holds it; NULL: none, or at root */
 	bool threads_inside; /* some thread's loop stands between that and an access */
@@ -77,7 +77,7 @@ const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op,
 int32_t hn_place_slot(struct place *p, enum hn_dtype type, int64_t extent);
 const struct hn_expr *hn_place_var(struct place *p, int32_t slot);
 int32_t hn_place_buffer(struct place *p, const char *name, enum hn_dtype type,
-			enum hn_space space, int64_t n_elem, int32_t arg);
+			enum hn_memory memory, int64_t n_elem, int32_t arg);
 
 /* Remember the first failure. */
 HN_PRINTF(3, 4)

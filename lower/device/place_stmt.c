@@ -113,7 +113,7 @@ static const struct hn_expr *copy_of(struct place *p, int32_t stage,
 	sum = copy_of(p, stage, b->up, &n);
 	enum hn_runs runs = hn_place_runs(b->loop);
 	bool copies = runs == HN_RUNS_VIRTUAL ||
-		      (runs == HN_RUNS_THREADS && h->space == HN_SPACE_SHARED);
+		      (runs == HN_RUNS_THREADS && h->memory == HN_MEMORY_SHARED);
 
 	*ret_n = n;
 	if (!copies) {
@@ -152,7 +152,7 @@ static void make_buffers(struct place *p, int32_t stage, int64_t n_copy)
 				arg = (int32_t)i;
 			}
 		}
-		hn_place_buffer(p, op->name, op->dtype[k], h->space, n, arg);
+		hn_place_buffer(p, op->name, op->dtype[k], h->memory, n, arg);
 	}
 }
 

@@ -188,7 +188,7 @@ static void begin_parts(struct place *p, int32_t stage, struct draft *out)
 	d->node = *hn_place_wrap(p, (struct hn_device_node){ .kind = HN_DEVICE_SEQ }, &c);
 }
 
-static int32_t make_parts(struct place *p, int32_t stage, enum hn_space space,
+static int32_t make_parts(struct place *p, int32_t stage, enum hn_memory memory,
 			  const char *word, int64_t n)
 {
 	const struct hn_op *op = p->t->dag->op[stage];
@@ -196,7 +196,7 @@ static int32_t make_parts(struct place *p, int32_t stage, enum hn_space space,
 
 	for (uint32_t k = 0; k < op->n_out; k++) {
 		hn_place_buffer(p, hn_arena_printf(p->a, "%s.%s", op->name, word),
-				op->dtype[k], space, n, -1);
+				op->dtype[k], memory, n, -1);
 	}
 	return first;
 }
@@ -212,7 +212,7 @@ void hn_place_sum(struct place *p, const struct hn_node *n, const struct hn_node
 	q = loop_virtual(p, q, &out);
 	with = q;
 	find_parts(p->t->dag, n, n->stage, &parts);
-	p->part[n->stage] = make_parts(p, n->stage, HN_SPACE_LOCAL, "part", 1);
+	p->part[n->stage] = make_parts(p, n->stage, HN_MEMORY_LOCAL, "part", 1);
 	begin_parts(p, n->stage, out);
 	hn_place_loop(p, n, q, out);
 	for (uint32_t i = 0; i < parts.n && p->rc == 0; i++) {
@@ -230,7 +230,7 @@ void hn_place_sum(struct place *p, const struct hn_node *n, const struct hn_node
 	at = number_of(p, q, &n_sum);
 	at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, n_part));
 
-	int32_t room = make_parts(p, n->stage, HN_SPACE_SHARED, "parts",
+	int32_t room = make_parts(p, n->stage, HN_MEMORY_SHARED, "parts",
 				  hn_mul_sat(n_sum, n_part));
 	int32_t *slot = hn_place_begin_piece(p, with);
 	struct code c = { 0 };

@@ -15,7 +15,7 @@ static void survey_access(const struct survey *v, int32_t stage)
 	const struct hn_buffer *b = &v->p->t->buffer[stage];
 
 	for (uint32_t i = v->n_path;
-	     b->op >= 0 && b->scope == HN_SCOPE_LOCAL && i-- > 0;) {
+	     b->op >= 0 && b->lifetime == HN_LIFETIME_LOOP && i-- > 0;) {
 		if (v->path[i]->loop == b->at_loop) {
 			return;
 		}
@@ -79,7 +79,7 @@ static void survey_node(struct survey *v, const struct hn_node *n)
 		for (uint32_t i = 0; i < p->t->dag->n_op; i++) {
 			const struct hn_buffer *b = &p->t->buffer[i];
 
-			if (b->op >= 0 && b->scope == HN_SCOPE_LOCAL &&
+			if (b->op >= 0 && b->lifetime == HN_LIFETIME_LOOP &&
 			    b->at_loop == n->loop) {
 				p->held[i].at = v->around;
 			}
@@ -93,14 +93,14 @@ static void survey_node(struct survey *v, const struct hn_node *n)
 }
 
 /* What is one thread's alone is local to it. */
-static void choose_spaces(struct place *p)
+static void choose_memories(struct place *p)
 {
 	for (uint32_t i = 0; i < p->t->dag->n_op; i++) {
 		const struct hn_buffer *b = &p->t->buffer[i];
 		struct held *h = &p->held[i];
 		bool served = false;
 
-		if (b->op < 0 || b->scope != HN_SCOPE_LOCAL) {
+		if (b->op < 0 || b->lifetime != HN_LIFETIME_LOOP) {
 			continue;
 		}
 		/* a copy for each iteration, but of what they share */
@@ -118,7 +118,7 @@ static void choose_spaces(struct place *p)
 			}
 		}
 		*link = NULL;
-		h->space = h->threads_inside || served ? HN_SPACE_SHARED : HN_SPACE_LOCAL;
+		h->memory = h->threads_inside || served ? HN_MEMORY_SHARED : HN_MEMORY_LOCAL;
 	}
 }
 
@@ -129,5 +129,5 @@ void hn_place_survey(struct place *p, const struct hn_node *nest)
 	struct survey v = { .p = p, .path = path };
 
 	survey_node(&v, nest);
-	choose_spaces(p);
+	choose_memories(p);
 }

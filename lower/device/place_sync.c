@@ -70,7 +70,7 @@ static bool meets(const struct sync *s, const struct touched *t,
 		  const struct touched *now)
 {
 	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-		if (s->p->buffer[i].space != HN_SPACE_LOCAL &&
+		if (s->p->buffer[i].memory != HN_MEMORY_LOCAL &&
 		    ((now->wrote[i] && (t->read[i] || t->wrote[i])) ||
 		     (now->read[i] && t->wrote[i]))) {
 			return true;

@@ -56,7 +56,7 @@ static isl_set *buffer_box(struct hn_legal *c, int32_t op)
 
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {
 		box = bound(box, d, 0, buffer->extent[d],
-			    buffer->scope == HN_SCOPE_ARG ? hn_op_extent(o, d) : NULL);
+			    buffer->lifetime == HN_LIFETIME_ARG ? hn_op_extent(o, d) : NULL);
 	}
 	return box;
 }

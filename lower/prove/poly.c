@@ -38,7 +38,7 @@ uint32_t hn_poly_common(const struct hn_poly_stmt *x, const struct hn_poly_stmt 
 uint32_t hn_poly_lifetime(const struct hn_looptree *t, int32_t op,
 			  const struct hn_poly_stmt *s)
 {
-	if (t->buffer[op].scope != HN_SCOPE_LOCAL) {
+	if (t->buffer[op].lifetime != HN_LIFETIME_LOOP) {
 		return 0;
 	}
 	for (uint32_t i = 0; i < s->n_loop; i++) {
@@ -287,7 +287,7 @@ static bool in_buffer(const struct builder *b, const struct current *c, int32_t 
 {
 	const struct hn_buffer *buffer = &b->poly->tree->buffer[op];
 
-	if (buffer->scope == HN_SCOPE_ARG && hn_op_is_sized(b->poly->tree->dag->op[op])) {
+	if (buffer->lifetime == HN_LIFETIME_ARG && hn_op_is_sized(b->poly->tree->dag->op[op])) {
 		return false; /* its extents are not those of the largest sizes */
 	}
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {

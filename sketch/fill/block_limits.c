@@ -3,10 +3,9 @@
  *
  * It decides nothing; it stands last among a GPU's fills, when all extents are known.
  * Source: TVM's GPU code verifier (VerifyGPUCode). */
-#include <string.h>
-
 #include "base/arith.h"
 #include "loopstate/nest/bounds.h"
+#include "loopstate/nest/memory.h"
 #include "sketch/sketch_int.h"
 
 struct block {		       /* of one nest at root */
@@ -56,7 +55,8 @@ static bool add_stage(const struct hn_state *s, int32_t stage,
 	}
 	if (st->scope) {
 		int64_t *into =
-			strcmp(st->scope, "shared") == 0 ? &block->shared : &block->local;
+			hn_memory_of_scope(st->scope) == HN_MEMORY_SHARED ? &block->shared
+									  : &block->local;
 		int64_t bytes = bytes_of(hn_stage_op(s, stage), b);
 		*into = bytes < INT64_MAX - *into ? *into + bytes : INT64_MAX;
 	}

@@ -66,10 +66,10 @@ static void put_op(struct writer *w, const struct hn_op *op)
 
 static void put_buffer(struct writer *w, const struct hn_buffer *b)
 {
-	bool local = b->scope == HN_SCOPE_LOCAL;
+	bool local = b->lifetime == HN_LIFETIME_LOOP;
 	int64_t elements = 1;
 
-	hn_print_number(w, b->scope);
+	hn_print_number(w, b->lifetime);
 	hn_print_number(w, w->by_axes ? b->n_dim : 1);
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		elements = hn_mul_sat(elements, b->extent[d]);
@@ -133,7 +133,7 @@ static void note_locals(struct writer *w, int32_t loop)
 	for (uint32_t i = 0; w->target && i < w->t->dag->n_op; i++) {
 		const struct hn_buffer *b = &w->t->buffer[i];
 
-		if (b->op >= 0 && b->scope == HN_SCOPE_LOCAL && b->at_loop == loop) {
+		if (b->op >= 0 && b->lifetime == HN_LIFETIME_LOOP && b->at_loop == loop) {
 			w->made = hn_mix(w->made, i);
 		}
 	}

@@ -194,7 +194,7 @@ static void tree_enter(struct tree_eval *e, int32_t loop)
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
 		const struct hn_buffer *b = &e->t->buffer[i];
 
-		if (b->op < 0 || b->scope != HN_SCOPE_LOCAL || b->at_loop != loop) {
+		if (b->op < 0 || b->lifetime != HN_LIFETIME_LOOP || b->at_loop != loop) {
 			continue;
 		}
 		tensor_poison(&e->x.tensor[i]);
@@ -269,14 +269,14 @@ static void eval_tensors(struct tree_eval *e)
 
 		for (uint32_t d = 0; d < b->n_dim; d++) {
 			const struct hn_expr *form =
-				e->x.size != NULL && b->scope == HN_SCOPE_ARG
+				e->x.size != NULL && b->lifetime == HN_LIFETIME_ARG
 					? hn_op_extent(t->dag->op[i], d)
 					: NULL;
 
 			extent[d] = form != NULL ? eval_int(&e->x, form) : b->extent[d];
 		}
 		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, extent);
-		for (uint32_t d = 0; d < b->n_dim && b->scope != HN_SCOPE_LOCAL; d++) {
+		for (uint32_t d = 0; d < b->n_dim && b->lifetime != HN_LIFETIME_LOOP; d++) {
 			e->x.tensor[i].min[d] = b->min[d]->u.i;
 		}
 	}

@@ -135,7 +135,7 @@ static void trace_private(struct trace *r, const struct hn_node *n, bool *inside
 	for (uint32_t i = 0; i < r->t->dag->n_op && n->kind == HN_NODE_LOOP; i++) {
 		const struct hn_buffer *b = &r->t->buffer[i];
 
-		inside[i] = inside[i] || (b->op >= 0 && b->scope == HN_SCOPE_LOCAL &&
+		inside[i] = inside[i] || (b->op >= 0 && b->lifetime == HN_LIFETIME_LOOP &&
 					  b->at_loop == n->loop);
 	}
 	if (n->init) {

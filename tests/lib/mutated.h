@@ -132,7 +132,7 @@ static inline const struct hn_looptree *smaller_buffer(const struct hn_looptree 
 	for (uint32_t k = 0; k < t->dag->n_op; k++) {
 		struct hn_buffer *x = &b[(first + k) % t->dag->n_op];
 
-		for (uint32_t d = 0; x->op >= 0 && x->scope == HN_SCOPE_LOCAL && d < x->n_dim;
+		for (uint32_t d = 0; x->op >= 0 && x->lifetime == HN_LIFETIME_LOOP && d < x->n_dim;
 		     d++) {
 			if (x->extent[d] > 1) {
 				int64_t *extent = HN_NEW_ARRAY(a, int64_t, x->n_dim);

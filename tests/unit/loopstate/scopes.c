@@ -4,6 +4,7 @@
 
 #include "base/arith.h"
 #include "loopstate/nest/looptree.h"
+#include "loopstate/nest/memory.h"
 
 /* C = A B of 32 x 32 x 32 in blocks of 4 x 8: loops blockIdx.x (32), threadIdx.x (32), k;
  * stage 1 is a copy of A for stage 3 (C) in the memory %s, made at loop %d of C. */
@@ -33,6 +34,10 @@ static const struct want wants[] = {
 	/* All blocks and threads. */
 	{ "global", 2, "", 32, 1, true },
 	{ "global", 0, "", 32, 32, true },
+	/* A memory's scope goes on behind its keyword; a warp is the threads of threadIdx.x. */
+	{ "shared.dyn", 1, "", 4, 32, true },
+	{ "warp", 1, "", 4, 32, true },
+	{ "wmma.accumulator", 1, "", 1, 32, true },
 };
 
 static const struct hn_state *state_with(const struct want *w, struct hn_arena *a)
@@ -190,11 +195,31 @@ static void test_reorder_after_attachment(void **state)
 	hn_arena_fini(&a);
 }
 
+/* One vocabulary, two ways to say it: a scope begins with a keyword, a device program says it
+ * alone, and only those that device programs know. */
+static void test_words(void **state)
+{
+	(void)state;
+	for (int m = 0; m < HN_N_MEMORY; m++) {
+		const struct hn_memory_row *row = &hn_memory_rows[m];
+		enum hn_memory said = hn_memory_of_device(row->keyword);
+
+		assert_int_equal(hn_memory_of_scope(row->keyword), m);
+		assert_int_equal(said, row->in_device ? (enum hn_memory)m : HN_N_MEMORY);
+	}
+	assert_int_equal(hn_memory_of_scope("shared.dyn"), HN_MEMORY_SHARED);
+	assert_int_equal(hn_memory_of_device("shared.dyn"), HN_N_MEMORY);
+	assert_int_equal(hn_memory_of_scope("share"), HN_N_MEMORY);
+	assert_int_equal(hn_memory_of_scope(""), HN_N_MEMORY);
+	assert_int_equal(hn_memory_of_scope(NULL), HN_N_MEMORY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memories),
 		cmocka_unit_test(test_memory_by_place),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_lengths_kept),
 		cmocka_unit_test(test_empty_fuse),
 		cmocka_unit_test(test_reorder_after_attachment),

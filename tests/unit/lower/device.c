@@ -218,6 +218,7 @@ static void errors_name_their_line(void **state)
 		{ "", "t:1: expected device/1" },
 		{ "device/1\nglobal A float33[4]\n", "t:2: 'float33' is no type" },
 		{ "device/1\nregister A float32[4]\n", "t:2: 'register' is no space of memory" },
+		{ "device/1\nwarp A float32[4]\n", "t:2: 'warp' is no space of memory" },
 		{ "device/1\nglobal A float32[4]\nglobal A float32[4]\n", "t:3: 'A' is no name" },
 		{ KERNEL("  C[0] = 1.0\n"), "t:8: there is no buffer 'C'" },
 		{ KERNEL("  B[0] = v9\n"), "t:8: 'v9' has no value here" },
