@@ -111,10 +111,7 @@ int hn_daemon_open(struct hn_daemon *d, struct hn_err *err)
 	if (rc != 0) {
 		return rc;
 	}
-	rc = hn_file_mkdirs(d->config.home.s, 0700, err);
-	if (rc == 0) {
-		rc = hn_db_open(d->config.home.s, &d->db, err);
-	}
+	rc = hn_db_open(d->config.home.s, &d->db, err);
 	if (rc != 0) {
 		hn_arena_fini(&d->arena);
 		return rc;

@@ -1,7 +1,9 @@
-/* db/db.h -- every result, kept.  The only folder that knows SQLite.
+/* db/db.h -- every result, kept.
  *
- * One process, one connection may write or checkpoint (flock on the directory; WAL, full
- * sync, exclusive locking: the WAL-reset bug of SQLite before 3.51.3 needs two).  Records
+ * db/store/ is what all kinds of store share, and what a kind must do (ops.h); db/sqlite/ is the
+ * one kind there is, and alone knows SQLite: one process, one connection may write or checkpoint
+ * (flock on the directory; WAL, full sync, exclusive locking: the WAL-reset bug of SQLite before
+ * 3.51.3 needs two).  Records
  * are append-only; best is a query, never a flag: the winner of the latest final.  A call that
  * returned 0 has its data on disk.  Each row carries a checksum; one that fails it is left out of
  * every answer and noted (hn_db_damage).  Readers outside honed never open the SQLite file:
@@ -68,10 +70,12 @@ struct hn_workload_row {
 	const char *cache; /* its records' times are of "warm" caches (NULL, too) or of "cold" ones */
 };
 
-/* Open or create `dir`/hone.sqlite. Migrates forward. Refuses a directory that cannot be
+/* Open or create the store of that place: a directory, or a URL whose scheme is a row of
+ * db/store/stores.def; HONE_E_UNSUPPORTED where it is none.  In a directory that is
+ * `place`/hone.sqlite. Migrates forward. Refuses a directory that cannot be
  * written, is on a network file system, is held by another process (HONE_E_BUSY), or has
  * a newer schema (HONE_E_VERSION). */
-int hn_db_open(const char *dir, struct hn_db **ret, struct hn_err *err) HN_NODISCARD;
+int hn_db_open(const char *place, struct hn_db **ret, struct hn_err *err) HN_NODISCARD;
 void hn_db_close(struct hn_db *db); /* NULL is fine */
 
 /* What was found damaged or missing and nobody has settled, one call each: a place ("record 12",

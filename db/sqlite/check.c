@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "db/snapshot/snapshot_int.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 #include "db/sqlite/good.h"
 
 #define MOST_GAPS 8 /* named; more are only counted */
@@ -32,7 +32,7 @@ static bool is_of_a_row(const char *line)
 }
 
 /* The first complaint about the form; "" when there is none. */
-static int form(struct hn_db *db, char complaint[200], struct hn_err *err)
+static int form(struct hn_sqlite *db, char complaint[200], struct hn_err *err)
 {
 	sqlite3_stmt *s = NULL;
 	int step = SQLITE_DONE, rc = 0;
@@ -40,10 +40,10 @@ static int form(struct hn_db *db, char complaint[200], struct hn_err *err)
 	complaint[0] = '\0';
 	if (sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check(1000)", -1, &s, NULL) !=
 	    SQLITE_OK) {
-		return hn_db_fail(db, err, "check the store");
+		return hn_sqlite_fail(db, err, "check the store");
 	}
 	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *line = hn_db_column(s, 0);
+		const char *line = hn_sqlite_column(s, 0);
 
 		if (*complaint == '\0' && strcmp(line, "ok") != 0 && !is_of_a_row(line)) {
 			line += strncmp(line, "*** in database main ***\n", 25) == 0 ? 25 : 0;
@@ -51,13 +51,13 @@ static int form(struct hn_db *db, char complaint[200], struct hn_err *err)
 		}
 	}
 	if (step != SQLITE_DONE) {
-		rc = hn_db_fail(db, err, "check the store");
+		rc = hn_sqlite_fail(db, err, "check the store");
 	}
 	sqlite3_finalize(s);
 	return rc;
 }
 
-static int refuse(struct hn_db *db, const char *complaint, struct hn_err *err)
+static int refuse(struct hn_sqlite *db, const char *complaint, struct hn_err *err)
 {
 	return hn_fail(err, HONE_E_CORRUPT,
 		       "%s: damaged (%.150s); nothing was changed; put a copy of it back, or "
@@ -66,7 +66,7 @@ static int refuse(struct hn_db *db, const char *complaint, struct hn_err *err)
 		       db->path, complaint);
 }
 
-int hn_db_check_form(struct hn_db *db, struct hn_err *err)
+int hn_sqlite_check_form(struct hn_sqlite *db, struct hn_err *err)
 {
 	char complaint[200], again[200];
 	int rc = form(db, complaint, err);
@@ -74,7 +74,7 @@ int hn_db_check_form(struct hn_db *db, struct hn_err *err)
 	if (rc != 0 || *complaint == '\0') {
 		return rc;
 	}
-	rc = hn_db_begin(db, err);
+	rc = hn_sqlite_begin(db, err);
 	if (rc != 0) {
 		return rc;
 	}
@@ -82,25 +82,25 @@ int hn_db_check_form(struct hn_db *db, struct hn_err *err)
 	    form(db, again, NULL) != 0 || *again != '\0') {
 		rc = refuse(db, complaint, err);
 	}
-	rc = hn_db_end(db, rc, err);
+	rc = hn_sqlite_end(db, rc, err);
 	if (rc == 0) {
-		hn_db_note(db, "index", complaint, HN_DB_MENDED);
+		hn_db_note(&db->base, "index", complaint, HN_DB_MENDED);
 	}
 	return rc;
 }
 
-static int read_marks(struct hn_db *db, sqlite3 *sql, struct hn_mark *ret)
+static int read_marks(struct hn_sqlite *db, sqlite3 *sql, struct hn_mark *ret)
 {
 	sqlite3_stmt *s = NULL;
 	int step = SQLITE_DONE;
 
 	*ret = (struct hn_mark){0};
-	if (sqlite3_prepare_v2(sql, hn_db_stmt_text(HN_DB_STMT_MARKS), -1, &s, NULL) !=
+	if (sqlite3_prepare_v2(sql, hn_sqlite_stmt_text(HN_SQLITE_STMT_MARKS), -1, &s, NULL) !=
 	    SQLITE_OK) {
 		return -HONE_E_CORRUPT;
 	}
 	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
-		hn_db_read_mark(s, ret);
+		hn_sqlite_read_mark(s, ret);
 	}
 	sqlite3_finalize(s);
 	(void)db;
@@ -108,7 +108,7 @@ static int read_marks(struct hn_db *db, sqlite3 *sql, struct hn_mark *ret)
 }
 
 /* The file without its log, whatever state that leaves it in. */
-static int read_marks_of_file(struct hn_db *db, struct hn_mark *ret)
+static int read_marks_of_file(struct hn_sqlite *db, struct hn_mark *ret)
 {
 	struct hn_buf uri;
 	sqlite3 *sql = NULL;
@@ -130,7 +130,7 @@ static int read_marks_of_file(struct hn_db *db, struct hn_mark *ret)
 }
 
 /* A log is never behind the file that it was written for. */
-int hn_db_check_log(struct hn_db *db, struct hn_err *err)
+int hn_sqlite_check_log(struct hn_sqlite *db, struct hn_err *err)
 {
 	struct hn_mark file, both;
 	char log[4200];
@@ -169,9 +169,9 @@ static void note_gap(struct scan *c, int64_t from, int64_t to)
 	}
 }
 
-static int scan(struct hn_db *db, enum hn_mark_table t, struct scan *ret, struct hn_err *err)
+static int scan(struct hn_sqlite *db, enum hn_mark_table t, struct scan *ret, struct hn_err *err)
 {
-	uint32_t n_noted = db->n_unsettled;
+	uint32_t n_noted = db->base.n_unsettled;
 	int64_t expected = 1;
 	sqlite3_stmt *s = NULL;
 	struct hn_buf sql;
@@ -181,7 +181,7 @@ static int scan(struct hn_db *db, enum hn_mark_table t, struct scan *ret, struct
 	hn_buf_printf(&sql, "SELECT %s, %s.sum, %s FROM %s ORDER BY 1", tables[t].id,
 		      tables[t].name, tables[t].good, tables[t].from);
 	if (sqlite3_prepare_v2(db->sql, sql.s, -1, &s, NULL) != SQLITE_OK) {
-		rc = hn_db_fail(db, err, "check the rows");
+		rc = hn_sqlite_fail(db, err, "check the rows");
 	}
 	while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(s, 0);
@@ -196,9 +196,9 @@ static int scan(struct hn_db *db, enum hn_mark_table t, struct scan *ret, struct
 		}
 	}
 	if (rc == 0 && step != SQLITE_DONE) {
-		rc = hn_db_fail(db, err, "check the rows");
+		rc = hn_sqlite_fail(db, err, "check the rows");
 	}
-	ret->n_new = db->n_unsettled - n_noted;
+	ret->n_new = db->base.n_unsettled - n_noted;
 	sqlite3_finalize(s);
 	hn_buf_fini(&sql);
 	return rc;
@@ -210,7 +210,7 @@ static bool same(const struct hn_mark_row *a, const struct hn_mark_row *b)
 }
 
 /* One table against what it should hold. */
-static void compare(struct hn_db *db, enum hn_mark_table t, struct scan *c,
+static void compare(struct hn_sqlite *db, enum hn_mark_table t, struct scan *c,
 		    const struct hn_mark_row *want)
 {
 	int64_t missing = want->n_row - c->good.n_row - c->n_new;
@@ -229,20 +229,20 @@ static void compare(struct hn_db *db, enum hn_mark_table t, struct scan *c,
 		hn_buf_puts(&b, "its rows are not those that were last written");
 	}
 	if (b.n > 0) {
-		hn_db_note(db, tables[t].name, b.s, HN_DB_FOUND);
+		hn_db_note(&db->base, tables[t].name, b.s, HN_DB_FOUND);
 	}
 	hn_buf_fini(&b);
 }
 
 /* What the files beside the store say it should hold: the latest of what there is. */
-static void witness(struct hn_db *db, const struct hn_mark *marks, bool is_new,
+static void witness(struct hn_sqlite *db, const struct hn_mark *marks, bool is_new,
 		    struct hn_mark *want)
 {
 	struct hn_snapshot *s;
 	struct hn_mark file;
 	struct hn_err err;
 	char detail[160];
-	int rc = hn_mark_read(db->dir, &file, &err);
+	int rc = hn_mark_read(db->base.dir, &file, &err);
 
 	*want = *marks;
 	if (rc == 0 && file.store != marks->store) {
@@ -250,16 +250,16 @@ static void witness(struct hn_db *db, const struct hn_mark *marks, bool is_new,
 			 "hone.sqlite is not the one that hone.mark was kept of, which had %lld "
 			 "records",
 			 (long long)file.of[HN_MARK_record].n_row);
-		hn_db_note(db, "store", detail, HN_DB_FOUND);
+		hn_db_note(&db->base, "store", detail, HN_DB_FOUND);
 	} else if (rc == 0 && file.commit >= marks->commit) {
 		*want = file;
 	} else if (rc != 0 && !is_new) {
-		hn_db_note(db, "hone.mark",
+		hn_db_note(&db->base, "hone.mark",
 			   rc == -HONE_E_CORRUPT ? "damaged; written anew"
 						 : "missing; written anew",
 			   HN_DB_MENDED);
 	}
-	if (hn_snapshot_open(db->dir, &s, NULL) != 0) {
+	if (hn_snapshot_open(db->base.dir, &s, NULL) != 0) {
 		return;
 	}
 	file = hn_snapshot_mark(s);
@@ -268,17 +268,17 @@ static void witness(struct hn_db *db, const struct hn_mark *marks, bool is_new,
 			 "hone.sqlite is not the one that best.snapshot was written from, which "
 			 "had %lld records",
 			 (long long)file.of[HN_MARK_record].n_row);
-		hn_db_note(db, "store", detail, HN_DB_FOUND);
+		hn_db_note(&db->base, "store", detail, HN_DB_FOUND);
 	} else if (file.store == marks->store && file.commit > want->commit) {
 		want->commit = file.commit;
 		want->of[HN_MARK_record] = file.of[HN_MARK_record];
 	}
-	db->witness = s;
-	db->witness_fresh = hn_snapshot_answers(s) == hn_mark_answers(want);
+	db->base.witness = s;
+	db->base.witness_fresh = hn_snapshot_answers(s) == hn_mark_answers(want);
 }
 
 /* Counts are kept, not asked for; damaged ones follow from the records. */
-static int mend_tally(struct hn_db *db, struct scan *c, struct hn_err *err)
+static int mend_tally(struct hn_sqlite *db, struct scan *c, struct hn_err *err)
 {
 	static const char sql[] =
 		"DELETE FROM tally;"
@@ -286,15 +286,15 @@ static int mend_tally(struct hn_db *db, struct scan *c, struct hn_err *err)
 		" SELECT workload_id, target_id, count(*),"
 		" sum(verdict <> 'OK'), hone_sum('tally', workload_id, target_id, count(*),"
 		" sum(verdict <> 'OK')) FROM record GROUP BY workload_id, target_id;";
-	int rc = hn_db_begin(db, err);
+	int rc = hn_sqlite_begin(db, err);
 
 	if (rc != 0) {
 		return rc;
 	}
 	if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) != SQLITE_OK) {
-		rc = hn_db_fail(db, err, "count the records anew");
+		rc = hn_sqlite_fail(db, err, "count the records anew");
 	}
-	rc = hn_db_end(db, rc, err);
+	rc = hn_sqlite_end(db, rc, err);
 	hn_buf_fini(&c->gaps);
 	*c = (struct scan){0};
 	hn_buf_init(&c->gaps);
@@ -302,57 +302,57 @@ static int mend_tally(struct hn_db *db, struct scan *c, struct hn_err *err)
 }
 
 /* Put down what is so, and what was found. */
-static int settle_marks(struct hn_db *db, const struct hn_mark *now, struct hn_err *err)
+static int settle_marks(struct hn_sqlite *db, const struct hn_mark *now, struct hn_err *err)
 {
 	sqlite3_stmt *s;
-	int rc = hn_db_begin(db, err);
+	int rc = hn_sqlite_begin(db, err);
 
 	if (rc != 0) {
 		return rc;
 	}
 	for (int t = -1; rc == 0 && t < HN_N_MARK; t++) {
-		rc = hn_db_stmt(db, HN_DB_STMT_PUT_MARK, &s, err);
+		rc = hn_sqlite_stmt(db, HN_SQLITE_STMT_PUT_MARK, &s, err);
 		if (rc == 0) {
-			hn_db_bind(s, 1, t < 0 ? "commit" : tables[t].name);
+			hn_sqlite_bind(s, 1, t < 0 ? "commit" : tables[t].name);
 			sqlite3_bind_int64(s, 2, t < 0 ? now->commit : now->of[t].n_row);
 			sqlite3_bind_int64(s, 3, t < 0 ? 0 : now->of[t].last);
 			sqlite3_bind_int64(s, 4, (int64_t)(t < 0 ? now->store
 								 : now->of[t].digest));
-			rc = hn_db_run(db, s, err, "write what was counted");
+			rc = hn_sqlite_run(db, s, err, "write what was counted");
 		}
 	}
-	rc = rc != 0 ? rc : hn_db_keep_damage(db, err);
-	return hn_db_end(db, rc, err);
+	rc = rc != 0 ? rc : hn_sqlite_keep_damage(db, err);
+	return hn_sqlite_end(db, rc, err);
 }
 
-static int scan_all(struct hn_db *db, struct scan all[HN_N_MARK], struct hn_err *err)
+static int scan_all(struct hn_sqlite *db, struct scan all[HN_N_MARK], struct hn_err *err)
 {
 	int rc = 0;
 
 	for (int t = 0; rc == 0 && t < HN_N_MARK; t++) {
-		uint32_t n = db->n_unsettled;
+		uint32_t n = db->base.n_unsettled;
 
 		rc = scan(db, t, &all[t], err);
-		if (rc == 0 && t == HN_MARK_tally && db->n_unsettled > n) {
+		if (rc == 0 && t == HN_MARK_tally && db->base.n_unsettled > n) {
 			rc = mend_tally(db, &all[t], err);
 		}
 	}
 	return rc;
 }
 
-int hn_db_check_rows(struct hn_db *db, bool is_new, struct hn_err *err)
+int hn_sqlite_check_rows(struct hn_sqlite *db, bool is_new, struct hn_err *err)
 {
 	struct scan all[HN_N_MARK] = {0};
 	struct hn_mark marks, want, now;
 	bool changed = false;
-	int rc = hn_db_load_damage(db, err);
+	int rc = hn_sqlite_load_damage(db, err);
 
 	for (int t = 0; t < HN_N_MARK; t++) {
 		hn_buf_init(&all[t].gaps);
 	}
 	rc = rc != 0 ? rc : scan_all(db, all, err);
 	if (rc == 0 && read_marks(db, db->sql, &marks) != 0) {
-		rc = hn_db_fail(db, err, "read what was counted");
+		rc = hn_sqlite_fail(db, err, "read what was counted");
 	}
 	if (rc == 0) {
 		witness(db, &marks, is_new, &want);
@@ -369,7 +369,7 @@ int hn_db_check_rows(struct hn_db *db, bool is_new, struct hn_err *err)
 		changed |= !same(&now.of[t], &marks.of[t]) ||
 			   now.of[t].last != marks.of[t].last;
 	}
-	if (rc == 0 && (changed || now.commit != marks.commit || hn_db_has_found(db))) {
+	if (rc == 0 && (changed || now.commit != marks.commit || hn_db_has_found(&db->base))) {
 		rc = settle_marks(db, &now, err);
 	}
 	for (int t = 0; t < HN_N_MARK; t++) {

@@ -1,84 +1,96 @@
-/* db/sqlite/find.c -- one record by its number, with what it is a record of; a key by its
- * beginning. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* db/sqlite/find.c -- by which number the store knows a text, and keys by their beginning. */
+#include "db/sqlite/sqlite_int.h"
 
-#include "base/buf.h"
-#include "db/sqlite/db_int.h"
-
-int hn_db_find(struct hn_db *db, int64_t id, struct hn_arena *a, struct hn_record *ret,
-	       struct hn_workload_row *ret_workload, struct hn_err *err)
+int hn_sqlite_find_id(struct hn_sqlite *db, enum hn_sqlite_stmt which, const char *const *text,
+		  uint32_t n_text, int64_t *ret, struct hn_err *err)
 {
-	double *sample = NULL;
-	struct hn_record r;
 	sqlite3_stmt *s;
-	int step, rc = hn_db_stmt(db, HN_DB_STMT_RECORD_BY_ID, &s, err);
+	int step, rc = hn_sqlite_stmt(db, which, &s, err);
 
 	if (rc != 0) {
 		return rc;
 	}
-	sqlite3_bind_int64(s, 1, id);
+	for (uint32_t i = 0; i < n_text; i++) {
+		hn_sqlite_bind(s, (int)i + 1, text[i]);
+	}
 	step = sqlite3_step(s);
-	rc = step == SQLITE_ROW	   ? hn_db_read_record(db, s, &sample, &r, err)
-	     : step == SQLITE_DONE ? hn_fail(err, HONE_E_NOT_FOUND,
-					     "there is no record %lld", (long long)id)
-				   : hn_db_fail(db, err, "read a record");
-	if (rc == 0) {
-		hn_db_keep_record(&r, a);
-		*ret = r;
+	if (step == SQLITE_ROW) {
+		*ret = sqlite3_column_int64(s, 0);
+		rc = 1;
+	} else if (step != SQLITE_DONE) {
+		rc = hn_sqlite_fail(db, err, "read");
 	}
-	free(sample);
 	sqlite3_reset(s);
-	return rc != 0 ? rc : hn_db_workload(db, ret->workload, a, ret_workload, err);
-}
-
-static int one_key(struct hn_db *db, sqlite3_stmt *s, const char *word, char key[65],
-		   struct hn_err *err)
-{
-	struct hn_buf list;
-	uint32_t n = 0;
-	int step, rc = 0;
-
-	hn_buf_init(&list);
-	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
-		snprintf(key, 65, "%s", hn_db_column(s, 0));
-		hn_buf_printf(&list, "%s%.16s (%.40s)", n++ > 0 ? ", " : "", key,
-			      hn_db_column(s, 1));
-	}
-	if (step != SQLITE_DONE) {
-		rc = hn_db_fail(db, err, "look for a key");
-	} else if (n == 0) {
-		rc = hn_fail(err, HONE_E_NOT_FOUND, "workload: no key begins with %s", word);
-	} else if (n > 1) {
-		rc = hn_fail(err, HONE_E_INVALID, "workload: %s is ambiguous: %s", word, list.s);
-	}
-	hn_buf_fini(&list);
 	return rc;
 }
 
-int hn_db_key(struct hn_db *db, const char *word, char key[65], struct hn_err *err)
+int hn_sqlite_intern(struct hn_sqlite *db, enum hn_sqlite_stmt put, enum hn_sqlite_stmt find,
+		  const char *const *text, uint32_t n_text, int64_t *ret,
+		  struct hn_err *err)
 {
-	size_t n = strlen(word);
+	int found = hn_sqlite_find_id(db, find, text, n_text, ret, err);
 	sqlite3_stmt *s;
 	int rc;
 
-	if (n < 4 || n > 64 || strspn(word, "0123456789abcdef") != n) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "workload: \"%.64s\" is not the beginning of a key: at least 4 "
-			       "digits from 0 to f",
-			       word);
+	if (found != 0) {
+		return found > 0 ? 0 : found;
 	}
-	if (n == 64) {
-		strcpy(key, word); /* of a workload that is not stored, too */
-		return 0;
-	}
-	rc = hn_db_stmt(db, HN_DB_STMT_KEYS, &s, err);
+	rc = hn_sqlite_stmt(db, put, &s, err);
 	if (rc != 0) {
 		return rc;
 	}
-	hn_db_bind(s, 1, word);
-	rc = one_key(db, s, word, key, err);
+	for (uint32_t i = 0; i < n_text; i++) {
+		hn_sqlite_bind(s, (int)i + 1, text[i]);
+	}
+	rc = hn_sqlite_run(db, s, err, "store a name");
+	*ret = sqlite3_last_insert_rowid(db->sql);
+	return rc;
+}
+
+int hn_sqlite_workload_id(struct hn_sqlite *db, const char *key, int64_t *ret,
+			  struct hn_err *err)
+{
+	int found = hn_sqlite_find_id(db, HN_SQLITE_STMT_WORKLOAD_ID, &key, 1, ret, err);
+
+	if (found == 0) {
+		return hn_fail(err, HONE_E_NOT_FOUND, "no workload %s in the store", key);
+	}
+	return found > 0 ? 0 : found;
+}
+
+int hn_sqlite_pair(struct hn_db *base, const char *workload, const char *target,
+		   struct hn_db_pair *ret, struct hn_err *err)
+{
+	struct hn_sqlite *db = hn_sqlite_of(base);
+	int found = 0;
+
+	*ret = (struct hn_db_pair){ .workload = 0 };
+	found = hn_sqlite_find_id(db, HN_SQLITE_STMT_WORKLOAD_ID, &workload, 1, &ret->workload,
+				  err);
+	if (found > 0) {
+		found = hn_sqlite_find_id(db, HN_SQLITE_STMT_TARGET_ID, &target, 1,
+					  &ret->target, err);
+	}
+	return found < 0 ? found : found == 0 ? -HONE_E_NOT_FOUND : 0;
+}
+
+int hn_sqlite_keys(struct hn_db *base, const char *word, hn_db_key_fn each, void *ctx,
+		   struct hn_err *err)
+{
+	struct hn_sqlite *db = hn_sqlite_of(base);
+	sqlite3_stmt *s;
+	int step, rc = hn_sqlite_stmt(db, HN_SQLITE_STMT_KEYS, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_sqlite_bind(s, 1, word);
+	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+		each(ctx, hn_sqlite_column(s, 0), hn_sqlite_column(s, 1));
+	}
+	if (step != SQLITE_DONE) {
+		rc = hn_sqlite_fail(db, err, "look for a key");
+	}
 	sqlite3_reset(s);
 	return rc;
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 struct remote_fs {
 	uint32_t magic; /* statfs f_type, statfs(2) */
@@ -30,7 +30,7 @@ static const struct remote_fs remote_fs[] = {
 	{0x00c36400, "Ceph"}, {0x73757245, "Coda"}, {0x0bd00bd0, "Lustre"},
 };
 
-const char *hn_db_place_remote(uint32_t magic)
+const char *hn_sqlite_place_remote(uint32_t magic)
 {
 	for (size_t i = 0; i < HN_COUNT_OF(remote_fs); i++) {
 		if (magic == remote_fs[i].magic) {
@@ -49,7 +49,7 @@ static int check_local(const char *dir, struct hn_err *err)
 		return hn_fail(err, HONE_E_IO, "%s: cannot look at its file system: %s",
 			       dir, strerror(errno));
 	}
-	remote = hn_db_place_remote((uint32_t)fs.f_type);
+	remote = hn_sqlite_place_remote((uint32_t)fs.f_type);
 	if (remote) {
 		return hn_fail(
 			err, HONE_E_UNSUPPORTED,
@@ -60,7 +60,7 @@ static int check_local(const char *dir, struct hn_err *err)
 	return 0;
 }
 
-int hn_db_place_check(const char *dir, struct hn_err *err)
+int hn_sqlite_place_check(const char *dir, struct hn_err *err)
 {
 	struct stat st;
 	int rc = hn_file_mkdirs(dir, 0700, err);
@@ -85,7 +85,7 @@ int hn_db_place_check(const char *dir, struct hn_err *err)
 	return check_local(dir, err);
 }
 
-int hn_db_place_still(struct hn_db *db, struct hn_err *err)
+int hn_sqlite_place_still(struct hn_sqlite *db, struct hn_err *err)
 {
 	struct stat st;
 
@@ -107,7 +107,7 @@ static long lock_holder(int fd)
 	return pread(fd, text, sizeof(text) - 1, 0) > 0 ? atol(text) : 0;
 }
 
-int hn_db_place_lock(const char *dir, int *ret_fd, struct hn_err *err)
+int hn_sqlite_place_lock(const char *dir, int *ret_fd, struct hn_err *err)
 {
 	char path[PATH_MAX], pid[32];
 	int fd, n;

@@ -8,13 +8,10 @@
  */
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "db/sqlite/db_int.h"
-
-#define MOST_NOTED 1000 /* more are only counted */
+#include "db/sqlite/sqlite_int.h"
 
 /* One value: a letter for its type, eight bytes, and those of a text or blob. */
 static uint64_t sum_value(sqlite3_value *v, uint64_t h)
@@ -61,50 +58,9 @@ static void sql_sum(sqlite3_context *c, int n, sqlite3_value **v)
 	sqlite3_result_int64(c, sum_of(n, v));
 }
 
-bool hn_db_is_noted(const struct hn_db *db, const char *place)
-{
-	for (uint32_t i = 0; i < db->n_damage; i++) {
-		if (strcmp(db->damage[i].place, place) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-void hn_db_note(struct hn_db *db, const char *place, const char *detail, enum hn_db_noted how)
-{
-	struct hn_db_damage *more;
-
-	db->n_unsettled += how != HN_DB_SETTLED;
-	if (db->n_damage < MOST_NOTED) {
-		more = realloc(db->damage, (db->n_damage + 1) * sizeof(*more));
-		if (more) {
-			db->damage = more;
-			more[db->n_damage++] = (struct hn_db_damage){
-				.place = strdup(place), .detail = strdup(detail), .how = how };
-			hn_assert(more[db->n_damage - 1].place && more[db->n_damage - 1].detail);
-		}
-	}
-	if (how == HN_DB_FOUND && db->on_damage) {
-		db->on_damage(db->on_damage_ctx, place, detail);
-	}
-}
-
-void hn_db_forget_damage(struct hn_db *db)
-{
-	for (uint32_t i = 0; i < db->n_damage; i++) {
-		free(db->damage[i].place);
-		free(db->damage[i].detail);
-	}
-	free(db->damage);
-	db->damage = NULL;
-	db->n_damage = 0;
-	db->n_unsettled = 0;
-}
-
 static void sql_good(sqlite3_context *c, int n, sqlite3_value **v)
 {
-	struct hn_db *db = sqlite3_user_data(c);
+	struct hn_sqlite *db = sqlite3_user_data(c);
 	bool good = sqlite3_value_type(v[0]) == SQLITE_INTEGER &&
 		    sqlite3_value_int64(v[0]) == sum_of(n - 1, v + 1);
 	char place[80];
@@ -113,15 +69,15 @@ static void sql_good(sqlite3_context *c, int n, sqlite3_value **v)
 		snprintf(place, sizeof(place), "%s %lld",
 			 (const char *)sqlite3_value_text(v[1]),
 			 (long long)sqlite3_value_int64(v[2]));
-		if (!hn_db_is_noted(db, place)) {
-			hn_db_note(db, place, "its checksum is wrong; it is left out",
+		if (!hn_db_is_noted(&db->base, place)) {
+			hn_db_note(&db->base, place, "its checksum is wrong; it is left out",
 				   HN_DB_FOUND);
 		}
 	}
 	sqlite3_result_int(c, good);
 }
 
-int hn_db_add_functions(sqlite3 *sql, struct hn_db *db)
+int hn_sqlite_add_functions(sqlite3 *sql, struct hn_sqlite *db)
 {
 	int rc = sqlite3_create_function_v2(sql, "hone_sum", -1,
 					    SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_sum,

@@ -3,7 +3,7 @@
  * row's first column. */
 #include <stdio.h>
 
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 static int put(void *ctx, int n, char **value, char **name)
 {
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	char *why = NULL;
 
 	if (argc != 3 || sqlite3_open(argv[1], &sql) != SQLITE_OK ||
-	    hn_db_add_functions(sql, NULL) != SQLITE_OK) {
+	    hn_sqlite_add_functions(sql, NULL) != SQLITE_OK) {
 		fprintf(stderr, "usage: store_sql FILE SQL\n");
 		return 2;
 	}

@@ -7,7 +7,7 @@
  */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_initial[] =
+const char hn_sqlite_migrate_initial[] =
 	"CREATE TABLE workload ("
 	" id INTEGER PRIMARY KEY,"
 	" key TEXT NOT NULL UNIQUE CHECK (key <> ''),"

@@ -2,5 +2,5 @@
  * of version 1 did not say. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_origin[] =
+const char hn_sqlite_migrate_origin[] =
 	"ALTER TABLE record ADD COLUMN origin TEXT NOT NULL DEFAULT '';";

@@ -3,7 +3,7 @@
  * Records of earlier versions have none. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_certificate[] =
+const char hn_sqlite_migrate_certificate[] =
 	"CREATE TABLE certificate ("
 	" record_id INTEGER PRIMARY KEY REFERENCES record (id),"
 	" json TEXT NOT NULL CHECK (json <> ''),"

@@ -2,7 +2,7 @@
  * records; the latest of a pair holds. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_promotion[] =
+const char hn_sqlite_migrate_promotion[] =
 	"CREATE TABLE promotion ("
 	" id INTEGER PRIMARY KEY,"
 	" workload_id INTEGER NOT NULL REFERENCES workload (id),"

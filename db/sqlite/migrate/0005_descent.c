@@ -2,7 +2,7 @@
  * what changes, and what the cost model expected of it.  Earlier versions did not say. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_descent[] =
+const char hn_sqlite_migrate_descent[] =
 	"ALTER TABLE record ADD COLUMN parent INTEGER;"
 	"ALTER TABLE record ADD COLUMN mate INTEGER;"
 	"ALTER TABLE record ADD COLUMN changes TEXT NOT NULL DEFAULT '';"

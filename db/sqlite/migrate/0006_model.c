@@ -2,7 +2,7 @@
  * kept from job to job.  It is made from records, so unlike them it is replaced. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_model[] =
+const char hn_sqlite_migrate_model[] =
 	"CREATE TABLE model ("
 	" target_id INTEGER NOT NULL REFERENCES target (id),"
 	" name TEXT NOT NULL CHECK (name <> ''),"

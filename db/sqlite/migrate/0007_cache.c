@@ -2,6 +2,6 @@
  * taken with.  Earlier versions knew warm ones alone. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_cache[] =
+const char hn_sqlite_migrate_cache[] =
 	"ALTER TABLE workload ADD COLUMN cache TEXT NOT NULL DEFAULT 'warm'"
 	" CHECK (cache IN ('warm', 'cold'));";

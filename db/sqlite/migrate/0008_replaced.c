@@ -2,5 +2,5 @@
  * versions did not say. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_replaced[] =
+const char hn_sqlite_migrate_replaced[] =
 	"ALTER TABLE promotion ADD COLUMN replaced_id INTEGER REFERENCES record (id);";

@@ -28,7 +28,7 @@
 	" UPDATE mark SET n_row = n_row - 1, digest = " XOR("digest", "old.sum")         \
 	" WHERE name = '" #table "'; END;"
 
-const char hn_db_migrate_sum[] =
+const char hn_sqlite_migrate_sum[] =
 	"DROP TRIGGER record_fix;"
 	"DROP TRIGGER promotion_fix;"
 	"DROP TRIGGER record_tally;"

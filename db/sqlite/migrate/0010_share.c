@@ -2,5 +2,5 @@
  * is.  NULL: of all, or an earlier version did not say. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_share[] =
+const char hn_sqlite_migrate_share[] =
 	"ALTER TABLE naive ADD COLUMN share REAL CHECK (share > 0 AND share < 1);";

@@ -2,5 +2,5 @@
  * is measured.  NULL: nothing. */
 #include "db/sqlite/migrate/steps.h"
 
-const char hn_db_migrate_automatic[] =
+const char hn_sqlite_migrate_automatic[] =
 	"ALTER TABLE tally ADD COLUMN automatic TEXT CHECK (automatic <> '');";

@@ -2,7 +2,7 @@
 #ifndef HN_DB_SQLITE_MIGRATE_STEPS_H
 #define HN_DB_SQLITE_MIGRATE_STEPS_H
 
-#define MIGRATION(version, name) extern const char hn_db_migrate_##name[];
+#define MIGRATION(version, name) extern const char hn_sqlite_migrate_##name[];
 #include "db/sqlite/migrate/migrations.def"
 #undef MIGRATION
 

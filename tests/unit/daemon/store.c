@@ -3,7 +3,7 @@
 
 #include "daemon/store.h"
 #include "db/mark.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 #define N 40
 
@@ -204,7 +204,7 @@ static void a_full_disk_is_told_to_each(void **state)
 	int n_stored = 0;
 
 	begin(&b, state);
-	assert_int_equal(sqlite3_exec(b.db->sql, "PRAGMA max_page_count = 1", NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(hn_sqlite_of(b.db)->sql, "PRAGMA max_page_count = 1", NULL, NULL, NULL),
 			 SQLITE_OK); /* as many as there are */
 	for (int i = 0; i < N; i++) {
 		o[i] = (struct one){.ask = {.writes = true, .work = append, .done = note},
@@ -222,7 +222,7 @@ static void a_full_disk_is_told_to_each(void **state)
 	}
 	assert_true(n_stored < N);
 	assert_int_equal(count_records(b.db, "w1", "t1"), n_stored);
-	assert_int_equal(sqlite3_exec(b.db->sql, "PRAGMA max_page_count = 100000", NULL, NULL, NULL),
+	assert_int_equal(sqlite3_exec(hn_sqlite_of(b.db)->sql, "PRAGMA max_page_count = 100000", NULL, NULL, NULL),
 			 SQLITE_OK);
 	for (int i = 0; i < N; i++) {
 		if (o[i].ask.rc != 0) {

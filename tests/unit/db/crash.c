@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 /* A VFS in front of the real one, which counts and fails; one for the program. */
 struct shim_file {
@@ -179,7 +179,7 @@ static void check_integrity(struct hn_db *db)
 	sqlite3_stmt *s;
 
 	assert_int_equal(
-		sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check", -1, &s, NULL),
+		sqlite3_prepare_v2(hn_sqlite_of(db)->sql, "PRAGMA integrity_check", -1, &s, NULL),
 		SQLITE_OK);
 	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
 	assert_string_equal((const char *)sqlite3_column_text(s, 0), "ok");

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 #include "db/sqlite/good.h"
 #include "db/snapshot/snapshot_int.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 #define NEWEST 11
 #define OLD_STORE(n) HONE_SOURCE_DIR "/tests/data/db/v" #n ".sql"
@@ -273,7 +273,7 @@ static void every_version_ends_as_the_newest(void **state)
 			exec_file(path, old[i - 1]);
 		}
 		db = open_store(*state); /* i 0: made here */
-		got = schema_of(db->sql);
+		got = schema_of(hn_sqlite_of(db)->sql);
 		hn_db_close(db);
 		assert_string_equal(got, want);
 		free(got);
@@ -313,13 +313,13 @@ static void a_failed_migration_changes_nothing(void **state)
 	struct hn_err err = {0};
 
 	put_workload(db, "w1");
-	assert_true(hn_db_migrate_step(db, 2,
+	assert_true(hn_sqlite_migrate_step(hn_sqlite_of(db), 2,
 				       "CREATE TABLE x (y); DELETE FROM workload; WHAT",
 				       &err) < 0);
 	hn_db_close(db);
 	db = open_store(*state);
 	append_one(db, make_record("w1", "t1", 5));
-	assert_int_not_equal(sqlite3_exec(db->sql, "SELECT * FROM x", NULL, NULL, NULL),
+	assert_int_not_equal(sqlite3_exec(hn_sqlite_of(db)->sql, "SELECT * FROM x", NULL, NULL, NULL),
 			     SQLITE_OK);
 	hn_db_close(db);
 }
@@ -346,7 +346,7 @@ static void every_column_is_documented(void **state)
 
 	hn_buf_init(&doc);
 	ASSERT_OK(hn_file_read(HONE_SOURCE_DIR "/docs/db.md", 1 << 20, &doc, &err), err);
-	assert_int_equal(sqlite3_exec(db->sql,
+	assert_int_equal(sqlite3_exec(hn_sqlite_of(db)->sql,
 				      "SELECT t.name, c.name FROM sqlite_schema t"
 				      " JOIN pragma_table_info(t.name) c"
 				      " WHERE t.type = 'table'",

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 static void a_missing_directory_is_made(void **state)
 {
@@ -127,11 +127,11 @@ static void a_second_process_is_refused(void **state)
 static void network_file_systems_are_known(void **state)
 {
 	(void)state;
-	assert_string_equal(hn_db_place_remote(0x6969), "NFS");
-	assert_string_equal(hn_db_place_remote(0xff534d42), "CIFS");
-	assert_string_equal(hn_db_place_remote(0x65735546), "FUSE");
-	assert_null(hn_db_place_remote(0xef53));     /* ext4 */
-	assert_null(hn_db_place_remote(0x01021994)); /* tmpfs */
+	assert_string_equal(hn_sqlite_place_remote(0x6969), "NFS");
+	assert_string_equal(hn_sqlite_place_remote(0xff534d42), "CIFS");
+	assert_string_equal(hn_sqlite_place_remote(0x65735546), "FUSE");
+	assert_null(hn_sqlite_place_remote(0xef53));     /* ext4 */
+	assert_null(hn_sqlite_place_remote(0x01021994)); /* tmpfs */
 }
 
 static int mount_small(const char *dir, const char *size)

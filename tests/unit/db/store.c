@@ -1,7 +1,7 @@
 /* The store: what is put in comes out, best is a query, records stay. */
 #include "tests/lib/db_testing.h"
 
-#include "db/sqlite/db_int.h"
+#include "db/sqlite/sqlite_int.h"
 
 static void records_come_back_whole(void **state)
 {
@@ -200,9 +200,9 @@ static void promotions_are_checked_and_kept(void **state)
 	p.record_id = p.judged_id = append_one(db, make_record("w1", "t1", 5));
 	other = append_one(db, make_record("w1", "t2", 5));
 	ASSERT_OK(hn_db_promote(db, "w1", "t1", &p, &err), err);
-	assert_int_not_equal(sqlite3_exec(db->sql, "DELETE FROM promotion", NULL, NULL, NULL),
+	assert_int_not_equal(sqlite3_exec(hn_sqlite_of(db)->sql, "DELETE FROM promotion", NULL, NULL, NULL),
 			     SQLITE_OK);
-	assert_int_not_equal(sqlite3_exec(db->sql, "UPDATE promotion SET median_ns = 1", NULL,
+	assert_int_not_equal(sqlite3_exec(hn_sqlite_of(db)->sql, "UPDATE promotion SET median_ns = 1", NULL,
 					  NULL, NULL), SQLITE_OK);
 	p.replaced_id = p.record_id;
 	p.record_id = p.judged_id = other;
@@ -227,9 +227,9 @@ static void best_is_answered_by_the_index(void **state)
 	char sql[3000];
 	int n = 0;
 
-	ASSERT_OK(hn_db_stmt(db, HN_DB_STMT_BEST_ID, &s, &err), err);
+	ASSERT_OK(hn_sqlite_stmt(hn_sqlite_of(db), HN_SQLITE_STMT_BEST_ID, &s, &err), err);
 	snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", sqlite3_sql(s));
-	assert_int_equal(sqlite3_prepare_v2(db->sql, sql, -1, &plan, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(hn_sqlite_of(db)->sql, sql, -1, &plan, NULL), SQLITE_OK);
 	while (sqlite3_step(plan) == SQLITE_ROW) {
 		const char *line = (const char *)sqlite3_column_text(plan, 3);
 
@@ -331,12 +331,12 @@ static void records_cannot_be_changed(void **state)
 
 	put_workload(db, "w1");
 	append_one(db, make_record("w1", "t1", 5));
-	assert_int_not_equal(sqlite3_exec(db->sql, "UPDATE record SET median_ns = 1",
+	assert_int_not_equal(sqlite3_exec(hn_sqlite_of(db)->sql, "UPDATE record SET median_ns = 1",
 					  NULL, NULL, NULL),
 			     SQLITE_OK);
-	assert_non_null(strstr(sqlite3_errmsg(db->sql), "append-only"));
+	assert_non_null(strstr(sqlite3_errmsg(hn_sqlite_of(db)->sql), "append-only"));
 	assert_int_not_equal(
-		sqlite3_exec(db->sql, "DELETE FROM record", NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_exec(hn_sqlite_of(db)->sql, "DELETE FROM record", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(count_records(db, NULL, NULL), 1);
 	hn_db_close(db);
 }

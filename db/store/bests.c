@@ -1,4 +1,4 @@
-/* db/sqlite/bests.c -- the snapshot of the store's bests, written anew. */
+/* db/store/bests.c -- the snapshot of the store's bests, written anew. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "db/snapshot/snapshot.h"
-#include "db/sqlite/db_int.h"
+#include "db/store/ops.h"
 
 struct bests {
+	struct hn_db *db;
 	struct hn_arena arena;
 	struct hn_snapshot_entry *entry;
 	uint32_t n, cap;
@@ -31,55 +32,34 @@ static void push_entry(struct bests *b, const struct hn_snapshot_entry *e)
 	b->entry[b->n++] = *e;
 }
 
-static int collect_one(struct hn_db *db, sqlite3_stmt *s, struct bests *b,
-		       struct hn_err *err)
+static int collect(void *ctx, const struct hn_db_tally *t, struct hn_err *err)
 {
-	bool measured = sqlite3_column_int64(s, 2) > sqlite3_column_int64(s, 3);
+	struct bests *b = ctx;
 	struct hn_snapshot_entry e = { 0 };
-	int rc = hn_db_best_by_id(db, sqlite3_column_int64(s, 0),
-				  sqlite3_column_int64(s, 1), &b->arena, &e.best, err);
+	int rc = hn_db_best_of(b->db, &t->pair, &b->arena, &e.best, err);
 
-	if (rc == -HONE_E_NOT_FOUND && !measured && *hn_db_column(s, 12) != '\0') {
+	if (rc == -HONE_E_NOT_FOUND && t->n_trial == t->n_failed && *t->automatic != '\0') {
 		e.best = (struct hn_record){
-			.workload = hn_arena_strdup(&b->arena, hn_db_column(s, 10)),
-			.target = hn_arena_strdup(&b->arena, hn_db_column(s, 11)),
-			.steps = hn_arena_strdup(&b->arena, hn_db_column(s, 12)),
+			.workload = hn_arena_strdup(&b->arena, t->workload.key),
+			.target = hn_arena_strdup(&b->arena, t->target),
+			.steps = hn_arena_strdup(&b->arena, t->automatic),
 		};
 	} else if (rc != 0) {
 		return rc == -HONE_E_NOT_FOUND ? 0 : rc; /* only failures so far */
 	}
 	e.workload = (struct hn_workload_row){
 		.key = e.best.workload,
-		.name = hn_arena_strdup(&b->arena, hn_db_column(s, 4)),
-		.dag_json = hn_arena_strdup(&b->arena, hn_db_column(s, 5)),
-		.flops = sqlite3_column_double(s, 6),
-		.cache = hn_arena_strdup(&b->arena, hn_db_column(s, 8)),
+		.name = hn_arena_strdup(&b->arena, t->workload.name),
+		.dag_json = hn_arena_strdup(&b->arena, t->workload.dag_json),
+		.flops = t->workload.flops,
+		.cache = hn_arena_strdup(&b->arena, t->workload.cache),
 	};
-	e.n_trial = (uint32_t)sqlite3_column_int64(s, 2);
-	e.n_failed = (uint32_t)sqlite3_column_int64(s, 3);
-	e.naive = (struct hn_naive){ .ns = sqlite3_column_double(s, 7),
-				     .share = sqlite3_column_double(s, 9) };
-	e.best.in_doubt = e.best.median_ns > 0 && hn_db_in_doubt(db, &e.best);
+	e.n_trial = t->n_trial;
+	e.n_failed = t->n_failed;
+	e.naive = t->naive;
+	e.best.in_doubt = e.best.median_ns > 0 && hn_db_in_doubt(b->db, &e.best);
 	push_entry(b, &e);
 	return 0;
-}
-
-static int collect(struct hn_db *db, struct bests *b, struct hn_err *err)
-{
-	sqlite3_stmt *s;
-	int step = SQLITE_DONE, rc = hn_db_stmt(db, HN_DB_STMT_TALLIES, &s, err);
-
-	if (rc != 0) {
-		return rc;
-	}
-	while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
-		rc = collect_one(db, s, b, err);
-	}
-	if (rc == 0 && step != SQLITE_DONE) {
-		rc = hn_db_fail(db, err, "read the bests");
-	}
-	sqlite3_reset(s);
-	return rc;
 }
 
 static struct hn_snapshot_entry *find(const struct bests *b, uint32_t n,
@@ -113,9 +93,9 @@ static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapsho
 			now->naive = e.naive;
 		}
 		if (now && (now->best.median_ns == 0 || e.best.median_ns < now->best.median_ns) &&
-		    !hn_db_has_record(db, &e.best)) {
+		    !db->ops->has_record(db, &e.best)) {
 			*now = e;
-		} else if (!now && !hn_db_has_record(db, &e.best)) {
+		} else if (!now && !db->ops->has_record(db, &e.best)) {
 			push_entry(b, &e);
 		}
 	}
@@ -125,14 +105,14 @@ int hn_db_write_snapshot(struct hn_db *db, struct hn_err *err)
 {
 	char path[PATH_MAX];
 	struct hn_snapshot *old = NULL;
-	struct bests b = { 0 };
+	struct bests b = { .db = db };
 	struct hn_buf buf, notice;
 	int rc;
 
 	hn_arena_init(&b.arena, 0);
 	hn_buf_init(&buf);
 	hn_buf_init(&notice);
-	rc = collect(db, &b, err);
+	rc = db->ops->tallies(db, collect, &b, err);
 	if (rc == 0) {
 		if (hn_snapshot_open(db->dir, &old, NULL) != 0) {
 			old = NULL; /* the first one, or unreadable: nothing to keep */
