@@ -9,11 +9,11 @@
 #include "costmodel/analytic_int.h"
 #include "target/cpu/core.h"
 
-#define LOOP_CYCLES 1.5	 /* counter, compare, branch, addresses */
+#define LOOP_CYCLES HN_CORE_LOOP_CYCLES_MODEL
 #define SKIP_CYCLES 1.0  /* testing whether a term is there, once for a block's points */
 #define CALL_CYCLES 4.0	 /* one element through a mathematical function, in vectors */
 #define GATHER_LOAD 1.5	 /* loads an element that is collected alone costs */
-#define UNROLLED (2.0 * HN_CORE_UNROLLED) /* the plan: half, where no `unroll` is said */
+#define UNROLLED HN_CORE_UNROLLED_MODEL
 #define MOST_ROWS 32 /* of a register block */
 #define EXACT 0x1p52 /* doubles from here on are whole */
 

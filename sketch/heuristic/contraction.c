@@ -14,8 +14,6 @@
 #include "target/cpu/core.h"
 
 #define MAX_VECTORS 6 /* of a register tile along the lanes */
-#define PANEL_LOADS 1.5 /* a cycle, of two ports: 28 rows by a vector ran at 0.7 of the peak */
-#define LOOP_CYCLES 0.5
 #define VECTOR_CYCLES 0.25 /* of a panel, more than a load: it comes from the second cache */
 #define GAIN 0.995	   /* of the cycles: a smaller tile must spare so much */
 #define REST 1.04	   /* a rest is a second, guarded form of the nest */
@@ -126,8 +124,9 @@ static bool choose_lanes(struct plan *p)
 /* Cycles of one iteration of the reduction for v vectors by m points. */
 static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
-	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m), PANEL_LOADS) +
-	       LOOP_CYCLES + VECTOR_CYCLES * (double)v;
+	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m),
+			      HN_CORE_PANEL_LOADS) +
+	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v;
 }
 
 struct pick {

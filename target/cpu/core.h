@@ -19,6 +19,7 @@
  * (2017), Neoverse N1 (2019) and what came after them; A. Fog, "The microarchitecture of Intel,
  * AMD and VIA CPUs". */
 #define HN_CORE_LOADS 2.0
+#define HN_CORE_PANEL_LOADS 1.5 /* of packed panels: 28 rows by a vector ran at 0.7 of the peak */
 #define HN_CORE_ISSUE 4.0
 
 /* Iterations of a reduction that pay for loading and storing its accumulators. */
@@ -27,6 +28,21 @@
 /* A reduction's body is unrolled to at most so many points, twice as many where the history says
  * `unroll`. */
 #define HN_CORE_UNROLLED 48
+
+/* What the readers count differently.  One number for all would draw other programs, or plan other
+ * code: it is to be changed with new measurements only.
+ *
+ *                    plan    sketch  model
+ *   loads a cycle    2.0     1.5     2.0    the sketch's operands are panels from the second cache
+ *   cycles a loop    0.5     0.5     1.5    the model's loops include addresses and counters: it
+ *                                           also judges nests that the plan does not tile
+ *   unrolled points  48, 96  -       96     the model does not ask for `unroll`
+ *   vectors kept     operands               the plan and the sketch know them; the model takes one
+ *                                           where it looks for the loop, and counts them in blocks
+ */
+#define HN_CORE_LOOP_CYCLES 0.5
+#define HN_CORE_LOOP_CYCLES_MODEL 1.5
+#define HN_CORE_UNROLLED_MODEL (2.0 * HN_CORE_UNROLLED)
 
 struct hn_core {
 	int64_t registers;     /* of vectors */

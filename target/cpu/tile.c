@@ -10,7 +10,6 @@
 #include "base/arith.h"
 #include "target/cpu/core.h"
 
-#define LOOP_CYCLES 0.5 /* a branch: addresses fold into loads */
 #define GAIN 0.999	/* of the cycles: a smaller block must spare so much */
 #define ABREAST 4 /* registers that go through a function together */
 
@@ -84,7 +83,7 @@ static double block_cycles(const struct model *m, const struct blocks *b, int64_
 		}
 		loads += count;
 	}
-	return LOOP_CYCLES + hn_core_cycles(&m->core, points, loads, HN_CORE_LOADS);
+	return HN_CORE_LOOP_CYCLES + hn_core_cycles(&m->core, points, loads, HN_CORE_LOADS);
 }
 
 /* The same for all blocks of the nest, remainders included. */
