@@ -46,6 +46,12 @@ static bool read_steps(const struct hn_json *v, const struct hn_dag *dag, struct
 	       hn_explain_steps(dag, t, a, ret, &s, &ignored) == 0;
 }
 
+/* An origin in words for people: records keep an older word for one of them. */
+static const char *origin_of(const struct hn_ancestor *x)
+{
+	return strcmp(x->origin, "guard") == 0 ? "heuristic schedule" : x->origin;
+}
+
 /* Why the oldest of the line has none before it. */
 static const char *end_of(const struct hn_ancestor *x, const struct hn_json *v, bool whole,
 			  struct hn_arena *a)
@@ -68,7 +74,7 @@ static const char *end_of(const struct hn_ancestor *x, const struct hn_json *v, 
 	if (strcmp(x->origin, "near") == 0) {
 		return "before it: a record of a near workload";
 	}
-	return hn_arena_printf(a, "before it: nothing, it is a %s", x->origin);
+	return hn_arena_printf(a, "before it: nothing, it is a %s", origin_of(x));
 }
 
 void hn_explain_lineage(const struct hn_json *answer, const struct hn_dag *dag,
@@ -106,7 +112,7 @@ static void put_time(struct hn_buf *b, double ns, const char *otherwise)
 static void put_how(struct hn_buf *b, const struct hn_ancestor *x)
 {
 	hn_buf_printf(b, "  %s", *x->changes != '\0'  ? x->changes
-				 : *x->origin != '\0' ? x->origin
+				 : *x->origin != '\0' ? origin_of(x)
 						      : "not kept");
 	if (x->mate_record > 0) {
 		hn_buf_printf(b, " (other parent: record %lld)", (long long)x->mate_record);

@@ -256,7 +256,7 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		hn_show_share(hn_show_number(job, "naive_share"), b);
 	}
 	if (heuristic > 0) {
-		hn_buf_printf(b, "  heuristic     %-12s %10.2f GFLOP/s  by rule, no search\n",
+		hn_buf_printf(b, "  heuristic %-12s %10.2f GFLOP/s  by rule, no search\n",
 			      hn_show_time(heuristic, t), flops / heuristic);
 	}
 	if (best > 0) {

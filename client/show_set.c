@@ -60,7 +60,7 @@ void hn_show_set_table(const struct hn_json *set, struct hn_buf *b)
 		      hn_show_word(set, "state"), hn_json_count(tasks),
 		      hn_show_word(set, "strategy"));
 	hn_buf_printf(b, "  %8s %7s %7s %11s %11s %11s %9s %7s  %s\n", "weight", "rounds",
-		      "trials", "naive", "guard", "tuned", "faster", "share", "task");
+		      "trials", "naive", "heuristic", "tuned", "faster", "share", "task");
 	for (const struct hn_json *task = hn_json_first(tasks); task != NULL;
 	     task = hn_json_next(task)) {
 		put_task(task, best, b);

@@ -214,7 +214,7 @@ void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
 	/* one timed in noise, too, for noise only adds: were it left out and yet the store's best,
 	 * a slower one would be promoted over it */
 	if (r->verdict == HN_VERDICT_OK && r->proved && *certificate != '\0') {
-		hn_final_note(f, &l, strcmp(r->origin, "guard") == 0);
+		hn_final_note(f, &l, strcmp(r->origin, HN_ORIGIN_HEURISTIC) == 0);
 	}
 	if (r->id == f->holder.record_id) {
 		l.median_ns = f->holder.median_ns; /* told by its final */

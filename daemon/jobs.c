@@ -174,6 +174,7 @@ static int prepare(struct hn_job *j, const struct hn_submit *s,
 		return hn_fail(err, HONE_E_INVALID, "policy: there is none called \"%s\"",
 			       j->policy_name);
 	}
+	j->policy_name = j->ops->name; /* one name for those who ask by an older one */
 	if (hn_model_ops(j->model_name) == NULL) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "model: there is none called \"%s\"; want analytic or learned",

@@ -100,7 +100,7 @@ static void count(struct hn_job *j, const struct hn_shot *s)
 static void note_heuristic(struct hn_job *j, const char *origin, enum hn_verdict v,
 		       double median_ns)
 {
-	if (v == HN_VERDICT_OK && strcmp(origin, "guard") == 0 &&
+	if (v == HN_VERDICT_OK && strcmp(origin, HN_ORIGIN_HEURISTIC) == 0 &&
 	    (j->heuristic_ns == 0 || median_ns < j->heuristic_ns)) {
 		j->heuristic_ns = median_ns;
 	}

@@ -25,5 +25,9 @@ static void tell(struct hn_policy *p, const struct hn_told *told, uint32_t n)
 
 extern const struct hn_policy_ops hn_policy_heuristic;
 const struct hn_policy_ops hn_policy_heuristic = {
-	.name = "guard", .create = create, .destroy = hn_policy_free, .ask = ask, .tell = tell
+	.name = "heuristic",
+	.create = create,
+	.destroy = hn_policy_free,
+	.ask = ask,
+	.tell = tell
 };

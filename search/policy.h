@@ -40,10 +40,13 @@ struct hn_lineage {
 	const char *change[HN_LINEAGE_CHANGES]; /* are named: "sample", "mutate:tile"; static */
 };
 
+/* The origin of heuristic schedules.  The word is older than their name: records have it. */
+#define HN_ORIGIN_HEURISTIC "guard"
+
 struct hn_candidate {
 	const struct hn_trace *trace; /* complete; in the arena given to ask */
-	const char *origin; /* "guard", "near", "sample", "mutate:tile", "cross": for
-			     * explain and counters */
+	const char *origin; /* HN_ORIGIN_HEURISTIC, "near", "sample", "mutate:tile", "cross":
+			     * for explain and counters */
 	double score;	 /* the model's prediction, 0 when it made none */
 	double predicted_ns; /* the same as a time; 0 when the model knows none */
 	const char *model;   /* row of models.def */

@@ -285,7 +285,7 @@ void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uin
 static const struct hn_trace *next_first(struct hn_space *sp, const char **ret_origin)
 {
 	if (sp->n_heuristic > 0) {
-		*ret_origin = "guard";
+		*ret_origin = HN_ORIGIN_HEURISTIC;
 		sp->n_heuristic--;
 		return *sp->heuristic++;
 	}
@@ -304,7 +304,7 @@ uint32_t hn_space_heuristics(struct hn_space *sp, uint32_t n, struct hn_arena *a
 	hn_arena_init(&scratch, 0);
 	while (got < n && (t = next_first(sp, &origin)) != NULL) {
 		struct hn_indiv x;
-		bool proved = strcmp(origin, "guard") == 0;
+		bool proved = strcmp(origin, HN_ORIGIN_HEURISTIC) == 0;
 		hn_arena_reset(&scratch);
 		if (adopt(sp, t, !proved, &scratch, &x) == HN_VERDICT_OK &&
 		    hn_space_take(sp, &x)) {

@@ -1,4 +1,4 @@
-# explain.sh -- where the best comes from: a chain of records that ends in a guard or a sample,
+# explain.sh -- where the best comes from: a chain of records that ends in a heuristic schedule or a sample,
 # what was predicted of each; any record by its number, failures too; what may be missing.
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +22,7 @@ while read -r record predicted unit measured unit2 how; do
 	last=$record
 done <"$work/line"
 sed '$d' "$work/line" | grep -vq ' mutate:\| cross' && die "a child of no change: $(cat "$work/line")"
-tail -1 "$work/said" | grep -q 'nothing, it is a guard$\|nothing, it is a sample$\|a sample that was not measured itself$' ||
+tail -1 "$work/said" | grep -q 'nothing, it is a heuristic schedule$\|nothing, it is a sample$\|a sample that was not measured itself$' ||
 	die "the line ends in nothing: $(tail -1 "$work/said")"
 
 # Any record of it says the same of those before it.

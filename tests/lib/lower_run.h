@@ -107,12 +107,12 @@ static inline int run_build(struct hn_emitter *em, const struct hn_dag *dag,
 #define RUN_MAX_ARGS 64
 #define RUN_REDZONE 256
 
-/* Argument buffers, with a guard band behind each that must stay as it was. */
+/* Argument buffers, with a redzone behind each that must stay as it was. */
 struct run_args {
 	uint32_t n;
 	void *at[RUN_MAX_ARGS];
 	size_t bytes[RUN_MAX_ARGS];
-	void *region[RUN_MAX_ARGS]; /* mapped: the guard, the argument, a page not to touch */
+	void *region[RUN_MAX_ARGS]; /* mapped: the redzone, the argument, a page not to touch */
 	size_t region_bytes[RUN_MAX_ARGS];
 	uint8_t dtype[RUN_MAX_ARGS];
 	bool output[RUN_MAX_ARGS];

@@ -340,7 +340,7 @@ static const struct hn_state *rp_fill_sketch(struct rp_bench *b, struct rp_progr
 	return NULL;
 }
 
-/* What a search makes: a guard, or a fill and some of its mutations. */
+/* What a search makes: a heuristic schedule, or a fill and some of its mutations. */
 static const struct hn_state *rp_searched(struct rp_bench *b, struct rp_program *p,
 					  struct hn_rng *rng, struct hn_arena *a)
 {

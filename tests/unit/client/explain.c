@@ -106,8 +106,8 @@ static void a_line_is_told(void **state)
 	assert_non_null(strstr(b.s, "  9          2.000 us   3.000 us  crossover mutate:tile "
 				    "(other parent: record 5): split loop i of C into 2 loops, "
 				    "the rest x [4 -> 8]\n"));
-	assert_non_null(strstr(b.s, "  4          not kept   4.000 us  guard\n"));
-	assert_non_null(strstr(b.s, "before it: nothing, it is a guard\n"));
+	assert_non_null(strstr(b.s, "  4          not kept   4.000 us  heuristic schedule\n"));
+	assert_non_null(strstr(b.s, "before it: nothing, it is a heuristic schedule\n"));
 	lineage(ANSWER("guard", "", "", "true"), true, &b);
 	assert_non_null(strstr(b.s, "\"mate\":\"cc\",\"mate_record\":5"));
 	assert_non_null(strstr(b.s, "\"differences\":[\"split loop i of C into 2 loops, the "

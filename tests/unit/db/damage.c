@@ -97,7 +97,7 @@ static void assert_told(const struct answers *was, const struct answers *is)
 	}
 }
 
-/* The file as other programs see it, its guards off. */
+/* The file as other programs see it, its triggers off. */
 static void change(const char *dir, const char *sql_text)
 {
 	char path[300];
