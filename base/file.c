@@ -59,9 +59,11 @@ static int read_all(int fd, const char *path, size_t max_bytes, struct hn_buf *b
 	}
 }
 
-int hn_file_open(const char *path, struct hn_err *err)
+/* A pipe without O_NONBLOCK is waited for until somebody writes into it. */
+static int open_kind(const char *path, bool pipes, struct hn_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
+	int rc = 0;
 	struct stat st;
 
 	if (fd < 0) {
@@ -69,14 +71,21 @@ int hn_file_open(const char *path, struct hn_err *err)
 	}
 	if (fstat(fd, &st) != 0) {
 		rc = fail_errno(err, path, "stat");
-	} else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
+	} else if (!S_ISREG(st.st_mode) && !(pipes && S_ISFIFO(st.st_mode))) {
 		rc = hn_fail(err, HONE_E_INVALID, "%s: %s, not a file", path,
-			     S_ISDIR(st.st_mode) ? "a directory" : "a device or socket");
+			     S_ISDIR(st.st_mode)    ? "a directory"
+			     : S_ISFIFO(st.st_mode) ? "a pipe"
+						    : "a device or socket");
 	}
 	if (rc != 0) {
 		close(fd);
 	}
 	return rc != 0 ? rc : fd;
+}
+
+int hn_file_open(const char *path, struct hn_err *err)
+{
+	return open_kind(path, /* pipes= */ true, err);
 }
 
 int hn_file_stream(const char *path, FILE **ret, struct hn_err *err)
@@ -93,16 +102,12 @@ int hn_file_stream(const char *path, FILE **ret, struct hn_err *err)
 	return fd < 0 ? fd : 0;
 }
 
-int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf,
-		 struct hn_err *err)
+static int read_fd(int fd, const char *path, size_t max_bytes, struct hn_buf *buf,
+		   struct hn_err *err)
 {
 	struct stat st;
-	int fd, rc;
+	int rc;
 
-	if (strcmp(path, "-") == 0) {
-		return read_all(STDIN_FILENO, "standard input", max_bytes, buf, err);
-	}
-	fd = hn_file_open(path, err);
 	if (fd < 0) {
 		return fd;
 	}
@@ -115,6 +120,19 @@ int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf,
 	}
 	close(fd);
 	return rc;
+}
+
+int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf, struct hn_err *err)
+{
+	if (strcmp(path, "-") == 0) {
+		return read_all(STDIN_FILENO, "standard input", max_bytes, buf, err);
+	}
+	return read_fd(hn_file_open(path, err), path, max_bytes, buf, err);
+}
+
+int hn_file_read_kept(const char *path, size_t max_bytes, struct hn_buf *buf, struct hn_err *err)
+{
+	return read_fd(open_kind(path, /* pipes= */ false, err), path, max_bytes, buf, err);
 }
 
 static int write_all(int fd, const void *bytes, size_t n)

@@ -13,10 +13,15 @@
 int hn_file_read(const char *path, size_t max_bytes, struct hn_buf *buf, struct hn_err *err)
 	HN_NODISCARD;
 
-/* The same file opened for reading: a descriptor, or the error. */
+/* The same of a file that hone keeps, as those of a store's folder: no pipe, which would be waited
+ * for without end, and "-" is a name as any. */
+int hn_file_read_kept(const char *path, size_t max_bytes, struct hn_buf *buf, struct hn_err *err)
+	HN_NODISCARD;
+
+/* What hn_file_read reads, opened: a descriptor, or the error. */
 int hn_file_open(const char *path, struct hn_err *err) HN_NODISCARD;
 
-/* The same file as a stream, to be fclosed. */
+/* The same as a stream, to be fclosed. */
 int hn_file_stream(const char *path, FILE **ret, struct hn_err *err) HN_NODISCARD;
 
 /* Write to a temporary beside `path`, fsync, rename over it, fsync the directory. On

@@ -127,7 +127,7 @@ int hn_named_read(const char *home, struct hn_arena *a, uint32_t *n, struct hn_n
 	hn_buf_init(&path);
 	hn_buf_init(&text);
 	hn_buf_printf(&path, "%s/" HN_TARGETS_FILE, home);
-	rc = hn_file_read(path.s, MOST_BYTES, &text, err);
+	rc = hn_file_read_kept(path.s, MOST_BYTES, &text, err);
 	if (rc == 0 && text.n > 0 && memchr(text.s, '\0', text.n) != NULL) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "%s: a text file has no zero bytes", path.s);
 	}

@@ -285,7 +285,7 @@ static int read_machine(const char *home, struct hn_arena *a, struct hn_target *
 	hn_buf_init(&path);
 	hn_buf_init(&text);
 	hn_buf_printf(&path, "%s/" HN_TARGET_MACHINE, home);
-	rc = hn_file_read(path.s, 1 << 16, &text, err);
+	rc = hn_file_read_kept(path.s, 1 << 16, &text, err);
 	for (line = text.s; rc == 0 && *line == '#'; line += *line == '\n') {
 		line += strcspn(line, "\n");
 	}

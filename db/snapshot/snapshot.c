@@ -153,7 +153,7 @@ static int check_all(struct hn_snapshot *s, const char *path, struct hn_err *err
 
 static int map_file(struct hn_snapshot *s, const char *path, struct hn_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* waits for no pipe */
 	struct stat st;
 	void *map = MAP_FAILED;
 

@@ -24,7 +24,7 @@ static bool is_held(const char *dir)
 	if (snprintf(path, sizeof(path), "%s/hone.lock", dir) >= (int)sizeof(path)) {
 		return false;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
 	if (fd >= 0) {
 		close(fd);

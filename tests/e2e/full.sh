@@ -11,7 +11,7 @@ trap 'clean; umount -l "$HONE_HOME" 2>/dev/null; rm -rf "$work"' EXIT
 start_honed --board fake
 hone tune --text "$small" --trials 1200 --seed 1 >/dev/null 2>"$work/said" &
 tune=$!
-sleep 1
+within 60 tuned_some || die "no trials: $(hone jobs)"
 dd if=/dev/zero of="$HONE_HOME/ballast" bs=4k 2>/dev/null
 paused()
 {

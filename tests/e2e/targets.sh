@@ -26,6 +26,9 @@ says 'targets: a: this machine is one board, and is served as "native"' 'a nativ
 says "targets: a: target: '-l2_bytes=lots'" 'a fake -l2_bytes=lots'
 says 'targets:1: ".*" is no name' "$(printf '\033[31m fake')"
 grep -q "$(printf '\033')" "$work/err" && die "the name acts on the terminal"
+rm "$targets" && mkfifo "$targets"
+refused 'targets: a pipe, not a file' timeout 20 "$HONE_BIN/honed"
+rm "$targets"
 
 cat >"$targets" <<'END'
 # what honed serves beside this machine

@@ -390,6 +390,12 @@ static void directories_and_versions_are_refused(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(hn_snapshot_open(*state, &s, &err), -HONE_E_CORRUPT);
 	assert_null(s);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0); /* into which nobody writes */
+	alarm(20);
+	assert_int_equal(hn_snapshot_open(*state, &s, &err), -HONE_E_CORRUPT);
+	alarm(0);
+	assert_null(s);
 	hn_buf_fini(&buf);
 }
 

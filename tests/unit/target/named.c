@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -93,6 +94,23 @@ static void refusals_name_the_line(void **state)
 	assert_int_equal(hn_named_read(home, &a, &n, &named, &err), -HONE_E_CORRUPT);
 }
 
+/* A pipe that nobody writes into would be waited for without end. */
+static void what_is_no_file_is_refused(void **state)
+{
+	(void)state;
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(20);
+	assert_int_equal(hn_named_read(home, &a, &n, &named, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "targets: a pipe, not a file"));
+	alarm(0);
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(hn_named_read(home, &a, &n, &named, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "targets: a directory, not a file"));
+	assert_int_equal(rmdir(path), 0);
+}
+
 static void there_are_not_too_many(void **state)
 {
 	char text[64 * (HN_NAMED_MOST + 1)];
@@ -134,6 +152,7 @@ int main(void)
 		cmocka_unit_test(rows_are_read),
 		cmocka_unit_test(no_file_names_none),
 		cmocka_unit_test(refusals_name_the_line),
+		cmocka_unit_test(what_is_no_file_is_refused),
 		cmocka_unit_test(there_are_not_too_many),
 		cmocka_unit_test(names_are_their_lines),
 	};

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -169,6 +170,12 @@ static void what_was_measured_comes_second(void **state)
 	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), -HONE_E_CORRUPT);
 	assert_non_null(strstr(err.msg, HN_TARGET_MACHINE));
 	snprintf(text, sizeof text, "%s/" HN_TARGET_MACHINE, home);
+	unlink(text);
+	/* nobody writes into this pipe */
+	assert_int_equal(mkfifo(text, 0600), 0);
+	alarm(20);
+	assert_int_equal(hn_target_parse_at(home, "native", &a, &t, &err), -HONE_E_CORRUPT);
+	alarm(0);
 	unlink(text);
 	rmdir(home);
 	hn_arena_fini(&a);
