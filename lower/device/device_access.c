@@ -172,9 +172,10 @@ static bool add_digits(const struct verify *v, struct access *a, const struct hn
 		return !__builtin_mul_overflow(times, e->u.i, &c) &&
 		       !__builtin_add_overflow(a->at0, c, &a->at0);
 	case HN_EXPR_ADD:
+		return add_digits(v, a, e->arg[0], times) && add_digits(v, a, e->arg[1], times);
 	case HN_EXPR_SUB:
-		return add_digits(v, a, e->arg[0], times) &&
-		       add_digits(v, a, e->arg[1], e->op == HN_EXPR_ADD ? times : -times);
+		return times != INT64_MIN && add_digits(v, a, e->arg[0], times) &&
+		       add_digits(v, a, e->arg[1], -times);
 	case HN_EXPR_MUL:
 		for (int k = 0; k < 2; k++) {
 			if (e->arg[k]->op == HN_EXPR_INT) {
@@ -202,7 +203,8 @@ static bool add_digits(const struct verify *v, struct access *a, const struct hn
 
 		if (__builtin_mul_overflow(times, w, &c) ||
 		    __builtin_add_overflow(a->coef[a->first_dim[slot] + (int)k], c,
-					   &a->coef[a->first_dim[slot] + (int)k])) {
+					   &a->coef[a->first_dim[slot] + (int)k]) ||
+		    a->coef[a->first_dim[slot] + (int)k] == INT64_MIN) { /* has no size */
 			return false;
 		}
 	}

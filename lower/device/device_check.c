@@ -8,7 +8,6 @@
 #include "base/arith.h"
 #include "lower/device/device_verify.h"
 
-#define MOST_DEPTH 300
 #define MOST_COUNT (INT64_C(1) << 31) /* blocks or threads in one dimension */
 
 struct form {
@@ -168,7 +167,7 @@ static void check_expr(struct form *f, const struct hn_expr *e)
 	if (f->rc != 0) {
 		return;
 	}
-	if (++f->depth > MOST_DEPTH || e->op >= HN_N_EXPR || e->n_arg != n_args(e)) {
+	if (++f->depth > HN_DEVICE_MOST_DEPTH || e->op >= HN_N_EXPR || e->n_arg != n_args(e)) {
 		refuse(f, "an expression is nested too deep, or has no such form");
 	} else if (e->op == HN_EXPR_VAR) {
 		check_variable(f, e);
@@ -191,6 +190,19 @@ static void check_expr(struct form *f, const struct hn_expr *e)
 
 static void check_node(struct form *f, const struct hn_device_node *n, bool waits);
 
+/* How far the box's elements are from each other; HN_EXTENT_MAX: too far to count. */
+static int64_t span(const struct hn_device_copy *c, const int64_t *stride)
+{
+	int64_t sum = 0;
+
+	for (uint32_t d = 0; d < c->n_dim; d++) {
+		int64_t step = stride[d] == INT64_MIN ? HN_EXTENT_MAX : stride[d];
+
+		sum = hn_add_sat(sum, hn_mul_sat(step < 0 ? -step : step, c->extent[d] - 1));
+	}
+	return sum;
+}
+
 static void check_copy(struct form *f, const struct hn_device_node *n)
 {
 	const struct hn_device_copy *c = n->copy;
@@ -206,6 +218,10 @@ static void check_copy(struct form *f, const struct hn_device_node *n)
 			refuse(f, "a copy's box has %" PRId64 " elements in a dimension",
 			       c->extent[d]);
 		}
+	}
+	if (f->rc == 0 && (span(c, c->stride) >= HN_EXTENT_MAX ||
+			   span(c, c->from_stride) >= HN_EXTENT_MAX)) {
+		refuse(f, "a copy's box reaches further than any buffer");
 	}
 	if (f->rc == 0 && f->d->buffer[n->buffer].dtype != f->d->buffer[c->from].dtype) {
 		refuse(f, "a copy from %s to %s changes the type",
@@ -252,7 +268,7 @@ static void check_loop(struct form *f, const struct hn_device_node *n, bool wait
 
 static void check_node(struct form *f, const struct hn_device_node *n, bool waits)
 {
-	if (++f->depth > MOST_DEPTH) {
+	if (++f->depth > HN_DEVICE_MOST_DEPTH) {
 		refuse(f, "it is nested too deep");
 	}
 	if (f->rc != 0) {
@@ -338,6 +354,10 @@ static void check_kernel(struct form *f, const struct hn_target *t)
 		}
 		threads = hn_mul_sat(threads, k->block[d]);
 		f->known[HN_DEVICE_BLOCK + d] = f->known[HN_DEVICE_THREAD + d] = true;
+	}
+	if (threads > MOST_COUNT) {
+		refuse(f, "%" PRId64 " threads a block", threads);
+		return;
 	}
 	check_node(f, k->body, true);
 	if (t != NULL) {

@@ -145,7 +145,7 @@ static bool is_one_by_digits(const struct verify *v, const struct access *a,
 	int64_t rest;
 
 	if (a->coef == NULL || b->coef == NULL ||
-	    __builtin_sub_overflow(a->at0, b->at0, &rest)) {
+	    __builtin_sub_overflow(a->at0, b->at0, &rest) || rest == INT64_MIN) {
 		return false;
 	}
 	for (int32_t s = 0; s < (int32_t)v->k->n_slot; s++) {

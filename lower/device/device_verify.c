@@ -97,13 +97,13 @@ static void report(struct verify *v, const struct access *a, const struct access
 /* a, then b, in the same block with no barrier on the way. */
 static void check_threads(struct verify *v, struct access *a, struct access *b)
 {
-	const struct hn_device_node *loop[64];
+	const struct hn_device_node *loop[HN_DEVICE_MOST_DEPTH];
 	struct when w = { .one_block = true, .same = loop };
 	bool one = true;
 	uint32_t n = 0;
 
 	for (const struct path *p = b->path; p != NULL; p = p->up) {
-		if (p->n->kind == HN_DEVICE_LOOP && n < HN_COUNT_OF(loop) &&
+		if (p->n->kind == HN_DEVICE_LOOP &&
 		    is_above(p->n, a->path) && has_barrier(v, p->n)) {
 			loop[n++] = p->n; /* innermost first */
 		}
@@ -125,17 +125,23 @@ static void check_threads(struct verify *v, struct access *a, struct access *b)
 	}
 }
 
+/* Their product may be beyond 64 bits. */
+static bool are_several(const int64_t n[3])
+{
+	return n[0] > 1 || n[1] > 1 || n[2] > 1;
+}
+
 static void check_pair(struct verify *v, struct access *a, struct access *b)
 {
 	enum hn_memory memory = (enum hn_memory)v->d->buffer[a->buffer].memory;
 	const struct hn_device_kernel *k = v->k;
 	const struct when any = { 0 };
 
-	if (memory == HN_MEMORY_GLOBAL && k->grid[0] * k->grid[1] * k->grid[2] > 1 &&
+	if (memory == HN_MEMORY_GLOBAL && are_several(k->grid) &&
 	    !hn_verify_is_one(v, a, b, HN_DEVICE_BLOCK, &any)) {
 		report(v, a, b, "blocks", "");
 	}
-	if (k->block[0] * k->block[1] * k->block[2] > 1 && v->rc == 0) {
+	if (are_several(k->block) && v->rc == 0) {
 		check_threads(v, a, b);
 		if (a != b && v->rc == 0) {
 			check_threads(v, b, a);

@@ -8,6 +8,8 @@
 
 #include "lower/device/device.h"
 
+#define HN_DEVICE_MOST_DEPTH 300 /* of nodes and expressions, one in the other */
+
 /* Its form: types, names in scope, no barrier under a condition, and, unless
  * target is NULL, no more threads and memory than the target has.  0 or HONE_E_INVALID with one
  * line that names the kernel.  Microseconds. */

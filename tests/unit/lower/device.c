@@ -161,6 +161,46 @@ static void a_race_on_each_number_is_found(void **state)
 	       "statement 2 writes S and statement 2 reads it", "S[3] is");
 }
 
+/* Numbers at their limits: what counts them does not wrap, nor stop counting. */
+static void long_programs_are_judged(void **state)
+{
+	struct bed *b = *state;
+	const struct hn_device *d;
+	struct hn_buf t;
+	struct hn_err err;
+
+	/* 2^64 blocks write one element */
+	d = read_text(b, HEAD "kernel k grid 2147483648 2147483648 4 block 1 1 1 {\n"
+			      "  B[0] = 1.0\n}\n");
+	assert_int_equal(hn_device_verify(d, &b->gpu, LIMIT_MS, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "two blocks may write one element of B"));
+	/* 2^64 threads */
+	const char *many = HEAD "kernel k grid 1 1 1 block 2147483648 2147483648 4 {\n"
+				"  B[0] = 1.0\n}\n";
+
+	assert_int_equal(hn_device_parse("t", many, strlen(many), &b->a, &d, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "threads a block"));
+	/* the next iteration of the outermost of many loops writes what is still read */
+	hn_buf_init(&t);
+	hn_buf_puts(&t, HEAD "kernel k grid 1 1 1 block 8 1 1 {\nfor v6 2 {\n");
+	for (int i = 0; i < 70; i++) {
+		hn_buf_printf(&t, "for v%d 1 {\n", 7 + i);
+	}
+	hn_buf_puts(&t, "S[thread.x] = A[thread.x]\nbarrier\nB[thread.x] = S[(7 - thread.x)]\n");
+	for (int i = 0; i < 71; i++) {
+		hn_buf_puts(&t, "}\n");
+	}
+	hn_buf_puts(&t, "}\n");
+	expect(b, t.s, "two threads may meet in an element, with no barrier between", "S[0] is");
+	hn_buf_fini(&t);
+	/* a box that leaves 64 bits */
+	const char *far = KERNEL("  copy T[0] stride 4611686018427387904 from A[0] "
+				 "stride -9223372036854775808 box 2\n");
+
+	assert_int_equal(hn_device_parse("t", far, strlen(far), &b->a, &d, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "a copy's box reaches further"));
+}
+
 static void an_index_stays_in_its_buffer(void **state)
 {
 	struct bed *b = *state;
@@ -292,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_barrier_is_found),
 		cmocka_unit_test(a_race_on_each_number_is_found),
+		cmocka_unit_test(long_programs_are_judged),
 		cmocka_unit_test(an_index_stays_in_its_buffer),
 		cmocka_unit_test(there_is_room),
 		cmocka_unit_test(boxes_are_copied),
