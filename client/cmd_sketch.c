@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/jw.h"
+#include "client/best.h"
 #include "client/cmd.h"
 #include "sketch/sketch.h"
 
@@ -45,20 +46,22 @@ static int put_hardware(const char *text, struct hn_buf *line, struct hn_err *er
 static int find_target(const struct hn_opts *o, struct hn_arena *a, struct hn_target *ret,
 		       struct hn_err *err)
 {
-	const char *word = o->target != NULL ? o->target : "native";
+	const char *known = NULL;
 	struct hn_buf line;
 	int rc = 0;
 
-	for (size_t i = 0; i < HN_COUNT_OF(ansor_target); i++) {
-		if (strcmp(word, ansor_target[i].word) == 0) {
-			word = ansor_target[i].line;
-			break;
+	for (size_t i = 0; i < HN_COUNT_OF(ansor_target) && o->target != NULL; i++) {
+		if (strcmp(o->target, ansor_target[i].word) == 0) {
+			known = ansor_target[i].line;
 		}
 	}
+	if (known == NULL) {
+		rc = hn_best_target(o, a, ret, &known, err);
+	}
 	hn_buf_init(&line);
-	hn_buf_puts(&line, word);
-	if (o->hardware != NULL) {
-		rc = put_hardware(o->hardware, &line, err);
+	if (rc == 0) {
+		hn_buf_puts(&line, known);
+		rc = o->hardware != NULL ? put_hardware(o->hardware, &line, err) : 0;
 	}
 	if (rc == 0) {
 		rc = hn_target_parse(line.s, a, ret, err);

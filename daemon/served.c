@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "measure/board/board.h"
 #include "measure/board/sandbox.h"
 #include "target/named.h"
 
@@ -295,6 +296,13 @@ int hn_served_find(struct hn_daemon *d, const char *text, struct hn_served **ret
 	} else if (*ret == NULL) {
 		rc = hn_fail(err, HONE_E_NO_BOARD,
 			     "no board for target \"%.300s\"; served here: %.600s", line.s, all.s);
+	}
+	if (rc == 0 && !hn_board_is_driven((*ret)->line)) {
+		rc = hn_fail(err, HONE_E_NO_BOARD,
+			     "target %s: hone has no driver for boards of kind %s yet: nothing can be "
+			     "measured there; `hone-build --target %s` makes its programs",
+			     (*ret)->name, (*ret)->target.kind, (*ret)->target.kind);
+		*ret = NULL;
 	}
 	hn_buf_fini(&all);
 	hn_buf_fini(&line);

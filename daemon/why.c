@@ -171,10 +171,16 @@ static void write_failures(struct hn_daemon *d, const struct failures *f, struct
 static int read_failures(struct hn_ask *ask, struct hn_db *db, struct hn_err *err)
 {
 	struct failures *f = (struct failures *)ask;
+	struct hn_workload_row row;
 	int rc = f->job != NULL	   ? find_stored(f, db, err)
 		 : f->word != NULL ? hn_db_key(db, f->word, f->key, err)
 				   : 0;
 
+	/* One that was never submitted has no name, and no failures either. */
+	if (rc == 0 && *f->name == '\0' &&
+	    hn_db_workload(db, f->key, &f->arena, &row, NULL) == 0) {
+		f->name = row.name;
+	}
 	return rc != 0 ? rc : hn_db_records(db, f->key, f->target, on_record, f, err);
 }
 

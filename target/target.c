@@ -309,16 +309,26 @@ static int unname(const char *home, const char *text, struct hn_arena *a, const 
 {
 	struct hn_named *named;
 	uint32_t n = 0;
+	const char *names = "";
 	int rc = 0;
 
 	*ret = text;
-	if (strpbrk(text, " \t") == NULL && !hn_target_is_kind(text)) {
-		rc = hn_named_read(home, a, &n, &named, err);
+	if (*text == '\0' || strpbrk(text, " \t") != NULL || hn_target_is_kind(text)) {
+		return 0;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		*ret = strcmp(named[i].name, text) == 0 ? named[i].line : *ret;
+	rc = hn_named_read(home, a, &n, &named, err);
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		if (strcmp(named[i].name, text) == 0) {
+			*ret = named[i].line;
+			return 0;
+		}
+		names = hn_arena_printf(a, "%s%s%s", names, i > 0 ? ", " : "", named[i].name);
 	}
-	return rc;
+	return rc == 0 && n > 0 ? hn_fail(err, HONE_E_INVALID,
+					  "target: '%.100s' is no kind (native, cpu, cuda) and no name "
+					  "in %.300s/" HN_TARGETS_FILE " (%.500s)",
+					  text, home, names)
+				: rc;
 }
 
 int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,

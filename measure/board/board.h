@@ -135,6 +135,9 @@ struct hn_board_ops {
  * only: honed asks, and no driver is linked into it. */
 enum hn_board_takes hn_board_takes(const char *target);
 
+/* Whether boards.def has a driver for that line. */
+bool hn_board_is_driven(const char *target);
+
 /* The driver for a target line's first word, or NULL. */
 const struct hn_board_ops *hn_board_of(const char *target);
 

@@ -12,14 +12,26 @@ static const struct {
 #undef BOARD
 };
 
+/* The row's number, or HN_COUNT_OF(rows). */
+static size_t row_of(const char *target)
+{
+	size_t n = strcspn(target, " "), i = 0;
+
+	while (i < HN_COUNT_OF(rows) &&
+	       (strlen(rows[i].name) != n || memcmp(rows[i].name, target, n) != 0)) {
+		i++;
+	}
+	return i;
+}
+
+bool hn_board_is_driven(const char *target)
+{
+	return row_of(target) < HN_COUNT_OF(rows);
+}
+
 enum hn_board_takes hn_board_takes(const char *target)
 {
-	size_t n = strcspn(target, " ");
+	size_t i = row_of(target);
 
-	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
-		if (strlen(rows[i].name) == n && memcmp(rows[i].name, target, n) == 0) {
-			return rows[i].takes;
-		}
-	}
-	return HN_BOARD_TAKES_OBJECT;
+	return i < HN_COUNT_OF(rows) ? rows[i].takes : HN_BOARD_TAKES_OBJECT;
 }

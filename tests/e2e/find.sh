@@ -35,7 +35,8 @@ refused 'nothing was tuned here yet' hone ls --home "$work/none"
 begin=$(echo "$key" | cut -c1-4)
 hone query --key "$begin" --target fake | grep -q "^mm " || die "query --key $begin"
 hone explain --key "$begin" --target fake | grep -q "^mm:" || die "explain --key $begin"
-hone why-failed --key "$begin" --target fake | grep -q "workload $begin" || die "why-failed --key"
+hone why-failed --key "$begin" --target fake | grep -q "^mm  (workload $begin.* nothing failed" ||
+	die "why-failed --key: $(hone why-failed --key "$begin" --target fake)"
 refused 'at least 4 digits' hone query --key "$(echo "$key" | cut -c1-3)" --target fake
 refused 'none begins with' hone query --key "${begin}ffffffffff" --target fake
 refused 'no key begins with' hone why-failed --key "${begin}ffffffffff" --target fake

@@ -35,6 +35,7 @@ cat >"$targets" <<'END'
 two  boards=2 builders=1 fake -l2_bytes=2097152
 
 one  fake -num_cores=8 builders=1
+card cuda -isa=sm_90
 END
 export HONE_TEST_HOOKS=1 HONE_TEST_FAKE="sleep_ms=100"
 start_honed
@@ -45,6 +46,15 @@ refused "served here: native (cpu -isa=.*), two (fake -isa=fake), one (fake" \
 	hone tune --target three --text "$middle" --trials 8
 refused "no board for target \"fake .*l2_bytes=4096 .*\"; served here: native" \
 	hone tune --target "fake -l2_bytes=4096" --text "$middle" --trials 8
+
+# A kind without a driver can be named: its sketches are there, and nothing is measured.
+refused "target card: hone has no driver for boards of kind cuda" \
+	hone tune --target card --text "$middle" --trials 8
+hone jobs --all --json | grep -q '"target_name":"card"' && die "a job that cannot run: $(hone jobs --all)"
+hone sketch --target card --text "$middle" >"$work/card" || die "sketch --target card"
+hone sketch --target "cuda -isa=sm_90" --text "$middle" | cmp - "$work/card" || die "sketch: not card's"
+refused "'crad' is no kind (native, cpu, cuda) and no name in .*/targets (two, one, card)" \
+	hone query --target crad --text "$middle"
 
 # job_field NAME FIELD: of the live or ended job on that target.
 job_field()
