@@ -376,7 +376,7 @@ static void place(struct place *p, const struct hn_node *n, const struct bound *
 		}
 	}
 	if (n->kind == HN_NODE_LOOP && n->iter_kind == HN_ITER_REDUCE &&
-	    p->part[n->stage] < 0 && p->t->dag->op[n->stage]->reduce != NULL) {
+	    p->part[n->stage] == NULL && p->t->dag->op[n->stage]->reduce != NULL) {
 		update = hn_place_update(p->t->dag, n, n->stage, &combines);
 	}
 	if (p->rc != 0) {
@@ -462,14 +462,13 @@ int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
 		.err = err,
 		.held = HN_NEW_ARRAY(a, struct held, t->dag->n_op),
 		.value = HN_NEW_ARRAY(a, const struct hn_expr *, t->n_loop + 1),
-		.part = HN_NEW_ARRAY(a, int32_t, t->dag->n_op),
+		.part = HN_NEW_ARRAY(a, const struct part *, t->dag->n_op),
 	};
 
 	if (t->dag->sizes != NULL) {
 		return hn_fail(err, HONE_E_UNSUPPORTED,
 			       "device program: sizes that are parameters have none yet");
 	}
-	memset(p.part, 0xff, t->dag->n_op * sizeof(p.part[0]));
 	place_arguments(&p);
 	for (uint32_t i = 0; i < t->root->n_child && p.rc == 0; i++) {
 		struct draft root = { .node = { .kind = HN_DEVICE_SEQ } };

@@ -24,8 +24,16 @@ struct draft {
 	bool piece;
 	int32_t stage; /* whose loop, or statements; -1: an init's, or nobody's alone */
 	uint32_t n, cap;
-	struct draft **child;	/* unless a piece */
+	struct draft **child;  /* unless a piece */
 	struct walked *walked; /* place_sync.c's */
+};
+
+/* What each thread has summed of a sum that threads take together: an element for each iteration
+ * of the loops inside the sum that one thread runs through. */
+struct part {
+	int32_t buffer; /* of its first output; the others follow */
+	uint32_t n_loop, cap;
+	const struct hn_node **loop; /* outermost first */
 };
 
 /* Where a stage's tensor lies. */
@@ -47,8 +55,7 @@ struct place {
 	uint32_t n_buffer, cap_buffer;
 	struct held *held;	      /* [n_stage] */
 	const struct hn_expr **value; /* [n_loop] of the tree's loops; NULL: none here */
-	int32_t *part; /* [n_stage] each thread's part of a sum that they combine: its
-				       * first buffer; -1 = none */
+	const struct part **part;     /* [n_stage] while threads sum it; NULL: none */
 	/* the kernel at hand */
 	int64_t grid[3], block[3];
 	struct hn_span *span; /* [n_slot] values of each slot */
@@ -126,7 +133,10 @@ void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound 
 const struct hn_node *hn_place_update(const struct hn_dag *dag, const struct hn_node *n,
 				      int32_t stage, bool *combines);
 
-/* place_sum.c: n, the outermost reduction loop of a sum whose parts threads combine. */
+/* place_sum.c: the element of a thread's part in this iteration. */
+const struct hn_expr *hn_place_part_at(struct place *p, const struct part *part);
+
+/* n: the outermost reduction loop of a sum whose parts threads combine. */
 void hn_place_sum(struct place *p, const struct hn_node *n, const struct hn_node *update,
 		  const struct bound *q, struct draft *out);
 

@@ -329,9 +329,9 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 			       hn_simplify(hn_place_value(p, n->guard[i], n->stage),
 					   p->span, p->n_slot, p->a));
 	}
-	if (n->stmt == HN_STMT_UPDATE && p->part[n->stage] >= 0) {
-		dst = p->part[n->stage];
-		at = hn_place_int(p, 0);
+	if (n->stmt == HN_STMT_UPDATE && p->part[n->stage] != NULL) {
+		dst = p->part[n->stage]->buffer;
+		at = hn_place_part_at(p, p->part[n->stage]);
 	} else {
 		at = hn_place_element(p, n->stage, axis, &dst);
 	}

@@ -1,5 +1,6 @@
-/* Device programs of all cases: every sketch for a GPU that has room on it becomes one, and it is
- * shown to have no races; the same cut down to a few elements (cropped.h) computes the dag.
+/* Device programs of all cases: every sketch for a GPU that has room on it becomes one, and so does
+ * what no sketch draws (thread_sums.h); it is shown to have no races.  The same cut down to a few
+ * elements (cropped.h) computes the dag.
  *
  * Each cut program is spoiled, too: a barrier is left out, a buffer is one element shorter, a
  * number becomes 0, a condition always holds.  What the verifier takes of these must run without
@@ -17,15 +18,19 @@
 #include "sketch/sketch.h"
 #include "tests/lib/cropped.h"
 #include "tests/lib/each_case.h"
+#include "tests/lib/thread_sums.h"
 
 #define FILLS 2	     /* of each sketch */
 #define CUT_FILLS 16 /* of each sketch of a program that was cut */
+#define SUMS 8	     /* states in which threads take a sum together, of each program */
 #define TRIES 40
 #define LIMIT_MS 60000
 #define FUEL 40000000
 
 struct counts {
 	struct hn_target gpu;
+	struct hn_quick *quick;
+	uint32_t sums; /* of the states: threads take a sum together, loops over elements inside */
 	uint32_t states, unfilled, undecided, cropped, right, long_ones;
 	uint32_t spoiled, refused, taken, run_refused; /* run_refused: where the interpreter agrees */
 };
@@ -216,6 +221,26 @@ static void judge_sketches(const struct each *e, const struct hn_dag *dag,
 	hn_arena_fini(&a);
 }
 
+static void judge_sums(const struct each *e, const struct hn_dag *dag,
+		       const struct run_args *want, struct counts *n)
+{
+	int made = 0;
+
+	for (uint64_t seed = 1; seed <= TRIES && made < SUMS; seed++) {
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		const struct hn_state *s = ts_state(dag, n->quick, seed, &a);
+
+		if (s != NULL) {
+			judge(e, dag, s, want, n);
+			n->sums++;
+			made++;
+		}
+		hn_arena_fini(&a);
+	}
+}
+
 static void check(struct hn_emitter *em, const struct hn_target *host, const struct each *e,
 		  void *ctx)
 {
@@ -232,19 +257,21 @@ static void check(struct hn_emitter *em, const struct hn_target *host, const str
 	}
 	hn_arena_init(&a, 0);
 	judge_sketches(e, e->dag, NULL, n);
+	judge_sums(e, e->dag, NULL, n);
 	few = crop_dag(e->dag, 4, 6, &a);
 	if (hn_dag_check(e->name, few, 0, &err) == 0) {
 		run_args_make(few, 7, &want);
 		assert_int_equal(hn_interpret(few, want.at, &err), 0);
 		judge_sketches(e, few, &want, n);
+		judge_sums(e, few, &want, n);
 		run_args_free(&want);
 	}
 	hn_arena_fini(&a);
 }
 
-static void every_gpu_sketch_is_a_device_program(void **state)
+static void every_gpu_state_is_a_device_program(void **state)
 {
-	struct counts n = { 0 };
+	struct counts n = { .quick = hn_quick_new() };
 	struct hn_arena a;
 	struct hn_err err;
 
@@ -255,18 +282,22 @@ static void every_gpu_sketch_is_a_device_program(void **state)
 	print_message("%u states placed and shown to have no races, but %u undecided; %u of cut programs, "
 		      "%u right, %u too long; %u sketches without a fill\n",
 		      n.states, n.undecided, n.cropped, n.right, n.long_ones, n.unfilled);
+	print_message("%u of the states: threads take a sum together, with loops over its elements "
+		      "inside\n", n.sums);
 	print_message("%u of them spoiled: %u refused (%u by the interpreter as well), %u taken\n",
 		      n.spoiled, n.refused, n.run_refused, n.taken);
 	assert_true(n.run_refused > n.refused / 2);
 	assert_true(n.right > n.cropped * 9 / 10);
 	assert_true(n.undecided <= n.states / 100);
+	assert_true(n.sums > 0);
+	hn_quick_free(n.quick);
 	hn_arena_fini(&a);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_gpu_sketch_is_a_device_program),
+		cmocka_unit_test(every_gpu_state_is_a_device_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

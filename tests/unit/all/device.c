@@ -16,6 +16,7 @@
 #include "sketch/sketch.h"
 #include "tests/lib/lower_run.h"
 #include "tests/lib/random_dags.h"
+#include "tests/lib/thread_sums.h"
 
 #define N_RANDOM 40
 #define FUEL 20000000
@@ -235,6 +236,53 @@ static void random_programs_too(void **state)
 		      n.unsupported, n.right, n.long_ones);
 }
 
+/* A tile of the sum inside of the threads that take it together. */
+static void sums_with_elements_inside(void **state)
+{
+	static const struct {
+		const char *name, *text;
+	} row[] = {
+		{ "matmul", "m(float32 A[6,26], B[26,10]) -> C { C(i,j) +=! A(i,k) * B(k,j) }" },
+		{ "norm", "n(float32 A[5,11,9]) -> N { S(b) +=! A(b,i,j) * A(b,i,j)"
+			  " N(b) = sqrt(S(b)) }" },
+		{ "softmax", "s(float32 A[5,100]) -> S { M(i) max=! A(i,k) E(i,k) = exp(A(i,k)-M(i))"
+			     " D(i) +=! E(i,k) S(i,j) = E(i,j) / D(i) }" },
+		{ "two terms", "m(int32 A[7,5,6], B[5,6,4]) -> C { C(i,j) +=! A(i,k,l) * B(k,l,j) }" },
+		{ "odd terms only", "m(float32 A[9,14], B[14,6]) -> C "
+				    "{ C(i,j) +=! (k + i) % 2 == 1 ? A(i,k) * B(k,j) }" },
+		{ "largest of a window", "p(float32 X[14]) -> P { P(i) max=! X(i+k) where k in 0:5 }" },
+	};
+	struct bed *b = *state;
+	struct hn_quick *quick = hn_quick_new();
+	struct counts n = { 0 };
+
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		const struct hn_dag *dag;
+		struct run_args want;
+		struct hn_err err = { 0 };
+		uint32_t before = n.states;
+
+		assert_int_equal(hn_dag_parse(row[i].name, row[i].text, strlen(row[i].text), 0, &b->a,
+					      &dag, &err), 0);
+		run_args_make(dag, 7, &want);
+		assert_int_equal(hn_interpret(dag, want.at, &err), 0);
+		for (uint64_t seed = 1; seed <= 60; seed++) {
+			const struct hn_state *s = ts_state(dag, quick, seed, &b->a);
+
+			if (s != NULL) {
+				judge(row[i].name, dag, s, &b->gpu, &want, &n);
+			}
+		}
+		assert_true(n.states > before);
+		run_args_free(&want);
+	}
+	hn_quick_free(quick);
+	print_message("%u states, %u without a form, %u right in three orders, %u too long\n", n.states,
+		      n.unsupported, n.right, n.long_ones);
+	assert_int_equal(n.unsupported, 0);
+	assert_int_equal(n.right, n.states);
+}
+
 /* The work of placing grows with the nest, not with a power of its depth. */
 static void a_deep_nest_is_placed(void **state)
 {
@@ -264,6 +312,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_compute_the_dag),
 		cmocka_unit_test(random_programs_too),
+		cmocka_unit_test(sums_with_elements_inside),
 		cmocka_unit_test(a_deep_nest_is_placed),
 	};
 
