@@ -6,6 +6,7 @@
 #include "target/target.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,6 +207,20 @@ static const char *find_isa(const char *text, struct hn_arena *a)
 	return found;
 }
 
+static int unknown_kind(const char *kind, struct hn_err *err)
+{
+	char kinds[160] = "native";
+	size_t n = strlen(kinds);
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows) && n < sizeof(kinds); i++) {
+		if (row_of_kind(rows[i].kind) == &rows[i]) {
+			n += (size_t)snprintf(kinds + n, sizeof(kinds) - n, ", %s", rows[i].kind);
+		}
+	}
+	return hn_fail(err, HONE_E_INVALID, "target: unknown kind '%.100s': want one of %s", kind,
+		       kinds);
+}
+
 static int choose_row(const char *kind, const char *isa, const struct hn_target *host,
 		      struct hn_target *ret, struct hn_err *err)
 {
@@ -213,9 +228,7 @@ static int choose_row(const char *kind, const char *isa, const struct hn_target 
 	const struct row *row = isa ? row_of_isa(isa) : row_of_kind(kind);
 
 	if (!native && !row_of_kind(kind)) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "target: unknown kind '%.100s': want native, cpu or cuda",
-			       kind);
+		return unknown_kind(kind, err);
 	}
 	if (isa && (!row || strcmp(row->kind, native ? host->kind : kind) != 0)) {
 		return hn_fail(err, HONE_E_INVALID,

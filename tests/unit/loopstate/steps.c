@@ -578,7 +578,12 @@ static void test_every_step_explains_itself(void **state)
 			fail_msg("step %u: %s", (unsigned)i, err.msg);
 		}
 	}
-	assert_int_equal(seen, (1u << HN_N_STEP) - 1);
+	for (uint32_t k = 0; k < HN_N_STEP; k++) {
+		if ((seen >> k & 1) == 0) {
+			fail_msg("the history above has no %s: add one",
+				 hn_step_ops((enum hn_step_kind)k)->tag);
+		}
+	}
 	hn_buf_fini(&buf);
 	hn_arena_fini(&a);
 }
