@@ -286,10 +286,11 @@ static void sums_with_elements_inside(void **state)
 /* The work of placing grows with the nest, not with a power of its depth. */
 static void a_deep_nest_is_placed(void **state)
 {
-	static const char text[] =
-		"f(float32 A[2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,4]) -> B "
-		"{ B(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p) = A(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p) }";
-	static const char steps[] = "[[\"AN\", 1, 15, 6]]";
+	static const char text[] = "f(float32 A[268435456,4]) -> B { B(i,j) = A(i,j) }";
+	static const char steps[] =
+		"[[\"SP\", 1, 0, 268435456,"
+		" [2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2], 1],"
+		" [\"AN\", 1, 28, 6]]";
 	struct bed *b = *state;
 	const struct hn_trace *trace;
 	const struct hn_looptree *t;
