@@ -377,7 +377,7 @@ static void check_file(struct walk *w, const char *path, const char *file)
 	}
 	w->n_file++;
 	if (has_rooms(file) && !room_of(file)) {
-		violation(w, file, 0, "no room of this name (the table is in base_layers.c)");
+		violation(w, file, 0, "no room of this name (the table is in layers.c)");
 	}
 	for (char *s = text.s, *next; s; s = next, line++) {
 		char *header;
