@@ -219,7 +219,7 @@ static void small_weights_stay(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
-		heuristics_open(&x, "cpu -isa=x86-64-avx512 -num_cores=1", of[i].text);
+		heuristics_open(&x, AVX512_OF("1"), of[i].text);
 		assert_true(x.n > 1);
 		const struct hn_node *root = heuristics_tree(&x, 0);
 		int32_t pixels = depth_of(root, of[i].pixels);
