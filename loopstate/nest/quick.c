@@ -270,11 +270,12 @@ static bool check(struct hn_quick_check *c)
 	for (uint32_t i = 0; i < c->n_concurrent && ok; i++) {
 		ok = check_concurrent(c, c->concurrent[i]);
 	}
-	return ok && (!has_threads(c) || hn_threads_agree(c->tree, c->err));
+	return ok;
 }
 
-/* The tree as it stands; takes memory of the workspace. */
-static bool check_tree(struct hn_arena *arena, const struct hn_looptree *t, struct hn_err *err)
+/* The tree as it stands, but for what its threads share; takes memory of the workspace. */
+static bool check_tree(struct hn_arena *arena, const struct hn_looptree *t, bool *ret_threads,
+		       struct hn_err *err)
 {
 	struct hn_quick_check c = { .arena = arena, .err = err };
 	struct walker w;
@@ -291,6 +292,7 @@ static bool check_tree(struct hn_arena *arena, const struct hn_looptree *t, stru
 		}
 		return false;
 	}
+	*ret_threads = has_threads(&c);
 	return check(&c);
 }
 
@@ -304,11 +306,16 @@ bool hn_quick_legal(struct hn_quick *q, const struct hn_looptree *t, struct hn_e
 		return false;
 	}
 	hn_arena_reset(&q->arena);
-	if (check_tree(&q->arena, t, err)) {
-		return true;
-	}
-	/* the first refusal is the one to tell: its loops are those of t */
-	const struct hn_looptree *merged = hn_quick_merge(t, &q->arena);
 
-	return merged != NULL && check_tree(&q->arena, merged, NULL);
+	bool threads = false, as_merged;
+	bool ok = check_tree(&q->arena, t, &threads, err);
+
+	if (!ok) {
+		/* the first refusal is the one to tell: its loops are those of t */
+		const struct hn_looptree *merged = hn_quick_merge(t, &q->arena);
+
+		ok = merged != NULL && check_tree(&q->arena, merged, &as_merged, NULL);
+	}
+	/* of t: a merged loop no longer says which number of the grid it is */
+	return ok && (!threads || hn_threads_agree(t, err));
 }

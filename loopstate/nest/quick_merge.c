@@ -71,7 +71,7 @@ static void join_division(const struct hn_expr *e, void *ctx)
 		struct merge *m = ctx;
 		struct loops x = join(m, e->arg[0]);
 
-		if (x.several) {
+		if (x.first >= 0) {
 			m->counted[x.first] = true;
 		}
 	}
@@ -139,13 +139,14 @@ static void guards_of(struct merge *m, const struct hn_node *n)
 	}
 }
 
-/* Who runs both loops as one: no less at the same time than each.  False for thread numbers. */
-static bool ann_of_both(uint8_t x, uint8_t y, uint8_t *ret)
+/* Who runs both loops as one: no less at the same time than each.  Numbers of a GPU's grid
+ * become PARALLEL: all iterations at once, and none may add up what the others have summed. */
+static uint8_t ann_of_both(uint8_t x, uint8_t y)
 {
-	bool both = hn_ann_concurrent(x) && hn_ann_concurrent(y);
-
-	*ret = hn_ann_concurrent(x) ? x : y;
-	return !hn_ann_is_thread(x) && !hn_ann_is_thread(y) && (!both || x == y);
+	if (x == y && !hn_ann_is_thread(x)) {
+		return x;
+	}
+	return hn_ann_concurrent(x) || hn_ann_concurrent(y) ? HN_ANN_PARALLEL : y;
 }
 
 /* The one loop directly in `n` that is counted with `first`, or that runs once; NULL when there
@@ -175,8 +176,11 @@ static const struct hn_node *run_of(struct merge *m, const struct hn_node *first
 	while (first->extent > 1 && (next = counted_in(m, first, n)) != NULL) {
 		int64_t extent = hn_mul_sat(*ret_extent, next->extent);
 
-		if (extent > INT32_MAX || !ann_of_both(*ret_ann, next->ann, ret_ann)) {
+		if (extent > INT32_MAX) {
 			break;
+		}
+		if (next->extent > 1) {
+			*ret_ann = ann_of_both(*ret_ann, next->ann);
 		}
 		*ret_extent = extent;
 		n = next;
@@ -292,13 +296,14 @@ static const struct hn_node *merged(struct merge *m, const struct hn_node *n)
 	}
 	to->axis = n->axis ? rewritten_all(m, n->axis, n_axis(m, n)) : NULL;
 	to->guard = rewritten_all(m, n->guard, n->n_guard);
-	if (last != n) {
+	if (n->kind == HN_NODE_LOOP && m->counted[set_of(m, n->loop)]) {
 		int64_t most = 0;
 
 		for (uint32_t i = 0; i < to->n_child; i++) {
 			most_of(child[i], n->loop, extent, &most);
 		}
 		to->extent = most > 0 ? most : extent;
+		m->n_merged += to->extent < extent;
 	}
 	return to;
 }

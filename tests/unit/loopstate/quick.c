@@ -134,6 +134,38 @@ static void fused_loops_may_be_split_again(void **state)
 	judge_all(sum, row, HN_COUNT_OF(row));
 }
 
+/* A GPU's grid over fused axes that its blocks do not divide: blocks and threads count together. */
+static void a_grid_may_cut_fused_axes(void **state)
+{
+	static const char dag[] = "f(float32 A[17,15]) -> C { C(i,j) = A(i,j) * 2.0 }";
+	static const char sum[] = "f(float32 A[17,15]) -> C { C(i) +=! A(i,k) }";
+	static const struct judged row[] = {
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 255, [32], 1], [\"AN\", 1, 0, 5], "
+		  "[\"AN\", 1, 1, 6]]",
+		  true },
+		/* one block, of more threads than there are points */
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 255, [256], 1], [\"AN\", 1, 0, 5], "
+		  "[\"AN\", 1, 1, 6]]",
+		  true },
+		/* one number twice */
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 255, [32], 1], [\"AN\", 1, 0, 6], "
+		  "[\"AN\", 1, 1, 6]]",
+		  false },
+	};
+	static const struct judged racing[] = {
+		/* the sum's points over blocks and threads: an element belongs to many */
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 255, [32], 1], [\"AN\", 1, 0, 5], "
+		  "[\"AN\", 1, 1, 6]]",
+		  false },
+		{ "[[\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 255, [32], 1], [\"AN\", 1, 1, 6]]",
+		  false },
+	};
+
+	(void)state;
+	judge_all(dag, row, HN_COUNT_OF(row));
+	judge_all(sum, racing, HN_COUNT_OF(racing));
+}
+
 static void drop_guards_of_p(struct hn_node *n, struct hn_arena *a)
 {
 	if (n->kind == HN_NODE_STMT && n->stage == 1) {
@@ -376,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(races_are_refused),
 		cmocka_unit_test(fused_loops_may_be_split_again),
+		cmocka_unit_test(a_grid_may_cut_fused_axes),
 		cmocka_unit_test(each_statement_has_its_guard),
 		cmocka_unit_test(a_refusal_says_why),
 		cmocka_unit_test(bitwise_tasks_keep_their_order),
