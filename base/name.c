@@ -17,6 +17,16 @@ bool hn_name_fits(const char *s, size_t most)
 	return n > 0 && n <= most && s[n] == '\0' && strchr(first, *s) != NULL;
 }
 
+size_t hn_scheme_length(const char *place)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char further[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789+-.";
+	size_t n = strspn(place, first) > 0 ? strspn(place, further) : 0;
+
+	return strncmp(place + n, "://", 3) == 0 ? n : 0;
+}
+
 bool hn_label_fits(const char *s, size_t most)
 {
 	size_t n = strlen(s), i = 0, length;

@@ -25,6 +25,10 @@ bool hn_name_fits(const char *s, size_t most);
 /* At most `most` bytes of characters that are seen; may be empty. */
 bool hn_label_fits(const char *s, size_t most);
 
+/* The length of "postgresql" in postgresql://host/name; 0 where no scheme stands in front of "://"
+ * (RFC 3986, 3.1). */
+size_t hn_scheme_length(const char *place);
+
 /* Length of the character s[0..n) begins with, 0 unless it is one that is seen: well-formed, no
  * control, nothing that changes direction, breaks the line or is invisible. */
 size_t hn_shown_length(const char *s, size_t n);

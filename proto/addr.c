@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/name.h"
 #include "base/utf8.h"
 
 #define BACKLOG 128
@@ -33,17 +34,6 @@ static int absolute(const char *path, struct hn_buf *ret, struct hn_err *err)
 	}
 	hn_buf_puts(ret, path);
 	return 0;
-}
-
-/* "postgresql://host/name": letters, and what may follow in a scheme's name, up to "://". */
-static bool is_url(const char *place)
-{
-	static const char goes_on[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789+-.";
-	size_t n = strspn(place, goes_on);
-
-	return n > 0 && strchr("0123456789+-.", place[0]) == NULL &&
-	       strncmp(place + n, "://", 3) == 0;
 }
 
 static bool env_set(const char *name, const char **ret)
@@ -127,7 +117,7 @@ int hn_addr_home(const char *given, struct hn_buf *ret, struct hn_err *err)
 		rc = hn_fail(err, HONE_E_INVALID,
 			     "the store's directory name is not UTF-8: %s", b.s);
 	}
-	if (rc == 0 && is_url(b.s)) { /* which of them there are, the store says */
+	if (rc == 0 && hn_scheme_length(b.s) > 0) { /* which of them there are, the store says */
 		hn_buf_reset(ret);
 		hn_buf_puts(ret, b.s);
 	} else if (rc == 0) {

@@ -207,16 +207,23 @@ static const char *find_isa(const char *text, struct hn_arena *a)
 	return found;
 }
 
-static int unknown_kind(const char *kind, struct hn_err *err)
+/* What a line may begin with: "native, cpu, ...". */
+static void list_kinds(char *to, size_t size)
 {
-	char kinds[160] = "native";
-	size_t n = strlen(kinds);
+	size_t n = (size_t)snprintf(to, size, "native");
 
-	for (size_t i = 0; i < HN_COUNT_OF(rows) && n < sizeof(kinds); i++) {
+	for (size_t i = 0; i < HN_COUNT_OF(rows) && n < size; i++) {
 		if (row_of_kind(rows[i].kind) == &rows[i]) {
-			n += (size_t)snprintf(kinds + n, sizeof(kinds) - n, ", %s", rows[i].kind);
+			n += (size_t)snprintf(to + n, size - n, ", %s", rows[i].kind);
 		}
 	}
+}
+
+static int unknown_kind(const char *kind, struct hn_err *err)
+{
+	char kinds[160];
+
+	list_kinds(kinds, sizeof(kinds));
 	return hn_fail(err, HONE_E_INVALID, "target: unknown kind '%.100s': want one of %s", kind,
 		       kinds);
 }
@@ -337,11 +344,16 @@ static int unname(const char *home, const char *text, struct hn_arena *a, const 
 		}
 		names = hn_arena_printf(a, "%s%s%s", names, i > 0 ? ", " : "", named[i].name);
 	}
-	return rc == 0 && n > 0 ? hn_fail(err, HONE_E_INVALID,
-					  "target: '%.100s' is no kind (native, cpu, cuda) and no name "
-					  "in %.300s/" HN_TARGETS_FILE " (%.500s)",
-					  text, home, names)
-				: rc;
+	if (rc == 0 && n > 0) {
+		char kinds[160];
+
+		list_kinds(kinds, sizeof(kinds));
+		rc = hn_fail(err, HONE_E_INVALID,
+			     "target: '%.100s' is no kind (%s) and no name in %.300s/" HN_TARGETS_FILE
+			     " (%.500s)",
+			     text, kinds, home, names);
+	}
+	return rc;
 }
 
 int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/name.h"
 #include "db/snapshot/snapshot.h"
 #include "db/store/ops.h"
 
@@ -19,21 +20,9 @@ static const struct {
 #undef STORE
 };
 
-/* The length of "postgresql" in postgresql://host/name; 0 where no scheme stands in front
- * (RFC 3986, 3.1). */
-static size_t scheme_length(const char *place)
-{
-	static const char begins[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	static const char goes_on[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789+-.";
-	size_t n = strspn(place, begins) > 0 ? strspn(place, goes_on) : 0;
-
-	return strncmp(place + n, "://", 3) == 0 ? n : 0;
-}
-
 static int find_ops(const char *place, const struct hn_db_ops **ret, struct hn_err *err)
 {
-	size_t n = scheme_length(place);
+	size_t n = hn_scheme_length(place);
 	struct hn_buf known;
 	int rc;
 

@@ -123,15 +123,7 @@ static void on_job(void *ctx, const char *json, int64_t unix_ms)
 	struct jobs *j = ctx;
 
 	(void)unix_ms;
-	if (j->n == j->cap) {
-		const char **wider = HN_NEW_ARRAY(j->a, const char *, j->cap * 2 + 16);
-
-		for (uint32_t i = 0; i < j->n; i++) {
-			wider[i] = j->json[i];
-		}
-		j->json = wider;
-		j->cap = j->cap * 2 + 16;
-	}
+	j->json = hn_arena_grow(j->a, j->json, j->n, &j->cap, sizeof(*j->json));
 	j->json[j->n++] = hn_arena_strdup(j->a, json);
 }
 

@@ -101,10 +101,24 @@ static void json(void **state)
 	hn_buf_fini(&b);
 }
 
+static void schemes(void **state)
+{
+	(void)state;
+	assert_int_equal(hn_scheme_length("postgresql://host/name"), 10);
+	assert_int_equal(hn_scheme_length("a+b-c.9://"), 7);
+	assert_int_equal(hn_scheme_length("/var/lib/hone"), 0);
+	assert_int_equal(hn_scheme_length("9p://host"), 0); /* begins with a letter */
+	assert_int_equal(hn_scheme_length("://host"), 0);
+	assert_int_equal(hn_scheme_length("file:/x"), 0);
+	assert_int_equal(hn_scheme_length("a_b://host"), 0);
+	assert_int_equal(hn_scheme_length(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(schemes),
 		cmocka_unit_test(shown),
 		cmocka_unit_test(json),
 	};
