@@ -3,26 +3,10 @@
 
 #include <string.h>
 
+#include "loopstate/dag/attr.h"
 #include "loopstate/dag/dag_priv.h"
 
 #define KEY "layout_free_placeholders"
-
-/* What `item` means: the op with that id, or, where there is none, any with that name. */
-static bool is_id(const struct hn_dag *dag, const char *item)
-{
-	for (uint32_t k = 0; k < dag->n_op; k++) {
-		if (strcmp(item, dag->op[k]->id) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool means(const struct hn_dag *dag, const char *item, const struct hn_op *op)
-{
-	return strcmp(item, op->id) == 0 ||
-	       (strcmp(item, op->name) == 0 && !is_id(dag, item));
-}
 
 bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
 {
@@ -30,7 +14,7 @@ bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
 		const struct hn_attr *attr = hn_op_attr(dag->op[k], KEY);
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
-			if (means(dag, attr->item[j], dag->op[dag->arg[i]])) {
+			if (hn_attr_op(dag, attr->item[j]) == dag->arg[i]) {
 				return true;
 			}
 		}
@@ -48,7 +32,7 @@ static bool find_inputs(const struct hn_dag *dag, const struct hn_dag *task, uin
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
 			for (uint32_t i = 0; i < task->n_input; i++) {
-				if (means(task, attr->item[j], task->op[task->arg[i]])) {
+				if (hn_attr_op(task, attr->item[j]) == task->arg[i]) {
 					ret[dag->arg[i]] = HN_CONSTANT;
 					any = true;
 				}

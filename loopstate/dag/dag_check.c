@@ -451,6 +451,7 @@ int hn_dag_check_whole(const char *what, const struct hn_dag *dag, uint64_t max_
 {
 	int rc = check_args(what, dag, err);
 
+	rc = rc == 0 ? hn_dag_check_attrs(what, dag, err) : rc;
 	return rc == 0 ? check_total(what, dag, max_bytes, err) : rc;
 }
 

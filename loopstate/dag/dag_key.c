@@ -9,21 +9,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "loopstate/dag/attr.h"
 #include "loopstate/dag/dag_priv.h"
 #include "loopstate/dag/size.h"
-
-enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG, ATTR_TIMED };
-
-struct attr_row {
-	const char *name;
-	enum attr_kind kind;
-};
-
-static const struct attr_row attrs[] = {
-#define ATTR(name, kind) { #name, ATTR_##kind },
-#include "loopstate/dag/attrs.def"
-#undef ATTR
-};
 
 /* Slots as keys spell them, for ever: axes as they are, then 1000, 2000 and 3000 on for the
  * combiner's two sides and let names, 1000000 on for size parameters. */
@@ -90,44 +78,34 @@ static void key_owned(const struct hn_expr *e, const char *owner, uint32_t k, vo
 	key_expr(e, t);
 }
 
-/* An item by what it stands for, so that renaming changes nothing; by itself when it
- * stands for nothing. */
-static void key_item(const struct hn_dag *dag, const struct hn_op *op,
-		     enum attr_kind kind, const char *item, struct hn_buf *buf)
+/* An item by what it stands for, so that renaming changes nothing. */
+static void key_item(const struct hn_dag *dag, const struct hn_op *op, enum hn_attr_kind kind,
+		     const char *item, struct hn_buf *buf)
 {
-	uint32_t n = kind == ATTR_OPS ? dag->n_op : op->n_spatial + op->n_reduce;
+	int32_t i = kind == HN_ATTR_OPS ? hn_attr_op(dag, item) : hn_attr_axis(op, item);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const char *s = kind == ATTR_OPS ? dag->op[i]->id : op->axis[i].name;
-
-		if (strcmp(s, item) == 0) {
-			hn_buf_printf(buf, " %" PRIu32, i);
-			return;
-		}
+	if (i >= 0) {
+		hn_buf_printf(buf, " %" PRIi32, i);
+	} else { /* of an op that steps made, whose axes are others */
+		hn_buf_putc(buf, ' ');
+		hn_buf_json_string(buf, item);
 	}
-	for (uint32_t i = 0; kind == ATTR_OPS && i < n; i++) {
-		if (strcmp(dag->op[i]->name, item) == 0) {
-			hn_buf_printf(buf, " %" PRIu32, i);
-			return;
-		}
-	}
-	hn_buf_putc(buf, ' ');
-	hn_buf_json_string(buf, item);
 }
 
 static void key_attrs(const struct hn_dag *dag, const struct hn_op *op, struct text *t)
 {
-	struct hn_buf *buf = &t->buf;
+	for (uint32_t i = 0; i < hn_attr_n_rows(); i++) {
+		const struct hn_attr_row *row = hn_attr_row(i);
+		const struct hn_attr *attr = hn_op_attr(op, row->name);
 
-	for (size_t i = 0; i < HN_COUNT_OF(attrs); i++) {
-		const struct hn_attr *attr = hn_op_attr(op, attrs[i].name);
-
-		if (attr == NULL || (attrs[i].kind == ATTR_TIMED && t->structure)) {
+		if (attr == NULL || row->kind == HN_ATTR_NUMBER ||
+		    (hn_attr_has_items(row->kind) && attr->n_item == 0) ||
+		    (row->kind == HN_ATTR_TIMED && t->structure)) {
 			continue;
 		}
-		hn_buf_printf(buf, " %s", attrs[i].name);
-		for (uint32_t j = 0; attrs[i].kind < ATTR_FLAG && j < attr->n_item; j++) {
-			key_item(dag, op, attrs[i].kind, attr->item[j], buf);
+		hn_buf_printf(&t->buf, " %s", row->name);
+		for (uint32_t j = 0; hn_attr_has_items(row->kind) && j < attr->n_item; j++) {
+			key_item(dag, op, row->kind, attr->item[j], &t->buf);
 		}
 	}
 }

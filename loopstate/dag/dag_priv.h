@@ -35,6 +35,10 @@ int hn_dag_check_op(const char *what, const struct hn_op *const *ops, uint32_t i
 int hn_dag_check_sizes(const char *what, const struct hn_sizes *sizes, struct hn_err *err)
 	HN_NODISCARD;
 
+/* That every item of a known attribute stands for something (attr.h). */
+int hn_dag_check_attrs(const char *what, const struct hn_dag *dag, struct hn_err *err)
+	HN_NODISCARD;
+
 /* The rest of hn_dag_check, given that every op is right: arguments and total size. */
 int hn_dag_check_whole(const char *what, const struct hn_dag *dag, uint64_t max_bytes,
 		       struct hn_err *err) HN_NODISCARD;

@@ -5,32 +5,30 @@
  * Only those that mean something: a slip of the pen in a hint is not to be kept in silence. */
 #include <string.h>
 
+#include "loopstate/dag/attr.h"
 #include "loopstate/read/dag_text_priv.h"
 
-enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG, ATTR_TIMED, ATTR_NUMBER };
-
-static const char *const names[] = {
-#define ATTR(name, kind) #name,
-#include "loopstate/dag/attrs.def"
-#undef ATTR
-	"FLOP",
-};
-
-static const uint8_t kinds[] = {
-#define ATTR(name, kind) ATTR_##kind,
-#include "loopstate/dag/attrs.def"
-#undef ATTR
-	ATTR_NUMBER,
-};
-
-static enum attr_kind kind_of(const char *name)
+/* "; known attributes are ...", and the one that was probably meant. */
+static const char *known_attrs(const char *name, struct hn_arena *a)
 {
-	size_t i = 0;
+	uint32_t n = hn_attr_n_rows();
+	const char **known = HN_NEW_ARRAY(a, const char *, n);
 
-	while (strcmp(names[i], name) != 0) {
-		i++;
+	for (uint32_t i = 0; i < n; i++) {
+		known[i] = hn_attr_row(i)->name;
 	}
-	return (enum attr_kind)kinds[i];
+	return hn_dag_known(name, "attributes", known, n, 0, a);
+}
+
+static enum hn_attr_kind kind_of(const struct hn_attr *attr)
+{
+	return hn_attr_find(attr->name)->kind;
+}
+
+/* Whether something stands in parentheses after the name. */
+static bool takes_items(enum hn_attr_kind kind)
+{
+	return hn_attr_has_items(kind) || kind == HN_ATTR_NUMBER;
 }
 
 /* "(" item, ... ")" */
@@ -60,7 +58,6 @@ void hn_text_attr(struct hn_text *t)
 {
 	struct hn_token at = t->tok;
 	struct hn_attr *attr;
-	bool known = false;
 
 	if (t->n_attr == HN_TEXT_MAX_ATTRS) {
 		hn_text_fail(t, &at, "more than %d attributes", HN_TEXT_MAX_ATTRS);
@@ -68,24 +65,19 @@ void hn_text_attr(struct hn_text *t)
 	}
 	attr = &t->attr[t->n_attr];
 	*attr = (struct hn_attr){ .name = hn_text_want_name(t, "an attribute") };
-	for (size_t i = 0; t->rc == 0 && i < HN_COUNT_OF(names); i++) {
-		known = known || strcmp(names[i], attr->name) == 0;
-	}
 	for (uint32_t i = 0; t->rc == 0 && i < t->n_attr; i++) {
 		if (strcmp(t->attr[i].name, attr->name) == 0) {
 			hn_text_fail(t, &at, "the attribute '%s' is there twice", attr->name);
 		}
 	}
-	if (t->rc == 0 && !known) {
+	if (t->rc == 0 && hn_attr_find(attr->name) == NULL) {
 		hn_text_fail(t, &at, "there is no attribute '%s'%s", attr->name,
-			     hn_dag_known(attr->name, "attributes", names, HN_COUNT_OF(names), 0,
-					  t->a));
+			     known_attrs(attr->name, t->a));
 	}
 	if (t->rc == 0 && hn_text_is(t, "(")) {
 		parse_items(t, attr);
 	}
-	if (t->rc == 0 && (attr->n_item > 0) !=
-				  (kind_of(attr->name) != ATTR_FLAG && kind_of(attr->name) != ATTR_TIMED)) {
+	if (t->rc == 0 && (attr->n_item > 0) != takes_items(kind_of(attr))) {
 		hn_text_fail(t, &at, "the attribute '%s' takes %s", attr->name,
 			     attr->n_item > 0 ? "no items" : "items in parentheses");
 	}
@@ -104,18 +96,18 @@ static bool is_index(const struct hn_text *t, const char *name)
 
 static void write_items(struct hn_text *t, struct hn_attr *attr, const struct hn_token *at)
 {
-	enum attr_kind kind = kind_of(attr->name);
+	enum hn_attr_kind kind = kind_of(attr);
 	const char **item = (const char **)attr->item;
 	struct hn_buf json;
 	int32_t out;
 
 	hn_buf_init(&json);
 	for (uint32_t i = 0; t->rc == 0 && i < attr->n_item; i++) {
-		int32_t op = kind == ATTR_OPS ? hn_text_tensor(t, item[i], &out) : -1;
+		int32_t op = kind == HN_ATTR_OPS ? hn_text_tensor(t, item[i], &out) : -1;
 
-		if (kind == ATTR_OPS && op < 0) {
+		if (kind == HN_ATTR_OPS && op < 0) {
 			hn_text_fail(t, at, "there is no tensor '%s' up to here", item[i]);
-		} else if (kind == ATTR_AXES && !is_index(t, item[i])) {
+		} else if (kind == HN_ATTR_AXES && !is_index(t, item[i])) {
 			hn_text_fail(t, at, "'%s' is no index of this statement", item[i]);
 		}
 		item[i] = op >= 0 ? t->op[op]->id : item[i];
@@ -134,7 +126,7 @@ void hn_text_attr_items(struct hn_text *t)
 
 		if (attr->n_item == 0) {
 			attr->json = "true";
-		} else if (kind_of(attr->name) == ATTR_NUMBER) {
+		} else if (kind_of(attr) == HN_ATTR_NUMBER) {
 			const char *number = attr->item[0];
 
 			if (attr->n_item != 1 || strspn(number, "0123456789.eE+-") != strlen(number)) {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "loopstate/dag/attr.h"
 #include "loopstate/dag/size.h"
 #include "loopstate/read/dag_read.h"
 #include "loopstate/read/dag_text_out.h"
@@ -71,10 +72,10 @@ static void collect_op(const struct hn_op *op, struct uses *u)
 /* -- what is const */
 
 /* Whether the op's list of free layouts names op p. */
-static bool lists(const struct hn_attr *attr, const struct hn_op *p)
+static bool lists(const struct hn_dag *dag, const struct hn_attr *attr, int32_t p)
 {
 	for (uint32_t j = 0; attr != NULL && j < attr->n_item; j++) {
-		if (strcmp(attr->item[j], p->id) == 0) {
+		if (hn_attr_op(dag, attr->item[j]) == p) {
 			return true;
 		}
 	}
@@ -100,7 +101,7 @@ static const bool *find_constants(const struct hn_dag *dag, struct hn_arena *a)
 		collect_op(op, &u);
 		for (uint32_t k = 0; k < u.n_load; k++) {
 			int32_t p = u.load[k].e->ref;
-			bool in_list = lists(hn_op_attr(op, LAYOUT_FREE), dag->op[p]);
+			bool in_list = lists(dag, hn_op_attr(op, LAYOUT_FREE), p);
 
 			constant[p] = constant[p] && in_list;
 			listed[p] = listed[p] || in_list;
@@ -128,7 +129,7 @@ static bool const_says_it(const struct hn_text_out *w, const struct hn_op *op,
 		}
 		seen[p] = true;
 		if (attr == NULL || n >= attr->n_item ||
-		    strcmp(attr->item[n++], w->dag->op[p]->id) != 0) {
+		    hn_attr_op(w->dag, attr->item[n++]) != p) {
 			return false;
 		}
 	}
@@ -335,54 +336,40 @@ static void put_right(struct hn_text_out *w, const struct uses *used)
 
 /* -- attributes */
 
-enum attr_kind { ATTR_OPS, ATTR_AXES, ATTR_FLAG, ATTR_TIMED };
-
-static const struct {
-	const char *name;
-	enum attr_kind kind;
-} attrs[] = {
-#define ATTR(name, kind) { #name, ATTR_##kind },
-#include "loopstate/dag/attrs.def"
-#undef ATTR
-};
-
-static const char *item_name(const struct hn_text_out *w, enum attr_kind kind, const char *item)
+static const char *item_name(const struct hn_text_out *w, enum hn_attr_kind kind, const char *item)
 {
-	for (uint32_t i = 0; kind == ATTR_OPS && i < w->dag->n_op; i++) {
-		if (strcmp(w->dag->op[i]->id, item) == 0) {
-			return w->tensor[i][0];
-		}
+	int32_t i = kind == HN_ATTR_OPS ? hn_attr_op(w->dag, item) : hn_attr_axis(w->op, item);
+
+	if (i < 0) { /* of an op that steps made */
+		return hn_text_out_word(item, w->a);
 	}
-	for (uint32_t i = 0; kind == ATTR_AXES && i < w->op->n_spatial + w->op->n_reduce; i++) {
-		if (strcmp(w->op->axis[i].name, item) == 0) {
-			return w->index[i];
-		}
-	}
-	return hn_text_out_word(item, w->a);
+	return kind == HN_ATTR_OPS ? w->tensor[i][0] : w->index[i];
 }
 
 static void put_attrs(struct hn_text_out *w, const struct uses *used)
 {
-	const struct hn_attr *flop = hn_op_attr(w->op, "FLOP");
+	for (uint32_t i = 0; i < hn_attr_n_rows(); i++) {
+		const struct hn_attr_row *row = hn_attr_row(i);
+		const struct hn_attr *attr = hn_op_attr(w->op, row->name);
+		bool layout = strcmp(row->name, LAYOUT_FREE) == 0;
 
-	for (size_t i = 0; i < HN_COUNT_OF(attrs); i++) {
-		const struct hn_attr *attr = hn_op_attr(w->op, attrs[i].name);
-		bool layout = strcmp(attrs[i].name, LAYOUT_FREE) == 0;
-
-		if (attr == NULL || (layout && const_says_it(w, w->op, used))) {
+		if (attr == NULL || (layout && const_says_it(w, w->op, used)) ||
+		    (hn_attr_has_items(row->kind) && attr->n_item == 0)) {
+			continue;
+		}
+		if (row->kind == HN_ATTR_NUMBER) {
+			if (strspn(attr->json, "0123456789.eE+-") == strlen(attr->json) &&
+			    attr->json[0] != '-') {
+				hn_buf_printf(w->buf, "@%s(%s) ", attr->name, attr->json);
+			}
 			continue;
 		}
 		hn_buf_printf(w->buf, "@%s", attr->name);
-		for (uint32_t j = 0; attrs[i].kind < ATTR_FLAG && j < attr->n_item; j++) {
+		for (uint32_t j = 0; hn_attr_has_items(row->kind) && j < attr->n_item; j++) {
 			hn_buf_printf(w->buf, "%s%s", j > 0 ? ", " : "(",
-				      item_name(w, attrs[i].kind, attr->item[j]));
+				      item_name(w, row->kind, attr->item[j]));
 		}
-		hn_buf_puts(w->buf,
-			    attrs[i].kind < ATTR_FLAG && attr->n_item > 0 ? ") " : " ");
-	}
-	if (flop != NULL && strspn(flop->json, "0123456789.eE+-") == strlen(flop->json) &&
-	    flop->json[0] != '-') {
-		hn_buf_printf(w->buf, "@FLOP(%s) ", flop->json);
+		hn_buf_puts(w->buf, hn_attr_has_items(row->kind) ? ") " : " ");
 	}
 }
 

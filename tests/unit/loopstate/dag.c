@@ -250,25 +250,35 @@ static void know_combiners(void **state)
 	hn_arena_fini(&a);
 }
 
+static void key_of(const char *text, char key[HN_KEY_BYTES])
+{
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	hn_dag_key(parse(text, &a), key);
+	hn_arena_fini(&a);
+}
+
 /* "W" is the id of one input and the name of another: the id counts. */
 static void constants_are_meant_by_id(void **state)
 {
 #define INPUT(id, name)                                                                      \
 	"{\"kind\":\"placeholder\",\"id\":\"" id "\",\"name\":\"" name                        \
 	"\",\"shape\":[5],\"dtype\":\"int32\"},"
-#define TEXT(first, second, meant)                                                           \
+#define TEXT(first, second, attrs)                                                           \
 	"{\"format\":\"compute-dag/1\",\"ops\":[" INPUT(first, "W") INPUT(second, "B")            \
 	"{\"kind\":\"compute\",\"id\":\"C\",\"shape\":[5],\"dtype\":[\"int32\"],"               \
 	"\"axes\":[[\"i\",0,5]],\"reduce_axes\":[],\"body\":[[\"add\",[\"load\",\"" first       \
 	"\",[\"var\",\"i\"]],[\"load\",\"" second "\",[\"var\",\"i\"]]]],\"attrs\":{"            \
-	"\"layout_free_placeholders\":[\"" meant "\"]}}],\"inputs_outputs\":[\"" first           \
+	attrs "}}],\"inputs_outputs\":[\"" first                                                  \
 	"\",\"" second "\",\"C\"]}"
+#define LAYOUT(meant) "\"layout_free_placeholders\":[\"" meant "\"]"
 	struct hn_arena a;
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	const struct hn_dag *by_id = parse(TEXT("X", "W", "W"), &a);
-	const struct hn_dag *by_name = parse(TEXT("X", "Y", "W"), &a);
+	const struct hn_dag *by_id = parse(TEXT("X", "W", LAYOUT("W")), &a);
+	const struct hn_dag *by_name = parse(TEXT("X", "Y", LAYOUT("W")), &a);
 
 	assert_false(hn_dag_arg_is_constant(by_id, 0));
 	assert_true(hn_dag_arg_is_constant(by_id, 1));
@@ -277,13 +287,53 @@ static void constants_are_meant_by_id(void **state)
 	hn_arena_fini(&a);
 }
 
-static void key_of(const char *text, char key[HN_KEY_BYTES])
+/* What an attribute names must be there: a task with a name of nothing could not be written
+ * and read again with the same key. */
+static void attributes_name_what_is_there(void **state)
 {
-	struct hn_arena a;
+	static const struct {
+		const char *text, *message;
+	} table[] = {
+		{ TEXT("X", "Y", LAYOUT("Z")), "t: 'C': the attribute 'layout_free_placeholders' "
+					       "names 'Z', and there is no such op" },
+		{ TEXT("X", "Y", "\"layout_free_placeholders\":3"),
+		  "t: 'C': the attribute 'layout_free_placeholders' must be a list of strings" },
+		{ TEXT("X", "Y", "\"layout_free_placeholders\":[3]"),
+		  "t: 'C': the attribute 'layout_free_placeholders' must be a list of strings" },
+		{ TEXT("X", "Y", "\"auto_scheduler_simplify_const_tensor_indices\":[\"j\"]"),
+		  "t: 'C': the attribute 'auto_scheduler_simplify_const_tensor_indices' names "
+		  "'j', and there is no such axis of this op" },
+		{ TEXT("X", "Y", "\"auto_scheduler_simplify_const_tensor_indices\":[\"i\"]"), "" },
+		{ TEXT("X", "Y", "\"layout_free_placeholders\":[]"), "" },
+		{ TEXT("X", "Y", "\"some_hint\":[\"Z\"]"), "" }, /* unknown: kept, ignored */
+	};
 
-	hn_arena_init(&a, 0);
-	hn_dag_key(parse(text, &a), key);
-	hn_arena_fini(&a);
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		struct hn_err err = { 0 };
+		const struct hn_dag *dag;
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		assert_int_equal(hn_dag_parse("t", table[i].text, strlen(table[i].text), 0, &a,
+					      &dag, &err),
+				 table[i].message[0] ? -HONE_E_INVALID : 0);
+		assert_string_equal(err.msg, table[i].message);
+		hn_arena_fini(&a);
+	}
+}
+
+/* A list that names nothing is no list: the notation has no way to write it. */
+static void an_empty_list_is_none(void **state)
+{
+	char with[HN_KEY_BYTES], without[HN_KEY_BYTES], one[HN_KEY_BYTES];
+
+	(void)state;
+	key_of(TEXT("X", "Y", "\"layout_free_placeholders\":[]"), with);
+	key_of(TEXT("X", "Y", ""), without);
+	key_of(TEXT("X", "Y", LAYOUT("X")), one);
+	assert_string_equal(with, without);
+	assert_string_not_equal(one, without);
 }
 
 static void tell_apart(void **state)
@@ -421,6 +471,8 @@ int main(void)
 		cmocka_unit_test(read_cases),	    cmocka_unit_test(read_examples),
 		cmocka_unit_test(read_argmax),	    cmocka_unit_test(know_combiners),
 		cmocka_unit_test(constants_are_meant_by_id),
+		cmocka_unit_test(attributes_name_what_is_there),
+		cmocka_unit_test(an_empty_list_is_none),
 		cmocka_unit_test(tell_apart),	    cmocka_unit_test(limit_memory),
 		cmocka_unit_test(count_operations),
 		cmocka_unit_test(count_needed_operations),

@@ -600,12 +600,48 @@ static void random_dags(void **state)
 	assert_true(n_read > 1500);
 }
 
+/* Lists that name an op by its name, whose id is another, and lists of nothing. */
+static void attributes_by_name(void **state)
+{
+	static const char *const attrs[] = {
+		"\"layout_free_placeholders\":[\"weight\"]",
+		"\"layout_free_placeholders\":[\"weight\",\"a:b\"]",
+		"\"layout_free_placeholders\":[]",
+		"\"auto_scheduler_simplify_const_tensor_indices\":[]",
+		"\"auto_scheduler_simplify_const_tensor_indices\":[\"i@1\"],\"cold\":1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(attrs); i++) {
+		struct hn_err err = { 0 };
+		const struct hn_dag *dag;
+		struct hn_arena a;
+		const char *json;
+
+		hn_arena_init(&a, 0);
+		json = hn_arena_printf(
+			&a,
+			"{\"format\":\"compute-dag/1\",\"ops\":[{\"kind\":\"placeholder\","
+			"\"id\":\"a:b\",\"name\":\"weight\",\"shape\":[5],\"dtype\":\"int32\"},"
+			"{\"kind\":\"compute\",\"id\":\"C\",\"shape\":[5],\"dtype\":[\"int32\"],"
+			"\"axes\":[[\"i@1\",0,5]],\"reduce_axes\":[],\"body\":[[\"load\",\"a:b\","
+			"[\"var\",\"i@1\"]]],\"attrs\":{%s}}],\"inputs_outputs\":[\"a:b\",\"C\"]}",
+			attrs[i]);
+		if (hn_dag_parse("named", json, strlen(json), 0, &a, &dag, &err) != 0) {
+			fail_msg("%s\n%s", err.msg, json);
+		}
+		assert_text("named", dag, &a);
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(examples),	    cmocka_unit_test(forms),
 		cmocka_unit_test(random_programs),  cmocka_unit_test(as_written),
 		cmocka_unit_test(argmax_is_spelled_out), cmocka_unit_test(random_dags),
+		cmocka_unit_test(attributes_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
