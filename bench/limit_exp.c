@@ -40,12 +40,7 @@ double hn_limit_count_exp(const struct hn_dag *dag)
 		struct count c = { 0 };
 		double points = 1;
 
-		for (uint32_t k = 0; op->body && k < op->n_out; k++) {
-			hn_expr_visit(op->body[k], visit, &c);
-		}
-		for (uint32_t k = 0; op->reduce && k < op->reduce->n; k++) {
-			hn_expr_visit(op->reduce->source[k], visit, &c);
-		}
+		hn_op_visit(op, visit, &c);
 		for (uint32_t a = 0; a < op->n_spatial + op->n_reduce; a++) {
 			points *= (double)op->axis[a].extent;
 		}

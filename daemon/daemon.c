@@ -20,7 +20,7 @@
 #define SNAPSHOT_RETRY_NS 500000000
 #define SNAPSHOT_LONGEST_NS 10000000000
 #define FLUSH_MS 1500	      /* for clients to take their last lines */
-#define DEADLINE_MS 6000	      /* for workers to end, after that */
+#define DEADLINE_MS 6000      /* for workers to end, after that */
 #define FIRST_CLIENT_MS 15000 /* a private daemon nobody comes to */
 
 static void on_wake(uv_timer_t *t)

@@ -255,12 +255,7 @@ static struct body body_of(const struct hn_op *op)
 {
 	struct body b = { 0 };
 
-	for (uint32_t k = 0; op->body && k < op->n_out; k++) {
-		hn_expr_visit(op->body[k], body_visit, &b);
-	}
-	for (uint32_t k = 0; op->reduce && k < op->reduce->n; k++) {
-		hn_expr_visit(op->reduce->source[k], body_visit, &b);
-	}
+	hn_op_visit(op, body_visit, &b);
 	return b;
 }
 

@@ -158,6 +158,24 @@ void hn_dag_op_exprs(const struct hn_op *op, hn_op_expr_fn fn, void *ctx)
 	}
 }
 
+void hn_op_visit(const struct hn_op *op, hn_expr_visit_fn visit, void *ctx)
+{
+	const struct hn_reduce *r = op->reduce;
+
+	if (r == NULL) {
+		for (uint32_t i = 0; op->body != NULL && i < op->n_out; i++) {
+			hn_expr_visit(op->body[i], visit, ctx);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < r->n; i++) {
+		hn_expr_visit(r->source[i], visit, ctx);
+	}
+	if (r->condition != NULL) {
+		hn_expr_visit(r->condition, visit, ctx);
+	}
+}
+
 static bool commutes(const struct hn_expr *e)
 {
 	return e->n_arg == 2 && e->arg[0]->op == HN_EXPR_VAR &&

@@ -142,6 +142,10 @@ typedef void (*hn_op_expr_fn)(const struct hn_expr *e, const char *owner, uint32
 			      void *ctx);
 void hn_dag_op_exprs(const struct hn_op *op, hn_op_expr_fn fn, void *ctx);
 
+/* Visit every node of what a point of the op evaluates: its bodies, or, of a reduction, the
+ * sources and the condition. */
+void hn_op_visit(const struct hn_op *op, hn_expr_visit_fn visit, void *ctx);
+
 /* The attribute of that name, or NULL. */
 const struct hn_attr *hn_op_attr(const struct hn_op *op, const char *name);
 

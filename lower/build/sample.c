@@ -72,7 +72,6 @@ static void need(struct sampling *s, uint32_t i)
 	struct hn_op boxed = *s->dag->op[i];
 	struct hn_axis *axis =
 		HN_NEW_ARRAY(s->a, struct hn_axis, boxed.n_spatial + boxed.n_reduce);
-	const struct hn_reduce *red = boxed.reduce;
 
 	for (uint32_t d = 0; d < boxed.n_spatial + boxed.n_reduce; d++) {
 		axis[d] = boxed.axis[d];
@@ -85,12 +84,7 @@ static void need(struct sampling *s, uint32_t i)
 
 	struct reading r = { .s = s, .known = hn_range_new(&boxed, s->a) };
 
-	for (uint32_t k = 0; k < boxed.n_out; k++) {
-		hn_expr_visit(red != NULL ? red->source[k] : boxed.body[k], note_load, &r);
-	}
-	if (red != NULL && red->condition != NULL) {
-		hn_expr_visit(red->condition, note_load, &r);
-	}
+	hn_op_visit(&boxed, note_load, &r);
 	hn_range_free(r.known);
 }
 

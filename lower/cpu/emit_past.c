@@ -37,17 +37,7 @@ static bool is_read(const struct emit *e, int32_t op)
 	struct find f = { op, false };
 
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
-		const struct hn_op *o = e->t->dag->op[i];
-
-		for (uint32_t k = 0; o->body && k < o->n_out; k++) {
-			hn_expr_visit(o->body[k], find_load, &f);
-		}
-		for (uint32_t k = 0; o->reduce && k < o->reduce->n; k++) {
-			hn_expr_visit(o->reduce->source[k], find_load, &f);
-		}
-		if (o->reduce && o->reduce->condition) {
-			hn_expr_visit(o->reduce->condition, find_load, &f);
-		}
+		hn_op_visit(e->t->dag->op[i], find_load, &f);
 	}
 	return f.found;
 }

@@ -58,22 +58,6 @@ static void find_load(const struct hn_expr *x, void *ctx)
 	}
 }
 
-static void find_loads(const struct hn_op *op, struct find *f)
-{
-	if (op->reduce == NULL) {
-		for (uint32_t k = 0; k < op->n_out; k++) {
-			hn_expr_visit(op->body[k], find_load, f);
-		}
-		return;
-	}
-	for (uint32_t k = 0; k < op->reduce->n; k++) {
-		hn_expr_visit(op->reduce->source[k], find_load, f);
-	}
-	if (op->reduce->condition) {
-		hn_expr_visit(op->reduce->condition, find_load, f);
-	}
-}
-
 static void offset_of(struct fetch *f, struct hn_linear *ret)
 {
 	f->e->epoch++;
@@ -320,7 +304,7 @@ void hn_emit_prefetch(struct emit *e, const struct hn_node *loop,
 		const struct hn_prefetch *p = &loop->prefetch[i];
 		struct find found = { .operand = p->operand };
 
-		find_loads(op, &found);
+		hn_op_visit(op, find_load, &found);
 
 		*var = now;
 		var->base = later(e, &now, hn_ceildiv(p->distance, block), now.hi);

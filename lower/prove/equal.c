@@ -45,21 +45,6 @@ static void see_load(const struct hn_expr *e, void *ctx)
 	}
 }
 
-static void see_op(struct hn_eq *c, const struct hn_op *op)
-{
-	const struct hn_reduce *r = op->reduce;
-
-	for (uint32_t k = 0; op->body && k < op->n_out; k++) {
-		hn_expr_visit(op->body[k], see_load, c);
-	}
-	for (uint32_t k = 0; r && k < r->n; k++) {
-		hn_expr_visit(r->source[k], see_load, c);
-	}
-	if (r && r->condition) {
-		hn_expr_visit(r->condition, see_load, c);
-	}
-}
-
 static void find_live(struct hn_eq *c)
 {
 	const struct hn_dag *dag = c->derived;
@@ -69,7 +54,7 @@ static void find_live(struct hn_eq *c)
 	}
 	for (uint32_t d = dag->n_op; d-- > 0;) {
 		if (c->live[d]) {
-			see_op(c, dag->op[d]);
+			hn_op_visit(dag->op[d], see_load, c);
 		}
 	}
 }

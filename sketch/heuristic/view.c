@@ -204,12 +204,7 @@ static void gather_reads(struct gather *gather)
 	const struct hn_op *op = gather->v->op;
 
 	gather->v->n_read = 0;
-	for (uint32_t k = 0; op->body && k < op->n_out; k++) {
-		hn_expr_visit(op->body[k], gather_visit, gather);
-	}
-	for (uint32_t k = 0; op->reduce && k < op->reduce->n; k++) {
-		hn_expr_visit(op->reduce->source[k], gather_visit, gather);
-	}
+	hn_op_visit(op, gather_visit, gather);
 }
 
 static void measure_read(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
