@@ -165,8 +165,9 @@ static uint32_t affordable(struct hn_job_final *f, double allowed_ns)
 {
 	uint32_t n = field(f);
 
-	if (n == 1) { /* nobody to compare it with: it is measured once more, and holds */
-		return f->holder.steps == NULL &&
+	if (n == 1) { /* nobody to compare it with: it is proved once more, and holds, but not by a
+		       * time that noise has told */
+		return f->holder.steps == NULL && !f->entrant[0]->noisy &&
 		       (double)f->entrant[0]->run_ns <= fmax(allowed_ns, ALONE_NS);
 	}
 	while (n >= 2 && cost_ns(f, n, HN_FINAL_LOOK) > allowed_ns) {
@@ -208,6 +209,7 @@ void hn_final_note_record(struct hn_job_final *f, const struct hn_record *r,
 			      .median_ns = r->median_ns,
 			      .run_ns = r->run_ns,
 			      .build_ns = at_hand ? 0 : r->build_ns,
+			      .noisy = *r->detail != '\0',
 			      .steps = (char *)r->steps,
 			      .certificate = (char *)certificate};
 

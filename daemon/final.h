@@ -17,6 +17,7 @@ struct hn_leader {
 	double median_ns;
 	int64_t run_ns;	  /* what measuring it took: what its part of a duel will take, at most */
 	int64_t build_ns; /* what the first duel adds; 0 = its object is at hand */
+	bool noisy;	  /* its time was told with a warning */
 	char *steps;	/* heap */
 	char *certificate; /* heap; of legality: without one nothing is best */
 };

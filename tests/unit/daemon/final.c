@@ -199,6 +199,24 @@ static void who_was_timed_in_noise_enters(void **state)
 	hn_job_final_fini(&f);
 }
 
+/* No duel checks the time of one that is alone, so noise must not have told it. */
+static void alone_in_noise_it_waits(void **state)
+{
+	static const char *const detail[] = {"", "NOISY: of 9 samples, 8 were disturbed"};
+
+	(void)state;
+	for (int noisy = 0; noisy < 2; noisy++) {
+		struct hn_record r = record_of("[\"a\"]", 213);
+
+		job = (struct hn_job){.budget.seconds = 100};
+		r.id = 3;
+		r.detail = detail[noisy];
+		hn_final_note_record(&job.final, &r, "{}", false);
+		assert_int_equal(hn_job_final_owed(&job, 0), noisy == 0);
+		hn_job_final_fini(&job.final);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +227,7 @@ int main(void)
 		cmocka_unit_test(two_of_one_pair_take_turns),
 		cmocka_unit_test(the_holder_is_whom_the_store_names),
 		cmocka_unit_test(who_was_timed_in_noise_enters),
+		cmocka_unit_test(alone_in_noise_it_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
