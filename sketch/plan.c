@@ -26,8 +26,9 @@ enum hn_verdict hn_sketch_rebuild(const struct hn_sketch *sketch,
 
 	const struct hn_structure *st = hn_structure_of(target);
 	const struct hn_fill_ops *f;
+	uint32_t at = 0;
 
-	for (uint32_t i = 0; st && (f = hn_structure_fill(st, i)) != NULL; i++) {
+	while (st && (f = hn_structure_fill(st, &at)) != NULL) {
 		enum hn_verdict v = f->fill(&ctx, s, &s);
 		if (v != HN_VERDICT_OK) {
 			return v;

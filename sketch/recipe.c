@@ -71,20 +71,24 @@ const struct hn_structure *hn_structure_of(const struct hn_target *target)
 }
 
 const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, bool own,
-					    uint32_t i)
+					    uint32_t *at)
 {
-	for (size_t k = 0; k < HN_COUNT_OF(rules); k++) {
-		if ((int)rules[k].recipe == st->id && rules[k].own == own && i-- == 0) {
+	while (*at < HN_COUNT_OF(rules)) {
+		uint32_t k = (*at)++;
+
+		if ((int)rules[k].recipe == st->id && rules[k].own == own) {
 			return rules[k].rule;
 		}
 	}
 	return NULL;
 }
 
-const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t i)
+const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t *at)
 {
-	for (size_t k = 0; k < HN_COUNT_OF(fills); k++) {
-		if ((int)fills[k].recipe == st->id && i-- == 0) {
+	while (*at < HN_COUNT_OF(fills)) {
+		uint32_t k = (*at)++;
+
+		if ((int)fills[k].recipe == st->id) {
 			return fills[k].fill;
 		}
 	}

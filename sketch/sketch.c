@@ -135,10 +135,10 @@ static bool derive_recipe(const struct generation *g, bool own, const struct ite
 			  uint32_t n_max, struct wave *next)
 {
 	const struct hn_rule_ops *rule;
+	uint32_t at = 0;
 	bool done = false;
 
-	for (uint32_t i = 0; !done && (rule = hn_structure_rule(g->recipe, own, i));
-	     i++) {
+	while (!done && (rule = hn_structure_rule(g->recipe, own, &at)) != NULL) {
 		struct hn_rule_results out = { 0 };
 		enum hn_rule_answer answer =
 			rule->meets(&g->ctx, from->state, from->stage);

@@ -15,13 +15,14 @@ struct hn_structure { /* a row STRUCTURE of recipes.def */
 	const char *follow;
 };
 
-/* The recipe that serves the target, or NULL; its i-th rule (hone's own or Ansor's) and fill,
- * NULL past the last.
+/* The recipe that serves the target, or NULL; its next rule (hone's own or Ansor's) and fill, in
+ * their order, NULL past the last.  *at is where to look from: 0 at first, and behind the one found
+ * afterwards.
  */
 const struct hn_structure *hn_structure_of(const struct hn_target *target);
 const struct hn_rule_ops *hn_structure_rule(const struct hn_structure *st, bool own,
-					    uint32_t i);
-const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t i);
+					    uint32_t *at);
+const struct hn_fill_ops *hn_structure_fill(const struct hn_structure *st, uint32_t *at);
 
 /* Nodes and loads that no op may have with what is inlined into it: a chain of stencils would
  * triple each time, and of what loads more the analytic model knows no time

@@ -6,7 +6,8 @@
 
 export HONE_BOARD=fake HONE_TEST_HOOKS=1
 seed=0 out=0
-while [ "$seed" -lt 4 ]; do
+# in one final of two the first winner is right, so four may show nothing
+while [ "$seed" -lt 4 ] || { [ "$out" = 0 ] && [ "$seed" -lt 20 ]; }; do
 	seed=$((seed + 1))
 	export HONE_TEST_FAKE="sleep_ms=1,hidden=0.5,seed=$seed"
 	start_honed
