@@ -51,6 +51,12 @@ int32_t hn_attr_op(const struct hn_dag *dag, const char *item)
 	return -1;
 }
 
+bool hn_attr_means(const struct hn_dag *dag, const char *item, int32_t op)
+{
+	return strcmp(dag->op[op]->id, item) == 0 ||
+	       (strcmp(dag->op[op]->name, item) == 0 && hn_attr_op(dag, item) == op);
+}
+
 int32_t hn_attr_axis(const struct hn_op *op, const char *item)
 {
 	for (uint32_t i = 0; i < op->n_spatial + op->n_reduce; i++) {

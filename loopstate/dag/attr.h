@@ -32,4 +32,7 @@ bool hn_attr_has_items(enum hn_attr_kind kind);
 int32_t hn_attr_op(const struct hn_dag *dag, const char *item);
 int32_t hn_attr_axis(const struct hn_op *op, const char *item);
 
+/* hn_attr_op(dag, item) == op, without a walk over all ops where neither id nor name fits. */
+bool hn_attr_means(const struct hn_dag *dag, const char *item, int32_t op);
+
 #endif

@@ -14,7 +14,7 @@ bool hn_dag_arg_is_constant(const struct hn_dag *dag, uint32_t i)
 		const struct hn_attr *attr = hn_op_attr(dag->op[k], KEY);
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
-			if (hn_attr_op(dag, attr->item[j]) == dag->arg[i]) {
+			if (hn_attr_means(dag, attr->item[j], dag->arg[i])) {
 				return true;
 			}
 		}
@@ -31,8 +31,10 @@ static bool find_inputs(const struct hn_dag *dag, const struct hn_dag *task, uin
 		const struct hn_attr *attr = hn_op_attr(task->op[k], KEY);
 
 		for (uint32_t j = 0; attr && j < attr->n_item; j++) {
+			int32_t meant = hn_attr_op(task, attr->item[j]);
+
 			for (uint32_t i = 0; i < task->n_input; i++) {
-				if (hn_attr_op(task, attr->item[j]) == task->arg[i]) {
+				if (task->arg[i] == meant) {
 					ret[dag->arg[i]] = HN_CONSTANT;
 					any = true;
 				}

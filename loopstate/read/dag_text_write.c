@@ -75,7 +75,7 @@ static void collect_op(const struct hn_op *op, struct uses *u)
 static bool lists(const struct hn_dag *dag, const struct hn_attr *attr, int32_t p)
 {
 	for (uint32_t j = 0; attr != NULL && j < attr->n_item; j++) {
-		if (hn_attr_op(dag, attr->item[j]) == p) {
+		if (hn_attr_means(dag, attr->item[j], p)) {
 			return true;
 		}
 	}
@@ -129,7 +129,7 @@ static bool const_says_it(const struct hn_text_out *w, const struct hn_op *op,
 		}
 		seen[p] = true;
 		if (attr == NULL || n >= attr->n_item ||
-		    hn_attr_op(w->dag, attr->item[n++]) != p) {
+		    !hn_attr_means(w->dag, attr->item[n++], p)) {
 			return false;
 		}
 	}
