@@ -38,15 +38,15 @@ const char *hn_dtype_c_name(enum hn_dtype t)
 	return t < HN_N_DTYPE ? rows[t].c_name : "?";
 }
 
-bool hn_dtype_computes(int t)
+bool hn_dtype_is(int t)
 {
-	return t >= 0 && t < HN_N_DTYPE && rows[t].arith == (enum hn_dtype)t;
+	return t >= 0 && t < HN_N_DTYPE;
 }
 
 enum hn_dtype hn_dtype_of(const char *name)
 {
 	for (int t = 0; t < HN_N_DTYPE; t++) {
-		if (hn_dtype_computes(t) && strcmp(rows[t].name, name) == 0) {
+		if (strcmp(rows[t].name, name) == 0) {
 			return (enum hn_dtype)t;
 		}
 	}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/cdefs.h"
+#include "base/half.h"
 
 enum hn_dtype {
 #define DTYPE(name, text, bytes, cls, c, bits, exponent, inputs, tolerance, arith) HN_##name,
@@ -23,11 +24,10 @@ enum hn_dtype_class { HN_CLASS_BOOL, HN_CLASS_SIGNED, HN_CLASS_UNSIGNED, HN_CLAS
 const char *hn_dtype_name(enum hn_dtype t);
 const char *hn_dtype_c_name(enum hn_dtype t);
 
-/* Whether it is a type of which values can be computed; of the others the table knows more than
- * the code does. */
-bool hn_dtype_computes(int t);
+/* Whether the number, which may be anyone's, is a type. */
+bool hn_dtype_is(int t);
 
-/* The type of that name that computes, or HN_N_DTYPE. */
+/* The type of that name, or HN_N_DTYPE. */
 enum hn_dtype hn_dtype_of(const char *name);
 
 uint32_t hn_dtype_bytes(enum hn_dtype t);
@@ -52,10 +52,20 @@ double hn_dtype_tolerance(enum hn_dtype t);
 /* The type in which operations on it are done. */
 enum hn_dtype hn_dtype_arith(enum hn_dtype t);
 
-/* v rounded to the float type. */
+/* Whether a result has to be rounded after the operation: the arithmetic has more bits. */
+static inline bool hn_dtype_is_narrow(enum hn_dtype t)
+{
+	return hn_dtype_arith(t) != t;
+}
+
+/* v rounded to the float type; to a narrow one by way of its arithmetic's. */
 static inline double hn_float_round(enum hn_dtype t, double v)
 {
 	switch (t) {
+	case HN_F16:
+		return (double)hn_half_to_float(hn_half_of_float((float)v));
+	case HN_BF16:
+		return (double)hn_bfloat_to_float(hn_bfloat_of_float((float)v));
 	case HN_F32:
 		return (double)(float)v;
 	case HN_F64:
@@ -69,6 +79,10 @@ static inline double hn_float_round(enum hn_dtype t, double v)
 static inline double hn_float_get(enum hn_dtype t, const void *array, int64_t i)
 {
 	switch (t) {
+	case HN_F16:
+		return (double)hn_half_to_float(((const uint16_t *)array)[i]);
+	case HN_BF16:
+		return (double)hn_bfloat_to_float(((const uint16_t *)array)[i]);
 	case HN_F32:
 		return (double)((const float *)array)[i];
 	case HN_F64:
@@ -81,6 +95,12 @@ static inline double hn_float_get(enum hn_dtype t, const void *array, int64_t i)
 static inline void hn_float_put(enum hn_dtype t, void *array, int64_t i, double v)
 {
 	switch (t) {
+	case HN_F16:
+		((uint16_t *)array)[i] = hn_half_of_float((float)v);
+		return;
+	case HN_BF16:
+		((uint16_t *)array)[i] = hn_bfloat_of_float((float)v);
+		return;
 	case HN_F32:
 		((float *)array)[i] = (float)v;
 		return;

@@ -78,7 +78,7 @@ static int check_shape(const struct place *p)
 			    HN_DAG_MAX_OUT);
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		if (!hn_dtype_computes(op->dtype[k])) {
+		if (!hn_dtype_is(op->dtype[k])) {
 			return FAIL(p, ": output %" PRIu32 " has no dtype that computes", k);
 		}
 		if (hn_op_bytes(op, k) >= HN_EXTENT_MAX) {

@@ -28,14 +28,11 @@ const char *hn_dag_known(const char *word, const char *noun, const char *const *
 const char *hn_dag_known_types(const char *word, struct hn_arena *a)
 {
 	const char *name[HN_N_DTYPE];
-	uint32_t n = 0;
 
 	for (int i = 0; i < HN_N_DTYPE; i++) {
-		if (hn_dtype_computes(i)) {
-			name[n++] = hn_dtype_name((enum hn_dtype)i);
-		}
+		name[i] = hn_dtype_name((enum hn_dtype)i);
 	}
-	return hn_dag_known(word, "types", name, n, 0, a);
+	return hn_dag_known(word, "types", name, HN_N_DTYPE, 0, a);
 }
 
 const char *hn_dag_known_functions(const char *word, struct hn_arena *a)

@@ -301,7 +301,7 @@ const char *hn_dag_node_fault(const struct hn_node_place *at, const struct hn_ex
 {
 	const struct ask q = { at, buf, buf_bytes };
 
-	if (e->op >= HN_N_EXPR || !hn_dtype_computes(e->dtype)) {
+	if (e->op >= HN_N_EXPR || !hn_dtype_is(e->dtype)) {
 		return say(&q, "not a node");
 	}
 	const struct node_rule *r = &rules[e->op];

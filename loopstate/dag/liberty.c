@@ -115,6 +115,26 @@ static bool is_real(const struct hn_op *op)
 	return false;
 }
 
+static void find_rounding(const struct hn_expr *e, void *ctx)
+{
+	bool *rounds = ctx;
+
+	*rounds |= hn_dtype_is_narrow((enum hn_dtype)e->dtype) &&
+		   (e->op == HN_EXPR_CALL || e->op == HN_EXPR_CAST ||
+		    (e->op >= HN_EXPR_ADD && e->op <= HN_EXPR_DIV));
+}
+
+/* Whether a step of the reduction rounds to a narrow type; to pick one of two does not. */
+static bool rounds(const struct hn_op *op)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < op->reduce->n; k++) {
+		hn_expr_visit(op->reduce->result[k], find_rounding, &any);
+	}
+	return any;
+}
+
 static bool is_extreme(const struct hn_op *op)
 {
 	return op->reduce->kind == HN_COMBINE_MIN || op->reduce->kind == HN_COMBINE_MAX;
@@ -126,6 +146,9 @@ static const char *against_order(const struct hn_dag *dag, const struct hn_op *o
 	uint32_t forbidden = is_real(op) ? hn_dag_forbidden(dag) : 0;
 	bool general = op->reduce->kind == HN_COMBINE_GENERAL; /* sums, extremes, or both */
 
+	if (rounds(op)) {
+		return "each step rounds to a type of 16 bits: order decides. Sum in float32";
+	}
 	if ((general || !is_extreme(op)) && (forbidden >> HN_LIBERTY_reassociation & 1) != 0) {
 		return "the task forbids reassociation";
 	}

@@ -6,6 +6,9 @@
 #include "base/arith.h"
 #include "loopstate/dag/access.h"
 
+#define OF_A_SUM                                                                         \
+	8 /* roundings that a sum counts for: all but a few are the naive program's */
+
 static int64_t own_reduction(const struct hn_op *op)
 {
 	int64_t n = op->n_reduce > 0 ? 1 : 0;
@@ -16,32 +19,81 @@ static int64_t own_reduction(const struct hn_op *op)
 	return n;
 }
 
+static void count_rounding(const struct hn_expr *e, void *ctx)
+{
+	double *n = ctx;
+
+	*n += hn_dtype_is_narrow((enum hn_dtype)e->dtype) &&
+	      (e->op == HN_EXPR_CALL || e->op == HN_EXPR_CAST ||
+	       (e->op >= HN_EXPR_ADD && e->op <= HN_EXPR_DIV));
+}
+
+static void count_in(const struct hn_expr *e, const char *owner, uint32_t i, void *ctx)
+{
+	(void)owner;
+	(void)i;
+	hn_expr_visit(e, count_rounding, ctx);
+}
+
+/* What is known of the values that an op makes. */
+struct error {
+	double length; /* the longest chain of reductions, in points */
+	double wide; /* the worst type's tolerance, of those whose sums take any order */
+	double narrow; /* one unit of the worst type of 16 bits */
+	double n;      /* roundings to such types, along the longest chain */
+};
+
+static struct error worse(struct error x, struct error y)
+{
+	return (struct error){ fmax(x.length, y.length), fmax(x.wide, y.wide),
+			       fmax(x.narrow, y.narrow), fmax(x.n, y.n) };
+}
+
+static void add_own(const struct hn_op *op, struct error *e)
+{
+	double n = 0;
+
+	e->length += (double)own_reduction(op);
+	for (uint32_t k = 0; k < op->n_out; k++) {
+		enum hn_dtype t = (enum hn_dtype)op->dtype[k];
+
+		e->wide = fmax(e->wide, hn_dtype_tolerance(hn_dtype_arith(t)));
+		if (hn_dtype_is_narrow(t)) {
+			e->narrow = fmax(e->narrow, hn_dtype_tolerance(t));
+		}
+	}
+	hn_dag_op_exprs(op, count_in, &n);
+	e->n += op->reduce != NULL && n > 0 ? OF_A_SUM : n;
+}
+
 double hn_dag_tolerance(const struct hn_dag *dag)
 {
 	struct hn_arena scratch;
 	const struct hn_access *access;
-	double *length, *factor, worst = 0;
+	struct error *of;
+	double worst = 0;
 
 	hn_arena_init(&scratch, 0);
 	access = hn_access_analyze(dag, &scratch);
-	length = HN_NEW_ARRAY(&scratch, double, dag->n_op);
-	factor = HN_NEW_ARRAY(&scratch, double, dag->n_op);
+	of = HN_NEW_ARRAY(&scratch, struct error, dag->n_op);
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		const struct hn_op *op = dag->op[i];
-
-		for (uint32_t k = 0; k < op->n_out; k++) {
-			factor[i] = fmax(factor[i], hn_dtype_tolerance(op->dtype[k]));
-		}
 		for (uint32_t k = 0; k < access->op[i].n_producer; k++) {
-			length[i] = fmax(length[i], length[access->op[i].producer[k]]);
+			of[i] = worse(of[i], of[access->op[i].producer[k]]);
 		}
-		length[i] += (double)own_reduction(op);
+		if (dag->op[i]->kind == HN_OP_COMPUTE) {
+			add_own(dag->op[i], &of[i]);
+		}
 	}
 	for (uint32_t i = dag->n_input; i < dag->n_arg; i++) {
-		int32_t op = dag->arg[i];
+		const struct error *e = &of[dag->arg[i]];
+		enum hn_dtype t = dag->op[dag->arg[i]]->dtype[hn_dag_arg_out(dag, i)];
 
-		worst = fmax(worst, factor[op] * sqrt(fmax(length[op], 1)));
+		if (hn_dtype_class(t) == HN_CLASS_FLOAT) {
+			worst = fmax(worst,
+				     fmin(e->wide * sqrt(fmax(e->length, 1)), 1e-2) +
+					     e->narrow * sqrt(fmax(e->n, 1)));
+		}
 	}
 	hn_arena_fini(&scratch);
-	return fmin(worst, 1e-2);
+	return worst;
 }

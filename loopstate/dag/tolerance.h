@@ -7,9 +7,13 @@
 /* How far an output may be from the reference, relative to the magnitude of what
  * was summed.  A sum of L random terms errs by about eps * sqrt(L) in any order, so
  * the rule is factor(dtype) * sqrt(L), with L the longest chain of reductions (extents of
- * reduce axes, added up along producers) and factor 1e-5 for float32, 1e-13 for float64;
- * integers and booleans must be equal. The widest of the outputs counts; never above
- * 1e-2. */
+ * reduce axes, added up along producers) and factor 1e-5 for float32, 1e-13 for float64, never
+ * above 1e-2; integers and booleans must be equal.
+ *
+ * What is rounded to 16 bits may come out one unit in the last place beside the reference where
+ * the float32 before it was near a tie, so 1e-3 for float16 and 8e-3 for bfloat16 are added, times
+ * the root of how many such roundings follow each other. Sums in these types keep their order
+ * (liberty.h), so their length does not count. The worst output counts. */
 double hn_dag_tolerance(const struct hn_dag *dag);
 
 #endif

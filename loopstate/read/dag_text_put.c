@@ -30,9 +30,9 @@ static void put_float(const struct hn_expr *e, struct hn_buf *b)
 		hn_buf_puts(b, isnan(v) ? "nan" : "inf");
 		return;
 	}
-	for (int digits = 1; e->dtype == HN_F32 && digits < 10; digits++) {
+	for (int digits = 1; e->dtype != HN_F64 && digits < 10; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if ((double)strtof(text, NULL) == v) {
+		if (hn_float_round((enum hn_dtype)e->dtype, strtod(text, NULL)) == v) {
 			v = strtod(text, NULL);
 			break;
 		}

@@ -9,6 +9,7 @@
  * tree's order: it reads nothing but constant inputs and itself, and its buffers are its own.
  */
 #include "base/arith.h"
+#include "loopstate/dag/decided.h"
 #include "lower/cpu/emit_int.h"
 
 #define STACK_MAX_ONE 16384
@@ -118,13 +119,16 @@ static void plant_wrong(struct emit *e, int32_t op)
 {
 	enum hn_dtype t = e->t->dag->op[op]->dtype[0];
 	bool is_float = hn_dtype_class(t) == HN_CLASS_FLOAT;
-	LLVMTypeRef type =
-		hn_dtype_class(t) == HN_CLASS_BOOL ? e->i8 : hn_emit_type(e, t);
+	LLVMTypeRef type = is_float ? hn_emit_type(e, t) : hn_emit_memory_type(e, t);
 	LLVMValueRef p = e->buffer[op].base[0];
-	LLVMValueRef v = LLVMBuildLoad2(e->b, type, p, "");
+	LLVMValueRef v = LLVMBuildLoad2(e->b, hn_emit_memory_type(e, t), p, "");
 
-	v = is_float ? LLVMBuildFAdd(e->b, v, LLVMConstReal(type, 1), "")
-		     : LLVMBuildAdd(e->b, v, LLVMConstInt(type, 1, 0), "");
+	if (is_float) {
+		v = LLVMBuildFAdd(e->b, hn_emit_from_memory(e, t, v), LLVMConstReal(type, 1), "");
+		v = hn_emit_to_memory(e, t, hn_emit_rounded(e, t, v));
+	} else {
+		v = LLVMBuildAdd(e->b, v, LLVMConstInt(type, 1, 0), "");
+	}
 	LLVMBuildStore(e->b, v, p);
 }
 
@@ -227,6 +231,8 @@ static void emit_program(struct emit *e)
 	e->var = HN_NEW_ARRAY(e->a, struct emit_var, e->t->n_loop + 1);
 	e->buffer = HN_NEW_ARRAY(e->a, struct emit_buffer, e->t->dag->n_op);
 	e->size = HN_NEW_ARRAY(e->a, LLVMValueRef, hn_emit_n_size(e));
+	e->decided = HN_NEW_ARRAY(e->a, bool, e->t->dag->n_op);
+	hn_dag_decided(e->t->dag, e->decided);
 	place_buffers(e);
 	if (e->rc) {
 		return;

@@ -4,6 +4,8 @@
  * code of one lane.  e->mask says where the value is wanted: elsewhere it may be
  * anything, but making it must not trap or touch memory that is not ours.
  */
+#include <string.h>
+
 #include "lower/cpu/emit_int.h"
 
 static struct emit_val scalar(LLVMValueRef v)
@@ -49,9 +51,12 @@ static struct emit_val let_value(struct emit *e, const struct hn_expr *x)
 	return scalar(LLVMConstNull(hn_emit_type(e, x->dtype)));
 }
 
-static LLVMValueRef contract(const struct emit *e, LLVMValueRef v)
+/* Of narrow types every operation rounds: LLVM may not fuse where it finds one instruction for
+ * operation and rounding. */
+static LLVMValueRef contract(const struct emit *e, const struct hn_expr *x, LLVMValueRef v)
 {
-	if (hn_emit_may(e, HN_LIBERTY_contraction) && LLVMCanValueUseFastMathFlags(v)) {
+	if (hn_emit_may(e, HN_LIBERTY_contraction) && !hn_dtype_is_narrow(x->dtype) &&
+	    LLVMCanValueUseFastMathFlags(v)) {
 		LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
 	}
 	return v;
@@ -62,11 +67,11 @@ static LLVMValueRef float_binary(struct emit *e, const struct hn_expr *x, LLVMVa
 {
 	switch (x->op) {
 	case HN_EXPR_ADD:
-		return contract(e, LLVMBuildFAdd(e->b, u, v, ""));
+		return contract(e, x, LLVMBuildFAdd(e->b, u, v, ""));
 	case HN_EXPR_SUB:
-		return contract(e, LLVMBuildFSub(e->b, u, v, ""));
+		return contract(e, x, LLVMBuildFSub(e->b, u, v, ""));
 	case HN_EXPR_MUL:
-		return contract(e, LLVMBuildFMul(e->b, u, v, ""));
+		return contract(e, x, LLVMBuildFMul(e->b, u, v, ""));
 	case HN_EXPR_DIV:
 		return LLVMBuildFDiv(e->b, u, v, "");
 	case HN_EXPR_TRUNCMOD:
@@ -171,20 +176,34 @@ static struct emit_val binary(struct emit *e, const struct hn_expr *x)
 	struct emit_val u = hn_emit_value(e, x->arg[0]), v = hn_emit_value(e, x->arg[1]);
 	bool is_float = hn_dtype_class(x->dtype) == HN_CLASS_FLOAT;
 
-	if (is_float && x->op == HN_EXPR_DIV && u.vec && !v.vec &&
+	if (is_float && !hn_dtype_is_narrow(x->dtype) && x->op == HN_EXPR_DIV && u.vec && !v.vec &&
 	    hn_emit_may(e, HN_LIBERTY_reciprocal)) {
 		return hn_emit_divide_by_one(e, u, v);
 	}
 	bool vec = hn_emit_match(e, &u, &v);
 
 	if (is_float) {
-		return (struct emit_val){ float_binary(e, x, u.v, v.v), vec };
+		LLVMValueRef r = float_binary(e, x, u.v, v.v);
+		bool picks = x->op == HN_EXPR_MIN || x->op == HN_EXPR_MAX;
+
+		return (struct emit_val){ picks ? r : hn_emit_rounded(e, x->dtype, r), vec };
 	}
 	LLVMValueRef r = int_binary(e, x, u.v, v);
 
 	/* a mask of lanes can make a divisor, and with it the quotient, a vector */
 	return (struct emit_val){ r,
 				  LLVMGetTypeKind(LLVMTypeOf(r)) == LLVMVectorTypeKind };
+}
+
+/* The integer towards zero; past the type's end, its end; 0 for a NaN. */
+static LLVMValueRef saturated(struct emit *e, LLVMValueRef v, LLVMTypeRef type, bool is_signed)
+{
+	const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+	LLVMTypeRef over[2] = { type, LLVMTypeOf(v) };
+	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, over, 2);
+
+	return LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, &v, 1, "");
 }
 
 static struct emit_val cast(struct emit *e, const struct hn_expr *x)
@@ -207,13 +226,13 @@ static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 			      ? LLVMBuildFCmp(e->b, LLVMRealUNE, v.v, zero, "")
 			      : LLVMBuildICmp(e->b, LLVMIntNE, v.v, zero, "");
 	} else if (from == HN_CLASS_FLOAT && to == HN_CLASS_FLOAT) {
-		v.v = LLVMBuildFPCast(e->b, v.v, type, "");
+		v.v = hn_emit_rounded(e, x->dtype, LLVMBuildFPCast(e->b, v.v, type, ""));
 	} else if (from == HN_CLASS_FLOAT) {
-		v.v = to == HN_CLASS_SIGNED ? LLVMBuildFPToSI(e->b, v.v, type, "")
-					    : LLVMBuildFPToUI(e->b, v.v, type, "");
+		v.v = saturated(e, v.v, type, to == HN_CLASS_SIGNED);
 	} else if (to == HN_CLASS_FLOAT) {
 		v.v = from == HN_CLASS_SIGNED ? LLVMBuildSIToFP(e->b, v.v, type, "")
 					      : LLVMBuildUIToFP(e->b, v.v, type, "");
+		v.v = hn_emit_rounded(e, x->dtype, v.v);
 	} else {
 		v.v = LLVMBuildIntCast2(e->b, v.v, type, from == HN_CLASS_SIGNED, "");
 	}

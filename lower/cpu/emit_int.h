@@ -144,6 +144,7 @@ struct emit {
 	const struct emit_nest *nest; /* whose tile is being emitted */
 	uint32_t
 		forbidden; /* liberties (loopstate/dag/liberty.h); all, of the naive program */
+	bool *decided;	   /* [n_stage] (loopstate/dag/decided.h) */
 	bool in_parallel;
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
@@ -311,6 +312,17 @@ struct emit_val hn_emit_call_fn(struct emit *e, const struct hn_expr *x);
 /* Whether the call x ends up in libm, lane by lane. */
 bool hn_emit_fn_is_call(const struct emit *e, const struct hn_expr *x);
 
+/* -- emit_narrow.c: what lies in memory in another form than it is computed in --------- */
+
+LLVMTypeRef hn_emit_memory_type(struct emit *e, enum hn_dtype t);
+
+/* A value or a vector of them, as loaded; as to be stored: then it has been rounded. */
+LLVMValueRef hn_emit_from_memory(struct emit *e, enum hn_dtype t, LLVMValueRef m);
+LLVMValueRef hn_emit_to_memory(struct emit *e, enum hn_dtype t, LLVMValueRef v);
+
+/* The result of an operation, rounded to t where t is narrow. */
+LLVMValueRef hn_emit_rounded(struct emit *e, enum hn_dtype t, LLVMValueRef v);
+
 /* -- emit_mem.c: loads and stores ---------------------------------------------------- */
 
 /* How an element's address changes over the lanes that count. */
@@ -323,7 +335,7 @@ struct emit_address {
 	LLVMValueRef base;
 	LLVMTypeRef type; /* of an element in memory */
 	int64_t unit;	  /* its bytes */
-	bool is_bool;
+	enum hn_dtype dtype;
 };
 
 /* The address of lane k's element plus `more` elements. */

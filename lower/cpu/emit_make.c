@@ -31,7 +31,7 @@ bool hn_emit_may(const struct emit *e, enum hn_liberty l)
 
 static LLVMTypeRef float_type(const struct emit *e, enum hn_dtype t)
 {
-	switch (t) {
+	switch (hn_dtype_arith(t)) {
 	case HN_F32:
 		return LLVMFloatTypeInContext(e->ctx);
 	case HN_F64:

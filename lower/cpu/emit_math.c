@@ -118,7 +118,7 @@ static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 				  struct emit_val *arg)
 {
 	bool is_double =
-		x->dtype == HN_F64; /* else float32: float_type stops at others */
+		hn_dtype_arith(x->dtype) == HN_F64; /* else float32 */
 	struct emit_val v = arg[0];
 	const char *name = intrinsic_of(x->ref);
 
@@ -160,7 +160,10 @@ struct emit_val hn_emit_call_fn(struct emit *e, const struct hn_expr *x)
 		arg[i] = hn_emit_value(e, x->arg[i]);
 	}
 	if (hn_dtype_class(x->dtype) == HN_CLASS_FLOAT) {
-		return call_float(e, x, arg);
+		struct emit_val r = call_float(e, x, arg);
+
+		r.v = hn_emit_rounded(e, x->dtype, r.v);
+		return r;
 	}
 	if (x->ref == HN_FN_abs && hn_dtype_class(x->dtype) == HN_CLASS_SIGNED) {
 		LLVMValueRef v = arg[0].v, zero = LLVMConstNull(LLVMTypeOf(v));

@@ -49,8 +49,8 @@ static void find_address(struct emit *e, int32_t op, int32_t out,
 	enum hn_dtype t = e->t->dag->op[op]->dtype[out];
 	bool still = true, counting = true;
 
-	ret->is_bool = hn_dtype_class(t) == HN_CLASS_BOOL;
-	ret->type = ret->is_bool ? e->i8 : hn_emit_type(e, t);
+	ret->dtype = t;
+	ret->type = hn_emit_memory_type(e, t);
 	ret->unit = hn_dtype_bytes(t);
 	ret->buffer = &e->buffer[op];
 	ret->pattern = EMIT_UNIFORM;
@@ -244,10 +244,7 @@ static struct emit_val load_address(struct emit *e, const struct hn_expr *load,
 		r = hn_emit_load_strided(e, load, x);
 		r.v = r.v ? r.v : load_lanes(e, x);
 	}
-	if (x->is_bool) {
-		r.v = LLVMBuildICmp(e->b, LLVMIntNE, r.v, LLVMConstNull(LLVMTypeOf(r.v)),
-				    "");
-	}
+	r.v = hn_emit_from_memory(e, x->dtype, r.v);
 	return r;
 }
 
@@ -311,10 +308,7 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 		v.v = hn_emit_splat(e, v);
 		v.vec = true;
 	}
-	if (x.is_bool) {
-		v.v = LLVMBuildZExt(e->b, v.v,
-				    v.vec ? LLVMVectorType(e->i8, e->n_lane) : e->i8, "");
-	}
+	v.v = hn_emit_to_memory(e, x.dtype, v.v);
 	if (x.pattern == EMIT_CONTIGUOUS) {
 		store_vector(e, &x, v.v);
 		return;

@@ -6,6 +6,8 @@
  */
 #include "lower/cpu/emit_nest.h"
 
+#include "loopstate/dag/liberty.h"
+
 static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i);
 
 /* How many of `full` blocks from `begin` on hold more than `least` of the first `live`
@@ -155,6 +157,7 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 	const struct emit_nest *outer;
 	struct emit_nest n = { 0 };
 	struct hn_nest read;
+	uint32_t forbidden = e->forbidden;
 
 	hn_nest_read(e->t, node, e->a, &read);
 	n.stmt = read.stmt;
@@ -179,9 +182,13 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 	n.past = hn_emit_goes_past(e, &n);
 	outer = e->nest;
 	e->nest = &n;
+	if (e->decided[n.stmt->stage]) {
+		e->forbidden |= 1u << HN_LIBERTY_contraction | 1u << HN_LIBERTY_reciprocal;
+	}
 	if (n.stmt->init && !n.from_identity) {
 		hn_emit_node(e, n.stmt->init);
 	}
 	emit_level(e, &n, 0);
 	e->nest = outer;
+	e->forbidden = forbidden;
 }

@@ -192,7 +192,7 @@ struct emit_val hn_emit_load_strided(struct emit *e, const struct hn_expr *load,
 	struct emit_val r = { NULL, true };
 	int64_t stride;
 
-	if (e->n_active < 2 || x->is_bool || (e->n_lane & (e->n_lane - 1)) != 0) {
+	if (e->n_active < 2 || x->dtype == HN_BOOL || (e->n_lane & (e->n_lane - 1)) != 0) {
 		return r;
 	}
 	stride = stride_of(e, x);

@@ -269,7 +269,7 @@ static LLVMValueRef read(struct emit *e, struct emit_table *t, const struct hn_l
 			 const int64_t *gap, uint32_t w)
 {
 	LLVMTypeRef type = hn_emit_type(e, t->x->dtype);
-	uint32_t bytes = hn_dtype_bytes(t->x->dtype) * w;
+	uint32_t bytes = hn_dtype_bytes(hn_dtype_arith(t->x->dtype)) * w;
 	LLVMValueRef p =
 		hn_emit_lin_address(e, array_of(e, t, gap, w), 0, at, bytes, true);
 	LLVMValueRef v =

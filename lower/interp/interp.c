@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "loopstate/dag/decided.h"
 #include "loopstate/dag/size.h"
 #include "lower/interp/interp_priv.h"
 #include "lower/lower.h"
@@ -72,7 +73,8 @@ static void reduce(const struct hn_machine *m, int64_t at)
 	uint32_t n_axis = m->op->n_spatial + m->op->n_reduce, n_out = m->op->n_out;
 	union hn_value *lhs = m->frame + n_axis, *rhs = lhs + n_out;
 	bool sum = m->wide && m->op->reduce->kind == HN_COMBINE_SUM &&
-		   hn_dtype_class(m->op->dtype[0]) == HN_CLASS_FLOAT;
+		   hn_dtype_class(m->op->dtype[0]) == HN_CLASS_FLOAT &&
+		   !hn_dtype_is_narrow(m->op->dtype[0]);
 
 	for (uint32_t k = 0; k < n_out; k++) {
 		lhs[k] = EVAL(m->identity[k], m->frame);
@@ -143,17 +145,22 @@ void hn_machine_init(struct hn_compile *c, uint32_t i_op, int64_t *fuel, struct 
 				    .out = c->data[i_op],
 				    .wide = c->floats == HN_INTERP_WIDE,
 				    .fuel = fuel };
+	enum hn_interp_floats floats = c->floats;
+
+	c->floats = c->decided[i_op] ? HN_INTERP_ROUNDED : floats;
 	compile_op(c, op, ret);
+	c->floats = floats;
 	ret->n_cell = c->n_cell;
 	ret->frame = HN_NEW_ARRAY(c->a, union hn_value, (size_t)c->n_frame + 1) + 1;
 }
 
-static void interpret_op(const struct hn_dag *dag, void *const *const *data, uint32_t i)
+static void interpret_op(const struct hn_dag *dag, const bool *decided,
+			 void *const *const *data, uint32_t i)
 {
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
-	struct hn_compile c = { .dag = dag, .data = data, .a = &a };
+	struct hn_compile c = { .dag = dag, .data = data, .decided = decided, .a = &a };
 	struct hn_machine m;
 	int64_t fuel = INT64_MAX;
 
@@ -206,11 +213,13 @@ int hn_interpret(const struct hn_dag *dag, void *const *arg, struct hn_err *err)
 	hn_arena_init(&a, 0);
 	void ***data = HN_NEW_ARRAY(&a, void **, dag->n_op);
 	void **own = HN_NEW_ARRAY(&a, void *, (size_t)dag->n_op *HN_DAG_MAX_OUT);
-	rc = hn_interp_place(dag, arg, &a, data, own, &n_own, err);
+	bool *decided = HN_NEW_ARRAY(&a, bool, dag->n_op);
 
+	hn_dag_decided(dag, decided);
+	rc = hn_interp_place(dag, arg, &a, data, own, &n_own, err);
 	for (uint32_t i = 0; rc == 0 && i < dag->n_op; i++) {
 		if (dag->op[i]->kind == HN_OP_COMPUTE) {
-			interpret_op(dag, (void *const *const *)data, i);
+			interpret_op(dag, decided, (void *const *const *)data, i);
 		}
 	}
 	for (uint32_t i = 0; i < n_own; i++) {

@@ -9,7 +9,9 @@
 #include "loopstate/dag/dag.h"
 
 enum hn_interp_floats {
-	HN_INTERP_WIDE,	   /* float32 is double between loads and stores, as in hn_interpret */
+	/* float32 is double between loads and stores, as in hn_interpret; but not where an integer
+	 * is decided (loopstate/dag/decided.h), and narrower types are rounded always */
+	HN_INTERP_WIDE,
 	HN_INTERP_ROUNDED, /* each operation is rounded to its type: the program's own numbers */
 };
 

@@ -92,9 +92,10 @@ static union hn_value eval_lazy(const struct hn_cell *c, union hn_value *frame)
 	return hn_interp_get(c->base, c->type, at);
 }
 
-static union hn_value eval_float32(const struct hn_cell *c, union hn_value *frame)
+static union hn_value eval_round(const struct hn_cell *c, union hn_value *frame)
 {
-	return (union hn_value){ .f = (double)(float)c->arg[0]->eval(c->arg[0], frame).f };
+	return (union hn_value){ .f = hn_float_round(c->type,
+						     c->arg[0]->eval(c->arg[0], frame).f) };
 }
 
 /* By class: a float's elements are known to dtype.h alone. */
@@ -245,12 +246,16 @@ static int32_t frame_slot(struct hn_compile *c, int32_t slot)
 }
 
 /* Sums and products wrap to their type, or are rounded to it; in indices int32 does not wrap
- * (expr.h). */
+ * (expr.h).  Narrow floats round in the exact evaluation too: their rounding is what a program
+ * that names them means. */
 static const struct hn_cell *wrapped(struct hn_compile *c, const struct hn_cell *cell,
 				     bool index)
 {
-	bool rounds = cell->type == HN_F32 && c->floats == HN_INTERP_ROUNDED;
-	bool wide = (hn_dtype_class(cell->type) == HN_CLASS_FLOAT && !rounds) ||
+	bool is_float = hn_dtype_class(cell->type) == HN_CLASS_FLOAT;
+	bool rounds = is_float &&
+		      (hn_dtype_is_narrow(cell->type) ||
+		       (cell->type != HN_F64 && c->floats == HN_INTERP_ROUNDED));
+	bool wide = (is_float && !rounds) ||
 		    cell->type == HN_I64 || cell->type == HN_U64 ||
 		    (index && cell->type == HN_I32);
 
@@ -259,7 +264,7 @@ static const struct hn_cell *wrapped(struct hn_compile *c, const struct hn_cell 
 	}
 	struct hn_cell *w = HN_NEW(c->a, struct hn_cell);
 
-	w->eval = rounds ? eval_float32 : eval_wrap;
+	w->eval = rounds ? eval_round : eval_wrap;
 	w->arg[0] = cell;
 	w->type = cell->type;
 	return w;

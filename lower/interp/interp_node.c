@@ -202,26 +202,24 @@ int64_t hn_interp_wrap(int64_t v, enum hn_dtype t)
 	return negative ? (int64_t)low - ((int64_t)1 << bits) : (int64_t)low;
 }
 
-/* Out of range and nan are undefined in C; here they saturate, nan to 0. */
+/* Towards zero; past the type's end, its end; 0 for a NaN. */
 static int64_t to_int(double f, enum hn_dtype t)
 {
+	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
+	int bits = 8 * (int)hn_dtype_bytes(t) - is_signed;
+	double end = ldexp(1, bits); /* the first past it */
+	uint64_t most = UINT64_MAX >> (64 - bits);
+
 	if (isnan(f)) {
 		return 0;
 	}
-	if (hn_dtype_class(t) == HN_CLASS_UNSIGNED) {
-		return f <= 0 ? 0 : f >= 0x1p64 ? -1 : (int64_t)(uint64_t)f;
+	if (f >= end) {
+		return (int64_t)most;
 	}
-	return f >= 0x1p63 ? INT64_MAX : f <= -0x1p63 ? INT64_MIN : (int64_t)f;
-}
-
-/* Whether the type holds the integer that f is rounded to. */
-static bool holds(enum hn_dtype t, double f)
-{
-	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
-	int bits = 8 * (int)hn_dtype_bytes(t);
-
-	f = trunc(f);
-	return f < ldexp(1, bits - is_signed) && f >= (is_signed ? -ldexp(1, bits - 1) : 0);
+	if (f <= (is_signed ? -end : 0)) {
+		return is_signed ? -(int64_t)most - 1 : 0;
+	}
+	return is_signed ? (int64_t)f : (int64_t)(uint64_t)f;
 }
 
 union hn_value hn_interp_cast(const struct hn_cell *c, union hn_value *frame)
@@ -240,9 +238,6 @@ union hn_value hn_interp_cast(const struct hn_cell *c, union hn_value *frame)
 	}
 	if (c->type == HN_BOOL) {
 		return (union hn_value){ .i = from_float ? v.f != 0 : v.i != 0 };
-	}
-	if (from_float) {
-		frame[-1].i += !holds(c->type, v.f);
 	}
 	return (union hn_value){
 		.i = hn_interp_wrap(from_float ? to_int(v.f, c->type) : v.i, c->type)

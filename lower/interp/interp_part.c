@@ -3,6 +3,7 @@
  * has one frame and none is asked for while it is computed. */
 #include <stdlib.h>
 
+#include "loopstate/dag/decided.h"
 #include "loopstate/dag/size.h"
 #include "lower/interp/interp.h"
 #include "lower/interp/interp_priv.h"
@@ -92,12 +93,15 @@ int hn_interp_open(const struct hn_dag *dag, void *const *arg, enum hn_interp_fl
 
 	void ***data = HN_NEW_ARRAY(&in->a, void **, dag->n_op);
 	struct hn_lazy **lazy = HN_NEW_ARRAY(&in->a, struct hn_lazy *, dag->n_op);
+	bool *decided = HN_NEW_ARRAY(&in->a, bool, dag->n_op);
 	struct hn_compile c = { .dag = dag,
+				.decided = decided,
 				.data = (void *const *const *)data,
 				.floats = floats,
 				.lazy = lazy,
 				.a = &in->a };
 
+	hn_dag_decided(dag, decided);
 	rc = hn_interp_place(dag, arg, &in->a, data, in->own, &in->n_own, err);
 	for (uint32_t i = 0; i < dag->n_op && rc == 0; i++) {
 		lazy[i] = &in->op[i].lazy;

@@ -5,7 +5,7 @@
  * are sums of axes becomes one cell with an address polynomial.
  *
  * What C leaves undefined has a value here, and is counted in frame[-1]: a quotient by zero or
- * out of range, a float's integer that its type does not hold.
+ * out of range.
  */
 #ifndef HN_LOWER_INTERP_INTERP_PRIV_H
 #define HN_LOWER_INTERP_INTERP_PRIV_H
@@ -58,6 +58,7 @@ struct hn_compile {
 	uint32_t n_frame; /* grows with lets */
 	uint32_t n_cell;  /* grows with each */
 	enum hn_interp_floats floats;
+	const bool *decided; /* [op] (loopstate/dag/decided.h): rounded in any case */
 	struct hn_lazy *const *lazy; /* [op]; NULL: every op is computed as a whole, in order */
 	/* NULL; or makes the cell of a load, whose ref and indices mean what the caller's program
 	 * says (lower/device/device_interp.c): dag, data and lazy are not asked then */

@@ -79,10 +79,31 @@ static void note(struct hn_mismatch *m, int64_t i, double excess)
 CLOSE_KERNEL(float)
 CLOSE_KERNEL(double)
 
+/* n elements of a type of 16 bits as float32. */
+static void widen(enum hn_dtype t, const void *array, int64_t i, int64_t n, float *ret)
+{
+	for (int64_t k = 0; k < n; k++) {
+		ret[k] = (float)hn_float_get(t, array, i + k);
+	}
+}
+
+static bool narrow_close(const struct hn_tensor *t, const void *got, const void *want, int64_t i,
+			 int64_t n, double tolerance, double scale)
+{
+	float g[BLOCK], w[BLOCK];
+
+	widen(t->elem, got, i, n, g);
+	widen(t->elem, want, i, n, w);
+	return close_float(g, w, n, tolerance, scale);
+}
+
 static bool block_close(const struct hn_tensor *t, const void *got, const void *want, int64_t i,
 			int64_t n, double tolerance, double scale)
 {
 	switch (t->elem) {
+	case HN_F16:
+	case HN_BF16:
+		return narrow_close(t, got, want, i, n, tolerance, scale);
 	case HN_F32:
 		return close_float((const float *)got + i, (const float *)want + i, n, tolerance,
 				   scale);

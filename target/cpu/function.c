@@ -23,7 +23,7 @@ static bool has_vector_code(enum hn_fn f)
 bool hn_function_is_call(const struct hn_expr *call, const struct hn_target *t, bool exact)
 {
 	bool fused = (t->caps & HN_CAP_FMA) != 0;
-	bool vector = !exact && call->dtype == HN_F32 && fused;
+	bool vector = !exact && hn_dtype_arith(call->dtype) == HN_F32 && fused;
 
 	return !is_instruction((enum hn_fn)call->ref) &&
 	       !(vector && has_vector_code((enum hn_fn)call->ref));

@@ -92,12 +92,12 @@ static int64_t widest(const struct hn_nest *n)
 	int64_t bytes = 1;
 
 	for (uint32_t k = 0; k < n->op->n_out; k++) {
-		int64_t b = hn_dtype_bytes(n->op->dtype[k]);
+		int64_t b = hn_dtype_bytes(hn_dtype_arith(n->op->dtype[k]));
 
 		bytes = b > bytes ? b : bytes;
 	}
 	for (uint32_t i = 0; i < n->n_load; i++) {
-		int64_t b = hn_dtype_bytes(n->load[i]->dtype);
+		int64_t b = hn_dtype_bytes(hn_dtype_arith(n->load[i]->dtype));
 
 		bytes = b > bytes ? b : bytes;
 	}

@@ -129,7 +129,7 @@ $ hone dag --text 'am(float32 A[4,6]) -> V, I { V(i), I(i) argmx=! A(i,k), k }'
 hone: --text:1:41: there is no reduction 'argmx=!' (did you mean argmax?); known reductions are max, min, argmax, argmin and reduce
 [17]
 $ hone dag --text 'am(flot32 A[4,6]) -> V { V(i,j) = sqr(A(i,j)) }'
-hone: --text:1:4: unknown type 'flot32' (did you mean float32?); known types are bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32 and float64
+hone: --text:1:4: unknown type 'flot32' (did you mean float32?); known types are bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, float16 and bfloat16
 [17]
 $ hone dag --text 'am(float32 A[4,6]) -> V { V(i,j) = sqr(A(i,j)) }'
 hone: --text:1:36: there is no tensor or function 'sqr' up to here (did you mean sqrt?); known functions are exp, exp2, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, tan, atan, sinh, cosh, tanh, erf, sigmoid, abs, fabs, floor, ceil, trunc, round, nearbyint, pow, fmod, min, max, div, truncmod, floordiv, floormod and select

@@ -70,7 +70,7 @@ static inline bool frames_field_within(const struct hn_frame_field *f, const voi
 	case HN_FIELD_VERDICT:
 		return *(const enum hn_verdict *)member < HN_N_VERDICT;
 	case HN_FIELD_TYPE:
-		return hn_dtype_computes((int)*(const enum hn_dtype *)member);
+		return hn_dtype_is((int)*(const enum hn_dtype *)member);
 	case HN_FIELD_ONE:
 		return *(void *const *)member != NULL
 			       ? frames_within(f->shape, *(void *const *)member)
@@ -257,9 +257,7 @@ static inline void frames_draw_field(const struct hn_frame_field *f, struct hn_r
 						: (enum hn_verdict)hn_rng_below(r, HN_N_VERDICT);
 		break;
 	case HN_FIELD_TYPE:
-		do {
-			*(enum hn_dtype *)ret = (enum hn_dtype)hn_rng_below(r, HN_N_DTYPE);
-		} while (!hn_dtype_computes((int)*(enum hn_dtype *)ret));
+		*(enum hn_dtype *)ret = (enum hn_dtype)hn_rng_below(r, HN_N_DTYPE);
 		break;
 	case HN_FIELD_ONE:
 		one = absent ? NULL : hn_arena_alloc(a, hn_frame_shape[f->shape].bytes);

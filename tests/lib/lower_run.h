@@ -132,6 +132,10 @@ static inline void run_fill(void *p, size_t bytes, enum hn_dtype t, struct hn_rn
 		case HN_F64:
 			((double *)p)[i] = u * 2 - 1;
 			break;
+		case HN_F16:
+		case HN_BF16:
+			hn_float_put(t, p, (int64_t)i, u * 2 - 1);
+			break;
 		case HN_BOOL:
 			((uint8_t *)p)[i] = u < 0.5;
 			break;
@@ -214,6 +218,9 @@ static inline double run_element(const void *p, enum hn_dtype t, size_t i)
 		return ((const float *)p)[i];
 	case HN_F64:
 		return ((const double *)p)[i];
+	case HN_F16:
+	case HN_BF16:
+		return hn_float_get(t, p, (int64_t)i);
 	case HN_I64:
 	case HN_U64:
 		return (double)((const int64_t *)p)[i];

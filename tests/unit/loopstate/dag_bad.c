@@ -94,7 +94,7 @@ static const struct bad table[] = {
 	{ "fn_int", HONE_E_INVALID, 0, "call: exp is for floats, not int32" },
 	{ "node_arity", HONE_E_INVALID, 0, "add takes 2 arguments, 1 are given" },
 	{ "dtype", HONE_E_UNSUPPORTED, 0,
-	  "ops[0] (A): dtype 'float16' is not supported" },
+	  "ops[0] (A): dtype 'float8' is not supported" },
 	{ "int_range", HONE_E_INVALID, 0, "int: 300 does not fit uint8" },
 	{ "float_range", HONE_E_INVALID, 0, "float: 1e+300 does not fit float32" },
 	{ "kind", HONE_E_INVALID, 0, "ops[0] (A): unknown kind 'tensor'" },

@@ -150,7 +150,7 @@ static const struct bad bads[] = {
 	  "t:1:13: an extent is a whole number of at least 1" },
 	{ "s(A[7]) -> B { B(i) = A(i) }", "t:1:3: 'A' needs a type" },
 	{ "s(half A[7]) -> B { B(i) = A(i) }", "t:1:3: unknown type 'half'; known types are bool, int8, int16, int32, int64, uint8, uint16, "
-	  "uint32, uint64, float32 and float64" },
+	  "uint32, uint64, float32, float64, float16 and bfloat16" },
 	{ "s(flaot32 A[7]) -> B { B(i) = A(i) }",
 	  "t:1:3: unknown type 'flaot32' (did you mean float32?); known types are bool, " },
 	{ "s(float32 A[7], A[7]) -> B { B(i) = A(i) }",

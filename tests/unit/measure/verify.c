@@ -118,9 +118,6 @@ static void poison_never_passes(void **state)
 {
 	(void)state;
 	for (int e = 0; e < HN_N_DTYPE; e++) {
-		if (!hn_dtype_computes(e)) {
-			continue;
-		}
 		struct hn_tensor t = tensor((enum hn_dtype)e);
 		struct hn_mismatch m;
 		char want[48], got[48];

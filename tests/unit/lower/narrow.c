@@ -1,0 +1,206 @@
+/* float16, bfloat16 and small integers in kernels: the interpreter's bits under random histories,
+ * on processors with and without conversions, and every conversion of 16 bits both ways.
+ *
+ * What sums in float32 is not compared to the bit, as its order is free. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/lib/lower_forms.h"
+
+/* Nothing here is reassociated: the bits are the interpreter's. */
+static const char *const exact[] = {
+	"f(float16 A[13,37], B[13,37]) -> C { C(i,j) = A(i,j) * B(i,j) + 0.1 }",
+	"f(bfloat16 A[13,37], B[13,37]) -> C { C(i,j) = A(i,j) * B(i,j) + 0.1 }",
+	"f(bfloat16 A[13,37], B[37]) -> C { C(i,j) = A(i,j) / B(j) - sqrt(abs(A(i,j))) }",
+	"f(float16 A[13,37], B[13]) -> C { C(i,j) = max(A(i,j), 0) / B(i) }",
+	"f(float16 A[13,77]) -> C { C(i) +=! A(i,k) }",
+	"f(bfloat16 A[9,77], B[77,21]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+	"f(bfloat16 A[13,77]) -> C { C(i) max=! A(i,k) }",
+	"f(float16 A[6,40]) -> V, I { V(i), I(i) argmax=! A(i,k), k }",
+	"f(float16 A[31,33]) -> C { C(i,j) = A(j,i) where i in 0:33, j in 0:31 }",
+	"f(bfloat16 A[8,70]) -> C { C(i,j) = A(i,2*j) where j in 0:35 }",
+	"f(bfloat16 A[8,35]) -> C { C(i,j) = j >= 1 && j < 36 ? A(i,j-1) : 0 where j in "
+	"0:37 }",
+	"f(float32 A[500]) -> C { C(i) = float16(A(i) * 1000) }",
+	"f(float16 A[500]) -> C { C(i) = bfloat16(A(i)) * 3 }",
+	"f(int32 A[500]) -> C { C(i) = bfloat16(A(i) * 16843009) }",
+	"f(float16 A[500]) -> C { C(i) = int8(A(i) * 300) }",
+	"f(float32 A[500]) -> C { C(i) = uint8(A(i) * 600) }",
+	"f(float32 A[500]) -> C { C(i) = int32(A(i) * 4e9) }",
+	"f(float64 A[500]) -> C { C(i) = uint32(A(i) * 9e9) }",
+	"f(float32 A[500], B[500], D[500]) -> C { C(i) = int32((A(i) * B(i) + D(i)) * "
+	"1e8) }",
+	"f(float32 A[90,7], B[90,7], D[7]) -> C {\n"
+	"  T(i,j) = (A(i,j) * B(i,j) + D(j)) / D(j)\n  C(i,j) = int32(T(i,j) * 1e8) }",
+	"f(uint8 A[9,60], int8 B[60,21]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) "
+	"}",
+	"q(uint8 A[9,60], int8 B[60,21], int32 z[21], float32 s[21]) -> Y {\n"
+	"  C(i,j) +=! int32(A(i,k)) * int32(B(k,j))\n"
+	"  Y(i,j) = int8(min(max(nearbyint(float32(C(i,j) + z(j)) * s(j)) + 3, -128), "
+	"127)) }",
+	"q(uint8 A[9,60], int8 B[60,21], float32 b[21], float32 s[21]) -> Y {\n"
+	"  C(i,j) +=! int32(A(i,k)) * int32(B(k,j))\n"
+	"  Y(i,j) = uint8(nearbyint(float32(C(i,j)) * s(j) + b(j))) }",
+};
+
+/* Sums in float32. */
+static const char *const sums[] = {
+	"f(bfloat16 A[9,77], B[77,21]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	"float32(B(k,j)) }",
+	"f(float16 A[9,77], B[77,21], b[21]) -> C {\n"
+	"  S(i,j) +=! float32(A(i,k)) * float32(B(k,j))\n"
+	"  C(i,j) = float16(max(S(i,j) + float32(b(j)), 0)) }",
+	"s(bfloat16 A[8,50]) -> C { M(i) max=! A(i,k)\n  E(i,k) = exp(A(i,k) - M(i))\n"
+	"  S(i) +=! float32(E(i,k))\n  C(i,k) = bfloat16(float32(E(i,k)) / S(i)) }",
+	"w(float32 A[9,60], int8 B[60,21], float32 s[21]) -> C {\n"
+	"  C(i,j) +=! A(i,k) * (float32(B(k,j)) * s(j)) }",
+};
+
+static void check_exact(const struct history *h, void *ctx)
+{
+	struct history x = *h;
+
+	x.tolerance = 0;
+	check_form_one(&x, ctx);
+}
+
+static void histories(void **state)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(exact); i++) {
+		each_history(exact[i], 6, check_exact, *state);
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(sums); i++) {
+		check_form(*state, sums[i], 6);
+	}
+}
+
+/* Each 16 bits there are, and the float32 that end in them, by a kernel. */
+static void every_conversion(void **state)
+{
+	static const struct {
+		enum hn_dtype t;
+		const char *to_float, *of_float;
+	} row[] = {
+		{ HN_F16, "f(float16 A[65536]) -> C { C(i) = float32(A(i)) }",
+		  "f(float32 A[65536]) -> C { C(i) = float16(A(i)) }" },
+		{ HN_BF16, "f(bfloat16 A[65536]) -> C { C(i) = float32(A(i)) }",
+		  "f(float32 A[65536]) -> C { C(i) = bfloat16(A(i)) }" },
+	};
+	struct fixture *f = *state;
+	static uint16_t half[65536];
+	static float real[65536];
+
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		void *widens[] = { half, real }, *narrows[] = { real, half };
+		struct hn_err err = { 0 };
+		struct run_kernel k;
+
+		if (run_build(f->em, dag_open(row[i].to_float, &f->arena), NULL, false,
+			      &f->arena, &k, &err)) {
+			fail_msg("%s", err.msg);
+		}
+		for (uint32_t h = 0; h < 65536; h++) {
+			half[h] = (uint16_t)h;
+		}
+		assert_int_equal(k.fn(widens, NULL), 0);
+		for (uint32_t h = 0; h < 65536; h++) {
+			float want = (float)hn_float_get(row[i].t, half, h);
+
+			assert_true(isnan(want) ? isnan(real[h])
+						: hn_float_bits(want) ==
+							  hn_float_bits(real[h]));
+		}
+		run_unload(&k);
+		if (run_build(f->em, dag_open(row[i].of_float, &f->arena), NULL, false,
+			      &f->arena, &k, &err)) {
+			fail_msg("%s", err.msg);
+		}
+		/* the lower bits decide of ties: each pattern of 16 with each of some */
+		for (uint32_t low = 0; low < 0x10000; low += low < 3 ? 1 : 0xfff) {
+			for (uint32_t h = 0; h < 65536; h++) {
+				real[h] = hn_float_of_bits(h << 16 | low);
+			}
+			assert_int_equal(k.fn(narrows, NULL), 0);
+			for (uint32_t h = 0; h < 65536; h++) {
+				uint16_t want = row[i].t == HN_F16
+							? hn_half_of_float(real[h])
+							: hn_bfloat_of_float(real[h]);
+
+				if (isnan(real[h])
+					    ? !isnan(hn_float_get(row[i].t, half, h))
+					    : half[h] != want) {
+					fail_msg("%s of %a: %04x, not %04x",
+						 hn_dtype_name(row[i].t), (double)real[h],
+						 half[h], want);
+				}
+			}
+		}
+		run_unload(&k);
+	}
+}
+
+#ifdef LOWER_FORMS_X86
+static int setup_if(void **state, const char *line, bool has)
+{
+	if (has) {
+		return setup_on(state, line);
+	}
+	*state = NULL;
+	return 0;
+}
+
+static int setup_avx2(void **state)
+{
+	return setup_if(state, "cpu -isa=x86-64-avx2 -vector_unit_bytes=32",
+			__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+}
+
+static int setup_baseline(void **state)
+{
+	return setup_on(state, "cpu -isa=x86-64-baseline -vector_unit_bytes=16");
+}
+
+static int end_if(void **state)
+{
+	return *state != NULL ? teardown(state) : 0;
+}
+
+static void run_if(void **state, void (*test)(void **state))
+{
+	if (*state == NULL) {
+		print_message("this processor has no AVX2\n");
+		skip();
+	}
+	test(state);
+}
+
+static void histories_if(void **state)
+{
+	run_if(state, histories);
+}
+
+static void every_conversion_if(void **state)
+{
+	run_if(state, every_conversion);
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(histories, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_conversion, setup, teardown),
+#ifdef LOWER_FORMS_X86
+		cmocka_unit_test_setup_teardown(histories_if, setup_avx2, end_if),
+		cmocka_unit_test_setup_teardown(every_conversion_if, setup_avx2, end_if),
+		cmocka_unit_test_setup_teardown(histories, setup_baseline, teardown),
+		cmocka_unit_test_setup_teardown(every_conversion, setup_baseline,
+						teardown),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
