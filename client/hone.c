@@ -164,9 +164,10 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 /* Liberties in the order of liberties.def, from the first on. */
 #define ALL_MARKS                                                                                  \
 	(HONE_BITWISE | HONE_COLD | HONE_NO_CONTRACTION | HONE_NO_REASSOCIATION |                  \
-	 HONE_NO_RECIPROCAL | HONE_NO_ZEROS | HONE_NO_MINMAX | HONE_NO_FUNCTIONS)
+	 HONE_NO_RECIPROCAL | HONE_NO_ZEROS | HONE_NO_MINMAX | HONE_NO_FUNCTIONS |                     \
+	 HONE_NO_SUBNORMALS)
 _Static_assert(ALL_MARKS / HONE_NO_CONTRACTION == HN_LIBERTIES_ALL, "a mark for each liberty");
-_Static_assert(HONE_NO_FUNCTIONS / HONE_NO_CONTRACTION == 1u << HN_LIBERTY_functions, "their order");
+_Static_assert(HONE_NO_SUBNORMALS / HONE_NO_CONTRACTION == 1u << HN_LIBERTY_subnormals, "their order");
 
 int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
 		  struct hone_error *error)

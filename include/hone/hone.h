@@ -91,6 +91,7 @@ int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *
 #define HONE_NO_ZEROS 32u
 #define HONE_NO_MINMAX 64u
 #define HONE_NO_FUNCTIONS 128u
+#define HONE_NO_SUBNORMALS 256u
 
 /* The key of such a task, for hone_query_key; marks = 0: hone_workload_key.  HONE_INVALID for
  * marks that are none of the above. */

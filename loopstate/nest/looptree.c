@@ -11,6 +11,7 @@
 #include "loopstate/dag/dag_priv.h"
 #include "loopstate/expr/simplify.h"
 #include "loopstate/state/inline.h"
+#include "loopstate/state/intrin.h"
 #include "loopstate/state/prefetch.h"
 
 struct build {
@@ -89,6 +90,19 @@ static void set_prefetches(struct build *x, struct hn_node *loop, uint32_t i, ui
 		}
 	}
 	loop->prefetch = to;
+}
+
+/* Inlining since the step may have made other factors of what the stage read. */
+static const struct hn_intrin *intrin_of(const struct build *x, uint32_t i, uint32_t k)
+{
+	const struct hn_stage *st = x->s->stage[i];
+	bool here = st->intrin != NULL && st->intrin_var == st->iter[k].var &&
+		    (st->iter[k].ann == HN_ANN_NONE || st->iter[k].ann == HN_ANN_UNROLL) &&
+		    x->b->stage[i].iter_extent[k] == st->intrin->terms;
+
+	return here && hn_intrin_why_not(st->intrin, x->s->root_dag, x->dag->op[i]) == NULL
+		       ? st->intrin
+		       : NULL;
 }
 
 static void one_child(struct build *x, struct hn_node *n, const struct hn_node *child)
@@ -230,6 +244,7 @@ static const struct hn_node *make_nest(struct build *x, uint32_t i)
 		struct hn_node *loop = make_loop(x, i, k);
 
 		set_prefetches(x, loop, i, k);
+		loop->intrin = intrin_of(x, i, k);
 		fill_loop(x, loop, i, k, n);
 		n = loop;
 		if (reduces && k == first) {

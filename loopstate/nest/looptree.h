@@ -59,6 +59,8 @@ struct hn_node {
 	const char *name;  /* LOOP: for printing */
 	uint32_t n_prefetch; /* LOOP: operands to fetch ahead; 1 <= distance < extent */
 	const struct hn_prefetch *prefetch;
+	const struct hn_intrin *intrin; /* LOOP: all its iterations by this instruction, where the
+					 * machine has it; NULL = none */
 	const struct hn_node *init; /* LOOP or STMT: the outermost reduction loop of its stage (or
 				     * the UPDATE itself when no reduction loop is left): run this
 				     * first; NULL otherwise */

@@ -12,6 +12,7 @@
 #include "loopstate/dag/size.h"
 
 #include "base/buf.h"
+#include "loopstate/state/intrin.h"
 
 struct text {
 	const struct hn_looptree *t;
@@ -164,6 +165,9 @@ static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
 			hn_buf_printf(x->buf, " prefetch %s %d ahead",
 				      x->op_name[n->prefetch[i].operand],
 				      n->prefetch[i].distance);
+		}
+		if (n->intrin != NULL) {
+			hn_buf_printf(x->buf, " by %s", n->intrin->name);
 		}
 		hn_buf_putc(x->buf, '\n');
 		for (uint32_t i = 0; i < x->t->bounds->n_stage; i++) {

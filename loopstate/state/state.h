@@ -13,6 +13,8 @@
 #include "loopstate/state/ann.h"
 #include "loopstate/state/trace.h"
 
+struct hn_intrin; /* intrin.h */
+
 enum hn_iter_kind { HN_ITER_SPATIAL, HN_ITER_REDUCE, HN_ITER_MIXED, HN_ITER_SPECIAL };
 
 enum hn_at { HN_AT_ROOT, HN_AT_INLINED, HN_AT_ITER };
@@ -78,6 +80,8 @@ struct hn_stage {
 	const struct hn_rel *rel;   /* in order of creation */
 	uint32_t n_prefetch;
 	const struct hn_prefetch *prefetch;
+	const struct hn_intrin *intrin; /* that does a loop's iterations (TE); NULL = none */
+	int32_t intrin_var;		/* the loop, as a variable; no iterator: TE has ended */
 };
 
 /* Stages attached at (stage, iter), in the order they were attached: where the preview

@@ -10,7 +10,7 @@
  *  5. a stage is in the map exactly once when it is attached, under the place it names;
  * that place is in a later stage (so there is no cycle).
  *  6. nothing is attached to an inlined stage.
- *  7. a prefetch names a variable of its stage and an earlier stage.
+ *  7. a prefetch names a variable of its stage and an earlier stage; TE a variable of its stage.
  */
 #include "loopstate/state/state.h"
 
@@ -61,6 +61,7 @@ static void check_prefetches(const struct hn_state *s, int32_t i)
 		hn_assert(p->operand >= 0 && p->operand < i);
 		hn_assert(p->distance >= 1 && p->distance <= HN_PREFETCH_MAX_DISTANCE);
 	}
+	hn_assert(st->intrin == NULL || (uint32_t)st->intrin_var < st->n_var);
 }
 
 static void check_place(const struct hn_state *s, int32_t i)

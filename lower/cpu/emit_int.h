@@ -351,6 +351,9 @@ LLVMValueRef hn_emit_load_row(struct emit *e, const struct emit_address *x,
 
 struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load);
 
+/* The n elements from the load's on, as one integer in each lane. */
+struct emit_val hn_emit_load_group(struct emit *e, const struct hn_expr *load, int64_t n);
+
 /* T[axes] (all at once over lanes); axis[] in loop space. */
 struct emit_val hn_emit_load_at(struct emit *e, int32_t op, int32_t out,
 				const struct hn_expr *const *axis);

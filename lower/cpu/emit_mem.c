@@ -256,6 +256,28 @@ struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load)
 	return load_address(e, load, &x);
 }
 
+struct emit_val hn_emit_load_group(struct emit *e, const struct hn_expr *load, int64_t n)
+{
+	struct emit_address x;
+	struct emit_val r;
+
+	find_address(e, load->ref, load->out, load->arg, &x);
+	x.type = LLVMIntTypeInContext(e->ctx, (unsigned)(8 * n * x.unit));
+	r.vec = x.pattern != EMIT_UNIFORM;
+	if (!r.vec) {
+		r.v = load_element(e, &x, 0, mask_any(e));
+		return r;
+	}
+	bool rows = true;
+
+	for (uint32_t k = 1; k < e->n_active; k++) {
+		rows = rows && hn_linear_same_terms(&x.lane[0], &x.lane[k]) &&
+		       x.lane[k].c - x.lane[0].c == n * k;
+	}
+	r.v = rows ? load_vector(e, &x) : load_lanes(e, &x);
+	return r;
+}
+
 struct emit_val hn_emit_load_at(struct emit *e, int32_t op, int32_t out,
 				const struct hn_expr *const *index)
 {

@@ -47,6 +47,9 @@ struct emit_nest {
 	int64_t lane[HN_TILE_MAX_CHAIN][EMIT_MAX_LANES];
 	struct emit_dim
 		*turn; /* block of points to transpose with the lanes; NULL = none */
+	const struct hn_intrin *intrin; /* does the loop `group`; NULL = none */
+	struct emit_dim *group;
+	const struct hn_expr *factor[2]; /* of its terms, op space: left, right */
 	struct emit_dim *across; /* reduction loop that runs across lanes; NULL = none */
 	uint32_t n_across;	 /* accumulators for it */
 	uint32_t n_load;
@@ -179,6 +182,7 @@ struct emit_tile {
 	uint32_t n_point, n_out;
 	struct emit_val *guard; /* [n_point]; v NULL = always */
 	bool sure;		/* guards on reductions hold in what is being emitted */
+	bool grouped;		/* the terms of n->group are done at once there */
 	uint32_t n_acc;		/* n_point * n_across * n_out */
 	uint32_t n_clamp;	/* loops whose points past the end are the last one */
 	struct emit_clamp *clamp;
@@ -203,6 +207,18 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i);
 
 /* What dim i's loop is to fetch ahead, at the head of an iteration (emit_prefetch.c). */
 void hn_emit_fetch_ahead(struct emit *e, const struct emit_nest *n, uint32_t i);
+
+/* -- emit_group.c: several terms of a sum by one instruction ----------------------------- */
+
+/* Fill in n->intrin and what belongs to it, and make the strides of its factors those of groups:
+ * before the tile is chosen. */
+void hn_emit_group_find(struct emit *e, struct emit_nest *n);
+
+/* Whether dim i, which the reduction comes to, is to be done at once: all its terms are there. */
+bool hn_emit_group_here(struct emit *e, const struct emit_tile *t, uint32_t i);
+
+/* acc = acc + the terms of the group at the current point, where the mask holds. */
+void hn_emit_group(struct emit *e, struct emit_tile *t, LLVMValueRef *acc);
 
 /* -- emit_past.c ------------------------------------------------------------------------ */
 

@@ -24,8 +24,8 @@ static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
 		}
 		hn_emit_clamp(e, t);
 		e->mask = t->loose[p];
-		hn_emit_update(e, t,
-			       t->acc + (size_t)(p * t->n->n_across + m) * t->n_out);
+		(t->grouped ? hn_emit_group : hn_emit_update)(
+			e, t, t->acc + (size_t)(p * t->n->n_across + m) * t->n_out);
 		hn_emit_unclamp(e, t);
 	}
 }
@@ -260,12 +260,15 @@ static void full_and_edge(struct emit *e, struct emit_tile *t, uint32_t i,
 void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
+	bool grouped = t->grouped;
 	LLVMBasicBlockRef before, join = NULL;
 	LLVMValueRef *kept = NULL;
 	struct emit_zero z;
 
 	while (i < n->n_dim &&
-	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across)) {
+	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across ||
+		hn_emit_group_here(e, t, i))) {
+		t->grouped |= &n->dim[i] == n->group;
 		i++;
 	}
 	hn_emit_zero_test(e, n, i, /* every= */ t->n_clamp > 0, &z);
@@ -290,4 +293,5 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 	}
 	n->zero_true = z.old_true;
 	n->zero_seen = z.old_seen;
+	t->grouped = grouped;
 }

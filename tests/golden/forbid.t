@@ -6,9 +6,9 @@ m(float32 A[64,1000]) -> C {
 }
 $ for o in '' '--forbid minmax' '--forbid zeros' '--forbid zeros,minmax' '--forbid minmax,zeros'; do hone dag m.txt $o | grep key; done | sort | uniq -c | wc -l
 4
-$ hone dag m.txt --bitwise | grep key >all; hone dag m.txt --forbid contraction,reassociation,reciprocal,zeros,minmax,functions | grep key | diff all - && hone dag m.txt --bitwise --forbid zeros | grep key | diff all -
+$ hone dag m.txt --bitwise | grep key >all; hone dag m.txt --forbid contraction,reassociation,reciprocal,zeros,minmax,functions,subnormals | grep key | diff all - && hone dag m.txt --bitwise --forbid zeros | grep key | diff all -
 $ hone dag m.txt --forbid minmax,reasociation
-hone: --forbid: 'reasociation' is no liberty (did you mean reassociation?); there are contraction, reassociation, reciprocal, zeros, minmax, functions
+hone: --forbid: 'reasociation' is no liberty (did you mean reassociation?); there are contraction, reassociation, reciprocal, zeros, minmax, functions, subnormals
 [17]
 $ hone query --key 00 --forbid zeros
 hone: --forbid: --key says already which task it is

@@ -139,6 +139,13 @@ static inline void run_fill(void *p, size_t bytes, enum hn_dtype t, struct hn_rn
 		case HN_BOOL:
 			((uint8_t *)p)[i] = u < 0.5;
 			break;
+		case HN_I8:
+		case HN_U8: /* all there are, the ends often: data, never indices */
+			((uint8_t *)p)[i] = u < 0.1   ? 0x80
+					    : u < 0.2 ? 0x7f
+					    : u < 0.3 ? 0xff
+						      : (uint8_t)(u * 1024);
+			break;
 		default:
 			/* small values, positive ones mostly: they are indices at times
 			 */

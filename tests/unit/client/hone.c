@@ -154,10 +154,10 @@ static void test_tasks(void **state)
 	assert_string_not_equal(key, plain);
 	assert_int_equal(hone_task_key(text, strlen(text), HONE_BITWISE, plain, &error), 0);
 	assert_string_not_equal(key, plain);
-	assert_int_equal(hone_task_key(text, strlen(text), 0xfc, key, &error), 0);
+	assert_int_equal(hone_task_key(text, strlen(text), 0x1fc, key, &error), 0);
 	assert_string_equal(key, plain);
-	assert_int_equal(hone_task_key(text, strlen(text), 256, key, &error), HONE_INVALID);
-	assert_non_null(strstr(error.text, "marks: 0x100"));
+	assert_int_equal(hone_task_key(text, strlen(text), 512, key, &error), HONE_INVALID);
+	assert_non_null(strstr(error.text, "marks: 0x200"));
 	hone_store_close(store);
 }
 

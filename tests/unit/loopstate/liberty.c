@@ -62,7 +62,7 @@ static void words_are_read(void **state)
 	assert_int_not_equal(hn_liberties_parse("", &got, &err), 0);
 	assert_int_not_equal(hn_liberties_parse("zeros,contracton", &got, &err), 0);
 	assert_string_equal(err.msg, "'contracton' is no liberty (did you mean contraction?); there are "
-				     "contraction, reassociation, reciprocal, zeros, minmax, functions");
+				     "contraction, reassociation, reciprocal, zeros, minmax, functions, subnormals");
 }
 
 static const char sums[] = "f(float32 A[8,9], int32 B[8,9]) -> S, M, T { S(i) +=! A(i,k) "

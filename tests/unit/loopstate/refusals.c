@@ -2,6 +2,7 @@
 #include "tests/lib/state_util.h"
 
 #include "base/rng.h"
+#include "tests/lib/dag_form.h"
 
 static const struct {
 	const char *steps, *message;
@@ -86,6 +87,71 @@ static const struct {
 	 "FU stage 2 (C): the fused loop is longer than 2^62"},
 };
 
+#define BYTES "f(uint8 A[8,8], int8 B[8,8]) -> C { C(i,j) "
+#define HALVES "f(bfloat16 A[8,8], B[8,8]) -> C { @"
+
+/* Instructions: the program, the history. */
+static const struct {
+	const char *program, *steps, *message;
+} bad_groups[] = {
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", "[\"TE\", 2, 2, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 2: vpdpbusd takes 4 terms, the loop has 8"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", "[\"TE\", 2, 0, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 0: i is no plain reduction loop"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", "[\"TE\", 2, 2, \"vpdpbusq\"]",
+	 "TE stage 2 (C) iter 2: there is no instruction 'vpdpbusq'"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", "[\"TE\", 0, 0, \"vpdpbusd\"]",
+	 "TE stage 0 (A) iter 0: a placeholder has no loops"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"], [\"TE\", 2, 3, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 3: a loop of the stage is given to vpdpbusd already"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"], [\"CHW\", 2, \"l\"]",
+	 "CHW stage 2 (C): its loops have been"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [2], 1], [\"TE\", 2, 3, \"vdpbf16ps\"]",
+	 "TE stage 2 (C) iter 3: vdpbf16ps: the stage is no sum of the instruction's type"},
+	{BYTES "+=! int32(A(i,k)) * int32(A(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 3: vpdpbusd: its terms are no products of two converted loads"},
+	{BYTES "+=! (int32(A(i,k)) - 3) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 3: vpdpbusd: its terms are no products of two converted loads"},
+	{BYTES "max=! int32(A(i,k)) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 3: vpdpbusd: the stage is no sum of the instruction's type"},
+	{BYTES "+=! k <= i ? int32(A(i,k)) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]",
+	 "TE stage 2 (C) iter 3: vpdpbusd: the stage is no sum of the instruction's type "
+	 "without a condition"},
+	{HALVES "no_reassociation C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [2], 1], [\"TE\", 2, 3, \"vdpbf16ps\"]",
+	 "TE stage 2 (C) iter 3: vdpbf16ps: the task forbids"},
+	{HALVES "no_subnormals C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [2], 1], [\"TE\", 2, 3, \"vdpbf16ps\"]",
+	 "TE stage 2 (C) iter 3: vdpbf16ps: the task forbids"},
+	{HALVES "bitwise C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [2], 1], [\"TE\", 2, 3, \"vdpbf16ps\"]",
+	 "TE stage 2 (C) iter 3: vdpbf16ps: the task forbids"},
+};
+
+static void refuse(const struct hn_dag *dag, const char *steps, const char *message,
+		   struct hn_arena *a)
+{
+	const struct hn_trace *t = trace_of_text(hn_arena_printf(a, "[%s]", steps), a);
+	const struct hn_state *s = NULL;
+	struct hn_err err = {0};
+	char want[300];
+
+	snprintf(want, sizeof(want), "step %u: %s", (unsigned)t->n_step - 1, message);
+	assert_int_equal(hn_state_replay(dag, t, a, &s, &err), -HONE_E_INVALID);
+	assert_null(s);
+	if (strncmp(err.msg, want, strlen(want)) != 0) {
+		fail_msg("%s: got \"%s\", want \"%s\"", steps, err.msg, want);
+	}
+	assert_int_equal(hn_state_replay(dag, t, a, &s, NULL), -HONE_E_INVALID);
+}
+
 static void test_steps_that_do_not_fit_are_refused(void **state)
 {
 	struct hn_arena a;
@@ -95,21 +161,11 @@ static void test_steps_that_do_not_fit_are_refused(void **state)
 	const struct hn_dag *dag = matmul_relu(8, 8, 8, &a);
 
 	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
-		const struct hn_trace *t =
-			trace_of_text(hn_arena_printf(&a, "[%s]", bad[i].steps), &a);
-		const struct hn_state *s = NULL;
-		struct hn_err err = {0};
-		char want[300];
-
-		snprintf(want, sizeof(want), "step %u: %s", (unsigned)t->n_step - 1,
-			 bad[i].message);
-		assert_int_equal(hn_state_replay(dag, t, &a, &s, &err), -HONE_E_INVALID);
-		assert_null(s);
-		if (strncmp(err.msg, want, strlen(want)) != 0) {
-			fail_msg("%s: got \"%s\", want \"%s\"", bad[i].steps, err.msg,
-				 want);
-		}
-		assert_int_equal(hn_state_replay(dag, t, &a, &s, NULL), -HONE_E_INVALID);
+		refuse(dag, bad[i].steps, bad[i].message, &a);
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(bad_groups); i++) {
+		refuse(dag_open(bad_groups[i].program, &a), bad_groups[i].steps,
+		       bad_groups[i].message, &a);
 	}
 	hn_arena_fini(&a);
 }

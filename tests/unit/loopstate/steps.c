@@ -2,6 +2,7 @@
 #include "tests/lib/state_util.h"
 
 #include "base/arith.h"
+#include "tests/lib/dag_form.h"
 #include "loopstate/nest/looptree.h"
 
 static int64_t extent_of(const struct hn_state *s, int32_t stage, int32_t iter)
@@ -544,10 +545,32 @@ static void test_a_prefetch_past_the_end_is_none(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Marks the kinds of the history in *seen. */
+static void explain_all(const struct hn_dag *dag, const char *steps, uint32_t *seen,
+			struct hn_arena *a)
+{
+	const struct hn_trace *t = trace_of_text(steps, a);
+	const struct hn_state *s = hn_state_init(dag, a);
+	struct hn_buf buf;
+
+	hn_buf_init(&buf);
+	for (uint32_t i = 0; i < t->n_step; i++) {
+		struct hn_err err = {0};
+
+		hn_buf_reset(&buf);
+		hn_step_ops(t->step[i]->kind)->explain(s, t->step[i], &buf);
+		assert_true(buf.n > 10);
+		*seen |= 1u << t->step[i]->kind;
+		if (hn_state_apply(s, t->step[i], a, &s, &err) != 0) {
+			fail_msg("step %u: %s", (unsigned)i, err.msg);
+		}
+	}
+	hn_buf_fini(&buf);
+}
+
 static void test_every_step_explains_itself(void **state)
 {
 	struct hn_arena a;
-	struct hn_buf buf;
 	static const char *const steps =
 		"[[\"CHW\", 2, \"local\"], [\"CHR\", 0, \"shared\", [2]], [\"SP\", 3, 2, "
 		"8, [4], "
@@ -559,32 +582,22 @@ static void test_every_step_explains_itself(void **state)
 		"[\"SA\", 5, 0, 8, "
 		"1], [\"CA\", 1, 3, 0], [\"CR\", 1], [\"PF\", 6, 1, 5, 2], "
 		"[\"CI\", 5], [\"PK\", 2, [1, 4]]]";
+	static const char *const of_bytes =
+		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]]";
+	uint32_t seen = 0;
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	hn_buf_init(&buf);
-	const struct hn_trace *t = trace_of_text(steps, &a);
-	const struct hn_state *s = hn_state_init(matmul_relu(8, 8, 8, &a), &a);
-	uint32_t seen = 0;
-
-	for (uint32_t i = 0; i < t->n_step; i++) {
-		struct hn_err err = {0};
-
-		hn_buf_reset(&buf);
-		hn_step_ops(t->step[i]->kind)->explain(s, t->step[i], &buf);
-		assert_true(buf.n > 10);
-		seen |= 1u << t->step[i]->kind;
-		if (hn_state_apply(s, t->step[i], &a, &s, &err) != 0) {
-			fail_msg("step %u: %s", (unsigned)i, err.msg);
-		}
-	}
+	explain_all(matmul_relu(8, 8, 8, &a), steps, &seen, &a);
+	explain_all(dag_open("b(uint8 A[8,8], int8 B[8,8]) -> C {"
+				" C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }", &a),
+		    of_bytes, &seen, &a);
 	for (uint32_t k = 0; k < HN_N_STEP; k++) {
 		if ((seen >> k & 1) == 0) {
-			fail_msg("the history above has no %s: add one",
+			fail_msg("the histories above have no %s: add one",
 				 hn_step_ops((enum hn_step_kind)k)->tag);
 		}
 	}
-	hn_buf_fini(&buf);
 	hn_arena_fini(&a);
 }
 

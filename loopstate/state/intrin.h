@@ -1,0 +1,34 @@
+/* loopstate/state/intrin.h -- instructions that a loop can be given to (intrins.def).
+ *
+ * An instruction is data: what it computes, and how it is called. The step TE names one for a
+ * loop; nothing else in hone knows any of them by name.
+ */
+#ifndef HN_LOOPSTATE_STATE_INTRIN_H
+#define HN_LOOPSTATE_STATE_INTRIN_H
+
+#include "loopstate/dag/dag.h"
+
+struct hn_intrin {
+	const char *name;	/* in records */
+	const char *feature[2]; /* as LLVM spells them; NULL: no other */
+	enum hn_dtype sum, left, right;
+	int64_t terms;
+	const char *llvm; /* its name there, less ".128", ".256" or ".512" */
+};
+
+uint32_t hn_intrin_count(void);
+const struct hn_intrin *hn_intrin_at(uint32_t i);
+const struct hn_intrin *hn_intrin_of(const char *name); /* NULL: there is none */
+
+/* NULL when the op is a sum of products as the instruction makes, else why not: a static sentence.
+ * root: the task's dag, which may forbid what the instruction does. */
+const char *hn_intrin_why_not(const struct hn_intrin *in, const struct hn_dag *root,
+			      const struct hn_op *op);
+
+/* What the op's factors are before they are converted: ret[0] the left one, ret[1] the right one.
+ * Each is a load, or a load under a condition whose other side is zero. False where
+ * hn_intrin_why_not says why. */
+bool hn_intrin_factors(const struct hn_intrin *in, const struct hn_op *op,
+		       const struct hn_expr *ret[2]);
+
+#endif

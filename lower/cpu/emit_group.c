@@ -1,0 +1,183 @@
+/* lower/cpu/emit_group.c -- a reduction loop done by one instruction for all its iterations
+ * (loopstate/state/intrin.h).
+ *
+ * The loop is a dim of the tile like others, and is left out where all its terms are there: the
+ * factors of a group are then loaded as one integer for each lane, or as one for all.  Where a
+ * guard leaves out some of its terms, where the vector has no such instruction, and on machines
+ * that have none, it stays a loop.  So nothing that computes addresses or guards knows of it.
+ */
+#include "lower/cpu/emit_nest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "loopstate/state/intrin.h"
+
+static bool has_instruction(const struct emit *e, const struct hn_intrin *in)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(in->feature); i++) {
+		const char *at =
+			in->feature[i] ? strstr(e->em->features, in->feature[i]) : NULL;
+
+		if (at != NULL && strchr(",", at[strlen(in->feature[i])]) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_width(uint32_t lanes)
+{
+	return lanes == 4 || lanes == 8 || lanes == 16;
+}
+
+/* Whether e, of op space, depends on the loop. */
+static bool depends(const struct emit_nest *n, const struct hn_expr *e, int32_t loop,
+		    bool op_space)
+{
+	if (e->op == HN_EXPR_VAR && op_space) {
+		uint32_t n_axis = n->op->n_spatial + n->op->n_reduce;
+
+		return (uint32_t)e->ref < n_axis &&
+		       depends(n, n->stmt->axis[e->ref], loop, /* op_space= */ false);
+	}
+	if (e->op == HN_EXPR_VAR) {
+		return e->ref == loop;
+	}
+	for (uint32_t i = 0; i < e->n_arg; i++) {
+		if (depends(n, e->arg[i], loop, op_space)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The load of a factor; NULL where a condition on the way is not the same for the group. */
+static const struct hn_expr *load_of(const struct emit_nest *n,
+				     const struct hn_expr *factor, int32_t loop)
+{
+	while (factor->op == HN_EXPR_IF) {
+		if (depends(n, factor->arg[0], loop, /* op_space= */ true)) {
+			return NULL;
+		}
+		factor = factor->arg[1];
+	}
+	return factor;
+}
+
+/* Whether the terms of the load lie side by side; what moves it in whole groups moves it by as
+ * many, when `groups` counts them. */
+static bool in_groups(const struct emit_nest *n, const struct hn_expr *load,
+		      const struct emit_dim *group, bool groups)
+{
+	for (uint32_t a = 0; a < n->n_load; a++) {
+		if (n->load[a] != load) {
+			continue;
+		}
+		for (uint32_t i = 0; groups && i < n->n_dim; i++) {
+			int64_t *s = &n->dim[i].stride[a + 1];
+
+			if (&n->dim[i] != group && *s != HN_TILE_NONLINEAR &&
+			    *s % group->extent == 0) {
+				*s /= group->extent;
+			}
+		}
+		return group->stride[a + 1] == 1;
+	}
+	return false;
+}
+
+void hn_emit_group_find(struct emit *e, struct emit_nest *n)
+{
+	struct emit_dim *group = NULL;
+
+	for (uint32_t i = 0; i < n->n_dim; i++) {
+		group = n->dim[i].node->intrin ? &n->dim[i] : group;
+	}
+	if (!group || !hn_emit_is_update(n) || !has_instruction(e, group->node->intrin) ||
+	    !hn_intrin_factors(group->node->intrin, n->op, n->factor)) {
+		return;
+	}
+	for (int k = 0; k < 2; k++) {
+		const struct hn_expr *load = load_of(n, n->factor[k], group->loop);
+
+		if (!load || !in_groups(n, load, group, false)) {
+			return;
+		}
+	}
+	for (int k = 0; k < 2; k++) {
+		in_groups(n, load_of(n, n->factor[k], group->loop), group, true);
+	}
+	n->group = group;
+	n->intrin = group->node->intrin;
+}
+
+bool hn_emit_group_here(struct emit *e, const struct emit_tile *t, uint32_t i)
+{
+	struct emit_nest *n = t->n;
+	struct emit_dim *d = &n->dim[i];
+	int64_t full = d->extent / d->block, dead;
+
+	if (d != n->group || n->across || !has_width(n->w)) {
+		return false;
+	}
+	if (!t->sure) {
+		hn_emit_find_trips(e, n, i, full, &full, &dead);
+	}
+	return full * d->block == d->extent;
+}
+
+/* The factor's group, where its conditions hold; else zeros. */
+static struct emit_val group_of(struct emit *e, const struct hn_expr *factor,
+				int64_t terms)
+{
+	if (factor->op != HN_EXPR_IF) {
+		return hn_emit_load_group(e, factor, terms);
+	}
+	struct emit_val c = hn_emit_value(e, factor->arg[0]), outer = e->mask;
+
+	e->mask = hn_emit_and(e, outer, c);
+	struct emit_val v = group_of(e, factor->arg[1], terms);
+
+	e->mask = outer;
+	LLVMTypeRef type = LLVMTypeOf(v.v);
+
+	type = v.vec ? LLVMGetElementType(type) : type;
+	return hn_emit_select(e, c, v, (struct emit_val){ LLVMConstNull(type), false });
+}
+
+static LLVMValueRef call(struct emit *e, const struct hn_intrin *in, LLVMValueRef acc,
+			 LLVMValueRef left, LLVMValueRef right)
+{
+	LLVMValueRef arg[3] = { acc, left, right };
+	LLVMTypeRef type[3];
+	char name[64];
+
+	snprintf(name, sizeof name, "%s.%u", in->llvm, 32 * e->n_lane);
+	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(
+		e->mod, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
+	LLVMTypeRef shape = LLVMGlobalGetValueType(fn);
+
+	LLVMGetParamTypes(shape, type);
+	for (int k = 0; k < 3; k++) {
+		arg[k] = LLVMBuildBitCast(e->b, arg[k], type[k], "");
+	}
+	return LLVMBuildCall2(e->b, shape, fn, arg, 3, "");
+}
+
+void hn_emit_group(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
+{
+	const struct emit_nest *n = t->n;
+	LLVMValueRef v[2];
+
+	e->axis = n->stmt->axis;
+	e->n_axis = n->op->n_spatial + n->op->n_reduce;
+	if (!hn_emit_adds_nothing(e, n, EMIT_THE_TERM)) {
+		for (int k = 0; k < 2; k++) {
+			v[k] = hn_emit_splat(e,
+					     group_of(e, n->factor[k], n->intrin->terms));
+		}
+		acc[0] = call(e, n->intrin, acc[0], v[0], v[1]);
+	}
+	e->axis = NULL;
+}
