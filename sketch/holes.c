@@ -32,6 +32,24 @@ static const struct hn_step *provisional(const struct hn_state *s,
 	return copy;
 }
 
+/* The axis that the loop runs along: its own, or, in groups, that of an instruction's terms; -1 =
+ * a fused loop, or a part of a part. */
+static int32_t axis_of(const struct hn_stage *st, const struct hn_op *op, int32_t var)
+{
+	if (var < (int32_t)(op->n_spatial + op->n_reduce)) {
+		return var;
+	}
+	for (uint32_t i = 0; st->intrin != NULL && i < st->n_rel; i++) {
+		const struct hn_rel *r = &st->rel[i];
+
+		if (r->kind == HN_REL_SPLIT && r->n == 2 && r->part[0] == var &&
+		    r->part[1] == st->intrin_var) {
+			return r->parent;
+		}
+	}
+	return -1;
+}
+
 static struct hn_hole describe(const struct hn_state *s, const struct hn_trace *t,
 			       uint32_t i)
 {
@@ -39,11 +57,10 @@ static struct hn_hole describe(const struct hn_state *s, const struct hn_trace *
 	const struct hn_stage *st = s->stage[step->stage];
 	const struct hn_iter *iter = &st->iter[step->a[HN_SP_ITER]];
 	const struct hn_op *op = s->dag->op[step->stage];
-	bool axis = iter->var < (int32_t)(op->n_spatial + op->n_reduce);
 	struct hn_hole h = {
 		.step = i,
 		.stage = hn_stage_final_id(t, i, step->stage),
-		.axis = axis ? iter->var : -1,
+		.axis = axis_of(st, op, iter->var),
 		.n_len = step->n_list,
 		.extent = iter->extent > 1 ? iter->extent : 1,
 		.role = HN_HOLE_PLAIN,

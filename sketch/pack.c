@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/state/intrin.h"
 #include "loopstate/dag/constant.h"
 #include "sketch/sketch_int.h"
 
@@ -29,8 +30,7 @@
 #define PERCENT_WHOLE_DEPTH 60 /* panels through the whole of a reduction axis */
 #define PERCENT_CONSTANT 90    /* either of these, of a constant operand */
 
-/* The last spatial axis that iterates: the tiles of the sketch end in it. */
-static int32_t lane_axis(const struct hn_op *op)
+int32_t hn_lane_axis(const struct hn_op *op)
 {
 	int32_t axis = -1;
 
@@ -45,11 +45,12 @@ static bool tiled_whole(const struct hn_state *s, int32_t stage, int32_t lanes)
 {
 	const struct hn_op *op = hn_stage_op(s, stage);
 	int32_t step[HN_DAG_MAX_ITERS];
-	uint32_t n_axis = op->n_spatial + op->n_reduce;
+	uint32_t before = s->stage[stage]->intrin != NULL; /* the split into groups */
+	uint32_t n_axis = op->n_spatial + op->n_reduce + before;
 	uint32_t n = hn_stage_split_steps(s, stage, step, HN_DAG_MAX_ITERS);
 
 	return n == n_axis && n <= HN_DAG_MAX_ITERS &&
-	       s->trace->step[step[n - 1 - (uint32_t)lanes]]->n_list > 1;
+	       s->trace->step[step[n - 1 - before - (uint32_t)lanes]]->n_list > 1;
 }
 
 /* The only load of `stage` by `reader`, or NULL. */
@@ -78,6 +79,38 @@ static int32_t axis_of(const struct hn_expr *load, uint32_t d)
 
 	return hn_access_const_shift(load->arg[d], &slot, &shift) && shift == 0 ? slot
 										: -1;
+}
+
+/* Of an operand packed in groups: dimension d counts the groups of an axis, and which. */
+static int32_t grouped_axis(const struct hn_state *s, int32_t reader, const struct hn_expr *load,
+			    uint32_t d)
+{
+	const struct hn_expr *e = load->arg[d];
+	bool groups = s->stage[reader]->intrin != NULL && e->op == HN_EXPR_FLOORDIV &&
+		      e->arg[0]->op == HN_EXPR_VAR && e->arg[1]->op == HN_EXPR_INT &&
+		      e->arg[1]->u.i == s->stage[reader]->intrin->terms;
+
+	return groups ? e->arg[0]->ref : axis_of(load, d);
+}
+
+/* ... or runs within one. */
+static bool is_group(const struct hn_state *s, int32_t reader, const struct hn_expr *load,
+		     uint32_t d)
+{
+	return s->stage[reader]->intrin != NULL && load->arg[d]->op == HN_EXPR_FLOORMOD;
+}
+
+bool hn_stage_is_packed(const struct hn_state *s, int32_t stage)
+{
+	for (uint32_t i = s->trace ? s->trace->n_step : 0; i-- > 0;) {
+		const struct hn_step *step = s->trace->step[i];
+
+		if (hn_step_has(step, HN_MEANS_BLOCKS) && step->stage + 1 == stage) {
+			return true;
+		}
+		stage = hn_stage_before(step, stage);
+	}
+	return false;
 }
 
 static void find_axis(const struct hn_expr *e, void *ctx)
@@ -138,6 +171,12 @@ static bool pays(const struct hn_state *s, int32_t stage, int32_t panel, int64_t
 	       is_constant(s, stage);
 }
 
+bool hn_pack_pays(const struct hn_state *s, int32_t stage, const struct hn_op *op,
+		  const struct hn_expr *load)
+{
+	return is_constant(s, stage) || reuse(op, load) >= MIN_REUSE;
+}
+
 int32_t hn_pack_panel(const struct hn_state *s, int32_t stage, int32_t *ret_reader)
 {
 	const struct hn_op *op = hn_stage_op(s, stage);
@@ -149,7 +188,7 @@ int32_t hn_pack_panel(const struct hn_state *s, int32_t stage, int32_t *ret_read
 	    !hn_stage_needs_tiling(s, reader)) {
 		return -1;
 	}
-	int32_t lanes = lane_axis(hn_stage_op(s, reader));
+	int32_t lanes = hn_lane_axis(hn_stage_op(s, reader));
 	const struct hn_expr *load = only_load(s, stage, reader);
 	if (lanes < 0 || !load || !tiled_whole(s, reader, lanes)) {
 		return -1;
@@ -173,7 +212,10 @@ const int64_t *hn_pack_provisional(const struct hn_state *s, int32_t stage,
 	int32_t reader, panel = hn_pack_panel(s, stage, &reader);
 
 	for (uint32_t d = 0; d < op->n_dim; d++) {
-		len[d] = (int32_t)d == panel ? op->shape[d] : 1;
+		bool whole = (int32_t)d == panel ||
+			     is_group(s, reader, only_load(s, stage, reader), d);
+
+		len[d] = whole ? op->shape[d] : 1;
 	}
 	return len;
 }
@@ -198,6 +240,7 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 	int32_t panel = hn_pack_panel(s, stage, &reader);
 	const struct hn_op *op = hn_stage_op(s, stage);
 	int32_t *tile = HN_NEW_ARRAY(a, int32_t, op->n_dim);
+	bool *whole = HN_NEW_ARRAY(a, bool, op->n_dim);
 	int64_t *extent = HN_NEW_ARRAY(a, int64_t, op->n_dim);
 	struct hn_pack *pack = HN_NEW(a, struct hn_pack);
 
@@ -206,7 +249,9 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 	const struct hn_op *by = hn_stage_op(s, reader);
 	int32_t final = hn_stage_final_id(t, i - 1, reader);
 	for (uint32_t d = 0; d < op->n_dim; d++) {
-		int32_t axis = axis_of(load, d);
+		int32_t axis = grouped_axis(s, reader, load, d);
+
+		whole[d] = is_group(s, reader, load, d);
 		extent[d] = op->shape[d];
 		bool wanted = (int32_t)d == panel ||
 			      ((int32_t)d < panel && axis >= (int32_t)by->n_spatial);
@@ -215,7 +260,8 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 	*pack = (struct hn_pack){ .constant = is_constant(s, stage),
 				  .panel = panel,
 				  .extent = extent,
-				  .tile = tile };
+				  .tile = tile,
+				  .whole = whole };
 	return (struct hn_hole){ .step = i,
 				 .role = HN_HOLE_PACK,
 				 .stage = hn_stage_final_id(t, i, stage + 1),
@@ -254,6 +300,9 @@ static int64_t block(const struct hn_sketch *sk, const struct hn_pack *p, uint32
 {
 	int64_t most = p->extent[d], n = 1;
 
+	if (p->whole[d]) {
+		return most;
+	}
 	if (parts == 0 || p->tile[d] < 0) {
 		return 1;
 	}

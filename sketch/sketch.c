@@ -184,6 +184,12 @@ static const struct hn_trace *open_step(const struct hn_trace *t, uint32_t i, ui
 	return hn_trace_with(t, i, step, a);
 }
 
+/* A pack whose blocks are an instruction's groups: nothing to be chosen. */
+static bool is_for_groups(const struct hn_trace *t, uint32_t i)
+{
+	return i + 2 < t->n_step && hn_step_ops(t->step[i + 2]->kind)->groups;
+}
+
 /* Splits made for an rfactor, and the blocks of hone's own packs, get their lengths back
  * as holes; the loops stay as they are. */
 static const struct hn_state *open_provisional(const struct generation *g,
@@ -199,7 +205,7 @@ static const struct hn_state *open_provisional(const struct generation *g,
 		    hn_step_has(t->step[i - 1], HN_MEANS_PARTS)) {
 			t = open_step(t, i - 1, 1, a);
 			opened = true;
-		} else if (g->own && hn_step_has(step, HN_MEANS_BLOCKS)) {
+		} else if (g->own && hn_step_has(step, HN_MEANS_BLOCKS) && !is_for_groups(t, i)) {
 			t = open_step(t, i, step->n_list, a);
 			opened = true;
 		}

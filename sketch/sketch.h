@@ -34,6 +34,7 @@ struct hn_pack {
 	int32_t panel;	       /* the dimension that becomes the width of a panel */
 	const int64_t *extent; /* [n_len] of the operand */
 	const int32_t *tile;   /* [n_len] the hole that tiles it; -1 = not blocked */
+	const bool *whole;     /* [n_len] kept whole whatever is chosen: a group's terms */
 };
 
 struct hn_hole {
@@ -41,7 +42,8 @@ struct hn_hole {
 	uint8_t role;	/* enum hn_hole_role */
 	bool innermost; /* its last part is the innermost loop of its stage */
 	int32_t stage;	/* whose, numbered as in the finished sketch */
-	int32_t axis;	/* of that stage's op; -1 for a fused loop */
+	int32_t axis;	/* of that stage's op, though in groups of an instruction's terms; -1 for a
+			 * fused loop */
 	uint32_t n_len; /* open lengths */
 	int64_t extent; /* of what is split, >= 1; 1 for a PK */
 	const struct hn_pack *pack; /* NULL unless the role is PACK */

@@ -58,6 +58,7 @@ void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter);
 
 void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len);
+void hn_chain_tensorize(struct hn_chain *c, int32_t stage, int32_t iter, const char *intrin);
 
 /* Add (state of c, next) to the results unless c failed. */
 void hn_chain_result(const struct hn_chain *c, int32_t next, struct hn_rule_results *ret);
@@ -112,6 +113,16 @@ enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const
  * one stage that reads it, tiled; -1 where packing it has no sense: no reuse, not along the
  * reader's lanes, too large. */
 int32_t hn_pack_panel(const struct hn_state *s, int32_t stage, int32_t *ret_reader);
+
+/* Whether a copy of the stage, of which `load` is what op reads, pays for being made. */
+bool hn_pack_pays(const struct hn_state *s, int32_t stage, const struct hn_op *op,
+		  const struct hn_expr *load);
+
+/* The last spatial axis that iterates: the tiles of a sketch end in it; -1 = none does. */
+int32_t hn_lane_axis(const struct hn_op *op);
+
+/* Whether the stage is the copy that a PK made. */
+bool hn_stage_is_packed(const struct hn_state *s, int32_t stage);
 
 /* Block lengths that stand for open ones, for a stage that has a panel. */
 const int64_t *hn_pack_provisional(const struct hn_state *s, int32_t stage,

@@ -14,7 +14,7 @@ struct levels { /* where the parts of each axis stand after all splits */
 	struct {
 		int64_t first;	 /* position of part 0 */
 		uint32_t n_part; /* 1 = not split */
-		bool reduce, whole;
+		bool reduce, whole, group; /* group: an instruction's loop, whole and innermost */
 	} axis[HN_DAG_MAX_ITERS];
 };
 
@@ -44,12 +44,14 @@ static void split_axes(struct hn_chain *c, int32_t stage, const char *tiling,
 	lv->n_axis = st->n_iter;
 	for (uint32_t i = 0; i < st->n_iter; i++) {
 		bool reduce = st->iter[i].kind != HN_ITER_SPATIAL;
-		bool whole = hn_stage_attr_names(s, stage, KEY, st->iter[i].name);
+		bool group = st->intrin != NULL && st->intrin_var == st->iter[i].var;
+		bool whole = group || hn_stage_attr_names(s, stage, KEY, st->iter[i].name);
 		uint32_t n = whole ? 1 : count_letters(tiling, reduce ? 'R' : 'S');
 		lv->axis[i].first = at;
 		lv->axis[i].n_part = n;
 		lv->axis[i].reduce = reduce;
 		lv->axis[i].whole = whole;
+		lv->axis[i].group = group;
 		if (n > 1) {
 			hn_chain_split(c, stage, (int32_t)at, open, n - 1);
 		}
@@ -60,12 +62,13 @@ static void split_axes(struct hn_chain *c, int32_t stage, const char *tiling,
 	}
 }
 
-/* Append one level: whole axes first when it is the class's last, then part `level`. */
+/* Append one level: whole axes first when it is the class's last, then part `level`, then an
+ * instruction's loop. */
 static uint32_t add_level(const struct levels *lv, bool reduce, uint32_t level, bool last,
 			  int64_t *order, uint32_t n)
 {
 	for (uint32_t i = 0; last && i < lv->n_axis; i++) {
-		if (lv->axis[i].whole && lv->axis[i].reduce == reduce) {
+		if (lv->axis[i].whole && !lv->axis[i].group && lv->axis[i].reduce == reduce) {
 			order[n++] = lv->axis[i].first;
 		}
 	}
@@ -73,6 +76,11 @@ static uint32_t add_level(const struct levels *lv, bool reduce, uint32_t level, 
 		if (!lv->axis[i].whole && lv->axis[i].reduce == reduce &&
 		    level < lv->axis[i].n_part) {
 			order[n++] = lv->axis[i].first + level;
+		}
+	}
+	for (uint32_t i = 0; last && i < lv->n_axis; i++) {
+		if (lv->axis[i].group && lv->axis[i].reduce == reduce) {
+			order[n++] = lv->axis[i].first;
 		}
 	}
 	return n;

@@ -111,7 +111,8 @@ int hn_dag_check(const char *what, const struct hn_dag *dag, uint64_t max_bytes,
 double hn_dag_flops(const struct hn_dag *dag);
 
 /* Whether its arithmetic is float32's, indices and flags aside: what a machine's float32 peak can
- * be compared with.  Every op has a float32 output, and none a float64 one. */
+ * be compared with.  Every op has a float32 output, and none a float64 one; no tensor is of a
+ * narrower float. */
 bool hn_dag_is_float32(const struct hn_dag *dag);
 
 /* Of those, what every call does: without a sum's terms that are zero whatever the data, and

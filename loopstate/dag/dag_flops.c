@@ -90,11 +90,14 @@ bool hn_dag_is_float32(const struct hn_dag *dag)
 		const struct hn_op *op = dag->op[i];
 		bool any = false;
 
-		for (uint32_t k = 0; op->kind == HN_OP_COMPUTE && k < op->n_out; k++) {
-			if (op->dtype[k] == HN_F64) {
+		for (uint32_t k = 0; k < op->n_out; k++) {
+			enum hn_dtype t = (enum hn_dtype)op->dtype[k];
+
+			/* products of narrow ones have instructions of their own */
+			if (hn_dtype_is_narrow(t) || (op->kind == HN_OP_COMPUTE && t == HN_F64)) {
 				return false;
 			}
-			any = any || op->dtype[k] == HN_F32;
+			any = any || t == HN_F32;
 		}
 		if (op->kind == HN_OP_COMPUTE && !any) {
 			return false;

@@ -77,6 +77,8 @@ struct hn_step_ops {
 	void (*te)(struct hn_te *te, const struct hn_step *step);
 	uint8_t inserts;     /* enum hn_inserts */
 	bool caches_writes;  /* the stage it makes computes, the old one copies */
+	bool groups;	     /* gives a loop to an instruction; the split before it made the loop,
+			      * and a pack before that may have laid out an operand for it */
 	bool parts;	     /* takes a reduction apart, by a loop that the split before it made */
 	/* Writes down what it decides about its stage; `before` is the step before it, or NULL.
 	 * NULL: it decides nothing of a plan. */

@@ -11,7 +11,10 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 	int32_t reader;
 
 	(void)ctx;
-	return hn_pack_panel(s, stage, &reader) >= 0 ? HN_RULE_APPLY : HN_RULE_SKIP;
+	if (hn_pack_panel(s, stage, &reader) < 0) {
+		return HN_RULE_SKIP;
+	}
+	return hn_stage_is_packed(s, stage) ? HN_RULE_APPLY_AND_STOP : HN_RULE_APPLY;
 }
 
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
@@ -20,6 +23,9 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 	struct hn_chain c = { .s = s, .a = ctx->arena };
 
 	hn_chain_pack(&c, stage, hn_pack_provisional(s, stage, ctx->arena));
+	if (hn_stage_is_packed(s, stage)) { /* panels of groups: the groups alone are no copy */
+		hn_chain_inline(&c, stage);
+	}
 	hn_chain_result(&c, stage, ret);
 }
 

@@ -76,5 +76,6 @@ const struct hn_step_ops hn_step_tensorize = {
 	.check = tensorize_check,
 	.apply = tensorize_apply,
 	.explain = tensorize_explain,
+	.groups = true,
 	.te = NULL, /* a te schedule would need the intrinsic declared */
 };
