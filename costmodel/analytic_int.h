@@ -36,6 +36,8 @@ struct hn_view {
 	bool branches;	    /* an if or a select chooses what each lane computes */
 	bool skips;	    /* one whose terms are left out where it fails, all lanes alike */
 	double share;	    /* of the terms that are not left out for a remainder's sake */
+	int32_t group;	    /* position of the loop that one instruction does, or -1: strides of
+			     * loads along other loops count its groups then */
 	int32_t guard_loop; /* deepest loop a guard depends on; -1 = no guard */
 };
 

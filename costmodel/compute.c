@@ -43,6 +43,12 @@ static int64_t width_of(const struct hn_view *v, const struct hn_target *t)
 	return lanes > 1 ? lanes : 1;
 }
 
+/* Iterations; a group's terms are one. */
+static int64_t trips_of(const struct hn_view *v, uint32_t l)
+{
+	return (int32_t)l == v->group ? 1 : v->loop[l]->extent;
+}
+
 static bool own_spatial(const struct hn_view *v, uint32_t l)
 {
 	return v->loop[l]->stage == v->stmt->stage &&
@@ -52,7 +58,7 @@ static bool own_spatial(const struct hn_view *v, uint32_t l)
 static bool own_reduce(const struct hn_view *v, uint32_t l)
 {
 	return v->loop[l]->stage == v->stmt->stage && v->loop[l]->extent > 1 &&
-	       v->loop[l]->iter_kind != HN_ITER_SPATIAL;
+	       v->loop[l]->iter_kind != HN_ITER_SPATIAL && (int32_t)l != v->group;
 }
 
 /* Instructions per element when loop l runs over lanes. */
@@ -104,7 +110,7 @@ struct hn_lanes hn_view_lanes(const struct hn_view *v, const struct hn_target *t
 
 double hn_view_units(const struct hn_view *v, uint32_t l, const struct hn_lanes *w)
 {
-	int64_t e = v->loop[l]->extent;
+	int64_t e = trips_of(v, l);
 
 	return (double)((int32_t)l == w->loop ? hn_ceildiv(e, w->width) : e);
 }
@@ -246,7 +252,7 @@ static double times(const struct hn_view *v, uint32_t from, uint32_t to)
 	double n = 1;
 
 	for (uint32_t l = from; l < to; l++) {
-		n *= (double)v->loop[l]->extent;
+		n *= (double)trips_of(v, l);
 	}
 	return n;
 }
@@ -262,9 +268,7 @@ static double update(const struct hn_view *v, const struct hn_target *t,
 
 	for (uint32_t l = r; l < v->n_loop; l++) {
 		c->trips *= own_reduce(v, l) ? hn_view_units(v, l, w) : 1;
-		inside *= !own_reduce(v, l) && !own_spatial(v, l)
-				  ? (double)v->loop[l]->extent
-				  : 1;
+		inside *= !own_reduce(v, l) && !own_spatial(v, l) ? (double)trips_of(v, l) : 1;
 	}
 	if (w->loop >= 0 && w->loop < c->at) {
 		outside *=

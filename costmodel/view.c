@@ -281,6 +281,33 @@ static int32_t deepest(const struct hn_view *v, const struct hn_expr *e)
 	return best;
 }
 
+/* A loop given to an instruction (TE) is one of its groups, where the terms lie side by side. */
+static void find_group(struct hn_view *v)
+{
+	int32_t at = -1;
+
+	for (uint32_t l = 0; l < v->n_loop; l++) {
+		at = v->loop[l]->intrin != NULL && v->loop[l]->stage == v->stmt->stage ? (int32_t)l
+										      : at;
+	}
+	for (uint32_t i = 0; at >= 0 && i + 1 < v->n_stream; i++) {
+		at = v->stream[i].stride[at] == 1 ? at : -1;
+	}
+	if (at < 0 || v->stmt->stmt != HN_STMT_UPDATE) {
+		return;
+	}
+	v->group = at;
+	v->n_arith = 1;
+	v->multiplies = true;
+	for (uint32_t i = 0; i + 1 < v->n_stream; i++) {
+		int64_t *stride = v->stream[i].stride, terms = v->loop[at]->extent;
+
+		for (uint32_t l = 0; l < v->n_loop; l++) {
+			stride[l] /= (int32_t)l != at && stride[l] % terms == 0 ? terms : 1;
+		}
+	}
+}
+
 bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 		  const struct hn_node *const *path, uint32_t n, struct hn_arena *a,
 		  struct hn_view *ret)
@@ -294,7 +321,7 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 	ret->tree = tree;
 	ret->stmt = stmt;
 	ret->n_loop = n;
-	ret->vector = ret->parallel = ret->guard_loop = -1;
+	ret->vector = ret->parallel = ret->guard_loop = ret->group = -1;
 	ret->n_stream = 0;
 	ret->n_arith = ret->n_expensive = 0;
 	ret->share = 1;
@@ -321,5 +348,6 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 		}
 	}
 	make_stream(ret, NULL, stmt->stage, &indices, a);
+	find_group(ret);
 	return !f.overflow;
 }

@@ -70,13 +70,16 @@ int hn_cpu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 	return 0;
 }
 
-/* Narrow integers have other limits of operations, and the same of bytes. */
+/* Integers and narrow floats have other limits of operations, and the same of bytes. */
 static struct hn_need judged(const struct cpu_workload *w)
 {
 	struct hn_need need = w->need;
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		if (hn_dtype_class(w->tensor[i].elem) != HN_CLASS_FLOAT) {
+		enum hn_dtype t = w->tensor[i].elem;
+
+		/* sums of these have instructions that do several terms at once */
+		if (hn_dtype_class(t) != HN_CLASS_FLOAT || hn_dtype_is_narrow(t)) {
 			need.flops = 0;
 		}
 	}

@@ -2,8 +2,9 @@
  * axis is cut into groups of its terms, and the operand that the lanes run along is packed so
  * that a group lies side by side.  Not of Ansor's; the instructions are rows of intrins.def.
  *
- * The rule comes before tiling, which leaves the group's loop whole and innermost.  It asks no
- * machine: one that lacks the instruction runs the group as a loop, and measuring tells. */
+ * The rule comes before tiling, which leaves the group's loop whole and innermost.  It is for
+ * machines with AVX-512: target lines do not say more, and nearly all have VNNI.  One that lacks
+ * the instruction runs the group as a loop, and measuring tells. */
 #include "loopstate/state/intrin.h"
 #include "sketch/sketch_int.h"
 
@@ -121,8 +122,9 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 {
 	struct group g;
 
-	(void)ctx;
-	return find_group(s, stage, &g) ? HN_RULE_APPLY : HN_RULE_SKIP;
+	return (ctx->target->caps & HN_CAP_MASKED_VECTOR) && find_group(s, stage, &g)
+		       ? HN_RULE_APPLY
+		       : HN_RULE_SKIP;
 }
 
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
