@@ -6,8 +6,8 @@
 #include "loopstate/dag/liberty.h"
 
 static const struct hn_intrin rows[] = {
-#define INTRIN(name, feature, other, sum, left, right, terms, llvm)                      \
-	{ #name, { feature, other }, HN_##sum, HN_##left, HN_##right, terms, llvm },
+#define INTRIN(name, feature, other, sum, left, right, terms, added, llvm)               \
+	{ #name, { feature, other }, HN_##sum, HN_##left, HN_##right, terms, added, llvm },
 #include "loopstate/state/intrins.def"
 #undef INTRIN
 };

@@ -13,6 +13,7 @@ struct hn_intrin {
 	const char *feature[2]; /* as LLVM spells them; NULL: no other */
 	enum hn_dtype sum, left, right;
 	int64_t terms;
+	uint8_t added; /* to each byte of the left factor: 0 or 128 */
 	const char *llvm; /* its name there, less ".128", ".256" or ".512" */
 };
 

@@ -165,6 +165,30 @@ static LLVMValueRef call(struct emit *e, const struct hn_intrin *in, LLVMValueRe
 	return LLVMBuildCall2(e->b, shape, fn, arg, 3, "");
 }
 
+/* 128 in each byte of a vector like v. */
+static LLVMValueRef high_bits(LLVMValueRef v)
+{
+	LLVMValueRef one = LLVMConstInt(LLVMGetElementType(LLVMTypeOf(v)), 0x80808080, 0);
+	LLVMValueRef lane[EMIT_MAX_LANES];
+	uint32_t n = LLVMGetVectorSize(LLVMTypeOf(v));
+
+	for (uint32_t k = 0; k < n; k++) {
+		lane[k] = one;
+	}
+	return LLVMConstVector(lane, n);
+}
+
+/* acc + (left + 128) * right - 128 * right, of signed bytes. */
+static LLVMValueRef call_shifted(struct emit *e, const struct hn_intrin *in,
+				 LLVMValueRef acc, LLVMValueRef left, LLVMValueRef right)
+{
+	LLVMValueRef bits = high_bits(left);
+	LLVMValueRef added = call(e, in, LLVMConstNull(LLVMTypeOf(acc)), bits, right);
+
+	acc = call(e, in, acc, LLVMBuildXor(e->b, left, bits, ""), right);
+	return LLVMBuildSub(e->b, acc, added, "");
+}
+
 void hn_emit_group(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 {
 	const struct emit_nest *n = t->n;
@@ -177,7 +201,8 @@ void hn_emit_group(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 			v[k] = hn_emit_splat(e,
 					     group_of(e, n->factor[k], n->intrin->terms));
 		}
-		acc[0] = call(e, n->intrin, acc[0], v[0], v[1]);
+		acc[0] = (n->intrin->added ? call_shifted : call)(e, n->intrin, acc[0],
+								  v[0], v[1]);
 	}
 	e->axis = NULL;
 }

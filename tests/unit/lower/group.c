@@ -54,6 +54,15 @@ static const struct row rows[] = {
 	  "127)) }",
 	  1,
 	  { 4, 1 } },
+	{ "vpdpbusd_s8",
+	  "f(int8 A[13,61], int8 B[61,48]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }", 1,
+	  { 4, 1 } },
+	{ "vpdpbusd_s8",
+	  "f(int8 X[7,6,8], int8 W[3,3,8,16]) -> C {\n"
+	  "  P(y,x,c) = y >= 1 && y < 8 && x >= 1 && x < 7 ? X(y-1,x-1,c) : int8(0)"
+	  "  where y in 0:9, x in 0:8\n"
+	  "  C(y,x,f) +=! int32(W(r,s,c,f)) * int32(P(y+r,x+s,c)) }", 1,
+	  { 1, 1, 4, 1 } },
 	{ "vdpbf16ps",
 	  "f(bfloat16 A[13,62], B[62,40]) -> C { C(i,j) +=! float32(A(i,k)) * "
 	  "float32(B(k,j)) }",

@@ -80,8 +80,11 @@ static void sums_of_products_are_offered(void **state)
 		{ "m(float32 A[64,128], const float32 B[128,96]) -> C"
 		  " { C(i,j) +=! A(i,k) * B(k,j) }",
 		  "" },
-		/* two of the same sign: there is no such instruction yet */
 		{ "m(int8 A[64,128], const int8 B[128,96]) -> C"
+		  " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+		  "vpdpbusd_s8" },
+		/* there is no such instruction */
+		{ "m(uint8 A[64,128], const uint8 B[128,96]) -> C"
 		  " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
 		  "" },
 		/* the groups of the other factor would have to be gathered */
