@@ -260,7 +260,7 @@ static void full_and_edge(struct emit *e, struct emit_tile *t, uint32_t i,
 void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
-	bool grouped = t->grouped;
+	bool grouped = t->grouped, sure = t->sure;
 	LLVMBasicBlockRef before, join = NULL;
 	LLVMValueRef *kept = NULL;
 	struct emit_zero z;
@@ -268,7 +268,9 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 	while (i < n->n_dim &&
 	       (!n->dim[i].reduce || n->dim[i].extent == 1 || &n->dim[i] == n->across ||
 		hn_emit_group_here(e, t, i))) {
-		t->grouped |= &n->dim[i] == n->group;
+		if (&n->dim[i] == n->group && !n->across) { /* all its terms: every guard holds */
+			t->grouped = t->sure = true;
+		}
 		i++;
 	}
 	hn_emit_zero_test(e, n, i, /* every= */ t->n_clamp > 0, &z);
@@ -294,4 +296,5 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 	n->zero_true = z.old_true;
 	n->zero_seen = z.old_seen;
 	t->grouped = grouped;
+	t->sure = sure;
 }

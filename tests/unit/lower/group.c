@@ -10,7 +10,7 @@
 #include "loopstate/state/intrin.h"
 #include "tests/lib/lower_forms.h"
 
-#define N_HISTORY 10
+#define N_HISTORY 12
 
 /* The operand to be packed, so that its terms lie side by side, and its block lengths. */
 struct row {
