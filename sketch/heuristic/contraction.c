@@ -10,6 +10,7 @@
  * split of the reduction: a panel of v vectors is at most a fraction of a level 2 cache.
  */
 #include "base/arith.h"
+#include "loopstate/state/intrin.h"
 #include "sketch/heuristic/heuristic_int.h"
 #include "target/cpu/core.h"
 
@@ -30,6 +31,7 @@ struct plan {
 	int64_t vectors, lanes;
 	bool along;    /* lanes run over the reduction: nothing is packed for them */
 	bool phased;   /* v is one remainder of some axes */
+	struct hn_heuristic_terms terms;
 	double cycles; /* of all tiles, for one iteration of the reduction */
 };
 
@@ -246,7 +248,21 @@ static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristi
 		return false;
 	}
 	p->tile[p->lane_axis] = lane_tile(p);
+	if (p->along || !hn_heuristic_find_terms(g, v, p->lane_axis, &p->terms)) {
+		p->terms.in = NULL;
+	}
 	return true;
+}
+
+static int32_t pack_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			   const struct plan *p)
+{
+	if (p->along) {
+		return 0;
+	}
+	return p->terms.in ? hn_heuristic_term_panels(g, v, p->lane_axis, lane_tile(p),
+						      &p->terms)
+			   : hn_heuristic_panels(g, v, p->lane_axis, lane_tile(p));
 }
 
 /* Axes in the order that keeps panels: those the panels use first. */
@@ -310,7 +326,9 @@ static void choose_cut(const struct hn_heuristic_job *g, const struct plan *p,
 		       struct hn_heuristic_nest *n)
 {
 	const struct hn_heuristic_view *v = p->v;
-	int64_t bytes = hn_dtype_bytes((enum hn_dtype)v->op->dtype[0]);
+	const struct hn_intrin *in = p->terms.in;
+	int64_t bytes = hn_dtype_bytes(in ? in->right : (enum hn_dtype)v->op->dtype[0]);
+	int64_t terms = in ? in->terms : 1;
 	bool deep = g->v.cut == HN_HEURISTIC_CUT_DEEP;
 	int64_t room = deep ? g->target->param[HN_PARAM_L2_BYTES] / 24
 			    : g->target->param[HN_PARAM_L1_BYTES] / 6;
@@ -324,7 +342,9 @@ static void choose_cut(const struct hn_heuristic_job *g, const struct plan *p,
 	most = deep ? most / (v->reduce / v->extent[n->cut]) : most;
 	if (v->extent[n->cut] >= 2 * FEW_SUMS && most >= FEW_SUMS &&
 	    !(deep && most >= v->extent[n->cut])) {
-		n->cut_length = part_length(v->extent[n->cut], most);
+		terms = in && n->cut == p->terms.axis ? terms : 1;
+		n->cut_length = terms * part_length(hn_ceildiv(v->extent[n->cut], terms),
+						    hn_ceildiv(most, terms));
 	}
 }
 
@@ -419,6 +439,7 @@ static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t 
 	hn_heuristic_nest_init(&n, p->v);
 	hn_heuristic_nest_phases(&n, p->v);
 	n.threads = hn_heuristic_threads(g, p->v);
+	n.terms = p->terms;
 	n.lane_axis = p->lane_axis;
 	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
 		n.block[a] = n.tile[a] = p->tile[a];
@@ -495,7 +516,7 @@ int32_t hn_heuristic_contraction_pack(struct hn_heuristic_job *g,
 {
 	struct plan p;
 
-	return plan_make(g, v, &p) ? hn_heuristic_panels(g, v, p.lane_axis, lane_tile(&p)) : 0;
+	return plan_make(g, v, &p) ? pack_panels(g, v, &p) : 0;
 }
 
 void hn_heuristic_contraction_nest(struct hn_heuristic_job *g,
@@ -511,6 +532,7 @@ void hn_heuristic_contraction_nest(struct hn_heuristic_job *g,
 		return;
 	}
 	hn_heuristic_nest_init(&n, whole);
+	n.terms = p.terms;
 	n.lane_axis = p.lane_axis;
 	panels_first(&p, n.inner);
 	for (uint32_t a = 0; a < whole->n_spatial; a++) {
@@ -538,7 +560,8 @@ static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view 
 		return;
 	}
 	p.phased = phased;
-	int32_t moved = p.along ? 0 : hn_heuristic_panels(g, v, p.lane_axis, lane_tile(&p));
+	p.terms.in = phased ? NULL : p.terms.in;
+	int32_t moved = pack_panels(g, v, &p);
 
 	if (moved > 0 && hn_heuristic_view(g, v->stage + moved, &again)) {
 		hn_heuristic_one_phase(&again, &part); /* the same axes, other producers */

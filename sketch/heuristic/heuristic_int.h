@@ -115,6 +115,30 @@ bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret);
 bool hn_heuristic_slides(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
 		     uint32_t a);
 
+/* terms.c: the instruction that makes v's sum, `in->terms` terms of a reduction axis at once, for
+ * lanes along lane_axis; false = none, or its panels do not pay.  packed: the panels are in groups
+ * already. */
+struct hn_heuristic_terms {
+	const struct hn_intrin *in; /* NULL = none */
+	uint32_t axis;
+	bool packed;
+};
+bool hn_heuristic_find_terms(const struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v, uint32_t lane_axis,
+			     struct hn_heuristic_terms *ret);
+
+/* Its operand in panels of groups, `tile` lanes a panel; returns by how many stages those of the
+ * nest move up. */
+int32_t hn_heuristic_term_panels(struct hn_heuristic_job *g,
+				 const struct hn_heuristic_view *v, uint32_t lane_axis,
+				 int64_t tile, const struct hn_heuristic_terms *t);
+
+/* panels.c: blocks for hn_heuristic_pack so that the reduction walks through the read operand `op`
+ * in order, `len` neighbours along dimension `at` innermost; false = it does already. */
+bool hn_heuristic_panel_blocks(const struct hn_heuristic_view *v,
+			       const struct hn_heuristic_read *r, int32_t at, int64_t len,
+			       const struct hn_op *op, int64_t *block);
+
 /* panels.c: pack the operands that move along lane_axis, `tile` neighbours of it a panel,
  * where that is needed or pays; returns by how many stages those of the nest move up. */
 int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
@@ -210,6 +234,8 @@ struct hn_heuristic_nest {
 	uint32_t cut;
 	int64_t cut_length;
 	bool others_inside;
+	/* An instruction makes the sum: of that reduction axis a group of terms runs innermost. */
+	struct hn_heuristic_terms terms;
 	bool threads;
 	/* Axes of tiny constant tensors: the loops over tiles, and the reduction's, unrolled
 	 * (Ansor's attribute auto_scheduler_simplify_const_tensor_indices). */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/state/intrin.h"
 #include "sketch/heuristic/heuristic_int.h"
 
 #define THREADS_WORK 32768 /* operations and loads that pay for waking another core */
@@ -190,6 +191,7 @@ struct parts {
 	uint32_t n_reduce; /* reduction loops but the cut one's inner part */
 	int64_t reduce[2 * HN_DAG_MAX_ITERS]; /* their positions, */
 	int64_t cut, cut_rest;		      /* and the cut one's two parts */
+	int64_t group; /* the loop over an instruction's terms; -1 = none */
 };
 
 /* Split one axis, whose loop is at *at, into those of its parts that have iterations. */
@@ -229,13 +231,23 @@ static void split_reduction(struct hn_heuristic_job *g, const struct hn_heuristi
 	uint32_t n_rest = 0;
 
 	p->n_reduce = 0;
+	p->group = -1;
 	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
+		bool grouped = n->terms.in != NULL && a == n->terms.axis;
+		int64_t terms = grouped ? n->terms.in->terms : 1;
+
 		rest[n_rest++] = at++;
 		if (n->cut_length > 0 && a == n->cut) {
-			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &n->cut_length,
-				       1);
+			const int64_t len[] = { n->cut_length / terms, terms };
+
+			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, len,
+				       grouped ? 2 : 1);
 			p->cut_rest = at - 1;
 			p->cut = at++;
+			p->group = grouped ? at++ : p->group;
+		} else if (grouped) {
+			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &terms, 1);
+			p->group = at++;
 		} else if (n->phase[a] > 1) {
 			hn_chain_split(&g->c, v->stage, (int32_t)at - 1, &n->phase[a], 1);
 			p->reduce[p->n_reduce++] = at++;
@@ -258,6 +270,7 @@ static void split_axes(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 			   &at);
 	}
 	p->n_reduce = 0;
+	p->group = -1;
 	if (stage == v->stage) {
 		split_reduction(g, v, n, at, p);
 	}
@@ -313,7 +326,8 @@ static uint32_t cut_loops(const struct hn_heuristic_view *v,
 	return n->cut_length == 0 ? 0 : n->others_inside ? 1 : v->n_axis - v->n_spatial;
 }
 
-/* Loops over tiles, the reduction, the tile; the cut reduction's outer part before. */
+/* Loops over tiles, the reduction, an instruction's terms, the tile; the cut reduction's outer
+ * part before. */
 static uint32_t add_inside(const struct hn_heuristic_view *v,
 			   const struct hn_heuristic_nest *n, const struct parts *p,
 			   int64_t *order, uint32_t k)
@@ -334,7 +348,22 @@ static uint32_t add_inside(const struct hn_heuristic_view *v,
 	if (cut) {
 		order[k++] = p->cut;
 	}
+	if (p->group >= 0) {
+		order[k++] = p->group;
+	}
 	return add_tiles(v, n, p, order, k);
+}
+
+/* The order holds the loop of an instruction's terms: it is given to it. */
+static void give_terms(struct hn_heuristic_job *g, int32_t stage,
+		       const struct hn_heuristic_nest *n, const struct parts *p,
+		       const int64_t *order, uint32_t n_order)
+{
+	for (uint32_t k = 0; k < n_order && p->group >= 0; k++) {
+		if (order[k] == p->group) {
+			hn_chain_tensorize(&g->c, stage, (int32_t)k, n->terms.in->name);
+		}
+	}
 }
 
 /* The stage, computed inside its host.  `extent` is what one iteration there needs.  Returns
@@ -364,6 +393,7 @@ static uint32_t order_attached(struct hn_heuristic_job *g,
 
 	k = add_inside(v, &inside, &p, order, k);
 	hn_chain_reorder(&g->c, v->stage, order, k);
+	give_terms(g, v->stage, n, &p, order, k);
 	return outside;
 }
 
@@ -451,6 +481,7 @@ static void order_host(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 	if (k > 0) {
 		hn_chain_reorder(&g->c, host, order, k);
 	}
+	give_terms(g, host, n, &p, order, k);
 }
 
 void hn_heuristic_nest_build(struct hn_heuristic_job *g,

@@ -12,12 +12,11 @@
 #define PAGE 4096	  /* bytes; rows further apart cost a TLB entry each */
 #define WORTH_PACKING 128 /* uses of a packed element that pay for packing it */
 
-/* Blocks for hn_heuristic_pack so that the reduction walks through memory in order, `len`
- * neighbours along dimension `at` innermost: what stands before it and is reduced goes
- * inside, what stands behind it is in order already. */
-static bool panel_blocks(const struct hn_heuristic_view *v,
-			 const struct hn_heuristic_read *r, int32_t at, int64_t len,
-			 const struct hn_op *op, int64_t *block)
+/* What stands before dimension `at` and is reduced goes inside, what stands behind it is in
+ * order already. */
+bool hn_heuristic_panel_blocks(const struct hn_heuristic_view *v,
+			       const struct hn_heuristic_read *r, int32_t at, int64_t len,
+			       const struct hn_op *op, int64_t *block)
 {
 	bool any = false;
 
@@ -101,7 +100,7 @@ int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristi
 		if (again || r->stride[lane_axis] == 0 || at < 0 ||
 		    moved == HN_HEURISTIC_MOVES || g->c.s->stage[now]->at != HN_AT_ROOT ||
 		    !should_pack(g, v, lane_axis, tile, r, now) ||
-		    !panel_blocks(v, r, at, tile, op, block)) {
+		    !hn_heuristic_panel_blocks(v, r, at, tile, op, block)) {
 			continue;
 		}
 		hn_heuristic_pack(g, now, block);
