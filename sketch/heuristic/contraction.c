@@ -53,9 +53,19 @@ static bool has_own_axis(const struct hn_heuristic_view *v, const struct hn_heur
 	return false;
 }
 
+/* A product with one row: panels of weights that an instruction takes are one stream, and the
+ * sums of a tile stay in registers (columns.c goes down a few rows at a time). */
+static bool one_row_of_terms(const struct hn_heuristic_job *g,
+			     const struct hn_heuristic_view *v)
+{
+	int32_t lanes = hn_lane_axis(v->op);
+	struct hn_heuristic_terms terms;
+
+	return lanes >= 0 && hn_heuristic_find_terms(g, v, (uint32_t)lanes, &terms);
+}
+
 static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
 {
-	(void)g;
 	if (!v->op->reduce || v->op->reduce->n != 1 || v->reduce < FEW_SUMS ||
 	    v->n_spatial >= 64) {
 		return false;
@@ -68,7 +78,7 @@ static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_vie
 			}
 		}
 	}
-	return false;
+	return one_row_of_terms(g, v);
 }
 
 /* What the loads of a vector along the axis cost, in loads; 0 = cannot be the lanes. */

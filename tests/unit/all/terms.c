@@ -55,6 +55,12 @@ static const struct row rows[] = {
 	  " R(i,j) = uint8(min(max(C(i,j) / 256, 0), 255))"
 	  " E(i,j) +=! int32(R(i,k)) * int32(D(k,j)) }",
 	  "vpdpbusd" },
+	/* one row: the panels are read once, but the weights are constant */
+	{ "f(uint8 A[1,300], const int8 B[300,200]) -> C"
+	  " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+	  "vpdpbusd" },
+	{ "f(int8 A[100], const int8 B[70,100]) -> C { C(j) +=! int32(A(k)) * int32(B(j,k)) }",
+	  "vpdpbusd_s8" },
 	/* the copy into groups does not pay; the terms are no instruction's; too few */
 	{ "f(uint8 A[8,128], int8 B[128,96]) -> C"
 	  " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
