@@ -195,17 +195,6 @@ static struct emit_val binary(struct emit *e, const struct hn_expr *x)
 				  LLVMGetTypeKind(LLVMTypeOf(r)) == LLVMVectorTypeKind };
 }
 
-/* The integer towards zero; past the type's end, its end; 0 for a NaN. */
-static LLVMValueRef saturated(struct emit *e, LLVMValueRef v, LLVMTypeRef type, bool is_signed)
-{
-	const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-	LLVMTypeRef over[2] = { type, LLVMTypeOf(v) };
-	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, over, 2);
-
-	return LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, &v, 1, "");
-}
-
 static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 {
 	struct emit_val v = hn_emit_value(e, x->arg[0]);
@@ -228,7 +217,7 @@ static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 	} else if (from == HN_CLASS_FLOAT && to == HN_CLASS_FLOAT) {
 		v.v = hn_emit_rounded(e, x->dtype, LLVMBuildFPCast(e->b, v.v, type, ""));
 	} else if (from == HN_CLASS_FLOAT) {
-		v.v = saturated(e, v.v, type, to == HN_CLASS_SIGNED);
+		v.v = hn_emit_saturated(e, v.v, x->dtype, type);
 	} else if (to == HN_CLASS_FLOAT) {
 		v.v = from == HN_CLASS_SIGNED ? LLVMBuildSIToFP(e->b, v.v, type, "")
 					      : LLVMBuildUIToFP(e->b, v.v, type, "");

@@ -1,5 +1,5 @@
 /* lower/cpu/emit_narrow.c -- values that lie in memory in another form than they are computed in:
- * bools, and floats of 16 bits.
+ * bools, and floats of 16 bits; and floats that become integers, narrow ones too.
  *
  * A narrow float is carried as the float32 that it is, and what computes it rounds (dtypes.def).
  * So every machine gives the same bits, those without such instructions too.  bfloat16 is rounded
@@ -8,6 +8,8 @@
  * of base/half.h where there are none, since LLVM would call a library.
  */
 #include "lower/cpu/emit_int.h"
+
+#include <string.h>
 
 static LLVMTypeRef shaped(LLVMTypeRef one, LLVMValueRef like)
 {
@@ -224,4 +226,48 @@ LLVMValueRef hn_emit_rounded(struct emit *e, enum hn_dtype t, LLVMValueRef v)
 		hn_assert(!hn_dtype_is_narrow(t));
 		return v;
 	}
+}
+
+/* -- floats to integers --------------------------------------------------------------------- */
+
+static LLVMValueRef saturated(struct emit *e, LLVMValueRef v, LLVMTypeRef type, bool is_signed)
+{
+	const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+	LLVMTypeRef over[2] = { type, LLVMTypeOf(v) };
+	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, over, 2);
+
+	return LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, &v, 1, "");
+}
+
+/* x where it is on that side of the end, else the end: of a NaN, too. */
+static LLVMValueRef held(struct emit *e, LLVMValueRef x, LLVMRealPredicate side, double end)
+{
+	LLVMTypeRef t = LLVMTypeOf(x);
+	LLVMValueRef limit = same(LLVMConstReal(LLVMGetElementType(t), end), x);
+
+	return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, side, x, limit, ""), x, limit, "");
+}
+
+/* LLVM 22 converts vectors to bytes and words lane by lane.  The ends of such types are floats:
+ * between them a conversion to 32 bits is exact. */
+LLVMValueRef hn_emit_saturated(struct emit *e, LLVMValueRef v, enum hn_dtype t, LLVMTypeRef type)
+{
+	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
+	int bits = 8 * hn_dtype_bytes(t) - is_signed;
+
+	if (LLVMGetTypeKind(type) != LLVMVectorTypeKind || bits > 16) {
+		return saturated(e, v, type, is_signed);
+	}
+	double top = (double)(1 << bits), bottom = is_signed ? -top : 0;
+	LLVMValueRef x = held(e, v, LLVMRealOGT, bottom);
+
+	x = held(e, x, LLVMRealOLT, top - 1);
+	x = LLVMBuildFPToSI(e->b, x, shaped(e->i32, v), "");
+	if (is_signed) {
+		LLVMValueRef number = LLVMBuildFCmp(e->b, LLVMRealORD, v, v, "");
+
+		x = LLVMBuildSelect(e->b, number, x, LLVMConstNull(LLVMTypeOf(x)), "");
+	}
+	return LLVMBuildTrunc(e->b, x, type, "");
 }

@@ -142,6 +142,64 @@ static void every_conversion(void **state)
 	}
 }
 
+/* Floats around the ends of every integer type, infinities and NaNs among them, by vectors. */
+static void every_end(void **state)
+{
+	enum { N = 4096 };
+	static const struct {
+		enum hn_dtype t;
+		double low, high;
+	} to[] = { { HN_I8, -128, 127 },	  { HN_U8, 0, 255 },
+		   { HN_I16, -32768, 32767 },	  { HN_U16, 0, 65535 },
+		   { HN_I32, -0x1p31, 0x1p31 - 1 }, { HN_U32, 0, 0x1p32 - 1 } };
+	struct fixture *f = *state;
+	static double wide[N];
+	static float real[N];
+	static uint32_t out[N];
+
+	for (size_t i = 0; i < HN_COUNT_OF(to); i++) {
+		for (int is_wide = 0; is_wide < 2; is_wide++) {
+			struct hn_rng r = hn_rng_stream(3, i, (uint64_t)is_wide, 0);
+			void *args[] = { is_wide ? (void *)wide : (void *)real, out };
+			struct hn_err err = { 0 };
+			struct run_kernel k;
+			char text[128];
+
+			snprintf(text, sizeof text, "f(%s A[%d]) -> C { C(i) = %s(A(i)) }",
+				 is_wide ? "float64" : "float32", N, hn_dtype_name(to[i].t));
+			if (run_build(f->em, dag_open(text, &f->arena), NULL, false, &f->arena,
+				      &k, &err)) {
+				fail_msg("%s", err.msg);
+			}
+			for (uint32_t n = 0; n < N; n++) {
+				double at = n % 3 == 0 ? to[i].low : n % 3 == 1 ? to[i].high : 0;
+				double by = hn_rng_unit(&r) * (n % 5 == 0 ? 4 : n % 5 == 1 ? 1e3
+										  : 1e12);
+
+				wide[n] = n % 64 == 0	? NAN
+					  : n % 64 == 1 ? (n & 64 ? INFINITY : -INFINITY)
+					  : n % 64 == 2 ? at
+							: at + (n & 8 ? by : -by);
+				real[n] = (float)wide[n];
+			}
+			assert_int_equal(k.fn(args, NULL), 0);
+			for (uint32_t n = 0; n < N; n++) {
+				double x = is_wide ? wide[n] : (double)real[n];
+				double want = isnan(x)		? 0
+					      : x <= to[i].low	? to[i].low
+					      : x >= to[i].high ? to[i].high
+								: trunc(x);
+
+				if (run_element(out, to[i].t, n) != want) {
+					fail_msg("%s of %a: %g, not %g", hn_dtype_name(to[i].t), x,
+						 run_element(out, to[i].t, n), want);
+				}
+			}
+			run_unload(&k);
+		}
+	}
+}
+
 #ifdef LOWER_FORMS_X86
 static int setup_if(void **state, const char *line, bool has)
 {
@@ -186,6 +244,11 @@ static void every_conversion_if(void **state)
 {
 	run_if(state, every_conversion);
 }
+
+static void every_end_if(void **state)
+{
+	run_if(state, every_end);
+}
 #endif
 
 int main(void)
@@ -193,9 +256,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(histories, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_conversion, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_end, setup, teardown),
 #ifdef LOWER_FORMS_X86
 		cmocka_unit_test_setup_teardown(histories_if, setup_avx2, end_if),
 		cmocka_unit_test_setup_teardown(every_conversion_if, setup_avx2, end_if),
+		cmocka_unit_test_setup_teardown(every_end_if, setup_avx2, end_if),
+		cmocka_unit_test_setup_teardown(every_end, setup_baseline, teardown),
 		cmocka_unit_test_setup_teardown(histories, setup_baseline, teardown),
 		cmocka_unit_test_setup_teardown(every_conversion, setup_baseline,
 						teardown),
