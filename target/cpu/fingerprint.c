@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/state/intrin.h"
 #include "target/cpu/nest.h"
 
 void hn_print_number(struct writer *w, int64_t v)
@@ -88,12 +89,16 @@ static void put_buffer(struct writer *w, const struct hn_buffer *b)
 }
 
 /* What the code generator asks of a nest's loop: it unrolls a reduction further when the limit
- * covers all of it (target/cpu/tile.c). */
+ * covers all of it (target/cpu/tile.c), and leaves it to its instruction. */
 static void put_hints(struct writer *w, const struct hn_node *n)
 {
 	bool limit = n->iter_kind == HN_ITER_REDUCE && n->unroll_max_step >= n->extent;
 
 	hn_print_number(w, n->ann | n->iter_kind << 8 | (int64_t)limit << 16);
+	if (n->intrin != NULL) {
+		hn_print_number(w, -7);
+		hn_print_number(w, n->intrin - hn_intrin_at(0));
+	}
 }
 
 void hn_print_stmt(struct writer *w, const struct hn_node *n)

@@ -278,12 +278,24 @@ static void put_chosen(struct writer *w, struct nest *x)
 	put_nest(w, x);
 }
 
+/* An instruction makes some loop's terms, where their factors lie side by side: what else the
+ * tile is made of hangs on that. */
+static bool has_instruction(const struct nest *x)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < x->n.n_loop; i++) {
+		any |= x->n.loop[i]->intrin != NULL;
+	}
+	return any;
+}
+
 bool hn_print_nest(struct writer *w, const struct hn_node *n, int64_t around)
 {
 	struct nest x = { .around = around };
 
 	hn_nest_read(w->t, n, w->a, &x.n);
-	if (w->t->dag->sizes) {
+	if (w->t->dag->sizes || has_instruction(&x)) {
 		return false;
 	}
 	hn_print_find_axes(w, &x);

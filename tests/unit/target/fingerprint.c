@@ -7,8 +7,8 @@
 
 #define TEXT "mm(float32 A[64,64], float32 B[64,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 
-static uint64_t print_of(const char *steps, const struct hn_target *target,
-			 struct hn_arena *a)
+static uint64_t print_in(const char *text, const char *steps,
+			 const struct hn_target *target, struct hn_arena *a)
 {
 	const struct hn_looptree *tree;
 	const struct hn_trace *trace;
@@ -16,13 +16,19 @@ static uint64_t print_of(const char *steps, const struct hn_target *target,
 	const struct hn_dag *dag;
 	struct hn_err err = { 0 };
 
-	if (hn_dag_from_text("t", TEXT, strlen(TEXT), 0, a, &dag, &err) < 0 ||
+	if (hn_dag_from_text("t", text, strlen(text), 0, a, &dag, &err) < 0 ||
 	    hn_trace_parse("t", steps, strlen(steps), a, &trace, &err) < 0 ||
 	    hn_state_replay(dag, trace, a, &s, &err) < 0 ||
 	    hn_looptree_build(s, a, &tree, &err) < 0) {
 		fail_msg("%s: %s", steps, err.msg);
 	}
 	return hn_fingerprint(tree, target, a);
+}
+
+static uint64_t print_of(const char *steps, const struct hn_target *target,
+			 struct hn_arena *a)
+{
+	return print_in(TEXT, steps, target, a);
 }
 
 /* i in 4 x 16, k in 8 x 8, the inner i inside */
@@ -133,9 +139,33 @@ static void tells_codes_apart(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A loop that is given to an instruction is another program, and other code. */
+static void tells_instructions_apart(void **state)
+{
+	static const char bytes[] = "mm(uint8 A[64,64], const int8 B[64,64]) -> C"
+				    " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }";
+	static const char plain[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [4], 1]]";
+	static const char given[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [4], 1],"
+				    " [\"TE\", 3, 3, \"vpdpbusd\"]]";
+	struct hn_target target;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=2", &a, &target,
+					 &err),
+			 0);
+	assert_true(print_in(bytes, plain, NULL, &a) != print_in(bytes, given, NULL, &a));
+	assert_true(print_in(bytes, plain, &target, &a) !=
+		    print_in(bytes, given, &target, &a));
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(tells_programs_apart),
+					    cmocka_unit_test(tells_instructions_apart),
 					    cmocka_unit_test(tells_codes_apart) };
 
 	return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);
