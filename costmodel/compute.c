@@ -205,7 +205,9 @@ static double body_cycles(const struct block *b, double k, double n)
 	double points = k * n, arith = points * b->arith;
 	double loads = b->loads[0][0] + b->loads[1][0] * k + b->loads[0][1] * n +
 		       b->loads[1][1] * points;
-	double cycles = hn_core_cycles(b->core, arith, loads, HN_CORE_LOADS);
+	double cycles = hn_core_cycles(b->core, arith, loads,
+				       b->v->group >= 0 ? HN_CORE_TERM_LOADS
+							: HN_CORE_LOADS);
 
 	if (b->v->branches) {
 		cycles = 1.5 * cycles + 2 * points;

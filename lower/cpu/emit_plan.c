@@ -41,6 +41,7 @@ void hn_emit_plan(struct emit *e, struct emit_nest *n, const struct hn_nest *rea
 	hn_nest_tile(e->t, read, &e->em->target, e->a, &t);
 	hn_emit_find_strides(e, n);
 	hn_emit_group_find(e, n);
+	t.terms = n->intrin != NULL;
 	for (uint32_t i = 0; i < n->n_dim; i++) {
 		t.dim[i].stride = n->dim[i].stride;
 		t.dim[i].by_tiles = hn_emit_steps_by_tiles(n, &n->dim[i]);

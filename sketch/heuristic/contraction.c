@@ -137,7 +137,7 @@ static bool choose_lanes(struct plan *p)
 static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
 	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m),
-			      HN_CORE_PANEL_LOADS) +
+			      p->terms.in ? HN_CORE_TERM_LOADS : HN_CORE_PANEL_LOADS) +
 	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v;
 }
 
@@ -250,6 +250,9 @@ static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristi
 		p->lanes = 1;
 		p->core.registers -= p->core.registers / 8; /* both operands are vectors */
 	}
+	if (p->along || !hn_heuristic_find_terms(g, v, p->lane_axis, &p->terms)) {
+		p->terms.in = NULL;
+	}
 	choose_tile(p, 0);
 	if (g->v.tile > 0 && p->cycles > 0) {
 		choose_tile(p, p->vectors);
@@ -258,9 +261,6 @@ static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristi
 		return false;
 	}
 	p->tile[p->lane_axis] = lane_tile(p);
-	if (p->along || !hn_heuristic_find_terms(g, v, p->lane_axis, &p->terms)) {
-		p->terms.in = NULL;
-	}
 	return true;
 }
 

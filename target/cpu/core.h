@@ -20,6 +20,9 @@
  * AMD and VIA CPUs". */
 #define HN_CORE_LOADS 2.0
 #define HN_CORE_PANEL_LOADS 1.5 /* of packed panels: 28 rows by a vector ran at 0.7 of the peak */
+#define HN_CORE_TERM_LOADS 1.0 /* of the factors of an instruction that makes several terms at once:
+				* a broadcast is a load of its own.  Of 512 bits, on a Zen 4, 30
+				* rows by a vector ran at 0.7 of the peak, 12 by two at 0.97 */
 #define HN_CORE_ISSUE 4.0
 
 /* Iterations of a reduction that pay for loading and storing its accumulators. */
@@ -33,7 +36,8 @@
  * code: it is to be changed with new measurements only.
  *
  *                    plan    sketch  model
- *   loads a cycle    2.0     1.5     2.0    the sketch's operands are panels from the second cache
+ *   loads a cycle    2.0     1.5     2.0    the sketch's operands are panels from the second cache;
+ *                                           1.0 for all three where an instruction makes the terms
  *   cycles a loop    0.5     0.5     1.5    the model's loops include addresses and counters: it
  *                                           also judges nests that the plan does not tile
  *   unrolled points  48, 96  -       96     the model does not ask for `unroll`

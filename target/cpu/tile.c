@@ -83,7 +83,9 @@ static double block_cycles(const struct model *m, const struct blocks *b, int64_
 		}
 		loads += count;
 	}
-	return HN_CORE_LOOP_CYCLES + hn_core_cycles(&m->core, points, loads, HN_CORE_LOADS);
+	return HN_CORE_LOOP_CYCLES +
+	       hn_core_cycles(&m->core, points, loads,
+			      n->terms ? HN_CORE_TERM_LOADS : HN_CORE_LOADS);
 }
 
 /* The same for all blocks of the nest, remainders included. */

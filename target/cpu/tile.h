@@ -43,6 +43,7 @@ struct hn_tile {
 	bool init;	    /* and whose first values are set just before it */
 	bool calls;	    /* functions that are no instructions are called, */
 	bool may_widen;	    /* none of which is libm's */
+	bool terms; /* an instruction makes several terms of the reduction at once */
 
 	/* chosen */
 	uint32_t tile; /* first dim of the tile: a reduction loop, or n_dim */
