@@ -3,23 +3,24 @@
 
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "measure/board/inputs.h"
+
+#define SEED 5
 
 void hn_contest_arguments(struct hn_contest *t, struct hn_arena *a)
 {
-	t->arg = HN_NEW_ARRAY(a, float *, t->dag->n_arg);
-	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
-		int64_t n = hn_contest_elements(t, i);
-		struct hn_rng rng = hn_rng_stream(5, i, 0, 0);
-		void *at;
+	const struct hn_inputs in = { .kind = HN_INPUTS_PLAIN, .seed = SEED };
 
-		hn_assert(posix_memalign(&at, 4096,
-					 ((size_t)n * sizeof(float) + 4095) / 4096 *
-						 4096) == 0);
-		t->arg[i] = at;
-		for (int64_t k = 0; k < n; k++) {
-			t->arg[i][k] = (float)(2 * hn_rng_unit(&rng) - 1);
-		}
+	t->arg = HN_NEW_ARRAY(a, void *, t->dag->n_arg);
+	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
+		size_t bytes = hn_contest_arg_bytes(t, i);
+		struct hn_tensor x = { .elem = hn_contest_type(t, i),
+				       .n_elem = hn_contest_elements(t, i),
+				       .bytes = (int64_t)bytes };
+
+		hn_assert(posix_memalign(&t->arg[i], 4096, (bytes + 4095) / 4096 * 4096) ==
+			  0);
+		hn_inputs_fill(&in, &x, i, t->arg[i]);
 	}
 }
 
@@ -52,9 +53,19 @@ void hn_contest_close(struct hn_contest *t)
 	t->n = 0;
 }
 
+enum hn_dtype hn_contest_type(const struct hn_contest *t, uint32_t i)
+{
+	return (enum hn_dtype)t->dag->op[t->dag->arg[i]]->dtype[hn_dag_arg_out(t->dag, i)];
+}
+
 int64_t hn_contest_elements(const struct hn_contest *t, uint32_t i)
 {
 	return hn_op_elements(t->dag->op[t->dag->arg[i]]);
+}
+
+size_t hn_contest_arg_bytes(const struct hn_contest *t, uint32_t i)
+{
+	return (size_t)hn_contest_elements(t, i) * hn_dtype_bytes(hn_contest_type(t, i));
 }
 
 size_t hn_contest_bytes(const struct hn_contest *t)
@@ -69,8 +80,7 @@ struct hn_contender *hn_contest_add(struct hn_contest *t, const char *name)
 	hn_assert(t->n <= HN_RACE_MAX_CONTENDER);
 	*c = (struct hn_contender){ .name = name, .ctx = t };
 	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
-		hn_contender_range(c, t->arg[i],
-				   (size_t)hn_contest_elements(t, i) * sizeof(float));
+		hn_contender_range(c, t->arg[i], hn_contest_arg_bytes(t, i));
 	}
 	return c;
 }

@@ -17,7 +17,7 @@
 struct hn_contest {
 	const struct hn_suite_row *row;
 	const struct hn_dag *dag;
-	float **arg; /* the dag's arguments, outputs last */
+	void **arg; /* the dag's arguments, outputs last */
 	int32_t n_threads;
 	struct hone_pool *pool; /* of n_threads */
 	cpu_set_t cores; /* the caller's, while the pool is there */
@@ -25,7 +25,8 @@ struct hn_contest {
 	struct hn_contender contender[HN_RACE_MAX_CONTENDER];
 };
 
-/* Arguments of t->dag, page-aligned and filled with numbers in [-1, 1]; the list is in `a`. */
+/* Arguments of t->dag, page-aligned and filled as a board fills those that it times
+ * (measure/board/inputs.h); the list is in `a`. */
 void hn_contest_arguments(struct hn_contest *t, struct hn_arena *a);
 void hn_contest_drop_arguments(struct hn_contest *t);
 
@@ -37,8 +38,10 @@ void hn_contest_drop_pool(struct hn_contest *t);
 /* Close all contenders. */
 void hn_contest_close(struct hn_contest *t);
 
-/* Elements and bytes of argument i; of all arguments. */
+/* Type, elements and bytes of argument i; bytes of all arguments. */
+enum hn_dtype hn_contest_type(const struct hn_contest *t, uint32_t i);
 int64_t hn_contest_elements(const struct hn_contest *t, uint32_t i);
+size_t hn_contest_arg_bytes(const struct hn_contest *t, uint32_t i);
 size_t hn_contest_bytes(const struct hn_contest *t);
 
 /* The next free place, with the arguments as its ranges. */

@@ -127,7 +127,7 @@ int hn_contest_sized(struct hn_contest *t, struct hn_emitter *emitter, const cha
 	int rc;
 
 	hn_assert(k != NULL);
-	k->arg = (void *const *)t->arg;
+	k->arg = t->arg;
 	k->sizes = sizes;
 	hn_arena_init(&a, 0);
 	rc = compile(dag, emitter, steps, &a, &artefact, err);

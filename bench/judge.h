@@ -1,7 +1,10 @@
 /* bench/judge.h -- are the contenders' answers right?
  *
- * Relative norm of the difference, |got - want| / |want|: against the float64 reference on
- * elements drawn at random (reference.h), and between contenders on all elements.
+ * Relative norm of the difference, |got - want| / |want|: against the reference interpreter on
+ * elements drawn at random (lower/interp/interp.h; the whole of a large convolution would take
+ * minutes), and between contenders on all elements.  Programs of float32 alone may be off by
+ * HN_JUDGE_LIMIT, those with narrower floats by the tolerance of boards
+ * (loopstate/dag/tolerance.h), integers not at all.
  */
 #ifndef HN_BENCH_JUDGE_H
 #define HN_BENCH_JUDGE_H
@@ -11,19 +14,21 @@
 #define HN_JUDGE_LIMIT 1e-5
 
 struct hn_judge {
+	double limit;
 	uint32_t n; /* elements drawn */
 	int64_t *at; /* counted through all outputs */
 	double *want;
-	float *first; /* all elements of the first contender judged; NULL until then */
+	void **first; /* each output of the first contender judged; NULL until then */
 };
 
 /* Draw elements and evaluate them, for about a second. */
 void hn_judge_init(struct hn_judge *j, const struct hn_contest *t);
-void hn_judge_fini(struct hn_judge *j);
+void hn_judge_fini(struct hn_judge *j, const struct hn_contest *t);
 
 struct hn_judgement {
 	double error;	/* against the reference */
 	double differs; /* against the first contender judged; 0 for itself */
+	double limit;	/* of the error; of what differs, twice this */
 };
 
 bool hn_judged_right(const struct hn_judgement *j);

@@ -275,7 +275,7 @@ void hn_limit_stream(struct hn_contest *t)
 	hn_assert(s != NULL);
 	s->contest = t;
 	for (uint32_t i = 0; i < t->dag->n_arg; i++) {
-		size_t n = ((size_t)hn_contest_elements(t, i) * sizeof(float)) / LINE;
+		size_t n = hn_contest_arg_bytes(t, i) / LINE;
 
 		if (t->dag->op[t->dag->arg[i]]->kind == HN_OP_COMPUTE) {
 			s->n_write += n;

@@ -56,14 +56,14 @@ typedef void (*nest_fn)(float *const *arg);
 
 struct nest {
 	nest_fn fn;
-	float *const *arg;
+	void *const *arg;
 };
 
 static void call_nest(void *ctx)
 {
 	const struct nest *n = ctx;
 
-	n->fn(n->arg);
+	n->fn((float *const *)n->arg);
 }
 
 static void open_nests(const struct hn_bench_args *args, struct bench *b)

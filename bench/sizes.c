@@ -71,7 +71,7 @@ static double difference(struct hn_contest *t)
 	memset(t->arg[out], 0xff, (size_t)n * sizeof(*kept));
 	t->contender[1].call(t->contender[1].ctx);
 	for (int64_t i = 0; i < n; i++) {
-		double d = fabs((double)kept[i] - (double)t->arg[out][i]);
+		double d = fabs((double)kept[i] - (double)((const float *)t->arg[out])[i]);
 
 		top = fmax(top, fabs((double)kept[i]));
 		most = d <= most ? most : d; /* NaN is larger */

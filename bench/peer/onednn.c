@@ -28,7 +28,7 @@ static void run(void *ctx)
 /* Copy between layouts, now. */
 static void reorder(struct hn_dnn *d, dnnl_memory_t from, dnnl_memory_t to)
 {
-	const dnnl_memory_desc_t *from_md, *to_md;
+	const_dnnl_memory_desc_t from_md, to_md;
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_primitive_t p = NULL;
 
@@ -51,10 +51,10 @@ static void reorder(struct hn_dnn *d, dnnl_memory_t from, dnnl_memory_t to)
 static void fetch(void *ctx)
 {
 	struct hn_dnn *d = ctx;
-	float *at = d->contest->arg[d->contest->dag->n_arg - 1];
+	void *at = d->contest->arg[d->contest->dag->n_arg - 1];
 	dnnl_memory_t plain;
 
-	if (dnnl_memory_create(&plain, &d->out_plain, d->engine, at) == dnnl_success) {
+	if (dnnl_memory_create(&plain, d->out_plain, d->engine, at) == dnnl_success) {
 		reorder(d, d->out, plain);
 		dnnl_memory_destroy(plain);
 	}
@@ -70,6 +70,9 @@ static void finish(void *ctx)
 	}
 	for (uint32_t i = 0; i < d->n_memory; i++) {
 		dnnl_memory_destroy(d->memory[i]);
+	}
+	for (uint32_t i = 0; i < d->n_desc; i++) {
+		dnnl_memory_desc_destroy(d->desc[i]);
 	}
 	dnnl_stream_destroy(d->stream);
 	dnnl_engine_destroy(d->engine);
@@ -107,35 +110,68 @@ void hn_dnn_done(struct hn_dnn *d)
 	}
 }
 
-dnnl_memory_desc_t hn_dnn_strided(int n_dim, const int64_t *dims, const int64_t *strides)
+/* The sequence's next descriptor; NULL when it has failed. */
+static dnnl_memory_desc_t *next_desc(struct hn_dnn *d)
 {
-	dnnl_memory_desc_t md;
-
-	memset(&md, 0, sizeof(md));
-	dnnl_memory_desc_init_by_strides(&md, n_dim, dims, dnnl_f32, strides);
-	return md;
+	d->failed = d->failed || d->n_desc == HN_DNN_MAX_DESC;
+	return d->failed ? NULL : &d->desc[d->n_desc];
 }
 
-dnnl_memory_desc_t hn_dnn_plain(int n_dim, const int64_t *dims)
+static const_dnnl_memory_desc_t keep_desc(struct hn_dnn *d, dnnl_status_t made)
 {
-	int64_t strides[DNNL_MAX_NDIMS];
+	return hn_dnn_ok(d, made) ? d->desc[d->n_desc++] : NULL;
+}
 
-	for (int i = n_dim - 1, s = 1; i >= 0; s *= (int)dims[i], i--) {
+const_dnnl_memory_desc_t hn_dnn_strided_of(struct hn_dnn *d, dnnl_data_type_t type,
+					   int n_dim, const int64_t *dims,
+					   const int64_t *strides)
+{
+	dnnl_memory_desc_t *md = next_desc(d);
+
+	return md == NULL ? NULL
+			  : keep_desc(d, dnnl_memory_desc_create_with_strides(
+						 md, n_dim, dims, type, strides));
+}
+
+const_dnnl_memory_desc_t hn_dnn_plain_of(struct hn_dnn *d, dnnl_data_type_t type, int n_dim,
+					 const int64_t *dims)
+{
+	int64_t strides[DNNL_MAX_NDIMS], s = 1;
+
+	for (int i = n_dim - 1; i >= 0; s *= dims[i], i--) {
 		strides[i] = s;
 	}
-	return hn_dnn_strided(n_dim, dims, strides);
+	return hn_dnn_strided_of(d, type, n_dim, dims, strides);
 }
 
-dnnl_memory_desc_t hn_dnn_any(int n_dim, const int64_t *dims)
+const_dnnl_memory_desc_t hn_dnn_any_of(struct hn_dnn *d, dnnl_data_type_t type, int n_dim,
+				       const int64_t *dims)
 {
-	dnnl_memory_desc_t md;
+	dnnl_memory_desc_t *md = next_desc(d);
 
-	memset(&md, 0, sizeof(md));
-	dnnl_memory_desc_init_by_tag(&md, n_dim, dims, dnnl_f32, dnnl_format_tag_any);
-	return md;
+	return md == NULL ? NULL
+			  : keep_desc(d, dnnl_memory_desc_create_with_tag(
+						 md, n_dim, dims, type,
+						 dnnl_format_tag_any));
 }
 
-dnnl_memory_t hn_dnn_memory(struct hn_dnn *d, const dnnl_memory_desc_t *md, float *at)
+const_dnnl_memory_desc_t hn_dnn_strided(struct hn_dnn *d, int n_dim, const int64_t *dims,
+					const int64_t *strides)
+{
+	return hn_dnn_strided_of(d, dnnl_f32, n_dim, dims, strides);
+}
+
+const_dnnl_memory_desc_t hn_dnn_plain(struct hn_dnn *d, int n_dim, const int64_t *dims)
+{
+	return hn_dnn_plain_of(d, dnnl_f32, n_dim, dims);
+}
+
+const_dnnl_memory_desc_t hn_dnn_any(struct hn_dnn *d, int n_dim, const int64_t *dims)
+{
+	return hn_dnn_any_of(d, dnnl_f32, n_dim, dims);
+}
+
+dnnl_memory_t hn_dnn_memory(struct hn_dnn *d, const_dnnl_memory_desc_t md, void *at)
 {
 	dnnl_memory_t m = NULL;
 	void *own;
@@ -154,8 +190,8 @@ dnnl_memory_t hn_dnn_memory(struct hn_dnn *d, const dnnl_memory_desc_t *md, floa
 	return m;
 }
 
-dnnl_memory_t hn_dnn_input(struct hn_dnn *d, const dnnl_memory_desc_t *have,
-			   const dnnl_memory_desc_t *want, float *at)
+dnnl_memory_t hn_dnn_input(struct hn_dnn *d, const_dnnl_memory_desc_t have,
+			   const_dnnl_memory_desc_t want, void *at)
 {
 	dnnl_memory_t there = hn_dnn_memory(d, have, at), copy;
 
@@ -167,34 +203,34 @@ dnnl_memory_t hn_dnn_input(struct hn_dnn *d, const dnnl_memory_desc_t *have,
 	return copy;
 }
 
-dnnl_memory_t hn_dnn_output(struct hn_dnn *d, const dnnl_memory_desc_t *plain,
-			    const dnnl_memory_desc_t *want)
+dnnl_memory_t hn_dnn_output(struct hn_dnn *d, const_dnnl_memory_desc_t plain,
+			    const_dnnl_memory_desc_t want)
 {
-	float *at = d->contest->arg[d->contest->dag->n_arg - 1];
+	void *at = d->contest->arg[d->contest->dag->n_arg - 1];
 
-	if (dnnl_memory_desc_equal(plain, want)) {
+	if (d->failed || dnnl_memory_desc_equal(plain, want)) {
 		return hn_dnn_memory(d, plain, at);
 	}
-	d->out_plain = *plain;
+	d->out_plain = plain;
 	d->out = hn_dnn_memory(d, want, NULL);
 	return d->out;
 }
 
-struct hn_dnn_step *hn_dnn_step(struct hn_dnn *d, const_dnnl_op_desc_t desc,
-				dnnl_primitive_attr_t attr)
+struct hn_dnn_step *hn_dnn_step(struct hn_dnn *d)
 {
-	struct hn_dnn_step *s = &d->step[d->n_step];
-
 	hn_assert(d->n_step < HN_DNN_MAX_STEP);
-	if (!d->failed && hn_dnn_ok(d, dnnl_primitive_desc_create(&s->pd, desc, attr,
-								  d->engine, NULL))) {
-		if (hn_dnn_ok(d, dnnl_primitive_create(&s->primitive, s->pd))) {
-			d->n_step++;
-		} else {
-			dnnl_primitive_desc_destroy(s->pd);
-		}
+	return &d->step[d->n_step];
+}
+
+void hn_dnn_made(struct hn_dnn *d, struct hn_dnn_step *s, dnnl_status_t status)
+{
+	bool made = status == dnnl_success;
+
+	if (hn_dnn_ok(d, status) && hn_dnn_ok(d, dnnl_primitive_create(&s->primitive, s->pd))) {
+		d->n_step++;
+	} else if (made) {
+		dnnl_primitive_desc_destroy(s->pd);
 	}
-	return s;
 }
 
 void hn_dnn_arg(struct hn_dnn_step *s, int which, dnnl_memory_t memory)
@@ -203,28 +239,26 @@ void hn_dnn_arg(struct hn_dnn_step *s, int which, dnnl_memory_t memory)
 	s->arg[s->n_arg++] = (dnnl_exec_arg_t){ which, memory };
 }
 
-dnnl_memory_desc_t hn_dnn_layout(struct hn_dnn *d, const struct hn_dnn_step *s,
-				 dnnl_query_t what)
+const_dnnl_memory_desc_t hn_dnn_layout(struct hn_dnn *d, const struct hn_dnn_step *s,
+				       dnnl_query_t what)
 {
-	const dnnl_memory_desc_t *md =
+	const_dnnl_memory_desc_t md =
 		d->failed ? NULL : dnnl_primitive_desc_query_md(s->pd, what, 0);
 
 	d->failed = d->failed || md == NULL;
-	return md != NULL ? *md : (dnnl_memory_desc_t){ 0 };
+	return md;
 }
 
 void hn_dnn_copy(struct hn_dnn *d, dnnl_memory_t from, dnnl_memory_t to)
 {
-	struct hn_dnn_step *s = &d->step[d->n_step];
-	const dnnl_memory_desc_t *from_md, *to_md;
+	struct hn_dnn_step *s = hn_dnn_step(d);
+	const_dnnl_memory_desc_t from_md, to_md;
 
-	hn_assert(d->n_step < HN_DNN_MAX_STEP);
 	if (!d->failed && hn_dnn_ok(d, dnnl_memory_get_memory_desc(from, &from_md)) &&
-	    hn_dnn_ok(d, dnnl_memory_get_memory_desc(to, &to_md)) &&
-	    hn_dnn_ok(d, dnnl_reorder_primitive_desc_create(&s->pd, from_md, d->engine,
-							    to_md, d->engine, NULL)) &&
-	    hn_dnn_ok(d, dnnl_primitive_create(&s->primitive, s->pd))) {
-		d->n_step++;
+	    hn_dnn_ok(d, dnnl_memory_get_memory_desc(to, &to_md))) {
+		hn_dnn_made(d, s,
+			    dnnl_reorder_primitive_desc_create(&s->pd, from_md, d->engine,
+							       to_md, d->engine, NULL));
 		hn_dnn_arg(s, DNNL_ARG_FROM, from);
 		hn_dnn_arg(s, DNNL_ARG_TO, to);
 	}
@@ -233,14 +267,14 @@ void hn_dnn_copy(struct hn_dnn *d, dnnl_memory_t from, dnnl_memory_t to)
 void hn_dnn_eltwise(struct hn_dnn *d, dnnl_alg_kind_t kind, float alpha, float beta,
 		    dnnl_memory_t y)
 {
-	const dnnl_memory_desc_t *md;
-	dnnl_eltwise_desc_t desc;
+	struct hn_dnn_step *s = hn_dnn_step(d);
+	const_dnnl_memory_desc_t md;
 
-	if (!d->failed && hn_dnn_ok(d, dnnl_memory_get_memory_desc(y, &md)) &&
-	    hn_dnn_ok(d, dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_inference,
-							kind, md, alpha, beta))) {
-		struct hn_dnn_step *s = hn_dnn_step(d, &desc, NULL);
-
+	if (!d->failed && hn_dnn_ok(d, dnnl_memory_get_memory_desc(y, &md))) {
+		hn_dnn_made(d, s,
+			    dnnl_eltwise_forward_primitive_desc_create(
+				    &s->pd, d->engine, dnnl_forward_inference, kind, md,
+				    md, alpha, beta, NULL));
 		hn_dnn_arg(s, DNNL_ARG_SRC, y);
 		hn_dnn_arg(s, DNNL_ARG_DST, y);
 	}
@@ -249,14 +283,14 @@ void hn_dnn_eltwise(struct hn_dnn *d, dnnl_alg_kind_t kind, float alpha, float b
 void hn_dnn_binary(struct hn_dnn *d, dnnl_alg_kind_t kind, dnnl_memory_t y,
 		   dnnl_memory_t r)
 {
-	const dnnl_memory_desc_t *y_md, *r_md;
-	dnnl_binary_desc_t desc;
+	struct hn_dnn_step *s = hn_dnn_step(d);
+	const_dnnl_memory_desc_t y_md, r_md;
 
 	if (!d->failed && hn_dnn_ok(d, dnnl_memory_get_memory_desc(y, &y_md)) &&
-	    hn_dnn_ok(d, dnnl_memory_get_memory_desc(r, &r_md)) &&
-	    hn_dnn_ok(d, dnnl_binary_desc_init(&desc, kind, y_md, r_md, y_md))) {
-		struct hn_dnn_step *s = hn_dnn_step(d, &desc, NULL);
-
+	    hn_dnn_ok(d, dnnl_memory_get_memory_desc(r, &r_md))) {
+		hn_dnn_made(d, s,
+			    dnnl_binary_primitive_desc_create(&s->pd, d->engine, kind,
+							      y_md, r_md, y_md, NULL));
 		hn_dnn_arg(s, DNNL_ARG_SRC_0, y);
 		hn_dnn_arg(s, DNNL_ARG_SRC_1, r);
 		hn_dnn_arg(s, DNNL_ARG_DST, y);

@@ -15,6 +15,7 @@
 #define HN_DNN_MAX_STEP 8
 #define HN_DNN_MAX_ARG 8
 #define HN_DNN_MAX_MEMORY 40
+#define HN_DNN_MAX_DESC 40
 
 struct hn_dnn_step {
 	dnnl_primitive_t primitive;
@@ -29,11 +30,12 @@ struct hn_dnn {
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
 	bool failed;
-	uint32_t n_step, n_memory;
+	uint32_t n_step, n_memory, n_desc;
 	struct hn_dnn_step step[HN_DNN_MAX_STEP];
 	dnnl_memory_t memory[HN_DNN_MAX_MEMORY];
+	dnnl_memory_desc_t desc[HN_DNN_MAX_DESC];
 	dnnl_memory_t out; /* the answer in oneDNN's layout; NULL when in the contest's */
-	dnnl_memory_desc_t out_plain;
+	const_dnnl_memory_desc_t out_plain;
 };
 
 /* Begin a contender of that name. */
@@ -41,30 +43,45 @@ struct hn_dnn *hn_dnn_begin(struct hn_contest *t, const char *name);
 /* Keep it, or drop it when something failed. */
 void hn_dnn_done(struct hn_dnn *d);
 
-/* Descriptors of float32 tensors: row-major, by strides, layout left to oneDNN. */
-dnnl_memory_desc_t hn_dnn_plain(int n_dim, const int64_t *dims);
-dnnl_memory_desc_t hn_dnn_strided(int n_dim, const int64_t *dims, const int64_t *strides);
-dnnl_memory_desc_t hn_dnn_any(int n_dim, const int64_t *dims);
+/* Descriptors of tensors: row-major, by strides, layout left to oneDNN.  They live as long as
+ * the sequence; NULL when it has failed. */
+const_dnnl_memory_desc_t hn_dnn_plain_of(struct hn_dnn *d, dnnl_data_type_t type, int n_dim,
+					 const int64_t *dims);
+const_dnnl_memory_desc_t hn_dnn_strided_of(struct hn_dnn *d, dnnl_data_type_t type,
+					   int n_dim, const int64_t *dims,
+					   const int64_t *strides);
+const_dnnl_memory_desc_t hn_dnn_any_of(struct hn_dnn *d, dnnl_data_type_t type, int n_dim,
+				       const int64_t *dims);
+
+/* The same of float32. */
+const_dnnl_memory_desc_t hn_dnn_plain(struct hn_dnn *d, int n_dim, const int64_t *dims);
+const_dnnl_memory_desc_t hn_dnn_strided(struct hn_dnn *d, int n_dim, const int64_t *dims,
+					const int64_t *strides);
+const_dnnl_memory_desc_t hn_dnn_any(struct hn_dnn *d, int n_dim, const int64_t *dims);
 
 /* Memory over the contest's buffer `at`, or of oneDNN's own (at NULL). */
-dnnl_memory_t hn_dnn_memory(struct hn_dnn *d, const dnnl_memory_desc_t *md, float *at);
+dnnl_memory_t hn_dnn_memory(struct hn_dnn *d, const_dnnl_memory_desc_t md, void *at);
 
 /* The tensor at `at`, which is laid out as `have`, in the layout `want`: itself, or a copy made
  * now. */
-dnnl_memory_t hn_dnn_input(struct hn_dnn *d, const dnnl_memory_desc_t *have,
-			   const dnnl_memory_desc_t *want, float *at);
+dnnl_memory_t hn_dnn_input(struct hn_dnn *d, const_dnnl_memory_desc_t have,
+			   const_dnnl_memory_desc_t want, void *at);
 
 /* Memory for the answer in layout `want`; the contest's own buffer when it is `plain`. */
-dnnl_memory_t hn_dnn_output(struct hn_dnn *d, const dnnl_memory_desc_t *plain,
-			    const dnnl_memory_desc_t *want);
+dnnl_memory_t hn_dnn_output(struct hn_dnn *d, const_dnnl_memory_desc_t plain,
+			    const_dnnl_memory_desc_t want);
 
-/* Append a primitive by its operation descriptor; attr may be NULL. Its descriptor stays for
- * queries: hn_dnn_layout(d, step, dnnl_query_weights_md). */
-struct hn_dnn_step *hn_dnn_step(struct hn_dnn *d, const_dnnl_op_desc_t desc,
-				dnnl_primitive_attr_t attr);
+/* Append a primitive: a place for it, and, when the caller has made its descriptor `pd`, which
+ * stays for queries (hn_dnn_layout(d, step, dnnl_query_weights_md)), the primitive:
+ *
+ *   s = hn_dnn_step(d);
+ *   hn_dnn_made(d, s, dnnl_..._primitive_desc_create(&s->pd, d->engine, ...));
+ */
+struct hn_dnn_step *hn_dnn_step(struct hn_dnn *d);
+void hn_dnn_made(struct hn_dnn *d, struct hn_dnn_step *s, dnnl_status_t status);
 void hn_dnn_arg(struct hn_dnn_step *s, int which, dnnl_memory_t memory);
-dnnl_memory_desc_t hn_dnn_layout(struct hn_dnn *d, const struct hn_dnn_step *s,
-				 dnnl_query_t what);
+const_dnnl_memory_desc_t hn_dnn_layout(struct hn_dnn *d, const struct hn_dnn_step *s,
+				       dnnl_query_t what);
 
 /* A copy between layouts as a step of the sequence. */
 void hn_dnn_copy(struct hn_dnn *d, dnnl_memory_t from, dnnl_memory_t to);

@@ -111,36 +111,36 @@ static void make_shapes(const struct hn_contest *t, const struct hn_conv *c,
 
 /* What follows, as post-operations of the convolution. Extra arguments go to the step after it
  * is made: their indices follow the order here. */
-static void add_post_ops(enum hn_epilogue e, const struct shapes *s,
-			 const dnnl_memory_desc_t *dst, dnnl_post_ops_t ops)
+static void add_post_ops(struct hn_dnn *d, enum hn_epilogue e, const struct shapes *s,
+			 const_dnnl_memory_desc_t dst, dnnl_post_ops_t ops)
 {
 	dnnl_dims_t dims = { 1, s->dst[1], 1, 1, 1 };
-	dnnl_memory_desc_t channel = hn_dnn_plain(s->n_dim, dims);
+	const_dnnl_memory_desc_t channel = hn_dnn_plain(d, s->n_dim, dims);
 
 	if (e == BN_RELU) {
-		dnnl_post_ops_append_binary(ops, dnnl_binary_mul, &channel);
-		dnnl_post_ops_append_binary(ops, dnnl_binary_add, &channel);
+		dnnl_post_ops_append_binary(ops, dnnl_binary_mul, channel);
+		dnnl_post_ops_append_binary(ops, dnnl_binary_add, channel);
 	}
 	if (e == BIAS_ADD || e == BIAS_ADD_RELU) {
 		dnnl_post_ops_append_binary(ops, dnnl_binary_add, dst);
 	}
 	if (e == BN_RELU || e == BIAS_RELU || e == BIAS_ADD_RELU) {
-		dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0);
+		dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_relu, 0, 0);
 	}
 }
 
 static void fused_args(struct hn_dnn *d, struct hn_dnn_step *conv, enum hn_epilogue e,
-		       const struct shapes *s, const dnnl_memory_desc_t *plain)
+		       const struct shapes *s, const_dnnl_memory_desc_t plain)
 {
 	dnnl_dims_t dims = { 1, s->dst[1], 1, 1, 1 };
-	dnnl_memory_desc_t channel = hn_dnn_plain(s->n_dim, dims);
+	const_dnnl_memory_desc_t channel = hn_dnn_plain(d, s->n_dim, dims);
 	int first = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 	int second = DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1;
-	float *const *arg = d->contest->arg;
+	void *const *arg = d->contest->arg;
 
 	if (e == BN_RELU) {
-		hn_dnn_arg(conv, first, hn_dnn_memory(d, &channel, arg[3]));
-		hn_dnn_arg(conv, second, hn_dnn_memory(d, &channel, arg[4]));
+		hn_dnn_arg(conv, first, hn_dnn_memory(d, channel, arg[3]));
+		hn_dnn_arg(conv, second, hn_dnn_memory(d, channel, arg[4]));
 	} else if (e == BIAS_ADD || e == BIAS_ADD_RELU) {
 		hn_dnn_arg(conv, first, hn_dnn_memory(d, plain, arg[3]));
 	}
@@ -149,38 +149,35 @@ static void fused_args(struct hn_dnn *d, struct hn_dnn_step *conv, enum hn_epilo
 /* Batch normalization of an inference: mean 0, variance 1, then scale and offset. */
 static void batch_norm(struct hn_dnn *d, dnnl_memory_t y, int64_t channels)
 {
-	dnnl_memory_desc_t md = hn_dnn_plain(1, &channels);
-	dnnl_memory_t mean = hn_dnn_memory(d, &md, NULL);
-	dnnl_memory_t variance = hn_dnn_memory(d, &md, NULL);
-	const dnnl_memory_desc_t *y_md;
-	dnnl_batch_normalization_desc_t desc;
-	struct hn_dnn_step *s;
+	const_dnnl_memory_desc_t md = hn_dnn_plain(d, 1, &channels), y_md;
+	dnnl_memory_t mean = hn_dnn_memory(d, md, NULL);
+	dnnl_memory_t variance = hn_dnn_memory(d, md, NULL);
+	struct hn_dnn_step *s = hn_dnn_step(d);
 	void *ones;
 
 	if (d->failed || !hn_dnn_ok(d, dnnl_memory_get_data_handle(variance, &ones)) ||
-	    !hn_dnn_ok(d, dnnl_memory_get_memory_desc(y, &y_md)) ||
-	    !hn_dnn_ok(d, dnnl_batch_normalization_forward_desc_init(
-				  &desc, dnnl_forward_inference, y_md, 0,
-				  dnnl_use_global_stats | dnnl_use_scale |
-					  dnnl_use_shift))) {
+	    !hn_dnn_ok(d, dnnl_memory_get_memory_desc(y, &y_md))) {
 		return;
 	}
 	for (int64_t i = 0; i < channels; i++) {
 		((float *)ones)[i] = 1;
 	}
-	s = hn_dnn_step(d, &desc, NULL);
+	hn_dnn_made(d, s,
+		    dnnl_batch_normalization_forward_primitive_desc_create(
+			    &s->pd, d->engine, dnnl_forward_inference, y_md, y_md, 0,
+			    dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift, NULL));
 	hn_dnn_arg(s, DNNL_ARG_SRC, y);
 	hn_dnn_arg(s, DNNL_ARG_MEAN, mean);
 	hn_dnn_arg(s, DNNL_ARG_VARIANCE, variance);
-	hn_dnn_arg(s, DNNL_ARG_SCALE, hn_dnn_memory(d, &md, d->contest->arg[3]));
-	hn_dnn_arg(s, DNNL_ARG_SHIFT, hn_dnn_memory(d, &md, d->contest->arg[4]));
+	hn_dnn_arg(s, DNNL_ARG_SCALE, hn_dnn_memory(d, md, d->contest->arg[3]));
+	hn_dnn_arg(s, DNNL_ARG_SHIFT, hn_dnn_memory(d, md, d->contest->arg[4]));
 	hn_dnn_arg(s, DNNL_ARG_DST, y);
 }
 
 static void unfused_steps(struct hn_dnn *d, enum hn_epilogue e, const struct shapes *s,
-			  const dnnl_memory_desc_t *plain, dnnl_memory_t y)
+			  const_dnnl_memory_desc_t plain, dnnl_memory_t y)
 {
-	const dnnl_memory_desc_t *md;
+	const_dnnl_memory_desc_t md;
 
 	if (e == BN_RELU) {
 		batch_norm(d, y, s->dst[1]);
@@ -198,28 +195,28 @@ static struct hn_dnn_step *conv_step(struct hn_dnn *d, const struct hn_conv *c,
 				     const struct shapes *s, bool any,
 				     dnnl_primitive_attr_t attr)
 {
-	dnnl_memory_desc_t src = any ? hn_dnn_any(s->n_dim, s->src)
-				     : hn_dnn_strided(s->n_dim, s->src, s->src_stride);
-	dnnl_memory_desc_t dst = any ? hn_dnn_any(s->n_dim, s->dst)
-				     : hn_dnn_strided(s->n_dim, s->dst, s->dst_stride);
-	dnnl_memory_desc_t weight = hn_dnn_any(s->n_weight_dim, s->weight);
-	dnnl_memory_desc_t bias = hn_dnn_plain(1, &s->dst[1]);
-	const dnnl_memory_desc_t *with = c->epilogue != PLAIN ? &bias : NULL;
-	dnnl_deconvolution_desc_t deconv;
-	dnnl_convolution_desc_t conv;
+	const_dnnl_memory_desc_t src =
+		any ? hn_dnn_any(d, s->n_dim, s->src)
+		    : hn_dnn_strided(d, s->n_dim, s->src, s->src_stride);
+	const_dnnl_memory_desc_t dst =
+		any ? hn_dnn_any(d, s->n_dim, s->dst)
+		    : hn_dnn_strided(d, s->n_dim, s->dst, s->dst_stride);
+	const_dnnl_memory_desc_t weight = hn_dnn_any(d, s->n_weight_dim, s->weight);
+	const_dnnl_memory_desc_t bias =
+		c->epilogue != PLAIN ? hn_dnn_plain(d, 1, &s->dst[1]) : NULL;
+	struct hn_dnn_step *step = hn_dnn_step(d);
 
-	if (c->transposed) {
-		hn_dnn_ok(d, dnnl_dilated_deconvolution_forward_desc_init(
-				     &deconv, dnnl_forward_inference,
-				     dnnl_deconvolution_direct, &src, &weight, with, &dst,
-				     s->stride, s->dilate, s->pad_l, s->pad_r));
-		return hn_dnn_step(d, &deconv, attr);
-	}
-	hn_dnn_ok(d,
-		  dnnl_dilated_convolution_forward_desc_init(
-			  &conv, dnnl_forward_inference, dnnl_convolution_auto, &src,
-			  &weight, with, &dst, s->stride, s->dilate, s->pad_l, s->pad_r));
-	return hn_dnn_step(d, &conv, attr);
+	hn_dnn_made(d, step,
+		    c->transposed
+			    ? dnnl_deconvolution_forward_primitive_desc_create(
+				      &step->pd, d->engine, dnnl_forward_inference,
+				      dnnl_deconvolution_direct, src, weight, bias, dst,
+				      s->stride, s->dilate, s->pad_l, s->pad_r, attr)
+			    : dnnl_convolution_forward_primitive_desc_create(
+				      &step->pd, d->engine, dnnl_forward_inference,
+				      dnnl_convolution_auto, src, weight, bias, dst,
+				      s->stride, s->dilate, s->pad_l, s->pad_r, attr));
+	return step;
 }
 
 static void contender(struct hn_contest *t, const struct hn_conv *c, const char *name,
@@ -229,37 +226,37 @@ static void contender(struct hn_contest *t, const struct hn_conv *c, const char 
 	struct shapes s;
 	dnnl_primitive_attr_t attr = NULL;
 	dnnl_post_ops_t ops = NULL;
-	dnnl_memory_desc_t src, dst, weight, bias, want;
+	const_dnnl_memory_desc_t src, dst, weight, bias, want;
 	struct hn_dnn_step *step;
 	dnnl_memory_t y;
 
 	make_shapes(t, c, &s);
-	src = hn_dnn_strided(s.n_dim, s.src, s.src_stride);
-	dst = hn_dnn_strided(s.n_dim, s.dst, s.dst_stride);
-	weight = hn_dnn_strided(s.n_weight_dim, s.weight, s.weight_stride);
-	bias = hn_dnn_plain(1, &s.dst[1]);
+	src = hn_dnn_strided(d, s.n_dim, s.src, s.src_stride);
+	dst = hn_dnn_strided(d, s.n_dim, s.dst, s.dst_stride);
+	weight = hn_dnn_strided(d, s.n_weight_dim, s.weight, s.weight_stride);
+	bias = hn_dnn_plain(d, 1, &s.dst[1]);
 	if (fused && hn_dnn_ok(d, dnnl_primitive_attr_create(&attr)) &&
 	    hn_dnn_ok(d, dnnl_post_ops_create(&ops))) {
-		add_post_ops(c->epilogue, &s, &dst, ops);
+		add_post_ops(d, c->epilogue, &s, dst, ops);
 		hn_dnn_ok(d, dnnl_primitive_attr_set_post_ops(attr, ops));
 	}
 	step = conv_step(d, c, &s, any, attr);
 	want = hn_dnn_layout(d, step, dnnl_query_src_md);
-	hn_dnn_arg(step, DNNL_ARG_SRC, hn_dnn_input(d, &src, &want, t->arg[0]));
+	hn_dnn_arg(step, DNNL_ARG_SRC, hn_dnn_input(d, src, want, t->arg[0]));
 	want = hn_dnn_layout(d, step, dnnl_query_weights_md);
 	hn_dnn_arg(step, DNNL_ARG_WEIGHTS,
-		   hn_dnn_input(d, &weight, &want,
+		   hn_dnn_input(d, weight, want,
 				s.weights != NULL ? s.weights : t->arg[1]));
 	if (c->epilogue != PLAIN) {
-		hn_dnn_arg(step, DNNL_ARG_BIAS, hn_dnn_memory(d, &bias, t->arg[2]));
+		hn_dnn_arg(step, DNNL_ARG_BIAS, hn_dnn_memory(d, bias, t->arg[2]));
 	}
 	want = hn_dnn_layout(d, step, dnnl_query_dst_md);
-	y = hn_dnn_output(d, &dst, &want);
+	y = hn_dnn_output(d, dst, want);
 	hn_dnn_arg(step, DNNL_ARG_DST, y);
 	if (fused) {
-		fused_args(d, step, c->epilogue, &s, &dst);
+		fused_args(d, step, c->epilogue, &s, dst);
 	} else {
-		unfused_steps(d, c->epilogue, &s, &dst, y);
+		unfused_steps(d, c->epilogue, &s, dst, y);
 	}
 	dnnl_post_ops_destroy(ops);
 	dnnl_primitive_attr_destroy(attr);

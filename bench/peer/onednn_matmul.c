@@ -64,10 +64,10 @@ static void describe(const struct hn_suite_row *row, struct product *p)
 static void steps_after(struct hn_dnn *d, dnnl_memory_t y)
 {
 	const struct hn_suite_row *row = d->contest->row;
-	float *const *arg = d->contest->arg;
+	void *const *arg = d->contest->arg;
 	enum hn_epilogue e =
 		row->class == HN_SUITE_dense ? (enum hn_epilogue)row->p[3] : PLAIN;
-	const dnnl_memory_desc_t *md;
+	const_dnnl_memory_desc_t md;
 
 	if (d->failed || !hn_dnn_ok(d, dnnl_memory_get_memory_desc(y, &md))) {
 		return;
@@ -78,40 +78,40 @@ static void steps_after(struct hn_dnn *d, dnnl_memory_t y)
 		hn_dnn_binary(d, dnnl_binary_add, y, hn_dnn_memory(d, md, arg[3]));
 	} else if (row->class == HN_SUITE_scores) {
 		dnnl_dims_t dims = { row->p[0], 1, row->p[2] };
-		dnnl_memory_desc_t mask = hn_dnn_plain(3, dims);
+		const_dnnl_memory_desc_t mask = hn_dnn_plain(d, 3, dims);
 
 		hn_dnn_eltwise(d, dnnl_eltwise_linear, 0.125f, 0, y);
-		hn_dnn_binary(d, dnnl_binary_add, y, hn_dnn_memory(d, &mask, arg[2]));
+		hn_dnn_binary(d, dnnl_binary_add, y, hn_dnn_memory(d, mask, arg[2]));
 	}
 }
 
 /* The same as post-operations: attributes before, arguments after the step is made. */
-static void post_ops(const struct hn_suite_row *row, const dnnl_memory_desc_t *dst,
-		     dnnl_post_ops_t ops)
+static void post_ops(struct hn_dnn *d, const_dnnl_memory_desc_t dst, dnnl_post_ops_t ops)
 {
+	const struct hn_suite_row *row = d->contest->row;
 	dnnl_dims_t dims = { row->p[0], 1, row->p[2] };
-	dnnl_memory_desc_t mask = hn_dnn_plain(3, dims);
+	const_dnnl_memory_desc_t mask = hn_dnn_plain(d, 3, dims);
 
 	if (row->class == HN_SUITE_scores) {
-		dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_linear, 0.125f, 0);
-		dnnl_post_ops_append_binary(ops, dnnl_binary_add, &mask);
+		dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_linear, 0.125f, 0);
+		dnnl_post_ops_append_binary(ops, dnnl_binary_add, mask);
 	} else if (row->p[3] == BIAS_GELU) {
-		dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_gelu_erf, 0, 0);
+		dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_gelu_erf, 0, 0);
 	} else {
 		dnnl_post_ops_append_binary(ops, dnnl_binary_add, dst);
 	}
 }
 
 static void post_args(struct hn_dnn *d, struct hn_dnn_step *s,
-		      const dnnl_memory_desc_t *dst)
+		      const_dnnl_memory_desc_t dst)
 {
 	const struct hn_suite_row *row = d->contest->row;
 	dnnl_dims_t dims = { row->p[0], 1, row->p[2] };
-	dnnl_memory_desc_t mask = hn_dnn_plain(3, dims);
+	const_dnnl_memory_desc_t mask = hn_dnn_plain(d, 3, dims);
 
 	if (row->class == HN_SUITE_scores) {
 		hn_dnn_arg(s, DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1,
-			   hn_dnn_memory(d, &mask, d->contest->arg[2]));
+			   hn_dnn_memory(d, mask, d->contest->arg[2]));
 	} else if (row->p[3] == BIAS_ADD) {
 		hn_dnn_arg(s, DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1,
 			   hn_dnn_memory(d, dst, d->contest->arg[3]));
@@ -119,29 +119,29 @@ static void post_args(struct hn_dnn *d, struct hn_dnn_step *s,
 }
 
 static struct hn_dnn_step *product_step(struct hn_dnn *d, const struct product *p,
-					const dnnl_memory_desc_t *a,
-					const dnnl_memory_desc_t *b,
-					const dnnl_memory_desc_t *c, bool fused)
+					const_dnnl_memory_desc_t a,
+					const_dnnl_memory_desc_t b,
+					const_dnnl_memory_desc_t c, bool fused)
 {
 	bool dense = d->contest->row->class == HN_SUITE_dense;
 	dnnl_dims_t n = { 1, p->c[1] };
-	dnnl_memory_desc_t bias = hn_dnn_plain(2, n);
+	const_dnnl_memory_desc_t bias = dense ? hn_dnn_plain(d, 2, n) : NULL;
 	dnnl_primitive_attr_t attr = NULL;
 	dnnl_post_ops_t ops = NULL;
-	struct hn_dnn_step *s;
-	dnnl_matmul_desc_t desc;
+	struct hn_dnn_step *s = hn_dnn_step(d);
 
 	if (fused && hn_dnn_ok(d, dnnl_primitive_attr_create(&attr)) &&
 	    hn_dnn_ok(d, dnnl_post_ops_create(&ops))) {
-		post_ops(d->contest->row, c, ops);
+		post_ops(d, c, ops);
 		hn_dnn_ok(d, dnnl_primitive_attr_set_post_ops(attr, ops));
 	}
-	hn_dnn_ok(d, dnnl_matmul_desc_init(&desc, a, b, dense ? &bias : NULL, c));
-	s = hn_dnn_step(d, &desc, attr);
+	hn_dnn_made(d, s,
+		    dnnl_matmul_primitive_desc_create(&s->pd, d->engine, a, b, bias, c,
+						      attr));
 	dnnl_post_ops_destroy(ops);
 	dnnl_primitive_attr_destroy(attr);
 	if (dense) {
-		hn_dnn_arg(s, DNNL_ARG_BIAS, hn_dnn_memory(d, &bias, d->contest->arg[2]));
+		hn_dnn_arg(s, DNNL_ARG_BIAS, hn_dnn_memory(d, bias, d->contest->arg[2]));
 	}
 	return s;
 }
@@ -151,20 +151,20 @@ static void contender(struct hn_contest *t, const struct product *p, const char 
 		      bool any, bool fused)
 {
 	struct hn_dnn *d = hn_dnn_begin(t, name);
-	dnnl_memory_desc_t a = hn_dnn_strided(p->n_dim, p->a, p->a_stride);
-	dnnl_memory_desc_t b = hn_dnn_strided(p->n_dim, p->b, p->b_stride);
-	dnnl_memory_desc_t c = hn_dnn_strided(p->n_dim, p->c, p->c_stride);
-	dnnl_memory_desc_t free_b = hn_dnn_any(p->n_dim, p->b), want;
-	struct hn_dnn_step *s = product_step(d, p, &a, any ? &free_b : &b, &c, fused);
+	const_dnnl_memory_desc_t a = hn_dnn_strided(d, p->n_dim, p->a, p->a_stride);
+	const_dnnl_memory_desc_t b = hn_dnn_strided(d, p->n_dim, p->b, p->b_stride);
+	const_dnnl_memory_desc_t c = hn_dnn_strided(d, p->n_dim, p->c, p->c_stride);
+	const_dnnl_memory_desc_t free_b = hn_dnn_any(d, p->n_dim, p->b), want;
+	struct hn_dnn_step *s = product_step(d, p, a, any ? free_b : b, c, fused);
 	dnnl_memory_t y;
 
 	want = hn_dnn_layout(d, s, dnnl_query_weights_md);
-	hn_dnn_arg(s, DNNL_ARG_SRC, hn_dnn_memory(d, &a, t->arg[0]));
-	hn_dnn_arg(s, DNNL_ARG_WEIGHTS, hn_dnn_input(d, &b, &want, t->arg[1]));
-	y = hn_dnn_output(d, &c, &c);
+	hn_dnn_arg(s, DNNL_ARG_SRC, hn_dnn_memory(d, a, t->arg[0]));
+	hn_dnn_arg(s, DNNL_ARG_WEIGHTS, hn_dnn_input(d, b, want, t->arg[1]));
+	y = hn_dnn_output(d, c, c);
 	hn_dnn_arg(s, DNNL_ARG_DST, y);
 	if (fused) {
-		post_args(d, s, &c);
+		post_args(d, s, c);
 	} else {
 		steps_after(d, y);
 	}
@@ -177,34 +177,34 @@ static void copied(struct hn_contest *t, const struct product *p, const char *na
 {
 	bool merge = t->row->class == HN_SUITE_values;
 	struct hn_dnn *d = hn_dnn_begin(t, name);
-	dnnl_memory_desc_t a = hn_dnn_strided(p->n_dim, p->a, p->a_stride);
-	dnnl_memory_desc_t b = hn_dnn_strided(p->n_dim, p->b, p->b_stride);
-	dnnl_memory_desc_t plain_a = hn_dnn_plain(p->n_dim, p->a);
-	dnnl_memory_desc_t plain_b = hn_dnn_plain(p->n_dim, p->b);
-	dnnl_memory_desc_t c = hn_dnn_plain(p->n_dim, p->c);
-	dnnl_memory_t x = hn_dnn_memory(d, &a, t->arg[0]);
-	dnnl_memory_t w = hn_dnn_memory(d, &b, t->arg[1]), y;
+	const_dnnl_memory_desc_t a = hn_dnn_strided(d, p->n_dim, p->a, p->a_stride);
+	const_dnnl_memory_desc_t b = hn_dnn_strided(d, p->n_dim, p->b, p->b_stride);
+	const_dnnl_memory_desc_t plain_a = hn_dnn_plain(d, p->n_dim, p->a);
+	const_dnnl_memory_desc_t plain_b = hn_dnn_plain(d, p->n_dim, p->b);
+	const_dnnl_memory_desc_t c = hn_dnn_plain(d, p->n_dim, p->c);
+	dnnl_memory_t x = hn_dnn_memory(d, a, t->arg[0]);
+	dnnl_memory_t w = hn_dnn_memory(d, b, t->arg[1]), y;
 	struct hn_dnn_step *s;
 
 	if (!merge) {
-		dnnl_memory_t x_plain = hn_dnn_memory(d, &plain_a, NULL);
-		dnnl_memory_t w_plain = hn_dnn_memory(d, &plain_b, NULL);
+		dnnl_memory_t x_plain = hn_dnn_memory(d, plain_a, NULL);
+		dnnl_memory_t w_plain = hn_dnn_memory(d, plain_b, NULL);
 
 		hn_dnn_copy(d, x, x_plain);
 		hn_dnn_copy(d, w, w_plain);
 		x = x_plain;
 		w = w_plain;
 	}
-	s = product_step(d, p, merge ? &a : &plain_a, merge ? &b : &plain_b, &c, false);
-	y = merge ? hn_dnn_memory(d, &c, NULL) : hn_dnn_output(d, &c, &c);
+	s = product_step(d, p, merge ? a : plain_a, merge ? b : plain_b, c, false);
+	y = merge ? hn_dnn_memory(d, c, NULL) : hn_dnn_output(d, c, c);
 	hn_dnn_arg(s, DNNL_ARG_SRC, x);
 	hn_dnn_arg(s, DNNL_ARG_WEIGHTS, w);
 	hn_dnn_arg(s, DNNL_ARG_DST, y);
 	if (merge) {
 		dnnl_dims_t strides = { p->c[2], p->c[0] * p->c[2], 1 };
-		dnnl_memory_desc_t merged = hn_dnn_strided(3, p->c, strides);
+		const_dnnl_memory_desc_t merged = hn_dnn_strided(d, 3, p->c, strides);
 
-		hn_dnn_copy(d, y, hn_dnn_memory(d, &merged, t->arg[2]));
+		hn_dnn_copy(d, y, hn_dnn_memory(d, merged, t->arg[2]));
 	}
 	hn_dnn_done(d);
 }

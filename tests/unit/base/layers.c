@@ -110,7 +110,7 @@ static const struct confined third_parties[] = {
 	{"uv.h", " daemon/ measure/ ", NULL},
 	{"uv/", " daemon/ measure/ ", NULL},
 	{"xgboost/", " costmodel/xgb.c ", NULL},
-	{"oneapi/", " bench/peer/ ", "libdnnl-dev"},
+	{"oneapi/", " bench/peer/ ", "oneDNN 3"},
 	{"cblas", " bench/peer/ ", "libopenblas-dev"},
 	{"omp.h", " bench/peer/ bench/pool.c bench/team.c ", "OpenMP"},
 	{"cmocka", " ", NULL},

@@ -70,7 +70,7 @@ static void open_stream(const struct hn_dag *dag, struct hn_arena *a,
 	struct hn_err err = { 0 };
 
 	*ret = (struct hn_contest){ .dag = dag, .n_threads = THREADS };
-	ret->arg = HN_NEW_ARRAY(a, float *, dag->n_arg);
+	ret->arg = HN_NEW_ARRAY(a, void *, dag->n_arg);
 	assert_int_equal(hn_kernel_pool_new(THREADS, NULL, NULL, &ret->pool, &err), 0);
 	hn_limit_stream(ret);
 }

@@ -1,5 +1,5 @@
 /* The bench's suite: every row is a computation with the arguments its peers expect, its
- * useful work is counted right, and its reference is the interpreter's answer. */
+ * useful work is counted right, and its answers are judged by the interpreter's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "base/cdefs.h"
 #include "bench/history.h"
-#include "bench/reference.h"
+#include "bench/judge.h"
 #include "bench/suite.h"
 #include "loopstate/read/dag_read.h"
 #include "loopstate/state/state.h"
@@ -106,7 +106,7 @@ static void test_useful(void **state)
 	assert_true(useful("nrm-b1-0") == 0);
 }
 
-/* The reference by elements equals the interpreter's, on small rows of each kind. */
+/* Small rows of each kind, whose answers by the interpreter are judged. */
 static const struct hn_suite_row small[] = {
 	{ "conv1d", HN_SUITE_conv1d, { 2, 9, 3, 4, 3, 2, 1 } },
 	{ "grouped", HN_SUITE_conv2d, { 1, 6, 5, 4, 6, 3, 1, 1, 2, 2, BN_RELU } },
@@ -128,43 +128,77 @@ static const struct hn_suite_row small[] = {
 	{ "addrelu", HN_SUITE_addrelu, { 11 } },
 };
 
-static void check_reference(const struct hn_suite_row *row)
+struct answer {
+	struct hn_contest *t;
+	void *right;   /* the interpreter's, of the last argument */
+	int64_t wrong; /* element to be spoilt; -1 = none */
+	double by;     /* relative */
+};
+
+static void give(void *ctx)
 {
-	float *arg[16];
-	const struct hn_dag *dag;
-	struct hn_reference *r;
+	const struct answer *x = ctx;
+	uint32_t out = x->t->dag->n_arg - 1;
+	enum hn_dtype type = hn_contest_type(x->t, out);
+	void *at = x->t->arg[out];
+
+	memcpy(at, x->right, hn_contest_arg_bytes(x->t, out));
+	if (x->wrong < 0) {
+		return;
+	}
+	if (hn_dtype_class(type) == HN_CLASS_FLOAT) {
+		double was = hn_float_get(type, at, x->wrong);
+
+		hn_float_put(type, at, x->wrong, was + (fabs(was) + 1) * x->by);
+	} else {
+		((unsigned char *)at)[(uint64_t)x->wrong * hn_dtype_bytes(type)] ^= 1;
+	}
+}
+
+static bool judged(struct hn_contest *t, void *right, int64_t wrong, double by)
+{
+	struct answer answer = { t, right, wrong, by };
+	struct hn_contender c = { .name = "test", .ctx = &answer, .call = give };
+	struct hn_judgement ret;
+	struct hn_judge j;
+
+	hn_judge_init(&j, t);
+	ret = hn_judge(&j, t, &c);
+	hn_judge_fini(&j, t);
+	return hn_judged_right(&ret);
+}
+
+/* The interpreter's own answer is right, one that is off is not: an integer by one, a float by
+ * more than its type may. */
+static void check_judge(const struct hn_dag *dag)
+{
+	struct hn_contest t = { .dag = dag };
+	uint32_t out = dag->n_arg - 1;
 	struct hn_arena a;
 	struct hn_err err;
-	int64_t n = 0;
 
 	hn_arena_init(&a, 0);
-	dag = parse(row, &a);
-	for (uint32_t i = 0; i < dag->n_arg; i++) {
-		n = hn_op_elements(dag->op[dag->arg[i]]);
-		arg[i] = HN_NEW_ARRAY(&a, float, n);
-		for (int64_t k = 0; k < n; k++) {
-			arg[i][k] = (float)((k * 37 + (int64_t)i * 11) % 23 - 11) / 8;
-		}
-	}
-	assert_int_equal(hn_interpret(dag, (void *const *)arg, &err), 0);
-	r = hn_reference_new(dag, arg);
-	for (int64_t k = 0; k < n; k++) {
-		double want = arg[dag->n_arg - 1][k], got = hn_reference_at(r, dag->n_arg - 1, k);
+	hn_contest_arguments(&t, &a);
+	assert_int_equal(hn_interpret(dag, t.arg, &err), 0);
+	void *right = hn_arena_alloc(&a, hn_contest_arg_bytes(&t, out));
 
-		if (!(fabs(got - want) <= 1e-6 * fmax(1, fabs(want)))) {
-			fail_msg("%s[%lld]: %.9g, the interpreter has %.9g", row->name,
-				 (long long)k, got, want);
-		}
-	}
-	hn_reference_free(r);
+	memcpy(right, t.arg[out], hn_contest_arg_bytes(&t, out));
+	assert_true(judged(&t, right, -1, 0));
+	assert_false(judged(&t, right, 0, 0.5));
+	assert_false(judged(&t, right, hn_contest_elements(&t, out) - 1, 0.5));
+	hn_contest_drop_arguments(&t);
 	hn_arena_fini(&a);
 }
 
-static void test_reference(void **state)
+static void test_judge(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(small); i++) {
-		check_reference(&small[i]);
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		check_judge(parse(&small[i], &a));
+		hn_arena_fini(&a);
 	}
 }
 
@@ -240,7 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_log),    cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_useful), cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_useful), cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_bests),
 	};
 
