@@ -18,8 +18,8 @@ void hn_contest_arguments(struct hn_contest *t, struct hn_arena *a)
 				       .n_elem = hn_contest_elements(t, i),
 				       .bytes = (int64_t)bytes };
 
-		hn_assert(posix_memalign(&t->arg[i], 4096, (bytes + 4095) / 4096 * 4096) ==
-			  0);
+		hn_assert(posix_memalign(&t->arg[i], 4096,
+					 (bytes + 4095) / 4096 * 4096) == 0);
 		hn_inputs_fill(&in, &x, i, t->arg[i]);
 	}
 }
@@ -55,7 +55,8 @@ void hn_contest_close(struct hn_contest *t)
 
 enum hn_dtype hn_contest_type(const struct hn_contest *t, uint32_t i)
 {
-	return (enum hn_dtype)t->dag->op[t->dag->arg[i]]->dtype[hn_dag_arg_out(t->dag, i)];
+	return (enum hn_dtype)t->dag->op[t->dag->arg[i]]
+		->dtype[hn_dag_arg_out(t->dag, i)];
 }
 
 int64_t hn_contest_elements(const struct hn_contest *t, uint32_t i)

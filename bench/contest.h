@@ -19,6 +19,7 @@ struct hn_contest {
 	const struct hn_dag *dag;
 	void **arg; /* the dag's arguments, outputs last */
 	int32_t n_threads;
+	uint32_t how; /* enum hn_race_how, of races among hone's own */
 	struct hone_pool *pool; /* of n_threads */
 	cpu_set_t cores; /* the caller's, while the pool is there */
 	uint32_t n;

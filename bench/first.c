@@ -21,7 +21,9 @@
 
 int hn_bench_first(const struct hn_bench_args *args);
 
-static const struct hn_suite_row large = { "gmm-3000", HN_SUITE_matmul, { 0, 3000, 3000, 3000 } };
+static const struct hn_suite_row large = {
+	"gmm-3000", HN_SUITE_matmul, { 0, 3000, 3000, 3000 }, HN_SUITE_F32
+};
 
 static const struct hn_suite_row *row_of(const char *name)
 {

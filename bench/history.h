@@ -29,10 +29,11 @@ int hn_history_of_log(const char *path, const char *name, struct hn_arena *a,
 int hn_history_of_store(const char *key, struct hn_arena *a, const char **ret_steps,
 			struct hn_err *err) HN_NODISCARD;
 
-/* Tune with `hone tune` (the program beside this one) for so many seconds: the store
- * knows more afterwards. */
-int hn_history_tune(const char *name, const char *text, double seconds,
-		    struct hn_err *err) HN_NODISCARD;
+/* Tune with `hone tune` (the program beside this one), with that option as the budget
+ * ("--seconds", "--trials"), and take the store's best. */
+int hn_history_tuned(const char *name, const char *text, const char *key, const char *option,
+		     double budget, struct hn_arena *a, const char **ret_steps,
+		     struct hn_err *err) HN_NODISCARD;
 
 /* The heuristic schedules (sketch/heuristic.h); or the automatic one alone (search/auto.h). */
 struct hn_dag;

@@ -17,6 +17,7 @@ int hn_history_fastest(const struct hn_contest *t, struct hn_emitter *emitter,
 				    .dag = t->dag,
 				    .arg = t->arg,
 				    .n_threads = t->n_threads,
+				    .how = t->how,
 				    .pool = t->pool };
 	uint32_t best = 0;
 
@@ -35,7 +36,7 @@ int hn_history_fastest(const struct hn_contest *t, struct hn_emitter *emitter,
 	if (trial.n == 0) {
 		return hn_fail(err, HONE_E_NOT_FOUND, "no schedule of %u runs", of->n);
 	}
-	hn_race(trial.contender, trial.n, /* cold= */ false, BUDGET_S, result);
+	hn_race(trial.contender, trial.n, t->how, BUDGET_S, result);
 	for (uint32_t i = 0; i < trial.n; i++) {
 		/* by the rounds' own ratios: the clock drifts between them */
 		best = hn_race_ratio(&result[i], &result[best]) > 1 ? i : best;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/history.h"
@@ -27,13 +28,13 @@ int hn_history_of_store(const char *key, struct hn_arena *a, const char **ret_st
 	return rc;
 }
 
-int hn_history_tune(const char *name, const char *text, double seconds,
-		    struct hn_err *err)
+static int tune(const char *name, const char *text, const char *option, double budget,
+		struct hn_err *err)
 {
-	char program[PATH_MAX + 16], budget[32];
+	char program[PATH_MAX + 16], amount[32];
 	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
-	char *argv[] = { "hone",       "tune",	    "--text", (char *)text, "--name",
-			 (char *)name, "--seconds", budget,   "--quiet",    NULL };
+	char *argv[] = { "hone",       "tune",	       "--text", (char *)text, "--name",
+			 (char *)name, (char *)option, amount,	 "--quiet",    NULL };
 	posix_spawn_file_actions_t actions;
 	int status = 0, rc;
 	pid_t pid;
@@ -43,7 +44,7 @@ int hn_history_tune(const char *name, const char *text, double seconds,
 	}
 	program[n] = '\0';
 	strcpy(strrchr(program, '/'), "/hone");
-	snprintf(budget, sizeof(budget), "%g", seconds);
+	snprintf(amount, sizeof(amount), "%.10g", budget);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY,
 					 0);
@@ -57,4 +58,19 @@ int hn_history_tune(const char *name, const char *text, double seconds,
 		return hn_fail(err, HONE_E_INTERNAL, "hone tune: it failed on %s", name);
 	}
 	return 0;
+}
+
+int hn_history_tuned(const char *name, const char *text, const char *key,
+		     const char *option, double budget, struct hn_arena *a,
+		     const char **ret_steps, struct hn_err *err)
+{
+	int rc = tune(name, text, option, budget, err);
+
+	rc = rc ? rc : hn_history_of_store(key, a, ret_steps, err);
+	/* what was tuned this moment may not be in the snapshot yet */
+	for (int i = 0; rc == -HONE_E_NOT_FOUND && i < 20; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+		rc = hn_history_of_store(key, a, ret_steps, err);
+	}
+	return rc;
 }

@@ -15,12 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/bench.h"
 #include "bench/history.h"
 #include "bench/judge.h"
 #include "bench/limit.h"
+#include "bench/peers.h"
 #include "bench/tally.h"
 #include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
@@ -48,16 +48,6 @@ static const struct rule {
 struct machine {
 	struct hn_emitter *emitter;
 	const struct hn_target *target;
-};
-
-static const struct {
-	const char *name;
-	hn_peer_fn fn;
-	hn_peer_prepare_fn prepare;
-} peers[] = {
-#define PEER(name) { #name, hn_peer_##name, hn_peer_##name##_prepare },
-#include "bench/peers.def"
-#undef PEER
 };
 
 static int usage(const char *word)
@@ -150,7 +140,6 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 		      struct hn_histories *ret, struct hn_err *err)
 {
 	char key[HN_KEY_BYTES];
-	int rc = 0;
 
 	if (o->by != NULL) {
 		o->by->find(t->dag, m->target, a, ret);
@@ -159,18 +148,11 @@ static int find_steps(const struct options *o, const struct hn_contest *t,
 	if (o->record != NULL) {
 		return hn_history_of_log(o->record, t->row->name, a, ret, err);
 	}
-	if (o->seconds > 0) {
-		rc = hn_history_tune(t->row->name, text, o->seconds, err);
-	}
 	ret->n = 1;
 	hn_dag_key(t->dag, key);
-	rc = rc ? rc : hn_history_of_store(key, a, ret->steps, err);
-	/* what was tuned this moment may not be in the snapshot yet */
-	for (int i = 0; rc == -HONE_E_NOT_FOUND && o->seconds > 0 && i < 20; i++) {
-		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-		rc = hn_history_of_store(key, a, ret->steps, err);
-	}
-	return rc;
+	return o->seconds > 0 ? hn_history_tuned(t->row->name, text, key, "--seconds",
+						 o->seconds, a, ret->steps, err)
+			      : hn_history_of_store(key, a, ret->steps, err);
 }
 
 static const char *cache(const struct options *o)
@@ -263,15 +245,12 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	struct hn_race_result result[HN_RACE_MAX_CONTENDER];
 	struct hn_judgement judgement[HN_RACE_MAX_CONTENDER] = { 0 };
 
-	for (size_t i = 0; i < HN_COUNT_OF(peers); i++) {
-		if (peers[i].fn != NULL) {
-			peers[i].fn(t);
-		}
-	}
+	hn_peers_enter(t);
+
 	int status = !hn_judge_all(t, judgement);
 
 	hn_contest_limits(t);
-	hn_race(t->contender, t->n, o->cold, o->budget, result);
+	hn_race(t->contender, t->n, o->cold ? HN_RACE_COLD : 0, o->budget, result);
 	report(o, t, result, judgement, tally);
 	hn_contest_close(t);
 	return status;
@@ -362,28 +341,6 @@ static int bench_row(const struct options *o, const struct hn_suite_row *row,
 	return rc ? 1 : status;
 }
 
-/* argv of main: the words before the benchmark's own are the program and its name. */
-static void prepare_peers(const struct hn_bench_args *args)
-{
-	for (size_t i = 0; i < HN_COUNT_OF(peers) && args->argv != NULL; i++) {
-		if (peers[i].prepare != NULL) {
-			peers[i].prepare(args->argv - 2);
-		}
-	}
-}
-
-static void note_peers(void)
-{
-	for (size_t i = 0; i < HN_COUNT_OF(peers); i++) {
-		if (peers[i].fn == NULL) {
-			fprintf(stderr,
-				"hone-bench: kernels: built without %s, so it is not "
-				"compared with: ./bootstrap bench installs it\n",
-				peers[i].name);
-		}
-	}
-}
-
 static bool any_case(const struct options *o)
 {
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
@@ -449,14 +406,14 @@ int hn_bench_kernels(const struct hn_bench_args *args)
 	if (status != 0 || o.list) {
 		return status ? status : list(&o);
 	}
-	prepare_peers(args);
+	hn_peers_prepare(args);
 	hn_arena_init(&arena, 0);
 	hn_target_host(&arena, &target);
 	status = 1;
 	if (hn_emitter_new(&target, &emitter, &err) != 0) {
 		fprintf(stderr, "hone-bench: %s\n", err.msg);
 	} else {
-		note_peers();
+		hn_peers_note("kernels", NULL);
 		status = bench_suite(&o, &(struct machine){ emitter, &target });
 		hn_emitter_free(emitter);
 	}

@@ -26,6 +26,10 @@ void hn_limit_stream(struct hn_contest *t);
 /* exp of as many elements as the case has, in registers' reach: nothing is moved. */
 void hn_limit_exp(struct hn_contest *t);
 
+/* Sums of narrow products, by the fastest instruction that the machine has for the types of the
+ * row; tiles: by AMX, too.  False, and nothing is added, where it has none. */
+bool hn_limit_dot(struct hn_contest *t, bool tiles);
+
 /* How many exponentials the dag states: each reduced or stored point that calls exp. */
 double hn_limit_count_exp(const struct hn_dag *dag);
 

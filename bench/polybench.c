@@ -180,7 +180,7 @@ static int hold_contest(struct bench *b, struct hn_contest *t, const char *kerne
 		}
 	}
 	if (rc == 0) {
-		hn_race(t->contender, t->n, /* cold= */ false, b->budget, result);
+		hn_race(t->contender, t->n, 0, b->budget, result);
 		report(b, t, result, judgement);
 	}
 	hn_contest_close(t);

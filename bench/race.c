@@ -20,12 +20,17 @@ void hn_contender_range(struct hn_contender *c, const void *at, size_t bytes)
 	c->range[c->n_range++] = (struct hn_flush_range){ at, bytes };
 }
 
-static int64_t process_ns(void)
+static int64_t clock_time(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t process_ns(void)
+{
+	return clock_time(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void hn_race_settle(void)
@@ -41,28 +46,34 @@ void hn_race_settle(void)
 	}
 }
 
-static double span(const struct hn_contender *c, int64_t n)
+static int64_t now(uint32_t how)
 {
-	int64_t begin = hn_clock_ns();
+	return how & HN_RACE_OWN_TIME ? clock_time(CLOCK_THREAD_CPUTIME_ID)
+				      : hn_clock_ns();
+}
+
+static double span(const struct hn_contender *c, int64_t n, uint32_t how)
+{
+	int64_t begin = now(how);
 
 	for (int64_t i = 0; i < n; i++) {
 		c->call(c->ctx);
 	}
-	return (double)(hn_clock_ns() - begin);
+	return (double)(now(how) - begin);
 }
 
 /* One contender's turn when its data is in the caches: nanoseconds of the best sample. */
-static double warm_turn(const struct hn_contender *c)
+static double warm_turn(const struct hn_contender *c, uint32_t how)
 {
-	double one = span(c, 1), spent, best = INFINITY;
+	double one = span(c, 1, how), spent, best = INFINITY;
 	int64_t n;
 
 	for (spent = one; spent < WARM_NS; spent += one) {
-		one = span(c, 1);
+		one = span(c, 1, how);
 	}
 	n = (int64_t)ceil(SAMPLE_NS / fmax(one, 1));
 	for (spent = 0; spent < TURN_NS;) {
-		double t = span(c, n);
+		double t = span(c, n, how);
 
 		best = fmin(best, t / (double)n);
 		spent += t;
@@ -71,19 +82,19 @@ static double warm_turn(const struct hn_contender *c)
 }
 
 /* The threads and the code are warm, the data is not: median of a few calls. */
-static double cold_turn(const struct hn_contender *c)
+static double cold_turn(const struct hn_contender *c, uint32_t how)
 {
 	double t[COLD_CALLS];
 
-	span(c, 1);
+	span(c, 1, how);
 	for (int i = 0; i < COLD_CALLS; i++) {
 		hn_flush(c->range, c->n_range);
-		t[i] = span(c, 1);
+		t[i] = span(c, 1, how);
 	}
 	return hn_stats_median(t, COLD_CALLS);
 }
 
-void hn_race(const struct hn_contender *c, uint32_t n, bool cold, double budget_s,
+void hn_race(const struct hn_contender *c, uint32_t n, uint32_t how, double budget_s,
 	     struct hn_race_result *ret)
 {
 	int64_t begin = hn_clock_ns();
@@ -97,7 +108,8 @@ void hn_race(const struct hn_contender *c, uint32_t n, bool cold, double budget_
 		}
 		for (uint32_t i = 0; i < n; i++) {
 			hn_race_settle();
-			ret[i].ns[round] = cold ? cold_turn(&c[i]) : warm_turn(&c[i]);
+			ret[i].ns[round] = how & HN_RACE_COLD ? cold_turn(&c[i], how)
+							      : warm_turn(&c[i], how);
 			ret[i].n_round++;
 		}
 	}

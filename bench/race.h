@@ -40,9 +40,15 @@ struct hn_race_result {
 	double ns[HN_RACE_MAX_ROUND]; /* of one call, the best sample of each round */
 };
 
-/* Time n contenders for about budget_s seconds, at least 3 rounds.  cold: each call finds its
- * ranges in memory, in no cache. */
-void hn_race(const struct hn_contender *c, uint32_t n, bool cold, double budget_s,
+enum hn_race_how { /* bits */
+		   HN_RACE_COLD = 1, /* each call finds its ranges in memory, in no cache */
+		   /* count what the calling thread runs, not what passes: for contenders of
+		    * one thread on a machine whose cores others use as well */
+		   HN_RACE_OWN_TIME = 2
+};
+
+/* Time n contenders for about budget_s seconds, at least 3 rounds. */
+void hn_race(const struct hn_contender *c, uint32_t n, uint32_t how, double budget_s,
 	     struct hn_race_result *ret);
 
 double hn_race_ns(const struct hn_race_result *r); /* median over the rounds */

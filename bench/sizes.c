@@ -99,7 +99,7 @@ static int one_size(const struct sized_case *c, const struct hn_dag *dag,
 			rc = hn_fail(err, HONE_E_INTERNAL, "the two kernels differ");
 		}
 		if (rc == 0) {
-			hn_race(t.contender, 2, false, SECONDS, result);
+			hn_race(t.contender, 2, 0, SECONDS, result);
 			const char *context = hn_arena_printf(
 				&a,
 				"\"case\": \"%s\", \"sizes\": [%lld, %lld, %lld], "

@@ -4,12 +4,22 @@
 #include "base/cdefs.h"
 
 const struct hn_suite_row hn_suite[] = {
-#define ROW(name, class, ...) { name, HN_SUITE_##class, { __VA_ARGS__ } },
+#define ROW(name, class, ...)                                                            \
+	{ name, HN_SUITE_##class, { __VA_ARGS__ }, HN_SUITE_F32 },
 #include "bench/suite.def"
 #undef ROW
 };
 
 const uint32_t hn_suite_n = HN_COUNT_OF(hn_suite);
+
+const struct hn_suite_row hn_low[] = {
+#define ROW(name, class, type, ...)                                                      \
+	{ name, HN_SUITE_##class, { __VA_ARGS__ }, HN_SUITE_##type },
+#include "bench/low.def"
+#undef ROW
+};
+
+const uint32_t hn_low_n = HN_COUNT_OF(hn_low);
 
 /* Spatial dimensions of each class; 0 = no convolution. */
 static const uint32_t conv_dims[HN_N_SUITE_CLASS] = {
@@ -94,6 +104,7 @@ double hn_suite_useful_flops(const struct hn_suite_row *row)
 	case HN_SUITE_matmul:
 		return 2.0 * (double)((p[0] > 0 ? p[0] : 1) * p[1] * p[2] * p[3]);
 	case HN_SUITE_dense:
+	case HN_SUITE_product:
 		return 2.0 * (double)(p[0] * p[1] * p[2]);
 	case HN_SUITE_tbg: /* batch, sequence, heads, dim */
 		return 2.0 * (double)(p[0] * p[1] * p[1] * p[2] * p[3]);

@@ -1,7 +1,8 @@
-/* bench/suite.h -- the cases of `hone-bench kernels`: a table, and what its rows mean.
+/* bench/suite.h -- the cases of `hone-bench kernels` and `hone-bench low`: tables, and what their
+ * rows mean.
  *
- * A row (suite.def) is a name, a class and numbers.  From them come hone's computation, as
- * text (suite_text.c), and the calls of peer libraries (peer/), so that both sides surely
+ * A row (suite.def, low.def) is a name, a class and numbers.  From them come hone's computation, as
+ * text (suite_text.c, low_text.c), and the calls of peer libraries (peer/), so that both sides surely
  * do the same.
  */
 #ifndef HN_BENCH_SUITE_H
@@ -23,6 +24,7 @@ enum hn_suite_class {
 	HN_SUITE_capsule,
 	HN_SUITE_matmul,
 	HN_SUITE_dense,
+	HN_SUITE_product,
 	HN_SUITE_norm,
 	HN_SUITE_tbg,
 	HN_SUITE_scores,
@@ -37,16 +39,38 @@ enum hn_suite_class {
 
 /* What follows a convolution or a dense layer.  Arguments come after the weights: bias (or
  * bias, scale, offset), then the tensor that is added. */
-enum hn_epilogue { PLAIN, BIAS, BIAS_RELU, BN_RELU, BIAS_ADD, BIAS_ADD_RELU, BIAS_GELU };
+enum hn_epilogue {
+	PLAIN,
+	BIAS,
+	BIAS_RELU,
+	BN_RELU,
+	BIAS_ADD,
+	BIAS_ADD_RELU,
+	BIAS_GELU,
+	REQUANT /* bias, then a scale for each channel: low.def */
+};
+
+/* Types of the two factors of a product or convolution: low.def. */
+enum hn_suite_type { HN_SUITE_F32, HN_SUITE_BF16, HN_SUITE_U8S8, HN_N_SUITE_TYPE };
 
 struct hn_suite_row {
 	const char *name;
 	enum hn_suite_class class;
 	int64_t p[HN_SUITE_N_PARAM];
+	enum hn_suite_type type;
 };
 
 extern const struct hn_suite_row hn_suite[];
 extern const uint32_t hn_suite_n;
+
+/* Those of low precision. */
+extern const struct hn_suite_row hn_low[];
+extern const uint32_t hn_low_n;
+
+#define HN_LOW_ZERO_POINT 128 /* of a REQUANT's answers */
+
+/* Products are class product, convolutions class conv2d; what follows is one of these. */
+enum hn_epilogue hn_low_epilogue(const struct hn_suite_row *row);
 
 /* Classes conv1d to capsule as one thing.  Spatial values have n_dim entries.  Tensors:
  * x[N, in.., CI], w[k.., CI / groups, CO], y[N, out.., CO]; depthwise has w[k.., CO];
@@ -62,7 +86,8 @@ struct hn_conv {
 /* False when the row is no convolution. */
 bool hn_suite_conv(const struct hn_suite_row *row, struct hn_conv *ret);
 
-/* The computation in hone's text notation (docs/dag.md). */
+/* The computation in hone's text notation (docs/dag.md); rows of low precision have their own. */
+void hn_low_text(const struct hn_suite_row *row, struct hn_buf *buf);
 void hn_suite_text(const struct hn_suite_row *row, struct hn_buf *buf);
 
 /* Floating operations nobody can do without: for convolutions the multiply-adds that do

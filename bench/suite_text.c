@@ -315,6 +315,10 @@ void hn_suite_text(const struct hn_suite_row *row, struct hn_buf *buf)
 {
 	struct hn_conv c;
 
+	if (row->type != HN_SUITE_F32) {
+		hn_low_text(row, buf);
+		return;
+	}
 	if (hn_suite_conv(row, &c)) {
 		conv_text(&c, buf);
 		return;

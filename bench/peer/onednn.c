@@ -133,8 +133,8 @@ const_dnnl_memory_desc_t hn_dnn_strided_of(struct hn_dnn *d, dnnl_data_type_t ty
 						 md, n_dim, dims, type, strides));
 }
 
-const_dnnl_memory_desc_t hn_dnn_plain_of(struct hn_dnn *d, dnnl_data_type_t type, int n_dim,
-					 const int64_t *dims)
+const_dnnl_memory_desc_t hn_dnn_plain_of(struct hn_dnn *d, dnnl_data_type_t type,
+					 int n_dim, const int64_t *dims)
 {
 	int64_t strides[DNNL_MAX_NDIMS], s = 1;
 
@@ -149,10 +149,11 @@ const_dnnl_memory_desc_t hn_dnn_any_of(struct hn_dnn *d, dnnl_data_type_t type, 
 {
 	dnnl_memory_desc_t *md = next_desc(d);
 
-	return md == NULL ? NULL
-			  : keep_desc(d, dnnl_memory_desc_create_with_tag(
-						 md, n_dim, dims, type,
-						 dnnl_format_tag_any));
+	return md == NULL
+		       ? NULL
+		       : keep_desc(d,
+				   dnnl_memory_desc_create_with_tag(md, n_dim, dims, type,
+								    dnnl_format_tag_any));
 }
 
 const_dnnl_memory_desc_t hn_dnn_strided(struct hn_dnn *d, int n_dim, const int64_t *dims,
@@ -226,7 +227,8 @@ void hn_dnn_made(struct hn_dnn *d, struct hn_dnn_step *s, dnnl_status_t status)
 {
 	bool made = status == dnnl_success;
 
-	if (hn_dnn_ok(d, status) && hn_dnn_ok(d, dnnl_primitive_create(&s->primitive, s->pd))) {
+	if (hn_dnn_ok(d, status) &&
+	    hn_dnn_ok(d, dnnl_primitive_create(&s->primitive, s->pd))) {
 		d->n_step++;
 	} else if (made) {
 		dnnl_primitive_desc_destroy(s->pd);
@@ -301,7 +303,9 @@ void hn_peer_onednn(struct hn_contest *t)
 {
 	struct hn_conv c;
 
-	if (hn_suite_conv(t->row, &c)) {
+	if (t->row->type != HN_SUITE_F32) {
+		hn_dnn_low(t);
+	} else if (hn_suite_conv(t->row, &c)) {
 		hn_dnn_conv(t, &c);
 	} else {
 		hn_dnn_products(t);

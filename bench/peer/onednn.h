@@ -45,8 +45,8 @@ void hn_dnn_done(struct hn_dnn *d);
 
 /* Descriptors of tensors: row-major, by strides, layout left to oneDNN.  They live as long as
  * the sequence; NULL when it has failed. */
-const_dnnl_memory_desc_t hn_dnn_plain_of(struct hn_dnn *d, dnnl_data_type_t type, int n_dim,
-					 const int64_t *dims);
+const_dnnl_memory_desc_t hn_dnn_plain_of(struct hn_dnn *d, dnnl_data_type_t type,
+					 int n_dim, const int64_t *dims);
 const_dnnl_memory_desc_t hn_dnn_strided_of(struct hn_dnn *d, dnnl_data_type_t type,
 					   int n_dim, const int64_t *dims,
 					   const int64_t *strides);
@@ -99,5 +99,6 @@ bool hn_dnn_ok(struct hn_dnn *d, dnnl_status_t s);
 void hn_dnn_conv(struct hn_contest *t, const struct hn_conv *c);
 void hn_dnn_products(struct hn_contest *t);
 void hn_dnn_rows(struct hn_contest *t);
+void hn_dnn_low(struct hn_contest *t);
 
 #endif

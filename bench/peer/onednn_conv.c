@@ -165,7 +165,8 @@ static void batch_norm(struct hn_dnn *d, dnnl_memory_t y, int64_t channels)
 	hn_dnn_made(d, s,
 		    dnnl_batch_normalization_forward_primitive_desc_create(
 			    &s->pd, d->engine, dnnl_forward_inference, y_md, y_md, 0,
-			    dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift, NULL));
+			    dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift,
+			    NULL));
 	hn_dnn_arg(s, DNNL_ARG_SRC, y);
 	hn_dnn_arg(s, DNNL_ARG_MEAN, mean);
 	hn_dnn_arg(s, DNNL_ARG_VARIANCE, variance);
@@ -244,9 +245,9 @@ static void contender(struct hn_contest *t, const struct hn_conv *c, const char 
 	want = hn_dnn_layout(d, step, dnnl_query_src_md);
 	hn_dnn_arg(step, DNNL_ARG_SRC, hn_dnn_input(d, src, want, t->arg[0]));
 	want = hn_dnn_layout(d, step, dnnl_query_weights_md);
-	hn_dnn_arg(step, DNNL_ARG_WEIGHTS,
-		   hn_dnn_input(d, weight, want,
-				s.weights != NULL ? s.weights : t->arg[1]));
+	hn_dnn_arg(
+		step, DNNL_ARG_WEIGHTS,
+		hn_dnn_input(d, weight, want, s.weights != NULL ? s.weights : t->arg[1]));
 	if (c->epilogue != PLAIN) {
 		hn_dnn_arg(step, DNNL_ARG_BIAS, hn_dnn_memory(d, bias, t->arg[2]));
 	}

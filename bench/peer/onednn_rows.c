@@ -33,8 +33,8 @@ static void layernorm(struct hn_contest *t)
 
 	hn_dnn_made(d, s,
 		    dnnl_layer_normalization_forward_primitive_desc_create(
-			    &s->pd, d->engine, dnnl_forward_inference, md, md, NULL, 1e-5f,
-			    dnnl_use_scale | dnnl_use_shift, NULL));
+			    &s->pd, d->engine, dnnl_forward_inference, md, md, NULL,
+			    1e-5f, dnnl_use_scale | dnnl_use_shift, NULL));
 	simple(d, s, md, md);
 	hn_dnn_arg(s, DNNL_ARG_SCALE, hn_dnn_memory(d, row, t->arg[1]));
 	hn_dnn_arg(s, DNNL_ARG_SHIFT, hn_dnn_memory(d, row, t->arg[2]));
@@ -50,9 +50,9 @@ static void norm(struct hn_contest *t)
 	struct hn_dnn_step *s = hn_dnn_step(d);
 
 	hn_dnn_made(d, s,
-		    dnnl_reduction_primitive_desc_create(
-			    &s->pd, d->engine, dnnl_reduction_norm_lp_sum, src, dst, 2, 0,
-			    NULL));
+		    dnnl_reduction_primitive_desc_create(&s->pd, d->engine,
+							 dnnl_reduction_norm_lp_sum, src,
+							 dst, 2, 0, NULL));
 	simple(d, s, src, dst);
 	hn_dnn_done(d);
 }

@@ -39,7 +39,7 @@ static uint32_t expected_args(enum hn_epilogue e)
 {
 	static const uint32_t n[] = {
 		[PLAIN] = 3,	[BIAS] = 4,	     [BIAS_RELU] = 4, [BN_RELU] = 6,
-		[BIAS_ADD] = 5, [BIAS_ADD_RELU] = 5, [BIAS_GELU] = 4
+		[BIAS_ADD] = 5, [BIAS_ADD_RELU] = 5, [BIAS_GELU] = 4, [REQUANT] = 5
 	};
 
 	return n[e];
@@ -83,6 +83,35 @@ static void test_rows(void **state)
 	}
 }
 
+/* Names are different, shapes are those that the peers take from the row. */
+static void test_low_rows(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < hn_low_n; i++) {
+		const struct hn_suite_row *row = &hn_low[i];
+		struct hn_arena a;
+		struct hn_conv c;
+
+		hn_arena_init(&a, 0);
+		const struct hn_dag *dag = parse(row, &a);
+		const struct hn_op *y = dag->op[dag->arg[dag->n_arg - 1]];
+
+		for (uint32_t k = 0; k < i; k++) {
+			assert_string_not_equal(row->name, hn_low[k].name);
+		}
+		assert_int_equal(dag->n_arg, expected_args(hn_low_epilogue(row)));
+		if (hn_suite_conv(row, &c)) {
+			assert_int_equal(y->shape[1], c.out[0]);
+			assert_int_equal(y->shape[3], c.co);
+		} else {
+			assert_int_equal(y->shape[0], row->p[0]);
+			assert_int_equal(y->shape[1], row->p[1]);
+		}
+		assert_true(hn_suite_useful_flops(row) <= hn_dag_flops(dag));
+		hn_arena_fini(&a);
+	}
+}
+
 static double useful(const char *name)
 {
 	for (uint32_t i = 0; i < hn_suite_n; i++) {
@@ -108,24 +137,31 @@ static void test_useful(void **state)
 
 /* Small rows of each kind, whose answers by the interpreter are judged. */
 static const struct hn_suite_row small[] = {
-	{ "conv1d", HN_SUITE_conv1d, { 2, 9, 3, 4, 3, 2, 1 } },
-	{ "grouped", HN_SUITE_conv2d, { 1, 6, 5, 4, 6, 3, 1, 1, 2, 2, BN_RELU } },
-	{ "add", HN_SUITE_conv2d, { 1, 5, 5, 3, 2, 1, 2, 0, 1, 1, BIAS_ADD_RELU, 1 } },
-	{ "conv3d", HN_SUITE_conv3d, { 1, 3, 4, 5, 2, 3, 3, 2, 1 } },
-	{ "depthwise", HN_SUITE_depthwise, { 1, 5, 7, 3, 3, 2, 1, BIAS_RELU } },
-	{ "transposed", HN_SUITE_transposed, { 1, 3, 4, 2, 3, 4, 2, 1 } },
-	{ "capsule", HN_SUITE_capsule, { 1, 4, 5, 2, 3, 3, 2, 1 } },
-	{ "gmm", HN_SUITE_matmul, { 2, 3, 4, 5 } },
-	{ "gelu", HN_SUITE_dense, { 3, 5, 7, BIAS_GELU } },
-	{ "norm", HN_SUITE_norm, { 2, 3, 5 } },
-	{ "tbg", HN_SUITE_tbg, { 1, 5, 2, 3 } },
-	{ "scores", HN_SUITE_scores, { 2, 3, 4, 5 } },
-	{ "values", HN_SUITE_values, { 2, 3, 4, 5 } },
-	{ "softmax", HN_SUITE_softmax, { 3, 7 } },
-	{ "layernorm", HN_SUITE_layernorm, { 3, 7 } },
-	{ "maxpool", HN_SUITE_maxpool, { 1, 5, 6, 2, 3, 2, 1 } },
-	{ "avgpool", HN_SUITE_avgpool, { 1, 3, 4, 5 } },
-	{ "addrelu", HN_SUITE_addrelu, { 11 } },
+	{ "conv1d", HN_SUITE_conv1d, { 2, 9, 3, 4, 3, 2, 1 }, HN_SUITE_F32 },
+	{ "grouped", HN_SUITE_conv2d, { 1, 6, 5, 4, 6, 3, 1, 1, 2, 2, BN_RELU }, HN_SUITE_F32 },
+	{ "add", HN_SUITE_conv2d, { 1, 5, 5, 3, 2, 1, 2, 0, 1, 1, BIAS_ADD_RELU, 1 }, HN_SUITE_F32 },
+	{ "conv3d", HN_SUITE_conv3d, { 1, 3, 4, 5, 2, 3, 3, 2, 1 }, HN_SUITE_F32 },
+	{ "depthwise", HN_SUITE_depthwise, { 1, 5, 7, 3, 3, 2, 1, BIAS_RELU }, HN_SUITE_F32 },
+	{ "transposed", HN_SUITE_transposed, { 1, 3, 4, 2, 3, 4, 2, 1 }, HN_SUITE_F32 },
+	{ "capsule", HN_SUITE_capsule, { 1, 4, 5, 2, 3, 3, 2, 1 }, HN_SUITE_F32 },
+	{ "gmm", HN_SUITE_matmul, { 2, 3, 4, 5 }, HN_SUITE_F32 },
+	{ "gelu", HN_SUITE_dense, { 3, 5, 7, BIAS_GELU }, HN_SUITE_F32 },
+	{ "norm", HN_SUITE_norm, { 2, 3, 5 }, HN_SUITE_F32 },
+	{ "tbg", HN_SUITE_tbg, { 1, 5, 2, 3 }, HN_SUITE_F32 },
+	{ "scores", HN_SUITE_scores, { 2, 3, 4, 5 }, HN_SUITE_F32 },
+	{ "values", HN_SUITE_values, { 2, 3, 4, 5 }, HN_SUITE_F32 },
+	{ "softmax", HN_SUITE_softmax, { 3, 7 }, HN_SUITE_F32 },
+	{ "layernorm", HN_SUITE_layernorm, { 3, 7 }, HN_SUITE_F32 },
+	{ "maxpool", HN_SUITE_maxpool, { 1, 5, 6, 2, 3, 2, 1 }, HN_SUITE_F32 },
+	{ "avgpool", HN_SUITE_avgpool, { 1, 3, 4, 5 }, HN_SUITE_F32 },
+	{ "addrelu", HN_SUITE_addrelu, { 11 }, HN_SUITE_F32 },
+	{ "product bf16", HN_SUITE_product, { 3, 5, 7, PLAIN }, HN_SUITE_BF16 },
+	{ "relu bf16", HN_SUITE_product, { 3, 5, 7, BIAS_RELU }, HN_SUITE_BF16 },
+	{ "conv bf16", HN_SUITE_conv2d, { 1, 4, 5, 2, 3, 3, 1, 1, 1, 1, BIAS_RELU }, HN_SUITE_BF16 },
+	{ "product u8s8", HN_SUITE_product, { 3, 5, 7, PLAIN }, HN_SUITE_U8S8 },
+	{ "quant u8s8", HN_SUITE_product, { 3, 5, 7, REQUANT }, HN_SUITE_U8S8 },
+	{ "conv u8s8", HN_SUITE_conv2d, { 2, 4, 5, 2, 3, 3, 1, 1, 1, 1, REQUANT }, HN_SUITE_U8S8 },
+	{ "pointwise u8s8", HN_SUITE_conv2d, { 1, 4, 5, 2, 3, 1, 1, 0, 1, 1, BIAS_RELU }, HN_SUITE_U8S8 },
 };
 
 struct answer {
@@ -273,7 +309,7 @@ static void test_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_log),    cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_log),    cmocka_unit_test(test_rows), cmocka_unit_test(test_low_rows),
 		cmocka_unit_test(test_useful), cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_bests),
 	};
