@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ROUNDS 4096
+#define LEAST_ROUNDS 64
 
 /* 12 accumulators: as many as latency times width of the machines that have them.  Factors are
  * zero, and so are the sums: no value is slower than others. */
@@ -35,10 +35,8 @@
 	DOT(text, reg, "11")
 
 #define VECTOR_LOOP(name, text, reg)                                                     \
-	static void name(void)                                                           \
+	static void name(int n)                                                          \
 	{                                                                                \
-		int n = ROUNDS;                                                          \
-                                                                                         \
 		__asm__ volatile("vzeroall\n"                                            \
 				 "1:\n\t" DOTS(text, reg) "decl %0\n\t"                  \
 							  "jnz 1b\n\t"                   \
@@ -56,7 +54,7 @@ VECTOR_LOOP(bf16_512, "vdpbf16ps", "zmm")
 
 /* Four tiles of sums; tiles of 16 rows of 64 bytes. */
 #define TILE_LOOP(name, text)                                                            \
-	static void name(void)                                                           \
+	static void name(int n)                                                          \
 	{                                                                                \
 		static const struct {                                                    \
 			uint8_t palette, start, unused[14];                              \
@@ -67,8 +65,6 @@ VECTOR_LOOP(bf16_512, "vdpbf16ps", "zmm")
 			     { 0 },                                                      \
 			     { 64, 64, 64, 64, 64, 64, 64, 64 },                         \
 			     { 16, 16, 16, 16, 16, 16, 16, 16 } };                       \
-		int n = ROUNDS;                                                          \
-                                                                                         \
 		__asm__ volatile("ldtilecfg %1\n" /* tiles are zero now */               \
 				 "1:\n\t" text " %%tmm6, %%tmm4, %%tmm0\n\t" text        \
 				 " %%tmm7, %%tmm4, %%tmm1\n\t" text                      \
@@ -121,7 +117,7 @@ static const struct unit {
 	enum feature needs;
 	bool tile;
 	double flops; /* of a round */
-	void (*loop)(void);
+	void (*loop)(int rounds);
 } units[] = {
 	{ "limit-tdpbusd", HN_SUITE_U8S8, TILE_I8, true, 4 * 16 * 16 * 64 * 2,
 	  tile_busd },
@@ -146,6 +142,7 @@ static const struct unit *unit_of(enum hn_suite_type type, bool tiles)
 struct dots {
 	const struct hn_contest *contest;
 	const struct unit *unit;
+	int rounds; /* of each thread */
 };
 
 static void body(void *closure, int64_t begin, int64_t end, int32_t worker)
@@ -154,7 +151,7 @@ static void body(void *closure, int64_t begin, int64_t end, int32_t worker)
 
 	(void)worker;
 	for (int64_t i = begin; i < end; i++) {
-		d->unit->loop();
+		d->unit->loop(d->rounds);
 	}
 }
 
@@ -168,21 +165,24 @@ static void call(void *ctx)
 bool hn_limit_dot(struct hn_contest *t, bool tiles)
 {
 	const struct unit *unit = unit_of(t->row->type, tiles);
+	double flops = hn_suite_useful_flops(t->row), round;
 	struct hn_contender *c;
 	struct dots *d;
 
 	if (unit == NULL) {
 		return false;
 	}
+	round = unit->flops * t->n_threads;
 	d = malloc(sizeof(*d));
 	hn_assert(d != NULL);
-	*d = (struct dots){ t, unit };
+	/* a call does the case's work: other programs on the cores fall on both alike */
+	*d = (struct dots){ t, unit, LEAST_ROUNDS + (int)(flops / round) };
 	c = hn_contest_add(t, unit->name);
 	c->ctx = d;
 	c->call = call;
 	c->close = free;
 	c->limit = true;
-	c->amount = hn_suite_useful_flops(t->row) / (unit->flops * ROUNDS * t->n_threads);
+	c->amount = flops / (round * d->rounds);
 	c->n_range = 0;
 	return true;
 }

@@ -129,7 +129,12 @@ static void print_class(const struct hn_low_table *t, const char *like, int32_t 
 	line.peak = mean(&peak);
 	line.peer_peak = mean(&peer_peak);
 	print_line(&line, bytes);
-	if (ratio.n > 0) {
+	if (ratio.n == 0 && peak.n > 0) { /* built without peers */
+		snprintf(context, sizeof(context),
+			 "\"class\": \"%.*s\", \"cases\": %u, \"threads\": %d", bytes,
+			 line.name, peak.n, threads);
+		hn_bench_row("low.summary", line.peak, "of the peak", context);
+	} else if (ratio.n > 0) {
 		snprintf(context, sizeof(context),
 			 "\"class\": \"%.*s\", \"cases\": %u, \"threads\": %d, "
 			 "\"auto\": %.3f, \"peak\": %.3f, \"peer_peak\": %.3f, \"min\": "
