@@ -238,23 +238,33 @@ static int enter(struct hn_contest *t, const struct machine *m, const char *name
 	return rc;
 }
 
+/* The same beside hone's best, which goes on without it. */
+static void enter_beside(struct hn_contest *t, const struct machine *m, const char *name,
+			 const struct hn_histories *of)
+{
+	const char *steps;
+	struct hn_err err;
+
+	if (enter(t, m, name, of, &steps, &err) != 0) {
+		fprintf(stderr, "hone-bench: %s: without %s: %s\n", t->row->name, name,
+			err.msg);
+	}
+}
+
 static int enter_hone(const struct options *o, struct hn_contest *t,
 		      const struct machine *m, const struct schedules *s,
 		      const char **ret_steps, struct hn_arena *a, struct hn_err *err)
 {
+	bool known = s->best.n > 0;
+	int rc = enter(t, m, "hone", known ? &s->best : &s->automatic, ret_steps, err);
 	struct hn_histories rule;
-	const char *steps;
-	int rc;
 
-	if (s->best.n == 0) {
-		rc = enter(t, m, "hone", &s->automatic, ret_steps, err);
-	} else {
-		rc = enter(t, m, "hone", &s->best, ret_steps, err);
-		rc = rc ? rc : enter(t, m, "hone-auto", &s->automatic, &steps, err);
+	if (rc == 0 && known) {
+		enter_beside(t, m, "hone-auto", &s->automatic);
 	}
 	if (rc == 0 && o->guards) {
 		hn_history_of_heuristics(t->dag, m->target, a, &rule);
-		rc = enter(t, m, "hone-heuristic", &rule, &steps, err);
+		enter_beside(t, m, "hone-heuristic", &rule);
 	}
 	return rc;
 }
@@ -303,6 +313,7 @@ static void fill_line(const struct hn_contest *t, const struct hn_race_result *r
 		      const struct hn_judgement *j, struct hn_low_line *line)
 {
 	double flops = hn_suite_useful_flops(t->row);
+	bool known = strcmp(line->by, "auto") != 0;
 	uint32_t peer = 0, automatic = 0, limit = 0;
 
 	for (uint32_t i = 1; i < t->n; i++) {
@@ -318,12 +329,14 @@ static void fill_line(const struct hn_contest *t, const struct hn_race_result *r
 		}
 	}
 	line->gops = flops / hn_race_ns(&r[0]);
-	line->auto_gops = flops / hn_race_ns(&r[automatic]);
 	line->peer = peer > 0 ? t->contender[peer].name : "";
 	if (peer > 0) {
 		line->peer_gops = flops / hn_race_ns(&r[peer]);
 		line->ratio = hn_race_ratio(&r[0], &r[peer]);
-		line->auto_ratio = hn_race_ratio(&r[automatic], &r[peer]);
+	}
+	if (automatic > 0 || !known) {
+		line->auto_gops = flops / hn_race_ns(&r[automatic]);
+		line->auto_ratio = peer > 0 ? hn_race_ratio(&r[automatic], &r[peer]) : 0;
 	}
 	if (limit > 0) {
 		double amount = t->contender[limit].amount;

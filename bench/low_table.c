@@ -50,6 +50,8 @@ void hn_low_add(struct hn_low_table *t, const struct hn_low_line *line, int32_t 
 		 line->name, threads, line->by, line->peer);
 	if (line->ratio > 0) {
 		hn_bench_row("low.ratio", line->ratio, "x of the best peer", context);
+	}
+	if (line->auto_ratio > 0) {
 		hn_bench_row("low.auto", line->auto_ratio, "x of the best peer", context);
 	}
 	if (line->peak > 0) {
