@@ -106,12 +106,12 @@ void hn_best_write_near(const struct hn_best *best, struct hn_jw *w)
 		return;
 	}
 	hn_jw_list(w, "near");
-	for (int p = 0; p < HN_N_PARAM; p++) {
-		if (best->differs & (1u << p)) {
+	for (uint32_t i = 0; i < HN_N_NUMBER; i++) {
+		if (best->differs >> i & 1) {
 			hn_jw_object(w, NULL);
-			hn_jw_str(w, "parameter", hn_param_name((enum hn_param)p));
-			hn_jw_int(w, "there", best->target.param[p]);
-			hn_jw_int(w, "here", best->asked.param[p]);
+			hn_jw_str(w, "parameter", hn_nearest_name(i));
+			hn_jw_int(w, "there", hn_nearest_number(&best->target, i));
+			hn_jw_int(w, "here", hn_nearest_number(&best->asked, i));
 			hn_jw_end(w);
 		}
 	}

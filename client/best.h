@@ -13,7 +13,7 @@ struct hn_best {
 	struct hn_snapshot_entry entry;
 	struct hn_target target, asked; /* of the record; asked for */
 	const char *target_line, *asked_line;
-	uint32_t differs; /* bit p: the two differ in parameter p; 0: the very target asked for */
+	uint64_t differs; /* as in nearest.h; 0: the very target asked for */
 	const char *near; /* "num_cores 2, here 4", or "" */
 };
 
@@ -35,7 +35,7 @@ int hn_best_find(const struct hn_opts *o, const char *key, struct hn_arena *a,
 		 struct hn_best *ret, struct hn_err *err) HN_NODISCARD;
 void hn_best_close(struct hn_best *b);
 
-/* The member "near": null, or the parameters that differ. */
+/* The member "near": null, or the numbers that differ. */
 void hn_best_write_near(const struct hn_best *best, struct hn_jw *w);
 
 #endif

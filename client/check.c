@@ -23,8 +23,16 @@ int hn_check_open(const char *verb, const struct hn_opts *o, const char *target_
 	rc = hn_target_parse(target_line, a, &target, err);
 	hn_target_host(a, &host);
 	if (rc == 0 && !hn_target_runs_on(&target, &host)) {
-		ret->why = hn_arena_printf(a, "it is made for %.80s, and this machine is %.80s",
-					   target.isa, host.isa);
+		struct hn_buf theirs, ours;
+
+		hn_buf_init(&theirs);
+		hn_buf_init(&ours);
+		hn_target_print_isa(&target, &theirs);
+		hn_target_print_isa(&host, &ours);
+		ret->why = hn_arena_printf(a, "it is made for %s, and this machine is %s",
+					   theirs.s, ours.s);
+		hn_buf_fini(&ours);
+		hn_buf_fini(&theirs);
 		return 0;
 	}
 	rc = rc ? rc : hn_memory_file_open(verb, "", &ret->file, err);

@@ -65,9 +65,22 @@ int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
 	return rc;
 }
 
+_Static_assert(HN_N_NUMBER <= 64, "a bit for each");
+
+const char *hn_nearest_name(uint32_t i)
+{
+	return i < HN_N_PARAM ? hn_param_name((enum hn_param)i)
+			      : hn_target_feature_name(i - HN_N_PARAM);
+}
+
+int64_t hn_nearest_number(const struct hn_target *t, uint32_t i)
+{
+	return i < HN_N_PARAM ? t->param[i] : t->features >> (i - HN_N_PARAM) & 1;
+}
+
 /* Below 0: what runs best there says nothing of here. */
 static double distance(const struct hn_target *have, const struct hn_target *asked,
-		       uint32_t *ret_differs)
+		       uint64_t *ret_differs)
 {
 	double sum = 0;
 
@@ -76,18 +89,19 @@ static double distance(const struct hn_target *have, const struct hn_target *ask
 		return -1;
 	}
 	*ret_differs = 0;
-	for (int p = 0; p < HN_N_PARAM; p++) {
-		double x = (double)have->param[p], y = (double)asked->param[p];
+	for (uint32_t i = 0; i < HN_N_NUMBER; i++) {
+		double x = (double)hn_nearest_number(have, i);
+		double y = (double)hn_nearest_number(asked, i);
 
 		if (x != y) {
-			*ret_differs |= 1u << p;
-			sum += fabs(log2(fmax(x, 1) / fmax(y, 1)));
+			*ret_differs |= UINT64_C(1) << i;
+			sum += i < HN_N_PARAM ? fabs(log2(fmax(x, 1) / fmax(y, 1))) : 1;
 		}
 	}
 	return sum;
 }
 
-static int missing(const struct hn_snapshot *s, const char *key, const struct hn_target *asked,
+static int missing(const struct hn_snapshot *s, const char *key, const char *asked_for,
 		   const char *others, bool unproved, struct hn_err *err)
 {
 	if (unproved) {
@@ -99,7 +113,7 @@ static int missing(const struct hn_snapshot *s, const char *key, const struct hn
 	if (*others != '\0') {
 		return hn_fail(err, HONE_E_NOT_FOUND,
 			       "workload %.12s: tuned for %s, not for %s; name one with --target",
-			       key, others, asked->isa);
+			       key, others, asked_for);
 	}
 	return hn_fail(err, HONE_E_NOT_FOUND,
 		       hn_snapshot_count(s) == 0
@@ -108,29 +122,35 @@ static int missing(const struct hn_snapshot *s, const char *key, const struct hn
 		       key);
 }
 
-/* The isa of a target that is too far away joins the list, once. */
-static void add_other(struct hn_buf *others, const char *isa)
+/* What a target that is too far away is made of joins the list, once. */
+static void add_other(struct hn_buf *others, const struct hn_target *have)
 {
-	if (strstr(others->s, isa) == NULL) {
-		hn_buf_printf(others, "%s%s", others->n > 0 ? ", " : "", isa);
+	struct hn_buf isa;
+
+	hn_buf_init(&isa);
+	hn_target_print_isa(have, &isa);
+	if (strstr(others->s, isa.s) == NULL) {
+		hn_buf_printf(others, "%s%s", others->n > 0 ? ", " : "", isa.s);
 	}
+	hn_buf_fini(&isa);
 }
 
 static int find_near(const struct hn_snapshot *s, const char *key,
 		     const struct hn_target *asked, struct hn_arena *a, struct hn_nearest *ret,
 		     struct hn_err *err)
 {
-	struct hn_buf others;
+	struct hn_buf others, asked_for;
 	double least = INFINITY;
 	bool unproved = false;
 	int rc = 0;
 
 	hn_buf_init(&others);
+	hn_buf_init(&asked_for);
 	hn_buf_puts(&others, "");
 	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
 		struct hn_snapshot_entry e;
 		struct hn_target have;
-		uint32_t differs = 0;
+		uint64_t differs = 0;
 		double d;
 
 		hn_snapshot_at(s, i, &e);
@@ -144,7 +164,7 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 		}
 		d = distance(&have, asked, &differs);
 		if (d < 0) {
-			add_other(&others, have.isa);
+			add_other(&others, &have);
 		} else if (d < least) {
 			least = d;
 			*ret = (struct hn_nearest){
@@ -153,8 +173,10 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 		}
 	}
 	if (isinf(least)) {
-		rc = missing(s, key, asked, others.s, unproved, err);
+		hn_target_print_isa(asked, &asked_for);
+		rc = missing(s, key, asked_for.s, others.s, unproved, err);
 	}
+	hn_buf_fini(&asked_for);
 	hn_buf_fini(&others);
 	return rc;
 }
@@ -201,10 +223,11 @@ void hn_nearest_print(const struct hn_nearest *n, const struct hn_target *asked,
 {
 	const char *sep = "";
 
-	for (int p = 0; p < HN_N_PARAM; p++) {
-		if (n->differs & (1u << p)) {
-			hn_buf_printf(b, "%s%s %lld, here %lld", sep, hn_param_name((enum hn_param)p),
-				      (long long)n->have.param[p], (long long)asked->param[p]);
+	for (uint32_t i = 0; i < HN_N_NUMBER; i++) {
+		if (n->differs >> i & 1) {
+			hn_buf_printf(b, "%s%s %lld, here %lld", sep, hn_nearest_name(i),
+				      (long long)hn_nearest_number(&n->have, i),
+				      (long long)hn_nearest_number(asked, i));
 			sep = "; ";
 		}
 	}

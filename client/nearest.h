@@ -18,13 +18,19 @@ int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
 struct hn_nearest {
 	struct hn_snapshot_entry entry;
 	bool exact;
-	/* Of the other machine, in hn_param_name's order; bit p: differs in parameter p. */
-	uint32_t differs;
+	uint64_t differs; /* of the other machine; bit i: in number i below */
 	struct hn_target have;
 };
 
+/* The numbers of a target that may differ: its parameters, then its features (1 = it has it). */
+enum { HN_N_NUMBER = HN_N_PARAM + HN_N_TARGET_FEATURE };
+
+const char *hn_nearest_name(uint32_t i);
+int64_t hn_nearest_number(const struct hn_target *t, uint32_t i);
+
 /* The record of this very target (whose canonical line is `line`), or, of the same kind and
- * instruction set with other parameters, the one nearest to it: the sum of the ratios' logarithms.
+ * instruction set with other parameters, and no feature that is lacking here, the one nearest to
+ * it: the sum of the ratios' logarithms, and 1 for each feature.
  * HONE_E_NOT_FOUND says in a line what there is instead.  `have` lives in a. */
 int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct hn_target *target,
 		    const char *line, struct hn_arena *a, struct hn_nearest *ret,

@@ -122,11 +122,19 @@ static int check_machine(const struct hn_daemon *d, const struct hn_served *s,
 		return 0;
 	}
 	if (!hn_target_runs_on(&s->target, machine)) {
-		return hn_fail(err, HONE_E_INVALID,
-			       "its board is this machine, which cannot run code of isa %s with "
-			       "vectors of %lld bytes: it has %s, and vectors of %lld bytes",
-			       s->target.isa, vector_bytes(&s->target), machine->isa,
-			       vector_bytes(machine));
+		struct hn_buf need, have;
+
+		hn_buf_init(&need);
+		hn_buf_init(&have);
+		hn_target_print_isa(&s->target, &need);
+		hn_target_print_isa(machine, &have);
+		hn_fail(err, HONE_E_INVALID,
+			"its board is this machine, which cannot run code of isa %s with vectors of "
+			"%lld bytes: it has %s, and vectors of %lld bytes",
+			need.s, vector_bytes(&s->target), have.s, vector_bytes(machine));
+		hn_buf_fini(&have);
+		hn_buf_fini(&need);
+		return -err->code;
 	}
 	if (s->n_boards > 1) {
 		return hn_fail(err, HONE_E_INVALID,

@@ -1,6 +1,6 @@
 /* target/host.c -- this machine, read from the machine: instruction sets from the CPU's
- * own feature bits, cores from the scheduler's affinity mask, caches from sysfs or
- * sysconf.
+ * own feature bits (features: host_features.c), cores from the scheduler's affinity mask, caches
+ * from sysfs or sysconf.
  *
  * Nothing is cached: callers keep the struct.  What cannot be read keeps its row's value.
  */
@@ -139,6 +139,7 @@ void hn_target_host(struct hn_arena *a, struct hn_target *ret)
 
 	hn_assert(known);
 	refine(ret);
+	ret->features = hn_target_features_host() & hn_target_features_of_isa(ret->isa);
 	ret->kind = hn_arena_strdup(a, ret->kind);
 	ret->isa = hn_arena_strdup(a, ret->isa);
 	ret->param[HN_PARAM_NUM_CORES] = usable_cores();

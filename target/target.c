@@ -103,6 +103,17 @@ static void take_row(const struct row *row, struct hn_target *ret)
 	}
 }
 
+bool hn_target_rank(const char *isa, const char **ret_family, int32_t *ret_level)
+{
+	const struct row *row = row_of_isa(isa);
+
+	if (row) {
+		*ret_family = row->family;
+		*ret_level = row->level;
+	}
+	return row != NULL;
+}
+
 bool hn_target_of_isa(const char *isa, struct hn_target *ret)
 {
 	const struct row *row = row_of_isa(isa);
@@ -116,16 +127,27 @@ bool hn_target_of_isa(const char *isa, struct hn_target *ret)
 void hn_target_print(const struct hn_target *t, struct hn_buf *buf)
 {
 	hn_buf_printf(buf, "%s -isa=%s", t->kind, t->isa);
+	if (hn_target_features_of_isa(t->isa) != 0) {
+		hn_buf_puts(buf, " -mattr=");
+		hn_target_features_print(t->features, buf);
+	}
 	for (int p = 0; p < HN_N_PARAM; p++) {
 		hn_buf_printf(buf, " -%s=%lld", hn_param_name(p), (long long)t->param[p]);
 	}
+}
+
+void hn_target_print_isa(const struct hn_target *t, struct hn_buf *buf)
+{
+	hn_buf_printf(buf, "%s%s", t->isa, t->features != 0 ? " " : "");
+	hn_target_features_print(t->features, buf);
 }
 
 bool hn_target_runs_on(const struct hn_target *t, const struct hn_target *host)
 {
 	const struct row *have = row_of_isa(host->isa), *need = row_of_isa(t->isa);
 
-	if (!have || !need || strcmp(have->kind, need->kind) != 0) {
+	if (!have || !need || strcmp(have->kind, need->kind) != 0 ||
+	    (t->features & ~host->features) != 0) {
 		return false;
 	}
 	if (have == need) {
@@ -145,10 +167,13 @@ static char *next_word(const char **text, struct hn_arena *a)
 	return n > 0 ? hn_arena_strndup(a, s, n) : NULL;
 }
 
-static int set_param(const char *word, struct hn_target *t, struct hn_err *err)
+static int set_word(const char *word, struct hn_target *t, struct hn_err *err)
 {
 	const char *eq = strchr(word, '=');
 
+	if (strncmp(word, "-mattr=", 7) == 0) {
+		return hn_target_features_parse(word + 7, t, err);
+	}
 	for (int p = 0; eq && word[0] == '-' && p < HN_N_PARAM; p++) {
 		const char *name = hn_param_name(p);
 
@@ -172,7 +197,8 @@ static int set_param(const char *word, struct hn_target *t, struct hn_err *err)
 	}
 	return hn_fail(
 		err, HONE_E_INVALID,
-		"target: unknown word '%.100s': want -isa=NAME or -PARAMETER=NUMBER",
+		"target: unknown word '%.100s': want -isa=NAME, -mattr=+FEATURE,... or "
+		"-PARAMETER=NUMBER",
 		word);
 }
 
@@ -269,7 +295,7 @@ static int parse_on(const struct hn_target *host, const char *text, struct hn_ar
 		if (strncmp(w, "-isa=", 5) == 0) {
 			continue;
 		}
-		rc = set_param(w, &t, err);
+		rc = set_word(w, &t, err);
 		if (rc < 0) {
 			return rc;
 		}

@@ -10,7 +10,7 @@
 
 struct hn_intrin {
 	const char *name;	/* in records */
-	const char *feature[2]; /* as LLVM spells them; NULL: no other */
+	const char *feature[2]; /* one that a target needs; NULL: no other */
 	enum hn_dtype sum, left, right;
 	int64_t terms;
 	uint8_t added; /* to each byte of the left factor: 0 or 128 */

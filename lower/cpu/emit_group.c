@@ -3,7 +3,7 @@
  *
  * The loop is a dim of the tile like others, and is left out where all its terms are there: the
  * factors of a group are then loaded as one integer for each lane, or as one for all.  Where a
- * guard leaves out some of its terms, where the vector has no such instruction, and on machines
+ * guard leaves out some of its terms, where the vector has no such instruction, and for targets
  * that have none, it stays a loop.  So nothing that computes addresses or guards knows of it.
  */
 #include "lower/cpu/emit_nest.h"
@@ -13,22 +13,10 @@
 
 #include "loopstate/state/intrin.h"
 
-static bool has_instruction(const struct emit *e, const struct hn_intrin *in)
+static bool has_width(const struct emit *e, const struct emit_nest *n)
 {
-	for (size_t i = 0; i < HN_COUNT_OF(in->feature); i++) {
-		const char *at =
-			in->feature[i] ? strstr(e->em->features, in->feature[i]) : NULL;
-
-		if (at != NULL && strchr(",", at[strlen(in->feature[i])]) != NULL) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool has_width(uint32_t lanes)
-{
-	return lanes == 4 || lanes == 8 || lanes == 16;
+	return (n->w == 4 || n->w == 8 || n->w == 16) &&
+	       4 * n->w <= hn_target_has_intrin(&e->em->target, n->intrin);
 }
 
 /* Whether e, of op space, depends on the loop. */
@@ -94,7 +82,8 @@ void hn_emit_group_find(struct emit *e, struct emit_nest *n)
 	for (uint32_t i = 0; i < n->n_dim; i++) {
 		group = n->dim[i].node->intrin ? &n->dim[i] : group;
 	}
-	if (!group || !hn_emit_is_update(n) || !has_instruction(e, group->node->intrin) ||
+	if (!group || !hn_emit_is_update(n) ||
+	    !hn_target_has_intrin(&e->em->target, group->node->intrin) ||
 	    !hn_intrin_factors(group->node->intrin, n->op, n->factor)) {
 		return;
 	}
@@ -118,7 +107,7 @@ bool hn_emit_group_here(struct emit *e, const struct emit_tile *t, uint32_t i)
 	struct emit_dim *d = &n->dim[i];
 	int64_t full = d->extent / d->block, dead;
 
-	if (d != n->group || n->across || !has_width(n->w)) {
+	if (d != n->group || n->across || !has_width(e, n)) {
 		return false;
 	}
 	if (!t->sure) {

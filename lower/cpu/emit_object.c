@@ -86,22 +86,46 @@ static int check_width(const struct hn_target *t, struct hn_err *err)
 	return 0;
 }
 
+/* LLVM's features: those of `base`, with what the target has beside its isa; or without what it
+ * lacks of `all`, when these are this machine's. */
+static char *features_of(struct hn_llvm *em, const char *base, uint32_t all)
+{
+	uint32_t own = em->target.features, differs = all != 0 ? all & ~own : own;
+	struct hn_buf b;
+	char *ret;
+
+	hn_buf_init(&b);
+	hn_buf_puts(&b, base);
+	for (uint32_t i = 0; i < HN_N_TARGET_FEATURE; i++) {
+		if (differs >> i & 1) {
+			hn_buf_printf(&b, "%s%c%s", b.n > 0 ? "," : "",
+				      own >> i & 1 ? '+' : '-', hn_target_feature_name(i));
+		}
+	}
+	ret = LLVMCreateMessage(b.s);
+	hn_buf_fini(&b);
+	return ret;
+}
+
 static int choose_cpu(struct hn_llvm *em, struct hn_err *err)
 {
 	const struct isa *isa = find_isa(em->target.isa);
 	struct hn_target host;
 
 	hn_target_host(&em->arena, &host);
-	if (strcmp(host.isa, em->target.isa) == 0) {
+	if (strcmp(host.isa, em->target.isa) == 0 && hn_target_runs_on(&em->target, &host)) {
+		char *base = LLVMGetHostCPUFeatures();
+
 		em->triple = LLVMGetDefaultTargetTriple();
 		em->cpu = LLVMGetHostCPUName();
-		em->features = LLVMGetHostCPUFeatures();
+		em->features = features_of(em, base, host.features);
+		LLVMDisposeMessage(base);
 		return 0;
 	}
 	if (isa) {
 		em->triple = LLVMCreateMessage(isa->triple);
 		em->cpu = LLVMCreateMessage(isa->cpu);
-		em->features = LLVMCreateMessage("");
+		em->features = features_of(em, "", 0);
 		return 0;
 	}
 	return hn_fail(err, HONE_E_UNSUPPORTED, "target isa %s: no code generator for it",

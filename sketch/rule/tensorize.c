@@ -2,9 +2,8 @@
  * axis is cut into groups of its terms, and the operand that the lanes run along is packed so
  * that a group lies side by side.  Not of Ansor's; the instructions are rows of intrins.def.
  *
- * The rule comes before tiling, which leaves the group's loop whole and innermost.  It is for
- * machines with AVX-512: target lines do not say more, and nearly all have VNNI.  One that lacks
- * the instruction runs the group as a loop, and measuring tells. */
+ * The rule comes before tiling, which leaves the group's loop whole and innermost.  It offers what
+ * the target line says that the machine has. */
 #include "loopstate/state/intrin.h"
 #include "sketch/sketch_int.h"
 
@@ -103,14 +102,16 @@ static bool find_axis(const struct hn_state *s, const struct hn_op *op, struct g
 	return best >= g->in->terms;
 }
 
-static bool find_group(const struct hn_state *s, int32_t stage, struct group *g)
+static bool find_group(const struct hn_state *s, const struct hn_target *t, int32_t stage,
+		       struct group *g)
 {
 	if (!hn_stage_needs_tiling(s, stage) || s->stage[stage]->n_rel > 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
 		g->in = hn_intrin_at(i);
-		if (find_axis(s, hn_stage_op(s, stage), g)) {
+		if (hn_target_has_intrin(t, g->in) &&
+		    find_axis(s, hn_stage_op(s, stage), g)) {
 			return true;
 		}
 	}
@@ -122,9 +123,7 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 {
 	struct group g;
 
-	return (ctx->target->caps & HN_CAP_MASKED_VECTOR) && find_group(s, stage, &g)
-		       ? HN_RULE_APPLY
-		       : HN_RULE_SKIP;
+	return find_group(s, ctx->target, stage, &g) ? HN_RULE_APPLY : HN_RULE_SKIP;
 }
 
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
@@ -134,7 +133,7 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 	int64_t len[HN_DAG_MAX_RANK];
 	struct group g;
 
-	if (!find_group(s, stage, &g)) {
+	if (!find_group(s, ctx->target, stage, &g)) {
 		return;
 	}
 	for (uint32_t d = 0; d < hn_stage_op(s, g.operand)->n_dim; d++) {

@@ -1,7 +1,7 @@
 # The automatic schedule: nothing is measured, no daemon, no store; but proved. What a line
 # leaves out is the host's, so these name all that a machine can say of itself.
-$ echo 'cpu -isa=x86-64-avx2 -num_cores=2 -cache_line_bytes=64 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304' > avx2
-$ echo 'cpu -isa=x86-64-avx512 -num_cores=2 -cache_line_bytes=64 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=49152 -l2_bytes=1048576 -l3_bytes=4194304' > avx512
+$ echo 'cpu -isa=x86-64-avx2 -mattr= -num_cores=2 -cache_line_bytes=64 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304' > avx2
+$ echo 'cpu -isa=x86-64-avx512 -mattr= -num_cores=2 -cache_line_bytes=64 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=49152 -l2_bytes=1048576 -l3_bytes=4194304' > avx512
 $ echo 'mm(float32 A[24,20], float32 B[20,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' > mm.txt
 $ hone tune mm.txt --trials 0 --unchecked --target "$(cat avx2)" | sed 's/in [0-9]* ms/in X ms/; s/predicted [0-9.]*/predicted X/'
 mm  (workload ea1886a79f3ef511)
@@ -9,10 +9,10 @@ mm  (workload ea1886a79f3ef511)
   choice  1 of 7, answered in X ms
   kernel  not run: --unchecked
   predicted X us by the analytic model
-  target  cpu -isa=x86-64-avx2 -num_cores=2 -vector_unit_bytes=32 -cache_line_bytes=64 -max_shared_memory_per_block=0 -max_local_memory_per_block=0 -max_threads_per_block=0 -max_vthread_extent=0 -warp_size=0 -vector_registers=16 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304
+  target  cpu -isa=x86-64-avx2 -mattr= -num_cores=2 -vector_unit_bytes=32 -cache_line_bytes=64 -max_shared_memory_per_block=0 -max_local_memory_per_block=0 -max_threads_per_block=0 -max_vthread_extent=0 -warp_size=0 -vector_registers=16 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304
   steps   [["SP", 2, 0, 24, [6], 1], ["SP", 2, 2, 64, [16], 1], ["RE", 2, [0, 2, 4, 1, 3]], ["AN", 2, 4, 2]]
 $ hone tune mm.txt --trials 0 --unchecked --json --target "$(cat avx2)" | sed 's/"hone":"[^"]*","isl":"[^"]*",//; s/"schedule":.*//; s/_ns":[0-9.]*/_ns":X/; s/"ms":[0-9.]*/"ms":X/'
-{"state":"done","key":"ea1886a79f3ef51100a6b5bfd12bc536d9b9debcbf23cc75039ed021dd30d09c","name":"mm","target":"cpu -isa=x86-64-avx2 -num_cores=2 -vector_unit_bytes=32 -cache_line_bytes=64 -max_shared_memory_per_block=0 -max_local_memory_per_block=0 -max_threads_per_block=0 -max_vthread_extent=0 -warp_size=0 -vector_registers=16 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304","cache":"warm","trials":0,"median_ns":Xnull,"choice":1,"choices":7,"predicted_ns":2864.711111111111,"model":"analytic","ms":X,"check":{"inputs":0,"why":"--unchecked","cases":[]},"record":null,"steps":[["SP", 2, 0, 24, [6], 1], ["SP", 2, 2, 64, [16], 1], ["RE", 2, [0, 2, 4, 1, 3]], ["AN", 2, 4, 2]],"certificate":{"format":"hone-certificate/1","checks":["bounds","coverage","order","sequence","concurrency","equality"],"statements":["S0 init C","S1 update C"],
+{"state":"done","key":"ea1886a79f3ef51100a6b5bfd12bc536d9b9debcbf23cc75039ed021dd30d09c","name":"mm","target":"cpu -isa=x86-64-avx2 -mattr= -num_cores=2 -vector_unit_bytes=32 -cache_line_bytes=64 -max_shared_memory_per_block=0 -max_local_memory_per_block=0 -max_threads_per_block=0 -max_vthread_extent=0 -warp_size=0 -vector_registers=16 -fma_per_cycle=2 -fma_latency=4 -l1_bytes=32768 -l2_bytes=524288 -l3_bytes=4194304","cache":"warm","trials":0,"median_ns":Xnull,"choice":1,"choices":7,"predicted_ns":2864.711111111111,"model":"analytic","ms":X,"check":{"inputs":0,"why":"--unchecked","cases":[]},"record":null,"steps":[["SP", 2, 0, 24, [6], 1], ["SP", 2, 2, 64, [16], 1], ["RE", 2, [0, 2, 4, 1, 3]], ["AN", 2, 4, 2]],"certificate":{"format":"hone-certificate/1","checks":["bounds","coverage","order","sequence","concurrency","equality"],"statements":["S0 init C","S1 update C"],
 # In words; a chain of two products and what lies between them.
 $ hone explain --auto --target "$(cat avx512)" --text 'mlp(float32 X[128,96], const V[96,64], const W[64,80]) -> Y { T(i,j) +=! X(i,k) * V(k,j) G(i,j) = max(T(i,j), 0) Y(i,j) +=! G(i,k) * W(k,j) }'
 mlp: the automatic schedule, not measured

@@ -208,13 +208,12 @@ static void right_on_this_machine(void **state)
 	struct tally t;
 
 	all_rows(*state, &t);
-#ifdef LOWER_FORMS_X86
-	if (__builtin_cpu_supports("avx512vnni") &&
-	    __builtin_cpu_supports("avx512bf16")) {
+	const struct hn_target *host = &((struct fixture *)*state)->host;
+
+	if (hn_target_has(host, "avx512vnni") && hn_target_has(host, "avx512bf16")) {
 		assert_true(t.by_instruction > t.n / 4);
 		return;
 	}
-#endif
 	print_message("this processor lacks VNNI or BF16: some ran as loops\n");
 }
 
@@ -224,12 +223,78 @@ static int setup_baseline(void **state)
 	return setup_on(state, "cpu -isa=x86-64-baseline -vector_unit_bytes=16");
 }
 
+static int setup_masked(void **state)
+{
+	return setup_on(state, "cpu -mattr=");
+}
+
 static void right_without_instructions(void **state)
 {
 	struct tally t;
 
 	all_rows(*state, &t);
 	assert_int_equal(t.by_instruction, 0);
+}
+
+/* How often `word` stands in the machine code of the first histories of the first row. */
+static uint32_t count_code(struct fixture *f, const char *word)
+{
+	struct hn_emit_options o = { .symbol = "k", .want_asm = true };
+	const struct hn_dag *dag = dag_open(rows[0].text, &f->arena);
+	struct hn_artefact ret;
+	uint32_t n = 0;
+
+	for (uint64_t i = 0; i < N_HISTORY; i++) {
+		const struct hn_looptree *t;
+		struct hn_err err;
+
+		assert_int_equal(hn_looptree_build(history(dag, &rows[0], i, &f->arena), &f->arena,
+						   &t, &err), 0);
+		assert_int_equal(hn_emit(f->em, t, &o, &f->arena, &ret, &err), 0);
+		for (const char *s = strstr(ret.assembly, word); s != NULL;
+		     s = strstr(s + 1, word)) {
+			n++;
+		}
+	}
+	return n;
+}
+
+/* LLVM is told, so that it does not find by itself what is masked off. */
+static void masked_off_is_told(void **state)
+{
+	struct fixture *f = *state;
+	const char *features = hn_emitter_facts(f->em, &f->arena).features;
+	struct hn_target host;
+	char word[80];
+
+	hn_target_host(&f->arena, &host);
+	for (uint32_t i = 0; i < HN_N_TARGET_FEATURE; i++) {
+		snprintf(word, sizeof word, ",-%s", hn_target_feature_name(i));
+		if (host.features >> i & 1) {
+			assert_non_null(strstr(features, word));
+		}
+	}
+}
+
+static void masked_off_is_not_made(void **state)
+{
+	assert_int_equal(count_code(*state, "vpdpbusd"), 0);
+}
+
+/* AVX-VNNI is for 32 bytes at most: wider vectors stay loops. */
+static int setup_narrow(void **state)
+{
+	return setup_on(state, "cpu -isa=x86-64-avx512 -vector_unit_bytes=32 -mattr=+avxvnni");
+}
+
+static int setup_too_wide(void **state)
+{
+	return setup_on(state, "cpu -isa=x86-64-avx512 -vector_unit_bytes=64 -mattr=+avxvnni");
+}
+
+static void narrow_by_instruction(void **state)
+{
+	assert_true(count_code(*state, "vpdpbusd") > 0);
 }
 #endif
 
@@ -240,6 +305,10 @@ int main(void)
 #ifdef LOWER_FORMS_X86
 		cmocka_unit_test_setup_teardown(right_without_instructions,
 						setup_baseline, teardown),
+		cmocka_unit_test_setup_teardown(masked_off_is_told, setup_masked, teardown),
+		cmocka_unit_test_setup_teardown(masked_off_is_not_made, setup_masked, teardown),
+		cmocka_unit_test_setup_teardown(narrow_by_instruction, setup_narrow, teardown),
+		cmocka_unit_test_setup_teardown(masked_off_is_not_made, setup_too_wide, teardown),
 #endif
 	};
 

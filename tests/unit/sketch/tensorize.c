@@ -22,7 +22,8 @@
 
 static struct hn_target machine(struct hn_arena *a)
 {
-	return target_of(a, "cpu -isa=x86-64-avx512 -num_cores=2");
+	return target_of(a, "cpu -isa=x86-64-avx512 -mattr=+avx512vnni,+avx512bf16 "
+			    "-num_cores=2");
 }
 
 static struct hn_sketches own_sketches(const struct hn_dag *dag,
@@ -115,11 +116,38 @@ static void sums_of_products_are_offered(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	struct hn_target t = machine(&a),
-			 lesser = target_of(&a, "cpu -isa=x86-64-avx2 -num_cores=2");
+			 lesser = target_of(&a, "cpu -isa=x86-64-avx512 -mattr= "
+						"-num_cores=2");
 
 	for (size_t i = 0; i < HN_COUNT_OF(want); i++) {
 		assert_string_equal(offered(want[i].text, &t, &a), want[i].intrin);
 		assert_string_equal(offered(want[i].text, &lesser, &a), "");
+	}
+	hn_arena_fini(&a);
+}
+
+/* Each instruction by a feature of its own, and one by any of two. */
+static void features_are_asked_for(void **state)
+{
+	static const struct {
+		const char *line, *text, *intrin;
+	} want[] = {
+		{ "cpu -isa=x86-64-avx512 -mattr=+avx512vnni", BYTES, "vpdpbusd" },
+		{ "cpu -isa=x86-64-avx512 -mattr=+avx512vnni", HALVES, "" },
+		{ "cpu -isa=x86-64-avx512 -mattr=+avx512bf16", HALVES, "vdpbf16ps" },
+		{ "cpu -isa=x86-64-avx512 -mattr=+avx512bf16", BYTES, "" },
+		{ "cpu -isa=x86-64-avx2 -mattr=+avxvnni", BYTES, "vpdpbusd" },
+		{ "cpu -isa=x86-64-avx2 -mattr=", BYTES, "" },
+		{ "cpu -isa=x86-64-baseline", BYTES, "" },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < HN_COUNT_OF(want); i++) {
+		struct hn_target t = target_of(&a, want[i].line);
+
+		assert_string_equal(offered(want[i].text, &t, &a), want[i].intrin);
 	}
 	hn_arena_fini(&a);
 }
@@ -235,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_of_products_are_offered),
+		cmocka_unit_test(features_are_asked_for),
 		cmocka_unit_test(groups_are_split_and_packed_first),
 		cmocka_unit_test(what_is_drawn_is_legal_and_comes_back),
 	};

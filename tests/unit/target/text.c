@@ -33,6 +33,11 @@ static void a_line_reads_back(void **state)
 		"cpu",
 		"cpu -isa=x86-64-avx2 -num_cores=7",
 		"cpu -isa=x86-64-avx512 -l1_bytes=1",
+		"cpu -mattr=",
+		"cpu -isa=x86-64-avx512 -mattr=+avx512bf16,+avx512vnni",
+		"cpu -mattr=+amx-int8 -isa=x86-64-avx512",
+		"cpu -isa=x86-64-avx2 -mattr=+avxvnni",
+		"cpu -isa=aarch64-neon -mattr=+dotprod,+i8mm,+bf16,+fullfp16",
 		"cpu -isa=x86-64-baseline",
 		"cpu -isa=aarch64-neon",
 		"cpu -isa=generic",
@@ -55,6 +60,7 @@ static void a_line_reads_back(void **state)
 		hn_target_print(&u, &twice);
 		assert_string_equal(once.s, twice.s);
 		assert_int_equal(t.caps, u.caps);
+		assert_int_equal(t.features, u.features);
 		assert_memory_equal(t.param, u.param, sizeof t.param);
 	}
 	hn_buf_fini(&once);
@@ -95,6 +101,19 @@ static void refusals_name_the_word(void **state)
 		{"native -l1_bytes=-1", "-l1_bytes=-1"},
 		{"native -colour=red", "-colour=red"},
 		{"native cpu", "'cpu'"},
+		{"cpu -isa=x86-64-avx512 -mattr=+sse9", "unknown feature '+sse9': isa x86-64-avx512 has "
+							"+avx512vnni,+avxvnni,"},
+		{"cpu -isa=x86-64-avx512 -mattr=avx512vnni", "unknown feature 'avx512vnni'"},
+		{"cpu -isa=x86-64-avx512 -mattr=-avx512vnni", "unknown feature '-avx512vnni'"},
+		{"cpu -isa=x86-64-avx512 -mattr=+avx512vnni,", "unknown feature ''"},
+		{"cpu -isa=x86-64-avx512 -mattr=,+avx512vnni", "unknown feature ''"},
+		{"cpu -isa=x86-64-avx512 -mattr=+", "unknown feature '+'"},
+		{"cpu -isa=x86-64-avx512 -mattr=+avx512vnn", "unknown feature '+avx512vnn'"},
+		{"cpu -isa=x86-64-avx512 -mattr=+dotprod", "unknown feature '+dotprod'"},
+		{"cpu -isa=x86-64-avx2 -mattr=+avx512vnni", "isa x86-64-avx2 has +avxvnni"},
+		{"cpu -isa=x86-64-baseline -mattr=+avxvnni", "isa x86-64-baseline has none"},
+		{"cpu -isa=aarch64-neon -mattr=+avxvnni", "has +dotprod,+i8mm,+bf16,+fullfp16"},
+		{"cuda -mattr=+dotprod", "isa sm_70 has none"},
 	};
 	struct hn_arena a;
 
@@ -202,6 +221,115 @@ static void higher_levels_run_lower_ones(void **state)
 	hn_arena_fini(&a);
 }
 
+static const char *printed(const struct hn_target *t)
+{
+	static char text[400];
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	hn_target_print(t, &b);
+	snprintf(text, sizeof text, "%s", b.s);
+	hn_buf_fini(&b);
+	return text;
+}
+
+/* In the table's order, with what they need; "none" is said where there could be some. */
+static void features_are_one_word(void **state)
+{
+	static const struct {
+		const char *text, *begin;
+	} want[] = {
+		{ "cpu -isa=x86-64-avx512 -mattr=+avx512bf16,+avx512vnni,+avx512bf16",
+		  "cpu -isa=x86-64-avx512 -mattr=+avx512vnni,+avx512bf16 -num_cores=" },
+		{ "cpu -isa=x86-64-avx512 -mattr=", "cpu -isa=x86-64-avx512 -mattr= -num_cores=" },
+		{ "cpu -isa=x86-64-avx512 -mattr=+amx-bf16",
+		  "cpu -isa=x86-64-avx512 -mattr=+amx-tile,+amx-bf16 -num_cores=" },
+		{ "cpu -isa=x86-64-avx512 -mattr=+avx512vnni -mattr=",
+		  "cpu -isa=x86-64-avx512 -mattr= -num_cores=" },
+		{ "cpu -isa=x86-64-baseline", "cpu -isa=x86-64-baseline -num_cores=" },
+		{ "cuda", "cuda -isa=sm_70 -num_cores=" },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < HN_COUNT_OF(want); i++) {
+		struct hn_target t = parse(&a, want[i].text);
+
+		assert_memory_equal(printed(&t), want[i].begin, strlen(want[i].begin));
+	}
+	struct hn_target t = parse(&a, "cpu -isa=x86-64-avx512 -mattr=+avx512vnni");
+
+	assert_int_equal(hn_target_has(&t, "avx512vnni"), 64);
+	assert_int_equal(hn_target_has(&t, "avx512bf16"), 0);
+	assert_int_equal(hn_target_has(&t, "avx512"), 0);
+	assert_int_equal(hn_target_has(&t, ""), 0);
+	t = parse(&a, "cpu -isa=aarch64-neon -mattr=+i8mm");
+	assert_int_equal(hn_target_has(&t, "i8mm"), 16);
+	hn_arena_fini(&a);
+}
+
+/* Without the word this machine's; another isa's machine has none. */
+static void the_host_gives_its_features(void **state)
+{
+	struct hn_target host, t;
+	struct hn_arena a;
+	char text[200];
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &host);
+#if defined(__x86_64__)
+	const struct {
+		const char *name;
+		bool has;
+	} own[] = {
+		{ "avx512vnni", __builtin_cpu_supports("avx512vnni") },
+		{ "avx512bf16", __builtin_cpu_supports("avx512bf16") },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(own); i++) {
+		bool wide = strcmp(host.isa, "x86-64-avx512") == 0;
+
+		assert_int_equal(hn_target_has(&host, own[i].name) != 0, own[i].has && wide);
+	}
+#endif
+	t = parse(&a, "native");
+	assert_int_equal(t.features, host.features);
+	snprintf(text, sizeof text, "cpu -isa=%s", host.isa);
+	t = parse(&a, text);
+	assert_int_equal(t.features, host.features);
+	t = parse(&a, "native -mattr=");
+	assert_int_equal(t.features, 0);
+	t = parse(&a, strcmp(host.isa, "aarch64-neon") == 0 ? "cpu -isa=x86-64-avx512"
+							     : "cpu -isa=aarch64-neon");
+	assert_int_equal(t.features, 0);
+	hn_arena_fini(&a);
+}
+
+/* A machine runs no code with a feature that it lacks, whatever its level. */
+static void features_are_needed(void **state)
+{
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target none = parse(&a, "cpu -isa=x86-64-avx512 -mattr=");
+	struct hn_target vnni = parse(&a, "cpu -isa=x86-64-avx512 -mattr=+avx512vnni");
+	struct hn_target two = parse(&a, "cpu -isa=x86-64-avx512 -mattr=+avx512vnni,+avx512bf16");
+	struct hn_target low = parse(&a, "cpu -isa=x86-64-avx2 -mattr=+avxvnni");
+	struct hn_target both = parse(&a, "cpu -isa=x86-64-avx512 -mattr=+avxvnni");
+
+	assert_true(hn_target_runs_on(&none, &vnni));
+	assert_true(hn_target_runs_on(&vnni, &two));
+	assert_true(hn_target_runs_on(&two, &two));
+	assert_true(hn_target_runs_on(&low, &both));
+	assert_false(hn_target_runs_on(&vnni, &none));
+	assert_false(hn_target_runs_on(&two, &vnni));
+	assert_false(hn_target_runs_on(&low, &two));
+	hn_arena_fini(&a);
+}
+
 static void cuda_has_the_numbers_of_the_cases(void **state)
 {
 	static const int64_t want[] = {-1, 16, 64, 49152, 2147483647, 1024, 8, 32};
@@ -225,6 +353,9 @@ int main(void)
 		cmocka_unit_test(the_host_is_sane),
 		cmocka_unit_test(what_was_measured_comes_second),
 		cmocka_unit_test(higher_levels_run_lower_ones),
+		cmocka_unit_test(features_are_one_word),
+		cmocka_unit_test(the_host_gives_its_features),
+		cmocka_unit_test(features_are_needed),
 		cmocka_unit_test(cuda_has_the_numbers_of_the_cases),
 	};
 
