@@ -28,7 +28,9 @@ static union cell exact_node(struct eval *x, const struct hn_expr *e, bool index
 static union cell exact_typed(const struct eval *x, union cell v, enum hn_dtype type, bool index)
 {
 	if (hn_dtype_class(type) == HN_CLASS_FLOAT) {
-		return (union cell){ .f = type == HN_F32 && x->rounds ? (double)(float)v.f : v.f };
+		bool rounds = x->rounds || hn_dtype_is_narrow(type);
+
+		return (union cell){ .f = rounds ? hn_float_round(type, v.f) : v.f };
 	}
 	return index && type == HN_I32 ? v : (union cell){ .i = hn_interp_wrap(v.i, type) };
 }
@@ -115,16 +117,12 @@ static uint64_t exact_plain(struct hn_rng *r, enum hn_dtype type)
 {
 	uint64_t v = hn_rng_u64(r);
 	double d = (hn_rng_unit(r) + 0.25) * (v & 1 ? 4 : -4);
-	float f = (float)d;
 
 	if (hn_dtype_class(type) != HN_CLASS_FLOAT) {
 		return type == HN_BOOL ? v >> 1 & 1 : v | 1;
 	}
-	memcpy(&v, &d, sizeof(d));
-	if (type == HN_F32) {
-		v = 0;
-		memcpy(&v, &f, sizeof(f));
-	}
+	v = 0;
+	hn_float_put(type, &v, 0, d);
 	return v;
 }
 

@@ -82,13 +82,9 @@ static inline uint64_t rr_bits(struct hn_rng *r, enum hn_dtype type)
 	double d = kind == 0   ? reals[v % HN_COUNT_OF(reals)]
 		   : kind == 1 ? (double)(v % 9) - 4
 			       : (hn_rng_unit(r) - 0.5) * pow(2, (double)(v % 64) - 32);
-	float f = (float)d;
 
-	memcpy(&v, &d, sizeof(d));
-	if (type == HN_F32) {
-		v = 0;
-		memcpy(&v, &f, sizeof(f));
-	}
+	v = 0;
+	hn_float_put(type, &v, 0, d);
 	return v;
 }
 
@@ -97,13 +93,10 @@ static inline uint64_t rr_small(struct hn_rng *r, enum hn_dtype type)
 {
 	int32_t v = (int32_t)hn_rng_below(r, 4) + 1;
 	double d = v > 2 ? v - 5 : v;
-	float f = (float)d;
 	uint64_t bits = 0;
 
-	if (type == HN_F32) {
-		memcpy(&bits, &f, sizeof(f));
-	} else if (type == HN_F64) {
-		memcpy(&bits, &d, sizeof(d));
+	if (hn_dtype_class(type) == HN_CLASS_FLOAT) {
+		hn_float_put(type, &bits, 0, d);
 	} else {
 		bits = type == HN_BOOL ? v & 1 : (uint64_t)(v - 1);
 	}
