@@ -32,6 +32,15 @@ static double end_of(enum hn_dtype t)
 	}
 }
 
+/* What is computed in type t: past its end integers wrap, which all kernels do alike, and floats
+ * become infinite. */
+static double within(double v, enum hn_dtype t)
+{
+	bool wraps = hn_dtype_class(t) != HN_CLASS_FLOAT;
+
+	return v <= end_of(t) ? v : wraps && isfinite(v) ? end_of(t) + 1 : INFINITY;
+}
+
 static double bound(struct bounds *b, const struct hn_expr *e);
 
 static double of_var(const struct bounds *b, const struct hn_expr *e)
@@ -78,6 +87,12 @@ static double of_call(const struct hn_expr *e, double x)
 	case HN_FN_erf:
 	case HN_FN_sigmoid:
 		return isfinite(x) ? 1 : INFINITY;
+	case HN_FN_floor:
+	case HN_FN_ceil:
+	case HN_FN_trunc:
+	case HN_FN_round:
+	case HN_FN_nearbyint:
+		return x + 1;
 	case HN_FN_sqrt:
 		return fmax(x, 1);
 	case HN_FN_exp:
@@ -95,7 +110,10 @@ static double combine(const struct hn_expr *e, double x, double y)
 
 	switch (e->op) {
 	case HN_EXPR_SUB:
-		return is_unsigned ? INFINITY : x + y; /* below zero it wraps */
+		if (is_unsigned && isfinite(x + y)) {
+			return end_of((enum hn_dtype)e->dtype); /* below zero it wraps */
+		}
+		return x + y;
 	case HN_EXPR_ADD:
 		return x + y;
 	case HN_EXPR_MUL:
@@ -128,7 +146,8 @@ static double of_choice(struct bounds *b, const struct hn_expr *e)
 /* Only what computes can leave the type: -128 may be loaded, chosen and stored. */
 static double bound(struct bounds *b, const struct hn_expr *e)
 {
-	double v, end = INFINITY;
+	bool computes = false;
+	double v;
 
 	switch (e->op) {
 	case HN_EXPR_VAR:
@@ -154,11 +173,9 @@ static double bound(struct bounds *b, const struct hn_expr *e)
 		v = e->n_arg == 0 ? INFINITY
 				  : combine(e, bound(b, e->arg[0]),
 					    e->n_arg > 1 ? bound(b, e->arg[1]) : 0);
-		end = e->op == HN_EXPR_MIN || e->op == HN_EXPR_MAX
-			      ? INFINITY
-			      : end_of((enum hn_dtype)e->dtype);
+		computes = e->op != HN_EXPR_MIN && e->op != HN_EXPR_MAX;
 	}
-	return v <= end ? v : INFINITY;
+	return computes ? within(v, (enum hn_dtype)e->dtype) : v;
 }
 
 static double of_reduction(struct bounds *b)
@@ -178,8 +195,7 @@ static double of_reduction(struct bounds *b)
 		for (uint32_t i = 0; i < op->n_reduce; i++) {
 			length *= (double)op->axis[op->n_spatial + i].extent;
 		}
-		return length * v <= end_of((enum hn_dtype)op->dtype[0]) ? length * v
-									 : INFINITY;
+		return within(length * v, (enum hn_dtype)op->dtype[0]);
 	default:
 		return INFINITY;
 	}

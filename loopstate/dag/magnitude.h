@@ -18,7 +18,8 @@
 
 /* The largest k <= HN_MAGNITUDE_MAX for which no value of the dag, intermediate results
  * included, passes its type's range when every input element is at most 2^k in absolute value
- * (and within its own type); float32 counts as ending at 2^120, float64 at 2^1000, so that
+ * (and within its own type); integers may, as they wrap, or saturate when they are made from a
+ * float, alike in every kernel; float32 counts as ending at 2^120, float64 at 2^1000, so that
  * rounding cannot pass the end.  Arguments of exp and exp2 are held to 16: an error in them
  * grows by as much.  0 when nothing can be said: division by data, functions whose slope grows
  * with their argument (sin, pow), products over an axis, combiners of no known kind.  Pure;

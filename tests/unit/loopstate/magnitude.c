@@ -42,11 +42,16 @@ static void magnitudes(void **state)
 		{"f(float32 A[8]) -> C { C(i) = 1.0 / A(i) }", 0},
 		{"f(float32 A[8]) -> C { C(i) = sin(A(i)) }", 0},
 		{"f(float32 A[8], float32 B[8]) -> C { C(i) = pow(A(i), B(i)) }", 0},
-		/* integers: the type's limits, and sums that stay inside */
+		/* integers wrap: all that the types hold */
 		{"f(int8 A[8]) -> C { C(i) = A(i) }", HN_MAGNITUDE_MAX},
-		{"f(int8 A[8], int8 B[8]) -> C { C(i) = A(i) + B(i) }", 5},
-		{"f(int32 A[8,512], int32 B[512,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }", 10},
-		{"f(uint8 A[8], uint8 B[8]) -> C { C(i) = A(i) - B(i) }", 0},
+		{"f(int8 A[8], int8 B[8]) -> C { C(i) = A(i) + B(i) }", HN_MAGNITUDE_MAX},
+		{"f(int32 A[8,512], int32 B[512,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }", HN_MAGNITUDE_MAX},
+		{"f(uint8 A[8], uint8 B[8]) -> C { C(i) = A(i) - B(i) }", HN_MAGNITUDE_MAX},
+		{"f(int32 A[8], int32 B[8]) -> C { C(i) = B(i) != 0 ? div(A(i), B(i)) : 0 }", 0},
+		/* a sum that wraps, at most 2^31, times a scale */
+		{"f(uint8 A[8,512], int8 B[512,8], float32 s[8]) -> C {\n"
+		 "  S(i,j) +=! int32(A(i,k)) * int32(B(k,j))\n"
+		 "  C(i,j) = int8(min(max(nearbyint(float32(S(i,j)) * s(j)), -128), 127)) }", 96},
 	};
 
 	(void)state;
