@@ -85,6 +85,18 @@ double hn_dtype_largest(enum hn_dtype t)
 		       : 0;
 }
 
+int hn_dtype_normal_exponent(enum hn_dtype t)
+{
+	return rows[t].cls == HN_CLASS_FLOAT ? 2 - rows[t].exponent : 0;
+}
+
+double hn_dtype_least(enum hn_dtype t)
+{
+	const struct row *r = &rows[t];
+
+	return r->cls == HN_CLASS_FLOAT ? ldexp(1, hn_dtype_normal_exponent(t) + 1 - r->bits) : 0;
+}
+
 int hn_dtype_inputs_exponent(enum hn_dtype t)
 {
 	return rows[t].inputs;

@@ -45,6 +45,12 @@ double hn_dtype_largest(enum hn_dtype t);
 /* Of a float: inputs that are drawn to be large are below 2^this; else 0. */
 int hn_dtype_inputs_exponent(enum hn_dtype t);
 
+/* Of a float: the least number above zero, a subnormal one; else 0. */
+double hn_dtype_least(enum hn_dtype t);
+
+/* Of a float: 2^this is the least number with all its bits; else 0. */
+int hn_dtype_normal_exponent(enum hn_dtype t);
+
 /* Relative difference of two answers of a few operations, each rounded to the type; 0 for what
  * is exact. */
 double hn_dtype_tolerance(enum hn_dtype t);

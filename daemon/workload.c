@@ -4,7 +4,9 @@
 
 #include "loopstate/dag/magnitude.h"
 #include "loopstate/dag/mark.h"
+#include "loopstate/dag/sway.h"
 #include "loopstate/dag/tolerance.h"
+#include "loopstate/state/intrin.h"
 
 #define INPUT_SEED                                                                       \
 	1 /* of the random inputs: the same for all, so that answers compare             \
@@ -40,5 +42,7 @@ struct hn_workload hn_workload_of(const struct hn_dag *dag, const char *key,
 				     .tolerance = hn_dag_tolerance(dag),
 				     .seed = INPUT_SEED,
 				     .cold = hn_dag_marked(dag, HN_MARK_COLD),
+				     .settled = hn_dag_settled(dag),
+				     .subnormals = !hn_dag_may_flush(dag),
 				     .magnitude = hn_dag_magnitude(dag) };
 }

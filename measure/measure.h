@@ -58,6 +58,9 @@ struct hn_workload {
 	double tolerance; /* relative, on sums: by dtype and reduction length */
 	uint64_t seed;
 	bool cold; /* each call that is timed finds its data in memory, in no cache */
+	/* Every integer among the outputs is the same in all right kernels (loopstate/dag/sway.h). */
+	bool settled;
+	bool subnormals; /* inputs may be below 2^-126: no right kernel takes them for zero */
 	int32_t magnitude; /* inputs up to 2^this stay inside all types; 0 = not known */
 	/* Histories of the dag, and of the one with wider sums (loopstate/state/widen.h), both
 	 * marked as bitwise: where they are proved, their programs make the reference instead of

@@ -103,3 +103,17 @@ const char *hn_intrin_why_not(const struct hn_intrin *in, const struct hn_dag *r
 	}
 	return NULL;
 }
+
+bool hn_dag_may_flush(const struct hn_dag *dag)
+{
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		for (uint32_t k = 0; k < HN_COUNT_OF(rows); k++) {
+			if (hn_dtype_class(rows[k].sum) == HN_CLASS_FLOAT &&
+			    dag->op[i]->kind == HN_OP_COMPUTE &&
+			    hn_intrin_why_not(&rows[k], dag, dag->op[i]) == NULL) {
+				return true;
+			}
+		}
+	}
+	return false;
+}

@@ -22,7 +22,6 @@
 #define MOST_BYTES ((uint64_t)192 << 20) /* of the arguments: a frame holds them */
 #define EASY_BYTES ((uint64_t)8 << 20)	 /* more are filled for one case alone */
 #define MOST_POINTS 8.6e9 /* of a kernel's nests: a second, of one well made */
-#define PLAIN_CASES 3 /* of a dag without sizes */
 #define CLOSE 8	      /* so much nearer than a kernel may be must the two arithmetics be */
 
 /* What is known of one output. */
@@ -251,7 +250,7 @@ static int send_case(int fd, const struct check_case *c, uint32_t n_size, double
 		n_told[i] = c->told[i].n;
 		put_bytes(c, i, &blob);
 	}
-	hn_frame_encode_case(&(struct hn_frame_case){ .inputs = hn_check_inputs(c->i),
+	hn_frame_encode_case(&(struct hn_frame_case){ .inputs = hn_check_inputs(c->dag, c->i),
 						      .sizes = { n_size, c->size },
 						      .args = { n, arg },
 						      .tolerance = tolerance,
@@ -400,7 +399,7 @@ static void plan(const struct hn_dag *dag, uint32_t *ret_first, uint32_t *ret_en
 		reals |= hn_dtype_class(dag->op[dag->arg[i]]->dtype[0]) == HN_CLASS_FLOAT;
 	}
 	*ret_first = 0;
-	*ret_end = dag->sizes != NULL ? HN_CHECK_CASES : PLAIN_CASES;
+	*ret_end = dag->sizes != NULL ? HN_CHECK_CASES : hn_check_kinds(dag);
 	if (dag->sizes == NULL && hn_dag_arg_bytes(dag) > EASY_BYTES) {
 		*ret_first = reals ? 0 : 1;
 		*ret_end = *ret_first + 1;

@@ -26,7 +26,8 @@ int hn_check_write(const char *path, const struct hn_dag *dag, const char *symbo
 void hn_check_sizes(const struct hn_dag *dag, uint32_t i, int64_t *value);
 
 /* Fill an input of op for case i: floats from -1 to 1 and small integers; all integers there are,
- * floats of many magnitudes, zeros of both signs; floats as large as the arithmetic carries.
+ * floats of many magnitudes, zeros of both signs; floats as large as the arithmetic carries; where
+ * an argument is of a type of at most 16 bits, also ties of roundings, and the smallest floats.
  * divides: integers are divided by data, so that none is 0. */
 void hn_check_fill(const struct hn_dag *dag, const struct hn_op *op, uint32_t index, uint32_t i,
 		   bool divides, void *bytes);
@@ -34,7 +35,10 @@ void hn_check_fill(const struct hn_dag *dag, const struct hn_op *op, uint32_t in
 /* Points that the dag's nests run over. */
 double hn_check_points(const struct hn_dag *dag);
 
-/* Those inputs in words. */
-const char *hn_check_inputs(uint32_t i);
+/* How many kinds of inputs there are for the dag: case i has kind i modulo that. */
+uint32_t hn_check_kinds(const struct hn_dag *dag);
+
+/* The inputs of case i in words. */
+const char *hn_check_inputs(const struct hn_dag *dag, uint32_t i);
 
 #endif

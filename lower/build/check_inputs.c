@@ -3,20 +3,42 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "base/rng.h"
+#include "base/draw.h"
 #include "loopstate/dag/magnitude.h"
 #include "loopstate/dag/size.h"
+#include "loopstate/state/intrin.h"
 #include "lower/build/check.h"
 #include "lower/interp/interp_priv.h"
 
 #define SEED 11
 #define POINTS 2e7 /* of a case with sizes of ours: some milliseconds */
 
-enum kind { ORDINARY, FULL, LARGE, N_KIND };
+enum kind { ORDINARY, FULL, LARGE, SCALED, TIES, TINY, N_KIND };
 
-static enum kind kind_of(uint32_t i)
+/* For types of at most 16 bits, whose ends and ties are near; and for others. */
+static const enum kind narrow[] = { ORDINARY, SCALED, LARGE, TIES, TINY };
+static const enum kind wide[] = { ORDINARY, FULL, LARGE };
+
+static bool is_narrow(const struct hn_dag *dag)
 {
-	return (enum kind)(i % N_KIND);
+	bool ret = false;
+
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		enum hn_dtype t = dag->op[dag->arg[i]]->dtype[hn_dag_arg_out(dag, i)];
+
+		ret |= t != HN_BOOL && hn_dtype_bits(t) < hn_dtype_bits(HN_F32);
+	}
+	return ret;
+}
+
+uint32_t hn_check_kinds(const struct hn_dag *dag)
+{
+	return is_narrow(dag) ? HN_COUNT_OF(narrow) : HN_COUNT_OF(wide);
+}
+
+static enum kind kind_of(const struct hn_dag *dag, uint32_t i)
+{
+	return is_narrow(dag) ? narrow[i % HN_COUNT_OF(narrow)] : wide[i % HN_COUNT_OF(wide)];
 }
 
 double hn_check_points(const struct hn_dag *dag)
@@ -115,38 +137,43 @@ void hn_check_sizes(const struct hn_dag *dag, uint32_t i, int64_t *value)
 static int64_t whole(struct hn_rng *r, enum kind kind, enum hn_dtype t)
 {
 	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
-	int bits = 8 * (int)hn_dtype_bytes(t);
-	uint64_t top = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 
 	if (t == HN_BOOL) {
 		return (int64_t)hn_rng_below(r, 2);
 	}
-	if (kind == ORDINARY) {
+	if (kind == ORDINARY || kind == TIES || kind == TINY) {
 		return (int64_t)hn_rng_below(r, 9) - (is_signed ? 4 : 0);
 	}
-	switch (hn_rng_below(r, 8)) {
-	case 0: /* the ends of both kinds, 0 and -1 or the largest */
-		return hn_interp_wrap((int64_t)((top >> 1) + hn_rng_below(r, 2)), t);
-	case 1:
-		return hn_interp_wrap((int64_t)(top + hn_rng_below(r, 2)), t);
-	default:
-		return hn_interp_wrap((int64_t)hn_rng_u64(r), t);
-	}
+	return hn_draw_integer(r, t);
 }
 
-static double real(struct hn_rng *r, enum kind kind, int32_t magnitude, enum hn_dtype t)
+/* What the floats of a case depend on. */
+struct drawing {
+	enum kind kind;
+	int32_t magnitude; /* LARGE */
+	bool tiny, subnormals;
+};
+
+static double real(struct hn_rng *r, const struct drawing *d, enum hn_dtype t)
 {
 	double v = 2 * hn_rng_unit(r) - 1;
 	int most = hn_dtype_inputs_exponent(t);
 
-	if (kind == LARGE) {
-		return ldexp(v, magnitude < most ? magnitude : most);
-	}
-	if (kind == FULL) {
+	switch (d->kind) {
+	case LARGE:
+		return ldexp(v, d->magnitude < most ? d->magnitude : most);
+	case FULL:
 		return hn_rng_below(r, 16) == 0 ? copysign(0, v)
 						: ldexp(v, (int)hn_rng_below(r, 17) - 8);
+	case SCALED:
+		return hn_rng_below(r, 16) == 0 ? copysign(0, v) : hn_draw_scale(r);
+	case TIES:
+		return hn_draw_tie(r);
+	case TINY:
+		return d->tiny ? hn_draw_tiny(r, t, d->subnormals) : v;
+	default:
+		return v;
 	}
-	return v;
 }
 
 void hn_check_fill(const struct hn_dag *dag, const struct hn_op *op, uint32_t index, uint32_t i,
@@ -155,28 +182,33 @@ void hn_check_fill(const struct hn_dag *dag, const struct hn_op *op, uint32_t in
 	struct hn_rng r = hn_rng_stream(SEED, 2, i, index);
 	enum hn_dtype t = op->dtype[0];
 	int64_t n = hn_op_elements(op);
-	int32_t magnitude = kind_of(i) == LARGE ? hn_dag_magnitude(dag) : 0;
+	struct drawing d = { .kind = kind_of(dag, i), .tiny = index % 2 == 0 };
 
+	d.magnitude = d.kind == LARGE ? hn_dag_magnitude(dag) : 0;
+	d.subnormals = d.kind == TINY && !hn_dag_may_flush(dag);
 	for (int64_t at = 0; at < n; at++) {
 		union hn_value v;
 
 		if (hn_dtype_class(t) == HN_CLASS_FLOAT) {
-			v.f = real(&r, kind_of(i), magnitude, t);
+			v.f = real(&r, &d, t);
 		} else {
-			v.i = whole(&r, kind_of(i), t);
+			v.i = whole(&r, d.kind, t);
 			v.i = divides && v.i == 0 && t != HN_BOOL ? 1 : v.i;
 		}
 		hn_interp_put(bytes, t, at, v);
 	}
 }
 
-const char *hn_check_inputs(uint32_t i)
+const char *hn_check_inputs(const struct hn_dag *dag, uint32_t i)
 {
 	static const char *const word[N_KIND] = {
 		[ORDINARY] = "ordinary",
 		[FULL] = "all integers, floats of 2^-8 to 2^8 and zeros",
 		[LARGE] = "all integers, floats as large as the arithmetic carries",
+		[SCALED] = "all integers, floats of 2^-20 to 2 and zeros",
+		[TIES] = "ties of roundings to few bits",
+		[TINY] = "floats as small as the types have",
 	};
 
-	return word[kind_of(i)];
+	return word[kind_of(dag, i)];
 }

@@ -127,6 +127,8 @@ static int serve_workload(const struct hn_board_ops *ops, void *board, const str
 		.tolerance = v.tolerance,
 		.need = { v.flops, v.read_bytes, v.written_bytes },
 		.cold = v.cold,
+		.settled = v.settled,
+		.subnormals = v.subnormals,
 		.wide = given(v.wide),
 		.refer = given(v.refer),
 		.part = given(v.part),

@@ -57,6 +57,7 @@ struct hn_board_workload {
 	/* Whatever is timed of it finds its data (arguments, workspace, what was prepared) in
 	 * memory and in no cache at each call; else as the call before left it. */
 	bool cold;
+	bool settled, subnormals; /* as struct hn_workload */
 	struct hn_board_kernel naive;
 	/* WIDE_packed of naive's object, where it has that: the same computation with its sums
 	 * in a wider type and rounded at the end.  It makes the reference that answers are

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/draw.h"
 
 #define SMALL 24     /* the small are 2^-24 at most */
 #define ONE_ZERO_IN 16
@@ -64,6 +64,20 @@ static void put_strewn(const struct hn_tensor *t, struct hn_rng *r, int64_t i, v
 		put_zero(t, r, i, bytes);
 	} else {
 		put_plain(t, r, i, bytes);
+	}
+}
+
+static bool is_float(const struct hn_tensor *t)
+{
+	return hn_dtype_class(t->elem) == HN_CLASS_FLOAT;
+}
+
+static void put_whole(const struct hn_tensor *t, struct hn_rng *r, int64_t i, void *bytes)
+{
+	if (is_float(t)) {
+		put_float(t, i, hn_draw_scale(r), bytes);
+	} else {
+		put_int(t, i, hn_draw_integer(r, t->elem), bytes);
 	}
 }
 
@@ -138,6 +152,24 @@ static void fill_extremes(const struct hn_inputs *in, const struct hn_tensor *t,
 	}
 }
 
+static void put(const struct hn_inputs *in, const struct hn_tensor *t, uint32_t index,
+		struct hn_rng *r, int64_t i, void *bytes)
+{
+	bool any = hn_dtype_class(t->elem) != HN_CLASS_BOOL;
+
+	if (any && in->kind == HN_INPUTS_WHOLE) {
+		put_whole(t, r, i, bytes);
+	} else if (is_float(t) && in->kind == HN_INPUTS_TIES) {
+		put_float(t, i, hn_draw_tie(r), bytes);
+	} else if (is_float(t) && in->kind == HN_INPUTS_TINY && index % 2 == 0) {
+		put_float(t, i, hn_draw_tiny(r, t->elem, in->subnormals), bytes);
+	} else if (in->kind == HN_INPUTS_ZEROS) {
+		put_strewn(t, r, i, bytes);
+	} else {
+		put_plain(t, r, i, bytes);
+	}
+}
+
 void hn_inputs_fill(const struct hn_inputs *in, const struct hn_tensor *t, uint32_t index,
 		    void *bytes)
 {
@@ -148,19 +180,53 @@ void hn_inputs_fill(const struct hn_inputs *in, const struct hn_tensor *t, uint3
 		return;
 	}
 	for (int64_t i = 0; i < t->n_elem; i++) {
-		if (in->kind == HN_INPUTS_ZEROS) {
-			put_strewn(t, &r, i, bytes);
-		} else {
-			put_plain(t, &r, i, bytes);
-		}
+		put(in, t, index, &r, i, bytes);
 	}
+}
+
+/* Of an integer, of what has fewer bits than float32, of a float of 16 bits: is there one? */
+static bool shows(enum hn_inputs_kind kind, const struct hn_tensor *t)
+{
+	enum hn_dtype_class c = hn_dtype_class(t->elem);
+
+	switch (kind) {
+	case HN_INPUTS_WHOLE:
+		return !t->output && (c == HN_CLASS_SIGNED || c == HN_CLASS_UNSIGNED);
+	case HN_INPUTS_TIES:
+		return c != HN_CLASS_BOOL && hn_dtype_bits(t->elem) < hn_dtype_bits(HN_F32);
+	case HN_INPUTS_TINY:
+		return !t->output && c == HN_CLASS_FLOAT && hn_dtype_is_narrow(t->elem);
+	default:
+		return true;
+	}
+}
+
+bool hn_inputs_serve(enum hn_inputs_kind kind, uint32_t n, const struct hn_tensor *t)
+{
+	bool ret = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ret |= shows(kind, &t[i]);
+	}
+	return ret;
 }
 
 void hn_inputs_print(const struct hn_inputs *in, char *text, size_t text_bytes)
 {
-	if (in->kind == HN_INPUTS_EXTREMES) {
+	switch (in->kind) {
+	case HN_INPUTS_EXTREMES:
 		snprintf(text, text_bytes, "extremes to 2^%" PRId32, in->magnitude);
-	} else {
+		return;
+	case HN_INPUTS_WHOLE:
+		snprintf(text, text_bytes, "all integers");
+		return;
+	case HN_INPUTS_TIES:
+		snprintf(text, text_bytes, "ties");
+		return;
+	case HN_INPUTS_TINY:
+		snprintf(text, text_bytes, "tiny%s", in->subnormals ? " and subnormal" : "");
+		return;
+	default:
 		snprintf(text, text_bytes, "seed %" PRIu64 "%s", in->seed,
 			 in->kind == HN_INPUTS_ZEROS ? " with zeros" : "");
 	}

@@ -26,7 +26,7 @@ double hn_verify_scale(const struct hn_tensor *t, const void *want)
 }
 
 /* Ratio of the difference to what is allowed: <= 1 passes. */
-static double float_excess(double got, double want, double tolerance, double scale)
+static double float_excess(double got, double want, double tolerance, double scale, double unit)
 {
 	double allowed, diff;
 
@@ -37,7 +37,7 @@ static double float_excess(double got, double want, double tolerance, double sca
 		return got == want ? 0 : INFINITY;
 	}
 	diff = fabs(got - want);
-	allowed = tolerance * fmax(fabs(want), scale);
+	allowed = fmax(tolerance * fmax(fabs(want), scale), unit);
 	if (diff <= allowed) {
 		return 0;
 	}
@@ -119,9 +119,11 @@ static void compare_block(const struct hn_tensor *t, const void *got, const void
 			  int64_t begin, int64_t end, double tolerance, double scale,
 			  struct hn_mismatch *m)
 {
+	double unit = hn_dtype_is_narrow(t->elem) && tolerance > 0 ? hn_dtype_least(t->elem) : 0;
+
 	for (int64_t i = begin; i < end; i++) {
 		double e = float_excess(hn_float_get(t->elem, got, i),
-					hn_float_get(t->elem, want, i), tolerance, scale);
+					hn_float_get(t->elem, want, i), tolerance, scale, unit);
 
 		if (e > 0) {
 			note(m, i, e);

@@ -2,7 +2,8 @@
  *
  * Floats: |got - want| <= tolerance * max(|want|, scale), scale = RMS of the reference
  * output, so that a sum that cancels to nearly nothing is judged by the size of its
- * terms; NaN equals NaN only, an infinity only itself.  Integers and bools: exact.
+ * terms; of a type of 16 bits one unit of its subnormal numbers, which have fewer bits than the
+ * tolerance is made for, is always allowed; NaN equals NaN only, an infinity only itself.  Integers and bools: exact.
  * Outputs are poisoned before a run, so that an element never written cannot pass: before the
  * first with bytes that are no number, later in disguise (poison.h).
  */

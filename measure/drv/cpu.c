@@ -283,6 +283,7 @@ static struct cpu_workload *workload_new(const struct hn_board_workload *from)
 		w->tolerance = from->tolerance;
 		w->need = from->need;
 		w->cold = from->cold;
+		w->settled = from->settled;
 		w->set[0] = (struct cpu_set){.used = true,
 					     .inputs = {HN_INPUTS_PLAIN, from->seed, 0}};
 		copy_tensors(w, from);
@@ -466,6 +467,7 @@ static uint64_t origin_of(const struct hn_board_workload *from)
 	const double number[] = {from->tolerance, (double)from->magnitude, from->need.flops,
 				 from->need.read_bytes, from->need.written_bytes,
 				 (double)from->n_set, (double)from->n_tensor, from->cold,
+				 from->settled, from->subnormals,
 				 (double)from->naive.limit_ms};
 	uint64_t h = hn_hash64(from->naive.object, from->naive.object_bytes, from->seed);
 
@@ -483,6 +485,16 @@ static uint64_t origin_of(const struct hn_board_workload *from)
 		h = hn_hash64(t->shape, t->n_dim * sizeof *t->shape, h);
 	}
 	return h;
+}
+
+static uint32_t count_sets(const struct hn_board_workload *from)
+{
+	uint32_t n = 0;
+
+	for (uint32_t set = 0; set < HN_INPUT_SETS; set++) {
+		n += hn_cpu_set_serves(set, from->n_tensor, from->tensor);
+	}
+	return n;
 }
 
 static void say_sets(const struct cpu_workload *w, struct hn_board_answer *ret)
@@ -532,7 +544,7 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	struct hn_err err = {0};
 	uint64_t origin = origin_of(from);
 	int64_t least = buffer_bytes(from->n_tensor, from->tensor, 1);
-	int64_t wanted = buffer_bytes(from->n_tensor, from->tensor, HN_INPUT_SETS);
+	int64_t wanted = buffer_bytes(from->n_tensor, from->tensor, count_sets(from));
 	int64_t own = workspace_bytes(&from->naive, run.n_workers);
 	struct allowance may;
 	char text[300];

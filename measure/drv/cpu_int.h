@@ -51,6 +51,7 @@ struct cpu_workload {
 	double tolerance;
 	struct hn_need need;
 	bool cold;
+	bool settled; /* as struct hn_board_workload */
 	bool has_sample; /* the naive program's object has programs for one */
 	bool told; /* of each output it is known what a sample has */
 	bool wide; /* the first set's reference has its sums in a wider type */
@@ -149,6 +150,10 @@ int hn_cpu_map_input(const struct cpu_workload *w, uint32_t i, const struct hn_i
  * naive_ns: what one run of the naive program takes. */
 void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
 		      const struct hn_board_workload *from, bool room, double naive_ns);
+
+/* Whether the set shows more of a workload with these arguments than the others do: else it is
+ * none of its sets. */
+bool hn_cpu_set_serves(uint32_t set, uint32_t n, const struct hn_tensor *t);
 
 /* cpu_sample.c: the set's reference by a sample, and rounding upwards in the outputs where that is
  * a further set; *ret says how it went. */

@@ -61,18 +61,26 @@ static int map_set(struct cpu_workload *w, uint32_t set, struct hn_err *err)
 }
 
 /* Whether the references and the outputs, of the naive program rounding upwards, are the same
- * answer. */
+ * answer.  Integers that are settled are computed by every kernel as they are written: what
+ * another rounding makes of them is nobody's. */
 static bool steady(struct cpu_workload *w, uint32_t set)
 {
-	char text[400];
+	bool ret = true;
 
 	for (uint32_t i = 0; i < w->n_tensor; i++) {
-		if (w->tensor[i].output) {
-			w->buffer[i].scale[set] =
-				hn_verify_scale(&w->tensor[i], w->buffer[i].reference[set].data);
+		const struct hn_tensor *t = &w->tensor[i];
+		struct hn_mismatch m;
+
+		if (!t->output) {
+			continue;
+		}
+		w->buffer[i].scale[set] = hn_verify_scale(t, w->buffer[i].reference[set].data);
+		if (hn_dtype_class(t->elem) == HN_CLASS_FLOAT || !w->settled) {
+			ret &= hn_cpu_verify(w, i, set, cpu_placed(&w->buffer[i], HN_REDZONE_EXACT)->data,
+					     0, t->n_elem, &m);
 		}
 	}
-	return hn_cpu_check(w, HN_REDZONE_EXACT, set, text, sizeof text) == HN_VERDICT_OK;
+	return ret;
 }
 
 /* Why this filling does not serve; NULL when it does. */
@@ -121,20 +129,34 @@ static bool seal(struct cpu_workload *w, uint32_t set)
 	return rc == 0;
 }
 
-/* The fillings of each further set, the sharper one first. */
+/* The fillings of each further set: a sharp one, and the milder one that is tried after it. */
+static const struct {
+	enum hn_inputs_kind kind, mild;
+} fillings[HN_INPUT_SETS] = {
+	[1] = {HN_INPUTS_ZEROS, HN_INPUTS_PLAIN},
+	[2] = {HN_INPUTS_EXTREMES, HN_INPUTS_EXTREMES}, /* up to the magnitude, up to 1 */
+	[3] = {HN_INPUTS_WHOLE, HN_INPUTS_WHOLE},
+	[4] = {HN_INPUTS_TIES, HN_INPUTS_TIES},
+	[5] = {HN_INPUTS_TINY, HN_INPUTS_TINY},
+};
+
+bool hn_cpu_set_serves(uint32_t set, uint32_t n, const struct hn_tensor *t)
+{
+	return set == 0 || hn_inputs_serve(fillings[set].kind, n, t);
+}
+
 static void make_set(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 		     const struct hn_board_workload *from, double naive_ns)
 {
 	struct cpu_set *s = &w->set[set];
+	bool two = fillings[set].kind != fillings[set].mild || set == 2;
 
-	for (int mild = 0; mild < 2 && !s->used; mild++) {
-		if (set == 1) {
-			s->inputs = (struct hn_inputs){
-				mild ? HN_INPUTS_PLAIN : HN_INPUTS_ZEROS, from->seed + 1, 0};
-		} else {
-			s->inputs = (struct hn_inputs){HN_INPUTS_EXTREMES, from->seed + 2,
-						       mild ? 0 : from->magnitude};
-		}
+	for (int mild = 0; mild < 1 + two && !s->used; mild++) {
+		s->inputs = (struct hn_inputs){
+			.kind = mild ? fillings[set].mild : fillings[set].kind,
+			.seed = from->seed + set,
+			.magnitude = set == 2 && !mild ? from->magnitude : 0,
+			.subnormals = from->subnormals};
 		s->why = objection(b, w, set, from, naive_ns);
 		s->used = s->why == NULL && seal(w, set);
 		if (!s->used) {
@@ -152,6 +174,9 @@ void hn_cpu_make_sets(struct cpu_board *b, struct cpu_workload *w,
 	for (uint32_t set = 1; set < HN_INPUT_SETS; set++) {
 		bool asked = from->n_set == 0 || set < from->n_set;
 
+		if (!hn_cpu_set_serves(set, w->n_tensor, w->tensor)) {
+			continue;
+		}
 		w->set[set].why = !asked ? "not asked for"
 				  : !room ? "memory is short"
 				  : slow && !w->has_sample ? "its reference takes long"
@@ -197,6 +222,9 @@ void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_byt
 	for (uint32_t set = 0; set < HN_INPUT_SETS && at < text_bytes; set++) {
 		char what[160];
 
+		if (!hn_cpu_set_serves(set, w->n_tensor, w->tensor)) {
+			continue;
+		}
 		print_set(w, &w->set[set], what, sizeof what);
 		at += (size_t)snprintf(text + at, text_bytes - at, "%s%s", set > 0 ? "; " : "", what);
 	}

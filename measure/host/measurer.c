@@ -412,6 +412,8 @@ static struct workload *workload_new(const struct hn_measurer *m,
 	w->need = (struct hn_need){from->needed_flops, from->read_bytes, from->written_bytes};
 	w->tolerance = from->tolerance;
 	w->cold = from->cold;
+	w->settled = from->settled;
+	w->subnormals = from->subnormals;
 	w->seed = from->seed;
 	w->magnitude = from->magnitude;
 	w->naive_ns = from->naive_ns;

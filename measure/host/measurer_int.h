@@ -90,7 +90,7 @@ struct workload {
 	struct hn_need need;
 	double tolerance;
 	uint64_t seed;
-	bool cold;
+	bool cold, settled, subnormals; /* as struct hn_workload */
 	int32_t magnitude;
 	uint32_t n_use; /* callers that hold it, its tickets, boards that make it */
 	const char *refer_steps, *wide_steps; /* as struct hn_workload */

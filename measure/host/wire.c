@@ -78,6 +78,8 @@ void hn_wire_workload(const struct workload *work, struct hn_buf *json)
 			.read_bytes = work->need.read_bytes,
 			.written_bytes = work->need.written_bytes,
 			.cold = work->cold,
+			.settled = work->settled,
+			.subnormals = work->subnormals,
 			.naive_ns = work->naive_ns,
 			.wide = HN_WIDE_SYMBOL,
 			.refer = HN_REFER_SYMBOL,

@@ -86,8 +86,9 @@ static const struct hn_state *searched(struct one *o)
 				? hn_mutate(of, plan, NULL, &o->rng, o->a, &origin)
 				: NULL;
 
-		if (other != NULL && hn_sketch_rebuild(of, other, &o->t->bench.host, &o->rng, o->a,
-						       &next) == HN_VERDICT_OK) {
+		if (other != NULL &&
+		    hn_sketch_rebuild(of, other, &o->t->bench.host, &o->rng, o->a,
+				      &next) == HN_VERDICT_OK) {
 			s = next;
 		}
 	}
@@ -100,7 +101,8 @@ static int32_t sum_of(const struct hn_state *s, const struct hn_intrin *in)
 	const struct hn_expr *factor[2];
 
 	for (uint32_t i = 0; i < s->n_stage; i++) {
-		if (s->dag->op[i]->kind == HN_OP_COMPUTE && s->stage[i]->at != HN_AT_INLINED &&
+		if (s->dag->op[i]->kind == HN_OP_COMPUTE &&
+		    s->stage[i]->at != HN_AT_INLINED &&
 		    hn_intrin_factors(in, s->dag->op[i], factor)) {
 			return (int32_t)i;
 		}
@@ -121,17 +123,21 @@ static bool take(struct one *o, const struct hn_state **s, const struct hn_step 
 }
 
 /* Any loop of the stage cut, and a part of it, or another loop, given away. */
-static const struct hn_state *give_any(struct one *o, const struct hn_state *s, int32_t stage)
+static const struct hn_state *give_any(struct one *o, const struct hn_state *s,
+				       int32_t stage)
 {
 	int64_t len = below(o, 4) ? o->in->terms : 1 + below(o, 6);
 	const struct hn_state *next;
-	struct hn_step give = { .kind = HN_STEP_tensorize, .stage = stage, .text = o->in->name };
+	struct hn_step give = { .kind = HN_STEP_tensorize,
+				.stage = stage,
+				.text = o->in->name };
 
-	for (int tries = 0; tries < 6 && stage >= 0 && s->stage[stage]->n_iter > 0; tries++) {
+	for (int tries = 0; tries < 6 && stage >= 0 && s->stage[stage]->n_iter > 0;
+	     tries++) {
 		int64_t at = below(o, s->stage[stage]->n_iter);
 
-		if (below(o, 5) && hn_split(s, stage, (int32_t)at, &len, 1, true, o->a, &next,
-					    NULL) == 0) {
+		if (below(o, 5) && hn_split(s, stage, (int32_t)at, &len, 1, true, o->a,
+					    &next, NULL) == 0) {
 			s = next;
 			at++;
 		}
@@ -162,7 +168,8 @@ static const struct hn_state *wild(struct one *o)
 		}
 		return below(o, 2) ? annotate_any(d.s, &o->rng, o->a) : d.s;
 	}
-	s = below(o, 2) ? rp_wild(o->p->dag, seed, o->a) : random_history(o->p->dag, seed, o->a);
+	s = below(o, 2) ? rp_wild(o->p->dag, seed, o->a)
+			: random_history(o->p->dag, seed, o->a);
 	return give_any(o, s, sum_of(s, o->in));
 }
 
@@ -279,8 +286,10 @@ static const struct hn_state *hostile(struct one *o)
 		if (kind == 0 && near) {
 			step = changed(o, step);
 		}
-		if ((kind == 1 && i == early && !take(o, &s, from->trace->step[te]) && !lenient) ||
-		    (!(kind == 1 && i == te && below(o, 2)) && !take(o, &s, step) && !lenient)) {
+		if ((kind == 1 && i == early && !take(o, &s, from->trace->step[te]) &&
+		     !lenient) ||
+		    (!(kind == 1 && i == te && below(o, 2)) && !take(o, &s, step) &&
+		     !lenient)) {
 			return NULL;
 		}
 		if (kind >= 2 && i >= te && below(o, i == te ? 2 : 6) == 0) {
@@ -296,7 +305,8 @@ static const struct hn_state *edited(struct one *o)
 	const struct hn_sketch *of;
 	const struct hn_state *from = fill(o, &of), *s;
 
-	return from != NULL && hn_state_replay(o->p->dag, edit_trace(from->trace, &o->rng, o->a),
+	return from != NULL && hn_state_replay(o->p->dag,
+					       edit_trace(from->trace, &o->rng, o->a),
 					       o->a, &s, NULL) == 0
 		       ? s
 		       : NULL;
@@ -331,7 +341,8 @@ static const struct hn_state *draw_history(struct one *o, enum source from)
 /* The seed says to rp_judge whether a tree that is wrong is a finding (random_pairs.h). */
 static uint64_t judged_as(uint64_t i, enum source from)
 {
-	return i * RP_HISTORIES + (from == FILLED || from == SEARCHED ? RP_FILL : RP_MUTATED);
+	return i * RP_HISTORIES +
+	       (from == FILLED || from == SEARCHED ? RP_FILL : RP_MUTATED);
 }
 
 static bool calls(struct one *o, const struct hn_looptree *t)
@@ -364,8 +375,8 @@ static void judge(struct one *o, const char *text, enum source from, uint64_t i)
 		hn_buf_init(&steps);
 		hn_trace_write(s->trace, &steps);
 		hn_looptree_print(tree, &steps);
-		fail_msg("%s, %s: %s; %s\n%s%s", source_names[from], o->in->name, rp_names[v],
-			 o->t->bench.note, text, steps.s);
+		fail_msg("%s, %s: %s; %s\n%s%s", source_names[from], o->in->name,
+			 rp_names[v], o->t->bench.note, text, steps.s);
 	}
 }
 
@@ -423,22 +434,26 @@ static void print(const struct tally *t)
 	const struct rp_counts *n = &t->bench.n;
 
 	for (int i = 0; i < N_SOURCE; i++) {
-		print_message("%llu %s, %llu refused by a step; ", (unsigned long long)t->n[i],
-			      source_names[i], (unsigned long long)t->refused[i]);
+		print_message("%llu %s, %llu refused by a step; ",
+			      (unsigned long long)t->n[i], source_names[i],
+			      (unsigned long long)t->refused[i]);
 	}
-	print_message("\n%llu programs, %llu with sketches that tensorize; %llu trees, %llu of "
-		      "them with a group (1 of 16 emitted once more: %llu call the "
-		      "instruction)\n",
-		      (unsigned long long)t->programs, (unsigned long long)t->offered,
-		      (unsigned long long)n->pairs,
-		      (unsigned long long)t->given, (unsigned long long)t->by_instruction);
-	print_message("%llu right, of which %llu refused by the exact check and %llu by the quick "
-		      "one; %llu illegal, %llu undecided; %llu kernels ran; %llu damaged, none "
-		      "accepted\n",
-		      (unsigned long long)n->right, (unsigned long long)n->missed,
-		      (unsigned long long)n->plain_missed, (unsigned long long)n->illegal,
-		      (unsigned long long)n->unknown, (unsigned long long)n->run,
-		      (unsigned long long)n->damaged);
+	print_message(
+		"\n%llu programs, %llu with sketches that tensorize; %llu trees, %llu of "
+		"them with a group (1 of 16 emitted once more: %llu call the "
+		"instruction)\n",
+		(unsigned long long)t->programs, (unsigned long long)t->offered,
+		(unsigned long long)n->pairs, (unsigned long long)t->given,
+		(unsigned long long)t->by_instruction);
+	print_message(
+		"%llu right, of which %llu refused by the exact check and %llu by the "
+		"quick "
+		"one; %llu illegal, %llu undecided; %llu kernels ran; %llu damaged, none "
+		"accepted\n",
+		(unsigned long long)n->right, (unsigned long long)n->missed,
+		(unsigned long long)n->plain_missed, (unsigned long long)n->illegal,
+		(unsigned long long)n->unknown, (unsigned long long)n->run,
+		(unsigned long long)n->damaged);
 }
 
 static void one_story(void **state)
@@ -455,7 +470,8 @@ static void one_story(void **state)
 	print(t);
 	assert_true(n->right * 4 > n_histories);
 	assert_true((n->illegal + n->damaged) * 20 > n_histories);
-	assert_true(n->missed <= n->unknown); /* none that the exact check refused outright */
+	assert_true(n->missed <=
+		    n->unknown); /* none that the exact check refused outright */
 	assert_true(n->plain_missed * 50 <= n->plain);
 	rp_bench_close(&t->bench);
 	free(t);
@@ -466,14 +482,16 @@ static int say_where(void **state)
 {
 	(void)state;
 	if (at_work != UINT64_MAX) {
-		print_message("it was at work on program %llu\n", (unsigned long long)at_work);
+		print_message("it was at work on program %llu\n",
+			      (unsigned long long)at_work);
 	}
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(one_story, say_where) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(one_story,
+								      say_where) };
 
 	n_histories = argc > 1 ? strtoull(argv[1], NULL, 10) : n_histories;
 	first_program = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;

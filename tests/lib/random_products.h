@@ -22,12 +22,13 @@ static inline int product_draw(struct random_product *p, int lo, int hi)
 }
 
 /* x times y, converted, in either order. */
-static inline void product_term(const struct random_product *p, const char *x, const char *y,
-				struct hn_buf *b)
+static inline void product_term(const struct random_product *p, const char *x,
+				const char *y, struct hn_buf *b)
 {
 	const char *sum = hn_dtype_name(p->in->sum);
 
-	hn_buf_printf(b, "%s(%s) * %s(%s)", sum, p->swapped ? y : x, sum, p->swapped ? x : y);
+	hn_buf_printf(b, "%s(%s) * %s(%s)", sum, p->swapped ? y : x, sum,
+		      p->swapped ? x : y);
 }
 
 static inline void product_inputs(const struct random_product *p, const char *left,
@@ -37,12 +38,13 @@ static inline void product_inputs(const struct random_product *p, const char *le
 
 	hn_buf_printf(b, "f(%s A[%s], %s%s B[%s], %s z[%d], float32 s[%d]) -> Y {\n",
 		      hn_dtype_name(p->in->left), left, p->constant ? "const " : "",
-		      hn_dtype_name(p->in->right), right, is_int ? "int32" : "bfloat16", n, n);
+		      hn_dtype_name(p->in->right), right, is_int ? "int32" : "bfloat16",
+		      n, n);
 }
 
 /* Y of C at these indices; the last one is that of z and s. */
-static inline void product_reader(struct random_product *p, const char *at, const char *last,
-				  struct hn_buf *b)
+static inline void product_reader(struct random_product *p, const char *at,
+				  const char *last, struct hn_buf *b)
 {
 	static const char *const whole[] = {
 		"C($) + z(%)",
@@ -71,7 +73,8 @@ static inline void product_reader(struct random_product *p, const char *at, cons
 
 static inline void product_matrices(struct random_product *p, struct hn_buf *b)
 {
-	int m = product_draw(p, 1, 9), n = product_draw(p, 1, 24), k = product_draw(p, 4, 19);
+	int m = product_draw(p, 1, 9), n = product_draw(p, 1, 24),
+	    k = product_draw(p, 4, 19);
 	int batch = product_draw(p, 0, 2) == 0 ? product_draw(p, 1, 3) : 0;
 	bool across = product_draw(p, 0, 1) == 0;
 	char first[12] = "", left[40], right[40], right_at[20];
@@ -106,14 +109,16 @@ static inline void product_convolution(struct random_product *p, struct hn_buf *
 	product_inputs(p, left, right, f, b);
 	if (border) {
 		hn_buf_printf(b,
-			      "  P(y,x,k) = y >= 1 && y < %d && x >= 1 && x < %d ? A(y-1,x-1,k) : "
+			      "  P(y,x,k) = y >= 1 && y < %d && x >= 1 && x < %d ? "
+			      "A(y-1,x-1,k) : "
 			      "%s(0) where y in 0:%d, x in 0:%d\n",
-			      inner + 1, inner + 1, hn_dtype_name(p->in->left), side, side);
+			      inner + 1, inner + 1, hn_dtype_name(p->in->left), side,
+			      side);
 	}
 	hn_buf_puts(b, "  C(y,x,j) +=! ");
 	product_term(p, x, "B(r,q,k,j)", b);
-	hn_buf_printf(b, " where y in 0:%d, x in 0:%d, r in 0:%d, q in 0:%d\n", out, out, window,
-		      window);
+	hn_buf_printf(b, " where y in 0:%d, x in 0:%d, r in 0:%d, q in 0:%d\n", out, out,
+		      window, window);
 	product_reader(p, "y,x,j", "j", b);
 }
 

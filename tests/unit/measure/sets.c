@@ -52,6 +52,14 @@ static int open_board(void **state)
 			      "x = A[i]; C[i] = %s; } return 0; }\n",
 			      program[i].name, N, program[i].value);
 	}
+	hn_buf_printf(&source,
+		      "int nearest_packed(void *const *a, const void *env) { const float *A = a[0]; "
+		      "volatile signed char *C = a[1]; for (int i = 0; i < 4 * %d; i++) C[i] = (signed "
+		      "char)__builtin_nearbyintf(A[i] * 4); return 0; }\n"
+		      "int upwards_packed(void *const *a, const void *env) { const float *A = a[0]; "
+		      "volatile signed char *C = a[1]; for (int i = 0; i < 4 * %d; i++) C[i] = (signed "
+		      "char)__builtin_floorf(A[i] * 4 + 0.5f); return 0; }\n",
+		      N, N);
 	return open_cpu_board(&source);
 }
 
@@ -109,11 +117,40 @@ static void whoever_may_be_the_best_is_compared_on_all(void **state)
 	assert_int_equal(measure("hidden", 0), HN_VERDICT_OK);
 }
 
+#define BYTES (4 * N)
+
+/* Rounds to an integer as the processor does at the time: upwards, when boards ask what rounding
+ * comes to. */
+static void settled_integers_need_not_be_steady(void **state)
+{
+	static const int64_t many[] = {BYTES};
+	static const struct hn_tensor t[] = {{"A", HN_F32, 1, many, false, BYTES, 4 * BYTES},
+					     {"C", HN_I8, 1, many, true, BYTES, BYTES}};
+	struct hn_board_workload w = {.key = "w", .n_tensor = 2, .tensor = t, .seed = 7,
+				      .naive = kernel("nearest")};
+	struct hn_board_answer a = {.verdict = HN_VERDICT_NONE};
+
+	(void)state;
+	ops->workload(board, &w, &a);
+	assert_int_equal(a.verdict, HN_VERDICT_OK);
+	assert_non_null(strstr(a.detail, "rounding shows"));
+	w.settled = true;
+	ops->workload(board, &w, &a);
+	assert_string_equal(a.detail, "seed 7; seed 8 with zeros; extremes to 2^0; ties");
+	assert_int_equal(measure("nearest", 0), HN_VERDICT_OK);
+	/* half way up instead of to the even one: ordinary numbers are no ties */
+	assert_int_equal(measure("upwards", 0), HN_VERDICT_WRONG_RESULT);
+	w.n_set = 3;
+	ops->workload(board, &w, &a);
+	assert_int_equal(measure("upwards", 0), HN_VERDICT_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_are_those_that_serve),
 		cmocka_unit_test(whoever_may_be_the_best_is_compared_on_all),
+		cmocka_unit_test(settled_integers_need_not_be_steady),
 	};
 
 	return cmocka_run_group_tests(tests, open_board, close_board);

@@ -66,6 +66,32 @@ static void specials_equal_only_themselves(void **state)
 	assert_int_equal(m.n, 5);
 }
 
+/* Of a type of 16 bits one unit down where numbers have few bits left, and no more. */
+static void a_subnormal_unit_is_allowed(void **state)
+{
+	static const enum hn_dtype narrow[] = {HN_F16, HN_BF16};
+
+	(void)state;
+	for (size_t k = 0; k < HN_COUNT_OF(narrow); k++) {
+		struct hn_tensor t = tensor(narrow[k]);
+		double least = hn_dtype_least(narrow[k]);
+		double want[6], got[6]; /* room for any type */
+		struct hn_mismatch m;
+
+		for (int i = 0; i < 6; i++) {
+			hn_float_put(narrow[k], want, i, i * least);
+			hn_float_put(narrow[k], got, i, (i + 1) * least);
+		}
+		assert_true(hn_verify(&t, got, want, 1e-3, 3 * least, &m));
+		hn_float_put(narrow[k], got, 2, 4 * least);
+		assert_false(hn_verify(&t, got, want, 1e-3, 3 * least, &m));
+		assert_int_equal(m.n, 1);
+		/* and none where bits are asked for */
+		assert_false(hn_verify(&t, got, want, 0, 3 * least, &m));
+		assert_int_equal(m.n, 6);
+	}
+}
+
 static void integers_are_exact(void **state)
 {
 	struct hn_tensor t = tensor(HN_I8);
@@ -126,7 +152,7 @@ static void poison_never_passes(void **state)
 		for (uint64_t seed = 0; seed < 50; seed++) {
 			double scale;
 
-			hn_inputs_fill(&(struct hn_inputs){HN_INPUTS_PLAIN, seed, 0}, &t, 0, want);
+			hn_inputs_fill(&(struct hn_inputs){.kind = HN_INPUTS_PLAIN, .seed = seed}, &t, 0, want);
 			scale = hn_verify_scale(&t, want);
 			memset(got, HN_POISON_FIRST, sizeof got);
 			first = hn_verify(&t, got, want, 1e-3, scale, &m);
@@ -139,7 +165,7 @@ static void poison_never_passes(void **state)
 
 static void fills_are_in_range_and_repeat(void **state)
 {
-	const struct hn_inputs plain = {HN_INPUTS_PLAIN, 3, 0};
+	const struct hn_inputs plain = {.kind = HN_INPUTS_PLAIN, .seed = 3};
 	int64_t shape[] = {1009};
 	float a[1009], b[1009];
 	uint8_t u[1009];
@@ -203,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tolerance_is_relative_with_a_floor),
 		cmocka_unit_test(specials_equal_only_themselves),
+		cmocka_unit_test(a_subnormal_unit_is_allowed),
 		cmocka_unit_test(integers_are_exact),
 		cmocka_unit_test(blocks_hide_nothing),
 		cmocka_unit_test(poison_never_passes),
