@@ -54,12 +54,13 @@ bool hn_heuristic_find_terms(const struct hn_heuristic_job *g,
 	const struct hn_op *op = hn_stage_op(g->c.s, v->stage);
 	const struct hn_heuristic_read *read[2];
 
-	if (!(g->target->caps & HN_CAP_MASKED_VECTOR) || !two_reads(v, lane_axis, read)) {
+	if (!two_reads(v, lane_axis, read)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
 		*ret = (struct hn_heuristic_terms){ .in = hn_intrin_at(i) };
-		if (hn_intrin_why_not(ret->in, g->c.s->root_dag, op) == NULL &&
+		if (hn_target_has_intrin(g->target, ret->in) &&
+		    hn_intrin_why_not(ret->in, g->c.s->root_dag, op) == NULL &&
 		    find_axis(g, v, read, ret)) {
 			return ret->packed ||
 			       (g->c.s->stage[read[0]->producer]->at == HN_AT_ROOT &&

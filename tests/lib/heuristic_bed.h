@@ -17,7 +17,8 @@
 /* Named in full: what a line leaves out of the isa of this machine is read from the machine. */
 #define CACHES " -cache_line_bytes=64 -l1_bytes=49152 -l2_bytes=1048576 -l3_bytes=4194304"
 #define AVX512_OF(cores) \
-	"cpu -isa=x86-64-avx512 -num_cores=" cores " -fma_per_cycle=2" CACHES
+	"cpu -isa=x86-64-avx512 -mattr=+avx512vnni,+avx512bf16 -num_cores=" cores \
+	" -fma_per_cycle=2" CACHES
 #define AVX512 AVX512_OF("4")
 #define AVX2 \
 	"cpu -isa=x86-64-avx2 -num_cores=4 -fma_per_cycle=2 -cache_line_bytes=64" \
