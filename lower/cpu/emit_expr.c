@@ -217,7 +217,7 @@ static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 	} else if (from == HN_CLASS_FLOAT && to == HN_CLASS_FLOAT) {
 		v.v = hn_emit_rounded(e, x->dtype, LLVMBuildFPCast(e->b, v.v, type, ""));
 	} else if (from == HN_CLASS_FLOAT) {
-		v.v = hn_emit_saturated(e, v.v, x->dtype, type);
+		v.v = hn_emit_saturated(e, v.v, x->arg[0], x->dtype, type);
 	} else if (to == HN_CLASS_FLOAT) {
 		v.v = from == HN_CLASS_SIGNED ? LLVMBuildSIToFP(e->b, v.v, type, "")
 					      : LLVMBuildUIToFP(e->b, v.v, type, "");

@@ -323,9 +323,10 @@ LLVMValueRef hn_emit_to_memory(struct emit *e, enum hn_dtype t, LLVMValueRef v);
 /* The result of an operation, rounded to t where t is narrow. */
 LLVMValueRef hn_emit_rounded(struct emit *e, enum hn_dtype t, LLVMValueRef v);
 
-/* The float v as integer type t, whose form for v is `type`: towards zero; past the type's end,
- * its end; 0 for a NaN. */
-LLVMValueRef hn_emit_saturated(struct emit *e, LLVMValueRef v, enum hn_dtype t, LLVMTypeRef type);
+/* The float v, which x makes, as integer type t, whose form for v is `type`: towards zero; past
+ * the type's end, its end; 0 for a NaN. */
+LLVMValueRef hn_emit_saturated(struct emit *e, LLVMValueRef v, const struct hn_expr *x,
+			       enum hn_dtype t, LLVMTypeRef type);
 
 /* -- emit_mem.c: loads and stores ---------------------------------------------------- */
 

@@ -9,6 +9,7 @@
  */
 #include "lower/cpu/emit_int.h"
 
+#include <math.h>
 #include <string.h>
 
 static LLVMTypeRef shaped(LLVMTypeRef one, LLVMValueRef like)
@@ -249,9 +250,33 @@ static LLVMValueRef held(struct emit *e, LLVMValueRef x, LLVMRealPredicate side,
 	return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, side, x, limit, ""), x, limit, "");
 }
 
+static bool is_constant(const struct hn_expr *x, double *ret)
+{
+	*ret = x->op == HN_EXPR_INT ? (double)x->u.i : x->u.f;
+	return x->op == HN_EXPR_INT || (x->op == HN_EXPR_FLOAT && !isnan(x->u.f));
+}
+
+/* Whether the program itself holds x between the ends, as min(max(y, 0), 255) does, so that it is
+ * no NaN either: max(y, c) is y > c ? y : c. */
+static bool is_held(const struct hn_expr *x, double bottom, double top)
+{
+	bool is_min = x->op == HN_EXPR_MIN;
+	double c, d;
+
+	if (!(is_min || x->op == HN_EXPR_MAX) || !is_constant(x->arg[1], &c) || c < bottom ||
+	    c > top) {
+		return false;
+	}
+	const struct hn_expr *y = x->arg[0];
+
+	return y->op == (is_min ? HN_EXPR_MAX : HN_EXPR_MIN) && is_constant(y->arg[1], &d) &&
+	       d >= bottom && d <= top;
+}
+
 /* LLVM 22 converts vectors to bytes and words lane by lane.  The ends of such types are floats:
  * between them a conversion to 32 bits is exact. */
-LLVMValueRef hn_emit_saturated(struct emit *e, LLVMValueRef v, enum hn_dtype t, LLVMTypeRef type)
+LLVMValueRef hn_emit_saturated(struct emit *e, LLVMValueRef v, const struct hn_expr *from,
+			       enum hn_dtype t, LLVMTypeRef type)
 {
 	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
 	int bits = 8 * hn_dtype_bytes(t) - is_signed;
@@ -260,11 +285,12 @@ LLVMValueRef hn_emit_saturated(struct emit *e, LLVMValueRef v, enum hn_dtype t, 
 		return saturated(e, v, type, is_signed);
 	}
 	double top = (double)(1 << bits), bottom = is_signed ? -top : 0;
-	LLVMValueRef x = held(e, v, LLVMRealOGT, bottom);
+	bool in_range = is_held(from, bottom, top - 1);
+	LLVMValueRef x = in_range ? v : held(e, v, LLVMRealOGT, bottom);
 
-	x = held(e, x, LLVMRealOLT, top - 1);
+	x = in_range ? x : held(e, x, LLVMRealOLT, top - 1);
 	x = LLVMBuildFPToSI(e->b, x, shaped(e->i32, v), "");
-	if (is_signed) {
+	if (is_signed && !in_range) {
 		LLVMValueRef number = LLVMBuildFCmp(e->b, LLVMRealORD, v, v, "");
 
 		x = LLVMBuildSelect(e->b, number, x, LLVMConstNull(LLVMTypeOf(x)), "");

@@ -158,15 +158,18 @@ static void every_end(void **state)
 	static uint32_t out[N];
 
 	for (size_t i = 0; i < HN_COUNT_OF(to); i++) {
-		for (int is_wide = 0; is_wide < 2; is_wide++) {
-			struct hn_rng r = hn_rng_stream(3, i, (uint64_t)is_wide, 0);
+		for (int form = 0; form < 4; form++) {
+			bool is_wide = form & 1, clamps = form & 2;
+			struct hn_rng r = hn_rng_stream(3, i, (uint64_t)form, 0);
 			void *args[] = { is_wide ? (void *)wide : (void *)real, out };
 			struct hn_err err = { 0 };
 			struct run_kernel k;
-			char text[128];
+			char text[256];
 
-			snprintf(text, sizeof text, "f(%s A[%d]) -> C { C(i) = %s(A(i)) }",
-				 is_wide ? "float64" : "float32", N, hn_dtype_name(to[i].t));
+			/* a NaN becomes the least, where the program clamps */
+			snprintf(text, sizeof text, "f(%s A[%d]) -> C { C(i) = %s(%s) }",
+				 is_wide ? "float64" : "float32", N, hn_dtype_name(to[i].t),
+				 clamps ? "min(max(A(i), -7), 100)" : "A(i)");
 			if (run_build(f->em, dag_open(text, &f->arena), NULL, false, &f->arena,
 				      &k, &err)) {
 				fail_msg("%s", err.msg);
@@ -185,10 +188,16 @@ static void every_end(void **state)
 			assert_int_equal(k.fn(args, NULL), 0);
 			for (uint32_t n = 0; n < N; n++) {
 				double x = is_wide ? wide[n] : (double)real[n];
-				double want = isnan(x)		? 0
-					      : x <= to[i].low	? to[i].low
-					      : x >= to[i].high ? to[i].high
-								: trunc(x);
+				double low = to[i].low, high = to[i].high;
+
+				if (clamps) {
+					x = x > -7 ? x : -7;
+					x = x < 100 ? x : 100;
+				}
+				double want = isnan(x)	  ? 0
+					      : x <= low  ? low
+					      : x >= high ? high
+							  : trunc(x);
 
 				if (run_element(out, to[i].t, n) != want) {
 					fail_msg("%s of %a: %g, not %g", hn_dtype_name(to[i].t), x,
