@@ -2,6 +2,7 @@
  * each loop (costmodel/line.h), which gives strides and spans.
  */
 #include "costmodel/analytic_int.h"
+#include "target/cpu/function.h"
 #include "costmodel/line.h"
 
 /* What the walk through a body finds. */
@@ -82,7 +83,9 @@ static void walk(const struct hn_expr *e, struct found *f)
 		}
 		return;
 	}
-	if (e->op == HN_EXPR_CALL) {
+	if (e->op == HN_EXPR_CALL && hn_function_is_cheap((enum hn_fn)e->ref)) {
+		f->view->n_arith += 1;
+	} else if (e->op == HN_EXPR_CALL) {
 		f->view->n_expensive += 1;
 	} else if (e->op == HN_EXPR_DIV) {
 		f->view->n_arith += 4;

@@ -487,7 +487,8 @@ static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t 
 }
 
 /* Panels in place whose rows lie far apart: what fetches ahead in hardware stays within a
- * page, so that each row would be waited for. */
+ * page, so that each row would be waited for.  Those of an instruction's terms are a copy in
+ * order. */
 static void fetch_panels(struct hn_heuristic_job *g, const struct plan *p)
 {
 	const struct hn_heuristic_view *v = p->v;
@@ -506,7 +507,8 @@ static void fetch_panels(struct hn_heuristic_job *g, const struct plan *p)
 		step.a[HN_PF_ITER] = loop;
 		step.a[HN_PF_OPERAND] = r->producer;
 		step.a[HN_PF_DISTANCE] = ROWS_AHEAD;
-		if (r->stride[p->lane_axis] != 0 && hn_heuristic_rows_far(g, v, r)) {
+		if (r->stride[p->lane_axis] != 0 && !p->terms.in &&
+		    hn_heuristic_rows_far(g, v, r)) {
 			/* *ret is written on success alone */
 			(void)!hn_state_apply(g->c.s, &step, g->c.a, &g->c.s, NULL);
 		}

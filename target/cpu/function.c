@@ -1,10 +1,15 @@
 /* target/cpu/function.c -- see function.h. */
 #include "target/cpu/function.h"
 
+bool hn_function_is_cheap(enum hn_fn f)
+{
+	return f >= HN_FN_abs && f <= HN_FN_nearbyint;
+}
+
 /* One instruction or a few: LLVM has it. */
 static bool is_instruction(enum hn_fn f)
 {
-	return f == HN_FN_sqrt || f == HN_FN_rsqrt || (f >= HN_FN_abs && f <= HN_FN_nearbyint);
+	return f == HN_FN_sqrt || f == HN_FN_rsqrt || hn_function_is_cheap(f);
 }
 
 /* In vecmath.def. */

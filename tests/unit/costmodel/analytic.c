@@ -209,6 +209,25 @@ static void odd_programs_have_scores(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Rounding is an instruction as an addition is; exp is a function. */
+static void roundings_are_instructions(void **state)
+{
+	static const char *const text[] = { "f(float32 A[256,256]) -> C { C(i,j) = A(i,j) + 1 }",
+					    "f(float32 A[256,256]) -> C { C(i,j) = nearbyint(A(i,j)) }",
+					    "f(float32 A[256,256]) -> C { C(i,j) = exp(A(i,j)) }" };
+	struct hn_arena a;
+	double x[HN_COUNT_OF(text)];
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {
+		x[i] = score("analytic", dag_open(text[i], &a), "[[\"AN\", 1, 1, 2]]");
+	}
+	assert_true(x[1] == x[0]);
+	assert_true(x[2] < 0.9 * x[1]);
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +240,7 @@ int main(void)
 		cmocka_unit_test(neighbours_share_lines),
 		cmocka_unit_test(noise_is_seeded_and_positive),
 		cmocka_unit_test(odd_programs_have_scores),
+		cmocka_unit_test(roundings_are_instructions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
