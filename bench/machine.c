@@ -12,6 +12,7 @@
 
 #include "base/arith.h"
 #include "base/rng.h"
+#include "loopstate/nest/layout.h"
 #include "target/cpu/fingerprint.h"
 
 #define GHZ 3.0
@@ -100,14 +101,15 @@ static int64_t place(struct nest *n, const struct hn_buffer *b,
 		     const struct hn_expr *const *index, bool op_space, int64_t bytes,
 		     uint32_t n_axis)
 {
-	int64_t at = 0;
+	int64_t x[HN_DAG_MAX_RANK];
 
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		int64_t i = op_space ? eval(index[d], n->axis, n_axis)
 				     : eval(index[d], n->value, n->t->n_loop);
-		at += (i - eval(b->min[d], n->value, n->t->n_loop)) * b->stride[d];
+
+		x[d] = i - eval(b->min[d], n->value, n->t->n_loop);
 	}
-	return at * bytes;
+	return hn_layout_place(b, x) * bytes;
 }
 
 static void set_axes(struct nest *n, const struct hn_node *stmt, uint32_t n_axis)

@@ -189,8 +189,8 @@ static void divide_common(struct hn_linear *x, int64_t *c)
 	}
 }
 
-static void floordiv(const struct hn_linear_maker *f, const struct hn_linear *x,
-		     int64_t c, struct hn_linear *ret)
+void hn_linear_floordiv(const struct hn_linear_maker *f, const struct hn_linear *x, int64_t c,
+			struct hn_linear *ret)
 {
 	struct hn_linear rest = { .c = hn_floormod(x->c, c) };
 	int64_t lo, hi;
@@ -229,6 +229,27 @@ static void floordiv(const struct hn_linear_maker *f, const struct hn_linear *x,
 	q.lo = hn_floordiv(lo, c);
 	q.hi = hn_floordiv(hi, c);
 	hn_linear_add_term(f, ret, q);
+}
+
+void hn_linear_xor(const struct hn_linear_maker *f, const struct hn_linear *x,
+		   const struct hn_linear *y, uint32_t bits, struct hn_linear *ret)
+{
+	if (x->n == 0 && y->n == 0) {
+		set_const(ret, x->c ^ y->c);
+		return;
+	}
+	if ((x->n == 0 && x->c == 0) || (y->n == 0 && y->c == 0)) {
+		*ret = y->n == 0 && y->c == 0 ? *x : *y;
+		return;
+	}
+	struct hn_linear_term t = { .coef = 1, .hi = ((int64_t)1 << bits) - 1 };
+	int32_t dx, dy;
+	void *u = hn_linear_value(f, x, &dx), *v = hn_linear_value(f, y, &dy);
+
+	t.depth = dx > dy ? dx : dy;
+	t.v = f->ops->place(f->ctx, HN_LINEAR_XOR, u, v, t.depth);
+	set_const(ret, 0);
+	hn_linear_add_term(f, ret, t);
 }
 
 /* Two linear forms under an operator that is not linear. */
@@ -274,7 +295,7 @@ static void divmod(const struct hn_linear_maker *f, const struct hn_expr *x,
 		opaque(f, x, &u, &v, ret);
 		return;
 	}
-	floordiv(f, &u, v.c, &q);
+	hn_linear_floordiv(f, &u, v.c, &q);
 	if (!mod) {
 		*ret = q;
 		return;

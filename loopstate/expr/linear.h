@@ -31,9 +31,9 @@ struct hn_linear {
 	struct hn_linear_term t[HN_LINEAR_TERMS]; /* each value once, no coef 0 */
 };
 
-/* Operations on values; HN_LINEAR_DIV: of a natural number; HN_LINEAR_EXPR + an operator of
- * loopstate/expr/expr.h. */
-enum { HN_LINEAR_ADD = 1, HN_LINEAR_MUL, HN_LINEAR_DIV, HN_LINEAR_EXPR = 100 };
+/* Operations on values; HN_LINEAR_DIV: of a natural number; HN_LINEAR_XOR: of natural numbers, bit
+ * by bit; HN_LINEAR_EXPR + an operator of loopstate/expr/expr.h. */
+enum { HN_LINEAR_ADD = 1, HN_LINEAR_MUL, HN_LINEAR_DIV, HN_LINEAR_XOR, HN_LINEAR_EXPR = 100 };
 
 struct hn_linear_maker_ops {
 	void *(*number)(void *ctx, int64_t v);
@@ -66,6 +66,14 @@ void hn_linear_add(const struct hn_linear_maker *f, struct hn_linear *x,
 		   const struct hn_linear *y, int64_t coef);
 void hn_linear_add_term(const struct hn_linear_maker *f, struct hn_linear *x,
 			struct hn_linear_term t);
+
+/* ret = floordiv(x, c), c > 0.  ret != x. */
+void hn_linear_floordiv(const struct hn_linear_maker *f, const struct hn_linear *x, int64_t c,
+			struct hn_linear *ret);
+
+/* ret = x XOR y, both in [0, 2^bits). */
+void hn_linear_xor(const struct hn_linear_maker *f, const struct hn_linear *x,
+		   const struct hn_linear *y, uint32_t bits, struct hn_linear *ret);
 
 /* x as a value, its terms added in the order they become known; and where it is. */
 void *hn_linear_value(const struct hn_linear_maker *f, const struct hn_linear *x,

@@ -10,6 +10,7 @@
 #include "loopstate/dag/constant.h"
 #include "loopstate/dag/dag_priv.h"
 #include "loopstate/expr/simplify.h"
+#include "loopstate/nest/layout.h"
 #include "loopstate/state/inline.h"
 #include "loopstate/state/intrin.h"
 #include "loopstate/state/prefetch.h"
@@ -311,6 +312,7 @@ static struct hn_buffer make_buffer(struct build *x, uint32_t i)
 	}
 	buf.extent = extent;
 	buf.min = min;
+	buf.swizzle = st->swizzle;
 	fill_strides(x, &buf);
 	return buf;
 }
@@ -329,6 +331,13 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 			continue;
 		}
 		buf[i] = make_buffer(x, i);
+		const char *why = hn_layout_why_not(&buf[i]);
+
+		if (why != NULL) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "stage %u (%s): its buffer can not be swizzled: %s", i,
+				       x->s->dag->op[i]->name, why);
+		}
 		if (!compute && buf[i].arg < 0) {
 			return hn_fail(
 				err, HONE_E_INVALID,

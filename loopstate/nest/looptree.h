@@ -33,7 +33,8 @@ enum hn_lifetime {
 };
 
 /* The tensor of one stage (placeholders included; inlined stages have none: op < 0).
- * Element [x0, x1, ...] of the op lives at sum over d of (xd - min[d]) * stride[d] elements. */
+ * Element [x0, x1, ...] of the op lives at sum over d of (xd - min[d]) * stride[d] elements, after
+ * the swizzle (layout.h) has changed the last of these differences. */
 struct hn_buffer {
 	int32_t op;      /* index in tree->dag; -1 = no buffer */
 	uint8_t lifetime; /* enum hn_lifetime */
@@ -42,6 +43,7 @@ struct hn_buffer {
 	const int64_t *extent;                /* [n_dim] elements held */
 	const int64_t *stride;                /* [n_dim] elements, row-major */
 	const struct hn_expr *const *min;     /* [n_dim] loop space (constants unless LOOP) */
+	struct hn_swizzle swizzle;
 	int32_t at_loop; /* LIFETIME_LOOP: loop id of the loop whose body holds it */
 };
 

@@ -142,6 +142,10 @@ static void print_buffer(struct text *x, const struct hn_buffer *b, uint32_t dep
 		print_expr(x, b->min[d]);
 		hn_buf_puts(x->buf, d + 1 == b->n_dim ? "]" : "");
 	}
+	if (b->swizzle.bits > 0) {
+		hn_buf_printf(x->buf, " chunks of %d xor dim %d / %d %% %d", 1 << b->swizzle.unit,
+			      b->swizzle.row_dim, 1 << b->swizzle.shift, 1 << b->swizzle.bits);
+	}
 	hn_buf_putc(x->buf, '\n');
 }
 

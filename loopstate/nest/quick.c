@@ -6,6 +6,7 @@
 
 #include "loopstate/dag/liberty.h"
 #include "loopstate/nest/concurrent.h"
+#include "loopstate/nest/layout.h"
 #include "loopstate/nest/quick_merge.h"
 
 #define MAX_LEVELS 256
@@ -189,6 +190,18 @@ static bool outputs_computed(struct hn_quick_check *c)
 	return true;
 }
 
+static bool layouts_fit(struct hn_quick_check *c)
+{
+	for (uint32_t i = 0; i < c->n_stmt; i++) {
+		const char *why = hn_layout_why_not(&c->tree->buffer[c->stmt[i].node->stage]);
+
+		if (why) {
+			return hn_quick_refuse(c, &c->stmt[i], why);
+		}
+	}
+	return true;
+}
+
 static bool check_reduction(struct hn_quick_check *c, const struct hn_quick_stmt *s)
 {
 	const struct hn_quick_writers *w = &c->writers[s->node->stage];
@@ -259,7 +272,7 @@ static bool has_threads(const struct hn_quick_check *c)
 
 static bool check(struct hn_quick_check *c)
 {
-	bool ok = find_writers(c) && outputs_computed(c);
+	bool ok = find_writers(c) && outputs_computed(c) && layouts_fit(c);
 
 	for (uint32_t i = 0; i < c->n_stmt && ok; i++) {
 		ok = hn_quick_cover(c, &c->stmt[i]);

@@ -65,12 +65,25 @@ struct hn_prefetch {
 	int32_t distance; /* iterations, 1..HN_PREFETCH_MAX_DISTANCE */
 };
 
+/* A buffer's elements in another order along its last dimension: chunks of 2^unit elements, of
+ * which the number's lowest `bits` bits are XORed with those of (row >> shift), the row being the
+ * index of dimension row_dim.  bits = 0: in their own order. */
+struct hn_swizzle {
+	uint8_t row_dim, unit, bits, shift;
+};
+
+/* 2^unit elements a chunk, 2^bits chunks that change places. */
+#define HN_SWIZZLE_MAX_UNIT 8
+#define HN_SWIZZLE_MAX_BITS 6
+#define HN_SWIZZLE_MAX_SHIFT 16
+
 struct hn_stage {
 	uint8_t at; /* enum hn_at */
 	int32_t at_stage, at_iter; /* when at == HN_AT_ITER: where, current numbering */
 	int32_t auto_unroll_max_step; /* 0 = none */
 	int64_t storage_offset;       /* storage_align's offset; 0 = none */
 	int64_t align_factor;
+	struct hn_swizzle swizzle;    /* of its buffer */
 	const char *scope; /* memory asked for by the cache step that made it ("local",
 			    * "shared"); NULL when none did */
 	uint32_t n_iter;

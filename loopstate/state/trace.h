@@ -52,7 +52,8 @@ enum {
 	HN_CA_TARGET = 0, HN_CA_ITER = 1,
 	HN_RF_ITER = 0, HN_RF_FACTOR_ITER = 1,
 	HN_PF_ITER = 0, HN_PF_OPERAND = 1, HN_PF_DISTANCE = 2,
-	HN_TE_ITER = 0
+	HN_TE_ITER = 0,
+	HN_SW_ROW_DIM = 0, HN_SW_UNIT = 1, HN_SW_BITS = 2, HN_SW_SHIFT = 3
 };
 
 struct hn_trace {

@@ -266,7 +266,7 @@ void hn_emit_lin_lane(struct emit *e, const struct hn_expr *x, uint32_t k,
 
 /* Operations on i64, beside those of loopstate/expr/linear.h; EMIT_GEP: pointer + bytes,
  * EMIT_GEP_IN: and that is in the object. */
-enum { EMIT_GEP = HN_LINEAR_DIV + 1, EMIT_GEP_IN };
+enum { EMIT_GEP = HN_LINEAR_XOR + 1, EMIT_GEP_IN };
 
 /* x op y in the scope `depth`, made once there; HN_LINEAR_HERE = at the current place. */
 LLVMValueRef hn_emit_place(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValueRef y,

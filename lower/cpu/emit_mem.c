@@ -11,6 +11,29 @@
 
 #include <string.h>
 
+#include "loopstate/nest/layout.h"
+
+/* The same where the buffer's chunks change places: it is the kernel's own, so that its strides are
+ * numbers. */
+static void swizzled(struct emit *e, const struct hn_buffer *b,
+		     const struct hn_expr *const *index, uint32_t k, struct hn_linear *ret)
+{
+	const struct hn_expr *const *axis = e->axis;
+	struct hn_linear x[HN_DAG_MAX_RANK], min;
+
+	for (uint32_t d = 0; d < b->n_dim; d++) {
+		x[d] = (struct hn_linear){ 0 };
+		if (index[d]) {
+			hn_emit_lin_lane(e, index[d], k, &x[d]);
+		}
+		e->axis = NULL;
+		hn_emit_lin_lane(e, b->min[d], k, &min);
+		e->axis = axis;
+		hn_linear_add(&e->lin, &x[d], &min, -1);
+	}
+	hn_layout_linear(&e->lin, b, x, ret);
+}
+
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
 		    uint32_t k, struct hn_linear *ret)
 {
@@ -20,6 +43,10 @@ void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *ind
 
 	ret->n = 0;
 	ret->c = 0;
+	if (b->swizzle.bits > 0) {
+		swizzled(e, b, index, k, ret);
+		return;
+	}
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		if (index[d]) {
 			hn_emit_lin_lane(e, index[d], k, &y);

@@ -54,6 +54,8 @@ static LLVMValueRef build(struct emit *e, uint32_t op, LLVMValueRef x, LLVMValue
 		return LLVMBuildInBoundsGEP2(e->b, e->i8, x, &y, 1, "");
 	case HN_LINEAR_DIV:
 		return build_floordiv(e, x, y, true);
+	case HN_LINEAR_XOR:
+		return LLVMBuildXor(e->b, x, y, "");
 	case HN_LINEAR_EXPR + HN_EXPR_FLOORDIV:
 		return build_floordiv(e, x, y, false);
 	case HN_LINEAR_EXPR + HN_EXPR_FLOORMOD:

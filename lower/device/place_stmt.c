@@ -1,6 +1,7 @@
 /* lower/device/place_stmt.c -- statements of a loop tree in a kernel's variables: axes become
  * indices, indices of tensors become flat ones of buffers. */
 #include "base/arith.h"
+#include "loopstate/nest/layout.h"
 #include "lower/device/place_int.h"
 
 struct rewrite {
@@ -156,6 +157,15 @@ static void make_buffers(struct place *p, int32_t stage, int64_t n_copy)
 	}
 }
 
+/* Each is simplified first: they are written down for every bit. */
+static const struct hn_expr *turned(struct place *p, const struct hn_swizzle *z,
+				    const struct hn_expr *row, const struct hn_expr *last)
+{
+	row = hn_simplify(row, p->span, p->n_slot, p->a);
+	last = hn_simplify(last, p->span, p->n_slot, p->a);
+	return hn_layout_expr(z, row, last, p->a);
+}
+
 const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 				       const struct hn_expr *const *axis,
 				       int32_t *ret_buffer)
@@ -172,12 +182,18 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 		size = hn_mul_sat(size, b->extent[d]);
 	}
 	at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, size));
-	for (uint32_t d = 0; d < b->n_dim && p->rc == 0; d++) {
-		const struct hn_expr *min = hn_place_value(p, b->min[d], stage), *x;
+	const struct hn_expr *x[HN_DAG_MAX_RANK];
 
-		x = hn_place_binary(p, HN_EXPR_SUB, axis[d], min);
-		x = hn_place_binary(p, HN_EXPR_MUL, x, hn_place_int(p, b->stride[d]));
-		at = hn_place_binary(p, HN_EXPR_ADD, at, x);
+	for (uint32_t d = 0; d < b->n_dim && p->rc == 0; d++) {
+		const struct hn_expr *min = hn_place_value(p, b->min[d], stage);
+
+		x[d] = hn_place_binary(p, HN_EXPR_SUB, axis[d], min);
+		if (d + 1 == b->n_dim && b->swizzle.bits > 0) {
+			x[d] = turned(p, &b->swizzle, x[b->swizzle.row_dim], x[d]);
+		}
+		at = hn_place_binary(p, HN_EXPR_ADD, at,
+				     hn_place_binary(p, HN_EXPR_MUL, x[d],
+						     hn_place_int(p, b->stride[d])));
 	}
 	*ret_buffer = h->buffer;
 	return p->rc == 0 ? hn_simplify(at, p->span, p->n_slot, p->a)

@@ -1,8 +1,8 @@
 /* lower/prove/legal.c -- exact legality of a loop tree (tier T1).
  *
  * Invariants proved, each by a function of its own, all on the model of poly.h:
- *   1. bounds      no access leaves the buffer that holds its tensor, and nothing outside an
- *                  op's domain is computed;
+ *   1. bounds      no access leaves the buffer that holds its tensor, no two elements of a
+ *                  buffer lie in one place, and nothing outside an op's domain is computed;
  *   2. coverage    every element that is read (or is an output) has been computed: all its
  *                  points, and each point of a reduction exactly once per lifetime;
  *   3. order       init before update before consumer, producer before consumer;
@@ -27,6 +27,7 @@
 #include "loopstate/dag/liberty.h"
 #include "loopstate/dag/size.h"
 #include "loopstate/nest/concurrent.h"
+#include "loopstate/nest/layout.h"
 #include "lower/prove/certify.h"
 #include "lower/prove/equal.h"
 #include "lower/prove/poly_aff.h"
@@ -118,8 +119,23 @@ static void check_domain(struct hn_legal *c, const struct hn_poly_stmt *s)
 	isl_set_free(domain);
 }
 
+/* The maps of poly.h end at an element's index; this says that an element is a place. */
+static void check_layouts(struct hn_legal *c)
+{
+	for (uint32_t op = 0; op < c->poly.tree->dag->n_op; op++) {
+		const struct hn_buffer *buffer = &c->poly.tree->buffer[op];
+		const char *why = buffer->op >= 0 ? hn_layout_why_not(buffer) : NULL;
+
+		if (why) {
+			HN_REFUSE(c, "stage %u (%s): its buffer can not be swizzled: %s", op,
+				  hn_legal_op(c, (int32_t)op)->name, why);
+		}
+	}
+}
+
 static void check_bounds(struct hn_legal *c)
 {
+	check_layouts(c);
 	for (uint32_t i = 0; i < c->poly.n_stmt && !c->illegal; i++) {
 		const struct hn_poly_stmt *s = &c->poly.stmt[i];
 

@@ -68,6 +68,7 @@ static void put_op(struct writer *w, const struct hn_op *op)
 static void put_buffer(struct writer *w, const struct hn_buffer *b)
 {
 	bool local = b->lifetime == HN_LIFETIME_LOOP;
+	const struct hn_swizzle *z = &b->swizzle;
 	int64_t elements = 1;
 
 	hn_print_number(w, b->lifetime);
@@ -80,6 +81,12 @@ static void put_buffer(struct writer *w, const struct hn_buffer *b)
 		}
 	}
 	hn_print_number(w, elements);
+	if (z->bits > 0) {
+		hn_print_number(w, z->row_dim << 24 | z->unit << 16 | z->bits << 8 | z->shift);
+		for (uint32_t d = 0; d < b->n_dim; d++) { /* where its rows end matters now */
+			hn_print_number(w, b->extent[d]);
+		}
+	}
 	if (local) {
 		hn_print_number(w, w->place[b->at_loop]);
 	}

@@ -7,6 +7,7 @@
 #include "target/cpu/nest.h"
 
 #include "base/hash.h"
+#include "loopstate/nest/layout.h"
 
 struct maker {
 	struct hn_linear_maker linear;
@@ -151,6 +152,24 @@ struct access {
 		*axis; /* that the index is in terms of; NULL = of loops */
 };
 
+static void swizzled_offset(const struct access *x, struct hn_linear *ret)
+{
+	const struct hn_buffer *b = x->buffer;
+	struct hn_linear at[HN_DAG_MAX_RANK], min;
+
+	for (uint32_t d = 0; d < b->n_dim; d++) {
+		x->m->axis = x->axis;
+		at[d] = (struct hn_linear){ 0 };
+		if (x->index[d]) {
+			hn_linear_of(&x->m->linear, x->index[d], &at[d]);
+		}
+		x->m->axis = NULL;
+		hn_linear_of(&x->m->linear, b->min[d], &min);
+		hn_linear_add(&x->m->linear, &at[d], &min, -1);
+	}
+	hn_layout_linear(&x->m->linear, b, at, ret);
+}
+
 /* In elements: the index less the buffer's lower corner. */
 static void offset(const struct access *x, struct hn_linear *ret)
 {
@@ -159,6 +178,10 @@ static void offset(const struct access *x, struct hn_linear *ret)
 
 	ret->n = 0;
 	ret->c = 0;
+	if (b->swizzle.bits > 0) {
+		swizzled_offset(x, ret);
+		return;
+	}
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		x->m->axis = x->axis;
 		if (x->index[d]) {

@@ -8,8 +8,8 @@ trap 'rm -rf "$dir"' EXIT
 tar -C "$HONE_SOURCE" --exclude='./build*' --exclude=./.git -cf - . | tar -C "$dir" -xf -
 cp "$dir/tests/toy/swap.c" "$dir/loopstate/state/step/swap.c"
 cp "$dir/tests/toy/loopstate_swap.c" "$dir/tests/unit/loopstate/swap.c"
-echo 'STEP(swap, "SW")' >>"$dir/loopstate/state/steps.def"
-echo '| SW | swap | `stage, iter` | a loop and the one inside it change places |' >>"$dir/docs/trace.md"
+echo 'STEP(swap, "XC")' >>"$dir/loopstate/state/steps.def"
+echo '| XC | swap | `stage, iter` | a loop and the one inside it change places |' >>"$dir/docs/trace.md"
 tests='loopstate_swap loopstate_trace loopstate_properties base_layers'
 (
 	cd "$dir"

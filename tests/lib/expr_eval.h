@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/arith.h"
-#include "loopstate/nest/looptree.h"
+#include "loopstate/nest/layout.h"
 
 #define EVAL_MAX_LET 64
 #define EVAL_POISON UINT64_C(0x7ff8dead0000beef) /* a quiet NaN's bits */
@@ -28,6 +28,7 @@ struct tensor {
 	uint32_t n_dim, n_out;
 	int64_t extent[HN_DAG_MAX_RANK];
 	int64_t min[HN_DAG_MAX_RANK];
+	struct hn_swizzle swizzle;
 	int64_t n;
 	union cell *v; /* [n_out * n] */
 };
@@ -75,6 +76,7 @@ static bool eval_is_poison(const union cell *at)
 static union cell *eval_at(struct eval *x, int32_t op, uint32_t out, const int64_t *index)
 {
 	struct tensor *t = &x->tensor[op];
+	const struct hn_swizzle *z = &t->swizzle;
 	int64_t at = 0;
 
 	x->n_access++;
@@ -89,7 +91,14 @@ static union cell *eval_at(struct eval *x, int32_t op, uint32_t out, const int64
 			eval_fault(x, "access outside the buffer", op, index[d]);
 			return NULL;
 		}
+		if (z->bits > 0 && d + 1 == t->n_dim) {
+			i = hn_layout_turned(z, index[z->row_dim] - t->min[z->row_dim], i);
+		}
 		at = at * t->extent[d] + i;
+	}
+	if (at >= t->n) {
+		eval_fault(x, "place outside the buffer", op, at);
+		return NULL;
 	}
 	return &t->v[out * t->n + at];
 }

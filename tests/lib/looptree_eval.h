@@ -23,6 +23,7 @@ static void tensor_make(struct tensor *t, uint32_t n_dim, uint32_t n_out,
 	t->n_dim = n_dim;
 	t->n_out = n_out;
 	t->n = 1;
+	t->swizzle = (struct hn_swizzle){ 0 };
 	for (uint32_t d = 0; d < n_dim; d++) {
 		t->extent[d] = extent[d];
 		t->min[d] = 0;
@@ -276,6 +277,7 @@ static void eval_tensors(struct tree_eval *e)
 			extent[d] = form != NULL ? eval_int(&e->x, form) : b->extent[d];
 		}
 		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, extent);
+		e->x.tensor[i].swizzle = b->swizzle;
 		for (uint32_t d = 0; d < b->n_dim && b->lifetime != HN_LIFETIME_LOOP; d++) {
 			e->x.tensor[i].min[d] = b->min[d]->u.i;
 		}

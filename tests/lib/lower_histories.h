@@ -106,8 +106,43 @@ static void prefetch_stage(struct draw *d, int32_t stage)
 	}
 }
 
+/* Whether the loop tree can be made: what a step asks of buffers is known then. */
+static bool has_tree(const struct hn_state *s, struct hn_arena *a)
+{
+	const struct hn_looptree *t;
+
+	return hn_looptree_build(s, a, &t, NULL) == 0;
+}
+
+/* Chunks of the stage's buffer change places, where it can be. */
+static void swizzle_stage(struct draw *d, int32_t stage)
+{
+	struct hn_step step = { .kind = HN_STEP_swizzle, .stage = stage };
+	const struct hn_state *next;
+	int64_t least = d->s->dag->op[stage]->n_dim;
+
+	step.a[HN_SW_ROW_DIM] = least > 1 ? draw(d, least - 1) : 0;
+	step.a[HN_SW_UNIT] = draw(d, 4);
+	step.a[HN_SW_BITS] = 1 + draw(d, 3);
+	step.a[HN_SW_SHIFT] = draw(d, 3);
+	if (hn_state_apply(d->s, &step, d->a, &next, NULL) == 0 && has_tree(next, d->a)) {
+		d->s = next;
+	}
+}
+
+/* The steps of layout, drawn apart: histories without them are what they were. */
+static void lay_out(struct draw *d, uint64_t seed)
+{
+	d->rng = hn_rng_stream(seed, 2, 3, 5);
+	for (int32_t i = 0; i < (int32_t)d->s->n_stage && has_tree(d->s, d->a); i++) {
+		for (int64_t n = draw(d, 6); n > 0 && d->s->stage[i]->swizzle.bits == 0; n--) {
+			swizzle_stage(d, i);
+		}
+	}
+}
+
 /* Splits, orders, annotations, prefetches on every stage; caches, panels, inlining,
- * attachment now and then.
+ * attachment, swizzles now and then.
  */
 static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t seed,
 					     struct hn_arena *a)
@@ -148,6 +183,7 @@ static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t 
 			     &next);
 		}
 	}
+	lay_out(&d, seed);
 	return d.s;
 }
 

@@ -45,8 +45,8 @@ static void two_loops_change_places(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	assert_string_equal(preview("[[\"SW\", 2, 1]]", &a), preview("[[\"RE\", 2, [0, 2, 1]]]", &a));
-	assert_string_not_equal(preview("[[\"SW\", 2, 1]]", &a), preview("[]", &a));
+	assert_string_equal(preview("[[\"XC\", 2, 1]]", &a), preview("[[\"RE\", 2, [0, 2, 1]]]", &a));
+	assert_string_not_equal(preview("[[\"XC\", 2, 1]]", &a), preview("[]", &a));
 	hn_arena_fini(&a);
 }
 
@@ -58,14 +58,14 @@ static void the_last_loop_is_refused(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	assert_true(replay("[[\"SW\", 2, 2]]", &a, &s, &err) < 0);
+	assert_true(replay("[[\"XC\", 2, 2]]", &a, &s, &err) < 0);
 	assert_non_null(strstr(err.msg, "there is no loop inside it"));
 	hn_arena_fini(&a);
 }
 
 static void it_is_written_as_it_was_read(void **state)
 {
-	static const char steps[] = "[[\"SW\", 2, 0], [\"SW\", 2, 1]]";
+	static const char steps[] = "[[\"XC\", 2, 0], [\"XC\", 2, 1]]";
 	const struct hn_state *s;
 	struct hn_err err;
 	struct hn_arena a;
@@ -94,7 +94,7 @@ static void the_proof_follows(void **state)
 
 	(void)state;
 	hn_arena_init(&a, 0);
-	assert_int_equal(replay("[[\"SW\", 2, 0]]", &a, &s, &err), 0);
+	assert_int_equal(replay("[[\"XC\", 2, 0]]", &a, &s, &err), 0);
 	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
 	assert_true(hn_quick_legal(q, t, &err));
 	hn_arena_fini(&a);

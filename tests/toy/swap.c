@@ -1,4 +1,4 @@
-/* step/swap.c -- SW: a loop and the one inside it change places.
+/* step/swap.c -- XC: a loop and the one inside it change places.
  *
  * No step of hone's: what docs/adding-a-step.md shows, and tests/e2e/toy.sh adds to a copy of the
  * tree to see that nothing else has to be touched. */
@@ -45,7 +45,7 @@ static void swap_explain(const struct hn_state *s, const struct hn_step *step, s
 }
 
 const struct hn_step_ops hn_step_swap = {
-	.tag = "SW",
+	.tag = "XC",
 	.name = "swap",
 	.field = { { HN_FIELD_STAGE, "stage" }, { HN_FIELD_ITER, "iter" } },
 	.check = swap_check,

@@ -584,11 +584,14 @@ static void test_every_step_explains_itself(void **state)
 		"[\"CI\", 5], [\"PK\", 2, [1, 4]]]";
 	static const char *const of_bytes =
 		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]]";
+	static const char *const of_shared =
+		"[[\"CHR\", 0, \"shared\", [2]], [\"SW\", 1, 0, 0, 3, 1]]";
 	uint32_t seen = 0;
 
 	(void)state;
 	hn_arena_init(&a, 0);
 	explain_all(matmul_relu(8, 8, 8, &a), steps, &seen, &a);
+	explain_all(matmul_relu(8, 8, 8, &a), of_shared, &seen, &a);
 	explain_all(dag_open("b(uint8 A[8,8], int8 B[8,8]) -> C {"
 				" C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }", &a),
 		    of_bytes, &seen, &a);
