@@ -26,6 +26,16 @@ int64_t hn_layout_turned(const struct hn_swizzle *z, int64_t row, int64_t last)
 	return last + ((chunk ^ key) - chunk) * unit;
 }
 
+int64_t hn_layout_size(const struct hn_buffer *b)
+{
+	int64_t n = 1;
+
+	for (uint32_t d = 0; d < b->n_dim; d++) {
+		n = hn_mul_sat(n, b->extent[d]);
+	}
+	return n;
+}
+
 int64_t hn_layout_place(const struct hn_buffer *b, const int64_t *x)
 {
 	int64_t at = 0;

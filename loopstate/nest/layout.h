@@ -15,7 +15,10 @@
 /* Where along the last dimension the element of that row lies. */
 int64_t hn_layout_turned(const struct hn_swizzle *z, int64_t row, int64_t last);
 
-/* The element's number in the buffer; x[n_dim]. */
+/* Elements of one copy. */
+int64_t hn_layout_size(const struct hn_buffer *b);
+
+/* The element's number in its copy; x[n_dim]. */
 int64_t hn_layout_place(const struct hn_buffer *b, const int64_t *x);
 
 /* The same as a form of code; x[n_dim], which may be changed. */

@@ -13,6 +13,7 @@
 #include "loopstate/nest/layout.h"
 #include "loopstate/state/inline.h"
 #include "loopstate/state/intrin.h"
+#include "loopstate/state/pipeline.h"
 #include "loopstate/state/prefetch.h"
 
 struct build {
@@ -200,7 +201,7 @@ static const struct hn_node *make_init(struct build *x, uint32_t i, uint32_t fir
 	return n;
 }
 
-static const struct hn_node *make_nest(struct build *x, uint32_t i);
+static struct hn_node *make_nest(struct build *x, uint32_t i);
 
 static bool is_attached_at(const struct build *x, uint32_t child, uint32_t stage,
 			   uint32_t k)
@@ -211,10 +212,24 @@ static bool is_attached_at(const struct build *x, uint32_t child, uint32_t stage
 	       st->at_iter == (int32_t)k && has_loops(x, child);
 }
 
+/* How far ahead runs what is attached at loop k of stage i: no further than the loop is long. */
+static int32_t ahead_in(const struct build *x, uint32_t i, uint32_t k)
+{
+	const struct hn_pipeline *p = &x->s->stage[i]->pipeline;
+	int64_t extent = x->b->stage[i].iter_extent[k];
+
+	if (p->stages == 0 || p->var != x->s->stage[i]->iter[k].var ||
+	    hn_pipeline_why_not(x->s, (int32_t)i, k) != NULL) {
+		return 0;
+	}
+	return p->stages <= extent ? p->stages - 1 : (int32_t)extent - 1;
+}
+
 /* Put what is attached at loop k of stage i, and then `body`, into the loop. */
 static void fill_loop(struct build *x, struct hn_node *loop, uint32_t i, uint32_t k,
 		      const struct hn_node *body)
 {
+	int32_t ahead = ahead_in(x, i, k);
 	uint32_t n = 1;
 
 	for (uint32_t c = 0; c < i; c++) {
@@ -225,13 +240,17 @@ static void fill_loop(struct build *x, struct hn_node *loop, uint32_t i, uint32_
 	loop->child = list;
 	for (uint32_t c = 0; c < i && n > 1; c++) {
 		if (is_attached_at(x, c, i, k)) {
-			list[loop->n_child++] = make_nest(x, c);
+			struct hn_node *nest = make_nest(x, c);
+
+			nest->ahead = ahead;
+			list[loop->n_child++] = nest;
 		}
 	}
+	loop->pipeline = ahead > 0 ? x->s->stage[i]->pipeline.kind : 0;
 	list[loop->n_child++] = body;
 }
 
-static const struct hn_node *make_nest(struct build *x, uint32_t i)
+static struct hn_node *make_nest(struct build *x, uint32_t i)
 {
 	const struct hn_stage *st = x->s->stage[i];
 	bool reduces = x->dag->op[i]->reduce != NULL;
@@ -309,6 +328,10 @@ static struct hn_buffer make_buffer(struct build *x, uint32_t i)
 				 : HN_LIFETIME_KERNEL;
 	if (local) {
 		buf.at_loop = x->b->first_loop[st->at_stage] + st->at_iter;
+		buf.ring = 1 + ahead_in(x, (uint32_t)st->at_stage, (uint32_t)st->at_iter);
+		buf.turn = hn_expr_binary(HN_EXPR_FLOORMOD,
+					  hn_expr_var(buf.at_loop, HN_I32, NULL, x->a),
+					  hn_expr_int(buf.ring, HN_I32, x->a), x->a);
 	}
 	buf.extent = extent;
 	buf.min = min;

@@ -34,7 +34,8 @@ enum hn_lifetime {
 
 /* The tensor of one stage (placeholders included; inlined stages have none: op < 0).
  * Element [x0, x1, ...] of the op lives at sum over d of (xd - min[d]) * stride[d] elements, after
- * the swizzle (layout.h) has changed the last of these differences. */
+ * the swizzle (layout.h) has changed the last of these differences.  Of a ring there are several
+ * copies, one behind the other: an iteration of at_loop has number `turn` to itself. */
 struct hn_buffer {
 	int32_t op;      /* index in tree->dag; -1 = no buffer */
 	uint8_t lifetime; /* enum hn_lifetime */
@@ -44,6 +45,8 @@ struct hn_buffer {
 	const int64_t *stride;                /* [n_dim] elements, row-major */
 	const struct hn_expr *const *min;     /* [n_dim] loop space (constants unless LOOP) */
 	struct hn_swizzle swizzle;
+	int32_t ring; /* LIFETIME_LOOP: copies; 0 and 1: one, made anew */
+	const struct hn_expr *turn; /* loop space, of a ring: at_loop modulo ring */
 	int32_t at_loop; /* LIFETIME_LOOP: loop id of the loop whose body holds it */
 };
 
@@ -63,6 +66,11 @@ struct hn_node {
 	const struct hn_prefetch *prefetch;
 	const struct hn_intrin *intrin; /* LOOP: all its iterations by this instruction, where the
 					 * machine has it; NULL = none */
+	/* In a loop some children may run some iterations ahead of others: in turn t, those of
+	 * iteration t + ahead run, in the order of the children, so that the first turn is before
+	 * iteration 0.  0 unless the loop is pipelined. */
+	int32_t ahead;
+	uint8_t pipeline; /* LOOP: enum hn_pipeline_kind of what is ahead in it */
 	const struct hn_node *init; /* LOOP or STMT: the outermost reduction loop of its stage (or
 				     * the UPDATE itself when no reduction loop is left): run this
 				     * first; NULL otherwise */

@@ -142,11 +142,24 @@ static void print_buffer(struct text *x, const struct hn_buffer *b, uint32_t dep
 		print_expr(x, b->min[d]);
 		hn_buf_puts(x->buf, d + 1 == b->n_dim ? "]" : "");
 	}
+	if (b->ring > 1) {
+		hn_buf_printf(x->buf, " x %d", b->ring);
+	}
 	if (b->swizzle.bits > 0) {
 		hn_buf_printf(x->buf, " chunks of %d xor dim %d / %d %% %d", 1 << b->swizzle.unit,
 			      b->swizzle.row_dim, 1 << b->swizzle.shift, 1 << b->swizzle.bits);
 	}
 	hn_buf_putc(x->buf, '\n');
+}
+
+static void print_ahead(const struct text *x, const struct hn_node *n)
+{
+	for (uint32_t k = 0; k < n->n_child; k++) {
+		if (n->child[k]->ahead != 0) {
+			hn_buf_printf(x->buf, " %s %d ahead", x->op_name[n->child[k]->stage],
+				      n->child[k]->ahead);
+		}
+	}
 }
 
 static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
@@ -173,6 +186,7 @@ static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
 		if (n->intrin != NULL) {
 			hn_buf_printf(x->buf, " by %s", n->intrin->name);
 		}
+		print_ahead(x, n);
 		hn_buf_putc(x->buf, '\n');
 		for (uint32_t i = 0; i < x->t->bounds->n_stage; i++) {
 			const struct hn_buffer *b = &x->t->buffer[i];

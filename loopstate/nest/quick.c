@@ -8,6 +8,7 @@
 #include "loopstate/nest/concurrent.h"
 #include "loopstate/nest/layout.h"
 #include "loopstate/nest/quick_merge.h"
+#include "loopstate/nest/ring.h"
 
 #define MAX_LEVELS 256
 
@@ -202,6 +203,18 @@ static bool layouts_fit(struct hn_quick_check *c)
 	return true;
 }
 
+static bool pipelines_fit(struct hn_quick_check *c)
+{
+	const struct hn_node *loop = NULL;
+	const char *why = hn_ring_why_not(c->tree, c->tree->root, &loop);
+
+	if (why && c->err) {
+		(void)hn_fail(c->err, HONE_E_INVALID, "stage %d (%s): loop %s: %s", loop->stage,
+			      c->tree->dag->op[loop->stage]->name, loop->name, why);
+	}
+	return why == NULL;
+}
+
 static bool check_reduction(struct hn_quick_check *c, const struct hn_quick_stmt *s)
 {
 	const struct hn_quick_writers *w = &c->writers[s->node->stage];
@@ -272,7 +285,8 @@ static bool has_threads(const struct hn_quick_check *c)
 
 static bool check(struct hn_quick_check *c)
 {
-	bool ok = find_writers(c) && outputs_computed(c) && layouts_fit(c);
+	bool ok = find_writers(c) && outputs_computed(c) && layouts_fit(c) &&
+		  pipelines_fit(c);
 
 	for (uint32_t i = 0; i < c->n_stmt && ok; i++) {
 		ok = hn_quick_cover(c, &c->stmt[i]);

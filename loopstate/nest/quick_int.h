@@ -65,6 +65,10 @@ bool hn_quick_in_sequence(const struct hn_quick_check *c, const struct hn_quick_
 uint32_t hn_quick_common(const struct hn_quick_stmt *x, const struct hn_quick_stmt *y,
 			 bool *ret_before);
 
+/* How many iterations of the last loop around both x runs before y, of what is ahead in it
+ * (looptree.h). */
+int32_t hn_quick_lead(const struct hn_quick_stmt *x, const struct hn_quick_stmt *y);
+
 /* Whether init runs before update, per element. */
 bool hn_quick_init_first(const struct hn_quick_check *c, const struct hn_quick_stmt *init,
 			 const struct hn_quick_stmt *update);

@@ -18,6 +18,22 @@ uint32_t hn_quick_common(const struct hn_quick_stmt *x, const struct hn_quick_st
 	return n_loop;
 }
 
+/* The child in which the statement's path leaves the node at level i - 1: its init runs with it. */
+static int32_t ahead_at(const struct hn_quick_stmt *s, uint32_t i)
+{
+	return i == 0 ? 0 : s->level[i - 1].node->child[s->level[i].position / 2]->ahead;
+}
+
+int32_t hn_quick_lead(const struct hn_quick_stmt *x, const struct hn_quick_stmt *y)
+{
+	uint32_t i = 0;
+
+	while (x->level[i].position == y->level[i].position) {
+		i++;
+	}
+	return ahead_at(x, i) - ahead_at(y, i);
+}
+
 bool hn_quick_determined(const struct hn_quick_check *c, const struct hn_quick_stmt *s,
 			 uint32_t first, uint32_t end)
 {
@@ -80,7 +96,8 @@ bool hn_quick_init_first(const struct hn_quick_check *c, const struct hn_quick_s
 	bool before;
 	uint32_t n = hn_quick_common(init, update, &before);
 
-	if (!before || n < init->life || init->life != update->life) {
+	if (!before || n < init->life || init->life != update->life ||
+	    hn_quick_lead(init, update) != 0) {
 		return false;
 	}
 	for (uint32_t d = 0; d < init->op->n_spatial; d++) {

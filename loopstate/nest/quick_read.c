@@ -55,7 +55,7 @@ static bool check_load(struct hn_quick_check *c, const struct hn_quick_stmt *s,
 {
 	const struct hn_op *op = c->tree->dag->op[load->ref];
 	const struct hn_quick_writers *w = &c->writers[load->ref];
-	bool before, init_before = true;
+	bool before, init_before = true, late;
 
 	if (op->kind == HN_OP_PLACEHOLDER) {
 		return true;
@@ -71,7 +71,8 @@ static bool check_load(struct hn_quick_check *c, const struct hn_quick_stmt *s,
 	if (w->init) {
 		hn_quick_common(w->init, s, &init_before);
 	}
-	if (n != w->main->life || !before || !init_before) {
+	late = hn_quick_lead(w->main, s) < 0 || (w->init && hn_quick_lead(w->init, s) < 0);
+	if (n != w->main->life || !before || !init_before || late) {
 		return hn_quick_refuse(c, s, "it may run before what it reads");
 	}
 	return load_there(c, s, w->main, load) &&

@@ -65,6 +65,23 @@ struct hn_prefetch {
 	int32_t distance; /* iterations, 1..HN_PREFETCH_MAX_DISTANCE */
 };
 
+/* What is computed in a loop runs ahead of the loop's own stage (PL). */
+struct hn_pipeline {
+	int32_t var;	/* the loop, as hn_prefetch has it */
+	uint8_t stages; /* buffers of each, of which all but one are ahead; 0 = no such loop */
+	uint8_t kind;	/* enum hn_pipeline_kind */
+};
+
+/* How a machine with threads moves what is ahead; a CPU does not ask. */
+enum hn_pipeline_kind {
+	HN_PIPELINE_NONE,     /* as anything else */
+	HN_PIPELINE_REGISTER, /* through registers: loads go before, stores behind the loop's work */
+	HN_PIPELINE_ASYNC,    /* by copies that nobody waits for until they are needed */
+	HN_N_PIPELINE
+};
+
+#define HN_PIPELINE_MAX_STAGES 8
+
 /* A buffer's elements in another order along its last dimension: chunks of 2^unit elements, of
  * which the number's lowest `bits` bits are XORed with those of (row >> shift), the row being the
  * index of dimension row_dim.  bits = 0: in their own order. */
@@ -84,6 +101,7 @@ struct hn_stage {
 	int64_t storage_offset;       /* storage_align's offset; 0 = none */
 	int64_t align_factor;
 	struct hn_swizzle swizzle;    /* of its buffer */
+	struct hn_pipeline pipeline;  /* of one of its loops */
 	const char *scope; /* memory asked for by the cache step that made it ("local",
 			    * "shared"); NULL when none did */
 	uint32_t n_iter;

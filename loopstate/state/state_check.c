@@ -62,6 +62,7 @@ static void check_prefetches(const struct hn_state *s, int32_t i)
 		hn_assert(p->distance >= 1 && p->distance <= HN_PREFETCH_MAX_DISTANCE);
 	}
 	hn_assert(st->intrin == NULL || (uint32_t)st->intrin_var < st->n_var);
+	hn_assert(st->pipeline.stages == 0 || (uint32_t)st->pipeline.var < st->n_var);
 }
 
 static void check_place(const struct hn_state *s, int32_t i)

@@ -35,7 +35,8 @@ bool hn_stage_untouched(const struct hn_state *s, int32_t stage)
 	const struct hn_stage *st = s->stage[stage];
 
 	if (st->n_rel > 0 || st->auto_unroll_max_step != 0 || st->align_factor != 0 ||
-	    st->n_prefetch > 0 || st->intrin != NULL || st->swizzle.bits != 0) {
+	    st->n_prefetch > 0 || st->intrin != NULL || st->swizzle.bits != 0 ||
+	    st->pipeline.stages != 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < st->n_iter; i++) {

@@ -13,6 +13,7 @@ uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out)
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		n = hn_mul_sat(n, b->extent[d]);
 	}
+	n = hn_mul_sat(n, b->ring > 1 ? b->ring : 1);
 	n = hn_mul_sat(n, hn_dtype_bytes(e->t->dag->op[i]->dtype[out]));
 	return ((uint64_t)n + 63) / 64 * 64;
 }

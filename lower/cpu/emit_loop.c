@@ -5,6 +5,7 @@
  * parallel loop's body becomes a function of its own that gets all it needs through a
  * closure.
  */
+#include "loopstate/nest/ring.h"
 #include "lower/cpu/emit_nest.h"
 
 static void emit_children(struct emit *e, const struct hn_node *node)
@@ -46,6 +47,41 @@ static void serial(struct emit *e, const struct hn_node *node)
 	hn_emit_loop_end(e, &loop, NULL);
 	*v = (struct emit_var){ 0 };
 	hn_emit_end_when(e, past);
+}
+
+/* A loop some of whose children are ahead of others: in each turn those run whose iteration there
+ * is, in a branch.  What is computed of a loop variable before the branch is arithmetic alone. */
+static void pipelined(struct emit *e, const struct hn_node *node)
+{
+	struct emit_var *v = &e->var[node->loop];
+	int64_t most = hn_ring_ahead(node), n = node->extent;
+	struct emit_loop loop;
+
+	hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, n + most), 0, NULL, &loop);
+	hn_emit_locals(e, node->loop, /* enter= */ true);
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		int64_t first = most - node->child[i]->ahead; /* turn of iteration 0 */
+		LLVMValueRef past =
+			LLVMBuildNSWSub(e->b, loop.iv, hn_emit_const(e, first), "");
+		LLVMBasicBlockRef join = hn_emit_when(
+			e, LLVMBuildICmp(e->b, LLVMIntULT, past, hn_emit_const(e, n), ""));
+
+		*v = (struct emit_var){ .base = loop.iv,
+					.mul = 1,
+					.add = -first,
+					.lo = first,
+					.hi = first + n - 1,
+					.depth = e->fn->depth };
+		e->epoch++;
+		if (i + 1 == node->n_child) {
+			hn_emit_prefetch_below(e, node);
+		}
+		hn_emit_node(e, node->child[i]);
+		hn_emit_end_when(e, join);
+	}
+	hn_emit_locals(e, node->loop, /* enter= */ false);
+	hn_emit_loop_end(e, &loop, NULL);
+	*v = (struct emit_var){ 0 };
 }
 
 /* What the body of a parallel loop must be given: every address and loop variable in use.
@@ -267,5 +303,9 @@ void hn_emit_node(struct emit *e, const struct hn_node *node)
 	if (node->init) {
 		hn_emit_node(e, node->init);
 	}
-	serial(e, node);
+	if (node->kind == HN_NODE_LOOP && hn_ring_ahead(node) > 0) {
+		pipelined(e, node);
+	} else {
+		serial(e, node);
+	}
 }

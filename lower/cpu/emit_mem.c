@@ -13,6 +13,20 @@
 
 #include "loopstate/nest/layout.h"
 
+/* Which copy of a ring. */
+static void add_turn(struct emit *e, const struct hn_buffer *b, uint32_t k, struct hn_linear *ret)
+{
+	const struct hn_expr *const *axis = e->axis;
+	struct hn_linear y;
+
+	if (b->ring > 1) {
+		e->axis = NULL;
+		hn_emit_lin_lane(e, b->turn, k, &y);
+		e->axis = axis;
+		hn_linear_add(&e->lin, ret, &y, hn_layout_size(b));
+	}
+}
+
 /* The same where the buffer's chunks change places: it is the kernel's own, so that its strides are
  * numbers. */
 static void swizzled(struct emit *e, const struct hn_buffer *b,
@@ -45,6 +59,7 @@ void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *ind
 	ret->c = 0;
 	if (b->swizzle.bits > 0) {
 		swizzled(e, b, index, k, ret);
+		add_turn(e, b, k, ret);
 		return;
 	}
 	for (uint32_t d = 0; d < b->n_dim; d++) {
@@ -57,6 +72,7 @@ void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *ind
 		e->axis = axis;
 		hn_emit_add_index(e, op, d, &y, -1, ret);
 	}
+	add_turn(e, b, k, ret);
 }
 
 static bool address_varies(const struct emit *e, int32_t op,

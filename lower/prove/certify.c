@@ -5,26 +5,48 @@
 #include <string.h>
 
 #include "base/jw.h"
+#include "loopstate/nest/ring.h"
+#include "lower/prove/poly_isolate.h"
 
-/* Coordinates of a statement: one for the place in each text, one a digit of each loop. */
+/* Coordinates of a loop: its digits; where some of it is ahead of the rest, the turn. */
+static uint32_t turn_length(const struct hn_poly *p, const struct hn_node *loop)
+{
+	return hn_ring_uneven(loop) ? 1 : p->radix[loop->loop].n_digit;
+}
+
+/* Coordinates of a statement: one for the place in each text, and those of each loop. */
 static uint32_t time_length(const struct hn_poly *p, const struct hn_poly_stmt *s)
 {
-	return s->n_level + hn_poly_dims(p, s, s->n_loop);
+	uint32_t n = s->n_level;
+
+	for (uint32_t i = 0; i < s->n_loop; i++) {
+		n += turn_length(p, s->loop[i]);
+	}
+	return n;
 }
 
 static void put_time(const struct hn_poly *p, const struct hn_poly_stmt *s, uint32_t n,
 		     struct hn_buf *ret)
 {
+	uint32_t loop = 0;
+
 	hn_buf_puts(ret, " -> [");
 	for (uint32_t i = 0; i < s->n_level; i++) {
 		const struct hn_node *node = s->level[i].node;
 
 		hn_buf_printf(ret, "%s%u", i > 0 ? ", " : "", s->level[i].position);
-		for (uint32_t k = 0;
-		     node->kind == HN_NODE_LOOP && k < p->radix[node->loop].n_digit;
+		if (node->kind != HN_NODE_LOOP) {
+			continue;
+		}
+		if (hn_ring_uneven(node)) {
+			hn_buf_puts(ret, ", ");
+			hn_poly_put_turn(p, s, loop, ret);
+		}
+		for (uint32_t k = 0; k < p->radix[node->loop].n_digit && !hn_ring_uneven(node);
 		     k++) {
 			hn_buf_printf(ret, ", l%d_%u", node->loop, k);
 		}
+		loop++;
 	}
 	for (uint32_t i = time_length(p, s); i < n; i++) {
 		hn_buf_puts(ret, ", 0");

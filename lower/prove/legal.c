@@ -5,7 +5,8 @@
  *                  buffer lie in one place, and nothing outside an op's domain is computed;
  *   2. coverage    every element that is read (or is an output) has been computed: all its
  *                  points, and each point of a reduction exactly once per lifetime;
- *   3. order       init before update before consumer, producer before consumer;
+ *   3. order       init before update before consumer, producer before consumer, and no buffer
+ *                  is filled again before all that was in it has been read;
  *   4. sequence    a combiner that is not known to be associative and commutative keeps the
  *                  order of the naive program, and so does every one of a bitwise task;
  *   5. concurrency loops whose iterations run at the same time carry no dependence
@@ -28,9 +29,11 @@
 #include "loopstate/dag/size.h"
 #include "loopstate/nest/concurrent.h"
 #include "loopstate/nest/layout.h"
+#include "loopstate/nest/ring.h"
 #include "lower/prove/certify.h"
 #include "lower/prove/equal.h"
 #include "lower/prove/poly_aff.h"
+#include "lower/prove/poly_isolate.h"
 #include "lower/prove/watchdog.h"
 
 /* 1. Bounds. */
@@ -272,6 +275,36 @@ static isl_map *first_dims(isl_map *m, uint32_t n_common)
 	return isl_map_reset_tuple_id(project, isl_dim_in);
 }
 
+/* m of the first n loops' coordinates; where some of the last of them is ahead of the rest, those of
+ * the turn instead. */
+static isl_map *in_turns(const struct hn_legal *c, isl_map *m, const struct hn_poly_stmt *s,
+			 uint32_t n)
+{
+	struct hn_buf text;
+	isl_map *turns;
+
+	if (n == 0 || !hn_ring_uneven(s->loop[n - 1])) {
+		return m;
+	}
+	hn_buf_init(&text);
+	hn_buf_puts(&text, "{ [");
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < c->poly.radix[s->loop[i]->loop].n_digit; k++) {
+			hn_buf_printf(&text, "%sl%d_%u", i + k > 0 ? ", " : "", s->loop[i]->loop,
+				      k);
+		}
+	}
+	hn_buf_puts(&text, "] -> [");
+	for (uint32_t i = 0; i < n; i++) {
+		hn_buf_puts(&text, i > 0 ? ", " : "");
+		hn_poly_put_turn(&c->poly, s, i, &text);
+	}
+	hn_buf_puts(&text, "] }");
+	turns = text.failed ? NULL : isl_map_read_from_str(c->poly.ctx, text.s);
+	hn_buf_fini(&text);
+	return isl_map_apply_domain(m, turns);
+}
+
 static void check_before(struct hn_legal *c, const struct hn_poly_stmt *x,
 			 isl_map *x_element, const struct hn_poly_stmt *y,
 			 isl_map *y_element)
@@ -282,13 +315,17 @@ static void check_before(struct hn_legal *c, const struct hn_poly_stmt *x,
 	isl_map *pairs;
 	isl_map *wrong;
 
-	if (n == hn_poly_lifetime(c->poly.tree, op, x) && before) {
-		return; /* same lifetime, so the same common iteration: the text's order
-			   decides */
+	int32_t lead = n > 0 ? hn_poly_ahead(x, n - 1) - hn_poly_ahead(y, n - 1) : 0;
+
+	if (n == hn_poly_lifetime(c->poly.tree, op, x) && before && lead >= 0) {
+		return; /* same lifetime, so the same common iteration: x is ahead, or the text's
+			   order decides */
 	}
+	uint32_t n_dim = hn_poly_dims(&c->poly, x, n);
+
 	pairs = isl_map_apply_range(
-		first_dims(isl_map_copy(x_element), n),
-		isl_map_reverse(first_dims(isl_map_copy(y_element), n)));
+		in_turns(c, first_dims(isl_map_copy(x_element), n_dim), x, n),
+		isl_map_reverse(in_turns(c, first_dims(isl_map_copy(y_element), n_dim), y, n)));
 	wrong = before ? isl_map_lex_gt(isl_space_domain(isl_map_get_space(pairs)))
 		       : isl_map_lex_ge(isl_space_domain(isl_map_get_space(pairs)));
 	if (isl_map_is_disjoint(pairs, wrong) == isl_bool_false) {
@@ -319,6 +356,19 @@ static void check_order(struct hn_legal *c)
 				}
 			}
 		}
+	}
+}
+
+/* Iterations of a pipelined loop are about at the same time, and a buffer of one is filled again
+ * for another. */
+static void check_rings(struct hn_legal *c)
+{
+	const struct hn_node *loop = NULL;
+	const char *why = hn_ring_why_not(c->poly.tree, c->poly.tree->root, &loop);
+
+	if (why) {
+		HN_REFUSE(c, "stage %d (%s): loop %s: %s", loop->stage,
+			  hn_legal_op(c, loop->stage)->name, loop->name, why);
 	}
 }
 
@@ -418,6 +468,7 @@ static enum hn_verdict check(const struct hn_looptree *t, const struct hn_legal_
 		check_bounds(&c);
 		check_coverage(&c);
 		check_order(&c);
+		check_rings(&c);
 		check_sequences(&c);
 		hn_legal_check_loops(&c, t->root);
 	}

@@ -35,6 +35,16 @@ uint32_t hn_poly_common(const struct hn_poly_stmt *x, const struct hn_poly_stmt 
 	return n_loop;
 }
 
+int32_t hn_poly_ahead(const struct hn_poly_stmt *s, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (s->level[k].node != s->loop[i]) {
+		k++;
+	}
+	return s->level[k].node->child[s->level[k + 1].position / 2]->ahead;
+}
+
 uint32_t hn_poly_lifetime(const struct hn_looptree *t, int32_t op,
 			  const struct hn_poly_stmt *s)
 {

@@ -85,6 +85,10 @@ isl_set *hn_poly_context(const struct hn_poly *p);
 uint32_t hn_poly_common(const struct hn_poly_stmt *x, const struct hn_poly_stmt *y,
 			bool *ret_before);
 
+/* How many iterations of its loop i the statement is ahead (looptree.h): it runs in turn value -
+ * ahead. */
+int32_t hn_poly_ahead(const struct hn_poly_stmt *s, uint32_t i);
+
 /* Instance coordinates of the statement's first n_loop loops. */
 uint32_t hn_poly_dims(const struct hn_poly *p, const struct hn_poly_stmt *s,
 		      uint32_t n_loop);

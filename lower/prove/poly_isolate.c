@@ -2,6 +2,7 @@
 #include "lower/prove/poly_isolate.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 void hn_poly_put_loop(const struct hn_poly *p, int32_t loop, struct hn_buf *ret)
 {
@@ -10,6 +11,17 @@ void hn_poly_put_loop(const struct hn_poly *p, int32_t loop, struct hn_buf *ret)
 	for (uint32_t k = 0; k < r->n_digit; k++) {
 		hn_buf_printf(ret, "%s%" PRId64 "l%d_%u", k > 0 ? " + " : "",
 			      r->weight[k], loop, k);
+	}
+}
+
+void hn_poly_put_turn(const struct hn_poly *p, const struct hn_poly_stmt *s, uint32_t i,
+		      struct hn_buf *ret)
+{
+	int32_t ahead = hn_poly_ahead(s, i);
+
+	hn_poly_put_loop(p, s->loop[i]->loop, ret);
+	if (ahead != 0) {
+		hn_buf_printf(ret, " %c %d", ahead > 0 ? '-' : '+', abs(ahead));
 	}
 }
 
@@ -24,7 +36,7 @@ isl_map *hn_poly_prefix(const struct hn_poly *p, const struct hn_poly_stmt *s, u
 	hn_buf_puts(&text, " -> [");
 	for (uint32_t i = 0; i < n; i++) {
 		hn_buf_puts(&text, i > 0 ? ", " : "");
-		hn_poly_put_loop(p, s->loop[i]->loop, &text);
+		hn_poly_put_turn(p, s, i, &text);
 	}
 	hn_buf_puts(&text, "] }");
 	ret = text.failed ? NULL : isl_map_read_from_str(p->ctx, text.s);

@@ -8,7 +8,11 @@
 /* Append the loop's value as a sum of its digits. */
 void hn_poly_put_loop(const struct hn_poly *p, int32_t loop, struct hn_buf *ret);
 
-/* { S[digits] -> [values of the statement's first n loops] }, on its domain. */
+/* Append the turn of its loop i in which the statement runs: the value, less what it is ahead. */
+void hn_poly_put_turn(const struct hn_poly *p, const struct hn_poly_stmt *s, uint32_t i,
+		      struct hn_buf *ret);
+
+/* { S[digits] -> [turns of the statement's first n loops] }, on its domain. */
 isl_map *hn_poly_prefix(const struct hn_poly *p, const struct hn_poly_stmt *s, uint32_t n);
 
 /* { [outer loops, v] : v in [0, extent) and at `outer` every v runs, for all statements

@@ -237,7 +237,7 @@ static const struct hn_node *perfectly_inside(const struct writer *w,
 	return x;
 }
 
-/* One member: S[digits] -> [(value of its loop at that depth)]. */
+/* One member: S[digits] -> [(turn of its loop at that depth)]. */
 static void put_member(struct writer *w, struct span x, uint32_t depth)
 {
 	const char *comma = "";
@@ -250,7 +250,7 @@ static void put_member(struct writer *w, struct span x, uint32_t depth)
 			hn_buf_puts(w->out, comma);
 			hn_poly_put_instance(w->p, s, w->out);
 			hn_buf_puts(w->out, " -> [(");
-			hn_poly_put_loop(w->p, s->loop[depth]->loop, w->out);
+			hn_poly_put_turn(w->p, s, depth, w->out);
 			hn_buf_puts(w->out, ")]");
 			comma = "; ";
 		}

@@ -6,6 +6,8 @@
  */
 #include "lower/prove/poly_why.h"
 
+#include <isl/aff.h>
+#include <isl/space.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -134,6 +136,33 @@ static void examine_text(struct finder *f, const struct pair *p)
 	     p->n_loop > 0 ? p->x->loop[p->n_loop - 1] : NULL);
 }
 
+/* The last loop of both by turns, where one statement is ahead of the other in it and it is one
+ * digit; what is told of a pair is then the turns. */
+static isl_map *in_turns(const struct hn_poly *poly, isl_map *m, const struct pair *p)
+{
+	uint32_t last = p->n_loop - 1;
+
+	if (p->n_loop == 0 || p->x == p->y || poly->radix[p->x->loop[last]->loop].n_digit != 1 ||
+	    hn_poly_ahead(p->x, last) == hn_poly_ahead(p->y, last)) {
+		return m;
+	}
+	int dim = (int)hn_poly_dims(poly, p->x, last);
+
+	for (int k = 0; k < 2; k++) {
+		isl_space *space = isl_map_get_space(m);
+
+		space = k == 0 ? isl_space_domain(space) : isl_space_range(space);
+		isl_multi_aff *to = isl_multi_aff_identity(isl_space_map_from_set(space));
+		isl_aff *turn = isl_multi_aff_get_aff(to, dim);
+
+		turn = isl_aff_add_constant_si(turn, -hn_poly_ahead(k == 0 ? p->x : p->y, last));
+		isl_map *turns = isl_map_from_multi_aff(isl_multi_aff_set_aff(to, dim, turn));
+
+		m = k == 0 ? isl_map_apply_domain(m, turns) : isl_map_apply_range(m, turns);
+	}
+	return m;
+}
+
 static isl_stat examine(isl_map *m, void *user)
 {
 	struct finder *f = user;
@@ -142,6 +171,7 @@ static isl_stat examine(isl_map *m, void *user)
 	p.x = statement(&f->d->poly, m, isl_dim_in);
 	p.y = statement(&f->d->poly, m, isl_dim_out);
 	p.n_loop = p.x == p.y ? p.x->n_loop : hn_poly_common(p.x, p.y, &p.before);
+	p.m = m = in_turns(&f->d->poly, m, &p);
 	for (uint32_t depth = 0; depth < p.n_loop; depth++) {
 		examine_loop(f, &p, depth);
 	}

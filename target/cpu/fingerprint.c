@@ -81,6 +81,10 @@ static void put_buffer(struct writer *w, const struct hn_buffer *b)
 		}
 	}
 	hn_print_number(w, elements);
+	if (b->ring > 1) {
+		hn_print_number(w, -5);
+		hn_print_number(w, b->ring);
+	}
 	if (z->bits > 0) {
 		hn_print_number(w, z->row_dim << 24 | z->unit << 16 | z->bits << 8 | z->shift);
 		for (uint32_t d = 0; d < b->n_dim; d++) { /* where its rows end matters now */
@@ -192,6 +196,10 @@ static void put_written(struct writer *w, const struct hn_node *n, int64_t aroun
 
 void hn_print_node(struct writer *w, const struct hn_node *n, int64_t around)
 {
+	if (n->ahead != 0) {
+		hn_print_number(w, -6);
+		hn_print_number(w, n->ahead);
+	}
 	const struct hn_target *target = w->target;
 	bool nest = target && n->kind != HN_NODE_SEQ && hn_nest_begins(n, w->in_parallel);
 

@@ -152,6 +152,19 @@ struct access {
 		*axis; /* that the index is in terms of; NULL = of loops */
 };
 
+/* Which copy of a ring. */
+static void add_turn(const struct access *x, struct hn_linear *ret)
+{
+	const struct hn_buffer *b = x->buffer;
+	struct hn_linear y;
+
+	if (b->ring > 1) {
+		x->m->axis = NULL;
+		hn_linear_of(&x->m->linear, b->turn, &y);
+		hn_linear_add(&x->m->linear, ret, &y, hn_layout_size(b));
+	}
+}
+
 static void swizzled_offset(const struct access *x, struct hn_linear *ret)
 {
 	const struct hn_buffer *b = x->buffer;
@@ -180,6 +193,7 @@ static void offset(const struct access *x, struct hn_linear *ret)
 	ret->c = 0;
 	if (b->swizzle.bits > 0) {
 		swizzled_offset(x, ret);
+		add_turn(x, ret);
 		return;
 	}
 	for (uint32_t d = 0; d < b->n_dim; d++) {
@@ -192,6 +206,7 @@ static void offset(const struct access *x, struct hn_linear *ret)
 		hn_linear_of(&x->m->linear, b->min[d], &y);
 		hn_linear_add(&x->m->linear, ret, &y, -b->stride[d]);
 	}
+	add_turn(x, ret);
 }
 
 static void offset_at(void *ctx, int64_t i, struct hn_linear *ret)

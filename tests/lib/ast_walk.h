@@ -11,6 +11,7 @@
 #include <isl/id.h>
 #include <isl/val.h>
 
+#include "loopstate/nest/ring.h"
 #include "lower/prove/poly_ast.h"
 #include "tests/lib/expr_eval.h"
 
@@ -69,7 +70,8 @@ static inline void walk_stmt(struct tree_walk *w, const struct hn_node *n)
 
 static inline void walk_node(struct tree_walk *w, const struct hn_node *n)
 {
-	int64_t extent = n->kind == HN_NODE_LOOP ? n->extent : 1;
+	bool loop = n->kind == HN_NODE_LOOP;
+	int64_t extent = loop ? n->extent : 1, ahead = loop ? hn_ring_ahead(n) : 0;
 
 	if (n->init) {
 		walk_node(w, n->init);
@@ -78,11 +80,16 @@ static inline void walk_node(struct tree_walk *w, const struct hn_node *n)
 		walk_stmt(w, n);
 		return;
 	}
-	for (int64_t v = 0; v < extent && !instances_full(w->to); v++) {
-		if (n->kind == HN_NODE_LOOP) {
-			w->x.slot[n->loop] = v;
-		}
+	for (int64_t turn = -ahead; turn < extent && !instances_full(w->to); turn++) {
 		for (uint32_t k = 0; k < n->n_child; k++) {
+			int64_t v = turn + n->child[k]->ahead;
+
+			if (v < 0 || v >= extent) {
+				continue;
+			}
+			if (loop) {
+				w->x.slot[n->loop] = v;
+			}
 			walk_node(w, n->child[k]);
 		}
 	}

@@ -29,7 +29,8 @@ struct tensor {
 	int64_t extent[HN_DAG_MAX_RANK];
 	int64_t min[HN_DAG_MAX_RANK];
 	struct hn_swizzle swizzle;
-	int64_t n;
+	int64_t copy; /* of a ring: the first element of the copy at hand */
+	int64_t n; /* of all copies */
 	union cell *v; /* [n_out * n] */
 };
 
@@ -96,6 +97,7 @@ static union cell *eval_at(struct eval *x, int32_t op, uint32_t out, const int64
 		}
 		at = at * t->extent[d] + i;
 	}
+	at += t->copy;
 	if (at >= t->n) {
 		eval_fault(x, "place outside the buffer", op, at);
 		return NULL;

@@ -10,19 +10,23 @@
 #include "loopstate/dag/size.h"
 #include "tests/lib/expr_eval.h"
 
-static void tensor_poison(struct tensor *t)
+/* n elements of each output, from `first` on. */
+static void tensor_poison(struct tensor *t, int64_t first, int64_t n)
 {
-	for (int64_t i = 0; i < t->n * t->n_out; i++) {
-		t->v[i].i = (int64_t)EVAL_POISON;
+	for (uint32_t k = 0; k < t->n_out; k++) {
+		for (int64_t i = first; i < first + n; i++) {
+			t->v[k * t->n + i].i = (int64_t)EVAL_POISON;
+		}
 	}
 }
 
 static void tensor_make(struct tensor *t, uint32_t n_dim, uint32_t n_out,
-			const int64_t *extent)
+			const int64_t *extent, int64_t n_copy)
 {
 	t->n_dim = n_dim;
 	t->n_out = n_out;
-	t->n = 1;
+	t->n = n_copy;
+	t->copy = 0;
 	t->swizzle = (struct hn_swizzle){ 0 };
 	for (uint32_t d = 0; d < n_dim; d++) {
 		t->extent[d] = extent[d];
@@ -33,7 +37,7 @@ static void tensor_make(struct tensor *t, uint32_t n_dim, uint32_t n_out,
 	if (t->v == NULL) {
 		abort();
 	}
-	tensor_poison(t);
+	tensor_poison(t, 0, t->n);
 }
 
 /* Inputs are a fixed function of (argument, element): small numbers, both signs, not 0.
@@ -160,7 +164,7 @@ static inline void eval_dag_as(struct eval *x, const struct hn_dag *dag)
 	x->tensor = calloc(dag->n_op, sizeof(*x->tensor));
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		tensor_make(&x->tensor[i], dag->op[i]->n_dim, dag->op[i]->n_out,
-			    dag->op[i]->shape);
+			    dag->op[i]->shape, 1);
 	}
 	eval_inputs(x);
 	for (uint32_t i = 0; i < dag->n_op; i++) {
@@ -190,19 +194,58 @@ struct tree_eval {
 
 #define EVAL_NO_VALUE INT64_C(-987654321987)
 
-static void tree_enter(struct tree_eval *e, int32_t loop)
+/* Work on an iteration of the loop goes on; `begins`: it is the first of it. */
+static void tree_enter(struct tree_eval *e, int32_t loop, bool begins)
 {
 	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
 		const struct hn_buffer *b = &e->t->buffer[i];
+		struct tensor *t = &e->x.tensor[i];
 
 		if (b->op < 0 || b->lifetime != HN_LIFETIME_LOOP || b->at_loop != loop) {
 			continue;
 		}
-		tensor_poison(&e->x.tensor[i]);
+		t->copy = b->ring > 1 ? eval_int(&e->x, b->turn) * hn_layout_size(b) : 0;
 		for (uint32_t d = 0; d < b->n_dim; d++) {
-			e->x.tensor[i].min[d] = eval_int(&e->x, b->min[d]);
+			t->min[d] = eval_int(&e->x, b->min[d]);
+		}
+		if (begins) {
+			tensor_poison(t, t->copy, hn_layout_size(b));
 		}
 	}
+}
+
+/* The turns of a loop: [*ret_first, ret), in which each child is at turn + ahead. */
+static int64_t tree_turns(const struct hn_node *n, int64_t *ret_first)
+{
+	int64_t most = n->n_child > 0 ? n->child[0]->ahead : 0, least = most;
+
+	for (uint32_t k = 1; k < n->n_child; k++) {
+		most = n->child[k]->ahead > most ? n->child[k]->ahead : most;
+		least = n->child[k]->ahead < least ? n->child[k]->ahead : least;
+	}
+	*ret_first = -most;
+	return n->extent - least;
+}
+
+/* Whether child k of the loop runs in this turn: its iteration is the loop's value then. */
+static bool tree_turn(struct tree_eval *e, const struct hn_node *n, uint32_t k, int64_t turn)
+{
+	int64_t v = turn + n->child[k]->ahead, first;
+	bool begins = true;
+
+	if (n->kind != HN_NODE_LOOP) {
+		return true;
+	}
+	if (v < 0 || v >= n->extent) {
+		return false;
+	}
+	(void)tree_turns(n, &first);
+	for (uint32_t i = 0; i < k; i++) {
+		begins = begins && n->child[i]->ahead < n->child[k]->ahead;
+	}
+	e->loop[n->loop] = v;
+	tree_enter(e, n->loop, begins && n->child[k]->ahead == -first);
+	return true;
 }
 
 static void tree_stmt(struct tree_eval *e, const struct hn_node *n)
@@ -237,15 +280,13 @@ static void tree_node(struct tree_eval *e, const struct hn_node *n)
 		tree_stmt(e, n);
 		return;
 	}
-	int64_t extent = n->kind == HN_NODE_LOOP ? n->extent : 1;
+	int64_t first = 0, end = n->kind == HN_NODE_LOOP ? tree_turns(n, &first) : 1;
 
-	for (int64_t v = 0; v < extent && e->x.fault[0] == 0; v++) {
-		if (n->kind == HN_NODE_LOOP) {
-			e->loop[n->loop] = v;
-			tree_enter(e, n->loop);
-		}
+	for (int64_t turn = first; turn < end && e->x.fault[0] == 0; turn++) {
 		for (uint32_t k = 0; k < n->n_child; k++) {
-			tree_node(e, n->child[k]);
+			if (tree_turn(e, n, k, turn)) {
+				tree_node(e, n->child[k]);
+			}
 		}
 	}
 	if (n->kind == HN_NODE_LOOP) {
@@ -276,7 +317,8 @@ static void eval_tensors(struct tree_eval *e)
 
 			extent[d] = form != NULL ? eval_int(&e->x, form) : b->extent[d];
 		}
-		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, extent);
+		tensor_make(&e->x.tensor[i], b->n_dim, t->dag->op[i]->n_out, extent,
+			    b->ring > 1 ? b->ring : 1);
 		e->x.tensor[i].swizzle = b->swizzle;
 		for (uint32_t d = 0; d < b->n_dim && b->lifetime != HN_LIFETIME_LOOP; d++) {
 			e->x.tensor[i].min[d] = b->min[d]->u.i;

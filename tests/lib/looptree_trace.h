@@ -189,20 +189,20 @@ static void trace_node(struct tree_eval *e, struct trace *r, const struct hn_nod
 		trace_private(r, n, r->is_inside[r->n_level]);
 		r->level[r->n_level++] = (struct trace_level){ n, ++r->n_run, 0 };
 	}
-	int64_t extent = n->kind == HN_NODE_LOOP ? n->extent : 1;
+	int64_t first = 0, end = n->kind == HN_NODE_LOOP ? tree_turns(n, &first) : 1;
 
-	for (int64_t k = 0; k < extent && e->x.fault[0] == 0; k++) {
-		int64_t v = concurrent ? trace_iteration(&e->x, k, extent) : k;
+	for (int64_t k = first; k < end && e->x.fault[0] == 0; k++) {
+		int64_t turn = concurrent && first == 0 && end == n->extent
+				       ? trace_iteration(&e->x, k, end)
+				       : k;
 
 		if (concurrent) {
-			r->level[r->n_level - 1].iter = v;
-		}
-		if (n->kind == HN_NODE_LOOP) {
-			e->loop[n->loop] = v;
-			tree_enter(e, n->loop);
+			r->level[r->n_level - 1].iter = turn;
 		}
 		for (uint32_t i = 0; i < n->n_child; i++) {
-			trace_node(e, r, n->child[i]);
+			if (tree_turn(e, n, i, turn)) {
+				trace_node(e, r, n->child[i]);
+			}
 		}
 	}
 	r->n_level -= concurrent;

@@ -130,7 +130,23 @@ static void swizzle_stage(struct draw *d, int32_t stage)
 	}
 }
 
-/* The steps of layout, drawn apart: histories without them are what they were. */
+/* What is computed in a loop of the stage runs ahead. */
+static void pipeline_stage(struct draw *d, int32_t stage)
+{
+	struct hn_step step = { .kind = HN_STEP_pipeline, .stage = stage };
+	const struct hn_state *next;
+
+	step.a[HN_PL_STAGES] = 2 + draw(d, 4);
+	step.a[HN_PL_KIND] = draw(d, 3);
+	for (uint32_t k = 0; k < d->s->stage[stage]->n_iter; k++) {
+		step.a[HN_PL_ITER] = k;
+		if (draw(d, 3) && hn_state_apply(d->s, &step, d->a, &next, NULL) == 0) {
+			d->s = next;
+		}
+	}
+}
+
+/* The steps of layout and of order, drawn apart: histories without them are what they were. */
 static void lay_out(struct draw *d, uint64_t seed)
 {
 	d->rng = hn_rng_stream(seed, 2, 3, 5);
@@ -138,11 +154,12 @@ static void lay_out(struct draw *d, uint64_t seed)
 		for (int64_t n = draw(d, 6); n > 0 && d->s->stage[i]->swizzle.bits == 0; n--) {
 			swizzle_stage(d, i);
 		}
+		pipeline_stage(d, i);
 	}
 }
 
 /* Splits, orders, annotations, prefetches on every stage; caches, panels, inlining,
- * attachment, swizzles now and then.
+ * attachment, swizzles, pipelines now and then.
  */
 static const struct hn_state *random_history(const struct hn_dag *dag, uint64_t seed,
 					     struct hn_arena *a)

@@ -25,7 +25,8 @@ static bool rest_untouched(const struct hn_stage *st, uint32_t n_spatial,
 	int32_t last = -1;
 
 	if (st->auto_unroll_max_step != 0 || st->align_factor != 0 ||
-	    st->n_prefetch > 0 || st->intrin != NULL || st->swizzle.bits != 0) {
+	    st->n_prefetch > 0 || st->intrin != NULL || st->swizzle.bits != 0 ||
+	    st->pipeline.stages != 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < st->n_rel; i++) {

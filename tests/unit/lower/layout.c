@@ -10,10 +10,10 @@
 #include "lower/device/device_banks.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
-#include "tests/lib/looptree_trace.h"
 #include "tests/lib/lower_forms.h"
+#include "tests/lib/lower_judged.h"
 
-#define LIMIT_MS 20000
+#define LIMIT_MS JUDGED_MS
 #define FUEL 20000000
 #define N_HISTORIES 60
 
@@ -220,48 +220,6 @@ static void kernels_give_the_answer(void **state)
 }
 
 /* ---- what is refused */
-
-static const struct hn_looptree *tree_of(const char *text, const char *steps,
-					 struct hn_arena *a,
-					 const struct hn_dag **ret_dag)
-{
-	const struct hn_trace *trace;
-	const struct hn_looptree *t;
-	const struct hn_state *s;
-	struct hn_err err;
-
-	*ret_dag = dag_open(text, a);
-	if (hn_trace_parse("steps", steps, strlen(steps), a, &trace, &err) ||
-	    hn_state_replay(*ret_dag, trace, a, &s, &err) ||
-	    hn_looptree_build(s, a, &t, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return t;
-}
-
-/* Whether both checks take the tree; and whether it computes the dag when every access is looked
- * at. */
-static void judged(const struct hn_looptree *t, const struct hn_dag *dag, bool right,
-		   const char *why)
-{
-	struct hn_quick *quick = hn_quick_new();
-	struct hn_err err = { 0 };
-	struct eval meaning;
-	char fault[300];
-
-	assert_int_equal(hn_quick_legal(quick, t, &err), right);
-	assert_int_equal(hn_legal_check(t, LIMIT_MS, &err),
-			 right ? HN_VERDICT_OK : HN_VERDICT_ILLEGAL);
-	if (!right && strstr(err.msg, why) == NULL) {
-		fail_msg("\"%s\" is not in \"%s\"", why, err.msg);
-	}
-	eval_dag(&meaning, dag);
-	if (trace_right(t, &meaning, fault) != right) {
-		fail_msg("the evaluation: %s", fault);
-	}
-	eval_free(&meaning);
-	hn_quick_free(quick);
-}
 
 static const char columns[] =
 	"f(float32 A[18,24]) -> C { P(i,j) = A(i,j) + 1 C(j,i) = P(i,j) }";
