@@ -18,6 +18,13 @@ static bool is_float(const struct hn_expr *e)
 	return hn_dtype_class((enum hn_dtype)e->dtype) == HN_CLASS_FLOAT;
 }
 
+/* A float whose arithmetic is its own: narrower ones are rounded after each operation, so that no
+ * two become one. */
+static bool is_wide(const struct hn_expr *e)
+{
+	return is_float(e) && !hn_dtype_is_narrow((enum hn_dtype)e->dtype);
+}
+
 /* Rounded once, in every kernel alike. */
 static bool is_exact(const struct hn_expr *e)
 {
@@ -34,6 +41,11 @@ static bool is_exact(const struct hn_expr *e)
 	default:
 		return false;
 	}
+}
+
+bool hn_dag_loose_call(const struct hn_dag *dag, const struct hn_expr *e)
+{
+	return is_float(e) && !is_exact(e) && !hn_dag_forbids(dag, HN_LIBERTY_functions);
 }
 
 static bool rounds_off(const struct hn_expr *e)
@@ -60,18 +72,18 @@ static void look_at_node(const struct hn_expr *e, void *ctx)
 		}
 		break;
 	case HN_EXPR_CALL:
-		l->calls |= is_float(e) && !is_exact(e);
+		l->calls |= hn_dag_loose_call(l->dag, e);
 		l->compares |= rounds_off(e);
 		break;
 	case HN_EXPR_ADD:
 	case HN_EXPR_SUB:
-		l->adds |= is_float(e);
+		l->adds |= is_wide(e);
 		break;
 	case HN_EXPR_MUL:
-		l->multiplies |= is_float(e);
+		l->multiplies |= is_wide(e);
 		break;
 	case HN_EXPR_DIV:
-		l->divides |= is_float(e);
+		l->divides |= is_wide(e);
 		break;
 	case HN_EXPR_EQ:
 	case HN_EXPR_NE:
@@ -153,8 +165,7 @@ static bool is_loose(const struct look *l, const struct hn_op *op, bool decided)
 	bool divides =
 		!decided && (forbidden >> HN_LIBERTY_reciprocal & 1) == 0 && l->divides;
 
-	return sums || contracts || divides ||
-	       (l->calls && (forbidden >> HN_LIBERTY_functions & 1) == 0);
+	return sums || contracts || divides || l->calls;
 }
 
 /* Both answers of all ops; sway NULL: the first alone. */

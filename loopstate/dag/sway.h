@@ -24,6 +24,9 @@ void hn_dag_sways(const struct hn_dag *dag, enum hn_sway *ret);
 /* Whether floats of an op may differ in their last bits: ret[n_op]. */
 void hn_dag_loose(const struct hn_dag *dag, bool *ret);
 
+/* Whether the call's result differs among kernels, vector code being one thing and libm another. */
+bool hn_dag_loose_call(const struct hn_dag *dag, const struct hn_expr *e);
+
 /* Whether no output that is an integer sways. */
 bool hn_dag_settled(const struct hn_dag *dag);
 

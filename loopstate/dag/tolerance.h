@@ -13,7 +13,11 @@
  * What is rounded to 16 bits may come out one unit in the last place beside the reference where
  * the float32 before it was near a tie, so 1e-3 for float16 and 8e-3 for bfloat16 are added, times
  * the root of how many such roundings follow each other. Sums in these types keep their order
- * (liberty.h), so their length does not count. The worst output counts. */
+ * (liberty.h), so their length does not count. A float that becomes an integer on the way to a float
+ * counts likewise, with 2^-bits, where its last bits are free (sway.h). The worst output counts. */
 double hn_dag_tolerance(const struct hn_dag *dag);
+
+/* The first part of it for what op i makes, before it is rounded to 16 bits or to an integer. */
+double hn_op_tolerance(const struct hn_dag *dag, uint32_t i);
 
 #endif

@@ -171,7 +171,7 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
 static int check_beside(const struct hn_build_request *r, struct hn_err *err)
 {
 	const char *const name[] = { r->wide, r->refer, r->slices,
-				     r->samples };
+				     r->samples, r->brackets };
 	int rc = 0;
 
 	for (size_t i = 0; i < HN_COUNT_OF(name) && rc == 0; i++) {

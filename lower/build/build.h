@@ -21,6 +21,9 @@ struct hn_build_request {
 	const char *refer, *refer_steps, *wide_steps;
 	const char *slices; /* not "": parts of a long naive program, to be timed instead of it,
 			     * beside it as <slices>0, <slices>1, ... */
+	const char *brackets; /* not "": the programs that round lower and higher
+			       * (loopstate/state/bracket.h), where there are such, beside it as
+			       * <brackets>0 and <brackets>1 */
 	const char *samples; /* not "": programs that compute some of a long one's outputs,
 			      * beside it as <samples>0, <samples>1, ..., as many as there are */
 	size_t dag_bytes, steps_bytes;
@@ -43,7 +46,7 @@ struct hn_build_times {
 /* Beside a naive program. */
 struct hn_naive_more {
 	uint32_t n;
-	struct hn_emit_beside program[2 + HN_SLICE_MAX + HN_SAMPLE_MAX];
+	struct hn_emit_beside program[4 + HN_SLICE_MAX + HN_SAMPLE_MAX];
 	bool fast; /* one of them is not scalar */
 	uint32_t n_slice; /* 0 = the program is short enough to be timed whole */
 	double points[HN_SLICE_MAX], of[HN_SLICE_MAX]; /* as struct hn_slice */

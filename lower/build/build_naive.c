@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "loopstate/dag/mark.h"
+#include "loopstate/state/bracket.h"
 #include "loopstate/state/widen.h"
 #include "lower/build/restrict.h"
 
@@ -114,6 +115,29 @@ static void add_slices(const struct hn_build_request *r, const struct hn_looptre
 	}
 }
 
+/* Of the program with wider sums, where there is one: what is converted is near the true value. */
+static int add_brackets(const struct hn_build_request *r, const struct hn_dag *dag,
+			struct hn_arena *a, struct hn_naive_more *more, struct hn_err *err)
+{
+	const struct hn_dag *wide = hn_dag_widen(dag, a);
+	int rc = 0;
+
+	for (uint32_t side = 0; side < 2 && rc == 0; side++) {
+		const struct hn_dag *moved = hn_dag_bracket(wide != NULL ? wide : dag,
+							    (enum hn_bracket)side, a);
+		const struct hn_looptree *tree;
+
+		if (moved == NULL) {
+			return 0;
+		}
+		rc = hn_looptree_build(hn_state_init(moved, a), a, &tree, err);
+		if (rc == 0) {
+			add_numbered(more, r->brackets, side, tree, a);
+		}
+	}
+	return rc;
+}
+
 int hn_build_naive_more(const struct hn_build_request *r, const struct hn_dag *dag,
 			const struct hn_looptree *naive, bool fast, struct hn_arena *a,
 			struct hn_naive_more *ret, struct hn_err *err)
@@ -134,5 +158,7 @@ int hn_build_naive_more(const struct hn_build_request *r, const struct hn_dag *d
 	if (given(r->samples)) {
 		add_samples(r, naive, a, ret);
 	}
-	return add_wide(r, dag, fast, a, ret, err);
+	int rc = given(r->brackets) ? add_brackets(r, dag, a, ret, err) : 0;
+
+	return rc ? rc : add_wide(r, dag, fast, a, ret, err);
 }

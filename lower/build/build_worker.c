@@ -32,6 +32,7 @@ static struct hn_build_request request_of(const struct hn_frame_build *v)
 		.refer_steps = v->refer_steps,
 		.slices = v->slices,
 		.samples = v->samples,
+		.brackets = v->brackets,
 		.naive = v->naive,
 		.prove = v->prove,
 		.no_emit = v->no_emit,

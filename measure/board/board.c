@@ -134,6 +134,7 @@ static int serve_workload(const struct hn_board_ops *ops, void *board, const str
 		.part = given(v.part),
 		.parts = { .n = v.slices.n },
 		.sample = given(v.sample),
+		.bracket = given(v.bracket),
 		.naive_ns = v.naive_ns,
 	};
 	for (uint32_t i = 0; i < v.slices.n; i++) {

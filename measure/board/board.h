@@ -73,6 +73,10 @@ struct hn_board_workload {
 	const char *sample;    /* SAMPLE0_packed, ... of naive's object, as many as it has: each
 				* computes some elements of all outputs as the naive program does,
 				* for a reference of these alone.  NULL = there is none */
+	/* BRACKET0_packed and BRACKET1_packed of naive's object, where it has them: what outputs of
+	 * integers and of 16 bits are where what they are made of is as much lower, or higher, as it
+	 * may be. Right answers lie between the two.  NULL = there are none. */
+	const char *bracket;
 	double naive_ns;       /* its time, where that is known and need not be taken; else 0 */
 };
 

@@ -177,6 +177,52 @@ bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want
 	return ret->n == 0;
 }
 
+static double value_at(const struct hn_tensor *t, const void *array, int64_t i)
+{
+	uint32_t size = hn_dtype_bytes(t->elem);
+	unsigned shift = 64 - 8 * size;
+	uint64_t u = 0;
+
+	if (hn_dtype_class(t->elem) == HN_CLASS_FLOAT) {
+		return hn_float_get(t->elem, array, i);
+	}
+	memcpy(&u, (const char *)array + i * size, size);
+	return hn_dtype_class(t->elem) == HN_CLASS_SIGNED ? (double)((int64_t)(u << shift) >> shift)
+							  : (double)u;
+}
+
+static bool is_between(double got, double want, double low, double high)
+{
+	if (isnan(want) || isnan(got)) {
+		return isnan(want) && isnan(got);
+	}
+	/* of a NaN fmin and fmax take the other */
+	return got >= fmin(want, fmin(low, high)) && got <= fmax(want, fmax(low, high));
+}
+
+bool hn_verify_between(const struct hn_tensor *t, const void *got, const void *want, const void *low,
+		       const void *high, int64_t begin, int64_t end, struct hn_mismatch *ret)
+{
+	size_t size = hn_dtype_bytes(t->elem);
+
+	*ret = (struct hn_mismatch){0};
+	if (memcmp((const char *)got + (size_t)begin * size,
+		   (const char *)want + (size_t)begin * size, (size_t)(end - begin) * size) == 0) {
+		return true;
+	}
+	for (int64_t i = begin; i < end; i++) {
+		/* 64 bits are more than a double tells apart */
+		bool same = memcmp((const char *)got + (size_t)i * size,
+				   (const char *)want + (size_t)i * size, size) == 0;
+
+		if (!same && (size == 8 || !is_between(value_at(t, got, i), value_at(t, want, i),
+						       value_at(t, low, i), value_at(t, high, i)))) {
+			note(ret, i, INFINITY);
+		}
+	}
+	return ret->n == 0;
+}
+
 static void print_value(const struct hn_tensor *t, const void *bytes, int64_t i,
 			char *text, size_t n)
 {

@@ -32,6 +32,11 @@ bool hn_verify(const struct hn_tensor *t, const void *got, const void *want,
 bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want, int64_t begin,
 		    int64_t end, double tolerance, double scale, struct hn_mismatch *ret);
 
+/* Whether elements [begin, end) lie between those of low and high, want being one of those between;
+ * a NaN only where it is wanted. */
+bool hn_verify_between(const struct hn_tensor *t, const void *got, const void *want, const void *low,
+		       const void *high, int64_t begin, int64_t end, struct hn_mismatch *ret);
+
 /* "C[3,0]: got 1.5, want 2.5" of the element of flat index at, its two values given, into text. */
 void hn_verify_print(const struct hn_tensor *t, int64_t at, const void *got, const void *want,
 		     char *text, size_t text_bytes);

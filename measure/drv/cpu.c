@@ -24,6 +24,7 @@
 #include "measure/board/timing.h"
 
 #define PAGE ((size_t)4096)
+#define BRACKET_NS 1e9 /* of the naive program: a bracket is two runs like it, on each set */
 #define RUNS 8 /* of a kernel whose process is killed again and again */
 #define FIRST_PAUSE_NS 1000000 /* between them, doubled each time */
 /* What a child may take beside the kernel's own: the object, loaded and as it came, the thread
@@ -43,6 +44,8 @@ static void workload_free(struct cpu_workload *w)
 		for (uint32_t set = 0; set < HN_INPUT_SETS; set++) {
 			hn_redzone_unmap(&w->buffer[i].further[set]);
 			hn_redzone_unmap(&w->buffer[i].reference[set]);
+			hn_redzone_unmap(&w->buffer[i].bracket[0][set]);
+			hn_redzone_unmap(&w->buffer[i].bracket[1][set]);
 		}
 	}
 	hn_arena_fini(&w->arena);
@@ -112,8 +115,9 @@ static int64_t workspace_bytes(const struct hn_board_kernel *k, int32_t n_worker
 	return hn_add_sat(hn_add_sat(all, once), hn_mul_sat(own, n_workers));
 }
 
-/* What the buffers of these arguments take for so many input sets, whole pages and redzones. */
-static int64_t buffer_bytes(uint32_t n, const struct hn_tensor *t, uint32_t n_set)
+/* What the buffers of these arguments take for so many input sets, whole pages and redzones;
+ * held: with brackets of those outputs that have some. */
+static int64_t buffer_bytes(uint32_t n, const struct hn_tensor *t, uint32_t n_set, bool held)
 {
 	int64_t sum = 0;
 
@@ -121,7 +125,9 @@ static int64_t buffer_bytes(uint32_t n, const struct hn_tensor *t, uint32_t n_se
 		int64_t one = (t[i].bytes + (int64_t)PAGE - 1) / (int64_t)PAGE * (int64_t)PAGE +
 			      2 * (int64_t)PAGE;
 
-		sum += one * (n_set + (t[i].bytes % 64 != 0) + t[i].output);
+		bool bracket = held && t[i].output && hn_cpu_is_held(&t[i]);
+
+		sum += one * (n_set * (bracket ? 3 : 1) + (t[i].bytes % 64 != 0) + t[i].output);
 	}
 	return sum;
 }
@@ -476,6 +482,7 @@ static uint64_t origin_of(const struct hn_board_workload *from)
 	h = hash_text(from->wide, h);
 	h = hash_text(from->refer, h);
 	h = hash_text(from->sample, h);
+	h = hash_text(from->bracket, h);
 	for (uint32_t i = 0; i < from->n_tensor; i++) {
 		const struct hn_tensor *t = &from->tensor[i];
 
@@ -543,8 +550,9 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
 	uint64_t origin = origin_of(from);
-	int64_t least = buffer_bytes(from->n_tensor, from->tensor, 1);
-	int64_t wanted = buffer_bytes(from->n_tensor, from->tensor, count_sets(from));
+	int64_t least = buffer_bytes(from->n_tensor, from->tensor, 1, false);
+	int64_t wanted = buffer_bytes(from->n_tensor, from->tensor, count_sets(from),
+				      from->bracket != NULL);
 	int64_t own = workspace_bytes(&from->naive, run.n_workers);
 	struct allowance may;
 	char text[300];
@@ -602,8 +610,12 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		w->has_sample = w->has_sample || b->report->body.has_sample;
 		ret->naive_share = w->set[0].sampled ? ret->naive_share
 						     : b->report->body.naive_share;
-		hn_cpu_make_sets(b, w, from, room,
-				 hn_stats_median(ret->sample_ns, ret->n_sample));
+		double naive_ns = hn_stats_median(ret->sample_ns, ret->n_sample);
+
+		w->has_bracket = b->report->body.has_bracket && room && !w->set[0].sampled &&
+				 naive_ns < BRACKET_NS;
+		w->has_bracket = w->has_bracket && hn_cpu_bracket(b, w, 0, from);
+		hn_cpu_make_sets(b, w, from, room, naive_ns);
 		say_sets(w, ret);
 		if (w->lost) {
 			answer(ret, HN_VERDICT_RUN_LOST,

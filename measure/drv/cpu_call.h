@@ -34,8 +34,8 @@ struct calling {
 	const struct hn_board_kernel *kernel;
 	packed_fn fn;
 	/* Of a naive program, NULL = none: with its sums in a wider type; its numbers, fast; the
-	 * parts that it is timed by; those that compute a sample (board.h). */
-	packed_fn wide, refer, part[HN_PARTS], sample[HN_SAMPLES];
+	 * parts that it is timed by; those that compute a sample, or a bracket (board.h). */
+	packed_fn wide, refer, part[HN_PARTS], sample[HN_SAMPLES], bracket[2];
 	prepare_fn prepare; /* NULL = there is nothing to prepare */
 	void *const *args;
 	struct hone_env env;
@@ -116,6 +116,9 @@ void hn_cpu_refer_fast(struct cpu_run *run, struct calling c[2],
 /* cpu_sample.c: run->sample. */
 _Noreturn void hn_cpu_refer_sample(struct cpu_run *run, struct calling c[2],
 				   struct hone_pool *pool, struct hn_arena *a);
+
+/* cpu_bracket.c: run->bracket. */
+_Noreturn void hn_cpu_run_bracket(struct cpu_run *run, struct calling *c, struct hn_arena *a);
 
 /* cpu_refer.c: set run->set by two programs at once: into the reference what answers are compared
  * with, into the outputs the naive program's, rounding upwards.  pool: NULL where there is one

@@ -30,6 +30,8 @@ struct cpu_buffer {
 	struct hn_redzone further[HN_INPUT_SETS]; /* inputs: contents of sets from 1 on, sealed */
 	struct hn_redzone reference[HN_INPUT_SETS]; /* outputs: what answers are compared with
 						   * (cpu_refer.c), sealed */
+	/* Outputs: between what answers lie, sealed; no region: by the tolerance of the reference. */
+	struct hn_redzone bracket[2][HN_INPUT_SETS];
 	double scale[HN_INPUT_SETS];		/* of the reference */
 	struct cpu_told told;
 };
@@ -53,6 +55,7 @@ struct cpu_workload {
 	bool cold;
 	bool settled; /* as struct hn_board_workload */
 	bool has_sample; /* the naive program's object has programs for one */
+	bool has_bracket; /* answers of integers and of 16 bits are held between two */
 	bool told; /* of each output it is known what a sample has */
 	bool wide; /* the first set's reference has its sums in a wider type */
 	double refer_ns; /* what made it took, where the naive program did not; else 0 */
@@ -102,6 +105,7 @@ struct cpu_report {
 		int32_t raised; /* by the naive program on a further set: of HN_FP_RANGE */
 		bool wide;	/* of a naive run on the first set: as struct cpu_workload */
 		bool has_sample; /* of a naive run: as struct cpu_workload */
+		bool has_bracket; /* of a naive run: its object has programs for one */
 		bool sampled; /* of a naive run on the first set: its answers take too long, a
 			       * sample has to do; the time alone is told */
 		double naive_share; /* of a naive run on the first set: as hn_board_answer's */
@@ -131,6 +135,7 @@ struct cpu_run {
 	uint32_t set;	/* of a naive run; not 0: on this set, and rounding upwards as rival */
 	uint32_t sample; /* enum cpu_sample; of a naive run: into the set's reference and the
 			  * outputs, rival being the naive program, too */
+	uint32_t bracket; /* not 0: run program bracket - 1 of them on the set, once */
 	const struct hn_board_workload *made_of; /* of a naive run: its programs */
 	double naive_ns; /* of a naive run: what the program takes; 0 = not known yet */
 };
@@ -159,6 +164,13 @@ bool hn_cpu_set_serves(uint32_t set, uint32_t n, const struct hn_tensor *t);
  * a further set; *ret says how it went. */
 void hn_cpu_sample(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 		   const struct hn_board_workload *from, struct hn_board_answer *ret);
+
+/* cpu_bracket.c: whether the output is held between two others where there are such. */
+bool hn_cpu_is_held(const struct hn_tensor *t);
+
+/* Make the brackets of a set whose inputs are there; false: they cannot be made. */
+bool hn_cpu_bracket(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
+		    const struct hn_board_workload *from);
 
 /* Whether elements [begin, end) of output i are those of the set's reference, as far as that is
  * known; as hn_verify_part. */

@@ -245,6 +245,10 @@ static void load_companions(const struct hn_board_workload *from, struct calling
 		snprintf(name, sizeof name, "%.150s%u", from->sample, i);
 		c->sample[i] = (packed_fn)function(object, name, "_packed");
 	}
+	for (uint32_t i = 0; from->bracket != NULL && i < 2; i++) {
+		snprintf(name, sizeof name, "%.150s%u", from->bracket, i);
+		c->bracket[i] = (packed_fn)function(object, name, "_packed");
+	}
 }
 
 static void load(struct cpu_run *run, struct calling *c)
@@ -265,6 +269,7 @@ static void load(struct cpu_run *run, struct calling *c)
 	if (run->reference) {
 		load_companions(run->made_of, c, object);
 		run->report->body.has_sample = c->sample[0] != NULL;
+		run->report->body.has_bracket = c->bracket[0] != NULL && c->bracket[1] != NULL;
 	}
 	if (c->kernel->prepared_bytes > 0) {
 		c->prepare = (prepare_fn)own_function(run, c, object, "_prepare_packed");
@@ -535,6 +540,9 @@ void hn_cpu_run(void *ctx)
 	}
 	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	report->phase = CPU_PHASE_FIRST;
+	if (run->bracket != 0) {
+		hn_cpu_run_bracket(run, c, &a);
+	}
 	if (run->sample != CPU_SAMPLE_NONE) {
 		hn_cpu_refer_sample(run, c, pool, &a);
 	}

@@ -177,6 +177,10 @@ bool hn_cpu_verify(const struct cpu_workload *w, uint32_t i, uint32_t set, const
 	const struct cpu_buffer *b = &w->buffer[i];
 	const void *want = b->reference[set].data;
 
+	if (b->bracket[1][set].region != NULL) {
+		return hn_verify_between(&w->tensor[i], got, want, b->bracket[0][set].data,
+					 b->bracket[1][set].data, begin, end, ret);
+	}
 	if (!w->set[set].sampled) {
 		return hn_verify_part(&w->tensor[i], got, want, begin, end, w->tolerance,
 				      b->scale[set], ret);

@@ -61,8 +61,8 @@ static int map_set(struct cpu_workload *w, uint32_t set, struct hn_err *err)
 }
 
 /* Whether the references and the outputs, of the naive program rounding upwards, are the same
- * answer.  Integers that are settled are computed by every kernel as they are written: what
- * another rounding makes of them is nobody's. */
+ * answer.  Integers that are settled are computed by every kernel as they are written, and what
+ * is held between two others has its own bound: what another rounding makes of them is nobody's. */
 static bool steady(struct cpu_workload *w, uint32_t set)
 {
 	bool ret = true;
@@ -75,7 +75,10 @@ static bool steady(struct cpu_workload *w, uint32_t set)
 			continue;
 		}
 		w->buffer[i].scale[set] = hn_verify_scale(t, w->buffer[i].reference[set].data);
-		if (hn_dtype_class(t->elem) == HN_CLASS_FLOAT || !w->settled) {
+		bool held = hn_cpu_is_held(t) &&
+			    (w->has_bracket || (w->settled && hn_dtype_class(t->elem) != HN_CLASS_FLOAT));
+
+		if (!held) {
 			ret &= hn_cpu_verify(w, i, set, cpu_placed(&w->buffer[i], HN_REDZONE_EXACT)->data,
 					     0, t->n_elem, &m);
 		}
@@ -106,14 +109,14 @@ static const char *objection(struct cpu_board *b, struct cpu_workload *w, uint32
 	if (a.verdict != HN_VERDICT_OK) {
 		return "the naive program fails on it";
 	}
-	if (w->set[set].inputs.kind == HN_INPUTS_PLAIN) {
-		steady(w, set); /* for the scale */
-		return NULL;
+	bool raised = b->report->body.raised != 0, same = steady(w, set); /* which sets the scale */
+
+	if (w->set[set].inputs.kind != HN_INPUTS_PLAIN && (raised || !same)) {
+		return raised ? "the naive program leaves the range of numbers on it"
+			      : "the naive program's rounding shows on it";
 	}
-	if (b->report->body.raised != 0) {
-		return "the naive program leaves the range of numbers on it";
-	}
-	return steady(w, set) ? NULL : "the naive program's rounding shows on it";
+	return !w->has_bracket || hn_cpu_bracket(b, w, set, from) ? NULL
+								  : "the naive program fails on it";
 }
 
 static bool seal(struct cpu_workload *w, uint32_t set)
@@ -229,7 +232,10 @@ void hn_cpu_print_sets(const struct cpu_workload *w, char *text, size_t text_byt
 		at += (size_t)snprintf(text + at, text_bytes - at, "%s%s", set > 0 ? "; " : "", what);
 	}
 	if (w->wide && at < text_bytes) {
-		snprintf(text + at, text_bytes - at, "; compared with wider sums");
+		at += (size_t)snprintf(text + at, text_bytes - at, "; compared with wider sums");
+	}
+	if (w->has_bracket && at < text_bytes) {
+		snprintf(text + at, text_bytes - at, "; what is rounded is held between two");
 	}
 }
 

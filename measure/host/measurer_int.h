@@ -26,6 +26,7 @@
 #include "measure/stats.h"
 
 #define HN_SYMBOL "hone_kernel"
+#define HN_BRACKET_SYMBOL "hone_bracket" /* 0: rounded a little lower, 1: higher */
 #define HN_WIDE_SYMBOL "hone_wide" /* the naive program's, its sums in a wider type */
 #define HN_REFER_SYMBOL "hone_refer" /* the naive program's numbers, fast */
 #define HN_PART_SYMBOL "hone_part"   /* 0, 1, ...: parts of it to be timed */

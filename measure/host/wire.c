@@ -41,6 +41,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 		v.refer_steps = work->refer_steps;
 		v.slices = HN_PART_SYMBOL;
 		v.samples = HN_SAMPLE_SYMBOL;
+		v.brackets = HN_BRACKET_SYMBOL;
 	} else {
 		v.prove = true;
 		v.steps = t->building->steps;
@@ -85,6 +86,7 @@ void hn_wire_workload(const struct workload *work, struct hn_buf *json)
 			.refer = HN_REFER_SYMBOL,
 			.part = HN_PART_SYMBOL,
 			.sample = HN_SAMPLE_SYMBOL,
+			.bracket = HN_BRACKET_SYMBOL,
 			.slices = { work->parts.n, work->parts.part },
 		},
 		json);
