@@ -38,6 +38,7 @@ struct hn_view {
 	double share;	    /* of the terms that are not left out for a remainder's sake */
 	int32_t group;	    /* position of the loop that one instruction does, or -1: strides of
 			     * loads along other loops count its groups then */
+	bool border_tiles;  /* rows of its tile meet padding at the ends of a longer axis */
 	int32_t guard_loop; /* deepest loop a guard depends on; -1 = no guard */
 };
 

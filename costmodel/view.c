@@ -12,6 +12,7 @@ struct found {
 	uint32_t n_load;
 	uint64_t unrolled; /* axes whose value is a constant in each unrolled copy */
 	uint64_t lanes; /* axes that move from lane to lane */
+	uint64_t padded; /* axes at whose ends terms are skipped */
 	bool reduces; /* a reduction's source: terms of which nothing is left can be skipped */
 	bool overflow;
 };
@@ -58,6 +59,18 @@ static double share_of(const struct hn_expr *c)
 		       : 1;
 }
 
+static uint64_t axes_of(const struct hn_expr *e)
+{
+	uint64_t axes = e->op == HN_EXPR_VAR && e->ref >= 0 && e->ref < 64
+				? UINT64_C(1) << e->ref
+				: 0;
+
+	for (uint32_t i = 0; i < e->n_arg; i++) {
+		axes |= axes_of(e->arg[i]);
+	}
+	return axes;
+}
+
 /* An if in a reduction is tested outside of the loops that do not change it, and its terms
  * are skipped (lower/cpu/emit_zero.c); anywhere else both sides are computed, lane by lane. */
 static void walk_choice(const struct hn_expr *e, struct found *f)
@@ -66,6 +79,7 @@ static void walk_choice(const struct hn_expr *e, struct found *f)
 
 	if (f->reduces && constant && !moves_with(e->arg[0], f->lanes)) {
 		f->view->skips = true;
+		f->padded |= axes_of(e->arg[0]);
 		f->view->share *= share_of(e->arg[0]);
 	} else {
 		f->view->branches = true;
@@ -311,6 +325,25 @@ static void find_group(struct hn_view *v)
 	}
 }
 
+/* A padded axis has points in the tile of the group and tiles outside: only those at its ends meet
+ * padding, so that their rows are apart. */
+static bool has_border_tiles(const struct hn_view *v, const struct hn_op *op, uint64_t padded)
+{
+	for (uint32_t a = 0; a < op->n_spatial && a < 64; a++) {
+		bool inside = false, outside = false;
+
+		for (uint32_t l = 0; l < v->n_loop && (padded >> a & 1); l++) {
+			if (v->loop[l]->extent > 1 && uses_loop(v->stmt->axis[a], v->loop[l]->loop)) {
+				*((int32_t)l > v->group ? &inside : &outside) = true;
+			}
+		}
+		if (inside && outside) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 		  const struct hn_node *const *path, uint32_t n, struct hn_arena *a,
 		  struct hn_view *ret)
@@ -352,5 +385,6 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 	}
 	make_stream(ret, NULL, stmt->stage, &indices, a);
 	find_group(ret);
+	ret->border_tiles = ret->group >= 0 && has_border_tiles(ret, op, f.padded);
 	return !f.overflow;
 }
