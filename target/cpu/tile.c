@@ -137,6 +137,8 @@ static void try_blocks(const struct model *m, struct blocks *b, uint32_t i, int6
 	}
 	int64_t k = b->dim[i]->extent;
 
+	/* rows of panels stay whole: parts of several at once would be streams of short pieces */
+	k = m->nest->terms && b->dim[i]->fast && v < total_v ? 1 : k;
 	for (k = k > m->core.registers ? m->core.registers : k; k >= 1; k--) {
 		b->block[i] = k;
 		if (!too_many(m, b, v)) {

@@ -84,11 +84,53 @@ static void plans_stay_in_registers(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Four rows of A by panels of B whose rows are `columns` groups: what is loaded of a panel's row is
+ * all of it, for rows in parts would be a stream of short pieces each. */
+static void rows_of_panels_stay_whole(void **state)
+{
+	struct hn_target t;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -mattr=+avx512vnni", &a, &t, &err),
+			 0);
+	for (int64_t columns = 16; columns <= 96; columns += 16) {
+		/* C, A, B along panels, k, rows and columns */
+		const int64_t stride[4][3] = { { columns, 0, 1024 * columns },
+					       { 0, 1, columns },
+					       { 4096, 1024, 0 },
+					       { 1, 0, 1 } };
+		const int64_t extent[4] = { 64, 1024, 4, columns };
+		struct hn_tile_dim dim[4];
+
+		for (int d = 0; d < 4; d++) {
+			dim[d] = (struct hn_tile_dim){ .extent = extent[d],
+						       .reduce = d == 1,
+						       .init = d == 1,
+						       .stride = stride[d] };
+		}
+		struct hn_tile n = { .n_dim = 4,
+				     .dim = dim,
+				     .n_load = 2,
+				     .elem_bytes = 4,
+				     .update = true,
+				     .init = true,
+				     .terms = true };
+
+		hn_tile_choose(&n, &t);
+		assert_true(dim[0].block == 1 || dim[3].block == columns);
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_of_its_limits_binds),
 		cmocka_unit_test(plans_stay_in_registers),
+		cmocka_unit_test(rows_of_panels_stay_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
