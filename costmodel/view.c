@@ -4,6 +4,7 @@
 #include "costmodel/analytic_int.h"
 #include "target/cpu/function.h"
 #include "costmodel/line.h"
+#include "loopstate/state/intrin.h"
 
 /* What the walk through a body finds. */
 struct found {
@@ -304,8 +305,10 @@ static void find_group(struct hn_view *v)
 	int32_t at = -1;
 
 	for (uint32_t l = 0; l < v->n_loop; l++) {
-		at = v->loop[l]->intrin != NULL && v->loop[l]->stage == v->stmt->stage ? (int32_t)l
-										      : at;
+		const struct hn_intrin *in =
+			v->loop[l]->stage == v->stmt->stage ? v->loop[l]->intrin : NULL;
+
+		at = in != NULL && !hn_intrin_is_tile(in) ? (int32_t)l : at;
 	}
 	for (uint32_t i = 0; at >= 0 && i + 1 < v->n_stream; i++) {
 		at = v->stream[i].stride[at] == 1 ? at : -1;

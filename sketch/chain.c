@@ -101,11 +101,13 @@ void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 	CHAIN(c, hn_rfactor(c->s, stage, iter, factor_iter, c->a, &c->s, NULL));
 }
 
-void hn_chain_tensorize(struct hn_chain *c, int32_t stage, int32_t iter, const char *intrin)
+void hn_chain_tensorize(struct hn_chain *c, int32_t stage, const int64_t *iter, uint32_t n,
+			const char *intrin)
 {
 	const struct hn_step step = { .kind = HN_STEP_tensorize,
 				      .stage = stage,
-				      .a = { iter },
+				      .n_list = n,
+				      .list = iter,
 				      .text = intrin };
 
 	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));

@@ -3,6 +3,7 @@
 
 #include "base/arith.h"
 #include "loopstate/state/inline.h"
+#include "loopstate/state/intrin.h"
 #include "loopstate/state/step.h"
 #include "sketch/sketch_int.h"
 
@@ -43,7 +44,7 @@ static int32_t axis_of(const struct hn_stage *st, const struct hn_op *op, int32_
 		const struct hn_rel *r = &st->rel[i];
 
 		if (r->kind == HN_REL_SPLIT && r->n == 2 && r->part[0] == var &&
-		    r->part[1] == st->intrin_var) {
+		    r->part[1] == st->intrin_var[HN_INTRIN_TERMS]) {
 			return r->parent;
 		}
 	}

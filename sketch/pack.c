@@ -88,7 +88,7 @@ static int32_t grouped_axis(const struct hn_state *s, int32_t reader, const stru
 	const struct hn_expr *e = load->arg[d];
 	bool groups = s->stage[reader]->intrin != NULL && e->op == HN_EXPR_FLOORDIV &&
 		      e->arg[0]->op == HN_EXPR_VAR && e->arg[1]->op == HN_EXPR_INT &&
-		      e->arg[1]->u.i == s->stage[reader]->intrin->terms;
+		      e->arg[1]->u.i == hn_intrin_terms(s->stage[reader]->intrin);
 
 	return groups ? e->arg[0]->ref : axis_of(load, d);
 }

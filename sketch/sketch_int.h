@@ -58,7 +58,8 @@ void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter);
 
 void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len);
-void hn_chain_tensorize(struct hn_chain *c, int32_t stage, int32_t iter, const char *intrin);
+void hn_chain_tensorize(struct hn_chain *c, int32_t stage, const int64_t *iter, uint32_t n,
+			const char *intrin);
 
 /* Add (state of c, next) to the results unless c failed. */
 void hn_chain_result(const struct hn_chain *c, int32_t next, struct hn_rule_results *ret);

@@ -4,6 +4,7 @@
  * part, in axis order.  Axes marked no_split_at_inner stay whole and go first in the
  * innermost level. Source: Ansor, section 4.1; TVM DoMultiLevelTiling.
  */
+#include "loopstate/state/intrin.h"
 #include "sketch/sketch_int.h"
 
 #define KEY "auto_scheduler_no_split_at_inner"
@@ -44,7 +45,8 @@ static void split_axes(struct hn_chain *c, int32_t stage, const char *tiling,
 	lv->n_axis = st->n_iter;
 	for (uint32_t i = 0; i < st->n_iter; i++) {
 		bool reduce = st->iter[i].kind != HN_ITER_SPATIAL;
-		bool group = st->intrin != NULL && st->intrin_var == st->iter[i].var;
+		bool group = st->intrin != NULL &&
+			     st->intrin_var[HN_INTRIN_TERMS] == st->iter[i].var;
 		bool whole = group || hn_stage_attr_names(s, stage, KEY, st->iter[i].name);
 		uint32_t n = whole ? 1 : count_letters(tiling, reduce ? 'R' : 'S');
 		lv->axis[i].first = at;

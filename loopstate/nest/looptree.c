@@ -94,17 +94,59 @@ static void set_prefetches(struct build *x, struct hn_node *loop, uint32_t i, ui
 	loop->prefetch = to;
 }
 
-/* Inlining since the step may have made other factors of what the stage read. */
-static const struct hn_intrin *intrin_of(const struct build *x, uint32_t i, uint32_t k)
+/* The stage's loop that is dimension d of its instruction; n_iter when none is any more. */
+static uint32_t intrin_loop(const struct build *x, uint32_t i, enum hn_intrin_dim d)
 {
 	const struct hn_stage *st = x->s->stage[i];
-	bool here = st->intrin != NULL && st->intrin_var == st->iter[k].var &&
-		    (st->iter[k].ann == HN_ANN_NONE || st->iter[k].ann == HN_ANN_UNROLL) &&
-		    x->b->stage[i].iter_extent[k] == st->intrin->terms;
+	uint32_t k = 0;
 
-	return here && hn_intrin_why_not(st->intrin, x->s->root_dag, x->dag->op[i]) == NULL
-		       ? st->intrin
-		       : NULL;
+	while (k < st->n_iter && st->iter[k].var != st->intrin_var[d]) {
+		k++;
+	}
+	return k;
+}
+
+/* A loop stays an instruction's where it is run by nobody else. */
+static bool intrin_fits(const struct build *x, uint32_t i, enum hn_intrin_dim d, uint32_t k)
+{
+	const struct hn_stage *st = x->s->stage[i];
+	bool lanes = d == HN_INTRIN_M || d == HN_INTRIN_N;
+
+	return k < st->n_iter &&
+	       (st->iter[k].ann == HN_ANN_NONE || st->iter[k].ann == HN_ANN_UNROLL ||
+		(lanes && st->iter[k].ann == HN_ANN_VECTORIZE)) &&
+	       hn_intrin_takes(st->intrin, d, x->b->stage[i].iter_extent[k]);
+}
+
+/* The instruction of the stage, when all its loops are there still.  Inlining since the step may
+ * have made other factors of what the stage read. */
+static const struct hn_intrin *intrin_of(const struct build *x, uint32_t i)
+{
+	const struct hn_intrin *in = x->s->stage[i]->intrin;
+
+	if (in == NULL || hn_intrin_why_not(in, x->s->root_dag, x->dag->op[i]) != NULL) {
+		return NULL;
+	}
+	for (uint32_t k = 0; k < hn_intrin_n_dim(in); k++) {
+		enum hn_intrin_dim d = hn_intrin_dim(in, k);
+
+		if (!intrin_fits(x, i, d, intrin_loop(x, i, d))) {
+			return NULL;
+		}
+	}
+	return in;
+}
+
+/* Say of the nest's loop k that it is the instruction's, where it is. */
+static void set_intrin(const struct build *x, struct hn_node *loop, uint32_t i, uint32_t k,
+		       const struct hn_intrin *in)
+{
+	for (uint32_t n = 0; in != NULL && n < hn_intrin_n_dim(in); n++) {
+		if (intrin_loop(x, i, hn_intrin_dim(in, n)) == k) {
+			loop->intrin = in;
+			loop->intrin_dim = (uint8_t)hn_intrin_dim(in, n);
+		}
+	}
 }
 
 static void one_child(struct build *x, struct hn_node *n, const struct hn_node *child)
@@ -256,6 +298,7 @@ static struct hn_node *make_nest(struct build *x, uint32_t i)
 	bool reduces = x->dag->op[i]->reduce != NULL;
 	uint32_t first = reduces ? first_reduction(st) : st->n_iter;
 	struct hn_node *n = make_stmt(x, i, reduces ? HN_STMT_UPDATE : HN_STMT_COMPUTE);
+	const struct hn_intrin *in = intrin_of(x, i);
 
 	if (reduces && first == st->n_iter) {
 		n->init = make_init(x, i, first);
@@ -264,7 +307,7 @@ static struct hn_node *make_nest(struct build *x, uint32_t i)
 		struct hn_node *loop = make_loop(x, i, k);
 
 		set_prefetches(x, loop, i, k);
-		loop->intrin = intrin_of(x, i, k);
+		set_intrin(x, loop, i, k, in);
 		fill_loop(x, loop, i, k, n);
 		n = loop;
 		if (reduces && k == first) {

@@ -64,8 +64,9 @@ struct hn_node {
 	const char *name;  /* LOOP: for printing */
 	uint32_t n_prefetch; /* LOOP: operands to fetch ahead; 1 <= distance < extent */
 	const struct hn_prefetch *prefetch;
-	const struct hn_intrin *intrin; /* LOOP: all its iterations by this instruction, where the
-					 * machine has it; NULL = none */
+	const struct hn_intrin *intrin; /* LOOP: done by this instruction, where the machine has it
+					 * and finds its operands laid out; NULL = none */
+	uint8_t intrin_dim;		/* enum hn_intrin_dim: which of its loops */
 	/* In a loop some children may run some iterations ahead of others: in turn t, those of
 	 * iteration t + ahead run, in the order of the children, so that the first turn is before
 	 * iteration 0.  0 unless the loop is pipelined. */

@@ -6,8 +6,9 @@
 #include "loopstate/dag/liberty.h"
 
 static const struct hn_intrin rows[] = {
-#define INTRIN(name, feature, other, sum, left, right, terms, added, llvm)               \
-	{ #name, { feature, other }, HN_##sum, HN_##left, HN_##right, terms, added, llvm },
+#define INTRIN(name, feature, other, sum, left, right, m, n, k, terms, added, llvm)       \
+	{ #name,           { feature, other }, HN_##sum, HN_##left, HN_##right,             \
+	  { m, n, k, terms }, added,             llvm },
 #include "loopstate/state/intrins.def"
 #undef INTRIN
 };
@@ -30,6 +31,40 @@ const struct hn_intrin *hn_intrin_of(const char *name)
 		}
 	}
 	return NULL;
+}
+
+uint32_t hn_intrin_n_dim(const struct hn_intrin *in)
+{
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < HN_INTRIN_DIMS; d++) {
+		n += in->most[d] > 0;
+	}
+	return n;
+}
+
+enum hn_intrin_dim hn_intrin_dim(const struct hn_intrin *in, uint32_t i)
+{
+	uint32_t d = 0;
+
+	while (in->most[d] == 0 || i-- > 0) {
+		d++;
+	}
+	return (enum hn_intrin_dim)d;
+}
+
+const char *hn_intrin_dim_name(enum hn_intrin_dim d)
+{
+	static const char *const name[HN_INTRIN_DIMS] = { "rows", "columns", "groups",
+							  "terms" };
+
+	return name[d];
+}
+
+bool hn_intrin_takes(const struct hn_intrin *in, enum hn_intrin_dim d, int64_t extent)
+{
+	return d == HN_INTRIN_TERMS ? extent == in->most[d]
+				    : extent >= 1 && extent <= in->most[d];
 }
 
 static bool is_zero(const struct hn_expr *e)

@@ -1,25 +1,55 @@
-/* loopstate/state/intrin.h -- instructions that a loop can be given to (intrins.def).
+/* loopstate/state/intrin.h -- instructions that loops can be given to (intrins.def).
  *
- * An instruction is data: what it computes, and how it is called. The step TE names one for a
- * loop; nothing else in hone knows any of them by name.
+ * An instruction is data: what it computes, and how it is called. The step TE names one for
+ * loops of a stage; nothing else in hone knows any of them by name.
  */
 #ifndef HN_LOOPSTATE_STATE_INTRIN_H
 #define HN_LOOPSTATE_STATE_INTRIN_H
 
 #include "loopstate/dag/dag.h"
 
+/* Its loops: rows and columns of the result, groups of terms, the terms of a group.  A vector's
+ * instruction has the last one alone: the rest of its loops are the tile's that holds it. */
+enum hn_intrin_dim {
+	HN_INTRIN_M,
+	HN_INTRIN_N,
+	HN_INTRIN_K,
+	HN_INTRIN_TERMS,
+	HN_INTRIN_DIMS
+};
+
 struct hn_intrin {
 	const char *name;	/* in records */
 	const char *feature[2]; /* one that a target needs; NULL: no other */
 	enum hn_dtype sum, left, right;
-	int64_t terms;
+	int64_t most[HN_INTRIN_DIMS]; /* iterations; 0 = it has no such loop.  All of the terms
+				       * are taken, of the others up to so many */
 	uint8_t added; /* to each byte of the left factor: 0 or 128 */
-	const char *llvm; /* its name there, less ".128", ".256" or ".512" */
+	const char *llvm; /* its name there; of a vector's less ".128", ".256" or ".512" */
 };
 
 uint32_t hn_intrin_count(void);
 const struct hn_intrin *hn_intrin_at(uint32_t i);
 const struct hn_intrin *hn_intrin_of(const char *name); /* NULL: there is none */
+
+static inline int64_t hn_intrin_terms(const struct hn_intrin *in)
+{
+	return in->most[HN_INTRIN_TERMS];
+}
+
+/* It works on whole tiles in registers of their own. */
+static inline bool hn_intrin_is_tile(const struct hn_intrin *in)
+{
+	return in->most[HN_INTRIN_M] > 0;
+}
+
+/* The loops it has, in the order of the enum: their number, and the i-th. */
+uint32_t hn_intrin_n_dim(const struct hn_intrin *in);
+enum hn_intrin_dim hn_intrin_dim(const struct hn_intrin *in, uint32_t i);
+const char *hn_intrin_dim_name(enum hn_intrin_dim d);
+
+/* Whether a loop of so many iterations can be its dimension d. */
+bool hn_intrin_takes(const struct hn_intrin *in, enum hn_intrin_dim d, int64_t extent);
 
 /* NULL when the op is a sum of products as the instruction makes, else why not: a static sentence.
  * root: the task's dag, which may forbid what the instruction does. */

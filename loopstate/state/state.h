@@ -111,8 +111,9 @@ struct hn_stage {
 	const struct hn_rel *rel;   /* in order of creation */
 	uint32_t n_prefetch;
 	const struct hn_prefetch *prefetch;
-	const struct hn_intrin *intrin; /* that does a loop's iterations (TE); NULL = none */
-	int32_t intrin_var;		/* the loop, as a variable; no iterator: TE has ended */
+	const struct hn_intrin *intrin; /* that does loops of it (TE); NULL = none */
+	const int32_t *intrin_var; /* [HN_INTRIN_DIMS] these loops, as variables, -1 = it has none
+				    * there; one is no iterator: TE has ended */
 };
 
 /* Stages attached at (stage, iter), in the order they were attached: where the preview

@@ -10,13 +10,14 @@
  *  5. a stage is in the map exactly once when it is attached, under the place it names;
  * that place is in a later stage (so there is no cycle).
  *  6. nothing is attached to an inlined stage.
- *  7. a prefetch names a variable of its stage and an earlier stage; TE a variable of its stage.
+ *  7. a prefetch names a variable of its stage and an earlier stage; TE variables of its stage.
  */
 #include "loopstate/state/state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "loopstate/state/intrin.h"
 #include "loopstate/state/state_int.h"
 
 static void check_relations(const struct hn_stage *st, uint32_t n_axis)
@@ -61,7 +62,10 @@ static void check_prefetches(const struct hn_state *s, int32_t i)
 		hn_assert(p->operand >= 0 && p->operand < i);
 		hn_assert(p->distance >= 1 && p->distance <= HN_PREFETCH_MAX_DISTANCE);
 	}
-	hn_assert(st->intrin == NULL || (uint32_t)st->intrin_var < st->n_var);
+	for (uint32_t d = 0; st->intrin != NULL && d < HN_INTRIN_DIMS; d++) {
+		hn_assert(st->intrin->most[d] == 0 ? st->intrin_var[d] == -1
+						   : (uint32_t)st->intrin_var[d] < st->n_var);
+	}
 	hn_assert(st->pipeline.stages == 0 || (uint32_t)st->pipeline.var < st->n_var);
 }
 

@@ -80,7 +80,9 @@ void hn_emit_group_find(struct emit *e, struct emit_nest *n)
 	struct emit_dim *group = NULL;
 
 	for (uint32_t i = 0; i < n->n_dim; i++) {
-		group = n->dim[i].node->intrin ? &n->dim[i] : group;
+		const struct hn_node *x = n->dim[i].node;
+
+		group = x->intrin && !hn_intrin_is_tile(x->intrin) ? &n->dim[i] : group;
 	}
 	if (!group || !hn_emit_is_update(n) ||
 	    !hn_target_has_intrin(&e->em->target, group->node->intrin) ||
@@ -188,7 +190,7 @@ void hn_emit_group(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 	if (!hn_emit_adds_nothing(e, n, EMIT_THE_TERM)) {
 		for (int k = 0; k < 2; k++) {
 			v[k] = hn_emit_splat(e,
-					     group_of(e, n->factor[k], n->intrin->terms));
+					     group_of(e, n->factor[k], hn_intrin_terms(n->intrin)));
 		}
 		acc[0] = (n->intrin->added ? call_shifted : call)(e, n->intrin, acc[0],
 								  v[0], v[1]);

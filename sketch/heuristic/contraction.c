@@ -338,7 +338,7 @@ static void choose_cut(const struct hn_heuristic_job *g, const struct plan *p,
 	const struct hn_heuristic_view *v = p->v;
 	const struct hn_intrin *in = p->terms.in;
 	int64_t bytes = hn_dtype_bytes(in ? in->right : (enum hn_dtype)v->op->dtype[0]);
-	int64_t terms = in ? in->terms : 1;
+	int64_t terms = in ? hn_intrin_terms(in) : 1;
 	bool deep = g->v.cut == HN_HEURISTIC_CUT_DEEP;
 	int64_t room = deep ? g->target->param[HN_PARAM_L2_BYTES] / 24
 			    : g->target->param[HN_PARAM_L1_BYTES] / 6;

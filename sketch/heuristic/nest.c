@@ -234,7 +234,7 @@ static void split_reduction(struct hn_heuristic_job *g, const struct hn_heuristi
 	p->group = -1;
 	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
 		bool grouped = n->terms.in != NULL && a == n->terms.axis;
-		int64_t terms = grouped ? n->terms.in->terms : 1;
+		int64_t terms = grouped ? hn_intrin_terms(n->terms.in) : 1;
 
 		rest[n_rest++] = at++;
 		if (n->cut_length > 0 && a == n->cut) {
@@ -361,7 +361,9 @@ static void give_terms(struct hn_heuristic_job *g, int32_t stage,
 {
 	for (uint32_t k = 0; k < n_order && p->group >= 0; k++) {
 		if (order[k] == p->group) {
-			hn_chain_tensorize(&g->c, stage, (int32_t)k, n->terms.in->name);
+			const int64_t loop = k;
+
+			hn_chain_tensorize(&g->c, stage, &loop, 1, n->terms.in->name);
 		}
 	}
 }

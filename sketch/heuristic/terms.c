@@ -31,10 +31,10 @@ static bool find_axis(const struct hn_heuristic_job *g, const struct hn_heuristi
 		      const struct hn_heuristic_read *const read[2],
 		      struct hn_heuristic_terms *ret)
 {
-	int64_t best = ret->in->terms - 1;
+	int64_t best = hn_intrin_terms(ret->in) - 1;
 
 	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
-		bool packed = in_groups(g, read[0], a, ret->in->terms);
+		bool packed = in_groups(g, read[0], a, hn_intrin_terms(ret->in));
 
 		if (v->extent[a] > best && read[1]->stride[a] == 1 &&
 		    read[1]->run[a] == v->extent[a] &&
@@ -44,7 +44,7 @@ static bool find_axis(const struct hn_heuristic_job *g, const struct hn_heuristi
 			ret->packed = packed;
 		}
 	}
-	return best >= ret->in->terms;
+	return best >= hn_intrin_terms(ret->in);
 }
 
 bool hn_heuristic_find_terms(const struct hn_heuristic_job *g,
@@ -59,7 +59,7 @@ bool hn_heuristic_find_terms(const struct hn_heuristic_job *g,
 	}
 	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
 		*ret = (struct hn_heuristic_terms){ .in = hn_intrin_at(i) };
-		if (hn_target_has_intrin(g->target, ret->in) &&
+		if (!hn_intrin_is_tile(ret->in) && hn_target_has_intrin(g->target, ret->in) &&
 		    hn_intrin_why_not(ret->in, g->c.s->root_dag, op) == NULL &&
 		    find_axis(g, v, read, ret)) {
 			return ret->packed ||
@@ -88,7 +88,7 @@ int32_t hn_heuristic_term_panels(struct hn_heuristic_job *g,
 	uint32_t rank = hn_stage_op(g->c.s, operand)->n_dim;
 
 	for (uint32_t d = 0; d < rank; d++) {
-		block[d] = d == dim ? t->in->terms : 1;
+		block[d] = d == dim ? hn_intrin_terms(t->in) : 1;
 	}
 	hn_heuristic_pack(g, operand, block);
 	if (!hn_heuristic_view(g, v->stage + 1, &now) || !two_reads(&now, lane_axis, read) ||

@@ -86,7 +86,7 @@ static bool fits_axis(const struct hn_state *s, const struct hn_op *op,
 static bool find_axis(const struct hn_state *s, const struct hn_op *op, struct group *g)
 {
 	const struct hn_expr *factor[2], *load[2];
-	int64_t best = g->in->terms - 1;
+	int64_t terms = hn_intrin_terms(g->in), best = terms - 1;
 
 	if (hn_intrin_why_not(g->in, s->root_dag, op) != NULL ||
 	    !hn_intrin_factors(g->in, op, factor)) {
@@ -99,7 +99,7 @@ static bool find_axis(const struct hn_state *s, const struct hn_op *op, struct g
 			best = op->axis[i].extent;
 		}
 	}
-	return best >= g->in->terms;
+	return best >= terms;
 }
 
 static bool find_group(const struct hn_state *s, const struct hn_target *t, int32_t stage,
@@ -110,7 +110,7 @@ static bool find_group(const struct hn_state *s, const struct hn_target *t, int3
 	}
 	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
 		g->in = hn_intrin_at(i);
-		if (hn_target_has_intrin(t, g->in) &&
+		if (!hn_intrin_is_tile(g->in) && hn_target_has_intrin(t, g->in) &&
 		    find_axis(s, hn_stage_op(s, stage), g)) {
 			return true;
 		}
@@ -130,18 +130,20 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 		   struct hn_rule_results *ret)
 {
 	struct hn_chain c = { .s = s, .a = ctx->arena };
-	int64_t len[HN_DAG_MAX_RANK];
+	int64_t len[HN_DAG_MAX_RANK], terms, loop;
 	struct group g;
 
 	if (!find_group(s, ctx->target, stage, &g)) {
 		return;
 	}
+	terms = hn_intrin_terms(g.in);
+	loop = g.axis + 1;
 	for (uint32_t d = 0; d < hn_stage_op(s, g.operand)->n_dim; d++) {
-		len[d] = d == g.dim ? g.in->terms : 1;
+		len[d] = d == g.dim ? terms : 1;
 	}
 	hn_chain_pack(&c, g.operand, len);
-	hn_chain_split(&c, stage + 1, (int32_t)g.axis, &g.in->terms, 1);
-	hn_chain_tensorize(&c, stage + 1, (int32_t)g.axis + 1, g.in->name);
+	hn_chain_split(&c, stage + 1, (int32_t)g.axis, &terms, 1);
+	hn_chain_tensorize(&c, stage + 1, &loop, 1, g.in->name);
 	hn_chain_result(&c, stage + 1, ret);
 }
 

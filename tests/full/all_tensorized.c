@@ -122,26 +122,43 @@ static bool take(struct one *o, const struct hn_state **s, const struct hn_step 
 	return true;
 }
 
+/* A loop for dimension d, most often cut to what it takes; the n in loop[] stay what they are. */
+static int64_t cut_any(struct one *o, const struct hn_state **s, int32_t stage,
+		       enum hn_intrin_dim d, int64_t *loop, uint32_t n)
+{
+	int64_t terms = hn_intrin_terms(o->in), at = below(o, (*s)->stage[stage]->n_iter);
+	int64_t len = d == HN_INTRIN_TERMS ? below(o, 4) ? terms : 1 + below(o, 6)
+					   : 1 + below(o, 17);
+	const struct hn_state *next;
+
+	if (below(o, 5) == 0 ||
+	    hn_split(*s, stage, (int32_t)at, &len, 1, true, o->a, &next, NULL) != 0) {
+		return at;
+	}
+	*s = next;
+	for (uint32_t i = 0; i < n; i++) {
+		loop[i] += loop[i] > at;
+	}
+	return at + 1;
+}
+
 /* Any loop of the stage cut, and a part of it, or another loop, given away. */
 static const struct hn_state *give_any(struct one *o, const struct hn_state *s,
 				       int32_t stage)
 {
-	int64_t len = below(o, 4) ? o->in->terms : 1 + below(o, 6);
-	const struct hn_state *next;
+	uint32_t n = hn_intrin_n_dim(o->in);
+	int64_t loop[HN_INTRIN_DIMS];
 	struct hn_step give = { .kind = HN_STEP_tensorize,
 				.stage = stage,
+				.n_list = n,
+				.list = loop,
 				.text = o->in->name };
 
 	for (int tries = 0; tries < 6 && stage >= 0 && s->stage[stage]->n_iter > 0;
 	     tries++) {
-		int64_t at = below(o, s->stage[stage]->n_iter);
-
-		if (below(o, 5) && hn_split(s, stage, (int32_t)at, &len, 1, true, o->a,
-					    &next, NULL) == 0) {
-			s = next;
-			at++;
+		for (uint32_t i = 0; i < n; i++) {
+			loop[i] = cut_any(o, &s, stage, hn_intrin_dim(o->in, i), loop, i);
 		}
-		give.a[HN_TE_ITER] = at;
 		if (take(o, &s, &give)) {
 			break;
 		}
@@ -179,7 +196,7 @@ static int32_t group_of(const struct hn_state *s, int32_t stage)
 	const struct hn_stage *st = s->stage[stage];
 
 	for (uint32_t i = 0; st->intrin != NULL && i < st->n_iter; i++) {
-		if (st->iter[i].var == st->intrin_var) {
+		if (st->iter[i].var == st->intrin_var[HN_INTRIN_TERMS]) {
 			return (int32_t)i;
 		}
 	}
@@ -243,7 +260,7 @@ static const struct hn_step *changed(struct one *o, const struct hn_step *step)
 	x->list = list;
 	switch (step->kind == HN_STEP_tensorize ? below(o, 3) : 3 + below(o, 2)) {
 	case 0:
-		x->a[HN_TE_ITER] = below(o, 12);
+		list[below(o, step->n_list)] = below(o, 12);
 		break;
 	case 1:
 		x->stage = (int32_t)below(o, 6);

@@ -583,7 +583,9 @@ static void test_every_step_explains_itself(void **state)
 		"1], [\"CA\", 1, 3, 0], [\"CR\", 1], [\"PF\", 6, 1, 5, 2], "
 		"[\"CI\", 5], [\"PK\", 2, [1, 4]]]";
 	static const char *const of_bytes =
-		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, 3, \"vpdpbusd\"]]";
+		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [3], \"vpdpbusd\"]]";
+	static const char *const of_tiles =
+		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [0, 1, 2, 3], \"tdpbusd\"]]";
 	static const char *const of_shared =
 		"[[\"CHR\", 0, \"shared\", [2]], [\"SW\", 1, 0, 0, 3, 1],"
 		" [\"SP\", 3, 2, 8, [2], 1], [\"CA\", 1, 3, 2], [\"PL\", 3, 2, 3, 2]]";
@@ -593,9 +595,12 @@ static void test_every_step_explains_itself(void **state)
 	hn_arena_init(&a, 0);
 	explain_all(matmul_relu(8, 8, 8, &a), steps, &seen, &a);
 	explain_all(matmul_relu(8, 8, 8, &a), of_shared, &seen, &a);
-	explain_all(dag_open("b(uint8 A[8,8], int8 B[8,8]) -> C {"
-				" C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }", &a),
-		    of_bytes, &seen, &a);
+	const struct hn_dag *bytes = dag_open("b(uint8 A[8,8], int8 B[8,8]) -> C {"
+					      " C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+					      &a);
+
+	explain_all(bytes, of_bytes, &seen, &a);
+	explain_all(bytes, of_tiles, &seen, &a);
 	for (uint32_t k = 0; k < HN_N_STEP; k++) {
 		if ((seen >> k & 1) == 0) {
 			fail_msg("the histories above have no %s: add one",

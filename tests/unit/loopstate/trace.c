@@ -34,6 +34,7 @@ static void test_each_step_reparses(void **state)
 		"[[\"CI\", 2], [\"CR\", 2]]",
 		"[[\"CHR\", 1, \"shared\", [2, 5]], [\"CHW\", 2, \"local\"]]",
 		"[[\"RF\", 1, 2, 0]]",
+		"[[\"TE\", 2, [3], \"vpdpbusd\"], [\"TE\", 2, [4, 5, 6, 7], \"tdpbusd\"]]",
 	};
 	struct hn_arena a;
 
@@ -74,6 +75,8 @@ static void test_bad_records_are_refused_with_their_place(void **state)
 		 "t: step 0: SP: inner_to_outer is 2; it must"},
 		{"[[\"RE\", 2, [null]]]",
 		 "t: step 0: RE: order is null; it must be a whole"},
+		{"[[\"TE\", 3, 3, \"vpdpbusd\"]]",
+		 "t: step 0: TE: iters is a number; it must be a list of whole numbers"},
 		{"[[\"PR\", 2, 0, 7]]",
 		 "t: step 0: PR: pragma is a number; it must be a string"},
 	};

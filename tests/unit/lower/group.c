@@ -119,12 +119,15 @@ static const struct hn_state *history(const struct hn_dag *dag, const struct row
 
 	assert_true(stage >= 0);
 	int32_t last = (int32_t)d.s->stage[stage]->n_iter - 1;
+	int64_t loop = last + 1;
 	struct hn_step give = { .kind = HN_STEP_tensorize,
 				.stage = stage,
-				.a = { last + 1 },
+				.n_list = 1,
+				.list = &loop,
 				.text = in->name };
 
-	assert_int_equal(hn_split(d.s, stage, last, &in->terms, 1, true, a, &d.s, NULL),
+	assert_int_equal(hn_split(d.s, stage, last, &in->most[HN_INTRIN_TERMS], 1, true, a,
+				  &d.s, NULL),
 			 0);
 	assert_int_equal(hn_state_apply(d.s, &give, a, &d.s, NULL), 0);
 	for (int32_t i = 0; i <= last; i++) {

@@ -146,7 +146,7 @@ static void tells_instructions_apart(void **state)
 				    " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }";
 	static const char plain[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [4], 1]]";
 	static const char given[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [4], 1],"
-				    " [\"TE\", 3, 3, \"vpdpbusd\"]]";
+				    " [\"TE\", 3, [3], \"vpdpbusd\"]]";
 	struct hn_target target;
 	struct hn_arena a;
 	struct hn_err err;
