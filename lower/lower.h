@@ -65,6 +65,8 @@ struct hn_emit_options {
 				* the dag writes, as a bitwise task's (loopstate/dag/liberty.h) */
 	enum hn_plant plant;
 	bool want_ir, want_asm; /* fill these texts of the result */
+	bool model_tiles;	/* for tests: instructions on tiles are calls of functions that do
+				 * the same, whatever the machine has (lower/cpu/emit_amx_op.c) */
 	/* More programs of the same arguments into the same object, each with a name of its own
 	 * and nothing planted; they are never prepared ahead. */
 	uint32_t n_beside;

@@ -208,6 +208,7 @@ static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
 	if (!prepared) {
 		plant(e);
 	}
+	hn_emit_amx_end(e);
 	hn_emit_past_fence(e);
 	LLVMBuildRetVoid(e->b);
 	return fn;

@@ -88,6 +88,9 @@ struct emit_fn {
 		sink; /* scratch that masked-off scalar accesses touch; NULL until used */
 	LLVMValueRef env, worker; /* ptr, i32 */
 	bool past;		  /* it has stored past the caches */
+	LLVMValueRef amx_shape;	  /* of tiles, that it begins with; NULL = it has none */
+	LLVMValueRef amx_other;	  /* space for another shape, and for copies of factors; NULL */
+	LLVMValueRef amx_copy[2]; /* until used */
 	int32_t depth;		  /* scopes - 1 */
 	uint32_t cap_scope;
 	struct emit_scope *scope;
@@ -365,6 +368,10 @@ struct emit_val hn_emit_load_at(struct emit *e, int32_t op, int32_t out,
 void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 		      const struct hn_expr *const *axis, struct emit_val v);
 
+/* Where T[index] is, index in the current space, at the one point that is being emitted. */
+LLVMValueRef hn_emit_element(struct emit *e, int32_t op, int32_t out,
+			     const struct hn_expr *const *index);
+
 /* Offset in elements of T[index] in lane k: index in the current space, mins in loop
  * space. */
 void hn_emit_offset(struct emit *e, int32_t op, const struct hn_expr *const *index,
@@ -412,6 +419,11 @@ struct emit_val hn_emit_load_strided(struct emit *e, const struct hn_expr *load,
  */
 
 void hn_emit_node(struct emit *e, const struct hn_node *node);
+
+/* -- emit_amx_op.c ---------------------------------------------------------------------- */
+
+/* The function ends: it gives back the tiles that it has used. */
+void hn_emit_amx_end(struct emit *e);
 
 /* -- emit_prefetch.c: operands fetched ahead ------------------------------------------- */
 

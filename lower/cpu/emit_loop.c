@@ -6,7 +6,7 @@
  * closure.
  */
 #include "loopstate/nest/ring.h"
-#include "lower/cpu/emit_nest.h"
+#include "lower/cpu/emit_amx.h"
 
 static void emit_children(struct emit *e, const struct hn_node *node)
 {
@@ -197,6 +197,7 @@ static LLVMValueRef make_inner(struct emit *e, const struct hn_node *node,
 	e->in_parallel = false;
 	hn_emit_loop_end(e, &loop, NULL);
 	e->var[node->loop] = (struct emit_var){ 0 };
+	hn_emit_amx_end(e);
 	hn_emit_past_fence(e);
 	LLVMBuildRetVoid(e->b);
 	e->fn = outer;
@@ -297,8 +298,15 @@ void hn_emit_node(struct emit *e, const struct hn_node *node)
 	}
 	if (e->opt->scalar ? node->kind == HN_NODE_STMT
 			   : hn_nest_begins(node, e->in_parallel)) {
-		hn_emit_nest(e, node);
-		return;
+		enum emit_amx_place place =
+			e->opt->scalar ? EMIT_AMX_NOWHERE : hn_emit_amx(e, node);
+
+		if (place == EMIT_AMX_NOWHERE) {
+			hn_emit_nest(e, node);
+		}
+		if (place != EMIT_AMX_FURTHER_IN) {
+			return;
+		}
 	}
 	if (node->init) {
 		hn_emit_node(e, node->init);

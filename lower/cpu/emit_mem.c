@@ -291,6 +291,15 @@ static struct emit_val load_address(struct emit *e, const struct hn_expr *load,
 	return r;
 }
 
+LLVMValueRef hn_emit_element(struct emit *e, int32_t op, int32_t out,
+			     const struct hn_expr *const *index)
+{
+	struct emit_address x;
+
+	find_address(e, op, out, index, &x);
+	return pointer(e, &x, 0, /* inbounds= */ true);
+}
+
 struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load)
 {
 	struct emit_address x;

@@ -152,24 +152,19 @@ static void emit_level(struct emit *e, struct emit_nest *n, uint32_t i)
 	emit_blocks(e, n, i);
 }
 
-void hn_emit_nest(struct emit *e, const struct hn_node *node)
+static void take(struct emit *e, const struct hn_nest *read, struct emit_nest *n)
 {
-	const struct emit_nest *outer;
-	struct emit_nest n = { 0 };
-	struct hn_nest read;
-	uint32_t forbidden = e->forbidden;
+	*n = (struct emit_nest){ .stmt = read->stmt,
+				 .op = read->op,
+				 .n_load = read->n_load,
+				 .load = read->load,
+				 .calls = read->calls,
+				 .n_dim = read->n_loop };
+	n->dim = HN_NEW_ARRAY(e->a, struct emit_dim, n->n_dim);
+	for (uint32_t i = 0; i < n->n_dim; i++) {
+		const struct hn_node *node = read->loop[i];
 
-	hn_nest_read(e->t, node, e->a, &read);
-	n.stmt = read.stmt;
-	n.op = read.op;
-	n.n_load = read.n_load;
-	n.load = read.load;
-	n.calls = read.calls;
-	n.n_dim = read.n_loop;
-	n.dim = HN_NEW_ARRAY(e->a, struct emit_dim, n.n_dim);
-	for (uint32_t i = 0; i < n.n_dim; i++) {
-		node = read.loop[i];
-		n.dim[i] =
+		n->dim[i] =
 			(struct emit_dim){ .node = node,
 					   .loop = node->loop,
 					   .extent = node->extent,
@@ -177,6 +172,25 @@ void hn_emit_nest(struct emit *e, const struct hn_node *node)
 					   .block = 1,
 					   .reduce = node->iter_kind == HN_ITER_REDUCE };
 	}
+}
+
+void hn_emit_nest_read(struct emit *e, const struct hn_node *node, struct emit_nest *ret)
+{
+	struct hn_nest read;
+
+	hn_nest_read(e->t, node, e->a, &read);
+	take(e, &read, ret);
+}
+
+void hn_emit_nest(struct emit *e, const struct hn_node *node)
+{
+	const struct emit_nest *outer;
+	struct emit_nest n;
+	struct hn_nest read;
+	uint32_t forbidden = e->forbidden;
+
+	hn_nest_read(e->t, node, e->a, &read);
+	take(e, &read, &n);
 	hn_emit_zero_find(e, &n);
 	hn_emit_plan(e, &n, &read);
 	n.past = hn_emit_goes_past(e, &n);

@@ -227,6 +227,9 @@ bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n);
 
 /* -- emit_nest.c ------------------------------------------------------------------------ */
 
+/* Its loops, statement and loads, with nothing planned. */
+void hn_emit_nest_read(struct emit *e, const struct hn_node *node, struct emit_nest *ret);
+
 /* Emit a pure nest: node is a chain of loops of one stage that ends in a statement. */
 void hn_emit_nest(struct emit *e, const struct hn_node *node);
 

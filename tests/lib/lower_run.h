@@ -36,6 +36,10 @@ static inline void run_must(LLVMErrorRef e)
 	}
 }
 
+/* A test's own: instructions on tiles become calls (lower.h), which this defines. */
+static bool run_model_tiles;
+static void (*run_define)(LLVMOrcLLJITRef jit);
+
 static inline void run_load(struct run_kernel *k, const char *symbol)
 {
 	LLVMOrcExecutorAddress at;
@@ -48,6 +52,9 @@ static inline void run_load(struct run_kernel *k, const char *symbol)
 	run_must(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
 		&process, LLVMOrcLLJITGetGlobalPrefix(k->jit), NULL, NULL));
 	LLVMOrcJITDylibAddGenerator(lib, process);
+	if (run_define) {
+		run_define(k->jit);
+	}
 	LLVMMemoryBufferRef object = LLVMCreateMemoryBufferWithMemoryRangeCopy(
 		k->artefact.object, k->artefact.object_bytes, "kernel");
 
@@ -71,7 +78,9 @@ static inline int run_build(struct hn_emitter *em, const struct hn_dag *dag,
 			    struct run_kernel *ret, struct hn_err *err)
 {
 	const struct hn_state *s = hn_state_init(dag, a);
-	struct hn_emit_options o = { .symbol = "k", .scalar = scalar };
+	struct hn_emit_options o = { .symbol = "k",
+				     .scalar = scalar,
+				     .model_tiles = run_model_tiles };
 	const struct hn_looptree *t;
 	int64_t start = hn_clock_ns();
 
