@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cdefs.h"
+#include "measure/board/tiles.h"
 
 #define BENCH(name, text) int hn_bench_##name(const struct hn_bench_args *args);
 #include "bench/benches.def"
@@ -34,8 +35,12 @@ int main(int argc, char **argv)
 	struct hn_bench_args args = { .examples = HONE_EXAMPLES_DIR,
 				      .cases = HONE_CASES_DIR,
 				      .nests = HONE_NESTS_DIR };
+	char why[200];
 	int status = 0;
 
+	if (hn_tiles_ask(NULL, why, sizeof why) == HN_TILES_REFUSED) {
+		fprintf(stderr, "hone-bench: %s\n", why);
+	}
 	if (argc > 1) {
 		args.argc = argc - 2;
 		args.argv = argv + 2;

@@ -39,6 +39,15 @@
  * A kernel given no prepared data computes it in each call, in a workspace of its own unless
  * env's has NAME_PREPARED_BYTES more than it would need: the answer is the same.
  * The idea is that of FFTW's plans and of the packed weights of oneDNN's inference primitives.
+ *
+ * Tile registers.  A kernel made for a processor with AMX may use registers that the system gives
+ * to a process only when it asks.  The header of such a kernel then declares
+ *
+ *     int32_t NAME_init(void);
+ *
+ * to be called once in the process, for any one of such kernels, before the first call: 0, or
+ * -errno where the system refuses, in which case a call ends in an illegal instruction.  Threads
+ * and forked processes have them too.  Alternate signal stacks must be of 16 KiB at least.
  */
 #ifndef HONE_KERNEL_H
 #define HONE_KERNEL_H

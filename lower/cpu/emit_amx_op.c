@@ -158,6 +158,7 @@ void hn_emit_amx_enter(struct emit *e, const struct emit_amx_shape *shape)
 	struct emit_fn *fn = e->fn;
 	LLVMValueRef at = constant_shape(e, shape);
 
+	e->tiles = true;
 	if (!lasts(e)) {
 		configure(e, at);
 	} else if (!fn->amx_shape) {
@@ -186,6 +187,33 @@ void hn_emit_amx_end(struct emit *e)
 	if (e->fn->amx_shape) {
 		instruction(e, "tilerelease", NULL, 0, NULL, 0);
 	}
+}
+
+/* Linux gives a process these registers when it asks: arch_prctl(ARCH_REQ_XCOMP_PERM, the tiles'
+ * data), written out, so that the object needs no C library's function for it. */
+void hn_emit_amx_init(struct emit *e)
+{
+	enum { CALL = 158, REQUEST = 0x1023, TILE_DATA = 18 };
+	static const char constraints[] = "={rax},{rax},{rdi},{rsi},~{rcx},~{r11},~{"
+					  "memory},~{dirflag},~{fpsr},~{flags}";
+	LLVMTypeRef type[3] = { e->i64, e->i64, e->i64 };
+	LLVMTypeRef shape = LLVMFunctionType(e->i64, type, 3, 0);
+	LLVMValueRef arg[3] = { hn_emit_const(e, CALL), hn_emit_const(e, REQUEST),
+				hn_emit_const(e, TILE_DATA) };
+	LLVMValueRef call =
+		LLVMGetInlineAsm(shape, "syscall", 7, constraints, sizeof constraints - 1,
+				 /* HasSideEffects= */ 1,
+				 /* IsAlignStack= */ 0, LLVMInlineAsmDialectATT,
+				 /* CanThrow= */ 0);
+	LLVMValueRef fn =
+		LLVMAddFunction(e->mod, hn_arena_printf(e->a, "%s_init", e->opt->symbol),
+				LLVMFunctionType(e->i32, NULL, 0, 0));
+	struct emit_fn state = { 0 };
+
+	hn_emit_fn_begin(e, &state, fn);
+	LLVMValueRef answer = LLVMBuildCall2(e->b, shape, call, arg, 3, "");
+
+	LLVMBuildRet(e->b, LLVMBuildTrunc(e->b, answer, e->i32, ""));
 }
 
 static void put(struct emit *e, LLVMValueRef base, uint32_t at, LLVMTypeRef type,

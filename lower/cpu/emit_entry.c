@@ -7,6 +7,7 @@
  *                            before when there is something to prepare and env has not got it
  *     NAME_prepare(constant inputs.., prepared, env)
  *     NAME_prepare_packed(args, prepared, env) calls hone.prep
+ *     NAME_init() asks the system for tile registers, of a kernel that uses them
  *
  * Workspace: the prepared block when it was not given, the SHARED buffers, then for each
  * worker its LOCAL buffers that are too large for a stack.
@@ -367,6 +368,9 @@ void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep)
 	const struct hn_dag *task = e->t->state->root_dag;
 	bool *wanted = HN_NEW_ARRAY(e->a, bool, task->n_arg);
 
+	if (e->tiles) {
+		hn_emit_amx_init(e);
+	}
 	emit_typed(e, e->opt->symbol, emit_packed(e, main, prep), NULL, 1);
 	if (!prep) {
 		return;

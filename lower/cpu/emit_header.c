@@ -188,5 +188,13 @@ void hn_emit_header(const struct hn_dag *dag, const char *symbol,
 	if (artefact->prepared_bytes > 0) {
 		put_prepare(dag, symbol, buf);
 	}
+	if (artefact->tiles) {
+		hn_buf_printf(buf,
+			      "\n/* Ask the system for tile registers (AMX), once in the process, "
+			      "before the first call:\n * 0, or -errno where it refuses, and a call "
+			      "would be an illegal instruction. */\n"
+			      "int32_t %s_init(void);\n",
+			      symbol);
+	}
 	hn_buf_puts(buf, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -149,6 +149,7 @@ struct emit {
 		forbidden; /* liberties (loopstate/dag/liberty.h); all, of the naive program */
 	bool *decided;	   /* [n_stage] (loopstate/dag/decided.h) */
 	bool in_parallel;
+	bool tiles;	      /* the program uses tiles (emit_amx.h) */
 	bool dry;	      /* planning: linear forms only, no code */
 	LLVMValueRef workers; /* the workers' part of the workspace */
 	LLVMValueRef *size;   /* [n_size] i64, the size parameters */
@@ -424,6 +425,9 @@ void hn_emit_node(struct emit *e, const struct hn_node *node);
 
 /* The function ends: it gives back the tiles that it has used. */
 void hn_emit_amx_end(struct emit *e);
+
+/* NAME_init, which asks the system for the tiles. */
+void hn_emit_amx_init(struct emit *e);
 
 /* -- emit_prefetch.c: operands fetched ahead ------------------------------------------- */
 

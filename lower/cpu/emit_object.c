@@ -198,6 +198,7 @@ static int open_llvm(const struct hn_target *target, void **ret, struct hn_err *
 
 	LLVMInitializeNativeTarget();
 	LLVMInitializeNativeAsmPrinter();
+	LLVMInitializeNativeAsmParser(); /* of the one system call there is (emit_amx_op.c) */
 	pthread_once(&llvm_options, set_llvm_options);
 	LLVMResetFatalErrorHandler();
 	LLVMInstallFatalErrorHandler(on_fatal);
@@ -338,7 +339,8 @@ int hn_emit_object(struct emit *e, struct hn_artefact *ret)
 {
 	struct hn_artefact made = { .shared_bytes = e->shared_bytes,
 				    .per_worker_bytes = e->worker_bytes,
-				    .prepared_bytes = e->prepared_bytes };
+				    .prepared_bytes = e->prepared_bytes,
+				    .tiles = e->tiles };
 	LLVMMemoryBufferRef object;
 	char *message = NULL;
 	int64_t start = hn_clock_ns();

@@ -20,6 +20,7 @@
 #include "measure/board/board.h"
 #include "measure/board/check.h"
 #include "measure/board/child.h"
+#include "measure/board/tiles.h"
 
 static int greet(const char *target, struct hn_err *err)
 {
@@ -88,6 +89,16 @@ static int check(const char *path)
 	return rc != 0 ? 10 - rc : 0;
 }
 
+/* Before the first fork: children have what their parent has.  Kernels that use none run without. */
+static void ask_for_tiles(void)
+{
+	char why[200];
+
+	if (hn_tiles_ask(NULL, why, sizeof why) == HN_TILES_REFUSED) {
+		fprintf(stderr, "hone-board: %s\n", why);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct hn_board_place at = {
@@ -105,6 +116,7 @@ int main(int argc, char **argv)
 	/* Ctrl-C is honed's to answer */
 	signal(SIGINT, SIG_IGN);
 	hn_child_adopt_orphans();
+	ask_for_tiles();
 	if (argc == 3 && strcmp(at.target, "--check") == 0) {
 		return check(argv[2]);
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "measure/board/sandbox.h"
+#include "measure/board/tiles.h"
 
 #define ALT_STACK_BYTES ((size_t)65536)
 #define NEAR_STACK 131072u /* below the stack pointer */
@@ -212,6 +213,14 @@ enum hn_verdict hn_fault_classify(const struct hn_fault_end *end,
 		snprintf(text, text_bytes, "forbidden system call %s",
 			 hn_sandbox_call_name(note->arch, note->call, call, sizeof call));
 		return HN_VERDICT_SANDBOX;
+	}
+	int error;
+
+	if (signal == SIGILL && hn_tiles_answer(&error) == HN_TILES_REFUSED) {
+		snprintf(text, text_bytes,
+			 "illegal instruction: the system refuses tile registers (AMX): %s",
+			 strerror(error));
+		return HN_VERDICT_NO_PERMISSION;
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
 		if (rows[i].signal == signal) {

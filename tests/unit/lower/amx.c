@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <sys/syscall.h>
+
 #include "loopstate/state/intrin.h"
 #include "tests/lib/amx_model.h"
 #include "tests/lib/lower_forms.h"
@@ -412,6 +415,47 @@ static void extremes(void **state)
 	check_size(*state, 4, 0, 16, 16, 40000, fill[3]);
 }
 
+/* The header of a kernel that uses tiles declares what asks for them, and that is there. */
+static void a_kernel_asks_for_its_tiles(void **state)
+{
+	static const struct row row = { "tdpbusd",
+					"f(uint8 A[32,64], int8 B[64,32]) -> C"
+					" { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+					BYTES };
+	struct fixture *f = *state;
+	struct hn_err err = { 0 };
+	struct run_kernel k;
+	struct hn_buf header;
+	LLVMOrcExecutorAddress at;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&header);
+	const struct hn_dag *dag = dag_open(row.text, &a);
+
+	assert_int_equal(run_build(f->em, dag, NULL, false, &a, &k, &err), 0);
+	hn_emit_header(dag, "k", &k.artefact, &header);
+	assert_false(k.artefact.tiles);
+	assert_null(strstr(header.s, "k_init"));
+	run_unload(&k);
+	assert_int_equal(run_build(f->em, dag, by_hand(dag, &row, 2, 2, &a)->trace, false,
+				   &a, &k, &err),
+			 0);
+	hn_buf_reset(&header);
+	hn_emit_header(dag, "k", &k.artefact, &header);
+	assert_true(k.artefact.tiles);
+	assert_non_null(strstr(header.s, "int32_t k_init(void);"));
+	run_must(LLVMOrcLLJITLookup(k.jit, &at, "k_init"));
+#if defined(__x86_64__)
+	int32_t want = syscall(SYS_arch_prctl, 0x1023, 18L) == 0 ? 0 : -errno;
+
+	assert_int_equal(((int32_t(*)(void))(uintptr_t)at)(), want);
+#endif
+	run_unload(&k);
+	hn_buf_fini(&header);
+	hn_arena_fini(&a);
+}
+
 #ifdef LOWER_FORMS_X86
 static int setup_amx(void **state)
 {
@@ -485,6 +529,8 @@ int main(void)
 						teardown_model),
 		cmocka_unit_test_setup_teardown(all_sizes, setup_model, teardown_model),
 		cmocka_unit_test_setup_teardown(extremes, setup_model, teardown_model),
+		cmocka_unit_test_setup_teardown(a_kernel_asks_for_its_tiles, setup_model,
+						teardown_model),
 #ifdef LOWER_FORMS_X86
 		cmocka_unit_test_setup_teardown(code_is_loads_and_sums, setup_amx, teardown),
 #endif
