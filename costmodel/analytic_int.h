@@ -73,6 +73,9 @@ struct hn_compute {
 };
 struct hn_compute hn_view_compute(const struct hn_view *v, const struct hn_target *t);
 
+/* tiles.c, for compute.c: where an instruction on tiles makes the sum, fill in *ret. */
+bool hn_view_tiles(const struct hn_view *v, const struct hn_target *t, struct hn_compute *ret);
+
 /* What one cache level must fetch from the one behind it.  Depth d: the loops from position d
  * inwards; n_loop = one vector. */
 struct hn_level {

@@ -327,8 +327,10 @@ struct hn_compute hn_view_compute(const struct hn_view *v, const struct hn_targe
 			       .blocks = 1};
 	struct hn_core core = hn_core_of(t);
 
-	c.at = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, &core, &c.lanes) : -1;
-	c.cycles = c.at >= 0 ? update(v, t, &core, &c) : plain(v, &core, &c.lanes);
+	if (!hn_view_tiles(v, t, &c)) {
+		c.at = v->stmt->stmt == HN_STMT_UPDATE ? accumulate_at(v, &core, &c.lanes) : -1;
+		c.cycles = c.at >= 0 ? update(v, t, &core, &c) : plain(v, &core, &c.lanes);
+	}
 	if (v->guard_loop >= 0) {
 		bool inside =
 			v->guard_loop > c.at && v->guard_loop >= (int32_t)v->n_loop - 3;

@@ -33,18 +33,17 @@ static const struct hn_step *provisional(const struct hn_state *s,
 	return copy;
 }
 
-/* The axis that the loop runs along: its own, or, in groups, that of an instruction's terms; -1 =
- * a fused loop, or a part of a part. */
+/* The axis that the loop runs along: its own, or, where an instruction's loops were cut from it,
+ * what is left of it; -1 = a fused loop, or a part of a part. */
 static int32_t axis_of(const struct hn_stage *st, const struct hn_op *op, int32_t var)
 {
 	if (var < (int32_t)(op->n_spatial + op->n_reduce)) {
 		return var;
 	}
-	for (uint32_t i = 0; st->intrin != NULL && i < st->n_rel; i++) {
+	for (uint32_t i = 0; i < hn_intrin_splits(st) && i < st->n_rel; i++) {
 		const struct hn_rel *r = &st->rel[i];
 
-		if (r->kind == HN_REL_SPLIT && r->n == 2 && r->part[0] == var &&
-		    r->part[1] == st->intrin_var[HN_INTRIN_TERMS]) {
+		if (r->kind == HN_REL_SPLIT && r->part[0] == var) {
 			return r->parent;
 		}
 	}

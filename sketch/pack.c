@@ -45,7 +45,7 @@ static bool tiled_whole(const struct hn_state *s, int32_t stage, int32_t lanes)
 {
 	const struct hn_op *op = hn_stage_op(s, stage);
 	int32_t step[HN_DAG_MAX_ITERS];
-	uint32_t before = s->stage[stage]->intrin != NULL; /* the split into groups */
+	uint32_t before = hn_intrin_splits(s->stage[stage]);
 	uint32_t n_axis = op->n_spatial + op->n_reduce + before;
 	uint32_t n = hn_stage_split_steps(s, stage, step, HN_DAG_MAX_ITERS);
 
@@ -232,6 +232,19 @@ static int32_t tile_of(const struct hn_hole *hole, uint32_t n, int32_t stage,
 	return -1;
 }
 
+/* What one iteration of the loops that the tiling makes of the axis stands for. */
+static int64_t unit_of(const struct hn_stage *st, int32_t axis)
+{
+	bool tiles = st->intrin != NULL && hn_intrin_is_tile(st->intrin) && axis >= 0;
+
+	for (uint32_t d = 0; tiles && d < HN_INTRIN_TERMS; d++) {
+		if (hn_intrin_axis(st, (enum hn_intrin_dim)d) == axis) {
+			return st->intrin->most[d];
+		}
+	}
+	return 1;
+}
+
 struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 			    uint32_t i, const struct hn_hole *before, uint32_t n_before,
 			    struct hn_arena *a)
@@ -241,6 +254,7 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 	const struct hn_op *op = hn_stage_op(s, stage);
 	int32_t *tile = HN_NEW_ARRAY(a, int32_t, op->n_dim);
 	bool *whole = HN_NEW_ARRAY(a, bool, op->n_dim);
+	int64_t *unit = HN_NEW_ARRAY(a, int64_t, op->n_dim);
 	int64_t *extent = HN_NEW_ARRAY(a, int64_t, op->n_dim);
 	struct hn_pack *pack = HN_NEW(a, struct hn_pack);
 
@@ -253,6 +267,7 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 
 		whole[d] = is_group(s, reader, load, d);
 		extent[d] = op->shape[d];
+		unit[d] = unit_of(s->stage[reader], axis);
 		bool wanted = (int32_t)d == panel ||
 			      ((int32_t)d < panel && axis >= (int32_t)by->n_spatial);
 		tile[d] = wanted ? tile_of(before, n_before, final, axis) : -1;
@@ -261,7 +276,8 @@ struct hn_hole hn_pack_hole(const struct hn_state *s, const struct hn_trace *t,
 				  .panel = panel,
 				  .extent = extent,
 				  .tile = tile,
-				  .whole = whole };
+				  .whole = whole,
+				  .unit = unit };
 	return (struct hn_hole){ .step = i,
 				 .role = HN_HOLE_PACK,
 				 .stage = hn_stage_final_id(t, i, stage + 1),
@@ -298,7 +314,7 @@ void hn_pack_draw(const struct hn_hole *hole, const struct hn_hole *all,
 static int64_t block(const struct hn_sketch *sk, const struct hn_pack *p, uint32_t d,
 		     int64_t parts, const int64_t *const *len)
 {
-	int64_t most = p->extent[d], n = 1;
+	int64_t most = p->extent[d], n = p->unit[d];
 
 	if (p->whole[d]) {
 		return most;

@@ -59,6 +59,52 @@ uint32_t hn_stage_split_steps(const struct hn_state *s, int32_t stage, int32_t *
 	return n;
 }
 
+/* The split of the stage that made the loop part `var`; NULL = none did. */
+static const struct hn_rel *split_of(const struct hn_stage *st, int32_t var)
+{
+	for (uint32_t i = 0; i < st->n_rel; i++) {
+		const struct hn_rel *r = &st->rel[i];
+
+		for (uint32_t k = 0; r->kind == HN_REL_SPLIT && k < r->n; k++) {
+			if (r->part[k] == var) {
+				return r;
+			}
+		}
+	}
+	return NULL;
+}
+
+int32_t hn_intrin_axis(const struct hn_stage *st, enum hn_intrin_dim d)
+{
+	const struct hn_rel *r = st->intrin != NULL && st->intrin_var[d] >= 0
+					 ? split_of(st, st->intrin_var[d])
+					 : NULL;
+
+	return r != NULL ? r->parent : -1;
+}
+
+uint32_t hn_intrin_splits(const struct hn_stage *st)
+{
+	return st->intrin == NULL		? 0
+	       : hn_intrin_is_tile(st->intrin) ? HN_INTRIN_TILE_SPLITS
+						: 1;
+}
+
+int32_t hn_intrin_split_step(const struct hn_state *s, int32_t stage, int32_t axis)
+{
+	const struct hn_stage *st = s->stage[stage];
+	uint32_t before = hn_intrin_splits(st), n;
+	int32_t step[HN_DAG_MAX_ITERS];
+
+	n = hn_stage_split_steps(s, stage, step, HN_DAG_MAX_ITERS);
+	for (uint32_t i = 0; i < before && i < n && n <= HN_DAG_MAX_ITERS; i++) {
+		if (st->rel[i].kind == HN_REL_SPLIT && st->rel[i].parent == axis) {
+			return step[n - 1 - i];
+		}
+	}
+	return -1;
+}
+
 bool hn_stage_has_ann(const struct hn_state *s, int32_t stage, enum hn_ann ann)
 {
 	const struct hn_stage *st = s->stage[stage];

@@ -187,7 +187,12 @@ static const struct hn_trace *open_step(const struct hn_trace *t, uint32_t i, ui
 /* A pack whose blocks are an instruction's groups: nothing to be chosen. */
 static bool is_for_groups(const struct hn_trace *t, uint32_t i)
 {
-	return i + 2 < t->n_step && hn_step_ops(t->step[i + 2]->kind)->groups;
+	uint32_t k = i + 1;
+
+	while (k < t->n_step && hn_step_has(t->step[k], HN_MEANS_PARTS)) {
+		k++;
+	}
+	return k < t->n_step && k > i + 1 && hn_step_ops(t->step[k]->kind)->groups;
 }
 
 /* Splits made for an rfactor, and the blocks of hone's own packs, get their lengths back

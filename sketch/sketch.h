@@ -34,6 +34,8 @@ struct hn_pack {
 	int32_t panel;	       /* the dimension that becomes the width of a panel */
 	const int64_t *extent; /* [n_len] of the operand */
 	const int32_t *tile;   /* [n_len] the hole that tiles it; -1 = not blocked */
+	const int64_t *unit;   /* [n_len] what the tiling's parts count: 1, or an instruction's
+				* rows, columns or groups */
 	const bool *whole;     /* [n_len] kept whole whatever is chosen: a group's terms */
 };
 

@@ -5,6 +5,7 @@
 #ifndef HN_SKETCH_SKETCH_INT_H
 #define HN_SKETCH_SKETCH_INT_H
 
+#include "loopstate/state/intrin.h"
 #include "sketch/sketch.h"
 
 struct hn_structure { /* a row STRUCTURE of recipes.def */
@@ -155,6 +156,17 @@ void hn_factor_uniform(int64_t n, uint32_t n_part, struct hn_rng *rng, int64_t *
 /* The loop of the stage that vector instructions would run: its innermost one that
  * iterates, when that is spatial, free and has nobody attached; -1 otherwise. */
 int32_t hn_vector_iter(const struct hn_state *s, int32_t stage);
+
+/* The op's axis that dimension d of the stage's instruction was cut from; -1 = none. */
+int32_t hn_intrin_axis(const struct hn_stage *st, enum hn_intrin_dim d);
+
+/* The splits that come before an instruction on tiles: of terms, columns and rows. */
+#define HN_INTRIN_TILE_SPLITS 3
+
+/* How many splits, the stage's first, made the loops of its instruction; and the step of the one
+ * that cut the axis, -1 = none did. */
+uint32_t hn_intrin_splits(const struct hn_stage *st);
+int32_t hn_intrin_split_step(const struct hn_state *s, int32_t stage, int32_t axis);
 
 /* Vector lanes of the stage's element type, at least 1. */
 int64_t hn_stage_lanes(const struct hn_state *s, int32_t stage,

@@ -15,7 +15,9 @@ struct levels { /* where the parts of each axis stand after all splits */
 	struct {
 		int64_t first;	 /* position of part 0 */
 		uint32_t n_part; /* 1 = not split */
-		bool reduce, whole, group; /* group: an instruction's loop, whole and innermost */
+		bool reduce, whole;
+		bool group; /* the terms of a vector's instruction: innermost of its class */
+		bool tile;  /* a loop of one on tiles: innermost of all */
 	} axis[HN_DAG_MAX_ITERS];
 };
 
@@ -27,6 +29,17 @@ static uint32_t count_letters(const char *s, char letter)
 		n += *s == letter;
 	}
 	return n;
+}
+
+/* Whether the loop is its instruction's. */
+static bool is_given(const struct hn_stage *st, int32_t var)
+{
+	bool given = false;
+
+	for (uint32_t d = 0; st->intrin != NULL && d < HN_INTRIN_DIMS; d++) {
+		given = given || st->intrin_var[d] == var;
+	}
+	return given;
 }
 
 /* Split every loop of the stage into its class's number of levels. */
@@ -45,15 +58,15 @@ static void split_axes(struct hn_chain *c, int32_t stage, const char *tiling,
 	lv->n_axis = st->n_iter;
 	for (uint32_t i = 0; i < st->n_iter; i++) {
 		bool reduce = st->iter[i].kind != HN_ITER_SPATIAL;
-		bool group = st->intrin != NULL &&
-			     st->intrin_var[HN_INTRIN_TERMS] == st->iter[i].var;
-		bool whole = group || hn_stage_attr_names(s, stage, KEY, st->iter[i].name);
+		bool given = is_given(st, st->iter[i].var);
+		bool whole = given || hn_stage_attr_names(s, stage, KEY, st->iter[i].name);
 		uint32_t n = whole ? 1 : count_letters(tiling, reduce ? 'R' : 'S');
 		lv->axis[i].first = at;
 		lv->axis[i].n_part = n;
 		lv->axis[i].reduce = reduce;
 		lv->axis[i].whole = whole;
-		lv->axis[i].group = group;
+		lv->axis[i].tile = given && hn_intrin_is_tile(st->intrin);
+		lv->axis[i].group = given && !lv->axis[i].tile;
 		if (n > 1) {
 			hn_chain_split(c, stage, (int32_t)at, open, n - 1);
 		}
@@ -70,7 +83,8 @@ static uint32_t add_level(const struct levels *lv, bool reduce, uint32_t level, 
 			  int64_t *order, uint32_t n)
 {
 	for (uint32_t i = 0; last && i < lv->n_axis; i++) {
-		if (lv->axis[i].whole && !lv->axis[i].group && lv->axis[i].reduce == reduce) {
+		if (lv->axis[i].whole && !lv->axis[i].group && !lv->axis[i].tile &&
+		    lv->axis[i].reduce == reduce) {
 			order[n++] = lv->axis[i].first;
 		}
 	}
@@ -106,6 +120,11 @@ void hn_tile_stage(const struct hn_rule_ctx *ctx, struct hn_chain *c, int32_t st
 		uint32_t *level = *p == 'R' ? &n_r : &n_s;
 		bool last = *level + 1 == count_letters(st->tiling, *p);
 		n = add_level(&lv, *p == 'R', (*level)++, last, order, n);
+	}
+	for (uint32_t i = 0; i < lv.n_axis; i++) {
+		if (lv.axis[i].tile) {
+			order[n++] = lv.axis[i].first;
+		}
 	}
 	hn_chain_reorder(c, stage, order, n);
 }

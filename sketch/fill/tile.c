@@ -145,6 +145,48 @@ static void draw_register_tile(const struct hn_fill_ctx *ctx, const struct hn_ho
 	}
 }
 
+/* Blocks of tiles that an instruction's registers hold, the factors' beside the results'. */
+static const int64_t blocks[][2] = { { 2, 2 }, { 1, 4 }, { 4, 1 }, { 1, 3 }, { 3, 1 }, { 1, 2 },
+				     { 2, 1 }, { 1, 5 }, { 5, 1 }, { 1, 6 }, { 6, 1 }, { 1, 1 } };
+
+/* Innermost parts where tiles do the sum: so many of these along rows and columns, the first
+ * that fits in half of the draws. */
+static void draw_block(const struct hn_fill_ctx *ctx, const struct hn_stage *st,
+		       const struct hn_hole *hole, uint32_t n, int64_t *inner)
+{
+	int64_t *part[2] = { NULL, NULL }, have[2] = { 1, 1 };
+	uint32_t fit[HN_COUNT_OF(blocks)], n_fit = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		inner[i] = 1;
+		for (int d = 0; d < 2 && hole[i].role == HN_HOLE_SPATIAL; d++) {
+			if (hole[i].axis == hn_intrin_axis(st, d ? HN_INTRIN_N : HN_INTRIN_M)) {
+				part[d] = &inner[i];
+				have[d] = hole[i].extent;
+			}
+		}
+	}
+	for (uint32_t b = 0; b < HN_COUNT_OF(blocks); b++) {
+		bool fits = true;
+
+		for (int d = 0; d < 2; d++) {
+			fits = fits && blocks[b][d] <= have[d] &&
+			       (have[d] % blocks[b][d] == 0 ||
+				wastes_little(have[d], blocks[b][d], 12));
+		}
+		if (fits) {
+			fit[n_fit++] = b;
+		}
+	}
+	uint32_t b = fit[chance(ctx->rng, 50) ? 0 : hn_rng_below(ctx->rng, n_fit)];
+
+	for (int d = 0; d < 2; d++) {
+		if (part[d] != NULL) {
+			*part[d] = blocks[b][d];
+		}
+	}
+}
+
 /* How many inner parts the outer ones share out: what is needed, or a little more when
  * that has no divisors. */
 static int64_t draw_count(int64_t need, struct hn_rng *rng)
@@ -227,6 +269,7 @@ static void draw_one(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 static void draw_stage(const struct hn_fill_ctx *ctx, const struct hn_hole *hole,
 		       uint32_t n, const int64_t *const *decided, const int64_t **ret)
 {
+	const struct hn_stage *st = ctx->sketch->state->stage[hole[0].stage];
 	int64_t lanes = hn_stage_lanes(ctx->sketch->state, hole[0].stage, ctx->target);
 	int64_t inner[HN_DAG_MAX_ITERS];
 	int64_t *len[HN_DAG_MAX_ITERS];
@@ -234,7 +277,11 @@ static void draw_stage(const struct hn_fill_ctx *ctx, const struct hn_hole *hole
 	for (uint32_t i = 0; i < n; i++) {
 		len[i] = HN_NEW_ARRAY(ctx->arena, int64_t, hole[i].n_len);
 	}
-	draw_register_tile(ctx, hole, n, lanes, inner);
+	if (st->intrin != NULL && hn_intrin_is_tile(st->intrin)) {
+		draw_block(ctx, st, hole, n, inner);
+	} else {
+		draw_register_tile(ctx, hole, n, lanes, inner);
+	}
 	draw_outer(ctx, hole, n, inner, len);
 	for (uint32_t i = 0; i < n; i++) {
 		if (hole[i].role != HN_HOLE_SPATIAL) {

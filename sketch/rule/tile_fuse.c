@@ -28,15 +28,17 @@ struct levels {
 };
 
 /* Split the consumer's axes as the tiled stage's are, `level` times, part 0s outermost;
- * axes to be left whole stand among the innermost, in axis order. */
+ * axes to be left whole stand among the innermost, in axis order, and last of all what an
+ * instruction's loops are cut from: first[i] is the step that did this to axis i, or -1. */
 static void follow(struct hn_chain *c, int32_t consumer, const int32_t *step,
-		   uint32_t n_step, uint32_t level)
+		   uint32_t n_step, uint32_t level, const int32_t *first)
 {
 	const struct hn_stage *st = c->s->stage[consumer];
 	const struct hn_state *s = c->s;
 	struct levels lv = { 0 };
 	int64_t order[HN_DAG_MAX_ITERS * (MAX_FOLLOW + 1)];
-	uint32_t n_split = 0, n = 0;
+	int64_t last[HN_DAG_MAX_ITERS];
+	uint32_t n_split = 0, n = 0, n_last = 0;
 	int64_t at = 0;
 
 	for (uint32_t i = 0; i < st->n_iter && !c->failed; i++) {
@@ -47,10 +49,16 @@ static void follow(struct hn_chain *c, int32_t consumer, const int32_t *step,
 		} else if (n_split == n_step) {
 			c->failed = true;
 		} else {
+			if (first[i] >= 0) {
+				hn_chain_follow_split(c, consumer, (int32_t)at, first[i], 1);
+			}
 			hn_chain_follow_split(c, consumer, (int32_t)at, step[n_split++],
 					      (int32_t)level);
 			for (uint32_t p = 0; p <= level; p++) {
 				lv.part[p][lv.n[p]++] = at++;
+			}
+			if (first[i] >= 0) {
+				last[n_last++] = at++;
 			}
 		}
 	}
@@ -58,6 +66,9 @@ static void follow(struct hn_chain *c, int32_t consumer, const int32_t *step,
 		for (uint32_t i = 0; i < lv.n[p]; i++) {
 			order[n++] = lv.part[p][i];
 		}
+	}
+	for (uint32_t i = 0; i < n_last; i++) {
+		order[n++] = last[i];
 	}
 	c->failed |= n_split != n_step;
 	hn_chain_reorder(c, consumer, order, n);
@@ -67,12 +78,15 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 		   struct hn_rule_results *ret)
 {
 	const struct hn_structure *st = hn_structure_of(ctx->target);
-	int32_t step[HN_DAG_MAX_ITERS], consumer = -1;
+	int32_t step[HN_DAG_MAX_ITERS], first[HN_DAG_MAX_ITERS], consumer = -1;
 	uint32_t n;
 	struct hn_chain base = { .s = s, .a = ctx->arena };
 
 	if (!st || !hn_stage_matched_consumer(s, stage, &consumer)) {
 		return;
+	}
+	for (int32_t i = 0; i < HN_DAG_MAX_ITERS; i++) {
+		first[i] = hn_intrin_split_step(s, stage, i);
 	}
 	hn_tile_stage(ctx, &base, stage, step, &n);
 	for (const char *p = st->follow; *p; p++) {
@@ -81,7 +95,7 @@ static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int3
 		if (st->tiling[level - 1] != 'S') {
 			continue;
 		}
-		follow(&c, consumer, step, n, level);
+		follow(&c, consumer, step, n, level, first);
 		hn_chain_compute_at(&c, stage, consumer, (int32_t)(level * n) - 1);
 		hn_chain_result(&c, stage - 1, ret);
 	}
