@@ -102,6 +102,9 @@ static bool find_moves(struct emit *e, struct emit_amx *x, uint32_t a, int32_t o
 	const struct hn_buffer *b = &e->t->buffer[op];
 	int64_t move[HN_INTRIN_DIMS];
 
+	if (b->swizzle.bits > 0) { /* rows are in pieces */
+		return false;
+	}
 	for (uint32_t k = 0; k < b->n_dim; k++) {
 		for (uint32_t d = 0; d < HN_INTRIN_DIMS; d++) {
 			if (hn_expr_uses(b->min[k], x->dim[d]->loop)) {

@@ -108,6 +108,16 @@ static void pack_operand(struct draw *d, const struct row *row)
 	keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
 }
 
+/* Its rows are in pieces, which no tile reads. */
+static void swizzle_operand(struct draw *d, const struct row *row)
+{
+	const struct hn_state *next;
+	struct hn_step step = { .kind = HN_STEP_swizzle, .stage = row->operand + 1 };
+
+	step.a[HN_SW_BITS] = 1 + (int32_t)draw(d, 2);
+	keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
+}
+
 /* Where the parts of the axes are after the splits. */
 struct parts {
 	uint32_t n_axis, first[HN_DAG_MAX_ITERS], n[HN_DAG_MAX_ITERS];
@@ -193,6 +203,9 @@ static const struct hn_state *history(const struct hn_dag *dag, const struct row
 
 	if (tidy || draw(&d, 4) > 0) {
 		pack_operand(&d, row);
+		if (draw(&d, 4) == 0) {
+			swizzle_operand(&d, row);
+		}
 	}
 	if (draw(&d, 3) == 0) {
 		keep(&d, hn_cache_write(d.s, sum_of(d.s, in), "local", a, &next, NULL),
