@@ -21,6 +21,7 @@
 #include "base/arith.h"
 #include "loopstate/nest/bounds_scope.h"
 #include "loopstate/nest/concurrent.h"
+#include "loopstate/nest/ring.h"
 
 uint32_t hn_place_dim(const struct hn_node *loop)
 {
@@ -129,7 +130,8 @@ struct draft *hn_place_draft(struct place *p, struct draft *to)
 {
 	struct draft *d = HN_NEW(p->a, struct draft);
 
-	d->stage = -1;
+	d->stage = d->loop = -1;
+	d->phase = p->phase;
 	if (to->n == to->cap) {
 		to->child = hn_arena_grow(p->a, to->child, to->n, &to->cap,
 					  sizeof(struct draft *));
@@ -213,6 +215,10 @@ void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *s
 {
 	const struct hn_expr *range = in_range(p, q);
 
+	if (p->when != NULL) {
+		range = range == NULL ? p->when
+				      : hn_place_binary(p, HN_EXPR_AND, range, p->when);
+	}
 	if (c->n == 0) {
 		return;
 	}
@@ -311,10 +317,6 @@ const struct hn_node *hn_place_update(const struct hn_dag *dag, const struct hn_
 	return ret;
 }
 
-/* n below these bound loops, into a draft. */
-static void place(struct place *p, const struct hn_node *n, const struct bound *q,
-		  struct draft *out);
-
 void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out)
 {
@@ -332,6 +334,9 @@ void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound 
 		q = inner;
 	} else if (n->extent == 1) {
 		p->value[n->loop] = hn_place_int(p, 0);
+	} else if (hn_ring_ahead(n) > 0) {
+		hn_place_turns(p, n, q, out);
+		return;
 	} else {
 		int32_t slot = hn_place_slot(p, HN_I32, n->extent);
 
@@ -343,18 +348,18 @@ void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound 
 		out->stage = is_init(n) ? -1 : n->stage;
 	}
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
-		place(p, n->child[i], q, out);
+		hn_place_node(p, n->child[i], q, out);
 	}
 }
 
-static void place(struct place *p, const struct hn_node *n, const struct bound *q,
-		  struct draft *out)
+void hn_place_node(struct place *p, const struct hn_node *n, const struct bound *q,
+		   struct draft *out)
 {
 	const struct hn_node *update = NULL;
 	bool combines = false;
 
 	if (n->init != NULL) {
-		place(p, n->init, q, out);
+		hn_place_node(p, n->init, q, out);
 	}
 	const struct bound *all = q;
 
@@ -390,7 +395,7 @@ static void place(struct place *p, const struct hn_node *n, const struct bound *
 		hn_place_loop(p, n, q, out);
 	} else {
 		for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
-			place(p, n->child[i], q, out);
+			hn_place_node(p, n->child[i], q, out);
 		}
 	}
 	p->value = keep;
@@ -471,10 +476,10 @@ int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
 	}
 	place_arguments(&p);
 	for (uint32_t i = 0; i < t->root->n_child && p.rc == 0; i++) {
-		struct draft root = { .node = { .kind = HN_DEVICE_SEQ } };
+		struct draft root = { .node = { .kind = HN_DEVICE_SEQ }, .loop = -1 };
 
 		begin_kernel(&p, t->root->child[i]);
-		place(&p, t->root->child[i], NULL, &root);
+		hn_place_node(&p, t->root->child[i], NULL, &root);
 		if (p.rc == 0) {
 			end_kernel(&p, &root, i, &kernel[i]);
 		}

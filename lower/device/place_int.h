@@ -18,11 +18,22 @@ struct bound {
 	const struct bound *up;
 };
 
+/* A pipelined loop around code, and whether that is ahead in it: it then touches another copy of
+ * the loop's rings than the rest of the same turn does. */
+struct phase {
+	int32_t loop;
+	bool ahead;
+	const struct phase *up;
+};
+
 /* Code that is being made: a node, and for the nodes that threads pass together their children. */
 struct draft {
 	struct hn_device_node node;
 	bool piece;
 	int32_t stage; /* whose loop, or statements; -1: an init's, or nobody's alone */
+	int32_t loop;  /* of the tree, whose turns these are and that holds rings; -1: none */
+	bool first;    /* they are those before its iteration 0 */
+	const struct phase *phase;
 	uint32_t n, cap;
 	struct draft **child;  /* unless a piece */
 	struct walked *walked; /* place_sync.c's */
@@ -56,6 +67,8 @@ struct place {
 	struct held *held;	      /* [n_stage] */
 	const struct hn_expr **value; /* [n_loop] of the tree's loops; NULL: none here */
 	const struct part **part;     /* [n_stage] while threads sum it; NULL: none */
+	const struct hn_expr *when;   /* condition on turns that the code at hand is under; NULL: none */
+	const struct phase *phase;
 	/* the kernel at hand */
 	int64_t grid[3], block[3];
 	struct hn_span *span; /* [n_slot] values of each slot */
@@ -127,6 +140,13 @@ int32_t *hn_place_begin_piece(struct place *p, const struct bound *q);
 void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *slot,
 			struct code *c, int32_t stage, struct draft *out);
 void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
+		   struct draft *out);
+/* place_turn.c: the turns of a loop of which some is ahead: slot is its own, `out` what is
+ * around it. */
+void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
+		    struct draft *out);
+/* n below these bound loops, into a draft. */
+void hn_place_node(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out);
 /* The first update of the stage below n; *combines is set when threads combine in a loop around
  * it. */

@@ -175,6 +175,11 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 	int64_t n_copy, size = 1;
 	const struct hn_expr *at = copy_of(p, stage, h->at, &n_copy);
 
+	if (b->ring > 1) {
+		n_copy = hn_mul_sat(n_copy, b->ring);
+		at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, b->ring));
+		at = hn_place_binary(p, HN_EXPR_ADD, at, hn_place_value(p, b->turn, stage));
+	}
 	if (!h->made) {
 		make_buffers(p, stage, n_copy);
 	}

@@ -4,12 +4,17 @@
  * wrote, or writes one that they read; a loop's first pieces come after its last ones, too.  It is
  * judged by whole buffers, so that a barrier may be put where none is needed; that none is missing
  * hn_device_verify shows without asking here.  Source: TVM's ThreadSync.
+ *
+ * A ring of a pipelined loop counts as two buffers: the copy that is ahead, and the one that the
+ * rest of a turn works on.  The copy that is ahead is written in every turn, so that a barrier comes
+ * before that in every turn: it is the one that the rest of the turns before and behind needs, too.
  */
 #include <string.h>
 
 #include "lower/device/place_int.h"
 
-/* What was touched since the last barrier, [n_buffer] each. */
+/* What was touched since the last barrier, [2 * n_buffer] each: of buffers, and of copies of rings
+ * that are ahead. */
 struct touched {
 	bool *read, *wrote;
 	bool *other; /* by another stage than the one that the buffer holds, or its init */
@@ -24,9 +29,10 @@ struct sync {
 
 static struct touched nothing(const struct sync *s)
 {
-	return (struct touched){ HN_NEW_ARRAY(s->p->a, bool, s->p->n_buffer),
-				 HN_NEW_ARRAY(s->p->a, bool, s->p->n_buffer),
-				 HN_NEW_ARRAY(s->p->a, bool, s->p->n_buffer) };
+	size_t n = 2 * (size_t)s->p->n_buffer;
+
+	return (struct touched){ HN_NEW_ARRAY(s->p->a, bool, n), HN_NEW_ARRAY(s->p->a, bool, n),
+				 HN_NEW_ARRAY(s->p->a, bool, n) };
 }
 
 static void see_load(const struct hn_expr *e, void *ctx)
@@ -59,7 +65,7 @@ static void see(const struct hn_device_node *n, struct touched *t)
 
 static void join(const struct sync *s, struct touched *t, const struct touched *other)
 {
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+	for (uint32_t i = 0; i < 2 * s->p->n_buffer; i++) {
 		t->other[i] |= other->other[i];
 		t->read[i] |= other->read[i];
 		t->wrote[i] |= other->wrote[i];
@@ -69,14 +75,53 @@ static void join(const struct sync *s, struct touched *t, const struct touched *
 static bool meets(const struct sync *s, const struct touched *t,
 		  const struct touched *now)
 {
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-		if (s->p->buffer[i].memory != HN_MEMORY_LOCAL &&
+	for (uint32_t i = 0; i < 2 * s->p->n_buffer; i++) {
+		if (s->p->buffer[i % s->p->n_buffer].memory != HN_MEMORY_LOCAL &&
 		    ((now->wrote[i] && (t->read[i] || t->wrote[i])) ||
 		     (now->read[i] && t->wrote[i]))) {
 			return true;
 		}
 	}
 	return false;
+}
+
+/* The loop whose ring the buffer is; -1 = it is none. */
+static int32_t ring_of(const struct sync *s, uint32_t buffer)
+{
+	const struct hn_buffer *b =
+		s->owner[buffer] >= 0 ? &s->p->t->buffer[s->owner[buffer]] : NULL;
+
+	return b != NULL && b->ring > 1 ? b->at_loop : -1;
+}
+
+/* Of what a piece touches in buffers: in which copies. */
+static void tell_copies(const struct sync *s, const struct draft *d, struct touched *t)
+{
+	for (uint32_t i = 0, n = s->p->n_buffer; i < n; i++) {
+		const struct phase *ph = d->phase;
+
+		while (ph != NULL && ph->loop != ring_of(s, i)) {
+			ph = ph->up;
+		}
+		if (ph == NULL || ph->ahead) {
+			t->read[n + i] = t->read[i];
+			t->wrote[n + i] = t->wrote[i];
+			t->other[n + i] = t->other[i];
+		}
+		if (ph != NULL && ph->ahead) {
+			t->read[i] = t->wrote[i] = t->other[i] = false;
+		}
+	}
+}
+
+/* Turns before the first iteration each have a copy of their own. */
+static void forget_turns(const struct sync *s, const struct draft *loop, struct touched *t)
+{
+	for (uint32_t i = 0, n = s->p->n_buffer; i < n && loop->first; i++) {
+		if (ring_of(s, i) == loop->loop) {
+			t->read[i] = t->wrote[i] = t->read[n + i] = t->wrote[n + i] = false;
+		}
+	}
 }
 
 /* What a piece, or all pieces of a loop, touch. */
@@ -93,6 +138,7 @@ static void see_draft(const struct sync *s, const struct draft *d, struct touche
 			now.other[i] =
 				(now.read[i] || now.wrote[i]) && s->owner[i] != d->stage;
 		}
+		tell_copies(s, d, &now);
 		join(s, t, &now);
 	}
 }
@@ -124,8 +170,8 @@ struct walked {
 /* Iterations of a stage's own loops update different elements, or by the same thread. */
 static void forget_own(const struct sync *s, const struct draft *loop, struct touched *t)
 {
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-		if (s->owner[i] == loop->stage && !t->other[i]) {
+	for (uint32_t i = 0; i < 2 * s->p->n_buffer; i++) {
+		if (s->owner[i % s->p->n_buffer] == loop->stage && !t->other[i]) {
 			t->read[i] = t->wrote[i] = false;
 		}
 	}
@@ -146,6 +192,7 @@ static const struct walked *look_at(struct sync *s, struct draft *loop)
 	see_draft(s, loop, &w->all);
 	(void)walk(s, loop, &w->left);
 	forget_own(s, loop, &w->left);
+	forget_turns(s, loop, &w->left);
 
 	struct touched after = nothing(s);
 

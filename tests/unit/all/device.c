@@ -30,7 +30,7 @@ struct bed {
 };
 
 struct counts {
-	uint32_t states, unsupported, right, long_ones;
+	uint32_t states, unsupported, right, long_ones, laid_out;
 };
 
 static int set_up(void **state)
@@ -131,7 +131,40 @@ static void judge(const char *what, const struct hn_dag *dag, const struct hn_st
 	hn_arena_fini(&a);
 }
 
-/* n_fill programs of each sketch. */
+/* The state with what its loops need computed ahead, and what threads share swizzled, where they can
+ * be; NULL: nowhere. */
+static const struct hn_state *laid_out(const struct hn_state *s, uint64_t seed, struct hn_arena *a)
+{
+	struct hn_rng rng = hn_rng_stream(seed, 7, 1, 2);
+	const struct hn_looptree *t;
+	bool any = false;
+
+	for (int32_t i = 0; i < (int32_t)s->n_stage; i++) {
+		const struct hn_state *next;
+		struct hn_step step = { .kind = HN_STEP_swizzle, .stage = i };
+
+		step.a[HN_SW_UNIT] = (int64_t)hn_rng_below(&rng, 3);
+		step.a[HN_SW_BITS] = 1 + (int64_t)hn_rng_below(&rng, 3);
+		if (s->stage[i]->scope != NULL && hn_state_apply(s, &step, a, &next, NULL) == 0 &&
+		    hn_looptree_build(next, a, &t, NULL) == 0) {
+			s = next;
+			any = true;
+		}
+		step = (struct hn_step){ .kind = HN_STEP_pipeline, .stage = i };
+		step.a[HN_PL_STAGES] = 2 + (int64_t)hn_rng_below(&rng, 3);
+		step.a[HN_PL_KIND] = (int64_t)hn_rng_below(&rng, HN_N_PIPELINE);
+		for (uint32_t k = 0; k < s->stage[i]->n_iter; k++) {
+			step.a[HN_PL_ITER] = k;
+			if (hn_state_apply(s, &step, a, &next, NULL) == 0) {
+				s = next;
+				any = true;
+			}
+		}
+	}
+	return any ? s : NULL;
+}
+
+/* n_fill programs of each sketch, as they are and laid out. */
 static void judge_text(struct bed *b, const char *what, const char *text, int n_fill,
 		       struct counts *n)
 {
@@ -158,6 +191,11 @@ static void judge_text(struct bed *b, const char *what, const char *text, int n_
 			if (hn_sketch_fill(&sketches.sketch[k], &b->gpu, &rng, &a, &s) ==
 			    HN_VERDICT_OK) {
 				judge(what, dag, s, &b->gpu, &want, n);
+				s = laid_out(s, (uint64_t)made, &a);
+				if (s != NULL) {
+					judge(what, dag, s, &b->gpu, &want, n);
+					n->laid_out++;
+				}
 				made++;
 			}
 		}
@@ -199,9 +237,11 @@ static void programs_compute_the_dag(void **state)
 	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
 		judge_text(b, row[i].name, row[i].text, 6, &n);
 	}
-	print_message("%u states, %u without a form, %u right in three orders, %u too long\n", n.states,
-		      n.unsupported, n.right, n.long_ones);
+	print_message("%u states, %u of them laid out, %u without a form, %u right in three orders, %u "
+		      "too long\n",
+		      n.states, n.laid_out, n.unsupported, n.right, n.long_ones);
 	assert_int_equal(n.unsupported, 0);
+	assert_true(n.laid_out > 20);
 	assert_true(n.right > n.states * 9 / 10);
 }
 

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "loopstate/nest/ring.h"
+#include "lower/device/device_interp.h"
+#include "lower/device/device_verify.h"
 #include "tests/lib/lower_edits.h"
 #include "tests/lib/lower_forms.h"
 #include "tests/lib/lower_judged.h"
@@ -351,6 +353,100 @@ static void the_tree_says_so(void **state)
 	hn_arena_fini(&a);
 }
 
+/* ---- devices */
+
+static const char gpu_matmul[] =
+	"f(float32 A[32,44], float32 B[44,32]) -> C { C(i,j) +=! A(i,k) * B(k,j) }";
+
+/* Blocks of 16 x 16 threads; a part of 8 of k in shared memory at a time, which does not divide. */
+static const char gpu_steps[] =
+	"[[\"CHW\", 2, \"local\"], [\"CHR\", 0, \"shared\", [2]], [\"CHR\", 2, \"shared\", [3]],"
+	" [\"SP\", 5, 0, 32, [16], 1], [\"SP\", 5, 2, 32, [16], 1], [\"RE\", 5, [0, 2, 1, 3]],"
+	" [\"AN\", 5, 0, 7], [\"AN\", 5, 1, 5], [\"AN\", 5, 2, 8], [\"AN\", 5, 3, 6],"
+	" [\"CA\", 4, 5, 3], [\"SP\", 4, 2, 44, [8], 1], [\"RE\", 4, [2, 3, 0, 1]],"
+	" [\"CA\", 1, 4, 0], [\"CA\", 3, 4, 0], [\"AN\", 1, 0, 8], [\"AN\", 1, 1, 6],"
+	" [\"AN\", 3, 0, 8], [\"AN\", 3, 1, 6]%s]";
+
+/* Barriers in the program's text between the beginning of that loop and its end. */
+static uint32_t barriers_in(const char *text, const char *loop)
+{
+	const char *at = strstr(text, loop);
+	uint32_t n = 0, depth = 0;
+
+	assert_non_null(at);
+	do {
+		const char *end = strchr(at, '\n');
+
+		depth += end[-1] == '{';
+		depth -= end[-1] == '}';
+		n += end - at >= 7 && strncmp(end - 7, "barrier", 7) == 0;
+		at = end + 1;
+	} while (depth > 0);
+	return n;
+}
+
+static void one_barrier_an_iteration(void **state)
+{
+	struct hn_target gpu;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse("cuda", &a, &gpu, &err), 0);
+	for (int stages = 1; stages <= 8; stages++) {
+		const char *pl = stages == 1 ? ""
+					     : hn_arena_printf(&a, ", [\"PL\", 4, 0, %d, %d]",
+							       stages, stages % 2);
+		const struct hn_dag *dag;
+		const struct hn_looptree *t =
+			tree_of(gpu_matmul, hn_arena_printf(&a, gpu_steps, pl), &a, &dag);
+		const struct hn_device *d;
+		struct run_args want, got;
+		struct hn_buf text;
+
+		judged(t, dag, true, NULL);
+		form_answer(dag, &want);
+		hn_buf_init(&text);
+		if (hn_device_place(t, &a, &d, &err)) {
+			fail_msg("%d stages: %s", stages, err.msg);
+		}
+		hn_device_print(d, &text);
+		if (hn_device_verify(d, &gpu, JUDGED_MS, &err)) {
+			fail_msg("%d stages: %s\n%s", stages, err.msg, text.s);
+		}
+		for (uint32_t order = 0; order < 3; order++) {
+			run_args_make(dag, 11, &got);
+			if (hn_device_interpret(d, got.at, order, 20000000, &err) ||
+			    run_difference(&want, &got) > 1e-5) {
+				fail_msg("%d stages: %s\n%s", stages, err.msg, text.s);
+			}
+			run_args_free(&got);
+		}
+		/* 6 parts of k */
+		uint32_t n = 0;
+
+		for (const char *at = text.s; (at = strstr(at, " 6 {\n")) != NULL; at += 5) {
+			while (at[-1] != '\n') {
+				at--;
+			}
+			n = barriers_in(at, "for ");
+			at = strchr(at, '\n') - 5;
+		}
+		uint32_t all = 0; /* none where the ring is filled first */
+
+		for (const char *at = text.s; (at = strstr(at, "barrier\n")) != NULL; at++) {
+			all++;
+		}
+		if (n != (stages == 1 ? 2 : 1) || all != n) {
+			fail_msg("%d stages: %u barriers\n%s", stages, n, text.s);
+		}
+		hn_buf_fini(&text);
+		run_args_free(&want);
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +459,7 @@ int main(void)
 		cmocka_unit_test(a_short_ring_is_refused),
 		cmocka_unit_test(it_stays_with_its_loop),
 		cmocka_unit_test(the_tree_says_so),
+		cmocka_unit_test(one_barrier_an_iteration),
 	};
 
 	return cmocka_run_group_tests_name("lower_pipeline", tests, NULL, NULL);

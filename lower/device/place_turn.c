@@ -1,0 +1,84 @@
+/* lower/device/place_turn.c -- loops of which some is ahead of the rest (loopstate/nest/ring.h).
+ *
+ * What is ahead is placed twice: in a loop of its own, for the first iterations, and then in each
+ * iteration of the loop, for one that comes later, under a condition where there is none.  The
+ * condition is put on pieces, so that barriers stay between them.
+ */
+#include "loopstate/nest/ring.h"
+#include "loopstate/nest/ring.h"
+#include "lower/device/place_int.h"
+
+static void children(struct place *p, const struct hn_node *n, const struct bound *q,
+		     bool ahead, struct draft *out)
+{
+	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
+		if ((n->child[i]->ahead > 0) == ahead) {
+			hn_place_node(p, n->child[i], q, out);
+		}
+	}
+}
+
+/* A loop of `extent` turns; one turn needs none. */
+static struct draft *loop_of(struct place *p, const struct hn_node *n, int64_t extent,
+			     struct draft *out)
+{
+	if (extent == 1) {
+		p->value[n->loop] = hn_place_int(p, 0);
+		return out;
+	}
+	int32_t slot = hn_place_slot(p, HN_I32, extent);
+
+	out = hn_place_draft(p, out);
+	out->node = (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
+					     .slot = slot,
+					     .extent = extent };
+	out->stage = n->stage;
+	out->loop = n->loop;
+	p->value[n->loop] = hn_place_var(p, slot);
+	return out;
+}
+
+void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
+		    struct draft *out)
+{
+	const struct hn_expr *when = p->when, *turn;
+	const struct phase *around = p->phase;
+	int64_t most = hn_ring_ahead(n);
+	struct phase *phase = HN_NEW_ARRAY(p->a, struct phase, 2);
+
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		if (n->child[i]->ahead != 0 && n->child[i]->ahead != most) {
+			hn_place_refuse(p, n->stage,
+					"has work that is ahead by different numbers");
+			return;
+		}
+		if (n->child[i]->ahead == 0 && i + 1 < n->n_child &&
+		    n->child[i + 1]->ahead != 0) {
+			hn_place_refuse(p, n->stage,
+					"has work that is ahead behind what is not");
+			return;
+		}
+	}
+	struct draft *first = loop_of(p, n, most, out);
+
+	first->first = first != out;
+	children(p, n, q, /* ahead= */ true, first);
+	out = loop_of(p, n, n->extent, out);
+	turn = p->value[n->loop];
+	phase[0] = (struct phase){ n->loop, true, around };
+	phase[1] = (struct phase){ n->loop, false, around };
+	/* what is ahead */
+	const struct hn_expr *there =
+		hn_place_binary(p, HN_EXPR_LT, turn, hn_place_int(p, n->extent - most));
+
+	p->when = when == NULL ? there : hn_place_binary(p, HN_EXPR_AND, when, there);
+	p->phase = &phase[0];
+	p->value[n->loop] = hn_place_binary(p, HN_EXPR_ADD, turn, hn_place_int(p, most));
+	children(p, n, q, /* ahead= */ true, out);
+	/* the rest */
+	p->when = when;
+	p->phase = &phase[1];
+	p->value[n->loop] = turn;
+	children(p, n, q, /* ahead= */ false, out);
+	p->phase = around;
+}
