@@ -38,6 +38,8 @@ enum hn_device_kind {
 	HN_DEVICE_STORE,   /* buffer[at] = e */
 	HN_DEVICE_COPY,	   /* a box of elements, from a buffer to another */
 	HN_DEVICE_BARRIER, /* no thread of the block goes on before all are here */
+	HN_DEVICE_COMMIT,  /* a thread's asynchronous copies since its last one are a group */
+	HN_DEVICE_WAIT,	   /* a thread goes on when all its groups but the last `extent` are there */
 	HN_DEVICE_N_KIND
 };
 
@@ -48,6 +50,7 @@ enum hn_device_how {
 };
 
 #define HN_DEVICE_MAX_DIM 8 /* of a copy */
+#define HN_DEVICE_MOST_GROUPS 64 /* that a wait leaves on their way */
 
 /* Expressions: LOAD's ref is a buffer of the program, its one argument the flat index; a LET's
  * slot is one of the kernel's.  Indices are computed in 64 bits and do not wrap. */
@@ -55,7 +58,10 @@ struct hn_device_node {
 	uint8_t kind;		  /* enum hn_device_kind */
 	uint8_t how;		  /* LOOP: enum hn_device_how */
 	int32_t slot;		  /* LOOP, LET */
-	int64_t extent;		  /* LOOP: at least 1 */
+	/* STORE: of an element of global memory into shared memory, which is there when the thread
+	 * has waited for it, and for other threads behind a barrier after that */
+	bool async;
+	int64_t extent;		  /* LOOP: at least 1; WAIT: groups */
 	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
 	int32_t buffer;		  /* STORE, COPY: what is written */
 	const struct hn_expr *at; /* STORE, COPY: flat index */

@@ -238,6 +238,12 @@ static void check_store(struct form *f, const struct hn_device_node *n)
 		       hn_dtype_name((enum hn_dtype)f->d->buffer[n->buffer].dtype),
 		       hn_dtype_name((enum hn_dtype)n->e->dtype));
 	}
+	if (f->rc == 0 && n->async &&
+	    (f->d->buffer[n->buffer].memory != HN_MEMORY_SHARED || n->e->op != HN_EXPR_LOAD ||
+	     f->d->buffer[n->e->ref].memory != HN_MEMORY_GLOBAL)) {
+		refuse(f, "an asynchronous copy to %s is none from global to shared memory",
+		       f->d->buffer[n->buffer].name);
+	}
 }
 
 static void check_children(struct form *f, const struct hn_device_node *n, bool waits)
@@ -306,6 +312,16 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 		if (!waits) {
 			refuse(f, "a barrier stands under a condition, where not all "
 				  "threads may come");
+		}
+		break;
+	case HN_DEVICE_COMMIT:
+	case HN_DEVICE_WAIT:
+		if (!waits) {
+			refuse(f, "a commit or wait stands under a condition, where not all "
+				  "threads may come");
+		} else if (n->extent < 0 || n->extent > HN_DEVICE_MOST_GROUPS) {
+			refuse(f, "a wait for all but %" PRId64 " groups; 0 to %d are possible",
+			       n->extent, HN_DEVICE_MOST_GROUPS);
 		}
 		break;
 	default:

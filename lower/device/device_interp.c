@@ -3,6 +3,10 @@
  * Time is counted in phases: a barrier, a new block and a new kernel each begin one.  Each element
  * remembers who wrote it last and when, and who read it last and when.  Two accesses of one kernel
  * meet when they are of different blocks, or of different threads in one phase.
+ *
+ * An asynchronous copy writes twice: when it begins, so that who still reads the place is found, and
+ * when its thread has waited for it, with the value.  Nobody may touch the place between.  Copies of
+ * a thread end in order.
  */
 #include "lower/device/device_interp.h"
 
@@ -21,6 +25,13 @@ struct seen {
 	int64_t wrote, wrote_by;
 	int64_t read, read_by;
 	int64_t read_before; /* the last phase of another block in which it was read */
+	bool flies;	     /* a copy to it has begun, and has not been waited for */
+};
+
+struct flight {
+	int64_t thread, group, at;
+	int32_t buffer;
+	union hn_value v;
 };
 
 struct memory {
@@ -40,6 +51,9 @@ struct run {
 	int64_t phase, block_began, kernel_began;
 	int64_t fuel;
 	uint32_t order;
+	int64_t *committed; /* [n_thread] groups */
+	struct flight *flight; /* in the order they began */
+	uint32_t n_flight, cap_flight;
 	char fault[300];
 };
 
@@ -144,6 +158,13 @@ static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		m->filled[at] = 1;
 		return at;
 	}
+	if (m->seen[at].flies) {
+		fault(r,
+		      "thread %" PRId64 " %s %s[%" PRId64
+		      "] before a copy to it has been waited for",
+		      r->thread, write ? "writes" : "reads", b->name, at);
+		return -1;
+	}
 	int64_t since = b->memory == HN_MEMORY_SHARED ? r->block_began : 1;
 
 	if (!write && m->seen[at].wrote < since &&
@@ -227,6 +248,36 @@ static void run_copy(struct run *r, const struct op *o, union hn_value *frame)
 	} while (d != UINT32_MAX && r->fault[0] == '\0' && r->fuel >= 0);
 }
 
+static void begin_flight(struct run *r, int32_t buffer, int64_t at, union hn_value v)
+{
+	r->flight = hn_arena_grow(&r->arena, r->flight, r->n_flight, &r->cap_flight,
+				  sizeof(r->flight[0]));
+	r->flight[r->n_flight++] =
+		(struct flight){ r->thread, r->committed[r->thread], at, buffer, v };
+	r->memory[buffer].seen[at].flies = true;
+}
+
+/* The thread's groups but the last n are there. */
+static void end_flights(struct run *r, int64_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < r->n_flight; i++) {
+		const struct flight f = r->flight[i];
+		const struct hn_device_buffer *b = &r->d->buffer[f.buffer];
+		struct memory *m = &r->memory[f.buffer];
+
+		if (f.thread != r->thread || f.group >= r->committed[r->thread] - n) {
+			r->flight[kept++] = f;
+			continue;
+		}
+		m->seen[f.at].flies = false;
+		touch(r, b, &m->seen[f.at], f.at, /* write= */ true);
+		hn_interp_put(m->data, (enum hn_dtype)b->dtype, f.at, f.v);
+	}
+	r->n_flight = kept;
+}
+
 /* One thread, through code without barriers. */
 static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 {
@@ -244,7 +295,9 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 		union hn_value v = o->e->eval(o->e, frame);
 		int64_t at = reach(r, n->buffer, o->at->eval(o->at, frame).i, true);
 
-		if (at >= 0) {
+		if (at >= 0 && n->async) {
+			begin_flight(r, n->buffer, at, v);
+		} else if (at >= 0) {
 			hn_interp_put(r->memory[n->buffer].data,
 				      (enum hn_dtype)r->d->buffer[n->buffer].dtype, at,
 				      v);
@@ -253,6 +306,12 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 	}
 	case HN_DEVICE_COPY:
 		run_copy(r, o, frame);
+		return;
+	case HN_DEVICE_COMMIT:
+		r->committed[r->thread]++;
+		return;
+	case HN_DEVICE_WAIT:
+		end_flights(r, n->extent);
 		return;
 	case HN_DEVICE_IF:
 		times = o->e->eval(o->e, frame).i != 0;
@@ -334,6 +393,11 @@ static void begin_block(struct run *r, const int64_t *block)
 
 	r->phase++;
 	r->block_began = r->phase;
+	for (uint32_t i = 0; i < r->n_flight; i++) { /* nobody has waited for them */
+		r->memory[r->flight[i].buffer].seen[r->flight[i].at].flies = false;
+	}
+	r->n_flight = 0;
+	memset(r->committed, 0, (size_t)r->n_thread * sizeof(r->committed[0]));
 	for (int64_t t = 0; t < r->n_thread; t++) {
 		union hn_value *f = r->frame[t];
 
@@ -402,6 +466,7 @@ static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn
 	r->k = k;
 	r->n_thread = k->block[0] * k->block[1] * k->block[2];
 	r->kernel_began = r->phase + 1;
+	r->committed = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)r->n_thread);
 	if (!make_memory(r)) {
 		return hn_fail(err, HONE_E_NOMEM, "no memory to interpret kernel %s",
 			       k->name);

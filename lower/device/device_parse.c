@@ -106,8 +106,14 @@ static void statement(struct parse *p, struct hn_device_node *n)
 		n->kind = HN_DEVICE_BARRIER;
 	} else if (hn_parse_accept(p, "copy")) {
 		copy(p, n);
+	} else if (hn_parse_accept(p, "commit")) {
+		n->kind = HN_DEVICE_COMMIT;
+	} else if (hn_parse_accept(p, "wait")) {
+		n->kind = HN_DEVICE_WAIT;
+		n->extent = hn_parse_take_int(p);
 	} else {
 		n->kind = HN_DEVICE_STORE;
+		n->async = hn_parse_accept(p, "async");
 		n->buffer = hn_parse_take_buffer(p);
 		hn_parse_expect(p, "[");
 		n->at = hn_parse_expr(p);

@@ -12,6 +12,9 @@
  *         barrier
  *         let v7 = A.shared[0]
  *         copy A.shared[0] stride 16 1 from A[v6] stride 64 1 box 20 16
+ *         async A.shared[thread.x] = A[thread.x]
+ *         commit
+ *         wait 1
  *       }
  *     }
  *
@@ -193,6 +196,7 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 		put(p, n->e);
 		break;
 	case HN_DEVICE_STORE:
+		hn_buf_puts(p->buf, n->async ? "async " : "");
 		put_place(p, n->buffer, n->at);
 		hn_buf_puts(p->buf, " = ");
 		put(p, n->e);
@@ -202,6 +206,12 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 		break;
 	case HN_DEVICE_BARRIER:
 		hn_buf_puts(p->buf, "barrier");
+		break;
+	case HN_DEVICE_COMMIT:
+		hn_buf_puts(p->buf, "commit");
+		break;
+	case HN_DEVICE_WAIT:
+		hn_buf_printf(p->buf, "wait %" PRId64, n->extent);
 		break;
 	default:
 		hn_bug(__FILE__, __LINE__, "kind of a device node");

@@ -183,6 +183,22 @@ static void check_bounds(struct verify *v)
 	}
 }
 
+static void check_copies(struct verify *v)
+{
+	const struct access *a = NULL;
+	const char *why = NULL;
+	enum waited waited = v->rc == 0 ? hn_verify_waits(v, &a, &why) : WAITED_YES;
+
+	if (waited == WAITED_NOT) {
+		refuse(v, "statement %u %s %s%s", a->stmt, a->write ? "writes" : "reads",
+		       v->d->buffer[a->buffer].name, why);
+	} else if (waited == WAITED_LONG) {
+		v->rc = hn_fail(v->err, HONE_E_QUOTA,
+				"kernel %s: too long to see whether it waits for its copies",
+				v->k->name);
+	}
+}
+
 int hn_device_verify(const struct hn_device *d, const struct hn_target *target,
 		     int64_t limit_ms, struct hn_err *err)
 {
@@ -203,6 +219,7 @@ int hn_device_verify(const struct hn_device *d, const struct hn_target *target,
 		hn_verify_see(&v, &d->kernel[i]);
 		check_bounds(&v);
 		check_races(&v);
+		check_copies(&v);
 		hn_verify_forget(&v);
 	}
 	hn_watchdog_stop(dog);

@@ -19,7 +19,9 @@ int hn_device_check(const struct hn_device *d, const struct hn_target *target,
 /* hn_device_check, and by isl, for all values of all numbers:
  *   - no index leaves its buffer;
  *   - no two threads of a block touch an element, one of them writing, with no barrier between;
- *   - no two blocks touch an element in one kernel, one of them writing.
+ *   - no two blocks touch an element in one kernel, one of them writing;
+ *   - nothing that an asynchronous copy writes is touched before the copy has been waited for
+ *     (device_async.c, without isl; HONE_E_QUOTA where that is too long).
  * That it computes what it should is not shown: that is the loop tree's, and what the interpreter
  * compares (device_interp.h).  An element may be read that nobody has written.
  *

@@ -93,6 +93,13 @@ enum counted { COUNTED_ONE, COUNTED_MORE, COUNTED_NOT };
 enum counted hn_verify_count(struct verify *v, const struct access *a,
 			     const struct access *b, const struct when *w);
 
+/* device_async.c: whether what asynchronous copies write is touched only when they have been waited
+ * for; else which access is not, and how the sentence about it ends.  LONG: it was not gone through
+ * to the end. */
+enum waited { WAITED_YES, WAITED_NOT, WAITED_LONG };
+
+enum waited hn_verify_waits(struct verify *v, const struct access **ret_at, const char **ret_why);
+
 /* Whether those that reach one element have the same numbers first, first + 1, first + 2: of the
  * block or of the thread. */
 bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int32_t first,

@@ -69,6 +69,8 @@ struct place {
 	const struct part **part;     /* [n_stage] while threads sum it; NULL: none */
 	const struct hn_expr *when;   /* condition on turns that the code at hand is under; NULL: none */
 	const struct phase *phase;
+	bool async;	  /* copies into shared memory need not be there yet */
+	uint32_t n_async; /* such copies so far */
 	/* the kernel at hand */
 	int64_t grid[3], block[3];
 	struct hn_span *span; /* [n_slot] values of each slot */

@@ -299,8 +299,14 @@ static void store_all(struct place *p, int32_t stage, int32_t dst,
 		v[k] = op->n_out > 1 ? named(p, v[k], c) : v[k];
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
+		bool async = p->async && v[k]->op == HN_EXPR_LOAD &&
+			     p->buffer[v[k]->ref].memory == HN_MEMORY_GLOBAL &&
+			     p->buffer[dst + (int32_t)k].memory == HN_MEMORY_SHARED;
+
+		p->n_async += async;
 		hn_place_add(p, c,
 			     (struct hn_device_node){ .kind = HN_DEVICE_STORE,
+						      .async = async,
 						      .buffer = dst + (int32_t)k,
 						      .at = at,
 						      .e = v[k] });

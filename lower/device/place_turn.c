@@ -3,6 +3,9 @@
  * What is ahead is placed twice: in a loop of its own, for the first iterations, and then in each
  * iteration of the loop, for one that comes later, under a condition where there is none.  The
  * condition is put on pieces, so that barriers stay between them.
+ *
+ * Copies that nobody waits for make one group for each iteration.  Before iteration t, as many
+ * groups have begun as iterations are ahead, and t more; that of t itself has to be there.
  */
 #include "loopstate/nest/ring.h"
 #include "loopstate/nest/ring.h"
@@ -16,6 +19,62 @@ static void children(struct place *p, const struct hn_node *n, const struct boun
 			hn_place_node(p, n->child[i], q, out);
 		}
 	}
+}
+
+struct reading {
+	int32_t of;
+	bool any;
+};
+
+static void see_load(const struct hn_expr *e, void *ctx)
+{
+	struct reading *r = ctx;
+
+	r->any = r->any || (e->op == HN_EXPR_LOAD && e->ref == r->of);
+}
+
+static void see_value(const struct hn_expr *e, const char *owner, uint32_t i, void *ctx)
+{
+	(void)owner;
+	(void)i;
+	hn_expr_visit(e, see_load, ctx);
+}
+
+static bool any_reads(const struct place *p, const struct hn_node *n, int32_t of)
+{
+	struct reading r = { .of = of };
+
+	if (n->kind == HN_NODE_STMT) {
+		hn_dag_op_exprs(p->t->dag->op[n->stage], see_value, &r);
+	}
+	for (uint32_t i = 0; i < n->n_child && !r.any; i++) {
+		r.any = any_reads(p, n->child[i], of);
+	}
+	return r.any;
+}
+
+/* Whether what is ahead in the loop may come when it likes: nothing that is ahead, too, reads it. */
+static bool may_fly(const struct place *p, const struct hn_node *n)
+{
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		for (uint32_t k = 0; k < n->n_child && n->child[i]->ahead > 0; k++) {
+			if (n->child[k]->ahead > 0 &&
+			    any_reads(p, n->child[k], n->child[i]->stage)) {
+				return false;
+			}
+		}
+	}
+	return n->pipeline == HN_PIPELINE_ASYNC;
+}
+
+/* A statement of every thread's: a commit, or a wait. */
+static void flight(struct place *p, enum hn_device_kind kind, int64_t groups,
+		   struct draft *out)
+{
+	struct draft *d = hn_place_draft(p, out);
+
+	d->piece = true;
+	d->node = (struct hn_device_node){ .kind = (uint8_t)kind, .extent = groups };
 }
 
 /* A loop of `extent` turns; one turn needs none. */
@@ -62,8 +121,21 @@ void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound
 	struct draft *first = loop_of(p, n, most, out);
 
 	first->first = first != out;
+	bool outer = p->async;
+	uint32_t n_async = p->n_async;
+
+	p->async = may_fly(p, n);
 	children(p, n, q, /* ahead= */ true, first);
+
+	bool flies = p->n_async > n_async;
+
+	if (flies) {
+		flight(p, HN_DEVICE_COMMIT, 0, first);
+	}
 	out = loop_of(p, n, n->extent, out);
+	if (flies) {
+		flight(p, HN_DEVICE_WAIT, most - 1, out);
+	}
 	turn = p->value[n->loop];
 	phase[0] = (struct phase){ n->loop, true, around };
 	phase[1] = (struct phase){ n->loop, false, around };
@@ -75,6 +147,10 @@ void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound
 	p->phase = &phase[0];
 	p->value[n->loop] = hn_place_binary(p, HN_EXPR_ADD, turn, hn_place_int(p, most));
 	children(p, n, q, /* ahead= */ true, out);
+	p->async = outer;
+	if (flies) {
+		flight(p, HN_DEVICE_COMMIT, 0, out);
+	}
 	/* the rest */
 	p->when = when;
 	p->phase = &phase[1];

@@ -161,6 +161,68 @@ static void a_race_on_each_number_is_found(void **state)
 	       "statement 2 writes S and statement 2 reads it", "S[3] is");
 }
 
+#define FLY "  async S[thread.x] = A[((block.x * 8) + thread.x)]\n"
+#define UNWAITED "before an asynchronous copy to it has been waited for"
+#define FLIES "before a copy to it has been waited for"
+
+static void copies_are_waited_for(void **state)
+{
+	struct bed *b = *state;
+
+	expect(b, KERNEL(FLY "  commit\n  wait 0\n  barrier\n" TURN), NULL, NULL);
+	/* no wait, one for all but the one, none for what is in no group, the barrier before it */
+	expect(b, KERNEL(FLY "  commit\n  barrier\n" TURN), "statement 2 reads S " UNWAITED, FLIES);
+	expect(b, KERNEL(FLY "  commit\n  wait 1\n  barrier\n" TURN), UNWAITED, FLIES);
+	expect(b, KERNEL(FLY "  wait 0\n  barrier\n" TURN), UNWAITED, FLIES);
+	expect(b, KERNEL(FLY "  commit\n  barrier\n  wait 0\n" TURN), UNWAITED, "with no barrier between");
+	expect(b, KERNEL(FLY "  commit\n  barrier\n" FILL "  barrier\n" TURN),
+	       "statement 2 writes S " UNWAITED, FLIES);
+	/* who still reads the place when the copy begins */
+	expect(b, KERNEL(FILL "  barrier\n" TURN FLY "  commit\n  wait 0\n  barrier\n" TURN),
+	       "two threads may meet", "with no barrier between");
+	/* a group more has begun since */
+	expect(b, KERNEL(FLY "  commit\n  commit\n  wait 1\n  barrier\n" TURN), NULL, NULL);
+	/* in a loop, of two copies of a place: the one of this iteration, not of the next */
+#define RING(first, wait, at)                                                                    \
+	"device/1\nglobal A float32[64] arg 0\nglobal B float32[64] arg 1\n"                    \
+	"shared S float32[16]\nkernel k grid 1 1 1 block 8 1 1 {\n"                              \
+	"  async S[thread.x] = A[thread.x]\n" first "  for v6 8 {\n" wait                         \
+	"    barrier\n    if (v6 < 7) {\n"                                                         \
+	"      async S[(thread.x + (floormod((v6 + 1), 2) * 8))] = A[(((v6 * 8) + thread.x) + 8)]\n" \
+	"    }\n    commit\n"                                                                      \
+	"    B[((v6 * 8) + thread.x)] = S[((7 - thread.x) + (floormod(" at ", 2) * 8))]\n  }\n}\n"
+	expect(b, RING("  commit\n", "    wait 0\n", "v6"), NULL, NULL);
+	expect(b, RING("  commit\n", "    wait 1\n", "v6"), "reads S " UNWAITED, FLIES);
+	expect(b, RING("", "    wait 0\n", "v6"), "reads S " UNWAITED, FLIES);
+	expect(b, RING("  commit\n", "    wait 0\n", "(v6 + 1)"), "may meet", FLIES);
+}
+
+static void copies_have_a_form(void **state)
+{
+	struct bed *b = *state;
+	static const struct {
+		const char *body, *why;
+	} row[] = {
+		{ KERNEL("  async B[thread.x] = A[thread.x]\n"), "none from global to shared memory" },
+		{ KERNEL("  async S[thread.x] = 1.0\n"), "none from global to shared memory" },
+		{ KERNEL("  async S[thread.x] = (A[thread.x] + 1.0)\n"), "none from global to shared" },
+		{ KERNEL("  if (thread.x < 4) {\n    commit\n  }\n"), "stands under a condition" },
+		{ KERNEL("  if (thread.x < 4) {\n    wait 0\n  }\n"), "stands under a condition" },
+		{ KERNEL("  wait -1\n"), "all but -1 groups" },
+		{ KERNEL("  wait 65\n"), "all but 65 groups" },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		const struct hn_device *d;
+		struct hn_err err;
+
+		assert_true(hn_device_parse("t", row[i].body, strlen(row[i].body), &b->a, &d, &err) < 0);
+		if (strstr(err.msg, row[i].why) == NULL) {
+			fail_msg("%s\n%s", err.msg, row[i].body);
+		}
+	}
+}
+
 /* Numbers at their limits: what counts them does not wrap, nor stop counting. */
 static void long_programs_are_judged(void **state)
 {
@@ -332,6 +394,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_barrier_is_found),
 		cmocka_unit_test(a_race_on_each_number_is_found),
+		cmocka_unit_test(copies_are_waited_for),
+		cmocka_unit_test(copies_have_a_form),
 		cmocka_unit_test(long_programs_are_judged),
 		cmocka_unit_test(an_index_stays_in_its_buffer),
 		cmocka_unit_test(there_is_room),

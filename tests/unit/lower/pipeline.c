@@ -397,7 +397,7 @@ static void one_barrier_an_iteration(void **state)
 	for (int stages = 1; stages <= 8; stages++) {
 		const char *pl = stages == 1 ? ""
 					     : hn_arena_printf(&a, ", [\"PL\", 4, 0, %d, %d]",
-							       stages, stages % 2);
+							       stages, stages % 3);
 		const struct hn_dag *dag;
 		const struct hn_looptree *t =
 			tree_of(gpu_matmul, hn_arena_printf(&a, gpu_steps, pl), &a, &dag);
@@ -438,6 +438,10 @@ static void one_barrier_an_iteration(void **state)
 		for (const char *at = text.s; (at = strstr(at, "barrier\n")) != NULL; at++) {
 			all++;
 		}
+		bool flies = stages > 1 && stages % 3 == 2;
+
+		assert_int_equal(strstr(text.s, "async ") != NULL, flies);
+		assert_int_equal(strstr(text.s, "wait ") != NULL, flies);
 		if (n != (stages == 1 ? 2 : 1) || all != n) {
 			fail_msg("%d stages: %u barriers\n%s", stages, n, text.s);
 		}

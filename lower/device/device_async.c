@@ -1,0 +1,236 @@
+/* device_async.c -- whether everybody waits for asynchronous copies before he touches what they
+ * write.
+ *
+ * Commits, waits and barriers are every thread's, and loops run a constant number of times, so the
+ * order of all this is the same in each block.  It is gone through once, with the indices of all
+ * threads: each element remembers the group of the last copy to it.  A group is there for all when
+ * its threads have waited for it and a barrier came after that.  Conditions and indices that are not
+ * known count as they may be worst: a condition holds, and an index of data is refused, as is one
+ * that differs from block to block.  That threads do not meet between barriers is not asked here.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "lower/device/device_verify_int.h"
+#include "lower/interp/interp_priv.h"
+
+#define MOST_STEPS (1 << 24)
+#define MOST_CONDITIONS 32
+
+/* An access to a buffer that copies write, ready to be computed. */
+struct reached {
+	const struct access *a;
+	bool copies;
+	const struct hn_cell *at;
+	uint32_t n_cond;
+	const struct hn_cell *cond[MOST_CONDITIONS];
+	bool positive[MOST_CONDITIONS];
+};
+
+/* A node, with what it touches itself; `counts`: something below it matters. */
+struct step {
+	const struct hn_device_node *n;
+	bool counts;
+	uint32_t n_reached;
+	struct reached *reached;
+	struct step **child;
+};
+
+struct going {
+	struct verify *v;
+	struct hn_compile compile;
+	union hn_value *frame;
+	bool *written;	 /* [n_buffer] by copies */
+	int64_t **group; /* [n_buffer][elements] of the last copy, from 1; 0 = none */
+	int64_t begun, there,
+		seen; /* groups: committed; waited for; known to all threads */
+	int64_t steps;
+	bool single; /* one thread */
+	const char *why;
+	const struct access *at;
+};
+
+static void see_unknown(const struct hn_expr *e, void *ctx)
+{
+	*(bool *)ctx |= e->op == HN_EXPR_LOAD || e->op == HN_EXPR_LET ||
+			e->op == HN_EXPR_CALL ||
+			(e->op == HN_EXPR_VAR && e->ref < HN_DEVICE_THREAD);
+}
+
+/* Of loops and threads alone. */
+static bool is_known(const struct going *g, const struct access *a,
+		     const struct hn_expr *e)
+{
+	bool unknown = false;
+
+	hn_expr_visit(e, see_unknown, &unknown);
+	for (uint32_t s = 0; s < g->v->k->n_slot && !unknown; s++) {
+		unknown = a->first_dim[s] < 0 && hn_expr_uses(e, (int32_t)s);
+	}
+	return !unknown;
+}
+
+static void stop(struct going *g, const struct access *a, const char *why)
+{
+	g->at = g->why == NULL ? a : g->at;
+	g->why = g->why == NULL ? why : g->why;
+}
+
+static void reach(struct going *g, const struct access *a, bool copies,
+		  struct reached *to)
+{
+	*to = (struct reached){ .a = a, .copies = copies };
+	if (a->copy != NULL || !is_known(g, a, a->at)) {
+		stop(g, a,
+		     ", which asynchronous copies write, at an index that is not known");
+		return;
+	}
+	to->at = hn_interp_compile_index(&g->compile, a->at);
+	for (const struct holds *h = a->holds; h != NULL; h = h->up) {
+		if (to->n_cond < MOST_CONDITIONS && is_known(g, a, h->e)) {
+			to->positive[to->n_cond] = h->positive;
+			to->cond[to->n_cond++] =
+				hn_interp_compile_index(&g->compile, h->e);
+		}
+	}
+}
+
+/* *pos numbers the nodes as device_access.c does. */
+static struct step *prepare(struct going *g, const struct hn_device_node *n,
+			    uint32_t *pos)
+{
+	struct step *s = HN_NEW(&g->v->arena, struct step);
+	uint32_t here = ++*pos;
+
+	s->n = n;
+	s->counts = n->kind == HN_DEVICE_COMMIT || n->kind == HN_DEVICE_WAIT ||
+		    n->kind == HN_DEVICE_BARRIER;
+	for (uint32_t i = 0; i < g->v->n_access; i++) {
+		s->n_reached +=
+			g->v->access[i].pos == here && g->written[g->v->access[i].buffer];
+	}
+	s->reached = HN_NEW_ARRAY(&g->v->arena, struct reached, s->n_reached);
+	for (uint32_t i = 0, k = 0; i < g->v->n_access; i++) {
+		const struct access *a = &g->v->access[i];
+
+		if (a->pos == here && g->written[a->buffer]) {
+			reach(g, a, a->write && n->async, &s->reached[k++]);
+		}
+	}
+	s->counts = s->counts || s->n_reached > 0;
+	s->child = HN_NEW_ARRAY(&g->v->arena, struct step *, n->n_child);
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		s->child[i] = prepare(g, n->child[i], pos);
+		s->counts = s->counts || s->child[i]->counts;
+	}
+	return s;
+}
+
+static void touch(struct going *g, const struct reached *x)
+{
+	bool holds = true;
+
+	for (uint32_t i = 0; i < x->n_cond && holds; i++) {
+		holds = (x->cond[i]->eval(x->cond[i], g->frame).i != 0) == x->positive[i];
+	}
+	int64_t at = holds ? x->at->eval(x->at, g->frame).i : -1;
+
+	if (at < 0 || at >= g->v->d->buffer[x->a->buffer].n_elem) {
+		return; /* the bounds' affair */
+	}
+	int64_t *group = &g->group[x->a->buffer][at];
+
+	if (*group > (g->single ? g->there : g->seen)) {
+		stop(g, x->a, " before an asynchronous copy to it has been waited for");
+	}
+	*group = x->copies ? g->begun + 1 : x->a->write ? 0 : *group;
+}
+
+static void all_threads(struct going *g, const struct reached *x)
+{
+	const int64_t *block = g->v->k->block;
+	int64_t n = block[0] * block[1] * block[2];
+
+	for (int64_t t = 0; t < n && g->why == NULL; t++) {
+		g->frame[HN_DEVICE_THREAD].i = t % block[0];
+		g->frame[HN_DEVICE_THREAD + 1].i = t / block[0] % block[1];
+		g->frame[HN_DEVICE_THREAD + 2].i = t / block[0] / block[1];
+		touch(g, x);
+	}
+	g->steps += n;
+}
+
+static void go(struct going *g, const struct step *s)
+{
+	int64_t times = s->n->kind == HN_DEVICE_LOOP ? s->n->extent : 1;
+
+	if (!s->counts || g->why != NULL || g->steps > MOST_STEPS) {
+		return;
+	}
+	g->begun += s->n->kind == HN_DEVICE_COMMIT;
+	if (s->n->kind == HN_DEVICE_WAIT && g->begun - s->n->extent > g->there) {
+		g->there = g->begun - s->n->extent;
+	}
+	g->seen = s->n->kind == HN_DEVICE_BARRIER ? g->there : g->seen;
+	for (uint32_t i = 0; i < s->n_reached; i++) {
+		all_threads(g, &s->reached[i]);
+	}
+	for (int64_t v = 0; v < times && g->why == NULL && g->steps <= MOST_STEPS; v++) {
+		if (s->n->kind == HN_DEVICE_LOOP) {
+			g->frame[s->n->slot].i = v;
+		}
+		for (uint32_t i = 0; i < s->n->n_child; i++) {
+			go(g, s->child[i]);
+		}
+		g->steps++;
+	}
+}
+
+static void find_written(const struct hn_device_node *n, bool *written, bool *any)
+{
+	if (n->kind == HN_DEVICE_STORE && n->async) {
+		written[n->buffer] = *any = true;
+	}
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		find_written(n->child[i], written, any);
+	}
+}
+
+enum waited hn_verify_waits(struct verify *v, const struct access **ret_at,
+			    const char **ret_why)
+{
+	const struct hn_device *d = v->d;
+	struct going g = { .v = v,
+			   .compile = { .n_axis = v->k->n_slot,
+					.n_frame = v->k->n_slot,
+					.a = &v->arena },
+			   .written = HN_NEW_ARRAY(&v->arena, bool, d->n_buffer + 1),
+			   .group = HN_NEW_ARRAY(&v->arena, int64_t *, d->n_buffer + 1) };
+	bool any = false;
+	uint32_t pos = 0;
+
+	find_written(v->k->body, g.written, &any);
+	if (!any) {
+		return WAITED_YES;
+	}
+	for (uint32_t i = 0; i < d->n_buffer; i++) {
+		if (g.written[i]) {
+			if (d->buffer[i].n_elem > MOST_STEPS) {
+				return WAITED_LONG;
+			}
+			g.group[i] = HN_NEW_ARRAY(&v->arena, int64_t,
+						  (size_t)d->buffer[i].n_elem);
+		}
+	}
+	struct step *body = prepare(&g, v->k->body, &pos);
+
+	g.frame = HN_NEW_ARRAY(&v->arena, union hn_value, g.compile.n_frame + 1) + 1;
+	g.single = v->k->block[0] * v->k->block[1] * v->k->block[2] == 1;
+	go(&g, body);
+	*ret_at = g.at;
+	*ret_why = g.why;
+	return g.why != NULL	      ? WAITED_NOT
+	       : g.steps > MOST_STEPS ? WAITED_LONG
+				      : WAITED_YES;
+}
