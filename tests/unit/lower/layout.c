@@ -219,6 +219,47 @@ static void kernels_give_the_answer(void **state)
 	}
 }
 
+#ifdef LOWER_FORMS_X86
+/* How many elements of vectors are put in one by one. */
+static uint32_t single_elements(struct fixture *f, const char *steps)
+{
+	const struct hn_emit_options o = { .symbol = "k", .want_ir = true };
+	const struct hn_dag *dag;
+	const struct hn_looptree *t = tree_of("f(float32 A[32,64]) -> C { P(i,j) = "
+					      "A(i,j) * 2 C(i,j) = P(i,j) + P(31-i,j) }",
+					      steps, &f->arena, &dag);
+	struct hn_artefact ret;
+	struct hn_err err;
+	uint32_t n = 0;
+
+	assert_int_equal(hn_emit(f->em, t, &o, &f->arena, &ret, &err), 0);
+	for (const char *at = ret.ir;
+	     (at = strstr(at, "insertelement <16 x float> %")) != NULL; at++) {
+		n++;
+	}
+	return n;
+}
+
+/* A chunk of a vector's length is moved as a vector; shorter ones are not. */
+static void chunks_are_moved_as_vectors(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(single_elements(f, "[[\"AN\", 1, 1, 2], [\"AN\", 2, 1, 2]]"), 0);
+	assert_int_equal(single_elements(f, "[[\"AN\", 1, 1, 2], [\"AN\", 2, 1, 2],"
+					    " [\"SW\", 1, 0, 4, 2, 0]]"),
+			 0);
+	assert_true(single_elements(f, "[[\"AN\", 1, 1, 2], [\"AN\", 2, 1, 2],"
+				       " [\"SW\", 1, 0, 2, 2, 0]]") > 16);
+}
+
+static int setup_wide(void **state)
+{
+	return setup_on(state,
+			"cpu -isa=x86-64-avx512 -num_cores=2 -vector_unit_bytes=64");
+}
+#endif
+
 /* ---- what is refused */
 
 static const char columns[] =
@@ -359,6 +400,10 @@ int main(void)
 		cmocka_unit_test(what_is_taken_is_one_to_one),
 		cmocka_unit_test(all_forms_agree),
 		cmocka_unit_test_setup_teardown(kernels_give_the_answer, setup, teardown),
+#ifdef LOWER_FORMS_X86
+		cmocka_unit_test_setup_teardown(chunks_are_moved_as_vectors, setup_wide,
+						teardown),
+#endif
 		cmocka_unit_test(no_other_map_is_taken),
 		cmocka_unit_test(the_part_that_is_held_decides),
 		cmocka_unit_test(a_column_costs_one_turn),

@@ -138,6 +138,57 @@ static void all_kinds_of_producers(void **state)
 	}
 }
 
+#define MOST_LOOPS 16
+
+struct order {
+	uint32_t n;
+	int64_t extent[MOST_LOOPS]; /* of the parallel loops, as they begin */
+};
+
+static void note(void *ctx, hone_body_fn body, void *closure, int64_t n)
+{
+	struct order *o = ctx;
+
+	assert_true(o->n < MOST_LOOPS);
+	o->extent[o->n++] = n;
+	body(closure, 0, n, 0);
+}
+
+/* Parallel loops tell when they begin: of 4 iterations, those of P are 2 ahead. */
+static void kernels_run_ahead(void **state)
+{
+	static const char text[] = "f(float32 A[19,23], float32 B[23,37]) -> C {"
+				   " P(k,j) = B(k,j) * 2 C(i,j) +=! A(i,k) * P(k,j) }";
+	static const char steps[] =
+		"[[\"SP\", 3, 2, 23, [7], 1], [\"RE\", 3, [2, 0, 3, 1]], [\"AN\", 3, 1, "
+		"3],"
+		" [\"CA\", 2, 3, 0], [\"AN\", 2, 0, 3], [\"PL\", 3, 0, 3, 0]]";
+	static const int64_t want[] = { 7, 7, 7, 19, 7, 19, 19, 19 };
+	struct fixture *f = *state;
+	struct order order = { 0 };
+	struct hone_env env = { .abi = HONE_KERNEL_ABI,
+				.n_workers = 1,
+				.parallel_for = note,
+				.ctx = &order };
+	const struct hn_dag *dag;
+	struct hn_err err = { 0 };
+	struct run_kernel k;
+	struct run_args args;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	const struct hn_looptree *t = tree_of(text, steps, &a, &dag);
+
+	assert_int_equal(run_build(f->em, dag, t->state->trace, false, &a, &k, &err), 0);
+	run_args_make(dag, 11, &args);
+	assert_int_equal(k.fn(args.at, &env), 0);
+	assert_int_equal(order.n, HN_COUNT_OF(want));
+	assert_memory_equal(order.extent, want, sizeof(want));
+	run_args_free(&args);
+	run_unload(&k);
+	hn_arena_fini(&a);
+}
+
 struct used {
 	struct fixture *f;
 	uint32_t n;
@@ -358,14 +409,19 @@ static void the_tree_says_so(void **state)
 static const char gpu_matmul[] =
 	"f(float32 A[32,44], float32 B[44,32]) -> C { C(i,j) +=! A(i,k) * B(k,j) }";
 
-/* Blocks of 16 x 16 threads; a part of 8 of k in shared memory at a time, which does not divide. */
+/* Blocks of 16 x 16 threads; a part of k in shared memory at a time: 8, which does not divide. */
 static const char gpu_steps[] =
-	"[[\"CHW\", 2, \"local\"], [\"CHR\", 0, \"shared\", [2]], [\"CHR\", 2, \"shared\", [3]],"
-	" [\"SP\", 5, 0, 32, [16], 1], [\"SP\", 5, 2, 32, [16], 1], [\"RE\", 5, [0, 2, 1, 3]],"
+	"[[\"CHW\", 2, \"local\"], [\"CHR\", 0, \"shared\", [2]], [\"CHR\", 2, "
+	"\"shared\", [3]],"
+	" [\"SP\", 5, 0, 32, [16], 1], [\"SP\", 5, 2, 32, [16], 1], [\"RE\", 5, [0, 2, "
+	"1, 3]],"
 	" [\"AN\", 5, 0, 7], [\"AN\", 5, 1, 5], [\"AN\", 5, 2, 8], [\"AN\", 5, 3, 6],"
-	" [\"CA\", 4, 5, 3], [\"SP\", 4, 2, 44, [8], 1], [\"RE\", 4, [2, 3, 0, 1]],"
-	" [\"CA\", 1, 4, 0], [\"CA\", 3, 4, 0], [\"AN\", 1, 0, 8], [\"AN\", 1, 1, 6],"
-	" [\"AN\", 3, 0, 8], [\"AN\", 3, 1, 6]%s]";
+	" [\"CA\", 4, 5, 3], [\"SP\", 4, 2, 44, [%d], 1], [\"RE\", 4, [2, 3, 0, 1]],"
+	" [\"CA\", 1, 4, 0], [\"CA\", 3, 4, 0]%s]";
+
+/* ... which all threads bring in. */
+static const char by_threads[] =
+	", [\"AN\", 1, 0, 8], [\"AN\", 1, 1, 6], [\"AN\", 3, 0, 8], [\"AN\", 3, 1, 6]";
 
 /* Barriers in the program's text between the beginning of that loop and its end. */
 static uint32_t barriers_in(const char *text, const char *loop)
@@ -395,12 +451,16 @@ static void one_barrier_an_iteration(void **state)
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_target_parse("cuda", &a, &gpu, &err), 0);
 	for (int stages = 1; stages <= 8; stages++) {
-		const char *pl = stages == 1 ? ""
-					     : hn_arena_printf(&a, ", [\"PL\", 4, 0, %d, %d]",
-							       stages, stages % 3);
+		const char *pl = stages == 1
+					 ? ""
+					 : hn_arena_printf(&a, ", [\"PL\", 4, 0, %d, %d]",
+							   stages, stages % 3);
 		const struct hn_dag *dag;
-		const struct hn_looptree *t =
-			tree_of(gpu_matmul, hn_arena_printf(&a, gpu_steps, pl), &a, &dag);
+		const struct hn_looptree *t = tree_of(
+			gpu_matmul,
+			hn_arena_printf(&a, gpu_steps, 8,
+					hn_arena_printf(&a, "%s%s", by_threads, pl)),
+			&a, &dag);
 		const struct hn_device *d;
 		struct run_args want, got;
 		struct hn_buf text;
@@ -426,7 +486,8 @@ static void one_barrier_an_iteration(void **state)
 		/* 6 parts of k */
 		uint32_t n = 0;
 
-		for (const char *at = text.s; (at = strstr(at, " 6 {\n")) != NULL; at += 5) {
+		for (const char *at = text.s; (at = strstr(at, " 6 {\n")) != NULL;
+		     at += 5) {
 			while (at[-1] != '\n') {
 				at--;
 			}
@@ -435,7 +496,8 @@ static void one_barrier_an_iteration(void **state)
 		}
 		uint32_t all = 0; /* none where the ring is filled first */
 
-		for (const char *at = text.s; (at = strstr(at, "barrier\n")) != NULL; at++) {
+		for (const char *at = text.s; (at = strstr(at, "barrier\n")) != NULL;
+		     at++) {
 			all++;
 		}
 		bool flies = stages > 1 && stages % 3 == 2;
@@ -451,12 +513,44 @@ static void one_barrier_an_iteration(void **state)
 	hn_arena_fini(&a);
 }
 
+/* 352 of k are 45056 bytes of shared memory, of 49152. */
+static void a_ring_needs_room(void **state)
+{
+	static const char text[] = "f(float32 A[32,4096], float32 B[4096,32]) -> C { "
+				   "C(i,j) +=! A(i,k) * B(k,j) }";
+	struct hn_target gpu;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse("cuda", &a, &gpu, &err), 0);
+	for (int stages = 1; stages <= 2; stages++) {
+		const char *pl = stages == 1 ? "" : ", [\"PL\", 4, 0, 2, 2]";
+		const struct hn_dag *dag;
+		const struct hn_looptree *t =
+			tree_of(text, hn_arena_printf(&a, gpu_steps, 352, pl), &a, &dag);
+		const struct hn_device *d;
+
+		assert_int_equal(hn_device_place(t, &a, &d, &err), 0);
+		int rc = hn_device_check(d, &gpu, &err);
+
+		assert_int_equal(rc, stages == 1 ? 0 : -HONE_E_INVALID);
+		if (rc != 0) {
+			assert_non_null(
+				strstr(err.msg, "90112 bytes of shared memory; "));
+		}
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(as_far_ahead_as_the_loop_is_long, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(all_kinds_of_producers, setup, teardown),
+		cmocka_unit_test_setup_teardown(kernels_run_ahead, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_histories, setup, teardown),
 		cmocka_unit_test(what_comes_late_is_refused),
 		cmocka_unit_test(iterations_follow_one_another),
@@ -464,6 +558,7 @@ int main(void)
 		cmocka_unit_test(it_stays_with_its_loop),
 		cmocka_unit_test(the_tree_says_so),
 		cmocka_unit_test(one_barrier_an_iteration),
+		cmocka_unit_test(a_ring_needs_room),
 	};
 
 	return cmocka_run_group_tests_name("lower_pipeline", tests, NULL, NULL);
