@@ -372,6 +372,8 @@ static struct hn_buffer make_buffer(struct build *x, uint32_t i)
 	if (local) {
 		buf.at_loop = x->b->first_loop[st->at_stage] + st->at_iter;
 		buf.ring = 1 + ahead_in(x, (uint32_t)st->at_stage, (uint32_t)st->at_iter);
+	}
+	if (buf.ring > 1) {
 		buf.turn = hn_expr_binary(HN_EXPR_FLOORMOD,
 					  hn_expr_var(buf.at_loop, HN_I32, NULL, x->a),
 					  hn_expr_int(buf.ring, HN_I32, x->a), x->a);

@@ -143,8 +143,7 @@ void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *s
 			struct code *c, int32_t stage, struct draft *out);
 void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out);
-/* place_turn.c: the turns of a loop of which some is ahead: slot is its own, `out` what is
- * around it. */
+/* place_turn.c: a loop of which some is ahead, and what is in it. */
 void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
 		    struct draft *out);
 /* n below these bound loops, into a draft. */

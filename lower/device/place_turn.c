@@ -8,7 +8,6 @@
  * groups have begun as iterations are ahead, and t more; that of t itself has to be there.
  */
 #include "loopstate/nest/ring.h"
-#include "loopstate/nest/ring.h"
 #include "lower/device/place_int.h"
 
 static void children(struct place *p, const struct hn_node *n, const struct bound *q,
@@ -97,64 +96,83 @@ static struct draft *loop_of(struct place *p, const struct hn_node *n, int64_t e
 	return out;
 }
 
-void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
-		    struct draft *out)
+/* What is ahead is so by one number, and comes first. */
+static bool has_form(struct place *p, const struct hn_node *n, int64_t most)
 {
-	const struct hn_expr *when = p->when, *turn;
-	const struct phase *around = p->phase;
-	int64_t most = hn_ring_ahead(n);
-	struct phase *phase = HN_NEW_ARRAY(p->a, struct phase, 2);
+	const char *why = NULL;
 
 	for (uint32_t i = 0; i < n->n_child; i++) {
-		if (n->child[i]->ahead != 0 && n->child[i]->ahead != most) {
-			hn_place_refuse(p, n->stage,
-					"has work that is ahead by different numbers");
-			return;
-		}
-		if (n->child[i]->ahead == 0 && i + 1 < n->n_child &&
-		    n->child[i + 1]->ahead != 0) {
-			hn_place_refuse(p, n->stage,
-					"has work that is ahead behind what is not");
-			return;
+		int32_t ahead = n->child[i]->ahead;
+
+		if (ahead != 0 && ahead != most) {
+			why = "has work that is ahead by different numbers";
+		} else if (ahead != 0 && i > 0 && n->child[i - 1]->ahead == 0) {
+			why = "has work that is ahead behind what is not";
 		}
 	}
-	struct draft *first = loop_of(p, n, most, out);
+	if (why != NULL) {
+		hn_place_refuse(p, n->stage, "%s", why);
+	}
+	return why == NULL;
+}
 
-	first->first = first != out;
-	bool outer = p->async;
+/* The first iterations' part of what is ahead; whether it has copies that nobody waits for. */
+static bool place_first(struct place *p, const struct hn_node *n, const struct bound *q,
+			int64_t most, struct draft *out)
+{
+	struct draft *first = loop_of(p, n, most, out);
 	uint32_t n_async = p->n_async;
 
-	p->async = may_fly(p, n);
+	first->first = first != out;
 	children(p, n, q, /* ahead= */ true, first);
-
-	bool flies = p->n_async > n_async;
-
-	if (flies) {
+	if (p->n_async > n_async) {
 		flight(p, HN_DEVICE_COMMIT, 0, first);
 	}
-	out = loop_of(p, n, n->extent, out);
-	if (flies) {
-		flight(p, HN_DEVICE_WAIT, most - 1, out);
-	}
-	turn = p->value[n->loop];
-	phase[0] = (struct phase){ n->loop, true, around };
-	phase[1] = (struct phase){ n->loop, false, around };
-	/* what is ahead */
+	return p->n_async > n_async;
+}
+
+/* In iteration `turn`, what is ahead for a later one, where there is that. */
+static void place_later(struct place *p, const struct hn_node *n, const struct bound *q,
+			int64_t most, const struct hn_expr *turn, struct draft *out)
+{
+	const struct hn_expr *when = p->when;
 	const struct hn_expr *there =
 		hn_place_binary(p, HN_EXPR_LT, turn, hn_place_int(p, n->extent - most));
 
 	p->when = when == NULL ? there : hn_place_binary(p, HN_EXPR_AND, when, there);
-	p->phase = &phase[0];
 	p->value[n->loop] = hn_place_binary(p, HN_EXPR_ADD, turn, hn_place_int(p, most));
 	children(p, n, q, /* ahead= */ true, out);
-	p->async = outer;
+	p->when = when;
+	p->value[n->loop] = turn;
+}
+
+void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
+		    struct draft *out)
+{
+	int64_t most = hn_ring_ahead(n);
+	struct phase *phase = HN_NEW_ARRAY(p->a, struct phase, 2);
+	const struct phase *around = p->phase;
+	bool async = p->async;
+
+	if (!has_form(p, n, most)) {
+		return;
+	}
+	phase[0] = (struct phase){ n->loop, true, around };
+	phase[1] = (struct phase){ n->loop, false, around };
+	p->async = may_fly(p, n);
+	bool flies = place_first(p, n, q, most, out);
+
+	out = loop_of(p, n, n->extent, out);
+	if (flies) {
+		flight(p, HN_DEVICE_WAIT, most - 1, out);
+	}
+	p->phase = &phase[0];
+	place_later(p, n, q, most, p->value[n->loop], out);
+	p->async = async;
 	if (flies) {
 		flight(p, HN_DEVICE_COMMIT, 0, out);
 	}
-	/* the rest */
-	p->when = when;
 	p->phase = &phase[1];
-	p->value[n->loop] = turn;
 	children(p, n, q, /* ahead= */ false, out);
 	p->phase = around;
 }
