@@ -16,9 +16,13 @@ int64_t hn_draw_integer(struct hn_rng *r, enum hn_dtype t)
 {
 	int bits = 8 * (int)hn_dtype_bytes(t);
 	uint64_t half = (uint64_t)1 << (bits - 1);
-	uint64_t v = hn_rng_u64(r);
+	uint64_t v = hn_rng_u64(r), draw = hn_rng_below(r, 8);
 
-	switch (hn_rng_below(r, 16)) {
+	if (draw > 5 && bits > 16) { /* of any length, else nearly all are long */
+		v >>= 64 - bits + (int)hn_rng_below(r, (uint64_t)bits);
+		v = hn_rng_below(r, 2) == 0 ? v : 0 - v;
+	}
+	switch (draw) {
 	case 0: /* the least, or the middle of an unsigned type */
 		v = half;
 		break;

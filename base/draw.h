@@ -7,7 +7,8 @@
 #include "base/dtype.h"
 #include "base/rng.h"
 
-/* Of an integer type, all that it holds: one of four is an end of it, zero or -1. */
+/* Of an integer type, all that it holds: one of two is an end of it, zero or -1; of more than 16
+ * bits one of four is of any length. */
 int64_t hn_draw_integer(struct hn_rng *r, enum hn_dtype t);
 
 /* A float of 2^-20 to 2: times it, a sum of products of bytes lies within the ends of a type of 8

@@ -424,6 +424,7 @@ const struct hn_dag *hn_dag_bracket(const struct hn_dag *dag, enum hn_bracket si
 	bool loose[HN_DAG_MAX_OPS], rough[HN_DAG_MAX_OPS], rereads[HN_DAG_MAX_OPS];
 	enum hn_sway sway[HN_DAG_MAX_OPS];
 	const struct hn_dag *ret = NULL;
+	bool narrow = false;
 
 	if (dag->sizes != NULL) {
 		return NULL;
@@ -435,6 +436,9 @@ const struct hn_dag *hn_dag_bracket(const struct hn_dag *dag, enum hn_bracket si
 	}
 	for (uint32_t i = dag->n_op; i-- > 0;) { /* those before stay where they are */
 		if (!is_undecided(dag, loose, sway, i)) {
+			narrow |= is_output(dag, i) &&
+				  dag->op[i]->kind == HN_OP_COMPUTE &&
+				  hn_dtype_is_narrow((enum hn_dtype)dag->op[i]->dtype[0]);
 			continue;
 		}
 		ret = rereads[i] ? NULL
@@ -443,5 +447,5 @@ const struct hn_dag *hn_dag_bracket(const struct hn_dag *dag, enum hn_bracket si
 			return NULL;
 		}
 	}
-	return ret;
+	return ret == NULL && narrow ? dag : ret;
 }

@@ -17,7 +17,8 @@
 enum hn_bracket { HN_BRACKET_LOW, HN_BRACKET_HIGH };
 
 /* The dag in which what its outputs convert is moved to that side.  Arguments are the same, and
- * outputs of float32 and float64 are as they were.
+ * outputs of float32 and float64 are as they were.  The dag itself where floats of 16 bits are the
+ * same in all right kernels.
  *
  * NULL when there is nothing to move, and where answers between the two would not be all right ones,
  * or others too: when an output of another type

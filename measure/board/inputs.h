@@ -15,7 +15,7 @@
  *      argument.  Strewn into the corner are zeros of both signs and magnitudes as small as
  *      the large ones are large; no subnormal numbers, whose products are slow and below any
  *      tolerance.
- *   3  whole: integers of all that their type holds, its ends and zero often.  Floats are of
+ *   3  whole: integers of all that their type holds, each second one an end or near zero.  Floats are of
  *      2^-20 to 2, so that a sum of products times one of them falls within the ends of a type of
  *      8 bits, and beyond them, on both sides
  *   4  ties: ordinary integers, and floats that are a few eighths or have 9 or 12 significant
