@@ -26,7 +26,9 @@
 #include "lower/build/build.h"
 #include "measure/board/board.h"
 #include "measure/board/child.h"
+#include "loopstate/state/intrin.h"
 #include "sketch/heuristic.h"
+#include "sketch/sketch.h"
 
 #define LEAST_PLANTED 300
 
@@ -144,7 +146,7 @@ struct bed {
 	struct hn_target host;
 	void *board;
 	const struct hn_board_ops *ops;
-	uint32_t n_planted, n_accepted, n_right, n_refused, n_argued;
+	uint32_t n_planted, n_accepted, n_right, n_group, n_refused, n_argued;
 };
 
 /* ---- texts */
@@ -340,6 +342,53 @@ static void right_one(struct bed *b, const struct program *p,
 	}
 }
 
+static bool has_group(const struct hn_state *s)
+{
+	bool ret = false;
+
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		ret |= s->stage[i]->intrin != NULL;
+	}
+	return ret;
+}
+
+static void right_history(struct bed *b, const struct program *p,
+			  const struct hn_dag *dag, const struct hn_state *s,
+			  struct hn_arena *a)
+{
+	struct hn_build_answer x;
+	struct hn_buf steps;
+
+	hn_buf_init(&steps);
+	hn_trace_write(s->trace, &steps);
+	build(b, dag, hn_arena_strdup(a, steps.s), false, a, &x);
+	right_one(b, p, &x, steps.s);
+	b->n_group += has_group(s);
+	hn_buf_fini(&steps);
+}
+
+/* Fills of sketches that give the sum to an instruction. */
+static void tensorized_ones(struct bed *b, const struct program *p,
+			    const struct hn_dag *dag, struct hn_arena *a)
+{
+	struct hn_rng rng = hn_rng_stream(3, 1, 4, 1);
+	struct hn_sketches sketches;
+	uint32_t n = 0;
+	struct hn_err err;
+
+	assert_int_equal(hn_sketch_generate_own(dag, &b->host, a, &sketches, &err), 0);
+	for (uint32_t i = 0; i < 4 * sketches.n && n < 4; i++) {
+		const struct hn_sketch *of = &sketches.sketch[i % sketches.n];
+		const struct hn_state *s;
+
+		if (has_group(of->state) &&
+		    hn_sketch_fill(of, &b->host, &rng, a, &s) == HN_VERDICT_OK) {
+			right_history(b, p, dag, s, a);
+			n++;
+		}
+	}
+}
+
 /* The program itself, and its heuristic schedules. */
 static void right_ones(struct bed *b, const struct program *p, const struct hn_dag *dag,
 		       struct hn_arena *a)
@@ -351,14 +400,9 @@ static void right_ones(struct bed *b, const struct program *p, const struct hn_d
 	build(b, dag, "[]", false, a, &x);
 	right_one(b, p, &x, "as it is written");
 	for (uint32_t i = 0; i < n && i < 4; i++) {
-		struct hn_buf steps;
-
-		hn_buf_init(&steps);
-		hn_trace_write(s[i]->trace, &steps);
-		build(b, dag, hn_arena_strdup(a, steps.s), false, a, &x);
-		right_one(b, p, &x, steps.s);
-		hn_buf_fini(&steps);
+		right_history(b, p, dag, s[i], a);
 	}
+	tensorized_ones(b, p, dag, a);
 }
 
 static void wrong_one(struct bed *b, const struct program *p, const struct fault *f)
@@ -427,9 +471,11 @@ static void none_is_taken_for_right(void **state)
 			check_program(b, &programs[i]);
 		}
 	}
-	print_message("%u planted, %u taken for right; %u right ones, %u refused; %u "
-		      "argued away\n",
-		      b->n_planted, b->n_accepted, b->n_right, b->n_refused, b->n_argued);
+	print_message(
+		"%u planted, %u taken for right; %u right ones, %u by an instruction, %u "
+		"refused; %u argued away\n",
+		b->n_planted, b->n_accepted, b->n_right, b->n_group, b->n_refused,
+		b->n_argued);
 	assert_int_equal(b->n_accepted, 0);
 	assert_int_equal(b->n_refused, 0);
 	assert_true(only != NULL || b->n_planted >= LEAST_PLANTED);

@@ -49,14 +49,14 @@ static inline void product_reader(struct random_product *p, const char *at,
 	static const char *const whole[] = {
 		"C($) + z(%)",
 		"max(C($) + z(%), 0)",
-		"int8(min(max(nearbyint(float32(C($) + z(%)) * s(%)) + 3, -128), 127))",
-		"uint8(float32(C($)) * s(%))",
+		"int8(min(max(nearbyint(float32(C($) + z(%)) * float32(s(%))) + 3, -128), 127))",
+		"uint8(float32(C($)) * float32(s(%)))",
 	};
 	static const char *const real[] = {
 		"C($) + float32(z(%))",
 		"bfloat16(max(C($) + float32(z(%)), 0))",
 		"float16(C($)) * float16(s(%))",
-		"bfloat16(C($) * s(%))",
+		"bfloat16(C($) * float32(s(%)))",
 	};
 	int k = product_draw(p, 0, 3);
 
@@ -110,10 +110,8 @@ static inline void product_convolution(struct random_product *p, struct hn_buf *
 	if (border) {
 		hn_buf_printf(b,
 			      "  P(y,x,k) = y >= 1 && y < %d && x >= 1 && x < %d ? "
-			      "A(y-1,x-1,k) : "
-			      "%s(0) where y in 0:%d, x in 0:%d\n",
-			      inner + 1, inner + 1, hn_dtype_name(p->in->left), side,
-			      side);
+			      "A(y-1,x-1,k) : 0 where y in 0:%d, x in 0:%d\n",
+			      inner + 1, inner + 1, side, side);
 	}
 	hn_buf_puts(b, "  C(y,x,j) +=! ");
 	product_term(p, x, "B(r,q,k,j)", b);
