@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lower/interp/interp_priv.h"
 #include "tests/lib/lower_forms.h"
 
 /* Nothing here is reassociated: the bits are the interpreter's. */
@@ -142,6 +143,87 @@ static void every_conversion(void **state)
 	}
 }
 
+/* Numbers at which a cast has to choose. */
+static const double special[] = {
+	NAN,	 -NAN,	  INFINITY, -INFINITY, 0.0,	 -0.0,	   0x1p-149,  -0x1p-133, 0x1p-24,
+	0.5,	 -0.5,	  0.999,    -0.999,    1.5,	 2.5,	   126.5,     127,	 127.5,
+	127.999, 128,	  -127.5,   -128,      -128.999, -129,	   254.5,     255,	 255.5,
+	256,	 32767.5, 32768,    -32768.5,  -32769,	 65504,	   65519.9,   65520,	 65536,
+	-65536,	 0x1p24,  0x1p31,   -0x1p31,   0x1p32,	 -0x1p32,  0x1p63,    -0x1p63,	 0x1p64,
+	1e20,	 -1e20,	  0x1.fep127, 0x1.ffp127, 2147483520.0, 4294967040.0, 1e300, -1e300
+};
+
+#define N_SPECIAL 53
+
+/* What docs/dag.md says: towards zero, the ends past the ends, 0 of a NaN. */
+static int64_t saturated(double v, enum hn_dtype t)
+{
+	int bits = hn_dtype_bits(t);
+	bool is_signed = hn_dtype_class(t) == HN_CLASS_SIGNED;
+
+	if (isnan(v)) {
+		return 0;
+	}
+	v = trunc(v);
+	if (v >= ldexp(1, bits)) {
+		return bits == 64 ? -1 : (int64_t)(((uint64_t)1 << bits) - 1);
+	}
+	if (v < (is_signed ? -ldexp(1, bits) : 0)) {
+		return !is_signed ? 0 : bits == 63 ? INT64_MIN : -((int64_t)1 << bits);
+	}
+	return v >= 0x1p63 ? (int64_t)(uint64_t)v : (int64_t)v;
+}
+
+static void check_cast(struct fixture *f, enum hn_dtype from, enum hn_dtype to, bool scalar)
+{
+	static double in[N_SPECIAL + 11], got[N_SPECIAL + 11]; /* room for any type */
+	void *arg[] = { in, got };
+	struct run_kernel k;
+	struct hn_err err = { 0 };
+	char text[120];
+
+	snprintf(text, sizeof text, "f(%s A[%d]) -> C { C(i) = %s(A(i)) }", hn_dtype_name(from),
+		 N_SPECIAL, hn_dtype_name(to));
+	for (int i = 0; i < N_SPECIAL; i++) {
+		hn_float_put(from, in, i, special[i]);
+	}
+	if (run_build(f->em, dag_open(text, &f->arena), NULL, scalar, &f->arena, &k, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	assert_int_equal(k.fn(arg, NULL), 0);
+	run_unload(&k);
+	for (int i = 0; i < N_SPECIAL; i++) {
+		double v = hn_float_get(from, in, i);
+		int64_t x = hn_interp_get(got, to, i).i, want = saturated(v, to);
+
+		if (x != want) {
+			fail_msg("%s of %a, %s: %lld, not %lld", text, v, scalar ? "naive" : "vectors",
+				 (long long)x, (long long)want);
+		}
+	}
+	/* the interpreter has the same */
+	assert_int_equal(hn_interpret(dag_open(text, &f->arena), arg, &err), 0);
+	for (int i = 0; i < N_SPECIAL; i++) {
+		assert_int_equal(hn_interp_get(got, to, i).i,
+				 saturated(hn_float_get(from, in, i), to));
+	}
+}
+
+static void casts_saturate(void **state)
+{
+	static const enum hn_dtype from[] = { HN_F16, HN_BF16, HN_F32, HN_F64 };
+	static const enum hn_dtype to[] = { HN_I8, HN_U8, HN_I16, HN_U16,
+					    HN_I32, HN_U32, HN_I64, HN_U64 };
+
+	assert_int_equal(HN_COUNT_OF(special), N_SPECIAL);
+	for (size_t i = 0; i < HN_COUNT_OF(from); i++) {
+		for (size_t k = 0; k < HN_COUNT_OF(to); k++) {
+			check_cast(*state, from[i], to[k], /* scalar= */ true);
+			check_cast(*state, from[i], to[k], /* scalar= */ false);
+		}
+	}
+}
+
 /* Floats around the ends of every integer type, infinities and NaNs among them, by vectors. */
 static void every_end(void **state)
 {
@@ -249,6 +331,11 @@ static void histories_if(void **state)
 	run_if(state, histories);
 }
 
+static void casts_saturate_if(void **state)
+{
+	run_if(state, casts_saturate);
+}
+
 static void every_conversion_if(void **state)
 {
 	run_if(state, every_conversion);
@@ -266,11 +353,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(histories, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_conversion, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(casts_saturate, setup, teardown),
 #ifdef LOWER_FORMS_X86
 		cmocka_unit_test_setup_teardown(histories_if, setup_avx2, end_if),
 		cmocka_unit_test_setup_teardown(every_conversion_if, setup_avx2, end_if),
 		cmocka_unit_test_setup_teardown(every_end_if, setup_avx2, end_if),
 		cmocka_unit_test_setup_teardown(every_end, setup_baseline, teardown),
+		cmocka_unit_test_setup_teardown(casts_saturate_if, setup_avx2, end_if),
+		cmocka_unit_test_setup_teardown(casts_saturate, setup_baseline, teardown),
 		cmocka_unit_test_setup_teardown(histories, setup_baseline, teardown),
 		cmocka_unit_test_setup_teardown(every_conversion, setup_baseline,
 						teardown),
