@@ -12,8 +12,15 @@
 #include "lower/cpu/vecmath.h"
 #include "target/cpu/function.h"
 
+/* Whether there is an instruction that rounds to even in any mode: x86-64 has it since SSE4.1. */
+static bool rounds_to_even(const struct emit *e)
+{
+	return strncmp(e->em->triple, "x86_64", 6) != 0 ||
+	       e->em->target.param[HN_PARAM_VECTOR_UNIT_BYTES] > 16;
+}
+
 /* Functions the machine has, or LLVM expands inline. */
-static const char *intrinsic_of(enum hn_fn f)
+static const char *intrinsic_of(const struct emit *e, enum hn_fn f)
 {
 	switch (f) {
 	case HN_FN_sqrt:
@@ -29,8 +36,8 @@ static const char *intrinsic_of(enum hn_fn f)
 		return "llvm.trunc";
 	case HN_FN_round:
 		return "llvm.round";
-	case HN_FN_nearbyint:
-		return "llvm.nearbyint";
+	case HN_FN_nearbyint: /* boards round upwards at times, and nobody means that */
+		return rounds_to_even(e) ? "llvm.roundeven" : "llvm.nearbyint";
 	default:
 		return NULL;
 	}
@@ -120,7 +127,7 @@ static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 	bool is_double =
 		hn_dtype_arith(x->dtype) == HN_F64; /* else float32 */
 	struct emit_val v = arg[0];
-	const char *name = intrinsic_of(x->ref);
+	const char *name = intrinsic_of(e, x->ref);
 
 	if (!is_double && !hn_emit_fn_is_call(e, x) && hn_vecmath_of(x->ref)) {
 		struct hn_vec shape = { e, v.vec ? e->n_lane : 0 };

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fenv.h>
+
 #include "lower/interp/interp_priv.h"
 #include "tests/lib/lower_forms.h"
 
@@ -291,6 +293,36 @@ static void every_end(void **state)
 	}
 }
 
+/* In whatever mode the caller is: boards ask upwards what rounding comes to. */
+static void nearbyint_is_to_even(void **state)
+{
+	struct fixture *f = *state;
+	float in[8] = { 0.5f, 1.5f, 2.5f, 2.3f, -0.5f, -1.5f, -2.5f, -2.3f }, got[8];
+	static const float want[8] = { 0, 2, 2, 2, 0, -2, -2, -2 };
+	void *arg[] = { in, got };
+	struct run_kernel k;
+	struct hn_err err = { 0 };
+
+	if (f->host.param[HN_PARAM_VECTOR_UNIT_BYTES] <= 16) {
+		skip();
+	}
+	if (run_build(f->em, dag_open("f(float32 A[8]) -> C { C(i) = nearbyint(A(i)) }", &f->arena),
+		      NULL, true, &f->arena, &k, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	for (int mode = 0; mode < 2; mode++) {
+		fesetround(mode == 0 ? FE_TONEAREST : FE_UPWARD);
+		int32_t rc = k.fn(arg, NULL);
+
+		fesetround(FE_TONEAREST);
+		assert_int_equal(rc, 0);
+		for (int i = 0; i < 8; i++) {
+			assert_true(got[i] == want[i]);
+		}
+	}
+	run_unload(&k);
+}
+
 #ifdef LOWER_FORMS_X86
 static int setup_if(void **state, const char *line, bool has)
 {
@@ -354,6 +386,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_conversion, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(casts_saturate, setup, teardown),
+		cmocka_unit_test_setup_teardown(nearbyint_is_to_even, setup, teardown),
 #ifdef LOWER_FORMS_X86
 		cmocka_unit_test_setup_teardown(histories_if, setup_avx2, end_if),
 		cmocka_unit_test_setup_teardown(every_conversion_if, setup_avx2, end_if),
