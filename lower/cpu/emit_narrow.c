@@ -231,7 +231,7 @@ LLVMValueRef hn_emit_rounded(struct emit *e, enum hn_dtype t, LLVMValueRef v)
 
 /* -- floats to integers --------------------------------------------------------------------- */
 
-static LLVMValueRef saturated(struct emit *e, LLVMValueRef v, LLVMTypeRef type, bool is_signed)
+static LLVMValueRef converted(struct emit *e, LLVMValueRef v, LLVMTypeRef type, bool is_signed)
 {
 	const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
 	LLVMTypeRef over[2] = { type, LLVMTypeOf(v) };
@@ -239,6 +239,41 @@ static LLVMValueRef saturated(struct emit *e, LLVMValueRef v, LLVMTypeRef type, 
 	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, over, 2);
 
 	return LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, &v, 1, "");
+}
+
+/* The integer towards zero; past the type's end, its end; 0 for a NaN.
+ *
+ * The conversion of what does not fit raises the flag of an invalid operation, by which boards
+ * tell that a program left the range of numbers (measure/drv/cpu_sets.c). An end is none, so the
+ * naive program converts only what fits. */
+static LLVMValueRef saturated(struct emit *e, LLVMValueRef v, LLVMTypeRef type, bool is_signed)
+{
+	LLVMTypeRef from = LLVMTypeOf(v);
+
+	if (!e->opt->scalar || LLVMGetTypeKind(type) != LLVMIntegerTypeKind) {
+		return converted(e, v, type, is_signed);
+	}
+	unsigned bits = LLVMGetIntTypeWidth(type);
+	double above = ldexp(1, (int)bits - (is_signed ? 1 : 0)), below = is_signed ? -above : -1;
+	LLVMValueRef high = LLVMBuildFCmp(e->b, LLVMRealOLT, v, LLVMConstReal(from, above), "");
+	LLVMValueRef low = LLVMBuildFCmp(e->b, is_signed ? LLVMRealOGE : LLVMRealOGT, v,
+					 LLVMConstReal(from, below), "");
+	LLVMValueRef fits = LLVMBuildAnd(e->b, high, low, "");
+	LLVMValueRef inside = LLVMBuildFreeze(
+		e->b, LLVMBuildSelect(e->b, fits, v, LLVMConstNull(from), ""), "");
+	LLVMValueRef most = LLVMConstAllOnes(type), least = LLVMConstNull(type);
+
+	if (is_signed) {
+		least = LLVMConstInt(type, (uint64_t)1 << (bits - 1), 0);
+		most = LLVMConstNot(least);
+	}
+	LLVMValueRef end = LLVMBuildSelect(
+		e->b, LLVMBuildFCmp(e->b, LLVMRealOGT, v, LLVMConstNull(from), ""), most,
+		LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, v, LLVMConstNull(from), ""),
+				least, LLVMConstNull(type), ""),
+		"");
+
+	return LLVMBuildSelect(e->b, fits, converted(e, inside, type, is_signed), end, "");
 }
 
 /* x where it is on that side of the end, else the end: of a NaN, too. */

@@ -203,12 +203,16 @@ static bool shows(enum hn_inputs_kind kind, const struct hn_tensor *t)
 
 bool hn_inputs_serve(enum hn_inputs_kind kind, uint32_t n, const struct hn_tensor *t)
 {
-	bool ret = false;
+	bool ret = false, reals = false, integers = false;
 
 	for (uint32_t i = 0; i < n; i++) {
+		enum hn_dtype_class c = hn_dtype_class(t[i].elem);
+
 		ret |= shows(kind, &t[i]);
+		reals |= !t[i].output && c == HN_CLASS_FLOAT;
+		integers |= t[i].output && (c == HN_CLASS_SIGNED || c == HN_CLASS_UNSIGNED);
 	}
-	return ret;
+	return ret || (kind == HN_INPUTS_TIES && reals && integers);
 }
 
 void hn_inputs_print(const struct hn_inputs *in, char *text, size_t text_bytes)

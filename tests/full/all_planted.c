@@ -108,6 +108,10 @@ static const struct program {
 	  " R(i,j) = nearbyint(Q(i,j)) + 3\n"
 	  " Y(i,j) = int8(min(max(R(i,j), -128), 127)) }",
 	  40, 33, 1 },
+	{ "to_int",
+	  "f(float32 X[$M,$N], s[$N]) -> Y {\n Q(i,j) = X(i,j) * s(j)\n"
+	  " Y(i,j) = int32(nearbyint(Q(i,j))) }",
+	  40, 33, 1 },
 	{ "to_bf16",
 	  "f(float32 X[$M,$N], s[$N]) -> Y {\n F(i,j) = X(i,j) * s(j)\n"
 	  " Y(i,j) = bfloat16(F(i,j)) }",

@@ -259,7 +259,10 @@ static void float32_is_compared_as_ever(void **state)
 	t[1].elem = HN_I8;
 	assert_false(hn_inputs_serve(HN_INPUTS_WHOLE, 2, t));
 	assert_true(hn_inputs_serve(HN_INPUTS_TIES, 2, t));
+	t[1].elem = HN_I32;
+	assert_true(hn_inputs_serve(HN_INPUTS_TIES, 2, t));
 	t[0].elem = HN_I32;
+	assert_false(hn_inputs_serve(HN_INPUTS_TIES, 2, t));
 	assert_true(hn_inputs_serve(HN_INPUTS_WHOLE, 2, t));
 	t[0].elem = HN_BF16;
 	assert_true(hn_inputs_serve(HN_INPUTS_TINY, 2, t));
