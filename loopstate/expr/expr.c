@@ -93,7 +93,7 @@ const struct hn_expr *hn_expr_float(double v, enum hn_dtype t, struct hn_arena *
 {
 	struct hn_expr *e = node(HN_EXPR_FLOAT, t, 0, a);
 
-	e->u.f = v;
+	e->u.f = isnan(v) ? NAN : v; /* one of them, as both notations have one word */
 	return e;
 }
 
