@@ -4,8 +4,6 @@
  * code of one lane.  e->mask says where the value is wanted: elsewhere it may be
  * anything, but making it must not trap or touch memory that is not ours.
  */
-#include <string.h>
-
 #include "lower/cpu/emit_int.h"
 
 static struct emit_val scalar(LLVMValueRef v)
