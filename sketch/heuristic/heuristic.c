@@ -174,6 +174,8 @@ static const struct hn_state *make(struct places *p, const struct hn_heuristic_v
 										 : NULL;
 }
 
+#define MOST_TILED 3 /* programs on tiles: they come first */
+
 static bool add(const struct hn_state *s, const struct hn_state **ret, uint32_t *n)
 {
 	for (uint32_t i = 0; s && i < *n; i++) {
@@ -193,10 +195,15 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	static const struct hn_heuristic_variant plain = { .place = HN_HEURISTIC_ROOT,
 						       .plain = true };
 	struct places p = { .dag = dag, .target = target, .a = a };
-	uint32_t n = 0;
+	const struct hn_state *tiled[MOST_TILED];
+	uint32_t n = 0, n_tiled;
 
 	if (!(target->caps & HN_CAP_THREADS) || (target->caps & HN_CAP_GPU_THREADS)) {
 		return 0;
+	}
+	n_tiled = hn_heuristic_tiles(dag, target, a, tiled, MOST_TILED);
+	for (uint32_t i = 0; i < n_tiled; i++) {
+		add(tiled[i], ret, &n);
 	}
 	hn_dag_find_constant(dag, dag, p.depends);
 	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_HEURISTIC_MAX - 1 &&

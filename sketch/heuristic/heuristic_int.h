@@ -263,4 +263,8 @@ void hn_heuristic_block_rows(const struct hn_heuristic_job *g, const struct hn_h
 uint32_t hn_heuristic_moves(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			int32_t ret[HN_HEURISTIC_MOVES]);
 
+/* tiles.c: programs in which an instruction on tiles makes a sum, at most so many; how many. */
+uint32_t hn_heuristic_tiles(const struct hn_dag *dag, const struct hn_target *target,
+			    struct hn_arena *a, const struct hn_state **ret, uint32_t most);
+
 #endif

@@ -10,6 +10,7 @@
 #include "costmodel/features.h"
 #include "costmodel/model.h"
 #include "loopstate/state/intrin.h"
+#include "search/auto.h"
 #include "search/search_int.h"
 #include "sketch/sketch.h"
 #include "tests/lib/amx_model.h"
@@ -103,6 +104,20 @@ static void tiles_are_offered_beside_vectors(void **state)
 	}
 }
 
+/* The code around the instructions on tiles is run as it is. */
+static bool has_avx512(void)
+{
+	bool has = __builtin_cpu_supports("avx512bw") &&
+		   __builtin_cpu_supports("avx512vl") &&
+		   __builtin_cpu_supports("avx512vnni") &&
+		   __builtin_cpu_supports("avx512bf16");
+
+	if (!has) {
+		print_message("this processor lacks AVX-512 with VNNI and BF16\n");
+	}
+	return has;
+}
+
 #define N_DRAW 24
 
 /* A draw of a sketch with tiles, sometimes mutated; NULL: there is none. */
@@ -135,8 +150,7 @@ static void draws_give_the_answer(void **state)
 	struct fixture *b = *state;
 	struct hn_quick *quick = hn_quick_new();
 
-	if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl")) {
-		print_message("this processor lacks AVX-512\n");
+	if (!has_avx512()) {
 		skip();
 	}
 	for (size_t p = 0; p < HN_COUNT_OF(programs); p++) {
@@ -217,6 +231,42 @@ static void the_model_puts_blocks_first(void **state)
 	assert_true(best > 2 * vectors);
 }
 
+/* What is answered at once, without a search: tiles are among the programs made by rule, all are
+ * right, and where nothing comes behind the sum the model puts one with tiles first. */
+static void rules_alone_choose_tiles(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!has_avx512()) {
+		skip();
+	}
+	for (size_t p = 0; p < HN_COUNT_OF(programs); p++) {
+		const struct hn_dag *dag = dag_open(programs[p].text, &f->arena);
+		const struct hn_trace *made[HN_AUTO_MAX];
+		uint32_t n = hn_auto(dag, &f->host, &f->arena, made), n_tiled = 0;
+		bool alone = dag->n_op == dag->n_input + 1, first = false;
+		struct run_args want;
+
+		form_answer(dag, &want);
+		for (uint32_t i = 0; i < n; i++) {
+			struct history h = {
+				programs[p].text,  dag,	     made[i], i, &want,
+				tolerance_of(dag), &f->arena
+			};
+
+			amx.n_sum = 0;
+			check_history(f->em, &h, false, true);
+			n_tiled += amx.n_sum > 0;
+			first = i == 0 ? amx.n_sum > 0 : first;
+		}
+		if (n_tiled == 0 || (alone && !first)) {
+			fail_msg("%s: %u of %u on tiles, the first %s", programs[p].text,
+				 n_tiled, n, first ? "too" : "not");
+		}
+		run_args_free(&want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +275,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(draws_give_the_answer, setup_bed,
 						teardown_bed),
 		cmocka_unit_test_setup_teardown(the_model_puts_blocks_first, setup_bed,
+						teardown_bed),
+		cmocka_unit_test_setup_teardown(rules_alone_choose_tiles, setup_bed,
 						teardown_bed),
 	};
 
