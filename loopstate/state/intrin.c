@@ -6,9 +6,9 @@
 #include "loopstate/dag/liberty.h"
 
 static const struct hn_intrin rows[] = {
-#define INTRIN(name, feature, other, sum, left, right, m, n, k, terms, added, llvm)       \
-	{ #name,           { feature, other }, HN_##sum, HN_##left, HN_##right,             \
-	  { m, n, k, terms }, added,             llvm },
+#define INTRIN(name, feature, other, sum, left, right, m, n, k, terms, added, llvm, of)    \
+	{ #name,           { feature, other }, HN_##sum, HN_##left,           HN_##right,  \
+	  { m, n, k, terms }, added,             llvm,     HN_INTRIN_OF_##of },
 #include "loopstate/state/intrins.def"
 #undef INTRIN
 };

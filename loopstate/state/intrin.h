@@ -18,6 +18,13 @@ enum hn_intrin_dim {
 	HN_INTRIN_DIMS
 };
 
+/* What LLVM has one of an instruction for. */
+enum hn_intrin_of {
+	HN_INTRIN_OF_WIDTH, /* each width of vectors: the name ends in ".128", ".256" or ".512" */
+	HN_INTRIN_OF_TYPES, /* all: the types of the sum's vector and of a factor's say which */
+	HN_INTRIN_OF_ITSELF /* it: its name is whole */
+};
+
 struct hn_intrin {
 	const char *name;	/* in records */
 	const char *feature[2]; /* one that a target needs; NULL: no other */
@@ -25,7 +32,8 @@ struct hn_intrin {
 	int64_t most[HN_INTRIN_DIMS]; /* iterations; 0 = it has no such loop.  All of the terms
 				       * are taken, of the others up to so many */
 	uint8_t added; /* to each byte of the left factor: 0 or 128 */
-	const char *llvm; /* its name there; of a vector's less ".128", ".256" or ".512" */
+	const char *llvm; /* its name there, */
+	enum hn_intrin_of of; /* which has an end, or not */
 };
 
 uint32_t hn_intrin_count(void);

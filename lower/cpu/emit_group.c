@@ -137,16 +137,32 @@ static struct emit_val group_of(struct emit *e, const struct hn_expr *factor,
 	return hn_emit_select(e, c, v, (struct emit_val){ LLVMConstNull(type), false });
 }
 
+/* LLVM's function for vectors of as many lanes as `sum` has. */
+static LLVMValueRef declare(struct emit *e, const struct hn_intrin *in, LLVMTypeRef sum)
+{
+	LLVMTypeRef type[2] = { sum };
+	bool by_width = in->of == HN_INTRIN_OF_WIDTH;
+	char name[64];
+
+	if (by_width) {
+		snprintf(name, sizeof name, "%s.%u", in->llvm, 32 * e->n_lane);
+	} else {
+		snprintf(name, sizeof name, "%s", in->llvm);
+		type[1] = LLVMVectorType(in->left == HN_BF16
+						 ? LLVMBFloatTypeInContext(e->ctx)
+						 : hn_emit_memory_type(e, in->left),
+					 e->n_lane * (uint32_t)hn_intrin_terms(in));
+	}
+	return LLVMGetIntrinsicDeclaration(e->mod, LLVMLookupIntrinsicID(name, strlen(name)),
+					   type, by_width ? 0 : 2);
+}
+
 static LLVMValueRef call(struct emit *e, const struct hn_intrin *in, LLVMValueRef acc,
 			 LLVMValueRef left, LLVMValueRef right)
 {
 	LLVMValueRef arg[3] = { acc, left, right };
 	LLVMTypeRef type[3];
-	char name[64];
-
-	snprintf(name, sizeof name, "%s.%u", in->llvm, 32 * e->n_lane);
-	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(
-		e->mod, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
+	LLVMValueRef fn = declare(e, in, LLVMTypeOf(acc));
 	LLVMTypeRef shape = LLVMGlobalGetValueType(fn);
 
 	LLVMGetParamTypes(shape, type);

@@ -57,6 +57,7 @@ static const struct isa {
 	{ "x86-64-baseline", "x86_64-unknown-linux-gnu", "x86-64", 16 },
 	{ "x86-64-avx2", "x86_64-unknown-linux-gnu", "x86-64-v3", 32 },
 	{ "x86-64-avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", 64 },
+	{ "aarch64-neon", "aarch64-unknown-linux-gnu", "generic", 16 },
 };
 
 static const struct isa *find_isa(const char *word)
@@ -132,11 +133,28 @@ static int choose_cpu(struct hn_llvm *em, struct hn_err *err)
 		       em->target.isa);
 }
 
+/* The families that LLVM was built for start when code for another than this machine's is first
+ * made. */
+static void start_families(void)
+{
+	LLVMInitializeAllTargetInfos();
+	LLVMInitializeAllTargets();
+	LLVMInitializeAllTargetMCs();
+	LLVMInitializeAllAsmPrinters();
+}
+
+static pthread_once_t llvm_families = PTHREAD_ONCE_INIT;
+
 static int make_machine(struct hn_llvm *em, struct hn_err *err)
 {
 	LLVMTargetRef target;
 	char *message = NULL;
 
+	if (LLVMGetTargetFromTriple(em->triple, &target, &message)) {
+		LLVMDisposeMessage(message);
+		message = NULL;
+		pthread_once(&llvm_families, start_families);
+	}
 	if (LLVMGetTargetFromTriple(em->triple, &target, &message)) {
 		int rc = hn_fail(err, HONE_E_UNSUPPORTED, "LLVM: %s",
 				 message ? message : "?");

@@ -115,7 +115,7 @@ bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret);
 bool hn_heuristic_slides(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
 		     uint32_t a);
 
-/* terms.c: the instruction that makes v's sum, `in->terms` terms of a reduction axis at once, for
+/* terms.c: the instruction that makes v's sum, several terms of a reduction axis at once, for
  * lanes along lane_axis; false = none, or its panels do not pay.  packed: the panels are in groups
  * already. */
 struct hn_heuristic_terms {

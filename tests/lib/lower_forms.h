@@ -33,11 +33,13 @@ static int setup(void **state)
 	return hn_emitter_new(&f->host, &f->em, &err);
 }
 
-/* For what is read and not run: the code of a machine that this one need not be, so that
- * no machine passes the test by.  LLVM is started for this machine's family alone, hence
- * LOWER_FORMS_X86 around such tests. */
+/* Around tests that run code of lesser x86-64 processors. */
 #if defined(__x86_64__)
 #define LOWER_FORMS_X86 1
+#endif
+
+/* For what is read and not run: the code of a machine that this one need not be, so that
+ * no machine passes the test by. */
 static inline int setup_on(void **state, const char *line)
 {
 	struct fixture *f;
@@ -53,7 +55,6 @@ static inline int setup_on(void **state, const char *line)
 		       ? -1
 		       : hn_emitter_new(&f->host, &f->em, &err);
 }
-#endif
 
 static int teardown(void **state)
 {

@@ -151,6 +151,8 @@ static void wider_than_registers(void **state)
 		{ "cpu -isa=x86-64-avx2 -vector_unit_bytes=64", false },
 		{ "cpu -isa=x86-64-avx512 -vector_unit_bytes=64", true },
 		{ "cpu -isa=x86-64-avx512 -vector_unit_bytes=128", false },
+		{ "cpu -isa=aarch64-neon -vector_unit_bytes=16", true },
+		{ "cpu -isa=aarch64-neon -vector_unit_bytes=32", false },
 	};
 	struct fixture *f = *state;
 

@@ -10,6 +10,12 @@
 #define BYTES                                                                            \
 	"m(uint8 A[64,128], const int8 B[128,96]) -> C"                                  \
 	" { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }"
+#define SIGNED                                                                           \
+	"m(int8 A[64,128], const int8 B[128,96]) -> C"                                   \
+	" { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }"
+#define UNSIGNED                                                                         \
+	"m(uint8 A[64,128], const uint8 B[128,96]) -> C"                                 \
+	" { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }"
 #define HALVES                                                                           \
 	"m(bfloat16 A[64,127], const bfloat16 B[96,127]) -> C"                           \
 	" { C(i,j) +=! float32(A(i,k)) * float32(B(j,k)) }"
@@ -139,6 +145,12 @@ static void features_are_asked_for(void **state)
 		{ "cpu -isa=x86-64-avx2 -mattr=+avxvnni", BYTES, "vpdpbusd" },
 		{ "cpu -isa=x86-64-avx2 -mattr=", BYTES, "" },
 		{ "cpu -isa=x86-64-baseline", BYTES, "" },
+		{ "cpu -isa=aarch64-neon -mattr=+i8mm", BYTES, "usdot" },
+		{ "cpu -isa=aarch64-neon -mattr=+dotprod", BYTES, "" },
+		{ "cpu -isa=aarch64-neon -mattr=+dotprod", SIGNED, "sdot" },
+		{ "cpu -isa=aarch64-neon -mattr=+dotprod", UNSIGNED, "udot" },
+		{ "cpu -isa=aarch64-neon -mattr=+bf16", HALVES, "bfdot" },
+		{ "cpu -isa=aarch64-neon", HALVES, "" },
 	};
 	struct hn_arena a;
 
