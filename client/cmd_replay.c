@@ -30,6 +30,7 @@
 struct replay {
 	const struct hn_input *in;
 	const char *steps, *target_line, *symbol, *dir;
+	struct hn_target target;
 	double median_ns; /* 0 = unknown */
 	bool json;
 	struct hn_check check;
@@ -213,7 +214,8 @@ static int build(struct replay *r, struct hn_arena *a, struct hn_err *err)
 	if (rc == 0) {
 		rc = put_in_place(r, ".json", err);
 	}
-	return rc == 0 ? hn_runtime_write(r->dir, r->json ? say_nothing : say, err) : rc;
+	return rc == 0 ? hn_runtime_write(r->dir, &r->target, r->json ? say_nothing : say, err)
+		       : rc;
 }
 
 /* --json: where the files are. */
@@ -367,7 +369,8 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	if (strlen(o->out) > PATH_MAX - 400) {
 		return hn_fail(err, HONE_E_INVALID, "--output: path too long");
 	}
-	rc = hn_file_mkdirs(o->out, 0777, err);
+	rc = hn_target_parse(r.target_line, a, &r.target, err);
+	rc = rc != 0 ? rc : hn_file_mkdirs(o->out, 0777, err);
 	rc = rc != 0 || o->force ? rc : check_place(&r, err);
 	if (rc != 0) {
 		return rc;
@@ -391,6 +394,12 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	hn_check_close(&r.check);
 	if (rc == 0 && r.check.why != NULL && !o->unchecked) {
 		fprintf(stderr, "hone: the kernel was not run: %s\n", r.check.why);
+	}
+	if (rc == 0 && hn_runtime_is_source(&r.target)) {
+		fprintf(stderr,
+			"hone: %s/hone_pool.c is the thread pool, to be compiled for %s: hone "
+			"carries no object of it for other machines\n",
+			r.dir, r.target.isa);
 	}
 	if (rc == 0 && r.json) {
 		print_files(&r);

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-#define FILE_(name, to, from)                                                              \
+#define FILE_(name, to, from, whose)                                                       \
 	__asm__(".pushsection .rodata\n"                                                   \
 		"hn_runtime_" #name ":\n"                                                  \
 		".incbin \"" from "\"\n"                                                   \
@@ -17,11 +17,14 @@
 #include "client/runtime.def"
 #undef FILE_
 
+enum whose { ANY, OWN, OTHER };
+
 static const struct {
 	const char *to, *begin, *end;
+	enum whose whose;
 } files[] = {
-#define FILE_(name, to, from)                                                              \
-	{ to, hn_runtime_##name, hn_runtime_##name##_end },
+#define FILE_(name, to, from, whose)                                                       \
+	{ to, hn_runtime_##name, hn_runtime_##name##_end, whose },
 #include "client/runtime.def"
 #undef FILE_
 };
@@ -38,8 +41,23 @@ static bool is_there(const char *path, const char *begin, size_t n)
 	return same;
 }
 
-int hn_runtime_write(const char *dir, void (*wrote)(const char *path), struct hn_err *err)
+bool hn_runtime_is_source(const struct hn_target *target)
 {
+	struct hn_target host;
+	struct hn_arena a;
+	bool other;
+
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &host);
+	other = strcmp(target->kind, host.kind) == 0 && !hn_target_is_akin(target, &host);
+	hn_arena_fini(&a);
+	return other;
+}
+
+int hn_runtime_write(const char *dir, const struct hn_target *target,
+		     void (*wrote)(const char *path), struct hn_err *err)
+{
+	enum whose not = hn_runtime_is_source(target) ? OWN : OTHER;
 	char path[PATH_MAX];
 	int rc;
 
@@ -49,6 +67,9 @@ int hn_runtime_write(const char *dir, void (*wrote)(const char *path), struct hn
 		size_t n = (size_t)(files[i].end - files[i].begin);
 
 		snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - 200, dir, files[i].to);
+		if (files[i].whose == not) {
+			continue;
+		}
 		if (!is_there(path, files[i].begin, n)) {
 			rc = hn_file_replace(path, files[i].begin, n, err);
 		}

@@ -157,6 +157,13 @@ bool hn_target_runs_on(const struct hn_target *t, const struct hn_target *host)
 	return strcmp(have->family, need->family) == 0 && need->level <= have->level;
 }
 
+bool hn_target_is_akin(const struct hn_target *t, const struct hn_target *other)
+{
+	const struct row *a = row_of_isa(t->isa), *b = row_of_isa(other->isa);
+
+	return a && b && strcmp(a->kind, b->kind) == 0 && strcmp(a->family, b->family) == 0;
+}
+
 /* The next word of *text, copied; NULL at the end. */
 static char *next_word(const char **text, struct hn_arena *a)
 {

@@ -93,6 +93,10 @@ uint32_t hn_target_has_intrin(const struct hn_target *t, const struct hn_intrin 
  * host lacks). */
 bool hn_target_runs_on(const struct hn_target *t, const struct hn_target *host);
 
+/* Whether the two are of one family of processors, of which each may run what is made for the least
+ * of them. */
+bool hn_target_is_akin(const struct hn_target *t, const struct hn_target *other);
+
 const char *hn_param_name(enum hn_param p); /* lower case */
 
 #endif
