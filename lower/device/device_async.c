@@ -15,7 +15,8 @@
 #include "lower/device/device_verify_int.h"
 #include "lower/interp/interp_priv.h"
 
-#define MOST_STEPS (1 << 24)
+#define MOST_STEPS (1 << 26) /* some seconds */
+#define MOST_ELEMENTS (1 << 22)
 #define MOST_CONDITIONS 32
 
 /* An access to a buffer that copies write, ready to be computed. */
@@ -216,7 +217,7 @@ enum waited hn_verify_waits(struct verify *v, const struct access **ret_at,
 	}
 	for (uint32_t i = 0; i < d->n_buffer; i++) {
 		if (g.written[i]) {
-			if (d->buffer[i].n_elem > MOST_STEPS) {
+			if (d->buffer[i].n_elem > MOST_ELEMENTS) {
 				return WAITED_LONG;
 			}
 			g.group[i] = HN_NEW_ARRAY(&v->arena, int64_t,
