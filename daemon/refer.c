@@ -13,6 +13,7 @@
 
 #include "base/arith.h"
 #include "loopstate/dag/mark.h"
+#include "loopstate/state/bracket.h"
 #include "loopstate/state/widen.h"
 #include "search/answer.h"
 
@@ -63,7 +64,7 @@ struct choosing {
 	struct hn_job *job;
 	struct hn_arena a;
 	bool measured, is_long; /* something is; the naive program is */
-	const char *refer_steps, *wide_steps, *automatic;
+	const char *refer_steps, *wide_steps, *bracket_steps, *automatic;
 	void (*then)(struct hn_job *j);
 };
 
@@ -71,7 +72,7 @@ static void choose(uv_work_t *req)
 {
 	struct choosing *c = (struct choosing *)req;
 	const struct hn_job *j = c->job;
-	const struct hn_dag *wide;
+	const struct hn_dag *wide, *moved;
 
 	if (!c->measured) {
 		c->automatic = steps_of(j->dag, &j->target, &c->a);
@@ -83,6 +84,10 @@ static void choose(uv_work_t *req)
 	c->refer_steps = bitwise_steps_of(j->dag, &j->target, &c->a);
 	if (c->refer_steps != NULL && wide != NULL) {
 		c->wide_steps = bitwise_steps_of(wide, &j->target, &c->a);
+	}
+	moved = hn_dag_bracket(wide != NULL ? wide : j->dag, HN_BRACKET_LOW, &c->a);
+	if (c->refer_steps != NULL && moved != NULL) {
+		c->bracket_steps = bitwise_steps_of(moved, &j->target, &c->a);
 	}
 }
 
@@ -99,6 +104,7 @@ static void chosen(uv_work_t *req, int status)
 	(void)status;
 	j->workload.refer_steps = kept(c->refer_steps, j);
 	j->workload.wide_steps = kept(c->wide_steps, j);
+	j->workload.bracket_steps = kept(c->bracket_steps, j);
 	if (c->automatic != NULL) {
 		hn_put_automatic(j, c->automatic);
 	}

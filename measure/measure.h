@@ -62,11 +62,11 @@ struct hn_workload {
 	bool settled;
 	bool subnormals; /* inputs may be below 2^-126: no right kernel takes them for zero */
 	int32_t magnitude; /* inputs up to 2^this stay inside all types; 0 = not known */
-	/* Histories of the dag, and of the one with wider sums (loopstate/state/widen.h), both
-	 * marked as bitwise: where they are proved, their programs make the reference instead of
+	/* Histories of the dag, of the one with wider sums (loopstate/state/widen.h), and of those
+	 * that round lower and higher (loopstate/state/bracket.h), all marked as bitwise: where they are proved, their programs make the reference instead of
 	 * the naive one, with the same numbers and on all cores.  NULL = the naive program makes
 	 * it. */
-	const char *refer_steps, *wide_steps;
+	const char *refer_steps, *wide_steps, *bracket_steps;
 	double naive_ns, naive_share; /* an earlier result's; it is not timed again.  0 = unknown */
 };
 

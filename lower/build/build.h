@@ -23,7 +23,9 @@ struct hn_build_request {
 			     * beside it as <slices>0, <slices>1, ... */
 	const char *brackets; /* not "": the programs that round lower and higher
 			       * (loopstate/state/bracket.h), where there are such, beside it as
-			       * <brackets>0 and <brackets>1 */
+			       * <brackets>0 and <brackets>1; fast, by the history
+			       * bracket_steps of either as a bitwise one, when that is proved */
+	const char *bracket_steps;
 	const char *samples; /* not "": programs that compute some of a long one's outputs,
 			      * beside it as <samples>0, <samples>1, ..., as many as there are */
 	size_t dag_bytes, steps_bytes;

@@ -79,13 +79,13 @@ static int add_wide(const struct hn_build_request *r, const struct hn_dag *dag, 
 
 /* The i-th of several programs of that name. */
 static void add_numbered(struct hn_naive_more *more, const char *name, uint32_t i,
-			 const struct hn_looptree *tree, struct hn_arena *a)
+			 const struct hn_looptree *tree, bool scalar, struct hn_arena *a)
 {
 	struct hn_buf symbol;
 
 	hn_buf_init(&symbol);
 	hn_buf_printf(&symbol, "%s%u", name, i);
-	add(more, hn_arena_strdup(a, symbol.s), tree, /* scalar= */ true);
+	add(more, hn_arena_strdup(a, symbol.s), tree, scalar);
 	hn_buf_fini(&symbol);
 }
 
@@ -98,7 +98,7 @@ static void add_samples(const struct hn_build_request *r, const struct hn_looptr
 			     : hn_sample(naive, SAMPLE_POINTS, a, sample);
 
 	for (uint32_t i = 0; i < n; i++) {
-		add_numbered(more, r->samples, i, sample[i], a);
+		add_numbered(more, r->samples, i, sample[i], /* scalar= */ true, a);
 	}
 }
 
@@ -109,14 +109,14 @@ static void add_slices(const struct hn_build_request *r, const struct hn_looptre
 
 	more->n_slice = hn_slice(naive, SLICE_POINTS, a, slice);
 	for (uint32_t i = 0; i < more->n_slice; i++) {
-		add_numbered(more, r->slices, i, slice[i].tree, a);
+		add_numbered(more, r->slices, i, slice[i].tree, /* scalar= */ true, a);
 		more->points[i] = slice[i].points;
 		more->of[i] = slice[i].of;
 	}
 }
 
 /* Of the program with wider sums, where there is one: what is converted is near the true value. */
-static int add_brackets(const struct hn_build_request *r, const struct hn_dag *dag,
+static int add_brackets(const struct hn_build_request *r, const struct hn_dag *dag, bool fast,
 			struct hn_arena *a, struct hn_naive_more *more, struct hn_err *err)
 {
 	const struct hn_dag *wide = hn_dag_widen(dag, a);
@@ -125,14 +125,22 @@ static int add_brackets(const struct hn_build_request *r, const struct hn_dag *d
 	for (uint32_t side = 0; side < 2 && rc == 0; side++) {
 		const struct hn_dag *moved = hn_dag_bracket(wide != NULL ? wide : dag,
 							    (enum hn_bracket)side, a);
-		const struct hn_looptree *tree;
+		const struct hn_looptree *tree = NULL;
 
 		if (moved == NULL) {
 			return 0;
 		}
-		rc = hn_looptree_build(hn_state_init(moved, a), a, &tree, err);
+		if (fast && given(r->bracket_steps)) {
+			tree = proved(moved, r->bracket_steps, a);
+		}
+		bool scalar = tree == NULL;
+
+		if (scalar) {
+			rc = hn_looptree_build(hn_state_init(moved, a), a, &tree, err);
+		}
 		if (rc == 0) {
-			add_numbered(more, r->brackets, side, tree, a);
+			more->fast |= !scalar;
+			add_numbered(more, r->brackets, side, tree, scalar, a);
 		}
 	}
 	return rc;
@@ -158,7 +166,7 @@ int hn_build_naive_more(const struct hn_build_request *r, const struct hn_dag *d
 	if (given(r->samples)) {
 		add_samples(r, naive, a, ret);
 	}
-	int rc = given(r->brackets) ? add_brackets(r, dag, a, ret, err) : 0;
+	int rc = given(r->brackets) ? add_brackets(r, dag, fast, a, ret, err) : 0;
 
 	return rc ? rc : add_wide(r, dag, fast, a, ret, err);
 }

@@ -33,6 +33,7 @@ static struct hn_build_request request_of(const struct hn_frame_build *v)
 		.slices = v->slices,
 		.samples = v->samples,
 		.brackets = v->brackets,
+		.bracket_steps = v->bracket_steps,
 		.naive = v->naive,
 		.prove = v->prove,
 		.no_emit = v->no_emit,

@@ -24,7 +24,7 @@
 #include "measure/board/timing.h"
 
 #define PAGE ((size_t)4096)
-#define BRACKET_NS 1e9 /* of the naive program: a bracket is two runs like it, on each set */
+#define BRACKET_NS 3e8 /* of a reference: a bracket is two runs like it, on each set */
 #define RUNS 8 /* of a kernel whose process is killed again and again */
 #define FIRST_PAUSE_NS 1000000 /* between them, doubled each time */
 /* What a child may take beside the kernel's own: the object, loaded and as it came, the thread
@@ -613,7 +613,7 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 		double naive_ns = hn_stats_median(ret->sample_ns, ret->n_sample);
 
 		w->has_bracket = b->report->body.has_bracket && room && !w->set[0].sampled &&
-				 naive_ns < BRACKET_NS;
+				 (w->refer_ns > 0 ? w->refer_ns : naive_ns) < BRACKET_NS;
 		w->has_bracket = w->has_bracket && hn_cpu_bracket(b, w, 0, from);
 		hn_cpu_make_sets(b, w, from, room, naive_ns);
 		say_sets(w, ret);

@@ -5,11 +5,14 @@
  * bound, down and up (board.h: bracket). Where both give one value, an answer is that value; a
  * tolerance of a whole unit of the type would hide the faults of its last bit.
  *
- * Each is run once on each set, in a child of its own.
+ * Each is run once on each set, in a child of its own. Where the references are made by fast
+ * programs (cpu_refer_fast.c) these are fast, too.
  */
 #include "measure/drv/cpu_call.h"
 
 #include <string.h>
+
+#include "measure/board/pool.h"
 
 bool hn_cpu_is_held(const struct hn_tensor *t)
 {
@@ -66,7 +69,7 @@ bool hn_cpu_bracket(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 	for (uint32_t side = 0; side < 2 && made; side++) {
 		struct cpu_run run = {.w = w, .kernel = &from->naive, .made_of = from,
 				      .reference = true, .set = set, .bracket = side + 1,
-				      .n_workers = 1};
+				      .n_workers = w->refer_ns > 0 ? hone_pool_cpus() : 1};
 		struct hn_board_answer a;
 		struct hn_err err;
 

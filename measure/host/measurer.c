@@ -420,6 +420,7 @@ static struct workload *workload_new(const struct hn_measurer *m,
 	w->naive_share = from->naive_share;
 	w->refer_steps = copied(from->refer_steps, &w->arena);
 	w->wide_steps = copied(from->wide_steps, &w->arena);
+	w->bracket_steps = copied(from->bracket_steps, &w->arena);
 	return w;
 }
 

@@ -94,7 +94,7 @@ struct workload {
 	bool cold, settled, subnormals; /* as struct hn_workload */
 	int32_t magnitude;
 	uint32_t n_use; /* callers that hold it, its tickets, boards that make it */
-	const char *refer_steps, *wide_steps; /* as struct hn_workload */
+	const char *refer_steps, *wide_steps, *bracket_steps; /* as struct hn_workload */
 	struct hn_parts parts;		      /* of the naive object */
 	double naive_ns, naive_share;	      /* 0 = not known yet */
 	char inputs[400];  /* what the first OK said, ... */

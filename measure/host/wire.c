@@ -42,6 +42,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 		v.slices = HN_PART_SYMBOL;
 		v.samples = HN_SAMPLE_SYMBOL;
 		v.brackets = HN_BRACKET_SYMBOL;
+		v.bracket_steps = work->bracket_steps;
 	} else {
 		v.prove = true;
 		v.steps = t->building->steps;
