@@ -143,6 +143,23 @@ static const struct {
 	  "f(int32 A[99]) -> B { B(i) = int64(A(i)) * 2 }", "\"B[" },
 	{ "f(float32 A[99,64]) -> B { B(i) +=! A(i,k) where k in 0:64 }",
 	  "f(float32 A[99,64]) -> B { B(i) +=! A(i,k) where k in 0:63 }", "\"B[0]: got " },
+	/* one unit of few bits: towards zero, by way of another type, no saturation, a zero point */
+	{ "f(bfloat16 A[9,30], b[9]) -> B { S(i) +=! float32(A(i,k))\n"
+	  "  B(i) = bfloat16(S(i) + float32(b(i))) }",
+	  "f(bfloat16 A[9,30], b[9]) -> B { S(i) +=! float32(A(i,k))\n"
+	  "  T(i) = S(i) + float32(b(i))\n"
+	  "  B(i) = bfloat16(abs(float32(bfloat16(T(i)))) > abs(T(i)) ? float32(bfloat16(T(i))) * "
+	  "0.99609375 : T(i)) }",
+	  "\"B[" },
+	{ "f(float32 A[99]) -> B { B(i) = bfloat16(A(i) * 3) }",
+	  "f(float32 A[99]) -> B { B(i) = bfloat16(float16(A(i) * 3)) }", "\"B[" },
+	{ "f(float32 A[99]) -> B { B(i) = int8(nearbyint(A(i) * 100)) }",
+	  "f(float32 A[99]) -> B { B(i) = int8(int32(nearbyint(A(i) * 100))) }", "\"B[" },
+	{ "f(uint8 A[9,30], int8 B[30,5], float32 s[5]) -> Y { C(i,j) +=! int32(A(i,k)) * "
+	  "int32(B(k,j))\n  Y(i,j) = int8(min(max(nearbyint(float32(C(i,j)) * s(j)) + 3, -128), 127)) }",
+	  "f(uint8 A[9,30], int8 B[30,5], float32 s[5]) -> Y { C(i,j) +=! int32(A(i,k)) * "
+	  "int32(B(k,j))\n  Y(i,j) = int8(min(max(round(float32(C(i,j)) * s(j)) + 3, -128), 127)) }",
+	  "\"Y[" },
 	{ "f(N in [1, 50], float32 A[N]) -> B { B(i) = A(i) }",
 	  "f(N in [1, 50], float32 A[N]) -> B { B(i) = i >= 37 ? 0 : A(i) }", "\"B[37]: got 0, want " },
 };
@@ -234,7 +251,7 @@ static void bad_files_are_refused(void **state)
 	hn_buf_init(&whole);
 	hn_buf_init(&json);
 	hn_buf_init(&bad);
-	write_file(wrong[5].text, wrong[5].text);
+	write_file(wrong[HN_COUNT_OF(wrong) - 1].text, wrong[HN_COUNT_OF(wrong) - 1].text);
 	assert_int_equal(hn_file_read(path, 1 << 24, &whole, &err), 0);
 	uint32_t kernel_bytes;
 
