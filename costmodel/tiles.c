@@ -12,7 +12,6 @@
 #include "costmodel/analytic_int.h"
 #include "loopstate/state/intrin.h"
 
-#define TILES 8
 #define LATENCY 52.0  /* of a sum, before the next one of the same result */
 #define ROW_LOADS 2.0 /* rows loaded in a cycle */
 #define STEP_CYCLES 2.0
@@ -67,6 +66,11 @@ static bool find_streams(struct tiles *x)
 {
 	int64_t terms = hn_intrin_terms(x->in);
 
+	for (uint32_t i = 0; i < x->v->n_stream; i++) {
+		if (x->v->stream[i].buffer->swizzle.bits > 0) {
+			return false;
+		}
+	}
 	if (x->v->n_stream != 3 || !is_stride(x, 2, HN_INTRIN_N, 1)) {
 		return false;
 	}
@@ -99,7 +103,7 @@ static bool join(struct tiles *x, uint32_t l)
 	       nt = x->nt * (right ? k : 1);
 
 	if (v->loop[l]->stage != v->stmt->stage || left == right ||
-	    mt * nt + (mt < nt ? mt : nt) + 1 > TILES) {
+	    mt * nt > HN_INTRIN_RESULTS) {
 		return false;
 	}
 	x->mt = mt;
@@ -125,6 +129,10 @@ static uint32_t choose(struct tiles *x, uint32_t *ret_block)
 	uint32_t block = x->first, at;
 
 	x->mt = x->nt = 1;
+	if (!v->loop[x->first]->held) {
+		*ret_block = x->first;
+		return ABSENT;
+	}
 	while (block > 0 && !(reduces(x, block - 1) && v->loop[block - 1]->extent > 1) &&
 	       (v->loop[block - 1]->extent == 1 || join(x, block - 1))) {
 		block--;
@@ -141,6 +149,17 @@ static uint32_t choose(struct tiles *x, uint32_t *ret_block)
 	}
 	*ret_block = block;
 	return at;
+}
+
+/* Rows of factors loaded for all results: once, or those of the longer side for each tile of the
+ * other, where registers do not hold that. */
+static double loaded(const struct tiles *x, double rows, double groups)
+{
+	double side = x->mt < x->nt ? x->mt : x->nt;
+	double again = x->mt * x->nt + side + 1 > HN_INTRIN_TILES ? side : 1;
+
+	return x->mt <= x->nt ? x->mt * rows + again * x->nt * groups
+			      : again * x->mt * rows + x->nt * groups;
 }
 
 static bool starts_anew(const struct tiles *x, uint32_t at)
@@ -166,8 +185,7 @@ bool hn_view_tiles(const struct hn_view *v, const struct hn_target *t,
 	at = choose(&x, &block);
 	double rows = (double)extent(&x, HN_INTRIN_M),
 	       groups = (double)extent(&x, HN_INTRIN_K);
-	double sums = x.mt * x.nt * rows,
-	       loads = (x.mt * rows + x.nt * groups) / ROW_LOADS;
+	double sums = x.mt * x.nt * rows, loads = loaded(&x, rows, groups) / ROW_LOADS;
 	double step = sums > loads ? sums : loads;
 	uint32_t from = at == ABSENT ? x.first : at;
 

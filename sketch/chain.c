@@ -113,6 +113,13 @@ void hn_chain_tensorize(struct hn_chain *c, int32_t stage, const int64_t *iter, 
 	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
 }
 
+void hn_chain_fragment(struct hn_chain *c, int32_t stage, const char *memory)
+{
+	const struct hn_step step = { .kind = HN_STEP_fragment, .stage = stage, .text = memory };
+
+	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
+}
+
 void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len)
 {
 	const struct hn_step step = {

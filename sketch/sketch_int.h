@@ -59,6 +59,7 @@ void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter);
 
 void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len);
+void hn_chain_fragment(struct hn_chain *c, int32_t stage, const char *memory);
 void hn_chain_tensorize(struct hn_chain *c, int32_t stage, const int64_t *iter, uint32_t n,
 			const char *intrin);
 

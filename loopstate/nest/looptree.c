@@ -10,6 +10,7 @@
 #include "loopstate/dag/constant.h"
 #include "loopstate/dag/dag_priv.h"
 #include "loopstate/expr/simplify.h"
+#include "loopstate/nest/memory.h"
 #include "loopstate/nest/layout.h"
 #include "loopstate/state/inline.h"
 #include "loopstate/state/intrin.h"
@@ -145,6 +146,7 @@ static void set_intrin(const struct build *x, struct hn_node *loop, uint32_t i, 
 		if (intrin_loop(x, i, hn_intrin_dim(in, n)) == k) {
 			loop->intrin = in;
 			loop->intrin_dim = (uint8_t)hn_intrin_dim(in, n);
+			loop->held = hn_memory_of_scope(x->s->stage[i]->scope) == HN_MEMORY_TILE;
 		}
 	}
 }

@@ -67,6 +67,7 @@ struct hn_node {
 	const struct hn_intrin *intrin; /* LOOP: done by this instruction, where the machine has it
 					 * and finds its operands laid out; NULL = none */
 	uint8_t intrin_dim;		/* enum hn_intrin_dim: which of its loops */
+	bool held; /* LOOP of an instruction: its results stay in registers (FR), where they fit */
 	/* In a loop some children may run some iterations ahead of others: in turn t, those of
 	 * iteration t + ahead run, in the order of the children, so that the first turn is before
 	 * iteration 0.  0 unless the loop is pipelined. */

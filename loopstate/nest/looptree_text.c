@@ -186,8 +186,9 @@ static void print_node(struct text *x, const struct hn_node *n, uint32_t depth)
 		if (n->intrin != NULL) {
 			hn_buf_printf(x->buf, " by %s", n->intrin->name);
 			if (hn_intrin_n_dim(n->intrin) > 1) {
-				hn_buf_printf(x->buf, " (%s)",
-					      hn_intrin_dim_name((enum hn_intrin_dim)n->intrin_dim));
+				hn_buf_printf(x->buf, " (%s)%s",
+					      hn_intrin_dim_name((enum hn_intrin_dim)n->intrin_dim),
+					      n->held ? " held" : "");
 			}
 		}
 		print_ahead(x, n);

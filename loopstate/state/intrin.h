@@ -51,6 +51,11 @@ static inline bool hn_intrin_is_tile(const struct hn_intrin *in)
 	return in->most[HN_INTRIN_M] > 0;
 }
 
+/* Tiles that registers hold, and how many of them may be results: one of each factor is needed. */
+#define HN_INTRIN_TILES 8
+#define HN_INTRIN_MEMORY "tile" /* what these registers are called (loopstate/nest/memories.def) */
+#define HN_INTRIN_RESULTS (HN_INTRIN_TILES - 2)
+
 /* The loops it has, in the order of the enum: their number, and the i-th. */
 uint32_t hn_intrin_n_dim(const struct hn_intrin *in);
 enum hn_intrin_dim hn_intrin_dim(const struct hn_intrin *in, uint32_t i);

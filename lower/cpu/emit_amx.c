@@ -239,27 +239,27 @@ static void load_factor(struct form *f, uint32_t a, uint32_t i, uint32_t tile,
 	}
 }
 
-/* What the reduction loops' current iteration adds to all results.  The side with fewer tiles is
- * held, the other goes by in the registers that are left. */
-static void add_terms(struct form *f, LLVMValueRef live)
+/* What the reduction loops' current iteration adds to the results of some of the held side's
+ * tiles, [from, to), and all of the other's. */
+static void add_group(struct form *f, uint32_t from, uint32_t to, LLVMValueRef live)
 {
 	uint32_t mt = f->shape.mt, nt = f->shape.nt, first = mt * nt;
 	bool left_held = mt <= nt;
-	uint32_t n_held = left_held ? mt : nt, n_other = left_held ? nt : mt;
-	uint32_t room = EMIT_AMX_TILES - first - n_held;
+	uint32_t n_other = left_held ? nt : mt;
+	uint32_t others = first + hn_emit_amx_held(&f->shape);
 
 	for (uint32_t o = 0; o < n_other; o++) {
-		uint32_t other = first + n_held + o % room;
+		uint32_t other = others + o % (HN_INTRIN_TILES - others);
 
-		for (uint32_t h = 0; h < n_held; h++) {
-			uint32_t held = first + h, i = left_held ? h : o,
+		for (uint32_t h = from; h < to; h++) {
+			uint32_t held = first + h - from, i = left_held ? h : o,
 				 j = left_held ? o : h;
 
 			if (o == 0) {
 				load_factor(f, left_held ? EMIT_AMX_LEFT : EMIT_AMX_RIGHT,
 					    h, held, live);
 			}
-			if (h == 0) {
+			if (h == from) {
 				load_factor(f, left_held ? EMIT_AMX_RIGHT : EMIT_AMX_LEFT,
 					    o, other, live);
 			}
@@ -267,6 +267,18 @@ static void add_terms(struct form *f, LLVMValueRef live)
 					left_held ? held : other,
 					left_held ? other : held);
 		}
+	}
+}
+
+/* The side with fewer tiles is held, as far as there are registers, and the other goes by in those
+ * that are left. */
+static void add_terms(struct form *f, LLVMValueRef live)
+{
+	uint32_t side = f->shape.mt <= f->shape.nt ? f->shape.mt : f->shape.nt;
+	uint32_t step = hn_emit_amx_held(&f->shape);
+
+	for (uint32_t h = 0; h < side; h += step) {
+		add_group(f, h, h + step < side ? h + step : side, live);
 	}
 	stand_in_block(f, 0, 0);
 }

@@ -12,7 +12,6 @@
 #include "loopstate/state/intrin.h"
 #include "lower/cpu/emit_nest.h"
 
-#define EMIT_AMX_TILES 8
 #define EMIT_AMX_ROW 64	   /* bytes */
 #define EMIT_AMX_ELEM 4	   /* bytes of a result, and of a group of terms */
 #define EMIT_AMX_CONFIG 64 /* bytes of a configuration */
@@ -81,6 +80,9 @@ enum emit_amx_place hn_emit_amx_find(struct emit *e, const struct hn_node *node,
 enum emit_amx_place hn_emit_amx(struct emit *e, const struct hn_node *node);
 
 /* -- emit_amx_op.c ------------------------------------------------------------------------ */
+
+/* Registers that hold tiles of one factor while those of the other go by. */
+uint32_t hn_emit_amx_held(const struct emit_amx_shape *s);
 
 /* The tiles are of this shape from here on, until _leave: a constant one. */
 void hn_emit_amx_enter(struct emit *e, const struct emit_amx_shape *shape);

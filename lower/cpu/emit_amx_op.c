@@ -91,12 +91,20 @@ static void configure(struct emit *e, LLVMValueRef at)
 #define AT_BYTES 16
 #define AT_ROWS 48
 
+uint32_t hn_emit_amx_held(const struct emit_amx_shape *s)
+{
+	uint32_t side = s->mt <= s->nt ? s->mt : s->nt;
+	uint32_t room = HN_INTRIN_TILES - s->mt * s->nt - 1;
+
+	return side < room ? side : room;
+}
+
 /* Registers in order: results, row by row; then those of the left and right factors, of which
- * the side with fewer tiles is held whole (emit_amx.c, which fills the rest in turn). */
+ * the side with fewer tiles is held (emit_amx.c, which fills the rest in turn). */
 static void roles(const struct emit_amx_shape *s, uint32_t tile, bool *ret_result,
 		  bool *ret_left)
 {
-	uint32_t held = s->mt <= s->nt ? s->mt : s->nt;
+	uint32_t held = hn_emit_amx_held(s);
 
 	*ret_result = tile < s->mt * s->nt;
 	*ret_left = (tile < s->mt * s->nt + held) == (s->mt <= s->nt);
@@ -116,7 +124,7 @@ static LLVMValueRef constant_shape(struct emit *e, const struct emit_amx_shape *
 	if (global) {
 		return global;
 	}
-	for (uint32_t t = 0; t < EMIT_AMX_TILES; t++) {
+	for (uint32_t t = 0; t < HN_INTRIN_TILES; t++) {
 		bool result, left;
 
 		roles(s, t, &result, &left);
@@ -236,7 +244,7 @@ void hn_emit_amx_reshape(struct emit *e, const struct emit_amx_shape *s)
 	}
 	LLVMBuildStore(e->b, LLVMConstNull(all), e->fn->amx_other);
 	put(e, e->fn->amx_other, AT_PALETTE, e->i8, hn_emit_const(e, 1));
-	for (uint32_t t = 0; t < EMIT_AMX_TILES; t++) {
+	for (uint32_t t = 0; t < HN_INTRIN_TILES; t++) {
 		bool result, left;
 
 		roles(s, t, &result, &left);

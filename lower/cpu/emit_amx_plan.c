@@ -254,10 +254,9 @@ static bool uses(const struct emit *e, const struct hn_expr *load, int32_t loop)
 	return false;
 }
 
-/* Whether so many results and the factors that they are made of fit. */
 static bool fits(uint32_t mt, uint32_t nt)
 {
-	return mt * nt + (mt < nt ? mt : nt) + 1 <= EMIT_AMX_TILES;
+	return mt * nt <= HN_INTRIN_RESULTS;
 }
 
 /* One loop more in the block. */
@@ -271,7 +270,7 @@ static bool join_block(struct emit *e, struct emit_amx *x, const struct emit_dim
 	     right = uses(e, x->factor[1], d->loop);
 
 	enter_op(e, &x->n, false);
-	if (k > EMIT_AMX_TILES || left == right ||
+	if (k > HN_INTRIN_RESULTS || left == right ||
 	    !fits(x->mt * (left ? (uint32_t)k : 1), x->nt * (right ? (uint32_t)k : 1))) {
 		return false;
 	}
@@ -294,6 +293,11 @@ static uint32_t choose(struct emit *e, struct emit_amx *x, uint32_t first)
 	uint32_t block = first, at;
 
 	x->mt = x->nt = 1;
+	if (!x->dim[HN_INTRIN_TERMS]->node->held) { /* a tile at a time */
+		x->n_reduce = x->n_block = 0;
+		x->by_rows = by_rows;
+		return first;
+	}
 	while (block > 0 && (!runs(&x->n.dim[block - 1], true)) &&
 	       (x->n.dim[block - 1].extent == 1 ||
 		join_block(e, x, &x->n.dim[block - 1], &by_rows[block - 1]))) {

@@ -146,7 +146,7 @@ static void draw_register_tile(const struct hn_fill_ctx *ctx, const struct hn_ho
 }
 
 /* Blocks of tiles that an instruction's registers hold, the factors' beside the results'. */
-static const int64_t blocks[][2] = { { 2, 2 }, { 1, 4 }, { 4, 1 }, { 1, 3 }, { 3, 1 }, { 1, 2 },
+static const int64_t blocks[][2] = { { 2, 2 }, { 2, 3 }, { 3, 2 }, { 1, 4 }, { 4, 1 }, { 1, 3 }, { 3, 1 }, { 1, 2 },
 				     { 2, 1 }, { 1, 5 }, { 5, 1 }, { 1, 6 }, { 6, 1 }, { 1, 1 } };
 
 /* Innermost parts where tiles do the sum: so many of these along rows and columns, the first

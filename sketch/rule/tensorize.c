@@ -202,6 +202,7 @@ static void give_tiles(struct hn_chain *c, int32_t stage, const struct group *g)
 			   g->axis + 4 };
 
 	hn_chain_tensorize(c, stage, loop, HN_COUNT_OF(loop), g->in->name);
+	hn_chain_fragment(c, stage, HN_INTRIN_MEMORY);
 }
 
 static void derive(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,

@@ -109,7 +109,7 @@ static void put_hints(struct writer *w, const struct hn_node *n)
 	if (n->intrin != NULL) {
 		hn_print_number(w, -7);
 		hn_print_number(w, n->intrin - hn_intrin_at(0));
-		hn_print_number(w, n->intrin_dim);
+		hn_print_number(w, n->intrin_dim | (int64_t)n->held << 8);
 	}
 }
 

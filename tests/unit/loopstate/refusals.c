@@ -110,6 +110,12 @@ static const struct {
 #define BYTES "f(uint8 A[8,8], int8 B[8,8]) -> C { C(i,j) "
 #define HALVES "f(bfloat16 A[8,8], B[8,8]) -> C { @"
 
+#define TILES "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [0, 1, 2, 3], \"tdpbusd\"], "
+/* i into 8 rows of one, k into one group of 2. */
+#define EIGHT                                                                            \
+	"[\"SP\", 2, 2, 8, [1, 4], 1], [\"SP\", 2, 1, 8, [8], 1], [\"SP\", 2, 0, 8, [1], 1], "  \
+	"[\"TE\", 2, [1, 3, 5, 6], \"tdpbusd\"], "
+
 /* Instructions: the program, the history. */
 static const struct {
 	const char *program, *steps, *message;
@@ -166,6 +172,23 @@ static const struct {
 	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }",
 	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [0, 1, 2, 3], \"tdpbssd\"]",
 	 "TE stage 2 (C): tdpbssd: its terms are no products of two converted loads"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", "[\"FR\", 2, \"tile\"]",
+	 "FR stage 2 (C): no instruction on tiles makes the stage's sum"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }",
+	 "[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [3], \"vpdpbusd\"], [\"FR\", 2, \"tile\"]",
+	 "FR stage 2 (C): no instruction on tiles makes the stage's sum"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", TILES "[\"FR\", 2, \"wmma\"]",
+	 "FR stage 2 (C): 'wmma' is no memory of fragments: tile is"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }",
+	 TILES "[\"FR\", 2, \"tile\"], [\"FR\", 2, \"tile\"]",
+	 "FR stage 2 (C): its results are held already"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", /* 8 x 1, outside of the reduction, */
+	 EIGHT "[\"RE\", 2, [0, 4, 2, 1, 3, 5, 6]], [\"FR\", 2, \"tile\"], "
+	       "[\"FR\", 2, \"tile\"]",
+	 "FR stage 2 (C): its results are held already"},
+	{BYTES "+=! int32(A(i,k)) * int32(B(k,j)) }", /* and inside of it */
+	 EIGHT "[\"RE\", 2, [4, 0, 2, 1, 3, 5, 6]], [\"FR\", 2, \"tile\"]",
+	 "FR stage 2 (C): a block of 8 tiles; registers hold 6 beside the factors'"},
 	{HALVES "no_subnormals C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
 	 "[\"SP\", 2, 2, 8, [2], 1], [\"TE\", 2, [0, 1, 2, 3], \"tdpbf16ps\"]",
 	 "TE stage 2 (C): tdpbf16ps: the task forbids"},

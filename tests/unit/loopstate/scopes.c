@@ -4,6 +4,7 @@
 
 #include "base/arith.h"
 #include "loopstate/nest/looptree.h"
+#include "loopstate/state/intrin.h"
 #include "loopstate/nest/memory.h"
 
 /* C = A B of 32 x 32 x 32 in blocks of 4 x 8: loops blockIdx.x (32), threadIdx.x (32), k;
@@ -208,6 +209,7 @@ static void test_words(void **state)
 		assert_int_equal(said, row->in_device ? (enum hn_memory)m : HN_N_MEMORY);
 	}
 	assert_int_equal(hn_memory_of_scope("shared.dyn"), HN_MEMORY_SHARED);
+	assert_int_equal(hn_memory_of_scope(HN_INTRIN_MEMORY), HN_MEMORY_TILE);
 	assert_int_equal(hn_memory_of_device("shared.dyn"), HN_N_MEMORY);
 	assert_int_equal(hn_memory_of_scope("share"), HN_N_MEMORY);
 	assert_int_equal(hn_memory_of_scope(""), HN_N_MEMORY);

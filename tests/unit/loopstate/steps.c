@@ -585,7 +585,8 @@ static void test_every_step_explains_itself(void **state)
 	static const char *const of_bytes =
 		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [3], \"vpdpbusd\"]]";
 	static const char *const of_tiles =
-		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [0, 1, 2, 3], \"tdpbusd\"]]";
+		"[[\"SP\", 2, 2, 8, [4], 1], [\"TE\", 2, [0, 1, 2, 3], \"tdpbusd\"], "
+		"[\"FR\", 2, \"tile\"]]";
 	static const char *const of_shared =
 		"[[\"CHR\", 0, \"shared\", [2]], [\"SW\", 1, 0, 0, 3, 1],"
 		" [\"SP\", 3, 2, 8, [2], 1], [\"CA\", 1, 3, 2], [\"PL\", 3, 2, 3, 2]]";

@@ -35,6 +35,7 @@ static void test_each_step_reparses(void **state)
 		"[[\"CHR\", 1, \"shared\", [2, 5]], [\"CHW\", 2, \"local\"]]",
 		"[[\"RF\", 1, 2, 0]]",
 		"[[\"TE\", 2, [3], \"vpdpbusd\"], [\"TE\", 2, [4, 5, 6, 7], \"tdpbusd\"]]",
+		"[[\"FR\", 2, \"tile\"]]",
 	};
 	struct hn_arena a;
 

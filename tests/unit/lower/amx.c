@@ -118,6 +118,17 @@ static void swizzle_operand(struct draw *d, const struct row *row)
 	keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
 }
 
+/* Results stay in registers. */
+static void hold(struct draw *d, int32_t stage)
+{
+	struct hn_step step = { .kind = HN_STEP_fragment,
+				.stage = stage,
+				.text = "tile" };
+	const struct hn_state *next;
+
+	keep(d, hn_state_apply(d->s, &step, d->a, &next, NULL), &next);
+}
+
 /* Where the parts of the axes are after the splits. */
 struct parts {
 	uint32_t n_axis, first[HN_DAG_MAX_ITERS], n[HN_DAG_MAX_ITERS];
@@ -225,6 +236,9 @@ static const struct hn_state *history(const struct hn_dag *dag, const struct row
 				.text = in->name };
 
 	assert_int_equal(hn_state_apply(d.s, &give, a, &d.s, NULL), 0);
+	if (tidy || draw(&d, 4) > 0) {
+		hold(&d, stage);
+	}
 	order_loops(&d, row, stage, &p, tidy);
 	if (hn_state_consumers(d.s, stage, &reader, 1) == 1) {
 		split_all(&d, reader);
@@ -320,6 +334,7 @@ static const struct hn_state *by_hand(const struct hn_dag *dag, const struct row
 	    hn_reorder(d.s, stage, order, 9, a, &d.s, NULL)) {
 		fail_msg("%s: a step is refused", row->text);
 	}
+	hold(&d, stage);
 	return d.s;
 }
 
@@ -333,8 +348,8 @@ static const struct {
 	{ "tdpbuud", "uint8", "uint8", "int32" },
 };
 
-static const int64_t blocks[][2] = { { 2, 2 }, { 1, 4 }, { 4, 1 },
-				     { 3, 1 }, { 1, 3 }, { 1, 1 } };
+static const int64_t blocks[][2] = { { 2, 2 }, { 2, 3 }, { 3, 2 }, { 1, 6 }, { 1, 4 },
+				     { 4, 1 }, { 3, 1 }, { 1, 3 }, { 1, 1 } };
 
 /* M x K times K x N of types[i], by blocks[b]. */
 static void check_size(struct fixture *f, uint32_t i, uint32_t b, int64_t m, int64_t n,
@@ -428,6 +443,74 @@ static void extremes(void **state)
 	check_size(*state, 4, 0, 16, 16, 40000, fill[3]);
 }
 
+/* A block is loaded and stored once for the whole reduction where FR says so, and else at every
+ * step of it. */
+static void fragments_stay_in_registers(void **state)
+{
+	static const struct row row = { "tdpbusd",
+					"f(uint8 A[32,512], int8 B[512,32]) -> C"
+					" { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+					BYTES };
+	static const struct {
+		bool held;
+		uint64_t n_load, n_sum;
+	} want[] = { { true, 8 * 4, 8 * 4 }, { false, 8 * 4 * 3, 8 * 4 } };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(want); i++) {
+		struct run_args args;
+		struct run_kernel k;
+		struct hn_err err;
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		const struct hn_dag *dag = dag_open(row.text, &a);
+		struct hn_trace t = *by_hand(dag, &row, 2, 2, &a)->trace;
+
+		t.n_step -= !want[i].held;
+		run_args_make(dag, 11, &args);
+		assert_int_equal(run_build(f->em, dag, &t, false, &a, &k, &err), 0);
+		amx.n_load = amx.n_sum = 0;
+		assert_int_equal(k.fn(args.at, NULL), 0);
+		assert_int_equal(amx.n_load, want[i].n_load);
+		assert_int_equal(amx.n_sum, want[i].n_sum);
+		run_args_free(&args);
+		run_unload(&k);
+		hn_arena_fini(&a);
+	}
+}
+
+/* Rows whose chunks have changed places are no rows of a tile. */
+static void swizzled_rows_are_loops(void **state)
+{
+	static const struct row row = { "tdpbusd",
+					"f(uint8 A[32,64], int8 B[64,32]) -> C"
+					" { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+					BYTES };
+	struct fixture *f = *state;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = dag_open(row.text, &a);
+	const struct hn_state *s = by_hand(dag, &row, 2, 2, &a);
+	struct hn_step swap = { .kind = HN_STEP_swizzle,
+				.stage = 2,
+				.a = { [HN_SW_ROW_DIM] = 1, [HN_SW_BITS] = 1 } };
+	struct run_args want;
+
+	if (hn_state_apply(s, &swap, &a, &s, NULL) != 0) {
+		fail_msg("the swizzle is refused");
+	}
+	form_answer(dag, &want);
+	struct history h = { row.text, dag, s->trace, 0, &want, 0, &a };
+
+	amx.n_sum = 0;
+	check_history(f->em, &h, false, false);
+	assert_int_equal(amx.n_sum, 0);
+	run_args_free(&want);
+	hn_arena_fini(&a);
+}
+
 /* The header of a kernel that uses tiles declares what asks for them, and that is there. */
 static void a_kernel_asks_for_its_tiles(void **state)
 {
@@ -472,7 +555,8 @@ static void a_kernel_asks_for_its_tiles(void **state)
 #ifdef LOWER_FORMS_X86
 static int setup_amx(void **state)
 {
-	return setup_on(state, "cpu -isa=x86-64-avx512 -mattr=+amx-tile,+amx-int8,+amx-bf16");
+	return setup_on(state,
+			"cpu -isa=x86-64-avx512 -mattr=+amx-tile,+amx-int8,+amx-bf16");
 }
 
 static uint32_t count(const char *from, const char *to, const char *word)
@@ -492,7 +576,9 @@ static void code_is_loads_and_sums(void **state)
 	struct fixture *f = *state;
 
 	for (uint32_t i = 0; i < HN_COUNT_OF(types); i++) {
-		struct row row = { types[i].intrin, NULL, 1, { i == 0 ? 2 : 4, 1 }, { 0, 1, 2 } };
+		struct row row = {
+			types[i].intrin, NULL, 1, { i == 0 ? 2 : 4, 1 }, { 0, 1, 2 }
+		};
 		struct hn_emit_options o = { .symbol = "k", .want_asm = true };
 		const struct hn_looptree *t;
 		struct hn_artefact ret;
@@ -542,10 +628,15 @@ int main(void)
 						teardown_model),
 		cmocka_unit_test_setup_teardown(all_sizes, setup_model, teardown_model),
 		cmocka_unit_test_setup_teardown(extremes, setup_model, teardown_model),
+		cmocka_unit_test_setup_teardown(fragments_stay_in_registers, setup_model,
+						teardown_model),
+		cmocka_unit_test_setup_teardown(swizzled_rows_are_loops, setup_model,
+						teardown_model),
 		cmocka_unit_test_setup_teardown(a_kernel_asks_for_its_tiles, setup_model,
 						teardown_model),
 #ifdef LOWER_FORMS_X86
-		cmocka_unit_test_setup_teardown(code_is_loads_and_sums, setup_amx, teardown),
+		cmocka_unit_test_setup_teardown(code_is_loads_and_sums, setup_amx,
+						teardown),
 #endif
 	};
 

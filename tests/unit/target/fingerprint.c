@@ -147,12 +147,17 @@ static void tells_instructions_apart(void **state)
 	static const char plain[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [4], 1]]";
 	static const char given[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [4], 1],"
 				    " [\"TE\", 3, [3], \"vpdpbusd\"]]";
+#define TILES                                                                            \
+	"[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 64, [16, 4], 1], [\"SP\", 3, 1, 64, [16], 1],"    \
+	" [\"SP\", 3, 0, 64, [16], 1], [\"TE\", 3, [1, 3, 5, 6], \"tdpbusd\"]"
+	static const char stored[] = TILES "]", held[] = TILES ", [\"FR\", 3, \"tile\"]]";
 	struct hn_target target;
 	struct hn_arena a;
 	struct hn_err err;
 
 	(void)state;
 	hn_arena_init(&a, 0);
+	assert_true(print_in(bytes, stored, NULL, &a) != print_in(bytes, held, NULL, &a));
 	assert_int_equal(hn_target_parse("cpu -isa=x86-64-avx512 -num_cores=2", &a, &target,
 					 &err),
 			 0);
