@@ -85,7 +85,8 @@ static void choose(uv_work_t *req)
 	if (c->refer_steps != NULL && wide != NULL) {
 		c->wide_steps = bitwise_steps_of(wide, &j->target, &c->a);
 	}
-	moved = hn_dag_bracket(wide != NULL ? wide : j->dag, HN_BRACKET_LOW, &c->a);
+	moved = hn_dag_bracket(wide != NULL ? wide : j->dag, HN_BRACKET_LOW,
+			       HN_BRACKET_WHOLE, &c->a);
 	if (c->refer_steps != NULL && moved != NULL) {
 		c->bracket_steps = bitwise_steps_of(moved, &j->target, &c->a);
 	}

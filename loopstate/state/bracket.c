@@ -362,27 +362,34 @@ static void make_squares(struct hn_op *op, const struct hn_op *like, int32_t of,
 	op->n_reduce = like->n_dim;
 }
 
-/* The element, moved. */
-static const struct hn_expr *moved(const struct hn_op *like, int32_t at, enum hn_dtype t,
-				   double error, enum hn_bracket side, struct hn_arena *a)
+/* The root of the mean square of all elements of op `at`, whose squares are summed after it. */
+static const struct hn_expr *mean_size(const struct hn_op *like, int32_t at,
+				       enum hn_dtype t, struct hn_arena *a)
 {
-	const struct hn_expr *x = own_element(like, at, t, a);
 	const struct hn_expr *squares = hn_derive_load(at + 1, 0, HN_F64, NULL, 0, a);
 	const struct hn_expr *mean =
 		hn_expr_binary(HN_EXPR_DIV, squares,
 			       hn_expr_float((double)hn_op_elements(like), HN_F64, a), a);
-	const struct hn_expr *size =
-		hn_expr_binary(HN_EXPR_MAX, call(HN_FN_abs, x, a),
-			       cast(call(HN_FN_sqrt, mean, a), t, a), a);
 
-	return hn_expr_binary(
-		side == HN_BRACKET_LOW ? HN_EXPR_SUB : HN_EXPR_ADD, x,
-		hn_expr_binary(HN_EXPR_MUL, size, hn_expr_float(error, t, a), a), a);
+	return cast(call(HN_FN_sqrt, mean, a), t, a);
+}
+
+/* The element x, moved by its error, which is relative to it or to `least`. */
+static const struct hn_expr *moved(const struct hn_expr *x, const struct hn_expr *least,
+				   double error, enum hn_bracket side, struct hn_arena *a)
+{
+	const struct hn_expr *size =
+		hn_expr_binary(HN_EXPR_MAX, call(HN_FN_abs, x, a), least, a);
+	const struct hn_expr *by = hn_expr_float(error, (enum hn_dtype)x->dtype, a);
+
+	return hn_expr_binary(side == HN_BRACKET_LOW ? HN_EXPR_SUB : HN_EXPR_ADD, x,
+			      hn_expr_binary(HN_EXPR_MUL, size, by, a), a);
 }
 
 /* The dag with output i moved; NULL: it cannot be. */
 static const struct hn_dag *move(const struct hn_dag *dag, const bool *loose, uint32_t i,
-				 enum hn_bracket side, struct hn_arena *a)
+				 enum hn_bracket side, enum hn_bracket_of of,
+				 struct hn_arena *a)
 {
 	const struct hn_op *like = dag->op[i];
 	struct look l = { .dag = dag, .loose = loose };
@@ -402,24 +409,29 @@ static const struct hn_dag *move(const struct hn_dag *dag, const bool *loose, ui
 
 	exact->dtype = type_of(t, a);
 	exact->body = list_of(l.point, a);
-	next = insert(next, at + 1, ".squares", like, &squares, a);
-	make_squares(squares, like, at, t, l.end, a);
+	const struct hn_expr *x = own_element(like, at, t, a),
+			     *least = hn_expr_float(1, t, a);
+
+	if (of == HN_BRACKET_WHOLE) {
+		next = insert(next, at + 1, ".squares", like, &squares, a);
+		make_squares(squares, like, at, t, l.end, a);
+		least = mean_size(like, at, t, a);
+	}
 	out = HN_NEW(a, struct hn_op);
 	*out = *like;
 	out->body = list_of(
-		replaced(like->body[0], l.point, moved(like, at, t, error, side, a), a),
-		a);
+		replaced(like->body[0], l.point, moved(x, least, error, side, a), a), a);
 
 	const struct hn_op **op = HN_NEW_ARRAY(a, const struct hn_op *, next->n_op);
 
 	memcpy(op, next->op, next->n_op * sizeof(*op));
-	op[at + 2] = out;
+	op[at + (of == HN_BRACKET_WHOLE ? 2 : 1)] = out;
 	next->op = op;
 	return next;
 }
 
 const struct hn_dag *hn_dag_bracket(const struct hn_dag *dag, enum hn_bracket side,
-				    struct hn_arena *a)
+				    enum hn_bracket_of of, struct hn_arena *a)
 {
 	bool loose[HN_DAG_MAX_OPS], rough[HN_DAG_MAX_OPS], rereads[HN_DAG_MAX_OPS];
 	enum hn_sway sway[HN_DAG_MAX_OPS];
@@ -442,7 +454,7 @@ const struct hn_dag *hn_dag_bracket(const struct hn_dag *dag, enum hn_bracket si
 			continue;
 		}
 		ret = rereads[i] ? NULL
-				 : move(ret != NULL ? ret : dag, loose, i, side, a);
+				 : move(ret != NULL ? ret : dag, loose, i, side, of, a);
 		if (ret == NULL) {
 			return NULL;
 		}

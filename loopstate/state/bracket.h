@@ -7,7 +7,8 @@
  * two.  Far from a border they agree, and the answer has one value.
  *
  * The bound is the tolerance of the float (loopstate/dag/tolerance.h), relative to itself or to the
- * root of the mean square of all of them, the larger.
+ * root of the mean square of all of them, the larger.  Where a few elements are asked for, and all
+ * of them would take too long, it is relative to itself or to 1.
  */
 #ifndef HN_LOOPSTATE_STATE_BRACKET_H
 #define HN_LOOPSTATE_STATE_BRACKET_H
@@ -15,6 +16,7 @@
 #include "loopstate/dag/dag.h"
 
 enum hn_bracket { HN_BRACKET_LOW, HN_BRACKET_HIGH };
+enum hn_bracket_of { HN_BRACKET_WHOLE, HN_BRACKET_ELEMENTS };
 
 /* The dag in which what its outputs convert is moved to that side.  Arguments are the same, and
  * outputs of float32 and float64 are as they were.  The dag itself where floats of 16 bits are the
@@ -26,6 +28,6 @@ enum hn_bracket { HN_BRACKET_LOW, HN_BRACKET_HIGH };
  *   - compares loose floats, or is not monotone in what it converts;
  * and when extents are parameters.  In `a`; pure. */
 const struct hn_dag *hn_dag_bracket(const struct hn_dag *dag, enum hn_bracket side,
-				    struct hn_arena *a);
+				    enum hn_bracket_of of, struct hn_arena *a);
 
 #endif

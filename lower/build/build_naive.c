@@ -124,7 +124,8 @@ static int add_brackets(const struct hn_build_request *r, const struct hn_dag *d
 
 	for (uint32_t side = 0; side < 2 && rc == 0; side++) {
 		const struct hn_dag *moved = hn_dag_bracket(wide != NULL ? wide : dag,
-							    (enum hn_bracket)side, a);
+							    (enum hn_bracket)side,
+							    HN_BRACKET_WHOLE, a);
 		const struct hn_looptree *tree = NULL;
 
 		if (moved == NULL) {

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "loopstate/dag/size.h"
+#include "loopstate/dag/sway.h"
 #include "loopstate/dag/tolerance.h"
 #include "loopstate/state/bracket.h"
 #include "lower/interp/interp.h"
@@ -38,6 +39,7 @@ struct check_case {
 	int64_t size[HN_DAG_MAX_SIZES];
 	void **arg, **rounded; /* the latter: outputs of another arithmetic */
 	void **side[2];	       /* outputs, rounded lower and higher; NULL: there is no such program */
+	const struct hn_dag *moved[2]; /* where elements are asked for; else NULL */
 	struct told *told;     /* [n_arg] */
 	uint32_t n_long;       /* outputs of which not one element was short enough */
 	bool trapped;	       /* an element was undefined */
@@ -101,8 +103,20 @@ static int64_t place(const struct hn_op *op, uint32_t k, struct hn_rng *r)
 	return at;
 }
 
+/* The element of output i, rounded lower and higher, where it is not known yet. */
+static bool compute_sides(const struct check_case *c, struct hn_interp *const in[4], uint32_t i,
+			  int64_t at, int64_t *fuel)
+{
+	enum hn_interp_result r = HN_INTERP_OK;
+
+	for (int k = 0; k < 2 && r != HN_INTERP_LONG && c->moved[k] != NULL; k++) {
+		r = hn_interp_element(in[2 + k], (uint32_t)c->moved[k]->arg[i], at, fuel);
+	}
+	return r != HN_INTERP_LONG;
+}
+
 /* Both arithmetics' value of an element; false when it takes too long. */
-static bool compute(struct check_case *c, struct hn_interp *const in[2], uint32_t op, int64_t at,
+static bool compute(struct check_case *c, struct hn_interp *const in[4], uint32_t op, int64_t at,
 		    int64_t *fuel, bool *ret_defined)
 {
 	enum hn_interp_result wide = hn_interp_element(in[0], op, at, fuel);
@@ -115,7 +129,7 @@ static bool compute(struct check_case *c, struct hn_interp *const in[2], uint32_
 }
 
 /* Elements of output i that are computed and defined, as far as the fuel goes. */
-static void look(struct check_case *c, struct hn_interp *const in[2], uint32_t i, bool whole,
+static void look(struct check_case *c, struct hn_interp *const in[4], uint32_t i, bool whole,
 		 int64_t fuel, struct hn_arena *a)
 {
 	uint32_t op = (uint32_t)c->dag->arg[i];
@@ -136,7 +150,8 @@ static void look(struct check_case *c, struct hn_interp *const in[2], uint32_t i
 		if (large) { /* what the first took may serve those in its row */
 			at = first - first % row + at % row;
 		}
-		bool done = compute(c, in, op, at, &left, &defined);
+		bool done = compute(c, in, op, at, &left, &defined) &&
+			    compute_sides(c, in, i, at, &left);
 
 		if (k == 0) {
 			c->n_long += !done;
@@ -159,11 +174,11 @@ static double float_at(enum hn_dtype t, const void *bytes, int64_t at)
 	return hn_interp_get(bytes, t, at).f;
 }
 
-/* Whether all outputs are rounded to few bits, and it is known where they lie near a border: the
+/* Whether all outputs are rounded to few bits, and it is known of all of them where they lie near a border: the
  * others have one value. */
 static bool is_certain(const struct check_case *c)
 {
-	bool ret = c->side[0] != NULL;
+	bool ret = c->side[0] != NULL && c->moved[0] == NULL;
 
 	for (uint32_t i = c->dag->n_input; i < c->dag->n_arg; i++) {
 		enum hn_dtype t = c->dag->op[c->dag->arg[i]]->dtype[hn_dag_arg_out(c->dag, i)];
@@ -295,7 +310,8 @@ static int bracket(struct check_case *c, struct hn_arena *a, struct hn_err *err)
 	int rc = 0;
 
 	for (int k = 0; k < 2 && rc == 0; k++) {
-		const struct hn_dag *moved = hn_dag_bracket(c->dag, (enum hn_bracket)k, a);
+		const struct hn_dag *moved = hn_dag_bracket(c->dag, (enum hn_bracket)k,
+							    HN_BRACKET_WHOLE, a);
 		void **arg = HN_NEW_ARRAY(a, void *, c->dag->n_arg);
 
 		if (moved == NULL) {
@@ -315,11 +331,41 @@ static int bracket(struct check_case *c, struct hn_arena *a, struct hn_err *err)
 	return rc;
 }
 
+/* The same, for elements that are asked for: where integers hang on loose floats, of which a step is
+ * no matter of tolerance. */
+static int bracket_elements(struct check_case *c, struct hn_interp *in[4], struct hn_arena *a,
+			    struct hn_err *err)
+{
+	int rc = 0;
+
+	for (int k = 0; k < 2 && rc == 0 && !hn_dag_settled(c->dag); k++) {
+		void **arg = HN_NEW_ARRAY(a, void *, c->dag->n_arg);
+
+		c->moved[k] = hn_dag_bracket(c->dag, (enum hn_bracket)k, HN_BRACKET_ELEMENTS, a);
+		if (c->moved[k] == NULL) {
+			return 0;
+		}
+		for (uint32_t i = 0; i < c->dag->n_arg; i++) {
+			size_t bytes = (size_t)hn_op_bytes(c->dag->op[c->dag->arg[i]],
+							   hn_dag_arg_out(c->dag, i));
+
+			arg[i] = c->arg[i];
+			if (i >= c->dag->n_input) {
+				arg[i] = hn_arena_alloc(a, bytes);
+				memset(arg[i], 0, bytes);
+			}
+		}
+		rc = hn_interp_open(c->moved[k], arg, HN_INTERP_WIDE, &in[2 + k], err);
+		c->side[k] = arg;
+	}
+	return rc;
+}
+
 /* Compute what is known of the outputs. */
 static int interpret(struct check_case *c, double tolerance, struct hn_arena *a,
 		     struct hn_err *err)
 {
-	struct hn_interp *in[2] = { NULL, NULL };
+	struct hn_interp *in[4] = { NULL };
 	const struct hn_dag *dag = c->dag;
 	uint32_t n_output = dag->n_arg - dag->n_input;
 	int rc = hn_interp_open(dag, c->arg, HN_INTERP_WIDE, &in[0], err);
@@ -328,16 +374,15 @@ static int interpret(struct check_case *c, double tolerance, struct hn_arena *a,
 	if (rc == 0) {
 		bool whole = 2 * hn_interp_cells(in[0]) <= CELLS;
 
-		if (whole) {
-			rc = bracket(c, a, err);
-		}
+		rc = whole ? bracket(c, a, err) : bracket_elements(c, in, a, err);
 		for (uint32_t i = dag->n_input; rc == 0 && i < dag->n_arg; i++) {
 			look(c, in, i, whole, whole ? 2 * CELLS : CELLS / n_output, a);
 			settle(c, i, tolerance);
 		}
 	}
-	hn_interp_close(in[0]);
-	hn_interp_close(in[1]);
+	for (int k = 0; k < 4; k++) {
+		hn_interp_close(in[k]);
+	}
 	return rc;
 }
 

@@ -66,7 +66,8 @@ static void what_can_be_moved(void **state)
 	hn_arena_init(&a, 0);
 	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
 		const struct hn_dag *dag = dag_open(row[i].text, &a);
-		const struct hn_dag *low = hn_dag_bracket(dag, HN_BRACKET_LOW, &a);
+		const struct hn_dag *low =
+			hn_dag_bracket(dag, HN_BRACKET_LOW, HN_BRACKET_WHOLE, &a);
 		struct hn_err err = { 0 };
 
 		if ((low != NULL) != row[i].moved) {
@@ -77,6 +78,9 @@ static void what_can_be_moved(void **state)
 			fail_msg("%s: %s", row[i].text, err.msg);
 		}
 		assert_true(low == NULL || low->n_arg == dag->n_arg);
+		low = hn_dag_bracket(dag, HN_BRACKET_HIGH, HN_BRACKET_ELEMENTS, &a);
+		assert_int_equal(low != NULL, row[i].moved);
+		assert_true(low == NULL || hn_dag_check("high", low, 0, &err) == 0);
 	}
 	hn_arena_fini(&a);
 }
@@ -95,8 +99,8 @@ static void near_a_border_there_are_two(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	for (int side = 0; side < 2; side++) {
-		const struct hn_dag *dag =
-			hn_dag_bracket(dag_open(text, &a), (enum hn_bracket)side, &a);
+		const struct hn_dag *dag = hn_dag_bracket(
+			dag_open(text, &a), (enum hn_bracket)side, HN_BRACKET_WHOLE, &a);
 		void *arg[] = { in, got[side] };
 		struct hn_err err;
 
