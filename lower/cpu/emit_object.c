@@ -141,6 +141,7 @@ static void start_families(void)
 	LLVMInitializeAllTargets();
 	LLVMInitializeAllTargetMCs();
 	LLVMInitializeAllAsmPrinters();
+	LLVMInitializeAllAsmParsers();
 }
 
 static pthread_once_t llvm_families = PTHREAD_ONCE_INIT;
