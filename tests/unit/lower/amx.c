@@ -319,7 +319,9 @@ static const struct hn_state *by_hand(const struct hn_dag *dag, const struct row
 	static const int64_t order[] = { 0, 3, 6, 1, 4, 2, 5, 7, 8 },
 			     loop[] = { 2, 5, 7, 8 };
 
-	pack_operand(&d, row);
+	if (row->operand >= 0) {
+		pack_operand(&d, row);
+	}
 	int32_t stage = sum_of(d.s, in);
 	struct hn_step give = { .kind = HN_STEP_tensorize,
 				.stage = stage,
@@ -509,6 +511,33 @@ static void swizzled_rows_are_loops(void **state)
 	hn_arena_fini(&a);
 }
 
+/* An argument in groups, which ends where its page does (lower_run.h): its last tile has few columns,
+ * and a last group of one term. */
+static void nothing_is_read_past_an_argument(void **state)
+{
+	static const struct row row = { "tdpbusd",
+					"f(uint8 A[16,61], int8 B[16,19,4]) -> C"
+					" { C(i,j) +=! int32(A(i,k)) * int32(B(k/4,j,k%4)) }",
+					-1,
+					{ 0 },
+					{ 0, 1, 2 } };
+	struct fixture *f = *state;
+	struct run_args want;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = dag_open(row.text, &a);
+	const struct hn_state *s = by_hand(dag, &row, 1, 1, &a);
+	struct history h = { row.text, dag, s->trace, 0, &want, 0, &a };
+
+	form_answer(dag, &want);
+	amx.n_sum = 0;
+	check_history(f->em, &h, false, false);
+	assert_true(amx.n_sum > 0);
+	run_args_free(&want);
+	hn_arena_fini(&a);
+}
+
 /* The header of a kernel that uses tiles declares what asks for them, and that is there. */
 static void a_kernel_asks_for_its_tiles(void **state)
 {
@@ -626,6 +655,8 @@ int main(void)
 						teardown_model),
 		cmocka_unit_test_setup_teardown(all_sizes, setup_model, teardown_model),
 		cmocka_unit_test_setup_teardown(extremes, setup_model, teardown_model),
+		cmocka_unit_test_setup_teardown(nothing_is_read_past_an_argument, setup_model,
+						teardown_model),
 		cmocka_unit_test_setup_teardown(fragments_stay_in_registers, setup_model,
 						teardown_model),
 		cmocka_unit_test_setup_teardown(swizzled_rows_are_loops, setup_model,
