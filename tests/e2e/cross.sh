@@ -29,7 +29,7 @@ answers "$neon -mattr=+dotprod,+i8mm,+bf16,+fullfp16" $compiler "bfdot sdot udot
 # A user's way: a kernel, its header and the pool's source, in one folder.
 product='qmm(uint8 A[37,61], const int8 B[61,45]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }'
 cat >"$work/steps" <<'END'
-[["PK", 1, [4, 1]], ["SP", 3, 2, 61, [4], 1], ["TE", 3, 3, "usdot"], ["SP", 3, 1, 45, [4], 1],
+[["PK", 1, [4, 1]], ["SP", 3, 2, 61, [4], 1], ["TE", 3, [3], "usdot"], ["SP", 3, 1, 45, [4], 1],
  ["RE", 3, [0, 1, 3, 2, 4]], ["AN", 3, 0, 3], ["AN", 3, 3, 2]]
 END
 cat >"$work/main.c" <<'END'
@@ -76,9 +76,10 @@ kernel()
 		die "replay $*: does not link"
 	"$emulator" -cpu max "$work/qmm" || die "replay $*: wrong, status $?"
 }
-kernel --auto
-kernel --record "$work/steps"
-aarch64-linux-gnu-objdump -d "$work/k/qmm.o" | grep -q usdot || die "no usdot in the kernel"
+for schedule in --auto "--record $work/steps"; do
+	kernel $schedule
+	aarch64-linux-gnu-objdump -d "$work/k/qmm.o" | grep -q usdot || die "no usdot in the kernel of $schedule"
+done
 
 # What was measured on this machine says nothing of that one.
 hone tune --text "$product" --trials 2 -q >/dev/null || die "tune"

@@ -14,7 +14,7 @@
 
 struct tally {
 	struct fixture *f;
-	uint32_t n, by_instruction;
+	uint32_t n, n_drawn, by_instruction;
 };
 
 static bool calls(const struct hn_looptree *t, struct fixture *f,
@@ -38,8 +38,11 @@ static void check_row(const struct group_row *row, struct tally *sum)
 	hn_arena_init(&a, 0);
 	const struct hn_dag *dag = dag_open(row->text, &a);
 
+	uint64_t most = hn_target_has_intrin(&sum->f->host, in) ? N_HISTORY : N_HISTORY / 3;
+
 	form_answer(dag, &want);
-	for (uint64_t i = 0; i < N_HISTORY; i++) {
+	sum->n_drawn += (uint32_t)most;
+	for (uint64_t i = 0; i < most; i++) {
 		const struct hn_state *s = group_history(dag, row, i, &a);
 		const struct hn_looptree *t;
 		struct hn_err err;
@@ -68,7 +71,7 @@ static void all_rows(struct fixture *f, struct tally *ret)
 	}
 	print_message("%u histories, %u by an instruction\n", ret->n,
 		      ret->by_instruction);
-	assert_true(ret->n > N_HISTORY * HN_COUNT_OF(group_rows) / 2);
+	assert_true(ret->n > ret->n_drawn / 2);
 }
 
 static void right_on_this_machine(void **state)
@@ -177,7 +180,9 @@ static void other_families_have_theirs(void **state)
 		const struct hn_dag *dag = dag_open(row->text, &f->arena);
 		uint32_t by_instruction = 0;
 
-		for (uint64_t k = 0; k < 2 * N_HISTORY; k++) {
+		uint64_t most = hn_target_has_intrin(&f->host, in) > 0 ? N_HISTORY : 2;
+
+		for (uint64_t k = 0; k < most; k++) {
 			const struct hn_looptree *t;
 			struct hn_err err;
 
