@@ -44,7 +44,8 @@ struct hn_view {
 
 /* Look at stmt inside loops path[0..n). False when it is past the limits above. */
 bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
-		  const struct hn_node *const *path, uint32_t n, struct hn_arena *a,
+		  const struct hn_node *const *path, uint32_t n,
+		  const struct hn_target *t, struct hn_arena *a,
 		  struct hn_view *ret);
 
 /* How iterations become instructions: some loop runs over lanes, whichever costs least. */

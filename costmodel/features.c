@@ -89,7 +89,8 @@ static void visit_stmt(struct walk *w, const struct hn_node *node)
 	struct hn_estimate e;
 
 	if (w->n == w->n_stmt ||
-	    !hn_view_make(w->tree, node, w->path, w->n_loop, w->a, &w->view)) {
+	    !hn_view_make(w->tree, node, w->path, w->n_loop, w->target, w->a,
+			  &w->view)) {
 		w->hopeless = true;
 		return;
 	}

@@ -299,8 +299,9 @@ static int32_t deepest(const struct hn_view *v, const struct hn_expr *e)
 	return best;
 }
 
-/* A loop given to an instruction (TE) is one of its groups, where the terms lie side by side. */
-static void find_group(struct hn_view *v)
+/* A loop given to an instruction (TE) is one of its groups, where the terms lie side by side and
+ * the target has it. */
+static void find_group(struct hn_view *v, const struct hn_target *t)
 {
 	int32_t at = -1;
 
@@ -308,7 +309,10 @@ static void find_group(struct hn_view *v)
 		const struct hn_intrin *in =
 			v->loop[l]->stage == v->stmt->stage ? v->loop[l]->intrin : NULL;
 
-		at = in != NULL && !hn_intrin_is_tile(in) ? (int32_t)l : at;
+		bool made = in != NULL && !hn_intrin_is_tile(in) &&
+			    hn_target_has_intrin(t, in) != 0;
+
+		at = made ? (int32_t)l : at;
 	}
 	for (uint32_t i = 0; at >= 0 && i + 1 < v->n_stream; i++) {
 		at = v->stream[i].stride[at] == 1 ? at : -1;
@@ -348,7 +352,8 @@ static bool has_border_tiles(const struct hn_view *v, const struct hn_op *op, ui
 }
 
 bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
-		  const struct hn_node *const *path, uint32_t n, struct hn_arena *a,
+		  const struct hn_node *const *path, uint32_t n,
+		  const struct hn_target *t, struct hn_arena *a,
 		  struct hn_view *ret)
 {
 	const struct hn_op *op = tree->dag->op[stmt->stage];
@@ -387,7 +392,7 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 		}
 	}
 	make_stream(ret, NULL, stmt->stage, &indices, a);
-	find_group(ret);
+	find_group(ret, t);
 	ret->border_tiles = ret->group >= 0 && has_border_tiles(ret, op, f.padded);
 	return !f.overflow;
 }

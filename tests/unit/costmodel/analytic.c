@@ -16,7 +16,8 @@
 #define VECTOR "[\"AN\", 2, 8, 2]"
 #define GOOD "[" TILED("[1, 16, 4]", "[2, 2, 16]", "[64]") PARALLEL VECTOR "]"
 
-static double score(const char *model, const struct hn_dag *dag, const char *trace)
+static double score_on(const char *line, const char *model, const struct hn_dag *dag,
+		       const char *trace)
 {
 	const struct hn_model_ops *ops = hn_model_ops(model);
 	const struct hn_trace *t;
@@ -30,9 +31,7 @@ static double score(const char *model, const struct hn_dag *dag, const char *tra
 	double out;
 
 	hn_arena_init(&a, 0);
-	if (hn_target_parse("cpu -isa=x86-64-avx2 -num_cores=2 -l1_bytes=32768 "
-			    "-l2_bytes=524288 -l3_bytes=33554432",
-			    &a, &target, &err) < 0 ||
+	if (hn_target_parse(line, &a, &target, &err) < 0 ||
 	    hn_trace_parse("trace", trace, strlen(trace), &a, &t, &err) < 0 ||
 	    hn_state_replay(dag, t, &a, &s, &err) < 0 ||
 	    hn_looptree_build(s, &a, &tree, &err) < 0) {
@@ -46,6 +45,13 @@ static double score(const char *model, const struct hn_dag *dag, const char *tra
 	ops->destroy(m);
 	hn_arena_fini(&a);
 	return out;
+}
+
+static double score(const char *model, const struct hn_dag *dag, const char *trace)
+{
+	return score_on("cpu -isa=x86-64-avx2 -num_cores=2 -l1_bytes=32768 -l2_bytes=524288 "
+			"-l3_bytes=33554432",
+			model, dag, trace);
 }
 
 static void matmul_programs_are_ranked(void **state)
@@ -228,6 +234,30 @@ static void roundings_are_instructions(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A group of terms is one instruction where the target has it, and else four products. */
+static void groups_are_for_who_has_them(void **state)
+{
+	static const char with[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 256, [4], 1],"
+				   " [\"RE\", 3, [2, 3, 0, 1]], [\"TE\", 3, [1], \"vpdpbusd\"]]";
+	static const char without[] = "[[\"PK\", 1, [4, 1]], [\"SP\", 3, 2, 256, [4], 1],"
+				      " [\"RE\", 3, [2, 3, 0, 1]]]";
+	static const char has[] = "cpu -isa=x86-64-avx512 -mattr=+avx512vnni -num_cores=1",
+			  lacks[] = "cpu -isa=x86-64-avx512 -mattr= -num_cores=1";
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	const struct hn_dag *dag = dag_open("f(uint8 A[16,256], const int8 B[256,16]) -> C"
+					    " { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+					    &a);
+
+	assert_true(score_on(has, "analytic", dag, with) >
+		    1.5 * score_on(has, "analytic", dag, without));
+	assert_true(score_on(lacks, "analytic", dag, with) ==
+		    score_on(lacks, "analytic", dag, without));
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +271,7 @@ int main(void)
 		cmocka_unit_test(noise_is_seeded_and_positive),
 		cmocka_unit_test(odd_programs_have_scores),
 		cmocka_unit_test(roundings_are_instructions),
+		cmocka_unit_test(groups_are_for_who_has_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
