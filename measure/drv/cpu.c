@@ -462,38 +462,6 @@ static int keep_reference(struct cpu_workload *w, bool in_place, struct hn_err *
 	return 0;
 }
 
-static uint64_t hash_text(const char *text, uint64_t seed)
-{
-	return text != NULL ? hn_hash64(text, strlen(text) + 1, seed) : seed + 1;
-}
-
-/* Same programs and same inputs: same references, whoever asks. */
-static uint64_t origin_of(const struct hn_board_workload *from)
-{
-	const double number[] = {from->tolerance, (double)from->magnitude, from->need.flops,
-				 from->need.read_bytes, from->need.written_bytes,
-				 (double)from->n_set, (double)from->n_tensor, from->cold,
-				 from->settled, from->subnormals,
-				 (double)from->naive.limit_ms};
-	uint64_t h = hn_hash64(from->naive.object, from->naive.object_bytes, from->seed);
-
-	h = hn_hash64(number, sizeof number, h);
-	h = hash_text(from->naive.symbol, h);
-	h = hash_text(from->wide, h);
-	h = hash_text(from->refer, h);
-	h = hash_text(from->sample, h);
-	h = hash_text(from->bracket, h);
-	for (uint32_t i = 0; i < from->n_tensor; i++) {
-		const struct hn_tensor *t = &from->tensor[i];
-
-		h = hash_text(t->name, h);
-		h = hn_hash64(&t->elem, sizeof t->elem, h);
-		h = hn_hash64(&t->output, sizeof t->output, h);
-		h = hn_hash64(t->shape, t->n_dim * sizeof *t->shape, h);
-	}
-	return h;
-}
-
 static uint32_t count_sets(const struct hn_board_workload *from)
 {
 	uint32_t n = 0;
@@ -549,7 +517,7 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	struct hn_board_workload alone;
 	int64_t begin = hn_clock_ns();
 	struct hn_err err = {0};
-	uint64_t origin = origin_of(from);
+	uint64_t origin = hn_cpu_origin(from);
 	int64_t least = buffer_bytes(from->n_tensor, from->tensor, 1, false);
 	int64_t wanted = buffer_bytes(from->n_tensor, from->tensor, count_sets(from),
 				      from->bracket != NULL);

@@ -165,6 +165,9 @@ bool hn_cpu_set_serves(uint32_t set, uint32_t n, const struct hn_tensor *t);
 void hn_cpu_sample(struct cpu_board *b, struct cpu_workload *w, uint32_t set,
 		   const struct hn_board_workload *from, struct hn_board_answer *ret);
 
+/* cpu_origin.c: a hash of all that the workload's references depend on. */
+uint64_t hn_cpu_origin(const struct hn_board_workload *from);
+
 /* cpu_bracket.c: whether the output is held between two others where there are such. */
 bool hn_cpu_is_held(const struct hn_tensor *t);
 
