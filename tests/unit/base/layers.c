@@ -37,13 +37,14 @@ struct layer {
 static const struct layer layers[] = {
 	{"bench", "*"},
 	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
-	{"client", " search sketch costmodel proto db target loopstate base "},
+	{"client", " search sketch costmodel graph proto db target loopstate base "},
 	{"search", " sketch costmodel target loopstate base "},
 	{"measure", " proto target base "},
 	{"sketch", " target loopstate base "},
 	{"costmodel", " target loopstate base "},
 	{"lower", " target loopstate proto base "},
 	{"target", " loopstate base "},
+	{"graph", " loopstate base "},
 	{"loopstate", " base "},
 	{"proto", " base "},
 	{"db", " base "},
@@ -90,6 +91,7 @@ static const struct layer rooms[] = {
 	{"bench/peer", " bench "},
 	{"bench", " bench/polybench "},
 	{"bench/polybench", " "},
+	{"graph/onnx", " "},
 	{"include/hone", " "},
 };
 
@@ -139,7 +141,7 @@ static const struct banned_word banned_words[] = {
  * shows some has a blank behind the colon; so have Ansor's records (loopstate/record/record.c),
  * whose bytes are another program's. */
 static const char *const jw_folders[] = {"client/", "costmodel/", "daemon/", "db/",
-					 "loopstate/", "lower/", "measure/", "proto/",
+					 "graph/", "loopstate/", "lower/", "measure/", "proto/",
 					 "search/", "sketch/", "target/"};
 
 /* What the walk sees. nftw has no argument for its callback: one object, this file's. */

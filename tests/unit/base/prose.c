@@ -27,8 +27,8 @@
 #define MOST_COLUMNS 100
 
 /* What a path of this tree begins with. */
-static const char folders[] = " .ci base bench client costmodel daemon db docs examples include "
-			      "loopstate lower measure proto search sketch target tests ";
+static const char folders[] = " .ci base bench client costmodel daemon db docs examples graph "
+			      "include loopstate lower measure proto search sketch target tests ";
 
 enum block { NOTHING, PARAGRAPH, ITEM, TABLE, CODE };
 
