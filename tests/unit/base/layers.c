@@ -39,12 +39,12 @@ static const struct layer layers[] = {
 	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
 	{"client", " search sketch costmodel graph proto db target loopstate base "},
 	{"search", " sketch costmodel target loopstate base "},
+	{"graph", " lower target loopstate base "}, /* of lower the interpreter */
 	{"measure", " proto target base "},
 	{"sketch", " target loopstate base "},
 	{"costmodel", " target loopstate base "},
 	{"lower", " target loopstate proto base "},
 	{"target", " loopstate base "},
-	{"graph", " loopstate base "},
 	{"loopstate", " base "},
 	{"proto", " base "},
 	{"db", " base "},
@@ -91,6 +91,9 @@ static const struct layer rooms[] = {
 	{"bench/peer", " bench "},
 	{"bench", " bench/polybench "},
 	{"bench/polybench", " "},
+	{"graph/import", " graph/op graph/ir graph/onnx "},
+	{"graph/op", " graph/ir "},
+	{"graph/ir", " "},
 	{"graph/onnx", " "},
 	{"include/hone", " "},
 };

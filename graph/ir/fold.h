@@ -1,0 +1,16 @@
+/* graph/ir/fold.h -- results that depend on constants alone are constants.
+ *
+ * They are computed by the reference interpreter from the node's own template, so an operator is
+ * described once.  A constant whose elements are all equal stays one element, however large its
+ * shape is: models that come without weights have hundreds of megabytes of them.
+ */
+#ifndef HN_GRAPH_IR_FOLD_H
+#define HN_GRAPH_IR_FOLD_H
+
+#include "graph/ir/graph.h"
+
+/* Whether the results of the node, whose shapes are known, are constants now.  Sets g->failed
+ * where they cannot be computed. */
+bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n);
+
+#endif

@@ -1,0 +1,92 @@
+/* graph/op/rows.h -- the functions that rows of ops.def name, one file for each kind. */
+#ifndef HN_GRAPH_OP_ROWS_H
+#define HN_GRAPH_OP_ROWS_H
+
+#include "graph/ir/op.h"
+
+#define EXPAND(name) int32_t name(const struct hn_gcall *c)
+#define INFER(name) bool name(const struct hn_gcall *c, struct hn_gshape *ret)
+#define SAY(name) void name(struct hn_say *s, const struct hn_gnode *n)
+
+/* elementwise.c */
+INFER(hn_elementwise_infer);
+INFER(hn_compare_infer);
+INFER(hn_where_infer);
+INFER(hn_cast_infer);
+SAY(hn_elementwise_say);
+SAY(hn_cast_say);
+/* arithmetic.c */
+EXPAND(hn_identity_expand);
+EXPAND(hn_dropout_expand);
+EXPAND(hn_variadic_expand);
+EXPAND(hn_mean_expand);
+EXPAND(hn_clip_expand);
+EXPAND(hn_pow_expand);
+EXPAND(hn_div_expand);
+EXPAND(hn_gelu_expand);
+EXPAND(hn_cast_expand);
+/* conv.c */
+EXPAND(hn_conv_expand);
+INFER(hn_conv_infer);
+SAY(hn_conv_say);
+/* matmul.c */
+EXPAND(hn_gemm_expand);
+EXPAND(hn_matmul_expand);
+INFER(hn_matmul_infer);
+SAY(hn_matmul_say);
+/* pool.c */
+EXPAND(hn_maxpool_expand);
+EXPAND(hn_avgpool_expand);
+INFER(hn_pool_infer);
+SAY(hn_pool_say);
+/* reduce.c */
+EXPAND(hn_reduce_expand);
+EXPAND(hn_globalpool_expand);
+INFER(hn_reduce_infer);
+SAY(hn_reduce_say);
+/* normalize.c */
+EXPAND(hn_softmax_expand);
+EXPAND(hn_layernorm_expand);
+EXPAND(hn_batchnorm_expand);
+INFER(hn_normalize_infer);
+SAY(hn_softmax_say);
+SAY(hn_standardize_say);
+/* reshape.c */
+EXPAND(hn_reshape_expand);
+EXPAND(hn_flatten_expand);
+EXPAND(hn_squeeze_expand);
+EXPAND(hn_unsqueeze_expand);
+INFER(hn_reshape_infer);
+SAY(hn_reshape_say);
+/* shape.c */
+EXPAND(hn_shape_expand);
+EXPAND(hn_size_expand);
+EXPAND(hn_constantofshape_expand);
+EXPAND(hn_range_expand);
+/* move.c */
+EXPAND(hn_transpose_expand);
+EXPAND(hn_expand_expand);
+EXPAND(hn_slice_expand);
+EXPAND(hn_split_expand);
+EXPAND(hn_concat_expand);
+EXPAND(hn_pad_expand);
+INFER(hn_transpose_infer);
+INFER(hn_expand_infer);
+INFER(hn_slice_infer);
+INFER(hn_concat_infer);
+INFER(hn_pad_infer);
+SAY(hn_transpose_say);
+SAY(hn_expand_say);
+SAY(hn_slice_say);
+SAY(hn_concat_say);
+SAY(hn_pad_say);
+/* gather.c */
+EXPAND(hn_gather_expand);
+INFER(hn_gather_infer);
+SAY(hn_gather_say);
+
+#undef EXPAND
+#undef INFER
+#undef SAY
+
+#endif

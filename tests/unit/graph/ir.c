@@ -1,0 +1,163 @@
+/* Building a graph: shapes, equal nodes, constants, what is swept away, and the text of nodes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/ir/graph.h"
+#include "graph/ir/text.h"
+
+static struct hn_arena arena;
+static struct hn_graph g;
+static struct hn_err err;
+
+static int set_up(void **state)
+{
+	(void)state;
+	err = (struct hn_err){ 0 };
+	hn_arena_init(&arena, 0);
+	hn_graph_init(&g, &arena, "net", &err);
+	g.opset = 17;
+	g.at = "here";
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	hn_arena_fini(&arena);
+	return 0;
+}
+
+static int32_t input(const char *name, uint32_t rank, const int64_t *shape)
+{
+	return hn_graph_input(&g, name, HN_F32, rank, shape);
+}
+
+static const int64_t two_three[] = { 2, 3 }, three[] = { 3 }, four[] = { 4 };
+
+static void an_equal_node_is_found_again(void **state)
+{
+	int32_t x = input("x", 2, two_three), y = input("y", 1, three);
+	int32_t sum = hn_graph_2(&g, "Add", x, y);
+
+	(void)state;
+	assert_int_equal(hn_graph_2(&g, "Add", x, y), sum);
+	assert_int_not_equal(hn_graph_2(&g, "Add", y, x), sum);
+	assert_int_not_equal(hn_graph_2(&g, "Sub", x, y), sum);
+	assert_int_equal(g.n_node, 3);
+	/* constants are equal by their elements */
+	assert_int_equal(hn_graph_2(&g, "Mul", x, hn_graph_scalar(&g, HN_F32, 2)),
+			 hn_graph_2(&g, "Mul", x, hn_graph_scalar(&g, HN_F32, 2)));
+	assert_int_not_equal(hn_graph_2(&g, "Mul", x, hn_graph_scalar(&g, HN_F32, 2)),
+			     hn_graph_2(&g, "Mul", x, hn_graph_scalar(&g, HN_F32, 3)));
+	assert_int_equal(g.n_node, 5);
+}
+
+static void constants_are_computed(void **state)
+{
+	static const float a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 10, 20, 30 };
+	int32_t x = hn_graph_const(&g, "a", HN_F32, 2, two_three, a, false);
+	int32_t y = hn_graph_const(&g, "b", HN_F32, 1, three, b, false);
+	int32_t sum = hn_graph_2(&g, "Add", x, y);
+	double v;
+
+	(void)state;
+	assert_int_equal(g.n_node, 0);
+	for (int64_t i = 0; i < 6; i++) {
+		assert_true(hn_gvalue_number(&g.value[sum], i, &v));
+		assert_true(v == (double)(a[i] + b[i % 3]));
+	}
+	assert_false(hn_gvalue_number(&g.value[sum], 6, &v));
+}
+
+/* 2^38 elements, which no memory holds. */
+static void equal_elements_stay_one(void **state)
+{
+	static const int64_t huge[] = { 1 << 19, 1 << 19 };
+	static const float one = 1.5f;
+	int32_t x = hn_graph_const(&g, "a", HN_F32, 2, huge, &one, true);
+	int32_t y = hn_graph_2(&g, "Mul", x, hn_graph_scalar(&g, HN_F32, 2));
+	double v;
+
+	(void)state;
+	assert_false(g.failed);
+	assert_true(g.value[y].fill);
+	assert_true(hn_gvalue_number(&g.value[y], (int64_t)1 << 37, &v) && v == 3);
+	assert_true(arena.used_bytes < (1 << 20));
+}
+
+static void what_nobody_needs_goes(void **state)
+{
+	int32_t x = input("x", 2, two_three), kept, out[1];
+
+	(void)state;
+	hn_graph_1(&g, "Relu", x);
+	kept = hn_graph_1(&g, "Tanh", x);
+	hn_graph_1(&g, "Exp", kept);
+	out[0] = hn_graph_1(&g, "Abs", kept);
+	g.output = out;
+	g.n_output = 1;
+	hn_graph_sweep(&g);
+	assert_int_equal(g.n_node, 2);
+	assert_int_equal(g.value[kept].node, 0);
+	assert_int_equal(g.value[out[0]].node, 1);
+}
+
+static void nodes_become_a_computation(void **state)
+{
+	static const uint8_t channels_last[] = { 0, 2, 3, 1 };
+	static const int64_t image[] = { 1, 8, 5, 5 }, weights[] = { 4, 8, 3, 3 };
+	struct hn_gattr pads = hn_gattr_of_ints("pads", 4, (int64_t[]){ 1, 0, 1, 0 });
+	float *w = hn_arena_alloc(&arena, 4 * 8 * 9 * sizeof(float));
+	int32_t in[2] = { input("x", 4, image), hn_graph_const(&g, "w", HN_F32, 4, weights, w, false) };
+	int32_t conv = hn_graph_add(&g, "Conv", 2, in, 1, &pads);
+	int32_t out = hn_graph_1(&g, "Relu", conv);
+	const uint32_t node[] = { 0, 1 };
+	const struct hn_dag *dag;
+	struct hn_gtext t;
+
+	(void)state;
+	g.value[in[0]].order = g.value[conv].order = g.value[out].order = channels_last;
+	assert_int_equal(hn_graph_text(&g, "net", 2, node, 1, &out, &arena, &t, &err), 0);
+	assert_string_equal(
+		t.text,
+		"net(float32 T1[1,5,5,8], const float32 T2[4,8,3,3]) -> T4 {\n"
+		"\tP1(i0,i2,i3,i1) = i2 >= 1 && i2 < 6 ? T1(i0,i2 - 1,i3,i1) : float32(0)"
+		"  where i0 in 0:1, i1 in 0:8, i2 in 0:7, i3 in 0:5\n"
+		"\tT3(i0,i2,i3,i1) +=! P1(i0,i2 + k0,i3 + k1,c) * T2(i1,c,k0,k1)"
+		"  where i0 in 0:1, i2 in 0:5, i3 in 0:3, i1 in 0:4, k0 in 0:3, k1 in 0:3, c in 0:8\n"
+		"\tT4(i0,i2,i3,i1) = max(T3(i0,i2,i3,i1), 0)"
+		"  where i0 in 0:1, i2 in 0:5, i3 in 0:3, i1 in 0:4\n}\n");
+	assert_int_equal(hn_graph_dag(&t, "net", &arena, &dag, &err), 0);
+	assert_int_equal(t.n_in, 2);
+	assert_int_equal(t.arg[2], out);
+}
+
+static void what_is_wrong_is_one_line(void **state)
+{
+	int32_t x = input("x", 2, two_three), y = input("y", 1, four), bad;
+
+	(void)state;
+	bad = hn_graph_2(&g, "Add", x, y);
+	assert_int_equal(bad, HN_BAD);
+	assert_string_equal(err.msg, "here: Add: shapes [2,3] and [4] do not broadcast");
+	assert_int_equal(hn_graph_1(&g, "Relu", bad), HN_BAD); /* and stays the first */
+	assert_int_equal(hn_graph_1(&g, "Relu", x), HN_BAD);
+	assert_string_equal(err.msg, "here: Add: shapes [2,3] and [4] do not broadcast");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(an_equal_node_is_found_again), TEST(constants_are_computed),
+		TEST(equal_elements_stay_one),	    TEST(what_nobody_needs_goes),
+		TEST(nodes_become_a_computation),   TEST(what_is_wrong_is_one_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
