@@ -72,6 +72,10 @@ static const struct layer rooms[] = {
 	{"lower/interp", " lower "},
 	{"lower/prove", " lower "},
 	{"lower", " "},
+	{"graph/library", " graph "},
+	{"graph/plan", " graph "},
+	{"graph/runtime", " graph "},
+	{"graph", " "},
 	{"measure/host", " measure/board measure "},
 	{"measure/drv", " measure/board measure "},
 	{"measure/board", " measure "},
@@ -94,6 +98,7 @@ static const struct layer rooms[] = {
 	{"graph/import", " graph/op graph/ir graph/onnx "},
 	{"graph/op", " graph/ir "},
 	{"graph/ir", " "},
+	{"graph/plan", " "},
 	{"graph/onnx", " "},
 	{"include/hone", " "},
 };
