@@ -1,0 +1,130 @@
+/* hone/model.h -- how to run a network that hone compiled.
+ *
+ * A compiled network is a table of steps, each the call of one kernel (hone/kernel.h), and what
+ * walks it.  Its own header declares it under its own name and says what its inputs and outputs
+ * are:
+ *
+ *     NAME_prepare(weights, prepared, arena, env);              once
+ *     NAME_run(weights, prepared, in, out, arena, env);         as often as wanted
+ *
+ *   weights   NAME_WEIGHTS_BYTES, the file NAME's folder holds, mapped or read; only read
+ *   prepared  NAME_PREPARED_BYTES of the caller's, 64-byte aligned; NAME_prepare fills it from the
+ *             weights, NAME_run only reads it.  NULL in NAME_run: each call prepares for itself,
+ *             in memory from malloc, which is slow
+ *   in, out   pointers to the inputs and outputs, in order; row-major, best 64-byte aligned.  An
+ *             output may not overlap an input or another output
+ *   arena     NAME_ARENA_BYTES(workers) of the caller's, 64-byte aligned: what lies between the
+ *             steps, and the kernels' workspace; contents undefined before and after
+ *   env       the threads (hone/pool.h); NULL: the caller's alone.  Its workspace and prepared
+ *             block are not used
+ *
+ * All return 0, or one of the numbers below, or what the kernel returned that failed; then the
+ * outputs are undefined.  Nothing is allocated and nothing is kept: any number of calls may run
+ * at a time, of one model or of several, each with an arena, outputs and an environment of its
+ * own.  They may share weights and prepared data.
+ *
+ * NAME_prepare also asks the system for what kernels need (tile registers, hone/kernel.h).  So it
+ * is called once in a process even if there is nothing to prepare.
+ *
+ * The functions here do the work for any model; NAME_run and the others call them with NAME_model.
+ * Each compiled model brings them along, as weak symbols whose names carry the version of the
+ * table.  A program with several models keeps one copy.  Models of another version bring functions
+ * of another name.
+ */
+#ifndef HONE_MODEL_H
+#define HONE_MODEL_H
+
+#include "hone/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HONE_MODEL_ABI 1
+#define hone_model_arena_bytes hone_model_arena_bytes_1
+#define hone_model_prepare hone_model_prepare_1
+#define hone_model_run hone_model_run_1
+#define hone_model_run_timed hone_model_run_timed_1
+
+#define HONE_MODEL_VERSION (-16) /* the table is of another version than these functions */
+#define HONE_MODEL_ALIGN (-17)	 /* arena or prepared data is not 64-byte aligned, or missing */
+#define HONE_MODEL_INIT (-18)	 /* the system refuses tile registers */
+
+#define HONE_MODEL_MAX_ARGS 256 /* of a kernel */
+
+/* An input or an output. */
+struct hone_model_tensor {
+	const char *name;    /* UTF-8, of the network's author */
+	const char *dtype;   /* "float32", "int64", ... */
+	const int64_t *dims; /* [rank] */
+	uint64_t bytes;
+	uint32_t rank;
+};
+
+enum hone_model_place {
+	HONE_MODEL_INPUT,
+	HONE_MODEL_OUTPUT,
+	HONE_MODEL_ARENA,
+	HONE_MODEL_WEIGHTS
+};
+
+/* Where an argument of a step lies. */
+struct hone_model_arg {
+	uint32_t place; /* enum hone_model_place */
+	uint32_t index; /* of the input or output, else 0 */
+	uint64_t offset; /* in it, in bytes */
+};
+
+struct hone_model_kernel {
+	const char *name; /* for people */
+	int32_t (*packed)(void *const *args, const struct hone_env *env);
+	/* NULL: nothing to prepare */
+	int32_t (*prepare_packed)(void *const *args, void *prepared, const struct hone_env *env);
+	int32_t (*init)(void); /* NULL: nothing to ask for */
+	uint64_t prepared_bytes;
+	uint64_t workspace_bytes, worker_bytes; /* once, and for each worker */
+};
+
+struct hone_model_step {
+	const char *name; /* for people */
+	uint32_t kernel;
+	uint32_t first_arg, n_args; /* in the model's args */
+	uint32_t prepares;	    /* 1: the prepared block is made for this step; 0: there is
+				     * none, or an earlier step's serves */
+	uint64_t prepared;	    /* offset of the block */
+};
+
+struct hone_model {
+	uint32_t abi; /* HONE_MODEL_ABI */
+	uint32_t n_inputs, n_outputs, n_kernels, n_steps, n_args;
+	const char *name;
+	const struct hone_model_tensor *inputs, *outputs;
+	const struct hone_model_kernel *kernels;
+	const struct hone_model_step *steps; /* in the order in which they run */
+	const struct hone_model_arg *args;
+	uint64_t weights_bytes, prepared_bytes;
+	uint64_t arena_bytes; /* without workspace; a multiple of 64 */
+};
+
+/* The arena's bytes for so many workers; below 1 counts as 1. */
+uint64_t hone_model_arena_bytes(const struct hone_model *m, int32_t n_workers);
+
+int32_t hone_model_prepare(const struct hone_model *m, const void *weights, void *prepared,
+			   void *arena, const struct hone_env *env);
+
+int32_t hone_model_run(const struct hone_model *m, const void *weights, const void *prepared,
+		       const void *const *in, void *const *out, void *arena,
+		       const struct hone_env *env);
+
+/* The same, and what each step took: time[n_steps] grows by differences of `now`, a clock of the
+ * caller's in any unit. */
+int32_t hone_model_run_timed(const struct hone_model *m, const void *weights,
+			     const void *prepared, const void *const *in, void *const *out,
+			     void *arena, const struct hone_env *env, uint64_t (*now)(void),
+			     uint64_t *time);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
