@@ -130,7 +130,7 @@ bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
 	bool fill;
 	int rc;
 
-	if (!all_constant(g, n)) {
+	if (!all_constant(g, n) || strcmp(n->op->name, "copy") == 0) { /* asked for in place */
 		return false;
 	}
 	fill = keeps_fill(g, n);

@@ -106,12 +106,12 @@ void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 	uint32_t padded;
 
 	hn_window_get(n, &window);
-	padded = hn_window_pad(s, n->in[0], &window, 0);
+	padded = hn_window_pad(s, n->in[0], &window, 0, y->order);
 	channel_of(w, hn_gattr_int(n, "group", 1), &channel);
 	hn_say_indices(index, y->rank);
 	hn_say_left(s, n->out[0], index);
 	hn_say_text(s, " +=! ");
-	hn_window_load(s, n->in[0], padded, &window, "i0", channel);
+	hn_window_load(s, n->in[0], padded, &window, y->order, "i0", channel);
 	hn_say_text(s, " * ");
 	snprintf(at[0], sizeof(at[0]), "i1");
 	snprintf(at[1], sizeof(at[1]), w->shape[1] == 1 ? "0" : "c");

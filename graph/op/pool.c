@@ -132,11 +132,11 @@ void hn_pool_say(struct hn_say *s, const struct hn_gnode *n)
 	uint32_t padded;
 
 	hn_window_get(n, &w);
-	padded = hn_window_pad(s, n->in[0], &w, max ? lowest(y->dtype) : 0);
+	padded = hn_window_pad(s, n->in[0], &w, max ? lowest(y->dtype) : 0, y->order);
 	hn_say_indices(index, y->rank);
 	hn_say_left(s, n->out[0], index);
 	hn_say_text(s, hn_window_points(&w) == 1 ? " = " : max ? " max=! " : " +=! ");
-	hn_window_load(s, n->in[0], padded, &w, "i0", "i1");
+	hn_window_load(s, n->in[0], padded, &w, y->order, "i0", "i1");
 	hn_say_where(s, n->out[0], index);
 	hn_window_ranges(s, &w);
 	hn_say_end(s);

@@ -154,7 +154,8 @@ void hn_window_get(const struct hn_gnode *n, struct hn_window *ret)
 	}
 }
 
-uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, double otherwise)
+uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, double otherwise,
+		       const uint8_t *order)
 {
 	const struct hn_gvalue *v = &s->g->value[x];
 	hn_say_index index[HN_GRAPH_MAX_RANK], inner[HN_GRAPH_MAX_RANK];
@@ -172,7 +173,7 @@ uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, d
 	hn_say_indices(index, v->rank);
 	memcpy(inner, index, sizeof(index));
 	hn_say_text(s, "\t");
-	hn_say_at(s, temp, v->rank, v->order, index);
+	hn_say_at(s, temp, v->rank, order, index);
 	for (uint32_t d = 0; d < w->n; d++) {
 		if (w->before[d] > 0) {
 			hn_say_text(s, "%si%u >= %lld", sign, d + 2, LL(w->before[d]));
@@ -199,7 +200,7 @@ uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, d
 }
 
 void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded, const struct hn_window *w,
-		    const char *batch, const char *channel)
+		    const uint8_t *order, const char *batch, const char *channel)
 {
 	const struct hn_gvalue *v = &s->g->value[x];
 	hn_say_index index[HN_GRAPH_MAX_RANK];
@@ -223,7 +224,7 @@ void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded, const struct h
 		}
 	}
 	if (padded != 0) {
-		hn_say_at(s, padded, v->rank, v->order, index);
+		hn_say_at(s, padded, v->rank, order, index);
 	} else {
 		hn_say_load(s, x, index);
 	}

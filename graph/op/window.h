@@ -24,14 +24,15 @@ bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x, const i
 void hn_window_put(const struct hn_window *w, struct hn_gattr attr[HN_WINDOW_ATTRS]);
 void hn_window_get(const struct hn_gnode *n, struct hn_window *ret);
 
-/* The statement of operand x with its padding, `otherwise` in it; nothing where none is asked for.
- * Returns the tensor's number, or 0 for x itself. */
-uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, double otherwise);
+/* The statement of operand x with its padding, `otherwise` in it, which lies in the order of the
+ * result; nothing where none is asked for.  Returns the tensor's number, or 0 for x itself. */
+uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, double otherwise,
+		       const uint8_t *order);
 
 /* The element of the padded x that spatial index i_d and window index k_d of `window` meet:
  * batch and channel as given. */
 void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded, const struct hn_window *w,
-		    const char *batch, const char *channel);
+		    const uint8_t *order, const char *batch, const char *channel);
 
 /* Elements of a window. */
 int64_t hn_window_points(const struct hn_window *w);

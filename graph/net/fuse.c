@@ -1,0 +1,299 @@
+/* graph/net/fuse.c -- groups of nodes, merged by rule. */
+#include "graph/net/fuse.h"
+
+#include <string.h>
+
+#include "graph/ir/op.h"
+#include "graph/net/layout.h"
+
+#define MOST_NODES 64 /* of a group: longer chains gain nothing */
+#define MOST_ARGS 32
+
+#define NO_GROUP UINT32_MAX
+
+struct work {
+	struct hn_graph *g;
+	uint32_t *parent;    /* of a node: union-find; the root's number is the group's */
+	uint32_t *size;	     /* of a root: nodes */
+	uint8_t *heavy;	     /* of a root: the greatest class in it */
+	uint32_t **reader;   /* of a value: nodes that read it */
+	uint32_t *n_reader;
+	bool *is_output;
+	bool *is_alias; /* of a node */
+};
+
+static uint32_t group_of(struct work *w, uint32_t node)
+{
+	while (w->parent[node] != node) {
+		w->parent[node] = w->parent[w->parent[node]];
+		node = w->parent[node];
+	}
+	return node;
+}
+
+/* Which node computes it; NO_GROUP: an input, a constant, an alias. */
+static uint32_t maker_of(const struct work *w, int32_t v)
+{
+	int32_t n = v >= 0 ? w->g->value[v].node : -1;
+
+	return n < 0 || w->is_alias[n] ? NO_GROUP : (uint32_t)n;
+}
+
+static void find_readers(struct work *w)
+{
+	struct hn_graph *g = w->g;
+
+	w->reader = HN_NEW_ARRAY(g->arena, uint32_t *, g->n_value);
+	w->n_reader = HN_NEW_ARRAY(g->arena, uint32_t, g->n_value);
+	w->is_output = HN_NEW_ARRAY(g->arena, bool, g->n_value);
+	for (uint32_t pass = 0; pass < 2; pass++) { /* count, then fill in */
+		for (uint32_t i = 0; i < g->n_node; i++) {
+			const struct hn_gnode *n = &g->node[i];
+
+			for (uint32_t k = 0; k < n->n_in; k++) {
+				int32_t v = n->in[k];
+
+				if (v >= 0 && pass == 1) {
+					w->reader[v][w->n_reader[v]] = i;
+				}
+				w->n_reader[v >= 0 ? v : 0] += v >= 0;
+			}
+		}
+		for (uint32_t v = 0; v < g->n_value && pass == 0; v++) {
+			w->reader[v] = HN_NEW_ARRAY(g->arena, uint32_t, w->n_reader[v]);
+			w->n_reader[v] = 0;
+		}
+	}
+	for (uint32_t i = 0; i < g->n_output; i++) {
+		w->is_output[g->output[i]] = true;
+	}
+}
+
+/* Whether all who read v are nodes of that group. */
+static bool read_only_in(struct work *w, int32_t v, uint32_t group)
+{
+	for (uint32_t i = 0; i < w->n_reader[v]; i++) {
+		if (group_of(w, w->reader[v][i]) != group) {
+			return false;
+		}
+	}
+	return !w->is_output[v];
+}
+
+static bool same_place(const struct hn_gvalue *x, const struct hn_gvalue *y)
+{
+	if (x->rank != y->rank ||
+	    (x->rank > 0 && memcmp(x->shape, y->shape, x->rank * sizeof(*x->shape)) != 0)) {
+		return false;
+	}
+	for (uint32_t k = 0; k < x->rank; k++) {
+		if ((x->order != NULL ? x->order[k] : k) != (y->order != NULL ? y->order[k] : k)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What a group of the class `behind` takes in of what computes one of its operands. */
+struct rule {
+	bool takes[HN_GOP_NORMALIZE + 1]; /* by the class in front */
+	bool same; /* the value between has to be like the result: nothing is computed twice */
+};
+
+static const struct rule rules[] = {
+	[HN_GOP_ELEMENTWISE] = { { [HN_GOP_ELEMENTWISE] = true,
+				   [HN_GOP_VIEW] = true,
+				   [HN_GOP_INJECTIVE] = true,
+				   [HN_GOP_REDUCE] = true,
+				   [HN_GOP_CONTRACT] = true,
+				   [HN_GOP_NORMALIZE] = true },
+				 true },
+	[HN_GOP_VIEW] = { { [HN_GOP_VIEW] = true, [HN_GOP_INJECTIVE] = true }, false },
+	[HN_GOP_INJECTIVE] = { { [HN_GOP_ELEMENTWISE] = true,
+				 [HN_GOP_VIEW] = true,
+				 [HN_GOP_INJECTIVE] = true },
+			       false },
+	[HN_GOP_REDUCE] = { { [HN_GOP_ELEMENTWISE] = false }, false },
+	[HN_GOP_CONTRACT] = { { [HN_GOP_ELEMENTWISE] = false }, false },
+	[HN_GOP_NORMALIZE] = { { [HN_GOP_ELEMENTWISE] = true }, true },
+};
+
+/* The result of a group while it grows: of the reader's node. */
+static bool fits(struct work *w, uint32_t maker, uint32_t reader, int32_t v)
+{
+	uint32_t front = group_of(w, maker), behind = group_of(w, reader);
+	const struct rule *rule = &rules[w->heavy[behind]];
+	bool heavy_behind = w->heavy[behind] > HN_GOP_INJECTIVE;
+	bool light_front = w->heavy[front] <= HN_GOP_INJECTIVE;
+
+	if (front == behind || w->size[front] + w->size[behind] > MOST_NODES ||
+	    !read_only_in(w, v, behind)) {
+		return false;
+	}
+	/* what is light joins what follows a heavy node in its group, too: a residual's Relu */
+	if (heavy_behind && light_front && w->g->node[reader].op->class == HN_GOP_ELEMENTWISE &&
+	    w->heavy[front] == HN_GOP_ELEMENTWISE) {
+		return same_place(&w->g->value[v], &w->g->value[w->g->node[reader].out[0]]);
+	}
+	return rule->takes[w->heavy[front]] &&
+	       (!rule->same ||
+		same_place(&w->g->value[v], &w->g->value[w->g->node[reader].out[0]]));
+}
+
+static void merge(struct work *w, uint32_t front, uint32_t behind)
+{
+	front = group_of(w, front);
+	behind = group_of(w, behind);
+	w->parent[front] = behind;
+	w->size[behind] += w->size[front];
+	w->heavy[behind] = w->heavy[front] > w->heavy[behind] ? w->heavy[front] : w->heavy[behind];
+}
+
+/* Values that nodes of the group read and others make; in the order of its nodes. */
+static uint32_t find_operands(struct work *w, uint32_t group, uint32_t last, int32_t *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = last + 1; i-- > 0 && n < MOST_NODES;) {
+		const struct hn_gnode *node = &w->g->node[i];
+
+		if (group_of(w, i) != group || w->is_alias[i]) {
+			continue;
+		}
+		for (uint32_t k = 0; k < node->n_in && n < MOST_NODES; k++) {
+			uint32_t maker = maker_of(w, node->in[k]);
+
+			if (maker != NO_GROUP && group_of(w, maker) != group) {
+				ret[n++] = node->in[k];
+			}
+		}
+		if (last - i > 4 * MOST_NODES) {
+			break; /* groups are local */
+		}
+	}
+	return n;
+}
+
+/* Of the operands that may be merged, the one that is computed last: its data are the warmest, and
+ * where two sums of products meet it is the main path. */
+static bool merge_one(struct work *w, uint32_t last)
+{
+	uint32_t group = group_of(w, last), best = NO_GROUP;
+	int32_t operand[MOST_NODES];
+	uint32_t n = find_operands(w, group, last, operand);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t maker = maker_of(w, operand[i]);
+
+		for (uint32_t r = 0; r < w->n_reader[operand[i]]; r++) {
+			uint32_t reader = w->reader[operand[i]][r];
+
+			if (group_of(w, reader) == group && fits(w, maker, reader, operand[i]) &&
+			    (best == NO_GROUP || maker > best)) {
+				best = maker;
+			}
+		}
+	}
+	if (best == NO_GROUP) {
+		return false;
+	}
+	merge(w, best, last);
+	return true;
+}
+
+/* -- the result -------------------------------------------------------------------------- */
+
+static void collect(struct work *w, struct hn_partition *ret)
+{
+	struct hn_graph *g = w->g;
+	uint32_t *number = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node);
+	uint32_t *last = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node);
+
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		if (!w->is_alias[i]) {
+			last[group_of(w, i)] = i;
+		}
+	}
+	/* a group runs where its last node stands: all that it reads is there by then */
+	ret->group = HN_NEW_ARRAY(g->arena, struct hn_ggroup, g->n_node);
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		if (!w->is_alias[i] && last[group_of(w, i)] == i) {
+			uint32_t root = group_of(w, i);
+
+			number[root] = ret->n_group++;
+			ret->group[number[root]].node =
+				HN_NEW_ARRAY(g->arena, uint32_t, w->size[root]);
+		}
+	}
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		if (!w->is_alias[i]) {
+			struct hn_ggroup *group = &ret->group[number[group_of(w, i)]];
+
+			((uint32_t *)group->node)[group->n_node++] = i;
+		}
+	}
+}
+
+static void find_outs(struct work *w, struct hn_ggroup *group)
+{
+	uint32_t root = group_of(w, group->node[0]), most = 0;
+	int32_t *out;
+
+	for (uint32_t i = 0; i < group->n_node; i++) {
+		most += w->g->node[group->node[i]].n_out;
+	}
+	out = HN_NEW_ARRAY(w->g->arena, int32_t, most);
+	for (uint32_t i = 0; i < group->n_node; i++) {
+		const struct hn_gnode *n = &w->g->node[group->node[i]];
+
+		for (uint32_t k = 0; k < n->n_out; k++) {
+			if (!read_only_in(w, n->out[k], root)) {
+				out[group->n_out++] = n->out[k];
+			}
+		}
+	}
+	group->out = out;
+}
+
+static void find_roots(struct work *w, struct hn_partition *ret)
+{
+	struct hn_graph *g = w->g;
+	int32_t *root = HN_NEW_ARRAY(g->arena, int32_t, g->n_value);
+
+	for (uint32_t v = 0; v < g->n_value; v++) {
+		root[v] = (int32_t)v;
+	}
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		if (w->is_alias[i]) {
+			root[g->node[i].out[0]] = root[g->node[i].in[0]];
+		}
+	}
+	ret->root = root;
+}
+
+void hn_partition_make(struct hn_graph *g, struct hn_partition *ret)
+{
+	struct work w = { .g = g,
+			  .parent = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
+			  .size = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
+			  .heavy = HN_NEW_ARRAY(g->arena, uint8_t, g->n_node),
+			  .is_alias = HN_NEW_ARRAY(g->arena, bool, g->n_node) };
+
+	*ret = (struct hn_partition){ 0 };
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		w.parent[i] = i;
+		w.size[i] = 1;
+		w.heavy[i] = g->node[i].op->class;
+		w.is_alias[i] = hn_layout_is_alias(g, &g->node[i]);
+	}
+	find_readers(&w);
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		while (!w.is_alias[i] && merge_one(&w, i)) {
+		}
+	}
+	collect(&w, ret);
+	for (uint32_t i = 0; i < ret->n_group; i++) {
+		find_outs(&w, &ret->group[i]);
+	}
+	find_roots(&w, ret);
+}

@@ -1,0 +1,30 @@
+/* graph/net/fuse.h -- which nodes become one kernel.
+ *
+ * Nodes are merged along values that nobody else reads, so a merge can make no circle and computes
+ * nothing twice.  Rules, one row each (fuse.c): element-wise nodes join what computes their operand
+ * (a convolution's bias and activation, a residual), and what moves elements joins what is
+ * element-wise.  A sum of products begins a kernel of its own.  The classes are those of
+ * graph/ir/op.h.  Source: the idea of TVM's FuseOps, by classes of operators.
+ */
+#ifndef HN_GRAPH_NET_FUSE_H
+#define HN_GRAPH_NET_FUSE_H
+
+#include "graph/ir/graph.h"
+
+struct hn_ggroup {
+	uint32_t n_node;
+	const uint32_t *node; /* in an order in which they may be computed */
+	uint32_t n_out;
+	const int32_t *out; /* values of theirs that others need */
+};
+
+struct hn_partition {
+	uint32_t n_group;
+	struct hn_ggroup *group; /* in an order in which they may run */
+	const int32_t *root;	 /* [n_value] the value whose memory it is: itself, but of aliases */
+};
+
+/* After hn_layout_choose.  All in g's arena. */
+void hn_partition_make(struct hn_graph *g, struct hn_partition *ret);
+
+#endif

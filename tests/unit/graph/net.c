@@ -1,0 +1,318 @@
+/* Layouts and fusion: what becomes one kernel, and that the numbers stay, on networks drawn at
+ * random. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "graph/ir/op.h"
+#include "graph/net/layout.h"
+#include "tests/lib/net_eval.h"
+
+#define N_NETS 150
+#define N_NODES 14
+
+static struct hn_arena arena;
+static struct hn_graph g;
+static struct hn_err err;
+
+static int set_up(void **state)
+{
+	(void)state;
+	err = (struct hn_err){ 0 };
+	hn_arena_init(&arena, 0);
+	hn_graph_init(&g, &arena, "net", &err);
+	g.opset = 17;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	hn_arena_fini(&arena);
+	return 0;
+}
+
+static int32_t weights(struct hn_rng *r, uint32_t rank, const int64_t *shape)
+{
+	struct hn_gvalue v = { .rank = rank, .shape = shape };
+	int64_t n = hn_gvalue_elements(&v), *dims = HN_NEW_ARRAY(&arena, int64_t, rank);
+	float *w = HN_NEW_ARRAY(&arena, float, (size_t)n);
+
+	memcpy(dims, shape, rank * sizeof(*dims));
+	for (int64_t i = 0; i < n; i++) {
+		w[i] = (float)hn_rng_unit(r) - 0.5f;
+	}
+	return hn_graph_const(&g, "w", HN_F32, rank, dims, w, false);
+}
+
+static void end_with(uint32_t n, const int32_t *output)
+{
+	static const char *const names[] = { "out0", "out1", "out2", "out3" };
+
+	g.output = HN_NEW_ARRAY(&arena, int32_t, n);
+	g.output_name = (const char **)names;
+	memcpy(g.output, output, n * sizeof(*output));
+	g.n_output = n;
+}
+
+/* "conv,Add,Relu pool" */
+static const char *groups(const struct hn_net *net)
+{
+	struct hn_buf b;
+	const char *s;
+
+	hn_buf_init(&b);
+	for (uint32_t i = 0; i < net->part.n_group; i++) {
+		const struct hn_ggroup *group = &net->part.group[i];
+
+		for (uint32_t k = 0; k < group->n_node; k++) {
+			hn_buf_printf(&b, "%s%s", k > 0 ? "," : i > 0 ? " " : "",
+				      net->g->node[group->node[k]].op->name);
+		}
+	}
+	s = hn_arena_strdup(&arena, b.s);
+	hn_buf_fini(&b);
+	return s;
+}
+
+static int32_t conv(struct hn_rng *r, int32_t x, int64_t channels, int64_t kernel)
+{
+	int64_t half = kernel / 2, pads[] = { half, half, half, half };
+	int64_t shape[] = { channels, g.value[x].shape[1], kernel, kernel };
+	int32_t in[] = { x, weights(r, 4, shape), weights(r, 1, &channels) };
+	struct hn_gattr attr = hn_gattr_of_ints("pads", 4, pads);
+
+	return hn_graph_add(&g, "Conv", 3, in, 1, &attr);
+}
+
+/* A block of ResNet: 1x1 convolutions around one of 3x3, and a shortcut. */
+static void a_residual_block_is_four_kernels(void **state)
+{
+	static const int64_t image[] = { 1, 8, 6, 6 };
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 4, image), in, y;
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	in = hn_graph_1(&g, "Relu", conv(&r, x, 8, 1));
+	y = hn_graph_1(&g, "Relu", conv(&r, in, 4, 1));
+	y = hn_graph_1(&g, "Relu", conv(&r, y, 4, 3));
+	y = hn_graph_2(&g, "Add", conv(&r, y, 8, 1), in);
+	y = hn_graph_1(&g, "Relu", y);
+	y = hn_graph_1(&g, "GlobalAveragePool", y);
+	end_with(1, &y);
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu conv,Add,Relu conv,Add,Relu "
+					  "conv,Add,Add,Relu reduce,Mul");
+}
+
+static int32_t dense(struct hn_rng *r, int32_t x, int64_t n)
+{
+	int64_t shape[] = { g.value[x].shape[g.value[x].rank - 1], n };
+
+	return hn_graph_2(&g, "Add", hn_graph_2(&g, "MatMul", x, weights(r, 2, shape)),
+			  weights(r, 1, &n));
+}
+
+static int32_t reshape(int32_t x, uint32_t rank, const int64_t *shape)
+{
+	struct hn_gattr attr = hn_gattr_of_ints("shape", rank, shape);
+
+	return hn_graph_add(&g, "reshape", 1, &x, 1, &attr);
+}
+
+static int32_t transpose(int32_t x, uint32_t rank, const int64_t *perm)
+{
+	struct hn_gattr attr = hn_gattr_of_ints("perm", rank, perm);
+
+	return hn_graph_add(&g, "Transpose", 1, &x, 1, &attr);
+}
+
+/* Heads are split and merged without a copy; scale and mask join the product. */
+static void attention_moves_nothing(void **state)
+{
+	static const int64_t in[] = { 1, 6, 8 }, split[] = { 1, 6, 2, 4 }, merged[] = { 1, 6, 8 },
+			     heads[] = { 0, 2, 1, 3 }, keys[] = { 0, 2, 3, 1 }, mask[] = { 1, 1, 1, 6 };
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 3, in), q, k, v, s;
+	int32_t m = hn_graph_input(&g, "mask", HN_F32, 4, mask);
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	q = transpose(reshape(dense(&r, x, 8), 4, split), 4, heads);
+	k = transpose(reshape(dense(&r, x, 8), 4, split), 4, keys);
+	v = transpose(reshape(dense(&r, x, 8), 4, split), 4, heads);
+	s = hn_graph_2(&g, "Mul", hn_graph_2(&g, "MatMul", q, k), hn_graph_scalar(&g, HN_F32, 0.5));
+	s = hn_graph_1(&g, "Softmax", hn_graph_2(&g, "Add", s, m));
+	s = reshape(transpose(hn_graph_2(&g, "MatMul", s, v), 4, heads), 3, merged);
+	s = hn_graph_2(&g, "Add", dense(&r, s, 8), x);
+	end_with(1, &s);
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "matmul,Add matmul,Add matmul,Add matmul,Mul,Add softmax "
+					  "matmul matmul,Add,Add");
+	assert_int_equal(net.n_task, 5); /* q, k, v are one */
+}
+
+/* -- random networks ---------------------------------------------------------------------- */
+
+static int32_t image_node(struct hn_rng *r, int32_t x)
+{
+	static const char *const unary[] = { "Relu", "Tanh", "Abs", "Sigmoid" };
+	static const int64_t perm[] = { 0, 2, 3, 1 }, window[] = { 2, 2 };
+	const struct hn_gvalue *v = &g.value[x];
+	struct hn_gattr kernel = hn_gattr_of_ints("kernel_shape", 2, window);
+	int64_t flat[] = { v->shape[0], v->shape[1], v->shape[2] * v->shape[3] };
+
+	switch (hn_rng_below(r, 9)) {
+	case 0:
+		return conv(r, x, 1 + hn_rng_below(r, 5), 3);
+	case 1:
+		return conv(r, x, 1 + hn_rng_below(r, 5), 1);
+	case 2:
+		return v->shape[2] < 2 || v->shape[3] < 2
+			       ? x
+			       : hn_graph_add(&g, hn_rng_below(r, 2) ? "MaxPool" : "AveragePool", 1,
+					      &x, 1, &kernel);
+	case 3:
+		return transpose(x, 4, perm);
+	case 4:
+		return hn_graph_1(&g, "Softmax", x);
+	case 5:
+		return hn_graph_add(&g, "Concat", 2, (int32_t[]){ x, x }, 0, NULL);
+	case 6:
+		return reshape(x, 3, flat);
+	default:
+		return hn_graph_1(&g, unary[hn_rng_below(r, 4)], x);
+	}
+}
+
+static int32_t matrix_node(struct hn_rng *r, int32_t x)
+{
+	static const int64_t perm[] = { 0, 2, 1 };
+	const struct hn_gvalue *v = &g.value[x];
+	int64_t four[] = { v->shape[0], v->shape[1], 1, v->shape[2] };
+
+	switch (hn_rng_below(r, 6)) {
+	case 0:
+		return dense(r, x, 1 + hn_rng_below(r, 6));
+	case 1:
+		return transpose(x, 3, perm);
+	case 2:
+		return reshape(x, 4, four);
+	case 3:
+		return hn_graph_2(&g, "MatMul", x, transpose(x, 3, perm));
+	case 4:
+		return hn_graph_1(&g, "Softmax", x);
+	default:
+		return hn_graph_1(&g, "Tanh", x);
+	}
+}
+
+/* A node on one of the last values; or a sum of two that are alike. */
+static int32_t random_node(struct hn_rng *r, const int32_t *made, uint32_t n)
+{
+	int32_t x = made[n - 1 - hn_rng_below(r, n < 4 ? n : 4)];
+	int32_t y = made[n - 1 - hn_rng_below(r, n < 4 ? n : 4)];
+	const struct hn_gvalue *p = &g.value[x], *q = &g.value[y];
+
+	if (hn_rng_below(r, 2) && p->rank == q->rank &&
+	    memcmp(p->shape, q->shape, p->rank * sizeof(*p->shape)) == 0) {
+		return hn_graph_2(&g, "Add", x, y);
+	}
+	return p->rank == 4 ? image_node(r, x) : matrix_node(r, x);
+}
+
+static void fill(struct memory *m, struct hn_rng *r)
+{
+	for (uint32_t i = 0; i < g.n_input; i++) {
+		float *at = memory_of(m, g.input[i]);
+
+		for (int64_t k = 0; k < hn_gvalue_elements(&g.value[g.input[i]]); k++) {
+			at[k] = (float)hn_rng_unit(r) - 0.5f;
+		}
+	}
+}
+
+static void compare(struct memory *want, const int32_t *was, struct memory *got,
+		    const struct hn_net *net, uint32_t number)
+{
+	for (uint32_t i = 0; i < g.n_output; i++) {
+		const float *p = memory_of(want, was[i]);
+		const float *q = memory_of(got, net->part.root[g.output[i]]);
+
+		for (int64_t k = 0; k < hn_gvalue_elements(&g.value[was[i]]); k++) {
+			if (!(fabsf(p[k] - q[k]) <= 1e-5f * (1 + fabsf(p[k])))) {
+				fail_msg("network %u, output %u, element %lld: %g, not %g\n%s",
+					 number, i, (long long)k, (double)q[k], (double)p[k],
+					 groups(net));
+			}
+		}
+	}
+}
+
+static void random_networks_keep_their_numbers(void **state)
+{
+	uint32_t fused = 0, aliases = 0;
+
+	for (uint32_t number = 0; number < N_NETS; number++) {
+		int64_t image[] = { 1 + number % 2, 1 + number % 4, 2 + number % 5, 3 };
+		int32_t made[N_NODES + 1], was[2];
+		struct memory want = { &g, NULL }, got = { &g, NULL };
+		struct hn_rng r, same;
+		struct hn_net net;
+
+		set_up(state);
+		r = hn_rng_stream(number, 0, 0, 0);
+		made[0] = hn_graph_input(&g, "x", HN_F32, 4, image);
+		g.input = &made[0];
+		g.n_input = 1;
+		for (uint32_t i = 1; i <= N_NODES; i++) {
+			made[i] = random_node(&r, made, i);
+			assert_false(g.failed);
+		}
+		was[0] = made[N_NODES];
+		was[1] = made[N_NODES - 3];
+		end_with(2, was);
+		hn_graph_sweep(&g);
+		want.at = calloc(g.n_value + 8, sizeof(void *)); /* and of copies of outputs */
+		got.at = calloc(g.n_value + 8, sizeof(void *));
+		same = r;
+		fill(&want, &r);
+		fill(&got, &same);
+		assert_int_equal(run_nodes(&want, &err), 0);
+		if (hn_net_make(&g, &net, &err) != 0 || run_steps(&net, &got, &err) != 0) {
+			fail_msg("network %u: %s", number, err.msg);
+		}
+		compare(&want, was, &got, &net, number);
+		fused += g.n_node - net.part.n_group;
+		for (uint32_t i = 0; i < g.n_node; i++) {
+			aliases += hn_layout_is_alias(&g, &g.node[i]);
+		}
+		memory_free(&want);
+		memory_free(&got);
+		tear_down(state);
+	}
+	assert_true(fused > N_NETS * 2);
+	assert_true(aliases > N_NETS / 2);
+	set_up(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_residual_block_is_four_kernels, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(attention_moves_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(random_networks_keep_their_numbers, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
