@@ -7,6 +7,7 @@
 
 #include "base/verdict.h"
 #include "loopstate/nest/looptree.h"
+#include "proto/model.h"
 #include "target/target.h"
 
 /* Exact legality of the tree against the dag, by isl (tier T1):
@@ -107,6 +108,9 @@ struct hn_emit_ops {
 	int (*emit)(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
 		    struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err);
 	struct hn_emitter_facts (*facts)(const void *state, struct hn_arena *a);
+	/* NULL where kernels are no objects */
+	int (*model)(void *state, const struct hn_model *m, struct hn_arena *a,
+		     struct hn_artefact *ret, struct hn_err *err);
 };
 
 struct hn_emitter; /* an opened row */
@@ -128,6 +132,12 @@ const char *hn_emitter_codegen(const struct hn_emitter *e, char text[HN_CODEGEN_
 int hn_emit(struct hn_emitter *e, const struct hn_looptree *t,
 	    const struct hn_emit_options *options, struct hn_arena *a, struct hn_artefact *ret,
 	    struct hn_err *err) HN_NODISCARD;
+
+/* The object of a compiled network that hn_model_check lets pass: its table (include/hone/model.h)
+ * and the functions of proto/model_entries.def, which want kernels and run time linked to them.
+ * HONE_E_UNSUPPORTED when the target's kernels are no objects. */
+int hn_emit_model(struct hn_emitter *e, const struct hn_model *m, struct hn_arena *a,
+		  struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
 
 /* The C header that declares the kernel (arguments by name and shape, workspace macro). */
 void hn_emit_header(const struct hn_dag *dag, const char *symbol,

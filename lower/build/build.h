@@ -105,6 +105,11 @@ int hn_build_verify(const char *path, unsigned long operations, struct hn_err *e
  * {"how", "groups": [{"ops", "loops"}]}.  Fails when the file is none. */
 int hn_build_fuse(const char *path, struct hn_err *err) HN_NODISCARD;
 
+/* Make the object of the compiled network whose text is in the file (proto/model.h), for the
+ * target line.  Fails when the text is none, or as hn_emit_model. */
+int hn_build_model(const char *path, const char *target, const char *object,
+		   struct hn_err *err) HN_NODISCARD;
+
 /* Give back what the builder keeps. */
 void hn_builder_fini(struct hn_builder *b);
 

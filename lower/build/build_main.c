@@ -1,6 +1,6 @@
 /* lower/build/build_main.c -- hone-build: without arguments a worker (build_worker.c); with
  * --dag it makes one object and header, and what they are to answer (check.h), prints the views
- * that are asked for, and ends. */
+ * that are asked for, and ends; with --model it makes the object of a compiled network. */
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *check, *verify, *poly, *fuse;
+	const char *dag, *steps, *object, *header, *check, *verify, *poly, *fuse, *model;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -32,6 +32,7 @@ static const char usage[] =
 	"polyhedral view)\n"
 	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"
+	"       hone-build --model FILE [--target native] -o FILE  (the table of a compiled network)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
 enum {
@@ -50,6 +51,7 @@ enum {
 	OPT_PLANT,
 	OPT_VERIFY,
 	OPT_FUSE,
+	OPT_MODEL,
 	OPT_OPERATIONS,
 	OPT_POLY_PART,
 	OPT_HELP
@@ -72,6 +74,7 @@ static const struct option long_options[] = {
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "poly", required_argument, NULL, OPT_POLY_PART },
 	{ "fuse", required_argument, NULL, OPT_FUSE },
+	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "operations", required_argument, NULL, OPT_OPERATIONS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -139,6 +142,9 @@ static int read_command(int argc, char **argv, struct command *c)
 		case OPT_FUSE:
 			c->fuse = optarg;
 			break;
+		case OPT_MODEL:
+			c->model = optarg;
+			break;
 		case OPT_OPERATIONS:
 			r->operations = strtoul(optarg, NULL, 10);
 			break;
@@ -147,6 +153,9 @@ static int read_command(int argc, char **argv, struct command *c)
 		default:
 			return 2;
 		}
+	}
+	if (c->model) {
+		return optind < argc || !c->object ? 2 : 0;
 	}
 	if (c->verify || c->fuse) {
 		return optind < argc ? 2 : 0;
@@ -262,12 +271,13 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	return rc ? (ans.why.code ? 10 + ans.why.code : 1) : 0;
 }
 
-/* What answers on standard output and fails with one line. */
+/* What needs no computation and history, and fails with one line. */
 static int answer(const struct command *c)
 {
 	struct hn_err err = { 0 };
-	int rc = c->verify ? hn_build_verify(c->verify, c->request.operations, &err)
-			   : hn_build_fuse(c->fuse, &err);
+	int rc = c->verify  ? hn_build_verify(c->verify, c->request.operations, &err)
+		 : c->model ? hn_build_model(c->model, c->request.target, c->object, &err)
+			    : hn_build_fuse(c->fuse, &err);
 
 	if (rc) {
 		fprintf(stderr, "hone-build: %s\n", err.msg);
@@ -318,7 +328,7 @@ int main(int argc, char **argv)
 			fputs(usage, rc == 1 ? stdout : stderr);
 			return rc == 1 ? 0 : 2;
 		}
-		rc = c.verify || c.fuse ? answer(&c) : one_shot(&b, &c);
+		rc = c.verify || c.fuse || c.model ? answer(&c) : one_shot(&b, &c);
 	}
 	hn_builder_fini(&b);
 	hn_buf_fini(&board);

@@ -214,7 +214,7 @@ static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
 	return fn;
 }
 
-static void make_types(struct emit *e)
+void hn_emit_make_types(struct emit *e)
 {
 	e->i1 = LLVMInt1TypeInContext(e->ctx);
 	e->i8 = LLVMInt8TypeInContext(e->ctx);
@@ -227,7 +227,7 @@ static void make_types(struct emit *e)
 /* One program's functions, into the module. */
 static void emit_program(struct emit *e)
 {
-	make_types(e);
+	hn_emit_make_types(e);
 	e->lin = hn_emit_lin_maker(e);
 	e->var = HN_NEW_ARRAY(e->a, struct emit_var, e->t->n_loop + 1);
 	e->buffer = HN_NEW_ARRAY(e->a, struct emit_buffer, e->t->dag->n_op);

@@ -29,6 +29,14 @@ int hn_emit_llvm(void *state, const struct hn_looptree *t,
 		 const struct hn_emit_options *options, struct hn_arena *a,
 		 struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
 
+/* emit_cpu.c: fill e's i1, i8, i32, ... of its context. */
+struct emit;
+void hn_emit_make_types(struct emit *e);
+
+/* emit_model.c: hn_emit_ops.model. */
+int hn_emit_llvm_model(void *state, const struct hn_model *m, struct hn_arena *a,
+		  struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
+
 struct emit_turn;
 struct emit_table;
 

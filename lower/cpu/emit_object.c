@@ -258,7 +258,8 @@ static struct hn_emitter_facts facts_of_llvm(const void *state, struct hn_arena 
 }
 
 extern const struct hn_emit_ops hn_emit_cpu;
-const struct hn_emit_ops hn_emit_cpu = { "cpu", open_llvm, close_llvm, hn_emit_llvm, facts_of_llvm };
+const struct hn_emit_ops hn_emit_cpu = { "cpu",	 open_llvm,	close_llvm,
+					 hn_emit_llvm, facts_of_llvm, hn_emit_llvm_model };
 
 static void set_attribute(struct emit *e, LLVMValueRef f, const char *name)
 {

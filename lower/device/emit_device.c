@@ -80,4 +80,4 @@ static struct hn_emitter_facts facts_of_device(const void *state, struct hn_aren
 
 extern const struct hn_emit_ops hn_emit_device;
 const struct hn_emit_ops hn_emit_device = { "device", open_device, close_device,
-					    emit_text, facts_of_device };
+					    emit_text, facts_of_device, NULL };

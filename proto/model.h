@@ -1,0 +1,90 @@
+/* proto/model.h -- a compiled network as data, and as the text that hone-build makes its table
+ * from (include/hone/model.h).
+ *
+ * The text is one JSON object; docs/model-library.md has its members.  Everything in it is held
+ * against everything else: an argument lies within what it lies in, nothing is written that is
+ * only read, prepared blocks do not overlap, no two functions have one name.  So what hone-build
+ * makes of it can be wrong only in what the kernels compute.
+ */
+#ifndef HN_PROTO_MODEL_H
+#define HN_PROTO_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/dtype.h"
+#include "base/err.h"
+#include "hone/model.h"
+
+#define HN_MODEL_FORMAT "hone-model/1"
+#define HN_MODEL_ALIGN 64
+#define HN_MODEL_MAX_BYTES ((uint64_t)1 << 50) /* of anything */
+#define HN_MODEL_MAX_NAME 100 /* of the network and of kernels, which are C names */
+#define HN_MODEL_MAX_LABEL 400
+#define HN_MODEL_MAX_RANK 16
+#define HN_MODEL_MAX_TENSORS 4096u /* inputs, and outputs */
+#define HN_MODEL_MAX_KERNELS 65536u
+#define HN_MODEL_MAX_STEPS (1u << 17)
+#define HN_MODEL_MAX_OUT 64u /* outputs of a kernel; arguments: HONE_MODEL_MAX_ARGS */
+#define HN_MODEL_MAX_ALL_ARGS (1u << 20) /* of all steps */
+
+struct hn_model_tensor {
+	const char *name; /* a label (base/name.h) */
+	enum hn_dtype dtype;
+	uint32_t n_dim;
+	const int64_t *dim; /* at least 1 each */
+};
+
+struct hn_model_kernel {
+	const char
+		*symbol; /* its functions are SYMBOL_packed, and SYMBOL_prepare_packed and
+			     * SYMBOL_init where it has them */
+	const char *name; /* a label, for profiles */
+	uint32_t n_in, n_arg;
+	const uint64_t *arg_bytes; /* [n_arg] inputs, then outputs */
+	const bool *constant;	   /* [n_in] the same in every run */
+	uint64_t prepared_bytes;   /* 0: it prepares nothing */
+	uint64_t workspace_bytes, worker_bytes;
+	bool init;
+};
+
+struct hn_model_step {
+	const char *name; /* a label, for profiles */
+	uint32_t kernel;
+	const struct hone_model_arg *arg; /* [n_arg of the kernel] */
+	uint64_t
+		prepared; /* offset of its block; steps of one kernel with the same constant
+			    * arguments may share it */
+};
+
+struct hn_model {
+	const char *name; /* what its functions begin with */
+	uint32_t n_input, n_output, n_kernel, n_step;
+	const struct hn_model_tensor *input, *output;
+	const struct hn_model_kernel *kernel;
+	const struct hn_model_step *step;
+	uint64_t weights_bytes, prepared_bytes, arena_bytes;
+};
+
+uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t);
+
+/* Whether it makes sense.  HONE_E_INVALID or HONE_E_QUOTA, naming the place as the text has it:
+ * "steps[3].args[1]: ...". */
+int hn_model_check(const struct hn_model *m, struct hn_err *err) HN_NODISCARD;
+
+/* Of a checked one: whether step i is the first that its prepared block serves; [n_step]. */
+const bool *hn_model_prepares(const struct hn_model *m, struct hn_arena *a);
+
+/* "input", "output", "arena", "weights" (enum hone_model_place). */
+const char *hn_model_place_name(uint32_t place);
+
+/* Append the text, of a checked one. */
+void hn_model_write(const struct hn_model *m, struct hn_buf *buf);
+
+/* Parse text[0..n) and check it.  `what` names it in messages. */
+int hn_model_read(const char *what, const char *text, size_t n, struct hn_arena *a,
+		  const struct hn_model **ret, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,114 @@
+/* The object of a compiled network: for this machine and for another, twice the same bytes, with
+ * the names that a program calls.  Whether it runs is tests/e2e/library.sh's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lower/lower.h"
+#include "tests/lib/model_small.h"
+
+static int emit(const char *line, const struct hn_model *m, struct hn_arena *a,
+		struct hn_artefact *ret, struct hn_err *err)
+{
+	struct hn_emitter *e;
+	struct hn_target target;
+
+	assert_int_equal(hn_target_parse(line, a, &target, err), 0);
+	assert_int_equal(hn_emitter_new(&target, &e, err), 0);
+	int rc = hn_emit_model(e, m, a, ret, err);
+
+	hn_emitter_free(e);
+	return rc;
+}
+
+/* Whether the object defines the symbol, or wants it. */
+static bool has_symbol(const struct hn_artefact *o, const char *name, bool defined)
+{
+	const unsigned char *bytes = o->object;
+	const Elf64_Ehdr *h = o->object;
+	const Elf64_Shdr *s = (const void *)(bytes + h->e_shoff);
+	bool found = false;
+
+	for (unsigned i = 0; i < h->e_shnum; i++) {
+		const Elf64_Sym *sym = (const void *)(bytes + s[i].sh_offset);
+		const char *text = (const char *)bytes + s[s[i].sh_link].sh_offset;
+
+		for (size_t k = 0;
+		     s[i].sh_type == SHT_SYMTAB && k < s[i].sh_size / sizeof *sym; k++) {
+			found = found || (strcmp(text + sym[k].st_name, name) == 0 &&
+					  (sym[k].st_shndx != SHN_UNDEF) == defined);
+		}
+	}
+	return found;
+}
+
+static void objects_are_made(void **state)
+{
+	static const struct {
+		const char *line;
+		int machine;
+	} rows[] = { { "native", EM_X86_64 },
+		     { "cpu -isa=aarch64-neon -num_cores=4", EM_AARCH64 } };
+	static const char *const ours[] = { "small_model", "small_run", "small_run_timed",
+					    "small_prepare", "small_arena_bytes" };
+	static const char *const theirs[] = { "small_k0_packed",
+					      "small_k0_prepare_packed",
+					      "small_k1_packed", "hone_model_run_1" };
+	struct hn_arena a;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	ms_make(&s, MS_ALL);
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		struct hn_artefact made, again;
+		struct hn_err err = { 0 };
+
+		assert_int_equal(emit(rows[i].line, &s.m, &a, &made, &err), 0);
+		assert_int_equal(emit(rows[i].line, &s.m, &a, &again, &err), 0);
+		assert_int_equal(made.object_bytes, again.object_bytes);
+		assert_memory_equal(made.object, again.object, made.object_bytes);
+		assert_int_equal(((const Elf64_Ehdr *)made.object)->e_machine,
+				 rows[i].machine);
+		for (size_t k = 0; k < HN_COUNT_OF(ours); k++) {
+			assert_true(has_symbol(&made, ours[k], true));
+		}
+		for (size_t k = 0; k < HN_COUNT_OF(theirs); k++) {
+			assert_true(has_symbol(&made, theirs[k], false));
+		}
+		assert_false(has_symbol(&made, "small_k1_prepare_packed", false));
+		assert_false(has_symbol(&made, "small_k0_init", false));
+	}
+	hn_arena_fini(&a);
+}
+
+static void devices_have_none(void **state)
+{
+	struct hn_artefact made;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	ms_make(&s, MS_ALL);
+	assert_int_equal(emit("cuda", &s.m, &a, &made, &err), -HONE_E_UNSUPPORTED);
+	assert_non_null(strstr(err.msg, "no objects"));
+	hn_arena_fini(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(objects_are_made),
+		cmocka_unit_test(devices_have_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
