@@ -1,0 +1,11 @@
+/* graph/library/header.h -- the C header of a compiled network: what a person needs to run it. */
+#ifndef HN_GRAPH_LIBRARY_HEADER_H
+#define HN_GRAPH_LIBRARY_HEADER_H
+
+#include "base/buf.h"
+#include "proto/model.h"
+
+/* Append the header of a network that hn_model_check lets pass, whose files are called `file`. */
+void hn_model_header(const struct hn_model *m, const char *file, struct hn_buf *buf);
+
+#endif
