@@ -39,7 +39,7 @@ static const struct layer layers[] = {
 	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
 	{"client", " search sketch costmodel graph proto db target loopstate base "},
 	{"search", " sketch costmodel target loopstate base "},
-	{"graph", " lower target loopstate base "}, /* of lower the interpreter */
+	{"graph", " lower proto target loopstate base "}, /* of lower the interpreter */
 	{"measure", " proto target base "},
 	{"sketch", " target loopstate base "},
 	{"costmodel", " target loopstate base "},
