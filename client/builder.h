@@ -1,12 +1,23 @@
-/* client/builder.h -- one run of another program of hone: hone-build, which links LLVM, or
- * hone-board, which runs kernels. */
+/* client/builder.h -- one run of another program: of hone's, hone-build, which links LLVM, or
+ * hone-board, which runs kernels; or of the system's, as its linker. */
 #ifndef HN_CLIENT_BUILDER_H
 #define HN_CLIENT_BUILDER_H
 
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Run it to its end; argv[0] is its name, NULL ends the words.  Its standard output
+struct hn_program {
+	const char *path;
+	char *const *argv; /* NULL ends the words */
+	const char *dir;   /* it runs in; NULL: ours */
+	int out;	   /* descriptor of its standard output; below 0: ours */
+};
+
+/* Run it to its end.  When it fails, its first line of complaint is the error's, behind `verb` and
+ * argv[0]. */
+int hn_program_run(const char *verb, const struct hn_program *p, struct hn_err *err) HN_NODISCARD;
+
+/* Run the one of hone's programs that lies beside ours to its end; argv[0] is its name, NULL ends the words.  Its standard output
  * goes to descriptor `out`, or where ours goes when that is < 0.  When it fails, its first
  * line of complaint is the error's, behind `verb`. */
 int hn_builder_run(const char *verb, char *const *argv, int out,

@@ -214,7 +214,8 @@ static int build(struct replay *r, struct hn_arena *a, struct hn_err *err)
 	if (rc == 0) {
 		rc = put_in_place(r, ".json", err);
 	}
-	return rc == 0 ? hn_runtime_write(r->dir, &r->target, r->json ? say_nothing : say, err)
+	return rc == 0 ? hn_runtime_write(r->dir, &r->target, /* network= */ false,
+					  r->json ? say_nothing : say, err)
 		       : rc;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-#define FILE_(name, to, from, whose)                                                       \
+#define FILE_(name, to, from, whose, with)                                                       \
 	__asm__(".pushsection .rodata\n"                                                   \
 		"hn_runtime_" #name ":\n"                                                  \
 		".incbin \"" from "\"\n"                                                   \
@@ -18,13 +18,15 @@
 #undef FILE_
 
 enum whose { ANY, OWN, OTHER };
+enum with { KERNEL, NETWORK };
 
 static const struct {
 	const char *to, *begin, *end;
 	enum whose whose;
+	enum with with;
 } files[] = {
-#define FILE_(name, to, from, whose)                                                       \
-	{ to, hn_runtime_##name, hn_runtime_##name##_end, whose },
+#define FILE_(name, to, from, whose, with)                                                       \
+	{ to, hn_runtime_##name, hn_runtime_##name##_end, whose, with },
 #include "client/runtime.def"
 #undef FILE_
 };
@@ -54,7 +56,7 @@ bool hn_runtime_is_source(const struct hn_target *target)
 	return other;
 }
 
-int hn_runtime_write(const char *dir, const struct hn_target *target,
+int hn_runtime_write(const char *dir, const struct hn_target *target, bool network,
 		     void (*wrote)(const char *path), struct hn_err *err)
 {
 	enum whose not = hn_runtime_is_source(target) ? OWN : OTHER;
@@ -67,7 +69,7 @@ int hn_runtime_write(const char *dir, const struct hn_target *target,
 		size_t n = (size_t)(files[i].end - files[i].begin);
 
 		snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - 200, dir, files[i].to);
-		if (files[i].whose == not) {
+		if (files[i].whose == not || (files[i].with == NETWORK && !network)) {
 			continue;
 		}
 		if (!is_there(path, files[i].begin, n)) {

@@ -70,6 +70,10 @@ struct hn_model {
 
 uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t);
 
+/* Whether it may be a network's or a kernel's name: at most HN_MODEL_MAX_NAME letters, digits and
+ * _, beginning with a letter and not with hone_. */
+bool hn_model_name_fits(const char *s);
+
 /* Whether it makes sense.  HONE_E_INVALID or HONE_E_QUOTA, naming the place as the text has it:
  * "steps[3].args[1]: ...". */
 int hn_model_check(const struct hn_model *m, struct hn_err *err) HN_NODISCARD;

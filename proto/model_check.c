@@ -36,8 +36,7 @@ uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t)
 	return (uint64_t)bytes;
 }
 
-/* A C name of the user's own: no underscore in front, none of hone's. */
-static bool is_c_name(const char *s)
+bool hn_model_name_fits(const char *s)
 {
 	size_t n = strlen(s);
 	bool fits = n > 0 && n <= HN_MODEL_MAX_NAME && isalpha((unsigned char)s[0]) &&
@@ -51,7 +50,7 @@ static bool is_c_name(const char *s)
 
 static int check_c_name(const char *where, const char *s, struct hn_err *err)
 {
-	return is_c_name(s)
+	return hn_model_name_fits(s)
 		       ? 0
 		       : hn_fail(err, HONE_E_INVALID,
 				 "%s: \"%.60s\" is no C name of at most %d characters, "

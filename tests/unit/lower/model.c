@@ -1,5 +1,5 @@
 /* The object of a compiled network: for this machine and for another, twice the same bytes, with
- * the names that a program calls.  Whether it runs is tests/e2e/library.sh's. */
+ * the names that a program calls.  Whether it runs is tests/e2e/network.sh's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/rng.h"
 #include "tests/lib/model_small.h"
 
@@ -44,33 +45,115 @@ static void comes_back(void **state)
 }
 
 /* Each takes a right model and makes it wrong. */
-static void name_of_hone(struct ms *s) { s->m.name = "hone_x"; }
-static void name_empty(struct ms *s) { s->m.name = ""; }
-static void name_odd(struct ms *s) { s->m.name = "a-b"; }
-static void symbol_twice(struct ms *s) { s->kernel[1].symbol = "small_k0"; }
-static void symbol_nested(struct ms *s) { s->kernel[1].symbol = "small_k0_packed"; }
-static void symbol_ours(struct ms *s) { s->kernel[1].symbol = "small_run"; }
-static void symbol_is_name(struct ms *s) { s->kernel[1].symbol = "small"; }
-static void label_acts(struct ms *s) { s->step[1].name = "a\nb"; }
-static void dim_zero(struct ms *s) { s->dim[1] = 0; }
-static void dim_huge(struct ms *s) { s->dim[1] = INT64_MAX; }
-static void no_kernel(struct ms *s) { s->step[1].kernel = 2; }
-static void past_arena(struct ms *s) { s->arg[0][2].offset = 64; }
-static void past_weights(struct ms *s) { s->arg[0][1].offset = UINT64_MAX - 8; }
-static void past_input(struct ms *s) { s->matmul_bytes[0]++; }
-static void no_output(struct ms *s) { s->arg[2][2].index = 1; }
-static void no_place(struct ms *s) { s->arg[2][2].place = 4; }
-static void arena_numbered(struct ms *s) { s->arg[1][0].index = 1; }
-static void writes_weights(struct ms *s) { s->arg[0][2] = ms_at(HONE_MODEL_WEIGHTS, 0); }
-static void writes_input(struct ms *s) { s->arg[0][2] = ms_at(HONE_MODEL_INPUT, 0); }
-static void constant_in_arena(struct ms *s) { s->arg[0][1] = ms_at(HONE_MODEL_ARENA, 0); }
-static void prepared_odd(struct ms *s) { s->step[0].prepared = 32; s->step[2].prepared = 32 + MS_ALL; }
-static void prepared_overlaps(struct ms *s) { s->step[2].prepared = 64; }
-static void prepared_past(struct ms *s) { s->step[2].prepared = 2 * MS_ALL; }
-static void prepared_shared(struct ms *s) { s->step[2].prepared = 0; }
-static void arena_odd(struct ms *s) { s->m.arena_bytes += 8; }
-static void too_large(struct ms *s) { s->kernel[0].worker_bytes = HN_MODEL_MAX_BYTES + 1; }
-static void no_outputs(struct ms *s) { s->kernel[1].n_in = 2; }
+static void name_of_hone(struct ms *s)
+{
+	s->m.name = "hone_x";
+}
+static void name_empty(struct ms *s)
+{
+	s->m.name = "";
+}
+static void name_odd(struct ms *s)
+{
+	s->m.name = "a-b";
+}
+static void symbol_twice(struct ms *s)
+{
+	s->kernel[1].symbol = "small_k0";
+}
+static void symbol_nested(struct ms *s)
+{
+	s->kernel[1].symbol = "small_k0_packed";
+}
+static void symbol_ours(struct ms *s)
+{
+	s->kernel[1].symbol = "small_run";
+}
+static void symbol_is_name(struct ms *s)
+{
+	s->kernel[1].symbol = "small";
+}
+static void label_acts(struct ms *s)
+{
+	s->step[1].name = "a\nb";
+}
+static void dim_zero(struct ms *s)
+{
+	s->dim[1] = 0;
+}
+static void dim_huge(struct ms *s)
+{
+	s->dim[1] = INT64_MAX;
+}
+static void no_kernel(struct ms *s)
+{
+	s->step[1].kernel = 2;
+}
+static void past_arena(struct ms *s)
+{
+	s->arg[0][2].offset = 64;
+}
+static void past_weights(struct ms *s)
+{
+	s->arg[0][1].offset = UINT64_MAX - 8;
+}
+static void past_input(struct ms *s)
+{
+	s->matmul_bytes[0]++;
+}
+static void no_output(struct ms *s)
+{
+	s->arg[2][2].index = 1;
+}
+static void no_place(struct ms *s)
+{
+	s->arg[2][2].place = 4;
+}
+static void arena_numbered(struct ms *s)
+{
+	s->arg[1][0].index = 1;
+}
+static void writes_weights(struct ms *s)
+{
+	s->arg[0][2] = ms_at(HONE_MODEL_WEIGHTS, 0);
+}
+static void writes_input(struct ms *s)
+{
+	s->arg[0][2] = ms_at(HONE_MODEL_INPUT, 0);
+}
+static void constant_in_arena(struct ms *s)
+{
+	s->arg[0][1] = ms_at(HONE_MODEL_ARENA, 0);
+}
+static void prepared_odd(struct ms *s)
+{
+	s->step[0].prepared = 32;
+	s->step[2].prepared = 32 + MS_ALL;
+}
+static void prepared_overlaps(struct ms *s)
+{
+	s->step[2].prepared = 64;
+}
+static void prepared_past(struct ms *s)
+{
+	s->step[2].prepared = 2 * MS_ALL;
+}
+static void prepared_shared(struct ms *s)
+{
+	s->step[2].prepared = 0;
+}
+static void arena_odd(struct ms *s)
+{
+	s->m.arena_bytes += 8;
+}
+static void too_large(struct ms *s)
+{
+	s->kernel[0].worker_bytes = HN_MODEL_MAX_BYTES + 1;
+}
+static void no_outputs(struct ms *s)
+{
+	s->kernel[1].n_in = 2;
+}
 
 static void overlaps(struct ms *s)
 {
@@ -93,7 +176,8 @@ static const struct {
 	{ dim_zero, "inputs[0].shape[1]: 0 is below 1" },
 	{ dim_huge, "inputs[0]: more than 2^50 bytes" },
 	{ no_kernel, "steps[1].kernel: there is no kernel 2" },
-	{ past_arena, "steps[0].args[2]: 16384 bytes at 64 go past the end of arena, 16384" },
+	{ past_arena,
+	  "steps[0].args[2]: 16384 bytes at 64 go past the end of arena, 16384" },
 	{ past_weights, "steps[0].args[1]: 16384 bytes at 18446744073709551607 go past" },
 	{ past_input, "steps[0].args[0]: 16385 bytes at 0 go past the end of input" },
 	{ no_output, "steps[2].args[2]: there is no output 1" },
@@ -155,29 +239,38 @@ static const struct {
 	{ "\"name\":\"small\"", "\"name\":7", "t: name: must be a string" },
 	{ "\"arena_bytes\"", "\"arena\"", "t: arena: no such member" },
 	{ "\"arena_bytes\"", "\"format name\"", "t: format name: no such member" },
-	{ "\"arena_bytes\":16384", "\"arena_bytes\":-1", "t: arena_bytes: must be a whole number" },
-	{ "\"arena_bytes\":16384", "\"arena_bytes\":1.5", "t: arena_bytes: must be a whole number" },
+	{ "\"arena_bytes\":16384", "\"arena_bytes\":-1",
+	  "t: arena_bytes: must be a whole number" },
+	{ "\"arena_bytes\":16384", "\"arena_bytes\":1.5",
+	  "t: arena_bytes: must be a whole number" },
 	{ "float32", "float33", "t: inputs[0].dtype: must be a type" },
 	{ "\"shape\":[64,64]", "\"shape\":64", "t: inputs[0].shape: must be a list" },
-	{ "\"constant\":[1]", "\"constant\":[2]", "t: kernels[0].constant: must be a whole number" },
-	{ "\"constant\":[1]", "\"constant\":[1,1]", "t: kernels[0].constant: must be numbers of" },
+	{ "\"constant\":[1]", "\"constant\":[2]",
+	  "t: kernels[0].constant: must be a whole number" },
+	{ "\"constant\":[1]", "\"constant\":[1,1]",
+	  "t: kernels[0].constant: must be numbers of" },
 	{ "\"init\":false", "\"init\":0", "t: kernels[0].init: must be true or false" },
-	{ "\"kernel\":1", "\"kernel\":2", "t: steps[1].kernel: must be the number of a kernel" },
+	{ "\"kernel\":1", "\"kernel\":2",
+	  "t: steps[1].kernel: must be the number of a kernel" },
 	{ "[\"input\",0,0]", "[\"input\",0]", "t: steps[0].args[0]: must be [" },
 	{ "[\"input\",0,0]", "[\"inputs\",0,0]", "t: steps[0].args[0]: must be [" },
 	{ "[\"input\",0,0]", "{}", "t: steps[0].args[0]: must be [" },
 	{ "[\"arena\",0],", "", "t: steps[1].args: must be as many as" },
-	{ "\"prepared\":0", "\"prepared\":null", "t: steps[0].prepared: must be a whole" },
-	{ "[\"arena\",0]]}", "[\"arena\",0]],\"prepared\":0}", "t: steps[1].prepared: must be left" },
+	{ "\"prepared\":0", "\"prepared\":null",
+	  "t: steps[0].prepared: must be a whole" },
+	{ "[\"arena\",0]]}", "[\"arena\",0]],\"prepared\":0}",
+	  "t: steps[1].prepared: must be left" },
 	{ "[{\"name\":\"x\"", "[7,{\"name\":\"x\"", "t: inputs[0]: must be an object" },
 };
 
-static char *edited(const char *text, const char *from, const char *to, struct hn_arena *a)
+static char *edited(const char *text, const char *from, const char *to,
+		    struct hn_arena *a)
 {
 	const char *at = strstr(text, from);
 
 	assert_non_null(at);
-	return hn_arena_printf(a, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+	return hn_arena_printf(a, "%.*s%s%s", (int)(at - text), text, to,
+			       at + strlen(from));
 }
 
 static void wrong_texts_are_refused(void **state)
@@ -196,13 +289,47 @@ static void wrong_texts_are_refused(void **state)
 		struct hn_err err = { 0 };
 		char *wrong = edited(text.s, edits[i].from, edits[i].to, &a);
 
-		assert_int_not_equal(hn_model_read("t", wrong, strlen(wrong), &a, &m, &err), 0);
+		assert_int_not_equal(
+			hn_model_read("t", wrong, strlen(wrong), &a, &m, &err), 0);
 		assert_null(m);
 		if (strstr(err.msg, edits[i].says) != err.msg) {
 			fail_msg("\"%s\", not \"%s\"", err.msg, edits[i].says);
 		}
 	}
 	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+}
+
+/* The page's example is right, and small changes of it are what the page says is refused. */
+static void the_page_is_right(void **state)
+{
+	static const char begin[] = "```json\n";
+	const struct hn_model *m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct hn_buf page;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&page);
+	assert_int_equal(hn_file_read(HONE_SOURCE_DIR "/docs/model-library.md", 1 << 20,
+				      &page, &err),
+			 0);
+	char *text = strstr(page.s, begin) + strlen(begin);
+
+	*strstr(text, "```") = '\0';
+	if (hn_model_read("page", text, strlen(text), &a, &m, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	assert_int_equal(m->n_step, 2);
+	char *wrong = edited(text, "[\"arena\", 0]]}", "[\"arena\", 64]]}", &a);
+
+	assert_int_not_equal(hn_model_read("page", wrong, strlen(wrong), &a, &m, &err),
+			     0);
+	assert_string_equal(err.msg,
+			    "page: steps[0].args[2]: 64 bytes at 64 go past the end of "
+			    "arena, 64 bytes long");
+	hn_buf_fini(&page);
 	hn_arena_fini(&a);
 }
 
@@ -249,6 +376,7 @@ int main(void)
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(blocks_are_shared),
 		cmocka_unit_test(wrong_texts_are_refused),
+		cmocka_unit_test(the_page_is_right),
 		cmocka_unit_test(no_text_crashes),
 	};
 
