@@ -1,0 +1,105 @@
+"""run.py tells right from wrong: every fault that a library of stub.c can have, as it is shown."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import judge
+import numpy as np
+import onnx
+from graph import Graph
+
+HERE = pathlib.Path(__file__).parent
+
+# What the model is called, what its row must say.
+ROWS = {
+    "none": "right",
+    "wrong": "wrong y: error 0.00",
+    "status": "failed Failed: run returned -1",
+    "crash": "failed died of signal 6",
+    "outside": "failed Failed: wrote outside of y",
+    "stateful": "failed Failed: two runs, two answers",
+    "input_written": "failed Failed: wrote to input x",
+    "unwritten": "wrong y: NaN",
+    "refuse": "refused hone: node add_0: Add is not for today",
+    "mute": "failed Failed: hone ended with 1, without a reason",
+}
+
+
+def model():
+    """What stub.c computes."""
+    g = Graph("stub", opset=17)
+    g.output("y", g.node("Add", g.input("x", [4]), g.const(1.5)), [4])
+    return g.model()
+
+
+def run(folder, names, *more):
+    """The lines that run.py prints on models of these names, and its status."""
+    hone, paths = folder / "hone", [folder / f"{name}.onnx" for name in names]
+    hone.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "stub_hone.py"}" "$@"\n')
+    hone.chmod(0o755)
+    for path in paths:
+        onnx.save(model(), path)
+    command = [sys.executable, HERE / "run.py", "--hone", hone, *more, *paths]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() + done.stderr.splitlines(), done.returncode
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def assert_row(self, lines, name, row):
+        """There is one line of this model, with this status and reason."""
+        said, _, why = row.partition(" ")
+        found = [line for line in lines if line.split()[:2] == [name, said] and why in line]
+        self.assertEqual(len(found), 1, "\n".join([f"{name}: {row}", *lines]))
+
+    def test_each_fault(self):
+        lines, status = run(self.folder, ROWS, "--jobs", "2")
+        for name, row in ROWS.items():
+            self.assert_row(lines, name, row)
+        self.assertEqual(status, 1)
+
+    def test_what_hangs(self):
+        lines, _ = run(self.folder, ["hang"], "--limit", "2")
+        self.assert_row(lines, "hang", "failed not done in")
+
+    def test_status_where_all_is_well(self):
+        self.assertEqual(run(self.folder, ["none", "refuse"])[1], 0)
+
+
+class Rule(unittest.TestCase):
+    def why(self, a, b):
+        return judge.compare(np.asarray(a, np.float32), np.asarray(b, np.float32)).why
+
+    def test_the_limit(self):
+        self.assertEqual(self.why([1, 10.0009], [1, 10]), "")
+        self.assertNotEqual(self.why([1, 10.002], [1, 10]), "")
+
+    def test_small_answers_are_not_right_by_being_small(self):
+        self.assertNotEqual(self.why([1e-5, 2e-5], [1e-5, 1e-5]), "")
+
+    def test_what_is_not_finite(self):
+        self.assertEqual(self.why([np.nan, np.inf, 1], [np.nan, np.inf, 1]), "")
+        for a in ([1, np.inf], [np.nan, -np.inf], [np.nan, 1]):
+            self.assertNotEqual(self.why(a, [np.nan, np.inf]), "")
+        self.assertNotEqual(self.why([np.nan], [1]), "")
+
+    def test_shape_and_type(self):
+        self.assertIn("shape", self.why([[1]], [1]))
+        self.assertIn("instead of", judge.compare(np.zeros(1), np.zeros(1, np.float32)).why)
+        self.assertIn("1 of 2 differ", judge.compare(np.array([1, 2]), np.array([1, 3])).why)
+
+    def test_flat_answers_are_marked(self):
+        ones, two = np.ones(3, np.float32), np.array([1, 2], np.float32)
+        self.assertTrue(judge.compare(ones, ones).flat)
+        self.assertFalse(judge.compare(two, two).flat)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,229 @@
+"""A network that `hone compile` wrote, called from Python: include/hone/model.h through ctypes.
+
+The caller's memory is laid out to find faults: outputs and arena lie between guards that must not
+change, and before a run they are filled with bytes that are NaN as floats, so that what was not
+written shows.
+"""
+
+import ctypes
+import pathlib
+import re
+import time
+from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+
+import numpy as np
+
+ABI = 1
+ALIGN = 64
+GUARD_BYTES = 256
+FILL = 0xFF
+
+NOW = ctypes.CFUNCTYPE(c_uint64)
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("dtype", c_char_p),
+        ("dims", POINTER(c_int64)),
+        ("bytes", c_uint64),
+        ("rank", c_uint32),
+    ]
+
+    def shape(self):
+        return tuple(self.dims[axis] for axis in range(self.rank))
+
+
+class Kernel(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("packed", c_void_p),
+        ("prepare_packed", c_void_p),
+        ("init", c_void_p),
+        ("prepared_bytes", c_uint64),
+        ("workspace_bytes", c_uint64),
+        ("worker_bytes", c_uint64),
+    ]
+
+
+class Step(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("kernel", c_uint32),
+        ("first_arg", c_uint32),
+        ("n_args", c_uint32),
+        ("prepares", c_uint32),
+        ("prepared", c_uint64),
+    ]
+
+
+class Model(ctypes.Structure):
+    _fields_ = [
+        ("abi", c_uint32),
+        ("n_inputs", c_uint32),
+        ("n_outputs", c_uint32),
+        ("n_kernels", c_uint32),
+        ("n_steps", c_uint32),
+        ("n_args", c_uint32),
+        ("name", c_char_p),
+        ("inputs", POINTER(Tensor)),
+        ("outputs", POINTER(Tensor)),
+        ("kernels", POINTER(Kernel)),
+        ("steps", POINTER(Step)),
+        ("args", c_void_p),
+        ("weights_bytes", c_uint64),
+        ("prepared_bytes", c_uint64),
+        ("arena_bytes", c_uint64),
+    ]
+
+
+class Failed(Exception):
+    """The library broke its contract, or a call did not return 0."""
+
+
+class Block:
+    """Aligned bytes between two guards."""
+
+    def __init__(self, n_bytes, what):
+        self.n_bytes, self.what = n_bytes, what
+        self.memory = np.full(n_bytes + 2 * GUARD_BYTES + ALIGN, FILL, np.uint8)
+        self.begin = GUARD_BYTES + -(self.memory.ctypes.data + GUARD_BYTES) % ALIGN
+        self.bytes = self.memory[self.begin : self.begin + n_bytes]
+        self.address = self.memory.ctypes.data + self.begin
+
+    def check(self):
+        before, after = self.memory[: self.begin], self.memory[self.begin + self.n_bytes :]
+        if not ((before == FILL).all() and (after == FILL).all()):
+            raise Failed(f"wrote outside of {self.what}")
+
+
+def text(name):
+    return name.decode(errors="replace")
+
+
+def descriptor_name(folder):
+    """The header of the network declares its `struct hone_model`."""
+    text = (folder / "model.h").read_text(encoding="utf-8")
+    found = re.search(r"struct hone_model (\w+);", text)
+    if not found:
+        raise Failed("model.h declares no struct hone_model")
+    return found.group(1)
+
+
+class Library:
+    """`run` takes and gives arrays in the order of the network's inputs and outputs."""
+
+    def __init__(self, folder, threads=1):
+        folder = pathlib.Path(folder)
+        self.lib = ctypes.CDLL(str((folder / "libmodel.so").resolve()))
+        self.model = Model.in_dll(self.lib, descriptor_name(folder))
+        if self.model.abi != ABI:
+            raise Failed(f"hone_model.abi is {self.model.abi}, not {ABI}")
+        self._declare()
+        self.weights = self._weights(folder / "model.weights")
+        self.pool = self._pool(threads)
+        self.arena = Block(self.arena_bytes(self.model, threads), "the arena")
+        self.prepared = Block(self.model.prepared_bytes, "the prepared data")
+        self.inputs = self._tensors(self.model.inputs, self.model.n_inputs)
+        self.outputs = self._tensors(self.model.outputs, self.model.n_outputs)
+        self._judge("prepare", self.prepare(*self._arguments(tensors=[])))
+
+    def _declare(self):
+        """Types of the functions; a pointer more or less would be a crash without a message."""
+        names = ("arena_bytes", "prepare", "run", "run_timed")
+        functions = [getattr(self.lib, f"hone_model_{name}_{ABI}") for name in names]
+        self.arena_bytes, self.prepare, self.call_run, self.call_timed = functions
+        model, pointer = POINTER(Model), c_void_p
+        self.arena_bytes.restype, self.arena_bytes.argtypes = c_uint64, [model, c_int32]
+        self.prepare.argtypes = [model, *[pointer] * 4]
+        self.call_run.argtypes = [model, *[pointer] * 6]
+        self.call_timed.argtypes = [model, *[pointer] * 6, NOW, pointer]
+
+    def _weights(self, path):
+        n_bytes = self.model.weights_bytes
+        if path.stat().st_size != n_bytes:
+            raise Failed(f"{path.name} has {path.stat().st_size} bytes, the table says {n_bytes}")
+        return np.memmap(path, np.uint8, "r") if n_bytes else np.zeros(0, np.uint8)
+
+    def _pool(self, threads):
+        if threads == 1:
+            return None
+        create, env = self.lib.hone_pool_create, self.lib.hone_pool_env
+        create.restype, create.argtypes = c_void_p, [c_int32]
+        env.restype, env.argtypes = c_void_p, [c_void_p, c_uint64]
+        self.lib.hone_pool_destroy.argtypes = [c_void_p]
+        return create(threads)
+
+    def _tensors(self, table, n):
+        """Each with memory of its own."""
+        return [(table[i], Block(table[i].bytes, text(table[i].name))) for i in range(n)]
+
+    def _arguments(self, tensors):
+        """What prepare (with no tensors) and run take."""
+        lists = [
+            (c_void_p * max(1, len(rows)))(*[block.address for _, block in rows])
+            for rows in tensors
+        ]
+        env = self.lib.hone_pool_env(self.pool, 0) if self.pool else None
+        return (
+            ctypes.byref(self.model),
+            self.weights.ctypes.data,
+            self.prepared.address,
+            *lists,
+            self.arena.address,
+            env,
+        )
+
+    def _judge(self, verb, status):
+        if status != 0:
+            raise Failed(f"{verb} returned {status}")
+        self.arena.check()
+        self.prepared.check()
+        for _, block in self.inputs + self.outputs:
+            block.check()
+
+    def load(self, arrays):
+        """Copies the inputs to where `call` finds them."""
+        if len(arrays) != len(self.inputs):
+            raise Failed(f"{len(self.inputs)} inputs, not {len(arrays)}")
+        for (tensor, block), array in zip(self.inputs, arrays, strict=True):
+            want = f"{text(tensor.dtype)}{list(tensor.shape())}"
+            have = f"{array.dtype.name}{list(array.shape)}"
+            if want != have:
+                raise Failed(f"input {text(tensor.name)} is {want}, not {have}")
+            block.bytes[:] = np.frombuffer(array.tobytes(), np.uint8)
+
+    def caller(self):
+        """A function without arguments: runs the network, returns its status."""
+        arguments = self._arguments([self.inputs, self.outputs])
+        return lambda: self.call_run(*arguments)
+
+    def run(self, arrays):
+        """The answers to these inputs."""
+        self.load(arrays)
+        for block in [self.arena] + [block for _, block in self.outputs]:
+            block.bytes[:] = FILL
+        self._judge("run", self.caller()())
+        for (tensor, block), array in zip(self.inputs, arrays, strict=True):
+            if block.bytes.tobytes() != array.tobytes():
+                raise Failed(f"wrote to input {text(tensor.name)}")
+        return [
+            block.bytes.view(text(tensor.dtype)).reshape(tensor.shape()).copy()
+            for tensor, block in self.outputs
+        ]
+
+    def steps(self, count):
+        """Names of the steps and nanoseconds of each: the least of so many runs.  Asking the
+        clock costs about a microsecond a step, which is in the figures."""
+        arguments, n = self._arguments([self.inputs, self.outputs]), self.model.n_steps
+        least, now = np.full(n, np.iinfo(np.uint64).max, np.uint64), NOW(time.perf_counter_ns)
+        for _ in range(count):
+            times = np.zeros(n, np.uint64)
+            self._judge("run_timed", self.call_timed(*arguments, now, times.ctypes.data))
+            least = np.minimum(least, times)
+        return [(text(self.model.steps[i].name), int(least[i])) for i in range(n)]
+
+    def close(self):
+        if self.pool:
+            self.lib.hone_pool_destroy(self.pool)
+            self.pool = None

@@ -1,0 +1,73 @@
+/* models/stub.c -- a network as hone writes it, by hand: what check_run.py tries run.py on.
+ *
+ * y = w + x, four floats, one step.  FAULT says what is wrong with it: one of those below, or none.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hone/model.h"
+
+enum fault {
+	NONE,
+	WRONG,
+	STATUS,
+	CRASH,
+	HANG,
+	OUTSIDE,
+	STATEFUL,
+	INPUT_WRITTEN,
+	UNWRITTEN
+};
+
+static int32_t packed(void *const *args, const struct hone_env *env)
+{
+	static float calls;
+	const float *w = args[1];
+	float *x = args[0], *y = args[2];
+	int n = FAULT == OUTSIDE ? 5 : FAULT == UNWRITTEN ? 3 : 4;
+
+	for (int i = 0; i < n; i++) {
+		y[i] = x[i % 4] + w[0] + (FAULT == WRONG ? 0.01F : 0) +
+		       (FAULT == STATEFUL ? calls : 0);
+	}
+	calls += 1e-6F;
+	if (FAULT == INPUT_WRITTEN) {
+		x[0] += 1;
+	}
+	if (FAULT == CRASH) {
+		abort();
+	}
+	if (FAULT == HANG) {
+		pause();
+	}
+	return FAULT == STATUS || env == NULL ? -1 : 0;
+}
+
+static const int64_t dims[] = { 4 };
+static const struct hone_model_tensor in = { "x", "float32", dims, 16, 1 };
+static const struct hone_model_tensor out = { "y", "float32", dims, 16, 1 };
+static const struct hone_model_kernel kernel = { .name = "add", .packed = packed };
+static const struct hone_model_step step = { .name = "add_0", .n_args = 3 };
+static const struct hone_model_arg args[] = {
+	{ HONE_MODEL_INPUT, 0, 0 },
+	{ HONE_MODEL_WEIGHTS, 0, 0 },
+	{ HONE_MODEL_OUTPUT, 0, 0 },
+};
+
+extern const struct hone_model stub_model;
+const struct hone_model stub_model = {
+	.abi = HONE_MODEL_ABI,
+	.n_inputs = 1,
+	.n_outputs = 1,
+	.n_kernels = 1,
+	.n_steps = 1,
+	.n_args = 3,
+	.name = "stub",
+	.inputs = &in,
+	.outputs = &out,
+	.kernels = &kernel,
+	.steps = &step,
+	.args = args,
+	.weights_bytes = 4,
+};
