@@ -9,7 +9,7 @@ import unittest
 import judge
 import numpy as np
 import onnx
-from graph import Graph
+import stub_hone
 
 HERE = pathlib.Path(__file__).parent
 
@@ -28,20 +28,11 @@ ROWS = {
 }
 
 
-def model():
-    """What stub.c computes."""
-    g = Graph("stub", opset=17)
-    g.output("y", g.node("Add", g.input("x", [4]), g.const(1.5)), [4])
-    return g.model()
-
-
 def run(folder, names, *more):
     """The lines that run.py prints on models of these names, and its status."""
-    hone, paths = folder / "hone", [folder / f"{name}.onnx" for name in names]
-    hone.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "stub_hone.py"}" "$@"\n')
-    hone.chmod(0o755)
+    hone, paths = stub_hone.command(folder), [folder / f"{name}.onnx" for name in names]
     for path in paths:
-        onnx.save(model(), path)
+        onnx.save(stub_hone.model(), path)
     command = [sys.executable, HERE / "run.py", "--hone", hone, *more, *paths]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.splitlines() + done.stderr.splitlines(), done.returncode
@@ -71,6 +62,10 @@ class Runner(unittest.TestCase):
 
     def test_status_where_all_is_well(self):
         self.assertEqual(run(self.folder, ["none", "refuse"])[1], 0)
+
+    def test_threads(self):
+        lines, _ = run(self.folder, ["none"], "--threads", "2")
+        self.assert_row(lines, "none", "right")
 
 
 class Rule(unittest.TestCase):

@@ -9,17 +9,35 @@ import struct
 import subprocess
 import sys
 
+from graph import Graph
+
 FAULTS = "none wrong status crash hang outside stateful input_written unwritten".split()
-RUNTIME = "graph/runtime/model_run.c"
+RUNTIME = ("graph/runtime/model_run.c", "base/pool.c")
 
 
 def build(source, fault, folder):
-    code = [pathlib.Path(__file__).with_name("stub.c"), source / RUNTIME]
-    command = [os.environ.get("HONE_CC", "cc"), "-shared", "-fPIC", f"-I{source / 'include'}"]
-    command += [f"-DFAULT={fault.upper()}", *map(str, code), "-o", str(folder / "libmodel.so")]
-    subprocess.run(command, check=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    code = [pathlib.Path(__file__).with_name("stub.c"), *[source / path for path in RUNTIME]]
+    command = [os.environ.get("HONE_CC", "cc"), "-shared", "-fPIC", "-D_GNU_SOURCE", "-pthread"]
+    command += [f"-I{source}", f"-I{source / 'include'}", f"-DFAULT={fault.upper()}"]
+    subprocess.run([*command, *code, "-o", folder / "libmodel.so"], check=True)
     (folder / "model.h").write_text("extern const struct hone_model stub_model;\n")
     (folder / "model.weights").write_bytes(struct.pack("f", 1.5))
+
+
+def command(folder):
+    """A script in the folder that is called as hone is."""
+    path = folder / "hone"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{__file__}" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def model():
+    """What the network computes that is built."""
+    g = Graph("stub", opset=17)
+    g.output("y", g.node("Add", g.input("x", [4]), g.const(1.5)), [4])
+    return g.model()
 
 
 def main():

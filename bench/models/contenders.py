@@ -1,0 +1,98 @@
+"""Who races: each prepares a whole network once, and then answers it again and again.
+
+A contender is made for a Net.  `run` runs the network once; `answers` gives the outputs of the last
+run, in the model's order.  All compute in float32 what the file says is float32.
+"""
+
+import dataclasses
+import pathlib
+import subprocess
+
+import library
+import onnxruntime
+
+
+@dataclasses.dataclass
+class Net:
+    """A model with inputs (by name), the sizes of its open dimensions, and how to run it."""
+
+    path: pathlib.Path
+    data: dict
+    sizes: dict
+    threads: int
+    hone: str  # the command, or "" to go without
+    options: list  # more for `hone compile`
+    built: pathlib.Path  # what it has compiled, a folder a model
+
+    @property
+    def folder(self):
+        return self.built / self.path.stem
+
+
+class Onnxruntime:
+    """Inputs and outputs are bound: a run copies nothing."""
+
+    def __init__(self, net):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = net.threads
+        options.log_severity_level = 3
+        session = onnxruntime.InferenceSession(str(net.path), options, ["CPUExecutionProvider"])
+        self.binding = session.io_binding()
+        for name, array in net.data.items():
+            self.binding.bind_cpu_input(name, array)
+        outputs = zip(session.get_outputs(), session.run(None, net.data), strict=True)
+        for output, array in outputs:
+            value = onnxruntime.OrtValue.ortvalue_from_numpy(array)
+            self.binding.bind_ortvalue_output(output.name, value)
+        self.run = lambda: session.run_with_iobinding(self.binding)
+
+    def answers(self):
+        return [value.numpy() for value in self.binding.get_outputs()]
+
+
+class Openvino:
+    """For latency; by itself it would compute in bfloat16 where the processor can."""
+
+    def __init__(self, net):
+        import openvino
+
+        core = openvino.Core()
+        model = core.read_model(net.path)
+        model.reshape({name: list(array.shape) for name, array in net.data.items()})
+        wishes = {
+            "INFERENCE_NUM_THREADS": net.threads,
+            "INFERENCE_PRECISION_HINT": "f32",
+            "PERFORMANCE_HINT": "LATENCY",
+        }
+        compiled = core.compile_model(model, "CPU", wishes)
+        self.request = compiled.create_infer_request()
+        for name, array in net.data.items():
+            self.request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
+        self.n_outputs, self.run = len(compiled.outputs), self.request.infer
+
+    def answers(self):
+        return [self.request.get_output_tensor(k).data.copy() for k in range(self.n_outputs)]
+
+
+class Hone:
+    """Compiles the model unless it is there already: a search may have taken hours."""
+
+    def __init__(self, net):
+        if not (net.folder / "libmodel.so").exists():
+            net.built.mkdir(parents=True, exist_ok=True)
+            dims = [f"--dim={name}={value}" for name, value in net.sizes.items()]
+            command = [net.hone, "compile", str(net.path), "-o", str(net.folder), *dims]
+            done = subprocess.run(
+                [*command, *net.options], stderr=subprocess.PIPE, text=True, check=False
+            )
+            if done.returncode:
+                raise library.Failed((done.stderr.strip().split("\n") or [""])[-1])
+        self.library = library.Library(net.folder, net.threads)
+        self.library.load(list(net.data.values()))
+        self.run = self.library.caller()
+
+    def answers(self):
+        return self.library.answers()
+
+
+CONTENDERS = {"hone": Hone, "onnxruntime": Onnxruntime, "openvino": Openvino}
