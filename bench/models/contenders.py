@@ -51,7 +51,8 @@ class Onnxruntime:
 
 
 class Openvino:
-    """For latency; by itself it would compute in bfloat16 where the processor can."""
+    """For latency; by itself it would compute in bfloat16 where the processor can, and in bytes
+    where weights are stored as such."""
 
     def __init__(self, net):
         import openvino
@@ -60,6 +61,7 @@ class Openvino:
         model = core.read_model(net.path)
         model.reshape({name: list(array.shape) for name, array in net.data.items()})
         wishes = {
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,
             "INFERENCE_NUM_THREADS": net.threads,
             "INFERENCE_PRECISION_HINT": "f32",
             "PERFORMANCE_HINT": "LATENCY",
