@@ -1,4 +1,5 @@
-"""Writes ONNX models with random weights: `make.py FOLDER [NAME..]`, `make.py --list`.
+"""Writes ONNX models with random weights: `make.py FOLDER [NAME..]`, `make.py --list`, and with
+`make.py FOLDER --forms` one small model for each form of an operator that odd.py has.
 
 The structure is that of the nets people use, the weights are drawn at a scale that keeps
 activations finite, always the same for a name.  So there is something to test and to measure
@@ -60,7 +61,8 @@ def write(name, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the names, and end")
-    parser.add_argument("folder", nargs="?")
+    parser.add_argument("--forms", action="store_true", help="write odd.py's forms")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("name", nargs="*", help="of the list; all small ones by default")
     args = parser.parse_args()
     if args.list:
@@ -69,6 +71,11 @@ def main():
     unknown = [name for name in args.name if name not in MODELS]
     if unknown or not args.folder:
         parser.error(f"unknown: {' '.join(unknown)}; see --list" if unknown else "which folder?")
+    if args.forms:
+        args.folder.mkdir(parents=True, exist_ok=True)
+        for name, model in odd.forms().items():
+            onnx.save(model, args.folder / f"{name}.onnx")
+        return 0
     for name in args.name or SMALL:
         print(write(name, args.folder))
     return 0

@@ -5,6 +5,7 @@ as one graph.
 """
 
 import numpy as np
+import onnx
 from graph import Graph
 
 FAMILIES = {}
@@ -270,3 +271,26 @@ def together(seed=6):
     for name in FAMILIES:
         add(g, name, f"{name}.")
     return g.model()
+
+
+def only(model, output):
+    """What one output of a model needs, as a model."""
+    graph, needed, nodes = model.graph, {output}, []
+    for node in reversed(graph.node):
+        if needed & set(node.output):
+            needed |= set(node.input)
+            nodes.insert(0, node)
+    kept = [
+        [value for value in values if value.name in needed]
+        for values in (graph.input, graph.output, graph.initializer)
+    ]
+    made = onnx.helper.make_graph(nodes, output, *kept)
+    return onnx.helper.make_model(
+        made, opset_imports=model.opset_import, ir_version=model.ir_version
+    )
+
+
+def forms():
+    """Each form as a model of its own, by name: where one is refused, the others are not."""
+    whole = together()
+    return {output.name: only(whole, output.name) for output in whole.graph.output}
