@@ -183,11 +183,13 @@ static int external_bytes(struct hn_onnx *o, const struct hn_onnx_tensor *t,
 {
 	const struct hn_onnx_external *e = t->external;
 	const struct onnx_map *m;
+	char place[100];
 	int rc = map_external(o, e->location, &m, err);
 
 	if (rc != 0) {
 		return rc;
 	}
+	hn_shown(place, sizeof place, e->location, strlen(e->location));
 	if (e->offset > m->n || t->n_bytes > m->n - e->offset) {
 		return hn_fail(
 			err, HONE_E_INVALID,
