@@ -1,26 +1,26 @@
-/* onnx_dump.h -- everything that a model says, as text, a line a thing.  Every byte that the
+/* onnx_dump.h -- everything that a model says, as text, a line a thing (onnx_dump.py
+ * says the same by other means).  Every byte that the
  * reader gives out is read, so that a sanitizer sees a pointer that is wrong. */
 #ifndef HN_TESTS_ONNX_DUMP_H
 #define HN_TESTS_ONNX_DUMP_H
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "graph/onnx/onnx.h"
 
-#define DUMP_BYTES 40 /* more are shown as their sum */
+#define DUMP_BYTES 40 /* of more the SHA-256 is shown */
 
 static inline void dump_bytes(struct hn_buf *b, struct hn_onnx_bytes v)
 {
-	uint64_t sum = 0;
+	char hex[HN_SHA256_HEX];
 
-	for (uint64_t i = 0; i < v.n; i++) {
-		sum = sum * 31 + v.at[i];
-	}
 	hn_buf_printf(b, "%llu:", (unsigned long long)v.n);
 	for (uint64_t i = 0; i < v.n && v.n <= DUMP_BYTES; i++) {
 		hn_buf_printf(b, "%02x", v.at[i]);
 	}
 	if (v.n > DUMP_BYTES) {
-		hn_buf_printf(b, "#%016llx", (unsigned long long)sum);
+		hn_sha256_hex(v.at, v.n, hex);
+		hn_buf_printf(b, "#%s", hex);
 	}
 }
 
