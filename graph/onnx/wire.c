@@ -2,6 +2,8 @@
 #include "graph/onnx/wire.h"
 
 #define VARINT_MAX_BYTES 10
+#define SHORT_MAX_BYTES                                                                  \
+	5 /* of a tag or a length: more is read by some and refused by others */
 #define LAST_VARINT_BYTE 1 /* most that the tenth byte may hold: bit 63 */
 
 struct hn_wire hn_wire_of(const void *bytes, size_t n)
@@ -58,6 +60,23 @@ static int read_varint(struct hn_wire *w, uint64_t *ret, struct hn_err *err)
 	return cut_short(at, err);
 }
 
+/* A tag or a length. */
+static int read_short(struct hn_wire *w, uint64_t *ret, struct hn_err *err)
+{
+	const uint8_t *begin = w->at;
+	uint64_t at = hn_wire_at(w);
+	int rc = read_varint(w, ret, err);
+
+	if (rc == 0 && w->at - begin > SHORT_MAX_BYTES) {
+		rc = hn_fail(err, HONE_E_INVALID,
+			     "byte %llu: a tag or length of more than %d bytes: the file "
+			     "is damaged "
+			     "or no ONNX model",
+			     (unsigned long long)at, SHORT_MAX_BYTES);
+	}
+	return rc;
+}
+
 static int read_fixed(struct hn_wire *w, size_t n, uint64_t *ret, struct hn_err *err)
 {
 	uint64_t v = 0;
@@ -89,7 +108,7 @@ int hn_wire_number(struct hn_wire *w, enum hn_wire_type type, uint64_t *ret,
 static int read_tag(struct hn_wire *w, struct hn_wire_field *f, struct hn_err *err)
 {
 	uint64_t tag = 0;
-	int rc = read_varint(w, &tag, err);
+	int rc = read_short(w, &tag, err);
 	unsigned type = tag & 7;
 
 	if (rc != 0) {
@@ -118,7 +137,7 @@ static int read_tag(struct hn_wire *w, struct hn_wire_field *f, struct hn_err *e
 static int read_bytes(struct hn_wire *w, struct hn_wire_field *f, struct hn_err *err)
 {
 	uint64_t n = 0;
-	int rc = read_varint(w, &n, err);
+	int rc = read_short(w, &n, err);
 
 	if (rc != 0) {
 		return rc;

@@ -101,9 +101,15 @@ static void what_is_no_field_is_refused(void **state)
 		{ BYTES("\x21\x01\x02\x03\x04\x05\x06\x07"), "byte 1:" SHORT },
 		{ BYTES("\x12\x04" "abc"), "byte 0: field 2 of 4 bytes where 3 are left: the file "
 					   "is cut short or damaged" },
+		{ BYTES("\x12\xff\xff\xff\xff\x7f" "abc"),
+		  "byte 0: field 2 of 34359738367 bytes where 3 are left: the file is cut short or "
+		  "damaged" },
+		{ BYTES("\x12\x83\x80\x80\x80\x80\x00" "abc"),
+		  "byte 1: a tag or length of more than 5 bytes:" WRONG },
 		{ BYTES("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" "abc"),
-		  "byte 0: field 2 of 18446744073709551615 bytes where 3 are left: the file is cut "
-		  "short or damaged" },
+		  "byte 1: a tag or length of more than 5 bytes:" WRONG },
+		{ BYTES("\x88\x80\x80\x80\x80\x00\x01"),
+		  "byte 0: a tag or length of more than 5 bytes:" WRONG },
 		{ BYTES("\x0b\x0c"),
 		  "byte 0: a group (wire type 3), which ONNX has none of:" WRONG },
 		{ BYTES("\x0c"), "byte 0: a group (wire type 4), which ONNX has none of:" WRONG },
