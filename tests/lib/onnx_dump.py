@@ -7,6 +7,7 @@ import struct
 import sys
 
 import onnx
+import onnx.helper
 
 SHOWN = 40
 TYPES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items()}
@@ -24,11 +25,20 @@ def data(v):
     return f"{len(v)}:{v.hex()}"
 
 
+def text_bytes(s):
+    return s if isinstance(s, bytes) else s.encode()
+
+
 def product(dims):
     n = 1
     for d in dims:
         n *= d
     return n
+
+
+def bytes_of(t):
+    size = onnx.helper.tensor_dtype_to_np_dtype(t.data_type).itemsize
+    return product(t.dims) * size
 
 
 def tensor_bytes(t):
@@ -49,7 +59,7 @@ def tensor(indent, t):
     if t.data_location == onnx.TensorProto.EXTERNAL:
         where = {e.key: e.value for e in t.external_data}
         line += f'in "{where["location"]}" at {int(where.get("offset", 0))}, '
-        line += f'{where.get("length", "?")} bytes'
+        line += f'{where.get("length", bytes_of(t))} bytes'
     else:
         line += data(tensor_bytes(t))
     print(line + "".join(" " + data(s) for s in t.string_data))
@@ -78,9 +88,11 @@ def kind_of(a):
     """The type, or in files before they had one the one value that is there."""
     if a.type:
         return ATTRIBUTES[a.type]
-    fields = [("f", "FLOAT"), ("i", "INT"), ("s", "STRING"), ("t", "TENSOR"), ("g", "GRAPH")]
+    fields = [("f", "FLOAT"), ("i", "INT"), ("s", "STRING"), ("t", "TENSOR"), ("g", "GRAPH"),
+              ("tp", "TYPE_PROTO"), ("sparse_tensor", "SPARSE_TENSOR")]
     lists = [("floats", "FLOATS"), ("ints", "INTS"), ("strings", "STRINGS"),
-             ("tensors", "TENSORS"), ("graphs", "GRAPHS")]
+             ("tensors", "TENSORS"), ("graphs", "GRAPHS"), ("type_protos", "TYPE_PROTOS"),
+             ("sparse_tensors", "SPARSE_TENSORS")]
     found = [word for name, word in fields if a.HasField(name)]
     found += [word for name, word in lists if getattr(a, name)]
     return found[0] if len(found) == 1 else "?"
@@ -130,7 +142,7 @@ def model(m):
     for o in m.opset_import:
         print(f'opset "{o.domain}" {o.version}')
     for e in m.metadata_props:
-        print(f'metadata "{e.key}" {data(e.value.encode())}')
+        print(f'metadata "{e.key}" {data(text_bytes(e.value))}')
     for f in m.functions:
         print(f"function {f.domain}.{f.name}")
     graph("", m.graph)
