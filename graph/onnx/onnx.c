@@ -59,6 +59,7 @@ static int read_model(struct hn_onnx *o, const void *bytes, size_t n, struct hn_
 	struct hn_onnx_model *m = HN_NEW(&o->arena, struct hn_onnx_model);
 	int rc = onnx_read(&r, ONNX_MODEL, hn_wire_of(bytes, n), m);
 
+	hn_assert(o->arena.used_bytes <= r.most_bytes + HN_ARENA_ALIGN);
 	o->model = m;
 	return rc == 0 ? 0 : hn_err_within(r.err, "%s", o->name);
 }

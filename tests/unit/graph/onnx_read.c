@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/lib/onnx_dump.h"
+#include "tests/lib/onnx_seeds.h"
 #include "tests/lib/onnx_writer.h"
 
 /* The model that the notation says is read, and is `expected`; or refused with that. */
@@ -38,21 +39,7 @@ static void check(const char *notation, int code, const char *expected)
 static void a_whole_model_is_read(void **state)
 {
 	(void)state;
-	check("1:8 2'maker' 3'1.2' 4'org.me' 5:3 6'any\ntext' 8{2:17} 8{1'ai.onnx.ml' 2:3} "
-	      "14{1'key' 2'a value\nof two lines'} 25{1'fn' 10'dom' 7{4'Relu'}} 99'later' "
-	      "7{2'main' "
-	      "1{1'x' 1'' 1'w' 2'y' 3'n/1:a' 4'Conv' 5{1'pads' 20:7 8[1 2 -1] 8:5} 5{1'auto' 20:3 "
-	      "4'SAME'} 5{1'alpha' 20:1 2=0.5} 5{1'axis' 20:2 3:-1} 6'doc' 7'my.ops' 8'over'} "
-	      "1{4'Constant' 2'c' 5{1'value' 20:4 5{1:2 2:1 4(1 2)}}} "
-	      "1{4'If' 1'c' 2'z' 5{1'then' 20:5 6{2'inner' 1{4'Neg' 1'y' 2'z'}}}} "
-	      "1{4'Many' 5{1'a' 20:6 7(1 2) 7=3} 5{1'b' 20:8 9'p' 9'q'} 5{1'c' 20:9 10{2:6 5:7} "
-	      "10{2:7 7:8}} 5{1'd' 20:10 11{2'g1'} 11{2'g2'}} 5{1'e' 20:13 14{}} 5{1'f' 21'up'}} "
-	      "5{8'w' 1[2 3] 2:1 9#000000000000000000000000000000000000000000000000} "
-	      "11{1'x' 2{1{1:1 2{1{2'N'} 1{1:3} 1{1:-1} 1{} 1{3'batch'}}}}} "
-	      "11{1'any' 2{1{1:7}}} 11{1'scalar' 2{1{1:7 2{}}}} 11{1'list' 2{4{1{1{1:1}}}}} "
-	      "11{1'none'} 11{1'odd' 2{}} 12{1'y' 2{1{1:1}}} 13{1'v' 2{9{}}} 10'doc' 14{1'q'} "
-	      "15{3:1}}",
-	      0,
+	check(onnx_seeds[0], 0,
 	      "model ir 8 version 3 by \"maker\" \"1.2\" domain \"org.me\"\n"
 	      "opset \"\" 17\n"
 	      "opset \"ai.onnx.ml\" 3\n"
@@ -298,6 +285,25 @@ static void what_is_wrong_is_refused(void **state)
 	}
 }
 
+/* What the fuzz target and the test of damages begin with is in order. */
+static void seeds_are_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(onnx_seeds); i++) {
+		struct hn_onnx *o = NULL;
+		struct hn_err err = { 0 };
+		struct hn_buf b;
+
+		hn_buf_init(&b);
+		put_notation(&b, onnx_seeds[i]);
+		if (hn_onnx_parse("seed", b.s, b.n, &o, &err) != 0) {
+			fail_msg("%zu: %s", i, err.msg);
+		}
+		hn_onnx_close(o);
+		hn_buf_fini(&b);
+	}
+}
+
 /* ---- limits ---- */
 
 static int parse(const struct hn_buf *b, size_t *ret_memory, struct hn_err *err)
@@ -446,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_whole_model_is_read),
 		cmocka_unit_test(data_is_read_from_every_field),
 		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(seeds_are_read),
 		cmocka_unit_test(graphs_are_eight_deep_at_most),
 		cmocka_unit_test(names_have_a_length),
 		cmocka_unit_test(memory_follows_the_file),
