@@ -9,8 +9,8 @@
 #include "graph/ir/graph.h"
 #include "graph/onnx/onnx.h"
 
-#define HN_IMPORT_MIN_OPSET 7
-#define HN_IMPORT_MAX_OPSET 26
+#define HN_IMPORT_MIN_OPSET 6
+#define HN_IMPORT_MAX_OPSET 28
 
 /* A number for a symbolic dimension: of its name, or of dimension k of an input, "INPUT:k". */
 struct hn_import_dim {

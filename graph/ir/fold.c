@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "graph/ir/op.h"
 #include "graph/ir/text.h"
 #include "lower/lower.h"
 
-/* More elements than this are left to the compiled network (its prepared data). */
-#define FOLD_MAX ((int64_t)1 << 27)
+/* Nodes are numbered anew: of a graph that is their operands and results alone.  So a constant costs
+ * what its own node does, however large the graph is. */
+struct alone {
+	struct hn_graph g;
+	struct hn_gnode n;
+};
 
 static bool all_constant(const struct hn_graph *g, const struct hn_gnode *n)
 {
@@ -34,26 +39,35 @@ static bool keeps_fill(const struct hn_graph *g, const struct hn_gnode *n)
 		}
 		fill |= v != NULL && v->fill;
 	}
-	return fill && (n->op->class == HN_GOP_ELEMENTWISE || n->op->class == HN_GOP_VIEW ||
-			(n->op->class == HN_GOP_INJECTIVE && n->n_in == 1));
+	return fill &&
+	       (n->op->class == HN_GOP_ELEMENTWISE || n->op->class == HN_GOP_VIEW ||
+		(n->op->class == HN_GOP_INJECTIVE && n->n_in == 1));
 }
 
-/* A graph in which all values of the node are one element. */
-static struct hn_graph shrunk(const struct hn_graph *g, const struct hn_gnode *n,
-			      struct hn_arena *a)
+/* The node with its values; of `one` element each where that stands for all. */
+static void set_apart(const struct hn_graph *g, const struct hn_gnode *n, bool one,
+		      struct hn_arena *a, struct alone *ret)
 {
-	struct hn_graph one = *g;
+	uint32_t n_value = n->n_in + n->n_out;
+	struct hn_gvalue *value = HN_NEW_ARRAY(a, struct hn_gvalue, n_value);
+	int32_t *number = HN_NEW_ARRAY(a, int32_t, n_value);
 
-	one.value = HN_NEW_ARRAY(a, struct hn_gvalue, g->n_value);
-	memcpy(one.value, g->value, g->n_value * sizeof(*g->value));
-	for (uint32_t i = 0; i < n->n_in + n->n_out; i++) {
+	for (uint32_t i = 0; i < n_value; i++) {
 		int32_t v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
 
+		number[i] = v < 0 ? v : (int32_t)i;
 		if (v >= 0) {
-			one.value[v].rank = 0;
+			value[i] = g->value[v];
+			value[i].rank = one ? 0 : value[i].rank;
 		}
 	}
-	return one;
+	ret->g = *g;
+	ret->g.value = value;
+	ret->g.n_value = n_value;
+	ret->g.node = &ret->n;
+	ret->n = *n;
+	ret->n.in = number;
+	ret->n.out = number + n->n_in;
 }
 
 /* All elements of a constant; of one that is filled, or lies unaligned in a file, a copy, which the
@@ -75,86 +89,108 @@ static void *elements_of(const struct hn_gvalue *v, void **ret_copy)
 	return copy;
 }
 
-/* The results of node `number` of `g`; the memory of their elements is the graph's. */
-static int compute(const struct hn_graph *g, uint32_t number, struct hn_arena *keep,
-		   struct hn_arena *a, struct hn_gvalue *result, struct hn_err *err)
+static void count_node(const struct hn_expr *e, void *ctx)
 {
-	const struct hn_gnode *n = &g->node[number];
-	const struct hn_dag *dag;
-	struct hn_gtext text;
-	void **arg, **copy;
-	int rc = hn_graph_text(g, "constant", 1, &number, n->n_out, n->out, a, &text, err);
+	(void)e;
+	++*(int64_t *)ctx;
+}
 
-	rc = rc ? rc : hn_graph_dag(&text, "constant", a, &dag, err);
-	if (rc != 0) {
-		return rc;
+/* What computing it costs, in the unit of HN_GRAPH_WORK. */
+static int64_t work_of(const struct hn_dag *dag)
+{
+	int64_t sum = (int64_t)hn_dag_temp_bytes(dag);
+
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		const struct hn_op *op = dag->op[i];
+		int64_t work = 0;
+
+		if (op->kind == HN_OP_COMPUTE) {
+			hn_op_visit(op, count_node, &work);
+			for (uint32_t d = 0; d < op->n_spatial + op->n_reduce; d++) {
+				work = hn_mul_sat(work, op->axis[d].extent);
+			}
+		}
+		sum = hn_add_sat(sum, work);
 	}
-	arg = HN_NEW_ARRAY(a, void *, text.n_arg);
-	copy = HN_NEW_ARRAY(a, void *, text.n_arg);
-	for (uint32_t i = 0; rc == 0 && i < text.n_in; i++) {
-		arg[i] = elements_of(&g->value[text.arg[i]], &copy[i]);
+	return hn_add_sat(sum, (int64_t)hn_dag_arg_bytes(dag));
+}
+
+/* Results of a dag of constants; the memory of their elements is the graph's. */
+static int evaluate(const struct alone *k, const struct hn_gtext *text,
+		    const struct hn_dag *dag, struct hn_arena *a,
+		    struct hn_gvalue *result, struct hn_err *err)
+{
+	void **arg = HN_NEW_ARRAY(a, void *, text->n_arg);
+	void **copy = HN_NEW_ARRAY(a, void *, text->n_arg);
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < text->n_in; i++) {
+		const struct hn_gvalue *v = &k->g.value[text->arg[i]];
+
+		arg[i] = elements_of(v, &copy[i]);
 		if (arg[i] == NULL) {
 			rc = hn_fail(err, HONE_E_NOMEM, "a constant of %llu bytes",
-				     (unsigned long long)hn_gvalue_bytes(
-					     &g->value[text.arg[i]]));
+				     (unsigned long long)hn_gvalue_bytes(v));
 		}
 	}
-	for (uint32_t k = 0; k < n->n_out; k++) {
-		arg[text.n_in + k] = hn_arena_alloc(keep, hn_gvalue_bytes(&g->value[n->out[k]]));
-		result[k].data = arg[text.n_in + k];
+	for (uint32_t i = 0; i < k->n.n_out; i++) {
+		arg[text->n_in + i] = hn_arena_alloc(
+			k->g.arena, hn_gvalue_bytes(&k->g.value[k->n.out[i]]));
+		result[i].data = arg[text->n_in + i];
 	}
 	rc = rc ? rc : hn_interpret(dag, arg, err);
-	for (uint32_t i = 0; i < text.n_in; i++) {
+	for (uint32_t i = 0; i < text->n_in; i++) {
 		free(copy[i]);
 	}
 	return rc;
 }
 
-static bool worth_it(const struct hn_graph *g, const struct hn_gnode *n)
+/* *ret_done stays false where it is too much work. */
+static int compute(struct hn_graph *g, const struct alone *k, struct hn_arena *a,
+		   struct hn_gvalue *result, bool *ret_done, struct hn_err *err)
 {
-	for (uint32_t i = 0; i < n->n_in + n->n_out; i++) {
-		int32_t v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+	static const uint32_t first = 0;
+	const struct hn_dag *dag;
+	struct hn_gtext text;
+	int rc = hn_graph_text(&k->g, "constant", 1, &first, k->n.n_out, k->n.out, a,
+			       &text, err);
 
-		if (v >= 0 && hn_gvalue_elements(&g->value[v]) > FOLD_MAX) {
-			return false;
-		}
+	rc = rc ? rc : hn_graph_dag(&text, "constant", a, &dag, err);
+	if (rc != 0 || !hn_graph_afford(g, work_of(dag))) {
+		return rc;
 	}
-	return true;
+	*ret_done = true;
+	return evaluate(k, &text, dag, a, result, err);
 }
 
 bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
 {
 	struct hn_gvalue result[HN_GRAPH_MAX_OUT] = { { .data = NULL } };
-	struct hn_graph with = *g;
+	bool fill, done = false;
 	struct hn_arena a;
-	bool fill;
+	struct alone k;
 	int rc;
 
 	if (!all_constant(g, n) || strcmp(n->op->name, "copy") == 0) { /* asked for in place */
 		return false;
 	}
 	fill = keeps_fill(g, n);
-	if (!fill && !worth_it(g, n)) {
-		return false;
-	}
 	hn_arena_init(&a, 0);
-	if (fill) {
-		with = shrunk(g, n, &a);
-	}
-	with.node = (struct hn_gnode *)n;
-	rc = compute(&with, 0, g->arena, &a, result, g->err);
+	set_apart(g, n, fill, &a, &k);
+	rc = compute(g, &k, &a, result, &done, g->err);
 	hn_arena_fini(&a);
 	if (rc != 0) {
 		g->failed = true;
-		hn_err_within(g->err, "%s: %s of constants", g->at, n->op->name);
+		hn_err_within(g->err, "%s%s%s of constants", g->at,
+			      *g->at != '\0' ? ": " : "", n->op->name);
 		return false;
 	}
-	for (uint32_t k = 0; k < n->n_out; k++) {
-		struct hn_gvalue *v = &g->value[n->out[k]];
+	for (uint32_t i = 0; i < n->n_out && done; i++) {
+		struct hn_gvalue *v = &g->value[n->out[i]];
 
 		v->node = -1;
-		v->data = result[k].data;
+		v->data = result[i].data;
 		v->fill = fill && hn_gvalue_elements(v) > 1;
 	}
-	return true;
+	return done;
 }

@@ -3,6 +3,9 @@
  * They are computed by the reference interpreter from the node's own template, so an operator is
  * described once.  A constant whose elements are all equal stays one element, however large its
  * shape is: models that come without weights have hundreds of megabytes of them.
+ *
+ * The work is bounded for a whole graph (HN_GRAPH_WORK).  What is too much stays a node: it is the
+ * compiled network's prepared data.
  */
 #ifndef HN_GRAPH_IR_FOLD_H
 #define HN_GRAPH_IR_FOLD_H

@@ -1,6 +1,7 @@
 /* graph/ir/graph.c -- building a graph: one node at a time, never the same one twice. */
 #include "graph/ir/graph.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +12,11 @@
 
 #define BUCKETS 4096u /* a power of two */
 
-void hn_graph_init(struct hn_graph *g, struct hn_arena *a, const char *name, struct hn_err *err)
+void hn_graph_init(struct hn_graph *g, struct hn_arena *a, const char *name,
+		   struct hn_err *err)
 {
 	*g = (struct hn_graph){ .arena = a, .name = name, .err = err, .at = "" };
+	g->work_left = HN_GRAPH_WORK;
 	g->n_bucket = BUCKETS;
 	g->bucket = HN_NEW_ARRAY(a, uint32_t, BUCKETS);
 }
@@ -33,6 +36,14 @@ int32_t hn_graph_fail(struct hn_graph *g, int code, const char *fmt, ...)
 	return HN_BAD;
 }
 
+bool hn_graph_afford(struct hn_graph *g, int64_t work)
+{
+	bool enough = work <= g->work_left;
+
+	g->work_left -= enough ? work : 0;
+	return enough;
+}
+
 static int32_t add_value(struct hn_graph *g, const struct hn_gvalue *v)
 {
 	g->value = hn_arena_grow(g->arena, g->value, g->n_value, &g->cap_value,
@@ -41,8 +52,8 @@ static int32_t add_value(struct hn_graph *g, const struct hn_gvalue *v)
 	return (int32_t)g->n_value++;
 }
 
-int32_t hn_graph_input(struct hn_graph *g, const char *name, enum hn_dtype t, uint32_t rank,
-		       const int64_t *shape)
+int32_t hn_graph_input(struct hn_graph *g, const char *name, enum hn_dtype t,
+		       uint32_t rank, const int64_t *shape)
 {
 	return add_value(g, &(struct hn_gvalue){ .name = name,
 						 .dtype = (uint8_t)t,
@@ -51,8 +62,8 @@ int32_t hn_graph_input(struct hn_graph *g, const char *name, enum hn_dtype t, ui
 						 .node = -1 });
 }
 
-int32_t hn_graph_const(struct hn_graph *g, const char *name, enum hn_dtype t, uint32_t rank,
-		       const int64_t *shape, const void *data, bool fill)
+int32_t hn_graph_const(struct hn_graph *g, const char *name, enum hn_dtype t,
+		       uint32_t rank, const int64_t *shape, const void *data, bool fill)
 {
 	return add_value(g, &(struct hn_gvalue){ .name = name,
 						 .dtype = (uint8_t)t,
@@ -75,6 +86,27 @@ int32_t hn_graph_ints(struct hn_graph *g, uint32_t n, const int64_t *v)
 	return hn_graph_const(g, g->at, HN_I64, 1, shape, data, false);
 }
 
+/* v, cut to what the integer type holds; 0 of what is no number. */
+static int64_t cut(enum hn_dtype t, double v)
+{
+	double most = ldexp(1, hn_dtype_bits(t));
+
+	if (isnan(v)) {
+		return 0;
+	}
+	if (t == HN_BOOL) {
+		return v != 0;
+	}
+	if (v >= most) { /* 2^63 and 2^64 are no int64 */
+		return hn_dtype_bits(t) >= 63 ? (t == HN_U64 ? -1 : INT64_MAX)
+					      : (int64_t)most - 1;
+	}
+	if (v < -most || (v < 0 && hn_dtype_class(t) == HN_CLASS_UNSIGNED)) {
+		return hn_dtype_class(t) == HN_CLASS_UNSIGNED ? 0 : (int64_t)-most;
+	}
+	return t == HN_U64 ? (int64_t)(uint64_t)v : (int64_t)v;
+}
+
 int32_t hn_graph_scalar(struct hn_graph *g, enum hn_dtype t, double v)
 {
 	void *data = hn_arena_alloc(g->arena, sizeof(double));
@@ -82,7 +114,8 @@ int32_t hn_graph_scalar(struct hn_graph *g, enum hn_dtype t, double v)
 	if (hn_dtype_class(t) == HN_CLASS_FLOAT) {
 		hn_float_put(t, data, 0, v);
 	} else {
-		int64_t i = (int64_t)v; /* little endian, so a narrower type is its first bytes */
+		int64_t i = cut(
+			t, v); /* little endian, so a narrower type is its first bytes */
 
 		memcpy(data, &i, sizeof(i));
 	}
@@ -116,8 +149,10 @@ static bool same_value(const struct hn_graph *g, int32_t x, int32_t y)
 	}
 	p = &g->value[x];
 	q = &g->value[y];
-	return p->data != NULL && q->data != NULL && p->dtype == q->dtype && p->rank == q->rank &&
-	       (p->rank == 0 || memcmp(p->shape, q->shape, p->rank * sizeof(*p->shape)) == 0) &&
+	return p->data != NULL && q->data != NULL && p->dtype == q->dtype &&
+	       p->rank == q->rank &&
+	       (p->rank == 0 ||
+		memcmp(p->shape, q->shape, p->rank * sizeof(*p->shape)) == 0) &&
 	       p->fill == q->fill &&
 	       (p->data == q->data ||
 		((p->fill || hn_gvalue_bytes(p) <= 64) &&
@@ -159,10 +194,13 @@ static uint32_t *bucket_of(struct hn_graph *g, const struct hn_gnode *n)
 	return &g->bucket[h & (g->n_bucket - 1)];
 }
 
-/* Nodes of one bucket are a chain through this; 0 ends it. */
+/* Nodes of one bucket are a chain; 0 ends it.  A model that makes it long finds fewer of them. */
 static const struct hn_gnode *find_equal(struct hn_graph *g, const struct hn_gnode *n)
 {
-	for (uint32_t i = *bucket_of(g, n); i != 0; i = g->node[i - 1].next) {
+	uint32_t steps = 0;
+
+	for (uint32_t i = *bucket_of(g, n); i != 0 && steps++ < 256;
+	     i = g->node[i - 1].next) {
 		if (same_node(g, n, &g->node[i - 1])) {
 			return &g->node[i - 1];
 		}
@@ -202,13 +240,14 @@ static bool check_call(struct hn_graph *g, const struct hn_gnode *n)
 
 	if (n->n_in < op->in_min || (op->in_max != HN_ANY && n->n_in > op->in_max) ||
 	    n->n_out > op->out_max) {
-		hn_graph_fail(g, HONE_E_INVALID, "%s with %u operands and %u results", op->name,
-			      n->n_in, n->n_out);
+		hn_graph_fail(g, HONE_E_INVALID, "%s with %u operands and %u results",
+			      op->name, n->n_in, n->n_out);
 		return false;
 	}
 	for (uint32_t i = 0; i < n->n_in; i++) {
 		if (n->in[i] < 0 && i < op->in_min) {
-			hn_graph_fail(g, HONE_E_INVALID, "%s: operand %u is left out", op->name, i);
+			hn_graph_fail(g, HONE_E_INVALID, "%s: operand %u is left out",
+				      op->name, i);
 			return false;
 		}
 	}
@@ -236,8 +275,8 @@ static bool infer(struct hn_graph *g, struct hn_gnode *n)
 			dim[d] = shape[k].dim[d];
 		}
 		if (hn_gvalue_elements(&v) > HN_GRAPH_MAX_ELEMENTS) {
-			hn_graph_fail(g, HONE_E_QUOTA, "%s makes a tensor of shape %s", n->op->name,
-				      hn_shape_text(g->arena, v.rank, dim));
+			hn_graph_fail(g, HONE_E_QUOTA, "%s makes a tensor of shape %s",
+				      n->op->name, hn_shape_text(g->arena, v.rank, dim));
 			return false;
 		}
 		out[k] = add_value(g, &v);
@@ -251,7 +290,8 @@ static void keep(struct hn_graph *g, const struct hn_gnode *n)
 	uint32_t *bucket = bucket_of(g, n);
 	struct hn_gnode *kept;
 
-	g->node = hn_arena_grow(g->arena, g->node, g->n_node, &g->cap_node, sizeof(*g->node));
+	g->node = hn_arena_grow(g->arena, g->node, g->n_node, &g->cap_node,
+				sizeof(*g->node));
 	kept = &g->node[g->n_node++];
 	*kept = *n;
 	kept->next = *bucket;
@@ -263,6 +303,27 @@ static void put_results(const struct hn_gnode *n, int32_t *out)
 	for (uint32_t k = 0; k < n->n_out; k++) {
 		out[k] = n->out[k];
 	}
+}
+
+/* Results without elements are known.  Others that are made of nothing their operator knows. */
+static bool is_settled(struct hn_graph *g, const struct hn_gnode *n)
+{
+	bool none = true;
+
+	for (uint32_t k = 0; k < n->n_out; k++) {
+		none &= hn_gvalue_elements(&g->value[n->out[k]]) == 0;
+	}
+	for (uint32_t k = 0; k < n->n_out && none; k++) {
+		g->value[n->out[k]].node = -1;
+		g->value[n->out[k]].data = "";
+	}
+	for (uint32_t i = 0; i < n->n_in && !none; i++) {
+		if (n->in[i] >= 0 && hn_gvalue_elements(&g->value[n->in[i]]) == 0) {
+			hn_graph_fail(g, HONE_E_UNSUPPORTED,
+				      "%s of a tensor without elements", n->op->name);
+		}
+	}
+	return none || g->failed;
 }
 
 /* The node that is asked for, new or found again; g->failed where there is none. */
@@ -282,16 +343,22 @@ static void add_node(struct hn_graph *g, struct hn_gnode *n, int32_t *out)
 		return;
 	}
 	put_results(n, out);
-	if (!hn_graph_fold(g, n) && !g->failed) {
+	if (!is_settled(g, n) && !hn_graph_fold(g, n) && !g->failed) {
 		keep(g, n);
 	}
 }
 
 void hn_graph_call(struct hn_graph *g, const char *op, uint32_t n_in, const int32_t *in,
-		   uint32_t n_attr, const struct hn_gattr *attr, uint32_t n_out, int32_t *out)
+		   uint32_t n_attr, const struct hn_gattr *attr, uint32_t n_out,
+		   int32_t *out)
 {
-	struct hn_gnode n = { .op = hn_gop_find(op), .name = g->at, .n_in = n_in, .in = in,
-			      .n_out = n_out, .n_attr = n_attr, .attr = attr };
+	struct hn_gnode n = { .op = hn_gop_find(op),
+			      .name = g->at,
+			      .n_in = n_in,
+			      .in = in,
+			      .n_out = n_out,
+			      .n_attr = n_attr,
+			      .attr = attr };
 
 	for (uint32_t i = 0; i < n_in; i++) {
 		g->failed |= in[i] == HN_BAD; /* said already */
@@ -363,5 +430,6 @@ void hn_graph_sweep(struct hn_graph *g)
 		}
 	}
 	g->n_node = kept;
-	memset(g->bucket, 0, g->n_bucket * sizeof(*g->bucket)); /* numbers of nodes have changed */
+	memset(g->bucket, 0,
+	       g->n_bucket * sizeof(*g->bucket)); /* numbers of nodes have changed */
 }

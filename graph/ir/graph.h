@@ -8,6 +8,8 @@
  * Errors are sticky: after one every call does nothing and returns HN_BAD, and g->err says what was
  * wrong.  So code that builds several nodes checks once, at the end.
  *
+ * A value without elements (a dimension is 0) is a constant: no node computes or reads it.
+ *
  * Shapes have numbers only.  A symbolic dimension of a model gets its number before (import.h).
  */
 #ifndef HN_GRAPH_IR_GRAPH_H
@@ -18,9 +20,12 @@
 #include "base/err.h"
 
 #define HN_GRAPH_MAX_RANK 8
-#define HN_GRAPH_MAX_OUT 64 /* results of a node */
-#define HN_GRAPH_MAX_INTS 65536 /* a list that shapes depend on */
-#define HN_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40)    /* of a value */
+#define HN_GRAPH_MAX_OUT 64			 /* results of a node */
+#define HN_GRAPH_MAX_INTS 64			 /* a list that shapes depend on */
+#define HN_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40) /* of a value */
+/* Expressions that are evaluated, and bytes that are read and written, for all constants of a graph
+ * together: half a minute at worst. */
+#define HN_GRAPH_WORK ((int64_t)1 << 29)
 #define HN_NONE (-1) /* in place of a value: an operand that is left out */
 #define HN_BAD (-2)  /* the result of a call that failed */
 
@@ -71,33 +76,39 @@ struct hn_graph {
 	int32_t *input, *output;
 	const char **output_name; /* of the model; a value may be an output twice */
 	uint32_t n_input, n_output;
-	int64_t opset;	     /* of the operators that are being added (ONNX's default domain) */
-	const char *at;	     /* the node that is being imported: the name of what it adds */
-	struct hn_err *err;  /* of the first failure */
+	int64_t opset; /* of the operators that are being added (ONNX's default domain) */
+	const char *at; /* the node that is being imported: the name of what it adds */
+	struct hn_err *err; /* of the first failure */
 	bool failed;
-	uint32_t *bucket; /* nodes by hash, to find equal ones */
+	int64_t work_left; /* of HN_GRAPH_WORK */
+	uint32_t *bucket;  /* nodes by hash, to find equal ones */
 	uint32_t n_bucket;
 };
 
-void hn_graph_init(struct hn_graph *g, struct hn_arena *a, const char *name, struct hn_err *err);
+void hn_graph_init(struct hn_graph *g, struct hn_arena *a, const char *name,
+		   struct hn_err *err);
 
 /* Take note of a failure: one line, behind the name of the node.  Returns HN_BAD. */
 int32_t hn_graph_fail(struct hn_graph *g, int code, const char *fmt, ...) HN_PRINTF(3, 4);
 
-/* An input, or a constant; shapes and data are not copied. */
-int32_t hn_graph_input(struct hn_graph *g, const char *name, enum hn_dtype t, uint32_t rank,
-		       const int64_t *shape);
-int32_t hn_graph_const(struct hn_graph *g, const char *name, enum hn_dtype t, uint32_t rank,
-		       const int64_t *shape, const void *data, bool fill);
+/* Whether so much work may still be done for constants; then it counts as done. */
+bool hn_graph_afford(struct hn_graph *g, int64_t work);
 
-/* Constants of a few numbers; copied.  The scalar is rounded to the type. */
+/* An input, or a constant; shapes and data are not copied. */
+int32_t hn_graph_input(struct hn_graph *g, const char *name, enum hn_dtype t,
+		       uint32_t rank, const int64_t *shape);
+int32_t hn_graph_const(struct hn_graph *g, const char *name, enum hn_dtype t,
+		       uint32_t rank, const int64_t *shape, const void *data, bool fill);
+
+/* Constants of a few numbers; copied.  The scalar is rounded to the type, and cut to its ends. */
 int32_t hn_graph_ints(struct hn_graph *g, uint32_t n, const int64_t *v);
 int32_t hn_graph_scalar(struct hn_graph *g, enum hn_dtype t, double v);
 
 /* Operator `op` (a name of ops.def) on operands; its results into out[n_out].  Attributes are
  * copied. */
 void hn_graph_call(struct hn_graph *g, const char *op, uint32_t n_in, const int32_t *in,
-		   uint32_t n_attr, const struct hn_gattr *attr, uint32_t n_out, int32_t *out);
+		   uint32_t n_attr, const struct hn_gattr *attr, uint32_t n_out,
+		   int32_t *out);
 
 /* The same of one result; without attributes on one operand, and on two. */
 int32_t hn_graph_add(struct hn_graph *g, const char *op, uint32_t n_in, const int32_t *in,
@@ -125,7 +136,8 @@ bool hn_gvalue_number(const struct hn_gvalue *v, int64_t i, double *ret);
 const struct hn_gattr *hn_gattr_find(const struct hn_gnode *n, const char *name);
 int64_t hn_gattr_int(const struct hn_gnode *n, const char *name, int64_t otherwise);
 double hn_gattr_float(const struct hn_gnode *n, const char *name, double otherwise);
-const char *hn_gattr_string(const struct hn_gnode *n, const char *name, const char *otherwise);
+const char *hn_gattr_string(const struct hn_gnode *n, const char *name,
+			    const char *otherwise);
 
 /* Write attributes down; they live as long as what they are made of. */
 struct hn_gattr hn_gattr_of_int(struct hn_arena *a, const char *name, int64_t v);

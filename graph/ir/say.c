@@ -25,15 +25,22 @@ static void put_indices(struct hn_say *s, uint32_t rank, const uint8_t *order,
 			const hn_say_index *index)
 {
 	for (uint32_t k = 0; k < rank; k++) {
-		hn_say_text(s, "%s%s", k > 0 ? "," : "(", index[order != NULL ? order[k] : k]);
+		hn_say_text(s, "%s%s", k > 0 ? "," : "(",
+			    index[order != NULL ? order[k] : k]);
 	}
 	hn_buf_puts(s->b, rank > 0 ? ")" : "");
 }
 
+void hn_say_tensor(struct hn_say *s, int32_t v, const hn_say_index *index)
+{
+	hn_say_text(s, "T%u", s->name[v]);
+	put_indices(s, s->g->value[v].rank, s->g->value[v].order, index);
+}
+
 void hn_say_left(struct hn_say *s, int32_t v, const hn_say_index *index)
 {
-	hn_say_text(s, "\tT%u", s->name[v]);
-	put_indices(s, s->g->value[v].rank, s->g->value[v].order, index);
+	hn_say_text(s, "\t");
+	hn_say_tensor(s, v, index);
 }
 
 void hn_say_number(struct hn_say *s, enum hn_dtype t, double v)
@@ -62,6 +69,15 @@ void hn_say_int(struct hn_say *s, enum hn_dtype t, int64_t v)
 	}
 }
 
+void hn_say_int_of(struct hn_say *s, enum hn_dtype t, int64_t v)
+{
+	if (hn_dtype_class(t) == HN_CLASS_FLOAT) {
+		hn_say_number(s, t, (double)v);
+	} else {
+		hn_say_int(s, t, v);
+	}
+}
+
 /* A constant of one element is a number in the text: true when v is one. */
 static bool put_constant(struct hn_say *s, const struct hn_gvalue *v)
 {
@@ -84,8 +100,7 @@ void hn_say_load(struct hn_say *s, int32_t v, const hn_say_index *index)
 	const struct hn_gvalue *value = &s->g->value[v];
 
 	if (!put_constant(s, value)) {
-		hn_say_text(s, "T%u", s->name[v]);
-		put_indices(s, value->rank, value->order, index);
+		hn_say_tensor(s, v, index);
 	}
 }
 

@@ -10,13 +10,14 @@
 #include "graph/ir/graph.h"
 
 /* An index of one dimension, as text. */
-#define HN_SAY_INDEX 160
+#define HN_SAY_INDEX 320
 typedef char hn_say_index[HN_SAY_INDEX];
 
 struct hn_say {
 	const struct hn_graph *g;
 	struct hn_buf *b;
-	const uint32_t *name; /* [g->n_value] the value's number in this text; 0 = none yet */
+	const uint32_t
+		*name; /* [g->n_value] the value's number in this text; 0 = none yet */
 	uint32_t n_temp;
 	uint32_t ranges; /* of this statement so far */
 };
@@ -26,6 +27,9 @@ void hn_say_indices(hn_say_index *ret, uint32_t rank);
 
 /* "\tT3(i0, i2, i1)", the beginning of value v's statement. */
 void hn_say_left(struct hn_say *s, int32_t v, const hn_say_index *index);
+
+/* "T3(i0, i2, i1)": the same without the beginning of the line. */
+void hn_say_tensor(struct hn_say *s, int32_t v, const hn_say_index *index);
 
 /* An element of value v; of a constant with one element its number. */
 void hn_say_load(struct hn_say *s, int32_t v, const hn_say_index *index);
@@ -50,6 +54,8 @@ void hn_say_at(struct hn_say *s, uint32_t temp, uint32_t rank, const uint8_t *or
 /* A number of the type. */
 void hn_say_number(struct hn_say *s, enum hn_dtype t, double v);
 void hn_say_int(struct hn_say *s, enum hn_dtype t, int64_t v);
+/* The same where the type may be a float's. */
+void hn_say_int_of(struct hn_say *s, enum hn_dtype t, int64_t v);
 
 void hn_say_text(struct hn_say *s, const char *fmt, ...) HN_PRINTF(2, 3);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/op/build.h"
 #include "graph/op/dtype.h"
 #include "graph/op/rows.h"
 
@@ -15,9 +16,15 @@ int32_t hn_dropout_expand(const struct hn_gcall *c)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
 	static const bool kept = true;
+	int64_t training;
 
+	if (hn_gcall_in(c, 2) != NULL &&
+	    (!hn_gvalue_int(hn_gcall_in(c, 2), 0, &training) || training != 0)) {
+		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Dropout for training");
+	}
 	if (c->node->n_out > 1) {
-		c->out[1] = hn_graph_const(c->g, c->g->at, HN_BOOL, x->rank, x->shape, &kept, true);
+		c->out[1] = hn_graph_const(c->g, c->g->at, HN_BOOL, x->rank, x->shape,
+					   &kept, true);
 	}
 	return hn_gcall_arg(c, 0);
 }
@@ -26,58 +33,157 @@ int32_t hn_cast_expand(const struct hn_gcall *c)
 {
 	int64_t to = hn_gattr_int(c->node, "to", 0);
 	enum hn_dtype t = hn_dtype_of_onnx(to);
-	struct hn_gattr attr = hn_gattr_of_int(c->g->arena, "to", t);
 
 	if (t == HN_N_DTYPE) {
 		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Cast to ONNX's type %lld",
 				     (long long)to);
 	}
-	return t == hn_gcall_in(c, 0)->dtype
-		       ? hn_gcall_arg(c, 0)
-		       : hn_graph_add(c->g, "cast", 1, c->node->in, 1, &attr);
+	return hn_cast_to(c->g, hn_gcall_arg(c, 0), t);
 }
 
-static bool is_float(const struct hn_gvalue *v)
+int32_t hn_castlike_expand(const struct hn_gcall *c)
 {
-	return hn_dtype_class(v->dtype) == HN_CLASS_FLOAT;
+	return hn_cast_to(c->g, hn_gcall_arg(c, 0), hn_gcall_in(c, 1)->dtype);
+}
+
+/* Whether no element of a divisor is 0 or -1, for which machines trap. */
+static bool is_safe_divisor(const struct hn_gvalue *v)
+{
+	int64_t i, n = v->fill ? 1 : hn_gvalue_elements(v);
+
+	for (int64_t k = 0; k < n; k++) {
+		if (!hn_gvalue_int(v, k, &i) || i == 0 || i == -1) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* By 0 ONNX does not say what comes; here it is 0, and nothing stops. */
+static const char *by_divisor(const struct hn_gvalue *x, const struct hn_gvalue *y,
+			      const char *const names[3])
+{
+	return is_safe_divisor(y)			     ? names[0]
+	       : hn_dtype_class(x->dtype) == HN_CLASS_SIGNED ? names[1]
+							     : names[2];
 }
 
 int32_t hn_div_expand(const struct hn_gcall *c)
 {
-	return hn_graph_2(c->g, is_float(hn_gcall_in(c, 0)) ? "div" : "div_towards_zero",
+	static const char *const names[] = { "div_towards_zero", "div_signed",
+					     "div_unsigned" };
+	const struct hn_gvalue *x = hn_gcall_in(c, 0), *y = hn_gcall_in(c, 1);
+
+	return hn_graph_2(c->g, hn_is_float(x) ? "div" : by_divisor(x, y, names),
 			  hn_gcall_arg(c, 0), hn_gcall_arg(c, 1));
 }
 
-/* Powers that exporters write for something simpler. */
+/* With the divisor's sign or, with fmod, the dividend's. */
+int32_t hn_mod_expand(const struct hn_gcall *c)
+{
+	static const char *const floor[] = { "mod", "mod_signed", "mod_unsigned" };
+	static const char *const trunc[] = { "rest", "rest_signed", "mod_unsigned" };
+	const struct hn_gvalue *x = hn_gcall_in(c, 0), *y = hn_gcall_in(c, 1);
+	bool is_fmod = hn_gattr_int(c->node, "fmod", 0) != 0;
+
+	return hn_graph_2(c->g,
+			  hn_is_float(x) ? (is_fmod ? "fmod" : "mod_float")
+					 : by_divisor(x, y, is_fmod ? trunc : floor),
+			  hn_gcall_arg(c, 0), hn_gcall_arg(c, 1));
+}
+
+/* x * 2^n, or x / 2^n. */
+int32_t hn_bitshift_expand(const struct hn_gcall *c)
+{
+	const char *to = hn_gattr_string(c->node, "direction", "");
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	int32_t two = hn_graph_scalar(c->g, HN_F64, 2), power;
+
+	if (hn_dtype_class(x->dtype) != HN_CLASS_UNSIGNED ||
+	    (strcmp(to, "LEFT") != 0 && strcmp(to, "RIGHT") != 0)) {
+		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "BitShift of %s to %s",
+				     hn_dtype_name(x->dtype), to);
+	}
+	power = hn_graph_2(c->g, "pow", two,
+			   hn_cast_to(c->g, hn_gcall_arg(c, 1), HN_F64));
+	power = hn_cast_to(c->g, power, x->dtype);
+	return hn_graph_2(c->g, *to == 'L' ? "Mul" : "Div", hn_gcall_arg(c, 0), power);
+}
+
+/* Of old models a slope for each channel. */
+int32_t hn_prelu_expand(const struct hn_gcall *c)
+{
+	const struct hn_gvalue *x = hn_gcall_in(c, 0), *slope = hn_gcall_in(c, 1);
+	int32_t by = hn_gcall_arg(c, 1);
+
+	if (c->g->opset < 7 && slope->rank == 1 && x->rank > 1 &&
+	    slope->shape[0] == x->shape[1]) {
+		by = hn_along(c->g, by, 1, x->rank);
+	}
+	return hn_graph_2(c->g, "prelu", hn_gcall_arg(c, 0), by);
+}
+
+/* Powers that exporters write for something simpler; HN_NONE: it is none. */
+static int32_t simple_power(struct hn_graph *g, int32_t base, const struct hn_gvalue *y)
+{
+	const struct hn_gvalue *x = &g->value[base];
+	int32_t square;
+	double e;
+
+	if (hn_gvalue_elements(y) != 1 || y->rank > x->rank ||
+	    !hn_gvalue_number(y, 0, &e)) {
+		return HN_NONE;
+	}
+	if (e == 1) {
+		return base;
+	}
+	if (e == 2 || e == 3) {
+		square = hn_graph_2(g, "Mul", base, base);
+		return e == 2 ? square : hn_graph_2(g, "Mul", square, base);
+	}
+	return e == 0.5 && hn_is_float(x) ? hn_graph_1(g, "Sqrt", base) : HN_NONE;
+}
+
+/* Of integers in float64, which is exact up to 2^53.  The result has the base's type. */
 int32_t hn_pow_expand(const struct hn_gcall *c)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0), *y = hn_gcall_in(c, 1);
-	int32_t base = hn_gcall_arg(c, 0), exponent = hn_gcall_arg(c, 1);
-	double e;
+	int32_t simple = simple_power(c->g, hn_gcall_arg(c, 0), y);
+	enum hn_dtype t = x->dtype;
 
-	if (hn_gvalue_elements(y) == 1 && y->rank <= x->rank && hn_gvalue_number(y, 0, &e)) {
-		if (e == 1) {
-			return base;
-		}
-		if (e == 2 || e == 3) {
-			int32_t square = hn_graph_2(c->g, "Mul", base, base);
-
-			return e == 2 ? square : hn_graph_2(c->g, "Mul", square, base);
-		}
-		if (e == 0.5 && is_float(x)) {
-			return hn_graph_1(c->g, "Sqrt", base);
-		}
+	if (simple != HN_NONE) {
+		return simple;
 	}
-	if (!is_float(x)) {
-		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Pow of %s",
+	t = !hn_is_float(x) || y->dtype == HN_F64 ? HN_F64
+	    : hn_is_float(y) && !hn_dtype_is_narrow(y->dtype) && hn_dtype_is_narrow(t)
+		    ? HN_F32
+		    : t;
+	return hn_cast_to(c->g,
+			  hn_graph_2(c->g, "pow", hn_cast_to(c->g, hn_gcall_arg(c, 0), t),
+				     hn_cast_to(c->g, hn_gcall_arg(c, 1), t)),
+			  x->dtype);
+}
+
+int32_t hn_isinf_expand(const struct hn_gcall *c)
+{
+	bool positive = hn_gattr_int(c->node, "detect_positive", 1) != 0;
+	bool negative = hn_gattr_int(c->node, "detect_negative", 1) != 0;
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	int32_t v = hn_gcall_arg(c, 0), inf;
+	static const bool no = false;
+
+	if (!hn_is_float(x)) {
+		return hn_graph_fail(c->g, HONE_E_INVALID, "IsInf of %s",
 				     hn_dtype_name(x->dtype));
 	}
-	if (y->dtype != x->dtype) {
-		struct hn_gattr to = hn_gattr_of_int(c->g->arena, "to", x->dtype);
-
-		exponent = hn_graph_add(c->g, "cast", 1, &exponent, 1, &to);
+	if (!positive && !negative) {
+		return hn_graph_const(c->g, c->g->at, HN_BOOL, x->rank, x->shape, &no,
+				      true);
 	}
-	return hn_graph_2(c->g, "pow", base, exponent);
+	v = positive && negative ? hn_graph_1(c->g, "Abs", v) : v;
+	inf = hn_graph_scalar(c->g, x->dtype,
+			      positive ? (double)INFINITY : -(double)INFINITY);
+	return hn_graph_2(c->g, "Equal", v, inf);
 }
 
 /* Min, Max and Sum of any number of operands. */
@@ -119,22 +225,11 @@ static int32_t bound(const struct hn_gcall *c, uint32_t i, const char *name)
 
 int32_t hn_clip_expand(const struct hn_gcall *c)
 {
-	int32_t low = bound(c, 1, "min"), high = bound(c, 2, "max"), v = hn_gcall_arg(c, 0);
+	int32_t low = bound(c, 1, "min"), high = bound(c, 2, "max"),
+		v = hn_gcall_arg(c, 0);
 
 	v = low == HN_NONE ? v : hn_graph_2(c->g, "maximum", v, low);
 	return high == HN_NONE ? v : hn_graph_2(c->g, "minimum", v, high);
-}
-
-static int32_t scaled(struct hn_graph *g, int32_t v, double by)
-{
-	return v < 0 ? v
-		     : hn_graph_2(g, "Mul", v, hn_graph_scalar(g, g->value[v].dtype, by));
-}
-
-static int32_t plus(struct hn_graph *g, int32_t v, double more)
-{
-	return v < 0 ? v
-		     : hn_graph_2(g, "Add", v, hn_graph_scalar(g, g->value[v].dtype, more));
 }
 
 /* x (1 + erf(x / sqrt 2)) / 2, or with tanh(sqrt(2 / pi) (x + 0.044715 x^3)) in the place of erf. */
@@ -147,10 +242,10 @@ int32_t hn_gelu_expand(const struct hn_gcall *c)
 	if (strcmp(how, "tanh") == 0) {
 		int32_t cube = hn_graph_2(g, "Mul", hn_graph_2(g, "Mul", x, x), x);
 
-		inner = hn_graph_2(g, "Add", x, scaled(g, cube, 0.044715));
-		inner = hn_graph_1(g, "Tanh", scaled(g, inner, sqrt(2 / M_PI)));
+		inner = hn_graph_2(g, "Add", x, hn_scaled(g, cube, 0.044715));
+		inner = hn_graph_1(g, "Tanh", hn_scaled(g, inner, sqrt(2 / M_PI)));
 	} else {
-		inner = hn_graph_1(g, "Erf", scaled(g, x, sqrt(0.5)));
+		inner = hn_graph_1(g, "Erf", hn_scaled(g, x, sqrt(0.5)));
 	}
-	return hn_graph_2(g, "Mul", scaled(g, x, 0.5), plus(g, inner, 1));
+	return hn_graph_2(g, "Mul", hn_scaled(g, x, 0.5), hn_plus(g, inner, 1));
 }

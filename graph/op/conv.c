@@ -5,43 +5,28 @@
  */
 #include <stdio.h>
 
+#include "graph/op/build.h"
 #include "graph/op/rows.h"
+#include "graph/op/sum.h"
 #include "graph/op/window.h"
 
-static bool check(const struct hn_gcall *c, const struct hn_gvalue *x, const struct hn_gvalue *w,
-		  int64_t group)
+static bool check(const struct hn_gcall *c, const struct hn_gvalue *x,
+		  const struct hn_gvalue *w, int64_t group)
 {
 	if (x->rank < 3 || w->rank != x->rank) {
-		hn_graph_fail(c->g, HONE_E_INVALID, "Conv of %u and %u dimensions", x->rank,
-			      w->rank);
+		hn_graph_fail(c->g, HONE_E_INVALID, "%s of %u and %u dimensions",
+			      c->node->op->name, x->rank, w->rank);
 		return false;
 	}
 	if (group < 1 || w->shape[0] % group != 0 || x->shape[1] != w->shape[1] * group) {
 		hn_graph_fail(c->g, HONE_E_INVALID,
-			      "Conv: %lld channels, weights %s and %lld groups do not fit",
-			      (long long)x->shape[1],
-			      hn_shape_text(c->g->arena, w->rank, w->shape), (long long)group);
+			      "%s: %lld channels, weights %s and %lld groups do not fit",
+			      c->node->op->name, (long long)x->shape[1],
+			      hn_shape_text(c->g->arena, w->rank, w->shape),
+			      (long long)group);
 		return false;
 	}
 	return true;
-}
-
-/* Bias [M] as it is added to [N, M, spatial...]. */
-static int32_t add_bias(struct hn_graph *g, int32_t y, int32_t bias)
-{
-	int64_t shape[HN_GRAPH_MAX_RANK];
-	uint32_t rank;
-	struct hn_gattr attr;
-
-	if (y < 0 || bias < 0) {
-		return y;
-	}
-	rank = g->value[y].rank - 1;
-	for (uint32_t d = 0; d < rank; d++) {
-		shape[d] = d == 0 ? g->value[y].shape[1] : 1;
-	}
-	attr = hn_gattr_of_ints("shape", rank, shape);
-	return hn_graph_2(g, "Add", y, hn_graph_add(g, "reshape", 1, &bias, 1, &attr));
 }
 
 int32_t hn_conv_expand(const struct hn_gcall *c)
@@ -50,29 +35,39 @@ int32_t hn_conv_expand(const struct hn_gcall *c)
 	struct hn_gattr attr[HN_WINDOW_ATTRS + 1];
 	int64_t group = hn_gattr_int(c->node, "group", 1);
 	struct hn_window window;
+	int32_t y;
 
 	if (!check(c, x, w, group) || !hn_window_read(c, x, w->shape + 2, &window)) {
 		return HN_BAD;
 	}
+	if (hn_gcall_in(c, 2) != NULL &&
+	    hn_gvalue_elements(hn_gcall_in(c, 2)) != w->shape[0]) {
+		return hn_graph_fail(c->g, HONE_E_INVALID,
+				     "%s: the bias is not one of %lld numbers",
+				     c->node->op->name, (long long)w->shape[0]);
+	}
 	hn_window_put(&window, attr);
 	attr[HN_WINDOW_ATTRS] = hn_gattr_of_ints("group", 1, &group);
-	return add_bias(c->g,
-			hn_graph_add(c->g, "conv", 2, c->node->in, HN_WINDOW_ATTRS + 1, attr),
-			hn_gcall_arg(c, 2));
+	y = hn_graph_add(c->g, "conv", 2, c->node->in, HN_WINDOW_ATTRS + 1, attr);
+	return hn_gcall_in(c, 2) == NULL
+		       ? y
+		       : hn_graph_2(c->g, "Add", y,
+				    hn_along(c->g, hn_gcall_arg(c, 2), 1, x->rank));
 }
 
 bool hn_conv_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0), *w = hn_gcall_in(c, 1);
+	enum hn_dtype t = hn_sum_result(x->dtype, w->dtype);
 	struct hn_window window;
 
-	if (x->dtype != w->dtype || hn_dtype_class(x->dtype) != HN_CLASS_FLOAT) {
-		hn_graph_fail(c->g, HONE_E_INVALID, "Conv of %s and %s", hn_dtype_name(x->dtype),
-			      hn_dtype_name(w->dtype));
+	if (t == HN_N_DTYPE) {
+		hn_graph_fail(c->g, HONE_E_INVALID, "Conv of %s and %s",
+			      hn_dtype_name(x->dtype), hn_dtype_name(w->dtype));
 		return false;
 	}
 	hn_window_get(c->node, &window);
-	*ret = (struct hn_gshape){ .dtype = x->dtype, .rank = x->rank };
+	*ret = (struct hn_gshape){ .dtype = (uint8_t)t, .rank = x->rank };
 	ret->dim[0] = x->shape[0];
 	ret->dim[1] = w->shape[0];
 	for (uint32_t d = 0; d < window.n; d++) {
@@ -88,7 +83,7 @@ static void channel_of(const struct hn_gvalue *w, int64_t group, hn_say_index *r
 	char base[64];
 
 	if (group == 1) {
-		snprintf(*ret, sizeof(*ret), "c");
+		snprintf(*ret, sizeof(*ret), per_in == 1 ? "0" : "c");
 	} else if (per_in == 1 && per_out == 1) { /* depthwise */
 		snprintf(*ret, sizeof(*ret), "i1");
 	} else {
@@ -100,29 +95,37 @@ static void channel_of(const struct hn_gvalue *w, int64_t group, hn_say_index *r
 
 void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 {
-	const struct hn_gvalue *w = &s->g->value[n->in[1]], *y = &s->g->value[n->out[0]];
+	const struct hn_gvalue *x = &s->g->value[n->in[0]], *w = &s->g->value[n->in[1]];
 	hn_say_index index[HN_GRAPH_MAX_RANK], at[HN_GRAPH_MAX_RANK], channel;
+	const uint8_t *order = s->g->value[n->out[0]].order;
 	struct hn_window window;
-	uint32_t padded;
+	uint32_t padded, temp;
 
 	hn_window_get(n, &window);
-	padded = hn_window_pad(s, n->in[0], &window, 0, y->order);
+	padded = hn_window_pad(s, n->in[0], &window, 0, order);
 	channel_of(w, hn_gattr_int(n, "group", 1), &channel);
-	hn_say_indices(index, y->rank);
-	hn_say_left(s, n->out[0], index);
-	hn_say_text(s, " +=! ");
-	hn_window_load(s, n->in[0], padded, &window, y->order, "i0", channel);
+	hn_say_indices(index, x->rank);
+	temp = hn_sum_left(s, n->out[0], index);
+	hn_say_text(s,
+		    hn_window_points(&window) == 1 && w->shape[1] == 1 ? " = " : " +=! ");
+	hn_sum_open(s, n->out[0], x->dtype);
+	hn_window_load(s, n->in[0], padded, &window, order, "i0", channel);
+	hn_sum_close(s, n->out[0], x->dtype);
 	hn_say_text(s, " * ");
+	hn_sum_open(s, n->out[0], w->dtype);
 	snprintf(at[0], sizeof(at[0]), "i1");
 	snprintf(at[1], sizeof(at[1]), w->shape[1] == 1 ? "0" : "c");
 	for (uint32_t d = 0; d < window.n; d++) {
-		snprintf(at[d + 2], sizeof(at[0]), window.kernel[d] == 1 ? "0" : "k%u", d);
+		snprintf(at[d + 2], sizeof(at[0]), window.kernel[d] == 1 ? "0" : "k%u",
+			 d);
 	}
 	hn_say_load(s, n->in[1], at);
+	hn_sum_close(s, n->out[0], w->dtype);
 	hn_say_where(s, n->out[0], index);
 	hn_window_ranges(s, &window);
 	if (w->shape[1] != 1) {
 		hn_say_range(s, "c", w->shape[1]);
 	}
 	hn_say_end(s);
+	hn_sum_end(s, n->out[0], temp, index);
 }

@@ -14,8 +14,9 @@ static bool shape_of(const struct hn_gcall *c, uint32_t first, struct hn_gshape 
 		const struct hn_gvalue *v = hn_gcall_in(c, i);
 
 		if (i >= first && v->dtype != ret->dtype) {
-			hn_graph_fail(c->g, HONE_E_INVALID, "%s of %s and %s", c->node->op->name,
-				      hn_dtype_name(ret->dtype), hn_dtype_name(v->dtype));
+			hn_graph_fail(c->g, HONE_E_INVALID, "%s of %s and %s",
+				      c->node->op->name, hn_dtype_name(ret->dtype),
+				      hn_dtype_name(v->dtype));
 			return false;
 		}
 		if (!hn_gcall_broadcast(c, ret, v)) {
@@ -50,8 +51,8 @@ bool hn_where_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 }
 
 /* "{alpha=0.01}" at p, with its value from the node; returns what is behind it. */
-static const char *put_attribute(struct hn_say *s, const struct hn_gnode *n, enum hn_dtype t,
-				 const char *p)
+static const char *put_attribute(struct hn_say *s, const struct hn_gnode *n,
+				 enum hn_dtype t, const char *p)
 {
 	const char *equals = strchr(p, '='), *end = strchr(p, '}');
 	char name[32];

@@ -16,8 +16,8 @@ static struct hn_gshape like(const struct hn_gvalue *x)
 }
 
 /* "T2(..) = T1(..)", an element of the result from one of the operand. */
-static void put_copy(struct hn_say *s, const struct hn_gnode *n, const hn_say_index *index,
-		     const hn_say_index *from)
+static void put_copy(struct hn_say *s, const struct hn_gnode *n,
+		     const hn_say_index *index, const hn_say_index *from)
 {
 	hn_say_left(s, n->out[0], index);
 	hn_say_text(s, " = ");
@@ -41,8 +41,9 @@ int32_t hn_transpose_expand(const struct hn_gcall *c)
 			  : given->n == x->rank ? given->i[d]
 						: -1;
 		if (perm[d] < 0 || perm[d] >= x->rank || seen[perm[d]]) {
-			return hn_graph_fail(c->g, HONE_E_INVALID,
-					     "Transpose: perm is no order of %u dimensions", x->rank);
+			return hn_graph_fail(
+				c->g, HONE_E_INVALID,
+				"Transpose: perm is no order of %u dimensions", x->rank);
 		}
 		seen[perm[d]] = true;
 		same &= perm[d] == d;
@@ -89,13 +90,15 @@ int32_t hn_expand_expand(const struct hn_gcall *c)
 		return HN_BAD;
 	}
 	if (as.rank > HN_GRAPH_MAX_RANK) {
-		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Expand to %u dimensions", as.rank);
+		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Expand to %u dimensions",
+				     as.rank);
 	}
 	if (!hn_gcall_broadcast(c, &to, x) || !hn_gcall_broadcast(c, &to, &as)) {
 		return HN_BAD;
 	}
 	attr = hn_gattr_of_ints("shape", to.rank, to.dim);
-	return to.rank == x->rank && memcmp(to.dim, x->shape, to.rank * sizeof(*to.dim)) == 0
+	return to.rank == x->rank &&
+			       memcmp(to.dim, x->shape, to.rank * sizeof(*to.dim)) == 0
 		       ? hn_gcall_arg(c, 0)
 		       : hn_graph_add(c->g, "expand", 1, c->node->in, 1, &attr);
 }
@@ -125,7 +128,8 @@ void hn_expand_say(struct hn_say *s, const struct hn_gnode *n)
 /* -- slice: start, step, count, of every dimension -------------------------------------- */
 
 struct slice {
-	int64_t start[HN_GRAPH_MAX_RANK], step[HN_GRAPH_MAX_RANK], count[HN_GRAPH_MAX_RANK];
+	int64_t start[HN_GRAPH_MAX_RANK], step[HN_GRAPH_MAX_RANK],
+		count[HN_GRAPH_MAX_RANK];
 };
 
 static int32_t sliced(const struct hn_gcall *c, const struct slice *k)
@@ -139,7 +143,8 @@ static int32_t sliced(const struct hn_gcall *c, const struct slice *k)
 	for (uint32_t d = 0; d < x->rank; d++) {
 		all &= k->start[d] == 0 && k->step[d] == 1 && k->count[d] == x->shape[d];
 	}
-	return all ? hn_gcall_arg(c, 0) : hn_graph_add(c->g, "slice", 1, c->node->in, 3, attr);
+	return all ? hn_gcall_arg(c, 0)
+		   : hn_graph_add(c->g, "slice", 1, c->node->in, 3, attr);
 }
 
 static struct slice whole(const struct hn_gvalue *x)
@@ -183,8 +188,10 @@ int32_t hn_slice_expand(const struct hn_gcall *c)
 	    !hn_gcall_list(c, "", 10, 4, &n_step, &step)) {
 		return HN_BAD;
 	}
-	if (n_end != n || (axes != NULL && n_axes != n) || (step != NULL && n_step != n)) {
-		return hn_graph_fail(c->g, HONE_E_INVALID, "Slice: lists of different lengths");
+	if (n_end != n || (axes != NULL && n_axes != n) ||
+	    (step != NULL && n_step != n)) {
+		return hn_graph_fail(c->g, HONE_E_INVALID,
+				     "Slice: lists of different lengths");
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t by = step != NULL ? step[i] : 1;
@@ -214,8 +221,8 @@ int32_t hn_split_expand(const struct hn_gcall *c)
 		return HN_BAD;
 	}
 	if (n != 0 && n != n_out) {
-		return hn_graph_fail(c->g, HONE_E_INVALID, "Split: %u sizes for %u results", n,
-				     n_out);
+		return hn_graph_fail(c->g, HONE_E_INVALID,
+				     "Split: %u sizes for %u results", n, n_out);
 	}
 	each = (x->shape[axis] + n_out - 1) / n_out;
 	for (uint32_t i = 0; i < n_out; i++) {
@@ -223,7 +230,7 @@ int32_t hn_split_expand(const struct hn_gcall *c)
 
 		k.start[axis] = at;
 		k.count[axis] = n != 0 ? sizes[i] : each < left ? each : left;
-		if (k.count[axis] < 1 || k.count[axis] > left) {
+		if (k.count[axis] < 0 || k.count[axis] > left) {
 			return hn_graph_fail(c->g, HONE_E_INVALID,
 					     "Split of %lld into %u parts does not fit",
 					     LL(x->shape[axis]), n_out);
@@ -236,8 +243,8 @@ int32_t hn_split_expand(const struct hn_gcall *c)
 		}
 	}
 	if (at != x->shape[axis]) {
-		return hn_graph_fail(c->g, HONE_E_INVALID, "Split: parts of %lld in %lld", LL(at),
-				     LL(x->shape[axis]));
+		return hn_graph_fail(c->g, HONE_E_INVALID, "Split: parts of %lld in %lld",
+				     LL(at), LL(x->shape[axis]));
 	}
 	return first;
 }
@@ -253,7 +260,8 @@ bool hn_slice_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 
 void hn_slice_say(struct hn_say *s, const struct hn_gnode *n)
 {
-	const struct hn_gattr *start = hn_gattr_find(n, "start"), *step = hn_gattr_find(n, "step");
+	const struct hn_gattr *start = hn_gattr_find(n, "start"),
+			      *step = hn_gattr_find(n, "step");
 	hn_say_index index[HN_GRAPH_MAX_RANK], from[HN_GRAPH_MAX_RANK];
 
 	hn_say_indices(index, start->n);
@@ -264,20 +272,41 @@ void hn_slice_say(struct hn_say *s, const struct hn_gnode *n)
 		if (by == 1) {
 			snprintf(scaled, sizeof(scaled), "%s", "");
 		} else {
-			snprintf(scaled, sizeof(scaled), " * %lld", LL(by < 0 ? -by : by));
+			snprintf(scaled, sizeof(scaled), " * %lld",
+				 LL(by < 0 ? -by : by));
 		}
 		if (by < 0) {
-			snprintf(from[d], sizeof(from[d]), "%lld - i%u%s", LL(start->i[d]), d, scaled);
+			snprintf(from[d], sizeof(from[d]), "%lld - i%u%s",
+				 LL(start->i[d]), d, scaled);
 		} else if (start->i[d] == 0) {
 			snprintf(from[d], sizeof(from[d]), "i%u%s", d, scaled);
 		} else {
-			snprintf(from[d], sizeof(from[d]), "i%u%s + %lld", d, scaled, LL(start->i[d]));
+			snprintf(from[d], sizeof(from[d]), "i%u%s + %lld", d, scaled,
+				 LL(start->i[d]));
 		}
 	}
 	put_copy(s, n, index, from);
 }
 
 /* -- concat: axis ----------------------------------------------------------------------- */
+
+/* Each operand nests the statement's expression by one. */
+#define CONCAT_MOST 64u
+
+/* As many at a time as can be; returns how many are left. */
+static uint32_t join(struct hn_graph *g, uint32_t n, int32_t *in,
+		     const struct hn_gattr *axis)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i += CONCAT_MOST) {
+		uint32_t some = n - i < CONCAT_MOST ? n - i : CONCAT_MOST;
+
+		in[left++] = some == 1 ? in[i]
+				       : hn_graph_add(g, "concat", some, in + i, 1, axis);
+	}
+	return left;
+}
 
 /* Operands without elements add nothing. */
 int32_t hn_concat_expand(const struct hn_gcall *c)
@@ -287,16 +316,20 @@ int32_t hn_concat_expand(const struct hn_gcall *c)
 	struct hn_gattr attr;
 	uint32_t axis, n = 0;
 
-	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", c->g->opset < 4 ? 1 : 0), x->rank,
-			   &axis)) {
+	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", c->g->opset < 4 ? 1 : 0),
+			   x->rank, &axis)) {
 		return HN_BAD;
 	}
 	for (uint32_t i = 0; i < c->node->n_in; i++) {
-		if (hn_gcall_in(c, i) != NULL && hn_gvalue_elements(hn_gcall_in(c, i)) > 0) {
+		if (hn_gcall_in(c, i) != NULL &&
+		    hn_gvalue_elements(hn_gcall_in(c, i)) > 0) {
 			in[n++] = c->node->in[i];
 		}
 	}
 	attr = hn_gattr_of_int(c->g->arena, "axis", axis);
+	while (n > CONCAT_MOST) {
+		n = join(c->g, n, in, &attr);
+	}
 	return n == 0	? hn_gcall_arg(c, 0)
 	       : n == 1 ? in[0]
 			: hn_graph_add(c->g, "concat", n, in, 1, &attr);
@@ -317,7 +350,8 @@ bool hn_concat_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 			fits = d == axis || v->shape[d] == x->shape[d];
 		}
 		if (!fits) {
-			hn_graph_fail(c->g, HONE_E_INVALID, "Concat: %s%s and %s%s do not fit",
+			hn_graph_fail(c->g, HONE_E_INVALID,
+				      "Concat: %s%s and %s%s do not fit",
 				      hn_dtype_name(x->dtype),
 				      hn_shape_text(c->g->arena, x->rank, x->shape),
 				      hn_dtype_name(v->dtype),
@@ -342,7 +376,8 @@ void hn_concat_say(struct hn_say *s, const struct hn_gnode *n)
 	for (uint32_t i = 0; i < n->n_in; i++) {
 		memcpy(from, index, sizeof(index));
 		if (at > 0) {
-			snprintf(from[axis], sizeof(from[axis]), "i%u - %lld", axis, LL(at));
+			snprintf(from[axis], sizeof(from[axis]), "i%u - %lld", axis,
+				 LL(at));
 		}
 		at += s->g->value[n->in[i]].shape[axis];
 		if (i + 1 < n->n_in) {
@@ -358,13 +393,14 @@ void hn_concat_say(struct hn_say *s, const struct hn_gnode *n)
 /* -- pad: before, after, mode; of x, with a value --------------------------------------- */
 
 /* The list is an operand since version 11; of some dimensions only since 18. */
-static bool read_pads(const struct hn_gcall *c, uint32_t rank, int64_t *before, int64_t *after)
+static bool read_pads(const struct hn_gcall *c, uint32_t rank, int64_t *before,
+		      int64_t *after)
 {
 	uint32_t n, n_axes = 0, d;
 	const int64_t *pads, *axes = NULL;
 
-	if (!hn_gcall_list(c, hn_gattr_find(c->node, "paddings") ? "paddings" : "pads", 11, 1, &n,
-			   &pads) ||
+	if (!hn_gcall_list(c, hn_gattr_find(c->node, "paddings") ? "paddings" : "pads",
+			   11, 1, &n, &pads) ||
 	    !hn_gcall_list(c, "", 18, 3, &n_axes, &axes)) {
 		return false;
 	}
@@ -372,7 +408,8 @@ static bool read_pads(const struct hn_gcall *c, uint32_t rank, int64_t *before, 
 		before[d] = after[d] = 0;
 	}
 	if (n != 2 * (axes != NULL ? n_axes : rank)) {
-		hn_graph_fail(c->g, HONE_E_INVALID, "Pad: %u numbers for %u dimensions", n, rank);
+		hn_graph_fail(c->g, HONE_E_INVALID, "Pad: %u numbers for %u dimensions",
+			      n, rank);
 		return false;
 	}
 	for (uint32_t i = 0; i < n / 2; i++) {
@@ -385,6 +422,11 @@ static bool read_pads(const struct hn_gcall *c, uint32_t rank, int64_t *before, 
 	return true;
 }
 
+static int64_t cut_off(int64_t pad)
+{
+	return pad >= 0 ? 0 : pad == INT64_MIN ? INT64_MAX : -pad;
+}
+
 /* What is cut off by negative numbers goes first. */
 static int32_t trimmed(const struct hn_gcall *c, int64_t *before, int64_t *after)
 {
@@ -392,12 +434,13 @@ static int32_t trimmed(const struct hn_gcall *c, int64_t *before, int64_t *after
 	struct slice k = whole(x);
 
 	for (uint32_t d = 0; d < x->rank; d++) {
-		int64_t front = before[d] < 0 ? -before[d] : 0, back = after[d] < 0 ? -after[d] : 0;
+		int64_t front = cut_off(before[d]), back = cut_off(after[d]);
 
-		if (front > x->shape[d] || back >= x->shape[d] - front ||
+		if (front > x->shape[d] || back > x->shape[d] - front ||
 		    before[d] > INT32_MAX || after[d] > INT32_MAX) {
-			return hn_graph_fail(c->g, HONE_E_INVALID, "Pad: %lld and %lld at %lld",
-					     LL(before[d]), LL(after[d]), LL(x->shape[d]));
+			return hn_graph_fail(c->g, HONE_E_INVALID,
+					     "Pad: %lld and %lld at %lld", LL(before[d]),
+					     LL(after[d]), LL(x->shape[d]));
 		}
 		k.start[d] = front;
 		k.count[d] = x->shape[d] - front - back;
@@ -417,7 +460,7 @@ int32_t hn_pad_expand(const struct hn_gcall *c)
 	bool none = true;
 
 	if (strcmp(mode, "constant") != 0 && strcmp(mode, "edge") != 0 &&
-	    strcmp(mode, "reflect") != 0) {
+	    strcmp(mode, "reflect") != 0 && strcmp(mode, "wrap") != 0) {
 		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Pad: mode %s", mode);
 	}
 	if (!read_pads(c, x->rank, before, after)) {
@@ -428,13 +471,7 @@ int32_t hn_pad_expand(const struct hn_gcall *c)
 		return HN_BAD;
 	}
 	for (uint32_t d = 0; d < x->rank; d++) {
-		int64_t extent = c->g->value[in[0]].shape[d];
-
 		none &= before[d] == 0 && after[d] == 0;
-		if (strcmp(mode, "reflect") == 0 && (before[d] >= extent || after[d] >= extent)) {
-			return hn_graph_fail(c->g, HONE_E_UNSUPPORTED,
-					     "Pad: a reflection of more than the tensor has");
-		}
 	}
 	in[1] = value != HN_NONE ? value
 				 : hn_graph_scalar(c->g, x->dtype,
@@ -460,13 +497,31 @@ bool hn_pad_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 	return true;
 }
 
-/* Where the element of index i lies in a dimension of `extent`, `before` padded in front. */
-static void reflected(hn_say_index *ret, uint32_t d, int64_t before, int64_t extent)
+/* Where the element of index i lies in a dimension of `extent`, `before` padded in front.  What is
+ * reflected goes to and fro, what is wrapped around begins again.  Cut, as what proves indices does
+ * not follow so far. */
+static void padded_index(hn_say_index *ret, const char *mode, uint32_t d, int64_t before,
+			 int64_t extent)
 {
-	/* distance to the first element, then to the last one */
-	snprintf(*ret, sizeof(*ret),
-		 "min(max(i%u - %lld, %lld - i%u), %lld - max(i%u - %lld, %lld - i%u))", d,
-		 LL(before), LL(before), d, LL(2 * (extent - 1)), d, LL(before), LL(before), d);
+	int64_t period =
+		strcmp(mode, "wrap") == 0 || extent == 1 ? extent : 2 * (extent - 1);
+	int64_t shift = (before + period - 1) / period * period - before;
+
+	if (extent == 1) {
+		snprintf(*ret, sizeof(*ret), "0");
+	} else if (strcmp(mode, "edge") == 0) {
+		snprintf(*ret, sizeof(*ret), "min(max(i%u - %lld, 0), %lld)", d,
+			 LL(before), LL(extent - 1));
+	} else if (strcmp(mode, "wrap") == 0) {
+		snprintf(*ret, sizeof(*ret), "min(max((i%u + %lld) %% %lld, 0), %lld)", d,
+			 LL(shift), LL(extent), LL(extent - 1));
+	} else {
+		snprintf(*ret, sizeof(*ret),
+			 "min(max(min((i%u + %lld) %% %lld, %lld - (i%u + %lld) %% "
+			 "%lld), 0), %lld)",
+			 d, LL(shift), LL(period), LL(period), d, LL(shift), LL(period),
+			 LL(extent - 1));
+	}
 }
 
 void hn_pad_say(struct hn_say *s, const struct hn_gnode *n)
@@ -475,7 +530,8 @@ void hn_pad_say(struct hn_say *s, const struct hn_gnode *n)
 			      *after = hn_gattr_find(n, "after");
 	const char *mode = hn_gattr_string(n, "mode", "constant"), *sign = " = ";
 	const struct hn_gvalue *x = &s->g->value[n->in[0]];
-	hn_say_index index[HN_GRAPH_MAX_RANK], from[HN_GRAPH_MAX_RANK], none[HN_GRAPH_MAX_RANK];
+	hn_say_index index[HN_GRAPH_MAX_RANK], from[HN_GRAPH_MAX_RANK],
+		none[HN_GRAPH_MAX_RANK];
 	bool constant = strcmp(mode, "constant") == 0;
 
 	hn_say_indices(index, x->rank);
@@ -486,12 +542,10 @@ void hn_pad_say(struct hn_say *s, const struct hn_gnode *n)
 			continue;
 		}
 		if (constant) {
-			snprintf(from[d], sizeof(from[d]), "i%u - %lld", d, LL(before->i[d]));
-		} else if (strcmp(mode, "edge") == 0) {
-			snprintf(from[d], sizeof(from[d]), "min(max(i%u - %lld, 0), %lld)", d,
-				 LL(before->i[d]), LL(x->shape[d] - 1));
+			snprintf(from[d], sizeof(from[d]), "i%u - %lld", d,
+				 LL(before->i[d]));
 		} else {
-			reflected(&from[d], d, before->i[d], x->shape[d]);
+			padded_index(&from[d], mode, d, before->i[d], x->shape[d]);
 		}
 	}
 	hn_say_left(s, n->out[0], index);
@@ -501,7 +555,8 @@ void hn_pad_say(struct hn_say *s, const struct hn_gnode *n)
 			sign = " && ";
 		}
 		if (after->i[d] > 0) {
-			hn_say_text(s, "%si%u < %lld", sign, d, LL(before->i[d] + x->shape[d]));
+			hn_say_text(s, "%si%u < %lld", sign, d,
+				    LL(before->i[d] + x->shape[d]));
 			sign = " && ";
 		}
 	}

@@ -1,105 +1,35 @@
-/* graph/op/normalize.c -- softmax, layer and batch normalization.
+/* graph/op/normalize.c -- reductions over rows, and what is made of the rows with them.
  *
- * `softmax` has attribute axes (ascending, the dimensions summed over) and log; `standardize` has
- * axes and epsilon: (x - mean) / sqrt(variance + epsilon).
+ * `softmax` has attribute axes (ascending, the dimensions summed over) and log.  `standardize` has
+ * axes, epsilon and centred: (x - mean) / sqrt(variance + epsilon), or, not centred,
+ * x / sqrt(mean of squares + epsilon).  norms.c says what is written with it.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/op/build.h"
 #include "graph/op/rows.h"
-
-/* Dimensions first..end-1 as a list. */
-static struct hn_gattr axes_from(struct hn_arena *a, uint32_t first, uint32_t end)
-{
-	int64_t *axes = HN_NEW_ARRAY(a, int64_t, HN_GRAPH_MAX_RANK);
-
-	for (uint32_t d = first; d < end; d++) {
-		axes[d - first] = d;
-	}
-	return hn_gattr_of_ints("axes", end - first, axes);
-}
 
 /* Before version 13 all dimensions from `axis` on are summed over, and it is 1 when left out. */
 int32_t hn_softmax_expand(const struct hn_gcall *c)
 {
 	bool old = c->g->opset < 13;
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	int64_t axes[HN_GRAPH_MAX_RANK];
 	struct hn_gattr attr[2];
 	uint32_t axis;
+	int32_t v;
 
-	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", old ? 1 : -1), x->rank, &axis)) {
+	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", old ? 1 : -1), x->rank,
+			   &axis)) {
 		return HN_BAD;
 	}
-	attr[0] = axes_from(c->g->arena, axis, old ? x->rank : axis + 1);
+	attr[0] = hn_gattr_of_ints(
+		"axes", hn_axes_from(axis, old ? x->rank : axis + 1, axes), axes);
 	attr[1] = hn_gattr_of_int(c->g->arena, "log",
 				  strcmp(c->node->op->name, "LogSoftmax") == 0);
-	return hn_graph_add(c->g, "softmax", 1, c->node->in, 2, attr);
-}
-
-int32_t hn_layernorm_expand(const struct hn_gcall *c)
-{
-	const struct hn_gvalue *x = hn_gcall_in(c, 0);
-	double *epsilon = HN_NEW(c->g->arena, double);
-	struct hn_gattr attr[2];
-	uint32_t axis;
-	int32_t y;
-
-	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", -1), x->rank, &axis)) {
-		return HN_BAD;
-	}
-	*epsilon = hn_gattr_float(c->node, "epsilon", 1e-5);
-	attr[0] = axes_from(c->g->arena, axis, x->rank);
-	attr[1] = (struct hn_gattr){ .name = "epsilon", .kind = HN_GATTR_FLOATS, .n = 1, .f = epsilon };
-	y = hn_graph_add(c->g, "standardize", 1, c->node->in, 2, attr);
-	y = hn_graph_2(c->g, "Mul", y, hn_gcall_arg(c, 1));
-	return hn_gcall_in(c, 2) == NULL ? y : hn_graph_2(c->g, "Add", y, hn_gcall_arg(c, 2));
-}
-
-/* A vector of channels as it is broadcast to [N, C, spatial...]. */
-static int32_t per_channel(struct hn_graph *g, int32_t v, uint32_t rank)
-{
-	int64_t shape[HN_GRAPH_MAX_RANK];
-	struct hn_gattr attr;
-
-	if (v < 0 || rank < 2) {
-		return v;
-	}
-	for (uint32_t d = 0; d + 1 < rank; d++) {
-		shape[d] = d == 0 ? g->value[v].shape[0] : 1;
-	}
-	attr = hn_gattr_of_ints("shape", rank - 1, shape);
-	return hn_graph_add(g, "reshape", 1, &v, 1, &attr);
-}
-
-/* y = x * k + (bias - mean * k), k = scale / sqrt(variance + epsilon): of constants, so what is
- * left is one product and one sum. */
-int32_t hn_batchnorm_expand(const struct hn_gcall *c)
-{
-	const struct hn_gvalue *x = hn_gcall_in(c, 0);
-	struct hn_graph *g = c->g;
-	int32_t epsilon, k, offset;
-	uint32_t rank = x->rank;
-
-	if (hn_gattr_int(c->node, "training_mode", 0) != 0 || rank < 2 || c->node->n_out > 1) {
-		return hn_graph_fail(g, HONE_E_UNSUPPORTED, "BatchNormalization for training");
-	}
-	for (uint32_t i = 1; i < 5; i++) {
-		const struct hn_gvalue *v = hn_gcall_in(c, i);
-
-		if (v->rank != 1 || v->shape[0] != x->shape[1]) {
-			return hn_graph_fail(g, HONE_E_INVALID,
-					     "BatchNormalization: operand %u has shape %s", i,
-					     hn_shape_text(g->arena, v->rank, v->shape));
-		}
-	}
-	epsilon = hn_graph_scalar(g, x->dtype, hn_gattr_float(c->node, "epsilon", 1e-5));
-	k = hn_graph_1(g, "Sqrt", hn_graph_2(g, "Add", c->node->in[4], epsilon));
-	k = hn_graph_2(g, "Div", c->node->in[1], k);
-	offset = hn_graph_2(g, "Sub", c->node->in[2],
-			    hn_graph_2(g, "Mul", c->node->in[3], k));
-	return hn_graph_2(g, "Add",
-			  hn_graph_2(g, "Mul", c->node->in[0], per_channel(g, k, rank)),
-			  per_channel(g, offset, rank));
+	v = hn_widened(c->g, hn_gcall_arg(c, 0));
+	return hn_cast_to(c->g, hn_graph_add(c->g, "softmax", 1, &v, 2, attr), x->dtype);
 }
 
 bool hn_normalize_infer(const struct hn_gcall *c, struct hn_gshape *ret)
@@ -128,7 +58,8 @@ struct rows {
 	double count;
 };
 
-static void find_rows(const struct hn_gvalue *x, const struct hn_gnode *n, struct rows *ret)
+static void find_rows(const struct hn_gvalue *x, const struct hn_gnode *n,
+		      struct rows *ret)
 {
 	const struct hn_gattr *axes = hn_gattr_find(n, "axes");
 
@@ -141,8 +72,8 @@ static void find_rows(const struct hn_gvalue *x, const struct hn_gnode *n, struc
 	for (uint32_t k = 0; k < x->rank; k++) {
 		uint32_t d = x->order != NULL ? x->order[k] : k;
 
-		snprintf(ret->each[d], sizeof(ret->each[d]), "%c%u", ret->reduced[d] ? 'r' : 'i',
-			 d);
+		snprintf(ret->each[d], sizeof(ret->each[d]), "%c%u",
+			 ret->reduced[d] ? 'r' : 'i', d);
 		if (!ret->reduced[d]) {
 			snprintf(ret->outer[ret->n], sizeof(ret->outer[0]), "i%u", d);
 			ret->extent[ret->n++] = x->shape[d];
@@ -167,7 +98,8 @@ static void put_ranges(struct hn_say *s, const struct hn_gvalue *x, const struct
 	hn_say_end(s);
 }
 
-static void put_left(struct hn_say *s, uint32_t temp, const struct rows *r, const char *sign)
+static void put_left(struct hn_say *s, uint32_t temp, const struct rows *r,
+		     const char *sign)
 {
 	hn_say_text(s, "\t");
 	hn_say_at(s, temp, r->n, NULL, r->outer);
@@ -212,10 +144,14 @@ void hn_softmax_say(struct hn_say *s, const struct hn_gnode *n)
 	hn_say_end(s);
 }
 
-/* x - mean, of one element. */
+/* x - mean, of one element; x where there is no mean. */
 static void put_centred(struct hn_say *s, const struct hn_gnode *n, uint32_t mean,
 			const struct rows *r, const hn_say_index *index)
 {
+	if (mean == 0) {
+		hn_say_load(s, n->in[0], index);
+		return;
+	}
 	hn_say_text(s, "(");
 	hn_say_load(s, n->in[0], index);
 	hn_say_text(s, " - ");
@@ -223,23 +159,34 @@ static void put_centred(struct hn_say *s, const struct hn_gnode *n, uint32_t mea
 	hn_say_text(s, ")");
 }
 
+/* The statements of the mean.  Returns its tensor. */
+static uint32_t put_mean(struct hn_say *s, const struct hn_gnode *n, const struct rows *r)
+{
+	const struct hn_gvalue *x = &s->g->value[n->in[0]];
+	uint32_t sum = hn_say_temp(s), mean = hn_say_temp(s);
+
+	put_left(s, sum, r, "+=!");
+	hn_say_load(s, n->in[0], r->each);
+	put_ranges(s, x, r, true);
+
+	put_left(s, mean, r, "=");
+	hn_say_at(s, sum, r->n, NULL, r->outer);
+	hn_say_text(s, " * ");
+	hn_say_number(s, x->dtype, 1 / r->count);
+	put_ranges(s, x, r, false);
+	return mean;
+}
+
 void hn_standardize_say(struct hn_say *s, const struct hn_gnode *n)
 {
 	const struct hn_gvalue *x = &s->g->value[n->in[0]];
-	uint32_t sum = hn_say_temp(s), mean = hn_say_temp(s), squares = hn_say_temp(s),
-		 factor = hn_say_temp(s);
+	uint32_t mean, squares, factor;
 	struct rows r;
 
 	find_rows(x, n, &r);
-	put_left(s, sum, &r, "+=!");
-	hn_say_load(s, n->in[0], r.each);
-	put_ranges(s, x, &r, true);
-
-	put_left(s, mean, &r, "=");
-	hn_say_at(s, sum, r.n, NULL, r.outer);
-	hn_say_text(s, " * ");
-	hn_say_number(s, x->dtype, 1 / r.count);
-	put_ranges(s, x, &r, false);
+	mean = hn_gattr_int(n, "centred", 1) != 0 ? put_mean(s, n, &r) : 0;
+	squares = hn_say_temp(s);
+	factor = hn_say_temp(s);
 
 	put_left(s, squares, &r, "+=!");
 	put_centred(s, n, mean, &r, r.each);

@@ -2,97 +2,132 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arith.h"
+#include "graph/op/build.h"
 #include "graph/op/rows.h"
 #include "graph/op/window.h"
 
-static int32_t pool(const struct hn_gcall *c, const struct hn_window *w, bool max)
+static int32_t pool(const struct hn_gcall *c, int32_t x, const struct hn_window *w,
+		    bool max)
 {
 	struct hn_gattr attr[HN_WINDOW_ATTRS + 1];
 	int64_t is_max = max;
 
 	hn_window_put(w, attr);
 	attr[HN_WINDOW_ATTRS] = hn_gattr_of_ints("max", 1, &is_max);
-	return hn_graph_add(c->g, "pool", 1, c->node->in, HN_WINDOW_ATTRS + 1, attr);
+	return hn_graph_add(c->g, "pool", 1, &x, HN_WINDOW_ATTRS + 1, attr);
 }
 
 int32_t hn_maxpool_expand(const struct hn_gcall *c)
 {
 	struct hn_window w;
 
-	return hn_window_read(c, hn_gcall_in(c, 0), NULL, &w) ? pool(c, &w, true) : HN_BAD;
+	return hn_window_read(c, hn_gcall_in(c, 0), NULL, &w)
+		       ? pool(c, hn_gcall_arg(c, 0), &w, true)
+		       : HN_BAD;
 }
 
-/* How many elements of dimension d window i covers: of the operand, or with its padding as the
- * attributes say it. */
-static int64_t covered(const struct hn_window *w, uint32_t d, int64_t i, int64_t low, int64_t high)
+/* How many elements of dimension d from `low` to before `high` window i covers. */
+static int64_t covered(const struct hn_window *w, uint32_t d, int64_t i, int64_t low,
+		       int64_t high)
 {
-	int64_t n = 0;
+	int64_t at = i * w->stride[d], by = w->dilation[d];
+	int64_t first = low > at ? (low - at + by - 1) / by : 0;
+	int64_t end = high > at ? (high - at + by - 1) / by : 0;
 
-	for (int64_t k = 0; k < w->kernel[d]; k++) {
-		int64_t at = i * w->stride[d] + k * w->dilation[d];
+	end = end < w->kernel[d] ? end : w->kernel[d];
+	return end > first ? end - first : 0;
+}
 
-		n += at >= low && at < high;
+/* How many elements the windows along dimension d have: of the operand, or with the padding that
+ * attributes ask for. */
+static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w,
+			    uint32_t d, bool with_padding)
+{
+	int64_t end = w->before[d] + hn_gcall_in(c, 0)->shape[d + 2];
+	int64_t *n, *shape = HN_NEW(c->g->arena, int64_t);
+
+	if (!hn_graph_afford(c->g, hn_mul_sat(w->out[d], sizeof(*n)))) {
+		return hn_graph_fail(c->g, HONE_E_QUOTA, "%s with %lld windows",
+				     c->node->op->name, (long long)w->out[d]);
 	}
-	return n;
+	n = HN_NEW_ARRAY(c->g->arena, int64_t, (size_t)w->out[d]);
+	for (int64_t i = 0; i < w->out[d]; i++) {
+		n[i] = with_padding ? covered(w, d, i, 0, end + w->said[d])
+				    : covered(w, d, i, w->before[d], end);
+	}
+	*shape = w->out[d];
+	return hn_along(c->g, hn_graph_const(c->g, c->g->at, HN_I64, 1, shape, n, false),
+			d, w->n);
 }
 
-/* Sums of windows over how many elements they have: a constant of the spatial shape. */
-static int32_t counts(const struct hn_gcall *c, const struct hn_window *w, bool with_padding)
+/* By how much sums of windows are divided: a constant of the spatial shape, or one number. */
+static int32_t counts(const struct hn_gcall *c, const struct hn_window *w,
+		      bool with_padding)
 {
-	const struct hn_gvalue *x = hn_gcall_in(c, 0);
-	const struct hn_gattr *pads = hn_gattr_find(c->node, "pads");
-	int64_t shape[HN_GRAPH_MAX_RANK], *dims = HN_NEW_ARRAY(c->g->arena, int64_t, w->n);
 	int32_t product = hn_graph_scalar(c->g, HN_I64, 1);
+	int64_t first = 0, other = 0;
 
 	for (uint32_t d = 0; d < w->n; d++) {
-		int64_t *n = HN_NEW_ARRAY(c->g->arena, int64_t, (size_t)w->out[d]);
-		int64_t end = w->before[d] + x->shape[d + 2];
-		int64_t after = pads != NULL ? pads->i[w->n + d] : w->after[d];
-		struct hn_gattr attr;
-		int32_t factor;
-
-		dims[d] = w->out[d];
-		for (int64_t i = 0; i < w->out[d]; i++) {
-			n[i] = with_padding ? covered(w, d, i, 0, end + after)
-					    : covered(w, d, i, w->before[d], end);
-		}
-		for (uint32_t e = 0; e < w->n; e++) {
-			shape[e] = e == d ? w->out[d] : 1;
-		}
-		factor = hn_graph_const(c->g, c->g->at, HN_I64, 1, &dims[d], n, false);
-		attr = hn_gattr_of_ints("shape", w->n, shape);
-		factor = hn_graph_add(c->g, "reshape", 1, &factor, 1, &attr);
-		product = hn_graph_2(c->g, "Mul", product, factor);
+		product = hn_graph_2(c->g, "Mul", product,
+				     counts_along(c, w, d, with_padding));
 	}
-	return product;
+	if (product < 0 || !hn_gvalue_int(&c->g->value[product], 0, &first)) {
+		return product;
+	}
+	for (int64_t i = 1; i < hn_gvalue_elements(&c->g->value[product]); i++) {
+		if (!hn_gvalue_int(&c->g->value[product], i, &other) || other != first) {
+			return product;
+		}
+	}
+	return hn_graph_scalar(c->g, HN_I64, (double)first);
 }
 
 int32_t hn_avgpool_expand(const struct hn_gcall *c)
 {
-	bool with_padding = hn_gattr_int(c->node, "count_include_pad", 0) != 0, same = true;
-	struct hn_window w;
-	struct hn_gattr to;
+	bool with_padding = hn_gattr_int(c->node, "count_include_pad", 0) != 0;
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
 	int32_t sum, n;
-	int64_t first, other;
+	struct hn_window w;
+	double one;
 
-	if (!hn_window_read(c, hn_gcall_in(c, 0), NULL, &w)) {
+	if (!hn_window_read(c, x, NULL, &w)) {
 		return HN_BAD;
 	}
-	sum = pool(c, &w, false);
+	sum = pool(c, hn_widened(c->g, hn_gcall_arg(c, 0)), &w, false);
 	n = counts(c, &w, with_padding);
 	if (sum < 0 || n < 0) {
 		return HN_BAD;
 	}
-	for (int64_t i = 0; i < hn_gvalue_elements(&c->g->value[n]); i++) {
-		same &= hn_gvalue_int(&c->g->value[n], i, &other) &&
-			hn_gvalue_int(&c->g->value[n], 0, &first) && first == other;
+	if (hn_gvalue_elements(&c->g->value[n]) == 1 &&
+	    hn_gvalue_number(&c->g->value[n], 0, &one)) {
+		sum = hn_scaled(c->g, sum, 1 / one);
+	} else {
+		sum = hn_graph_2(c->g, "div", sum,
+				 hn_cast_to(c->g, n, c->g->value[sum].dtype));
 	}
-	if (same) {
-		n = hn_graph_scalar(c->g, c->g->value[sum].dtype, 1 / (double)first);
-		return hn_graph_2(c->g, "Mul", sum, n);
+	return hn_cast_to(c->g, sum, x->dtype);
+}
+
+/* (sum of |x|^p)^(1/p) */
+int32_t hn_lppool_expand(const struct hn_gcall *c)
+{
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	double p = (double)hn_gattr_int(c->node, "p", 2);
+	struct hn_window w;
+	int32_t v;
+
+	if (p < 1 || !hn_is_float(x)) {
+		return hn_graph_fail(c->g, HONE_E_INVALID, "LpPool: p %g of %s", p,
+				     hn_dtype_name(x->dtype));
 	}
-	to = hn_gattr_of_int(c->g->arena, "to", c->g->value[sum].dtype);
-	return hn_graph_2(c->g, "Div", sum, hn_graph_add(c->g, "cast", 1, &n, 1, &to));
+	if (!hn_window_read(c, x, NULL, &w)) {
+		return HN_BAD;
+	}
+	v = hn_power(c->g, hn_graph_1(c->g, "Abs", hn_widened(c->g, hn_gcall_arg(c, 0))),
+		     p);
+	v = hn_power(c->g, pool(c, v, &w, false), 1 / p);
+	return hn_cast_to(c->g, v, x->dtype);
 }
 
 bool hn_pool_infer(const struct hn_gcall *c, struct hn_gshape *ret)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/op/build.h"
 #include "graph/op/rows.h"
 
 struct hn_reduce_row {
@@ -17,22 +18,12 @@ struct hn_reduce_row {
 
 /* What ONNX's reductions are made of. "Mean" divides by the number of elements, too. */
 static const struct hn_reduce_row rows[] = {
-	{ "Mean", NULL, "+=!", "mean" }, { "Sum", NULL, "+=!", NULL },
-	{ "Max", NULL, "max=!", NULL },	 { "Min", NULL, "min=!", NULL },
-	{ "Prod", NULL, "*=!", NULL },	 { "L1", "Abs", "+=!", NULL },
+	{ "Mean", NULL, "+=!", "mean" },   { "Sum", NULL, "+=!", NULL },
+	{ "Max", NULL, "max=!", NULL },	   { "Min", NULL, "min=!", NULL },
+	{ "Prod", NULL, "*=!", NULL },	   { "L1", "Abs", "+=!", NULL },
 	{ "L2", "square", "+=!", "Sqrt" }, { "SumSquare", "square", "+=!", NULL },
 	{ "LogSum", NULL, "+=!", "Log" },  { "LogSumExp", "Exp", "+=!", "Log" },
 };
-
-static int32_t reduce(struct hn_graph *g, int32_t v, const char *sign, uint32_t n,
-		      const int64_t *axes, bool keep)
-{
-	struct hn_gattr attr[] = { hn_gattr_of_ints("axes", n, axes),
-				   hn_gattr_of_int(g->arena, "keepdims", keep),
-				   { .name = "how", .kind = HN_GATTR_STRING, .s = sign } };
-
-	return hn_graph_add(g, "reduce", 1, &v, 3, attr);
-}
 
 /* Axes in order, each once; all of them where none are named. */
 static bool read_axes(const struct hn_gcall *c, const struct hn_gvalue *x, uint32_t n,
@@ -57,6 +48,16 @@ static bool read_axes(const struct hn_gcall *c, const struct hn_gvalue *x, uint3
 	return true;
 }
 
+/* Of integers the mean is cut towards zero. */
+static int32_t mean_of(struct hn_graph *g, int32_t sum, double count)
+{
+	return sum < 0 ? sum
+	       : hn_is_float(&g->value[sum]) && count > 0
+		       ? hn_scaled(g, sum, 1 / count)
+		       : hn_graph_2(g, "Div", sum,
+				    hn_graph_scalar(g, g->value[sum].dtype, count));
+}
+
 static int32_t apply(struct hn_graph *g, const char *op, int32_t v, double count)
 {
 	if (op == NULL || v < 0) {
@@ -65,23 +66,63 @@ static int32_t apply(struct hn_graph *g, const char *op, int32_t v, double count
 	if (strcmp(op, "square") == 0) {
 		return hn_graph_2(g, "Mul", v, v);
 	}
-	if (strcmp(op, "mean") == 0) {
-		return hn_graph_2(g, "Mul", v, hn_graph_scalar(g, g->value[v].dtype, 1 / count));
+	return strcmp(op, "mean") == 0 ? mean_of(g, v, count) : hn_graph_1(g, op, v);
+}
+
+static double count_of(const struct hn_gvalue *x, uint32_t n, const int64_t *axes)
+{
+	double count = 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		count *= (double)x->shape[axes[i]];
 	}
-	return hn_graph_1(g, op, v);
+	return count;
+}
+
+/* log(sum(exp(x - max))) + max: no power leaves the type. */
+static int32_t log_sum_exp(struct hn_graph *g, int32_t v, uint32_t n, const int64_t *axes,
+			   bool keep)
+{
+	int32_t most, power, sum;
+	const struct hn_gvalue *x = &g->value[v];
+	struct hn_gvalue to;
+
+	most = hn_reduced(g, v, "max=!", n, axes, true);
+	if (most < 0 || hn_gvalue_elements(x) == 0) {
+		return hn_graph_1(g, "Log", hn_reduced(g, v, "+=!", n, axes, keep));
+	}
+	power = hn_graph_1(g, "Exp", hn_graph_2(g, "Sub", v, most));
+	sum = hn_graph_1(g, "Log", hn_reduced(g, power, "+=!", n, axes, keep));
+	if (sum < 0) {
+		return sum;
+	}
+	to = g->value[sum];
+	return hn_graph_2(g, "Add", sum, hn_reshaped(g, most, to.rank, to.shape));
+}
+
+static int32_t reduce(struct hn_graph *g, const struct hn_reduce_row *row, int32_t v,
+		      uint32_t n, const int64_t *axes, bool keep)
+{
+	double count = v < 0 ? 0 : count_of(&g->value[v], n, axes);
+
+	if (strcmp(row->op, "LogSumExp") == 0 && n > 0 && v >= 0) {
+		return log_sum_exp(g, v, n, axes, keep);
+	}
+	v = apply(g, row->before, v, count);
+	v = n > 0 && v >= 0 ? hn_reduced(g, v, row->sign, n, axes, keep) : v;
+	return apply(g, row->after, v, count);
 }
 
 int32_t hn_reduce_expand(const struct hn_gcall *c)
 {
 	const char *name = c->node->op->name + strlen("Reduce");
-	int64_t since = strcmp(name, "Sum") == 0 ? 13 : 18;
+	int64_t since = strcmp(name, "Sum") == 0 ? 13 : 18, axes[HN_GRAPH_MAX_RANK];
+	bool keep = hn_gattr_int(c->node, "keepdims", 1) != 0;
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
-	int64_t axes[HN_GRAPH_MAX_RANK];
 	const struct hn_reduce_row *row = NULL;
 	const int64_t *given;
 	uint32_t n;
-	double count = 1;
-	int32_t v = hn_gcall_arg(c, 0);
+	int32_t v;
 
 	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
 		row = strcmp(rows[i].op, name) == 0 ? &rows[i] : row;
@@ -89,20 +130,27 @@ int32_t hn_reduce_expand(const struct hn_gcall *c)
 	if (!hn_gcall_list(c, "axes", since, 1, &n, &given)) {
 		return HN_BAD;
 	}
-	if (n == 0 && hn_gattr_int(c->node, "noop_with_empty_axes", 0) != 0) {
-		n = 0;
-	} else if (!read_axes(c, x, n, given, &n, axes)) {
+	if ((n != 0 || hn_gattr_int(c->node, "noop_with_empty_axes", 0) == 0) &&
+	    !read_axes(c, x, n, given, &n, axes)) {
 		return HN_BAD;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		count *= (double)x->shape[axes[i]];
+	v = hn_widened(c->g, hn_gcall_arg(c, 0));
+	v = x->dtype == HN_BOOL ? hn_cast_to(c->g, v, HN_U8) : v; /* Max: or; Min: and */
+	return hn_cast_to(c->g, reduce(c->g, row, v, n, axes, keep), x->dtype);
+}
+
+static bool global_axes(const struct hn_gcall *c, uint32_t *ret_n, int64_t *axes)
+{
+	uint32_t rank = hn_gcall_in(c, 0)->rank;
+
+	if (rank < 3 || !hn_is_float(hn_gcall_in(c, 0))) {
+		hn_graph_fail(c->g, HONE_E_INVALID, "%s of %u dimensions, %s",
+			      c->node->op->name, rank,
+			      hn_dtype_name(hn_gcall_in(c, 0)->dtype));
+		return false;
 	}
-	v = apply(c->g, row->before, v, count);
-	if (n > 0) {
-		v = reduce(c->g, v, row->sign, n, axes,
-			   hn_gattr_int(c->node, "keepdims", 1) != 0);
-	}
-	return apply(c->g, row->after, v, count);
+	*ret_n = hn_axes_from(2, rank, axes);
+	return true;
 }
 
 int32_t hn_globalpool_expand(const struct hn_gcall *c)
@@ -110,19 +158,33 @@ int32_t hn_globalpool_expand(const struct hn_gcall *c)
 	bool max = strcmp(c->node->op->name, "GlobalMaxPool") == 0;
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
 	int64_t axes[HN_GRAPH_MAX_RANK];
-	double count = 1;
+	uint32_t n;
 	int32_t v;
 
-	if (x->rank < 3) {
-		return hn_graph_fail(c->g, HONE_E_INVALID, "%s of %u dimensions",
-				     c->node->op->name, x->rank);
+	if (!global_axes(c, &n, axes)) {
+		return HN_BAD;
 	}
-	for (uint32_t d = 2; d < x->rank; d++) {
-		axes[d - 2] = d;
-		count *= (double)x->shape[d];
+	v = max ? hn_gcall_arg(c, 0) : hn_widened(c->g, hn_gcall_arg(c, 0));
+	v = hn_reduced(c->g, v, max ? "max=!" : "+=!", n, axes, true);
+	return max ? v
+		   : hn_cast_to(c->g, mean_of(c->g, v, count_of(x, n, axes)), x->dtype);
+}
+
+int32_t hn_global_lppool_expand(const struct hn_gcall *c)
+{
+	double p = (double)hn_gattr_int(c->node, "p", 2);
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	int64_t axes[HN_GRAPH_MAX_RANK];
+	uint32_t n;
+	int32_t v;
+
+	if (!global_axes(c, &n, axes)) {
+		return HN_BAD;
 	}
-	v = reduce(c->g, hn_gcall_arg(c, 0), max ? "max=!" : "+=!", x->rank - 2, axes, true);
-	return max ? v : apply(c->g, "mean", v, count);
+	v = hn_power(c->g, hn_graph_1(c->g, "Abs", hn_widened(c->g, hn_gcall_arg(c, 0))),
+		     p);
+	v = hn_power(c->g, hn_reduced(c->g, v, "+=!", n, axes, true), 1 / p);
+	return hn_cast_to(c->g, v, x->dtype);
 }
 
 static bool is_reduced(const struct hn_gnode *n, uint32_t d)
@@ -153,6 +215,21 @@ bool hn_reduce_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 	return true;
 }
 
+/* The signs of hone's notation begin with the largest finite number; what is all infinite stays so
+ * in ONNX. */
+static void put_reduction(struct hn_say *s, const char *sign, int32_t x,
+			  const hn_say_index *from)
+{
+	bool extreme = *sign == 'm' && hn_is_float(&s->g->value[x]), max = sign[1] == 'a';
+
+	hn_say_text(s, extreme ? " reduce=! " : " %s ", sign);
+	hn_say_load(s, x, from);
+	if (extreme) {
+		hn_say_text(s, " by (x), (y) -> %s(x, y) from %sinf", max ? "max" : "min",
+			    max ? "-" : "");
+	}
+}
+
 void hn_reduce_say(struct hn_say *s, const struct hn_gnode *n)
 {
 	const struct hn_gvalue *x = &s->g->value[n->in[0]], *y = &s->g->value[n->out[0]];
@@ -164,12 +241,12 @@ void hn_reduce_say(struct hn_say *s, const struct hn_gnode *n)
 	for (uint32_t d = 0; d < x->rank; d++) {
 		bool reduced = is_reduced(n, d);
 
-		snprintf(from[d], sizeof(from[d]), reduced ? "r%u" : "i%u", reduced ? d : k);
+		snprintf(from[d], sizeof(from[d]), reduced ? "r%u" : "i%u",
+			 reduced ? d : k);
 		k += !reduced || keep;
 	}
 	hn_say_left(s, n->out[0], index);
-	hn_say_text(s, " %s ", hn_gattr_string(n, "how", "+=!"));
-	hn_say_load(s, n->in[0], from);
+	put_reduction(s, hn_gattr_string(n, "how", "+=!"), n->in[0], from);
 	hn_say_where(s, n->out[0], index);
 	for (uint32_t d = 0; d < x->rank; d++) {
 		if (is_reduced(n, d)) {

@@ -20,8 +20,8 @@ static int32_t reshaped(const struct hn_gcall *c, uint32_t rank, const int64_t *
 				     c->node->op->name, rank);
 	}
 	if (hn_gvalue_elements(x) != hn_gvalue_elements(&to)) {
-		return hn_graph_fail(c->g, HONE_E_INVALID, "%s: shape %s does not become %s",
-				     c->node->op->name,
+		return hn_graph_fail(c->g, HONE_E_INVALID,
+				     "%s: shape %s does not become %s", c->node->op->name,
 				     hn_shape_text(c->g->arena, x->rank, x->shape),
 				     hn_shape_text(c->g->arena, rank, shape));
 	}
@@ -45,7 +45,8 @@ int32_t hn_reshape_expand(const struct hn_gcall *c)
 		return HN_BAD;
 	}
 	if (n > HN_GRAPH_MAX_RANK) {
-		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Reshape to %u dimensions", n);
+		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Reshape to %u dimensions",
+				     n);
 	}
 	for (uint32_t d = 0; d < n; d++) {
 		if (given[d] < -1 || (given[d] == -1 && open >= 0) ||
@@ -74,7 +75,8 @@ int32_t hn_flatten_expand(const struct hn_gcall *c)
 
 	axis = axis < 0 ? axis + x->rank : axis;
 	if (axis < 0 || axis > (int64_t)x->rank) {
-		return hn_graph_fail(c->g, HONE_E_INVALID, "Flatten: axis of a tensor with %u dimensions",
+		return hn_graph_fail(c->g, HONE_E_INVALID,
+				     "Flatten: axis of a tensor with %u dimensions",
 				     x->rank);
 	}
 	for (uint32_t d = 0; d < x->rank; d++) {
@@ -99,7 +101,8 @@ int32_t hn_squeeze_expand(const struct hn_gcall *c)
 			return HN_BAD;
 		}
 		if (x->shape[axis] != 1) {
-			return hn_graph_fail(c->g, HONE_E_INVALID, "Squeeze of a dimension of %lld",
+			return hn_graph_fail(c->g, HONE_E_INVALID,
+					     "Squeeze of a dimension of %lld",
 					     LL(x->shape[axis]));
 		}
 		drop[axis] = true;
@@ -124,15 +127,16 @@ int32_t hn_unsqueeze_expand(const struct hn_gcall *c)
 		return HN_BAD;
 	}
 	if (n + x->rank > HN_GRAPH_MAX_RANK) {
-		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "Unsqueeze to %u dimensions",
-				     n + x->rank);
+		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED,
+				     "Unsqueeze to %u dimensions", n + x->rank);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (!hn_gcall_axis(c, axes[i], x->rank + n, &axis)) {
 			return HN_BAD;
 		}
 		if (new[axis]) {
-			return hn_graph_fail(c->g, HONE_E_INVALID, "Unsqueeze: axis %u twice", axis);
+			return hn_graph_fail(c->g, HONE_E_INVALID,
+					     "Unsqueeze: axis %u twice", axis);
 		}
 		new[axis] = true;
 	}
@@ -157,7 +161,8 @@ struct block {
 	uint32_t a0, a1, b0, b1;
 };
 
-static bool next_block(const struct hn_gvalue *x, const struct hn_gvalue *y, struct block *k)
+static bool next_block(const struct hn_gvalue *x, const struct hn_gvalue *y,
+		       struct block *k)
 {
 	int64_t p = 1, q = 1;
 
@@ -177,8 +182,8 @@ static bool next_block(const struct hn_gvalue *x, const struct hn_gvalue *y, str
 }
 
 /* The indices of x's dimensions in a block, from those of y's. */
-static void put_block(const struct hn_gvalue *x, const struct hn_gvalue *y, const struct block *k,
-		      hn_say_index *from)
+static void put_block(const struct hn_gvalue *x, const struct hn_gvalue *y,
+		      const struct block *k, hn_say_index *from)
 {
 	int64_t stride = 1, weight = 1;
 	hn_say_index flat = "";
@@ -190,9 +195,11 @@ static void put_block(const struct hn_gvalue *x, const struct hn_gvalue *y, cons
 	for (uint32_t d = k->b0; d < k->b1; d++) {
 		weight /= y->shape[d];
 		if (y->shape[d] != 1 && n < sizeof(flat)) {
-			n += (size_t)snprintf(flat + n, sizeof(flat) - n, "%si%u", n > 0 ? " + " : "", d);
+			n += (size_t)snprintf(flat + n, sizeof(flat) - n, "%si%u",
+					      n > 0 ? " + " : "", d);
 			if (weight != 1 && n < sizeof(flat)) {
-				n += (size_t)snprintf(flat + n, sizeof(flat) - n, " * %lld", LL(weight));
+				n += (size_t)snprintf(flat + n, sizeof(flat) - n,
+						      " * %lld", LL(weight));
 			}
 		}
 	}
@@ -207,12 +214,14 @@ static void put_block(const struct hn_gvalue *x, const struct hn_gvalue *y, cons
 		} else if (stride == 1 && first) {
 			snprintf(from[d], sizeof(from[d]), "%.150s", flat);
 		} else if (stride == 1) {
-			snprintf(from[d], sizeof(from[d]), "(%.110s) %% %lld", flat, LL(x->shape[d]));
-		} else if (first) {
-			snprintf(from[d], sizeof(from[d]), "(%.110s) / %lld", flat, LL(stride));
-		} else {
-			snprintf(from[d], sizeof(from[d]), "(%.90s) / %lld %% %lld", flat, LL(stride),
+			snprintf(from[d], sizeof(from[d]), "(%.110s) %% %lld", flat,
 				 LL(x->shape[d]));
+		} else if (first) {
+			snprintf(from[d], sizeof(from[d]), "(%.110s) / %lld", flat,
+				 LL(stride));
+		} else {
+			snprintf(from[d], sizeof(from[d]), "(%.90s) / %lld %% %lld", flat,
+				 LL(stride), LL(x->shape[d]));
 		}
 		stride *= x->shape[d];
 	}

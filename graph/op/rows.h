@@ -25,6 +25,11 @@ EXPAND(hn_pow_expand);
 EXPAND(hn_div_expand);
 EXPAND(hn_gelu_expand);
 EXPAND(hn_cast_expand);
+EXPAND(hn_castlike_expand);
+EXPAND(hn_mod_expand);
+EXPAND(hn_bitshift_expand);
+EXPAND(hn_isinf_expand);
+EXPAND(hn_prelu_expand);
 /* conv.c */
 EXPAND(hn_conv_expand);
 INFER(hn_conv_infer);
@@ -37,20 +42,28 @@ SAY(hn_matmul_say);
 /* pool.c */
 EXPAND(hn_maxpool_expand);
 EXPAND(hn_avgpool_expand);
+EXPAND(hn_lppool_expand);
 INFER(hn_pool_infer);
 SAY(hn_pool_say);
 /* reduce.c */
 EXPAND(hn_reduce_expand);
 EXPAND(hn_globalpool_expand);
+EXPAND(hn_global_lppool_expand);
 INFER(hn_reduce_infer);
 SAY(hn_reduce_say);
 /* normalize.c */
 EXPAND(hn_softmax_expand);
-EXPAND(hn_layernorm_expand);
-EXPAND(hn_batchnorm_expand);
 INFER(hn_normalize_infer);
 SAY(hn_softmax_say);
 SAY(hn_standardize_say);
+/* norms.c */
+EXPAND(hn_layernorm_expand);
+EXPAND(hn_instancenorm_expand);
+EXPAND(hn_groupnorm_expand);
+EXPAND(hn_meanvariance_expand);
+EXPAND(hn_lpnorm_expand);
+EXPAND(hn_batchnorm_expand);
+EXPAND(hn_lrn_expand);
 /* reshape.c */
 EXPAND(hn_reshape_expand);
 EXPAND(hn_flatten_expand);
@@ -84,6 +97,30 @@ SAY(hn_pad_say);
 EXPAND(hn_gather_expand);
 INFER(hn_gather_infer);
 SAY(hn_gather_say);
+EXPAND(hn_gatherelements_expand);
+INFER(hn_gathereach_infer);
+SAY(hn_gathereach_say);
+EXPAND(hn_gathernd_expand);
+INFER(hn_gathernd_infer);
+SAY(hn_gathernd_say);
+EXPAND(hn_onehot_expand);
+INFER(hn_onehot_infer);
+SAY(hn_onehot_say);
+/* reorder.c */
+EXPAND(hn_tile_expand);
+INFER(hn_tile_infer);
+SAY(hn_tile_say);
+EXPAND(hn_trilu_expand);
+INFER(hn_same_infer);
+SAY(hn_triangle_say);
+EXPAND(hn_depthtospace_expand);
+EXPAND(hn_spacetodepth_expand);
+/* scan.c */
+EXPAND(hn_arg_expand);
+INFER(hn_arg_infer);
+SAY(hn_arg_say);
+EXPAND(hn_cumulate_expand);
+SAY(hn_cumulate_say);
 
 #undef EXPAND
 #undef INFER

@@ -16,12 +16,14 @@ int32_t hn_shape_expand(const struct hn_gcall *c)
 	int64_t begin = clamped(hn_gattr_int(c->node, "start", 0), x->rank);
 	int64_t end = clamped(hn_gattr_int(c->node, "end", x->rank), x->rank);
 
-	return hn_graph_ints(c->g, (uint32_t)(end > begin ? end - begin : 0), x->shape + begin);
+	return hn_graph_ints(c->g, (uint32_t)(end > begin ? end - begin : 0),
+			     x->shape + begin);
 }
 
 int32_t hn_size_expand(const struct hn_gcall *c)
 {
-	return hn_graph_scalar(c->g, HN_I64, (double)hn_gvalue_elements(hn_gcall_in(c, 0)));
+	return hn_graph_scalar(c->g, HN_I64,
+			       (double)hn_gvalue_elements(hn_gcall_in(c, 0)));
 }
 
 /* The attribute `value` is imported as numbers (import.c), with `value_type`. */
@@ -36,12 +38,13 @@ int32_t hn_constantofshape_expand(const struct hn_gcall *c)
 		return HN_BAD;
 	}
 	if (n > HN_GRAPH_MAX_RANK) {
-		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED, "ConstantOfShape of %u dimensions",
-				     n);
+		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED,
+				     "ConstantOfShape of %u dimensions", n);
 	}
 	for (uint32_t d = 0; d < n; d++) {
 		if (shape[d] < 0 || shape[d] > INT32_MAX) {
-			return hn_graph_fail(c->g, HONE_E_INVALID, "ConstantOfShape of %s",
+			return hn_graph_fail(c->g, HONE_E_INVALID,
+					     "ConstantOfShape of %s",
 					     hn_shape_text(c->g->arena, n, shape));
 		}
 	}
@@ -60,8 +63,9 @@ int32_t hn_range_expand(const struct hn_gcall *c)
 	if (!hn_gvalue_number(from, 0, &first) ||
 	    !hn_gvalue_number(hn_gcall_in(c, 1), 0, &limit) ||
 	    !hn_gvalue_number(hn_gcall_in(c, 2), 0, &step)) {
-		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED,
-				     "Range of what is not constant: shapes have to be known");
+		return hn_graph_fail(
+			c->g, HONE_E_UNSUPPORTED,
+			"Range of what is not constant: shapes have to be known");
 	}
 	n = ceil((limit - first) / step);
 	if (!(n <= (double)(1 << 27))) {

@@ -6,12 +6,15 @@
 #include "graph/op/rows.h"
 
 static const struct hn_gop ops[] = {
-#define REWRITE(name, in_min, in_max, out_max, attrs, expand_fn)                                   \
-	{ name, HN_GOP_REWRITE, in_min, in_max, out_max, attrs, NULL, expand_fn, NULL, NULL },
-#define ELEMENTWISE(name, n_in, attrs, text, infer_fn)                                             \
-	{ name, HN_GOP_ELEMENTWISE, n_in, n_in, 1, attrs, text, NULL, infer_fn, hn_elementwise_say },
-#define TEMPLATE(name, class, in_min, in_max, out_max, infer_fn, say_fn)                           \
-	{ name, HN_GOP_##class, in_min, in_max, out_max, NULL, NULL, NULL, infer_fn, say_fn },
+#define REWRITE(name, in_min, in_max, out_max, attrs, expand_fn)                         \
+	{ name,	 HN_GOP_REWRITE, in_min,    in_max, out_max,                             \
+	  attrs, NULL,		 expand_fn, NULL,   NULL },
+#define ELEMENTWISE(name, n_in, attrs, text, infer_fn)                                   \
+	{ name,	    HN_GOP_ELEMENTWISE, n_in, n_in, 1, attrs, text, NULL,                \
+	  infer_fn, hn_elementwise_say },
+#define TEMPLATE(name, class, in_min, in_max, out_max, infer_fn, say_fn)                 \
+	{ name, HN_GOP_##class, in_min, in_max,	  out_max,                               \
+	  NULL, NULL,		NULL,	infer_fn, say_fn },
 #include "graph/op/ops.def"
 #undef REWRITE
 #undef ELEMENTWISE
@@ -37,7 +40,8 @@ const struct hn_gop *hn_gop_all(uint32_t *ret_n)
 bool hn_gcall_axis(const struct hn_gcall *c, int64_t axis, uint32_t rank, uint32_t *ret)
 {
 	if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-		hn_graph_fail(c->g, HONE_E_INVALID, "%s: axis %lld of a tensor with %u dimensions",
+		hn_graph_fail(c->g, HONE_E_INVALID,
+			      "%s: axis %lld of a tensor with %u dimensions",
 			      c->node->op->name, (long long)axis, rank);
 		return false;
 	}
@@ -45,7 +49,8 @@ bool hn_gcall_axis(const struct hn_gcall *c, int64_t axis, uint32_t rank, uint32
 	return true;
 }
 
-bool hn_gcall_ints(const struct hn_gcall *c, uint32_t i, uint32_t *ret_n, const int64_t **ret)
+bool hn_gcall_ints(const struct hn_gcall *c, uint32_t i, uint32_t *ret_n,
+		   const int64_t **ret)
 {
 	const struct hn_gvalue *v = hn_gcall_in(c, i);
 	int64_t n = v != NULL ? hn_gvalue_elements(v) : 0, *list;
@@ -59,7 +64,8 @@ bool hn_gcall_ints(const struct hn_gcall *c, uint32_t i, uint32_t *ret_n, const 
 	list = HN_NEW_ARRAY(c->g->arena, int64_t, (size_t)n + 1);
 	for (int64_t k = 0; k < n; k++) {
 		if (!hn_gvalue_int(v, k, &list[k])) {
-			hn_graph_fail(c->g, HONE_E_INVALID, "%s: operand %u is not of integers",
+			hn_graph_fail(c->g, HONE_E_INVALID,
+				      "%s: operand %u is not of integers",
 				      c->node->op->name, i);
 			return false;
 		}
@@ -86,7 +92,8 @@ bool hn_gcall_list(const struct hn_gcall *c, const char *name, int64_t since, ui
 	return true;
 }
 
-bool hn_gcall_broadcast(const struct hn_gcall *c, struct hn_gshape *to, const struct hn_gvalue *x)
+bool hn_gcall_broadcast(const struct hn_gcall *c, struct hn_gshape *to,
+			const struct hn_gvalue *x)
 {
 	uint32_t rank = to->rank > x->rank ? to->rank : x->rank;
 	struct hn_gshape wide = { .dtype = to->dtype, .rank = rank };
@@ -96,7 +103,8 @@ bool hn_gcall_broadcast(const struct hn_gcall *c, struct hn_gshape *to, const st
 		int64_t q = d < x->rank ? x->shape[x->rank - 1 - d] : 1;
 
 		if (p != q && p != 1 && q != 1) {
-			hn_graph_fail(c->g, HONE_E_INVALID, "%s: shapes %s and %s do not broadcast",
+			hn_graph_fail(c->g, HONE_E_INVALID,
+				      "%s: shapes %s and %s do not broadcast",
 				      c->node->op->name,
 				      hn_shape_text(c->g->arena, to->rank, to->dim),
 				      hn_shape_text(c->g->arena, x->rank, x->shape));

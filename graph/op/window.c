@@ -7,8 +7,8 @@
 #define LL(x) ((long long)(x))
 
 /* Attribute `name` with n numbers, each `otherwise` where it is left out. */
-static bool read_list(const struct hn_gcall *c, const char *name, uint32_t n, int64_t otherwise,
-		      int64_t least, int64_t *ret)
+static bool read_list(const struct hn_gcall *c, const char *name, uint32_t n,
+		      int64_t otherwise, int64_t least, int64_t *ret)
 {
 	const struct hn_gattr *a = hn_gattr_find(c->node, name);
 
@@ -25,8 +25,8 @@ static bool read_list(const struct hn_gcall *c, const char *name, uint32_t n, in
 	}
 	for (uint32_t d = 0; d < n; d++) {
 		if (a->i[d] < least || a->i[d] > INT32_MAX) {
-			hn_graph_fail(c->g, HONE_E_INVALID, "%s: %s of %lld", c->node->op->name,
-				      name, LL(a->i[d]));
+			hn_graph_fail(c->g, HONE_E_INVALID, "%s: %s of %lld",
+				      c->node->op->name, name, LL(a->i[d]));
 			return false;
 		}
 		ret[d] = a->i[d];
@@ -40,20 +40,24 @@ static int64_t reach(const struct hn_window *w, uint32_t d)
 }
 
 /* auto_pad: SAME_UPPER, SAME_LOWER keep ceil(in / stride) results; VALID pads nothing. */
-static bool auto_pad(const struct hn_gcall *c, const struct hn_gvalue *x, struct hn_window *w)
+static bool auto_pad(const struct hn_gcall *c, const struct hn_gvalue *x,
+		     struct hn_window *w)
 {
 	const char *how = hn_gattr_string(c->node, "auto_pad", "NOTSET");
-	bool upper = strcmp(how, "SAME_UPPER") == 0, lower = strcmp(how, "SAME_LOWER") == 0;
+	bool upper = strcmp(how, "SAME_UPPER") == 0,
+	     lower = strcmp(how, "SAME_LOWER") == 0;
 
 	if (strcmp(how, "NOTSET") == 0) {
 		return true;
 	}
 	if (!upper && !lower && strcmp(how, "VALID") != 0) {
-		hn_graph_fail(c->g, HONE_E_INVALID, "%s: auto_pad %s", c->node->op->name, how);
+		hn_graph_fail(c->g, HONE_E_INVALID, "%s: auto_pad %s", c->node->op->name,
+			      how);
 		return false;
 	}
 	for (uint32_t d = 0; d < w->n; d++) {
-		int64_t in = x->shape[d + 2], out = (in + w->stride[d] - 1) / w->stride[d];
+		int64_t in = x->shape[d + 2],
+			out = (in + w->stride[d] - 1) / w->stride[d];
 		int64_t pad = (out - 1) * w->stride[d] + reach(w, d) - in;
 
 		pad = pad > 0 && (upper || lower) ? pad : 0;
@@ -65,7 +69,8 @@ static bool auto_pad(const struct hn_gcall *c, const struct hn_gvalue *x, struct
 
 /* How many windows there are.  With ceil_mode one more begins inside of the operand or its front
  * padding; the padding behind grows to hold it. */
-static bool count(const struct hn_gcall *c, const struct hn_gvalue *x, struct hn_window *w)
+static bool count(const struct hn_gcall *c, const struct hn_gvalue *x,
+		  struct hn_window *w)
 {
 	bool ceil_mode = hn_gattr_int(c->node, "ceil_mode", 0) != 0;
 
@@ -90,8 +95,8 @@ static bool count(const struct hn_gcall *c, const struct hn_gvalue *x, struct hn
 	return true;
 }
 
-bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x, const int64_t *kernel,
-		    struct hn_window *ret)
+bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x,
+		    const int64_t *kernel, struct hn_window *ret)
 {
 	int64_t pads[2 * HN_WINDOW_DIMS];
 
@@ -110,7 +115,8 @@ bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x, const i
 	for (uint32_t d = 0; d < ret->n; d++) {
 		ret->before[d] = pads[d];
 		ret->after[d] = pads[ret->n + d];
-		if (kernel != NULL && ret->kernel[d] != 0 && ret->kernel[d] != kernel[d]) {
+		if (kernel != NULL && ret->kernel[d] != 0 &&
+		    ret->kernel[d] != kernel[d]) {
 			hn_graph_fail(c->g, HONE_E_INVALID,
 				      "%s: kernel_shape is not that of the weights",
 				      c->node->op->name);
@@ -123,7 +129,11 @@ bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x, const i
 			return false;
 		}
 	}
-	return auto_pad(c, x, ret) && count(c, x, ret);
+	if (!auto_pad(c, x, ret)) {
+		return false;
+	}
+	memcpy(ret->said, ret->after, sizeof(ret->said));
+	return count(c, x, ret);
 }
 
 static const char *const names[HN_WINDOW_ATTRS] = { "kernel", "stride", "dilation",
@@ -140,7 +150,8 @@ static int64_t *list_of(struct hn_window *w, uint32_t k)
 void hn_window_put(const struct hn_window *w, struct hn_gattr attr[HN_WINDOW_ATTRS])
 {
 	for (uint32_t k = 0; k < HN_WINDOW_ATTRS; k++) {
-		attr[k] = hn_gattr_of_ints(names[k], w->n, list_of((struct hn_window *)w, k));
+		attr[k] = hn_gattr_of_ints(names[k], w->n,
+					   list_of((struct hn_window *)w, k));
 	}
 }
 
@@ -193,7 +204,8 @@ uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, d
 	hn_say_number(s, v->dtype, otherwise);
 	for (uint32_t d = 0; d < v->rank; d++) {
 		hn_say_range(s, index[d],
-			     v->shape[d] + (d >= 2 ? w->before[d - 2] + w->after[d - 2] : 0));
+			     v->shape[d] +
+				     (d >= 2 ? w->before[d - 2] + w->after[d - 2] : 0));
 	}
 	hn_say_end(s);
 	return temp;
@@ -214,13 +226,14 @@ void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded, const struct h
 			snprintf(stride, sizeof(stride), " * %lld", LL(w->stride[d]));
 		}
 		if (w->dilation[d] != 1) {
-			snprintf(dilation, sizeof(dilation), " * %lld", LL(w->dilation[d]));
+			snprintf(dilation, sizeof(dilation), " * %lld",
+				 LL(w->dilation[d]));
 		}
 		if (w->kernel[d] == 1) {
 			snprintf(index[d + 2], sizeof(index[0]), "i%u%s", d + 2, stride);
 		} else {
-			snprintf(index[d + 2], sizeof(index[0]), "i%u%s + k%u%s", d + 2, stride,
-				 d, dilation);
+			snprintf(index[d + 2], sizeof(index[0]), "i%u%s + k%u%s", d + 2,
+				 stride, d, dilation);
 		}
 	}
 	if (padded != 0) {

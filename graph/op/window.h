@@ -8,16 +8,17 @@
 
 /* Of each spatial dimension. */
 struct hn_window {
-	uint32_t n; /* spatial dimensions: the operand's rank without batch and channels */
+	uint32_t n; /* spatial dimensions: the rank without batch and channels */
 	int64_t kernel[HN_WINDOW_DIMS], stride[HN_WINDOW_DIMS], dilation[HN_WINDOW_DIMS];
 	int64_t before[HN_WINDOW_DIMS], after[HN_WINDOW_DIMS]; /* padding */
+	int64_t said[HN_WINDOW_DIMS]; /* `after` as attributes say it; no node keeps it */
 	int64_t out[HN_WINDOW_DIMS];
 };
 
 /* From ONNX's attributes; kernel[] is given where kernel != NULL (a convolution's weights), and
  * else read.  auto_pad and ceil_mode become padding.  false after hn_graph_fail. */
-bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x, const int64_t *kernel,
-		    struct hn_window *ret);
+bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x,
+		    const int64_t *kernel, struct hn_window *ret);
 
 /* As attributes kernel, stride, dilation, before, after, out of a node, and back. */
 #define HN_WINDOW_ATTRS 6
@@ -31,8 +32,9 @@ uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, d
 
 /* The element of the padded x that spatial index i_d and window index k_d of `window` meet:
  * batch and channel as given. */
-void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded, const struct hn_window *w,
-		    const uint8_t *order, const char *batch, const char *channel);
+void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded,
+		    const struct hn_window *w, const uint8_t *order, const char *batch,
+		    const char *channel);
 
 /* Elements of a window. */
 int64_t hn_window_points(const struct hn_window *w);

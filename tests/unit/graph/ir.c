@@ -1,4 +1,5 @@
 /* Building a graph: shapes, equal nodes, constants, what is swept away, and the text of nodes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,6 +91,64 @@ static void equal_elements_stay_one(void **state)
 	assert_true(arena.used_bytes < (1 << 20));
 }
 
+/* It is the compiled network's work then. */
+static void too_much_work_stays_a_node(void **state)
+{
+	static const float a[] = { 1, 2, 3, 4, 5, 6 };
+	int32_t x = hn_graph_const(&g, "a", HN_F32, 2, two_three, a, false), sum;
+
+	(void)state;
+	g.work_left = 60; /* 6 elements, of 3 expressions and 4 bytes in, 4 out: 66 */
+	sum = hn_graph_1(&g, "Exp", x);
+	assert_false(g.failed);
+	assert_null(g.value[sum].data);
+	assert_int_equal(g.n_node, 1);
+	assert_int_equal(g.work_left, 60);
+	g.work_left = 1000;
+	sum = hn_graph_1(&g, "Abs", x);
+	assert_non_null(g.value[sum].data);
+	assert_int_equal(g.n_node, 1);
+	assert_true(g.work_left < 1000);
+}
+
+static void what_has_no_elements_is_known(void **state)
+{
+	static const int64_t none[] = { 0, 3 };
+	int32_t x = hn_graph_const(&g, "x", HN_F32, 2, none, "", false);
+	int32_t y = hn_graph_2(&g, "Add", x, input("y", 1, three));
+	int32_t in[] = { y, input("z", 2, two_three) };
+	struct hn_gattr axis = hn_gattr_of_int(&arena, "axis", 0);
+
+	(void)state;
+	assert_non_null(g.value[y].data);
+	assert_int_equal(hn_gvalue_elements(&g.value[y]), 0);
+	assert_int_equal(hn_graph_add(&g, "Concat", 2, in, 1, &axis), in[1]);
+	assert_int_equal(g.n_node, 0);
+	assert_int_equal(hn_graph_1(&g, "MaxPool", y), HN_BAD);
+}
+
+static void numbers_are_cut_to_their_type(void **state)
+{
+	static const struct {
+		double v;
+		uint8_t t;
+		int64_t is;
+	} row[] = {
+		{ 1e30, HN_I64, INT64_MAX }, { -1e30, HN_I64, INT64_MIN }, { 300, HN_U8, 255 },
+		{ -3, HN_U8, 0 },	     { -129, HN_I8, -128 },	   { NAN, HN_I32, 0 },
+		{ 0.5, HN_BOOL, 1 },	     { 1e30, HN_U64, -1 },	   { 7.9, HN_I32, 7 },
+	};
+	int64_t v;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		int32_t n = hn_graph_scalar(&g, row[i].t, row[i].v);
+
+		assert_true(hn_gvalue_int(&g.value[n], 0, &v));
+		assert_int_equal(v, row[i].is);
+	}
+}
+
 static void what_nobody_needs_goes(void **state)
 {
 	int32_t x = input("x", 2, two_three), kept, out[1];
@@ -156,6 +215,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_equal_node_is_found_again), TEST(constants_are_computed),
 		TEST(equal_elements_stay_one),	    TEST(what_nobody_needs_goes),
+		TEST(too_much_work_stays_a_node),   TEST(what_has_no_elements_is_known),
+		TEST(numbers_are_cut_to_their_type),
 		TEST(nodes_become_a_computation),   TEST(what_is_wrong_is_one_line),
 	};
 
