@@ -14,6 +14,14 @@
 #include "base/json.h"
 #include "loopstate/dag/dag.h"
 
+#define HN_WORDS_MAX 32
+
+/* What an option that may be repeated was given. */
+struct hn_words {
+	uint32_t n;
+	const char *word[HN_WORDS_MAX];
+};
+
 struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *arg; /* FILE, JOB, VERB or the first of two words */
 	const char *arg2; /* the second, where the verb takes two */
@@ -21,6 +29,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	uint32_t n_arg;
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
 	const char *tasks, *strategy;
+	struct hn_words dim;
 	const char *socket, *home, *forbid;
 	const char *rules, *hardware, *records, *as;
 	int64_t trials; /* -1 = not given */

@@ -15,7 +15,7 @@
 #include "base/typo.h"
 #include "client/show.h"
 
-enum kind { STRING, INT, COUNT, NUMBER, FLAG }; /* COUNT: at least 0 */
+enum kind { STRING, WORDS, INT, COUNT, NUMBER, FLAG }; /* WORDS: may be repeated; COUNT: at least 0 */
 
 struct opt {
 	const char *name;
@@ -80,6 +80,7 @@ static int store(const struct opt *o, const char *value, struct hn_opts *ret,
 		 struct hn_err *err)
 {
 	char *field = (char *)ret + o->at, *end = NULL;
+	struct hn_words *words;
 	double d;
 	long long i;
 
@@ -87,6 +88,14 @@ static int store(const struct opt *o, const char *value, struct hn_opts *ret,
 	switch (o->kind) {
 	case STRING:
 		*(const char **)field = value;
+		return 0;
+	case WORDS:
+		words = (struct hn_words *)field;
+		if (words->n == HN_WORDS_MAX) {
+			return hn_fail(err, HONE_E_INVALID, "--%s: more than %d of them", o->name,
+				       HN_WORDS_MAX);
+		}
+		words->word[words->n++] = value;
 		return 0;
 	case FLAG:
 		*(bool *)field = true;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/jw.h"
 #include "lower/build/build.h"
 #include "lower/build/check.h"
 #include "proto/addr.h"
@@ -17,7 +18,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *check, *verify, *poly, *fuse, *model;
+	const char *dag, *steps, *object, *header, *facts, *check, *verify, *poly, *fuse, *model;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -26,7 +27,7 @@ static const char usage[] =
 	"usage: hone-build --dag FILE (--steps FILE|- | --naive) [--target native] "
 	"[--symbol NAME]\n"
 	"                  [-o FILE]  (an object; for --target cuda the text of a device program)\n"
-	"                  [--header FILE.h] [--check FILE] [--no-prove]\n"
+	"                  [--header FILE.h] [--facts FILE.json] [--check FILE] [--no-prove]\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
@@ -41,6 +42,7 @@ enum {
 	OPT_TARGET,
 	OPT_SYMBOL,
 	OPT_HEADER,
+	OPT_FACTS,
 	OPT_CHECK,
 	OPT_TREE,
 	OPT_POLY,
@@ -63,6 +65,7 @@ static const struct option long_options[] = {
 	{ "target", required_argument, NULL, OPT_TARGET },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "header", required_argument, NULL, OPT_HEADER },
+	{ "facts", required_argument, NULL, OPT_FACTS },
 	{ "check", required_argument, NULL, OPT_CHECK },
 	{ "emit-tree", no_argument, NULL, OPT_TREE },
 	{ "emit-poly", no_argument, NULL, OPT_POLY },
@@ -105,6 +108,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_HEADER:
 			c->header = optarg;
+			break;
+		case OPT_FACTS:
+			c->facts = optarg;
 			break;
 		case OPT_CHECK:
 			c->check = optarg;
@@ -183,6 +189,28 @@ static int print_views(const struct command *c, const struct hn_looptree *tree,
 	return rc;
 }
 
+/* What a caller of the kernel has to provide, as the header's macros say it. */
+static int write_facts(const char *path, const struct hn_artefact *made, struct hn_err *err)
+{
+	struct hn_buf text;
+	struct hn_jw w;
+	int rc;
+
+	hn_buf_init(&text);
+	hn_jw_init(&w, &text);
+	hn_jw_object(&w, NULL);
+	hn_jw_uint(&w, "workspace_bytes", made->shared_bytes);
+	hn_jw_uint(&w, "worker_bytes", made->per_worker_bytes);
+	hn_jw_uint(&w, "prepared_bytes", made->prepared_bytes);
+	hn_jw_bool(&w, "init", made->tiles);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the facts")
+			 : hn_file_replace(path, text.s, text.n, err);
+	hn_buf_fini(&text);
+	return rc;
+}
+
 static int write_results(const struct command *c, const struct hn_build_answer *ans,
 			 struct hn_err *err)
 {
@@ -200,6 +228,9 @@ static int write_results(const struct command *c, const struct hn_build_answer *
 		rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the header")
 				 : hn_file_replace(c->header, text.s, text.n, err);
 		hn_buf_fini(&text);
+	}
+	if (rc == 0 && c->facts) {
+		rc = write_facts(c->facts, &ans->artefact, err);
 	}
 	if (rc == 0 && c->check) {
 		rc = hn_check_write(c->check, ans->dag, c->request.symbol, &ans->artefact, err);
@@ -253,7 +284,7 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	c->request.dag_bytes = dag.n;
 	c->request.steps = steps.s;
 	c->request.steps_bytes = steps.n;
-	c->request.any_form = c->header == NULL && c->check == NULL;
+	c->request.any_form = c->header == NULL && c->check == NULL && c->facts == NULL;
 	if (rc == 0) {
 		rc = c->poly ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
 	}

@@ -8,6 +8,7 @@ written shows.
 import ctypes
 import pathlib
 import re
+import subprocess
 import time
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 
@@ -116,13 +117,14 @@ class Library:
     def __init__(self, folder, threads=1):
         folder = pathlib.Path(folder)
         self.lib = ctypes.CDLL(str((folder / "libmodel.so").resolve()))
-        self.model = Model.in_dll(self.lib, descriptor_name(folder))
+        self.table = descriptor_name(folder)
+        self.model = Model.in_dll(self.lib, self.table)
         if self.model.abi != ABI:
             raise Failed(f"hone_model.abi is {self.model.abi}, not {ABI}")
         self._declare()
         self.weights = self._weights(folder / "model.weights")
-        self.pool = self._pool(threads)
-        self.arena = Block(self.arena_bytes(self.model, threads), "the arena")
+        self.pool = self._pool(threads, folder)
+        self.arena = Block(self.arena_bytes(threads), "the arena")
         self.prepared = Block(self.model.prepared_bytes, "the prepared data")
         self.inputs = self._tensors(self.model.inputs, self.model.n_inputs)
         self.outputs = self._tensors(self.model.outputs, self.model.n_outputs)
@@ -131,13 +133,14 @@ class Library:
     def _declare(self):
         """Types of the functions; a pointer more or less would be a crash without a message."""
         names = ("arena_bytes", "prepare", "run", "run_timed")
-        functions = [getattr(self.lib, f"hone_model_{name}_{ABI}") for name in names]
+        own = self.table.removesuffix("model")
+        functions = [getattr(self.lib, own + name) for name in names]
         self.arena_bytes, self.prepare, self.call_run, self.call_timed = functions
-        model, pointer = POINTER(Model), c_void_p
-        self.arena_bytes.restype, self.arena_bytes.argtypes = c_uint64, [model, c_int32]
-        self.prepare.argtypes = [model, *[pointer] * 4]
-        self.call_run.argtypes = [model, *[pointer] * 6]
-        self.call_timed.argtypes = [model, *[pointer] * 6, NOW, pointer]
+        pointer = c_void_p
+        self.arena_bytes.restype, self.arena_bytes.argtypes = c_uint64, [c_int32]
+        self.prepare.argtypes = [pointer] * 4
+        self.call_run.argtypes = [pointer] * 6
+        self.call_timed.argtypes = [*[pointer] * 6, NOW, pointer]
 
     def _weights(self, path):
         n_bytes = self.model.weights_bytes
@@ -145,13 +148,17 @@ class Library:
             raise Failed(f"{path.name} has {path.stat().st_size} bytes, the table says {n_bytes}")
         return np.memmap(path, np.uint8, "r") if n_bytes else np.zeros(0, np.uint8)
 
-    def _pool(self, threads):
+    def _pool(self, threads, folder):
+        """hone's own pool, which is an object for programs to link."""
         if threads == 1:
             return None
-        create, env = self.lib.hone_pool_create, self.lib.hone_pool_env
+        shared = folder / "libhone_pool.so"
+        subprocess.run(["cc", "-shared", "-o", shared, folder / "hone_pool.o"], check=True)
+        self.threads = ctypes.CDLL(str(shared.resolve()))
+        create, env = self.threads.hone_pool_create, self.threads.hone_pool_env
         create.restype, create.argtypes = c_void_p, [c_int32]
         env.restype, env.argtypes = c_void_p, [c_void_p, c_uint64]
-        self.lib.hone_pool_destroy.argtypes = [c_void_p]
+        self.threads.hone_pool_destroy.argtypes = [c_void_p]
         return create(threads)
 
     def _tensors(self, table, n):
@@ -164,9 +171,8 @@ class Library:
             (c_void_p * max(1, len(rows)))(*[block.address for _, block in rows])
             for rows in tensors
         ]
-        env = self.lib.hone_pool_env(self.pool, 0) if self.pool else None
+        env = self.threads.hone_pool_env(self.pool, 0) if self.pool else None
         return (
-            ctypes.byref(self.model),
             self.weights.ctypes.data,
             self.prepared.address,
             *lists,
@@ -229,5 +235,5 @@ class Library:
 
     def close(self):
         if self.pool:
-            self.lib.hone_pool_destroy(self.pool)
+            self.threads.hone_pool_destroy(self.pool)
             self.pool = None

@@ -1,0 +1,302 @@
+/* client/cmd_compile.c -- `hone compile`: a network as one C library (library.h), from the records
+ * of the store, and from automatic schedules where it has none; no daemon.
+ *
+ * Kernels are made side by side, one thread for each core, by runs of hone-build.  model.json says
+ * where each comes from.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/jw.h"
+#include "client/kernel.h"
+#include "client/library.h"
+#include "client/network.h"
+#include "graph/library/assemble.h"
+
+#define FILE_NAME "model"
+#define MOST_THREADS 64
+
+struct made {
+	struct hn_kernel kernel;
+	struct hn_library_object object;
+	const char *symbol;
+	int rc;
+	struct hn_err err;
+};
+
+struct compile {
+	const struct hn_opts *o;
+	struct hn_network net;
+	char dir[64]; /* temporary */
+	struct made *made; /* [n_task] */
+	atomic_uint next;
+	atomic_bool failed;
+};
+
+/* -- kernels ------------------------------------------------------------------------------ */
+
+static int read_object(struct compile *c, struct made *m, struct hn_arena *a)
+{
+	char path[256];
+	struct hn_buf b;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%.100s.o", c->dir, m->symbol);
+	hn_buf_init(&b);
+	rc = hn_file_read(path, (size_t)256 << 20, &b, &m->err);
+	if (rc == 0) {
+		void *bytes = hn_arena_alloc(a, b.n);
+
+		memcpy(bytes, b.s, b.n);
+		m->object = (struct hn_library_object){ bytes, b.n };
+	}
+	hn_buf_fini(&b);
+	unlink(path);
+	return rc;
+}
+
+static void make_one(struct compile *c, uint32_t i, struct hn_arena *a)
+{
+	const struct hn_gtask *task = &c->net.net.task[i];
+	struct hn_opts one = hn_network_task(c->o, task);
+	struct made *m = &c->made[i];
+
+	m->rc = hn_kernel_choose(&one, a, &m->kernel, &m->err);
+	m->rc = m->rc ? m->rc
+		      : hn_kernel_make(&one, c->dir, m->symbol, a, &m->kernel, &m->err);
+	m->rc = m->rc ? m->rc : read_object(c, m, a);
+	if (m->rc != 0) {
+		hn_err_within(&m->err, "%s", task->name);
+		c->failed = true;
+	}
+}
+
+struct worker {
+	struct compile *c;
+	struct hn_arena arena; /* what it makes lives here */
+	pthread_t thread;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	uint32_t i;
+
+	while (!w->c->failed && (i = w->c->next++) < w->c->net.net.n_task) {
+		make_one(w->c, i, &w->arena);
+	}
+	return NULL;
+}
+
+static void name_kernels(struct compile *c)
+{
+	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
+		c->made[i].symbol = hn_arena_printf(&c->net.arena, "%.40s_%.56s", c->net.name,
+						    c->net.net.task[i].name);
+	}
+}
+
+/* All of them; the error of the first that failed. */
+static int make_kernels(struct compile *c, uint32_t n, struct worker *w, struct hn_err *err)
+{
+	uint32_t started = 0;
+
+	name_kernels(c);
+	for (; started < n; started++) {
+		if (started > 0 && pthread_create(&w[started].thread, NULL, work, &w[started]) != 0) {
+			break;
+		}
+	}
+	work(&w[0]);
+	for (uint32_t i = 1; i < started; i++) {
+		pthread_join(w[i].thread, NULL);
+	}
+	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
+		if (c->made[i].rc != 0) {
+			*err = c->made[i].err;
+			return c->made[i].rc;
+		}
+	}
+	return 0;
+}
+
+/* -- the library -------------------------------------------------------------------------- */
+
+static int assemble(struct compile *c, struct hn_assembly *ret, struct hn_err *err)
+{
+	uint32_t n = c->net.net.n_task;
+	struct hn_kernel_facts *facts = HN_NEW_ARRAY(&c->net.arena, struct hn_kernel_facts, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hn_kernel *k = &c->made[i].kernel;
+
+		facts[i] = (struct hn_kernel_facts){ c->made[i].symbol, k->workspace_bytes,
+						     k->worker_bytes, k->prepared_bytes, k->init };
+	}
+	return hn_assemble(&c->net.net, c->net.name, facts, &c->net.arena, ret, err);
+}
+
+static void say(const char *path)
+{
+	printf("%s\n", path);
+}
+
+static void say_nothing(const char *path)
+{
+	(void)path;
+}
+
+static void put_tasks(const struct compile *c, struct hn_jw *w)
+{
+	hn_jw_list(w, "kernels");
+	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
+		const struct hn_gtask *t = &c->net.net.task[i];
+		const struct hn_kernel *k = &c->made[i].kernel;
+
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "name", t->name);
+		hn_jw_str(w, "symbol", c->made[i].symbol);
+		hn_jw_str(w, "key", k->key);
+		hn_jw_uint(w, "steps_in_network", t->n_step);
+		hn_jw_double(w, "flops", t->flops);
+		hn_jw_str(w, "origin", k->record != 0 ? "record" : "automatic");
+		hn_jw_int(w, "record", k->record);
+		hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
+		hn_jw_double(w, "predicted_ns", k->predicted_ns > 0 ? k->predicted_ns : NAN);
+		/* on how many inputs depends on the time there was, and the manifest on nothing such */
+		hn_jw_str(w, "not_run", k->check.why);
+		hn_jw_json(w, "steps", k->steps);
+		hn_jw_json(w, "dag", k->dag);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
+}
+
+static int write_manifest(const struct compile *c, const struct hn_assembly *made,
+			  struct hn_err *err)
+{
+	const struct hn_model *m = &made->model;
+	char *path = hn_arena_printf((struct hn_arena *)&c->net.arena, "%s/" FILE_NAME ".json",
+				     c->o->out);
+	struct hn_buf b;
+	struct hn_jw w;
+	int rc;
+
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "format", "hone-network/1");
+	hn_jw_str(&w, "name", m->name);
+	hn_jw_str(&w, "target", c->net.net.n_task > 0 ? c->made[0].kernel.target_line : "");
+	hn_jw_str(&w, "hone", HONE_VERSION);
+	hn_jw_uint(&w, "n_steps", m->n_step);
+	hn_jw_uint(&w, "arena_bytes", m->arena_bytes);
+	hn_jw_uint(&w, "arena_bound_bytes", made->arena_bound);
+	put_tasks(c, &w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(&b, '\n');
+	rc = hn_file_replace(path, b.s, b.n, err);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+/* "57 steps of 32 kernels: 20 records, 12 automatic; ..." */
+static void say_summary(const struct compile *c, const struct hn_assembly *made)
+{
+	uint32_t stored = 0, n = c->net.net.n_task;
+
+	for (uint32_t i = 0; i < n; i++) {
+		stored += c->made[i].kernel.record != 0;
+	}
+	fprintf(stderr,
+		"hone: %u steps of %u kernels, %u from records, %u scheduled automatically; %.1f MiB "
+		"between steps (no plan needs less than %.1f)\n",
+		c->net.net.n_step, n, stored, n - stored,
+		(double)made->model.arena_bytes / (1 << 20),
+		(double)made->arena_bound / (1 << 20));
+	if (stored < n) {
+		fprintf(stderr, "hone: `hone tune %s` searches for faster ones\n", c->o->arg);
+	}
+}
+
+static int write_library(struct compile *c, struct hn_err *err)
+{
+	uint32_t n = c->net.net.n_task;
+	struct hn_library_object *object = HN_NEW_ARRAY(&c->net.arena, struct hn_library_object, n);
+	char note[HN_LIBRARY_NOTE] = "";
+	struct hn_assembly made;
+	struct hn_library l;
+	int rc = assemble(c, &made, err);
+
+	for (uint32_t i = 0; i < n; i++) {
+		object[i] = c->made[i].object;
+	}
+	l = (struct hn_library){ .file = FILE_NAME,
+				 .target_line = c->made[0].kernel.target_line,
+				 .model = &made.model,
+				 .n_weight = made.n_weight,
+				 .weight = made.weight,
+				 .object = object };
+	rc = rc ? rc
+		: hn_library_write("compile", &l, c->o->out, c->o->json ? say_nothing : say, note,
+				   err);
+	rc = rc ? rc : write_manifest(c, &made, err);
+	if (rc == 0) {
+		say_summary(c, &made);
+		if (*note != '\0') {
+			fprintf(stderr, "hone: %s\n", note);
+		}
+	}
+	return rc;
+}
+
+static int compile(struct compile *c, struct hn_err *err)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t n = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (uint32_t)cores;
+	struct worker w[MOST_THREADS];
+	int rc;
+
+	if (c->net.net.n_task == 0) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "%s: nothing to compute: all outputs are constant",
+			       c->o->arg);
+	}
+	c->made = HN_NEW_ARRAY(&c->net.arena, struct made, c->net.net.n_task);
+	for (uint32_t i = 0; i < n; i++) {
+		w[i].c = c;
+		hn_arena_init(&w[i].arena, 0);
+	}
+	rc = make_kernels(c, n, w, err);
+	rc = rc ? rc : write_library(c, err);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_arena_fini(&w[i].arena);
+	}
+	return rc;
+}
+
+int cmd_compile(const struct hn_opts *o, struct hn_err *err)
+{
+	struct compile c = { .o = o, .dir = "/tmp/hone-compile-XXXXXX" };
+	int rc;
+
+	if (o->out == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "compile: give -o DIR");
+	}
+	rc = hn_network_open(o, &c.net, err);
+	if (rc == 0 && mkdtemp(c.dir) == NULL) {
+		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", c.dir);
+	} else if (rc == 0) {
+		rc = compile(&c, err);
+		rmdir(c.dir);
+	}
+	hn_network_close(&c.net);
+	return rc;
+}

@@ -1,0 +1,163 @@
+/* client/cmd_model.c -- `hone model`: what is in a network, and where its time goes.
+ *
+ * A row for each kernel, as it would be compiled now: with the time of the best record, or what the
+ * analytic model predicts of the automatic schedule.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jw.h"
+#include "client/best.h"
+#include "client/network.h"
+#include "search/answer.h"
+
+struct row {
+	const struct hn_gtask *task;
+	const char *key;
+	double ns;     /* of one run; 0 = nobody knows */
+	bool measured; /* else predicted */
+};
+
+static int fill_row(const struct hn_opts *o, const struct hn_gtask *task, struct hn_arena *a,
+		    struct row *ret, struct hn_err *err)
+{
+	struct hn_opts one = hn_network_task(o, task);
+	struct hn_answers answers;
+	struct hn_target target;
+	struct hn_input in;
+	struct hn_best best;
+	const char *line;
+	int rc = hn_input_read(&one, a, &in, err);
+
+	*ret = (struct row){ .task = task };
+	if (rc != 0) {
+		return rc;
+	}
+	ret->key = in.key;
+	if (hn_best_find(o, in.key, a, &best, NULL) == 0) {
+		ret->ns = best.differs == 0 ? best.entry.best.median_ns : 0;
+		ret->measured = ret->ns > 0;
+		hn_best_close(&best);
+	}
+	rc = ret->measured ? 0 : hn_best_target(o, a, &target, &line, err);
+	if (rc == 0 && !ret->measured) {
+		hn_answers_find(in.dag, &target, a, &answers);
+		ret->ns = answers.n > 0 ? answers.at[0].predicted_ns : 0;
+	}
+	return rc;
+}
+
+static double total(const struct row *row, uint32_t n)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ns += row[i].ns * row[i].task->n_step;
+	}
+	return ns;
+}
+
+static const char *flops_text(double flops, char text[32])
+{
+	if (flops < 1e6) {
+		snprintf(text, 32, "%.3f M", flops / 1e6);
+	} else {
+		snprintf(text, 32, "%.*f %c", flops < 1e8 || (flops >= 1e9 && flops < 1e11) ? 2 : 0,
+			 flops / (flops < 1e9 ? 1e6 : 1e9), flops < 1e9 ? 'M' : 'G');
+	}
+	return text;
+}
+
+static void print_table(const struct hn_network *n, const struct row *row)
+{
+	double all = total(row, n->net.n_task), flops = 0;
+	uint32_t measured = 0;
+	char text[32], time[32];
+	int width = 6;
+
+	for (uint32_t i = 0; i < n->net.n_task; i++) {
+		int length = (int)strlen(row[i].task->name);
+
+		width = length > width ? length : width;
+		flops += row[i].task->flops * row[i].task->n_step;
+		measured += row[i].measured;
+	}
+	printf("%-*s  runs       FLOP       time  share  GFLOP/s\n", width, "kernel");
+	for (uint32_t i = 0; i < n->net.n_task; i++) {
+		const struct row *r = &row[i];
+
+		printf("%-*s  %4u  %9s %c%9s  %4.1f%%  %7.1f\n", width, r->task->name,
+		       r->task->n_step, flops_text(r->task->flops, text), r->measured ? ' ' : '~',
+		       hn_show_time(r->ns, time), all > 0 ? r->ns * r->task->n_step / all * 100 : 0,
+		       r->ns > 0 ? r->task->flops / r->ns : 0);
+	}
+	printf("\n%u steps of %u kernels, %s FLOP, %s%s in all; %u of the kernels are tuned%s\n",
+	       n->net.n_step, n->net.n_task, flops_text(flops, text),
+	       measured < n->net.n_task ? "~" : "", hn_show_time(all, time), measured,
+	       measured < n->net.n_task ? " (~ = predicted of the automatic schedule)" : "");
+}
+
+static void print_json(const struct hn_network *n, const struct row *row)
+{
+	struct hn_buf b;
+	struct hn_jw w;
+
+	hn_buf_init(&b);
+	hn_jw_init(&w, &b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "name", n->name);
+	hn_jw_uint(&w, "n_steps", n->net.n_step);
+	hn_jw_double(&w, "total_ns", total(row, n->net.n_task));
+	hn_jw_list(&w, "kernels");
+	for (uint32_t i = 0; i < n->net.n_task; i++) {
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "name", row[i].task->name);
+		hn_jw_str(&w, "key", row[i].key);
+		hn_jw_uint(&w, "runs", row[i].task->n_step);
+		hn_jw_double(&w, "flops", row[i].task->flops);
+		hn_jw_double(&w, "ns", row[i].ns > 0 ? row[i].ns : NAN);
+		hn_jw_bool(&w, "measured", row[i].measured);
+		hn_jw_str(&w, "program", row[i].task->text);
+		hn_jw_end(&w);
+	}
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	puts(b.s);
+	hn_buf_fini(&b);
+}
+
+static int show(const struct hn_opts *o, struct hn_network *n, struct hn_err *err)
+{
+	struct row *row = HN_NEW_ARRAY(&n->arena, struct row, n->net.n_task);
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
+		rc = fill_row(o, &n->net.task[i], &n->arena, &row[i], err);
+	}
+	if (rc == 0 && o->json) {
+		print_json(n, row);
+	} else if (rc == 0) {
+		print_table(n, row);
+	}
+	return rc;
+}
+
+int cmd_model(const struct hn_opts *o, struct hn_err *err)
+{
+	bool text = o->as != NULL && strcmp(o->as, "text") == 0;
+	struct hn_network n;
+	int rc;
+
+	if (o->as != NULL && !text && strcmp(o->as, "table") != 0) {
+		return hn_fail(err, HONE_E_INVALID, "--as: table or text, not \"%.40s\"", o->as);
+	}
+	rc = hn_network_open(o, &n, err);
+	for (uint32_t i = 0; rc == 0 && text && i < n.net.n_task; i++) {
+		fputs(n.net.task[i].text, stdout);
+	}
+	rc = rc != 0 || text ? rc : show(o, &n, err);
+	hn_network_close(&n);
+	return rc;
+}

@@ -1,0 +1,28 @@
+/* client/kernel.h -- one kernel of a network as an object: the best record of the store, or the
+ * automatic schedule where there is none. */
+#ifndef HN_CLIENT_KERNEL_H
+#define HN_CLIENT_KERNEL_H
+
+#include "client/check.h"
+
+struct hn_kernel {
+	const char *key, *dag, *steps;	/* JSON, the latter two */
+	const char *target_line;
+	int64_t record;		/* of the store; 0: the automatic schedule */
+	double median_ns;	/* as it was measured; 0 = it was not */
+	double predicted_ns;	/* by the analytic model, of an automatic one; else 0 */
+	uint64_t workspace_bytes, worker_bytes, prepared_bytes;
+	bool init;		/* it asks for tile registers */
+	struct hn_check check;	/* it was run, or why not */
+};
+
+/* Which schedule: of the computation o->text.  All in a. */
+int hn_kernel_choose(const struct hn_opts *o, struct hn_arena *a, struct hn_kernel *ret,
+		     struct hn_err *err) HN_NODISCARD;
+
+/* Make it: DIR/SYMBOL.o.  Other files that this takes are gone after.  A record was checked when it
+ * was measured; an automatic schedule is run on a few inputs here, unless --unchecked is given. */
+int hn_kernel_make(const struct hn_opts *o, const char *dir, const char *symbol, struct hn_arena *a,
+		   struct hn_kernel *k, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,33 @@
+/* client/network.h -- a network that the user gave: a model file, read, laid out and fused. */
+#ifndef HN_CLIENT_NETWORK_H
+#define HN_CLIENT_NETWORK_H
+
+#include "client/cmd.h"
+#include "graph/net/net.h"
+#include "graph/onnx/onnx.h"
+
+struct hn_network {
+	struct hn_arena arena;
+	struct hn_onnx *onnx; /* the weights lie in it */
+	struct hn_graph graph;
+	struct hn_net net;
+	const char *name; /* a C identifier, from --symbol or the file's name */
+};
+
+/* Whether the file is a network, by its name's ending. */
+bool hn_network_is(const char *path);
+
+/* Read o->arg with the sizes of o->dim.  What hone does not take is told on standard error, all of
+ * it, one line for each operator and reason; then the error is the sum of it. */
+int hn_network_open(const struct hn_opts *o, struct hn_network *ret,
+		    struct hn_err *err) HN_NODISCARD;
+void hn_network_close(struct hn_network *n); /* after a failed open, too */
+
+/* The options of a verb that works on one task: its text and name in the place of the file. */
+struct hn_opts hn_network_task(const struct hn_opts *o, const struct hn_gtask *task);
+
+/* A task's name with the network's in front. */
+const char *hn_network_label(const struct hn_network *n, const struct hn_gtask *task,
+			     struct hn_arena *a);
+
+#endif

@@ -1,0 +1,67 @@
+# compile.sh -- a model file as a C library: what `hone model` says of it, the library linked to a
+# program whose answers are right, from automatic schedules and from records; the same bytes twice; an
+# open dimension; what is not taken, all of it at once.
+. "$(dirname "$0")/lib.sh"
+: "${HONE_COMPILE_MAKE:?}"
+
+if ! command -v cc >/dev/null; then
+	echo "skip: needs cc"
+	exit 77
+fi
+
+# right DIR BATCH: links and runs a program.
+right()
+{
+	cc -std=gnu11 -O1 -Wall -Wextra -Werror -I"$1" -I"$HONE_SOURCE/tests/e2e" -o "$work/program" \
+		"$HONE_SOURCE/tests/e2e/compile_run.c" "$1/model.o" "$1/hone_pool.o" -lm -lpthread \
+		>"$work/cc" 2>&1 || die "cc: $(head -5 "$work/cc")"
+	[ "$("$work/program" "$1/model.weights" "$2" 2>&1)" = right ] ||
+		die "$1: $("$work/program" "$1/model.weights" "$2" 2>&1)"
+}
+
+"$HONE_COMPILE_MAKE" "$work/small.onnx" && "$HONE_COMPILE_MAKE" "$work/open.onnx" batch ||
+	die "no models"
+
+hone model "$work/small.onnx" >"$work/model" 2>&1 || die "model: $(cat "$work/model")"
+for kernel in conv pool matmul softmax; do
+	grep -q "k0[0-9]_$kernel" "$work/model" || die "no $kernel in: $(cat "$work/model")"
+done
+
+# No store yet: every kernel is scheduled automatically.
+hone compile "$work/small.onnx" -o "$work/a" >"$work/files" 2>"$work/said" || die "$(cat "$work/said")"
+grep -q "5 steps of 5 kernels, 0 from records, 5 scheduled automatically" "$work/said" ||
+	die "said: $(cat "$work/said")"
+while read -r file; do
+	[ -f "$file" ] || die "said to be written: $file"
+done <"$work/files"
+right "$work/a" 1
+
+hone compile "$work/small.onnx" -o "$work/b" >/dev/null 2>&1 || die "a second time"
+diff -r "$work/a" "$work/b" || die "other bytes the second time"
+
+# Records of the store are used.
+hone tune --trials 8 --quiet --name small.conv --text "$(hone model --as text "$work/small.onnx" |
+	sed -n '/^k00/,/^}/p')" >/dev/null 2>"$work/said" || die "tune: $(cat "$work/said")"
+hone compile "$work/small.onnx" -o "$work/a" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
+grep -q "1 from records, 4 scheduled automatically" "$work/said" || die "said: $(cat "$work/said")"
+right "$work/a" 1
+
+# A dimension that the model leaves open.
+hone compile "$work/open.onnx" -o "$work/c" >/dev/null 2>"$work/said" && die "an open dimension"
+grep -q -- "give their sizes: --dim batch=.." "$work/said" || die "said: $(cat "$work/said")"
+hone compile "$work/open.onnx" --dim batch=3 --symbol small -o "$work/c" >/dev/null 2>"$work/said" ||
+	die "$(cat "$work/said")"
+right "$work/c" 3
+hone compile "$work/open.onnx" --dim batch=0 -o "$work/c" >/dev/null 2>"$work/said" && die "a size of 0"
+hone compile "$work/open.onnx" --dim height=1 --dim batch=1 -o "$work/c" >/dev/null 2>"$work/said" &&
+	die "a dimension that is not there"
+grep -q "no input has a dimension of that name" "$work/said" || die "said: $(cat "$work/said")"
+
+# What hone does not take, and files that are none.
+sed 's/Relu/Rely/; s/Softmax/Sofdmax/' "$work/small.onnx" >"$work/bad.onnx"
+hone compile "$work/bad.onnx" -o "$work/d" >/dev/null 2>"$work/said" && die "unknown operators"
+grep -q "^hone: Rely, 1 time: not an operator that hone has; node r" "$work/said" || die "$(cat "$work/said")"
+[ ! -e "$work/d" ] || die "files of a network that was refused"
+head -c 200 "$work/small.onnx" >"$work/cut.onnx"
+hone compile "$work/cut.onnx" -o "$work/d" >/dev/null 2>"$work/said" && die "half a model"
+[ "$(wc -l <"$work/said")" = 1 ] || die "more than a line: $(cat "$work/said")"

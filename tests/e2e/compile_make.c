@@ -1,0 +1,66 @@
+/* compile_make.c -- writes the network of compile_net.h as an ONNX file: compile_make FILE [batch].
+ * With a second word its batch is left open, under that name. */
+#include "base/file.h"
+#include "tests/e2e/compile_net.h"
+#include "tests/lib/onnx_writer.h"
+
+/* ONNX's numbers of fields, in the notation of onnx_writer.h. */
+static void put_weight(struct hn_buf *b, const char *name, int which, const char *dims, int n)
+{
+	size_t begin = put_begin(b, 5), raw;
+
+	put_notation(b, dims); /* and the type */
+	put_text(b, 8, name);
+	raw = put_begin(b, 9);
+	for (int i = 0; i < n; i++) {
+		float w = weight(which, i);
+
+		hn_buf_add(b, &w, sizeof(w));
+	}
+	put_end(b, raw);
+	put_end(b, begin);
+}
+
+static void put_graph(struct hn_buf *b, const char *batch)
+{
+	put_notation(b, "1{ 1'x' 1'w0' 1'b0' 2'c' 3'first' 4'Conv' 5{ 1'pads' 8:1 8:1 8:1 8:1 20:7 } }"
+			"1{ 1'c' 2'r' 4'Relu' }"
+			"1{ 1'r' 2'p' 4'MaxPool' 5{ 1'kernel_shape' 8:3 8:3 20:7 } 5{ 1'strides' 8:2 8:2 20:7 } }"
+			"1{ 1'p' 2'f' 4'Flatten' }"
+			"1{ 1'f' 1'w1' 1'b1' 2'g' 3'last' 4'Gemm' }"
+			"1{ 1'g' 2'y' 4'Softmax' 5{ 1'axis' 3:1 20:2 } }"
+			"2'small'");
+	put_weight(b, "w0", 0, "1:8 1:3 1:3 1:3 2:1", CONV_W);
+	put_weight(b, "b0", 1, "1:8 2:1", CONV_B);
+	put_weight(b, "w1", 2, "1:128 1:10 2:1", DENSE_W);
+	put_weight(b, "b1", 3, "1:10 2:1", DENSE_B);
+	if (batch == NULL) {
+		put_notation(b, "11{ 1'x' 2{ 1{ 1:1 2{ 1{ 1:1 } 1{ 1:3 } 1{ 1:9 } 1{ 1:9 } } } } }");
+	} else {
+		put_notation(b, "11{ 1'x' 2{ 1{ 1:1 2{ 1{ 2'batch' } 1{ 1:3 } 1{ 1:9 } 1{ 1:9 } } } } }");
+	}
+	put_notation(b, "12{ 1'y' 2{ 1{ 1:1 } } }");
+}
+
+int main(int argc, char **argv)
+{
+	struct hn_err err = { 0 };
+	struct hn_buf b;
+	size_t begin;
+	int rc;
+
+	if (argc < 2) {
+		return 2;
+	}
+	hn_buf_init(&b);
+	put_notation(&b, "1:8 8{ 2:13 }");
+	begin = put_begin(&b, 7);
+	put_graph(&b, argc > 2 ? argv[2] : NULL);
+	put_end(&b, begin);
+	rc = hn_file_replace(argv[1], b.s, b.n, &err);
+	if (rc != 0) {
+		fprintf(stderr, "%s\n", err.msg);
+	}
+	hn_buf_fini(&b);
+	return rc != 0;
+}
