@@ -5,8 +5,8 @@
 
 #include "graph/plan/plan_int.h"
 
-#define WORK_MAX                                                                         \
-	((uint64_t)1 << 24) /* neighbours looked at; then what there is will do */
+/* Neighbours looked at, some tenths of a second; then what there is will do. */
+#define WORK_MAX ((uint64_t)1 << 21)
 
 struct contest {
 	uint32_t n; /* tensors */

@@ -6,15 +6,16 @@
  * placed ones by offset is walked instead, which needs no sorting.
  *
  * Work is bounded: a block with too many neighbours, in a program that is too large for the list,
- * goes on top of all.
+ * goes on top of all; so does what is left when far too many have been looked at.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/plan/plan_int.h"
 
-#define LIST_MAX 32768u /* blocks; more, and the list's upkeep counts */
-#define NEAR_MAX 4096u	/* neighbours of a block, without a list */
+#define LIST_MAX 32768u		      /* blocks; more, and the list's upkeep counts */
+#define NEAR_MAX 4096u		      /* neighbours of a block, without a list */
+#define WORK_MOST ((uint64_t)1 << 24) /* neighbours looked at, some seconds */
 #define DENSE(placed)                                                                    \
 	((placed) / 32 + 64) /* neighbours, from which on the list is quicker */
 
@@ -89,19 +90,24 @@ static int wider(const void *p, const void *q)
 	return s != t ? (s < t) - (s > t) : by_id(x, y);
 }
 
+/* Which gap; both ends: the bottom, or else the top of what the bound allows, where that is free.
+ * In a chain of steps this alternates, and is the bound. */
+enum fit { LOWEST, TIGHTEST, BOTH_ENDS };
+
 static const struct order {
 	const char *name;
 	int (*compare)(const void *, const void *);
-	bool tight; /* the smallest gap, not the lowest */
+	enum fit fit;
 } orders[] = {
-	{ "largest first, lowest gap", larger, false },
-	{ "busiest step first, lowest gap", busier, false },
-	{ "largest first, tightest gap", larger, true },
-	{ "busiest step first, tightest gap", busier, true },
-	{ "widest first, lowest gap", wider, false },
-	{ "longest life first, lowest gap", longer, false },
-	{ "earliest first, tightest gap", earlier, true },
-	{ "earliest first, lowest gap", earlier, false },
+	{ "largest first, lowest gap", larger, LOWEST },
+	{ "busiest step first, lowest gap", busier, LOWEST },
+	{ "earliest first, from both ends", earlier, BOTH_ENDS },
+	{ "largest first, tightest gap", larger, TIGHTEST },
+	{ "busiest step first, tightest gap", busier, TIGHTEST },
+	{ "widest first, lowest gap", wider, LOWEST },
+	{ "longest life first, lowest gap", longer, LOWEST },
+	{ "earliest first, tightest gap", earlier, TIGHTEST },
+	{ "earliest first, lowest gap", earlier, LOWEST },
 };
 
 uint32_t plan_n_order(void)
@@ -179,6 +185,9 @@ static void walk_list(struct packer *p, const struct plan_block *is)
 /* The block's neighbours, by offset; false when they are too many. */
 static bool find_near(struct packer *p, const struct plan_block *is)
 {
+	if (*p->work > WORK_MOST) {
+		return false;
+	}
 	p->n_near = 0;
 	p->most_near = p->placed ? DENSE(p->n_placed) : NEAR_MAX;
 	visit(p, 1, 0, p->n_leaf, is->first, end_of(p, is->last));
@@ -195,7 +204,8 @@ static bool find_near(struct packer *p, const struct plan_block *is)
 }
 
 /* The offset of the lowest gap of so many bytes, or of the smallest one. */
-static uint64_t find_gap(const struct packer *p, uint64_t bytes, bool tight)
+static uint64_t find_gap(const struct packer *p, uint64_t bytes, bool tight,
+			 uint64_t *ret_end)
 {
 	uint64_t end = 0, best = UINT64_MAX, at = 0;
 
@@ -203,16 +213,22 @@ static uint64_t find_gap(const struct packer *p, uint64_t bytes, bool tight)
 		const struct spot *s = &p->near[i];
 		uint64_t gap = s->from > end ? s->from - end : 0;
 
-		if (gap >= bytes && gap < best) {
+		if (gap >= bytes && gap < best && (tight || best == UINT64_MAX)) {
 			best = gap;
 			at = end;
-			if (!tight) {
-				return at;
-			}
 		}
 		end = s->to > end ? s->to : end;
 	}
+	*ret_end = end;
 	return best == UINT64_MAX ? end : at;
+}
+
+static uint64_t choose(const struct packer *p, uint64_t bytes, enum fit fit)
+{
+	uint64_t bound = p->b->bound_bytes, end;
+	uint64_t at = find_gap(p, bytes, fit == TIGHTEST, &end);
+
+	return fit == BOTH_ENDS && at > 0 && end + bytes <= bound ? bound - bytes : at;
 }
 
 static void keep(struct packer *p, uint32_t id, const struct spot *s)
@@ -284,9 +300,8 @@ uint64_t plan_pack(const struct plan_blocks *b, uint32_t order, struct hn_arena 
 	turn = sorted(b, a, orders[order].compare);
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct plan_block *is = &turn[i];
-		uint64_t at = find_near(&p, is)
-				      ? find_gap(&p, is->bytes, orders[order].tight)
-				      : peak;
+		uint64_t at = find_near(&p, is) ? choose(&p, is->bytes, orders[order].fit)
+						: peak;
 		struct spot s = { at, at + is->bytes, is->first, is->last };
 
 		keep(&p, is->id, &s);

@@ -19,7 +19,7 @@ static const struct family {
 	const char *name;
 	void (*make)(struct pn *x, uint32_t n);
 	uint32_t n;	/* at most, of what it is made of */
-	double at_most; /* of its plans, nine in ten are this near the bound */
+	double at_most; /* of its plans, nine in ten are this near the bound; all that are at it */
 } families[] = {
 	{ "chain", pn_chain, 40, 1.0 },	  { "residual", pn_residual, 12, 1.05 },
 	{ "dense", pn_dense, 5, 1.05 },	  { "inception", pn_inception, 9, 1.05 },
@@ -80,7 +80,7 @@ static void plans_are_right_and_small(void **state)
 		}
 		print_message("%-12s peak / bound: mean %.4f, worst %.3f\n", f->name,
 			      exp(sum / SEEDS), worst);
-		assert_true(near * 10 >= SEEDS * 9);
+		assert_true(near * 10 >= SEEDS * (f->at_most > 1.0 ? 9 : 10));
 	}
 	hn_arena_fini(&a);
 }
