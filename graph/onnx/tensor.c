@@ -89,20 +89,16 @@ static int refuse(struct onnx_reader *r, const struct hn_onnx_tensor *t, const c
 static int count_elements(struct onnx_reader *r, struct hn_onnx_tensor *t)
 {
 	int64_t n = 1;
-	bool is_empty = false;
 
 	for (uint32_t i = 0; i < t->n_dims; i++) {
 		if (t->dims[i] < 0) {
 			return refuse(r, t, "dims[%u] is %lld, and no size is negative",
 				      i, (long long)t->dims[i]);
 		}
-		is_empty = is_empty || t->dims[i] == 0;
 		n = hn_mul_sat(n, t->dims[i]);
 	}
-	t->n_element = is_empty ? 0 : n;
-	return is_empty || n < HN_EXTENT_MAX
-		       ? 0
-		       : refuse(r, t, "its dims multiply to 2^62 or more");
+	t->n_element = n;
+	return n < HN_EXTENT_MAX ? 0 : refuse(r, t, "its dims multiply to 2^62 or more");
 }
 
 static int count_bytes(struct onnx_reader *r, struct hn_onnx_tensor *t,

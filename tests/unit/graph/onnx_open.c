@@ -218,6 +218,8 @@ static void a_file_may_be_replaced(void **state)
 	assert_int_equal(chdir(here), 0);
 	write_model("models/m.onnx", "7{2'new' 5{2:2 1:3 9'new'}}");
 	assert_true(hn_onnx_bytes_are(hn_onnx_model(o)->graph->initializer->raw_data, "old"));
+	assert_false(hn_onnx_bytes_are(hn_onnx_model(o)->graph->initializer->raw_data, "older"));
+	assert_false(hn_onnx_bytes_are(hn_onnx_model(o)->graph->initializer->raw_data, "ol"));
 	hn_onnx_close(o);
 }
 

@@ -172,6 +172,9 @@ static void what_is_wrong_is_refused(void **state)
 		{ "7{1{5{20:4}}}", HONE_E_INVALID,
 		  "m: graph: node 0: attribute 0: byte 18: an attribute that says it is a tensor "
 		  "or graph, and has none" },
+		{ "7{1{5{20:5}}}", HONE_E_INVALID,
+		  "m: graph: node 0: attribute 0: byte 18: an attribute that says it is a tensor "
+		  "or graph, and has none" },
 		{ "7{1{5{5{2:1 9#00000000} 5{}}}}", HONE_E_INVALID,
 		  "m: graph: node 0: attribute 0: t: byte 32: it is there twice, and two readers "
 		  "would read two models" },
@@ -231,6 +234,8 @@ static void what_is_wrong_is_refused(void **state)
 		  "counts?" },
 		{ "7{5{2:3 1:1 5:128}}", HONE_E_INVALID,
 		  "m: graph: initializer 0: byte 12: 128 in its data is no int8" },
+		{ "7{5{2:3 1:1 5:-129}}", HONE_E_INVALID,
+		  "m: graph: initializer 0: byte 12: -129 in its data is no int8" },
 		{ "7{5{2:2 1:1 5:-1}}", HONE_E_INVALID,
 		  "m: graph: initializer 0: byte 12: -1 in its data is no uint8" },
 		{ "7{5{2:9 1:1 5:2}}", HONE_E_INVALID,
@@ -271,6 +276,17 @@ static void what_is_wrong_is_refused(void **state)
 		{ "7{5{2:1 1:1 14:1 13{1'location' 2'a'} 13{1'offset' 2'18446744073709551616'}}}",
 		  HONE_E_INVALID,
 		  "m: graph: initializer 0: byte 12: external_data: offset is no number of bytes" },
+		{ "7{5{2:1 1:1 14:1 13{1'location' 2'a'} 13{1'offset' 2'99999999999999999999'}}}",
+		  HONE_E_INVALID,
+		  "m: graph: initializer 0: byte 12: external_data: offset is no number of bytes" },
+		{ "7{5{2:1 1:1 14:1 13{1'location' 2'a'} 13{1'offset' 2'8'} 13{1'offset' 2'8'}}}",
+		  HONE_E_INVALID,
+		  "m: graph: initializer 0: byte 12: external_data names no location, or a key "
+		  "twice" },
+		{ "7{5{2:1 1:1 14:1 13{1'location' 2'a'} 13{1'length' 2'4'} 13{1'length' 2'4'}}}",
+		  HONE_E_INVALID,
+		  "m: graph: initializer 0: byte 12: external_data names no location, or a key "
+		  "twice" },
 		{ "7{5{2:1 1:1 14:1 13{1'location' 2'a'} 13{1'length' 2'8'}}}", HONE_E_INVALID,
 		  "m: graph: initializer 0: byte 12: external_data has 8 bytes, and its elements "
 		  "take 4" },
@@ -328,6 +344,9 @@ static void graphs_are_eight_deep_at_most(void **state)
 	nest(notation, sizeof notation, HN_ONNX_MAX_DEPTH);
 	put_notation(&b, notation);
 	assert_int_equal(parse(&b, &memory, &err), 0);
+	hn_buf_reset(&b);
+	put_notation(&b, "7{1{5{20:10 11{} 11{} 11{} 11{} 11{} 11{} 11{} 11{} 11{}}}}");
+	assert_int_equal(parse(&b, &memory, &err), 0); /* beside each other, not within */
 	hn_buf_reset(&b);
 	nest(notation, sizeof notation, HN_ONNX_MAX_DEPTH + 1);
 	put_notation(&b, notation);
@@ -402,6 +421,34 @@ static void memory_follows_the_file(void **state)
 	hn_buf_fini(&b);
 }
 
+/* Lists that are small each, of what takes more room than the file has for it. */
+static void memory_is_bounded_in_all(void **state)
+{
+	enum { N_LIST = 20, N_GRAPH = 10000 };
+	struct hn_err err = { 0 };
+	struct hn_buf b;
+	size_t memory, graph, node, attribute;
+
+	(void)state;
+	hn_buf_init(&b);
+	graph = put_begin(&b, 7);
+	for (unsigned i = 0; i < N_LIST; i++) {
+		node = put_begin(&b, 1);
+		attribute = put_begin(&b, 5);
+		put_int(&b, 20, HN_ONNX_ATTR_GRAPHS);
+		for (unsigned k = 0; k < N_GRAPH; k++) {
+			hn_buf_add(&b, "\x5a\x00", 2);
+		}
+		put_end(&b, attribute);
+		put_end(&b, node);
+	}
+	put_end(&b, graph);
+	assert_int_equal(parse(&b, &memory, &err), -HONE_E_QUOTA);
+	assert_string_equal(err.msg, "m: graph: node 17: attribute 0: its structure takes more than "
+				     "13858368 bytes of memory, the most for a file of 400306 bytes");
+	hn_buf_fini(&b);
+}
+
 /* Weights stay where they are: raw_data, and packed floats. */
 static void weights_are_not_copied(void **state)
 {
@@ -456,6 +503,7 @@ int main(void)
 		cmocka_unit_test(graphs_are_eight_deep_at_most),
 		cmocka_unit_test(names_have_a_length),
 		cmocka_unit_test(memory_follows_the_file),
+		cmocka_unit_test(memory_is_bounded_in_all),
 		cmocka_unit_test(weights_are_not_copied),
 		cmocka_unit_test(errors_need_no_place),
 	};
