@@ -20,6 +20,19 @@
 
 #define LINE_BYTES 400 /* of a line that differs, shown */
 
+static const char *python(void)
+{
+	return HONE_PYTHON[0] != '\0' ? HONE_PYTHON : "python3";
+}
+
+static bool has_onnx(void)
+{
+	char command[4096];
+
+	snprintf(command, sizeof command, "'%s' -c 'import onnx' 2>/dev/null", python());
+	return system(command) == 0;
+}
+
 /* What Python says of the file. */
 static void say_python(const char *path, struct hn_buf *ret)
 {
@@ -27,7 +40,7 @@ static void say_python(const char *path, struct hn_buf *ret)
 	size_t n;
 	FILE *out;
 
-	snprintf(command, sizeof command, "'%s' '%s/tests/lib/onnx_dump.py' '%s'", HONE_PYTHON,
+	snprintf(command, sizeof command, "'%s' '%s/tests/lib/onnx_dump.py' '%s'", python(),
 		 HONE_SOURCE_DIR, path);
 	out = popen(command, "r");
 	assert_non_null(out);
@@ -102,9 +115,8 @@ int main(void)
 		print_message("skipped: no models; -DHONE_MODELS=DIR names a folder of them\n");
 		return 77;
 	}
-	if (system("'" HONE_PYTHON "' -c 'import onnx' 2>/dev/null") != 0) {
-		print_message("skipped: %s has no onnx package (-DHONE_PYTHON=PROGRAM)\n",
-			      HONE_PYTHON);
+	if (!has_onnx()) {
+		print_message("skipped: %s has no onnx package (-DHONE_PYTHON=PROGRAM)\n", python());
 		return 77;
 	}
 	if (glob(HONE_MODELS_DIR "/*.onnx", 0, NULL, &files) != 0) {
