@@ -75,7 +75,7 @@ static inline void dump_graph(struct hn_buf *b, int in, const struct hn_onnx_gra
 static inline void dump_lists(struct hn_buf *b, const struct hn_onnx_attr *a)
 {
 	for (uint32_t i = 0; i < a->n_floats; i++) {
-		hn_buf_printf(b, " %g", (double)a->floats[i]);
+		hn_buf_printf(b, " %.9g", (double)a->floats[i]);
 	}
 	for (uint32_t i = 0; i < a->n_ints; i++) {
 		hn_buf_printf(b, " %lld", (long long)a->ints[i]);
@@ -88,7 +88,7 @@ static inline void dump_lists(struct hn_buf *b, const struct hn_onnx_attr *a)
 
 static inline void dump_attr(struct hn_buf *b, int in, const struct hn_onnx_attr *a)
 {
-	hn_buf_printf(b, "%*sattribute \"%s\" %s f %g i %lld s ", in, "", a->name,
+	hn_buf_printf(b, "%*sattribute \"%s\" %s f %.9g i %lld s ", in, "", a->name,
 		      hn_onnx_attr_type_name(a->type), (double)a->f, (long long)a->i);
 	dump_bytes(b, a->s);
 	hn_buf_printf(b, "%s%s", a->ref_attr_name[0] ? " ref " : "", a->ref_attr_name);

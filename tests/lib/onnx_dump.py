@@ -99,9 +99,9 @@ def kind_of(a):
 
 
 def attribute(indent, a):
-    line = f'{indent}attribute "{a.name}" {kind_of(a)} f {a.f:g} i {a.i} s {data(a.s)}'
+    line = f'{indent}attribute "{a.name}" {kind_of(a)} f {a.f:.9g} i {a.i} s {data(a.s)}'
     line += f" ref {a.ref_attr_name}" if a.ref_attr_name else ""
-    line += "".join(f" {f:g}" for f in a.floats) + "".join(f" {i}" for i in a.ints)
+    line += "".join(f" {f:.9g}" for f in a.floats) + "".join(f" {i}" for i in a.ints)
     print(line + "".join(" " + data(s) for s in a.strings))
     if a.HasField("t"):
         tensor(indent + "  ", a.t)
