@@ -66,5 +66,5 @@ def draw(model, sizes, seed=0, printed=False):
             array[..., -1] = 0
         else:
             array = rng.integers(0, 2 if "type" in value.name else 100, shape)
-        data[value.name] = array.astype(dtype(value))
+        data[value.name] = np.ascontiguousarray(array, dtype(value)).reshape(shape)
     return data
