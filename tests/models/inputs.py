@@ -1,6 +1,6 @@
 """What a model takes, and random data for it.
 
-A dimension that the model leaves open has a name: the model's symbol, or "input.axis" where it
+A dimension that the model leaves open has a name: the model's symbol, or "input:axis" where it
 has none.  `sizes` maps such names to numbers; what it does not name is 1 at axis 0, else 16.
 """
 
@@ -19,7 +19,7 @@ def of(model):
 def dims(value):
     """A number for each dimension that is known, a name for each that is open."""
     return [
-        d.dim_value if d.dim_value > 0 else named(d.dim_param) or f"{value.name}.{axis}"
+        d.dim_value if d.dim_value > 0 else named(d.dim_param) or f"{value.name}:{axis}"
         for axis, d in enumerate(value.type.tensor_type.shape.dim)
     ]
 

@@ -6,9 +6,11 @@ written shows.
 """
 
 import ctypes
+import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import time
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 
@@ -102,13 +104,25 @@ def text(name):
     return name.decode(errors="replace")
 
 
-def descriptor_name(folder):
-    """The header of the network declares its `struct hone_model`."""
-    text = (folder / "model.h").read_text(encoding="utf-8")
-    found = re.search(r"struct hone_model (\w+);", text)
+def name_of(folder):
+    """The network's name in C, by its header."""
+    header = (folder / "model.h").read_text(encoding="utf-8")
+    found = re.search(r"struct hone_model (\w+)_model;", header)
     if not found:
         raise Failed("model.h declares no struct hone_model")
     return found.group(1)
+
+
+def pool_of(folder):
+    """The thread pool that lies beside the network, as a library."""
+    with tempfile.TemporaryDirectory() as made:
+        path, cc = pathlib.Path(made) / "pool.so", os.environ.get("HONE_CC", "cc")
+        subprocess.run([cc, "-shared", "-o", path, folder / "hone_pool.o", "-pthread"], check=True)
+        lib = ctypes.CDLL(str(path))
+    lib.hone_pool_create.restype, lib.hone_pool_create.argtypes = c_void_p, [c_int32]
+    lib.hone_pool_env.restype, lib.hone_pool_env.argtypes = c_void_p, [c_void_p, c_uint64]
+    lib.hone_pool_destroy.argtypes = [c_void_p]
+    return lib
 
 
 class Library:
@@ -116,50 +130,35 @@ class Library:
 
     def __init__(self, folder, threads=1):
         folder = pathlib.Path(folder)
-        self.lib = ctypes.CDLL(str((folder / "libmodel.so").resolve()))
-        self.table = descriptor_name(folder)
-        self.model = Model.in_dll(self.lib, self.table)
+        lib, name = ctypes.CDLL(str((folder / "libmodel.so").resolve())), name_of(folder)
+        self.model = Model.in_dll(lib, f"{name}_model")
         if self.model.abi != ABI:
             raise Failed(f"hone_model.abi is {self.model.abi}, not {ABI}")
-        self._declare()
+        self._declare(lib, name)
         self.weights = self._weights(folder / "model.weights")
-        self.pool = self._pool(threads, folder)
+        self.pools = pool_of(folder) if threads > 1 else None
+        self.pool = self.pools.hone_pool_create(threads) if self.pools else None
         self.arena = Block(self.arena_bytes(threads), "the arena")
         self.prepared = Block(self.model.prepared_bytes, "the prepared data")
         self.inputs = self._tensors(self.model.inputs, self.model.n_inputs)
         self.outputs = self._tensors(self.model.outputs, self.model.n_outputs)
         self._judge("prepare", self.prepare(*self._arguments(tensors=[])))
 
-    def _declare(self):
+    def _declare(self, lib, name):
         """Types of the functions; a pointer more or less would be a crash without a message."""
-        names = ("arena_bytes", "prepare", "run", "run_timed")
-        own = self.table.removesuffix("model")
-        functions = [getattr(self.lib, own + name) for name in names]
+        verbs = ("arena_bytes", "prepare", "run", "run_timed")
+        functions = [getattr(lib, f"{name}_{verb}") for verb in verbs]
         self.arena_bytes, self.prepare, self.call_run, self.call_timed = functions
-        pointer = c_void_p
         self.arena_bytes.restype, self.arena_bytes.argtypes = c_uint64, [c_int32]
-        self.prepare.argtypes = [pointer] * 4
-        self.call_run.argtypes = [pointer] * 6
-        self.call_timed.argtypes = [*[pointer] * 6, NOW, pointer]
+        self.prepare.argtypes = [c_void_p] * 4
+        self.call_run.argtypes = [c_void_p] * 6
+        self.call_timed.argtypes = [*[c_void_p] * 6, NOW, c_void_p]
 
     def _weights(self, path):
         n_bytes = self.model.weights_bytes
         if path.stat().st_size != n_bytes:
             raise Failed(f"{path.name} has {path.stat().st_size} bytes, the table says {n_bytes}")
         return np.memmap(path, np.uint8, "r") if n_bytes else np.zeros(0, np.uint8)
-
-    def _pool(self, threads, folder):
-        """hone's own pool, which is an object for programs to link."""
-        if threads == 1:
-            return None
-        shared = folder / "libhone_pool.so"
-        subprocess.run(["cc", "-shared", "-o", shared, folder / "hone_pool.o"], check=True)
-        self.threads = ctypes.CDLL(str(shared.resolve()))
-        create, env = self.threads.hone_pool_create, self.threads.hone_pool_env
-        create.restype, create.argtypes = c_void_p, [c_int32]
-        env.restype, env.argtypes = c_void_p, [c_void_p, c_uint64]
-        self.threads.hone_pool_destroy.argtypes = [c_void_p]
-        return create(threads)
 
     def _tensors(self, table, n):
         """Each with memory of its own."""
@@ -171,7 +170,7 @@ class Library:
             (c_void_p * max(1, len(rows)))(*[block.address for _, block in rows])
             for rows in tensors
         ]
-        env = self.threads.hone_pool_env(self.pool, 0) if self.pool else None
+        env = self.pools.hone_pool_env(self.pool, 0) if self.pool else None
         return (
             self.weights.ctypes.data,
             self.prepared.address,
@@ -235,5 +234,5 @@ class Library:
 
     def close(self):
         if self.pool:
-            self.threads.hone_pool_destroy(self.pool)
+            self.pools.hone_pool_destroy(self.pool)
             self.pool = None

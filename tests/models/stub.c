@@ -56,6 +56,15 @@ static const struct hone_model_arg args[] = {
 };
 
 extern const struct hone_model stub_model;
+uint64_t stub_arena_bytes(int32_t n_workers);
+int32_t stub_prepare(const void *weights, void *prepared, void *arena,
+		     const struct hone_env *env);
+int32_t stub_run(const void *weights, const void *prepared, const void *const *in,
+		 void *const *out, void *arena, const struct hone_env *env);
+int32_t stub_run_timed(const void *weights, const void *prepared, const void *const *in,
+		       void *const *out, void *arena, const struct hone_env *env,
+		       uint64_t (*now)(void), uint64_t *time);
+
 const struct hone_model stub_model = {
 	.abi = HONE_MODEL_ABI,
 	.n_inputs = 1,
@@ -71,3 +80,28 @@ const struct hone_model stub_model = {
 	.args = args,
 	.weights_bytes = 4,
 };
+
+uint64_t stub_arena_bytes(int32_t n_workers)
+{
+	return hone_model_arena_bytes(&stub_model, n_workers);
+}
+
+int32_t stub_prepare(const void *weights, void *prepared, void *arena,
+		     const struct hone_env *env)
+{
+	return hone_model_prepare(&stub_model, weights, prepared, arena, env);
+}
+
+int32_t stub_run(const void *weights, const void *prepared, const void *const *in,
+		 void *const *out, void *arena, const struct hone_env *env)
+{
+	return hone_model_run(&stub_model, weights, prepared, in, out, arena, env);
+}
+
+int32_t stub_run_timed(const void *weights, const void *prepared, const void *const *in,
+		       void *const *out, void *arena, const struct hone_env *env,
+		       uint64_t (*now)(void), uint64_t *time)
+{
+	return hone_model_run_timed(&stub_model, weights, prepared, in, out, arena, env,
+				    now, time);
+}

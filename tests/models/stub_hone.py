@@ -12,15 +12,16 @@ import sys
 from graph import Graph
 
 FAULTS = "none wrong status crash hang outside stateful input_written unwritten".split()
-RUNTIME = ("graph/runtime/model_run.c", "base/pool.c")
+FLAGS = "-fPIC -D_GNU_SOURCE -pthread".split()
 
 
 def build(source, fault, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    code = [pathlib.Path(__file__).with_name("stub.c"), *[source / path for path in RUNTIME]]
-    command = [os.environ.get("HONE_CC", "cc"), "-shared", "-fPIC", "-D_GNU_SOURCE", "-pthread"]
-    command += [f"-I{source}", f"-I{source / 'include'}", f"-DFAULT={fault.upper()}"]
-    subprocess.run([*command, *code, "-o", folder / "libmodel.so"], check=True)
+    cc = [os.environ.get("HONE_CC", "cc"), *FLAGS, f"-I{source}", f"-I{source / 'include'}"]
+    code = pathlib.Path(__file__).with_name("stub.c"), source / "graph/runtime/model_run.c"
+    model, pool = folder / "libmodel.so", folder / "hone_pool.o"
+    subprocess.run([*cc, f"-DFAULT={fault.upper()}", "-shared", *code, "-o", model], check=True)
+    subprocess.run([*cc, "-c", source / "base/pool.c", "-o", pool], check=True)
     (folder / "model.h").write_text("extern const struct hone_model stub_model;\n")
     (folder / "model.weights").write_bytes(struct.pack("f", 1.5))
 
