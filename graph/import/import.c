@@ -51,10 +51,39 @@ static void refuse(struct importer *i, const struct hn_onnx_node *n, const char 
 
 /* -- constants -------------------------------------------------------------------------- */
 
+/* Integers of 4 or 2 bits as bytes, which hone computes with: the first is in the lowest bits. */
+static int32_t import_packed(struct importer *i, const struct hn_onnx_tensor *t,
+			     struct hn_onnx_bytes from)
+{
+	bool is_signed = t->data_type == HN_ONNX_INT4 || t->data_type == HN_ONNX_INT2;
+	uint32_t bits = (uint32_t)hn_onnx_dtype_bits(t->data_type), each = 8 / bits;
+	uint8_t *to, top = (uint8_t)(1u << (bits - 1));
+
+	if (!hn_graph_afford(i->g, t->n_element)) {
+		return hn_graph_fail(i->g, HONE_E_QUOTA, "constant %.80s has %lld elements",
+				     t->name, (long long)t->n_element);
+	}
+	to = hn_arena_alloc(i->g->arena, (size_t)t->n_element);
+	for (int64_t k = 0; k < t->n_element; k++) {
+		uint8_t v = (uint8_t)(from.at[k / each] >> (k % each * bits)) & (2u * top - 1);
+
+		to[k] = is_signed ? (uint8_t)((v ^ top) - top) : v;
+	}
+	return hn_graph_const(i->g, t->name, is_signed ? HN_I8 : HN_U8, t->n_dims, t->dims, to,
+			      false);
+}
+
+static bool is_packed(int32_t onnx_type)
+{
+	return onnx_type == HN_ONNX_INT4 || onnx_type == HN_ONNX_UINT4 ||
+	       onnx_type == HN_ONNX_INT2 || onnx_type == HN_ONNX_UINT2;
+}
+
 /* A tensor of the file as a constant.  The elements stay in the file. */
 static int32_t import_tensor(struct importer *i, const struct hn_onnx_tensor *t)
 {
-	enum hn_dtype type = hn_dtype_of_onnx(t->data_type);
+	bool packed = is_packed(t->data_type);
+	enum hn_dtype type = packed ? HN_I8 : hn_dtype_of_onnx(t->data_type);
 	struct hn_onnx_bytes bytes;
 
 	if (type == HN_N_DTYPE || t->n_dims > HN_GRAPH_MAX_RANK) {
@@ -64,6 +93,9 @@ static int32_t import_tensor(struct importer *i, const struct hn_onnx_tensor *t)
 	if (hn_onnx_tensor_bytes(i->onnx, t, &bytes, i->g->err) != 0) {
 		i->g->failed = true;
 		return HN_BAD;
+	}
+	if (packed) {
+		return import_packed(i, t, bytes);
 	}
 	/* a constant without elements has bytes, too: it is known */
 	return hn_graph_const(i->g, t->name, type, t->n_dims, t->dims,
@@ -232,6 +264,20 @@ static int32_t value_of(struct importer *i, const char *name)
 	return *v;
 }
 
+/* Integers of less than a byte are only taken where their values alone count. */
+static bool check_packed(struct importer *i, const struct hn_onnx_node *n, const char *operand)
+{
+	const struct hn_onnx_tensor *t = find_initializer(i, operand);
+
+	if (t != NULL && is_packed(t->data_type) && strcmp(n->op_type, "DequantizeLinear") != 0 &&
+	    strcmp(n->op_type, "Cast") != 0) {
+		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "operand %.80s of %s", operand,
+			      hn_onnx_dtype_name(t->data_type));
+		return false;
+	}
+	return true;
+}
+
 static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
 {
 	const struct hn_gop *op = hn_gop_find(n->op_type);
@@ -248,7 +294,7 @@ static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
 		n_attr += import_attr(i, &n->attribute[k], attr + n_attr);
 	}
 	for (uint32_t k = 0; k < n_in; k++) {
-		in[k] = value_of(i, n->input[k]);
+		in[k] = check_packed(i, n, n->input[k]) ? value_of(i, n->input[k]) : HN_BAD;
 	}
 	while (n_in > 0 && in[n_in - 1] == HN_NONE) {
 		n_in--;

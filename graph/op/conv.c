@@ -1,6 +1,7 @@
 /* graph/op/conv.c -- convolutions.
  *
- * X is [N, C, spatial...], W is [M, C / groups, kernel...]: ONNX's.  Where things lie in memory is
+ * `conv` has the attributes of a window (window.h), group, and padding: the number around the
+ * operand.  X is [N, C, spatial...], W is [M, C / groups, kernel...]: ONNX's.  Where things lie in memory is
  * a matter of layouts (graph/layout.h).
  */
 #include <stdio.h>
@@ -32,8 +33,9 @@ static bool check(const struct hn_gcall *c, const struct hn_gvalue *x,
 int32_t hn_conv_expand(const struct hn_gcall *c)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0), *w = hn_gcall_in(c, 1);
-	struct hn_gattr attr[HN_WINDOW_ATTRS + 1];
+	struct hn_gattr attr[HN_WINDOW_ATTRS + 2];
 	int64_t group = hn_gattr_int(c->node, "group", 1);
+	int64_t padding = hn_gattr_int(c->node, "padding", 0);
 	struct hn_window window;
 	int32_t y;
 
@@ -48,7 +50,8 @@ int32_t hn_conv_expand(const struct hn_gcall *c)
 	}
 	hn_window_put(&window, attr);
 	attr[HN_WINDOW_ATTRS] = hn_gattr_of_ints("group", 1, &group);
-	y = hn_graph_add(c->g, "conv", 2, c->node->in, HN_WINDOW_ATTRS + 1, attr);
+	attr[HN_WINDOW_ATTRS + 1] = hn_gattr_of_ints("padding", 1, &padding);
+	y = hn_graph_add(c->g, "conv", 2, c->node->in, HN_WINDOW_ATTRS + 2, attr);
 	return hn_gcall_in(c, 2) == NULL
 		       ? y
 		       : hn_graph_2(c->g, "Add", y,
@@ -102,7 +105,8 @@ void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 	uint32_t padded, temp;
 
 	hn_window_get(n, &window);
-	padded = hn_window_pad(s, n->in[0], &window, 0, order);
+	padded = hn_window_pad(s, n->in[0], &window,
+			       (double)hn_gattr_int(n, "padding", 0), order);
 	channel_of(w, hn_gattr_int(n, "group", 1), &channel);
 	hn_say_indices(index, x->rank);
 	temp = hn_sum_left(s, n->out[0], index);

@@ -4,6 +4,7 @@
 
 #include "base/arith.h"
 #include "graph/op/build.h"
+#include "graph/op/dtype.h"
 #include "graph/op/rows.h"
 
 #define LL(x) ((long long)(x))
@@ -120,6 +121,25 @@ void hn_triangle_say(struct hn_say *s, const struct hn_gnode *n)
 	hn_say_int_of(s, x->dtype, 0);
 	hn_say_where(s, n->out[0], index);
 	hn_say_end(s);
+}
+
+/* Ones on the diagonal k: rows that count from k meet columns that count from 0. */
+int32_t hn_eyelike_expand(const struct hn_gcall *c)
+{
+	const struct hn_gattr *to = hn_gattr_find(c->node, "dtype");
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	enum hn_dtype t = to != NULL ? hn_dtype_of_onnx(hn_gattr_int(c->node, "dtype", 0))
+				     : (enum hn_dtype)x->dtype;
+	int32_t row, column;
+
+	if (x->rank != 2 || t == HN_N_DTYPE) {
+		return hn_graph_fail(c->g, HONE_E_INVALID, "EyeLike of %u dimensions",
+				     x->rank);
+	}
+	row = hn_along(c->g, hn_counting(c->g, x->shape[0]), 0, 2);
+	row = hn_plus(c->g, row, (double)hn_gattr_int(c->node, "k", 0));
+	column = hn_counting(c->g, x->shape[1]);
+	return hn_cast_to(c->g, hn_graph_2(c->g, "Equal", row, column), t);
 }
 
 /* -- blocks of an image ----------------------------------------------------------------- */

@@ -34,6 +34,31 @@ EXPAND(hn_prelu_expand);
 EXPAND(hn_conv_expand);
 INFER(hn_conv_infer);
 SAY(hn_conv_say);
+/* conv_transpose.c */
+EXPAND(hn_convtranspose_expand);
+INFER(hn_convtranspose_infer);
+SAY(hn_convtranspose_say);
+/* einsum.c */
+EXPAND(hn_einsum_expand);
+INFER(hn_einsum_infer);
+SAY(hn_einsum_say);
+/* quant.c */
+EXPAND(hn_quantizelinear_expand);
+EXPAND(hn_dequantizelinear_expand);
+EXPAND(hn_dynamicquantize_expand);
+EXPAND(hn_matmulinteger_expand);
+EXPAND(hn_qlinearmatmul_expand);
+EXPAND(hn_convinteger_expand);
+EXPAND(hn_qlinearconv_expand);
+INFER(hn_quantize_infer);
+INFER(hn_dequantize_infer);
+/* resize.c */
+EXPAND(hn_resize_expand);
+EXPAND(hn_upsample_expand);
+INFER(hn_pick_infer);
+SAY(hn_pick_say);
+INFER(hn_blend_infer);
+SAY(hn_blend_say);
 /* matmul.c */
 EXPAND(hn_gemm_expand);
 EXPAND(hn_matmul_expand);
@@ -110,6 +135,7 @@ SAY(hn_onehot_say);
 EXPAND(hn_tile_expand);
 INFER(hn_tile_infer);
 SAY(hn_tile_say);
+EXPAND(hn_eyelike_expand);
 EXPAND(hn_trilu_expand);
 INFER(hn_same_infer);
 SAY(hn_triangle_say);
@@ -119,6 +145,7 @@ EXPAND(hn_spacetodepth_expand);
 EXPAND(hn_arg_expand);
 INFER(hn_arg_infer);
 SAY(hn_arg_say);
+EXPAND(hn_hardmax_expand);
 EXPAND(hn_cumulate_expand);
 SAY(hn_cumulate_say);
 

@@ -30,6 +30,38 @@ int32_t hn_arg_expand(const struct hn_gcall *c)
 	return hn_graph_add(c->g, "arg", 1, c->node->in, 4, attr);
 }
 
+/* One where the largest is, the first of equal ones.  Before version 13 all dimensions from `axis` on
+ * are one. */
+int32_t hn_hardmax_expand(const struct hn_gcall *c)
+{
+	const struct hn_gvalue *x = hn_gcall_in(c, 0);
+	bool old = c->g->opset < 13;
+	int64_t rows[2] = { 1, 1 }, at;
+	struct hn_graph *g = c->g;
+	struct hn_gattr attr;
+	int32_t v = hn_gcall_arg(c, 0), best;
+	uint32_t axis;
+
+	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", old ? 1 : -1), x->rank,
+			   &axis)) {
+		return HN_BAD;
+	}
+	for (uint32_t d = 0; d < x->rank && old; d++) {
+		rows[d >= axis] *= x->shape[d];
+	}
+	v = old ? hn_reshaped(g, v, 2, rows) : v;
+	at = old ? 1 : axis;
+	attr = hn_gattr_of_ints("axis", 1, &at);
+	best = hn_graph_add(g, "ArgMax", 1, &v, 1, &attr);
+	if (best < 0) {
+		return best;
+	}
+	v = hn_counting(g, g->value[v].shape[at]);
+	v = hn_along(g, v, (uint32_t)at, g->value[best].rank);
+	v = hn_cast_to(g, hn_graph_2(g, "Equal", best, v), x->dtype);
+	return hn_reshaped(g, v, x->rank, x->shape);
+}
+
 bool hn_arg_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 {
 	bool keep = hn_gattr_int(c->node, "keepdims", 1) != 0;

@@ -7,8 +7,8 @@
 #define LL(x) ((long long)(x))
 
 /* Attribute `name` with n numbers, each `otherwise` where it is left out. */
-static bool read_list(const struct hn_gcall *c, const char *name, uint32_t n,
-		      int64_t otherwise, int64_t least, int64_t *ret)
+bool hn_window_list(const struct hn_gcall *c, const char *name, uint32_t n,
+		    int64_t otherwise, int64_t least, int64_t *ret)
 {
 	const struct hn_gattr *a = hn_gattr_find(c->node, name);
 
@@ -34,7 +34,7 @@ static bool read_list(const struct hn_gcall *c, const char *name, uint32_t n,
 	return true;
 }
 
-static int64_t reach(const struct hn_window *w, uint32_t d)
+int64_t hn_window_reach(const struct hn_window *w, uint32_t d)
 {
 	return (w->kernel[d] - 1) * w->dilation[d] + 1;
 }
@@ -58,7 +58,7 @@ static bool auto_pad(const struct hn_gcall *c, const struct hn_gvalue *x,
 	for (uint32_t d = 0; d < w->n; d++) {
 		int64_t in = x->shape[d + 2],
 			out = (in + w->stride[d] - 1) / w->stride[d];
-		int64_t pad = (out - 1) * w->stride[d] + reach(w, d) - in;
+		int64_t pad = (out - 1) * w->stride[d] + hn_window_reach(w, d) - in;
 
 		pad = pad > 0 && (upper || lower) ? pad : 0;
 		w->before[d] = upper ? pad / 2 : pad - pad / 2;
@@ -76,12 +76,12 @@ static bool count(const struct hn_gcall *c, const struct hn_gvalue *x,
 
 	for (uint32_t d = 0; d < w->n; d++) {
 		int64_t in = x->shape[d + 2];
-		int64_t room = in + w->before[d] + w->after[d] - reach(w, d);
+		int64_t room = in + w->before[d] + w->after[d] - hn_window_reach(w, d);
 
 		if (room < 0) {
 			hn_graph_fail(c->g, HONE_E_INVALID,
 				      "%s: a window of %lld in a dimension of %lld",
-				      c->node->op->name, LL(reach(w, d)),
+				      c->node->op->name, LL(hn_window_reach(w, d)),
 				      LL(in + w->before[d] + w->after[d]));
 			return false;
 		}
@@ -95,8 +95,8 @@ static bool count(const struct hn_gcall *c, const struct hn_gvalue *x,
 	return true;
 }
 
-bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x,
-		    const int64_t *kernel, struct hn_window *ret)
+bool hn_window_rules(const struct hn_gcall *c, const struct hn_gvalue *x,
+		     const int64_t *kernel, struct hn_window *ret)
 {
 	int64_t pads[2 * HN_WINDOW_DIMS];
 
@@ -106,10 +106,10 @@ bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x,
 		return false;
 	}
 	ret->n = x->rank - 2;
-	if (!read_list(c, "kernel_shape", ret->n, 0, 1, ret->kernel) ||
-	    !read_list(c, "strides", ret->n, 1, 1, ret->stride) ||
-	    !read_list(c, "dilations", ret->n, 1, 1, ret->dilation) ||
-	    !read_list(c, "pads", 2 * ret->n, 0, 0, pads)) {
+	if (!hn_window_list(c, "kernel_shape", ret->n, 0, 1, ret->kernel) ||
+	    !hn_window_list(c, "strides", ret->n, 1, 1, ret->stride) ||
+	    !hn_window_list(c, "dilations", ret->n, 1, 1, ret->dilation) ||
+	    !hn_window_list(c, "pads", 2 * ret->n, 0, 0, pads)) {
 		return false;
 	}
 	for (uint32_t d = 0; d < ret->n; d++) {
@@ -129,7 +129,13 @@ bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x,
 			return false;
 		}
 	}
-	if (!auto_pad(c, x, ret)) {
+	return true;
+}
+
+bool hn_window_read(const struct hn_gcall *c, const struct hn_gvalue *x,
+		    const int64_t *kernel, struct hn_window *ret)
+{
+	if (!hn_window_rules(c, x, kernel, ret) || !auto_pad(c, x, ret)) {
 		return false;
 	}
 	memcpy(ret->said, ret->after, sizeof(ret->said));
@@ -165,8 +171,8 @@ void hn_window_get(const struct hn_gnode *n, struct hn_window *ret)
 	}
 }
 
-uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, double otherwise,
-		       const uint8_t *order)
+uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w,
+		       double otherwise, const uint8_t *order)
 {
 	const struct hn_gvalue *v = &s->g->value[x];
 	hn_say_index index[HN_GRAPH_MAX_RANK], inner[HN_GRAPH_MAX_RANK];
@@ -211,8 +217,9 @@ uint32_t hn_window_pad(struct hn_say *s, int32_t x, const struct hn_window *w, d
 	return temp;
 }
 
-void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded, const struct hn_window *w,
-		    const uint8_t *order, const char *batch, const char *channel)
+void hn_window_load(struct hn_say *s, int32_t x, uint32_t padded,
+		    const struct hn_window *w, const uint8_t *order, const char *batch,
+		    const char *channel)
 {
 	const struct hn_gvalue *v = &s->g->value[x];
 	hn_say_index index[HN_GRAPH_MAX_RANK];
