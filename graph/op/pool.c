@@ -40,12 +40,13 @@ static int64_t covered(const struct hn_window *w, uint32_t d, int64_t i, int64_t
 }
 
 /* How many elements the windows along dimension d have: of the operand, or with the padding that
- * attributes ask for. */
-static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w,
-			    uint32_t d, bool with_padding)
+ * attributes ask for.  One number where all have as many. */
+static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w, uint32_t d,
+			    bool with_padding)
 {
 	int64_t end = w->before[d] + hn_gcall_in(c, 0)->shape[d + 2];
 	int64_t *n, *shape = HN_NEW(c->g->arena, int64_t);
+	bool same = true;
 
 	if (!hn_graph_afford(c->g, hn_mul_sat(w->out[d], sizeof(*n)))) {
 		return hn_graph_fail(c->g, HONE_E_QUOTA, "%s with %lld windows",
@@ -55,32 +56,23 @@ static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w,
 	for (int64_t i = 0; i < w->out[d]; i++) {
 		n[i] = with_padding ? covered(w, d, i, 0, end + w->said[d])
 				    : covered(w, d, i, w->before[d], end);
+		same &= n[i] == n[0];
 	}
 	*shape = w->out[d];
-	return hn_along(c->g, hn_graph_const(c->g, c->g->at, HN_I64, 1, shape, n, false),
-			d, w->n);
+	return same ? hn_graph_scalar(c->g, HN_I64, (double)n[0])
+		    : hn_along(c->g, hn_graph_const(c->g, c->g->at, HN_I64, 1, shape, n, false),
+			       d, w->n);
 }
 
 /* By how much sums of windows are divided: a constant of the spatial shape, or one number. */
-static int32_t counts(const struct hn_gcall *c, const struct hn_window *w,
-		      bool with_padding)
+static int32_t counts(const struct hn_gcall *c, const struct hn_window *w, bool with_padding)
 {
 	int32_t product = hn_graph_scalar(c->g, HN_I64, 1);
-	int64_t first = 0, other = 0;
 
 	for (uint32_t d = 0; d < w->n; d++) {
-		product = hn_graph_2(c->g, "Mul", product,
-				     counts_along(c, w, d, with_padding));
+		product = hn_graph_2(c->g, "Mul", product, counts_along(c, w, d, with_padding));
 	}
-	if (product < 0 || !hn_gvalue_int(&c->g->value[product], 0, &first)) {
-		return product;
-	}
-	for (int64_t i = 1; i < hn_gvalue_elements(&c->g->value[product]); i++) {
-		if (!hn_gvalue_int(&c->g->value[product], i, &other) || other != first) {
-			return product;
-		}
-	}
-	return hn_graph_scalar(c->g, HN_I64, (double)first);
+	return product;
 }
 
 int32_t hn_avgpool_expand(const struct hn_gcall *c)

@@ -205,7 +205,7 @@ bool hn_dequantize_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 
 static int32_t summed(struct hn_graph *g, int32_t v, int64_t axis)
 {
-	return hn_reduced(g, hn_cast_to(g, v, HN_I32), "+=!", 1, &axis, true);
+	return hn_reduced(g, v, "+=!", 1, &axis, true);
 }
 
 /* Zero points of rows as a column. */
@@ -317,7 +317,7 @@ static int32_t convolution(const struct hn_gcall *c, int32_t x, int32_t w, int32
 		if (zero == 0 || y < 0) {
 			return y;
 		}
-		sum = hn_reduced(g, hn_cast_to(g, w, HN_I32), "+=!",
+		sum = hn_reduced(g, w, "+=!",
 				 hn_axes_from(1, weights->rank, axes), axes, false);
 		sum = hn_scaled(g, sum, (double)zero);
 		return hn_graph_2(g, "Sub", y, hn_along(g, sum, 1, weights->rank));

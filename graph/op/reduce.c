@@ -8,6 +8,7 @@
 
 #include "graph/op/build.h"
 #include "graph/op/rows.h"
+#include "graph/op/sum.h"
 
 struct hn_reduce_row {
 	const char *op;	    /* ONNX's name, behind "Reduce" */
@@ -199,12 +200,18 @@ static bool is_reduced(const struct hn_gnode *n, uint32_t d)
 	return false;
 }
 
+/* Bytes are added up as int32 (sum.h). */
+static enum hn_dtype sum_type(const struct hn_gnode *n, enum hn_dtype t)
+{
+	return *hn_gattr_string(n, "how", "+=!") == '+' ? hn_sum_result(t, t) : t;
+}
+
 bool hn_reduce_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
 	bool keep = hn_gattr_int(c->node, "keepdims", 1) != 0;
 
-	*ret = (struct hn_gshape){ .dtype = x->dtype };
+	*ret = (struct hn_gshape){ .dtype = (uint8_t)sum_type(c->node, x->dtype) };
 	for (uint32_t d = 0; d < x->rank; d++) {
 		bool reduced = is_reduced(c->node, d);
 
@@ -217,13 +224,20 @@ bool hn_reduce_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 
 /* The signs of hone's notation begin with the largest finite number; what is all infinite stays so
  * in ONNX. */
-static void put_reduction(struct hn_say *s, const char *sign, int32_t x,
-			  const hn_say_index *from)
+static void put_reduction(struct hn_say *s, const struct hn_gnode *n, const hn_say_index *from)
 {
-	bool extreme = *sign == 'm' && hn_is_float(&s->g->value[x]), max = sign[1] == 'a';
+	const struct hn_gvalue *x = &s->g->value[n->in[0]], *y = &s->g->value[n->out[0]];
+	const char *sign = hn_gattr_string(n, "how", "+=!");
+	bool extreme = *sign == 'm' && hn_is_float(x), max = sign[1] == 'a';
 
 	hn_say_text(s, extreme ? " reduce=! " : " %s ", sign);
-	hn_say_load(s, x, from);
+	if (x->dtype != y->dtype) {
+		hn_say_text(s, "%s(", hn_dtype_name(y->dtype));
+	}
+	hn_say_load(s, n->in[0], from);
+	if (x->dtype != y->dtype) {
+		hn_say_text(s, ")");
+	}
 	if (extreme) {
 		hn_say_text(s, " by (x), (y) -> %s(x, y) from %sinf", max ? "max" : "min",
 			    max ? "-" : "");
@@ -246,7 +260,7 @@ void hn_reduce_say(struct hn_say *s, const struct hn_gnode *n)
 		k += !reduced || keep;
 	}
 	hn_say_left(s, n->out[0], index);
-	put_reduction(s, hn_gattr_string(n, "how", "+=!"), n->in[0], from);
+	put_reduction(s, n, from);
 	hn_say_where(s, n->out[0], index);
 	for (uint32_t d = 0; d < x->rank; d++) {
 		if (is_reduced(n, d)) {
