@@ -8,55 +8,7 @@
 #include <string.h>
 
 #include "base/jw.h"
-#include "client/best.h"
-#include "client/network.h"
-#include "search/answer.h"
-
-struct row {
-	const struct hn_gtask *task;
-	const char *key;
-	double ns;     /* of one run; 0 = nobody knows */
-	bool measured; /* else predicted */
-};
-
-static int fill_row(const struct hn_opts *o, const struct hn_gtask *task, struct hn_arena *a,
-		    struct row *ret, struct hn_err *err)
-{
-	struct hn_opts one = hn_network_task(o, task);
-	struct hn_answers answers;
-	struct hn_target target;
-	struct hn_input in;
-	struct hn_best best;
-	const char *line;
-	int rc = hn_input_read(&one, a, &in, err);
-
-	*ret = (struct row){ .task = task };
-	if (rc != 0) {
-		return rc;
-	}
-	ret->key = in.key;
-	if (hn_best_find(o, in.key, a, &best, NULL) == 0) {
-		ret->ns = best.differs == 0 ? best.entry.best.median_ns : 0;
-		ret->measured = ret->ns > 0;
-		hn_best_close(&best);
-	}
-	rc = ret->measured ? 0 : hn_best_target(o, a, &target, &line, err);
-	if (rc == 0 && !ret->measured) {
-		hn_answers_find(in.dag, &target, a, &answers);
-		ret->ns = answers.n > 0 ? answers.at[0].predicted_ns : 0;
-	}
-	return rc;
-}
-
-static double total(const struct row *row, uint32_t n)
-{
-	double ns = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		ns += row[i].ns * row[i].task->n_step;
-	}
-	return ns;
-}
+#include "client/task_times.h"
 
 static const char *flops_text(double flops, char text[32])
 {
@@ -69,9 +21,9 @@ static const char *flops_text(double flops, char text[32])
 	return text;
 }
 
-static void print_table(const struct hn_network *n, const struct row *row)
+static void print_table(const struct hn_network *n, const struct hn_task_time *row)
 {
-	double all = total(row, n->net.n_task), flops = 0;
+	double all = hn_task_times_sum(row, n->net.n_task), flops = 0;
 	uint32_t measured = 0;
 	char text[32], time[32];
 	int width = 6;
@@ -85,7 +37,7 @@ static void print_table(const struct hn_network *n, const struct row *row)
 	}
 	printf("%-*s  runs       FLOP       time  share  GFLOP/s\n", width, "kernel");
 	for (uint32_t i = 0; i < n->net.n_task; i++) {
-		const struct row *r = &row[i];
+		const struct hn_task_time *r = &row[i];
 
 		printf("%-*s  %4u  %9s %c%9s  %4.1f%%  %7.1f\n", width, r->task->name,
 		       r->task->n_step, flops_text(r->task->flops, text), r->measured ? ' ' : '~',
@@ -98,7 +50,7 @@ static void print_table(const struct hn_network *n, const struct row *row)
 	       measured < n->net.n_task ? " (~ = predicted of the automatic schedule)" : "");
 }
 
-static void print_json(const struct hn_network *n, const struct row *row)
+static void print_json(const struct hn_network *n, const struct hn_task_time *row)
 {
 	struct hn_buf b;
 	struct hn_jw w;
@@ -108,7 +60,7 @@ static void print_json(const struct hn_network *n, const struct row *row)
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "name", n->name);
 	hn_jw_uint(&w, "n_steps", n->net.n_step);
-	hn_jw_double(&w, "total_ns", total(row, n->net.n_task));
+	hn_jw_double(&w, "total_ns", hn_task_times_sum(row, n->net.n_task));
 	hn_jw_list(&w, "kernels");
 	for (uint32_t i = 0; i < n->net.n_task; i++) {
 		hn_jw_object(&w, NULL);
@@ -130,12 +82,9 @@ static void print_json(const struct hn_network *n, const struct row *row)
 
 static int show(const struct hn_opts *o, struct hn_network *n, struct hn_err *err)
 {
-	struct row *row = HN_NEW_ARRAY(&n->arena, struct row, n->net.n_task);
-	int rc = 0;
+	const struct hn_task_time *row;
+	int rc = hn_task_times(o, n, &row, err);
 
-	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
-		rc = fill_row(o, &n->net.task[i], &n->arena, &row[i], err);
-	}
 	if (rc == 0 && o->json) {
 		print_json(n, row);
 	} else if (rc == 0) {

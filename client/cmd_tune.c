@@ -19,6 +19,7 @@
 #include "client/history.h"
 #include "client/interrupt.h"
 #include "client/link.h"
+#include "client/network.h"
 #include "client/say.h"
 #include "client/show.h"
 #include "client/tune.h"
@@ -461,7 +462,7 @@ int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 
 int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 {
-	bool several = o->n_arg > 1 || o->tasks != NULL;
+	bool several = o->n_arg > 1 || o->tasks != NULL || hn_network_is(o->arg);
 	struct hn_opts at_once = *o;
 
 	if (o->seconds == 0) { /* as no trials: there is time for none */

@@ -1,5 +1,5 @@
-/* client/tune_set.c -- `hone tune FILE FILE...` and `hone tune --tasks LIST`: several computations,
- * one budget, one table.
+/* client/tune_set.c -- `hone tune FILE FILE...`, `hone tune --tasks LIST` and `hone tune NET.onnx`:
+ * several computations, one budget, one table.
  *
  * All files are read and checked before anything is started.  Then honed is asked how the set is,
  * five times a second, until it has ended.  Ctrl-C cancels the set; what was measured is kept.
@@ -15,14 +15,17 @@
 #include "client/interrupt.h"
 #include "client/say.h"
 #include "client/show.h"
+#include "client/task_times.h"
 #include "client/tune.h"
 
 #define CALL_MS 30000
 #define POLL_NS 200000000
 #define LIST_MAX ((size_t)1 << 20)
+#define SMALL_SHARE 0.001 /* of a network's time */
 
 struct entry {
-	const char *path;
+	const char *path; /* or */
+	const char *text, *name; /* of a network's kernel */
 	double weight;
 };
 
@@ -32,14 +35,67 @@ struct list {
 	uint32_t n;
 };
 
-static int add(struct list *l, const char *path, double weight, struct hn_err *err)
+static int add_entry(struct list *l, const struct entry *e, struct hn_err *err)
 {
 	if (l->n == HN_LIMIT_SET_TASKS) {
 		return hn_fail(err, HONE_E_INVALID, "more than %d computations",
 			       HN_LIMIT_SET_TASKS);
 	}
-	l->entry[l->n++] = (struct entry){ .path = path, .weight = weight };
+	l->entry[l->n++] = *e;
 	return 0;
+}
+
+static int add(struct list *l, const char *path, double weight, struct hn_err *err)
+{
+	return add_entry(l, &(struct entry){ .path = path, .weight = weight }, err);
+}
+
+/* A network's kernels, each as often as it runs.  What takes next to nothing of the whole is left
+ * out: its automatic schedule will do. */
+static int add_kernels(struct list *l, const struct hn_network *n, const struct hn_task_time *t,
+		       struct hn_err *err)
+{
+	double all = hn_task_times_sum(t, n->net.n_task), left = 0;
+	uint32_t n_left = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
+		const struct hn_gtask *task = t[i].task;
+		double ns = t[i].ns * task->n_step;
+
+		if (t[i].ns > 0 && ns < SMALL_SHARE * all) {
+			left += ns;
+			n_left++;
+			continue;
+		}
+		rc = add_entry(l,
+			       &(struct entry){ .text = hn_arena_strdup(&l->arena, task->text),
+						.name = hn_network_label(n, task, &l->arena),
+						.weight = task->n_step },
+			       err);
+	}
+	if (rc == 0 && n_left > 0) {
+		fprintf(stderr, "hone: %u small kernels, %.1f %% of the time, keep their automatic "
+				"schedules\n",
+			n_left, all > 0 ? left / all * 100 : 0);
+	}
+	return rc;
+}
+
+static int add_network(struct list *l, const struct hn_opts *o, const char *path,
+		       struct hn_err *err)
+{
+	const struct hn_task_time *t;
+	struct hn_opts one = *o;
+	struct hn_network n;
+	int rc;
+
+	one.arg = path;
+	rc = hn_network_open(&one, &n, err);
+	rc = rc ? rc : hn_task_times(&one, &n, &t, err);
+	rc = rc ? rc : add_kernels(l, &n, t, err);
+	hn_network_close(&n);
+	return rc;
 }
 
 /* "WEIGHT FILE", "# ..." or nothing; the text is cut up. */
@@ -121,7 +177,8 @@ static int read_all(struct list *l, const struct hn_opts *o, struct hn_err *err)
 		return add(l, NULL, 1, err);
 	}
 	for (uint32_t i = 0; rc == 0 && i < o->n_arg; i++) {
-		rc = add(l, o->args[i], 1, err);
+		rc = hn_network_is(o->args[i]) ? add_network(l, o, o->args[i], err)
+					       : add(l, o->args[i], 1, err);
 	}
 	return rc;
 }
@@ -159,6 +216,10 @@ static struct hn_opts opts_of(struct list *l, uint32_t i, const struct hn_opts *
 
 	one.arg = l->entry[i].path;
 	one.name = o->name != NULL ? o->name : name_of(l, i);
+	if (l->entry[i].text != NULL) {
+		one.text = l->entry[i].text;
+		one.name = l->entry[i].name;
+	}
 	return one;
 }
 

@@ -39,12 +39,16 @@ right "$work/a" 1
 hone compile "$work/small.onnx" -o "$work/b" >/dev/null 2>&1 || die "a second time"
 diff -r "$work/a" "$work/b" || die "other bytes the second time"
 
-# Records of the store are used.
-hone tune --trials 8 --quiet --name small.conv --text "$(hone model --as text "$work/small.onnx" |
-	sed -n '/^k00/,/^}/p')" >/dev/null 2>"$work/said" || die "tune: $(cat "$work/said")"
+# Tuned as a whole: kernels are tasks of one set, and their records are used.
+hone tune "$work/small.onnx" --trials 40 --quiet >"$work/table" 2>"$work/said" || die "tune: $(cat "$work/said")"
+grep -q "small.k00_conv_add_relu" "$work/table" || die "table: $(cat "$work/table")"
 hone compile "$work/small.onnx" -o "$work/a" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
-grep -q "1 from records, 4 scheduled automatically" "$work/said" || die "said: $(cat "$work/said")"
+grep -q "5 steps of 5 kernels, [1-5] from records" "$work/said" || die "said: $(cat "$work/said")"
 right "$work/a" 1
+hone model "$work/small.onnx" >"$work/model" 2>&1 || die "model: $(cat "$work/model")"
+grep -q "[1-5] of the kernels are tuned" "$work/model" || die "model: $(cat "$work/model")"
+hone compile --auto "$work/small.onnx" -o "$work/a" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
+grep -q ", 0 from records" "$work/said" || die "said: $(cat "$work/said")"
 
 # A dimension that the model leaves open.
 hone compile "$work/open.onnx" -o "$work/c" >/dev/null 2>"$work/said" && die "an open dimension"

@@ -120,8 +120,8 @@ bad_list '1\n' 'bad:1: '
 bad_list '2 \n' 'bad:1: no file'
 bad_list '# none\n' 'no lines'
 bad_list '1 nothing.txt\n' 'nothing.txt'
-yes '1 a.txt' | head -129 >"$work/bad"
-refused 'more than 128' hone tune --tasks "$work/bad"
+yes '1 a.txt' | head -513 >"$work/bad"
+refused 'more than 512' hone tune --tasks "$work/bad"
 refused 'nolist' hone tune --tasks "$work/nolist"
 refused 'not both' hone tune "$work/a.txt" --tasks "$work/list"
 refused 'name' hone tune "$work/a.txt" "$work/b.txt" --name x

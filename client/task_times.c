@@ -1,0 +1,57 @@
+/* client/task_times.c -- times of a network's kernels. */
+#include "client/task_times.h"
+
+#include "client/best.h"
+#include "search/answer.h"
+
+static int find_time(const struct hn_opts *o, const struct hn_gtask *task, struct hn_arena *a,
+		     struct hn_task_time *ret, struct hn_err *err)
+{
+	struct hn_opts one = hn_network_task(o, task);
+	struct hn_answers answers;
+	struct hn_target target;
+	struct hn_input in;
+	struct hn_best best;
+	const char *line;
+	int rc = hn_input_read(&one, a, &in, err);
+
+	*ret = (struct hn_task_time){ .task = task };
+	if (rc != 0) {
+		return rc;
+	}
+	ret->key = in.key;
+	if (hn_best_find(o, in.key, a, &best, NULL) == 0) {
+		ret->ns = best.differs == 0 ? best.entry.best.median_ns : 0;
+		ret->measured = ret->ns > 0;
+		hn_best_close(&best);
+	}
+	rc = ret->measured ? 0 : hn_best_target(o, a, &target, &line, err);
+	if (rc == 0 && !ret->measured) {
+		hn_answers_find(in.dag, &target, a, &answers);
+		ret->ns = answers.n > 0 ? answers.at[0].predicted_ns : 0;
+	}
+	return rc;
+}
+
+int hn_task_times(const struct hn_opts *o, struct hn_network *n, const struct hn_task_time **ret,
+		  struct hn_err *err)
+{
+	struct hn_task_time *t = HN_NEW_ARRAY(&n->arena, struct hn_task_time, n->net.n_task);
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
+		rc = find_time(o, &n->net.task[i], &n->arena, &t[i], err);
+	}
+	*ret = t;
+	return rc;
+}
+
+double hn_task_times_sum(const struct hn_task_time *t, uint32_t n)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ns += t[i].ns * t[i].task->n_step;
+	}
+	return ns;
+}

@@ -1,0 +1,22 @@
+/* client/task_times.h -- how long the kernels of a network take, as it would be compiled now. */
+#ifndef HN_CLIENT_TASK_TIMES_H
+#define HN_CLIENT_TASK_TIMES_H
+
+#include "client/network.h"
+
+struct hn_task_time {
+	const struct hn_gtask *task;
+	const char *key;
+	double ns;     /* of one run; 0 = nobody knows */
+	bool measured; /* by the best record; else predicted of the automatic schedule, by the analytic
+			* model */
+};
+
+/* Of all tasks, [n_task], in n's arena. */
+int hn_task_times(const struct hn_opts *o, struct hn_network *n, const struct hn_task_time **ret,
+		  struct hn_err *err) HN_NODISCARD;
+
+/* Of all runs of all of them. */
+double hn_task_times_sum(const struct hn_task_time *t, uint32_t n);
+
+#endif
