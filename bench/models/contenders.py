@@ -84,12 +84,11 @@ class Hone:
             net.built.mkdir(parents=True, exist_ok=True)
             dims = [f"--dim={name}={value}" for name, value in net.sizes.items()]
             command = [net.hone, "compile", str(net.path), "-o", str(net.folder), *dims]
-            done = subprocess.run(
-                [*command, *net.options], stderr=subprocess.PIPE, text=True, check=False
-            )
+            command += net.options
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise library.Failed((done.stderr.strip().split("\n") or [""])[-1])
-        self.library = library.Library(net.folder, net.threads)
+        self.folder, self.library = net.folder, library.Library(net.folder, net.threads)
         self.library.load(list(net.data.values()))
         self.run = self.library.caller()
 

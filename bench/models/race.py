@@ -132,13 +132,22 @@ def show(r):
     )
 
 
-def show_steps(library, least_ms, count=15):
-    """Where hone's time goes."""
-    steps = library.steps(count=20)
-    total = sum(ns for _, ns in steps) / 1e6
-    print(f"  {len(steps)} steps take {total:.3f} ms, a whole run {least_ms:.3f} ms")
-    for name, ns in sorted(steps, key=lambda step: -step[1])[:count]:
-        print(f"  {ns / 1e6:10.4f} ms {ns / 1e4 / total:5.1f} %  {name}")
+def flops_of(folder):
+    """Operations of each kernel, by its name."""
+    made = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    return {kernel["name"]: kernel["flops"] for kernel in made["kernels"]}
+
+
+def show_steps(racer, clock, least_ms, count=15):
+    """Where hone's time goes, and how fast it is there."""
+    steps, flops = racer.library.steps(count=20, clock=CLOCKS[clock]), flops_of(racer.folder)
+    total = sum(ns for _, _, ns in steps)
+    print(f"  {len(steps)} steps take {total / 1e6:.3f} ms, a whole run {least_ms:.3f} ms")
+    for name, kernel, ns in sorted(steps, key=lambda step: -step[2])[:count]:
+        speed = flops.get(kernel, 0) / max(1, ns)
+        print(
+            f"  {ns / 1e6:9.4f} ms {100 * ns / total:5.1f} % {speed:7.1f} GFLOP/s {kernel} {name}"
+        )
 
 
 def race(path, threads, args):
@@ -154,7 +163,7 @@ def race(path, threads, args):
                 file.write(json.dumps(r) + "\n")
     if args.steps and REFERENCE in racers:
         least = next(r["least_ms"] for r in rows if r["contender"] == REFERENCE)
-        show_steps(racers[REFERENCE].library, least)
+        show_steps(racers[REFERENCE], args.clock, least)
 
 
 def arguments():

@@ -23,6 +23,7 @@ def build(source, fault, folder):
     subprocess.run([*cc, f"-DFAULT={fault.upper()}", "-shared", *code, "-o", model], check=True)
     subprocess.run([*cc, "-c", source / "base/pool.c", "-o", pool], check=True)
     (folder / "model.h").write_text("extern const struct hone_model stub_model;\n")
+    (folder / "model.json").write_text('{"kernels": [{"name": "add", "flops": 4}]}')
     (folder / "model.weights").write_bytes(struct.pack("f", 1.5))
 
 
