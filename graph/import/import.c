@@ -146,6 +146,31 @@ static bool is_word_of(const char *words, const char *name)
 	return false;
 }
 
+/* Attributes that are no integers, by their names, which mean the same in all operators. */
+static const char floats[] = "alpha beta bias cubic_coeff_a epsilon extrapolation_value gamma lambd "
+			     "max min momentum ratio scale scales softcap value";
+static const char texts[] = "approximate auto_pad coordinate_transformation_mode direction equation "
+			    "keep_aspect_ratio_policy mode nearest_mode round_mode";
+
+/* Whether an attribute is of its kind; one tensor is a number, too. */
+static bool is_of_kind(const struct hn_onnx_attr *a)
+{
+	bool number = is_word_of(floats, a->name), text = is_word_of(texts, a->name);
+
+	switch (a->type) {
+	case HN_ONNX_ATTR_INT:
+	case HN_ONNX_ATTR_INTS:
+		return !number && !text;
+	case HN_ONNX_ATTR_FLOAT:
+	case HN_ONNX_ATTR_FLOATS:
+		return number;
+	case HN_ONNX_ATTR_STRING:
+		return text;
+	default:
+		return a->type == HN_ONNX_ATTR_TENSOR && strcmp(a->name, "value") == 0;
+	}
+}
+
 /* The value of ConstantOfShape: a tensor of one element. */
 static bool import_value(struct importer *i, const struct hn_onnx_attr *from,
 			 struct hn_gattr to[2])
@@ -223,6 +248,11 @@ static bool check_attr(struct importer *i, const struct hn_onnx_node *n, uint32_
 
 	if (!is_word_of(op->attrs, name)) {
 		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "attribute %.40s", name);
+		return false;
+	}
+	if (!is_of_kind(&n->attribute[k])) {
+		hn_graph_fail(i->g, HONE_E_INVALID, "attribute %.40s is of kind %s", name,
+			      hn_onnx_attr_type_name(n->attribute[k].type));
 		return false;
 	}
 	for (uint32_t j = 0; j < k; j++) {
@@ -524,6 +554,10 @@ static int check_model(struct importer *i)
 	if (i->g->opset < HN_IMPORT_MIN_OPSET || i->g->opset > HN_IMPORT_MAX_OPSET) {
 		return hn_fail(i->err, HONE_E_UNSUPPORTED, "opset %lld; hone reads %d to %d",
 			       (long long)i->g->opset, HN_IMPORT_MIN_OPSET, HN_IMPORT_MAX_OPSET);
+	}
+	if (m->graph->n_node > HN_IMPORT_MAX_NODES) {
+		return hn_fail(i->err, HONE_E_QUOTA, "%u nodes; hone reads %d", m->graph->n_node,
+			       HN_IMPORT_MAX_NODES);
 	}
 	if (m->graph->n_sparse_initializer > 0) {
 		return hn_fail(i->err, HONE_E_UNSUPPORTED, "sparse weights");

@@ -11,6 +11,7 @@
 
 #define HN_IMPORT_MIN_OPSET 6
 #define HN_IMPORT_MAX_OPSET 28
+#define HN_IMPORT_MAX_NODES 65536 /* each is checked: a tenth of a millisecond */
 
 /* A number for a symbolic dimension: of its name, or of dimension k of an input, "INPUT:k". */
 struct hn_import_dim {

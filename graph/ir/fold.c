@@ -145,22 +145,54 @@ static int evaluate(const struct alone *k, const struct hn_gtext *text,
 	return rc;
 }
 
+/* Its text and its dag, in a. */
+static int say(const struct alone *k, struct hn_arena *a, struct hn_gtext *ret_text,
+	       const struct hn_dag **ret, struct hn_err *err)
+{
+	static const uint32_t first = 0;
+	int rc = hn_graph_text(&k->g, "it", 1, &first, k->n.n_out, k->n.out, a, ret_text,
+			       err);
+
+	return rc ? rc : hn_graph_dag(ret_text, "it", a, ret, err);
+}
+
 /* *ret_done stays false where it is too much work. */
 static int compute(struct hn_graph *g, const struct alone *k, struct hn_arena *a,
 		   struct hn_gvalue *result, bool *ret_done, struct hn_err *err)
 {
-	static const uint32_t first = 0;
 	const struct hn_dag *dag;
 	struct hn_gtext text;
-	int rc = hn_graph_text(&k->g, "constant", 1, &first, k->n.n_out, k->n.out, a,
-			       &text, err);
+	int rc = say(k, a, &text, &dag, err);
 
-	rc = rc ? rc : hn_graph_dag(&text, "constant", a, &dag, err);
 	if (rc != 0 || !hn_graph_afford(g, work_of(dag))) {
 		return rc;
 	}
 	*ret_done = true;
 	return evaluate(k, &text, dag, a, result, err);
+}
+
+static void fail_within(struct hn_graph *g, const struct hn_gnode *n)
+{
+	g->failed = true;
+	hn_err_within(g->err, "%s%s%s", g->at, *g->at != '\0' ? ": " : "", n->op->name);
+}
+
+bool hn_graph_check(struct hn_graph *g, const struct hn_gnode *n)
+{
+	const struct hn_dag *dag;
+	struct hn_gtext text;
+	struct hn_arena a;
+	struct alone k;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	set_apart(g, n, /* one= */ false, &a, &k);
+	rc = say(&k, &a, &text, &dag, g->err);
+	hn_arena_fini(&a);
+	if (rc != 0) {
+		fail_within(g, n);
+	}
+	return rc == 0;
 }
 
 bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
@@ -171,7 +203,8 @@ bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
 	struct alone k;
 	int rc;
 
-	if (!all_constant(g, n) || strcmp(n->op->name, "copy") == 0) { /* asked for in place */
+	if (!all_constant(g, n) ||
+	    strcmp(n->op->name, "copy") == 0) { /* asked for in place */
 		return false;
 	}
 	fill = keeps_fill(g, n);

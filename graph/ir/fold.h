@@ -16,4 +16,8 @@
  * where they cannot be computed. */
 bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n);
 
+/* Whether the node's text is a computation: so that what is in a graph can be compiled, whatever the
+ * model says.  Sets g->failed where it is not. */
+bool hn_graph_check(struct hn_graph *g, const struct hn_gnode *n);
+
 #endif

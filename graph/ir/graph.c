@@ -343,7 +343,7 @@ static void add_node(struct hn_graph *g, struct hn_gnode *n, int32_t *out)
 		return;
 	}
 	put_results(n, out);
-	if (!is_settled(g, n) && !hn_graph_fold(g, n) && !g->failed) {
+	if (!is_settled(g, n) && !hn_graph_fold(g, n) && !g->failed && hn_graph_check(g, n)) {
 		keep(g, n);
 	}
 }

@@ -41,8 +41,8 @@ static int64_t covered(const struct hn_window *w, uint32_t d, int64_t i, int64_t
 
 /* How many elements the windows along dimension d have: of the operand, or with the padding that
  * attributes ask for.  One number where all have as many. */
-static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w, uint32_t d,
-			    bool with_padding)
+static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w,
+			    uint32_t d, bool with_padding)
 {
 	int64_t end = w->before[d] + hn_gcall_in(c, 0)->shape[d + 2];
 	int64_t *n, *shape = HN_NEW(c->g->arena, int64_t);
@@ -60,17 +60,20 @@ static int32_t counts_along(const struct hn_gcall *c, const struct hn_window *w,
 	}
 	*shape = w->out[d];
 	return same ? hn_graph_scalar(c->g, HN_I64, (double)n[0])
-		    : hn_along(c->g, hn_graph_const(c->g, c->g->at, HN_I64, 1, shape, n, false),
+		    : hn_along(c->g,
+			       hn_graph_const(c->g, c->g->at, HN_I64, 1, shape, n, false),
 			       d, w->n);
 }
 
 /* By how much sums of windows are divided: a constant of the spatial shape, or one number. */
-static int32_t counts(const struct hn_gcall *c, const struct hn_window *w, bool with_padding)
+static int32_t counts(const struct hn_gcall *c, const struct hn_window *w,
+		      bool with_padding)
 {
 	int32_t product = hn_graph_scalar(c->g, HN_I64, 1);
 
 	for (uint32_t d = 0; d < w->n; d++) {
-		product = hn_graph_2(c->g, "Mul", product, counts_along(c, w, d, with_padding));
+		product = hn_graph_2(c->g, "Mul", product,
+				     counts_along(c, w, d, with_padding));
 	}
 	return product;
 }

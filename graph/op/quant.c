@@ -317,8 +317,8 @@ static int32_t convolution(const struct hn_gcall *c, int32_t x, int32_t w, int32
 		if (zero == 0 || y < 0) {
 			return y;
 		}
-		sum = hn_reduced(g, w, "+=!",
-				 hn_axes_from(1, weights->rank, axes), axes, false);
+		sum = hn_reduced(g, w, "+=!", hn_axes_from(1, weights->rank, axes), axes,
+				 false);
 		sum = hn_scaled(g, sum, (double)zero);
 		return hn_graph_2(g, "Sub", y, hn_along(g, sum, 1, weights->rank));
 	}

@@ -224,7 +224,8 @@ bool hn_reduce_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 
 /* The signs of hone's notation begin with the largest finite number; what is all infinite stays so
  * in ONNX. */
-static void put_reduction(struct hn_say *s, const struct hn_gnode *n, const hn_say_index *from)
+static void put_reduction(struct hn_say *s, const struct hn_gnode *n,
+			  const hn_say_index *from)
 {
 	const struct hn_gvalue *x = &s->g->value[n->in[0]], *y = &s->g->value[n->out[0]];
 	const char *sign = hn_gattr_string(n, "how", "+=!");

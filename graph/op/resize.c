@@ -260,7 +260,8 @@ static bool read_numbers(const struct hn_gcall *c, uint32_t i, uint32_t n, doubl
 	const struct hn_gvalue *v = hn_gcall_in(c, i);
 
 	for (uint32_t k = 0; k < n; k++) {
-		if (hn_gvalue_elements(v) != n || !hn_gvalue_number(v, k, &ret[k])) {
+		if (v == NULL || hn_gvalue_elements(v) != n ||
+		    !hn_gvalue_number(v, k, &ret[k])) {
 			hn_graph_fail(c->g, HONE_E_UNSUPPORTED,
 				      "%s: operand %u is not a constant of %u numbers: "
 				      "shapes have "
