@@ -250,7 +250,8 @@ static int run_contest(const struct options *o, struct hn_contest *t,
 	int status = !hn_judge_all(t, judgement);
 
 	hn_contest_limits(t);
-	hn_race(t->contender, t->n, o->cold ? HN_RACE_COLD : 0, o->budget, result);
+	hn_race(t->contender, t->n, t->how | (o->cold ? HN_RACE_COLD : 0), o->budget,
+		result);
 	report(o, t, result, judgement, tally);
 	hn_contest_close(t);
 	return status;
@@ -311,7 +312,9 @@ static int hold_contest(const struct options *o, struct hn_contest *t,
 static int bench_row(const struct options *o, const struct hn_suite_row *row,
 		     const struct machine *m, struct hn_tally *tally)
 {
-	struct hn_contest t = { .row = row, .n_threads = o->threads };
+	struct hn_contest t = { .row = row,
+				.n_threads = o->threads,
+				.how = o->threads > 1 ? 0 : HN_RACE_OWN_TIME };
 	const char *steps = NULL;
 	struct hn_histories of;
 	struct hn_err err;

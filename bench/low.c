@@ -1,13 +1,14 @@
 /* bench/low.c -- hone's kernels of low precision against oneDNN and the machine's peak.
  *
- *     hone-bench low [--case GLOB] [--record FILE | --trials N [--tune DIR]] [--save FILE]
- *                    [--with-guards] [--threads N] [--isa NAME] [--budget S] [--list]
+ *     hone-bench low [--case GLOB] [--record FILE | --trials N [--tune DIR]] [--against FILE]
+ *                    [--save FILE] [--with-guards] [--threads N] [--isa NAME] [--budget S]
+ *                    [--list]
  *
  * For each case of low.def hone's best known schedule, the automatic one, every peer's way of
  * saying the case, and the peak of the machine's instruction for the types take turns in one
  * process, on the same buffers.  Rows: low.time of each contender, low.ratio and low.auto to the
- * fastest peer whose answer is right, low.peak; low.summary of each class at the end.  A table for
- * people goes to standard error.  A ratio above 1 means that hone is faster.
+ * fastest peer whose answer is right, low.other, low.peak; low.summary of each class at the
+ * end.  A table for people goes to standard error.  A ratio above 1 means that hone is faster.
  */
 #include <fnmatch.h>
 #include <math.h>
@@ -26,8 +27,12 @@
 #include "lower/lower.h"
 #include "target/target.h"
 
+/* contenders beside hone's best */
+#define AUTO "hone-auto"
+#define OTHER "hone-other"
+
 struct options {
-	const char *pattern, *record, *save, *tune, *isa_name;
+	const char *pattern, *record, *against, *save, *tune, *isa_name;
 	const struct isa *isa;
 	double trials, budget, threads;
 	bool guards, list;
@@ -65,10 +70,10 @@ static int usage(const char *word)
 	fprintf(stderr,
 		"hone-bench: low: %s\n"
 		"usage: hone-bench low [--case GLOB] [--record FILE | --trials N [--tune "
-		"DIR]] "
-		"[--save FILE]\n"
-		"                      [--with-guards] [--threads N] [--isa NAME] "
-		"[--budget S] [--list]\n",
+		"DIR]]\n"
+		"                      [--against FILE] [--save FILE] [--with-guards] "
+		"[--threads N]\n"
+		"                      [--isa NAME] [--budget S] [--list]\n",
 		word);
 	return 2;
 }
@@ -87,9 +92,9 @@ static bool take(const char *name, const char *value, struct options *o)
 	const struct {
 		const char *name, **to;
 	} words[] = {
-		{ "--case", &o->pattern }, { "--record", &o->record },
-		{ "--save", &o->save },	   { "--tune", &o->tune },
-		{ "--isa", &o->isa_name },
+		{ "--case", &o->pattern },    { "--record", &o->record },
+		{ "--against", &o->against }, { "--save", &o->save },
+		{ "--tune", &o->tune },	      { "--isa", &o->isa_name },
 	};
 	const struct {
 		const char *name;
@@ -251,6 +256,20 @@ static void enter_beside(struct hn_contest *t, const struct machine *m, const ch
 	}
 }
 
+/* Those of the log beside hone's best; a case that is not in it goes without. */
+static void enter_other(const struct options *o, struct hn_contest *t,
+			const struct machine *m, struct hn_arena *a)
+{
+	struct hn_histories other;
+	struct hn_err err;
+
+	if (hn_history_of_log(o->against, t->row->name, a, &other, &err) == 0) {
+		enter_beside(t, m, OTHER, &other);
+	} else {
+		fprintf(stderr, "hone-bench: %s\n", err.msg);
+	}
+}
+
 static int enter_hone(const struct options *o, struct hn_contest *t,
 		      const struct machine *m, const struct schedules *s,
 		      const char **ret_steps, struct hn_arena *a, struct hn_err *err)
@@ -260,7 +279,10 @@ static int enter_hone(const struct options *o, struct hn_contest *t,
 	struct hn_histories rule;
 
 	if (rc == 0 && known) {
-		enter_beside(t, m, "hone-auto", &s->automatic);
+		enter_beside(t, m, AUTO, &s->automatic);
+	}
+	if (rc == 0 && o->against != NULL) {
+		enter_other(o, t, m, a);
 	}
 	if (rc == 0 && o->guards) {
 		hn_history_of_heuristics(t->dag, m->target, a, &rule);
@@ -321,8 +343,10 @@ static void fill_line(const struct hn_contest *t, const struct hn_race_result *r
 
 		if (c->limit) {
 			limit = i;
-		} else if (strcmp(c->name, "hone-auto") == 0) {
+		} else if (strcmp(c->name, AUTO) == 0) {
 			automatic = i;
+		} else if (strcmp(c->name, OTHER) == 0) {
+			line->other = hn_race_ratio(&r[0], &r[i]);
 		} else if (!c->own && hn_judged_right(&j[i]) &&
 			   (peer == 0 || hn_race_ns(&r[i]) < hn_race_ns(&r[peer]))) {
 			peer = i;

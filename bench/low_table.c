@@ -54,6 +54,9 @@ void hn_low_add(struct hn_low_table *t, const struct hn_low_line *line, int32_t 
 	if (line->auto_ratio > 0) {
 		hn_bench_row("low.auto", line->auto_ratio, "x of the best peer", context);
 	}
+	if (line->other > 0) {
+		hn_bench_row("low.other", line->other, "x of the other log's", context);
+	}
 	if (line->peak > 0) {
 		snprintf(context, sizeof(context),
 			 "\"case\": \"%s\", \"threads\": %d, \"instruction\": \"%s\", "

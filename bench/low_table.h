@@ -13,6 +13,7 @@ struct hn_low_line {
 	double gops, auto_gops, peer_gops;
 	double ratio, auto_ratio; /* to the peer; 0 without one */
 	double peak, peer_peak;	  /* shares of the peak; 0 without one */
+	double other; /* the other log's schedule, its time over hone's; 0 without one */
 };
 
 struct hn_low_table {
