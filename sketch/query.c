@@ -74,6 +74,22 @@ static const struct hn_rel *split_of(const struct hn_stage *st, int32_t var)
 	return NULL;
 }
 
+int32_t hn_iter_axis(const struct hn_stage *st, int32_t iter)
+{
+	int32_t var = st->iter[iter].var;
+	const struct hn_rel *r;
+
+	while ((r = split_of(st, var)) != NULL) {
+		var = r->parent;
+	}
+	for (uint32_t i = 0; i < st->n_rel; i++) {
+		if (st->rel[i].kind == HN_REL_FUSE && st->rel[i].parent == var) {
+			return -1;
+		}
+	}
+	return var;
+}
+
 int32_t hn_intrin_axis(const struct hn_stage *st, enum hn_intrin_dim d)
 {
 	const struct hn_rel *r = st->intrin != NULL && st->intrin_var[d] >= 0

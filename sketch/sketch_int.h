@@ -158,6 +158,9 @@ void hn_factor_uniform(int64_t n, uint32_t n_part, struct hn_rng *rng, int64_t *
  * iterates, when that is spatial, free and has nobody attached; -1 otherwise. */
 int32_t hn_vector_iter(const struct hn_state *s, int32_t stage);
 
+/* The op's axis that the loop is a part of; -1 = several, fused. */
+int32_t hn_iter_axis(const struct hn_stage *st, int32_t iter);
+
 /* The op's axis that dimension d of the stage's instruction was cut from; -1 = none. */
 int32_t hn_intrin_axis(const struct hn_stage *st, enum hn_intrin_dim d);
 

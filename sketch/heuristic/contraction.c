@@ -9,6 +9,8 @@
  * block of those stays while panels stream by.  Low et al. 2016, section 4, without the
  * split of the reduction: a panel of v vectors is at most a fraction of a level 2 cache.
  */
+#include <string.h>
+
 #include "base/arith.h"
 #include "loopstate/state/intrin.h"
 #include "sketch/heuristic/heuristic_int.h"
@@ -20,7 +22,6 @@
 #define REST 1.04	   /* a rest is a second, guarded form of the nest */
 #define FEW_SUMS 8 /* shorter reductions are windows */
 #define PANELS_EACH 4 /* panels for each core that share out evenly enough */
-#define ROWS_AHEAD 8  /* of panels in place: a cache's latency in iterations */
 
 struct plan {
 	const struct hn_heuristic_view *v;
@@ -302,14 +303,28 @@ static bool broadcast_uses(const struct plan *p, uint32_t axis)
 	return false;
 }
 
-/* Axes that both kinds of operands use, rows, then the panels' own. */
-static void rows_first(const struct plan *p, uint32_t *order)
+/* The same; a group's channels stand still. */
+static bool broadcast_moves(const struct plan *p, uint32_t axis)
+{
+	for (uint32_t i = 0; i < p->v->n_read; i++) {
+		const struct hn_heuristic_read *r = &p->v->read[i];
+
+		if (r->stride[p->lane_axis] == 0 && r->stride[axis] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Axes that both kinds of operands use, as `shared` says, rows, then the panels' own. */
+static void rows_first(const struct plan *p, bool (*shared)(const struct plan *, uint32_t),
+		       uint32_t *order)
 {
 	uint32_t n = 0;
 
 	for (int pass = 0; pass < 3; pass++) {
 		for (uint32_t a = 0; a < p->v->n_spatial; a++) {
-			int kind = p->rows[a] ? 1 : broadcast_uses(p, a) ? 0 : 2;
+			int kind = p->rows[a] ? 1 : shared(p, a) ? 0 : 2;
 
 			if (kind == pass) {
 				order[n++] = a;
@@ -442,6 +457,72 @@ static bool panels_stay(const struct hn_heuristic_job *g, const struct plan *p)
 	return panels <= g->target->param[HN_PARAM_L1_BYTES] / 3;
 }
 
+/* Bytes of what is broadcast, if going through them again for each panel costs more than
+ * going through the panels again for each block of them that stays in the second cache;
+ * else 0. */
+static int64_t bytes_to_block(const struct hn_heuristic_job *g, const struct plan *p)
+{
+	int64_t room = g->target->param[HN_PARAM_L2_BYTES] / 4, panels = 0, gain = 0, most = 0;
+
+	for (uint32_t i = 0; i < p->v->n_read; i++) {
+		const struct hn_heuristic_read *r = &p->v->read[i];
+		struct hn_heuristic_stream s;
+
+		hn_heuristic_stream_of(g, p->v, r, p->rows, p->tile, &s);
+		if (r->stride[p->lane_axis] != 0) {
+			panels = hn_add_sat(
+				panels, hn_op_bytes(hn_stage_op(g->c.s, r->producer), 0));
+		} else if (!s.stays) {
+			gain = hn_add_sat(gain, s.bytes / s.passes * (s.passes - 1));
+			most = s.again > most ? s.again : most;
+		}
+	}
+	return gain > hn_mul_sat(panels, most / room) ? most : 0;
+}
+
+/* Rows cut into at least `need` blocks, if there are so many tiles; returns how many there are,
+ * of what panels and rows have in common and of rows. */
+static int64_t cut_rows(const struct plan *p, int64_t need, int64_t *block)
+{
+	const struct hn_heuristic_view *v = p->v;
+	int64_t blocks = 1;
+
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		int64_t tiles = hn_ceildiv(v->extent[a], p->tile[a]), len = 1;
+
+		if (p->rows[a]) {
+			len = part_length(tiles, need >= tiles ? 1 : tiles / need);
+			need = hn_ceildiv(need, hn_ceildiv(tiles, len));
+		} else if (!broadcast_moves(p, a)) {
+			len = tiles;
+		}
+		block[a] = p->tile[a] * len;
+		blocks = hn_mul_sat(blocks, hn_ceildiv(tiles, len));
+	}
+	return blocks;
+}
+
+/* Blocks of rows that stay in the second cache while all panels go by; false = that is no
+ * gain, or the blocks do not share out evenly enough. */
+static bool block_stream(const struct hn_heuristic_job *g, const struct plan *p,
+			 struct hn_heuristic_nest *n)
+{
+	int64_t bytes = bytes_to_block(g, p), cores = hn_heuristic_cores(g);
+	int64_t block[HN_DAG_MAX_ITERS], blocks;
+
+	if (bytes == 0) {
+		return false;
+	}
+	blocks = cut_rows(p, hn_ceildiv(bytes, g->target->param[HN_PARAM_L2_BYTES] / 4),
+			  block);
+	if (n->threads && blocks % cores != 0 && blocks < PANELS_EACH * cores) {
+		return false;
+	}
+	memcpy(n->block, block, p->v->n_spatial * sizeof(block[0]));
+	rows_first(p, broadcast_moves, n->outer);
+	return true;
+}
+
 static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t host)
 {
 	struct hn_heuristic_nest n;
@@ -472,7 +553,7 @@ static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t 
 		}
 	} else if (attach) {
 		n.n_move = hn_heuristic_moves(g, p->v, n.move);
-		rows_first(p, n.outer);
+		rows_first(p, broadcast_uses, n.outer);
 		/* panels' own axes run inside the block */
 		for (uint32_t a = 0; a < p->v->n_spatial; a++) {
 			if (!broadcast_uses(p, a)) {
@@ -480,39 +561,10 @@ static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t 
 			}
 		}
 		hn_heuristic_block_rows(g, p->v, p->rows, &n);
-	} else if (!p->phased && !stay) {
+	} else if (!p->phased && !stay && !block_stream(g, p, &n)) {
 		pack_in_turn(g, p, &n);
 	}
 	hn_heuristic_nest_build(g, p->v, host, &n);
-}
-
-/* Panels in place whose rows lie far apart: what fetches ahead in hardware stays within a
- * page, so that each row would be waited for.  Those of an instruction's terms are a copy in
- * order. */
-static void fetch_panels(struct hn_heuristic_job *g, const struct plan *p)
-{
-	const struct hn_heuristic_view *v = p->v;
-	int32_t loop = -1;
-
-	for (uint32_t i = 0; !g->c.failed && i < g->c.s->stage[v->stage]->n_iter; i++) {
-		const struct hn_iter *it = &g->c.s->stage[v->stage]->iter[i];
-
-		/* a stage inside another one has lengths not known yet */
-		loop = it->kind == HN_ITER_REDUCE && it->extent != 1 ? (int32_t)i : loop;
-	}
-	for (uint32_t i = 0; loop >= 0 && i < v->n_read; i++) {
-		const struct hn_heuristic_read *r = &v->read[i];
-		struct hn_step step = { .kind = HN_STEP_prefetch, .stage = v->stage };
-
-		step.a[HN_PF_ITER] = loop;
-		step.a[HN_PF_OPERAND] = r->producer;
-		step.a[HN_PF_DISTANCE] = ROWS_AHEAD;
-		if (r->stride[p->lane_axis] != 0 && !p->terms.in &&
-		    hn_heuristic_rows_far(g, v, r)) {
-			/* *ret is written on success alone */
-			(void)!hn_state_apply(g->c.s, &step, g->c.a, &g->c.s, NULL);
-		}
-	}
 }
 
 bool hn_heuristic_is_contraction(const struct hn_heuristic_job *g,
@@ -580,7 +632,12 @@ static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view 
 	}
 	if (!g->c.failed) {
 		make_nest(g, &p, host + moved);
-		fetch_panels(g, &p);
+		if (!p.terms.in) { /* an instruction's are a copy in order */
+			hn_heuristic_fetch_panels(g, p.v, p.lane_axis);
+		}
+		if (!phased) {
+			hn_heuristic_fetch_pieces(g, p.v, p.lane_axis, p.rows, p.tile);
+		}
 	}
 }
 

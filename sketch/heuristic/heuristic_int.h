@@ -154,6 +154,27 @@ uint32_t hn_heuristic_own_panels(struct hn_heuristic_job *g, const struct hn_heu
 bool hn_heuristic_rows_far(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		       const struct hn_heuristic_read *r);
 
+/* fetch.c: how the loops over panels go through what is broadcast along the lanes.  rows:
+ * the axes that no panel uses. */
+struct hn_heuristic_stream {
+	int64_t again;	/* bytes, of one group where there are such, */
+	int64_t passes; /* that are gone through so many times */
+	int64_t bytes;	/* of all passes */
+	bool stays;	/* in the second cache, or is fetched into it well enough */
+};
+void hn_heuristic_stream_of(const struct hn_heuristic_job *g,
+			    const struct hn_heuristic_view *v,
+			    const struct hn_heuristic_read *r, const bool *rows,
+			    const int64_t *tile, struct hn_heuristic_stream *ret);
+
+/* fetch.c: v's stage, whose nest is made with lanes along lane_axis, fetches ahead: panels in
+ * place whose rows lie far apart; what tiles of those lengths broadcast in short pieces from
+ * beyond the second cache. */
+void hn_heuristic_fetch_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			       uint32_t lane_axis);
+void hn_heuristic_fetch_pieces(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			       uint32_t lane_axis, const bool *rows, const int64_t *tile);
+
 /* The stages that read `stage` other than by inlined ones; count, at most n_max written. */
 uint32_t hn_heuristic_readers(struct hn_heuristic_job *g, int32_t stage, int32_t *ret,
 			  uint32_t n_max);

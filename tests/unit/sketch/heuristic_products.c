@@ -211,7 +211,7 @@ static void small_weights_stay(void **state)
 		{ "f(float32 X[57,56,32], W[32,96]) -> Y {"
 		  " Y(h,w,f) +=! X(h,w,c) * W(c,f) }",
 		  57, 3, true },
-		{ "f(float32 X[57,56,512], W[512,96]) -> Y {"
+		{ "f(float32 X[57,28,512], W[512,96]) -> Y {"
 		  " Y(h,w,f) +=! X(h,w,c) * W(c,f) }",
 		  57, 3, false },
 	};
@@ -231,6 +231,87 @@ static void small_weights_stay(void **state)
 	}
 }
 
+/* Rows that the second cache does not hold by far are cut into blocks that it does, and all panels
+ * go by inside; not where the blocks do not share out over the cores. */
+static void streamed_rows_are_blocked(void **state)
+{
+	static const struct {
+		const char *target, *text;
+		int64_t blocks, panels; /* lengths of the loops over them */
+		bool blocked;
+	} of[] = {
+		{ AVX512_OF("1"),
+		  "f(float32 A[1792,1024], const B[1024,128]) -> C {"
+		  " C(i,j) +=! A(i,k) * B(k,j) }",
+		  32, 4, true },
+		{ AVX512_OF("4"),
+		  "f(float32 A[1792,1024], const B[1024,128]) -> C {"
+		  " C(i,j) +=! A(i,k) * B(k,j) }",
+		  32, 4, true },
+		{ AVX512_OF("24"),
+		  "f(float32 A[1792,1024], const B[1024,128]) -> C {"
+		  " C(i,j) +=! A(i,k) * B(k,j) }",
+		  32, 4, false },
+		{ AVX512_OF("1"),
+		  "f(float32 A[896,1024], const B[1024,128]) -> C {"
+		  " C(i,j) +=! A(i,k) * B(k,j) }",
+		  16, 4, false },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_open(&x, of[i].target, of[i].text);
+		const struct hn_node *root = heuristics_tree(&x, 0);
+		int32_t blocks = depth_of(root, of[i].blocks);
+		int32_t panels = depth_of(root, of[i].panels);
+
+		assert_int_equal(blocks >= 0 && blocks < panels, of[i].blocked);
+		heuristics_end(&x);
+	}
+}
+
+/* What tiles broadcast is fetched ahead where it comes from beyond the second cache in short
+ * pieces, and there are few sums for each line of it. */
+static void short_pieces_are_fetched_ahead(void **state)
+{
+	static const struct {
+		const char *text;
+		bool ahead;
+	} of[] = {
+		/* 64 channels of a pixel */
+		{ "f(float32 X[16,56,56,64], const W[64,64]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n,h,w,c) * W(c,f) }",
+		  true },
+		/* 16 of 64, a group's, of every second pixel */
+		{ "f(float32 X[16,57,57,64], const W[3,3,16,128]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n, h * 2 + r, w * 2 + s, f / 32 * 16 + c) * W(r,s,c,f)"
+		  " where h in 0:28, w in 0:28 }",
+		  true },
+		/* the second cache holds it */
+		{ "f(float32 X[1,56,56,64], const W[64,64]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n,h,w,c) * W(c,f) }",
+		  false },
+		/* long pieces */
+		{ "f(float32 X[16,28,28,1024], const W[1024,64]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n,h,w,c) * W(c,f) }",
+		  false },
+		/* 392 sums for a line */
+		{ "f(float32 X[16,118,118,16], const W[7,7,16,128]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n, h + r, w + s, c) * W(r,s,c,f)"
+		  " where h in 0:112, w in 0:112 }",
+		  false },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_open(&x, AVX512, of[i].text);
+		assert_int_equal(has_step(x.g[0], HN_STEP_prefetch), of[i].ahead);
+		heuristics_end(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +321,8 @@ int main(void)
 		cmocka_unit_test(panels_are_packed_in_turn),
 		cmocka_unit_test(attention_goes_by_blocks_of_rows),
 		cmocka_unit_test(small_weights_stay),
+		cmocka_unit_test(streamed_rows_are_blocked),
+		cmocka_unit_test(short_pieces_are_fetched_ahead),
 	};
 
 	return cmocka_run_group_tests_name("sketch heuristic products", tests, NULL,
