@@ -15,10 +15,10 @@ struct importer {
 	const struct hn_onnx_model *model;
 	struct hn_import *im;
 	struct hn_graph *g;
-	struct hn_names name;	/* values; HN_BAD: of a node that was refused */
-	uint32_t n_name;	/* it has at most */
+	struct hn_names name;	     /* values; HN_BAD: of a node that was refused */
+	uint32_t n_name;	     /* it has at most */
 	struct hn_names initializer; /* numbers of the file's weights */
-	struct hn_err node_err; /* why a node is refused */
+	struct hn_err node_err;	     /* why a node is refused */
 	struct hn_err *err;
 };
 
@@ -37,16 +37,19 @@ static void refuse(struct importer *i, const struct hn_onnx_node *n, const char 
 	const char *op = op_text(i, n);
 
 	for (uint32_t k = 0; k < im->n_refusal; k++) {
-		if (strcmp(im->refusal[k].op, op) == 0 && strcmp(im->refusal[k].why, why) == 0) {
+		if (strcmp(im->refusal[k].op, op) == 0 &&
+		    strcmp(im->refusal[k].why, why) == 0) {
 			im->refusal[k].n++;
 			return;
 		}
 	}
-	im->refusal = hn_arena_grow(i->g->arena, im->refusal, im->n_refusal, &im->cap_refusal,
-				    sizeof(*im->refusal));
-	im->refusal[im->n_refusal++] = (struct hn_refusal){
-		.op = op, .node = i->g->at, .why = hn_arena_strdup(i->g->arena, why), .n = 1
-	};
+	im->refusal = hn_arena_grow(i->g->arena, im->refusal, im->n_refusal,
+				    &im->cap_refusal, sizeof(*im->refusal));
+	im->refusal[im->n_refusal++] =
+		(struct hn_refusal){ .op = op,
+				     .node = i->g->at,
+				     .why = hn_arena_strdup(i->g->arena, why),
+				     .n = 1 };
 }
 
 /* -- constants -------------------------------------------------------------------------- */
@@ -60,17 +63,19 @@ static int32_t import_packed(struct importer *i, const struct hn_onnx_tensor *t,
 	uint8_t *to, top = (uint8_t)(1u << (bits - 1));
 
 	if (!hn_graph_afford(i->g, t->n_element)) {
-		return hn_graph_fail(i->g, HONE_E_QUOTA, "constant %.80s has %lld elements",
-				     t->name, (long long)t->n_element);
+		return hn_graph_fail(i->g, HONE_E_QUOTA,
+				     "constant %.80s has %lld elements", t->name,
+				     (long long)t->n_element);
 	}
 	to = hn_arena_alloc(i->g->arena, (size_t)t->n_element);
 	for (int64_t k = 0; k < t->n_element; k++) {
-		uint8_t v = (uint8_t)(from.at[k / each] >> (k % each * bits)) & (2u * top - 1);
+		uint8_t v = (uint8_t)(from.at[k / each] >> (k % each * bits)) &
+			    (2u * top - 1);
 
 		to[k] = is_signed ? (uint8_t)((v ^ top) - top) : v;
 	}
-	return hn_graph_const(i->g, t->name, is_signed ? HN_I8 : HN_U8, t->n_dims, t->dims, to,
-			      false);
+	return hn_graph_const(i->g, t->name, is_signed ? HN_I8 : HN_U8, t->n_dims,
+			      t->dims, to, false);
 }
 
 static bool is_packed(int32_t onnx_type)
@@ -87,8 +92,9 @@ static int32_t import_tensor(struct importer *i, const struct hn_onnx_tensor *t)
 	struct hn_onnx_bytes bytes;
 
 	if (type == HN_N_DTYPE || t->n_dims > HN_GRAPH_MAX_RANK) {
-		return hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "constant %.80s of %s with %u dimensions",
-				     t->name, hn_onnx_dtype_name(t->data_type), t->n_dims);
+		return hn_graph_fail(i->g, HONE_E_UNSUPPORTED,
+				     "constant %.80s of %s with %u dimensions", t->name,
+				     hn_onnx_dtype_name(t->data_type), t->n_dims);
 	}
 	if (hn_onnx_tensor_bytes(i->onnx, t, &bytes, i->g->err) != 0) {
 		i->g->failed = true;
@@ -102,8 +108,8 @@ static int32_t import_tensor(struct importer *i, const struct hn_onnx_tensor *t)
 			      bytes.at != NULL ? (const void *)bytes.at : "", false);
 }
 
-static int32_t import_numbers(struct importer *i, enum hn_dtype t, uint32_t n, bool scalar,
-			      const void *data)
+static int32_t import_numbers(struct importer *i, enum hn_dtype t, uint32_t n,
+			      bool scalar, const void *data)
 {
 	int64_t *shape = HN_NEW(i->g->arena, int64_t);
 
@@ -147,10 +153,12 @@ static bool is_word_of(const char *words, const char *name)
 }
 
 /* Attributes that are no integers, by their names, which mean the same in all operators. */
-static const char floats[] = "alpha beta bias cubic_coeff_a epsilon extrapolation_value gamma lambd "
-			     "max min momentum ratio scale scales softcap value";
-static const char texts[] = "approximate auto_pad coordinate_transformation_mode direction equation "
-			    "keep_aspect_ratio_policy mode nearest_mode round_mode";
+static const char floats[] =
+	"alpha beta bias cubic_coeff_a epsilon extrapolation_value gamma lambd "
+	"max min momentum ratio scale scales softcap value";
+static const char texts[] =
+	"approximate auto_pad coordinate_transformation_mode direction equation "
+	"keep_aspect_ratio_policy mode nearest_mode round_mode";
 
 /* Whether an attribute is of its kind; one tensor is a number, too. */
 static bool is_of_kind(const struct hn_onnx_attr *a)
@@ -179,7 +187,8 @@ static bool import_value(struct importer *i, const struct hn_onnx_attr *from,
 	double *number = HN_NEW(i->g->arena, double);
 
 	if (v < 0 || !hn_gvalue_number(&i->g->value[v], 0, number)) {
-		hn_graph_fail(i->g, HONE_E_INVALID, "attribute %s has no element", from->name);
+		hn_graph_fail(i->g, HONE_E_INVALID, "attribute %s has no element",
+			      from->name);
 		return false;
 	}
 	to[0] = (struct hn_gattr){ from->name, HN_GATTR_FLOATS, 1, NULL, number, NULL };
@@ -218,24 +227,29 @@ static uint32_t import_attr(struct importer *i, const struct hn_onnx_attr *from,
 		*to = hn_gattr_of_ints(from->name, from->n_ints, one);
 		return 1;
 	case HN_ONNX_ATTR_FLOAT:
-		*to = (struct hn_gattr){ from->name, HN_GATTR_FLOATS, 1, NULL,
-					 widened(a, 1, &from->f), NULL };
+		*to = (struct hn_gattr){ from->name, HN_GATTR_FLOATS,	      1,
+					 NULL,	     widened(a, 1, &from->f), NULL };
 		return 1;
 	case HN_ONNX_ATTR_FLOATS:
-		*to = (struct hn_gattr){ from->name, HN_GATTR_FLOATS, from->n_floats, NULL,
-					 widened(a, from->n_floats, from->floats), NULL };
+		*to = (struct hn_gattr){ from->name,
+					 HN_GATTR_FLOATS,
+					 from->n_floats,
+					 NULL,
+					 widened(a, from->n_floats, from->floats),
+					 NULL };
 		return 1;
 	case HN_ONNX_ATTR_STRING:
-		*to = (struct hn_gattr){ .name = from->name,
-					 .kind = HN_GATTR_STRING,
-					 .s = hn_arena_strndup(a, (const char *)from->s.at,
-							       from->s.n) };
+		*to = (struct hn_gattr){
+			.name = from->name,
+			.kind = HN_GATTR_STRING,
+			.s = hn_arena_strndup(a, (const char *)from->s.at, from->s.n)
+		};
 		return 1;
 	case HN_ONNX_ATTR_TENSOR:
 		return import_value(i, from, to) ? 2 : 0;
 	default:
-		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "attribute %.40s of kind %s", from->name,
-			      hn_onnx_attr_type_name(from->type));
+		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "attribute %.40s of kind %s",
+			      from->name, hn_onnx_attr_type_name(from->type));
 		return 0;
 	}
 }
@@ -257,7 +271,8 @@ static bool check_attr(struct importer *i, const struct hn_onnx_node *n, uint32_
 	}
 	for (uint32_t j = 0; j < k; j++) {
 		if (strcmp(n->attribute[j].name, name) == 0) {
-			hn_graph_fail(i->g, HONE_E_INVALID, "attribute %.40s is there twice", name);
+			hn_graph_fail(i->g, HONE_E_INVALID,
+				      "attribute %.40s is there twice", name);
 			return false;
 		}
 	}
@@ -286,20 +301,23 @@ static int32_t value_of(struct importer *i, const char *name)
 		*v = import_tensor(i, find_initializer(i, name));
 	}
 	if (*v == UNKNOWN) {
-		return hn_graph_fail(i->g, HONE_E_INVALID,
-				     "operand %.80s is no input, no weight and no result of a "
-				     "node before",
-				     name);
+		return hn_graph_fail(
+			i->g, HONE_E_INVALID,
+			"operand %.80s is no input, no weight and no result of a "
+			"node before",
+			name);
 	}
 	return *v;
 }
 
 /* Integers of less than a byte are only taken where their values alone count. */
-static bool check_packed(struct importer *i, const struct hn_onnx_node *n, const char *operand)
+static bool check_packed(struct importer *i, const struct hn_onnx_node *n,
+			 const char *operand)
 {
 	const struct hn_onnx_tensor *t = find_initializer(i, operand);
 
-	if (t != NULL && is_packed(t->data_type) && strcmp(n->op_type, "DequantizeLinear") != 0 &&
+	if (t != NULL && is_packed(t->data_type) &&
+	    strcmp(n->op_type, "DequantizeLinear") != 0 &&
 	    strcmp(n->op_type, "Cast") != 0) {
 		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "operand %.80s of %s", operand,
 			      hn_onnx_dtype_name(t->data_type));
@@ -308,23 +326,74 @@ static bool check_packed(struct importer *i, const struct hn_onnx_node *n, const
 	return true;
 }
 
+/* The row; NULL after hn_graph_fail. */
+static const struct hn_gop *find_op(struct importer *i, const struct hn_onnx_node *n)
+{
+	bool of_onnx = *n->domain == '\0' || strcmp(n->domain, "ai.onnx") == 0;
+	const char *name = of_onnx ? n->op_type : op_text(i, n);
+	const struct hn_gop *op = hn_gop_find(name);
+
+	if (op != NULL && hn_gop_is_onnx(op)) {
+		return op;
+	}
+	for (uint32_t k = 0; k < i->model->n_functions; k++) {
+		if (strcmp(i->model->functions[k].name, n->op_type) == 0 &&
+		    strcmp(i->model->functions[k].domain, n->domain) == 0) {
+			hn_graph_fail(i->g, HONE_E_UNSUPPORTED,
+				      "a function of the model; export it with functions "
+				      "inlined");
+			return NULL;
+		}
+	}
+	hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "%s", hn_gop_why_not(name));
+	return NULL;
+}
+
+/* Before version 7 operand 1 is broadcast where `broadcast` says so, from dimension `axis` on. */
+static bool old_broadcast(struct importer *i, const struct hn_gattr *attr,
+			  uint32_t n_attr, uint32_t n_in, int32_t *in)
+{
+	const struct hn_gnode n = { .attr = attr, .n_attr = n_attr };
+	uint32_t rank = n_in > 1 && in[0] >= 0 ? i->g->value[in[0]].rank : 0;
+	uint32_t mine = n_in > 1 && in[1] >= 0 ? i->g->value[in[1]].rank : 0;
+	int64_t axis = hn_gattr_int(&n, "axis", (int64_t)rank - mine);
+	int64_t shape[HN_GRAPH_MAX_RANK];
+	struct hn_gattr to;
+
+	if (hn_gattr_int(&n, "broadcast", 0) == 0 || n_in != 2) {
+		return true;
+	}
+	axis = axis < 0 ? axis + rank : axis;
+	if (i->g->opset >= 7 || axis < 0 || axis + mine > rank) {
+		hn_graph_fail(i->g, HONE_E_INVALID, "attribute broadcast");
+		return false;
+	}
+	for (uint32_t d = (uint32_t)axis; d < rank; d++) {
+		shape[d - axis] =
+			d - axis < mine ? i->g->value[in[1]].shape[d - axis] : 1;
+	}
+	to = hn_gattr_of_ints("shape", rank - (uint32_t)axis, shape);
+	in[1] = hn_graph_add(i->g, "reshape", 1, &in[1], 1, &to);
+	return !i->g->failed;
+}
+
 static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
 {
-	const struct hn_gop *op = hn_gop_find(n->op_type);
-	struct hn_gattr *attr = HN_NEW_ARRAY(i->g->arena, struct hn_gattr, 2 * n->n_attribute + 2);
+	const struct hn_gop *op = find_op(i, n);
+	struct hn_gattr *attr =
+		HN_NEW_ARRAY(i->g->arena, struct hn_gattr, 2 * n->n_attribute + 2);
 	int32_t *in = HN_NEW_ARRAY(i->g->arena, int32_t, n->n_input);
 	uint32_t n_attr = 0, n_in = n->n_input, n_out = n->n_output;
 
-	if ((*n->domain != '\0' && strcmp(n->domain, "ai.onnx") != 0) || op == NULL ||
-	    op->attrs == NULL) { /* rows without a list of attributes are hone's own */
-		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "not an operator that hone has");
+	if (op == NULL) {
 		return;
 	}
 	for (uint32_t k = 0; k < n->n_attribute && check_attr(i, n, k, op); k++) {
 		n_attr += import_attr(i, &n->attribute[k], attr + n_attr);
 	}
 	for (uint32_t k = 0; k < n_in; k++) {
-		in[k] = check_packed(i, n, n->input[k]) ? value_of(i, n->input[k]) : HN_BAD;
+		in[k] = check_packed(i, n, n->input[k]) ? value_of(i, n->input[k])
+							: HN_BAD;
 	}
 	while (n_in > 0 && in[n_in - 1] == HN_NONE) {
 		n_in--;
@@ -332,8 +401,8 @@ static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
 	while (n_out > 1 && *n->output[n_out - 1] == '\0') { /* left out */
 		n_out--;
 	}
-	if (!i->g->failed) {
-		hn_graph_call(i->g, n->op_type, n_in, in, n_attr, attr, n_out, out);
+	if (!i->g->failed && old_broadcast(i, attr, n_attr, n_in, in)) {
+		hn_graph_call(i->g, op->name, n_in, in, n_attr, attr, n_out, out);
 	}
 }
 
@@ -364,8 +433,8 @@ static bool check_results(struct importer *i, const struct hn_onnx_node *n)
 		if (*n->output[k] != '\0' &&
 		    (*hn_names_at(&i->name, n->output[k], UNKNOWN) != UNKNOWN ||
 		     find_initializer(i, n->output[k]) != NULL)) {
-			hn_graph_fail(i->g, HONE_E_INVALID, "result %.80s is there already",
-				      n->output[k]);
+			hn_graph_fail(i->g, HONE_E_INVALID,
+				      "result %.80s is there already", n->output[k]);
 			return false;
 		}
 	}
@@ -405,8 +474,8 @@ static int import_node(struct importer *i, const struct hn_onnx_node *n)
 			return hn_fail(i->err, HONE_E_NOMEM, "%s", i->node_err.msg);
 		}
 		/* the line begins with the node's name, which is told apart */
-		skip = strncmp(i->node_err.msg, i->g->at, skip) == 0 && *i->g->at != '\0' &&
-				       i->node_err.msg[skip] == ':'
+		skip = strncmp(i->node_err.msg, i->g->at, skip) == 0 &&
+				       *i->g->at != '\0' && i->node_err.msg[skip] == ':'
 			       ? skip + 2
 			       : 0;
 		refuse(i, n, i->node_err.msg + skip);
@@ -433,8 +502,8 @@ static struct hn_import_dim *find_dim(struct importer *i, const char *name)
 }
 
 /* The number of dimension d; 0, and its name among the missing ones, where nobody knows it. */
-static int64_t import_dim(struct importer *i, const struct hn_onnx_value_info *v, uint32_t d,
-			  struct hn_buf *missing)
+static int64_t import_dim(struct importer *i, const struct hn_onnx_value_info *v,
+			  uint32_t d, struct hn_buf *missing)
 {
 	const struct hn_onnx_dim *dim = &v->dim[d];
 	const char *place = hn_arena_printf(i->g->arena, "%s:%u", v->name, d);
@@ -466,10 +535,10 @@ static int import_input(struct importer *i, const struct hn_onnx_value_info *v,
 
 	if (t == HN_N_DTYPE || !v->has_shape || v->n_dim > HN_GRAPH_MAX_RANK) {
 		return hn_fail(i->err, HONE_E_UNSUPPORTED, "input %.80s: %s", v->name,
-			       !v->is_tensor   ? "no tensor"
+			       !v->is_tensor	 ? "no tensor"
 			       : t == HN_N_DTYPE ? hn_onnx_dtype_name(v->elem_type)
-			       : !v->has_shape ? "no shape is said"
-					       : "more than 8 dimensions");
+			       : !v->has_shape	 ? "no shape is said"
+						 : "more than 8 dimensions");
 	}
 	for (uint32_t d = 0; d < v->n_dim; d++) {
 		shape[d] = import_dim(i, v, d, missing);
@@ -499,12 +568,14 @@ static int import_inputs(struct importer *i)
 			continue; /* old files list weights as inputs, too */
 		}
 		rc = *hn_names_at(&i->name, name, UNKNOWN) != UNKNOWN
-			     ? hn_fail(i->err, HONE_E_INVALID, "input %.80s is there twice", name)
+			     ? hn_fail(i->err, HONE_E_INVALID,
+				       "input %.80s is there twice", name)
 			     : import_input(i, &from->input[k], &missing);
 	}
 	if (rc == 0 && missing.n > 0) {
 		rc = hn_fail(i->err, HONE_E_INVALID,
-			     "the model leaves dimensions open; give their sizes:%s", missing.s);
+			     "the model leaves dimensions open; give their sizes:%s",
+			     missing.s);
 	}
 	for (uint32_t k = 0; rc == 0 && k < i->im->n_dim; k++) {
 		if (!i->im->dim[k].used) {
@@ -529,13 +600,15 @@ static int import_outputs(struct importer *i)
 		g->output_name[k] = from->output[k].name;
 		g->output[k] = value_of(i, from->output[k].name);
 		if (g->output[k] < 0) {
-			return hn_fail(i->err, HONE_E_INVALID, "output %.80s is not computed",
+			return hn_fail(i->err, HONE_E_INVALID,
+				       "output %.80s is not computed",
 				       from->output[k].name);
 		}
 	}
 	g->n_output = from->n_output;
-	return g->n_output > 0 ? 0
-			       : hn_fail(i->err, HONE_E_INVALID, "a model without outputs");
+	return g->n_output > 0
+		       ? 0
+		       : hn_fail(i->err, HONE_E_INVALID, "a model without outputs");
 }
 
 /* -- the model -------------------------------------------------------------------------- */
@@ -552,12 +625,13 @@ static int check_model(struct importer *i)
 		}
 	}
 	if (i->g->opset < HN_IMPORT_MIN_OPSET || i->g->opset > HN_IMPORT_MAX_OPSET) {
-		return hn_fail(i->err, HONE_E_UNSUPPORTED, "opset %lld; hone reads %d to %d",
-			       (long long)i->g->opset, HN_IMPORT_MIN_OPSET, HN_IMPORT_MAX_OPSET);
+		return hn_fail(i->err, HONE_E_UNSUPPORTED,
+			       "opset %lld; hone reads %d to %d", (long long)i->g->opset,
+			       HN_IMPORT_MIN_OPSET, HN_IMPORT_MAX_OPSET);
 	}
 	if (m->graph->n_node > HN_IMPORT_MAX_NODES) {
-		return hn_fail(i->err, HONE_E_QUOTA, "%u nodes; hone reads %d", m->graph->n_node,
-			       HN_IMPORT_MAX_NODES);
+		return hn_fail(i->err, HONE_E_QUOTA, "%u nodes; hone reads %d",
+			       m->graph->n_node, HN_IMPORT_MAX_NODES);
 	}
 	if (m->graph->n_sparse_initializer > 0) {
 		return hn_fail(i->err, HONE_E_UNSUPPORTED, "sparse weights");
@@ -571,10 +645,12 @@ static int index_initializers(struct importer *i)
 
 	hn_names_init(&i->initializer, from->n_initializer + i->n_name, i->g->arena);
 	for (uint32_t k = 0; k < from->n_initializer; k++) {
-		int32_t *at = hn_names_at(&i->initializer, from->initializer[k].name, UNKNOWN);
+		int32_t *at =
+			hn_names_at(&i->initializer, from->initializer[k].name, UNKNOWN);
 
 		if (*at != UNKNOWN) {
-			return hn_fail(i->err, HONE_E_INVALID, "weight %.80s is there twice",
+			return hn_fail(i->err, HONE_E_INVALID,
+				       "weight %.80s is there twice",
 				       from->initializer[k].name);
 		}
 		*at = (int32_t)k;
@@ -596,7 +672,9 @@ static uint32_t count_names(const struct hn_onnx_graph *g)
 int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 		    struct hn_err *err)
 {
-	struct importer i = { .onnx = o, .model = hn_onnx_model(o), .im = im, .g = g, .err = err };
+	struct importer i = {
+		.onnx = o, .model = hn_onnx_model(o), .im = im, .g = g, .err = err
+	};
 	const struct hn_onnx_graph *from = i.model->graph;
 	int rc;
 
@@ -610,8 +688,8 @@ int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 		rc = import_node(&i, &from->node[k]);
 	}
 	if (rc == 0 && im->n_refusal > 0) {
-		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s: %s (node %.80s)%s", im->refusal[0].op,
-			     im->refusal[0].why, im->refusal[0].node,
+		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s: %s (node %.80s)%s",
+			     im->refusal[0].op, im->refusal[0].why, im->refusal[0].node,
 			     im->n_refusal > 1 ? ", and others" : "");
 	}
 	rc = rc ? rc : import_outputs(&i);

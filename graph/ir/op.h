@@ -10,6 +10,8 @@
 #ifndef HN_GRAPH_IR_OP_H
 #define HN_GRAPH_IR_OP_H
 
+#include <string.h>
+
 #include "graph/ir/graph.h"
 #include "graph/ir/say.h"
 
@@ -53,6 +55,17 @@ struct hn_gop {
 #define HN_ANY 255 /* in_max: any number */
 
 const struct hn_gop *hn_gop_find(const char *name); /* NULL: unknown */
+
+/* Why there is no row of that name: refused.def's reason, or that hone does not know it. */
+const char *hn_gop_why_not(const char *name);
+
+/* Whether models may name it: hone's own operators begin with a small letter. */
+static inline bool hn_gop_is_onnx(const struct hn_gop *op)
+{
+	const char *last = strrchr(op->name, '.');
+
+	return op->attrs != NULL && (last != NULL || (*op->name >= 'A' && *op->name <= 'Z'));
+}
 
 /* All rows, for those who list them; *ret_n of them. */
 const struct hn_gop *hn_gop_all(uint32_t *ret_n);

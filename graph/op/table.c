@@ -31,6 +31,24 @@ const struct hn_gop *hn_gop_find(const char *name)
 	return NULL;
 }
 
+const char *hn_gop_why_not(const char *name)
+{
+	static const struct {
+		const char *name, *why;
+	} refused[] = {
+#define REFUSED(name, why) { name, why },
+#include "graph/op/refused.def"
+#undef REFUSED
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(refused); i++) {
+		if (strcmp(refused[i].name, name) == 0) {
+			return refused[i].why;
+		}
+	}
+	return "not an operator that hone has";
+}
+
 const struct hn_gop *hn_gop_all(uint32_t *ret_n)
 {
 	*ret_n = HN_COUNT_OF(ops);
