@@ -96,10 +96,85 @@ static void channel_of(const struct hn_gvalue *w, int64_t group, hn_say_index *r
 	}
 }
 
+/* "P1(i0,i2,i3,g,m)": a result whose channels are a group and a channel of it, in the order of y. */
+static void put_grouped(struct hn_say *s, uint32_t temp, const struct hn_gvalue *y,
+			const hn_say_index *index, const char *group, const char *channel)
+{
+	hn_say_text(s, "P%u", temp);
+	for (uint32_t k = 0; k < y->rank; k++) {
+		uint32_t d = y->order != NULL ? y->order[k] : k;
+
+		hn_say_text(s, k > 0 ? "," : "(");
+		if (d == 1) {
+			hn_say_text(s, "%s,%s", group, channel);
+		} else {
+			hn_say_text(s, "%s", index[d]);
+		}
+	}
+	hn_say_text(s, ")");
+}
+
+/* The weights' element: of output channel `channel`, input channel c and the window's k0, k1, .. */
+static void put_weight(struct hn_say *s, int32_t w, const struct hn_window *window,
+		       const char *channel)
+{
+	hn_say_index at[HN_GRAPH_MAX_RANK];
+
+	snprintf(at[0], sizeof(at[0]), "%s", channel);
+	snprintf(at[1], sizeof(at[1]), s->g->value[w].shape[1] == 1 ? "0" : "c");
+	for (uint32_t d = 0; d < window->n; d++) {
+		snprintf(at[d + 2], sizeof(at[0]), window->kernel[d] == 1 ? "0" : "k%u", d);
+	}
+	hn_say_load(s, w, at);
+}
+
+/* Several channels in each group: the group is an axis of its own, so that all indices are linear
+ * and a group's sums of products are like any others. */
+static void say_groups(struct hn_say *s, const struct hn_gnode *n, const struct hn_window *window,
+		       uint32_t padded, int64_t group)
+{
+	const struct hn_gvalue *w = &s->g->value[n->in[1]], *y = &s->g->value[n->out[0]];
+	hn_say_index index[HN_GRAPH_MAX_RANK], in, out;
+	long long per_out = (long long)(w->shape[0] / group), per_in = (long long)w->shape[1];
+	uint32_t temp = hn_say_temp(s);
+
+	hn_say_indices(index, y->rank);
+	snprintf(in, sizeof(in), "g * %lld + c", per_in);
+	snprintf(out, sizeof(out), "g * %lld + m", per_out);
+	hn_say_text(s, "\t");
+	put_grouped(s, temp, y, index, "g", "m");
+	hn_say_text(s, " +=! ");
+	hn_window_load(s, n->in[0], padded, window, y->order, "i0", in);
+	hn_say_text(s, " * ");
+	put_weight(s, n->in[1], window, out);
+	for (uint32_t k = 0; k < y->rank; k++) {
+		uint32_t d = y->order != NULL ? y->order[k] : k;
+
+		if (d == 1) {
+			hn_say_range(s, "g", group);
+			hn_say_range(s, "m", per_out);
+		} else {
+			hn_say_range(s, index[d], y->shape[d]);
+		}
+	}
+	hn_window_ranges(s, window);
+	hn_say_range(s, "c", per_in);
+	hn_say_end(s);
+
+	hn_say_left(s, n->out[0], index);
+	hn_say_text(s, " = ");
+	snprintf(in, sizeof(in), "i1 / %lld", per_out);
+	snprintf(out, sizeof(out), "i1 %% %lld", per_out);
+	put_grouped(s, temp, y, index, in, out);
+	hn_say_where(s, n->out[0], index);
+	hn_say_end(s);
+}
+
 void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 {
 	const struct hn_gvalue *x = &s->g->value[n->in[0]], *w = &s->g->value[n->in[1]];
-	hn_say_index index[HN_GRAPH_MAX_RANK], at[HN_GRAPH_MAX_RANK], channel;
+	hn_say_index index[HN_GRAPH_MAX_RANK], channel;
+	int64_t group = hn_gattr_int(n, "group", 1);
 	const uint8_t *order = s->g->value[n->out[0]].order;
 	struct hn_window window;
 	uint32_t padded, temp;
@@ -107,7 +182,11 @@ void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 	hn_window_get(n, &window);
 	padded = hn_window_pad(s, n->in[0], &window,
 			       (double)hn_gattr_int(n, "padding", 0), order);
-	channel_of(w, hn_gattr_int(n, "group", 1), &channel);
+	if (group > 1 && w->shape[1] > 1 && s->g->value[n->out[0]].dtype == x->dtype) {
+		say_groups(s, n, &window, padded, group);
+		return;
+	}
+	channel_of(w, group, &channel);
 	hn_say_indices(index, x->rank);
 	temp = hn_sum_left(s, n->out[0], index);
 	hn_say_text(s,
@@ -117,13 +196,7 @@ void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 	hn_sum_close(s, n->out[0], x->dtype);
 	hn_say_text(s, " * ");
 	hn_sum_open(s, n->out[0], w->dtype);
-	snprintf(at[0], sizeof(at[0]), "i1");
-	snprintf(at[1], sizeof(at[1]), w->shape[1] == 1 ? "0" : "c");
-	for (uint32_t d = 0; d < window.n; d++) {
-		snprintf(at[d + 2], sizeof(at[0]), window.kernel[d] == 1 ? "0" : "k%u",
-			 d);
-	}
-	hn_say_load(s, n->in[1], at);
+	put_weight(s, n->in[1], &window, "i1");
 	hn_sum_close(s, n->out[0], w->dtype);
 	hn_say_where(s, n->out[0], index);
 	hn_window_ranges(s, &window);
