@@ -9,6 +9,7 @@ import inputs
 import make
 import numpy as np
 import odd
+import onnx
 import onnxruntime
 
 OTHER_SIZES = {"batch": 3, "sequence": 11}
@@ -60,6 +61,14 @@ class Made(unittest.TestCase):
                     found = zip(model.graph.output, answers(model, sizes), strict=True)
                     flaws = [f"{o.name}: {flaw(array)}" for o, array in found if flaw(array)]
                     self.assertEqual(flaws, [])
+
+
+class Dimensions(unittest.TestCase):
+    def test_open_ones_are_named(self):
+        shape = [2, "rows", "?", None, 0]
+        value = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)
+        value.type.tensor_type.shape.dim.add().dim_value = -1
+        self.assertEqual(inputs.dims(value), [2, "rows", "x:2", "x:3", 0, "x:5"])
 
 
 if __name__ == "__main__":

@@ -19,9 +19,14 @@ def of(model):
 def dims(value):
     """A number for each dimension that is known, a name for each that is open."""
     return [
-        d.dim_value if d.dim_value > 0 else named(d.dim_param) or f"{value.name}:{axis}"
+        d.dim_value if is_known(d) else named(d.dim_param) or f"{value.name}:{axis}"
         for axis, d in enumerate(value.type.tensor_type.shape.dim)
     ]
+
+
+def is_known(dim):
+    """0 is a size; some exporters write -1 for none."""
+    return dim.HasField("dim_value") and dim.dim_value >= 0
 
 
 def named(symbol):
