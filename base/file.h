@@ -38,4 +38,8 @@ int hn_file_check_owner(const char *dir, const struct stat *st, struct hn_err *e
 /* mkdir -p with this mode for what is created. */
 int hn_file_mkdirs(const char *path, unsigned mode, struct hn_err *err) HN_NODISCARD;
 
+/* rm -rf, of a temporary folder: links are removed, never followed, and what cannot be removed
+ * stays. */
+void hn_file_remove_tree(const char *path);
+
 #endif

@@ -2,8 +2,10 @@
  * of the store, and from automatic schedules where it has none; no daemon.
  *
  * Kernels are made side by side, one thread for each core, by runs of hone-build.  model.json says
- * where each comes from.
+ * where each comes from.  Ctrl-C ends it between two kernels; then nothing was written to DIR.
  */
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/jw.h"
+#include "client/interrupt.h"
 #include "client/kernel.h"
 #include "client/library.h"
 #include "client/network.h"
@@ -36,6 +40,8 @@ struct compile {
 	struct hn_network net;
 	char dir[64]; /* temporary */
 	struct made *made; /* [n_task] */
+	bool progress; /* somebody looks on */
+	atomic_uint n_made;
 	atomic_uint next;
 	atomic_bool failed;
 };
@@ -62,13 +68,22 @@ static int read_object(struct compile *c, struct made *m, struct hn_arena *a)
 	return rc;
 }
 
+/* On one line, which the next one replaces. */
+static void say_progress(struct compile *c)
+{
+	if (c->progress) {
+		fprintf(stderr, "\rhone: %u of %u kernels", ++c->n_made, c->net.net.n_task);
+	}
+}
+
 static void make_one(struct compile *c, uint32_t i, struct hn_arena *a)
 {
 	const struct hn_gtask *task = &c->net.net.task[i];
 	struct hn_opts one = hn_network_task(c->o, task);
 	struct made *m = &c->made[i];
 
-	m->rc = hn_kernel_choose(&one, a, &m->kernel, &m->err);
+	m->rc = hn_interrupted() ? hn_fail(&m->err, HONE_E_CANCELLED, "stopped") : 0;
+	m->rc = m->rc ? m->rc : hn_kernel_choose(&one, a, &m->kernel, &m->err);
 	m->rc = m->rc ? m->rc
 		      : hn_kernel_make(&one, c->dir, m->symbol, a, &m->kernel, &m->err);
 	m->rc = m->rc ? m->rc : read_object(c, m, a);
@@ -76,6 +91,7 @@ static void make_one(struct compile *c, uint32_t i, struct hn_arena *a)
 		hn_err_within(&m->err, "%s", task->name);
 		c->failed = true;
 	}
+	say_progress(c);
 }
 
 struct worker {
@@ -117,6 +133,9 @@ static int make_kernels(struct compile *c, uint32_t n, struct worker *w, struct 
 	work(&w[0]);
 	for (uint32_t i = 1; i < started; i++) {
 		pthread_join(w[i].thread, NULL);
+	}
+	if (c->progress) {
+		fputs("\r\033[K", stderr);
 	}
 	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
 		if (c->made[i].rc != 0) {
@@ -204,8 +223,23 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 	hn_jw_done(&w);
 	hn_buf_putc(&b, '\n');
 	rc = hn_file_replace(path, b.s, b.n, err);
+	if (rc == 0) {
+		fputs(c->o->json ? b.s : path, stdout);
+		fputs(c->o->json ? "" : "\n", stdout);
+	}
 	hn_buf_fini(&b);
 	return rc;
+}
+
+/* The command that would make it faster, as the user would type it. */
+static void say_hint(const struct hn_opts *o)
+{
+	fprintf(stderr, "hone: `hone tune %s", o->arg);
+	for (uint32_t i = 0; i < o->dim.n; i++) {
+		fprintf(stderr, " --dim %s", o->dim.word[i]);
+	}
+	fprintf(stderr, "%s%s%s` searches for faster ones\n", o->bitwise ? " --bitwise" : "",
+		o->forbid != NULL ? " --forbid " : "", o->forbid != NULL ? o->forbid : "");
 }
 
 /* "57 steps of 32 kernels: 20 records, 12 automatic; ..." */
@@ -222,8 +256,8 @@ static void say_summary(const struct compile *c, const struct hn_assembly *made)
 		c->net.net.n_step, n, stored, n - stored,
 		(double)made->model.arena_bytes / (1 << 20),
 		(double)made->arena_bound / (1 << 20));
-	if (stored < n) {
-		fprintf(stderr, "hone: `hone tune %s` searches for faster ones\n", c->o->arg);
+	if (stored < n && c->o->target == NULL && !c->o->automatic) {
+		say_hint(c->o);
 	}
 }
 
@@ -282,20 +316,58 @@ static int compile(struct compile *c, struct hn_err *err)
 	return rc;
 }
 
+/* Before the work begins, which may take minutes: DIR, or the nearest folder above it that is there,
+ * can be written to. */
+static int check_place(const char *dir, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int rc;
+
+	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path) || *dir == '\0') {
+		return hn_fail(err, HONE_E_INVALID, "compile: -o: %s",
+			       *dir == '\0' ? "an empty name" : "path too long");
+	}
+	while ((rc = stat(path, &st)) != 0 && errno == ENOENT) {
+		char *slash = strrchr(path, '/');
+
+		if (slash == NULL || slash == path) {
+			snprintf(path, sizeof(path), "%s", slash == NULL ? "." : "/");
+		} else {
+			*slash = '\0';
+		}
+	}
+	if (rc == 0 && S_ISDIR(st.st_mode)) {
+		return access(path, W_OK) == 0
+			       ? 0
+			       : hn_fail(err, HONE_E_PERMISSION, "%s: %s", dir, strerror(errno));
+	}
+	return hn_fail(err, HONE_E_IO, "%s: %s", dir, strerror(rc == 0 ? ENOTDIR : errno));
+}
+
 int cmd_compile(const struct hn_opts *o, struct hn_err *err)
 {
 	struct compile c = { .o = o, .dir = "/tmp/hone-compile-XXXXXX" };
 	int rc;
 
-	if (o->out == NULL) {
-		return hn_fail(err, HONE_E_INVALID, "compile: give -o DIR");
+	if (o->arg == NULL || o->out == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "compile: give %s%s%s",
+			       o->arg == NULL ? "a FILE.onnx" : "",
+			       o->arg == NULL && o->out == NULL ? " and " : "",
+			       o->out == NULL ? "-o DIR, where the library shall go" : "");
 	}
+	c.progress = isatty(STDERR_FILENO) == 1;
 	rc = hn_network_open(o, &c.net, err);
+	rc = rc ? rc : check_place(o->out, err);
 	if (rc == 0 && mkdtemp(c.dir) == NULL) {
 		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", c.dir);
 	} else if (rc == 0) {
+		hn_interrupt_catch();
 		rc = compile(&c, err);
-		rmdir(c.dir);
+		hn_file_remove_tree(c.dir);
+	}
+	if (rc != 0 && hn_interrupted()) { /* whatever it was that the signal broke */
+		rc = hn_fail(err, HONE_E_CANCELLED, "stopped; %s is as it was", o->out);
 	}
 	hn_network_close(&c.net);
 	return rc;

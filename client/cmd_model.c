@@ -10,14 +10,16 @@
 #include "base/jw.h"
 #include "client/task_times.h"
 
+/* "738 M"; two blanks stand for the unit of less than a thousand. */
 static const char *flops_text(double flops, char text[32])
 {
-	if (flops < 1e6) {
-		snprintf(text, 32, "%.3f M", flops / 1e6);
-	} else {
-		snprintf(text, 32, "%.*f %c", flops < 1e8 || (flops >= 1e9 && flops < 1e11) ? 2 : 0,
-			 flops / (flops < 1e9 ? 1e6 : 1e9), flops < 1e9 ? 'M' : 'G');
+	static const char *const unit[] = { " ", "k", "M", "G", "T" };
+	size_t i = 0;
+
+	for (; flops >= 999.5 && i + 1 < HN_COUNT_OF(unit); i++) {
+		flops /= 1000;
 	}
+	snprintf(text, 32, "%.*f %s", i == 0 || flops >= 100 ? 0 : 2, flops, unit[i]);
 	return text;
 }
 
@@ -44,10 +46,11 @@ static void print_table(const struct hn_network *n, const struct hn_task_time *r
 		       hn_show_time(r->ns, time), all > 0 ? r->ns * r->task->n_step / all * 100 : 0,
 		       r->ns > 0 ? r->task->flops / r->ns : 0);
 	}
-	printf("\n%u steps of %u kernels, %s FLOP, %s%s in all; %u of the kernels are tuned%s\n",
-	       n->net.n_step, n->net.n_task, flops_text(flops, text),
-	       measured < n->net.n_task ? "~" : "", hn_show_time(all, time), measured,
-	       measured < n->net.n_task ? " (~ = predicted of the automatic schedule)" : "");
+	printf("\n%u steps of %u kernels, %s FLOP, %s%s in all\n", n->net.n_step, n->net.n_task,
+	       flops_text(flops, text), measured < n->net.n_task ? "~" : "",
+	       hn_show_time(all, time));
+	printf("%u of the kernels are tuned%s\n", measured,
+	       measured < n->net.n_task ? "; ~ = predicted, of the automatic schedule" : "");
 }
 
 static void print_json(const struct hn_network *n, const struct hn_task_time *row)

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/name.h"
-#include "client/cmd.h"
+#include "client/network.h"
 #include "loopstate/dag/liberty.h"
 #include "loopstate/dag/mark.h"
 #include "loopstate/read/dag_read.h"
@@ -177,6 +177,12 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 	if ((o->arg == NULL) == (o->text == NULL)) {
 		return hn_fail(err, HONE_E_INVALID, "give a FILE or --text 'PROGRAM'%s",
 			       o->arg != NULL ? ", not both" : "");
+	}
+	if (hn_network_is(o->arg)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "%.200s: a network, which `hone model`, `hone tune` and `hone compile` "
+			       "take; here a computation is wanted",
+			       o->arg);
 	}
 	hn_buf_init(&b);
 	if (o->text == NULL) {

@@ -2,7 +2,6 @@
 #include "client/library.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -227,19 +226,6 @@ static void put_how(const struct making *x, struct hn_buf *b)
 
 /* -- the result ----------------------------------------------------------------------- */
 
-static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-	nftw(path, unlink_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* The result's files: from "out" and what is behind it to their names.  What is not made now is
  * removed: it would be another network's. */
 static int put_in_place(const struct making *x, struct hn_err *err)
@@ -261,7 +247,7 @@ static int put_in_place(const struct making *x, struct hn_err *err)
 		struct stat st;
 
 		if (!files[i].made || (lstat(to, &st) == 0 && S_ISDIR(st.st_mode))) {
-			remove_tree(to);
+			hn_file_remove_tree(to);
 		}
 		if (files[i].made) {
 			rc = move(from, to, err);
@@ -368,7 +354,7 @@ int hn_library_write(const char *verb, const struct hn_library *l, const char *d
 							       ? HONE_E_PERMISSION
 							       : HONE_E_IO,
 						       "%s: %s", dir, strerror(errno));
-		remove_tree(x.work);
+		hn_file_remove_tree(x.work);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	hn_arena_fini(&a);

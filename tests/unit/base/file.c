@@ -134,6 +134,35 @@ static void directories_are_made(void **state)
 	assert_int_equal(hn_file_mkdirs("", 0700, &err), -HONE_E_INVALID);
 }
 
+static void put(const char *dir, const char *name)
+{
+	char path[100];
+	struct hn_err err = { 0 };
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(hn_file_replace(path, "1", 1, &err), 0);
+}
+
+static void a_tree_is_removed_and_no_link_followed(void **state)
+{
+	char tree[100], link[100];
+	struct hn_err err = { 0 };
+	struct stat st;
+
+	snprintf(tree, sizeof(tree), "%s/tree/a/b", (char *)*state);
+	assert_int_equal(hn_file_mkdirs(tree, 0700, &err), 0);
+	put(*state, "kept");
+	put(*state, "tree/f");
+	put(*state, "tree/a/b/f");
+	snprintf(link, sizeof(link), "%s/tree/a/link", (char *)*state);
+	assert_int_equal(symlink(*state, link), 0);
+	snprintf(tree, sizeof(tree), "%s/tree", (char *)*state);
+	hn_file_remove_tree(tree);
+	assert_int_not_equal(lstat(tree, &st), 0);
+	assert_int_equal(count_files(*state), 1); /* what was beside it */
+	hn_file_remove_tree(tree); /* it is not there: nothing */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +174,8 @@ int main(void)
 						make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(pipes_are_read, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(directories_are_made, make_dir,
+						remove_dir),
+		cmocka_unit_test_setup_teardown(a_tree_is_removed_and_no_link_followed, make_dir,
 						remove_dir),
 	};
 
