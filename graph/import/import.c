@@ -7,6 +7,7 @@
 #include "graph/import/names.h"
 #include "graph/ir/op.h"
 #include "graph/op/dtype.h"
+#include "graph/pass/pass.h"
 
 #define UNKNOWN (-3) /* a name that nothing has defined */
 
@@ -223,7 +224,9 @@ static uint32_t import_attr(struct importer *i, const struct hn_onnx_attr *from,
 		return 1;
 	case HN_ONNX_ATTR_INTS:
 		one = HN_NEW_ARRAY(a, int64_t, from->n_ints);
-		memcpy(one, from->ints, from->n_ints * sizeof(*one));
+		for (uint32_t k = 0; k < from->n_ints; k++) {
+			memcpy(one + k, from->ints + k, sizeof(*one)); /* of any alignment */
+		}
 		*to = hn_gattr_of_ints(from->name, from->n_ints, one);
 		return 1;
 	case HN_ONNX_ATTR_FLOAT:
@@ -681,6 +684,7 @@ int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 	i.n_name = count_names(from);
 	hn_names_init(&i.name, i.n_name, g->arena);
 	g->err = &i.node_err;
+	g->simplify = hn_pass_simplify;
 	rc = check_model(&i);
 	rc = rc ? rc : index_initializers(&i);
 	rc = rc ? rc : import_inputs(&i);

@@ -119,7 +119,7 @@ int32_t hn_graph_scalar(struct hn_graph *g, enum hn_dtype t, double v)
 
 		memcpy(data, &i, sizeof(i));
 	}
-	return hn_graph_const(g, g->at, t, 0, NULL, data, false);
+	return hn_graph_const(g, g->at, t, 0, data, data, false); /* it has no shape to read */
 }
 
 /* -- equal nodes ------------------------------------------------------------------------ */
@@ -128,6 +128,9 @@ static bool same_attr(const struct hn_gattr *x, const struct hn_gattr *y)
 {
 	if (x->kind != y->kind || x->n != y->n || strcmp(x->name, y->name) != 0) {
 		return false;
+	}
+	if (x->n == 0 && x->kind != HN_GATTR_STRING) {
+		return true;
 	}
 	switch (x->kind) {
 	case HN_GATTR_INTS:
@@ -217,6 +220,9 @@ static const struct hn_gattr *copy_attrs(struct hn_arena *a, uint32_t n,
 
 	for (uint32_t i = 0; i < n; i++) {
 		to[i] = from[i];
+		if (from[i].n == 0 && from[i].kind != HN_GATTR_STRING) {
+			continue;
+		}
 		if (from[i].kind == HN_GATTR_INTS) {
 			int64_t *v = HN_NEW_ARRAY(a, int64_t, from[i].n);
 
@@ -331,9 +337,14 @@ static void add_node(struct hn_graph *g, struct hn_gnode *n, int32_t *out)
 {
 	const struct hn_gnode *equal = find_equal(g, n);
 	int32_t *in = HN_NEW_ARRAY(g->arena, int32_t, n->n_in);
+	int32_t simple = g->simplify != NULL && equal == NULL ? g->simplify(g, n) : HN_NONE;
 
 	if (equal != NULL) {
 		put_results(equal, out);
+		return;
+	}
+	if (simple != HN_NONE) {
+		out[0] = simple;
 		return;
 	}
 	memcpy(in, n->in, n->n_in * sizeof(*in));

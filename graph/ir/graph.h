@@ -81,6 +81,9 @@ struct hn_graph {
 	struct hn_err *err; /* of the first failure */
 	bool failed;
 	int64_t work_left; /* of HN_GRAPH_WORK */
+	/* A value that equals the node's one result, made otherwise, or HN_NONE (graph/pass); NULL:
+	 * nodes stay as they are added. */
+	int32_t (*simplify)(struct hn_graph *g, const struct hn_gnode *n);
 	uint32_t *bucket;  /* nodes by hash, to find equal ones */
 	uint32_t n_bucket;
 };

@@ -1,0 +1,183 @@
+/* What exporters took apart is put together again, and what only looks like it is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/ir/op.h"
+#include "graph/op/build.h"
+#include "graph/pass/pass.h"
+
+static struct hn_arena arena;
+static struct hn_graph g;
+static struct hn_err err;
+
+static const int64_t shape[] = { 2, 5, 8 };
+static int32_t x;
+
+static int set_up(void **state)
+{
+	(void)state;
+	err = (struct hn_err){ 0 };
+	hn_arena_init(&arena, 0);
+	hn_graph_init(&g, &arena, "net", &err);
+	g.opset = 17;
+	g.simplify = hn_pass_simplify;
+	x = hn_graph_input(&g, "x", HN_F32, 3, shape);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	hn_arena_fini(&arena);
+	return 0;
+}
+
+static int32_t reduced(const char *op, int32_t v, int64_t axis, int64_t keep)
+{
+	struct hn_gattr attr[] = { hn_gattr_of_ints("axes", 1, &axis),
+				   hn_gattr_of_ints("keepdims", 1, &keep) };
+
+	return hn_graph_add(&g, op, 1, &v, 2, attr);
+}
+
+static int32_t deviation(int32_t d, int64_t axis, double epsilon)
+{
+	int32_t square = hn_graph_2(&g, "Pow", d, hn_graph_scalar(&g, HN_F32, 2));
+	int32_t mean = reduced("ReduceMean", square, axis, 1);
+
+	return hn_graph_1(
+		&g, "Sqrt",
+		hn_graph_2(&g, "Add", hn_graph_scalar(&g, HN_F32, epsilon), mean));
+}
+
+static int32_t centred(int64_t axis)
+{
+	return hn_graph_2(&g, "Sub", x, reduced("ReduceMean", x, axis, 1));
+}
+
+/* The names of operators that `out` needs. */
+static const char *needed(int32_t out)
+{
+	static char text[400];
+	int32_t *output = HN_NEW(&arena, int32_t);
+
+	assert_false(g.failed);
+	*output = out;
+	g.output = output;
+	g.n_output = 1;
+	hn_graph_sweep(&g);
+	*text = '\0';
+	for (uint32_t i = 0; i < g.n_node; i++) {
+		strcat(strcat(text, i > 0 ? " " : ""), g.node[i].op->name);
+	}
+	return text;
+}
+
+static int32_t times(int32_t v)
+{
+	static const float scale[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	return hn_graph_2(&g, "Mul", v,
+			  hn_graph_const(&g, "w", HN_F32, 1, shape + 2, scale, false));
+}
+
+static void a_layer_norm_is_one_node(void **state)
+{
+	int32_t d = centred(2);
+
+	(void)state;
+	assert_string_equal(
+		needed(times(hn_graph_2(&g, "Div", d, deviation(d, 2, 1e-5)))),
+		"standardize Mul");
+	assert_true(hn_gattr_float(&g.node[0], "epsilon", 0) > 0.9e-5);
+	assert_int_equal(hn_gattr_int(&g.node[0], "centred", 0), 1);
+	assert_int_equal(g.node[0].in[0], x);
+}
+
+static void a_norm_of_squares_is_one_node(void **state)
+{
+	int32_t inverse = hn_graph_2(&g, "Div", hn_graph_scalar(&g, HN_F32, 1),
+				     deviation(x, 1, 1e-6));
+
+	(void)state;
+	assert_string_equal(needed(hn_graph_2(&g, "Mul", inverse, x)), "standardize");
+	assert_int_equal(hn_gattr_int(&g.node[0], "centred", 1), 0);
+}
+
+static void a_reciprocal_divides(void **state)
+{
+	int32_t d = centred(2),
+		inverse = hn_graph_1(&g, "Reciprocal", deviation(d, 2, 1e-5));
+
+	(void)state;
+	assert_string_equal(needed(hn_graph_2(&g, "Mul", d, inverse)), "standardize");
+}
+
+/* Means over other dimensions, and of something else. */
+static void what_is_no_norm_stays(void **state)
+{
+	int32_t d = centred(1), other = hn_graph_1(&g, "Tanh", x);
+
+	(void)state;
+	assert_null(strstr(needed(hn_graph_2(&g, "Div", d, deviation(other, 2, 1e-5))),
+			   "standardize"));
+	/* the squares' mean is a norm of d itself */
+	d = centred(1);
+	assert_string_equal(needed(hn_graph_2(&g, "Div", d, deviation(d, 2, 1e-5))),
+			    "reduce Mul Sub standardize");
+	/* a sum is no mean */
+	d = hn_graph_2(&g, "Sub", x, reduced("ReduceSum", x, 2, 1));
+	assert_string_equal(needed(hn_graph_2(&g, "Div", d, deviation(d, 2, 1e-5))),
+			    "reduce Sub standardize");
+}
+
+static void a_softmax_is_one_node(void **state)
+{
+	int32_t power = hn_graph_1(
+		&g, "Exp", hn_graph_2(&g, "Sub", x, reduced("ReduceMax", x, 1, 1)));
+	int32_t other = hn_graph_1(
+		&g, "Exp", hn_graph_2(&g, "Sub", x, reduced("ReduceMax", x, 2, 1)));
+
+	(void)state;
+	assert_null(strstr(
+		needed(hn_graph_2(&g, "Div", other, reduced("ReduceSum", other, 1, 1))),
+		"softmax"));
+	power = hn_graph_1(&g, "Exp",
+			   hn_graph_2(&g, "Sub", x, reduced("ReduceMax", x, 1, 1)));
+	assert_string_equal(
+		needed(hn_graph_2(&g, "Div", power, reduced("ReduceSum", power, 1, 1))),
+		"softmax");
+}
+
+static void moves_are_one_or_none(void **state)
+{
+	static const int64_t perm[] = { 1, 2, 0 }, back[] = { 2, 0, 1 };
+	static const int64_t flat[] = { 80 }, other[] = { 4, 20 };
+	int32_t turned = hn_transposed(&g, x, 3, perm);
+
+	(void)state;
+	assert_int_equal(hn_transposed(&g, turned, 3, back), x);
+	assert_string_equal(needed(hn_transposed(&g, turned, 3, perm)), "transpose");
+	assert_memory_equal(hn_gattr_find(&g.node[0], "perm")->i, back, sizeof(back));
+	assert_int_equal(hn_reshaped(&g, hn_reshaped(&g, x, 1, flat), 3, shape), x);
+	assert_string_equal(
+		needed(hn_reshaped(&g, hn_reshaped(&g, x, 1, flat), 2, other)),
+		"reshape");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_layer_norm_is_one_node), TEST(a_norm_of_squares_is_one_node),
+		TEST(a_reciprocal_divides),	TEST(what_is_no_norm_stays),
+		TEST(a_softmax_is_one_node),	TEST(moves_are_one_or_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
