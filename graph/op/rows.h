@@ -30,6 +30,10 @@ EXPAND(hn_mod_expand);
 EXPAND(hn_bitshift_expand);
 EXPAND(hn_isinf_expand);
 EXPAND(hn_prelu_expand);
+/* contrib.c */
+EXPAND(hn_biasgelu_expand);
+EXPAND(hn_fusedmatmul_expand);
+EXPAND(hn_skiplayernorm_expand);
 /* conv.c */
 EXPAND(hn_conv_expand);
 INFER(hn_conv_infer);
