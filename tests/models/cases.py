@@ -29,6 +29,7 @@ PARAMETERS = {
     "Clip": (1, 2),
     "Compress": (1,),
     "ConstantOfShape": (0,),
+    "CumProd": (1,),
     "CumSum": (1,),
     "Dropout": (1, 2),
     "Expand": (1,),
