@@ -221,6 +221,8 @@ static const struct hn_gattr *copy_attrs(struct hn_arena *a, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		to[i] = from[i];
 		if (from[i].n == 0 && from[i].kind != HN_GATTR_STRING) {
+			to[i].i = HN_NEW(a, int64_t); /* nothing, but somewhere */
+			to[i].f = HN_NEW(a, double);
 			continue;
 		}
 		if (from[i].kind == HN_GATTR_INTS) {

@@ -12,7 +12,8 @@ int32_t hn_biasgelu_expand(const struct hn_gcall *c)
 	struct hn_gattr how = hn_attr_string("approximate", fast ? "tanh" : "none");
 	int32_t v = hn_gcall_arg(c, 0);
 
-	v = hn_gcall_in(c, 1) == NULL ? v : hn_graph_2(c->g, "Add", v, hn_gcall_arg(c, 1));
+	v = hn_gcall_in(c, 1) == NULL ? v
+				      : hn_graph_2(c->g, "Add", v, hn_gcall_arg(c, 1));
 	return hn_graph_add(c->g, "Gelu", 1, &v, 1, &how);
 }
 
@@ -28,7 +29,8 @@ int32_t hn_fusedmatmul_expand(const struct hn_gcall *c)
 	    hn_gattr_int(c->node, "transBatchA", 0) != 0 ||
 	    hn_gattr_int(c->node, "transBatchB", 0) != 0) {
 		return hn_graph_fail(c->g, HONE_E_UNSUPPORTED,
-				     "FusedMatMul of %u and %u dimensions", a->rank, b->rank);
+				     "FusedMatMul of %u and %u dimensions", a->rank,
+				     b->rank);
 	}
 	return hn_scaled(c->g, hn_graph_add(c->g, "matmul", 2, c->node->in, 2, attr),
 			 hn_gattr_float(c->node, "alpha", 1));
@@ -38,8 +40,9 @@ static int32_t skipped(const struct hn_gcall *c, uint32_t bias)
 {
 	int32_t v = hn_graph_2(c->g, "Add", hn_gcall_arg(c, 0), hn_gcall_arg(c, 1));
 
-	return hn_gcall_in(c, bias) == NULL ? v
-					    : hn_graph_2(c->g, "Add", v, hn_gcall_arg(c, bias));
+	return hn_gcall_in(c, bias) == NULL
+		       ? v
+		       : hn_graph_2(c->g, "Add", v, hn_gcall_arg(c, bias));
 }
 
 /* input, skip, scale, then a bias behind the norm and one before it; the simple one has no mean and
