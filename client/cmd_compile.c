@@ -367,7 +367,7 @@ int cmd_compile(const struct hn_opts *o, struct hn_err *err)
 		hn_file_remove_tree(c.dir);
 	}
 	if (rc != 0 && hn_interrupted()) { /* whatever it was that the signal broke */
-		rc = hn_fail(err, HONE_E_CANCELLED, "stopped; %s is as it was", o->out);
+		rc = hn_fail(err, HONE_E_CANCELLED, "stopped; no library was written");
 	}
 	hn_network_close(&c.net);
 	return rc;

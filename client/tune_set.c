@@ -32,7 +32,7 @@ struct entry {
 struct list {
 	struct hn_arena arena;
 	struct entry entry[HN_LIMIT_SET_TASKS];
-	uint32_t n;
+	uint32_t n, n_kernel; /* of these, kernels of networks */
 };
 
 static int add_entry(struct list *l, const struct entry *e, struct hn_err *err)
@@ -73,6 +73,7 @@ static int add_kernels(struct list *l, const struct hn_network *n, const struct 
 						.name = hn_network_label(n, task, &l->arena),
 						.weight = task->n_step },
 			       err);
+		l->n_kernel += rc == 0;
 	}
 	if (rc == 0 && n_left > 0) {
 		fprintf(stderr, "hone: %u small kernels, %.1f %% of the time, keep their automatic "
@@ -372,8 +373,20 @@ static void put_json(struct hn_link *link, const struct hn_json *set, struct hn_
 	hn_buf_putc(b, '\n');
 }
 
-static int report(const struct hn_opts *o, struct hn_link *link, const struct hn_json *set,
-		  struct hn_err *err)
+/* A network does not need them all: some of its kernels keep their automatic schedules. */
+static bool will_do(const struct list *l, uint32_t n_failed)
+{
+	if (l->n_kernel < l->n || n_failed == l->n) {
+		return false;
+	}
+	fprintf(stderr,
+		"hone: %u kernel%s no time within the budget and keep%s the automatic schedule\n",
+		n_failed, n_failed > 1 ? "s have" : " has", n_failed > 1 ? "" : "s");
+	return true;
+}
+
+static int report(const struct list *l, const struct hn_opts *o, struct hn_link *link,
+		  const struct hn_json *set, struct hn_err *err)
 {
 	const char *state = hn_json_string(hn_json_get(set, "state"));
 	const char *message = hn_json_string(hn_json_get(set, "message"));
@@ -400,7 +413,7 @@ static int report(const struct hn_opts *o, struct hn_link *link, const struct hn
 		return hn_fail(err, HONE_E_INTERNAL, "the set failed: %s",
 			       message != NULL ? message : "?");
 	}
-	if (n_failed > 0) {
+	if (n_failed > 0 && !will_do(l, n_failed)) {
 		return hn_fail(
 			err, HONE_E_NOT_FOUND,
 			"no candidate was correct within the budget, of %u task%s%s%s",
@@ -411,7 +424,7 @@ static int report(const struct hn_opts *o, struct hn_link *link, const struct hn
 	return 0;
 }
 
-static int tune(const struct hn_opts *o, const char *request, struct hn_link *link,
+static int tune(const struct list *l, const struct hn_opts *o, const char *request, struct hn_link *link,
 		struct hn_show *show, struct hn_err *err)
 {
 	const struct hn_json *result, *last = NULL;
@@ -428,7 +441,7 @@ static int tune(const struct hn_opts *o, const char *request, struct hn_link *li
 	rc = set == NULL ? hn_fail(err, HONE_E_CORRUPT, "honed: set.submit gave no set")
 			 : watch(link, show, set, &last_doc, &last, err);
 	if (rc == 0) {
-		rc = report(o, link, last, err);
+		rc = report(l, o, link, last, err);
 	}
 	hn_json_free(last_doc);
 	hn_json_free(doc);
@@ -472,7 +485,7 @@ int hn_tune_set(const struct hn_opts *o, struct hn_err *err)
 			hn_show_begin(&show, what);
 			rc = hn_link_open(o, /* start= */ true, &link, err);
 			if (rc == 0) {
-				rc = tune(o, request.s, &link, &show, err);
+				rc = tune(l, o, request.s, &link, &show, err);
 				hn_link_close(&link);
 			}
 			hn_show_end(&show);

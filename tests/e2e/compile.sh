@@ -69,3 +69,32 @@ grep -q "^hone: Rely, 1 time: not an operator that hone has; node r" "$work/said
 head -c 200 "$work/small.onnx" >"$work/cut.onnx"
 hone compile "$work/cut.onnx" -o "$work/d" >/dev/null 2>"$work/said" && die "half a model"
 [ "$(wc -l <"$work/said")" = 1 ] || die "more than a line: $(cat "$work/said")"
+refused "give a FILE.onnx and -o DIR" hone compile
+refused "give -o DIR" hone compile "$work/small.onnx"
+refused "a network, which" hone query "$work/small.onnx"
+
+# A folder that cannot be: told before the kernels are made.
+refused "bad.onnx: Not a directory" hone compile "$work/small.onnx" -o "$work/bad.onnx"
+refused "bad.onnx/d: Not a directory" hone compile "$work/small.onnx" -o "$work/bad.onnx/d"
+refused "an empty name" hone compile "$work/small.onnx" -o ""
+
+# As JSON: the manifest.
+hone compile "$work/small.onnx" -o "$work/j" --json >"$work/json" 2>/dev/null || die "--json"
+cmp "$work/json" "$work/j/model.json" || die "--json is not the manifest"
+
+# Stopped in the middle: no library, and nothing stays in the temporary folder.
+kernels="/tmp/hone-compile-*/stopped$$_*"
+has_begun()
+{
+	ls $kernels >/dev/null 2>&1
+}
+"$HONE_BIN/hone" compile --auto "$work/small.onnx" --symbol "stopped$$" -o "$work/s" >"$work/said" 2>&1 &
+stopped=$!
+within 60 has_begun || die "no kernel is begun: $(cat "$work/said")"
+kill -TERM $stopped
+wait $stopped
+[ $? = 143 ] || die "stopped, with status $?: $(cat "$work/said")"
+grep -qx "hone: stopped; no library was written" "$work/said" || die "said: $(cat "$work/said")"
+[ ! -e "$work/s" ] || die "half a library: $(ls -R "$work/s")"
+has_begun && die "left behind: $(ls $kernels)"
+exit 0
