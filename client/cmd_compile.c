@@ -316,8 +316,8 @@ static int compile(struct compile *c, struct hn_err *err)
 	return rc;
 }
 
-/* Before the work begins, which may take minutes: DIR, or the nearest folder above it that is there,
- * can be written to. */
+/* Before the work begins, which may take minutes: DIR can be written to, or the nearest folder
+ * above it that is there. */
 static int check_place(const char *dir, struct hn_err *err)
 {
 	char path[PATH_MAX];

@@ -424,8 +424,8 @@ static int report(const struct list *l, const struct hn_opts *o, struct hn_link 
 	return 0;
 }
 
-static int tune(const struct list *l, const struct hn_opts *o, const char *request, struct hn_link *link,
-		struct hn_show *show, struct hn_err *err)
+static int tune(const struct list *l, const struct hn_opts *o, const char *request,
+		struct hn_link *link, struct hn_show *show, struct hn_err *err)
 {
 	const struct hn_json *result, *last = NULL;
 	struct hn_json *doc, *last_doc = NULL;

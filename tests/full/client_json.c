@@ -145,6 +145,9 @@ static void look_up(const struct hn_json *v, const char *table, const char *path
 
 	if (r != NULL) {
 		r->met = true;
+		if (kind == HN_JSON_OBJECT && strcmp(r->kind, "object") == 0) {
+			return; /* another page's */
+		}
 		snprintf(inner, sizeof inner, "%.*s", (int)strcspn(r->kind, "?"), r->kind);
 		if (kind == HN_JSON_OBJECT && is_table(inner)) {
 			look_up(v, inner, "");
@@ -225,6 +228,8 @@ static const struct {
 	{ "query", "query a --target fake -j" },
 	{ "query", "query a --target 'fake -num_cores=3' -j" },
 	{ "ls", "ls -j" },
+	{ "model", "model net.onnx -j" },
+	{ "compile", "compile net.onnx -o net -j 2>/dev/null" },
 	{ "replay", "replay a --auto -o out -j" },
 	{ "explain", "explain a --target fake --features -j" },
 	{ "explain", "explain a --auto --asm -j" },
@@ -286,6 +291,7 @@ static int set_up(void **state)
 	setenv("HONE_TEST_FAKE", "wrong=0.2,crash=0.2", 1);
 	write_file("a", "mm(float32 A[64,48], float32 B[48,80]) -> C { C(i,j) +=! A(i,k) * B(k,j) }\n");
 	write_file("b", "n(float32 A[6,8], const float32 B[8,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }\n");
+	assert_int_equal(system(HONE_BIN_DIR "/compile_make ${HONE_HOME%home}net.onnx"), 0);
 	write_file("log", "{\"i\": [[\"k\", \"llvm\"], [[], [[\"AN\", 2, 0, 3]]]], \"r\": [[0.1], 0, 0.1, 1], "
 			  "\"v\": \"v0.2\"}\n"
 			  "{\"i\": [[\"k\", \"llvm\"], [[], [[\"AN\", 7, 0, 3]]]], \"r\": [[0.1], 0, 0.1, 1], "
