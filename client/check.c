@@ -1,6 +1,7 @@
 /* client/check.c -- see check.h. */
 #include "client/check.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -55,9 +56,9 @@ static int read_answer(const char *verb, const struct hn_json *answer, struct hn
 	struct hn_buf b;
 
 	if (strcmp(verdict, "OK") != 0) {
+		c->wrong = hn_arena_printf(a, "%s: %s", verdict, hn_prover_word(answer, "detail"));
 		return hn_fail(err, HONE_E_INTERNAL,
-			       "%s: the kernel is wrong, and is not given out: %s: %s", verb,
-			       verdict, hn_prover_word(answer, "detail"));
+			       "%s: the kernel is wrong, and is not given out: %s", verb, c->wrong);
 	}
 	hn_buf_init(&b);
 	hn_json_write(cases, &b);
@@ -67,6 +68,8 @@ static int read_answer(const char *verb, const struct hn_json *answer, struct hn
 	for (const struct hn_json *v = hn_json_first(cases); v != NULL; v = hn_json_next(v)) {
 		c->n_compared += hn_show_number(v, "elements");
 		c->n_element += hn_show_number(v, "of");
+		c->error = fmax(c->error, hn_show_number(v, "error"));
+		c->allowed = fmax(c->allowed, hn_show_number(v, "allowed"));
 	}
 	c->why = c->n == 0 ? hn_arena_strdup(a, hn_prover_word(answer, "why")) : NULL;
 	return 0;

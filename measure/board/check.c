@@ -2,6 +2,7 @@
 #include "measure/board/check.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ struct run {
 	const int64_t **at;   /* [n_arg] of outputs: the places that are known, ... */
 	const char **value; /* ... and what is there */
 	const int64_t *n_known;
+	double error; /* the largest difference that was seen (verify.h) */
 	struct hn_rng rng;
 };
 
@@ -283,8 +285,10 @@ static bool right(struct run *r, uint32_t i, char *text, size_t n)
 		memcpy(got + k * size, r->buffer[i].data + r->at[i][k] * size, size);
 	}
 	some.n_elem = count;
-	if (hn_verify(&some, got, r->value[i], r->said.tolerance,
-		      hn_verify_scale(&some, r->value[i]), &m)) {
+	double scale = hn_verify_scale(&some, r->value[i]);
+
+	r->error = fmax(r->error, hn_verify_error(&some, got, r->value[i], scale));
+	if (hn_verify(&some, got, r->value[i], r->said.tolerance, scale, &m)) {
 		return true;
 	}
 	hn_verify_print(&r->arg[i], r->at[i][m.first], got + m.first * size,
@@ -374,6 +378,8 @@ static void put_case(const struct run *r, struct hn_jw *w)
 	hn_jw_end(w);
 	hn_jw_int(w, "elements", n);
 	hn_jw_int(w, "of", of);
+	hn_jw_double(w, "error", r->error);
+	hn_jw_double(w, "allowed", r->said.tolerance);
 	hn_jw_end(w);
 }
 

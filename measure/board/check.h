@@ -14,7 +14,8 @@
 /* Run the cases of the file, until so many ns are over (the first is run in any case), and append
  *
  *   {"verdict": "OK", "detail": "", "why": "" or why there is no case, "ms",
- *    "cases": [{"inputs", "sizes": [..], "elements": compared, "of": there are}, ...]}
+ *    "cases": [{"inputs", "sizes": [..], "elements": compared, "of": there are,
+ *              "error": the largest (verify.h), "allowed": how large it may be}, ...]}
  *
  * of those that were run and were right.  A kernel that is wrong ends it with the verdict, and
  * the first element that differs in "detail".  A division trap of a program that divides by data

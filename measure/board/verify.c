@@ -177,6 +177,24 @@ bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want
 	return ret->n == 0;
 }
 
+double hn_verify_error(const struct hn_tensor *t, const void *got, const void *want, double scale)
+{
+	double worst = 0;
+
+	if (hn_dtype_class(t->elem) != HN_CLASS_FLOAT) {
+		return 0;
+	}
+	for (int64_t i = 0; i < t->n_elem; i++) {
+		double w = hn_float_get(t->elem, want, i);
+		double d = fabs(hn_float_get(t->elem, got, i) - w);
+
+		if (isfinite(w) && d > 0) { /* NaN is not */
+			worst = fmax(worst, d / fmax(fabs(w), scale));
+		}
+	}
+	return worst;
+}
+
 static double value_at(const struct hn_tensor *t, const void *array, int64_t i)
 {
 	uint32_t size = hn_dtype_bytes(t->elem);

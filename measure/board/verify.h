@@ -28,7 +28,10 @@ double hn_verify_scale(const struct hn_tensor *t, const void *want);
 bool hn_verify(const struct hn_tensor *t, const void *got, const void *want,
 	       double tolerance, double scale, struct hn_mismatch *ret);
 
-/* The same of elements [begin, end) alone. */
+/* The largest |got - want| / max(|want|, scale) of those that are finite; 0 for integer types. */
+double hn_verify_error(const struct hn_tensor *t, const void *got, const void *want, double scale);
+
+/* hn_verify of elements [begin, end) alone. */
 bool hn_verify_part(const struct hn_tensor *t, const void *got, const void *want, int64_t begin,
 		    int64_t end, double tolerance, double scale, struct hn_mismatch *ret);
 

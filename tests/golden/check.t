@@ -1,7 +1,7 @@
 # A kernel is run when it is made. How many inputs there is time for is the machine's affair.
 $ echo 'mm(float32 A[24,20], float32 B[20,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' > mm.txt
-$ hone replay mm.txt --auto -o out >log && grep -o '"check".*"hone"' out/mm.json | sed 's/"inputs":[1-3],/"inputs":N,/; s/},{.*}]/}]/'
-"check":{"inputs":N,"why":null,"cases":[{"inputs":"ordinary","sizes":[],"elements":1536,"of":1536}]},"hone"
+$ hone replay mm.txt --auto -o out >log && grep -o '"check".*"hone"' out/mm.json | sed 's/"inputs":[1-3],/"inputs":N,/; s/},{.*}]/}]/; s/"error":[0-9.e-]*/"error":N/'
+"check":{"inputs":N,"why":null,"cases":[{"inputs":"ordinary","sizes":[],"elements":1536,"of":1536,"error":N,"allowed":4.47213595499958e-05}]},"hone"
 $ hone tune mm.txt --trials 0 | sed -n '/^  kernel/s/[0-9][0-9]*/N/gp'
   kernel  run here, right on N inputs: N of N elements compared
 # One that is wrong is refused, and nothing is written; the sandbox holds one that goes astray.
@@ -31,8 +31,8 @@ hone: replay: the kernel is wrong, and is not given out: WRONG_RESULT: C[0,0]: g
 [25]
 # Long: a part of it is interpreted. Another machine's, and too long to run: it is said.
 $ echo 'l(float32 A[2048,2048], float32 B[2048,2048]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' > l.txt
-$ hone replay l.txt --auto -o l >log && grep -o '"check".*"hone"' l/l.json | sed 's/"elements":[0-9]*/"elements":N/'
-"check":{"inputs":1,"why":null,"cases":[{"inputs":"ordinary","sizes":[],"elements":N,"of":4194304}]},"hone"
+$ hone replay l.txt --auto -o l >log && grep -o '"check".*"hone"' l/l.json | sed 's/"elements":[0-9]*/"elements":N/; s/"error":[0-9.e-]*/"error":N/'
+"check":{"inputs":1,"why":null,"cases":[{"inputs":"ordinary","sizes":[],"elements":N,"of":4194304,"error":N,"allowed":0.0004525483399593905}]},"hone"
 $ hone replay mm.txt --auto --target 'cpu -isa=x86-64-avx512' -o other >log 2>&1; grep -Ec '"why":"it is made for x86-64-avx512, and this machine is|"inputs":[1-3],"why":null' other/mm.json
 1
 $ echo 'h(float32 A[4096,4096], float32 B[4096,4096]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' > h.txt

@@ -24,6 +24,24 @@ static struct hn_tensor tensor(enum hn_dtype e)
 				  .bytes = 6 * hn_dtype_bytes(e)};
 }
 
+static void the_largest_error_is_a_share(void **state)
+{
+	struct hn_tensor t = tensor(HN_F32);
+	float want[6] = { 1, -1, 2, INFINITY, 0, 8 }, got[6];
+
+	(void)state;
+	memcpy(got, want, sizeof got);
+	assert_true(hn_verify_error(&t, got, want, 1) == 0);
+	got[3] = 3;   /* no share of an infinity */
+	got[5] = 8.5; /* a sixteenth of itself */
+	assert_true(hn_verify_error(&t, got, want, 1) == 0.0625);
+	got[4] = 0.25; /* of zero: a share of the scale */
+	assert_true(hn_verify_error(&t, got, want, 1) == 0.25);
+	assert_true(hn_verify_error(&t, got, want, 4) == 0.0625);
+	t.elem = HN_I32;
+	assert_true(hn_verify_error(&t, got, want, 1) == 0);
+}
+
 static void tolerance_is_relative_with_a_floor(void **state)
 {
 	struct hn_tensor t = tensor(HN_F32);
@@ -227,6 +245,7 @@ static void arguments_are_no_larger_than_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_largest_error_is_a_share),
 		cmocka_unit_test(tolerance_is_relative_with_a_floor),
 		cmocka_unit_test(specials_equal_only_themselves),
 		cmocka_unit_test(a_subnormal_unit_is_allowed),
