@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/jw.h"
+#include "client/crew.h"
 #include "client/interrupt.h"
 #include "client/kernel.h"
 #include "client/library.h"
@@ -25,7 +24,6 @@
 #include "graph/library/assemble.h"
 
 #define FILE_NAME "model"
-#define MOST_THREADS 64
 
 struct made {
 	struct hn_kernel kernel;
@@ -42,8 +40,6 @@ struct compile {
 	struct made *made; /* [n_task] */
 	bool progress; /* somebody looks on */
 	atomic_uint n_made;
-	atomic_uint next;
-	atomic_bool failed;
 };
 
 /* -- kernels ------------------------------------------------------------------------------ */
@@ -76,8 +72,9 @@ static void say_progress(struct compile *c)
 	}
 }
 
-static void make_one(struct compile *c, uint32_t i, struct hn_arena *a)
+static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
 {
+	struct compile *c = ctx;
 	const struct hn_gtask *task = &c->net.net.task[i];
 	struct hn_opts one = hn_network_task(c->o, task);
 	struct made *m = &c->made[i];
@@ -85,30 +82,13 @@ static void make_one(struct compile *c, uint32_t i, struct hn_arena *a)
 	m->rc = hn_interrupted() ? hn_fail(&m->err, HONE_E_CANCELLED, "stopped") : 0;
 	m->rc = m->rc ? m->rc : hn_kernel_choose(&one, a, &m->kernel, &m->err);
 	m->rc = m->rc ? m->rc
-		      : hn_kernel_make(&one, c->dir, m->symbol, a, &m->kernel, &m->err);
+		      : hn_kernel_make("compile", &one, c->dir, m->symbol, a, &m->kernel, &m->err);
 	m->rc = m->rc ? m->rc : read_object(c, m, a);
 	if (m->rc != 0) {
 		hn_err_within(&m->err, "%s", task->name);
-		c->failed = true;
 	}
 	say_progress(c);
-}
-
-struct worker {
-	struct compile *c;
-	struct hn_arena arena; /* what it makes lives here */
-	pthread_t thread;
-};
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-	uint32_t i;
-
-	while (!w->c->failed && (i = w->c->next++) < w->c->net.net.n_task) {
-		make_one(w->c, i, &w->arena);
-	}
-	return NULL;
+	return m->rc == 0;
 }
 
 static void name_kernels(struct compile *c)
@@ -120,20 +100,10 @@ static void name_kernels(struct compile *c)
 }
 
 /* All of them; the error of the first that failed. */
-static int make_kernels(struct compile *c, uint32_t n, struct worker *w, struct hn_err *err)
+static int make_kernels(struct compile *c, struct hn_crew *crew, struct hn_err *err)
 {
-	uint32_t started = 0;
-
 	name_kernels(c);
-	for (; started < n; started++) {
-		if (started > 0 && pthread_create(&w[started].thread, NULL, work, &w[started]) != 0) {
-			break;
-		}
-	}
-	work(&w[0]);
-	for (uint32_t i = 1; i < started; i++) {
-		pthread_join(w[i].thread, NULL);
-	}
+	hn_crew_run(crew, c->net.net.n_task, make_one, c);
 	if (c->progress) {
 		fputs("\r\033[K", stderr);
 	}
@@ -294,9 +264,7 @@ static int write_library(struct compile *c, struct hn_err *err)
 
 static int compile(struct compile *c, struct hn_err *err)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t n = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (uint32_t)cores;
-	struct worker w[MOST_THREADS];
+	struct hn_crew crew;
 	int rc;
 
 	if (c->net.net.n_task == 0) {
@@ -304,15 +272,10 @@ static int compile(struct compile *c, struct hn_err *err)
 			       c->o->arg);
 	}
 	c->made = HN_NEW_ARRAY(&c->net.arena, struct made, c->net.net.n_task);
-	for (uint32_t i = 0; i < n; i++) {
-		w[i].c = c;
-		hn_arena_init(&w[i].arena, 0);
-	}
-	rc = make_kernels(c, n, w, err);
+	hn_crew_open(&crew);
+	rc = make_kernels(c, &crew, err);
 	rc = rc ? rc : write_library(c, err);
-	for (uint32_t i = 0; i < n; i++) {
-		hn_arena_fini(&w[i].arena);
-	}
+	hn_crew_close(&crew);
 	return rc;
 }
 

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "client/auto.h"
 
-#define VERB "compile"
 #define FACTS_MAX 4096
 
 /* The best record that was measured on this very target; false: there is none. */
@@ -92,8 +91,8 @@ static int read_facts(const char *path, struct hn_kernel *k, struct hn_err *err)
 	return rc;
 }
 
-static int build(const struct files *f, const char *symbol, struct hn_kernel *k, struct hn_arena *a,
-		 struct hn_err *err)
+static int build(const char *verb, const struct files *f, const char *symbol, struct hn_kernel *k,
+		 struct hn_arena *a, struct hn_err *err)
 {
 	char *argv[] = { "hone-build", "--dag",	  (char *)f->dag,	"--steps",
 			 (char *)f->steps,	  "--target",		(char *)k->target_line,
@@ -103,8 +102,8 @@ static int build(const struct files *f, const char *symbol, struct hn_kernel *k,
 	int rc = hn_file_replace(f->dag, k->dag, strlen(k->dag), err);
 
 	rc = rc ? rc : hn_file_replace(f->steps, k->steps, strlen(k->steps), err);
-	rc = rc ? rc : hn_builder_run(VERB, argv, -1, err);
-	rc = rc ? rc : hn_check_kernel(VERB, &k->check, a, err);
+	rc = rc ? rc : hn_builder_run(verb, argv, -1, err);
+	rc = rc ? rc : hn_check_kernel(verb, &k->check, a, err);
 	rc = rc ? rc : read_facts(f->facts, k, err);
 	unlink(f->dag);
 	unlink(f->steps);
@@ -112,18 +111,18 @@ static int build(const struct files *f, const char *symbol, struct hn_kernel *k,
 	return rc;
 }
 
-int hn_kernel_make(const struct hn_opts *o, const char *dir, const char *symbol, struct hn_arena *a,
-		   struct hn_kernel *k, struct hn_err *err)
+int hn_kernel_make(const char *verb, const struct hn_opts *o, const char *dir, const char *symbol,
+		   struct hn_arena *a, struct hn_kernel *k, struct hn_err *err)
 {
 	struct hn_opts how = *o;
 	struct files f;
 	int rc;
 
-	how.unchecked |= k->record != 0;
+	how.unchecked |= k->record != 0 && !k->run_record;
 	name_files(dir, symbol, &f);
-	rc = hn_check_open(VERB, &how, k->target_line, a, &k->check, err);
+	rc = hn_check_open(verb, &how, k->target_line, a, &k->check, err);
 	if (rc == 0) {
-		rc = build(&f, symbol, k, a, err);
+		rc = build(verb, &f, symbol, k, a, err);
 		hn_check_close(&k->check);
 	}
 	return rc;
