@@ -95,8 +95,7 @@ static void count_node(const struct hn_expr *e, void *ctx)
 	++*(int64_t *)ctx;
 }
 
-/* What computing it costs, in the unit of HN_GRAPH_WORK. */
-static int64_t work_of(const struct hn_dag *dag)
+int64_t hn_graph_work(const struct hn_dag *dag)
 {
 	int64_t sum = (int64_t)hn_dag_temp_bytes(dag);
 
@@ -164,7 +163,7 @@ static int compute(struct hn_graph *g, const struct alone *k, struct hn_arena *a
 	struct hn_gtext text;
 	int rc = say(k, a, &text, &dag, err);
 
-	if (rc != 0 || !hn_graph_afford(g, work_of(dag))) {
+	if (rc != 0 || !hn_graph_afford(g, hn_graph_work(dag))) {
 		return rc;
 	}
 	*ret_done = true;

@@ -12,6 +12,11 @@
 
 #include "graph/ir/graph.h"
 
+struct hn_dag;
+
+/* What computing it costs, in the unit of HN_GRAPH_WORK. */
+int64_t hn_graph_work(const struct hn_dag *dag);
+
 /* Whether the results of the node, whose shapes are known, are constants now.  Sets g->failed
  * where they cannot be computed. */
 bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n);
