@@ -39,7 +39,9 @@ static double step_error(const struct hn_netcheck *c, uint32_t i)
 	double worst = -1;
 
 	for (uint32_t k = 0; c->step != NULL && k < c->net->net.n_step; k++) {
-		worst = c->net->net.step[k].task == i ? fmax(worst, c->step[k].error) : worst;
+		if (c->net->net.step[k].task == i && c->step[k].computed) {
+			worst = fmax(worst, c->step[k].error);
+		}
 	}
 	return worst;
 }
@@ -72,7 +74,7 @@ static void print_row(const struct hn_netcheck *c, uint32_t i, int width)
 	printf("%-*s  %4u  %-12s  %6u  %20s  %7s  %7s  %7s  %s%s%s\n", width, k->task->name,
 	       k->task->n_step, from, ran->n, compared, share_text(ran->n > 0, ran->error, error),
 	       share_text(ran->n > 0, ran->allowed, allowed),
-	       share_text(c->step != NULL, step_error(c, i), fused), hn_netcheck_word(k->result),
+	       share_text(step_error(c, i) >= 0, step_error(c, i), fused), hn_netcheck_word(k->result),
 	       *why != '\0' ? ": " : "", why);
 }
 
@@ -105,6 +107,7 @@ static void print_wrong_step(const struct hn_netcheck *c, uint32_t i)
 
 static void print_steps(const struct hn_netcheck *c)
 {
+	uint32_t computed = 0, all = c->net->net.n_step;
 	double worst = 0;
 	char text[16];
 
@@ -112,16 +115,19 @@ static void print_steps(const struct hn_netcheck *c)
 		printf("layouts and fusion: not computed: %s\n", c->why_no_step);
 		return;
 	}
-	for (uint32_t i = 0; i < c->net->net.n_step; i++) {
+	for (uint32_t i = 0; i < all; i++) {
 		if (hn_netcheck_step_wrong(&c->step[i])) {
 			print_wrong_step(c, i);
 		}
 		worst = fmax(worst, c->step[i].error);
+		computed += c->step[i].computed;
 	}
 	printf("layouts and fusion: %u of %u steps have their nodes' numbers, largest difference "
 	       "%s\n",
-	       c->net->net.n_step - c->n_step_wrong, c->net->net.n_step,
-	       share_text(true, worst, text));
+	       computed - c->n_step_wrong, computed, share_text(true, worst, text));
+	if (computed < all) {
+		printf("the other %u take the interpreter too long\n", all - computed);
+	}
 }
 
 static int name_width(const struct hn_netcheck *c)
@@ -139,6 +145,7 @@ static int name_width(const struct hn_netcheck *c)
 void hn_netcheck_table(const struct hn_netcheck *c)
 {
 	int width = name_width(c);
+	char text[16];
 
 	printf("%-*s  %4s  %-12s  %6s  %20s  %7s  %7s  %7s  %s\n", width, "kernel", "runs",
 	       "schedule", "inputs", "compared", "error", "allowed", "fused", "result");
@@ -152,8 +159,9 @@ void hn_netcheck_table(const struct hn_netcheck *c)
 		}
 	}
 	if (c->worst != NULL) {
-		printf(" largest error %.1e of %s (%.1e is allowed)\n", c->worst->kernel.check.error,
-		       c->worst->task->name, c->worst->kernel.check.allowed);
+		printf(" largest error %s of %s (%.1e is allowed)\n",
+		       share_text(true, c->worst->kernel.check.error, text), c->worst->task->name,
+		       c->worst->kernel.check.allowed);
 	} else {
 		printf(" no error is known\n");
 	}
@@ -193,9 +201,10 @@ static void put_step(const struct hn_netcheck *c, uint32_t i, struct hn_jw *w)
 	hn_jw_object(w, NULL);
 	hn_jw_str(w, "kernel", c->net->net.task[step->task].name);
 	hn_jw_str(w, "node", step->name);
-	hn_jw_bool(w, "right", !hn_netcheck_step_wrong(s));
-	hn_jw_double(w, "error", s->error);
-	hn_jw_double(w, "allowed", s->allowed);
+	hn_jw_bool(w, "computed", s->computed);
+	hn_jw_bool(w, "right", s->computed && !hn_netcheck_step_wrong(s));
+	hn_jw_double(w, "error", s->computed ? s->error : NAN);
+	hn_jw_double(w, "allowed", s->computed ? s->allowed : NAN);
 	hn_jw_str(w, "value", differs ? c->net->graph.value[s->value].name : NULL);
 	hn_jw_double(w, "element", differs ? (double)s->at : NAN);
 	hn_jw_double(w, "got", differs ? s->got : NAN);

@@ -25,6 +25,7 @@ struct numbers {
 	struct hn_arena a;
 	const uint8_t **order; /* [n_value] as they were chosen; the graph's are NULL meanwhile */
 	struct node *node;     /* [n_node] */
+	bool *long_node, *long_step; /* they are not computed */
 	char **value;	       /* [n_value] row-major; malloc */
 };
 
@@ -60,17 +61,54 @@ static int say_nodes(struct numbers *n, struct hn_err *err)
 	return rc;
 }
 
-static int64_t work_of(const struct numbers *n)
-{
-	int64_t work = 0;
+struct cost {
+	int64_t work;
+	uint32_t step;
+};
 
-	for (uint32_t i = 0; i < n->g->n_node; i++) {
-		work = hn_add_sat(work, hn_graph_work(n->node[i].dag));
-	}
-	for (uint32_t i = 0; i < n->net->n_step; i++) {
-		work = hn_add_sat(work, hn_graph_work(n->net->task[n->net->step[i].task].dag));
+static int by_work(const void *x, const void *y)
+{
+	const struct cost *a = x, *b = y;
+
+	return a->work != b->work ? (a->work > b->work) - (a->work < b->work)
+				  : (a->step > b->step) - (a->step < b->step);
+}
+
+/* A step and its nodes. */
+static int64_t work_of(const struct numbers *n, uint32_t step)
+{
+	const struct hn_ggroup *group = &n->net->part.group[step];
+	int64_t work = hn_graph_work(n->net->task[n->net->step[step].task].dag);
+
+	for (uint32_t i = 0; i < group->n_node; i++) {
+		work = hn_add_sat(work, hn_graph_work(n->node[group->node[i]].dag));
 	}
 	return work;
+}
+
+/* The steps of least work are computed, as many as there may be.  Nodes of no step are aliases, and
+ * cost little. */
+static void choose_steps(struct numbers *n)
+{
+	uint32_t n_step = n->net->n_step;
+	struct cost *cost = HN_NEW_ARRAY(&n->a, struct cost, n_step);
+	int64_t sum = 0;
+
+	n->long_step = HN_NEW_ARRAY(&n->a, bool, n_step);
+	n->long_node = HN_NEW_ARRAY(&n->a, bool, n->g->n_node);
+	for (uint32_t i = 0; i < n_step; i++) {
+		cost[i] = (struct cost){ work_of(n, i), i };
+	}
+	qsort(cost, n_step, sizeof(*cost), by_work);
+	for (uint32_t i = 0; i < n_step; i++) {
+		const struct hn_ggroup *group = &n->net->part.group[cost[i].step];
+
+		sum = hn_add_sat(sum, cost[i].work);
+		n->long_step[cost[i].step] = sum > HN_NUMBERS_WORK;
+		for (uint32_t k = 0; sum > HN_NUMBERS_WORK && k < group->n_node; k++) {
+			n->long_node[group->node[k]] = true;
+		}
+	}
 }
 
 static int64_t bytes_of(const struct numbers *n)
@@ -86,17 +124,13 @@ static int64_t bytes_of(const struct numbers *n)
 /* NULL: it is not too much. */
 static const char *why_not(const struct numbers *n)
 {
-	int64_t work = work_of(n), bytes = bytes_of(n);
+	int64_t bytes = bytes_of(n);
 
-	if (bytes > HN_NUMBERS_BYTES) {
-		return hn_arena_printf(n->g->arena, "its values take %.2g GB, more than %.2g",
-				       (double)bytes / 1e9, (double)HN_NUMBERS_BYTES / 1e9);
-	}
-	return work <= HN_NUMBERS_WORK
+	return bytes <= HN_NUMBERS_BYTES
 		       ? NULL
 		       : hn_arena_printf(n->g->arena,
-					 "it takes %.2g evaluations of expressions, more than %.2g",
-					 (double)work, (double)HN_NUMBERS_WORK);
+					 "the values take %.2g GB, and %.2g GB are the most",
+					 (double)bytes / 1e9, (double)HN_NUMBERS_BYTES / 1e9);
 }
 
 /* -- values ------------------------------------------------------------------------------- */
@@ -124,7 +158,7 @@ static void copy_constant(const struct hn_gvalue *v, char *to)
 	}
 }
 
-/* Memory for all; constants and inputs have their elements. */
+/* Memory for all; constants and inputs have their elements, and so has what is not computed. */
 static int make_values(struct numbers *n, struct hn_err *err)
 {
 	n->value = HN_NEW_ARRAY(&n->a, char *, n->g->n_value);
@@ -139,7 +173,7 @@ static int make_values(struct numbers *n, struct hn_err *err)
 		}
 		if (v->data != NULL) {
 			copy_constant(v, n->value[k]);
-		} else if (v->node < 0) {
+		} else if (v->node < 0 || n->long_node[v->node]) {
 			draw((enum hn_dtype)v->dtype, hn_gvalue_elements(v), &r, n->value[k]);
 		}
 	}
@@ -157,7 +191,7 @@ static int run_nodes(struct numbers *n, struct hn_err *err)
 		for (uint32_t k = 0; k < s->text.n_arg; k++) {
 			arg[k] = n->value[s->text.arg[k]];
 		}
-		rc = hn_interpret(s->dag, arg, err);
+		rc = n->long_node[i] ? 0 : hn_interpret(s->dag, arg, err);
 	}
 	return rc;
 }
@@ -248,7 +282,7 @@ static void compare(const struct numbers *n, int32_t k, const char *memory,
 		double got = number_at(t, memory, place_of(v, i)), error = share(got, want, scale);
 
 		if (error > ret->error) {
-			*ret = (struct hn_step_numbers){ error, ret->allowed, k, i, got, want };
+			*ret = (struct hn_step_numbers){ true, error, ret->allowed, k, i, got, want };
 		}
 	}
 }
@@ -261,7 +295,9 @@ static int run_step(const struct numbers *n, const struct hn_gstep *s, struct hn
 	bool all = true;
 	int rc;
 
-	*ret = (struct hn_step_numbers){ .allowed = hn_dag_tolerance(dag), .value = HN_NONE };
+	*ret = (struct hn_step_numbers){ .computed = true,
+					 .allowed = hn_dag_tolerance(dag),
+					 .value = HN_NONE };
 	for (uint32_t i = 0; i < s->n_arg; i++) {
 		arg[i] = lay_out(n, n->net->part.root[s->arg[i]], i < s->n_in);
 		all &= arg[i] != NULL;
@@ -284,7 +320,9 @@ static int run_steps(struct numbers *n, const struct hn_step_numbers **ret, stru
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < n->net->n_step; i++) {
-		rc = run_step(n, &n->net->step[i], &step[i], &n->a, err);
+		step[i].value = HN_NONE;
+		rc = n->long_step[i] ? 0
+				     : run_step(n, &n->net->step[i], &step[i], &n->a, err);
 	}
 	*ret = rc == 0 ? step : NULL;
 	return rc;
@@ -303,6 +341,7 @@ int hn_net_numbers(struct hn_net *net, const struct hn_step_numbers **ret, const
 	rc = say_nodes(&n, err);
 	*ret_why = rc == 0 ? why_not(&n) : NULL;
 	if (rc == 0 && *ret_why == NULL) {
+		choose_steps(&n);
 		rc = make_values(&n, err);
 		rc = rc ? rc : run_nodes(&n, err);
 	}

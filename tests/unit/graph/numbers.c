@@ -171,25 +171,39 @@ static void a_wrong_program_is_found(void **state)
 	assert_true(wrong(&s[0]) || wrong(&s[net.n_step - 1]));
 }
 
-static void too_much_is_said(void **state)
+/* A product that takes too long is left out; what is behind it is computed all the same. */
+static void long_steps_are_left_out(void **state)
 {
-	static const int64_t large[] = { 1 << 10, 1 << 11 }, wide[] = { 1 << 14, 1 << 15 };
+	static const int64_t large[] = { 1 << 10, 1 << 11 };
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 2, large), y;
+	const struct hn_step_numbers *s;
+	uint32_t left_out = 0;
+
+	(void)state;
+	y = hn_graph_2(&g, "MatMul", x, hn_graph_1(&g, "Transpose", x));
+	y = hn_graph_1(&g, "Softmax", y);
+	end_with(&x, y);
+	s = numbers();
+	for (uint32_t i = 0; i < net.n_step; i++) {
+		left_out += !s[i].computed;
+		assert_false(wrong(&s[i]));
+	}
+	assert_int_equal(left_out, 1);
+	assert_true(s[net.n_step - 1].computed);
+}
+
+static void too_large_is_said(void **state)
+{
+	static const int64_t wide[] = { 1 << 14, 1 << 15 };
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 2, wide);
 	const struct hn_step_numbers *s;
 	const char *why;
-	int32_t x = hn_graph_input(&g, "x", HN_F32, 2, large), y;
 
-	y = hn_graph_2(&g, "MatMul", x, hn_graph_1(&g, "Transpose", x));
-	end_with(&x, hn_graph_1(&g, "Relu", y));
-	assert_int_equal(hn_net_numbers(&net, &s, &why, &err), 0);
-	assert_null(s);
-	assert_non_null(strstr(why, "evaluations of expressions"));
-	tear_down(state);
-	set_up(state);
-	x = hn_graph_input(&g, "x", HN_F32, 2, wide);
+	(void)state;
 	end_with(&x, hn_graph_1(&g, "Relu", x));
 	assert_int_equal(hn_net_numbers(&net, &s, &why, &err), 0);
 	assert_null(s);
-	assert_non_null(strstr(why, "its values take 4.3 GB"));
+	assert_string_equal(why, "the values take 4.3 GB, and 1.1 GB are the most");
 }
 
 int main(void)
@@ -200,7 +214,8 @@ int main(void)
 		TEST(a_wrong_layout_is_found_where_it_is),
 		TEST(a_wrong_operand_is_found),
 		TEST(a_wrong_program_is_found),
-		TEST(too_much_is_said),
+		TEST(long_steps_are_left_out),
+		TEST(too_large_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
