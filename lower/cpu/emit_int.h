@@ -501,4 +501,8 @@ int hn_emit_object(struct emit *e, struct hn_artefact *ret);
 
 void hn_emit_mend_masked(struct emit *e);
 
+/* -- emit_constants.c: constants that LLVM keeps where there is no room, after the passes -- */
+
+void hn_emit_load_constants(struct emit *e);
+
 #endif

@@ -376,6 +376,7 @@ int hn_emit_object(struct emit *e, struct hn_artefact *ret)
 	rc = run_passes(e);
 	if (rc == 0) {
 		hn_emit_mend_masked(e);
+		hn_emit_load_constants(e);
 	}
 	made.passes_ns = hn_clock_ns() - start;
 	if (rc == 0 && e->opt->want_ir) {

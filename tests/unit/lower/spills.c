@@ -32,67 +32,92 @@ static int count_reloads(const char *assembly)
 	return n;
 }
 
-/* Panels, rows, the whole reduction, the tile; nothing packed, so that no buffer of the
- * schedule's is on the stack. */
-static const struct hn_trace *trace_of(const int *c, struct hn_arena *a)
+/* How many vectors the program's code reads back from the stack; `has`: what it surely does. */
+static int reloads_of(const char *line, const char *program, const char *steps,
+		      const char *has)
 {
+	struct hn_emit_options o = { .symbol = "k", .want_asm = true };
+	const struct hn_looptree *tree;
+	const struct hn_trace *trace;
+	const struct hn_state *s;
+	const struct hn_dag *dag;
+	struct hn_artefact made;
+	struct hn_target target;
+	struct hn_emitter *em;
+	struct hn_arena a;
 	struct hn_err err;
-	const struct hn_trace *t;
-	char text[300];
+	int n;
 
-	snprintf(text, sizeof(text),
-		 "[[\"SP\", 2, 0, %d, [%d], 1], [\"SP\", 2, 2, %d, [%d], 1], "
-		 "[\"RE\", 2, [2, 0, 4, 1, 3]], [\"AN\", 2, 4, 2], "
-		 "[\"AN\", 2, 0, 3]]",
-		 c[0], c[3], c[1], c[4]);
-	assert_int_equal(hn_trace_parse("trace", text, strlen(text), a, &t, &err), 0);
-	return t;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse(line, &a, &target, &err), 0);
+	assert_int_equal(hn_emitter_new(&target, &em, &err), 0);
+	assert_int_equal(hn_dag_parse("m", program, strlen(program), 0, &a, &dag, &err), 0);
+	assert_int_equal(hn_trace_parse("trace", steps, strlen(steps), &a, &trace, &err), 0);
+	assert_int_equal(hn_state_replay(dag, trace, &a, &s, &err), 0);
+	assert_int_equal(hn_looptree_build(s, &a, &tree, &err), 0);
+	assert_int_equal(hn_emit(em, tree, &o, &a, &made, &err), 0);
+	assert_non_null(strstr(made.assembly, has));
+	n = count_reloads(made.assembly);
+	hn_emitter_free(em);
+	hn_arena_fini(&a);
+	return n;
 }
 
+/* Panels, rows, the whole reduction, the tile; nothing packed, so that no buffer of the
+ * schedule's is on the stack. */
 static void tiles_stay_in_registers(void **state)
 {
-	static const char line[] = "cpu -isa=x86-64-avx512";
-
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(cases); i++) {
 		const int *c = cases[i];
-		struct hn_emit_options o = { .symbol = "k", .want_asm = true };
-		const struct hn_looptree *tree;
-		const struct hn_state *s;
-		const struct hn_dag *dag;
-		struct hn_artefact artefact;
-		struct hn_target target;
-		struct hn_emitter *em;
-		struct hn_arena a;
-		struct hn_err err;
-		char text[200];
+		char program[200], steps[300];
+		int n;
 
-		hn_arena_init(&a, 0);
-		assert_int_equal(hn_target_parse(line, &a, &target, &err), 0);
-		assert_int_equal(hn_emitter_new(&target, &em, &err), 0);
-		snprintf(text, sizeof(text),
+		snprintf(program, sizeof(program),
 			 "m(float32 A[%d,%d], B[%d,%d]) -> C { C(i,j) +=! A(i,k) * "
 			 "B(k,j) }",
 			 c[0], c[2], c[2], c[1]);
-		assert_int_equal(hn_dag_parse("m", text, strlen(text), 0, &a, &dag, &err),
-				 0);
-		assert_int_equal(hn_state_replay(dag, trace_of(c, &a), &a, &s, &err), 0);
-		assert_int_equal(hn_looptree_build(s, &a, &tree, &err), 0);
-		assert_int_equal(hn_emit(em, tree, &o, &a, &artefact, &err), 0);
-		assert_non_null(strstr(artefact.assembly, "vfmadd"));
-		if (count_reloads(artefact.assembly) > FEW) {
+		snprintf(steps, sizeof(steps),
+			 "[[\"SP\", 2, 0, %d, [%d], 1], [\"SP\", 2, 2, %d, [%d], 1], "
+			 "[\"RE\", 2, [2, 0, 4, 1, 3]], [\"AN\", 2, 4, 2], "
+			 "[\"AN\", 2, 0, 3]]",
+			 c[0], c[3], c[1], c[4]);
+		n = reloads_of("cpu -isa=x86-64-avx512", program, steps, "vfmadd");
+		if (n > FEW) {
 			fail_msg("%dx%dx%d: %d vectors from the stack", c[0], c[1], c[2],
-				 count_reloads(artefact.assembly));
+				 n);
 		}
-		hn_emitter_free(em);
-		hn_arena_fini(&a);
 	}
+}
+
+/* 28 sums of an instruction, two panels and what is broadcast leave one register: the
+ * constants of what makes bytes of the sums wait in memory. */
+static void constants_wait_in_memory(void **state)
+{
+	static const char program[] =
+		"q(uint8 A[784,128], const int8 B[128,128], const int32 b[128],"
+		" const float32 s[128]) -> Y {"
+		" C(i,j) +=! int32(A(i,k)) * int32(B(k,j))"
+		" Y(i,j) = uint8(nearbyint(float32(C(i,j) + b(j)) * s(j)) + 128) }";
+	static const char steps[] =
+		"[[\"PK\", 1, [4, 1]], [\"PK\", 2, [32, 32, 4]], [\"CI\", 2],"
+		" [\"SP\", 7, 0, 784, [14], 1], [\"SP\", 7, 2, 128, [32], 1],"
+		" [\"RE\", 7, [2, 0, 1, 3]], [\"AN\", 7, 3, 2],"
+		" [\"SP\", 6, 2, 128, [4], 1], [\"RE\", 6, [2, 3, 0, 1]],"
+		" [\"TE\", 6, [1], \"vpdpbusd\"], [\"CA\", 6, 7, 1],"
+		" [\"RE\", 3, [0, 1, 2, 3, 4, 5]], [\"AN\", 3, 5, 2]]";
+
+	(void)state;
+	assert_int_equal(reloads_of("cpu -isa=x86-64-avx512 -mattr=+avx512vnni", program,
+				    steps, "vpdpbusd"),
+			 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_stay_in_registers),
+		cmocka_unit_test(constants_wait_in_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
