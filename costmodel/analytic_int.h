@@ -81,10 +81,11 @@ bool hn_view_tiles(const struct hn_view *v, const struct hn_target *t, struct hn
  * inwards; n_loop = one vector. */
 struct hn_level {
 	double bytes;	       /* in all */
+	const double *fetched; /* [n_stream] by each access, a store's once */
 	uint32_t fits;	       /* the outermost depth whose footprint fits */
 	uint32_t from;	       /* the depth whose footprint is fetched again and again: one out */
 	double again;	       /* how often */
-	double inside, beyond; /* bytes displaced by the footprints of these two */
+	double inside, beyond; /* bytes of the footprints of these two */
 };
 
 struct hn_traffic {
@@ -93,6 +94,6 @@ struct hn_traffic {
 			     * at i * (n_loop + 1) + d */
 };
 struct hn_traffic hn_view_traffic(const struct hn_view *v, const struct hn_target *t,
-				  const struct hn_lanes *w, struct hn_arena *a);
+				  const struct hn_compute *c, struct hn_arena *a);
 
 #endif

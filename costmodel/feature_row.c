@@ -197,14 +197,6 @@ static void caches(const struct hn_view *v, const struct hn_target *t,
 	SET(unique_bytes, unique);
 }
 
-static double fetched(const struct hn_view *v, const struct hn_traffic *m, uint32_t i,
-		      uint32_t level)
-{
-	const struct hn_level *l = &m->level[level];
-
-	return m->cold[(size_t)i * (v->n_loop + 1) + l->from] * l->again;
-}
-
 static void access(const struct hn_view *v, const struct hn_traffic *m, uint32_t i, float *to)
 {
 	const struct hn_stream *s = &v->stream[i];
@@ -220,8 +212,8 @@ static void access(const struct hn_view *v, const struct hn_traffic *m, uint32_t
 	for (uint32_t k = 0; k < v->n_stream && still >= 0; k++) {
 		bytes += m->cold[(size_t)k * (v->n_loop + 1) + (uint32_t)still + 1];
 	}
-	to[0] = (float)fetched(v, m, i, 0);
-	to[1] = (float)fetched(v, m, i, 1);
+	to[0] = (float)m->level[0].fetched[i];
+	to[1] = (float)m->level[1].fetched[i];
 	to[2] = (float)m->cold[(size_t)i * (v->n_loop + 1)];
 	to[3] = s->store;
 	to[4] = s->buffer->lifetime;
@@ -237,10 +229,10 @@ static void accesses(const struct hn_view *v, const struct hn_traffic *m, float 
 	uint32_t top[N_ACCESS], n = 0;
 
 	for (uint32_t i = 0; i < v->n_stream; i++) {
-		double bytes = fetched(v, m, i, 0);
+		double bytes = m->level[0].fetched[i];
 		uint32_t at = n;
 
-		while (at > 0 && fetched(v, m, top[at - 1], 0) < bytes) {
+		while (at > 0 && m->level[0].fetched[top[at - 1]] < bytes) {
 			at--;
 		}
 		n += n < N_ACCESS;

@@ -69,7 +69,7 @@ static void estimate(struct walk *w, struct hn_estimate *e)
 	double fast = speedup(&w->view, t, &e->balance), sum = 0, most = 0;
 
 	e->compute = hn_view_compute(&w->view, t);
-	e->traffic = hn_view_traffic(&w->view, t, &e->compute.lanes, w->a);
+	e->traffic = hn_view_traffic(&w->view, t, &e->compute, w->a);
 	e->part[0] = e->compute.cycles / fast;
 	e->part[1] = e->traffic.level[0].bytes / L2_BYTES_PER_CYCLE / fast;
 	e->part[2] = e->traffic.level[1].bytes / L3_BYTES_PER_CYCLE / fast;
