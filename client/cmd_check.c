@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "client/crew.h"
+#include "client/interrupt.h"
 #include "client/netcheck.h"
 
 struct work {
@@ -34,8 +36,12 @@ static bool check_one(void *ctx, uint32_t i, struct hn_arena *a)
 	struct hn_netcheck_kernel *k = &w->check->kernel[i];
 	struct hn_opts one = hn_network_task(w->o, k->task);
 	char symbol[32], path[128];
-	int rc = hn_kernel_choose(&one, a, &k->kernel, &k->err);
+	int rc;
 
+	if (hn_interrupted()) {
+		return false;
+	}
+	rc = hn_kernel_choose(&one, a, &k->kernel, &k->err);
 	snprintf(symbol, sizeof(symbol), "kernel%u", i);
 	k->kernel.run_record = true;
 	rc = rc ? rc : hn_kernel_make("check", &one, w->dir, symbol, a, &k->kernel, &k->err);
@@ -97,7 +103,8 @@ static int check(struct work *w, struct hn_network *n, struct hn_err *err)
 	}
 	hn_crew_open(&crew);
 	hn_crew_run(&crew, n->net.n_task, check_one, w);
-	rc = hn_net_numbers(&n->net, &c->step, &c->why_no_step, err);
+	rc = hn_interrupted() ? hn_fail(err, HONE_E_CANCELLED, "check: stopped") : 0;
+	rc = rc ? rc : hn_net_numbers(&n->net, &c->step, &c->why_no_step, err);
 	if (rc == 0) {
 		count(c);
 		(w->o->json ? hn_netcheck_json : hn_netcheck_table)(c);
@@ -117,8 +124,9 @@ int cmd_check(const struct hn_opts *o, struct hn_err *err)
 	if (rc == 0 && mkdtemp(w.dir) == NULL) {
 		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", w.dir);
 	} else if (rc == 0) {
+		hn_interrupt_catch();
 		rc = check(&w, &net, err);
-		rmdir(w.dir);
+		hn_file_remove_tree(w.dir);
 	}
 	hn_network_close(&net);
 	return rc;
