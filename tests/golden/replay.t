@@ -8,7 +8,7 @@ out/hone/pool.h
 out/hone_pool.o
 $ sed -n '/^```c$/,/^```$/p' "$HONE_SOURCE/README.md" | sed '1d; $d' >main.c; wc -l <main.c
 36
-$ sh -c "$(sed -n 's/^\(cc main.c .*\)$/\1/p' "$HONE_SOURCE/README.md")" | sed 's/, [0-9.]* us in/, .. us in/'
+$ sh -c "$(sed -n 's,^\(cc main.c out/\*\.o .*\)$,\1,p' "$HONE_SOURCE/README.md")" | sed 's/, [0-9.]* us in/, .. us in/'
 c[0] = 1024, .. us in the median
 # its other form, one thread and no pool, and C++, which takes the same headers
 $ sed 's/, env); /, NULL); /' main.c >one.c; cc one.c out/*.o -Iout -lm -lpthread -o one && ./one | cut -d, -f 1
