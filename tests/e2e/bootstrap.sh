@@ -9,6 +9,7 @@ trap 'rm -rf "$work"' EXIT
 fake=$work/fake
 tree="$work/a tree"
 export HONE_TEST_STATE="$work/state"
+unset HONE_PYTHON
 mkdir "$fake" "$tree" "$HONE_TEST_STATE"
 cp "$source/bootstrap" "$source/CMakePresets.json" "$tree/"
 mkdir "$tree/tests" "$work/tmp"
