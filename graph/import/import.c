@@ -1,38 +1,24 @@
 /* graph/import/import.c -- nodes of a model, one after the other, as operators. */
-#include "graph/import/import.h"
+#include "graph/import/import_int.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/import/names.h"
-#include "graph/ir/op.h"
 #include "graph/op/dtype.h"
 #include "graph/pass/pass.h"
 
 #define UNKNOWN (-3) /* a name that nothing has defined */
 
-struct importer {
-	struct hn_onnx *onnx;
-	const struct hn_onnx_model *model;
-	struct hn_import *im;
-	struct hn_graph *g;
-	struct hn_names name;	     /* values; HN_BAD: of a node that was refused */
-	uint32_t n_name;	     /* it has at most */
-	struct hn_names initializer; /* numbers of the file's weights */
-	struct hn_err node_err;	     /* why a node is refused */
-	struct hn_err *err;
-};
-
 /* -- what is refused -------------------------------------------------------------------- */
 
-static const char *op_text(struct importer *i, const struct hn_onnx_node *n)
+static const char *op_text(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	return *n->domain != '\0'
 		       ? hn_arena_printf(i->g->arena, "%s.%s", n->domain, n->op_type)
 		       : n->op_type;
 }
 
-static void refuse(struct importer *i, const struct hn_onnx_node *n, const char *why)
+static void refuse(struct hn_importer *i, const struct hn_onnx_node *n, const char *why)
 {
 	struct hn_import *im = i->im;
 	const char *op = op_text(i, n);
@@ -53,238 +39,9 @@ static void refuse(struct importer *i, const struct hn_onnx_node *n, const char 
 				     .n = 1 };
 }
 
-/* -- constants -------------------------------------------------------------------------- */
-
-/* Integers of 4 or 2 bits as bytes, which hone computes with: the first is in the lowest bits. */
-static int32_t import_packed(struct importer *i, const struct hn_onnx_tensor *t,
-			     struct hn_onnx_bytes from)
-{
-	bool is_signed = t->data_type == HN_ONNX_INT4 || t->data_type == HN_ONNX_INT2;
-	uint32_t bits = (uint32_t)hn_onnx_dtype_bits(t->data_type), each = 8 / bits;
-	uint8_t *to, top = (uint8_t)(1u << (bits - 1));
-
-	if (!hn_graph_afford(i->g, t->n_element)) {
-		return hn_graph_fail(i->g, HONE_E_QUOTA,
-				     "constant %.80s has %lld elements", t->name,
-				     (long long)t->n_element);
-	}
-	to = hn_arena_alloc(i->g->arena, (size_t)t->n_element);
-	for (int64_t k = 0; k < t->n_element; k++) {
-		uint8_t v = (uint8_t)(from.at[k / each] >> (k % each * bits)) &
-			    (2u * top - 1);
-
-		to[k] = is_signed ? (uint8_t)((v ^ top) - top) : v;
-	}
-	return hn_graph_const(i->g, t->name, is_signed ? HN_I8 : HN_U8, t->n_dims,
-			      t->dims, to, false);
-}
-
-static bool is_packed(int32_t onnx_type)
-{
-	return onnx_type == HN_ONNX_INT4 || onnx_type == HN_ONNX_UINT4 ||
-	       onnx_type == HN_ONNX_INT2 || onnx_type == HN_ONNX_UINT2;
-}
-
-/* A tensor of the file as a constant.  The elements stay in the file. */
-static int32_t import_tensor(struct importer *i, const struct hn_onnx_tensor *t)
-{
-	bool packed = is_packed(t->data_type);
-	enum hn_dtype type = packed ? HN_I8 : hn_dtype_of_onnx(t->data_type);
-	struct hn_onnx_bytes bytes;
-
-	if (type == HN_N_DTYPE || t->n_dims > HN_GRAPH_MAX_RANK) {
-		return hn_graph_fail(i->g, HONE_E_UNSUPPORTED,
-				     "constant %.80s of %s with %u dimensions", t->name,
-				     hn_onnx_dtype_name(t->data_type), t->n_dims);
-	}
-	if (hn_onnx_tensor_bytes(i->onnx, t, &bytes, i->g->err) != 0) {
-		i->g->failed = true;
-		return HN_BAD;
-	}
-	if (packed) {
-		return import_packed(i, t, bytes);
-	}
-	/* a constant without elements has bytes, too: it is known */
-	return hn_graph_const(i->g, t->name, type, t->n_dims, t->dims,
-			      bytes.at != NULL ? (const void *)bytes.at : "", false);
-}
-
-static int32_t import_numbers(struct importer *i, enum hn_dtype t, uint32_t n,
-			      bool scalar, const void *data)
-{
-	int64_t *shape = HN_NEW(i->g->arena, int64_t);
-
-	*shape = n;
-	return hn_graph_const(i->g, i->g->at, t, scalar ? 0 : 1, shape, data, false);
-}
-
-/* The operator Constant. */
-static int32_t import_constant(struct importer *i, const struct hn_onnx_node *n)
-{
-	const struct hn_onnx_attr *a = n->n_attribute == 1 ? &n->attribute[0] : NULL;
-
-	switch (a != NULL ? a->type : HN_ONNX_ATTR_NONE) {
-	case HN_ONNX_ATTR_TENSOR:
-		return import_tensor(i, a->t);
-	case HN_ONNX_ATTR_FLOAT:
-		return import_numbers(i, HN_F32, 1, true, &a->f);
-	case HN_ONNX_ATTR_FLOATS:
-		return import_numbers(i, HN_F32, a->n_floats, false, a->floats);
-	case HN_ONNX_ATTR_INT:
-		return import_numbers(i, HN_I64, 1, true, &a->i);
-	case HN_ONNX_ATTR_INTS:
-		return import_numbers(i, HN_I64, a->n_ints, false, a->ints);
-	default:
-		return hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "no constant of numbers");
-	}
-}
-
-/* -- attributes ------------------------------------------------------------------------- */
-
-static bool is_word_of(const char *words, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = words; n > 0 && (p = strstr(p, name)) != NULL; p += n) {
-		if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0')) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Attributes that are no integers, by their names, which mean the same in all operators. */
-static const char floats[] =
-	"alpha beta bias cubic_coeff_a epsilon extrapolation_value gamma lambd "
-	"max min momentum ratio scale scales softcap value";
-static const char texts[] =
-	"approximate auto_pad coordinate_transformation_mode direction equation "
-	"keep_aspect_ratio_policy mode nearest_mode round_mode";
-
-/* Whether an attribute is of its kind; one tensor is a number, too. */
-static bool is_of_kind(const struct hn_onnx_attr *a)
-{
-	bool number = is_word_of(floats, a->name), text = is_word_of(texts, a->name);
-
-	switch (a->type) {
-	case HN_ONNX_ATTR_INT:
-	case HN_ONNX_ATTR_INTS:
-		return !number && !text;
-	case HN_ONNX_ATTR_FLOAT:
-	case HN_ONNX_ATTR_FLOATS:
-		return number;
-	case HN_ONNX_ATTR_STRING:
-		return text;
-	default:
-		return a->type == HN_ONNX_ATTR_TENSOR && strcmp(a->name, "value") == 0;
-	}
-}
-
-/* The value of ConstantOfShape: a tensor of one element. */
-static bool import_value(struct importer *i, const struct hn_onnx_attr *from,
-			 struct hn_gattr to[2])
-{
-	int32_t v = import_tensor(i, from->t);
-	double *number = HN_NEW(i->g->arena, double);
-
-	if (v < 0 || !hn_gvalue_number(&i->g->value[v], 0, number)) {
-		hn_graph_fail(i->g, HONE_E_INVALID, "attribute %s has no element",
-			      from->name);
-		return false;
-	}
-	to[0] = (struct hn_gattr){ from->name, HN_GATTR_FLOATS, 1, NULL, number, NULL };
-	to[1] = hn_gattr_of_int(i->g->arena, "value_type", i->g->value[v].dtype);
-	return true;
-}
-
-static const double *widened(struct hn_arena *a, uint32_t n, const float *v)
-{
-	double *d = HN_NEW_ARRAY(a, double, n);
-
-	for (uint32_t k = 0; k < n; k++) {
-		float f;
-
-		memcpy(&f, v + k, sizeof(f)); /* the file's, of any alignment */
-		d[k] = (double)f;
-	}
-	return d;
-}
-
-/* One attribute into to[], which has room for two; returns how many. */
-static uint32_t import_attr(struct importer *i, const struct hn_onnx_attr *from,
-			    struct hn_gattr *to)
-{
-	struct hn_arena *a = i->g->arena;
-	int64_t *one;
-
-	*to = (struct hn_gattr){ .name = from->name };
-	switch (from->type) {
-	case HN_ONNX_ATTR_INT:
-		*to = hn_gattr_of_int(a, from->name, from->i);
-		return 1;
-	case HN_ONNX_ATTR_INTS:
-		one = HN_NEW_ARRAY(a, int64_t, from->n_ints);
-		for (uint32_t k = 0; k < from->n_ints; k++) {
-			memcpy(one + k, from->ints + k, sizeof(*one)); /* of any alignment */
-		}
-		*to = hn_gattr_of_ints(from->name, from->n_ints, one);
-		return 1;
-	case HN_ONNX_ATTR_FLOAT:
-		*to = (struct hn_gattr){ from->name, HN_GATTR_FLOATS,	      1,
-					 NULL,	     widened(a, 1, &from->f), NULL };
-		return 1;
-	case HN_ONNX_ATTR_FLOATS:
-		*to = (struct hn_gattr){ from->name,
-					 HN_GATTR_FLOATS,
-					 from->n_floats,
-					 NULL,
-					 widened(a, from->n_floats, from->floats),
-					 NULL };
-		return 1;
-	case HN_ONNX_ATTR_STRING:
-		*to = (struct hn_gattr){
-			.name = from->name,
-			.kind = HN_GATTR_STRING,
-			.s = hn_arena_strndup(a, (const char *)from->s.at, from->s.n)
-		};
-		return 1;
-	case HN_ONNX_ATTR_TENSOR:
-		return import_value(i, from, to) ? 2 : 0;
-	default:
-		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "attribute %.40s of kind %s",
-			      from->name, hn_onnx_attr_type_name(from->type));
-		return 0;
-	}
-}
-
-/* Two of a name: which one counts nobody can say. */
-static bool check_attr(struct importer *i, const struct hn_onnx_node *n, uint32_t k,
-		       const struct hn_gop *op)
-{
-	const char *name = n->attribute[k].name;
-
-	if (!is_word_of(op->attrs, name)) {
-		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "attribute %.40s", name);
-		return false;
-	}
-	if (!is_of_kind(&n->attribute[k])) {
-		hn_graph_fail(i->g, HONE_E_INVALID, "attribute %.40s is of kind %s", name,
-			      hn_onnx_attr_type_name(n->attribute[k].type));
-		return false;
-	}
-	for (uint32_t j = 0; j < k; j++) {
-		if (strcmp(n->attribute[j].name, name) == 0) {
-			hn_graph_fail(i->g, HONE_E_INVALID,
-				      "attribute %.40s is there twice", name);
-			return false;
-		}
-	}
-	return true;
-}
-
 /* -- nodes ------------------------------------------------------------------------------ */
 
-static const struct hn_onnx_tensor *find_initializer(struct importer *i, const char *name)
+static const struct hn_onnx_tensor *find_initializer(struct hn_importer *i, const char *name)
 {
 	int32_t *at = hn_names_at(&i->initializer, name, UNKNOWN);
 
@@ -292,7 +49,7 @@ static const struct hn_onnx_tensor *find_initializer(struct importer *i, const c
 }
 
 /* The value of that name; weights are imported when they are first used. */
-static int32_t value_of(struct importer *i, const char *name)
+static int32_t value_of(struct hn_importer *i, const char *name)
 {
 	int32_t *v;
 
@@ -301,7 +58,7 @@ static int32_t value_of(struct importer *i, const char *name)
 	}
 	v = hn_names_at(&i->name, name, UNKNOWN);
 	if (*v == UNKNOWN && find_initializer(i, name) != NULL) {
-		*v = import_tensor(i, find_initializer(i, name));
+		*v = hn_import_tensor(i, find_initializer(i, name));
 	}
 	if (*v == UNKNOWN) {
 		return hn_graph_fail(
@@ -314,12 +71,12 @@ static int32_t value_of(struct importer *i, const char *name)
 }
 
 /* Integers of less than a byte are only taken where their values alone count. */
-static bool check_packed(struct importer *i, const struct hn_onnx_node *n,
+static bool check_packed(struct hn_importer *i, const struct hn_onnx_node *n,
 			 const char *operand)
 {
 	const struct hn_onnx_tensor *t = find_initializer(i, operand);
 
-	if (t != NULL && is_packed(t->data_type) &&
+	if (t != NULL && hn_import_is_packed(t->data_type) &&
 	    strcmp(n->op_type, "DequantizeLinear") != 0 &&
 	    strcmp(n->op_type, "Cast") != 0) {
 		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "operand %.80s of %s", operand,
@@ -330,7 +87,7 @@ static bool check_packed(struct importer *i, const struct hn_onnx_node *n,
 }
 
 /* The row; NULL after hn_graph_fail. */
-static const struct hn_gop *find_op(struct importer *i, const struct hn_onnx_node *n)
+static const struct hn_gop *find_op(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	bool of_onnx = *n->domain == '\0' || strcmp(n->domain, "ai.onnx") == 0;
 	const char *name = of_onnx ? n->op_type : op_text(i, n);
@@ -353,7 +110,7 @@ static const struct hn_gop *find_op(struct importer *i, const struct hn_onnx_nod
 }
 
 /* Before version 7 operand 1 is broadcast where `broadcast` says so, from dimension `axis` on. */
-static bool old_broadcast(struct importer *i, const struct hn_gattr *attr,
+static bool old_broadcast(struct hn_importer *i, const struct hn_gattr *attr,
 			  uint32_t n_attr, uint32_t n_in, int32_t *in)
 {
 	const struct hn_gnode n = { .attr = attr, .n_attr = n_attr };
@@ -380,7 +137,7 @@ static bool old_broadcast(struct importer *i, const struct hn_gattr *attr,
 	return !i->g->failed;
 }
 
-static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
+static void call(struct hn_importer *i, const struct hn_onnx_node *n, int32_t *out)
 {
 	const struct hn_gop *op = find_op(i, n);
 	struct hn_gattr *attr =
@@ -391,8 +148,8 @@ static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
 	if (op == NULL) {
 		return;
 	}
-	for (uint32_t k = 0; k < n->n_attribute && check_attr(i, n, k, op); k++) {
-		n_attr += import_attr(i, &n->attribute[k], attr + n_attr);
+	for (uint32_t k = 0; k < n->n_attribute && hn_import_check_attr(i, n, k, op); k++) {
+		n_attr += hn_import_attr(i, &n->attribute[k], attr + n_attr);
 	}
 	for (uint32_t k = 0; k < n_in; k++) {
 		in[k] = check_packed(i, n, n->input[k]) ? value_of(i, n->input[k])
@@ -410,7 +167,7 @@ static void call(struct importer *i, const struct hn_onnx_node *n, int32_t *out)
 }
 
 /* Results of a node that is refused are not looked at any further. */
-static bool depends_on_refused(struct importer *i, const struct hn_onnx_node *n)
+static bool depends_on_refused(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	for (uint32_t k = 0; k < n->n_input; k++) {
 		if (*n->input[k] != '\0' &&
@@ -421,7 +178,7 @@ static bool depends_on_refused(struct importer *i, const struct hn_onnx_node *n)
 	return false;
 }
 
-static void define(struct importer *i, const struct hn_onnx_node *n, const int32_t *out)
+static void define(struct hn_importer *i, const struct hn_onnx_node *n, const int32_t *out)
 {
 	for (uint32_t k = 0; k < n->n_output; k++) {
 		if (*n->output[k] != '\0') {
@@ -430,7 +187,7 @@ static void define(struct importer *i, const struct hn_onnx_node *n, const int32
 	}
 }
 
-static bool check_results(struct importer *i, const struct hn_onnx_node *n)
+static bool check_results(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	for (uint32_t k = 0; k < n->n_output; k++) {
 		if (*n->output[k] != '\0' &&
@@ -450,7 +207,7 @@ static const char *place_of(const struct hn_onnx_node *n)
 	return *n->name != '\0' ? n->name : n->n_output > 0 ? n->output[0] : "";
 }
 
-static int import_node(struct importer *i, const struct hn_onnx_node *n)
+static int import_node(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	int32_t *out = HN_NEW_ARRAY(i->g->arena, int32_t, n->n_output + 1);
 	bool refused = depends_on_refused(i, n);
@@ -465,7 +222,7 @@ static int import_node(struct importer *i, const struct hn_onnx_node *n)
 		hn_graph_fail(i->g, HONE_E_UNSUPPORTED, "%u results", n->n_output);
 	} else if (check_results(i, n)) {
 		if (strcmp(n->op_type, "Constant") == 0 && *n->domain == '\0') {
-			out[0] = import_constant(i, n);
+			out[0] = hn_import_constant(i, n);
 		} else {
 			call(i, n, out);
 		}
@@ -493,7 +250,7 @@ static int import_node(struct importer *i, const struct hn_onnx_node *n)
 
 /* -- inputs and outputs ----------------------------------------------------------------- */
 
-static struct hn_import_dim *find_dim(struct importer *i, const char *name)
+static struct hn_import_dim *find_dim(struct hn_importer *i, const char *name)
 {
 	for (uint32_t k = 0; k < i->im->n_dim; k++) {
 		if (strcmp(i->im->dim[k].name, name) == 0) {
@@ -505,7 +262,7 @@ static struct hn_import_dim *find_dim(struct importer *i, const char *name)
 }
 
 /* The number of dimension d; 0, and its name among the missing ones, where nobody knows it. */
-static int64_t import_dim(struct importer *i, const struct hn_onnx_value_info *v,
+static int64_t import_dim(struct hn_importer *i, const struct hn_onnx_value_info *v,
 			  uint32_t d, struct hn_buf *missing)
 {
 	const struct hn_onnx_dim *dim = &v->dim[d];
@@ -529,7 +286,7 @@ static int64_t import_dim(struct importer *i, const struct hn_onnx_value_info *v
 	return 0;
 }
 
-static int import_input(struct importer *i, const struct hn_onnx_value_info *v,
+static int import_input(struct hn_importer *i, const struct hn_onnx_value_info *v,
 			struct hn_buf *missing)
 {
 	enum hn_dtype t = v->is_tensor ? hn_dtype_of_onnx(v->elem_type) : HN_N_DTYPE;
@@ -556,7 +313,7 @@ static int import_input(struct importer *i, const struct hn_onnx_value_info *v,
 	return 0;
 }
 
-static int import_inputs(struct importer *i)
+static int import_inputs(struct hn_importer *i)
 {
 	const struct hn_onnx_graph *from = i->model->graph;
 	struct hn_buf missing;
@@ -591,7 +348,7 @@ static int import_inputs(struct importer *i)
 	return rc;
 }
 
-static int import_outputs(struct importer *i)
+static int import_outputs(struct hn_importer *i)
 {
 	const struct hn_onnx_graph *from = i->model->graph;
 	struct hn_graph *g = i->g;
@@ -616,7 +373,7 @@ static int import_outputs(struct importer *i)
 
 /* -- the model -------------------------------------------------------------------------- */
 
-static int check_model(struct importer *i)
+static int check_model(struct hn_importer *i)
 {
 	const struct hn_onnx_model *m = i->model;
 
@@ -642,7 +399,7 @@ static int check_model(struct importer *i)
 	return 0;
 }
 
-static int index_initializers(struct importer *i)
+static int index_initializers(struct hn_importer *i)
 {
 	const struct hn_onnx_graph *from = i->model->graph;
 
@@ -675,7 +432,7 @@ static uint32_t count_names(const struct hn_onnx_graph *g)
 int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 		    struct hn_err *err)
 {
-	struct importer i = {
+	struct hn_importer i = {
 		.onnx = o, .model = hn_onnx_model(o), .im = im, .g = g, .err = err
 	};
 	const struct hn_onnx_graph *from = i.model->graph;
