@@ -88,12 +88,12 @@ class Hone:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise library.Failed((done.stderr.strip().split("\n") or [""])[-1])
-        self.folder, self.library = net.folder, library.Library(net.folder, net.threads)
-        self.library.load(list(net.data.values()))
-        self.run = self.library.caller()
+        self.folder, self.compiled = net.folder, library.Library(net.folder, net.threads)
+        self.compiled.load(list(net.data.values()))
+        self.run = self.compiled.caller()
 
     def answers(self):
-        return self.library.answers()
+        return self.compiled.answers()
 
 
 CONTENDERS = {"hone": Hone, "onnxruntime": Onnxruntime, "openvino": Openvino}

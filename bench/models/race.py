@@ -140,7 +140,7 @@ def flops_of(folder):
 
 def show_steps(racer, clock, least_ms, count=15):
     """Where hone's time goes, and how fast it is there."""
-    steps, flops = racer.library.steps(count=20, clock=CLOCKS[clock]), flops_of(racer.folder)
+    steps, flops = racer.compiled.steps(count=20, clock=CLOCKS[clock]), flops_of(racer.folder)
     total = sum(ns for _, _, ns in steps)
     print(f"  {len(steps)} steps take {total / 1e6:.3f} ms, a whole run {least_ms:.3f} ms")
     for name, kernel, ns in sorted(steps, key=lambda step: -step[2])[:count]:

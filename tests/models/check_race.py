@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import onnx
-import stub_hone
+import stand_in
 
 RACE = pathlib.Path(__file__).parents[2] / "bench" / "models" / "race.py"
 
@@ -17,8 +17,8 @@ def race(folder, *names):
     """What race.py prints on models of these names, and its rows."""
     paths, rows = [folder / f"{name}.onnx" for name in names], folder / "rows.jsonl"
     for path in paths:
-        onnx.save(stub_hone.model(), path)
-    command = [sys.executable, RACE, "--hone", stub_hone.command(folder), *paths, "--steps"]
+        onnx.save(stand_in.model(), path)
+    command = [sys.executable, RACE, "--hone", stand_in.command(folder), *paths, "--steps"]
     command += ["--only", "hone", "onnxruntime", "--rounds", "2", "--seconds", "0", "--json", rows]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout, [json.loads(line) for line in rows.read_text().splitlines()]

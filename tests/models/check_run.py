@@ -1,4 +1,4 @@
-"""run.py tells right from wrong: every fault that a library of stub.c can have, as it is shown."""
+"""run.py tells right from wrong: every fault that a library of stand_in.c can have, as it is shown."""
 
 import pathlib
 import subprocess
@@ -9,7 +9,7 @@ import unittest
 import judge
 import numpy as np
 import onnx
-import stub_hone
+import stand_in
 
 HERE = pathlib.Path(__file__).parent
 
@@ -30,9 +30,9 @@ ROWS = {
 
 def run(folder, names, *more):
     """The lines that run.py prints on models of these names, and its status."""
-    hone, paths = stub_hone.command(folder), [folder / f"{name}.onnx" for name in names]
+    hone, paths = stand_in.command(folder), [folder / f"{name}.onnx" for name in names]
     for path in paths:
-        onnx.save(stub_hone.model(), path)
+        onnx.save(stand_in.model(), path)
     command = [sys.executable, HERE / "run.py", "--hone", hone, *more, *paths]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.splitlines() + done.stderr.splitlines(), done.returncode

@@ -1,4 +1,4 @@
-/* models/stub.c -- a network as hone writes it, by hand: what check_run.py tries run.py on.
+/* models/stand_in.c -- a network as hone writes it, by hand: what check_run.py tries run.py on.
  *
  * y = w + x, four floats, one step.  FAULT says what is wrong with it: one of those below, or none.
  */
@@ -55,24 +55,24 @@ static const struct hone_model_arg args[] = {
 	{ HONE_MODEL_OUTPUT, 0, 0 },
 };
 
-extern const struct hone_model stub_model;
-uint64_t stub_arena_bytes(int32_t n_workers);
-int32_t stub_prepare(const void *weights, void *prepared, void *arena,
+extern const struct hone_model stand_in_model;
+uint64_t stand_in_arena_bytes(int32_t n_workers);
+int32_t stand_in_prepare(const void *weights, void *prepared, void *arena,
 		     const struct hone_env *env);
-int32_t stub_run(const void *weights, const void *prepared, const void *const *in,
+int32_t stand_in_run(const void *weights, const void *prepared, const void *const *in,
 		 void *const *out, void *arena, const struct hone_env *env);
-int32_t stub_run_timed(const void *weights, const void *prepared, const void *const *in,
+int32_t stand_in_run_timed(const void *weights, const void *prepared, const void *const *in,
 		       void *const *out, void *arena, const struct hone_env *env,
 		       uint64_t (*now)(void), uint64_t *time);
 
-const struct hone_model stub_model = {
+const struct hone_model stand_in_model = {
 	.abi = HONE_MODEL_ABI,
 	.n_inputs = 1,
 	.n_outputs = 1,
 	.n_kernels = 1,
 	.n_steps = 1,
 	.n_args = 3,
-	.name = "stub",
+	.name = "stand_in",
 	.inputs = &in,
 	.outputs = &out,
 	.kernels = &kernel,
@@ -81,27 +81,27 @@ const struct hone_model stub_model = {
 	.weights_bytes = 4,
 };
 
-uint64_t stub_arena_bytes(int32_t n_workers)
+uint64_t stand_in_arena_bytes(int32_t n_workers)
 {
-	return hone_model_arena_bytes(&stub_model, n_workers);
+	return hone_model_arena_bytes(&stand_in_model, n_workers);
 }
 
-int32_t stub_prepare(const void *weights, void *prepared, void *arena,
+int32_t stand_in_prepare(const void *weights, void *prepared, void *arena,
 		     const struct hone_env *env)
 {
-	return hone_model_prepare(&stub_model, weights, prepared, arena, env);
+	return hone_model_prepare(&stand_in_model, weights, prepared, arena, env);
 }
 
-int32_t stub_run(const void *weights, const void *prepared, const void *const *in,
+int32_t stand_in_run(const void *weights, const void *prepared, const void *const *in,
 		 void *const *out, void *arena, const struct hone_env *env)
 {
-	return hone_model_run(&stub_model, weights, prepared, in, out, arena, env);
+	return hone_model_run(&stand_in_model, weights, prepared, in, out, arena, env);
 }
 
-int32_t stub_run_timed(const void *weights, const void *prepared, const void *const *in,
+int32_t stand_in_run_timed(const void *weights, const void *prepared, const void *const *in,
 		       void *const *out, void *arena, const struct hone_env *env,
 		       uint64_t (*now)(void), uint64_t *time)
 {
-	return hone_model_run_timed(&stub_model, weights, prepared, in, out, arena, env,
+	return hone_model_run_timed(&stand_in_model, weights, prepared, in, out, arena, env,
 				    now, time);
 }

@@ -1,4 +1,4 @@
-"""Stands in for `hone compile MODEL -o DIR`: builds stub.c, whose fault is the model's name.
+"""Stands in for `hone compile MODEL -o DIR`: builds stand_in.c, whose fault is the model's name.
 
 Two names more: "refuse" is not compiled, "mute" neither, and without a reason.
 """
@@ -18,11 +18,11 @@ FLAGS = "-fPIC -D_GNU_SOURCE -pthread".split()
 def build(source, fault, folder):
     folder.mkdir(parents=True, exist_ok=True)
     cc = [os.environ.get("HONE_CC", "cc"), *FLAGS, f"-I{source}", f"-I{source / 'include'}"]
-    code = pathlib.Path(__file__).with_name("stub.c"), source / "graph/runtime/model_run.c"
+    code = pathlib.Path(__file__).with_name("stand_in.c"), source / "graph/runtime/model_run.c"
     model, pool = folder / "libmodel.so", folder / "hone_pool.o"
     subprocess.run([*cc, f"-DFAULT={fault.upper()}", "-shared", *code, "-o", model], check=True)
     subprocess.run([*cc, "-c", source / "base/pool.c", "-o", pool], check=True)
-    (folder / "model.h").write_text("extern const struct hone_model stub_model;\n")
+    (folder / "model.h").write_text("extern const struct hone_model stand_in_model;\n")
     (folder / "model.json").write_text('{"kernels": [{"name": "add", "flops": 4}]}')
     (folder / "model.weights").write_bytes(struct.pack("f", 1.5))
 
@@ -37,7 +37,7 @@ def command(folder):
 
 def model():
     """What the network computes that is built."""
-    g = Graph("stub", opset=17)
+    g = Graph("stand_in", opset=17)
     g.output("y", g.node("Add", g.input("x", [4]), g.const(1.5)), [4])
     return g.model()
 
