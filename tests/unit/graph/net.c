@@ -14,30 +14,10 @@
 #include "graph/ir/op.h"
 #include "graph/net/layout.h"
 #include "tests/lib/net_eval.h"
+#include "tests/lib/graph_bed.h"
 
 #define N_NETS 150
 #define N_NODES 14
-
-static struct hn_arena arena;
-static struct hn_graph g;
-static struct hn_err err;
-
-static int set_up(void **state)
-{
-	(void)state;
-	err = (struct hn_err){ 0 };
-	hn_arena_init(&arena, 0);
-	hn_graph_init(&g, &arena, "net", &err);
-	g.opset = 17;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	hn_arena_fini(&arena);
-	return 0;
-}
 
 static int32_t weights(struct hn_rng *r, uint32_t rank, const int64_t *shape)
 {

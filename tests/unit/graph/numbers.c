@@ -12,28 +12,9 @@
 
 #include "base/rng.h"
 #include "graph/net/numbers.h"
+#include "tests/lib/graph_bed.h"
 
-static struct hn_arena arena;
-static struct hn_graph g;
 static struct hn_net net;
-static struct hn_err err;
-
-static int set_up(void **state)
-{
-	(void)state;
-	err = (struct hn_err){ 0 };
-	hn_arena_init(&arena, 0);
-	hn_graph_init(&g, &arena, "net", &err);
-	g.opset = 17;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	hn_arena_fini(&arena);
-	return 0;
-}
 
 static int32_t conv(int32_t x, int64_t channels)
 {
