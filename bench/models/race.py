@@ -31,7 +31,7 @@ import fetch
 import inputs
 import judge
 import onnx
-from contenders import CONTENDERS, Net
+from contenders import CONTENDERS, USUAL, Net
 from one import dim
 
 PAUSE_S = 0.03
@@ -173,7 +173,7 @@ def arguments():
     parser.add_argument("--built", type=pathlib.Path, help="folder of compiled models, kept")
     parser.add_argument("--option", action="append", default=[], help="one more for hone compile")
     parser.add_argument("--threads", default="1", help="1,2: one after the other")
-    parser.add_argument("--only", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
+    parser.add_argument("--only", nargs="+", choices=CONTENDERS, default=USUAL)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.3, help="of a contender in a round")
     parser.add_argument("--clock", choices=CLOCKS, default="wall")
