@@ -144,6 +144,13 @@ bool hn_heuristic_panel_blocks(const struct hn_heuristic_view *v,
 int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			uint32_t lane_axis, int64_t tile);
 
+/* panels.c: a constant operand whose neighbours along the axis lie apart, but may be packed so that
+ * they do not; pack those, as hn_heuristic_panels does, and nothing else. */
+bool hn_heuristic_turns(const struct hn_heuristic_job *g, const struct hn_heuristic_read *r,
+			uint32_t axis);
+int32_t hn_heuristic_turn(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			  uint32_t lane_axis, int64_t tile);
+
 /* The panels among v's operands that a loop over them can make one at a time, each just
  * before it is used: they are copied as they lie, for v alone; count. */
 uint32_t hn_heuristic_own_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,

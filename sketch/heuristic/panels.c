@@ -80,8 +80,12 @@ static bool should_pack(struct hn_heuristic_job *g, const struct hn_heuristic_vi
 	return (far && reuse >= WORTH_PACKING) != g->v.repack;
 }
 
-int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
-			    uint32_t lane_axis, int64_t tile)
+/* Pack the operands that move along lane_axis and of which `should` says so. */
+static int32_t pack_where(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			  uint32_t lane_axis, int64_t tile,
+			  bool (*should)(struct hn_heuristic_job *,
+					 const struct hn_heuristic_view *, uint32_t, int64_t,
+					 const struct hn_heuristic_read *, int32_t))
 {
 	int32_t packed[HN_HEURISTIC_MOVES], moved = 0;
 
@@ -99,7 +103,7 @@ int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristi
 
 		if (again || r->stride[lane_axis] == 0 || at < 0 ||
 		    moved == HN_HEURISTIC_MOVES || g->c.s->stage[now]->at != HN_AT_ROOT ||
-		    !should_pack(g, v, lane_axis, tile, r, now) ||
+		    !should(g, v, lane_axis, tile, r, now) ||
 		    !hn_heuristic_panel_blocks(v, r, at, tile, op, block)) {
 			continue;
 		}
@@ -107,6 +111,34 @@ int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristi
 		packed[moved++] = r->producer;
 	}
 	return moved;
+}
+
+int32_t hn_heuristic_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			    uint32_t lane_axis, int64_t tile)
+{
+	return pack_where(g, v, lane_axis, tile, should_pack);
+}
+
+bool hn_heuristic_turns(const struct hn_heuristic_job *g, const struct hn_heuristic_read *r,
+			uint32_t axis)
+{
+	return hn_heuristic_is_constant(g, r->producer) && r->stride[axis] != 1 &&
+	       hn_heuristic_dimension(r, axis) >= 0;
+}
+
+static bool should_turn(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			uint32_t lane_axis, int64_t tile,
+			const struct hn_heuristic_read *r, int32_t stage)
+{
+	(void)v;
+	(void)tile;
+	return r->stride[lane_axis] != 1 && hn_heuristic_is_constant(g, stage);
+}
+
+int32_t hn_heuristic_turn(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			  uint32_t lane_axis, int64_t tile)
+{
+	return pack_where(g, v, lane_axis, tile, should_turn);
 }
 
 /* The stage copies rows as they lie, once a call, for one reader. */

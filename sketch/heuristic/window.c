@@ -13,18 +13,27 @@
 #define BLOCK 8	 /* windows of a small block each way */
 #define SHORT 64 /* a reduction that can be unrolled in full */
 
-bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret)
+/* The axis's neighbours are neighbours in every operand that moves along it, and some do; with g,
+ * constants once they are packed. */
+static bool is_unit(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v, uint32_t a)
+{
+	bool fine = v->extent[a] > 1, moves = false;
+
+	for (uint32_t i = 0; i < v->n_read; i++) {
+		int64_t s = v->read[i].stride[a];
+
+		fine = fine && (s == 0 || s == 1 ||
+				(g != NULL && hn_heuristic_turns(g, &v->read[i], a)));
+		moves = moves || s == 1;
+	}
+	return fine && moves;
+}
+
+static bool find_lanes(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		       uint32_t *ret)
 {
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
-		bool fine = v->extent[a] > 1, moves = false;
-
-		for (uint32_t i = 0; i < v->n_read; i++) {
-			int64_t s = v->read[i].stride[a];
-
-			fine = fine && (s == 0 || s == 1);
-			moves = moves || s == 1;
-		}
-		if (fine && moves) {
+		if (is_unit(g, v, a)) {
 			*ret = a;
 			return true;
 		}
@@ -32,28 +41,42 @@ bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret)
 	return false;
 }
 
+bool hn_heuristic_unit_lanes(const struct hn_heuristic_view *v, uint32_t *ret)
+{
+	return find_lanes(NULL, v, ret);
+}
+
 static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
 {
 	uint32_t lanes;
 
-	return v->op->reduce && v->n_spatial < 64 && hn_heuristic_unit_lanes(v, &lanes) &&
+	return v->op->reduce && v->n_spatial < 64 && find_lanes(g, v, &lanes) &&
 	       (v->reduce <= SHORT || v->spatial >= v->lanes * hn_heuristic_cores(g));
 }
 
-/* The length of the reduction axis that shares an index of the read with the axis; 1 = there
- * is none. */
-static int64_t window_along(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
-			    uint32_t a)
+/* The reduction axis that shares an index of the read with spatial axis a: the window's along a;
+ * -1 = there is none. */
+static int32_t window_axis(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
+			   uint32_t a)
 {
 	for (uint32_t k = v->n_spatial; k < v->n_axis && v->extent[a] > 1; k++) {
 		for (uint32_t d = 0; d < r->load->n_arg; d++) {
 			if (hn_heuristic_uses(r->load->arg[d], a) &&
 			    hn_heuristic_uses(r->load->arg[d], k)) {
-				return v->extent[k];
+				return (int32_t)k;
 			}
 		}
 	}
-	return 1;
+	return -1;
+}
+
+/* The window's length along a; 1 = there is none. */
+static int64_t window_along(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
+			    uint32_t a)
+{
+	int32_t k = window_axis(v, r, a);
+
+	return k < 0 ? 1 : v->extent[k];
 }
 
 bool hn_heuristic_slides(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r,
@@ -62,19 +85,18 @@ bool hn_heuristic_slides(const struct hn_heuristic_view *v, const struct hn_heur
 	return window_along(v, r, a) > 1;
 }
 
-/* The axis whose neighbours' windows overlap: a spatial and a reduction axis in one index;
- * -1 = none. */
+/* The innermost axis along which the windows of neighbours overlap: they are less apart than the
+ * window is long; -1 = none. */
 static int32_t overlapping(const struct hn_heuristic_view *v, uint32_t lane_axis)
 {
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
 		for (uint32_t i = 0; a != lane_axis && i < v->n_read; i++) {
-			for (uint32_t r = v->n_spatial; r < v->n_axis; r++) {
-				int64_t s = v->read[i].stride[a];
+			const struct hn_heuristic_read *r = &v->read[i];
+			int32_t k = window_axis(v, r, a);
 
-				if (s != 0 && s == v->read[i].stride[r] &&
-				    v->extent[a] > 1) {
-					return (int32_t)a;
-				}
+			if (k >= 0 && r->stride[a] > 0 && r->stride[k] > 0 &&
+			    r->stride[a] < hn_mul_sat(r->stride[k], v->extent[k])) {
+				return (int32_t)a;
 			}
 		}
 	}
@@ -179,43 +201,56 @@ static void by_strips(const struct hn_heuristic_job *g, const struct hn_heuristi
 	}
 }
 
-static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view *whole,
-		     int32_t host)
+static void make_nest(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host,
+		      struct hn_heuristic_nest *n)
 {
-	struct hn_heuristic_view part;
-	const struct hn_heuristic_view *v = &part;
-	struct hn_heuristic_nest n;
 	bool rows[HN_DAG_MAX_ITERS];
 
-	hn_heuristic_one_phase(whole, &part);
-	hn_heuristic_nest_init(&n, v);
-	hn_heuristic_nest_phases(&n, v);
-	hn_heuristic_unit_lanes(v, &n.lane_axis);
-	choose_tile(g, v, &n);
-	n.threads = hn_heuristic_threads(g, v);
+	n->threads = hn_heuristic_threads(g, v);
 	if (g->v.place == HN_HEURISTIC_ATTACH) {
-		n.n_move = hn_heuristic_moves(g, v, n.move);
+		n->n_move = hn_heuristic_moves(g, v, n->move);
 	}
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		bool constant = hn_heuristic_selects_constant(g, v->stage, a);
 
-		n.block[a] = v->extent[a];
+		n->block[a] = v->extent[a];
 		rows[a] = !constant;
-		n.tile[a] = constant ? 1 : n.tile[a];
-		n.constants = n.constants || constant;
+		n->tile[a] = constant ? 1 : n->tile[a];
+		n->constants = n->constants || constant;
 	}
-	for (uint32_t a = 0; n.constants && a < v->n_spatial; a++) {
-		n.tile[a] = a == n.lane_axis ? n.tile[a] : 1;
-		n.block[a] = rows[a] ? n.tile[a] : v->extent[a];
+	for (uint32_t a = 0; n->constants && a < v->n_spatial; a++) {
+		n->tile[a] = a == n->lane_axis ? n->tile[a] : 1;
+		n->block[a] = rows[a] ? n->tile[a] : v->extent[a];
 		rows[a] = false;
 	}
-	if (g->v.cut && !n.constants) {
-		small_blocks(v, &n, rows);
-	} else if (!n.constants) {
-		by_strips(g, v, &n);
+	if (g->v.cut && !n->constants) {
+		small_blocks(v, n, rows);
+	} else if (!n->constants) {
+		by_strips(g, v, n);
 	}
-	hn_heuristic_block_rows(g, v, rows, &n);
-	hn_heuristic_nest_build(g, v, host, &n);
+	hn_heuristic_block_rows(g, v, rows, n);
+	hn_heuristic_nest_build(g, v, host, n);
+}
+
+static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view *whole,
+		     int32_t host)
+{
+	struct hn_heuristic_view part, again;
+	struct hn_heuristic_nest n;
+	int32_t moved;
+
+	hn_heuristic_one_phase(whole, &part);
+	hn_heuristic_nest_init(&n, &part);
+	hn_heuristic_nest_phases(&n, &part);
+	find_lanes(g, &part, &n.lane_axis);
+	choose_tile(g, &part, &n);
+	moved = hn_heuristic_turn(g, whole, n.lane_axis, n.tile[n.lane_axis]);
+	if (moved > 0 && hn_heuristic_view(g, whole->stage + moved, &again)) {
+		hn_heuristic_one_phase(&again, &part); /* the same axes, other producers */
+	}
+	if (!g->c.failed) {
+		make_nest(g, &part, host + moved, &n);
+	}
 }
 
 extern const struct hn_heuristic_ops hn_heuristic_window;

@@ -136,6 +136,44 @@ static void windows_have_eight_sums(void **state)
 	}
 }
 
+/* A network's filters lie channel by channel, so neighbouring channels' taps are apart: constants
+ * are packed before the first call, and lanes run over channels as where they lie so.  Windows
+ * two apart overlap as well: neighbours are held together. */
+static void filters_of_channels_are_packed(void **state)
+{
+	static const struct {
+		const char *text;
+		bool packed;
+	} of[] = {
+		{ "d(float32 X[1,16,16,384], const float32 W[384,1,3,3]) -> Y { Y(n,h,w,c) +=! "
+		  "X(n,h+r,w+s,c) * W(c,0,r,s) where h in 0:14, w in 0:14 }",
+		  true },
+		{ "d(float32 X[1,29,29,384], const float32 W[384,1,3,3]) -> Y { Y(n,h,w,c) +=! "
+		  "X(n,h*2+r,w*2+s,c) * W(c,0,r,s) where h in 0:14, w in 0:14 }",
+		  true },
+		{ "d(float32 X[1,16,16,384], float32 W[384,1,3,3]) -> Y { Y(n,h,w,c) +=! "
+		  "X(n,h+r,w+s,c) * W(c,0,r,s) where h in 0:14, w in 0:14 }",
+		  false },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_open(&x, AVX512, of[i].text);
+		const char *steps = heuristics_steps(&x, 0);
+
+		if (has_step(x.g[0], HN_STEP_pack) != of[i].packed) {
+			fail_msg("%s", steps);
+		}
+		/* seven neighbours by two vectors of channels */
+		if (of[i].packed && (!strstr(steps, ", 384, [32], 1]") ||
+				     !strstr(steps, ", 14, [7], 1]"))) {
+			fail_msg("%s", steps);
+		}
+		heuristics_end(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +181,7 @@ int main(void)
 		cmocka_unit_test(large_weights_stream_once),
 		cmocka_unit_test(channels_in_parts_around_the_window),
 		cmocka_unit_test(windows_have_eight_sums),
+		cmocka_unit_test(filters_of_channels_are_packed),
 	};
 
 	return cmocka_run_group_tests_name("sketch heuristic windows", tests, NULL, NULL);
