@@ -98,6 +98,7 @@ static int build(const char *verb, const struct files *f, const char *symbol, st
 			 (char *)f->steps,	  "--target",		(char *)k->target_line,
 			 "--symbol",		  (char *)symbol,	"-o",
 			 (char *)f->object,	  "--facts",		(char *)f->facts,
+			 "--read-soon",
 			 (char *)k->check.words[0], (char *)k->check.words[1], NULL };
 	int rc = hn_file_replace(f->dag, k->dag, strlen(k->dag), err);
 

@@ -65,6 +65,8 @@ struct hn_emit_options {
 				* product and sum are contracted: its numbers are those that
 				* the dag writes, as a bitwise task's (loopstate/dag/liberty.h) */
 	enum hn_plant plant;
+	bool read_soon;	/* another kernel reads the results, as in a network: caches that hold them
+			 * are not bypassed (lower/cpu/emit_past.c) */
 	bool want_ir, want_asm; /* fill these texts of the result */
 	bool model_tiles;	/* for tests: instructions on tiles are calls of functions that do
 				 * the same, whatever the machine has (lower/cpu/emit_amx_op.c) */

@@ -28,6 +28,7 @@ static const char usage[] =
 	"[--symbol NAME]\n"
 	"                  [-o FILE]  (an object; for --target cuda the text of a device program)\n"
 	"                  [--header FILE.h] [--facts FILE.json] [--check FILE] [--no-prove]\n"
+	"                  [--read-soon]  (the results stay in caches: another kernel reads them)\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
@@ -49,6 +50,7 @@ enum {
 	OPT_IR,
 	OPT_ASM,
 	OPT_NO_PROVE,
+	OPT_READ_SOON,
 	OPT_NAIVE,
 	OPT_PLANT,
 	OPT_VERIFY,
@@ -72,6 +74,7 @@ static const struct option long_options[] = {
 	{ "emit-ir", no_argument, NULL, OPT_IR },
 	{ "emit-asm", no_argument, NULL, OPT_ASM },
 	{ "no-prove", no_argument, NULL, OPT_NO_PROVE },
+	{ "read-soon", no_argument, NULL, OPT_READ_SOON },
 	{ "naive", no_argument, NULL, OPT_NAIVE },
 	{ "plant", required_argument, NULL, OPT_PLANT },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
@@ -132,6 +135,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_NO_PROVE:
 			r->prove = false;
+			break;
+		case OPT_READ_SOON:
+			r->options.read_soon = true;
 			break;
 		case OPT_NAIVE:
 			r->naive = true;

@@ -6,6 +6,11 @@
  * times). So results bypass the caches if this kernel does not read them again and its arguments
  * exceed the caches of the cores that run it.
  *
+ * In a network the next kernel reads them. It finds in the cache that all cores share what did not
+ * bypass it, so there only results bypass it that are a large part of it. MobileNet-V2, with
+ * results of up to 4.8 MB, takes 0.88 of the time. A convolution of VGG-19 with 12.8 MB takes 1.4
+ * times as long when they do not bypass, and what reads them is no faster.
+ *
  * The instruction needs an address on a vector's boundary, and the ABI promises only an
  * element's. That offsets are such multiples is known here. The beginning of the argument is
  * tested at run time, once for all stores of a tile: they wait until its end.
@@ -17,6 +22,7 @@
 #include "base/arith.h"
 
 #define LINE 64
+#define SHARE 4 /* of the shared cache: a quarter is still there when the results are read */
 #define MOST_TERMS 128 /* of a reduction: beyond, stores are not what takes the time */
 
 struct find {
@@ -51,6 +57,13 @@ static bool exceeds_caches(const struct emit *e)
 	       hn_mul_sat(p[HN_PARAM_L2_BYTES], cores);
 }
 
+/* The results are still in the cache that all cores share when another kernel reads them. */
+static bool found_later(const struct emit *e, int32_t op)
+{
+	return e->opt->read_soon && hn_op_bytes(e->t->dag->op[op], 0) <=
+					    e->em->target.param[HN_PARAM_L3_BYTES] / SHARE;
+}
+
 bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n)
 {
 	int64_t terms = 1;
@@ -63,7 +76,8 @@ bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n)
 	       e->buffer[n->stmt->stage].place == EMIT_ARG &&
 	       (n->stmt->stmt == HN_STMT_COMPUTE ||
 		(hn_emit_is_update(n) && n->from_identity && terms <= MOST_TERMS)) &&
-	       exceeds_caches(e) && !is_read(e, n->stmt->stage);
+	       exceeds_caches(e) && !is_read(e, n->stmt->stage) &&
+	       !found_later(e, n->stmt->stage);
 }
 
 /* Every offset is a whole number of lines, wherever the loops stand. */

@@ -204,9 +204,8 @@ static inline void check_form(struct fixture *f, const char *text, uint64_t n_hi
 }
 
 /* The LLVM text of the plain program. */
-static inline const char *ir_of(struct fixture *f, const char *text)
+static inline const char *ir_with(struct fixture *f, const char *text, struct hn_emit_options o)
 {
-	struct hn_emit_options o = { .symbol = "k", .want_ir = true };
 	struct hn_err err = { 0 };
 	struct hn_artefact ret;
 	const struct hn_looptree *t;
@@ -218,6 +217,11 @@ static inline const char *ir_of(struct fixture *f, const char *text)
 		fail_msg("%s: %s", text, err.msg);
 	}
 	return ret.ir;
+}
+
+static inline const char *ir_of(struct fixture *f, const char *text)
+{
+	return ir_with(f, text, (struct hn_emit_options){ .symbol = "k", .want_ir = true });
 }
 
 #endif

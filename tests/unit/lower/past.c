@@ -71,6 +71,20 @@ static void whole_lines_go_past(void **state)
 	assert_null(strstr(ir_of(*state, forms[6]), "!nontemporal"));
 }
 
+/* By another kernel: it is in the cache that the cores share, unless that is small as well. */
+static void what_is_read_soon_stays(void **state)
+{
+	const struct hn_emit_options soon = { .symbol = "k", .want_ir = true, .read_soon = true };
+	struct fixture *f = *state;
+	struct hn_err err;
+
+	assert_null(strstr(ir_with(f, forms[0], soon), "!nontemporal"));
+	hn_emitter_free(f->em);
+	f->host.param[HN_PARAM_L3_BYTES] = 4096;
+	assert_int_equal(hn_emitter_new(&f->host, &f->em, &err), 0);
+	assert_non_null(strstr(ir_with(f, forms[0], soon), "!nontemporal"));
+}
+
 static void what_is_read_again_stays(void **state)
 {
 	const char *text = ir_of(*state, forms[9]), *at = text;
@@ -97,6 +111,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(histories, setup_small, teardown),
 #ifdef LOWER_FORMS_X86
 		cmocka_unit_test_setup_teardown(whole_lines_go_past, setup_wide_small,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_read_soon_stays, setup_wide_small,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_read_again_stays,
 						setup_wide_small, teardown),
