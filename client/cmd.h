@@ -30,6 +30,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
 	const char *tasks, *strategy;
 	struct hn_words dim;
+	const char *dtype;
 	const char *socket, *home, *forbid;
 	const char *rules, *hardware, *records, *as;
 	int64_t trials; /* -1 = not given */

@@ -208,6 +208,8 @@ static void say_hint(const struct hn_opts *o)
 	for (uint32_t i = 0; i < o->dim.n; i++) {
 		fprintf(stderr, " --dim %s", o->dim.word[i]);
 	}
+	fprintf(stderr, "%s%s", o->dtype != NULL ? " --dtype " : "",
+		o->dtype != NULL ? o->dtype : "");
 	fprintf(stderr, "%s%s%s` searches for faster ones\n", o->bitwise ? " --bitwise" : "",
 		o->forbid != NULL ? " --forbid " : "", o->forbid != NULL ? o->forbid : "");
 }

@@ -474,6 +474,9 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 			       "--unchecked: candidates that are measured are always compared; "
 			       "it goes with `--trials 0`");
 	}
+	if (o->dtype != NULL && !hn_network_is(o->arg)) {
+		return hn_fail(err, HONE_E_INVALID, "--dtype: give it with a network, FILE.onnx");
+	}
 	if (several || (o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0))) {
 		return hn_tune_set(o, err);
 	}

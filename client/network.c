@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "graph/form/form.h"
 #include "graph/import/import.h"
 
 #define ENDING ".onnx"
@@ -96,6 +97,17 @@ static void tell_refusals(const struct hn_import *im)
 	}
 }
 
+/* --dtype */
+static int in_form(const struct hn_opts *o, struct hn_graph *g, struct hn_err *err)
+{
+	const struct hn_form *form = o->dtype != NULL ? hn_form_find(o->dtype, err) : NULL;
+
+	if (form != NULL) {
+		form->apply(g);
+	}
+	return g->failed || (form == NULL && o->dtype != NULL) ? -err->code : 0;
+}
+
 int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_err *err)
 {
 	struct hn_import im = { 0 };
@@ -119,6 +131,7 @@ int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_e
 		return rc;
 	}
 	rc = hn_graph_import(ret->onnx, &im, &ret->graph, err);
+	rc = rc ? rc : in_form(o, &ret->graph, err);
 	rc = rc ? rc : hn_net_make(&ret->graph, &ret->net, err);
 	if (rc != 0) {
 		tell_refusals(&im);

@@ -17,7 +17,7 @@ struct hn_network {
 /* Whether the file is a network, by its name's ending. */
 bool hn_network_is(const char *path);
 
-/* Read o->arg with the sizes of o->dim.  What hone does not take is told on standard error, all of
+/* Read o->arg with the sizes of o->dim, in the form of o->dtype.  What hone does not take is told on standard error, all of
  * it, one line for each operator and reason; then the error is the sum of it. */
 int hn_network_open(const struct hn_opts *o, struct hn_network *ret,
 		    struct hn_err *err) HN_NODISCARD;

@@ -61,7 +61,7 @@ int32_t hn_conv_expand(const struct hn_gcall *c)
 bool hn_conv_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0), *w = hn_gcall_in(c, 1);
-	enum hn_dtype t = hn_sum_result(x->dtype, w->dtype);
+	enum hn_dtype t = hn_sum_result(c->node, x->dtype, w->dtype);
 	struct hn_window window;
 
 	if (t == HN_N_DTYPE) {
@@ -128,6 +128,21 @@ static void put_weight(struct hn_say *s, int32_t w, const struct hn_window *wind
 	hn_say_load(s, w, at);
 }
 
+/* An element of the operand times one of the weights, in the type in which they are summed up. */
+static void put_factors(struct hn_say *s, const struct hn_gnode *n, const struct hn_window *window,
+			uint32_t padded, const char *in, const char *out)
+{
+	const struct hn_gvalue *x = &s->g->value[n->in[0]], *w = &s->g->value[n->in[1]];
+
+	hn_sum_open(s, n->out[0], x->dtype);
+	hn_window_load(s, n->in[0], padded, window, s->g->value[n->out[0]].order, "i0", in);
+	hn_sum_close(s, n->out[0], x->dtype);
+	hn_say_text(s, " * ");
+	hn_sum_open(s, n->out[0], w->dtype);
+	put_weight(s, n->in[1], window, out);
+	hn_sum_close(s, n->out[0], w->dtype);
+}
+
 /* Several channels in each group: the group is an axis of its own, so that all indices are linear
  * and a group's sums of products are like any others. */
 static void say_groups(struct hn_say *s, const struct hn_gnode *n, const struct hn_window *window,
@@ -144,9 +159,7 @@ static void say_groups(struct hn_say *s, const struct hn_gnode *n, const struct 
 	hn_say_text(s, "\t");
 	put_grouped(s, temp, y, index, "g", "m");
 	hn_say_text(s, " +=! ");
-	hn_window_load(s, n->in[0], padded, window, y->order, "i0", in);
-	hn_say_text(s, " * ");
-	put_weight(s, n->in[1], window, out);
+	put_factors(s, n, window, padded, in, out);
 	for (uint32_t k = 0; k < y->rank; k++) {
 		uint32_t d = y->order != NULL ? y->order[k] : k;
 
@@ -165,7 +178,9 @@ static void say_groups(struct hn_say *s, const struct hn_gnode *n, const struct 
 	hn_say_text(s, " = ");
 	snprintf(in, sizeof(in), "i1 / %lld", per_out);
 	snprintf(out, sizeof(out), "i1 %% %lld", per_out);
+	hn_sum_round_open(s, n->out[0]);
 	put_grouped(s, temp, y, index, in, out);
+	hn_sum_round_close(s, n->out[0]);
 	hn_say_where(s, n->out[0], index);
 	hn_say_end(s);
 }
@@ -182,7 +197,7 @@ void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 	hn_window_get(n, &window);
 	padded = hn_window_pad(s, n->in[0], &window,
 			       (double)hn_gattr_int(n, "padding", 0), order);
-	if (group > 1 && w->shape[1] > 1 && s->g->value[n->out[0]].dtype == x->dtype) {
+	if (group > 1 && w->shape[1] > 1) {
 		say_groups(s, n, &window, padded, group);
 		return;
 	}
@@ -191,13 +206,7 @@ void hn_conv_say(struct hn_say *s, const struct hn_gnode *n)
 	temp = hn_sum_left(s, n->out[0], index);
 	hn_say_text(s,
 		    hn_window_points(&window) == 1 && w->shape[1] == 1 ? " = " : " +=! ");
-	hn_sum_open(s, n->out[0], x->dtype);
-	hn_window_load(s, n->in[0], padded, &window, order, "i0", channel);
-	hn_sum_close(s, n->out[0], x->dtype);
-	hn_say_text(s, " * ");
-	hn_sum_open(s, n->out[0], w->dtype);
-	put_weight(s, n->in[1], &window, "i1");
-	hn_sum_close(s, n->out[0], w->dtype);
+	put_factors(s, n, &window, padded, channel, "i1");
 	hn_say_where(s, n->out[0], index);
 	hn_window_ranges(s, &window);
 	if (w->shape[1] != 1) {

@@ -107,14 +107,16 @@ bool hn_convtranspose_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0), *w = hn_gcall_in(c, 1);
 	struct hn_window window;
+	enum hn_dtype t;
 
 	if (x->dtype != w->dtype || !hn_is_float(x)) {
 		hn_graph_fail(c->g, HONE_E_INVALID, "ConvTranspose of %s and %s",
 			      hn_dtype_name(x->dtype), hn_dtype_name(w->dtype));
 		return false;
 	}
+	t = hn_sum_result(c->node, x->dtype, w->dtype);
 	hn_window_get(c->node, &window);
-	*ret = (struct hn_gshape){ .dtype = x->dtype, .rank = x->rank };
+	*ret = (struct hn_gshape){ .dtype = (uint8_t)t, .rank = x->rank };
 	ret->dim[0] = x->shape[0];
 	ret->dim[1] = hn_mul_sat(w->shape[1], hn_gattr_int(c->node, "group", 1));
 	for (uint32_t d = 0; d < window.n; d++) {

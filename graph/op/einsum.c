@@ -218,14 +218,15 @@ bool hn_einsum_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 	const char *equation = hn_gattr_string(c->node, "equation", "->");
 	const char *result = result_of(equation);
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
-	enum hn_dtype t = x->dtype;
+	enum hn_dtype t = x->dtype, sum;
 	bool fits = strlen(result) <= HN_GRAPH_MAX_RANK;
 
 	for (uint32_t i = 1; i < c->node->n_in; i++) {
 		t = hn_gcall_in(c, i)->dtype == x->dtype ? t : HN_N_DTYPE;
 	}
-	fits = fits && t != HN_N_DTYPE && hn_sum_result(t, t) == t;
-	*ret = (struct hn_gshape){ .dtype = (uint8_t)t };
+	sum = t != HN_N_DTYPE ? hn_sum_result(c->node, t, t) : t;
+	fits = fits && t != HN_N_DTYPE && (sum == t || hn_is_float(x));
+	*ret = (struct hn_gshape){ .dtype = (uint8_t)sum };
 	for (const char *p = equation; fits && p < result - 2; p++) {
 		fits &= *p == ',' || extent_of(c->g, c->node, *p, &fits) > 0;
 	}

@@ -110,7 +110,7 @@ bool hn_matmul_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 	const struct hn_gvalue *a = hn_gcall_in(c, 0), *b = hn_gcall_in(c, 1);
 	bool trans_a = hn_gattr_int(c->node, "trans_a", 0);
 	bool trans_b = hn_gattr_int(c->node, "trans_b", 0);
-	enum hn_dtype t = hn_sum_result(a->dtype, b->dtype);
+	enum hn_dtype t = hn_sum_result(c->node, a->dtype, b->dtype);
 	struct hn_gvalue batch = *b;
 
 	if (t == HN_N_DTYPE || a->rank < 2 || b->rank < 2 ||

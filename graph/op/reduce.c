@@ -203,7 +203,7 @@ static bool is_reduced(const struct hn_gnode *n, uint32_t d)
 /* Bytes are added up as int32 (sum.h). */
 static enum hn_dtype sum_type(const struct hn_gnode *n, enum hn_dtype t)
 {
-	return *hn_gattr_string(n, "how", "+=!") == '+' ? hn_sum_result(t, t) : t;
+	return *hn_gattr_string(n, "how", "+=!") == '+' ? hn_sum_result(n, t, t) : t;
 }
 
 bool hn_reduce_infer(const struct hn_gcall *c, struct hn_gshape *ret)

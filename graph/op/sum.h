@@ -8,8 +8,9 @@
 
 #include "graph/ir/op.h"
 
-/* Of operands x and y: the result's type; HN_N_DTYPE: they have no product. */
-enum hn_dtype hn_sum_result(enum hn_dtype x, enum hn_dtype y);
+/* Of operands x and y of node n: the result's type, which attribute `sum` may say (graph/form);
+ * HN_N_DTYPE: they have no product. */
+enum hn_dtype hn_sum_result(const struct hn_gnode *n, enum hn_dtype x, enum hn_dtype y);
 
 /* The left side of the sum that becomes v.  Returns the tensor that holds it, 0 for v itself. */
 uint32_t hn_sum_left(struct hn_say *s, int32_t v, const hn_say_index *index);
@@ -17,6 +18,10 @@ uint32_t hn_sum_left(struct hn_say *s, int32_t v, const hn_say_index *index);
 /* Before and behind a factor of type t. */
 void hn_sum_open(struct hn_say *s, int32_t v, enum hn_dtype t);
 void hn_sum_close(struct hn_say *s, int32_t v, enum hn_dtype t);
+
+/* Before and behind what was summed up, where v's type is another: it is rounded. */
+void hn_sum_round_open(struct hn_say *s, int32_t v);
+void hn_sum_round_close(struct hn_say *s, int32_t v);
 
 /* The statement that rounds, where there is one. */
 void hn_sum_end(struct hn_say *s, int32_t v, uint32_t temp, const hn_say_index *index);

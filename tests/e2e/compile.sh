@@ -61,6 +61,16 @@ hone compile "$work/open.onnx" --dim height=1 --dim batch=1 -o "$work/c" >/dev/n
 	die "a dimension that is not there"
 grep -q "no input has a dimension of that name" "$work/said" || die "said: $(cat "$work/said")"
 
+# Products of bfloat16: half the bytes of weights, the same answers but for rounding.
+hone compile --auto --dtype bfloat16 "$work/small.onnx" -o "$work/narrow" >/dev/null 2>"$work/said" ||
+	die "$(cat "$work/said")"
+grep -q '_cast' "$work/narrow/model.json" || die "nothing is rounded"
+[ "$(wc -c <"$work/narrow/model.weights")" -lt "$(wc -c <"$work/a/model.weights")" ] ||
+	die "weights are as large as before"
+hone check --auto --dtype bfloat16 "$work/small.onnx" >"$work/table" 2>&1 || die "$(cat "$work/table")"
+refused '--dtype: "bfloat" is none of: bfloat16' hone compile --dtype bfloat "$work/small.onnx" -o "$work/d"
+refused "--dtype: give it with a network" hone tune --dtype bfloat16 --text "$small" --trials 0
+
 # What hone does not take, and files that are none.
 sed 's/Relu/Rely/; s/Softmax/Sofdmax/' "$work/small.onnx" >"$work/bad.onnx"
 hone compile "$work/bad.onnx" -o "$work/d" >/dev/null 2>"$work/said" && die "unknown operators"

@@ -94,6 +94,7 @@ static const struct layer rooms[] = {
 	{"graph/library", " graph/net graph/plan graph/ir "},
 	{"graph/net", " graph/op graph/ir "},
 	{"graph/import", " graph/pass graph/op graph/ir graph/onnx "},
+	{"graph/form", " graph/op graph/ir "},
 	{"graph/pass", " graph/op graph/ir "},
 	{"graph/op", " graph/ir "},
 	{"graph/ir", " "},

@@ -1,0 +1,187 @@
+/* A float32 network in bfloat16: what is multiplied is rounded where it is made, once, and everything
+ * else computes and leaves in float32. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/half.h"
+#include "graph/form/form.h"
+#include "graph/ir/op.h"
+#include "graph/net/numbers.h"
+#include "tests/lib/graph_bed.h"
+
+static const int64_t square[] = { 4, 4 };
+static float weight[16];
+
+static int32_t input(const char *name)
+{
+	static int32_t in[4];
+
+	in[g.n_input] = hn_graph_input(&g, name, HN_F32, 2, square);
+	g.input = in;
+	return in[g.n_input++];
+}
+
+static int32_t weights(void)
+{
+	for (int i = 0; i < 16; i++) {
+		weight[i] = 1.0f / (float)(3 + i);
+	}
+	return hn_graph_const(&g, "w", HN_F32, 2, square, weight, false);
+}
+
+static int32_t transposed(int32_t v)
+{
+	struct hn_gattr perm = hn_gattr_of_ints("perm", 2, (int64_t[]){ 1, 0 });
+
+	return hn_graph_add(&g, "Transpose", 1, &v, 1, &perm);
+}
+
+/* The network's kernels in bfloat16, as text. */
+static const char *in_bfloat16(struct hn_net *net, uint32_t n, const int32_t *out)
+{
+	static const char *const names[] = { "y", "z" };
+	struct hn_buf b;
+	const char *text;
+
+	g.output = HN_NEW_ARRAY(&arena, int32_t, n);
+	memcpy(g.output, out, n * sizeof(*out));
+	g.output_name = (const char **)names;
+	g.n_output = n;
+	hn_form_bfloat16(&g);
+	assert_false(g.failed);
+	assert_int_equal(hn_net_make(&g, net, &err), 0);
+	hn_buf_init(&b);
+	for (uint32_t i = 0; i < net->n_task; i++) {
+		hn_buf_puts(&b, net->task[i].text);
+	}
+	text = hn_arena_strndup(&arena, b.s, b.n);
+	hn_buf_fini(&b);
+	return text;
+}
+
+static void sums_keep_float32(void **state)
+{
+	int32_t y = hn_graph_2(&g, "MatMul", input("x"), weights());
+	struct hn_net net;
+	const char *text = in_bfloat16(&net, 1, &y);
+
+	(void)state;
+	assert_int_equal(net.n_step, 2); /* the input is rounded before */
+	assert_non_null(strstr(text, "(bfloat16 T1[4,4], const bfloat16 T2[4,4]) -> T3 {\n"
+				     "	T3(i0,i1) +=! float32(T1(i0,k)) * float32(T2(k,i1))"));
+	assert_int_equal(g.value[g.output[0]].dtype, HN_F32);
+	assert_int_equal(g.value[g.input[0]].dtype, HN_F32);
+}
+
+static void a_weight_is_rounded_once(void **state)
+{
+	int32_t y = hn_graph_2(&g, "MatMul", input("x"), weights());
+	struct hn_net net;
+	const struct hn_gvalue *w;
+
+	(void)state;
+	in_bfloat16(&net, 1, &y);
+	w = &g.value[net.step[1].arg[1]];
+	assert_int_equal(w->dtype, HN_BF16);
+	assert_non_null(w->data);
+	for (int i = 0; i < 16; i++) {
+		assert_int_equal(((const uint16_t *)w->data)[i], hn_bfloat_of_float(weight[i]));
+	}
+}
+
+static void groups_of_a_convolution_keep_float32(void **state)
+{
+	static const int64_t image[] = { 1, 4, 3, 3 }, kernel[] = { 4, 2, 1, 1 };
+	static const uint16_t numbers[8];
+	int32_t in[] = { hn_graph_input(&g, "x", HN_BF16, 4, image),
+			 hn_graph_const(&g, "w", HN_BF16, 4, kernel, numbers, false) };
+	struct hn_gattr group = hn_gattr_of_ints("group", 1, (int64_t[]){ 2 });
+	int32_t y = hn_graph_add(&g, "Conv", 2, in, 1, &group);
+	struct hn_net net;
+
+	(void)state;
+	g.input = in;
+	g.n_input = 1;
+	assert_non_null(strstr(in_bfloat16(&net, 1, &y), " +=! float32(T1("));
+	assert_int_equal(g.value[g.output[0]].dtype, HN_BF16);
+}
+
+/* The activation is rounded in the kernel that makes it, behind a transposition too; a residual that
+ * reads it, and is no product, reads the same memory. */
+static void a_factor_is_rounded_where_it_is_made(void **state)
+{
+	int32_t w = weights(), x = input("x");
+	int32_t act = hn_graph_1(&g, "Relu", hn_graph_2(&g, "MatMul", x, w));
+	int32_t sum = hn_graph_2(&g, "Add", hn_graph_2(&g, "MatMul", transposed(act), w), act);
+	struct hn_net net;
+	const char *text = in_bfloat16(&net, 1, &sum);
+
+	(void)state;
+	assert_int_equal(net.n_step, 3);
+	assert_non_null(strstr(text, "_matmul_relu_cast("));
+	assert_null(strstr(text, "float32 T1[4,4], const"));
+	assert_int_equal(g.value[net.step[2].arg[0]].dtype, HN_BF16);
+	assert_int_equal(g.value[net.step[2].arg[net.step[2].n_in - 1]].dtype, HN_BF16);
+}
+
+/* What no product reads is not rounded: the output of a softmax, and one that is a factor as well. */
+static void outputs_are_not_rounded(void **state)
+{
+	int32_t w = weights(), first = hn_graph_2(&g, "MatMul", input("x"), w);
+	int32_t out[] = { first, hn_graph_2(&g, "MatMul", first, w) };
+	struct hn_net net;
+
+	(void)state;
+	in_bfloat16(&net, 2, out);
+	assert_int_equal(g.value[g.output[0]].dtype, HN_F32);
+	assert_string_equal(g.node[g.value[g.output[0]].node].op->name, "matmul");
+	assert_int_equal(g.value[g.output[1]].dtype, HN_F32);
+}
+
+static void steps_have_the_numbers_of_their_nodes(void **state)
+{
+	int32_t w = weights(), x = input("x");
+	int32_t act = hn_graph_1(&g, "Relu", hn_graph_2(&g, "MatMul", x, w));
+	int32_t sum = hn_graph_2(&g, "Add", hn_graph_2(&g, "MatMul", transposed(act), w), act);
+	const struct hn_step_numbers *step;
+	const char *why;
+	struct hn_net net;
+
+	(void)state;
+	in_bfloat16(&net, 1, &sum);
+	assert_int_equal(hn_net_numbers(&net, &step, &why, &err), 0);
+	for (uint32_t i = 0; i < net.n_step; i++) {
+		assert_true(step[i].computed);
+		assert_true(step[i].error <= step[i].allowed);
+	}
+}
+
+static void an_unknown_form_is_refused(void **state)
+{
+	(void)state;
+	assert_non_null(hn_form_find("bfloat16", &err));
+	assert_null(hn_form_find("bfloat", &err));
+	assert_non_null(strstr(err.msg, "--dtype: \"bfloat\" is none of: bfloat16"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sums_keep_float32),
+		TEST(a_weight_is_rounded_once),
+		TEST(groups_of_a_convolution_keep_float32),
+		TEST(a_factor_is_rounded_where_it_is_made),
+		TEST(outputs_are_not_rounded),
+		TEST(steps_have_the_numbers_of_their_nodes),
+		TEST(an_unknown_form_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
