@@ -72,7 +72,7 @@ def net_of(path, threads, args):
     sizes = inputs.fill(model, {**known, **args.dim})
     data = inputs.draw(model, sizes, printed=printed)
     names = [output.name for output in model.graph.output]
-    return Net(path, data, sizes, threads, args.hone, args.option, args.built), names
+    return Net(path, data, sizes, threads, args.hone, args.option, args.built, args.dtype), names
 
 
 def ready(net, outputs, args):
@@ -173,6 +173,7 @@ def arguments():
     parser.add_argument("--built", type=pathlib.Path, help="folder of compiled models, kept")
     parser.add_argument("--option", action="append", default=[], help="one more for hone compile")
     parser.add_argument("--threads", default="1", help="1,2: one after the other")
+    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
     parser.add_argument("--only", nargs="+", choices=CONTENDERS, default=USUAL)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.3, help="of a contender in a round")
