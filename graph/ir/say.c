@@ -43,11 +43,19 @@ void hn_say_left(struct hn_say *s, int32_t v, const hn_say_index *index)
 	hn_say_tensor(s, v, index);
 }
 
+/* The largest number of a signed integer's type. */
+static int64_t most(enum hn_dtype t)
+{
+	return (int64_t)(((uint64_t)1 << hn_dtype_bits(t)) - 1);
+}
+
 void hn_say_number(struct hn_say *s, enum hn_dtype t, double v)
 {
 	const char *type = hn_dtype_name(t);
 
-	if (isnan(v)) {
+	if (hn_dtype_class(t) == HN_CLASS_SIGNED && v < 0 && v == floor(v) && v >= -0x1p63) {
+		hn_say_int(s, t, (int64_t)v);
+	} else if (isnan(v)) {
 		hn_say_text(s, "%s(nan)", type);
 	} else if (isinf(v)) {
 		hn_say_text(s, v < 0 ? "(-%s(inf))" : "%s(inf)", type);
@@ -62,7 +70,10 @@ void hn_say_int(struct hn_say *s, enum hn_dtype t, int64_t v)
 {
 	if (t == HN_BOOL) {
 		hn_buf_puts(s->b, v != 0 ? "true" : "false");
-	} else if (v < 0 && v != INT64_MIN) {
+	} else if (v < 0 && v == -1 - most(t)) { /* its opposite does not fit */
+		hn_say_text(s, "(-%s(%lld) - %s(1))", hn_dtype_name(t), (long long)most(t),
+			    hn_dtype_name(t));
+	} else if (v < 0) {
 		hn_say_text(s, "(-%s(%lld))", hn_dtype_name(t), (long long)-v);
 	} else {
 		hn_say_text(s, "%s(%llu)", hn_dtype_name(t), (unsigned long long)v);

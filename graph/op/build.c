@@ -1,5 +1,6 @@
 /* graph/op/build.c -- small operators that others are written with. */
 #include "graph/op/build.h"
+#include "graph/op/sum.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,23 +111,24 @@ static double start_of(const char *sign, enum hn_dtype t)
 	}
 }
 
-static int32_t reduced_of_nothing(struct hn_graph *g, const struct hn_gvalue *x,
-				  const char *sign, uint32_t n, const int64_t *axes,
-				  bool keep)
+/* The shape that is left of x; whether there is one element to each of its own. */
+static bool reduced_shape(const struct hn_gvalue *x, uint32_t n, const int64_t *axes, bool keep,
+			  uint32_t *ret_rank, int64_t *ret)
 {
-	int64_t *shape = HN_NEW_ARRAY(g->arena, int64_t, HN_GRAPH_MAX_RANK);
-	int32_t one = hn_graph_scalar(g, x->dtype, start_of(sign, x->dtype));
-	uint32_t rank = 0, next = 0;
+	uint32_t next = 0;
+	bool ones = true;
 
+	*ret_rank = 0;
 	for (uint32_t d = 0; d < x->rank; d++) {
 		bool reduced = next < n && axes[next] == d;
 
 		next += reduced;
+		ones &= !reduced || x->shape[d] == 1;
 		if (!reduced || keep) {
-			shape[rank++] = reduced ? 1 : x->shape[d];
+			ret[(*ret_rank)++] = reduced ? 1 : x->shape[d];
 		}
 	}
-	return hn_graph_const(g, g->at, x->dtype, rank, shape, g->value[one].data, true);
+	return ones;
 }
 
 int32_t hn_reduced(struct hn_graph *g, int32_t v, const char *sign, uint32_t n,
@@ -136,8 +138,24 @@ int32_t hn_reduced(struct hn_graph *g, int32_t v, const char *sign, uint32_t n,
 				   hn_gattr_of_ints("keepdims", 1, &(int64_t){ keep }),
 				   hn_attr_string("how", sign) };
 
-	if (v >= 0 && hn_gvalue_elements(&g->value[v]) == 0) {
-		return reduced_of_nothing(g, &g->value[v], sign, n, axes, keep);
+	const struct hn_gvalue *x = v < 0 ? NULL : &g->value[v];
+	int64_t *shape = HN_NEW_ARRAY(g->arena, int64_t, HN_GRAPH_MAX_RANK);
+	uint32_t rank;
+	int32_t start;
+	bool ones;
+
+	if (x == NULL) {
+		return v;
+	}
+	ones = reduced_shape(x, n, axes, keep, &rank, shape);
+	if (hn_gvalue_elements(x) == 0) {
+		start = hn_graph_scalar(g, x->dtype, start_of(sign, x->dtype));
+		return hn_graph_const(g, g->at, x->dtype, rank, shape, g->value[start].data, true);
+	}
+	if (ones) { /* of one element each */
+		enum hn_dtype t = *sign == '+' ? hn_sum_type(x->dtype, x->dtype) : x->dtype;
+
+		return hn_reshaped(g, hn_cast_to(g, v, t), rank, shape);
 	}
 	return hn_graph_add(g, "reduce", 1, &v, 3, attr);
 }

@@ -6,11 +6,16 @@ static bool is_byte(enum hn_dtype t)
 	return t == HN_I8 || t == HN_U8;
 }
 
+enum hn_dtype hn_sum_type(enum hn_dtype x, enum hn_dtype y)
+{
+	return is_byte(x) && is_byte(y) ? HN_I32 : x == y && x != HN_BOOL ? x : HN_N_DTYPE;
+}
+
 enum hn_dtype hn_sum_result(const struct hn_gnode *n, enum hn_dtype x, enum hn_dtype y)
 {
-	return is_byte(x) && is_byte(y) ? HN_I32
-	       : x == y && x != HN_BOOL ? (enum hn_dtype)hn_gattr_int(n, "sum", x)
-					: HN_N_DTYPE;
+	enum hn_dtype t = hn_sum_type(x, y);
+
+	return t == x ? (enum hn_dtype)hn_gattr_int(n, "sum", t) : t;
 }
 
 /* While it is summed up. */

@@ -8,8 +8,10 @@
 
 #include "graph/ir/op.h"
 
-/* Of operands x and y of node n: the result's type, which attribute `sum` may say (graph/form);
- * HN_N_DTYPE: they have no product. */
+/* Of operands x and y: the result's type; HN_N_DTYPE: they have no product. */
+enum hn_dtype hn_sum_type(enum hn_dtype x, enum hn_dtype y);
+
+/* The same of node n, whose attribute `sum` may say another (graph/form). */
 enum hn_dtype hn_sum_result(const struct hn_gnode *n, enum hn_dtype x, enum hn_dtype y);
 
 /* The left side of the sum that becomes v.  Returns the tensor that holds it, 0 for v itself. */

@@ -10,6 +10,7 @@
 
 #include "graph/ir/graph.h"
 #include "graph/ir/text.h"
+#include "graph/op/build.h"
 #include "tests/lib/graph_bed.h"
 
 static int32_t input(const char *name, uint32_t rank, const int64_t *shape)
@@ -128,6 +129,49 @@ static void numbers_are_cut_to_their_type(void **state)
 	}
 }
 
+/* Nothing is added up, but bytes become what their sums are. */
+static void sums_of_one_element_are_that(void **state)
+{
+	static const int64_t shape[] = { 1, 1, 3 }, axes[] = { 0, 1 };
+	static const int8_t data[] = { 5, -6, 7 };
+	int32_t x = hn_graph_const(&g, "x", HN_I8, 3, shape, data, false), y;
+	int64_t i;
+
+	(void)state;
+	y = hn_reduced(&g, x, "+=!", 2, axes, false);
+	assert_false(g.failed);
+	assert_int_equal(g.value[y].dtype, HN_I32);
+	assert_int_equal(g.value[y].rank, 1);
+	assert_true(hn_gvalue_int(&g.value[y], 1, &i));
+	assert_int_equal(i, -6);
+	x = hn_graph_const(&g, "x", HN_I8, 2, shape, data + 1, false); /* a number in the text */
+	y = hn_reduced(&g, x, "+=!", 1, axes + 1, true);
+	assert_false(g.failed);
+	assert_true(hn_gvalue_int(&g.value[y], 0, &i));
+	assert_int_equal(i, -6);
+}
+
+/* The least integer of a type is no number's opposite: padding is that to a maximum. */
+static void the_least_integer_is_written(void **state)
+{
+	static const enum hn_dtype types[] = { HN_I8, HN_I16, HN_I32, HN_I64 };
+	static const int64_t shape[] = { 1, 1, 2, 2 }, kernel[] = { 2, 2 }, pads[] = { 1, 1, 0, 0 };
+	struct hn_gattr attr[] = { hn_gattr_of_ints("kernel_shape", 2, kernel),
+				   hn_gattr_of_ints("pads", 4, pads) };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(types); i++) {
+		static const int64_t least[] = { INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN };
+		int32_t x = hn_graph_const(&g, "x", types[i], 4, shape, &least[i], true), y;
+		int64_t v;
+
+		y = hn_graph_add(&g, "MaxPool", 1, &x, 2, attr);
+		assert_false(g.failed);
+		assert_true(hn_gvalue_int(&g.value[y], 3, &v));
+		assert_true(v == least[i]);
+	}
+}
+
 static void what_nobody_needs_goes(void **state)
 {
 	int32_t x = input("x", 2, two_three), kept, out[1];
@@ -196,6 +240,7 @@ int main(void)
 		TEST(equal_elements_stay_one),	    TEST(what_nobody_needs_goes),
 		TEST(too_much_work_stays_a_node),   TEST(what_has_no_elements_is_known),
 		TEST(numbers_are_cut_to_their_type),
+		TEST(sums_of_one_element_are_that), TEST(the_least_integer_is_written),
 		TEST(nodes_become_a_computation),   TEST(what_is_wrong_is_one_line),
 	};
 
