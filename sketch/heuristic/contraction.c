@@ -189,17 +189,28 @@ static bool in_step(const struct plan *p, int64_t vectors)
 	return true;
 }
 
+/* Row axes that may be tiled: of those that meet padding the innermost alone. */
+static void find_axes(const struct plan *p, struct pick *k)
+{
+	bool padded = false;
+
+	for (uint32_t a = p->v->n_spatial; a-- > 0 && k->n < HN_COUNT_OF(k->axis);) {
+		bool pads = p->rows[a] && hn_heuristic_meets_pads(p->v, a);
+
+		if (p->rows[a] && !(pads && padded)) {
+			k->axis[k->n++] = a;
+		}
+		padded = padded || pads;
+	}
+}
+
 /* The best tile, of another number of vectors than `skip`. */
 static void choose_tile(struct plan *p, int64_t skip)
 {
 	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
 	struct pick k = { .n = 0 };
 
-	for (uint32_t a = p->v->n_spatial; a-- > 0 && k.n < 3;) {
-		if (p->rows[a]) {
-			k.axis[k.n++] = a;
-		}
-	}
+	find_axes(p, &k);
 	p->cycles = 0;
 	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
 		p->tile[a] = 1;

@@ -151,6 +151,9 @@ bool hn_heuristic_turns(const struct hn_heuristic_job *g, const struct hn_heuris
 int32_t hn_heuristic_turn(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			  uint32_t lane_axis, int64_t tile);
 
+/* pads.c: whether what v's stage reads depends on a condition on the axis. */
+bool hn_heuristic_meets_pads(const struct hn_heuristic_view *v, uint32_t axis);
+
 /* The panels among v's operands that a loop over them can make one at a time, each just
  * before it is used: they are copied as they lie, for v alone; count. */
 uint32_t hn_heuristic_own_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,

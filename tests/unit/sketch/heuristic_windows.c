@@ -174,6 +174,39 @@ static void filters_of_channels_are_packed(void **state)
 	}
 }
 
+/* Pads that are read where they are multiplied are settled for the points of one row: a register
+ * tile has no second one, and the whole row where it fits.  Without pads it may have two. */
+static void padded_rows_are_tiles_alone(void **state)
+{
+	static const struct {
+		const char *text, *split;
+		bool there;
+	} of[] = {
+		{ "f(float32 X[1,14,14,256], const float32 W[256,256,3,3]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 15 && w >= 1 && w < 15 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:16, w in 0:16"
+		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(f,c,r,s) }",
+		  ", 14, [2], 1]", false },
+		{ "f(float32 X[1,16,16,256], const float32 W[256,256,3,3]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n,h+r,w+s,c) * W(f,c,r,s) where h in 0:14, w in 0:14 }",
+		  ", 14, [2], 1]", true },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_begin(&x, AVX512);
+		x.on.param[HN_PARAM_FMA_PER_CYCLE] = 1;
+		heuristics_of(&x, of[i].text);
+		const char *steps = heuristics_steps(&x, 0);
+
+		if ((strstr(steps, of[i].split) != NULL) != of[i].there) {
+			fail_msg("%s", steps);
+		}
+		heuristics_end(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +215,7 @@ int main(void)
 		cmocka_unit_test(channels_in_parts_around_the_window),
 		cmocka_unit_test(windows_have_eight_sums),
 		cmocka_unit_test(filters_of_channels_are_packed),
+		cmocka_unit_test(padded_rows_are_tiles_alone),
 	};
 
 	return cmocka_run_group_tests_name("sketch heuristic windows", tests, NULL, NULL);
