@@ -19,6 +19,7 @@
 #define MAX_VECTORS 6 /* of a register tile along the lanes */
 #define VECTOR_CYCLES 0.25 /* of a panel, more than a load: it comes from the second cache */
 #define GAIN 0.995	   /* of the cycles: a smaller tile must spare so much */
+#define LOST_CYCLES 1.0	   /* of a line that the first cache lost: out of the second */
 #define REST 1.04	   /* a rest is a second, guarded form of the nest */
 #define FEW_SUMS 8 /* shorter reductions are windows */
 #define PANELS_EACH 4 /* panels for each core that share out evenly enough */
@@ -143,16 +144,32 @@ static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 }
 
 struct pick {
+	const struct hn_heuristic_job *g;
 	uint32_t n, axis[3]; /* row axes that may be tiled, innermost first */
 	int64_t tile[3];
 	int64_t v;
 	double tiles; /* so far */
 };
 
+/* Cycles for lines of the broadcast operands that a tile loses. */
+static double lost_cycles(const struct plan *p, const struct pick *k)
+{
+	int64_t lost = 0;
+
+	for (uint32_t i = 0; i < p->v->n_read; i++) {
+		const struct hn_heuristic_read *r = &p->v->read[i];
+
+		if (r->stride[p->lane_axis] == 0) {
+			lost += hn_heuristic_lost_lines(k->g, r, k->n, k->axis, k->tile);
+		}
+	}
+	return LOST_CYCLES * (double)lost;
+}
+
 static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, double tiles)
 {
 	if (i == k->n) {
-		double cycles = tiles * tile_cycles(p, k->v, m);
+		double cycles = tiles * (tile_cycles(p, k->v, m) + lost_cycles(p, k));
 
 		if (p->cycles == 0 || cycles < p->cycles * GAIN) {
 			p->cycles = cycles;
@@ -205,10 +222,10 @@ static void find_axes(const struct plan *p, struct pick *k)
 }
 
 /* The best tile, of another number of vectors than `skip`. */
-static void choose_tile(struct plan *p, int64_t skip)
+static void choose_tile(const struct hn_heuristic_job *g, struct plan *p, int64_t skip)
 {
 	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
-	struct pick k = { .n = 0 };
+	struct pick k = { .g = g };
 
 	find_axes(p, &k);
 	p->cycles = 0;
@@ -265,9 +282,9 @@ static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristi
 	if (p->along || !hn_heuristic_find_terms(g, v, p->lane_axis, &p->terms)) {
 		p->terms.in = NULL;
 	}
-	choose_tile(p, 0);
+	choose_tile(g, p, 0);
 	if (g->v.tile > 0 && p->cycles > 0) {
-		choose_tile(p, p->vectors);
+		choose_tile(g, p, p->vectors);
 	}
 	if (p->cycles == 0) {
 		return false;

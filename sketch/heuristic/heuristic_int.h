@@ -154,6 +154,12 @@ int32_t hn_heuristic_turn(struct hn_heuristic_job *g, const struct hn_heuristic_
 /* pads.c: whether what v's stage reads depends on a condition on the axis. */
 bool hn_heuristic_meets_pads(const struct hn_heuristic_view *v, uint32_t axis);
 
+/* sets.c: of the points of a tile, so long along each of n axes, those that lose the line of the
+ * read that they take their numbers from to others of the tile. */
+int64_t hn_heuristic_lost_lines(const struct hn_heuristic_job *g,
+				const struct hn_heuristic_read *r, uint32_t n,
+				const uint32_t *axis, const int64_t *tile);
+
 /* The panels among v's operands that a loop over them can make one at a time, each just
  * before it is used: they are copied as they lie, for v alone; count. */
 uint32_t hn_heuristic_own_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,

@@ -241,19 +241,19 @@ static void streamed_rows_are_blocked(void **state)
 		bool blocked;
 	} of[] = {
 		{ AVX512_OF("1"),
-		  "f(float32 A[1792,1024], const B[1024,128]) -> C {"
+		  "f(float32 A[1792,1000], const B[1000,128]) -> C {"
 		  " C(i,j) +=! A(i,k) * B(k,j) }",
 		  32, 4, true },
 		{ AVX512_OF("4"),
-		  "f(float32 A[1792,1024], const B[1024,128]) -> C {"
+		  "f(float32 A[1792,1000], const B[1000,128]) -> C {"
 		  " C(i,j) +=! A(i,k) * B(k,j) }",
 		  32, 4, true },
 		{ AVX512_OF("24"),
-		  "f(float32 A[1792,1024], const B[1024,128]) -> C {"
+		  "f(float32 A[1792,1000], const B[1000,128]) -> C {"
 		  " C(i,j) +=! A(i,k) * B(k,j) }",
 		  32, 4, false },
 		{ AVX512_OF("1"),
-		  "f(float32 A[896,1024], const B[1024,128]) -> C {"
+		  "f(float32 A[896,1000], const B[1000,128]) -> C {"
 		  " C(i,j) +=! A(i,k) * B(k,j) }",
 		  16, 4, false },
 	};
@@ -312,6 +312,36 @@ static void short_pieces_are_fetched_ahead(void **state)
 	}
 }
 
+/* Rows of 1024 channels begin in one set of the first cache: no more of them than it has ways. */
+static void rows_of_a_tile_have_sets_of_their_own(void **state)
+{
+	static const struct {
+		const char *text, *split;
+	} of[] = {
+		{ "f(float32 X[14,14,1024], const float32 W[256,1024]) -> Y {"
+		  " Y(h,w,f) +=! X(h,w,c) * W(f,c) }",
+		  ", 14, [7], 1]" },
+		{ "f(float32 X[14,14,960], const float32 W[256,960]) -> Y {"
+		  " Y(h,w,f) +=! X(h,w,c) * W(f,c) }",
+		  ", 256, [32], 1]" },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_begin(&x, AVX512);
+		x.on.param[HN_PARAM_L1_BYTES] = 32768;
+		heuristics_of(&x, of[i].text);
+		const char *steps = heuristics_steps(&x, 0);
+
+		if (!strstr(steps, of[i].split) ||
+		    (i == 1 && strstr(steps, of[0].split) != NULL)) {
+			fail_msg("%s", steps);
+		}
+		heuristics_end(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +353,7 @@ int main(void)
 		cmocka_unit_test(small_weights_stay),
 		cmocka_unit_test(streamed_rows_are_blocked),
 		cmocka_unit_test(short_pieces_are_fetched_ahead),
+		cmocka_unit_test(rows_of_a_tile_have_sets_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("sketch heuristic products", tests, NULL,
