@@ -20,7 +20,7 @@
  *
  * and returns HONE_KERNEL_SIZE, having touched nothing, when one is outside of its range.
  * Arguments are row-major with the extents these sizes give; NAME_WORKSPACE_BYTES serves all
- * sizes.  Such a kernel prepares no data.
+ * sizes.  What it prepares is the same for all sizes, so NAME_prepare takes none.
  *
  * Prepared data.  Inputs that the ComputeDAG marks as constant (`const`,
  * layout_free_placeholders: weights) are the same in every call, so what depends on them

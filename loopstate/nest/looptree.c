@@ -9,6 +9,7 @@
 #include "base/arith.h"
 #include "loopstate/dag/constant.h"
 #include "loopstate/dag/dag_priv.h"
+#include "loopstate/dag/size.h"
 #include "loopstate/expr/simplify.h"
 #include "loopstate/nest/memory.h"
 #include "loopstate/nest/layout.h"
@@ -421,7 +422,7 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 }
 
 /* Whether nest n can run before the first call: it and all in it read constant inputs alone,
- * each other, and what runs there too. */
+ * each other, and what runs there too, and no size that a call passes. */
 struct can_prepare {
 	const struct hn_dag *dag;
 	const uint8_t *dependence;
@@ -437,6 +438,7 @@ static void see_read(const struct hn_expr *e, void *ctx)
 		c->yes = c->yes && (c->dag->op[e->ref]->kind == HN_OP_PLACEHOLDER ||
 				    c->there[e->ref]);
 	}
+	c->yes = c->yes && !hn_expr_is_size(e);
 }
 
 static void see_value(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
@@ -446,11 +448,22 @@ static void see_value(const struct hn_expr *e, const char *owner, uint32_t k, vo
 	hn_expr_visit(e, see_read, ctx);
 }
 
+static bool has_sized_axis(const struct hn_op *op)
+{
+	for (uint32_t i = 0; i < op->n_dim + op->n_reduce; i++) {
+		if (hn_op_extent(op, i) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Marks (or, with yes = false, unmarks) the stages of nest n. */
 static void mark(struct can_prepare *c, const struct hn_node *n, bool yes)
 {
 	c->there[n->stage] = yes;
-	c->yes = c->yes && c->dependence[n->stage] != HN_VARIES;
+	c->yes = c->yes && c->dependence[n->stage] != HN_VARIES &&
+		 !has_sized_axis(c->dag->op[n->stage]);
 	for (uint32_t k = 0; k < n->n_child; k++) {
 		mark(c, n->child[k], yes);
 	}
@@ -488,8 +501,8 @@ static const bool *find_prepared(const struct build *x, const struct hn_looptree
 	for (uint32_t k = 0; k < t->root->n_child && !any; k++) {
 		any = t->buffer[t->root->child[k]->stage].lifetime == HN_LIFETIME_KERNEL;
 	}
-	if (x->dag->sizes != NULL || !any) {
-		return prepared; /* what is prepared once must not depend on sizes */
+	if (!any) {
+		return prepared;
 	}
 	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);
 	struct can_prepare c = { x->dag, dependence,

@@ -310,6 +310,9 @@ static LLVMValueRef emit_prepare_packed(struct emit *e, LLVMValueRef prep)
 	struct emit_fn state = { 0 };
 	struct workspace w = { 0 };
 
+	for (uint32_t i = 0; i < hn_emit_n_size(e); i++) { /* not looked at */
+		e->size[i] = hn_emit_const(e, e->t->dag->sizes->size[i].lo);
+	}
 	hn_emit_fn_begin(e, &state, fn);
 	if (e->worker_bytes > 0) {
 		find_workspace(e, env, NULL, &w);
@@ -320,13 +323,13 @@ static LLVMValueRef emit_prepare_packed(struct emit *e, LLVMValueRef prep)
 	return fn;
 }
 
-/* A function of the sizes, the arguments `wanted` (NULL = all) and n_more pointers behind
+/* A function of n_size sizes, the arguments `wanted` (NULL = all) and n_more pointers behind
  * them, that calls `packed` with an array of sizes (when there are any), an array of all
  * arguments, null where not wanted, and these. */
-static void emit_typed(struct emit *e, const char *name, LLVMValueRef packed,
+static void emit_typed(struct emit *e, const char *name, LLVMValueRef packed, uint32_t n_size,
 		       const bool *wanted, uint32_t n_more)
 {
-	uint32_t n = e->t->dag->n_arg, n_size = hn_emit_n_size(e), p = 0, n_array = 0;
+	uint32_t n = e->t->dag->n_arg, p = 0, n_array = 0;
 	LLVMTypeRef *type = HN_NEW_ARRAY(e->a, LLVMTypeRef, n_size + n + n_more);
 	LLVMValueRef arg[4];
 	struct emit_fn state = { 0 };
@@ -371,7 +374,7 @@ void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep)
 	if (e->tiles) {
 		hn_emit_amx_init(e);
 	}
-	emit_typed(e, e->opt->symbol, emit_packed(e, main, prep), NULL, 1);
+	emit_typed(e, e->opt->symbol, emit_packed(e, main, prep), hn_emit_n_size(e), NULL, 1);
 	if (!prep) {
 		return;
 	}
@@ -379,5 +382,5 @@ void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep)
 		wanted[i] = hn_dag_arg_is_constant(task, i);
 	}
 	emit_typed(e, hn_arena_printf(e->a, "%s_prepare", e->opt->symbol),
-		   emit_prepare_packed(e, prep), wanted, 2);
+		   emit_prepare_packed(e, prep), 0, wanted, 2);
 }

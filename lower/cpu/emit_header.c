@@ -96,7 +96,7 @@ static uint32_t n_size(const struct hn_dag *dag)
 
 static void put_params(const struct hn_dag *dag, bool constant_only, struct hn_buf *buf)
 {
-	for (uint32_t k = 0; k < n_size(dag); k++) {
+	for (uint32_t k = 0; k < n_size(dag) && !constant_only; k++) {
 		hn_buf_puts(buf, "int64_t ");
 		put_size_name(dag, k, buf);
 		hn_buf_puts(buf, ", ");

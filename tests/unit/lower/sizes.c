@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "loopstate/read/dag_read.h"
+#include "loopstate/dag/constant.h"
 #include "loopstate/dag/size.h"
 #include "tests/lib/lower_run.h"
 
@@ -40,6 +41,25 @@ static const struct sized programs[] = {
 	    "[\"RE\",3,[0,2,1,3]],[\"CA\",2,3,1],[\"AN\",3,0,3],[\"AN\",3,3,2]]",
 	    "[[\"CHR\",1,\"shared\",[2]],[\"SP\",3,0,96,[8],1],[\"SP\",3,2,128,[32],1],"
 	    "[\"RE\",3,[0,2,1,4,3]],[\"CA\",2,3,1],[\"AN\",3,4,2]]" } },
+	/* Weights in panels are prepared: their layout is the same for all sizes. */
+	{ "matmul, packed weights",
+	  "f(N in [1, 70], float32 A[N,45], const float32 B[45,50], float32 b[50]) -> D {"
+	  " C(i,j) +=! A(i,k) * B(k,j) D(i,j) = max(C(i,j) + b(j), 0) }",
+	  { "[[\"PK\",1,[1,16]]]",
+	    "[[\"PK\",1,[8,16]],[\"SP\",4,0,70,[8],1],[\"SP\",4,2,50,[16],1],"
+	    "[\"RE\",4,[0,2,4,1,3]],[\"AN\",4,0,3],[\"AN\",4,4,2]]" } },
+	/* Each length of a last tile, alone and behind whole ones. */
+	{ "matmul, all lengths of a last tile",
+	  "f(N in [1, 33], float32 A[N,7], float32 B[7,18]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+	  { "[[\"SP\",2,0,33,[8],1],[\"RE\",2,[0,3,1,2]],[\"AN\",2,3,2]]",
+	    "[[\"SP\",2,0,33,[11],1],[\"SP\",2,2,18,[16],1],[\"RE\",2,[0,2,4,1,3]],"
+	    "[\"AN\",2,4,2],[\"AN\",2,0,3]]",
+	    "[]" } },
+	/* The copy of a constant that ends where a size says is made in each call. */
+	{ "weights up to a size",
+	  "f(N in [1, 70], float32 A[N,45], const float32 B[70]) -> D {"
+	  " P(i) = B(i) * 2 where i in 0:N D(i,j) = A(i,j) + P(i) }",
+	  { "[]", "naive" } },
 	{ "matmul transposed",
 	  "f(N in [1, 40], K in [1, 150], float32 A[N,K], float32 B[24,K]) -> C {"
 	  " C(i,j) +=! A(i,k) * B(j,k) }",
@@ -190,6 +210,27 @@ static void build_all(struct hn_emitter *em, const struct sized *p,
 	}
 }
 
+typedef int32_t (*prepare_fn)(void *const *args, void *prepared, const struct hone_env *env);
+
+/* What the kernel prepares, of constant inputs alone: it is not told the sizes. */
+static void *prepare(const struct run_kernel *k, const struct hn_dag *dag, void *const *args)
+{
+	void *constant[RUN_MAX_ARGS] = { NULL }, *prepared;
+	LLVMOrcExecutorAddress at = 0;
+
+	if (k->artefact.prepared_bytes == 0) {
+		return NULL;
+	}
+	for (uint32_t i = 0; i < dag->n_input; i++) {
+		constant[i] = hn_dag_arg_is_constant(dag, i) ? args[i] : NULL;
+	}
+	prepared = aligned_alloc(64, (k->artefact.prepared_bytes + 63) / 64 * 64);
+	assert_non_null(prepared);
+	run_must(LLVMOrcLLJITLookup(k->jit, &at, "k_prepare_packed"));
+	assert_int_equal(((prepare_fn)(uintptr_t)at)(constant, prepared, NULL), 0);
+	return prepared;
+}
+
 static void check_sizes(const struct sized *p, const struct hn_dag *dag,
 			const struct kernels *k, const int64_t *value)
 {
@@ -214,7 +255,11 @@ static void check_sizes(const struct sized *p, const struct hn_dag *dag,
 		sized_fn fn = (sized_fn)(void *)k->kernel[i / 2].fn;
 
 		run_args_make(numbers, 7, &got);
+		env.prepared = i % 2 ? prepare(&k->kernel[i / 2], dag, got.at) : NULL;
+		env.prepared_bytes = k->kernel[i / 2].artefact.prepared_bytes;
 		int32_t rc = fn(value, got.at, i % 2 ? &env : NULL);
+
+		free((void *)(uintptr_t)env.prepared);
 		double d = run_difference(&want, &got);
 
 		if (rc || d > TOLERANCE || !run_redzones_hold(&got)) {
@@ -248,6 +293,12 @@ static void check_refusals(const struct hn_dag *dag, const struct kernels *k)
 	}
 }
 
+/* One size of few values: each of them is tried. */
+static bool has_few(const struct hn_sizes *sizes, int64_t v)
+{
+	return sizes->n == 1 && sizes->size[0].hi <= 40 && v <= sizes->size[0].hi;
+}
+
 static void all_sizes(void **state)
 {
 	struct hn_target host;
@@ -277,6 +328,9 @@ static void all_sizes(void **state)
 
 			draw(dag->sizes, i, value);
 			check_sizes(&programs[p], dag, &k, value);
+		}
+		for (int64_t v = dag->sizes->size[0].lo; has_few(dag->sizes, v); v++) {
+			check_sizes(&programs[p], dag, &k, &v);
 		}
 		check_refusals(dag, &k);
 		for (uint32_t h = 0; h < k.n; h++) {
