@@ -27,29 +27,75 @@ static LLVMValueRef blocks_alive(struct emit *e, LLVMValueRef live, int64_t begi
 			       most, "");
 }
 
-/* The last live iteration, where it is the only one of its block among the `full` from `begin`
- * on: a tile of its own. */
-static void emit_lone(struct emit *e, struct emit_nest *n, uint32_t i, LLVMValueRef live,
-		      int64_t begin, int64_t full)
+#define MOST_TAILS 4
+
+/* Lengths of the tiles for a last block of which a size leaves a part: 1, and quarters of the
+ * block.  Inside of such a tile a second loop has the first alone, for the code's size. */
+static uint32_t tails_of(const struct emit_nest *n, int64_t block, int64_t ret[MOST_TAILS])
+{
+	uint32_t n_tail = 1;
+
+	ret[0] = 1;
+	for (int64_t k = 1; k < MOST_TAILS && !n->in_tail; k++) {
+		int64_t length = (block * k + MOST_TAILS - 1) / MOST_TAILS;
+
+		if (length > ret[n_tail - 1] && length < block) {
+			ret[n_tail++] = length;
+		}
+	}
+	return n_tail;
+}
+
+/* A tile of the first `length` iterations of block `at` from `begin` on. */
+static void emit_tail(struct emit *e, struct emit_nest *n, uint32_t i, LLVMValueRef at,
+		      int64_t begin, int64_t full, int64_t length)
 {
 	struct emit_dim *d = &n->dim[i];
-	LLVMValueRef at = hn_emit_place(e, HN_LINEAR_ADD, live, hn_emit_const(e, -1), e->fn->depth);
-	LLVMValueRef past = LLVMBuildNSWSub(e->b, at, hn_emit_const(e, begin), "");
-	LLVMValueRef first = LLVMBuildICmp(
-		e->b, LLVMIntEQ,
-		LLVMBuildSRem(e->b, past, hn_emit_const(e, d->block), ""),
-		hn_emit_const(e, 0), "");
-	LLVMValueRef within = LLVMBuildICmp(e->b, LLVMIntULT, past,
-					    hn_emit_const(e, full * d->block), "");
-	LLVMBasicBlockRef join = hn_emit_when(e, LLVMBuildAnd(e->b, first, within, ""));
+	bool in_tail = n->in_tail;
 
-	e->var[d->loop] = (struct emit_var){
-		.base = at, .mul = 1, .hi = d->extent - 1, .depth = e->fn->depth
-	};
-	d->base = 0;
-	d->now = 1;
+	e->var[d->loop] = (struct emit_var){ .base = at,
+					     .mul = d->block,
+					     .add = begin,
+					     .hi = full - 1,
+					     .depth = e->fn->depth };
+	d->base = begin;
+	d->now = length;
+	n->in_tail = true;
 	e->epoch++;
 	emit_level(e, n, i + 1);
+	n->in_tail = in_tail;
+}
+
+/* The last block among the `full` from `begin` on, where a size leaves at most tail[n_tail - 1] of
+ * its iterations: the shortest tile that has them all. */
+static void emit_tails(struct emit *e, struct emit_nest *n, uint32_t i, LLVMValueRef live,
+		       int64_t begin, int64_t full, const int64_t *tail, uint32_t n_tail)
+{
+	LLVMValueRef block = hn_emit_const(e, n->dim[i].block);
+	LLVMValueRef last = hn_emit_place(e, HN_LINEAR_ADD, live, hn_emit_const(e, -begin - 1),
+					  e->fn->depth);
+	LLVMValueRef within = LLVMBuildICmp(e->b, LLVMIntULT, last,
+					    hn_emit_const(e, full * n->dim[i].block), "");
+	LLVMValueRef at = hn_emit_place(e, HN_LINEAR_DIV, last, block, e->fn->depth),
+		     rest = LLVMBuildURem(e->b, last, block, "");
+	LLVMValueRef few = LLVMBuildICmp(e->b, LLVMIntULT, rest,
+					 hn_emit_const(e, tail[n_tail - 1]), "");
+	LLVMBasicBlockRef join = hn_emit_when(e, LLVMBuildAnd(e->b, within, few, ""));
+
+	for (uint32_t k = 0; k + 1 < n_tail; k++) {
+		LLVMBasicBlockRef fits = hn_emit_block(e, "tail"),
+				  longer = hn_emit_block(e, "longer");
+
+		LLVMBuildCondBr(e->b,
+				LLVMBuildICmp(e->b, LLVMIntULT, rest,
+					      hn_emit_const(e, tail[k]), ""),
+				fits, longer);
+		LLVMPositionBuilderAtEnd(e->b, fits);
+		emit_tail(e, n, i, at, begin, full, tail[k]);
+		LLVMBuildBr(e->b, join);
+		LLVMPositionBuilderAtEnd(e->b, longer);
+	}
+	emit_tail(e, n, i, at, begin, full, tail[n_tail - 1]);
 	hn_emit_end_when(e, join);
 }
 
@@ -61,17 +107,20 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 	struct emit_var *var = &e->var[d->loop];
 	int64_t full = (end - begin) / d->block, rest = (end - begin) % d->block;
 	LLVMValueRef live = hn_emit_live(e, d->node, n, i);
-	bool lone = live && full && d->block > 1 && !d->chain && hn_emit_is_update(n);
+	bool tails = live && full && d->block > 1 && !d->chain && hn_emit_is_update(n);
+	int64_t tail[MOST_TAILS];
+	uint32_t n_tail = tails ? tails_of(n, d->block, tail) : 0;
+	int64_t least = tails ? tail[n_tail - 1] : 0;
 	LLVMBasicBlockRef past;
 	struct emit_loop loop;
 
 	*var = (struct emit_var){ .add = begin };
 	d->base = begin;
 	d->now = d->block;
-	past = hn_emit_when(e, full ? hn_emit_more_than(e, live, begin + lone) : NULL);
+	past = hn_emit_when(e, full ? hn_emit_more_than(e, live, begin + least) : NULL);
 	if (full > 1) {
 		hn_emit_loop_begin(e, hn_emit_const(e, 0),
-				   blocks_alive(e, live, begin, d->block, full, lone), 0,
+				   blocks_alive(e, live, begin, d->block, full, least), 0,
 				   NULL, &loop);
 		*var = (struct emit_var){ .base = loop.iv,
 					  .mul = d->block,
@@ -86,8 +135,8 @@ static void emit_range(struct emit *e, struct emit_nest *n, uint32_t i, int64_t 
 		emit_level(e, n, i + 1);
 	}
 	hn_emit_end_when(e, past);
-	if (lone) {
-		emit_lone(e, n, i, live, begin, full);
+	if (tails) {
+		emit_tails(e, n, i, live, begin, full, tail, n_tail);
 	}
 	*var = (struct emit_var){ 0 };
 	if (rest) {

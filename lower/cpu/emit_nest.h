@@ -55,6 +55,7 @@ struct emit_nest {
 	uint32_t n_load;
 	const struct hn_expr **load; /* loads of the body or source, op space */
 	bool peeled;		     /* a loop around has its border apart already */
+	bool in_tail;		     /* a loop around is in a block that a size leaves a part of */
 	bool calls; /* the body calls functions that are not instructions */
 	uint32_t n_zero;
 	const struct hn_expr **zero; /* op space: without one of them a term is nothing */
