@@ -9,6 +9,7 @@
 
 #include "client/prove.h"
 #include "loopstate/dag/mark.h"
+#include "loopstate/dag/size.h"
 
 #define OPERATIONS 50000
 
@@ -70,10 +71,24 @@ static bool prove(const char *dag, const char *steps, bool shown, struct hn_aren
 	return legal;
 }
 
+/* What a schedule is made for: a dag whose sizes are parameters with the largest of them, as its
+ * steps count (loopstate/dag/size.h). */
+static int largest(const struct hn_dag *dag, struct hn_arena *a, const struct hn_dag **ret,
+		   struct hn_err *err)
+{
+	int64_t value[HN_DAG_MAX_SIZES];
+
+	for (uint32_t k = 0; dag->sizes != NULL && k < dag->sizes->n; k++) {
+		value[k] = dag->sizes->size[k].hi;
+	}
+	return hn_dag_instantiate(dag, value, a, ret, err);
+}
+
 int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_arena *a,
 		 struct hn_best *ret, struct hn_answers *ret_answers, struct hn_err *err)
 {
 	struct hn_record *best = &ret->entry.best;
+	const struct hn_dag *dag;
 	struct hn_answers all;
 	bool legal = false;
 
@@ -94,13 +109,19 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 	best->workload = in->key;
 	best->target = ret->target_line;
 	best->origin = "auto";
-	hn_answers_find(in->dag, &ret->target, a, &all);
+	rc = largest(in->dag, a, &dag, err);
+	if (rc != 0) {
+		return rc;
+	}
+	hn_answers_find(dag, &ret->target, a, &all);
 	hn_fail(err, HONE_E_UNSUPPORTED, "%.40s: no automatic schedule for this kind of target",
 		ret->target.kind);
 	for (uint32_t i = 0; i < all.n && !legal; i++) {
 		all.at[0] = all.at[i];
 		best->steps = steps_of(all.at[i].trace, a);
-		legal = prove(in->json, best->steps, all.at[i].shown, a, &best->certificate, err);
+		/* what is shown of the largest sizes proves nothing of others */
+		legal = prove(in->json, best->steps, all.at[i].shown && in->dag->sizes == NULL, a,
+			      &best->certificate, err);
 	}
 	best->proved = best->certificate != NULL;
 	*ret_answers = all;

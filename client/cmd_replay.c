@@ -352,8 +352,8 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	struct hn_input in;
 	struct replay r = { .in = &in, .dir = o->out, .json = o->json };
 	sigset_t held;
-	/* what is stored or made by rule is for numbers */
-	int rc = o->record != NULL || o->records != NULL
+	/* what is stored is for numbers */
+	int rc = o->record != NULL || o->records != NULL || o->automatic
 			 ? hn_input_read_sized(o, a, &in, err)
 			 : hn_input_read(o, a, &in, err);
 

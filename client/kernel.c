@@ -38,7 +38,7 @@ int hn_kernel_choose(const struct hn_opts *o, struct hn_arena *a, struct hn_kern
 	struct hn_answers answers;
 	struct hn_input in;
 	struct hn_best best;
-	int rc = hn_input_read(o, a, &in, err);
+	int rc = hn_input_read_sized(o, a, &in, err);
 
 	*ret = (struct hn_kernel){ 0 };
 	if (rc != 0) {
