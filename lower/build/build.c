@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "loopstate/nest/strided.h"
 #include "loopstate/read/dag_read.h"
 #include "lower/names.h"
 #include "lower/prove/poly_show.h"
@@ -126,6 +127,9 @@ static int make_tree(const struct hn_build_request *r, struct hn_arena *a,
 	}
 	start = lap(start, &ans->ns.replay);
 	rc = rc ? rc : hn_looptree_build(state, a, &ans->tree, err);
+	if (rc == 0 && r->strides != NULL && *r->strides != '\0') {
+		rc = hn_looptree_stride(ans->tree, r->strides, a, &ans->tree, err);
+	}
 	lap(start, &ans->ns.tree);
 	return rc;
 }

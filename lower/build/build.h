@@ -28,6 +28,7 @@ struct hn_build_request {
 	const char *bracket_steps;
 	const char *samples; /* not "": programs that compute some of a long one's outputs,
 			      * beside it as <samples>0, <samples>1, ..., as many as there are */
+	const char *strides; /* of arguments (loopstate/nest/strided.h); NULL or "": all lie in a row */
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
 	unsigned long operations; /* of isl for the proof; 0 = any number */

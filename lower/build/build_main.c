@@ -29,6 +29,7 @@ static const char usage[] =
 	"                  [-o FILE]  (an object; for --target cuda the text of a device program)\n"
 	"                  [--header FILE.h] [--facts FILE.json] [--check FILE] [--no-prove]\n"
 	"                  [--read-soon]  (the results stay in caches: another kernel reads them)\n"
+	"                  [--strides ARG:STRIDE,..;..]  (arguments that are parts of larger tensors)\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
@@ -45,6 +46,7 @@ enum {
 	OPT_HEADER,
 	OPT_FACTS,
 	OPT_CHECK,
+	OPT_STRIDES,
 	OPT_TREE,
 	OPT_POLY,
 	OPT_IR,
@@ -69,6 +71,7 @@ static const struct option long_options[] = {
 	{ "header", required_argument, NULL, OPT_HEADER },
 	{ "facts", required_argument, NULL, OPT_FACTS },
 	{ "check", required_argument, NULL, OPT_CHECK },
+	{ "strides", required_argument, NULL, OPT_STRIDES },
 	{ "emit-tree", no_argument, NULL, OPT_TREE },
 	{ "emit-poly", no_argument, NULL, OPT_POLY },
 	{ "emit-ir", no_argument, NULL, OPT_IR },
@@ -117,6 +120,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_CHECK:
 			c->check = optarg;
+			break;
+		case OPT_STRIDES:
+			r->strides = optarg;
 			break;
 		case 'o':
 			c->object = optarg;
@@ -239,7 +245,8 @@ static int write_results(const struct command *c, const struct hn_build_answer *
 		rc = write_facts(c->facts, &ans->artefact, err);
 	}
 	if (rc == 0 && c->check) {
-		rc = hn_check_write(c->check, ans->dag, c->request.symbol, &ans->artefact, err);
+		rc = hn_check_write(c->check, ans->dag, ans->tree, c->request.symbol, &ans->artefact,
+				    err);
 	}
 	rc = rc ? rc : print_views(c, ans->tree, err);
 	if (rc == 0 && ans->artefact.ir) {

@@ -12,6 +12,7 @@
 #include "loopstate/dag/size.h"
 #include "loopstate/dag/sway.h"
 #include "loopstate/dag/tolerance.h"
+#include "loopstate/nest/strided.h"
 #include "loopstate/state/bracket.h"
 #include "lower/interp/interp.h"
 #include "lower/interp/interp_priv.h"
@@ -35,6 +36,7 @@ struct told {
 
 struct check_case {
 	const struct hn_dag *dag; /* without sizes */
+	const struct hn_looptree *tree; /* NULL: no argument is strided */
 	uint32_t i;
 	int64_t size[HN_DAG_MAX_SIZES];
 	void **arg, **rounded; /* the latter: outputs of another arithmetic */
@@ -232,6 +234,31 @@ static void settle(const struct check_case *c, uint32_t i, double tolerance)
 	told->n = n;
 }
 
+/* -- as the kernel's caller has them ------------------------------------------------------- */
+
+/* The buffer of argument i where its elements do not lie in a row; else NULL. */
+static const struct hn_buffer *strided(const struct check_case *c, uint32_t i)
+{
+	const struct hn_op *op = c->dag->op[c->dag->arg[i]];
+	const struct hn_buffer *b =
+		c->tree != NULL ? &c->tree->buffer[c->tree->dag->arg[i]] : NULL;
+
+	return b != NULL && hn_strided_span(b) != hn_op_elements(op) ? b : NULL;
+}
+
+static void put_rows(const struct hn_buffer *b, const char *bytes, size_t size, int64_t n,
+		     struct hn_buf *to)
+{
+	size_t begin = to->n;
+
+	for (int64_t i = 0; i < n; i++) {
+		while (to->n < begin + (size_t)hn_strided_place(b, i) * size && !to->failed) {
+			hn_buf_putc(to, '\0');
+		}
+		hn_buf_add(to, bytes + (size_t)i * size, size);
+	}
+}
+
 static void pad(struct hn_buf *b)
 {
 	while (b->n % 8 != 0) {
@@ -243,14 +270,23 @@ static void put_bytes(const struct check_case *c, uint32_t i, struct hn_buf *b)
 {
 	const struct hn_op *op = c->dag->op[c->dag->arg[i]];
 	uint32_t out = hn_dag_arg_out(c->dag, i), size = hn_dtype_bytes(op->dtype[out]);
+	const struct hn_buffer *rows = strided(c, i);
 	const struct told *told = &c->told[i];
 
 	if (i < c->dag->n_input) {
-		hn_buf_add(b, c->arg[i], (size_t)hn_op_bytes(op, out));
+		if (rows != NULL) {
+			put_rows(rows, c->arg[i], size, hn_op_elements(op), b);
+		} else {
+			hn_buf_add(b, c->arg[i], (size_t)hn_op_bytes(op, out));
+		}
 		pad(b);
 		return;
 	}
-	hn_buf_add(b, told->at, told->n * sizeof *told->at);
+	for (uint32_t k = 0; k < told->n; k++) {
+		int64_t at = rows != NULL ? hn_strided_place(rows, told->at[k]) : told->at[k];
+
+		hn_buf_add(b, &at, sizeof at);
+	}
 	for (uint32_t k = 0; k < told->n; k++) {
 		hn_buf_add(b, (const char *)told->value + told->at[k] * size, size);
 	}
@@ -273,18 +309,21 @@ static int send_case(int fd, const struct check_case *c, uint32_t n_size, double
 {
 	uint32_t n = c->dag->n_arg;
 	struct hn_frame_argument *arg = HN_NEW_ARRAY(a, struct hn_frame_argument, n);
-	int64_t *n_told = HN_NEW_ARRAY(a, int64_t, n);
+	int64_t *n_told = HN_NEW_ARRAY(a, int64_t, n), *span = HN_NEW_ARRAY(a, int64_t, n);
 	struct hn_buf json, blob;
 
 	hn_buf_init(&json);
 	hn_buf_init(&blob);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hn_op *op = c->dag->op[c->dag->arg[i]];
+		const struct hn_buffer *rows = strided(c, i);
 
+		span[i] = rows != NULL ? hn_strided_span(rows) : 0;
 		arg[i] = (struct hn_frame_argument){
 			.name = op->id,
 			.dtype = op->dtype[hn_dag_arg_out(c->dag, i)],
-			.shape = { op->n_dim, op->shape },
+			.shape = { rows != NULL ? 1 : op->n_dim,
+				   rows != NULL ? &span[i] : op->shape },
 			.output = i >= c->dag->n_input,
 		};
 		n_told[i] = c->told[i].n;
@@ -421,10 +460,10 @@ static void close_case(struct check_case *c)
 }
 
 /* Why a case is of no use; NULL: it was sent. */
-static int make_case(int fd, const struct hn_dag *dag, uint32_t i, bool by_data,
-		     const char **ret_why, struct hn_arena *a, struct hn_err *err)
+static int make_case(int fd, const struct hn_dag *dag, const struct hn_looptree *t, uint32_t i,
+		     bool by_data, const char **ret_why, struct hn_arena *a, struct hn_err *err)
 {
-	struct check_case c = { .dag = dag, .i = i };
+	struct check_case c = { .dag = dag, .tree = dag->sizes == NULL ? t : NULL, .i = i };
 	uint32_t n_size = dag->sizes != NULL ? dag->sizes->n : 0, n = 0;
 	int rc = 0;
 
@@ -505,8 +544,8 @@ static void plan(const struct hn_dag *dag, uint32_t *ret_first, uint32_t *ret_en
 	}
 }
 
-int hn_check_write(const char *path, const struct hn_dag *dag, const char *symbol,
-		   const struct hn_artefact *artefact, struct hn_err *err)
+int hn_check_write(const char *path, const struct hn_dag *dag, const struct hn_looptree *t,
+		   const char *symbol, const struct hn_artefact *artefact, struct hn_err *err)
 {
 	bool by_data = dag_divides(dag), too_long = dag->sizes == NULL &&
 						    hn_check_points(dag) > MOST_POINTS;
@@ -523,7 +562,7 @@ int hn_check_write(const char *path, const struct hn_dag *dag, const char *symbo
 	hn_arena_init(&a, 0);
 	plan(dag, &i, &end);
 	for (; rc == 0 && i < end && !too_long; i++) {
-		rc = make_case(fd, dag, i, by_data, &last, &a, err);
+		rc = make_case(fd, dag, t, i, by_data, &last, &a, err);
 		if (rc == -HONE_E_NOMEM) {
 			last = "there is no memory for it";
 			rc = 0;

@@ -12,10 +12,13 @@
 
 #include "lower/lower.h"
 
-/* Write the file for an artefact of dag.  Takes some 30 ms, and more for large arguments.
- * HONE_E_IO, HONE_E_NOMEM. */
-int hn_check_write(const char *path, const struct hn_dag *dag, const char *symbol,
-		   const struct hn_artefact *artefact, struct hn_err *err) HN_NODISCARD;
+/* Write the file for an artefact of dag.  t: the tree that it was made from, whose arguments may be
+ * strided (loopstate/nest/strided.h); they are told as what lies in a row, from the first element
+ * to the last, with zeros between the rows.  NULL: none is.  Takes some 30 ms, and more for large
+ * arguments.  HONE_E_IO, HONE_E_NOMEM. */
+int hn_check_write(const char *path, const struct hn_dag *dag, const struct hn_looptree *t,
+		   const char *symbol, const struct hn_artefact *artefact,
+		   struct hn_err *err) HN_NODISCARD;
 
 /* Parts, for tests. */
 

@@ -94,7 +94,7 @@ static int write_kernel(struct hn_emitter *em, size_t i, const char *path, struc
 	rc = rc ? rc : hn_state_replay(dag, trace, a, &s, err);
 	rc = rc ? rc : hn_looptree_build(s, a, &t, err);
 	rc = rc ? rc : hn_emit(em, t, &o, a, &made, err);
-	return rc ? rc : hn_check_write(path, dag, o.symbol, &made, err);
+	return rc ? rc : hn_check_write(path, dag, NULL, o.symbol, &made, err);
 }
 
 /* A file without a name, and the name under which a program that inherits it opens it. */

@@ -109,7 +109,7 @@ static void write_file(const char *text, const char *compiled)
 	}
 	if (hn_looptree_build(hn_state_init(parse(compiled, &a), &a), &a, &tree, &err) != 0 ||
 	    hn_emit(emitter, tree, &options, &a, &artefact, &err) != 0 ||
-	    hn_check_write(path, parse(text, &a), "k", &artefact, &err) != 0) {
+	    hn_check_write(path, parse(text, &a), NULL, "k", &artefact, &err) != 0) {
 		fail_msg("%s: %s", text, err.msg);
 	}
 	hn_arena_fini(&a);
