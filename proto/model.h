@@ -37,13 +37,20 @@ struct hn_model_tensor {
 	const int64_t *dim; /* at least 1 each */
 };
 
+/* An argument that is a part of a larger tensor: rows, further apart than they are long. */
+struct hn_model_rows {
+	uint64_t n, bytes; /* of each */
+	uint64_t pitch;	   /* bytes from one to the next */
+};
+
 struct hn_model_kernel {
 	const char
 		*symbol; /* its functions are SYMBOL_packed, and SYMBOL_prepare_packed and
 			     * SYMBOL_init where it has them */
 	const char *name; /* a label, for profiles */
 	uint32_t n_in, n_arg;
-	const uint64_t *arg_bytes; /* [n_arg] inputs, then outputs */
+	const uint64_t *arg_bytes; /* [n_arg] inputs, then outputs: from the first to the last */
+	const struct hn_model_rows *rows; /* [n_arg] n is 0 of one in a row; NULL: all are */
 	const bool *constant;	   /* [n_in] the same in every run */
 	uint64_t prepared_bytes;   /* 0: it prepares nothing */
 	uint64_t workspace_bytes, worker_bytes;
@@ -69,6 +76,9 @@ struct hn_model {
 };
 
 uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t);
+
+/* From the first byte of the first row to the last of the last; a sum past 2^62 is 2^62. */
+uint64_t hn_model_rows_span(const struct hn_model_rows *r);
 
 /* Whether it may be a network's or a kernel's name: at most HN_MODEL_MAX_NAME letters, digits and
  * _, beginning with a letter and not with hone_. */

@@ -36,6 +36,12 @@ uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t)
 	return (uint64_t)bytes;
 }
 
+uint64_t hn_model_rows_span(const struct hn_model_rows *r)
+{
+	return (uint64_t)hn_add_sat(hn_mul_sat((int64_t)r->n - 1, (int64_t)r->pitch),
+				    (int64_t)r->bytes);
+}
+
 bool hn_model_name_fits(const char *s)
 {
 	size_t n = strlen(s);
@@ -119,6 +125,20 @@ static int check_tensors(const char *what, const struct hn_model_tensor *t, uint
 	return rc;
 }
 
+static int check_rows(const char *where, const struct hn_model_kernel *k, uint32_t i,
+		      struct hn_err *err)
+{
+	const struct hn_model_rows *r = k->rows != NULL ? &k->rows[i] : NULL;
+
+	if (r == NULL || r->n == 0) {
+		return 0;
+	}
+	return r->bytes > 0 && r->pitch >= r->bytes && hn_model_rows_span(r) == k->arg_bytes[i]
+		       ? 0
+		       : hn_fail(err, HONE_E_INVALID,
+				 "%s: rows of argument %u are empty, or overlap", where, i);
+}
+
 static int check_kernel(const char *where, const struct hn_model_kernel *k,
 			struct hn_err *err)
 {
@@ -133,6 +153,7 @@ static int check_kernel(const char *where, const struct hn_model_kernel *k,
 	}
 	for (uint32_t i = 0; i < k->n_arg && rc == 0; i++) {
 		rc = check_bytes(where, ": an argument", k->arg_bytes[i], err);
+		rc = rc ? rc : check_rows(where, k, i, err);
 	}
 	rc = rc ? rc : check_bytes(where, ".prepared_bytes", k->prepared_bytes, err);
 	rc = rc ? rc : check_bytes(where, ".workspace_bytes", k->workspace_bytes, err);
@@ -245,12 +266,58 @@ static int check_arg(const struct hn_model *m, uint32_t step, uint32_t i,
 	return 0;
 }
 
-/* Whether two arguments share bytes without being the same place. */
-static bool clash(const struct hone_model_arg *x, uint64_t x_bytes,
-		  const struct hone_model_arg *y, uint64_t y_bytes)
+/* Where an argument of a step lies, as rows. */
+struct part {
+	const struct hone_model_arg *arg;
+	uint64_t bytes;
+	struct hn_model_rows rows;
+};
+
+static struct part part_of(const struct hn_model_kernel *k, const struct hone_model_arg *arg,
+			   uint32_t i)
 {
-	return x->place == y->place && x->index == y->index && x->offset != y->offset &&
-	       x->offset < y->offset + y_bytes && y->offset < x->offset + x_bytes;
+	struct part p = { &arg[i], k->arg_bytes[i], { 1, k->arg_bytes[i], k->arg_bytes[i] } };
+
+	if (k->rows != NULL && k->rows[i].n > 0) {
+		p.rows = k->rows[i];
+	}
+	return p;
+}
+
+/* Rows of one pitch lie side by side, each between two of the other's. */
+static bool interleaved(const struct part *x, const struct part *y)
+{
+	uint64_t pitch = x->rows.n > 1 ? x->rows.pitch : y->rows.pitch, apart;
+
+	if (y->rows.n > 1 && y->rows.pitch != pitch) {
+		return false;
+	}
+	apart = y->arg->offset > x->arg->offset
+			? (y->arg->offset - x->arg->offset) % pitch
+			: (pitch - (x->arg->offset - y->arg->offset) % pitch) % pitch;
+	return apart >= x->rows.bytes && apart + y->rows.bytes <= pitch;
+}
+
+static bool same_region(const struct part *x, const struct part *y)
+{
+	return x->arg->place == y->arg->place && x->arg->index == y->arg->index;
+}
+
+/* The very same bytes, or those that the longer of two rows begins with. */
+static bool same_place(const struct part *x, const struct part *y)
+{
+	return same_region(x, y) && x->arg->offset == y->arg->offset && x->bytes > 0 &&
+	       y->bytes > 0 &&
+	       ((x->rows.n == 1 && y->rows.n == 1) ||
+		memcmp(&x->rows, &y->rows, sizeof(x->rows)) == 0);
+}
+
+/* Whether two arguments share bytes without being the same place. */
+static bool clash(const struct part *x, const struct part *y)
+{
+	return same_region(x, y) && !same_place(x, y) && x->bytes > 0 && y->bytes > 0 &&
+	       x->arg->offset < y->arg->offset + y->bytes &&
+	       y->arg->offset < x->arg->offset + x->bytes && !interleaved(x, y);
 }
 
 /* What a step writes is its own, or in place of what it reads. */
@@ -261,13 +328,9 @@ static int check_overlap(const struct hn_model *m, uint32_t step, struct hn_err 
 
 	for (uint32_t i = k->n_in; i < k->n_arg; i++) {
 		for (uint32_t j = 0; j < i; j++) {
-			bool same = arg[i].place == arg[j].place &&
-				    arg[i].index == arg[j].index &&
-				    arg[i].offset == arg[j].offset &&
-				    k->arg_bytes[i] > 0 && k->arg_bytes[j] > 0;
+			struct part x = part_of(k, arg, i), y = part_of(k, arg, j);
 
-			if (clash(&arg[i], k->arg_bytes[i], &arg[j], k->arg_bytes[j]) ||
-			    (same && j >= k->n_in)) {
+			if (clash(&x, &y) || (same_place(&x, &y) && j >= k->n_in)) {
 				return hn_fail(err, HONE_E_INVALID,
 					       "steps[%u].args[%u]: overlaps args[%u]",
 					       step, i, j);

@@ -125,7 +125,7 @@ static int read_shape(struct reader *r, const struct place *at, const struct hn_
 static int read_tensor(struct reader *r, const struct place *at, const struct hn_json *v,
 		       struct hn_model_tensor *ret)
 {
-	const char *dtype;
+	const char *dtype = "";
 	int rc = want_object(r, at, v, " name dtype shape ");
 
 	rc = rc ? rc : want_text(r, at, v, "name", &ret->name);
@@ -158,13 +158,35 @@ static int read_tensors(struct reader *r, const struct hn_json *v, const char *n
 	return rc;
 }
 
+/* [rows, bytes, pitch]; what they span is at most 2^100, and checked where it is used. */
+static int read_rows(struct reader *r, const struct place *at, const char *name,
+		     const struct hn_json *list, struct hn_model_rows *ret, uint64_t *ret_bytes)
+{
+	uint64_t *const to[] = { &ret->n, &ret->bytes, &ret->pitch };
+	const struct hn_json *v = hn_json_first(list);
+	int rc = hn_json_count(list) == HN_COUNT_OF(to)
+			 ? 0
+			 : refuse(r, at, name, "of bytes, or of [rows, bytes, pitch]");
+
+	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(to); i++, v = hn_json_next(v)) {
+		rc = want_number(r, at, v, name, HN_MODEL_MAX_BYTES, to[i]);
+	}
+	if (rc == 0 && ret->n == 0) {
+		rc = refuse(r, at, name, "of at least one row");
+	}
+	*ret_bytes = rc == 0 ? hn_model_rows_span(ret) : 0;
+	return rc;
+}
+
 static int read_sizes(struct reader *r, const struct place *at, const char *name,
-		      const struct hn_json *first, uint64_t *ret)
+		      const struct hn_json *first, struct hn_model_rows *rows, uint64_t *ret)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && first != NULL; i++, first = hn_json_next(first)) {
-		rc = want_number(r, at, first, name, HN_MODEL_MAX_BYTES, &ret[i]);
+		rc = hn_json_kind(first) == HN_JSON_ARRAY
+			     ? read_rows(r, at, name, first, &rows[i], &ret[i])
+			     : want_number(r, at, first, name, HN_MODEL_MAX_BYTES, &ret[i]);
 	}
 	return rc;
 }
@@ -204,10 +226,12 @@ static int read_interface(struct reader *r, const struct place *at,
 	}
 	ret->n_arg = ret->n_in + n_out;
 	uint64_t *bytes = HN_NEW_ARRAY(r->a, uint64_t, ret->n_arg);
+	struct hn_model_rows *rows = HN_NEW_ARRAY(r->a, struct hn_model_rows, ret->n_arg);
 
 	ret->arg_bytes = bytes;
-	rc = read_sizes(r, at, "inputs", in, bytes);
-	rc = rc ? rc : read_sizes(r, at, "outputs", out, bytes + ret->n_in);
+	ret->rows = rows;
+	rc = read_sizes(r, at, "inputs", in, rows, bytes);
+	rc = rc ? rc : read_sizes(r, at, "outputs", out, rows + ret->n_in, bytes + ret->n_in);
 	return rc ? rc : read_constants(r, at, v, ret);
 }
 

@@ -20,12 +20,23 @@ static void put_tensors(struct hn_jw *w, const char *name,
 	hn_jw_end(w);
 }
 
-static void put_sizes(struct hn_jw *w, const char *name, const uint64_t *bytes,
-		      uint32_t n)
+/* Arguments [first, end): their bytes, or [rows, bytes, pitch]. */
+static void put_sizes(struct hn_jw *w, const char *name, const struct hn_model_kernel *k,
+		      uint32_t first, uint32_t end)
 {
 	hn_jw_list(w, name);
-	for (uint32_t i = 0; i < n; i++) {
-		hn_jw_uint(w, NULL, bytes[i]);
+	for (uint32_t i = first; i < end; i++) {
+		const struct hn_model_rows *rows = k->rows != NULL ? &k->rows[i] : NULL;
+
+		if (rows == NULL || rows->n == 0) {
+			hn_jw_uint(w, NULL, k->arg_bytes[i]);
+			continue;
+		}
+		hn_jw_list(w, NULL);
+		hn_jw_uint(w, NULL, rows->n);
+		hn_jw_uint(w, NULL, rows->bytes);
+		hn_jw_uint(w, NULL, rows->pitch);
+		hn_jw_end(w);
 	}
 	hn_jw_end(w);
 }
@@ -35,8 +46,8 @@ static void put_kernel(struct hn_jw *w, const struct hn_model_kernel *k)
 	hn_jw_object(w, NULL);
 	hn_jw_str(w, "symbol", k->symbol);
 	hn_jw_str(w, "name", k->name);
-	put_sizes(w, "inputs", k->arg_bytes, k->n_in);
-	put_sizes(w, "outputs", k->arg_bytes + k->n_in, k->n_arg - k->n_in);
+	put_sizes(w, "inputs", k, 0, k->n_in);
+	put_sizes(w, "outputs", k, k->n_in, k->n_arg);
 	hn_jw_list(w, "constant");
 	for (uint32_t i = 0; i < k->n_in; i++) {
 		if (k->constant[i]) {

@@ -161,6 +161,47 @@ static void overlaps(struct ms *s)
 	s->arg[1][1].offset = 64;
 }
 
+/* The step at arg[1] reads the left halves of rows, and writes their right halves. */
+static struct hn_model_rows halves[2];
+
+static void make_halves(struct ms *s)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		halves[i] = (struct hn_model_rows){ 64, 128, 256 };
+		s->relu_bytes[i] = 63 * 256 + 128;
+	}
+	s->kernel[1].rows = halves;
+	s->arg[1][1].offset = 128;
+}
+static void halves_cross(struct ms *s)
+{
+	make_halves(s);
+	s->arg[1][1].offset = 64;
+}
+static void half_in_whole(struct ms *s)
+{
+	make_halves(s);
+	halves[0].n = 0;
+}
+static void half_in_place(struct ms *s)
+{
+	make_halves(s);
+	s->arg[1][1].offset = 0;
+	halves[0] = (struct hn_model_rows){ 32, 128, 512 };
+	s->relu_bytes[0] = 31 * 512 + 128;
+}
+static void rows_overlap(struct ms *s)
+{
+	make_halves(s);
+	halves[1].pitch = 127;
+}
+static void rows_empty(struct ms *s)
+{
+	make_halves(s);
+	halves[1].bytes = 0;
+	s->relu_bytes[1] = 63 * 256;
+}
+
 static const struct {
 	void (*spoil)(struct ms *s);
 	const char *says;
@@ -187,6 +228,11 @@ static const struct {
 	{ writes_input, "steps[0].args[2]: input is only read" },
 	{ constant_in_arena, "steps[0].args[1]: is constant, so it lies in weights" },
 	{ overlaps, "steps[1].args[1]: overlaps args[0]" },
+	{ halves_cross, "steps[1].args[1]: overlaps args[0]" },
+	{ half_in_whole, "steps[1].args[1]: overlaps args[0]" },
+	{ half_in_place, "steps[1].args[1]: overlaps args[0]" },
+	{ rows_overlap, "kernels[1]: rows of argument 1 are empty, or overlap" },
+	{ rows_empty, "kernels[1]: rows of argument 1 are empty, or overlap" },
 	{ prepared_odd, "steps[0].prepared: not a multiple of 64" },
 	{ prepared_overlaps, "steps[2].prepared: overlaps another block" },
 	{ prepared_past, "steps[2].prepared: goes past prepared_bytes" },
@@ -231,6 +277,34 @@ static void blocks_are_shared(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Rows between each other's are no overlap; the text has them. */
+static void rows_lie_side_by_side(void **state)
+{
+	const struct hn_model *back;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct hn_buf text;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	ms_make(&s, 0);
+	make_halves(&s);
+	assert_int_equal(hn_model_check(&s.m, &err), 0);
+	s.arg[1][0].offset = 128;
+	s.arg[1][1].offset = 0;
+	assert_int_equal(hn_model_check(&s.m, &err), 0);
+	hn_model_write(&s.m, &text);
+	assert_non_null(strstr(text.s, "\"inputs\":[[64,128,256]],\"outputs\":[[64,128,256]]"));
+	assert_int_equal(hn_model_read("t", text.s, text.n, &a, &back, &err), 0);
+	assert_int_equal(back->kernel[1].rows[1].pitch, 256);
+	assert_int_equal(back->kernel[1].arg_bytes[1], 63 * 256 + 128);
+	assert_int_equal(back->kernel[0].rows[0].n, 0);
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+}
+
 /* A word of the right text replaced by another. */
 static const struct {
 	const char *from, *to, *says;
@@ -260,6 +334,12 @@ static const struct {
 	  "t: steps[0].prepared: must be a whole" },
 	{ "[\"arena\",0]]}", "[\"arena\",0]],\"prepared\":0}",
 	  "t: steps[1].prepared: must be left" },
+	{ "\"inputs\":[16384,", "\"inputs\":[[64,256],",
+	  "t: kernels[0].inputs: must be of bytes, or of [rows, bytes, pitch]" },
+	{ "\"inputs\":[16384,", "\"inputs\":[[0,256,256],",
+	  "t: kernels[0].inputs: must be of at least one row" },
+	{ "\"inputs\":[16384,", "\"inputs\":[[1,-256,256],",
+	  "t: kernels[0].inputs: must be a whole number" },
 	{ "[{\"name\":\"x\"", "[7,{\"name\":\"x\"", "t: inputs[0]: must be an object" },
 };
 
@@ -374,6 +454,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),
 		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(rows_lie_side_by_side),
 		cmocka_unit_test(blocks_are_shared),
 		cmocka_unit_test(wrong_texts_are_refused),
 		cmocka_unit_test(the_page_is_right),
