@@ -37,7 +37,7 @@ struct compile {
 	const struct hn_opts *o;
 	struct hn_network net;
 	char dir[64]; /* temporary */
-	struct made *made; /* [n_task] */
+	struct made *made; /* [n_kernel] */
 	bool progress; /* somebody looks on */
 	atomic_uint n_made;
 };
@@ -68,24 +68,25 @@ static int read_object(struct compile *c, struct made *m, struct hn_arena *a)
 static void say_progress(struct compile *c)
 {
 	if (c->progress) {
-		fprintf(stderr, "\rhone: %u of %u kernels", ++c->n_made, c->net.net.n_task);
+		fprintf(stderr, "\rhone: %u of %u kernels", ++c->n_made, c->net.net.n_kernel);
 	}
 }
 
 static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
 {
 	struct compile *c = ctx;
-	const struct hn_gtask *task = &c->net.net.task[i];
-	struct hn_opts one = hn_network_task(c->o, task);
+	const struct hn_gkernel *kernel = &c->net.net.kernel[i];
+	struct hn_opts one = hn_network_task(c->o, &c->net.net.task[kernel->task]);
 	struct made *m = &c->made[i];
 
 	m->rc = hn_interrupted() ? hn_fail(&m->err, HONE_E_CANCELLED, "stopped") : 0;
 	m->rc = m->rc ? m->rc : hn_kernel_choose(&one, a, &m->kernel, &m->err);
+	m->kernel.strides = kernel->strides;
 	m->rc = m->rc ? m->rc
 		      : hn_kernel_make("compile", &one, c->dir, m->symbol, a, &m->kernel, &m->err);
 	m->rc = m->rc ? m->rc : read_object(c, m, a);
 	if (m->rc != 0) {
-		hn_err_within(&m->err, "%s", task->name);
+		hn_err_within(&m->err, "%s", kernel->name);
 	}
 	say_progress(c);
 	return m->rc == 0;
@@ -93,9 +94,9 @@ static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
 
 static void name_kernels(struct compile *c)
 {
-	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
+	for (uint32_t i = 0; i < c->net.net.n_kernel; i++) {
 		c->made[i].symbol = hn_arena_printf(&c->net.arena, "%.40s_%.56s", c->net.name,
-						    c->net.net.task[i].name);
+						    c->net.net.kernel[i].name);
 	}
 }
 
@@ -103,11 +104,11 @@ static void name_kernels(struct compile *c)
 static int make_kernels(struct compile *c, struct hn_crew *crew, struct hn_err *err)
 {
 	name_kernels(c);
-	hn_crew_run(crew, c->net.net.n_task, make_one, c);
+	hn_crew_run(crew, c->net.net.n_kernel, make_one, c);
 	if (c->progress) {
 		fputs("\r\033[K", stderr);
 	}
-	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
+	for (uint32_t i = 0; i < c->net.net.n_kernel; i++) {
 		if (c->made[i].rc != 0) {
 			*err = c->made[i].err;
 			return c->made[i].rc;
@@ -120,7 +121,7 @@ static int make_kernels(struct compile *c, struct hn_crew *crew, struct hn_err *
 
 static int assemble(struct compile *c, struct hn_assembly *ret, struct hn_err *err)
 {
-	uint32_t n = c->net.net.n_task;
+	uint32_t n = c->net.net.n_kernel;
 	struct hn_kernel_facts *facts = HN_NEW_ARRAY(&c->net.arena, struct hn_kernel_facts, n);
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -145,16 +146,17 @@ static void say_nothing(const char *path)
 static void put_tasks(const struct compile *c, struct hn_jw *w)
 {
 	hn_jw_list(w, "kernels");
-	for (uint32_t i = 0; i < c->net.net.n_task; i++) {
-		const struct hn_gtask *t = &c->net.net.task[i];
+	for (uint32_t i = 0; i < c->net.net.n_kernel; i++) {
+		const struct hn_gkernel *of = &c->net.net.kernel[i];
 		const struct hn_kernel *k = &c->made[i].kernel;
 
 		hn_jw_object(w, NULL);
-		hn_jw_str(w, "name", t->name);
+		hn_jw_str(w, "name", of->name);
 		hn_jw_str(w, "symbol", c->made[i].symbol);
 		hn_jw_str(w, "key", k->key);
-		hn_jw_uint(w, "steps_in_network", t->n_step);
-		hn_jw_double(w, "flops", t->flops);
+		hn_jw_str(w, "strides", of->strides);
+		hn_jw_uint(w, "steps_in_network", of->n_step);
+		hn_jw_double(w, "flops", c->net.net.task[of->task].flops);
 		hn_jw_str(w, "origin", k->record != 0 ? "record" : "automatic");
 		hn_jw_int(w, "record", k->record);
 		hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
@@ -217,7 +219,7 @@ static void say_hint(const struct hn_opts *o)
 /* "57 steps of 32 kernels: 20 records, 12 automatic; ..." */
 static void say_summary(const struct compile *c, const struct hn_assembly *made)
 {
-	uint32_t stored = 0, n = c->net.net.n_task;
+	uint32_t stored = 0, n = c->net.net.n_kernel;
 
 	for (uint32_t i = 0; i < n; i++) {
 		stored += c->made[i].kernel.record != 0;
@@ -235,7 +237,7 @@ static void say_summary(const struct compile *c, const struct hn_assembly *made)
 
 static int write_library(struct compile *c, struct hn_err *err)
 {
-	uint32_t n = c->net.net.n_task;
+	uint32_t n = c->net.net.n_kernel;
 	struct hn_library_object *object = HN_NEW_ARRAY(&c->net.arena, struct hn_library_object, n);
 	char note[HN_LIBRARY_NOTE] = "";
 	struct hn_assembly made;
@@ -273,7 +275,7 @@ static int compile(struct compile *c, struct hn_err *err)
 		return hn_fail(err, HONE_E_UNSUPPORTED, "%s: nothing to compute: all outputs are constant",
 			       c->o->arg);
 	}
-	c->made = HN_NEW_ARRAY(&c->net.arena, struct made, c->net.net.n_task);
+	c->made = HN_NEW_ARRAY(&c->net.arena, struct made, c->net.net.n_kernel);
 	hn_crew_open(&crew);
 	rc = make_kernels(c, &crew, err);
 	rc = rc ? rc : write_library(c, err);

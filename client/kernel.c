@@ -99,6 +99,7 @@ static int build(const char *verb, const struct files *f, const char *symbol, st
 			 "--symbol",		  (char *)symbol,	"-o",
 			 (char *)f->object,	  "--facts",		(char *)f->facts,
 			 "--read-soon",
+			 "--strides",		  (char *)(k->strides != NULL ? k->strides : ""),
 			 (char *)k->check.words[0], (char *)k->check.words[1], NULL };
 	int rc = hn_file_replace(f->dag, k->dag, strlen(k->dag), err);
 
@@ -119,7 +120,7 @@ int hn_kernel_make(const char *verb, const struct hn_opts *o, const char *dir, c
 	struct files f;
 	int rc;
 
-	how.unchecked |= k->record != 0 && !k->run_record;
+	how.unchecked |= k->record != 0 && !k->run_record && k->strides == NULL;
 	name_files(dir, symbol, &f);
 	rc = hn_check_open(verb, &how, k->target_line, a, &k->check, err);
 	if (rc == 0) {

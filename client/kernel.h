@@ -13,6 +13,8 @@ struct hn_kernel {
 	double predicted_ns;	/* by the analytic model, of an automatic one; else 0 */
 	uint64_t workspace_bytes, worker_bytes, prepared_bytes;
 	bool init;		/* it asks for tile registers */
+	const char *strides;	/* set between choosing and making: of its arguments
+				 * (loopstate/nest/strided.h); NULL: they lie in a row */
 	bool run_record;	/* set between choosing and making: a record is run here, too */
 	struct hn_check check;	/* it was run, or why not */
 };
@@ -22,7 +24,7 @@ int hn_kernel_choose(const struct hn_opts *o, struct hn_arena *a, struct hn_kern
 		     struct hn_err *err) HN_NODISCARD;
 
 /* Make it: DIR/SYMBOL.o.  Other files that this takes are gone after.  A record was checked when it
- * was measured; an automatic schedule is run on a few inputs here, unless --unchecked is given.
+ * was measured, with arguments in a row; an automatic schedule is run on a few inputs here, unless --unchecked is given.
  * One that is wrong fails, and k->check.wrong says why. */
 int hn_kernel_make(const char *verb, const struct hn_opts *o, const char *dir, const char *symbol,
 		   struct hn_arena *a, struct hn_kernel *k, struct hn_err *err) HN_NODISCARD;

@@ -39,7 +39,8 @@ static void place_ends(struct work *w)
 		w->at[g->input[i]] = (struct place){ HONE_MODEL_INPUT, i };
 	}
 	for (uint32_t i = 0; i < g->n_output; i++) {
-		w->at[w->net->part.root[g->output[i]]] = (struct place){ HONE_MODEL_OUTPUT, i };
+		w->at[w->net->part.place[g->output[i]].root] =
+			(struct place){ HONE_MODEL_OUTPUT, i };
 	}
 }
 
@@ -57,6 +58,25 @@ static void add_weight(struct work *w, int32_t v)
 						       hn_gvalue_bytes(c), unit, element };
 }
 
+/* Where an argument's rows lie apart. */
+static struct hn_model_rows rows_of(const struct work *w, int32_t v)
+{
+	struct hn_grows rows = hn_gplace_rows(value(w, v), &w->net->part.place[v]);
+	uint64_t unit = hn_dtype_bytes(value(w, v)->dtype);
+
+	return rows.n == 1 ? (struct hn_model_rows){ 0 }
+			   : (struct hn_model_rows){ (uint64_t)rows.n, (uint64_t)rows.length * unit,
+						     (uint64_t)rows.pitch * unit };
+}
+
+/* From its first element to its last. */
+static uint64_t bytes_of(const struct work *w, int32_t v)
+{
+	struct hn_model_rows rows = rows_of(w, v);
+
+	return rows.n > 0 ? hn_model_rows_span(&rows) : hn_gvalue_bytes(value(w, v));
+}
+
 /* Tensors between the steps, with the steps that they live through. */
 static void place_values(struct work *w)
 {
@@ -64,7 +84,7 @@ static void place_values(struct work *w)
 		const struct hn_gstep *step = &w->net->step[s];
 
 		for (uint32_t i = 0; i < step->n_arg; i++) {
-			int32_t v = w->net->part.root[step->arg[i]];
+			int32_t v = w->net->part.place[step->arg[i]].root;
 
 			if (w->at[v].place == NOWHERE && value(w, v)->data != NULL) {
 				add_weight(w, v);
@@ -83,11 +103,13 @@ static void place_values(struct work *w)
 
 static struct hone_model_arg arg_of(const struct work *w, int32_t v, const struct hn_plan *plan)
 {
-	struct place p = w->at[w->net->part.root[v]];
+	const struct hn_gplace *lies = &w->net->part.place[v];
+	struct place p = w->at[lies->root];
+	uint64_t at = (uint64_t)lies->at * hn_dtype_bytes(value(w, v)->dtype);
 
 	return p.place == HONE_MODEL_ARENA
-		       ? (struct hone_model_arg){ p.place, 0, plan->offset[p.index] }
-		       : (struct hone_model_arg){ p.place, p.index, 0 };
+		       ? (struct hone_model_arg){ p.place, 0, plan->offset[p.index] + at }
+		       : (struct hone_model_arg){ p.place, p.index, at };
 }
 
 /* A name that is one line of what can be shown. */
@@ -113,24 +135,27 @@ static const struct hn_model_tensor *describe(struct work *w, uint32_t n, const 
 	return t;
 }
 
-/* The kernel of a task, by the arguments of one of its steps: they are alike. */
+/* A kernel, by the arguments of one of its steps: they are alike. */
 static void add_kernel(struct work *w, const struct hn_gstep *step,
 		       const struct hn_kernel_facts *facts, struct hn_model_kernel *ret)
 {
 	uint64_t *bytes = HN_NEW_ARRAY(w->a, uint64_t, step->n_arg);
+	struct hn_model_rows *rows = HN_NEW_ARRAY(w->a, struct hn_model_rows, step->n_arg);
 	bool *constant = HN_NEW_ARRAY(w->a, bool, step->n_in);
 
 	for (uint32_t i = 0; i < step->n_arg; i++) {
-		bytes[i] = hn_gvalue_bytes(value(w, step->arg[i]));
+		rows[i] = rows_of(w, step->arg[i]);
+		bytes[i] = bytes_of(w, step->arg[i]);
 		if (i < step->n_in) {
 			constant[i] = value(w, step->arg[i])->data != NULL;
 		}
 	}
 	*ret = (struct hn_model_kernel){ .symbol = facts->symbol,
-					 .name = w->net->task[step->task].name,
+					 .name = w->net->kernel[step->kernel].name,
 					 .n_in = step->n_in,
 					 .n_arg = step->n_arg,
 					 .arg_bytes = bytes,
+					 .rows = rows,
 					 .constant = constant,
 					 .prepared_bytes = facts->prepared_bytes,
 					 .workspace_bytes = facts->workspace_bytes,
@@ -141,7 +166,8 @@ static void add_kernel(struct work *w, const struct hn_gstep *step,
 static void add_steps(struct work *w, const struct hn_kernel_facts *facts,
 		      const struct hn_plan *plan, struct hn_model *m)
 {
-	struct hn_model_kernel *kernel = HN_NEW_ARRAY(w->a, struct hn_model_kernel, w->net->n_task);
+	struct hn_model_kernel *kernel =
+		HN_NEW_ARRAY(w->a, struct hn_model_kernel, w->net->n_kernel);
 	struct hn_model_step *to = HN_NEW_ARRAY(w->a, struct hn_model_step, w->net->n_step);
 
 	for (uint32_t s = 0; s < w->net->n_step; s++) {
@@ -151,12 +177,12 @@ static void add_steps(struct work *w, const struct hn_kernel_facts *facts,
 		for (uint32_t i = 0; i < step->n_arg; i++) {
 			arg[i] = arg_of(w, step->arg[i], plan);
 		}
-		to[s] = (struct hn_model_step){ label(w->a, step->name), step->task, arg, 0 };
-		if (kernel[step->task].symbol == NULL) {
-			add_kernel(w, step, &facts[step->task], &kernel[step->task]);
+		to[s] = (struct hn_model_step){ label(w->a, step->name), step->kernel, arg, 0 };
+		if (kernel[step->kernel].symbol == NULL) {
+			add_kernel(w, step, &facts[step->kernel], &kernel[step->kernel]);
 		}
 	}
-	m->n_kernel = w->net->n_task;
+	m->n_kernel = w->net->n_kernel;
 	m->kernel = kernel;
 	m->n_step = w->net->n_step;
 	m->step = to;

@@ -7,7 +7,7 @@
 #include "graph/net/net.h"
 #include "proto/model.h"
 
-/* What a caller of a task's kernel has to provide. */
+/* What a caller of a kernel has to provide. */
 struct hn_kernel_facts {
 	const char *symbol;
 	uint64_t workspace_bytes, worker_bytes, prepared_bytes;
@@ -21,7 +21,7 @@ struct hn_assembly {
 	uint64_t arena_bound; /* no plan needs less between the steps */
 };
 
-/* facts[n_task of net]; all in a, borrowing from net. */
+/* facts[n_kernel of net]; all in a, borrowing from net. */
 int hn_assemble(const struct hn_net *net, const char *name, const struct hn_kernel_facts *facts,
 		struct hn_arena *a, struct hn_assembly *ret, struct hn_err *err) HN_NODISCARD;
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "graph/ir/op.h"
-#include "graph/net/layout.h"
 
 #define MOST_NODES 64 /* of a group: longer chains gain nothing */
 #define MOST_ARGS 32
@@ -19,7 +18,7 @@ struct work {
 	uint32_t **reader;   /* of a value: nodes that read it */
 	uint32_t *n_reader;
 	bool *is_output;
-	bool *is_alias; /* of a node */
+	const bool *is_alias; /* of a node */
 };
 
 static uint32_t group_of(struct work *w, uint32_t node)
@@ -255,36 +254,21 @@ static void find_outs(struct work *w, struct hn_ggroup *group)
 	group->out = out;
 }
 
-static void find_roots(struct work *w, struct hn_partition *ret)
-{
-	struct hn_graph *g = w->g;
-	int32_t *root = HN_NEW_ARRAY(g->arena, int32_t, g->n_value);
-
-	for (uint32_t v = 0; v < g->n_value; v++) {
-		root[v] = (int32_t)v;
-	}
-	for (uint32_t i = 0; i < g->n_node; i++) {
-		if (w->is_alias[i]) {
-			root[g->node[i].out[0]] = root[g->node[i].in[0]];
-		}
-	}
-	ret->root = root;
-}
-
 void hn_partition_make(struct hn_graph *g, struct hn_partition *ret)
 {
 	struct work w = { .g = g,
 			  .parent = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
 			  .size = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
-			  .heavy = HN_NEW_ARRAY(g->arena, uint8_t, g->n_node),
-			  .is_alias = HN_NEW_ARRAY(g->arena, bool, g->n_node) };
+			  .heavy = HN_NEW_ARRAY(g->arena, uint8_t, g->n_node) };
+	struct hn_places places;
 
-	*ret = (struct hn_partition){ 0 };
+	hn_places_make(g, &places);
+	w.is_alias = places.is_alias;
+	*ret = (struct hn_partition){ .place = places.of };
 	for (uint32_t i = 0; i < g->n_node; i++) {
 		w.parent[i] = i;
 		w.size[i] = 1;
 		w.heavy[i] = g->node[i].op->class;
-		w.is_alias[i] = hn_layout_is_alias(g, &g->node[i]);
 	}
 	find_readers(&w);
 	for (uint32_t i = 0; i < g->n_node; i++) {
@@ -295,5 +279,4 @@ void hn_partition_make(struct hn_graph *g, struct hn_partition *ret)
 	for (uint32_t i = 0; i < ret->n_group; i++) {
 		find_outs(&w, &ret->group[i]);
 	}
-	find_roots(&w, ret);
 }

@@ -9,7 +9,7 @@
 #ifndef HN_GRAPH_NET_FUSE_H
 #define HN_GRAPH_NET_FUSE_H
 
-#include "graph/ir/graph.h"
+#include "graph/net/place.h"
 
 struct hn_ggroup {
 	uint32_t n_node;
@@ -21,7 +21,7 @@ struct hn_ggroup {
 struct hn_partition {
 	uint32_t n_group;
 	struct hn_ggroup *group; /* in an order in which they may run */
-	const int32_t *root;	 /* [n_value] the value whose memory it is: itself, but of aliases */
+	const struct hn_gplace *place; /* [n_value] in whose memory it lies */
 };
 
 /* After hn_layout_choose.  All in g's arena. */

@@ -62,6 +62,56 @@ static uint32_t find_task(const struct hn_net *net, const char *text)
 	return i;
 }
 
+/* "0:256,1;2:512,1": where the step's arguments are strided; NULL: nowhere. */
+static const char *strides_of(const struct hn_net *net, const struct hn_gtext *t)
+{
+	const char *text = NULL;
+
+	for (uint32_t i = 0; i < t->n_arg; i++) {
+		const struct hn_gplace *p = &net->part.place[t->arg[i]];
+
+		for (uint32_t k = 0; p->stride != NULL && k < net->g->value[t->arg[i]].rank; k++) {
+			if (k == 0) {
+				text = hn_arena_printf(net->g->arena, "%s%s%u", text != NULL ? text : "",
+						       text != NULL ? ";" : "", i);
+			}
+			text = hn_arena_printf(net->g->arena, "%s%c%lld", text, k == 0 ? ':' : ',',
+					       (long long)p->stride[k]);
+		}
+	}
+	return text;
+}
+
+/* The kernel of that task with these strides; a new one where there is none. */
+static uint32_t find_kernel(struct hn_net *net, uint32_t task, const char *strides)
+{
+	const char *want = strides != NULL ? strides : "";
+
+	for (uint32_t i = 0; i < net->n_kernel; i++) {
+		const char *is = net->kernel[i].strides != NULL ? net->kernel[i].strides : "";
+
+		if (net->kernel[i].task == task && strcmp(is, want) == 0) {
+			return i;
+		}
+	}
+	net->kernel[net->n_kernel] = (struct hn_gkernel){ .task = task, .strides = strides };
+	return net->n_kernel++;
+}
+
+static void name_kernels(struct hn_net *net)
+{
+	uint32_t *n = HN_NEW_ARRAY(net->g->arena, uint32_t, net->n_task);
+
+	for (uint32_t i = 0; i < net->n_kernel; i++) {
+		struct hn_gkernel *k = &net->kernel[i];
+
+		k->name = net->task[k->task].name;
+		if (k->strides != NULL) {
+			k->name = hn_arena_printf(net->g->arena, "%s_s%u", k->name, ++n[k->task]);
+		}
+	}
+}
+
 static int add_step(struct hn_net *net, const struct hn_ggroup *group, struct hn_err *err)
 {
 	const struct hn_gnode *main = heaviest(net->g, group);
@@ -74,7 +124,8 @@ static int add_step(struct hn_net *net, const struct hn_ggroup *group, struct hn
 	if (rc != 0) {
 		return rc;
 	}
-	*step = (struct hn_gstep){ find_task(net, t.text), t.n_arg, t.n_in, t.arg, main->name };
+	*step = (struct hn_gstep){ find_task(net, t.text), 0, t.n_arg, t.n_in, t.arg, main->name };
+	step->kernel = find_kernel(net, step->task, strides_of(net, &t));
 	task = &net->task[step->task];
 	if (step->task == net->n_task) {
 		if (hn_graph_dag(&t, main->name, net->g->arena, &task->dag, err) != 0) {
@@ -86,6 +137,7 @@ static int add_step(struct hn_net *net, const struct hn_ggroup *group, struct hn
 		net->n_task++;
 	}
 	task->n_step++;
+	net->kernel[step->kernel].n_step++;
 	net->n_step++;
 	return 0;
 }
@@ -103,10 +155,12 @@ int hn_net_make(struct hn_graph *g, struct hn_net *ret, struct hn_err *err)
 	hn_layout_choose(g);
 	hn_partition_make(g, &ret->part);
 	ret->task = HN_NEW_ARRAY(g->arena, struct hn_gtask, ret->part.n_group);
+	ret->kernel = HN_NEW_ARRAY(g->arena, struct hn_gkernel, ret->part.n_group);
 	ret->step = HN_NEW_ARRAY(g->arena, struct hn_gstep, ret->part.n_group);
 	for (uint32_t i = 0; rc == 0 && i < ret->part.n_group; i++) {
 		rc = add_step(ret, &ret->part.group[i], err);
 	}
+	name_kernels(ret);
 	/* names last: until here equal texts were equal tasks */
 	for (uint32_t i = 0; rc == 0 && i < ret->n_task; i++) {
 		ret->task[i].text = hn_arena_printf(g->arena, "%s%s", ret->task[i].name,

@@ -1,7 +1,9 @@
 /* graph/net/net.h -- a network as what is tuned and what is run: tasks and steps.
  *
  * A task is a ComputeDAG.  Steps that compute the same on other data are one task, which is tuned
- * once and counts as often as it runs.  A step is the call of a task's kernel on values of the graph.
+ * once and counts as often as it runs.  A kernel is its code for arguments that lie so: a task has
+ * one for each way in which its steps' arguments are strided (place.h).  A step is the call of a
+ * kernel on values of the graph.
  */
 #ifndef HN_GRAPH_NET_NET_H
 #define HN_GRAPH_NET_NET_H
@@ -18,8 +20,15 @@ struct hn_gtask {
 	double flops;	   /* of one run, by Ansor's rules */
 };
 
-struct hn_gstep {
+struct hn_gkernel {
 	uint32_t task;
+	const char *name;    /* the task's; "k07_conv_add_relu_s1" of the first strided one */
+	const char *strides; /* of its arguments (loopstate/nest/strided.h); NULL: all lie in a row */
+	uint32_t n_step;
+};
+
+struct hn_gstep {
+	uint32_t task, kernel;
 	uint32_t n_arg, n_in; /* as the task's kernel takes them: inputs first */
 	const int32_t *arg;   /* values of the graph */
 	const char *name;     /* of the model's node that the heaviest operator comes from */
@@ -28,8 +37,9 @@ struct hn_gstep {
 struct hn_net {
 	struct hn_graph *g;
 	struct hn_partition part;
-	uint32_t n_task, n_step;
+	uint32_t n_task, n_kernel, n_step;
 	struct hn_gtask *task; /* in the order of their first steps */
+	struct hn_gkernel *kernel; /* the same */
 	struct hn_gstep *step; /* in the order in which they run */
 };
 

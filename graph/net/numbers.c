@@ -216,16 +216,38 @@ static int64_t place_of(const struct hn_gvalue *v, int64_t at)
 	return to;
 }
 
-/* A value's memory as kernels have it; malloc.  is_in: with its elements. */
-static char *lay_out(const struct numbers *n, int32_t k, bool is_in)
+/* Where in its root's memory the element of memory place `at` of value k lies. */
+static int64_t root_place_of(const struct numbers *n, int32_t k, int64_t at)
 {
+	const struct hn_gplace *p = &n->net->part.place[k];
 	const struct hn_gvalue *v = &n->g->value[k];
-	uint32_t size = hn_dtype_bytes((enum hn_dtype)v->dtype);
-	char *to = calloc(1, hn_gvalue_bytes(v) + 1);
+	int64_t to = p->at;
 
-	for (int64_t i = 0; to != NULL && is_in && i < hn_gvalue_elements(v); i++) {
-		memcpy(to + place_of(v, i) * size, n->value[k] + i * size, size);
+	if (p->stride == NULL) {
+		return to + at;
 	}
+	for (uint32_t d = v->rank; d-- > 0; at /= hn_gvalue_extent(v, d)) {
+		to += at % hn_gvalue_extent(v, d) * p->stride[d];
+	}
+	return to;
+}
+
+/* A value's memory as kernels have it, but in a row; malloc.  Its elements are those of the memory
+ * that it lies in. */
+static char *lay_out(const struct numbers *n, int32_t k)
+{
+	int32_t r = n->net->part.place[k].root;
+	const struct hn_gvalue *v = &n->g->value[k], *root = &n->g->value[r];
+	uint32_t size = hn_dtype_bytes((enum hn_dtype)v->dtype);
+	char *all = calloc(1, hn_gvalue_bytes(root) + 1), *to = calloc(1, hn_gvalue_bytes(v) + 1);
+
+	for (int64_t i = 0; all != NULL && i < hn_gvalue_elements(root); i++) {
+		memcpy(all + place_of(root, i) * size, n->value[r] + i * size, size);
+	}
+	for (int64_t i = 0; all != NULL && to != NULL && i < hn_gvalue_elements(v); i++) {
+		memcpy(to + i * size, all + root_place_of(n, k, i) * size, size);
+	}
+	free(all);
 	return to;
 }
 
@@ -268,17 +290,17 @@ static double share(double got, double want, double scale)
 	return fabs(got - want) / fmax(fabs(want), scale);
 }
 
-/* The largest difference between value k and a step's result in memory of its layout. */
-static void compare(const struct numbers *n, int32_t k, const char *memory,
+/* The largest difference between value k and a step's result, both in memory of its layout. */
+static void compare(const struct numbers *n, int32_t k, const char *right, const char *memory,
 		    struct hn_step_numbers *ret)
 {
 	const struct hn_gvalue *v = &n->g->value[k];
 	enum hn_dtype t = (enum hn_dtype)v->dtype;
 	int64_t n_elem = hn_gvalue_elements(v);
-	double scale = root_mean_square(t, n->value[k], n_elem);
+	double scale = root_mean_square(t, right, n_elem);
 
 	for (int64_t i = 0; i < n_elem; i++) {
-		double want = number_at(t, n->value[k], i);
+		double want = number_at(t, right, place_of(v, i));
 		double got = number_at(t, memory, place_of(v, i)), error = share(got, want, scale);
 
 		if (error > ret->error) {
@@ -291,7 +313,7 @@ static int run_step(const struct numbers *n, const struct hn_gstep *s, struct hn
 		    struct hn_arena *a, struct hn_err *err)
 {
 	const struct hn_dag *dag = n->net->task[s->task].dag;
-	void **arg = HN_NEW_ARRAY(a, void *, s->n_arg);
+	void **arg = HN_NEW_ARRAY(a, void *, s->n_arg), **right = HN_NEW_ARRAY(a, void *, s->n_arg);
 	bool all = true;
 	int rc;
 
@@ -299,14 +321,19 @@ static int run_step(const struct numbers *n, const struct hn_gstep *s, struct hn
 					 .allowed = hn_dag_tolerance(dag),
 					 .value = HN_NONE };
 	for (uint32_t i = 0; i < s->n_arg; i++) {
-		arg[i] = lay_out(n, n->net->part.root[s->arg[i]], i < s->n_in);
-		all &= arg[i] != NULL;
+		right[i] = lay_out(n, s->arg[i]);
+		arg[i] = i < s->n_in ? right[i]
+				     : calloc(1, hn_gvalue_bytes(&n->g->value[s->arg[i]]) + 1);
+		all &= right[i] != NULL && arg[i] != NULL;
 	}
 	rc = all ? hn_interpret(dag, arg, err)
 		 : hn_fail(err, HONE_E_NOMEM, "%s: no memory for its arguments", s->name);
 	for (uint32_t i = 0; i < s->n_arg; i++) {
 		if (rc == 0 && i >= s->n_in) {
-			compare(n, n->net->part.root[s->arg[i]], arg[i], ret);
+			compare(n, s->arg[i], right[i], arg[i], ret);
+		}
+		if (i >= s->n_in) {
+			free(right[i]);
 		}
 		free(arg[i]);
 	}

@@ -40,14 +40,57 @@ static inline void memory_free(struct memory *m)
 }
 
 static inline int run_dag(const struct hn_dag *dag, struct memory *m, uint32_t n_arg,
-			  const int32_t *arg, const int32_t *root, struct hn_err *err)
+			  const int32_t *arg, struct hn_err *err)
 {
 	void *at[64];
 
 	for (uint32_t i = 0; i < n_arg; i++) {
-		at[i] = memory_of(m, root != NULL ? root[arg[i]] : arg[i]);
+		at[i] = memory_of(m, arg[i]);
 	}
 	return hn_interpret(dag, at, err);
+}
+
+/* Elements of v between where it lies and a row: `out`, into the row. */
+static inline void move_rows(struct memory *m, const struct hn_gplace *p, int32_t v, char *row,
+			     bool out)
+{
+	const struct hn_gvalue *value = &m->g->value[v];
+	size_t unit = hn_dtype_bytes(value->dtype);
+	char *root = memory_of(m, p->root);
+
+	for (int64_t i = 0; i < hn_gvalue_elements(value); i++) {
+		int64_t at = p->at, left = i;
+
+		for (uint32_t k = value->rank; k-- > 0; left /= hn_gvalue_extent(value, k)) {
+			at += p->stride != NULL ? left % hn_gvalue_extent(value, k) * p->stride[k]
+						: 0;
+		}
+		at += p->stride != NULL ? 0 : i;
+		memcpy(out ? row + (size_t)i * unit : root + (size_t)at * unit,
+		       out ? root + (size_t)at * unit : row + (size_t)i * unit, unit);
+	}
+}
+
+static inline int run_step(const struct hn_net *net, const struct hn_gstep *s, struct memory *m,
+			   struct hn_err *err)
+{
+	void *at[64];
+	int rc;
+
+	for (uint32_t i = 0; i < s->n_arg; i++) {
+		at[i] = calloc(1, hn_gvalue_bytes(&m->g->value[s->arg[i]]) + 1);
+		if (i < s->n_in) {
+			move_rows(m, &net->part.place[s->arg[i]], s->arg[i], at[i], true);
+		}
+	}
+	rc = hn_interpret(net->task[s->task].dag, at, err);
+	for (uint32_t i = 0; i < s->n_arg; i++) {
+		if (i >= s->n_in) {
+			move_rows(m, &net->part.place[s->arg[i]], s->arg[i], at[i], false);
+		}
+		free(at[i]);
+	}
+	return rc;
 }
 
 /* Each node by itself; inputs are in the memory. */
@@ -64,7 +107,7 @@ static inline int run_nodes(struct memory *m, struct hn_err *err)
 		hn_arena_init(&a, 0);
 		rc = hn_graph_text(m->g, "node", 1, &i, n->n_out, n->out, &a, &t, err);
 		rc = rc ? rc : hn_graph_dag(&t, "node", &a, &dag, err);
-		rc = rc ? rc : run_dag(dag, m, t.n_arg, t.arg, NULL, err);
+		rc = rc ? rc : run_dag(dag, m, t.n_arg, t.arg, err);
 		hn_arena_fini(&a);
 	}
 	return rc;
@@ -75,9 +118,7 @@ static inline int run_steps(const struct hn_net *net, struct memory *m, struct h
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < net->n_step; i++) {
-		const struct hn_gstep *s = &net->step[i];
-
-		rc = run_dag(net->task[s->task].dag, m, s->n_arg, s->arg, net->part.root, err);
+		rc = run_step(net, &net->step[i], m, err);
 	}
 	return rc;
 }

@@ -46,9 +46,9 @@ static void make_network(void)
 	g.output_name = names;
 	g.n_output = 2;
 	assert_int_equal(hn_net_make(&g, &net, &err), 0);
-	facts = HN_NEW_ARRAY(&arena, struct hn_kernel_facts, net.n_task);
-	for (uint32_t i = 0; i < net.n_task; i++) {
-		facts[i].symbol = net.task[i].name;
+	facts = HN_NEW_ARRAY(&arena, struct hn_kernel_facts, net.n_kernel);
+	for (uint32_t i = 0; i < net.n_kernel; i++) {
+		facts[i].symbol = net.kernel[i].name;
 	}
 	assert_int_equal(hn_assemble(&net, "net", facts, &arena, &made, &err), 0);
 }
@@ -68,7 +68,8 @@ static bool overlap(const struct hone_model_arg *x, const struct hone_model_arg 
 
 static bool same_value(uint32_t s, uint32_t i, uint32_t t, uint32_t k)
 {
-	return net.part.root[net.step[s].arg[i]] == net.part.root[net.step[t].arg[k]];
+	return net.part.place[net.step[s].arg[i]].root ==
+	       net.part.place[net.step[t].arg[k]].root;
 }
 
 /* Of each operand: from the step that wrote it on, no other value was written over it. */

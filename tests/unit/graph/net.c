@@ -144,6 +144,39 @@ static void attention_moves_nothing(void **state)
 
 /* -- random networks ---------------------------------------------------------------------- */
 
+/* The first, or the last, elements along a dimension. */
+static int32_t part(struct hn_rng *r, int32_t x)
+{
+	uint32_t axis = hn_rng_below(r, 3) ? 1 : 2;
+	int64_t n = g.value[x].shape[axis], cut = n > 1 ? 1 + (int64_t)hn_rng_below(r, (uint64_t)n - 1) : 1;
+	bool last = hn_rng_below(r, 2);
+	int32_t in[] = { x, hn_graph_ints(&g, 1, (int64_t[]){ last ? n - cut : 0 }),
+			 hn_graph_ints(&g, 1, (int64_t[]){ last ? n : cut }),
+			 hn_graph_ints(&g, 1, (int64_t[]){ axis }) };
+
+	return hn_graph_add(&g, "Slice", 4, in, 0, NULL);
+}
+
+/* One behind the other in channels, either first. */
+static int32_t join(struct hn_rng *r, int32_t x, int32_t y)
+{
+	struct hn_gattr axis = hn_gattr_of_int(&arena, "axis", 1);
+	bool swap = hn_rng_below(r, 2);
+
+	return hn_graph_add(&g, "Concat", 2, (int32_t[]){ swap ? y : x, swap ? x : y }, 1, &axis);
+}
+
+/* Whether they are alike, but for that dimension. */
+static bool alike(const struct hn_gvalue *p, const struct hn_gvalue *q, uint32_t except)
+{
+	bool same = p->rank == q->rank;
+
+	for (uint32_t d = 0; same && d < p->rank; d++) {
+		same = d == except || p->shape[d] == q->shape[d];
+	}
+	return same;
+}
+
 static int32_t image_node(struct hn_rng *r, int32_t x)
 {
 	static const char *const unary[] = { "Relu", "Tanh", "Abs", "Sigmoid" };
@@ -152,7 +185,7 @@ static int32_t image_node(struct hn_rng *r, int32_t x)
 	struct hn_gattr kernel = hn_gattr_of_ints("kernel_shape", 2, window);
 	int64_t flat[] = { v->shape[0], v->shape[1], v->shape[2] * v->shape[3] };
 
-	switch (hn_rng_below(r, 9)) {
+	switch (hn_rng_below(r, 11)) {
 	case 0:
 		return conv(r, x, 1 + hn_rng_below(r, 5), 3);
 	case 1:
@@ -170,6 +203,10 @@ static int32_t image_node(struct hn_rng *r, int32_t x)
 		return hn_graph_add(&g, "Concat", 2, (int32_t[]){ x, x }, 0, NULL);
 	case 6:
 		return reshape(x, 3, flat);
+	case 7:
+		return part(r, x);
+	case 8:
+		return join(r, conv(r, x, 1 + hn_rng_below(r, 5), 3), conv(r, x, 1 + hn_rng_below(r, 5), 1));
 	default:
 		return hn_graph_1(&g, unary[hn_rng_below(r, 4)], x);
 	}
@@ -181,7 +218,9 @@ static int32_t matrix_node(struct hn_rng *r, int32_t x)
 	const struct hn_gvalue *v = &g.value[x];
 	int64_t four[] = { v->shape[0], v->shape[1], 1, v->shape[2] };
 
-	switch (hn_rng_below(r, 6)) {
+	switch (hn_rng_below(r, 7)) {
+	case 6:
+		return part(r, x);
 	case 0:
 		return dense(r, x, 1 + hn_rng_below(r, 6));
 	case 1:
@@ -197,16 +236,21 @@ static int32_t matrix_node(struct hn_rng *r, int32_t x)
 	}
 }
 
-/* A node on one of the last values; or a sum of two that are alike. */
+/* A node on one of the last values; or two that are alike, added or joined. */
 static int32_t random_node(struct hn_rng *r, const int32_t *made, uint32_t n)
 {
 	int32_t x = made[n - 1 - hn_rng_below(r, n < 4 ? n : 4)];
 	int32_t y = made[n - 1 - hn_rng_below(r, n < 4 ? n : 4)];
 	const struct hn_gvalue *p = &g.value[x], *q = &g.value[y];
 
-	if (hn_rng_below(r, 2) && p->rank == q->rank &&
-	    memcmp(p->shape, q->shape, p->rank * sizeof(*p->shape)) == 0) {
+	uint32_t axis = hn_rng_below(r, 3) ? 1 : 2;
+	struct hn_gattr attr = hn_gattr_of_int(&arena, "axis", axis);
+
+	if (hn_rng_below(r, 2) && alike(p, q, 8)) {
 		return hn_graph_2(&g, "Add", x, y);
+	}
+	if (hn_rng_below(r, 2) && alike(p, q, axis) && p->shape[axis] + q->shape[axis] < 40) {
+		return hn_graph_add(&g, "Concat", 2, (int32_t[]){ x, y }, 1, &attr);
 	}
 	return p->rank == 4 ? image_node(r, x) : matrix_node(r, x);
 }
@@ -227,7 +271,7 @@ static void compare(struct memory *want, const int32_t *was, struct memory *got,
 {
 	for (uint32_t i = 0; i < g.n_output; i++) {
 		const float *p = memory_of(want, was[i]);
-		const float *q = memory_of(got, net->part.root[g.output[i]]);
+		const float *q = memory_of(got, net->part.place[g.output[i]].root);
 
 		for (int64_t k = 0; k < hn_gvalue_elements(&g.value[was[i]]); k++) {
 			if (!(fabsf(p[k] - q[k]) <= 1e-5f * (1 + fabsf(p[k])))) {
@@ -241,7 +285,7 @@ static void compare(struct memory *want, const int32_t *was, struct memory *got,
 
 static void random_networks_keep_their_numbers(void **state)
 {
-	uint32_t fused = 0, aliases = 0;
+	uint32_t fused = 0, aliases = 0, joined = 0, cut = 0, strided = 0;
 
 	for (uint32_t number = 0; number < N_NETS; number++) {
 		int64_t image[] = { 1 + number % 2, 1 + number % 4, 2 + number % 5, 3 };
@@ -276,13 +320,24 @@ static void random_networks_keep_their_numbers(void **state)
 		compare(&want, was, &got, &net, number);
 		fused += g.n_node - net.part.n_group;
 		for (uint32_t i = 0; i < g.n_node; i++) {
-			aliases += hn_layout_is_alias(&g, &g.node[i]);
+			const struct hn_gplace *p = &net.part.place[g.node[i].out[0]];
+
+			bool is_slice = strcmp(g.node[i].op->name, "slice") == 0;
+			bool own = p->root == g.node[i].out[0], alias = hn_layout_is_alias(&g, &g.node[i]);
+
+			aliases += alias;
+			cut += is_slice && !own;
+			joined += !own && !is_slice && !alias;
+			strided += p->stride != NULL;
 		}
 		memory_free(&want);
 		memory_free(&got);
 	}
 	assert_true(fused > N_NETS * 2);
 	assert_true(aliases > N_NETS / 2);
+	assert_true(cut > N_NETS / 8);
+	assert_true(joined > N_NETS / 4);
+	assert_true(strided > N_NETS / 2);
 }
 
 int main(void)

@@ -122,12 +122,12 @@ static void a_wrong_layout_is_found_where_it_is(void **state)
 static void a_wrong_operand_is_found(void **state)
 {
 	const struct hn_step_numbers *s;
-	int32_t *root;
+	struct hn_gplace *place;
 
 	(void)state;
 	make_net();
-	root = (int32_t *)net.part.root;
-	root[net.step[3].arg[0]] = net.step[3].arg[net.step[3].n_in]; /* as large */
+	place = (struct hn_gplace *)net.part.place;
+	place[net.step[3].arg[0]].root = net.step[3].arg[net.step[3].n_in]; /* as large */
 	s = numbers();
 	assert_false(wrong(&s[2]));
 	assert_true(wrong(&s[3]));
