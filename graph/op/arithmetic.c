@@ -123,25 +123,35 @@ int32_t hn_prelu_expand(const struct hn_gcall *c)
 	return hn_graph_2(c->g, "prelu", hn_gcall_arg(c, 0), by);
 }
 
-/* Powers that exporters write for something simpler; HN_NONE: it is none. */
+static int32_t times(struct hn_graph *g, int32_t v, int32_t by)
+{
+	return v == HN_NONE ? by : hn_graph_2(g, "Mul", v, by);
+}
+
+/* Powers that are products, of the base and of roots: whole exponents up to 3 and, of floats,
+ * their quarters.  A root takes a few cycles a vector, and pow() a call for each element.  Of 16-bit
+ * floats each product would be rounded.  HN_NONE: it is none of these. */
 static int32_t simple_power(struct hn_graph *g, int32_t base, const struct hn_gvalue *y)
 {
 	const struct hn_gvalue *x = &g->value[base];
-	int32_t square;
-	double e;
+	int32_t power = HN_NONE, root;
+	double e, part;
 
-	if (hn_gvalue_elements(y) != 1 || y->rank > x->rank ||
-	    !hn_gvalue_number(y, 0, &e)) {
+	if (hn_gvalue_elements(y) != 1 || y->rank > x->rank || !hn_gvalue_number(y, 0, &e) ||
+	    !(e > 0 && e <= 3)) {
 		return HN_NONE;
 	}
-	if (e == 1) {
-		return base;
+	part = e - floor(e);
+	if (part * 4 != floor(part * 4) ||
+	    (part > 0 && (!hn_is_float(x) || (e != 0.5 && hn_dtype_is_narrow(x->dtype))))) {
+		return HN_NONE;
 	}
-	if (e == 2 || e == 3) {
-		square = hn_graph_2(g, "Mul", base, base);
-		return e == 2 ? square : hn_graph_2(g, "Mul", square, base);
+	for (double n = floor(e); n > 0; n--) {
+		power = times(g, power, base);
 	}
-	return e == 0.5 && hn_is_float(x) ? hn_graph_1(g, "Sqrt", base) : HN_NONE;
+	root = part > 0 ? hn_graph_1(g, "Sqrt", base) : HN_NONE;
+	power = part >= 0.5 ? times(g, power, root) : power;
+	return part == 0.25 || part == 0.75 ? times(g, power, hn_graph_1(g, "Sqrt", root)) : power;
 }
 
 /* Of integers in float64, which is exact up to 2^53.  The result has the base's type. */

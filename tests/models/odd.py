@@ -222,6 +222,8 @@ def elements(g):
     for op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu"):
         yield f"{op.lower()}_broadcast", g.node(op, x, row)
     yield "pow", g.node("Pow", positive, row)
+    for quarters in (1, 3, 6, 11):
+        yield f"pow_{quarters}_quarters", g.node("Pow", positive, g.const(quarters / 4))
     yield "max_of_three", g.node("Max", x, row, g.const(0.25))
     yield "sum_of_three", g.node("Sum", x, row, g.random((8,)))
     yield "mean_of_two", g.node("Mean", x, row)

@@ -86,6 +86,30 @@ static int32_t times(int32_t v)
 			  hn_graph_const(&g, "w", HN_F32, 1, shape + 2, scale, false));
 }
 
+static int32_t power(double e)
+{
+	return hn_graph_2(&g, "Pow", x, hn_graph_scalar(&g, HN_F32, e));
+}
+
+/* What takes roots and products alone calls no pow(). */
+static void powers_are_roots_and_products(void **state)
+{
+	static const struct {
+		double e;
+		const char *is;
+	} rows[] = {
+		{ 3, "Mul Mul" },	   { 0.5, "Sqrt" },	   { 0.25, "Sqrt Sqrt" },
+		{ 0.75, "Sqrt Sqrt Mul" }, { 1.5, "Sqrt Mul" },
+		{ 2.75, "Mul Sqrt Mul Sqrt Mul" }, { 0.3, "pow" }, { -0.5, "pow" }, { 3.25, "pow" },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		tear_down(state); /* each in a graph of its own */
+		set_up(state);
+		assert_string_equal(needed(power(rows[i].e)), rows[i].is);
+	}
+}
+
 static void a_layer_norm_is_one_node(void **state)
 {
 	int32_t d = centred(2);
@@ -177,6 +201,7 @@ int main(void)
 		TEST(a_layer_norm_is_one_node), TEST(a_norm_of_squares_is_one_node),
 		TEST(a_reciprocal_divides),	TEST(what_is_no_norm_stays),
 		TEST(a_softmax_is_one_node),	TEST(moves_are_one_or_none),
+		TEST(powers_are_roots_and_products),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
