@@ -19,6 +19,8 @@ struct work {
 	uint32_t *n_reader;
 	bool *is_output;
 	const bool *is_alias; /* of a node */
+	const struct hn_net_choice *choice; /* NULL: the rules */
+	uint8_t *said;	    /* of a value: where the rule was not followed */
 };
 
 static uint32_t group_of(struct work *w, uint32_t node)
@@ -118,17 +120,13 @@ static const struct rule rules[] = {
 };
 
 /* The result of a group while it grows: of the reader's node. */
-static bool fits(struct work *w, uint32_t maker, uint32_t reader, int32_t v)
+static bool fits_by_rule(const struct work *w, uint32_t front, uint32_t behind, uint32_t reader,
+			 int32_t v)
 {
-	uint32_t front = group_of(w, maker), behind = group_of(w, reader);
 	const struct rule *rule = &rules[w->heavy[behind]];
 	bool heavy_behind = w->heavy[behind] > HN_GOP_INJECTIVE;
 	bool light_front = w->heavy[front] <= HN_GOP_INJECTIVE;
 
-	if (front == behind || w->size[front] + w->size[behind] > MOST_NODES ||
-	    !read_only_in(w, v, behind)) {
-		return false;
-	}
 	/* what is light joins what follows a heavy node in its group, too: a residual's Relu */
 	if (heavy_behind && light_front && w->g->node[reader].op->class == HN_GOP_ELEMENTWISE &&
 	    w->heavy[front] == HN_GOP_ELEMENTWISE) {
@@ -137,6 +135,43 @@ static bool fits(struct work *w, uint32_t maker, uint32_t reader, int32_t v)
 	return rule->takes[w->heavy[front]] &&
 	       (!rule->same ||
 		same_place(&w->g->value[v], &w->g->value[w->g->node[reader].out[0]]));
+}
+
+/* Whether the node reads another tensor like v that is computed, too. */
+static bool meets(const struct work *w, uint32_t reader, int32_t v)
+{
+	const struct hn_gnode *n = &w->g->node[reader];
+
+	for (uint32_t k = 0; k < n->n_in; k++) {
+		const struct hn_gvalue *x = n->in[k] >= 0 ? &w->g->value[n->in[k]] : NULL;
+
+		if (x != NULL && n->in[k] != v && x->data == NULL &&
+		    same_place(x, &w->g->value[v])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool fits(struct work *w, uint32_t maker, uint32_t reader, int32_t v)
+{
+	uint32_t front = group_of(w, maker), behind = group_of(w, reader);
+	struct hn_net_edge edge = { v, w->heavy[front], w->g->node[reader].op->class,
+				    w->heavy[behind], meets(w, reader, v) };
+	enum hn_net_say say;
+	bool by_rule;
+
+	if (front == behind || w->size[front] + w->size[behind] > MOST_NODES ||
+	    !read_only_in(w, v, behind)) {
+		return false;
+	}
+	by_rule = fits_by_rule(w, front, behind, reader, v);
+	say = hn_net_choice_say(w->choice, &edge);
+	if (say == (by_rule ? HN_NET_CUT : HN_NET_JOIN)) {
+		w->said[v] = (uint8_t)say;
+		return !by_rule;
+	}
+	return by_rule;
 }
 
 static void merge(struct work *w, uint32_t front, uint32_t behind)
@@ -254,9 +289,12 @@ static void find_outs(struct work *w, struct hn_ggroup *group)
 	group->out = out;
 }
 
-void hn_partition_make(struct hn_graph *g, struct hn_partition *ret)
+void hn_partition_make(struct hn_graph *g, const struct hn_net_choice *choice,
+		       struct hn_partition *ret)
 {
 	struct work w = { .g = g,
+			  .choice = choice,
+			  .said = HN_NEW_ARRAY(g->arena, uint8_t, g->n_value),
 			  .parent = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
 			  .size = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
 			  .heavy = HN_NEW_ARRAY(g->arena, uint8_t, g->n_node) };
@@ -264,7 +302,7 @@ void hn_partition_make(struct hn_graph *g, struct hn_partition *ret)
 
 	hn_places_make(g, &places);
 	w.is_alias = places.is_alias;
-	*ret = (struct hn_partition){ .place = places.of };
+	*ret = (struct hn_partition){ .place = places.of, .said = w.said };
 	for (uint32_t i = 0; i < g->n_node; i++) {
 		w.parent[i] = i;
 		w.size[i] = 1;

@@ -10,6 +10,7 @@
 #define HN_GRAPH_NET_FUSE_H
 
 #include "graph/net/place.h"
+#include "graph/net/rival.h"
 
 struct hn_ggroup {
 	uint32_t n_node;
@@ -22,9 +23,11 @@ struct hn_partition {
 	uint32_t n_group;
 	struct hn_ggroup *group; /* in an order in which they may run */
 	const struct hn_gplace *place; /* [n_value] in whose memory it lies */
+	const uint8_t *said;	 /* [n_value] enum hn_net_say: where the choice was not the rule */
 };
 
-/* After hn_layout_choose.  All in g's arena. */
-void hn_partition_make(struct hn_graph *g, struct hn_partition *ret);
+/* After hn_layout_choose; choice NULL: the rules.  All in g's arena. */
+void hn_partition_make(struct hn_graph *g, const struct hn_net_choice *choice,
+		       struct hn_partition *ret);
 
 #endif

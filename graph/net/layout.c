@@ -135,7 +135,8 @@ static bool is_image_op(const struct hn_gnode *n)
 	return hn_gattr_find(n, "kernel") != NULL; /* what has windows */
 }
 
-static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n, const struct wish *wish)
+static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n,
+			       const struct wish *wish, bool row_major)
 {
 	const struct hn_gvalue *out = &g->value[n->out[0]];
 
@@ -143,7 +144,7 @@ static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n, con
 		return transposed(g->arena, n, out->rank, g->value[n->in[0]].order, false);
 	}
 	if (is_image_op(n)) {
-		return channels_last(g->arena, out->rank);
+		return row_major ? NULL : channels_last(g->arena, out->rank);
 	}
 	switch (n->op->class) {
 	case HN_GOP_VIEW:
@@ -165,7 +166,7 @@ static bool is_output(const struct hn_graph *g, int32_t v)
 	return false;
 }
 
-void hn_layout_choose(struct hn_graph *g)
+void hn_layout_choose(struct hn_graph *g, bool row_major)
 {
 	const struct wish *wish = find_wishes(g);
 
@@ -176,7 +177,7 @@ void hn_layout_choose(struct hn_graph *g)
 			struct hn_gvalue *v = &g->value[n->out[k]];
 
 			v->order = is_output(g, n->out[k]) ? NULL
-							   : order_of(g, n, &wish[n->out[k]]);
+							   : order_of(g, n, &wish[n->out[k]], row_major);
 			v->order = is_row_major(v) ? NULL : v->order;
 		}
 	}

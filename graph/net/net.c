@@ -142,7 +142,8 @@ static int add_step(struct hn_net *net, const struct hn_ggroup *group, struct hn
 	return 0;
 }
 
-int hn_net_make(struct hn_graph *g, struct hn_net *ret, struct hn_err *err)
+int hn_net_make_by(struct hn_graph *g, const struct hn_net_choice *choice, struct hn_net *ret,
+		   struct hn_err *err)
 {
 	int rc = 0;
 
@@ -152,8 +153,8 @@ int hn_net_make(struct hn_graph *g, struct hn_net *ret, struct hn_err *err)
 		return -err->code;
 	}
 	hn_graph_sweep(g);
-	hn_layout_choose(g);
-	hn_partition_make(g, &ret->part);
+	hn_layout_choose(g, choice != NULL && choice->row_major);
+	hn_partition_make(g, choice, &ret->part);
 	ret->task = HN_NEW_ARRAY(g->arena, struct hn_gtask, ret->part.n_group);
 	ret->kernel = HN_NEW_ARRAY(g->arena, struct hn_gkernel, ret->part.n_group);
 	ret->step = HN_NEW_ARRAY(g->arena, struct hn_gstep, ret->part.n_group);
@@ -167,4 +168,9 @@ int hn_net_make(struct hn_graph *g, struct hn_net *ret, struct hn_err *err)
 						    ret->task[i].text + strlen(PROGRAM));
 	}
 	return rc;
+}
+
+int hn_net_make(struct hn_graph *g, struct hn_net *ret, struct hn_err *err)
+{
+	return hn_net_make_by(g, NULL, ret, err);
 }

@@ -47,4 +47,9 @@ struct hn_net {
  * HONE_E_UNSUPPORTED for a step that no ComputeDAG can be, with the node's name. */
 int hn_net_make(struct hn_graph *g, struct hn_net *ret, struct hn_err *err) HN_NODISCARD;
 
+/* The same, by a choice, whose `say` is of the values that g has after a call of one of these.  May
+ * be called again and again; what is made last is the one whose orders the graph's values have. */
+int hn_net_make_by(struct hn_graph *g, const struct hn_net_choice *choice, struct hn_net *ret,
+		   struct hn_err *err) HN_NODISCARD;
+
 #endif

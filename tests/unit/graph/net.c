@@ -283,41 +283,74 @@ static void compare(struct memory *want, const int32_t *was, struct memory *got,
 	}
 }
 
+/* A network drawn at random, in an arena of its own, and its numbers node by node. */
+struct drawn {
+	struct memory want;
+	int32_t was[2]; /* outputs */
+	struct hn_rng inputs;
+	uint32_t number;
+};
+
+static void draw(void **state, uint32_t number, struct drawn *ret)
+{
+	int32_t made[N_NODES + 1];
+	struct hn_rng r;
+	int64_t *image;
+
+	tear_down(state);
+	set_up(state);
+	image = HN_NEW_ARRAY(&arena, int64_t, 4);
+	image[0] = 1 + number % 2;
+	image[1] = 1 + number % 4;
+	image[2] = 2 + number % 5;
+	image[3] = 3;
+	r = hn_rng_stream(number, 0, 0, 0);
+	made[0] = hn_graph_input(&g, "x", HN_F32, 4, image);
+	g.input = HN_NEW_ARRAY(&arena, int32_t, 1);
+	g.input[0] = made[0];
+	g.n_input = 1;
+	for (uint32_t i = 1; i <= N_NODES; i++) {
+		made[i] = random_node(&r, made, i);
+		assert_false(g.failed);
+	}
+	*ret = (struct drawn){ { &g, NULL }, { made[N_NODES], made[N_NODES - 3] }, r, number };
+	end_with(2, ret->was);
+	hn_graph_sweep(&g);
+	ret->want.at = calloc(g.n_value + 8, sizeof(void *)); /* and of copies of outputs */
+	fill(&ret->want, &r);
+	assert_int_equal(run_nodes(&ret->want, &err), 0);
+}
+
+/* Run by the choice; it has to be right.  False: no kernels can be made of it. */
+static bool run_by(struct drawn *d, const struct hn_net_choice *by, struct hn_net *ret)
+{
+	struct memory got = { &g, calloc(g.n_value + 8, sizeof(void *)) };
+	struct hn_rng r = d->inputs;
+	bool made = hn_net_make_by(&g, by, ret, &err) == 0;
+
+	if (made) {
+		fill(&got, &r);
+		if (run_steps(ret, &got, &err) != 0) {
+			fail_msg("network %u: %s", d->number, err.msg);
+		}
+		compare(&d->want, d->was, &got, ret, d->number);
+	}
+	memory_free(&got);
+	return made;
+}
+
 static void random_networks_keep_their_numbers(void **state)
 {
 	uint32_t fused = 0, aliases = 0, joined = 0, cut = 0, strided = 0;
 
 	for (uint32_t number = 0; number < N_NETS; number++) {
-		int64_t image[] = { 1 + number % 2, 1 + number % 4, 2 + number % 5, 3 };
-		int32_t made[N_NODES + 1], was[2];
-		struct memory want = { &g, NULL }, got = { &g, NULL };
-		struct hn_rng r, same;
+		struct drawn d;
 		struct hn_net net;
 
-		tear_down(state); /* each in an arena of its own */
-		set_up(state);
-		r = hn_rng_stream(number, 0, 0, 0);
-		made[0] = hn_graph_input(&g, "x", HN_F32, 4, image);
-		g.input = &made[0];
-		g.n_input = 1;
-		for (uint32_t i = 1; i <= N_NODES; i++) {
-			made[i] = random_node(&r, made, i);
-			assert_false(g.failed);
-		}
-		was[0] = made[N_NODES];
-		was[1] = made[N_NODES - 3];
-		end_with(2, was);
-		hn_graph_sweep(&g);
-		want.at = calloc(g.n_value + 8, sizeof(void *)); /* and of copies of outputs */
-		got.at = calloc(g.n_value + 8, sizeof(void *));
-		same = r;
-		fill(&want, &r);
-		fill(&got, &same);
-		assert_int_equal(run_nodes(&want, &err), 0);
-		if (hn_net_make(&g, &net, &err) != 0 || run_steps(&net, &got, &err) != 0) {
+		draw(state, number, &d);
+		if (!run_by(&d, NULL, &net)) {
 			fail_msg("network %u: %s", number, err.msg);
 		}
-		compare(&want, was, &got, &net, number);
 		fused += g.n_node - net.part.n_group;
 		for (uint32_t i = 0; i < g.n_node; i++) {
 			const struct hn_gplace *p = &net.part.place[g.node[i].out[0]];
@@ -330,8 +363,7 @@ static void random_networks_keep_their_numbers(void **state)
 			joined += !own && !is_slice && !alias;
 			strided += p->stride != NULL;
 		}
-		memory_free(&want);
-		memory_free(&got);
+		memory_free(&d.want);
 	}
 	assert_true(fused > N_NETS * 2);
 	assert_true(aliases > N_NETS / 2);
@@ -340,12 +372,98 @@ static void random_networks_keep_their_numbers(void **state)
 	assert_true(strided > N_NETS / 2);
 }
 
+static uint32_t count_said(const struct hn_net *net)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < g.n_value; v++) {
+		n += net->part.said[v] != HN_NET_RULE;
+	}
+	return n;
+}
+
+/* Rivals of the rules, row-major images, and anything said of any value. */
+static void choices_keep_the_numbers(void **state)
+{
+	uint32_t differs[HN_RIVALS_MAX] = { 0 }, drawn = 0, unmade = 0;
+
+	for (uint32_t number = 0; number < N_NETS; number++) {
+		struct drawn d;
+		struct hn_net net;
+		struct hn_rng r = hn_rng_stream(number, 1, 0, 0);
+
+		draw(state, number, &d);
+		assert_true(run_by(&d, NULL, &net)); /* after this g has all its values */
+		for (uint32_t i = 0; hn_rival_at(i) != NULL; i++) {
+			const struct hn_net_choice by = { .rival = hn_rival_at(i) };
+
+			if (run_by(&d, &by, &net)) {
+				differs[i] += count_said(&net);
+			} else {
+				unmade++;
+			}
+		}
+		uint8_t *say = HN_NEW_ARRAY(&arena, uint8_t, g.n_value);
+
+		for (uint32_t v = 0; v < g.n_value; v++) {
+			say[v] = (uint8_t)hn_rng_below(&r, 3);
+		}
+		const struct hn_net_choice by = { .say = say, .row_major = number % 2 == 0 };
+
+		if (run_by(&d, &by, &net)) {
+			drawn += count_said(&net);
+		} else {
+			unmade++;
+		}
+		memory_free(&d.want);
+	}
+	for (uint32_t i = 0; hn_rival_at(i) != NULL; i++) {
+		print_message("%s: %u values\n", hn_rival_at(i)->name, differs[i]);
+		assert_true(differs[i] > 0);
+	}
+	print_message("drawn: %u values; %u networks not made\n", drawn, unmade);
+	assert_true(drawn > N_NETS);
+	assert_true(unmade < N_NETS / 2);
+}
+
+/* A residual's sum leaves the convolution and goes where it is told. */
+static void a_rival_cuts_where_paths_meet(void **state)
+{
+	static const int64_t image[] = { 1, 8, 6, 6 };
+	const struct hn_net_choice by = { .rival = hn_rival_at(0) };
+	struct hn_net_choice again = { 0 };
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 4, image), in, y;
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	in = hn_graph_1(&g, "Relu", conv(&r, x, 8, 1));
+	y = hn_graph_2(&g, "Add", conv(&r, in, 8, 3), in);
+	y = hn_graph_1(&g, "Relu", y);
+	y = hn_graph_1(&g, "GlobalAveragePool", y);
+	end_with(1, &y);
+	assert_string_equal(by.rival->name, "meetings");
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu conv,Add,Add,Relu reduce,Mul");
+	assert_int_equal(hn_net_make_by(&g, &by, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu conv,Add Add,Relu reduce,Mul");
+	assert_int_equal(count_said(&net), 1); /* others read the other path, too */
+	again.say = net.part.said;
+	assert_int_equal(hn_net_make_by(&g, &again, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu conv,Add Add,Relu reduce,Mul");
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu conv,Add,Add,Relu reduce,Mul");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_residual_block_is_four_kernels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(attention_moves_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_networks_keep_their_numbers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(choices_keep_the_numbers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_rival_cuts_where_paths_meet, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
