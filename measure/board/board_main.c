@@ -2,10 +2,11 @@
  *
  *     hone-board [TARGET [INDEX [INCARNATION]]]
  *     hone-board --check FILE
+ *     hone-board --network FILE
  *
  * Frames on standard input and output (docs/frames.md); INDEX and INCARNATION are those
- * of struct hn_board_place.  The second form runs the cases of a file that hone-build wrote and
- * answers with one line of JSON (check.h), for `hone`.
+ * of struct hn_board_place.  The other forms answer `hone` with one line of JSON: the second runs
+ * the cases of a file that hone-build wrote (check.h), the third whole networks in turn (network.h).
  *
  * Small on purpose: no LLVM, no threads, little memory, so that a fork is cheap and safe.
  * It ends with its parent, or when a frame makes no sense.
@@ -20,6 +21,7 @@
 #include "measure/board/board.h"
 #include "measure/board/check.h"
 #include "measure/board/child.h"
+#include "measure/board/network.h"
 #include "measure/board/tiles.h"
 
 static int greet(const char *target, struct hn_err *err)
@@ -72,14 +74,25 @@ static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err 
 
 #define ENOUGH_NS 50000000 /* of checking: a further case is not begun */
 
-static int check(const char *path)
+static int check(const char *path, struct hn_buf *json, struct hn_err *err)
+{
+	return hn_check_run(path, ENOUGH_NS, json, err);
+}
+
+static const struct {
+	const char *word;
+	int (*run)(const char *path, struct hn_buf *json, struct hn_err *err);
+} asked[] = { { "--check", check }, { "--network", hn_network_run } };
+
+/* One line of JSON on standard output. */
+static int answer(size_t form, const char *path)
 {
 	struct hn_err err = {0};
 	struct hn_buf json;
 	int rc;
 
 	hn_buf_init(&json);
-	rc = hn_check_run(path, ENOUGH_NS, &json, &err);
+	rc = asked[form].run(path, &json, &err);
 	if (rc == 0) {
 		puts(json.s);
 	} else {
@@ -117,8 +130,10 @@ int main(int argc, char **argv)
 	signal(SIGINT, SIG_IGN);
 	hn_child_adopt_orphans();
 	ask_for_tiles();
-	if (argc == 3 && strcmp(at.target, "--check") == 0) {
-		return check(argv[2]);
+	for (size_t i = 0; argc == 3 && i < HN_COUNT_OF(asked); i++) {
+		if (strcmp(at.target, asked[i].word) == 0) {
+			return answer(i, argv[2]);
+		}
 	}
 	if (ops == NULL) {
 		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n",
