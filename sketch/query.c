@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "loopstate/dag/ragged.h"
 #include "loopstate/state/step.h"
 #include "sketch/sketch_int.h"
 
@@ -201,18 +202,34 @@ bool hn_stage_matched_consumer(const struct hn_state *s, int32_t stage,
 	return true;
 }
 
-void hn_stage_work(const struct hn_state *s, int32_t stage, int64_t *ret_spatial,
-		   int64_t *ret_reduce)
+/* unknown: the attribute that lists axes whose extents count as unknown; NULL = none are. */
+static void work(const struct hn_state *s, int32_t stage, const char *unknown,
+		 int64_t *ret_spatial, int64_t *ret_reduce)
 {
 	const struct hn_stage *st = s->stage[stage];
 
 	*ret_spatial = *ret_reduce = 1;
 	for (uint32_t i = 0; i < st->n_iter; i++) {
-		int64_t e = st->iter[i].extent > 1 ? st->iter[i].extent : 1;
-		int64_t *into =
-			st->iter[i].kind == HN_ITER_SPATIAL ? ret_spatial : ret_reduce;
-		*into = hn_mul_sat(*into, e);
+		const struct hn_iter *iter = &st->iter[i];
+		int64_t *into = iter->kind == HN_ITER_SPATIAL ? ret_spatial : ret_reduce;
+
+		if (iter->extent > 1 &&
+		    (!unknown || !hn_stage_attr_names(s, stage, unknown, iter->name))) {
+			*into = hn_mul_sat(*into, iter->extent);
+		}
 	}
+}
+
+void hn_stage_work(const struct hn_state *s, int32_t stage, int64_t *ret_spatial,
+		   int64_t *ret_reduce)
+{
+	work(s, stage, NULL, ret_spatial, ret_reduce);
+}
+
+void hn_rule_work(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
+		  int64_t *ret_spatial, int64_t *ret_reduce)
+{
+	work(s, stage, ctx->own ? NULL : HN_RAGGED_AXES, ret_spatial, ret_reduce);
 }
 
 bool hn_stage_attr_names(const struct hn_state *s, int32_t stage, const char *key,

@@ -45,7 +45,6 @@ struct generation {
 	struct hn_rule_ctx ctx;
 	const struct hn_dag *dag;
 	const struct hn_structure *recipe;
-	bool own; /* ask hone's own rules too */
 	const struct hn_custom_rule *custom;
 	uint32_t n_custom;
 };
@@ -159,7 +158,7 @@ static int derive(const struct generation *g, const struct item *from, uint32_t 
 	bool done;
 	int rc = derive_custom(g, from, n_max, next, &done, err);
 
-	if (rc == 0 && !done && g->own) {
+	if (rc == 0 && !done && g->ctx.own) {
 		done = derive_recipe(g, /* own= */ true, from, n_max, next);
 	}
 	if (rc == 0 && !done) {
@@ -210,7 +209,7 @@ static const struct hn_state *open_provisional(const struct generation *g,
 		    hn_step_has(t->step[i - 1], HN_MEANS_PARTS)) {
 			t = open_step(t, i - 1, 1, a);
 			opened = true;
-		} else if (g->own && hn_step_has(step, HN_MEANS_BLOCKS) && !is_for_groups(t, i)) {
+		} else if (g->ctx.own && hn_step_has(step, HN_MEANS_BLOCKS) && !is_for_groups(t, i)) {
 			t = open_step(t, i, step->n_list, a);
 			opened = true;
 		}
@@ -317,9 +316,8 @@ int hn_sketch_generate_own(const struct hn_dag *dag, const struct hn_target *tar
 			   struct hn_arena *a, struct hn_sketches *ret,
 			   struct hn_err *err)
 {
-	struct generation g = { .ctx = { .target = target, .arena = a },
-				.dag = dag,
-				.own = true };
+	struct generation g = { .ctx = { .target = target, .arena = a, .own = true },
+				.dag = dag };
 
 	return generate(&g, ret, err);
 }

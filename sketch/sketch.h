@@ -148,6 +148,7 @@ void hn_rule_result_add(struct hn_rule_results *ret, const struct hn_state *stat
 struct hn_rule_ctx {
 	const struct hn_target *target;
 	struct hn_arena *arena; /* what a rule makes lives here */
+	bool own; /* hone's own rules are asked too: Ansor's need not see what Ansor does */
 };
 
 struct hn_rule_ops {

@@ -91,6 +91,10 @@ bool hn_stage_matched_consumer(const struct hn_state *s, int32_t stage,
 void hn_stage_work(const struct hn_state *s, int32_t stage, int64_t *ret_spatial,
 		   int64_t *ret_reduce);
 
+/* The same as a rule sees it: Ansor's do not know ragged extents (loopstate/dag/ragged.h). */
+void hn_rule_work(const struct hn_rule_ctx *ctx, const struct hn_state *s, int32_t stage,
+		  int64_t *ret_spatial, int64_t *ret_reduce);
+
 /* Whether the list attribute `key` of the stage's op names that axis.  The copy out of a
  * cache write heeds no attributes: they belong to the computation. */
 bool hn_stage_attr_names(const struct hn_state *s, int32_t stage, const char *key,

@@ -2,12 +2,15 @@
  *
  * Records and papers compare by this number, so the rules are kept: one for every binary
  * operation with an operand of the output's type class; function calls count their
- * arguments only; padding and index arithmetic are free.  Source: TVM FlopEstimator
+ * arguments only; padding and index arithmetic are free.  A reduction has the terms for which
+ * its condition holds, where Ansor counts none at all.  Source: TVM FlopEstimator
  * (compute_dag.cc).
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "loopstate/dag/dag_priv.h"
+#include "loopstate/dag/ragged.h"
 
 /* TVM has no bool of its own: it is a one-bit unsigned. */
 static enum hn_dtype_class flop_class(enum hn_dtype t)
@@ -41,11 +44,12 @@ static double count(const struct hn_expr *e, enum hn_dtype_class c)
 	return sum;
 }
 
-static double per_element(const struct hn_op *op)
+/* Of one point of all axes. */
+static double per_point(const struct hn_op *op)
 {
 	enum hn_dtype_class c = flop_class(op->dtype[0]);
 	const struct hn_reduce *r = op->reduce;
-	double sum = 0, times = 1;
+	double sum = 0;
 
 	if (r == NULL) {
 		for (uint32_t k = 0; k < op->n_out; k++) {
@@ -53,14 +57,22 @@ static double per_element(const struct hn_op *op)
 		}
 		return sum;
 	}
-	for (uint32_t i = op->n_spatial; i < op->n_spatial + op->n_reduce; i++) {
-		times *= (double)op->axis[i].extent;
-	}
 	for (uint32_t k = 0; k < r->n; k++) {
 		sum += count(r->result[k], c) + count(r->source[k], c);
 	}
 	/* A reduction of n values is counted once for each of its outputs. */
-	return times * sum * r->n;
+	return sum * r->n;
+}
+
+static double points(const struct hn_op *op)
+{
+	double n = (double)hn_op_elements(op);
+
+	for (uint32_t i = op->n_spatial; i < op->n_spatial + op->n_reduce; i++) {
+		n *= (double)op->axis[i].extent;
+	}
+	return op->reduce != NULL && op->reduce->condition != NULL ? rint(n * hn_ragged_share(op))
+								   : n;
 }
 
 double hn_op_flops(const struct hn_op *op)
@@ -69,7 +81,7 @@ double hn_op_flops(const struct hn_op *op)
 	/* A string value keeps its quote in json. */
 	double v = told != NULL ? strtod(told->json + (told->json[0] == '"'), NULL) : -1;
 
-	return v >= 0 ? v : (double)hn_op_elements(op) * per_element(op);
+	return v >= 0 ? v : points(op) * per_point(op);
 }
 
 double hn_dag_flops(const struct hn_dag *dag)

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "loopstate/dag/constant.h"
 #include "loopstate/dag/dag_priv.h"
+#include "loopstate/expr/at.h"
 
 #define POINTS 8192 /* drawn in each sum: its share to 1 % of the whole */
 #define SIGMAS 4    /* that the estimate stays below */
@@ -23,53 +24,10 @@ struct at {
 	uint32_t depth;
 };
 
-static bool integer(const struct hn_expr *e, const struct at *at, int64_t *ret);
-
-/* AND and OR may be known by one side. */
-static bool connective(const struct hn_expr *e, const struct at *at, int64_t *ret)
-{
-	int64_t x, y, decides = e->op == HN_EXPR_OR;
-	bool has_x = integer(e->arg[0], at, &x), has_y = integer(e->arg[1], at, &y);
-
-	if ((has_x && (x != 0) == decides) || (has_y && (y != 0) == decides)) {
-		*ret = decides;
-		return true;
-	}
-	*ret = !decides;
-	return has_x && has_y;
-}
-
-/* The value of an integer expression at the point; false = it depends on data or is of a
- * form that is not evaluated here. */
+/* The value of an integer expression there; false = it depends on data. */
 static bool integer(const struct hn_expr *e, const struct at *at, int64_t *ret)
 {
-	int64_t x, y;
-
-	switch (e->op) {
-	case HN_EXPR_INT:
-		*ret = e->u.i;
-		return true;
-	case HN_EXPR_VAR:
-		if (e->ref < 0 || e->ref >= (int32_t)at->n_point) {
-			return false;
-		}
-		*ret = at->point[e->ref];
-		return true;
-	case HN_EXPR_AND:
-	case HN_EXPR_OR:
-		return connective(e, at, ret);
-	case HN_EXPR_NOT:
-		if (!integer(e->arg[0], at, &x)) {
-			return false;
-		}
-		*ret = !x;
-		return true;
-	default:
-		return e->op >= HN_EXPR_ADD && e->op <= HN_EXPR_GE &&
-		       hn_dtype_class(e->arg[0]->dtype) != HN_CLASS_FLOAT &&
-		       integer(e->arg[0], at, &x) && integer(e->arg[1], at, &y) &&
-		       hn_expr_ints(e->op, x, y, ret);
-	}
+	return hn_expr_at(e, at->point, at->n_point, ret);
 }
 
 static bool is_zero(const struct hn_expr *e, const struct at *at);
@@ -117,11 +75,20 @@ static bool is_zero(const struct hn_expr *e, const struct at *at)
 	}
 }
 
-/* The share of op's terms that are needed, from below. */
+/* Whether the term at the point is one of the reduction's. */
+static bool counts(const struct hn_op *op, const struct at *at)
+{
+	int64_t c;
+
+	return op->reduce->condition == NULL || !integer(op->reduce->condition, at, &c) || c;
+}
+
+/* The share of op's terms that are needed, from below; those that its condition leaves out are
+ * no terms. */
 static double needed_share(const struct hn_dag *dag, const struct hn_op *op)
 {
 	struct hn_rng rng = hn_rng_stream(11, (uint64_t)op->n_spatial, op->n_reduce, 0);
-	uint32_t n_axis = op->n_spatial + op->n_reduce, zero = 0;
+	uint32_t n_axis = op->n_spatial + op->n_reduce, zero = 0, terms = 0;
 	int64_t point[HN_DAG_MAX_ITERS];
 	struct at at = { dag, point, n_axis, 0 };
 
@@ -132,13 +99,20 @@ static double needed_share(const struct hn_dag *dag, const struct hn_op *op)
 		for (uint32_t a = 0; a < n_axis; a++) {
 			uint64_t n = (uint64_t)op->axis[a].extent;
 
-			point[a] = n > 1 ? (int64_t)hn_rng_below(&rng, n) : 0;
+			point[a] = op->axis[a].min +
+				   (n > 1 ? (int64_t)hn_rng_below(&rng, n) : 0);
 		}
-		zero += is_zero(op->reduce->source[0], &at);
+		if (counts(op, &at)) {
+			terms++;
+			zero += is_zero(op->reduce->source[0], &at);
+		}
 	}
-	double share = 1 - (double)zero / POINTS;
+	if (terms == 0) {
+		return 0;
+	}
+	double share = 1 - (double)zero / terms;
 
-	share -= SIGMAS * sqrt(share * (1 - share) / POINTS);
+	share -= SIGMAS * sqrt(share * (1 - share) / terms);
 	return share > 0 ? share : 0;
 }
 

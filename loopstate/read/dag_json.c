@@ -187,18 +187,24 @@ static int read_dtypes(struct hn_dag_reader *r, const struct hn_json *v, struct 
 }
 
 static int read_axis(struct hn_dag_reader *r, const struct hn_json *v,
-		     const struct hn_op *op, const struct hn_json_path *at,
+		     struct hn_op *op, uint32_t i, const struct hn_json_path *at,
 		     struct hn_axis *ret, const struct hn_expr **form)
 {
 	const struct hn_json *c =
 		hn_json_kind(v) == HN_JSON_ARRAY ? hn_json_first(v) : NULL;
+	int64_t number;
 
 	if (c == NULL || hn_json_count(v) != 3 || hn_json_string(c) == NULL ||
 	    !hn_json_int(hn_json_next(c), &ret->min)) {
 		return FAIL(r, at, "an axis is [name, min, extent] with whole numbers");
 	}
 	ret->name = hn_arena_strdup(r->a, hn_json_string(c));
-	return read_extent(r, hn_json_next(hn_json_next(c)), op, at, &ret->extent, form);
+	c = hn_json_next(hn_json_next(c));
+	if (i >= op->n_spatial && !hn_json_int(c, &number)) {
+		*form = NULL;
+		return hn_dag_read_ragged(r, c, op, i, at, ret, form);
+	}
+	return read_extent(r, c, op, at, &ret->extent, form);
 }
 
 static int read_axes(struct hn_dag_reader *r, const struct hn_json *v, struct hn_op *op,
@@ -218,8 +224,9 @@ static int read_axes(struct hn_dag_reader *r, const struct hn_json *v, struct hn
 	}
 	struct hn_axis *axis =
 		HN_NEW_ARRAY(r->a, struct hn_axis, op->n_spatial + op->n_reduce);
-	struct hn_axis *next = axis;
+	uint32_t n = 0;
 
+	op->axis = axis;
 	for (int k = 0; k < 2; k++) {
 		const struct hn_json_path key = { at, k ? ".reduce_axes" : ".axes", 0,
 						  NULL };
@@ -228,12 +235,12 @@ static int read_axes(struct hn_dag_reader *r, const struct hn_json *v, struct hn
 		for (uint32_t i = 0; c != NULL; c = hn_json_next(c), i++) {
 			const struct hn_json_path place = { &key, NULL, i, NULL };
 
-			if ((rc = read_axis(r, c, op, &place, next++, form++)) != 0) {
+			if ((rc = read_axis(r, c, op, n, &place, &axis[n], &form[n])) != 0) {
 				return rc;
 			}
+			n++;
 		}
 	}
-	op->axis = axis;
 	return 0;
 }
 
@@ -349,6 +356,7 @@ static int read_op(struct hn_dag_reader *r, const struct hn_json *v, uint64_t ma
 	int rc;
 
 	op->sizes = r->sizes;
+	r->within = NULL;
 	if ((rc = read_head(r, v, op, &at)) != 0 ||
 	    (rc = read_shape(r, v, op, shape, &at)) != 0 ||
 	    (rc = read_dtypes(r, v, op, &at)) != 0 ||

@@ -6,6 +6,7 @@
 
 #include "base/name.h"
 #include "loopstate/dag/law.h"
+#include "loopstate/dag/ragged.h"
 #include "loopstate/read/dag_json_priv.h"
 
 #define FAIL(r, at, ...) hn_dag_read_fail(r, at, HONE_E_INVALID, __VA_ARGS__)
@@ -163,16 +164,14 @@ static int read_condition(struct hn_expr_reader *x, const struct hn_json *v,
 	const struct hn_json_path at = { up, ".condition", 0, NULL };
 	const struct hn_json *c = hn_json_get(v, "condition");
 
-	if (c == NULL) {
-		return 0;
-	}
-	red->condition = hn_dag_read_expr(x, c, &at);
-	if (red->condition == NULL) {
+	red->condition = c != NULL ? hn_dag_read_expr(x, c, &at) : NULL;
+	if (c != NULL && red->condition == NULL) {
 		return -HONE_E_INVALID;
 	}
-	if (red->condition->op == HN_EXPR_INT && red->condition->u.i == 1) {
+	if (c != NULL && red->condition->op == HN_EXPR_INT && red->condition->u.i == 1) {
 		red->condition = NULL;
 	}
+	red->condition = hn_ragged_both(x->dag->within, red->condition, x->dag->a);
 	return 0;
 }
 
@@ -252,6 +251,17 @@ static int read_reduces(struct hn_expr_reader *x, const struct hn_json *list,
 	return 0;
 }
 
+const struct hn_dag_name *hn_dag_axis_names(const struct hn_dag_name *up,
+					    const struct hn_axis *axis, uint32_t n,
+					    struct hn_dag_name *names)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		names[i] = (struct hn_dag_name){ up, axis[i].name, (int32_t)i, HN_I32 };
+		up = &names[i];
+	}
+	return up;
+}
+
 int hn_dag_read_body(struct hn_dag_reader *r, const struct hn_json *v, struct hn_op *op,
 		     const struct hn_json_path *at)
 {
@@ -271,11 +281,7 @@ int hn_dag_read_body(struct hn_dag_reader *r, const struct hn_json *v, struct hn
 		return FAIL(r, &field, "%" PRIu32 " entries for %" PRIu32 " outputs", n,
 			    op->n_out);
 	}
-	for (uint32_t i = 0; i < op->n_spatial + op->n_reduce; i++) {
-		names[i] = (struct hn_dag_name){ x.scope, op->axis[i].name, (int32_t)i,
-						 HN_I32 };
-		x.scope = &names[i];
-	}
+	x.scope = hn_dag_axis_names(x.scope, op->axis, op->n_spatial + op->n_reduce, names);
 	if (hn_json_kind(hn_json_first(list)) == HN_JSON_OBJECT) {
 		return read_reduces(&x, list, op, &field);
 	}

@@ -24,6 +24,7 @@ struct hn_dag_reader {
 	uint32_t n_op;
 	const struct hn_sizes *sizes; /* NULL: none */
 	const struct hn_dag_name *size_names; /* the same as names in scope */
+	const struct hn_expr *within; /* what ragged extents of the op in hand ask; NULL: nothing */
 	const struct hn_json
 		*ops; /* the whole list, to tell a later id from an unknown one */
 };
@@ -60,6 +61,18 @@ int hn_dag_need_list(struct hn_dag_reader *r, const struct hn_json *obj, const c
 		     uint32_t max, const struct hn_json_path *at,
 		     const struct hn_json **ret, uint32_t *ret_n);
 bool hn_dag_all_strings(const struct hn_json *v); /* a list of strings */
+
+/* The scope in which axis[0..n) are names, which lie in names[n]. */
+const struct hn_dag_name *hn_dag_axis_names(const struct hn_dag_name *up,
+					    const struct hn_axis *axis, uint32_t n,
+					    struct hn_dag_name *names);
+
+/* The extent of reduction axis i of op, axis[0..i) being known, that is no number: a form over
+ * sizes, *ret_form, or one over axes outside of it (loopstate/dag/ragged.h), which goes to
+ * r->within.  Sets ret->extent. */
+int hn_dag_read_ragged(struct hn_dag_reader *r, const struct hn_json *v, struct hn_op *op,
+		       uint32_t i, const struct hn_json_path *at, struct hn_axis *ret,
+		       const struct hn_expr **ret_form);
 
 /* The `body` of a compute op whose other members have been read. */
 int hn_dag_read_body(struct hn_dag_reader *r, const struct hn_json *v, struct hn_op *op,

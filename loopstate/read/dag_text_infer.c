@@ -112,7 +112,7 @@ static int64_t extent_left(struct hn_text *t, const struct hn_text_load *load, u
 			n_unknown++;
 		}
 	}
-	if (n_unknown != 1) {
+	if (n_unknown != 1 || t->index[*ret_index].ragged != NULL) {
 		return 0;
 	}
 	int64_t c = s.coef[*ret_index];
@@ -231,7 +231,7 @@ static void infer_all_alone(struct hn_text *t, bool guarded)
 			}
 		}
 	}
-	while (t->rc == 0 && infer_sums(t)) {
+	while (t->rc == 0 && (hn_text_settle_ragged(t) || infer_sums(t))) {
 	}
 	for (uint32_t i = 0; i < t->n_index; i++) {
 		t->index[i].settled = t->index[i].extent != 0;
@@ -243,7 +243,7 @@ void hn_text_infer(struct hn_text *t)
 	infer_all_alone(t, /* guarded= */ false);
 	infer_all_alone(t, /* guarded= */ true);
 	for (uint32_t i = 0; t->rc == 0 && i < t->n_index; i++) {
-		if (t->index[i].extent == 0) {
+		if (t->index[i].extent == 0 && t->index[i].ragged == NULL) {
 			hn_text_fail(t, &t->index[i].at,
 				     "index '%s' has no size: no load tells; state it "
 				     "with `where %s in 0:n`",

@@ -183,6 +183,12 @@ static struct hn_text_val parse_index(struct hn_text *t, const char *name,
 	while (i < t->n_index && strcmp(t->index[i].name, name) != 0) {
 		i++;
 	}
+	if (t->outer != NULL &&
+	    (&t->index[i] >= t->outer || t->outer < &t->index[t->n_spatial])) {
+		hn_text_fail(t, at, "the range of '%s' cannot end at '%s', which is no index "
+			     "outside of it", t->outer->name, name);
+		return hn_text_failed;
+	}
 	if (i == t->n_index) {
 		if (is_target(t, name)) {
 			hn_text_fail(t, at, "'%s' reads itself (a cycle)", name);

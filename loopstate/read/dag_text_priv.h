@@ -26,7 +26,10 @@ struct hn_text_index { /* an index name of the statement in hand */
 	int64_t min, extent; /* extent 0: not known yet */
 	const struct hn_expr *form; /* the extent over sizes, whose largest value that
 				     * is; NULL: a number */
-	bool stated;	     /* by `where` */
+	const struct hn_expr *ragged; /* the extent over indices outside, until these are known */
+	const struct hn_expr *within; /* what it became: a condition; NULL: none */
+	bool stated;	     /* by `where`, there: */
+	struct hn_token stated_at;
 	bool settled;	     /* known from loads that are under no condition */
 	struct hn_token at;  /* first use; after inference, what gave the size */
 };
@@ -80,6 +83,7 @@ struct hn_text {
 	/* The statement in hand. */
 	struct hn_text_index index[HN_DAG_MAX_ITERS];
 	uint32_t n_index, n_spatial;
+	const struct hn_text_index *outer; /* the end of whose range is read; NULL: none */
 	bool reduces;
 	struct hn_text_load *load; /* [max_load] */
 	uint32_t n_load, max_load, guard_depth, depth;
@@ -173,6 +177,16 @@ void hn_text_size(struct hn_text *t, const char *name, const struct hn_token *at
 
 /* The size parameters so far, NULL when there are none. */
 const struct hn_sizes *hn_text_sizes(const struct hn_text *t);
+
+/* [ "where" NAME "in" first ":" end, ... ] */
+void hn_text_where(struct hn_text *t);
+
+/* Give indices their sizes whose range ends at an index outside, where these are known; whether
+ * there was one. */
+bool hn_text_settle_ragged(struct hn_text *t);
+
+/* The condition that such ranges are; NULL: always.  After inference. */
+const struct hn_expr *hn_text_within(const struct hn_text *t);
 
 /* Give every index of the statement a size, from the loads and `where`. */
 void hn_text_infer(struct hn_text *t);

@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/arith.h"
-#include "loopstate/dag/size.h"
+#include "loopstate/dag/ragged.h"
 #include "loopstate/read/dag_text_priv.h"
 
 void hn_text_add_op(struct hn_text *t, const struct hn_op *op, const struct hn_token *at)
@@ -182,79 +181,6 @@ static void parse_order(struct hn_text *t)
 		}
 	} while (t->rc == 0 && hn_text_take(t, ","));
 	hn_text_want(t, "]");
-}
-
-/* -- ranges */
-
-static bool parse_bound(struct hn_text *t, int64_t *ret)
-{
-	bool minus = hn_text_take(t, "-");
-
-	if (t->rc != 0 || t->tok.kind != HN_TOKEN_INT) {
-		hn_text_fail(t, &t->tok, "expected a whole number, found '%s'",
-			     t->tok.text);
-		return false;
-	}
-	*ret = minus ? -t->tok.i : t->tok.i;
-	hn_text_next(t);
-	return true;
-}
-
-/* The end of a range that begins at lo: a number, or a form over sizes; *ret_form is its length.
- */
-static bool parse_end(struct hn_text *t, int64_t lo, int64_t *ret,
-		      const struct hn_expr **ret_form)
-{
-	*ret_form = NULL;
-	if (t->sizes.n == 0 || hn_text_is(t, "-")) {
-		return parse_bound(t, ret);
-	}
-	if (!hn_text_extent(t, ret, ret_form)) {
-		return false;
-	}
-	if (*ret_form != NULL && lo != 0) {
-		*ret_form = hn_size_form(hn_expr_binary(HN_EXPR_SUB, *ret_form,
-							hn_expr_int(lo, HN_I32, t->a), t->a),
-					 t->a);
-	}
-	return true;
-}
-
-/* where i in 0:n, j in ... */
-static void parse_where(struct hn_text *t)
-{
-	if (!hn_text_take(t, "where")) {
-		return;
-	}
-	do {
-		struct hn_token at = t->tok;
-		const char *name = hn_text_want_name(t, "an index");
-		const struct hn_expr *form;
-		int64_t lo, hi;
-		uint32_t i = 0;
-
-		if (name == NULL || !hn_text_want(t, "in") || !parse_bound(t, &lo) ||
-		    !hn_text_want(t, ":") || !parse_end(t, lo, &hi, &form)) {
-			return;
-		}
-		while (i < t->n_index && strcmp(t->index[i].name, name) != 0) {
-			i++;
-		}
-		if (i == t->n_index) {
-			hn_text_fail(t, &at, "'%s' is no index of this statement", name);
-		} else if (hi <= lo || lo < -((int64_t)1 << 60) ||
-			   hi > (int64_t)1 << 60) {
-			hn_text_fail(t, &at, "the range of '%s' is empty or too large",
-				     name);
-		} else if (t->index[i].stated) {
-			hn_text_fail(t, &at, "the range of '%s' is stated twice", name);
-		} else {
-			t->index[i].min = lo;
-			t->index[i].extent = hi - lo;
-			t->index[i].form = form;
-			t->index[i].stated = true;
-		}
-	} while (t->rc == 0 && hn_text_take(t, ","));
 }
 
 /* -- the op */
@@ -446,12 +372,12 @@ static void parse_tensor(struct hn_text *t)
 	if (t->rc == 0 && t->reduces) {
 		reduce = parse_reduce(t, row, value, &at);
 	}
-	if (reduce != NULL) {
-		reduce->condition = condition;
-	}
-	parse_where(t);
+	hn_text_where(t);
 	hn_text_take(t, ";");
 	hn_text_infer(t);
+	if (reduce != NULL) {
+		reduce->condition = hn_ragged_both(hn_text_within(t), condition, t->a);
+	}
 	hn_text_attr_items(t);
 	if (t->rc == 0) {
 		struct hn_op *op = make_op(t, reduce, value);

@@ -13,7 +13,7 @@ static bool worth_it(const struct hn_rule_ctx *ctx, const struct hn_state *s,
 	if (hn_stage_op(s, stage)->kind != HN_OP_COMPUTE) {
 		return false;
 	}
-	hn_stage_work(s, stage, &spatial, &reduce);
+	hn_rule_work(ctx, s, stage, &spatial, &reduce);
 	if (hn_stage_needs_tiling(s, stage)) {
 		return spatial <= reduce && spatial <= hn_parallel_limit(ctx->target);
 	}

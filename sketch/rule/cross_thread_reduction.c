@@ -17,7 +17,7 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 	    hn_against_parts(s->root_dag, hn_stage_op(s, stage))) {
 		return HN_RULE_SKIP;
 	}
-	hn_stage_work(s, stage, &spatial, &reduce);
+	hn_rule_work(ctx, s, stage, &spatial, &reduce);
 	if (hn_stage_needs_tiling(s, stage)) {
 		worth_it = spatial <= param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
 			   spatial < reduce;

@@ -140,6 +140,45 @@ static void an_rfactor_split_is_open_again(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A sum over one window of all 1024 elements, as TVM writes a global pooling: its extent is an
+ * expression, which Ansor's rules do not know.  A search does. */
+static void an_unknown_extent_is_not_factored(void **state)
+{
+	static const char text[] =
+		"{'format':'compute-dag/1','ops':[{'kind':'placeholder','id':'A','shape':[1024],"
+		"'dtype':'float32'},{'kind':'compute','id':'B','shape':[1],'dtype':['float32'],"
+		"'axes':[['i',0,1]],'reduce_axes':[['k',0,['sub',['mul',['add',['var','i'],"
+		"['int',1,'int32']],['int',1024,'int32']],['mul',['var','i'],['int',1024,"
+		"'int32']]]]],'body':[{'reduce':{'lhs':['x'],'rhs':['y'],'result':[['add',['var',"
+		"'x'],['var','y']]],'identity':[['float',0,'float32']]},'source':[['load','A',"
+		"['add',['mul',['var','i'],['int',1024,'int32']],['var','k']]]]}]}],"
+		"'inputs_outputs':['A','B']}";
+	struct hn_sketches s;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	struct hn_target t = four_cores(&a);
+	char *json = hn_arena_strdup(&a, text);
+
+	for (char *p = json; *p; p++) {
+		*p = *p == '\'' ? '"' : *p;
+	}
+	const struct hn_dag *dag = NULL;
+
+	if (hn_dag_parse("t", json, strlen(json), 0, &a, &dag, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	s = sketches_of(dag, &t, &a);
+	assert_int_equal(s.n, 1);
+	check_steps(s.sketch[0].state, "[]");
+	assert_int_equal(hn_sketch_generate_own(dag, &t, &a, &s, &err), 0);
+	assert_true(s.n >= 2);
+	check_steps(s.sketch[0].state, "[[\"SP\", 1, 1, 1024, [null], 1], [\"RF\", 1, 1, 1]]");
+	hn_arena_fini(&a);
+}
+
 static void other_kinds_are_refused(void **state)
 {
 	struct hn_arena a;
@@ -389,6 +428,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_right),
 		cmocka_unit_test(matmul_is_tiled_as_ansor_does),
 		cmocka_unit_test(an_rfactor_split_is_open_again),
+		cmocka_unit_test(an_unknown_extent_is_not_factored),
 		cmocka_unit_test(other_kinds_are_refused),
 		cmocka_unit_test(a_long_chain_ends),
 		cmocka_unit_test(fills_are_whole_and_repeatable),
