@@ -59,6 +59,7 @@ struct emit_nest {
 	bool calls; /* the body calls functions that are not instructions */
 	uint32_t n_zero;
 	const struct hn_expr **zero; /* op space: without one of them a term is nothing */
+	uint32_t n_within; /* the first of them: parts of the reduction's condition */
 	uint64_t zero_true;	     /* those known to hold where code is being emitted */
 	uint64_t zero_seen;	     /* those that were looked at further out */
 	uint32_t zero_copies;	     /* tests around this place that made two forms */
@@ -256,6 +257,21 @@ struct emit_live {
 };
 bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 			struct emit_live *ret);
+
+/* -- emit_ragged.c: reduction loops that a condition ends --------------------------------- */
+
+/* Of reduction dim i: the parts `holds` of the condition (bits of n->zero) hold in the first
+ * `full` iterations at all points of the tile and of the dims inside, in those from `live` on at
+ * none.  exact: they are one number.  full NULL: a form for each part is too much code.  False: no
+ * part ends the loop. */
+struct emit_ragged {
+	LLVMValueRef full, live; /* i64, at most the extent */
+	int32_t depth;
+	bool exact;
+	uint64_t holds;
+};
+bool hn_emit_ragged_trips(struct emit *e, struct emit_nest *n, uint32_t i,
+			  struct emit_ragged *ret);
 
 /* Whether a guard of sizes moves by more than one iteration with d: it has a loop inside that
  * belongs to the tile rather. */

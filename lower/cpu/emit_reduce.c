@@ -30,6 +30,127 @@ static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
 	}
 }
 
+/* Go on in block; its accumulators are those given. */
+static void enter_block(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef block,
+			const LLVMValueRef *acc)
+{
+	LLVMPositionBuilderAtEnd(e->b, block);
+	memcpy(t->acc, acc, t->n_acc * sizeof(*acc));
+	e->epoch++;
+}
+
+/* End the current block; at join each accumulator is the current one, or other[] when
+ * control came from `from`. */
+static void join_blocks(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef join,
+			LLVMBasicBlockRef from, const LLVMValueRef *other)
+{
+	LLVMBasicBlockRef in[2] = { LLVMGetInsertBlock(e->b), from };
+
+	LLVMBuildBr(e->b, join);
+	LLVMPositionBuilderAtEnd(e->b, join);
+	for (uint32_t k = 0; k < t->n_acc; k++) {
+		LLVMValueRef v[2] = { t->acc[k], other[k] };
+
+		if (v[0] != v[1]) {
+			t->acc[k] = LLVMBuildPhi(e->b, LLVMTypeOf(v[0]), "acc");
+			LLVMAddIncoming(t->acc[k], v, in, 2);
+		}
+	}
+	e->epoch++;
+}
+
+static LLVMValueRef *accumulators(struct emit *e, const struct emit_tile *t)
+{
+	LLVMValueRef *copy = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
+
+	memcpy(copy, t->acc, t->n_acc * sizeof(*copy));
+	return copy;
+}
+
+/* What is emitted between the two runs only when the condition holds. */
+struct some {
+	LLVMBasicBlockRef before, join;
+	LLVMValueRef *kept;
+};
+
+static struct some begin_some(struct emit *e, struct emit_tile *t, LLVMValueRef condition)
+{
+	LLVMBasicBlockRef some = hn_emit_block(e, "some");
+	struct some s = { LLVMGetInsertBlock(e->b), hn_emit_block(e, "none"), accumulators(e, t) };
+
+	LLVMBuildCondBr(e->b, condition, some, s.join);
+	enter_block(e, t, some, s.kept);
+	return s;
+}
+
+static void end_some(struct emit *e, struct emit_tile *t, const struct some *s)
+{
+	join_blocks(e, t, s->join, s->before, s->kept);
+}
+
+static LLVMValueRef is_less(struct emit *e, LLVMValueRef x, LLVMValueRef y)
+{
+	return LLVMBuildICmp(e->b, LLVMIntSLT, x, y, "");
+}
+
+/* Iterations begin..end - 1, at least one, of a loop across lanes: one vector for each of
+ * n_across accumulators. */
+static void across_trips(struct emit *e, struct emit_tile *t, LLVMValueRef begin, LLVMValueRef end,
+			 uint32_t n_across)
+{
+	struct emit_nest *n = t->n;
+	struct emit_dim *d = n->across;
+	struct emit_var *var = &e->var[d->loop];
+	int64_t step = (int64_t)n->w * n_across;
+	struct emit_loop loop;
+
+	hn_emit_loop_begin(e, begin, end, t->n_acc, t->acc, &loop);
+	*var = (struct emit_var){
+		loop.iv, step, 0, 0, d->extent / step - 1, e->fn->depth, n->lane[0]
+	};
+	for (uint32_t m = 0; m < n_across; m++) {
+		var->add = (int64_t)m * n->w;
+		all_points(e, t, m);
+	}
+	hn_emit_loop_end(e, &loop, t->acc);
+	*var = (struct emit_var){ .lane = n->lane[0] };
+}
+
+/* The whole vectors of a loop across lanes that a condition ends: those in which it holds, in
+ * n_across accumulators, then one at a time.  Returns the iterations they are; what is left runs
+ * where *ret_left holds. */
+static int64_t across_ragged(struct emit *e, struct emit_tile *t, const struct emit_ragged *r,
+			     LLVMValueRef *ret_left)
+{
+	struct emit_nest *n = t->n;
+	uint64_t old = n->zero_true;
+	int64_t vectors = n->across->extent / n->w;
+	LLVMValueRef begin = hn_emit_const(e, 0), w = hn_emit_const(e, n->w), end;
+	struct some some;
+
+	if (r->full && vectors >= n->n_across) {
+		end = hn_emit_place(e, HN_LINEAR_DIV, r->full,
+				    hn_emit_const(e, (int64_t)n->w * n->n_across), r->depth);
+		some = begin_some(e, t, is_less(e, begin, end));
+		n->zero_true |= r->holds;
+		across_trips(e, t, begin, end, n->n_across);
+		n->zero_true = old;
+		end_some(e, t, &some);
+		begin = hn_emit_place(e, HN_LINEAR_MUL, end, hn_emit_const(e, n->n_across), r->depth);
+	}
+	if (vectors > 0) {
+		end = hn_emit_place(e, HN_LINEAR_ADD, r->live, hn_emit_const(e, n->w - 1), r->depth);
+		end = hn_emit_place(e, HN_LINEAR_DIV, end, w, r->depth);
+		end = hn_emit_place(e, HN_LINEAR_EXPR + HN_EXPR_MIN, end, hn_emit_const(e, vectors),
+				    r->depth);
+		some = begin_some(e, t, is_less(e, begin, end));
+		across_trips(e, t, begin, end, 1);
+		end_some(e, t, &some);
+	}
+	*ret_left = is_less(e, hn_emit_const(e, vectors * n->w), r->live);
+	return vectors * n->w;
+}
+
 /* The loop that runs across lanes: full vectors in n_across accumulators, then what is
  * left. */
 static void across_loop(struct emit *e, struct emit_tile *t)
@@ -38,34 +159,38 @@ static void across_loop(struct emit *e, struct emit_tile *t)
 	struct emit_dim *d = n->across;
 	struct emit_var *var = &e->var[d->loop];
 	uint32_t w = n->w;
-	int64_t step = (int64_t)w * n->n_across, trips = d->extent / step;
-	struct emit_loop loop;
+	int64_t step = (int64_t)w * n->n_across, done = d->extent / step * step;
+	LLVMValueRef left = NULL;
+	struct emit_ragged ragged;
+	struct some some;
 
 	for (uint32_t k = 0; k < w; k++) {
 		n->lane[0][k] = k;
 	}
+	bool ends = hn_emit_ragged_trips(e, n, (uint32_t)(d - n->dim), &ragged);
+
 	e->n_active = w;
-	if (trips > 0) {
-		hn_emit_loop_begin(e, hn_emit_const(e, 0), hn_emit_const(e, trips),
-				   t->n_acc, t->acc, &loop);
-		*var = (struct emit_var){ loop.iv,   step,	   0,	      0,
-					  trips - 1, e->fn->depth, n->lane[0] };
-		for (uint32_t m = 0; m < n->n_across; m++) {
-			var->add = (int64_t)m * w;
-			all_points(e, t, m);
-		}
-		hn_emit_loop_end(e, &loop, t->acc);
+	if (ends) {
+		done = across_ragged(e, t, &ragged, &left);
+	} else if (done > 0) {
+		across_trips(e, t, hn_emit_const(e, 0), hn_emit_const(e, done / step), n->n_across);
 	}
 	*var = (struct emit_var){ .lane = n->lane[0] };
 	uint32_t m = 0;
 
-	for (int64_t at = trips * step; at < d->extent; at += w, m++) {
+	if (left && done < d->extent) {
+		some = begin_some(e, t, left);
+	}
+	for (int64_t at = done; at < d->extent; at += w, m++) {
 		var->add = at;
 		e->n_active = (uint32_t)(d->extent - at < w ? d->extent - at : w);
 		for (uint32_t k = e->n_active; k < w; k++) {
 			n->lane[0][k] = 0;
 		}
 		all_points(e, t, m);
+	}
+	if (left && done < d->extent) {
+		end_some(e, t, &some);
 	}
 	*var = (struct emit_var){ 0 };
 }
@@ -110,6 +235,9 @@ static void reduction_part(struct emit *e, struct emit_tile *t, uint32_t i, int6
 static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
 		       const struct emit_live *live);
 
+static void ragged_parts(struct emit *e, struct emit_tile *t, uint32_t i, int64_t full,
+			 int64_t dead, const struct emit_ragged *r);
+
 static void reduction_inside(struct emit *e, struct emit_tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
@@ -134,47 +262,16 @@ static void reduction_inside(struct emit *e, struct emit_tile *t, uint32_t i)
 	if (!sure) {
 		hn_emit_find_trips(e, n, i, full, &full, &dead);
 	}
+	struct emit_ragged ragged;
+
+	if (hn_emit_ragged_trips(e, n, i, &ragged)) {
+		ragged_parts(e, t, i, full, dead, &ragged);
+		return;
+	}
 	t->sure = true;
 	reduction_part(e, t, i, 0, full);
 	t->sure = sure;
 	reduction_part(e, t, i, full, dead);
-}
-
-/* Go on in block; its accumulators are those given. */
-static void enter_block(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef block,
-			const LLVMValueRef *acc)
-{
-	LLVMPositionBuilderAtEnd(e->b, block);
-	memcpy(t->acc, acc, t->n_acc * sizeof(*acc));
-	e->epoch++;
-}
-
-/* End the current block; at join each accumulator is the current one, or other[] when
- * control came from `from`. */
-static void join_blocks(struct emit *e, struct emit_tile *t, LLVMBasicBlockRef join,
-			LLVMBasicBlockRef from, const LLVMValueRef *other)
-{
-	LLVMBasicBlockRef in[2] = { LLVMGetInsertBlock(e->b), from };
-
-	LLVMBuildBr(e->b, join);
-	LLVMPositionBuilderAtEnd(e->b, join);
-	for (uint32_t k = 0; k < t->n_acc; k++) {
-		LLVMValueRef v[2] = { t->acc[k], other[k] };
-
-		if (v[0] != v[1]) {
-			t->acc[k] = LLVMBuildPhi(e->b, LLVMTypeOf(v[0]), "acc");
-			LLVMAddIncoming(t->acc[k], v, in, 2);
-		}
-	}
-	e->epoch++;
-}
-
-static LLVMValueRef *accumulators(struct emit *e, const struct emit_tile *t)
-{
-	LLVMValueRef *copy = HN_NEW_ARRAY(e->a, LLVMValueRef, t->n_acc);
-
-	memcpy(copy, t->acc, t->n_acc * sizeof(*copy));
-	return copy;
 }
 
 /* Iterations [begin, end) of dim i's loop, `block` at a time; begin and end are values, in
@@ -184,14 +281,10 @@ static void part_between(struct emit *e, struct emit_tile *t, uint32_t i, LLVMVa
 {
 	struct emit_dim *d = &t->n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
-	LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
-	LLVMBasicBlockRef some = hn_emit_block(e, "some"), join = hn_emit_block(e, "none");
-	LLVMValueRef *kept = accumulators(e, t);
+	struct some some = begin_some(e, t, is_less(e, begin, end));
 	int64_t whole = d->block;
 	struct emit_loop loop;
 
-	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, begin, end, ""), some, join);
-	enter_block(e, t, some, kept);
 	hn_emit_loop_begin(e, begin, end, t->n_acc, t->acc, &loop);
 	d->block = block;
 	*var = (struct emit_var){ .base = loop.iv,
@@ -207,7 +300,7 @@ static void part_between(struct emit *e, struct emit_tile *t, uint32_t i, LLVMVa
 	hn_emit_loop_end(e, &loop, t->acc);
 	d->block = whole;
 	*var = (struct emit_var){ 0 };
-	join_blocks(e, t, join, before, kept);
+	end_some(e, t, &some);
 }
 
 /* Where sizes end the reduction: whole blocks in which all guards hold, then one iteration at
@@ -231,6 +324,42 @@ static void size_parts(struct emit *e, struct emit_tile *t, uint32_t i,
 		part_between(e, t, i, rest, live->live, 1);
 	}
 	t->sure = false;
+}
+
+/* Where a condition ends the reduction: whole blocks in which it holds at every point, then one
+ * iteration at a time.  full, dead: trips of whole blocks, as hn_emit_find_trips says. */
+static void ragged_parts(struct emit *e, struct emit_tile *t, uint32_t i, int64_t full,
+			 int64_t dead, const struct emit_ragged *r)
+{
+	struct emit_nest *n = t->n;
+	int64_t block = n->dim[i].block;
+	uint64_t old = n->zero_true;
+	LLVMValueRef zero = hn_emit_const(e, 0), c = hn_emit_const(e, block), rest = zero;
+	bool sure = t->sure;
+
+	n->zero_copies++;
+	if (r->full && full > 0) {
+		LLVMValueRef blocks =
+			block > 1 ? hn_emit_place(e, HN_LINEAR_DIV, r->full, c, r->depth) : r->full;
+
+		blocks = hn_emit_place(e, HN_LINEAR_EXPR + HN_EXPR_MIN, blocks,
+				       hn_emit_const(e, full), r->depth);
+		rest = block > 1 ? hn_emit_place(e, HN_LINEAR_MUL, blocks, c, r->depth) : blocks;
+		t->sure = true;
+		n->zero_true |= r->holds;
+		part_between(e, t, i, zero, blocks, block);
+		t->sure = sure;
+		n->zero_true = old;
+	}
+	if (!r->exact || block > 1 || full < dead) {
+		n->zero_true |= r->exact ? r->holds : 0;
+		part_between(e, t, i, rest,
+			     hn_emit_place(e, HN_LINEAR_EXPR + HN_EXPR_MIN, r->live,
+					   hn_emit_const(e, dead * block), r->depth),
+			     1);
+		n->zero_true = old;
+	}
+	n->zero_copies--;
 }
 
 /* Two forms of dims i and inwards: one where z's conditions hold at every point. */
@@ -261,8 +390,7 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
 	bool grouped = t->grouped, sure = t->sure;
-	LLVMBasicBlockRef before, join = NULL;
-	LLVMValueRef *kept = NULL;
+	struct some some;
 	struct emit_zero z;
 
 	while (i < n->n_dim &&
@@ -275,14 +403,8 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 	}
 	hn_emit_zero_test(e, n, i, /* every= */ t->n_clamp > 0, &z);
 	if (!z.never) {
-		before = LLVMGetInsertBlock(e->b);
 		if (z.any) {
-			LLVMBasicBlockRef some = hn_emit_block(e, "some");
-
-			join = hn_emit_block(e, "none");
-			kept = accumulators(e, t);
-			LLVMBuildCondBr(e->b, z.any, some, join);
-			enter_block(e, t, some, kept);
+			some = begin_some(e, t, z.any);
 		}
 		if (z.all) {
 			full_and_edge(e, t, i, &z);
@@ -290,7 +412,7 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 			reduction_inside(e, t, i);
 		}
 		if (z.any) {
-			join_blocks(e, t, join, before, kept);
+			end_some(e, t, &some);
 		}
 	}
 	n->zero_true = z.old_true;

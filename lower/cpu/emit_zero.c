@@ -4,7 +4,7 @@
  * a condition fails: `if(c, x[...], 0) * w[...]`. A padded pooling takes the largest of values
  * that are the least possible where a condition fails. Such a term leaves the accumulator as it
  * is (if the other factor is finite: liberty `zeros`, docs/math.md). So it is skipped where c is
- * known to fail. What is known of c at all points of the tile is tested once, at the outermost
+ * known to fail, and so is one that the reduction's own condition leaves out. What is known of c at all points of the tile is tested once, at the outermost
  * reduction loop inside which it does not change.
  *
  * Source of the idea: the index-set splitting of direct convolutions at their borders. The
@@ -71,11 +71,18 @@ void hn_emit_zero_find(struct emit *e, struct emit_nest *n)
 {
 	const struct hn_reduce *r = n->op->reduce;
 
-	n->n_zero = 0;
-	if (n->stmt->stmt != HN_STMT_UPDATE || r->n != 1) {
+	n->n_zero = n->n_within = 0;
+	if (n->stmt->stmt != HN_STMT_UPDATE) {
 		return;
 	}
 	n->zero = HN_NEW_ARRAY(e->a, const struct hn_expr *, MAX_TERMS);
+	if (r->condition) {
+		add_conjuncts(n, r->condition);
+		n->n_within = n->n_zero;
+	}
+	if (r->n != 1) {
+		return;
+	}
 	if (r->kind == HN_COMBINE_SUM && hn_emit_may(e, HN_LIBERTY_zeros)) {
 		find(n, r->source[0], NULL);
 	} else if ((r->kind == HN_COMBINE_MAX || r->kind == HN_COMBINE_MIN) &&

@@ -73,7 +73,18 @@ static inline void rd_map_weights(struct rd_gen *g, struct rd_map *m)
 	rd_shuffle(g, m->w, m->n_w);
 }
 
-/* `condition ? `, or nothing: a mask over some of the indices, or a triangle. */
+/* Of the first reduced index and the last kept one: triangles, windows of adaptive pooling, what
+ * leaves out some of the points. */
+static const char *const rd_relations[] = {
+	"%1$s <= %2$s ? ",
+	"%1$s + %2$s > 2 ? ",
+	"(%1$s + %2$s) %% 2 == 0 ? ",
+	"%1$s < (%2$s * 5 + 7) / 3 - %2$s * 5 / 3 ? ",
+	"%2$s + 1 > %1$s ? ",
+	"2 * %1$s < %2$s + 1 && %1$s < 2 ? ",
+};
+
+/* `condition ? `, or nothing: a mask over some of the indices, or a relation. */
 static inline void rd_condition(struct rd_gen *g, const struct rd_map *m, char *ret)
 {
 	uint32_t form = rd_draw(g, 16);
@@ -82,11 +93,9 @@ static inline void rd_condition(struct rd_gen *g, const struct rd_map *m, char *
 	uint32_t n = 0;
 
 	ret[0] = 0;
-	if (form >= 5 && form < 8 && m->n_out > 0) {
-		rd_print(ret, RD_TEXT, form == 5   ? "%s <= %s ? "
-				       : form == 6 ? "%s + %s > 2 ? "
-						   : "(%s + %s) %% 2 == 0 ? ",
-			 m->red[0].name, m->out[m->n_out - 1].name);
+	if (form >= 5 && form < 5 + HN_COUNT_OF(rd_relations) && m->n_out > 0) {
+		rd_print(ret, RD_TEXT, rd_relations[form - 5], m->red[0].name,
+			 m->out[m->n_out - 1].name);
 	} else if (form == 3 || form == 4) {
 		for (uint32_t i = 0; i < m->n_red + m->n_out && n < RD_MAX_RANK; i++) {
 			if (i == 0 || rd_draw(g, 3) == 1) {
