@@ -71,7 +71,7 @@ void hn_tile_say(struct hn_say *s, const struct hn_gnode *n)
 	hn_say_end(s);
 }
 
-/* -- triangle: upper, k ----------------------------------------------------------------- */
+/* -- triangle: upper, k, fill ----------------------------------------------------------------- */
 
 int32_t hn_trilu_expand(const struct hn_gcall *c)
 {
@@ -104,12 +104,13 @@ bool hn_same_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 	return true;
 }
 
-/* The upper one keeps what is at or right of the diagonal k. */
+/* The upper one keeps what is at or right of the diagonal k; elsewhere is `fill`, of floats alone. */
 void hn_triangle_say(struct hn_say *s, const struct hn_gnode *n)
 {
 	const struct hn_gvalue *x = &s->g->value[n->in[0]];
 	bool upper = hn_gattr_int(n, "upper", 1) != 0;
 	int64_t k = hn_gattr_int(n, "k", 0);
+	double fill = hn_gattr_float(n, "fill", 0);
 	hn_say_index index[HN_GRAPH_MAX_RANK];
 
 	hn_say_indices(index, x->rank);
@@ -118,7 +119,11 @@ void hn_triangle_say(struct hn_say *s, const struct hn_gnode *n)
 		    upper ? ">=" : "<=", LL(k));
 	hn_say_load(s, n->in[0], index);
 	hn_say_text(s, " : ");
-	hn_say_int_of(s, x->dtype, 0);
+	if (fill != 0) {
+		hn_say_number(s, (enum hn_dtype)x->dtype, fill);
+	} else {
+		hn_say_int_of(s, x->dtype, 0);
+	}
 	hn_say_where(s, n->out[0], index);
 	hn_say_end(s);
 }

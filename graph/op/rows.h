@@ -30,6 +30,11 @@ EXPAND(hn_mod_expand);
 EXPAND(hn_bitshift_expand);
 EXPAND(hn_isinf_expand);
 EXPAND(hn_prelu_expand);
+/* attention.c */
+EXPAND(hn_attention_expand);
+/* rotary.c */
+EXPAND(hn_rotary_expand);
+SAY(hn_rotary_say);
 /* contrib.c */
 EXPAND(hn_biasgelu_expand);
 EXPAND(hn_fusedmatmul_expand);

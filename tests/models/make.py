@@ -28,6 +28,7 @@ SMALL = {
     "bert_small_dyn": lambda: text.bert(2, 64, 4, 500, 64, batch="batch", sequence="sequence"),
     "gpt_small": lambda: text.gpt(2, 64, 4, 500, 64, sequence=16),
     "gpt_small_dyn": lambda: text.gpt(2, 64, 4, 500, 64, batch="batch", sequence="sequence"),
+    "llama_small": lambda: text.llama(2, 64, 4, 2, 500, sequence=13),
     "resnet_small_qdq": lambda: quant.static(SMALL["resnet_small"]()),
     "bert_small_int8": lambda: quant.dynamic(SMALL["bert_small"]()),
     "odd": odd.together,

@@ -1,6 +1,7 @@
 """Transformers with random weights, node by node as PyTorch's exporter writes them.
 
-A BERT encoder, and a causal decoder of GPT-2's kind.  Sizes are numbers, or symbols: then the
+A BERT encoder, and causal decoders of the kinds of GPT-2 and of Llama, the last one with opset 23's
+operators for attention.  Sizes are numbers, or symbols: then the
 graph computes its shapes at run time (Shape, Gather, Concat, Reshape), as exported graphs do.
 """
 
@@ -170,4 +171,43 @@ def gpt(
     x = layer_norm(g, x, hidden, 1e-5)
     logits = g.node("MatMul", x, g.node("Transpose", words, perm=[1, 0]))
     g.output("logits", logits, [batch, sequence, vocabulary])
+    return g.model()
+
+
+def turning(g, positions, half):
+    """Cosines and sines of rotary embeddings, [1, positions, half]."""
+    angle = np.outer(np.arange(positions), 10000.0 ** (-np.arange(half) / half))[None]
+    return g.const(np.cos(angle)), g.const(np.sin(angle))
+
+
+def llama_layer(g, x, hidden, n_head, n_shared, angles):
+    size = hidden // n_head
+
+    def product(value, n_in, n_out):
+        return g.node("MatMul", value, g.kaiming((n_in, n_out), n_in, 1.0))
+
+    y = g.node("RMSNormalization", x, g.uniform((hidden,), 0.8, 1.2))
+    q = product(y, hidden, hidden)
+    k, v = (product(y, hidden, n_shared * size) for _ in range(2))
+    q = g.node("RotaryEmbedding", q, *angles, num_heads=n_head)
+    k = g.node("RotaryEmbedding", k, *angles, num_heads=n_shared)
+    y = g.node("Attention", q, k, v, is_causal=1, q_num_heads=n_head, kv_num_heads=n_shared)
+    x = g.node("Add", x, product(y, hidden, hidden))
+    y = g.node("RMSNormalization", x, g.uniform((hidden,), 0.8, 1.2))
+    gate, up = (product(y, hidden, 2 * hidden) for _ in range(2))
+    y = g.node("Mul", g.node("Mul", gate, g.node("Sigmoid", gate)), up)
+    return g.node("Add", x, product(y, 2 * hidden, hidden))
+
+
+def llama(layers, hidden, n_head, n_shared, vocabulary, sequence):
+    """Keys and values are shared by n_head / n_shared heads."""
+    g = Graph("llama", opset=23)
+    ids = g.input("input_ids", [1, sequence], "int64")
+    x = g.node("Gather", g.random((vocabulary, hidden), 0.5), ids)
+    angles = turning(g, sequence, hidden // n_head // 2)
+    for _ in range(layers):
+        x = llama_layer(g, x, hidden, n_head, n_shared, angles)
+    x = g.node("RMSNormalization", x, g.uniform((hidden,), 0.8, 1.2))
+    y = g.node("MatMul", x, g.kaiming((hidden, vocabulary), hidden, 1.0))
+    g.output("logits", y, [1, sequence, vocabulary])
     return g.model()
