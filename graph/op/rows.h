@@ -51,6 +51,18 @@ SAY(hn_convtranspose_say);
 EXPAND(hn_einsum_expand);
 INFER(hn_einsum_infer);
 SAY(hn_einsum_say);
+/* rank.c */
+EXPAND(hn_topk_expand);
+INFER(hn_top_infer);
+SAY(hn_top_say);
+/* scatter.c */
+EXPAND(hn_scatternd_expand);
+EXPAND(hn_scatterelements_expand);
+INFER(hn_lastupdate_infer);
+INFER(hn_scatterall_infer);
+SAY(hn_lastupdate_say);
+SAY(hn_scatterlast_say);
+SAY(hn_scatterall_say);
 /* quant.c */
 EXPAND(hn_quantizelinear_expand);
 EXPAND(hn_dequantizelinear_expand);

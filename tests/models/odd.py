@@ -115,6 +115,12 @@ def shapes(g):
         "scatter_nd",
         g.node("ScatterND", small, g.const([[2], [0]], "int64"), g.random((2, 4, 8))),
     )
+    wide = g.const(np.arange(2 * 4 * 8).reshape(2, 4, 8) % 3 - 1, "int64")
+    yield "scatter_elements", g.node("ScatterElements", small, wide, g.random((2, 4, 8)))
+    yield (
+        "scatter_elements_add",
+        g.node("ScatterElements", small, wide, g.random((2, 4, 8)), axis=1, reduction="add"),
+    )
     yield "depth_to_space", g.node("DepthToSpace", g.node("Concat", x, x, axis=1), blocksize=2)
     yield (
         "depth_to_space_crd",
