@@ -21,7 +21,7 @@ static const char floats[] =
 	"max min momentum ratio scale scales softcap value";
 static const char texts[] =
 	"approximate auto_pad coordinate_transformation_mode direction equation "
-	"keep_aspect_ratio_policy mode nearest_mode reduction round_mode";
+	"keep_aspect_ratio_policy mode nearest_mode padding_mode reduction round_mode";
 
 /* Whether an attribute is of its kind; one tensor is a number, too. */
 static bool is_of_kind(const struct hn_onnx_attr *a)

@@ -51,6 +51,10 @@ SAY(hn_convtranspose_say);
 EXPAND(hn_einsum_expand);
 INFER(hn_einsum_infer);
 SAY(hn_einsum_say);
+/* grid.c */
+EXPAND(hn_gridsample_expand);
+INFER(hn_gridsample_infer);
+SAY(hn_gridsample_say);
 /* rank.c */
 EXPAND(hn_topk_expand);
 INFER(hn_top_infer);

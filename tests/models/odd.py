@@ -164,6 +164,11 @@ def resizes(g):
         coordinate_transformation_mode="pytorch_half_pixel",
     )
     yield from resize("cubic", twice, mode="cubic", cubic_coeff_a=-0.75)
+    grid = g.node("Mul", g.shared_input("grid", [2, 5, 7, 2]), g.const(0.6))
+    for mode in ("bilinear", "nearest", "bicubic"):
+        yield f"grid_{mode}", g.node("GridSample", x, grid, mode=mode)
+    yield "grid_border", g.node("GridSample", x, grid, padding_mode="border", align_corners=1)
+    yield "grid_reflection", g.node("GridSample", x, grid, padding_mode="reflection")
 
 
 @family
