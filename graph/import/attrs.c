@@ -1,6 +1,7 @@
 /* graph/import/attrs.c -- attributes of nodes: which kind each has to be, and their values. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "graph/import/import_int.h"
 
 static bool is_word_of(const char *words, const char *name)
@@ -17,10 +18,10 @@ static bool is_word_of(const char *words, const char *name)
 
 /* Attributes that are no integers, by their names, which mean the same in all operators. */
 static const char floats[] =
-	"alpha beta bias cubic_coeff_a epsilon extrapolation_value gamma lambd "
+	"alpha beta bias clip cubic_coeff_a epsilon extrapolation_value gamma lambd "
 	"max min momentum ratio scale scales softcap value";
 static const char texts[] =
-	"approximate auto_pad coordinate_transformation_mode direction equation "
+	"activations approximate auto_pad coordinate_transformation_mode direction equation "
 	"keep_aspect_ratio_policy mode nearest_mode padding_mode reduction round_mode";
 
 /* Whether an attribute is of its kind; one tensor is a number, too. */
@@ -36,6 +37,7 @@ static bool is_of_kind(const struct hn_onnx_attr *a)
 	case HN_ONNX_ATTR_FLOATS:
 		return number;
 	case HN_ONNX_ATTR_STRING:
+	case HN_ONNX_ATTR_STRINGS:
 		return text;
 	default:
 		return a->type == HN_ONNX_ATTR_TENSOR && strcmp(a->name, "value") == 0;
@@ -70,6 +72,24 @@ static const double *widened(struct hn_arena *a, uint32_t n, const float *v)
 		d[k] = (double)f;
 	}
 	return d;
+}
+
+/* A list of texts, blanks between. */
+static struct hn_gattr of_words(struct hn_arena *a, const struct hn_onnx_attr *from)
+{
+	struct hn_buf words;
+
+	hn_buf_init(&words);
+	for (uint32_t k = 0; k < from->n_strings; k++) {
+		hn_buf_printf(&words, "%s%.*s", k > 0 ? " " : "", from->strings[k].n < 64 ? (int)from->strings[k].n : 64,
+			      (const char *)from->strings[k].at);
+	}
+	struct hn_gattr attr = { .name = from->name,
+				 .kind = HN_GATTR_STRING,
+				 .s = hn_arena_strdup(a, words.n > 0 ? words.s : "") };
+
+	hn_buf_fini(&words);
+	return attr;
 }
 
 /* One attribute into to[], which has room for two; returns how many. */
@@ -109,6 +129,9 @@ uint32_t hn_import_attr(struct hn_importer *i, const struct hn_onnx_attr *from,
 			.kind = HN_GATTR_STRING,
 			.s = hn_arena_strndup(a, (const char *)from->s.at, from->s.n)
 		};
+		return 1;
+	case HN_ONNX_ATTR_STRINGS:
+		*to = of_words(a, from);
 		return 1;
 	case HN_ONNX_ATTR_TENSOR:
 		return import_value(i, from, to) ? 2 : 0;

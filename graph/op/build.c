@@ -72,6 +72,24 @@ int32_t hn_transposed(struct hn_graph *g, int32_t v, uint32_t rank, const int64_
 	return hn_graph_add(g, "Transpose", 1, &v, 1, &attr);
 }
 
+int32_t hn_part(struct hn_graph *g, int32_t v, uint32_t axis, int64_t first, int64_t count)
+{
+	int64_t start[HN_GRAPH_MAX_RANK], step[HN_GRAPH_MAX_RANK], n[HN_GRAPH_MAX_RANK];
+	uint32_t rank = v < 0 ? 0 : g->value[v].rank;
+
+	for (uint32_t d = 0; d < rank; d++) {
+		start[d] = d == axis ? first : 0;
+		step[d] = 1;
+		n[d] = d == axis ? count : g->value[v].shape[d];
+	}
+	struct hn_gattr attr[] = { hn_gattr_of_ints("start", rank, start),
+				   hn_gattr_of_ints("step", rank, step),
+				   hn_gattr_of_ints("count", rank, n) };
+
+	return v < 0 || count == g->value[v].shape[axis] ? v
+							 : hn_graph_add(g, "slice", 1, &v, 3, attr);
+}
+
 int32_t hn_scaled(struct hn_graph *g, int32_t v, double by)
 {
 	return v < 0 || by == 1 ? v

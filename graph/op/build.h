@@ -20,6 +20,9 @@ int32_t hn_along(struct hn_graph *g, int32_t v, uint32_t axis, uint32_t rank);
 
 int32_t hn_transposed(struct hn_graph *g, int32_t v, uint32_t rank, const int64_t *perm);
 
+/* Elements first .. first + count - 1 of dimension `axis`. */
+int32_t hn_part(struct hn_graph *g, int32_t v, uint32_t axis, int64_t first, int64_t count);
+
 /* v * by, v + more. */
 int32_t hn_scaled(struct hn_graph *g, int32_t v, double by);
 int32_t hn_plus(struct hn_graph *g, int32_t v, double more);

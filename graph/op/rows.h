@@ -59,6 +59,8 @@ SAY(hn_gridsample_say);
 EXPAND(hn_topk_expand);
 INFER(hn_top_infer);
 SAY(hn_top_say);
+/* recurrent.c */
+EXPAND(hn_recurrent_expand);
 /* scatter.c */
 EXPAND(hn_scatternd_expand);
 EXPAND(hn_scatterelements_expand);

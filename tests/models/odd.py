@@ -172,6 +172,27 @@ def resizes(g):
 
 
 @family
+def sequences(g):
+    x, state = g.shared_input("steps", [7, 3, 10]), g.shared_input("state", [1, 3, 12])
+
+    def weights(gates, directions=1):
+        shapes = ((gates * 12, 10), (gates * 12, 12), (gates * 24,))
+        return [g.random((directions, *shape), scale=0.3) for shape in shapes]
+
+    yield "rnn", g.node("RNN", x, *weights(1), hidden_size=12)
+    yield "gru", g.node("GRU", x, *weights(3), "", state, hidden_size=12)
+    yield (
+        "gru_before_reset",
+        g.node("GRU", x, *weights(3), hidden_size=12, linear_before_reset=1, direction="reverse"),
+    )
+    results = g.node("LSTM", x, *weights(4), "", state, state, outputs=3, hidden_size=12)
+    for name, value in zip(("all", "hidden", "cell"), results):
+        yield f"lstm_{name}", value
+    both = g.node("LSTM", x, *weights(4, 2), hidden_size=12, direction="bidirectional")
+    yield "lstm_bidirectional", both
+
+
+@family
 def reductions(g):
     x, i = g.shared_input("small", [3, 4, 8]), g.ints
     yield "sum", g.node("ReduceSum", x, i(1), keepdims=0)
