@@ -7,7 +7,7 @@
 #include "graph/op/dtype.h"
 #include "graph/pass/pass.h"
 
-#define UNKNOWN (-3) /* a name that nothing has defined */
+#define UNKNOWN HN_UNKNOWN_NAME
 
 /* -- what is refused -------------------------------------------------------------------- */
 
@@ -48,8 +48,7 @@ static const struct hn_onnx_tensor *find_initializer(struct hn_importer *i, cons
 	return *at == UNKNOWN ? NULL : &i->model->graph->initializer[*at];
 }
 
-/* The value of that name; weights are imported when they are first used. */
-static int32_t value_of(struct hn_importer *i, const char *name)
+int32_t hn_import_value(struct hn_importer *i, const char *name)
 {
 	int32_t *v;
 
@@ -152,7 +151,7 @@ static void call(struct hn_importer *i, const struct hn_onnx_node *n, int32_t *o
 		n_attr += hn_import_attr(i, &n->attribute[k], attr + n_attr);
 	}
 	for (uint32_t k = 0; k < n_in; k++) {
-		in[k] = check_packed(i, n, n->input[k]) ? value_of(i, n->input[k])
+		in[k] = check_packed(i, n, n->input[k]) ? hn_import_value(i, n->input[k])
 							: HN_BAD;
 	}
 	while (n_in > 0 && in[n_in - 1] == HN_NONE) {
@@ -187,12 +186,16 @@ static void define(struct hn_importer *i, const struct hn_onnx_node *n, const in
 	}
 }
 
+bool hn_import_has_name(struct hn_importer *i, const char *name)
+{
+	return *name != '\0' && (*hn_names_at(&i->name, name, UNKNOWN) != UNKNOWN ||
+				 find_initializer(i, name) != NULL);
+}
+
 static bool check_results(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	for (uint32_t k = 0; k < n->n_output; k++) {
-		if (*n->output[k] != '\0' &&
-		    (*hn_names_at(&i->name, n->output[k], UNKNOWN) != UNKNOWN ||
-		     find_initializer(i, n->output[k]) != NULL)) {
+		if (hn_import_has_name(i, n->output[k])) {
 			hn_graph_fail(i->g, HONE_E_INVALID,
 				      "result %.80s is there already", n->output[k]);
 			return false;
@@ -207,10 +210,11 @@ static const char *place_of(const struct hn_onnx_node *n)
 	return *n->name != '\0' ? n->name : n->n_output > 0 ? n->output[0] : "";
 }
 
-static int import_node(struct hn_importer *i, const struct hn_onnx_node *n)
+int hn_import_node(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	int32_t *out = HN_NEW_ARRAY(i->g->arena, int32_t, n->n_output + 1);
 	bool refused = depends_on_refused(i, n);
+	int rc = 0;
 
 	i->g->at = place_of(n);
 	for (uint32_t k = 0; k < n->n_output; k++) {
@@ -223,9 +227,14 @@ static int import_node(struct hn_importer *i, const struct hn_onnx_node *n)
 	} else if (check_results(i, n)) {
 		if (strcmp(n->op_type, "Constant") == 0 && *n->domain == '\0') {
 			out[0] = hn_import_constant(i, n);
+		} else if (strcmp(n->op_type, "If") == 0 && *n->domain == '\0') {
+			rc = hn_import_if(i, n, out);
 		} else {
 			call(i, n, out);
 		}
+	}
+	if (rc != 0) {
+		return rc;
 	}
 	if (i->g->failed) {
 		size_t skip = strlen(i->g->at);
@@ -358,7 +367,7 @@ static int import_outputs(struct hn_importer *i)
 	g->at = "";
 	for (uint32_t k = 0; k < from->n_output; k++) {
 		g->output_name[k] = from->output[k].name;
-		g->output[k] = value_of(i, from->output[k].name);
+		g->output[k] = hn_import_value(i, from->output[k].name);
 		if (g->output[k] < 0) {
 			return hn_fail(i->err, HONE_E_INVALID,
 				       "output %.80s is not computed",
@@ -418,13 +427,18 @@ static int index_initializers(struct hn_importer *i)
 	return 0;
 }
 
-/* How many names of values a model can have. */
+/* How many names of values a graph can have, those within counted. */
 static uint32_t count_names(const struct hn_onnx_graph *g)
 {
-	uint32_t n = g->n_input + g->n_output;
+	uint32_t n = g->n_input + g->n_output + g->n_initializer;
 
 	for (uint32_t k = 0; k < g->n_node; k++) {
-		n += g->node[k].n_input + g->node[k].n_output;
+		const struct hn_onnx_node *node = &g->node[k];
+
+		n += node->n_input + node->n_output;
+		for (uint32_t j = 0; j < node->n_attribute; j++) {
+			n += node->attribute[j].g != NULL ? count_names(node->attribute[j].g) : 0;
+		}
 	}
 	return n;
 }
@@ -446,7 +460,7 @@ int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 	rc = rc ? rc : index_initializers(&i);
 	rc = rc ? rc : import_inputs(&i);
 	for (uint32_t k = 0; rc == 0 && k < from->n_node; k++) {
-		rc = import_node(&i, &from->node[k]);
+		rc = hn_import_node(&i, &from->node[k]);
 	}
 	if (rc == 0 && im->n_refusal > 0) {
 		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s: %s (node %.80s)%s",

@@ -18,6 +18,19 @@ struct hn_importer {
 	struct hn_err *err;
 };
 
+#define HN_UNKNOWN_NAME (-3) /* in i->name: nothing has defined it */
+
+/* import.c: the value of that name (weights are imported when they are first used), HN_NONE for "";
+ * whether there is one. */
+int32_t hn_import_value(struct hn_importer *i, const char *name);
+bool hn_import_has_name(struct hn_importer *i, const char *name);
+
+/* One node.  What is refused is noted; not 0: the whole import ends. */
+int hn_import_node(struct hn_importer *i, const struct hn_onnx_node *n);
+
+/* branch.c: an If; its results into out[], which are HN_BAD before.  As above. */
+int hn_import_if(struct hn_importer *i, const struct hn_onnx_node *n, int32_t *out);
+
 /* constants.c: a tensor of the file, and the operator Constant; HN_BAD after hn_graph_fail. */
 int32_t hn_import_tensor(struct hn_importer *i, const struct hn_onnx_tensor *t);
 int32_t hn_import_constant(struct hn_importer *i, const struct hn_onnx_node *n);
