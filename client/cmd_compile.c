@@ -57,7 +57,7 @@ static int read_object(struct compile *c, struct made *m, struct hn_arena *a)
 		void *bytes = hn_arena_alloc(a, b.n);
 
 		memcpy(bytes, b.s, b.n);
-		m->object = (struct hn_library_object){ bytes, b.n };
+		m->object = (struct hn_library_object){ bytes, b.n, NULL };
 	}
 	hn_buf_fini(&b);
 	unlink(path);
@@ -246,6 +246,7 @@ static int write_library(struct compile *c, struct hn_err *err)
 
 	for (uint32_t i = 0; i < n; i++) {
 		object[i] = c->made[i].object;
+		object[i].reads = c->made[i].kernel.reads;
 	}
 	l = (struct hn_library){ .file = FILE_NAME,
 				 .target_line = c->made[0].kernel.target_line,

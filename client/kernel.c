@@ -70,7 +70,18 @@ static void name_files(const char *dir, const char *symbol, struct files *f)
 	snprintf(f->object, PATH_MAX, "%.3800s/%.100s.o", dir, symbol);
 }
 
-static int read_facts(const char *path, struct hn_kernel *k, struct hn_err *err)
+static const bool *read_reads(const struct hn_json *list, struct hn_arena *a)
+{
+	bool *ret = HN_NEW_ARRAY(a, bool, hn_json_count(list)), *at = ret;
+
+	for (const struct hn_json *v = hn_json_first(list); v != NULL; v = hn_json_next(v)) {
+		hn_json_bool(v, at++);
+	}
+	return ret;
+}
+
+static int read_facts(const char *path, struct hn_arena *a, struct hn_kernel *k,
+		      struct hn_err *err)
 {
 	struct hn_json *v = NULL;
 	struct hn_buf b;
@@ -85,6 +96,7 @@ static int read_facts(const char *path, struct hn_kernel *k, struct hn_err *err)
 		k->worker_bytes = (uint64_t)hn_show_number(v, "worker_bytes");
 		k->prepared_bytes = (uint64_t)hn_show_number(v, "prepared_bytes");
 		k->init = hn_json_bool(hn_json_get(v, "init"), &init) && init;
+		k->reads = read_reads(hn_json_get(v, "reads"), a);
 	}
 	hn_json_free(v);
 	hn_buf_fini(&b);
@@ -106,7 +118,7 @@ static int build(const char *verb, const struct files *f, const char *symbol, st
 	rc = rc ? rc : hn_file_replace(f->steps, k->steps, strlen(k->steps), err);
 	rc = rc ? rc : hn_builder_run(verb, argv, -1, err);
 	rc = rc ? rc : hn_check_kernel(verb, &k->check, a, err);
-	rc = rc ? rc : read_facts(f->facts, k, err);
+	rc = rc ? rc : read_facts(f->facts, a, k, err);
 	unlink(f->dag);
 	unlink(f->steps);
 	unlink(f->facts);

@@ -15,6 +15,7 @@ struct hn_kernel {
 	bool init;		/* it asks for tile registers */
 	const char *strides;	/* set between choosing and making: of its arguments
 				 * (loopstate/nest/strided.h); NULL: they lie in a row */
+	const bool *reads;	/* [inputs] whether a run reads it beside what is prepared */
 	bool run_record;	/* set between choosing and making: a record is run here, too */
 	struct hn_check check;	/* it was run, or why not */
 };

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "client/builder.h"
 #include "client/linker.h"
+#include "client/packing.h"
 #include "client/runtime.h"
 #include "graph/library/header.h"
 #include "graph/library/settle.h"
@@ -28,6 +29,7 @@ struct making {
 	struct hn_target target;
 	struct hn_model model; /* settled */
 	struct hn_weights weights;
+	struct hn_packing packing; /* what weights point to */
 	struct hn_linker linker;
 	bool has_runtime; /* the run time is there as an object */
 	bool joined, shared;
@@ -282,10 +284,14 @@ static int make(struct making *x, char ret_note[HN_LIBRARY_NOTE], struct hn_err 
 	int rc = hn_file_mkdirs(in_work(x, PARTS), 0777, err);
 
 	rc = rc ? rc : write_kernels(x, err);
+	rc = rc ? rc
+		: hn_packing_make(x->verb, x->l, &x->target, x->work, in_work(x, PARTS), x->a,
+				  &x->model, &x->weights, &x->packing, err);
 	rc = rc ? rc : build_entry(x, err);
 	rc = rc ? rc : get_runtime(x, err);
 	rc = rc ? rc : link_all(x, err);
-	rc = rc ? rc : hn_weights_write(&x->weights, in_work(x, "out.weights"), err);
+	rc = rc ? rc : hn_weights_write(&x->weights, in_work(x, "out.weights"),
+				   /* lasting= */ true, err);
 	rc = rc ? rc : write_with(x, "out.h", put_header, err);
 	rc = rc || x->joined ? rc : write_with(x, PARTS "/LINK.txt", put_how, err);
 	rc = rc ? rc
@@ -354,6 +360,7 @@ int hn_library_write(const char *verb, const struct hn_library *l, const char *d
 							       ? HONE_E_PERMISSION
 							       : HONE_E_IO,
 						       "%s: %s", dir, strerror(errno));
+		hn_packing_close(&x.packing);
 		hn_file_remove_tree(x.work);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}

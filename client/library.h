@@ -23,6 +23,7 @@
 struct hn_library_object {
 	const void *bytes;
 	size_t n_bytes;
+	const bool *reads; /* [inputs] as hn_kernel has it; NULL: all */
 };
 
 struct hn_library {

@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "hone/model.h"
 
-#define HN_MODEL_FORMAT "hone-model/1"
+#define HN_MODEL_FORMAT "hone-model/2"
 #define HN_MODEL_ALIGN 64
 #define HN_MODEL_MAX_BYTES ((uint64_t)1 << 50) /* of anything */
 #define HN_MODEL_MAX_NAME 100 /* of the network and of kernels, which are C names */
@@ -61,9 +61,10 @@ struct hn_model_step {
 	const char *name; /* a label, for profiles */
 	uint32_t kernel;
 	const struct hone_model_arg *arg; /* [n_arg of the kernel] */
-	uint64_t
-		prepared; /* offset of its block; steps of one kernel with the same constant
-			    * arguments may share it */
+	/* Offset of its block; steps of one kernel with the same constant arguments may share
+	 * it.  Stored: it was made beforehand, and the offset is in weights. */
+	uint64_t prepared;
+	bool stored;
 };
 
 struct hn_model {
@@ -73,6 +74,7 @@ struct hn_model {
 	const struct hn_model_kernel *kernel;
 	const struct hn_model_step *step;
 	uint64_t weights_bytes, prepared_bytes, arena_bytes;
+	uint64_t stamp; /* of the weights (hone/model.h); 0: there are none, or nobody looks */
 };
 
 uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t);
@@ -88,10 +90,11 @@ bool hn_model_name_fits(const char *s);
  * "steps[3].args[1]: ...". */
 int hn_model_check(const struct hn_model *m, struct hn_err *err) HN_NODISCARD;
 
-/* Of a checked one: whether step i is the first that its prepared block serves; [n_step]. */
+/* Of a checked one: whether step i is the first that its prepared block serves, and has to make it;
+ * [n_step]. */
 const bool *hn_model_prepares(const struct hn_model *m, struct hn_arena *a);
 
-/* "input", "output", "arena", "weights" (enum hone_model_place). */
+/* "input", "output", "arena", "weights", "nowhere" (enum hone_model_place). */
 const char *hn_model_place_name(uint32_t place);
 
 /* Append the text, of a checked one. */

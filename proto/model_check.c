@@ -19,7 +19,7 @@ static const char *const entries[] = {
 static const char *const of_kernel[] = { "", "_packed", "_prepare", "_prepare_packed",
 					 "_init" };
 
-static const char *const places[] = { "input", "output", "arena", "weights" };
+static const char *const places[] = { "input", "output", "arena", "weights", "nowhere" };
 
 const char *hn_model_place_name(uint32_t place)
 {
@@ -242,6 +242,14 @@ static int check_arg(const struct hn_model *m, uint32_t step, uint32_t i,
 	const struct hone_model_arg *arg = &m->step[step].arg[i];
 	uint64_t bytes = k->arg_bytes[i], in;
 
+	if (arg->place == HONE_MODEL_NOWHERE) {
+		return i < k->n_in && k->constant[i] && m->step[step].stored
+			       ? 0
+			       : hn_fail(err, HONE_E_INVALID,
+					 "steps[%u].args[%u]: only a constant input of a step "
+					 "whose block is stored may be nowhere",
+					 step, i);
+	}
 	if (!region(m, arg, &in)) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "steps[%u].args[%u]: there is no %s %u", step, i,
@@ -384,14 +392,19 @@ static int by_place(const void *x, const void *y)
 			      : (p->step > q->step) - (p->step < q->step);
 }
 
-/* The steps that have a prepared block, by where it lies. */
+static bool has_block(const struct hn_model *m, const struct hn_model_step *s)
+{
+	return m->kernel[s->kernel].prepared_bytes > 0;
+}
+
+/* The steps whose prepared block is made at run time, by where it lies. */
 static struct block *blocks(const struct hn_model *m, struct hn_arena *a, uint32_t *ret_n)
 {
 	struct block *b = HN_NEW_ARRAY(a, struct block, m->n_step);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_step; i++) {
-		if (m->kernel[m->step[i].kernel].prepared_bytes > 0) {
+		if (has_block(m, &m->step[i]) && !m->step[i].stored) {
 			b[n++] = (struct block){ m->step[i].prepared, i };
 		}
 	}
@@ -425,6 +438,35 @@ static bool may_share(const struct hn_model *m, uint32_t x, uint32_t y)
 	return same;
 }
 
+static int check_block(uint32_t step, const char *in, uint64_t at, uint64_t bytes, uint64_t end,
+		       struct hn_err *err)
+{
+	if (at % HN_MODEL_ALIGN != 0) {
+		return hn_fail(err, HONE_E_INVALID, "steps[%u].prepared: not a multiple of %d",
+			       step, HN_MODEL_ALIGN);
+	}
+	return bytes <= end && at <= end - bytes
+		       ? 0
+		       : hn_fail(err, HONE_E_INVALID, "steps[%u].prepared: goes past %s", step, in);
+}
+
+static int check_stored(const struct hn_model *m, struct hn_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->n_step && rc == 0; i++) {
+		const struct hn_model_step *s = &m->step[i];
+
+		if (s->stored && !has_block(m, s)) {
+			rc = hn_fail(err, HONE_E_INVALID, "steps[%u].stored: it prepares nothing", i);
+		} else if (s->stored) {
+			rc = check_block(i, "weights_bytes", s->prepared,
+					 m->kernel[s->kernel].prepared_bytes, m->weights_bytes, err);
+		}
+	}
+	return rc;
+}
+
 static int check_prepared(const struct hn_model *m, struct hn_arena *a,
 			  struct hn_err *err)
 {
@@ -441,15 +483,11 @@ static int check_prepared(const struct hn_model *m, struct hn_arena *a,
 				       "steps[%u].prepared: overlaps another block",
 				       b[i].step);
 		}
-		if (b[i].at % HN_MODEL_ALIGN != 0) {
-			return hn_fail(err, HONE_E_INVALID,
-				       "steps[%u].prepared: not a multiple of %d",
-				       b[i].step, HN_MODEL_ALIGN);
-		}
-		if (bytes > m->prepared_bytes || b[i].at > m->prepared_bytes - bytes) {
-			return hn_fail(err, HONE_E_INVALID,
-				       "steps[%u].prepared: goes past prepared_bytes",
-				       b[i].step);
+		int rc = check_block(b[i].step, "prepared_bytes", b[i].at, bytes,
+				     m->prepared_bytes, err);
+
+		if (rc != 0) {
+			return rc;
 		}
 		first = shares ? first : i;
 		end = b[i].at + bytes;
@@ -481,6 +519,7 @@ int hn_model_check(const struct hn_model *m, struct hn_err *err)
 	rc = rc ? rc : check_tensors("outputs", m->output, m->n_output, err);
 	rc = rc ? rc : check_kernels(m, &a, err);
 	rc = rc ? rc : check_steps(m, err);
+	rc = rc ? rc : check_stored(m, err);
 	rc = rc ? rc : check_prepared(m, &a, err);
 	hn_arena_fini(&a);
 	return rc;

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -86,6 +87,26 @@ static int want_size(struct reader *r, const struct place *at, const struct hn_j
 		     const char *name, uint64_t *ret)
 {
 	return want_number(r, at, hn_json_get(v, name), name, HN_MODEL_MAX_BYTES, ret);
+}
+
+static int want_bool(struct reader *r, const struct place *at, const struct hn_json *v,
+		     const char *name, bool *ret)
+{
+	return hn_json_bool(hn_json_get(v, name), ret) ? 0
+						       : refuse(r, at, name, "true or false");
+}
+
+/* Sixteen digits of base 16. */
+static int want_stamp(struct reader *r, const struct place *at, const struct hn_json *v,
+		      const char *name, uint64_t *ret)
+{
+	const char *s = hn_json_string(hn_json_get(v, name));
+
+	if (s == NULL || strlen(s) != 16 || strspn(s, "0123456789abcdef") != 16) {
+		return refuse(r, at, name, "16 digits of base 16, as 00ff00ff00ff00ff");
+	}
+	*ret = strtoull(s, NULL, 16);
+	return 0;
 }
 
 static int want_list(struct reader *r, const struct place *at, const struct hn_json *v,
@@ -248,10 +269,7 @@ static int read_kernel(struct reader *r, const struct place *at, const struct hn
 	rc = rc ? rc : want_size(r, at, v, "prepared_bytes", &ret->prepared_bytes);
 	rc = rc ? rc : want_size(r, at, v, "workspace_bytes", &ret->workspace_bytes);
 	rc = rc ? rc : want_size(r, at, v, "worker_bytes", &ret->worker_bytes);
-	if (rc == 0 && !hn_json_bool(hn_json_get(v, "init"), &ret->init)) {
-		rc = refuse(r, at, "init", "true or false");
-	}
-	return rc;
+	return rc ? rc : want_bool(r, at, v, "init", &ret->init);
 }
 
 /* [PLACE, offset], and of inputs and outputs [PLACE, index, offset]. */
@@ -259,8 +277,8 @@ static int read_arg(struct reader *r, const struct place *at, const struct hn_js
 		    struct hone_model_arg *ret)
 {
 	static const char wanted[] =
-		"[\"arena\" or \"weights\", offset] or [\"input\" or "
-		"\"output\", number, offset]";
+		"[\"arena\" or \"weights\", offset], [\"input\" or "
+		"\"output\", number, offset] or [\"nowhere\"]";
 	const struct hn_json *x =
 		hn_json_kind(v) == HN_JSON_ARRAY ? hn_json_first(v) : NULL;
 	const char *word = x != NULL ? hn_json_string(x) : NULL;
@@ -268,14 +286,19 @@ static int read_arg(struct reader *r, const struct place *at, const struct hn_js
 	int rc = 0;
 
 	ret->place = 0;
-	while (word && ret->place < 4 &&
+	while (word && ret->place < HONE_MODEL_N_PLACES &&
 	       strcmp(hn_model_place_name(ret->place), word) != 0) {
 		ret->place++;
 	}
 	bool numbered = ret->place == HONE_MODEL_INPUT || ret->place == HONE_MODEL_OUTPUT;
 
-	if (word == NULL || ret->place == 4 || hn_json_count(v) != (numbered ? 3u : 2u)) {
+	uint32_t words = numbered ? 3 : ret->place == HONE_MODEL_NOWHERE ? 1 : 2;
+
+	if (word == NULL || ret->place == HONE_MODEL_N_PLACES || hn_json_count(v) != words) {
 		return refuse(r, at, "", wanted);
+	}
+	if (words == 1) {
+		return 0;
 	}
 	if (numbered) {
 		x = hn_json_next(x);
@@ -313,7 +336,7 @@ static int read_step(struct reader *r, const struct place *at, const struct hn_j
 		     const struct hn_model *m, struct hn_model_step *ret)
 {
 	uint64_t kernel = 0;
-	int rc = want_object(r, at, v, " name kernel args prepared ");
+	int rc = want_object(r, at, v, " name kernel args prepared stored ");
 
 	rc = rc ? rc : want_text(r, at, v, "name", &ret->name);
 	rc = rc ? rc
@@ -330,6 +353,9 @@ static int read_step(struct reader *r, const struct place *at, const struct hn_j
 	ret->kernel = (uint32_t)kernel;
 	if (k->prepared_bytes > 0) {
 		rc = want_size(r, at, v, "prepared", &ret->prepared);
+		rc = rc ? rc : want_bool(r, at, v, "stored", &ret->stored);
+	} else if (hn_json_get(v, "stored") != NULL) {
+		rc = refuse(r, at, "stored", "left out: the kernel prepares nothing");
 	} else if (hn_json_get(v, "prepared") != NULL) {
 		rc = refuse(r, at, "prepared", "left out: the kernel prepares nothing");
 	}
@@ -385,7 +411,7 @@ static int read_model(struct reader *r, const struct hn_json *v, struct hn_model
 	const char *format;
 	int rc = want_object(
 		r, &top, v,
-		" format name weights_bytes prepared_bytes arena_bytes inputs "
+		" format name weights_bytes stamp prepared_bytes arena_bytes inputs "
 		"outputs kernels steps ");
 
 	rc = rc ? rc : want_text(r, &top, v, "format", &format);
@@ -394,6 +420,7 @@ static int read_model(struct reader *r, const struct hn_json *v, struct hn_model
 	}
 	rc = rc ? rc : want_text(r, &top, v, "name", &m->name);
 	rc = rc ? rc : want_size(r, &top, v, "weights_bytes", &m->weights_bytes);
+	rc = rc ? rc : want_stamp(r, &top, v, "stamp", &m->stamp);
 	rc = rc ? rc : want_size(r, &top, v, "prepared_bytes", &m->prepared_bytes);
 	rc = rc ? rc : want_size(r, &top, v, "arena_bytes", &m->arena_bytes);
 	rc = rc ? rc : read_tensors(r, v, "inputs", &m->input, &m->n_input);

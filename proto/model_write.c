@@ -1,4 +1,7 @@
 /* proto/model_write.c -- a compiled network as text: proto/model.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/jw.h"
 #include "proto/model.h"
 
@@ -69,7 +72,9 @@ static void put_arg(struct hn_jw *w, const struct hone_model_arg *arg)
 	if (arg->place == HONE_MODEL_INPUT || arg->place == HONE_MODEL_OUTPUT) {
 		hn_jw_uint(w, NULL, arg->index);
 	}
-	hn_jw_uint(w, NULL, arg->offset);
+	if (arg->place != HONE_MODEL_NOWHERE) {
+		hn_jw_uint(w, NULL, arg->offset);
+	}
 	hn_jw_end(w);
 }
 
@@ -88,12 +93,14 @@ static void put_step(struct hn_jw *w, const struct hn_model *m,
 	hn_jw_end(w);
 	if (k->prepared_bytes > 0) {
 		hn_jw_uint(w, "prepared", s->prepared);
+		hn_jw_bool(w, "stored", s->stored);
 	}
 	hn_jw_end(w);
 }
 
 void hn_model_write(const struct hn_model *m, struct hn_buf *buf)
 {
+	char stamp[17];
 	struct hn_jw w;
 
 	hn_jw_init(&w, buf);
@@ -101,6 +108,8 @@ void hn_model_write(const struct hn_model *m, struct hn_buf *buf)
 	hn_jw_str(&w, "format", HN_MODEL_FORMAT);
 	hn_jw_str(&w, "name", m->name);
 	hn_jw_uint(&w, "weights_bytes", m->weights_bytes);
+	snprintf(stamp, sizeof stamp, "%016" PRIx64, m->stamp);
+	hn_jw_str(&w, "stamp", stamp);
 	hn_jw_uint(&w, "prepared_bytes", m->prepared_bytes);
 	hn_jw_uint(&w, "arena_bytes", m->arena_bytes);
 	put_tensors(&w, "inputs", m->input, m->n_input);

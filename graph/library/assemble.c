@@ -177,7 +177,9 @@ static void add_steps(struct work *w, const struct hn_kernel_facts *facts,
 		for (uint32_t i = 0; i < step->n_arg; i++) {
 			arg[i] = arg_of(w, step->arg[i], plan);
 		}
-		to[s] = (struct hn_model_step){ label(w->a, step->name), step->kernel, arg, 0 };
+		to[s] = (struct hn_model_step){ .name = label(w->a, step->name),
+						.kernel = step->kernel,
+						.arg = arg };
 		if (kernel[step->kernel].symbol == NULL) {
 			add_kernel(w, step, &facts[step->kernel], &kernel[step->kernel]);
 		}

@@ -53,7 +53,11 @@ static int settle_step(const struct settling *x, uint32_t i, struct hn_model_ste
 		rc = settle_arg(x, i, n, k->arg_bytes[n], &arg[n]);
 	}
 	s->arg = arg;
-	s->prepared = 0;
+	if (rc == 0 && s->stored && s->prepared >= x->n_weight) {
+		rc = hn_fail(x->err, HONE_E_INVALID, "steps[%u].prepared: there is no weight %u", i,
+			     (unsigned)s->prepared);
+	}
+	s->prepared = rc == 0 && s->stored ? x->plan->offset[s->prepared] : 0;
 	return rc;
 }
 
@@ -103,7 +107,7 @@ static void settle_prepared(struct hn_model *m, struct hn_model_step *step,
 
 	for (uint32_t i = 0; i < m->n_step; i++) {
 		first[i] = i;
-		if (m->kernel[step[i].kernel].prepared_bytes > 0) {
+		if (m->kernel[step[i].kernel].prepared_bytes > 0 && !step[i].stored) {
 			user[n++] =
 				(struct user){ &m->kernel[step[i].kernel], &step[i], i };
 		}
@@ -118,6 +122,9 @@ static void settle_prepared(struct hn_model *m, struct hn_model_step *step,
 	for (uint32_t i = 0; i < m->n_step; i++) {
 		uint64_t bytes = m->kernel[step[i].kernel].prepared_bytes;
 
+		if (step[i].stored) {
+			continue;
+		}
 		step[i].prepared =
 			first[i] < i ? step[first[i]].prepared : m->prepared_bytes;
 		if (bytes > 0 && first[i] == i &&
@@ -151,6 +158,7 @@ int hn_library_settle(const struct hn_model *m, const struct hn_weight *weight,
 	}
 	made.step = step;
 	made.weights_bytes = plan->n_bytes;
+	made.stamp = plan->stamp;
 	settle_prepared(&made, step, a);
 	rc = hn_model_check(&made, err);
 	if (rc == 0) {

@@ -111,10 +111,22 @@ static uint64_t rounded(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) / to * to;
 }
 
+/* Of all bytes of the file; never 0. */
+static uint64_t stamp_of(const struct planner *p)
+{
+	uint64_t ret = p->n_entry;
+
+	for (uint32_t i = 0; i < p->n_entry; i++) {
+		ret = hn_hash64_word(p->hash[i], ret);
+		ret = hn_hash64_word(p->entry[i].n_bytes, ret);
+	}
+	return ret != 0 ? ret : 1;
+}
+
 /* Entries in the order in which they are first used. */
 static int lay_out(struct planner *p, struct hn_weights *ret, struct hn_err *err)
 {
-	uint64_t at = 0;
+	uint64_t at = p->n_entry > 0 ? HN_WEIGHTS_HEAD : 0;
 
 	for (uint32_t i = 0; i < p->n_entry; i++) {
 		p->entry[i].at = at;
@@ -125,6 +137,7 @@ static int lay_out(struct planner *p, struct hn_weights *ret, struct hn_err *err
 		}
 	}
 	ret->n_bytes = rounded(at, HN_WEIGHTS_PAGE);
+	ret->stamp = p->n_entry > 0 ? stamp_of(p) : 0;
 	ret->n_entry = p->n_entry;
 	ret->entry = p->entry;
 	return 0;
@@ -198,10 +211,23 @@ static bool put_fill(int fd, uint64_t pattern, uint64_t n)
 	return good;
 }
 
+static bool put_head(const struct hn_weights *w, int fd)
+{
+	unsigned char head[HN_WEIGHTS_HEAD] = HN_WEIGHTS_WORD;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		head[8 + i] = (unsigned char)(w->stamp >> (8 * i));
+	}
+	return put(fd, head, sizeof head);
+}
+
 static bool put_all(const struct hn_weights *w, int fd)
 {
-	uint64_t at = 0;
+	uint64_t at = w->n_entry > 0 ? HN_WEIGHTS_HEAD : 0;
 
+	if (at > 0 && !put_head(w, fd)) {
+		return false;
+	}
 	for (uint32_t i = 0; i < w->n_entry; i++) {
 		const struct hn_weights_entry *e = &w->entry[i];
 
@@ -215,10 +241,11 @@ static bool put_all(const struct hn_weights *w, int fd)
 	return put_fill(fd, 0, w->n_bytes - at);
 }
 
-int hn_weights_write(const struct hn_weights *w, const char *path, struct hn_err *err)
+int hn_weights_write(const struct hn_weights *w, const char *path, bool lasting,
+		     struct hn_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	bool good = fd >= 0 && put_all(w, fd) && fsync(fd) == 0;
+	bool good = fd >= 0 && put_all(w, fd) && (!lasting || fsync(fd) == 0);
 	int why = errno;
 
 	if (fd >= 0 && close(fd) != 0 && good) {

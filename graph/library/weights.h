@@ -1,19 +1,23 @@
 /* graph/library/weights.h -- the weights of a compiled network as one file that a program maps.
  *
- * Entries begin at multiples of 64 bytes, and the file's length is a multiple of a page, with
- * zeros between.  Equal weights are stored once.  A fill, whose elements are all the same, is the
+ * The first 64 bytes are a head: the word "hone-w/2", then eight bytes, the lowest first, that are a
+ * hash of all that follows: a network knows its own file by it.  Entries begin at multiples of 64
+ * bytes, and the file's length is a multiple of a page, with zeros between.  Equal weights are stored once.  A fill, whose elements are all the same, is the
  * beginning of the longest fill of these bytes, so that each value is stored once for all sizes.
- * The file has no header: what is where, the network's table says.
+ * What is where, the network's table says.  Without weights the file is empty.
  */
 #ifndef HN_GRAPH_LIBRARY_WEIGHTS_H
 #define HN_GRAPH_LIBRARY_WEIGHTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 
 #define HN_WEIGHTS_ALIGN 64
+#define HN_WEIGHTS_HEAD 64
+#define HN_WEIGHTS_WORD "hone-w/2"
 #define HN_WEIGHTS_PAGE 4096
 #define HN_WEIGHTS_MAX (1u << 17)
 
@@ -33,6 +37,7 @@ struct hn_weights_entry {
 struct hn_weights {
 	uint64_t *offset; /* [n] of each weight in the file */
 	uint64_t n_bytes; /* of the file */
+	uint64_t stamp;	  /* in its head; 0: it is empty */
 	uint32_t n_entry; /* of what is stored, in order */
 	const struct hn_weights_entry *entry;
 };
@@ -43,8 +48,9 @@ struct hn_weights {
 int hn_weights_plan(const struct hn_weight *weight, uint32_t n, struct hn_arena *a,
 		    struct hn_weights *ret, struct hn_err *err) HN_NODISCARD;
 
-/* Write the file, a new one.  HONE_E_DISK_FULL, HONE_E_IO and the like, naming it. */
-int hn_weights_write(const struct hn_weights *w, const char *path,
+/* Write the file, a new one; lasting: it is on the disk after.  HONE_E_DISK_FULL, HONE_E_IO and the
+ * like, naming it. */
+int hn_weights_write(const struct hn_weights *w, const char *path, bool lasting,
 		     struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -58,6 +58,13 @@ static int is_aligned(const void *p, uint64_t bytes)
 	return bytes == 0 || (p != NULL && (uintptr_t)p % ALIGN == 0);
 }
 
+/* Whether these are the weights that the model was compiled with, by their stamp. */
+static int is_own(const struct hone_model *m, const void *weights)
+{
+	return m->stamp == 0 || (weights != NULL && (uintptr_t)weights % ALIGN == 0 &&
+				 ((const uint64_t *)weights)[1] == m->stamp);
+}
+
 /* Check what was given, and make the kernels' environment: the caller's threads, our workspace. */
 static int32_t begin(struct call *c, const struct hone_env *env)
 {
@@ -73,6 +80,9 @@ static int32_t begin(struct call *c, const struct hone_env *env)
 		c->env.workspace_bytes > 0 ? c->arena + c->m->arena_bytes : NULL;
 	c->env.prepared = NULL;
 	c->env.prepared_bytes = 0;
+	if (!is_own(c->m, c->weights)) {
+		return HONE_MODEL_WEIGHTS_DIFFER;
+	}
 	return is_aligned(c->arena, add(c->m->arena_bytes, c->env.workspace_bytes))
 		       ? 0
 		       : HONE_MODEL_ALIGN;
@@ -88,8 +98,10 @@ static void *place(const struct call *c, const struct hone_model_arg *a)
 		return c->out != NULL ? (char *)c->out[a->index] + a->offset : NULL;
 	case HONE_MODEL_ARENA:
 		return c->arena + a->offset;
-	default:
+	case HONE_MODEL_WEIGHTS:
 		return (char *)(uintptr_t)c->weights + a->offset;
+	default:
+		return NULL;
 	}
 }
 
@@ -126,7 +138,7 @@ WEAK int32_t hone_model_prepare(const struct hone_model *m, const void *weights,
 	for (uint32_t i = 0; i < m->n_steps && rc == 0; i++) {
 		const struct hone_model_step *s = &m->steps[i];
 
-		if (s->prepares != 0) {
+		if (s->prepares == HONE_MODEL_PREPARE) {
 			place_all(&c, s, args);
 			rc = m->kernels[s->kernel].prepare_packed(
 				args, (char *)prepared + s->prepared, &c.env);
@@ -142,6 +154,8 @@ static int32_t run_step(struct call *c, const struct hone_model_step *s,
 	void *args[HONE_MODEL_MAX_ARGS];
 
 	place_all(c, s, args);
+	prepared = s->prepares == HONE_MODEL_STORED ? c->weights : prepared;
+	c->env.prepared = NULL;
 	if (prepared != NULL) {
 		c->env.prepared = k->prepared_bytes > 0 ? prepared + s->prepared : NULL;
 		c->env.prepared_bytes = k->prepared_bytes;

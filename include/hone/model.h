@@ -7,10 +7,12 @@
  *     NAME_prepare(weights, prepared, arena, env);              once
  *     NAME_run(weights, prepared, in, out, arena, env);         as often as wanted
  *
- *   weights   NAME_WEIGHTS_BYTES, the file NAME's folder holds, mapped or read; only read
- *   prepared  NAME_PREPARED_BYTES of the caller's, 64-byte aligned; NAME_prepare fills it from the
- *             weights, NAME_run only reads it.  NULL in NAME_run: each call prepares for itself,
- *             in memory from malloc, which is slow
+ *   weights   NAME_WEIGHTS_BYTES, the file NAME's folder holds, mapped or read, 64-byte aligned; only
+ *             read.  They are as the kernels want them, packed when the network was compiled
+ *   prepared  NAME_PREPARED_BYTES of the caller's, 64-byte aligned: 0, so that NULL will do, but of
+ *             a network that was compiled for a machine of another kind.  There NAME_prepare fills
+ *             it from the weights, and NAME_run only reads it; NULL in NAME_run: each call prepares
+ *             for itself, in memory from malloc, which is slow
  *   in, out   pointers to the inputs and outputs, in order; row-major, best 64-byte aligned.  An
  *             output may not overlap an input or another output
  *   arena     NAME_ARENA_BYTES(workers) of the caller's, 64-byte aligned: what lies between the
@@ -23,8 +25,11 @@
  * at a time, of one model or of several, each with an arena, outputs and an environment of its
  * own.  They may share weights and prepared data.
  *
- * NAME_prepare also asks the system for what kernels need (tile registers, hone/kernel.h).  So it
- * is called once in a process even if there is nothing to prepare.
+ * NAME_prepare asks the system for what kernels need (tile registers, hone/kernel.h).  So it is
+ * called once in a process even if there is nothing to prepare.
+ *
+ * Both know the network's own weights by a stamp in their head, and refuse others.  They do not look
+ * at the rest: a mapped file that is cut short ends in a SIGBUS, so look at its size first.
  *
  * The functions here do the work for any model; NAME_run and the others call them with NAME_model.
  * Each compiled model brings them along, as weak symbols whose names carry the version of the
@@ -40,15 +45,16 @@
 extern "C" {
 #endif
 
-#define HONE_MODEL_ABI 1
-#define hone_model_arena_bytes hone_model_arena_bytes_1
-#define hone_model_prepare hone_model_prepare_1
-#define hone_model_run hone_model_run_1
-#define hone_model_run_timed hone_model_run_timed_1
+#define HONE_MODEL_ABI 2
+#define hone_model_arena_bytes hone_model_arena_bytes_2
+#define hone_model_prepare hone_model_prepare_2
+#define hone_model_run hone_model_run_2
+#define hone_model_run_timed hone_model_run_timed_2
 
 #define HONE_MODEL_VERSION (-16) /* the table is of another version than these functions */
 #define HONE_MODEL_ALIGN (-17)	 /* arena or prepared data is not 64-byte aligned, or missing */
 #define HONE_MODEL_INIT (-18)	 /* the system refuses tile registers */
+#define HONE_MODEL_WEIGHTS_DIFFER (-19) /* not this network's weights, or not 64-byte aligned */
 
 #define HONE_MODEL_MAX_ARGS 256 /* of a kernel */
 
@@ -65,7 +71,9 @@ enum hone_model_place {
 	HONE_MODEL_INPUT,
 	HONE_MODEL_OUTPUT,
 	HONE_MODEL_ARENA,
-	HONE_MODEL_WEIGHTS
+	HONE_MODEL_WEIGHTS,
+	HONE_MODEL_NOWHERE, /* a weight that is read in its prepared form alone: a null pointer */
+	HONE_MODEL_N_PLACES
 };
 
 /* Where an argument of a step lies. */
@@ -85,13 +93,19 @@ struct hone_model_kernel {
 	uint64_t workspace_bytes, worker_bytes; /* once, and for each worker */
 };
 
+/* What is to be done for a step's prepared block. */
+enum hone_model_block {
+	HONE_MODEL_NOTHING, /* there is none, or an earlier step's serves */
+	HONE_MODEL_PREPARE, /* NAME_prepare makes it */
+	HONE_MODEL_STORED   /* `hone compile` made it: it lies in weights */
+};
+
 struct hone_model_step {
 	const char *name; /* for people */
 	uint32_t kernel;
 	uint32_t first_arg, n_args; /* in the model's args */
-	uint32_t prepares;	    /* 1: the prepared block is made for this step; 0: there is
-				     * none, or an earlier step's serves */
-	uint64_t prepared;	    /* offset of the block */
+	uint32_t prepares; /* enum hone_model_block */
+	uint64_t prepared; /* offset of the block, in weights where it is stored */
 };
 
 struct hone_model {
@@ -104,6 +118,7 @@ struct hone_model {
 	const struct hone_model_arg *args;
 	uint64_t weights_bytes, prepared_bytes;
 	uint64_t arena_bytes; /* without workspace; a multiple of 64 */
+	uint64_t stamp;	      /* the weights' second eight bytes, a hash of them; 0: not looked at */
 };
 
 /* The arena's bytes for so many workers; below 1 counts as 1. */

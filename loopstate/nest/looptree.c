@@ -7,12 +7,11 @@
 #include "loopstate/nest/looptree.h"
 
 #include "base/arith.h"
-#include "loopstate/dag/constant.h"
 #include "loopstate/dag/dag_priv.h"
-#include "loopstate/dag/size.h"
 #include "loopstate/expr/simplify.h"
 #include "loopstate/nest/memory.h"
 #include "loopstate/nest/layout.h"
+#include "loopstate/nest/prepare.h"
 #include "loopstate/state/inline.h"
 #include "loopstate/state/intrin.h"
 #include "loopstate/state/pipeline.h"
@@ -421,102 +420,6 @@ static int make_buffers(struct build *x, const struct hn_buffer **ret, struct hn
 	return 0;
 }
 
-/* Whether nest n can run before the first call: it and all in it read constant inputs alone,
- * each other, and what runs there too, and no size that a call passes. */
-struct can_prepare {
-	const struct hn_dag *dag;
-	const uint8_t *dependence;
-	bool *there; /* [n_stage] computed before the first call */
-	bool yes;
-};
-
-static void see_read(const struct hn_expr *e, void *ctx)
-{
-	struct can_prepare *c = ctx;
-
-	if (e->op == HN_EXPR_LOAD) {
-		c->yes = c->yes && (c->dag->op[e->ref]->kind == HN_OP_PLACEHOLDER ||
-				    c->there[e->ref]);
-	}
-	c->yes = c->yes && !hn_expr_is_size(e);
-}
-
-static void see_value(const struct hn_expr *e, const char *owner, uint32_t k, void *ctx)
-{
-	(void)owner;
-	(void)k;
-	hn_expr_visit(e, see_read, ctx);
-}
-
-static bool has_sized_axis(const struct hn_op *op)
-{
-	for (uint32_t i = 0; i < op->n_dim + op->n_reduce; i++) {
-		if (hn_op_extent(op, i) != NULL) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Marks (or, with yes = false, unmarks) the stages of nest n. */
-static void mark(struct can_prepare *c, const struct hn_node *n, bool yes)
-{
-	c->there[n->stage] = yes;
-	c->yes = c->yes && c->dependence[n->stage] != HN_VARIES &&
-		 !has_sized_axis(c->dag->op[n->stage]);
-	for (uint32_t k = 0; k < n->n_child; k++) {
-		mark(c, n->child[k], yes);
-	}
-}
-
-static void see_nest(struct can_prepare *c, const struct hn_node *n)
-{
-	if (n->kind == HN_NODE_STMT) {
-		hn_dag_op_exprs(c->dag->op[n->stage], see_value, c);
-	}
-	for (uint32_t k = 0; k < n->n_child && c->yes; k++) {
-		see_nest(c, n->child[k]);
-	}
-}
-
-static bool can_prepare(struct can_prepare *c, const struct hn_node *nest)
-{
-	c->yes = true;
-	mark(c, nest, true);
-	if (c->yes) {
-		see_nest(c, nest);
-	}
-	if (!c->yes) {
-		mark(c, nest, false);
-	}
-	return c->yes;
-}
-
-/* Of the nests at root, those that need nothing but constant inputs. */
-static const bool *find_prepared(const struct build *x, const struct hn_looptree *t)
-{
-	uint8_t *dependence = HN_NEW_ARRAY(x->a, uint8_t, x->s->n_stage);
-	bool *prepared = HN_NEW_ARRAY(x->a, bool, x->s->n_stage), any = false;
-
-	for (uint32_t k = 0; k < t->root->n_child && !any; k++) {
-		any = t->buffer[t->root->child[k]->stage].lifetime == HN_LIFETIME_KERNEL;
-	}
-	if (!any) {
-		return prepared;
-	}
-	hn_dag_find_constant(x->dag, x->s->root_dag, dependence);
-	struct can_prepare c = { x->dag, dependence,
-				 HN_NEW_ARRAY(x->a, bool, x->s->n_stage), true };
-
-	for (uint32_t k = 0; k < t->root->n_child; k++) {
-		const struct hn_node *nest = t->root->child[k];
-
-		prepared[nest->stage] = t->buffer[nest->stage].lifetime == HN_LIFETIME_KERNEL &&
-					can_prepare(&c, nest);
-	}
-	return prepared;
-}
-
 struct surround {
 	const bool *around; /* [n_loop] */
 	uint32_t n_loop;
@@ -586,7 +489,7 @@ int hn_looptree_build(const struct hn_state *s, struct hn_arena *a,
 	t->bounds = x.b;
 	t->root = make_root(&x);
 	t->n_loop = x.n_loop;
-	t->prepared = find_prepared(&x, t);
+	t->prepared = hn_prepare_find(t, a);
 	*ret = t;
 	return 0;
 }

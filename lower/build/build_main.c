@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/jw.h"
+#include "loopstate/nest/prepare.h"
 #include "lower/build/build.h"
 #include "lower/build/check.h"
 #include "proto/addr.h"
@@ -201,9 +202,14 @@ static int print_views(const struct command *c, const struct hn_looptree *tree,
 	return rc;
 }
 
-/* What a caller of the kernel has to provide, as the header's macros say it. */
-static int write_facts(const char *path, const struct hn_artefact *made, struct hn_err *err)
+/* What a caller of the kernel has to provide, as the header's macros say it, and which inputs it
+ * reads beside what is prepared. */
+static int write_facts(const char *path, const struct hn_build_answer *ans, struct hn_arena *a,
+		       struct hn_err *err)
 {
+	const struct hn_artefact *made = &ans->artefact;
+	uint32_t n = ans->tree->dag->n_input;
+	bool *reads = HN_NEW_ARRAY(a, bool, n);
 	struct hn_buf text;
 	struct hn_jw w;
 	int rc;
@@ -215,6 +221,12 @@ static int write_facts(const char *path, const struct hn_artefact *made, struct 
 	hn_jw_uint(&w, "worker_bytes", made->per_worker_bytes);
 	hn_jw_uint(&w, "prepared_bytes", made->prepared_bytes);
 	hn_jw_bool(&w, "init", made->tiles);
+	hn_prepare_reads(ans->tree, a, reads);
+	hn_jw_list(&w, "reads");
+	for (uint32_t i = 0; i < n; i++) {
+		hn_jw_bool(&w, NULL, reads[i]);
+	}
+	hn_jw_end(&w);
 	hn_jw_end(&w);
 	hn_jw_done(&w);
 	rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the facts")
@@ -224,7 +236,7 @@ static int write_facts(const char *path, const struct hn_artefact *made, struct 
 }
 
 static int write_results(const struct command *c, const struct hn_build_answer *ans,
-			 struct hn_err *err)
+			 struct hn_arena *a, struct hn_err *err)
 {
 	int rc = 0;
 
@@ -242,7 +254,7 @@ static int write_results(const struct command *c, const struct hn_build_answer *
 		hn_buf_fini(&text);
 	}
 	if (rc == 0 && c->facts) {
-		rc = write_facts(c->facts, &ans->artefact, err);
+		rc = write_facts(c->facts, ans, a, err);
 	}
 	if (rc == 0 && c->check) {
 		rc = hn_check_write(c->check, ans->dag, ans->tree, c->request.symbol, &ans->artefact,
@@ -262,7 +274,7 @@ static int build(struct hn_builder *b, const struct command *c, struct hn_arena 
 		 struct hn_build_answer *ans)
 {
 	hn_build(b, &c->request, a, ans);
-	return ans->verdict == HN_VERDICT_OK ? write_results(c, ans, &ans->why) : 1;
+	return ans->verdict == HN_VERDICT_OK ? write_results(c, ans, a, &ans->why) : 1;
 }
 
 static int show(const struct command *c, struct hn_arena *a, struct hn_err *err)

@@ -61,7 +61,7 @@ static LLVMValueRef array(const struct table *t, LLVMValueRef *v, uint32_t n)
 static LLVMValueRef structure(const struct table *t, const struct field *f, uint32_t n,
 			      size_t bytes)
 {
-	LLVMValueRef v[16];
+	LLVMValueRef v[20];
 
 	hn_assert(n <= HN_COUNT_OF(v));
 	for (uint32_t i = 0; i < n; i++) {
@@ -189,7 +189,10 @@ static LLVMValueRef steps(const struct table *t)
 			AT(hone_model_step, kernel, word(t, s->kernel)),
 			AT(hone_model_step, first_arg, word(t, first)),
 			AT(hone_model_step, n_args, word(t, k->n_arg)),
-			AT(hone_model_step, prepares, word(t, prepares[i])),
+			AT(hone_model_step, prepares,
+			   word(t, s->stored     ? HONE_MODEL_STORED
+				   : prepares[i] ? HONE_MODEL_PREPARE
+						 : HONE_MODEL_NOTHING)),
 			AT(hone_model_step, prepared,
 			   size(t, k->prepared_bytes ? s->prepared : 0)),
 		};
@@ -219,6 +222,7 @@ static void emit_table(struct table *t)
 		AT(hone_model, weights_bytes, size(t, m->weights_bytes)),
 		AT(hone_model, prepared_bytes, size(t, m->prepared_bytes)),
 		AT(hone_model, arena_bytes, size(t, m->arena_bytes)),
+		AT(hone_model, stamp, size(t, m->stamp)),
 	};
 	LLVMValueRef v = STRUCTURE(t, hone_model, f);
 	char *name = hn_arena_printf(t->e->a, "%s_model", m->name);

@@ -3,10 +3,12 @@
  *     hone-board [TARGET [INDEX [INCARNATION]]]
  *     hone-board --check FILE
  *     hone-board --network FILE
+ *     hone-board --prepare MODEL WEIGHTS OBJECTS OUT
  *
  * Frames on standard input and output (docs/frames.md); INDEX and INCARNATION are those
- * of struct hn_board_place.  The other forms answer `hone` with one line of JSON: the second runs
- * the cases of a file that hone-build wrote (check.h), the third whole networks in turn (network.h).
+ * of struct hn_board_place.  The other forms are for `hone`.  They answer with one line of JSON: the
+ * second runs the cases of a file that hone-build wrote (check.h), the third whole networks in turn
+ * (network.h).  The fourth makes the prepared blocks of a compiled network (prepare.h).
  *
  * Small on purpose: no LLVM, no threads, little memory, so that a fork is cheap and safe.
  * It ends with its parent, or when a frame makes no sense.
@@ -22,6 +24,7 @@
 #include "measure/board/check.h"
 #include "measure/board/child.h"
 #include "measure/board/network.h"
+#include "measure/board/prepare.h"
 #include "measure/board/tiles.h"
 
 static int greet(const char *target, struct hn_err *err)
@@ -102,6 +105,17 @@ static int answer(size_t form, const char *path)
 	return rc != 0 ? 10 - rc : 0;
 }
 
+static int prepare(char **files)
+{
+	struct hn_err err = { 0 };
+	int rc = hn_prepare_run(files[0], files[1], files[2], files[3], &err);
+
+	if (rc != 0) {
+		fprintf(stderr, "hone-board: %s\n", err.msg);
+	}
+	return rc != 0 ? 10 - rc : 0;
+}
+
 /* Before the first fork: children have what their parent has.  Kernels that use none run without. */
 static void ask_for_tiles(void)
 {
@@ -134,6 +148,9 @@ int main(int argc, char **argv)
 		if (strcmp(at.target, asked[i].word) == 0) {
 			return answer(i, argv[2]);
 		}
+	}
+	if (argc == 6 && strcmp(at.target, "--prepare") == 0) {
+		return prepare(argv + 2);
 	}
 	if (ops == NULL) {
 		fprintf(stderr, "hone-board: no driver for target \"%.100s\"\n",

@@ -62,6 +62,7 @@ done <"$work/files"
 [ "$(wc -l <"$work/files")" = 9 ] || die "files: $(cat "$work/files")"
 compiled small "$work/linked" -I"$a" "$a/model.o" "$a/hone_pool.o"
 right "$work/linked" "$a/model.weights"
+grep -q '^#define small_PREPARED_BYTES UINT64_C(0)$' "$a/model.h" || die "something is left to prepare"
 [ -z "$(nm -u "$a/hone_model.o")" ] || die "the run time needs $(nm -u "$a/hone_model.o")"
 
 # Loaded; it shows the network's functions alone.
@@ -69,6 +70,11 @@ compiled small "$work/loaded" -DSHARED -I"$a" "$a/hone_pool.o" -ldl
 right "$work/loaded" "$a/libmodel.so" "$a/model.weights"
 shown=$(nm -D --defined-only "$a/libmodel.so" | sed 's/.* //' | tr '\n' ' ')
 [ "$shown" = "small_arena_bytes small_model small_prepare small_run small_run_timed " ] || die "shown: $shown"
+
+# Another network's weights: the stamp in the head differs.
+cp "$a/model.weights" "$work/foreign.weights"
+printf '\001\002' | dd of="$work/foreign.weights" bs=1 seek=8 conv=notrunc 2>/dev/null
+[ "$("$work/linked" "$work/foreign.weights")" = "not prepared" ] || die "foreign weights were taken"
 
 # Twice the same, elsewhere and over itself.
 make "$work/b b" small || die "make: $(cat "$work/said")"
@@ -149,6 +155,7 @@ if [ "$(uname -m)" = x86_64 ] && command -v $compiler >/dev/null && [ -n "$emula
 	make "$d" small "$neon" "$work/arm-kernels" || die "aarch64: $(cat "$work/said")"
 	[ "$(only "$d")" = "hone hone_model.c hone_pool.c libmodel.so model.h model.o model.weights " ] ||
 		die "aarch64: $(only "$d")"
+	grep -q '^#define small_PREPARED_BYTES UINT64_C([1-9]' "$d/model.h" || die "aarch64: prepared by whom?"
 	compiled small "$work/linked" -DRUNS=5 -static -I"$d" "$d/model.o" "$d/hone_pool.c"
 	right "$emulator" "$work/linked" "$d/model.weights"
 	if command -v ld.lld >/dev/null; then

@@ -55,7 +55,7 @@ static void read_kernel(const char *dir, struct hn_model_kernel *k,
 	k->worker_bytes = number(header.s, "_WORKSPACE_BYTES(", 1);
 	k->prepared_bytes = number(header.s, "_PREPARED_BYTES UINT64", 0);
 	k->init = strstr(header.s, "_init(void)") != NULL;
-	*ret = (struct hn_library_object){ object.s, object.n };
+	*ret = (struct hn_library_object){ object.s, object.n, NULL };
 }
 
 /* Small whole numbers, so that every sum is exact; the same in network_run.c. */

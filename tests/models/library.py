@@ -16,7 +16,7 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_vo
 
 import numpy as np
 
-ABI = 1
+ABI = 2
 ALIGN = 64
 GUARD_BYTES = 256
 FILL = 0xFF
@@ -77,6 +77,7 @@ class Model(ctypes.Structure):
         ("weights_bytes", c_uint64),
         ("prepared_bytes", c_uint64),
         ("arena_bytes", c_uint64),
+        ("stamp", c_uint64),
     ]
 
 

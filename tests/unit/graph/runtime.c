@@ -94,7 +94,7 @@ static const struct hone_model_step steps[] = {
 };
 static const struct hone_model model = {
 	HONE_MODEL_ABI, 1,     2,    2,	  4,   11, "small", in, out,
-	kernels,	steps, args, 192, 128, 192
+	kernels,	steps, args, 192, 128, 192, 0
 };
 
 struct memory {
@@ -272,6 +272,65 @@ static void *run_often(void *arg)
 	return NULL;
 }
 
+/* The model with its blocks in weights: what was prepared lies there, and nobody prepares. */
+static void blocks_come_with_the_weights(void **state)
+{
+	static struct hone_model_step stored[HN_COUNT_OF(steps)];
+	static struct hone_model_arg less[HN_COUNT_OF(args)];
+	static struct memory m;
+	struct hone_model with = model;
+
+	(void)state;
+	fill(&m, 3);
+	memcpy(stored, steps, sizeof steps);
+	memcpy(less, args, sizeof args);
+	for (size_t i = 0; i < HN_COUNT_OF(stored); i++) {
+		if (stored[i].kernel == 0) {
+			stored[i].prepares = HONE_MODEL_STORED;
+			stored[i].prepared = i == 3 ? 128 : 64; /* what sum prepares is its weight */
+			less[stored[i].first_arg + 1].place = HONE_MODEL_NOWHERE;
+		}
+	}
+	with.steps = stored;
+	with.args = less;
+	with.prepared_bytes = 0;
+	seen.n_prepare = 0;
+	assert_int_equal(hone_model_prepare(&with, m.weights, NULL, m.arena, NULL), 0);
+	assert_int_equal(seen.n_prepare, 0);
+	assert_int_equal(hone_model_run(&with, m.weights, NULL, (const void *[]){ m.x },
+					(void *[]){ m.y, m.z }, m.arena, NULL),
+			 0);
+	assert_true(is_right(&m, 3));
+	assert_null(seen.arg[1]);
+	assert_ptr_equal(seen.env.prepared, m.weights + 128);
+	assert_int_equal(seen.env.prepared_bytes, 4 * N);
+}
+
+/* Another network's weights, or none. */
+static void foreign_weights_are_told(void **state)
+{
+	static struct memory m;
+	struct hone_model with = model;
+	const void *const from[] = { m.x };
+	void *const to[] = { m.y, m.z };
+
+	(void)state;
+	fill(&m, 3);
+	with.stamp = 77;
+	((uint64_t *)(void *)m.weights)[1] = 77;
+	assert_int_equal(hone_model_prepare(&with, m.weights, m.prepared, m.arena, NULL), 0);
+	assert_int_equal(hone_model_run(&with, m.weights, m.prepared, from, to, m.arena, NULL), 0);
+	((uint64_t *)(void *)m.weights)[1] = 78;
+	assert_int_equal(hone_model_prepare(&with, m.weights, m.prepared, m.arena, NULL),
+			 HONE_MODEL_WEIGHTS_DIFFER);
+	for (int i = 0; i < 3; i++) {
+		const char *weights = i == 0 ? m.weights : i == 1 ? m.weights + 8 : NULL;
+
+		assert_int_equal(hone_model_run(&with, weights, m.prepared, from, to, m.arena, NULL),
+				 HONE_MODEL_WEIGHTS_DIFFER);
+	}
+}
+
 static void two_threads_run_one_model(void **state)
 {
 	static struct memory m[2];
@@ -371,6 +430,8 @@ int main(void)
 		cmocka_unit_test(sizes_do_not_wrap),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(steps_are_timed),
+		cmocka_unit_test(blocks_come_with_the_weights),
+		cmocka_unit_test(foreign_weights_are_told),
 		cmocka_unit_test(two_threads_run_one_model),
 		cmocka_unit_test(a_step_costs_little),
 		cmocka_unit_test(the_header_is_for_anyone),

@@ -50,9 +50,10 @@ static void weights_get_their_places(void **state)
 	for (uint32_t same = 0; same < 2; same++) {
 		ms_make(&s, MS_ALL - 4);
 		assert_int_equal(settle(&s, same, &a, &m, &err), 0);
-		assert_int_equal(m.weights_bytes, same ? MS_ALL : 2 * MS_ALL);
-		assert_int_equal(m.step[0].arg[1].offset, 0);
-		assert_int_equal(m.step[2].arg[1].offset, same ? 0 : MS_ALL);
+		assert_int_equal(m.weights_bytes, HN_WEIGHTS_PAGE + (same ? MS_ALL : 2 * MS_ALL));
+		assert_int_not_equal(m.stamp, 0);
+		assert_int_equal(m.step[0].arg[1].offset, HN_WEIGHTS_HEAD);
+		assert_int_equal(m.step[2].arg[1].offset, HN_WEIGHTS_HEAD + (same ? 0 : MS_ALL));
 		assert_int_equal(m.step[2].arg[1].index, 0);
 		assert_int_equal(m.step[2].prepared, same ? 0 : MS_ALL);
 		assert_int_equal(m.prepared_bytes, same ? MS_ALL : 2 * MS_ALL);

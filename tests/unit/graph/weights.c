@@ -21,7 +21,7 @@ static void read_back(const struct hn_weights *w, struct hn_buf *ret)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/w", dir);
-	if (hn_weights_write(w, path, &err) != 0 ||
+	if (hn_weights_write(w, path, false, &err) != 0 ||
 	    hn_file_read(path, 1 << 28, ret, &err) != 0) {
 		fail_msg("%s", err.msg);
 	}
@@ -44,6 +44,13 @@ static void check(const struct hn_weight *w, uint32_t n, const struct hn_weights
 	hn_buf_init(&file);
 	read_back(p, &file);
 	assert_int_equal(p->n_bytes % HN_WEIGHTS_PAGE, 0);
+	if (n > 0) {
+		uint64_t stamp;
+
+		assert_memory_equal(file.s, HN_WEIGHTS_WORD, 8);
+		memcpy(&stamp, file.s + 8, 8); /* little endian */
+		assert_int_equal(stamp, p->stamp);
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		assert_int_equal(p->offset[i] % HN_WEIGHTS_ALIGN, 0);
 		for (uint64_t k = 0; k < w[i].n_bytes; k++) {
@@ -124,6 +131,34 @@ static void any_weights_come_back(void **state)
 	hn_arena_fini(&a);
 }
 
+static uint64_t stamp_of(const float *x, uint64_t n, uint64_t n_ones)
+{
+	const struct hn_weight w[] = { { x, 4 * n, 4, 0 }, { NULL, 4 * n_ones, 4, 0x3f800000 } };
+	struct hn_err err = { 0 };
+	struct hn_weights p;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_weights_plan(w, HN_COUNT_OF(w), &a, &p, &err), 0);
+	hn_arena_fini(&a);
+	return p.stamp;
+}
+
+/* Whatever changes in the file changes its stamp, and nothing else does. */
+static void the_stamp_is_of_the_bytes(void **state)
+{
+	static float x[8] = { 1, 2 }, y[8] = { 1, 2 };
+	uint64_t stamp = stamp_of(x, 8, 5);
+
+	(void)state;
+	assert_int_not_equal(stamp, 0);
+	assert_int_equal(stamp_of(y, 8, 5), stamp);
+	assert_int_not_equal(stamp_of(x, 7, 5), stamp);
+	assert_int_not_equal(stamp_of(x, 8, 6), stamp);
+	y[7] = -1e-30F;
+	assert_int_not_equal(stamp_of(y, 8, 5), stamp);
+}
+
 static void nonsense_is_refused(void **state)
 {
 	static const struct {
@@ -159,7 +194,7 @@ static void trouble_is_said(void **state)
 	(void)state;
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_weights_plan(&w, 1, &a, &p, &err), 0);
-	assert_int_equal(hn_weights_write(&p, "/nowhere/w", &err), -HONE_E_IO);
+	assert_int_equal(hn_weights_write(&p, "/nowhere/w", true, &err), -HONE_E_IO);
 	assert_non_null(strstr(err.msg, "/nowhere/w: "));
 	hn_arena_fini(&a);
 }
@@ -169,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_stored_once),
 		cmocka_unit_test(any_weights_come_back),
+		cmocka_unit_test(the_stamp_is_of_the_bytes),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(trouble_is_said),
 	};

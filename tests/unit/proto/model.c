@@ -107,7 +107,7 @@ static void no_output(struct ms *s)
 }
 static void no_place(struct ms *s)
 {
-	s->arg[2][2].place = 4;
+	s->arg[2][2].place = HONE_MODEL_N_PLACES;
 }
 static void arena_numbered(struct ms *s)
 {
@@ -137,6 +137,34 @@ static void prepared_overlaps(struct ms *s)
 static void prepared_past(struct ms *s)
 {
 	s->step[2].prepared = 2 * MS_ALL;
+}
+static void stored_odd(struct ms *s)
+{
+	s->step[0].stored = true;
+	s->step[0].prepared = 32;
+}
+static void stored_past(struct ms *s)
+{
+	s->step[0].stored = true;
+	s->step[0].prepared = MS_ALL + 64;
+}
+static void stored_nothing(struct ms *s)
+{
+	s->step[1].stored = true;
+}
+static void nowhere_but_made(struct ms *s)
+{
+	s->arg[0][1] = ms_at(HONE_MODEL_NOWHERE, 0);
+}
+static void nowhere_but_varies(struct ms *s)
+{
+	s->step[0].stored = true;
+	s->arg[0][0] = ms_at(HONE_MODEL_NOWHERE, 0);
+}
+static void writes_nowhere(struct ms *s)
+{
+	s->step[0].stored = true;
+	s->arg[0][2] = ms_at(HONE_MODEL_NOWHERE, 0);
 }
 static void prepared_shared(struct ms *s)
 {
@@ -237,6 +265,12 @@ static const struct {
 	{ prepared_overlaps, "steps[2].prepared: overlaps another block" },
 	{ prepared_past, "steps[2].prepared: goes past prepared_bytes" },
 	{ prepared_shared, "steps[2].prepared: overlaps another block" },
+	{ stored_odd, "steps[0].prepared: not a multiple of 64" },
+	{ stored_past, "steps[0].prepared: goes past weights_bytes" },
+	{ stored_nothing, "steps[1].stored: it prepares nothing" },
+	{ nowhere_but_made, "steps[0].args[1]: only a constant input of a step whose" },
+	{ nowhere_but_varies, "steps[0].args[0]: only a constant input of a step whose" },
+	{ writes_nowhere, "steps[0].args[2]: only a constant input of a step whose" },
 	{ arena_odd, "arena_bytes: not a multiple of 64" },
 	{ too_large, "kernels[0].worker_bytes: more than 2^50 bytes" },
 	{ no_outputs, "kernels[1]: not 1 to 64 outputs" },
@@ -305,11 +339,42 @@ static void rows_lie_side_by_side(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A block in weights is nobody's to make, may lie anywhere in them, and comes back from text. */
+static void blocks_are_stored(void **state)
+{
+	struct hn_err err = { 0 };
+	const struct hn_model *back;
+	struct hn_arena a;
+	struct hn_buf text;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	ms_make(&s, MS_ALL - 64);
+	s.m.prepared_bytes = 0;
+	s.m.stamp = UINT64_C(0x8000000000000001);
+	for (uint32_t i = 0; i < 3; i += 2) {
+		s.step[i].stored = true;
+		s.step[i].prepared = MS_ALL + 64;
+		s.arg[i][1] = ms_at(HONE_MODEL_NOWHERE, 0);
+	}
+	assert_int_equal(hn_model_check(&s.m, &err), 0);
+	assert_false(hn_model_prepares(&s.m, &a)[0]);
+	hn_model_write(&s.m, &text);
+	assert_int_equal(hn_model_read("t", text.s, text.n, &a, &back, &err), 0);
+	assert_true(back->stamp == s.m.stamp && back->step[2].stored);
+	assert_int_equal(back->step[2].prepared, MS_ALL + 64);
+	assert_int_equal(back->step[2].arg[1].place, HONE_MODEL_NOWHERE);
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+}
+
 /* A word of the right text replaced by another. */
 static const struct {
 	const char *from, *to, *says;
 } edits[] = {
-	{ "hone-model/1", "hone-model/2", "t: format: must be hone-model/1" },
+	{ "hone-model/2", "hone-model/1", "t: format: must be hone-model/2" },
 	{ "\"name\":\"small\"", "\"name\":7", "t: name: must be a string" },
 	{ "\"arena_bytes\"", "\"arena\"", "t: arena: no such member" },
 	{ "\"arena_bytes\"", "\"format name\"", "t: format name: no such member" },
@@ -340,6 +405,12 @@ static const struct {
 	  "t: kernels[0].inputs: must be of at least one row" },
 	{ "\"inputs\":[16384,", "\"inputs\":[[1,-256,256],",
 	  "t: kernels[0].inputs: must be a whole number" },
+	{ "\"stored\":false", "\"stored\":0", "t: steps[0].stored: must be true or" },
+	{ "[\"arena\",0]]}", "[\"arena\",0]],\"stored\":true}",
+	  "t: steps[1].stored: must be left" },
+	{ "\"stamp\":\"0", "\"stamp\":\"", "t: stamp: must be 16 digits" },
+	{ "\"stamp\":\"0", "\"stamp\":\"-", "t: stamp: must be 16 digits" },
+	{ "[\"input\",0,0]", "[\"nowhere\",0]", "t: steps[0].args[0]: must be [" },
 	{ "[{\"name\":\"x\"", "[7,{\"name\":\"x\"", "t: inputs[0]: must be an object" },
 };
 
@@ -456,6 +527,7 @@ int main(void)
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(rows_lie_side_by_side),
 		cmocka_unit_test(blocks_are_shared),
+		cmocka_unit_test(blocks_are_stored),
 		cmocka_unit_test(wrong_texts_are_refused),
 		cmocka_unit_test(the_page_is_right),
 		cmocka_unit_test(no_text_crashes),
