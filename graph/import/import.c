@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/import/dims.h"
 #include "graph/op/dtype.h"
 #include "graph/pass/pass.h"
 
@@ -259,44 +260,8 @@ int hn_import_node(struct hn_importer *i, const struct hn_onnx_node *n)
 
 /* -- inputs and outputs ----------------------------------------------------------------- */
 
-static struct hn_import_dim *find_dim(struct hn_importer *i, const char *name)
-{
-	for (uint32_t k = 0; k < i->im->n_dim; k++) {
-		if (strcmp(i->im->dim[k].name, name) == 0) {
-			i->im->dim[k].used = true;
-			return &i->im->dim[k];
-		}
-	}
-	return NULL;
-}
-
-/* The number of dimension d; 0, and its name among the missing ones, where nobody knows it. */
-static int64_t import_dim(struct hn_importer *i, const struct hn_onnx_value_info *v,
-			  uint32_t d, struct hn_buf *missing)
-{
-	const struct hn_onnx_dim *dim = &v->dim[d];
-	const char *place = hn_arena_printf(i->g->arena, "%s:%u", v->name, d);
-	const char *name = dim->kind == HN_ONNX_DIM_PARAM && *dim->dim_param != '\0' &&
-					   strcmp(dim->dim_param, "?") != 0
-				   ? dim->dim_param
-				   : place;
-	const struct hn_import_dim *given = find_dim(i, place);
-
-	given = given != NULL ? given : find_dim(i, name);
-	if (given != NULL) {
-		return given->value;
-	}
-	if (dim->kind == HN_ONNX_DIM_VALUE && dim->dim_value > 0) {
-		return dim->dim_value;
-	}
-	if (strstr(missing->s, name) == NULL) {
-		hn_buf_printf(missing, " --dim %s=..", name);
-	}
-	return 0;
-}
-
 static int import_input(struct hn_importer *i, const struct hn_onnx_value_info *v,
-			struct hn_buf *missing)
+			struct hn_dims *dims)
 {
 	enum hn_dtype t = v->is_tensor ? hn_dtype_of_onnx(v->elem_type) : HN_N_DTYPE;
 	int64_t *shape = HN_NEW_ARRAY(i->g->arena, int64_t, v->n_dim);
@@ -309,9 +274,7 @@ static int import_input(struct hn_importer *i, const struct hn_onnx_value_info *
 			       : !v->has_shape	 ? "no shape is said"
 						 : "more than 8 dimensions");
 	}
-	for (uint32_t d = 0; d < v->n_dim; d++) {
-		shape[d] = import_dim(i, v, d, missing);
-	}
+	hn_dims_shape(dims, v, shape);
 	value = hn_graph_input(i->g, v->name, t, v->n_dim, shape);
 	if (hn_gvalue_elements(&i->g->value[value]) > HN_GRAPH_MAX_ELEMENTS) {
 		return hn_fail(i->err, HONE_E_QUOTA, "input %.80s has shape %s", v->name,
@@ -325,10 +288,14 @@ static int import_input(struct hn_importer *i, const struct hn_onnx_value_info *
 static int import_inputs(struct hn_importer *i)
 {
 	const struct hn_onnx_graph *from = i->model->graph;
-	struct hn_buf missing;
+	struct hn_dims dims;
+	uint32_t most = 0;
 	int rc = 0;
 
-	hn_buf_init(&missing);
+	for (uint32_t k = 0; k < from->n_input; k++) {
+		most += from->input[k].n_dim;
+	}
+	hn_dims_init(&dims, i->im, most, i->g->arena);
 	i->g->input = HN_NEW_ARRAY(i->g->arena, int32_t, from->n_input);
 	for (uint32_t k = 0; rc == 0 && k < from->n_input; k++) {
 		const char *name = from->input[k].name;
@@ -339,21 +306,10 @@ static int import_inputs(struct hn_importer *i)
 		rc = *hn_names_at(&i->name, name, UNKNOWN) != UNKNOWN
 			     ? hn_fail(i->err, HONE_E_INVALID,
 				       "input %.80s is there twice", name)
-			     : import_input(i, &from->input[k], &missing);
+			     : import_input(i, &from->input[k], &dims);
 	}
-	if (rc == 0 && missing.n > 0) {
-		rc = hn_fail(i->err, HONE_E_INVALID,
-			     "the model leaves dimensions open; give their sizes:%s",
-			     missing.s);
-	}
-	for (uint32_t k = 0; rc == 0 && k < i->im->n_dim; k++) {
-		if (!i->im->dim[k].used) {
-			rc = hn_fail(i->err, HONE_E_INVALID,
-				     "--dim %.80s: no input has a dimension of that name",
-				     i->im->dim[k].name);
-		}
-	}
-	hn_buf_fini(&missing);
+	rc = rc ? rc : hn_dims_check(&dims, i->err);
+	hn_dims_fini(&dims);
 	return rc;
 }
 
