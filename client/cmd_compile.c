@@ -4,14 +4,11 @@
  * Kernels are made side by side, one thread for each core, by runs of hone-build.  model.json says
  * where each comes from.  Ctrl-C ends it between two kernels; then nothing was written to DIR.
  */
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -21,9 +18,8 @@
 #include "client/kernel.h"
 #include "client/library.h"
 #include "client/network.h"
+#include "client/place.h"
 #include "graph/library/assemble.h"
-
-#define FILE_NAME "model"
 
 struct made {
 	struct hn_kernel kernel;
@@ -174,7 +170,7 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 			  struct hn_err *err)
 {
 	const struct hn_model *m = &made->model;
-	char *path = hn_arena_printf((struct hn_arena *)&c->net.arena, "%s/" FILE_NAME ".json",
+	char *path = hn_arena_printf((struct hn_arena *)&c->net.arena, "%s/" HN_PLACE_FILE ".json",
 				     c->o->out);
 	struct hn_buf b;
 	struct hn_jw w;
@@ -183,7 +179,7 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 	hn_buf_init(&b);
 	hn_jw_init(&w, &b);
 	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "format", "hone-network/1");
+	hn_jw_str(&w, "format", HN_PLACE_FORMAT);
 	hn_jw_str(&w, "name", m->name);
 	hn_jw_str(&w, "target", c->net.net.n_task > 0 ? c->made[0].kernel.target_line : "");
 	hn_jw_str(&w, "hone", HONE_VERSION);
@@ -248,7 +244,7 @@ static int write_library(struct compile *c, struct hn_err *err)
 		object[i] = c->made[i].object;
 		object[i].reads = c->made[i].kernel.reads;
 	}
-	l = (struct hn_library){ .file = FILE_NAME,
+	l = (struct hn_library){ .file = HN_PLACE_FILE,
 				 .target_line = c->made[0].kernel.target_line,
 				 .model = &made.model,
 				 .n_weight = made.n_weight,
@@ -284,35 +280,6 @@ static int compile(struct compile *c, struct hn_err *err)
 	return rc;
 }
 
-/* Before the work begins, which may take minutes: DIR can be written to, or the nearest folder
- * above it that is there. */
-static int check_place(const char *dir, struct hn_err *err)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int rc;
-
-	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path) || *dir == '\0') {
-		return hn_fail(err, HONE_E_INVALID, "compile: -o: %s",
-			       *dir == '\0' ? "an empty name" : "path too long");
-	}
-	while ((rc = stat(path, &st)) != 0 && errno == ENOENT) {
-		char *slash = strrchr(path, '/');
-
-		if (slash == NULL || slash == path) {
-			snprintf(path, sizeof(path), "%s", slash == NULL ? "." : "/");
-		} else {
-			*slash = '\0';
-		}
-	}
-	if (rc == 0 && S_ISDIR(st.st_mode)) {
-		return access(path, W_OK) == 0
-			       ? 0
-			       : hn_fail(err, HONE_E_PERMISSION, "%s: %s", dir, strerror(errno));
-	}
-	return hn_fail(err, HONE_E_IO, "%s: %s", dir, strerror(rc == 0 ? ENOTDIR : errno));
-}
-
 int cmd_compile(const struct hn_opts *o, struct hn_err *err)
 {
 	struct compile c = { .o = o, .dir = "/tmp/hone-compile-XXXXXX" };
@@ -326,7 +293,7 @@ int cmd_compile(const struct hn_opts *o, struct hn_err *err)
 	}
 	c.progress = isatty(STDERR_FILENO) == 1;
 	rc = hn_network_open(o, &c.net, err);
-	rc = rc ? rc : check_place(o->out, err);
+	rc = rc ? rc : hn_place_check(o->out, o->force, err);
 	if (rc == 0 && mkdtemp(c.dir) == NULL) {
 		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", c.dir);
 	} else if (rc == 0) {

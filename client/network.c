@@ -9,6 +9,7 @@
 #include "base/name.h"
 #include "graph/form/form.h"
 #include "graph/import/import.h"
+#include "proto/model.h"
 
 #define ENDING ".onnx"
 #define SIZE_MAX_DIM ((int64_t)1 << 31)
@@ -55,29 +56,30 @@ static int read_dims(const struct hn_opts *o, struct hn_arena *a, struct hn_impo
 
 static bool is_c_name(const char *s)
 {
-	size_t n = strlen(s);
-
-	return n > 0 && n <= NAME_MOST && isdigit((unsigned char)*s) == 0 &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
+	return strlen(s) <= NAME_MOST && hn_model_name_fits(s);
 }
 
-/* --symbol, or the file's name without folder and ending, made to an identifier; NULL: --symbol is
- * none. */
+/* --symbol, or the file's name without folder and ending, made to a C name; NULL: --symbol is none. */
 static const char *name_of(const struct hn_opts *o, struct hn_arena *a)
 {
 	const char *slash = strrchr(o->arg, '/'), *file = slash != NULL ? slash + 1 : o->arg;
+	int n = (int)strcspn(file, ".");
 	char *s;
 
 	if (o->symbol != NULL) {
 		return is_c_name(o->symbol) ? o->symbol : NULL;
 	}
-	s = hn_arena_printf(a, "%s%.*s", isdigit((unsigned char)*file) ? "net" : "",
-			    (int)strcspn(file, "."), file);
+	s = hn_arena_printf(a, "net%.*s", n, file);
 	for (char *p = s; *p != '\0'; p++) {
 		*p = isalnum((unsigned char)*p) ? *p : '_';
 	}
+	s += strlen("net");
 	s[strlen(s) > NAME_MOST ? NAME_MOST : strlen(s)] = '\0';
-	return *s != '\0' ? s : "net";
+	if (!hn_model_name_fits(s)) { /* "7net", "_", "hone_x" */
+		s -= strlen("net");
+		s[strlen(s) > NAME_MOST ? NAME_MOST : strlen(s)] = '\0';
+	}
+	return s;
 }
 
 static void tell_refusals(const struct hn_import *im)

@@ -88,6 +88,35 @@ refused "bad.onnx: Not a directory" hone compile "$work/small.onnx" -o "$work/ba
 refused "bad.onnx/d: Not a directory" hone compile "$work/small.onnx" -o "$work/bad.onnx/d"
 refused "an empty name" hone compile "$work/small.onnx" -o ""
 
+# Whose files have a network's names: they stay, and the network goes elsewhere or is forced to.
+mkdir "$work/own"
+for file in model.h model.o libmodel.so model.weights model.json model.parts; do
+	echo mine >"$work/own/$file"
+	refused "own/$file: there already, and not of a network that hone compiled; give another -o DIR, or" \
+		hone compile "$work/small.onnx" -o "$work/own"
+	[ "$(cat "$work/own/$file")" = mine ] || die "$file was lost"
+	rm "$work/own/$file"
+done
+ln -s "$work/small.onnx" "$work/own/model.h"
+echo mine >"$work/own/notes"
+refused "own/model.h: there already" hone compile "$work/small.onnx" -o "$work/own"
+hone compile --force "$work/small.onnx" -o "$work/own" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
+[ -f "$work/own/model.h" ] && [ ! -L "$work/own/model.h" ] || die "--force followed a link"
+hone compile "$work/small.onnx" -o "$work/own" >/dev/null 2>"$work/said" || die "over itself: $(cat "$work/said")"
+[ "$(cat "$work/own/notes")" = mine ] || die "a file of another name was lost"
+
+# Any file's name becomes a C name, and --symbol has to be one.
+for name in 7net _x hone_x 'it'"'"'s "a/
+b' int; do
+	mkdir -p "$work/names/$(dirname "$name")"
+	cp "$work/small.onnx" "$work/names/$name.onnx"
+	hone compile --auto "$work/names/$name.onnx" -o "$work/n" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
+	printf '#include "model.h"\n' | cc -I"$work/n" -fsyntax-only -x c - || die "$name: a header that is no C"
+done
+for name in hone_x _x 7x 'a b' a-b ''; do
+	refused '--symbol: "'"$name"'" is no C name' hone compile "$work/small.onnx" --symbol "$name" -o "$work/n"
+done
+
 # As JSON: the manifest.
 hone compile "$work/small.onnx" -o "$work/j" --json >"$work/json" 2>/dev/null || die "--json"
 cmp "$work/json" "$work/j/model.json" || die "--json is not the manifest"
