@@ -97,20 +97,27 @@ class Torch:
         return [value.numpy() for value in several]
 
 
+def compiled(net):
+    """The folder of the compiled model, compiled unless it is there: a search may have taken
+    hours."""
+    if not (net.folder / "libmodel.so").exists():
+        net.built.mkdir(parents=True, exist_ok=True)
+        dims = [f"--dim={name}={value}" for name, value in net.sizes.items()]
+        command = [net.hone, "compile", str(net.path), "-o", str(net.folder), *dims]
+        command += [] if net.dtype == "float32" else [f"--dtype={net.dtype}"]
+        command += net.options
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise library.Failed((done.stderr.strip().split("\n") or [""])[-1])
+    return net.folder
+
+
 class Hone:
-    """Compiles the model unless it is there already: a search may have taken hours."""
+    """As `hone compile` makes it."""
 
     def __init__(self, net):
-        if not (net.folder / "libmodel.so").exists():
-            net.built.mkdir(parents=True, exist_ok=True)
-            dims = [f"--dim={name}={value}" for name, value in net.sizes.items()]
-            command = [net.hone, "compile", str(net.path), "-o", str(net.folder), *dims]
-            command += [] if net.dtype == "float32" else [f"--dtype={net.dtype}"]
-            command += net.options
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise library.Failed((done.stderr.strip().split("\n") or [""])[-1])
-        self.folder, self.compiled = net.folder, library.Library(net.folder, net.threads)
+        self.folder = compiled(net)
+        self.compiled = library.Library(self.folder, net.threads)
         self.compiled.load(list(net.data.values()))
         self.run = self.compiled.caller()
 
