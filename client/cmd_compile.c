@@ -249,7 +249,8 @@ static int write_library(struct compile *c, struct hn_err *err)
 				 .model = &made.model,
 				 .n_weight = made.n_weight,
 				 .weight = made.weight,
-				 .object = object };
+				 .object = object,
+				 .embed = c->o->embed };
 	rc = rc ? rc
 		: hn_library_write("compile", &l, c->o->out, c->o->json ? say_nothing : say, note,
 				   err);

@@ -73,6 +73,9 @@ static void put_exports(const struct making *x, struct hn_buf *b)
 	for (size_t i = 0; i < HN_COUNT_OF(word); i++) {
 		hn_buf_printf(b, "\t\t%s_%s;\n", x->model.name, word[i]);
 	}
+	if (x->l->embed) {
+		hn_buf_printf(b, "\t\t%s_weights;\n", x->model.name);
+	}
 	hn_buf_puts(b, "\tlocal:\n\t\t*;\n};\n");
 }
 
@@ -108,7 +111,7 @@ static void put_model(const struct making *x, struct hn_buf *b)
 
 static void put_header(const struct making *x, struct hn_buf *b)
 {
-	hn_model_header(&x->model, x->file, b);
+	hn_model_header(&x->model, x->file, x->l->embed, b);
 }
 
 /* The object with the table, NAME.o. */
@@ -121,6 +124,8 @@ static int build_entry(const struct making *x, struct hn_err *err)
 			 (char *)(uintptr_t)x->l->target_line,
 			 "-o",
 			 in_work(x, hn_arena_printf(x->a, PARTS "/%s.o", x->model.name)),
+			 x->l->embed ? "--weights" : NULL,
+			 in_work(x, "out.weights"),
 			 NULL };
 	int rc = write_with(x, "model.json", put_model, err);
 
@@ -236,7 +241,7 @@ static int put_in_place(const struct making *x, struct hn_err *err)
 		const char *front, *behind;
 		bool made;
 	} files[] = {
-		{ "", ".weights", true },    { "", ".o", x->joined },
+		{ "", ".weights", !x->l->embed }, { "", ".o", x->joined },
 		{ "lib", ".so", x->shared }, { "", ".parts", !x->joined },
 		{ "", ".h", true },
 	};
@@ -287,11 +292,12 @@ static int make(struct making *x, char ret_note[HN_LIBRARY_NOTE], struct hn_err 
 	rc = rc ? rc
 		: hn_packing_make(x->verb, x->l, &x->target, x->work, in_work(x, PARTS), x->a,
 				  &x->model, &x->weights, &x->packing, err);
+	rc = rc ? rc
+		: hn_weights_write(&x->weights, in_work(x, "out.weights"),
+				   /* lasting= */ !x->l->embed, err);
 	rc = rc ? rc : build_entry(x, err);
 	rc = rc ? rc : get_runtime(x, err);
 	rc = rc ? rc : link_all(x, err);
-	rc = rc ? rc : hn_weights_write(&x->weights, in_work(x, "out.weights"),
-				   /* lasting= */ true, err);
 	rc = rc ? rc : write_with(x, "out.h", put_header, err);
 	rc = rc || x->joined ? rc : write_with(x, PARTS "/LINK.txt", put_how, err);
 	rc = rc ? rc

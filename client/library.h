@@ -3,7 +3,7 @@
  *     FILE.h        its functions, sizes, inputs and outputs
  *     FILE.o        table, kernels and run time in one object
  *     libFILE.so    the same as a shared library that shows the network's functions alone
- *     FILE.weights  the weights, to be mapped
+ *     FILE.weights  the weights, to be mapped, unless they are embedded
  *     hone/, hone_pool.o, hone_model.o    what goes with every network (runtime.def)
  *
  * Made by hone-build, which knows LLVM, and the system's linker.  Where there is no linker the
@@ -34,6 +34,7 @@ struct hn_library {
 	uint32_t n_weight;
 	const struct hn_weight *weight;
 	const struct hn_library_object *object; /* [n_kernel of the model] */
+	bool embed; /* the weights are in the objects, as NAME_weights; there is no FILE.weights */
 };
 
 /* Write it into `dir`, which is made when it is not there, in the place of an older one.  All is

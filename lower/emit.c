@@ -82,12 +82,12 @@ int hn_emit(struct hn_emitter *e, const struct hn_looptree *t,
 	return e->ops->emit(e->state, t, options, a, ret, err);
 }
 
-int hn_emit_model(struct hn_emitter *e, const struct hn_model *m, struct hn_arena *a,
-		  struct hn_artefact *ret, struct hn_err *err)
+int hn_emit_model(struct hn_emitter *e, const struct hn_model *m, const char *weights,
+		  struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
 {
 	if (e->ops->model == NULL) {
 		return hn_fail(err, HONE_E_UNSUPPORTED,
 			       "target: its kernels are no objects that a network could call");
 	}
-	return e->ops->model(e->state, m, a, ret, err);
+	return e->ops->model(e->state, m, weights, a, ret, err);
 }

@@ -111,8 +111,8 @@ struct hn_emit_ops {
 		    struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err);
 	struct hn_emitter_facts (*facts)(const void *state, struct hn_arena *a);
 	/* NULL where kernels are no objects */
-	int (*model)(void *state, const struct hn_model *m, struct hn_arena *a,
-		     struct hn_artefact *ret, struct hn_err *err);
+	int (*model)(void *state, const struct hn_model *m, const char *weights,
+		     struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err);
 };
 
 struct hn_emitter; /* an opened row */
@@ -137,9 +137,11 @@ int hn_emit(struct hn_emitter *e, const struct hn_looptree *t,
 
 /* The object of a compiled network that hn_model_check lets pass: its table (include/hone/model.h)
  * and the functions of proto/model_entries.def, which want kernels and run time linked to them.
+ * weights: NULL, or the file of its weights, m->weights_bytes long, which becomes NAME_weights; no
+ * quotes are in its name.
  * HONE_E_UNSUPPORTED when the target's kernels are no objects. */
-int hn_emit_model(struct hn_emitter *e, const struct hn_model *m, struct hn_arena *a,
-		  struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
+int hn_emit_model(struct hn_emitter *e, const struct hn_model *m, const char *weights,
+		  struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
 
 /* The C header that declares the kernel (arguments by name and shape, workspace macro). */
 void hn_emit_header(const struct hn_dag *dag, const char *symbol,

@@ -20,6 +20,8 @@
 
 #define HN_MODEL_FORMAT "hone-model/2"
 #define HN_MODEL_ALIGN 64
+#define HN_MODEL_PAGE 4096
+#define HN_MODEL_MAX_EMBEDDED ((uint64_t)1 << 30) /* of weights: objects are addressed by 32 bits */
 #define HN_MODEL_MAX_BYTES ((uint64_t)1 << 50) /* of anything */
 #define HN_MODEL_MAX_NAME 100 /* of the network and of kernels, which are C names */
 #define HN_MODEL_MAX_LABEL 400

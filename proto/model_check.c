@@ -170,8 +170,10 @@ static int check_exports(const struct hn_model *m, struct hn_arena *a, struct hn
 {
 	const char **all =
 		HN_NEW_ARRAY(a, const char *,
-			     HN_COUNT_OF(entries) + m->n_kernel * HN_COUNT_OF(of_kernel));
+			     1 + HN_COUNT_OF(entries) + m->n_kernel * HN_COUNT_OF(of_kernel));
 	size_t n = 0;
+
+	all[n++] = hn_arena_printf(a, "%s_weights", m->name); /* if they are embedded */
 
 	for (size_t i = 0; i < HN_COUNT_OF(entries); i++) {
 		all[n++] = hn_arena_printf(a, "%s%s", m->name, entries[i]);

@@ -77,7 +77,7 @@ static void put_functions(struct hn_buf *b, const char *name)
 	}
 }
 
-static void put_head(struct hn_buf *b, const struct hn_model *m, const char *file)
+static void put_head(struct hn_buf *b, const struct hn_model *m, const char *file, bool embedded)
 {
 	hn_buf_printf(b,
 		      "/* %s: a network compiled by hone, %u steps of %u kernels.  See "
@@ -86,16 +86,20 @@ static void put_head(struct hn_buf *b, const struct hn_model *m, const char *fil
 		      m->name, m->n_step, m->n_kernel);
 	put_tensors(b, "in", m->input, m->n_input);
 	put_tensors(b, "out", m->output, m->n_output);
+	if (embedded) {
+		hn_buf_printf(b, " *\n * Its weights are %s_weights.\n", m->name);
+	} else {
+		hn_buf_printf(b, " *\n * Its weights are the file %s.weights.\n", file);
+	}
 	hn_buf_printf(b,
-		      " *\n * Its weights are the file %s.weights.\n */\n"
-		      "#ifndef HONE_COMPILED_%s_H\n#define HONE_COMPILED_%s_H\n\n"
+		      " */\n#ifndef HONE_COMPILED_%s_H\n#define HONE_COMPILED_%s_H\n\n"
 		      "#include \"hone/model.h\"\n\n",
-		      file, m->name, m->name);
+		      m->name, m->name);
 }
 
-void hn_model_header(const struct hn_model *m, const char *file, struct hn_buf *b)
+void hn_model_header(const struct hn_model *m, const char *file, bool embedded, struct hn_buf *b)
 {
-	put_head(b, m, file);
+	put_head(b, m, file, embedded);
 	hn_buf_printf(b,
 		      "#define %s_N_INPUTS %u\n#define %s_N_OUTPUTS %u\n#define "
 		      "%s_N_STEPS %u\n\n",
@@ -108,6 +112,10 @@ void hn_model_header(const struct hn_model *m, const char *file, struct hn_buf *
 		      m->name, m->weights_bytes, m->name, m->prepared_bytes);
 	put_arena(b, m);
 	hn_buf_puts(b, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+	if (embedded) {
+		hn_buf_printf(b, "extern const unsigned char %s_weights[]; /* [%s_WEIGHTS_BYTES] */\n",
+			      m->name, m->name);
+	}
 	put_functions(b, m->name);
 	hn_buf_puts(b, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

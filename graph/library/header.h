@@ -5,7 +5,9 @@
 #include "base/buf.h"
 #include "proto/model.h"
 
-/* Append the header of a network that hn_model_check lets pass, whose files are called `file`. */
-void hn_model_header(const struct hn_model *m, const char *file, struct hn_buf *buf);
+/* Append the header of a network that hn_model_check lets pass, whose files are called `file`;
+ * embedded: its weights are in the object. */
+void hn_model_header(const struct hn_model *m, const char *file, bool embedded,
+		     struct hn_buf *buf);
 
 #endif

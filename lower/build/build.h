@@ -107,8 +107,9 @@ int hn_build_verify(const char *path, unsigned long operations, struct hn_err *e
 int hn_build_fuse(const char *path, struct hn_err *err) HN_NODISCARD;
 
 /* Make the object of the compiled network whose text is in the file (proto/model.h), for the
- * target line.  Fails when the text is none, or as hn_emit_model. */
-int hn_build_model(const char *path, const char *target, const char *object,
+ * target line; weights: NULL, or the file of its weights, to be in it, too.  Fails when the text is
+ * none, the file is not as long as it says, or as hn_emit_model. */
+int hn_build_model(const char *path, const char *target, const char *weights, const char *object,
 		   struct hn_err *err) HN_NODISCARD;
 
 /* Give back what the builder keeps. */

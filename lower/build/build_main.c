@@ -19,7 +19,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *facts, *check, *verify, *poly, *fuse, *model;
+	const char *dag, *steps, *object, *header, *facts, *check, *verify, *poly, *fuse, *model, *weights;
 	bool want_tree, want_poly;
 	struct hn_build_request request;
 };
@@ -36,7 +36,8 @@ static const char usage[] =
 	"polyhedral view)\n"
 	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"
-	"       hone-build --model FILE [--target native] -o FILE  (the table of a compiled network)\n"
+	"       hone-build --model FILE [--target native] [--weights FILE] -o FILE  (the table of a compiled\n"
+	"                  network, with its weights or without)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
 enum {
@@ -59,6 +60,7 @@ enum {
 	OPT_VERIFY,
 	OPT_FUSE,
 	OPT_MODEL,
+	OPT_WEIGHTS,
 	OPT_OPERATIONS,
 	OPT_POLY_PART,
 	OPT_HELP
@@ -85,6 +87,7 @@ static const struct option long_options[] = {
 	{ "poly", required_argument, NULL, OPT_POLY_PART },
 	{ "fuse", required_argument, NULL, OPT_FUSE },
 	{ "model", required_argument, NULL, OPT_MODEL },
+	{ "weights", required_argument, NULL, OPT_WEIGHTS },
 	{ "operations", required_argument, NULL, OPT_OPERATIONS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -163,6 +166,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_MODEL:
 			c->model = optarg;
+			break;
+		case OPT_WEIGHTS:
+			c->weights = optarg;
 			break;
 		case OPT_OPERATIONS:
 			r->operations = strtoul(optarg, NULL, 10);
@@ -332,7 +338,8 @@ static int answer(const struct command *c)
 {
 	struct hn_err err = { 0 };
 	int rc = c->verify  ? hn_build_verify(c->verify, c->request.operations, &err)
-		 : c->model ? hn_build_model(c->model, c->request.target, c->object, &err)
+		 : c->model ? hn_build_model(c->model, c->request.target, c->weights, c->object,
+					 &err)
 			    : hn_build_fuse(c->fuse, &err);
 
 	if (rc) {

@@ -34,8 +34,9 @@ struct emit;
 void hn_emit_make_types(struct emit *e);
 
 /* emit_model.c: hn_emit_ops.model. */
-int hn_emit_llvm_model(void *state, const struct hn_model *m, struct hn_arena *a,
-		  struct hn_artefact *ret, struct hn_err *err) HN_NODISCARD;
+int hn_emit_llvm_model(void *state, const struct hn_model *m, const char *weights,
+		       struct hn_arena *a, struct hn_artefact *ret,
+		       struct hn_err *err) HN_NODISCARD;
 
 struct emit_turn;
 struct emit_table;

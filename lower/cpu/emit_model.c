@@ -5,7 +5,9 @@
  * by LLVM for the target; each is held against what this compiler makes of the header, so that
  * the two cannot drift apart.  Kernels are declared hidden: a shared library does not show them.
  */
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lower/cpu/emit_int.h"
@@ -280,8 +282,28 @@ static void emit_entries(const struct table *t)
 	}
 }
 
-int hn_emit_llvm_model(void *state, const struct hn_model *m, struct hn_arena *a,
-		       struct hn_artefact *ret, struct hn_err *err)
+/* NAME_weights: the bytes of the file, on pages of their own, so that processes share them.  The
+ * assembler puts them into the object as they are: they never become data of LLVM's. */
+static int emit_weights(const struct table *t, const char *path, struct hn_err *err)
+{
+	char text[700];
+	int n = snprintf(text, sizeof text,
+			 "\t.section .rodata.%s_weights,\"a\",@progbits\n\t.balign %d\n"
+			 "\t.globl %s_weights\n\t.type %s_weights,@object\n%s_weights:\n"
+			 "\t.incbin \"%s\"\n"
+			 "\t.size %s_weights, %" PRIu64 "\n\t.text\n",
+			 t->m->name, HN_MODEL_PAGE, t->m->name, t->m->name, t->m->name, path,
+			 t->m->name, t->m->weights_bytes);
+
+	if (strpbrk(path, "\"\\\n") != NULL || n < 0 || (size_t)n >= sizeof text) {
+		return hn_fail(err, HONE_E_INVALID, "%.200s: no name for the assembler", path);
+	}
+	LLVMSetModuleInlineAsm2(t->e->mod, text, (size_t)n);
+	return 0;
+}
+
+int hn_emit_llvm_model(void *state, const struct hn_model *m, const char *weights,
+		       struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
 {
 	struct hn_llvm *em = state;
 	const struct hn_emit_options options = { .symbol = m->name };
@@ -298,8 +320,9 @@ int hn_emit_llvm_model(void *state, const struct hn_model *m, struct hn_arena *a
 	hn_emit_make_types(&e);
 	emit_table(&t);
 	emit_entries(&t);
-	int rc = hn_emit_object(&e, ret);
+	int rc = weights != NULL ? emit_weights(&t, weights, err) : 0;
 
+	rc = rc ? rc : hn_emit_object(&e, ret);
 	LLVMDisposeBuilder(e.b);
 	LLVMDisposeModule(e.mod);
 	LLVMDisposeTargetData(t.layout);

@@ -46,8 +46,23 @@ static void words_are_these(void **state)
 	(void)state;
 	hn_buf_init(&b);
 	ms_make(&s, MS_ALL);
-	hn_model_header(&s.m, "model", &b);
+	hn_model_header(&s.m, "model", /* embedded= */ false, &b);
 	assert_memory_equal(b.s, expected, strlen(expected));
+	hn_buf_fini(&b);
+}
+
+static void embedded_weights_are_declared(void **state)
+{
+	struct hn_buf b;
+	struct ms s;
+
+	(void)state;
+	hn_buf_init(&b);
+	ms_make(&s, MS_ALL);
+	hn_model_header(&s.m, "model", /* embedded= */ true, &b);
+	assert_non_null(strstr(b.s, " * Its weights are small_weights.\n */"));
+	assert_non_null(strstr(b.s, "\nextern const unsigned char small_weights[]; "));
+	assert_null(strstr(b.s, "model.weights"));
 	hn_buf_fini(&b);
 }
 
@@ -64,7 +79,7 @@ static void any_names_compile(void **state)
 	s.input.name = "*/ #error /* // \" ?\?/";
 	s.output.name = "/layer/*/*/\\";
 	assert_int_equal(hn_model_check(&s.m, &err), 0);
-	hn_model_header(&s.m, "model", &b);
+	hn_model_header(&s.m, "model", /* embedded= */ false, &b);
 	for (size_t i = 0; i < HN_COUNT_OF(by); i++) {
 		char command[500];
 
@@ -86,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_these),
+		cmocka_unit_test(embedded_weights_are_declared),
 		cmocka_unit_test(any_names_compile),
 	};
 

@@ -8,23 +8,31 @@
 
 #include <elf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lower/lower.h"
 #include "tests/lib/model_small.h"
 
-static int emit(const char *line, const struct hn_model *m, struct hn_arena *a,
-		struct hn_artefact *ret, struct hn_err *err)
+static int emit_with(const char *line, const struct hn_model *m, const char *weights,
+		     struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
 {
 	struct hn_emitter *e;
 	struct hn_target target;
 
 	assert_int_equal(hn_target_parse(line, a, &target, err), 0);
 	assert_int_equal(hn_emitter_new(&target, &e, err), 0);
-	int rc = hn_emit_model(e, m, a, ret, err);
+	int rc = hn_emit_model(e, m, weights, a, ret, err);
 
 	hn_emitter_free(e);
 	return rc;
+}
+
+static int emit(const char *line, const struct hn_model *m, struct hn_arena *a,
+		struct hn_artefact *ret, struct hn_err *err)
+{
+	return emit_with(line, m, NULL, a, ret, err);
 }
 
 /* Whether the object defines the symbol, or wants it. */
@@ -88,6 +96,51 @@ static void objects_are_made(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Weights in the object: on a page of their own, byte by byte. */
+static void weights_are_embedded(void **state)
+{
+	static const char *const line[] = { "native", "cpu -isa=aarch64-neon -num_cores=4" };
+	char path[] = "/tmp/hone-embed-XXXXXX", bytes[5000];
+	int fd = mkstemp(path);
+	struct hn_arena a;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		bytes[i] = (char)(i * 31 + i / 256);
+	}
+	assert_int_equal(write(fd, bytes, sizeof bytes), sizeof bytes);
+	close(fd);
+	ms_make(&s, MS_ALL);
+	s.m.weights_bytes = sizeof bytes;
+	for (size_t i = 0; i < HN_COUNT_OF(line); i++) {
+		struct hn_artefact made;
+		struct hn_err err = { 0 };
+
+		if (emit_with(line[i], &s.m, path, &a, &made, &err) != 0) {
+			fail_msg("%s", err.msg);
+		}
+		assert_true(has_symbol(&made, "small_weights", true));
+		const Elf64_Ehdr *h = made.object;
+		const Elf64_Shdr *sec = (const void *)((const char *)made.object + h->e_shoff);
+		bool found = false;
+
+		for (int k = 0; k < h->e_shnum; k++) {
+			found = found ||
+				(sec[k].sh_size == sizeof bytes && sec[k].sh_addralign == 4096 &&
+				 sec[k].sh_flags == SHF_ALLOC &&
+				 memcmp((const char *)made.object + sec[k].sh_offset, bytes,
+					sizeof bytes) == 0);
+		}
+		assert_true(found);
+		assert_int_equal(emit_with(line[i], &s.m, "a\"b", &a, &made, &err),
+				 -HONE_E_INVALID);
+	}
+	assert_int_equal(unlink(path), 0);
+	hn_arena_fini(&a);
+}
+
 static void devices_have_none(void **state)
 {
 	struct hn_artefact made;
@@ -107,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_made),
+		cmocka_unit_test(weights_are_embedded),
 		cmocka_unit_test(devices_have_none),
 	};
 

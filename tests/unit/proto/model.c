@@ -69,6 +69,10 @@ static void symbol_ours(struct ms *s)
 {
 	s->kernel[1].symbol = "small_run";
 }
+static void symbol_is_weights(struct ms *s)
+{
+	s->kernel[0].symbol = "small_weights";
+}
 static void symbol_is_name(struct ms *s)
 {
 	s->kernel[1].symbol = "small";
@@ -240,6 +244,7 @@ static const struct {
 	{ symbol_twice, "kernels: two functions would have the name small_k0" },
 	{ symbol_nested, "kernels: two functions would have the name small_k0_packed" },
 	{ symbol_ours, "kernels: two functions would have the name small_run" },
+	{ symbol_is_weights, "kernels: two functions would have the name small_weights" },
 	{ symbol_is_name, "kernels: two functions would have the name small_prepare" },
 	{ label_acts, "steps[1].name: not one line" },
 	{ dim_zero, "inputs[0].shape[1]: 0 is below 1" },
