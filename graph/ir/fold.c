@@ -170,6 +170,17 @@ static int compute(struct hn_graph *g, const struct alone *k, struct hn_arena *a
 	return evaluate(k, &text, dag, a, result, err);
 }
 
+/* A copy is asked for in place.  A matrix of bytes that is multiplied by a scale stays one: rules
+ * (graph/pass) put the bytes into sums of integers. */
+static bool is_to_stay(const struct hn_graph *g, const struct hn_gnode *n)
+{
+	const struct hn_gvalue *x = &g->value[n->in[0]];
+
+	return strcmp(n->op->name, "copy") == 0 ||
+	       (strcmp(n->op->name, "dequantize") == 0 && x->rank > 1 &&
+		hn_dtype_bytes(x->dtype) == 1);
+}
+
 static void fail_within(struct hn_graph *g, const struct hn_gnode *n)
 {
 	g->failed = true;
@@ -202,8 +213,7 @@ bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
 	struct alone k;
 	int rc;
 
-	if (!all_constant(g, n) ||
-	    strcmp(n->op->name, "copy") == 0) { /* asked for in place */
+	if (!all_constant(g, n) || is_to_stay(g, n)) {
 		return false;
 	}
 	fill = keeps_fill(g, n);

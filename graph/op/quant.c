@@ -4,6 +4,7 @@
 
 #include "graph/op/build.h"
 #include "graph/op/dtype.h"
+#include "graph/op/quant.h"
 #include "graph/op/rows.h"
 #include "graph/op/window.h"
 
@@ -66,7 +67,7 @@ static int32_t shaped(const struct hn_gcall *c, int32_t v)
 	return spread(c->g, v, axis, size, x);
 }
 
-static bool is_zero(const struct hn_graph *g, int32_t v)
+bool hn_quant_is_zero(const struct hn_graph *g, int32_t v)
 {
 	const struct hn_gvalue *z = v < 0 ? NULL : &g->value[v];
 	int64_t i, n = z == NULL ? 0 : z->fill ? 1 : hn_gvalue_elements(z);
@@ -90,7 +91,7 @@ static int32_t quantized(struct hn_graph *g, int32_t x, int32_t scale, int32_t z
 	return hn_cast_to(g, hn_graph_2(g, "quantize", x, zero), t);
 }
 
-static int32_t dequantized(struct hn_graph *g, int32_t x, int32_t scale, int32_t zero)
+int32_t hn_quant_value(struct hn_graph *g, int32_t x, int32_t zero, int32_t scale)
 {
 	zero = zero == HN_NONE ? hn_graph_scalar(g, HN_I32, 0) : zero;
 	return hn_graph_add(g, "dequantize", 3,
@@ -134,9 +135,9 @@ int32_t hn_dequantizelinear_expand(const struct hn_gcall *c)
 				     hn_dtype_name(x->dtype));
 	}
 	return hn_cast_to(c->g,
-			  dequantized(c->g, hn_gcall_arg(c, 0),
-				      shaped(c, hn_gcall_arg(c, 1)),
-				      shaped(c, hn_gcall_arg(c, 2))),
+			  hn_quant_value(c->g, hn_gcall_arg(c, 0),
+					 shaped(c, hn_gcall_arg(c, 2)),
+					 shaped(c, hn_gcall_arg(c, 1))),
 			  t);
 }
 
@@ -216,12 +217,12 @@ static int32_t as_column(struct hn_graph *g, int32_t v)
 
 /* (a - za)(b - zb) = ab - za * sums of b's columns - sums of a's rows * zb + k * za * zb: the zero
  * points cost a sum of their own, and weights' sums are constants. */
-static int32_t product(struct hn_graph *g, int32_t a, int32_t b, int32_t za, int32_t zb)
+int32_t hn_quant_product(struct hn_graph *g, int32_t a, int32_t b, int32_t za, int32_t zb)
 {
 	uint32_t a_rank = g->value[a].rank, b_rank = g->value[b].rank;
 	int64_t k = g->value[a].shape[a_rank - 1];
 	int32_t y = hn_graph_2(g, "matmul", a, b), both;
-	bool has_za = !is_zero(g, za), has_zb = !is_zero(g, zb);
+	bool has_za = !hn_quant_is_zero(g, za), has_zb = !hn_quant_is_zero(g, zb);
 
 	za = has_za ? as_column(g, hn_cast_to(g, za, HN_I32)) : za;
 	zb = has_zb ? hn_cast_to(g, zb, HN_I32) : zb;
@@ -262,7 +263,7 @@ static bool check_bytes(const struct hn_gcall *c, uint32_t i, uint32_t j)
 int32_t hn_matmulinteger_expand(const struct hn_gcall *c)
 {
 	return check_bytes(c, 0, 1)
-		       ? product(c->g, hn_gcall_arg(c, 0), hn_gcall_arg(c, 1),
+		       ? hn_quant_product(c->g, hn_gcall_arg(c, 0), hn_gcall_arg(c, 1),
 				 hn_gcall_arg(c, 2), hn_gcall_arg(c, 3))
 		       : HN_BAD;
 }
@@ -289,11 +290,25 @@ int32_t hn_qlinearmatmul_expand(const struct hn_gcall *c)
 	if (!check_bytes(c, 0, 3)) {
 		return HN_BAD;
 	}
-	return requantized(c, product(c->g, in[0], in[3], in[2], in[5]),
+	return requantized(c, hn_quant_product(c->g, in[0], in[3], in[2], in[5]),
 			   as_column(c->g, in[1]), in[4], in[6], in[7]);
 }
 
 /* -- convolutions ------------------------------------------------------------------------- */
+
+int32_t hn_quant_less_zero(struct hn_graph *g, int32_t y, int32_t w, double zero)
+{
+	int64_t axes[HN_GRAPH_MAX_RANK];
+	uint32_t rank;
+	int32_t sum;
+
+	if (zero == 0 || y < 0) {
+		return y;
+	}
+	rank = g->value[w].rank;
+	sum = hn_reduced(g, w, "+=!", hn_axes_from(1, rank, axes), axes, false);
+	return hn_graph_2(g, "Sub", y, hn_along(g, hn_scaled(g, sum, zero), 1, rank));
+}
 
 /* A convolution of (x - zx) and (w - zw).  Padding is zx, which counts as nothing; without zw the
  * sums of weights are constants. */
@@ -301,8 +316,8 @@ static int32_t convolution(const struct hn_gcall *c, int32_t x, int32_t w, int32
 			   int32_t zw)
 {
 	const struct hn_gvalue *weights = &c->g->value[w];
-	int32_t in[] = { x, w }, sum, y;
-	int64_t zero = 0, axes[HN_GRAPH_MAX_RANK];
+	int32_t in[] = { x, w };
+	int64_t zero = 0;
 	struct hn_gattr attr[16], *pad;
 	struct hn_graph *g = c->g;
 	uint32_t n = 0;
@@ -310,17 +325,11 @@ static int32_t convolution(const struct hn_gcall *c, int32_t x, int32_t w, int32
 	for (uint32_t i = 0; i < c->node->n_attr && n < 15; i++) {
 		attr[n++] = c->node->attr[i];
 	}
-	if (is_zero(g, zw) && (zx == HN_NONE || hn_gvalue_int(&g->value[zx], 0, &zero))) {
+	if (hn_quant_is_zero(g, zw) && (zx == HN_NONE || hn_gvalue_int(&g->value[zx], 0, &zero))) {
 		pad = &attr[n++];
 		*pad = hn_gattr_of_ints("padding", 1, &zero);
-		y = hn_graph_add(g, "Conv", 2, in, n, attr);
-		if (zero == 0 || y < 0) {
-			return y;
-		}
-		sum = hn_reduced(g, w, "+=!", hn_axes_from(1, weights->rank, axes), axes,
-				 false);
-		sum = hn_scaled(g, sum, (double)zero);
-		return hn_graph_2(g, "Sub", y, hn_along(g, sum, 1, weights->rank));
+		return hn_quant_less_zero(g, hn_graph_add(g, "Conv", 2, in, n, attr), w,
+					  (double)zero);
 	}
 	in[0] = hn_cast_to(g, x, HN_I32);
 	in[1] = hn_cast_to(g, w, HN_I32);
