@@ -2,10 +2,10 @@
  * loaded where they are used.
  *
  * Such a sum's loop holds 28 vectors of results, two of panels and one of what is broadcast.
- * What is done with the results, as scaling and saturating them to bytes, has constants.  LLVM
- * moves them out of all loops; then there are more vectors than registers inside the sum's loop,
- * and it moves the results about and to the stack in every iteration (a 1x1 convolution of 128
- * channels to bytes: 50 moves to 28 sums).  A volatile load stays where it is.
+ * What is done with the results, as scaling and saturating them to bytes, or erf of them, has
+ * constants.  LLVM moves them out of all loops; then there are more vectors than registers inside
+ * the sum's loop, and it moves the results about and to the stack in every iteration (a 1x1
+ * convolution of 128 channels to bytes: 50 moves to 28 sums).  A volatile load stays where it is.
  */
 #include "lower/cpu/emit_int.h"
 
@@ -14,7 +14,7 @@
 #include "loopstate/state/intrin.h"
 
 #define FEW 1	/* constants that a register is left for */
-#define MANY 16 /* of a block: others stay as they are */
+#define MANY 64 /* of a block: others stay as they are */
 
 struct constants {
 	uint32_t n;
@@ -58,6 +58,9 @@ static bool computes(LLVMValueRef x)
 	case LLVMFCmp:
 	case LLVMICmp:
 	case LLVMSelect:
+	case LLVMAnd:
+	case LLVMOr:
+	case LLVMXor:
 		return true;
 	default:
 		return calls(x, "llvm.fma.") || calls(x, "llvm.fmuladd.");
@@ -77,7 +80,7 @@ static LLVMValueRef lane_of(LLVMValueRef v)
 	for (unsigned k = 1; first && k < LLVMGetVectorSize(t); k++) {
 		first = LLVMGetAggregateElement(v, k) == first ? first : NULL;
 	}
-	return first && LLVMIsAConstantFP(first) ? first : NULL;
+	return first && (LLVMIsAConstantFP(first) || LLVMIsAConstantInt(first)) ? first : NULL;
 }
 
 static uint32_t find(struct constants *c, LLVMValueRef v)

@@ -113,11 +113,32 @@ static void constants_wait_in_memory(void **state)
 			 0);
 }
 
+/* A long chain behind the sums, as Gelu's, and what rounds its end: 30 constants, some of them
+ * integers. */
+static void constants_of_a_long_chain_wait(void **state)
+{
+	static const char program[] =
+		"m(bfloat16 A[128,64], const bfloat16 B[64,96]) -> Y {"
+		" C(i,j) +=! float32(A(i,k)) * float32(B(k,j))"
+		" Y(i,j) = bfloat16(C(i,j) * (1 + erf(C(i,j) / float32(1.4142)))) }";
+	static const char steps[] =
+		"[[\"PK\", 1, [2, 1]], [\"PK\", 2, [32, 48, 2]], [\"CI\", 2],"
+		" [\"SP\", 5, 0, 128, [8], 1], [\"SP\", 5, 2, 96, [48], 1],"
+		" [\"RE\", 5, [0, 2, 1, 3]], [\"AN\", 5, 3, 2],"
+		" [\"SP\", 4, 2, 64, [2], 1], [\"RE\", 4, [2, 3, 0, 1]],"
+		" [\"TE\", 4, [1], \"vdpbf16ps\"], [\"CA\", 4, 5, 1]]";
+
+	(void)state;
+	assert_true(reloads_of("cpu -isa=x86-64-avx512 -mattr=+avx512bf16", program, steps,
+			       "vdpbf16ps") <= FEW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_stay_in_registers),
 		cmocka_unit_test(constants_wait_in_memory),
+		cmocka_unit_test(constants_of_a_long_chain_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
