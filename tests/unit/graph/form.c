@@ -111,6 +111,30 @@ static void groups_of_a_convolution_keep_float32(void **state)
 	assert_int_equal(g.value[g.output[0]].dtype, HN_BF16);
 }
 
+/* The three channels of an image become four, in the kernel that rounds it; weights
+ * get zeros. */
+static void an_odd_channel_gets_another(void **state)
+{
+	static const int64_t image[] = { 1, 3, 3, 3 }, kernel[] = { 2, 3, 1, 1 };
+	static const float numbers[6] = { 1, 2, 3, 4, 5, 6 };
+	int32_t in[] = { hn_graph_input(&g, "x", HN_F32, 4, image),
+			 hn_graph_const(&g, "w", HN_F32, 4, kernel, numbers, false) };
+	int32_t y = hn_graph_add(&g, "Conv", 2, in, 0, NULL);
+	const struct hn_gvalue *w;
+	struct hn_net net;
+
+	(void)state;
+	g.input = in;
+	g.n_input = 1;
+	assert_non_null(strstr(in_bfloat16(&net, 1, &y), "(bfloat16 T1[1,4,3,3], const bfloat16"));
+	assert_int_equal(net.n_step, 2);
+	w = &g.value[net.step[1].arg[1]];
+	assert_int_equal(w->shape[1], 4);
+	assert_int_equal(((const uint16_t *)w->data)[2], hn_bfloat_of_float(3));
+	assert_int_equal(((const uint16_t *)w->data)[3], 0);
+	assert_int_equal(((const uint16_t *)w->data)[4], hn_bfloat_of_float(4));
+}
+
 /* The activation is rounded in the kernel that makes it, behind a transposition too; a residual that
  * reads it, and is no product, reads the same memory. */
 static void a_factor_is_rounded_where_it_is_made(void **state)
@@ -177,6 +201,7 @@ int main(void)
 		TEST(sums_keep_float32),
 		TEST(a_weight_is_rounded_once),
 		TEST(groups_of_a_convolution_keep_float32),
+		TEST(an_odd_channel_gets_another),
 		TEST(a_factor_is_rounded_where_it_is_made),
 		TEST(outputs_are_not_rounded),
 		TEST(steps_have_the_numbers_of_their_nodes),
