@@ -162,10 +162,13 @@ static void survey(struct work *w)
 		const struct hn_gnode *n = &g->node[i];
 		bool heavy = n->op->class > HN_GOP_INJECTIVE;
 
-		if (n->op->class == HN_GOP_ELEMENTWISE || w->is_alias[i]) {
-			for (uint32_t k = 0; k < n->n_in; k++) {
-				heavy |= n->in[k] >= 0 && w->is_heavy[n->in[k]];
-			}
+		for (uint32_t k = 0; k < n->n_in; k++) { /* what it joins, or is */
+			bool joins = n->op->class == HN_GOP_ELEMENTWISE && n->in[k] >= 0 &&
+				     w->n_reader[n->in[k]] == 1 &&
+				     hn_gvalue_elements(&g->value[n->in[k]]) ==
+					     hn_gvalue_elements(&g->value[n->out[0]]);
+
+			heavy |= (joins || w->is_alias[i]) && w->is_heavy[n->in[k]];
 		}
 		for (uint32_t k = 0; k < n->n_out; k++) {
 			w->is_heavy[n->out[k]] = heavy;

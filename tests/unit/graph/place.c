@@ -178,15 +178,18 @@ static void a_part_has_one_place(void **state)
 				     "concat 0:240,48,8,1;1:240,48,8,1 | conv | conv");
 }
 
-/* What is all element-wise is one step with the concatenation. */
+/* What is all element-wise is one step with the concatenation; so is what is made of a value that
+ * others read, too, for it joins no convolution. */
 static void light_parts_are_computed_in_the_whole(void **state)
 {
-	int32_t x = image(3), a = relu(x), b = hn_graph_1(&g, "Tanh", x), y;
+	int32_t x = image(3), a = relu(x), b = hn_graph_1(&g, "Tanh", x), c, y[2];
 
 	(void)state;
-	y = conv(join(a, b, 1), 2);
-	make(1, &y);
-	assert_string_equal(steps(), "Relu+Tanh+concat | conv");
+	c = conv(join(a, b, 1), 4);
+	y[0] = conv(join(relu(c), hn_graph_1(&g, "Exp", x), 1), 2);
+	y[1] = conv(c, 2);
+	make(2, y);
+	assert_string_equal(steps(), "Relu+Tanh+concat | conv | Exp+Relu+concat | conv | conv");
 }
 
 static void slices_are_read_where_they_lie(void **state)
