@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/ir/op.h"
+#include "graph/op/reshape.h"
 
 static uint8_t at(const struct hn_gvalue *v, uint32_t k)
 {
@@ -68,6 +69,93 @@ static const uint8_t *transposed(struct hn_arena *a, const struct hn_gnode *n, u
 		}
 	}
 	return to;
+}
+
+/* -- reshapes ----------------------------------------------------------------------------- */
+
+/* Of each dimension of a reshape's operand and result, the block that it is in. */
+struct blocks {
+	uint32_t n;
+	uint8_t of_x[HN_GRAPH_MAX_RANK], of_y[HN_GRAPH_MAX_RANK];
+};
+
+static struct blocks find_blocks(const struct hn_gvalue *x, const struct hn_gvalue *y)
+{
+	struct hn_reshape_block k = { 0, 0, 0, 0 };
+	struct blocks b = { 0 };
+
+	for (; hn_reshape_next(x, y, &k); b.n++) {
+		memset(b.of_x + k.a0, (int)b.n, k.a1 - k.a0);
+		memset(b.of_y + k.b0, (int)b.n, k.b1 - k.b0);
+	}
+	return b;
+}
+
+/* The result's order: blocks as the operand has them, the dimensions of each as they are written.
+ * Those of one come first, as the batch does in images. */
+static const uint8_t *reshaped(struct hn_arena *a, const struct hn_gvalue *x,
+			       const struct hn_gvalue *y)
+{
+	const struct blocks b = find_blocks(x, y);
+	uint8_t *order = HN_NEW_ARRAY(a, uint8_t, y->rank);
+	bool done[HN_GRAPH_MAX_RANK] = { false };
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < y->rank; d++) {
+		if (y->shape[d] == 1) {
+			order[n++] = (uint8_t)d;
+			done[d] = true;
+		}
+	}
+	for (uint32_t k = 0; k < x->rank; k++) {
+		for (uint32_t d = 0; d < y->rank && x->shape[at(x, k)] != 1; d++) {
+			if (!done[d] && b.of_y[d] == b.of_x[at(x, k)]) {
+				order[n++] = (uint8_t)d;
+				done[d] = true;
+			}
+		}
+	}
+	return order;
+}
+
+/* Blocks in the order of memory, but those of ones; false where a block does not lie together, in
+ * the order in which it is written. */
+static bool block_order(const struct hn_gvalue *v, const uint8_t *of, uint32_t *ret_n,
+			uint8_t *ret)
+{
+	bool seen[2 * HN_GRAPH_MAX_RANK] = { false };
+	uint32_t last = 0;
+
+	*ret_n = 0;
+	for (uint32_t k = 0; k < v->rank; k++) {
+		uint32_t d = at(v, k);
+
+		if (v->shape[d] == 1) {
+			continue;
+		}
+		if (*ret_n > 0 && ret[*ret_n - 1] == of[d]) {
+			if (d < last) {
+				return false;
+			}
+		} else if (seen[of[d]]) {
+			return false;
+		} else {
+			ret[(*ret_n)++] = of[d];
+		}
+		seen[of[d]] = true;
+		last = d;
+	}
+	return true;
+}
+
+static bool reshape_is_alias(const struct hn_gvalue *x, const struct hn_gvalue *y)
+{
+	const struct blocks b = find_blocks(x, y);
+	uint8_t of_x[HN_GRAPH_MAX_RANK], of_y[HN_GRAPH_MAX_RANK];
+	uint32_t n, m;
+
+	return block_order(x, b.of_x, &n, of_x) && block_order(y, b.of_y, &m, of_y) && n == m &&
+	       memcmp(of_x, of_y, n) == 0;
 }
 
 /* -- what readers want ------------------------------------------------------------------- */
@@ -148,7 +236,7 @@ static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n,
 	}
 	switch (n->op->class) {
 	case HN_GOP_VIEW:
-		return NULL;
+		return reshaped(g->arena, &g->value[n->in[0]], out);
 	case HN_GOP_CONTRACT:
 		return wish->is ? wish->order : NULL;
 	default:
@@ -194,7 +282,7 @@ bool hn_layout_is_alias(const struct hn_graph *g, const struct hn_gnode *n)
 	x = &g->value[n->in[0]];
 	y = &g->value[n->out[0]];
 	if (n->op->class == HN_GOP_VIEW) {
-		return is_row_major(x) && is_row_major(y);
+		return reshape_is_alias(x, y);
 	}
 	if (!is_op(n, "transpose")) {
 		return false;

@@ -4,6 +4,8 @@
  *   - images are channels-last where convolutions and windows make them, and what is computed of
  *     them element by element stays so: channels are what vectors run over;
  *   - a transposition moves nothing: its result is the operand's memory with another order;
+ *   - a reshape keeps blocks of dimensions where they lie: channels that are split into groups stay
+ *     last, and no image is turned for it;
  *   - a product of matrices is written in the order that a reshape behind it needs, so that heads of
  *     attention are split and merged without a copy.
  * A template writes indices by these orders (graph/ir/say.h).

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/op/reshape.h"
 #include "graph/op/rows.h"
 
 #define LL(x) ((long long)(x))
@@ -155,14 +156,8 @@ bool hn_reshape_infer(const struct hn_gcall *c, struct hn_gshape *ret)
 	return true;
 }
 
-/* Dimensions x[a0..a1) and y[b0..b1) with equal products, as few as there can be: the elements of
- * the one block become those of the other. */
-struct block {
-	uint32_t a0, a1, b0, b1;
-};
-
-static bool next_block(const struct hn_gvalue *x, const struct hn_gvalue *y,
-		       struct block *k)
+bool hn_reshape_next(const struct hn_gvalue *x, const struct hn_gvalue *y,
+		     struct hn_reshape_block *k)
 {
 	int64_t p = 1, q = 1;
 
@@ -183,7 +178,7 @@ static bool next_block(const struct hn_gvalue *x, const struct hn_gvalue *y,
 
 /* The indices of x's dimensions in a block, from those of y's. */
 static void put_block(const struct hn_gvalue *x, const struct hn_gvalue *y,
-		      const struct block *k, hn_say_index *from)
+		      const struct hn_reshape_block *k, hn_say_index *from)
 {
 	int64_t stride = 1, weight = 1;
 	hn_say_index flat = "";
@@ -231,10 +226,10 @@ void hn_reshape_say(struct hn_say *s, const struct hn_gnode *n)
 {
 	const struct hn_gvalue *x = &s->g->value[n->in[0]], *y = &s->g->value[n->out[0]];
 	hn_say_index index[HN_GRAPH_MAX_RANK], from[HN_GRAPH_MAX_RANK];
-	struct block k = { 0, 0, 0, 0 };
+	struct hn_reshape_block k = { 0, 0, 0, 0 };
 
 	hn_say_indices(index, y->rank);
-	while (next_block(x, y, &k)) {
+	while (hn_reshape_next(x, y, &k)) {
 		put_block(x, y, &k, from);
 	}
 	hn_say_left(s, n->out[0], index);

@@ -129,6 +129,53 @@ def shapes(g):
     yield "space_to_depth", g.node("SpaceToDepth", small4(g, small), blocksize=2)
 
 
+@family
+def parts(g):
+    """What lies in another value's memory, or must not."""
+    x, i = image(g), g.ints
+
+    def conv(data, c_in, c_out):
+        return g.node("Conv", data, g.kaiming((c_out, c_in, 1, 1), c_in))
+
+    def relu(data, c_in, c_out):
+        return g.node("Relu", conv(data, c_in, c_out))
+
+    def join(*data, axis=1):
+        return g.node("Concat", *data, axis=axis)
+
+    dense = relu(x, 6, 5)
+    for width in (5, 8, 11):
+        dense = join(dense, relu(dense, width, 3))
+    yield "dense_block", conv(dense, 14, 4)
+    yield "branches", conv(join(conv(x, 6, 3), relu(x, 6, 4), g.node("Tanh", x)), 13, 4)
+    a, b = relu(x, 6, 3), conv(x, 6, 3)
+    yield "joined_twice", conv(join(conv(join(a, b), 6, 3), join(b, a, axis=2), axis=2), 3, 4)
+    yield "joined_rows", conv(join(relu(x, 6, 3), conv(x, 6, 3), axis=3), 3, 4)
+    yield "joined_images", conv(join(relu(x, 6, 3), conv(x, 6, 3), axis=0), 3, 4)
+    yield "joined_is_output", join(conv(x, 6, 3), relu(x, 6, 4))
+    c, d = g.node("Split", relu(x, 6, 8), i(3, 5), outputs=2, axis=1)
+    yield "split_channels", join(conv(c, 3, 4), conv(d, 5, 4))
+    e, f = g.node("Split", conv(x, 6, 4), outputs=2, axis=1)
+    yield "cross_stage", conv(join(e, f, conv(f, 2, 2)), 6, 4)
+    cut = g.node("Slice", relu(x, 6, 8), i(1, 2, 0), i(7, 10, 9), i(1, 2, 3), i(1, 1, 2))
+    yield "cut_both_ways", conv(cut, 6, 4)
+    groups = g.node("Reshape", relu(x, 6, 8), i(2, 2, 4, 13, 11))
+    groups = g.node("Transpose", groups, perm=[0, 2, 1, 3, 4])
+    yield "channel_shuffle", conv(g.node("Reshape", groups, i(2, 8, 13, 11)), 8, 4)
+    rows = g.node("Transpose", g.node("Reshape", conv(x, 6, 8), i(2, 8, 143)), perm=[0, 2, 1])
+    rows = g.node("Softmax", g.node("MatMul", rows, g.random((8, 8))))
+    rows = g.node("Reshape", g.node("Transpose", rows, perm=[0, 2, 1]), i(2, 8, 13, 11))
+    yield "image_is_rows", conv(rows, 8, 4)
+    heads = g.node("MatMul", g.shared_input("small", [3, 4, 8]), g.random((8, 18)))
+    q, k, v = (
+        g.node("Transpose", g.node("Reshape", part, i(3, 4, 3, 2)), perm=[0, 2, 1, 3])
+        for part in g.node("Split", heads, outputs=3, axis=2)
+    )
+    scores = g.node("Softmax", g.node("MatMul", q, g.node("Transpose", k, perm=[0, 1, 3, 2])))
+    merged = g.node("Transpose", g.node("MatMul", scores, v), perm=[0, 2, 1, 3])
+    yield "heads_of_one_product", g.node("Reshape", merged, i(3, 4, 6))
+
+
 def small4(g, small):
     return g.node("Unsqueeze", small, g.ints(0))
 

@@ -142,6 +142,46 @@ static void attention_moves_nothing(void **state)
 	assert_int_equal(net.n_task, 5); /* q, k, v are one */
 }
 
+/* ShuffleNet: channels are split into groups where they lie, and put together in another order. */
+static void a_channel_shuffle_is_one_copy(void **state)
+{
+	static const int64_t image[] = { 1, 3, 4, 5 }, split[] = { 1, 2, 4, 4, 5 },
+			     merged[] = { 1, 8, 4, 5 }, swap[] = { 0, 2, 1, 3, 4 };
+	static const uint8_t last[] = { 0, 2, 3, 1 };
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 4, image), y, shuffled;
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	y = hn_graph_1(&g, "Relu", conv(&r, x, 8, 1));
+	shuffled = reshape(transpose(reshape(y, 5, split), 5, swap), 4, merged);
+	y = conv(&r, shuffled, 4, 3);
+	end_with(1, &y);
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu reshape conv Add");
+	assert_memory_equal(g.value[shuffled].order, last, 4);
+}
+
+/* A vision transformer: the places of an image are rows of a matrix, and back. */
+static void an_image_is_rows_without_a_copy(void **state)
+{
+	static const int64_t image[] = { 1, 3, 4, 5 }, places[] = { 1, 8, 20 }, square[] = { 1, 8, 4, 5 },
+			     turn[] = { 0, 2, 1 };
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 4, image), y;
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	y = transpose(reshape(conv(&r, x, 8, 1), 3, places), 3, turn);
+	y = reshape(transpose(hn_graph_1(&g, "Relu", dense(&r, y, 8)), 3, turn), 4, square);
+	y = hn_graph_1(&g, "GlobalAveragePool", y);
+	end_with(1, &y);
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add matmul,Add,Relu reduce,Mul");
+}
+
 /* -- random networks ---------------------------------------------------------------------- */
 
 /* The first, or the last, elements along a dimension. */
@@ -461,6 +501,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_residual_block_is_four_kernels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(attention_moves_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_channel_shuffle_is_one_copy, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_image_is_rows_without_a_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_networks_keep_their_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(choices_keep_the_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_rival_cuts_where_paths_meet, set_up, tear_down),
