@@ -194,6 +194,83 @@ static void moves_are_one_or_none(void **state)
 		"reshape");
 }
 
+static int32_t part(int32_t v, int64_t begin, int64_t end, int64_t step)
+{
+	int32_t in[] = { v, hn_graph_ints(&g, 1, &begin), hn_graph_ints(&g, 1, &end),
+			 hn_graph_ints(&g, 1, (int64_t[]){ 1 }), hn_graph_ints(&g, 1, &step) };
+
+	return hn_graph_add(&g, "Slice", 5, in, 0, NULL);
+}
+
+static int32_t join(uint32_t n, const int32_t *in)
+{
+	struct hn_gattr axis = hn_gattr_of_int(&arena, "axis", 1);
+
+	return hn_graph_add(&g, "Concat", n, in, 1, &axis);
+}
+
+/* Halves of a value with what is computed of one: the value is whole again. */
+static void slices_side_by_side_are_one(void **state)
+{
+	int32_t a = part(x, 0, 2, 1), b = part(x, 2, 4, 1), c = part(x, 4, 5, 1);
+
+	(void)state;
+	assert_int_equal(join(3, (int32_t[]){ a, b, c }), x);
+	a = hn_graph_1(&g, "Tanh", a);
+	assert_string_equal(needed(join(3, (int32_t[]){ b, c, a })), "slice Tanh slice concat");
+}
+
+static void slices_join_by_where_they_lie(void **state)
+{
+	static const struct {
+		int64_t first[3], second[3]; /* begin, end, step */
+		const char *is;
+	} rows[] = {
+		{ { 0, 3, 2 }, { 4, 5, 2 }, "slice" }, /* every second */
+		{ { 2, 4, 1 }, { 0, 2, 1 }, "slice slice concat" },
+		{ { 0, 2, 1 }, { 3, 5, 1 }, "slice slice concat" },
+		{ { 0, 2, 1 }, { 2, 5, 2 }, "slice slice concat" },
+		{ { 0, 3, 1 }, { 2, 5, 1 }, "slice slice concat" },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		const int64_t *p = rows[i].first, *q = rows[i].second;
+		int32_t in[2];
+
+		tear_down(state); /* each in a graph of its own */
+		set_up(state);
+		in[0] = part(x, p[0], p[1], p[2]);
+		in[1] = part(x, q[0], q[1], q[2]);
+		assert_string_equal(needed(join(2, in)), rows[i].is);
+	}
+}
+
+static void slices_of_two_values_stay(void **state)
+{
+	int32_t in[] = { part(x, 0, 2, 1), part(hn_graph_1(&g, "Tanh", x), 2, 4, 1) };
+
+	(void)state;
+	assert_string_equal(needed(join(2, in)), "slice Tanh slice concat");
+}
+
+static void a_slice_of_parts_is_one_of_a_part(void **state)
+{
+	int32_t y = hn_graph_1(&g, "Tanh", x), all = join(2, (int32_t[]){ x, y });
+
+	(void)state;
+	assert_int_equal(part(all, 0, 5, 1), x);
+	assert_int_equal(part(all, 5, 10, 1), y);
+	assert_string_equal(needed(part(all, 6, 8, 1)), "Tanh slice");
+}
+
+static void a_slice_of_two_parts_stays(void **state)
+{
+	int32_t in[] = { x, hn_graph_1(&g, "Tanh", x) };
+
+	(void)state;
+	assert_string_equal(needed(part(join(2, in), 4, 6, 1)), "Tanh concat slice");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -202,6 +279,11 @@ int main(void)
 		TEST(a_reciprocal_divides),	TEST(what_is_no_norm_stays),
 		TEST(a_softmax_is_one_node),	TEST(moves_are_one_or_none),
 		TEST(powers_are_roots_and_products),
+		TEST(slices_side_by_side_are_one),
+		TEST(slices_join_by_where_they_lie),
+		TEST(slices_of_two_values_stay),
+		TEST(a_slice_of_parts_is_one_of_a_part),
+		TEST(a_slice_of_two_parts_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
