@@ -4,7 +4,7 @@
 
 #include "client/cmd.h"
 #include "base/jw.h"
-#include "client/nearest.h"
+#include "client/lib/nearest.h"
 #include "db/snapshot/snapshot.h"
 #include "target/target.h"
 

@@ -36,7 +36,7 @@ void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
 		    struct hn_snapshot_entry *ret);
 
 /* What was measured; HONE_E_NOT_FOUND also when the record has no certificate: it is no answer.
- * (What there is for other targets: client/nearest.h.) */
+ * (What there is for other targets: client/lib/nearest.h.) */
 int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
 		     const char *target, struct hn_snapshot_entry *ret,
 		     struct hn_err *err) HN_NODISCARD;

@@ -101,6 +101,8 @@ static const struct layer rooms[] = {
 	{"graph/runtime", " "},
 	{"graph/plan", " "},
 	{"graph/onnx", " "},
+	{"client", " client/lib "}, /* libhone, which needs nothing of the command */
+	{"client/lib", " "},
 	{"include/hone", " "},
 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "client/nearest.h"
+#include "client/lib/nearest.h"
 
 #define WIDE "cpu -isa=x86-64-avx512 -num_cores=2 -mattr="
 

@@ -1,11 +1,11 @@
-/* client/hone.c -- libhone: the public API over the snapshot. */
+/* client/lib/hone.c -- libhone: the public API over the snapshot. */
 #include "hone/hone.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/nearest.h"
+#include "client/lib/nearest.h"
 #include "db/snapshot/snapshot.h"
 #include "loopstate/dag/liberty.h"
 #include "loopstate/dag/mark.h"

@@ -1,7 +1,7 @@
-/* client/nearest.h -- finds the answer of the snapshot that the user means: by the beginning of
+/* client/lib/nearest.h -- finds the answer of the snapshot that the user means: by the beginning of
  * a key, and by a target or a near one. */
-#ifndef HN_CLIENT_NEAREST_H
-#define HN_CLIENT_NEAREST_H
+#ifndef HN_CLIENT_LIB_NEAREST_H
+#define HN_CLIENT_LIB_NEAREST_H
 
 #include "base/buf.h"
 #include "db/snapshot/snapshot.h"

@@ -1,5 +1,5 @@
-/* client/nearest.c -- see nearest.h. */
-#include "client/nearest.h"
+/* client/lib/nearest.c -- see nearest.h. */
+#include "client/lib/nearest.h"
 
 #include <math.h>
 #include <string.h>
