@@ -408,7 +408,7 @@ static int read_steps(struct reader *r, const struct hn_json *v, struct hn_model
 static int read_model(struct reader *r, const struct hn_json *v, struct hn_model *m)
 {
 	const struct place top = { "" };
-	const char *format;
+	const char *format = "";
 	int rc = want_object(
 		r, &top, v,
 		" format name weights_bytes stamp prepared_bytes arena_bytes inputs "
