@@ -25,12 +25,29 @@ static bool is_along(const struct hn_graph *g, int32_t v, uint32_t d, uint32_t r
 	       (s->rank == rank - d && s->shape[0] == hn_gvalue_elements(s));
 }
 
+/* Zeros behind the channels, so that there are as many as an instruction multiplies at once: few
+ * channels leave most of it idle otherwise (the first convolution has three). */
+#define CHANNELS 4
+
+static int32_t with_channels(struct hn_graph *g, int32_t v)
+{
+	int64_t before[HN_GRAPH_MAX_RANK] = { 0 }, after[HN_GRAPH_MAX_RANK] = { 0 };
+	const struct hn_gvalue *x = &g->value[v];
+	struct hn_gattr attr[] = { hn_gattr_of_ints("before", x->rank, before),
+				   hn_gattr_of_ints("after", x->rank, after),
+				   hn_attr_string("mode", "constant") };
+	int32_t in[] = { v, hn_graph_scalar(g, (enum hn_dtype)x->dtype, 0) };
+
+	after[1] = CHANNELS - g->value[v].shape[1];
+	return hn_graph_add(g, "pad", 2, in, HN_COUNT_OF(attr), attr);
+}
+
 int32_t hn_pass_integer_conv(struct hn_graph *g, const struct hn_gnode *n)
 {
 	const struct hn_gvalue *weights = &g->value[n->in[1]];
 	struct hn_gattr attr[16];
 	struct hn_bytes x, w;
-	int64_t padding;
+	int64_t padding, channels = weights->shape[1];
 	uint32_t rank = weights->rank;
 	double zero;
 	int32_t y;
@@ -50,6 +67,10 @@ int32_t hn_pass_integer_conv(struct hn_graph *g, const struct hn_gnode *n)
 		attr[i] = strcmp(n->attr[i].name, "padding") == 0
 				  ? hn_gattr_of_ints("padding", 1, &padding)
 				  : n->attr[i];
+	}
+	if (channels > 1 && channels < CHANNELS && hn_gattr_int(n, "group", 1) == 1) {
+		x.q = with_channels(g, x.q);
+		w.q = with_channels(g, w.q);
 	}
 	y = hn_graph_add(g, "conv", 2, (int32_t[]){ x.q, w.q }, n->n_attr, attr);
 	y = hn_quant_less_zero(g, y, w.q, zero);

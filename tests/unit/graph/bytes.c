@@ -135,6 +135,20 @@ static void weights_may_be_unsigned(void **state)
 	assert_int_equal(g.value[g.node[0].in[1]].dtype, HN_I8);
 }
 
+/* Three channels are four, one of zeros; one channel, and groups, stay. */
+static void few_channels_are_filled_up(void **state)
+{
+	static const int64_t three[] = { 1, 3, 6, 6 }, w[] = { 5, 3, 3, 3 }, two[] = { 4, 2, 1, 1 };
+
+	(void)state;
+	assert_string_equal(
+		needed(conv(input(4, three, 0.1, 7), weights(HN_I8, 4, w, 0, 0), 1)),
+		"pad conv Sub cast Mul");
+	assert_int_equal(g.value[g.node[1].in[1]].shape[1], 4);
+	assert_string_equal(needed(conv(input(4, image, 0.1, 0), weights(HN_I8, 4, two, 0, 0), 2)),
+			    "conv cast Mul");
+}
+
 static void what_is_no_integer_sum_stays(void **state)
 {
 	static const int64_t w[] = { 5, 4, 1, 1 }, long_row[] = { 1, 33100 },
@@ -416,6 +430,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_convolution_is_one_of_integers),
 		TEST(weights_may_be_unsigned),
+		TEST(few_channels_are_filled_up),
 		TEST(what_is_no_integer_sum_stays),
 		TEST(a_product_is_one_of_integers),
 		TEST(a_product_of_two_computed),
