@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/ir/op.h"
+#include "graph/net/widen.h"
 
 #define MOST_NODES 64 /* of a group: longer chains gain nothing */
 #define MOST_ARGS 32
@@ -235,6 +236,23 @@ static bool merge_one(struct work *w, uint32_t last)
 	return true;
 }
 
+/* Whether the node is left for its one reader to take in: what it makes is larger than what it
+ * reads. */
+static bool waits(struct work *w, uint32_t i)
+{
+	const struct hn_gnode *n = &w->g->node[i], *reader;
+	const struct rule *rule;
+	int32_t v = n->out[0];
+
+	if (!hn_widens(w->g, n) || w->n_reader[v] != 1 || w->is_output[v]) {
+		return false;
+	}
+	reader = &w->g->node[w->reader[v][0]];
+	rule = &rules[reader->op->class];
+	return rule->takes[HN_GOP_ELEMENTWISE] &&
+	       (!rule->same || same_place(&w->g->value[v], &w->g->value[reader->out[0]]));
+}
+
 /* -- the result -------------------------------------------------------------------------- */
 
 static void collect(struct work *w, struct hn_partition *ret)
@@ -310,7 +328,7 @@ void hn_partition_make(struct hn_graph *g, const struct hn_net_choice *choice,
 	}
 	find_readers(&w);
 	for (uint32_t i = 0; i < g->n_node; i++) {
-		while (!w.is_alias[i] && merge_one(&w, i)) {
+		while (!w.is_alias[i] && !waits(&w, i) && merge_one(&w, i)) {
 		}
 	}
 	collect(&w, ret);

@@ -8,6 +8,7 @@
 #include "graph/ir/text.h"
 #include "graph/net/layout.h"
 #include "graph/net/outputs.h"
+#include "graph/net/widen.h"
 
 #define PROGRAM "task" /* what every text is called until its task has a name */
 #define NAMED_OPS 4
@@ -153,6 +154,7 @@ int hn_net_make_by(struct hn_graph *g, const struct hn_net_choice *choice, struc
 		return -err->code;
 	}
 	hn_graph_sweep(g);
+	hn_widen_in_readers(g);
 	hn_layout_choose(g, choice != NULL && choice->row_major);
 	hn_partition_make(g, choice, &ret->part);
 	ret->task = HN_NEW_ARRAY(g->arena, struct hn_gtask, ret->part.n_group);

@@ -182,6 +182,33 @@ static void an_image_is_rows_without_a_copy(void **state)
 	assert_string_equal(groups(&net), "conv,Add matmul,Add,Relu reduce,Mul");
 }
 
+static int32_t with_scale(const char *op, int32_t x)
+{
+	int32_t in[] = { x, hn_graph_scalar(&g, HN_F32, 0.1), hn_graph_scalar(&g, HN_U8, 7) };
+
+	return hn_graph_add(&g, op, 3, in, 0, NULL);
+}
+
+/* Bytes that two kernels read lie in memory, not the floats that they are. */
+static void floats_are_made_where_they_are_read(void **state)
+{
+	static const int64_t image[] = { 1, 8, 6, 6 };
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 4, image), y, out[2];
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	y = with_scale("DequantizeLinear", with_scale("QuantizeLinear", conv(&r, x, 8, 1)));
+	out[0] = hn_graph_2(&g, "Add", conv(&r, x, 8, 3), y);
+	out[0] = hn_graph_1(&g, "GlobalAveragePool", out[0]);
+	out[1] = hn_graph_1(&g, "GlobalMaxPool", hn_graph_1(&g, "Softmax", y));
+	end_with(2, out);
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,div,quantize,cast conv,Add,dequantize,Add "
+					  "reduce,Mul dequantize,softmax reduce");
+}
+
 /* -- random networks ---------------------------------------------------------------------- */
 
 /* The first, or the last, elements along a dimension. */
@@ -247,6 +274,8 @@ static int32_t image_node(struct hn_rng *r, int32_t x)
 		return part(r, x);
 	case 8:
 		return join(r, conv(r, x, 1 + hn_rng_below(r, 5), 3), conv(r, x, 1 + hn_rng_below(r, 5), 1));
+	case 9: /* the same roundings with layouts and without */
+		return with_scale("DequantizeLinear", with_scale("QuantizeLinear", x));
 	default:
 		return hn_graph_1(&g, unary[hn_rng_below(r, 4)], x);
 	}
@@ -503,6 +532,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(attention_moves_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_channel_shuffle_is_one_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_image_is_rows_without_a_copy, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(floats_are_made_where_they_are_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_networks_keep_their_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(choices_keep_the_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_rival_cuts_where_paths_meet, set_up, tear_down),
