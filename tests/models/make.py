@@ -30,6 +30,7 @@ SMALL = {
     "gpt_small_dyn": lambda: text.gpt(2, 64, 4, 500, 64, batch="batch", sequence="sequence"),
     "llama_small": lambda: text.llama(2, 64, 4, 2, 500, sequence=13),
     "resnet_small_qdq": lambda: quant.static(SMALL["resnet_small"]()),
+    "bert_small_qdq": lambda: quant.static_products(SMALL["bert_small"]()),
     "bert_small_int8": lambda: quant.dynamic(SMALL["bert_small"]()),
     "odd": odd.together,
     **{f"odd_{name}": lambda name=name: odd.graph(name) for name in odd.FAMILIES},
@@ -42,6 +43,7 @@ LARGE = {
     "mobilenet_v2": vision.mobilenet_v2,
     "mobilenet_v2_bn": lambda: vision.mobilenet_v2(norm="separate"),
     "bert_base": text.bert,
+    "bert_base_qdq": lambda: quant.static_products(text.bert()),
     "bert_base_dyn": lambda: text.bert(batch="batch", sequence="sequence"),
     "gpt2": lambda: text.gpt(12, 768, 12, 50257, 1024, sequence=128),
 }

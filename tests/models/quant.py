@@ -10,17 +10,20 @@ import numpy as np
 import onnx
 
 
+def draw(rng, tensor):
+    """Floats of any size; of integers, which are tokens, kinds and masks, zeros and ones."""
+    shape = [d.dim_value for d in tensor.shape.dim]
+    if tensor.elem_type == onnx.TensorProto.FLOAT:
+        return rng.standard_normal(shape, dtype=np.float32)
+    return rng.integers(0, 2, shape)
+
+
 class RandomData:
     """A few random inputs, as the quantizer wants them: one dictionary at a time, then None."""
 
     def __init__(self, model, count, seed):
         rng, self.left = np.random.default_rng(seed), count
-        self.draw = lambda: {
-            i.name: rng.standard_normal(
-                [d.dim_value for d in i.type.tensor_type.shape.dim], dtype=np.float32
-            )
-            for i in model.graph.input
-        }
+        self.draw = lambda: {i.name: draw(rng, i.type.tensor_type) for i in model.graph.input}
 
     def get_next(self):
         self.left -= 1
@@ -36,7 +39,7 @@ def by_files(model, quantize):
         return onnx.load(target)
 
 
-def static(model, seed=7):
+def static(model, seed=7, **options):
     """QDQ: QuantizeLinear and DequantizeLinear around what is computed in bytes."""
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 
@@ -49,9 +52,20 @@ def static(model, seed=7):
             per_channel=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
+            **options,
         )
 
     return by_files(model, quantize)
+
+
+def static_products(model):
+    """QDQ around the operands of products alone, those of attention too.  Results are floats."""
+    products = ["MatMul", "Gemm"]
+    return static(
+        model,
+        op_types_to_quantize=products,
+        extra_options={"OpTypesToExcludeOutputQuantization": products},
+    )
 
 
 def dynamic(model):
