@@ -1,10 +1,10 @@
-/* lower/cpu/emit_constants.c -- constants of what follows a sum made by an instruction are
- * loaded where they are used.
+/* lower/cpu/emit_constants.c -- constants of what follows a register tile are loaded where they are
+ * used.
  *
- * Such a sum's loop holds 28 vectors of results, two of panels and one of what is broadcast.
- * What is done with the results, as scaling and saturating them to bytes, or erf of them, has
- * constants.  LLVM moves them out of all loops; then there are more vectors than registers inside
- * the sum's loop, and it moves the results about and to the stack in every iteration (a 1x1
+ * The loop of a tile holds 28 vectors of results, two of panels and one of what is broadcast.
+ * What is done with the results has constants, as scaling and saturating them to bytes, erf of them,
+ * or a hard-swish.  LLVM moves them out of all loops; then there are more vectors than registers
+ * inside the tile's loop, and it moves the results about and to the stack in every iteration (a 1x1
  * convolution of 128 channels to bytes: 50 moves to 28 sums).  A volatile load stays where it is.
  */
 #include "lower/cpu/emit_int.h"
@@ -13,7 +13,8 @@
 
 #include "loopstate/state/intrin.h"
 
-#define FEW 1	/* constants that a register is left for */
+#define FEW 1	/* constants that an instruction's sums leave a register for */
+#define OPERANDS 2 /* registers of a tile's loop beside its results */
 #define MANY 64 /* of a block: others stay as they are */
 
 struct constants {
@@ -31,7 +32,7 @@ static bool calls(LLVMValueRef x, const char *prefix)
 	       strncmp(LLVMGetValueName2(f, &n), prefix, strlen(prefix)) == 0;
 }
 
-static bool sums(LLVMBasicBlockRef b)
+static bool has_instruction(LLVMBasicBlockRef b)
 {
 	for (LLVMValueRef x = LLVMGetFirstInstruction(b); x; x = LLVMGetNextInstruction(x)) {
 		for (uint32_t i = 0; i < hn_intrin_count(); i++) {
@@ -45,6 +46,48 @@ static bool sums(LLVMBasicBlockRef b)
 	return false;
 }
 
+/* Vectors that the block hands to itself, a loop of one block: a tile's results. */
+static int64_t results(LLVMBasicBlockRef b)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+	bool loops = false;
+	int64_t n = 0;
+
+	for (unsigned i = 0; end && i < LLVMGetNumSuccessors(end); i++) {
+		loops = loops || LLVMGetSuccessor(end, i) == b;
+	}
+	for (LLVMValueRef x = LLVMGetFirstInstruction(b); loops && x && LLVMIsAPHINode(x);
+	     x = LLVMGetNextInstruction(x)) {
+		n += LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMVectorTypeKind;
+	}
+	return n;
+}
+
+static int64_t registers_of(const struct emit *e)
+{
+	return e->em->target.param[HN_PARAM_VECTOR_REGISTERS];
+}
+
+/* The loop of a tile: of an instruction's, or of one that takes half of the registers. */
+static bool is_tile(const struct emit *e, LLVMBasicBlockRef b)
+{
+	return 2 * results(b) >= registers_of(e) || has_instruction(b);
+}
+
+/* For how many constants the function's tiles leave a register. */
+static int64_t room_of(const struct emit *e, LLVMValueRef f)
+{
+	int64_t room = registers_of(e);
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+		int64_t left = registers_of(e) - OPERANDS - results(b);
+
+		left = has_instruction(b) && left > FEW ? FEW : left;
+		room = is_tile(e, b) && left < room ? left : room;
+	}
+	return room;
+}
+
 /* Arithmetic that takes any vector where it takes a constant. */
 static bool computes(LLVMValueRef x)
 {
@@ -55,6 +98,7 @@ static bool computes(LLVMValueRef x)
 	case LLVMFAdd:
 	case LLVMFSub:
 	case LLVMFMul:
+	case LLVMFDiv:
 	case LLVMFCmp:
 	case LLVMICmp:
 	case LLVMSelect:
@@ -145,18 +189,19 @@ static void replace(struct emit *e, LLVMBasicBlockRef b, struct constants *c)
 void hn_emit_load_constants(struct emit *e)
 {
 	for (LLVMValueRef f = LLVMGetFirstFunction(e->mod); f; f = LLVMGetNextFunction(f)) {
-		bool any = false;
+		int64_t room = room_of(e, f);
+		struct constants all = { 0 };
 
-		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b && !any;
+		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
 		     b = LLVMGetNextBasicBlock(b)) {
-			any = sums(b);
+			look_through(b, &all);
 		}
-		for (LLVMBasicBlockRef b = any ? LLVMGetFirstBasicBlock(f) : NULL; b;
+		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b && (int64_t)all.n > room;
 		     b = LLVMGetNextBasicBlock(b)) {
 			struct constants c = { 0 };
 
-			look_through(b, &c);
-			if (c.n > FEW && !sums(b)) {
+			if (!is_tile(e, b)) {
+				look_through(b, &c);
 				replace(e, b, &c);
 			}
 		}

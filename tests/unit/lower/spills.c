@@ -133,12 +133,31 @@ static void constants_of_a_long_chain_wait(void **state)
 			       "vdpbf16ps") <= FEW);
 }
 
+/* So do those of a hard-swish behind 30 sums, whose loop has two registers beside them. */
+static void constants_of_a_tile_wait_in_memory(void **state)
+{
+	static const char program[] =
+		"h(float32 X[12,80,240], const float32 W[240,240]) -> Y {"
+		" C(h,w,f) +=! X(h,w,c) * W(f,c)"
+		" D(h,w,f) = C(h,w,f) * 2.25 + 0.4"
+		" Y(h,w,f) = D(h,w,f) * min(max(D(h,w,f) + 3, 0), 6) / 6 * 0.5 + 0.75 }";
+	static const char steps[] =
+		"[[\"CI\", 3], [\"PK\", 1, [16, 1]], [\"SP\", 5, 0, 12, [3], 1],"
+		" [\"SP\", 5, 2, 80, [10], 1], [\"SP\", 5, 4, 240, [16], 1],"
+		" [\"RE\", 5, [4, 0, 2, 1, 3, 5]], [\"AN\", 5, 5, 2], [\"FU\", 5, [0, 1]],"
+		" [\"AN\", 5, 0, 3], [\"RE\", 3, [3, 0, 1, 2]], [\"CA\", 3, 5, 1]]";
+
+	(void)state;
+	assert_int_equal(reloads_of("cpu -isa=x86-64-avx512", program, steps, "vfmadd"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_stay_in_registers),
 		cmocka_unit_test(constants_wait_in_memory),
 		cmocka_unit_test(constants_of_a_long_chain_wait),
+		cmocka_unit_test(constants_of_a_tile_wait_in_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
