@@ -41,7 +41,8 @@ static bool check_one(void *ctx, uint32_t i, struct hn_arena *a)
 	if (hn_interrupted()) {
 		return false;
 	}
-	rc = hn_kernel_choose(&one, a, &k->kernel, &k->err);
+	rc = hn_kernel_choose(&one, hn_netchoice_declined(&w->check->net->choice, k->task->name), a,
+			      &k->kernel, &k->err);
 	snprintf(symbol, sizeof(symbol), "kernel%u", i);
 	k->kernel.run_record = true;
 	rc = rc ? rc : hn_kernel_make("check", &one, w->dir, symbol, a, &k->kernel, &k->err);

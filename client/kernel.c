@@ -12,8 +12,8 @@
 #define FACTS_MAX 4096
 
 /* The best record that was measured on this very target; false: there is none. */
-static bool find_record(const struct hn_opts *o, const struct hn_input *in, struct hn_arena *a,
-			struct hn_kernel *ret)
+static bool find_record(const struct hn_opts *o, const struct hn_input *in, int64_t declined,
+			struct hn_arena *a, struct hn_kernel *ret)
 {
 	struct hn_best best;
 	bool found;
@@ -21,7 +21,8 @@ static bool find_record(const struct hn_opts *o, const struct hn_input *in, stru
 	if (o->automatic || hn_best_find(o, in->key, a, &best, NULL) != 0) {
 		return false;
 	}
-	found = best.differs == 0 && best.entry.best.median_ns > 0;
+	found = best.differs == 0 && best.entry.best.median_ns > 0 &&
+		best.entry.best.id != declined;
 	if (found) {
 		ret->record = best.entry.best.id;
 		ret->median_ns = best.entry.best.median_ns;
@@ -32,8 +33,8 @@ static bool find_record(const struct hn_opts *o, const struct hn_input *in, stru
 	return found;
 }
 
-int hn_kernel_choose(const struct hn_opts *o, struct hn_arena *a, struct hn_kernel *ret,
-		     struct hn_err *err)
+int hn_kernel_choose(const struct hn_opts *o, int64_t declined, struct hn_arena *a,
+		     struct hn_kernel *ret, struct hn_err *err)
 {
 	struct hn_answers answers;
 	struct hn_input in;
@@ -46,7 +47,7 @@ int hn_kernel_choose(const struct hn_opts *o, struct hn_arena *a, struct hn_kern
 	}
 	ret->key = in.key;
 	ret->dag = in.json;
-	if (find_record(o, &in, a, ret)) {
+	if (find_record(o, &in, declined, a, ret)) {
 		return 0;
 	}
 	rc = hn_auto_find(o, &in, a, &best, &answers, err);

@@ -20,9 +20,10 @@ struct hn_kernel {
 	struct hn_check check;	/* it was run, or why not */
 };
 
-/* Which schedule: of the computation o->text.  All in a. */
-int hn_kernel_choose(const struct hn_opts *o, struct hn_arena *a, struct hn_kernel *ret,
-		     struct hn_err *err) HN_NODISCARD;
+/* Which schedule: of the computation o->text.  The record `declined` is not taken, and the automatic
+ * schedule is where it is the best (netchoice.h); 0: none is declined.  All in a. */
+int hn_kernel_choose(const struct hn_opts *o, int64_t declined, struct hn_arena *a,
+		     struct hn_kernel *ret, struct hn_err *err) HN_NODISCARD;
 
 /* Make it: DIR/SYMBOL.o.  Other files that this takes are gone after.  A record was checked when it
  * was measured, with arguments in a row; an automatic schedule is run on a few inputs here, unless --unchecked is given.

@@ -137,9 +137,17 @@ int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_e
 	rc = rc ? rc : hn_net_make(&ret->graph, &ret->net, err);
 	if (rc != 0) {
 		tell_refusals(&im);
-		hn_err_within(err, "%s", o->arg);
+		return hn_err_within(err, "%s", o->arg);
 	}
-	return rc;
+	rc = hn_netchoice_read(o, ret, err);
+	return rc ? rc : hn_network_follow(ret, err);
+}
+
+int hn_network_follow(struct hn_network *n, struct hn_err *err)
+{
+	const struct hn_net_choice by = { .say = n->choice.say, .row_major = n->choice.row_major };
+
+	return by.say != NULL || by.row_major ? hn_net_make_by(&n->graph, &by, &n->net, err) : 0;
 }
 
 void hn_network_close(struct hn_network *n)

@@ -2,7 +2,9 @@
 #ifndef HN_CLIENT_NETWORK_H
 #define HN_CLIENT_NETWORK_H
 
+#include "base/hash.h"
 #include "client/cmd.h"
+#include "client/netchoice.h"
 #include "graph/net/net.h"
 #include "graph/onnx/onnx.h"
 
@@ -10,7 +12,9 @@ struct hn_network {
 	struct hn_arena arena;
 	struct hn_onnx *onnx; /* the weights lie in it */
 	struct hn_graph graph;
-	struct hn_net net;
+	struct hn_net net; /* by the choice */
+	char key[HN_SHA256_HEX]; /* of the network by rule (netchoice.h) */
+	struct hn_netchoice choice; /* what is stored of it; nothing with --auto */
 	const char *name; /* a C identifier, from --symbol or the file's name */
 };
 
@@ -21,6 +25,10 @@ bool hn_network_is(const char *path);
  * it, one line for each operator and reason; then the error is the sum of it. */
 int hn_network_open(const struct hn_opts *o, struct hn_network *ret,
 		    struct hn_err *err) HN_NODISCARD;
+
+/* Lay out and fuse as n->choice says. */
+int hn_network_follow(struct hn_network *n, struct hn_err *err) HN_NODISCARD;
+
 void hn_network_close(struct hn_network *n); /* after a failed open, too */
 
 /* The options of a verb that works on one task: its text and name in the place of the file. */

@@ -1,11 +1,29 @@
 /* client/task_times.c -- times of a network's kernels. */
 #include "client/task_times.h"
 
+#include <string.h>
+
 #include "client/best.h"
+#include "client/netchoice.h"
 #include "search/answer.h"
 
-static int find_time(const struct hn_opts *o, const struct hn_gtask *task, struct hn_arena *a,
-		     struct hn_task_time *ret, struct hn_err *err)
+/* What the network's final has declined; NULL: nothing. */
+static const struct hn_netchoice_kernel *find_declined(const struct hn_netchoice *c,
+						       const char *name, int64_t record)
+{
+	for (uint32_t i = 0; i < c->n_kernel; i++) {
+		const struct hn_netchoice_kernel *k = &c->kernel[i];
+
+		if (k->declined && k->record == record && strcmp(k->name, name) == 0) {
+			return k;
+		}
+	}
+	return NULL;
+}
+
+static int find_time(const struct hn_opts *o, const struct hn_netchoice *c,
+		     const struct hn_gtask *task, struct hn_arena *a, struct hn_task_time *ret,
+		     struct hn_err *err)
 {
 	struct hn_opts one = hn_network_task(o, task);
 	struct hn_answers answers;
@@ -21,7 +39,12 @@ static int find_time(const struct hn_opts *o, const struct hn_gtask *task, struc
 	}
 	ret->key = in.key;
 	if (hn_best_find(o, in.key, a, &best, NULL) == 0) {
-		ret->ns = best.differs == 0 ? best.entry.best.median_ns : 0;
+		const struct hn_netchoice_kernel *k =
+			find_declined(c, task->name, best.entry.best.id);
+
+		ret->ns = best.differs != 0 ? 0
+			  : k != NULL	    ? k->automatic_ns / task->n_step
+					    : best.entry.best.median_ns;
 		ret->measured = ret->ns > 0;
 		hn_best_close(&best);
 	}
@@ -40,7 +63,7 @@ int hn_task_times(const struct hn_opts *o, struct hn_network *n, const struct hn
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
-		rc = find_time(o, &n->net.task[i], &n->arena, &t[i], err);
+		rc = find_time(o, &n->choice, &n->net.task[i], &n->arena, &t[i], err);
 	}
 	*ret = t;
 	return rc;

@@ -8,8 +8,8 @@ struct hn_task_time {
 	const struct hn_gtask *task;
 	const char *key;
 	double ns;     /* of one run; 0 = nobody knows */
-	bool measured; /* by the best record; else predicted of the automatic schedule, by the analytic
-			* model */
+	bool measured; /* by the best record, or the automatic schedule in the network where its final
+			* took that; else predicted of the automatic schedule, by the analytic model */
 };
 
 /* Of all tasks, [n_task], in n's arena. */

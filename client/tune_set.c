@@ -2,7 +2,8 @@
  * several computations, one budget, one table.
  *
  * All files are read and checked before anything is started.  Then honed is asked how the set is,
- * five times a second, until it has ended.  Ctrl-C cancels the set; what was measured is kept.
+ * five times a second, until it has ended.  Ctrl-C cancels the set; what was measured is kept.  A
+ * network that was tuned is run as a whole at the end (netfinal.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 
 #include "base/file.h"
 #include "client/interrupt.h"
+#include "client/netfinal.h"
 #include "client/say.h"
 #include "client/show.h"
 #include "client/task_times.h"
@@ -448,6 +450,37 @@ static int tune(const struct list *l, const struct hn_opts *o, const char *reque
 	return rc;
 }
 
+static int hold_final(const struct hn_opts *o, const char *path, struct hn_err *err)
+{
+	struct hn_opts one = *o;
+	struct hn_network n;
+	int rc;
+
+	one.arg = path;
+	rc = hn_network_open(&one, &n, err);
+	rc = rc ? rc : hn_netfinal("tune", &one, &n, err);
+	if (rc == 0) {
+		hn_netfinal_say(&n.choice);
+	}
+	hn_network_close(&n);
+	return rc;
+}
+
+/* Networks as wholes.  Where there is no linker none can be run, which is no fault of the tuning. */
+static int hold_finals(const struct hn_opts *o, struct hn_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < o->n_arg; i++) {
+		rc = hn_network_is(o->args[i]) ? hold_final(o, o->args[i], err) : 0;
+		if (rc == -HONE_E_UNSUPPORTED) {
+			fprintf(stderr, "hone: %s\n", err->msg);
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
 /* --trials 0: each by itself, unmeasured. */
 static int answer_at_once(struct list *l, const struct hn_opts *o, struct hn_err *err)
 {
@@ -489,6 +522,7 @@ int hn_tune_set(const struct hn_opts *o, struct hn_err *err)
 				hn_link_close(&link);
 			}
 			hn_show_end(&show);
+			rc = rc ? rc : hold_finals(o, err);
 		}
 	}
 	hn_buf_fini(&request);

@@ -55,12 +55,19 @@ int hn_netlib_open(const char *dir, const char *name, struct hn_netlib *ret, str
 	return map_weights(path, ret->model->weights_bytes, &ret->weights, err);
 }
 
+static bool same_arg(const struct hone_model_arg *x, const struct hone_model_arg *y)
+{
+	return x->place >= HONE_MODEL_WEIGHTS
+		       ? y->place >= HONE_MODEL_WEIGHTS /* each library packs its own */
+		       : x->place == y->place && x->index == y->index && x->offset == y->offset;
+}
+
 /* Whether steps of two libraries are the same calls on the same places. */
 static bool same_steps(const struct hone_model *x, const struct hone_model *y)
 {
 	if (x->n_kernels != y->n_kernels || x->n_steps != y->n_steps || x->n_args != y->n_args ||
 	    x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs ||
-	    x->arena_bytes != y->arena_bytes || x->weights_bytes != y->weights_bytes) {
+	    x->arena_bytes != y->arena_bytes) {
 		return false;
 	}
 	for (uint32_t i = 0; i < x->n_steps; i++) {
@@ -70,16 +77,41 @@ static bool same_steps(const struct hone_model *x, const struct hone_model *y)
 			return false;
 		}
 	}
-	return x->n_args == 0 || memcmp(x->args, y->args, x->n_args * sizeof(*x->args)) == 0;
+	for (uint32_t i = 0; i < x->n_args; i++) {
+		if (!same_arg(&x->args[i], &y->args[i])) {
+			return false;
+		}
+	}
+	return true;
 }
 
-/* Each step's prepared block lies where its kernel's library has it, behind those of the libraries
- * before. */
+/* Where a library's weights begin, as an offset in those of the first. */
+static uint64_t weights_at(const struct hn_netlib *lib, uint32_t first, uint32_t l)
+{
+	return (uint64_t)((uintptr_t)lib[l].weights - (uintptr_t)lib[first].weights);
+}
+
+/* A step as its library has it: its weights and what was packed of them are that library's; blocks
+ * that are prepared lie behind those of the libraries before. */
+static void mix_step(const struct hn_netlib *lib, uint32_t first, uint32_t l, uint64_t begin,
+		     struct hone_model_step *step, struct hone_model_arg *args)
+{
+	const struct hone_model *own = lib[l].model;
+	uint64_t weights = weights_at(lib, first, l);
+
+	step->prepared += step->prepares == HONE_MODEL_STORED ? weights : begin;
+	for (uint32_t k = step->first_arg; k < step->first_arg + step->n_args; k++) {
+		args[k] = own->args[k];
+		args[k].offset += args[k].place == HONE_MODEL_WEIGHTS ? weights : 0;
+	}
+}
+
 static void mix(const struct hn_netlib *lib, const uint32_t *from, struct hn_arena *a,
 		struct hone_model *m)
 {
 	struct hone_model_kernel *kernel = HN_NEW_ARRAY(a, struct hone_model_kernel, m->n_kernels);
 	struct hone_model_step *step = HN_NEW_ARRAY(a, struct hone_model_step, m->n_steps);
+	struct hone_model_arg *args = HN_NEW_ARRAY(a, struct hone_model_arg, m->n_args);
 	uint64_t *begin, bytes = 0;
 	uint32_t n_lib = 0;
 
@@ -88,24 +120,21 @@ static void mix(const struct hn_netlib *lib, const uint32_t *from, struct hn_are
 		n_lib = from[i] >= n_lib ? from[i] + 1 : n_lib;
 	}
 	begin = HN_NEW_ARRAY(a, uint64_t, n_lib);
-	for (uint32_t i = 0; i < m->n_kernels; i++) {
-		begin[from[i]] = 1; /* it is used */
-	}
 	for (uint32_t i = 0; i < n_lib; i++) {
-		bool used = begin[i] != 0;
-
 		begin[i] = bytes;
-		bytes += used ? (lib[i].model->prepared_bytes + 63) / 64 * 64 : 0;
+		bytes += (lib[i].model->prepared_bytes + 63) / 64 * 64;
 	}
 	for (uint32_t i = 0; i < m->n_steps; i++) {
 		uint32_t l = from[m->steps[i].kernel];
 
 		step[i] = lib[l].model->steps[i];
-		step[i].prepared += begin[l];
+		mix_step(lib, from[0], l, begin[l], &step[i], args);
 	}
 	m->kernels = kernel;
 	m->steps = step;
+	m->args = args;
 	m->prepared_bytes = bytes;
+	m->stamp = 0; /* of several */
 }
 
 static int get_memory(uint64_t bytes, void **ret, struct hn_err *err)

@@ -246,6 +246,7 @@ static const struct {
 	{ "ls", "ls -j" },
 	{ "model", "model net.onnx -j" },
 	{ "compile", "compile net.onnx -o net -j 2>/dev/null" },
+	{ "final", "final net.onnx -j" },
 	{ "replay", "replay a --auto -o out -j" },
 	{ "check of a network", "check net.onnx --auto -j" },
 	{ "explain", "explain a --target fake --features -j" },

@@ -40,14 +40,14 @@ static const struct hone_model_kernel kernels[2][2] = {
 	{ { "a", first, prepare_first, NULL, 4, 0, 0 }, { "b", first, prepare_first, NULL, 4, 0, 0 } },
 	{ { "a", second, prepare_second, NULL, 4, 0, 0 }, { "b", second, prepare_second, NULL, 4, 0, 0 } },
 };
-static _Alignas(64) float weights[32];
+static _Alignas(64) float weights[2][32]; /* each library packs its own */
 
 static struct hone_model model_of(const struct hone_model_kernel *k, const struct hone_model_step *s)
 {
 	return (struct hone_model){ .abi = HONE_MODEL_ABI, .n_inputs = 1, .n_outputs = 1,
 				    .n_kernels = 2, .n_steps = 2, .n_args = 6, .name = "net",
 				    .inputs = &in, .outputs = &out, .kernels = k, .steps = s,
-				    .args = args, .weights_bytes = sizeof weights,
+				    .args = args, .weights_bytes = sizeof weights[0],
 				    .prepared_bytes = 128, .arena_bytes = 64 };
 }
 
@@ -74,22 +74,24 @@ static float answer(const struct hn_netlib *lib, uint32_t a, uint32_t b)
 static void kernels_are_of_the_library_that_is_asked_for(void **state)
 {
 	const struct hone_model model[2] = { model_of(kernels[0], steps), model_of(kernels[1], steps) };
-	const struct hn_netlib lib[2] = { { &model[0], weights }, { &model[1], weights } };
+	const struct hn_netlib lib[2] = { { &model[0], weights[0] }, { &model[1], weights[1] } };
 
 	(void)state;
-	weights[0] = 1;
-	weights[16] = 2;
+	weights[0][0] = 1;
+	weights[0][16] = 2;
+	weights[1][0] = 3;
+	weights[1][16] = 4;
 	assert_true(answer(lib, 0, 0) == 1 + 100 + 1 + 200);
-	assert_true(answer(lib, 1, 1) == 10 + 1000 + 10 + 2000);
-	assert_true(answer(lib, 0, 1) == 1 + 100 + 10 + 2000);
-	assert_true(answer(lib, 1, 0) == 10 + 1000 + 1 + 200);
+	assert_true(answer(lib, 1, 1) == 10 + 3000 + 10 + 4000);
+	assert_true(answer(lib, 0, 1) == 1 + 100 + 10 + 4000);
+	assert_true(answer(lib, 1, 0) == 10 + 3000 + 1 + 200);
 }
 
 static void libraries_with_other_steps_are_refused(void **state)
 {
 	const struct hone_model model[2] = { model_of(kernels[0], steps),
 					     model_of(kernels[1], other_steps) };
-	const struct hn_netlib lib[2] = { { &model[0], weights }, { &model[1], weights } };
+	const struct hn_netlib lib[2] = { { &model[0], weights[0] }, { &model[1], weights[1] } };
 	const uint32_t from[] = { 0, 1, 0 };
 	struct hn_netmix mix;
 	struct hn_arena arena;

@@ -1,0 +1,168 @@
+/* client/netmake.c -- see netmake.h. */
+#include "client/netmake.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "client/interrupt.h"
+#include "client/place.h"
+
+static int read_object(const struct hn_netmake *m, struct hn_netmade *made, struct hn_arena *a)
+{
+	char path[256];
+	struct hn_buf b;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%.100s.o", m->dir, made->symbol);
+	hn_buf_init(&b);
+	rc = hn_file_read(path, (size_t)256 << 20, &b, &made->err);
+	if (rc == 0) {
+		void *bytes = hn_arena_alloc(a, b.n);
+
+		memcpy(bytes, b.s, b.n);
+		made->object = (struct hn_library_object){ bytes, b.n, NULL };
+	}
+	hn_buf_fini(&b);
+	unlink(path);
+	return rc;
+}
+
+/* On one line, which the next one replaces. */
+static void say_progress(struct hn_netmake *m)
+{
+	if (m->progress) {
+		fprintf(stderr, "\rhone: %u of %u kernels", ++m->n_done, m->n_kernel);
+	}
+}
+
+/* The very kernel, that another network has made; NULL: none has. */
+static bool same_kernel(const struct hn_kernel *x, const struct hn_kernel *y)
+{
+	bool same_strides = x->strides == NULL || y->strides == NULL
+				    ? x->strides == y->strides
+				    : strcmp(x->strides, y->strides) == 0;
+
+	return strcmp(x->key, y->key) == 0 && strcmp(x->steps, y->steps) == 0 && same_strides;
+}
+
+static const struct hn_netmade *find_made(const struct hn_netmake *m, const struct hn_kernel *k)
+{
+	for (uint32_t i = 0; i < m->n_same; i++) {
+		const struct hn_netmake *x = m->same[i];
+
+		for (uint32_t t = 0; t < x->n_kernel; t++) {
+			if (same_kernel(&x->made[t].kernel, k)) {
+				return &x->made[t];
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Where a schedule comes from is one thing, what was made of it another. */
+static void take(struct hn_netmade *made, const struct hn_netmade *from)
+{
+	const struct hn_kernel chosen = made->kernel;
+
+	made->kernel = from->kernel;
+	made->kernel.record = chosen.record;
+	made->kernel.median_ns = chosen.median_ns;
+	made->kernel.predicted_ns = chosen.predicted_ns;
+	made->object = from->object;
+	made->symbol = from->symbol;
+}
+
+static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
+{
+	struct hn_netmake *m = ctx;
+	const struct hn_gkernel *kernel = &m->net->net.kernel[i];
+	const struct hn_gtask *task = &m->net->net.task[kernel->task];
+	struct hn_opts one = hn_network_task(m->o, task);
+	int64_t declined = hn_netchoice_declined(m->choice, task->name);
+	struct hn_netmade *made = &m->made[i];
+	const struct hn_netmade *same;
+
+	made->rc = hn_interrupted() ? hn_fail(&made->err, HONE_E_CANCELLED, "stopped") : 0;
+	made->rc = made->rc ? made->rc
+			    : hn_kernel_choose(&one, declined, a, &made->kernel, &made->err);
+	made->kernel.strides = kernel->strides;
+	same = made->rc == 0 ? find_made(m, &made->kernel) : NULL;
+	if (same != NULL) {
+		take(made, same);
+	} else {
+		made->rc = made->rc ? made->rc
+				    : hn_kernel_make(m->verb, &one, m->dir, made->symbol, a,
+						     &made->kernel, &made->err);
+		made->rc = made->rc ? made->rc : read_object(m, made, a);
+	}
+	if (made->rc != 0) {
+		hn_err_within(&made->err, "%s", kernel->name);
+	}
+	say_progress(m);
+	return made->rc == 0;
+}
+
+int hn_netmake_kernels(struct hn_netmake *m, struct hn_crew *crew, struct hn_err *err)
+{
+	uint32_t n = m->net->net.n_kernel;
+
+	m->n_kernel = n;
+	m->made = HN_NEW_ARRAY(&m->net->arena, struct hn_netmade, n);
+	for (uint32_t i = 0; i < n; i++) {
+		m->made[i].symbol = hn_arena_printf(&m->net->arena, "%.40s_%.8s%.56s",
+						    m->net->name, m->prefix != NULL ? m->prefix : "",
+						    m->net->net.kernel[i].name);
+	}
+	hn_crew_run(crew, n, make_one, m);
+	if (m->progress) {
+		fputs("\r\033[K", stderr);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (m->made[i].rc != 0) {
+			*err = m->made[i].err;
+			return m->made[i].rc;
+		}
+	}
+	return 0;
+}
+
+static int assemble(const struct hn_netmake *m, struct hn_assembly *ret, struct hn_err *err)
+{
+	uint32_t n = m->net->net.n_kernel;
+	struct hn_arena *a = &m->net->arena;
+	struct hn_kernel_facts *facts = HN_NEW_ARRAY(a, struct hn_kernel_facts, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hn_kernel *k = &m->made[i].kernel;
+
+		facts[i] = (struct hn_kernel_facts){ m->made[i].symbol, k->workspace_bytes,
+						     k->worker_bytes, k->prepared_bytes, k->init };
+	}
+	return hn_assemble(&m->net->net, m->net->name, facts, a, ret, err);
+}
+
+int hn_netmake_library(const struct hn_netmake *m, const char *dir,
+		       void (*wrote)(const char *path), char ret_note[HN_LIBRARY_NOTE],
+		       struct hn_assembly *ret, struct hn_err *err)
+{
+	uint32_t n = m->net->net.n_kernel;
+	struct hn_library_object *object =
+		HN_NEW_ARRAY(&m->net->arena, struct hn_library_object, n);
+	struct hn_library l;
+	int rc = assemble(m, ret, err);
+
+	for (uint32_t i = 0; i < n; i++) {
+		object[i] = m->made[i].object;
+		object[i].reads = m->made[i].kernel.reads;
+	}
+	l = (struct hn_library){ .file = HN_PLACE_FILE,
+				 .target_line = m->made[0].kernel.target_line,
+				 .model = &ret->model,
+				 .n_weight = ret->n_weight,
+				 .weight = ret->weight,
+				 .object = object,
+				 .embed = m->o->embed };
+	return rc ? rc : hn_library_write(m->verb, &l, dir, wrote, ret_note, err);
+}
