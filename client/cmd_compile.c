@@ -51,7 +51,6 @@ static void put_tasks(const struct compile *c, struct hn_jw *w)
 		hn_jw_int(w, "record", k->record);
 		hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
 		hn_jw_double(w, "predicted_ns", k->predicted_ns > 0 ? k->predicted_ns : NAN);
-		/* on how many inputs depends on the time there was, and the manifest on nothing such */
 		hn_jw_str(w, "not_run", k->check.why);
 		hn_jw_json(w, "steps", k->steps);
 		hn_jw_json(w, "dag", k->dag);

@@ -24,6 +24,7 @@
 #define MOST_TOLD 20000	  /* elements of an output in part */
 #define MOST_BYTES ((uint64_t)192 << 20) /* of the arguments: a frame holds them */
 #define EASY_BYTES ((uint64_t)8 << 20)	 /* more are filled for one case alone */
+#define EASY_POINTS 5e8 /* more are run for one case alone */
 #define MOST_POINTS 8.6e9 /* of a kernel's nests: a second, of one well made */
 #define CLOSE 8	      /* so much nearer than a kernel may be must the two arithmetics be */
 
@@ -528,8 +529,7 @@ static int send_why(int fd, const char *why, struct hn_err *err)
 	return rc;
 }
 
-/* The cases of one dag: which ones, and how many. */
-static void plan(const struct hn_dag *dag, uint32_t *ret_first, uint32_t *ret_end)
+void hn_check_plan(const struct hn_dag *dag, uint32_t *ret_first, uint32_t *ret_end)
 {
 	bool reals = false;
 
@@ -538,7 +538,8 @@ static void plan(const struct hn_dag *dag, uint32_t *ret_first, uint32_t *ret_en
 	}
 	*ret_first = 0;
 	*ret_end = dag->sizes != NULL ? HN_CHECK_CASES : hn_check_kinds(dag);
-	if (dag->sizes == NULL && hn_dag_arg_bytes(dag) > EASY_BYTES) {
+	if (dag->sizes == NULL &&
+	    (hn_dag_arg_bytes(dag) > EASY_BYTES || hn_check_points(dag) > EASY_POINTS)) {
 		*ret_first = reals ? 0 : 1;
 		*ret_end = *ret_first + 1;
 	}
@@ -560,7 +561,7 @@ int hn_check_write(const char *path, const struct hn_dag *dag, const struct hn_l
 	int rc = send_kernel(fd, dag, symbol, artefact, err);
 
 	hn_arena_init(&a, 0);
-	plan(dag, &i, &end);
+	hn_check_plan(dag, &i, &end);
 	for (; rc == 0 && i < end && !too_long; i++) {
 		rc = make_case(fd, dag, t, i, by_data, &last, &a, err);
 		if (rc == -HONE_E_NOMEM) {

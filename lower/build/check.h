@@ -35,6 +35,10 @@ void hn_check_sizes(const struct hn_dag *dag, uint32_t i, int64_t *value);
 void hn_check_fill(const struct hn_dag *dag, const struct hn_op *op, uint32_t index, uint32_t i,
 		   bool divides, void *bytes);
 
+/* The cases of a dag: which is the first, and the one behind the last.  By the dag alone, and by no
+ * clock, so that the same kernel is always tried on the same inputs. */
+void hn_check_plan(const struct hn_dag *dag, uint32_t *ret_first, uint32_t *ret_end);
+
 /* Points that the dag's nests run over. */
 double hn_check_points(const struct hn_dag *dag);
 

@@ -75,17 +75,10 @@ static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err 
 	return rc > 0 ? 0 : rc; /* 1: honed closed the connection */
 }
 
-#define ENOUGH_NS 50000000 /* of checking: a further case is not begun */
-
-static int check(const char *path, struct hn_buf *json, struct hn_err *err)
-{
-	return hn_check_run(path, ENOUGH_NS, json, err);
-}
-
 static const struct {
 	const char *word;
 	int (*run)(const char *path, struct hn_buf *json, struct hn_err *err);
-} asked[] = { { "--check", check }, { "--network", hn_network_run } };
+} asked[] = { { "--check", hn_check_run }, { "--network", hn_network_run } };
 
 /* One line of JSON on standard output. */
 static int answer(size_t form, const char *path)

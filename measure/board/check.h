@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Run the cases of the file, until so many ns are over (the first is run in any case), and append
+/* Run the cases of the file, and append
  *
  *   {"verdict": "OK", "detail": "", "why": "" or why there is no case, "ms",
  *    "cases": [{"inputs", "sizes": [..], "elements": compared, "of": there are,
@@ -21,7 +21,6 @@
  * the first element that differs in "detail".  A division trap of a program that divides by data
  * is no verdict: the case is left out.  HONE_E_CORRUPT, HONE_E_IO for a file that is none,
  * HONE_E_NOMEM, HONE_E_UNSUPPORTED where this machine loads no objects. */
-int hn_check_run(const char *path, int64_t enough_ns, struct hn_buf *json,
-		 struct hn_err *err) HN_NODISCARD;
+int hn_check_run(const char *path, struct hn_buf *json, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -17,7 +17,6 @@
 #include "measure/board/check.h"
 #include "proto/frame.h"
 
-#define ENOUGH_NS INT64_C(1000000000)
 
 static char path[] = "/tmp/hone-check-XXXXXX";
 
@@ -121,7 +120,7 @@ static int run_file(struct hn_buf *json)
 	int rc;
 
 	hn_buf_reset(json);
-	rc = hn_check_run(path, ENOUGH_NS, json, &err);
+	rc = hn_check_run(path, json, &err);
 	if (rc != 0) {
 		assert_true(err.msg[0] != '\0');
 		assert_null(strchr(err.msg, '\n'));
@@ -240,6 +239,33 @@ static void the_uncertain_is_not_compared(void **state)
 	hn_buf_fini(&json);
 }
 
+/* How many inputs are tried is the computation's own: not the machine's, nor how busy it is. */
+static void cases_are_of_the_dag_alone(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t first, end;
+	} want[] = {
+		{ "f(float32 A[64,64], float32 B[64,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }", 0, 3 },
+		{ "f(int8 A[4000]) -> B { B(i) = A(i) }", 0, 5 },
+		{ "f(float32 A[1024,512], float32 B[512,1024]) -> C { C(i,j) +=! A(i,k) * B(k,j) }", 0, 1 },
+		{ "f(float32 A[1048576,3]) -> B { B(i,j) = A(i,j) }", 0, 1 }, /* 24 MiB */
+		{ "f(int32 A[1048576,3]) -> B { B(i,j) = A(i,j) }", 1, 2 },
+	};
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < HN_COUNT_OF(want); i++) {
+		uint32_t first, end;
+
+		hn_check_plan(parse(want[i].text, &a), &first, &end);
+		assert_int_equal(first, want[i].first);
+		assert_int_equal(end, want[i].end);
+	}
+	hn_arena_fini(&a);
+}
+
 /* A file that is none, or another's: an error in one line, or a verdict. */
 static void bad_files_are_refused(void **state)
 {
@@ -282,6 +308,7 @@ int main(void)
 		cmocka_unit_test(wrong_kernels_are_found),
 		cmocka_unit_test(integers_of_all_types_are_right),
 		cmocka_unit_test(the_uncertain_is_not_compared),
+		cmocka_unit_test(cases_are_of_the_dag_alone),
 		cmocka_unit_test(bad_files_are_refused),
 	};
 	int fd = mkstemp(path), rc;
