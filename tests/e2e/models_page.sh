@@ -79,6 +79,7 @@ done
 [ "$n_run" -ge 7 ] || die "only $n_run blocks were run"
 cat "$work"/said.*.sh | grep -q '^c, [0-9.]* %$' || die "kind.c is no C: $(cat "$work"/said.*)"
 cat "$work"/said.*.sh | grep -q '^threads 2: [0-9.]* ms$' || die "no time: $(cat "$work"/said.*)"
+cat "$work"/said.*.sh | grep -qx 'the same answer' || die "threads of its own: $(cat "$work"/said.*)"
 [ -f "$page/arm/hone_pool.c" ] && [ -f "$page/out8/model.h" ] && [ ! -e "$page/odd" ] ||
 	die "not the folders that the page speaks of"
 # The manifest's members: full/client_json holds the table of docs/json.md to what is written.
