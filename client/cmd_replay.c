@@ -21,6 +21,7 @@
 #include "client/builder.h"
 #include "client/check.h"
 #include "client/history.h"
+#include "client/interrupt.h"
 #include "client/runtime.h"
 #include "loopstate/dag/mark.h"
 #include "loopstate/state/state.h"
@@ -334,19 +335,6 @@ static int find_steps(const struct hn_opts *o, struct hn_arena *a, struct replay
 	return rc;
 }
 
-/* Hold back what would end us and leave the temporary folder behind; a Ctrl-C still reaches
- * hone-build, so the wait is short. */
-static void hold_signals(sigset_t *ret_before)
-{
-	sigset_t hold;
-
-	sigemptyset(&hold);
-	sigaddset(&hold, SIGINT);
-	sigaddset(&hold, SIGTERM);
-	sigaddset(&hold, SIGHUP);
-	sigprocmask(SIG_BLOCK, &hold, ret_before);
-}
-
 static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *err)
 {
 	struct hn_input in;
@@ -381,7 +369,7 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 		return rc;
 	}
 	snprintf(r.work, sizeof(r.work), "%s/.hone-XXXXXX", o->out);
-	hold_signals(&held);
+	hn_interrupt_hold(&held);
 	if (mkdtemp(r.work) == NULL) {
 		sigprocmask(SIG_SETMASK, &held, NULL);
 		hn_check_close(&r.check);

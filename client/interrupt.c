@@ -32,3 +32,14 @@ int hn_interrupt_status(void)
 {
 	return n_interrupt > 0 ? 128 + (int)last_number : 0;
 }
+
+void hn_interrupt_hold(sigset_t *ret_before)
+{
+	sigset_t hold;
+
+	sigemptyset(&hold);
+	sigaddset(&hold, SIGINT);
+	sigaddset(&hold, SIGTERM);
+	sigaddset(&hold, SIGHUP);
+	sigprocmask(SIG_BLOCK, &hold, ret_before);
+}

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "client/builder.h"
+#include "client/interrupt.h"
 #include "client/linker.h"
 #include "client/packing.h"
 #include "client/runtime.h"
@@ -331,19 +332,6 @@ static int prepare(struct making *x, struct hn_err *err)
 	return hn_file_mkdirs(x->dir, 0777, err);
 }
 
-/* Hold back what would end us and leave the temporary folder behind; a Ctrl-C still reaches
- * the programs that we wait for. */
-static void hold_signals(sigset_t *ret_before)
-{
-	sigset_t hold;
-
-	sigemptyset(&hold);
-	sigaddset(&hold, SIGINT);
-	sigaddset(&hold, SIGTERM);
-	sigaddset(&hold, SIGHUP);
-	sigprocmask(SIG_BLOCK, &hold, ret_before);
-}
-
 int hn_library_write(const char *verb, const struct hn_library *l, const char *dir,
 		     void (*wrote)(const char *path), char ret_note[HN_LIBRARY_NOTE],
 		     struct hn_err *err)
@@ -358,7 +346,7 @@ int hn_library_write(const char *verb, const struct hn_library *l, const char *d
 	int rc = prepare(&x, err);
 
 	if (rc == 0) {
-		hold_signals(&before);
+		hn_interrupt_hold(&before);
 		snprintf(x.work, sizeof x.work, "%s/.hone-XXXXXX", dir);
 		rc = mkdtemp(x.work) != NULL ? make(&x, ret_note, err)
 					     : hn_fail(err,

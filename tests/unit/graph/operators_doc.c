@@ -7,55 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "graph/import/import.h"
 #include "graph/ir/op.h"
-
-static struct hn_buf doc;
-
-static int read_doc(void **state)
-{
-	(void)state;
-	hn_buf_init(&doc);
-	return hn_file_read(HONE_SOURCE_DIR "/docs/operators.md", 1 << 20, &doc, NULL);
-}
-
-static int free_doc(void **state)
-{
-	(void)state;
-	hn_buf_fini(&doc);
-	return 0;
-}
-
-/* The rows of the table whose head begins so, without the rule below the head. */
-static const char *table(const char *head)
-{
-	const char *at = strstr(doc.s, head);
-
-	assert_non_null(at);
-	at = strchr(at, '\n') + 1;
-	return strchr(at, '\n') + 1;
-}
-
-static uint32_t count_rows(const char *at)
-{
-	uint32_t n = 0;
-
-	for (; *at == '|'; at = strchr(at, '\n') + 1) {
-		n++;
-	}
-	return n;
-}
-
-static void assert_row(const char *at, const char *begins)
-{
-	for (; *at == '|'; at = strchr(at, '\n') + 1) {
-		if (strncmp(at, begins, strlen(begins)) == 0) {
-			return;
-		}
-	}
-	fail_msg("docs/operators.md: there is no row '%s'", begins);
-}
+#include "tests/lib/doc_tables.h"
 
 /* "| `Elu` | `alpha` |" */
 static void begin_row(const struct hn_gop *op, struct hn_buf *b)
@@ -131,6 +85,12 @@ static void the_limits_are_those_of_the_import(void **state)
 	assert_non_null(strstr(doc.s, "until 2^29 expressions"));
 }
 
+static int read_page(void **state)
+{
+	(void)state;
+	return read_doc("docs/operators.md");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,5 +99,5 @@ int main(void)
 		cmocka_unit_test(the_limits_are_those_of_the_import),
 	};
 
-	return cmocka_run_group_tests(tests, read_doc, free_doc);
+	return cmocka_run_group_tests(tests, read_page, free_doc);
 }

@@ -11,54 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "loopstate/expr/expr.h"
-
-static struct hn_buf doc;
-
-static int read_doc(void **state)
-{
-	(void)state;
-	hn_buf_init(&doc);
-	return hn_file_read(HONE_SOURCE_DIR "/docs/dag.md", 1 << 20, &doc, NULL);
-}
-
-static int free_doc(void **state)
-{
-	(void)state;
-	hn_buf_fini(&doc);
-	return 0;
-}
-
-/* The rows of the table whose head begins so; ended by a line that is none. */
-static const char *table(const char *head)
-{
-	const char *at = strstr(doc.s, head);
-
-	assert_non_null(at);
-	at = strchr(at, '\n') + 1; /* the rule below the head */
-	return strchr(at, '\n') + 1;
-}
-
-static unsigned count_rows(const char *at)
-{
-	unsigned n = 0;
-
-	for (; *at == '|'; at = strchr(at, '\n') + 1) {
-		n++;
-	}
-	return n;
-}
-
-static void assert_row(const char *at, const char *begins)
-{
-	for (; *at == '|'; at = strchr(at, '\n') + 1) {
-		if (strncmp(at, begins, strlen(begins)) == 0) {
-			return;
-		}
-	}
-	fail_msg("docs/dag.md: there is no row '%s'", begins);
-}
+#include "tests/lib/doc_tables.h"
 
 static void types(void **state)
 {
@@ -123,6 +77,12 @@ static void functions(void **state)
 	assert_int_equal(n, HN_N_FN);
 }
 
+static int read_page(void **state)
+{
+	(void)state;
+	return read_doc("docs/dag.md");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,5 +91,5 @@ int main(void)
 		cmocka_unit_test(functions),
 	};
 
-	return cmocka_run_group_tests(tests, read_doc, free_doc);
+	return cmocka_run_group_tests(tests, read_page, free_doc);
 }
