@@ -16,6 +16,7 @@
 #include "client/linker.h"
 #include "client/packing.h"
 #include "client/runtime.h"
+#include "client/workdir.h"
 #include "graph/library/header.h"
 #include "graph/library/settle.h"
 
@@ -36,9 +37,8 @@ struct making {
 	bool joined, shared;
 	void (*wrote)(const char *path);
 	struct hn_arena *a;
-	char work
-		[PATH_MAX]; /* temporary folder; its folder PARTS has what is linked, and out.* is
-			      * what comes of it */
+	const char *work; /* temporary folder; its folder PARTS has what is linked, and out.* is what
+			   * comes of it */
 };
 
 /* "WORK/name" */
@@ -340,22 +340,19 @@ int hn_library_write(const char *verb, const struct hn_library *l, const char *d
 	struct making x = {
 		.verb = verb, .dir = dir, .file = l->file, .l = l, .wrote = wrote, .a = &a
 	};
+	struct hn_workdir work;
 	sigset_t before;
 
 	hn_arena_init(&a, 0);
 	int rc = prepare(&x, err);
 
+	rc = rc ? rc : hn_workdir_open(dir, &work, err);
 	if (rc == 0) {
 		hn_interrupt_hold(&before);
-		snprintf(x.work, sizeof x.work, "%s/.hone-XXXXXX", dir);
-		rc = mkdtemp(x.work) != NULL ? make(&x, ret_note, err)
-					     : hn_fail(err,
-						       errno == EACCES || errno == EROFS
-							       ? HONE_E_PERMISSION
-							       : HONE_E_IO,
-						       "%s: %s", dir, strerror(errno));
+		x.work = work.path;
+		rc = make(&x, ret_note, err);
 		hn_packing_close(&x.packing);
-		hn_file_remove_tree(x.work);
+		hn_workdir_close(&work);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	hn_arena_fini(&a);

@@ -82,6 +82,20 @@ diff -r "$a" "$work/b b" || die "not the same"
 make "$work/b b" small || die "make: $(cat "$work/said")"
 diff -r "$a" "$work/b b" || die "not the same over itself"
 
+# What a killed one left goes, and two that write to one folder do so in turn.
+mkdir -p "$work/b b/.hone-abcDEF/out.parts" "$work/b b/.hone-mine"
+: >"$work/b b/.hone-abcDEF/out.weights"
+"$HONE_NETWORK_MAKE" "$work/b b" model other native "$work/kernels" >"$work/files2" 2>"$work/said2" &
+make "$work/b b" small || die "beside another: $(cat "$work/said")"
+wait $! || die "beside another: $(cat "$work/said2")"
+[ ! -e "$work/b b/.hone-abcDEF" ] && [ -d "$work/b b/.hone-mine" ] || die "what stayed: $(only "$work/b b")"
+rmdir "$work/b b/.hone-mine"
+if grep -q '^extern const struct hone_model small_model;' "$work/b b/model.h"; then
+	diff -r "$a" "$work/b b" || die "a mixture of two networks"
+else
+	make "$work/c" other && diff -r "$work/c" "$work/b b" || die "a mixture of two networks"
+fi
+
 # Two networks in one program: each brings the run time.
 make "$work/c" other || die "make: $(cat "$work/said")"
 cat >"$work/two.c" <<'END'
