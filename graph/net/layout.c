@@ -231,7 +231,7 @@ static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n,
 	if (is_op(n, "transpose")) {
 		return transposed(g->arena, n, out->rank, g->value[n->in[0]].order, false);
 	}
-	if (is_image_op(n)) {
+	if (is_image_op(n) && out->shape[1] > 1) { /* one channel lies anywhere */
 		return row_major ? NULL : channels_last(g->arena, out->rank);
 	}
 	switch (n->op->class) {

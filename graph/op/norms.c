@@ -232,42 +232,41 @@ int32_t hn_batchnorm_expand(const struct hn_gcall *c)
 			  hn_along(g, offset, 1, rank));
 }
 
-/* The sum of squares of `size` channels around each one: a window over [N, C, all else]. */
-static int32_t squares_around(const struct hn_gcall *c, int64_t size)
+/* The sum of squares of `size` channels around each one; v is [N, 1, C, all else]. */
+static int32_t squares_around(const struct hn_gcall *c, int32_t v, int64_t size)
 {
-	const struct hn_gvalue *x = hn_gcall_in(c, 0);
-	int64_t front = (size - 1) / 2, shape[4] = { x->shape[0], 1, x->shape[1], 1 };
+	int64_t front = (size - 1) / 2;
 	struct hn_gattr attr[] = {
 		hn_gattr_of_ints("kernel_shape", 2, (int64_t[]){ size, 1 }),
 		hn_gattr_of_ints("pads", 4, (int64_t[]){ front, 0, size - 1 - front, 0 }),
 		hn_gattr_of_ints("count_include_pad", 1, (int64_t[]){ 1 }),
 	};
-	int32_t v = hn_widened(c->g, hn_gcall_arg(c, 0));
 
-	for (uint32_t d = 2; d < x->rank; d++) {
-		shape[3] *= x->shape[d];
-	}
-	v = hn_reshaped(c->g, hn_graph_2(c->g, "Mul", v, v), 4, shape);
-	v = hn_graph_add(c->g, "AveragePool", 1, &v, 3, attr);
-	return hn_reshaped(c->g, v, x->rank, x->shape);
+	v = hn_graph_2(c->g, "Mul", v, v);
+	return hn_graph_add(c->g, "AveragePool", 1, &v, 3, attr);
 }
 
-/* x / (bias + alpha / size * squares)^beta */
+/* All of it in the window's shape, so that no reshape keeps two of its nodes apart. */
 int32_t hn_lrn_expand(const struct hn_gcall *c)
 {
 	const struct hn_gvalue *x = hn_gcall_in(c, 0);
 	int64_t size = hn_gattr_int(c->node, "size", 0);
 	struct hn_graph *g = c->g;
-	int32_t v;
+	int64_t shape[4] = { x->shape[0], 1, x->rank > 1 ? x->shape[1] : 1, 1 };
+	int32_t v, wide;
 
 	if (x->rank < 2 || !hn_is_float(x) || size < 1 || size > 2 * x->shape[1] + 1) {
 		return hn_graph_fail(g, HONE_E_INVALID, "LRN of size %lld of shape %s",
 				     (long long)size,
 				     hn_shape_text(g->arena, x->rank, x->shape));
 	}
-	v = hn_scaled(g, squares_around(c, size), hn_gattr_float(c->node, "alpha", 1e-4));
+	for (uint32_t d = 2; d < x->rank; d++) {
+		shape[3] *= x->shape[d];
+	}
+	wide = hn_reshaped(g, hn_widened(g, hn_gcall_arg(c, 0)), 4, shape);
+	v = hn_scaled(g, squares_around(c, wide, size), hn_gattr_float(c->node, "alpha", 1e-4));
 	v = hn_plus(g, v, hn_gattr_float(c->node, "bias", 1));
 	v = hn_power(g, v, hn_gattr_float(c->node, "beta", 0.75));
-	v = hn_graph_2(g, "div", hn_widened(g, hn_gcall_arg(c, 0)), v);
+	v = hn_reshaped(g, hn_graph_2(g, "div", wide, v), x->rank, x->shape);
 	return hn_cast_to(g, v, x->dtype);
 }

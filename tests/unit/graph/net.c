@@ -163,6 +163,26 @@ static void a_channel_shuffle_is_one_copy(void **state)
 	assert_memory_equal(g.value[shuffled].order, last, 4);
 }
 
+/* The window runs over channels where they lie: the squares, and one kernel for all else. */
+static void a_local_response_norm_is_two_kernels(void **state)
+{
+	static const int64_t image[] = { 1, 3, 4, 5 };
+	struct hn_rng r;
+	struct hn_net net;
+	struct hn_gattr size = hn_gattr_of_int(&arena, "size", 5);
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 4, image), y;
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	y = hn_graph_1(&g, "Relu", conv(&r, x, 8, 3));
+	y = conv(&r, hn_graph_add(&g, "LRN", 1, &y, 1, &size), 4, 1);
+	y = hn_graph_1(&g, "GlobalAveragePool", y);
+	end_with(1, &y);
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_string_equal(groups(&net), "conv,Add,Relu Mul pool,Mul,Mul,Add,Sqrt,Sqrt,Mul,div "
+					  "conv,Add reduce,Mul");
+}
+
 /* A vision transformer: the places of an image are rows of a matrix, and back. */
 static void an_image_is_rows_without_a_copy(void **state)
 {
@@ -533,6 +553,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_channel_shuffle_is_one_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_image_is_rows_without_a_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floats_are_made_where_they_are_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_local_response_norm_is_two_kernels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_networks_keep_their_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(choices_keep_the_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_rival_cuts_where_paths_meet, set_up, tear_down),
