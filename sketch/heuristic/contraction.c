@@ -16,10 +16,12 @@
 #include "sketch/heuristic/heuristic_int.h"
 #include "target/cpu/core.h"
 
-#define MAX_VECTORS 6 /* of a register tile along the lanes */
+#define MAX_VECTORS 4 /* of a register tile along the lanes: of 6, unrolled, some go to the stack */
 #define VECTOR_CYCLES 0.25 /* of a panel, more than a load: it comes from the second cache */
+#define POINT_CYCLES 0.1   /* of a row, more than a load: its next line, one in 16 iterations */
 #define GAIN 0.995	   /* of the cycles: a smaller tile must spare so much */
 #define LOST_CYCLES 1.0	   /* of a line that the first cache lost: out of the second */
+#define RUN_CYCLES 30.0	   /* of a run of results: nothing has fetched its first line */
 #define REST 1.04	   /* a rest is a second, guarded form of the nest */
 #define FEW_SUMS 8 /* shorter reductions are windows */
 #define PANELS_EACH 4 /* panels for each core that share out evenly enough */
@@ -140,7 +142,7 @@ static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
 	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m),
 			      p->terms.in ? HN_CORE_TERM_LOADS : HN_CORE_PANEL_LOADS) +
-	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v;
+	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v + POINT_CYCLES * (double)m;
 }
 
 struct pick {
@@ -166,10 +168,24 @@ static double lost_cycles(const struct plan *p, const struct pick *k)
 	return LOST_CYCLES * (double)lost;
 }
 
+/* Cycles for the runs of neighbours in memory that a tile's results are, where the second cache does
+ * not hold all results, for one iteration of the reduction: a vector wide they are as many as the
+ * points, and a short reduction waits for them. 64 channels to 256 of 56 x 56 pixels with a residual, out of memory: 4 vectors by 4 points take
+ * 0.72 of the time of 1 by 28. */
+static double run_cycles(const struct plan *p, const struct pick *k, int64_t m)
+{
+	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
+	int64_t runs = k->v >= all && k->n > 0 ? m / k->tile[0] : m;
+	bool far = hn_op_bytes(p->v->op, 0) > k->g->target->param[HN_PARAM_L2_BYTES] / 2;
+
+	return far ? RUN_CYCLES * (double)runs / (double)p->v->reduce : 0;
+}
+
 static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, double tiles)
 {
 	if (i == k->n) {
-		double cycles = tiles * (tile_cycles(p, k->v, m) + lost_cycles(p, k));
+		double cycles = tiles * (tile_cycles(p, k->v, m) + lost_cycles(p, k) +
+					 run_cycles(p, k, m));
 
 		if (p->cycles == 0 || cycles < p->cycles * GAIN) {
 			p->cycles = cycles;
@@ -469,8 +485,8 @@ static void pack_in_turn(struct hn_heuristic_job *g, const struct plan *p,
 	}
 }
 
-/* All panels stay in the first cache: what is broadcast, and the results, go by once and in
- * the order in which they lie. */
+/* All panels stay in the first cache, or in the second one while results go by that do not: what
+ * is broadcast, and the results, go by once and in the order in which they lie. */
 static bool panels_stay(const struct hn_heuristic_job *g, const struct plan *p)
 {
 	int64_t panels = 0;
@@ -482,7 +498,10 @@ static bool panels_stay(const struct hn_heuristic_job *g, const struct plan *p)
 			panels += hn_op_bytes(hn_stage_op(g->c.s, r->producer), 0);
 		}
 	}
-	return panels <= g->target->param[HN_PARAM_L1_BYTES] / 3;
+	int64_t l2 = g->target->param[HN_PARAM_L2_BYTES];
+
+	return panels <= g->target->param[HN_PARAM_L1_BYTES] / 3 ||
+	       (panels <= l2 / 4 && hn_op_bytes(p->v->op, 0) > l2);
 }
 
 /* Bytes of what is broadcast, if going through them again for each panel costs more than

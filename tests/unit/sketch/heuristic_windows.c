@@ -182,13 +182,13 @@ static void padded_rows_are_tiles_alone(void **state)
 		const char *text, *split;
 		bool there;
 	} of[] = {
-		{ "f(float32 X[1,14,14,256], const float32 W[256,256,3,3]) -> Y {"
-		  " P(n,h,w,c) = h >= 1 && h < 15 && w >= 1 && w < 15 ? X(n,h-1,w-1,c) : 0"
-		  "   where h in 0:16, w in 0:16"
+		{ "f(float32 X[1,14,7,256], const float32 W[256,256,3,3]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 15 && w >= 1 && w < 8 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:16, w in 0:9"
 		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(f,c,r,s) }",
 		  ", 14, [2], 1]", false },
-		{ "f(float32 X[1,16,16,256], const float32 W[256,256,3,3]) -> Y {"
-		  " Y(n,h,w,f) +=! X(n,h+r,w+s,c) * W(f,c,r,s) where h in 0:14, w in 0:14 }",
+		{ "f(float32 X[1,16,9,256], const float32 W[256,256,3,3]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n,h+r,w+s,c) * W(f,c,r,s) where h in 0:14, w in 0:7 }",
 		  ", 14, [2], 1]", true },
 	};
 	struct heuristics x;
