@@ -332,16 +332,21 @@ static void find_group(struct hn_view *v, const struct hn_target *t)
 	}
 }
 
-/* A padded axis has points in the tile of the group and tiles outside: only those at its ends meet
- * padding, so that their rows are apart. */
+/* A padded axis has points in the tile, inside of all reductions or of the group, and tiles outside:
+ * only those at its ends meet padding, so that their rows are apart. */
 static bool has_border_tiles(const struct hn_view *v, const struct hn_op *op, uint64_t padded)
 {
+	int32_t last = v->group;
+
+	for (uint32_t l = 0; l < v->n_loop && v->group < 0; l++) {
+		last = v->loop[l]->iter_kind == HN_ITER_REDUCE ? (int32_t)l : last;
+	}
 	for (uint32_t a = 0; a < op->n_spatial && a < 64; a++) {
 		bool inside = false, outside = false;
 
 		for (uint32_t l = 0; l < v->n_loop && (padded >> a & 1); l++) {
 			if (v->loop[l]->extent > 1 && uses_loop(v->stmt->axis[a], v->loop[l]->loop)) {
-				*((int32_t)l > v->group ? &inside : &outside) = true;
+				*((int32_t)l > last ? &inside : &outside) = true;
 			}
 		}
 		if (inside && outside) {
@@ -393,6 +398,6 @@ bool hn_view_make(const struct hn_looptree *tree, const struct hn_node *stmt,
 	}
 	make_stream(ret, NULL, stmt->stage, &indices, a);
 	find_group(ret, t);
-	ret->border_tiles = ret->group >= 0 && has_border_tiles(ret, op, f.padded);
+	ret->border_tiles = stmt->stmt == HN_STMT_UPDATE && has_border_tiles(ret, op, f.padded);
 	return !f.overflow;
 }

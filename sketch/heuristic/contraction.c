@@ -146,6 +146,7 @@ static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 }
 
 struct pick {
+	int32_t padded; /* which of them meets padding; -1 = none */
 	const struct hn_heuristic_job *g;
 	uint32_t n, axis[3]; /* row axes that may be tiled, innermost first */
 	int64_t tile[3];
@@ -168,6 +169,19 @@ static double lost_cycles(const struct plan *p, const struct pick *k)
 	return LOST_CYCLES * (double)lost;
 }
 
+/* Cycles of a tile of k->v vectors by m points.  Where it is a part of a row whose ends are pads, its
+ * two outer points are tiles of their own: few sums, which wait for themselves. */
+static double point_cycles(const struct plan *p, const struct pick *k, int64_t m)
+{
+	int32_t i = k->padded;
+	bool whole = i < 0 || k->tile[i] >= p->v->extent[k->axis[i]] || k->tile[i] < 2;
+	int64_t ends = whole ? 0 : 2 * (m / k->tile[i]);
+
+	double cycles = (double)ends * tile_cycles(p, k->v, 1);
+
+	return m > ends ? cycles + tile_cycles(p, k->v, m - ends) : cycles;
+}
+
 /* Cycles for the runs of neighbours in memory that a tile's results are, where the second cache does
  * not hold all results, for one iteration of the reduction: a vector wide they are as many as the
  * points, and a short reduction waits for them. 64 channels to 256 of 56 x 56 pixels with a residual, out of memory: 4 vectors by 4 points take
@@ -184,7 +198,7 @@ static double run_cycles(const struct plan *p, const struct pick *k, int64_t m)
 static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, double tiles)
 {
 	if (i == k->n) {
-		double cycles = tiles * (tile_cycles(p, k->v, m) + lost_cycles(p, k) +
+		double cycles = tiles * (point_cycles(p, k, m) + lost_cycles(p, k) +
 					 run_cycles(p, k, m));
 
 		if (p->cycles == 0 || cycles < p->cycles * GAIN) {
@@ -231,6 +245,7 @@ static void find_axes(const struct plan *p, struct pick *k)
 		bool pads = p->rows[a] && hn_heuristic_meets_pads(p->v, a);
 
 		if (p->rows[a] && !(pads && padded)) {
+			k->padded = pads ? (int32_t)k->n : k->padded;
 			k->axis[k->n++] = a;
 		}
 		padded = padded || pads;
@@ -241,7 +256,7 @@ static void find_axes(const struct plan *p, struct pick *k)
 static void choose_tile(const struct hn_heuristic_job *g, struct plan *p, int64_t skip)
 {
 	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
-	struct pick k = { .g = g };
+	struct pick k = { .g = g, .padded = -1 };
 
 	find_axes(p, &k);
 	p->cycles = 0;

@@ -227,6 +227,50 @@ static void the_model_chooses(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Pads of a row in several tiles cost the tiles at its ends: they are made before, in memory.  Those
+ * of a row in one tile cost nothing. */
+static void pads_of_long_rows_are_made_before(void **state)
+{
+	static const struct {
+		const char *text;
+		bool inlined;
+	} of[] = {
+		{ "f(float32 X[1,14,14,256], const float32 W[256,256,3,3]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 15 && w >= 1 && w < 15 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:16, w in 0:16"
+		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(f,c,r,s) }",
+		  true },
+		{ "f(float32 X[1,112,112,128], const float32 W[128,128,3,3]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 113 && w >= 1 && w < 113 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:114, w in 0:114"
+		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(f,c,r,s) }",
+		  false },
+	};
+	const char *line = "cpu -isa=x86-64-avx512 -num_cores=1 -fma_per_cycle=1"
+			   " -l1_bytes=32768 -l2_bytes=1048576 -l3_bytes=33554432";
+	const struct hn_trace *x[HN_AUTO_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		const char *text = of[i].text;
+		const struct hn_dag *dag;
+		struct hn_target on;
+		struct hn_arena a;
+		struct hn_err err;
+		bool inlined = false;
+
+		hn_arena_init(&a, 0);
+		assert_int_equal(hn_target_parse(line, &a, &on, &err), 0);
+		assert_int_equal(hn_dag_parse("t", text, strlen(text), 0, &a, &dag, NULL), 0);
+		assert_true(hn_auto(dag, &on, &a, x) > 0);
+		for (uint32_t k = 0; k < x[0]->n_step; k++) {
+			inlined = inlined || x[0]->step[k]->kind == HN_STEP_compute_inline;
+		}
+		assert_int_equal(inlined, of[i].inlined);
+		hn_arena_fini(&a);
+	}
+}
+
 static int open_bench(void **state)
 {
 	static struct bench b;
@@ -258,6 +302,7 @@ int main(void)
 		cmocka_unit_test(random_programs),
 		cmocka_unit_test(rows_and_columns_at_once),
 		cmocka_unit_test(the_model_chooses),
+		cmocka_unit_test(pads_of_long_rows_are_made_before),
 	};
 
 	return cmocka_run_group_tests(tests, open_bench, close_bench);

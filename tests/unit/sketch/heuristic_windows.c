@@ -207,6 +207,39 @@ static void padded_rows_are_tiles_alone(void **state)
 	}
 }
 
+/* The ends of a padded row are tiles of a point where a tile is a part of the row: the whole row is
+ * one, then, though a panel is narrower for it. */
+static void padded_rows_are_not_cut(void **state)
+{
+	static const struct {
+		const char *text;
+		bool cut;
+	} of[] = {
+		{ "f(float32 X[1,28,28,128], const float32 W[128,128,3,3]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 29 && w >= 1 && w < 29 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:30, w in 0:30"
+		  " Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(f,c,r,s) }",
+		  false },
+		{ "f(float32 X[1,30,30,128], const float32 W[128,128,3,3]) -> Y {"
+		  " Y(n,h,w,f) +=! X(n,h+r,w+s,c) * W(f,c,r,s) where h in 0:28, w in 0:28 }",
+		  true },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_begin(&x, AVX512);
+		x.on.param[HN_PARAM_FMA_PER_CYCLE] = 1;
+		heuristics_of(&x, of[i].text);
+		const char *steps = heuristics_steps(&x, 0);
+
+		if ((strstr(steps, ", 28, [") != NULL) != of[i].cut) {
+			fail_msg("%s", steps);
+		}
+		heuristics_end(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +249,7 @@ int main(void)
 		cmocka_unit_test(windows_have_eight_sums),
 		cmocka_unit_test(filters_of_channels_are_packed),
 		cmocka_unit_test(padded_rows_are_tiles_alone),
+		cmocka_unit_test(padded_rows_are_not_cut),
 	};
 
 	return cmocka_run_group_tests_name("sketch heuristic windows", tests, NULL, NULL);
