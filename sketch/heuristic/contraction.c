@@ -18,7 +18,8 @@
 
 #define MAX_VECTORS 4 /* of a register tile along the lanes: of 6, unrolled, some go to the stack */
 #define VECTOR_CYCLES 0.25 /* of a panel, more than a load: it comes from the second cache */
-#define POINT_CYCLES 0.1   /* of a row, more than a load: its next line, one in 16 iterations */
+#define STREAMS 16	   /* rows whose next lines hardware fetches ahead; */
+#define STREAM_CYCLES 0.1  /* of one more, more than a load */
 #define GAIN 0.995	   /* of the cycles: a smaller tile must spare so much */
 #define LOST_CYCLES 1.0	   /* of a line that the first cache lost: out of the second */
 #define RUN_CYCLES 30.0	   /* of a run of results: nothing has fetched its first line */
@@ -142,7 +143,8 @@ static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
 {
 	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m),
 			      p->terms.in ? HN_CORE_TERM_LOADS : HN_CORE_PANEL_LOADS) +
-	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v + POINT_CYCLES * (double)m;
+	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v +
+	       (m > STREAMS ? STREAM_CYCLES * (double)(m - STREAMS) : 0);
 }
 
 struct pick {
@@ -236,13 +238,15 @@ static bool in_step(const struct plan *p, int64_t vectors)
 	return true;
 }
 
-/* Row axes that may be tiled: of those that meet padding the innermost alone. */
+/* Row axes that may be tiled: of those that meet padding the innermost alone.  Of an axis split by
+ * remainders each is a nest of its own, whose conditions are others (phase.c). */
 static void find_axes(const struct plan *p, struct pick *k)
 {
 	bool padded = false;
 
 	for (uint32_t a = p->v->n_spatial; a-- > 0 && k->n < HN_COUNT_OF(k->axis);) {
-		bool pads = p->rows[a] && hn_heuristic_meets_pads(p->v, a);
+		bool pads = p->rows[a] && p->v->phase[a] == 1 &&
+			    hn_heuristic_meets_pads(p->v, a);
 
 		if (p->rows[a] && !(pads && padded)) {
 			k->padded = pads ? (int32_t)k->n : k->padded;

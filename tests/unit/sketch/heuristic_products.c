@@ -213,7 +213,7 @@ static void small_weights_stay(void **state)
 		  57, 2, true },
 		{ "f(float32 X[57,28,512], W[512,96]) -> Y {"
 		  " Y(h,w,f) +=! X(h,w,c) * W(c,f) }",
-		  57, 2, false },
+		  57, 3, false },
 	};
 	struct heuristics x;
 

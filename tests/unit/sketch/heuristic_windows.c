@@ -24,6 +24,30 @@ static void remainders_get_nests_of_their_own(void **state)
 	heuristics_end(&x);
 }
 
+/* An axis that is split by remainders meets no pads of its own: a tile has several rows of it. */
+static void remainders_have_tiles_of_rows(void **state)
+{
+	const char *text =
+		"f(float32 X[1,4,4,512], const W[4,4,512,256]) -> Y {"
+		" P(n,h,w,c) = h >= 2 && h < 9 && (h-2)%2==0 && w >= 2 && w < 9 &&"
+		"   (w-2)%2==0 ? X(n,(h-2)/2,(w-2)/2,c) : 0 where h in 0:11, w in 0:11"
+		" Y(n,h,w,f) +=! P(n,h+r,w+s,c) * W(3-r,3-s,c,f)"
+		"   where h in 0:8, w in 0:8 }";
+	struct heuristics x;
+
+	(void)state;
+	heuristics_begin(&x, AVX512);
+	x.on.param[HN_PARAM_FMA_PER_CYCLE] = 1;
+	heuristics_of(&x, text);
+	/* remainders, n, panels, the reduction, 4 x 4 pixels of a remainder by a vector */
+	const char *steps = heuristics_steps(&x, 0);
+
+	if (!strstr(steps, "[2, 4, 0, 5, 8, 10, 7, 9, 11, 1, 3, 6]")) {
+		fail_msg("%s", steps);
+	}
+	heuristics_end(&x);
+}
+
 /* Weights that no cache of a core holds go by once: the padding of a small image is not
  * made a block of rows at a time inside of a loop over the weights. */
 static void large_weights_stream_once(void **state)
@@ -244,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(remainders_get_nests_of_their_own),
+		cmocka_unit_test(remainders_have_tiles_of_rows),
 		cmocka_unit_test(large_weights_stream_once),
 		cmocka_unit_test(channels_in_parts_around_the_window),
 		cmocka_unit_test(windows_have_eight_sums),
