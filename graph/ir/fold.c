@@ -26,6 +26,17 @@ static bool all_constant(const struct hn_graph *g, const struct hn_gnode *n)
 	return n->n_in > 0;
 }
 
+/* What is made of an operand is one. */
+static bool has_operand(const struct hn_graph *g, const struct hn_gnode *n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		any |= n->in[i] >= 0 && g->value[n->in[i]].operand;
+	}
+	return any;
+}
+
 /* Whether equal elements give equal elements, whatever the shapes are. */
 static bool keeps_fill(const struct hn_graph *g, const struct hn_gnode *n)
 {
@@ -233,6 +244,7 @@ bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
 		v->node = -1;
 		v->data = result[i].data;
 		v->fill = fill && hn_gvalue_elements(v) > 1;
+		v->operand = hn_gvalue_elements(v) == 1 && has_operand(g, n);
 	}
 	return done;
 }

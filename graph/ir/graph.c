@@ -74,6 +74,20 @@ int32_t hn_graph_const(struct hn_graph *g, const char *name, enum hn_dtype t,
 						 .node = -1 });
 }
 
+int32_t hn_graph_operand(struct hn_graph *g, int32_t v)
+{
+	struct hn_gvalue x;
+	double number;
+
+	if (v < 0 || g->value[v].data == NULL || hn_gvalue_elements(&g->value[v]) != 1 ||
+	    !hn_gvalue_number(&g->value[v], 0, &number) || number == 0) {
+		return v;
+	}
+	x = g->value[v];
+	x.operand = true;
+	return add_value(g, &x);
+}
+
 int32_t hn_graph_ints(struct hn_graph *g, uint32_t n, const int64_t *v)
 {
 	int64_t *shape = HN_NEW(g->arena, int64_t);
@@ -156,7 +170,7 @@ static bool same_value(const struct hn_graph *g, int32_t x, int32_t y)
 	       p->rank == q->rank &&
 	       (p->rank == 0 ||
 		memcmp(p->shape, q->shape, p->rank * sizeof(*p->shape)) == 0) &&
-	       p->fill == q->fill &&
+	       p->fill == q->fill && p->operand == q->operand &&
 	       (p->data == q->data ||
 		((p->fill || hn_gvalue_bytes(p) <= 64) &&
 		 memcmp(p->data, q->data,

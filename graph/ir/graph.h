@@ -38,6 +38,9 @@ struct hn_gvalue {
 	const int64_t *shape;
 	const void *data; /* of a constant: its elements, row-major; NULL: it is none */
 	bool fill;	  /* the one element at `data` stands for all */
+	/* Of a constant of one element: equal computations differ in it, so it is an operand of
+	 * theirs, not a number in their text. */
+	bool operand;
 	int32_t node;	  /* computes it; -1: an input, or a constant */
 	/* The order in which dimensions lie in memory, outermost first; NULL: as they are written.
 	 * Chosen by graph/layout.h. */
@@ -102,6 +105,10 @@ int32_t hn_graph_input(struct hn_graph *g, const char *name, enum hn_dtype t,
 		       uint32_t rank, const int64_t *shape);
 int32_t hn_graph_const(struct hn_graph *g, const char *name, enum hn_dtype t,
 		       uint32_t rank, const int64_t *shape, const void *data, bool fill);
+
+/* Constant v of one element as an operand of what reads it; other values, and 0, which leaves
+ * something out, as they are. */
+int32_t hn_graph_operand(struct hn_graph *g, int32_t v);
 
 /* Constants of a few numbers; copied.  The scalar is rounded to the type, and cut to its ends. */
 int32_t hn_graph_ints(struct hn_graph *g, uint32_t n, const int64_t *v);

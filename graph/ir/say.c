@@ -89,13 +89,14 @@ void hn_say_int_of(struct hn_say *s, enum hn_dtype t, int64_t v)
 	}
 }
 
-/* A constant of one element is a number in the text: true when v is one. */
+/* A constant of one element is a number in the text, unless it is to be an operand: true when v is
+ * one. */
 static bool put_constant(struct hn_say *s, const struct hn_gvalue *v)
 {
 	int64_t i;
 	double f;
 
-	if (v->data == NULL || hn_gvalue_elements(v) != 1) {
+	if (v->data == NULL || v->operand || hn_gvalue_elements(v) != 1) {
 		return false;
 	}
 	if (hn_gvalue_int(v, 0, &i)) {

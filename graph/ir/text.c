@@ -25,7 +25,7 @@ static uint32_t name_it(struct writer *w, int32_t v)
 /* Numbers are written where they are used (say.c). */
 static bool is_number(const struct hn_gvalue *v)
 {
-	return v->data != NULL && hn_gvalue_elements(v) == 1;
+	return v->data != NULL && !v->operand && hn_gvalue_elements(v) == 1;
 }
 
 /* Parameters: what nodes read and none of them has made before. */

@@ -46,8 +46,8 @@ static int32_t shaped(const struct hn_gcall *c, int32_t v)
 	int64_t size = hn_gattr_int(c->node, "block_size", 0), blocks;
 	uint32_t axis;
 
-	if (s == NULL || hn_gvalue_elements(s) == 1) {
-		return v < 0 ? v : hn_reshaped(c->g, v, 0, NULL);
+	if (s == NULL || hn_gvalue_elements(s) == 1) { /* layers differ in them alone */
+		return v < 0 ? v : hn_graph_operand(c->g, hn_reshaped(c->g, v, 0, NULL));
 	}
 	if (!hn_gcall_axis(c, hn_gattr_int(c->node, "axis", 1), x->rank, &axis)) {
 		return HN_BAD;

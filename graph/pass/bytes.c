@@ -63,10 +63,9 @@ static int32_t as_signed(struct hn_graph *g, int32_t q)
 
 	n = cast != NULL ? hn_pass_made_by(g, cast->in[0], "quantize") : NULL;
 	if (n != NULL && hn_pass_number(g, n->in[1], &zero)) {
-		return hn_cast_to(g,
-				  hn_graph_2(g, "quantize", n->in[0],
-					     hn_graph_scalar(g, HN_I8, zero - 128)),
-				  HN_I8);
+		int32_t less = hn_graph_operand(g, hn_graph_scalar(g, HN_I8, zero - 128));
+
+		return hn_cast_to(g, hn_graph_2(g, "quantize", n->in[0], less), HN_I8);
 	}
 	move = hn_pass_made_by(g, q, "transpose");
 	move = move != NULL ? move : hn_pass_made_by(g, q, "reshape");

@@ -287,6 +287,34 @@ static void joined_bytes_have_one_scale(void **state)
 		"dequantize quantize cast concat");
 }
 
+/* Scales and zero points are operands: layers that differ in them alone are one kernel.  A zero
+ * point of 0 is left out. */
+static void layers_with_other_scales_are_one_kernel(void **state)
+{
+	static const int64_t square[] = { 8, 8 };
+	static const double scale[] = { 0.1, 0.2, 0.3, 0.4 }, zero[] = { 7, 9, 0, 0 };
+	static const char *const name[] = { "out" };
+	int32_t x = hn_graph_input(&g, "x", HN_U8, 2, square), *output = HN_NEW(&arena, int32_t);
+	struct hn_net net;
+
+	(void)state;
+	x = dequantized(x, 0.05, 3);
+	for (int i = 0; i < 4; i++) {
+		x = hn_graph_2(&g, "MatMul", x, weights(HN_I8, 2, square, 1, 0));
+		x = dequantized(quantized(x, scale[i], HN_U8, zero[i]), scale[i], zero[i]);
+	}
+	*output = hn_graph_2(&g, "MatMul", x, weights(HN_I8, 2, square, 1, 0));
+	g.output = output;
+	g.output_name = (const char **)name;
+	g.n_output = 1;
+	assert_int_equal(hn_net_make(&g, &net, &err), 0);
+	assert_int_equal(net.n_step, 5);
+	assert_int_equal(net.step[0].task, net.step[1].task);
+	assert_int_equal(net.n_task, 4);
+	assert_null(strstr(net.task[0].text, "uint8(7)"));
+	assert_non_null(strstr(net.task[2].text, "uint8(0)"));
+}
+
 /* -- random networks ---------------------------------------------------------------------- */
 
 static int32_t random_conv(struct hn_rng *r, int32_t x)
@@ -438,6 +466,7 @@ int main(void)
 		TEST(bounds_that_bytes_have_are_dropped),
 		TEST(the_greatest_is_one_of_bytes),
 		TEST(joined_bytes_have_one_scale),
+		TEST(layers_with_other_scales_are_one_kernel),
 		TEST(random_networks_keep_their_numbers),
 	};
 
