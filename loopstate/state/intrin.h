@@ -76,7 +76,7 @@ bool hn_intrin_factors(const struct hn_intrin *in, const struct hn_op *op,
 		       const struct hn_expr *ret[2]);
 
 /* Whether some instruction could be given a sum of the task in which it takes subnormal numbers for
- * zero. */
+ * zero.  Then what rounds to bfloat16 may do so, too. */
 bool hn_dag_may_flush(const struct hn_dag *dag);
 
 #endif

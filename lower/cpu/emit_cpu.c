@@ -10,6 +10,7 @@
  */
 #include "base/arith.h"
 #include "loopstate/dag/decided.h"
+#include "loopstate/state/intrin.h"
 #include "lower/cpu/emit_int.h"
 
 #define STACK_MAX_ONE 16384
@@ -245,7 +246,9 @@ static void emit_program(struct emit *e)
 
 static uint32_t forbidden(const struct hn_looptree *t, bool scalar)
 {
-	return scalar ? HN_LIBERTIES_ALL : hn_dag_forbidden(t->dag);
+	uint32_t flushing = hn_dag_may_flush(t->dag) ? 0 : 1u << HN_LIBERTY_subnormals;
+
+	return scalar ? HN_LIBERTIES_ALL : hn_dag_forbidden(t->dag) | flushing;
 }
 
 /* Another program beside the first: LLVM gives it other internal names.  The workspace serves

@@ -202,6 +202,7 @@ LLVMTypeRef hn_emit_type(const struct emit *e, enum hn_dtype t);
 LLVMValueRef hn_emit_const(const struct emit *e, int64_t v); /* i64 */
 LLVMBasicBlockRef hn_emit_block(struct emit *e, const char *name);
 LLVMValueRef hn_emit_alloca(struct emit *e, uint64_t bytes, uint32_t align);
+/* over: the type that it is for; NULL: it is for one. */
 LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *arg,
 			       uint32_t n, LLVMTypeRef over);
 uint32_t hn_emit_n_size(const struct emit *e); /* size parameters of the dag */

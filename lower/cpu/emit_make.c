@@ -241,7 +241,7 @@ LLVMValueRef hn_emit_intrinsic(struct emit *e, const char *name, LLVMValueRef *a
 			       uint32_t n, LLVMTypeRef over)
 {
 	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, &over, 1);
+	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, &over, over != NULL);
 
 	return LLVMBuildCall2(e->b, LLVMGlobalGetValueType(fn), fn, arg, n, "");
 }

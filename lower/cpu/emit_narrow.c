@@ -3,7 +3,8 @@
  *
  * A narrow float is carried as the float32 that it is, and what computes it rounds (dtypes.def).
  * So every machine gives the same bits, those without such instructions too.  bfloat16 is rounded
- * by integer operations: vcvtneps2bf16 flushes subnormal numbers.  float16 is converted by the
+ * by integer operations: vcvtneps2bf16 flushes subnormal numbers, and is taken where sums of
+ * products may do that, too.  float16 is converted by the
  * instructions that come with fused multiply-add on every processor (F16C, NEON), and by those
  * of base/half.h where there are none, since LLVM would call a library.
  */
@@ -69,8 +70,37 @@ static LLVMValueRef float_of(struct emit *e, LLVMValueRef bits)
 
 /* -- bfloat16 ---------------------------------------------------------------------------- */
 
+/* The instruction that rounds a vector like v; NULL where there is none, or it may not be taken. */
+static const char *rounds_bfloat(const struct emit *e, LLVMValueRef v)
+{
+	LLVMTypeRef t = LLVMTypeOf(v);
+	unsigned n = LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;
+
+	if (!hn_emit_may(e, HN_LIBERTY_subnormals) ||
+	    4 * n > hn_target_has(&e->em->target, "avx512bf16")) {
+		return NULL;
+	}
+	return n == 16	? "llvm.x86.avx512bf16.cvtneps2bf16.512"
+	       : n == 8 ? "llvm.x86.avx512bf16.cvtneps2bf16.256"
+			: NULL;
+}
+
+static LLVMValueRef bfloat_load(struct emit *e, LLVMValueRef m)
+{
+	LLVMValueRef b = LLVMBuildZExt(e->b, m, shaped(e->i32, m), "");
+
+	return float_of(e, LLVMBuildShl(e->b, b, word(e, 16, b), ""));
+}
+
 static LLVMValueRef bfloat_round(struct emit *e, LLVMValueRef v)
 {
+	const char *instruction = rounds_bfloat(e, v);
+
+	if (instruction != NULL) {
+		LLVMValueRef r = hn_emit_intrinsic(e, instruction, &v, 1, NULL);
+
+		return bfloat_load(e, LLVMBuildBitCast(e->b, r, shaped(type_i16(e), v), ""));
+	}
 	LLVMValueRef b = bits_of(e, v);
 	LLVMValueRef odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, b, word(e, 16, b), ""),
 					word(e, 1, b), "");
@@ -81,13 +111,6 @@ static LLVMValueRef bfloat_round(struct emit *e, LLVMValueRef v)
 	LLVMValueRef r = LLVMBuildSelect(e->b, nan, quiet, up, "");
 
 	return float_of(e, LLVMBuildAnd(e->b, r, word(e, 0xffff0000, b), ""));
-}
-
-static LLVMValueRef bfloat_load(struct emit *e, LLVMValueRef m)
-{
-	LLVMValueRef b = LLVMBuildZExt(e->b, m, shaped(e->i32, m), "");
-
-	return float_of(e, LLVMBuildShl(e->b, b, word(e, 16, b), ""));
 }
 
 static LLVMValueRef bfloat_store(struct emit *e, LLVMValueRef v)
