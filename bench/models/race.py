@@ -83,7 +83,8 @@ def ready(net, outputs, args):
         try:
             racer = right if name == RIGHT else CONTENDERS[name](net)
             racer.run()
-            why = judge.compare_all(racer.answers(), right.answers(), outputs, args.tolerance).why
+            found = racer.answers(), right.answers(), outputs
+            why = judge.compare_all(*found, args.tolerance, args.dtype).why
         except Exception as error:  # of any library: the others race all the same
             why = str(error).strip().split("\n")[0]
         if why:

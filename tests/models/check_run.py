@@ -63,14 +63,21 @@ class Runner(unittest.TestCase):
     def test_status_where_all_is_well(self):
         self.assertEqual(run(self.folder, ["none", "refuse"])[1], 0)
 
+    def test_bfloat16(self):
+        lines, status = run(self.folder, ["none", "wrong"], "--dtype", "bfloat16")
+        self.assert_row(lines, "none", "right")
+        self.assert_row(lines, "wrong", "right")  # by a percent
+        self.assertEqual(status, 0)
+
     def test_threads(self):
         lines, _ = run(self.folder, ["none"], "--threads", "2")
         self.assert_row(lines, "none", "right")
 
 
 class Rule(unittest.TestCase):
-    def why(self, a, b):
-        return judge.compare(np.asarray(a, np.float32), np.asarray(b, np.float32)).why
+    def why(self, a, b, dtype="float32"):
+        a, b = np.asarray(a, np.float32), np.asarray(b, np.float32)
+        return judge.compare(a, b, dtype=dtype).why
 
     def test_the_limit(self):
         self.assertEqual(self.why([1, 10.0009], [1, 10]), "")
@@ -78,6 +85,13 @@ class Rule(unittest.TestCase):
 
     def test_small_answers_are_not_right_by_being_small(self):
         self.assertNotEqual(self.why([1e-5, 2e-5], [1e-5, 1e-5]), "")
+
+    def test_the_limit_of_bfloat16(self):
+        right = [3.0, -3.0, 0.0, 3.0]  # root mean square: 2.6
+        self.assertEqual(self.why([3.6, -3.0, 0.3, 3.0], right, "bfloat16"), "")
+        self.assertNotEqual(self.why([3.8, -3.0, 0.0, 3.0], right, "bfloat16"), "")
+        self.assertNotEqual(self.why([3.0, -3.0, 0.4, 3.0], right, "bfloat16"), "")
+        self.assertNotEqual(self.why([3e-6, 5e-6], [3e-6, 4e-6], "bfloat16"), "")
 
     def test_what_is_not_finite(self):
         self.assertEqual(self.why([np.nan, np.inf, 1], [np.nan, np.inf, 1]), "")

@@ -47,6 +47,7 @@ def compile_model(args, path, sizes, folder):
     """Runs hone; its last line on stderr is the reason of a refusal."""
     dims = [f"--dim={name}={value}" for name, value in sizes.items()]
     command = [args.hone, "compile", str(path), "-o", str(folder), *dims, *args.option]
+    command += [] if args.dtype == "float32" else [f"--dtype={args.dtype}"]
     begin = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     seconds = time.monotonic() - begin
@@ -95,7 +96,7 @@ def test(args, found):
         found["seconds"] = round(compile_model(args, path, sizes, folder), 2)
         answers, found["steps"] = run_twice(folder, args.threads, given)
     names = [o.name for o in model.graph.output]
-    verdict = judge.compare_all(answers, wanted, names, args.tolerance)
+    verdict = judge.compare_all(answers, wanted, names, args.tolerance, args.dtype)
     found["status"], found["why"] = ("wrong", verdict.why) if verdict.why else ("right", "")
     found["absolute"], found["relative"] = verdict.absolute, verdict.relative
     found["flat"] = verdict.flat
@@ -113,6 +114,7 @@ def add_arguments(parser):
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="of random inputs")
     parser.add_argument("--tolerance", type=float, help="instead of judge.py's")
+    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
     parser.add_argument("--option", action="append", default=[], help="one more for hone compile")
 
 
