@@ -114,31 +114,6 @@ static const struct hn_gattr *sum_in_float32(struct work *w, const struct hn_gno
 	return attr;
 }
 
-/* Processors multiply bfloat16 by twos, and an odd channel at the end takes as long as several.  Of
- * an image of three there is a fourth, of zeros. */
-#define MOST_ODD 8 /* channels: of more, one at the end does not count */
-
-static bool has_odd_channels(const struct work *w, const struct hn_gnode *n)
-{
-	const struct hn_gvalue *weight = &w->from.value[n->in[1]];
-
-	return strcmp(n->op->name, "conv") == 0 && hn_gattr_int(n, "group", 1) == 1 &&
-	       weight->shape[1] > 1 && weight->shape[1] < MOST_ODD && weight->shape[1] % 2 != 0;
-}
-
-/* v with zeros for one more channel. */
-static int32_t with_channel(struct hn_graph *g, int32_t v)
-{
-	static const int64_t before[HN_GRAPH_MAX_RANK], after[HN_GRAPH_MAX_RANK] = { 0, 1 };
-	uint32_t rank = g->value[v].rank;
-	struct hn_gattr attr[] = { hn_gattr_of_ints("before", rank, before),
-				   hn_gattr_of_ints("after", rank, after),
-				   hn_attr_string("mode", "constant") };
-	int32_t in[] = { v, hn_graph_scalar(g, (enum hn_dtype)g->value[v].dtype, 0) };
-
-	return hn_graph_add(g, "pad", 2, in, HN_COUNT_OF(attr), attr);
-}
-
 static void add_node(struct work *w, const struct hn_gnode *n)
 {
 	int32_t *in = HN_NEW_ARRAY(w->to->arena, int32_t, n->n_in);
@@ -154,10 +129,6 @@ static void add_node(struct work *w, const struct hn_gnode *n)
 								   : w->exact[n->in[k]];
 	}
 	w->to->at = n->name;
-	if (use == MULTIPLIES && has_odd_channels(w, n)) {
-		in[0] = with_channel(w->to, in[0]);
-		in[1] = with_channel(w->to, in[1]);
-	}
 	hn_graph_call(w->to, n->op->name, n->n_in, in, n->n_attr + (use == MULTIPLIES),
 		      use == MULTIPLIES ? sum_in_float32(w, n) : n->attr, n->n_out, out);
 	for (uint32_t k = 0; k < n->n_out; k++) {
@@ -194,6 +165,7 @@ void hn_form_bfloat16(struct hn_graph *g)
 	hn_graph_init(g, w.from.arena, w.from.name, w.from.err);
 	g->opset = w.from.opset;
 	g->work_left = w.from.work_left;
+	g->simplify = w.from.simplify;
 	g->input = w.from.input;
 	g->n_input = w.from.n_input;
 	w.is_factor = HN_NEW_ARRAY(g->arena, bool, n);
