@@ -34,8 +34,8 @@ static int read_dim(const char *word, struct hn_arena *a, struct hn_import_dim *
 	ret->name = hn_arena_strndup(a, word, (size_t)(equals - word));
 	ret->value = strtoll(equals + 1, &end, 10);
 	if (end == equals + 1 || *end != '\0' || ret->value < 1 || ret->value > SIZE_MAX_DIM) {
-		return hn_fail(err, HONE_E_INVALID, "--dim: \"%.80s\": N is not a number from 1 on",
-			       word);
+		return hn_fail(err, HONE_E_INVALID, "--dim: \"%.80s\": N is not a number from 1 to %lld", word,
+			       (long long)SIZE_MAX_DIM);
 	}
 	return 0;
 }

@@ -277,8 +277,9 @@ static int import_input(struct hn_importer *i, const struct hn_onnx_value_info *
 	hn_dims_shape(dims, v, shape);
 	value = hn_graph_input(i->g, v->name, t, v->n_dim, shape);
 	if (hn_gvalue_elements(&i->g->value[value]) > HN_GRAPH_MAX_ELEMENTS) {
-		return hn_fail(i->err, HONE_E_QUOTA, "input %.80s has shape %s", v->name,
-			       hn_shape_text(i->g->arena, v->n_dim, shape));
+		return hn_fail(i->err, HONE_E_QUOTA,
+			       "input %.80s has shape %s, more than " HN_GRAPH_MAX_ELEMENTS_TEXT,
+			       v->name, hn_shape_text(i->g->arena, v->n_dim, shape));
 	}
 	i->g->input[i->g->n_input++] = value;
 	*hn_names_at(&i->name, v->name, UNKNOWN) = value;

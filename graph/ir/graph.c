@@ -297,7 +297,8 @@ static bool infer(struct hn_graph *g, struct hn_gnode *n)
 			dim[d] = shape[k].dim[d];
 		}
 		if (hn_gvalue_elements(&v) > HN_GRAPH_MAX_ELEMENTS) {
-			hn_graph_fail(g, HONE_E_QUOTA, "%s makes a tensor of shape %s",
+			hn_graph_fail(g, HONE_E_QUOTA, "%s makes a tensor of shape %s, more than "
+					HN_GRAPH_MAX_ELEMENTS_TEXT,
 				      n->op->name, hn_shape_text(g->arena, v.rank, dim));
 			return false;
 		}

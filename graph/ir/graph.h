@@ -23,6 +23,7 @@
 #define HN_GRAPH_MAX_OUT 64			 /* results of a node */
 #define HN_GRAPH_MAX_INTS 64			 /* a list that shapes depend on */
 #define HN_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40) /* of a value */
+#define HN_GRAPH_MAX_ELEMENTS_TEXT "2^40 elements"
 /* Expressions that are evaluated, and bytes that are read and written, for all constants of a graph
  * together: half a minute at worst. */
 #define HN_GRAPH_WORK ((int64_t)1 << 29)

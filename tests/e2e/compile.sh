@@ -106,6 +106,16 @@ hone compile "$work/open.onnx" --dim batch=0 -o "$work/c" >/dev/null 2>"$work/sa
 hone compile "$work/open.onnx" --dim height=1 --dim batch=1 -o "$work/c" >/dev/null 2>"$work/said" &&
 	die "a dimension that is not there"
 grep -q "no input has a dimension of that name" "$work/said" || die "said: $(cat "$work/said")"
+for size in 2147483649 99999999999999999999 0x10 1.5 ..; do
+	refused "--dim: \"batch=$size\": N is not a number from 1 to 2147483648" \
+		hone compile "$work/open.onnx" --dim batch=$size -o "$work/c"
+done
+hone compile "$work/open.onnx" --dim x:2=2147483648 --dim x:3=2147483648 --dim batch=1 -o "$work/c" >/dev/null \
+	2>"$work/said" && die "a huge input"
+grep -q "input x has shape \[1,3,2147483648,2147483648\], more than 2^40 elements" "$work/said" || die "$(cat "$work/said")"
+hone compile "$work/open.onnx" --dim batch=2147483648 -o "$work/c" >/dev/null 2>"$work/said" && die "a huge result"
+grep -q "conv makes a tensor of shape \[2147483648,8,9,9\], more than 2^40 elements" "$work/said" ||
+	die "$(cat "$work/said")"
 
 # Products of bfloat16: half the bytes of weights, the same answers but for rounding.
 hone compile --auto --dtype bfloat16 "$work/small.onnx" -o "$work/narrow" >/dev/null 2>"$work/said" ||
