@@ -24,6 +24,12 @@ double hn_model_analytic_score(const struct hn_features *f)
 	return HN_MODEL_HZ / cycles;
 }
 
+double hn_model_analytic_ns(const struct hn_features *f, bool cold)
+{
+	return cold ? 1e9 / hn_model_analytic_score(f)
+		    : 1e9 * (HN_MODEL_CALL_CYCLES + f->warm_cycles) / HN_MODEL_HZ;
+}
+
 static void predict(struct hn_model *m, const struct hn_features *const *f, uint32_t n,
 		    double *score)
 {

@@ -31,7 +31,7 @@ struct walk {
 	struct hn_view view;
 	double fork; /* cycles that the next statement takes over */
 	uint32_t n, n_stmt; /* rows done, rows there will be */
-	double *cycles;
+	double *cycles, warm_cycles;
 	float *x;
 	bool hopeless;
 };
@@ -63,10 +63,43 @@ static double speedup(const struct hn_view *v, const struct hn_target *t, double
 	return (double)n / (double)rounds;
 }
 
+/* The slowest part, and a share of the others. */
+static double overlapped(const double part[4])
+{
+	double sum = 0, most = 0;
+
+	for (int i = 0; i < 4; i++) {
+		sum += part[i];
+		most = part[i] > most ? part[i] : most;
+	}
+	return most + OVERLAP * (sum - most);
+}
+
+/* The same when the call before has left the data where they fit: a level that holds all of them
+ * fetches none.  L1 and L2 are each core's own, and hold its share. */
+static double warm(const struct walk *w, const struct hn_estimate *e, double fast)
+{
+	static const enum hn_param level[] = { HN_PARAM_L1_BYTES, HN_PARAM_L2_BYTES,
+					       HN_PARAM_L3_BYTES };
+	double part[4] = { e->part[0], e->part[1], e->part[2], e->part[3] }, bytes = 0;
+
+	for (uint32_t i = 0; i < w->view.n_stream; i++) {
+		bytes += e->traffic.cold[i * (w->view.n_loop + 1)];
+	}
+	for (int i = 0; i < 3; i++) {
+		double share = i < 2 ? bytes / fast : bytes;
+
+		if (share <= (double)w->target->param[level[i]]) {
+			part[1 + i] = 0;
+		}
+	}
+	return overlapped(part);
+}
+
 static void estimate(struct walk *w, struct hn_estimate *e)
 {
 	const struct hn_target *t = w->target;
-	double fast = speedup(&w->view, t, &e->balance), sum = 0, most = 0;
+	double fast = speedup(&w->view, t, &e->balance);
 
 	e->compute = hn_view_compute(&w->view, t);
 	e->traffic = hn_view_traffic(&w->view, t, &e->compute, w->a);
@@ -76,12 +109,9 @@ static void estimate(struct walk *w, struct hn_estimate *e)
 	e->part[3] = e->traffic.level[2].bytes /
 		     fmin(MEM_BYTES_PER_CYCLE * fast,
 			  fmax(MEM_BYTES_PER_CYCLE_ALL, MEM_BYTES_PER_CYCLE));
-	for (int i = 0; i < 4; i++) {
-		sum += e->part[i];
-		most = e->part[i] > most ? e->part[i] : most;
-	}
 	e->fork = w->fork;
-	e->cycles = most + OVERLAP * (sum - most) + e->fork;
+	e->cycles = overlapped(e->part) + e->fork;
+	w->warm_cycles += warm(w, e, fast) + e->fork;
 }
 
 static void visit_stmt(struct walk *w, const struct hn_node *node)
@@ -163,7 +193,7 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 	w.target = target;
 	w.a = a;
 	w.n_loop = w.n = 0;
-	w.fork = 0;
+	w.fork = w.warm_cycles = 0;
 	w.hopeless = false;
 	w.n_stmt = count(root);
 	w.cycles = HN_NEW_ARRAY(a, double, w.n_stmt);
@@ -177,6 +207,7 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 	*ret = (struct hn_features){.trace = tree->state->trace,
 				    .n = w.n,
 				    .cycles = w.cycles,
+				    .warm_cycles = w.warm_cycles,
 				    .x = w.x};
 	return !w.hopeless && w.n > 0;
 }

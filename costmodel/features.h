@@ -22,6 +22,8 @@ struct hn_features {
 	const struct hn_trace *trace; /* the program's history: which program it is */
 	uint32_t n;	/* statements, in the order of execution; >= 1 */
 	const double *cycles; /* [n] by the analytic model, > 0 and finite */
+	double warm_cycles;   /* of all, where the call before has left the data in caches: for people,
+			       * and for no order of programs */
 	const float *x;	      /* [n * HN_N_FEATURE], row by row */
 };
 

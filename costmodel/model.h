@@ -50,6 +50,10 @@ struct hn_model_ops {
 /* What the analytic model says, without an instance. */
 double hn_model_analytic_score(const struct hn_features *f);
 
+/* A run's time by it, as it is measured: warm caches, or cold ones.  The order of programs is that of
+ * the score, which knows no warm data. */
+double hn_model_analytic_ns(const struct hn_features *f, bool cold);
+
 /* Text that the model of that name may begin with on that target, trained before hone was shipped
  * (docs/model.md): of the same kind of machine; NULL when there is none. */
 struct hn_target;

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "costmodel/model.h"
+#include "loopstate/dag/mark.h"
 #include "loopstate/nest/quick.h"
 
 struct rating {
 	const struct hn_dag *dag;
 	const struct hn_target *target;
 	struct hn_quick *quick;
+	bool cold;
 	struct hn_arena scratch;
 };
 
@@ -25,7 +27,7 @@ static struct hn_answer rate(struct rating *r, const struct hn_trace *trace, uin
 	    hn_looptree_build(s, &r->scratch, &tree, NULL) == 0) {
 		x.shown = hn_quick_legal(r->quick, tree, NULL);
 		if (hn_features_of(tree, r->target, &r->scratch, &f)) {
-			x.predicted_ns = 1e9 / hn_model_analytic_score(&f);
+			x.predicted_ns = hn_model_analytic_ns(&f, r->cold);
 		}
 	}
 	return x;
@@ -53,7 +55,10 @@ static void move_first(struct hn_answers *all, uint32_t i)
 void hn_answers_find(const struct hn_dag *dag, const struct hn_target *target, struct hn_arena *a,
 		     struct hn_answers *ret)
 {
-	struct rating r = { .dag = dag, .target = target, .quick = hn_quick_new() };
+	struct rating r = { .dag = dag,
+			    .target = target,
+			    .quick = hn_quick_new(),
+			    .cold = hn_dag_marked(dag, HN_MARK_COLD) };
 	const struct hn_trace *trace[HN_AUTO_MAX];
 
 	hn_arena_init(&r.scratch, 0);

@@ -10,6 +10,7 @@
 #include "loopstate/read/dag_read.h"
 #include "loopstate/state/inline.h"
 #include "lower/lower.h"
+#include "loopstate/dag/mark.h"
 #include "search/answer.h"
 
 #define MOST_BYTES (192 << 10) /* of a heuristic, an op */
@@ -268,9 +269,44 @@ static void the_first_that_is_shown_legal(void **state)
 	}
 }
 
+/* What fits in a cache is there at the next call; a cold task and what is larger come from memory. */
+static void small_data_are_predicted_warm(void **state)
+{
+	static const char target[] = "cpu -isa=x86-64-avx512 -num_cores=2 -l1_bytes=32768 "
+				     "-l2_bytes=1048576 -l3_bytes=33554432";
+	static const struct {
+		const char *text;
+		bool fits;
+	} want[] = {
+		{ "f(float32 A[512,256]) -> B { B(i,j) = A(i,j) * A(i,j) }", true },
+		{ "f(float32 A[16384,1024]) -> B { B(i,j) = A(i,j) * A(i,j) }", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(want); i++) {
+		struct hn_answers warm, cold;
+		struct bed b;
+
+		bed_open(&b, target, want[i].text);
+		hn_answers_find(b.dag, &b.target, &b.a, &warm);
+		hn_answers_find(hn_dag_mark(b.dag, HN_MARK_COLD, &b.a), &b.target, &b.a, &cold);
+		double ratio = cold.at[0].predicted_ns / warm.at[0].predicted_ns;
+
+		print_message("%.1f us warm, %.1f cold\n", warm.at[0].predicted_ns / 1e3,
+			      cold.at[0].predicted_ns / 1e3);
+		if (want[i].fits) {
+			assert_true(ratio > 3 && warm.at[0].predicted_ns < 30e3);
+		} else {
+			assert_true(ratio == 1);
+		}
+		hn_arena_fini(&b.a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_data_are_predicted_warm),
 		cmocka_unit_test(nothing_grows_without_end),
 		cmocka_unit_test(a_long_dag_gets_fewer_alternatives),
 		cmocka_unit_test(what_grows_stays_rated),

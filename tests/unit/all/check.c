@@ -17,7 +17,6 @@
 #include "measure/board/check.h"
 #include "proto/frame.h"
 
-
 static char path[] = "/tmp/hone-check-XXXXXX";
 
 static const struct hn_dag *parse(const char *text, struct hn_arena *a)
