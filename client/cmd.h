@@ -28,7 +28,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	char *const *args; /* all of them, where the verb takes many */
 	uint32_t n_arg;
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
-	const char *tasks, *strategy;
+	const char *tasks, *strategy, *fusion;
 	struct hn_words dim;
 	const char *dtype;
 	const char *socket, *home, *forbid;

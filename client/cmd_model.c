@@ -53,6 +53,31 @@ static void print_table(const struct hn_network *n, const struct hn_task_time *r
 	       measured < n->net.n_task ? "; ~ = predicted, of the automatic schedule" : "");
 }
 
+/* What `hone tune` found of ways to fuse and lay out. */
+static void print_choice(const struct hn_netchoice *c)
+{
+	char rules[32], rival[32];
+
+	if (!c->searched) {
+		return;
+	}
+	printf("\nrival of the rules    places  better  a run   by the rules\n");
+	for (uint32_t i = 0; i < c->n_rival; i++) {
+		const struct hn_netchoice_rival *r = &c->rival[i];
+
+		if (r->n_place > 0) {
+			printf("%-20s  %6u  %6u  %s  %s\n", r->name, r->n_place, r->n_taken,
+			       hn_show_time(r->ns, rival), hn_show_time(r->rules_ns, rules));
+		}
+	}
+	if (c->say != NULL || c->row_major) {
+		printf("what is better is taken: a run took %s, by the rules %s\n",
+		       hn_show_time(c->fused_ns, rival), hn_show_time(c->rules_ns, rules));
+	} else {
+		printf("the network is laid out and fused by the rules\n");
+	}
+}
+
 static void print_json(const struct hn_network *n, const struct hn_task_time *row)
 {
 	struct hn_buf b;
@@ -64,6 +89,8 @@ static void print_json(const struct hn_network *n, const struct hn_task_time *ro
 	hn_jw_str(&w, "name", n->name);
 	hn_jw_uint(&w, "n_steps", n->net.n_step);
 	hn_jw_double(&w, "total_ns", hn_task_times_sum(row, n->net.n_task));
+	hn_jw_bool(&w, "searched", n->choice.searched);
+	hn_jw_bool(&w, "by_rule", n->choice.say == NULL && !n->choice.row_major);
 	hn_jw_list(&w, "kernels");
 	for (uint32_t i = 0; i < n->net.n_task; i++) {
 		hn_jw_object(&w, NULL);
@@ -92,6 +119,7 @@ static int show(const struct hn_opts *o, struct hn_network *n, struct hn_err *er
 		print_json(n, row);
 	} else if (rc == 0) {
 		print_table(n, row);
+		print_choice(&n->choice);
 	}
 	return rc;
 }

@@ -163,14 +163,28 @@ static double median(double *x, uint32_t n)
 	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
+static void ratios(const double *x, const double *y, uint32_t n_round, double ret[MOST_ROUNDS])
+{
+	for (uint32_t i = 0; i < n_round; i++) {
+		ret[i] = log(y[i] / x[i]);
+	}
+}
+
 double hn_netrace_slower(const double *x, const double *y, uint32_t n_round)
 {
 	double ratio[MOST_ROUNDS];
 
-	for (uint32_t i = 0; i < n_round; i++) {
-		ratio[i] = log(y[i] / x[i]);
-	}
+	ratios(x, y, n_round, ratio);
 	return median(ratio, n_round);
+}
+
+double hn_netrace_surely(const double *x, const double *y, uint32_t n_round)
+{
+	double ratio[MOST_ROUNDS];
+
+	ratios(x, y, n_round, ratio);
+	qsort(ratio, n_round, sizeof(*ratio), by_value);
+	return ratio[(3 * n_round - 1) / 4];
 }
 
 double hn_netrace_median(const double *ns, uint32_t n_round)
@@ -215,7 +229,8 @@ uint32_t hn_netrace_best(const struct hn_netrun *run, uint32_t n_run)
 	for (uint32_t i = 1; i < n_run; i++) {
 		double slower = hn_netrace_slower(run[0].ns, run[i].ns, run[0].n_round);
 
-		if (slower < least) {
+		if (slower < least &&
+		    hn_netrace_surely(run[0].ns, run[i].ns, run[0].n_round) < 0) {
 			least = slower;
 			best = i;
 		}

@@ -36,6 +36,9 @@ int hn_netrace_run(const struct hn_netrace *race, uint32_t n_run, struct hn_netr
 /* By how much y is slower than x, of times taken in turn: the median of the ratios' logarithms. */
 double hn_netrace_slower(const double *x, const double *y, uint32_t n_round);
 
+/* The same, but what is so in three of four rounds: y is at most so much slower there. */
+double hn_netrace_surely(const double *x, const double *y, uint32_t n_round);
+
 double hn_netrace_median(const double *ns, uint32_t n_round);
 
 /* Of all steps of a task, in each round; in a. */
@@ -46,7 +49,8 @@ const double *hn_netrace_task(const struct hn_netrun *run, uint32_t task, struct
 bool hn_netrace_mix(const struct hn_netrun run[2], const bool *open, struct hn_arena *a,
 		    uint32_t *ret_which);
 
-/* Who of them is the fastest as a whole; the first stays where nobody is faster. */
+/* Who of them is the fastest as a whole.  The first stays where nobody is faster in three of four
+ * rounds. */
 uint32_t hn_netrace_best(const struct hn_netrun *run, uint32_t n_run);
 
 #endif

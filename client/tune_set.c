@@ -12,9 +12,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "client/interrupt.h"
 #include "client/netfinal.h"
+#include "client/netrival.h"
 #include "client/say.h"
 #include "client/show.h"
 #include "client/task_times.h"
@@ -23,6 +25,8 @@
 #define CALL_MS 30000
 #define POLL_NS 200000000
 #define LIST_MAX ((size_t)1 << 20)
+#define RIVAL_S 120 /* for ways to fuse, */
+#define RIVAL_SHARE 0.25 /* or so much of the budget */
 #define SMALL_SHARE 0.001 /* of a network's time */
 
 struct entry {
@@ -35,6 +39,7 @@ struct list {
 	struct hn_arena arena;
 	struct entry entry[HN_LIMIT_SET_TASKS];
 	uint32_t n, n_kernel; /* of these, kernels of networks */
+	double spent_s;	      /* of the budget, on ways to fuse */
 };
 
 static int add_entry(struct list *l, const struct entry *e, struct hn_err *err)
@@ -85,6 +90,31 @@ static int add_kernels(struct list *l, const struct hn_network *n, const struct 
 	return rc;
 }
 
+/* Once for a network.  Where there is no linker the rules stay, which is no fault of the tuning. */
+static int search_fusion(struct list *l, const struct hn_opts *o, struct hn_network *n,
+			 struct hn_err *err)
+{
+	int64_t begin = hn_clock_ns();
+	bool rules = o->fusion != NULL && strcmp(o->fusion, "rules") == 0;
+	int rc = 0;
+
+	if (o->fusion != NULL && !rules && strcmp(o->fusion, "search") != 0) {
+		return hn_fail(err, HONE_E_INVALID, "--fusion: search or rules, not \"%.40s\"", o->fusion);
+	}
+	if (!rules && !n->choice.searched) {
+		rc = hn_netrival_search("tune", o, n,
+					o->seconds > 0 ? RIVAL_SHARE * o->seconds : RIVAL_S, err);
+		if (rc == 0) {
+			hn_netrival_say(&n->choice);
+		} else if (rc == -HONE_E_UNSUPPORTED) {
+			fprintf(stderr, "hone: %s\n", err->msg);
+			rc = 0;
+		}
+	}
+	l->spent_s += (double)(hn_clock_ns() - begin) / 1e9;
+	return rc;
+}
+
 static int add_network(struct list *l, const struct hn_opts *o, const char *path,
 		       struct hn_err *err)
 {
@@ -95,6 +125,7 @@ static int add_network(struct list *l, const struct hn_opts *o, const char *path
 
 	one.arg = path;
 	rc = hn_network_open(&one, &n, err);
+	rc = rc || o->trials == 0 ? rc : search_fusion(l, &one, &n, err);
 	rc = rc ? rc : hn_task_times(&one, &n, &t, err);
 	rc = rc ? rc : add_kernels(l, &n, t, err);
 	hn_network_close(&n);
@@ -250,9 +281,13 @@ static int write_task(const struct hn_opts *one, double weight, struct hn_jw *w,
 static int write_request(struct list *l, const struct hn_opts *o, struct hn_buf *b,
 			 struct hn_err *err)
 {
+	struct hn_opts rest = *o;
 	struct hn_jw w;
 	int rc = 0;
 
+	if (o->seconds > 0) {
+		rest.seconds = o->seconds - l->spent_s < 1 ? 1 : o->seconds - l->spent_s;
+	}
 	hn_jw_init(&w, b);
 	hn_jw_object(&w, NULL);
 	hn_jw_list(&w, "tasks");
@@ -262,7 +297,7 @@ static int write_request(struct list *l, const struct hn_opts *o, struct hn_buf 
 		rc = write_task(&one, l->entry[i].weight, &w, err);
 	}
 	hn_jw_end(&w);
-	hn_tune_put_options(&w, o, l->n);
+	hn_tune_put_options(&w, &rest, l->n);
 	hn_tune_put_string(&w, "strategy", o->strategy);
 	hn_jw_double(&w, "stop_gain", o->stop_gain);
 	hn_jw_end(&w);

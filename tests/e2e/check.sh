@@ -17,7 +17,7 @@ grep -q "^layouts and fusion: 5 of 5 steps have their nodes' numbers, largest di
 hone check "$work/open.onnx" --dim batch=3 >"$work/table" 2>&1 || die "$(cat "$work/table")"
 
 # Records are run too, though they were checked when they were measured.
-hone tune "$work/small.onnx" --trials 40 --quiet >/dev/null 2>"$work/said" || die "tune: $(cat "$work/said")"
+hone tune --fusion rules "$work/small.onnx" --trials 40 --quiet >/dev/null 2>"$work/said" || die "tune: $(cat "$work/said")"
 hone check "$work/small.onnx" >"$work/table" 2>&1 || die "$(cat "$work/table")"
 grep -q '^k0[0-9]_.* record [0-9]*  *[1-9].* right$' "$work/table" || die "$(cat "$work/table")"
 hone check --auto "$work/small.onnx" >"$work/table" 2>&1 || die "$(cat "$work/table")"

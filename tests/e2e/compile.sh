@@ -76,20 +76,23 @@ grep -q "warning: $decided is damaged" "$work/said" || die "said: $(cat "$work/s
 grep -q "5 steps of 5 kernels" "$work/said" || die "a damaged file is not nothing: $(cat "$work/said")"
 
 # How it is fused is decided, too: a value that is cut off from its reader makes a step more.
+# fused VALUES: how many steps there are then.
 fused()
 {
-	sed "s/\"values\":\[[^]]*\]/\"values\":[{\"value\":$1,\"say\":\"$2\"}]/" "$work/decided" >"$decided"
-	hone compile "$work/small.onnx" -o "$work/fused" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
-	right "$work/fused" 1
+	sed "s/\"values\":\[[^]]*\]/\"values\":[$1]/" "$work/decided" >"$decided"
+	hone compile --unchecked "$work/small.onnx" -o "$work/fused" >/dev/null 2>"$work/said" ||
+		die "$(cat "$work/said")"
+	steps=$(sed -n 's/.* \([0-9]*\) steps of .*/\1/p' "$work/said")
 }
-value=0 more=0
-while [ $more = 0 ]; do
+fused ""
+rules=$steps value=0
+while [ "$steps" -le "$rules" ]; do
 	[ $value -lt 40 ] || die "no value can be cut off"
-	fused $value cut
-	grep -q " 6 steps of " "$work/said" && more=1
+	fused "{\"value\":$value,\"say\":\"cut\"}"
 	value=$((value + 1))
 done
-fused 99999 cut
+right "$work/fused" 1
+fused '{"value":99999,"say":"cut"}'
 grep -q "warning: $decided is damaged" "$work/said" || die "said: $(cat "$work/said")"
 rm "$decided"
 

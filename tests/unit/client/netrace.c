@@ -43,6 +43,12 @@ static void a_ratio_is_of_one_round(void **state)
 	assert_true(fabs(hn_netrace_slower(x, y, ROUNDS) - log(1.01)) < 1e-9);
 	assert_true(fabs(hn_netrace_slower(y, x, ROUNDS) + log(1.01)) < 1e-9);
 	assert_true(hn_netrace_median(x, ROUNDS) == 100);
+	assert_true(fabs(hn_netrace_surely(x, y, ROUNDS) - log(1.01)) < 1e-9);
+	y[1] = x[1] * 2; /* of five rounds one is left out, not two */
+	assert_true(fabs(hn_netrace_surely(x, y, ROUNDS) - log(1.01)) < 1e-9);
+	y[3] = x[3] * 2;
+	assert_true(hn_netrace_surely(x, y, ROUNDS) > 0.5);
+	of_machine(101, y);
 	y[2] = 1e9; /* one round does not decide */
 	assert_true(hn_netrace_slower(x, y, ROUNDS) < 0.02);
 }
@@ -93,6 +99,8 @@ static void who_is_not_faster_does_not_win(void **state)
 	of_machine(98, second);
 	assert_int_equal(hn_netrace_best(run, 3), 1);
 	assert_int_equal(hn_netrace_best(run, 1), 0);
+	second[0] = second[1] = 1e3; /* faster in three rounds of five */
+	assert_int_equal(hn_netrace_best(run, 2), 0);
 }
 
 int main(void)
