@@ -1,8 +1,9 @@
 /* graph/form/bfloat16.c -- a float32 network whose products are of bfloat16.
  *
  * Sums of products have bfloat16 factors, and stay float32.  So values that are factors are rounded
- * where they are made, and lie in memory as bfloat16: all who read them read the rounded number.  What
- * only moves elements moves the rounded ones.  All else is computed in float32.
+ * where they are made, and lie in memory as bfloat16: all who read them read the rounded number.  So
+ * does a sum that is added to another one.  What only moves elements moves the rounded ones.  All
+ * else is computed in float32.
  *
  * The graph is built anew.  Constants are rounded here, once: a weight takes half the bytes.
  */
@@ -29,7 +30,7 @@ static const uint8_t use_of_class[] = {
 
 struct work {
 	struct hn_graph from, *to;
-	bool *is_factor; /* of a value of `from`: it is rounded */
+	bool *is_rounded; /* of a value of `from` */
 	int32_t *exact;	 /* of a value of `from`: the same in `to`, as it was computed, ... */
 	int32_t *narrow; /* ... and rounded; HN_NONE where nobody asked yet */
 };
@@ -52,6 +53,59 @@ static enum use use_of(const struct hn_graph *g, const struct hn_gnode *n)
 	return use == MULTIPLIES && n->n_in < 2 ? COMPUTES : use;
 }
 
+/* Whether v is a sum of products, or made of one and of constants, element by element. */
+static bool is_sum(const struct hn_graph *g, int32_t v)
+{
+	while (v >= 0 && g->value[v].node >= 0) {
+		const struct hn_gnode *n = &g->node[g->value[v].node];
+		int32_t from = HN_NONE;
+
+		if (n->op->class != HN_GOP_ELEMENTWISE) {
+			return use_of(g, n) == MULTIPLIES;
+		}
+		for (uint32_t k = 0; k < n->n_in; k++) {
+			bool computed = n->in[k] >= 0 && g->value[n->in[k]].data == NULL;
+
+			if (computed && from != HN_NONE) {
+				return false;
+			}
+			from = computed ? n->in[k] : from;
+		}
+		v = from;
+	}
+	return false;
+}
+
+/* Where two sums meet and nobody else reads them, one of them waits in memory for the other, which
+ * is computed last and has the kernel: it is rounded. */
+static void find_waiting(struct work *w)
+{
+	const struct hn_graph *g = &w->from;
+	uint32_t *n_reader = HN_NEW_ARRAY(g->arena, uint32_t, g->n_value);
+
+	for (uint32_t i = 0; i < g->n_output; i++) {
+		n_reader[g->output[i]]++;
+	}
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		for (uint32_t k = 0; k < g->node[i].n_in; k++) {
+			if (g->node[i].in[k] >= 0) {
+				n_reader[g->node[i].in[k]]++;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < g->n_node; i++) {
+		const struct hn_gnode *n = &g->node[i];
+
+		if (n->op->class == HN_GOP_ELEMENTWISE && n->n_in == 2 && is_sum(g, n->in[0]) &&
+		    is_sum(g, n->in[1])) {
+			bool first = g->value[n->in[0]].node < g->value[n->in[1]].node;
+			int32_t waits = n->in[first ? 0 : 1];
+
+			w->is_rounded[waits] = is_float32(g, waits) && n_reader[waits] == 1;
+		}
+	}
+}
+
 /* Readers stand behind what makes a value, so one way back finds all. */
 static void find_factors(struct work *w)
 {
@@ -63,8 +117,8 @@ static void find_factors(struct work *w)
 
 		for (uint32_t k = 0; k < n->n_in; k++) {
 			if (is_float32(g, n->in[k]) &&
-			    (use == MULTIPLIES || (use == MOVES && w->is_factor[n->out[0]]))) {
-				w->is_factor[n->in[k]] = true;
+			    (use == MULTIPLIES || (use == MOVES && w->is_rounded[n->out[0]]))) {
+				w->is_rounded[n->in[k]] = true;
 			}
 		}
 	}
@@ -97,7 +151,7 @@ static int32_t rounded(struct work *w, int32_t v)
 /* As float32: of what is computed and rounded the rounded number, so that memory holds it once. */
 static int32_t widened(struct work *w, int32_t v)
 {
-	bool once = w->is_factor[v] && w->from.value[v].node >= 0;
+	bool once = w->is_rounded[v] && w->from.value[v].node >= 0;
 
 	return once || w->exact[v] == HN_NONE ? hn_cast_to(w->to, rounded(w, v), HN_F32)
 					      : w->exact[v];
@@ -119,7 +173,7 @@ static void add_node(struct work *w, const struct hn_gnode *n)
 	int32_t *in = HN_NEW_ARRAY(w->to->arena, int32_t, n->n_in);
 	int32_t *out = HN_NEW_ARRAY(w->to->arena, int32_t, n->n_out);
 	enum use use = use_of(&w->from, n);
-	bool moves = use == MOVES && w->is_factor[n->out[0]];
+	bool moves = use == MOVES && w->is_rounded[n->out[0]];
 	bool narrow = moves || use == MULTIPLIES;
 
 	for (uint32_t k = 0; k < n->n_in; k++) {
@@ -133,6 +187,9 @@ static void add_node(struct work *w, const struct hn_gnode *n)
 		      use == MULTIPLIES ? sum_in_float32(w, n) : n->attr, n->n_out, out);
 	for (uint32_t k = 0; k < n->n_out; k++) {
 		(moves ? w->narrow : w->exact)[n->out[k]] = out[k];
+		if (w->is_rounded[n->out[k]] && !w->to->failed) {
+			rounded(w, n->out[k]); /* here, so that it is of this node's kernel */
+		}
 	}
 }
 
@@ -168,11 +225,12 @@ void hn_form_bfloat16(struct hn_graph *g)
 	g->simplify = w.from.simplify;
 	g->input = w.from.input;
 	g->n_input = w.from.n_input;
-	w.is_factor = HN_NEW_ARRAY(g->arena, bool, n);
+	w.is_rounded = HN_NEW_ARRAY(g->arena, bool, n);
 	w.exact = HN_NEW_ARRAY(g->arena, int32_t, n);
 	w.narrow = HN_NEW_ARRAY(g->arena, int32_t, n);
 	w.from.input = HN_NEW_ARRAY(g->arena, int32_t, g->n_input);
 	memcpy(w.from.input, g->input, g->n_input * sizeof(*g->input));
+	find_waiting(&w);
 	find_factors(&w);
 	add_leaves(&w);
 	for (uint32_t i = 0; i < w.from.n_node && !g->failed; i++) {

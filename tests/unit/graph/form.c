@@ -156,6 +156,22 @@ static void a_factor_is_rounded_where_it_is_made(void **state)
 	assert_int_equal(g.value[net.step[2].arg[net.step[2].n_in - 1]].dtype, HN_BF16);
 }
 
+/* Of two sums that are added the first waits in memory for the second. */
+static void a_sum_that_waits_is_rounded(void **state)
+{
+	int32_t w = weights(), x = input("x");
+	int32_t first = hn_graph_2(&g, "MatMul", x, w);
+	int32_t second = hn_graph_2(&g, "MatMul", transposed(x), w);
+	int32_t sum = hn_graph_2(&g, "Add", second, first);
+	struct hn_net net;
+
+	(void)state;
+	in_bfloat16(&net, 1, &sum);
+	assert_int_equal(net.n_step, 3);
+	assert_int_equal(g.value[net.step[2].arg[net.step[2].n_in - 1]].dtype, HN_BF16);
+	assert_int_equal(g.value[g.output[0]].dtype, HN_F32);
+}
+
 /* What no product reads is not rounded: the output of a softmax, and one that is a factor as well. */
 static void outputs_are_not_rounded(void **state)
 {
@@ -206,6 +222,7 @@ int main(void)
 		TEST(groups_of_a_convolution_keep_float32),
 		TEST(an_odd_channel_gets_another),
 		TEST(a_factor_is_rounded_where_it_is_made),
+		TEST(a_sum_that_waits_is_rounded),
 		TEST(outputs_are_not_rounded),
 		TEST(steps_have_the_numbers_of_their_nodes),
 		TEST(an_unknown_form_is_refused),
