@@ -9,7 +9,8 @@ struct look {
 	const struct hn_dag *dag;
 	const bool *loose;	  /* [n_op] so far */
 	const enum hn_sway *sway; /* the same; NULL: not asked */
-	bool reads_loose, calls, adds, multiplies, divides, casts, compares;
+	const bool *product;	  /* the same: it multiplies, or reads what does */
+	bool reads_loose, reads_product, calls, adds, multiplies, divides, casts, compares;
 	enum hn_sway worst; /* of what is read */
 };
 
@@ -67,6 +68,7 @@ static void look_at_node(const struct hn_expr *e, void *ctx)
 	switch (e->op) {
 	case HN_EXPR_LOAD:
 		l->reads_loose |= l->loose[e->ref];
+		l->reads_product |= l->product[e->ref];
 		if (l->sway != NULL && l->sway[e->ref] > l->worst) {
 			l->worst = l->sway[e->ref];
 		}
@@ -153,7 +155,8 @@ static void look_at(const struct hn_expr *e, const char *owner, uint32_t i, void
 	hn_expr_visit(e, look_at_node, ctx);
 }
 
-/* What the op itself may leave open in a float's last bits. */
+/* What the op itself may leave open in a float's last bits.  A product that another op makes is
+ * contracted where that one is inlined. */
 static bool is_loose(const struct look *l, const struct hn_op *op, bool decided)
 {
 	uint32_t forbidden = hn_dag_forbidden(l->dag);
@@ -161,7 +164,7 @@ static bool is_loose(const struct look *l, const struct hn_op *op, bool decided)
 		    op->reduce->kind != HN_COMBINE_MAX && !hn_keeps_order(l->dag, op) &&
 		    hn_dtype_class((enum hn_dtype)op->dtype[0]) == HN_CLASS_FLOAT;
 	bool contracts = !decided && (forbidden >> HN_LIBERTY_contraction & 1) == 0 &&
-			 l->multiplies && l->adds;
+			 (l->multiplies || l->reads_product) && l->adds;
 	bool divides =
 		!decided && (forbidden >> HN_LIBERTY_reciprocal & 1) == 0 && l->divides;
 
@@ -171,12 +174,14 @@ static bool is_loose(const struct look *l, const struct hn_op *op, bool decided)
 /* Both answers of all ops; sway NULL: the first alone. */
 static void find(const struct hn_dag *dag, bool *loose, enum hn_sway *sway)
 {
-	bool decided[HN_DAG_MAX_OPS];
+	bool decided[HN_DAG_MAX_OPS], product[HN_DAG_MAX_OPS] = { false };
 
 	hn_dag_decided(dag, decided);
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		const struct hn_op *op = dag->op[i];
-		struct look l = { .dag = dag, .loose = loose, .sway = sway };
+		struct look l = {
+			.dag = dag, .loose = loose, .sway = sway, .product = product
+		};
 
 		loose[i] = false;
 		if (sway != NULL) {
@@ -186,6 +191,7 @@ static void find(const struct hn_dag *dag, bool *loose, enum hn_sway *sway)
 			continue;
 		}
 		hn_dag_op_exprs(op, look_at, &l);
+		product[i] = l.multiplies || l.reads_product;
 		loose[i] = l.reads_loose || is_loose(&l, op, decided[i]);
 		if (sway != NULL) {
 			sway[i] = l.worst;

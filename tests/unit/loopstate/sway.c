@@ -60,6 +60,13 @@ static void the_worst_that_is_decided(void **state)
 		  "T(i,k)\n"
 		  "  Y(i) = int8(M(i)) }",
 		  HN_SWAY_CASTS, false },
+		/* the product in a stage of its own, which may be inlined */
+		{ "f(float32 A[9,70]) -> Y { P(i,k) = A(i,k) * A(i,0)\n  T(i,k) = P(i,k) + 1\n"
+		  "  M(i) max=! T(i,k)\n  Y(i) = int8(M(i)) }",
+		  HN_SWAY_CASTS, false },
+		{ "f(float32 A[9,70]) -> Y { @no_contraction P(i,k) = A(i,k) * A(i,0)\n"
+		  "  T(i,k) = P(i,k) + 1\n  M(i) max=! T(i,k)\n  Y(i) = int8(M(i)) }",
+		  HN_SWAY_NONE, true },
 		{ "f(float32 A[9,70]) -> Y { T(i,k) = A(i,k) * A(i,0) + 1\n  Y(i,k) = "
 		  "int8(T(i,k)) }",
 		  HN_SWAY_NONE, true },
