@@ -238,7 +238,8 @@ static bool in_step(const struct plan *p, int64_t vectors)
 	return true;
 }
 
-/* Row axes that may be tiled: of those that meet padding the innermost alone.  Of an axis split by
+/* Row axes that may be tiled: of those that meet padding the innermost, and none outside of it,
+ * whose neighbours are an image apart.  Of an axis split by
  * remainders each is a nest of its own, whose conditions are others (phase.c). */
 static void find_axes(const struct plan *p, struct pick *k)
 {
@@ -248,7 +249,7 @@ static void find_axes(const struct plan *p, struct pick *k)
 		bool pads = p->rows[a] && p->v->phase[a] == 1 &&
 			    hn_heuristic_meets_pads(p->v, a);
 
-		if (p->rows[a] && !(pads && padded)) {
+		if (p->rows[a] && !padded) {
 			k->padded = pads ? (int32_t)k->n : k->padded;
 			k->axis[k->n++] = a;
 		}

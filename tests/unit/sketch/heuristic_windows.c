@@ -214,6 +214,13 @@ static void padded_rows_are_tiles_alone(void **state)
 		{ "f(float32 X[1,16,9,256], const float32 W[256,256,3,3]) -> Y {"
 		  " Y(n,h,w,f) +=! X(n,h+r,w+s,c) * W(f,c,r,s) where h in 0:14, w in 0:7 }",
 		  ", 14, [2], 1]", true },
+		/* nor pixels of several images */
+		{ "f(float32 X[16,56,56,64], const float32 W[3,3,16,128]) -> Y {"
+		  " P(n,h,w,c) = h >= 1 && h < 57 && w >= 1 && w < 57 ? X(n,h-1,w-1,c) : 0"
+		  "   where h in 0:58, w in 0:58"
+		  " Y(n,h,w,f) +=! P(n,h*2+r,w*2+s,f/32*16+c) * W(r,s,c,f)"
+		  "   where h in 0:28, w in 0:28 }",
+		  ", 0, 16, [", false },
 	};
 	struct heuristics x;
 
