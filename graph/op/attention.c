@@ -314,10 +314,9 @@ int32_t hn_attention_expand(const struct hn_gcall *c)
 	}
 	mask = read_mask(&a);
 	scale = hn_gattr_float(c->node, "scale", 1 / sqrt((double)a.size));
-	/* half of it each, so that no product of 16 bits overflows */
-	half = sqrt(fabs(scale));
-	x[0] = product(&a, hn_scaled(c->g, a.q, scale < 0 ? -half : half),
-		       hn_scaled(c->g, a.k, half), 1);
+	/* of 16 bits half of it each, so that no product overflows */
+	half = hn_dtype_is_narrow(a.type) ? sqrt(fabs(scale)) : 1;
+	x[0] = product(&a, hn_scaled(c->g, a.q, scale / half), hn_scaled(c->g, a.k, half), 1);
 	x[1] = x[0];
 	if (cap > 0) {
 		x[1] = hn_graph_1(c->g, "Tanh", hn_scaled(c->g, x[0], 1 / cap));
