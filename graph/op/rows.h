@@ -51,6 +51,8 @@ SAY(hn_convtranspose_say);
 EXPAND(hn_einsum_expand);
 INFER(hn_einsum_infer);
 SAY(hn_einsum_say);
+/* nbits.c */
+EXPAND(hn_matmulnbits_expand);
 /* grid.c */
 EXPAND(hn_gridsample_expand);
 INFER(hn_gridsample_infer);
