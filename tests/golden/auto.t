@@ -16,27 +16,35 @@ $ hone tune mm.txt --trials 0 --unchecked --json --target "$(cat avx2)" | sed 's
 # In words; a chain of two products and what lies between them.
 $ hone explain --auto --target "$(cat avx512)" --text 'mlp(float32 X[128,96], const V[96,64], const W[64,80]) -> Y { T(i,j) +=! X(i,k) * V(k,j) G(i,j) = max(T(i,j), 0) Y(i,j) +=! G(i,k) * W(k,j) }'
 mlp: the automatic schedule, not measured
-  predicted now     19.28 us  by the analytic model
+  predicted now     20.68 us  by the analytic model
 
     0  copy V into blocks of 96 x 32 for all its readers
-    1  split loop i of T into 2 loops, the rest x 8
-    2  split loop j of T into 2 loops, the rest x 32
-    3  order the loops of T as j.0, i.0, k, i.1, j.1
-    4  mark loop j.1 of T: vectorize
-    5  split loop i of Y into 3 loops, the rest x 4 x 4
-    6  order the loops of Y as i.0, i.1, k, i.2, j
-    7  mark loop j of Y: vectorize
-    8  mark loop i.0 of Y: parallel
-    9  compute G inside loop i.0 of Y
-   10  compute T inside loop i.0 of Y
-   11  order the loops of V.pack as ax0, ax1, ax2, ax3
-   12  mark loop ax3 of V.pack: vectorize
+    1  copy W into blocks of 64 x 48 for all its readers
+    2  split loop i of T into 2 loops, the rest x 8
+    3  split loop j of T into 2 loops, the rest x 32
+    4  order the loops of T as j.0, i.0, k, i.1, j.1
+    5  mark loop j.1 of T: vectorize
+    6  split loop i of Y into 3 loops, the rest x 2 x 8
+    7  split loop j of Y into 2 loops, the rest x 48
+    8  order the loops of Y as i.0, j.0, i.1, k, i.2, j.1
+    9  mark loop j.1 of Y: vectorize
+   10  mark loop i.0 of Y: parallel
+   11  compute G inside loop i.0 of Y
+   12  compute T inside loop i.0 of Y
+   13  order the loops of W.pack as ax0, ax1, ax2, ax3
+   14  mark loop ax3 of W.pack: vectorize
+   15  order the loops of V.pack as ax0, ax1, ax2, ax3
+   16  mark loop ax3 of V.pack: vectorize
 
 Placeholder: X, V, W
 for ax1 (0,2)
   for ax2 (0,96)
     vectorize ax3 (0,32)
       V.pack = ...
+for ax1 (0,2)
+  for ax2 (0,64)
+    vectorize ax3 (0,48)
+      W.pack = ...
 parallel i.0 (0,8)
   for i (i.0 * 16,16)
     for j (0,64)
@@ -47,19 +55,20 @@ parallel i.0 (0,8)
         for i.1 (0,8)
           vectorize j.1 (0,32)
             T = ...
-  for i.1 (0,4)
-    for k (0,64)
-      for i.2 (0,4)
-        vectorize j (0,80)
-          Y = ...
+  for j.0 (0,2)
+    for i.1 (0,2)
+      for k (0,64)
+        for i.2 (0,8)
+          vectorize j.1 (0,48)
+            Y = ...
 
 where the analytic model's cycles go: a statement takes its largest part, a fifth of the others, and `parallel`
   statement                   cycles of all   compute  L2 to L1  L3 to L2    memory  parallel
-  T init                   1.085e+04   19 %       448       128     341.3      1024      9640
-  T update                 1.617e+04   28 % 1.318e+04      1280      3413 1.024e+04         0
+  T init                   1.085e+04   18 %       448       128     341.3      1024      9640
+  T update                 1.617e+04   26 % 1.318e+04      1280      3413 1.024e+04         0
   G                             1766    3 %       448       192       512      1536         0
-  Y init                   1.129e+04   20 %       560      1280      3413 1.024e+04         0
-  Y update                 1.677e+04   29 % 1.117e+04      1664      4437 1.331e+04         0
+  Y init                   1.135e+04   19 %       840      1280      3413 1.024e+04         0
+  Y update                 2.091e+04   34 % 1.688e+04      1728      4608 1.382e+04         0
 # Loops in common where nests would be apart: statistics of columns and what uses them.
 $ hone explain --auto --target "$(cat avx512)" --text 'norm(float32 X[3136,256]) -> Y { s(c) +=! X(n,c) q(c) +=! X(n,c) * X(n,c) Y(n,c) = (X(n,c) - s(c) / 3136) / sqrt(q(c) / 3136 + 0.01) }' | sed '/^  predicted/d; /^where/,$d'
 norm: the automatic schedule, not measured
