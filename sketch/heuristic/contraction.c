@@ -13,37 +13,10 @@
 
 #include "base/arith.h"
 #include "loopstate/state/intrin.h"
-#include "sketch/heuristic/heuristic_int.h"
-#include "target/cpu/core.h"
+#include "sketch/heuristic/contraction_int.h"
 
-#define MAX_VECTORS 4 /* of a register tile along the lanes: of 6, unrolled, some go to the stack */
-#define VECTOR_CYCLES 0.25 /* of a panel, more than a load: it comes from the second cache */
-#define STREAMS 16	   /* rows whose next lines hardware fetches ahead; */
-#define STREAM_CYCLES 0.1  /* of one more, more than a load */
-#define GAIN 0.995	   /* of the cycles: a smaller tile must spare so much */
-#define LOST_CYCLES 1.0	   /* of a line that the first cache lost: out of the second */
-#define RUN_CYCLES 30.0	   /* of a run of results: nothing has fetched its first line */
-#define REST 1.04	   /* a rest is a second, guarded form of the nest */
 #define FEW_SUMS 8 /* shorter reductions are windows */
 #define PANELS_EACH 4 /* panels for each core that share out evenly enough */
-
-struct plan {
-	const struct hn_heuristic_view *v;
-	struct hn_core core;
-	uint32_t lane_axis;
-	bool rows[HN_DAG_MAX_ITERS]; /* axes that only broadcast operands have */
-	int64_t tile[HN_DAG_MAX_ITERS];
-	int64_t vectors, lanes;
-	bool along;    /* lanes run over the reduction: nothing is packed for them */
-	bool phased;   /* v is one remainder of some axes */
-	struct hn_heuristic_terms terms;
-	double cycles; /* of all tiles, for one iteration of the reduction */
-};
-
-static bool uses(const struct hn_heuristic_read *r, uint32_t axis)
-{
-	return (r->uses >> axis & 1) != 0;
-}
 
 /* x moves along a spatial axis that y stands still on, for a vector's length at least (a
  * group's channels). */
@@ -86,198 +59,7 @@ static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_vie
 	return one_row_of_terms(g, v);
 }
 
-/* What the loads of a vector along the axis cost, in loads; 0 = cannot be the lanes. */
-static double lane_cost(const struct hn_heuristic_view *v, uint32_t axis)
-{
-	int64_t e = v->extent[axis];
-	double waste = (double)(hn_ceildiv(e, v->lanes) * v->lanes) / (double)e, cost = 0;
-	bool broadcast = false, moves = false;
-
-	for (uint32_t i = 0; i < v->n_read; i++) {
-		const struct hn_heuristic_read *r = &v->read[i];
-
-		if (r->stride[axis] == 0) {
-			broadcast = true;
-		} else {
-			moves = true;
-			cost += r->stride[axis] == 1		   ? 1
-				: hn_heuristic_dimension(r, axis) >= 0 ? 1.3
-				: r->stride[axis] == HN_HEURISTIC_ODD  ? 16
-								   : 8;
-		}
-	}
-	if (!broadcast || !moves || e < 2) {
-		return 0;
-	}
-	return cost * waste * (v->out_stride[axis] == 1 ? 1 : 1.2);
-}
-
-static bool choose_lanes(struct plan *p)
-{
-	const struct hn_heuristic_view *v = p->v;
-	double best = 0;
-
-	for (uint32_t a = v->n_spatial; a-- > 0;) {
-		double cost = lane_cost(v, a);
-
-		if (cost > 0 && (best == 0 || cost < best)) {
-			best = cost;
-			p->lane_axis = a;
-		}
-	}
-	for (uint32_t a = 0; a < v->n_spatial; a++) {
-		p->rows[a] = a != p->lane_axis && v->extent[a] > 1;
-		for (uint32_t i = 0; i < v->n_read; i++) {
-			const struct hn_heuristic_read *r = &v->read[i];
-
-			if (r->stride[p->lane_axis] != 0 && uses(r, a)) {
-				p->rows[a] = false;
-			}
-		}
-	}
-	return best > 0;
-}
-
-/* Cycles of one iteration of the reduction for v vectors by m points. */
-static double tile_cycles(const struct plan *p, int64_t v, int64_t m)
-{
-	return hn_core_cycles(&p->core, (double)(v * m), (double)(v + m),
-			      p->terms.in ? HN_CORE_TERM_LOADS : HN_CORE_PANEL_LOADS) +
-	       HN_CORE_LOOP_CYCLES + VECTOR_CYCLES * (double)v +
-	       (m > STREAMS ? STREAM_CYCLES * (double)(m - STREAMS) : 0);
-}
-
-struct pick {
-	int32_t padded; /* which of them meets padding; -1 = none */
-	const struct hn_heuristic_job *g;
-	uint32_t n, axis[3]; /* row axes that may be tiled, innermost first */
-	int64_t tile[3];
-	int64_t v;
-	double tiles; /* so far */
-};
-
-/* Cycles for lines of the broadcast operands that a tile loses. */
-static double lost_cycles(const struct plan *p, const struct pick *k)
-{
-	int64_t lost = 0;
-
-	for (uint32_t i = 0; i < p->v->n_read; i++) {
-		const struct hn_heuristic_read *r = &p->v->read[i];
-
-		if (r->stride[p->lane_axis] == 0) {
-			lost += hn_heuristic_lost_lines(k->g, r, k->n, k->axis, k->tile);
-		}
-	}
-	return LOST_CYCLES * (double)lost;
-}
-
-/* Cycles of a tile of k->v vectors by m points.  Where it is a part of a row whose ends are pads, its
- * two outer points are tiles of their own: few sums, which wait for themselves. */
-static double point_cycles(const struct plan *p, const struct pick *k, int64_t m)
-{
-	int32_t i = k->padded;
-	bool whole = i < 0 || k->tile[i] >= p->v->extent[k->axis[i]] || k->tile[i] < 2;
-	int64_t ends = whole ? 0 : 2 * (m / k->tile[i]);
-
-	double cycles = (double)ends * tile_cycles(p, k->v, 1);
-
-	return m > ends ? cycles + tile_cycles(p, k->v, m - ends) : cycles;
-}
-
-/* Cycles for the runs of neighbours in memory that a tile's results are, where the second cache does
- * not hold all results, for one iteration of the reduction: a vector wide they are as many as the
- * points, and a short reduction waits for them. 64 channels to 256 of 56 x 56 pixels with a residual, out of memory: 4 vectors by 4 points take
- * 0.72 of the time of 1 by 28. */
-static double run_cycles(const struct plan *p, const struct pick *k, int64_t m)
-{
-	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
-	int64_t runs = k->v >= all && k->n > 0 ? m / k->tile[0] : m;
-	bool far = hn_op_bytes(p->v->op, 0) > k->g->target->param[HN_PARAM_L2_BYTES] / 2;
-
-	return far ? RUN_CYCLES * (double)runs / (double)p->v->reduce : 0;
-}
-
-static void try_rows(struct plan *p, struct pick *k, uint32_t i, int64_t m, double tiles)
-{
-	if (i == k->n) {
-		double cycles = tiles * (point_cycles(p, k, m) + lost_cycles(p, k) +
-					 run_cycles(p, k, m));
-
-		if (p->cycles == 0 || cycles < p->cycles * GAIN) {
-			p->cycles = cycles;
-			p->vectors = k->v;
-			for (uint32_t j = 0; j < k->n; j++) {
-				p->tile[k->axis[j]] = k->tile[j];
-			}
-		}
-		return;
-	}
-	int64_t e = p->v->extent[k->axis[i]];
-	int64_t most = hn_core_results(&p->core, k->v) / (k->v * m);
-
-	for (int64_t t = e < most ? e : most; t >= 1; t--) {
-		double penalty = e % t == 0 ? 1 : REST;
-
-		k->tile[i] = t;
-		try_rows(p, k, i + 1, m * t, tiles * penalty * (double)hn_ceildiv(e, t));
-	}
-}
-
-/* What an operand uses in steps (a group's channels) must not step within a tile. */
-static bool in_step(const struct plan *p, int64_t vectors)
-{
-	int64_t len = vectors * p->lanes, e = p->v->extent[p->lane_axis];
-
-	for (uint32_t i = 0; i < p->v->n_read; i++) {
-		int64_t run = p->v->read[i].run[p->lane_axis];
-
-		if (run < e && run % len != 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Row axes that may be tiled: of those that meet padding the innermost, and none outside of it,
- * whose neighbours are an image apart.  Of an axis split by
- * remainders each is a nest of its own, whose conditions are others (phase.c). */
-static void find_axes(const struct plan *p, struct pick *k)
-{
-	bool padded = false;
-
-	for (uint32_t a = p->v->n_spatial; a-- > 0 && k->n < HN_COUNT_OF(k->axis);) {
-		bool pads = p->rows[a] && p->v->phase[a] == 1 &&
-			    hn_heuristic_meets_pads(p->v, a);
-
-		if (p->rows[a] && !padded) {
-			k->padded = pads ? (int32_t)k->n : k->padded;
-			k->axis[k->n++] = a;
-		}
-		padded = padded || pads;
-	}
-}
-
-/* The best tile, of another number of vectors than `skip`. */
-static void choose_tile(const struct hn_heuristic_job *g, struct plan *p, int64_t skip)
-{
-	int64_t all = hn_ceildiv(p->v->extent[p->lane_axis], p->lanes);
-	struct pick k = { .g = g, .padded = -1 };
-
-	find_axes(p, &k);
-	p->cycles = 0;
-	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
-		p->tile[a] = 1;
-	}
-	for (k.v = all < MAX_VECTORS ? all : MAX_VECTORS; k.v >= 1; k.v--) {
-		if (k.v == skip || k.v > hn_core_results(&p->core, k.v) || !in_step(p, k.v)) {
-			continue;
-		}
-		try_rows(p, &k, 0, 1,
-			 (double)hn_ceildiv(all, k.v) * (all % k.v ? REST : 1));
-	}
-}
-
-static int64_t lane_tile(const struct plan *p)
+static int64_t lane_tile(const struct hn_contraction *p)
 {
 	int64_t e = p->v->extent[p->lane_axis], t = p->vectors * p->lanes;
 
@@ -286,7 +68,7 @@ static int64_t lane_tile(const struct plan *p)
 
 /* Vectors along the panels' axis would have to be packed, but all operands lie in order
  * along the innermost reduction. */
-static bool reduces_in_order(const struct plan *p)
+static bool reduces_in_order(const struct hn_contraction *p)
 {
 	const struct hn_heuristic_view *v = p->v;
 	bool scattered = false;
@@ -304,10 +86,10 @@ static bool reduces_in_order(const struct plan *p)
 }
 
 static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
-		      struct plan *p)
+		      struct hn_contraction *p)
 {
-	*p = (struct plan){ .v = v, .core = hn_core_of(g->target), .lanes = v->lanes };
-	if (!choose_lanes(p)) {
+	*p = (struct hn_contraction){ .v = v, .core = hn_core_of(g->target), .lanes = v->lanes };
+	if (!hn_contraction_lanes(p)) {
 		return false;
 	}
 	if (g->v.repack && reduces_in_order(p)) {
@@ -318,9 +100,9 @@ static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristi
 	if (p->along || !hn_heuristic_find_terms(g, v, p->lane_axis, &p->terms)) {
 		p->terms.in = NULL;
 	}
-	choose_tile(g, p, 0);
+	hn_contraction_tile(g, p, 0);
 	if (g->v.tile > 0 && p->cycles > 0) {
-		choose_tile(g, p, p->vectors);
+		hn_contraction_tile(g, p, p->vectors);
 	}
 	if (p->cycles == 0) {
 		return false;
@@ -330,7 +112,7 @@ static bool plan_make(const struct hn_heuristic_job *g, const struct hn_heuristi
 }
 
 static int32_t pack_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
-			   const struct plan *p)
+			   const struct hn_contraction *p)
 {
 	if (p->along) {
 		return 0;
@@ -341,7 +123,7 @@ static int32_t pack_panels(struct hn_heuristic_job *g, const struct hn_heuristic
 }
 
 /* Axes in the order that keeps panels: those the panels use first. */
-static void panels_first(const struct plan *p, uint32_t *order)
+static void panels_first(const struct hn_contraction *p, uint32_t *order)
 {
 	uint32_t n = 0;
 
@@ -355,12 +137,12 @@ static void panels_first(const struct plan *p, uint32_t *order)
 }
 
 /* Whether an operand that is broadcast over the lanes moves along the axis. */
-static bool broadcast_uses(const struct plan *p, uint32_t axis)
+static bool broadcast_uses(const struct hn_contraction *p, uint32_t axis)
 {
 	for (uint32_t i = 0; i < p->v->n_read; i++) {
 		const struct hn_heuristic_read *r = &p->v->read[i];
 
-		if (r->stride[p->lane_axis] == 0 && uses(r, axis)) {
+		if (r->stride[p->lane_axis] == 0 && hn_contraction_uses(r, axis)) {
 			return true;
 		}
 	}
@@ -368,7 +150,7 @@ static bool broadcast_uses(const struct plan *p, uint32_t axis)
 }
 
 /* The same; a group's channels stand still. */
-static bool broadcast_moves(const struct plan *p, uint32_t axis)
+static bool broadcast_moves(const struct hn_contraction *p, uint32_t axis)
 {
 	for (uint32_t i = 0; i < p->v->n_read; i++) {
 		const struct hn_heuristic_read *r = &p->v->read[i];
@@ -381,7 +163,8 @@ static bool broadcast_moves(const struct plan *p, uint32_t axis)
 }
 
 /* Axes that both kinds of operands use, as `shared` says, rows, then the panels' own. */
-static void rows_first(const struct plan *p, bool (*shared)(const struct plan *, uint32_t),
+static void rows_first(const struct hn_contraction *p,
+		       bool (*shared)(const struct hn_contraction *, uint32_t),
 		       uint32_t *order)
 {
 	uint32_t n = 0;
@@ -411,7 +194,7 @@ static int64_t part_length(int64_t n, int64_t most)
 
 /* The longest reduction axis, and how much of it leaves a panel a small part of a cache,
  * beside the rows: of the first, or with all of the other axes of the second. */
-static void choose_cut(const struct hn_heuristic_job *g, const struct plan *p,
+static void choose_cut(const struct hn_heuristic_job *g, const struct hn_contraction *p,
 		       struct hn_heuristic_nest *n)
 {
 	const struct hn_heuristic_view *v = p->v;
@@ -439,7 +222,7 @@ static void choose_cut(const struct hn_heuristic_job *g, const struct plan *p,
 
 /* Blocks of results that stay in the second cache while the reduction's parts go by: the
  * panels cut for the cores, then the rows for the cache. */
-static void block_results(const struct hn_heuristic_job *g, const struct plan *p,
+static void block_results(const struct hn_heuristic_job *g, const struct hn_contraction *p,
 			  struct hn_heuristic_nest *n)
 {
 	const struct hn_heuristic_view *v = p->v;
@@ -471,7 +254,7 @@ static void block_results(const struct hn_heuristic_job *g, const struct plan *p
 
 /* What is broadcast stays in the second cache while the panels, which do not, stream by
  * once: blocks of rows would read them again and again. */
-static bool panels_stream(const struct hn_heuristic_job *g, const struct plan *p)
+static bool panels_stream(const struct hn_heuristic_job *g, const struct hn_contraction *p)
 {
 	int64_t cache = g->target->param[HN_PARAM_L2_BYTES], panels = 0, rest = 0;
 
@@ -487,7 +270,7 @@ static bool panels_stream(const struct hn_heuristic_job *g, const struct plan *p
 /* Where the loops over panels alone share out evenly, each panel is packed in its iteration:
  * by the core that uses it, into memory that its cache still holds from the last, and
  * without another loop's fork and join.  The rows' loops are inside then. */
-static void pack_in_turn(struct hn_heuristic_job *g, const struct plan *p,
+static void pack_in_turn(struct hn_heuristic_job *g, const struct hn_contraction *p,
 			 struct hn_heuristic_nest *n)
 {
 	int64_t cores = hn_heuristic_cores(g), panels = 1;
@@ -507,7 +290,7 @@ static void pack_in_turn(struct hn_heuristic_job *g, const struct plan *p,
 
 /* All panels stay in the first cache, or in the second one while results go by that do not: what
  * is broadcast, and the results, go by once and in the order in which they lie. */
-static bool panels_stay(const struct hn_heuristic_job *g, const struct plan *p)
+static bool panels_stay(const struct hn_heuristic_job *g, const struct hn_contraction *p)
 {
 	int64_t panels = 0;
 
@@ -527,7 +310,7 @@ static bool panels_stay(const struct hn_heuristic_job *g, const struct plan *p)
 /* Bytes of what is broadcast, if going through them again for each panel costs more than
  * going through the panels again for each block of them that stays in the second cache;
  * else 0. */
-static int64_t bytes_to_block(const struct hn_heuristic_job *g, const struct plan *p)
+static int64_t bytes_to_block(const struct hn_heuristic_job *g, const struct hn_contraction *p)
 {
 	int64_t room = g->target->param[HN_PARAM_L2_BYTES] / 4, panels = 0, gain = 0, most = 0;
 
@@ -549,7 +332,7 @@ static int64_t bytes_to_block(const struct hn_heuristic_job *g, const struct pla
 
 /* Rows cut into at least `need` blocks, if there are so many tiles; returns how many there are,
  * of what panels and rows have in common and of rows. */
-static int64_t cut_rows(const struct plan *p, int64_t need, int64_t *block)
+static int64_t cut_rows(const struct hn_contraction *p, int64_t need, int64_t *block)
 {
 	const struct hn_heuristic_view *v = p->v;
 	int64_t blocks = 1;
@@ -571,7 +354,7 @@ static int64_t cut_rows(const struct plan *p, int64_t need, int64_t *block)
 
 /* Blocks of rows that stay in the second cache while all panels go by; false = that is no
  * gain, or the blocks do not share out evenly enough. */
-static bool block_stream(const struct hn_heuristic_job *g, const struct plan *p,
+static bool block_stream(const struct hn_heuristic_job *g, const struct hn_contraction *p,
 			 struct hn_heuristic_nest *n)
 {
 	int64_t bytes = bytes_to_block(g, p), cores = hn_heuristic_cores(g);
@@ -590,7 +373,7 @@ static bool block_stream(const struct hn_heuristic_job *g, const struct plan *p,
 	return true;
 }
 
-static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t host)
+static void make_nest(struct hn_heuristic_job *g, const struct hn_contraction *p, int32_t host)
 {
 	struct hn_heuristic_nest n;
 
@@ -637,7 +420,7 @@ static void make_nest(struct hn_heuristic_job *g, const struct plan *p, int32_t 
 bool hn_heuristic_is_contraction(const struct hn_heuristic_job *g,
 				 const struct hn_heuristic_view *v)
 {
-	struct plan p;
+	struct hn_contraction p;
 
 	return fits(g, v) && plan_make(g, v, &p) && !p.along;
 }
@@ -645,7 +428,7 @@ bool hn_heuristic_is_contraction(const struct hn_heuristic_job *g,
 int32_t hn_heuristic_contraction_pack(struct hn_heuristic_job *g,
 				      const struct hn_heuristic_view *v)
 {
-	struct plan p;
+	struct hn_contraction p;
 
 	return plan_make(g, v, &p) ? pack_panels(g, v, &p) : 0;
 }
@@ -656,7 +439,7 @@ void hn_heuristic_contraction_nest(struct hn_heuristic_job *g,
 				   const int32_t *move, uint32_t n_move)
 {
 	struct hn_heuristic_nest n;
-	struct plan p;
+	struct hn_contraction p;
 
 	if (!plan_make(g, block, &p)) {
 		g->c.failed = true;
@@ -679,7 +462,7 @@ void hn_heuristic_contraction_nest(struct hn_heuristic_job *g,
 
 static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
 {
-	struct plan p;
+	struct hn_contraction p;
 	struct hn_heuristic_view part, again;
 	bool phased = hn_heuristic_one_phase(v, &part);
 
