@@ -80,17 +80,25 @@ void hn_gather_say(struct hn_say *s, const struct hn_gnode *n)
 	const struct hn_gvalue *x = &s->g->value[n->in[0]], *at = &s->g->value[n->in[1]],
 			       *y = &s->g->value[n->out[0]];
 	hn_say_index index[HN_GRAPH_MAX_RANK], from[HN_GRAPH_MAX_RANK];
+	int64_t known;
 
 	hn_say_indices(index, y->rank);
-	hn_say_left(s, n->out[0], index);
-	hn_say_text(s, " = let t = int64(");
-	hn_say_load(s, n->in[1], index + axis);
-	hn_say_text(s, ") in ");
 	for (uint32_t d = 0; d < x->rank; d++) {
 		snprintf(from[d], sizeof(from[d]), "i%u",
 			 d < axis ? d : d + at->rank - 1);
 	}
-	put_cut(&from[axis], "t", x->shape[axis]);
+	hn_say_left(s, n->out[0], index);
+	if (hn_gvalue_elements(at) == 1 && hn_gvalue_int(at, 0, &known)) {
+		known += known < 0 ? x->shape[axis] : 0;
+		known = known < 0 ? 0 : known >= x->shape[axis] ? x->shape[axis] - 1 : known;
+		snprintf(from[axis], sizeof(from[axis]), "%lld", (long long)known);
+		hn_say_text(s, " = ");
+	} else {
+		hn_say_text(s, " = let t = int64(");
+		hn_say_load(s, n->in[1], index + axis);
+		hn_say_text(s, ") in ");
+		put_cut(&from[axis], "t", x->shape[axis]);
+	}
 	hn_say_load(s, n->in[0], from);
 	hn_say_where(s, n->out[0], index);
 	hn_say_end(s);
