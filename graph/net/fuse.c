@@ -318,7 +318,7 @@ void hn_partition_make(struct hn_graph *g, const struct hn_net_choice *choice,
 			  .heavy = HN_NEW_ARRAY(g->arena, uint8_t, g->n_node) };
 	struct hn_places places;
 
-	hn_places_make(g, &places);
+	hn_places_make(g, choice == NULL || !choice->whole, &places);
 	w.is_alias = places.is_alias;
 	*ret = (struct hn_partition){ .place = places.of, .said = w.said };
 	for (uint32_t i = 0; i < g->n_node; i++) {

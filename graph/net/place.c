@@ -310,7 +310,7 @@ static bool place_view(struct work *w, const struct hn_gnode *n)
 	return true;
 }
 
-void hn_places_make(struct hn_graph *g, struct hn_places *ret)
+void hn_places_make(struct hn_graph *g, bool parts, struct hn_places *ret)
 {
 	struct work w = { .g = g,
 			  .place = HN_NEW_ARRAY(g->arena, struct hn_gplace, g->n_value),
@@ -324,10 +324,10 @@ void hn_places_make(struct hn_graph *g, struct hn_places *ret)
 		w.place[v].root = (int32_t)v;
 	}
 	survey(&w);
-	for (uint32_t i = 0; i < g->n_node; i++) {
+	for (uint32_t i = 0; parts && i < g->n_node; i++) {
 		w.is_alias[i] |= may_be_slice(&w, &g->node[i]);
 	}
-	for (uint32_t i = g->n_node; i-- > 0;) {
+	for (uint32_t i = g->n_node; parts && i-- > 0;) {
 		if (is_op(&g->node[i], "concat")) {
 			join(&w, i);
 		}

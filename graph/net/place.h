@@ -27,8 +27,9 @@ struct hn_places {
 	const bool *is_alias;	    /* [n_node] its results are memory of others: nothing to do */
 };
 
-/* After hn_layout_choose.  All in g's arena. */
-void hn_places_make(struct hn_graph *g, struct hn_places *ret);
+/* After hn_layout_choose; parts: concatenations and slices are as said, else only reshapes and
+ * transpositions are another's memory, and no value is strided.  All in g's arena. */
+void hn_places_make(struct hn_graph *g, bool parts, struct hn_places *ret);
 
 /* A value's elements as rows at one distance; n 1: they lie in a row. */
 struct hn_grows {

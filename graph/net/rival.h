@@ -30,6 +30,7 @@ struct hn_net_choice {
 	const uint8_t *say;	      /* [n_value], enum hn_net_say; NULL: all by rule */
 	const struct hn_rival *rival; /* for values that `say` is silent on; NULL: none */
 	bool row_major;		      /* images too, instead of channels last */
+	bool whole;		      /* no tensor is a part of another in memory (place.h) */
 };
 
 /* A value between two groups: the greatest class of the group in front, the class of the node that

@@ -52,7 +52,7 @@ static int32_t slice(int32_t x, int64_t axis, int64_t begin, int64_t end, int64_
 	return hn_graph_add(&g, "Slice", 5, in, 0, NULL);
 }
 
-static void make(uint32_t n, const int32_t *output)
+static void make_by(uint32_t n, const int32_t *output, const struct hn_net_choice *by)
 {
 	static const char *const names[] = { "out0", "out1", "out2", "out3" };
 
@@ -60,9 +60,14 @@ static void make(uint32_t n, const int32_t *output)
 	g.output_name = (const char **)names;
 	memcpy(g.output, output, n * sizeof(*output));
 	g.n_output = n;
-	if (hn_net_make(&g, &net, &err) != 0) {
+	if (hn_net_make_by(&g, by, &net, &err) != 0) {
 		fail_msg("%s", err.msg);
 	}
+}
+
+static void make(uint32_t n, const int32_t *output)
+{
+	make_by(n, output, NULL);
 }
 
 /* "conv+Relu 0:.. | pool": the nodes of each step, and strides of its arguments. */
@@ -129,6 +134,26 @@ static void parts_lie_one_behind_the_other(void **state)
 	assert_int_equal(m->kernel[2].rows[0].n, 0);
 	assert_int_equal(made.arena_bound, 1472); /* 30 rows of 12 floats, and nothing else */
 	assert_string_equal(m->kernel[1].name, "k01_conv_s1");
+}
+
+/* By choice nothing is a part: what lies where does not depend on how large others are. */
+static void whole_tensors_are_copied(void **state)
+{
+	static const struct hn_net_choice whole = { .whole = true };
+	int32_t x = image(3), all, y;
+
+	(void)state;
+	all = join(relu(conv(x, 8)), conv(x, 4), 1);
+	y = conv(slice(conv(all, 9), 1, 2, 9, 1), 2);
+	make(1, &y);
+	assert_string_equal(steps(), "conv 2:360,72,12,1 | conv+Relu 2:360,72,12,1 | conv | "
+				     "conv 0:270,54,9,1");
+	make_by(1, &y, &whole);
+	assert_string_equal(steps(), "conv | conv+Relu | concat | conv | slice | conv");
+	for (uint32_t v = 0; v < g.n_value; v++) {
+		assert_int_equal(net.part.place[v].at, 0);
+		assert_null(net.part.place[v].stride);
+	}
 }
 
 /* Along the outermost dimension that is larger than one all lies in a row. */
@@ -252,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		TEST(a_dense_block_copies_nothing),
+		TEST(whole_tensors_are_copied),
 		TEST(parts_lie_one_behind_the_other),
 		TEST(rows_are_joined_without_strides),
 		TEST(what_stays_a_concatenation),
