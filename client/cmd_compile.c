@@ -36,17 +36,18 @@ static void say_nothing(const char *path)
 static void put_tasks(const struct compile *c, struct hn_jw *w)
 {
 	hn_jw_list(w, "kernels");
-	for (uint32_t i = 0; i < c->net.net.n_kernel; i++) {
-		const struct hn_gkernel *of = &c->net.net.kernel[i];
-		const struct hn_kernel *k = &c->make.made[i].kernel;
+	for (uint32_t i = 0; i < c->make.n_kernel; i++) {
+		const struct hn_netmade *made = &c->make.made[i];
+		const struct hn_gkernel *of = made->of;
+		const struct hn_kernel *k = &made->kernel;
 
 		hn_jw_object(w, NULL);
 		hn_jw_str(w, "name", of->name);
-		hn_jw_str(w, "symbol", c->make.made[i].symbol);
+		hn_jw_str(w, "symbol", made->symbol);
 		hn_jw_str(w, "key", k->key);
 		hn_jw_str(w, "strides", of->strides);
 		hn_jw_uint(w, "steps_in_network", of->n_step);
-		hn_jw_double(w, "flops", c->net.net.task[of->task].flops);
+		hn_jw_double(w, "flops", made->task->flops);
 		hn_jw_str(w, "origin", k->record != 0 ? "record" : "automatic");
 		hn_jw_int(w, "record", k->record);
 		hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
@@ -74,7 +75,7 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "format", HN_PLACE_FORMAT);
 	hn_jw_str(&w, "name", m->name);
-	hn_jw_str(&w, "target", c->net.net.n_task > 0 ? c->make.made[0].kernel.target_line : "");
+	hn_jw_str(&w, "target", c->make.n_kernel > 0 ? c->make.made[0].kernel.target_line : "");
 	hn_jw_str(&w, "hone", HONE_VERSION);
 	hn_jw_uint(&w, "n_steps", m->n_step);
 	hn_jw_uint(&w, "arena_bytes", m->arena_bytes);
@@ -108,7 +109,7 @@ static void say_hint(const struct hn_opts *o)
 /* "57 steps of 32 kernels: 20 records, 12 automatic; ..." */
 static void say_summary(const struct compile *c, const struct hn_assembly *made)
 {
-	uint32_t stored = 0, n = c->net.net.n_kernel;
+	uint32_t stored = 0, n = c->make.n_kernel;
 
 	for (uint32_t i = 0; i < n; i++) {
 		stored += c->make.made[i].kernel.record != 0;
@@ -116,10 +117,10 @@ static void say_summary(const struct compile *c, const struct hn_assembly *made)
 	fprintf(stderr,
 		"hone: %u steps of %u kernels, %u from records, %u scheduled automatically; %.1f MiB "
 		"between steps (no plan needs less than %.1f)\n",
-		c->net.net.n_step, n, stored, n - stored,
+		made->model.n_step, n, stored, n - stored,
 		(double)made->model.arena_bytes / (1 << 20),
 		(double)made->arena_bound / (1 << 20));
-	if (stored < n && c->o->target == NULL && !c->o->automatic) {
+	if (stored < n && c->net.ranges.n == 0 && c->o->target == NULL && !c->o->automatic) {
 		say_hint(c->o);
 	}
 }
@@ -174,7 +175,7 @@ int cmd_compile(const struct hn_opts *o, struct hn_err *err)
 			       o->arg == NULL && o->out == NULL ? " and " : "",
 			       o->out == NULL ? "-o DIR, where the library shall go" : "");
 	}
-	rc = hn_network_open(o, &c.net, err);
+	rc = hn_network_open_ranges(o, &c.net, err);
 	rc = rc ? rc : hn_place_check(o->out, o->force, err);
 	if (rc == 0 && mkdtemp(c.dir) == NULL) {
 		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", c.dir);

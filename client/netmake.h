@@ -12,6 +12,8 @@
 #include "graph/library/assemble.h"
 
 struct hn_netmade {
+	const struct hn_gkernel *of; /* of the first network that has it */
+	const struct hn_gtask *task;
 	struct hn_kernel kernel;
 	struct hn_library_object object;
 	const char *symbol;
@@ -30,8 +32,11 @@ struct hn_netmake {
 	const struct hn_netmake *const *same;
 	const char *prefix; /* of kernels' names, so that they differ from those of `same`; NULL: none */
 	bool progress;			 /* told on standard error, while somebody looks on */
+	/* By hn_netmake_kernels.  Kernels of all ranges (graph/net/ranges.h), those that compute the
+	 * same once; without ranges they are the network's, in its order */
 	uint32_t n_kernel;
-	struct hn_netmade *made;	 /* [n_kernel], by hn_netmake_kernels */
+	struct hn_netmade *made; /* [n_kernel] */
+	uint32_t **number;	 /* [range, or 1][n_kernel of its network] which of them */
 	atomic_uint n_done;
 };
 

@@ -2,6 +2,7 @@
 #include "client/network.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,34 +22,53 @@ bool hn_network_is(const char *path)
 	return n > strlen(ENDING) && strcmp(path + n - strlen(ENDING), ENDING) == 0;
 }
 
-/* "batch=4" */
-static int read_dim(const char *word, struct hn_arena *a, struct hn_import_dim *ret,
-		    struct hn_err *err)
+/* One --dim: NAME=N, or NAME=LEAST..MOST. */
+struct dim {
+	const char *name;
+	int64_t least, most;
+};
+
+static bool read_number(const char *s, char **ret_end, int64_t *ret)
+{
+	errno = 0;
+	*ret = strtoll(s, ret_end, 10);
+	return *ret_end != s && errno == 0 && *ret >= 1 && *ret <= SIZE_MAX_DIM;
+}
+
+/* "batch=4", "batch=1..8" */
+static int read_dim(const char *word, struct hn_arena *a, struct dim *ret, struct hn_err *err)
 {
 	const char *equals = strrchr(word, '=');
+	bool good;
 	char *end;
 
 	if (equals == NULL || equals == word) {
 		return hn_fail(err, HONE_E_INVALID, "--dim: \"%.80s\" is not NAME=N", word);
 	}
 	ret->name = hn_arena_strndup(a, word, (size_t)(equals - word));
-	ret->value = strtoll(equals + 1, &end, 10);
-	if (end == equals + 1 || *end != '\0' || ret->value < 1 || ret->value > SIZE_MAX_DIM) {
-		return hn_fail(err, HONE_E_INVALID, "--dim: \"%.80s\": N is not a number from 1 to %lld", word,
-			       (long long)SIZE_MAX_DIM);
+	good = read_number(equals + 1, &end, &ret->least);
+	ret->most = ret->least;
+	if (good && strncmp(end, "..", 2) == 0) {
+		good = read_number(end + 2, &end, &ret->most) && ret->most >= ret->least;
+	}
+	if (!good || *end != '\0') {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--dim: \"%.80s\": N is not a number from 1 to %lld, nor a range as 1..8",
+			       word, (long long)SIZE_MAX_DIM);
 	}
 	return 0;
 }
 
-static int read_dims(const struct hn_opts *o, struct hn_arena *a, struct hn_import *ret,
+static int read_dims(const struct hn_opts *o, struct hn_arena *a, struct dim **ret,
 		     struct hn_err *err)
 {
+	struct dim *dim = HN_NEW_ARRAY(a, struct dim, o->dim.n + 1);
 	int rc = 0;
 
-	ret->dim = HN_NEW_ARRAY(a, struct hn_import_dim, o->dim.n);
-	for (; rc == 0 && ret->n_dim < o->dim.n; ret->n_dim++) {
-		rc = read_dim(o->dim.word[ret->n_dim], a, &ret->dim[ret->n_dim], err);
+	for (uint32_t i = 0; rc == 0 && i < o->dim.n; i++) {
+		rc = read_dim(o->dim.word[i], a, &dim[i], err);
 	}
+	*ret = dim;
 	return rc;
 }
 
@@ -110,12 +130,51 @@ static int in_form(const struct hn_opts *o, struct hn_graph *g, struct hn_err *e
 	return g->failed || (form == NULL && o->dtype != NULL) ? -err->code : 0;
 }
 
-int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_err *err)
+/* What a network is read from, and for which sizes. */
+struct reading {
+	const struct hn_opts *o;
+	struct hn_network *n;
+	struct dim *dim; /* [o->dim.n] */
+};
+
+static bool is_range(const struct dim *d)
 {
-	struct hn_import im = { 0 };
+	return d->least < d->most;
+}
+
+/* The network, with these sizes in the places of ranges; g: a new one in `a`. */
+static int read_net(const struct reading *r, const int64_t *size, struct hn_arena *a,
+		    const struct hn_net_choice *by, struct hn_graph *g, struct hn_net *ret,
+		    struct hn_err *err)
+{
+	struct hn_import im = { .n_dim = r->o->dim.n };
+	int rc;
+
+	im.dim = HN_NEW_ARRAY(a, struct hn_import_dim, im.n_dim + 1);
+	for (uint32_t i = 0; i < im.n_dim; i++) {
+		const struct dim *d = &r->dim[i];
+
+		im.dim[i] = (struct hn_import_dim){ d->name, is_range(d) ? *size++ : d->least,
+						    false };
+	}
+	hn_graph_init(g, a, r->n->name, err);
+	rc = hn_graph_import(r->n->onnx, &im, g, err);
+	rc = rc ? rc : in_form(r->o, g, err);
+	rc = rc ? rc : hn_net_make_by(g, by, ret, err);
+	if (rc != 0) {
+		tell_refusals(&im);
+		hn_err_within(err, "%s", r->o->arg);
+	}
+	return rc;
+}
+
+static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading *r,
+		 struct hn_err *err)
+{
 	int rc;
 
 	*ret = (struct hn_network){ 0 };
+	*r = (struct reading){ .o = o, .n = ret };
 	hn_arena_init(&ret->arena, 0);
 	if (o->arg == NULL) {
 		return hn_fail(err, HONE_E_INVALID, "give a FILE.onnx");
@@ -126,21 +185,72 @@ int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_e
 			       "--symbol: \"%.60s\" is no C name of at most %d characters", o->symbol,
 			       NAME_MOST);
 	}
-	hn_graph_init(&ret->graph, &ret->arena, ret->name, err);
-	rc = read_dims(o, &ret->arena, &im, err);
-	rc = rc ? rc : hn_onnx_open(o->arg, &ret->onnx, err);
+	rc = read_dims(o, &ret->arena, &r->dim, err);
+	return rc ? rc : hn_onnx_open(o->arg, &ret->onnx, err);
+}
+
+/* Of numbers alone: by what is stored of it. */
+static int open_one(const struct reading *r, struct hn_err *err)
+{
+	struct hn_network *n = r->n;
+	int rc = read_net(r, NULL, &n->arena, NULL, &n->graph, &n->net, err);
+
+	rc = rc ? rc : hn_netchoice_read(r->o, n, err);
+	return rc ? rc : hn_network_follow(n, err);
+}
+
+int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_err *err)
+{
+	struct reading r;
+	int rc = begin(o, ret, &r, err);
+
+	for (uint32_t i = 0; rc == 0 && i < o->dim.n; i++) {
+		if (is_range(&r.dim[i])) {
+			rc = hn_fail(err, HONE_E_UNSUPPORTED,
+				     "--dim %.80s: only `hone compile` takes a range; here one number "
+				     "is wanted", o->dim.word[i]);
+		}
+	}
+	return rc ? rc : open_one(&r, err);
+}
+
+/* hn_net_at.  Where a part of a tensor lies in it depends on sizes, so parts are tensors of their
+ * own. */
+static int read_at(void *ctx, const int64_t *size, struct hn_arena *a, struct hn_net *ret,
+		   struct hn_err *err)
+{
+	static const struct hn_net_choice by = { .whole = true };
+
+	return read_net(ctx, size, a, &by, HN_NEW(a, struct hn_graph), ret, err);
+}
+
+int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret, struct hn_err *err)
+{
+	struct hn_net_size *size;
+	uint32_t n = 0;
+	struct reading r;
+	int rc = begin(o, ret, &r, err);
+
 	if (rc != 0) {
 		return rc;
 	}
-	rc = hn_graph_import(ret->onnx, &im, &ret->graph, err);
-	rc = rc ? rc : in_form(o, &ret->graph, err);
-	rc = rc ? rc : hn_net_make(&ret->graph, &ret->net, err);
-	if (rc != 0) {
-		tell_refusals(&im);
-		return hn_err_within(err, "%s", o->arg);
+	size = HN_NEW_ARRAY(&ret->arena, struct hn_net_size, o->dim.n + 1);
+	for (uint32_t i = 0; i < o->dim.n; i++) {
+		const struct dim *d = &r.dim[i];
+
+		if (is_range(d)) {
+			size[n++] = (struct hn_net_size){ d->name, d->least, d->most };
+		}
 	}
-	rc = hn_netchoice_read(o, ret, err);
-	return rc ? rc : hn_network_follow(ret, err);
+	if (n == 0) {
+		return open_one(&r, err);
+	}
+	rc = hn_ranges_find(size, n, read_at, &r, &ret->arena, &ret->ranges, err);
+	if (rc == 0) {
+		ret->net = ret->ranges.range[0].net;
+		ret->graph = *ret->net.g;
+	}
+	return rc;
 }
 
 int hn_network_follow(struct hn_network *n, struct hn_err *err)

@@ -5,16 +5,17 @@
 #include "base/hash.h"
 #include "client/cmd.h"
 #include "client/netchoice.h"
-#include "graph/net/net.h"
+#include "graph/net/ranges.h"
 #include "graph/onnx/onnx.h"
 
 struct hn_network {
 	struct hn_arena arena;
 	struct hn_onnx *onnx; /* the weights lie in it */
 	struct hn_graph graph;
-	struct hn_net net; /* by the choice */
-	char key[HN_SHA256_HEX]; /* of the network by rule (netchoice.h) */
-	struct hn_netchoice choice; /* what is stored of it; nothing with --auto */
+	struct hn_net net; /* by the choice; of the largest sizes, where there are ranges */
+	struct hn_ranges ranges; /* n = 0: there are none, it is one for numbers */
+	char key[HN_SHA256_HEX]; /* of the network by rule (netchoice.h); of none with ranges */
+	struct hn_netchoice choice; /* what is stored of it; nothing with --auto, or with ranges */
 	const char *name; /* a C identifier, from --symbol or the file's name */
 };
 
@@ -25,6 +26,9 @@ bool hn_network_is(const char *path);
  * it, one line for each operator and reason; then the error is the sum of it. */
 int hn_network_open(const struct hn_opts *o, struct hn_network *ret,
 		    struct hn_err *err) HN_NODISCARD;
+/* The same where o->dim may have ranges, NAME=LEAST..MOST. */
+int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret,
+			   struct hn_err *err) HN_NODISCARD;
 
 /* Lay out and fuse as n->choice says. */
 int hn_network_follow(struct hn_network *n, struct hn_err *err) HN_NODISCARD;

@@ -26,6 +26,8 @@
 #define HN_MODEL_MAX_NAME 100 /* of the network and of kernels, which are C names */
 #define HN_MODEL_MAX_LABEL 400
 #define HN_MODEL_MAX_RANK 16
+#define HN_MODEL_MAX_SIZES 16u
+#define HN_MODEL_MAX_RANGES 1024u
 #define HN_MODEL_MAX_TENSORS 4096u /* inputs, and outputs */
 #define HN_MODEL_MAX_KERNELS 65536u
 #define HN_MODEL_MAX_STEPS (1u << 17)
@@ -36,7 +38,9 @@ struct hn_model_tensor {
 	const char *name; /* a label (base/name.h) */
 	enum hn_dtype dtype;
 	uint32_t n_dim;
-	const int64_t *dim; /* at least 1 each */
+	const int64_t *dim; /* at least 1 each; where sizes decide, the largest */
+	const char *const *form; /* [n_dim] what sizes make of it, as "2 * batch"; NULL: numbers.
+				  * For the header alone: the text has none */
 };
 
 /* An argument that is a part of a larger tensor: rows, further apart than they are long. */
@@ -57,6 +61,18 @@ struct hn_model_kernel {
 	uint64_t prepared_bytes;   /* 0: it prepares nothing */
 	uint64_t workspace_bytes, worker_bytes;
 	bool init;
+	bool sized; /* SYMBOL_packed takes the model's sizes first */
+};
+
+struct hn_model_size {
+	const char *name; /* a label */
+	int64_t least, most;
+};
+
+/* The steps [first, first + n) are for these sizes. */
+struct hn_model_range {
+	const int64_t *least, *most; /* [n_size] */
+	uint32_t first, n;
 };
 
 struct hn_model_step {
@@ -77,6 +93,9 @@ struct hn_model {
 	const struct hn_model_step *step;
 	uint64_t weights_bytes, prepared_bytes, arena_bytes;
 	uint64_t stamp; /* of the weights (hone/model.h); 0: there are none, or nobody looks */
+	uint32_t n_size, n_range; /* 0: all steps run, and no kernel takes sizes */
+	const struct hn_model_size *size;
+	const struct hn_model_range *range; /* the first that fits is run */
 };
 
 uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t);

@@ -510,6 +510,54 @@ static int check_sizes(const struct hn_model *m, struct hn_err *err)
 	return rc;
 }
 
+static int check_range(const struct hn_model *m, uint32_t i, struct hn_err *err)
+{
+	const struct hn_model_range *r = &m->range[i];
+
+	for (uint32_t k = 0; k < m->n_size; k++) {
+		if (r->least[k] < m->size[k].least || r->most[k] > m->size[k].most ||
+		    r->least[k] > r->most[k]) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "ranges[%u]: from %" PRId64 " to %" PRId64
+				       " is no part of size %u, from %" PRId64 " to %" PRId64,
+				       i, r->least[k], r->most[k], k, m->size[k].least,
+				       m->size[k].most);
+		}
+	}
+	return r->first <= m->n_step && r->n <= m->n_step - r->first
+		       ? 0
+		       : hn_fail(err, HONE_E_INVALID, "ranges[%u]: there are %u steps", i,
+				 m->n_step);
+}
+
+/* Sizes, and the steps that are for them. */
+static int check_ranges(const struct hn_model *m, struct hn_err *err)
+{
+	char where[40];
+	int rc = (m->n_size == 0) == (m->n_range == 0)
+			 ? 0
+			 : hn_fail(err, HONE_E_INVALID, "ranges: sizes have them, and only these");
+
+	for (uint32_t i = 0; rc == 0 && i < m->n_size; i++) {
+		snprintf(where, sizeof where, "sizes[%u]", i);
+		rc = check_label(where, m->size[i].name, err);
+		if (rc == 0 && (m->size[i].least < 1 || m->size[i].most < m->size[i].least)) {
+			rc = hn_fail(err, HONE_E_INVALID,
+				     "%s: from %" PRId64 " to %" PRId64 " is no range", where,
+				     m->size[i].least, m->size[i].most);
+		}
+	}
+	for (uint32_t i = 0; rc == 0 && i < m->n_range; i++) {
+		rc = check_range(m, i, err);
+	}
+	for (uint32_t i = 0; rc == 0 && m->n_size == 0 && i < m->n_kernel; i++) {
+		rc = m->kernel[i].sized ? hn_fail(err, HONE_E_INVALID,
+						  "kernels[%u].sized: there are no sizes", i)
+					: 0;
+	}
+	return rc;
+}
+
 int hn_model_check(const struct hn_model *m, struct hn_err *err)
 {
 	struct hn_arena a;
@@ -522,6 +570,7 @@ int hn_model_check(const struct hn_model *m, struct hn_err *err)
 	rc = rc ? rc : check_kernels(m, &a, err);
 	rc = rc ? rc : check_steps(m, err);
 	rc = rc ? rc : check_stored(m, err);
+	rc = rc ? rc : check_ranges(m, err);
 	rc = rc ? rc : check_prepared(m, &a, err);
 	hn_arena_fini(&a);
 	return rc;

@@ -261,7 +261,7 @@ static int read_kernel(struct reader *r, const struct place *at, const struct hn
 {
 	int rc = want_object(r, at, v,
 			     " symbol name inputs outputs constant prepared_bytes "
-			     "workspace_bytes worker_bytes init ");
+			     "workspace_bytes worker_bytes init sized ");
 
 	rc = rc ? rc : want_text(r, at, v, "symbol", &ret->symbol);
 	rc = rc ? rc : want_text(r, at, v, "name", &ret->name);
@@ -269,7 +269,9 @@ static int read_kernel(struct reader *r, const struct place *at, const struct hn
 	rc = rc ? rc : want_size(r, at, v, "prepared_bytes", &ret->prepared_bytes);
 	rc = rc ? rc : want_size(r, at, v, "workspace_bytes", &ret->workspace_bytes);
 	rc = rc ? rc : want_size(r, at, v, "worker_bytes", &ret->worker_bytes);
-	return rc ? rc : want_bool(r, at, v, "init", &ret->init);
+	rc = rc ? rc : want_bool(r, at, v, "init", &ret->init);
+	return rc || hn_json_get(v, "sized") == NULL ? rc
+						     : want_bool(r, at, v, "sized", &ret->sized);
 }
 
 /* [PLACE, offset], and of inputs and outputs [PLACE, index, offset]. */
@@ -405,6 +407,90 @@ static int read_steps(struct reader *r, const struct hn_json *v, struct hn_model
 	return rc;
 }
 
+static int want_signed(struct reader *r, const struct place *at, const struct hn_json *v,
+		       const char *name, int64_t *ret)
+{
+	uint64_t n;
+	int rc = want_number(r, at, v, name, HN_MODEL_MAX_BYTES, &n);
+
+	*ret = rc == 0 ? (int64_t)n : 0;
+	return rc;
+}
+
+static int read_range_sizes(struct reader *r, const struct hn_json *v, struct hn_model *m)
+{
+	const struct place top = { "" };
+	const struct hn_json *first;
+	int rc = want_list(r, &top, v, "sizes", HN_MODEL_MAX_SIZES, &first, &m->n_size);
+	struct hn_model_size *s = HN_NEW_ARRAY(r->a, struct hn_model_size, HN_MODEL_MAX_SIZES);
+
+	for (uint32_t i = 0; rc == 0 && i < m->n_size; i++, first = hn_json_next(first)) {
+		struct place at = place_of("sizes", i);
+
+		rc = want_object(r, &at, first, " name least most ");
+		rc = rc ? rc : want_text(r, &at, first, "name", &s[i].name);
+		rc = rc ? rc : want_signed(r, &at, hn_json_get(first, "least"), "least", &s[i].least);
+		rc = rc ? rc : want_signed(r, &at, hn_json_get(first, "most"), "most", &s[i].most);
+	}
+	m->size = s;
+	return rc;
+}
+
+/* One number for each size. */
+static int read_bounds(struct reader *r, const struct place *at, const struct hn_json *v,
+		       const char *name, const struct hn_model *m, const int64_t **ret)
+{
+	const struct hn_json *first;
+	int64_t *bound = HN_NEW_ARRAY(r->a, int64_t, m->n_size + 1);
+	uint32_t n;
+	int rc = want_list(r, at, v, name, HN_MODEL_MAX_SIZES, &first, &n);
+
+	if (rc == 0 && n != m->n_size) {
+		rc = refuse(r, at, name, "one number for each size");
+	}
+	for (uint32_t i = 0; rc == 0 && i < n; i++, first = hn_json_next(first)) {
+		rc = want_signed(r, at, first, name, &bound[i]);
+	}
+	*ret = bound;
+	return rc;
+}
+
+static int read_range(struct reader *r, const struct place *at, const struct hn_json *v,
+		      const struct hn_model *m, struct hn_model_range *ret)
+{
+	uint64_t step = 0, n = 0;
+	int rc = want_object(r, at, v, " least most first steps ");
+
+	rc = rc ? rc : read_bounds(r, at, v, "least", m, &ret->least);
+	rc = rc ? rc : read_bounds(r, at, v, "most", m, &ret->most);
+	rc = rc ? rc
+		: want_number(r, at, hn_json_get(v, "first"), "first", HN_MODEL_MAX_STEPS, &step);
+	rc = rc ? rc : want_number(r, at, hn_json_get(v, "steps"), "steps", HN_MODEL_MAX_STEPS, &n);
+	ret->first = (uint32_t)step;
+	ret->n = (uint32_t)n;
+	return rc;
+}
+
+static int read_ranges(struct reader *r, const struct hn_json *v, struct hn_model *m)
+{
+	const struct place top = { "" };
+	const struct hn_json *first;
+	int rc = want_list(r, &top, v, "ranges", HN_MODEL_MAX_RANGES, &first, &m->n_range);
+
+	if (rc != 0) {
+		return rc;
+	}
+	struct hn_model_range *range = HN_NEW_ARRAY(r->a, struct hn_model_range, m->n_range);
+
+	for (uint32_t i = 0; rc == 0 && i < m->n_range; i++, first = hn_json_next(first)) {
+		struct place at = place_of("ranges", i);
+
+		rc = read_range(r, &at, first, m, &range[i]);
+	}
+	m->range = range;
+	return rc;
+}
+
 static int read_model(struct reader *r, const struct hn_json *v, struct hn_model *m)
 {
 	const struct place top = { "" };
@@ -412,7 +498,7 @@ static int read_model(struct reader *r, const struct hn_json *v, struct hn_model
 	int rc = want_object(
 		r, &top, v,
 		" format name weights_bytes stamp prepared_bytes arena_bytes inputs "
-		"outputs kernels steps ");
+		"outputs kernels steps sizes ranges ");
 
 	rc = rc ? rc : want_text(r, &top, v, "format", &format);
 	if (rc == 0 && strcmp(format, HN_MODEL_FORMAT) != 0) {
@@ -427,6 +513,10 @@ static int read_model(struct reader *r, const struct hn_json *v, struct hn_model
 	rc = rc ? rc : read_tensors(r, v, "outputs", &m->output, &m->n_output);
 	rc = rc ? rc : read_kernels(r, v, m);
 	rc = rc ? rc : read_steps(r, v, m);
+	if (rc == 0 && (hn_json_get(v, "sizes") != NULL || hn_json_get(v, "ranges") != NULL)) {
+		rc = read_range_sizes(r, v, m);
+		rc = rc ? rc : read_ranges(r, v, m);
+	}
 	return rc ? rc : hn_model_check(m, r->err);
 }
 

@@ -62,6 +62,9 @@ static void put_kernel(struct hn_jw *w, const struct hn_model_kernel *k)
 	hn_jw_uint(w, "workspace_bytes", k->workspace_bytes);
 	hn_jw_uint(w, "worker_bytes", k->worker_bytes);
 	hn_jw_bool(w, "init", k->init);
+	if (k->sized) {
+		hn_jw_bool(w, "sized", true);
+	}
 	hn_jw_end(w);
 }
 
@@ -98,6 +101,39 @@ static void put_step(struct hn_jw *w, const struct hn_model *m,
 	hn_jw_end(w);
 }
 
+static void put_numbers(struct hn_jw *w, const char *name, const int64_t *v, uint32_t n)
+{
+	hn_jw_list(w, name);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_jw_int(w, NULL, v[i]);
+	}
+	hn_jw_end(w);
+}
+
+/* What a network without sizes does not have. */
+static void put_ranges(struct hn_jw *w, const struct hn_model *m)
+{
+	hn_jw_list(w, "sizes");
+	for (uint32_t i = 0; i < m->n_size; i++) {
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "name", m->size[i].name);
+		hn_jw_int(w, "least", m->size[i].least);
+		hn_jw_int(w, "most", m->size[i].most);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
+	hn_jw_list(w, "ranges");
+	for (uint32_t i = 0; i < m->n_range; i++) {
+		hn_jw_object(w, NULL);
+		put_numbers(w, "least", m->range[i].least, m->n_size);
+		put_numbers(w, "most", m->range[i].most, m->n_size);
+		hn_jw_uint(w, "first", m->range[i].first);
+		hn_jw_uint(w, "steps", m->range[i].n);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
+}
+
 void hn_model_write(const struct hn_model *m, struct hn_buf *buf)
 {
 	char stamp[17];
@@ -124,6 +160,9 @@ void hn_model_write(const struct hn_model *m, struct hn_buf *buf)
 		put_step(&w, m, &m->step[i]);
 	}
 	hn_jw_end(&w);
+	if (m->n_size > 0) {
+		put_ranges(&w, m);
+	}
 	hn_jw_end(&w);
 	hn_jw_done(&w);
 	hn_buf_putc(buf, '\n');

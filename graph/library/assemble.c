@@ -112,8 +112,7 @@ static struct hone_model_arg arg_of(const struct work *w, int32_t v, const struc
 		       : (struct hone_model_arg){ p.place, p.index, at };
 }
 
-/* A name that is one line of what can be shown. */
-static const char *label(struct hn_arena *a, const char *name)
+const char *hn_assemble_label(struct hn_arena *a, const char *name)
 {
 	char shown[HN_MODEL_MAX_LABEL + 1];
 
@@ -129,8 +128,8 @@ static const struct hn_model_tensor *describe(struct work *w, uint32_t n, const 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hn_gvalue *of = value(w, v[i]);
 
-		t[i] = (struct hn_model_tensor){ label(w->a, name != NULL ? name[i] : of->name),
-						 of->dtype, of->rank, of->shape };
+		t[i] = (struct hn_model_tensor){ hn_assemble_label(w->a, name != NULL ? name[i] : of->name),
+						 of->dtype, of->rank, of->shape, NULL };
 	}
 	return t;
 }
@@ -160,7 +159,8 @@ static void add_kernel(struct work *w, const struct hn_gstep *step,
 					 .prepared_bytes = facts->prepared_bytes,
 					 .workspace_bytes = facts->workspace_bytes,
 					 .worker_bytes = facts->worker_bytes,
-					 .init = facts->init };
+					 .init = facts->init,
+					 .sized = w->net->task[step->task].sized };
 }
 
 static void add_steps(struct work *w, const struct hn_kernel_facts *facts,
@@ -177,7 +177,7 @@ static void add_steps(struct work *w, const struct hn_kernel_facts *facts,
 		for (uint32_t i = 0; i < step->n_arg; i++) {
 			arg[i] = arg_of(w, step->arg[i], plan);
 		}
-		to[s] = (struct hn_model_step){ .name = label(w->a, step->name),
+		to[s] = (struct hn_model_step){ .name = hn_assemble_label(w->a, step->name),
 						.kernel = step->kernel,
 						.arg = arg };
 		if (kernel[step->kernel].symbol == NULL) {

@@ -20,11 +20,27 @@ static void put_tensors(struct hn_buf *b, const char *what,
 	for (uint32_t i = 0; i < n; i++) {
 		hn_buf_printf(b, " *   %s[%u]: %s[", what, i, hn_dtype_name(t[i].dtype));
 		for (uint32_t d = 0; d < t[i].n_dim; d++) {
-			hn_buf_printf(b, "%s%" PRId64, d > 0 ? ", " : "", t[i].dim[d]);
+			hn_buf_puts(b, d > 0 ? ", " : "");
+			if (t[i].form != NULL && t[i].form[d] != NULL) {
+				put_text(b, t[i].form[d]);
+			} else {
+				hn_buf_printf(b, "%" PRId64, t[i].dim[d]);
+			}
 		}
 		hn_buf_puts(b, "]  \"");
 		put_text(b, t[i].name);
 		hn_buf_puts(b, "\"\n");
+	}
+}
+
+/* Sizes that the caller chooses, in the order in which NAME_run_sized takes them. */
+static void put_ranges(struct hn_buf *b, const struct hn_model *m)
+{
+	for (uint32_t i = 0; i < m->n_size; i++) {
+		hn_buf_printf(b, " *   sizes[%u]: \"", i);
+		put_text(b, m->size[i].name);
+		hn_buf_printf(b, "\", from %" PRId64 " to %" PRId64 "\n", m->size[i].least,
+			      m->size[i].most);
 	}
 }
 
@@ -86,6 +102,7 @@ static void put_head(struct hn_buf *b, const struct hn_model *m, const char *fil
 		      m->name, m->n_step, m->n_kernel);
 	put_tensors(b, "in", m->input, m->n_input);
 	put_tensors(b, "out", m->output, m->n_output);
+	put_ranges(b, m);
 	if (embedded) {
 		hn_buf_printf(b, " *\n * Its weights are %s_weights.\n", m->name);
 	} else {

@@ -18,6 +18,7 @@ struct hn_gtask {
 	const struct hn_dag *dag;
 	uint32_t n_step;   /* how often it runs */
 	double flops;	   /* of one run, by Ansor's rules */
+	bool sized;	   /* its dag has sizes (ranges.h) */
 };
 
 struct hn_gkernel {

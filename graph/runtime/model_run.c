@@ -16,6 +16,7 @@ struct call {
 	void *const *out;
 	char *arena;
 	const char *weights;
+	const int64_t *sizes; /* NULL: none were given */
 	struct hone_env env; /* as kernels see it */
 };
 
@@ -147,6 +148,38 @@ WEAK int32_t hone_model_prepare(const struct hone_model *m, const void *weights,
 	return rc;
 }
 
+static int fits(const struct hone_model *m, const struct hone_model_range *r,
+		const int64_t *sizes)
+{
+	int all = 1;
+
+	for (uint32_t k = 0; k < m->n_sizes; k++) {
+		all &= sizes[k] >= r->least[k] && sizes[k] <= r->most[k];
+	}
+	return all;
+}
+
+/* The steps that are for these sizes: [*ret_first, *ret_end). */
+static int32_t find_steps(const struct hone_model *m, const int64_t *sizes, uint32_t *ret_first,
+			  uint32_t *ret_end)
+{
+	*ret_first = 0;
+	*ret_end = m->n_steps;
+	if (m->n_sizes == 0) {
+		return 0;
+	}
+	for (uint32_t i = 0; sizes != NULL && i < m->n_ranges; i++) {
+		const struct hone_model_range *r = &m->ranges[i];
+
+		if (fits(m, r, sizes)) {
+			*ret_first = r->first_step;
+			*ret_end = r->first_step + r->n_steps;
+			return 0;
+		}
+	}
+	return HONE_MODEL_SIZE;
+}
+
 static int32_t run_step(struct call *c, const struct hone_model_step *s,
 			const char *prepared)
 {
@@ -160,7 +193,31 @@ static int32_t run_step(struct call *c, const struct hone_model_step *s,
 		c->env.prepared = k->prepared_bytes > 0 ? prepared + s->prepared : NULL;
 		c->env.prepared_bytes = k->prepared_bytes;
 	}
-	return k->packed(args, &c->env);
+	return k->sized != NULL ? k->sized(c->sizes, args, &c->env) : k->packed(args, &c->env);
+}
+
+static int32_t run(struct call *c, const void *prepared, const struct hone_env *env,
+		   uint64_t (*now)(void), uint64_t *time)
+{
+	const struct hone_model *m = c->m;
+	uint64_t before = now != NULL ? now() : 0;
+	uint32_t i = 0, end = 0;
+	int32_t rc = begin(c, env);
+
+	if (rc == 0 && prepared != NULL && !is_aligned(prepared, m->prepared_bytes)) {
+		rc = HONE_MODEL_ALIGN;
+	}
+	rc = rc != 0 ? rc : find_steps(m, c->sizes, &i, &end);
+	for (; i < end && rc == 0; i++) {
+		rc = run_step(c, &m->steps[i], prepared);
+		if (now != NULL) {
+			uint64_t after = now();
+
+			time[i] += after - before;
+			before = after;
+		}
+	}
+	return rc;
 }
 
 WEAK int32_t hone_model_run_timed(const struct hone_model *m, const void *weights,
@@ -172,22 +229,8 @@ WEAK int32_t hone_model_run_timed(const struct hone_model *m, const void *weight
 	struct call c = {
 		.m = m, .in = in, .out = out, .arena = arena, .weights = weights
 	};
-	uint64_t before = now != NULL ? now() : 0;
-	int32_t rc = begin(&c, env);
 
-	if (rc == 0 && prepared != NULL && !is_aligned(prepared, m->prepared_bytes)) {
-		rc = HONE_MODEL_ALIGN;
-	}
-	for (uint32_t i = 0; i < m->n_steps && rc == 0; i++) {
-		rc = run_step(&c, &m->steps[i], prepared);
-		if (now != NULL) {
-			uint64_t after = now();
-
-			time[i] += after - before;
-			before = after;
-		}
-	}
-	return rc;
+	return run(&c, prepared, env, now, time);
 }
 
 WEAK int32_t hone_model_run(const struct hone_model *m, const void *weights,
@@ -196,4 +239,19 @@ WEAK int32_t hone_model_run(const struct hone_model *m, const void *weights,
 {
 	return hone_model_run_timed(m, weights, prepared, in, out, arena, env, NULL,
 				    NULL);
+}
+
+WEAK int32_t hone_model_run_sized(const struct hone_model *m, const int64_t *sizes,
+				  const void *weights, const void *prepared,
+				  const void *const *in, void *const *out, void *arena,
+				  const struct hone_env *env)
+{
+	struct call c = { .m = m,
+			  .in = in,
+			  .out = out,
+			  .arena = arena,
+			  .weights = weights,
+			  .sizes = sizes };
+
+	return run(&c, prepared, env, NULL, NULL);
 }

@@ -20,6 +20,15 @@
  *   env       the threads (hone/pool.h); NULL: the caller's alone.  Its workspace and prepared
  *             block are not used
  *
+ * A network for a range of sizes (`hone compile --dim sequence=1..512`) is run by
+ *
+ *     NAME_run_sized(sizes, weights, prepared, in, out, arena, env);
+ *
+ *   sizes     one number for each of NAME_model.sizes, in their order; HONE_MODEL_SIZE, with nothing
+ *             touched, where one is outside of its range.  Inputs and outputs have the shapes that
+ *             these make, row-major without gaps; NAME_ARENA_BYTES serves all sizes.  NAME_run
+ *             returns HONE_MODEL_SIZE
+ *
  * All return 0, or one of the numbers below, or what the kernel returned that failed; then the
  * outputs are undefined.  Nothing is allocated and nothing is kept: any number of calls may run
  * at a time, of one model or of several, each with an arena, outputs and an environment of its
@@ -45,16 +54,18 @@
 extern "C" {
 #endif
 
-#define HONE_MODEL_ABI 2
-#define hone_model_arena_bytes hone_model_arena_bytes_2
-#define hone_model_prepare hone_model_prepare_2
-#define hone_model_run hone_model_run_2
-#define hone_model_run_timed hone_model_run_timed_2
+#define HONE_MODEL_ABI 3
+#define hone_model_arena_bytes hone_model_arena_bytes_3
+#define hone_model_prepare hone_model_prepare_3
+#define hone_model_run hone_model_run_3
+#define hone_model_run_sized hone_model_run_sized_3
+#define hone_model_run_timed hone_model_run_timed_3
 
 #define HONE_MODEL_VERSION (-16) /* the table is of another version than these functions */
 #define HONE_MODEL_ALIGN (-17)	 /* arena or prepared data is not 64-byte aligned, or missing */
 #define HONE_MODEL_INIT (-18)	 /* the system refuses tile registers */
 #define HONE_MODEL_WEIGHTS_DIFFER (-19) /* not this network's weights, or not 64-byte aligned */
+#define HONE_MODEL_SIZE (-20)	 /* a size is outside of its range, or sizes are wanted */
 
 #define HONE_MODEL_MAX_ARGS 256 /* of a kernel */
 
@@ -91,6 +102,8 @@ struct hone_model_kernel {
 	int32_t (*init)(void); /* NULL: nothing to ask for */
 	uint64_t prepared_bytes;
 	uint64_t workspace_bytes, worker_bytes; /* once, and for each worker */
+	/* The kernel of a range of sizes: it takes all sizes of the model.  packed is NULL then */
+	int32_t (*sized)(const int64_t *sizes, void *const *args, const struct hone_env *env);
 };
 
 /* What is to be done for a step's prepared block. */
@@ -108,6 +121,18 @@ struct hone_model_step {
 	uint64_t prepared; /* offset of the block, in weights where it is stored */
 };
 
+/* A dimension that the caller chooses. */
+struct hone_model_size {
+	const char *name; /* UTF-8, of the network's author */
+	int64_t least, most;
+};
+
+/* Some steps, and the sizes that they are for. */
+struct hone_model_range {
+	const int64_t *least, *most; /* [n_sizes] */
+	uint32_t first_step, n_steps;
+};
+
 struct hone_model {
 	uint32_t abi; /* HONE_MODEL_ABI */
 	uint32_t n_inputs, n_outputs, n_kernels, n_steps, n_args;
@@ -119,6 +144,10 @@ struct hone_model {
 	uint64_t weights_bytes, prepared_bytes;
 	uint64_t arena_bytes; /* without workspace; a multiple of 64 */
 	uint64_t stamp;	      /* the weights' second eight bytes, a hash of them; 0: not looked at */
+	/* 0: all steps run, whatever the sizes.  Else tensors have the largest shapes */
+	uint32_t n_sizes, n_ranges;
+	const struct hone_model_size *sizes;
+	const struct hone_model_range *ranges;
 };
 
 /* The arena's bytes for so many workers; below 1 counts as 1. */
@@ -131,7 +160,11 @@ int32_t hone_model_run(const struct hone_model *m, const void *weights, const vo
 		       const void *const *in, void *const *out, void *arena,
 		       const struct hone_env *env);
 
-/* The same, and what each step took: time[n_steps] grows by differences of `now`, a clock of the
+int32_t hone_model_run_sized(const struct hone_model *m, const int64_t *sizes,
+			     const void *weights, const void *prepared, const void *const *in,
+			     void *const *out, void *arena, const struct hone_env *env);
+
+/* The same as hone_model_run, and what each step took: time[n_steps] grows by differences of `now`, a clock of the
  * caller's in any unit. */
 int32_t hone_model_run_timed(const struct hone_model *m, const void *weights,
 			     const void *prepared, const void *const *in, void *const *out,

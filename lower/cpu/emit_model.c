@@ -129,7 +129,8 @@ static LLVMValueRef kernels(const struct table *t)
 		const struct hn_model_kernel *k = &t->m->kernel[i];
 		const struct field f[] = {
 			AT(hone_model_kernel, name, text(t, k->name)),
-			AT(hone_model_kernel, packed, function(t, k->symbol, "_packed")),
+			AT(hone_model_kernel, packed,
+			   k->sized ? null : function(t, k->symbol, "_packed")),
 			AT(hone_model_kernel, prepare_packed,
 			   k->prepared_bytes ? function(t, k->symbol, "_prepare_packed")
 					     : null),
@@ -139,6 +140,8 @@ static LLVMValueRef kernels(const struct table *t)
 			AT(hone_model_kernel, workspace_bytes,
 			   size(t, k->workspace_bytes)),
 			AT(hone_model_kernel, worker_bytes, size(t, k->worker_bytes)),
+			AT(hone_model_kernel, sized,
+			   k->sized ? function(t, k->symbol, "_packed") : null),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_kernel, f);
@@ -205,6 +208,51 @@ static LLVMValueRef steps(const struct table *t)
 	return array(t, v, t->m->n_step);
 }
 
+static LLVMValueRef sizes(const struct table *t)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_size);
+
+	for (uint32_t i = 0; i < t->m->n_size; i++) {
+		const struct hn_model_size *s = &t->m->size[i];
+		const struct field f[] = {
+			AT(hone_model_size, name, text(t, s->name)),
+			AT(hone_model_size, least, size(t, (uint64_t)s->least)),
+			AT(hone_model_size, most, size(t, (uint64_t)s->most)),
+		};
+
+		v[i] = STRUCTURE(t, hone_model_size, f);
+	}
+	return array(t, v, t->m->n_size);
+}
+
+static LLVMValueRef bounds(const struct table *t, const int64_t *x)
+{
+	LLVMValueRef v[HN_MODEL_MAX_SIZES];
+
+	for (uint32_t i = 0; i < t->m->n_size; i++) {
+		v[i] = size(t, (uint64_t)x[i]);
+	}
+	return array(t, v, t->m->n_size);
+}
+
+static LLVMValueRef ranges(const struct table *t)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_range);
+
+	for (uint32_t i = 0; i < t->m->n_range; i++) {
+		const struct hn_model_range *r = &t->m->range[i];
+		const struct field f[] = {
+			AT(hone_model_range, least, bounds(t, r->least)),
+			AT(hone_model_range, most, bounds(t, r->most)),
+			AT(hone_model_range, first_step, word(t, r->first)),
+			AT(hone_model_range, n_steps, word(t, r->n)),
+		};
+
+		v[i] = STRUCTURE(t, hone_model_range, f);
+	}
+	return array(t, v, t->m->n_range);
+}
+
 static void emit_table(struct table *t)
 {
 	const struct hn_model *m = t->m;
@@ -225,6 +273,10 @@ static void emit_table(struct table *t)
 		AT(hone_model, prepared_bytes, size(t, m->prepared_bytes)),
 		AT(hone_model, arena_bytes, size(t, m->arena_bytes)),
 		AT(hone_model, stamp, size(t, m->stamp)),
+		AT(hone_model, n_sizes, word(t, m->n_size)),
+		AT(hone_model, n_ranges, word(t, m->n_range)),
+		AT(hone_model, sizes, sizes(t)),
+		AT(hone_model, ranges, ranges(t)),
 	};
 	LLVMValueRef v = STRUCTURE(t, hone_model, f);
 	char *name = hn_arena_printf(t->e->a, "%s_model", m->name);

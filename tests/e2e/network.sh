@@ -69,7 +69,7 @@ grep -q '^#define small_PREPARED_BYTES UINT64_C(0)$' "$a/model.h" || die "someth
 compiled small "$work/loaded" -DSHARED -I"$a" "$a/hone_pool.o" -ldl
 right "$work/loaded" "$a/libmodel.so" "$a/model.weights"
 shown=$(nm -D --defined-only "$a/libmodel.so" | sed 's/.* //' | tr '\n' ' ')
-[ "$shown" = "small_arena_bytes small_model small_prepare small_run small_run_timed " ] || die "shown: $shown"
+[ "$shown" = "small_arena_bytes small_model small_prepare small_run small_run_sized small_run_timed " ] || die "shown: $shown"
 
 # Another network's weights: the stamp in the head differs.
 cp "$a/model.weights" "$work/foreign.weights"

@@ -50,8 +50,8 @@ static inline void ms_make(struct ms *s, uint64_t prepared)
 			  .matmul_bytes = { MS_ALL, MS_ALL, MS_ALL },
 			  .relu_bytes = { MS_ALL, MS_ALL },
 			  .constant = { false, true } };
-	s->input = (struct hn_model_tensor){ "x", HN_F32, 2, s->dim };
-	s->output = (struct hn_model_tensor){ "the answer", HN_F32, 2, s->dim };
+	s->input = (struct hn_model_tensor){ "x", HN_F32, 2, s->dim, NULL };
+	s->output = (struct hn_model_tensor){ "the answer", HN_F32, 2, s->dim, NULL };
 	s->kernel[0] = (struct hn_model_kernel){ .symbol = "small_k0",
 						 .name = "matmul",
 						 .n_in = 2,

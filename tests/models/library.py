@@ -16,7 +16,7 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_vo
 
 import numpy as np
 
-ABI = 2
+ABI = 3
 ALIGN = 64
 GUARD_BYTES = 256
 FILL = 0xFF
@@ -46,6 +46,7 @@ class Kernel(ctypes.Structure):
         ("prepared_bytes", c_uint64),
         ("workspace_bytes", c_uint64),
         ("worker_bytes", c_uint64),
+        ("sized", c_void_p),
     ]
 
 
@@ -78,6 +79,10 @@ class Model(ctypes.Structure):
         ("prepared_bytes", c_uint64),
         ("arena_bytes", c_uint64),
         ("stamp", c_uint64),
+        ("n_sizes", c_uint32),
+        ("n_ranges", c_uint32),
+        ("sizes", c_void_p),
+        ("ranges", c_void_p),
     ]
 
 
@@ -147,9 +152,11 @@ class Library:
 
     def _declare(self, lib, name):
         """Types of the functions; a pointer more or less would be a crash without a message."""
-        verbs = ("arena_bytes", "prepare", "run", "run_timed")
+        verbs = ("arena_bytes", "prepare", "run", "run_timed", "run_sized")
         functions = [getattr(lib, f"{name}_{verb}") for verb in verbs]
-        self.arena_bytes, self.prepare, self.call_run, self.call_timed = functions
+        self.arena_bytes, self.prepare, self.call_run, self.call_timed = functions[:4]
+        self.call_sized = functions[4]
+        self.call_sized.argtypes = [c_void_p] * 7
         self.arena_bytes.restype, self.arena_bytes.argtypes = c_uint64, [c_int32]
         self.prepare.argtypes = [c_void_p] * 4
         self.call_run.argtypes = [c_void_p] * 6
@@ -214,6 +221,28 @@ class Library:
             if block.bytes.tobytes() != array.tobytes():
                 raise Failed(f"wrote to input {text(tensor.name)}")
         return self.answers()
+
+    def status_sized(self, sizes):
+        """What a run for these sizes returns."""
+        arguments = self._arguments([self.inputs, self.outputs])
+        return self.call_sized((c_int64 * max(1, len(sizes)))(*sizes), *arguments)
+
+    def run_sized(self, arrays, sizes, shapes):
+        """The answers to inputs of these sizes; shapes: the outputs'.  What lies behind an input is
+        NaN as floats, and what lies behind an output must stay."""
+        for (_, block), array in zip(self.inputs, arrays, strict=True):
+            block.bytes[:] = FILL
+            block.bytes[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+        for block in [self.arena] + [block for _, block in self.outputs]:
+            block.bytes[:] = FILL
+        self._judge("run_sized", self.status_sized(sizes))
+        found = []
+        for (tensor, block), shape in zip(self.outputs, shapes, strict=True):
+            n = int(np.prod(shape)) * np.dtype(text(tensor.dtype)).itemsize
+            if not (block.bytes[n:] == FILL).all():
+                raise Failed(f"wrote behind output {text(tensor.name)}")
+            found.append(block.bytes[:n].view(text(tensor.dtype)).reshape(shape).copy())
+        return found
 
     def answers(self):
         """What the last run has written."""

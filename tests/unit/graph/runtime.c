@@ -73,8 +73,8 @@ static const struct hone_model_tensor in[] = { { "x", "float32", dims, 4 * N, 1 
 static const struct hone_model_tensor out[] = { { "y", "float32", dims, 4 * N, 1 },
 						{ "z", "float32", dims, 4 * N, 1 } };
 static const struct hone_model_kernel kernels[] = {
-	{ "sum", sum_packed, sum_prepare, sum_init, 4 * N, 128, 64 },
-	{ "twice", twice_packed, NULL, NULL, 0, 0, 256 },
+	{ "sum", sum_packed, sum_prepare, sum_init, 4 * N, 128, 64, NULL },
+	{ "twice", twice_packed, NULL, NULL, 0, 0, 256, NULL },
 };
 
 /* t = x + w0; y = 2 t; z = y + w0, w0 prepared once; u = z + w1. */
@@ -94,7 +94,8 @@ static const struct hone_model_step steps[] = {
 };
 static const struct hone_model model = {
 	HONE_MODEL_ABI, 1,     2,    2,	  4,   11, "small", in, out,
-	kernels,	steps, args, 192, 128, 192, 0
+	kernels,	steps, args, 192, 128, 192, 0,
+	0,		0,     NULL, NULL
 };
 
 struct memory {
@@ -422,6 +423,79 @@ static void the_header_is_for_anyone(void **state)
 	}
 }
 
+static struct {
+	unsigned n;
+	uint32_t step[8];
+	int64_t sizes[2];
+} ran;
+
+static int32_t note(uint32_t step, const int64_t *sizes)
+{
+	ran.step[ran.n++] = step;
+	memcpy(ran.sizes, sizes, sizeof(ran.sizes));
+	return 0;
+}
+
+static int32_t note_0(const int64_t *sizes, void *const *a, const struct hone_env *env)
+{
+	(void)a;
+	(void)env;
+	return note(0, sizes);
+}
+
+static int32_t note_1(const int64_t *sizes, void *const *a, const struct hone_env *env)
+{
+	(void)a;
+	(void)env;
+	return note(1, sizes);
+}
+
+/* Batch 1..4 by sequence 1..9: step 1 where the sequence is 1, else step 0 and then step 1. */
+static void sizes_choose_the_steps(void **state)
+{
+	static const struct hone_model_kernel kernel[] = { { .name = "a", .sized = note_0 },
+							   { .name = "b", .sized = note_1 } };
+	static const struct hone_model_step step[] = { { .kernel = 0 }, { .kernel = 1 } };
+	static const struct hone_model_size size[] = { { "batch", 1, 4 }, { "sequence", 1, 9 } };
+	static const int64_t bound[][2] = { { 1, 2 }, { 4, 9 }, { 1, 1 }, { 4, 1 } };
+	static const struct hone_model_range range[] = { { bound[0], bound[1], 0, 2 },
+							 { bound[2], bound[3], 1, 1 } };
+	static const struct hone_model sized = { .abi = HONE_MODEL_ABI,
+						 .n_kernels = 2,
+						 .n_steps = 2,
+						 .kernels = kernel,
+						 .steps = step,
+						 .n_sizes = 2,
+						 .n_ranges = 2,
+						 .sizes = size,
+						 .ranges = range };
+	static const int64_t outside[][2] = { { 0, 1 },  { 5, 1 },	   { 1, 0 },
+					      { 1, 10 }, { INT64_MIN, 3 }, { 2, INT64_MAX } };
+
+	(void)state;
+	for (int64_t b = 1; b <= 4; b++) {
+		for (int64_t s = 1; s <= 9; s++) {
+			ran.n = 0;
+			assert_int_equal(hone_model_run_sized(&sized, (int64_t[]){ b, s }, NULL, NULL,
+							      NULL, NULL, NULL, NULL),
+					 0);
+			assert_int_equal(ran.n, s == 1 ? 1 : 2);
+			assert_int_equal(ran.step[0], s == 1 ? 1 : 0);
+			assert_int_equal(ran.sizes[0], b);
+			assert_int_equal(ran.sizes[1], s);
+		}
+	}
+	ran.n = 0;
+	for (size_t i = 0; i < HN_COUNT_OF(outside); i++) {
+		assert_int_equal(hone_model_run_sized(&sized, outside[i], NULL, NULL, NULL, NULL,
+						      NULL, NULL),
+				 HONE_MODEL_SIZE);
+	}
+	assert_int_equal(hone_model_run(&sized, NULL, NULL, NULL, NULL, NULL, NULL),
+			 HONE_MODEL_SIZE);
+	assert_int_equal(ran.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -434,6 +508,7 @@ int main(void)
 		cmocka_unit_test(foreign_weights_are_told),
 		cmocka_unit_test(two_threads_run_one_model),
 		cmocka_unit_test(a_step_costs_little),
+		cmocka_unit_test(sizes_choose_the_steps),
 		cmocka_unit_test(the_header_is_for_anyone),
 	};
 

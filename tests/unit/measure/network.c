@@ -37,8 +37,8 @@ static const struct hone_model_arg args[] = {
 static const struct hone_model_step steps[] = { { "a", 0, 0, 3, 1, 0 }, { "b", 1, 3, 3, 1, 64 } };
 static const struct hone_model_step other_steps[] = { { "a", 1, 0, 3, 1, 0 }, { "b", 0, 3, 3, 1, 64 } };
 static const struct hone_model_kernel kernels[2][2] = {
-	{ { "a", first, prepare_first, NULL, 4, 0, 0 }, { "b", first, prepare_first, NULL, 4, 0, 0 } },
-	{ { "a", second, prepare_second, NULL, 4, 0, 0 }, { "b", second, prepare_second, NULL, 4, 0, 0 } },
+	{ { "a", first, prepare_first, NULL, 4, 0, 0, NULL }, { "b", first, prepare_first, NULL, 4, 0, 0, NULL } },
+	{ { "a", second, prepare_second, NULL, 4, 0, 0, NULL }, { "b", second, prepare_second, NULL, 4, 0, 0, NULL } },
 };
 static _Alignas(64) float weights[2][32]; /* each library packs its own */
 

@@ -1,0 +1,88 @@
+/* Texts whose numbers depend on sizes: forms that are found, what they give at other sizes, and
+ * texts that differ in more than numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "graph/net/lift.h"
+
+static const char *const name[] = { "N0", "N1" };
+static const int64_t most[] = { 8, 512 };
+
+/* Lifted from the texts at 8 x 512, 7 x 512 and 8 x 511 (NULL: one size has one value). */
+static bool lift(const char *at, const char *first, const char *second, struct hn_arena *a,
+		 struct hn_lift *ret)
+{
+	const char *below[] = { first, second };
+
+	return hn_lift_texts(at, below, most, 2, a, ret);
+}
+
+static void forms(void **state)
+{
+	struct hn_arena a;
+	struct hn_lift l;
+	struct hn_buf b;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&b);
+	assert_true(lift("T1[8,12,512,0.5] i0 in 0:1025, t < 511 T12(i2) * 4",
+			 "T1[7,12,512,0.5] i0 in 0:1025, t < 511 T12(i2) * 3",
+			 "T1[8,12,511,0.5] i0 in 0:1023, t < 510 T12(i2) * 4", &a, &l));
+	assert_true(l.sized);
+	hn_lift_write(&l, name, 2, "int64", &b);
+	assert_string_equal(b.s, "T1[N0,12,N1,0.5] i0 in 0:2 * N1 + 1, t < int64(N1 - 1) T12(i2) * "
+				 "int64(N0 - 4)");
+	assert_true(hn_lift_is(&l, "T1[5,12,3,0.5] i0 in 0:7, t < 2 T12(i2) * 1",
+			       (const int64_t[]){ 5, 3 }, 2));
+	assert_false(hn_lift_is(&l, "T1[5,12,3,0.5] i0 in 0:6, t < 2 T12(i2) * 1",
+				(const int64_t[]){ 5, 3 }, 2));
+	assert_false(hn_lift_is(&l, "T1[5,12,3,0.5] i0 in 0:7, t < 2 T12(i2) * 1 more",
+				(const int64_t[]){ 5, 3 }, 2));
+	hn_buf_fini(&b);
+	hn_arena_fini(&a);
+}
+
+static void no_sizes(void **state)
+{
+	struct hn_arena a;
+	struct hn_lift l;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_true(lift("A[8] B[08]", NULL, "A[8] B[08]", &a, &l));
+	assert_false(l.sized);
+	assert_true(hn_lift_is(&l, "A[8] B[08]", most, 2));
+	hn_arena_fini(&a);
+}
+
+/* Names, floats and words are no numbers. */
+static void other_texts(void **state)
+{
+	static const char *const pair[][2] = {
+		{ "T1[8]", "T2[8]" }, { "x * 0.125", "x * 0.142" }, { "A[8]", "A[8] B" },
+		{ "A[8] B", "A[8]" }, { "A[8]", "A[N]" },	    { "A(i)", "A(3)" },
+	};
+	struct hn_arena a;
+	struct hn_lift l;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < sizeof(pair) / sizeof(pair[0]); i++) {
+		assert_false(lift(pair[i][0], pair[i][1], NULL, &a, &l));
+	}
+	hn_arena_fini(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(forms), cmocka_unit_test(no_sizes),
+					    cmocka_unit_test(other_texts) };
+
+	return cmocka_run_group_tests_name("graph lift", tests, NULL, NULL);
+}
