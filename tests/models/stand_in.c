@@ -61,6 +61,9 @@ int32_t stand_in_prepare(const void *weights, void *prepared, void *arena,
 		     const struct hone_env *env);
 int32_t stand_in_run(const void *weights, const void *prepared, const void *const *in,
 		 void *const *out, void *arena, const struct hone_env *env);
+int32_t stand_in_run_sized(const int64_t *sizes, const void *weights, const void *prepared,
+			   const void *const *in, void *const *out, void *arena,
+			   const struct hone_env *env);
 int32_t stand_in_run_timed(const void *weights, const void *prepared, const void *const *in,
 		       void *const *out, void *arena, const struct hone_env *env,
 		       uint64_t (*now)(void), uint64_t *time);
@@ -96,6 +99,13 @@ int32_t stand_in_run(const void *weights, const void *prepared, const void *cons
 		 void *const *out, void *arena, const struct hone_env *env)
 {
 	return hone_model_run(&stand_in_model, weights, prepared, in, out, arena, env);
+}
+
+int32_t stand_in_run_sized(const int64_t *sizes, const void *weights, const void *prepared,
+			   const void *const *in, void *const *out, void *arena,
+			   const struct hone_env *env)
+{
+	return hone_model_run_sized(&stand_in_model, sizes, weights, prepared, in, out, arena, env);
 }
 
 int32_t stand_in_run_timed(const void *weights, const void *prepared, const void *const *in,
