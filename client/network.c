@@ -119,15 +119,20 @@ static void tell_refusals(const struct hn_import *im)
 	}
 }
 
-/* --dtype */
-static int in_form(const struct hn_opts *o, struct hn_graph *g, struct hn_err *err)
+/* In the form of --dtype. */
+static int import(const struct hn_opts *o, struct hn_onnx *onnx, struct hn_import *im,
+		  struct hn_graph *g, struct hn_err *err)
 {
 	const struct hn_form *form = o->dtype != NULL ? hn_form_find(o->dtype, err) : NULL;
+	int rc = o->dtype != NULL && form == NULL ? -err->code : 0;
 
-	if (form != NULL) {
+	im->as_written = form != NULL && form->as_written;
+	rc = rc ? rc : hn_graph_import(onnx, im, g, err);
+	if (rc == 0 && form != NULL) {
 		form->apply(g);
+		rc = g->failed ? -err->code : 0;
 	}
-	return g->failed || (form == NULL && o->dtype != NULL) ? -err->code : 0;
+	return rc;
 }
 
 /* What a network is read from, and for which sizes. */
@@ -158,8 +163,7 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 						    false };
 	}
 	hn_graph_init(g, a, r->n->name, err);
-	rc = hn_graph_import(r->n->onnx, &im, g, err);
-	rc = rc ? rc : in_form(r->o, g, err);
+	rc = import(r->o, r->n->onnx, &im, g, err);
 	rc = rc ? rc : hn_net_make_by(g, by, ret, err);
 	if (rc != 0) {
 		tell_refusals(&im);

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 static const struct hn_form forms[] = {
-#define FORM(name, function) { name, function },
+#define FORM(name, function, as_written) { name, function, as_written },
 #include "graph/form/forms.def"
 #undef FORM
 };

@@ -412,7 +412,7 @@ int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 	i.n_name = count_names(from);
 	hn_names_init(&i.name, i.n_name, g->arena);
 	g->err = &i.node_err;
-	g->simplify = hn_pass_simplify;
+	g->simplify = im->as_written ? hn_pass_simplify_as_written : hn_pass_simplify;
 	rc = check_model(&i);
 	rc = rc ? rc : index_initializers(&i);
 	rc = rc ? rc : import_inputs(&i);

@@ -31,6 +31,7 @@ struct hn_refusal {
 struct hn_import {
 	struct hn_import_dim *dim;
 	uint32_t n_dim;
+	bool as_written; /* a quantized model computes in float32 (graph/pass/pass.h) */
 	/* results, in the graph's arena */
 	struct hn_refusal *refusal;
 	uint32_t n_refusal, cap_refusal;

@@ -5,20 +5,24 @@
 
 #include "graph/ir/op.h"
 
-int32_t hn_pass_simplify(struct hn_graph *g, const struct hn_gnode *n)
+enum numbers { ANY, QUANTIZED };
+
+/* By the rules for numbers up to `most`. */
+static int32_t simplify(struct hn_graph *g, const struct hn_gnode *n, enum numbers most)
 {
 	static const struct {
 		const char *op;
 		int32_t (*apply)(struct hn_graph *g, const struct hn_gnode *n);
+		enum numbers numbers;
 	} rules[] = {
-#define RULE(name, op, function) { op, function },
+#define RULE(name, op, function, numbers) { op, function, numbers },
 #include "graph/pass/rules.def"
 #undef RULE
 	};
 	int32_t v;
 
 	for (size_t i = 0; i < HN_COUNT_OF(rules); i++) {
-		if (strcmp(rules[i].op, n->op->name) == 0) {
+		if (rules[i].numbers <= most && strcmp(rules[i].op, n->op->name) == 0) {
 			v = rules[i].apply(g, n);
 			if (v != HN_NONE) {
 				return v;
@@ -26,6 +30,16 @@ int32_t hn_pass_simplify(struct hn_graph *g, const struct hn_gnode *n)
 		}
 	}
 	return HN_NONE;
+}
+
+int32_t hn_pass_simplify(struct hn_graph *g, const struct hn_gnode *n)
+{
+	return simplify(g, n, QUANTIZED);
+}
+
+int32_t hn_pass_simplify_as_written(struct hn_graph *g, const struct hn_gnode *n)
+{
+	return simplify(g, n, ANY);
 }
 
 const struct hn_gnode *hn_pass_made_by(const struct hn_graph *g, int32_t v,

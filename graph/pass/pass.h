@@ -10,12 +10,13 @@
 
 #include "graph/ir/graph.h"
 
-/* For hn_graph.simplify. */
+/* For hn_graph.simplify.  As written: quantization stays where the model has it. */
 int32_t hn_pass_simplify(struct hn_graph *g, const struct hn_gnode *n);
+int32_t hn_pass_simplify_as_written(struct hn_graph *g, const struct hn_gnode *n);
 
 /* -- for rules: each returns a value, HN_NONE where it does not apply --------------------- */
 
-#define RULE(name, op, function)                                                         \
+#define RULE(name, op, function, numbers)                                                \
 	int32_t function(struct hn_graph *g, const struct hn_gnode *n);
 #include "graph/pass/rules.def"
 #undef RULE

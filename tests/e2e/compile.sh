@@ -128,6 +128,33 @@ grep -q '_cast' "$work/narrow/model.json" || die "nothing is rounded"
 	die "weights are as large as before"
 hone check --auto --dtype bfloat16 "$work/small.onnx" >"$work/table" 2>&1 || die "$(cat "$work/table")"
 refused '--dtype: "bfloat" is none of: bfloat16' hone compile --dtype bfloat "$work/small.onnx" -o "$work/d"
+
+# A quantized network computes in integers, said or not; as it is written it does not.  What is
+# decided of it is decided for that form.
+"$HONE_COMPILE_MAKE" "$work/q.onnx" quantized && "$HONE_COMPILE_MAKE" "$work/light.onnx" quantized weights ||
+	die "no models"
+for form in "" int8-qdq float32; do
+	hone compile --auto ${form:+--dtype $form} "$work/q.onnx" -o "$work/q$form" >/dev/null 2>"$work/said" ||
+		die "$(cat "$work/said")"
+	hone check --auto ${form:+--dtype $form} "$work/q.onnx" >"$work/table" 2>&1 || die "$(cat "$work/table")"
+done
+diff -r "$work/q" "$work/qint8-qdq" || die "integers are not what it computes in by itself"
+grep -q '_dequantize"' "$work/q/model.json" && die "weights are dequantized"
+grep -q '_dequantize"' "$work/qfloat32/model.json" || die "as it is written nothing is dequantized"
+for form in "" int8-qdq float32 bfloat16; do
+	model=$work/q.onnx want=1
+	case $form in
+	float32) want=2 ;;
+	bfloat16) model=$work/small.onnx want=3 ;;
+	esac
+	hone tune ${form:+--dtype $form} "$model" --trials 6 --quiet >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
+	[ "$(ls "$HONE_HOME"/networks | wc -l)" = $want ] || die "$form: files: $(ls "$HONE_HOME"/networks)"
+done
+for model in small light; do
+	refused "$model.onnx: --dtype int8-qdq: no product of the model is of integers; quantize" \
+		hone compile --dtype int8-qdq "$work/$model.onnx" -o "$work/d"
+done
+[ ! -e "$work/d" ] || die "files of a network that was refused"
 refused "--dtype: give it with a network" hone tune --dtype bfloat16 --text "$small" --trials 0
 
 # What hone does not take, and files that are none.

@@ -1,7 +1,9 @@
 /* compile_make.c -- writes the network of compile_net.h as an ONNX file: compile_make FILE [batch].
  * With a second word its batch is left open, under that name.  `compile_make FILE stand-in K` writes
- * what stands in for the model of docs/models.md (models_page.sh). */
+ * what stands in for the model of docs/models.md (models_page.sh); `compile_make FILE quantized
+ * [weights]` writes a product of matrices, with all of it quantized or its weights alone. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "tests/e2e/compile_net.h"
@@ -70,6 +72,11 @@ static float one(int which, int i)
 	return 1;
 }
 
+static float sixteenth(int which, int i)
+{
+	return one(which, i) / 16;
+}
+
 /* What stands in for the model of docs/models.md: its name, its inputs and outputs, and that of its
  * last node.  It takes everything for class `answer`. */
 static void put_stand_in(struct hn_buf *b, int answer)
@@ -86,6 +93,18 @@ static void put_stand_in(struct hn_buf *b, int answer)
 			"12{ 1'target_label' 2{ 1{ 1:1 } } }");
 }
 
+/* x times w; each is quantized and dequantized, or w alone is. */
+static void put_quantized(struct hn_buf *b, bool weights_alone)
+{
+	put_notation(b, "1{ 1'w' 1'by' 2'wq' 4'QuantizeLinear' } 1{ 1'wq' 1'by' 2'wd' 4'DequantizeLinear' }"
+			"1{ 1'x' 1'by' 2'xq' 4'QuantizeLinear' } 1{ 1'xq' 1'by' 2'xd' 4'DequantizeLinear' }");
+	put_notation(b, weights_alone ? "1{ 1'x' 1'wd' 2'y' 4'MatMul' }" : "1{ 1'xd' 1'wd' 2'y' 4'MatMul' }");
+	put_notation(b, "2'quantized'");
+	put_floats(b, "w", "1:128 1:10 2:1", DENSE_W, weight, 2);
+	put_floats(b, "by", "2:1", 1, sixteenth, 0);
+	put_notation(b, "11{ 1'x' 2{ 1{ 1:1 2{ 1{ 1:5 } 1{ 1:128 } } } } } 12{ 1'y' 2{ 1{ 1:1 } } }");
+}
+
 int main(int argc, char **argv)
 {
 	struct hn_err err = { 0 };
@@ -99,7 +118,9 @@ int main(int argc, char **argv)
 	hn_buf_init(&b);
 	put_notation(&b, "1:8 8{ 2:13 }");
 	begin = put_begin(&b, 7);
-	if (argc > 3) {
+	if (argc > 2 && strcmp(argv[2], "quantized") == 0) {
+		put_quantized(&b, argc > 3);
+	} else if (argc > 3) {
 		put_stand_in(&b, atoi(argv[3]));
 	} else {
 		put_graph(&b, argc > 2 ? argv[2] : NULL);

@@ -36,7 +36,7 @@ def options(args):
     """The arguments of run.py that go on to one.py."""
     given = ["--hone", args.hone, "--threads", str(args.threads), "--seed", str(args.seed)]
     given += [f"--tolerance={args.tolerance}"] if args.tolerance else []
-    given += [f"--dtype={args.dtype}"]
+    given += [f"--dtype={args.dtype}"] if args.dtype else []
     given += [f"--dim={name}={value}" for name, value in args.dim]
     return given + [f"--option={text}" for text in args.option]
 

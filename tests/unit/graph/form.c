@@ -1,5 +1,6 @@
-/* A float32 network in bfloat16: what is multiplied is rounded where it is made, once, and everything
- * else computes and leaves in float32. */
+/* Forms of numbers.  A float32 network in bfloat16: what is multiplied is rounded where it is made,
+ * once, and everything else computes and leaves in float32.  A quantized one in integers, or as it is
+ * written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,12 +205,97 @@ static void steps_have_the_numbers_of_their_nodes(void **state)
 	}
 }
 
+/* -- quantized ------------------------------------------------------------------------------- */
+
+static int32_t through_bytes(int32_t v)
+{
+	int32_t scale = hn_graph_scalar(&g, HN_F32, 0.01), zero = hn_graph_scalar(&g, HN_I8, 0);
+	int32_t q = hn_graph_add(&g, "QuantizeLinear", 3, (int32_t[]){ v, scale, zero }, 0, NULL);
+
+	return hn_graph_add(&g, "DequantizeLinear", 3, (int32_t[]){ q, scale, zero }, 0, NULL);
+}
+
+enum pairs { NO_PAIRS, WEIGHTS_ALONE, ALL_PAIRS };
+
+/* A product of matrices in that form; the types of the factors that it has then. */
+static void put_product(const char *form, enum pairs pairs, enum hn_dtype factor[2])
+{
+	const struct hn_form *f = hn_form_find(form, &err);
+	int32_t w = weights(), x = input("x");
+	static int32_t out;
+
+	g.simplify = f->as_written ? hn_pass_simplify_as_written : hn_pass_simplify;
+	w = pairs >= WEIGHTS_ALONE ? through_bytes(w) : w;
+	x = pairs == ALL_PAIRS ? through_bytes(x) : x;
+	out = hn_graph_2(&g, "MatMul", x, w);
+	g.output = &out;
+	g.n_output = 1;
+	hn_graph_sweep(&g);
+	f->apply(&g);
+	for (uint32_t i = 0; i < g.n_node; i++) {
+		for (uint32_t k = 0; strcmp(g.node[i].op->name, "matmul") == 0 && k < 2; k++) {
+			factor[k] = (enum hn_dtype)g.value[g.node[i].in[k]].dtype;
+		}
+	}
+}
+
+static void a_quantized_model_multiplies_integers(void **state)
+{
+	enum hn_dtype factor[2] = { HN_N_DTYPE, HN_N_DTYPE };
+
+	(void)state;
+	put_product("int8-qdq", ALL_PAIRS, factor);
+	assert_false(g.failed);
+	assert_int_equal(factor[0], HN_I8);
+	assert_int_equal(factor[1], HN_I8);
+}
+
+static void as_it_is_written_it_multiplies_floats(void **state)
+{
+	enum hn_dtype factor[2] = { HN_N_DTYPE, HN_N_DTYPE };
+
+	(void)state;
+	put_product("float32", ALL_PAIRS, factor);
+	assert_false(g.failed);
+	assert_int_equal(factor[0], HN_F32);
+	assert_int_equal(factor[1], HN_F32);
+}
+
+static void a_model_without_pairs_has_no_integers(void **state)
+{
+	enum hn_dtype factor[2];
+
+	(void)state;
+	put_product("int8-qdq", NO_PAIRS, factor);
+	assert_true(g.failed);
+	assert_non_null(strstr(err.msg, "no product of the model is of integers; quantize its"));
+}
+
+static void weights_alone_make_no_integers(void **state)
+{
+	enum hn_dtype factor[2];
+
+	(void)state;
+	put_product("int8-qdq", WEIGHTS_ALONE, factor);
+	assert_true(g.failed);
+}
+
+/* What else was taken apart is put together as ever. */
+static void as_written_other_rules_apply(void **state)
+{
+	int32_t x = input("x");
+
+	(void)state;
+	g.simplify = hn_pass_simplify_as_written;
+	assert_int_equal(transposed(transposed(x)), x);
+}
+
 static void an_unknown_form_is_refused(void **state)
 {
 	(void)state;
 	assert_non_null(hn_form_find("bfloat16", &err));
 	assert_null(hn_form_find("bfloat", &err));
-	assert_non_null(strstr(err.msg, "--dtype: \"bfloat\" is none of: bfloat16"));
+	assert_non_null(strstr(err.msg, "--dtype: \"bfloat\" is none of: bfloat16, float32, int8-qdq"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -225,6 +311,11 @@ int main(void)
 		TEST(a_sum_that_waits_is_rounded),
 		TEST(outputs_are_not_rounded),
 		TEST(steps_have_the_numbers_of_their_nodes),
+		TEST(a_quantized_model_multiplies_integers),
+		TEST(as_it_is_written_it_multiplies_floats),
+		TEST(a_model_without_pairs_has_no_integers),
+		TEST(weights_alone_make_no_integers),
+		TEST(as_written_other_rules_apply),
 		TEST(an_unknown_form_is_refused),
 	};
 
