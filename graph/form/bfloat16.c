@@ -203,6 +203,7 @@ static void add_leaves(struct work *w)
 		if (x->data != NULL) {
 			w->exact[v] = hn_graph_const(w->to, x->name, x->dtype, x->rank, x->shape,
 						     x->data, x->fill);
+			w->to->value[w->exact[v]].operand = x->operand;
 		}
 	}
 	for (uint32_t i = 0; i < w->from.n_input; i++) {

@@ -261,6 +261,22 @@ static void as_it_is_written_it_multiplies_floats(void **state)
 	assert_int_equal(factor[1], HN_F32);
 }
 
+/* Layers that differ in their scales alone are one kernel, in bfloat16, too. */
+static void scales_stay_operands(void **state)
+{
+	enum hn_dtype factor[2] = { HN_N_DTYPE, HN_N_DTYPE };
+	uint32_t n = 0;
+
+	(void)state;
+	put_product("bfloat16", ALL_PAIRS, factor);
+	assert_false(g.failed);
+	assert_int_equal(factor[0], HN_I8);
+	for (uint32_t v = 0; v < g.n_value; v++) {
+		n += g.value[v].operand;
+	}
+	assert_true(n > 0);
+}
+
 static void a_model_without_pairs_has_no_integers(void **state)
 {
 	enum hn_dtype factor[2];
@@ -313,6 +329,7 @@ int main(void)
 		TEST(steps_have_the_numbers_of_their_nodes),
 		TEST(a_quantized_model_multiplies_integers),
 		TEST(as_it_is_written_it_multiplies_floats),
+		TEST(scales_stay_operands),
 		TEST(a_model_without_pairs_has_no_integers),
 		TEST(weights_alone_make_no_integers),
 		TEST(as_written_other_rules_apply),
