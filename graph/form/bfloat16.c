@@ -132,7 +132,10 @@ static int32_t round_constant(struct hn_graph *g, const struct hn_gvalue *v)
 	uint16_t *to = hn_arena_alloc(g->arena, (size_t)(n > 0 ? n : 1) * sizeof(*to));
 
 	for (int64_t i = 0; i < n; i++) {
-		to[i] = hn_bfloat_of_float(((const float *)v->data)[i]);
+		float x; /* the file's, of any alignment */
+
+		memcpy(&x, (const char *)v->data + (size_t)i * sizeof(x), sizeof(x));
+		to[i] = hn_bfloat_of_float(x);
 	}
 	return hn_graph_const(g, v->name, HN_BF16, v->rank, v->shape, to, v->fill);
 }
