@@ -27,6 +27,7 @@
 #define LIST_MAX ((size_t)1 << 20)
 #define RIVAL_S 120 /* for ways to fuse, */
 #define RIVAL_SHARE 0.25 /* or so much of the budget */
+#define LEAST_SHARE 0.1 /* of the budget that is left for kernels */
 #define SMALL_SHARE 0.001 /* of a network's time */
 
 struct entry {
@@ -286,7 +287,7 @@ static int write_request(struct list *l, const struct hn_opts *o, struct hn_buf 
 	int rc = 0;
 
 	if (o->seconds > 0) {
-		rest.seconds = o->seconds - l->spent_s < 1 ? 1 : o->seconds - l->spent_s;
+		rest.seconds = fmax(o->seconds - l->spent_s, LEAST_SHARE * o->seconds);
 	}
 	hn_jw_init(&w, b);
 	hn_jw_object(&w, NULL);
