@@ -13,6 +13,7 @@
 #include "graph/ir/op.h"
 #include "graph/op/build.h"
 #include "graph/pass/pass.h"
+#include "tests/lib/graph_needed.h"
 #include "tests/lib/net_eval.h"
 #include "tests/lib/graph_bed.h"
 
@@ -92,22 +93,9 @@ static int32_t conv(int32_t x, int32_t w, int64_t group)
 	return hn_graph_add(&g, "Conv", 2, (int32_t[]){ x, w }, 2, attr);
 }
 
-/* The operators that `out` needs. */
 static const char *needed(int32_t out)
 {
-	static char text[400];
-	int32_t *output = HN_NEW(&arena, int32_t);
-
-	assert_false(g.failed);
-	*output = out;
-	g.output = output;
-	g.n_output = 1;
-	hn_graph_sweep(&g);
-	*text = '\0';
-	for (uint32_t i = 0; i < g.n_node; i++) {
-		strcat(strcat(text, i > 0 ? " " : ""), g.node[i].op->name);
-	}
-	return text;
+	return names_needed(&g, out);
 }
 
 static void a_convolution_is_one_of_integers(void **state)

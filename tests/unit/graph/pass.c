@@ -10,6 +10,7 @@
 #include "graph/ir/op.h"
 #include "graph/op/build.h"
 #include "graph/pass/pass.h"
+#include "tests/lib/graph_needed.h"
 
 static struct hn_arena arena;
 static struct hn_graph g;
@@ -60,22 +61,9 @@ static int32_t centred(int64_t axis)
 	return hn_graph_2(&g, "Sub", x, reduced("ReduceMean", x, axis, 1));
 }
 
-/* The names of operators that `out` needs. */
 static const char *needed(int32_t out)
 {
-	static char text[400];
-	int32_t *output = HN_NEW(&arena, int32_t);
-
-	assert_false(g.failed);
-	*output = out;
-	g.output = output;
-	g.n_output = 1;
-	hn_graph_sweep(&g);
-	*text = '\0';
-	for (uint32_t i = 0; i < g.n_node; i++) {
-		strcat(strcat(text, i > 0 ? " " : ""), g.node[i].op->name);
-	}
-	return text;
+	return names_needed(&g, out);
 }
 
 static int32_t times(int32_t v)
