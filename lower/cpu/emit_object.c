@@ -133,15 +133,19 @@ static int choose_cpu(struct hn_llvm *em, struct hn_err *err)
 		       em->target.isa);
 }
 
-/* The families that LLVM was built for start when code for another than this machine's is first
- * made. */
+/* The families of `isas` start when code for another machine than this one is first made.  Each by
+ * its name, so that a program that LLVM is linked into has these and no others. */
 static void start_families(void)
 {
-	LLVMInitializeAllTargetInfos();
-	LLVMInitializeAllTargets();
-	LLVMInitializeAllTargetMCs();
-	LLVMInitializeAllAsmPrinters();
-	LLVMInitializeAllAsmParsers();
+#define FAMILY(name)                          \
+	LLVMInitialize##name##TargetInfo(); \
+	LLVMInitialize##name##Target();     \
+	LLVMInitialize##name##TargetMC();   \
+	LLVMInitialize##name##AsmPrinter(); \
+	LLVMInitialize##name##AsmParser()
+	FAMILY(X86);
+	FAMILY(AArch64);
+#undef FAMILY
 }
 
 static pthread_once_t llvm_families = PTHREAD_ONCE_INIT;
