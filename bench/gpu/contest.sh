@@ -1,0 +1,68 @@
+#!/bin/sh
+# contest.sh -- hone's kernels for this machine's GPU against the libraries', in one run.
+#
+#     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] OUT.jsonl
+#
+# Each file of rows/ is a computation.  hone measures what its rules make of it, with no search
+# (`guard`: the first one, `rules`: the best of all that the rules make), and with S > 0 what it
+# finds in S seconds more (`tuned`).  peers.py times the same computation by cuBLAS, cuDNN, PyTorch
+# and Triton, where python3 has them.  OUT gets one JSON object a line: row, who, ns, or why there
+# is no time.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+hone=${HONE:-$here/../bin/hone}
+seconds=0 rows='*' target=cuda
+while [ $# -gt 1 ]; do
+	case $1 in
+	--seconds) seconds=$2 ;;
+	--rows) rows=$2 ;;
+	--target) target=$2 ;;
+	*) break ;;
+	esac
+	shift 2
+done
+[ $# = 1 ] || {
+	echo "usage: contest.sh [--seconds S] [--rows PATTERN] [--target LINE] OUT.jsonl" >&2
+	exit 2
+}
+out=$1
+work=$(mktemp -d "${TMPDIR:-/tmp}/hone-contest-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export HONE_HOME="$work/home"
+
+# tune ROW WHO OPTION..: a row of hone's
+tune()
+{
+	row=$1 who=$2
+	shift 2
+	begun=$(date +%s%N)
+	"$hone" tune --json --quiet --target "$target" "$@" "$here/rows/$row.txt" \
+		>"$work/answer" 2>"$work/error" || :
+	ms=$((($(date +%s%N) - begun) / 1000000))
+	ns=$(sed -n 's/.*"median_ns":\([0-9.e+-]*\).*/\1/p' "$work/answer" | head -n 1)
+	if [ -n "$ns" ]; then
+		printf '{"row":"%s","who":"%s","ns":%s,"ms":%s}\n' "$row" "$who" "$ns" "$ms"
+	else
+		why=$(tail -n 1 "$work/error" | tr -d '"\\' | tr -c '[:print:]\n' '?')
+		printf '{"row":"%s","who":"%s","ns":null,"ms":%s,"why":"%s"}\n' "$row" "$who" \
+			"$ms" "$why"
+	fi | tee -a "$out"
+}
+
+: >"$out"
+# shellcheck disable=SC2254 # a pattern on purpose
+for file in "$here"/rows/*.txt; do
+	row=$(basename "$file" .txt)
+	case $row in
+	$rows) ;;
+	*) continue ;;
+	esac
+	tune "$row" guard --policy heuristic --trials 1
+	tune "$row" rules --policy heuristic --trials 16
+	[ "$seconds" = 0 ] || tune "$row" tuned --seconds "$seconds"
+done
+if command -v python3 >/dev/null; then
+	python3 "$here/peers.py" --rows "$rows" >>"$out" || echo "contest: no peers here" >&2
+fi
+sh "$here/table.sh" "$out"

@@ -1,0 +1,46 @@
+#!/bin/sh
+# bench/gpu/contest.sh runs every row that is asked for, and a row without a time says why; the
+# table names the library's time over hone's best.  A stand-in answers for hone.
+set -eu
+
+source=${HONE_SOURCE:?}
+work=$(mktemp -d "${TMPDIR:-/tmp}/hone contest-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+die()
+{
+	printf '%s\n' "$*" >&2
+	exit 1
+}
+
+# Rules are faster than the first of them; one row is refused.
+cat >"$work/hone" <<'END'
+#!/bin/sh
+case "$*" in
+*product-f32-2048*) echo 'hone: no board for "cuda": say "so"' >&2 && exit 1 ;;
+*"--trials 16"*) echo '{"state":"done","median_ns":2000.5,"ms":1}' ;;
+*"--seconds 7"*) echo '{"state":"done","median_ns":1000,"ms":1}' ;;
+*) echo '{"state":"done","median_ns":4e3,"ms":1}' ;;
+esac
+END
+chmod +x "$work/hone"
+HONE=$work/hone sh "$source/bench/gpu/contest.sh" --seconds 7 --rows 'product-f32-[12]*' \
+	"$work/out" >"$work/table" 2>/dev/null
+grep -v '"who":"\(library\|inductor\|triton\)"' "$work/out" >"$work/own"
+[ "$(wc -l <"$work/own")" = 6 ] || die "six times expected: $(cat "$work/out")"
+grep -q '"row":"product-f32-1024","who":"guard","ns":4e3' "$work/own" || die "$(cat "$work/own")"
+grep -q '"row":"product-f32-2048","who":"guard","ns":null.*no board for cuda: say so' "$work/own" ||
+	die "no reason: $(cat "$work/own")"
+
+# With a library's time behind, the ratio is to the best of hone's.
+echo '{"row": "product-f32-1024", "who": "library", "ns": 1500.0}' >>"$work/own"
+sh "$source/bench/gpu/table.sh" "$work/own" >"$work/table"
+grep -q '^product-f32-1024 *4.0 *2.0 *1.0 *1.5 *- *- *1.50 *$' "$work/table" ||
+	die "table: $(cat "$work/table")"
+grep -q '^product-f32-2048 .* no board for cuda' "$work/table" || die "table: $(cat "$work/table")"
+
+# every row is a computation that hone reads
+for row in "$source"/bench/gpu/rows/*.txt; do
+	"$HONE_BIN/hone" dag "$row" >"$work/dag" 2>&1 || die "$row: $(cat "$work/dag")"
+	grep -q '^# peer: [a-z]* [a-z0-9]*\( [0-9]*\)*$' "$row" || die "$row names no peer"
+done
