@@ -68,6 +68,9 @@ struct hn_emit_options {
 	bool read_soon;	/* another kernel reads the results, as in a network: caches that hold them
 			 * are not bypassed (lower/cpu/emit_past.c) */
 	bool want_ir, want_asm; /* fill these texts of the result */
+	/* of a GPU's program: "device", or a word of proto/gpu_forms.def; NULL: what the target's
+	 * boards take */
+	const char *form;
 	bool model_tiles;	/* for tests: instructions on tiles are calls of functions that do
 				 * the same, whatever the machine has (lower/cpu/emit_amx_op.c) */
 	/* More programs of the same arguments into the same object, each with a name of its own
@@ -77,8 +80,9 @@ struct hn_emit_options {
 };
 
 enum hn_artefact_form {
-	HN_ARTEFACT_ELF,   /* relocatable object: include/hone/kernel.h */
-	HN_ARTEFACT_DEVICE /* text of a device program: lower/device/device.h */
+	HN_ARTEFACT_ELF,    /* relocatable object: include/hone/kernel.h */
+	HN_ARTEFACT_DEVICE, /* text of a device program: lower/device/device.h */
+	HN_ARTEFACT_MODULE  /* program for a GPU: proto/gpu_module.h */
 };
 
 struct hn_artefact {

@@ -11,8 +11,8 @@
  *     code 1234
  *
  * `shared`: bytes of a block that the code declares itself, and bytes that the launch has to ask
- * for.  `args`: numbers of the buffers that are the kernel's parameters, in order.  An argument of
- * the task that no kernel touches has no buffer.
+ * for.  `args`: numbers of the buffers that are the kernel's parameters, in order.  A buffer lies at
+ * a multiple of HN_GPU_ALIGN bytes.
  */
 #ifndef HN_PROTO_GPU_MODULE_H
 #define HN_PROTO_GPU_MODULE_H
@@ -25,6 +25,7 @@
 #include "base/err.h"
 
 #define HN_GPU_FORMAT "module/1"
+#define HN_GPU_ALIGN 16
 #define HN_GPU_MAX_BUFFERS 1024
 #define HN_GPU_MAX_KERNELS 1024
 #define HN_GPU_MAX_ARGS 256	     /* of the task, and of a kernel */

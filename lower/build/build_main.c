@@ -27,7 +27,8 @@ struct command {
 static const char usage[] =
 	"usage: hone-build --dag FILE (--steps FILE|- | --naive) [--target native] "
 	"[--symbol NAME]\n"
-	"                  [-o FILE]  (an object; for --target cuda the text of a device program)\n"
+	"                  [-o FILE]  (an object; of a GPU its module, docs/device.md)\n"
+	"                  [--form device|opencl|cuda|ptx]  (of a GPU: what is made of it)\n"
 	"                  [--header FILE.h] [--facts FILE.json] [--check FILE] [--no-prove]\n"
 	"                  [--read-soon]  (the results stay in caches: another kernel reads them)\n"
 	"                  [--strides ARG:STRIDE,..;..]  (arguments that are parts of larger tensors)\n"
@@ -54,6 +55,7 @@ enum {
 	OPT_IR,
 	OPT_ASM,
 	OPT_NO_PROVE,
+	OPT_FORM,
 	OPT_READ_SOON,
 	OPT_NAIVE,
 	OPT_PLANT,
@@ -80,6 +82,7 @@ static const struct option long_options[] = {
 	{ "emit-ir", no_argument, NULL, OPT_IR },
 	{ "emit-asm", no_argument, NULL, OPT_ASM },
 	{ "no-prove", no_argument, NULL, OPT_NO_PROVE },
+	{ "form", required_argument, NULL, OPT_FORM },
 	{ "read-soon", no_argument, NULL, OPT_READ_SOON },
 	{ "naive", no_argument, NULL, OPT_NAIVE },
 	{ "plant", required_argument, NULL, OPT_PLANT },
@@ -145,6 +148,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_NO_PROVE:
 			r->prove = false;
+			break;
+		case OPT_FORM:
+			r->options.form = optarg;
 			break;
 		case OPT_READ_SOON:
 			r->options.read_soon = true;

@@ -1,7 +1,7 @@
-# A GPU's kernel is its device program (docs/device.md), and no object that `hone replay` could give.
+# A GPU's kernel is a module (docs/device.md), and no object that `hone replay` could give.
 $ echo 's(float32 A[30,64]) -> S { S(i) +=! A(i,k) }' >s.txt
 $ echo '[["SP", 1, 1, 64, [32], 1], ["AN", 1, 0, 5], ["AN", 1, 2, 6]]' >threads.json
-$ hone-build --dag s.txt --steps threads.json --target cuda -o s.device && cat s.device
+$ hone-build --dag s.txt --steps threads.json --target cuda --form device -o s.device && cat s.device
 device/1
 global A float32[1920] arg 0
 global S float32[30] arg 1
@@ -45,5 +45,61 @@ $ echo '[["AN", 1, 1, 5]]' | hone-build --dag s.txt --steps - --target cuda -o s
 hone-build: ILLEGAL: stage 1 (S): iterations of blockIdx.x loop k share an element of S
 [17]
 $ hone replay s.txt --record threads.json --target cuda -o .
-hone: replay: hone-build: target cuda: hone makes a device program for it, no object yet; `hone-build --target cuda --dag FILE --steps FILE -o FILE` writes the program
+hone: replay: hone-build: target cuda: its kernels are modules, not objects that a header could declare; `hone-build --target cuda --dag FILE --steps FILE -o FILE` writes the module
 [18]
+$ hone-build --dag s.txt --steps threads.json --target "cuda -isa=sm_80" -o s.module && head -n 5 s.module | sed 's/code [0-9]*/code N/'
+module/1 ptx sm_80
+buffer 7680 0
+buffer 120 1
+kernel k0 grid 30 1 1 block 32 1 1 shared 128 0 args 0 1
+code N
+$ hone-build --dag s.txt --steps threads.json --target opencl --form opencl -o s.module && sed -n '1,/^code/p;/^__kernel/,$p' s.module | sed 's/code [0-9]*/code N/'
+module/1 opencl opencl
+buffer 7680 0
+buffer 120 1
+kernel k0 grid 30 1 1 block 32 1 1 shared 128 0 args 0 1
+code N
+__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+void k0(__global const f32 *restrict b0_A, __global f32 *restrict b1_S)
+{
+	f32 b2_S_part[1];
+	__local f32 b3_S_parts[32];
+	const i32 block_x = (i32)get_group_id(0);
+	const i32 thread_x = (i32)get_local_id(0);
+	if ((thread_x < 1)) {
+		b1_S[block_x] = (0x0p+0f);
+	}
+	b2_S_part[0] = (0x0p+0f);
+	#pragma unroll
+	for (i32 v6 = 0; v6 < 2; v6++) {
+		b2_S_part[0] = (b2_S_part[0] + b0_A[(((block_x * 64) + thread_x) + (v6 * 32))]);
+	}
+	b3_S_parts[thread_x] = b2_S_part[0];
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+	if ((thread_x < 16)) {
+		b3_S_parts[thread_x] = (b3_S_parts[thread_x] + b3_S_parts[thread_x + 16]);
+	}
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+	if ((thread_x < 8)) {
+		b3_S_parts[thread_x] = (b3_S_parts[thread_x] + b3_S_parts[thread_x + 8]);
+	}
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+	if ((thread_x < 4)) {
+		b3_S_parts[thread_x] = (b3_S_parts[thread_x] + b3_S_parts[thread_x + 4]);
+	}
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+	if ((thread_x < 2)) {
+		b3_S_parts[thread_x] = (b3_S_parts[thread_x] + b3_S_parts[thread_x + 2]);
+	}
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+	if ((thread_x < 1)) {
+		b3_S_parts[thread_x] = (b3_S_parts[thread_x] + b3_S_parts[thread_x + 1]);
+	}
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+	if ((thread_x < 1)) {
+		b1_S[block_x] = (b1_S[block_x] + b3_S_parts[0]);
+	}
+}
+$ hone-build --dag s.txt --steps threads.json --target cuda --form spirv -o s.module
+hone-build: form spirv: there are device, opencl, cuda and ptx
+[17]

@@ -1,0 +1,126 @@
+/* lower/gpu/gpu_int.h -- what the walk and the languages share.
+ *
+ * A value is the language's own: a text, or LLVM's.  Values of float16 and bfloat16 are float32
+ * numbers that have been rounded; in memory they have their two bytes.
+ */
+#ifndef HN_LOWER_GPU_GPU_INT_H
+#define HN_LOWER_GPU_GPU_INT_H
+
+#include "loopstate/expr/simplify.h"
+#include "lower/gpu/gpu.h"
+
+#define HN_GPU_STATIC_SHARED 49152 /* bytes that code may declare; more is asked for at launch */
+#define HN_GPU_SHARED_ALIGN 128
+
+typedef const void *gpu_val;
+
+/* buffer[base + c] */
+struct gpu_at {
+	int32_t buffer;
+	gpu_val base; /* NULL: 0 */
+	bool wide;    /* base is an int64, else an int32 */
+	int64_t c;
+	uint32_t aligned; /* elements that divide base + c: 1, 2, 4, 8 or 16 */
+};
+
+struct gpu_lang;
+
+struct gpu {
+	const struct hn_device *d;
+	const struct hn_target *target;
+	const struct hn_gpu_options *options;
+	const struct gpu_lang *lang;
+	void *own; /* the language's */
+	struct hn_arena *a;
+	struct hn_err *err;
+	int rc; /* the first failure; what is made after it does not matter */
+	bool has_async; /* copies may be asynchronous on this target */
+	/* the kernel at hand */
+	const struct hn_device_kernel *k;
+	uint32_t n_slot;
+	struct hn_span *span;	      /* [n_slot] */
+	const struct hn_expr **value; /* [n_slot] in an instance that is written out; NULL: none */
+	gpu_val *var;		      /* [n_slot] */
+	uint32_t *rank;		      /* [n_slot] loops around the place where it is known */
+	uint32_t depth;		      /* loops around the place at hand */
+	bool *whole;		      /* [n_slot] the loop is written out */
+	bool *kept;		      /* [n_buffer] LOCAL: each element is a register */
+	bool *used, *stored;	      /* [n_buffer] */
+	int64_t *offset;	      /* [n_buffer] SHARED: in bytes, one after the other */
+	int64_t shared_bytes;
+};
+
+struct gpu_lang {
+	bool unrolls; /* loops are written out by the walk; else its compiler is asked to */
+
+	void (*begin)(struct gpu *g);
+	void (*begin_kernel)(struct gpu *g);
+	void (*end_kernel)(struct gpu *g);
+	void (*end)(struct gpu *g, struct hn_gpu_module *ret);
+	void (*close)(struct gpu *g); /* frees what `begin` made */
+
+	/* Values.  binary: of two operands of that type, comparisons too; exact: it is known that
+	 * the result fits.  cast: types that arithmetic is done in.  round: of float32 to a
+	 * narrower type. */
+	gpu_val (*number)(struct gpu *g, enum hn_dtype t, int64_t v);
+	gpu_val (*real)(struct gpu *g, enum hn_dtype t, double v);
+	gpu_val (*binary)(struct gpu *g, enum hn_expr_op op, enum hn_dtype t, gpu_val x, gpu_val y,
+			  bool exact);
+	gpu_val (*not)(struct gpu *g, gpu_val x);
+	gpu_val (*cast)(struct gpu *g, enum hn_dtype to, enum hn_dtype from, gpu_val x);
+	gpu_val (*round)(struct gpu *g, enum hn_dtype to, gpu_val x);
+	gpu_val (*call)(struct gpu *g, enum hn_fn fn, enum hn_dtype t, const gpu_val *x);
+	gpu_val (*select)(struct gpu *g, enum hn_dtype t, gpu_val c, gpu_val x, gpu_val y);
+
+	/* One side or the other is computed: what is made between `choose` and `otherwise`, or
+	 * between that and `chosen`. */
+	void *(*choose)(struct gpu *g, enum hn_dtype t, gpu_val c);
+	void (*otherwise)(struct gpu *g, void *choice, gpu_val x);
+	gpu_val (*chosen)(struct gpu *g, void *choice, gpu_val y);
+
+	gpu_val (*load)(struct gpu *g, const struct gpu_at *at);
+	gpu_val (*name)(struct gpu *g, enum hn_dtype t, gpu_val v); /* computed here, once */
+
+	void (*store)(struct gpu *g, const struct gpu_at *at, gpu_val v);
+	void (*copy)(struct gpu *g, const struct gpu_at *to, const struct gpu_at *from,
+		     uint32_t bytes); /* asynchronous: 4, 8 or 16, aligned so */
+	void (*commit)(struct gpu *g);
+	void (*wait)(struct gpu *g, int64_t n);
+	void (*barrier)(struct gpu *g);
+	/* written_out: its compiler should, and the walk does not */
+	void (*begin_loop)(struct gpu *g, int32_t slot, int64_t extent, bool written_out);
+	void (*end_loop)(struct gpu *g, int32_t slot, int64_t extent);
+	void (*begin_if)(struct gpu *g, gpu_val c);
+	void (*end_if)(struct gpu *g);
+};
+
+extern const struct gpu_lang hn_gpu_opencl, hn_gpu_cuda, hn_gpu_ptx;
+
+/* Remember the first failure. */
+HN_PRINTF(3, 4) void hn_gpu_refuse(struct gpu *g, int code, const char *fmt, ...);
+
+/* gpu_unroll.c: which loops are written out, and which arrays are registers. */
+void hn_gpu_plan(struct gpu *g);
+
+/* gpu_copy.c: the kernel with loops instead of its copies. */
+const struct hn_device_kernel *hn_gpu_without_copies(const struct hn_device *d,
+						     const struct hn_device_kernel *k,
+						     struct hn_arena *a);
+
+/* gpu_index.c: e with the values of loops that are written out; an index as terms, and its place;
+ * the greatest number that is known to divide all terms and the constant, 0 where the sum is 0. */
+const struct hn_expr *hn_gpu_here(struct gpu *g, const struct hn_expr *e);
+struct hn_affine hn_gpu_affine(struct gpu *g, const struct hn_expr *at);
+struct gpu_at hn_gpu_at(struct gpu *g, int32_t buffer, const struct hn_affine *sum);
+int64_t hn_gpu_divides(const struct hn_affine *sum);
+/* e as an index, of int64 where wide, else of int32. */
+gpu_val hn_gpu_index(struct gpu *g, const struct hn_expr *e, bool wide);
+bool hn_gpu_is_narrow_index(const struct gpu *g, const struct hn_expr *e);
+
+/* gpu_expr.c */
+gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e);
+
+/* gpu_walk.c */
+void hn_gpu_walk(struct gpu *g);
+
+#endif

@@ -1,0 +1,32 @@
+/* lower/gpu/ptx_math.c -- functions in PTX. */
+#include "lower/gpu/ptx_int.h"
+
+/* Exact functions, which are instructions or a few. */
+static const char *const intrinsic[HN_N_FN] = {
+	[HN_FN_sqrt] = "llvm.sqrt",	    [HN_FN_abs] = "llvm.fabs",
+	[HN_FN_fabs] = "llvm.fabs",	    [HN_FN_floor] = "llvm.floor",
+	[HN_FN_ceil] = "llvm.ceil",	    [HN_FN_trunc] = "llvm.trunc",
+	[HN_FN_round] = "llvm.round",	    [HN_FN_nearbyint] = "llvm.roundeven",
+};
+
+gpu_val hn_gpu_ptx_call(struct gpu *g, enum hn_fn fn, enum hn_dtype t, const gpu_val *arg)
+{
+	const struct gpu_ptx *p = g->own;
+	LLVMValueRef x = (LLVMValueRef)(uintptr_t)arg[0];
+
+	if (hn_dtype_class(t) == HN_CLASS_FLOAT && intrinsic[fn] != NULL) {
+		return hn_gpu_ptx_intrinsic(g, intrinsic[fn], LLVMTypeOf(x), &x, 1);
+	}
+	if (fn == HN_FN_abs && hn_dtype_class(t) == HN_CLASS_SIGNED) {
+		LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(x));
+		LLVMValueRef negative = LLVMBuildICmp(p->b, LLVMIntSLT, x, zero, "");
+
+		return LLVMBuildSelect(p->b, negative, LLVMBuildNeg(p->b, x, ""), x, "");
+	}
+	if (fn == HN_FN_abs) {
+		return x;
+	}
+	hn_gpu_refuse(g, HONE_E_UNSUPPORTED, "function %s on %s has no code for PTX",
+		      hn_fn_name(fn), hn_dtype_name(t));
+	return x;
+}
