@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lower/cpu/vecmath.h"
+#include "lower/vecmath/vecmath.h"
 #include "target/cpu/function.h"
 
 /* Whether there is an instruction that rounds to even in any mode: x86-64 has it since SSE4.1. */
@@ -130,7 +130,8 @@ static struct emit_val call_float(struct emit *e, const struct hn_expr *x,
 	const char *name = intrinsic_of(e, x->ref);
 
 	if (!is_double && !hn_emit_fn_is_call(e, x) && hn_vecmath_of(x->ref)) {
-		struct hn_vec shape = { e, v.vec ? e->n_lane : 0 };
+		struct hn_vec shape = { e->ctx, e->mod, e->b, v.vec ? e->n_lane : 0,
+					strcmp(e->em->target.isa, "x86-64-avx512") == 0 };
 
 		v.v = hn_vecmath_of(x->ref)(&shape, v.v);
 		return v;

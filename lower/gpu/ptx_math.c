@@ -1,5 +1,7 @@
-/* lower/gpu/ptx_math.c -- functions in PTX. */
+/* lower/gpu/ptx_math.c -- functions in PTX: instructions, and the straight-line code of
+ * lower/vecmath/, which is the same on a CPU. */
 #include "lower/gpu/ptx_int.h"
+#include "lower/vecmath/vecmath.h"
 
 /* Exact functions, which are instructions or a few. */
 static const char *const intrinsic[HN_N_FN] = {
@@ -16,6 +18,11 @@ gpu_val hn_gpu_ptx_call(struct gpu *g, enum hn_fn fn, enum hn_dtype t, const gpu
 
 	if (hn_dtype_class(t) == HN_CLASS_FLOAT && intrinsic[fn] != NULL) {
 		return hn_gpu_ptx_intrinsic(g, intrinsic[fn], LLVMTypeOf(x), &x, 1);
+	}
+	if (t == HN_F32 && hn_vecmath_of(fn) != NULL) {
+		const struct hn_vec scalar = { .ctx = p->ctx, .mod = p->mod, .b = p->b };
+
+		return hn_vecmath_of(fn)(&scalar, x);
 	}
 	if (fn == HN_FN_abs && hn_dtype_class(t) == HN_CLASS_SIGNED) {
 		LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(x));

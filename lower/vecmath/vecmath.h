@@ -1,22 +1,30 @@
-/* lower/cpu/vecmath.h -- functions as straight-line code over float32, scalar or any vector.
+/* lower/vecmath/vecmath.h -- functions as straight-line code over float32, scalar or any vector.
  *
  * The same operations are emitted for every width, none carries a fast-math flag, and none
  * mixes lanes: what a lane gives depends on its argument alone, so results do not depend on
  * how a loop was vectorized.  No branches, no tables, no traps: lanes that do not count may
  * hold anything.  Needs fused multiply-add as an instruction (HN_CAP_FMA).
  *
- * Coefficients come from lower/cpu/vecmath_fit.py.  Cody and Waite, Software Manual for the
+ * Coefficients come from lower/vecmath/vecmath_fit.py.  Cody and Waite, Software Manual for the
  * Elementary Functions (1980), and Muller, Elementary Functions, for the methods.
  */
-#ifndef HN_LOWER_CPU_VECMATH_H
-#define HN_LOWER_CPU_VECMATH_H
+#ifndef HN_LOWER_VECMATH_VECMATH_H
+#define HN_LOWER_VECMATH_VECMATH_H
 
-#include "lower/cpu/emit_int.h"
+#include <llvm-c/Core.h>
+
+#include "loopstate/expr/expr.h"
+#include "target/cpu/tile.h"
+
+#define HN_VEC_MAX_LANES HN_TILE_MAX_LANES
 
 /* Where code goes and its shape: lanes 0 = scalar. */
 struct hn_vec {
-	struct emit *e;
+	LLVMContextRef ctx;
+	LLVMModuleRef mod;
+	LLVMBuilderRef b;
 	uint32_t lanes;
+	bool scales; /* the machine has vscalefps, of AVX-512 */
 };
 
 /* f(x), x and the result float or a vector of floats of v's shape. */

@@ -1,4 +1,4 @@
-/* lower/cpu/vecmath_exp.c -- exp, exp2, sigmoid, tanh.
+/* lower/vecmath/vecmath_exp.c -- exp, exp2, sigmoid, tanh.
  *
  * x = n ln 2 + r with |r| <= ln 2 / 2: n is rounded by adding 1.5 * 2^23, whose sum holds n in
  * its low bits; ln 2 is taken in two parts, so that r is right to its last bit.  The result
@@ -6,7 +6,7 @@
  * rounds once into subnormals, overflows to infinity, and keeps a NaN.  A machine with an
  * instruction for p * 2^n rounds once too: the same bits.
  */
-#include "lower/cpu/vecmath.h"
+#include "lower/vecmath/vecmath.h"
 
 #define ROUNDER 0x1.8p23
 #define LN2_HI 0x1.62e43p-1 /* float32 nearest ln 2 */
@@ -40,9 +40,9 @@ static struct reduced reduce(const struct hn_vec *v, LLVMValueRef x)
 /* 2^(n + shift), by the bits; the sum must be a normal exponent. */
 static LLVMValueRef power(const struct hn_vec *v, LLVMValueRef word, LLVMValueRef shift)
 {
-	LLVMValueRef n = LLVMBuildShl(v->e->b, hn_vec_bits(v, word), hn_vec_i(v, 23), "");
+	LLVMValueRef n = LLVMBuildShl(v->b, hn_vec_bits(v, word), hn_vec_i(v, 23), "");
 
-	return hn_vec_from_bits(v, LLVMBuildAdd(v->e->b, n, shift, ""));
+	return hn_vec_from_bits(v, LLVMBuildAdd(v->b, n, shift, ""));
 }
 
 static LLVMValueRef exponent(const struct hn_vec *v, int32_t n)
@@ -115,7 +115,7 @@ LLVMValueRef hn_vecmath_exp2(const struct hn_vec *v, LLVMValueRef x)
 LLVMValueRef hn_vecmath_sigmoid(const struct hn_vec *v, LLVMValueRef x)
 {
 	LLVMValueRef one = hn_vec_f(v, 1);
-	LLVMValueRef minus = LLVMBuildFNeg(v->e->b, hn_vec_abs(v, x), "");
+	LLVMValueRef minus = LLVMBuildFNeg(v->b, hn_vec_abs(v, x), "");
 	LLVMValueRef e = hn_vecmath_exp_nonpositive(v, hn_vec_at_least(v, minus, -104));
 	LLVMValueRef top = hn_vec_if_less(v, x, hn_vec_f(v, 0), e, one);
 

@@ -1,10 +1,10 @@
-/* lower/cpu/vecmath_log.c -- log, log2, log10, log1p.
+/* lower/vecmath/vecmath_log.c -- log, log2, log10, log1p.
  *
  * x = 2^n (1 + f) with 1 + f in [2/3, 4/3): subtracting the bits of 2/3 leaves n in the
  * exponent field.  Subnormals are scaled by 2^23 first.  For n = 0 the result is f plus small
  * terms, so nothing is lost near 1.
  */
-#include "lower/cpu/vecmath.h"
+#include "lower/vecmath/vecmath.h"
 
 #define BITS_2_3 0x3f2aaaabu /* float32 2/3 */
 #define LN2 0x1.62e43p-1
@@ -34,7 +34,7 @@ struct split {
 /* 2^23 n of a normal x, as an integer. */
 static LLVMValueRef exponent_field(const struct hn_vec *v, LLVMValueRef x)
 {
-	LLVMBuilderRef b = v->e->b;
+	LLVMBuilderRef b = v->b;
 	LLVMValueRef up = LLVMBuildSub(b, hn_vec_bits(v, x), hn_vec_i(v, BITS_2_3), "");
 
 	return LLVMBuildAnd(b, up, hn_vec_i(v, 0xff800000u), "");
@@ -42,7 +42,7 @@ static LLVMValueRef exponent_field(const struct hn_vec *v, LLVMValueRef x)
 
 static LLVMValueRef whole(const struct hn_vec *v, LLVMValueRef field)
 {
-	LLVMBuilderRef b = v->e->b;
+	LLVMBuilderRef b = v->b;
 	LLVMValueRef n = LLVMBuildAShr(b, field, hn_vec_i(v, 23), "");
 
 	return LLVMBuildSIToFP(b, n, LLVMTypeOf(hn_vec_f(v, 0)), "");
@@ -56,7 +56,7 @@ static struct split split(const struct hn_vec *v, LLVMValueRef x)
 	x = hn_vec_if_less(v, x, least, hn_vec_mul(v, x, hn_vec_f(v, 0x1p23)), x);
 	LLVMValueRef field = exponent_field(v, x);
 	LLVMValueRef m = hn_vec_from_bits(
-		v, LLVMBuildSub(v->e->b, hn_vec_bits(v, x), field, ""));
+		v, LLVMBuildSub(v->b, hn_vec_bits(v, x), field, ""));
 
 	return (struct split){ hn_vec_add(v, whole(v, field), bias),
 			       hn_vec_sub(v, m, hn_vec_f(v, 1)) };
@@ -71,7 +71,7 @@ static LLVMValueRef specials(const struct hn_vec *v, LLVMValueRef x, double zero
 
 	y = hn_vec_if_less(v, x, at, hn_vec_f(v, (double)__builtin_nanf("")),
 			   infinite_or_nan);
-	return hn_vec_if_equal(v, x, at, LLVMBuildFNeg(v->e->b, inf, ""), y);
+	return hn_vec_if_equal(v, x, at, LLVMBuildFNeg(v->b, inf, ""), y);
 }
 
 /* n ln 2 + log(1 + f) */
@@ -126,7 +126,7 @@ LLVMValueRef hn_vecmath_log1p(const struct hn_vec *v, LLVMValueRef x)
 	LLVMValueRef quarter = hn_vec_f(v, 0.25), minus_1 = hn_vec_f(v, -1);
 	LLVMValueRef field = exponent_field(v, hn_vec_add(v, x, hn_vec_f(v, 1)));
 	LLVMValueRef four = hn_vec_from_bits(
-		v, LLVMBuildSub(v->e->b, hn_vec_i(v, 129u << 23), field, ""));
+		v, LLVMBuildSub(v->b, hn_vec_i(v, 129u << 23), field, ""));
 	LLVMValueRef f = hn_vec_fma(v, hn_vec_mul(v, four, quarter), x,
 				    hn_vec_fma(v, four, quarter, minus_1));
 	LLVMValueRef y = specials(v, x, -1, log_of(v, whole(v, field), f));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""lower/cpu/vecmath_fit.py -- where the coefficients of lower/cpu/vecmath_*.c come from.
+"""lower/vecmath/vecmath_fit.py -- where the coefficients of lower/vecmath/vecmath_*.c come from.
 
 Each row states f, the interval, the powers of the polynomial and the weight of its error.
 The fit is minimax (Remez's exchange, 1934) in 40 digits; coefficients are rounded to

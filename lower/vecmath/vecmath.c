@@ -1,5 +1,5 @@
-/* lower/cpu/vecmath.c -- the table of the functions of vecmath.h. */
-#include "lower/cpu/vecmath.h"
+/* lower/vecmath/vecmath.c -- the table of the functions of vecmath.h. */
+#include "lower/vecmath/vecmath.h"
 
 hn_vecmath_fn hn_vecmath_of(enum hn_fn f)
 {

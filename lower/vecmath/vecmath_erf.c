@@ -1,6 +1,6 @@
-/* lower/cpu/vecmath_erf.c -- erf and atan: odd functions, a polynomial below 1 and something
+/* lower/vecmath/vecmath_erf.c -- erf and atan: odd functions, a polynomial below 1 and something
  * else above, both computed and one chosen. */
-#include "lower/cpu/vecmath.h"
+#include "lower/vecmath/vecmath.h"
 
 /* erf(x) = x + x q(x^2) for |x| < 1; 1 - exp(-q(x)) for x in [1, 3.93] (vecmath_fit.py).
  * Above 3.92 the nearest float32 is 1. */
@@ -27,7 +27,7 @@ LLVMValueRef hn_vecmath_erf(const struct hn_vec *v, LLVMValueRef x)
 	LLVMValueRef near = hn_vec_fma(v, q, a, a);
 	LLVMValueRef l = hn_vec_poly(v, a, erf_large, HN_COUNT_OF(erf_large));
 	LLVMValueRef far = hn_vec_sub(
-		v, one, hn_vecmath_exp_nonpositive(v, LLVMBuildFNeg(v->e->b, l, "")));
+		v, one, hn_vecmath_exp_nonpositive(v, LLVMBuildFNeg(v->b, l, "")));
 
 	return hn_vec_copysign(v, hn_vec_if_less(v, a, one, near, far), x);
 }
