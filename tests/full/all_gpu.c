@@ -1,0 +1,213 @@
+/* Device programs of all cases as OpenCL C, run: what sketches for a GPU make of each program, cut
+ * down to a few elements, gives the interpreter's numbers on the OpenCL device there is (on a
+ * machine without a GPU that is PoCL, which runs kernels on the CPU).  The interpreter of device
+ * programs gives the same.  It skips where there is no device.
+ *
+ * argument: states to run; they are drawn from all programs in turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "loopstate/dag/liberty.h"
+#include "loopstate/dag/tolerance.h"
+#include "lower/device/device_interp.h"
+#include "lower/device/device_verify.h"
+#include "lower/gpu/gpu.h"
+#include "sketch/sketch.h"
+#include "tests/lib/cropped.h"
+#include "tests/lib/each_case.h"
+#include "tests/lib/opencl_run.h"
+#include "tests/lib/thread_sums.h"
+
+#define STATES 150 /* to run, unless the argument says how many */
+#define TRIES 40
+#define LIMIT_MS 60000
+#define FUEL 4000000
+
+static uint32_t wanted = STATES;
+
+struct counts {
+	struct hn_target gpu;
+	struct hn_quick *quick;
+	struct cl *cl;
+	uint32_t programs, per_program; /* states of each */
+	uint32_t states, right, interpreted, refused;
+};
+
+static void fail_with(const char *what, const char *why, const struct hn_device *d,
+		      const struct hn_gpu_module *m)
+{
+	struct hn_buf text;
+
+	hn_buf_init(&text);
+	hn_device_print(d, &text);
+	fprintf(stderr, "%s\n%s\n", text.s, m != NULL ? (const char *)m->code : "");
+	fail_msg("%s: %s", what, why);
+}
+
+/* Whether the state has room, and was run. */
+static bool judge(const struct each *e, const struct hn_dag *dag, const struct hn_state *s,
+		  const struct run_args *want, struct counts *n)
+{
+	struct hn_gpu_options how = { .contracts = !hn_dag_forbids(dag, HN_LIBERTY_contraction) };
+	const struct hn_device *d = NULL;
+	const struct hn_looptree *t;
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct run_args got;
+	char why[2000];
+
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
+	if (hn_device_place(t, &a, &d, &err) != 0) {
+		fail_msg("%s: %s", e->name, err.msg);
+	}
+	if (hn_device_check(d, &n->gpu, &err) != 0) {
+		hn_arena_fini(&a);
+		return false;
+	}
+	n->states++;
+	if (hn_gpu_print(d, HN_GPU_OPENCL, &n->gpu, &how, &a, &m, &err) != 0) {
+		print_message("%s: %s\n", e->name, err.msg);
+		n->refused++;
+		hn_arena_fini(&a);
+		return true;
+	}
+	run_args_make(dag, 7, &got);
+	if (!cl_run(n->cl, &m, got.at, why)) {
+		fail_with(e->name, why, d, &m);
+	}
+	if (!(run_difference(want, &got) <= hn_dag_tolerance(dag))) {
+		fail_with(e->name, "other numbers than the interpreter's", d, &m);
+	}
+	run_args_free(&got);
+	n->right++;
+	run_args_make(dag, 7, &got);
+	int rc = hn_device_interpret(d, got.at, n->states, FUEL, &err);
+
+	if (rc != -HONE_E_QUOTA) {
+		n->interpreted++;
+		if (rc != 0 || !(run_difference(want, &got) <= hn_dag_tolerance(dag))) {
+			fail_with(e->name, rc != 0 ? err.msg : "the device interpreter differs", d,
+				  &m);
+		}
+	}
+	run_args_free(&got);
+	hn_arena_fini(&a);
+	return true;
+}
+
+static uint32_t judge_sketches(const struct each *e, const struct hn_dag *dag,
+			       const struct run_args *want, uint32_t most, struct counts *n)
+{
+	struct hn_sketches sketches;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	uint32_t made = 0;
+
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_sketch_generate(dag, &n->gpu, &a, &sketches, &err), 0);
+	for (uint32_t i = 0; i < TRIES * most && made < most; i++) {
+		const struct hn_sketch *sketch = &sketches.sketch[i % sketches.n];
+		struct hn_rng rng = hn_rng_stream(13, i, 0, 0);
+		const struct hn_state *s;
+
+		if (hn_sketch_fill(sketch, &n->gpu, &rng, &a, &s) == HN_VERDICT_OK) {
+			made += judge(e, dag, s, want, n);
+		}
+	}
+	hn_arena_fini(&a);
+	return made;
+}
+
+static void judge_sums(const struct each *e, const struct hn_dag *dag, const struct run_args *want,
+		       uint32_t most, struct counts *n)
+{
+	uint32_t made = 0;
+
+	for (uint64_t seed = 1; seed <= TRIES && made < most; seed++) {
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		const struct hn_state *s = ts_state(dag, n->quick, seed, &a);
+
+		made += s != NULL && judge(e, dag, s, want, n);
+		hn_arena_fini(&a);
+	}
+}
+
+static void count(struct hn_emitter *em, const struct hn_target *host, const struct each *e,
+		  void *ctx)
+{
+	(void)em;
+	(void)host;
+	((struct counts *)ctx)->programs += e->dag->sizes == NULL;
+}
+
+static void check(struct hn_emitter *em, const struct hn_target *host, const struct each *e,
+		  void *ctx)
+{
+	struct counts *n = ctx;
+	const struct hn_dag *few;
+	struct run_args want;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)em;
+	(void)host;
+	if (e->dag->sizes != NULL) {
+		return;
+	}
+	hn_arena_init(&a, 0);
+	few = crop_dag(e->dag, 4, 6, &a);
+	if (hn_dag_check(e->name, few, 0, &err) == 0) {
+		run_args_make(few, 7, &want);
+		assert_int_equal(hn_interpret(few, want.at, &err), 0);
+		uint32_t made = judge_sketches(e, few, &want, (n->per_program + 1) / 2, n);
+
+		judge_sums(e, few, &want, n->per_program - (made < n->per_program ? made : 0), n);
+		run_args_free(&want);
+	}
+	hn_arena_fini(&a);
+}
+
+static void every_state_is_right_on_a_device(void **state)
+{
+	struct counts n = { .quick = hn_quick_new(), .cl = *state };
+	struct hn_arena a;
+	struct hn_err err;
+
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_target_parse("opencl", &a, &n.gpu, &err), 0);
+	each_case(count, &n);
+	n.per_program = wanted / n.programs > 0 ? wanted / n.programs : 1;
+	each_case(check, &n);
+	print_message("%u states of %u programs run, %u right, %u by the device interpreter, too; %u "
+		      "refused\n",
+		      n.states, n.programs, n.right, n.interpreted, n.refused);
+	assert_true(n.refused <= n.states / 50);
+	assert_true(n.interpreted > n.right / 2);
+	hn_quick_free(n.quick);
+	hn_arena_fini(&a);
+}
+
+int main(int argc, char **argv)
+{
+	static struct cl cl;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(every_state_is_right_on_a_device, &cl),
+	};
+
+	if (argc > 1) {
+		wanted = (uint32_t)strtoul(argv[1], NULL, 10);
+	}
+	if (!cl_open(&cl)) {
+		fputs("no OpenCL device: skipped\n", stderr);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
