@@ -31,13 +31,15 @@
 enum hn_board_takes {
 	HN_BOARD_TAKES_OBJECT, /* relocatable machine code; a workload brings its naive
 				* program */
+	HN_BOARD_TAKES_MODULE, /* a program for a GPU (proto/gpu_module.h); a workload brings its
+				* naive program, as machine code of this machine */
 	HN_BOARD_TAKES_STEPS,  /* the history in record form, proved; a workload brings its
 				* dag as compute-dag/1 */
 };
 
 /* A candidate, or a workload's naive program: the bytes and what calling them takes. */
 struct hn_board_kernel {
-	const void *object; /* or steps, or dag: see enum hn_board_takes */
+	const void *object; /* or module, steps, dag: see enum hn_board_takes */
 	size_t object_bytes;
 	const char *symbol; /* SYMBOL_packed is called (hone/kernel.h) */
 	uint64_t shared_bytes, per_worker_bytes;

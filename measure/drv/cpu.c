@@ -68,13 +68,11 @@ static int map_shared(struct cpu_board *b, struct hn_err *err)
 	return 0;
 }
 
-static int cpu_open(const struct hn_board_place *at, void **ret_board,
-		    struct hn_err *err)
+int hn_cpu_open(struct cpu_board **ret, struct hn_err *err)
 {
 	struct cpu_board *b = calloc(1, sizeof *b);
 	int rc;
 
-	(void)at;
 	if (b == NULL) {
 		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
 	}
@@ -84,9 +82,22 @@ static int cpu_open(const struct hn_board_place *at, void **ret_board,
 		free(b);
 		return rc;
 	}
-	b->sandbox = hn_sandbox_enter_process(HN_SANDBOX_ALL) | hn_sandbox_try();
-	*ret_board = b;
+	*ret = b;
 	return 0;
+}
+
+static int cpu_open(const struct hn_board_place *at, void **ret_board,
+		    struct hn_err *err)
+{
+	struct cpu_board *b;
+	int rc = hn_cpu_open(&b, err);
+
+	(void)at;
+	if (rc == 0) {
+		b->sandbox = hn_sandbox_enter_process(HN_SANDBOX_ALL) | hn_sandbox_try();
+		*ret_board = b;
+	}
+	return rc;
 }
 
 static void cpu_close(void *board)
@@ -598,11 +609,11 @@ static void cpu_workload(void *board, const struct hn_board_workload *from,
 	w->origin = origin;
 	w->naive_ns = hn_stats_median(ret->sample_ns, ret->n_sample);
 	w->naive_share = ret->naive_share;
-	w->used = ++b->requests;
+	w->used = w->made = ++b->requests;
 	*slot = w;
 }
 
-static struct cpu_workload *find(struct cpu_board *b, const char *key)
+struct cpu_workload *hn_cpu_find(struct cpu_board *b, const char *key)
 {
 	struct cpu_workload *w = *slot_for(b, key);
 
@@ -622,7 +633,7 @@ static void cpu_measure(void *board, const struct hn_board_request *r,
 			struct hn_board_answer *ret)
 {
 	struct cpu_board *b = board;
-	struct cpu_workload *w = find(b, r->key);
+	struct cpu_workload *w = hn_cpu_find(b, r->key);
 	int32_t cores = hone_pool_cpus();
 	struct cpu_run run = {.w = w, .kernel = &r->kernel,
 			      .rival = r->rival.object != NULL ? &r->rival : NULL,

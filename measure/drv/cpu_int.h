@@ -64,7 +64,7 @@ struct cpu_workload {
 	double naive_ns, naive_share; /* as its answer told */
 	int64_t bytes; /* of all buffers */
 	bool lost;     /* a run that was to tell of its further sets was, again and again */
-	uint64_t used; /* when, in requests */
+	uint64_t used, made; /* when, in requests */
 };
 
 #define CPU_STEPS 64
@@ -139,6 +139,15 @@ struct cpu_run {
 	const struct hn_board_workload *made_of; /* of a naive run: its programs */
 	double naive_ns; /* of a naive run: what the program takes; 0 = not known yet */
 };
+
+extern const struct hn_board_ops hn_board_cpu;
+
+/* A board for references alone, as boards of devices have one: it enters no sandbox, which their
+ * drivers may not bear, but its children do. */
+int hn_cpu_open(struct cpu_board **ret, struct hn_err *err) HN_NODISCARD;
+
+/* The workload of that key, or NULL. */
+struct cpu_workload *hn_cpu_find(struct cpu_board *b, const char *key);
 
 /* In the child: everything from loading to the last run. */
 void hn_cpu_run(void *run);

@@ -160,7 +160,7 @@ static int take_answer(struct builder *b, const struct hn_frame *f, struct hn_er
 	if (t == NULL) {
 		return 0;
 	}
-	rc = hn_wire_built(f, t, m->takes == HN_BOARD_TAKES_OBJECT, b->slot, err);
+	rc = hn_wire_built(f, t, m->takes != HN_BOARD_TAKES_STEPS, b->slot, err);
 	if (rc != 0) {
 		return rc;
 	}
@@ -216,7 +216,7 @@ static uint32_t slot_for(struct hn_measurer *m, const struct ticket *t)
 {
 	uint32_t slot = 0;
 
-	if (t->kind == TICKET_CANDIDATE && m->takes == HN_BOARD_TAKES_OBJECT) {
+	if (t->kind == TICKET_CANDIDATE && m->takes != HN_BOARD_TAKES_STEPS) {
 		do {
 			slot = hn_depot_take(&m->depot);
 		} while (slot == 0 && hn_kept_make_room(m));

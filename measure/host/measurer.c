@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "measure/board/pool.h"
+#include "target/target.h"
 
 #define DEFAULT_BUILD_LIMIT_MS 15000
 #define DEFAULT_RUN_LIMIT_MS 10000
@@ -223,6 +224,20 @@ static const char *plants_of(const struct hn_measurer_config *c)
 	return hooks != NULL && strcmp(hooks, "1") == 0 && plant != NULL ? plant : "";
 }
 
+static const char *line_of_host(struct hn_arena *a)
+{
+	struct hn_target host;
+	struct hn_buf line;
+	const char *ret;
+
+	hn_buf_init(&line);
+	hn_target_host(a, &host);
+	hn_target_print(&host, &line);
+	ret = hn_arena_strdup(a, line.s);
+	hn_buf_fini(&line);
+	return ret;
+}
+
 static void set_config(struct hn_measurer *m, const struct hn_measurer_config *c)
 {
 	m->config = *c;
@@ -240,6 +255,8 @@ static void set_config(struct hn_measurer *m, const struct hn_measurer_config *c
 		m->config.builds_per_process = DEFAULT_BUILDS_PER_PROCESS;
 	}
 	m->takes = hn_board_takes(c->target);
+	m->naive_target = m->takes == HN_BOARD_TAKES_MODULE ? line_of_host(&m->arena)
+							     : m->config.target;
 	m->n_board = c->n_boards > 0 ? c->n_boards : 1;
 	m->n_builder =
 		c->n_builders > 0 ? c->n_builders : (uint32_t)hone_pool_cpus();

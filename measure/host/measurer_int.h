@@ -179,6 +179,7 @@ struct hn_measurer {
 	uv_timer_t comeback;   /* a board's quarantine is over */
 	int n_timer;	       /* open */
 	enum hn_board_takes takes;
+	const char *naive_target; /* the line that naive programs are built for */
 	struct hn_depot depot;
 	char codegen[HN_CODEGEN]; /* what builders said last; "" = none has emitted yet */
 	uint64_t n_by_frame; /* candidates' objects that did not go through it */

@@ -33,6 +33,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 	};
 
 	if (t->kind == TICKET_WORKLOAD) {
+		v.target = m->naive_target;
 		v.naive = true;
 		v.steps = "[]";
 		v.wide = HN_WIDE_SYMBOL;
