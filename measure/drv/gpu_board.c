@@ -65,6 +65,19 @@ int gpu_check_target(const char *line, const struct gpu_facts *f, struct hn_err 
 		{HN_PARAM_MAX_THREADS_PER_BLOCK, f->threads},
 	};
 
+	/* "sm_80" runs on a device of sm_90; "sm_90a" only on its own */
+	if (rc == 0 && f->isa[0] != '\0') {
+		int asked = 0, has = 0;
+		char own = '\0';
+
+		(void)sscanf(f->isa, "sm_%d", &has);
+		if (sscanf(t.isa, "sm_%d%c", &asked, &own) < 1 || asked > has ||
+		    (own != '\0' && asked != has)) {
+			rc = hn_fail(err, HONE_E_INVALID,
+				     "target: the device cannot run code of isa %s, it has %s (%s)",
+				     t.isa, f->isa, f->name);
+		}
+	}
 	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(rows); i++) {
 		if (t.param[rows[i].param] > rows[i].most) {
 			rc = hn_fail(err, HONE_E_INVALID,

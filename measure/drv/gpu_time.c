@@ -17,6 +17,7 @@
 
 #define MIN_SAMPLE_NS 1e6
 #define MOST_CALLS 1000
+#define LEAD_NS 1e7 /* of a call: a longer one needs none before it */
 #define HOPELESS 3.0
 #define LEAST 5
 #define SCREEN 10
@@ -38,7 +39,7 @@ struct timed {
 static enum hn_verdict sample(struct timed *t, double *ret_ns)
 {
 	struct gpu_run *run = t->run;
-	bool lead = !t->cold && t->one_ns < MIN_SAMPLE_NS;
+	bool lead = !t->cold && t->one_ns < LEAD_NS;
 	enum hn_verdict v = run->ops->run(run->dev, t->program, t->n, lead, t->cold, ret_ns,
 					  &run->err);
 

@@ -34,9 +34,9 @@ static const char naive_code[] =
 	" return 0; }\n";
 
 /* A module of one kernel, `name`, over all of C in blocks of GROUP x GROUP; workspace: bytes of a
- * fourth buffer, 0 = it has none. */
-static void module_of(enum hn_gpu_form form, const char *name, const char *code, int64_t workspace,
-		      struct hn_buf *ret)
+ * fourth buffer, 0 = it has none; shared: bytes that the launch asks for. */
+static void module_with(enum hn_gpu_form form, const char *name, const char *code,
+			int64_t workspace, int64_t shared, struct hn_buf *ret)
 {
 	static const uint32_t arg[] = {0, 1, 2, 3};
 	const struct hn_gpu_buffer buffer[] = {
@@ -44,6 +44,7 @@ static void module_of(enum hn_gpu_form form, const char *name, const char *code,
 	const struct hn_gpu_kernel kernel = {.name = name,
 					     .grid = {N / GROUP, N / GROUP, 1},
 					     .block = {GROUP, GROUP, 1},
+					     .dynamic_shared = shared,
 					     .n_arg = workspace > 0 ? 4 : 3,
 					     .arg = arg};
 	const struct hn_gpu_module m = {.form = form,
@@ -58,6 +59,12 @@ static void module_of(enum hn_gpu_form form, const char *name, const char *code,
 	hn_buf_reset(ret);
 	hn_gpu_module_write(&m, ret);
 	assert_false(ret->failed);
+}
+
+static void module_of(enum hn_gpu_form form, const char *name, const char *code, int64_t workspace,
+		      struct hn_buf *ret)
+{
+	module_with(form, name, code, workspace, 0, ret);
 }
 
 static struct hn_board_kernel kernel_of(const struct hn_buf *module)
