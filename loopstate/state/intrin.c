@@ -63,8 +63,9 @@ const char *hn_intrin_dim_name(enum hn_intrin_dim d)
 
 bool hn_intrin_takes(const struct hn_intrin *in, enum hn_intrin_dim d, int64_t extent)
 {
-	return d == HN_INTRIN_TERMS ? extent == in->most[d]
-				    : extent >= 1 && extent <= in->most[d];
+	return d == HN_INTRIN_TERMS || hn_intrin_is_warp(in)
+		       ? extent == in->most[d]
+		       : extent >= 1 && extent <= in->most[d];
 }
 
 static bool is_zero(const struct hn_expr *e)
@@ -144,6 +145,7 @@ bool hn_dag_may_flush(const struct hn_dag *dag)
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		for (uint32_t k = 0; k < HN_COUNT_OF(rows); k++) {
 			if (hn_dtype_class(rows[k].sum) == HN_CLASS_FLOAT &&
+			    !hn_intrin_is_warp(&rows[k]) &&
 			    dag->op[i]->kind == HN_OP_COMPUTE &&
 			    hn_intrin_why_not(&rows[k], dag, dag->op[i]) == NULL) {
 				return true;

@@ -22,12 +22,14 @@ enum hn_intrin_dim {
 enum hn_intrin_of {
 	HN_INTRIN_OF_WIDTH, /* each width of vectors: the name ends in ".128", ".256" or ".512" */
 	HN_INTRIN_OF_TYPES, /* all: the types of the sum's vector and of a factor's say which */
-	HN_INTRIN_OF_ITSELF /* it: its name is whole */
+	HN_INTRIN_OF_ITSELF, /* it: its name is whole */
+	HN_INTRIN_OF_WARP /* the same, and the threads of a warp do it together */
 };
 
 struct hn_intrin {
 	const char *name;	/* in records */
-	const char *feature[2]; /* one that a target needs; NULL: no other */
+	const char *feature[2]; /* one that a target needs; NULL: no other.  Of a warp's
+				 * instructions none: only device programs have them */
 	enum hn_dtype sum, left, right;
 	int64_t most[HN_INTRIN_DIMS]; /* iterations; 0 = it has no such loop.  All of the terms
 				       * are taken, of the others up to so many */
@@ -49,6 +51,12 @@ static inline int64_t hn_intrin_terms(const struct hn_intrin *in)
 static inline bool hn_intrin_is_tile(const struct hn_intrin *in)
 {
 	return in->most[HN_INTRIN_M] > 0;
+}
+
+/* Threads do it together (lower/device/device_warp.h). */
+static inline bool hn_intrin_is_warp(const struct hn_intrin *in)
+{
+	return in->of == HN_INTRIN_OF_WARP;
 }
 
 /* Tiles that registers hold, and how many of them may be results: one of each factor is needed. */

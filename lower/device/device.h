@@ -15,6 +15,7 @@
 
 #include "loopstate/nest/looptree.h"
 #include "loopstate/nest/memory.h"
+#include "loopstate/state/intrin.h"
 #include "target/target.h"
 
 /* Elements 0 to n_elem - 1, row-major as the caller likes: indices are flat. */
@@ -40,6 +41,8 @@ enum hn_device_kind {
 	HN_DEVICE_BARRIER, /* no thread of the block goes on before all are here */
 	HN_DEVICE_COMMIT,  /* a thread's asynchronous copies since its last one are a group */
 	HN_DEVICE_WAIT,	   /* a thread goes on when all its groups but the last `extent` are there */
+	HN_DEVICE_MMA,	   /* a warp multiplies two matrices and adds to a third: device_warp.h */
+	HN_DEVICE_LDMATRIX, /* a warp loads matrices of 8 rows: device_warp.h */
 	HN_DEVICE_N_KIND
 };
 
@@ -63,9 +66,10 @@ struct hn_device_node {
 	bool async;
 	int64_t extent;		  /* LOOP: at least 1; WAIT: groups */
 	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
-	int32_t buffer;		  /* STORE, COPY: what is written */
-	const struct hn_expr *at; /* STORE, COPY: flat index */
+	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX: what is written */
+	const struct hn_expr *at; /* and its flat index */
 	const struct hn_device_copy *copy;
+	const struct hn_device_warp *warp; /* MMA, LDMATRIX */
 	uint32_t n_child; /* SEQ, LOOP, IF */
 	const struct hn_device_node *const *child;
 };
@@ -77,6 +81,16 @@ struct hn_device_copy {
 	uint32_t n_dim;
 	int64_t extent[HN_DEVICE_MAX_DIM], stride[HN_DEVICE_MAX_DIM],
 		from_stride[HN_DEVICE_MAX_DIM];
+};
+
+/* What a warp does together, wherever all of its threads come by: no condition is around it.  Each
+ * thread has its own values of the indices. */
+struct hn_device_warp {
+	const struct hn_intrin *intrin; /* MMA */
+	int32_t from[2];		/* MMA: left, right; LDMATRIX: one, in shared memory */
+	const struct hn_expr *from_at[2];
+	uint32_t n_matrix; /* LDMATRIX: 1, 2 or 4 */
+	bool trans;	   /* LDMATRIX: each is transposed */
 };
 
 struct hn_device_kernel {

@@ -8,6 +8,7 @@
 #include "base/arith.h"
 #include "loopstate/dag/range.h"
 #include "lower/device/device_verify_int.h"
+#include "lower/device/device_warp.h"
 
 #define MOST_AXES 128 /* of a question to the prover of dag/range.h */
 
@@ -49,6 +50,47 @@ static void see_expr(struct verify *v, const struct hn_expr *e, const struct pat
 	}
 }
 
+/* A run of elements that lie side by side. */
+static void add_run(struct verify *v, int32_t buffer, const struct hn_expr *at, int64_t n,
+		    bool write, bool warp, const struct path *up, const struct holds *holds)
+{
+	struct hn_device_copy *run = HN_NEW(&v->arena, struct hn_device_copy);
+
+	*run = (struct hn_device_copy){ .n_dim = 1, .extent = { n }, .stride = { 1 } };
+	add_access(v,
+		   (struct access){ .buffer = buffer,
+				    .write = write,
+				    .at = at,
+				    .copy = run,
+				    .stride = run->stride,
+				    .warp = warp },
+		   up, holds);
+}
+
+static void see_warp(struct verify *v, const struct hn_device_node *n, const struct path *up,
+		     const struct holds *holds)
+{
+	const struct hn_device_warp *w = n->warp;
+	int64_t bytes = (int64_t)hn_dtype_bytes((enum hn_dtype)v->d->buffer[n->buffer].dtype);
+
+	for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+		see_expr(v, w->from_at[i], up, holds);
+	}
+	if (n->kind == HN_DEVICE_LDMATRIX) {
+		add_run(v, w->from[0], w->from_at[0], HN_WARP_ROW / bytes, false, true, up,
+			holds);
+		add_run(v, n->buffer, n->at, w->n_matrix * 4 / bytes, true, false, up, holds);
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		add_run(v, w->from[i], w->from_at[i],
+			hn_warp_elements(w->intrin, (enum hn_fragment)i), false, false, up,
+			holds);
+	}
+	add_run(v, n->buffer, n->at, hn_warp_elements(w->intrin, HN_FRAGMENT_SUM), true, false, up,
+		holds);
+}
+
 static void see_node(struct verify *v, const struct hn_device_node *n,
 		     const struct path *up, const struct holds *holds)
 {
@@ -57,12 +99,15 @@ static void see_node(struct verify *v, const struct hn_device_node *n,
 	*here = (struct path){ n, up };
 	v->pos++;
 	v->stmt += n->kind == HN_DEVICE_LET || n->kind == HN_DEVICE_STORE ||
-		   n->kind == HN_DEVICE_COPY;
+		   n->kind == HN_DEVICE_COPY || n->warp != NULL;
 	if (n->e != NULL) {
 		see_expr(v, n->e, up, holds);
 	}
 	if (n->at != NULL) {
 		see_expr(v, n->at, up, holds);
+	}
+	if (n->warp != NULL) {
+		see_warp(v, n, up, holds);
 	}
 	if (n->kind == HN_DEVICE_COPY) {
 		see_expr(v, n->copy->from_at, up, holds);

@@ -82,7 +82,8 @@ static void reach(struct going *g, const struct access *a, bool copies,
 		  struct reached *to)
 {
 	*to = (struct reached){ .a = a, .copies = copies };
-	if (a->copy != NULL || !is_known(g, a, a->at)) {
+	if ((a->copy != NULL && (a->copy->n_dim > 1 || a->stride[0] != 1)) ||
+	    !is_known(g, a, a->at)) {
 		stop(g, a,
 		     ", which asynchronous copies write, at an index that is not known");
 		return;
@@ -135,17 +136,20 @@ static void touch(struct going *g, const struct reached *x)
 	for (uint32_t i = 0; i < x->n_cond && holds; i++) {
 		holds = (x->cond[i]->eval(x->cond[i], g->frame).i != 0) == x->positive[i];
 	}
-	int64_t at = holds ? x->at->eval(x->at, g->frame).i : -1;
+	int64_t at = holds ? x->at->eval(x->at, g->frame).i : 0;
+	int64_t run = !holds ? 0 : x->a->copy != NULL ? x->a->copy->extent[0] : 1;
 
-	if (at < 0 || at >= g->v->d->buffer[x->a->buffer].n_elem) {
+	if (at < 0 || at + run > g->v->d->buffer[x->a->buffer].n_elem) {
 		return; /* the bounds' affair */
 	}
-	int64_t *group = &g->group[x->a->buffer][at];
+	for (int64_t i = 0; i < run; i++) {
+		int64_t *group = &g->group[x->a->buffer][at + i];
 
-	if (*group > (g->single ? g->there : g->seen)) {
-		stop(g, x->a, " before an asynchronous copy to it has been waited for");
+		if (*group > (g->single ? g->there : g->seen)) {
+			stop(g, x->a, " before an asynchronous copy to it has been waited for");
+		}
+		*group = x->copies ? g->begun + 1 : x->a->write ? 0 : *group;
 	}
-	*group = x->copies ? g->begun + 1 : x->a->write ? 0 : *group;
 }
 
 static void all_threads(struct going *g, const struct reached *x)

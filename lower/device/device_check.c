@@ -7,6 +7,7 @@
 
 #include "base/arith.h"
 #include "lower/device/device_verify.h"
+#include "lower/device/device_warp.h"
 
 #define MOST_COUNT (INT64_C(1) << 31) /* blocks or threads in one dimension */
 
@@ -246,6 +247,34 @@ static void check_store(struct form *f, const struct hn_device_node *n)
 	}
 }
 
+static void check_warp(struct form *f, const struct hn_device_node *n, bool waits)
+{
+	const char *why;
+
+	if (n->warp == NULL) {
+		refuse(f, "a warp's node has no form");
+		return;
+	}
+	check_place(f, n->buffer, n->at);
+	for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+		check_place(f, n->warp->from[i], n->warp->from_at[i]);
+	}
+	if (f->rc != 0) {
+		return;
+	}
+	if (!waits) {
+		refuse(f, "what a warp does together stands under a condition, where not all "
+			  "threads may come");
+	}
+	if (f->k->block[0] % HN_WARP != 0) {
+		refuse(f, "its threads are %" PRId64 " in x, and no whole warps", f->k->block[0]);
+	}
+	why = hn_warp_why_not(f->d, n);
+	if (why != NULL) {
+		refuse(f, "%s", why);
+	}
+}
+
 static void check_children(struct form *f, const struct hn_device_node *n, bool waits)
 {
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) {
@@ -323,6 +352,10 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 			refuse(f, "a wait for all but %" PRId64 " groups; 0 to %d are possible",
 			       n->extent, HN_DEVICE_MOST_GROUPS);
 		}
+		break;
+	case HN_DEVICE_MMA:
+	case HN_DEVICE_LDMATRIX:
+		check_warp(f, n, waits);
 		break;
 	default:
 		refuse(f, "a node has no kind");

@@ -25,6 +25,8 @@ struct odometer {
 struct side {
 	struct odometer own; /* what is not the same for both sides */
 	const struct hn_cell *at;
+	int64_t run; /* elements that lie side by side from there on */
+	bool warp;   /* of no thread alone */
 	uint32_t n_cond;
 	const struct hn_cell *cond[MOST_SLOTS];
 	bool positive[MOST_SLOTS];
@@ -119,9 +121,12 @@ static bool open_side(struct count *c, const struct access *a, const struct when
 {
 	bool *named = HN_NEW_ARRAY(c->compile.a, bool, c->v->k->n_slot);
 
-	if (a->copy != NULL || !is_known(c, a, a->at)) {
+	if ((a->copy != NULL && (a->copy->n_dim > 1 || a->stride[0] != 1)) ||
+	    !is_known(c, a, a->at)) {
 		return false;
 	}
+	ret->run = a->copy != NULL ? a->copy->extent[0] : 1;
+	ret->warp = a->warp;
 	memcpy(named, c->named, c->v->k->n_slot);
 	ret->at = hn_interp_compile_index(&c->compile, a->at);
 	for (const struct holds *h = a->holds; h != NULL; h = h->up) {
@@ -158,6 +163,21 @@ static bool advance(const struct count *c, const struct odometer *o)
 	return false;
 }
 
+/* One element; false: another thread reached it. */
+static bool run_element(const struct count *c, int64_t at, int32_t thread, uint32_t round,
+			bool marks)
+{
+	if (c->round[at] == round && c->owner[at] != thread) {
+		c->owner[at] = marks ? SEVERAL : c->owner[at];
+		return false;
+	}
+	if (marks) {
+		c->round[at] = round;
+		c->owner[at] = thread;
+	}
+	return true;
+}
+
 /* All instances of a side; false: another thread reached one of its elements. */
 static bool run_side(const struct count *c, const struct side *s, uint32_t round,
 		     bool marks, int64_t n_elem)
@@ -180,15 +200,11 @@ static bool run_side(const struct count *c, const struct side *s, uint32_t round
 					  (c->frame[HN_DEVICE_THREAD + 1].i +
 					   block[1] * c->frame[HN_DEVICE_THREAD + 2].i));
 
-		if (at < 0 || at >= n_elem) {
-			continue; /* the bounds' affair */
-		}
-		if (c->round[at] == round && c->owner[at] != thread) {
-			one = false;
-			c->owner[at] = marks ? SEVERAL : c->owner[at];
-		} else if (marks) {
-			c->round[at] = round;
-			c->owner[at] = thread;
+		for (int64_t i = at; holds && i < at + s->run; i++) {
+			if (i >= 0 && i < n_elem) { /* else it is the bounds' affair */
+				one &= run_element(c, i, s->warp ? 0 : thread, round,
+						   marks);
+			}
 		}
 	} while (advance(c, &s->own) && (one || marks));
 	return one;
@@ -239,8 +255,9 @@ enum counted hn_verify_count(struct verify *v, const struct access *a,
 	c.named = HN_NEW_ARRAY(&arena, bool, v->k->n_slot);
 	if (n_elem <= MOST_ELEMENTS && open_side(&c, a, w, &both, &side[0]) &&
 	    open_side(&c, b, w, &both, &side[1]) &&
-	    hn_mul_sat(instances(&c, &both), hn_add_sat(instances(&c, &side[0].own),
-							instances(&c, &side[1].own))) <=
+	    hn_mul_sat(instances(&c, &both),
+		       hn_add_sat(hn_mul_sat(side[0].run, instances(&c, &side[0].own)),
+				  hn_mul_sat(side[1].run, instances(&c, &side[1].own)))) <=
 		    MOST_INSTANCES) {
 		c.frame = HN_NEW_ARRAY(&arena, union hn_value, c.compile.n_frame + 1) + 1;
 		c.owner = calloc((size_t)n_elem, sizeof(c.owner[0]));

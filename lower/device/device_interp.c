@@ -16,9 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lower/device/device_warp.h"
 #include "lower/interp/interp_priv.h"
 
 #define MANY (-2) /* threads */
+#define TOGETHER (-3) /* threads of a warp */
 
 /* Phases count from 1; 0 = never. */
 struct seen {
@@ -60,8 +62,8 @@ struct run {
 /* A compiled node. */
 struct op {
 	const struct hn_device_node *n;
-	const struct hn_cell *e, *at, *from_at;
-	bool waits; /* a barrier is in it */
+	const struct hn_cell *e, *at, *from_at, *warp_at[2];
+	bool waits; /* a barrier is in it, or what a warp does together */
 	const struct op **child;
 };
 
@@ -97,7 +99,12 @@ static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at
 	if (when < r->block_began) {
 		fault(r, "%s[%" PRId64 "] is %s by one block and %s by another", b->name,
 		      at, was, is);
-	} else if (by == MANY) {
+	} else if (r->thread == TOGETHER) {
+		fault(r,
+		      "%s[%" PRId64 "] is %s by thread %" PRId64
+		      " and %s by a warp, with no barrier between",
+		      b->name, at, was, by, is);
+	} else if (by == MANY || by == TOGETHER) {
 		fault(r,
 		      "%s[%" PRId64 "] is %s by several threads and %s by thread %" PRId64
 		      ", with no barrier between",
@@ -210,7 +217,10 @@ static const struct op *compile(struct hn_compile *c, const struct hn_device_nod
 	o->at = n->at != NULL ? hn_interp_compile_index(c, n->at) : NULL;
 	o->from_at =
 		n->copy != NULL ? hn_interp_compile_index(c, n->copy->from_at) : NULL;
-	o->waits = n->kind == HN_DEVICE_BARRIER;
+	for (int i = 0; n->warp != NULL && i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+		o->warp_at[i] = hn_interp_compile_index(c, n->warp->from_at[i]);
+	}
+	o->waits = n->kind == HN_DEVICE_BARRIER || n->warp != NULL;
 	o->child = HN_NEW_ARRAY(c->a, const struct op *, n->n_child + 1);
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		o->child[i] = compile(c, n->child[i]);
@@ -357,6 +367,117 @@ static bool all_take(struct run *r, const struct op *o)
 	return n == r->n_thread;
 }
 
+/* n elements of the thread's, from the index on; of local memory. */
+static void fetch(struct run *r, int32_t buffer, const struct hn_cell *at, int64_t n, void *to)
+{
+	union hn_value *v = to;
+	int64_t from = at->eval(at, r->frame[r->thread]).i;
+
+	for (int64_t e = 0; e < n && r->fault[0] == '\0'; e++) {
+		int64_t i = reach(r, buffer, from + e, false);
+
+		v[e] = i < 0 ? (union hn_value){ 0 }
+			     : hn_interp_get(r->memory[buffer].data, r->d->buffer[buffer].dtype,
+					     i);
+	}
+}
+
+static void run_mma(struct run *r, const struct op *o, int64_t first)
+{
+	const struct hn_device_warp *w = o->n->warp;
+	int64_t n = hn_warp_elements(w->intrin, HN_FRAGMENT_SUM);
+	struct hn_warp_lane lane[HN_WARP];
+
+	for (int64_t l = 0; l < HN_WARP && r->fault[0] == '\0'; l++) {
+		r->thread = first + l;
+		fetch(r, w->from[0], o->warp_at[0],
+		      hn_warp_elements(w->intrin, HN_FRAGMENT_LEFT), lane[l].left);
+		fetch(r, w->from[1], o->warp_at[1],
+		      hn_warp_elements(w->intrin, HN_FRAGMENT_RIGHT), lane[l].right);
+		fetch(r, o->n->buffer, o->at, n, lane[l].sum);
+	}
+	if (r->fault[0] != '\0') {
+		return;
+	}
+	hn_warp_mma(w->intrin, lane);
+	for (int64_t l = 0; l < HN_WARP; l++) {
+		r->thread = first + l;
+		int64_t at = o->at->eval(o->at, r->frame[r->thread]).i;
+
+		for (int64_t e = 0; e < n; e++) {
+			int64_t i = reach(r, o->n->buffer, at + e, true);
+			union hn_value v;
+
+			memcpy(&v, &lane[l].sum[e], sizeof(v));
+			hn_interp_put(r->memory[o->n->buffer].data, w->intrin->sum, i, v);
+		}
+	}
+}
+
+/* Row `row` of matrix i, as a lane says where it lies. */
+static void fetch_row(struct run *r, const struct op *o, int64_t first, int64_t i, int64_t row,
+		      union hn_value *to)
+{
+	int32_t buffer = o->n->warp->from[0];
+	enum hn_dtype type = (enum hn_dtype)r->d->buffer[buffer].dtype;
+	int64_t n = HN_WARP_ROW / (int64_t)hn_dtype_bytes(type);
+	int64_t at = o->warp_at[0]
+			     ->eval(o->warp_at[0],
+				    r->frame[first + hn_warp_lane_of_row(i, row)])
+			     .i;
+
+	r->thread = TOGETHER;
+	for (int64_t e = 0; e < n && r->fault[0] == '\0'; e++) {
+		int64_t k = reach(r, buffer, at + e, false);
+
+		to[e] = k < 0 ? (union hn_value){ 0 }
+			      : hn_interp_get(r->memory[buffer].data, type, k);
+	}
+}
+
+static void run_ldmatrix(struct run *r, const struct op *o, int64_t first)
+{
+	enum hn_dtype type = (enum hn_dtype)r->d->buffer[o->n->buffer].dtype;
+	int64_t each = 4 / (int64_t)hn_dtype_bytes(type);
+	bool trans = o->n->warp->trans;
+
+	for (int64_t i = 0; i < o->n->warp->n_matrix; i++) {
+		union hn_value m[8][HN_WARP_ROW];
+
+		for (int64_t row = 0; row < 8; row++) {
+			fetch_row(r, o, first, i, row, m[row]);
+		}
+		for (int64_t l = 0; l < HN_WARP && r->fault[0] == '\0'; l++) {
+			r->thread = first + l;
+			int64_t at = o->at->eval(o->at, r->frame[r->thread]).i + i * each;
+
+			for (int64_t e = 0; e < each && r->fault[0] == '\0'; e++) {
+				int64_t k = reach(r, o->n->buffer, at + e, true);
+
+				if (k >= 0) {
+					hn_interp_put(r->memory[o->n->buffer].data, type, k,
+						      trans ? m[l % 4 * 2 + e][l / 4]
+							    : m[l / 4][l % 4 * each + e]);
+				}
+			}
+		}
+	}
+}
+
+static void run_warps(struct run *r, const struct op *o)
+{
+	for (int64_t i = 0; i < r->n_thread && r->fault[0] == '\0'; i += HN_WARP) {
+		int64_t first = thread_of(r, i) / HN_WARP * HN_WARP;
+
+		r->fuel -= HN_WARP;
+		if (o->n->kind == HN_DEVICE_MMA) {
+			run_mma(r, o, first);
+		} else {
+			run_ldmatrix(r, o, first);
+		}
+	}
+}
+
 /* All threads of a block, together. */
 static void run_block(struct run *r, const struct op *o)
 {
@@ -365,6 +486,10 @@ static void run_block(struct run *r, const struct op *o)
 
 	if (n->kind == HN_DEVICE_BARRIER) {
 		r->phase++;
+		return;
+	}
+	if (n->warp != NULL) {
+		run_warps(r, o);
 		return;
 	}
 	if (!o->waits) {

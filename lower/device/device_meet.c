@@ -160,7 +160,8 @@ static bool is_one_by_digits(const struct verify *v, const struct access *a,
 	for (uint32_t d = 0; b->copy != NULL && d < b->copy->n_dim; d++) {
 		add_digit(&x, b->stride[d], b->copy->extent[d], false, 0);
 	}
-	return !x.full && is_positional(&x, rest);
+	/* a warp's reads are of threads unlike any: they may not meet at all */
+	return !x.full && (rest != 0 || (!a->warp && !b->warp)) && is_positional(&x, rest);
 }
 
 /* ---- isl */
@@ -248,7 +249,9 @@ bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int3
 	if (w->next != NULL) {
 		m = next(v, m, a, b, w->next->slot);
 	}
-	apart = isl_map_subtract(m, equal_numbers(v, isl_map_copy(m), a, b, first));
+	apart = a->warp || b->warp ? m
+				   : isl_map_subtract(m, equal_numbers(v, isl_map_copy(m),
+								       a, b, first));
 	ret = isl_map_is_empty(apart) !=
 	      isl_bool_false; /* an error is counted elsewhere */
 	isl_map_free(apart);

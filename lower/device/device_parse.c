@@ -88,6 +88,48 @@ static void copy(struct parse *p, struct hn_device_node *n)
 	n->copy = c;
 }
 
+static int32_t element(struct parse *p, const struct hn_expr **at)
+{
+	int32_t buffer = hn_parse_take_buffer(p);
+
+	hn_parse_expect(p, "[");
+	*at = hn_parse_expr(p);
+	hn_parse_expect(p, "]");
+	return buffer;
+}
+
+static void product(struct parse *p, struct hn_device_node *n)
+{
+	struct hn_device_warp *w = HN_NEW(p->a, struct hn_device_warp);
+
+	n->kind = HN_DEVICE_MMA;
+	w->intrin = hn_intrin_of(hn_parse_take(p));
+	if (w->intrin == NULL) {
+		hn_parse_refuse(p, "there is no instruction '%s'", p->word);
+	}
+	n->buffer = element(p, &n->at);
+	for (int i = 0; i < 2; i++) {
+		w->from[i] = element(p, &w->from_at[i]);
+	}
+	n->warp = w;
+}
+
+static void load_matrices(struct parse *p, struct hn_device_node *n)
+{
+	struct hn_device_warp *w = HN_NEW(p->a, struct hn_device_warp);
+
+	n->kind = HN_DEVICE_LDMATRIX;
+	w->n_matrix = hn_parse_accept(p, "x4") ? 4 : hn_parse_accept(p, "x2") ? 2 : 1;
+	if (w->n_matrix == 1) {
+		hn_parse_expect(p, "x1");
+	}
+	w->trans = hn_parse_accept(p, "trans");
+	n->buffer = element(p, &n->at);
+	hn_parse_expect(p, "from");
+	w->from[0] = element(p, &w->from_at[0]);
+	n->warp = w;
+}
+
 static void statement(struct parse *p, struct hn_device_node *n)
 {
 	if (hn_parse_accept(p, "for")) {
@@ -111,13 +153,14 @@ static void statement(struct parse *p, struct hn_device_node *n)
 	} else if (hn_parse_accept(p, "wait")) {
 		n->kind = HN_DEVICE_WAIT;
 		n->extent = hn_parse_take_int(p);
+	} else if (hn_parse_accept(p, "mma")) {
+		product(p, n);
+	} else if (hn_parse_accept(p, "ldmatrix")) {
+		load_matrices(p, n);
 	} else {
 		n->kind = HN_DEVICE_STORE;
 		n->async = hn_parse_accept(p, "async");
-		n->buffer = hn_parse_take_buffer(p);
-		hn_parse_expect(p, "[");
-		n->at = hn_parse_expr(p);
-		hn_parse_expect(p, "]");
+		n->buffer = element(p, &n->at);
 		hn_parse_expect(p, "=");
 		n->e = hn_parse_expr(p);
 	}

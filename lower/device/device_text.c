@@ -15,6 +15,8 @@
  *         async A.shared[thread.x] = A[thread.x]
  *         commit
  *         wait 1
+ *         ldmatrix x4 F[0] from A.shared[(thread.x * 8)]        also: ldmatrix x2 trans F[0] ...
+ *         mma mma_m16n8k16_bf16 C.local[0] F[0] F[8]
  *       }
  *     }
  *
@@ -212,6 +214,21 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 		break;
 	case HN_DEVICE_WAIT:
 		hn_buf_printf(p->buf, "wait %" PRId64, n->extent);
+		break;
+	case HN_DEVICE_MMA:
+		hn_buf_printf(p->buf, "mma %s ", n->warp->intrin->name);
+		put_place(p, n->buffer, n->at);
+		for (int i = 0; i < 2; i++) {
+			hn_buf_putc(p->buf, ' ');
+			put_place(p, n->warp->from[i], n->warp->from_at[i]);
+		}
+		break;
+	case HN_DEVICE_LDMATRIX:
+		hn_buf_printf(p->buf, "ldmatrix x%u %s", n->warp->n_matrix,
+			      n->warp->trans ? "trans " : "");
+		put_place(p, n->buffer, n->at);
+		hn_buf_puts(p->buf, " from ");
+		put_place(p, n->warp->from[0], n->warp->from_at[0]);
 		break;
 	default:
 		hn_bug(__FILE__, __LINE__, "kind of a device node");

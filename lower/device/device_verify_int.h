@@ -29,6 +29,7 @@ struct access {
 	const struct hn_expr *at;	   /* of the first element */
 	const struct hn_device_copy *copy; /* all of its box; NULL: the one */
 	const int64_t *stride;		   /* the box's */
+	bool warp; /* of shared memory, by all threads of a warp, whichever's index it is */
 	const struct path *path;
 	const struct holds *holds;
 	uint32_t pos, stmt; /* order of the text; the statement's number, from 1 */

@@ -61,7 +61,8 @@ static int fragment_check(const struct hn_state *s, const struct hn_step *step,
 			s, step, err, "'%.40s' is no memory of fragments: %s is",
 			step->text != NULL ? step->text : "", HN_INTRIN_MEMORY);
 	}
-	if (st->intrin == NULL || !hn_intrin_is_tile(st->intrin)) {
+	if (st->intrin == NULL || !hn_intrin_is_tile(st->intrin) ||
+	    hn_intrin_is_warp(st->intrin)) {
 		return hn_step_refuse(
 			s, step, err,
 			"no instruction on tiles makes the stage's sum (TE)");

@@ -42,7 +42,10 @@ static int check_loop(const struct hn_state *s, const struct hn_step *step, uint
 	if (it->extent != HN_EXTENT_UNKNOWN && !hn_intrin_takes(in, d, it->extent)) {
 		return hn_step_refuse(s, step, err,
 				      "%s takes %s%" PRId64 " %s, the loop has %" PRId64,
-				      in->name, d == HN_INTRIN_TERMS ? "" : "up to ",
+				      in->name,
+				      d == HN_INTRIN_TERMS || hn_intrin_is_warp(in)
+					      ? ""
+					      : "up to ",
 				      in->most[d], hn_intrin_dim_name(d), it->extent);
 	}
 	return 0;
