@@ -160,7 +160,8 @@ static const struct hn_expr *in_range(struct place *p, const struct bound *q)
 					extent = b->loop->extent;
 				}
 			}
-			if (extent < count[d]) {
+			if (extent < count[d] &&
+			    !(p->warp && first == HN_DEVICE_THREAD && d == 0)) {
 				const struct hn_expr *less = hn_place_binary(
 					p, HN_EXPR_LT,
 					hn_place_var(p, first + (int32_t)d),
@@ -254,8 +255,10 @@ static void piece(struct place *p, const struct hn_node *n, const struct bound *
 	int32_t *slot = hn_place_begin_piece(p, q);
 	struct code c = { 0 };
 
+	p->warp = hn_place_is_warp(p, n);
 	hn_place_code(p, n, &c);
 	hn_place_end_piece(p, q, slot, &c, is_init(n) ? -1 : n->stage, out);
+	p->warp = false;
 }
 
 /* ---- what threads pass together */
@@ -468,6 +471,9 @@ int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
 		.held = HN_NEW_ARRAY(a, struct held, t->dag->n_op),
 		.value = HN_NEW_ARRAY(a, const struct hn_expr *, t->n_loop + 1),
 		.part = HN_NEW_ARRAY(a, const struct part *, t->dag->n_op),
+		.fragment = HN_NEW_ARRAY(a, struct fragment, t->dag->n_op),
+		.digit = HN_NEW_ARRAY(a, uint8_t, t->n_loop + 1),
+		.loop_span = HN_NEW_ARRAY(a, struct hn_span, t->n_loop + 1),
 	};
 
 	if (t->dag->sizes != NULL) {

@@ -57,6 +57,15 @@ struct held {
 	bool threads_inside; /* some thread's loop stands between that and an access */
 };
 
+/* Loops through a tile that a warp holds (place_warp.c). */
+enum digit { DIGIT_NONE, DIGIT_ROW, DIGIT_COLUMN };
+
+/* Results that a warp holds: by which instruction, and which dimensions are its rows and columns. */
+struct fragment {
+	const struct hn_intrin *intrin; /* NULL: no warp does */
+	uint32_t dim[2];
+};
+
 struct place {
 	const struct hn_looptree *t;
 	struct hn_arena *a;
@@ -71,6 +80,12 @@ struct place {
 	const struct phase *phase;
 	bool async;	  /* copies into shared memory need not be there yet */
 	uint32_t n_async; /* such copies so far */
+	struct fragment *fragment; /* [n_stage] */
+	uint8_t *digit;		   /* [n_loop] enum digit */
+	struct hn_span *loop_span; /* [n_loop] */
+	bool any_warp;		   /* the kernel has warps' products */
+	bool warp;		   /* the code at hand is a warp's: all lanes run it */
+	bool in_mma;		   /* an index is of the first element of a tile */
 	/* the kernel at hand */
 	int64_t grid[3], block[3];
 	struct hn_span *span; /* [n_slot] values of each slot */
@@ -131,6 +146,24 @@ void hn_place_combine(struct place *p, int32_t stage, int32_t dst,
 		      const struct hn_expr *at, const struct hn_expr *const *source,
 		      struct code *c);
 void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c);
+
+/* An expression of the op's axes, where the statement runs; the element that it writes. */
+const struct hn_expr *hn_place_in_stmt(struct place *p, const struct hn_node *stmt,
+				       const struct hn_expr *e);
+const struct hn_expr *hn_place_result(struct place *p, const struct hn_node *stmt,
+				      int32_t *ret_buffer);
+
+/* place_warp.c: what the nest has of a warp's; whether n touches it; the value of a loop through a
+ * tile whose iterations of the lane's own `slot` counts. */
+void hn_place_warp_survey(struct place *p, const struct hn_node *nest);
+bool hn_place_is_warp(struct place *p, const struct hn_node *n);
+const struct hn_expr *hn_place_lane_value(struct place *p, enum digit digit, int32_t slot);
+/* Elements that a lane holds of the stage, and the one at x[n_dim] of the buffer. */
+int64_t hn_place_fragment_size(struct place *p, int32_t stage);
+const struct hn_expr *hn_place_fragment(struct place *p, int32_t stage,
+					const struct hn_expr *const *x);
+/* The loops from n on where they are a warp's product; false: they are not. */
+bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c);
 
 /* place_survey.c: the grid, and where the tensors of the nest lie. */
 void hn_place_survey(struct place *p, const struct hn_node *nest);

@@ -140,8 +140,11 @@ static void make_buffers(struct place *p, int32_t stage, int64_t n_copy)
 	struct held *h = &p->held[stage];
 	int64_t n = n_copy;
 
-	for (uint32_t d = 0; d < b->n_dim; d++) {
+	for (uint32_t d = 0; d < b->n_dim && p->fragment[stage].intrin == NULL; d++) {
 		n = hn_mul_sat(n, b->extent[d]);
+	}
+	if (p->fragment[stage].intrin != NULL) {
+		n = hn_mul_sat(n, hn_place_fragment_size(p, stage));
 	}
 	h->made = true;
 	h->buffer = (int32_t)p->n_buffer;
@@ -186,6 +189,9 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 	for (uint32_t d = 0; d < b->n_dim; d++) {
 		size = hn_mul_sat(size, b->extent[d]);
 	}
+	if (p->fragment[stage].intrin != NULL) {
+		size = hn_place_fragment_size(p, stage);
+	}
 	at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, size));
 	const struct hn_expr *x[HN_DAG_MAX_RANK];
 
@@ -193,12 +199,18 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 		const struct hn_expr *min = hn_place_value(p, b->min[d], stage);
 
 		x[d] = hn_place_binary(p, HN_EXPR_SUB, axis[d], min);
+		if (p->fragment[stage].intrin != NULL) {
+			continue;
+		}
 		if (d + 1 == b->n_dim && b->swizzle.bits > 0) {
 			x[d] = turned(p, &b->swizzle, x[b->swizzle.row_dim], x[d]);
 		}
 		at = hn_place_binary(p, HN_EXPR_ADD, at,
 				     hn_place_binary(p, HN_EXPR_MUL, x[d],
 						     hn_place_int(p, b->stride[d])));
+	}
+	if (p->fragment[stage].intrin != NULL && p->rc == 0) {
+		at = hn_place_binary(p, HN_EXPR_ADD, at, hn_place_fragment(p, stage, x));
 	}
 	*ret_buffer = h->buffer;
 	return p->rc == 0 ? hn_simplify(at, p->span, p->n_slot, p->a)
@@ -336,21 +348,45 @@ static void add_update(struct place *p, const struct hn_node *n, const struct hn
 	hn_place_combine(p, n->stage, dst, at, source, c);
 }
 
-void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
+/* The op's axes in the kernel's slots, where the statement runs. */
+static const struct hn_expr **axes(struct place *p, const struct hn_node *n)
 {
 	const struct hn_op *op = p->t->dag->op[n->stage];
 	uint32_t n_axis = op->n_spatial + op->n_reduce;
 	const struct hn_expr **axis =
 		HN_NEW_ARRAY(p->a, const struct hn_expr *, n_axis + 1);
-	struct rewrite r = { .p = p, .stage = n->stage, .axis = axis };
-	const struct hn_expr *guard = NULL, *at;
-	struct code inner = { 0 };
-	int32_t dst;
 
 	for (uint32_t d = 0; d < n_axis; d++) {
 		axis[d] = n->axis[d] == NULL ? NULL
 					     : hn_place_value(p, n->axis[d], n->stage);
 	}
+	return axis;
+}
+
+const struct hn_expr *hn_place_in_stmt(struct place *p, const struct hn_node *stmt,
+				       const struct hn_expr *e)
+{
+	struct rewrite r = { .p = p, .stage = stmt->stage, .axis = axes(p, stmt) };
+
+	return hn_simplify_data(hn_expr_map(e, rewrite_node, &r, p->a), p->span, p->n_slot,
+				p->a);
+}
+
+const struct hn_expr *hn_place_result(struct place *p, const struct hn_node *stmt,
+				      int32_t *ret_buffer)
+{
+	return hn_place_element(p, stmt->stage, axes(p, stmt), ret_buffer);
+}
+
+void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
+{
+	const struct hn_op *op = p->t->dag->op[n->stage];
+	const struct hn_expr **axis = axes(p, n);
+	struct rewrite r = { .p = p, .stage = n->stage, .axis = axis };
+	const struct hn_expr *guard = NULL, *at;
+	struct code inner = { 0 };
+	int32_t dst;
+
 	for (uint32_t i = 0; i < n->n_guard; i++) {
 		guard = all_of(p, guard,
 			       hn_simplify(hn_place_value(p, n->guard[i], n->stage),
@@ -389,8 +425,15 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 	}
 }
 
-static enum hn_device_how how(const struct hn_node *n)
+/* What a lane holds is in registers, which no index chooses among. */
+static enum hn_device_how how(const struct place *p, const struct hn_node *n)
 {
+	if (p->warp && p->digit[n->loop] == DIGIT_COLUMN) {
+		return HN_DEVICE_LANES;
+	}
+	if (p->warp && n->iter_kind == HN_ITER_SPATIAL) {
+		return HN_DEVICE_UNROLLED;
+	}
 	return n->ann == HN_ANN_VECTORIZE			     ? HN_DEVICE_LANES
 	       : n->ann == HN_ANN_UNROLL || n->ann == HN_ANN_VTHREAD ? HN_DEVICE_UNROLLED
 								     : HN_DEVICE_IN_ORDER;
@@ -400,15 +443,24 @@ void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
 {
 	struct code inner = { 0 };
 	bool loop = n->kind == HN_NODE_LOOP && n->extent > 1;
+	int64_t extent = n->extent;
 	int32_t slot = 0;
 
 	if (n->kind == HN_NODE_STMT) {
 		hn_place_stmt(p, n, c);
 		return;
 	}
+	if (n->kind == HN_NODE_LOOP && p->warp && hn_place_product(p, n, c)) {
+		return;
+	}
 	if (n->kind == HN_NODE_LOOP) {
-		slot = loop ? hn_place_slot(p, HN_I32, n->extent) : 0;
-		p->value[n->loop] = loop ? hn_place_var(p, slot) : hn_place_int(p, 0);
+		extent = p->warp && p->digit[n->loop] != DIGIT_NONE ? 2 : n->extent;
+		slot = loop ? hn_place_slot(p, HN_I32, extent) : 0;
+		p->value[n->loop] =
+			!loop		      ? hn_place_int(p, 0)
+			: extent != n->extent ? hn_place_lane_value(
+							p, (enum digit)p->digit[n->loop], slot)
+					      : hn_place_var(p, slot);
 	}
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		const struct hn_node *child = n->child[i];
@@ -423,9 +475,9 @@ void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
 			p, c,
 			*hn_place_wrap(p,
 				       (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
-								.how = how(n),
+								.how = how(p, n),
 								.slot = slot,
-								.extent = n->extent },
+								.extent = extent },
 				       &inner));
 	}
 }

@@ -130,4 +130,5 @@ void hn_place_survey(struct place *p, const struct hn_node *nest)
 
 	survey_node(&v, nest);
 	choose_memories(p);
+	hn_place_warp_survey(p, nest);
 }

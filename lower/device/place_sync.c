@@ -58,6 +58,12 @@ static void see(const struct hn_device_node *n, struct touched *t)
 	if (n->copy != NULL) {
 		t->read[n->copy->from] = true;
 	}
+	if (n->warp != NULL) {
+		t->wrote[n->buffer] = true;
+		for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+			t->read[n->warp->from[i]] = true;
+		}
+	}
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		see(n->child[i], t);
 	}
