@@ -5,6 +5,7 @@
 #include "loopstate/state/derive.h"
 
 #include "base/arith.h"
+#include "loopstate/dag/size.h"
 
 struct pack {
 	int32_t to; /* the packed op */
@@ -59,6 +60,19 @@ static const struct hn_expr *zero_of(enum hn_dtype t, struct hn_arena *a)
 						   : hn_expr_int(0, t, a);
 }
 
+/* Where the operand ends along dimension d, if a block of len may go past it; else NULL. */
+static const struct hn_expr *end_of(const struct hn_op *op, uint32_t d, int64_t len,
+				    struct hn_arena *a)
+{
+	const struct hn_expr *form = hn_op_extent(op, d);
+
+	if (form != NULL) {
+		/* blocks of one, and a dimension kept whole, end where it does */
+		return len > 1 && len < op->shape[d] ? form : NULL;
+	}
+	return op->shape[d] % len != 0 ? hn_expr_int(op->shape[d], HN_I32, a) : NULL;
+}
+
 /* What the packed op holds at its axes: 0 beyond the operand's end. */
 static const struct hn_expr *pack_body(const struct pack *p, int32_t from,
 				       const struct hn_axis *axis, struct hn_arena *a)
@@ -78,8 +92,10 @@ static const struct hn_expr *pack_body(const struct pack *p, int32_t from,
 				hn_expr_var((int32_t)in, HN_I32, axis[in].name, a), a);
 			in++;
 		}
-		if (op->shape[d] % p->len[d] != 0) {
-			const struct hn_expr *c = int_op(HN_EXPR_LT, x, op->shape[d], a);
+		const struct hn_expr *end = end_of(op, d, p->len[d], a);
+
+		if (end != NULL) {
+			const struct hn_expr *c = hn_expr_binary(HN_EXPR_LT, x, end, a);
 
 			inside = inside == NULL
 					 ? c
@@ -96,6 +112,33 @@ static const struct hn_expr *pack_body(const struct pack *p, int32_t from,
 	const struct hn_expr *arg[3] = { inside, load, zero_of(t, a) };
 
 	return hn_expr_with_args(&like, arg, 3, a);
+}
+
+/* The packed op's extents where sizes decide the operand's: so many blocks as have elements. */
+static const struct hn_expr *const *pack_extents(const struct pack *p, const int64_t *shape,
+						 struct hn_arena *a)
+{
+	const struct hn_expr **extent = HN_NEW_ARRAY(a, const struct hn_expr *, p->n_dim);
+
+	for (uint32_t d = 0, in = p->from->n_dim; d < p->from->n_dim; d++) {
+		const struct hn_expr *form = hn_op_extent(p->from, d);
+		bool whole = p->len[d] >= p->from->shape[d];
+		const struct hn_expr *blocks = hn_expr_int(shape[d], HN_I32, a);
+
+		if (form != NULL && p->len[d] == 1) {
+			blocks = form;
+		} else if (form != NULL && !whole) {
+			blocks = int_op(HN_EXPR_ADD, form, p->len[d] - 1, a);
+			blocks = hn_size_form(int_op(HN_EXPR_FLOORDIV, blocks, p->len[d], a), a);
+		}
+		extent[d] = blocks;
+		if (p->len[d] > 1) {
+			extent[in] = form != NULL && whole ? form
+							   : hn_expr_int(shape[in], HN_I32, a);
+			in++;
+		}
+	}
+	return extent;
 }
 
 static const struct hn_op *pack_op(const struct hn_state *state, const struct pack *p,
@@ -126,6 +169,8 @@ static const struct hn_op *pack_op(const struct hn_state *state, const struct pa
 		.n_spatial = p->n_dim,
 		.axis = axis,
 		.body = body,
+		.sizes = old->sizes,
+		.extent = old->sizes != NULL ? pack_extents(p, shape, a) : NULL,
 	};
 	op->id = hn_derive_id(state->dag, op->name, a);
 	return op;

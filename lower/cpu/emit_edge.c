@@ -185,6 +185,7 @@ void hn_emit_one_tile(struct emit *e, struct emit_nest *n)
 
 	f.t.guard = HN_NEW_ARRAY(e->a, struct emit_val, f.t.n_point);
 	f.t.loose = HN_NEW_ARRAY(e->a, struct emit_val, f.t.n_point);
+	f.t.spare = HN_NEW_ARRAY(e->a, bool, f.t.n_point);
 	find_tests(e, &f);
 	hn_emit_no_point(e, n);
 	choose_edges(e, &f);

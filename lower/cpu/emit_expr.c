@@ -229,7 +229,7 @@ static struct emit_val cast(struct emit *e, const struct hn_expr *x)
 /* Only the wanted side may be evaluated: the other is masked. */
 static struct emit_val one_side(struct emit *e, const struct hn_expr *x)
 {
-	bool known;
+	bool known, spare = e->spare;
 	struct emit_val c = hn_emit_value(e, x->arg[0]), outer = e->mask;
 
 	if (hn_emit_is_const_bool(c, &known)) {
@@ -237,6 +237,7 @@ static struct emit_val one_side(struct emit *e, const struct hn_expr *x)
 	}
 	struct emit_val mask = of_lane(e, outer);
 
+	e->spare = false;
 	e->mask = hn_emit_and(e, mask, c);
 	struct emit_val t = hn_emit_value(e, x->arg[1]);
 
@@ -244,6 +245,7 @@ static struct emit_val one_side(struct emit *e, const struct hn_expr *x)
 	struct emit_val f = hn_emit_value(e, x->arg[2]);
 
 	e->mask = outer;
+	e->spare = spare;
 	return hn_emit_select(e, c, t, f);
 }
 

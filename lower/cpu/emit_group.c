@@ -126,11 +126,14 @@ static struct emit_val group_of(struct emit *e, const struct hn_expr *factor,
 		return hn_emit_load_group(e, factor, terms);
 	}
 	struct emit_val c = hn_emit_value(e, factor->arg[0]), outer = e->mask;
+	bool spare = e->spare;
 
+	e->spare = false;
 	e->mask = hn_emit_and(e, outer, c);
 	struct emit_val v = group_of(e, factor->arg[1], terms);
 
 	e->mask = outer;
+	e->spare = spare;
 	LLVMTypeRef type = LLVMTypeOf(v.v);
 
 	type = v.vec ? LLVMGetElementType(type) : type;

@@ -35,12 +35,12 @@ static bool lane_forms(struct emit *e, const struct hn_expr *x, struct hn_linear
 	return true;
 }
 
-static LLVMValueRef const_lanes(struct emit *e, const int64_t *c, int64_t sign)
+static LLVMValueRef const_lanes(struct emit *e, LLVMTypeRef type, const int64_t *c, int64_t sign)
 {
 	LLVMValueRef lane[EMIT_MAX_LANES];
 
 	for (uint32_t k = 0; k < e->n_lane; k++) {
-		lane[k] = hn_emit_const(e, sign * c[k]);
+		lane[k] = LLVMConstInt(type, (uint64_t)(sign * c[k]), 1);
 	}
 	return LLVMConstVector(lane, e->n_lane);
 }
@@ -79,7 +79,7 @@ struct emit_val hn_emit_index_value(struct emit *e, const struct hn_expr *x)
 	}
 	f.c = 0;
 	LLVMValueRef base = hn_emit_splat(e, scalar(hn_emit_lin_value(e, &f)));
-	LLVMValueRef v = LLVMBuildAdd(e->b, base, const_lanes(e, c, 1), "");
+	LLVMValueRef v = LLVMBuildAdd(e->b, base, const_lanes(e, e->i64, c, 1), "");
 
 	return (struct emit_val){
 		LLVMBuildTrunc(e->b, v, LLVMVectorType(type, e->n_lane), ""), true
@@ -94,6 +94,20 @@ static const LLVMRealPredicate real_pred[] = { LLVMRealOEQ, LLVMRealUNE, LLVMRea
 static struct emit_val truth(struct emit *e, bool v)
 {
 	return scalar(LLVMConstInt(e->i1, v, 0));
+}
+
+/* What the lanes are compared in: i32 where no number needs more, for a vector has twice as many. */
+static LLVMTypeRef compare_type(struct emit *e, const struct hn_linear *terms, const int64_t *c)
+{
+	int64_t lo, hi;
+	bool narrow;
+
+	hn_linear_range(terms, &lo, &hi);
+	narrow = lo >= INT32_MIN && hi <= INT32_MAX;
+	for (uint32_t k = 0; k < e->n_lane; k++) {
+		narrow = narrow && -c[k] >= INT32_MIN && -c[k] <= INT32_MAX;
+	}
+	return narrow ? e->i32 : e->i64;
 }
 
 /* A comparison of lanes that share their terms. */
@@ -116,10 +130,12 @@ static struct emit_val compare_lanes(struct emit *e, uint8_t op, struct hn_linea
 			    : (struct emit_val){ LLVMConstVector(lane, e->n_lane), true };
 	}
 	f->c = 0;
-	LLVMValueRef base = hn_emit_splat(e, scalar(hn_emit_lin_value(e, f)));
+	LLVMTypeRef type = compare_type(e, f, c);
+	LLVMValueRef base = LLVMBuildTrunc(e->b, hn_emit_lin_value(e, f), type, "");
 
-	return (struct emit_val){ LLVMBuildICmp(e->b, hn_emit_predicate(op), base,
-						const_lanes(e, c, -1), ""),
+	return (struct emit_val){ LLVMBuildICmp(e->b, hn_emit_predicate(op),
+						hn_emit_splat(e, scalar(base)),
+						const_lanes(e, type, c, -1), ""),
 				  true };
 }
 

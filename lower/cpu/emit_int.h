@@ -173,6 +173,7 @@ struct emit {
 	uint32_t n_lane, n_active; /* width of vectors, and how many lanes count */
 	int32_t lane;		   /* >= 0: scalar code for that lane */
 	struct emit_val mask;	   /* v NULL = no condition */
+	bool spare; /* the kernel's own buffers have room for what the mask leaves out */
 	uint32_t n_fact;
 	const struct emit_fact *fact;
 	struct emit_turn *turn; /* NULL = none */
@@ -364,6 +365,12 @@ LLVMValueRef hn_emit_pointer(struct emit *e, const struct emit_address *x, uint3
 /* p where the condition holds (NULL = always), else scratch of 512 bytes. */
 LLVMValueRef hn_emit_guarded(struct emit *e, LLVMValueRef p, LLVMValueRef cond);
 
+/* The condition of lane k; NULL = always. */
+LLVMValueRef hn_emit_mask_of_lane(struct emit *e, uint32_t k);
+
+/* No mask for an access that needs none (emit_room.c); returns what is to be put back. */
+struct emit_val hn_emit_spare_mask(struct emit *e, int32_t op, const struct hn_expr *const *index);
+
 /* n elements at p; mask (NULL = all) says which may be touched, the others are 0. */
 LLVMValueRef hn_emit_load_row(struct emit *e, const struct emit_address *x,
 			      LLVMValueRef p, uint32_t n, LLVMValueRef mask);
@@ -415,6 +422,7 @@ struct emit_turn {
 	struct emit_var *var;
 	int64_t first; /* var->add at the first point */
 	uint32_t count;
+	bool still; /* the mask of a lane is the same at all points */
 	uint32_t n;
 	struct {
 		const struct hn_expr *load;

@@ -192,7 +192,7 @@ bool hn_emit_live_trips(struct emit *e, const struct emit_nest *n, uint32_t i,
 	uint32_t n_inner = 0;
 
 	/* The loop whose iterations lie in the lanes runs inside of all, wherever it stands. */
-	for (uint32_t k = 0; k < n->n_dim; k++) {
+	for (uint32_t k = 0; k < n->n_dim && &n->dim[i] != n->across; k++) {
 		if (n->dim[k].reduce && k != i && (k > i || &n->dim[k] == n->across)) {
 			if (n_inner == MOST_INNER) {
 				return false;

@@ -146,8 +146,7 @@ LLVMValueRef hn_emit_guarded(struct emit *e, LLVMValueRef p, LLVMValueRef cond)
 	return cond ? LLVMBuildSelect(e->b, cond, p, sink(e), "") : p;
 }
 
-/* The condition of lane k; NULL = always. */
-static LLVMValueRef mask_of_lane(struct emit *e, uint32_t k)
+LLVMValueRef hn_emit_mask_of_lane(struct emit *e, uint32_t k)
 {
 	if (!e->mask.v || !e->mask.vec) {
 		return e->mask.v;
@@ -162,7 +161,7 @@ static LLVMValueRef mask_any(struct emit *e)
 		return e->mask.v;
 	}
 	if (e->lane >= 0) {
-		return mask_of_lane(e, (uint32_t)e->lane);
+		return hn_emit_mask_of_lane(e, (uint32_t)e->lane);
 	}
 	LLVMValueRef m = e->mask.v;
 
@@ -264,7 +263,7 @@ static LLVMValueRef load_lanes(struct emit *e, const struct emit_address *x)
 	LLVMValueRef v = LLVMGetPoison(LLVMVectorType(x->type, e->n_lane));
 
 	for (uint32_t k = 0; k < e->n_active; k++) {
-		LLVMValueRef one = load_element(e, x, k, mask_of_lane(e, k));
+		LLVMValueRef one = load_element(e, x, k, hn_emit_mask_of_lane(e, k));
 
 		v = LLVMBuildInsertElement(e->b, v, one, LLVMConstInt(e->i32, k, 0), "");
 	}
@@ -305,7 +304,12 @@ struct emit_val hn_emit_load(struct emit *e, const struct hn_expr *load)
 	struct emit_address x;
 
 	find_address(e, load->ref, load->out, load->arg, &x);
-	return load_address(e, load, &x);
+
+	struct emit_val mask = hn_emit_spare_mask(e, load->ref, load->arg);
+	struct emit_val r = load_address(e, load, &x);
+
+	e->mask = mask;
+	return r;
 }
 
 struct emit_val hn_emit_load_group(struct emit *e, const struct hn_expr *load, int64_t n)
@@ -338,8 +342,14 @@ struct emit_val hn_emit_load_at(struct emit *e, int32_t op, int32_t out,
 
 	e->axis = NULL;
 	find_address(e, op, out, index, &x);
+
+	struct emit_val mask = hn_emit_spare_mask(e, op, index);
+
 	e->axis = axis;
-	return load_address(e, NULL, &x);
+	struct emit_val r = load_address(e, NULL, &x);
+
+	e->mask = mask;
+	return r;
 }
 
 static void store_element(struct emit *e, const struct emit_address *x, uint32_t k,
@@ -377,6 +387,9 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 
 	e->axis = NULL;
 	find_address(e, op, out, index, &x);
+
+	struct emit_val mask = hn_emit_spare_mask(e, op, index);
+
 	e->axis = axis;
 	if (x.pattern != EMIT_UNIFORM) {
 		v.v = hn_emit_splat(e, v);
@@ -385,6 +398,7 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 	v.v = hn_emit_to_memory(e, x.dtype, v.v);
 	if (x.pattern == EMIT_CONTIGUOUS) {
 		store_vector(e, &x, v.v);
+		e->mask = mask;
 		return;
 	}
 	for (uint32_t k = 0; k < (x.pattern == EMIT_UNIFORM ? 1 : e->n_active); k++) {
@@ -396,6 +410,7 @@ void hn_emit_store_at(struct emit *e, int32_t op, int32_t out,
 		}
 		store_element(e, &x, k, one,
 			      x.pattern == EMIT_UNIFORM ? mask_any(e)
-							: mask_of_lane(e, k));
+							: hn_emit_mask_of_lane(e, k));
 	}
+	e->mask = mask;
 }

@@ -189,6 +189,7 @@ struct emit_tile {
 	uint32_t n_clamp;	/* loops whose points past the end are the last one */
 	struct emit_clamp *clamp;
 	struct emit_val *loose; /* [n_point] guard, less what clamps see to */
+	bool *spare;		/* [n_point] guard keeps from nothing but spare elements */
 	LLVMValueRef *acc;	/* [n_acc] */
 };
 
@@ -197,6 +198,22 @@ void hn_emit_tile_form(struct emit *e, struct emit_tile *t);
 
 /* No lane of point p counts. */
 bool hn_emit_is_dead(const struct emit_tile *t, uint32_t p);
+
+/* The term where the reduction loops now stand, at all points; m: which accumulator across lanes. */
+void hn_emit_all_points(struct emit *e, struct emit_tile *t, uint32_t m);
+
+/* What is emitted between the two runs only when the condition holds. */
+struct emit_some {
+	LLVMBasicBlockRef before, join;
+	LLVMValueRef *kept;
+};
+struct emit_some hn_emit_begin_some(struct emit *e, struct emit_tile *t, LLVMValueRef condition);
+void hn_emit_end_some(struct emit *e, struct emit_tile *t, const struct emit_some *s);
+
+LLVMValueRef hn_emit_is_less(struct emit *e, LLVMValueRef x, LLVMValueRef y);
+
+/* emit_across.c: the loop n->across. */
+void hn_emit_across(struct emit *e, struct emit_tile *t);
 
 /* emit_edge.c: emit the tile that the nest's dims now describe. */
 void hn_emit_one_tile(struct emit *e, struct emit_nest *n);
@@ -246,6 +263,9 @@ bool hn_emit_is_size_guard(const struct emit *e, const struct hn_expr *g);
  * reduction loops that the tile is summed over. */
 LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop,
 			  const struct emit_nest *n, uint32_t i);
+
+/* Whether guard g would hold at the current point if sizes were the largest (emit_room.c). */
+bool hn_emit_is_spare(struct emit *e, const struct hn_expr *g);
 
 /* Of reduction dim i in a tile: in the first `full` iterations guards on reductions hold at
  * all points of the dims inside, in those from `live` on at none; exact: they are one number,

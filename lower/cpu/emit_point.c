@@ -65,6 +65,7 @@ void hn_emit_set_point(struct emit *e, struct emit_nest *n, uint32_t p)
 {
 	e->epoch++;
 	e->mask = (struct emit_val){ 0 };
+	e->spare = false;
 	e->n_let = 0;
 	if (n->n_chain) {
 		uint32_t vectors = (uint32_t)hn_ceildiv(chain_now(n), n->w);
@@ -94,6 +95,7 @@ void hn_emit_no_point(struct emit *e, struct emit_nest *n)
 		}
 	}
 	e->mask = (struct emit_val){ 0 };
+	e->spare = false;
 	e->n_lane = e->n_active = 1;
 	e->lane = 0;
 	e->epoch++;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
+void hn_emit_all_points(struct emit *e, struct emit_tile *t, uint32_t m)
 {
 	for (uint32_t p = 0; p < t->n_point; p++) {
 		uint32_t active = e->n_active;
@@ -24,6 +24,7 @@ static void all_points(struct emit *e, struct emit_tile *t, uint32_t m)
 		}
 		hn_emit_clamp(e, t);
 		e->mask = t->loose[p];
+		e->spare = t->spare[p];
 		(t->grouped ? hn_emit_group : hn_emit_update)(
 			e, t, t->acc + (size_t)(p * t->n->n_across + m) * t->n_out);
 		hn_emit_unclamp(e, t);
@@ -67,132 +68,24 @@ static LLVMValueRef *accumulators(struct emit *e, const struct emit_tile *t)
 	return copy;
 }
 
-/* What is emitted between the two runs only when the condition holds. */
-struct some {
-	LLVMBasicBlockRef before, join;
-	LLVMValueRef *kept;
-};
-
-static struct some begin_some(struct emit *e, struct emit_tile *t, LLVMValueRef condition)
+struct emit_some hn_emit_begin_some(struct emit *e, struct emit_tile *t, LLVMValueRef condition)
 {
 	LLVMBasicBlockRef some = hn_emit_block(e, "some");
-	struct some s = { LLVMGetInsertBlock(e->b), hn_emit_block(e, "none"), accumulators(e, t) };
+	struct emit_some s = { LLVMGetInsertBlock(e->b), hn_emit_block(e, "none"), accumulators(e, t) };
 
 	LLVMBuildCondBr(e->b, condition, some, s.join);
 	enter_block(e, t, some, s.kept);
 	return s;
 }
 
-static void end_some(struct emit *e, struct emit_tile *t, const struct some *s)
+void hn_emit_end_some(struct emit *e, struct emit_tile *t, const struct emit_some *s)
 {
 	join_blocks(e, t, s->join, s->before, s->kept);
 }
 
-static LLVMValueRef is_less(struct emit *e, LLVMValueRef x, LLVMValueRef y)
+LLVMValueRef hn_emit_is_less(struct emit *e, LLVMValueRef x, LLVMValueRef y)
 {
 	return LLVMBuildICmp(e->b, LLVMIntSLT, x, y, "");
-}
-
-/* Iterations begin..end - 1, at least one, of a loop across lanes: one vector for each of
- * n_across accumulators. */
-static void across_trips(struct emit *e, struct emit_tile *t, LLVMValueRef begin, LLVMValueRef end,
-			 uint32_t n_across)
-{
-	struct emit_nest *n = t->n;
-	struct emit_dim *d = n->across;
-	struct emit_var *var = &e->var[d->loop];
-	int64_t step = (int64_t)n->w * n_across;
-	struct emit_loop loop;
-
-	hn_emit_loop_begin(e, begin, end, t->n_acc, t->acc, &loop);
-	*var = (struct emit_var){
-		loop.iv, step, 0, 0, d->extent / step - 1, e->fn->depth, n->lane[0]
-	};
-	for (uint32_t m = 0; m < n_across; m++) {
-		var->add = (int64_t)m * n->w;
-		all_points(e, t, m);
-	}
-	hn_emit_loop_end(e, &loop, t->acc);
-	*var = (struct emit_var){ .lane = n->lane[0] };
-}
-
-/* The whole vectors of a loop across lanes that a condition ends: those in which it holds, in
- * n_across accumulators, then one at a time.  Returns the iterations they are; what is left runs
- * where *ret_left holds. */
-static int64_t across_ragged(struct emit *e, struct emit_tile *t, const struct emit_ragged *r,
-			     LLVMValueRef *ret_left)
-{
-	struct emit_nest *n = t->n;
-	uint64_t old = n->zero_true;
-	int64_t vectors = n->across->extent / n->w;
-	LLVMValueRef begin = hn_emit_const(e, 0), w = hn_emit_const(e, n->w), end;
-	struct some some;
-
-	if (r->full && vectors >= n->n_across) {
-		end = hn_emit_place(e, HN_LINEAR_DIV, r->full,
-				    hn_emit_const(e, (int64_t)n->w * n->n_across), r->depth);
-		some = begin_some(e, t, is_less(e, begin, end));
-		n->zero_true |= r->holds;
-		across_trips(e, t, begin, end, n->n_across);
-		n->zero_true = old;
-		end_some(e, t, &some);
-		begin = hn_emit_place(e, HN_LINEAR_MUL, end, hn_emit_const(e, n->n_across), r->depth);
-	}
-	if (vectors > 0) {
-		end = hn_emit_place(e, HN_LINEAR_ADD, r->live, hn_emit_const(e, n->w - 1), r->depth);
-		end = hn_emit_place(e, HN_LINEAR_DIV, end, w, r->depth);
-		end = hn_emit_place(e, HN_LINEAR_EXPR + HN_EXPR_MIN, end, hn_emit_const(e, vectors),
-				    r->depth);
-		some = begin_some(e, t, is_less(e, begin, end));
-		across_trips(e, t, begin, end, 1);
-		end_some(e, t, &some);
-	}
-	*ret_left = is_less(e, hn_emit_const(e, vectors * n->w), r->live);
-	return vectors * n->w;
-}
-
-/* The loop that runs across lanes: full vectors in n_across accumulators, then what is
- * left. */
-static void across_loop(struct emit *e, struct emit_tile *t)
-{
-	struct emit_nest *n = t->n;
-	struct emit_dim *d = n->across;
-	struct emit_var *var = &e->var[d->loop];
-	uint32_t w = n->w;
-	int64_t step = (int64_t)w * n->n_across, done = d->extent / step * step;
-	LLVMValueRef left = NULL;
-	struct emit_ragged ragged;
-	struct some some;
-
-	for (uint32_t k = 0; k < w; k++) {
-		n->lane[0][k] = k;
-	}
-	bool ends = hn_emit_ragged_trips(e, n, (uint32_t)(d - n->dim), &ragged);
-
-	e->n_active = w;
-	if (ends) {
-		done = across_ragged(e, t, &ragged, &left);
-	} else if (done > 0) {
-		across_trips(e, t, hn_emit_const(e, 0), hn_emit_const(e, done / step), n->n_across);
-	}
-	*var = (struct emit_var){ .lane = n->lane[0] };
-	uint32_t m = 0;
-
-	if (left && done < d->extent) {
-		some = begin_some(e, t, left);
-	}
-	for (int64_t at = done; at < d->extent; at += w, m++) {
-		var->add = at;
-		e->n_active = (uint32_t)(d->extent - at < w ? d->extent - at : w);
-		for (uint32_t k = e->n_active; k < w; k++) {
-			n->lane[0][k] = 0;
-		}
-		all_points(e, t, m);
-	}
-	if (left && done < d->extent) {
-		end_some(e, t, &some);
-	}
-	*var = (struct emit_var){ 0 };
 }
 
 /* Iterations begin..end - 1 of dim i's loop, `block` of the dim's each. */
@@ -246,9 +139,9 @@ static void reduction_inside(struct emit *e, struct emit_tile *t, uint32_t i)
 
 	if (i == n->n_dim) {
 		if (n->across) {
-			across_loop(e, t);
+			hn_emit_across(e, t);
 		} else {
-			all_points(e, t, 0);
+			hn_emit_all_points(e, t, 0);
 		}
 		return;
 	}
@@ -281,7 +174,7 @@ static void part_between(struct emit *e, struct emit_tile *t, uint32_t i, LLVMVa
 {
 	struct emit_dim *d = &t->n->dim[i];
 	struct emit_var *var = &e->var[d->loop];
-	struct some some = begin_some(e, t, is_less(e, begin, end));
+	struct emit_some some = hn_emit_begin_some(e, t, hn_emit_is_less(e, begin, end));
 	int64_t whole = d->block;
 	struct emit_loop loop;
 
@@ -300,7 +193,7 @@ static void part_between(struct emit *e, struct emit_tile *t, uint32_t i, LLVMVa
 	hn_emit_loop_end(e, &loop, t->acc);
 	d->block = whole;
 	*var = (struct emit_var){ 0 };
-	end_some(e, t, &some);
+	hn_emit_end_some(e, t, &some);
 }
 
 /* Where sizes end the reduction: whole blocks in which all guards hold, then one iteration at
@@ -390,7 +283,7 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 {
 	struct emit_nest *n = t->n;
 	bool grouped = t->grouped, sure = t->sure;
-	struct some some;
+	struct emit_some some;
 	struct emit_zero z;
 
 	while (i < n->n_dim &&
@@ -404,7 +297,7 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 	hn_emit_zero_test(e, n, i, /* every= */ t->n_clamp > 0, &z);
 	if (!z.never) {
 		if (z.any) {
-			some = begin_some(e, t, z.any);
+			some = hn_emit_begin_some(e, t, z.any);
 		}
 		if (z.all) {
 			full_and_edge(e, t, i, &z);
@@ -412,7 +305,7 @@ void hn_emit_reduction(struct emit *e, struct emit_tile *t, uint32_t i)
 			reduction_inside(e, t, i);
 		}
 		if (z.any) {
-			end_some(e, t, &some);
+			hn_emit_end_some(e, t, &some);
 		}
 	}
 	n->zero_true = z.old_true;

@@ -156,8 +156,10 @@ static LLVMValueRef *turn_block(struct emit *e, const struct emit_address *x)
 	for (uint32_t k = 0; k < n; k++) {
 		row[k] = LLVMGetPoison(LLVMVectorType(x->type, n));
 		if (k < e->n_active) {
-			row[k] = hn_emit_load_row(
-				e, x, hn_emit_pointer(e, x, k, 0, !mask), n, mask);
+			LLVMValueRef cond = hn_emit_mask_of_lane(e, k);
+			LLVMValueRef p = hn_emit_pointer(e, x, k, 0, !mask && !cond);
+
+			row[k] = hn_emit_load_row(e, x, hn_emit_guarded(e, p, cond), n, mask);
 		}
 	}
 	for (uint32_t d = n / 2; d >= 1; d /= 2) {
@@ -202,7 +204,9 @@ struct emit_val hn_emit_load_strided(struct emit *e, const struct hn_expr *load,
 		return r;
 	}
 	/* in a side of a choice, other points may not want theirs */
-	if (load && e->turn && e->n_choice == 0 && !e->mask.v && e->n_lane <= 16) {
+	bool alike = e->turn && (e->turn->still || (e->n_choice == 0 && !e->mask.v));
+
+	if (load && alike && e->n_lane <= 16) {
 		LLVMValueRef *point = turned(e, load, x);
 
 		r.v = point ? point[e->turn->var->add - e->turn->first] : NULL;

@@ -30,6 +30,7 @@ static void find_masks(struct emit *e, struct emit_tile *t)
 		struct emit_val m = { 0 }, loose = { 0 };
 
 		hn_emit_set_point(e, t->n, p);
+		t->spare[p] = true;
 		for (uint32_t i = 0; i < s->n_guard; i++) {
 			if (hn_emit_on_reduction(e, t->n, s->guard[i])) {
 				continue;
@@ -37,6 +38,8 @@ static void find_masks(struct emit *e, struct emit_tile *t)
 			struct emit_val c = hn_emit_condition(e, s->guard[i]);
 
 			m = hn_emit_and(e, m, c);
+			t->spare[p] = t->spare[p] &&
+				      (!unless_true(c).v || hn_emit_is_spare(e, s->guard[i]));
 			if (!hn_emit_is_clamped(t, s->guard[i])) {
 				loose = hn_emit_and(e, loose, c);
 			}
@@ -106,13 +109,16 @@ void hn_emit_update(struct emit *e, struct emit_tile *t, LLVMValueRef *acc)
 	struct emit_val *v = HN_NEW_ARRAY(e->a, struct emit_val, 3 * r->n);
 	struct emit_val *lhs = v, *rhs = v + r->n, *result = v + 2 * r->n;
 	struct emit_val point = e->mask, keep = { 0 };
+	bool spare = e->spare;
 
 	for (uint32_t i = 0; i < n->stmt->n_guard && !t->sure; i++) {
 		if (hn_emit_on_reduction(e, n, n->stmt->guard[i])) {
 			keep = hn_emit_and(e, keep,
 					   hn_emit_condition(e, n->stmt->guard[i]));
+			spare = spare && hn_emit_is_spare(e, n->stmt->guard[i]);
 		}
 	}
+	e->spare = spare && !r->condition;
 	e->mask = hn_emit_and(e, e->mask, keep);
 	enter_op(e, n);
 	if (hn_emit_adds_nothing(e, n, EMIT_THE_TERM)) {
@@ -182,6 +188,7 @@ static void store_result(struct emit *e, struct emit_tile *t, uint32_t p)
 
 	hn_emit_set_point(e, n, p);
 	e->mask = t->guard[p];
+	e->spare = t->spare[p];
 	if (n->across) {
 		LLVMValueRef sum = across_lanes(e, t, acc);
 
@@ -210,6 +217,7 @@ static void first_values(struct emit *e, struct emit_tile *t)
 	for (uint32_t p = 0; p < t->n_point; p++) {
 		hn_emit_set_point(e, n, p);
 		e->mask = t->guard[p];
+		e->spare = t->spare[p];
 		for (uint32_t k = 0; k < t->n_out * n->n_across; k++) {
 			LLVMValueRef *acc =
 				&t->acc[(size_t)p * n->n_across * t->n_out + k];
@@ -228,6 +236,39 @@ static void first_values(struct emit *e, struct emit_tile *t)
 /* -- the tile
  * ----------------------------------------------------------------------------------- */
 
+/* Comparisons of indices, and what joins them, none of which moves with the loop. */
+static bool stands(const struct emit *e, const struct hn_expr *x, int32_t loop)
+{
+	bool all = x->op == HN_EXPR_AND || x->op == HN_EXPR_OR || x->op == HN_EXPR_NOT;
+
+	for (uint32_t i = 0; i < x->n_arg && all; i++) {
+		all = stands(e, x->arg[i], loop);
+	}
+	return all || (hn_emit_compares_indices(e, x) && !hn_emit_uses_loop(e, x, loop));
+}
+
+/* Whether each lane is masked alike at all points of the turn, as where rows are copied of which a
+ * size leaves a part: `condition ? load : constant`. */
+static bool masks_stand(struct emit *e, const struct emit_nest *n)
+{
+	const struct hn_node *s = n->stmt;
+	const struct hn_expr *x = s->stmt == HN_STMT_COMPUTE ? n->op->body[0] : NULL;
+	int32_t loop = n->turn->loop;
+	bool still = x && n->op->n_out == 1;
+
+	for (uint32_t i = 0; i < s->n_guard && still; i++) {
+		still = stands(e, s->guard[i], loop);
+	}
+	if (!still || x->op == HN_EXPR_LOAD) {
+		return still;
+	}
+	enter_op(e, n);
+	still = x->op == HN_EXPR_IF && x->arg[1]->op == HN_EXPR_LOAD && x->arg[2]->n_arg == 0 &&
+		stands(e, x->arg[0], loop);
+	e->axis = NULL;
+	return still;
+}
+
 static void pointwise(struct emit *e, struct emit_tile *t)
 {
 	const struct emit_nest *n = t->n;
@@ -239,7 +280,8 @@ static void pointwise(struct emit *e, struct emit_tile *t)
 		masked = masked || t->guard[p].v;
 	}
 	/* a block's rows are read for all of its points */
-	if (n->turn && n->turn->now > 1 && !masked) {
+	turn.still = n->turn && masks_stand(e, n);
+	if (n->turn && n->turn->now > 1 && (!masked || turn.still)) {
 		turn.var = &e->var[n->turn->loop];
 		turn.first = n->turn->base;
 		turn.count = (uint32_t)n->turn->now;
@@ -251,6 +293,7 @@ static void pointwise(struct emit *e, struct emit_tile *t)
 		}
 		hn_emit_set_point(e, t->n, p);
 		e->mask = t->guard[p];
+		e->spare = t->spare[p];
 		for (uint32_t k = 0; k < t->n_out; k++) {
 			struct emit_val v;
 
@@ -273,6 +316,7 @@ void hn_emit_tile_form(struct emit *e, struct emit_tile *t)
 
 	memset(t->guard, 0, t->n_point * sizeof(*t->guard));
 	memset(t->loose, 0, t->n_point * sizeof(*t->loose));
+	memset(t->spare, 0, t->n_point * sizeof(*t->spare));
 	t->n_clamp = 0;
 	if (n->stmt->stmt == HN_STMT_UPDATE) {
 		hn_emit_find_clamps(e, t);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/arith.h"
-#include "loopstate/dag/size.h"
 #include "loopstate/state/derive.h"
 #include "loopstate/state/state_int.h"
 
@@ -89,9 +88,6 @@ static int pack_check(const struct hn_state *s, const struct hn_step *step,
 	}
 	if (read_at_loaded_places(s, step->stage)) {
 		return hn_step_refuse(s, step, err, "it is read at places that are data");
-	}
-	if (hn_op_is_sized(hn_state_op(s, step->stage))) {
-		return hn_step_refuse(s, step, err, "its size is a parameter, which rules it out");
 	}
 	int rc = hn_step_check_room(s, step, err);
 

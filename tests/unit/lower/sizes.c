@@ -94,6 +94,34 @@ static const struct sized programs[] = {
 	  "f(N in [1, 30], K in [2, 90], float32 x[N,K]) -> y { m(i) max=! x(i,k)"
 	  " e(i,j) = exp(x(i,j) - m(i)) s(i) +=! e(i,k) y(i,j) = e(i,j) / s(i) }",
 	  { "naive", "[]", "[[\"CI\",2],[\"AN\",4,0,3],[\"CA\",3,4,0],[\"CA\",1,4,0]]" } },
+	/* Whole vectors and a last one with a mask, in rows of the kernel's own that have room for
+	 * them: rows of 200 hold three vectors of 64 and a part. */
+	{ "softmax, rows attached",
+	  "f(N in [1, 20], K in [1, 200], float32 x[N,K]) -> y { m(i) max=! x(i,k)"
+	  " e(i,j) = exp(x(i,j) - m(i)) s(i) +=! e(i,k) y(i,j) = e(i,j) / s(i) }",
+	  { "[[\"SP\",4,0,20,[8],1],[\"AN\",4,0,3],[\"CA\",3,4,1],[\"CA\",2,4,1],[\"CA\",1,4,0]]",
+	    "[[\"SP\",4,0,20,[3],1],[\"CA\",3,4,1],[\"CA\",2,4,0],[\"CA\",1,4,0]]" } },
+	/* Sums across lanes that a size ends: in four accumulators, in one, and in a last part. */
+	{ "sums of rows",
+	  "f(N in [1, 9], K in [1, 200], float32 x[N,K]) -> s { s(i) +=! x(i,k) }",
+	  { "[]", "[[\"SP\",1,0,9,[4],1]]", "[[\"SP\",1,1,200,[80],1]]" } },
+	/* Panels of an operand whose rows a size counts: the last is padded with zeros. */
+	{ "scores, packed",
+	  "f(S in [1, 90], float32 Q[2,S,20], float32 K[2,S,20]) -> C {"
+	  " C(b,i,j) +=! Q(b,i,k) * K(b,j,k) }",
+	  { "[[\"PK\",1,[1,32,1]]]",
+	    /* in blocks that are turned */
+	    "[[\"PK\",1,[1,32,1]],[\"SP\",2,2,20,[16],1],[\"SP\",2,4,32,[16],1],"
+	    "[\"RE\",2,[0,1,2,4,3,5]],[\"AN\",2,5,2],[\"AN\",2,0,3],[\"SP\",3,1,90,[4],1],"
+	    "[\"SP\",3,3,90,[32],1],[\"RE\",3,[0,3,1,5,2,4]],[\"AN\",3,5,2],[\"AN\",3,0,3]]",
+	    /* lengths that divide nothing, and dimensions kept whole */
+	    "[[\"PK\",1,[1,7,20]],[\"SP\",3,2,90,[16],1]]", "[[\"PK\",1,[2,90,1]]]",
+	    "[[\"PK\",0,[1,8,3]],[\"PK\",2,[1,64,1]]]" } },
+	{ "scores of two sizes, packed where they are computed",
+	  "f(N in [1, 33], M in [2, 50], float32 A[N,M], float32 B[M,M]) -> C {"
+	  " P(i,k) = A(i,k) * 2 where i in 0:N, k in 0:M C(i,j) +=! P(i,k) * B(j,k) }",
+	  { "[[\"PK\",1,[8,4]]]", "[[\"PK\",1,[4,1]],[\"PK\",3,[16,1]]]",
+	    "[[\"PK\",2,[1,50]],[\"PK\",1,[33,50]]]" } },
 	/* The guard is not linear in the fused loop, points of which lie in the lanes. */
 	{ "fused, then split",
 	  "f(W in [1, 40], int32 X[13,W]) -> Y { Y(f,x) = X(f,x) * 2 }",
