@@ -14,13 +14,16 @@ trap 'rm -rf "$work"' EXIT
 all=$work/hone
 mkdir -p "$all/bin" "$all/lib"
 
+# oneDNN, where the bench has it to compare with.
+export LD_LIBRARY_PATH="$source/build/peers/onednn/lib"
+
 # Parts of libc, and what comes with it, are the machine's own.
 of_libc='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread)\.so'
 
 for program in hone honed hone-build hone-board hone-bench; do
 	strip -o "$all/bin/$program" "$bin/$program"
 	ldd "$bin/$program" | awk -v libc="$of_libc" \
-		'$1 !~ libc && $2 == "=>" { print $3 }' >>"$work/libraries"
+		'$1 !~ libc && $2 == "=>" { print $3 == "not" ? "missing-" $1 : $3 }' >>"$work/libraries"
 done
 sort -u "$work/libraries" | while read -r library; do
 	cp -L "$library" "$all/lib/"
