@@ -1,8 +1,8 @@
 /* lower/gpu/c.c -- kernels as OpenCL C 1.2 and as CUDA C.
  *
  * OpenCL C is what any driver takes; CUDA C is a cross-check of the PTX that hone makes itself, and
- * what a person can read.  Both compilers write loops out on their own, so arrays of a thread stay
- * arrays here.
+ * what a person can read.  So nvcc is asked to write loops out.  Drivers of OpenCL cannot be relied
+ * on for that: PoCL keeps arrays of a thread in memory, and makes vectors only of variables.
  */
 #include "lower/gpu/c_int.h"
 
@@ -91,6 +91,22 @@ static void begin_cuda(struct gpu *g)
 	begin(g, true);
 }
 
+/* Whether each element is a variable: where the walk writes loops out. */
+static bool is_kept(const struct gpu *g, int32_t buffer)
+{
+	return g->lang->unrolls && g->kept[buffer];
+}
+
+static void put_variables(struct gpu *g, int32_t i)
+{
+	const struct hn_device_buffer *b = &g->d->buffer[i];
+	const char *type = hn_gpu_c_stored(g, (enum hn_dtype)b->dtype), *name = name_of(g, i);
+
+	for (int64_t j = 0; j < b->n_elem; j++) {
+		hn_gpu_c_line(g, "%s %s_%" PRId64 ";", type, name, j);
+	}
+}
+
 static void put_array(struct gpu *g, const char *memory, int32_t i)
 {
 	const struct hn_device_buffer *b = &g->d->buffer[i];
@@ -123,7 +139,9 @@ static void put_arrays(struct gpu *g)
 		if (!g->used[i] || memory == HN_MEMORY_GLOBAL) {
 			continue;
 		}
-		if (memory == HN_MEMORY_LOCAL) {
+		if (is_kept(g, (int32_t)i)) {
+			put_variables(g, (int32_t)i);
+		} else if (memory == HN_MEMORY_LOCAL) {
 			put_array(g, "", (int32_t)i);
 		} else if (at_launch) {
 			put_part(g, (int32_t)i);
@@ -274,6 +292,9 @@ static const char *place(struct gpu *g, const struct gpu_at *at)
 {
 	const char *b = name_of(g, at->buffer), *base = at->base;
 
+	if (is_kept(g, at->buffer)) {
+		return hn_gpu_c_text(g, "%s_%" PRId64, b, at->c);
+	}
 	if (base == NULL) {
 		return hn_gpu_c_text(g, "%s[%" PRId64 "]", b, at->c);
 	}
@@ -355,9 +376,9 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 	end_block(g);
 }
 
-#define LANG(first)                                                                              \
+#define LANG(first, writes_out)                                                                  \
 	{                                                                                        \
-		.begin = first, .begin_kernel = begin_kernel, .end_kernel = end_kernel,          \
+		.unrolls = writes_out, .most_written = 2048, .most_short = 256, .begin = first, .begin_kernel = begin_kernel, .end_kernel = end_kernel,          \
 		.end = end, .close = close_c, .number = hn_gpu_c_number, .real = hn_gpu_c_real,  \
 		.binary = hn_gpu_c_binary, .not = hn_gpu_c_not, .cast = hn_gpu_c_cast,           \
 		.round = hn_gpu_c_round, .call = hn_gpu_c_call, .select = hn_gpu_c_select,       \
@@ -367,5 +388,5 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 		.begin_if = begin_if, .end_if = end_block,                                       \
 	}
 
-const struct gpu_lang hn_gpu_opencl = LANG(begin_opencl);
-const struct gpu_lang hn_gpu_cuda = LANG(begin_cuda);
+const struct gpu_lang hn_gpu_opencl = LANG(begin_opencl, true);
+const struct gpu_lang hn_gpu_cuda = LANG(begin_cuda, false);

@@ -8,9 +8,7 @@
  */
 #include "lower/gpu/gpu_int.h"
 
-#define MOST_WRITTEN 12288 /* statements of a kernel when its arrays are registers */
-#define SHORT_WRITTEN 1024 /* statements of a loop that is written out anyhow */
-#define MOST_KEPT 1024	   /* elements of a kernel's arrays: more than registers can be */
+#define MOST_KEPT 1024 /* elements of a kernel's arrays: more than registers can be */
 
 struct plan {
 	struct gpu *g;
@@ -81,21 +79,27 @@ static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 	return ret > INT32_MAX ? INT32_MAX : ret;
 }
 
-/* Decides each loop, innermost first; returns the statements that are written. */
-static int64_t decide(struct plan *p, const struct hn_device_node *n, bool *ret_waits)
+/* Decides each loop, innermost first; returns the statements that are written.  times: how often
+ * the loops around it that are written out for arrays repeat it. */
+static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t times,
+		      bool *ret_waits)
 {
+	int64_t inside = times;
 	int64_t size = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET;
 	bool waits = n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_WAIT ||
 		     n->kind == HN_DEVICE_COMMIT;
 
+	if (n->kind == HN_DEVICE_LOOP && p->in_index[n->slot]) {
+		inside *= n->extent; /* of at most lang->most_written statements */
+	}
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		bool below = false;
 
-		size += decide(p, n->child[i], &below);
+		size += decide(p, n->child[i], inside, &below);
 		waits = waits || below;
 	}
 	if (n->kind == HN_DEVICE_LOOP) {
-		bool is_short = !waits && size <= SHORT_WRITTEN / n->extent;
+		bool is_short = !waits && size * times <= p->g->lang->most_short / n->extent;
 
 		p->g->whole[n->slot] = p->in_index[n->slot] || is_short;
 		size *= p->g->whole[n->slot] ? n->extent : 1;
@@ -115,7 +119,7 @@ static void decide_kept(struct plan *p)
 		p->g->kept[i] = local && !p->moves[i];
 		elements += p->g->kept[i] ? d->buffer[i].n_elem : 0;
 	}
-	if (elements <= MOST_KEPT && size_of(p, p->g->k->body) <= MOST_WRITTEN) {
+	if (elements <= MOST_KEPT && size_of(p, p->g->k->body) <= p->g->lang->most_written) {
 		return;
 	}
 	for (uint32_t i = 0; i < d->n_buffer; i++) {
@@ -138,5 +142,5 @@ void hn_gpu_plan(struct gpu *g)
 	p.again = true;
 	see(&p, g->k->body);
 	decide_kept(&p);
-	(void)decide(&p, g->k->body, &waits);
+	(void)decide(&p, g->k->body, 1, &waits);
 }

@@ -198,6 +198,8 @@ static void end_kernel(struct gpu *g)
 
 const struct gpu_lang hn_gpu_ptx = {
 	.unrolls = true,
+	.most_written = 12288,
+	.most_short = 2048,
 	.begin = begin,
 	.begin_kernel = begin_kernel,
 	.end_kernel = end_kernel,

@@ -62,19 +62,17 @@ code N
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
 void k0(__global const f32 *restrict b0_A, __global f32 *restrict b1_S)
 {
-	f32 b2_S_part[1];
+	f32 b2_S_part_0;
 	__local f32 b3_S_parts[32];
 	const i32 block_x = (i32)get_group_id(0);
 	const i32 thread_x = (i32)get_local_id(0);
 	if ((thread_x < 1)) {
 		b1_S[block_x] = (0x0p+0f);
 	}
-	b2_S_part[0] = (0x0p+0f);
-	#pragma unroll
-	for (i32 v6 = 0; v6 < 2; v6++) {
-		b2_S_part[0] = (b2_S_part[0] + b0_A[(((block_x * 64) + thread_x) + (v6 * 32))]);
-	}
-	b3_S_parts[thread_x] = b2_S_part[0];
+	b2_S_part_0 = (0x0p+0f);
+	b2_S_part_0 = (b2_S_part_0 + b0_A[((block_x * 64) + thread_x)]);
+	b2_S_part_0 = (b2_S_part_0 + b0_A[((block_x * 64) + thread_x) + 32]);
+	b3_S_parts[thread_x] = b2_S_part_0;
 	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 	if ((thread_x < 16)) {
 		b3_S_parts[thread_x] = (b3_S_parts[thread_x] + b3_S_parts[thread_x + 16]);
