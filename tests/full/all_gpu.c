@@ -1,7 +1,9 @@
-/* Device programs of all cases as OpenCL C, run: what sketches for a GPU make of each program, cut
- * down to a few elements, gives the interpreter's numbers on the OpenCL device there is (on a
- * machine without a GPU that is PoCL, which runs kernels on the CPU).  The interpreter of device
- * programs gives the same.  It skips where there is no device.
+/* Device programs of all cases, printed and run: what sketches for a GPU make of each program, cut
+ * down to a few elements, gives the interpreter's numbers
+ *   - as what PTX is made of, on this machine (tests/lib/ptx_run.h);
+ *   - as OpenCL C on the device there is: on a machine without a GPU that is PoCL, which runs kernels
+ *     on the CPU.  Where there is none, this part is left out, and it says so.
+ * The interpreter of device programs gives the same.
  *
  * argument: states to run; they are drawn from all programs in turn. */
 #include <setjmp.h>
@@ -20,6 +22,7 @@
 #include "tests/lib/cropped.h"
 #include "tests/lib/each_case.h"
 #include "tests/lib/opencl_run.h"
+#include "tests/lib/ptx_run.h"
 #include "tests/lib/thread_sums.h"
 
 #define STATES 150 /* to run, unless the argument says how many */
@@ -30,11 +33,11 @@
 static uint32_t wanted = STATES;
 
 struct counts {
-	struct hn_target gpu;
+	struct hn_target gpu, cuda;
 	struct hn_quick *quick;
-	struct cl *cl;
+	struct cl *cl; /* NULL: no device */
 	uint32_t programs, per_program; /* states of each */
-	uint32_t states, right, interpreted, refused;
+	uint32_t states, ptx, opencl, interpreted;
 };
 
 static void fail_with(const char *what, const char *why, const struct hn_device *d,
@@ -48,18 +51,59 @@ static void fail_with(const char *what, const char *why, const struct hn_device 
 	fail_msg("%s: %s", what, why);
 }
 
-/* Whether the state has room, and was run. */
-static bool judge(const struct each *e, const struct hn_dag *dag, const struct hn_state *s,
-		  const struct run_args *want, struct counts *n)
+static void compare(const struct each *e, const struct hn_dag *dag, const struct run_args *want,
+		    const struct run_args *got, const char *what, const struct hn_device *d,
+		    const struct hn_gpu_module *m)
 {
-	struct hn_gpu_options how = { .contracts = !hn_dag_forbids(dag, HN_LIBERTY_contraction) };
-	const struct hn_device *d = NULL;
-	const struct hn_looptree *t;
+	if (!(run_difference(want, got) <= hn_dag_tolerance(dag))) {
+		fail_with(e->name, what, d, m);
+	}
+}
+
+/* False: the language lacks something that the program needs. */
+static bool judge_form(const struct each *e, const struct hn_dag *dag, const struct hn_device *d,
+		       enum hn_gpu_form form, const struct run_args *want, struct counts *n)
+{
+	const char *ir = NULL;
+	struct hn_gpu_options how = { .contracts = !hn_dag_forbids(dag, HN_LIBERTY_contraction),
+				      .ir = form == HN_GPU_PTX ? &ir : NULL };
+	const struct hn_target *target = form == HN_GPU_PTX ? &n->cuda : &n->gpu;
 	struct hn_gpu_module m;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
 	struct run_args got;
 	char why[2000];
+
+	hn_arena_init(&a, 0);
+	if (hn_gpu_print(d, form, target, &how, &a, &m, &err) != 0) {
+		print_message("%s: %s\n", e->name, err.msg);
+		hn_arena_fini(&a);
+		return false;
+	}
+	run_args_make(dag, 7, &got);
+	if (form == HN_GPU_PTX) {
+		ptx_run_module(&m, ir, got.at);
+		compare(e, dag, want, &got, "PTX: other numbers than the interpreter's", d, &m);
+	} else {
+		if (!cl_run(n->cl, &m, got.at, why)) {
+			fail_with(e->name, why, d, &m);
+		}
+		compare(e, dag, want, &got, "OpenCL: other numbers than the interpreter's", d, &m);
+	}
+	run_args_free(&got);
+	hn_arena_fini(&a);
+	return true;
+}
+
+/* Whether the state has room, and was run. */
+static bool judge(const struct each *e, const struct hn_dag *dag, const struct hn_state *s,
+		  const struct run_args *want, struct counts *n)
+{
+	const struct hn_device *d = NULL;
+	const struct hn_looptree *t;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct run_args got;
 
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
@@ -71,30 +115,17 @@ static bool judge(const struct each *e, const struct hn_dag *dag, const struct h
 		return false;
 	}
 	n->states++;
-	if (hn_gpu_print(d, HN_GPU_OPENCL, &n->gpu, &how, &a, &m, &err) != 0) {
-		print_message("%s: %s\n", e->name, err.msg);
-		n->refused++;
-		hn_arena_fini(&a);
-		return true;
-	}
-	run_args_make(dag, 7, &got);
-	if (!cl_run(n->cl, &m, got.at, why)) {
-		fail_with(e->name, why, d, &m);
-	}
-	if (!(run_difference(want, &got) <= hn_dag_tolerance(dag))) {
-		fail_with(e->name, "other numbers than the interpreter's", d, &m);
-	}
-	run_args_free(&got);
-	n->right++;
+	n->ptx += judge_form(e, dag, d, HN_GPU_PTX, want, n);
+	n->opencl += n->cl != NULL && judge_form(e, dag, d, HN_GPU_OPENCL, want, n);
 	run_args_make(dag, 7, &got);
 	int rc = hn_device_interpret(d, got.at, n->states, FUEL, &err);
 
 	if (rc != -HONE_E_QUOTA) {
 		n->interpreted++;
-		if (rc != 0 || !(run_difference(want, &got) <= hn_dag_tolerance(dag))) {
-			fail_with(e->name, rc != 0 ? err.msg : "the device interpreter differs", d,
-				  &m);
+		if (rc != 0) {
+			fail_with(e->name, err.msg, d, NULL);
 		}
+		compare(e, dag, want, &got, "the device interpreter differs", d, NULL);
 	}
 	run_args_free(&got);
 	hn_arena_fini(&a);
@@ -183,14 +214,16 @@ static void every_state_is_right_on_a_device(void **state)
 
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_target_parse("opencl", &a, &n.gpu, &err), 0);
+	assert_int_equal(hn_target_parse("cuda -isa=sm_80", &a, &n.cuda, &err), 0);
 	each_case(count, &n);
 	n.per_program = wanted / n.programs > 0 ? wanted / n.programs : 1;
 	each_case(check, &n);
-	print_message("%u states of %u programs run, %u right, %u by the device interpreter, too; %u "
-		      "refused\n",
-		      n.states, n.programs, n.right, n.interpreted, n.refused);
-	assert_true(n.refused <= n.states / 50);
-	assert_true(n.interpreted > n.right / 2);
+	print_message("%u states of %u programs; right: %u as PTX, %u as OpenCL C, %u by the device "
+		      "interpreter\n",
+		      n.states, n.programs, n.ptx, n.opencl, n.interpreted);
+	assert_true(n.ptx > n.states * 9 / 10);
+	assert_true(n.cl == NULL || n.opencl > n.states * 98 / 100);
+	assert_true(n.interpreted > n.states / 2);
 	hn_quick_free(n.quick);
 	hn_arena_fini(&a);
 }
@@ -198,16 +231,16 @@ static void every_state_is_right_on_a_device(void **state)
 int main(int argc, char **argv)
 {
 	static struct cl cl;
+	struct cl *device = cl_open(&cl) ? &cl : NULL;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(every_state_is_right_on_a_device, &cl),
+		cmocka_unit_test_prestate(every_state_is_right_on_a_device, device),
 	};
 
 	if (argc > 1) {
 		wanted = (uint32_t)strtoul(argv[1], NULL, 10);
 	}
-	if (!cl_open(&cl)) {
-		fputs("no OpenCL device: skipped\n", stderr);
-		return 77;
+	if (device == NULL) {
+		fputs("no OpenCL device: OpenCL C is not run\n", stderr);
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
