@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a multiprocessor, since sm_70. */
+#define REGISTERS 65536
+#define MOST_THREADS 1024 /* half of them */
+#define OTHER_REGISTERS 96
+
 #define KERNEL_CALL 71 /* LLVM's number of the calling convention ptx_kernel */
 
 static void begin(struct gpu *g)
@@ -52,17 +57,38 @@ static void add_attribute(struct gpu *g, unsigned at, const char *name, uint64_t
 	LLVMAddAttributeAtIndex(p->fn, at, LLVMCreateEnumAttribute(p->ctx, kind, value));
 }
 
-/* What the threads of a block are: ptxas gives each as many registers as that leaves. */
-static void say_threads(struct gpu *g)
+static void add_words(struct gpu *g, const char *name, const char *text)
 {
 	const struct gpu_ptx *p = g->own;
+
+	LLVMAddAttributeAtIndex(p->fn, LLVMAttributeFunctionIndex,
+				LLVMCreateStringAttribute(p->ctx, name, (unsigned)strlen(name),
+							  text, (unsigned)strlen(text)));
+}
+
+/* Blocks that a multiprocessor should have at once: as many as leave a thread registers for its
+ * arrays and OTHER_REGISTERS more.  Without a word of it ptxas may spill to have more blocks, or
+ * take so many registers that there is one less. */
+static int64_t blocks_at_once(const struct gpu *g, int64_t threads)
+{
+	int64_t registers = OTHER_REGISTERS, ret, most = MOST_THREADS / threads;
+
+	for (uint32_t i = 0; i < g->d->n_buffer; i++) {
+		registers += g->kept[i] ? g->d->buffer[i].n_elem : 0;
+	}
+	ret = REGISTERS / (registers * threads);
+	return ret < 1 ? 1 : ret < most ? ret : most;
+}
+
+static void say_threads(struct gpu *g)
+{
+	const int64_t *n = g->k->block;
 	char text[80];
 
-	snprintf(text, sizeof(text), "%" PRId64 ",%" PRId64 ",%" PRId64, g->k->block[0],
-		 g->k->block[1], g->k->block[2]);
-	LLVMAddAttributeAtIndex(p->fn, LLVMAttributeFunctionIndex,
-				LLVMCreateStringAttribute(p->ctx, "nvvm.reqntid", 12, text,
-							  (unsigned)strlen(text)));
+	snprintf(text, sizeof(text), "%" PRId64 ",%" PRId64 ",%" PRId64, n[0], n[1], n[2]);
+	add_words(g, "nvvm.reqntid", text);
+	snprintf(text, sizeof(text), "%" PRId64, blocks_at_once(g, n[0] * n[1] * n[2]));
+	add_words(g, "nvvm.minctasm", text);
 }
 
 static void make_function(struct gpu *g)
@@ -199,7 +225,7 @@ static void end_kernel(struct gpu *g)
 const struct gpu_lang hn_gpu_ptx = {
 	.unrolls = true,
 	.most_written = 12288,
-	.most_short = 2048,
+	.most_short = 1024,
 	.begin = begin,
 	.begin_kernel = begin_kernel,
 	.end_kernel = end_kernel,
