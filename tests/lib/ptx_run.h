@@ -177,8 +177,8 @@ static void ptx_run_kernel(const struct hn_gpu_kernel *k, void *const *buffer)
 
 static inline LLVMOrcLLJITRef ptx_run_load(const char *ir)
 {
-	LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
 	LLVMContextRef ctx = LLVMContextCreate();
+	LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(ctx);
 	LLVMOrcCSymbolMapPair pair[HN_COUNT_OF(ptx_run_table)];
 	LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
 	LLVMOrcLLJITRef jit;
@@ -187,8 +187,8 @@ static inline LLVMOrcLLJITRef ptx_run_load(const char *ir)
 	char *message = NULL;
 	size_t n = 0;
 
-	LLVMOrcDisposeThreadSafeContext(safe);
-	safe = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(ctx);
+	LLVMInitializeNativeTarget();
+	LLVMInitializeNativeAsmPrinter();
 	hn_buf_init(&text);
 	ptx_run_translate(ir, &text);
 	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRangeCopy(text.s, text.n, "ir");
