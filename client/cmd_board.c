@@ -1,14 +1,19 @@
 /* client/cmd_board.c -- `hone board probe`: this machine's limits, measured and kept as the
- * parameters of its target. */
+ * parameters of its target; `hone board list`: the devices that drivers tell of, with their limits
+ * and target lines. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
+#include "base/memory.h"
+#include "client/builder.h"
 #include "client/link.h"
 #include "client/say.h"
 #include "client/show.h"
 
 #define CALL_MS 10000
+#define MOST_BYTES ((size_t)1 << 20)
 #define EVERY_MS 100
 #define TRIES 300 /* half a minute */
 
@@ -32,6 +37,59 @@ static int wait_for_probe(struct hn_link *link, struct hn_json **ret_doc,
 	return hn_fail(err, HONE_E_TIMEOUT, "board probe: no answer within half a minute");
 }
 
+static const char *word(const struct hn_json *v, const char *name)
+{
+	const char *s = hn_json_string(hn_json_get(v, name));
+
+	return s != NULL ? s : "";
+}
+
+static void print_devices(const struct hn_json *all)
+{
+	for (const struct hn_json *d = hn_json_first(hn_json_get(all, "devices")); d != NULL;
+	     d = hn_json_next(d)) {
+		char memory[32];
+
+		printf("%s %.0f  %s, %s\n", word(d, "kind"), hn_show_number(d, "index"),
+		       word(d, "name"), word(d, "driver"));
+		printf("  target  %s\n", word(d, "target"));
+		printf("  limits  %.0f cores, %.0f threads of a block, %.0f bytes of shared memory, %s\n",
+		       hn_show_number(d, "cores"), hn_show_number(d, "threads"),
+		       hn_show_number(d, "shared_bytes"),
+		       hn_memory_print((int64_t)hn_show_number(d, "memory_bytes"), memory,
+				       sizeof memory));
+	}
+	for (const struct hn_json *m = hn_json_first(hn_json_get(all, "missing")); m != NULL;
+	     m = hn_json_next(m)) {
+		printf("%s: none: %s\n", word(m, "kind"), word(m, "why"));
+	}
+}
+
+/* The devices that drivers tell of; no daemon is asked. */
+static int list_devices(const struct hn_opts *o, struct hn_err *err)
+{
+	char *argv[] = { "hone-board", "--devices", "", NULL };
+	struct hn_memory_file answer = { .fd = -1 };
+	struct hn_json *doc = NULL;
+	struct hn_buf b;
+	int rc;
+
+	hn_buf_init(&b);
+	rc = hn_memory_file_open("board list", "", &answer, err);
+	rc = rc ? rc : hn_builder_run("board list", argv, answer.fd, err);
+	rc = rc ? rc : hn_file_read(answer.path, MOST_BYTES, &b, err);
+	rc = rc ? rc : hn_json_parse("hone-board", b.s, b.n, NULL, &doc, err);
+	if (rc == 0 && o->json) {
+		hn_say_print(doc);
+	} else if (rc == 0) {
+		print_devices(doc);
+	}
+	hn_json_free(doc);
+	hn_buf_fini(&b);
+	hn_memory_file_close(&answer);
+	return rc;
+}
+
 int cmd_board(const struct hn_opts *o, struct hn_err *err)
 {
 	const struct hn_json *result = NULL;
@@ -39,8 +97,12 @@ int cmd_board(const struct hn_opts *o, struct hn_err *err)
 	struct hn_link link;
 	int rc;
 
+	if (o->arg != NULL && strcmp(o->arg, "list") == 0) {
+		return list_devices(o, err);
+	}
 	if (o->arg == NULL || strcmp(o->arg, "probe") != 0) {
-		return hn_fail(err, HONE_E_INVALID, "board: want `hone board probe`");
+		return hn_fail(err, HONE_E_INVALID,
+			       "board: want `hone board probe` or `hone board list`");
 	}
 	rc = hn_link_open(o, /* start= */ true, &link, err);
 	if (rc != 0) {

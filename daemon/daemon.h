@@ -38,7 +38,7 @@ struct hn_daemon {
 	struct hn_server server;
 	struct hn_arena arena; /* of `served`; life of the process */
 	struct hn_served *served; /* the first is meant where a task names none */
-	uint32_t n_served;
+	uint32_t n_served, room_served;
 	void (*served_closed)(struct hn_daemon *d);
 	char boot[20];
 	int64_t started_ns;

@@ -15,6 +15,7 @@
 #include "loopstate/dag/mark.h"
 #include "loopstate/state/bracket.h"
 #include "loopstate/state/widen.h"
+#include "measure/board/board.h"
 #include "search/answer.h"
 
 #define LONG_POINTS (1 << 24) /* runs of a naive program's statements: some 20 ms */
@@ -73,6 +74,7 @@ static void choose(uv_work_t *req)
 	struct choosing *c = (struct choosing *)req;
 	const struct hn_job *j = c->job;
 	const struct hn_dag *wide, *moved;
+	struct hn_target runs = j->target; /* what runs naive programs */
 
 	if (!c->measured) {
 		c->automatic = steps_of(j->dag, &j->target, &c->a);
@@ -80,15 +82,18 @@ static void choose(uv_work_t *req)
 	if (!c->is_long) {
 		return;
 	}
+	if (hn_board_takes(j->target_line) == HN_BOARD_TAKES_MODULE) {
+		hn_target_host(&c->a, &runs);
+	}
 	wide = hn_dag_widen(j->dag, &c->a);
-	c->refer_steps = bitwise_steps_of(j->dag, &j->target, &c->a);
+	c->refer_steps = bitwise_steps_of(j->dag, &runs, &c->a);
 	if (c->refer_steps != NULL && wide != NULL) {
-		c->wide_steps = bitwise_steps_of(wide, &j->target, &c->a);
+		c->wide_steps = bitwise_steps_of(wide, &runs, &c->a);
 	}
 	moved = hn_dag_bracket(wide != NULL ? wide : j->dag, HN_BRACKET_LOW,
 			       HN_BRACKET_WHOLE, &c->a);
 	if (c->refer_steps != NULL && moved != NULL) {
-		c->bracket_steps = bitwise_steps_of(moved, &j->target, &c->a);
+		c->bracket_steps = bitwise_steps_of(moved, &runs, &c->a);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "measure/board/board.h"
 #include "measure/board/sandbox.h"
+#include "measure/host/devices.h"
 #include "target/named.h"
 
 /* What records say of the board: the machine and what its kernels ran in. */
@@ -33,6 +34,24 @@ static void on_probe(void *ctx, enum hn_verdict v, const struct hn_probe_result 
 	hn_daemon_wake(s->daemon);
 }
 
+/* A driver is there, and has a device; else who asks hears at once what is missing. */
+static int find_device(struct hn_served *s, struct hn_err *err)
+{
+	struct hn_buf name;
+	int rc;
+
+	hn_buf_init(&name);
+	rc = hn_devices_ask(s->daemon->config.board.s, s->target.kind, &name, err);
+	if (rc == 0) {
+		s->board_name = hn_arena_strdup(&s->daemon->arena, name.s);
+		s->board_stamp = s->board_name;
+	} else {
+		rc = hn_err_within(err, "target %s", s->name);
+	}
+	hn_buf_fini(&name);
+	return rc;
+}
+
 int hn_served_start(struct hn_served *s, struct hn_err *err)
 {
 	const struct hn_config *c = &s->daemon->config;
@@ -45,6 +64,9 @@ int hn_served_start(struct hn_served *s, struct hn_err *err)
 
 	if (s->measurer != NULL) {
 		return 0;
+	}
+	if (hn_board_takes(s->line) == HN_BOARD_TAKES_MODULE && find_device(s, err) != 0) {
+		return -err->code;
 	}
 	rc = hn_measurer_new(&s->daemon->loop, &config, &s->measurer, err);
 	if (rc != 0) {
@@ -215,7 +237,8 @@ int hn_served_read(struct hn_daemon *d, struct hn_err *err)
 	if (rc != 0) {
 		return rc;
 	}
-	d->served = HN_NEW_ARRAY(&d->arena, struct hn_served, n + 1);
+	d->served = HN_NEW_ARRAY(&d->arena, struct hn_served, n + 1 + HN_SERVED_MORE);
+	d->room_served = n + 1 + HN_SERVED_MORE;
 	rc = add_first(d, &machine, err);
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		rc = add(d, &named[i], &machine, err);
@@ -281,6 +304,27 @@ static void list(const struct hn_daemon *d, struct hn_buf *b)
 	}
 }
 
+/* A device's target that no file names is served from the first time that it is asked for. */
+static int add_asked(struct hn_daemon *d, const char *line, struct hn_served **ret,
+		     struct hn_err *err)
+{
+	struct hn_named row = { .name = hn_arena_strndup(&d->arena, line, strcspn(line, " ")),
+				.line = hn_arena_strdup(&d->arena, line),
+				.n_boards = 1 };
+	struct hn_target machine;
+	int rc;
+
+	for (uint32_t i = 0; i < d->n_served; i++) {
+		if (strcmp(d->served[i].name, row.name) == 0) {
+			row.name = row.line; /* the second of a kind */
+		}
+	}
+	hn_target_host(&d->arena, &machine);
+	rc = add(d, &row, &machine, err);
+	*ret = rc == 0 ? &d->served[d->n_served - 1] : NULL;
+	return rc;
+}
+
 int hn_served_find(struct hn_daemon *d, const char *text, struct hn_served **ret,
 		   struct hn_err *err)
 {
@@ -296,6 +340,10 @@ int hn_served_find(struct hn_daemon *d, const char *text, struct hn_served **ret
 		if (strcmp(d->served[i].line, line.s) == 0) {
 			*ret = &d->served[i];
 		}
+	}
+	if (rc == 0 && *ret == NULL && d->n_served < d->room_served &&
+	    hn_board_takes(line.s) == HN_BOARD_TAKES_MODULE) {
+		rc = add_asked(d, line.s, ret, err);
 	}
 	if (rc != 0) {
 		struct hn_err why = *err;

@@ -14,6 +14,8 @@
 #include "measure/measure.h"
 #include "target/target.h"
 
+#define HN_SERVED_MORE 16 /* of devices, that tasks ask for and no file names */
+
 struct hn_daemon;
 struct hn_job;
 

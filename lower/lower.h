@@ -51,7 +51,7 @@ int hn_poly_print(const struct hn_looptree *t, struct hn_buf *buf, struct hn_err
 /* Faults planted on purpose by tests, to prove that measuring survives them. Never reachable
  * unless the builder was started with HONE_TEST_HOOKS=1. */
 enum hn_plant { HN_PLANT_NONE, HN_PLANT_HANG, HN_PLANT_OUT_OF_BOUNDS, HN_PLANT_DIVIDE_BY_ZERO,
-		HN_PLANT_WRONG_RESULT };
+		HN_PLANT_WRONG_RESULT, HN_PLANT_NO_BARRIER };
 
 struct hn_emit_beside {
 	const char *symbol;

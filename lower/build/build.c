@@ -23,6 +23,7 @@ static const struct {
 	{ "oob", HN_PLANT_OUT_OF_BOUNDS },
 	{ "div0", HN_PLANT_DIVIDE_BY_ZERO },
 	{ "wrong", HN_PLANT_WRONG_RESULT },
+	{ "nobarrier", HN_PLANT_NO_BARRIER },
 };
 
 static int find_plant(const struct hn_builder *b, const char *name, enum hn_plant *ret,

@@ -77,6 +77,9 @@ static int emit_module(const struct gpu_emitter *e, const struct hn_device *d,
 	struct hn_buf text;
 	int rc = hn_gpu_print(d, form, &e->target, &how, a, &m, err);
 
+	if (rc == 0 && options->plant != HN_PLANT_NONE) {
+		rc = hn_gpu_plant(&m, options->plant, a, err);
+	}
 	if (rc != 0) {
 		return rc;
 	}

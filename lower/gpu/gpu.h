@@ -8,6 +8,7 @@
 #define HN_LOWER_GPU_GPU_H
 
 #include "lower/device/device.h"
+#include "lower/lower.h"
 #include "proto/gpu_module.h"
 
 struct hn_gpu_options {
@@ -20,5 +21,10 @@ struct hn_gpu_options {
 int hn_gpu_print(const struct hn_device *d, enum hn_gpu_form form, const struct hn_target *target,
 		 const struct hn_gpu_options *options, struct hn_arena *a,
 		 struct hn_gpu_module *ret, struct hn_err *err) HN_NODISCARD;
+
+/* Put a fault into the module's text, for tests (plant.c); HONE_E_UNSUPPORTED where the form or the
+ * fault has none. */
+int hn_gpu_plant(struct hn_gpu_module *m, enum hn_plant plant, struct hn_arena *a,
+		 struct hn_err *err) HN_NODISCARD;
 
 #endif

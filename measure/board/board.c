@@ -16,6 +16,11 @@ static const struct hn_board_ops *const boards[] = {
 #undef BOARD
 };
 
+const struct hn_board_ops *hn_board_at(size_t i)
+{
+	return i < HN_COUNT_OF(boards) ? boards[i] : NULL;
+}
+
 const struct hn_board_ops *hn_board_of(const char *target)
 {
 	size_t n = strcspn(target, " ");

@@ -22,6 +22,9 @@
 #include "measure/stats.h"
 #include "proto/frames.h"
 
+/* Where a module is compiled by the board, that may take so many times the limit of a measurement,
+ * and the first run with it as long again. */
+#define HN_GPU_COMPILE_TIMES 3
 #define HN_SAMPLES 8 /* programs for a sample, at most */
 #define HN_BOARD_WORKLOADS 32 /* references kept, least recently used goes first */
 
@@ -116,6 +119,13 @@ struct hn_board_place {
 	uint64_t incarnation; /* how many processes this board has had, this one included */
 };
 
+/* A device as its driver tells of it; texts are printable. */
+struct hn_board_device {
+	char name[128], driver[128];
+	char target[200]; /* the words of a target line that fits it */
+	int64_t cores, threads, shared_bytes, memory_bytes, cache_bytes, clock_mhz; /* 0 = not told */
+};
+
 struct hn_board_ops {
 	const char *name; /* target kinds it serves: "cpu" */
 	bool cold;	  /* it can measure with cold caches; else such workloads are refused */
@@ -130,6 +140,9 @@ struct hn_board_ops {
 	void (*measure)(void *board, const struct hn_board_request *r,
 			struct hn_board_answer *ret);
 	int (*probe)(void *board, struct hn_probe *ret, struct hn_err *err);
+	/* The index-th device there is, in a process that is for this alone; HONE_E_NO_BOARD when
+	 * there is none, with the reason.  NULL: this kind has none that could be told of. */
+	int (*find)(uint32_t index, struct hn_board_device *ret, struct hn_err *err);
 	/* Time of a piece of work that never changes, steady to well under the 2 % by which a
 	 * board is judged, or with how far it wanders (health.h); a few milliseconds, as it
 	 * comes before and after every batch, though the first may take longer.  What was
@@ -147,6 +160,14 @@ bool hn_board_is_driven(const char *target);
 
 /* The driver for a target line's first word, or NULL. */
 const struct hn_board_ops *hn_board_of(const char *target);
+
+/* The i-th row of boards.def; NULL behind the last. */
+const struct hn_board_ops *hn_board_at(size_t i);
+
+/* All devices of all drivers, or of the kind that `kind` names ("" = all), as one JSON object
+ * appended to json: devices, and of each kind without one the reason.  HONE_E_INVALID: there is no
+ * such kind. */
+int hn_board_devices(const char *kind, struct hn_buf *json, struct hn_err *err) HN_NODISCARD;
 
 /* Answer one frame of honed's: the reply's JSON onto `json`, its type into *ret_type.
  * HONE_E_CORRUPT when the frame makes no sense (the peer is broken: end), HONE_E_NO_BOARD

@@ -78,7 +78,9 @@ static int serve_all(const struct hn_board_ops *ops, void *board, struct hn_err 
 static const struct {
 	const char *word;
 	int (*run)(const char *path, struct hn_buf *json, struct hn_err *err);
-} asked[] = { { "--check", hn_check_run }, { "--network", hn_network_run } };
+} asked[] = { { "--check", hn_check_run },
+	      { "--network", hn_network_run },
+	      { "--devices", hn_board_devices } };
 
 /* One line of JSON on standard output. */
 static int answer(size_t form, const char *path)

@@ -319,6 +319,11 @@ static int open_board(const struct hn_board_place *at, void **ret, struct hn_err
 	return gpu_board_open(&ops, at, ret, err);
 }
 
+static int find(uint32_t index, struct hn_board_device *ret, struct hn_err *err)
+{
+	return gpu_board_find(&ops, index, ret, err);
+}
+
 const struct hn_board_ops hn_board_cuda = {.name = "cuda",
 					   .cold = true,
 					   .open = open_board,
@@ -326,4 +331,5 @@ const struct hn_board_ops hn_board_cuda = {.name = "cuda",
 					   .workload = gpu_board_workload,
 					   .measure = gpu_board_measure,
 					   .probe = gpu_board_probe,
+					   .find = find,
 					   .canary = gpu_board_canary};

@@ -65,6 +65,7 @@ struct gpu_ops {
 	enum hn_verdict (*canary)(void *dev, double *ret_ns, struct hn_err *err);
 	/* Clocks, power and temperature as they are now, for records; "" = not known. */
 	void (*state)(void *dev, char *text, size_t n);
+	bool lazy; /* the first launch of a kernel may compile it */
 	/* How far the canary wanders where its clock is not its own; 0 = it is. */
 	double wander;
 };
@@ -79,6 +80,8 @@ void gpu_board_measure(void *board, const struct hn_board_request *r,
 		       struct hn_board_answer *ret);
 int gpu_board_probe(void *board, struct hn_probe *ret, struct hn_err *err);
 int gpu_board_canary(void *board, struct hn_canary *ret, struct hn_err *err);
+int gpu_board_find(const struct gpu_ops *ops, uint32_t index, struct hn_board_device *ret,
+		   struct hn_err *err) HN_NODISCARD;
 
 /* Text of a driver's, printable and cut to n bytes; returns to. */
 const char *gpu_print(char *to, size_t n, const char *from, size_t from_bytes);

@@ -7,8 +7,6 @@
  */
 #include "measure/drv/gpu_int.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +16,6 @@
 #include "base/arith.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "target/target.h"
 
 #define TRIES 4
 #define FIRST_PAUSE_NS 5000000 /* between them, doubled each time */
@@ -30,66 +27,6 @@ struct gpu_board {
 	struct gpu_child child;
 	struct gpu_facts facts;
 };
-
-const char *gpu_print(char *to, size_t n, const char *from, size_t from_bytes)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < from_bytes && from[i] != '\0' && k + 1 < n; i++) {
-		bool blank = isspace((unsigned char)from[i]);
-
-		if (!blank || (k > 0 && to[k - 1] != ' ')) {
-			to[k++] = blank		   ? ' '
-				  : from[i] >= ' ' && from[i] <= '~' ? from[i]
-								      : '?';
-		}
-	}
-	k -= k > 0 && to[k - 1] == ' ';
-	to[k] = '\0';
-	return to;
-}
-
-int gpu_check_target(const char *line, const struct gpu_facts *f, struct hn_err *err)
-{
-	struct hn_target t;
-	struct hn_arena a;
-	int rc;
-
-	hn_arena_init(&a, 0);
-	rc = hn_target_parse(line, &a, &t, err);
-	const struct {
-		enum hn_param param;
-		int64_t most;
-	} rows[] = {
-		{HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK, f->shared_bytes},
-		{HN_PARAM_MAX_THREADS_PER_BLOCK, f->threads},
-	};
-
-	/* "sm_80" runs on a device of sm_90; "sm_90a" only on its own */
-	if (rc == 0 && f->isa[0] != '\0') {
-		int asked = 0, has = 0;
-		char own = '\0';
-
-		(void)sscanf(f->isa, "sm_%d", &has);
-		if (sscanf(t.isa, "sm_%d%c", &asked, &own) < 1 || asked > has ||
-		    (own != '\0' && asked != has)) {
-			rc = hn_fail(err, HONE_E_INVALID,
-				     "target: the device cannot run code of isa %s, it has %s (%s)",
-				     t.isa, f->isa, f->name);
-		}
-	}
-	for (size_t i = 0; rc == 0 && i < HN_COUNT_OF(rows); i++) {
-		if (t.param[rows[i].param] > rows[i].most) {
-			rc = hn_fail(err, HONE_E_INVALID,
-				     "target: -%s=%" PRId64 " is more than the device has, %" PRId64
-				     " (%s)",
-				     hn_param_name(rows[i].param), t.param[rows[i].param],
-				     rows[i].most, f->name);
-		}
-	}
-	hn_arena_fini(&a);
-	return rc;
-}
 
 static void answer(struct hn_board_answer *ret, enum hn_verdict v, const char *text)
 {

@@ -193,22 +193,47 @@ static bool wait_until(int fd, int64_t deadline_ns)
 	}
 }
 
+/* What has a time of its own: compiling; the first run, where compiling may go on; the rest. */
+static int stage_of(uint32_t phase)
+{
+	return phase <= GPU_PHASE_LOAD ? 0 : phase == GPU_PHASE_FIRST ? 1 : 2;
+}
+
+static int64_t limit_of(const struct gpu_child *c, int stage, int64_t limit_ns)
+{
+	bool compiles = stage == 0 || (stage == 1 && c->lazy);
+
+	return compiles && c->report->phase >= GPU_PHASE_LOAD ? HN_GPU_COMPILE_TIMES * limit_ns
+							      : limit_ns;
+}
+
 /* Until it answers; false when the time is over, and *end says how it was spent. */
 static bool wait_for(const struct gpu_child *c, int64_t limit_ns, struct hn_fault_end *end)
 {
-	int64_t begin = hn_clock_ns(), deadline = begin + limit_ns;
-	int64_t latest = deadline + OVERTIME_NS, cpu_ns = hn_process_cpu_ns(c->pid);
+	int64_t begin = hn_clock_ns(), cpu_ns = hn_process_cpu_ns(c->pid), over_ns = 0;
+	int stage = 0;
 
-	while (!wait_until(c->fd, deadline)) {
-		end->wall_ns = hn_clock_ns() - begin;
+	while (!wait_until(c->fd, hn_clock_ns() + LOOK_NS)) {
+		int64_t now = hn_clock_ns(), limit = limit_of(c, stage, limit_ns);
+
+		if (stage_of(c->report->phase) != stage) {
+			stage = stage_of(c->report->phase);
+			begin = now;
+			cpu_ns = hn_process_cpu_ns(c->pid);
+			over_ns = 0;
+			continue;
+		}
+		if (now - begin < limit + over_ns) {
+			continue;
+		}
+		end->wall_ns = now - begin;
 		end->cpu_ns = hn_process_cpu_ns(c->pid) - cpu_ns;
-		end->overrun = hn_process_overrun(c->pid, end->cpu_ns, limit_ns);
-		if (end->overrun != HN_OVERRUN_STARVED || deadline >= latest) {
+		end->overrun = hn_process_overrun(c->pid, end->cpu_ns, limit);
+		over_ns += LOOK_NS;
+		if (end->overrun != HN_OVERRUN_STARVED || over_ns >= OVERTIME_NS) {
 			end->timed_out = true;
 			return false;
 		}
-		deadline = hn_clock_ns() + LOOK_NS;
-		deadline = deadline < latest ? deadline : latest;
 	}
 	return true;
 }
@@ -304,6 +329,7 @@ enum hn_verdict gpu_child_start(struct gpu_child *c, const struct gpu_ops *ops,
 	}
 	setpgid(c->pid, c->pid);
 	c->pidfd = pidfd_open(c->pid, 0);
+	c->lazy = ops->lazy;
 	c->since = since;
 	if (!take_answer(c, token, OPEN_NS, &lost)) {
 		snprintf(text, n, "%s", lost.detail);

@@ -55,6 +55,7 @@ struct gpu_ask {
 struct gpu_child {
 	pid_t pid; /* 0 = there is none */
 	int pidfd, fd;
+	bool lazy; /* as its driver's */
 	uint64_t since; /* it knows workloads made up to then (struct cpu_workload's made) */
 	struct gpu_report *report; /* shared memory, of all children in turn */
 };

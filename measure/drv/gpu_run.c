@@ -384,6 +384,7 @@ static enum hn_verdict go(struct gpu_run *run, const void *const module[2], cons
 		return v;
 	}
 	r->phase = GPU_PHASE_TIMING;
+	run->begin_ns = hn_clock_ns(); /* compiling has a time of its own */
 	v = gpu_time(run, left_ns(run) - after_ns, &noisy);
 	if (v != HN_VERDICT_OK) {
 		return say(run, v, run->err.msg);

@@ -301,11 +301,17 @@ static const struct gpu_ops ops = {.kind = "opencl",
 				   .run = opencl_run,
 				   .canary = opencl_canary,
 				   .state = opencl_state,
+				   .lazy = true,
 				   .wander = 0.15};
 
 static int open_board(const struct hn_board_place *at, void **ret, struct hn_err *err)
 {
 	return gpu_board_open(&ops, at, ret, err);
+}
+
+static int find(uint32_t index, struct hn_board_device *ret, struct hn_err *err)
+{
+	return gpu_board_find(&ops, index, ret, err);
 }
 
 const struct hn_board_ops hn_board_opencl = {.name = "opencl",
@@ -315,4 +321,5 @@ const struct hn_board_ops hn_board_opencl = {.name = "opencl",
 					     .workload = gpu_board_workload,
 					     .measure = gpu_board_measure,
 					     .probe = gpu_board_probe,
+					     .find = find,
 					     .canary = gpu_board_canary};

@@ -37,7 +37,7 @@ two  boards=2 builders=1 fake -l2_bytes=2097152
 one  fake -num_cores=8 builders=1
 card cuda -isa=sm_90
 END
-export HONE_TEST_HOOKS=1 HONE_TEST_FAKE="sleep_ms=100"
+export HONE_TEST_HOOKS=1 HONE_TEST_FAKE="sleep_ms=100" HONE_CUDA_DRIVER=/nonexistent.so
 start_honed
 for name in native two one; do
 	hone boards | grep -q "^name    $name, 0 jobs" || die "no $name: $(hone boards)"
@@ -47,8 +47,8 @@ refused "served here: native (cpu -isa=.*), two (fake -isa=fake), one (fake" \
 refused "no board for target \"fake .*l2_bytes=4096 .*\"; served here: native" \
 	hone tune --target "fake -l2_bytes=4096" --text "$middle" --trials 8
 
-# A kind without a driver can be named: its sketches are there, and nothing is measured.
-refused "target card: hone has no driver for boards of kind cuda" \
+# A kind whose driver is not installed can be named: its sketches are there, and nothing is measured.
+refused "target card: /nonexistent.so cannot be loaded: NVIDIA's driver is not installed" \
 	hone tune --target card --text "$middle" --trials 8
 hone jobs --all --json | grep -q '"target_name":"card"' && die "a job that cannot run: $(hone jobs --all)"
 hone sketch --target card --text "$middle" >"$work/card" || die "sketch --target card"
