@@ -142,7 +142,7 @@ static void put_arrays(struct gpu *g)
 		if (is_kept(g, (int32_t)i)) {
 			put_variables(g, (int32_t)i);
 		} else if (memory == HN_MEMORY_LOCAL) {
-			put_array(g, "", (int32_t)i);
+			put_array(g, c->cuda ? "__align__(16) " : "", (int32_t)i);
 		} else if (at_launch) {
 			put_part(g, (int32_t)i);
 		} else {
@@ -182,7 +182,7 @@ static void begin_kernel(struct gpu *g)
 	const int64_t *t = g->k->block;
 
 	if (c->cuda) {
-		hn_buf_printf(&c->code, "\nextern \"C\" __global__ void __launch_bounds__(%" PRId64 ")\nvoid %s(",
+		hn_buf_printf(&c->code, "\nextern \"C\" __global__ void __launch_bounds__(%" PRId64 ")\n%s(",
 			      t[0] * t[1] * t[2], g->k->name);
 	} else {
 		hn_buf_printf(&c->code,
@@ -288,7 +288,7 @@ static gpu_val chosen(struct gpu *g, void *choice, gpu_val y)
 	return choice;
 }
 
-static const char *place(struct gpu *g, const struct gpu_at *at)
+const char *hn_gpu_c_place(struct gpu *g, const struct gpu_at *at)
 {
 	const char *b = name_of(g, at->buffer), *base = at->base;
 
@@ -310,11 +310,11 @@ static gpu_val load(struct gpu *g, const struct gpu_at *at)
 	enum hn_dtype t = (enum hn_dtype)g->d->buffer[at->buffer].dtype;
 
 	if (t == HN_BOOL) {
-		return hn_gpu_c_text(g, "(%s != 0)", place(g, at));
+		return hn_gpu_c_text(g, "(%s != 0)", hn_gpu_c_place(g, at));
 	}
 	return hn_dtype_is_narrow(t)
-		       ? hn_gpu_c_text(g, "hn_get_%s(%s)", hn_gpu_c_type(g, t), place(g, at))
-		       : place(g, at);
+		       ? hn_gpu_c_text(g, "hn_get_%s(%s)", hn_gpu_c_type(g, t), hn_gpu_c_place(g, at))
+		       : hn_gpu_c_place(g, at);
 }
 
 static void store(struct gpu *g, const struct gpu_at *at, gpu_val v)
@@ -322,10 +322,10 @@ static void store(struct gpu *g, const struct gpu_at *at, gpu_val v)
 	enum hn_dtype t = (enum hn_dtype)g->d->buffer[at->buffer].dtype;
 
 	if (hn_dtype_is_narrow(t)) {
-		hn_gpu_c_line(g, "%s = hn_put_%s(%s);", place(g, at), hn_gpu_c_type(g, t),
+		hn_gpu_c_line(g, "%s = hn_put_%s(%s);", hn_gpu_c_place(g, at), hn_gpu_c_type(g, t),
 			      (const char *)v);
 	} else {
-		hn_gpu_c_line(g, "%s = %s;", place(g, at), (const char *)v);
+		hn_gpu_c_line(g, "%s = %s;", hn_gpu_c_place(g, at), (const char *)v);
 	}
 }
 
@@ -334,7 +334,7 @@ static void copy(struct gpu *g, const struct gpu_at *to, const struct gpu_at *fr
 	hn_gpu_c_line(g,
 		      "asm volatile(\"cp.async.%s.shared.global [%%0], [%%1], %u;\" :: "
 		      "\"r\"((u32)__cvta_generic_to_shared(&%s)), \"l\"(&%s) : \"memory\");",
-		      bytes == 16 ? "cg" : "ca", bytes, place(g, to), place(g, from));
+		      bytes == 16 ? "cg" : "ca", bytes, hn_gpu_c_place(g, to), hn_gpu_c_place(g, from));
 }
 
 static void commit(struct gpu *g)
@@ -376,7 +376,7 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 	end_block(g);
 }
 
-#define LANG(first, writes_out)                                                                  \
+#define LANG(first, writes_out, ld, product)                                                     \
 	{                                                                                        \
 		.unrolls = writes_out, .most_written = 2048, .most_short = 256, .begin = first, .begin_kernel = begin_kernel, .end_kernel = end_kernel,          \
 		.end = end, .close = close_c, .number = hn_gpu_c_number, .real = hn_gpu_c_real,  \
@@ -385,8 +385,9 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 		.choose = choose, .otherwise = otherwise, .chosen = chosen, .load = load,        \
 		.name = name, .store = store, .copy = copy, .commit = commit, .wait = wait,      \
 		.barrier = barrier, .begin_loop = begin_loop, .end_loop = end_loop,              \
-		.begin_if = begin_if, .end_if = end_block,                                       \
+		.begin_if = begin_if, .end_if = end_block, .ldmatrix = ld, .mma = product,       \
 	}
 
-const struct gpu_lang hn_gpu_opencl = LANG(begin_opencl, true);
-const struct gpu_lang hn_gpu_cuda = LANG(begin_cuda, false);
+const struct gpu_lang hn_gpu_opencl = LANG(begin_opencl, true, NULL, NULL);
+const struct gpu_lang hn_gpu_cuda =
+	LANG(begin_cuda, false, hn_gpu_c_ldmatrix, hn_gpu_c_mma);

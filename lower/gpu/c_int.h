@@ -31,6 +31,15 @@ HN_PRINTF(2, 3) void hn_gpu_c_line(struct gpu *g, const char *fmt, ...);
 const char *hn_gpu_c_type(struct gpu *g, enum hn_dtype t);
 const char *hn_gpu_c_stored(struct gpu *g, enum hn_dtype t);
 
+/* An element. */
+const char *hn_gpu_c_place(struct gpu *g, const struct gpu_at *at);
+
+/* c_warp.c */
+void hn_gpu_c_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gpu_at *from,
+		       uint32_t n, bool trans);
+void hn_gpu_c_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
+		  const struct gpu_at *left, const struct gpu_at *right);
+
 /* What the code begins with: types, and functions that C lacks. */
 void hn_gpu_c_prelude(struct gpu *g);
 

@@ -90,6 +90,11 @@ struct gpu_lang {
 	void (*commit)(struct gpu *g);
 	void (*wait)(struct gpu *g, int64_t n);
 	void (*barrier)(struct gpu *g);
+	/* of a warp (lower/device/device_warp.h); NULL: the language has none */
+	void (*ldmatrix)(struct gpu *g, const struct gpu_at *to, const struct gpu_at *from,
+			 uint32_t n, bool trans);
+	void (*mma)(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
+		    const struct gpu_at *left, const struct gpu_at *right);
 	/* written_out: its compiler should, and the walk does not */
 	void (*begin_loop)(struct gpu *g, int32_t slot, int64_t extent, bool written_out);
 	void (*end_loop)(struct gpu *g, int32_t slot, int64_t extent);

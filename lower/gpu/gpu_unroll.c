@@ -60,6 +60,12 @@ static void see(struct plan *p, const struct hn_device_node *n)
 		see_index(p, n->buffer, n->at);
 		p->g->stored[n->buffer] = true;
 	}
+	if (n->warp != NULL) {
+		see_index(p, n->buffer, n->at);
+		for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+			see_index(p, n->warp->from[i], n->warp->from_at[i]);
+		}
+	}
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		see(p, n->child[i]);
 	}
@@ -68,7 +74,7 @@ static void see(struct plan *p, const struct hn_device_node *n)
 /* Statements that are written when the loops of in_index are written out; saturates. */
 static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 {
-	int64_t ret = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET;
+	int64_t ret = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET || n->warp != NULL;
 
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		ret += size_of(p, n->child[i]);
@@ -85,7 +91,7 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 		      bool *ret_waits)
 {
 	int64_t inside = times;
-	int64_t size = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET;
+	int64_t size = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET || n->warp != NULL;
 	bool waits = n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_WAIT ||
 		     n->kind == HN_DEVICE_COMMIT;
 

@@ -253,6 +253,35 @@ static void store(struct gpu *g, const struct hn_device_node *n)
 	g->lang->store(g, &at, v);
 }
 
+static struct gpu_at place(struct gpu *g, int32_t buffer, const struct hn_expr *e)
+{
+	struct hn_affine sum = hn_gpu_affine(g, e);
+
+	return hn_gpu_at(g, buffer, &sum);
+}
+
+static void warp(struct gpu *g, const struct hn_device_node *n)
+{
+	const struct hn_device_warp *w = n->warp;
+	struct gpu_at at = place(g, n->buffer, n->at), from[2];
+
+	if (g->lang->mma == NULL || !g->has_async) {
+		hn_gpu_refuse(g, HONE_E_UNSUPPORTED,
+			      "products of matrices by warps have no form in this language, or "
+			      "for %s",
+			      g->target->isa);
+		return;
+	}
+	for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+		from[i] = place(g, w->from[i], w->from_at[i]);
+	}
+	if (n->kind == HN_DEVICE_MMA) {
+		g->lang->mma(g, w->intrin, &at, &from[0], &from[1]);
+	} else {
+		g->lang->ldmatrix(g, &at, &from[0], w->n_matrix, w->trans);
+	}
+}
+
 static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 {
 	switch ((enum hn_device_kind)n->kind) {
@@ -294,6 +323,10 @@ static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 		return;
 	case HN_DEVICE_WAIT:
 		g->lang->wait(g, n->extent);
+		return;
+	case HN_DEVICE_MMA:
+	case HN_DEVICE_LDMATRIX:
+		warp(g, n);
 		return;
 	default:
 		hn_bug(__FILE__, __LINE__, "kind of a device node");

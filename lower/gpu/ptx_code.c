@@ -10,7 +10,7 @@ static LLVMValueRef of(gpu_val v)
 	return (LLVMValueRef)(uintptr_t)v;
 }
 
-static LLVMValueRef place(struct gpu *g, const struct gpu_at *at)
+LLVMValueRef hn_gpu_ptx_place(struct gpu *g, const struct gpu_at *at)
 {
 	const struct gpu_ptx *p = g->own;
 	enum hn_dtype t = (enum hn_dtype)g->d->buffer[at->buffer].dtype;
@@ -46,7 +46,7 @@ gpu_val hn_gpu_ptx_load(struct gpu *g, const struct gpu_at *at)
 {
 	const struct gpu_ptx *p = g->own;
 	enum hn_dtype t = (enum hn_dtype)g->d->buffer[at->buffer].dtype;
-	LLVMValueRef v = LLVMBuildLoad2(p->b, hn_gpu_ptx_stored(g, t), place(g, at), "");
+	LLVMValueRef v = LLVMBuildLoad2(p->b, hn_gpu_ptx_stored(g, t), hn_gpu_ptx_place(g, at), "");
 
 	LLVMSetAlignment(v, alignment(g, at));
 	if (t == HN_BOOL) {
@@ -66,7 +66,7 @@ void hn_gpu_ptx_store(struct gpu *g, const struct gpu_at *at, gpu_val x)
 	} else if (hn_dtype_is_narrow(t)) {
 		v = LLVMBuildFPTrunc(p->b, v, hn_gpu_ptx_stored(g, t), "");
 	}
-	v = LLVMBuildStore(p->b, v, place(g, at));
+	v = LLVMBuildStore(p->b, v, hn_gpu_ptx_place(g, at));
 	LLVMSetAlignment(v, alignment(g, at));
 }
 
@@ -82,7 +82,7 @@ gpu_val hn_gpu_ptx_name(struct gpu *g, enum hn_dtype t, gpu_val v)
 void hn_gpu_ptx_copy(struct gpu *g, const struct gpu_at *to, const struct gpu_at *from,
 		     uint32_t bytes)
 {
-	LLVMValueRef arg[2] = { place(g, to), place(g, from) };
+	LLVMValueRef arg[2] = { hn_gpu_ptx_place(g, to), hn_gpu_ptx_place(g, from) };
 
 	hn_gpu_ptx_intrinsic(g,
 			     bytes == 16  ? "llvm.nvvm.cp.async.cg.shared.global.16"

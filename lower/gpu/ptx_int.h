@@ -46,7 +46,14 @@ gpu_val hn_gpu_ptx_round(struct gpu *g, enum hn_dtype to, gpu_val x);
 gpu_val hn_gpu_ptx_call(struct gpu *g, enum hn_fn fn, enum hn_dtype t, const gpu_val *x);
 gpu_val hn_gpu_ptx_select(struct gpu *g, enum hn_dtype t, gpu_val c, gpu_val x, gpu_val y);
 
+/* ptx_warp.c */
+void hn_gpu_ptx_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gpu_at *from,
+			 uint32_t n, bool trans);
+void hn_gpu_ptx_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
+		    const struct gpu_at *left, const struct gpu_at *right);
+
 /* ptx_code.c */
+LLVMValueRef hn_gpu_ptx_place(struct gpu *g, const struct gpu_at *at); /* a pointer */
 gpu_val hn_gpu_ptx_load(struct gpu *g, const struct gpu_at *at);
 gpu_val hn_gpu_ptx_name(struct gpu *g, enum hn_dtype t, gpu_val v);
 void hn_gpu_ptx_store(struct gpu *g, const struct gpu_at *at, gpu_val v);

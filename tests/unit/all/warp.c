@@ -1,18 +1,23 @@
-/* Sums that a warp's instruction makes, from steps to the device program: the tree is legal, the
- * program verified, reads back, and computes what the dag says, in any order of threads.  What has
- * no such form is refused, and names the stage. */
+/* Sums that a warp's instruction makes, from steps to code: the tree is legal, the device program
+ * verified, reads back, and computes what the dag says, in any order of threads.  As PTX it holds
+ * the matrices in registers; where NVIDIA's assembler is on this machine, it agrees.  What has no
+ * such form is refused, and names the stage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "loopstate/dag/tolerance.h"
 #include "loopstate/read/dag_read.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
+#include "lower/gpu/gpu.h"
 #include "tests/lib/lower_run.h"
 
 #define FUEL 200000000
@@ -151,9 +156,72 @@ static void runs_right(const char *what, const struct hn_dag *dag, const struct 
 	run_args_free(&want);
 }
 
+static int print(const struct hn_device *d, enum hn_gpu_form form, const char *isa,
+		 struct hn_arena *a, struct hn_gpu_module *ret, struct hn_err *err)
+{
+	struct hn_gpu_options how = { .contracts = true };
+	struct hn_target gpu;
+	char line[60];
+
+	snprintf(line, sizeof(line), "%s -isa=%s", form == HN_GPU_OPENCL ? "opencl" : "cuda", isa);
+	assert_int_equal(hn_target_parse(form == HN_GPU_OPENCL ? "opencl" : line, a, &gpu, err), 0);
+	return hn_gpu_print(d, form, &gpu, &how, a, ret, err);
+}
+
+/* With all of its arrays in registers. */
+static bool assembles(const struct hn_gpu_module *m, const char *isa)
+{
+	char folder[] = "/tmp/hone-warp-XXXXXX", path[60], command[300];
+	struct hn_err err;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/k.ptx", folder);
+	assert_int_equal(hn_file_replace(path, m->code, m->code_bytes, &err), 0);
+	snprintf(command, sizeof(command),
+		 "ptxas -v -arch=%s %s -o %s/k.cubin 2>&1 | grep -q ' 0 bytes stack frame, 0 bytes "
+		 "spill stores, 0 bytes spill loads'",
+		 isa, path, folder);
+	int rc = system(command);
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
+	return rc == 0;
+}
+
+static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn_arena *a)
+{
+	static const char *const isa[] = { "sm_80", "sm_90a" };
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+
+	for (size_t k = 0; k < HN_COUNT_OF(isa); k++) {
+		if (print(d, HN_GPU_PTX, isa[k], a, &m, &err) != 0) {
+			fail_msg("row %zu: %s", i, err.msg);
+		}
+		assert_non_null(strstr(m.code, "mma.sync.aligned.m16n8k"));
+		assert_null(strstr(m.code, ".local"));
+		if (has_ptxas && !assembles(&m, isa[k])) {
+			fail_msg("row %zu: ptxas refuses it for %s, or it is not all in registers\n%s", i,
+				 isa[k], (const char *)m.code);
+		}
+	}
+	assert_int_equal(print(d, HN_GPU_CUDA, "sm_80", a, &m, &err), 0);
+	assert_non_null(strstr(m.code, "mma.sync.aligned.m16n8k"));
+	for (int k = 0; k < 2; k++) {
+		assert_int_equal(print(d, k ? HN_GPU_PTX : HN_GPU_OPENCL, "sm_70", a, &m, &err),
+				 -HONE_E_UNSUPPORTED);
+		assert_non_null(strstr(err.msg, "products of matrices by warps have no form"));
+	}
+}
+
 static void products_are_right(void **state)
 {
 	struct bed *b = *state;
+	bool has_ptxas = system("command -v ptxas >/dev/null") == 0;
+
+	if (!has_ptxas) {
+		fputs("no ptxas: PTX is printed, and assembled by nobody\n", stderr);
+	}
 
 	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
 		const struct hn_device *d, *again;
@@ -182,6 +250,7 @@ static void products_are_right(void **state)
 		hn_buf_fini(&text);
 		hn_buf_fini(&twice);
 		runs_right(row[i].text, dag, d);
+		codes(i, d, has_ptxas, &b->a);
 	}
 }
 
