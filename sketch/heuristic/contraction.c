@@ -42,6 +42,26 @@ static bool one_row_of_terms(const struct hn_heuristic_job *g,
 	return lanes >= 0 && hn_heuristic_find_terms(g, v, (uint32_t)lanes, &terms);
 }
 
+/* The same of weights of any type: packed before the first call they are one stream, too, at twice
+ * the speed of rows that are far apart. */
+static bool one_row_of_weights(const struct hn_heuristic_job *g,
+			       const struct hn_heuristic_view *v)
+{
+	int32_t lanes = hn_lane_axis(v->op);
+	bool weights = false, row = false;
+
+	for (uint32_t i = 0; i < v->n_read && lanes >= 0; i++) {
+		const struct hn_heuristic_read *r = &v->read[i];
+
+		if (r->stride[lanes] == 0) {
+			row = true;
+		} else {
+			weights = hn_heuristic_is_constant(g, r->producer);
+		}
+	}
+	return weights && row && v->n_read == 2 && v->extent[lanes] >= 4 * v->lanes;
+}
+
 static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
 {
 	if (!v->op->reduce || v->op->reduce->n != 1 || v->reduce < FEW_SUMS ||
@@ -56,7 +76,7 @@ static bool fits(const struct hn_heuristic_job *g, const struct hn_heuristic_vie
 			}
 		}
 	}
-	return one_row_of_terms(g, v);
+	return one_row_of_terms(g, v) || one_row_of_weights(g, v);
 }
 
 static int64_t lane_tile(const struct hn_contraction *p)

@@ -312,6 +312,28 @@ static void short_pieces_are_fetched_ahead(void **state)
 	}
 }
 
+/* A product with one row reads weights that were packed before, in both orders; a matrix that is no
+ * constant is read as it lies. */
+static void one_row_reads_packed_weights(void **state)
+{
+	static const struct {
+		const char *text;
+		bool packs;
+	} of[] = {
+		{ "f(float32 X[1,768], const W[768,768]) -> Y { Y(i,f) +=! X(i,k) * W(f,k) }", true },
+		{ "f(float32 X[1,768], const W[768,3072]) -> Y { Y(i,f) +=! X(i,k) * W(k,f) }", true },
+		{ "f(float32 X[1,768], W[768,3072]) -> Y { Y(i,f) +=! X(i,k) * W(k,f) }", false },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_open(&x, AVX512, of[i].text);
+		assert_int_equal(has_step(x.g[0], HN_STEP_pack), of[i].packs);
+		heuristics_end(&x);
+	}
+}
+
 /* Rows of 1024 channels begin in one set of the first cache: no more of them than it has ways. */
 static void rows_of_a_tile_have_sets_of_their_own(void **state)
 {
@@ -388,6 +410,7 @@ int main(void)
 		cmocka_unit_test(small_weights_stay),
 		cmocka_unit_test(streamed_rows_are_blocked),
 		cmocka_unit_test(short_pieces_are_fetched_ahead),
+		cmocka_unit_test(one_row_reads_packed_weights),
 		cmocka_unit_test(rows_of_a_tile_have_sets_of_their_own),
 		cmocka_unit_test(many_results_are_written_in_runs),
 	};
