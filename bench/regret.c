@@ -1,5 +1,6 @@
 /* bench/regret.c -- what a range of sizes costs: the automatic kernel for the range, made for
- * its largest size, beside the kernel that is made for each size, and beside the libraries.
+ * its largest size, beside the kernel that is made for each size, and beside the libraries.  Where
+ * a network has several kernels for parts of a range (graph/net/family.h), so has a case here.
  *
  *   hone-bench regret [--sizes N] [--seconds S] [--threads N] [WORD]   cases with the word in their name
  *
@@ -18,6 +19,7 @@
 #include "bench/history.h"
 #include "bench/judge.h"
 #include "bench/peers.h"
+#include "graph/net/family.h"
 #include "loopstate/dag/size.h"
 #include "loopstate/read/dag_read.h"
 #include "loopstate/nest/looptree.h"
@@ -213,18 +215,31 @@ static int one_size(const struct options *o, const struct regret_case *c, const 
 	return rc;
 }
 
+/* A part of a case's range: its kernel is the range's, or for its sizes alone. */
+struct part {
+	const struct hn_dag *dag;
+	const char *steps;
+	int64_t most;
+};
+
+#define MAX_PARTS 8
+
 /* The first of the automatic schedules of the largest size that is legal for all sizes. */
-static int steps_of_range(const struct machine *m, const struct hn_dag *dag,
-			  const struct hn_dag *top, struct hn_arena *a, const char **ret,
-			  struct hn_err *err)
+static int steps_of_range(const struct machine *m, const struct hn_dag *dag, struct hn_arena *a,
+			  const char **ret, struct hn_err *err)
 {
 	const struct hn_looptree *tree;
 	const struct hn_trace *trace;
 	const struct hn_state *state;
+	const struct hn_dag *top;
 	struct hn_histories of;
-	int rc = HONE_E_NOT_FOUND;
+	int rc = hn_dag_instantiate(dag, &dag->sizes->size[0].hi, a, &top, err);
 
+	if (rc != 0) {
+		return rc;
+	}
 	hn_history_of_heuristics(top, m->target, a, &of);
+	rc = HONE_E_NOT_FOUND;
 	for (uint32_t i = 0; i < of.n && rc != 0; i++) {
 		*ret = of.steps[i];
 		rc = hn_trace_parse("steps", *ret, strlen(*ret), a, &trace, err);
@@ -235,26 +250,61 @@ static int steps_of_range(const struct machine *m, const struct hn_dag *dag,
 	return rc;
 }
 
+/* Sizes from `least` on; "f(S in [1, 512], .." of the case becomes the part's. */
+static int make_part(const struct regret_case *c, const struct machine *m, const struct hn_dag *all,
+		     int64_t least, struct hn_arena *a, struct part *ret, struct hn_err *err)
+{
+	int64_t most = all->sizes->size[0].hi;
+	int rc = 0;
+
+	*ret = (struct part){ .dag = all, .most = most };
+	if (hn_family_differs(all, 0) && hn_family_end(least, most) < most) {
+		const char *text = hn_arena_printf(a, "f(S in [%lld, %lld%s", (long long)least,
+						   (long long)hn_family_end(least, most),
+						   strchr(c->text, ']'));
+
+		ret->most = hn_family_end(least, most);
+		rc = hn_dag_parse_sized(c->name, text, strlen(text), 0, a, &ret->dag, err);
+	}
+	return rc ? rc : steps_of_range(m, ret->dag, a, &ret->steps, err);
+}
+
+static int make_parts(const struct regret_case *c, const struct machine *m, struct hn_arena *a,
+		      struct part *ret, uint32_t *ret_n, struct hn_err *err)
+{
+	const struct hn_dag *all;
+	int rc = hn_dag_parse_sized(c->name, c->text, strlen(c->text), 0, a, &all, err);
+
+	*ret_n = 0;
+	for (int64_t least = 1; rc == 0 && *ret_n < MAX_PARTS && least <= all->sizes->size[0].hi;) {
+		rc = make_part(c, m, all, least, a, &ret[*ret_n], err);
+		least = ret[(*ret_n)++].most + 1;
+	}
+	return rc;
+}
+
 static int one_case(const struct options *o, const struct regret_case *c, const struct machine *m,
 		    struct figures *all, struct hn_err *err)
 {
 	struct hn_rng r = hn_rng_stream(SEED, 0, 0, 0);
 	struct figures *one = calloc(1, sizeof(*one));
-	const struct hn_dag *dag, *top;
-	const char *steps;
+	struct part part[MAX_PARTS];
 	struct hn_arena a;
+	uint32_t n_part;
 
 	hn_assert(one != NULL);
 	hn_arena_init(&a, 0);
-	int rc = hn_dag_parse_sized(c->name, c->text, strlen(c->text), 0, &a, &dag, err);
+	int rc = make_parts(c, m, &a, part, &n_part, err);
 
-	rc = rc ? rc : hn_dag_instantiate(dag, &dag->sizes->size[0].hi, &a, &top, err);
-	rc = rc ? rc : steps_of_range(m, dag, top, &a, &steps, err);
 	for (int64_t i = 0; rc == 0 && i < o->n_size; i++) {
-		double top_size = (double)dag->sizes->size[0].hi;
-		int64_t size = (int64_t)exp(hn_rng_unit(&r) * log(top_size + 1));
+		double top = (double)part[n_part - 1].most;
+		int64_t size = (int64_t)exp(hn_rng_unit(&r) * log(top + 1));
+		const struct part *p = part;
 
-		rc = one_size(o, c, m, dag, size, steps, one, all, err);
+		while (p->most < size) {
+			p++;
+		}
+		rc = one_size(o, c, m, p->dag, size, p->steps, one, all, err);
 	}
 	summarize(c->name, one);
 	free(one);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/net/family.h"
 #include "graph/net/lift.h"
 #include "loopstate/read/dag_read.h"
 
@@ -442,5 +443,7 @@ int hn_ranges_find(const struct hn_net_size *size, uint32_t n_size, hn_net_at at
 			       "more than %d combinations of sizes; give smaller ranges",
 			       HN_NET_MAX_POINTS);
 	}
-	return find(&f, least, most);
+	int rc = find(&f, least, most);
+
+	return rc ? rc : hn_family_cut(ret, a, err);
 }
