@@ -71,10 +71,16 @@ static bool prove(const char *dag, const char *steps, bool shown, struct hn_aren
 	return legal;
 }
 
-/* What a schedule is made for: a dag whose sizes are parameters with the largest of them, as its
- * steps count (loopstate/dag/size.h). */
-static int largest(const struct hn_dag *dag, struct hn_arena *a, const struct hn_dag **ret,
-		   struct hn_err *err)
+bool hn_auto_proves(const struct hn_input *in, const char *steps, struct hn_arena *a)
+{
+	const char *certificate;
+	struct hn_err none;
+
+	return prove(in->json, steps, /* shown= */ false, a, &certificate, &none);
+}
+
+int hn_auto_largest(const struct hn_dag *dag, struct hn_arena *a, const struct hn_dag **ret,
+		    struct hn_err *err)
 {
 	int64_t value[HN_DAG_MAX_SIZES];
 
@@ -109,7 +115,7 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 	best->workload = in->key;
 	best->target = ret->target_line;
 	best->origin = "auto";
-	rc = largest(in->dag, a, &dag, err);
+	rc = hn_auto_largest(in->dag, a, &dag, err);
 	if (rc != 0) {
 		return rc;
 	}

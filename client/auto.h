@@ -15,4 +15,12 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 		 struct hn_best *ret, struct hn_answers *ret_answers,
 		 struct hn_err *err) HN_NODISCARD;
 
+/* Whether hone-build proves the steps for all of the computation's sizes. */
+bool hn_auto_proves(const struct hn_input *in, const char *steps, struct hn_arena *a);
+
+/* What a schedule is made for: a dag whose sizes are parameters with the largest of them, as its
+ * steps count (loopstate/dag/size.h). */
+int hn_auto_largest(const struct hn_dag *dag, struct hn_arena *a, const struct hn_dag **ret,
+		    struct hn_err *err) HN_NODISCARD;
+
 #endif

@@ -9,16 +9,20 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "client/crew.h"
 #include "client/interrupt.h"
 #include "client/netcheck.h"
+#include "graph/net/largest.h"
 
 struct work {
 	const struct hn_opts *o;
-	struct hn_netcheck *check;
+	struct hn_netcheck *check; /* of the range that is looked at */
+	const struct hn_netcheck *before; /* [n_before] of the ranges before it */
+	uint32_t n_before;
 	char dir[64]; /* temporary */
 };
 
@@ -30,16 +34,37 @@ static enum hn_netcheck_result result_of(const struct hn_check *c, int rc)
 				: HN_NETCHECK_RIGHT;
 }
 
+/* The same kernel in a range before; NULL: there is none. */
+static const struct hn_netcheck_kernel *find_known(const struct work *w, const struct hn_gtask *t)
+{
+	for (uint32_t r = 0; r < w->n_before; r++) {
+		const struct hn_netcheck *c = &w->before[r];
+
+		for (uint32_t i = 0; i < c->n_kernel; i++) {
+			const struct hn_gtask *u = c->kernel[i].task;
+
+			if (strcmp(u->text + strlen(u->name), t->text + strlen(t->name)) == 0) {
+				return &c->kernel[i];
+			}
+		}
+	}
+	return NULL;
+}
+
 static bool check_one(void *ctx, uint32_t i, struct hn_arena *a)
 {
 	struct work *w = ctx;
 	struct hn_netcheck_kernel *k = &w->check->kernel[i];
+	const struct hn_netcheck_kernel *known = find_known(w, k->task);
 	struct hn_opts one = hn_network_task(w->o, k->task);
 	char symbol[32], path[128];
 	int rc;
 
-	if (hn_interrupted()) {
-		return false;
+	if (known != NULL) {
+		*k = *known;
+	}
+	if (known != NULL || hn_interrupted()) {
+		return known != NULL;
 	}
 	rc = hn_kernel_choose(&one, hn_netchoice_declined(&w->check->net->choice, k->task->name), a,
 			      &k->kernel, &k->err);
@@ -92,24 +117,75 @@ static int judge(const struct hn_netcheck *c, struct hn_err *err)
 				     failed, c->net->net.n_task);
 }
 
-static int check(struct work *w, struct hn_network *n, struct hn_err *err)
+/* Steps at the largest sizes.  Parts that a range was cut into have the same ones. */
+static int compute_steps(struct hn_netcheck *c, struct hn_network *n, const struct hn_net_range *r,
+			 struct hn_err *err)
+{
+	struct hn_net net = n->net;
+	int rc = 0;
+
+	for (uint32_t i = 0; r != NULL && &n->ranges.range[i] != r; i++) {
+		if (n->ranges.range[i].net.g == r->net.g) {
+			c->why_no_step = "they are those of the largest sizes";
+			return 0;
+		}
+	}
+	rc = r != NULL ? hn_range_largest(r, &n->arena, &net, err) : 0;
+	return rc ? rc : hn_net_numbers(&net, &c->step, &c->why_no_step, err);
+}
+
+/* The network, or range r of it. */
+static int check(struct work *w, struct hn_network *n, const struct hn_net_range *r,
+		 struct hn_crew *crew, struct hn_err *err)
 {
 	struct hn_netcheck *c = w->check;
-	struct hn_crew crew;
 	int rc;
 
-	c->kernel = HN_NEW_ARRAY(&n->arena, struct hn_netcheck_kernel, n->net.n_task);
-	for (uint32_t i = 0; i < n->net.n_task; i++) {
+	c->n_kernel = n->net.n_task;
+	c->kernel = HN_NEW_ARRAY(&n->arena, struct hn_netcheck_kernel, c->n_kernel);
+	for (uint32_t i = 0; i < c->n_kernel; i++) {
 		c->kernel[i].task = &n->net.task[i];
 	}
-	hn_crew_open(&crew);
-	hn_crew_run(&crew, n->net.n_task, check_one, w);
+	hn_crew_run(crew, c->n_kernel, check_one, w);
 	rc = hn_interrupted() ? hn_fail(err, HONE_E_CANCELLED, "check: stopped") : 0;
-	rc = rc ? rc : hn_net_numbers(&n->net, &c->step, &c->why_no_step, err);
+	rc = rc ? rc : compute_steps(c, n, r, err);
 	if (rc == 0) {
+		if (r != NULL && !w->o->json) {
+			printf("%s%s\n", w->n_before > 0 ? "\n" : "",
+			       hn_network_range(n, r, &n->arena));
+		}
 		count(c);
 		(w->o->json ? hn_netcheck_json : hn_netcheck_table)(c);
 		rc = judge(c, err);
+	}
+	return rc;
+}
+
+/* All ranges, whatever is wrong in one; the first of what is wrong is the answer. */
+static int check_ranges(struct work *w, struct hn_network *n, struct hn_err *err)
+{
+	uint32_t n_range = n->ranges.n > 0 ? n->ranges.n : 1;
+	struct hn_netcheck *all = HN_NEW_ARRAY(&n->arena, struct hn_netcheck, n_range);
+	struct hn_crew crew;
+	int rc = 0;
+
+	hn_crew_open(&crew);
+	w->before = all;
+	for (uint32_t i = 0; i < n_range && !hn_interrupted(); i++) {
+		const struct hn_net_range *r = n->ranges.n > 0 ? &n->ranges.range[i] : NULL;
+		struct hn_err wrong = { 0 };
+
+		if (r != NULL) {
+			n->net = r->net;
+			n->graph = *r->net.g;
+		}
+		all[i].net = n;
+		w->check = &all[i];
+		w->n_before = i;
+		if (check(w, n, r, &crew, &wrong) != 0 && rc == 0) {
+			*err = wrong;
+			rc = -err->code;
+		}
 	}
 	hn_crew_close(&crew);
 	return rc;
@@ -117,16 +193,15 @@ static int check(struct work *w, struct hn_network *n, struct hn_err *err)
 
 int cmd_check(const struct hn_opts *o, struct hn_err *err)
 {
+	struct work w = { .o = o, .dir = "/tmp/hone-check-XXXXXX" };
 	struct hn_network net;
-	struct hn_netcheck answer = { .net = &net };
-	struct work w = { .o = o, .check = &answer, .dir = "/tmp/hone-check-XXXXXX" };
-	int rc = hn_network_open(o, &net, err);
+	int rc = hn_network_open_ranges(o, &net, err);
 
 	if (rc == 0 && mkdtemp(w.dir) == NULL) {
 		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", w.dir);
 	} else if (rc == 0) {
 		hn_interrupt_catch();
-		rc = check(&w, &net, err);
+		rc = check_ranges(&w, &net, err);
 		hn_file_remove_tree(w.dir);
 	}
 	hn_network_close(&net);

@@ -120,7 +120,7 @@ static void say_summary(const struct compile *c, const struct hn_assembly *made)
 		made->model.n_step, n, stored, n - stored,
 		(double)made->model.arena_bytes / (1 << 20),
 		(double)made->arena_bound / (1 << 20));
-	if (stored < n && c->net.ranges.n == 0 && c->o->target == NULL && !c->o->automatic) {
+	if (stored < n && c->o->target == NULL && !c->o->automatic) {
 		say_hint(c->o);
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "base/jw.h"
 #include "client/task_times.h"
+#include "graph/net/largest.h"
 
 /* "738 M"; two blanks stand for the unit of less than a thousand. */
 static const char *flops_text(double flops, char text[32])
@@ -124,6 +125,25 @@ static int show(const struct hn_opts *o, struct hn_network *n, struct hn_err *er
 	return rc;
 }
 
+/* Each range has steps of its own, and kernels that it shares: all are shown. */
+static int show_range(const struct hn_opts *o, struct hn_network *n, uint32_t i, bool text,
+		      struct hn_err *err)
+{
+	const struct hn_net_range *r = &n->ranges.range[i];
+	int rc = text ? 0 : hn_range_largest(r, &n->arena, &n->net, err);
+
+	if (rc == 0 && !text && !o->json) {
+		printf("%s%s, at the largest\n", i > 0 ? "\n" : "",
+		       hn_network_range(n, r, &n->arena));
+	}
+	for (uint32_t k = 0; text && k < r->net.n_task; k++) {
+		if (!hn_range_has_other(&n->ranges, i, k)) {
+			fputs(r->net.task[k].text, stdout);
+		}
+	}
+	return rc != 0 || text ? rc : show(o, n, err);
+}
+
 int cmd_model(const struct hn_opts *o, struct hn_err *err)
 {
 	bool text = o->as != NULL && strcmp(o->as, "text") == 0;
@@ -133,11 +153,14 @@ int cmd_model(const struct hn_opts *o, struct hn_err *err)
 	if (o->as != NULL && !text && strcmp(o->as, "table") != 0) {
 		return hn_fail(err, HONE_E_INVALID, "--as: table or text, not \"%.40s\"", o->as);
 	}
-	rc = hn_network_open(o, &n, err);
-	for (uint32_t i = 0; rc == 0 && text && i < n.net.n_task; i++) {
+	rc = hn_network_open_ranges(o, &n, err);
+	for (uint32_t i = 0; rc == 0 && i < n.ranges.n; i++) {
+		rc = show_range(o, &n, i, text, err);
+	}
+	for (uint32_t i = 0; rc == 0 && text && n.ranges.n == 0 && i < n.net.n_task; i++) {
 		fputs(n.net.task[i].text, stdout);
 	}
-	rc = rc != 0 || text ? rc : show(o, &n, err);
+	rc = rc != 0 || text || n.ranges.n > 0 ? rc : show(o, &n, err);
 	hn_network_close(&n);
 	return rc;
 }

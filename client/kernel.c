@@ -12,13 +12,13 @@
 #define FACTS_MAX 4096
 
 /* The best record that was measured on this very target; false: there is none. */
-static bool find_record(const struct hn_opts *o, const struct hn_input *in, int64_t declined,
+static bool find_record(const struct hn_opts *o, const char *key, int64_t declined,
 			struct hn_arena *a, struct hn_kernel *ret)
 {
 	struct hn_best best;
 	bool found;
 
-	if (o->automatic || hn_best_find(o, in->key, a, &best, NULL) != 0) {
+	if (o->automatic || hn_best_find(o, key, a, &best, NULL) != 0) {
 		return false;
 	}
 	found = best.differs == 0 && best.entry.best.median_ns > 0 &&
@@ -31,6 +31,28 @@ static bool find_record(const struct hn_opts *o, const struct hn_input *in, int6
 	}
 	hn_best_close(&best);
 	return found;
+}
+
+/* A kernel for a range has the schedule of the largest sizes: their record, where its steps are right
+ * for all sizes. */
+static bool find_record_of_largest(const struct hn_opts *o, const struct hn_input *in,
+				   int64_t declined, struct hn_arena *a, struct hn_kernel *ret)
+{
+	struct hn_kernel found = *ret;
+	const struct hn_dag *dag;
+	char key[HN_KEY_BYTES];
+
+	if (in->dag->sizes == NULL || o->automatic ||
+	    hn_auto_largest(in->dag, a, &dag, NULL) != 0) {
+		return false;
+	}
+	hn_dag_key(dag, key);
+	if (!find_record(o, key, declined, a, &found) || !hn_auto_proves(in, found.steps, a)) {
+		return false;
+	}
+	*ret = found;
+	ret->run_record = true; /* it was run for the largest */
+	return true;
 }
 
 int hn_kernel_choose(const struct hn_opts *o, int64_t declined, struct hn_arena *a,
@@ -47,7 +69,8 @@ int hn_kernel_choose(const struct hn_opts *o, int64_t declined, struct hn_arena 
 	}
 	ret->key = in.key;
 	ret->dag = in.json;
-	if (find_record(o, &in, declined, a, ret)) {
+	if (find_record(o, in.key, declined, a, ret) ||
+	    find_record_of_largest(o, &in, declined, a, ret)) {
 		return 0;
 	}
 	rc = hn_auto_find(o, &in, a, &best, &answers, err);

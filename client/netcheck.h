@@ -29,7 +29,8 @@ struct hn_netcheck_kernel {
 
 struct hn_netcheck {
 	const struct hn_network *net;
-	struct hn_netcheck_kernel *kernel; /* [net.n_task] */
+	uint32_t n_kernel; /* net.n_task */
+	struct hn_netcheck_kernel *kernel;
 	uint32_t count[HN_NETCHECK_N];	   /* kernels of each result */
 	const struct hn_netcheck_kernel *worst; /* of the largest error; NULL: none was compared */
 	/* Of layouts and fusion, [net.n_step]; NULL: they were not computed, and why. */

@@ -211,8 +211,9 @@ int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_e
 	for (uint32_t i = 0; rc == 0 && i < o->dim.n; i++) {
 		if (is_range(&r.dim[i])) {
 			rc = hn_fail(err, HONE_E_UNSUPPORTED,
-				     "--dim %.80s: only `hone compile` takes a range; here one number "
-				     "is wanted", o->dim.word[i]);
+				     "--dim %.80s: a range, which a final cannot take: one number is "
+				     "wanted",
+				     o->dim.word[i]);
 		}
 	}
 	return rc ? rc : open_one(&r, err);
@@ -284,4 +285,17 @@ const char *hn_network_label(const struct hn_network *n, const struct hn_gtask *
 			     struct hn_arena *a)
 {
 	return hn_arena_printf(a, "%s.%s", n->name, task->name);
+}
+
+const char *hn_network_range(const struct hn_network *n, const struct hn_net_range *r,
+			     struct hn_arena *a)
+{
+	const char *s = "";
+
+	for (uint32_t k = 0; k < n->ranges.n_size; k++) {
+		s = hn_arena_printf(a, "%s%s%.60s = %lld..%lld", s, k > 0 ? ", " : "",
+				    n->ranges.size[k].name, (long long)r->least[k],
+				    (long long)r->most[k]);
+	}
+	return s;
 }

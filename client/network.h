@@ -26,9 +26,13 @@ bool hn_network_is(const char *path);
  * it, one line for each operator and reason; then the error is the sum of it. */
 int hn_network_open(const struct hn_opts *o, struct hn_network *ret,
 		    struct hn_err *err) HN_NODISCARD;
-/* The same where o->dim may have ranges, NAME=LEAST..MOST. */
+/* The same where o->dim may have ranges, NAME=LEAST..MOST; `net` is of the first. */
 int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret,
 			   struct hn_err *err) HN_NODISCARD;
+
+/* "sequence = 17..64, batch = 1..1" */
+const char *hn_network_range(const struct hn_network *n, const struct hn_net_range *r,
+			     struct hn_arena *a);
 
 /* Lay out and fuse as n->choice says. */
 int hn_network_follow(struct hn_network *n, struct hn_err *err) HN_NODISCARD;

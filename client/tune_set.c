@@ -21,6 +21,7 @@
 #include "client/show.h"
 #include "client/task_times.h"
 #include "client/tune.h"
+#include "graph/net/largest.h"
 
 #define CALL_MS 30000
 #define POLL_NS 200000000
@@ -41,6 +42,7 @@ struct list {
 	struct entry entry[HN_LIMIT_SET_TASKS];
 	uint32_t n, n_kernel; /* of these, kernels of networks */
 	double spent_s;	      /* of the budget, on ways to fuse */
+	bool ranged;	      /* a network is for ranges of sizes */
 };
 
 static int add_entry(struct list *l, const struct entry *e, struct hn_err *err)
@@ -59,18 +61,23 @@ static int add(struct list *l, const char *path, double weight, struct hn_err *e
 }
 
 /* A network's kernels, each as often as it runs.  What takes next to nothing of the whole is left
- * out: its automatic schedule will do. */
-static int add_kernels(struct list *l, const struct hn_network *n, const struct hn_task_time *t,
-		       struct hn_err *err)
+ * out: its automatic schedule will do.  Of range k those that no range before has; a run of each
+ * range counts as much. */
+static int add_kernels(struct list *l, const struct hn_network *n, uint32_t k,
+		       const struct hn_task_time *t, double *run_ns, struct hn_err *err)
 {
 	double all = hn_task_times_sum(t, n->net.n_task), left = 0;
 	uint32_t n_left = 0;
 	int rc = 0;
 
+	*run_ns = k == 0 ? all : *run_ns;
 	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
 		const struct hn_gtask *task = t[i].task;
 		double ns = t[i].ns * task->n_step;
 
+		if (k > 0 && hn_range_has_other(&n->ranges, k, i)) {
+			continue;
+		}
 		if (t[i].ns > 0 && ns < SMALL_SHARE * all) {
 			left += ns;
 			n_left++;
@@ -79,7 +86,8 @@ static int add_kernels(struct list *l, const struct hn_network *n, const struct 
 		rc = add_entry(l,
 			       &(struct entry){ .text = hn_arena_strdup(&l->arena, task->text),
 						.name = hn_network_label(n, task, &l->arena),
-						.weight = task->n_step },
+						.weight = all > 0 ? task->n_step * *run_ns / all
+								  : task->n_step },
 			       err);
 		l->n_kernel += rc == 0;
 	}
@@ -122,13 +130,18 @@ static int add_network(struct list *l, const struct hn_opts *o, const char *path
 	const struct hn_task_time *t;
 	struct hn_opts one = *o;
 	struct hn_network n;
+	double run_ns = 0;
 	int rc;
 
 	one.arg = path;
-	rc = hn_network_open(&one, &n, err);
-	rc = rc || o->trials == 0 ? rc : search_fusion(l, &one, &n, err);
-	rc = rc ? rc : hn_task_times(&one, &n, &t, err);
-	rc = rc ? rc : add_kernels(l, &n, t, err);
+	rc = hn_network_open_ranges(&one, &n, err);
+	l->ranged = l->ranged || n.ranges.n > 0;
+	rc = rc || o->trials == 0 || n.ranges.n > 0 ? rc : search_fusion(l, &one, &n, err);
+	for (uint32_t k = 0; rc == 0 && (k == 0 || k < n.ranges.n); k++) {
+		rc = n.ranges.n == 0 ? 0 : hn_range_largest(&n.ranges.range[k], &n.arena, &n.net, err);
+		rc = rc ? rc : hn_task_times(&one, &n, &t, err);
+		rc = rc ? rc : add_kernels(l, &n, k, t, &run_ns, err);
+	}
 	hn_network_close(&n);
 	return rc;
 }
@@ -558,7 +571,8 @@ int hn_tune_set(const struct hn_opts *o, struct hn_err *err)
 				hn_link_close(&link);
 			}
 			hn_show_end(&show);
-			rc = rc ? rc : hold_finals(o, err);
+			/* a range has no run that could stand for all of its sizes */
+			rc = rc || l->ranged ? rc : hold_finals(o, err);
 		}
 	}
 	hn_buf_fini(&request);

@@ -42,17 +42,23 @@ static bool has_weights(const struct hn_dag *dag)
 	return found;
 }
 
+/* A sum as long as the size, or sums of which it counts rows and columns. */
+static bool sums_differ(const struct hn_op *op, uint32_t k)
+{
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; op->reduce != NULL && d < op->n_dim + op->n_reduce; d++) {
+		n += uses_size(hn_op_extent(op, d), k) ? d < op->n_dim ? 1 : 2 : 0;
+	}
+	return n > 1;
+}
+
 bool hn_family_differs(const struct hn_dag *dag, uint32_t k)
 {
 	bool differs = false;
 
 	for (uint32_t i = 0; i < dag->n_op && !differs; i++) {
-		const struct hn_op *op = dag->op[i];
-
-		for (uint32_t d = op->n_dim > 0 ? op->n_dim - 1 : 0;
-		     op->reduce != NULL && d < op->n_dim + op->n_reduce; d++) {
-			differs = differs || uses_size(hn_op_extent(op, d), k);
-		}
+		differs = sums_differ(dag->op[i], k);
 	}
 	return differs && !has_weights(dag);
 }

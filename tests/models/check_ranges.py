@@ -1,6 +1,7 @@
 """`hone compile` for ranges of sizes: one library has the right answer at every size, says no to the
 others, and what cannot be for a range is told."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -35,6 +36,15 @@ def parts():
     y = g.node("Slice", y, g.ints(2), g.ints(9), g.ints(1))
     y = vision.conv(g, y, 7, 3, 3)
     g.output("twice", g.node("Concat", y, g.node("Relu", y), axis=0))
+    return g.model()
+
+
+def pairs():
+    """Each row with each: lanes and sums are as long as the size."""
+    g = Graph("pairs", opset=17)
+    x = g.input("x", ["sequence", 24])
+    y = g.node("Softmax", g.node("MatMul", x, g.node("Transpose", x, perm=[1, 0])))
+    g.output("y", g.node("MatMul", y, x))
     return g.model()
 
 
@@ -111,8 +121,35 @@ class Ranges(unittest.TestCase):
             done = hone("compile", path, "--auto", "--dim", "batch=1", "--dim", dim, *out)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(words, done.stderr)
-        done = hone("model", path, "--dim", "batch=1", "--dim", "sequence=1..4")
-        self.assertIn("only `hone compile` takes a range", done.stderr)
+
+    def test_shown(self):
+        _, path = self.made("bert_small_dyn")
+        dims = ("--dim", "batch=1", "--dim", "sequence=1..20")
+        done = hone("model", path, *dims)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = [line for line in done.stdout.splitlines() if line.startswith("sequence = ")]
+        parts = ["17..20", "2..16", "1..1"]
+        self.assertEqual(shown, [f"sequence = {part}, at the largest" for part in parts])
+        self.assertIn("to16_k04_matmul", done.stdout)
+        done = hone("check", path, *dims)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = [line for line in done.stdout.splitlines() if line.startswith("sequence = ")]
+        self.assertEqual(shown, [f"sequence = {part}" for part in parts])
+
+    def test_tuned(self):
+        """Kernels for a range have the records of their largest sizes."""
+        model, path = self.made("pairs", pairs)
+        dims = ("--dim", "sequence=1..40")
+        done = hone("tune", path, *dims, "--trials", "16")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = hone("compile", path, *dims, "-o", self.folder / "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = json.loads((self.folder / "out" / "model.json").read_text(encoding="utf-8"))
+        sized = [kernel for kernel in made["kernels"] if "sizes" in kernel["dag"]]
+        self.assertGreater(len(sized), 3)
+        self.assertIn("record", [kernel["origin"] for kernel in sized])
+        points = [{"sequence": n} for n in range(1, 41)]
+        self.check(model, path, Library(self.folder / "out"), points, ["sequence"])
 
 
 if __name__ == "__main__":

@@ -222,27 +222,43 @@ class Library:
                 raise Failed(f"wrote to input {text(tensor.name)}")
         return self.answers()
 
+    def caller_sized(self, sizes):
+        """A function without arguments: runs the network for these sizes, returns its status."""
+        arguments = self._arguments([self.inputs, self.outputs])
+        passed = (c_int64 * max(1, len(sizes)))(*sizes)
+        return lambda: self.call_sized(passed, *arguments)
+
     def status_sized(self, sizes):
         """What a run for these sizes returns."""
-        arguments = self._arguments([self.inputs, self.outputs])
-        return self.call_sized((c_int64 * max(1, len(sizes)))(*sizes), *arguments)
+        return self.caller_sized(sizes)()
+
+    def load_sized(self, arrays):
+        """Copies inputs of a size to where `caller_sized` finds them; what lies behind one is NaN
+        as floats."""
+        for (_, block), array in zip(self.inputs, arrays, strict=True):
+            block.bytes[:] = FILL
+            block.bytes[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+
+    def answers_sized(self, shapes):
+        """What the last run has written to outputs of these shapes."""
+        found = []
+        for (tensor, block), shape in zip(self.outputs, shapes, strict=True):
+            kind = text(tensor.dtype)
+            n = int(np.prod(shape)) * np.dtype(kind).itemsize
+            found.append(block.bytes[:n].view(kind).reshape(shape).copy())
+        return found
 
     def run_sized(self, arrays, sizes, shapes):
         """The answers to inputs of these sizes; shapes: the outputs'.  What lies behind an input is
         NaN as floats, and what lies behind an output must stay."""
-        for (_, block), array in zip(self.inputs, arrays, strict=True):
-            block.bytes[:] = FILL
-            block.bytes[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+        self.load_sized(arrays)
         for block in [self.arena] + [block for _, block in self.outputs]:
             block.bytes[:] = FILL
         self._judge("run_sized", self.status_sized(sizes))
-        found = []
-        for (tensor, block), shape in zip(self.outputs, shapes, strict=True):
-            n = int(np.prod(shape)) * np.dtype(text(tensor.dtype)).itemsize
-            if not (block.bytes[n:] == FILL).all():
+        for (tensor, block), answer in zip(self.outputs, self.answers_sized(shapes), strict=True):
+            if not (block.bytes[answer.nbytes :] == FILL).all():
                 raise Failed(f"wrote behind output {text(tensor.name)}")
-            found.append(block.bytes[:n].view(text(tensor.dtype)).reshape(shape).copy())
-        return found
+        return self.answers_sized(shapes)
 
     def answers(self):
         """What the last run has written."""
