@@ -2,21 +2,7 @@
  * stack. */
 #include <string.h>
 
-#include "base/arith.h"
 #include "lower/cpu/emit_int.h"
-
-uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out)
-{
-	const struct hn_buffer *b = &e->t->buffer[i];
-	int64_t n = 1;
-
-	for (uint32_t d = 0; d < b->n_dim; d++) {
-		n = hn_mul_sat(n, b->extent[d]);
-	}
-	n = hn_mul_sat(n, b->ring > 1 ? b->ring : 1);
-	n = hn_mul_sat(n, hn_dtype_bytes(e->t->dag->op[i]->dtype[out]));
-	return ((uint64_t)n + 63) / 64 * 64;
-}
 
 LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset)
 {
@@ -25,7 +11,7 @@ LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef off
 
 bool hn_emit_is_shared(const struct emit *e, uint32_t i)
 {
-	return e->buffer[i].place == EMIT_SHARED || e->buffer[i].place == EMIT_PREPARED;
+	return e->buffer[i].place == HN_PLACE_SHARED || e->buffer[i].place == HN_PLACE_PREPARED;
 }
 
 uint32_t hn_emit_n_param(const struct emit *e)
@@ -66,9 +52,9 @@ static void local_addresses(struct emit *e, uint32_t i)
 
 	b->depth = 0;
 	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
-		uint64_t bytes = hn_emit_buffer_bytes(e, i, k);
+		uint64_t bytes = hn_place_bytes(e->t, i, k);
 
-		if (b->place == EMIT_STACK) {
+		if (b->place == HN_PLACE_STACK) {
 			b->base[k] = hn_emit_alloca(e, bytes, 64);
 		} else {
 			LLVMPositionBuilderBefore(e->b, e->fn->alloca_anchor);

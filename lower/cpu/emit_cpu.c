@@ -1,5 +1,5 @@
 /* lower/cpu/emit_cpu.c -- the kernel around the tree: the functions that hold the tree's
- * nests, and in which memory each buffer is put.
+ * nests.
  *
  *     hone.main(arguments, shared buffers, workers' part, env, sizes): every pointer noalias
  *     hone.prep(the same): of the nests at root those that constant inputs alone decide
@@ -8,63 +8,27 @@
  * They are called by emit_entry.c.  What hone.prep computes is moved before all else of the
  * tree's order: it reads nothing but constant inputs and itself, and its buffers are its own.
  */
-#include "base/arith.h"
 #include "loopstate/dag/decided.h"
 #include "loopstate/state/intrin.h"
 #include "lower/cpu/emit_int.h"
 
-#define STACK_MAX_ONE 16384
-#define STACK_MAX_ALL 98304
-
-static uint64_t all_bytes(const struct emit *e, uint32_t i)
-{
-	uint64_t n = 0;
-
-	for (uint32_t k = 0; k < e->t->dag->op[i]->n_out; k++) {
-		n += hn_emit_buffer_bytes(e, i, k);
-		n = n > HN_EXTENT_MAX ? HN_EXTENT_MAX : n;
-	}
-	return n;
-}
-
 static void place_buffers(struct emit *e)
 {
-	uint64_t stack = 0;
+	struct hn_places places;
 
-	for (uint32_t i = 0; i < e->t->dag->n_op; i++) {
+	e->rc = hn_places_find(e->t, !e->opt->scalar, e->a, &places, e->err);
+	for (uint32_t i = 0; !e->rc && i < e->t->dag->n_op; i++) {
 		struct emit_buffer *b = &e->buffer[i];
-		uint64_t bytes;
 
-		if (e->t->buffer[i].op < 0) {
-			continue;
-		}
-		b->base = HN_NEW_ARRAY(e->a, LLVMValueRef, e->t->dag->op[i]->n_out);
-		bytes = all_bytes(e, i);
-		if (e->t->buffer[i].lifetime == HN_LIFETIME_ARG) {
-			b->place = EMIT_ARG;
-		} else if (e->t->prepared[i] && !e->opt->scalar) {
-			b->place = EMIT_PREPARED;
-			b->offset = e->prepared_bytes;
-			e->prepared_bytes += bytes;
-		} else if (e->t->buffer[i].lifetime == HN_LIFETIME_KERNEL) {
-			b->place = EMIT_SHARED;
-			b->offset = e->shared_bytes;
-			e->shared_bytes += bytes;
-		} else if (bytes <= STACK_MAX_ONE && stack + bytes <= STACK_MAX_ALL) {
-			b->place = EMIT_STACK;
-			stack += bytes;
-		} else {
-			b->place = EMIT_WORKER;
-			b->offset = e->worker_bytes;
-			e->worker_bytes += bytes;
-		}
-		if (e->shared_bytes > HN_EXTENT_MAX || e->worker_bytes > HN_EXTENT_MAX ||
-		    e->prepared_bytes > HN_EXTENT_MAX) {
-			hn_emit_refuse(e, HONE_E_UNSUPPORTED,
-				       "buffers larger than memory");
-			return;
+		b->place = places.at[i].place;
+		b->offset = places.at[i].offset;
+		if (b->place != HN_PLACE_NONE) {
+			b->base = HN_NEW_ARRAY(e->a, LLVMValueRef, e->t->dag->op[i]->n_out);
 		}
 	}
+	e->shared_bytes = places.shared_bytes;
+	e->worker_bytes = places.worker_bytes;
+	e->prepared_bytes = places.prepared_bytes;
 }
 
 /* -- faults planted by tests
@@ -202,7 +166,7 @@ static LLVMValueRef emit_part(struct emit *e, const char *name, bool prepared)
 	for (uint32_t k = 0; k < root->n_child; k++) {
 		int32_t stage = root->child[k]->stage;
 
-		if ((e->buffer[stage].place == EMIT_PREPARED) == prepared) {
+		if ((e->buffer[stage].place == HN_PLACE_PREPARED) == prepared) {
 			hn_emit_node(e, root->child[k]);
 		}
 	}

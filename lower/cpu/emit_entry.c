@@ -199,13 +199,13 @@ static LLVMValueRef *fill_params(struct emit *e, LLVMValueRef args, LLVMValueRef
 	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
 		LLVMValueRef from =
-			e->buffer[i].place == EMIT_PREPARED ? prepared : base;
+			e->buffer[i].place == HN_PLACE_PREPARED ? prepared : base;
 		uint64_t at = e->buffer[i].offset;
 
 		for (uint32_t k = 0; hn_emit_is_shared(e, i) && k < dag->op[i]->n_out;
 		     k++) {
 			arg[p++] = from ? bytes_at(e, from, at) : null;
-			at += hn_emit_buffer_bytes(e, i, k);
+			at += hn_place_bytes(e->t, i, k);
 		}
 	}
 	arg[p++] = e->worker_bytes && base ? bytes_at(e, base, e->shared_bytes) : null;

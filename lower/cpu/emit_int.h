@@ -19,6 +19,7 @@
 
 #include "loopstate/dag/liberty.h"
 #include "lower/lower.h"
+#include "lower/places.h"
 #include "loopstate/expr/linear.h"
 #include "target/cpu/tile.h"
 
@@ -65,16 +66,7 @@ struct emit_buffer {
 	LLVMValueRef *base; /* [n_out]; NULL = not there yet */
 	int32_t depth;
 	uint64_t offset; /* in the workspace or the prepared block, when it lives there */
-	uint8_t place;	 /* enum emit_place */
-};
-
-enum emit_place {
-	EMIT_NOWHERE,
-	EMIT_ARG,
-	EMIT_SHARED,
-	EMIT_PREPARED, /* shared, and made before the first call */
-	EMIT_WORKER,
-	EMIT_STACK
+	uint8_t place;	 /* enum hn_place */
 };
 
 struct emit_memo {
@@ -241,7 +233,6 @@ struct emit_val hn_emit_select(struct emit *e, struct emit_val c, struct emit_va
 
 /* -- emit_buffer.c: where buffers live ---------------------------------------------------- */
 
-uint64_t hn_emit_buffer_bytes(const struct emit *e, uint32_t i, uint32_t out);
 LLVMValueRef hn_emit_byte_at(struct emit *e, LLVMValueRef base, LLVMValueRef offset);
 
 /* Whether op i's tensor is a parameter of hone.main beside the arguments; how many parameters

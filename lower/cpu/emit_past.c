@@ -73,7 +73,7 @@ bool hn_emit_goes_past(const struct emit *e, const struct emit_nest *n)
 	}
 	return !e->opt->scalar && strncmp(e->em->target.isa, "x86-64-", 7) == 0 &&
 	       e->em->target.param[HN_PARAM_VECTOR_UNIT_BYTES] == LINE &&
-	       e->buffer[n->stmt->stage].place == EMIT_ARG &&
+	       e->buffer[n->stmt->stage].place == HN_PLACE_ARG &&
 	       (n->stmt->stmt == HN_STMT_COMPUTE ||
 		(hn_emit_is_update(n) && n->from_identity && terms <= MOST_TERMS)) &&
 	       exceeds_caches(e) && !is_read(e, n->stmt->stage) &&
