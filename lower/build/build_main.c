@@ -10,17 +10,16 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/jw.h"
-#include "loopstate/nest/prepare.h"
 #include "lower/build/build.h"
-#include "lower/build/check.h"
+#include "lower/build/files.h"
 #include "proto/addr.h"
 
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *object, *header, *facts, *check, *verify, *poly, *fuse, *model, *weights;
-	bool want_tree, want_poly;
+	const char *dag, *steps, *verify, *poly, *fuse, *model, *weights;
+	struct hn_build_files files;
+	bool want_tree, want_poly, want_ir, want_asm;
 	struct hn_build_request request;
 };
 
@@ -29,6 +28,7 @@ static const char usage[] =
 	"[--symbol NAME]\n"
 	"                  [-o FILE]  (an object; of a GPU its module, docs/device.md)\n"
 	"                  [--form device|opencl|cuda|ptx]  (of a GPU: what is made of it)\n"
+	"                  [--c FILE.c] [--ir FILE.ll] [--asm FILE.s]  (the same as text)\n"
 	"                  [--header FILE.h] [--facts FILE.json] [--check FILE] [--no-prove]\n"
 	"                  [--read-soon]  (the results stay in caches: another kernel reads them)\n"
 	"                  [--strides ARG:STRIDE,..;..]  (arguments that are parts of larger tensors)\n"
@@ -47,6 +47,9 @@ enum {
 	OPT_TARGET,
 	OPT_SYMBOL,
 	OPT_HEADER,
+	OPT_C,
+	OPT_IR_FILE,
+	OPT_ASM_FILE,
 	OPT_FACTS,
 	OPT_CHECK,
 	OPT_STRIDES,
@@ -74,6 +77,9 @@ static const struct option long_options[] = {
 	{ "target", required_argument, NULL, OPT_TARGET },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "header", required_argument, NULL, OPT_HEADER },
+	{ "c", required_argument, NULL, OPT_C },
+	{ "ir", required_argument, NULL, OPT_IR_FILE },
+	{ "asm", required_argument, NULL, OPT_ASM_FILE },
 	{ "facts", required_argument, NULL, OPT_FACTS },
 	{ "check", required_argument, NULL, OPT_CHECK },
 	{ "strides", required_argument, NULL, OPT_STRIDES },
@@ -120,19 +126,30 @@ static int read_command(int argc, char **argv, struct command *c)
 			r->symbol = optarg;
 			break;
 		case OPT_HEADER:
-			c->header = optarg;
+			c->files.header = optarg;
+			break;
+		case OPT_C:
+			c->files.source = optarg;
+			break;
+		case OPT_IR_FILE:
+			c->files.ir = optarg;
+			r->options.want_ir = true;
+			break;
+		case OPT_ASM_FILE:
+			c->files.assembly = optarg;
+			r->options.want_asm = true;
 			break;
 		case OPT_FACTS:
-			c->facts = optarg;
+			c->files.facts = optarg;
 			break;
 		case OPT_CHECK:
-			c->check = optarg;
+			c->files.check = optarg;
 			break;
 		case OPT_STRIDES:
 			r->strides = optarg;
 			break;
 		case 'o':
-			c->object = optarg;
+			c->files.object = optarg;
 			break;
 		case OPT_TREE:
 			c->want_tree = true;
@@ -141,9 +158,11 @@ static int read_command(int argc, char **argv, struct command *c)
 			c->want_poly = true;
 			break;
 		case OPT_IR:
+			c->want_ir = true;
 			r->options.want_ir = true;
 			break;
 		case OPT_ASM:
+			c->want_asm = true;
 			r->options.want_asm = true;
 			break;
 		case OPT_NO_PROVE:
@@ -186,7 +205,7 @@ static int read_command(int argc, char **argv, struct command *c)
 		}
 	}
 	if (c->model) {
-		return optind < argc || !c->object ? 2 : 0;
+		return optind < argc || !c->files.object ? 2 : 0;
 	}
 	if (c->verify || c->fuse) {
 		return optind < argc ? 2 : 0;
@@ -214,69 +233,16 @@ static int print_views(const struct command *c, const struct hn_looptree *tree,
 	return rc;
 }
 
-/* What a caller of the kernel has to provide, as the header's macros say it, and which inputs it
- * reads beside what is prepared. */
-static int write_facts(const char *path, const struct hn_build_answer *ans, struct hn_arena *a,
-		       struct hn_err *err)
-{
-	const struct hn_artefact *made = &ans->artefact;
-	uint32_t n = ans->tree->dag->n_input;
-	bool *reads = HN_NEW_ARRAY(a, bool, n);
-	struct hn_buf text;
-	struct hn_jw w;
-	int rc;
-
-	hn_buf_init(&text);
-	hn_jw_init(&w, &text);
-	hn_jw_object(&w, NULL);
-	hn_jw_uint(&w, "workspace_bytes", made->shared_bytes);
-	hn_jw_uint(&w, "worker_bytes", made->per_worker_bytes);
-	hn_jw_uint(&w, "prepared_bytes", made->prepared_bytes);
-	hn_jw_bool(&w, "init", made->tiles);
-	hn_prepare_reads(ans->tree, a, reads);
-	hn_jw_list(&w, "reads");
-	for (uint32_t i = 0; i < n; i++) {
-		hn_jw_bool(&w, NULL, reads[i]);
-	}
-	hn_jw_end(&w);
-	hn_jw_end(&w);
-	hn_jw_done(&w);
-	rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the facts")
-			 : hn_file_replace(path, text.s, text.n, err);
-	hn_buf_fini(&text);
-	return rc;
-}
-
 static int write_results(const struct command *c, const struct hn_build_answer *ans,
 			 struct hn_arena *a, struct hn_err *err)
 {
-	int rc = 0;
+	int rc = hn_build_write(&c->files, c->request.symbol, ans, a, err);
 
-	if (c->object) {
-		rc = hn_file_replace(c->object, ans->artefact.object,
-				     ans->artefact.object_bytes, err);
-	}
-	if (rc == 0 && c->header) {
-		struct hn_buf text;
-
-		hn_buf_init(&text);
-		hn_emit_header(ans->dag, c->request.symbol, &ans->artefact, &text);
-		rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for the header")
-				 : hn_file_replace(c->header, text.s, text.n, err);
-		hn_buf_fini(&text);
-	}
-	if (rc == 0 && c->facts) {
-		rc = write_facts(c->facts, ans, a, err);
-	}
-	if (rc == 0 && c->check) {
-		rc = hn_check_write(c->check, ans->dag, ans->tree, c->request.symbol, &ans->artefact,
-				    err);
-	}
 	rc = rc ? rc : print_views(c, ans->tree, err);
-	if (rc == 0 && ans->artefact.ir) {
+	if (rc == 0 && c->want_ir) {
 		fputs(ans->artefact.ir, stdout);
 	}
-	if (rc == 0 && ans->artefact.assembly) {
+	if (rc == 0 && c->want_asm) {
 		fputs(ans->artefact.assembly, stdout);
 	}
 	return rc;
@@ -321,7 +287,8 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	c->request.dag_bytes = dag.n;
 	c->request.steps = steps.s;
 	c->request.steps_bytes = steps.n;
-	c->request.any_form = c->header == NULL && c->check == NULL && c->facts == NULL;
+	c->request.any_form = c->files.header == NULL && c->files.check == NULL && c->files.facts == NULL &&
+			      c->files.source == NULL;
 	if (rc == 0) {
 		rc = c->poly ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
 	}
@@ -344,7 +311,7 @@ static int answer(const struct command *c)
 {
 	struct hn_err err = { 0 };
 	int rc = c->verify  ? hn_build_verify(c->verify, c->request.operations, &err)
-		 : c->model ? hn_build_model(c->model, c->request.target, c->weights, c->object,
+		 : c->model ? hn_build_model(c->model, c->request.target, c->weights, c->files.object,
 					 &err)
 			    : hn_build_fuse(c->fuse, &err);
 
@@ -390,7 +357,7 @@ int main(int argc, char **argv)
 		rc = hn_build_serve(&b);
 	} else {
 		rc = read_command(argc, argv, &c);
-		if (c.check && b.hooks && getenv("HONE_TEST_PLANT")) {
+		if (c.files.check && b.hooks && getenv("HONE_TEST_PLANT")) {
 			c.request.plant = getenv("HONE_TEST_PLANT");
 		}
 		if (rc) {

@@ -1,0 +1,98 @@
+/* lower/build/files.c -- see files.h. */
+#include "lower/build/files.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/jw.h"
+#include "loopstate/nest/prepare.h"
+#include "lower/build/check.h"
+#include "lower/c/c.h"
+
+static int write_text(const char *path, const char *what, const struct hn_buf *text,
+		      struct hn_err *err)
+{
+	return text->failed ? hn_fail(err, HONE_E_NOMEM, "no memory for %s", what)
+			    : hn_file_replace(path, text->s, text->n, err);
+}
+
+/* What a caller of the kernel has to provide, as the header's macros say it, and which inputs it
+ * reads beside what is prepared. */
+static int write_facts(const char *path, const struct hn_build_answer *ans, struct hn_arena *a,
+		       struct hn_err *err)
+{
+	const struct hn_artefact *made = &ans->artefact;
+	uint32_t n = ans->tree->dag->n_input;
+	bool *reads = HN_NEW_ARRAY(a, bool, n);
+	struct hn_buf text;
+	struct hn_jw w;
+	int rc;
+
+	hn_buf_init(&text);
+	hn_jw_init(&w, &text);
+	hn_jw_object(&w, NULL);
+	hn_jw_uint(&w, "workspace_bytes", made->shared_bytes);
+	hn_jw_uint(&w, "worker_bytes", made->per_worker_bytes);
+	hn_jw_uint(&w, "prepared_bytes", made->prepared_bytes);
+	hn_jw_bool(&w, "init", made->tiles);
+	hn_prepare_reads(ans->tree, a, reads);
+	hn_jw_list(&w, "reads");
+	for (uint32_t i = 0; i < n; i++) {
+		hn_jw_bool(&w, NULL, reads[i]);
+	}
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	rc = write_text(path, "the facts", &text, err);
+	hn_buf_fini(&text);
+	return rc;
+}
+
+/* The kernel as text, for people and other compilers. */
+static int write_texts(const struct hn_build_files *f, const char *symbol,
+		       const struct hn_build_answer *ans, struct hn_err *err)
+{
+	const struct hn_artefact *made = &ans->artefact;
+	struct hn_buf text;
+	int rc = 0;
+
+	hn_buf_init(&text);
+	if (f->source) {
+		rc = hn_c_source(ans->tree, symbol, made, &text, err);
+		rc = rc ? rc : write_text(f->source, "C source", &text, err);
+	}
+	if (rc == 0 && f->ir) {
+		rc = hn_file_replace(f->ir, made->ir, strlen(made->ir), err);
+	}
+	if (rc == 0 && f->assembly) {
+		rc = hn_file_replace(f->assembly, made->assembly, strlen(made->assembly), err);
+	}
+	hn_buf_fini(&text);
+	return rc;
+}
+
+int hn_build_write(const struct hn_build_files *f, const char *symbol,
+		   const struct hn_build_answer *ans, struct hn_arena *a, struct hn_err *err)
+{
+	const struct hn_artefact *made = &ans->artefact;
+	int rc = 0;
+
+	if (f->object) {
+		rc = hn_file_replace(f->object, made->object, made->object_bytes, err);
+	}
+	if (rc == 0 && f->header) {
+		struct hn_buf text;
+
+		hn_buf_init(&text);
+		hn_emit_header(ans->dag, symbol, made, &text);
+		rc = write_text(f->header, "the header", &text, err);
+		hn_buf_fini(&text);
+	}
+	if (rc == 0 && f->facts) {
+		rc = write_facts(f->facts, ans, a, err);
+	}
+	if (rc == 0 && f->check) {
+		rc = hn_check_write(f->check, ans->dag, ans->tree, symbol, made, err);
+	}
+	return rc ? rc : write_texts(f, symbol, ans, err);
+}

@@ -1,0 +1,22 @@
+/* lower/build/files.h -- what a request gave, as files: object, header, the same as text, what a
+ * caller has to provide, what it is to answer.
+ */
+#ifndef HN_LOWER_BUILD_FILES_H
+#define HN_LOWER_BUILD_FILES_H
+
+#include "lower/build/build.h"
+
+/* Paths; NULL = not wanted. */
+struct hn_build_files {
+	const char *object, *header;
+	const char *source, *ir, *assembly; /* C, LLVM's text, the target's */
+	const char *facts;		    /* JSON: the header's figures, and which inputs are read */
+	const char *check;		    /* lower/build/check.h */
+};
+
+/* The answer is OK, and was asked for the texts that are wanted. */
+int hn_build_write(const struct hn_build_files *f, const char *symbol,
+		   const struct hn_build_answer *ans, struct hn_arena *a,
+		   struct hn_err *err) HN_NODISCARD;
+
+#endif
