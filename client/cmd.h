@@ -29,7 +29,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	uint32_t n_arg;
 	const char *text, *name, *key, *target, *out, *symbol, *record, *policy, *model;
 	const char *tasks, *strategy, *fusion;
-	struct hn_words dim;
+	struct hn_words dim, also;
 	const char *dtype;
 	const char *socket, *home, *forbid;
 	const char *rules, *hardware, *records, *as;

@@ -92,6 +92,7 @@ struct hn_artefact {
 	uint64_t shared_bytes;     /* ELF: workspace, once per call */
 	uint64_t per_worker_bytes; /* ELF: workspace, for each worker */
 	uint64_t prepared_bytes;   /* ELF: what SYMBOL_prepare makes; 0 = there is none */
+	bool chosen; /* ELF: of several targets: SYMBOL_why says why none fits */
 	bool tiles;		   /* ELF: it uses tile registers, which SYMBOL_init asks for */
 	const char *ir, *assembly; /* NULL unless wanted */
 	int64_t passes_ns, codegen_ns; /* what LLVM took: verifier and passes; object file */

@@ -48,6 +48,14 @@
  * to be called once in the process, for any one of such kernels, before the first call: 0, or
  * -errno where the system refuses, in which case a call ends in an illegal instruction.  Threads
  * and forked processes have them too.  Alternate signal stacks must be of 16 KiB at least.
+ *
+ * Several targets.  An object may hold kernels for several processors (`hone replay --also`). The
+ * first that fits is chosen when the program is loaded.  Its header then declares
+ *
+ *     const char *NAME_why(void);
+ *
+ * NULL where one fits.  Where none does it says why in one line, and calls return
+ * HONE_KERNEL_MACHINE, having touched nothing.
  */
 #ifndef HONE_KERNEL_H
 #define HONE_KERNEL_H
@@ -62,6 +70,7 @@ extern "C" {
 #define HONE_KERNEL_ABI 2
 #define HONE_KERNEL_NOMEM (-1)
 #define HONE_KERNEL_SIZE (-2)
+#define HONE_KERNEL_MACHINE (-3)
 
 /* Runs iterations [begin, end) on worker `worker`. */
 typedef void (*hone_body_fn)(void *closure, int64_t begin, int64_t end, int32_t worker);

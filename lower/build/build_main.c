@@ -29,7 +29,7 @@ static const char usage[] =
 	"                  [-o FILE]  (an object; of a GPU its module, docs/device.md)\n"
 	"                  [--form device|opencl|cuda|ptx]  (of a GPU: what is made of it)\n"
 	"                  [--c FILE.c] [--ir FILE.ll] [--asm FILE.s]  (the same as text)\n"
-	"                  [--header FILE.h] [--facts FILE.json] [--check FILE] [--no-prove]\n"
+	"                  [--header FILE.h] [--room N,N,N,N] [--facts FILE.json] [--check FILE] [--no-prove]\n"
 	"                  [--read-soon]  (the results stay in caches: another kernel reads them)\n"
 	"                  [--strides ARG:STRIDE,..;..]  (arguments that are parts of larger tensors)\n"
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
@@ -51,6 +51,7 @@ enum {
 	OPT_IR_FILE,
 	OPT_ASM_FILE,
 	OPT_FACTS,
+	OPT_ROOM,
 	OPT_CHECK,
 	OPT_STRIDES,
 	OPT_TREE,
@@ -80,6 +81,7 @@ static const struct option long_options[] = {
 	{ "c", required_argument, NULL, OPT_C },
 	{ "ir", required_argument, NULL, OPT_IR_FILE },
 	{ "asm", required_argument, NULL, OPT_ASM_FILE },
+	{ "room", required_argument, NULL, OPT_ROOM },
 	{ "facts", required_argument, NULL, OPT_FACTS },
 	{ "check", required_argument, NULL, OPT_CHECK },
 	{ "strides", required_argument, NULL, OPT_STRIDES },
@@ -101,6 +103,18 @@ static const struct option long_options[] = {
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
+
+/* "WORKSPACE,WORKER,PREPARED,INIT" */
+static bool read_room(const char *text, struct hn_build_room *ret)
+{
+	int init, end = 0;
+
+	ret->wanted = sscanf(text, "%llu,%llu,%llu,%d%n", &ret->shared_bytes, &ret->worker_bytes,
+			     &ret->prepared_bytes, &init, &end) == 4 &&
+		      text[end] == '\0';
+	ret->init = ret->wanted && init != 0;
+	return ret->wanted;
+}
 
 /* 0, 1 = help was asked for, 2 = wrong usage. */
 static int read_command(int argc, char **argv, struct command *c)
@@ -138,6 +152,11 @@ static int read_command(int argc, char **argv, struct command *c)
 		case OPT_ASM_FILE:
 			c->files.assembly = optarg;
 			r->options.want_asm = true;
+			break;
+		case OPT_ROOM:
+			if (!read_room(optarg, &c->files.room)) {
+				return 2;
+			}
 			break;
 		case OPT_FACTS:
 			c->files.facts = optarg;

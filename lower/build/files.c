@@ -71,6 +71,30 @@ static int write_texts(const struct hn_build_files *f, const char *symbol,
 	return rc;
 }
 
+static uint64_t larger(uint64_t x, uint64_t y)
+{
+	return x > y ? x : y;
+}
+
+static int write_header(const struct hn_build_files *f, const char *symbol,
+			const struct hn_build_answer *ans, struct hn_err *err)
+{
+	struct hn_artefact made = ans->artefact;
+	struct hn_buf text;
+
+	made.shared_bytes = larger(made.shared_bytes, f->room.shared_bytes);
+	made.per_worker_bytes = larger(made.per_worker_bytes, f->room.worker_bytes);
+	made.prepared_bytes = larger(made.prepared_bytes, f->room.prepared_bytes);
+	made.tiles = made.tiles || f->room.init;
+	made.chosen = f->room.wanted;
+	hn_buf_init(&text);
+	hn_emit_header(ans->dag, symbol, &made, &text);
+	int rc = write_text(f->header, "the header", &text, err);
+
+	hn_buf_fini(&text);
+	return rc;
+}
+
 int hn_build_write(const struct hn_build_files *f, const char *symbol,
 		   const struct hn_build_answer *ans, struct hn_arena *a, struct hn_err *err)
 {
@@ -81,12 +105,7 @@ int hn_build_write(const struct hn_build_files *f, const char *symbol,
 		rc = hn_file_replace(f->object, made->object, made->object_bytes, err);
 	}
 	if (rc == 0 && f->header) {
-		struct hn_buf text;
-
-		hn_buf_init(&text);
-		hn_emit_header(ans->dag, symbol, made, &text);
-		rc = write_text(f->header, "the header", &text, err);
-		hn_buf_fini(&text);
+		rc = write_header(f, symbol, ans, err);
 	}
 	if (rc == 0 && f->facts) {
 		rc = write_facts(f->facts, ans, a, err);

@@ -6,12 +6,19 @@
 
 #include "lower/build/build.h"
 
+/* Kernels beside this one that the header is for, too: it asks for no less than this. */
+struct hn_build_room {
+	unsigned long long shared_bytes, worker_bytes, prepared_bytes;
+	bool init, wanted;
+};
+
 /* Paths; NULL = not wanted. */
 struct hn_build_files {
 	const char *object, *header;
 	const char *source, *ir, *assembly; /* C, LLVM's text, the target's */
 	const char *facts;		    /* JSON: the header's figures, and which inputs are read */
 	const char *check;		    /* lower/build/check.h */
+	struct hn_build_room room;
 };
 
 /* The answer is OK, and was asked for the texts that are wanted. */

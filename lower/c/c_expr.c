@@ -335,6 +335,9 @@ static struct c_text choose(struct c *c, const struct hn_expr *e)
 
 static struct c_text let(struct c *c, const struct hn_expr *e)
 {
+	if (!hn_expr_uses(e->arg[1], e->ref)) {
+		return hn_c_value(c, e->arg[1]);
+	}
 	struct c_text v = hn_c_value(c, e->arg[0]);
 	uint32_t n = c->n_bind;
 	const char *name = hn_c_value_name(c);

@@ -40,6 +40,17 @@ static struct c_text named(struct c *c, enum hn_dtype t, struct c_text v)
 	return (struct c_text){ name, C_ATOM };
 }
 
+/* Whether the new values depend on this part, of what is there or of what comes. */
+static bool is_read(const struct hn_reduce *r, int32_t slot)
+{
+	bool used = false;
+
+	for (uint32_t k = 0; k < r->n; k++) {
+		used = used || hn_expr_uses(r->result[k], slot);
+	}
+	return used;
+}
+
 /* All values are there before the first is stored. */
 static void set_all(struct c *c, const struct point *p, const struct hn_expr *const *e,
 		    uint32_t n, bool constant)
@@ -71,13 +82,18 @@ static void update(struct c *c, const struct point *p)
 		return;
 	}
 	for (uint32_t k = 0; k < r->n; k++) {
-		struct c_text rhs = body_value(c, p, r->source[k]);
-		struct c_text lhs = hn_c_loaded(c, (enum hn_dtype)p->op->dtype[k],
-						element(c, p, k));
+		int32_t lhs = HN_SLOT_LHS + (int32_t)k, rhs = HN_SLOT_RHS + (int32_t)k;
+		struct c_text v;
 
 		t = (enum hn_dtype)p->op->dtype[k];
-		hn_c_bind(c, HN_SLOT_LHS + (int32_t)k, several ? named(c, t, lhs) : lhs);
-		hn_c_bind(c, HN_SLOT_RHS + (int32_t)k, several ? named(c, t, rhs) : rhs);
+		if (is_read(r, lhs)) {
+			v = hn_c_loaded(c, t, element(c, p, k));
+			hn_c_bind(c, lhs, several ? named(c, t, v) : v);
+		}
+		if (is_read(r, rhs)) {
+			v = body_value(c, p, r->source[k]);
+			hn_c_bind(c, rhs, several ? named(c, t, v) : v);
+		}
 	}
 	for (uint32_t k = 0; k < r->n; k++) {
 		set(c, p, k, hn_c_value(c, r->result[k]));

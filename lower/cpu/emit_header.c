@@ -196,5 +196,11 @@ void hn_emit_header(const struct hn_dag *dag, const char *symbol,
 			      "int32_t %s_init(void);\n",
 			      symbol);
 	}
+	if (artefact->chosen) {
+		hn_buf_printf(buf,
+			      "\n/* NULL, or in one line why none of its kernels runs on this "
+			      "processor. */\nconst char *%s_why(void);\n",
+			      symbol);
+	}
 	hn_buf_puts(buf, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -7,10 +7,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "sketch/sketch.h"
 #include "tests/lib/each_case.h"
+#include "tests/lib/recorded.h"
 
 #define MAX_FLOPS 3e9
 #define N_DRAWS 8 /* of a program that has no recorded states */
@@ -20,29 +19,6 @@ struct total {
 	uint32_t n, n_drawn, wrong, refused, big;
 	int64_t worst_ns;
 };
-
-static const char *state_steps(const struct hn_json *state, struct hn_json **ret_record,
-			       struct hn_buf *buf)
-{
-	const struct hn_json *r = hn_json_get(state, "record");
-	struct hn_err err;
-
-	*ret_record = NULL;
-	if (hn_json_string(r)) {
-		const char *text = hn_json_string(r);
-
-		assert_int_equal(hn_json_parse("record", text, strlen(text), NULL,
-					       ret_record, &err),
-				 0);
-		r = *ret_record;
-	}
-	/* {"i": [[key, target, ...], [[], [steps]]], ...} */
-	const struct hn_json *i = hn_json_first(hn_json_get(r, "i"));
-	const struct hn_json *steps = hn_json_next(hn_json_first(hn_json_next(i)));
-
-	hn_json_write(steps, buf);
-	return buf->s;
-}
 
 static void check_state(struct hn_emitter *em, const char *name, uint32_t i,
 			const struct hn_dag *dag, const char *steps,
@@ -93,31 +69,18 @@ static void check_state(struct hn_emitter *em, const char *name, uint32_t i,
 static void check_recorded(struct hn_emitter *em, const struct each *e,
 			   const struct run_args *want, struct total *total)
 {
-	struct hn_err err = { 0 };
-	struct hn_buf states;
-	struct hn_json *doc;
-	char path[600];
-	uint32_t i = 0;
+	struct recorded r;
+	uint32_t n = recorded_open(e->folder, &r);
 
-	hn_buf_init(&states);
-	snprintf(path, sizeof(path), "%s/llvm.json", e->folder);
-	if (hn_file_read(path, 1 << 26, &states, &err) ||
-	    hn_json_parse(path, states.s, states.n, NULL, &doc, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	for (const struct hn_json *s = hn_json_first(hn_json_get(doc, "states")); s;
-	     s = hn_json_next(s), i++) {
-		struct hn_json *record;
+	for (uint32_t i = 0; i < n; i++) {
 		struct hn_buf steps;
 
 		hn_buf_init(&steps);
-		check_state(em, e->name, i, e->dag, state_steps(s, &record, &steps), want,
-			    total);
-		hn_json_free(record);
+		recorded_steps(&r, i, &steps);
+		check_state(em, e->name, i, e->dag, steps.s, want, total);
 		hn_buf_fini(&steps);
 	}
-	hn_json_free(doc);
-	hn_buf_fini(&states);
+	recorded_close(&r);
 }
 
 static void check_drawn(struct hn_emitter *em, const struct hn_target *host,

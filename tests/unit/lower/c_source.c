@@ -43,6 +43,7 @@ static const char *const programs[] = {
 	"f(bool A[19], float32 x[19]) -> B, C { B(i) = A(i) || x(i) > 0.25 && x(i) < 0.5"
 	" C(i) = select(A(i), x(i), -x(i)) }",
 	"f(float32 X[9,31]) -> Y { Y(i) +=! k>=i && k<i+17 ? X(i,k) : 0 }",
+	"f(float32 A[3,5], B[5]) -> C { C(i) reduce=! B(r) > 0.5 ? A(i, r) by (a), (b) -> a from 0.0 }",
 	"f(float32 A[1,1]) -> C { C(i,j) = A(i,j) }",
 	"f(float32 A[7]) -> exp, C_packed, int, k { exp(i) = exp(A(i)) C_packed(i) = A(i) * 2 "
 	" int(i) = A(i) + 1 k(i) = -A(i) }",
