@@ -42,7 +42,7 @@ static bool is_plain(const struct hn_expr *x, const struct hn_expr *const *axis,
 
 static bool has_room(const struct emit *e, int32_t op, const struct hn_expr *const *index)
 {
-	bool room = e->spare && e->buffer[op].place != EMIT_ARG;
+	bool room = e->spare && e->buffer[op].place != HN_PLACE_ARG;
 
 	for (uint32_t d = 0; d < e->t->buffer[op].n_dim && room; d++) {
 		room = !index[d] || is_plain(index[d], e->axis, e->n_axis);
