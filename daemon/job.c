@@ -309,6 +309,7 @@ static void keep_result(struct hn_shot *s, const struct hn_measure_result *r)
 	s->prove_ns = r->prove_ns;
 	s->run_ns = r->run_ns;
 	s->kernel_ns = r->kernel_ns;
+	snprintf(s->state, sizeof s->state, "%s", r->state != NULL ? r->state : "");
 	s->detail = strdup(r->detail != NULL ? r->detail : "");
 	s->certificate = strdup(r->certificate != NULL ? r->certificate : "");
 	s->codegen = strdup(r->codegen != NULL ? r->codegen : "");

@@ -47,6 +47,7 @@ struct hn_shot {
 	enum hn_verdict verdict;
 	double median_ns;
 	int64_t build_ns, run_ns, prove_ns, kernel_ns;
+	char state[104]; /* of the device (measure.h) */
 	uint32_t n_sample;
 	double *sample_ns; /* heap */
 	char *detail;	   /* heap */

@@ -51,6 +51,14 @@ static const char *detail_of(struct hn_job *j, const struct hn_shot *s)
 		       : hn_arena_printf(&j->arena, "%s; %s", s->detail, j->sampled);
 }
 
+/* Where it was measured; of a device also at which clocks. */
+static const char *board_of(struct hn_job *j, const struct hn_shot *s)
+{
+	return s->state[0] == '\0' ? j->served->board_stamp
+				    : hn_arena_printf(&j->arena, "%s; at %s",
+						      j->served->board_stamp, s->state);
+}
+
 static struct hn_record record_of(struct hn_job *j, const struct hn_shot *s)
 {
 	return (struct hn_record){
@@ -71,7 +79,7 @@ static struct hn_record record_of(struct hn_job *j, const struct hn_shot *s)
 		.certificate = certificate_of(j, s),
 		.stamp = { .hone = HONE_VERSION,
 			   .codegen = *s->codegen != '\0' ? s->codegen : "none",
-			   .board = j->served->board_stamp },
+			   .board = board_of(j, s) },
 		.descent = descent_of(s),
 	};
 }

@@ -88,6 +88,8 @@ struct hn_measure_result {
 	 * is illegal, or its board takes the history. */
 	const char *codegen;
 	int64_t kernel_ns; /* of run_ns, inside the kernel; 0 = not known */
+	const char *state; /* of a device, then: "1980 MHz, memory 2619 MHz, 412 W, 54 C"; "" =
+			    * not known */
 	double naive_share; /* of a workload: how much of the naive program was run for its time;
 			     * below 1 the time is an estimate */
 	bool in_part; /* of a workload: some answers are compared in part (detail says which) */

@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/json.h"
 
-#define HN_FRAME_VERSION 2
+#define HN_FRAME_VERSION 3
 #define HN_FRAME_HEADER_BYTES 20
 #define HN_FRAME_MAX_JSON (16u << 20)
 #define HN_FRAME_MAX_BLOB (256u << 20)

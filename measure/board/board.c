@@ -87,7 +87,8 @@ static struct hn_frame_run run_of(const struct hn_board_answer *a)
 				      .detail = a->detail,
 				      .samples_ns = { a->n_sample, a->sample_ns },
 				      .run_ns = a->run_ns,
-				      .kernel_ns = a->kernel_ns };
+				      .kernel_ns = a->kernel_ns,
+				      .state = a->state };
 }
 
 static const char *given(const char *text)

@@ -107,6 +107,7 @@ struct hn_board_answer {
 	bool rivals; /* a verdict that blames the kernel is the rival's */
 	int64_t run_ns; /* wall clock of all of it */
 	int64_t kernel_ns; /* what of it passed inside the kernel; 0 = not known */
+	char state[HN_FRAME_STATE + 1]; /* of a device: clocks, power, temperature; "" = not known */
 	bool in_part; /* of a workload: some answers are compared in part (detail says which) */
 	double naive_share; /* of a workload: how much of the naive program was run for its time,
 			     * which is an estimate where this is below 1; 0 = not said */

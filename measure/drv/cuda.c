@@ -312,7 +312,7 @@ static const struct gpu_ops ops = {.kind = "cuda",
 				   .run = cuda_run,
 				   .canary = cuda_canary,
 				   .state = state,
-				   .wander = 0.1};
+				   .wander = 0.15};
 
 static int open_board(const struct hn_board_place *at, void **ret, struct hn_err *err)
 {

@@ -134,6 +134,7 @@ static void take(const struct gpu_report *r, bool duel, struct hn_board_answer *
 	ret->rivals = r->side == 1;
 	ret->thorough = r->body.thorough;
 	ret->kernel_ns = r->body.kernel_ns;
+	snprintf(ret->state, sizeof ret->state, "%.*s", HN_FRAME_STATE, r->body.state);
 	ret->n_sample = r->body.n_sample <= most ? r->body.n_sample : 0;
 	memcpy(ret->sample_ns, r->body.sample_ns, ret->n_sample * sizeof(double));
 	if (duel) {

@@ -301,7 +301,7 @@ static enum hn_verdict run_sets(struct gpu_run *run, struct hn_rng *rng)
 		if (!run->w->set[set].used) {
 			continue;
 		}
-		v = checked_run(run, &run->side[0], set, -1, rng, false, &ns);
+		v = checked_run(run, &run->side[0], set, HN_POISON_SECOND, rng, false, &ns);
 		if (v == HN_VERDICT_WRONG_RESULT) {
 			hn_inputs_print(&run->w->set[set].inputs, on, sizeof on);
 			snprintf(text, sizeof text, "%.320s; inputs: %s", run->report->body.detail,
@@ -345,7 +345,10 @@ static enum hn_verdict last_run(struct gpu_run *run, struct hn_rng *rng)
 
 	for (int i = 0; i < run->n_side && v == HN_VERDICT_OK; i++) {
 		run->report->side = (uint32_t)i;
-		v = changed(run, checked_run(run, &run->side[i], 0, -1, rng, true, &ns));
+		/* in disguise, which takes this machine's time, for who may be the best */
+		v = changed(run, checked_run(run, &run->side[i], 0,
+					     run->report->body.thorough ? -1 : HN_POISON_SECOND, rng,
+					     true, &ns));
 		v = v == HN_VERDICT_OK ? check_workspace(run, &run->side[i]) : v;
 	}
 	return v == HN_VERDICT_OK

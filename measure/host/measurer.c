@@ -114,6 +114,7 @@ static void deliver(struct ticket *t)
 				      .prove_ns = o->prove_ns,
 				      .run_ns = o->run_ns,
 				      .kernel_ns = o->kernel_ns,
+				      .state = o->state,
 				      .naive_share = o->naive_share > 0 ? o->naive_share : 1,
 				      .in_part = o->in_part,
 				      .certificate = t->certificate ? t->certificate : "",

@@ -55,6 +55,7 @@ struct outcome {
 	int64_t build_ns, prove_ns, run_ns, kernel_ns;
 	double naive_share; /* as struct hn_board_answer, ... */
 	bool in_part;	    /* ... too */
+	char state[HN_FRAME_STATE + 1]; /* ... too */
 };
 
 /* What running an artefact gave, kept so that the same bytes are measured once. */

@@ -216,6 +216,7 @@ static void take_run(const struct hn_frame_run *v, struct outcome *ret)
 	memcpy(ret->sample_ns, v->samples_ns.at, v->samples_ns.n * sizeof(double));
 	ret->run_ns = v->run_ns;
 	ret->kernel_ns = v->kernel_ns;
+	snprintf(ret->state, sizeof ret->state, "%s", v->state);
 }
 
 int hn_wire_ready(const struct hn_frame *f, struct outcome *ret, struct hn_err *err)

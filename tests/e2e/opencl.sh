@@ -24,7 +24,7 @@ soft='softmax(float32 X[64,96]) -> S {
 	S(i,j) = E(i,j) / Z(i)
 }'
 for program in "$mm" "$conv" "$soft"; do
-	hone tune --target opencl --text "$program" --trials 6 --json -q >"$work/tuned" 2>"$work/err" ||
+	hone tune --target opencl --text "$program" --trials 4 --json -q >"$work/tuned" 2>"$work/err" ||
 		die "tune: $(cat "$work/tuned" "$work/err")"
 	[ "$(field state <"$work/tuned")" = done ] || die "not done: $(cat "$work/tuned")"
 	[ "$(field ok <"$work/tuned")" -ge 1 ] || die "none is right: $(cat "$work/tuned")"
@@ -36,9 +36,9 @@ within 10 gone || die "processes stayed"
 
 # Faults of kernels, by the builder: each is what it is, and tuning goes on.
 export HONE_TEST_HOOKS=1 HONE_TEST_PLANT="wrong,oob,nobarrier,hang"
-hone tune --target opencl --text "$middle" --trials 12 --json -q >"$work/tuned" 2>"$work/err" ||
+hone tune --target opencl --text "$middle" --trials 8 --json -q >"$work/tuned" 2>"$work/err" ||
 	die "tune: $(cat "$work/tuned" "$work/err")"
-[ "$(field trials <"$work/tuned")" = 12 ] || die "stopped early: $(cat "$work/tuned")"
+[ "$(field trials <"$work/tuned")" = 8 ] || die "stopped early: $(cat "$work/tuned")"
 [ "$(field ok <"$work/tuned")" -ge 1 ] || die "none went on: $(cat "$work/tuned")"
 for class in HANG SEGV_GUARD WRONG_RESULT; do
 	grep -q "\"$class\":[1-9]" "$work/tuned" || die "no $class: $(cat "$work/tuned")"

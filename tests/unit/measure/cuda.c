@@ -35,6 +35,7 @@ static void expect_good(void)
 	a = measure(&module, NULL, 1); /* known to be slow: quick */
 	assert_true(right(&a));
 	assert_true(a.n_sample > 0 && a.sample_ns[0] > 0);
+	assert_string_equal(a.state, "1980 MHz, memory 2619 MHz, 412 W, 54 C");
 	hn_buf_fini(&module);
 }
 
@@ -186,7 +187,7 @@ static int open_board(void **state)
 	(void)state;
 	setenv("HONE_TEST_HOOKS", "1", 1);
 	setenv("HONE_CUDA_DRIVER", HONE_MOCK_CUDA, 1);
-	setenv("HONE_NVML_DRIVER", "/nonexistent.so", 1);
+	setenv("HONE_NVML_DRIVER", HONE_MOCK_CUDA, 1);
 	return open_gpu_board("cuda");
 }
 
