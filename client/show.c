@@ -320,6 +320,10 @@ void hn_show_probe(const struct hn_json *probe)
 		puts("limits  not measured yet");
 		return;
 	}
+	if (hn_show_number(probe, "fma_gflops_all") <= 0) {
+		puts("limits  as the target line has them");
+		return;
+	}
 	printf("FMA     %.1f GFLOP/s one core, %.1f all\nmemory  %.1f GB/s\n",
 	       hn_show_number(probe, "fma_gflops_one"),
 	       hn_show_number(probe, "fma_gflops_all"),

@@ -337,6 +337,8 @@ enum hn_verdict gpu_child_start(struct gpu_child *c, const struct gpu_ops *ops,
 	}
 	snprintf(text, n, "%.*s", (int)sizeof r->body.detail - 1, r->body.detail);
 	*facts = r->body.facts;
+	facts->name[sizeof facts->name - 1] = facts->driver[sizeof facts->driver - 1] = '\0';
+	facts->isa[sizeof facts->isa - 1] = '\0';
 	if (r->body.ends) {
 		gpu_child_stop(c);
 	}
