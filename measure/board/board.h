@@ -25,6 +25,7 @@
 /* Where a module is compiled by the board, that may take so many times the limit of a measurement,
  * and the first run with it as long again. */
 #define HN_GPU_COMPILE_TIMES 3
+#define HN_GPU_CROWDED_TIMES 3 /* ... and each so many times as long while others have the processors */
 #define HN_SAMPLES 8 /* programs for a sample, at most */
 #define HN_BOARD_WORKLOADS 32 /* references kept, least recently used goes first */
 

@@ -89,7 +89,9 @@ static void add_object(const struct artefact *a, struct hn_buf *blob)
 static void send_measure(struct board_link *b, struct ticket *t)
 {
 	/* a board that compiles has its time for that, and again in the first run */
-	int64_t times = b->m->takes == HN_BOARD_TAKES_MODULE ? 1 + 2 * HN_GPU_COMPILE_TIMES : 1;
+	int64_t times = b->m->takes == HN_BOARD_TAKES_MODULE
+				? HN_GPU_CROWDED_TIMES * (1 + 2 * HN_GPU_COMPILE_TIMES)
+				: 1;
 	struct hn_buf json, blob;
 
 	hn_buf_init(&json);
