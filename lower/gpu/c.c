@@ -74,11 +74,6 @@ static void begin(struct gpu *g, bool cuda)
 	c->cuda = cuda;
 	g->has_async = cuda && g->target->isa[0] == 's' && atoi(g->target->isa + 3) >= 80;
 	hn_buf_init(&c->code);
-	hn_gpu_c_prelude(g);
-	if (!cuda) {
-		hn_buf_printf(&c->code, "#pragma OPENCL FP_CONTRACT %s\n",
-			      g->options->contracts ? "ON" : "OFF");
-	}
 }
 
 static void begin_opencl(struct gpu *g)
@@ -182,7 +177,7 @@ static void begin_kernel(struct gpu *g)
 	const int64_t *t = g->k->block;
 
 	if (c->cuda) {
-		hn_buf_printf(&c->code, "\nextern \"C\" __global__ void __launch_bounds__(%" PRId64 ")\n%s(",
+		hn_buf_printf(&c->code, "\nextern \"C\" __global__ __launch_bounds__(%" PRId64 ")\nvoid %s(",
 			      t[0] * t[1] * t[2], g->k->name);
 	} else {
 		hn_buf_printf(&c->code,
@@ -218,10 +213,15 @@ static void end_kernel(struct gpu *g)
 
 static void end(struct gpu *g, struct hn_gpu_module *ret)
 {
-	struct gpu_c *c = g->own;
+	const struct gpu_c *c = g->own;
+	struct hn_buf all;
 
-	ret->code = hn_arena_strndup(g->a, c->code.s, c->code.n);
-	ret->code_bytes = c->code.n;
+	hn_buf_init(&all);
+	hn_gpu_c_prelude(g, c->code.s, &all);
+	hn_buf_add(&all, c->code.s, c->code.n);
+	ret->code = hn_arena_strndup(g->a, all.s, all.n);
+	ret->code_bytes = all.n;
+	hn_buf_fini(&all);
 }
 
 static void close_c(struct gpu *g)

@@ -40,8 +40,8 @@ void hn_gpu_c_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gpu_
 void hn_gpu_c_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
 		  const struct gpu_at *left, const struct gpu_at *right);
 
-/* What the code begins with: types, and functions that C lacks. */
-void hn_gpu_c_prelude(struct gpu *g);
+/* What the code begins with: types, and the functions that C lacks and `kernels` call. */
+void hn_gpu_c_prelude(struct gpu *g, const char *kernels, struct hn_buf *ret);
 
 /* c_value.c */
 gpu_val hn_gpu_c_number(struct gpu *g, enum hn_dtype t, int64_t v);

@@ -18,22 +18,18 @@ static const char *const infix[HN_N_EXPR] = {
 
 const char *hn_gpu_c_type(struct gpu *g, enum hn_dtype t)
 {
-	switch (t) {
-#define DTYPE(name, text, bytes, cls, c, bits, exponent, inputs, tolerance, arith)                  \
-	case HN_##name: {                                                                        \
-		static const char word[] = #name;                                                \
-                                                                                                 \
-		if (t == HN_BOOL) {                                                              \
-			return "bool";                                                           \
-		}                                                                                \
-		((struct gpu_c *)g->own)->has_double |= t == HN_F64;                             \
-		return hn_gpu_c_text(g, "%c%s", word[0] + 'a' - 'A', word + 1);                  \
+	static const char *const name[HN_N_DTYPE] = {
+		[HN_BOOL] = "bool", [HN_I8] = "i8",   [HN_I16] = "i16", [HN_I32] = "i32",
+		[HN_I64] = "i64",   [HN_U8] = "u8",   [HN_U16] = "u16", [HN_U32] = "u32",
+		[HN_U64] = "u64",   [HN_F32] = "f32", [HN_F64] = "f64", [HN_F16] = "f16",
+		[HN_BF16] = "bf16",
+	};
+
+	((struct gpu_c *)g->own)->has_double |= t == HN_F64;
+	if (name[t] == NULL) {
+		hn_bug(__FILE__, __LINE__, "a type without a name in C");
 	}
-#include "base/dtypes.def"
-#undef DTYPE
-	default:
-		hn_bug(__FILE__, __LINE__, "type");
-	}
+	return name[t];
 }
 
 const char *hn_gpu_c_stored(struct gpu *g, enum hn_dtype t)
@@ -72,8 +68,8 @@ gpu_val hn_gpu_c_real(struct gpu *g, enum hn_dtype t, double v)
 	}
 	memcpy(&bits64, &v, sizeof(bits64));
 	memcpy(&bits32, &f, sizeof(bits32));
-	return t == HN_F64 ? hn_gpu_c_text(g, "HN_F64(0x%" PRIx64 ")", bits64)
-			   : hn_gpu_c_text(g, "HN_F32(0x%" PRIx32 "u)", bits32);
+	return t == HN_F64 ? hn_gpu_c_text(g, "hn_f64(0x%" PRIx64 ")", bits64)
+			   : hn_gpu_c_text(g, "hn_f32(0x%" PRIx32 "u)", bits32);
 }
 
 static gpu_val float_binary(struct gpu *g, enum hn_expr_op op, enum hn_dtype t, gpu_val x,

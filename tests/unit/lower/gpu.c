@@ -1,6 +1,9 @@
 /* Printers of device programs: small programs by hand, each for something that a language has to get
  * right.  What PTX is made of runs on this machine (tests/lib/ptx_run.h) and gives what the device
- * interpreter does; the instructions that one hopes for stand in the PTX. */
+ * interpreter does; the instructions that one hopes for stand in the PTX.
+ *
+ * With any argument, where they are on this machine: an OpenCL device runs the OpenCL C, and nvcc
+ * takes the CUDA C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +11,11 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
 #include "lower/gpu/gpu.h"
+#include "tests/lib/opencl_run.h"
 #include "tests/lib/ptx_run.h"
 
 #define FUEL 10000000
@@ -154,6 +159,9 @@ static const struct program programs[] = {
 	  NULL, NULL },
 };
 
+static struct cl device;
+static bool has_device, has_nvcc;
+
 struct args {
 	uint32_t n;
 	void *at[16];
@@ -211,12 +219,48 @@ static double difference(const struct args *x, const struct args *y)
 	return worst;
 }
 
+static void run_opencl(const struct program *p, const struct hn_device *d,
+		       const struct hn_gpu_module *m, const struct args *want)
+{
+	struct args got;
+	char why[2000];
+
+	make_args(d, &got);
+	if (!cl_run(&device, m, got.at, why)) {
+		fail_msg("%s: %s\n%s", p->what, why, (const char *)m->code);
+	}
+	double far = difference(want, &got);
+
+	if (!(far <= 2)) {
+		fail_msg("%s: %g times the tolerance\n%s", p->what, far, (const char *)m->code);
+	}
+	free_args(&got);
+}
+
+static void compile_cuda(const struct program *p, const struct hn_gpu_module *m)
+{
+	char folder[] = "/tmp/hone-cuda-XXXXXX", path[100], command[300];
+	struct hn_err err = { 0 };
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/k.cu", folder);
+	assert_int_equal(hn_file_replace(path, m->code, m->code_bytes, &err), 0);
+	snprintf(command, sizeof(command), "nvcc -arch=sm_80 -cubin %s -o %s/k.cubin", path, folder);
+	int rc = system(command);
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	(void)!system(command);
+	if (rc != 0) {
+		fail_msg("%s: nvcc refuses\n%s", p->what, (const char *)m->code);
+	}
+}
+
 static void judge(const struct program *p, const struct hn_target *target, bool look)
 {
 	const char *ir = NULL;
 	struct hn_gpu_options how = { .contracts = true, .ir = &ir };
 	const struct hn_device *d;
-	struct hn_gpu_module m, other;
+	struct hn_gpu_module m, opencl, cuda;
 	struct hn_err err = { 0 };
 	struct args want, got;
 	struct hn_arena a;
@@ -224,8 +268,8 @@ static void judge(const struct program *p, const struct hn_target *target, bool 
 	hn_arena_init(&a, 0);
 	if (hn_device_parse("t", p->text, strlen(p->text), &a, &d, &err) != 0 ||
 	    hn_gpu_print(d, HN_GPU_PTX, target, &how, &a, &m, &err) != 0 ||
-	    hn_gpu_print(d, HN_GPU_OPENCL, target, &how, &a, &other, &err) != 0 ||
-	    hn_gpu_print(d, HN_GPU_CUDA, target, &how, &a, &other, &err) != 0) {
+	    hn_gpu_print(d, HN_GPU_OPENCL, target, &how, &a, &opencl, &err) != 0 ||
+	    hn_gpu_print(d, HN_GPU_CUDA, target, &how, &a, &cuda, &err) != 0) {
 		fail_msg("%s: %s", p->what, err.msg);
 	}
 	make_args(d, &want);
@@ -238,6 +282,12 @@ static void judge(const struct program *p, const struct hn_target *target, bool 
 
 	if (!(far <= 2)) {
 		fail_msg("%s: %g times the tolerance\n%s", p->what, far, (const char *)m.code);
+	}
+	if (look && has_device && opencl.kernel[0].static_shared <= 32768) {
+		run_opencl(p, d, &opencl, &want);
+	}
+	if (look && has_nvcc) {
+		compile_cuda(p, &cuda);
 	}
 	if (look && p->has != NULL && strstr(m.code, p->has) == NULL) {
 		fail_msg("%s: no %s in\n%s", p->what, p->has, (const char *)m.code);
@@ -305,13 +355,16 @@ static void what_has_no_code_is_refused(void **state)
 	hn_arena_fini(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argv;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_are_right),
 		cmocka_unit_test(programs_are_right_on_old_ones),
 		cmocka_unit_test(what_has_no_code_is_refused),
 	};
 
+	has_device = argc > 1 && cl_open(&device);
+	has_nvcc = argc > 1 && system("command -v nvcc >/dev/null") == 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
