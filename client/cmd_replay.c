@@ -176,7 +176,7 @@ static void say_what_lacks(const struct hn_opts *o, const struct hn_replay *r)
 				r->kernel[i].check.why);
 		}
 	}
-	if (hn_runtime_is_source(&r->kernel[0].target)) {
+	if (!hn_replay_is_gpu(r) && hn_runtime_is_source(&r->kernel[0].target)) {
 		fprintf(stderr,
 			"hone: %s/hone_pool.c is the thread pool, to be compiled for %s: hone "
 			"carries no object of it for other machines\n",
@@ -218,7 +218,8 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	rc = hn_workdir_open(o->out, &work, err);
 	if (rc == 0) {
 		r.work = work.path;
-		rc = hn_replay_make(&r, a, err);
+		rc = hn_replay_is_gpu(&r) ? hn_replay_make_gpu(&r, a, err)
+					  : hn_replay_make(&r, a, err);
 		hn_workdir_close(&work);
 	}
 	close_checks(&r);

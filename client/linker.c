@@ -52,6 +52,11 @@ static bool find_program(const char *prefix, const char *name, char path[PATH_MA
 	return false;
 }
 
+bool hn_linker_find_program(const char *name, char path[PATH_MAX])
+{
+	return find_program("", name, path);
+}
+
 /* NULL: a family whose tools nobody knows. */
 static const char *prefix_of(const struct hn_target *target)
 {

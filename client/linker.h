@@ -15,6 +15,9 @@
 
 enum hn_linker_work { HN_LINK_JOIN, HN_LINK_SHARE, HN_LINK_COMPILE, HN_LINK_N };
 
+/* The first program of that name in PATH; false where there is none. */
+bool hn_linker_find_program(const char *name, char path[PATH_MAX]);
+
 struct hn_linker {
 	int row[HN_LINK_N]; /* of linkers.def; -1: nobody does that */
 	char path[HN_LINK_N][PATH_MAX];

@@ -9,9 +9,11 @@
 #include <limits.h>
 
 #include "client/check.h"
+#include "client/linker.h"
 #include "target/target.h"
 
 #define HN_REPLAY_MOST 8 /* targets */
+#define HN_REPLAY_OF_GPU "--form" /* hone-build's word for forms of a GPU's kernel */
 
 struct hn_replay_kernel {
 	const char *target_line, *steps;
@@ -67,6 +69,11 @@ void hn_replay_print(const struct hn_replay *r);
 
 /* Make and write them, and say where they are. */
 int hn_replay_make(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
+
+/* -- replay_gpu.c: kernels that are modules (proto/gpu_module.h) ------------------------------ */
+
+bool hn_replay_is_gpu(const struct hn_replay *r);
+int hn_replay_make_gpu(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
 
 /* -- replay_choice.c: several targets ------------------------------------------------------- */
 

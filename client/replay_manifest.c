@@ -28,7 +28,8 @@ int hn_replay_forms(const char *text, uint32_t *ret, struct hn_err *err)
 		}
 		if (f == HN_REPLAY_FORMS) {
 			return hn_fail(err, HONE_E_INVALID,
-				       "--as: \"%.*s\" is none of c, ir, asm, so",
+				       "--as: \"%.*s\" is none of c, ir, asm, so; of a GPU's kernel ptx, "
+				       "cubin, opencl, cuda",
 				       (int)(n < 60 ? n : 60), p);
 		}
 		*ret |= 1u << f;
@@ -39,6 +40,18 @@ int hn_replay_forms(const char *text, uint32_t *ret, struct hn_err *err)
 
 int hn_replay_check_forms(const struct hn_replay *r, struct hn_err *err)
 {
+	bool gpu = hn_replay_is_gpu(r);
+
+	if (gpu && r->n > 1) {
+		return hn_fail(err, HONE_E_INVALID, "--also: a GPU's kernel is of one target");
+	}
+	for (size_t f = 0; f < HN_REPLAY_FORMS; f++) {
+		if (hn_replay_has(r, f) &&
+		    (strcmp(hn_replay_form[f].word, HN_REPLAY_OF_GPU) == 0) != gpu) {
+			return hn_fail(err, HONE_E_INVALID, "--as: kernels for target %s have no form %s",
+				       r->kernel[0].target.kind, hn_replay_form[f].name);
+		}
+	}
 	for (size_t f = 0; f < HN_REPLAY_FORMS && r->n > 1; f++) {
 		if (hn_replay_has(r, f) && *hn_replay_form[f].word != '\0') {
 			return hn_fail(err, HONE_E_INVALID,
@@ -133,7 +146,7 @@ static int refuse_file(const char *path, const char *key, struct hn_err *err)
 
 int hn_replay_check_place(const struct hn_replay *r, struct hn_err *err)
 {
-	static const char *const ending[] = { ".o", ".h", ".json" };
+	static const char *const ending[] = { ".o", ".h", ".module", ".json" };
 	char path[PATH_MAX], key[HN_KEY_BYTES];
 	int rc = 0;
 

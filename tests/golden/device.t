@@ -1,4 +1,4 @@
-# A GPU's kernel is a module (docs/device.md), and no object that `hone replay` could give.
+# A GPU's kernel is a module (docs/device.md), which `hone replay` writes in several forms.
 $ echo 's(float32 A[30,64]) -> S { S(i) +=! A(i,k) }' >s.txt
 $ echo '[["SP", 1, 1, 64, [32], 1], ["AN", 1, 0, 5], ["AN", 1, 2, 6]]' >threads.json
 $ hone-build --dag s.txt --steps threads.json --target cuda --form device -o s.device && cat s.device
@@ -44,8 +44,22 @@ kernel k0 grid 30 1 1 block 32 1 1 {
 $ echo '[["AN", 1, 1, 5]]' | hone-build --dag s.txt --steps - --target cuda -o s.device
 hone-build: ILLEGAL: stage 1 (S): iterations of blockIdx.x loop k share an element of S
 [17]
-$ hone replay s.txt --record threads.json --target cuda -o .
-hone: replay: hone-build: target cuda: its kernels are modules, not objects that a header could declare; `hone-build --target cuda --dag FILE --steps FILE -o FILE` writes the module
+$ hone replay s.txt --record threads.json --target "cuda -isa=sm_80" --as ptx,opencl --unchecked -o . && grep -c reqntid s.ptx && grep -c __kernel s.cl && sed 's/.*\("buffers":\[{.*\),"hone".*/\1/' s.json
+./s.module
+./s.json
+./s.ptx
+./s.cl
+1
+1
+"buffers":[{"bytes":7680,"arg":0},{"bytes":120,"arg":1}],"launches":[{"kernel":"k0","grid":[30,1,1],"block":[32,1,1],"shared":0,"buffers":[0,1]}]
+$ hone replay s.txt --record threads.json --target cuda --as so -o .
+hone: --as: kernels for target cuda have no form so
+[17]
+$ hone replay s.txt --record threads.json --target cuda --also cuda -o .
+hone: --also: a GPU's kernel is of one target
+[17]
+$ hone=$(command -v hone) && PATH=/nonexistent "$hone" replay s.txt --record threads.json --target cuda --as cubin --unchecked -o .
+hone: replay: --as cubin needs NVIDIA's ptxas, which is not in PATH; --as ptx does without, and a driver takes that, too
 [18]
 $ hone-build --dag s.txt --steps threads.json --target "cuda -isa=sm_80" -o s.module && head -n 5 s.module | sed 's/code [0-9]*/code N/'
 module/1 ptx sm_80
