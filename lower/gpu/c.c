@@ -378,7 +378,7 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 
 #define LANG(first, writes_out, ld, product)                                                     \
 	{                                                                                        \
-		.unrolls = writes_out, .most_written = 2048, .most_short = 256, .begin = first, .begin_kernel = begin_kernel, .end_kernel = end_kernel,          \
+		.unrolls = writes_out, .most_written = 2048, .most_unrolled = 512, .most_short = 256, .begin = first, .begin_kernel = begin_kernel, .end_kernel = end_kernel,          \
 		.end = end, .close = close_c, .number = hn_gpu_c_number, .real = hn_gpu_c_real,  \
 		.binary = hn_gpu_c_binary, .not = hn_gpu_c_not, .cast = hn_gpu_c_cast,           \
 		.round = hn_gpu_c_round, .call = hn_gpu_c_call, .select = hn_gpu_c_select,       \

@@ -52,9 +52,9 @@ struct gpu {
 
 struct gpu_lang {
 	bool unrolls; /* loops are written out by the walk; else its compiler is asked to */
-	/* Statements of a kernel whose arrays are registers; and that a loop which is written out
-	 * without need may become. */
-	int64_t most_written, most_short;
+	/* Statements of a kernel whose arrays are registers; that a loop may become which the
+	 * program says is written out, and any other. */
+	int64_t most_written, most_unrolled, most_short;
 
 	void (*begin)(struct gpu *g);
 	void (*begin_kernel)(struct gpu *g);

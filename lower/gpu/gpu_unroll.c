@@ -105,7 +105,9 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 		waits = waits || below;
 	}
 	if (n->kind == HN_DEVICE_LOOP) {
-		bool is_short = !waits && size * times <= p->g->lang->most_short / n->extent;
+		int64_t most = n->how == HN_DEVICE_UNROLLED ? p->g->lang->most_unrolled
+							   : p->g->lang->most_short;
+		bool is_short = !waits && size * times <= most / n->extent;
 
 		p->g->whole[n->slot] = p->in_index[n->slot] || is_short;
 		size *= p->g->whole[n->slot] ? n->extent : 1;

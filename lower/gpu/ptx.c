@@ -225,6 +225,7 @@ static void end_kernel(struct gpu *g)
 const struct gpu_lang hn_gpu_ptx = {
 	.unrolls = true,
 	.most_written = 12288,
+	.most_unrolled = 4096,
 	.most_short = 1024,
 	.begin = begin,
 	.begin_kernel = begin_kernel,
