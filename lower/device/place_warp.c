@@ -640,6 +640,37 @@ static void load_by_lanes(struct product *x, uint32_t f, struct code *c)
 	close_nest(x, &t, &one, c);
 }
 
+/* Whether the factor moves with that loop of the instruction's. */
+static bool moves_with(struct product *x, const struct hn_expr *factor, enum hn_intrin_dim d)
+{
+	struct place *p = x->p;
+	struct nest all = open_nest(x, NULL);
+	int32_t slot = hn_place_slot(p, HN_I32, x->dim[d]->extent);
+
+	(void)all;
+	set_first(x);
+	set(x, d, hn_place_var(p, slot));
+	const struct hn_expr *e = hn_place_in_stmt(p, x->stmt, factor);
+
+	return p->rc == 0 && hn_expr_uses(e->arg[0], slot);
+}
+
+/* The left factor goes down the rows, the right one along the columns; of one type they may have
+ * been written in the other order. */
+static bool find_sides(struct product *x, const struct hn_expr *factor[2])
+{
+	int first = x->intrin->left == x->intrin->right &&
+		    !moves_with(x, factor[0], HN_INTRIN_M);
+
+	for (int f = 0; f < 2; f++) {
+		x->factor[f].load = factor[f ^ first];
+		if (moves_with(x, x->factor[f].load, side((uint32_t)!f))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void load_factor(struct product *x, uint32_t f, struct code *c)
 {
 	struct place *p = x->p;
@@ -730,8 +761,12 @@ bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c)
 				"is made by warps, and its loops end within a tile");
 		return true;
 	}
+	if (!find_sides(&x, factor)) {
+		hn_place_refuse(p, x.stmt->stage,
+				"is made by warps, and a factor goes along rows and columns");
+		return true;
+	}
 	for (uint32_t f = 0; f < 2 && p->rc == 0; f++) {
-		x.factor[f].load = factor[f];
 		load_factor(&x, f, c);
 	}
 	if (p->rc == 0) {
