@@ -120,6 +120,31 @@ void hn_chain_fragment(struct hn_chain *c, int32_t stage, const char *memory)
 	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
 }
 
+void hn_chain_swizzle(struct hn_chain *c, int32_t stage, uint32_t row_dim, int64_t unit,
+		      int64_t bits, int64_t shift)
+{
+	const struct hn_step step = { .kind = HN_STEP_swizzle,
+				      .stage = stage,
+				      .a = { [HN_SW_ROW_DIM] = row_dim,
+					     [HN_SW_UNIT] = unit,
+					     [HN_SW_BITS] = bits,
+					     [HN_SW_SHIFT] = shift } };
+
+	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
+}
+
+void hn_chain_pipeline(struct hn_chain *c, int32_t stage, int32_t iter, int64_t stages,
+		       enum hn_pipeline_kind kind)
+{
+	const struct hn_step step = { .kind = HN_STEP_pipeline,
+				      .stage = stage,
+				      .a = { [HN_PL_ITER] = iter,
+					     [HN_PL_STAGES] = stages,
+					     [HN_PL_KIND] = kind } };
+
+	CHAIN(c, hn_state_apply(c->s, &step, c->a, &c->s, NULL));
+}
+
 void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len)
 {
 	const struct hn_step step = {

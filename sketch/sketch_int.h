@@ -58,6 +58,10 @@ void hn_chain_cache_read(struct hn_chain *c, int32_t stage, const char *scope,
 void hn_chain_rfactor(struct hn_chain *c, int32_t stage, int32_t iter,
 		      int32_t factor_iter);
 
+void hn_chain_swizzle(struct hn_chain *c, int32_t stage, uint32_t row_dim, int64_t unit,
+		      int64_t bits, int64_t shift);
+void hn_chain_pipeline(struct hn_chain *c, int32_t stage, int32_t iter, int64_t stages,
+		       enum hn_pipeline_kind kind);
 void hn_chain_pack(struct hn_chain *c, int32_t stage, const int64_t *len);
 void hn_chain_fragment(struct hn_chain *c, int32_t stage, const char *memory);
 void hn_chain_tensorize(struct hn_chain *c, int32_t stage, const int64_t *iter, uint32_t n,

@@ -48,9 +48,8 @@ const struct hn_heuristic_ops *hn_heuristic_class(const struct hn_heuristic_job 
 	return classes[i];
 }
 
-/* The read of `producer` is element by element, in the reader's own order. */
-static bool reads_in_step(const struct hn_heuristic_view *reader, int32_t producer,
-			  const struct hn_op *op)
+bool hn_heuristic_reads_in_step(const struct hn_heuristic_view *reader, int32_t producer,
+				const struct hn_op *op)
 {
 	bool any = false;
 
@@ -99,7 +98,7 @@ static bool find_guest(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 		if (op->kind == HN_OP_COMPUTE && !g->done[p] && first_read(reader, i) &&
 		    !hn_heuristic_is_result(g, p) && !hn_heuristic_is_constant(g, p) &&
 		    hn_heuristic_readers(g, p, &only, 1) == 1 &&
-		    reads_in_step(reader, p, op) && hn_heuristic_view(g, p, ret) &&
+		    hn_heuristic_reads_in_step(reader, p, op) && hn_heuristic_view(g, p, ret) &&
 		    hn_heuristic_class(g, ret)->takes_host) {
 			return true;
 		}
@@ -198,7 +197,10 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	const struct hn_state *tiled[MOST_TILED];
 	uint32_t n = 0, n_tiled;
 
-	if (!(target->caps & HN_CAP_THREADS) || (target->caps & HN_CAP_GPU_THREADS)) {
+	if (target->caps & HN_CAP_GPU_THREADS) {
+		return hn_warp_heuristics(dag, target, a, ret);
+	}
+	if (!(target->caps & HN_CAP_THREADS)) {
 		return 0;
 	}
 	n_tiled = hn_heuristic_tiles(dag, target, a, tiled, MOST_TILED);

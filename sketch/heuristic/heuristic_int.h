@@ -199,6 +199,14 @@ uint32_t hn_heuristic_readers(struct hn_heuristic_job *g, int32_t stage, int32_t
 const struct hn_heuristic_ops *hn_heuristic_class(const struct hn_heuristic_job *g,
 					  const struct hn_heuristic_view *v);
 
+/* The read of `producer` is element by element, in the reader's own order. */
+bool hn_heuristic_reads_in_step(const struct hn_heuristic_view *reader, int32_t producer,
+				const struct hn_op *op);
+
+/* warp.c: hn_heuristics for GPUs with tensor cores, of programs that are products of matrices. */
+uint32_t hn_warp_heuristics(const struct hn_dag *dag, const struct hn_target *target,
+			    struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
+
 /* group.c: the stages, consumers before producers, whose readers are all v's stage or among
  * them, and the leading axes that all have in common with it; `tiled`: those too that are nests
  * of tiles of their own. */
@@ -236,7 +244,9 @@ bool hn_heuristic_rows(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 /* place.c: inline what is cheap where it is read. */
 void hn_heuristic_inline(struct hn_heuristic_job *g);
 
-/* nest.c: steps that keep g->done in step with the stages' numbers. */
+/* nest.c: a stage has come in at `at`, which depends on what the stage now at `like` does; steps
+ * that keep g->done in step with the stages' numbers. */
+void hn_heuristic_inserted(struct hn_heuristic_job *g, int32_t at, int32_t like);
 void hn_heuristic_pack(struct hn_heuristic_job *g, int32_t stage, const int64_t *block);
 void hn_heuristic_rfactor(struct hn_heuristic_job *g, int32_t stage, int32_t iter, int32_t at);
 

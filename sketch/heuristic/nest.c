@@ -11,8 +11,7 @@
 #define MANY_BLOCKS 4	   /* blocks for each core when what is moved decides */
 #define KEY "auto_scheduler_simplify_const_tensor_indices"
 
-/* A stage has come in at `at`, which depends on what the stage now at `like` does. */
-static void stage_inserted(struct hn_heuristic_job *g, int32_t at, int32_t like)
+void hn_heuristic_inserted(struct hn_heuristic_job *g, int32_t at, int32_t like)
 {
 	int32_t n = (int32_t)g->c.s->n_stage;
 
@@ -42,7 +41,7 @@ void hn_heuristic_pack(struct hn_heuristic_job *g, int32_t stage, const int64_t 
 	if (!g->c.failed && hn_state_apply(g->c.s, &step, g->c.a, &g->c.s, NULL) < 0) {
 		g->c.failed = true;
 	}
-	stage_inserted(g, stage + 1, stage);
+	hn_heuristic_inserted(g, stage + 1, stage);
 	g->pinned[stage + 1] = true;
 }
 
@@ -50,7 +49,7 @@ void hn_heuristic_rfactor(struct hn_heuristic_job *g, int32_t stage, int32_t ite
 			  int32_t at)
 {
 	hn_chain_rfactor(&g->c, stage, iter, at);
-	stage_inserted(g, stage, stage + 1);
+	hn_heuristic_inserted(g, stage, stage + 1);
 }
 
 bool hn_heuristic_is_constant(const struct hn_heuristic_job *g, int32_t stage)

@@ -1,0 +1,411 @@
+/* sketch/heuristic/warp.c -- a product of matrices on tensor cores, as steps.
+ *
+ * A block's threads in y are its warps.  All of its threads fetch tiles of both operands into shared
+ * memory, asynchronously and some steps ahead (PL), 16 bytes each; chunks of 16 bytes change places
+ * from row to row (SW), so that 8 rows of one column of chunks lie in different banks.  A warp's
+ * instruction makes the sum (TE) from there, and holds it to the end.  Neighbouring blocks go down
+ * the rows, a few at a time, so that they find what they read in the second cache.
+ *
+ * Source: NVIDIA, "CUTLASS", efficient_gemm.md, and its layouts of shared memory.
+ */
+#include "sketch/heuristic/warp_int.h"
+
+#include "base/arith.h"
+#include "loopstate/nest/looptree.h"
+
+#define ROW_BYTES 128 /* that all banks of shared memory hold */
+#define CHUNK 16      /* bytes that one thread moves */
+#define MOST_GROUP 8  /* rows of blocks that are gone through together */
+
+static bool uses(const struct hn_heuristic_read *r, uint32_t a)
+{
+	return (r->uses >> a & 1) != 0;
+}
+
+/* The operand whose load is `factor`; NULL: none. */
+static const struct hn_heuristic_read *read_of(const struct hn_heuristic_view *v,
+					       const struct hn_expr *factor)
+{
+	for (uint32_t i = 0; i < v->n_read; i++) {
+		if (hn_expr_equal(v->read[i].load, factor)) {
+			return &v->read[i];
+		}
+	}
+	return NULL;
+}
+
+/* Results that lie side by side are columns: a lane holds two of them.  Factors of one type change
+ * places for that, and the instruction does not mind. */
+static void turn(struct hn_warp_product *p)
+{
+	const struct hn_heuristic_read *left = p->read[0];
+	uint32_t rows = p->rows;
+
+	if (p->in->left == p->in->right && p->rows > p->columns) {
+		p->read[0] = p->read[1];
+		p->read[1] = left;
+		p->rows = p->columns;
+		p->columns = rows;
+	}
+}
+
+/* Each axis is of one kind: an index of the operands as it is. */
+static bool find_axes(struct hn_warp_product *p)
+{
+	const struct hn_heuristic_view *v = p->v;
+	uint32_t n[3] = { 0 };
+
+	p->batch = 1;
+	for (uint32_t a = 0; a < v->n_axis; a++) {
+		bool left = uses(p->read[0], a), right = uses(p->read[1], a);
+		bool plain = (!left || hn_heuristic_dimension(p->read[0], a) >= 0) &&
+			     (!right || hn_heuristic_dimension(p->read[1], a) >= 0);
+
+		if (v->extent[a] == 1) {
+			continue;
+		}
+		if (!plain || (!left && !right)) {
+			return false;
+		}
+		if (a >= v->n_spatial) {
+			p->terms = a;
+			n[2] += left && right ? 1 : 2;
+		} else if (left && right) {
+			p->batch = hn_mul_sat(p->batch, v->extent[a]);
+		} else if (left) {
+			p->rows = a;
+			n[0]++;
+		} else {
+			p->columns = a;
+			n[1]++;
+		}
+	}
+	if (n[0] != 1 || n[1] != 1 || n[2] != 1) {
+		return false;
+	}
+	turn(p);
+	return true;
+}
+
+bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+			struct hn_warp_product *ret)
+{
+	const struct hn_expr *factor[2];
+
+	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
+		const struct hn_intrin *in = hn_intrin_at(i);
+
+		*ret = (struct hn_warp_product){ .in = in, .v = v };
+		if (!hn_intrin_is_warp(in) ||
+		    hn_intrin_why_not(in, g->c.s->root_dag, v->op) != NULL ||
+		    !hn_intrin_factors(in, v->op, factor)) {
+			continue;
+		}
+		ret->read[0] = read_of(v, factor[0]);
+		ret->read[1] = read_of(v, factor[1]);
+		if (ret->read[0] != NULL && ret->read[1] != NULL &&
+		    ret->read[0]->producer != ret->read[1]->producer && find_axes(ret)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- steps */
+
+struct build {
+	struct hn_heuristic_job *g;
+	const struct hn_warp_product *p;
+	int32_t sum, host, source[2], copy[2];
+};
+
+/* All stages from `at` on have moved up. */
+static void moved(struct build *b, int32_t at)
+{
+	int32_t *of[] = { &b->sum,	 &b->host,    &b->source[0],
+			  &b->source[1], &b->copy[0], &b->copy[1] };
+
+	for (size_t k = 0; k < HN_COUNT_OF(of); k++) {
+		*of[k] += *of[k] >= at;
+	}
+}
+
+static void cache(struct build *b, int i)
+{
+	hn_chain_cache_read(&b->g->c, b->source[i], "shared", b->sum);
+	hn_heuristic_inserted(b->g, b->source[i] + 1, b->source[i]);
+	moved(b, b->source[i] + 1);
+	b->copy[i] = b->source[i] + 1;
+}
+
+/* Rows of blocks that are gone through before the next column is. */
+static int64_t group(const struct hn_warp_product *p)
+{
+	int64_t n = p->v->extent[p->rows] / p->shape.rows, ret = MOST_GROUP;
+
+	while (n % ret != 0) {
+		ret /= 2;
+	}
+	return ret;
+}
+
+/* Blocks, warps, a warp's tiles, and the rows and columns of a tile. */
+static void host_loops(struct build *b)
+{
+	struct hn_chain *c = &b->g->c;
+	const struct hn_warp_product *p = b->p;
+	const struct hn_warp_shape *s = &p->shape;
+	int64_t row_len[] = { group(p), s->rows / s->warp_rows, s->warp_rows / 16, 16 };
+	int64_t column_len[] = { s->columns / s->warp_columns, s->warp_columns / 8, 8 };
+	int64_t order[HN_DAG_MAX_ITERS + 8];
+	int32_t at = 0, row = 0, column = 0;
+	uint32_t n = 0, n_batch = 0;
+
+	for (uint32_t a = 0; a < p->v->n_spatial; a++) {
+		if (a == p->rows) {
+			row = at;
+			hn_chain_split(c, b->host, at, row_len, 4);
+			at += 5;
+		} else if (a == p->columns) {
+			column = at;
+			hn_chain_split(c, b->host, at, column_len, 3);
+			at += 4;
+		} else {
+			order[n++] = at++;
+			n_batch++;
+		}
+	}
+	order[n++] = row;
+	order[n++] = column;
+	for (int32_t k = 1; k <= 4; k++) {
+		order[n++] = row + k;
+		if (k > 1) {
+			order[n++] = column + k - 1;
+		}
+	}
+	hn_chain_reorder(c, b->host, order, n);
+	hn_chain_fuse(c, b->host, 0, n_batch + 3);
+	hn_chain_annotate(c, b->host, 0, HN_ANN_BLOCK_X);
+	hn_chain_fuse(c, b->host, 1, 2);
+	hn_chain_annotate(c, b->host, 1, HN_ANN_THREAD_Y);
+}
+
+/* Terms outside, then tiles, then what the instruction does. */
+static void sum_loops(struct build *b)
+{
+	struct hn_chain *c = &b->g->c;
+	const struct hn_warp_product *p = b->p;
+	int64_t terms[] = { p->shape.terms / hn_intrin_terms(p->in), hn_intrin_terms(p->in) };
+	int64_t rows = 16, columns = 8, order[HN_DAG_MAX_ITERS + 8], given[3];
+	int32_t at = 0, row = 0, column = 0, sum = 0;
+	int64_t batch[HN_DAG_MAX_ITERS];
+	uint32_t n = 0, n_batch = 0;
+
+	hn_chain_compute_at(c, b->sum, b->host, 1);
+	for (uint32_t a = 0; a < p->v->n_axis; a++) {
+		if (a == p->rows) {
+			row = at;
+			hn_chain_split(c, b->sum, at, &rows, 1);
+			at += 2;
+		} else if (a == p->columns) {
+			column = at;
+			hn_chain_split(c, b->sum, at, &columns, 1);
+			at += 2;
+		} else if (a == p->terms) {
+			sum = at;
+			hn_chain_split(c, b->sum, at, terms, 2);
+			at += 3;
+		} else {
+			batch[n_batch++] = at++;
+		}
+	}
+	order[n++] = sum;
+	order[n++] = sum + 1;
+	for (uint32_t i = 0; i < n_batch; i++) {
+		order[n++] = batch[i];
+	}
+	order[n++] = row;
+	order[n++] = column;
+	for (int k = 0; k < 3; k++) {
+		given[k] = n + k;
+	}
+	order[n++] = row + 1;
+	order[n++] = column + 1;
+	order[n++] = sum + 2;
+	hn_chain_reorder(c, b->sum, order, n);
+	hn_chain_tensorize(c, b->sum, given, 3, p->in->name);
+	hn_chain_annotate(c, b->sum, 1, HN_ANN_UNROLL);
+}
+
+static int64_t log2_of(int64_t n)
+{
+	int64_t ret = 0;
+
+	while (n > 1) {
+		n /= 2;
+		ret++;
+	}
+	return ret;
+}
+
+/* The operand's dimension that the axis is. */
+static int64_t tile_of(const struct build *b, int i, uint32_t dim)
+{
+	const struct hn_warp_product *p = b->p;
+	const struct hn_heuristic_read *r = p->read[i];
+	const struct hn_warp_shape *s = &p->shape;
+
+	return hn_heuristic_dimension(r, p->terms) == (int32_t)dim ? s->terms
+	       : i == 0 && hn_heuristic_dimension(r, p->rows) == (int32_t)dim ? s->rows
+	       : i == 1 && hn_heuristic_dimension(r, p->columns) == (int32_t)dim
+		       ? s->columns
+		       : 1;
+}
+
+/* All threads bring in the tile, a chunk each. */
+static void fetch(struct build *b, int i)
+{
+	struct hn_chain *c = &b->g->c;
+	const struct hn_op *of = hn_stage_op(c->s, b->source[i]);
+	int64_t bytes = hn_dtype_bytes(b->p->in->left), chunk = CHUNK / bytes;
+	const struct hn_warp_shape *s = &b->p->shape;
+	int64_t n_warp = s->rows / s->warp_rows * (s->columns / s->warp_columns);
+	uint32_t last = of->n_dim - 1, row = last;
+	int64_t width = tile_of(b, i, last);
+
+	while (row > 0 && tile_of(b, i, --row) == 1) {
+	}
+	hn_chain_compute_at(c, b->copy[i], b->sum, 0);
+	int64_t turned = width * bytes < ROW_BYTES ? width * bytes : ROW_BYTES;
+	int64_t bits = log2_of(turned / CHUNK);
+
+	if (bits > 0 && width % (chunk << bits) == 0 && row < last) {
+		hn_chain_swizzle(c, b->copy[i], row, log2_of(chunk), bits,
+				 log2_of(ROW_BYTES / turned));
+	}
+	while (of->shape[last] % chunk != 0 || width % chunk != 0) {
+		chunk /= 2;
+	}
+	int64_t len[] = { n_warp, 32, chunk };
+
+	if (of->n_dim > 1) {
+		hn_chain_fuse(c, b->copy[i], 0, of->n_dim);
+	}
+	hn_chain_split(c, b->copy[i], 0, len, 3);
+	hn_chain_annotate(c, b->copy[i], 1, HN_ANN_THREAD_Y);
+	hn_chain_annotate(c, b->copy[i], 2, HN_ANN_THREAD_X);
+	hn_chain_annotate(c, b->copy[i], 3, HN_ANN_VECTORIZE);
+}
+
+static void schedule(struct hn_heuristic_job *g, const struct hn_warp_product *p, int32_t host)
+{
+	struct build b = { .g = g, .p = p, .sum = p->v->stage, .host = host };
+	int first = p->read[0]->producer < p->read[1]->producer;
+
+	if (host == p->v->stage) {
+		hn_chain_cache_write(&g->c, host, "local");
+		hn_heuristic_inserted(g, host, host + 1);
+		b.host = host + 1;
+	}
+	for (int i = 0; i < 2; i++) {
+		b.source[i] = p->read[i]->producer;
+		b.copy[i] = -1;
+	}
+	for (int i = 0; i < 2; i++) { /* the later one does not move the other */
+		cache(&b, i == 0 ? first : !first);
+	}
+	host_loops(&b);
+	sum_loops(&b);
+	fetch(&b, 0);
+	fetch(&b, 1);
+	if (p->v->extent[p->terms] / p->shape.terms > 1) {
+		hn_chain_pipeline(&g->c, b.sum, 0, p->shape.stages, HN_PIPELINE_ASYNC);
+	}
+	g->done[b.host] = g->done[b.sum] = g->done[b.copy[0]] = g->done[b.copy[1]] = true;
+	g->inlined = NULL;
+}
+
+bool hn_warp_product(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
+{
+	struct hn_warp_shape shape[HN_HEURISTIC_MAX];
+	struct hn_warp_product p;
+
+	if (!hn_warp_product_of(g, v, &p)) {
+		return false;
+	}
+	uint32_t n = hn_warp_shapes(g->target, &p, shape, HN_HEURISTIC_MAX);
+
+	if (n == 0) {
+		return false;
+	}
+	p.shape = shape[g->v.tile < n ? g->v.tile : n - 1];
+	schedule(g, &p, host);
+	return true;
+}
+
+/* ---- whole programs */
+
+/* The nest of the stage; its one element-wise reader has come first. */
+static bool schedule_stage(struct hn_heuristic_job *g, int32_t stage)
+{
+	struct hn_heuristic_view v, pv;
+	int32_t reader;
+
+	if (!hn_heuristic_view(g, stage, &v)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < v.n_read; i++) {
+		int32_t p = v.read[i].producer;
+		const struct hn_op *op = hn_stage_op(g->c.s, p);
+
+		if (op->kind == HN_OP_COMPUTE && op->reduce && !hn_heuristic_is_result(g, p) &&
+		    hn_heuristic_readers(g, p, &reader, 1) == 1 &&
+		    hn_heuristic_reads_in_step(&v, p, op) && hn_heuristic_view(g, p, &pv) &&
+		    hn_warp_product(g, &pv, stage)) {
+			return true;
+		}
+	}
+	return hn_warp_product(g, &v, stage);
+}
+
+static const struct hn_state *make(const struct hn_dag *dag, const struct hn_target *target,
+				   struct hn_arena *a, uint8_t tile)
+{
+	struct hn_heuristic_job *g = HN_NEW(a, struct hn_heuristic_job);
+	const struct hn_looptree *tree;
+
+	g->target = target;
+	g->v = (struct hn_heuristic_variant){ .place = HN_HEURISTIC_ROOT, .tile = tile };
+	g->c = (struct hn_chain){ .s = hn_state_init(dag, a), .a = a };
+	hn_heuristic_inline(g);
+	for (uint32_t i = 0; i < g->c.s->n_stage; i++) {
+		g->done[i] = g->c.s->stage[i]->at == HN_AT_INLINED;
+	}
+	for (int32_t i = (int32_t)g->c.s->n_stage - 1; i >= 0 && !g->c.failed; i--) {
+		if (!g->done[i] && hn_stage_op(g->c.s, i)->kind == HN_OP_COMPUTE) {
+			if (!schedule_stage(g, i)) {
+				return NULL;
+			}
+			i = (int32_t)g->c.s->n_stage;
+		}
+	}
+	return !g->c.failed && hn_looptree_build(g->c.s, a, &tree, NULL) == 0 ? g->c.s : NULL;
+}
+
+uint32_t hn_warp_heuristics(const struct hn_dag *dag, const struct hn_target *target,
+			    struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < HN_HEURISTIC_MAX; i++) {
+		const struct hn_state *s = make(dag, target, a, (uint8_t)i);
+
+		for (uint32_t k = 0; s && k < n; k++) {
+			s = hn_trace_equal(s->trace, ret[k]->trace) ? NULL : s;
+		}
+		if (s) {
+			ret[n++] = s;
+		}
+	}
+	return n;
+}
