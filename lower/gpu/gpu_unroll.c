@@ -8,6 +8,8 @@
  */
 #include "lower/gpu/gpu_int.h"
 
+#define CALL_SIZE 12	/* statements that a function is as long as */
+#define CHOICE_SIZE 3	/* the same of a value of two sides */
 #define MOST_KEPT 1024 /* elements of a kernel's arrays: more than registers can be */
 
 struct plan {
@@ -71,10 +73,28 @@ static void see(struct plan *p, const struct hn_device_node *n)
 	}
 }
 
+static void see_size(const struct hn_expr *e, void *ctx)
+{
+	*(int64_t *)ctx += e->op == HN_EXPR_CALL			      ? CALL_SIZE
+			   : e->op == HN_EXPR_IF || e->op == HN_EXPR_SELECT ? CHOICE_SIZE
+									      : 0;
+}
+
+/* Of the node without its children, in statements of a sum. */
+static int64_t own_size(const struct hn_device_node *n)
+{
+	int64_t ret = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET || n->warp != NULL;
+
+	if (n->e != NULL && ret > 0) {
+		hn_expr_visit(n->e, see_size, &ret);
+	}
+	return ret;
+}
+
 /* Statements that are written when the loops of in_index are written out; saturates. */
 static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 {
-	int64_t ret = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET || n->warp != NULL;
+	int64_t ret = own_size(n);
 
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		ret += size_of(p, n->child[i]);
@@ -91,7 +111,7 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 		      bool *ret_waits)
 {
 	int64_t inside = times;
-	int64_t size = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET || n->warp != NULL;
+	int64_t size = own_size(n);
 	bool waits = n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_WAIT ||
 		     n->kind == HN_DEVICE_COMMIT;
 

@@ -23,7 +23,7 @@ struct counts {
 	const char *isa;
 	char folder[64];
 	bool assembles;
-	uint32_t states, unfilled, assembled, spills, most_registers;
+	uint32_t states, unfilled, assembled, kernels, spills, most_registers;
 	uint64_t registers, ptx_bytes;
 	int64_t print_ns;
 };
@@ -41,6 +41,7 @@ static void read_words(const char *path, struct counts *n, const char *name)
 		unsigned stack = 0;
 
 		if (used != NULL && sscanf(used, "Used %u registers", &registers) == 1) {
+			n->kernels++;
 			n->registers += registers;
 			n->most_registers = registers > n->most_registers ? registers
 									  : n->most_registers;
@@ -154,11 +155,11 @@ static void every_sketch_is_ptx(const char *isa, bool assembles)
 	snprintf(n.folder, sizeof(n.folder), "/tmp/hone-ptx-XXXXXX");
 	assert_non_null(mkdtemp(n.folder));
 	each_case(check, &n);
-	print_message("%s: %u sketches printed, %llu bytes and %lld us each; %u assembled, %u registers "
-		      "in the mean and at most %u, %u not all in registers; %u without a fill\n",
+	print_message("%s: %u sketches printed, %llu bytes and %lld us each; %u assembled, their %u kernels "
+		      "with %u registers in the mean and at most %u, %u not all in registers; %u without a fill\n",
 		      isa, n.states, (unsigned long long)(n.ptx_bytes / n.states),
-		      (long long)(n.print_ns / n.states / 1000), n.assembled,
-		      n.assembled > 0 ? (unsigned)(n.registers / n.assembled) : 0, n.most_registers,
+		      (long long)(n.print_ns / n.states / 1000), n.assembled, n.kernels,
+		      n.kernels > 0 ? (unsigned)(n.registers / n.kernels) : 0, n.most_registers,
 		      n.spills, n.unfilled);
 	snprintf(line, sizeof(line), "rm -rf %s", n.folder);
 	(void)!system(line);
