@@ -1,5 +1,5 @@
-/* lower/gpu/ptx_math.c -- functions in PTX: instructions, and the straight-line code of
- * lower/vecmath/, which is the same on a CPU. */
+/* lower/gpu/ptx_math.c -- functions in PTX: instructions, the straight-line code of lower/vecmath/,
+ * which is the same on a CPU, and for what is left that of ptx_wide.c. */
 #include "lower/gpu/ptx_int.h"
 #include "lower/vecmath/vecmath.h"
 
@@ -32,6 +32,13 @@ gpu_val hn_gpu_ptx_call(struct gpu *g, enum hn_fn fn, enum hn_dtype t, const gpu
 	}
 	if (fn == HN_FN_abs) {
 		return x;
+	}
+	if (t == HN_F32 || t == HN_F64) {
+		LLVMValueRef v = hn_gpu_ptx_wide(g, fn, t, x, (LLVMValueRef)(uintptr_t)arg[1]);
+
+		if (v != NULL) {
+			return v;
+		}
 	}
 	hn_gpu_refuse(g, HONE_E_UNSUPPORTED, "function %s on %s has no code for PTX",
 		      hn_fn_name(fn), hn_dtype_name(t));
