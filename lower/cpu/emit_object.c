@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lower/llvm_start.h"
 
 #define PASSES                                                                           \
 	"function(simplifycfg,early-cse,loop-mssa(licm),early-cse<memssa>,instsimplify," \
@@ -35,17 +36,6 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
 		snprintf(em->diagnostic, sizeof(em->diagnostic), "%s", text);
 		LLVMDisposeMessage(text);
 	}
-}
-
-static void on_fatal(const char *reason)
-{
-	char line[300];
-	int n = snprintf(line, sizeof(line), "hone: LLVM gave up: %.200s\n", reason);
-
-	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
-		_exit(71);
-	}
-	_exit(70);
 }
 
 /* isa words and what they allow: the processor that code for another machine is made for, and
@@ -181,24 +171,6 @@ static int make_machine(struct hn_llvm *em, struct hn_err *err)
 	return 0;
 }
 
-/* LLVM's own options are process-wide, and may be set once only.  Loop strength reduction
- * finds nothing to do on addresses that are a pointer and a constant, and takes half the
- * compile time (measured: 512-matmul 41 ms with it, 20 ms without, same speed).  Long
- * blocks of loads and shuffles cost the square of their length where the combiner puts
- * their chains of memory operations into one, and where it looks for neighbouring stores
- * to merge: ours are vectors already (a softmax of 64 unrolled steps 130 ms, 52 without;
- * a pooling 72 and 57; the same code). */
-static void set_llvm_options(void)
-{
-	static const char *const option[] = { "hone", "-disable-lsr",
-					      "-combiner-tokenfactor-inline-limit=64",
-					      "-combiner-store-merging=0" };
-
-	LLVMParseCommandLineOptions(HN_COUNT_OF(option), option, NULL);
-}
-
-static pthread_once_t llvm_options = PTHREAD_ONCE_INIT;
-
 static void close_llvm(void *state)
 {
 	struct hn_llvm *em = state;
@@ -222,9 +194,7 @@ static int open_llvm(const struct hn_target *target, void **ret, struct hn_err *
 	LLVMInitializeNativeTarget();
 	LLVMInitializeNativeAsmPrinter();
 	LLVMInitializeNativeAsmParser(); /* of the one system call there is (emit_amx_op.c) */
-	pthread_once(&llvm_options, set_llvm_options);
-	LLVMResetFatalErrorHandler();
-	LLVMInstallFatalErrorHandler(on_fatal);
+	hn_llvm_start();
 	em = calloc(1, sizeof(*em));
 	if (!em) {
 		return hn_fail(err, HONE_E_NOMEM, "no memory for a code generator");

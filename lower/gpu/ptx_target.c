@@ -4,6 +4,7 @@
  * out what is computed twice and move what does not change out of loops.
  */
 #include "lower/gpu/ptx_int.h"
+#include "lower/llvm_start.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Target.h>
@@ -54,6 +55,7 @@ void hn_gpu_ptx_open(struct gpu *g)
 			      g->target->isa);
 		return;
 	}
+	hn_llvm_start();
 	LLVMContextSetDiagnosticHandler(p->ctx, on_diagnostic, p);
 	LLVMInitializeNVPTXTargetInfo();
 	LLVMInitializeNVPTXTarget();
