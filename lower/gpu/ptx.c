@@ -13,7 +13,10 @@
 /* Of a multiprocessor, since sm_70. */
 #define REGISTERS 65536
 #define MOST_THREADS 1024 /* half of them */
-#define OTHER_REGISTERS 96
+#define OTHER_REGISTERS 48 /* of a thread, beside its arrays */
+
+/* Numbers of registers that let one block more fit, for blocks of usual sizes. */
+static const int64_t budgets[] = { 64, 96, 128, 168, 255 };
 
 #define KERNEL_CALL 71 /* LLVM's number of the calling convention ptx_kernel */
 
@@ -67,16 +70,23 @@ static void add_words(struct gpu *g, const char *name, const char *text)
 }
 
 /* Blocks that a multiprocessor should have at once: as many as leave a thread registers for its
- * arrays and OTHER_REGISTERS more.  Without a word of it ptxas may spill to have more blocks, or
- * take so many registers that there is one less. */
+ * arrays and some more.  Without a word of it ptxas may spill to have more blocks, or take so many
+ * registers that there is one less. */
 static int64_t blocks_at_once(const struct gpu *g, int64_t threads)
 {
-	int64_t registers = OTHER_REGISTERS, ret, most = MOST_THREADS / threads;
+	int64_t wanted = OTHER_REGISTERS, ret, most = MOST_THREADS / threads;
+	size_t row = 0;
 
 	for (uint32_t i = 0; i < g->d->n_buffer; i++) {
-		registers += g->kept[i] ? g->d->buffer[i].n_elem : 0;
+		const struct hn_device_buffer *b = &g->d->buffer[i];
+		int64_t bytes = b->n_elem * hn_dtype_bytes((enum hn_dtype)b->dtype);
+
+		wanted += g->kept[i] && g->used[i] ? bytes / 4 : 0;
 	}
-	ret = REGISTERS / (registers * threads);
+	while (row + 1 < HN_COUNT_OF(budgets) && budgets[row] < wanted) {
+		row++;
+	}
+	ret = REGISTERS / (budgets[row] * threads);
 	return ret < 1 ? 1 : ret < most ? ret : most;
 }
 
