@@ -9,15 +9,12 @@
 #include "lower/cpu/emit_int.h"
 
 #include <llvm-c/Analysis.h>
-#include <llvm-c/ErrorHandling.h>
-#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "lower/llvm_start.h"

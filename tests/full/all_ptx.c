@@ -1,7 +1,7 @@
 /* Device programs of all cases as PTX and as CUDA C: what every sketch for a GPU makes of each
  * program, at full size.  All of it is printed; where NVIDIA's assembler is on this machine, it
- * takes the PTX, and says how many registers it needs and what did not fit in them.
- */
+ * takes the PTX, and says how many registers it needs and what did not fit in them.  Of schedules by
+ * rule all has to fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 
 #include "lower/device/device_verify.h"
 #include "lower/gpu/gpu.h"
+#include "sketch/heuristic.h"
 #include "sketch/sketch.h"
 #include "tests/lib/each_case.h"
 
@@ -23,7 +24,7 @@ struct counts {
 	const char *isa;
 	char folder[64];
 	bool assembles;
-	uint32_t states, unfilled, assembled, kernels, spills, most_registers;
+	uint32_t states, by_rule, spoiled_rules, unfilled, assembled, kernels, spills, most_registers;
 	uint64_t registers, ptx_bytes;
 	int64_t print_ns;
 };
@@ -77,8 +78,10 @@ static void assemble(const char *name, const struct hn_gpu_module *m, struct cou
 	read_words(words, n, name);
 }
 
-static void judge(const struct each *e, const struct hn_state *s, struct counts *n)
+static void judge(const struct each *e, const struct hn_state *s, bool by_rule, struct counts *n)
 {
+	uint32_t spills = n->spills;
+
 	struct hn_gpu_options how = { .contracts = true };
 	const struct hn_device *d = NULL;
 	const struct hn_looptree *t;
@@ -88,6 +91,7 @@ static void judge(const struct each *e, const struct hn_state *s, struct counts 
 
 	hn_arena_init(&a, 0);
 	n->states++;
+	n->by_rule += by_rule;
 	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
 	if (hn_device_place(t, &a, &d, &err) != 0 || hn_device_check(d, &n->gpu, &err) != 0 ||
 	    hn_gpu_print(d, HN_GPU_CUDA, &n->gpu, &how, &a, &m, &err) != 0) {
@@ -106,6 +110,7 @@ static void judge(const struct each *e, const struct hn_state *s, struct counts 
 	if (n->assembles) {
 		assemble(e->name, &m, n);
 	}
+	n->spoiled_rules += by_rule && n->spills > spills;
 	hn_arena_fini(&a);
 }
 
@@ -136,8 +141,14 @@ static void check(struct hn_emitter *em, const struct hn_target *host, const str
 		}
 		n->unfilled += s == NULL;
 		if (s != NULL) {
-			judge(e, s, n);
+			judge(e, s, false, n);
 		}
+	}
+	const struct hn_state *rule[HN_HEURISTIC_MAX];
+	uint32_t n_rule = hn_heuristics(e->dag, &n->gpu, &a, rule);
+
+	for (uint32_t k = 0; k < n_rule; k++) {
+		judge(e, rule[k], true, n);
 	}
 	hn_arena_fini(&a);
 }
@@ -155,15 +166,16 @@ static void every_sketch_is_ptx(const char *isa, bool assembles)
 	snprintf(n.folder, sizeof(n.folder), "/tmp/hone-ptx-XXXXXX");
 	assert_non_null(mkdtemp(n.folder));
 	each_case(check, &n);
-	print_message("%s: %u sketches printed, %llu bytes and %lld us each; %u assembled, their %u kernels "
+	print_message("%s: %u schedules printed, %u of them by rule, %llu bytes and %lld us each; %u assembled, their %u kernels "
 		      "with %u registers in the mean and at most %u, %u not all in registers; %u without a fill\n",
-		      isa, n.states, (unsigned long long)(n.ptx_bytes / n.states),
+		      isa, n.states, n.by_rule, (unsigned long long)(n.ptx_bytes / n.states),
 		      (long long)(n.print_ns / n.states / 1000), n.assembled, n.kernels,
 		      n.kernels > 0 ? (unsigned)(n.registers / n.kernels) : 0, n.most_registers,
 		      n.spills, n.unfilled);
 	snprintf(line, sizeof(line), "rm -rf %s", n.folder);
 	(void)!system(line);
 	hn_arena_fini(&a);
+	assert_int_equal(n.spoiled_rules, 0);
 }
 
 static void for_ampere(void **state)
