@@ -72,7 +72,7 @@ static struct hn_board_kernel kernel_of(const struct hn_buf *module)
 	return (struct hn_board_kernel){.object = module->s,
 					.object_bytes = module->n,
 					.symbol = "kernel",
-					.limit_ms = 4000};
+					.limit_ms = 2500};
 }
 
 static struct hn_board_answer measure(const struct hn_buf *module, const struct hn_buf *rival,
