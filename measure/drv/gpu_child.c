@@ -253,7 +253,7 @@ static bool wait_for(const struct gpu_child *c, int64_t limit_ns, struct hn_faul
 		end->wall_ns = now - begin;
 		end->cpu_ns = hn_process_cpu_ns(c->pid) - cpu_ns;
 		end->overrun = hn_process_overrun(c->pid, end->cpu_ns, limit);
-		over_ns += LOOK_NS;
+		over_ns = now - begin - limit + LOOK_NS;
 		if (end->overrun != HN_OVERRUN_STARVED || over_ns >= OVERTIME_NS) {
 			end->timed_out = true;
 			return false;

@@ -3,169 +3,36 @@
  *
  * Its memory is this machine's, and launches run at once.  A module's code is text; the word behind
  * "mock:" says what a launch does with the arguments A, B and C, 64 x 64 floats each: "matmul" is
- * right, and the others are the rows of `kinds`.  $MOCK_CUDA says what is wrong with the device
+ * right, and the others are the rows of `kinds` (cuda_launch.c).  $MOCK_CUDA says what is wrong with the device
  * itself: "none" (there is none), "init" (it cannot be used).  $MOCK_CUDA_STATE is a file that
  * remembers, over processes, that a device was lost once.
+ *
+ * Modules without such a word, as hone makes them, do what $MOCK_CUDA_WORDS says, "wrong,illegal,...":
+ * the n-th that is loaded the n-th word, "matmul" after the last.  $MOCK_CUDA_COUNT is a file that
+ * counts them over processes.
  */
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cdefs.h"
-#include "measure/drv/cuda_api.h"
+#include "tests/mock/cuda_mock.h"
 
 #define X(name, symbol, parameters) cuda_result symbol parameters;
 CUDA_FUNCTIONS(X)
 NVML_FUNCTIONS(X)
 #undef X
 
-#define N 64
 #define MOST_BYTES ((size_t)1 << 30) /* of a buffer */
 #define MOST_CAPTURED 100000
-#define ERROR_UNKNOWN 999
-#define ERROR_NO_DEVICE 100
 
-struct cuda_object {
-	char what[32]; /* of a module, and its function */
-	double ns;     /* of an event */
-	uint32_t n;    /* of a graph: launches */
-	cuda_id function;
-	void *arg[4];
-	unsigned int shared;
-	int most_shared;
-};
-
-static cuda_result sticky; /* what each call says from now on */
-static cuda_id capture;	   /* not NULL: launches go into it */
-static unsigned launches;
+static cuda_id capture; /* not NULL: launches go into it */
 
 static cuda_id new_object(void)
 {
-	cuda_id o = calloc(1, sizeof *o);
-
-	return o;
-}
-
-/* -- what launches do --------------------------------------------------------------------- */
-
-static void matmul(float *const *arg)
-{
-	for (int i = 0; i < N; i++) {
-		for (int j = 0; j < N; j++) {
-			float s = 0;
-
-			for (int k = 0; k < N; k++) {
-				s += arg[0][i * N + k] * arg[1][k * N + j];
-			}
-			arg[2][i * N + j] = s;
-		}
-	}
-}
-
-static cuda_result wrong(float *const *arg)
-{
-	arg[2][77] += 1;
-	return 0;
-}
-
-static cuda_result rare(float *const *arg)
-{
-	arg[2][77] += launches % 100 == 50 ? 1 : 0;
-	return 0;
-}
-
-static cuda_result past(float *const *arg)
-{
-	arg[2][N * N] = 1;
-	return 0;
-}
-
-static cuda_result input(float *const *arg)
-{
-	arg[1][3] = 0;
-	return 0;
-}
-
-static _Noreturn cuda_result endless(float *const *arg)
-{
-	(void)arg;
-	for (;;) {
-		pause();
-	}
-}
-
-static cuda_result crash(float *const *arg)
-{
-	(void)arg;
-	raise(SIGSEGV);
-	return 0;
-}
-
-static cuda_result lost(float *const *arg)
-{
-	(void)arg;
-	return ERROR_UNKNOWN;
-}
-
-static cuda_result lost_once(float *const *arg)
-{
-	const char *path = getenv("MOCK_CUDA_STATE");
-	FILE *f = path != NULL && access(path, F_OK) != 0 ? fopen(path, "w") : NULL;
-
-	(void)arg;
-	if (f != NULL) {
-		fclose(f);
-		return ERROR_UNKNOWN;
-	}
-	return 0;
-}
-
-/* The driver's word for it, from now on. */
-#define SAYS(name, code)                                                                 \
-	static cuda_result name(float *const *arg)                                       \
-	{                                                                                \
-		(void)arg;                                                               \
-		return code;                                                             \
-	}
-SAYS(illegal, CUDA_E_ILLEGAL_ADDRESS)
-SAYS(misaligned, CUDA_E_MISALIGNED_ADDRESS)
-SAYS(trap, CUDA_E_ILLEGAL_INSTRUCTION)
-SAYS(late, CUDA_E_LAUNCH_TIMEOUT)
-#undef SAYS
-
-static const struct {
-	const char *word;
-	cuda_result (*then)(float *const *arg); /* after the right answer is there */
-} kinds[] = {
-	{"wrong", wrong},	{"rare", rare},	      {"past", past},	      {"input", input},
-	{"endless", endless},	{"crash", crash},     {"lost", lost},	      {"lost-once", lost_once},
-	{"illegal", illegal},	{"misaligned", misaligned}, {"trap", trap},   {"late", late},
-};
-
-static cuda_result run(cuda_id function, void **value, unsigned int shared)
-{
-	float *arg[3];
-
-	if (shared > 49152 && (int)shared > function->most_shared) {
-		return CUDA_E_INVALID_VALUE;
-	}
-	launches++;
-	for (int i = 0; i < 3; i++) {
-		cuda_address a = *(cuda_address *)value[i];
-
-		arg[i] = (float *)(uintptr_t)a;
-	}
-	matmul(arg);
-	for (size_t i = 0; i < HN_COUNT_OF(kinds); i++) {
-		if (strcmp(kinds[i].word, function->what) == 0) {
-			sticky = kinds[i].then(arg);
-		}
-	}
-	return 0; /* the stream's wait says it */
+	return calloc(1, sizeof(struct cuda_object));
 }
 
 /* -- the driver --------------------------------------------------------------------------- */
@@ -179,7 +46,7 @@ static bool is(const char *word)
 
 cuda_result cuInit(unsigned int flags)
 {
-	return flags != 0 || is("init") ? ERROR_UNKNOWN : 0;
+	return flags != 0 || is("init") ? MOCK_UNKNOWN : 0;
 }
 
 cuda_result cuDriverGetVersion(int *v)
@@ -210,7 +77,7 @@ cuda_result cuDeviceGetCount(int *n)
 cuda_result cuDeviceGet(cuda_device *d, int i)
 {
 	*d = i;
-	return i == 0 ? 0 : ERROR_NO_DEVICE;
+	return i == 0 ? 0 : MOCK_NO_DEVICE;
 }
 
 cuda_result cuDeviceGetName(char *to, int n, cuda_device d)
@@ -265,70 +132,120 @@ cuda_result cuDevicePrimaryCtxRetain(cuda_id *c, cuda_device d)
 {
 	(void)d;
 	*c = new_object();
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuCtxSetCurrent(cuda_id c)
 {
 	(void)c;
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuStreamCreate(cuda_id *s, unsigned int flags)
 {
 	(void)flags;
 	*s = new_object();
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuStreamSynchronize(cuda_id s)
 {
 	(void)s;
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuMemAlloc_v2(cuda_address *a, size_t bytes)
 {
-	void *p = sticky == 0 && bytes <= MOST_BYTES ? aligned_alloc(256, (bytes + 255) / 256 * 256)
+	void *p = mock_sticky == 0 && bytes <= MOST_BYTES ? aligned_alloc(256, (bytes + 255) / 256 * 256)
 						     : NULL;
 
 	*a = (cuda_address)(uintptr_t)p;
-	return sticky != 0 ? sticky : p == NULL ? CUDA_E_OUT_OF_MEMORY : 0;
+	return mock_sticky != 0 ? mock_sticky : p == NULL ? CUDA_E_OUT_OF_MEMORY : 0;
 }
 
 cuda_result cuMemFree_v2(cuda_address a)
 {
 	free((void *)(uintptr_t)a);
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuMemcpyHtoD_v2(cuda_address to, const void *from, size_t n)
 {
 	memcpy((void *)(uintptr_t)to, from, n);
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuMemcpyDtoH_v2(void *to, cuda_address from, size_t n)
 {
 	memcpy(to, (const void *)(uintptr_t)from, n);
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuMemsetD8Async(cuda_address a, unsigned char byte, size_t n, cuda_id s)
 {
 	(void)s;
 	memset((void *)(uintptr_t)a, byte, n);
-	return sticky;
+	return mock_sticky;
+}
+
+/* How many modules were loaded before, in all processes. */
+static long count_module(void)
+{
+	const char *path = getenv("MOCK_CUDA_COUNT");
+	FILE *f = path != NULL ? fopen(path, "a") : NULL;
+	long n = 0;
+
+	if (f != NULL) {
+		n = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : 0;
+		fputc('.', f);
+		fclose(f);
+	}
+	return n;
+}
+
+/* What a module that hone made is to do; false: they are refused. */
+static bool choose_word(const char *image, char word[32])
+{
+	const char *words = getenv("MOCK_CUDA_WORDS");
+	const char *entry = strstr(image, ".entry ");
+	int parameters = 0;
+	long n;
+
+	if (words == NULL || entry == NULL) {
+		return false;
+	}
+	n = count_module();
+	for (const char *end = entry + strcspn(entry, ")"); entry < end; parameters++) {
+		const char *next = strstr(entry, ".param ");
+
+		if (next == NULL || next > end) {
+			break;
+		}
+		entry = next + 1;
+	}
+	for (; n > 0 && *words != '\0'; n--) {
+		words += strcspn(words, ",");
+		words += *words == ',';
+	}
+	snprintf(word, 32, "%.*s", (int)strcspn(words, ","), words);
+	if (word[0] == '\0' || parameters != 3) {
+		snprintf(word, 32, parameters == 3 ? "matmul" : "nothing");
+	}
+	return true;
 }
 
 cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, unsigned int *option,
 			       void **value)
 {
 	const char *word = strstr(image, "mock:");
+	char chosen[40] = "mock:";
 
 	if (word == NULL && strstr(image, ".entry canary(") != NULL) {
 		*m = new_object();
-		return sticky;
+		return mock_sticky;
+	}
+	if (word == NULL && choose_word(image, chosen + 5)) {
+		word = chosen;
 	}
 	if (word == NULL) {
 		for (unsigned int i = 0; i + 1 < n; i++) {
@@ -343,23 +260,23 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 	if (strcmp((*m)->what, "serial") == 0) {
 		snprintf(value[0], 100, "wgmma.mma_async instructions are serialized");
 	}
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuModuleUnload(cuda_id m)
 {
 	free(m);
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 {
-	if (strcmp(name, "k") != 0 && strcmp(name, "canary") != 0) {
+	if (name[0] != 'k' && strcmp(name, "canary") != 0) {
 		return CUDA_E_NOT_FOUND;
 	}
 	*f = new_object();
-	snprintf((*f)->what, sizeof (*f)->what, "%s", strcmp(name, "k") == 0 ? m->what : "canary");
-	return sticky;
+	snprintf((*f)->what, sizeof (*f)->what, "%s", name[0] == 'k' ? m->what : "canary");
+	return mock_sticky;
 }
 
 cuda_result cuFuncSetAttribute(cuda_id f, int what, int value)
@@ -368,7 +285,7 @@ cuda_result cuFuncSetAttribute(cuda_id f, int what, int value)
 		return CUDA_E_INVALID_VALUE;
 	}
 	f->most_shared = value;
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned int gz,
@@ -376,8 +293,8 @@ cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned
 			   cuda_id s, void **arg, void **extra)
 {
 	(void)s;
-	if (sticky != 0 || extra != NULL || (uint64_t)gx * gy * gz == 0 || bx * by * bz > 1024) {
-		return sticky != 0 ? sticky : CUDA_E_INVALID_VALUE;
+	if (mock_sticky != 0 || extra != NULL || (uint64_t)gx * gy * gz == 0 || bx * by * bz > 1024) {
+		return mock_sticky != 0 ? mock_sticky : CUDA_E_INVALID_VALUE;
 	}
 	if (bx * by * bz > 512 && strcmp(f->what, "registers") == 0) {
 		return CUDA_E_LAUNCH_OUT_OF_RESOURCES;
@@ -392,7 +309,7 @@ cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned
 		memcpy(capture->arg, arg, 3 * sizeof *arg);
 		return ++capture->n <= MOST_CAPTURED ? 0 : CUDA_E_INVALID_VALUE;
 	}
-	return run(f, arg, shared);
+	return mock_run(f, arg, shared);
 }
 
 static double now_ns(void)
@@ -407,26 +324,26 @@ cuda_result cuEventCreate(cuda_id *e, unsigned int flags)
 {
 	(void)flags;
 	*e = new_object();
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuEventRecord(cuda_id e, cuda_id s)
 {
 	(void)s;
 	e->ns = now_ns();
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuEventSynchronize(cuda_id e)
 {
 	(void)e;
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuEventElapsedTime(float *ms, cuda_id from, cuda_id to)
 {
 	*ms = (float)((to->ns - from->ns) * 1e-6);
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuStreamBeginCapture_v2(cuda_id s, int mode)
@@ -434,7 +351,7 @@ cuda_result cuStreamBeginCapture_v2(cuda_id s, int mode)
 	(void)s;
 	(void)mode;
 	capture = new_object();
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuStreamEndCapture(cuda_id s, cuda_id *graph)
@@ -442,7 +359,7 @@ cuda_result cuStreamEndCapture(cuda_id s, cuda_id *graph)
 	(void)s;
 	*graph = capture;
 	capture = NULL;
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuGraphInstantiateWithFlags(cuda_id *ready, cuda_id graph, unsigned long long flags)
@@ -450,16 +367,16 @@ cuda_result cuGraphInstantiateWithFlags(cuda_id *ready, cuda_id graph, unsigned 
 	(void)flags;
 	*ready = new_object();
 	**ready = *graph;
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuGraphLaunch(cuda_id graph, cuda_id s)
 {
-	cuda_result code = sticky;
+	cuda_result code = mock_sticky;
 
 	(void)s;
 	for (uint32_t i = 0; i < graph->n && code == 0; i++) {
-		code = run(graph->function, graph->arg, graph->shared);
+		code = mock_run(graph->function, graph->arg, graph->shared);
 	}
 	return code;
 }
@@ -467,13 +384,13 @@ cuda_result cuGraphLaunch(cuda_id graph, cuda_id s)
 cuda_result cuGraphExecDestroy(cuda_id graph)
 {
 	free(graph);
-	return sticky;
+	return mock_sticky;
 }
 
 cuda_result cuGraphDestroy(cuda_id graph)
 {
 	free(graph);
-	return sticky;
+	return mock_sticky;
 }
 
 /* -- the management library --------------------------------------------------------------- */
@@ -486,7 +403,7 @@ cuda_result nvmlInit_v2(void)
 cuda_result nvmlDeviceGetHandleByPciBusId_v2(const char *bus, cuda_id *d)
 {
 	*d = new_object();
-	return strcmp(bus, "0000:00:00.0") == 0 ? 0 : ERROR_UNKNOWN;
+	return strcmp(bus, "0000:00:00.0") == 0 ? 0 : MOCK_UNKNOWN;
 }
 
 cuda_result nvmlDeviceGetClockInfo(cuda_id d, int what, unsigned int *mhz)
@@ -507,5 +424,5 @@ cuda_result nvmlDeviceGetTemperature(cuda_id d, int what, unsigned int *celsius)
 {
 	(void)d;
 	*celsius = 54;
-	return what == 0 ? 0 : ERROR_UNKNOWN;
+	return what == 0 ? 0 : MOCK_UNKNOWN;
 }
