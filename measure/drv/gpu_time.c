@@ -7,6 +7,9 @@
  * hopelessly slower than the best known.
  *
  * In a duel the two take turns, A B, B A.
+ *
+ * Where the device is this machine's cores, a sample in which the scheduler took one of them is
+ * dropped, as timing.h does.
  */
 #include "measure/drv/gpu_int.h"
 
@@ -36,13 +39,18 @@ struct timed {
 	double one_ns;
 };
 
-static enum hn_verdict sample(struct timed *t, double *ret_ns)
+/* *disturbed: other programs had a core meanwhile. */
+static enum hn_verdict sample(struct timed *t, double *ret_ns, bool *disturbed)
 {
 	struct gpu_run *run = t->run;
-	bool lead = !t->cold && t->one_ns < LEAD_NS;
+	bool lead = !t->cold && t->one_ns < LEAD_NS, host = run->facts->host;
+	uint64_t before = host ? hn_timing_disturbances() : 0;
 	enum hn_verdict v = run->ops->run(run->dev, t->program, t->n, lead, t->cold, ret_ns,
 					  &run->err);
+	double cores_ns = *ret_ns * (double)run->facts->cores;
 
+	*disturbed = host &&
+		     hn_timing_disturbances() > before + (uint64_t)(cores_ns / HN_TIMING_RARE_NS);
 	*ret_ns = fmax(*ret_ns, 1);
 	run->report->body.kernel_ns += (int64_t)*ret_ns;
 	*ret_ns /= t->n;
@@ -53,6 +61,7 @@ static enum hn_verdict sample(struct timed *t, double *ret_ns)
 static enum hn_verdict calibrate(struct timed *t, double first_ns)
 {
 	enum hn_verdict v = HN_VERDICT_OK;
+	bool disturbed;
 
 	t->n = 1;
 	t->one_ns = first_ns;
@@ -61,7 +70,7 @@ static enum hn_verdict calibrate(struct timed *t, double first_ns)
 		double want = fmin(ceil(MIN_SAMPLE_NS / t->one_ns), 10.0 * t->n);
 
 		t->n = want < MOST_CALLS ? (uint32_t)fmax(want, t->n + 1.0) : MOST_CALLS;
-		v = sample(t, &t->one_ns);
+		v = sample(t, &t->one_ns, &disturbed);
 	}
 	return v;
 }
@@ -78,27 +87,53 @@ static bool enough(const double *x, uint32_t n, double best_ns, double spent_ns,
 	       (n > 0 && hn_stats_uncertainty(x, n) <= WANTED);
 }
 
+/* What the clock has said so far. */
+struct taken {
+	double *x;	 /* undisturbed */
+	uint32_t *n, n_dropped;
+	double dropped[HN_STATS_MAX_SAMPLE];
+};
+
+/* Better a disturbed figure than none. */
+static bool judge(struct taken *k, double one_ns, double best_ns)
+{
+	bool few = *k->n < LEAST;
+	double least;
+
+	for (uint32_t i = 0; few && i < k->n_dropped && *k->n < HN_STATS_MAX_SAMPLE; i++) {
+		k->x[(*k->n)++] = k->dropped[i];
+	}
+	if (*k->n == 0) {
+		k->x[(*k->n)++] = one_ns;
+	}
+	least = hn_stats_least(k->x, *k->n);
+	return *k->n > LEAST && hn_stats_uncertainty(k->x, *k->n) > NOISY &&
+	       (best_ns <= 0 || least <= HN_TIMING_SLOWER * best_ns);
+}
+
 static enum hn_verdict time_one(struct gpu_run *run, double budget_ns, bool *noisy)
 {
 	struct timed t = {.run = run, .program = run->side[0].program, .cold = run->w->cold};
-	double *x = run->report->body.sample_ns, cap_ns = fmin(budget_ns, CAP_NS), least;
-	uint32_t *n = &run->report->body.n_sample;
+	struct taken k = {.x = run->report->body.sample_ns, .n = &run->report->body.n_sample};
+	double cap_ns = fmin(budget_ns, CAP_NS), ns = 0;
 	int64_t begin = hn_clock_ns();
 	enum hn_verdict v = calibrate(&t, run->side[0].first_ns);
+	bool disturbed;
 
-	*n = 0;
-	while (v == HN_VERDICT_OK && t.one_ns < budget_ns &&
-	       !(run->best_ns > 0 && t.one_ns > HOPELESS * run->best_ns && *n > 0) &&
-	       !enough(x, *n, run->best_ns, (double)(hn_clock_ns() - begin), cap_ns)) {
-		v = sample(&t, &x[*n]);
-		*n += v == HN_VERDICT_OK;
+	*k.n = 0;
+	while (v == HN_VERDICT_OK && t.one_ns < budget_ns && k.n_dropped < HN_STATS_MAX_SAMPLE &&
+	       !(run->best_ns > 0 && t.one_ns > HOPELESS * run->best_ns &&
+		 *k.n + k.n_dropped > 0) &&
+	       !enough(k.x, *k.n, run->best_ns, (double)(hn_clock_ns() - begin), cap_ns) &&
+	       (*k.n > 0 || (double)(hn_clock_ns() - begin) < cap_ns)) {
+		v = sample(&t, &ns, &disturbed);
+		if (v == HN_VERDICT_OK && disturbed) {
+			k.dropped[k.n_dropped++] = ns;
+		} else if (v == HN_VERDICT_OK) {
+			k.x[(*k.n)++] = ns;
+		}
 	}
-	if (v == HN_VERDICT_OK && *n == 0) {
-		x[(*n)++] = t.one_ns;
-	}
-	least = *n > 0 ? hn_stats_least(x, *n) : 0;
-	*noisy = *n >= LEAST + 1 && hn_stats_uncertainty(x, *n) > NOISY &&
-		 (run->best_ns <= 0 || least <= HN_TIMING_SLOWER * run->best_ns);
+	*noisy = v == HN_VERDICT_OK && judge(&k, t.one_ns, run->best_ns);
 	return v;
 }
 
@@ -108,6 +143,8 @@ static enum hn_verdict time_two(struct gpu_run *run, double budget_ns)
 	uint32_t *n = &run->report->body.n_sample;
 	int64_t begin = hn_clock_ns();
 	enum hn_verdict v = HN_VERDICT_OK;
+	bool disturbed[2] = {false, false};
+	uint32_t dropped = 0;
 	struct timed t[2];
 
 	for (int i = 0; i < 2 && v == HN_VERDICT_OK; i++) {
@@ -116,7 +153,8 @@ static enum hn_verdict time_two(struct gpu_run *run, double budget_ns)
 		run->report->side = (uint32_t)i;
 		v = calibrate(&t[i], run->side[i].first_ns);
 	}
-	for (*n = 0; *n < HN_PAIRS && v == HN_VERDICT_OK; *n += v == HN_VERDICT_OK) {
+	*n = 0;
+	while (*n < HN_PAIRS && v == HN_VERDICT_OK) {
 		double spent = (double)(hn_clock_ns() - begin);
 
 		if (*n > 0 && (spent > budget_ns || (spent > PAIRS_NS && *n >= PAIRS_LEAST))) {
@@ -126,8 +164,11 @@ static enum hn_verdict time_two(struct gpu_run *run, double budget_ns)
 			uint32_t who = (k + *n) % 2;
 
 			run->report->side = who;
-			v = sample(&t[who], &x[who][*n]);
+			v = sample(&t[who], &x[who][*n], &disturbed[k]);
 		}
+		/* a disturbed pair is made again */
+		*n += v == HN_VERDICT_OK &&
+		      !((disturbed[0] || disturbed[1]) && dropped++ < 2 * HN_PAIRS);
 	}
 	return v;
 }
