@@ -64,14 +64,15 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 	hn_arena_init(&own, 0);
 	hn_arena_init(&scratch, 0);
 	uint32_t n = hn_heuristics(dag, target, &own, heuristic);
+	bool loops = (target->caps & HN_CAP_GPU_THREADS) == 0; /* that cores run */
 
 	for (uint32_t i = 0; i < n; i++) {
-		double score = score_of(target, heuristic[i], &scratch);
+		double score = loops ? score_of(target, heuristic[i], &scratch) : -1;
 
 		insert(&l, heuristic[i], score,
 		       score * (i == 0 && score > 0 ? FIRST_IS_RIGHT : 1));
 	}
-	const struct hn_state *s = n > 0 ? hn_together(dag, target, &own) : NULL;
+	const struct hn_state *s = n > 0 && loops ? hn_together(dag, target, &own) : NULL;
 	double score = s ? score_of(target, s, &scratch) : -1;
 
 	/* where the model knows nothing of either, what goes through memory less */

@@ -16,10 +16,10 @@
 
 #define HN_HEURISTIC_MAX 8
 
-/* The heuristics of dag for a target whose cores run loops (HN_CAP_THREADS; 0 for others):
- * distinct concrete states in `a`, the most promising first, the plain one (outer loops
- * parallel, inner ones vectors) always among them.  Returns how many, at least 1 and at
- * most HN_HEURISTIC_MAX.  Pure: same dag and target, same traces. */
+/* The heuristics of dag for a target whose cores run loops (HN_CAP_THREADS) or blocks of threads
+ * (HN_CAP_GPU_THREADS; 0 for others): distinct concrete states in `a`, the most promising first,
+ * for cores the plain one (outer loops parallel, inner ones vectors) always among them.  Returns
+ * how many, at most HN_HEURISTIC_MAX; for cores at least 1.  Pure: same dag and target, same traces. */
 uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 		       struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
 

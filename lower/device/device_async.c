@@ -18,6 +18,7 @@
 #define MOST_STEPS (1 << 26) /* some seconds */
 #define MOST_ELEMENTS (1 << 22)
 #define MOST_CONDITIONS 32
+#define LAST_FEW 16 /* iterations that may differ from those before */
 
 /* An access to a buffer that copies write, ready to be computed. */
 struct reached {
@@ -78,6 +79,19 @@ static void stop(struct going *g, const struct access *a, const char *why)
 	g->why = g->why == NULL ? why : g->why;
 }
 
+/* Of a condition that holds all parts that are known. */
+static void reach_under(struct going *g, const struct access *a, const struct hn_expr *e,
+			bool positive, struct reached *to)
+{
+	if (e->op == HN_EXPR_AND && positive) {
+		reach_under(g, a, e->arg[0], true, to);
+		reach_under(g, a, e->arg[1], true, to);
+	} else if (to->n_cond < MOST_CONDITIONS && is_known(g, a, e)) {
+		to->positive[to->n_cond] = positive;
+		to->cond[to->n_cond++] = hn_interp_compile_index(&g->compile, e);
+	}
+}
+
 static void reach(struct going *g, const struct access *a, bool copies,
 		  struct reached *to)
 {
@@ -90,12 +104,50 @@ static void reach(struct going *g, const struct access *a, bool copies,
 	}
 	to->at = hn_interp_compile_index(&g->compile, a->at);
 	for (const struct holds *h = a->holds; h != NULL; h = h->up) {
-		if (to->n_cond < MOST_CONDITIONS && is_known(g, a, h->e)) {
-			to->positive[to->n_cond] = h->positive;
-			to->cond[to->n_cond++] =
-				hn_interp_compile_index(&g->compile, h->e);
-		}
+		reach_under(g, a, h->e, h->positive, to);
 	}
+}
+
+/* slot of x == slot of y, where one loop of y has another slot than that of x. */
+static bool same_but_for(const struct hn_expr *x, const struct hn_expr *y, int32_t xs, int32_t ys)
+{
+	bool ok = x->op == y->op && x->dtype == y->dtype && x->n_arg == y->n_arg;
+
+	if (ok && x->op == HN_EXPR_VAR) {
+		return x->ref == y->ref || (x->ref == xs && y->ref == ys);
+	}
+	if (ok && x->n_arg == 0) {
+		return hn_expr_equal(x, y);
+	}
+	ok = ok && x->ref == y->ref && x->out == y->out;
+	for (uint32_t i = 0; i < x->n_arg && ok; i++) {
+		ok = same_but_for(x->arg[i], y->arg[i], xs, ys);
+	}
+	return ok;
+}
+
+/* A copy, and else a plain store to the same place: one of the two is made, and the copy is what
+ * has to be waited for. */
+static bool instead_of_copy(const struct hn_device_node *copy, const struct hn_device_node *n)
+{
+	int32_t copy_slot = -1, slot = -1;
+
+	if (copy->kind != HN_DEVICE_IF || n->kind != HN_DEVICE_IF || copy->n_child != 1 ||
+	    n->n_child != 1 || n->e->op != HN_EXPR_NOT || !hn_expr_equal(n->e->arg[0], copy->e)) {
+		return false;
+	}
+	copy = copy->child[0];
+	n = n->child[0];
+	if (copy->kind == HN_DEVICE_LOOP && n->kind == HN_DEVICE_LOOP && copy->n_child == 1 &&
+	    n->n_child == 1 && copy->extent == n->extent) {
+		copy_slot = copy->slot;
+		slot = n->slot;
+		copy = copy->child[0];
+		n = n->child[0];
+	}
+	return copy->kind == HN_DEVICE_STORE && n->kind == HN_DEVICE_STORE && copy->async &&
+	       !n->async && copy->buffer == n->buffer && n->e->n_arg == 0 &&
+	       same_but_for(copy->at, n->at, copy_slot, slot);
 }
 
 /* *pos numbers the nodes as device_access.c does. */
@@ -124,6 +176,9 @@ static struct step *prepare(struct going *g, const struct hn_device_node *n,
 	s->child = HN_NEW_ARRAY(&g->v->arena, struct step *, n->n_child);
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		s->child[i] = prepare(g, n->child[i], pos);
+		if (i > 0 && instead_of_copy(n->child[i - 1], n->child[i])) {
+			s->child[i]->counts = false;
+		}
 		s->counts = s->counts || s->child[i]->counts;
 	}
 	return s;
@@ -166,9 +221,84 @@ static void all_threads(struct going *g, const struct reached *x)
 	g->steps += n;
 }
 
+/* Whether the condition is what it was for values of the slot *p apart, but for the last few. */
+static bool holds_again(const struct hn_expr *e, int32_t slot, int64_t extent, int64_t *p)
+{
+	int64_t coef;
+
+	if (e->op == HN_EXPR_AND) {
+		return holds_again(e->arg[0], slot, extent, p) &&
+		       holds_again(e->arg[1], slot, extent, p);
+	}
+	if (e->op == HN_EXPR_LT && e->arg[1]->op == HN_EXPR_INT && e->arg[0]->op == HN_EXPR_VAR &&
+	    hn_expr_linear(e->arg[0], slot, &coef) && coef == 1) {
+		return e->arg[1]->u.i >= extent - LAST_FEW;
+	}
+	return hn_verify_period(e, slot, p);
+}
+
+/* Iterations of the loop after which the same is touched again; 0 = not known. */
+static int64_t period_of(const struct step *s, int32_t slot, int64_t extent, int64_t p)
+{
+	for (uint32_t i = 0; i < s->n_reached && p > 0; i++) {
+		const struct access *a = s->reached[i].a;
+
+		p = hn_verify_period(a->at, slot, &p) ? p : 0;
+		for (const struct holds *h = a->holds; h != NULL && p > 0; h = h->up) {
+			p = holds_again(h->e, slot, extent, &p) ? p : 0;
+		}
+	}
+	for (uint32_t i = 0; i < s->n->n_child && p > 0; i++) {
+		p = s->child[i]->counts ? period_of(s->child[i], slot, extent, p) : p;
+	}
+	return p;
+}
+
+/* Each element's group as seen from now: how long ago, of those that are not there for all. */
+static uint64_t state_of(const struct going *g)
+{
+	uint64_t h = (uint64_t)(g->begun - g->there) * 31 + (uint64_t)(g->begun - g->seen);
+
+	for (uint32_t b = 0; b < g->v->d->n_buffer; b++) {
+		for (int64_t i = 0; g->written[b] && i < g->v->d->buffer[b].n_elem; i++) {
+			int64_t at = g->group[b][i];
+			int64_t known = g->seen < g->there ? g->seen : g->there;
+
+			h = (h ^ (uint64_t)(at > known ? 1 + g->begun - at : 0)) *
+			    UINT64_C(0x9e3779b97f4a7c15);
+			h ^= h >> 29;
+		}
+	}
+	return h;
+}
+
+static void go(struct going *g, const struct step *s);
+
+/* One iteration is like the one a period before: what is between here and the last few is, too. */
+static void go_around(struct going *g, const struct step *s)
+{
+	int64_t extent = s->n->extent, p = period_of(s, s->n->slot, extent, 1);
+	uint64_t was = 0;
+
+	for (int64_t v = 0; v < extent && g->why == NULL && g->steps <= MOST_STEPS; v++) {
+		int64_t left = p > 0 ? (extent - LAST_FEW - v) / p : 0;
+
+		if (p > 0 && v % p == 0 && left > 1 && v > LAST_FEW) {
+			uint64_t is = state_of(g);
+
+			v += is == was ? left * p : 0;
+			was = is;
+		}
+		g->frame[s->n->slot].i = v;
+		for (uint32_t i = 0; i < s->n->n_child; i++) {
+			go(g, s->child[i]);
+		}
+		g->steps++;
+	}
+}
+
 static void go(struct going *g, const struct step *s)
 {
-	int64_t times = s->n->kind == HN_DEVICE_LOOP ? s->n->extent : 1;
 
 	if (!s->counts || g->why != NULL || g->steps > MOST_STEPS) {
 		return;
@@ -181,15 +311,14 @@ static void go(struct going *g, const struct step *s)
 	for (uint32_t i = 0; i < s->n_reached; i++) {
 		all_threads(g, &s->reached[i]);
 	}
-	for (int64_t v = 0; v < times && g->why == NULL && g->steps <= MOST_STEPS; v++) {
-		if (s->n->kind == HN_DEVICE_LOOP) {
-			g->frame[s->n->slot].i = v;
-		}
-		for (uint32_t i = 0; i < s->n->n_child; i++) {
-			go(g, s->child[i]);
-		}
-		g->steps++;
+	if (s->n->kind == HN_DEVICE_LOOP) {
+		go_around(g, s);
+		return;
 	}
+	for (uint32_t i = 0; i < s->n->n_child; i++) {
+		go(g, s->child[i]);
+	}
+	g->steps++;
 }
 
 static void find_written(const struct hn_device_node *n, bool *written, bool *any)

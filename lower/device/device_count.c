@@ -36,7 +36,9 @@ struct count {
 	const struct verify *v;
 	struct hn_compile compile;
 	bool *named; /* [n_slot] */
+	const struct when *plain; /* conditions on what is the same for both sides are left out */
 	bool too_many;
+	int64_t *times; /* [n_slot] values after which all begins again */
 	union hn_value *frame;
 	/* [elements]: the thread + 1, and in which round */
 	int32_t *owner;
@@ -76,22 +78,6 @@ static bool is_known(const struct count *c, const struct access *a,
 	return !unknown;
 }
 
-static void add_condition(struct count *c, const struct access *a,
-			  const struct hn_expr *e, bool positive, bool *named,
-			  struct side *s)
-{
-	if ((e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive)) {
-		add_condition(c, a, e->arg[0], positive, named, s);
-		add_condition(c, a, e->arg[1], positive, named, s);
-	} else if (s->n_cond < MOST_SLOTS && is_known(c, a, e)) {
-		for (uint32_t i = 0; i < c->v->k->n_slot; i++) {
-			named[i] = named[i] || c->named[i];
-		}
-		s->positive[s->n_cond] = positive;
-		s->cond[s->n_cond++] = hn_interp_compile_index(&c->compile, e);
-	}
-}
-
 static bool is_shared(const struct when *w, int32_t slot)
 {
 	bool ret = slot < HN_DEVICE_THREAD || (w->next != NULL && w->next->slot == slot);
@@ -100,6 +86,33 @@ static bool is_shared(const struct when *w, int32_t slot)
 		ret = w->same[i]->slot == slot;
 	}
 	return ret;
+}
+
+/* Whether the last expression asked about names what is the same for both sides. */
+static bool is_aside(const struct count *c)
+{
+	bool aside = false;
+
+	for (uint32_t s = 0; c->plain != NULL && s < c->v->k->n_slot; s++) {
+		aside = aside || (c->named[s] && is_shared(c->plain, (int32_t)s));
+	}
+	return aside;
+}
+
+static void add_condition(struct count *c, const struct access *a,
+			  const struct hn_expr *e, bool positive, bool *named,
+			  struct side *s)
+{
+	if ((e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive)) {
+		add_condition(c, a, e->arg[0], positive, named, s);
+		add_condition(c, a, e->arg[1], positive, named, s);
+	} else if (s->n_cond < MOST_SLOTS && is_known(c, a, e) && !is_aside(c)) {
+		for (uint32_t i = 0; i < c->v->k->n_slot; i++) {
+			named[i] = named[i] || c->named[i];
+		}
+		s->positive[s->n_cond] = positive;
+		s->cond[s->n_cond++] = hn_interp_compile_index(&c->compile, e);
+	}
 }
 
 static void add_slot(struct count *c, struct odometer *o, int32_t slot)
@@ -147,7 +160,7 @@ static int64_t instances(const struct count *c, const struct odometer *o)
 	int64_t n = 1;
 
 	for (uint32_t i = 0; i < o->n; i++) {
-		n = hn_mul_sat(n, c->v->extent[o->slot[i]]);
+		n = hn_mul_sat(n, c->times[o->slot[i]]);
 	}
 	return n;
 }
@@ -155,7 +168,7 @@ static int64_t instances(const struct count *c, const struct odometer *o)
 static bool advance(const struct count *c, const struct odometer *o)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
-		if (++c->frame[o->slot[i]].i < c->v->extent[o->slot[i]]) {
+		if (++c->frame[o->slot[i]].i < c->times[o->slot[i]]) {
 			return true;
 		}
 		c->frame[o->slot[i]].i = 0;
@@ -237,8 +250,24 @@ static bool run_rounds(struct count *c, const struct odometer *both, const struc
 	return one;
 }
 
-enum counted hn_verify_count(struct verify *v, const struct access *a,
-			     const struct access *b, const struct when *w)
+/* Of a variable that stands nowhere but in `(..) floormod p`, p values are all there are. */
+static void find_periods(struct count *c, const struct access *a, const struct access *b)
+{
+	for (int32_t s = 0; s < (int32_t)c->v->k->n_slot; s++) {
+		int64_t p = 1;
+
+		c->times[s] = c->v->extent[s];
+		if (c->plain != NULL && is_shared(c->plain, s) &&
+		    hn_verify_period(a->at, s, &p) && hn_verify_period(b->at, s, &p) &&
+		    p < c->times[s]) {
+			c->times[s] = p;
+		}
+	}
+}
+
+/* plain: without the conditions that make many instances of few. */
+static enum counted count_with(struct verify *v, const struct access *a,
+			       const struct access *b, const struct when *w, bool plain)
 {
 	int64_t n_elem = v->d->buffer[a->buffer].n_elem;
 	struct odometer both = { 0 };
@@ -248,11 +277,14 @@ enum counted hn_verify_count(struct verify *v, const struct access *a,
 
 	hn_arena_init(&arena, 0);
 	struct count c = { .v = v,
+			   .plain = plain ? w : NULL,
 			   .compile = { .n_axis = v->k->n_slot,
 					.n_frame = v->k->n_slot,
 					.a = &arena } };
 
 	c.named = HN_NEW_ARRAY(&arena, bool, v->k->n_slot);
+	c.times = HN_NEW_ARRAY(&arena, int64_t, v->k->n_slot);
+	find_periods(&c, a, b);
 	if (n_elem <= MOST_ELEMENTS && open_side(&c, a, w, &both, &side[0]) &&
 	    open_side(&c, b, w, &both, &side[1]) &&
 	    hn_mul_sat(instances(&c, &both),
@@ -273,4 +305,11 @@ enum counted hn_verify_count(struct verify *v, const struct access *a,
 	}
 	hn_arena_fini(&arena);
 	return ret;
+}
+
+enum counted hn_verify_count(struct verify *v, const struct access *a,
+			     const struct access *b, const struct when *w)
+{
+	return count_with(v, a, b, w, true) == COUNTED_ONE ? COUNTED_ONE
+							    : count_with(v, a, b, w, false);
 }

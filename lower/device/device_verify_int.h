@@ -94,6 +94,10 @@ enum counted { COUNTED_ONE, COUNTED_MORE, COUNTED_NOT };
 enum counted hn_verify_count(struct verify *v, const struct access *a,
 			     const struct access *b, const struct when *w);
 
+/* device_period.c: whether e is the same for values of the slot that are a multiple of *p apart;
+ * *p, at least 1 before, becomes a multiple of itself. */
+bool hn_verify_period(const struct hn_expr *e, int32_t slot, int64_t *p);
+
 /* device_async.c: whether what asynchronous copies write is touched only when they have been waited
  * for; else which access is not, and how the sentence about it ends.  LONG: it was not gone through
  * to the end. */

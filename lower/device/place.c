@@ -474,6 +474,7 @@ int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
 		.fragment = HN_NEW_ARRAY(a, struct fragment, t->dag->n_op),
 		.digit = HN_NEW_ARRAY(a, uint8_t, t->n_loop + 1),
 		.loop_span = HN_NEW_ARRAY(a, struct hn_span, t->n_loop + 1),
+		.loop_stage = HN_NEW_ARRAY(a, int32_t, t->n_loop + 1),
 	};
 
 	if (t->dag->sizes != NULL) {

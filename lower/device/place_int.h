@@ -48,6 +48,7 @@ struct part {
 };
 
 /* Where a stage's tensor lies. */
+enum { HN_HELD_UNKNOWN, HN_HELD_YES, HN_HELD_NO };
 struct held {
 	bool made;
 	int32_t buffer; /* of its first output; the others follow */
@@ -55,6 +56,8 @@ struct held {
 	const struct bound
 		*at; /* loops around the one that holds it; NULL: none, or at root */
 	bool threads_inside; /* some thread's loop stands between that and an access */
+	uint8_t full; /* HN_HELD: all of the box is written before it is read */
+	uint8_t zero; /* HN_HELD: 0 where it reaches past the tensor's end */
 };
 
 /* Loops through a tile that a warp holds (place_warp.c). */
@@ -86,6 +89,12 @@ struct place {
 	bool any_warp;		   /* the kernel has warps' products */
 	bool warp;		   /* the code at hand is a warp's: all lanes run it */
 	bool in_mma;		   /* an index is of the first element of a tile */
+	int32_t *loop_stage; /* [n_loop] whose loop of the tree it is */
+	/* of the statement at hand: indices of swizzled buffers, and what they were before */
+	uint32_t n_turned;
+	const struct hn_expr *turned[8], *straight[8];
+	int32_t lane_slot;  /* of the loop over lanes around the code at hand, */
+	int64_t lane_extent; /* as long as that; 0: there is none */
 	/* the kernel at hand */
 	int64_t grid[3], block[3];
 	struct hn_span *span; /* [n_slot] values of each slot */
@@ -164,6 +173,21 @@ const struct hn_expr *hn_place_fragment(struct place *p, int32_t stage,
 					const struct hn_expr *const *x);
 /* The loops from n on where they are a warp's product; false: they are not. */
 bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c);
+
+/* place_guard.c: the guards of the statement that must stand, where it stores `value` in dst at
+ * index at: conditions e; the first n_box of them say what belongs to a box.  `fill`: where the
+ * others fail, it stores 0. */
+struct guards {
+	uint32_t n, n_box;
+	bool fill;
+	const struct hn_expr *e[64];
+	uint32_t from[64]; /* number of the node's guard */
+};
+void hn_place_guards(struct place *p, const struct hn_node *n, const struct hn_expr *at,
+		     int32_t dst, const struct hn_expr *const *value, uint32_t n_value,
+		     struct guards *g);
+/* The guard without the number of the lane, where it is the same for all of them. */
+const struct hn_expr *hn_place_for_lanes(struct place *p, const struct hn_expr *guard);
 
 /* place_survey.c: the grid, and where the tensors of the nest lie. */
 void hn_place_survey(struct place *p, const struct hn_node *nest);

@@ -176,7 +176,7 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 	const struct hn_buffer *b = &p->t->buffer[stage];
 	struct held *h = &p->held[stage];
 	int64_t n_copy, size = 1;
-	const struct hn_expr *at = copy_of(p, stage, h->at, &n_copy);
+	const struct hn_expr *at = copy_of(p, stage, h->at, &n_copy), *straight;
 
 	if (b->ring > 1) {
 		n_copy = hn_mul_sat(n_copy, b->ring);
@@ -195,10 +195,14 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 	at = hn_place_binary(p, HN_EXPR_MUL, at, hn_place_int(p, size));
 	const struct hn_expr *x[HN_DAG_MAX_RANK];
 
+	straight = at;
 	for (uint32_t d = 0; d < b->n_dim && p->rc == 0; d++) {
 		const struct hn_expr *min = hn_place_value(p, b->min[d], stage);
 
 		x[d] = hn_place_binary(p, HN_EXPR_SUB, axis[d], min);
+		straight = hn_place_binary(p, HN_EXPR_ADD, straight,
+					   hn_place_binary(p, HN_EXPR_MUL, x[d],
+							   hn_place_int(p, b->stride[d])));
 		if (p->fragment[stage].intrin != NULL) {
 			continue;
 		}
@@ -213,8 +217,15 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 		at = hn_place_binary(p, HN_EXPR_ADD, at, hn_place_fragment(p, stage, x));
 	}
 	*ret_buffer = h->buffer;
-	return p->rc == 0 ? hn_simplify(at, p->span, p->n_slot, p->a)
-			  : hn_place_int(p, 0);
+	if (p->rc != 0) {
+		return hn_place_int(p, 0);
+	}
+	at = hn_simplify(at, p->span, p->n_slot, p->a);
+	if (b->swizzle.bits > 0 && p->n_turned < HN_COUNT_OF(p->turned)) {
+		p->straight[p->n_turned] = hn_simplify(straight, p->span, p->n_slot, p->a);
+		p->turned[p->n_turned++] = at;
+	}
+	return at;
 }
 
 void hn_place_add(struct place *p, struct code *c, struct hn_device_node node)
@@ -298,54 +309,130 @@ void hn_place_combine(struct place *p, int32_t stage, int32_t dst,
 	}
 }
 
-static void store_all(struct place *p, int32_t stage, int32_t dst,
-		      const struct hn_expr *at, const struct hn_expr *const *value,
-		      struct rewrite *r, struct code *c)
+static bool flies(const struct place *p, const struct hn_expr *e, int32_t dst)
 {
-	const struct hn_op *op = p->t->dag->op[stage];
-	const struct hn_expr *v[HN_DAG_MAX_OUT];
+	return p->async && e->op == HN_EXPR_LOAD &&
+	       p->buffer[e->ref].memory == HN_MEMORY_GLOBAL &&
+	       p->buffer[dst].memory == HN_MEMORY_SHARED;
+}
 
+static void see_any_load(const struct hn_expr *e, void *ctx)
+{
+	*(bool *)ctx |= e->op == HN_EXPR_LOAD;
+}
+
+static void store_one(struct place *p, int32_t dst, const struct hn_expr *at,
+		      const struct hn_expr *value, struct code *c)
+{
+	bool async = flies(p, value, dst);
+
+	p->n_async += async;
+	hn_place_add(p, c,
+		     (struct hn_device_node){ .kind = HN_DEVICE_STORE,
+					      .async = async,
+					      .buffer = dst,
+					      .at = at,
+					      .e = value });
+}
+
+/* A copy where a condition holds, and a number elsewhere (padding), can still be a copy that nobody
+ * waits for. */
+static bool store_either(struct place *p, int32_t dst, const struct hn_expr *at,
+			 const struct hn_expr *value, struct code *c)
+{
+	bool loads = false;
+
+	if ((value->op != HN_EXPR_IF && value->op != HN_EXPR_SELECT) ||
+	    !flies(p, value->arg[1], dst)) {
+		return false;
+	}
+	hn_expr_visit(value->arg[0], see_any_load, &loads);
+	hn_expr_visit(value->arg[2], see_any_load, &loads);
+	if (loads) {
+		return false;
+	}
+	for (int k = 0; k < 2; k++) {
+		const struct hn_expr *not = hn_expr_with_args(
+			&(struct hn_expr){ .op = HN_EXPR_NOT, .dtype = value->arg[0]->dtype },
+			&value->arg[0], 1, p->a);
+		struct code one = { 0 };
+
+		store_one(p, dst, at, value->arg[1 + k], &one);
+		hn_place_under(p, k == 0 ? value->arg[0] : not, &one);
+		hn_place_add(p, c, *one.v[0]);
+	}
+	return true;
+}
+
+/* What a statement stores, in a kernel's variables. */
+static void values_of(struct place *p, const struct hn_op *op, const struct hn_expr *const *value,
+		      struct rewrite *r, const struct hn_expr **ret)
+{
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		v[k] = hn_expr_map(value[k], rewrite_node, r, p->a);
-		v[k] = hn_simplify_data(v[k], p->span, p->n_slot, p->a);
+		ret[k] = hn_expr_map(value[k], rewrite_node, r, p->a);
+		ret[k] = hn_simplify_data(ret[k], p->span, p->n_slot, p->a);
+	}
+}
+
+static void store_all(struct place *p, const struct hn_op *op, int32_t dst,
+		      const struct hn_expr *at, const struct hn_expr **v, struct code *c)
+{
+	for (uint32_t k = 0; k < op->n_out; k++) {
 		v[k] = op->n_out > 1 ? named(p, v[k], c) : v[k];
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		bool async = p->async && v[k]->op == HN_EXPR_LOAD &&
-			     p->buffer[v[k]->ref].memory == HN_MEMORY_GLOBAL &&
-			     p->buffer[dst + (int32_t)k].memory == HN_MEMORY_SHARED;
-
-		p->n_async += async;
-		hn_place_add(p, c,
-			     (struct hn_device_node){ .kind = HN_DEVICE_STORE,
-						      .async = async,
-						      .buffer = dst + (int32_t)k,
-						      .at = at,
-						      .e = v[k] });
+		if (!store_either(p, dst + (int32_t)k, at, v[k], c)) {
+			store_one(p, dst + (int32_t)k, at, v[k], c);
+		}
 	}
 }
 
-/* All guards in one condition, NULL: there is none that may fail. */
-static const struct hn_expr *all_of(struct place *p, const struct hn_expr *x,
-				    const struct hn_expr *y)
+/* Guards first to n - 1 in one condition; NULL: there is none. */
+static const struct hn_expr *all_of(struct place *p, const struct guards *g, uint32_t first,
+				    uint32_t n)
 {
-	if (y->op == HN_EXPR_INT && y->u.i != 0) {
-		return x;
+	const struct hn_expr *all = NULL;
+
+	for (uint32_t i = first; i < n; i++) {
+		const struct hn_expr *e = hn_place_for_lanes(p, g->e[i]);
+
+		all = all == NULL ? e : hn_place_binary(p, HN_EXPR_AND, all, e);
 	}
-	return x == NULL ? y : hn_place_binary(p, HN_EXPR_AND, x, y);
+	return all;
 }
 
-static void add_update(struct place *p, const struct hn_node *n, const struct hn_expr *at,
-		       int32_t dst, struct rewrite *r, struct code *c)
+/* Padding with 0 is one guard more of those where 0 is stored. */
+static void merge_padding(struct guards *g, const struct hn_expr **value)
 {
-	const struct hn_op *op = p->t->dag->op[n->stage];
-	const struct hn_expr *source[HN_DAG_MAX_OUT];
+	const struct hn_expr *e = value[0];
+	bool zero = (e->op == HN_EXPR_IF || e->op == HN_EXPR_SELECT) && g->n < HN_COUNT_OF(g->e) &&
+		    ((e->arg[2]->op == HN_EXPR_FLOAT && e->arg[2]->u.f == 0) ||
+		     (e->arg[2]->op == HN_EXPR_INT && e->arg[2]->u.i == 0));
 
-	for (uint32_t k = 0; k < op->n_out; k++) {
-		source[k] = hn_expr_map(op->reduce->source[k], rewrite_node, r, p->a);
-		source[k] = hn_simplify_data(source[k], p->span, p->n_slot, p->a);
+	if (zero) {
+		g->e[g->n++] = e->arg[0];
+		value[0] = e->arg[1];
 	}
-	hn_place_combine(p, n->stage, dst, at, source, c);
+}
+
+/* 0 where the guards of elements fail. */
+static void fill_rest(struct place *p, const struct hn_op *op, int32_t dst,
+		      const struct hn_expr *at, const struct guards *g, struct code *c)
+{
+	const struct hn_expr *holds = all_of(p, g, g->n_box, g->n);
+	const struct hn_expr *zero = hn_dtype_class((enum hn_dtype)op->dtype[0]) == HN_CLASS_FLOAT
+					     ? hn_expr_float(0, (enum hn_dtype)op->dtype[0], p->a)
+					     : hn_expr_int(0, (enum hn_dtype)op->dtype[0], p->a);
+	const struct hn_expr like = { .op = HN_EXPR_NOT, .dtype = holds->dtype };
+	struct code rest = { 0 };
+
+	store_one(p, dst, at, zero, &rest);
+	hn_place_under(p, holds, c);
+	hn_place_under(p, hn_expr_with_args(&like, &holds, 1, p->a), &rest);
+	hn_place_add(p, c, *rest.v[0]);
+	if (g->n_box > 0) {
+		hn_place_under(p, all_of(p, g, 0, g->n_box), c);
+	}
 }
 
 /* The op's axes in the kernel's slots, where the statement runs. */
@@ -356,6 +443,7 @@ static const struct hn_expr **axes(struct place *p, const struct hn_node *n)
 	const struct hn_expr **axis =
 		HN_NEW_ARRAY(p->a, const struct hn_expr *, n_axis + 1);
 
+	p->n_turned = 0;
 	for (uint32_t d = 0; d < n_axis; d++) {
 		axis[d] = n->axis[d] == NULL ? NULL
 					     : hn_place_value(p, n->axis[d], n->stage);
@@ -383,15 +471,11 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 	const struct hn_op *op = p->t->dag->op[n->stage];
 	const struct hn_expr **axis = axes(p, n);
 	struct rewrite r = { .p = p, .stage = n->stage, .axis = axis };
-	const struct hn_expr *guard = NULL, *at;
+	const struct hn_expr *at, *value[HN_DAG_MAX_OUT];
 	struct code inner = { 0 };
+	struct guards g;
 	int32_t dst;
 
-	for (uint32_t i = 0; i < n->n_guard; i++) {
-		guard = all_of(p, guard,
-			       hn_simplify(hn_place_value(p, n->guard[i], n->stage),
-					   p->span, p->n_slot, p->a));
-	}
 	if (n->stmt == HN_STMT_UPDATE && p->part[n->stage] != NULL) {
 		dst = p->part[n->stage]->buffer;
 		at = hn_place_part_at(p, p->part[n->stage]);
@@ -401,8 +485,20 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 	if (p->rc != 0) {
 		return;
 	}
+	values_of(p, op,
+		  n->stmt == HN_STMT_UPDATE ? op->reduce->source
+		  : n->stmt == HN_STMT_INIT ? op->reduce->identity
+					    : op->body,
+		  &r, value);
+	hn_place_guards(p, n, at, dst, value, op->n_out, &g);
+	if (p->rc != 0) {
+		return;
+	}
+	if (g.fill) {
+		merge_padding(&g, value);
+	}
 	if (n->stmt == HN_STMT_UPDATE) {
-		add_update(p, n, at, dst, &r, &inner);
+		hn_place_combine(p, n->stage, dst, at, value, &inner);
 		if (op->reduce->condition !=
 		    NULL) { /* inside: it may read where guards hold */
 			hn_place_under(
@@ -413,12 +509,12 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 				&inner);
 		}
 	} else {
-		store_all(p, n->stage, dst, at,
-			  n->stmt == HN_STMT_INIT ? op->reduce->identity : op->body, &r,
-			  &inner);
+		store_all(p, op, dst, at, value, &inner);
 	}
-	if (guard != NULL) {
-		hn_place_under(p, guard, &inner);
+	if (g.fill) {
+		fill_rest(p, op, dst, at, &g, &inner);
+	} else if (g.n > 0) {
+		hn_place_under(p, all_of(p, &g, 0, g.n), &inner);
 	}
 	for (uint32_t i = 0; i < inner.n; i++) {
 		hn_place_add(p, c, *inner.v[i]);
@@ -437,6 +533,65 @@ static enum hn_device_how how(const struct place *p, const struct hn_node *n)
 	return n->ann == HN_ANN_VECTORIZE			     ? HN_DEVICE_LANES
 	       : n->ann == HN_ANN_UNROLL || n->ann == HN_ANN_VTHREAD ? HN_DEVICE_UNROLLED
 								     : HN_DEVICE_IN_ORDER;
+}
+
+struct renamed {
+	struct place *p;
+	int32_t from, to; /* slots */
+};
+
+static const struct hn_expr *rename_slot(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	const struct renamed *r = ctx;
+
+	(void)a;
+	return e->op == HN_EXPR_VAR && e->ref == r->from ? hn_place_var(r->p, r->to) : e;
+}
+
+/* Statements in which another loop takes the place of one. */
+static const struct hn_device_node *rename_node(struct renamed *r, const struct hn_device_node *n)
+{
+	struct hn_device_node node = *n;
+	struct code below = { 0 };
+
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		hn_place_add(r->p, &below, *rename_node(r, n->child[i]));
+	}
+	node.at = n->at ? hn_expr_map(n->at, rename_slot, r, r->p->a) : NULL;
+	node.e = n->e ? hn_expr_map(n->e, rename_slot, r, r->p->a) : NULL;
+	return hn_place_wrap(r->p, node, &below);
+}
+
+/* A vector whose lanes all go under the same conditions goes under them as a whole. */
+static void add_lanes(struct place *p, const struct hn_device_node *loop, struct code *inner,
+		      struct code *c)
+{
+	bool same = inner->n > 0;
+
+	for (uint32_t i = 0; i < inner->n && same; i++) {
+		same = inner->v[i]->kind == HN_DEVICE_IF &&
+		       !hn_expr_uses(inner->v[i]->e, loop->slot);
+	}
+	if (!same) {
+		hn_place_add(p, c, *hn_place_wrap(p, *loop, inner));
+		return;
+	}
+	for (uint32_t i = 0; i < inner->n; i++) {
+		const struct hn_device_node *when = inner->v[i];
+		struct renamed r = { p, loop->slot, loop->slot };
+		struct hn_device_node own = *loop;
+		struct code below = { 0 }, one = { 0 };
+
+		if (i > 0) { /* each loop has a slot of its own */
+			r.to = own.slot = hn_place_slot(p, HN_I32, loop->extent);
+		}
+		for (uint32_t k = 0; k < when->n_child; k++) {
+			hn_place_add(p, &below, *rename_node(&r, when->child[k]));
+		}
+		add_lanes(p, &own, &below, &one);
+		hn_place_under(p, when->e, &one);
+		hn_place_add(p, c, *one.v[0]);
+	}
 }
 
 void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
@@ -462,6 +617,10 @@ void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
 							p, (enum digit)p->digit[n->loop], slot)
 					      : hn_place_var(p, slot);
 	}
+	if (loop) {
+		p->lane_slot = slot;
+		p->lane_extent = n->ann == HN_ANN_VECTORIZE ? extent : 0;
+	}
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		const struct hn_node *child = n->child[i];
 
@@ -471,13 +630,16 @@ void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
 		hn_place_code(p, child, loop ? &inner : c);
 	}
 	if (loop) {
-		hn_place_add(
-			p, c,
-			*hn_place_wrap(p,
-				       (struct hn_device_node){ .kind = HN_DEVICE_LOOP,
-								.how = how(p, n),
-								.slot = slot,
-								.extent = extent },
-				       &inner));
+		struct hn_device_node node = { .kind = HN_DEVICE_LOOP,
+					       .how = how(p, n),
+					       .slot = slot,
+					       .extent = extent };
+
+		p->lane_extent = 0;
+		if (node.how == HN_DEVICE_LANES) {
+			add_lanes(p, &node, &inner, c);
+		} else {
+			hn_place_add(p, c, *hn_place_wrap(p, node, &inner));
+		}
 	}
 }

@@ -53,9 +53,12 @@ static void survey_node(struct survey *v, const struct hn_node *n)
 	}
 	if (n->kind == HN_NODE_STMT) {
 		survey_access(v, n->stage);
-		hn_dag_op_exprs(p->t->dag->op[n->stage], survey_value, v);
+		if (n->stmt != HN_STMT_INIT) { /* that reads nothing, and stands outside */
+			hn_dag_op_exprs(p->t->dag->op[n->stage], survey_value, v);
+		}
 	}
 	if (n->kind == HN_NODE_LOOP) {
+		p->loop_stage[n->loop] = n->stage;
 		if (n_path == MOST_LOOPS) {
 			hn_place_refuse(p, n->stage,
 					"has more than %d loops within each other",

@@ -84,7 +84,8 @@ void hn_heuristic_find_group(struct hn_heuristic_job *g,
 			     struct hn_heuristic_group *gr)
 {
 	struct joined j = { .read = HN_NEW_ARRAY(g->c.a, bool, g->c.s->n_stage) };
-	int64_t rows = 1;
+	/* a block of threads is wide enough for a row, a core is not */
+	int64_t rows = 1, few = g->target->caps & HN_CAP_GPU_THREADS ? 1 : 2 * hn_heuristic_cores(g);
 
 	*gr = (struct hn_heuristic_group){ .level = v->n_spatial };
 	note(g, v->op, HN_DAG_MAX_RANK, &j);
@@ -101,8 +102,7 @@ void hn_heuristic_find_group(struct hn_heuristic_job *g,
 		for (uint32_t a = 0; a < common && a < gr->level; a++) {
 			rows = hn_mul_sat(rows, v->extent[a]);
 		}
-		if (rows >= 2 * hn_heuristic_cores(g) &&
-		    (tiled || !hn_heuristic_class(g, &pv)->takes_host)) {
+		if (rows >= few && (tiled || !hn_heuristic_class(g, &pv)->takes_host)) {
 			gr->stage[gr->n++] = p;
 			gr->level = common < gr->level ? common : gr->level;
 			note(g, pv.op, common, &j);

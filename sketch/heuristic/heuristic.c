@@ -198,7 +198,8 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	uint32_t n = 0, n_tiled;
 
 	if (target->caps & HN_CAP_GPU_THREADS) {
-		return hn_warp_heuristics(dag, target, a, ret);
+		n = hn_warp_heuristics(dag, target, a, ret);
+		return n > 0 ? n : hn_simt_heuristics(dag, target, a, ret);
 	}
 	if (!(target->caps & HN_CAP_THREADS)) {
 		return 0;

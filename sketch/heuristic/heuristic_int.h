@@ -207,6 +207,10 @@ bool hn_heuristic_reads_in_step(const struct hn_heuristic_view *reader, int32_t 
 uint32_t hn_warp_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 			    struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
 
+/* simt.c: hn_heuristics for machines with blocks of threads. */
+uint32_t hn_simt_heuristics(const struct hn_dag *dag, const struct hn_target *target,
+			   struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
+
 /* group.c: the stages, consumers before producers, whose readers are all v's stage or among
  * them, and the leading axes that all have in common with it; `tiled`: those too that are nests
  * of tiles of their own. */

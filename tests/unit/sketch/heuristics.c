@@ -78,13 +78,26 @@ static void every_dag_has_heuristics(void **state)
 	}
 }
 
-static void a_gpu_has_none(void **state)
+static void a_gpu_has_its_own(void **state)
 {
 	struct heuristics x;
 
 	(void)state;
 	heuristics_open(&x, "cuda -isa=sm_80", programs[3]);
-	assert_int_equal(x.n, 0);
+	assert_true(x.n > 0);
+	for (uint32_t i = 0; i < x.n; i++) {
+		bool blocks = false, cores = false;
+
+		for (uint32_t s = 0; s < x.g[i]->n_stage; s++) {
+			const struct hn_stage *st = x.g[i]->stage[s];
+
+			for (uint32_t k = 0; k < st->n_iter; k++) {
+				blocks = blocks || st->iter[k].ann == HN_ANN_BLOCK_X;
+				cores = cores || st->iter[k].ann == HN_ANN_PARALLEL;
+			}
+		}
+		assert_true(blocks && !cores);
+	}
 	heuristics_end(&x);
 }
 
@@ -140,7 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_dag_has_heuristics),
-		cmocka_unit_test(a_gpu_has_none),
+		cmocka_unit_test(a_gpu_has_its_own),
 		cmocka_unit_test(one_core_has_no_parallel_loops),
 		cmocka_unit_test(steps_follow_the_accesses),
 	};

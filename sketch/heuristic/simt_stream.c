@@ -1,0 +1,109 @@
+/* sketch/heuristic/simt_stream.c -- a nest element by element on a machine with blocks of threads:
+ * each thread makes a vector of neighbours, and goes through all terms of a sum itself.
+ */
+#include "base/arith.h"
+#include "loopstate/nest/bounds.h"
+#include "sketch/heuristic/simt_int.h"
+
+#define SMALL_SUM 64 /* terms that are written out */
+
+/* Neighbours lie side by side in all that moves, or stand still. */
+static int64_t vector_of(const struct hn_heuristic_view *v)
+{
+	uint32_t last = v->n_spatial - 1;
+
+	if (v->n_spatial == 0 || v->extent[last] % HN_SIMT_VECTOR != 0 || v->lanes < 2) {
+		return 1;
+	}
+	for (uint32_t i = 0; i < v->n_read; i++) {
+		int64_t s = v->read[i].stride[last];
+
+		if ((s != 0 && s != 1) || v->read[i].run[last] < HN_SIMT_VECTOR) {
+			return 1;
+		}
+	}
+	return v->lanes < HN_SIMT_VECTOR ? v->lanes : HN_SIMT_VECTOR;
+}
+
+static void choose(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		   int64_t len[2])
+{
+	static const int16_t threads[] = { 256, 128, 512, 64 };
+	int64_t cores = hn_simt_cores(g->target), most = g->target->param[HN_PARAM_MAX_THREADS_PER_BLOCK];
+
+	len[0] = threads[g->v.tile % HN_COUNT_OF(threads)];
+	len[0] = len[0] < most ? len[0] : most;
+	len[1] = vector_of(v);
+	/* few elements: first as many threads as there can be, then as many blocks */
+	while (len[1] > 1 && v->spatial / len[1] < cores * 64) {
+		len[1] /= 2;
+	}
+	while (len[0] > 32 && v->spatial / len[1] / len[0] < cores) {
+		len[0] /= 2;
+	}
+}
+
+/* The sum of a vector, its terms outside. */
+static void sum_inside(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		       int32_t stage, int32_t host, bool vector)
+{
+	int64_t order[HN_DAG_MAX_ITERS];
+	uint32_t n = 0;
+
+	hn_chain_compute_at(&g->c, stage, host, 1);
+	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
+		order[n++] = a;
+	}
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		order[n++] = a;
+	}
+	hn_chain_reorder(&g->c, stage, order, n);
+	for (uint32_t i = 0; i < n && v->reduce <= SMALL_SUM; i++) {
+		if (!vector || i + 1 < n) {
+			hn_chain_annotate(&g->c, stage, (int32_t)i, HN_ANN_UNROLL);
+		}
+	}
+	if (vector) {
+		hn_chain_annotate(&g->c, stage, (int32_t)n - 1, HN_ANN_VECTORIZE);
+	}
+	g->done[stage] = true;
+}
+
+static void build(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
+{
+	int32_t stage = v->stage;
+	int64_t len[2];
+
+	choose(g, v, len);
+	if (v->op->reduce && host == stage) {
+		hn_simt_cache_write(g, stage, "local");
+		host = stage + 1;
+	}
+	if (v->n_spatial != 1) {
+		hn_chain_fuse(&g->c, host, 0, v->n_spatial);
+	}
+	hn_chain_split(&g->c, host, 0, len, 2);
+	hn_chain_annotate(&g->c, host, 0, HN_ANN_BLOCK_X);
+	hn_chain_annotate(&g->c, host, 1, HN_ANN_THREAD_X);
+	if (len[1] > 1) {
+		hn_chain_annotate(&g->c, host, 2, HN_ANN_VECTORIZE);
+	}
+	g->done[host] = true;
+	if (v->op->reduce) {
+		sum_inside(g, v, stage, host, len[1] > 1);
+	}
+}
+
+bool hn_simt_stream_in(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
+{
+	if (hn_simt_shares_sum(g, v)) {
+		return false;
+	}
+	build(g, v, host);
+	return true;
+}
+
+void hn_simt_stream(struct hn_heuristic_job *g, const struct hn_heuristic_view *v)
+{
+	build(g, v, v->stage);
+}
