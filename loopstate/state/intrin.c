@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "loopstate/dag/liberty.h"
+#include "loopstate/dag/mark.h"
 
 static const struct hn_intrin rows[] = {
-#define INTRIN(name, feature, other, sum, left, right, m, n, k, terms, added, llvm, of)    \
+#define INTRIN(name, feature, other, sum, left, right, m, n, k, terms, added, llvm, of, asks) \
 	{ #name,           { feature, other }, HN_##sum, HN_##left,           HN_##right,  \
-	  { m, n, k, terms }, added,             llvm,     HN_INTRIN_OF_##of },
+	  { m, n, k, terms }, added,             llvm,     HN_INTRIN_OF_##of,  asks },
 #include "loopstate/state/intrins.def"
 #undef INTRIN
 };
@@ -83,10 +84,13 @@ static bool is_factor(const struct hn_expr *e, enum hn_dtype t)
 	return e->op == HN_EXPR_LOAD && e->dtype == t;
 }
 
-/* What is converted to `to`, when it is a factor of type t. */
+/* What is converted to `to`, when it is a factor of type t; of that type it is as it stands. */
 static const struct hn_expr *converted(const struct hn_expr *e, enum hn_dtype to,
 				       enum hn_dtype t)
 {
+	if (to == t) {
+		return is_factor(e, t) ? e : NULL;
+	}
 	return e->op == HN_EXPR_CAST && e->dtype == to && is_factor(e->arg[0], t)
 		       ? e->arg[0]
 		       : NULL;
@@ -131,6 +135,9 @@ const char *hn_intrin_why_not(const struct hn_intrin *in, const struct hn_dag *r
 	if (!hn_intrin_factors(in, op, factor)) {
 		return "its terms are no products of two converted loads of the "
 		       "instruction's types";
+	}
+	if (in->asks != NULL && !hn_dag_marked(root, in->asks)) {
+		return "the task does not ask for it";
 	}
 	if (is_float &&
 	    (hn_keeps_order(root, op) || hn_dag_forbids(root, HN_LIBERTY_contraction) ||

@@ -36,6 +36,7 @@ struct hn_intrin {
 	uint8_t added; /* to each byte of the left factor: 0 or 128 */
 	const char *llvm; /* its name there, */
 	enum hn_intrin_of of; /* which has an end, or not */
+	const char *asks; /* an attribute that the task must have; NULL: none */
 };
 
 uint32_t hn_intrin_count(void);

@@ -1,6 +1,9 @@
 /* lower/device/device_warp.c -- see device_warp.h. */
 #include "lower/device/device_warp.h"
 
+#include <math.h>
+#include <string.h>
+
 int64_t hn_warp_elements(const struct hn_intrin *in, enum hn_fragment which)
 {
 	int64_t p = hn_warp_packed(in->left);
@@ -28,6 +31,34 @@ void hn_warp_element(const struct hn_intrin *in, enum hn_fragment which, int64_t
 	}
 }
 
+double hn_warp_tf32(double x)
+{
+	float f = (float)x;
+	uint32_t bits;
+
+	if (!isfinite(f)) {
+		return x;
+	}
+	memcpy(&bits, &f, sizeof(bits));
+	bits = (bits + 0x1000) & ~UINT32_C(0x1fff);
+	memcpy(&f, &bits, sizeof(f));
+	return (double)f;
+}
+
+static double product(const struct hn_intrin *in, double x, double y)
+{
+	double xb, yb, xs, ys;
+
+	if (in->asks == NULL) {
+		return x * y;
+	}
+	xb = hn_warp_tf32(x);
+	yb = hn_warp_tf32(y);
+	xs = hn_warp_tf32((double)(float)(x - xb));
+	ys = hn_warp_tf32((double)(float)(y - yb));
+	return xs * yb + xb * ys + xb * yb;
+}
+
 void hn_warp_mma(const struct hn_intrin *in, struct hn_warp_lane lane[HN_WARP])
 {
 	bool is_float = hn_dtype_class(in->sum) == HN_CLASS_FLOAT;
@@ -52,7 +83,7 @@ void hn_warp_mma(const struct hn_intrin *in, struct hn_warp_lane lane[HN_WARP])
 
 			hn_warp_element(in, HN_FRAGMENT_SUM, l, e, &row, &column);
 			for (int64_t k = 0; k < terms; k++) {
-				sum += left[row][k] * right[k][column];
+				sum += product(in, left[row][k], right[k][column]);
 			}
 			if (is_float) {
 				lane[l].sum[e].f += sum;

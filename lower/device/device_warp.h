@@ -45,7 +45,7 @@ void hn_warp_element(const struct hn_intrin *in, enum hn_fragment which, int64_t
 		     int64_t *row, int64_t *column);
 
 /* sum += left * right, of all lanes: sums are taken in double (integers: exactly) and rounded
- * once. */
+ * once.  Parts of factors (tf32x3) are taken as the instruction takes them. */
 struct hn_warp_lane {
 	union {
 		double f;
@@ -53,6 +53,9 @@ struct hn_warp_lane {
 	} left[HN_WARP_MOST], right[HN_WARP_MOST], sum[HN_WARP_MOST];
 };
 void hn_warp_mma(const struct hn_intrin *in, struct hn_warp_lane lane[HN_WARP]);
+
+/* The nearest number of 11 bits; of two the one that is larger in size. */
+double hn_warp_tf32(double x);
 
 /* Of matrix i that ldmatrix loads, which row's byte is the first of 4 (or, transposed, which row's
  * element: two rows' follow each other). */

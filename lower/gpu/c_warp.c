@@ -27,6 +27,48 @@ void hn_gpu_c_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gpu_
 	hn_buf_fini(&out);
 }
 
+/* Cut in two parts of 11 bits each, and three times the instruction, the smallest products first. */
+static void in_parts(struct gpu *g, const struct gpu_at *sum, const struct gpu_at *left,
+		     const struct gpu_at *right)
+{
+	static const char part[3][2] = { { 's', 'b' }, { 'b', 's' }, { 'b', 'b' } };
+	struct hn_buf out;
+
+	hn_buf_init(&out);
+	hn_gpu_c_line(g, "{");
+	hn_gpu_c_line(g, "u32 b[6], s[6];");
+	hn_gpu_c_line(g, "f32 x;");
+	for (int64_t i = 0; i < 6; i++) {
+		struct gpu_at x = i < 4 ? *left : *right;
+
+		x.c += i % 4;
+		hn_gpu_c_line(g, "x = %s;", hn_gpu_c_place(g, &x));
+		hn_gpu_c_line(g, "asm(\"cvt.rna.tf32.f32 %%0, %%1;\" : \"=r\"(b[%d]) : \"f\"(x));",
+			      (int)i);
+		hn_gpu_c_line(g, "x -= __uint_as_float(b[%d]);", (int)i);
+		hn_gpu_c_line(g, "asm(\"cvt.rna.tf32.f32 %%0, %%1;\" : \"=r\"(s[%d]) : \"f\"(x));",
+			      (int)i);
+	}
+	for (int64_t i = 0; i < 4; i++) {
+		struct gpu_at x = *sum;
+
+		x.c += i;
+		hn_buf_printf(&out, "%s\"+f\"(%s)", i > 0 ? ", " : "", hn_gpu_c_place(g, &x));
+	}
+	for (int k = 0; k < 3; k++) {
+		char l = part[k][0], r = part[k][1];
+
+		hn_gpu_c_line(g,
+			      "asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%%0, "
+			      "%%1, %%2, %%3}, {%%4, %%5, %%6, %%7}, {%%8, %%9}, {%%0, %%1, %%2, "
+			      "%%3};\" : %s : \"r\"(%c[0]), \"r\"(%c[1]), \"r\"(%c[2]), \"r\"(%c[3]), "
+			      "\"r\"(%c[4]), \"r\"(%c[5]));",
+			      out.s, l, l, l, l, r, r);
+	}
+	hn_gpu_c_line(g, "}");
+	hn_buf_fini(&out);
+}
+
 void hn_gpu_c_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
 		  const struct gpu_at *left, const struct gpu_at *right)
 {
@@ -34,6 +76,10 @@ void hn_gpu_c_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at
 	bool is_float = hn_dtype_class(in->sum) == HN_CLASS_FLOAT;
 	struct hn_buf out, from;
 
+	if (in->asks != NULL) {
+		in_parts(g, sum, left, right);
+		return;
+	}
 	hn_buf_init(&out);
 	hn_buf_init(&from);
 	for (int64_t i = 0; i < 4; i++) {

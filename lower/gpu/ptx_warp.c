@@ -72,6 +72,54 @@ void hn_gpu_ptx_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gp
 	}
 }
 
+struct word {
+	LLVMValueRef big, small;
+};
+
+/* The element cut in two parts of 11 bits each. */
+static struct word cut(struct gpu *g, const struct gpu_at *at, int64_t i)
+{
+	const struct gpu_ptx *p = g->own;
+	LLVMValueRef x = LLVMBuildLoad2(p->b, p->f32, pointer(g, at, i), ""), rest;
+	struct word w;
+
+	w.big = hn_gpu_ptx_intrinsic(g, "llvm.nvvm.f2tf32.rna", NULL, &x, 1);
+	rest = LLVMBuildFSub(p->b, x, LLVMBuildBitCast(p->b, w.big, p->f32, ""), "");
+	w.small = hn_gpu_ptx_intrinsic(g, "llvm.nvvm.f2tf32.rna", NULL, &rest, 1);
+	return w;
+}
+
+/* Three times the instruction, the smallest products first. */
+static void in_parts(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
+		     const struct gpu_at *left, const struct gpu_at *right)
+{
+	const struct gpu_ptx *p = g->own;
+	LLVMValueRef arg[10];
+	struct word w[6];
+
+	for (int64_t i = 0; i < 6; i++) {
+		w[i] = i < 4 ? cut(g, left, i) : cut(g, right, i - 4);
+	}
+	for (int64_t i = 0; i < 4; i++) {
+		arg[6 + i] = LLVMBuildLoad2(p->b, p->f32, pointer(g, sum, i), "");
+	}
+	for (int k = 0; k < 3; k++) {
+		for (int i = 0; i < 6; i++) {
+			bool is_small = k == 0 ? i < 4 : k == 1 && i >= 4;
+
+			arg[i] = is_small ? w[i].small : w[i].big;
+		}
+		LLVMValueRef v = hn_gpu_ptx_intrinsic(g, in->llvm, NULL, arg, 10);
+
+		for (uint32_t i = 0; i < 4; i++) {
+			arg[6 + i] = LLVMBuildExtractValue(p->b, v, i, "");
+		}
+	}
+	for (int64_t i = 0; i < 4; i++) {
+		LLVMBuildStore(p->b, arg[6 + i], pointer(g, sum, i));
+	}
+}
+
 void hn_gpu_ptx_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
 		    const struct gpu_at *left, const struct gpu_at *right)
 {
@@ -82,6 +130,10 @@ void hn_gpu_ptx_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_
 	LLVMValueRef arg[10], v;
 	uint32_t n = 0;
 
+	if (in->asks != NULL) {
+		in_parts(g, in, sum, left, right);
+		return;
+	}
 	for (int64_t i = 0; i < 4; i++) {
 		arg[n++] = get_word(g, left, i, word);
 	}

@@ -262,6 +262,22 @@ static int64_t tile_of(const struct build *b, int i, uint32_t dim)
 		       : 1;
 }
 
+/* Rows of one chunk's column lie in different banks: 8 chunks of 16 bytes, which ldmatrix takes at
+ * a time; or 4 of 32, of words that lanes take from 4 rows. */
+static void swizzle(struct build *b, int i, uint32_t row, uint32_t last)
+{
+	int64_t bytes = hn_dtype_bytes(b->p->in->left), width = tile_of(b, i, last);
+	bool along = hn_heuristic_dimension(b->p->read[i], b->p->terms) == (int32_t)last;
+	int64_t chunk = (!along && bytes == 4 ? 2 * CHUNK : CHUNK) / bytes;
+	int64_t turned = width * bytes < ROW_BYTES ? width * bytes : ROW_BYTES;
+	int64_t bits = log2_of(turned / (chunk * bytes));
+
+	if (bits > 0 && width % (chunk << bits) == 0) {
+		hn_chain_swizzle(&b->g->c, b->copy[i], row, log2_of(chunk), bits,
+				 log2_of(ROW_BYTES / turned));
+	}
+}
+
 /* All threads bring in the tile, a chunk each. */
 static void fetch(struct build *b, int i)
 {
@@ -276,12 +292,8 @@ static void fetch(struct build *b, int i)
 	while (row > 0 && tile_of(b, i, --row) == 1) {
 	}
 	hn_chain_compute_at(c, b->copy[i], b->sum, 0);
-	int64_t turned = width * bytes < ROW_BYTES ? width * bytes : ROW_BYTES;
-	int64_t bits = log2_of(turned / CHUNK);
-
-	if (bits > 0 && width % (chunk << bits) == 0 && row < last) {
-		hn_chain_swizzle(c, b->copy[i], row, log2_of(chunk), bits,
-				 log2_of(ROW_BYTES / turned));
+	if (row < last) {
+		swizzle(b, i, row, last);
 	}
 	while (of->shape[last] % chunk != 0 || width % chunk != 0) {
 		chunk /= 2;

@@ -34,7 +34,8 @@ static const struct hn_warp_shape shapes[] = {
 	{ 64, 128, 32, 64, 32, 4 },  { 64, 64, 64, 32, 32, 4 },	  { 64, 64, 32, 32, 32, 4 },
 	{ 32, 128, 64, 32, 32, 4 },  { 128, 32, 64, 32, 32, 4 },  { 32, 64, 64, 32, 16, 4 },
 	{ 64, 32, 64, 16, 32, 4 },   { 32, 32, 64, 16, 16, 4 },	  { 16, 64, 64, 16, 16, 4 },
-	{ 16, 32, 32, 16, 8, 4 },
+	{ 16, 32, 32, 16, 8, 4 },    { 128, 128, 16, 64, 64, 4 }, { 128, 128, 16, 64, 32, 4 },
+	{ 128, 64, 16, 64, 32, 4 },  { 256, 64, 16, 64, 32, 3 },  { 64, 64, 16, 32, 32, 4 },
 };
 
 static int64_t bytes_of(const struct hn_warp_product *p)
@@ -47,11 +48,17 @@ static int64_t warps(const struct hn_warp_shape *s)
 	return s->rows / s->warp_rows * (s->columns / s->warp_columns);
 }
 
-static int64_t registers(const struct hn_warp_shape *s)
+/* Of a factor that is cut in parts: as it is, big, small. */
+static int64_t parts(const struct hn_warp_product *p)
+{
+	return p->in->asks != NULL ? 3 : 1;
+}
+
+static int64_t registers(const struct hn_warp_product *p, const struct hn_warp_shape *s)
 {
 	int64_t factors = s->warp_rows / 16 * 4 + s->warp_columns / 8 * 2;
 
-	return s->warp_rows * s->warp_columns / WARP + factors + OTHER_REGISTERS;
+	return s->warp_rows * s->warp_columns / WARP + factors * parts(p) + OTHER_REGISTERS;
 }
 
 static int64_t shared(const struct hn_warp_product *p, const struct hn_warp_shape *s)
@@ -73,7 +80,8 @@ static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
 {
 	return divides(p, s) && shared(p, s) <= t->param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] &&
 	       warps(s) * WARP <= t->param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
-	       registers(s) <= MOST_REGISTERS && registers(s) * warps(s) * WARP <= CORE_REGISTERS;
+	       registers(p, s) <= MOST_REGISTERS &&
+	       registers(p, s) * warps(s) * WARP <= CORE_REGISTERS;
 }
 
 static double longest(double x, double y, double z)
@@ -91,7 +99,7 @@ static double cycles(const struct hn_target *t, const struct hn_warp_product *p,
 	int64_t cores = t->param[HN_PARAM_NUM_CORES] > 0 ? t->param[HN_PARAM_NUM_CORES] : 1;
 	int64_t blocks = n[p->rows] / s->rows * (n[p->columns] / s->columns) * p->batch;
 	int64_t steps = n[p->terms] / s->terms;
-	int64_t by_registers = CORE_REGISTERS / (registers(s) * warps(s) * WARP);
+	int64_t by_registers = CORE_REGISTERS / (registers(p, s) * warps(s) * WARP);
 	int64_t by_shared = CORE_SHARED / shared(p, s);
 	int64_t at_once = by_registers < by_shared ? by_registers : by_shared;
 
@@ -99,7 +107,7 @@ static double cycles(const struct hn_target *t, const struct hn_warp_product *p,
 	int64_t rounds = hn_ceildiv(blocks, cores * at_once);
 	/* the last round may leave places free */
 	int64_t together = rounds > 1 ? at_once : hn_ceildiv(blocks, cores);
-	double width = (double)bytes_of(p) / 2;
+	double width = (double)(bytes_of(p) * parts(p)) / 2;
 	double work = (double)(s->rows * s->columns * s->terms) * width / PRODUCTS;
 	double loaded = (double)(warps(s) * (s->warp_rows + s->warp_columns) * s->terms *
 				 bytes_of(p));

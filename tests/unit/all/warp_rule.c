@@ -105,12 +105,15 @@ static void products_are_right(void **state)
 		/* one factor for all of them */
 		"f(bfloat16 A[3,32,64], bfloat16 B[64,64]) -> C { C(a,i,j) +=! float32(A(a,i,k)) * "
 		"float32(B(k,j)) }",
+		/* float32 in parts, for a task that asks for it; columns of both */
+		"f(float32 A[64,64], float32 B[64,64]) -> C { @tf32x3 C(i,j) +=! A(i,k) * B(k,j) }",
+		"f(float32 A[64,64], float32 B[64,64]) -> C { @tf32x3 C(i,j) +=! A(k,i) * B(j,k) }",
 		/* what follows element by element */
 		"f(bfloat16 A[64,64], bfloat16 B[64,64], float32 b[64]) -> D { C(i,j) +=! "
 		"float32(A(i,k)) * float32(B(k,j)) D(i,j) = bfloat16(max(C(i,j) + b(j), 0)) }",
 	};
 	/* as many shapes fit, at most HN_HEURISTIC_MAX */
-	static const uint32_t count[] = { 8, 8, 2, 7, 4, 0, 7 };
+	static const uint32_t count[] = { 8, 8, 2, 7, 4, 0, 8, 8, 8 };
 	struct bed *b = *state;
 
 	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {

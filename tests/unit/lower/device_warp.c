@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +96,16 @@ static struct at sum_8(int64_t g, int64_t t, int64_t i) /* c0 .. c3 */
 	return (struct at){ i < 2 ? g : g + 8, t * 2 + (i & 1) };
 }
 
+static struct at left_8(int64_t g, int64_t t, int64_t i) /* m16n8k8: a0 .. a3 */
+{
+	return (struct at){ i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4 };
+}
+
+static struct at right_8(int64_t g, int64_t t, int64_t i) /* b0, b1 */
+{
+	return (struct at){ i == 0 ? t : t + 4, g };
+}
+
 static void lanes_hold_what_is_published(void **state)
 {
 	static const struct {
@@ -105,6 +116,7 @@ static void lanes_hold_what_is_published(void **state)
 		{ "mma_m16n8k16_bf16", { 8, 4, 4 }, { left_16, right_16, sum_8 } },
 		{ "mma_m16n8k16_f16", { 8, 4, 4 }, { left_16, right_16, sum_8 } },
 		{ "mma_m16n8k32_s8", { 16, 8, 4 }, { left_32, right_32, sum_8 } },
+		{ "mma_m16n8k8_tf32x3", { 4, 2, 4 }, { left_8, right_8, sum_8 } },
 	};
 	uint32_t n_warp = 0;
 
@@ -128,6 +140,38 @@ static void lanes_hold_what_is_published(void **state)
 			}
 		}
 	}
+}
+
+/* The nearest of 11 bits, ties away from zero; a product in parts is off by a few 2^-22. */
+static void parts_are_of_11_bits(void **state)
+{
+	static const double row[][2] = {
+		{ 1, 1 },
+		{ 1 + 0x1p-10, 1 + 0x1p-10 },
+		{ 1 + 0x1p-11, 1 + 0x1p-10 },
+		{ -1 - 0x1p-11, -1 - 0x1p-10 },
+		{ 1 + 0x1p-11 - 0x1p-23, 1 },
+		{ 2 - 0x1p-23, 2 },
+		{ 0, 0 },
+	};
+	const struct hn_intrin *in = hn_intrin_of("mma_m16n8k8_tf32x3");
+	struct hn_warp_lane lane[HN_WARP];
+	double worst = 0;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		assert_true(hn_warp_tf32(row[i][0]) == row[i][1]);
+	}
+	for (int i = 0; i < 1000; i++) { /* one term that is not 0 */
+		double x = (double)(float)(1 + i * 0.000997), y = (double)(float)(2 - i * 0.00091);
+
+		memset(lane, 0, sizeof(lane));
+		lane[0].left[0].f = x;
+		lane[0].right[0].f = y;
+		hn_warp_mma(in, lane);
+		worst = fmax(worst, fabs(lane[0].sum[0].f - x * y) / (x * y));
+	}
+	assert_true(worst > 0 && worst < 0x1p-20);
 }
 
 /* ---- a product, from rows in shared memory */
@@ -323,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lanes_hold_what_is_published),
+		cmocka_unit_test(parts_are_of_11_bits),
 		cmocka_unit_test(a_product_is_right),
 		cmocka_unit_test(faults_are_found),
 		cmocka_unit_test(forms_are_refused),
