@@ -8,7 +8,7 @@
  * when its thread has waited for it, with the value.  Nobody may touch the place between.  Copies of
  * a thread end in order.
  */
-#include "lower/device/device_interp.h"
+#include "lower/device/device_interp_int.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,55 +17,6 @@
 #include <string.h>
 
 #include "lower/device/device_warp.h"
-#include "lower/interp/interp_priv.h"
-
-#define MANY (-2) /* threads */
-#define TOGETHER (-3) /* threads of a warp */
-
-/* Phases count from 1; 0 = never. */
-struct seen {
-	int64_t wrote, wrote_by;
-	int64_t read, read_by;
-	int64_t read_before; /* the last phase of another block in which it was read */
-	bool flies;	     /* a copy to it has begun, and has not been waited for */
-};
-
-struct flight {
-	int64_t thread, group, at;
-	int32_t buffer;
-	union hn_value v;
-};
-
-struct memory {
-	void *data;	   /* LOCAL: of all threads, one after the other */
-	struct seen *seen; /* [elements] unless LOCAL */
-	uint8_t *filled;   /* LOCAL: [elements * threads] whether written */
-	bool owned;
-};
-
-struct run {
-	const struct hn_device *d;
-	struct hn_arena arena;
-	struct memory *memory; /* [n_buffer] */
-	const struct hn_device_kernel *k;
-	int64_t n_thread, thread; /* of the block; the one that runs */
-	union hn_value **frame;	  /* [n_thread] */
-	int64_t phase, block_began, kernel_began;
-	int64_t fuel;
-	uint32_t order;
-	int64_t *committed; /* [n_thread] groups */
-	struct flight *flight; /* in the order they began */
-	uint32_t n_flight, cap_flight;
-	char fault[300];
-};
-
-/* A compiled node. */
-struct op {
-	const struct hn_device_node *n;
-	const struct hn_cell *e, *at, *from_at, *warp_at[2];
-	bool waits; /* a barrier is in it, or what a warp does together */
-	const struct op **child;
-};
 
 struct place_of { /* what a load's cell knows */
 	struct run *r;
@@ -141,7 +92,7 @@ static void touch(struct run *r, const struct hn_device_buffer *b, struct seen *
 }
 
 /* The element's place in memory; -1 when it may not be touched. */
-static int64_t reach(struct run *r, int32_t buffer, int64_t at, bool write)
+int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 {
 	const struct hn_device_buffer *b = &r->d->buffer[buffer];
 	struct memory *m = &r->memory[buffer];
@@ -188,7 +139,7 @@ static union hn_value eval_element(const struct hn_cell *c, union hn_value *fram
 {
 	const struct place_of *p = c->base;
 	int64_t at =
-		reach(p->r, p->buffer, c->index[0]->eval(c->index[0], frame).i, false);
+		hn_interp_reach(p->r, p->buffer, c->index[0]->eval(c->index[0], frame).i, false);
 
 	return at < 0 ? (union hn_value){ 0 }
 		      : hn_interp_get(p->r->memory[p->buffer].data, c->type, at);
@@ -245,8 +196,8 @@ static void run_copy(struct run *r, const struct op *o, union hn_value *frame)
 			a += i[d] * c->stride[d];
 			b += i[d] * c->from_stride[d];
 		}
-		b = reach(r, c->from, b, false);
-		a = b < 0 ? -1 : reach(r, o->n->buffer, a, true);
+		b = hn_interp_reach(r, c->from, b, false);
+		a = b < 0 ? -1 : hn_interp_reach(r, o->n->buffer, a, true);
 		if (a >= 0) {
 			hn_interp_put(r->memory[o->n->buffer].data, type, a,
 				      hn_interp_get(r->memory[c->from].data, type, b));
@@ -303,7 +254,7 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 		return;
 	case HN_DEVICE_STORE: {
 		union hn_value v = o->e->eval(o->e, frame);
-		int64_t at = reach(r, n->buffer, o->at->eval(o->at, frame).i, true);
+		int64_t at = hn_interp_reach(r, n->buffer, o->at->eval(o->at, frame).i, true);
 
 		if (at >= 0 && n->async) {
 			begin_flight(r, n->buffer, at, v);
@@ -367,103 +318,6 @@ static bool all_take(struct run *r, const struct op *o)
 	return n == r->n_thread;
 }
 
-/* n elements of the thread's, from the index on; of local memory. */
-static void fetch(struct run *r, int32_t buffer, const struct hn_cell *at, int64_t n, void *to)
-{
-	union hn_value *v = to;
-	int64_t from = at->eval(at, r->frame[r->thread]).i;
-
-	for (int64_t e = 0; e < n && r->fault[0] == '\0'; e++) {
-		int64_t i = reach(r, buffer, from + e, false);
-
-		v[e] = i < 0 ? (union hn_value){ 0 }
-			     : hn_interp_get(r->memory[buffer].data, r->d->buffer[buffer].dtype,
-					     i);
-	}
-}
-
-static void run_mma(struct run *r, const struct op *o, int64_t first)
-{
-	const struct hn_device_warp *w = o->n->warp;
-	int64_t n = hn_warp_elements(w->intrin, HN_FRAGMENT_SUM);
-	struct hn_warp_lane lane[HN_WARP];
-
-	for (int64_t l = 0; l < HN_WARP && r->fault[0] == '\0'; l++) {
-		r->thread = first + l;
-		fetch(r, w->from[0], o->warp_at[0],
-		      hn_warp_elements(w->intrin, HN_FRAGMENT_LEFT), lane[l].left);
-		fetch(r, w->from[1], o->warp_at[1],
-		      hn_warp_elements(w->intrin, HN_FRAGMENT_RIGHT), lane[l].right);
-		fetch(r, o->n->buffer, o->at, n, lane[l].sum);
-	}
-	if (r->fault[0] != '\0') {
-		return;
-	}
-	hn_warp_mma(w->intrin, lane);
-	for (int64_t l = 0; l < HN_WARP; l++) {
-		r->thread = first + l;
-		int64_t at = o->at->eval(o->at, r->frame[r->thread]).i;
-
-		for (int64_t e = 0; e < n; e++) {
-			int64_t i = reach(r, o->n->buffer, at + e, true);
-			union hn_value v;
-
-			memcpy(&v, &lane[l].sum[e], sizeof(v));
-			hn_interp_put(r->memory[o->n->buffer].data, w->intrin->sum, i, v);
-		}
-	}
-}
-
-/* Row `row` of matrix i, as a lane says where it lies. */
-static void fetch_row(struct run *r, const struct op *o, int64_t first, int64_t i, int64_t row,
-		      union hn_value *to)
-{
-	int32_t buffer = o->n->warp->from[0];
-	enum hn_dtype type = (enum hn_dtype)r->d->buffer[buffer].dtype;
-	int64_t n = HN_WARP_ROW / (int64_t)hn_dtype_bytes(type);
-	int64_t at = o->warp_at[0]
-			     ->eval(o->warp_at[0],
-				    r->frame[first + hn_warp_lane_of_row(i, row)])
-			     .i;
-
-	r->thread = TOGETHER;
-	for (int64_t e = 0; e < n && r->fault[0] == '\0'; e++) {
-		int64_t k = reach(r, buffer, at + e, false);
-
-		to[e] = k < 0 ? (union hn_value){ 0 }
-			      : hn_interp_get(r->memory[buffer].data, type, k);
-	}
-}
-
-static void run_ldmatrix(struct run *r, const struct op *o, int64_t first)
-{
-	enum hn_dtype type = (enum hn_dtype)r->d->buffer[o->n->buffer].dtype;
-	int64_t each = 4 / (int64_t)hn_dtype_bytes(type);
-	bool trans = o->n->warp->trans;
-
-	for (int64_t i = 0; i < o->n->warp->n_matrix; i++) {
-		union hn_value m[8][HN_WARP_ROW];
-
-		for (int64_t row = 0; row < 8; row++) {
-			fetch_row(r, o, first, i, row, m[row]);
-		}
-		for (int64_t l = 0; l < HN_WARP && r->fault[0] == '\0'; l++) {
-			r->thread = first + l;
-			int64_t at = o->at->eval(o->at, r->frame[r->thread]).i + i * each;
-
-			for (int64_t e = 0; e < each && r->fault[0] == '\0'; e++) {
-				int64_t k = reach(r, o->n->buffer, at + e, true);
-
-				if (k >= 0) {
-					hn_interp_put(r->memory[o->n->buffer].data, type, k,
-						      trans ? m[l % 4 * 2 + e][l / 4]
-							    : m[l / 4][l % 4 * each + e]);
-				}
-			}
-		}
-	}
-}
-
 static void run_warps(struct run *r, const struct op *o)
 {
 	for (int64_t i = 0; i < r->n_thread && r->fault[0] == '\0'; i += HN_WARP) {
@@ -471,9 +325,9 @@ static void run_warps(struct run *r, const struct op *o)
 
 		r->fuel -= HN_WARP;
 		if (o->n->kind == HN_DEVICE_MMA) {
-			run_mma(r, o, first);
+			hn_interp_mma(r, o, first);
 		} else {
-			run_ldmatrix(r, o, first);
+			hn_interp_ldmatrix(r, o, first);
 		}
 	}
 }

@@ -1,0 +1,63 @@
+/* lower/device/device_interp_int.h -- what the parts of running a device program share. */
+#ifndef HN_LOWER_DEVICE_DEVICE_INTERP_INT_H
+#define HN_LOWER_DEVICE_DEVICE_INTERP_INT_H
+
+#include "lower/device/device_interp.h"
+#include "lower/interp/interp_priv.h"
+
+#define MANY (-2) /* threads */
+#define TOGETHER (-3) /* threads of a warp */
+
+/* Phases count from 1; 0 = never. */
+struct seen {
+	int64_t wrote, wrote_by;
+	int64_t read, read_by;
+	int64_t read_before; /* the last phase of another block in which it was read */
+	bool flies;	     /* a copy to it has begun, and has not been waited for */
+};
+
+struct flight {
+	int64_t thread, group, at;
+	int32_t buffer;
+	union hn_value v;
+};
+
+struct memory {
+	void *data;	   /* LOCAL: of all threads, one after the other */
+	struct seen *seen; /* [elements] unless LOCAL */
+	uint8_t *filled;   /* LOCAL: [elements * threads] whether written */
+	bool owned;
+};
+
+struct run {
+	const struct hn_device *d;
+	struct hn_arena arena;
+	struct memory *memory; /* [n_buffer] */
+	const struct hn_device_kernel *k;
+	int64_t n_thread, thread; /* of the block; the one that runs */
+	union hn_value **frame;	  /* [n_thread] */
+	int64_t phase, block_began, kernel_began;
+	int64_t fuel;
+	uint32_t order;
+	int64_t *committed; /* [n_thread] groups */
+	struct flight *flight; /* in the order they began */
+	uint32_t n_flight, cap_flight;
+	char fault[300];
+};
+
+/* A compiled node. */
+struct op {
+	const struct hn_device_node *n;
+	const struct hn_cell *e, *at, *from_at, *warp_at[2];
+	bool waits; /* a barrier is in it, or what a warp does together */
+	const struct op **child;
+};
+
+/* The element's place in memory; -1 when it may not be touched. */
+int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write);
+
+/* device_interp_warp.c: the nodes, by the 32 threads from `first` on. */
+void hn_interp_mma(struct run *r, const struct op *o, int64_t first);
+void hn_interp_ldmatrix(struct run *r, const struct op *o, int64_t first);
+
+#endif
