@@ -12,7 +12,7 @@ set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 hone=${HONE:-$here/../bin/hone}
-seconds=0 rows='*' target=cuda
+seconds=0 rows='*' target=
 while [ $# -gt 1 ]; do
 	case $1 in
 	--seconds) seconds=$2 ;;
@@ -30,6 +30,15 @@ out=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/hone-contest-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export HONE_HOME="$work/home"
+
+# The first CUDA device, with its multiprocessors and its shared memory.
+[ -n "$target" ] || target=$("$hone" board list --json | tr '{' '\n' | sed -n \
+	's/^"kind":"cuda".*"target":"\([^"]*\)","cores":\([0-9]*\),.*"shared_bytes":\([0-9]*\).*/\1 -num_cores=\2 -max_shared_memory_per_block=\3/p' |
+	head -n 1)
+[ -n "$target" ] || {
+	echo "contest: no CUDA device here; --target names another" >&2
+	exit 1
+}
 
 # tune ROW WHO OPTION..: a row of hone's
 tune()

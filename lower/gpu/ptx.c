@@ -77,6 +77,8 @@ static int64_t blocks_at_once(const struct gpu *g, int64_t threads)
 	int64_t wanted = OTHER_REGISTERS, ret, most = MOST_THREADS / threads;
 	size_t row = 0;
 
+	threads = (threads + 31) / 32 * 32; /* registers are a warp's */
+
 	for (uint32_t i = 0; i < g->d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &g->d->buffer[i];
 		int64_t bytes = b->n_elem * hn_dtype_bytes((enum hn_dtype)b->dtype);

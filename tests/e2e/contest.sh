@@ -17,6 +17,16 @@ die()
 cat >"$work/hone" <<'END'
 #!/bin/sh
 case "$*" in
+"board list --json")
+	printf '{"devices":[{"kind":"opencl","index":0,"target":"opencl","cores":2,"shared_bytes":9},'
+	printf '{"kind":"cuda","index":0,"name":"G","driver":"d","target":"cuda -isa=sm_90","cores":7,'
+	echo '"threads":1024,"shared_bytes":1234,"memory_bytes":5}]}'
+	exit
+	;;
+*"--target cuda -isa=sm_90 -num_cores=7 -max_shared_memory_per_block=1234 "*) ;;
+*) echo "hone: wrong target: $*" >&2 && exit 1 ;;
+esac
+case "$*" in
 *product-f32-2048*) echo 'hone: no board for "cuda": say "so"' >&2 && exit 1 ;;
 *"--trials 16"*) echo '{"state":"done","median_ns":2000.5,"ms":1}' ;;
 *"--seconds 7"*) echo '{"state":"done","median_ns":1000,"ms":1}' ;;

@@ -15,6 +15,7 @@
 #include "loopstate/read/dag_read.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
+#include "lower/gpu/gpu.h"
 #include "search/auto.h"
 #include "tests/lib/lower_run.h"
 
@@ -281,12 +282,36 @@ static void lengths_that_do_not_divide_cost_no_conditions(void **state)
 	}
 }
 
+/* Of what is written out much LLVM once said that it finds no end, and ended the process. */
+static void large_convolutions_have_ptx(void **state)
+{
+	struct hn_gpu_options how = { .contracts = true };
+	struct hn_gpu_module m;
+	const struct hn_device *d;
+	struct bed *b = *state;
+	struct hn_err err = { 0 };
+	struct seen s = look_at(b,
+				"f(float32 X[16,14,14,256], float32 W[3,3,256,256]) -> C {"
+				" P(n,h,w,c) = h >= 1 && h < 15 && w >= 1 && w < 15 ? X(n,h-1,w-1,c) : 0"
+				" where h in 0:16, w in 0:16"
+				" C(n,h,w,f) +=! P(n,h+r,w+t,c) * W(r,t,c,f)"
+				" where h in 0:14, w in 0:14 }",
+				&d);
+
+	assert_true(s.async > 0 && s.under == 0);
+	if (hn_gpu_print(d, HN_GPU_PTX, &b->gpu, &how, &b->a, &m, &err) != 0) {
+		fail_with("PTX", err.msg, d);
+	}
+	assert_non_null(strstr(m.code, "cp.async"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_has_schedules),
 		cmocka_unit_test(large_products_are_vectors_and_copies),
 		cmocka_unit_test(lengths_that_do_not_divide_cost_no_conditions),
+		cmocka_unit_test(large_convolutions_have_ptx),
 	};
 
 	return cmocka_run_group_tests_name("all_simt", tests, set_up, tear_down);
