@@ -315,6 +315,10 @@ bool hn_simt_plan(const struct hn_heuristic_job *g, struct hn_simt_product *p,
 		p->blocks = hn_mul_sat(p->blocks,
 				       hn_ceildiv(v->extent[a], p->thread[a] * p->reg[a]));
 	}
+	if (shape->split > 1 && p->blocks / shape->split >= 2 * hn_simt_cores(g->target)) {
+		return false;
+	}
+
 	int64_t bytes = hn_mul_sat(hn_add_sat(box(p, p->read[0]), box(p, p->read[1])),
 				   hn_dtype_bytes((enum hn_dtype)v->op->dtype[0]));
 
@@ -363,14 +367,20 @@ uint32_t hn_simt_shapes(const struct hn_heuristic_job *g, const struct hn_simt_p
 
 	n_max = n_max < HN_HEURISTIC_MAX ? n_max : HN_HEURISTIC_MAX;
 	for (uint32_t i = 0; i < HN_COUNT_OF(shapes); i++) {
+		struct hn_simt_product best = { .cycles = 0 };
+
 		for (uint32_t k = 0; k < (may_split ? HN_COUNT_OF(splits) : 1); k++) {
 			struct hn_simt_product q = *p;
 			struct hn_simt_shape s = shapes[i];
 
 			s.split = splits[k];
-			if (hn_simt_plan(g, &q, &s)) {
-				n = keep(ret, cycles, n, n_max, &q);
+			if (hn_simt_plan(g, &q, &s) &&
+			    (best.cycles == 0 || q.cycles < best.cycles)) {
+				best = q;
 			}
+		}
+		if (best.cycles > 0) {
+			n = keep(ret, cycles, n, n_max, &best);
 		}
 	}
 	return n;
