@@ -10,6 +10,7 @@
 
 #include "client/check.h"
 #include "client/linker.h"
+#include "proto/gpu_module.h"
 #include "target/target.h"
 
 #define HN_REPLAY_MOST 8 /* targets */
@@ -74,6 +75,9 @@ int hn_replay_make(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) 
 
 bool hn_replay_is_gpu(const struct hn_replay *r);
 int hn_replay_make_gpu(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
+
+/* -- replay_launch.c: the C source that launches it by NVIDIA's driver. */
+void hn_replay_launcher(const struct hn_gpu_module *m, const char *symbol, struct hn_buf *ret);
 
 /* -- replay_choice.c: several targets ------------------------------------------------------- */
 

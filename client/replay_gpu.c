@@ -73,13 +73,30 @@ static int assemble(const struct hn_replay *r, struct hn_arena *a, struct hn_err
 	return rc ? rc : hn_program_run("replay", &p, err);
 }
 
+/* Of what NVIDIA's driver takes. */
+static int write_launcher(const struct hn_replay *r, struct hn_arena *a, struct hn_err *err)
+{
+	const struct hn_gpu_module *m = NULL;
+	struct hn_buf text;
+	int rc = build(r, a, "ptx", in_work(r, a, "form.module"), &m, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_buf_init(&text);
+	hn_replay_launcher(m, r->symbol, &text);
+	rc = hn_file_replace(in_work(r, a, "out_launch.c"), text.s, text.n, err);
+	hn_buf_fini(&text);
+	return rc;
+}
+
 static int make_form(const struct hn_replay *r, struct hn_arena *a, size_t f, struct hn_err *err)
 {
 	const struct hn_replay_form *form = &hn_replay_form[f];
 	const struct hn_gpu_module *m = NULL;
 
-	if (f == ASSEMBLED) {
-		return assemble(r, a, err);
+	if (f == ASSEMBLED || f == HN_REPLAY_launch) {
+		return f == ASSEMBLED ? assemble(r, a, err) : write_launcher(r, a, err);
 	}
 	int rc = build(r, a, form->name, in_work(r, a, "form.module"), &m, err);
 

@@ -29,7 +29,7 @@ int hn_replay_forms(const char *text, uint32_t *ret, struct hn_err *err)
 		if (f == HN_REPLAY_FORMS) {
 			return hn_fail(err, HONE_E_INVALID,
 				       "--as: \"%.*s\" is none of c, ir, asm, so; of a GPU's kernel ptx, "
-				       "cubin, opencl, cuda",
+				       "cubin, opencl, cuda, launch",
 				       (int)(n < 60 ? n : 60), p);
 		}
 		*ret |= 1u << f;
