@@ -83,11 +83,19 @@ static bool of_terms(const struct place *p, const struct hn_node *n, const struc
 static bool zero_past(struct place *p, const struct hn_node *n, const struct hn_expr *guard,
 		      const struct hn_expr *load)
 {
-	const struct held *h = &p->held[load->ref];
-	const struct hn_op *of = p->t->dag->op[load->ref], *op = p->t->dag->op[n->stage];
+	const struct hn_op *op = p->t->dag->op[n->stage];
 	const struct hn_expr *axis[HN_DAG_MAX_ITERS] = { NULL };
 
-	if (load->op != HN_EXPR_LOAD || h->zero != HN_HELD_YES || guard->op != HN_EXPR_LT ||
+	while (load->op == HN_EXPR_CAST) { /* 0 is 0 in all types */
+		load = load->arg[0];
+	}
+	if (load->op != HN_EXPR_LOAD) {
+		return false;
+	}
+	const struct held *h = &p->held[load->ref];
+	const struct hn_op *of = p->t->dag->op[load->ref];
+
+	if (h->zero != HN_HELD_YES || guard->op != HN_EXPR_LT ||
 	    guard->arg[1]->op != HN_EXPR_INT) {
 		return false;
 	}
@@ -207,7 +215,7 @@ void hn_place_guards(struct place *p, const struct hn_node *n, const struct hn_e
 {
 	const struct held *h = &p->held[n->stage];
 	bool own = p->t->buffer[n->stage].lifetime == HN_LIFETIME_LOOP &&
-		   p->part[n->stage] == NULL && !p->any_warp;
+		   p->part[n->stage] == NULL;
 
 	g->n = 0;
 	g->fill = false;

@@ -401,6 +401,34 @@ static void multiply(struct product *x, struct code *c)
 	close_nest(x, &t, &inner, c);
 }
 
+/* Whether the product may be made in whole tiles, past the ends of loops too: what is read there is
+ * 0, or what is made of it is not stored. */
+static bool is_whole(struct product *x)
+{
+	struct place *p = x->p;
+	const struct hn_op *op = p->t->dag->op[x->stmt->stage];
+	struct nest t = open_nest(x, NULL);
+	struct guards g = { 0 };
+	int32_t buffer;
+
+	(void)t;
+	set_first(x);
+	p->in_mma = true;
+	const struct hn_expr *at = hn_place_result(p, x->stmt, &buffer);
+
+	p->in_mma = false;
+	for (enum hn_intrin_dim d = 0; d < HN_INTRIN_DIMS; d++) {
+		if (x->dim[d] != NULL) {
+			set(x, d,
+			    hn_place_var(p, hn_place_slot(p, HN_I32, x->dim[d]->extent)));
+		}
+	}
+	const struct hn_expr *value = hn_place_in_stmt(p, x->stmt, op->reduce->source[0]);
+
+	hn_place_guards(p, x->stmt, at, buffer, &value, 1, &g);
+	return g.n == 0;
+}
+
 bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c)
 {
 	const struct hn_expr *factor[2];
@@ -417,14 +445,15 @@ bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c)
 				"is made by warps, of factors that are no elements of a stage");
 		return true;
 	}
-	if (x.stmt->n_guard > 0) {
-		hn_place_refuse(p, x.stmt->stage,
-				"is made by warps, and its loops end within a tile");
-		return true;
-	}
 	if (!find_sides(&x, factor)) {
 		hn_place_refuse(p, x.stmt->stage,
 				"is made by warps, and a factor goes along rows and columns");
+		return true;
+	}
+	if (x.stmt->n_guard > 0 && !is_whole(&x)) {
+		hn_place_refuse(p, x.stmt->stage,
+				"is made by warps, and its loops end within a tile that is not "
+				"filled with 0");
 		return true;
 	}
 	for (uint32_t f = 0; f < 2 && p->rc == 0; f++) {

@@ -198,8 +198,7 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	uint32_t n = 0, n_tiled;
 
 	if (target->caps & HN_CAP_GPU_THREADS) {
-		n = hn_warp_heuristics(dag, target, a, ret);
-		return n > 0 ? n : hn_simt_heuristics(dag, target, a, ret);
+		return hn_simt_heuristics(dag, target, a, ret);
 	}
 	if (!(target->caps & HN_CAP_THREADS)) {
 		return 0;

@@ -203,10 +203,6 @@ const struct hn_heuristic_ops *hn_heuristic_class(const struct hn_heuristic_job 
 bool hn_heuristic_reads_in_step(const struct hn_heuristic_view *reader, int32_t producer,
 				const struct hn_op *op);
 
-/* warp.c: hn_heuristics for GPUs with tensor cores, of programs that are products of matrices. */
-uint32_t hn_warp_heuristics(const struct hn_dag *dag, const struct hn_target *target,
-			    struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
-
 /* simt.c: hn_heuristics for machines with blocks of threads. */
 uint32_t hn_simt_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 			   struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);

@@ -2,6 +2,7 @@
  * tiles, stage by stage from the last to the first, each nest a kernel.
  */
 #include "sketch/heuristic/simt_int.h"
+#include "sketch/heuristic/warp_int.h"
 
 #include "loopstate/nest/quick.h"
 #include "loopstate/state/inline.h"
@@ -44,7 +45,8 @@ static bool sum_of_reader(struct hn_heuristic_job *g, const struct hn_heuristic_
 		    !hn_heuristic_is_result(g, p) &&
 		    hn_heuristic_readers(g, p, &reader, 1) == 1 &&
 		    hn_heuristic_reads_in_step(v, p, op) && hn_heuristic_view(g, p, &pv) &&
-		    (hn_simt_product(g, &pv, v->stage) || hn_simt_stream_in(g, &pv, v->stage))) {
+		    (hn_warp_product(g, &pv, v->stage) || hn_simt_product(g, &pv, v->stage) ||
+		     hn_simt_stream_in(g, &pv, v->stage))) {
 			return true;
 		}
 	}
@@ -56,7 +58,8 @@ static void schedule_stage(struct hn_heuristic_job *g, int32_t stage)
 	struct hn_heuristic_view v;
 
 	if (hn_heuristic_view(g, stage, &v) &&
-	    (g->v.plain || (!sum_of_reader(g, &v) && !hn_simt_product(g, &v, stage) &&
+	    (g->v.plain || (!sum_of_reader(g, &v) && !hn_warp_product(g, &v, stage) &&
+			    !hn_simt_product(g, &v, stage) &&
 			    !hn_simt_rows(g, &v)))) {
 		hn_simt_stream(g, &v);
 	}

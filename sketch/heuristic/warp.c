@@ -11,7 +11,6 @@
 #include "sketch/heuristic/warp_int.h"
 
 #include "base/arith.h"
-#include "loopstate/nest/looptree.h"
 
 #define ROW_BYTES 128 /* that all banks of shared memory hold */
 #define CHUNK 16      /* bytes that one thread moves */
@@ -49,7 +48,8 @@ static void turn(struct hn_warp_product *p)
 	}
 }
 
-/* Each axis is of one kind: an index of the operands as it is. */
+/* Each axis is of one kind: an index of the operands as it is.  Of several that go down the rows (or
+ * along the columns) the last one is taken, and there is a product for each point of the others. */
 static bool find_axes(struct hn_warp_product *p)
 {
 	const struct hn_heuristic_view *v = p->v;
@@ -73,11 +73,13 @@ static bool find_axes(struct hn_warp_product *p)
 		} else if (left && right) {
 			p->batch = hn_mul_sat(p->batch, v->extent[a]);
 		} else if (left) {
+			p->batch = hn_mul_sat(p->batch, n[0] > 0 ? v->extent[p->rows] : 1);
 			p->rows = a;
-			n[0]++;
+			n[0] = 1;
 		} else {
+			p->batch = hn_mul_sat(p->batch, n[1] > 0 ? v->extent[p->columns] : 1);
 			p->columns = a;
-			n[1]++;
+			n[1] = 1;
 		}
 	}
 	if (n[0] != 1 || n[1] != 1 || n[2] != 1) {
@@ -141,7 +143,7 @@ static void cache(struct build *b, int i)
 /* Rows of blocks that are gone through before the next column is. */
 static int64_t group(const struct hn_warp_product *p)
 {
-	int64_t n = p->v->extent[p->rows] / p->shape.rows, ret = MOST_GROUP;
+	int64_t n = hn_ceildiv(p->v->extent[p->rows], p->shape.rows), ret = MOST_GROUP;
 
 	while (n % ret != 0) {
 		ret /= 2;
@@ -330,7 +332,7 @@ static void schedule(struct hn_heuristic_job *g, const struct hn_warp_product *p
 	sum_loops(&b);
 	fetch(&b, 0);
 	fetch(&b, 1);
-	if (p->v->extent[p->terms] / p->shape.terms > 1) {
+	if (p->v->extent[p->terms] > p->shape.terms) {
 		hn_chain_pipeline(&g->c, b.sum, 0, p->shape.stages, HN_PIPELINE_ASYNC);
 	}
 	g->done[b.host] = g->done[b.sum] = g->done[b.copy[0]] = g->done[b.copy[1]] = true;
@@ -353,71 +355,4 @@ bool hn_warp_product(struct hn_heuristic_job *g, const struct hn_heuristic_view 
 	p.shape = shape[g->v.tile < n ? g->v.tile : n - 1];
 	schedule(g, &p, host);
 	return true;
-}
-
-/* ---- whole programs */
-
-/* The nest of the stage; its one element-wise reader has come first. */
-static bool schedule_stage(struct hn_heuristic_job *g, int32_t stage)
-{
-	struct hn_heuristic_view v, pv;
-	int32_t reader;
-
-	if (!hn_heuristic_view(g, stage, &v)) {
-		return false;
-	}
-	for (uint32_t i = 0; i < v.n_read; i++) {
-		int32_t p = v.read[i].producer;
-		const struct hn_op *op = hn_stage_op(g->c.s, p);
-
-		if (op->kind == HN_OP_COMPUTE && op->reduce && !hn_heuristic_is_result(g, p) &&
-		    hn_heuristic_readers(g, p, &reader, 1) == 1 &&
-		    hn_heuristic_reads_in_step(&v, p, op) && hn_heuristic_view(g, p, &pv) &&
-		    hn_warp_product(g, &pv, stage)) {
-			return true;
-		}
-	}
-	return hn_warp_product(g, &v, stage);
-}
-
-static const struct hn_state *make(const struct hn_dag *dag, const struct hn_target *target,
-				   struct hn_arena *a, uint8_t tile)
-{
-	struct hn_heuristic_job *g = HN_NEW(a, struct hn_heuristic_job);
-	const struct hn_looptree *tree;
-
-	g->target = target;
-	g->v = (struct hn_heuristic_variant){ .place = HN_HEURISTIC_ROOT, .tile = tile };
-	g->c = (struct hn_chain){ .s = hn_state_init(dag, a), .a = a };
-	hn_heuristic_inline(g);
-	for (uint32_t i = 0; i < g->c.s->n_stage; i++) {
-		g->done[i] = g->c.s->stage[i]->at == HN_AT_INLINED;
-	}
-	for (int32_t i = (int32_t)g->c.s->n_stage - 1; i >= 0 && !g->c.failed; i--) {
-		if (!g->done[i] && hn_stage_op(g->c.s, i)->kind == HN_OP_COMPUTE) {
-			if (!schedule_stage(g, i)) {
-				return NULL;
-			}
-			i = (int32_t)g->c.s->n_stage;
-		}
-	}
-	return !g->c.failed && hn_looptree_build(g->c.s, a, &tree, NULL) == 0 ? g->c.s : NULL;
-}
-
-uint32_t hn_warp_heuristics(const struct hn_dag *dag, const struct hn_target *target,
-			    struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX])
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < HN_HEURISTIC_MAX; i++) {
-		const struct hn_state *s = make(dag, target, a, (uint8_t)i);
-
-		for (uint32_t k = 0; s && k < n; k++) {
-			s = hn_trace_equal(s->trace, ret[k]->trace) ? NULL : s;
-		}
-		if (s) {
-			ret[n++] = s;
-		}
-	}
-	return n;
 }

