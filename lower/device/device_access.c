@@ -204,9 +204,8 @@ static void count_digits(struct verify *v, struct access *a)
 	}
 }
 
-/* coef and at0 += times * e; false when e is no sum of digits. */
-static bool add_digits(const struct verify *v, struct access *a, const struct hn_expr *e,
-		       int64_t times)
+bool hn_verify_digits(const struct verify *v, const struct access *a, const struct hn_expr *e,
+		      int64_t times, int64_t *coef, int64_t *at0)
 {
 	uint32_t first = 0, end = 1;
 	int32_t slot = 0;
@@ -215,18 +214,19 @@ static bool add_digits(const struct verify *v, struct access *a, const struct hn
 	switch ((enum hn_expr_op)e->op) {
 	case HN_EXPR_INT:
 		return !__builtin_mul_overflow(times, e->u.i, &c) &&
-		       !__builtin_add_overflow(a->at0, c, &a->at0);
+		       !__builtin_add_overflow(*at0, c, at0);
 	case HN_EXPR_ADD:
-		return add_digits(v, a, e->arg[0], times) && add_digits(v, a, e->arg[1], times);
+		return hn_verify_digits(v, a, e->arg[0], times, coef, at0) &&
+		       hn_verify_digits(v, a, e->arg[1], times, coef, at0);
 	case HN_EXPR_SUB:
-		return times != INT64_MIN && add_digits(v, a, e->arg[0], times) &&
-		       add_digits(v, a, e->arg[1], -times);
+		return times != INT64_MIN && hn_verify_digits(v, a, e->arg[0], times, coef, at0) &&
+		       hn_verify_digits(v, a, e->arg[1], -times, coef, at0);
 	case HN_EXPR_MUL:
 		for (int k = 0; k < 2; k++) {
 			if (e->arg[k]->op == HN_EXPR_INT) {
 				return !__builtin_mul_overflow(times, e->arg[k]->u.i,
 							       &c) &&
-				       add_digits(v, a, e->arg[1 - k], c);
+				       hn_verify_digits(v, a, e->arg[1 - k], c, coef, at0);
 			}
 		}
 		return false;
@@ -247,9 +247,9 @@ static bool add_digits(const struct verify *v, struct access *a, const struct hn
 		int64_t w = v->radix[slot].weight[k] / v->radix[slot].weight[end - 1];
 
 		if (__builtin_mul_overflow(times, w, &c) ||
-		    __builtin_add_overflow(a->coef[a->first_dim[slot] + (int)k], c,
-					   &a->coef[a->first_dim[slot] + (int)k]) ||
-		    a->coef[a->first_dim[slot] + (int)k] == INT64_MIN) { /* has no size */
+		    __builtin_add_overflow(coef[a->first_dim[slot] + (int)k], c,
+					   &coef[a->first_dim[slot] + (int)k]) ||
+		    coef[a->first_dim[slot] + (int)k] == INT64_MIN) { /* has no size */
 			return false;
 		}
 	}
@@ -262,7 +262,7 @@ static void make_linear(struct verify *v, struct access *a)
 	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
 		a->coef[a->n_dim - a->copy->n_dim + d] = a->stride[d];
 	}
-	if (!add_digits(v, a, a->at, 1)) {
+	if (!hn_verify_digits(v, a, a->at, 1, a->coef, &a->at0)) {
 		a->coef = NULL;
 	}
 }

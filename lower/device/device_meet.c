@@ -164,6 +164,79 @@ static bool is_one_by_digits(const struct verify *v, const struct access *a,
 	return !x.full && (rest != 0 || (!a->warp && !b->warp)) && is_positional(&x, rest);
 }
 
+/* ---- rows */
+
+/* The row's length and what is left of a's index, where it is `row * length + x` and the condition
+ * says that x is below the length.  *x is the part within the row, *row the number of the row. */
+static bool find_row(struct verify *v, const struct access *a, const struct hn_expr *e,
+		     struct access *x, struct access *row)
+{
+	int64_t length = 0;
+
+	if (e->op != HN_EXPR_LT || e->arg[1]->op != HN_EXPR_INT) {
+		return false;
+	}
+	x->coef = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	row->coef = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	x->count = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	row->count = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	x->at0 = 0;
+	if (!hn_verify_digits(v, a, e->arg[0], 1, x->coef, &x->at0) || x->at0 < 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->n_dim; i++) {
+		int64_t rest = 0;
+
+		if (x->coef[i] < 0 || __builtin_sub_overflow(a->coef[i], x->coef[i], &rest)) {
+			return false;
+		}
+		for (int64_t y = rest < 0 ? -rest : rest; y != 0;) {
+			int64_t z = length % y;
+
+			length = y;
+			y = z;
+		}
+		row->coef[i] = rest;
+	}
+	for (uint32_t i = 0; i < a->n_dim; i++) {
+		bool in_x = x->coef[i] != 0, in_row = row->coef[i] != 0;
+
+		/* what the other part alone tells needs not be told here */
+		x->count[i] = in_row && !in_x ? 1 : a->count[i];
+		row->count[i] = in_x && !in_row ? 1 : a->count[i];
+		row->coef[i] /= length > 0 ? length : 1;
+	}
+	return length >= e->arg[1]->u.i && length > 0;
+}
+
+/* Two instances of one access: in rows that conditions end, the row is one and the place in it. */
+static bool is_one_by_rows(struct verify *v, const struct access *a, int32_t first,
+			   const struct when *w, const struct hn_expr *e)
+{
+	struct access x = *a, row = *a;
+
+	if (e->op == HN_EXPR_AND) {
+		return is_one_by_rows(v, a, first, w, e->arg[0]) ||
+		       is_one_by_rows(v, a, first, w, e->arg[1]);
+	}
+	return find_row(v, a, e, &x, &row) && is_one_by_digits(v, &x, &x, first, w) &&
+	       is_one_by_digits(v, &row, &row, first, w);
+}
+
+static bool is_one_in_rows(struct verify *v, const struct access *a, const struct access *b,
+			   int32_t first, const struct when *w)
+{
+	bool one = false;
+
+	if (a != b || a->coef == NULL || a->copy != NULL || a->warp) {
+		return false;
+	}
+	for (const struct holds *h = a->holds; h != NULL && !one; h = h->up) {
+		one = h->positive && is_one_by_rows(v, a, first, w, h->e);
+	}
+	return one;
+}
+
 /* ---- isl */
 
 static isl_val *number(const struct verify *v, int64_t x)
@@ -227,7 +300,7 @@ bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int3
 	isl_map *m, *apart;
 	bool ret;
 
-	if (is_one_by_digits(v, a, b, first, w)) {
+	if (is_one_by_digits(v, a, b, first, w) || is_one_in_rows(v, a, b, first, w)) {
 		return true;
 	}
 	if (first == HN_DEVICE_THREAD) {

@@ -76,6 +76,10 @@ void hn_verify_see(struct verify *v, const struct hn_device_kernel *k);
 void hn_verify_in_isl(struct verify *v, struct access *a);
 void hn_verify_forget(struct verify *v);
 
+/* coef and *at0 += times * e, in a's digits; false when e is no sum of them. */
+bool hn_verify_digits(const struct verify *v, const struct access *a, const struct hn_expr *e,
+		      int64_t times, int64_t *coef, int64_t *at0);
+
 /* Whether the index stays within n elements. */
 bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n);
 

@@ -165,6 +165,23 @@ static void a_race_on_each_number_is_found(void **state)
 #define UNWAITED "before an asynchronous copy to it has been waited for"
 #define FLIES "before a copy to it has been waited for"
 
+/* Rows of 7, written by tiles of 4 that reach past their end. */
+static void rows_end_where_conditions_say(void **state)
+{
+	static const char form[] = HEAD "kernel k grid 2 4 1 block 4 1 1 {\n"
+					"  if (((block.x * 4) + thread.x) < %d) {\n"
+					"    B[((block.y * 7) + ((block.x * 4) + thread.x))] = 1.0\n"
+					"  }\n}\n";
+	struct bed *b = *state;
+	char text[700];
+
+	snprintf(text, sizeof(text), form, 7);
+	expect(b, text, NULL, NULL);
+	snprintf(text, sizeof(text), form, 8);
+	expect(b, text, "statement 1: two blocks may write one element of B",
+	       "written by one block and written by another");
+}
+
 static void copies_are_waited_for(void **state)
 {
 	struct bed *b = *state;
@@ -394,6 +411,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_barrier_is_found),
 		cmocka_unit_test(a_race_on_each_number_is_found),
+		cmocka_unit_test(rows_end_where_conditions_say),
 		cmocka_unit_test(copies_are_waited_for),
 		cmocka_unit_test(copies_have_a_form),
 		cmocka_unit_test(long_programs_are_judged),
