@@ -28,9 +28,8 @@ case "$*" in
 esac
 case "$*" in
 *product-f32-2048*) echo 'hone: no board for "cuda": say "so"' >&2 && exit 1 ;;
-*"--trials 16"*) echo '{"state":"done","median_ns":2000.5,"ms":1}' ;;
-*"--seconds 7"*) echo '{"state":"done","median_ns":1000,"ms":1}' ;;
-*) echo '{"state":"done","median_ns":4e3,"ms":1}' ;;
+*"--trials 16"*) echo '{"state":"done","guard_ns":4e3,"median_ns":2000.5,"ms":1}' ;;
+*"--seconds 7"*) echo '{"state":"done","guard_ns":4e3,"median_ns":1000,"ms":1}' ;;
 esac
 END
 chmod +x "$work/hone"
