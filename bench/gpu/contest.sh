@@ -1,29 +1,30 @@
 #!/bin/sh
 # contest.sh -- hone's kernels for this machine's GPU against the libraries', in one run.
 #
-#     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] OUT.jsonl
+#     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] [--peers none|all] OUT.jsonl
 #
 # Each file of rows/ is a computation.  hone measures what its rules make of it, with no search
 # (`guard`: the first one, `rules`: the best of all that the rules make), and with S > 0 what it
 # finds in S seconds more (`tuned`).  peers.py times the same computation by cuBLAS, cuDNN, PyTorch
-# and Triton, where python3 has them.  OUT gets one JSON object a line: row, who, ns, or why there
+# and Triton, where python3 has them (with `all`, by torch.compile and Triton, too).  OUT gets one JSON object a line: row, who, ns, or why there
 # is no time.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 hone=${HONE:-$here/../bin/hone}
-seconds=0 rows='*' target=
+seconds=0 rows='*' target= peers=library
 while [ $# -gt 1 ]; do
 	case $1 in
 	--seconds) seconds=$2 ;;
 	--rows) rows=$2 ;;
 	--target) target=$2 ;;
+	--peers) peers=$2 ;;
 	*) break ;;
 	esac
 	shift 2
 done
 [ $# = 1 ] || {
-	echo "usage: contest.sh [--seconds S] [--rows PATTERN] [--target LINE] OUT.jsonl" >&2
+	echo "usage: contest.sh [--seconds S] [--rows PATTERN] [--target LINE] [--peers none|all] OUT.jsonl" >&2
 	exit 2
 }
 out=$1
@@ -77,7 +78,9 @@ for file in "$here"/rows/*.txt; do
 	tune "$row" rules --policy heuristic --trials 16
 	[ "$seconds" = 0 ] || tune "$row" tuned --seconds "$seconds"
 done
-if command -v python3 >/dev/null; then
-	python3 "$here/peers.py" --rows "$rows" >>"$out" || echo "contest: no peers here" >&2
+compile=
+[ "$peers" != all ] || compile=--compile
+if [ "$peers" != none ] && command -v python3 >/dev/null; then
+	python3 "$here/peers.py" --rows "$rows" $compile >>"$out" || echo "contest: no peers here" >&2
 fi
 sh "$here/table.sh" "$out"
