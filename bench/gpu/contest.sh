@@ -3,11 +3,11 @@
 #
 #     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] [--peers none|all] OUT.jsonl
 #
-# Each file of rows/ is a computation.  hone measures what its rules make of it, with no search
-# (`guard`: the first one, `rules`: the best of all that the rules make), and with S > 0 what it
-# finds in S seconds more (`tuned`).  peers.py times the same computation by cuBLAS, cuDNN, PyTorch
-# and Triton, where python3 has them (with `all`, by torch.compile and Triton, too).  OUT gets one JSON object a line: row, who, ns, or why there
-# is no time.
+# Each file of rows/ is a computation.  hone measures what its rules make of it, with no search and
+# for at most 20 seconds (`guard`: the first schedule, `rules`: the best of all that rules make), and
+# with S > 0 what it finds in S seconds more (`tuned`).  peers.py times the same computation by
+# cuBLAS, cuDNN and PyTorch, where python3 has it, and with `all` by torch.compile and Triton.
+# OUT gets one JSON object a line: row, who, ns, or why there is no time.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -75,7 +75,7 @@ for file in "$here"/rows/*.txt; do
 	$rows) ;;
 	*) continue ;;
 	esac
-	tune "$row" rules --policy heuristic --trials 16
+	tune "$row" rules --policy heuristic --trials 16 --seconds 20
 	[ "$seconds" = 0 ] || tune "$row" tuned --seconds "$seconds"
 done
 compile=
