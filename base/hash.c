@@ -1,9 +1,9 @@
 /* base/hash.c -- see hash.h.  The 64-bit hash mixes little-endian words with
  * MurmurHash3's finalizer (Appleby); its values are stored, so it may never change.
- * SHA-256 is nettle's. */
+ * SHA-256 is in sha256.c. */
 #include "base/hash.h"
 
-#include <nettle/sha2.h>
+#include <endian.h>
 #include <string.h>
 
 static uint64_t hash_mix(uint64_t x)
@@ -38,7 +38,10 @@ uint64_t hn_hash64(const void *bytes, size_t n, uint64_t seed)
 	size_t i = 0;
 
 	for (; i + 8 <= n; i += 8) {
-		h = hash_step(h, hash_word(p + i, 8));
+		uint64_t w;
+
+		memcpy(&w, p + i, sizeof(w));
+		h = hash_step(h, le64toh(w));
 	}
 	if (i < n) {
 		h = hash_step(h, hash_word(p + i, n - i));
@@ -49,20 +52,4 @@ uint64_t hn_hash64(const void *bytes, size_t n, uint64_t seed)
 uint64_t hn_hash64_word(uint64_t word, uint64_t seed)
 {
 	return hash_mix(hash_step(hash_mix(seed ^ 0x2545f4914f6cdd1dU), word) ^ 8);
-}
-
-void hn_sha256_hex(const void *bytes, size_t n, char hex[HN_SHA256_HEX])
-{
-	static const char digits[] = "0123456789abcdef";
-	uint8_t digest[SHA256_DIGEST_SIZE];
-	struct sha256_ctx ctx;
-
-	sha256_init(&ctx);
-	sha256_update(&ctx, n, bytes);
-	sha256_digest(&ctx, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++) {
-		hex[2 * i] = digits[digest[i] >> 4];
-		hex[2 * i + 1] = digits[digest[i] & 15];
-	}
-	hex[HN_SHA256_HEX - 1] = '\0';
 }

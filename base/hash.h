@@ -12,6 +12,9 @@ uint64_t hn_hash64(const void *bytes, size_t n, uint64_t seed);
 /* The same of a number's eight bytes, the lowest first. */
 uint64_t hn_hash64_word(uint64_t word, uint64_t seed);
 
+#define HN_SHA256_BYTES 32
+void hn_sha256(const void *bytes, size_t n, uint8_t digest[HN_SHA256_BYTES]);
+
 #define HN_SHA256_HEX 65 /* 64 hex digits and the NUL */
 
 /* SHA-256 in lower-case hex: names artefacts and workloads. */

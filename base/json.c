@@ -1,12 +1,6 @@
-/* base/json.c -- see json.h; the only file that knows cJSON.
- *
- * The scan (json_scan.c) has refused everything cJSON 1.7.15 is lax about, so what
- * reaches it here is one well-formed document.  struct hn_json is cJSON's node under
- * another name.
- */
+/* base/json.c -- see json.h: the scan, then the tree, and what may be asked of it. */
 #include "base/json.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,16 +10,6 @@
 #include "base/json_int.h"
 
 #define JSON_SAFE_INT 0x1p53 /* from here on a double may stand for two integers */
-
-static const cJSON *node(const struct hn_json *v)
-{
-	return (const cJSON *)(const void *)v;
-}
-
-static const struct hn_json *value(const cJSON *v)
-{
-	return (const struct hn_json *)(const void *)v;
-}
 
 int hn_json_check(const char *what, const char *text, size_t n,
 		  const struct hn_json_limits *limits, struct hn_err *err)
@@ -47,41 +31,27 @@ int hn_json_parse(const char *what, const char *text, size_t n,
 		  struct hn_err *err)
 {
 	int rc = hn_json_check(what, text, n, limits, err);
-	cJSON *root;
 
 	if (rc != 0) {
 		return rc;
 	}
-	root = cJSON_ParseWithLength(text, n);
-	if (!root) {
-		return hn_fail(err, HONE_E_NOMEM, "%s: out of memory", what);
-	}
-	*ret = (struct hn_json *)(void *)root;
-	return 0;
+	*ret = hn_json_tree(text, n);
+	return *ret ? 0 : hn_fail(err, HONE_E_NOMEM, "%s: out of memory", what);
 }
 
 void hn_json_free(struct hn_json *root)
 {
-	cJSON_Delete((cJSON *)(void *)root);
+	struct hn_json_doc *doc = (struct hn_json_doc *)(void *)root; /* its first member */
+
+	if (doc) {
+		hn_arena_fini(&doc->arena);
+		free(doc);
+	}
 }
 
 enum hn_json_kind hn_json_kind(const struct hn_json *v)
 {
-	switch (node(v)->type & 0xff) {
-	case cJSON_False:
-	case cJSON_True:
-		return HN_JSON_BOOL;
-	case cJSON_Number:
-		return HN_JSON_NUMBER;
-	case cJSON_String:
-		return HN_JSON_STRING;
-	case cJSON_Array:
-		return HN_JSON_ARRAY;
-	case cJSON_Object:
-		return HN_JSON_OBJECT;
-	default:
-		return HN_JSON_NULL;
-	}
+	return v->kind;
 }
 
 const char *hn_json_kind_name(const struct hn_json *v)
@@ -97,27 +67,22 @@ const char *hn_json_kind_name(const struct hn_json *v)
 
 const struct hn_json *hn_json_first(const struct hn_json *v)
 {
-	return v ? value(node(v)->child) : NULL;
+	return v && v->n_child > 0 ? v->child : NULL;
 }
 
 const struct hn_json *hn_json_next(const struct hn_json *v)
 {
-	return value(node(v)->next);
+	return v->next;
 }
 
 uint32_t hn_json_count(const struct hn_json *v)
 {
-	uint32_t n = 0;
-
-	for (const struct hn_json *c = hn_json_first(v); c; c = hn_json_next(c)) {
-		n++;
-	}
-	return n;
+	return v ? v->n_child : 0;
 }
 
 const char *hn_json_key(const struct hn_json *member)
 {
-	return node(member)->string;
+	return member->key;
 }
 
 const struct hn_json *hn_json_get(const struct hn_json *object, const char *key)
@@ -138,7 +103,7 @@ bool hn_json_bool(const struct hn_json *v, bool *ret)
 	if (!v || hn_json_kind(v) != HN_JSON_BOOL) {
 		return false;
 	}
-	*ret = (node(v)->type & cJSON_True) != 0;
+	*ret = v->truth;
 	return true;
 }
 
@@ -166,7 +131,7 @@ bool hn_json_int(const struct hn_json *v, int64_t *ret)
 	double d;
 
 	if (v && hn_json_kind(v) == HN_JSON_STRING) {
-		return decimal_int(node(v)->valuestring, ret);
+		return decimal_int(v->string, ret);
 	}
 	if (!hn_json_double(v, &d) || d != trunc(d) || fabs(d) >= JSON_SAFE_INT) {
 		return false;
@@ -180,13 +145,13 @@ bool hn_json_double(const struct hn_json *v, double *ret)
 	if (!v || hn_json_kind(v) != HN_JSON_NUMBER) {
 		return false;
 	}
-	*ret = node(v)->valuedouble;
+	*ret = v->number;
 	return true;
 }
 
 const char *hn_json_string(const struct hn_json *v)
 {
-	return v && hn_json_kind(v) == HN_JSON_STRING ? node(v)->valuestring : NULL;
+	return v && hn_json_kind(v) == HN_JSON_STRING ? v->string : NULL;
 }
 
 static void write_children(const struct hn_json *v, char open, char close,
@@ -210,13 +175,13 @@ void hn_json_write(const struct hn_json *v, struct hn_buf *buf)
 {
 	switch (hn_json_kind(v)) {
 	case HN_JSON_BOOL:
-		hn_buf_puts(buf, node(v)->type & cJSON_True ? "true" : "false");
+		hn_buf_puts(buf, v->truth ? "true" : "false");
 		break;
 	case HN_JSON_NUMBER:
-		hn_buf_double(buf, node(v)->valuedouble);
+		hn_buf_double(buf, v->number);
 		break;
 	case HN_JSON_STRING:
-		hn_buf_json_string(buf, node(v)->valuestring);
+		hn_buf_json_string(buf, v->string);
 		break;
 	case HN_JSON_ARRAY:
 		write_children(v, '[', ']', buf);

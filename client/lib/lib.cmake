@@ -38,7 +38,7 @@ set_target_properties(hone_shared PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME hone
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME hone
   LINK_DEPENDS ${map} PUBLIC_HEADER "${lib_headers}")
 target_link_options(hone_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,defs -Wl,--as-needed)
-target_link_libraries(hone_shared PRIVATE PkgConfig::CJSON PkgConfig::NETTLE Threads::Threads m)
+target_link_libraries(hone_shared PRIVATE Threads::Threads m)
 target_include_directories(hone_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 install(TARGETS hone honed hone-build hone-board DESTINATION ${CMAKE_INSTALL_BINDIR}

@@ -51,6 +51,11 @@ answers "$work/b/query_static"
 HONE_HOME=$work/none "$work/by-pc" "$mm" 2>"$work/err" && die "a store that is not there answered"
 [ "$(wc -l <"$work/err")" -eq 1 ] || die "more than a line: $(cat "$work/err")"
 
+# it needs the C library alone
+readelf -d "$lib/libhone.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+	grep -vE '^(libc|libm|ld-linux[-a-z0-9]*)\.so\.[0-9]+$' >"$work/out" &&
+	die "libhone.so needs $(cat "$work/out")"
+
 # it shows the names that its headers declare, and no other
 nm -D --defined-only "$lib/libhone.so" | sed -n 's/.* T \(.*\)@@HONE_.*/\1/p' | sort >"$work/shared"
 nm --defined-only --extern-only "$lib/libhone.a" | sed -n 's/.* [A-Z] \(.*\)/\1/p' | sort >"$work/archive"

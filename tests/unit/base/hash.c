@@ -14,6 +14,20 @@
 
 static void sha256_is_sha256(void **state)
 {
+	/* lengths at which the padding takes a block more */
+	static const struct {
+		size_t n;
+		const char *hex;
+	} around_blocks[] = {
+		{ 55, "81afe5b788dc2ce138ff83d9b20164db75a94d75d2b2432eea4a0ef605088c72" },
+		{ 56, "2aba54f0ac632420a2b502431408866e40e1d5e430df4cd822642c78ab2eb9c1" },
+		{ 63, "733d3d4ee79ee67145bf73da13588f6f235d37414fc64b14a2f00f1762792f5e" },
+		{ 64, "79322907b3e9d013d7dc2c2f256674dbf733045cde01df3539271c6f5605feb8" },
+		{ 65, "d85c007c6eb440f085afa2b84f6f2bce4658b240e9f62cb1364bf0485a57e720" },
+		{ 119, "6c87eedf096b345de205b702e5223b73b447a3207791ded3ea007ba15ed6736e" },
+		{ 120, "42500cf6a1e3936d6b9e0bcfe296d654b63255e525487d3634d0b15fde591c4d" },
+		{ 1000, "6b0df76627243d095b0c4400cb658b7e804dd03461cc03aee8fc8fe0bcada168" },
+	};
 	char hex[HN_SHA256_HEX];
 
 	(void)state;
@@ -23,6 +37,16 @@ static void sha256_is_sha256(void **state)
 	hn_sha256_hex("abc", 3, hex);
 	assert_string_equal(
 		hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	for (size_t i = 0; i < HN_COUNT_OF(around_blocks); i++) {
+		uint8_t bytes[1000];
+		size_t n = around_blocks[i].n;
+
+		for (size_t k = 0; k < n; k++) {
+			bytes[k] = (uint8_t)(k * 7 + n);
+		}
+		hn_sha256_hex(bytes, n, hex);
+		assert_string_equal(hex, around_blocks[i].hex);
+	}
 }
 
 static void hash64_tells_apart(void **state)
