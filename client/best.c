@@ -55,7 +55,7 @@ static int find(const char *word, struct hn_arena *a, struct hn_best *ret, struc
 	hn_nearest_print(&n, &ret->asked, &near);
 	ret->entry = n.entry;
 	ret->target = n.have;
-	ret->target_line = n.exact ? ret->asked_line : n.entry.best.target;
+	ret->target_line = n.match == HN_MATCH_EXACT || n.match == HN_MATCH_AUTOMATIC ? ret->asked_line : n.entry.best.target;
 	ret->differs = n.differs;
 	ret->near = hn_arena_strndup(a, near.n > 0 ? near.s : "", near.n);
 	hn_buf_fini(&near);

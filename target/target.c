@@ -283,7 +283,7 @@ static int choose_row(const char *kind, const char *isa, const struct hn_target 
 	return 0;
 }
 
-static int parse_on(const struct hn_target *host, const char *text, struct hn_arena *a,
+int hn_target_parse_on(const struct hn_target *host, const char *text, struct hn_arena *a,
 		    struct hn_target *ret, struct hn_err *err)
 {
 	struct hn_target t;
@@ -323,7 +323,7 @@ int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
 	struct hn_target host;
 
 	hn_target_host(a, &host);
-	return parse_on(&host, text, a, ret, err);
+	return hn_target_parse_on(&host, text, a, ret, err);
 }
 
 /* What was measured of this machine, into *host; lines that begin with # are for people. */
@@ -342,7 +342,7 @@ static int read_machine(const char *home, struct hn_arena *a, struct hn_target *
 	for (line = text.s; rc == 0 && *line == '#'; line += *line == '\n') {
 		line += strcspn(line, "\n");
 	}
-	rc = rc != 0 ? rc : parse_on(host, line, a, &measured, err);
+	rc = rc != 0 ? rc : hn_target_parse_on(host, line, a, &measured, err);
 	if (rc == 0 && strcmp(measured.isa, host->isa) == 0) {
 		*host = measured;
 	} else if (rc == -HONE_E_NOT_FOUND) {
@@ -398,5 +398,5 @@ int hn_target_parse_at(const char *home, const char *text, struct hn_arena *a,
 	hn_target_host(a, &host);
 	rc = read_machine(home, a, &host, err);
 	rc = rc != 0 ? rc : unname(home, text, a, &text, err);
-	return rc != 0 ? rc : parse_on(&host, text, a, ret, err);
+	return rc != 0 ? rc : hn_target_parse_on(&host, text, a, ret, err);
 }

@@ -61,7 +61,12 @@ void hn_target_host(struct hn_arena *a, struct hn_target *ret);
 int hn_target_parse(const char *text, struct hn_arena *a, struct hn_target *ret,
 		    struct hn_err *err) HN_NODISCARD;
 
-/* The same for who has a store in `home`: a name that its file of targets (named.h) gives is the
+/* The same on another machine than this one, which is `host`, and without a look at this one: a
+ * microsecond.  Of a canonical line all is told, and the host does not matter. */
+int hn_target_parse_on(const struct hn_target *host, const char *text, struct hn_arena *a,
+		       struct hn_target *ret, struct hn_err *err) HN_NODISCARD;
+
+/* hn_target_parse for who has a store in `home`: a name that its file of targets (named.h) gives is the
  * line behind it, and what `hone board probe` measured of this machine
  * (HN_TARGET_MACHINE there) comes before what the machine says of itself, and after the
  * words of the line.  A file of another isa, or none, changes nothing.  HONE_E_CORRUPT when

@@ -24,7 +24,14 @@ struct hone_store {
 	struct hn_snapshot *snapshot;
 	struct hn_buf home;
 	struct hn_buf host; /* this machine's target line */
+	struct hn_target here; /* the same, read; in the arena */
+	struct hn_arena arena;
 };
+
+_Static_assert(HONE_EXACT == (int)HN_MATCH_EXACT && HONE_CLASS == (int)HN_MATCH_CLASS &&
+		       HONE_NEAREST == (int)HN_MATCH_NEAREST &&
+		       HONE_AUTOMATIC == (int)HN_MATCH_AUTOMATIC,
+	       "hone.h repeats hn_match");
 
 _Static_assert(sizeof(((struct hone_answer *)0)->near) >= (size_t)HN_N_PARAM * 72,
 	       "a difference is a name and two numbers");
@@ -38,51 +45,37 @@ static int give(int rc, const struct hn_err *err, struct hone_error *error)
 	return rc;
 }
 
-static int host_line(const char *home, struct hn_buf *line, struct hn_err *err)
+static int fill_store(const char *dir, struct hone_store *store, struct hn_err *err)
 {
-	struct hn_arena a;
-	struct hn_target host;
-	int rc;
+	int rc = hn_addr_home(dir, &store->home, err);
 
-	hn_arena_init(&a, 0);
-	rc = hn_target_parse_at(home, "native", &a, &host, err);
 	if (rc == 0) {
-		hn_target_print(&host, line);
+		rc = hn_target_parse_at(store->home.s, "native", &store->arena, &store->here, err);
 	}
-	hn_arena_fini(&a);
+	if (rc == 0) {
+		hn_target_print(&store->here, &store->host);
+		rc = hn_snapshot_map_fresh(store->home.s, &store->snapshot, err);
+	}
 	return rc;
 }
 
 int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error *error)
 {
-	struct hn_snapshot *snapshot;
-	struct hone_store *store;
-	struct hn_buf home, line;
+	struct hone_store *store = calloc(1, sizeof(*store));
 	struct hn_err err;
 	int rc;
 
-	hn_buf_init(&home);
-	hn_buf_init(&line);
-	rc = hn_addr_home(dir, &home, &err);
-	rc = rc != 0 ? rc : host_line(home.s, &line, &err);
-	if (rc == 0) {
-		rc = hn_snapshot_open_fresh(home.s, &snapshot, &err);
-	}
-	if (rc != 0) {
-		hn_buf_fini(&home);
-		hn_buf_fini(&line);
-		return give(rc, &err, error);
-	}
-	store = calloc(1, sizeof(*store));
 	if (store == NULL) {
-		hn_snapshot_close(snapshot);
-		hn_buf_fini(&home);
-		hn_buf_fini(&line);
 		return give(hn_fail(&err, HONE_E_NOMEM, "out of memory"), &err, error);
 	}
-	store->snapshot = snapshot;
-	store->home = home;
-	store->host = line;
+	hn_buf_init(&store->home);
+	hn_buf_init(&store->host);
+	hn_arena_init(&store->arena, 0);
+	rc = fill_store(dir, store, &err);
+	if (rc != 0) {
+		hone_store_close(store);
+		return give(rc, &err, error);
+	}
 	*ret = store;
 	return 0;
 }
@@ -93,6 +86,7 @@ void hone_store_close(struct hone_store *store)
 		hn_snapshot_close(store->snapshot);
 		hn_buf_fini(&store->home);
 		hn_buf_fini(&store->host);
+		hn_arena_fini(&store->arena);
 		free(store);
 	}
 }
@@ -102,22 +96,8 @@ unsigned long hone_store_count(const struct hone_store *store)
 	return hn_snapshot_count(store->snapshot);
 }
 
-/* The target asked for; NULL is this machine. */
-static int asked_target(const struct hone_store *store, const char *target, struct hn_arena *a,
-			struct hn_target *ret, struct hn_err *err)
+static void fill(struct hone_answer *ret, const struct hn_snapshot_entry *e, enum hn_match match)
 {
-	bool here = target == NULL || strcmp(target, "native") == 0;
-
-	return here ? hn_target_parse(store->host.s, a, ret, err)
-		    : hn_target_parse_at(store->home.s, target, a, ret, err);
-}
-
-static void fill(struct hone_answer *ret, const struct hn_nearest *n,
-		 const struct hn_target *asked)
-{
-	const struct hn_snapshot_entry *e = &n->entry;
-	struct hn_buf near;
-
 	*ret = (struct hone_answer){ .workload = e->workload.key,
 				     .name = e->workload.name,
 				     .target = e->best.target,
@@ -127,37 +107,65 @@ static void fill(struct hone_answer *ret, const struct hn_nearest *n,
 				     .naive_ns = e->naive.ns,
 				     .flops = e->workload.flops,
 				     .n_trial = e->n_trial,
-				     .n_failed = e->n_failed };
-	hn_buf_init(&near);
-	hn_nearest_print(n, asked, &near);
-	snprintf(ret->near, sizeof(ret->near), "%.*s", (int)near.n, near.n > 0 ? near.s : "");
-	hn_buf_fini(&near);
+				     .n_failed = e->n_failed,
+				     .match = (int)match };
 }
 
-int hone_query_key(const struct hone_store *store, const char *workload,
-		   const char *target, struct hone_answer *ret, struct hone_error *error)
+/* There is no record of this very target: what there is instead. */
+static int find_other(const struct hone_store *store, const char *key, const char *target,
+		      struct hone_answer *ret, struct hn_err *err)
 {
-	char key[HN_KEY_BYTES];
-	struct hn_target asked;
+	struct hn_target asked = store->here;
+	const char *asked_line = store->host.s;
+	struct hn_buf line, near;
 	struct hn_nearest n;
-	struct hn_buf line;
 	struct hn_arena a;
-	struct hn_err err;
-	int rc;
+	int rc = 0;
 
 	hn_arena_init(&a, 0);
 	hn_buf_init(&line);
-	rc = asked_target(store, target, &a, &asked, &err);
-	rc = rc != 0 ? rc : hn_nearest_key(store->snapshot, workload, key, &err);
-	if (rc == 0) {
-		hn_target_print(&asked, &line);
-		rc = hn_nearest_find(store->snapshot, key, &asked, line.s, &a, &n, &err);
+	hn_buf_init(&near);
+	if (target != NULL) {
+		rc = hn_target_parse_at(store->home.s, target, &a, &asked, err);
+		if (rc == 0) {
+			hn_target_print(&asked, &line);
+			asked_line = line.s;
+		}
 	}
+	rc = rc != 0 ? rc : hn_nearest_find(store->snapshot, key, &asked, asked_line, &a, &n, err);
 	if (rc == 0) {
-		fill(ret, &n, &asked);
+		fill(ret, &n.entry, n.match);
+		hn_nearest_print(&n, &asked, &near);
+		snprintf(ret->near, sizeof(ret->near), "%.*s", (int)near.n,
+			 near.n > 0 ? near.s : "");
 	}
+	hn_buf_fini(&near);
 	hn_buf_fini(&line);
 	hn_arena_fini(&a);
+	return rc;
+}
+
+/* Nearly all ask for a whole key and this machine, or a line that is written as hone writes it:
+ * then one search of the snapshot answers, and no target is read. */
+int hone_query_key(const struct hone_store *store, const char *workload,
+		   const char *target, struct hone_answer *ret, struct hone_error *error)
+{
+	struct hn_snapshot_entry exact;
+	char key[HN_KEY_BYTES];
+	struct hn_err err;
+	int rc = hn_nearest_key(store->snapshot, workload, key, &err);
+
+	target = target != NULL && strcmp(target, "native") == 0 ? NULL : target;
+	if (rc == 0) {
+		const char *line = target != NULL ? target : store->host.s;
+
+		rc = hn_snapshot_find(store->snapshot, key, line, &exact, &err);
+		if (rc == 0) {
+			fill(ret, &exact, HN_MATCH_EXACT);
+		} else if (rc == -HONE_E_NOT_FOUND) {
+			rc = find_other(store, key, target, ret, &err);
+		}
+	}
 	return give(rc, &err, error);
 }
 

@@ -11,18 +11,21 @@ static bool is_hex(const char *s)
 	return s[strspn(s, "0123456789abcdef")] == '\0';
 }
 
-/* Up to MOST_LISTED keys that begin with the word; returns how many there are. */
-static uint32_t candidates(const struct hn_snapshot *s, const char *word, char key[65],
-			   struct hn_buf *list)
+/* Up to MOST_LISTED keys that begin with the word; *ret is how many there are, or one more. */
+static int candidates(const struct hn_snapshot *s, const char *word, char key[65],
+		      struct hn_buf *list, uint32_t *ret, struct hn_err *err)
 {
-	uint32_t n = 0;
+	uint32_t i, n = 0;
+	int rc = hn_snapshot_lower(s, word, &i, err);
 
-	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
+	for (; rc == 0 && i < hn_snapshot_count(s) && n <= MOST_LISTED; i++) {
 		struct hn_snapshot_entry e;
 
-		hn_snapshot_at(s, i, &e);
-		if (strncmp(e.workload.key, word, strlen(word)) != 0 ||
-		    strlen(e.workload.key) > 64 || (n > 0 && strcmp(e.workload.key, key) == 0)) {
+		rc = hn_snapshot_get(s, i, &e, err);
+		if (rc != 0 || strncmp(e.workload.key, word, strlen(word)) != 0) {
+			break;
+		}
+		if (strlen(e.workload.key) > 64 || (n > 0 && strcmp(e.workload.key, key) == 0)) {
 			continue; /* a key's targets are neighbours */
 		}
 		strcpy(key, e.workload.key);
@@ -31,7 +34,8 @@ static uint32_t candidates(const struct hn_snapshot *s, const char *word, char k
 				      e.workload.name);
 		}
 	}
-	return n;
+	*ret = n;
+	return rc;
 }
 
 int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
@@ -39,8 +43,8 @@ int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
 {
 	size_t length = strlen(word);
 	struct hn_buf list;
-	uint32_t n;
-	int rc = 0;
+	uint32_t n = 0;
+	int rc;
 
 	if (length == 64 && is_hex(word)) {
 		strcpy(key, word);
@@ -53,11 +57,11 @@ int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
 			       word, HN_PREFIX_LEAST);
 	}
 	hn_buf_init(&list);
-	n = candidates(s, word, key, &list);
-	if (n == 0) {
+	rc = candidates(s, word, key, &list, &n, err);
+	if (rc == 0 && n == 0) {
 		rc = hn_fail(err, HONE_E_NOT_FOUND,
 			     "key: none begins with %s; `hone ls` lists what is stored", word);
-	} else if (n > 1) {
+	} else if (rc == 0 && n > 1) {
 		rc = hn_fail(err, HONE_E_INVALID, "key: %s is ambiguous: %s%s", word, list.s,
 			     n > MOST_LISTED ? ", ..." : "");
 	}
@@ -142,24 +146,25 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 	struct hn_buf others, asked_for;
 	double least = INFINITY;
 	bool unproved = false;
-	int rc = 0;
+	uint32_t i, n;
+	int rc = hn_snapshot_range(s, key, &i, &n, err);
 
 	hn_buf_init(&others);
 	hn_buf_init(&asked_for);
 	hn_buf_puts(&others, "");
-	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
+	for (n += i; rc == 0 && i < n; i++) {
 		struct hn_snapshot_entry e;
 		struct hn_target have;
 		uint64_t differs = 0;
 		double d;
 
-		hn_snapshot_at(s, i, &e);
-		if (strcmp(e.workload.key, key) != 0) {
-			continue;
+		rc = hn_snapshot_get(s, i, &e, err);
+		if (rc != 0) {
+			break;
 		}
 		unproved |= e.best.median_ns > 0 && *e.best.certificate == '\0';
 		if (*e.best.certificate == '\0' ||
-		    hn_target_parse(e.best.target, a, &have, NULL) != 0) {
+		    hn_target_parse_on(asked, e.best.target, a, &have, NULL) != 0) {
 			continue;
 		}
 		d = distance(&have, asked, &differs);
@@ -172,7 +177,7 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 			};
 		}
 	}
-	if (isinf(least)) {
+	if (rc == 0 && isinf(least)) {
 		hn_target_print_isa(asked, &asked_for);
 		rc = missing(s, key, asked_for.s, others.s, unproved, err);
 	}
@@ -185,12 +190,14 @@ static int find_near(const struct hn_snapshot *s, const char *key,
 static bool find_automatic(const struct hn_snapshot *s, const char *key, const char *line,
 			   struct hn_snapshot_entry *ret)
 {
-	for (uint32_t i = 0; i < hn_snapshot_count(s); i++) {
+	uint32_t i, n;
+	bool sound = hn_snapshot_range(s, key, &i, &n, NULL) == 0;
+
+	for (n += i; sound && i < n; i++) {
 		struct hn_snapshot_entry e;
 
-		hn_snapshot_at(s, i, &e);
-		if (e.best.median_ns == 0 && strcmp(e.workload.key, key) == 0 &&
-		    strcmp(e.best.target, line) == 0) {
+		sound = hn_snapshot_get(s, i, &e, NULL) == 0;
+		if (sound && e.best.median_ns == 0 && strcmp(e.best.target, line) == 0) {
 			*ret = e;
 			return true;
 		}
@@ -202,19 +209,21 @@ int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct h
 		    const char *line, struct hn_arena *a, struct hn_nearest *ret,
 		    struct hn_err *err)
 {
-	struct hn_err why = { 0 };
+	int rc;
 
-	*ret = (struct hn_nearest){ .exact = true, .have = *target };
-	if (hn_snapshot_find(s, key, line, &ret->entry, &why) == 0) {
-		return 0;
+	*ret = (struct hn_nearest){ .match = HN_MATCH_EXACT, .have = *target };
+	rc = hn_snapshot_find(s, key, line, &ret->entry, err);
+	if (rc != -HONE_E_NOT_FOUND) {
+		return rc;
 	}
-	int rc = find_near(s, key, target, a, ret, err);
-
-	if (rc == -HONE_E_NOT_FOUND && find_automatic(s, key, line, &ret->entry)) {
-		ret->exact = true;
+	rc = find_near(s, key, target, a, ret, err);
+	if (rc == 0) {
+		ret->match = ret->differs >> HN_N_PARAM == 0 ? HN_MATCH_CLASS : HN_MATCH_NEAREST;
+	} else if (rc == -HONE_E_NOT_FOUND && find_automatic(s, key, line, &ret->entry)) {
+		ret->match = HN_MATCH_AUTOMATIC;
 		ret->differs = 0;
 		ret->have = *target;
-		return 0;
+		rc = 0;
 	}
 	return rc;
 }

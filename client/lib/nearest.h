@@ -15,9 +15,17 @@
 int hn_nearest_key(const struct hn_snapshot *s, const char *word, char key[65],
 		   struct hn_err *err) HN_NODISCARD;
 
+/* How near an answer is, best first. */
+enum hn_match {
+	HN_MATCH_EXACT,	    /* measured on this very target */
+	HN_MATCH_CLASS,	    /* on another of the same instruction set and features: numbers differ */
+	HN_MATCH_NEAREST,   /* on another that lacks features that are here */
+	HN_MATCH_AUTOMATIC, /* nothing is measured: the schedule by rule */
+};
+
 struct hn_nearest {
 	struct hn_snapshot_entry entry;
-	bool exact;
+	enum hn_match match;
 	uint64_t differs; /* of the other machine; bit i: in number i below */
 	struct hn_target have;
 };

@@ -1,9 +1,10 @@
-/* db/snapshot/snapshot.c -- mapping and searching best.snapshot, without a database or a daemon.
+/* db/snapshot/snapshot.c -- mapping and checking best.snapshot, without a database or a daemon.
  *
- * Opening checks everything once: size, version, checksum, and that each text lies in the
- * file and ends in a NUL there.  Afterwards a search needs no check but the bound of its
- * probe.  The file is only ever replaced by rename, so a map never changes under a
- * reader.
+ * Mapping checks what every search reads: size, version, and the checksum of header, slots and
+ * notice.  An entry is checked when it is first asked for: that each text lies in the file and
+ * ends in a NUL there, and its own checksum; a bit remembers it.  So a program that asks once does
+ * not read what hundreds of thousands of others would be told.  The file is only ever replaced by
+ * rename, so a map never changes under a reader.
  */
 #include "db/snapshot/snapshot.h"
 
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,43 +22,6 @@
 #include <unistd.h>
 
 #include "db/snapshot/snapshot_int.h"
-
-struct hn_snapshot {
-	const char *map;
-	size_t bytes;
-	uint32_t n_entry, n_slot;
-	const char *slot, *entry, *notice;
-};
-
-static uint32_t get32(const char *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return le32toh(v);
-}
-
-static uint64_t get64(const char *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return le64toh(v);
-}
-
-static double get_double(const char *at)
-{
-	uint64_t bits = get64(at);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-static const char *entry_at(const struct hn_snapshot *s, uint32_t i)
-{
-	return s->entry + (size_t)i * HN_SNAPSHOT_ENTRY_BYTES;
-}
 
 static int corrupt(const char *path, const char *why, struct hn_err *err)
 {
@@ -67,23 +32,22 @@ static int corrupt(const char *path, const char *why, struct hn_err *err)
 
 static bool times_make_sense(const char *numbers)
 {
-	double flops = get_double(numbers), median = get_double(numbers + 8),
-	       naive = get_double(numbers + 16);
+	double flops = hn_snapshot_double(numbers), median = hn_snapshot_double(numbers + 8),
+	       naive = hn_snapshot_double(numbers + 16);
 
 	return isfinite(flops) && isfinite(median) && median >= 0 && isfinite(naive) &&
 	       naive >= 0;
 }
 
-static int check_entry(const struct hn_snapshot *s, uint32_t i, const char *path,
-		       struct hn_err *err)
+static int check_entry(const struct hn_snapshot *s, uint32_t i, struct hn_err *err)
 {
-	const char *entry = entry_at(s, i);
+	const char *entry = hn_snapshot_entry(s, i), *path = s->path;
 	uint64_t first = (uint64_t)(s->entry - s->map) +
 			 (uint64_t)s->n_entry * HN_SNAPSHOT_ENTRY_BYTES;
 
 	for (uint32_t t = 0; t < HN_SNAPSHOT_N_TEXT; t++) {
-		uint64_t at = get32(entry + (size_t)t * HN_SNAPSHOT_TEXT_BYTES);
-		uint64_t n = get32(entry + (size_t)t * HN_SNAPSHOT_TEXT_BYTES + 4);
+		uint64_t at = hn_snapshot_u32(entry + (size_t)t * HN_SNAPSHOT_TEXT_BYTES);
+		uint64_t n = hn_snapshot_u32(entry + (size_t)t * HN_SNAPSHOT_TEXT_BYTES + 4);
 
 		if (at < first || at + n >= s->bytes || s->map[at + n] != '\0') {
 			return corrupt(path, "a text outside the file", err);
@@ -92,7 +56,27 @@ static int check_entry(const struct hn_snapshot *s, uint32_t i, const char *path
 	if (!times_make_sense(entry + HN_SNAPSHOT_AT_NUMBERS)) {
 		return corrupt(path, "a time that is no time", err);
 	}
+	if (hn_snapshot_u64(entry + HN_SNAPSHOT_AT_ENTRY_CHECKSUM) !=
+	    hn_snapshot_entry_checksum(s->map, entry)) {
+		return corrupt(path, "an entry's checksum is wrong", err);
+	}
 	return 0;
+}
+
+int hn_snapshot_check_entry(const struct hn_snapshot *s, uint32_t i, struct hn_err *err)
+{
+	_Atomic uint32_t *word = &s->sound[i / 32];
+	uint32_t bit = UINT32_C(1) << i % 32;
+	int rc;
+
+	if ((atomic_load_explicit(word, memory_order_relaxed) & bit) != 0) {
+		return 0;
+	}
+	rc = check_entry(s, i, err);
+	if (rc == 0) {
+		atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+	}
+	return rc;
 }
 
 static int check_header(struct hn_snapshot *s, const char *path, struct hn_err *err)
@@ -103,32 +87,32 @@ static int check_header(struct hn_snapshot *s, const char *path, struct hn_err *
 	    memcmp(s->map, HN_SNAPSHOT_MAGIC, strlen(HN_SNAPSHOT_MAGIC)) != 0) {
 		return corrupt(path, "not a snapshot", err);
 	}
-	if (get32(s->map + HN_SNAPSHOT_AT_VERSION) != HN_SNAPSHOT_VERSION) {
+	if (hn_snapshot_u32(s->map + HN_SNAPSHOT_AT_VERSION) != HN_SNAPSHOT_VERSION) {
 		return hn_fail(err, HONE_E_VERSION,
 			       "%s: snapshot version %u, this hone reads %d; let the new "
 			       "honed write it once",
-			       path, get32(s->map + HN_SNAPSHOT_AT_VERSION),
+			       path, hn_snapshot_u32(s->map + HN_SNAPSHOT_AT_VERSION),
 			       HN_SNAPSHOT_VERSION);
 	}
-	if (get64(s->map + HN_SNAPSHOT_AT_BYTES) != s->bytes) {
+	if (hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_BYTES) != s->bytes) {
 		return corrupt(path, "cut short", err);
 	}
-	if (get64(s->map + HN_SNAPSHOT_AT_CHECKSUM) !=
-	    hn_snapshot_checksum(s->map, s->bytes)) {
-		return corrupt(path, "its checksum is wrong", err);
-	}
-	s->n_entry = get32(s->map + HN_SNAPSHOT_AT_N_ENTRY);
-	s->n_slot = get32(s->map + HN_SNAPSHOT_AT_N_SLOT);
+	s->n_entry = hn_snapshot_u32(s->map + HN_SNAPSHOT_AT_N_ENTRY);
+	s->n_slot = hn_snapshot_u32(s->map + HN_SNAPSHOT_AT_N_SLOT);
 	need = HN_SNAPSHOT_HEADER_BYTES + (uint64_t)s->n_slot * HN_SNAPSHOT_SLOT_BYTES +
 	       (uint64_t)s->n_entry * HN_SNAPSHOT_ENTRY_BYTES;
 	if (s->n_slot == 0 || (s->n_slot & (s->n_slot - 1)) != 0 || need > s->bytes) {
 		return corrupt(path, "its tables do not fit", err);
 	}
-	notice = get32(s->map + HN_SNAPSHOT_AT_NOTICE);
+	notice = hn_snapshot_u32(s->map + HN_SNAPSHOT_AT_NOTICE);
 	if (notice < need ||
-	    notice + get32(s->map + HN_SNAPSHOT_AT_NOTICE + 4) + 1 != s->bytes ||
+	    notice + hn_snapshot_u32(s->map + HN_SNAPSHOT_AT_NOTICE + 4) + 1 != s->bytes ||
 	    s->map[s->bytes - 1] != '\0') {
 		return corrupt(path, "a text outside the file", err);
+	}
+	if (hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_CHECKSUM) !=
+	    hn_snapshot_checksum(s->map, s->bytes)) {
+		return corrupt(path, "its checksum is wrong", err);
 	}
 	s->notice = s->map + notice;
 	s->slot = s->map + HN_SNAPSHOT_HEADER_BYTES;
@@ -136,16 +120,26 @@ static int check_header(struct hn_snapshot *s, const char *path, struct hn_err *
 	return 0;
 }
 
-static int check_all(struct hn_snapshot *s, const char *path, struct hn_err *err)
+/* What a search may then rely on. */
+static int check_slots(const struct hn_snapshot *s, struct hn_err *err)
 {
-	int rc = check_header(s, path, err);
+	for (uint32_t i = 0; i < s->n_slot; i++) {
+		if (hn_snapshot_u32(s->slot + (size_t)i * HN_SNAPSHOT_SLOT_BYTES) > s->n_entry) {
+			return corrupt(s->path, "a slot without an entry", err);
+		}
+	}
+	return 0;
+}
+
+static int check_entries(const struct hn_snapshot *s, struct hn_err *err)
+{
+	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_entry; i++) {
-		rc = check_entry(s, i, path, err);
-	}
-	for (uint32_t i = 0; rc == 0 && i < s->n_slot; i++) {
-		if (get32(s->slot + (size_t)i * HN_SNAPSHOT_SLOT_BYTES) > s->n_entry) {
-			rc = corrupt(path, "a slot without an entry", err);
+		rc = hn_snapshot_check_entry(s, i, err);
+		if (rc == 0 && i > 0 && strcmp(hn_snapshot_text(s, i - 1, HN_SNAPSHOT_KEY),
+				   hn_snapshot_text(s, i, HN_SNAPSHOT_KEY)) > 0) {
+			rc = corrupt(s->path, "its entries are in no order", err);
 		}
 	}
 	return rc;
@@ -193,7 +187,7 @@ bool hn_snapshot_has_store(const char *dir)
 	       access(path, F_OK) == 0;
 }
 
-int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
+int hn_snapshot_map(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
 {
 	char path[PATH_MAX];
 	struct hn_snapshot *s;
@@ -207,9 +201,30 @@ int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *e
 		return hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path);
 	}
 	rc = map_file(s, path, err);
+	rc = rc != 0 ? rc : check_header(s, path, err);
 	if (rc == 0) {
-		rc = check_all(s, path, err);
+		s->path = strdup(path);
+		s->sound = calloc((size_t)s->n_entry / 32 + 1, sizeof(*s->sound));
+		rc = s->path && s->sound ? check_slots(s, err)
+					 : hn_fail(err, HONE_E_NOMEM, "%s: out of memory", path);
 	}
+	if (rc != 0) {
+		hn_snapshot_close(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
+{
+	struct hn_snapshot *s;
+	int rc = hn_snapshot_map(dir, &s, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = check_entries(s, err);
 	if (rc != 0) {
 		hn_snapshot_close(s);
 		return rc;
@@ -220,25 +235,30 @@ int hn_snapshot_open(const char *dir, struct hn_snapshot **ret, struct hn_err *e
 
 void hn_snapshot_close(struct hn_snapshot *s)
 {
-	if (s && s->map) {
+	if (s == NULL) {
+		return;
+	}
+	if (s->map) {
 		munmap((void *)(uintptr_t)s->map, s->bytes);
 	}
+	free((void *)s->sound);
+	free(s->path);
 	free(s);
 }
 
 struct hn_mark hn_snapshot_mark(const struct hn_snapshot *s)
 {
-	struct hn_mark m = { .store = get64(s->map + HN_SNAPSHOT_AT_STORE),
-			     .commit = (int64_t)get64(s->map + HN_SNAPSHOT_AT_COMMIT) };
+	struct hn_mark m = { .store = hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_STORE),
+			     .commit = (int64_t)hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_COMMIT) };
 
-	m.of[HN_MARK_record].n_row = (int64_t)get64(s->map + HN_SNAPSHOT_AT_N_RECORD);
-	m.of[HN_MARK_record].last = (int64_t)get64(s->map + HN_SNAPSHOT_AT_LAST);
+	m.of[HN_MARK_record].n_row = (int64_t)hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_N_RECORD);
+	m.of[HN_MARK_record].last = (int64_t)hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_LAST);
 	return m;
 }
 
 uint64_t hn_snapshot_answers(const struct hn_snapshot *s)
 {
-	return get64(s->map + HN_SNAPSHOT_AT_ANSWERS);
+	return hn_snapshot_u64(s->map + HN_SNAPSHOT_AT_ANSWERS);
 }
 
 const char *hn_snapshot_notice(const struct hn_snapshot *s)
@@ -249,71 +269,4 @@ const char *hn_snapshot_notice(const struct hn_snapshot *s)
 uint32_t hn_snapshot_count(const struct hn_snapshot *s)
 {
 	return s->n_entry;
-}
-
-void hn_snapshot_at(const struct hn_snapshot *s, uint32_t i,
-		    struct hn_snapshot_entry *ret)
-{
-	struct hn_snapshot_entry e = {0};
-	const char *at, *numbers;
-
-	hn_assert(i < s->n_entry);
-	at = entry_at(s, i);
-	numbers = at + HN_SNAPSHOT_AT_NUMBERS;
-#define TEXT(field)                                                                      \
-	e.field = s->map + get32(at);                                                    \
-	at += HN_SNAPSHOT_TEXT_BYTES;
-	HN_SNAPSHOT_TEXTS(TEXT)
-#undef TEXT
-	e.best.workload = e.workload.key;
-	e.best.origin = e.best.descent.changes = e.best.descent.model = "";
-	e.workload.flops = get_double(numbers);
-	e.best.median_ns = get_double(numbers + 8);
-	e.best.verdict = HN_VERDICT_OK;
-	e.best.proved = e.best.median_ns > 0;
-	e.naive.ns = get_double(numbers + 16);
-	e.best.id = (int64_t)get64(numbers + 24);
-	e.best.build_ns = (int64_t)get64(numbers + 32);
-	e.best.run_ns = (int64_t)get64(numbers + 40);
-	e.best.unix_ms = (int64_t)get64(numbers + 48);
-	e.n_trial = get32(numbers + 56);
-	e.n_failed = get32(numbers + 60);
-	e.best.in_doubt = get32(numbers + 64) != 0;
-	e.naive.share = get32(numbers + 68) / HN_SNAPSHOT_SHARE;
-	*ret = e;
-}
-
-int hn_snapshot_find(const struct hn_snapshot *s, const char *workload,
-		     const char *target, struct hn_snapshot_entry *ret,
-		     struct hn_err *err)
-{
-	uint64_t h = hn_snapshot_hash(workload, target);
-
-	for (uint32_t probe = 0; probe < s->n_slot; probe++) {
-		uint64_t slot = (h + probe) & (s->n_slot - 1);
-		uint32_t number = get32(s->slot + slot * HN_SNAPSHOT_SLOT_BYTES);
-		struct hn_snapshot_entry e;
-
-		if (number == 0) {
-			break;
-		}
-		hn_snapshot_at(s, number - 1, &e);
-		if (strcmp(e.workload.key, workload) == 0 &&
-		    strcmp(e.best.target, target) == 0) {
-			if (e.best.median_ns == 0) {
-				break;
-			}
-			if (*e.best.certificate == '\0') {
-				return hn_fail(err, HONE_E_NOT_FOUND,
-					       "workload %.16s: its best record has no "
-					       "certificate of legality; stop honed and run "
-					       "`hone verify`",
-					       workload);
-			}
-			*ret = e;
-			return 0;
-		}
-	}
-	return hn_fail(err, HONE_E_NOT_FOUND, "workload %.16s was not tuned for this target",
-		       workload);
 }

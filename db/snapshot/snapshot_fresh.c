@@ -72,10 +72,8 @@ int hn_snapshot_check_fresh(const struct hn_snapshot *s, const char *dir, struct
 				    : "start honed once, it writes it anew");
 }
 
-int hn_snapshot_open_fresh(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
+static int see_fresh(int rc, const char *dir, struct hn_snapshot **ret, struct hn_err *err)
 {
-	int rc = hn_snapshot_open(dir, ret, err);
-
 	if (rc == 0) {
 		rc = hn_snapshot_check_fresh(*ret, dir, err);
 		if (rc != 0) {
@@ -84,4 +82,14 @@ int hn_snapshot_open_fresh(const char *dir, struct hn_snapshot **ret, struct hn_
 		}
 	}
 	return rc;
+}
+
+int hn_snapshot_open_fresh(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
+{
+	return see_fresh(hn_snapshot_open(dir, ret, err), dir, ret, err);
+}
+
+int hn_snapshot_map_fresh(const char *dir, struct hn_snapshot **ret, struct hn_err *err)
+{
+	return see_fresh(hn_snapshot_map(dir, ret, err), dir, ret, err);
 }

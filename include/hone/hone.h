@@ -31,6 +31,12 @@ extern "C" {
 #define HONE_CORRUPT (-13)
 #define HONE_IO (-16)
 
+/* How near an answer is (struct hone_answer), best first. */
+#define HONE_EXACT 0	 /* measured on this very target */
+#define HONE_CLASS 1	 /* on one of the same instruction set and features: numbers differ */
+#define HONE_NEAREST 2	 /* on one of the same instruction set that lacks features that are here */
+#define HONE_AUTOMATIC 3 /* nothing is measured: the schedule that hone makes by rule */
+
 struct hone_store;
 
 struct hone_error {
@@ -55,6 +61,7 @@ struct hone_answer {
 	 * the same instruction set, and here is what differs: "num_cores 2, here 4; ...".  Its
 	 * steps are legal here, its time is not of here. */
 	char near[1024];
+	int match; /* HONE_EXACT, ... */
 };
 
 /* Open the store in `dir`; NULL: $HONE_HOME, $XDG_DATA_HOME/hone or ~/.local/share/hone.

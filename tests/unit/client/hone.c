@@ -103,10 +103,12 @@ static void test_queries(void **state)
 			 HONE_NOT_FOUND);
 	assert_true(strlen(error.text) > 10);
 	assert_string_equal(best.near, "");
+	assert_int_equal(best.match, HONE_EXACT);
 
 	/* Another machine of the same instructions is near, and says in what it differs. */
 	assert_int_equal(hone_query_key(store, key, "cpu -num_cores=77", &best, &error), 0);
 	assert_non_null(strstr(best.near, "num_cores "));
+	assert_int_equal(best.match, HONE_CLASS);
 	assert_non_null(strstr(best.near, ", here 77"));
 	assert_null(strstr(best.near, "l1_bytes"));
 	assert_true(best.median_ns == 12.5);

@@ -101,6 +101,7 @@ static void features_that_lack_are_far(void **state)
 	/* one with less is near, and says what is here beside; the one with more of it is nearer */
 	assert_int_equal(ask(two, 2, WIDE "+avx512vnni,+avx512bf16", &a, &n, &err), 0);
 	assert_string_equal(err.msg, "avx512bf16 0, here 1");
+	assert_int_equal(n.match, HN_MATCH_NEAREST);
 	assert_int_equal(ask(two, 2, WIDE "+avx512bf16", &a, &n, &err), 0);
 	assert_string_equal(err.msg, "avx512bf16 0, here 1");
 	assert_true(n.have.features == 0);
