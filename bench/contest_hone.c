@@ -7,7 +7,7 @@
 #include "hone/kernel.h"
 #include "loopstate/nest/looptree.h"
 #include "lower/lower.h"
-#include "measure/board/loader.h"
+#include "base/loader.h"
 
 typedef int32_t (*packed_fn)(void *const *args, const struct hone_env *env);
 typedef int32_t (*sized_fn)(const int64_t *sizes, void *const *args,

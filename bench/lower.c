@@ -15,7 +15,7 @@
 #include "bench/workload.h"
 #include "loopstate/read/dag_read.h"
 #include "lower/build/build.h"
-#include "measure/board/loader.h"
+#include "base/loader.h"
 #include "sketch/sketch.h"
 
 #define N_WORST 5

@@ -17,7 +17,7 @@
 #include "measure/board/child.h"
 #include "measure/board/fpenv.h"
 #include "measure/board/redzone.h"
-#include "measure/board/loader.h"
+#include "base/loader.h"
 #include "measure/board/sandbox.h"
 #include "measure/board/verify.h"
 #include "proto/frames.h"

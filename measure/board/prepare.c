@@ -13,7 +13,7 @@
 #include "hone/kernel.h"
 #include "measure/board/child.h"
 #include "measure/board/fpenv.h"
-#include "measure/board/loader.h"
+#include "base/loader.h"
 #include "measure/board/sandbox.h"
 #include "proto/model.h"
 

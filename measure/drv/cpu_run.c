@@ -28,7 +28,7 @@
 #include "base/hash.h"
 #include "measure/board/flush.h"
 #include "measure/board/fpenv.h"
-#include "measure/board/loader.h"
+#include "base/loader.h"
 #include "measure/board/pool.h"
 #include "measure/board/sandbox.h"
 

@@ -1,9 +1,9 @@
-/* loader_x86_64.c -- relocations of x86-64, small code model, position-independent.
+/* base/loader_x86_64.c -- relocations of x86-64, small code model, position-independent.
  *
  * Source: System V ABI, AMD64 supplement, table 4.9.  The region is below 2 GiB, so
  * distances within it always fit; only direct calls to the outside need a PLT entry.
  */
-#include "measure/board/loader_int.h"
+#include "base/loader_int.h"
 
 #include <string.h>
 

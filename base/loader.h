@@ -1,4 +1,4 @@
-/* measure/board/loader.h -- bring a relocatable ELF object into this process and find its
+/* base/loader.h -- bring a relocatable ELF object into this process and find its
  * functions.
  *
  * No linker process, no file, no dlopen: sections are mapped into one region, relocated,
@@ -7,8 +7,8 @@
  * is hostile: every offset, size and index is checked; a refusal is an error, never a
  * crash.
  */
-#ifndef HN_MEASURE_BOARD_LOADER_H
-#define HN_MEASURE_BOARD_LOADER_H
+#ifndef HN_BASE_LOADER_H
+#define HN_BASE_LOADER_H
 
 #include "base/err.h"
 
@@ -27,5 +27,9 @@ void hn_object_free(struct hn_object *o); /* NULL is fine; its code must not be 
 
 /* A global function the object defines, or NULL. */
 void (*hn_object_function(const struct hn_object *o, const char *name))(void);
+
+/* The constant data of the first global name that ends so, and its length; NULL when there is
+ * none. */
+const void *hn_object_constant(const struct hn_object *o, const char *ending, size_t *ret_bytes);
 
 #endif

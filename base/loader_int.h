@@ -1,6 +1,6 @@
-/* measure/board/loader_int.h -- what a machine must bring to relocate its objects. */
-#ifndef HN_MEASURE_BOARD_LOADER_INT_H
-#define HN_MEASURE_BOARD_LOADER_INT_H
+/* base/loader_int.h -- what a machine must bring to relocate its objects. */
+#ifndef HN_BASE_LOADER_INT_H
+#define HN_BASE_LOADER_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* measure_loader.c -- objects load, run, and cannot hurt however they are damaged. */
+/* loader.c -- objects load, run, and cannot hurt however they are damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "measure/board/loader.h"
+#include "base/loader.h"
 #include "tests/lib/measure_cc.h"
 
 static const char source[] =

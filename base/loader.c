@@ -1,4 +1,4 @@
-/* loader.c -- a relocatable object becomes code.
+/* base/loader.c -- a relocatable object becomes code.
  *
  *     region:  [ text | PLT | read-only | GOT | data, bss ]     page-aligned groups
  *                  R X               R              R W            after loading
@@ -7,7 +7,7 @@
  * pass over the relocations is enough.  Unwind tables and debug sections are left out; a
  * reference into them from a section that is kept is refused.
  */
-#include "measure/board/loader.h"
+#include "base/loader.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "measure/board/loader_int.h"
+#include "base/loader_int.h"
 
 #define MAX_SECTIONS 4096
 #define MAX_SYMBOLS 65536
@@ -30,7 +30,8 @@ enum group { TEXT, CONST, DATA, N_GROUP };
 struct export
 {
 	const char *name;
-	uint64_t address;
+	uint64_t address, bytes;
+	bool code; /* a function; else constant data */
 };
 
 struct hn_object {
@@ -73,7 +74,7 @@ static const struct {
 } allowed[] = {
 #define FN(fn) { #fn, (void (*)(void))fn }, { #fn "f", (void (*)(void))fn##f },
 #define SYM(fn) { #fn, (void (*)(void))fn },
-#include "measure/board/loader_syms.def"
+#include "base/loader_syms.def"
 #undef FN
 #undef SYM
 };
@@ -396,16 +397,21 @@ static void keep_exports(struct loading *l)
 	o->export = HN_NEW_ARRAY(&o->arena, struct export, l->n_symbol);
 	for (uint32_t i = 1; i < l->n_symbol; i++) {
 		const Elf64_Sym *s = &l->symbol[i];
+		bool code = ELF64_ST_TYPE(s->st_info) == STT_FUNC;
 
 		if (l->known[i] && s->st_shndx != SHN_UNDEF &&
-		    ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
+		    (code || ELF64_ST_TYPE(s->st_info) == STT_OBJECT) &&
 		    ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
-		    l->place[s->st_shndx].group == TEXT &&
+		    l->place[s->st_shndx].group == (code ? TEXT : CONST) &&
 		    s->st_value < l->section[s->st_shndx].sh_size) {
-			o->export[o->n_export++] =
-				(struct export){ hn_arena_strdup(&o->arena,
-								 l->names + s->st_name),
-						 l->value[i] };
+			uint64_t room = l->section[s->st_shndx].sh_size - s->st_value;
+
+			o->export[o->n_export++] = (struct export){
+				.name = hn_arena_strdup(&o->arena, l->names + s->st_name),
+				.address = l->value[i],
+				.bytes = s->st_size < room ? s->st_size : room,
+				.code = code,
+			};
 		}
 	}
 }
@@ -467,8 +473,24 @@ void hn_object_free(struct hn_object *o)
 void (*hn_object_function(const struct hn_object *o, const char *name))(void)
 {
 	for (uint32_t i = 0; i < o->n_export; i++) {
-		if (strcmp(o->export[i].name, name) == 0) {
+		if (o->export[i].code && strcmp(o->export[i].name, name) == 0) {
 			return (void (*)(void))(uintptr_t)o->export[i].address;
+		}
+	}
+	return NULL;
+}
+
+const void *hn_object_constant(const struct hn_object *o, const char *ending, size_t *ret_bytes)
+{
+	size_t n = strlen(ending);
+
+	for (uint32_t i = 0; i < o->n_export; i++) {
+		const struct export *e = &o->export[i];
+		size_t length = strlen(e->name);
+
+		if (!e->code && length > n && strcmp(e->name + length - n, ending) == 0) {
+			*ret_bytes = e->bytes;
+			return (const void *)(uintptr_t)e->address;
 		}
 	}
 	return NULL;

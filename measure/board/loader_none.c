@@ -1,6 +1,0 @@
-/* loader_none.c -- on a machine without a relocation file nothing can be loaded. */
-#include "measure/board/loader_int.h"
-
-#if !defined(__x86_64__)
-const struct hn_reloc_machine *const hn_reloc_native = NULL;
-#endif
