@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/lib/kernel_load.h"
 #include "client/lib/nearest.h"
 #include "db/snapshot/snapshot.h"
 #include "loopstate/dag/liberty.h"
@@ -17,7 +18,9 @@ _Static_assert(HONE_NOT_FOUND == -HONE_E_NOT_FOUND && HONE_QUOTA == -HONE_E_QUOT
 		       HONE_INVALID == -HONE_E_INVALID &&
 		       HONE_VERSION_MISMATCH == -HONE_E_VERSION &&
 		       HONE_PERMISSION == -HONE_E_PERMISSION &&
-		       HONE_CORRUPT == -HONE_E_CORRUPT && HONE_IO == -HONE_E_IO,
+		       HONE_CORRUPT == -HONE_E_CORRUPT && HONE_IO == -HONE_E_IO &&
+		       HONE_UNSUPPORTED == -HONE_E_UNSUPPORTED &&
+		       HONE_INTERNAL == -HONE_E_INTERNAL && HONE_NOMEM == -HONE_E_NOMEM,
 	       "hone.h repeats errs.def");
 
 struct hone_store {
@@ -35,15 +38,6 @@ _Static_assert(HONE_EXACT == (int)HN_MATCH_EXACT && HONE_CLASS == (int)HN_MATCH_
 
 _Static_assert(sizeof(((struct hone_answer *)0)->near) >= (size_t)HN_N_PARAM * 72,
 	       "a difference is a name and two numbers");
-
-static int give(int rc, const struct hn_err *err, struct hone_error *error)
-{
-	if (rc != 0 && error != NULL) {
-		error->code = rc;
-		snprintf(error->text, sizeof(error->text), "%s", err->msg);
-	}
-	return rc;
-}
 
 static int fill_store(const char *dir, struct hone_store *store, struct hn_err *err)
 {
@@ -66,7 +60,7 @@ int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error 
 	int rc;
 
 	if (store == NULL) {
-		return give(hn_fail(&err, HONE_E_NOMEM, "out of memory"), &err, error);
+		return hn_lib_give(hn_fail(&err, HONE_E_NOMEM, "out of memory"), &err, error);
 	}
 	hn_buf_init(&store->home);
 	hn_buf_init(&store->host);
@@ -74,7 +68,7 @@ int hone_store_open(const char *dir, struct hone_store **ret, struct hone_error 
 	rc = fill_store(dir, store, &err);
 	if (rc != 0) {
 		hone_store_close(store);
-		return give(rc, &err, error);
+		return hn_lib_give(rc, &err, error);
 	}
 	*ret = store;
 	return 0;
@@ -166,7 +160,7 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 			rc = find_other(store, key, target, ret, &err);
 		}
 	}
-	return give(rc, &err, error);
+	return hn_lib_give(rc, &err, error);
 }
 
 /* Liberties in the order of liberties.def, from the first on. */
@@ -188,7 +182,7 @@ int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
 	if ((marks & ~ALL_MARKS) != 0) {
 		hn_fail(&err, HONE_E_INVALID, "marks: 0x%x: there are only 0x%x", marks,
 			ALL_MARKS);
-		return give(HONE_INVALID, &err, error);
+		return hn_lib_give(HONE_INVALID, &err, error);
 	}
 	hn_arena_init(&a, 0);
 	rc = hn_dag_parse("dag", text, n, 0, &a, &dag, &err);
@@ -200,7 +194,7 @@ int hone_task_key(const char *text, size_t n, unsigned marks, char *key,
 		hn_dag_key(dag, key);
 	}
 	hn_arena_fini(&a);
-	return give(rc, &err, error);
+	return hn_lib_give(rc, &err, error);
 }
 
 int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error)

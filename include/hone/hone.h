@@ -26,10 +26,13 @@ extern "C" {
 #define HONE_NOT_FOUND (-1)
 #define HONE_QUOTA (-4)
 #define HONE_INVALID (-7)
+#define HONE_UNSUPPORTED (-8)
 #define HONE_VERSION_MISMATCH (-9)
 #define HONE_PERMISSION (-10)
 #define HONE_CORRUPT (-13)
+#define HONE_INTERNAL (-15)
 #define HONE_IO (-16)
+#define HONE_NOMEM (-17)
 
 /* How near an answer is (struct hone_answer), best first. */
 #define HONE_EXACT 0	 /* measured on this very target */

@@ -141,6 +141,7 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_HEADER:
 			c->files.header = optarg;
+			r->options.describe = true;
 			break;
 		case OPT_C:
 			c->files.source = optarg;

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/jw.h"
+#include "base/seal.h"
 #include "loopstate/nest/prepare.h"
 #include "lower/build/check.h"
 #include "lower/c/c.h"
@@ -95,6 +96,26 @@ static int write_header(const struct hn_build_files *f, const char *symbol,
 	return rc;
 }
 
+/* One that says what it is ends in a seal, too: others than compilers may load it. */
+static int write_object(const struct hn_build_files *f, const struct hn_artefact *made,
+			struct hn_err *err)
+{
+	uint8_t seal[HN_SEAL_BYTES];
+	struct hn_buf file;
+	int rc;
+
+	if (!f->header) {
+		return hn_file_replace(f->object, made->object, made->object_bytes, err);
+	}
+	hn_buf_init(&file);
+	hn_seal_make(made->object, made->object_bytes, seal);
+	hn_buf_add(&file, made->object, made->object_bytes);
+	hn_buf_add(&file, seal, sizeof(seal));
+	rc = write_text(f->object, "the object", &file, err);
+	hn_buf_fini(&file);
+	return rc;
+}
+
 int hn_build_write(const struct hn_build_files *f, const char *symbol,
 		   const struct hn_build_answer *ans, struct hn_arena *a, struct hn_err *err)
 {
@@ -102,7 +123,7 @@ int hn_build_write(const struct hn_build_files *f, const char *symbol,
 	int rc = 0;
 
 	if (f->object) {
-		rc = hn_file_replace(f->object, made->object, made->object_bytes, err);
+		rc = write_object(f, made, err);
 	}
 	if (rc == 0 && f->header) {
 		rc = write_header(f, symbol, ans, err);

@@ -266,6 +266,9 @@ int hn_emit_llvm(void *state, const struct hn_looptree *t,
 	for (uint32_t i = 0; i < options->n_beside && !e.rc; i++) {
 		emit_beside(&e, &options->beside[i]);
 	}
+	if (!e.rc && options->describe) {
+		hn_emit_info(&e);
+	}
 	if (!e.rc) {
 		e.rc = hn_emit_object(&e, ret);
 	}

@@ -462,6 +462,11 @@ void hn_emit_prefetch_below(struct emit *e, const struct hn_node *loop);
  * hone.prep; prep NULL = there is nothing to prepare. */
 void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep);
 
+/* -- emit_info.c: what the object says of itself ---------------------------------------- */
+
+/* SYMBOL_info, behind the plan of its buffers. */
+void hn_emit_info(struct emit *e);
+
 /* -- emit_cond.c: comparisons of indices ------------------------------------------------ */
 
 /* Whether x compares indices (of the current space). */

@@ -60,13 +60,13 @@ readelf -d "$lib/libhone.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
 nm -D --defined-only "$lib/libhone.so" | sed -n 's/.* T \(.*\)@@HONE_.*/\1/p' | sort >"$work/shared"
 nm --defined-only --extern-only "$lib/libhone.a" | sed -n 's/.* [A-Z] \(.*\)/\1/p' | sort >"$work/archive"
 cmp -s "$work/shared" "$work/archive" || die "libhone.so and libhone.a differ in names"
-grep -h '^[a-z].*hone_[a-z_]*(' "$usr/include/hone/hone.h" "$usr/include/hone/pool.h" |
+grep -h '^[a-z].*hone_[a-z_]*(' "$usr/include/hone/hone.h" "$usr/include/hone/load.h" "$usr/include/hone/pool.h" |
 	sed 's/.*\(hone_[a-z_]*\)(.*/\1/' | sort -u >"$work/declared"
 cmp -s "$work/shared" "$work/declared" ||
 	die "names: $(diff "$work/shared" "$work/declared" | grep '^[<>]' | tr '\n' ' ')"
 
 # the headers are for every C, and for C++
-for header in hone kernel model pool; do
+for header in hone kernel load model pool; do
 	echo "#include <hone/$header.h>" >"$work/h.c"
 	"$cc" -std=c99 -pedantic -Wall -Wextra -Werror -I"$usr/include" -fsyntax-only "$work/h.c" ||
 		die "$header.h"
