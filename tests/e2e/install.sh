@@ -65,11 +65,23 @@ grep -h '^[a-z].*hone_[a-z_]*(' "$usr/include/hone/hone.h" "$usr/include/hone/lo
 cmp -s "$work/shared" "$work/declared" ||
 	die "names: $(diff "$work/shared" "$work/declared" | grep '^[<>]' | tr '\n' ' ')"
 
-# the headers are for every C, and for C++
-for header in hone kernel load model pool; do
-	echo "#include <hone/$header.h>" >"$work/h.c"
-	"$cc" -std=c99 -pedantic -Wall -Wextra -Werror -I"$usr/include" -fsyntax-only "$work/h.c" ||
-		die "$header.h"
+# the headers are for every C, and for C++, by whatever compilers there are
+fine()
+{
+	lang=$1
+	shift
+	command -v "$1" >/dev/null || return 0
+	for header in hone kernel load model pool; do
+		echo "#include <hone/$header.h>" >"$work/h.c"
+		"$@" -pedantic -Wall -Wextra -Werror -I"$usr/include" -fsyntax-only -x "$lang" \
+			"$work/h.c" || die "$header.h: $*"
+	done
+}
+for c in "$cc" clang; do
+	fine c "$c" -std=c89
+	fine c "$c" -std=c11
 done
-echo '#include <hone/hone.h>' >"$work/h.c"
-"$cc" -std=c89 -pedantic -Wall -Wextra -Werror -I"$usr/include" -fsyntax-only "$work/h.c" || die "C89"
+for cxx in g++ clang++; do
+	fine c++ "$cxx" -std=c++98 -Wno-long-long
+	fine c++ "$cxx" -std=c++17
+done
