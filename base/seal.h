@@ -22,4 +22,8 @@ void hn_seal_make(const void *bytes, size_t n, uint8_t ret[HN_SEAL_BYTES]);
 int hn_seal_check(const char *what, const void *bytes, size_t n, size_t *ret,
 		  struct hn_err *err) HN_NODISCARD;
 
+/* The same of files: look at the seal that is there; and put one behind a file, in place. */
+int hn_seal_check_file(const char *path, struct hn_err *err) HN_NODISCARD;
+int hn_seal_file(const char *path, struct hn_err *err) HN_NODISCARD;
+
 #endif

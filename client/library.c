@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/seal.h"
 #include "client/builder.h"
 #include "client/interrupt.h"
 #include "client/linker.h"
@@ -202,6 +203,7 @@ static int link_all(struct making *x, struct hn_err *err)
 	}
 	if (rc == 0 && x->shared) {
 		rc = hn_linker_run(&x->linker, HN_LINK_SHARE, &share, x->verb, err);
+		rc = rc ? rc : hn_seal_file(in_work(x, "out.so"), err);
 	}
 	return rc;
 }

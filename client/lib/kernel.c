@@ -302,13 +302,6 @@ int32_t hone_kernel_prepare(const struct hone_kernel *k, void *const *args, void
 int hone_file_check(const char *path, struct hone_error *error)
 {
 	struct hn_err err = { 0 };
-	struct hn_buf b;
-	size_t n;
-	int rc;
 
-	hn_buf_init(&b);
-	rc = hn_file_read_kept(path, (size_t)4 << 30, &b, &err);
-	rc = rc ? rc : hn_seal_check(path, b.s, b.n, &n, &err);
-	hn_buf_fini(&b);
-	return hn_lib_give(rc, &err, error);
+	return hn_lib_give(hn_seal_check_file(path, &err), &err, error);
 }

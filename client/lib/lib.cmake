@@ -41,6 +41,14 @@ target_link_options(hone_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,defs 
 target_link_libraries(hone_shared PRIVATE Threads::Threads m)
 target_include_directories(hone_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+# The programs find libraries that lie beside libhone, where a wheel has them.  RPATH, not RUNPATH:
+# libraries that these need are meant, too.
+set_target_properties(hone honed hone-build hone-board PROPERTIES
+  INSTALL_RPATH "$ORIGIN/../lib")
+foreach(program hone honed hone-build hone-board)
+  target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+endforeach()
+
 install(TARGETS hone honed hone-build hone-board DESTINATION ${CMAKE_INSTALL_BINDIR}
   COMPONENT programs)
 install(TARGETS hone_shared EXPORT honeTargets
