@@ -281,7 +281,9 @@ static bool resolve(const struct loading *l, const Elf64_Sym *s, uint64_t *ret)
 		return false;
 	}
 	if (s->st_shndx == SHN_UNDEF) {
-		return find_allowed(l->names + s->st_name, ret);
+		*ret = 0; /* a weak one may be missing */
+		return find_allowed(l->names + s->st_name, ret) ||
+		       ELF64_ST_BIND(s->st_info) == STB_WEAK;
 	}
 	if (s->st_shndx >= l->n_section || !l->place[s->st_shndx].kept ||
 	    s->st_value > l->section[s->st_shndx].sh_size) {

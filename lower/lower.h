@@ -67,7 +67,8 @@ struct hn_emit_options {
 	enum hn_plant plant;
 	bool read_soon;	/* another kernel reads the results, as in a network: caches that hold them
 			 * are not bypassed (lower/cpu/emit_past.c) */
-	bool describe;	/* the object says what it is: SYMBOL_info (lower/cpu/emit_info.c) */
+	bool describe;	/* the object says what it is: SYMBOL_info (lower/cpu/emit_info.c), and
+			 * TVM's FFI may call it (lower/cpu/emit_tvm_ffi.c) */
 	bool want_ir, want_asm; /* fill these texts of the result */
 	/* of a GPU's program: "device", or a word of proto/gpu_forms.def; NULL: what the target's
 	 * boards take */

@@ -268,6 +268,7 @@ int hn_emit_llvm(void *state, const struct hn_looptree *t,
 	}
 	if (!e.rc && options->describe) {
 		hn_emit_info(&e);
+		hn_emit_tvm_ffi(&e);
 	}
 	if (!e.rc) {
 		e.rc = hn_emit_object(&e, ret);

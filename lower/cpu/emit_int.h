@@ -467,6 +467,11 @@ void hn_emit_entries(struct emit *e, LLVMValueRef main, LLVMValueRef prep);
 /* SYMBOL_info, behind the plan of its buffers. */
 void hn_emit_info(struct emit *e);
 
+/* -- emit_tvm_ffi.c: the kernel as a function of TVM's FFI ------------------------------- */
+
+/* __tvm_ffi_SYMBOL, behind SYMBOL_packed; none where tensors do not tell all sizes. */
+void hn_emit_tvm_ffi(struct emit *e);
+
 /* -- emit_cond.c: comparisons of indices ------------------------------------------------ */
 
 /* Whether x compares indices (of the current space). */

@@ -7,8 +7,11 @@ import array
 import doctest
 import importlib
 import json
+import os
 import pathlib
 import random
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -25,10 +28,15 @@ try:
 except ImportError:
     onnx = None
 try:
+    import tvm_ffi
+except ImportError:
+    tvm_ffi = None
+try:
     import torch
 except ImportError:
     torch = None
 
+CC = shutil.which(os.environ.get("CC", "cc"))
 N_DAMAGED = 1000
 MM = "mm(float32 A[4,8], float32 B[8,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 OTHER = "mm(float32 A[4,8], float32 B[8,6]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
@@ -125,6 +133,27 @@ class Kernels(unittest.TestCase):
         c = self.kernel(a, b)
         self.assertIsInstance(c, torch.Tensor)
         self.assertTrue(torch.equal(c, a @ b))
+
+    @unittest.skipIf(tvm_ffi is None or numpy is None or CC is None, "no tvm_ffi, numpy or cc")
+    def test_tvm_ffi(self):
+        library = pathlib.Path(self.folder.name, "mm.so")
+        subprocess.run([CC, "-shared", "-o", library, self.object, "-lm"], check=True)
+        call = tvm_ffi.load_module(str(library)).mm
+        a = numpy.arange(32, dtype="f").reshape(4, 8)
+        b = numpy.arange(40, dtype="f").reshape(8, 5) - 20
+        c = numpy.zeros((4, 5), "f")
+        a_, b_, c_ = (tvm_ffi.from_dlpack(x) for x in (a, b, c))
+        self.assertIsNone(call(a_, b_, c_))
+        self.assertTrue((c == a @ b).all())
+        for words, bad in (("it takes 3 tensors", (a_, b_)),
+                           ("argument 0 .A.: no tensor", (1, b_, c_)),
+                           ("dimension 0 is not 4", (b_, b_, c_)),
+                           ("not in rows without gaps: copy it",
+                            (tvm_ffi.from_dlpack(numpy.zeros((8, 4), "f").T), b_, c_)),
+                           ("elements are not float32",
+                            (tvm_ffi.from_dlpack(a.astype("d")), b_, c_))):
+            with self.assertRaisesRegex(ValueError, words):
+                call(*bad)
 
     def test_manifest(self):
         hone.Kernel(self.manifest).close()
@@ -238,7 +267,7 @@ class Stores(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for module in ("numpy", "onnx", "torch"):
+    for module in ("numpy", "onnx", "torch", "tvm_ffi"):
         there = globals()[module]
         print(f"{module}: {there.__version__ if there else 'not there'}", file=sys.stderr)
     unittest.main()

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/jw.h"
+#include "base/loader.h"
 #include "base/rng.h"
 #include "base/seal.h"
 #include "hone/load.h"
@@ -236,6 +237,103 @@ static void sizes_come_from_tensors(void **state)
 	hone_kernel_close(k);
 }
 
+/* TVMFFIAny, as much as a tensor needs. */
+struct any {
+	int32_t type;
+	uint32_t zero;
+	const void *value;
+};
+
+typedef int32_t (*ffi_fn)(void *self, const struct any *args, int32_t n, struct any *ret);
+
+static struct hn_object *object_of(const char *file, const char *symbol, ffi_fn *ret)
+{
+	struct hn_object *o = NULL;
+	struct hn_err err = { 0 };
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	assert_int_equal(hn_file_read(at(file), 1 << 20, &b, &err), 0);
+	if (hn_object_load(b.s, b.n, &o, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	*ret = (ffi_fn)hn_object_function(o, symbol);
+	assert_non_null(*ret);
+	hn_buf_fini(&b);
+	return o;
+}
+
+/* The same refusals but for their words, which want a library of TVM's; tensors come as they are,
+ * and in objects, behind a head of 24 bytes. */
+static void tvm_ffi_calls_and_refuses(void **state)
+{
+	struct {
+		char head[24];
+		struct hone_tensor t;
+	} object;
+	int64_t column[] = { 1, 4 }, apart[] = { 16, 1 };
+	struct any args[3], ret;
+	struct hn_object *o;
+	struct bed x, before;
+	ffi_fn call;
+	int32_t n;
+
+	(void)state;
+	o = object_of("mm.o", "__tvm_ffi_mm", &call);
+#define PACK()                                                                                   \
+	for (int i = 0; i < 3; i++) {                                                            \
+		args[i] = (struct any){ .type = 7, .value = x.arg[i] };                          \
+	}
+	fill(&x);
+	PACK();
+	object.t = x.t[1];
+	args[1] = (struct any){ .type = 70, .value = &object };
+	memset(&ret, 0xff, sizeof ret);
+	assert_int_equal(call(NULL, args, 3, &ret), 0);
+	assert_true(ret.type == 0 && ret.zero == 0 && ret.value == NULL);
+	assert_product(&x);
+#define REFUSAL(change, words)                                                                   \
+	fill(&x);                                                                                \
+	n = 3;                                                                                   \
+	change;                                                                                  \
+	before = x;                                                                              \
+	PACK();                                                                                  \
+	assert_int_equal(call(NULL, args, n, &ret), -1);                                         \
+	assert_memory_equal(&before, &x, sizeof x);
+	REFUSALS(REFUSAL)
+#undef REFUSAL
+	fill(&x);
+	PACK();
+	args[2].type = 1; /* a number */
+	assert_int_equal(call(NULL, args, 3, &ret), -1);
+	hn_object_free(o);
+}
+
+static void tvm_ffi_takes_sizes_from_tensors(void **state)
+{
+	struct any args[3], ret;
+	struct hn_object *o;
+	struct bed x;
+	ffi_fn call;
+
+	(void)state;
+	o = object_of("sized.o", "__tvm_ffi_sized", &call);
+	fill(&x);
+	x.sa[0] = x.sb[0] = x.sc[0] = 2;
+	x.sb[1] = x.sc[1] = 8;
+	PACK();
+	assert_int_equal(call(NULL, args, 3, &ret), 0);
+	for (int i = 0; i < 16; i++) {
+		assert_true(x.c[i] == x.a[i] + x.b[i]);
+	}
+	x.sb[0] = 3;
+	assert_int_equal(call(NULL, args, 3, &ret), -1);
+	x.sa[0] = x.sb[0] = x.sc[0] = 65;
+	assert_int_equal(call(NULL, args, 3, &ret), -1);
+#undef PACK
+	hn_object_free(o);
+}
+
 static void refused(const char *file, const char *key, int code, const char *words)
 {
 	struct hone_kernel *k = NULL;
@@ -429,6 +527,8 @@ int main(void)
 		cmocka_unit_test(kernels_run),
 		cmocka_unit_test(arguments_are_refused_with_the_reason),
 		cmocka_unit_test(sizes_come_from_tensors),
+		cmocka_unit_test(tvm_ffi_calls_and_refuses),
+		cmocka_unit_test(tvm_ffi_takes_sizes_from_tensors),
 		cmocka_unit_test(files_are_refused_with_the_reason),
 		cmocka_unit_test(manifests_say_what_objects_say),
 		cmocka_unit_test(damage_is_refused),
