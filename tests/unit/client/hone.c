@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "db/snapshot/snapshot.h"
 #include "hone/hone.h"
 #include "target/target.h"
@@ -17,6 +19,8 @@ static const char text[] =
 static const char other[] =
 	"mm(float32 A[4,8], float32 B[8,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }";
 static char dir[64];
+
+#define N_DAMAGED 10000
 
 static int set_up(void **state)
 {
@@ -177,6 +181,76 @@ static void test_no_store(void **state)
 	assert_int_equal(hone_store_open(dir, &store, &error), HONE_CORRUPT);
 }
 
+/* One question to a store that may be damaged: its answer, or a refusal. */
+static bool is_right(const struct hone_store *store, const char *key, double median_ns)
+{
+	struct hone_answer best;
+	struct hone_error error;
+	int rc = hone_query_key(store, key, NULL, &best, &error);
+
+	if (rc != 0) {
+		assert_int_equal(rc, HONE_CORRUPT);
+		assert_non_null(strstr(error.text, "best.snapshot: damaged"));
+		return false;
+	}
+	assert_true(best.median_ns == median_ns);
+	assert_string_equal(best.steps, "[]");
+	return true;
+}
+
+static void write_snapshot(const char *bytes, size_t n)
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/best.snapshot", dir);
+	unlink(path); /* some file systems sync what is cut to nothing */
+	f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Cut, or a byte is another: refused with a reason, or an answer that nothing was done to. */
+static void test_damage(void **state)
+{
+	struct hn_rng r = hn_rng_stream(18, 1, 0, 0);
+	uint32_t n_opened = 0, n_right = 0;
+	struct hone_store *store;
+	struct hone_error error;
+	char path[96], key[65], cold[65];
+	struct hn_buf b;
+
+	(void)state;
+	hn_buf_init(&b);
+	snprintf(path, sizeof(path), "%s/best.snapshot", dir);
+	assert_int_equal(hn_file_read(path, 1 << 20, &b, NULL), 0);
+	assert_int_equal(hone_workload_key(text, strlen(text), key, NULL), 0);
+	assert_int_equal(hone_task_key(text, strlen(text), HONE_COLD, cold, NULL), 0);
+	for (int i = 0; i < N_DAMAGED; i++) {
+		size_t at = hn_rng_below(&r, b.n);
+		char was = b.s[at];
+		int rc;
+
+		b.s[at] ^= (char)(1 + hn_rng_below(&r, 255));
+		write_snapshot(b.s, i % 4 == 0 ? at : b.n);
+		b.s[at] = was;
+		rc = hone_store_open(dir, &store, &error);
+		if (rc == 0) {
+			n_opened++;
+			n_right += is_right(store, key, 12.5);
+			n_right += is_right(store, cold, 99);
+			hone_store_close(store);
+		} else {
+			assert_true(rc == HONE_CORRUPT || rc == HONE_VERSION_MISMATCH);
+			assert_non_null(strstr(error.text, "best.snapshot"));
+		}
+	}
+	print_message("%u of %d opened, %u answers\n", n_opened, N_DAMAGED, n_right);
+	assert_in_range(n_right, 1000, n_opened);
+	hn_buf_fini(&b);
+}
+
 static void test_c89(void **state)
 {
 	char command[400];
@@ -196,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_queries, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tasks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_store, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
 		cmocka_unit_test(test_c89),
 	};
 
