@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/seal.h"
 #include "client/linker.h"
 #include "client/replay.h"
 #include "client/runtime.h"
@@ -185,13 +186,13 @@ static int share(const struct hn_replay *r, struct hn_arena *a, const struct hn_
 		 struct hn_err *err)
 {
 	static const char *const behind[] = { "", "_packed", "_prepare", "_prepare_packed", "_init",
-					      "_why" };
+					      "_why", "_info" };
 	const struct hn_linking what = { .dir = r->work,
 					 .out = "out.so",
 					 .in = "out.o",
 					 .name = hn_arena_printf(a, "lib%s.so", r->symbol),
 					 .exports = "exports.map" };
-	char *map = "{\n\tglobal:\n";
+	char *map = hn_arena_printf(a, "{\n\tglobal:\n\t\t__tvm_ffi_%s;\n", r->symbol);
 
 	for (size_t i = 0; i < HN_COUNT_OF(behind); i++) {
 		map = hn_arena_printf(a, "%s\t\t%s%s;\n", map, r->symbol, behind[i]);
@@ -199,7 +200,8 @@ static int share(const struct hn_replay *r, struct hn_arena *a, const struct hn_
 	int rc = write_text(r, a, "exports.map", hn_arena_printf(a, "%s\tlocal:\n\t\t*;\n};\n", map),
 			    err);
 
-	return rc ? rc : link_with(l, HN_LINK_SHARE, &what, "--as so", err);
+	rc = rc ? rc : link_with(l, HN_LINK_SHARE, &what, "--as so", err);
+	return rc ? rc : hn_seal_file(in_work(r, a, "out.so"), err);
 }
 
 static void say(const char *path)

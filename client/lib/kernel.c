@@ -151,7 +151,7 @@ static any_fn find(const struct hone_kernel *k, const char *ending)
 	char name[256];
 
 	snprintf(name, sizeof name, "%s%s", k->info.symbol, ending);
-	return hn_object_function(k->object, name);
+	return hn_lib_function(k, name);
 }
 
 /* Its functions, and the system's leave for its registers. */
@@ -175,32 +175,6 @@ static int find_functions(const char *path, struct hone_kernel *k, struct hn_err
 	return 0;
 }
 
-static int load(const char *path, const char *bytes, size_t n, struct hone_kernel *k,
-		struct hn_err *err)
-{
-	size_t length, text_bytes;
-	const char *text;
-	int rc = hn_seal_check(path, bytes, n, &length, err);
-
-	if (rc != 0) {
-		return rc;
-	}
-	rc = hn_object_load(bytes, length, &k->object, err);
-	if (rc != 0) {
-		return hn_err_within(err, "%s", path);
-	}
-	text = hn_object_constant(k->object, "_info", &text_bytes);
-	if (text == NULL || text_bytes == 0 || text[text_bytes - 1] != '\0') {
-		return hn_fail(err, HONE_E_UNSUPPORTED,
-			       "%s: no kernel that says what it is: replay it with this hone",
-			       path);
-	}
-	k->text = text;
-	rc = hn_kernel_info_read(path, text, text_bytes - 1, &k->arena, &k->info, err);
-	rc = rc ? rc : check_machine(path, &k->info, &k->arena, err);
-	return rc ? rc : find_functions(path, k, err);
-}
-
 static int load_file(const char *path, struct hone_kernel *k, struct hn_err *err)
 {
 	struct hn_buf b;
@@ -208,7 +182,9 @@ static int load_file(const char *path, struct hone_kernel *k, struct hn_err *err
 
 	hn_buf_init(&b);
 	rc = hn_file_read_kept(path, MOST_BYTES, &b, err);
-	rc = rc ? rc : load(path, b.s, b.n, k, err);
+	rc = rc ? rc : hn_lib_load(path, b.s, b.n, k, err);
+	rc = rc ? rc : check_machine(path, &k->info, &k->arena, err);
+	rc = rc ? rc : find_functions(path, k, err);
 	hn_buf_fini(&b);
 	return rc;
 }
@@ -263,7 +239,7 @@ void hone_kernel_close(struct hone_kernel *k)
 {
 	if (k != NULL) {
 		hn_lib_pool_release();
-		hn_object_free(k->object);
+		hn_lib_unload(k);
 		hn_arena_fini(&k->arena);
 		free(k);
 	}

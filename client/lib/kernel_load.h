@@ -13,13 +13,21 @@ typedef int32_t (*hn_prepare_fn)(void *const *args, void *prepared, const struct
 
 struct hone_kernel {
 	struct hn_arena arena;
-	struct hn_object *object;
+	struct hn_object *object; /* one of these two */
+	void *library;
 	const char *text; /* what it says of itself */
 	struct hn_kernel_info info;
 	hn_packed_fn packed; /* one of these two */
 	hn_sized_fn sized;
 	hn_prepare_fn prepare; /* NULL: it has nothing to prepare */
 };
+
+/* kernel_file.c: the bytes of the file, which are not needed after, and what they say; its functions;
+ * and an end. */
+int hn_lib_load(const char *path, const char *bytes, size_t n, struct hone_kernel *k,
+		struct hn_err *err) HN_NODISCARD;
+void (*hn_lib_function(const struct hone_kernel *k, const char *name))(void);
+void hn_lib_unload(struct hone_kernel *k);
 
 /* rc and the error, as the public functions give them. */
 int hn_lib_give(int rc, const struct hn_err *err, struct hone_error *error);

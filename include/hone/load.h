@@ -25,8 +25,8 @@ extern "C" {
 
 struct hone_kernel;
 
-/* Load `path`: NAME.o, or NAME.json, the manifest beside it, which then must say the same as the
- * object.  `workload`: the key that it must be of, or NULL for any.
+/* Load `path`: NAME.o; or NAME.json, the manifest beside it, which then must say the same as the
+ * object; or libNAME.so.  `workload`: the key that it must be of, or NULL for any.
  * HONE_CORRUPT: cut short or changed; HONE_UNSUPPORTED: for a processor that this one is not, or a
  * file of another kind; HONE_INVALID: of another workload, or a manifest that says something else;
  * HONE_VERSION_MISMATCH: of a later hone. */

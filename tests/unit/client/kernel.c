@@ -237,6 +237,65 @@ static void sizes_come_from_tensors(void **state)
 	hone_kernel_close(k);
 }
 
+static void refused(const char *file, const char *key, int code, const char *words)
+{
+	struct hone_kernel *k = NULL;
+	struct hone_error error;
+	int rc = hone_kernel_open(at(file), key, &k, &error);
+
+	if (rc != code || strstr(error.text, words) == NULL) {
+		fail_msg("%s: %d, \"%s\", not %d and \"%s\"", file, rc,
+			 rc != 0 ? error.text : "opened", code, words);
+	}
+	assert_null(k);
+}
+
+static void read_file(const char *file, struct hn_buf *b)
+{
+	hn_buf_reset(b);
+	assert_int_equal(hn_file_read(at(file), 1 << 20, b, NULL), 0);
+}
+
+static void write_file(const char *file, const void *bytes, size_t n)
+{
+	FILE *f;
+
+	unlink(at(file)); /* some file systems sync what is cut to nothing */
+	f = fopen(at(file), "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* A library is taken as the object is, and refused like it. */
+static void libraries_run(void **state)
+{
+	char command[500];
+	struct hone_kernel *k;
+	struct hone_error error;
+	struct hn_buf b;
+	struct bed x;
+
+	(void)state;
+	snprintf(command, sizeof command, "%s -shared -o %s/libmm.so %s/mm.o", HONE_CC, dir, dir);
+	assert_int_equal(system(command), 0);
+	refused("libmm.so", NULL, HONE_CORRUPT, "no seal");
+	assert_int_equal(hn_seal_file(at("libmm.so"), NULL), 0);
+	k = opened("libmm.so");
+	fill(&x);
+	assert_int_equal(hone_kernel_call_dlpack(k, x.arg, 3, NULL, &error), 0);
+	assert_product(&x);
+	hone_kernel_close(k);
+	hn_buf_init(&b);
+	read_file("libmm.so", &b);
+	b.s[b.n / 2] ^= 1;
+	write_file("libmm.so", b.s, b.n);
+	refused("libmm.so", NULL, HONE_CORRUPT, "damaged");
+	write_file("libmm.so", b.s, b.n / 2);
+	refused("libmm.so", NULL, HONE_CORRUPT, "no seal");
+	hn_buf_fini(&b);
+}
+
 /* TVMFFIAny, as much as a tensor needs. */
 struct any {
 	int32_t type;
@@ -332,36 +391,6 @@ static void tvm_ffi_takes_sizes_from_tensors(void **state)
 	assert_int_equal(call(NULL, args, 3, &ret), -1);
 #undef PACK
 	hn_object_free(o);
-}
-
-static void refused(const char *file, const char *key, int code, const char *words)
-{
-	struct hone_kernel *k = NULL;
-	struct hone_error error;
-	int rc = hone_kernel_open(at(file), key, &k, &error);
-
-	if (rc != code || strstr(error.text, words) == NULL) {
-		fail_msg("%s: %d, \"%s\", not %d and \"%s\"", file, rc,
-			 rc != 0 ? error.text : "opened", code, words);
-	}
-	assert_null(k);
-}
-
-static void read_file(const char *file, struct hn_buf *b)
-{
-	hn_buf_reset(b);
-	assert_int_equal(hn_file_read(at(file), 1 << 20, b, NULL), 0);
-}
-
-static void write_file(const char *file, const void *bytes, size_t n)
-{
-	FILE *f;
-
-	unlink(at(file)); /* some file systems sync what is cut to nothing */
-	f = fopen(at(file), "wb");
-	assert_non_null(f);
-	assert_int_equal(fwrite(bytes, 1, n, f), n);
-	assert_int_equal(fclose(f), 0);
 }
 
 /* The object of `file` with another text of itself, and sealed as if hone had written it. */
@@ -527,6 +556,7 @@ int main(void)
 		cmocka_unit_test(kernels_run),
 		cmocka_unit_test(arguments_are_refused_with_the_reason),
 		cmocka_unit_test(sizes_come_from_tensors),
+		cmocka_unit_test(libraries_run),
 		cmocka_unit_test(tvm_ffi_calls_and_refuses),
 		cmocka_unit_test(tvm_ffi_takes_sizes_from_tensors),
 		cmocka_unit_test(files_are_refused_with_the_reason),
