@@ -32,6 +32,21 @@ struct hone_kernel;
  * HONE_VERSION_MISMATCH: of a later hone. */
 int hone_kernel_open(const char *path, const char *workload, struct hone_kernel **ret,
 		     struct hone_error *error);
+/* How to make one; zeros are fine. */
+struct hone_build {
+	const char *home;     /* of the store; NULL: as hone_store_open */
+	const char *programs; /* the folder of hone's programs; NULL: PATH */
+	const char *dir;      /* where the files stay; NULL: they go at once */
+	const char *symbol;   /* what they and the kernel are called; NULL: kernel */
+	const char *target;   /* a target line; NULL: this machine */
+	int automatic;	      /* not 0: the schedule by rule, of which no store needs to know */
+};
+
+/* Make the kernel of the best stored schedule of a computation (compute-dag/1 or text, a string),
+ * and load it.  It runs `hone replay` and waits, some tenths of a second. */
+int hone_kernel_build(const char *text, const struct hone_build *how, struct hone_kernel **ret,
+		      struct hone_error *error);
+
 /* NULL is fine.  Nobody may be in a call of it. */
 void hone_kernel_close(struct hone_kernel *kernel);
 

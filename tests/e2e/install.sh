@@ -47,6 +47,15 @@ cmake -S "$examples" -B "$work/b" -DCMAKE_PREFIX_PATH="$usr" >"$work/out" 2>&1 &
 answers "$work/b/query"
 answers "$work/b/query_static"
 
+# So does a program that has the kernel made, and calls it; without a record it says so.
+"$cc" "$HONE_SOURCE/examples/kernel/kernel.c" $(pkg-config --cflags --libs hone) -o "$work/kernel" ||
+	die "kernel.c"
+[ "$("$work/kernel" "$usr/bin" 2>&1)" = right ] || die "kernel: $("$work/kernel" "$usr/bin" 2>&1)"
+HONE_HOME=$work/none "$work/kernel" "$usr/bin" 2>"$work/err" && die "a kernel without a store"
+grep -q '^kernel: .*nothing was tuned here yet' "$work/err" || die "kernel: $(cat "$work/err")"
+"$work/kernel" "$work/none" 2>"$work/err" && die "a kernel without programs"
+grep -q "^kernel: $work/none/hone: cannot be started: " "$work/err" || die "kernel: $(cat "$work/err")"
+
 # an error is one line
 HONE_HOME=$work/none "$work/by-pc" "$mm" 2>"$work/err" && die "a store that is not there answered"
 [ "$(wc -l <"$work/err")" -eq 1 ] || die "more than a line: $(cat "$work/err")"
