@@ -5,12 +5,10 @@
 #include <sys/types.h>
 
 #include "client/cmd.h"
-#include "proto/msg.h"
+#include "client/lib/talk.h"
 
 struct hn_link {
-	int fd;
-	struct hn_lines in;
-	uint64_t n_request;
+	struct hn_talk talk;
 	struct hn_json *hello; /* honed's answer */
 	pid_t private_pid;     /* the honed we started; 0 = none */
 };

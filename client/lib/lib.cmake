@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 set(lib ${CMAKE_SOURCE_DIR}/client/lib)
 set(lib_out ${CMAKE_BINARY_DIR}/lib/libhone)
 set(map ${lib}/libhone.map)
-set(lib_headers hone.h kernel.h load.h model.h pool.h)
+set(lib_headers hone.h kernel.h load.h model.h pool.h tune.h)
 list(TRANSFORM lib_headers PREPEND ${CMAKE_SOURCE_DIR}/include/hone/)
 
 file(STRINGS ${map} lib_names REGEX "^\thone_[a-z_]*;")

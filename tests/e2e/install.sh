@@ -56,6 +56,20 @@ grep -q '^kernel: .*nothing was tuned here yet' "$work/err" || die "kernel: $(ca
 "$work/kernel" "$work/none" 2>"$work/err" && die "a kernel without programs"
 grep -q "^kernel: $work/none/hone: cannot be started: " "$work/err" || die "kernel: $(cat "$work/err")"
 
+# And one that submits a job to honed, and follows it.
+"$cc" "$HONE_SOURCE/examples/tune/tune.c" $(pkg-config --cflags --libs hone) -o "$work/tune" || die "tune.c"
+"$work/tune" "$mm" 8 2>"$work/err" && die "a job without honed"
+grep -q '^tune: ' "$work/err" || die "tune: $(cat "$work/err")"
+"$usr/bin/honed" 2>/dev/null &
+within 10 "$usr/bin/hone" ping >/dev/null 2>&1 || die "honed does not answer"
+other='mm(float32 A[16,16], float32 B[16,24]) -> C { C(i,j) +=! A(i,k) * B(k,j) }'
+"$work/tune" "$other" 8 >"$work/out" 2>"$work/err" || die "tune: $(cat "$work/err")"
+grep -q '^8 trials, [0-9.]* ns; as written [0-9.e+]* ns$' "$work/out" || die "tune: $(cat "$work/out")"
+grep -q '^search: ' "$work/err" || die "tune: $(cat "$work/err")"
+"$work/tune" 'f(float32 A[8]) -> B { B(i) = A(j) }' 8 2>"$work/err" && die "a job of nonsense"
+grep -q "^tune: .*index 'j' is bound by nothing" "$work/err" || die "tune: $(cat "$work/err")"
+"$usr/bin/hone" stop >/dev/null || die "stop"
+
 # an error is one line
 HONE_HOME=$work/none "$work/by-pc" "$mm" 2>"$work/err" && die "a store that is not there answered"
 [ "$(wc -l <"$work/err")" -eq 1 ] || die "more than a line: $(cat "$work/err")"
@@ -69,7 +83,7 @@ readelf -d "$lib/libhone.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
 nm -D --defined-only "$lib/libhone.so" | sed -n 's/.* T \(.*\)@@HONE_.*/\1/p' | sort >"$work/shared"
 nm --defined-only --extern-only "$lib/libhone.a" | sed -n 's/.* [A-Z] \(.*\)/\1/p' | sort >"$work/archive"
 cmp -s "$work/shared" "$work/archive" || die "libhone.so and libhone.a differ in names"
-grep -h '^[a-z].*hone_[a-z_]*(' "$usr/include/hone/hone.h" "$usr/include/hone/load.h" "$usr/include/hone/pool.h" |
+grep -h '^[a-z].*hone_[a-z_]*(' "$usr/include/hone/hone.h" "$usr/include/hone/load.h" "$usr/include/hone/pool.h" "$usr/include/hone/tune.h" |
 	sed 's/.*\(hone_[a-z_]*\)(.*/\1/' | sort -u >"$work/declared"
 cmp -s "$work/shared" "$work/declared" ||
 	die "names: $(diff "$work/shared" "$work/declared" | grep '^[<>]' | tr '\n' ' ')"
@@ -80,7 +94,7 @@ fine()
 	lang=$1
 	shift
 	command -v "$1" >/dev/null || return 0
-	for header in hone kernel load model pool; do
+	for header in hone kernel load model pool tune; do
 		echo "#include <hone/$header.h>" >"$work/h.c"
 		"$@" -pedantic -Wall -Wextra -Werror -I"$usr/include" -fsyntax-only -x "$lang" \
 			"$work/h.c" || die "$header.h: $*"
