@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/lib/expect.h"
 #include "client/lib/kernel_load.h"
 #include "client/lib/nearest.h"
 #include "db/snapshot/snapshot.h"
@@ -160,6 +161,51 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 			rc = find_other(store, key, target, ret, &err);
 		}
 	}
+	return hn_lib_give(rc, &err, error);
+}
+
+static int expect(const struct hone_store *store, const struct hone_answer *answer,
+		  const struct hn_target *here, struct hn_arena *a, double *ret_ns,
+		  struct hn_err *err)
+{
+	struct hn_snapshot_entry e;
+	struct hn_target there;
+	uint32_t first, n;
+	int rc = hn_snapshot_range(store->snapshot, answer->workload, &first, &n, err);
+
+	if (rc == 0 && n == 0) {
+		rc = hn_fail(err, HONE_E_NOT_FOUND, "workload %.16s: not of this store",
+			     answer->workload);
+	}
+	rc = rc ? rc : hn_snapshot_get(store->snapshot, first, &e, err);
+	rc = rc ? rc : hn_target_parse_on(here, answer->target, a, &there, err);
+	if (rc == 0) {
+		const struct hn_expect x = { .dag = e.workload.dag_json,
+					     .steps = answer->steps,
+					     .cold = strcmp(answer->cache, "cold") == 0,
+					     .median_ns = answer->median_ns,
+					     .there = &there,
+					     .here = here };
+
+		rc = hn_expect(&x, a, ret_ns, err);
+	}
+	return rc;
+}
+
+int hone_expect(const struct hone_store *store, const struct hone_answer *answer,
+		const char *target, double *ret_ns, struct hone_error *error)
+{
+	struct hn_target here = store->here;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	int rc = 0;
+
+	hn_arena_init(&a, 0);
+	if (target != NULL) {
+		rc = hn_target_parse_at(store->home.s, target, &a, &here, &err);
+	}
+	rc = rc ? rc : expect(store, answer, &here, &a, ret_ns, &err);
+	hn_arena_fini(&a);
 	return hn_lib_give(rc, &err, error);
 }
 

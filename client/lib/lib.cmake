@@ -17,7 +17,7 @@ list(JOIN lib_names "\n" lines)
 file(WRITE ${lib_out}/names "${lines}\n")
 list(TRANSFORM lib_names PREPEND "-Wl,-u," OUTPUT_VARIABLE lib_wants)
 
-set(lib_folders hn_client hn_db hn_target hn_loopstate hn_proto hn_base)
+set(lib_folders hn_client hn_costmodel hn_db hn_target hn_loopstate hn_proto hn_base)
 set(lib_archives)
 foreach(folder ${lib_folders})
   list(APPEND lib_archives $<TARGET_FILE:${folder}>)

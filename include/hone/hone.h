@@ -87,6 +87,13 @@ int hone_query_key(const struct hone_store *store, const char *workload,
 int hone_query_dag(const struct hone_store *store, const char *text, size_t n,
 		   const char *target, struct hone_answer *ret, struct hone_error *error);
 
+/* The time that the answer's schedule is expected to take on the target (as for the query), in ns:
+ * its median, times by how much the analytic cost model finds this machine slower than the one where
+ * it was measured.  That of an exact answer is its median; of an automatic one the model's alone.
+ * Some tenths of a millisecond. HONE_UNSUPPORTED: the model does not look at such programs. */
+int hone_expect(const struct hone_store *store, const struct hone_answer *answer,
+		const char *target, double *ret_ns, struct hone_error *error);
+
 /* The workload key of a computation; key has room for 65 bytes. */
 int hone_workload_key(const char *text, size_t n, char *key, struct hone_error *error);
 

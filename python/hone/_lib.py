@@ -110,6 +110,10 @@ _FUNCTIONS = {
         c_int,
         [c_void_p, c_char_p, c_char_p, POINTER(AnswerStruct), POINTER(Error)],
     ),
+    "hone_expect": (
+        c_int,
+        [c_void_p, POINTER(AnswerStruct), c_char_p, POINTER(c_double), POINTER(Error)],
+    ),
     "hone_task_key": (c_int, [c_char_p, c_size_t, ctypes.c_uint, c_char_p, POINTER(Error)]),
     "hone_kernel_open": (c_int, [c_char_p, c_char_p, POINTER(c_void_p), POINTER(Error)]),
     "hone_kernel_close": (None, [c_void_p]),

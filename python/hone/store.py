@@ -29,6 +29,7 @@ class Answer:
     trials: int
     failed: int
     match: str  # "exact", "class", "nearest" or "automatic"
+    expected_ns: float  # on the target asked for; 0: nobody knows
     near: str  # what differs where it was measured; "" for an exact answer
 
 
@@ -75,7 +76,14 @@ class Store:
         a = _lib.AnswerStruct()
         _lib.call("hone_query_key", self._handle, key.encode(),
                   target.encode() if target is not None else None, ctypes.byref(a))
+        expected = ctypes.c_double()
+        try:
+            _lib.call("hone_expect", self._handle, ctypes.byref(a),
+                      target.encode() if target is not None else None, ctypes.byref(expected))
+        except _lib.HoneError:  # the cost model does not look at such programs
+            expected.value = 0.0
         return Answer(
+            expected_ns=expected.value,
             workload=a.workload.decode(), name=a.name.decode(), target=a.target.decode(),
             cache=a.cache.decode(), steps=json.loads(a.steps or b"[]"),
             median_ns=a.median_ns, naive_ns=a.naive_ns, flops=a.flops, trials=a.n_trial,

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "db/snapshot/snapshot.h"
 #include "hone/hone.h"
+#include "loopstate/read/dag_read.h"
 #include "target/target.h"
 
 static const char text[] =
@@ -21,6 +22,20 @@ static const char other[] =
 static char dir[64];
 
 #define N_DAMAGED 10000
+
+static const char *dag_text(struct hn_arena *a)
+{
+	const struct hn_dag *dag;
+	struct hn_buf b;
+	const char *ret;
+
+	hn_buf_init(&b);
+	assert_int_equal(hn_dag_parse("dag", text, strlen(text), 0, a, &dag, NULL), 0);
+	hn_dag_write_json(dag, &b);
+	ret = hn_arena_strdup(a, b.s);
+	hn_buf_fini(&b);
+	return ret;
+}
 
 static int set_up(void **state)
 {
@@ -43,7 +58,7 @@ static int set_up(void **state)
 	e[0] = (struct hn_snapshot_entry){
 		.workload = { .key = key,
 			      .name = "mm",
-			      .dag_json = "{}",
+			      .dag_json = dag_text(&a),
 			      .flops = 256,
 			      .cache = "warm" },
 		.best = { .workload = key,
@@ -134,6 +149,33 @@ static void test_queries(void **state)
 	assert_int_equal(hone_query_dag(store, "f(", 2, NULL, &best, NULL), HONE_INVALID);
 	hone_store_close(store);
 	hone_store_close(NULL);
+}
+
+/* What was measured, and elsewhere in proportion: a machine that multiplies slower takes
+ * longer. */
+static void test_expectations(void **state)
+{
+	struct hone_store *store;
+	struct hone_answer best, other_store = { 0 };
+	struct hone_error error;
+	char key[65];
+	double here = 0, slow = 0;
+
+	(void)state;
+	assert_int_equal(hone_store_open(dir, &store, &error), 0);
+	assert_int_equal(hone_workload_key(text, strlen(text), key, NULL), 0);
+	assert_int_equal(hone_query_key(store, key, NULL, &best, &error), 0);
+	assert_int_equal(hone_expect(store, &best, NULL, &here, &error), 0);
+	assert_true(here == 12.5);
+	assert_int_equal(hone_expect(store, &best, "native -fma_latency=40 -fma_per_cycle=1",
+				     &slow, &error),
+			 0);
+	assert_true(slow > here);
+	best.steps = "[[\"SP\"]]";
+	assert_int_equal(hone_expect(store, &best, NULL, &here, &error), HONE_INVALID);
+	other_store.workload = "no such key";
+	assert_int_equal(hone_expect(store, &other_store, NULL, &here, &error), HONE_NOT_FOUND);
+	hone_store_close(store);
 }
 
 /* The same computation under other conditions is another task; one nobody tuned is a miss. */
@@ -268,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_queries, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_expectations, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tasks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_store, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
