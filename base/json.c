@@ -1,6 +1,12 @@
-/* base/json.c -- see json.h: the scan, then the tree, and what may be asked of it. */
+/* base/json.c -- see json.h; the only file that knows cJSON.
+ *
+ * The scan (json_scan.c) has refused everything cJSON 1.7.15 is lax about, so what
+ * reaches it here is one well-formed document.  struct hn_json is cJSON's node under
+ * another name.
+ */
 #include "base/json.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +16,16 @@
 #include "base/json_int.h"
 
 #define JSON_SAFE_INT 0x1p53 /* from here on a double may stand for two integers */
+
+static const cJSON *node(const struct hn_json *v)
+{
+	return (const cJSON *)(const void *)v;
+}
+
+static const struct hn_json *value(const cJSON *v)
+{
+	return (const struct hn_json *)(const void *)v;
+}
 
 int hn_json_check(const char *what, const char *text, size_t n,
 		  const struct hn_json_limits *limits, struct hn_err *err)
@@ -31,27 +47,41 @@ int hn_json_parse(const char *what, const char *text, size_t n,
 		  struct hn_err *err)
 {
 	int rc = hn_json_check(what, text, n, limits, err);
+	cJSON *root;
 
 	if (rc != 0) {
 		return rc;
 	}
-	*ret = hn_json_tree(text, n);
-	return *ret ? 0 : hn_fail(err, HONE_E_NOMEM, "%s: out of memory", what);
+	root = cJSON_ParseWithLength(text, n);
+	if (!root) {
+		return hn_fail(err, HONE_E_NOMEM, "%s: out of memory", what);
+	}
+	*ret = (struct hn_json *)(void *)root;
+	return 0;
 }
 
 void hn_json_free(struct hn_json *root)
 {
-	struct hn_json_doc *doc = (struct hn_json_doc *)(void *)root; /* its first member */
-
-	if (doc) {
-		hn_arena_fini(&doc->arena);
-		free(doc);
-	}
+	cJSON_Delete((cJSON *)(void *)root);
 }
 
 enum hn_json_kind hn_json_kind(const struct hn_json *v)
 {
-	return v->kind;
+	switch (node(v)->type & 0xff) {
+	case cJSON_False:
+	case cJSON_True:
+		return HN_JSON_BOOL;
+	case cJSON_Number:
+		return HN_JSON_NUMBER;
+	case cJSON_String:
+		return HN_JSON_STRING;
+	case cJSON_Array:
+		return HN_JSON_ARRAY;
+	case cJSON_Object:
+		return HN_JSON_OBJECT;
+	default:
+		return HN_JSON_NULL;
+	}
 }
 
 const char *hn_json_kind_name(const struct hn_json *v)
@@ -67,22 +97,27 @@ const char *hn_json_kind_name(const struct hn_json *v)
 
 const struct hn_json *hn_json_first(const struct hn_json *v)
 {
-	return v && v->n_child > 0 ? v->child : NULL;
+	return v ? value(node(v)->child) : NULL;
 }
 
 const struct hn_json *hn_json_next(const struct hn_json *v)
 {
-	return v->next;
+	return value(node(v)->next);
 }
 
 uint32_t hn_json_count(const struct hn_json *v)
 {
-	return v ? v->n_child : 0;
+	uint32_t n = 0;
+
+	for (const struct hn_json *c = hn_json_first(v); c; c = hn_json_next(c)) {
+		n++;
+	}
+	return n;
 }
 
 const char *hn_json_key(const struct hn_json *member)
 {
-	return member->key;
+	return node(member)->string;
 }
 
 const struct hn_json *hn_json_get(const struct hn_json *object, const char *key)
@@ -103,7 +138,7 @@ bool hn_json_bool(const struct hn_json *v, bool *ret)
 	if (!v || hn_json_kind(v) != HN_JSON_BOOL) {
 		return false;
 	}
-	*ret = v->truth;
+	*ret = (node(v)->type & cJSON_True) != 0;
 	return true;
 }
 
@@ -131,7 +166,7 @@ bool hn_json_int(const struct hn_json *v, int64_t *ret)
 	double d;
 
 	if (v && hn_json_kind(v) == HN_JSON_STRING) {
-		return decimal_int(v->string, ret);
+		return decimal_int(node(v)->valuestring, ret);
 	}
 	if (!hn_json_double(v, &d) || d != trunc(d) || fabs(d) >= JSON_SAFE_INT) {
 		return false;
@@ -145,13 +180,13 @@ bool hn_json_double(const struct hn_json *v, double *ret)
 	if (!v || hn_json_kind(v) != HN_JSON_NUMBER) {
 		return false;
 	}
-	*ret = v->number;
+	*ret = node(v)->valuedouble;
 	return true;
 }
 
 const char *hn_json_string(const struct hn_json *v)
 {
-	return v && hn_json_kind(v) == HN_JSON_STRING ? v->string : NULL;
+	return v && hn_json_kind(v) == HN_JSON_STRING ? node(v)->valuestring : NULL;
 }
 
 static void write_children(const struct hn_json *v, char open, char close,
@@ -175,13 +210,13 @@ void hn_json_write(const struct hn_json *v, struct hn_buf *buf)
 {
 	switch (hn_json_kind(v)) {
 	case HN_JSON_BOOL:
-		hn_buf_puts(buf, v->truth ? "true" : "false");
+		hn_buf_puts(buf, node(v)->type & cJSON_True ? "true" : "false");
 		break;
 	case HN_JSON_NUMBER:
-		hn_buf_double(buf, v->number);
+		hn_buf_double(buf, node(v)->valuedouble);
 		break;
 	case HN_JSON_STRING:
-		hn_buf_json_string(buf, v->string);
+		hn_buf_json_string(buf, node(v)->valuestring);
 		break;
 	case HN_JSON_ARRAY:
 		write_children(v, '[', ']', buf);

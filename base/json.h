@@ -1,8 +1,8 @@
 /* base/json.h -- reading JSON that a stranger wrote.
  *
  * A strict pre-scan (RFC 8259: UTF-8, number grammar, no duplicate keys, no NUL, no
- * trailing bytes, bounded depth, tokens and size) runs first; the tree is made of what it let
- * pass.
+ * trailing bytes, bounded depth, tokens and size) runs before cJSON sees a byte, because
+ * cJSON alone accepts all of these.  json.c is the only file that knows cJSON.
  * Syntax errors are placed by line:column; errors of meaning are the caller's, who names
  * the place by a path such as ops[3].shape.
  */
@@ -29,7 +29,7 @@ enum hn_json_kind {
 struct hn_json_limits {
 	size_t max_bytes;    /* 0 = 64 MiB */
 	uint32_t max_depth;  /* 0 = 64 */
-	uint32_t max_tokens; /* 0 = 4,000,000; the tree has 48 bytes for each */
+	uint32_t max_tokens; /* 0 = 4,000,000; cJSON spends about 64 bytes on each */
 };
 
 /* Parse one document of n bytes.  *ret is to be freed with hn_json_free.  `what` names the

@@ -1,4 +1,4 @@
-/* base/json_scan.c -- RFC 8259 to the letter, before a tree is made.
+/* base/json_scan.c -- RFC 8259 to the letter, before cJSON sees a byte.
  *
  * Relies on nothing but the text: recursion is bounded by max_depth, memory by max_tokens
  * (16 bytes for each key of the objects open at one time).  Refusals are placed by

@@ -22,8 +22,10 @@ set(lib_archives)
 foreach(folder ${lib_folders})
   list(APPEND lib_archives $<TARGET_FILE:${folder}>)
 endforeach()
-add_custom_command(OUTPUT ${lib_out}/hone.o DEPENDS ${lib_folders} ${map} VERBATIM
-  COMMAND ${CMAKE_C_COMPILER} -r -nostdlib ${lib_wants} -Wl,--start-group ${lib_archives}
+# In cJSON's place, which libhone opens itself.
+add_library(hone_cjson OBJECT ${lib}/cjson/cjson.c)
+add_custom_command(OUTPUT ${lib_out}/hone.o DEPENDS hone_cjson ${lib_folders} ${map} VERBATIM
+  COMMAND ${CMAKE_C_COMPILER} -r -nostdlib ${lib_wants} $<TARGET_OBJECTS:hone_cjson> -Wl,--start-group ${lib_archives}
     -Wl,--end-group -o ${lib_out}/hone.o)
 add_custom_command(OUTPUT ${lib_out}/libhone.a DEPENDS ${lib_out}/hone.o VERBATIM
   COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${lib_out}/names ${lib_out}/hone.o
@@ -36,7 +38,7 @@ set_source_files_properties(${lib_out}/hone.o PROPERTIES EXTERNAL_OBJECT TRUE GE
 add_library(hone_shared SHARED ${lib_out}/hone.o)
 set_target_properties(hone_shared PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME hone
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME hone
-  LINK_DEPENDS ${map} PUBLIC_HEADER "${lib_headers}")
+  LINK_DEPENDS ${map} INSTALL_RPATH "$ORIGIN" PUBLIC_HEADER "${lib_headers}")
 target_link_options(hone_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,defs -Wl,--as-needed)
 target_link_libraries(hone_shared PRIVATE Threads::Threads m)
 target_include_directories(hone_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

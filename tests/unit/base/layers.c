@@ -105,7 +105,8 @@ static const struct layer rooms[] = {
 	{"graph/plan", " "},
 	{"graph/onnx", " "},
 	{"client", " client/lib "}, /* libhone, which needs nothing of the command */
-	{"client/lib", " "},
+	{"client/lib", " client/lib/cjson "},
+	{"client/lib/cjson", " "},
 	{"include/hone", " "},
 };
 
@@ -116,6 +117,7 @@ struct confined {
 };
 
 static const struct confined third_parties[] = {
+	{"cjson/", " base/json.c client/lib/cjson/ ", NULL},
 	{"isl/", " lower/ ", NULL},
 	{"llvm-c/", " lower/ ", NULL},
 	{"llvm/", " ", NULL},
@@ -513,6 +515,8 @@ static const struct plant plants[] = {
 	 "search/b.c:3: loopstate/dag/dag_int.h is private to loopstate/\n"},
 	{"include/hone/a.h", "#include \"base/err.h\"",
 	 "include/hone/a.h:3: include/ may not"},
+	{"base/b.c", "#include <cjson/cJSON.h>",
+	 "base/b.c:3: cjson/cJSON.h may be included only in: base/json.c client/lib/cjson/ \n"},
 	{"daemon/b.h", "#include <isl/ctx.h>",
 	 "daemon/b.h:3: isl/ctx.h may be included only"},
 	{"daemon/c.def", "#include <llvm-c/Core.h>",
