@@ -10,13 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
+
 /* Of a multiprocessor, since sm_70. */
 #define REGISTERS 65536
+#define SHARED_BYTES 131072 /* what many have for blocks */
 #define MOST_THREADS 1024 /* half of them */
+#define WARP 32
 #define OTHER_REGISTERS 48 /* of a thread, beside its arrays */
 
 /* Numbers of registers that let one block more fit, for blocks of usual sizes. */
-static const int64_t budgets[] = { 64, 96, 128, 168, 255 };
+static const int64_t budgets[] = { 96, 128, 168, 255 };
 
 #define KERNEL_CALL 71 /* LLVM's number of the calling convention ptx_kernel */
 
@@ -74,7 +78,7 @@ static void add_words(struct gpu *g, const char *name, const char *text)
  * registers that there is one less. */
 static int64_t blocks_at_once(const struct gpu *g, int64_t threads)
 {
-	int64_t wanted = OTHER_REGISTERS, ret, most = MOST_THREADS / threads;
+	int64_t wanted = OTHER_REGISTERS, ret, most;
 	size_t row = 0;
 
 	threads = (threads + 31) / 32 * 32; /* registers are a warp's */
@@ -88,8 +92,14 @@ static int64_t blocks_at_once(const struct gpu *g, int64_t threads)
 	while (row + 1 < HN_COUNT_OF(budgets) && budgets[row] < wanted) {
 		row++;
 	}
+	threads = hn_ceildiv(threads, WARP) * WARP; /* registers are given out by warps */
+	most = MOST_THREADS / threads;
+	if (g->shared_bytes > 0 && most > SHARED_BYTES / g->shared_bytes) {
+		most = SHARED_BYTES / g->shared_bytes;
+	}
 	ret = REGISTERS / (budgets[row] * threads);
-	return ret < 1 ? 1 : ret < most ? ret : most;
+	ret = ret < most ? ret : most;
+	return ret < 1 ? 1 : ret;
 }
 
 static void say_threads(struct gpu *g)

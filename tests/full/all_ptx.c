@@ -1,7 +1,7 @@
 /* Device programs of all cases as PTX and as CUDA C: what every sketch for a GPU makes of each
  * program, at full size.  All of it is printed; where NVIDIA's assembler is on this machine, it
  * takes the PTX, and says how many registers it needs and what did not fit in them.  Of schedules by
- * rule all has to fit. */
+ * rule all but a few bytes has to fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,19 +18,20 @@
 #include "tests/lib/each_case.h"
 
 #define TRIES 40
+#define FEW_BYTES 32 /* may be spilled by a schedule by rule: a turn's loads take as long */
 
 struct counts {
 	struct hn_target gpu;
 	const char *isa;
 	char folder[64];
 	bool assembles;
-	uint32_t states, by_rule, spoiled_rules, unfilled, assembled, kernels, spills, most_registers;
+	uint32_t states, by_rule, slow_rules, unfilled, assembled, kernels, spills, most_registers;
 	uint64_t registers, ptx_bytes;
 	int64_t print_ns;
 };
 
 /* The assembler's words about one kernel: registers, and bytes that did not fit. */
-static void read_words(const char *path, struct counts *n, const char *name)
+static void read_words(const char *path, struct counts *n, const char *name, bool by_rule)
 {
 	char line[500];
 	FILE *f = fopen(path, "r");
@@ -51,14 +52,16 @@ static void read_words(const char *path, struct counts *n, const char *name)
 		    sscanf(line, " %u bytes stack frame, %u bytes spill stores", &stack, &stores) == 2 &&
 		    (stack > 0 || stores > 0)) {
 			n->spills++;
-			print_message("%s: %u bytes in memory, %u spilled (%s)\n", name, stack, stores,
-				      n->isa);
+			n->slow_rules += by_rule && stores > FEW_BYTES;
+			print_message("%s%s: %u bytes in memory, %u spilled (%s)\n", name,
+				      by_rule ? ", by rule" : "", stack, stores, n->isa);
 		}
 	}
 	fclose(f);
 }
 
-static void assemble(const char *name, const struct hn_gpu_module *m, struct counts *n)
+static void assemble(const char *name, const struct hn_gpu_module *m, bool by_rule,
+		     struct counts *n)
 {
 	char ptx[100], words[100], command[400];
 	struct hn_err err = { 0 };
@@ -75,12 +78,11 @@ static void assemble(const char *name, const struct hn_gpu_module *m, struct cou
 		fail_msg("%s: ptxas refuses it", name);
 	}
 	n->assembled++;
-	read_words(words, n, name);
+	read_words(words, n, name, by_rule);
 }
 
 static void judge(const struct each *e, const struct hn_state *s, bool by_rule, struct counts *n)
 {
-	uint32_t spills = n->spills;
 
 	struct hn_gpu_options how = { .contracts = true };
 	const struct hn_device *d = NULL;
@@ -108,9 +110,8 @@ static void judge(const struct each *e, const struct hn_state *s, bool by_rule, 
 		print_message("%s: %lld ms\n", e->name, (long long)(hn_clock_ns() - start) / 1000000);
 	}
 	if (n->assembles) {
-		assemble(e->name, &m, n);
+		assemble(e->name, &m, by_rule, n);
 	}
-	n->spoiled_rules += by_rule && n->spills > spills;
 	hn_arena_fini(&a);
 }
 
@@ -175,7 +176,7 @@ static void every_sketch_is_ptx(const char *isa, bool assembles)
 	snprintf(line, sizeof(line), "rm -rf %s", n.folder);
 	(void)!system(line);
 	hn_arena_fini(&a);
-	assert_int_equal(n.spoiled_rules, 0);
+	assert_int_equal(n.slow_rules, 0);
 }
 
 static void for_ampere(void **state)
