@@ -18,7 +18,7 @@
 #include "tests/lib/each_case.h"
 
 #define TRIES 40
-#define FEW_BYTES 32 /* may be spilled by a schedule by rule: a turn's loads take as long */
+#define FEW_BYTES 32 /* that a schedule by rule may spill: ptxas does so at the least of limits */
 
 struct counts {
 	struct hn_target gpu;
