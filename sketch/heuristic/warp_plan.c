@@ -2,8 +2,8 @@
  *
  * A few shapes are tried, and their time told by a closed form.  In each step a block multiplies
  * what it has in shared memory: that takes what is longest of the multiplications, the bytes that
- * its warps load from shared memory, and the bytes that come from the second cache.  Blocks come in
- * waves.  A warp's tile of 64 x 64 has four multiplications for each load of fragments.
+ * its warps load from shared memory, and the bytes that come from the second cache, and a part of
+ * the others.  Blocks come in waves.  A warp's tile of 64 x 64 has four multiplications for each load of fragments.
  *
  * Sources: DeepSeek, "DeepGEMM", its choice of tiles (waves, bytes of both caches); NVIDIA,
  * "CUTLASS", efficient_gemm.md.
@@ -24,6 +24,7 @@
 #define STEP_CYCLES 60.0	/* of a step: barrier, addresses */
 #define HIDDEN 1.5		/* warps that wait at any time */
 #define STORE_BYTES 16.0	/* a cycle, of results */
+#define APART 0.25		/* of what is shorter is not done at the same time */
 
 static const struct hn_warp_shape shapes[] = {
 	{ 128, 256, 64, 64, 64, 3 }, { 128, 256, 32, 64, 64, 4 }, { 128, 256, 32, 64, 64, 3 },
@@ -85,11 +86,12 @@ static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
 	       registers(p, s) * warps(s) * WARP <= CORE_REGISTERS;
 }
 
-static double longest(double x, double y, double z)
+static double together_in(double x, double y, double z)
 {
 	double m = x > y ? x : y;
 
-	return m > z ? m : z;
+	m = m > z ? m : z;
+	return m + APART * (x + y + z - m);
 }
 
 /* Cycles of the whole product. */
@@ -115,7 +117,7 @@ static double cycles(const struct hn_target *t, const struct hn_warp_product *p,
 	double loaded = (double)(warps(s) * (s->warp_rows + s->warp_columns) * s->terms *
 				 bytes_of(p));
 	double fetched = (double)((s->rows + s->columns) * s->terms * bytes_of(p));
-	double step = longest(work, (loaded + fetched) / SHARED_BYTES, fetched / CACHE_BYTES);
+	double step = together_in(work, (loaded + fetched) / SHARED_BYTES, fetched / CACHE_BYTES);
 	double busy = (double)(warps(s) * together);
 	double results = (double)(s->rows * s->columns * 4) / STORE_BYTES;
 	double one = step * (busy + HIDDEN) / busy + STEP_CYCLES / (double)together;

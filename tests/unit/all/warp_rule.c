@@ -189,6 +189,7 @@ static void shapes_follow_sizes(void **state)
 	shapes_of(b, 8192, 132, s, &n);
 	assert_int_equal(n, HN_HEURISTIC_MAX);
 	assert_true(s[0].rows * s[0].columns >= 128 * 128);
+	assert_true(s[0].warp_rows * s[0].warp_columns >= 64 * 64);
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t bytes = (s[i].rows + s[i].columns) * s[i].terms * 2 * s[i].stages;
 
