@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/jw.h"
 #include "client/interrupt.h"
 #include "client/netmake.h"
 #include "client/place.h"
+
+#define MODEL_MAX ((size_t)4 << 30)
 
 struct compile {
 	const struct hn_opts *o;
@@ -60,16 +63,38 @@ static void put_tasks(const struct compile *c, struct hn_jw *w)
 	hn_jw_end(w);
 }
 
+/* By which a library is known to be of this file, and whole (ort/library.h). */
+static int hash_file(const char *path, char hex[HN_SHA256_HEX], struct hn_err *err)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	int rc = hn_file_read(path, MODEL_MAX, &b, err);
+
+	if (rc == 0) {
+		hn_sha256_hex(b.s, b.n, hex);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
 static int write_manifest(const struct compile *c, const struct hn_assembly *made,
 			  struct hn_err *err)
 {
 	const struct hn_model *m = &made->model;
 	char *path = hn_arena_printf((struct hn_arena *)&c->net.arena, "%s/" HN_PLACE_FILE ".json",
 				     c->o->out);
+	char *shared = hn_arena_printf((struct hn_arena *)&c->net.arena,
+				       "%s/lib" HN_PLACE_FILE ".so", c->o->out);
+	char of[HN_SHA256_HEX], library[HN_SHA256_HEX];
+	struct hn_err ignored;
 	struct hn_buf b;
 	struct hn_jw w;
-	int rc;
+	int rc = hash_file(c->o->arg, of, err);
 
+	if (rc != 0) {
+		return rc;
+	}
 	hn_buf_init(&b);
 	hn_jw_init(&w, &b);
 	hn_jw_object(&w, NULL);
@@ -77,6 +102,8 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 	hn_jw_str(&w, "name", m->name);
 	hn_jw_str(&w, "target", c->make.n_kernel > 0 ? c->make.made[0].kernel.target_line : "");
 	hn_jw_str(&w, "hone", HONE_VERSION);
+	hn_jw_str(&w, "onnx", of);
+	hn_jw_str(&w, "library", hash_file(shared, library, &ignored) == 0 ? library : NULL);
 	hn_jw_uint(&w, "n_steps", m->n_step);
 	hn_jw_uint(&w, "arena_bytes", m->arena_bytes);
 	hn_jw_uint(&w, "arena_bound_bytes", made->arena_bound);

@@ -38,6 +38,7 @@ static const struct layer layers[] = {
 	{"bench", "*"},
 	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
 	{"client", " search sketch costmodel graph proto db target loopstate base "},
+	{"ort", " target loopstate base "},
 	{"search", " sketch costmodel target loopstate base "},
 	{"graph", " lower proto target loopstate base "}, /* of lower the interpreter */
 	{"measure", " proto target base "},
@@ -128,6 +129,7 @@ static const struct confined third_parties[] = {
 	{"xgboost/", " costmodel/xgb.c ", NULL},
 	{"oneapi/", " bench/peer/ ", "oneDNN 3"},
 	{"cblas", " bench/peer/ ", "libopenblas-dev"},
+	{"onnxruntime", " ort/slots_check.c ", "ONNX Runtime's headers"},
 	{"omp.h", " bench/peer/ bench/pool.c bench/team.c ", "OpenMP"},
 	{"cmocka", " ", NULL},
 };

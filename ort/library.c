@@ -1,0 +1,254 @@
+/* ort/library.c -- see library.h. */
+#include "ort/library.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "target/target.h"
+
+#define FORMAT "hone-network/1"
+#define MANIFEST_MAX ((size_t)256 << 20)
+#define FILE_MAX ((size_t)4 << 30)
+
+int ort_library_type(const struct hone_model_tensor *t)
+{
+	static const struct {
+		const char *name;
+		int type;
+	} rows[] = {
+		{ "float32", 1 }, { "uint8", 2 },  { "int8", 3 },     { "uint16", 4 },
+		{ "int16", 5 },	  { "int32", 6 },  { "int64", 7 },    { "bool", 9 },
+		{ "float16", 10 }, { "float64", 11 }, { "uint32", 12 }, { "uint64", 13 },
+		{ "bfloat16", 16 },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		if (strcmp(rows[i].name, t->dtype) == 0) {
+			return rows[i].type;
+		}
+	}
+	return 0;
+}
+
+static int hash_file(const char *path, char hex[HN_SHA256_HEX], struct hn_err *err)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	int rc = hn_file_read(path, FILE_MAX, &b, err);
+
+	if (rc == 0) {
+		hn_sha256_hex(b.s, b.n, hex);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
+/* Whether this machine can run what the manifest says that it was made for. */
+static int check_target(const char *path, const char *line, struct hn_err *err)
+{
+	struct hn_target target, host;
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	int rc = line == NULL ? hn_fail(err, HONE_E_INVALID, "%s: no target", path)
+			      : hn_target_parse(line, &a, &target, err);
+
+	hn_target_host(&a, &host);
+	if (rc == 0 && !hn_target_runs_on(&target, &host)) {
+		struct hn_buf isa;
+
+		hn_buf_init(&isa);
+		hn_target_print_isa(&target, &isa);
+		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s: made for %s, which this processor is not",
+			     path, isa.s);
+		hn_buf_fini(&isa);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
+/* *ret_name: what the functions' names begin with. */
+static int read_manifest(const char *dir, struct ort_library *l, char ret_name[128],
+			 struct hn_err *err)
+{
+	const struct hn_json_limits deep = { .max_depth = 1000, .max_bytes = MANIFEST_MAX };
+	struct hn_json *v = NULL;
+	char path[PATH_MAX];
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	snprintf(path, sizeof(path), "%.4000s/model.json", dir);
+	int rc = hn_file_read(path, MANIFEST_MAX, &b, err);
+
+	rc = rc ? rc : hn_json_parse(path, b.s, b.n, &deep, &v, err);
+	if (rc == 0) {
+		const char *format = hn_json_string(hn_json_get(v, "format"));
+		const char *name = hn_json_string(hn_json_get(v, "name"));
+		const char *onnx = hn_json_string(hn_json_get(v, "onnx"));
+		const char *library = hn_json_string(hn_json_get(v, "library"));
+
+		if (format == NULL || strcmp(format, FORMAT) != 0 || name == NULL ||
+		    strlen(name) > 100 || onnx == NULL || strlen(onnx) != HN_SHA256_HEX - 1 ||
+		    library == NULL || strlen(library) != HN_SHA256_HEX - 1) {
+			rc = hn_fail(err, HONE_E_INVALID, "%s: no manifest of a network as hone %s "
+							  "makes it: compile it again",
+				     path, HONE_VERSION);
+		} else {
+			snprintf(ret_name, 128, "%s", name);
+			memcpy(l->onnx, onnx, HN_SHA256_HEX);
+			memcpy(l->binary, library, HN_SHA256_HEX);
+			rc = check_target(path, hn_json_string(hn_json_get(v, "target")), err);
+		}
+	}
+	hn_json_free(v);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+static void *function(struct ort_library *l, const char *name, const char *behind)
+{
+	char symbol[160];
+
+	snprintf(symbol, sizeof(symbol), "%s%s", name, behind);
+	return dlsym(l->handle, symbol);
+}
+
+/* The file is as long as the network says, so that no read of it ends in a SIGBUS. */
+static int map_weights(const char *dir, struct ort_library *l, struct hn_err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.4000s/model.weights", dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != l->model->weights_bytes) {
+		if (fd >= 0) {
+			close(fd);
+		}
+		return hn_fail(err, HONE_E_INVALID, "%s: not the network's weights, %llu bytes: "
+						    "compile it again, without --embed",
+			       path, (unsigned long long)l->model->weights_bytes);
+	}
+	l->weights_bytes = (size_t)st.st_size;
+	l->weights = l->weights_bytes == 0 ? NULL
+					   : mmap(NULL, l->weights_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (l->weights == MAP_FAILED) {
+		l->weights = NULL;
+		return hn_fail(err, HONE_E_IO, "%s: cannot be mapped", path);
+	}
+	return 0;
+}
+
+static void *block(uint64_t bytes)
+{
+	return aligned_alloc(64, (bytes + 127) / 64 * 64);
+}
+
+static int load(const char *dir, const char *name, int32_t threads, struct ort_library *l,
+		struct hn_err *err)
+{
+	int32_t (*prepare)(const void *, void *, void *, const struct hone_env *);
+	char path[PATH_MAX], hex[HN_SHA256_HEX];
+
+	snprintf(path, sizeof(path), "%.4000s/libmodel.so", dir);
+	int rc = hash_file(path, hex, err);
+
+	if (rc == 0 && strcmp(hex, l->binary) != 0) { /* the loader trusts what it maps */
+		rc = hn_fail(err, HONE_E_CORRUPT, "%s is not the file that was made with the manifest: "
+						  "compile it again",
+			     path);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (l->handle == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "%.500s", dlerror());
+	}
+	l->model = function(l, name, "_model");
+	*(void **)&l->run = function(l, name, "_run");
+	*(void **)&prepare = function(l, name, "_prepare");
+	if (l->model == NULL || l->run == NULL || prepare == NULL ||
+	    l->model->abi != HONE_MODEL_ABI || l->model->n_sizes != 0) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "%s: no network of version %d with sizes that are numbers", path,
+			       HONE_MODEL_ABI);
+	}
+	rc = map_weights(dir, l, err);
+	if (rc != 0) {
+		return rc;
+	}
+	l->pool = hone_pool_create(threads);
+	l->arena = block(hone_model_arena_bytes(l->model, hone_pool_threads(l->pool)));
+	l->prepared = block(l->model->prepared_bytes);
+	if (l->arena == NULL || l->prepared == NULL) {
+		return hn_fail(err, HONE_E_NOMEM, "no memory for the network in %s", dir);
+	}
+	rc = prepare(l->weights, l->prepared, l->arena, hone_pool_env(l->pool, 0));
+	return rc == 0 ? 0
+		       : hn_fail(err, HONE_E_INVALID, "%s: the network refuses its weights (%d)", dir,
+				 rc);
+}
+
+int ort_library_open(const char *dir, const char *model, int32_t threads, struct ort_library *ret,
+		     struct hn_err *err)
+{
+	char name[128], hex[HN_SHA256_HEX];
+	struct stat st;
+
+	memset(ret, 0, sizeof(*ret));
+	pthread_mutex_init(&ret->lock, NULL);
+	if (stat(dir, &st) != 0) {
+		return hn_fail(err, HONE_E_NOT_FOUND, "%s is not there: `hone compile %s -o %s` makes it",
+			       dir, model, dir);
+	}
+	int rc = read_manifest(dir, ret, name, err);
+
+	rc = rc ? rc : hash_file(model, hex, err);
+	if (rc == 0 && strcmp(hex, ret->onnx) != 0) {
+		rc = hn_fail(err, HONE_E_INVALID, "%s was made of another file than %s is now: compile "
+						  "it again",
+			     dir, model);
+	}
+	rc = rc ? rc : load(dir, name, threads, ret, err);
+	if (rc != 0) {
+		ort_library_close(ret);
+	}
+	return rc;
+}
+
+void ort_library_close(struct ort_library *l)
+{
+	hone_pool_destroy(l->pool);
+	if (l->weights != NULL) {
+		munmap(l->weights, l->weights_bytes);
+	}
+	free(l->prepared);
+	free(l->arena);
+	if (l->handle != NULL) {
+		dlclose(l->handle);
+	}
+	pthread_mutex_destroy(&l->lock);
+	memset(l, 0, sizeof(*l));
+}
+
+int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out)
+{
+	pthread_mutex_lock(&l->lock);
+	int32_t rc = l->run(l->weights, l->prepared, in, out, l->arena, hone_pool_env(l->pool, 0));
+
+	pthread_mutex_unlock(&l->lock);
+	return rc;
+}

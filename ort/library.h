@@ -1,0 +1,38 @@
+/* ort/library.h -- a network that `hone compile` made, loaded from its folder and ready to run.
+ */
+#ifndef HN_ORT_LIBRARY_H
+#define HN_ORT_LIBRARY_H
+
+#include <pthread.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "hone/model.h"
+#include "hone/pool.h"
+
+struct ort_library {
+	void *handle;
+	const struct hone_model *model;
+	int32_t (*run)(const void *weights, const void *prepared, const void *const *in,
+		       void *const *out, void *arena, const struct hone_env *env);
+	char onnx[HN_SHA256_HEX]; /* of the network's file */
+	char binary[HN_SHA256_HEX];
+	void *weights, *prepared, *arena;
+	size_t weights_bytes;
+	struct hone_pool *pool;
+	pthread_mutex_t lock; /* arena and pool are for one run at a time */
+};
+
+/* The network of the ONNX file `model`.  HONE_E_NOT_FOUND: there is no such folder; HONE_E_INVALID: it
+ * is of another network, or spoilt; HONE_E_UNSUPPORTED: made for another processor. */
+int ort_library_open(const char *dir, const char *model, int32_t threads, struct ort_library *ret,
+		     struct hn_err *err) HN_NODISCARD;
+void ort_library_close(struct ort_library *l);
+
+/* What hone_model_run returns. */
+int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out);
+
+/* ONNX's number of an element type; 0: none that we know. */
+int ort_library_type(const struct hone_model_tensor *t);
+
+#endif

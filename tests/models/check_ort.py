@@ -1,0 +1,259 @@
+"""hone as an execution provider, in the runtime itself: real models give the same answers through it,
+it takes what won its race and nothing else, and what is spoilt or of another kind is left alone.
+
+Needs a runtime that loads providers (1.23 or newer).  HONE_MODELS has the real models; without them a
+network of the tests' own does, and a line says so.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+BIN = pathlib.Path(os.environ["HONE_BIN"])
+PLUGIN = BIN.parent / "lib" / "libhone_ort.so"
+MODELS = pathlib.Path(os.environ.get("HONE_MODELS") or "/nonexistent")
+NAME = "HoneExecutionProvider"
+REAL = {
+    "magika": {"unk__214": 1},
+    "nmp": {"unk__749": 1},
+    "minilm_l3": {"batch_size": 1, "sequence_length": 32},
+}
+TYPES = {"tensor(float)": np.float32, "tensor(int32)": np.int32, "tensor(int64)": np.int64}
+
+
+def own(path):
+    """A network of two layers."""
+    rng = np.random.default_rng(7)
+    make = onnx.helper
+    weights = [
+        onnx.numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), name)
+        for name, shape in (("w", (48, 64)), ("b", (64,)), ("v", (64, 10)))
+    ]
+    nodes = [
+        make.make_node("MatMul", ["x", "w"], ["h"]),
+        make.make_node("Add", ["h", "b"], ["i"]),
+        make.make_node("Relu", ["i"], ["j"]),
+        make.make_node("MatMul", ["j", "v"], ["k"]),
+        make.make_node("Softmax", ["k"], ["y"], axis=1),
+    ]
+    value = make.make_tensor_value_info
+    graph = make.make_graph(
+        nodes, "own", [value("x", 1, [4, 48])], [value("y", 1, [4, 10])], weights
+    )
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=9), path)
+
+
+def options(dims=None):
+    o = ort.SessionOptions()
+    o.log_severity_level = 2
+    for name, value in (dims or {}).items():
+        o.add_free_dimension_override_by_name(name, value)
+    return o
+
+
+def with_provider(path, folder, dims=None, **settings):
+    """A session with the provider, as a user opens it."""
+    o = options(dims)
+    o.enable_profiling = True
+    o.profile_file_prefix = str(folder / "profile")
+    devices = [d for d in ort.get_ep_devices() if d.ep_name == NAME]
+    o.add_provider_for_devices(devices, settings)
+    return ort.InferenceSession(path if isinstance(path, bytes) else str(path), o)
+
+
+def nodes_of(session):
+    """Who ran the nodes: the provider's name, or the runtime's own."""
+    file = pathlib.Path(session.end_profiling())
+    events = json.loads(file.read_text())
+    file.unlink()
+    return {e["args"]["provider"] for e in events if "provider" in e.get("args", {})}
+
+
+def feed_of(session):
+    rng = np.random.default_rng(3)
+    feed = {}
+    for i in session.get_inputs():
+        kind = TYPES[i.type]
+        feed[i.name] = (
+            rng.random(i.shape, dtype=np.float32)
+            if kind is np.float32
+            else rng.integers(0, 2, i.shape).astype(kind)
+        )
+    return feed
+
+
+def compiled(path, folder, dims=None):
+    words = [f"--dim={k}={v}" for k, v in (dims or {}).items()]
+    command = [BIN / "hone", "compile", path, "--auto", "--unchecked", *words, "-o", folder]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+
+
+def heard(call):
+    """What the runtime logs meanwhile, and the result."""
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            result = call()
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        file.seek(0)
+        return file.read().decode(errors="replace"), result
+
+
+class Provider(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.kept.name)
+        os.environ["HONE_HOME"] = str(cls.folder / "home")
+        ort.register_execution_provider_library("hone", str(PLUGIN))
+        cls.path = cls.folder / "own.onnx"
+        own(cls.path)
+        compiled(cls.path, cls.folder / "own.hone")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    def same(self, path, dims=None, **settings):
+        """It runs all, and the answers are the runtime's."""
+        mine = with_provider(path, self.folder, dims, claim="always", **settings)
+        plain = ort.InferenceSession(str(path), options(dims))
+        feed = feed_of(plain)
+        for got, want in zip(mine.run(None, feed), plain.run(None, feed)):
+            self.assertEqual(got.shape, want.shape)
+            size = np.abs(want).max() if want.size else 0
+            np.testing.assert_allclose(got, want, rtol=0, atol=1e-3 * size)
+        self.assertEqual(nodes_of(mine), {NAME})
+
+    def left(self, why, path=None, folder=None, **settings):
+        """The runtime's own providers run it, the log says why, and the answers are there."""
+        path = path or self.path
+        settings = {"claim": "always", "library": str(folder or "")} | settings
+        said, session = heard(lambda: with_provider(path, self.folder, **settings))
+        session.run(None, feed_of(session))
+        self.assertEqual(nodes_of(session), {"CPUExecutionProvider"})
+        self.assertIn(why, said)
+
+    def copy(self, name):
+        folder = self.folder / name
+        shutil.copytree(self.folder / "own.hone", folder)
+        return folder
+
+    def test_own(self):
+        self.same(self.path)
+        self.same(self.path, threads="1")
+
+    def test_real(self):
+        there = [n for n in REAL if (MODELS / f"{n}.onnx").is_file()]
+        if not there:
+            self.skipTest("no real models (HONE_MODELS)")
+        for name in there:
+            with self.subTest(name):
+                path = self.folder / f"{name}.onnx"
+                shutil.copy(MODELS / path.name, path)
+                compiled(path, self.folder / f"{name}.hone", REAL[name])
+                self.same(path, REAL[name])
+
+    def test_what_won_is_taken(self):
+        for _ in range(2):  # raced; then from the file
+            session = with_provider(self.path, self.folder)
+            session.run(None, feed_of(session))
+            race = json.loads((self.folder / "own.hone" / "race.json").read_text())
+            took = nodes_of(session) == {NAME}
+            self.assertEqual(took, race["gain"] >= 1.05)
+            self.assertLess(race["error"], 1e-5)
+        for gain in (1.2, 1.0):
+            race["gain"] = gain
+            (self.folder / "own.hone" / "race.json").write_text(json.dumps(race))
+            session = with_provider(self.path, self.folder)
+            session.run(None, feed_of(session))
+            self.assertEqual(nodes_of(session), {NAME if gain > 1.05 else "CPUExecutionProvider"})
+        (self.folder / "own.hone" / "race.json").unlink()
+
+    def test_two_sessions_and_threads(self):
+        a = with_provider(self.path, self.folder, claim="always")
+        b = with_provider(self.path, self.folder, claim="always")
+        feed = feed_of(a)
+        want = a.run(None, feed)[0]
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(4) as pool:
+            for got in pool.map(lambda i: (a, b)[i % 2].run(None, feed)[0], range(40)):
+                np.testing.assert_array_equal(got, want)
+
+    def test_not_there(self):
+        self.left("is not there: `hone compile", folder=self.folder / "none.hone")
+        session = with_provider(self.path, self.folder, claim="never")
+        session.run(None, feed_of(session))
+        self.assertEqual(nodes_of(session), {"CPUExecutionProvider"})
+
+    def test_other_file(self):
+        other = self.folder / "other.onnx"
+        model = onnx.load(self.path)
+        model.graph.name = "another"
+        onnx.save(model, other)
+        self.left("was made of another file", other, self.folder / "own.hone")
+
+    def test_from_memory(self):
+        self.left("a model from memory", self.path.read_bytes())
+
+    def test_spoilt(self):
+        for name, part, spoil, why in (
+            ("t1", "model.json", lambda b: b[: len(b) // 2], "model.json"),
+            ("t2", "model.json", lambda b: b"[" * 5000, "model.json"),
+            ("t3", "model.json", lambda b: b.replace(b'"format":"hone-', b'"format":"'), "no manifest"),
+            ("t4", "model.json", lambda b: b.replace(b"-isa=x86-64", b"-isa=pdp11"), "isa"),
+            ("t5", "model.weights", lambda b: b[:-64], "not the network's weights"),
+            ("t6", "model.weights", lambda b: bytes(len(b)), "refuses its weights"),
+            ("t7", "libmodel.so", lambda b: b[: len(b) // 3], "libmodel.so"),
+            ("t8", "libmodel.so", lambda b: b"no library", "libmodel.so"),
+        ):
+            with self.subTest(name):
+                folder = self.copy(name)
+                file = folder / part
+                file.write_bytes(spoil(file.read_bytes()))
+                self.left(why, folder=folder)
+
+    def test_other_shape(self):
+        model = onnx.load(self.path)
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 5
+        model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = 5
+        other = self.folder / "shape.onnx"
+        onnx.save(model, other)
+        compiled(other, self.folder / "shape.hone")
+        onnx_of = json.loads((self.folder / "shape.hone" / "model.json").read_text())["onnx"]
+        folder = self.copy("other_shape")
+        manifest = json.loads((folder / "model.json").read_text())
+        manifest["onnx"] = onnx_of
+        (folder / "model.json").write_text(json.dumps(manifest))
+        self.left("other names, types or shapes", other, folder)
+
+    def test_no_such_claim(self):
+        with self.assertRaisesRegex(Exception, "none of faster, always, never"):
+            with_provider(self.path, self.folder, claim="perhaps")
+
+
+if __name__ == "__main__":
+    if not hasattr(ort, "register_execution_provider_library"):
+        print(f"skip: onnxruntime {ort.__version__} loads no providers; 1.23 does")
+        sys.exit(77)
+    if not PLUGIN.is_file():
+        print("skip: libhone_ort.so is not built")
+        sys.exit(77)
+    if not MODELS.is_dir():
+        print("no real models (HONE_MODELS): a network of the tests' own alone")
+    unittest.main()
