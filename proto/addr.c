@@ -219,6 +219,40 @@ static int bind_in_place(struct hn_addr_listener *l, const char *path, struct hn
 	return 0;
 }
 
+#define FIRST_GIVEN 3 /* descriptors that a service manager hands over begin here */
+
+/* The number in an environment variable; 0: there is none. */
+static long env_number(const char *name)
+{
+	const char *text;
+
+	return env_set(name, &text) ? strtol(text, NULL, 10) : 0;
+}
+
+/* A listening socket of that name that a service manager opened for us (sd_listen_fds(3)): it stays
+ * when we go, so that its name is not ours to remove. */
+static bool take_given(struct hn_addr_listener *l, const char *path)
+{
+	long n = env_number("LISTEN_PID") == getpid() ? env_number("LISTEN_FDS") : 0;
+
+	for (int fd = FIRST_GIVEN; fd < FIRST_GIVEN + n && l->fd < 0; fd++) {
+		struct sockaddr_un addr = { .sun_family = AF_UNSPEC };
+		socklen_t bytes = sizeof(addr), word = sizeof(int);
+		int listening = 0;
+
+		if (getsockname(fd, (struct sockaddr *)&addr, &bytes) == 0 &&
+		    addr.sun_family == AF_UNIX &&
+		    strncmp(addr.sun_path, path, sizeof(addr.sun_path)) == 0 &&
+		    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &word) == 0 && listening &&
+		    fcntl(fd, F_SETFD, FD_CLOEXEC) == 0) {
+			l->fd = fd;
+			free(l->name);
+			l->name = NULL;
+		}
+	}
+	return l->fd >= 0;
+}
+
 /* Only a socket may be replaced: a file of the user's under this name is not ours. */
 static int refuse_other_file(const struct hn_addr_listener *l, const char *path,
 			     struct hn_err *err)
@@ -251,11 +285,9 @@ int hn_addr_listen(const char *path, struct hn_addr_listener *ret, struct hn_err
 	if (rc == 0) {
 		rc = take_lock(&l, path, err);
 	}
-	if (rc == 0) {
+	if (rc == 0 && !take_given(&l, path)) {
 		rc = refuse_other_file(&l, path, err);
-	}
-	if (rc == 0) {
-		rc = bind_in_place(&l, path, err);
+		rc = rc ? rc : bind_in_place(&l, path, err);
 	}
 	free(dir);
 	if (rc != 0) {

@@ -30,11 +30,12 @@ struct hn_addr_listener {
 	int fd;	     /* listening, close-on-exec; the caller may take it (set it to -1) */
 	int lock_fd; /* flock held while open */
 	int dir_fd;
-	char *name; /* file name within the directory */
+	char *name; /* file name within the directory; NULL: it is not ours to remove */
 };
 
 /* Make the directory (0700) when it is missing, take the lock, remove a stale socket,
- * bind, listen.  HONE_E_BUSY when another process holds the lock, HONE_E_PERMISSION when
+ * bind, listen; or take the listening socket of that name that a service manager gave us
+ * (LISTEN_PID, LISTEN_FDS), whose name stays.  HONE_E_BUSY when another process holds the lock, HONE_E_PERMISSION when
  * the directory is not safe, HONE_E_IO. */
 int hn_addr_listen(const char *path, struct hn_addr_listener *ret,
 		   struct hn_err *err) HN_NODISCARD;

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -177,6 +179,52 @@ static void test_home(void **state)
 	hn_buf_fini(&b);
 }
 
+/* A socket that a service manager listens on for us is taken, and stays when we go; one of another
+ * name, or for another process, is not. */
+static void test_given(void **state)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct hn_addr_listener l;
+	struct hn_err err;
+	char text[32], folder[sizeof(dir) + 2], other[sizeof(path) + 2];
+	int client = -1, kept = dup(3), manager = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s/s", dir);
+	snprintf(other, sizeof(other), "%s2", path);
+	strcpy(addr.sun_path, path);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(bind(manager, (const struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(manager, 1), 0);
+	assert_int_equal(dup2(manager, 3), 3);
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	setenv("LISTEN_PID", text, 1);
+	setenv("LISTEN_FDS", "1", 1);
+	assert_int_equal(hn_addr_listen(other, &l, &err), 0);
+	assert_int_not_equal(l.fd, 3);
+	hn_addr_close(&l);
+	assert_int_equal(hn_addr_listen(path, &l, &err), 0);
+	assert_int_equal(l.fd, 3);
+	assert_int_equal(hn_addr_connect(path, &client, &err), 0);
+	close(client);
+	l.fd = -1; /* 3 is the manager's */
+	hn_addr_close(&l);
+	assert_int_equal(access(path, F_OK), 0);
+	setenv("LISTEN_PID", "1", 1);
+	assert_int_equal(hn_addr_listen(path, &l, &err), 0);
+	assert_int_not_equal(l.fd, 3);
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	hn_addr_close(&l);
+	close(manager);
+	if (kept >= 0) {
+		dup2(kept, 3);
+		close(kept);
+	} else {
+		close(3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +233,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stale, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_longest_path, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unsafe, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_given, set_up, tear_down),
 		cmocka_unit_test(test_home),
 	};
 
