@@ -12,4 +12,5 @@ if(HONE_ORT_INCLUDE)
   target_include_directories(hone_ort_slots SYSTEM PRIVATE ${HONE_ORT_INCLUDE})
   add_dependencies(hone_ort hone_ort_slots)
 endif()
-install(TARGETS hone_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hone)
+install(TARGETS hone_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hone
+  COMPONENT library)

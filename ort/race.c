@@ -255,6 +255,8 @@ static int take_turns(struct race *r, struct ort_race *ret, struct hn_err *err)
 		ret->gain = median(gain, n);
 		ret->runtime_ns = median(theirs, n);
 		ret->hone_ns = median(ours, n);
+		/* sorted: the best of each, which other load disturbs least */
+		ret->gain = fmin(ret->gain, theirs[0] / ours[0]);
 	}
 	return rc;
 }

@@ -10,7 +10,8 @@
 #define ORT_RACE_LEAST 1.05 /* how much faster it has to be to be taken */
 
 struct ort_race {
-	double runtime_ns, hone_ns, gain; /* medians; of the turns' quotients */
+	double runtime_ns, hone_ns; /* medians */
+	double gain; /* the less of: the median of the turns' quotients, the quotient of the bests */
 	double error; /* largest difference of an output, relative to its largest element */
 	bool kept;    /* it was raced before */
 };

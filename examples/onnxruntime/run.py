@@ -1,7 +1,7 @@
 """Run a network in ONNX Runtime, by what `hone compile` made of it where that is faster.
 
     hone compile net.onnx -o net.hone
-    python run.py net.onnx /usr/lib/x86_64-linux-gnu/hone/libhone_ort.so [DIMENSION=SIZE ..]
+    python run.py net.onnx /usr/lib/hone/libhone_ort.so [DIMENSION=SIZE ..]
 """
 
 import sys

@@ -195,6 +195,12 @@ class Provider(unittest.TestCase):
             for got in pool.map(lambda i: (a, b)[i % 2].run(None, feed)[0], range(40)):
                 np.testing.assert_array_equal(got, want)
 
+    def test_example(self):
+        example = pathlib.Path(os.environ["HONE_SOURCE"]) / "examples" / "onnxruntime" / "run.py"
+        command = [sys.executable, example, self.path, PLUGIN]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "y (4, 10) float32\n"), done.stderr)
+
     def test_not_there(self):
         self.left("is not there: `hone compile", folder=self.folder / "none.hone")
         session = with_provider(self.path, self.folder, claim="never")
