@@ -38,6 +38,7 @@ static const struct layer layers[] = {
 	{"bench", "*"},
 	{"daemon", " search measure sketch costmodel target loopstate db proto base "},
 	{"client", " search sketch costmodel graph proto db target loopstate base "},
+	{"packaging", " client "},
 	{"ort", " target loopstate base "},
 	{"search", " sketch costmodel target loopstate base "},
 	{"graph", " lower proto target loopstate base "}, /* of lower the interpreter */

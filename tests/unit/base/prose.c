@@ -28,7 +28,7 @@
 
 /* What a path of this tree begins with. */
 static const char folders[] = " .ci base bench client costmodel daemon db docs examples graph "
-			      "include loopstate lower measure ort proto search sketch target tests ";
+			      "include loopstate lower measure ort packaging proto search sketch target tests ";
 
 enum block { NOTHING, PARAGRAPH, ITEM, TABLE, CODE };
 
