@@ -1,4 +1,5 @@
-/* client/cmd_records.c -- `hone records normalize`: a log read and written again.
+/* client/cmd_records.c -- `hone records`: normalize, a log read and written again; or export
+ * (records_export.c).
  *
  * Records and comments pass, empty lines (which stop Ansor's reader) do not; each bad
  * line is reported on standard error and left out.
@@ -9,6 +10,7 @@
 
 #include "client/cmd.h"
 #include "client/log.h"
+#include "client/records.h"
 #include "loopstate/record/record.h"
 
 /* The next item onto standard output: as hn_record_next. */
@@ -61,9 +63,13 @@ int cmd_records(const struct hn_opts *o, struct hn_err *err)
 	FILE *file;
 	int rc;
 
+	if (o->arg != NULL && strcmp(o->arg, "export") == 0) {
+		return hn_records_export(o, err);
+	}
 	if (o->arg == NULL || o->arg2 == NULL || strcmp(o->arg, "normalize") != 0) {
 		return hn_fail(err, HONE_E_INVALID,
-			       "give `normalize` and a LOG; see `hone help records`");
+			       "give `normalize` and a LOG, or `export` and a computation; see "
+			       "`hone help records`");
 	}
 	rc = hn_log_open(o->arg2, &file, err);
 	if (rc == 0) {

@@ -88,6 +88,19 @@ refused "mm.c: there already" hone replay -e "$text" --auto --as c -o "$work/way
 refused 'none of c, ir, asm, so' hone replay -e "$text" --auto --as c,obj -o "$work/way"
 [ "$(ls "$work/way")" = mm.c ] || die "left: $(ls "$work/way")"
 
+# A measured best goes out as a line of a log, which is read again.
+refused 'nothing was tuned here yet' hone records export -e "$text"
+hone tune -e "$text" --trials 4 -q >"$work/said" 2>&1 || die "$(cat "$work/said")"
+hone records export -e "$text" >"$work/best.log" 2>"$work/said" || die "$(cat "$work/said")"
+case $(cat "$work/said") in
+'') grep -q '"v": "v0.6"}$' "$work/best.log" || die "$(cat "$work/best.log")" ;;
+*) grep -q '"v": "hone-1"}$' "$work/best.log" || die "$(cat "$work/best.log")" ;;
+esac
+hone records normalize "$work/best.log" | cmp -s - "$work/best.log" || die "other text: $(cat "$work/best.log")"
+hone replay -e "$text" --records "$work/best.log" -o "$work/of_log" >/dev/null 2>&1 || die "not replayed"
+hone replay -e "$text" -o "$work/of_store" >/dev/null 2>&1 || die "not replayed from the store"
+cmp -s "$work/of_log/mm.o" "$work/of_store/mm.o" || die "another kernel than the store's"
+
 if [ "$(uname -m)" != x86_64 ]; then
 	echo "several targets: those of x86-64 alone"
 	echo ok
