@@ -9,6 +9,8 @@
 
 #include "target/target.h"
 
+#define GPU_WARP 32 /* threads in step, of a GPU that does not say */
+
 const char *gpu_print(char *to, size_t n, const char *from, size_t from_bytes)
 {
 	size_t k = 0;
@@ -96,6 +98,9 @@ static void suggest(const char *kind, const struct gpu_facts *f, char *to, size_
 				at += (size_t)snprintf(to + at, n - at, " -%s=%" PRId64,
 						       hn_param_name(rows[i].param), rows[i].most);
 			}
+		}
+		if (!f->host && t.param[HN_PARAM_WARP_SIZE] <= 1 && at < n) {
+			snprintf(to + at, n - at, " -warp_size=%d", GPU_WARP);
 		}
 	}
 	hn_arena_fini(&a);

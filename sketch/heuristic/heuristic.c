@@ -198,7 +198,10 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	uint32_t n = 0, n_tiled;
 
 	if (target->caps & HN_CAP_GPU_THREADS) {
-		return hn_simt_heuristics(dag, target, a, ret);
+		/* threads that do not run in step are not what these programs are made for */
+		return target->param[HN_PARAM_WARP_SIZE] > 1
+			       ? hn_simt_heuristics(dag, target, a, ret)
+			       : 0;
 	}
 	if (!(target->caps & HN_CAP_THREADS)) {
 		return 0;
