@@ -18,6 +18,7 @@ struct work {
 	const struct hn_net *net;
 	struct hn_arena *a;
 	struct place *at; /* [n_value] */
+	uint64_t *bytes; /* [n_value] of roots: what is kept for it */
 	struct hn_weight *weight;
 	struct hn_plan_tensor *tensor;
 	uint32_t n_weight, n_tensor;
@@ -77,6 +78,42 @@ static uint64_t bytes_of(const struct work *w, int32_t v)
 	return rows.n > 0 ? hn_model_rows_span(&rows) : hn_gvalue_bytes(value(w, v));
 }
 
+/* Argument i as its kernel takes it: one for a range that has larger sizes than this network's may
+ * be told of more memory than its value has. */
+static uint64_t arg_bytes(const struct work *w, const struct hn_gstep *step, uint32_t i)
+{
+	const struct hn_gtask *task = &w->net->task[step->task];
+	uint64_t least = bytes_of(w, step->arg[i]), most = 0;
+	uint32_t out = 0;
+
+	if (!task->sized) {
+		return least;
+	}
+	for (uint32_t k = 0; k < i; k++) {
+		out += task->dag->arg[k] == task->dag->arg[i];
+	}
+	most = (uint64_t)hn_op_bytes(task->dag->op[task->dag->arg[i]], out);
+	return most > least ? most : least;
+}
+
+static void find_bytes(struct work *w)
+{
+	for (uint32_t v = 0; v < w->net->g->n_value; v++) {
+		w->bytes[v] = hn_gvalue_bytes(value(w, (int32_t)v));
+	}
+	for (uint32_t s = 0; s < w->net->n_step; s++) {
+		const struct hn_gstep *step = &w->net->step[s];
+
+		for (uint32_t i = 0; i < step->n_arg; i++) {
+			const struct hn_gplace *lies = &w->net->part.place[step->arg[i]];
+			uint64_t at = (uint64_t)lies->at * hn_dtype_bytes(value(w, step->arg[i])->dtype);
+			uint64_t end = at + arg_bytes(w, step, i);
+
+			w->bytes[lies->root] = end > w->bytes[lies->root] ? end : w->bytes[lies->root];
+		}
+	}
+}
+
 /* Tensors between the steps, with the steps that they live through. */
 static void place_values(struct work *w)
 {
@@ -91,7 +128,7 @@ static void place_values(struct work *w)
 			} else if (w->at[v].place == NOWHERE) {
 				w->at[v] = (struct place){ HONE_MODEL_ARENA, w->n_tensor };
 				w->tensor[w->n_tensor++] = (struct hn_plan_tensor){
-					.bytes = hn_gvalue_bytes(value(w, v)), .first = s
+					.bytes = w->bytes[v], .first = s
 				};
 			}
 			if (w->at[v].place == HONE_MODEL_ARENA) {
@@ -144,7 +181,7 @@ static void add_kernel(struct work *w, const struct hn_gstep *step,
 
 	for (uint32_t i = 0; i < step->n_arg; i++) {
 		rows[i] = rows_of(w, step->arg[i]);
-		bytes[i] = bytes_of(w, step->arg[i]);
+		bytes[i] = arg_bytes(w, step, i);
 		if (i < step->n_in) {
 			constant[i] = value(w, step->arg[i])->data != NULL;
 		}
@@ -208,12 +245,14 @@ int hn_assemble(const struct hn_net *net, const char *name, const struct hn_kern
 	struct work w = { .net = net,
 			  .a = a,
 			  .at = HN_NEW_ARRAY(a, struct place, g->n_value),
+			  .bytes = HN_NEW_ARRAY(a, uint64_t, g->n_value),
 			  .weight = HN_NEW_ARRAY(a, struct hn_weight, n_arg),
 			  .tensor = HN_NEW_ARRAY(a, struct hn_plan_tensor, n_arg) };
 	struct hn_plan plan;
 	int rc;
 
 	place_ends(&w);
+	find_bytes(&w);
 	place_values(&w);
 	rc = hn_plan_make(w.tensor, w.n_tensor, a, &plan, err);
 	if (rc != 0) {

@@ -32,7 +32,7 @@ static bool uses_size(const struct hn_expr *e, uint32_t k)
 }
 
 /* Weights that a schedule may lay out anew; a bias is read as it is. */
-static bool has_weights(const struct hn_dag *dag)
+bool hn_family_has_weights(const struct hn_dag *dag)
 {
 	bool found = false;
 
@@ -60,7 +60,7 @@ bool hn_family_differs(const struct hn_dag *dag, uint32_t k)
 	for (uint32_t i = 0; i < dag->n_op && !differs; i++) {
 		differs = sums_differ(dag->op[i], k);
 	}
-	return differs && !has_weights(dag);
+	return differs && !hn_family_has_weights(dag);
 }
 
 struct cutter {

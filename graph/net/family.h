@@ -17,6 +17,9 @@ int64_t hn_family_end(int64_t size, int64_t most);
 /* Whether kernels of the dag differ from part to part along size k. */
 bool hn_family_differs(const struct hn_dag *dag, uint32_t k);
 
+/* Whether it reads weights that a schedule may lay out anew. */
+bool hn_family_has_weights(const struct hn_dag *dag);
+
 /* Cuts the ranges: the first still has the largest sizes.  All in `a`. */
 int hn_family_cut(struct hn_ranges *r, struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
 

@@ -6,31 +6,12 @@
 #include <string.h>
 
 #include "graph/net/family.h"
-#include "graph/net/lift.h"
+#include "graph/net/ranges_int.h"
 #include "loopstate/read/dag_read.h"
 
 static const char *const size_name[HN_NET_MAX_SIZES] = { "N0", "N1", "N2", "N3" };
 
-struct finder {
-	const struct hn_net_size *size;
-	uint32_t n_size;
-	hn_net_at at;
-	void *ctx;
-	struct hn_arena *a;
-	struct hn_ranges *ret;
-	uint32_t cap;
-	struct hn_err *err;
-	bool other; /* the last failure was another program, not an error */
-};
-
-/* A range that is being looked at. */
-struct box {
-	struct hn_net_range range;
-	struct hn_lift *task; /* [n_task] */
-	struct hn_lift_form **input, **output; /* [n][rank] */
-};
-
-static int64_t points_of(const struct finder *f, const int64_t *least, const int64_t *most)
+static int64_t points_of(const struct hn_ranges_finder *f, const int64_t *least, const int64_t *most)
 {
 	int64_t n = 1;
 
@@ -43,7 +24,7 @@ static int64_t points_of(const struct finder *f, const int64_t *least, const int
 }
 
 /* "sequence = 3, batch = 1" */
-static const char *point_text(const struct finder *f, const int64_t *size)
+static const char *point_text(const struct hn_ranges_finder *f, const int64_t *size)
 {
 	const char *s = "";
 
@@ -54,7 +35,7 @@ static const char *point_text(const struct finder *f, const int64_t *size)
 	return s;
 }
 
-static int other(struct finder *f, const struct box *b, const int64_t *size, const char *what)
+static int other(struct hn_ranges_finder *f, const struct hn_ranges_box *b, const int64_t *size, const char *what)
 {
 	f->other = true;
 	return hn_fail(f->err, HONE_E_UNSUPPORTED,
@@ -62,7 +43,7 @@ static int other(struct finder *f, const struct box *b, const int64_t *size, con
 		       what, point_text(f, size), point_text(f, b->range.most));
 }
 
-static int read_at(struct finder *f, const int64_t *size, struct hn_arena *a, struct hn_net *ret)
+static int read_at(struct hn_ranges_finder *f, const int64_t *size, struct hn_arena *a, struct hn_net *ret)
 {
 	int rc = f->at(f->ctx, size, a, ret, f->err);
 
@@ -150,7 +131,7 @@ static bool same_steps(const struct hn_net *x, const struct hn_net *y)
 /* -- forms ----------------------------------------------------------------------------------- */
 
 /* Of inputs, or of outputs. */
-static struct hn_lift_form **shapes_of(const struct finder *f, const struct box *b, bool outputs,
+static struct hn_lift_form **shapes_of(const struct hn_ranges_finder *f, const struct hn_ranges_box *b, bool outputs,
 				       const struct hn_net *below)
 {
 	const struct hn_graph *g = b->range.net.g;
@@ -179,7 +160,7 @@ static struct hn_lift_form **shapes_of(const struct finder *f, const struct box 
 }
 
 /* The forms, from the network at the largest sizes and at one below each. */
-static int lift(struct finder *f, struct box *b, const struct hn_net *below, int64_t (*size)[HN_NET_MAX_SIZES])
+static int lift(struct hn_ranges_finder *f, struct hn_ranges_box *b, const struct hn_net *below, int64_t (*size)[HN_NET_MAX_SIZES])
 {
 	const struct hn_net *top = &b->range.net;
 
@@ -205,7 +186,7 @@ static int lift(struct finder *f, struct box *b, const struct hn_net *below, int
 	return 0;
 }
 
-static bool have_shapes(const struct finder *f, struct hn_lift_form *const *form, uint32_t n,
+static bool have_shapes(const struct hn_ranges_finder *f, struct hn_lift_form *const *form, uint32_t n,
 			const int32_t *v, const struct hn_graph *g, const int64_t *size)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -221,7 +202,7 @@ static bool have_shapes(const struct finder *f, struct hn_lift_form *const *form
 }
 
 /* The forms give what the network is at these sizes. */
-static int check_point(struct finder *f, const struct box *b, const struct hn_net *net,
+static int check_point(struct hn_ranges_finder *f, const struct hn_ranges_box *b, const struct hn_net *net,
 		       const int64_t *size)
 {
 	const struct hn_net *top = &b->range.net;
@@ -239,7 +220,7 @@ static int check_point(struct finder *f, const struct box *b, const struct hn_ne
 	return 0;
 }
 
-static bool next_point(const struct finder *f, const struct box *b, int64_t *size)
+static bool next_point(const struct hn_ranges_finder *f, const struct hn_ranges_box *b, int64_t *size)
 {
 	for (uint32_t k = 0; k < f->n_size; k++) {
 		if (size[k] < b->range.most[k]) {
@@ -251,7 +232,7 @@ static bool next_point(const struct finder *f, const struct box *b, int64_t *siz
 	return false;
 }
 
-static int check_points(struct finder *f, const struct box *b)
+static int check_points(struct hn_ranges_finder *f, const struct hn_ranges_box *b)
 {
 	int64_t size[HN_NET_MAX_SIZES];
 	struct hn_arena a;
@@ -270,7 +251,7 @@ static int check_points(struct finder *f, const struct box *b)
 	return rc;
 }
 
-static int lift_box(struct finder *f, struct box *b)
+static int lift_box(struct hn_ranges_finder *f, struct hn_ranges_box *b)
 {
 	struct hn_net below[HN_NET_MAX_SIZES] = { { 0 } };
 	int64_t size[HN_NET_MAX_SIZES][HN_NET_MAX_SIZES];
@@ -292,7 +273,7 @@ static int lift_box(struct finder *f, struct box *b)
 
 /* -- what is made of them ------------------------------------------------------------------ */
 
-static const char *sized_text(const struct finder *f, const struct box *b, uint32_t i,
+static const char *sized_text(const struct hn_ranges_finder *f, const struct hn_ranges_box *b, uint32_t i,
 			      const char *type)
 {
 	const char *name = b->range.net.task[i].name, *head, *s;
@@ -312,7 +293,7 @@ static const char *sized_text(const struct finder *f, const struct box *b, uint3
 
 /* The task as a dag of sizes.  Numbers in expressions have the type of what they stand beside, a
  * size has one of its own: int32, or it is converted. */
-static int make_sized(struct finder *f, struct box *b, uint32_t i)
+int hn_ranges_make_sized(struct hn_ranges_finder *f, struct hn_ranges_box *b, uint32_t i)
 {
 	static const char *const type[] = { "", "int64" };
 	struct hn_gtask *task = &b->range.net.task[i];
@@ -331,7 +312,7 @@ static int make_sized(struct finder *f, struct box *b, uint32_t i)
 	return 0;
 }
 
-static const char *const **form_texts(const struct finder *f, struct hn_lift_form *const *form,
+static const char *const **form_texts(const struct hn_ranges_finder *f, struct hn_lift_form *const *form,
 				      uint32_t n, const int32_t *v, const struct hn_graph *g)
 {
 	const char *const **ret = HN_NEW_ARRAY(f->a, const char *const *, n);
@@ -358,7 +339,7 @@ static const char *const **form_texts(const struct finder *f, struct hn_lift_for
 }
 
 /* Names are unique in all ranges: those of the second begin with r1_. */
-static void rename_task(const struct finder *f, struct hn_gtask *t)
+static void rename_task(const struct hn_ranges_finder *f, struct hn_gtask *t)
 {
 	const char *rest = t->text + strlen(t->name);
 
@@ -368,13 +349,13 @@ static void rename_task(const struct finder *f, struct hn_gtask *t)
 	}
 }
 
-static int finish(struct finder *f, struct box *b)
+static int finish(struct hn_ranges_finder *f, struct hn_ranges_box *b)
 {
 	struct hn_net *net = &b->range.net;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < net->n_task; i++) {
-		rc = b->task[i].sized ? make_sized(f, b, i) : 0;
+		rc = b->task[i].sized ? hn_ranges_make_sized(f, b, i) : 0;
 		rename_task(f, &net->task[i]);
 	}
 	if (rc != 0) {
@@ -387,6 +368,8 @@ static int finish(struct finder *f, struct box *b)
 	b->range.output = form_texts(f, b->output, net->g->n_output, net->g->output, net->g);
 	f->ret->range = hn_arena_grow(f->a, f->ret->range, f->ret->n, &f->cap,
 				      sizeof(*f->ret->range));
+	f->box = hn_arena_grow(f->a, f->box, f->ret->n, &f->cap_box, sizeof(*f->box));
+	f->box[f->ret->n] = *b;
 	f->ret->range[f->ret->n++] = b->range;
 	return 0;
 }
@@ -394,9 +377,9 @@ static int finish(struct finder *f, struct box *b)
 /* -- ranges ------------------------------------------------------------------------------- */
 
 /* The range, or two of it: where a size is 1, and where it is more. */
-static int find(struct finder *f, const int64_t *least, const int64_t *most)
+static int find(struct hn_ranges_finder *f, const int64_t *least, const int64_t *most)
 {
-	struct box b = { 0 };
+	struct hn_ranges_box b = { 0 };
 	int rc;
 
 	memcpy(b.range.least, least, sizeof(b.range.least));
@@ -425,7 +408,7 @@ static int find(struct finder *f, const int64_t *least, const int64_t *most)
 int hn_ranges_find(const struct hn_net_size *size, uint32_t n_size, hn_net_at at, void *ctx,
 		   struct hn_arena *a, struct hn_ranges *ret, struct hn_err *err)
 {
-	struct finder f = { .size = size, .n_size = n_size, .at = at, .ctx = ctx, .a = a,
+	struct hn_ranges_finder f = { .size = size, .n_size = n_size, .at = at, .ctx = ctx, .a = a,
 			    .ret = ret, .err = err };
 	int64_t least[HN_NET_MAX_SIZES] = { 0 }, most[HN_NET_MAX_SIZES] = { 0 };
 
@@ -445,5 +428,8 @@ int hn_ranges_find(const struct hn_net_size *size, uint32_t n_size, hn_net_at at
 	}
 	int rc = find(&f, least, most);
 
+	if (rc == 0) {
+		hn_ranges_share_weights(&f);
+	}
 	return rc ? rc : hn_family_cut(ret, a, err);
 }

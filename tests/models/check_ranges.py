@@ -131,6 +131,10 @@ class Ranges(unittest.TestCase):
         parts = ["17..20", "2..16", "1..1"]
         self.assertEqual(shown, [f"sequence = {part}, at the largest" for part in parts])
         self.assertIn("to16_k04_matmul", done.stdout)
+        at_one = done.stdout.split("sequence = 1..1")[1]  # with the weights of the others
+        self.assertIn("r1_k04_matmul", at_one)
+        self.assertIn("k03_matmul_add", at_one)
+        self.assertNotIn("r1_k03_matmul_add", at_one)
         done = hone("check", path, *dims)
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = [line for line in done.stdout.splitlines() if line.startswith("sequence = ")]
