@@ -154,6 +154,29 @@ bool hn_lift_texts(const char *text, const char *const *below, const int64_t *mo
 	return true;
 }
 
+/* "..float32 NAME[" */
+static bool declares(const struct hn_lift_piece *p, const char *name)
+{
+	size_t n = strlen(name);
+
+	return p->text != NULL && p->n > n + 2 && p->text[p->n - 1] == '[' &&
+	       p->text[p->n - n - 2] == ' ' && strncmp(p->text + p->n - n - 1, name, n) == 0;
+}
+
+void hn_lift_fix(struct hn_lift *l, const char *name, const int64_t *most, uint32_t n_size)
+{
+	uint32_t i = 0;
+
+	while (i < l->n_piece && !declares(&l->piece[i], name)) {
+		i++;
+	}
+	for (i++; i < l->n_piece && (l->piece[i].text == NULL || l->piece[i].text[0] != ']'); i++) {
+		if (l->piece[i].text == NULL) {
+			l->piece[i].fixed = hn_lift_value(&l->piece[i].form, most, n_size);
+		}
+	}
+}
+
 bool hn_lift_is(const struct hn_lift *l, const char *text, const int64_t *size, uint32_t n_size)
 {
 	for (uint32_t i = 0; i < l->n_piece; i++) {
@@ -183,6 +206,10 @@ void hn_lift_write(const struct hn_lift *l, const char *const *name, uint32_t n_
 
 		if (p->text != NULL) {
 			hn_buf_printf(b, "%.*s", (int)p->n, p->text);
+			continue;
+		}
+		if (p->fixed > 0) {
+			hn_buf_printf(b, "%" PRId64, p->fixed);
 			continue;
 		}
 		hn_buf_printf(b, "%s%s", p->extent || type == NULL ? "" : type,

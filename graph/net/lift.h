@@ -14,6 +14,7 @@ struct hn_lift_piece {
 	size_t n;
 	bool extent; /* a number that is an extent, where a form may stand without parentheses */
 	struct hn_lift_form form;
+	int64_t fixed; /* written instead of the form; 0: it is not */
 };
 
 struct hn_lift {
@@ -37,6 +38,9 @@ void hn_lift_write_form(const struct hn_lift_form *f, const char *const *name, u
  * Borrows text. */
 bool hn_lift_texts(const char *text, const char *const *below, const int64_t *most,
 		   uint32_t n_size, struct hn_arena *a, struct hn_lift *ret);
+
+/* The tensor that is declared as `name` keeps the extents that it has at `most`. */
+void hn_lift_fix(struct hn_lift *l, const char *name, const int64_t *most, uint32_t n_size);
 
 /* Whether it is `text` at these sizes. */
 bool hn_lift_is(const struct hn_lift *l, const char *text, const int64_t *size, uint32_t n_size);

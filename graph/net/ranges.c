@@ -50,84 +50,6 @@ static int read_at(struct hn_ranges_finder *f, const int64_t *size, struct hn_ar
 	return rc == 0 ? 0 : hn_err_within(f->err, "at %s", point_text(f, size));
 }
 
-/* -- whether two networks are one but for numbers ------------------------------------------ */
-
-/* Values of the larger network x, and which of y's they are. */
-struct pairing {
-	const struct hn_net *x, *y;
-	int32_t *of_x, *of_y; /* [n_value]; HN_NONE: not met yet */
-};
-
-static bool pair(struct pairing *p, int32_t v, int32_t w)
-{
-	if (p->of_x[v] == HN_NONE && p->of_y[w] == HN_NONE) {
-		p->of_x[v] = w;
-		p->of_y[w] = v;
-	}
-	return p->of_x[v] == w && p->of_y[w] == v;
-}
-
-/* Whether constant y's elements are the first of x's, in memory. */
-static bool begins(const struct hn_gvalue *x, const struct hn_gvalue *y)
-{
-	uint64_t n = y->fill ? hn_dtype_bytes((enum hn_dtype)y->dtype) : hn_gvalue_bytes(y);
-
-	return x->fill == y->fill && (x->data == y->data || memcmp(x->data, y->data, n) == 0);
-}
-
-/* Whether y's value may be in the place of x's: memory for the latter is enough, and the weight is
- * the same. */
-static bool serves(struct pairing *p, int32_t v, int32_t w)
-{
-	const struct hn_gvalue *a = &p->x->g->value[v], *b = &p->y->g->value[w];
-	const struct hn_gplace *at = &p->x->part.place[v], *to = &p->y->part.place[w];
-
-	return pair(p, v, w) && pair(p, at->root, to->root) && at->at == to->at &&
-	       at->stride == NULL && to->stride == NULL &&
-	       a->dtype == b->dtype && a->rank == b->rank &&
-	       hn_gvalue_bytes(a) >= hn_gvalue_bytes(b) &&
-	       (a->data == NULL) == (b->data == NULL) && (a->data == NULL || begins(a, b));
-}
-
-static bool all_serve(struct pairing *p, uint32_t n, const int32_t *v, const int32_t *w)
-{
-	bool all = true;
-
-	for (uint32_t i = 0; i < n && all; i++) {
-		all = serves(p, v[i], w[i]);
-	}
-	return all;
-}
-
-static int32_t *no_pairs(uint32_t n, struct hn_arena *a)
-{
-	int32_t *of = HN_NEW_ARRAY(a, int32_t, n + 1);
-
-	for (uint32_t i = 0; i < n; i++) {
-		of[i] = HN_NONE;
-	}
-	return of;
-}
-
-/* Whether the steps of x are those of y, on larger values. */
-static bool same_steps(const struct hn_net *x, const struct hn_net *y)
-{
-	struct pairing p = { x, y, no_pairs(x->g->n_value, y->g->arena),
-			     no_pairs(y->g->n_value, y->g->arena) };
-	bool same = x->n_task == y->n_task && x->n_kernel == y->n_kernel &&
-		    x->n_step == y->n_step &&
-		    x->g->n_input == y->g->n_input && x->g->n_output == y->g->n_output &&
-		    all_serve(&p, x->g->n_input, x->g->input, y->g->input);
-
-	for (uint32_t i = 0; same && i < x->n_step; i++) {
-		const struct hn_gstep *s = &x->step[i], *t = &y->step[i];
-
-		same = s->task == t->task && s->kernel == t->kernel && s->n_arg == t->n_arg && s->n_in == t->n_in &&
-		       all_serve(&p, s->n_arg, s->arg, t->arg);
-	}
-	return same && all_serve(&p, x->g->n_output, x->g->output, y->g->output);
-}
-
 /* -- forms ----------------------------------------------------------------------------------- */
 
 /* Of inputs, or of outputs. */
@@ -159,13 +81,61 @@ static struct hn_lift_form **shapes_of(const struct hn_ranges_finder *f, const s
 	return form;
 }
 
+/* Steps of one task read constants that lie alike. */
+static void lie_alike(struct hn_ranges_box *b)
+{
+	const struct hn_net *net = &b->range.net;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t s = 0; s < net->n_step; s++) {
+			for (uint32_t t = 0; t < net->n_step; t++) {
+				const struct hn_gstep *x = &net->step[s], *y = &net->step[t];
+
+				for (uint32_t k = 0; x->task == y->task && k < x->n_in; k++) {
+					uint8_t *of = &b->lies[y->arg[k]];
+
+					if (b->lies[x->arg[k]] == HN_RANGES_CORNER &&
+					    *of != HN_RANGES_CORNER) {
+						*of = HN_RANGES_CORNER;
+						more = true;
+					}
+				}
+			}
+		}
+	}
+	for (uint32_t v = 0; v < net->g->n_value; v++) {
+		b->lies[v] = b->lies[v] == HN_RANGES_CORNER ? HN_RANGES_CORNER : HN_RANGES_BEGINNING;
+	}
+}
+
+/* Of what lies in a corner kernels are told the whole. */
+static void fix_corners(const struct hn_ranges_finder *f, struct hn_ranges_box *b)
+{
+	const struct hn_net *net = &b->range.net;
+
+	for (uint32_t s = 0; s < net->n_step; s++) {
+		const struct hn_gstep *step = &net->step[s];
+		const struct hn_dag *dag = net->task[step->task].dag;
+
+		for (uint32_t k = 0; k < step->n_in; k++) {
+			if (b->lies[step->arg[k]] == HN_RANGES_CORNER) {
+				hn_lift_fix(&b->task[step->task], dag->op[dag->arg[k]]->id,
+					    b->range.most, f->n_size);
+			}
+		}
+	}
+}
+
 /* The forms, from the network at the largest sizes and at one below each. */
 static int lift(struct hn_ranges_finder *f, struct hn_ranges_box *b, const struct hn_net *below, int64_t (*size)[HN_NET_MAX_SIZES])
 {
 	const struct hn_net *top = &b->range.net;
 
+	b->lies = HN_NEW_ARRAY(f->a, uint8_t, top->g->n_value + 1);
 	for (uint32_t k = 0; k < f->n_size; k++) {
-		if (below[k].g != NULL && !same_steps(top, &below[k])) {
+		if (below[k].g != NULL && !hn_ranges_same(top, &below[k], b->lies)) {
 			return other(f, b, size[k], "the network");
 		}
 	}
@@ -181,6 +151,8 @@ static int lift(struct hn_ranges_finder *f, struct hn_ranges_box *b, const struc
 			return other(f, b, size[0], top->task[i].name);
 		}
 	}
+	lie_alike(b);
+	fix_corners(f, b);
 	b->input = shapes_of(f, b, false, below);
 	b->output = shapes_of(f, b, true, below);
 	return 0;
@@ -207,7 +179,7 @@ static int check_point(struct hn_ranges_finder *f, const struct hn_ranges_box *b
 {
 	const struct hn_net *top = &b->range.net;
 
-	if (!same_steps(top, net) ||
+	if (!hn_ranges_same(top, net, b->lies) ||
 	    !have_shapes(f, b->input, top->g->n_input, net->g->input, net->g, size) ||
 	    !have_shapes(f, b->output, top->g->n_output, net->g->output, net->g, size)) {
 		return other(f, b, size, "the network");

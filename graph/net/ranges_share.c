@@ -9,7 +9,6 @@
 #include "graph/net/family.h"
 #include "graph/net/ranges_int.h"
 #include "loopstate/dag/constant.h"
-#include "loopstate/dag/size.h"
 
 static bool is_point(const struct hn_ranges_finder *f, const struct hn_net_range *r)
 {
@@ -21,15 +20,17 @@ static bool is_point(const struct hn_ranges_finder *f, const struct hn_net_range
 	return point;
 }
 
-/* A constant of the point's is the beginning of the range's, and too short for its kernel. */
-static bool has_sized_weights(const struct hn_dag *dag)
+/* No constant of the point's is a part of the range's, and too short for its kernel. */
+static bool same_weights(const struct hn_dag *point, const struct hn_dag *range)
 {
-	bool sized = false;
+	bool same = point->n_arg == range->n_arg;
 
-	for (uint32_t i = 0; i < dag->n_arg; i++) {
-		sized = sized || (hn_dag_arg_is_constant(dag, i) && hn_op_is_sized(dag->op[dag->arg[i]]));
+	for (uint32_t i = 0; same && i < point->n_arg; i++) {
+		same = !hn_dag_arg_is_constant(range, i) ||
+		       hn_op_bytes(point->op[point->arg[i]], 0) ==
+			       hn_op_bytes(range->op[range->arg[i]], 0);
 	}
-	return sized;
+	return same;
 }
 
 /* The task of the largest range that is t at the point, whatever it is called; HN_NONE: none is. */
@@ -80,7 +81,8 @@ void hn_ranges_share_weights(struct hn_ranges_finder *f)
 					    ? task_for(f, r, &net->task[t])
 					    : HN_NONE;
 
-			if (u == HN_NONE || has_sized_weights(all->task[u].dag) || !widen(f, r, (uint32_t)u)) {
+			if (u == HN_NONE || !same_weights(net->task[t].dag, all->task[u].dag) ||
+			    !widen(f, r, (uint32_t)u)) {
 				continue;
 			}
 			net->task[t].name = all->task[u].name;

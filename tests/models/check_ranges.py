@@ -87,6 +87,13 @@ class Ranges(unittest.TestCase):
             self.assertEqual(library.status_sized([size]), SIZE)
         self.assertEqual(library.caller()(), SIZE)  # it wants sizes
 
+    def test_causal(self):
+        """A mask is a corner of the largest one."""
+        model, path = self.made("gpt_small_dyn")
+        library = self.compiled(path, "batch=1", "sequence=1..20")
+        points = [{"batch": 1, "sequence": n} for n in range(1, 21)]
+        self.check(model, path, library, points, ["sequence"])
+
     def test_batch(self):
         model, path = self.made("resnet_small_dyn")
         library = self.compiled(path, "batch=1..5")

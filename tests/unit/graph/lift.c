@@ -48,6 +48,29 @@ static void forms(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A mask of which less is read keeps its extents where it is declared, and nowhere else. */
+static void fixed(void **state)
+{
+	struct hn_arena a;
+	struct hn_lift l;
+	struct hn_buf b;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&b);
+	assert_true(lift("f(bool T5[1,8,8], bool T55[8]) T5[i] where j in 0:8",
+			 "f(bool T5[1,7,7], bool T55[7]) T5[i] where j in 0:7", NULL, &a, &l));
+	hn_lift_fix(&l, "T5", most, 2);
+	hn_lift_write(&l, name, 2, "", &b);
+	assert_string_equal(b.s, "f(bool T5[1,8,8], bool T55[N0]) T5[i] where j in 0:N0");
+	assert_true(hn_lift_is(&l, "f(bool T5[1,3,3], bool T55[3]) T5[i] where j in 0:3",
+			       (const int64_t[]){ 3, 512 }, 2));
+	assert_false(hn_lift_is(&l, "f(bool T5[1,3,4], bool T55[3]) T5[i] where j in 0:3",
+				(const int64_t[]){ 3, 512 }, 2));
+	hn_buf_fini(&b);
+	hn_arena_fini(&a);
+}
+
 static void no_sizes(void **state)
 {
 	struct hn_arena a;
@@ -81,7 +104,8 @@ static void other_texts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(forms), cmocka_unit_test(no_sizes),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(forms), cmocka_unit_test(fixed),
+					    cmocka_unit_test(no_sizes),
 					    cmocka_unit_test(other_texts) };
 
 	return cmocka_run_group_tests_name("graph lift", tests, NULL, NULL);
