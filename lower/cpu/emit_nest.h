@@ -267,6 +267,10 @@ LLVMValueRef hn_emit_live(struct emit *e, const struct hn_node *loop,
 /* Whether guard g would hold at the current point if sizes were the largest (emit_room.c). */
 bool hn_emit_is_spare(struct emit *e, const struct hn_expr *g);
 
+/* Whether it keeps nothing else from being stored than elements that are spare: it is of a spatial
+ * axis.  What ends a sum keeps what was summed up before. */
+bool hn_emit_keeps_spare(struct emit *e, const struct emit_nest *n, const struct hn_expr *g);
+
 /* Of reduction dim i in a tile: in the first `full` iterations guards on reductions hold at
  * all points of the dims inside, in those from `live` on at none; exact: they are one number,
  * and no dim inside is asked.  False: cannot be told. */

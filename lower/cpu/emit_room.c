@@ -26,6 +26,17 @@ bool hn_emit_is_spare(struct emit *e, const struct hn_expr *g)
 	return spare;
 }
 
+bool hn_emit_keeps_spare(struct emit *e, const struct emit_nest *n, const struct hn_expr *g)
+{
+	bool spatial = false;
+
+	for (uint32_t k = 0; k < n->op->n_spatial && !spatial; k++) {
+		spatial = n->stmt->axis[k] && g->n_arg == 2 &&
+			  hn_expr_equal(g->arg[0], n->stmt->axis[k]);
+	}
+	return spatial && hn_emit_is_spare(e, g);
+}
+
 /* No data in it, and no size: it lies where it does for the largest. */
 static bool is_plain(const struct hn_expr *x, const struct hn_expr *const *axis, uint32_t n_axis)
 {

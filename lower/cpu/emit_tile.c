@@ -39,7 +39,8 @@ static void find_masks(struct emit *e, struct emit_tile *t)
 
 			m = hn_emit_and(e, m, c);
 			t->spare[p] = t->spare[p] &&
-				      (!unless_true(c).v || hn_emit_is_spare(e, s->guard[i]));
+				      (!unless_true(c).v ||
+				       hn_emit_keeps_spare(e, t->n, s->guard[i]));
 			if (!hn_emit_is_clamped(t, s->guard[i])) {
 				loose = hn_emit_and(e, loose, c);
 			}

@@ -105,6 +105,13 @@ static const struct sized programs[] = {
 	{ "sums of rows",
 	  "f(N in [1, 9], K in [1, 200], float32 x[N,K]) -> s { s(i) +=! x(i,k) }",
 	  { "[]", "[[\"SP\",1,0,9,[4],1]]", "[[\"SP\",1,1,200,[80],1]]" } },
+	/* The sum's loop is around the tile, fused with the columns: past its end nothing is stored,
+	 * though the buffer has room. */
+	{ "a sum outside of its tile",
+	  "f(N in [1, 16], int16 A[N,N], int16 B[N,8]) -> D {"
+	  " C(i,j) +=! A(i,k) * B(k,j) D(i,j) = C(i,j) - 1 }",
+	  { "[[\"SP\",2,1,8,[4],1],[\"RE\",2,[1,3,2,0]],[\"FU\",2,[1,2]],[\"SP\",2,1,64,[2],1]]",
+	    "[[\"SP\",2,2,16,[4],1],[\"RE\",2,[2,0,3,1]]]", "[[\"RE\",2,[2,0,1]]]" } },
 	/* Panels of an operand whose rows a size counts: the last is padded with zeros. */
 	{ "scores, packed",
 	  "f(S in [1, 90], float32 Q[2,S,20], float32 K[2,S,20]) -> C {"
