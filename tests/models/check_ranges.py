@@ -115,6 +115,19 @@ class Ranges(unittest.TestCase):
         for sizes in ([0, 1], [1, 0], [8, 3], [7, 4]):
             self.assertEqual(library.status_sized(sizes), SIZE)
 
+    def test_bench(self):
+        """bench/models/ranges.py: a row for each size, and their means."""
+        _, path = self.made("pairs", pairs)
+        bench = pathlib.Path(__file__).parents[2] / "bench" / "models" / "ranges.py"
+        command = [sys.executable, bench, "--hone", f"{os.environ['HONE_BIN']}/hone", path]
+        command += ["--dim", "sequence=1..20", "--points", "2", "--rounds", "1", "--seconds", "0"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ends = [line.split()[-1] for line in done.stdout.splitlines()[1:3]]
+        self.assertEqual(ends, ["20", "1"])
+        self.assertIn("regret: geometric mean", done.stdout)
+        self.assertIn("peer: geometric mean", done.stdout)
+
     def test_refusals(self):
         _, path = self.made("bert_small_dyn")
         out = ("-o", self.folder / "no")
