@@ -58,7 +58,8 @@ static _Alignas(64) float x[4], y[4], z[4];
 static int64_t shape[] = { 4 };
 static void *pointer[] = { x, y, z };
 
-#define TENSOR(p) { .data = p, .device_type = 1, .ndim = 1, .code = 2, .bits = 32, .lanes = 1, .shape = shape }
+#define TENSOR(p)                                                                        \
+	{ .data = p, .device_type = 1, .ndim = 1, .code = 2, .bits = 32, .lanes = 1, .shape = shape }
 static struct hone_tensor tensor[] = { TENSOR(x), TENSOR(y), TENSOR(z) };
 static const struct hone_tensor *const tensors[] = { &tensor[0], &tensor[1], &tensor[2] };
 
