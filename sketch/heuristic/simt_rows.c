@@ -57,20 +57,6 @@ static void fuse(struct hn_heuristic_job *g, int32_t stage, int32_t at, uint32_t
 	}
 }
 
-/* Loops of a stage inside a row: its terms, or its points, by threads. */
-static void row_loops(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
-		      uint32_t first, int64_t times, int64_t threads)
-{
-	if (v->op->reduce) {
-		fuse(g, v->stage, (int32_t)v->n_spatial, v->n_axis - v->n_spatial);
-		threads_at(g, v->stage, (int32_t)v->n_spatial, times, threads);
-	} else if (first < v->n_spatial) {
-		fuse(g, v->stage, (int32_t)first, v->n_spatial - first);
-		threads_at(g, v->stage, (int32_t)first, times, threads);
-	}
-	g->done[v->stage] = true;
-}
-
 /* Points of a row that the stage goes through. */
 static int64_t row_points(const struct hn_heuristic_view *v, uint32_t level)
 {
@@ -80,6 +66,20 @@ static int64_t row_points(const struct hn_heuristic_view *v, uint32_t level)
 		n = hn_mul_sat(n, v->extent[a]);
 	}
 	return n;
+}
+
+/* Loops of a stage inside a row: its terms, or its points, by threads. */
+static void row_loops(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		      uint32_t first, int64_t times, int64_t threads)
+{
+	if (v->op->reduce) {
+		fuse(g, v->stage, (int32_t)v->n_spatial, v->n_axis - v->n_spatial);
+		threads_at(g, v->stage, (int32_t)v->n_spatial, times, threads);
+	} else if (row_points(v, first) > 1) {
+		fuse(g, v->stage, (int32_t)first, v->n_spatial - first);
+		threads_at(g, v->stage, (int32_t)first, times, threads);
+	}
+	g->done[v->stage] = true;
 }
 
 /* What is kept of rows must have room; what has none is computed where it is read. */

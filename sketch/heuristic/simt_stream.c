@@ -25,32 +25,79 @@ static int64_t vector_of(const struct hn_heuristic_view *v)
 	return v->lanes < HN_SIMT_VECTOR ? v->lanes : HN_SIMT_VECTOR;
 }
 
+/* Threads of a block along each axis, the innermost first, and how long a thread's vector is. */
+struct block {
+	int64_t thread[HN_DAG_MAX_ITERS], vector;
+};
+
 static void choose(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
-		   int64_t len[2])
+		   struct block *b)
 {
 	static const int16_t threads[] = { 256, 128, 512, 64 };
-	int64_t cores = hn_simt_cores(g->target), most = g->target->param[HN_PARAM_MAX_THREADS_PER_BLOCK];
+	int64_t cores = hn_simt_cores(g->target), n = threads[g->v.tile % HN_COUNT_OF(threads)];
+	int64_t most = g->target->param[HN_PARAM_MAX_THREADS_PER_BLOCK];
 
-	len[0] = threads[g->v.tile % HN_COUNT_OF(threads)];
-	len[0] = len[0] < most ? len[0] : most;
-	len[1] = vector_of(v);
+	n = n < most ? n : most;
+	b->vector = vector_of(v);
 	/* few elements: first as many threads as there can be, then as many blocks */
-	while (len[1] > 1 && v->spatial / len[1] < cores * 64) {
-		len[1] /= 2;
+	while (b->vector > 1 && v->spatial / b->vector < cores * 64) {
+		b->vector /= 2;
 	}
-	while (len[0] > 32 && v->spatial / len[1] / len[0] < cores) {
-		len[0] /= 2;
+	while (n > 32 && v->spatial / b->vector / n < cores) {
+		n /= 2;
+	}
+	for (uint32_t a = v->n_spatial; a-- > 0;) {
+		int64_t parts = hn_ceildiv(v->extent[a], a + 1 == v->n_spatial ? b->vector : 1);
+		int64_t t = n < parts ? n : parts;
+
+		b->thread[a] = hn_ceildiv(parts, hn_ceildiv(parts, t));
+		n /= b->thread[a];
+	}
+}
+
+/* The host's loops: blocks, threads, a vector. */
+static void host_loops(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
+		       const struct block *b, int32_t host)
+{
+	int64_t order[3 * HN_DAG_MAX_ITERS];
+	int32_t at = 0, inner[HN_DAG_MAX_ITERS];
+	uint32_t n = 0, threads = 0;
+
+	if (v->n_spatial == 0) {
+		hn_chain_fuse(&g->c, host, 0, 0);
+		hn_chain_annotate(&g->c, host, 0, HN_ANN_BLOCK_X);
+		return;
+	}
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		int64_t len[] = { b->thread[a], b->vector };
+		bool last = a + 1 == v->n_spatial;
+
+		hn_chain_split(&g->c, host, at, len, last ? 2 : 1);
+		order[n++] = at;
+		inner[a] = at + 1;
+		at += last ? 3 : 2;
+	}
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		order[n++] = inner[a];
+		threads++;
+	}
+	order[n++] = at - 1;
+	hn_chain_reorder(&g->c, host, order, n);
+	hn_simt_bind(g, host, 0, v->n_spatial, HN_ANN_BLOCK_X);
+	hn_simt_bind(g, host, 1, threads, HN_ANN_THREAD_X);
+	if (b->vector > 1) {
+		hn_chain_annotate(&g->c, host, 2, HN_ANN_VECTORIZE);
 	}
 }
 
 /* The sum of a vector, its terms outside. */
 static void sum_inside(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
-		       int32_t stage, int32_t host, bool vector)
+		       int32_t stage, int32_t host, int32_t at, bool vector)
 {
 	int64_t order[HN_DAG_MAX_ITERS];
 	uint32_t n = 0;
 
-	hn_chain_compute_at(&g->c, stage, host, 1);
+	hn_chain_compute_at(&g->c, stage, host, at);
 	for (uint32_t a = v->n_spatial; a < v->n_axis; a++) {
 		order[n++] = a;
 	}
@@ -72,25 +119,17 @@ static void sum_inside(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 static void build(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
 {
 	int32_t stage = v->stage;
-	int64_t len[2];
+	struct block b;
 
-	choose(g, v, len);
+	choose(g, v, &b);
 	if (v->op->reduce && host == stage) {
 		hn_simt_cache_write(g, stage, "local");
 		host = stage + 1;
 	}
-	if (v->n_spatial != 1) {
-		hn_chain_fuse(&g->c, host, 0, v->n_spatial);
-	}
-	hn_chain_split(&g->c, host, 0, len, 2);
-	hn_chain_annotate(&g->c, host, 0, HN_ANN_BLOCK_X);
-	hn_chain_annotate(&g->c, host, 1, HN_ANN_THREAD_X);
-	if (len[1] > 1) {
-		hn_chain_annotate(&g->c, host, 2, HN_ANN_VECTORIZE);
-	}
+	host_loops(g, v, &b, host);
 	g->done[host] = true;
 	if (v->op->reduce) {
-		sum_inside(g, v, stage, host, len[1] > 1);
+		sum_inside(g, v, stage, host, v->n_spatial == 0 ? 0 : 1, b.vector > 1);
 	}
 }
 
