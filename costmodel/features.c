@@ -12,6 +12,7 @@
 
 #include "base/arith.h"
 #include "costmodel/feature_row.h"
+#include "costmodel/simt.h"
 #include "loopstate/state/trace.h"
 
 #define L2_BYTES_PER_CYCLE 32.0 /* one core */
@@ -34,6 +35,7 @@ struct walk {
 	double *cycles, warm_cycles;
 	float *x;
 	bool hopeless;
+	struct hn_simt_kernel *kernel; /* at hand; NULL: cores run loops */
 };
 
 static uint32_t count(const struct hn_node *node)
@@ -111,7 +113,7 @@ static void estimate(struct walk *w, struct hn_estimate *e)
 			  fmax(MEM_BYTES_PER_CYCLE_ALL, MEM_BYTES_PER_CYCLE));
 	e->fork = w->fork;
 	e->cycles = overlapped(e->part) + e->fork;
-	w->warm_cycles += warm(w, e, fast) + e->fork;
+	w->warm_cycles += w->kernel ? 0 : warm(w, e, fast) + e->fork;
 }
 
 static void visit_stmt(struct walk *w, const struct hn_node *node)
@@ -125,6 +127,9 @@ static void visit_stmt(struct walk *w, const struct hn_node *node)
 		return;
 	}
 	estimate(w, &e);
+	if (w->kernel) {
+		e.cycles = hn_simt_see(w->kernel, &w->view);
+	}
 	w->fork = 0;
 	w->hopeless = !(e.cycles > 0) || !isfinite(e.cycles);
 	hn_feature_row(&w->view, w->target, &e, w->x + (size_t)w->n * HN_N_FEATURE);
@@ -168,6 +173,26 @@ static void visit(struct walk *w, const struct hn_node *node)
 	}
 }
 
+/* A nest on a machine with blocks of threads: its statements share what the kernel takes. */
+static void visit_kernel(struct walk *w, const struct hn_node *nest)
+{
+	struct hn_simt_kernel k;
+	uint32_t first = w->n;
+	double sum = 0;
+
+	hn_simt_begin(&k, w->tree, w->target, w->a);
+	w->kernel = &k;
+	visit(w, nest);
+	for (uint32_t i = first; i < w->n; i++) {
+		sum += w->cycles[i];
+	}
+	for (uint32_t i = first; i < w->n && !w->hopeless; i++) {
+		w->cycles[i] *= hn_simt_cycles(&k) / sum;
+		w->warm_cycles += w->cycles[i];
+		w->x[(size_t)i * HN_N_FEATURE + HN_FEATURE_cycles] = (float)w->cycles[i];
+	}
+}
+
 static void whole_program(struct walk *w)
 {
 	double sum = 0;
@@ -195,11 +220,14 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 	w.n_loop = w.n = 0;
 	w.fork = w.warm_cycles = 0;
 	w.hopeless = false;
+	w.kernel = NULL;
 	w.n_stmt = count(root);
 	w.cycles = HN_NEW_ARRAY(a, double, w.n_stmt);
 	w.x = HN_NEW_ARRAY(a, float, (size_t)w.n_stmt *HN_N_FEATURE);
 	for (uint32_t i = 0; i < root->n_child && !w.hopeless; i++) {
-		if (!tree->prepared[root->child[i]->stage]) {
+		if (target->caps & HN_CAP_GPU_THREADS) {
+			visit_kernel(&w, root->child[i]);
+		} else if (!tree->prepared[root->child[i]->stage]) {
 			visit(&w, root->child[i]);
 		}
 	}

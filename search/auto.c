@@ -67,7 +67,7 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 	bool loops = (target->caps & HN_CAP_GPU_THREADS) == 0; /* that cores run */
 
 	for (uint32_t i = 0; i < n; i++) {
-		double score = loops ? score_of(target, heuristic[i], &scratch) : -1;
+		double score = score_of(target, heuristic[i], &scratch);
 
 		insert(&l, heuristic[i], score,
 		       score * (i == 0 && score > 0 ? FIRST_IS_RIGHT : 1));
