@@ -10,10 +10,10 @@
 #include "sketch/heuristic/simt_int.h"
 
 #define FEW_TERMS 32	/* a shorter sum is one thread's */
-#define BLOCKS_EACH 4	/* for each multiprocessor, of what is cut */
+#define BLOCKS_EACH 8	/* for each multiprocessor, of what is cut: enough loads on their way */
 #define LONG_PART 512	/* terms that a part has at least, of a sum by threads together, */
-#define SHORT_PART 16	/* and by each thread alone */
-#define COLUMNS 256	/* results of a block whose threads sum alone */
+#define SHORT_PART 96	/* and by each thread alone: what sums the parts is not cut again */
+#define COLUMNS 1024	/* results of a block whose threads sum alone */
 #define AHEAD 8		/* loads of a thread that are on their way together */
 #define ROOM 40960	/* bytes of rows in shared memory */
 

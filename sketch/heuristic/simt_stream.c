@@ -6,6 +6,7 @@
 #include "sketch/heuristic/simt_int.h"
 
 #define SMALL_SUM 64 /* terms that are written out */
+#define ACROSS 8	 /* neighbours of a thread in what lies across: a sector of memory */
 
 /* Neighbours lie side by side in all that moves, or stand still. */
 static int64_t vector_of(const struct hn_heuristic_view *v)
@@ -25,10 +26,29 @@ static int64_t vector_of(const struct hn_heuristic_view *v)
 	return v->lanes < HN_SIMT_VECTOR ? v->lanes : HN_SIMT_VECTOR;
 }
 
-/* Threads of a block along each axis, the innermost first, and how long a thread's vector is. */
+/* Threads of a block along each axis, the innermost first, how long a thread's vector is, and the
+ * axis of which it takes ACROSS neighbours (-1: there is none). */
 struct block {
 	int64_t thread[HN_DAG_MAX_ITERS], vector;
+	int32_t across;
 };
+
+/* What is read lies along another axis than what is written, as in a transpose: where a thread takes
+ * neighbours along it, what memory gives at once is used at once. */
+static int32_t across_of(const struct hn_heuristic_view *v)
+{
+	uint32_t last = v->n_spatial - 1;
+
+	for (uint32_t i = 0; i < v->n_read && v->n_spatial > 1 && !v->op->reduce; i++) {
+		for (uint32_t a = 0; a < last; a++) {
+			if (v->read[i].stride[a] == 1 && v->read[i].stride[last] > 1 &&
+			    v->extent[a] % ACROSS == 0) {
+				return (int32_t)a;
+			}
+		}
+	}
+	return -1;
+}
 
 static void choose(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		   struct block *b)
@@ -39,6 +59,7 @@ static void choose(const struct hn_heuristic_job *g, const struct hn_heuristic_v
 
 	n = n < most ? n : most;
 	b->vector = vector_of(v);
+	b->across = b->vector == 1 && v->spatial / ACROSS >= cores * n ? across_of(v) : -1;
 	/* few elements: first as many threads as there can be, then as many blocks */
 	while (b->vector > 1 && v->spatial / b->vector < cores * 64) {
 		b->vector /= 2;
@@ -47,7 +68,9 @@ static void choose(const struct hn_heuristic_job *g, const struct hn_heuristic_v
 		n /= 2;
 	}
 	for (uint32_t a = v->n_spatial; a-- > 0;) {
-		int64_t parts = hn_ceildiv(v->extent[a], a + 1 == v->n_spatial ? b->vector : 1);
+		int64_t own = a + 1 == v->n_spatial ? b->vector
+						    : (int32_t)a == b->across ? ACROSS : 1;
+		int64_t parts = hn_ceildiv(v->extent[a], own);
 		int64_t t = n < parts ? n : parts;
 
 		b->thread[a] = hn_ceildiv(parts, hn_ceildiv(parts, t));
@@ -60,8 +83,8 @@ static void host_loops(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 		       const struct block *b, int32_t host)
 {
 	int64_t order[3 * HN_DAG_MAX_ITERS];
-	int32_t at = 0, inner[HN_DAG_MAX_ITERS];
-	uint32_t n = 0, threads = 0;
+	int32_t at = 0, inner[HN_DAG_MAX_ITERS], own[HN_DAG_MAX_ITERS];
+	uint32_t n = 0, threads = 0, n_own = 0;
 
 	if (v->n_spatial == 0) {
 		hn_chain_fuse(&g->c, host, 0, 0);
@@ -69,23 +92,29 @@ static void host_loops(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 		return;
 	}
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
-		int64_t len[] = { b->thread[a], b->vector };
-		bool last = a + 1 == v->n_spatial;
+		bool last = a + 1 == v->n_spatial, across = (int32_t)a == b->across;
+		int64_t len[] = { b->thread[a], across ? ACROSS : b->vector };
 
-		hn_chain_split(&g->c, host, at, len, last ? 2 : 1);
+		hn_chain_split(&g->c, host, at, len, last || across ? 2 : 1);
 		order[n++] = at;
 		inner[a] = at + 1;
-		at += last ? 3 : 2;
+		own[n_own] = at + 2;
+		n_own += last || across;
+		at += last || across ? 3 : 2;
 	}
 	for (uint32_t a = 0; a < v->n_spatial; a++) {
 		order[n++] = inner[a];
 		threads++;
 	}
-	order[n++] = at - 1;
+	for (uint32_t i = 0; i < n_own; i++) {
+		order[n++] = own[i];
+	}
 	hn_chain_reorder(&g->c, host, order, n);
 	hn_simt_bind(g, host, 0, v->n_spatial, HN_ANN_BLOCK_X);
 	hn_simt_bind(g, host, 1, threads, HN_ANN_THREAD_X);
-	if (b->vector > 1) {
+	if (n_own > 1) {
+		hn_chain_annotate(&g->c, host, 2, HN_ANN_UNROLL);
+	} else if (b->vector > 1) {
 		hn_chain_annotate(&g->c, host, 2, HN_ANN_VECTORIZE);
 	}
 }

@@ -305,6 +305,33 @@ static void large_convolutions_have_ptx(void **state)
 	assert_non_null(strstr(m.code, "cp.async"));
 }
 
+/* Without this each thread takes four bytes of the 32 that memory gives. */
+static void transposes_take_neighbours_across(void **state)
+{
+	struct hn_gpu_options how = { 0 };
+	struct hn_gpu_module m;
+	const struct hn_device *d;
+	struct bed *b = *state;
+	struct hn_err err = { 0 };
+
+	(void)look_at(b, "f(float32 X[4096,4096]) -> Z { Z(i,j) = X(j,i) }", &d);
+	if (hn_gpu_print(d, HN_GPU_PTX, &b->gpu, &how, &b->a, &m, &err) != 0) {
+		fail_with("PTX", err.msg, d);
+	}
+	assert_non_null(strstr(m.code, "ld.global.nc.v4"));
+}
+
+/* All multiprocessors have several blocks of the parts, and their sum is not cut again. */
+static void sums_of_columns_are_cut_once(void **state)
+{
+	const struct hn_device *d;
+	struct bed *b = *state;
+
+	(void)look_at(b, "f(float32 X[8192,8192]) -> s { s(j) +=! X(i,j) }", &d);
+	assert_int_equal(d->n_kernel, 2);
+	assert_true(d->kernel[0].grid[0] >= 4 * 132);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +339,8 @@ int main(void)
 		cmocka_unit_test(large_products_are_vectors_and_copies),
 		cmocka_unit_test(lengths_that_do_not_divide_cost_no_conditions),
 		cmocka_unit_test(large_convolutions_have_ptx),
+		cmocka_unit_test(transposes_take_neighbours_across),
+		cmocka_unit_test(sums_of_columns_are_cut_once),
 	};
 
 	return cmocka_run_group_tests_name("all_simt", tests, set_up, tear_down);
