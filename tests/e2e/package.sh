@@ -15,7 +15,7 @@ done
 deb=$(find "$work/pack" -maxdepth 1 -name '*.deb')
 [ -f "$deb" ] || die "no package: $(ls "$work/pack")"
 dpkg-deb -I "$deb" | grep -q '^ Package: hone$' || die "$(dpkg-deb -I "$deb")"
-for need in libisl libllvm libsqlite3 libuv libseccomp libcjson libnettle; do
+for need in libisl libllvm libsqlite3 libuv libseccomp libcjson; do
 	dpkg-deb -f "$deb" Depends | grep -qi "$need" || die "it does not ask for $need: $(dpkg-deb -f "$deb" Depends)"
 done
 dpkg-deb -x "$deb" "$work/root" || die "unpack"
