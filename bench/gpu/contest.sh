@@ -4,10 +4,10 @@
 #     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] [--peers none|all] OUT.jsonl
 #
 # Each file of rows/ is a computation.  hone measures what its rules make of it, with no search and
-# for at most 20 seconds (`guard`: the first schedule, `rules`: the best of all that rules make), and
-# with S > 0 what it finds in S seconds more (`tuned`).  peers.py times the same computation by
-# cuBLAS, cuDNN and PyTorch, where python3 has it, and with `all` by torch.compile and Triton.
-# OUT gets one JSON object a line: row, who, ns, or why there is no time.
+# for at most 20 seconds (`rules`), and with S > 0 what it finds in S seconds more (`tuned`).
+# peers.py times the same computation by cuBLAS, cuDNN and PyTorch, where python3 has it, and with
+# `all` by torch.compile and Triton. OUT gets one JSON object a line: row, who, ns, or why there is
+# no time.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -41,7 +41,7 @@ export HONE_HOME="$work/home"
 	exit 1
 }
 
-# tune ROW WHO OPTION..: WHO's row, and with it that of the first schedule that rules make (guard)
+# tune ROW WHO OPTION..: a row of hone's
 tune()
 {
 	row=$1 who=$2
@@ -50,20 +50,13 @@ tune()
 	"$hone" tune --json --quiet --target "$target" "$@" "$here/rows/$row.txt" \
 		>"$work/answer" 2>"$work/error" || :
 	ms=$((($(date +%s%N) - begun) / 1000000))
-	why=$(tail -n 1 "$work/error" | tr -d '"\\' | tr -c '[:print:]\n' '?')
-	[ "$who" != rules ] || say guard guard_ns
-	say "$who" median_ns
-}
-
-# say WHO MEMBER: a row of the answer
-say()
-{
-	ns=$(sed -n "s/.*\"$2\":\([0-9][0-9.e+-]*\).*/\1/p" "$work/answer" | head -n 1)
+	ns=$(sed -n 's/.*"median_ns":\([0-9][0-9.e+-]*\).*/\1/p' "$work/answer" | head -n 1)
 	if [ -n "$ns" ]; then
-		printf '{"row":"%s","who":"%s","ns":%s,"ms":%s}\n' "$row" "$1" "$ns" "$ms"
+		printf '{"row":"%s","who":"%s","ns":%s,"ms":%s}\n' "$row" "$who" "$ns" "$ms"
 	else
-		printf '{"row":"%s","who":"%s","ns":null,"ms":%s,"why":"%s"}\n' "$row" "$1" "$ms" \
-			"$why"
+		why=$(tail -n 1 "$work/error" | tr -d '"\\' | tr -c '[:print:]\n' '?')
+		printf '{"row":"%s","who":"%s","ns":null,"ms":%s,"why":"%s"}\n' "$row" "$who" \
+			"$ms" "$why"
 	fi | tee -a "$out"
 }
 

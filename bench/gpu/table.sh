@@ -1,6 +1,6 @@
 #!/bin/sh
 # table.sh -- the rows of contest.sh as a table: microseconds by who, and the library's time over
-# hone's best (more than 1: hone is faster).  Where hone's guard is refused, why.
+# hone's best (more than 1: hone is faster).  Where hone has no answer, why.
 set -eu
 
 awk '
@@ -19,9 +19,9 @@ function field(name,   at, rest) {
 {
 	row = field("row"); who = field("who"); ns = field("ns")
 	if (!(row in seen)) { seen[row] = 1; order[++n] = row }
-	if (ns == "null" || ns == "") { if (who == "guard") why[row] = field("why"); next }
+	if (ns == "null" || ns == "") { if (who == "rules") why[row] = field("why"); next }
 	time[row, who] = ns
-	if (who == "guard" || who == "rules" || who == "tuned")
+	if (who == "rules" || who == "tuned")
 		if (!(row in best) || ns < best[row]) best[row] = ns + 0
 }
 function us(row, who) {
@@ -29,15 +29,15 @@ function us(row, who) {
 	return "-"
 }
 END {
-	printf "%-28s %10s %10s %10s %10s %10s %10s %7s\n", "microseconds", "guard", "rules",
-		"tuned", "library", "inductor", "triton", "ratio"
+	printf "%-28s %10s %10s %10s %10s %10s %7s\n", "microseconds", "rules", "tuned",
+		"library", "inductor", "triton", "ratio"
 	for (i = 1; i <= n; i++) {
 		row = order[i]
 		ratio = "-"
 		if ((row in best) && ((row, "library") in time))
 			ratio = sprintf("%.2f", time[row, "library"] / best[row])
-		printf "%-28s %10s %10s %10s %10s %10s %10s %7s %s\n", row, us(row, "guard"),
-			us(row, "rules"), us(row, "tuned"), us(row, "library"), us(row, "inductor"),
+		printf "%-28s %10s %10s %10s %10s %10s %7s %s\n", row, us(row, "rules"),
+			us(row, "tuned"), us(row, "library"), us(row, "inductor"),
 			us(row, "triton"), ratio, why[row]
 	}
 }' "$1"
