@@ -135,7 +135,8 @@ static void ptx_run_block(void)
 	int32_t n = (int32_t)(ptx_run.n[0] * ptx_run.n[1] * ptx_run.n[2]);
 	bool more = true;
 
-	for (int32_t i = 0; i < n; i++) {
+	/* volatile: getcontext may return twice, for all that the compiler knows */
+	for (volatile int32_t i = 0; i < n; i++) {
 		ptx_run.done[i] = false;
 		getcontext(&ptx_run.thread[i]);
 		ptx_run.thread[i].uc_stack.ss_sp = ptx_run.stack + (size_t)i * PTX_RUN_STACK;
