@@ -22,7 +22,8 @@ struct reader {
 /* The next line's words; a line ends in '\n', has no byte 0, and one blank between two words. */
 static int next_line(struct reader *r)
 {
-	const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
+	/* at the end of nothing there may be no pointer, which memchr does not take */
+	const char *end = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
 	size_t n = end != NULL ? (size_t)(end - r->at) : 0;
 
 	r->n_line++;

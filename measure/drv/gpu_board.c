@@ -73,19 +73,18 @@ int gpu_board_open(const struct gpu_ops *ops, const struct hn_board_place *at, v
 	}
 	b->ops = ops;
 	b->at = *at;
-	rc = hn_cpu_open(&b->host, err);
-	if (rc == 0) {
-		b->child.report = mmap(NULL, sizeof *b->child.report, PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		rc = b->child.report != MAP_FAILED
-			     ? 0
-			     : hn_fail(err, HONE_E_NOMEM, "board: out of memory");
+	b->child.report = mmap(NULL, sizeof *b->child.report, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (b->child.report == MAP_FAILED) {
+		free(b);
+		return hn_fail(err, HONE_E_NOMEM, "board: out of memory");
 	}
+	rc = hn_cpu_open(&b->host, err);
 	if (rc == 0 && have_child(b, 0, text, sizeof text) != HN_VERDICT_OK) {
 		rc = hn_fail(err, HONE_E_NO_BOARD, "%.390s", text);
 	}
 	if (rc != 0) {
-		free(b);
+		gpu_board_close(b);
 		return rc;
 	}
 	*ret = b;
@@ -98,7 +97,9 @@ void gpu_board_close(void *board)
 
 	gpu_child_stop(&b->child);
 	munmap(b->child.report, sizeof *b->child.report);
-	hn_board_cpu.close(b->host);
+	if (b->host != NULL) {
+		hn_board_cpu.close(b->host);
+	}
 	free(b);
 }
 

@@ -74,6 +74,20 @@ static void binary_comes_back(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Nothing at all is read as little text is. */
+static void no_bytes_are_refused(void **state)
+{
+	const struct hn_gpu_module *m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(read_text(NULL, 0, &a, &m, &err), -HONE_E_INVALID);
+	assert_non_null(strstr(err.msg, "t:1: no line"));
+	hn_arena_fini(&a);
+}
+
 /* Whole texts, and a part of the line that says so. */
 static const struct bad {
 	const char *text, *says;
@@ -231,7 +245,9 @@ static void damage_does_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_back),	       cmocka_unit_test(binary_comes_back),
+		cmocka_unit_test(comes_back),
+		cmocka_unit_test(binary_comes_back),
+		cmocka_unit_test(no_bytes_are_refused),
 		cmocka_unit_test(bad_ones_are_refused), cmocka_unit_test(many_are_refused),
 		cmocka_unit_test(damage_does_no_harm),
 	};
