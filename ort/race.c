@@ -208,11 +208,12 @@ static int compare(struct race *r, struct ort_race *ret, struct hn_err *err)
 	return rc;
 }
 
-/* One run to be warm, and to let the other's threads go to sleep; one that counts. */
+/* A pause, in which the other's threads stop spinning (the runtime's do for several milliseconds:
+ * with 2 of them a network of 7 ms seemed to take 15), one run to be warm; one that counts. */
 static int timed(struct race *r, int (*run)(struct race *, struct hn_err *), double *ns,
 		 struct hn_err *err)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
+	const struct timespec pause = { .tv_nsec = 30000000 };
 
 	nanosleep(&pause, NULL);
 	int rc = run(r, err);
