@@ -1,6 +1,6 @@
 """Makes the wheel: the package, libhone, hone's programs and the libraries that they need.
 
-    python3 python/build_wheel.py BUILD OUT [--library-only]
+    python3 python/build_wheel.py BUILD OUT [--without-programs]
 
 BUILD is hone's build folder.  Nothing is fetched, and nothing but the standard library is needed.
 The same build gives the same file.  What a system has everywhere (the C library) is not put in, so
@@ -47,7 +47,7 @@ def libraries(program: pathlib.Path) -> dict[str, pathlib.Path]:
     return {name: pathlib.Path(path) for name, path in found.items() if not EVERYWHERE.match(name)}
 
 
-def contents(build: pathlib.Path, prefix: pathlib.Path, library_only: bool
+def contents(build: pathlib.Path, prefix: pathlib.Path, without_programs: bool
              ) -> dict[str, tuple[bytes, int]]:
     """Name in the wheel to bytes and mode."""
     files = {}
@@ -56,7 +56,7 @@ def contents(build: pathlib.Path, prefix: pathlib.Path, library_only: bool
             files[f"hone/{path.name}"] = (path.read_bytes(), 0o644)
     library = next(prefix.rglob("libhone.so.0"))
     files["hone/lib/libhone.so.0"] = (library.read_bytes(), 0o755)
-    if library_only:
+    if without_programs:
         return files
     needed = {}
     for name in PROGRAMS:
@@ -98,13 +98,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--library-only", action="store_true",
+    parser.add_argument("--without-programs", action="store_true",
                         help="without programs: query, load and call, but neither tune nor build")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         prefix = installed(options.build, pathlib.Path(temporary))
-        print(write(contents(options.build, prefix, options.library_only), options.out))
+        print(write(contents(options.build, prefix, options.without_programs), options.out))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Sized:
     """A library of hone's: for these sizes alone, or (sizes) for a range that has them."""
 
     def __init__(self, library, arrays, sizes):
-        self.library, self.sizes = library, sizes
+        self.net, self.sizes = library, sizes
         if sizes is None:
             library.load(arrays)
             self.run = library.caller()
@@ -47,7 +47,7 @@ class Sized:
             self.run = library.caller_sized(sizes)
 
     def answers(self, shapes):
-        return self.library.answers() if self.sizes is None else self.library.answers_sized(shapes)
+        return self.net.answers() if self.sizes is None else self.net.answers_sized(shapes)
 
 
 def compiled(args, dims, folder):

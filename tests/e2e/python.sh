@@ -32,7 +32,7 @@ install_to()
 
 check()
 {
-	build_wheel --library-only
+	build_wheel --without-programs
 	install_to "$work/site"
 	export PYTHONPATH="$work/site" HONE_BIN
 	cd "$work" || exit 1
