@@ -1,11 +1,15 @@
 /* measure/process.c -- /proc/PID, read. */
 #include "measure/process.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
 #include <time.h>
+
+#include "base/clock.h"
 
 #define LOOK_AGAIN_NS 20000000
 #define GENERATIONS 4 /* of children: more than hone has */
@@ -108,5 +112,27 @@ void hn_process_expendable(int pid)
 	if (f != NULL) {
 		fputs("1000", f);
 		fclose(f);
+	}
+}
+
+/* Looked at once more after the deadline: who waits may have been stopped itself. */
+bool hn_process_wait(int fd, int64_t deadline_ns)
+{
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int64_t left = deadline_ns - hn_clock_ns();
+		struct timespec t = {0};
+		int n;
+
+		if (left > 0) {
+			t = (struct timespec){left / 1000000000, left % 1000000000};
+		}
+		n = ppoll(&p, 1, &t, NULL);
+		if (n > 0) {
+			return true;
+		}
+		if (left <= 0 || (n < 0 && errno != EINTR)) {
+			return false;
+		}
 	}
 }

@@ -8,6 +8,7 @@
 #ifndef HN_MEASURE_PROCESS_H
 #define HN_MEASURE_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,10 @@ int64_t hn_process_cpu_ns(int pid);
 /* Why it has not ended or answered by now, limit_ns after it was asked; cpu_ns: of that time on
  * a processor.  May take 20 ms. */
 enum hn_overrun hn_process_overrun(int pid, int64_t cpu_ns, int64_t limit_ns);
+
+/* Until there is something to read in fd, or, of a pidfd, the process has ended: true.  False: the
+ * deadline (hn_clock_ns) came first. */
+bool hn_process_wait(int fd, int64_t deadline_ns);
 
 /* Have it killed before others where memory ends: what it holds is had again by doing its work
  * once more.  Nothing where the system does not let us. */

@@ -2,7 +2,6 @@
 #include "measure/board/child.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,36 +70,13 @@ static void restrain(pid_t parent, int64_t most_bytes)
 	}
 }
 
-/* Wait for the end; true when the deadline came first.  Looked at once more after it: who waits
- * may have been stopped itself. */
-static bool wait_until(int pidfd, int64_t deadline_ns)
-{
-	for (;;) {
-		struct pollfd p = {.fd = pidfd, .events = POLLIN};
-		int64_t left = deadline_ns - hn_clock_ns();
-		struct timespec t = {0};
-		int n;
-
-		if (left > 0) {
-			t = (struct timespec){left / 1000000000, left % 1000000000};
-		}
-		n = ppoll(&p, 1, &t, NULL);
-		if (n > 0) {
-			return false;
-		}
-		if (left <= 0 || (n < 0 && errno != EINTR)) {
-			return true;
-		}
-	}
-}
-
 /* Wait for the end, or until the time is over; who is kept from running gets more of it. */
 static void wait_for(pid_t pid, int pidfd, int64_t limit_ns, struct hn_fault_end *ret)
 {
 	int64_t begin = hn_clock_ns(), deadline = begin + limit_ns;
 	int64_t latest = deadline + OVERTIME_NS;
 
-	while (!ret->timed_out && wait_until(pidfd, deadline)) {
+	while (!ret->timed_out && !hn_process_wait(pidfd, deadline)) {
 		ret->wall_ns = hn_clock_ns() - begin;
 		ret->cpu_ns = hn_process_cpu_ns(pid);
 		ret->overrun = hn_process_overrun(pid, ret->cpu_ns, limit_ns);

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,29 +169,6 @@ void gpu_child_stop(struct gpu_child *c)
 	}
 }
 
-/* True: it has said something, or is gone.  Looked at once more after the deadline: who waits may
- * have been stopped itself. */
-static bool wait_until(int fd, int64_t deadline_ns)
-{
-	for (;;) {
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		int64_t left = deadline_ns - hn_clock_ns();
-		struct timespec t = {0};
-		int n;
-
-		if (left > 0) {
-			t = (struct timespec){left / 1000000000, left % 1000000000};
-		}
-		n = ppoll(&p, 1, &t, NULL);
-		if (n > 0) {
-			return true;
-		}
-		if (left <= 0 || (n < 0 && errno != EINTR)) {
-			return false;
-		}
-	}
-}
-
 /* What has a time of its own: compiling; the first run, where compiling may go on; the rest. */
 static int stage_of(uint32_t phase)
 {
@@ -234,7 +210,7 @@ static bool wait_for(const struct gpu_child *c, int64_t limit_ns, struct hn_faul
 	int64_t over_ns = 0;
 	int stage = 0;
 
-	while (!wait_until(c->fd, hn_clock_ns() + LOOK_NS)) {
+	while (!hn_process_wait(c->fd, hn_clock_ns() + LOOK_NS)) {
 		int64_t now = hn_clock_ns(), limit = limit_of(c, stage, limit_ns);
 
 		if (stage_of(c->report->phase) != stage) {
@@ -305,7 +281,7 @@ static bool take_answer(struct gpu_child *c, uint64_t token, int64_t limit_ns,
 	if (wait_for(c, limit_ns, &end)) {
 		answered = read_all(c->fd, &byte, 1);
 		if (!answered) {
-			wait_until(c->pidfd, hn_clock_ns() + DYING_NS); /* or its end is ours */
+			hn_process_wait(c->pidfd, hn_clock_ns() + DYING_NS); /* or its end is ours */
 		}
 	}
 	if (answered && c->report->seal == seal_of(c->report, token) &&

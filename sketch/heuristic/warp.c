@@ -93,8 +93,9 @@ bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuris
 			struct hn_warp_product *ret)
 {
 	const struct hn_expr *factor[2];
+	uint32_t n = g->target->caps & HN_CAP_MATRIX_UNIT ? hn_intrin_count() : 0;
 
-	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct hn_intrin *in = hn_intrin_at(i);
 
 		*ret = (struct hn_warp_product){ .in = in, .v = v };

@@ -14,6 +14,7 @@
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
 #include "sketch/sketch.h"
+#include "tests/lib/gpu_bed.h"
 #include "tests/lib/lower_run.h"
 #include "tests/lib/random_dags.h"
 #include "tests/lib/thread_sums.h"
@@ -24,32 +25,13 @@
 
 static uint64_t n_random = N_RANDOM;
 
-struct bed {
-	struct hn_target gpu;
-	struct hn_arena a;
-};
-
 struct counts {
 	uint32_t states, unsupported, right, long_ones, laid_out;
 };
 
 static int set_up(void **state)
 {
-	static struct bed b;
-	struct hn_err err;
-
-	hn_arena_init(&b.a, 0);
-	assert_int_equal(hn_target_parse("cuda", &b.a, &b.gpu, &err), 0);
-	*state = &b;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct bed *b = *state;
-
-	hn_arena_fini(&b->a);
-	return 0;
+	return gpu_bed(state, "cuda");
 }
 
 static void fail_with(const char *what, const char *why, const struct hn_looptree *t,

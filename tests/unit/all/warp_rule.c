@@ -17,53 +17,46 @@
 #include "sketch/heuristic.h"
 #include "sketch/heuristic/warp_int.h"
 #include "tests/lib/dag_form.h"
+#include "tests/lib/gpu_bed.h"
 #include "tests/lib/lower_run.h"
 
 #define FUEL 200000000
 #define LIMIT_MS 20000
 #define TARGET "cuda -isa=sm_90a -num_cores=132 -max_shared_memory_per_block=166912"
 
-struct bed {
-	struct hn_target gpu;
-	struct hn_arena a;
-};
-
 static int set_up(void **state)
 {
-	static struct bed b;
-	struct hn_err err;
-
-	hn_arena_init(&b.a, 0);
-	assert_int_equal(hn_target_parse(TARGET, &b.a, &b.gpu, &err), 0);
-	*state = &b;
-	return 0;
+	return gpu_bed(state, TARGET);
 }
 
-static int tear_down(void **state)
+/* Legal, placed, verified, printed. */
+static const struct hn_device *made(const char *text, const struct hn_state *s,
+				    const struct hn_target *target, enum hn_gpu_form form,
+				    struct hn_arena *a, struct hn_gpu_module *ret)
 {
-	struct bed *b = *state;
+	struct hn_gpu_options how = { .contracts = true };
+	const struct hn_device *d;
+	const struct hn_looptree *t;
+	struct hn_err err = { 0 };
 
-	hn_arena_fini(&b->a);
-	return 0;
+	assert_int_equal(hn_looptree_build(s, a, &t, &err), 0);
+	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
+	    hn_device_place(t, a, &d, &err) != 0 ||
+	    hn_device_verify(d, target, LIMIT_MS, &err) != 0 ||
+	    hn_gpu_print(d, form, target, &how, a, ret, &err) != 0) {
+		fail_msg("%s for %s: %s", text, target->isa, err.msg);
+	}
+	return d;
 }
 
 static void judge(struct bed *b, const char *text, const struct hn_dag *dag,
 		  const struct hn_state *s, const struct run_args *want)
 {
-	struct hn_gpu_options how = { .contracts = true };
-	const struct hn_device *d;
-	const struct hn_looptree *t;
 	struct hn_gpu_module m;
+	const struct hn_device *d = made(text, s, &b->gpu, HN_GPU_PTX, &b->a, &m);
 	struct hn_err err = { 0 };
 	struct run_args got;
 
-	assert_int_equal(hn_looptree_build(s, &b->a, &t, &err), 0);
-	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
-	    hn_device_place(t, &b->a, &d, &err) != 0 ||
-	    hn_device_verify(d, &b->gpu, LIMIT_MS, &err) != 0 ||
-	    hn_gpu_print(d, HN_GPU_PTX, &b->gpu, &how, &b->a, &m, &err) != 0) {
-		fail_msg("%s: %s", text, err.msg);
-	}
 	assert_non_null(strstr(m.code, "mma.sync"));
 	assert_non_null(strstr(m.code, "ldmatrix"));
 	assert_null(strstr(m.code, ".local"));
@@ -162,6 +155,41 @@ static void others_get_no_instruction(void **state)
 	}
 }
 
+/* Older GPUs and OpenCL multiply in threads, and what the rules make of it has a form there. */
+static void machines_without_multiply_in_threads(void **state)
+{
+	static const struct {
+		const char *target;
+		enum hn_gpu_form form;
+	} row[] = { { "cuda", HN_GPU_PTX }, { "opencl -warp_size=32", HN_GPU_OPENCL } };
+	static const char *const text[] = {
+		"f(bfloat16 A[64,64], bfloat16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		"float32(B(k,j)) }",
+		"f(int8 A[64,64], int8 B[64,64]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }",
+		"f(float32 A[64,64], float32 B[64,64]) -> C { @tf32x3 C(i,j) +=! A(i,k) * B(k,j) }",
+	};
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(row) * HN_COUNT_OF(text); i++) {
+		const char *of = text[i / HN_COUNT_OF(row)];
+		const struct hn_state *s[HN_HEURISTIC_MAX];
+		struct hn_gpu_module m;
+		struct hn_target target;
+		struct hn_err err;
+
+		assert_int_equal(hn_target_parse(row[i % HN_COUNT_OF(row)].target, &b->a, &target,
+						 &err),
+				 0);
+		uint32_t n = hn_heuristics(dag_open(of, &b->a), &target, &b->a, s);
+
+		assert_true(n > 0);
+		for (uint32_t k = 0; k < n; k++) {
+			assert_false(is_of_warps(s[k]));
+			(void)made(of, s[k], &target, row[i % HN_COUNT_OF(row)].form, &b->a, &m);
+		}
+	}
+}
+
 /* Shapes of a product of n x n x n, told as "rows x columns x terms". */
 static void shapes_of(struct bed *b, int64_t n, int64_t cores, struct hn_warp_shape *ret,
 		      uint32_t *ret_n)
@@ -210,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products_are_right),
 		cmocka_unit_test(others_get_no_instruction),
+		cmocka_unit_test(machines_without_multiply_in_threads),
 		cmocka_unit_test(shapes_follow_sizes),
 	};
 

@@ -12,32 +12,14 @@
 #include "base/rng.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
+#include "tests/lib/gpu_bed.h"
 
 #define LIMIT_MS 20000
 #define FUEL 1000000
 
-struct bed {
-	struct hn_target gpu;
-	struct hn_arena a;
-};
-
 static int set_up(void **state)
 {
-	static struct bed b;
-	struct hn_err err;
-
-	hn_arena_init(&b.a, 0);
-	assert_int_equal(hn_target_parse("cuda", &b.a, &b.gpu, &err), 0);
-	*state = &b;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct bed *b = *state;
-
-	hn_arena_fini(&b->a);
-	return 0;
+	return gpu_bed(state, "cuda");
 }
 
 /* Three global tensors of 64 floats, and a kernel of 2 blocks of 8 threads. */

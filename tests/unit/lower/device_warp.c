@@ -14,32 +14,14 @@
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
 #include "lower/device/device_warp.h"
+#include "tests/lib/gpu_bed.h"
 
 #define LIMIT_MS 20000
 #define FUEL 1000000
 
-struct bed {
-	struct hn_target gpu;
-	struct hn_arena a;
-};
-
 static int set_up(void **state)
 {
-	static struct bed b;
-	struct hn_err err;
-
-	hn_arena_init(&b.a, 0);
-	assert_int_equal(hn_target_parse("cuda", &b.a, &b.gpu, &err), 0);
-	*state = &b;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct bed *b = *state;
-
-	hn_arena_fini(&b->a);
-	return 0;
+	return gpu_bed(state, "cuda");
 }
 
 static const struct hn_device *read_text(struct bed *b, const char *text)
