@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "client/best.h"
 #include "client/interrupt.h"
 #include "client/place.h"
 
@@ -162,8 +163,29 @@ static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
 	return made->rc == 0;
 }
 
+/* A library is of objects; kernels of others have no such form. */
+static int check_target(const struct hn_netmake *m, struct hn_err *err)
+{
+	struct hn_target target;
+	const char *line;
+	int rc = hn_best_target(m->o, &m->net->arena, &target, &line, err);
+
+	if (rc == 0 && (target.caps & HN_CAP_THREADS) == 0) {
+		rc = hn_fail(err, HONE_E_UNSUPPORTED,
+			     "%s: target %s: libraries of networks are for processors; `hone replay` "
+			     "writes one kernel for it",
+			     m->verb, target.kind);
+	}
+	return rc;
+}
+
 int hn_netmake_kernels(struct hn_netmake *m, struct hn_crew *crew, struct hn_err *err)
 {
+	int rc = check_target(m, err);
+
+	if (rc != 0) {
+		return rc;
+	}
 	number_kernels(m);
 	for (uint32_t i = 0; i < m->n_kernel; i++) {
 		m->made[i].symbol = hn_arena_printf(&m->net->arena, "%.40s_%.8s%.56s",
