@@ -49,9 +49,15 @@ umount "$HONE_HOME" || die umount
 mkdir -m 700 "$HONE_HOME" 2>/dev/null
 start_honed --board fake
 hone tune --text "$small" --trials 5 --quiet >/dev/null || die tune
-hone tune --text "$other" --trials 1000000 --quiet >/dev/null 2>"$work/said" &
+# A space that no search ends: the job must still be tuning when the folder goes.
+vast='m3(float32 A[512,512], float32 B[512,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }'
+hone tune --text "$vast" --trials 1000000 --quiet >/dev/null 2>"$work/said" &
 tune=$!
-sleep 0.5
+measured()
+{
+	hone jobs --json | grep -q '"name":"m3"[^}]*"trials":[1-9]'
+}
+within 60 measured || die "nothing measured: $(hone jobs --json)"
 mv "$HONE_HOME" "$HONE_HOME.gone"
 wait $tune && die "tuning went on without a store"
 grep -q 'hone.sqlite: deleted or replaced while honed had it open' "$work/said" || die "$(cat "$work/said")"
