@@ -334,7 +334,7 @@ static void push_key(struct scan *s, struct scan_key key)
  * to be one. */
 static int scan_key(struct scan *s)
 {
-	size_t from = s->at, end, length;
+	size_t from = s->at, end, length = 0;
 	struct scan_key key = {.at = from, .s = s->text + from + 1};
 	bool escaped;
 	char *decoded;

@@ -132,7 +132,7 @@ static int read_shape(struct reader *r, const struct place *at, const struct hn_
 	const struct hn_json *first;
 	int rc = want_list(r, at, v, "shape", HN_MODEL_MAX_RANK, &first, &ret->n_dim);
 	int64_t *dim = HN_NEW_ARRAY(r->a, int64_t, HN_MODEL_MAX_RANK);
-	uint64_t n;
+	uint64_t n = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < ret->n_dim;
 	     i++, first = hn_json_next(first)) {
@@ -217,7 +217,7 @@ static int read_constants(struct reader *r, const struct place *at,
 {
 	const struct hn_json *first;
 	uint32_t n;
-	uint64_t i;
+	uint64_t i = 0;
 	bool *constant = HN_NEW_ARRAY(r->a, bool, ret->n_in);
 	int rc = want_list(r, at, v, "constant", ret->n_in, &first, &n);
 
@@ -410,7 +410,7 @@ static int read_steps(struct reader *r, const struct hn_json *v, struct hn_model
 static int want_signed(struct reader *r, const struct place *at, const struct hn_json *v,
 		       const char *name, int64_t *ret)
 {
-	uint64_t n;
+	uint64_t n = 0;
 	int rc = want_number(r, at, v, name, HN_MODEL_MAX_BYTES, &n);
 
 	*ret = rc == 0 ? (int64_t)n : 0;

@@ -99,7 +99,7 @@ int hn_sqlite_run(struct hn_sqlite *db, sqlite3_stmt *s, struct hn_err *err, con
 static int run_plain(struct hn_sqlite *db, enum hn_sqlite_stmt which, struct hn_err *err,
 		     const char *doing)
 {
-	sqlite3_stmt *s;
+	sqlite3_stmt *s = NULL;
 	int rc = hn_sqlite_stmt(db, which, &s, err);
 
 	return rc != 0 ? rc : hn_sqlite_run(db, s, err, doing);
@@ -131,7 +131,7 @@ void hn_sqlite_read_mark(sqlite3_stmt *s, struct hn_mark *ret)
 /* Count the commit to come, where it changes anything, and read what will hold then. */
 static int count_commit(struct hn_sqlite *db, struct hn_mark *ret, struct hn_err *err)
 {
-	sqlite3_stmt *s;
+	sqlite3_stmt *s = NULL;
 	int step, rc;
 
 	*ret = db->base.mark;

@@ -138,6 +138,7 @@ static void try_rows(struct hn_contraction *p, struct pick *k, uint32_t i, int64
 		}
 		return;
 	}
+	hn_assert(i < HN_COUNT_OF(k->axis));
 	int64_t e = p->v->extent[k->axis[i]];
 	int64_t most = hn_core_results(&p->core, k->v) / (k->v * m);
 
