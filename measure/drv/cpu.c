@@ -89,7 +89,7 @@ int hn_cpu_open(struct cpu_board **ret, struct hn_err *err)
 static int cpu_open(const struct hn_board_place *at, void **ret_board,
 		    struct hn_err *err)
 {
-	struct cpu_board *b;
+	struct cpu_board *b = NULL;
 	int rc = hn_cpu_open(&b, err);
 
 	(void)at;

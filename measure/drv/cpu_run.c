@@ -73,7 +73,8 @@ _Noreturn void cpu_finish(struct cpu_run *run, enum hn_verdict v, const char *de
 	struct cpu_report *r = run->report;
 
 	r->body.verdict = v;
-	snprintf(r->body.detail, sizeof r->body.detail, "%s", detail);
+	snprintf(r->body.detail, sizeof r->body.detail, "%.*s",
+		 (int)sizeof r->body.detail - 1, detail);
 	r->seal = hn_cpu_seal(r, run->token);
 	_exit(0);
 }
