@@ -16,18 +16,25 @@ struct bests {
 	uint32_t n, cap;
 };
 
+static void reserve(struct bests *b, uint32_t cap)
+{
+	struct hn_snapshot_entry *wider;
+
+	if (cap <= b->cap) {
+		return;
+	}
+	wider = HN_NEW_ARRAY(&b->arena, struct hn_snapshot_entry, cap);
+	for (uint32_t i = 0; i < b->n; i++) {
+		wider[i] = b->entry[i];
+	}
+	b->entry = wider;
+	b->cap = cap;
+}
+
 static void push_entry(struct bests *b, const struct hn_snapshot_entry *e)
 {
 	if (b->n == b->cap) {
-		uint32_t cap = b->cap * 2 + 64;
-		struct hn_snapshot_entry *wider =
-			HN_NEW_ARRAY(&b->arena, struct hn_snapshot_entry, cap);
-
-		for (uint32_t i = 0; i < b->n; i++) {
-			wider[i] = b->entry[i];
-		}
-		b->entry = wider;
-		b->cap = cap;
+		reserve(b, b->cap * 2 + 64);
 	}
 	b->entry[b->n++] = *e;
 }
@@ -62,33 +69,44 @@ static int collect(void *ctx, const struct hn_db_tally *t, struct hn_err *err)
 	return 0;
 }
 
-static struct hn_snapshot_entry *find(const struct bests *b, uint32_t n,
-				      const struct hn_snapshot_entry *e)
+static int by_question(const void *x, const void *y)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (strcmp(b->entry[i].best.workload, e->best.workload) == 0 &&
-		    strcmp(b->entry[i].best.target, e->best.target) == 0) {
-			return &b->entry[i];
-		}
+	const struct hn_snapshot_entry *const *a = x, *const *b = y;
+	int c = strcmp((*a)->best.workload, (*b)->best.workload);
+
+	return c != 0 ? c : strcmp((*a)->best.target, (*b)->best.target);
+}
+
+/* The entries, sorted.  They do not move: there is room for `more`. */
+static struct hn_snapshot_entry **sorted(struct bests *b, uint32_t more)
+{
+	struct hn_snapshot_entry **all = HN_NEW_ARRAY(&b->arena, struct hn_snapshot_entry *, b->n + 1);
+
+	reserve(b, b->n + more);
+	for (uint32_t i = 0; i < b->n; i++) {
+		all[i] = &b->entry[i];
 	}
-	return NULL;
+	qsort(all, b->n, sizeof(*all), by_question);
+	return all;
 }
 
 /* What the old snapshot knows and the store does not: a store that was lost or damaged must
  * not take the last good answers with it.  `old` stays open until all is written. */
 static void keep_lost(struct hn_db *db, struct bests *b, const struct hn_snapshot *old)
 {
-	uint32_t n = b->n;
+	uint32_t n = b->n, n_old = old ? hn_snapshot_count(old) : 0;
+	struct hn_snapshot_entry **all = sorted(b, n_old);
 
-	for (uint32_t i = 0; old && i < hn_snapshot_count(old); i++) {
-		struct hn_snapshot_entry e, *now;
+	for (uint32_t i = 0; i < n_old; i++) {
+		struct hn_snapshot_entry e, *like = &e, *now, **found;
 
 		hn_snapshot_at(old, i, &e);
 		if (e.best.median_ns == 0) {
 			continue; /* never measured */
 		}
 		e.best.in_doubt |= db->n_unsettled > 0 && !db->witness_fresh;
-		now = find(b, n, &e);
+		found = bsearch(&like, all, n, sizeof(*all), by_question);
+		now = found ? *found : NULL;
 		if (now && now->naive.ns == 0) {
 			now->naive = e.naive;
 		}
