@@ -23,20 +23,11 @@
 #include "client/say.h"
 #include "client/show.h"
 #include "client/tune.h"
+#include "client/watch.h"
 #include "loopstate/dag/mark.h"
 
 #define CALL_MS 30000
-#define POLL_MS 200
 #define DEFAULT_TRIALS 1000
-
-struct watch {
-	struct hn_link *link;
-	struct hn_show *show;
-	const char *job;
-	struct hn_json *last_doc; /* of the last progress or done */
-	const struct hn_json *last;
-	bool ended, cancelling;
-};
 
 void hn_tune_put_string(struct hn_jw *w, const char *key, const char *s)
 {
@@ -143,103 +134,8 @@ static int submit(const struct hn_opts *o, const struct hn_input *in,
 	return rc;
 }
 
-/* A request about the job, with a member that is true where `flag` names one. */
-static int send_about(struct watch *w, const char *method, const char *flag, struct hn_err *err)
-{
-	struct hn_buf b;
-	struct hn_jw jw;
-	int rc;
-
-	hn_buf_init(&b);
-	hn_jw_init(&jw, &b);
-	hn_jw_object(&jw, NULL);
-	hn_jw_str(&jw, "job", w->job);
-	if (flag != NULL) {
-		hn_jw_bool(&jw, flag, true);
-	}
-	hn_jw_end(&jw);
-	hn_jw_done(&jw);
-	rc = hn_link_send(w->link, method, b.s, err);
-	hn_buf_fini(&b);
-	return rc;
-}
-
-/* Take a message; *keep is set when its document must live on. */
-static int take(struct watch *w, struct hn_json *doc, const struct hn_msg *m, bool *keep,
-		struct hn_err *err)
-{
-	const char *type =
-		m->params != NULL ? hn_json_string(hn_json_get(m->params, "type")) : NULL;
-	const struct hn_json *data =
-		m->params != NULL ? hn_json_get(m->params, "data") : NULL;
-	enum hn_event event = type != NULL ? hn_event_of(type) : HN_N_EVENT;
-	bool cancelled = true;
-
-	if (m->kind == HN_MSG_FAULT) {
-		return hn_fail(err,
-			       m->fault_code > 0 && m->fault_code < 64
-				       ? (int)m->fault_code
-				       : HONE_E_INTERNAL,
-			       "%s", m->fault_text);
-	}
-	if (m->kind == HN_MSG_RESULT && w->cancelling &&
-	    hn_json_bool(hn_json_get(m->result, "cancelled"), &cancelled) && !cancelled) {
-		hn_show_note(w->show, "hone: others tune this too, so the job goes on");
-		w->ended = true;
-		return 0;
-	}
-	if (m->kind != HN_MSG_NOTIFY || data == NULL) {
-		return 0;
-	}
-	if (event == HN_EVENT_progress || event == HN_EVENT_done) {
-		hn_json_free(w->last_doc);
-		w->last_doc = doc;
-		w->last = data;
-		*keep = true;
-		w->ended = event == HN_EVENT_done;
-		hn_show_progress(w->show, data, w->ended);
-	} else if (event == HN_EVENT_warn &&
-		   hn_json_string(hn_json_get(data, "message")) != NULL) {
-		hn_show_note(w->show, hn_json_string(hn_json_get(data, "message")));
-	}
-	return 0;
-}
-
-static int watch(struct watch *w, struct hn_err *err)
-{
-	int rc = send_about(w, "subscribe", NULL, err);
-
-	while (rc == 0 && !w->ended) {
-		struct hn_json *doc;
-		struct hn_msg m;
-		bool keep = false;
-
-		if (hn_interrupted() && !w->cancelling) {
-			w->cancelling = true;
-			hn_show_note(w->show, "hone: stopping; results so far are kept");
-			rc = send_about(w, "job.cancel", "release", err);
-			if (rc != 0) {
-				break;
-			}
-		}
-		rc = hn_link_next(w->link, POLL_MS, &doc, &m, err);
-		if (rc == 1) {
-			rc = 0;
-			continue;
-		}
-		if (rc == 0) {
-			rc = take(w, doc, &m, &keep, err);
-			if (!keep) {
-				hn_json_free(doc);
-			}
-		}
-	}
-	hn_show_end(w->show);
-	return rc;
-}
-
 /* The job, with the best record there is of its task. */
-static void put_json(const struct watch *w, struct hn_buf *b)
+static void put_json(const struct hn_watch *w, struct hn_buf *b)
 {
 	struct hn_jw jw;
 
@@ -254,7 +150,7 @@ static void put_json(const struct watch *w, struct hn_buf *b)
 
 /* What is known is printed however the job ended; then its end decides the exit status.
  */
-static int report(const struct hn_opts *o, const struct watch *w, struct hn_err *err)
+static int report(const struct hn_opts *o, const struct hn_watch *w, struct hn_err *err)
 {
 	int error = (int)hn_show_number(w->last, "error");
 	const char *state, *message;
@@ -297,7 +193,7 @@ static int report(const struct hn_opts *o, const struct watch *w, struct hn_err 
 static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_link *link,
 		struct hn_show *show, struct hn_err *err)
 {
-	struct watch w = { .link = link, .show = show };
+	struct hn_watch w = { .link = link, .show = show };
 	const struct hn_json *result;
 	struct hn_json *doc;
 	int rc;
@@ -311,7 +207,7 @@ static int tune(const struct hn_opts *o, const struct hn_input *in, struct hn_li
 	if (w.job == NULL) {
 		rc = hn_fail(err, HONE_E_CORRUPT, "honed: submit gave no job");
 	} else {
-		rc = watch(&w, err);
+		rc = hn_watch(&w, err);
 	}
 	if (rc == 0) {
 		rc = report(o, &w, err);
