@@ -7,10 +7,9 @@
 #include "base/file.h"
 #include "client/log.h"
 #include "loopstate/record/record.h"
-#include "loopstate/state/step.h"
+#include "search/logline.h"
 
 #define FILE_MAX ((size_t)16 << 20)
-#define REPLAY_BYTES ((size_t)256 << 20) /* memory that one record may take */
 
 /* One line that is a record, with nothing but comments and blanks about it. */
 static int read_line(const char *path, const struct hn_buf *text, struct hn_arena *a,
@@ -61,38 +60,6 @@ int hn_history_read(const char *path, struct hn_arena *a, const struct hn_trace 
 	return rc;
 }
 
-/* Ansor's words for targets beside ours. */
-static const struct {
-	const char *word, *kind;
-} target_word[] = {
-	{ "llvm", "cpu" },
-	{ "cpu", "cpu" },
-	{ "cuda", "cuda" },
-};
-
-/* Code is made anew for `target`, so that the kind is what counts; a line of ours says for which
- * instructions, too. */
-static bool fits_target(const char *line, const struct hn_target *target)
-{
-	size_t n = strcspn(line, " ");
-	struct hn_target theirs;
-	struct hn_arena a;
-	bool fits = false;
-
-	for (size_t i = 0; i < HN_COUNT_OF(target_word); i++) {
-		fits |= strlen(target_word[i].word) == n &&
-			memcmp(target_word[i].word, line, n) == 0 &&
-			strcmp(target_word[i].kind, target->kind) == 0;
-	}
-	if (fits && strstr(line, "-isa=") != NULL) {
-		hn_arena_init(&a, 0);
-		fits = hn_target_parse(line, &a, &theirs, NULL) == 0 &&
-		       hn_target_runs_on(&theirs, target);
-		hn_arena_fini(&a);
-	}
-	return fits;
-}
-
 /* hone's own keys are 64 hexadecimal digits. */
 static bool is_of(const struct hn_log_record *r, const char *key)
 {
@@ -100,53 +67,6 @@ static bool is_of(const struct hn_log_record *r, const char *key)
 
 	return n != HN_KEY_BYTES - 1 || strspn(r->workload_key, "0123456789abcdef") != n ||
 	       strcmp(r->workload_key, key) == 0;
-}
-
-/* Whether the loops that the record splits were as long where it was made: sizes are no part of
- * what replay checks, and a cost says nothing of other sizes. */
-static bool same_extent(const struct hn_state *s, const struct hn_step *step)
-{
-	const struct hn_stage *stage;
-	int64_t then = step->a[HN_SP_EXTENT], now;
-
-	if (!hn_step_has(step, HN_MEANS_PARTS) || step->stage < 0 ||
-	    (uint32_t)step->stage >= s->n_stage) {
-		return true;
-	}
-	stage = s->stage[step->stage];
-	if (step->a[HN_SP_ITER] < 0 || step->a[HN_SP_ITER] >= stage->n_iter) {
-		return true; /* which hn_state_apply refuses */
-	}
-	now = stage->iter[step->a[HN_SP_ITER]].extent;
-	return then == now || then < 0 || now == HN_EXTENT_UNKNOWN;
-}
-
-static bool replays(const struct hn_dag *dag, const struct hn_trace *trace)
-{
-	const struct hn_state *s;
-	struct hn_arena a;
-	bool fits = true;
-
-	hn_arena_init(&a, REPLAY_BYTES);
-	s = hn_state_init(dag, &a);
-	for (uint32_t i = 0; i < trace->n_step && fits; i++) {
-		fits = same_extent(s, trace->step[i]) &&
-		       hn_state_apply(s, trace->step[i], &a, &s, NULL) == 0;
-	}
-	fits = fits && s->concrete;
-	hn_arena_fini(&a);
-	return fits;
-}
-
-/* The mean, as TVM compares them; below 0: it was not measured. */
-static double cost_ns(const struct hn_log_record *r)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < r->n_cost; i++) {
-		sum += r->cost[i].value;
-	}
-	return r->error_no != 0 || r->n_cost == 0 ? -1 : 1e9 * sum / r->n_cost;
 }
 
 struct search {
@@ -162,13 +82,13 @@ struct search {
 
 static void look_at(struct search *s, const struct hn_log_record *r, uint64_t line)
 {
-	double ns = cost_ns(r);
+	double ns = hn_logline_cost_ns(r);
 
 	s->n_record++;
-	if (!is_of(r, s->key) || !replays(s->dag, r->trace)) {
+	if (!is_of(r, s->key) || hn_logline_replays(s->dag, r->trace, NULL, NULL) != 0) {
 		return;
 	}
-	if (s->target != NULL && !fits_target(r->target, s->target)) {
+	if (s->target != NULL && !hn_logline_target(r->target, s->target)) {
 		s->n_other_target++;
 		return;
 	}

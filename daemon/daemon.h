@@ -95,7 +95,7 @@ struct hn_submit {	  /* what to tune; strings are copied */
 	const char *text; /* dag in either form */
 	size_t text_bytes;
 	const char *name, *target, *policy, *model; /* NULL = default */
-	const char *records; /* NULL = none */
+	const char *records, *records_key; /* NULL = none */
 	bool cold;	     /* mark the dag so (loopstate/dag/mark.h) */
 	struct hn_job_budget budget;
 	struct hn_crashes crashes; /* of an earlier honed's job */

@@ -93,7 +93,7 @@ struct hn_job {
 	struct hn_arena work;  /* what it works on, until it is settled */
 	const struct hn_dag *dag; /* in work, as dag_json and what target, workload and task hold */
 	const char *dag_json, *name, *target_line, *policy_name, *model_name;
-	const char *records; /* "" = none */
+	const char *records, *records_key; /* "" = none */
 	char key[HN_KEY_BYTES];
 	struct hn_target target;
 	struct hn_workload workload;

@@ -65,7 +65,9 @@ bool hn_jobs_equal(const struct hn_job *a, const struct hn_job *b)
 	return strcmp(a->key, b->key) == 0 && strcmp(a->target_line, b->target_line) == 0 &&
 	       strcmp(a->policy_name, b->policy_name) == 0 &&
 	       strcmp(a->model_name, b->model_name) == 0 &&
-	       strcmp(a->records, b->records) == 0 && a->budget.trials == b->budget.trials &&
+	       strcmp(a->records, b->records) == 0 &&
+	       strcmp(a->records_key, b->records_key) == 0 &&
+	       a->budget.trials == b->budget.trials &&
 	       a->budget.seconds == b->budget.seconds && a->budget.seed == b->budget.seed;
 }
 
@@ -150,6 +152,7 @@ static struct hn_job *new_job(struct hn_daemon *d, const struct hn_submit *s)
 	j->model_name =
 		hn_arena_strdup(&j->arena, s->model != NULL ? s->model : "analytic");
 	j->records = hn_arena_strdup(&j->arena, s->records != NULL ? s->records : "");
+	j->records_key = hn_arena_strdup(&j->arena, s->records_key != NULL ? s->records_key : "");
 	if (s->id != NULL) {
 		snprintf(j->id, sizeof(j->id), "%s", s->id);
 	} else {
@@ -189,7 +192,9 @@ static int prepare(struct hn_job *j, const struct hn_submit *s,
 				    .target = &j->target,
 				    .seed = j->budget.seed,
 				    .model = j->model_name,
-				    .records = *j->records != '\0' ? j->records : NULL };
+				    .records = *j->records != '\0' ? j->records : NULL,
+				    .records_key = *j->records_key != '\0' ? j->records_key
+									   : NULL };
 	return 0;
 }
 
@@ -396,6 +401,7 @@ static int submit_again(struct hn_daemon *d, const struct hn_json *v, const char
 			       .policy = hn_json_string(hn_json_get(v, "policy")),
 			       .model = hn_json_string(hn_json_get(v, "model")),
 			       .records = hn_json_string(hn_json_get(v, "records")),
+			       .records_key = hn_json_string(hn_json_get(v, "records_key")),
 			       .crashes = hn_crashes_read(v) };
 	struct hn_job *j, *same;
 	int64_t seed = 0;

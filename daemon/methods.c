@@ -108,7 +108,8 @@ void hn_method_submit(const struct hn_call *c)
 			       .target = hn_json_string(hn_call_field(c, "target")),
 			       .policy = hn_json_string(hn_call_field(c, "policy")),
 			       .model = hn_json_string(hn_call_field(c, "model")),
-			       .records = hn_json_string(hn_call_field(c, "records")) };
+			       .records = hn_json_string(hn_call_field(c, "records")),
+			       .records_key = hn_json_string(hn_call_field(c, "records_key")) };
 	struct hn_buf b;
 	struct hn_err err;
 	int64_t seed = 0;

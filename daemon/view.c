@@ -130,6 +130,7 @@ void hn_job_write_request(const struct hn_job *j, enum hn_job_state state, const
 	hn_jw_str(&w, "policy", j->policy_name);
 	hn_jw_str(&w, "model", j->model_name);
 	hn_jw_str(&w, "records", j->records);
+	hn_jw_str(&w, "records_key", j->records_key);
 	hn_jw_int(&w, "trials", j->budget.trials);
 	hn_jw_strf(&w, "seed", "%llu", (unsigned long long)j->budget.seed);
 	hn_jw_double(&w, "seconds", j->budget.seconds);

@@ -28,6 +28,8 @@ struct hn_task {
 	uint32_t threads;  /* that draw candidates, 0 = one: the answers are the same */
 	struct hn_work *work; /* NULL, or where evolution counts what it does */
 	const char *records; /* path of a log, for policy "replay"; else NULL */
+	const char *records_key; /* only the log's records of this workload key, which are then of
+				  * origin HN_ORIGIN_IMPORTED; NULL = all that replay */
 };
 
 /* Which programs a candidate was made from, and how (docs/db.md, Descent): the nearest in its line
@@ -42,6 +44,9 @@ struct hn_lineage {
 
 /* The origin of heuristic schedules.  The word is older than their name: records have it. */
 #define HN_ORIGIN_HEURISTIC "guard"
+
+/* Of programs that another tuner's log named (`hone records import`). */
+#define HN_ORIGIN_IMPORTED "imported"
 
 struct hn_candidate {
 	const struct hn_trace *trace; /* complete; in the arena given to ask */

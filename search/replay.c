@@ -2,14 +2,15 @@
  *
  * The log is read as it is needed, one record ahead, so that it may be of any length.  What is
  * no record, does not replay on the task's computation, or has been out already is passed
- * over; a log may hold the records of many workloads.
+ * over; a log may hold the records of many workloads.  Where the task names a workload key, the
+ * log's records are imported (logline.h): only those of that key that were measured there.
  *
  * Invariant: `next` is the program to be handed out next, in the arena `ahead`; NULL at the end.
  */
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "loopstate/record/record.h"
+#include "search/logline.h"
 #include "search/search_int.h"
 
 struct hn_policy {
@@ -26,8 +27,13 @@ struct hn_policy {
 static void look_at(struct hn_policy *p, const struct hn_log_record *record,
 		    struct hn_arena *scratch)
 {
+	const struct hn_task *task = &p->space.task;
 	struct hn_indiv x;
 
+	if (task->records_key && hn_logline_imports(record, task->records_key, task->dag,
+						    task->target, NULL, NULL) != 0) {
+		return;
+	}
 	if (hn_space_adopt(&p->space, record->trace, scratch, &x) == HN_VERDICT_OK &&
 	    !hn_hashes_has(&p->space.seen, x.hash)) {
 		hn_space_score(&p->space, &x, 1);
@@ -122,7 +128,9 @@ static uint32_t ask(struct hn_policy *p, uint32_t n, struct hn_arena *a,
 			continue; /* told of meanwhile */
 		}
 		ret[got++] = (struct hn_candidate){ .trace = hn_trace_copy(p->next, a),
-						    .origin = "replay",
+						    .origin = p->space.task.records_key
+								      ? HN_ORIGIN_IMPORTED
+								      : "replay",
 						    .score = p->score };
 	}
 	return got;

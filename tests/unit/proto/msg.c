@@ -238,7 +238,7 @@ static void test_discover(void **state)
 
 		assert_int_equal(hn_method_of(name), n);
 		if (n == HN_METHOD_submit) {
-			assert_int_equal(hn_json_count(hn_json_get(method, "params")), 11);
+			assert_int_equal(hn_json_count(hn_json_get(method, "params")), 12);
 		}
 		n++;
 	}

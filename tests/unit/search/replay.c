@@ -41,9 +41,10 @@ static void teardown(struct fixture *f)
 	hn_arena_fini(&f->a);
 }
 
-#define LINE(steps)                                                                      \
-	"{\"i\": [[\"[\\\"mm\\\"]\", \"cpu\"], [[], " steps "]], "                        \
-	"\"r\": [[0.001], 0, 0.001, 1795331111], \"v\": \"v0.6\"}\n"
+#define RECORD(key, target, steps, error)                                                \
+	"{\"i\": [[\"" key "\", \"" target "\"], [[], " steps "]], "                       \
+	"\"r\": [[0.001], " error ", 0.001, 1795331111], \"v\": \"v0.6\"}\n"
+#define LINE(steps) RECORD("[\\\"mm\\\"]", "cpu", steps, "0")
 
 static void write_log(const struct fixture *f, const char *text)
 {
@@ -120,6 +121,30 @@ static void stored_ones_are_left_out(void **state)
 	teardown(&f);
 }
 
+/* With a key: that key's alone, of this kind of target, measured without an error, for loops as long
+ * as ours. */
+static void a_key_imports(void **state)
+{
+	struct hn_candidate c[8];
+	struct fixture f;
+	struct hn_err err;
+
+	(void)state;
+	setup(&f);
+	f.task.records_key = "[\"ours\"]";
+	write_log(&f, LINE("[[\"AN\", 2, 1, 2]]")
+		      RECORD("[\\\"ours\\\"]", "cuda", "[[\"AN\", 2, 1, 3]]", "0")
+		      RECORD("[\\\"ours\\\"]", "llvm -keys=cpu", "[[\"AN\", 2, 1, 1]]", "4")
+		      RECORD("[\\\"ours\\\"]", "llvm", "[[\"SP\", 2, 0, 128, [8], 1]]", "0")
+		      RECORD("[\\\"ours\\\"]", "llvm -keys=cpu", "[[\"AN\", 2, 0, 3]]", "0")
+		      RECORD("[\\\"ours\\\", 1]", "llvm", "[[\"AN\", 2, 0, 2]]", "0"));
+	assert_int_equal(f.ops->create(&f.task, &f.p, &err), 0);
+	assert_int_equal(f.ops->ask(f.p, 8, &f.a, c), 1);
+	assert_string_equal(steps_of(&f, &c[0]), "[[\"AN\", 2, 0, 3]]");
+	assert_string_equal(c[0].origin, "imported");
+	teardown(&f);
+}
+
 static void refuses(struct fixture *f, int code, const char *word)
 {
 	struct hn_err err = { 0 };
@@ -154,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_in_order),
 		cmocka_unit_test(stored_ones_are_left_out),
+		cmocka_unit_test(a_key_imports),
 		cmocka_unit_test(refusals_name_the_log),
 	};
 
