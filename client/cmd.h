@@ -32,7 +32,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	struct hn_words dim, also;
 	const char *dtype;
 	const char *socket, *home, *forbid;
-	const char *rules, *hardware, *records, *as;
+	const char *rules, *hardware, *records, *as, *map;
 	int64_t trials; /* -1 = not given */
 	int64_t seed, index;
 	double seconds, stop_gain;

@@ -1,5 +1,5 @@
-/* client/cmd_records.c -- `hone records`: normalize, a log read and written again; or export
- * (records_export.c).
+/* client/cmd_records.c -- `hone records`: normalize, a log read and written again; export
+ * (records_export.c); or import (records_import.c).
  *
  * Records and comments pass, empty lines (which stop Ansor's reader) do not; each bad
  * line is reported on standard error and left out.
@@ -66,10 +66,13 @@ int cmd_records(const struct hn_opts *o, struct hn_err *err)
 	if (o->arg != NULL && strcmp(o->arg, "export") == 0) {
 		return hn_records_export(o, err);
 	}
+	if (o->arg != NULL && strcmp(o->arg, "import") == 0) {
+		return hn_records_import(o, err);
+	}
 	if (o->arg == NULL || o->arg2 == NULL || strcmp(o->arg, "normalize") != 0) {
 		return hn_fail(err, HONE_E_INVALID,
-			       "give `normalize` and a LOG, or `export` and a computation; see "
-			       "`hone help records`");
+			       "give `normalize` and a LOG, `import` and a LOG with --dag, or "
+			       "`export` and a computation; see `hone help records`");
 	}
 	rc = hn_log_open(o->arg2, &file, err);
 	if (rc == 0) {

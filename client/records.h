@@ -4,7 +4,10 @@
 
 #include "client/cmd.h"
 
-/* Print the best record of the computation as a line of a log. */
+/* Print the best record of the computation, or of each of --dag MAP, as a line of a log. */
 int hn_records_export(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
+
+/* Measure the log's records here, and keep them in the store (import.h). */
+int hn_records_import(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
 
 #endif
