@@ -22,10 +22,11 @@ bool hn_network_is(const char *path)
 	return n > strlen(ENDING) && strcmp(path + n - strlen(ENDING), ENDING) == 0;
 }
 
-/* One --dim: NAME=N, or NAME=LEAST..MOST. */
+/* One --dim: NAME=N, NAME=LEAST..MOST, or NAME=LEAST..MOST:STEP, whose ends are multiples of the
+ * step. */
 struct dim {
 	const char *name;
-	int64_t least, most;
+	int64_t least, most, step;
 };
 
 static bool read_number(const char *s, char **ret_end, int64_t *ret)
@@ -35,7 +36,7 @@ static bool read_number(const char *s, char **ret_end, int64_t *ret)
 	return *ret_end != s && errno == 0 && *ret >= 1 && *ret <= SIZE_MAX_DIM;
 }
 
-/* "batch=4", "batch=1..8" */
+/* "batch=4", "batch=1..8", "height=32..640:32" */
 static int read_dim(const char *word, struct hn_arena *a, struct dim *ret, struct hn_err *err)
 {
 	const char *equals = strrchr(word, '=');
@@ -48,13 +49,23 @@ static int read_dim(const char *word, struct hn_arena *a, struct dim *ret, struc
 	ret->name = hn_arena_strndup(a, word, (size_t)(equals - word));
 	good = read_number(equals + 1, &end, &ret->least);
 	ret->most = ret->least;
+	ret->step = 1;
 	if (good && strncmp(end, "..", 2) == 0) {
 		good = read_number(end + 2, &end, &ret->most) && ret->most >= ret->least;
+		if (good && *end == ':') {
+			good = read_number(end + 1, &end, &ret->step);
+		}
 	}
 	if (!good || *end != '\0') {
 		return hn_fail(err, HONE_E_INVALID,
-			       "--dim: \"%.80s\": N is not a number from 1 to %lld, nor a range as 1..8",
+			       "--dim: \"%.80s\": N is not a number from 1 to %lld, nor a range as 1..8 "
+			       "or 32..640:32",
 			       word, (long long)SIZE_MAX_DIM);
+	}
+	if (ret->least % ret->step != 0 || ret->most % ret->step != 0) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "--dim: \"%.80s\": the ends are not multiples of the step, %lld", word,
+			       (long long)ret->step);
 	}
 	return 0;
 }
@@ -159,7 +170,7 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 	for (uint32_t i = 0; i < im.n_dim; i++) {
 		const struct dim *d = &r->dim[i];
 
-		im.dim[i] = (struct hn_import_dim){ d->name, is_range(d) ? *size++ : d->least,
+		im.dim[i] = (struct hn_import_dim){ d->name, is_range(d) ? *size++ * d->step : d->least,
 						    false };
 	}
 	hn_graph_init(g, a, r->n->name, err);
@@ -244,7 +255,8 @@ int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret, stru
 		const struct dim *d = &r.dim[i];
 
 		if (is_range(d)) {
-			size[n++] = (struct hn_net_size){ d->name, d->least, d->most };
+			size[n++] = (struct hn_net_size){ d->name, d->least / d->step,
+							  d->most / d->step, d->step };
 		}
 	}
 	if (n == 0) {
@@ -293,9 +305,11 @@ const char *hn_network_range(const struct hn_network *n, const struct hn_net_ran
 	const char *s = "";
 
 	for (uint32_t k = 0; k < n->ranges.n_size; k++) {
+		const struct hn_net_size *size = &n->ranges.size[k];
+
 		s = hn_arena_printf(a, "%s%s%.60s = %lld..%lld", s, k > 0 ? ", " : "",
-				    n->ranges.size[k].name, (long long)r->least[k],
-				    (long long)r->most[k]);
+				    size->name, (long long)(r->least[k] * size->step),
+				    (long long)(r->most[k] * size->step));
 	}
 	return s;
 }

@@ -26,7 +26,7 @@
 #define HN_MODEL_MAX_NAME 100 /* of the network and of kernels, which are C names */
 #define HN_MODEL_MAX_LABEL 400
 #define HN_MODEL_MAX_RANK 16
-#define HN_MODEL_MAX_SIZES 16u
+#define HN_MODEL_MAX_SIZES ((uint32_t)HONE_MODEL_MAX_SIZES)
 #define HN_MODEL_MAX_RANGES 1024u
 #define HN_MODEL_MAX_TENSORS 4096u /* inputs, and outputs */
 #define HN_MODEL_MAX_KERNELS 65536u
@@ -66,7 +66,7 @@ struct hn_model_kernel {
 
 struct hn_model_size {
 	const char *name; /* a label */
-	int64_t least, most;
+	int64_t least, most, step;
 };
 
 /* The steps [first, first + n) are for these sizes. */

@@ -546,6 +546,10 @@ static int check_ranges(const struct hn_model *m, struct hn_err *err)
 				     "%s: from %" PRId64 " to %" PRId64 " is no range", where,
 				     m->size[i].least, m->size[i].most);
 		}
+		if (rc == 0 && m->size[i].step < 1) {
+			rc = hn_fail(err, HONE_E_INVALID, "%s: a step of %" PRId64, where,
+				     m->size[i].step);
+		}
 	}
 	for (uint32_t i = 0; rc == 0 && i < m->n_range; i++) {
 		rc = check_range(m, i, err);

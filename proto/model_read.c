@@ -427,10 +427,11 @@ static int read_range_sizes(struct reader *r, const struct hn_json *v, struct hn
 	for (uint32_t i = 0; rc == 0 && i < m->n_size; i++, first = hn_json_next(first)) {
 		struct place at = place_of("sizes", i);
 
-		rc = want_object(r, &at, first, " name least most ");
+		rc = want_object(r, &at, first, " name least most step ");
 		rc = rc ? rc : want_text(r, &at, first, "name", &s[i].name);
 		rc = rc ? rc : want_signed(r, &at, hn_json_get(first, "least"), "least", &s[i].least);
 		rc = rc ? rc : want_signed(r, &at, hn_json_get(first, "most"), "most", &s[i].most);
+		rc = rc ? rc : want_signed(r, &at, hn_json_get(first, "step"), "step", &s[i].step);
 	}
 	m->size = s;
 	return rc;

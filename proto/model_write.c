@@ -119,6 +119,7 @@ static void put_ranges(struct hn_jw *w, const struct hn_model *m)
 		hn_jw_str(w, "name", m->size[i].name);
 		hn_jw_int(w, "least", m->size[i].least);
 		hn_jw_int(w, "most", m->size[i].most);
+		hn_jw_int(w, "step", m->size[i].step);
 		hn_jw_end(w);
 	}
 	hn_jw_end(w);

@@ -94,8 +94,9 @@ static void add_sizes(struct joining *x, struct hn_model *m)
 	for (uint32_t k = 0; k < x->ranges->n_size; k++) {
 		const struct hn_net_size *from = &x->ranges->size[k];
 
-		s[k] = (struct hn_model_size){ hn_assemble_label(x->a, from->name), from->least,
-					       from->most };
+		s[k] = (struct hn_model_size){ hn_assemble_label(x->a, from->name),
+					       from->least * from->step,
+					       from->most * from->step, from->step };
 	}
 	m->n_size = x->ranges->n_size;
 	m->size = s;
@@ -103,6 +104,17 @@ static void add_sizes(struct joining *x, struct hn_model *m)
 		  x->ranges->range[0].input);
 	add_forms((struct hn_model_tensor *)(uintptr_t)m->output, m->n_output,
 		  x->ranges->range[0].output);
+}
+
+/* Sizes that are counted in steps, as the caller says them. */
+static const int64_t *in_units(const struct joining *x, const int64_t *size)
+{
+	int64_t *v = HN_NEW_ARRAY(x->a, int64_t, x->ranges->n_size);
+
+	for (uint32_t k = 0; k < x->ranges->n_size; k++) {
+		v[k] = size[k] * x->ranges->size[k].step;
+	}
+	return v;
 }
 
 int hn_assemble_ranges(const struct hn_ranges *ranges, const char *name,
@@ -126,7 +138,8 @@ int hn_assemble_ranges(const struct hn_ranges *ranges, const char *name,
 		join_kernels(&x);
 		join_weights(&x);
 		join_steps(&x);
-		x.range[i] = (struct hn_model_range){ r->least, r->most, first, x.n_step - first };
+		x.range[i] = (struct hn_model_range){ in_units(&x, r->least), in_units(&x, r->most),
+						      first, x.n_step - first };
 		ret->model.arena_bytes = x.part.model.arena_bytes > ret->model.arena_bytes
 						 ? x.part.model.arena_bytes
 						 : ret->model.arena_bytes;

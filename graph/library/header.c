@@ -39,8 +39,12 @@ static void put_ranges(struct hn_buf *b, const struct hn_model *m)
 	for (uint32_t i = 0; i < m->n_size; i++) {
 		hn_buf_printf(b, " *   sizes[%u]: \"", i);
 		put_text(b, m->size[i].name);
-		hn_buf_printf(b, "\", from %" PRId64 " to %" PRId64 "\n", m->size[i].least,
+		hn_buf_printf(b, "\", from %" PRId64 " to %" PRId64, m->size[i].least,
 			      m->size[i].most);
+		if (m->size[i].step > 1) {
+			hn_buf_printf(b, ", a multiple of %" PRId64, m->size[i].step);
+		}
+		hn_buf_puts(b, "\n");
 	}
 }
 

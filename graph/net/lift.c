@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +11,48 @@
 #include "base/buf.h"
 
 #define MOST_DIGITS 17 /* of a number that is understood */
+#define MOST_LITERAL 32
+
+uint32_t hn_lift_pair(uint32_t j, uint32_t k)
+{
+	return HN_NET_MAX_SIZES + k * (k - 1) / 2 + j;
+}
+
+/* A hostile model's numbers wrap around: the forms are compared with other texts anyway. */
+static int64_t times(int64_t x, int64_t y)
+{
+	return (int64_t)((uint64_t)x * (uint64_t)y);
+}
+
+static int64_t plus(int64_t x, int64_t y)
+{
+	return (int64_t)((uint64_t)x + (uint64_t)y);
+}
+
+static int64_t minus(int64_t x, int64_t y)
+{
+	return (int64_t)((uint64_t)x - (uint64_t)y);
+}
 
 struct hn_lift_form hn_lift_form_of(const int64_t *most, uint32_t n_size, int64_t at_most,
 				    const int64_t *const *below)
 {
-	struct hn_lift_form f = { .b = at_most };
+	struct hn_lift_form f = { .b = 0 };
 
 	for (uint32_t k = 0; k < n_size; k++) {
-		f.a[k] = below[k] != NULL ? at_most - *below[k] : 0;
-		f.b -= f.a[k] * most[k];
+		f.a[k] = plus(f.a[k], below[k] != NULL ? minus(at_most, *below[k]) : 0);
+		for (uint32_t j = 0; j < k; j++) {
+			uint32_t at = hn_lift_pair(j, k);
+			int64_t *c = &f.pair[at - HN_NET_MAX_SIZES];
+
+			if (below[at] != NULL) {
+				*c = minus(plus(at_most, *below[at]), plus(*below[j], *below[k]));
+				f.a[j] = minus(f.a[j], times(*c, most[k]));
+				f.a[k] = minus(f.a[k], times(*c, most[j]));
+			}
+		}
 	}
+	f.b = minus(at_most, hn_lift_value(&f, most, n_size));
 	return f;
 }
 
@@ -28,26 +61,60 @@ int64_t hn_lift_value(const struct hn_lift_form *f, const int64_t *size, uint32_
 	int64_t v = f->b;
 
 	for (uint32_t k = 0; k < n_size; k++) {
-		v += f->a[k] * size[k];
+		v = plus(v, times(f->a[k], size[k]));
+		for (uint32_t j = 0; j < k; j++) {
+			int64_t c = f->pair[hn_lift_pair(j, k) - HN_NET_MAX_SIZES];
+
+			v = plus(v, times(c, times(size[j], size[k])));
+		}
 	}
 	return v;
 }
 
-void hn_lift_write_form(const struct hn_lift_form *f, const char *const *name, uint32_t n_size,
-			struct hn_buf *b)
+static int64_t common_divisor(int64_t x, int64_t y)
+{
+	while (y != 0) {
+		int64_t rest = x % y;
+
+		x = y;
+		y = rest;
+	}
+	return x < 0 ? -x : x;
+}
+
+/* "3 * N0 * N1 / 2" of 3 times what is half of N0 * N1; nothing where c is 0. */
+static void write_term(int64_t c, int64_t step, const char *x, const char *y, const char **sign,
+		       struct hn_buf *b)
+{
+	int64_t divisor = common_divisor(c, step);
+
+	if (c == 0) {
+		return;
+	}
+	hn_buf_puts(b, *sign);
+	if (c / divisor != 1) {
+		hn_buf_printf(b, "%" PRId64 " * ", c / divisor);
+	}
+	hn_buf_printf(b, "%s%s%s", x, y != NULL ? " * " : "", y != NULL ? y : "");
+	if (step / divisor != 1) {
+		hn_buf_printf(b, " / %" PRId64, step / divisor);
+	}
+	*sign = " + ";
+}
+
+void hn_lift_write_form(const struct hn_lift_form *f, const char *const *name,
+			const int64_t *step, uint32_t n_size, struct hn_buf *b)
 {
 	const char *sign = "";
 
 	for (uint32_t k = 0; k < n_size; k++) {
-		if (f->a[k] == 0) {
-			continue;
+		write_term(f->a[k], step != NULL ? step[k] : 1, name[k], NULL, &sign, b);
+	}
+	for (uint32_t k = 0; k < n_size; k++) {
+		for (uint32_t j = 0; j < k; j++) {
+			write_term(f->pair[hn_lift_pair(j, k) - HN_NET_MAX_SIZES],
+				   step != NULL ? step[j] * step[k] : 1, name[j], name[k], &sign, b);
 		}
-		hn_buf_puts(b, sign);
-		if (f->a[k] != 1) {
-			hn_buf_printf(b, "%" PRId64 " * ", f->a[k]);
-		}
-		hn_buf_puts(b, name[k]);
-		sign = " + ";
 	}
 	if (f->b != 0 || *sign == '\0') {
 		hn_buf_printf(b, "%s%" PRId64, *sign == '\0' ? "" : f->b < 0 ? " - " : sign,
@@ -75,16 +142,117 @@ static struct hn_lift_piece *add(struct hn_lift *l, struct hn_arena *a)
 	return &l->piece[l->n_piece++];
 }
 
+/* -- numbers that count, and numbers by which a mean multiplies ----------------------------- */
+
+/* The literal at p, behind "float32(": its characters; 0: none is. */
+static size_t literal_at(const char *begin, const char *p)
+{
+	static const char type[] = "float32(";
+	size_t n = strspn(p, "0123456789.e+-"), before = sizeof(type) - 1;
+
+	return p - begin >= (ptrdiff_t)before && memcmp(p - before, type, before) == 0 &&
+			       n > 0 && n < MOST_LITERAL && p[n] == ')' &&
+			       (memchr(p, '.', n) != NULL || memchr(p, 'e', n) != NULL)
+		       ? n
+		       : 0;
+}
+
+/* The number of this form at a value of it, in text. */
+static size_t print(enum hn_lift_kind kind, int64_t v, char text[MOST_LITERAL])
+{
+	double x = 1 / (double)v;
+	struct hn_buf b;
+	size_t n;
+
+	if (kind == HN_LIFT_INTEGER) {
+		return (size_t)snprintf(text, MOST_LITERAL, "%" PRId64, v);
+	}
+	hn_buf_init(&b);
+	hn_buf_double(&b, kind == HN_LIFT_RECIPROCAL_F32 ? (double)(float)x : x);
+	n = b.n < MOST_LITERAL ? b.n : 0;
+	memcpy(text, b.s, n);
+	hn_buf_fini(&b);
+	return n;
+}
+
+/* The count of which the literal [n] is the reciprocal, as `kind` writes it; 0: of none. */
+static int64_t count_of(const char *literal, size_t n, enum hn_lift_kind kind)
+{
+	double count = 1 / strtod(literal, NULL);
+	char text[MOST_LITERAL];
+	int64_t v = count >= 1 && count < 0x1p53 ? (int64_t)(count + 0.5) : 0;
+
+	return v > 0 && print(kind, v, text) == n && memcmp(text, literal, n) == 0 ? v : 0;
+}
+
+/* The literal [n] at text[i] as the reciprocal of a form. */
+static bool add_reciprocal(struct hn_lift *l, enum hn_lift_kind kind, const char *text, size_t i,
+			   size_t n, const char **at, const int64_t *most, uint32_t n_size,
+			   struct hn_arena *a)
+{
+	int64_t value[HN_LIFT_BELOW], count = count_of(text + i, n, kind);
+	const int64_t *below[HN_LIFT_BELOW] = { NULL };
+	size_t other[HN_LIFT_BELOW] = { 0 };
+	bool all = count > 0;
+	struct hn_lift_piece *p;
+
+	for (uint32_t k = 0; k < HN_LIFT_BELOW && all; k++) {
+		if (at[k] != NULL) {
+			other[k] = strspn(at[k], "0123456789.e+-");
+			value[k] = count_of(at[k], other[k], kind);
+			below[k] = &value[k];
+			all = value[k] > 0 && at[k][other[k]] == ')';
+		}
+	}
+	if (!all) {
+		return false;
+	}
+	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
+		at[k] = at[k] != NULL ? at[k] + other[k] : NULL;
+	}
+	p = add(l, a);
+	p->kind = kind;
+	p->form = hn_lift_form_of(most, n_size, count, below);
+	l->sized = true;
+	return true;
+}
+
+/* A literal that is not the same in all texts; false: it is, or it is no reciprocal. */
+static bool add_literal(struct hn_lift *l, const char *text, size_t i, size_t n, const char **at,
+			const int64_t *most, uint32_t n_size, struct hn_arena *a)
+{
+	bool same = true;
+
+	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
+		same = same && (at[k] == NULL || strncmp(at[k], text + i, n + 1) == 0);
+	}
+	return !same &&
+	       (add_reciprocal(l, HN_LIFT_RECIPROCAL, text, i, n, at, most, n_size, a) ||
+		add_reciprocal(l, HN_LIFT_RECIPROCAL_F32, text, i, n, at, most, n_size, a));
+}
+
+static bool depends(const struct hn_lift_form *f)
+{
+	bool does = false;
+
+	for (uint32_t k = 0; k < HN_NET_MAX_SIZES; k++) {
+		does = does || f->a[k] != 0;
+	}
+	for (uint32_t k = 0; k < HN_LIFT_PAIRS; k++) {
+		does = does || f->pair[k] != 0;
+	}
+	return does;
+}
+
 /* A number at text[i], and where the others have got to; false: others have none there. */
 static bool add_number(struct hn_lift *l, const char *text, size_t i, size_t n, uint32_t depth,
 		       const char **at, const int64_t *most, uint32_t n_size, struct hn_arena *a)
 {
-	int64_t value[HN_NET_MAX_SIZES];
-	const int64_t *below[HN_NET_MAX_SIZES] = { NULL };
+	int64_t value[HN_LIFT_BELOW];
+	const int64_t *below[HN_LIFT_BELOW] = { NULL };
 	struct hn_lift_piece *p;
-	bool differs = false;
 
-	for (uint32_t k = 0; k < n_size; k++) {
+	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 		size_t other = at[k] != NULL ? number_at(i > 0 ? text[i - 1] : ' ', at[k]) : 0;
 
 		if (at[k] == NULL) {
@@ -99,10 +267,7 @@ static bool add_number(struct hn_lift *l, const char *text, size_t i, size_t n, 
 	}
 	p = add(l, a);
 	p->form = hn_lift_form_of(most, n_size, strtoll(text + i, NULL, 10), below);
-	for (uint32_t k = 0; k < n_size; k++) {
-		differs |= p->form.a[k] != 0;
-	}
-	if (differs) {
+	if (depends(&p->form)) {
 		p->extent = depth > 0 || (i > 0 && text[i - 1] == ':');
 		l->sized = true;
 	} else {
@@ -112,19 +277,29 @@ static bool add_number(struct hn_lift *l, const char *text, size_t i, size_t n, 
 	return true;
 }
 
+static bool begins_number(const char *text, size_t i)
+{
+	return number_at(i > 0 ? text[i - 1] : ' ', text + i) > 0 || literal_at(text, text + i) > 0;
+}
+
 bool hn_lift_texts(const char *text, const char *const *below, const int64_t *most,
 		   uint32_t n_size, struct hn_arena *a, struct hn_lift *ret)
 {
-	const char *at[HN_NET_MAX_SIZES] = { NULL };
+	const char *at[HN_LIFT_BELOW] = { NULL };
 	uint32_t depth = 0; /* of brackets */
 
 	*ret = (struct hn_lift){ 0 };
-	for (uint32_t k = 0; k < n_size; k++) {
+	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 		at[k] = below[k];
 	}
 	for (size_t i = 0; text[i] != '\0';) {
-		size_t n = number_at(i > 0 ? text[i - 1] : ' ', text + i);
+		size_t n = literal_at(text, text + i);
 
+		if (n > 0 && add_literal(ret, text, i, n, at, most, n_size, a)) {
+			i += n;
+			continue;
+		}
+		n = number_at(i > 0 ? text[i - 1] : ' ', text + i);
 		if (n > 0) {
 			if (!add_number(ret, text, i, n, depth, at, most, n_size, a)) {
 				return false;
@@ -135,9 +310,9 @@ bool hn_lift_texts(const char *text, const char *const *below, const int64_t *mo
 		struct hn_lift_piece *p = add(ret, a);
 
 		p->text = text + i;
-		while (text[i] != '\0' && (p->n == 0 || number_at(text[i - 1], text + i) == 0)) {
+		while (text[i] != '\0' && (p->n == 0 || !begins_number(text, i))) {
 			depth += text[i] == '[' ? 1u : text[i] == ']' ? -1u : 0u;
-			for (uint32_t k = 0; k < n_size; k++) {
+			for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 				if (at[k] != NULL && *at[k]++ != text[i]) {
 					return false;
 				}
@@ -146,7 +321,7 @@ bool hn_lift_texts(const char *text, const char *const *below, const int64_t *mo
 			p->n++;
 		}
 	}
-	for (uint32_t k = 0; k < n_size; k++) {
+	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 		if (at[k] != NULL && *at[k] != '\0') {
 			return false;
 		}
@@ -181,13 +356,12 @@ bool hn_lift_is(const struct hn_lift *l, const char *text, const int64_t *size, 
 {
 	for (uint32_t i = 0; i < l->n_piece; i++) {
 		const struct hn_lift_piece *p = &l->piece[i];
-		char number[24];
+		char number[MOST_LITERAL];
 		const char *s = p->text;
 		size_t n = p->n;
 
 		if (s == NULL) {
-			n = (size_t)snprintf(number, sizeof(number), "%" PRId64,
-					     hn_lift_value(&p->form, size, n_size));
+			n = print(p->kind, hn_lift_value(&p->form, size, n_size), number);
 			s = number;
 		}
 		if (strncmp(text, s, n) != 0) {
@@ -196,6 +370,22 @@ bool hn_lift_is(const struct hn_lift *l, const char *text, const int64_t *size, 
 		text += n;
 	}
 	return *text == '\0';
+}
+
+/* Behind "float32(".  The count may leave int32. */
+static void write_reciprocal(const struct hn_lift_form *f, const char *const *name,
+			     uint32_t n_size, struct hn_buf *b)
+{
+	char wide[HN_NET_MAX_SIZES][MOST_LITERAL];
+	const char *of[HN_NET_MAX_SIZES];
+
+	for (uint32_t k = 0; k < n_size; k++) {
+		snprintf(wide[k], sizeof(wide[k]), "int64(%.16s)", name[k]);
+		of[k] = wide[k];
+	}
+	hn_buf_puts(b, "1 / float32(");
+	hn_lift_write_form(f, of, NULL, n_size, b);
+	hn_buf_puts(b, ")");
 }
 
 void hn_lift_write(const struct hn_lift *l, const char *const *name, uint32_t n_size,
@@ -212,9 +402,13 @@ void hn_lift_write(const struct hn_lift *l, const char *const *name, uint32_t n_
 			hn_buf_printf(b, "%" PRId64, p->fixed);
 			continue;
 		}
+		if (p->kind != HN_LIFT_INTEGER) {
+			write_reciprocal(&p->form, name, n_size, b);
+			continue;
+		}
 		hn_buf_printf(b, "%s%s", p->extent || type == NULL ? "" : type,
 			      p->extent ? "" : "(");
-		hn_lift_write_form(&p->form, name, n_size, b);
+		hn_lift_write_form(&p->form, name, NULL, n_size, b);
 		hn_buf_puts(b, p->extent ? "" : ")");
 	}
 }

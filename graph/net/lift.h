@@ -4,15 +4,30 @@
 
 #include "graph/net/ranges.h"
 
-/* sum of a[k] * size k, and b */
+/* Where a text is looked at: at the largest sizes, with one of them one less, and with two. */
+#define HN_LIFT_PAIRS (HN_NET_MAX_SIZES * (HN_NET_MAX_SIZES - 1) / 2)
+#define HN_LIFT_BELOW (HN_NET_MAX_SIZES + HN_LIFT_PAIRS)
+
+/* The place of sizes j < k, of which both are one less, among those below. */
+uint32_t hn_lift_pair(uint32_t j, uint32_t k);
+
+/* sum of a[k] * size k, of pair[j, k] * size j * size k, and b */
 struct hn_lift_form {
-	int64_t a[HN_NET_MAX_SIZES], b;
+	int64_t a[HN_NET_MAX_SIZES], pair[HN_LIFT_PAIRS], b;
+};
+
+/* What a number of a text is in terms of a form. */
+enum hn_lift_kind {
+	HN_LIFT_INTEGER,
+	HN_LIFT_RECIPROCAL,    /* 1 / form, as a double is written: the factor of a mean */
+	HN_LIFT_RECIPROCAL_F32 /* the same, rounded to float32 before */
 };
 
 struct hn_lift_piece {
 	const char *text; /* [n]; NULL: a number */
 	size_t n;
 	bool extent; /* a number that is an extent, where a form may stand without parentheses */
+	enum hn_lift_kind kind;
 	struct hn_lift_form form;
 	int64_t fixed; /* written instead of the form; 0: it is not */
 };
@@ -23,18 +38,19 @@ struct hn_lift {
 	bool sized; /* some number depends on a size */
 };
 
-/* The form through its value at the sizes `most`, and at the same but size k, which is one less:
- * below[k]; NULL below = size k has one value alone. */
+/* The form through its value at the sizes `most`, and at those below[HN_LIFT_BELOW]; NULL below: the
+ * size has one value alone. */
 struct hn_lift_form hn_lift_form_of(const int64_t *most, uint32_t n_size, int64_t at_most,
 				    const int64_t *const *below);
 
 int64_t hn_lift_value(const struct hn_lift_form *f, const int64_t *size, uint32_t n_size);
 
-/* Append it as text, with these names for the sizes. */
-void hn_lift_write_form(const struct hn_lift_form *f, const char *const *name, uint32_t n_size,
-			struct hn_buf *b);
+/* Append it as text, with these names for the sizes; of what is called `name` the size is the part
+ * that step[k] divides.  NULL steps are all 1. */
+void hn_lift_write_form(const struct hn_lift_form *f, const char *const *name,
+			const int64_t *step, uint32_t n_size, struct hn_buf *b);
 
-/* From the text at `most` and those one below, as above; false: they differ in more than numbers.
+/* From the text at `most` and those below, as above; false: they differ in more than numbers.
  * Borrows text. */
 bool hn_lift_texts(const char *text, const char *const *below, const int64_t *most,
 		   uint32_t n_size, struct hn_arena *a, struct hn_lift *ret);

@@ -30,7 +30,7 @@ static const char *point_text(const struct hn_ranges_finder *f, const int64_t *s
 
 	for (uint32_t k = 0; k < f->n_size; k++) {
 		s = hn_arena_printf(f->a, "%s%s%.60s = %" PRId64, s, k > 0 ? ", " : "",
-				    f->size[k].name, size[k]);
+				    f->size[k].name, size[k] * f->size[k].step);
 	}
 	return s;
 }
@@ -66,9 +66,9 @@ static struct hn_lift_form **shapes_of(const struct hn_ranges_finder *f, const s
 
 		form[i] = HN_NEW_ARRAY(f->a, struct hn_lift_form, x->rank + 1);
 		for (uint32_t d = 0; d < x->rank; d++) {
-			const int64_t *other[HN_NET_MAX_SIZES] = { NULL };
+			const int64_t *other[HN_LIFT_BELOW] = { NULL };
 
-			for (uint32_t k = 0; k < f->n_size; k++) {
+			for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 				const struct hn_graph *h = below[k].g;
 
 				other[k] = h == NULL ? NULL
@@ -128,22 +128,22 @@ static void fix_corners(const struct hn_ranges_finder *f, struct hn_ranges_box *
 	}
 }
 
-/* The forms, from the network at the largest sizes and at one below each. */
+/* The forms, from the network at the largest sizes and at those below. */
 static int lift(struct hn_ranges_finder *f, struct hn_ranges_box *b, const struct hn_net *below, int64_t (*size)[HN_NET_MAX_SIZES])
 {
 	const struct hn_net *top = &b->range.net;
 
 	b->lies = HN_NEW_ARRAY(f->a, uint8_t, top->g->n_value + 1);
-	for (uint32_t k = 0; k < f->n_size; k++) {
+	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 		if (below[k].g != NULL && !hn_ranges_same(top, &below[k], b->lies)) {
 			return other(f, b, size[k], "the network");
 		}
 	}
 	b->task = HN_NEW_ARRAY(f->a, struct hn_lift, top->n_task + 1);
 	for (uint32_t i = 0; i < top->n_task; i++) {
-		const char *text[HN_NET_MAX_SIZES] = { NULL };
+		const char *text[HN_LIFT_BELOW] = { NULL };
 
-		for (uint32_t k = 0; k < f->n_size; k++) {
+		for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 			text[k] = below[k].g != NULL ? below[k].task[i].text : NULL;
 		}
 		if (!hn_lift_texts(top->task[i].text, text, b->range.most, f->n_size, f->a,
@@ -223,19 +223,35 @@ static int check_points(struct hn_ranges_finder *f, const struct hn_ranges_box *
 	return rc;
 }
 
+/* With sizes j and k one less, which may be one size; nothing is read where one has one value. */
+static int read_below(struct hn_ranges_finder *f, const struct hn_ranges_box *b, uint32_t j,
+		      uint32_t k, int64_t *size, struct hn_arena *a, struct hn_net *ret)
+{
+	const struct hn_net_range *r = &b->range;
+
+	memcpy(size, r->most, sizeof(r->most));
+	if (r->least[j] == r->most[j] || r->least[k] == r->most[k]) {
+		return 0;
+	}
+	size[j] = r->most[j] - 1;
+	size[k] = r->most[k] - 1;
+	return read_at(f, size, a, ret);
+}
+
 static int lift_box(struct hn_ranges_finder *f, struct hn_ranges_box *b)
 {
-	struct hn_net below[HN_NET_MAX_SIZES] = { { 0 } };
-	int64_t size[HN_NET_MAX_SIZES][HN_NET_MAX_SIZES];
+	struct hn_net below[HN_LIFT_BELOW] = { { 0 } };
+	int64_t size[HN_LIFT_BELOW][HN_NET_MAX_SIZES];
 	struct hn_arena a;
 	int rc = read_at(f, b->range.most, f->a, &b->range.net);
 
 	hn_arena_init(&a, 0);
 	for (uint32_t k = 0; rc == 0 && k < f->n_size; k++) {
-		memcpy(size[k], b->range.most, sizeof(size[k]));
-		if (b->range.least[k] < b->range.most[k]) {
-			size[k][k]--;
-			rc = read_at(f, size[k], &a, &below[k]);
+		rc = read_below(f, b, k, k, size[k], &a, &below[k]);
+		for (uint32_t j = 0; rc == 0 && j < k; j++) {
+			uint32_t at = hn_lift_pair(j, k);
+
+			rc = read_below(f, b, j, k, size[at], &a, &below[at]);
 		}
 	}
 	rc = rc ? rc : lift(f, b, below, size);
@@ -289,9 +305,11 @@ static const char *const **form_texts(const struct hn_ranges_finder *f, struct h
 {
 	const char *const **ret = HN_NEW_ARRAY(f->a, const char *const *, n);
 	const char *name[HN_NET_MAX_SIZES];
+	int64_t step[HN_NET_MAX_SIZES];
 
 	for (uint32_t k = 0; k < f->n_size; k++) {
 		name[k] = f->size[k].name;
+		step[k] = f->size[k].step;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t rank = g->value[v[i]].rank;
@@ -301,7 +319,7 @@ static const char *const **form_texts(const struct hn_ranges_finder *f, struct h
 			struct hn_buf b;
 
 			hn_buf_init(&b);
-			hn_lift_write_form(&form[i][d], name, f->n_size, &b);
+			hn_lift_write_form(&form[i][d], name, step, f->n_size, &b);
 			text[d] = hn_arena_strndup(f->a, b.s, b.n);
 			hn_buf_fini(&b);
 		}

@@ -17,7 +17,8 @@
 
 struct hn_net_size {
 	const char *name; /* as the user gave it */
-	int64_t least, most;
+	/* Sizes are counted in steps: the dimension is a size times its step, which is 1 mostly. */
+	int64_t least, most, step;
 };
 
 struct hn_net_range {

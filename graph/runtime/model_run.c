@@ -17,6 +17,7 @@ struct call {
 	char *arena;
 	const char *weights;
 	const int64_t *sizes; /* NULL: none were given */
+	int64_t counted[HONE_MODEL_MAX_SIZES]; /* in steps, as kernels take them */
 	struct hone_env env; /* as kernels see it */
 };
 
@@ -154,7 +155,8 @@ static int fits(const struct hone_model *m, const struct hone_model_range *r,
 	int all = 1;
 
 	for (uint32_t k = 0; k < m->n_sizes; k++) {
-		all &= sizes[k] >= r->least[k] && sizes[k] <= r->most[k];
+		all &= sizes[k] >= r->least[k] && sizes[k] <= r->most[k] &&
+		       sizes[k] % m->sizes[k].step == 0;
 	}
 	return all;
 }
@@ -193,7 +195,7 @@ static int32_t run_step(struct call *c, const struct hone_model_step *s,
 		c->env.prepared = k->prepared_bytes > 0 ? prepared + s->prepared : NULL;
 		c->env.prepared_bytes = k->prepared_bytes;
 	}
-	return k->sized != NULL ? k->sized(c->sizes, args, &c->env) : k->packed(args, &c->env);
+	return k->sized != NULL ? k->sized(c->counted, args, &c->env) : k->packed(args, &c->env);
 }
 
 static int32_t run(struct call *c, const void *prepared, const struct hone_env *env,
@@ -208,6 +210,9 @@ static int32_t run(struct call *c, const void *prepared, const struct hone_env *
 		rc = HONE_MODEL_ALIGN;
 	}
 	rc = rc != 0 ? rc : find_steps(m, c->sizes, &i, &end);
+	for (uint32_t k = 0; rc == 0 && k < m->n_sizes; k++) {
+		c->counted[k] = c->sizes[k] / m->sizes[k].step;
+	}
 	for (; i < end && rc == 0; i++) {
 		rc = run_step(c, &m->steps[i], prepared);
 		if (now != NULL) {

@@ -25,7 +25,7 @@
  *     NAME_run_sized(sizes, weights, prepared, in, out, arena, env);
  *
  *   sizes     one number for each of NAME_model.sizes, in their order; HONE_MODEL_SIZE, with nothing
- *             touched, where one is outside of its range.  Inputs and outputs have the shapes that
+ *             touched, where one is outside of its range or no multiple of its step.  Inputs and outputs have the shapes that
  *             these make, row-major without gaps; NAME_ARENA_BYTES serves all sizes.  NAME_run
  *             returns HONE_MODEL_SIZE
  *
@@ -54,20 +54,21 @@
 extern "C" {
 #endif
 
-#define HONE_MODEL_ABI 3
-#define hone_model_arena_bytes hone_model_arena_bytes_3
-#define hone_model_prepare hone_model_prepare_3
-#define hone_model_run hone_model_run_3
-#define hone_model_run_sized hone_model_run_sized_3
-#define hone_model_run_timed hone_model_run_timed_3
+#define HONE_MODEL_ABI 4
+#define hone_model_arena_bytes hone_model_arena_bytes_4
+#define hone_model_prepare hone_model_prepare_4
+#define hone_model_run hone_model_run_4
+#define hone_model_run_sized hone_model_run_sized_4
+#define hone_model_run_timed hone_model_run_timed_4
 
 #define HONE_MODEL_VERSION (-16) /* the table is of another version than these functions */
 #define HONE_MODEL_ALIGN (-17)	 /* arena or prepared data is not 64-byte aligned, or missing */
 #define HONE_MODEL_INIT (-18)	 /* the system refuses tile registers */
 #define HONE_MODEL_WEIGHTS_DIFFER (-19) /* not this network's weights, or not 64-byte aligned */
-#define HONE_MODEL_SIZE (-20)	 /* a size is outside of its range, or sizes are wanted */
+#define HONE_MODEL_SIZE (-20)	 /* a size is none of its range, or sizes are wanted */
 
 #define HONE_MODEL_MAX_ARGS 256 /* of a kernel */
+#define HONE_MODEL_MAX_SIZES 16
 
 /* An input or an output. */
 struct hone_model_tensor {
@@ -102,7 +103,8 @@ struct hone_model_kernel {
 	int32_t (*init)(void); /* NULL: nothing to ask for */
 	uint64_t prepared_bytes;
 	uint64_t workspace_bytes, worker_bytes; /* once, and for each worker */
-	/* The kernel of a range of sizes: it takes all sizes of the model.  packed is NULL then */
+	/* The kernel of a range of sizes: it takes all sizes of the model, each divided by its
+	 * step.  packed is NULL then */
 	int32_t (*sized)(const int64_t *sizes, void *const *args, const struct hone_env *env);
 };
 
@@ -124,7 +126,7 @@ struct hone_model_step {
 /* A dimension that the caller chooses. */
 struct hone_model_size {
 	const char *name; /* UTF-8, of the network's author */
-	int64_t least, most;
+	int64_t least, most, step; /* multiples of the step, from the least to the most */
 };
 
 /* Some steps, and the sizes that they are for. */

@@ -218,6 +218,7 @@ static LLVMValueRef sizes(const struct table *t)
 			AT(hone_model_size, name, text(t, s->name)),
 			AT(hone_model_size, least, size(t, (uint64_t)s->least)),
 			AT(hone_model_size, most, size(t, (uint64_t)s->most)),
+			AT(hone_model_size, step, size(t, (uint64_t)s->step)),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_size, f);

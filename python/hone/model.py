@@ -18,7 +18,7 @@ from .tensors import View, _aligned, empty
 
 Path = Union[str, "os.PathLike[str]"]
 
-ABI = 3  # HONE_MODEL_ABI
+ABI = 4  # HONE_MODEL_ABI
 _BITS = {"bool": 8}
 
 

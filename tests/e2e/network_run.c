@@ -60,7 +60,7 @@ static void load(const char *path)
 	*(void **)&prepare = find(library, TEXT(NAME) "_prepare");
 	*(void **)&arena_bytes = find(library, TEXT(NAME) "_arena_bytes");
 	model = find(library, TEXT(NAME) "_model");
-	if (dlsym(library, TEXT(NAME) "_k0_packed") != NULL || dlsym(library, "hone_model_run_3") != NULL) {
+	if (dlsym(library, TEXT(NAME) "_k0_packed") != NULL || dlsym(library, "hone_model_run_4") != NULL) {
 		printf("the library shows more than the network\n");
 		exit(1);
 	}

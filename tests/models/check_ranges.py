@@ -48,6 +48,20 @@ def pairs():
     return g.model()
 
 
+def squeezed():
+    """Strides, padding, a residual, and a factor for each channel from the mean over the image."""
+    g = Graph("squeezed", opset=17)
+    x = g.input("image", [1, 3, "height", "width"])
+    x = g.node("Relu", vision.conv(g, x, 3, 8, 3, stride=2))
+    y = vision.conv(g, g.node("Relu", vision.conv(g, x, 8, 8, 3, stride=2)), 8, 8, 3)
+    z = g.node("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    y = g.node("Add", y, g.node("Mul", z, g.node("Sigmoid", g.node("GlobalAveragePool", y))))
+    up = g.node("Resize", y, "", g.const([1, 1, 2, 2]), mode="nearest")
+    g.output("y", g.node("Concat", up, x, axis=1))
+    g.output("mean", g.node("GlobalAveragePool", x))
+    return g.model()
+
+
 class Ranges(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -107,6 +121,18 @@ class Ranges(unittest.TestCase):
         library = self.compiled(path, "batch=1..6")
         self.check(model, path, library, [{"batch": n} for n in range(1, 7)], ["batch"])
 
+    def test_height_and_width(self):
+        """Multiples of a step: what is half of the image, or a mean over it, is a form of them."""
+        model, path = self.made("squeezed", squeezed)
+        library = self.compiled(path, "height=8..32:8", "width=4..20:4")
+        points = [{"height": h, "width": w} for h in (8, 16, 32) for w in (4, 8, 12, 16, 20)]
+        self.check(model, path, library, points, ["height", "width"])
+        for sizes in ([9, 4], [8, 6], [40, 4], [0, 4], [-8, 4], [8, 24]):
+            self.assertEqual(library.status_sized(sizes), SIZE)
+        header = (self.folder / "out" / "model.h").read_text(encoding="utf-8")
+        self.assertIn("from 8 to 32, a multiple of 8", header)
+        self.assertIn("float32[1, 16, height / 2, width / 2]", header)
+
     def test_both(self):
         model, path = self.made("bert_small_dyn")
         library = self.compiled(path, "sequence=1..7", "batch=1..3")
@@ -136,6 +162,10 @@ class Ranges(unittest.TestCase):
             ("sequence=0..4", "nor a range"),
             ("sequence=1..", "nor a range"),
             ("sequence=1..99999", "combinations of sizes"),
+            ("sequence=4..30:4", "multiples of the step, 4"),
+            ("sequence=2..16:4", "multiples of the step, 4"),
+            ("sequence=4..16:0", "nor a range"),
+            ("sequence=4..16:", "nor a range"),
             ("sequence=60..66", "at sequence = 66"),
         ):
             done = hone("compile", path, "--auto", "--dim", "batch=1", "--dim", dim, *out)

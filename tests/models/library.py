@@ -16,7 +16,7 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_vo
 
 import numpy as np
 
-ABI = 3
+ABI = 4
 ALIGN = 64
 GUARD_BYTES = 256
 FILL = 0xFF

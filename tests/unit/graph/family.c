@@ -70,7 +70,7 @@ static void lanes_and_sums_of_sizes_differ(void **state)
 /* Of two sizes: by the first in three parts, each of these by the second in two. */
 static void parts_have_kernels_of_their_own(void **state)
 {
-	static const struct hn_net_size size[2] = { { "sequence", 2, 100 }, { "batch", 1, 30 } };
+	static const struct hn_net_size size[2] = { { "sequence", 2, 100, 1 }, { "batch", 1, 30, 1 } };
 	static const struct {
 		int64_t least[2], most[2];
 		const char *scores, *sum; /* names of programs 0 and 4 */

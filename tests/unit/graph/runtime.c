@@ -456,7 +456,8 @@ static void sizes_choose_the_steps(void **state)
 	static const struct hone_model_kernel kernel[] = { { .name = "a", .sized = note_0 },
 							   { .name = "b", .sized = note_1 } };
 	static const struct hone_model_step step[] = { { .kernel = 0 }, { .kernel = 1 } };
-	static const struct hone_model_size size[] = { { "batch", 1, 4 }, { "sequence", 1, 9 } };
+	static const struct hone_model_size size[] = { { "batch", 1, 4, 1 },
+						       { "sequence", 1, 9, 1 } };
 	static const int64_t bound[][2] = { { 1, 2 }, { 4, 9 }, { 1, 1 }, { 4, 1 } };
 	static const struct hone_model_range range[] = { { bound[0], bound[1], 0, 2 },
 							 { bound[2], bound[3], 1, 1 } };
@@ -496,6 +497,41 @@ static void sizes_choose_the_steps(void **state)
 	assert_int_equal(ran.n, 0);
 }
 
+/* 32, 64 or 96: the kernel is told 1, 2 or 3. */
+static void sizes_are_counted_in_steps(void **state)
+{
+	static const struct hone_model_kernel kernel[] = { { .name = "a", .sized = note_0 } };
+	static const struct hone_model_step step[] = { { .kernel = 0 } };
+	static const struct hone_model_size size[] = { { "height", 32, 96, 32 }, { "width", 2, 7, 1 } };
+	static const int64_t bound[][2] = { { 32, 2 }, { 96, 7 } };
+	static const struct hone_model_range range[] = { { bound[0], bound[1], 0, 1 } };
+	static const struct hone_model sized = { .abi = HONE_MODEL_ABI,
+						 .n_kernels = 1,
+						 .n_steps = 1,
+						 .kernels = kernel,
+						 .steps = step,
+						 .n_sizes = 2,
+						 .n_ranges = 1,
+						 .sizes = size,
+						 .ranges = range };
+
+	(void)state;
+	for (int64_t h = 0; h < 130; h++) {
+		bool there = h > 0 && h <= 96 && h % 32 == 0;
+		int64_t given[] = { h, 5 };
+
+		ran.n = 0;
+		assert_int_equal(hone_model_run_sized(&sized, given, NULL, NULL, NULL, NULL, NULL, NULL),
+				 there ? 0 : HONE_MODEL_SIZE);
+		assert_int_equal(ran.n, there ? 1 : 0);
+		if (there) {
+			assert_int_equal(ran.sizes[0], h / 32);
+			assert_int_equal(ran.sizes[1], 5);
+		}
+		assert_int_equal(given[0], h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -509,6 +545,7 @@ int main(void)
 		cmocka_unit_test(two_threads_run_one_model),
 		cmocka_unit_test(a_step_costs_little),
 		cmocka_unit_test(sizes_choose_the_steps),
+		cmocka_unit_test(sizes_are_counted_in_steps),
 		cmocka_unit_test(the_header_is_for_anyone),
 	};
 

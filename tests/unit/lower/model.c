@@ -67,7 +67,7 @@ static void objects_are_made(void **state)
 					    "small_prepare", "small_arena_bytes" };
 	static const char *const theirs[] = { "small_k0_packed",
 					      "small_k0_prepare_packed",
-					      "small_k1_packed", "hone_model_run_3" };
+					      "small_k1_packed", "hone_model_run_4" };
 	struct hn_arena a;
 	struct ms s;
 
