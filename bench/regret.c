@@ -2,10 +2,13 @@
  * its largest size, beside the kernel that is made for each size, and beside the libraries.  Where
  * a network has several kernels for parts of a range (graph/net/family.h), so has a case here.
  *
- *   hone-bench regret [--sizes N] [--seconds S] [--threads N] [WORD]   cases with the word in their name
+ *   hone-bench regret [--sizes N] [--seconds S] [--threads N] [--tune TRIALS] [WORD]
  *
+ * WORD: cases with the word in their name.
  * Sizes are drawn log-uniformly from a fixed seed.  The kernel of a size is the fastest here of
- * the schedules by rule for it (history.h).  All take turns in one process; answers are compared first.
+ * the schedules by rule for it (history.h).  With --tune each size is tuned for so many trials
+ * beforehand, and that schedule is one of them, too; a range is tuned for as many in each of its
+ * parts, as `hone tune NET --dim` does.  All take turns in one process; answers are compared first.
  * Rows: regret.size of each size, regret.summary of each case and of all: the geometric mean and
  * the 95th percentile of the times' ratios.  A regret above 1 is lost; a peer ratio above 1 is won.
  */
@@ -70,7 +73,7 @@ static const struct regret_case cases[] = {
 struct options {
 	const char *word;
 	double seconds;
-	int64_t n_size, threads;
+	int64_t n_size, threads, trials;
 };
 
 struct machine {
@@ -135,15 +138,43 @@ static void row_of(const struct regret_case *c, int64_t size, struct hn_suite_ro
 	}
 }
 
+/* What tuning finds for these numbers, in front of the schedules by rule. */
+static int histories_of(const struct options *o, const struct machine *m, const struct hn_dag *dag,
+			struct hn_arena *a, struct hn_histories *ret, struct hn_err *err)
+{
+	char key[HN_KEY_BYTES];
+	const char *tuned;
+	struct hn_buf text;
+	int rc = 0;
+
+	hn_history_of_heuristics(dag, m->target, a, ret);
+	if (o->trials == 0) {
+		return 0;
+	}
+	hn_buf_init(&text);
+	hn_dag_key(dag, key);
+	hn_dag_write_text(dag, "regret", &text);
+	hn_buf_putc(&text, '\0');
+	rc = hn_history_tuned("regret", text.s, key, "--trials", (double)o->trials, a, &tuned, err);
+	hn_buf_fini(&text);
+	if (rc == 0) {
+		ret->n = ret->n < HN_HISTORY_MAX ? ret->n + 1 : HN_HISTORY_MAX;
+		memmove(ret->steps + 1, ret->steps, (ret->n - 1) * sizeof(*ret->steps));
+		ret->steps[0] = tuned;
+	}
+	return rc;
+}
+
 /* The range's kernel, the size's, then the libraries'. */
-static int enter(struct hn_contest *t, const struct machine *m, const struct hn_dag *dag,
-		 const int64_t *size, const char *steps, struct hn_arena *a, struct hn_err *err)
+static int enter(const struct options *o, struct hn_contest *t, const struct machine *m,
+		 const struct hn_dag *dag, const int64_t *size, const char *steps,
+		 struct hn_arena *a, struct hn_err *err)
 {
 	struct hn_histories of;
 	const char *best;
 	int rc = hn_contest_sized(t, m->emitter, "range", dag, size, steps, err);
 
-	hn_history_of_heuristics(t->dag, m->target, a, &of);
+	rc = rc ? rc : histories_of(o, m, t->dag, a, &of, err);
 	rc = rc ? rc : hn_history_fastest(t, m->emitter, &of, &best, err);
 	rc = rc ? rc : hn_contest_hone(t, m->emitter, "size", best, err);
 	if (rc == 0) {
@@ -204,7 +235,7 @@ static int one_size(const struct options *o, const struct regret_case *c, const 
 		hn_contest_arguments(&t, &a);
 		rc = hn_contest_pool(&t, err);
 		if (rc == 0) {
-			rc = enter(&t, m, dag, &size, steps, &a, err);
+			rc = enter(o, &t, m, dag, &size, steps, &a, err);
 			rc = rc ? rc : race(o, c, &t, size, one, all, err);
 			hn_contest_close(&t);
 			hn_contest_drop_pool(&t);
@@ -224,34 +255,40 @@ struct part {
 
 #define MAX_PARTS 8
 
-/* The first of the automatic schedules of the largest size that is legal for all sizes. */
-static int steps_of_range(const struct machine *m, const struct hn_dag *dag, struct hn_arena *a,
-			  const char **ret, struct hn_err *err)
+/* 0: the steps are legal for all sizes of the dag. */
+static int check_steps(const struct hn_dag *dag, const char *steps, struct hn_arena *a,
+		       struct hn_err *err)
 {
 	const struct hn_looptree *tree;
 	const struct hn_trace *trace;
 	const struct hn_state *state;
-	const struct hn_dag *top;
+	int rc = hn_trace_parse("steps", steps, strlen(steps), a, &trace, err);
+
+	rc = rc ? rc : hn_state_replay(dag, trace, a, &state, err);
+	rc = rc ? rc : hn_looptree_build(state, a, &tree, err);
+	return rc ? rc : hn_legal_check(tree, 20000, err) != HN_VERDICT_OK;
+}
+
+/* The first of the schedules of the largest size that is legal for all sizes. */
+static int steps_of_range(const struct options *o, const struct machine *m,
+			  const struct hn_dag *dag, struct hn_arena *a, const char **ret,
+			  struct hn_err *err)
+{
 	struct hn_histories of;
+	const struct hn_dag *top;
+	bool legal = false;
 	int rc = hn_dag_instantiate(dag, &dag->sizes->size[0].hi, a, &top, err);
 
-	if (rc != 0) {
-		return rc;
-	}
-	hn_history_of_heuristics(top, m->target, a, &of);
-	rc = HONE_E_NOT_FOUND;
-	for (uint32_t i = 0; i < of.n && rc != 0; i++) {
+	rc = rc ? rc : histories_of(o, m, top, a, &of, err);
+	for (uint32_t i = 0; rc == 0 && i < of.n && !legal; i++) {
 		*ret = of.steps[i];
-		rc = hn_trace_parse("steps", *ret, strlen(*ret), a, &trace, err);
-		rc = rc ? rc : hn_state_replay(dag, trace, a, &state, err);
-		rc = rc ? rc : hn_looptree_build(state, a, &tree, err);
-		rc = rc ? rc : hn_legal_check(tree, 20000, err) != HN_VERDICT_OK;
+		legal = check_steps(dag, *ret, a, err) == 0;
 	}
-	return rc;
+	return rc == 0 && legal ? 0 : HONE_E_NOT_FOUND;
 }
 
 /* Sizes from `least` on; "f(S in [1, 512], .." of the case becomes the part's. */
-static int make_part(const struct regret_case *c, const struct machine *m, const struct hn_dag *all,
+static int make_part(const struct options *o, const struct regret_case *c, const struct machine *m, const struct hn_dag *all,
 		     int64_t least, struct hn_arena *a, struct part *ret, struct hn_err *err)
 {
 	int64_t most = all->sizes->size[0].hi;
@@ -266,10 +303,10 @@ static int make_part(const struct regret_case *c, const struct machine *m, const
 		ret->most = hn_family_end(least, most);
 		rc = hn_dag_parse_sized(c->name, text, strlen(text), 0, a, &ret->dag, err);
 	}
-	return rc ? rc : steps_of_range(m, ret->dag, a, &ret->steps, err);
+	return rc ? rc : steps_of_range(o, m, ret->dag, a, &ret->steps, err);
 }
 
-static int make_parts(const struct regret_case *c, const struct machine *m, struct hn_arena *a,
+static int make_parts(const struct options *o, const struct regret_case *c, const struct machine *m, struct hn_arena *a,
 		      struct part *ret, uint32_t *ret_n, struct hn_err *err)
 {
 	const struct hn_dag *all;
@@ -277,7 +314,7 @@ static int make_parts(const struct regret_case *c, const struct machine *m, stru
 
 	*ret_n = 0;
 	for (int64_t least = 1; rc == 0 && *ret_n < MAX_PARTS && least <= all->sizes->size[0].hi;) {
-		rc = make_part(c, m, all, least, a, &ret[*ret_n], err);
+		rc = make_part(o, c, m, all, least, a, &ret[*ret_n], err);
 		least = ret[(*ret_n)++].most + 1;
 	}
 	return rc;
@@ -294,7 +331,7 @@ static int one_case(const struct options *o, const struct regret_case *c, const 
 
 	hn_assert(one != NULL);
 	hn_arena_init(&a, 0);
-	int rc = make_parts(c, m, &a, part, &n_part, err);
+	int rc = make_parts(o, c, m, &a, part, &n_part, err);
 
 	for (int64_t i = 0; rc == 0 && i < o->n_size; i++) {
 		double top = (double)part[n_part - 1].most;
@@ -324,11 +361,13 @@ static int read_options(const struct hn_bench_args *args, struct options *o)
 		} else if (strcmp(word, "--threads") == 0 && atoi(value) > 0 &&
 			   atoi(value) <= hone_pool_cpus()) {
 			o->threads = atoi(args->argv[++i]);
+		} else if (strcmp(word, "--tune") == 0 && atoi(value) > 0) {
+			o->trials = atoi(args->argv[++i]);
 		} else if (word[0] != '-') {
 			o->word = word;
 		} else {
 			fprintf(stderr, "hone-bench: regret: %s\nusage: hone-bench regret [--sizes N]"
-					" [--seconds S] [--threads N] [WORD]\n", word);
+					" [--seconds S] [--threads N] [--tune TRIALS] [WORD]\n", word);
 			return 2;
 		}
 	}
