@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "graph/form/form.h"
 #include "graph/import/import.h"
+#include "graph/ir/memo.h"
 #include "proto/model.h"
 
 #define ENDING ".onnx"
@@ -151,6 +152,7 @@ struct reading {
 	const struct hn_opts *o;
 	struct hn_network *n;
 	struct dim *dim; /* [o->dim.n] */
+	struct hn_memo *memo; /* of readings for several sizes; NULL: there is one */
 };
 
 static bool is_range(const struct dim *d)
@@ -174,8 +176,12 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 						    false };
 	}
 	hn_graph_init(g, a, r->n->name, err);
+	g->memo = r->memo;
 	rc = import(r->o, r->n->onnx, &im, g, err);
 	rc = rc ? rc : hn_net_make_by(g, by, ret, err);
+	if (r->memo != NULL) { /* the first is of the largest sizes, and stays */
+		hn_memo_close(r->memo);
+	}
 	if (rc != 0) {
 		tell_refusals(&im);
 		hn_err_within(err, "%s", r->o->arg);
@@ -262,6 +268,7 @@ int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret, stru
 	if (n == 0) {
 		return open_one(&r, err);
 	}
+	r.memo = hn_memo_new(&ret->arena);
 	rc = hn_ranges_find(size, n, read_at, &r, &ret->arena, &ret->ranges, err);
 	if (rc == 0) {
 		ret->net = ret->ranges.range[0].net;

@@ -40,6 +40,7 @@ int32_t hn_import_tensor(struct hn_importer *i, const struct hn_onnx_tensor *t)
 	bool packed = hn_import_is_packed(t->data_type);
 	enum hn_dtype type = packed ? HN_I8 : hn_dtype_of_onnx(t->data_type);
 	struct hn_onnx_bytes bytes;
+	int32_t v;
 
 	if (type == HN_N_DTYPE || t->n_dims > HN_GRAPH_MAX_RANK) {
 		return hn_graph_fail(i->g, HONE_E_UNSUPPORTED,
@@ -54,8 +55,10 @@ int32_t hn_import_tensor(struct hn_importer *i, const struct hn_onnx_tensor *t)
 		return import_packed(i, t, bytes);
 	}
 	/* a constant without elements has bytes, too: it is known */
-	return hn_graph_const(i->g, t->name, type, t->n_dims, t->dims,
-			      bytes.at != NULL ? (const void *)bytes.at : "", false);
+	v = hn_graph_const(i->g, t->name, type, t->n_dims, t->dims,
+			   bytes.at != NULL ? (const void *)bytes.at : "", false);
+	i->g->value[v].lasts = true;
+	return v;
 }
 
 static int32_t import_numbers(struct hn_importer *i, enum hn_dtype t, uint32_t n,

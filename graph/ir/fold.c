@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "graph/ir/memo.h"
 #include "graph/ir/op.h"
 #include "graph/ir/text.h"
 #include "lower/lower.h"
@@ -178,7 +179,14 @@ static int compute(struct hn_graph *g, const struct alone *k, struct hn_arena *a
 		return rc;
 	}
 	*ret_done = true;
-	return evaluate(k, &text, dag, a, result, err);
+	if (g->memo != NULL && hn_memo_find(g->memo, &k->g, &text, k->n.n_out, result)) {
+		return 0;
+	}
+	rc = evaluate(k, &text, dag, a, result, err);
+	if (rc == 0 && g->memo != NULL) {
+		hn_memo_keep(g->memo, &k->g, &text, k->n.n_out, result);
+	}
+	return rc;
 }
 
 /* A copy is asked for in place.  A matrix of bytes that is multiplied by a scale stays one: rules
@@ -243,6 +251,7 @@ bool hn_graph_fold(struct hn_graph *g, const struct hn_gnode *n)
 
 		v->node = -1;
 		v->data = result[i].data;
+		v->lasts = result[i].lasts;
 		v->fill = fill && hn_gvalue_elements(v) > 1;
 		v->operand = hn_gvalue_elements(v) == 1 && has_operand(g, n);
 	}

@@ -39,6 +39,7 @@ struct hn_gvalue {
 	const int64_t *shape;
 	const void *data; /* of a constant: its elements, row-major; NULL: it is none */
 	bool fill;	  /* the one element at `data` stands for all */
+	bool lasts;	  /* data are the same, and there, in all readings of the model (memo.h) */
 	/* Of a constant of one element: equal computations differ in it, so it is an operand of
 	 * theirs, not a number in their text. */
 	bool operand;
@@ -88,6 +89,7 @@ struct hn_graph {
 	/* A value that equals the node's one result, made otherwise, or HN_NONE (graph/pass); NULL:
 	 * nodes stay as they are added. */
 	int32_t (*simplify)(struct hn_graph *g, const struct hn_gnode *n);
+	struct hn_memo *memo; /* NULL: the model is read once */
 	uint32_t *bucket;  /* nodes by hash, to find equal ones */
 	uint32_t n_bucket;
 };
