@@ -30,6 +30,9 @@
 #define RIVAL_SHARE 0.25 /* or so much of the budget */
 #define LEAST_SHARE 0.1 /* of the budget that is left for kernels */
 #define SMALL_SHARE 0.001 /* of a network's time */
+/* The same of parts of a range, whose own kernels are many: tuning a range is to cost at most twice
+ * as much as tuning one size, and a kernel of a hundredth gains next to nothing. */
+#define SMALL_SHARE_PART 0.01
 
 struct entry {
 	const char *path; /* or */
@@ -67,6 +70,7 @@ static int add_kernels(struct list *l, const struct hn_network *n, uint32_t k,
 		       const struct hn_task_time *t, double *run_ns, struct hn_err *err)
 {
 	double all = hn_task_times_sum(t, n->net.n_task), left = 0;
+	double small = k > 0 ? SMALL_SHARE_PART : SMALL_SHARE;
 	uint32_t n_left = 0;
 	int rc = 0;
 
@@ -78,7 +82,7 @@ static int add_kernels(struct list *l, const struct hn_network *n, uint32_t k,
 		if (k > 0 && hn_range_has_other(&n->ranges, k, i)) {
 			continue;
 		}
-		if (t[i].ns > 0 && ns < SMALL_SHARE * all) {
+		if (t[i].ns > 0 && ns < small * all) {
 			left += ns;
 			n_left++;
 			continue;
