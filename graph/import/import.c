@@ -5,39 +5,17 @@
 #include <string.h>
 
 #include "graph/import/dims.h"
+#include "graph/import/refuse.h"
 #include "graph/op/dtype.h"
 #include "graph/pass/pass.h"
 
 #define UNKNOWN HN_UNKNOWN_NAME
-
-/* -- what is refused -------------------------------------------------------------------- */
 
 static const char *op_text(struct hn_importer *i, const struct hn_onnx_node *n)
 {
 	return *n->domain != '\0'
 		       ? hn_arena_printf(i->g->arena, "%s.%s", n->domain, n->op_type)
 		       : n->op_type;
-}
-
-static void refuse(struct hn_importer *i, const struct hn_onnx_node *n, const char *why)
-{
-	struct hn_import *im = i->im;
-	const char *op = op_text(i, n);
-
-	for (uint32_t k = 0; k < im->n_refusal; k++) {
-		if (strcmp(im->refusal[k].op, op) == 0 &&
-		    strcmp(im->refusal[k].why, why) == 0) {
-			im->refusal[k].n++;
-			return;
-		}
-	}
-	im->refusal = hn_arena_grow(i->g->arena, im->refusal, im->n_refusal,
-				    &im->cap_refusal, sizeof(*im->refusal));
-	im->refusal[im->n_refusal++] =
-		(struct hn_refusal){ .op = op,
-				     .node = i->g->at,
-				     .why = hn_arena_strdup(i->g->arena, why),
-				     .n = 1 };
 }
 
 /* -- nodes ------------------------------------------------------------------------------ */
@@ -238,17 +216,10 @@ int hn_import_node(struct hn_importer *i, const struct hn_onnx_node *n)
 		return rc;
 	}
 	if (i->g->failed) {
-		size_t skip = strlen(i->g->at);
-
 		if (i->node_err.code == HONE_E_NOMEM) {
 			return hn_fail(i->err, HONE_E_NOMEM, "%s", i->node_err.msg);
 		}
-		/* the line begins with the node's name, which is told apart */
-		skip = strncmp(i->node_err.msg, i->g->at, skip) == 0 &&
-				       *i->g->at != '\0' && i->node_err.msg[skip] == ':'
-			       ? skip + 2
-			       : 0;
-		refuse(i, n, i->node_err.msg + skip);
+		hn_import_refuse(i->im, i->g->arena, op_text(i, n), i->g->at, &i->node_err);
 		i->g->failed = false;
 		for (uint32_t k = 0; k < n->n_output; k++) {
 			out[k] = HN_BAD;
@@ -419,11 +390,7 @@ int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 	for (uint32_t k = 0; rc == 0 && k < from->n_node; k++) {
 		rc = hn_import_node(&i, &from->node[k]);
 	}
-	if (rc == 0 && im->n_refusal > 0) {
-		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s: %s (node %.80s)%s",
-			     im->refusal[0].op, im->refusal[0].why, im->refusal[0].node,
-			     im->n_refusal > 1 ? ", and others" : "");
-	}
+	rc = rc ? rc : hn_import_refused(im, err);
 	rc = rc ? rc : import_outputs(&i);
 	g->err = err;
 	if (rc == 0) {
