@@ -66,6 +66,7 @@ static const struct layer rooms[] = {
 	{"loopstate/read", " loopstate/dag loopstate/expr "},
 	{"loopstate/dag", " loopstate/expr "},
 	{"loopstate/expr", " "},
+	{"target/npu", " target "},
 	{"target/cpu", " target "},
 	{"target", " "},
 	{"lower/build", " lower/c lower/interp lower/prove lower "},

@@ -1,0 +1,53 @@
+/* target/npu/npu_cost.c -- how many cycles an instruction takes its pipe: closed forms of the
+ * profile's numbers.  docs/npu.md says where they are from.
+ */
+#include "base/arith.h"
+#include "target/npu/npu_op.h"
+
+/* Short transfers are bounded by the latency, long ones by the rate. */
+static int64_t memory(const struct hn_npu_profile *m, int64_t at, int64_t n, int64_t bytes,
+		      double rate)
+{
+	double burst = (double)m->gm_latency + (double)(n * bytes) / (double)m->gm_burst;
+	double sustained = (double)(n * bytes) / rate;
+	double most = burst > sustained ? burst : sustained;
+
+	return (int64_t)most + (n - 1) * m->gm_gap + (at % 512 != 0 ? m->gm_odd : 0);
+}
+
+int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const double *rate)
+{
+	const struct hn_npu_insn *in = op->in;
+	const struct hn_npu_op_row *row = &hn_npu_op[in->op];
+	const int64_t *v = op->v;
+
+	switch (row->kind) {
+	case HN_NPU_K_LOAD:
+		return memory(m, op->at[1], v[L_N], v[L_BURST], rate[in->place[1].buffer]);
+	case HN_NPU_K_FRACTALS:
+		return memory(m, op->at[1], v[Z_ROWS], v[Z_COLS] * (HN_NPU_BLOCK / npu_c0(in)),
+			      rate[in->place[1].buffer]);
+	case HN_NPU_K_STORE: /* nobody waits for an answer */
+		return hn_ceildiv(v[L_N] * v[L_BURST], m->gm_rate) + (v[L_N] - 1) * m->gm_gap +
+		       (op->at[0] % 512 != 0 ? m->gm_odd : 0);
+	case HN_NPU_K_MOVE:
+		return hn_ceildiv(v[L_N] * v[L_BURST], m->l1_ub_rate);
+	case HN_NPU_K_LOAD2D:
+		return v[F_N] * (in->place[0].memory == HN_NPU_L0A ? m->l0a_cycles : m->l0b_cycles);
+	case HN_NPU_K_LOAD3D:
+		return v[I_M] * v[I_K] * m->l0a_cycles;
+	case HN_NPU_K_PRODUCT:
+		return hn_ceildiv(v[P_M], 16) * hn_ceildiv(v[P_K], npu_c0(in)) * hn_ceildiv(v[P_N], 16);
+	case HN_NPU_K_DRAIN:
+		return m->vector_start + hn_ceildiv(v[F_N] * 1024, m->l0c_ub_rate);
+	case HN_NPU_K_TRANSPOSE:
+		return m->vector_start + v[F_N] * row->c16 * 2;
+	case HN_NPU_K_BARRIER:
+		return in->pipe[0] == HN_NPU_V ? m->vector_drain : 0;
+	default:
+		return row->pipe != HN_NPU_V
+			       ? 1
+			       : m->vector_start +
+					 v[V_REP] * (in->type[0] == HN_F16 ? row->c16 : row->c32);
+	}
+}

@@ -1,0 +1,152 @@
+/* target/npu/npu_judge.c -- races, by blocks of 32 bytes: two instructions touch one, one of them
+ * writes, and no flag and no barrier orders them.
+ *
+ * What comes after what is read off the clocks of the pipes.  It is the same in every order that the
+ * pipes may run in, since the n-th wait for a flag always meets its n-th set.  So a program that is
+ * clean in one run is clean in all.
+ */
+#include <string.h>
+
+#include "target/npu/npu_sim_int.h"
+
+static size_t blocks(int64_t bytes)
+{
+	return (size_t)((bytes + HN_NPU_BLOCK - 1) / HN_NPU_BLOCK);
+}
+
+void npu_judge_open(struct npu_sim *s, struct hn_arena *a)
+{
+	for (int i = 0; i < HN_NPU_GM; i++) {
+		s->touch[i] = HN_NEW_ARRAY(a, struct npu_touch,
+					   blocks(hn_npu_memory_bytes(s->m, (enum hn_npu_memory)i)));
+	}
+	s->touch_gm = HN_NEW_ARRAY(a, struct npu_touch *, s->p->n_buffer);
+	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+		size_t n = blocks(s->p->buffer[i].bytes);
+
+		s->touch_gm[i] = HN_NEW_ARRAY(a, struct npu_touch, n);
+		for (size_t k = 0; k < n; k++) {
+			s->touch_gm[i][k].full = true;
+		}
+	}
+}
+
+void npu_judge_core(struct npu_sim *s)
+{
+	for (int i = 0; i < HN_NPU_GM; i++) {
+		memset(s->touch[i], 0, sizeof(struct npu_touch) *
+			       blocks(hn_npu_memory_bytes(s->m, (enum hn_npu_memory)i)));
+	}
+}
+
+static bool is_after(const struct npu_sim *s, enum hn_npu_pipe p, uint32_t other, uint32_t number,
+		     uint32_t own)
+{
+	if (other == (uint32_t)p && (p != HN_NPU_V || number == own)) {
+		return true;
+	}
+	return s->pipe[p].clock.done[other] >= number;
+}
+
+static bool race(struct npu_sim *s, const struct npu_span *span, int64_t block, const char *what,
+		 uint32_t other)
+{
+	const char *name = span->memory == HN_NPU_GM ? s->p->buffer[span->buffer].name
+						     : hn_npu_memory_word[span->memory];
+
+	return npu_is_wrong(&s->fault, HN_NPU_F_RACE, "%s block %lld of %s, which %s %s, and nothing "
+			    "orders the two", span->write ? "writes" : "reads", (long long)block, name,
+			    other < HN_NPU_N_PIPE ? hn_npu_pipe_name[other] : "another core", what);
+}
+
+static bool write_block(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_span *span,
+			struct npu_touch *t, int64_t block, uint32_t number, uint16_t core)
+{
+	if (span->memory == HN_NPU_GM) {
+		if ((t->write_core != 0 && t->write_core != core) ||
+		    (t->read_core != 0 && t->read_core != core)) {
+			return race(s, span, block, t->write_core != 0 && t->write_core != core
+							    ? "writes" : "reads", HN_NPU_N_PIPE);
+		}
+		if (t->write_core == 0 && t->read_core == 0) {
+			t->write = 0;
+			memset(t->read, 0, sizeof(t->read));
+		}
+		t->write_core = core;
+	}
+	if (t->write != 0 && !is_after(s, p, t->write_pipe, t->write, number)) {
+		return race(s, span, block, "writes", t->write_pipe);
+	}
+	for (uint32_t i = 0; i < HN_NPU_N_PIPE; i++) {
+		if (t->read[i] != 0 && !is_after(s, p, i, t->read[i], number)) {
+			return race(s, span, block, "reads", i);
+		}
+	}
+	t->write = number;
+	t->write_pipe = (uint8_t)p;
+	t->full = true;
+	return true;
+}
+
+static bool read_block(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_span *span,
+		       struct npu_touch *t, int64_t block, uint32_t number, uint16_t core)
+{
+	if (span->memory == HN_NPU_GM) {
+		if (t->write_core != 0 && t->write_core != core) {
+			return race(s, span, block, "writes", HN_NPU_N_PIPE);
+		}
+		if (t->read_core != core) { /* another core's numbers say nothing here */
+			memset(t->read, 0, sizeof(t->read));
+		}
+		t->read_core = t->read_core == 0 || t->read_core == core ? core : NPU_READ_MANY;
+	}
+	if (!t->full) {
+		return npu_is_wrong(&s->fault, HN_NPU_F_UNWRITTEN, "reads block %lld of %s, which nothing "
+				    "has written", (long long)block, hn_npu_memory_word[span->memory]);
+	}
+	if (t->write != 0 && !is_after(s, p, t->write_pipe, t->write, number)) {
+		return race(s, span, block, "writes", t->write_pipe);
+	}
+	t->read[p] = number;
+	return true;
+}
+
+static bool touch(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_span *span, int64_t at,
+		  uint32_t number)
+{
+	struct npu_touch *t = span->memory == HN_NPU_GM ? s->touch_gm[span->buffer]
+							: s->touch[span->memory];
+	int64_t from = at / HN_NPU_BLOCK, to = (at + span->bytes - 1) / HN_NPU_BLOCK;
+	uint16_t core = (uint16_t)(s->core + 1);
+
+	for (int64_t b = from; b <= to; b++) {
+		if (!(span->write ? write_block(s, p, span, &t[b], b, number, core)
+				  : read_block(s, p, span, &t[b], b, number, core))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool npu_judge(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_op *op)
+{
+	uint32_t number = (uint32_t)s->pipe[p].n_done + 1;
+
+	for (uint32_t i = 0; i < op->n_span; i++) {
+		const struct npu_span *span = &op->span[i];
+
+		for (int64_t k = 0; k < span->n1; k++) {
+			for (int64_t j = 0; j < span->n0; j++) {
+				if (!touch(s, p, span, span->at + k * span->s1 + j * span->s0, number)) {
+					return false;
+				}
+			}
+		}
+	}
+	return true;
+}
+
+bool npu_judge_set(struct npu_sim *s, enum hn_npu_pipe from, enum hn_npu_pipe to, struct npu_flag *f)
+{
+	return f->waited <= s->pipe[from].clock.done[to];
+}

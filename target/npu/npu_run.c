@@ -1,0 +1,298 @@
+/* target/npu/npu_run.c -- a program on the machine: core after core, the scalar unit of each, and
+ * the order in which its pipes go on.
+ *
+ * Cores share nothing but global memory, so one may be simulated after the other.  What two cores do
+ * to the same block is a race in any order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/npu/npu_sim_int.h"
+
+static const char *const fault_words[HN_NPU_N_FAULT] = {
+	"fine",
+#define FAULT(name, word, text) word,
+#include "target/npu/faults.def"
+#undef FAULT
+};
+
+const char *hn_npu_fault_word(enum hn_npu_fault f)
+{
+	return fault_words[f];
+}
+
+#define MOST ((uint64_t)1 << 28)
+
+enum step { BLOCKED, GONE_ON, OVER, WRONG };
+
+static enum step wrong(struct npu_sim *s, uint32_t line)
+{
+	s->fault_line = line;
+	return WRONG;
+}
+
+static bool is_idle(const struct npu_sim *s)
+{
+	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
+		if (s->pipe[i].n_done != s->pipe[i].n_given) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum step give(struct npu_sim *s, const struct hn_npu_insn *in, enum hn_npu_pipe to)
+{
+	struct npu_pipe *q = &s->pipe[to];
+	struct npu_entry *e = &q->ring[q->n_given % NPU_RING];
+	uint64_t room = (uint64_t)s->m->queue;
+
+	if (q->n_given - q->n_done >= room) {
+		return BLOCKED;
+	}
+	if (!npu_resolve(s->p, s->m, in, s->reg, s->image_now, &e->op, &s->fault)) {
+		return wrong(s, in->line);
+	}
+	if (in->op == HN_NPU_I_IMAGE) {
+		int64_t *image = s->image[s->n_image++ % NPU_IMAGES];
+
+		memcpy(image, e->op.v, sizeof(s->image[0]));
+		s->image_now = image;
+	}
+	s->now += s->m->dispatch;
+	if (q->n_given >= room && q->begun[(q->n_given - room) % NPU_RING] > s->now) {
+		s->now = q->begun[(q->n_given - room) % NPU_RING];
+	}
+	e->given = s->now;
+	q->n_given++;
+	s->at++;
+	return GONE_ON;
+}
+
+/* One instruction of the program. */
+static enum step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
+{
+	const struct hn_npu_insn *in = &s->section->insn[s->at];
+	enum hn_npu_pipe to;
+	enum step step = GONE_ON;
+
+	*ret_to = HN_NPU_S;
+	if (s->at == s->section->n_insn) {
+		return OVER;
+	}
+	to = hn_npu_pipe_of(in);
+	if (to != HN_NPU_S) {
+		*ret_to = to;
+		step = give(s, in, to);
+	} else if (in->op == HN_NPU_I_BARRIER) {
+		if (!is_idle(s)) {
+			return BLOCKED;
+		}
+		npu_pipe_meet(s);
+		s->at++;
+	} else {
+		if (!npu_scalar(s, in)) {
+			return wrong(s, in->line);
+		}
+	}
+	if (step == GONE_ON && ++s->ret->n_insn > s->most) {
+		(void)npu_is_wrong(&s->fault, HN_NPU_F_BUDGET, "more than %llu instructions",
+				   (unsigned long long)s->most);
+		return wrong(s, in->line);
+	}
+	return step;
+}
+
+/* All that can go on does, from pipe p on: 1 where something did, -1: a fault. */
+static int settle(struct npu_sim *s, enum hn_npu_pipe p)
+{
+	uint32_t todo = 1u << p;
+	int moved = 0;
+
+	while (todo != 0) {
+		enum hn_npu_pipe q = (enum hn_npu_pipe)__builtin_ctz(todo);
+		const struct hn_npu_insn *in = s->pipe[q].ring[s->pipe[q].n_done % NPU_RING].op.in;
+		int rc = npu_pipe_step(s, q);
+
+		if (rc < 0) {
+			return -1;
+		}
+		if (rc == 0) {
+			todo &= ~(1u << q);
+		} else {
+			moved = 1;
+			todo |= in->op == HN_NPU_I_SET ? 1u << in->pipe[1] : 0;
+		}
+	}
+	return moved;
+}
+
+static enum step deadlock(struct npu_sim *s)
+{
+	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
+		const struct npu_pipe *q = &s->pipe[i];
+
+		if (q->n_done != q->n_given) {
+			const struct npu_op *op = &q->ring[q->n_done % NPU_RING].op;
+
+			(void)npu_is_wrong(&s->fault, HN_NPU_F_DEADLOCK, "%s waits for flag %s %s %lld for ever",
+					   hn_npu_pipe_name[i], hn_npu_pipe_name[op->in->pipe[0]],
+					   hn_npu_pipe_name[op->in->pipe[1]], (long long)op->v[0]);
+			return wrong(s, op->in->line);
+		}
+	}
+	return OVER;
+}
+
+/* In the order of the program: each pipe goes on as soon as it can. */
+static enum step in_order(struct npu_sim *s)
+{
+	enum hn_npu_pipe to;
+	enum step step;
+
+	while ((step = scalar_step(s, &to)) == GONE_ON) {
+		if (to != HN_NPU_S && settle(s, to) < 0) {
+			return WRONG;
+		}
+	}
+	return step == WRONG ? WRONG : deadlock(s);
+}
+
+/* S or a pipe, as drawn, does one thing. */
+static enum step at_random(struct npu_sim *s)
+{
+	while (true) {
+		enum hn_npu_pipe first = (enum hn_npu_pipe)hn_rng_below(&s->rng, HN_NPU_N_PIPE), to;
+		bool moved = false;
+
+		/* a round from the drawn one on, until one goes on */
+		for (int i = 0; i < HN_NPU_N_PIPE && !moved; i++) {
+			enum hn_npu_pipe p = (enum hn_npu_pipe)((first + i) % HN_NPU_N_PIPE);
+			enum step step = BLOCKED;
+			int rc = p == HN_NPU_S ? 0 : npu_pipe_step(s, p);
+
+			if (p == HN_NPU_S) {
+				step = scalar_step(s, &to);
+			}
+			if (rc < 0 || step == WRONG) {
+				return WRONG;
+			}
+			moved = rc > 0 || step == GONE_ON;
+		}
+		if (!moved) {
+			return deadlock(s);
+		}
+	}
+}
+
+static bool is_left(struct npu_sim *s)
+{
+	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
+		for (int k = 0; k < HN_NPU_N_PIPE; k++) {
+			for (int id = 0; id < 8; id++) {
+				if (s->flag[i][k][id].set) {
+					s->fault_line = s->flag[i][k][id].line;
+					(void)npu_is_wrong(&s->fault, HN_NPU_F_LEFT,
+							   "nobody waits for flag %s %s %d",
+							   hn_npu_pipe_name[i], hn_npu_pipe_name[k], id);
+					return true;
+				}
+			}
+		}
+	}
+	return false;
+}
+
+static bool run_core(struct npu_sim *s)
+{
+	struct hn_npu_result *r = s->ret;
+	int64_t end;
+
+	memset(s->reg, 0, sizeof(s->reg));
+	memset(s->flag, 0, sizeof(s->flag));
+	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
+		s->pipe[i].n_given = s->pipe[i].n_done = 0;
+		s->pipe[i].free = s->pipe[i].busy = 0;
+		s->pipe[i].clock = (struct npu_clock){ 0 };
+	}
+	s->at = s->n_loop = 0;
+	s->now = 0;
+	s->image_now = NULL;
+	if (s->o->judge) {
+		npu_judge_core(s);
+	}
+	if ((s->o->seed == 0 ? in_order(s) : at_random(s)) == WRONG || is_left(s)) {
+		return false;
+	}
+	npu_pipe_meet(s);
+	end = s->now;
+	if (end > r->core_cycles) {
+		r->core_cycles = end;
+		r->core = s->core;
+		for (int i = 0; i < HN_NPU_N_PIPE; i++) {
+			r->busy[i] = s->pipe[i].busy;
+		}
+	}
+	return true;
+}
+
+/* One core stands for all where nothing is looked at but time. */
+static uint32_t cores_to_run(const struct npu_sim *s, const struct hn_npu_section *c)
+{
+	return c->straight && s->o->gm == NULL && !s->o->judge ? 1 : c->n_core;
+}
+
+static int report(struct npu_sim *s, struct hn_err *err)
+{
+	s->ret->fault = s->fault.kind;
+	s->ret->line = s->fault_line;
+	return hn_fail(err, HONE_E_INVALID, "%s:%u: %s: %s (core %u)", s->p->what, s->fault_line,
+		       fault_words[s->fault.kind], s->fault.text, s->core);
+}
+
+int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+	       const struct hn_npu_options *o, struct hn_arena *a, struct hn_npu_result *ret,
+	       struct hn_err *err)
+{
+	struct npu_sim *s = HN_NEW(a, struct npu_sim);
+	int64_t memory;
+
+	*ret = (struct hn_npu_result){ 0 };
+	*s = (struct npu_sim){ .p = p, .m = m, .o = o, .ret = ret };
+	s->most = o->most == 0 ? MOST : o->most;
+	s->rate = HN_NEW_ARRAY(a, double, p->n_buffer);
+	for (uint32_t i = 0; i < p->n_section; i++) {
+		if (p->section[i].first + p->section[i].n_core > m->cores) {
+			return hn_fail(err, HONE_E_INVALID, "%s: code for core %u, and %s has %lld", p->what,
+				       p->section[i].first + p->section[i].n_core - 1, m->name,
+				       (long long)m->cores);
+		}
+	}
+	if (o->gm != NULL) {
+		s->base.gm = o->gm;
+		for (int i = 0; i < HN_NPU_GM; i++) {
+			s->base.memory[i] = hn_arena_alloc(
+				a, (size_t)hn_npu_memory_bytes(m, (enum hn_npu_memory)i));
+		}
+	}
+	if (o->judge) {
+		npu_judge_open(s, a);
+	}
+	memory = npu_traffic(s, a);
+	s->rng = hn_rng_stream(o->seed, 0, 0, 0);
+	for (uint32_t i = 0; i < p->n_section; i++) {
+		uint32_t n;
+
+		s->section = &p->section[i];
+		n = cores_to_run(s, s->section);
+		for (uint32_t k = 0; k < n; k++) {
+			s->core = s->section->first + k;
+			if (!run_core(s)) {
+				return report(s, err);
+			}
+		}
+	}
+	ret->by_memory = memory > ret->core_cycles;
+	ret->cycles = m->launch + (ret->by_memory ? memory : ret->core_cycles);
+	return 0;
+}
