@@ -8,7 +8,8 @@
 static int64_t memory(const struct hn_npu_profile *m, int64_t at, int64_t n, int64_t bytes,
 		      double rate)
 {
-	double burst = (double)m->gm_latency + (double)(n * bytes) / (double)m->gm_burst;
+	double fast = rate > (double)m->gm_burst ? rate : (double)m->gm_burst;
+	double burst = (double)m->gm_latency + (double)(n * bytes) / fast;
 	double sustained = (double)(n * bytes) / rate;
 	double most = burst > sustained ? burst : sustained;
 

@@ -1,0 +1,71 @@
+/* lower/npu/npu.h -- programs for the NPU: from a dag, or from the sizes of a product, to code that
+ * target/npu runs.
+ *
+ * Code is written in two steps.  The first writes instructions in an order that is right on a machine
+ * that does one after the other; it knows nothing of pipes.  The second (hn_npu_order) makes it
+ * right on the machine there is: by a barrier after each instruction, the naive program that others
+ * are measured by, or by flags where what is touched asks for them.
+ */
+#ifndef HN_LOWER_NPU_NPU_H
+#define HN_LOWER_NPU_NPU_H
+
+#include "loopstate/dag/dag.h"
+#include "target/npu/npu.h"
+
+enum hn_npu_order { HN_NPU_BARRIERS, HN_NPU_FLAGS };
+
+struct hn_npu_order_facts {
+	uint32_t n_flag, n_vector_barrier; /* sets; barriers of V */
+	uint32_t n_whole; /* barriers of all pipes where no flag was left */
+};
+
+/* A program without loops, conditions, flags and barriers, with them.  HONE_E_UNSUPPORTED: it has
+ * some.  Lines are those of the result's text.  facts: NULL is fine. */
+int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+		 enum hn_npu_order order, struct hn_arena *a, const struct hn_npu_program **ret,
+		 struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;
+
+struct hn_npu_plan {
+	enum hn_npu_order order;
+	uint32_t slots;	/* copies of what is loaded and stored: 1, or 2, so that both go on while
+			 * something is computed */
+	bool reuse;	/* values share memory when they do not live at the same time */
+	int64_t tile;	/* rows, or elements, at a time; 0 = what fits */
+};
+
+struct hn_npu_vector_facts {
+	int64_t rows, columns; /* of a tile */
+	int64_t n_tile;	       /* of a core */
+	int64_t ub_bytes;
+	struct hn_npu_order_facts order;
+};
+
+/* A dag whose ops are element-wise, spread rows or columns, and reduce the last axes: tiles of rows
+ * in the unified buffer, split over the cores.  Buffers are the dag's arguments.
+ * HONE_E_UNSUPPORTED names the op, and what of it has no form here. */
+int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
+		  const struct hn_npu_plan *plan, struct hn_arena *a,
+		  const struct hn_npu_program **ret, struct hn_npu_vector_facts *facts,
+		  struct hn_err *err) HN_NODISCARD;
+
+/* C[m,n] = A[m,k] B[k,n], float16 with sums of float32, and C of float16 or float32. */
+struct hn_npu_product {
+	int64_t m, n, k;
+	enum hn_dtype result;
+	int64_t cores_m, cores_n; /* how the result is split over cores */
+	int64_t m0, n0;		  /* of the sums at a time: L0C */
+	int64_t k0, k1;		  /* terms at a time in L0A and L0B, and in L1 */
+	uint32_t slots_l1, slots_l0, slots_l0c;
+	enum hn_npu_order order;
+};
+
+/* Sizes that the machine's buffers hold, by rule. */
+void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p);
+
+/* Buffers: A, B, C, row by row.  HONE_E_UNSUPPORTED: sizes that the tiles do not divide, or that do
+ * not fit. */
+int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *m,
+		   struct hn_arena *a, const struct hn_npu_program **ret,
+		   struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;
+
+#endif

@@ -1,0 +1,350 @@
+/* Programs for the NPU's vector unit: numbers against the interpreter of dags, in every way of making
+ * them; what each way is worth; that each flag is needed, and that no order of the pipes matters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/lower.h"
+#include "lower/npu/npu.h"
+#include "target/npu/npu_insn.h"
+#include "target/npu/npu_run.h"
+
+struct bed {
+	struct hn_arena a;
+	struct hn_npu_profile m;
+	const struct hn_dag *dag;
+	const struct hn_npu_program *p;
+	struct hn_npu_vector_facts facts;
+	struct hn_npu_result r;
+	struct hn_err err;
+	void *gm[32], *want[32];
+};
+
+static const char softmax[] =
+	"s(float32 X[R,C]) -> Y { M(i) max=! X(i,j) E(i,j) = exp(X(i,j) - M(i)) S(i) +=! E(i,j) "
+	"Y(i,j) = E(i,j) / S(i) }";
+static const char norm[] =
+	"n(float32 X[R,C], float32 G[C], float32 B[C]) -> Y { S(i) +=! X(i,j) M(i) = S(i) / C.0 "
+	"D(i,j) = X(i,j) - M(i) V(i) +=! D(i,j) * D(i,j) "
+	"Y(i,j) = D(i,j) * rsqrt(V(i) / C.0 + 0.00001) * G(j) + B(j) }";
+static const char halves[] =
+	"h(float16 X[R,C], float16 B[C]) -> Y { Y(i,j) = max(X(i,j) * float16(2.0) + B(j), float16(0.0)) }";
+static const char mixed[] =
+	"m(float16 X[R,C]) -> Y { E(i,j) = exp(float32(X(i,j))) S(i) +=! E(i,j) "
+	"Y(i,j) = float16(E(i,j) / S(i)) }";
+static const char chosen[] =
+	"c(float32 X[R,C], float32 Z[R,C]) -> Y { Y(i,j) = select(X(i,j) > Z(i,j), X(i,j), "
+	"0.5 * Z(i,j)) }";
+static const char curve[] =
+	"t(float32 X[R,C]) -> Y { Y(i,j) = 0.5 * X(i,j) * (1.0 + tanh(0.7978845 * X(i,j))) }";
+static const char rows[] =
+	"r(float32 X[R,C], float32 W[R]) -> S { P(i,j) = abs(X(i,j)) * W(i) S(i) +=! P(i,j) }";
+static const char two[] =
+	"w(float32 X[R,C]) -> (Y, S) { S(i) max=! X(i,j) Y(i,j) = X(i,j) - S(i) }";
+
+/* R and C as numbers. */
+static void dag_of(struct bed *b, const char *text, int64_t r, int64_t c)
+{
+	struct hn_buf t;
+
+	hn_buf_init(&t);
+	for (; *text != '\0'; text++) {
+		bool alone = (text[1] == ',' || text[1] == ']' || text[1] == '.') &&
+			     (text[-1] == '[' || text[-1] == ',' || text[-1] == ' ');
+
+		if (alone && (*text == 'R' || *text == 'C')) {
+			hn_buf_printf(&t, "%lld", (long long)(*text == 'R' ? r : c));
+		} else {
+			hn_buf_putc(&t, *text);
+		}
+	}
+	if (hn_dag_from_text("t", t.s, t.n, 0, &b->a, &b->dag, &b->err) != 0) {
+		fail_msg("%s\n%s", b->err.msg, t.s);
+	}
+	hn_buf_fini(&t);
+}
+
+static enum hn_dtype type_of(const struct bed *b, uint32_t i)
+{
+	return (enum hn_dtype)b->dag->op[b->dag->arg[i]]->dtype[0];
+}
+
+static void arguments(struct bed *b)
+{
+	struct hn_rng rng = hn_rng_stream(7, 0, 0, 0);
+
+	for (uint32_t i = 0; i < b->dag->n_arg; i++) {
+		const struct hn_op *op = b->dag->op[b->dag->arg[i]];
+		int64_t n = hn_op_elements(op);
+
+		b->gm[i] = hn_arena_alloc(&b->a, (size_t)hn_op_bytes(op, 0));
+		b->want[i] = hn_arena_alloc(&b->a, (size_t)hn_op_bytes(op, 0));
+		for (int64_t k = 0; k < n && i < b->dag->n_input; k++) {
+			float v = (float)hn_rng_unit(&rng) * 4 - 2;
+
+			if (type_of(b, i) == HN_F16) {
+				((uint16_t *)b->gm[i])[k] = ((uint16_t *)b->want[i])[k] = hn_half_of_float(v);
+			} else {
+				((float *)b->gm[i])[k] = ((float *)b->want[i])[k] = v;
+			}
+		}
+	}
+	assert_int_equal(hn_interpret(b->dag, b->want, &b->err), 0);
+}
+
+static void begin(struct bed *b, const char *profile, const char *text, int64_t r, int64_t c)
+{
+	*b = (struct bed){ 0 };
+	hn_arena_init(&b->a, 0);
+	assert_int_equal(hn_npu_profile_of(profile, &b->m, &b->err), 0);
+	dag_of(b, text, r, c);
+	arguments(b);
+}
+
+static void make(struct bed *b, struct hn_npu_plan plan)
+{
+	if (hn_npu_vector(b->dag, &b->m, &plan, &b->a, &b->p, &b->facts, &b->err) != 0) {
+		fail_msg("%s", b->err.msg);
+	}
+}
+
+static void run(struct bed *b, struct hn_npu_options o)
+{
+	for (uint32_t i = b->dag->n_input; i < b->dag->n_arg && o.gm != NULL; i++) {
+		memset(b->gm[i], 0xff, (size_t)b->p->buffer[i].bytes);
+	}
+	if (hn_npu_run(b->p, &b->m, &o, &b->a, &b->r, &b->err) != 0) {
+		struct hn_buf text;
+
+		hn_buf_init(&text);
+		hn_npu_print(b->p, &text);
+		print_message("%.6000s\n", text.s);
+		fail_msg("%s", b->err.msg);
+	}
+}
+
+static void compare(const struct bed *b, const char *what)
+{
+	for (uint32_t i = b->dag->n_input; i < b->dag->n_arg; i++) {
+		bool half = type_of(b, i) == HN_F16;
+
+		for (int64_t k = 0; k < b->p->buffer[i].n_elem; k++) {
+			float got = half ? hn_half_to_float(((uint16_t *)b->gm[i])[k]) : ((float *)b->gm[i])[k];
+			float want = half ? hn_half_to_float(((uint16_t *)b->want[i])[k])
+					  : ((float *)b->want[i])[k];
+
+			if (!(fabsf(got - want) <= (half ? 2e-3f : 2e-5f) * (1 + fabsf(want)))) {
+				fail_msg("%s: result %u, element %lld: %g, not %g", what, i, (long long)k,
+					 (double)got, (double)want);
+			}
+		}
+	}
+}
+
+static const struct hn_npu_plan plans[] = {
+	{ HN_NPU_BARRIERS, 1, false, 0 }, { HN_NPU_FLAGS, 1, false, 0 }, { HN_NPU_FLAGS, 1, true, 0 },
+	{ HN_NPU_FLAGS, 2, false, 0 },	 { HN_NPU_FLAGS, 2, true, 0 },	{ HN_NPU_FLAGS, 2, true, 16 },
+};
+
+static void numbers_are_the_interpreters(void **state)
+{
+	static const char *const texts[] = { softmax, norm, halves, mixed, chosen, curve, rows, two };
+	static const int64_t sizes[][2] = { { 64, 64 }, { 100, 33 }, { 40, 200 }, { 1, 70 }, { 300, 8 } };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(texts) * HN_COUNT_OF(sizes); i++) {
+		const char *text = texts[i / HN_COUNT_OF(sizes)];
+		const int64_t *size = sizes[i % HN_COUNT_OF(sizes)];
+		struct bed b;
+
+		/* a task of one row leaves numbers, not rows, where it has sums */
+		if (size[0] == 1 && text != chosen && text != curve) {
+			continue;
+		}
+		begin(&b, "tiny", text, size[0], size[1]);
+		for (size_t k = 0; k < HN_COUNT_OF(plans); k++) {
+			char what[40];
+
+			snprintf(what, sizeof(what), "%c %lldx%lld plan %zu", text[0], (long long)size[0],
+				 (long long)size[1], k);
+			make(&b, plans[k]);
+			run(&b, (struct hn_npu_options){ .gm = b.gm, .judge = true });
+			compare(&b, what);
+		}
+		hn_arena_fini(&b.a);
+	}
+}
+
+static int64_t cycles_of(struct bed *b, struct hn_npu_plan plan)
+{
+	make(b, plan);
+	run(b, (struct hn_npu_options){ 0 });
+	return b->r.core_cycles;
+}
+
+/* What flags and slots are each worth, of the same tiles.  Cycles are the model's, and so exact. */
+static void each_way_is_worth_something(void **state)
+{
+	static const char *const texts[] = { softmax, norm, halves, curve };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
+		int64_t naive, flags, slots, tile;
+		struct bed b;
+
+		begin(&b, "dv910", texts[i], 4096, 512);
+		tile = texts[i] == curve ? 8192 : 16; /* elements, or rows */
+		naive = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_BARRIERS, 1, true, tile });
+		flags = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 1, true, tile });
+		slots = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, tile });
+		print_message("%c 4096x512: barriers %lld, flags %lld, two slots "
+			      "%lld\n", texts[i][0], (long long)naive, (long long)flags, (long long)slots);
+		assert_true(slots <= flags && flags < naive);
+		/* where loads and computing take as long, both at once */
+		assert_true(texts[i] != halves || slots * 10 < flags * 9);
+		hn_arena_fini(&b.a);
+	}
+}
+
+static void shared_memory_gives_larger_tiles(void **state)
+{
+	struct bed b;
+	int64_t alone, shared;
+
+	(void)state;
+	begin(&b, "dv910", norm, 4096, 2048);
+	alone = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_BARRIERS, 1, false, 0 });
+	print_message("%lld rows, %lld cycles; ", (long long)b.facts.rows, (long long)alone);
+	shared = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_BARRIERS, 1, true, 0 });
+	print_message("shared: %lld rows, %lld cycles\n", (long long)b.facts.rows, (long long)shared);
+	assert_true(shared < alone);
+	hn_arena_fini(&b.a);
+}
+
+static void no_order_matters(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	begin(&b, "tiny", softmax, 96, 64);
+	make(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, 16 });
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		run(&b, (struct hn_npu_options){ .gm = b.gm, .seed = seed, .judge = seed % 100 == 0 });
+		compare(&b, "drawn order");
+	}
+	hn_arena_fini(&b.a);
+}
+
+/* The program without the n-th flag: its set and the wait for it.  False: it has none. */
+static bool without(const struct hn_npu_program *p, uint32_t n, struct hn_arena *a,
+		    struct hn_npu_program *ret)
+{
+	const struct hn_npu_section *s = &p->section[0];
+	struct hn_npu_insn *in = HN_NEW_ARRAY(a, struct hn_npu_insn, s->n_insn);
+	struct hn_npu_section *own = HN_NEW(a, struct hn_npu_section);
+	uint32_t k = 0, i, w;
+
+	for (i = 0; i < s->n_insn && !(s->insn[i].op == HN_NPU_I_SET && k++ == n); i++) {
+	}
+	for (w = i; w < s->n_insn && !(s->insn[w].op == HN_NPU_I_WAIT &&
+				       memcmp(s->insn[w].pipe, s->insn[i].pipe, 2) == 0 &&
+				       s->insn[w].number[0].imm == s->insn[i].number[0].imm); w++) {
+	}
+	if (i == s->n_insn) {
+		return false;
+	}
+	assert_true(w < s->n_insn);
+	*own = *s;
+	own->n_insn = 0;
+	own->insn = in;
+	for (k = 0; k < s->n_insn; k++) {
+		if (k != i && k != w) {
+			in[own->n_insn++] = s->insn[k];
+		}
+	}
+	*ret = *p;
+	ret->section = own;
+	ret->n_section = 1;
+	return true;
+}
+
+static void each_flag_is_needed(void **state)
+{
+	static const char *const texts[] = { softmax, norm, halves, chosen };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
+		struct hn_npu_program spoiled;
+		uint32_t n = 0;
+		struct bed b;
+
+		begin(&b, "tiny", texts[i], 160, 64);
+		make(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, 16 });
+		for (; without(b.p, n, &b.a, &spoiled); n++) {
+			struct hn_npu_options o = { .judge = true };
+
+			if (hn_npu_run(&spoiled, &b.m, &o, &b.a, &b.r, &b.err) == 0 ||
+			    (b.r.fault != HN_NPU_F_RACE && b.r.fault != HN_NPU_F_TWICE)) {
+				fail_msg("%c without flag %u: %s", texts[i][0], n, b.err.msg);
+			}
+		}
+		print_message("%c: each of %u flags is needed\n", texts[i][0], n);
+		assert_true(n > 5);
+		hn_arena_fini(&b.a);
+	}
+}
+
+static void what_has_no_form_is_told(void **state)
+{
+	static const char *const refused[][2] = {
+		{ "f(float32 A[8,8], float32 B[8,8]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		  "A: its axes are no run of the widest op's, in order" },
+		{ "f(float32 A[8,9]) -> C { C(j,i) = A(i,j) }", "A: its axes are no run" },
+		{ "f(float32 A[8,9]) -> C { C(j) +=! A(i,j) }", "A: its axes are no run" },
+		{ "f(float32 A[64]) -> C { C(i) = A(i) + A(63 - i) }", "an index is no axis" },
+		{ "f(int32 A[64]) -> C { C(i) = A(i) + 1 }", "float16 and float32 alone" },
+		{ "f(float32 A[64]) -> C { C(i) = erf(A(i)) }", "no instruction for erf" },
+		{ "f(float32 A[64]) -> C { C() +=! A(i) }", "cores would wait" },
+		{ "f(float16 A[64,8]) -> C { C(i) +=! A(i,j) }", "cast first" },
+		{ "f(float32 A[64,70000]) -> C { M(i) max=! A(i,j) C(i,j) = A(i,j) - M(i) }",
+		  "one tile takes more" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(refused); i++) {
+		struct bed b = { 0 };
+
+		hn_arena_init(&b.a, 0);
+		assert_int_equal(hn_npu_profile_of("dv910", &b.m, &b.err), 0);
+		dag_of(&b, refused[i][0], 0, 0);
+		assert_int_equal(hn_npu_vector(b.dag, &b.m, &plans[4], &b.a, &b.p, NULL, &b.err),
+				 -HONE_E_UNSUPPORTED);
+		if (strstr(b.err.msg, refused[i][1]) == NULL) {
+			fail_msg("%s\ndoes not say\n%s", b.err.msg, refused[i][1]);
+		}
+		hn_arena_fini(&b.a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_the_interpreters),
+		cmocka_unit_test(each_way_is_worth_something),
+		cmocka_unit_test(shared_memory_gives_larger_tiles),
+		cmocka_unit_test(no_order_matters),
+		cmocka_unit_test(each_flag_is_needed),
+		cmocka_unit_test(what_has_no_form_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
