@@ -113,6 +113,23 @@ static void constants_wait_in_memory(void **state)
 			 0);
 }
 
+/* 28 sums by a vector, of factors that change places: what each sum alone broadcasts comes out of
+ * memory with the instruction, and takes no register. */
+static void one_vector_broadcasts_out_of_memory(void **state)
+{
+	static const char program[] =
+		"m(bfloat16 A[28,64], const bfloat16 B[64,16]) -> C {"
+		" C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }";
+	static const char steps[] =
+		"[[\"PK\", 1, [2, 1]], [\"SP\", 3, 2, 64, [2], 1], [\"RE\", 3, [2, 3, 0, 1]],"
+		" [\"TE\", 3, [1], \"vdpbf16ps\"], [\"AN\", 3, 3, 2]]";
+
+	(void)state;
+	assert_int_equal(reloads_of("cpu -isa=x86-64-avx512 -mattr=+avx512bf16", program, steps,
+				    "{1to16}, %zmm"),
+			 0);
+}
+
 /* A long chain behind the sums, as Gelu's, and what rounds its end: 30 constants, some of them
  * integers. */
 static void constants_of_a_long_chain_wait(void **state)
@@ -156,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_stay_in_registers),
 		cmocka_unit_test(constants_wait_in_memory),
+		cmocka_unit_test(one_vector_broadcasts_out_of_memory),
 		cmocka_unit_test(constants_of_a_long_chain_wait),
 		cmocka_unit_test(constants_of_a_tile_wait_in_memory),
 	};
