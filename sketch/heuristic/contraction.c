@@ -502,6 +502,7 @@ static void schedule(struct hn_heuristic_job *g, const struct hn_heuristic_view 
 	}
 	if (!g->c.failed) {
 		make_nest(g, &p, host + moved);
+		hn_heuristic_fetch_behind(g, p.v->stage, host + moved);
 		if (!p.terms.in) { /* an instruction's are a copy in order */
 			hn_heuristic_fetch_panels(g, p.v, p.lane_axis);
 		}

@@ -179,3 +179,30 @@ void hn_heuristic_fetch_pieces(struct hn_heuristic_job *g,
 		}
 	}
 }
+
+/* Whether the operand lies as the results do, element for element. */
+static bool lies_alike(const struct hn_heuristic_view *v, const struct hn_heuristic_read *r)
+{
+	for (uint32_t a = 0; a < v->n_spatial; a++) {
+		if (v->extent[a] > 1 && r->stride[a] != v->out_stride[a]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void hn_heuristic_fetch_behind(struct hn_heuristic_job *g, int32_t sums, int32_t host)
+{
+	const struct hn_stage *inner = g->c.s->stage[sums];
+	struct hn_heuristic_view v;
+
+	if (inner->at != HN_AT_ITER || inner->at_stage != host ||
+	    !hn_heuristic_view(g, host, &v)) {
+		return;
+	}
+	for (uint32_t i = 0; i < v.n_read && !g->c.failed; i++) {
+		if (v.read[i].producer != sums && lies_alike(&v, &v.read[i])) {
+			fetch(g, host, inner->at_iter, v.read[i].producer, 1);
+		}
+	}
+}

@@ -188,6 +188,8 @@ void hn_heuristic_stream_of(const struct hn_heuristic_job *g,
  * beyond the second cache. */
 void hn_heuristic_fetch_panels(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			       uint32_t lane_axis);
+/* Operands of what is behind the sums, in the host: a tile's while the one before it is computed. */
+void hn_heuristic_fetch_behind(struct hn_heuristic_job *g, int32_t sums, int32_t host);
 void hn_heuristic_fetch_pieces(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			       uint32_t lane_axis, const bool *rows, const int64_t *tile);
 
