@@ -301,3 +301,17 @@ void hn_file_remove_tree(const char *path)
 {
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+int hn_file_sha256(const char *path, size_t max_bytes, char hex[HN_SHA256_HEX], struct hn_err *err)
+{
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	int rc = hn_file_read(path, max_bytes, &b, err);
+
+	if (rc == 0) {
+		hn_sha256_hex(b.s, b.n, hex);
+	}
+	hn_buf_fini(&b);
+	return rc;
+}

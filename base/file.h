@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hash.h"
 
 /* Read a whole regular file (or a pipe) of at most max_bytes onto buf. "-" is standard
  * input. HONE_E_NOT_FOUND, HONE_E_PERMISSION, HONE_E_IO, HONE_E_QUOTA,
@@ -23,6 +24,10 @@ int hn_file_open(const char *path, struct hn_err *err) HN_NODISCARD;
 
 /* The same as a stream, to be fclosed. */
 int hn_file_stream(const char *path, FILE **ret, struct hn_err *err) HN_NODISCARD;
+
+/* The SHA-256 of what hn_file_read reads. */
+int hn_file_sha256(const char *path, size_t max_bytes, char hex[HN_SHA256_HEX],
+		   struct hn_err *err) HN_NODISCARD;
 
 /* Write to a temporary beside `path`, fsync, rename over it, fsync the directory. On
  * failure the old file is untouched. HONE_E_DISK_FULL, HONE_E_PERMISSION, HONE_E_NOT_FOUND (no

@@ -1,15 +1,16 @@
 /* base/sha256.c -- SHA-256 (FIPS 180-4), which names workloads and artefacts.
  *
- * Plain C: what is hashed is some kilobytes at a time.  The round constants are the first 32 bits
+ * By the processor's own instructions where it has them (sha256_x86.c), else plain C.  The round constants are the first 32 bits
  * of the cube roots' fractions of the first 64 primes, the first state those of square roots.
  */
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/sha256_int.h"
 
-#define BLOCK 64u
+#define BLOCK HN_SHA256_BLOCK
 
-static const uint32_t round_constant[64] = {
+const uint32_t hn_sha256_constant[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
 	0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
 	0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
@@ -55,7 +56,7 @@ static void add_block(uint32_t state[8], const uint8_t *block)
 	for (int i = 0; i < 64; i++) {
 		uint32_t a = s[0], e = s[4];
 		uint32_t t = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-			     ((e & s[5]) ^ (~e & s[6])) + round_constant[i] + w[i];
+			     ((e & s[5]) ^ (~e & s[6])) + hn_sha256_constant[i] + w[i];
 		uint32_t u = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
 			     ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
 
@@ -68,6 +69,20 @@ static void add_block(uint32_t state[8], const uint8_t *block)
 	}
 }
 
+void hn_sha256_blocks_c(uint32_t state[8], const uint8_t *block, size_t n)
+{
+	for (; n > 0; n--, block += BLOCK) {
+		add_block(state, block);
+	}
+}
+
+static void add_blocks(uint32_t state[8], const uint8_t *block, size_t n)
+{
+	if (!hn_sha256_blocks_x86(state, block, n)) {
+		hn_sha256_blocks_c(state, block, n);
+	}
+}
+
 void hn_sha256(const void *bytes, size_t n, uint8_t digest[HN_SHA256_BYTES])
 {
 	const uint8_t *p = bytes;
@@ -77,9 +92,7 @@ void hn_sha256(const void *bytes, size_t n, uint8_t digest[HN_SHA256_BYTES])
 	uint32_t state[8];
 
 	memcpy(state, first_state, sizeof(state));
-	for (size_t at = 0; at < whole; at += BLOCK) {
-		add_block(state, p + at);
-	}
+	add_blocks(state, p, whole / BLOCK);
 	if (left > 0) {
 		memcpy(last, p + whole, left);
 	}
@@ -87,9 +100,7 @@ void hn_sha256(const void *bytes, size_t n, uint8_t digest[HN_SHA256_BYTES])
 	for (size_t i = 0; i < 8; i++) {
 		last[padded - 1 - i] = (uint8_t)((uint64_t)n * 8 >> 8 * i);
 	}
-	for (size_t at = 0; at < padded; at += BLOCK) {
-		add_block(state, last + at);
-	}
+	add_blocks(state, last, padded / BLOCK);
 	for (size_t i = 0; i < HN_SHA256_BYTES; i++) {
 		digest[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
 	}
