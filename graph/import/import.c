@@ -20,11 +20,16 @@ static const char *op_text(struct hn_importer *i, const struct hn_onnx_node *n)
 
 /* -- nodes ------------------------------------------------------------------------------ */
 
+int32_t hn_import_initializer(struct hn_importer *i, const char *name)
+{
+	return *hn_names_at(&i->initializer, name, UNKNOWN);
+}
+
 static const struct hn_onnx_tensor *find_initializer(struct hn_importer *i, const char *name)
 {
-	int32_t *at = hn_names_at(&i->initializer, name, UNKNOWN);
+	int32_t at = hn_import_initializer(i, name);
 
-	return *at == UNKNOWN ? NULL : &i->model->graph->initializer[*at];
+	return at == UNKNOWN ? NULL : &i->model->graph->initializer[at];
 }
 
 int32_t hn_import_value(struct hn_importer *i, const char *name)
@@ -279,6 +284,10 @@ static int import_inputs(struct hn_importer *i)
 			     ? hn_fail(i->err, HONE_E_INVALID,
 				       "input %.80s is there twice", name)
 			     : import_input(i, &from->input[k], &dims);
+		if (rc == -HONE_E_UNSUPPORTED && i->in_part) {
+			*hn_names_at(&i->name, name, UNKNOWN) = HN_BAD;
+			rc = 0;
+		}
 	}
 	rc = rc ? rc : hn_dims_check(&dims, i->err);
 	hn_dims_fini(&dims);
@@ -371,6 +380,19 @@ static uint32_t count_names(const struct hn_onnx_graph *g)
 	return n;
 }
 
+int hn_import_begin(struct hn_importer *i)
+{
+	int rc;
+
+	i->n_name = count_names(i->model->graph);
+	hn_names_init(&i->name, i->n_name, i->g->arena);
+	i->g->err = &i->node_err;
+	i->g->simplify = i->im->as_written ? hn_pass_simplify_as_written : hn_pass_simplify;
+	rc = check_model(i);
+	rc = rc ? rc : index_initializers(i);
+	return rc ? rc : import_inputs(i);
+}
+
 int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 		    struct hn_err *err)
 {
@@ -378,15 +400,8 @@ int hn_graph_import(struct hn_onnx *o, struct hn_import *im, struct hn_graph *g,
 		.onnx = o, .model = hn_onnx_model(o), .im = im, .g = g, .err = err
 	};
 	const struct hn_onnx_graph *from = i.model->graph;
-	int rc;
+	int rc = hn_import_begin(&i);
 
-	i.n_name = count_names(from);
-	hn_names_init(&i.name, i.n_name, g->arena);
-	g->err = &i.node_err;
-	g->simplify = im->as_written ? hn_pass_simplify_as_written : hn_pass_simplify;
-	rc = check_model(&i);
-	rc = rc ? rc : index_initializers(&i);
-	rc = rc ? rc : import_inputs(&i);
 	for (uint32_t k = 0; rc == 0 && k < from->n_node; k++) {
 		rc = hn_import_node(&i, &from->node[k]);
 	}

@@ -14,6 +14,7 @@ struct hn_importer {
 	struct hn_names name;	     /* values; HN_BAD: of a node that was refused */
 	uint32_t n_name;	     /* it has at most */
 	struct hn_names initializer; /* numbers of the file's weights */
+	bool in_part;		     /* inputs that are refused are HN_BAD, too */
 	struct hn_err node_err;	     /* why a node is refused */
 	struct hn_err *err;
 };
@@ -24,6 +25,12 @@ struct hn_importer {
  * whether there is one. */
 int32_t hn_import_value(struct hn_importer *i, const char *name);
 bool hn_import_has_name(struct hn_importer *i, const char *name);
+
+/* Names and inputs of the model, into an importer that has all but these; before any node. */
+int hn_import_begin(struct hn_importer *i);
+
+/* The number of a weight of the file; HN_UNKNOWN_NAME: it has none of that name. */
+int32_t hn_import_initializer(struct hn_importer *i, const char *name);
 
 /* One node.  What is refused is noted; not 0: the whole import ends. */
 int hn_import_node(struct hn_importer *i, const struct hn_onnx_node *n);

@@ -15,6 +15,7 @@ struct hn_onnx {
 	struct hn_arena arena;
 	const char *name; /* in messages */
 	const struct hn_onnx_model *model;
+	struct hn_wire bytes; /* it was read from */
 	struct onnx_map file; /* nothing of one that was parsed */
 	int folder;	      /* the model's, or -1 */
 	struct onnx_map *external;
@@ -61,6 +62,7 @@ static int read_model(struct hn_onnx *o, const void *bytes, size_t n, struct hn_
 
 	hn_assert(o->arena.used_bytes <= r.most_bytes + HN_ARENA_ALIGN);
 	o->model = m;
+	o->bytes = hn_wire_of(bytes, n);
 	return rc == 0 ? 0 : hn_err_within(r.err, "%s", o->name);
 }
 
@@ -136,6 +138,11 @@ void hn_onnx_close(struct hn_onnx *o)
 const struct hn_onnx_model *hn_onnx_model(const struct hn_onnx *o)
 {
 	return o->model;
+}
+
+struct hn_wire onnx_file(const struct hn_onnx *o)
+{
+	return o->bytes;
 }
 
 size_t hn_onnx_memory(const struct hn_onnx *o)

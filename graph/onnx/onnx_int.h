@@ -96,6 +96,9 @@ void *onnx_take(struct onnx_reader *r, uint64_t n, size_t size);
 const char *onnx_text(struct onnx_reader *r, const char *what, struct hn_wire inside,
 		      uint64_t at);
 
+/* The bytes that the model was read from (onnx.c). */
+struct hn_wire onnx_file(const struct hn_onnx *o);
+
 /* Types, sizes and data of a tensor: tensor.c. */
 int onnx_finish_tensor(struct onnx_reader *r, const struct hn_wire *w, void *to,
 		       const uint64_t *n);

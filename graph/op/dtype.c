@@ -11,3 +11,13 @@ enum hn_dtype hn_dtype_of_onnx(int64_t t)
 {
 	return t >= 0 && t < (int64_t)HN_COUNT_OF(types) ? (enum hn_dtype)types[t] : HN_N_DTYPE;
 }
+
+int32_t hn_dtype_to_onnx(enum hn_dtype t)
+{
+	int32_t i = 0;
+
+	while (i < (int32_t)HN_COUNT_OF(types) - 1 && types[i] != t) {
+		i++;
+	}
+	return i;
+}
