@@ -37,7 +37,7 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	int64_t seed, index;
 	double seconds, stop_gain;
 	bool json, quiet, assembly, bitwise, cold, automatic, features, all, force,
-		unchecked, embed;
+		unchecked, embed, regions;
 };
 
 typedef int (*hn_cmd_fn)(const struct hn_opts *o, struct hn_err *err);

@@ -15,6 +15,7 @@
 #include "base/jw.h"
 #include "client/interrupt.h"
 #include "client/netmake.h"
+#include "client/netregions.h"
 #include "client/place.h"
 
 #define MODEL_MAX ((size_t)4 << 30)
@@ -63,21 +64,6 @@ static void put_tasks(const struct compile *c, struct hn_jw *w)
 	hn_jw_end(w);
 }
 
-/* By which a library is known to be of this file, and whole (ort/library.h). */
-static int hash_file(const char *path, char hex[HN_SHA256_HEX], struct hn_err *err)
-{
-	struct hn_buf b;
-
-	hn_buf_init(&b);
-	int rc = hn_file_read(path, MODEL_MAX, &b, err);
-
-	if (rc == 0) {
-		hn_sha256_hex(b.s, b.n, hex);
-	}
-	hn_buf_fini(&b);
-	return rc;
-}
-
 static int write_manifest(const struct compile *c, const struct hn_assembly *made,
 			  struct hn_err *err)
 {
@@ -90,7 +76,7 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 	struct hn_err ignored;
 	struct hn_buf b;
 	struct hn_jw w;
-	int rc = hash_file(c->o->arg, of, err);
+	int rc = hn_file_sha256(c->o->arg, MODEL_MAX, of, err);
 
 	if (rc != 0) {
 		return rc;
@@ -103,7 +89,7 @@ static int write_manifest(const struct compile *c, const struct hn_assembly *mad
 	hn_jw_str(&w, "target", c->make.n_kernel > 0 ? c->make.made[0].kernel.target_line : "");
 	hn_jw_str(&w, "hone", HONE_VERSION);
 	hn_jw_str(&w, "onnx", of);
-	hn_jw_str(&w, "library", hash_file(shared, library, &ignored) == 0 ? library : NULL);
+	hn_jw_str(&w, "library", hn_file_sha256(shared, MODEL_MAX, library, &ignored) == 0 ? library : NULL);
 	hn_jw_uint(&w, "n_steps", m->n_step);
 	hn_jw_uint(&w, "arena_bytes", m->arena_bytes);
 	hn_jw_uint(&w, "arena_bound_bytes", made->arena_bound);
@@ -191,17 +177,11 @@ static int compile(struct compile *c, struct hn_err *err)
 	return rc;
 }
 
-int cmd_compile(const struct hn_opts *o, struct hn_err *err)
+static int compile_whole(const struct hn_opts *o, struct hn_err *err)
 {
 	struct compile c = { .o = o, .dir = "/tmp/hone-compile-XXXXXX" };
 	int rc;
 
-	if (o->arg == NULL || o->out == NULL) {
-		return hn_fail(err, HONE_E_INVALID, "compile: give %s%s%s",
-			       o->arg == NULL ? "a FILE.onnx" : "",
-			       o->arg == NULL && o->out == NULL ? " and " : "",
-			       o->out == NULL ? "-o DIR, where the library shall go" : "");
-	}
 	rc = hn_network_open_ranges(o, &c.net, err);
 	rc = rc ? rc : hn_place_check(o->out, o->force, err);
 	if (rc == 0 && mkdtemp(c.dir) == NULL) {
@@ -216,4 +196,15 @@ int cmd_compile(const struct hn_opts *o, struct hn_err *err)
 	}
 	hn_network_close(&c.net);
 	return rc;
+}
+
+int cmd_compile(const struct hn_opts *o, struct hn_err *err)
+{
+	if (o->arg == NULL || o->out == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "compile: give %s%s%s",
+			       o->arg == NULL ? "a FILE.onnx" : "",
+			       o->arg == NULL && o->out == NULL ? " and " : "",
+			       o->out == NULL ? "-o DIR, where the library shall go" : "");
+	}
+	return o->regions ? hn_netregions_compile(o, compile_whole, err) : compile_whole(o, err);
 }

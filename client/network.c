@@ -131,14 +131,22 @@ static void tell_refusals(const struct hn_import *im)
 	}
 }
 
+/* The form of --dtype, or NULL. */
+static int find_form(const struct hn_opts *o, struct hn_import *im, const struct hn_form **ret,
+		     struct hn_err *err)
+{
+	*ret = o->dtype != NULL ? hn_form_find(o->dtype, err) : NULL;
+	im->as_written = *ret != NULL && (*ret)->as_written;
+	return o->dtype != NULL && *ret == NULL ? -err->code : 0;
+}
+
 /* In the form of --dtype. */
 static int import(const struct hn_opts *o, struct hn_onnx *onnx, struct hn_import *im,
 		  struct hn_graph *g, struct hn_err *err)
 {
-	const struct hn_form *form = o->dtype != NULL ? hn_form_find(o->dtype, err) : NULL;
-	int rc = o->dtype != NULL && form == NULL ? -err->code : 0;
+	const struct hn_form *form;
+	int rc = find_form(o, im, &form, err);
 
-	im->as_written = form != NULL && form->as_written;
 	rc = rc ? rc : hn_graph_import(onnx, im, g, err);
 	if (rc == 0 && form != NULL) {
 		form->apply(g);
@@ -160,13 +168,10 @@ static bool is_range(const struct dim *d)
 	return d->least < d->most;
 }
 
-/* The network, with these sizes in the places of ranges; g: a new one in `a`. */
-static int read_net(const struct reading *r, const int64_t *size, struct hn_arena *a,
-		    const struct hn_net_choice *by, struct hn_graph *g, struct hn_net *ret,
-		    struct hn_err *err)
+/* What an import is told, with these sizes in the places of ranges. */
+static struct hn_import import_of(const struct reading *r, const int64_t *size, struct hn_arena *a)
 {
 	struct hn_import im = { .n_dim = r->o->dim.n };
-	int rc;
 
 	im.dim = HN_NEW_ARRAY(a, struct hn_import_dim, im.n_dim + 1);
 	for (uint32_t i = 0; i < im.n_dim; i++) {
@@ -175,6 +180,17 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 		im.dim[i] = (struct hn_import_dim){ d->name, is_range(d) ? *size++ * d->step : d->least,
 						    false };
 	}
+	return im;
+}
+
+/* The network, with these sizes in the places of ranges; g: a new one in `a`. */
+static int read_net(const struct reading *r, const int64_t *size, struct hn_arena *a,
+		    const struct hn_net_choice *by, struct hn_graph *g, struct hn_net *ret,
+		    struct hn_err *err)
+{
+	struct hn_import im = import_of(r, size, a);
+	int rc;
+
 	hn_graph_init(g, a, r->n->name, err);
 	g->memo = r->memo;
 	rc = import(r->o, r->n->onnx, &im, g, err);
@@ -220,20 +236,50 @@ static int open_one(const struct reading *r, struct hn_err *err)
 	return rc ? rc : hn_network_follow(n, err);
 }
 
+/* HONE_E_UNSUPPORTED: a size is a range, which `who` cannot take. */
+static int want_numbers(const struct reading *r, const char *who, struct hn_err *err)
+{
+	for (uint32_t i = 0; i < r->o->dim.n; i++) {
+		if (is_range(&r->dim[i])) {
+			return hn_fail(err, HONE_E_UNSUPPORTED,
+				       "--dim %.80s: a range, which %s cannot take: one number is "
+				       "wanted",
+				       r->o->dim.word[i], who);
+		}
+	}
+	return 0;
+}
+
 int hn_network_open(const struct hn_opts *o, struct hn_network *ret, struct hn_err *err)
 {
 	struct reading r;
 	int rc = begin(o, ret, &r, err);
 
-	for (uint32_t i = 0; rc == 0 && i < o->dim.n; i++) {
-		if (is_range(&r.dim[i])) {
-			rc = hn_fail(err, HONE_E_UNSUPPORTED,
-				     "--dim %.80s: a range, which a final cannot take: one number is "
-				     "wanted",
-				     o->dim.word[i]);
-		}
-	}
+	rc = rc ? rc : want_numbers(&r, "a final", err);
 	return rc ? rc : open_one(&r, err);
+}
+
+int hn_network_regions(const struct hn_opts *o, struct hn_network *ret, struct hn_regions *regions,
+		       struct hn_err *err)
+{
+	const struct hn_form *form;
+	struct hn_import im;
+	struct reading r;
+	int rc = begin(o, ret, &r, err);
+
+	rc = rc ? rc : want_numbers(&r, "a region", err);
+	if (rc != 0) {
+		return rc;
+	}
+	im = import_of(&r, NULL, &ret->arena);
+	hn_graph_init(&ret->graph, &ret->arena, ret->name, err);
+	rc = find_form(o, &im, &form, err);
+	rc = rc ? rc : hn_graph_regions(ret->onnx, &im, &ret->graph, regions, err);
+	if (rc != 0) {
+		return hn_err_within(err, "%s", o->arg);
+	}
+	tell_refusals(&im);
+	return 0;
 }
 
 /* hn_net_at.  Where a part of a tensor lies in it depends on sizes, so parts are tensors of their

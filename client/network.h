@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "client/cmd.h"
 #include "client/netchoice.h"
+#include "graph/import/regions.h"
 #include "graph/net/ranges.h"
 #include "graph/onnx/onnx.h"
 
@@ -29,6 +30,10 @@ int hn_network_open(const struct hn_opts *o, struct hn_network *ret,
 /* The same where o->dim may have ranges, NAME=LEAST..MOST; `net` is of the first. */
 int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret,
 			   struct hn_err *err) HN_NODISCARD;
+
+/* The regions of a network that hone does not take as a whole; `net` is of none. */
+int hn_network_regions(const struct hn_opts *o, struct hn_network *ret, struct hn_regions *regions,
+		       struct hn_err *err) HN_NODISCARD;
 
 /* "sequence = 17..64, batch = 1..1" */
 const char *hn_network_range(const struct hn_network *n, const struct hn_net_range *r,

@@ -1,6 +1,6 @@
-/* ort/claim.c -- whether the provider takes a graph: all of it, or nothing.
+/* ort/claim.c -- whether the provider takes a graph.
  *
- * It takes a graph that is the one its compiled network was made of (the file's SHA-256), whose inputs
+ * Of a network that was compiled as a whole it takes all or nothing (by regions: regions.c).  It takes a graph that is the one its compiled network was made of (the file's SHA-256), whose inputs
  * and outputs have the names, types and shapes that the network has, on a processor that it was
  * made for, and where it won a race against the runtime's own providers (race.h).  Why it does not
  * is one line in the runtime's log.
@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "ort/graph.h"
 #include "ort/provider.h"
 #include "ort/race.h"
 
 #define MOST_VALUES 1024
-#define ERROR_MOST 1e-2 /* of the largest element of an output */
 
 ort_status *provider_fail(const struct provider *p, const struct hn_err *err)
 {
@@ -24,9 +25,7 @@ ort_status *provider_fail(const struct provider *p, const struct hn_err *err)
 	return ort_call(p->api, CreateStatus)(ORT_CODE_PROVIDER, line);
 }
 
-static void say(const struct provider *p, int severity, const char *fmt, ...) HN_PRINTF(3, 4);
-
-static void say(const struct provider *p, int severity, const char *fmt, ...)
+void provider_say(const struct provider *p, int severity, const char *fmt, ...)
 {
 	char line[900];
 	va_list ap;
@@ -42,44 +41,40 @@ static void say(const struct provider *p, int severity, const char *fmt, ...)
 	}
 }
 
-/* -- inputs and outputs ------------------------------------------------------------------------ */
-
-/* One of the graph's against the network's of that name; *ret_same. */
-static ort_status *compare_value(const struct provider *p, const void *info,
-				 const struct hone_model_tensor *tensors, uint32_t n, bool *ret_same)
+struct ort_library *provider_open(struct provider *p, const char *dir, const char *model,
+				  struct hn_err *err)
 {
-	const void *type = NULL, *tensor = NULL;
-	int64_t dims[64];
-	const char *name = "";
-	size_t rank = 0;
-	int element = 0;
-	uint32_t at = 0;
-	ort_status *s = ort_call(p->api, GetValueInfoName)(info, &name);
+	struct ort_library *l = calloc(1, sizeof(*l));
+	int rc = l == NULL ? hn_fail(err, HONE_E_NOMEM, "no memory")
+			   : ort_library_open(dir, model, provider_pool(p), l, err);
 
-	s = s ? s : ort_call(p->api, GetValueInfoTypeInfo)(info, &type);
-	s = s ? s : ort_call(p->api, CastTypeInfoToTensorInfo)(type, &tensor);
-	*ret_same = false;
-	if (s != NULL || tensor == NULL) {
-		return s;
+	if (rc != 0) {
+		free(l);
 	}
-	s = ort_call(p->api, GetTensorElementType)(tensor, &element);
-	s = s ? s : ort_call(p->api, GetDimensionsCount)(tensor, &rank);
-	if (s == NULL && rank <= HN_COUNT_OF(dims)) {
-		s = ort_call(p->api, GetDimensions)(tensor, dims, rank);
-	}
-	while (at < n && strcmp(tensors[at].name, name) != 0) {
-		at++;
-	}
-	if (s != NULL || at == n || rank != tensors[at].rank ||
-	    element != ort_library_type(&tensors[at])) {
-		return s;
-	}
-	*ret_same = true;
-	for (size_t d = 0; d < rank; d++) {
-		*ret_same = *ret_same && dims[d] == tensors[at].dims[d];
-	}
-	return NULL;
+	return rc == 0 ? l : NULL;
 }
+
+void provider_close(struct ort_library *l)
+{
+	ort_library_close(l);
+	free(l);
+}
+
+void provider_drop_all(struct provider *p)
+{
+	for (; p->n_library > 0; p->n_library--) {
+		provider_close(p->library[p->n_library - 1]);
+	}
+	p->whole = false;
+}
+
+struct hone_pool *provider_pool(struct provider *p)
+{
+	p->pool = p->pool != NULL ? p->pool : hone_pool_create(p->threads);
+	return p->pool;
+}
+
+/* -- inputs and outputs ------------------------------------------------------------------------ */
 
 /* Whether the graph has these inputs (or outputs) and no others. */
 static ort_status *compare_all(const struct provider *p, const void *const *info, size_t n,
@@ -95,7 +90,7 @@ static ort_status *compare_all(const struct provider *p, const void *const *info
 
 		s = ort_call(p->api, ValueInfo_IsConstantInitializer)(info[i], &constant);
 		if (s == NULL && !constant) {
-			s = compare_value(p, info[i], tensors, n_tensor, ret_same);
+			s = ort_graph_compare(p, info[i], tensors, n_tensor, ret_same);
 			n_same++;
 		}
 	}
@@ -103,9 +98,9 @@ static ort_status *compare_all(const struct provider *p, const void *const *info
 	return s;
 }
 
-static ort_status *has_same_values(const struct provider *p, const void *graph, bool *ret_same)
+static ort_status *has_same_values(const struct provider *p, const struct hone_model *m,
+				   const void *graph, bool *ret_same)
 {
-	const struct hone_model *m = p->library.model;
 	const void *info[MOST_VALUES];
 	size_t n = 0;
 	ort_status *s = ort_call(p->api, Graph_GetNumInputs)(graph, &n);
@@ -144,27 +139,27 @@ static void find_folder(const struct provider *p, const char *model, char *ret)
 }
 
 /* Whether it is faster here and right; false with a line in the log. */
-static bool wins(struct provider *p, const char *model, const char *folder)
+static bool wins(struct provider *p, struct ort_library *l, const char *model, const char *folder)
 {
-	struct ort_race race;
+	struct ort_contest race;
 	struct hn_err err;
 
 	if (p->claim == CLAIM_ALWAYS) {
 		return true;
 	}
-	if (ort_race(p->api, p->runtime, model, folder, &p->library, &race, &err) != 0) {
-		say(p, ORT_SAYS_WARNING, "hone: %s is left to onnxruntime: %s", model, err.msg);
+	if (ort_race(p->api, p->runtime, model, folder, l, &race, &err) != 0) {
+		provider_say(p, ORT_SAYS_WARNING, "hone: %s is left to onnxruntime: %s", model, err.msg);
 		return false;
 	}
-	if (!(race.error <= ERROR_MOST)) {
-		say(p, ORT_SAYS_WARNING,
+	if (!(race.error <= PROVIDER_ERROR_MOST)) {
+		provider_say(p, ORT_SAYS_WARNING,
 		    "hone: %s is left to onnxruntime: the compiled network's answers differ by %.2g of "
 		    "the largest",
 		    model, race.error);
 		return false;
 	}
 	if (race.gain < ORT_RACE_LEAST) {
-		say(p, ORT_SAYS_INFO,
+		provider_say(p, ORT_SAYS_INFO,
 		    "hone: %s is left to onnxruntime: %.0f us there, %.0f us compiled", model,
 		    race.runtime_ns / 1e3, race.hone_ns / 1e3);
 		return false;
@@ -193,40 +188,55 @@ static ort_status *take_all(struct provider *p, const void *graph, void *support
 	return s;
 }
 
+/* All of it, or nothing. */
+static ort_status *claim_whole(struct provider *p, const void *graph, const char *model,
+			       const char *folder, void *support)
+{
+	struct hn_err err;
+	struct ort_library *l = provider_open(p, folder, model, &err);
+	bool same = false;
+
+	if (l == NULL) {
+		provider_say(p, ORT_SAYS_WARNING, "hone: %s is left to onnxruntime: %s", model, err.msg);
+		return NULL;
+	}
+	ort_status *s = has_same_values(p, l->model, graph, &same);
+
+	if (s == NULL && !same) {
+		provider_say(p, ORT_SAYS_WARNING,
+			     "hone: %s is left to onnxruntime: its inputs or outputs have other names, "
+			     "types or shapes than what was compiled",
+			     model);
+	}
+	if (s == NULL && same && wins(p, l, model, folder)) {
+		p->library[p->n_library++] = l;
+		p->whole = true;
+		return take_all(p, graph, support);
+	}
+	provider_close(l);
+	return s;
+}
+
 ort_status *provider_capability(struct ort_ep *self, const void *graph, void *support)
 {
 	struct provider *p = (struct provider *)self;
-	char folder[PROVIDER_MOST_PATH];
+	char folder[PROVIDER_MOST_PATH], list[PROVIDER_MOST_PATH + 20];
 	const void *parent = NULL;
 	const char *model = NULL;
-	struct hn_err err;
-	bool same = false;
 	ort_status *s = ort_call(p->api, Graph_GetParentNode)(graph, &parent);
 
 	s = s ? s : ort_call(p->api, Graph_GetModelPath)(graph, &model);
-	if (s != NULL || parent != NULL || p->claim == CLAIM_NEVER || p->library.model != NULL) {
+	if (s != NULL || parent != NULL || p->claim == CLAIM_NEVER || p->n_library > 0) {
 		return s; /* the body of a node; or the graph, once more: it is taken already */
 	}
 	if (model == NULL || *model == '\0') {
-		say(p, ORT_SAYS_WARNING, "hone: a model from memory is left to onnxruntime: without its "
-					 "file nobody knows what was compiled of it");
+		provider_say(p, ORT_SAYS_WARNING,
+			     "hone: a model from memory is left to onnxruntime: without its "
+			     "file nobody knows what was compiled of it");
 		return NULL;
 	}
 	find_folder(p, model, folder);
-	if (ort_library_open(folder, model, p->threads, &p->library, &err) != 0) {
-		say(p, ORT_SAYS_WARNING, "hone: %s is left to onnxruntime: %s", model, err.msg);
-		return NULL;
-	}
-	s = has_same_values(p, graph, &same);
-	if (s == NULL && !same) {
-		say(p, ORT_SAYS_WARNING,
-		    "hone: %s is left to onnxruntime: its inputs or outputs have other names, types or "
-		    "shapes than what was compiled",
-		    model);
-	}
-	if (s == NULL && same && wins(p, model, folder)) {
-		return take_all(p, graph, support);
-	}
-	ort_library_close(&p->library);
-	return s;
+	snprintf(list, sizeof(list), "%s/regions.json", folder);
+	return access(list, F_OK) == 0 ? provider_claim_regions(p, graph, model, folder, support)
+				       : claim_whole(p, graph, model, folder, support);
 }

@@ -115,6 +115,7 @@ static ort_status *read_options(struct factory *f, const void *options, struct p
 	char text[32];
 	ort_status *status = read_option(f, options, "library", p->folder, sizeof(p->folder));
 
+	status = status ? status : read_option(f, options, "regions", p->only, sizeof(p->only));
 	status = status ? status : read_option(f, options, "threads", text, sizeof(text));
 	if (status == NULL) {
 		p->threads = (int32_t)strtol(text, NULL, 10);
@@ -170,8 +171,9 @@ static void release_ep(struct ort_factory *self, struct ort_ep *ep)
 	struct provider *p = (struct provider *)ep;
 
 	(void)self;
-	if (p != NULL && p->library.model != NULL) {
-		ort_library_close(&p->library);
+	if (p != NULL) {
+		provider_drop_all(p);
+		hone_pool_destroy(p->pool);
 	}
 	free(p);
 }

@@ -17,7 +17,6 @@
 
 #define FORMAT "hone-network/1"
 #define MANIFEST_MAX ((size_t)256 << 20)
-#define FILE_MAX ((size_t)4 << 30)
 
 int ort_library_type(const struct hone_model_tensor *t)
 {
@@ -37,20 +36,6 @@ int ort_library_type(const struct hone_model_tensor *t)
 		}
 	}
 	return 0;
-}
-
-static int hash_file(const char *path, char hex[HN_SHA256_HEX], struct hn_err *err)
-{
-	struct hn_buf b;
-
-	hn_buf_init(&b);
-	int rc = hn_file_read(path, FILE_MAX, &b, err);
-
-	if (rc == 0) {
-		hn_sha256_hex(b.s, b.n, hex);
-	}
-	hn_buf_fini(&b);
-	return rc;
 }
 
 /* Whether this machine can run what the manifest says that it was made for. */
@@ -156,14 +141,13 @@ static void *block(uint64_t bytes)
 	return aligned_alloc(64, (bytes + 127) / 64 * 64);
 }
 
-static int load(const char *dir, const char *name, int32_t threads, struct ort_library *l,
-		struct hn_err *err)
+static int load(const char *dir, const char *name, struct ort_library *l, struct hn_err *err)
 {
 	int32_t (*prepare)(const void *, void *, void *, const struct hone_env *);
 	char path[PATH_MAX], hex[HN_SHA256_HEX];
 
 	snprintf(path, sizeof(path), "%.4000s/libmodel.so", dir);
-	int rc = hash_file(path, hex, err);
+	int rc = hn_file_sha256(path, ORT_FILE_MOST, hex, err);
 
 	if (rc == 0 && strcmp(hex, l->binary) != 0) { /* the loader trusts what it maps */
 		rc = hn_fail(err, HONE_E_CORRUPT, "%s is not the file that was made with the manifest: "
@@ -190,7 +174,6 @@ static int load(const char *dir, const char *name, int32_t threads, struct ort_l
 	if (rc != 0) {
 		return rc;
 	}
-	l->pool = hone_pool_create(threads);
 	l->arena = block(hone_model_arena_bytes(l->model, hone_pool_threads(l->pool)));
 	l->prepared = block(l->model->prepared_bytes);
 	if (l->arena == NULL || l->prepared == NULL) {
@@ -202,27 +185,28 @@ static int load(const char *dir, const char *name, int32_t threads, struct ort_l
 				 rc);
 }
 
-int ort_library_open(const char *dir, const char *model, int32_t threads, struct ort_library *ret,
-		     struct hn_err *err)
+int ort_library_open(const char *dir, const char *model, struct hone_pool *pool,
+		     struct ort_library *ret, struct hn_err *err)
 {
 	char name[128], hex[HN_SHA256_HEX];
 	struct stat st;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->pool = pool;
 	pthread_mutex_init(&ret->lock, NULL);
 	if (stat(dir, &st) != 0) {
 		return hn_fail(err, HONE_E_NOT_FOUND, "%s is not there: `hone compile %s -o %s` makes it",
-			       dir, model, dir);
+			       dir, model != NULL ? model : "FILE.onnx", dir);
 	}
 	int rc = read_manifest(dir, ret, name, err);
 
-	rc = rc ? rc : hash_file(model, hex, err);
-	if (rc == 0 && strcmp(hex, ret->onnx) != 0) {
+	rc = rc || model == NULL ? rc : hn_file_sha256(model, ORT_FILE_MOST, hex, err);
+	if (rc == 0 && model != NULL && strcmp(hex, ret->onnx) != 0) {
 		rc = hn_fail(err, HONE_E_INVALID, "%s was made of another file than %s is now: compile "
 						  "it again",
 			     dir, model);
 	}
-	rc = rc ? rc : load(dir, name, threads, ret, err);
+	rc = rc ? rc : load(dir, name, ret, err);
 	if (rc != 0) {
 		ort_library_close(ret);
 	}
@@ -231,7 +215,6 @@ int ort_library_open(const char *dir, const char *model, int32_t threads, struct
 
 void ort_library_close(struct ort_library *l)
 {
-	hone_pool_destroy(l->pool);
 	if (l->weights != NULL) {
 		munmap(l->weights, l->weights_bytes);
 	}
@@ -244,10 +227,12 @@ void ort_library_close(struct ort_library *l)
 	memset(l, 0, sizeof(*l));
 }
 
-int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out)
+int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out,
+			const struct hone_env *env)
 {
 	pthread_mutex_lock(&l->lock);
-	int32_t rc = l->run(l->weights, l->prepared, in, out, l->arena, hone_pool_env(l->pool, 0));
+	int32_t rc = l->run(l->weights, l->prepared, in, out, l->arena,
+			    env != NULL ? env : hone_pool_env(l->pool, 0));
 
 	pthread_mutex_unlock(&l->lock);
 	return rc;

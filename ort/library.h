@@ -10,6 +10,8 @@
 #include "hone/model.h"
 #include "hone/pool.h"
 
+#define ORT_FILE_MOST ((size_t)4 << 30) /* bytes of a file that is told apart by its hash */
+
 struct ort_library {
 	void *handle;
 	const struct hone_model *model;
@@ -19,18 +21,19 @@ struct ort_library {
 	char binary[HN_SHA256_HEX];
 	void *weights, *prepared, *arena;
 	size_t weights_bytes;
-	struct hone_pool *pool;
-	pthread_mutex_t lock; /* arena and pool are for one run at a time */
+	struct hone_pool *pool; /* the provider's */
+	pthread_mutex_t lock;	/* the arena is for one run at a time */
 };
 
-/* The network of the ONNX file `model`.  HONE_E_NOT_FOUND: there is no such folder; HONE_E_INVALID: it
+/* The network of the ONNX file `model`; NULL: of whatever file the folder says.  HONE_E_NOT_FOUND: there is no such folder; HONE_E_INVALID: it
  * is of another network, or spoilt; HONE_E_UNSUPPORTED: made for another processor. */
-int ort_library_open(const char *dir, const char *model, int32_t threads, struct ort_library *ret,
-		     struct hn_err *err) HN_NODISCARD;
+int ort_library_open(const char *dir, const char *model, struct hone_pool *pool,
+		     struct ort_library *ret, struct hn_err *err) HN_NODISCARD;
 void ort_library_close(struct ort_library *l);
 
-/* What hone_model_run returns. */
-int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out);
+/* What hone_model_run returns.  env: as many workers as the pool has threads, at most; NULL: the pool. */
+int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out,
+			const struct hone_env *env);
 
 /* ONNX's number of an element type; 0: none that we know. */
 int ort_library_type(const struct hone_model_tensor *t);

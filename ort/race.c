@@ -5,19 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/half.h"
-#include "base/json.h"
-#include "base/jw.h"
-
-#define FORMAT "hone-ort-race/1"
-#define TURNS 15
-#define LEAST_TURNS 5
-#define MOST_NS 3000000000 /* after the least turns */
+#include "base/arena.h"
 
 struct race {
 	const void *api;
@@ -41,25 +30,14 @@ static int refuse(const struct race *r, ort_status *status, const char *what, st
 	return rc;
 }
 
-/* Floats between -1 and 1; of integers, which may be indices, zeros and ones. */
-static void fill(const struct hone_model_tensor *t, void *bytes, uint64_t seed)
+static uint64_t elements(const struct hone_model_tensor *t)
 {
-	bool is_float = strcmp(t->dtype, "float32") == 0;
-	size_t step = t->bytes;
+	uint64_t n = 1;
 
 	for (uint32_t d = 0; d < t->rank; d++) {
-		step /= t->dims[d] > 0 ? (size_t)t->dims[d] : 1;
+		n *= (uint64_t)t->dims[d];
 	}
-	memset(bytes, 0, t->bytes);
-	for (uint64_t i = 0; step > 0 && i < t->bytes / step; i++) {
-		uint64_t h = hn_hash64_word(i, seed);
-
-		if (is_float) {
-			((float *)bytes)[i] = (float)(h >> 40) * 0x1p-23f - 1;
-		} else if (strstr(t->dtype, "float") == NULL) {
-			((unsigned char *)bytes)[i * step] = h & 1;
-		}
-	}
+	return n;
 }
 
 static int open_runtime(struct race *r, const char *model, struct hn_err *err)
@@ -99,7 +77,7 @@ static int make_tensors(struct race *r, struct hn_arena *a, struct hn_err *err)
 		if (r->in[i] == NULL) {
 			return hn_fail(err, HONE_E_NOMEM, "no memory for input %s", t->name);
 		}
-		fill(t, r->in[i], i + 1);
+		ort_contest_fill(ort_library_type(t), r->in[i], t->bytes, elements(t), i + 1);
 		rc = refuse(r,
 			    ort_call(r->api, CreateTensorWithDataAsOrtValue)(
 				    r->memory, r->in[i], t->bytes, t->dims, t->rank,
@@ -127,8 +105,9 @@ static void drop_results(struct race *r)
 	}
 }
 
-static int run_runtime(struct race *r, struct hn_err *err)
+static int run_runtime(void *ctx, struct hn_err *err)
 {
+	struct race *r = ctx;
 	const struct hone_model *m = r->l->model;
 
 	drop_results(r);
@@ -139,48 +118,15 @@ static int run_runtime(struct race *r, struct hn_err *err)
 		      "run", err);
 }
 
-static int run_hone(struct race *r, struct hn_err *err)
+static int run_hone(void *ctx, struct hn_err *err)
 {
-	int32_t rc = ort_library_run(r->l, (const void *const *)r->in, r->out);
+	struct race *r = ctx;
+	int32_t rc = ort_library_run(r->l, (const void *const *)r->in, r->out, NULL);
 
 	return rc == 0 ? 0 : hn_fail(err, HONE_E_INTERNAL, "the compiled network returned %d", rc);
 }
 
-static double element(const char *dtype, const void *p, uint64_t i)
-{
-	return strcmp(dtype, "float32") == 0   ? (double)((const float *)p)[i]
-	       : strcmp(dtype, "float64") == 0 ? ((const double *)p)[i]
-	       : strcmp(dtype, "int64") == 0   ? (double)((const int64_t *)p)[i]
-	       : strcmp(dtype, "int32") == 0   ? (double)((const int32_t *)p)[i]
-	       : strcmp(dtype, "float16") == 0
-		       ? (double)hn_half_to_float(((const uint16_t *)p)[i])
-		       : (double)((const unsigned char *)p)[i];
-}
-
-/* Of one output.  Infinite where only one of them is a number. */
-static double difference(const struct hone_model_tensor *t, const void *x, const void *y)
-{
-	double most = 1e-30, worst = 0;
-	uint64_t n = 1;
-
-	for (uint32_t d = 0; d < t->rank; d++) {
-		n *= (uint64_t)t->dims[d];
-	}
-	for (uint64_t i = 0; i < n; i++) {
-		double u = element(t->dtype, x, i), v = element(t->dtype, y, i);
-
-		if (isnan(u) != isnan(v) || isinf(u) != isinf(v)) {
-			return INFINITY;
-		}
-		if (isfinite(u)) {
-			most = fmax(most, fabs(u));
-			worst = fmax(worst, fabs(u - v));
-		}
-	}
-	return worst / most;
-}
-
-static int compare(struct race *r, struct ort_race *ret, struct hn_err *err)
+static int compare(struct race *r, struct ort_contest *ret, struct hn_err *err)
 {
 	const struct hone_model *m = r->l->model;
 	int rc = run_runtime(r, err);
@@ -202,62 +148,10 @@ static int compare(struct race *r, struct ort_race *ret, struct hn_err *err)
 		}
 		if (rc == 0) {
 			ret->error = fmax(ret->error,
-					  difference(&m->outputs[i], theirs, r->out[i]));
+					  ort_contest_difference(ort_library_type(&m->outputs[i]),
+								 elements(&m->outputs[i]), theirs,
+								 r->out[i]));
 		}
-	}
-	return rc;
-}
-
-/* A pause, in which the other's threads stop spinning (the runtime's do for several milliseconds:
- * with 2 of them a network of 7 ms seemed to take 15), one run to be warm; one that counts. */
-static int timed(struct race *r, int (*run)(struct race *, struct hn_err *), double *ns,
-		 struct hn_err *err)
-{
-	const struct timespec pause = { .tv_nsec = 30000000 };
-
-	nanosleep(&pause, NULL);
-	int rc = run(r, err);
-	int64_t start = hn_clock_ns();
-
-	rc = rc ? rc : run(r, err);
-	*ns = (double)(hn_clock_ns() - start);
-	return rc;
-}
-
-static int order(const void *x, const void *y)
-{
-	double u = *(const double *)x, v = *(const double *)y;
-
-	return u < v ? -1 : u > v;
-}
-
-static double median(double *x, uint32_t n)
-{
-	qsort(x, n, sizeof(*x), order);
-	return x[n / 2];
-}
-
-static int take_turns(struct race *r, struct ort_race *ret, struct hn_err *err)
-{
-	double theirs[TURNS], ours[TURNS], gain[TURNS];
-	int64_t start = hn_clock_ns();
-	uint32_t n = 0;
-	int rc = 0;
-
-	while (rc == 0 && n < TURNS && (n < LEAST_TURNS || hn_clock_ns() - start < MOST_NS)) {
-		rc = timed(r, n % 2 ? run_hone : run_runtime, n % 2 ? &ours[n] : &theirs[n], err);
-		rc = rc ? rc
-			: timed(r, n % 2 ? run_runtime : run_hone, n % 2 ? &theirs[n] : &ours[n],
-				err);
-		gain[n] = theirs[n] / ours[n];
-		n++;
-	}
-	if (rc == 0) {
-		ret->gain = median(gain, n);
-		ret->runtime_ns = median(theirs, n);
-		ret->hone_ns = median(ours, n);
-		/* sorted: the best of each, which other load disturbs least */
-		ret->gain = fmin(ret->gain, theirs[0] / ours[0]);
 	}
 	return rc;
 }
@@ -290,88 +184,29 @@ static void close_runtime(struct race *r)
 	}
 }
 
-/* -- what was found before -------------------------------------------------------------------- */
-
-static bool is_same(const struct hn_json *v, const char *member, const char *want)
-{
-	const char *s = hn_json_string(hn_json_get(v, member));
-
-	return s != NULL && strcmp(s, want) == 0;
-}
-
-static bool read_kept(const char *path, const char *runtime, const struct ort_library *l,
-		      struct ort_race *ret)
-{
-	struct hn_json *v = NULL;
-	struct hn_buf b;
-	int64_t threads = 0;
-
-	hn_buf_init(&b);
-	ret->kept = hn_file_read(path, 1 << 16, &b, NULL) == 0 &&
-		    hn_json_parse(path, b.s, b.n, NULL, &v, NULL) == 0 &&
-		    is_same(v, "format", FORMAT) && is_same(v, "onnxruntime", runtime) &&
-		    is_same(v, "onnx", l->onnx) && is_same(v, "library", l->binary) &&
-		    hn_json_int(hn_json_get(v, "threads"), &threads) &&
-		    threads == hone_pool_threads(l->pool) &&
-		    hn_json_double(hn_json_get(v, "onnxruntime_ns"), &ret->runtime_ns) &&
-		    hn_json_double(hn_json_get(v, "hone_ns"), &ret->hone_ns) &&
-		    hn_json_double(hn_json_get(v, "gain"), &ret->gain) &&
-		    hn_json_double(hn_json_get(v, "error"), &ret->error);
-	hn_json_free(v);
-	hn_buf_fini(&b);
-	return ret->kept;
-}
-
-/* Where the folder cannot be written to, it is raced each time. */
-static void keep(const char *path, const char *runtime, const struct ort_library *l,
-		 const struct ort_race *r)
-{
-	struct hn_err ignored;
-	struct hn_buf b;
-	struct hn_jw w;
-
-	hn_buf_init(&b);
-	hn_jw_init(&w, &b);
-	hn_jw_object(&w, NULL);
-	hn_jw_str(&w, "format", FORMAT);
-	hn_jw_str(&w, "onnxruntime", runtime);
-	hn_jw_str(&w, "onnx", l->onnx);
-	hn_jw_str(&w, "library", l->binary);
-	hn_jw_int(&w, "threads", hone_pool_threads(l->pool));
-	hn_jw_double(&w, "onnxruntime_ns", r->runtime_ns);
-	hn_jw_double(&w, "hone_ns", r->hone_ns);
-	hn_jw_double(&w, "gain", r->gain);
-	hn_jw_double(&w, "error", r->error);
-	hn_jw_end(&w);
-	hn_jw_done(&w);
-	hn_buf_putc(&b, '\n');
-	int rc = hn_file_replace(path, b.s, b.n, &ignored);
-
-	(void)rc;
-	hn_buf_fini(&b);
-}
-
 int ort_race(const void *api, const char *runtime, const char *model, const char *dir,
-	     struct ort_library *l, struct ort_race *ret, struct hn_err *err)
+	     struct ort_library *l, struct ort_contest *ret, struct hn_err *err)
 {
+	static int (*const runs[])(void *, struct hn_err *) = { run_runtime, run_hone };
+	const struct ort_contest_key key = { runtime, l->onnx, l->binary,
+					     hone_pool_threads(l->pool) };
 	struct race r = { .api = api, .l = l };
 	char path[PATH_MAX];
 	struct hn_arena a;
 
-	*ret = (struct ort_race){ 0 };
 	snprintf(path, sizeof(path), "%.4000s/race.json", dir);
-	if (read_kept(path, runtime, l, ret)) {
+	if (ort_contest_read(path, &key, ret)) {
 		return 0;
 	}
-	*ret = (struct ort_race){ 0 };
+	*ret = (struct ort_contest){ 0 };
 	hn_arena_init(&a, 0);
 	int rc = open_runtime(&r, model, err);
 
 	rc = rc ? rc : make_tensors(&r, &a, err);
 	rc = rc ? rc : compare(&r, ret, err);
-	rc = rc ? rc : take_turns(&r, ret, err);
+	rc = rc ? rc : ort_contest_run(runs, &r, key.threads, ret, err);
 	if (rc == 0) {
-		keep(path, runtime, l, ret);
+		ort_contest_keep(path, &key, ret);
 	}
 	close_runtime(&r);
 	hn_arena_fini(&a);

@@ -19,6 +19,16 @@ typedef struct ort_status ort_status; /* NULL: all is well */
 enum { ORT_CODE_FAIL = 1, ORT_CODE_INVALID = 2, ORT_CODE_PROVIDER = 11 };
 enum { ORT_SAYS_INFO = 1, ORT_SAYS_WARNING = 2 };
 enum { ORT_DEVICE_CPU = 0 };
+/* ONNXTensorElementDataType, as far as we look into elements */
+enum {
+	ORT_FLOAT = 1,
+	ORT_INT32 = 6,
+	ORT_INT64 = 7,
+	ORT_STRING = 8,
+	ORT_FLOAT16 = 10,
+	ORT_DOUBLE = 11,
+	ORT_BFLOAT16 = 16
+};
 
 /* What the library is handed first: GetApi(version), GetVersionString(). */
 struct ort_base {
