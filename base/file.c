@@ -10,11 +10,14 @@
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_CHUNK_BYTES ((size_t)65536)
+
+#define HASH_PART ((size_t)1 << 20)
 
 static int fail_errno(struct hn_err *err, const char *path, const char *doing)
 {
@@ -302,16 +305,40 @@ void hn_file_remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static int hash_all(int fd, const char *path, size_t max_bytes, struct hn_sha256 *h, char *part,
+		    struct hn_err *err)
+{
+	ssize_t n;
+
+	while ((n = read(fd, part, HASH_PART)) != 0) {
+		if (n < 0 && errno != EINTR) {
+			return hn_fail(err, HONE_E_IO, "%s: %s", path, strerror(errno));
+		}
+		hn_sha256_add(h, part, n > 0 ? (size_t)n : 0);
+		if (h->n > max_bytes) {
+			return hn_fail(err, HONE_E_QUOTA, "%s: more than %zu bytes", path, max_bytes);
+		}
+	}
+	return 0;
+}
+
 int hn_file_sha256(const char *path, size_t max_bytes, char hex[HN_SHA256_HEX], struct hn_err *err)
 {
-	struct hn_buf b;
+	int fd = open_kind(path, /* pipes= */ false, err);
+	uint8_t digest[HN_SHA256_BYTES];
+	char *part = malloc(HASH_PART);
+	struct hn_sha256 h;
 
-	hn_buf_init(&b);
-	int rc = hn_file_read(path, max_bytes, &b, err);
+	hn_sha256_begin(&h);
+	int rc = fd < 0	       ? fd
+		 : part == NULL ? hn_fail(err, HONE_E_NOMEM, "%s: no memory", path)
+				: hash_all(fd, path, max_bytes, &h, part, err);
 
-	if (rc == 0) {
-		hn_sha256_hex(b.s, b.n, hex);
+	hn_sha256_end(&h, digest);
+	hn_sha256_text(digest, hex);
+	free(part);
+	if (fd >= 0) {
+		close(fd);
 	}
-	hn_buf_fini(&b);
 	return rc;
 }

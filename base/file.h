@@ -25,7 +25,7 @@ int hn_file_open(const char *path, struct hn_err *err) HN_NODISCARD;
 /* The same as a stream, to be fclosed. */
 int hn_file_stream(const char *path, FILE **ret, struct hn_err *err) HN_NODISCARD;
 
-/* The SHA-256 of what hn_file_read reads. */
+/* The SHA-256 of what hn_file_read_kept reads, which is not kept in memory. */
 int hn_file_sha256(const char *path, size_t max_bytes, char hex[HN_SHA256_HEX],
 		   struct hn_err *err) HN_NODISCARD;
 

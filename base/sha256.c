@@ -83,38 +83,71 @@ static void add_blocks(uint32_t state[8], const uint8_t *block, size_t n)
 	}
 }
 
-void hn_sha256(const void *bytes, size_t n, uint8_t digest[HN_SHA256_BYTES])
+void hn_sha256_begin(struct hn_sha256 *h)
+{
+	*h = (struct hn_sha256){ 0 };
+	memcpy(h->state, first_state, sizeof(first_state));
+}
+
+void hn_sha256_add(struct hn_sha256 *h, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
-	uint8_t last[2 * BLOCK] = { 0 };
-	size_t whole = n / BLOCK * BLOCK, left = n - whole;
-	size_t padded = left + 9 <= BLOCK ? BLOCK : 2 * BLOCK;
-	uint32_t state[8];
+	size_t have = h->n % BLOCK, take = BLOCK - have < n ? BLOCK - have : n;
 
-	memcpy(state, first_state, sizeof(state));
-	add_blocks(state, p, whole / BLOCK);
-	if (left > 0) {
-		memcpy(last, p + whole, left);
+	h->n += n;
+	if (have > 0) {
+		memcpy(h->rest + have, p, take);
+		if (have + take < BLOCK) {
+			return;
+		}
+		add_blocks(h->state, h->rest, 1);
+		p += take;
+		n -= take;
 	}
+	add_blocks(h->state, p, n / BLOCK);
+	if (n % BLOCK > 0) {
+		memcpy(h->rest, p + n / BLOCK * BLOCK, n % BLOCK);
+	}
+}
+
+void hn_sha256_end(struct hn_sha256 *h, uint8_t digest[HN_SHA256_BYTES])
+{
+	size_t left = h->n % BLOCK, padded = left + 9 <= BLOCK ? BLOCK : 2 * BLOCK;
+	uint8_t last[2 * BLOCK] = { 0 };
+
+	memcpy(last, h->rest, left);
 	last[left] = 0x80;
 	for (size_t i = 0; i < 8; i++) {
-		last[padded - 1 - i] = (uint8_t)((uint64_t)n * 8 >> 8 * i);
+		last[padded - 1 - i] = (uint8_t)(h->n * 8 >> 8 * i);
 	}
-	add_blocks(state, last, padded / BLOCK);
+	add_blocks(h->state, last, padded / BLOCK);
 	for (size_t i = 0; i < HN_SHA256_BYTES; i++) {
-		digest[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
+		digest[i] = (uint8_t)(h->state[i / 4] >> (24 - 8 * (i % 4)));
 	}
+}
+
+void hn_sha256(const void *bytes, size_t n, uint8_t digest[HN_SHA256_BYTES])
+{
+	struct hn_sha256 h;
+
+	hn_sha256_begin(&h);
+	hn_sha256_add(&h, bytes, n);
+	hn_sha256_end(&h, digest);
+}
+
+void hn_sha256_text(const uint8_t digest[HN_SHA256_BYTES], char hex[HN_SHA256_HEX])
+{
+	for (size_t i = 0; i < HN_SHA256_BYTES; i++) {
+		hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+		hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+	}
+	hex[HN_SHA256_HEX - 1] = '\0';
 }
 
 void hn_sha256_hex(const void *bytes, size_t n, char hex[HN_SHA256_HEX])
 {
-	static const char digits[] = "0123456789abcdef";
 	uint8_t digest[HN_SHA256_BYTES];
 
 	hn_sha256(bytes, n, digest);
-	for (size_t i = 0; i < sizeof(digest); i++) {
-		hex[2 * i] = digits[digest[i] >> 4];
-		hex[2 * i + 1] = digits[digest[i] & 15];
-	}
-	hex[HN_SHA256_HEX - 1] = '\0';
+	hn_sha256_text(digest, hex);
 }

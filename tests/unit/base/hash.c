@@ -138,6 +138,31 @@ static void clocks_run(void **state)
 	assert_true(hn_clock_unix_ms() > 1600000000000);
 }
 
+/* In parts of any lengths. */
+static void sha256_in_parts(void **state)
+{
+	uint8_t bytes[700], whole[HN_SHA256_BYTES], parts[HN_SHA256_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bytes[i] = (uint8_t)(i * 31 + i / 7);
+	}
+	for (uint64_t seed = 0; seed < 500; seed++) {
+		size_t n = hn_hash64_word(seed, 1) % sizeof(bytes);
+		struct hn_sha256 h;
+
+		hn_sha256_begin(&h);
+		for (size_t at = 0, part; at < n; at += part) {
+			part = 1 + hn_hash64_word(at, seed) % 150;
+			part = part < n - at ? part : n - at;
+			hn_sha256_add(&h, bytes + at, part);
+		}
+		hn_sha256_end(&h, parts);
+		hn_sha256(bytes, n, whole);
+		assert_memory_equal(parts, whole, sizeof(whole));
+	}
+}
+
 /* The state after any number of blocks is the same both ways. */
 static void sha256_by_instructions_is_that_of_c(void **state)
 {
@@ -166,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha256_is_sha256),
+		cmocka_unit_test(sha256_in_parts),
 		cmocka_unit_test(sha256_by_instructions_is_that_of_c),
 		cmocka_unit_test(hash64_tells_apart),
 		cmocka_unit_test(hash64_never_changes),
