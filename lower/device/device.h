@@ -49,7 +49,9 @@ enum hn_device_kind {
 enum hn_device_how {
 	HN_DEVICE_IN_ORDER,
 	HN_DEVICE_UNROLLED, /* in order */
-	HN_DEVICE_LANES /* all at once, as lanes of one instruction where there is one */
+	HN_DEVICE_ROLLED,   /* in order, and seldom: not worth much code */
+	HN_DEVICE_LANES,    /* all at once, as lanes of one instruction where there is one */
+	HN_DEVICE_N_HOW
 };
 
 #define HN_DEVICE_MAX_DIM 8 /* of a copy */

@@ -9,6 +9,6 @@
 extern const char *const hn_device_infix[HN_N_EXPR]; /* NULL: written as a function */
 extern const char
 	*const hn_device_number[HN_DEVICE_FIRST]; /* slots of blocks and threads */
-extern const char *const hn_device_how_word[3];	  /* a blank before each word */
+extern const char *const hn_device_how_word[HN_DEVICE_N_HOW];	  /* a blank before each word */
 
 #endif

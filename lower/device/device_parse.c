@@ -37,7 +37,7 @@ static void loop(struct parse *p, struct hn_device_node *n)
 	n->kind = HN_DEVICE_LOOP;
 	n->slot = hn_parse_take_name(p, HN_I32);
 	n->extent = hn_parse_take_int(p);
-	for (int how = 1; how < 3; how++) {
+	for (int how = 1; how < HN_DEVICE_N_HOW; how++) {
 		if (hn_parse_accept(p, hn_device_how_word[how] + 1)) {
 			n->how = (uint8_t)how;
 		}

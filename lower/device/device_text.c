@@ -42,7 +42,7 @@ const char *const hn_device_number[HN_DEVICE_FIRST] = {
 	"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"
 };
 
-const char *const hn_device_how_word[3] = { "", " unroll", " lanes" };
+const char *const hn_device_how_word[HN_DEVICE_N_HOW] = { "", " unroll", " roll", " lanes" };
 
 struct printer {
 	const struct hn_device *d;

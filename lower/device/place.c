@@ -23,6 +23,11 @@
 #include "loopstate/nest/concurrent.h"
 #include "loopstate/nest/ring.h"
 
+bool hn_place_serves(const struct place *p, int32_t stage, const struct hn_node *loop)
+{
+	return !p->over_cores && hn_scope_serves(p->t->state, stage, loop->ann);
+}
+
 uint32_t hn_place_dim(const struct hn_node *loop)
 {
 	switch ((enum hn_ann)loop->ann) {
@@ -277,7 +282,7 @@ static const struct bound *without_served(struct place *p, const struct hn_node 
 
 	if (n->stage >= 0 && q->loop->stage != n->stage &&
 	    p->t->buffer[n->stage].lifetime == HN_LIFETIME_LOOP &&
-	    hn_scope_serves(p->t->state, n->stage, q->loop->ann)) {
+	    hn_place_serves(p, n->stage, q->loop)) {
 		return up;
 	}
 	if (up == q->up) {
@@ -484,9 +489,13 @@ int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
 	place_arguments(&p);
 	for (uint32_t i = 0; i < t->root->n_child && p.rc == 0; i++) {
 		struct draft root = { .node = { .kind = HN_DEVICE_SEQ }, .loop = -1 };
+		const struct hn_node *nest;
 
-		begin_kernel(&p, t->root->child[i]);
-		hn_place_node(&p, t->root->child[i], NULL, &root);
+		p.over_cores = false;
+		nest = hn_place_over_blocks(&p, t->root->child[i]);
+
+		begin_kernel(&p, nest);
+		hn_place_node(&p, nest, NULL, &root);
 		if (p.rc == 0) {
 			end_kernel(&p, &root, i, &kernel[i]);
 		}

@@ -96,6 +96,7 @@ struct place {
 	int32_t lane_slot;  /* of the loop over lanes around the code at hand, */
 	int64_t lane_extent; /* as long as that; 0: there is none */
 	/* the kernel at hand */
+	bool over_cores; /* its blocks are a loop over cores: each has its own of what is attached */
 	int64_t grid[3], block[3];
 	struct hn_span *span; /* [n_slot] values of each slot */
 	uint8_t *type;
@@ -116,6 +117,12 @@ static inline bool hn_place_is_number(const struct hn_node *n)
 {
 	return hn_place_runs(n) == HN_RUNS_BLOCKS || hn_place_runs(n) == HN_RUNS_THREADS;
 }
+
+/* place_cores.c: the nest with blocks in place of cores; p->over_cores says whether there are any. */
+const struct hn_node *hn_place_over_blocks(struct place *p, const struct hn_node *n);
+
+/* Whether the iterations of the bound loop have one copy of the stage's tensor between them. */
+bool hn_place_serves(const struct place *p, int32_t stage, const struct hn_node *loop);
 
 const struct hn_expr *hn_place_int(struct place *p, int64_t v);
 const struct hn_expr *hn_place_binary(struct place *p, enum hn_expr_op op,

@@ -110,7 +110,7 @@ static void choose_memories(struct place *p)
 		const struct bound **link = &h->at;
 
 		for (const struct bound *x = h->at; x != NULL; x = x->up) {
-			if (hn_scope_serves(p->t->state, (int32_t)i, x->loop->ann)) {
+			if (hn_place_serves(p, (int32_t)i, x->loop)) {
 				served |= hn_place_runs(x->loop) == HN_RUNS_THREADS;
 			} else {
 				struct bound *copy = HN_NEW(p->a, struct bound);
