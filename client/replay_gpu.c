@@ -17,7 +17,7 @@
 
 bool hn_replay_is_gpu(const struct hn_replay *r)
 {
-	return (r->kernel[0].target.caps & HN_CAP_GPU_THREADS) != 0;
+	return (r->kernel[0].target.caps & HN_CAP_MODULES) != 0;
 }
 
 static char *in_work(const struct hn_replay *r, struct hn_arena *a, const char *name)

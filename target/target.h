@@ -36,7 +36,8 @@ enum hn_cap { /* bits */
 	      HN_CAP_MATRIX_UNIT = 16, /* of a warp: mma.sync and ldmatrix, where there are warps */
 	      HN_CAP_EXPLICIT_BUFFERS = 32,
 	      HN_CAP_FMA = 64,
-	      HN_CAP_MASKED_VECTOR = 128 /* cheap masked loads and stores */
+	      HN_CAP_MASKED_VECTOR = 128, /* cheap masked loads and stores */
+	      HN_CAP_MODULES = 256 /* a driver loads its kernels, and nothing is prepared before */
 };
 
 struct hn_intrin;

@@ -97,7 +97,10 @@ static void put_variables(struct gpu *g, int32_t i)
 	const struct hn_device_buffer *b = &g->d->buffer[i];
 	const char *type = hn_gpu_c_stored(g, (enum hn_dtype)b->dtype), *name = name_of(g, i);
 
-	for (int64_t j = 0; j < b->n_elem; j++) {
+	if (g->vector[i] > 1) {
+		type = hn_gpu_c_text(g, "%s%u", b->dtype == HN_F64 ? "double" : "float", g->vector[i]);
+	}
+	for (int64_t j = 0; j < b->n_elem / g->vector[i]; j++) {
 		hn_gpu_c_line(g, "%s %s_%" PRId64 ";", type, name, j);
 	}
 }
@@ -234,7 +237,7 @@ static void close_c(struct gpu *g)
 
 /* ---- statements */
 
-static gpu_val new_name(struct gpu *g)
+const char *hn_gpu_c_new_name(struct gpu *g)
 {
 	struct gpu_c *c = g->own;
 
@@ -243,7 +246,7 @@ static gpu_val new_name(struct gpu *g)
 
 static gpu_val name(struct gpu *g, enum hn_dtype t, gpu_val v)
 {
-	gpu_val ret = new_name(g);
+	gpu_val ret = hn_gpu_c_new_name(g);
 
 	hn_gpu_c_line(g, "const %s %s = %s;", hn_gpu_c_type(g, t), (const char *)ret,
 		      (const char *)v);
@@ -264,7 +267,7 @@ static void end_block(struct gpu *g)
 
 static void *choose(struct gpu *g, enum hn_dtype t, gpu_val c)
 {
-	gpu_val v = new_name(g);
+	gpu_val v = hn_gpu_c_new_name(g);
 
 	hn_gpu_c_line(g, "%s %s;", hn_gpu_c_type(g, t), (const char *)v);
 	begin_if(g, c);
@@ -288,12 +291,21 @@ static gpu_val chosen(struct gpu *g, void *choice, gpu_val y)
 	return choice;
 }
 
+const char *hn_gpu_c_variable(struct gpu *g, int32_t buffer, int64_t i)
+{
+	return hn_gpu_c_text(g, "%s_%" PRId64, name_of(g, buffer), i);
+}
+
 const char *hn_gpu_c_place(struct gpu *g, const struct gpu_at *at)
 {
 	const char *b = name_of(g, at->buffer), *base = at->base;
 
 	if (is_kept(g, at->buffer)) {
-		return hn_gpu_c_text(g, "%s_%" PRId64, b, at->c);
+		int64_t n = g->vector[at->buffer];
+
+		return n > 1 ? hn_gpu_c_text(g, "%s_%" PRId64 ".s%x", b, at->c / n,
+					     (unsigned)(at->c % n))
+			     : hn_gpu_c_variable(g, at->buffer, at->c);
 	}
 	if (base == NULL) {
 		return hn_gpu_c_text(g, "%s[%" PRId64 "]", b, at->c);
@@ -376,7 +388,7 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 	end_block(g);
 }
 
-#define LANG(first, writes_out, ld, product)                                                     \
+#define LANG(first, writes_out, vectors, ld, product)                                                     \
 	{                                                                                        \
 		.unrolls = writes_out, .most_written = 2048, .most_unrolled = 512, .most_short = 256, .begin = first, .begin_kernel = begin_kernel, .end_kernel = end_kernel,          \
 		.end = end, .close = close_c, .number = hn_gpu_c_number, .real = hn_gpu_c_real,  \
@@ -386,8 +398,9 @@ static void end_loop(struct gpu *g, int32_t slot, int64_t extent)
 		.name = name, .store = store, .copy = copy, .commit = commit, .wait = wait,      \
 		.barrier = barrier, .begin_loop = begin_loop, .end_loop = end_loop,              \
 		.begin_if = begin_if, .end_if = end_block, .ldmatrix = ld, .mma = product,       \
+		.vector = vectors,                                                                \
 	}
 
-const struct gpu_lang hn_gpu_opencl = LANG(begin_opencl, true, NULL, NULL);
+const struct gpu_lang hn_gpu_opencl = LANG(begin_opencl, true, &hn_gpu_opencl_vectors, NULL, NULL);
 const struct gpu_lang hn_gpu_cuda =
-	LANG(begin_cuda, false, hn_gpu_c_ldmatrix, hn_gpu_c_mma);
+	LANG(begin_cuda, false, NULL, hn_gpu_c_ldmatrix, hn_gpu_c_mma);

@@ -34,6 +34,13 @@ const char *hn_gpu_c_stored(struct gpu *g, enum hn_dtype t);
 /* An element. */
 const char *hn_gpu_c_place(struct gpu *g, const struct gpu_at *at);
 
+/* The i-th variable of a buffer that is kept in some. */
+const char *hn_gpu_c_variable(struct gpu *g, int32_t buffer, int64_t i);
+const char *hn_gpu_c_new_name(struct gpu *g);
+
+/* c_lanes.c */
+extern const struct gpu_vector_lang hn_gpu_opencl_vectors;
+
 /* c_warp.c */
 void hn_gpu_c_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gpu_at *from,
 		       uint32_t n, bool trans);

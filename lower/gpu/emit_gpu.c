@@ -6,6 +6,7 @@
 #include <llvm-c/Core.h>
 
 #include "loopstate/dag/liberty.h"
+#include "lower/device/device_hold.h"
 #include "lower/device/device_int.h"
 #include "lower/device/device_verify.h"
 #include "lower/gpu/gpu.h"
@@ -71,6 +72,8 @@ static int emit_module(const struct gpu_emitter *e, const struct hn_device *d,
 	const char *ir = NULL;
 	struct hn_gpu_options how = {
 		.contracts = !options->scalar && !hn_dag_forbids(t->dag, HN_LIBERTY_contraction),
+		.sums_anyhow = !options->scalar && !hn_dag_forbids(t->dag, HN_LIBERTY_reassociation),
+		.picks_anyhow = !options->scalar && !hn_dag_forbids(t->dag, HN_LIBERTY_minmax),
 		.ir = options->want_ir ? &ir : NULL,
 	};
 	struct hn_gpu_module m;
@@ -112,7 +115,7 @@ static int emit_gpu(void *state, const struct hn_looptree *t,
 			       "form %s: there are " TEXT_FORM ", opencl, cuda and ptx",
 			       options->form);
 	}
-	rc = hn_device_place(t, a, &d, err);
+	rc = hn_device_place_for(t, &e->target, a, &d, err);
 	rc = rc ? rc : hn_device_verify(d, &e->target, VERIFY_MS, err);
 	if (rc != 0) {
 		return rc;

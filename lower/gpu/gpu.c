@@ -46,6 +46,7 @@ static void set_up(struct gpu *g, const struct hn_device_kernel *k)
 	g->rank = HN_NEW_ARRAY(g->a, uint32_t, k->n_slot);
 	g->whole = HN_NEW_ARRAY(g->a, bool, k->n_slot);
 	g->kept = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
+	g->vector = HN_NEW_ARRAY(g->a, uint8_t, g->d->n_buffer);
 	g->used = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
 	g->stored = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
 	g->offset = HN_NEW_ARRAY(g->a, int64_t, g->d->n_buffer);
@@ -120,6 +121,10 @@ int hn_gpu_print(const struct hn_device *d, enum hn_gpu_form form, const struct 
 	if (g.lang == NULL) {
 		return hn_fail(err, HONE_E_UNSUPPORTED, "form %s: it is assembled, not printed",
 			       hn_gpu_forms[form].word);
+	}
+	/* threads of blocks are lanes of a GPU; a core's thread has vectors of its own */
+	if (g.lang->vector != NULL && (target->caps & HN_CAP_GPU_THREADS) == 0) {
+		g.vector_bytes = (uint32_t)target->param[HN_PARAM_VECTOR_UNIT_BYTES];
 	}
 	*ret = (struct hn_gpu_module){ .form = form, .isa = target->isa, .kernel = kernel };
 	const uint32_t *module = list_buffers(&g, ret);

@@ -12,6 +12,7 @@
 #include "proto/gpu_module.h"
 
 struct hn_gpu_options {
+	bool sums_anyhow, picks_anyhow; /* sums, minima and maxima may be taken in another order */
 	bool contracts; /* a product and a sum may become one operation (loopstate/dag/liberty.h) */
 	const char **ir; /* PTX: LLVM's text of what it was made of, in the arena; NULL: not wanted */
 };

@@ -24,6 +24,7 @@ struct gpu_at {
 };
 
 struct gpu_lang;
+struct scope;
 
 struct gpu {
 	const struct hn_device *d;
@@ -35,6 +36,7 @@ struct gpu {
 	struct hn_err *err;
 	int rc; /* the first failure; what is made after it does not matter */
 	bool has_async; /* copies may be asynchronous on this target */
+	uint32_t vector_bytes; /* of the widest vector that loops over lanes become; 0: they do not */
 	/* the kernel at hand */
 	const struct hn_device_kernel *k;
 	uint32_t n_slot;
@@ -45,9 +47,27 @@ struct gpu {
 	uint32_t depth;		      /* loops around the place at hand */
 	bool *whole;		      /* [n_slot] the loop is written out */
 	bool *kept;		      /* [n_buffer] LOCAL: each element is a register */
+	uint8_t *vector;	      /* [n_buffer] of what is kept, elements of a variable */
 	bool *used, *stored;	      /* [n_buffer] */
 	int64_t *offset;	      /* [n_buffer] SHARED: in bytes, one after the other */
 	int64_t shared_bytes;
+};
+
+#define HN_GPU_MOST_STRIPS 8 /* vectors of a loop over lanes that are written out */
+
+/* Vectors of n float32 or float64.  spread: a scalar to all lanes; gather: of scalars; pick: the
+ * lesser or the greater of each lane. */
+struct gpu_vector_lang {
+	gpu_val (*spread)(struct gpu *g, enum hn_dtype t, uint32_t n, gpu_val v);
+	gpu_val (*gather)(struct gpu *g, enum hn_dtype t, uint32_t n, const gpu_val *v);
+	gpu_val (*load)(struct gpu *g, const struct gpu_at *at, uint32_t n);
+	void (*store)(struct gpu *g, const struct gpu_at *at, uint32_t n, gpu_val v);
+	gpu_val (*pick)(struct gpu *g, enum hn_expr_op op, enum hn_dtype t, uint32_t n, gpu_val x,
+			gpu_val y);
+	/* A variable, its next value, and its lanes as one number. */
+	gpu_val (*grow)(struct gpu *g, enum hn_dtype t, uint32_t n, gpu_val v);
+	void (*set)(struct gpu *g, gpu_val to, gpu_val v);
+	gpu_val (*fold)(struct gpu *g, enum hn_expr_op op, enum hn_dtype t, uint32_t n, gpu_val v);
 };
 
 struct gpu_lang {
@@ -100,6 +120,8 @@ struct gpu_lang {
 	void (*end_loop)(struct gpu *g, int32_t slot, int64_t extent);
 	void (*begin_if)(struct gpu *g, gpu_val c);
 	void (*end_if)(struct gpu *g);
+	/* binary on +, -, *, / and call take vectors, too; NULL: the language has none */
+	const struct gpu_vector_lang *vector;
 };
 
 extern const struct gpu_lang hn_gpu_opencl, hn_gpu_cuda, hn_gpu_ptx;
@@ -127,6 +149,19 @@ bool hn_gpu_is_narrow_index(const struct gpu *g, const struct hn_expr *e);
 
 /* gpu_expr.c */
 gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e);
+
+/* gpu_lanes.c: how many lanes of a loop become one vector (1: it does not become vectors), of a type
+ * and a length; of a loop of the program; such a loop, where `walk` makes the statements of one
+ * lane in the scope. */
+typedef void hn_gpu_children(struct gpu *g, struct scope *s, const struct hn_device_node *n);
+uint32_t hn_gpu_vector(const struct gpu *g, enum hn_dtype t, int64_t extent);
+uint32_t hn_gpu_lanes_of(const struct gpu *g, const struct hn_device_node *n);
+void hn_gpu_lanes(struct gpu *g, const struct hn_device_node *n, uint32_t width,
+		  hn_gpu_children *walk, struct scope *s);
+
+/* The same of a loop that sums up neighbours; false: it is none such. */
+bool hn_gpu_lanes_sum(struct gpu *g, const struct hn_device_node *n, hn_gpu_children *walk,
+		      struct scope *scope);
 
 /* gpu_walk.c */
 void hn_gpu_walk(struct gpu *g);

@@ -2,10 +2,13 @@
  *
  * Registers have no addresses: an array of a thread's own is held in them only when every index of
  * it is a number.  So the loops whose variables stand in such indices are written out.  Where that
- * would be too much code, the arrays stay in memory and nothing is done for them.  Short loops
+ * would be too much code, arrays stay in memory, the largest first.  Short loops
  * without barriers are written out, too: their loads are then in flight together, and their
  * indices are parts of the instructions.
  */
+#include <string.h>
+
+#include "base/arith.h"
 #include "lower/gpu/gpu_int.h"
 
 #define CALL_SIZE 12	/* statements that a function is as long as */
@@ -17,6 +20,7 @@ struct plan {
 	bool *in_index; /* [n_slot] of an array of a thread's own */
 	bool *moves;	/* [n_buffer] an index of it is no number, whatever is written out */
 	bool *is_loop;	/* [n_slot] */
+	uint32_t *lanes; /* [n_slot] that become one vector */
 	int32_t buffer; /* whose index is looked at */
 	bool again;	/* the second time, when `moves` is known */
 };
@@ -30,6 +34,10 @@ static void see_slot(const struct hn_expr *e, void *ctx)
 	}
 	if ((e->op == HN_EXPR_VAR && !p->is_loop[e->ref]) || e->op == HN_EXPR_LOAD) {
 		p->moves[p->buffer] = true;
+	} else if (e->op == HN_EXPR_VAR && p->lanes[e->ref] > 1) {
+		uint8_t *v = &p->g->vector[p->buffer];
+
+		*v = *v == 0 || p->lanes[e->ref] < *v ? (uint8_t)p->lanes[e->ref] : *v;
 	}
 }
 
@@ -53,6 +61,7 @@ static void see(struct plan *p, const struct hn_device_node *n)
 {
 	if (n->kind == HN_DEVICE_LOOP) {
 		p->is_loop[n->slot] = true;
+		p->lanes[n->slot] = hn_gpu_lanes_of(p->g, n);
 	}
 	if (n->e != NULL) {
 		hn_expr_visit(n->e, see_load, p);
@@ -91,6 +100,16 @@ static int64_t own_size(const struct hn_device_node *n)
 	return ret;
 }
 
+/* How often the statements of a loop that is written out are written. */
+static int64_t times_of(const struct plan *p, const struct hn_device_node *n)
+{
+	int64_t n_strip = hn_ceildiv(n->extent, p->lanes[n->slot]);
+
+	return p->lanes[n->slot] > 1 && !p->in_index[n->slot] && n_strip > HN_GPU_MOST_STRIPS
+		       ? 1
+		       : n_strip;
+}
+
 /* Statements that are written when the loops of in_index are written out; saturates. */
 static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 {
@@ -100,7 +119,7 @@ static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 		ret += size_of(p, n->child[i]);
 	}
 	if (n->kind == HN_DEVICE_LOOP && p->in_index[n->slot]) {
-		ret = ret > INT32_MAX / n->extent ? INT32_MAX : ret * n->extent;
+		ret = ret > INT32_MAX / times_of(p, n) ? INT32_MAX : ret * times_of(p, n);
 	}
 	return ret > INT32_MAX ? INT32_MAX : ret;
 }
@@ -116,7 +135,7 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 		     n->kind == HN_DEVICE_COMMIT;
 
 	if (n->kind == HN_DEVICE_LOOP && p->in_index[n->slot]) {
-		inside *= n->extent; /* of at most lang->most_written statements */
+		inside *= times_of(p, n); /* of at most lang->most_written statements */
 	}
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		bool below = false;
@@ -127,34 +146,52 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 	if (n->kind == HN_DEVICE_LOOP) {
 		int64_t most = n->how == HN_DEVICE_UNROLLED ? p->g->lang->most_unrolled
 							   : p->g->lang->most_short;
-		bool is_short = !waits && size * times <= most / n->extent;
+		bool is_short = !waits && n->how != HN_DEVICE_ROLLED && size * times <= most / times_of(p, n);
 
 		p->g->whole[n->slot] = p->in_index[n->slot] || is_short;
-		size *= p->g->whole[n->slot] ? n->extent : 1;
+		size *= p->g->whole[n->slot] || p->lanes[n->slot] > 1 ? times_of(p, n) : 1;
 	}
 	*ret_waits = waits;
 	return size;
 }
 
-static void decide_kept(struct plan *p)
+/* What is kept as things stand; returns whether that is little enough, and the largest of it. */
+static bool count_kept(struct plan *p, int32_t *largest)
 {
 	const struct hn_device *d = p->g->d;
 	int64_t elements = 0;
 
+	*largest = -1;
 	for (uint32_t i = 0; i < d->n_buffer; i++) {
 		bool local = d->buffer[i].memory == HN_MEMORY_LOCAL && p->g->used[i];
+		uint8_t *v = &p->g->vector[i];
 
 		p->g->kept[i] = local && !p->moves[i];
-		elements += p->g->kept[i] ? d->buffer[i].n_elem : 0;
+		*v = *v == 0 || d->buffer[i].n_elem % *v != 0 ? 1 : *v;
+		if (p->g->kept[i]) {
+			elements += d->buffer[i].n_elem / *v;
+			if (*largest < 0 || d->buffer[i].n_elem > d->buffer[*largest].n_elem) {
+				*largest = (int32_t)i;
+			}
+		}
 	}
-	if (elements <= MOST_KEPT && size_of(p, p->g->k->body) <= p->g->lang->most_written) {
-		return;
-	}
-	for (uint32_t i = 0; i < d->n_buffer; i++) {
-		p->g->kept[i] = false;
-	}
-	for (uint32_t s = 0; s < p->g->n_slot; s++) {
-		p->in_index[s] = false;
+	/* a thread with a core to itself has the core's registers; what is more lies in memory anyhow */
+	int64_t own = p->g->target->param[HN_PARAM_VECTOR_REGISTERS] * 5 / 4;
+
+	return elements <= (p->g->vector_bytes > 0 ? own : MOST_KEPT) && size_of(p, p->g->k->body) <= p->g->lang->most_written;
+}
+
+/* What is too much goes to memory, the largest array first. */
+static void decide_kept(struct plan *p)
+{
+	int32_t largest;
+
+	p->again = true;
+	see(p, p->g->k->body);
+	while (!count_kept(p, &largest) && largest >= 0) {
+		p->moves[largest] = true;
+		memset(p->in_index, 0, p->g->n_slot * sizeof(p->in_index[0]));
+		see(p, p->g->k->body);
 	}
 }
 
@@ -163,11 +200,10 @@ void hn_gpu_plan(struct gpu *g)
 	struct plan p = { .g = g,
 			  .in_index = HN_NEW_ARRAY(g->a, bool, g->n_slot),
 			  .is_loop = HN_NEW_ARRAY(g->a, bool, g->n_slot),
+			  .lanes = HN_NEW_ARRAY(g->a, uint32_t, g->n_slot),
 			  .moves = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer) };
 	bool waits;
 
-	see(&p, g->k->body);
-	p.again = true;
 	see(&p, g->k->body);
 	decide_kept(&p);
 	(void)decide(&p, g->k->body, 1, &waits);

@@ -214,9 +214,27 @@ static void under(struct gpu *g, struct scope *s, const struct hn_device_node *n
 
 /* ---- the others */
 
+static void settled(struct gpu *g, struct scope *s, const struct hn_device_node *n)
+{
+	children(g, s, n);
+	finish(g, s);
+}
+
 static void loop(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 {
 	bool whole = g->whole[n->slot];
+	uint32_t lanes = hn_gpu_lanes_of(g, n);
+
+	if (lanes > 1 || g->vector_bytes > 0) {
+		finish(g, s);
+	}
+	if (lanes > 1) {
+		hn_gpu_lanes(g, n, lanes, settled, s);
+		return;
+	}
+	if (hn_gpu_lanes_sum(g, n, settled, s)) {
+		return;
+	}
 
 	if (whole && (g->lang->unrolls || n->how == HN_DEVICE_LANES)) {
 		for (int64_t i = 0; i < n->extent && g->rc == 0; i++) {

@@ -198,10 +198,7 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	uint32_t n = 0, n_tiled;
 
 	if (target->caps & HN_CAP_GPU_THREADS) {
-		/* threads that do not run in step are not what these programs are made for */
-		return target->param[HN_PARAM_WARP_SIZE] > 1
-			       ? hn_simt_heuristics(dag, target, a, ret)
-			       : 0;
+		return hn_simt_heuristics(dag, target, a, ret);
 	}
 	if (!(target->caps & HN_CAP_THREADS)) {
 		return 0;
@@ -210,7 +207,9 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	for (uint32_t i = 0; i < n_tiled; i++) {
 		add(tiled[i], ret, &n);
 	}
-	hn_dag_find_constant(dag, dag, p.depends);
+	if (!(target->caps & HN_CAP_MODULES)) {
+		hn_dag_find_constant(dag, dag, p.depends);
+	}
 	for (uint32_t i = 0; i < HN_COUNT_OF(variants) && n < HN_HEURISTIC_MAX - 1 &&
 			     (i == 0 || (i + 1) * dag->n_op <= MOST_STAGES);
 	     i++) {

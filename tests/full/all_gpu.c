@@ -15,6 +15,7 @@
 
 #include "loopstate/dag/liberty.h"
 #include "loopstate/dag/tolerance.h"
+#include "lower/device/device_hold.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_verify.h"
 #include "lower/gpu/gpu.h"
@@ -24,6 +25,7 @@
 #include "tests/lib/ptx_run.h"
 #include "tests/lib/thread_sums.h"
 
+#define CORES "opencl -isa=opencl-cpu -num_cores=2"
 #define STATES 150 /* to run, unless the argument says how many */
 #define TRIES 40
 #define LIMIT_MS 60000
@@ -32,11 +34,12 @@
 static uint32_t wanted = STATES;
 
 struct counts {
-	struct hn_target gpu, cuda;
+	struct hn_target gpu, cores, cuda;
+	const struct hn_target *target; /* gpu, or cores: whose threads have a core each */
 	struct hn_quick *quick;
 	struct cl *cl; /* NULL: no device */
 	uint32_t programs, per_program; /* states of each */
-	uint32_t states, ptx, opencl, interpreted;
+	uint32_t states, on_cores, ptx, opencl, interpreted;
 };
 
 static void fail_with(const char *what, const char *why, const struct hn_device *d,
@@ -65,8 +68,10 @@ static bool judge_form(const struct each *e, const struct hn_dag *dag, const str
 {
 	const char *ir = NULL;
 	struct hn_gpu_options how = { .contracts = !hn_dag_forbids(dag, HN_LIBERTY_contraction),
+				      .sums_anyhow = !hn_dag_forbids(dag, HN_LIBERTY_reassociation),
+				      .picks_anyhow = !hn_dag_forbids(dag, HN_LIBERTY_minmax),
 				      .ir = form == HN_GPU_PTX ? &ir : NULL };
-	const struct hn_target *target = form == HN_GPU_PTX ? &n->cuda : &n->gpu;
+	const struct hn_target *target = form == HN_GPU_PTX ? &n->cuda : n->target;
 	struct hn_gpu_module m;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
@@ -106,14 +111,15 @@ static bool judge(const struct each *e, const struct hn_dag *dag, const struct h
 
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_looptree_build(s, &a, &t, &err), 0);
-	if (hn_device_place(t, &a, &d, &err) != 0) {
+	if (hn_device_place_for(t, n->target, &a, &d, &err) != 0) {
 		fail_msg("%s: %s", e->name, err.msg);
 	}
-	if (hn_device_check(d, &n->gpu, &err) != 0) {
+	if (hn_device_check(d, n->target, &err) != 0) {
 		hn_arena_fini(&a);
 		return false;
 	}
 	n->states++;
+	n->on_cores += n->target == &n->cores;
 	n->ptx += judge_form(e, dag, d, HN_GPU_PTX, want, n);
 	n->opencl += n->cl != NULL && judge_form(e, dag, d, HN_GPU_OPENCL, want, n);
 	run_args_make(dag, 7, &got);
@@ -132,21 +138,23 @@ static bool judge(const struct each *e, const struct hn_dag *dag, const struct h
 }
 
 static uint32_t judge_sketches(const struct each *e, const struct hn_dag *dag,
-			       const struct run_args *want, uint32_t most, struct counts *n)
+			       const struct run_args *want, uint32_t most,
+			       const struct hn_target *target, struct counts *n)
 {
 	struct hn_sketches sketches;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
 	uint32_t made = 0;
 
+	n->target = target;
 	hn_arena_init(&a, 0);
-	assert_int_equal(hn_sketch_generate(dag, &n->gpu, &a, &sketches, &err), 0);
+	assert_int_equal(hn_sketch_generate(dag, target, &a, &sketches, &err), 0);
 	for (uint32_t i = 0; i < TRIES * most && made < most; i++) {
 		const struct hn_sketch *sketch = &sketches.sketch[i % sketches.n];
 		struct hn_rng rng = hn_rng_stream(13, i, 0, 0);
 		const struct hn_state *s;
 
-		if (hn_sketch_fill(sketch, &n->gpu, &rng, &a, &s) == HN_VERDICT_OK) {
+		if (hn_sketch_fill(sketch, target, &rng, &a, &s) == HN_VERDICT_OK) {
 			made += judge(e, dag, s, want, n);
 		}
 	}
@@ -194,8 +202,10 @@ static void check(struct hn_emitter *em, const struct hn_target *host, const str
 	hn_arena_init(&a, 0);
 	few = each_cropped(e, &a, &want);
 	if (few != NULL) {
-		uint32_t made = judge_sketches(e, few, &want, (n->per_program + 1) / 2, n);
+		uint32_t made = judge_sketches(e, few, &want, (n->per_program + 2) / 3, &n->gpu, n);
 
+		made += judge_sketches(e, few, &want, (n->per_program + 2) / 3, &n->cores, n);
+		n->target = &n->gpu;
 		judge_sums(e, few, &want, n->per_program - (made < n->per_program ? made : 0), n);
 		run_args_free(&want);
 	}
@@ -210,13 +220,14 @@ static void every_state_is_right_on_a_device(void **state)
 
 	hn_arena_init(&a, 0);
 	assert_int_equal(hn_target_parse("opencl", &a, &n.gpu, &err), 0);
+	assert_int_equal(hn_target_parse(CORES, &a, &n.cores, &err), 0);
 	assert_int_equal(hn_target_parse("cuda -isa=sm_80", &a, &n.cuda, &err), 0);
 	each_case(count, &n);
 	n.per_program = wanted / n.programs > 0 ? wanted / n.programs : 1;
 	each_case(check, &n);
-	print_message("%u states of %u programs; right: %u as PTX, %u as OpenCL C, %u by the device "
-		      "interpreter\n",
-		      n.states, n.programs, n.ptx, n.opencl, n.interpreted);
+	print_message("%u states of %u programs, %u for cores; right: %u as PTX, %u as OpenCL C, %u by "
+		      "the device interpreter\n",
+		      n.states, n.programs, n.on_cores, n.ptx, n.opencl, n.interpreted);
 	assert_true(n.ptx > n.states * 9 / 10);
 	assert_true(n.cl == NULL || n.opencl > n.states * 98 / 100);
 	assert_true(n.interpreted > n.states / 2);
