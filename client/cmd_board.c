@@ -5,15 +5,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "client/builder.h"
+#include "client/device.h"
 #include "client/link.h"
 #include "client/say.h"
 #include "client/show.h"
 
 #define CALL_MS 10000
-#define MOST_BYTES ((size_t)1 << 20)
 #define EVERY_MS 100
 #define TRIES 300 /* half a minute */
 
@@ -65,28 +63,17 @@ static void print_devices(const struct hn_json *all)
 	}
 }
 
-/* The devices that drivers tell of; no daemon is asked. */
 static int list_devices(const struct hn_opts *o, struct hn_err *err)
 {
-	char *argv[] = { "hone-board", "--devices", "", NULL };
-	struct hn_memory_file answer = { .fd = -1 };
 	struct hn_json *doc = NULL;
-	struct hn_buf b;
-	int rc;
+	int rc = hn_devices_ask("board list", "", &doc, err);
 
-	hn_buf_init(&b);
-	rc = hn_memory_file_open("board list", "", &answer, err);
-	rc = rc ? rc : hn_builder_run("board list", argv, answer.fd, err);
-	rc = rc ? rc : hn_file_read(answer.path, MOST_BYTES, &b, err);
-	rc = rc ? rc : hn_json_parse("hone-board", b.s, b.n, NULL, &doc, err);
 	if (rc == 0 && o->json) {
 		hn_say_print(doc);
 	} else if (rc == 0) {
 		print_devices(doc);
 	}
 	hn_json_free(doc);
-	hn_buf_fini(&b);
-	hn_memory_file_close(&answer);
 	return rc;
 }
 

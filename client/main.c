@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/device.h"
 #include "client/interrupt.h"
 #include "client/opts.h"
 
@@ -18,6 +19,21 @@ static const struct {
 #include "client/cmds.def"
 #undef CMD
 };
+
+/* `hone sketch` has targets of its own, those of Ansor's sketches. */
+static int on_device(const char *verb, struct hn_opts *o, hn_cmd_fn cmd, struct hn_err *err)
+{
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	if (strcmp(verb, "sketch") != 0) {
+		hn_device_target(verb, o, &a);
+	}
+	int rc = cmd(o, err);
+
+	hn_arena_fini(&a);
+	return rc;
+}
 
 static int run(int argc, char **argv, struct hn_err *err)
 {
@@ -43,7 +59,7 @@ static int run(int argc, char **argv, struct hn_err *err)
 			o = (struct hn_opts){ .arg = verb };
 			return cmd_help(&o, err);
 		}
-		return rc != 0 ? rc : verb_row[i].run(&o, err);
+		return rc != 0 ? rc : on_device(verb, &o, verb_row[i].run, err);
 	}
 	return cmd_help(&(struct hn_opts){ .arg = verb }, err); /* which says that it is none */
 }

@@ -124,7 +124,7 @@ struct hn_board_place {
 /* A device as its driver tells of it; texts are printable. */
 struct hn_board_device {
 	char name[128], driver[128];
-	char target[200]; /* the words of a target line that fits it */
+	char target[400]; /* the words of a target line that fits it */
 	int64_t cores, threads, shared_bytes, memory_bytes, cache_bytes, clock_mhz; /* 0 = not told */
 };
 

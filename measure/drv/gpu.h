@@ -27,6 +27,7 @@ struct gpu_facts {
 	int64_t threads; /* of a block */
 	int64_t block[3];
 	int64_t warp; /* 0 = it does not say */
+	int64_t vector_bytes; /* of the vectors that suit a thread; 0 = it does not say */
 	int64_t memory_bytes, buffer_bytes; /* in all; of one buffer */
 	int64_t cache_bytes;
 	int64_t clock_mhz;

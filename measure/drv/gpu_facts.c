@@ -9,7 +9,7 @@
 
 #include "target/target.h"
 
-#define GPU_WARP 32 /* threads in step, of a GPU that does not say */
+#define WIDE 64 /* bytes: who has such vectors has 32 registers of them */
 
 const char *gpu_print(char *to, size_t n, const char *from, size_t from_bytes)
 {
@@ -46,11 +46,11 @@ int gpu_check_target(const char *line, const struct gpu_facts *f, struct hn_err 
 	};
 
 	/* "sm_80" runs on a device of sm_90; "sm_90a" only on its own */
-	if (rc == 0 && f->isa[0] != '\0') {
-		int asked = 0, has = 0;
+	int asked = 0, has = 0;
+
+	if (rc == 0 && sscanf(f->isa, "sm_%d", &has) == 1) {
 		char own = '\0';
 
-		(void)sscanf(f->isa, "sm_%d", &has);
 		if (sscanf(t.isa, "sm_%d%c", &asked, &own) < 1 || asked > has ||
 		    (own != '\0' && asked != has)) {
 			rc = hn_fail(err, HONE_E_INVALID,
@@ -71,36 +71,62 @@ int gpu_check_target(const char *line, const struct gpu_facts *f, struct hn_err 
 	return rc;
 }
 
-/* A line of the kind as far as the device bears it: its isa where such a row exists, and numbers
- * that are less than the row's. */
+static bool is_power_of_two(int64_t n)
+{
+	return n > 0 && (n & (n - 1)) == 0;
+}
+
+/* What the device says, in a target's numbers; what it does not say stays.  Its cores are this
+ * machine's: so are their caches. */
+static void fit(const struct gpu_facts *f, struct hn_target *t, struct hn_arena *a)
+{
+	int64_t *p = t->param;
+	struct hn_target host;
+
+	if (f->cores >= 1 && f->cores <= 4096) {
+		p[HN_PARAM_NUM_CORES] = f->cores;
+	}
+	if (p[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] > 0 && f->shared_bytes <= 1 << 30) {
+		p[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] = f->shared_bytes;
+	}
+	if (f->threads < p[HN_PARAM_MAX_THREADS_PER_BLOCK]) {
+		p[HN_PARAM_MAX_THREADS_PER_BLOCK] = f->threads;
+	}
+	if (!f->host) {
+		return;
+	}
+	if (is_power_of_two(f->vector_bytes) && f->vector_bytes >= 8 && f->vector_bytes <= 256) {
+		p[HN_PARAM_VECTOR_UNIT_BYTES] = f->vector_bytes;
+		p[HN_PARAM_VECTOR_REGISTERS] = f->vector_bytes >= WIDE ? 32 : 16;
+	}
+	hn_target_host(a, &host);
+	for (int i = HN_PARAM_L1_BYTES; i <= HN_PARAM_L3_BYTES; i++) {
+		p[i] = host.param[i];
+	}
+}
+
+/* A line of the kind that fits the device: its isa where such a row exists, and the numbers that are
+ * other than the row's. */
 static void suggest(const char *kind, const struct gpu_facts *f, char *to, size_t n)
 {
-	const struct {
-		enum hn_param param;
-		int64_t most;
-	} rows[] = {
-		{HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK, f->static_shared_bytes},
-		{HN_PARAM_MAX_THREADS_PER_BLOCK, f->threads},
-	};
-	struct hn_target t;
+	struct hn_target row, t;
 	struct hn_arena a;
 	size_t at;
 
 	hn_arena_init(&a, 0);
 	snprintf(to, n, f->isa[0] != '\0' ? "%s -isa=%s" : "%s", kind, f->isa);
-	if (hn_target_parse(to, &a, &t, NULL) != 0) {
+	if (hn_target_parse(to, &a, &row, NULL) != 0) {
 		snprintf(to, n, "%s", kind);
 	}
-	if (hn_target_parse(to, &a, &t, NULL) == 0) {
+	if (hn_target_parse(to, &a, &row, NULL) == 0) {
+		t = row;
+		fit(f, &t, &a);
 		at = strlen(to);
-		for (size_t i = 0; i < HN_COUNT_OF(rows) && at < n; i++) {
-			if (rows[i].most < t.param[rows[i].param]) {
+		for (int i = 0; i < HN_N_PARAM && at < n; i++) {
+			if (t.param[i] != row.param[i]) {
 				at += (size_t)snprintf(to + at, n - at, " -%s=%" PRId64,
-						       hn_param_name(rows[i].param), rows[i].most);
+						       hn_param_name((enum hn_param)i), t.param[i]);
 			}
-		}
-		if (!f->host && t.param[HN_PARAM_WARP_SIZE] <= 1 && at < n) {
-			snprintf(to + at, n - at, " -warp_size=%d", GPU_WARP);
 		}
 	}
 	hn_arena_fini(&a);

@@ -109,6 +109,8 @@ static void read_facts(const struct opencl_device *d, struct gpu_facts *f)
 	};
 	f->static_shared_bytes = f->shared_bytes;
 	f->host = (opencl_number(d, OPENCL_DEVICE_TYPE) & OPENCL_DEVICE_TYPE_CPU) != 0;
+	snprintf(f->isa, sizeof f->isa, "%s", f->host ? "opencl-cpu" : "opencl");
+	f->vector_bytes = opencl_number(d, OPENCL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT) * 4;
 	text(d, OPENCL_DEVICE_NAME, f->name);
 	text(d, OPENCL_DRIVER_VERSION, f->driver);
 	if (d->api.GetDeviceInfo(d->device, OPENCL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof block, block,

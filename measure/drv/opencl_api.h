@@ -33,6 +33,7 @@ struct opencl_region {
 	X(DEVICE_MAX_COMPUTE_UNITS, 0x1002)                                              \
 	X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004)                                            \
 	X(DEVICE_MAX_WORK_ITEM_SIZES, 0x1005)                                            \
+	X(DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, 0x100a)                                   \
 	X(DEVICE_MAX_CLOCK_FREQUENCY, 0x100c)                                            \
 	X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010)                                             \
 	X(DEVICE_MEM_BASE_ADDR_ALIGN, 0x1019)                                            \
