@@ -1,7 +1,8 @@
 /* fill/block_limits.c -- drop what no block of the machine can run: more threads, or more
  * shared or local memory, than it has, or loops that disagree about how many threads run.
  *
- * It decides nothing; it stands last among a GPU's fills, when all extents are known.
+ * It decides nothing; it stands last among a GPU's fills, when all extents are known.  Lengths of
+ * tiles are drawn within the same limits (tile_gpu.c).
  * Source: TVM's GPU code verifier (VerifyGPUCode). */
 #include "base/arith.h"
 #include "loopstate/nest/bounds.h"
@@ -63,14 +64,12 @@ static bool add_stage(const struct hn_state *s, int32_t stage,
 	return true;
 }
 
-static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
-			    const struct hn_state **ret)
+enum hn_verdict hn_block_verdict(const struct hn_fill_ctx *ctx, const struct hn_state *s)
 {
 	const int64_t *param = ctx->target->param;
 	struct block *block = HN_NEW_ARRAY(ctx->arena, struct block, s->n_stage);
 	const struct hn_bounds *b;
 
-	*ret = s;
 	if (hn_bounds_infer(s, ctx->arena, &b, NULL) < 0) {
 		return HN_VERDICT_ILLEGAL;
 	}
@@ -89,6 +88,13 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 		}
 	}
 	return HN_VERDICT_OK;
+}
+
+static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
+			    const struct hn_state **ret)
+{
+	*ret = s;
+	return hn_block_verdict(ctx, s);
 }
 
 extern const struct hn_fill_ops hn_fill_block_limits;
