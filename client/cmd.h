@@ -33,8 +33,9 @@ struct hn_opts {	 /* strings are argv's; NULL and 0 = not given */
 	const char *dtype;
 	const char *socket, *home, *forbid;
 	const char *rules, *hardware, *records, *as, *map;
+	const char *profile, *order; /* of the simulated NPU */
 	int64_t trials; /* -1 = not given */
-	int64_t seed, index;
+	int64_t seed, index, slots;
 	double seconds, stop_gain;
 	bool json, quiet, assembly, bitwise, cold, automatic, features, all, force,
 		unchecked, embed, regions;

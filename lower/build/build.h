@@ -102,6 +102,11 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
  * any number).  Fails only when the file cannot be read or is no such file. */
 int hn_build_verify(const char *path, unsigned long operations, struct hn_err *err) HN_NODISCARD;
 
+/* The computation's program for the NPU as text (docs/npu.md).  words: "PROFILE ORDER SLOTS", ORDER is
+ * flags or barriers.  Fails as hn_npu_program. */
+int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_arena *a,
+		 struct hn_buf *ret, struct hn_err *err) HN_NODISCARD;
+
 /* Ask isl's scheduler which ops of the computation in the file share loops (fuse.h), and print
  * {"how", "groups": [{"ops", "loops"}]}.  Fails when the file is none. */
 int hn_build_fuse(const char *path, struct hn_err *err) HN_NODISCARD;

@@ -17,7 +17,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *verify, *poly, *fuse, *model, *weights;
+	const char *dag, *steps, *verify, *poly, *npu, *fuse, *model, *weights;
 	struct hn_build_files files;
 	bool want_tree, want_poly, want_ir, want_asm;
 	struct hn_build_request request;
@@ -35,6 +35,8 @@ static const char usage[] =
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
+	"       hone-build --dag FILE --naive --npu 'PROFILE flags|barriers SLOTS'  (a program for the "
+	"NPU)\n"
 	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"
 	"       hone-build --model FILE [--target native] [--weights FILE] -o FILE  (the table of a compiled\n"
@@ -64,6 +66,7 @@ enum {
 	OPT_NAIVE,
 	OPT_PLANT,
 	OPT_VERIFY,
+	OPT_NPU,
 	OPT_FUSE,
 	OPT_MODEL,
 	OPT_WEIGHTS,
@@ -96,6 +99,7 @@ static const struct option long_options[] = {
 	{ "plant", required_argument, NULL, OPT_PLANT },
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "poly", required_argument, NULL, OPT_POLY_PART },
+	{ "npu", required_argument, NULL, OPT_NPU },
 	{ "fuse", required_argument, NULL, OPT_FUSE },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "weights", required_argument, NULL, OPT_WEIGHTS },
@@ -206,6 +210,9 @@ static int read_command(int argc, char **argv, struct command *c)
 		case OPT_POLY_PART:
 			c->poly = optarg;
 			break;
+		case OPT_NPU:
+			c->npu = optarg;
+			break;
 		case OPT_FUSE:
 			c->fuse = optarg;
 			break;
@@ -280,7 +287,8 @@ static int show(const struct command *c, struct hn_arena *a, struct hn_err *err)
 	struct hn_buf text;
 
 	hn_buf_init(&text);
-	int rc = hn_build_show(&c->request, c->poly, a, &text, err);
+	int rc = c->npu ? hn_build_npu(&c->request, c->npu, a, &text, err)
+			: hn_build_show(&c->request, c->poly, a, &text, err);
 
 	if (rc == 0) {
 		fputs(text.s, stdout);
@@ -310,7 +318,7 @@ static int one_shot(struct hn_builder *b, struct command *c)
 	c->request.any_form = c->files.header == NULL && c->files.check == NULL && c->files.facts == NULL &&
 			      c->files.source == NULL;
 	if (rc == 0) {
-		rc = c->poly ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
+		rc = c->poly || c->npu ? show(c, &a, &ans.why) : build(b, c, &a, &ans);
 	}
 	if (rc) {
 		bool blamed = ans.verdict != HN_VERDICT_OK &&

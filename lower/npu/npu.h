@@ -68,4 +68,9 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 		   struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;
 
+/* Either of both, as the dag is. */
+int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
+		   const struct hn_npu_plan *plan, struct hn_arena *a, const struct hn_npu_program **ret,
+		   struct hn_err *err) HN_NODISCARD;
+
 #endif

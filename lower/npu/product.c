@@ -158,7 +158,8 @@ void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *
 		p->k0 *= 2;
 	}
 	p->k1 = p->k0;
-	while (p->k % (p->k1 * 2) == 0 && p->k1 < 512 &&
+	/* the cube begins when the first of them are there: eight loads or more */
+	while (p->k % (p->k1 * 2) == 0 && p->k1 < 512 && p->k1 * 16 <= p->k &&
 	       p->k1 * 2 * (p->m0 + p->n0) * HALF * p->slots_l1 <= m->l1_bytes) {
 		p->k1 *= 2;
 	}

@@ -111,20 +111,20 @@ static bool with_number(struct vec *x, uint16_t what, struct item a, struct item
 	struct item v = a.value >= 0 ? a : b;
 	float c = a.value >= 0 ? b.number : a.number;
 
-	switch (what) {
-	case HN_NPU_I_ADD:
-		*ret = unary(x, HN_NPU_I_ADDS, v, t, c);
-		return true;
-	case HN_NPU_I_MUL:
-		*ret = unary(x, HN_NPU_I_MULS, v, t, c);
-		return true;
-	case HN_NPU_I_SUB:
+	static const uint16_t scaled[HN_NPU_N_OP] = {
+		[HN_NPU_I_ADD] = HN_NPU_I_ADDS, [HN_NPU_I_MUL] = HN_NPU_I_MULS,
+		[HN_NPU_I_MAX] = HN_NPU_I_MAXS, [HN_NPU_I_MIN] = HN_NPU_I_MINS,
+	};
+
+	if (what == HN_NPU_I_SUB) {
 		*ret = a.value >= 0 ? unary(x, HN_NPU_I_ADDS, v, t, -c)
 				    : unary(x, HN_NPU_I_ADDS, unary(x, HN_NPU_I_MULS, v, t, -1), t, c);
 		return true;
-	default:
-		return false;
 	}
+	if (scaled[what] != 0) {
+		*ret = unary(x, scaled[what], v, t, c);
+	}
+	return scaled[what] != 0;
 }
 
 static struct item binary(struct vec *x, uint16_t what, struct item a, struct item b, enum hn_dtype t)

@@ -22,6 +22,7 @@ const char *hn_npu_fault_word(enum hn_npu_fault f)
 }
 
 #define MOST ((uint64_t)1 << 28)
+#define MOST_JUDGED ((int64_t)1 << 30) /* bytes of buffers; each block of 32 has a record */
 
 enum step { BLOCKED, GONE_ON, OVER, WRONG };
 
@@ -255,7 +256,7 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	       struct hn_err *err)
 {
 	struct npu_sim *s = HN_NEW(a, struct npu_sim);
-	int64_t memory;
+	int64_t memory, bytes = 0;
 
 	*ret = (struct hn_npu_result){ 0 };
 	*s = (struct npu_sim){ .p = p, .m = m, .o = o, .ret = ret };
@@ -267,6 +268,13 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 				       p->section[i].first + p->section[i].n_core - 1, m->name,
 				       (long long)m->cores);
 		}
+	}
+	for (uint32_t i = 0; i < p->n_buffer && o->judge; i++) {
+		bytes += p->buffer[i].bytes;
+	}
+	if (bytes > MOST_JUDGED) {
+		return hn_fail(err, HONE_E_QUOTA, "%s: buffers of %lld bytes: races are looked for in %lld at "
+			       "most", p->what, (long long)bytes, (long long)MOST_JUDGED);
 	}
 	if (o->gm != NULL) {
 		s->base.gm = o->gm;

@@ -52,7 +52,8 @@ struct hn_npu_result {
 };
 
 /* HONE_E_INVALID: the program does something that no machine may; ret->fault says of which kind,
- * the message where.  Deterministic.  Memory of the run comes from the arena. */
+ * the message where.  HONE_E_QUOTA: buffers
+ * too large to be judged.  Deterministic.  Memory of the run comes from the arena. */
 int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	       const struct hn_npu_options *o, struct hn_arena *a, struct hn_npu_result *ret,
 	       struct hn_err *err) HN_NODISCARD;

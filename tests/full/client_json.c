@@ -257,6 +257,7 @@ static const struct {
 	{ "sketch", "sketch a -j" },
 	{ "state", "state a --records log -j" },
 	{ "poly", "poly a -j" },
+	{ "npu", "npu -e 'f(float32 X[64]) -> Y { Y(i) = X(i) }' -j" },
 	{ "why-failed", "why-failed a --target fake -j" },
 	{ "measure", "measure 1 -j" },
 	{ "verify", "verify -j" },

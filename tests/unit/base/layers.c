@@ -69,7 +69,7 @@ static const struct layer rooms[] = {
 	{"target/npu", " target "},
 	{"target/cpu", " target "},
 	{"target", " "},
-	{"lower/build", " lower/c lower/interp lower/prove lower "},
+	{"lower/build", " lower/c lower/npu lower/interp lower/prove lower "},
 	{"lower/gpu", " lower/device lower/vecmath lower "},
 	{"lower/npu", " lower "},
 	{"lower/device", " lower/interp lower/prove lower "},

@@ -1,0 +1,155 @@
+/* client/cmd_npu.c -- `hone npu`: a program on the simulated NPU: how long it takes, what its pipes
+ * do, and what is wrong with it.
+ *
+ * A computation becomes a program in hone-build; the machine is part of this program
+ * (target/npu/npu_run.h).  Cycles are a model's: the answer says so each time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/jw.h"
+#include "client/builder.h"
+#include "client/cmd.h"
+#include "target/npu/npu_insn.h"
+#include "target/npu/npu_picture.h"
+
+#define MOST_BYTES ((size_t)64 << 20)
+#define MOST_EVENTS 4000 /* of a picture */
+
+/* Whether the text is a program's: its first line that says something. */
+static bool is_program(const char *s)
+{
+	while (*s == '#' || *s == '\n' || *s == ' ' || *s == '\t') {
+		s += *s == '#' ? strcspn(s, "\n") : 1;
+	}
+	return strncmp(s, "hnpu/", 5) == 0;
+}
+
+/* hone-build's program of the computation. */
+static int made(const struct hn_opts *o, const char *profile, struct hn_arena *a, const char **name,
+		struct hn_buf *text, struct hn_err *err)
+{
+	char plan[100], *words[] = { "--npu", plan, NULL };
+	const char *order = o->order ? o->order : "flags";
+	struct hn_input in;
+	int rc = hn_input_read(o, a, &in, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	*name = in.name;
+	snprintf(plan, sizeof(plan), "%.40s %.20s %" PRId64, profile, order, o->slots ? o->slots : 2);
+	hn_buf_reset(text);
+	return hn_builder_ask("npu", in.json, "[]", words, text, err);
+}
+
+static int read_program(const struct hn_opts *o, const char *profile, struct hn_arena *a,
+			const struct hn_npu_program **ret, struct hn_err *err)
+{
+	const char *name = o->arg;
+	struct hn_buf text;
+	int rc = 0;
+
+	hn_buf_init(&text);
+	if (o->arg != NULL && strcmp(o->arg, "-") != 0) {
+		rc = hn_file_read(o->arg, MOST_BYTES, &text, err);
+	}
+	if (rc == 0 && !is_program(text.s)) {
+		rc = made(o, profile, a, &name, &text, err);
+	} else if (rc == 0 && (o->order || o->slots)) {
+		rc = hn_fail(err, HONE_E_INVALID, "npu: --order and --slots are of computations, and %s is a "
+			     "program", o->arg);
+	}
+	rc = rc ? rc : hn_npu_parse(name, text.s, text.n, a, ret, err);
+	hn_buf_fini(&text);
+	return rc;
+}
+
+static void put_json(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+		     const struct hn_npu_result *r, struct hn_buf *b)
+{
+	struct hn_jw w;
+
+	hn_jw_init(&w, b);
+	hn_jw_object(&w, NULL);
+	hn_jw_str(&w, "name", p->what);
+	hn_jw_str(&w, "profile", m->name);
+	hn_jw_int(&w, "cycles", r->cycles);
+	hn_jw_int(&w, "core_cycles", r->core_cycles);
+	hn_jw_double(&w, "us", (double)r->cycles / (double)m->mhz);
+	hn_jw_bool(&w, "by_memory", r->by_memory);
+	hn_jw_int(&w, "read_bytes", r->read_bytes);
+	hn_jw_int(&w, "written_bytes", r->written_bytes);
+	hn_jw_uint(&w, "instructions", r->n_insn);
+	hn_jw_list(&w, "pipes");
+	for (int i = 1; i < HN_NPU_N_PIPE; i++) {
+		hn_jw_object(&w, NULL);
+		hn_jw_str(&w, "name", hn_npu_pipe_name[i]);
+		hn_jw_int(&w, "busy", r->busy[i]);
+		hn_jw_end(&w);
+	}
+	hn_jw_end(&w);
+	hn_jw_end(&w);
+	hn_jw_done(&w);
+	hn_buf_putc(b, '\n');
+}
+
+static void put_table(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+		      const struct hn_npu_result *r, struct hn_buf *b)
+{
+	hn_buf_printf(b, "%s on %s: %" PRId64 " cycles, %.2f us (simulated by a model, docs/npu.md)\n",
+		      p->what, m->name, r->cycles, (double)r->cycles / (double)m->mhz);
+	hn_buf_printf(b, "  slowest core %u: %" PRId64 " cycles%s\n", r->core, r->core_cycles,
+		      r->by_memory ? "; all cores together ask more than the memory gives" : "");
+	for (int i = 1; i < HN_NPU_N_PIPE; i++) {
+		hn_buf_printf(b, "  %-5s busy %9" PRId64 "  %5.1f %%\n", hn_npu_pipe_name[i], r->busy[i],
+			      r->core_cycles > 0 ? 100.0 * (double)r->busy[i] / (double)r->core_cycles : 0);
+	}
+	hn_buf_printf(b, "  global memory: %" PRId64 " bytes read, %" PRId64 " written\n"
+		      "  no race, in any order of the pipes; %" PRIu64 " instructions\n", r->read_bytes,
+		      r->written_bytes, r->n_insn);
+}
+
+int cmd_npu(const struct hn_opts *o, struct hn_err *err)
+{
+	bool picture = o->as != NULL && strcmp(o->as, "picture") == 0;
+	bool text = o->as != NULL && strcmp(o->as, "text") == 0;
+	const char *profile = o->profile ? o->profile : "dv910";
+	struct hn_npu_options options = { .judge = true };
+	const struct hn_npu_program *p;
+	struct hn_npu_profile m;
+	struct hn_npu_result r;
+	struct hn_arena a;
+	struct hn_buf b;
+	int rc = 0;
+
+	if (o->as != NULL && !picture && !text && strcmp(o->as, "table") != 0) {
+		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", o->as);
+	}
+	hn_arena_init(&a, 0);
+	hn_buf_init(&b);
+	rc = hn_npu_profile_of(profile, &m, err);
+	rc = rc ? rc : read_program(o, profile, &a, &p, err);
+	if (rc == 0 && picture) {
+		options.event = HN_NEW_ARRAY(&a, struct hn_npu_event, MOST_EVENTS);
+		options.n_event = MOST_EVENTS;
+		options.event_core = p->section[0].first;
+	}
+	rc = rc || text ? rc : hn_npu_run(p, &m, &options, &a, &r, err);
+	if (rc == 0 && text) {
+		hn_npu_print(p, &b);
+	} else if (rc == 0 && picture) {
+		hn_npu_picture(p, &options, &r, &b);
+	} else if (rc == 0 && o->json) {
+		put_json(p, &m, &r, &b);
+	} else if (rc == 0) {
+		put_table(p, &m, &r, &b);
+	}
+	fwrite(b.s, 1, b.n, stdout);
+	hn_buf_fini(&b);
+	hn_arena_fini(&a);
+	return rc;
+}
