@@ -100,6 +100,7 @@ static const struct layer rooms[] = {
 	{"bench/polybench", " "},
 	{"graph/library", " graph/net graph/plan graph/ir "},
 	{"graph/net", " graph/op graph/ir "},
+	{"graph/akg", " graph/import graph/pass graph/op graph/ir graph/onnx "},
 	{"graph/import", " graph/pass graph/op graph/ir graph/onnx "},
 	{"graph/form", " graph/op graph/ir "},
 	{"graph/pass", " graph/op graph/ir "},
