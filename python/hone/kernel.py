@@ -75,7 +75,7 @@ class Kernel:
         if len(arrays) == len(self.inputs):
             made = [empty(a["shape"], a["dtype"], arrays[0] if arrays else None)
                     for a in self._shaped(arrays)]
-        views = [View(a) for a in (*arrays, *made)]
+        views = [self._view(at, a) for at, a in enumerate((*arrays, *made))]
         for view, arg in zip(views, self.info["args"]):
             if arg["output"] and view.readonly:
                 raise _lib.Invalid(f"{self.info['symbol']}: {arg['name']} is an output, and its "
@@ -86,6 +86,14 @@ class Kernel:
             *(ctypes.pointer(v.tensor) for v in views))
         _lib.call("hone_kernel_call_dlpack", self._handle, pointers, len(views), None)
         return None if not made else made[0] if len(made) == 1 else tuple(made)
+
+    def _view(self, at: int, array: Any) -> View:
+        try:
+            return View(array)
+        except _lib.Invalid as e:
+            names = [a["name"] for a in self.info["args"]]
+            which = f" ({names[at]})" if at < len(names) else ""
+            raise _lib.Invalid(f"{self.info['symbol']}: argument {at}{which}: {e}") from None
 
     def _shaped(self, arrays: tuple[Any, ...]) -> list[dict[str, Any]]:
         """The outputs, their sizes told by the inputs."""

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import tempfile
+import threading
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from typing import Any, Mapping, Optional, Union
 
@@ -45,11 +46,25 @@ def _told(table: Any, n: int) -> list[dict[str, Any]]:
              "bytes": int(table[i].bytes)} for i in range(n)]
 
 
+_opened: dict[str, list[tuple[int, int]]] = {}
+
+
+def _open(path: pathlib.Path) -> ctypes.CDLL:
+    """The loader knows files by their path, and would give what an older file of this path had:
+    each further file of one path is opened by another spelling of it."""
+    s, where = path.stat(), path.resolve()
+    files = _opened.setdefault(str(where), [])
+    if (s.st_dev, s.st_ino) not in files:
+        files.append((s.st_dev, s.st_ino))
+    spelling = "./" * files.index((s.st_dev, s.st_ino))
+    return ctypes.CDLL(f"{where.parent}/{spelling}{where.name}")
+
+
 class Model:
-    """A network in a folder that `hone compile` wrote.  One call at a time."""
+    """A network in a folder that `hone compile` wrote.  Calls by several threads take turns."""
 
     def __init__(self, folder: Path, threads: int = 0) -> None:
-        self._pool = None
+        self._pool, self._lock = None, threading.Lock()
         self.folder = pathlib.Path(folder)
         path = self.folder / "libmodel.so"
         if not path.exists():
@@ -60,7 +75,7 @@ class Model:
         found = re.search(r"struct hone_model (\w+)_model;", header)
         if not found:
             raise _lib.Corrupt(f"{self.folder / 'model.h'}: it declares no struct hone_model")
-        library, name = ctypes.CDLL(str(path.resolve())), found.group(1)
+        library, name = _open(path), found.group(1)
         self._table = _Model.in_dll(library, f"{name}_model")
         if self._table.abi != ABI:
             raise _lib.VersionMismatch(f"{path}: ABI {self._table.abi}; this hone reads {ABI}")
@@ -108,7 +123,10 @@ class Model:
 
     def _check(self, what: str, row: dict[str, Any], array: Any) -> View:
         """The array, where it lies as the network reads it."""
-        view, want = View(array), row["shape"]
+        try:
+            view, want = View(array), row["shape"]
+        except _lib.Invalid as e:
+            raise _lib.Invalid(f"{what} {row['name']}: {e}") from None
         t = view.tensor
         have = [t.shape[d] for d in range(t.ndim)]
         code = {"f": 2, "b": 6 if row["dtype"] == "bool" else 4, "i": 0, "u": 1}[row["dtype"][0]]
@@ -140,12 +158,18 @@ class Model:
         made = [empty(r["shape"], r["dtype"], arrays[0] if arrays else None) for r in self.outputs]
         given = [self._check("input", r, a) for r, a in zip(self.inputs, arrays)]
         taken = [self._check("output", r, a) for r, a in zip(self.outputs, made)]
-        status = self._run(self._weights_at, self._at(self._prepared), self._pointers(given),
-                           self._pointers(taken), self._at(self._arena),
-                           _lib.lib.hone_pool_env(self._pool, 0))
+        self.run_at(self._pointers(given), self._pointers(taken))
+        return made
+
+    def run_at(self, inputs: Any, outputs: Any) -> None:
+        """The same on arrays of addresses (ctypes.c_void_p), at which nobody looks."""
+        with self._lock:
+            if not self._pool:
+                raise _lib.Invalid(f"{self.name}: it is closed")
+            status = self._run(self._weights_at, self._at(self._prepared), inputs, outputs,
+                               self._at(self._arena), _lib.lib.hone_pool_env(self._pool, 0))
         if status != 0:
             raise _lib.HoneError(f"{self.name}: its run answered {status}")
-        return made
 
     @staticmethod
     def _pointers(views: list[View]) -> Any:
@@ -153,8 +177,9 @@ class Model:
             *((v.tensor.data or 0) + v.tensor.byte_offset for v in views))
 
     def close(self) -> None:
-        """Ends its threads; twice is fine."""
-        pool, self._pool = self._pool, None
+        """Ends its threads; twice is fine, and a call that runs is waited for."""
+        with self._lock:
+            pool, self._pool = self._pool, None
         if pool:
             _lib.lib.hone_pool_destroy(pool)
 

@@ -58,9 +58,13 @@ class View:
 
     def _by_dlpack(self, array: Any) -> None:
         try:
-            self._capsule = array.__dlpack__(max_version=(1, 0))
-        except TypeError:  # of before DLPack 1.0
-            self._capsule = array.__dlpack__()
+            try:
+                self._capsule = array.__dlpack__(max_version=(1, 0))
+            except TypeError:  # of before DLPack 1.0
+                self._capsule = array.__dlpack__()
+        except (BufferError, RuntimeError, ValueError) as e:  # gradients, sparse, no memory, ...
+            raise _lib.Invalid(f"{type(array).__name__} gives no memory: "
+                               f"{str(e).splitlines()[0]}") from None
         name = _capsule_name(self._capsule)
         at = _capsule_pointer(self._capsule, name)
         if name == b"dltensor_versioned":

@@ -133,6 +133,40 @@ class Kernels(unittest.TestCase):
         c = self.kernel(a, b)
         self.assertIsInstance(c, torch.Tensor)
         self.assertTrue(torch.equal(c, a @ b))
+        # into memory that is there, and a part of a larger tensor's
+        whole = torch.zeros(3, 4, 5)
+        self.assertIsNone(self.kernel(a, b, whole[1]))
+        self.assertTrue(torch.equal(whole[1], a @ b))
+        self.assertEqual(whole[0].abs().sum() + whole[2].abs().sum(), 0)
+        for words, bad in (
+                ("argument 0 .A.: dimension 1 has stride 4, not 1: .* copy it",
+                 a.t().contiguous().t()),
+                ("dimension 0 has stride 16, not 8", torch.zeros(4, 16)[:, :8]),
+                ("dimension 1 has stride 0", torch.zeros(1).expand(4, 8)),
+                ("it has 3 dimensions, not 2", a[None]),
+                ("elements are float64, not float32", a.double()),
+                ("elements are bfloat16", a.bfloat16()),
+                ("argument 0 .A.: Tensor gives no memory: .*layout", a.to_sparse()),
+                ("argument 0 .A.: Tensor gives no memory: .*meta", a.to("meta")),
+                ("argument 0 .A.: Parameter gives no memory: .*use tensor.detach",
+                 torch.nn.Parameter(a))):
+            self.refused(hone.Invalid, words, bad, b)
+        self.refused(hone.Invalid, "argument 1 .B.: Parameter gives no memory", a,
+                     torch.nn.Parameter(b))
+        self.refused(hone.Invalid, "it lies over argument 0", a, b, a.view(-1)[:20].view(4, 5))
+
+    @unittest.skipIf(torch is None, "no torch")
+    def test_torch_bfloat16(self):
+        program = hone.Program("f(bfloat16 A[4]) -> B { B(i) = A(i) + bfloat16(1) }")
+        kernel = hone.build(program, auto=True)
+        got = kernel(torch.arange(4).bfloat16())
+        kernel.close()
+        self.assertTrue(torch.equal(got, torch.arange(1, 5).bfloat16()))
+
+    @unittest.skipIf(torch is None or not torch.cuda.is_available(), "no torch with a GPU")
+    def test_torch_device(self):
+        self.refused(hone.Invalid, "argument 0 .A.: .*device", torch.zeros(4, 8).cuda(),
+                     torch.zeros(8, 5))
 
     @unittest.skipIf(tvm_ffi is None or numpy is None or CC is None, "no tvm_ffi, numpy or cc")
     def test_tvm_ffi(self):
@@ -217,6 +251,14 @@ class Networks(unittest.TestCase):
                                ("elements are not float32", x.astype("d"))):
                 with self.assertRaisesRegex(hone.Invalid, f"input x: .*{words}"):
                     net(bad)
+            # another network into the same folder, in this process
+            weights += 1
+            graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(weights, "w"))
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+            other = hone.compile(path, out, auto=True)
+            self.assertTrue((other(x)[0] == numpy.maximum(x @ weights, 0)).all())
+            self.assertTrue((net(x)[0] == want).all())
+            other.close()
             net.close()
             for name, n in (("libmodel.so", 5000), ("model.weights", 100)):
                 file = out / name
