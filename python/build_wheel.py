@@ -51,9 +51,9 @@ def contents(build: pathlib.Path, prefix: pathlib.Path, without_programs: bool
              ) -> dict[str, tuple[bytes, int]]:
     """Name in the wheel to bytes and mode."""
     files = {}
-    for path in sorted((HERE / "hone").iterdir()):
+    for path in sorted((HERE / "hone").rglob("*")):
         if path.suffix == ".py" or path.name == "py.typed":
-            files[f"hone/{path.name}"] = (path.read_bytes(), 0o644)
+            files[str(path.relative_to(HERE))] = (path.read_bytes(), 0o644)
     library = next(prefix.rglob("libhone.so.0"))
     files["hone/lib/libhone.so.0"] = (library.read_bytes(), 0o755)
     if without_programs:
@@ -78,6 +78,8 @@ def write(files: dict[str, tuple[bytes, int]], out: pathlib.Path) -> pathlib.Pat
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: hone\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
         0o644)
+    files[f"{info}/entry_points.txt"] = (
+        b"[torch_dynamo_backends]\nhone = hone.torch:backend\n", 0o644)
     record = []
     for name, (data, _) in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

@@ -3,6 +3,7 @@
 # run and what is wrong is refused (tests/python/check.py).
 #
 #     python.sh        the package and libhone; programs are those of the build
+#     python.sh torch  its backend of torch.compile (tests/python/torch_check.py)
 #     python.sh bare   all of it, in a root that has nothing but Python and the C library
 . "$(dirname "$0")/lib.sh"
 
@@ -42,6 +43,20 @@ check()
 		die "demo: $(cat "$work/out")"
 	grep -q 'its answers are right' "$work/out" || die "demo: $(cat "$work/out")"
 	grep -q '<polyline' "$work/curve.svg" || die "no curve"
+}
+
+torch()
+{
+	"$python" -c 'import torch' 2>/dev/null || {
+		echo "skip: $python has no torch"
+		exit 77
+	}
+	build_wheel --without-programs
+	install_to "$work/site"
+	export PYTHONPATH="$work/site" HONE_BIN
+	cd "$work" || exit 1
+	"$python" "$HONE_SOURCE/tests/python/torch_check.py" >"$work/out" 2>&1 || die "$(cat "$work/out")"
+	cat "$work/out"
 }
 
 # copy_with FILE: it, and the libraries that it is linked with
@@ -90,5 +105,6 @@ bare()
 
 case ${1:-} in
 bare) bare ;;
+torch) torch ;;
 *) check ;;
 esac
