@@ -118,24 +118,23 @@ static int compare(const char *path, const struct manifest *m, const struct hn_k
 
 /* -- the object ------------------------------------------------------------------------- */
 
-static int check_machine(const char *path, const struct hn_kernel_info *info, struct hn_arena *a,
-			 struct hn_err *err)
+static int check_machine(const char *path, const char *line, struct hn_arena *a, struct hn_err *err)
 {
 	struct hn_buf theirs, ours;
 	struct hn_target t, host;
 	int rc = 0;
 
 	hn_target_host(a, &host);
-	if (hn_target_parse_on(&host, info->target, a, &t, NULL) == 0 &&
+	if (hn_target_parse_on(&host, line, a, &t, NULL) == 0 &&
 	    hn_target_runs_on(&t, &host)) {
 		return 0;
 	}
 	hn_buf_init(&theirs);
 	hn_buf_init(&ours);
-	if (hn_target_parse_on(&host, info->target, a, &t, NULL) == 0) {
+	if (hn_target_parse_on(&host, line, a, &t, NULL) == 0) {
 		hn_target_print_isa(&t, &theirs);
 	} else {
-		hn_buf_printf(&theirs, "%.200s", info->target);
+		hn_buf_printf(&theirs, "%.200s", line);
 	}
 	hn_target_print_isa(&host, &ours);
 	rc = hn_fail(err, HONE_E_UNSUPPORTED,
@@ -183,7 +182,7 @@ static int load_file(const char *path, struct hone_kernel *k, struct hn_err *err
 	hn_buf_init(&b);
 	rc = hn_file_read_kept(path, MOST_BYTES, &b, err);
 	rc = rc ? rc : hn_lib_load(path, b.s, b.n, k, err);
-	rc = rc ? rc : check_machine(path, &k->info, &k->arena, err);
+	rc = rc ? rc : check_machine(path, k->info.target, &k->arena, err);
 	rc = rc ? rc : find_functions(path, k, err);
 	hn_buf_fini(&b);
 	return rc;
@@ -273,6 +272,18 @@ int32_t hone_kernel_prepare(const struct hone_kernel *k, void *const *args, void
 			    const struct hone_env *env)
 {
 	return k->prepare != NULL ? k->prepare(args, prepared, env) : 0;
+}
+
+int hone_target_check(const char *target, struct hone_error *error)
+{
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	int rc = check_machine("it", target, &a, &err);
+
+	hn_arena_fini(&a);
+	return hn_lib_give(rc, &err, error);
 }
 
 int hone_file_check(const char *path, struct hone_error *error)

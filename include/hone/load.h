@@ -100,6 +100,9 @@ int32_t hone_kernel_prepare(const struct hone_kernel *kernel, void *const *args,
  * those who load a shared library by other means. */
 int hone_file_check(const char *path, struct hone_error *error);
 
+/* Whether this machine runs what was made for a target line, as manifests have it (HONE_UNSUPPORTED). */
+int hone_target_check(const char *target, struct hone_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -124,6 +124,7 @@ _FUNCTIONS = {
     ),
     "hone_kernel_workspace_bytes": (c_uint64, [c_void_p, c_int32]),
     "hone_file_check": (c_int, [c_char_p, POINTER(Error)]),
+    "hone_target_check": (c_int, [c_char_p, POINTER(Error)]),
     "hone_pool_create": (c_void_p, [c_int32]),
     "hone_pool_destroy": (None, [c_void_p]),
     "hone_pool_threads": (c_int32, [c_void_p]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 import mmap
 import os
@@ -20,6 +21,7 @@ from .tensors import View, _aligned, empty
 Path = Union[str, "os.PathLike[str]"]
 
 ABI = 4  # HONE_MODEL_ABI
+FORMAT = "hone-network/1"
 _BITS = {"bool": 8}
 
 
@@ -70,6 +72,7 @@ class Model:
         if not path.exists():
             raise _lib.NotFound(f"{path}: not there; `hone compile` makes it where it finds a "
                                 "linker (ld, ld.lld, cc or gcc)")
+        self._check_manifest(path)
         _lib.call("hone_file_check", os.fsencode(path))
         header = (self.folder / "model.h").read_text(encoding="utf-8")
         found = re.search(r"struct hone_model (\w+)_model;", header)
@@ -97,6 +100,24 @@ class Model:
                          _lib.lib.hone_pool_env(self._pool, 0))
         if status != 0:
             raise _lib.Corrupt(f"{self.folder}: its weights are not this network's ({status})")
+
+    def _check_manifest(self, library: pathlib.Path) -> None:
+        """The library is the one that the manifest was written with, and for this machine."""
+        path = self.folder / "model.json"
+        try:
+            said = json.loads(path.read_text(encoding="utf-8"))
+            form, target, want = said["format"], said["target"], said["library"]
+        except FileNotFoundError:
+            raise _lib.NotFound(f"{path}: not there; `hone compile` makes it") from None
+        except (ValueError, KeyError, TypeError, RecursionError) as e:
+            raise _lib.Invalid(f"{path}: no manifest of a network: {e}") from None
+        if form != FORMAT:
+            raise _lib.VersionMismatch(f"{path}: {form!r}; this hone reads {FORMAT}")
+        if hashlib.sha256(library.read_bytes()).hexdigest() != want:
+            raise _lib.Corrupt(f"{library}: not the file that was made with model.json")
+        if not isinstance(target, str):
+            raise _lib.Invalid(f"{path}: no target")
+        _lib.call("hone_target_check", target.encode())
 
     @staticmethod
     def _at(block: memoryview) -> int:

@@ -37,7 +37,7 @@ except ImportError:
     torch = None
 
 CC = shutil.which(os.environ.get("CC", "cc"))
-N_DAMAGED = 1000
+N_DAMAGED = 10000
 MM = "mm(float32 A[4,8], float32 B[8,5]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 OTHER = "mm(float32 A[4,8], float32 B[8,6]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
 
@@ -268,6 +268,22 @@ class Networks(unittest.TestCase):
                 with self.assertRaisesRegex(hone.Corrupt, name):
                     hone.Model(out)
                 file.write_bytes(good)
+            manifest = out / "model.json"
+            said = json.loads(manifest.read_text())
+            for error, words, change in (
+                    (hone.VersionMismatch, "network/2", {"format": "hone-network/2"}),
+                    (hone.Unsupported, "aarch64", {"target": "cpu -isa=aarch64-neon"}),
+                    (hone.Unsupported, "made for", {"target": "a line\nof another kind"}),
+                    (hone.Invalid, "no target", {"target": 7}),
+                    (hone.Corrupt, "not the file", {"library": "0" * 64}),
+                    (hone.Invalid, "no manifest", {"format": None, "library": [], "target": {}})):
+                manifest.write_text(json.dumps({**said, **change} if words != "no manifest" else []))
+                with self.assertRaisesRegex(error, words):
+                    hone.Model(out)
+            manifest.write_text("[" * 100000)
+            with self.assertRaisesRegex(hone.Invalid, "no manifest"):
+                hone.Model(out)
+            manifest.write_text(json.dumps(said))
             hone.Model(out).close()
 
 

@@ -293,6 +293,21 @@ static void test_damage(void **state)
 	hn_buf_fini(&b);
 }
 
+/* Of a later hone: it says so, not that it is damaged. */
+static void test_newer(void **state)
+{
+	char bytes[400] = "HONEBEST";
+	struct hone_store *store = NULL;
+	struct hone_error error;
+
+	(void)state;
+	bytes[8] = 99;
+	write_snapshot(bytes, sizeof(bytes));
+	assert_int_equal(hone_store_open(dir, &store, &error), HONE_VERSION_MISMATCH);
+	assert_non_null(strstr(error.text, "snapshot version 99"));
+	assert_null(store);
+}
+
 static void test_c89(void **state)
 {
 	char command[400];
@@ -314,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tasks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_store, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_newer, set_up, tear_down),
 		cmocka_unit_test(test_c89),
 	};
 
