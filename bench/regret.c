@@ -27,6 +27,7 @@
 #include "loopstate/read/dag_read.h"
 #include "loopstate/nest/looptree.h"
 #include "lower/lower.h"
+#include "search/answer.h"
 
 #define MAX_SIZES 200
 #define SEED 20260101
@@ -269,6 +270,25 @@ static int check_steps(const struct hn_dag *dag, const char *steps, struct hn_ar
 	return rc ? rc : hn_legal_check(tree, 20000, err) != HN_VERDICT_OK;
 }
 
+/* By rule, as `hone compile` chooses for kernels between other kernels (client/auto.c). */
+static void prefer_warm(const struct machine *m, const struct hn_dag *dag, struct hn_arena *a,
+			struct hn_histories *of)
+{
+	struct hn_answers all;
+
+	hn_answers_find(dag, m->target, a, &all);
+	hn_answers_prefer_warm(&all);
+	if (all.n > 0 && of->n < HN_HISTORY_MAX) {
+		struct hn_buf b;
+
+		hn_buf_init(&b);
+		hn_trace_write(all.at[0].trace, &b);
+		memmove(of->steps + 1, of->steps, of->n++ * sizeof(*of->steps));
+		of->steps[0] = hn_arena_strdup(a, b.s);
+		hn_buf_fini(&b);
+	}
+}
+
 /* The first of the schedules of the largest size that is legal for all sizes. */
 static int steps_of_range(const struct options *o, const struct machine *m,
 			  const struct hn_dag *dag, struct hn_arena *a, const char **ret,
@@ -280,6 +300,9 @@ static int steps_of_range(const struct options *o, const struct machine *m,
 	int rc = hn_dag_instantiate(dag, &dag->sizes->size[0].hi, a, &top, err);
 
 	rc = rc ? rc : histories_of(o, m, top, a, &of, err);
+	if (rc == 0 && o->trials == 0 && !hn_family_has_weights(dag)) {
+		prefer_warm(m, top, a, &of);
+	}
 	for (uint32_t i = 0; rc == 0 && i < of.n && !legal; i++) {
 		*ret = of.steps[i];
 		legal = check_steps(dag, *ret, a, err) == 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/prove.h"
+#include "graph/net/family.h"
 #include "loopstate/dag/mark.h"
 #include "loopstate/dag/size.h"
 
@@ -120,6 +121,9 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 		return rc;
 	}
 	hn_answers_find(dag, &ret->target, a, &all);
+	if (in->dag->sizes != NULL && !hn_family_has_weights(in->dag)) {
+		hn_answers_prefer_warm(&all);
+	}
 	hn_fail(err, HONE_E_UNSUPPORTED, "%.40s: no automatic schedule for this kind of target",
 		ret->target.kind);
 	for (uint32_t i = 0; i < all.n && !legal; i++) {

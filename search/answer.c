@@ -7,6 +7,8 @@
 #include "loopstate/dag/mark.h"
 #include "loopstate/nest/quick.h"
 
+#define FIRST_IS_RIGHT 1.1 /* as in search/auto.c */
+
 struct rating {
 	const struct hn_dag *dag;
 	const struct hn_target *target;
@@ -69,4 +71,22 @@ void hn_answers_find(const struct hn_dag *dag, const struct hn_target *target, s
 	move_first(ret, choose(ret));
 	hn_quick_free(r.quick);
 	hn_arena_fini(&r.scratch);
+}
+
+void hn_answers_prefer_warm(struct hn_answers *all)
+{
+	uint32_t best = 0;
+	double ns = all->n > 0 ? all->at[0].predicted_ns / FIRST_IS_RIGHT : 0;
+
+	for (uint32_t i = 1; i < all->n; i++) {
+		const struct hn_answer *x = &all->at[i];
+
+		if (x->shown && x->predicted_ns > 0 && x->predicted_ns < ns) {
+			ns = x->predicted_ns;
+			best = i;
+		}
+	}
+	if (best > 0) {
+		move_first(all, best);
+	}
 }

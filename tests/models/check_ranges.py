@@ -178,7 +178,7 @@ class Ranges(unittest.TestCase):
         done = hone("model", path, *dims)
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = [line for line in done.stdout.splitlines() if line.startswith("sequence = ")]
-        parts = ["17..20", "2..16", "1..1"]
+        parts = ["17..20", "2..4", "5..8", "9..16", "1..1"]
         self.assertEqual(shown, [f"sequence = {part}, at the largest" for part in parts])
         self.assertIn("to16_k04_matmul", done.stdout)
         at_one = done.stdout.split("sequence = 1..1")[1]  # with the weights of the others
