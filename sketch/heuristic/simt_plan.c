@@ -18,6 +18,7 @@
 #define CORE_REGISTERS 65536
 #define CORE_BLOCKS 32
 #define OTHER_REGISTERS 36 /* addresses, counters, operands of the next term */
+#define HALF_PAD_REGISTERS 9 /* two of an element with a condition: 2.5 to 4.8 each were seen */
 #define ISSUES 4.0	   /* instructions a cycle, of a warp each */
 #define SHARED_CYCLES 2.0  /* of 16 bytes for each thread of a warp, where some ask for the same */
 #define FETCH_ISSUES 6.0   /* instructions around a copy of an element or a vector */
@@ -289,6 +290,26 @@ static bool splits_evenly(const struct hn_simt_product *p)
 	return p->steps >= MOST_SPLIT * n && p->v->extent[a] % (p->inner[a] * n) == 0;
 }
 
+static void see_choice(const struct hn_expr *e, void *ctx)
+{
+	*(bool *)ctx |= e->op == HN_EXPR_IF || e->op == HN_EXPR_SELECT;
+}
+
+/* Registers that a thread's part of a fetch takes where each element has a condition of its own, as
+ * padding has: addresses and conditions do not change from step to step, and are kept. */
+static int64_t fetch_registers(const struct hn_heuristic_job *g, const struct hn_simt_product *p,
+			       const struct hn_heuristic_read *r)
+{
+	const struct hn_op *op = hn_stage_op(g->c.s, r->producer);
+	bool chooses = false;
+
+	if (op->kind != HN_OP_COMPUTE || op->reduce != NULL) {
+		return 0;
+	}
+	hn_expr_visit(op->body[0], see_choice, &chooses);
+	return chooses ? hn_mul_sat(hn_ceildiv(box(p, r), p->threads), HALF_PAD_REGISTERS) / 2 : 0;
+}
+
 bool hn_simt_plan(const struct hn_heuristic_job *g, struct hn_simt_product *p,
 		 const struct hn_simt_shape *shape)
 {
@@ -326,8 +347,10 @@ bool hn_simt_plan(const struct hn_heuristic_job *g, struct hn_simt_product *p,
 	registers = (results + OTHER_REGISTERS + 7) / 8 * 8;
 
 	int64_t shared = hn_mul_sat(bytes, p->shape.stages);
+	int64_t most = registers + fetch_registers(g, p, p->read[0]) +
+		       fetch_registers(g, p, p->read[1]);
 
-	if (p->threads > param[HN_PARAM_MAX_THREADS_PER_BLOCK] || p->threads < FEW_THREADS ||
+	if (most > param[HN_PARAM_VECTOR_REGISTERS] || p->threads > param[HN_PARAM_MAX_THREADS_PER_BLOCK] || p->threads < FEW_THREADS ||
 	    shared > param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] ||
 	    registers * p->threads > CORE_REGISTERS) {
 		return false;
