@@ -60,7 +60,7 @@ void hn_device_target(const char *verb, struct hn_opts *o, struct hn_arena *a)
 	line = rc == 0 ? of_first(doc, "devices", "target") : NULL;
 	if (line != NULL) {
 		o->target = hn_arena_strdup(a, line);
-	} else if (!o->quiet) {
+	} else if (!o->quiet && strcmp(verb, "tune") != 0) { /* which needs one, and says so */
 		missing = rc == 0 ? of_first(doc, "missing", "why") : why.msg;
 		fprintf(stderr, "hone: target %s: no such device is here (%s); taken is %s -isa=%s\n",
 			o->target, missing != NULL ? missing : "none", t.kind, t.isa);
