@@ -263,7 +263,11 @@ static int print_views(const struct command *c, const struct hn_looptree *tree,
 static int write_results(const struct command *c, const struct hn_build_answer *ans,
 			 struct hn_arena *a, struct hn_err *err)
 {
-	int rc = hn_build_write(&c->files, c->request.symbol, ans, a, err);
+	struct hn_build_files files = c->files;
+	int rc;
+
+	files.target = c->request.target;
+	rc = hn_build_write(&files, c->request.symbol, ans, a, err);
 
 	rc = rc ? rc : print_views(c, ans->tree, err);
 	if (rc == 0 && c->want_ir) {

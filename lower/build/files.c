@@ -51,15 +51,17 @@ static int write_facts(const char *path, const struct hn_build_answer *ans, stru
 
 /* The kernel as text, for people and other compilers. */
 static int write_texts(const struct hn_build_files *f, const char *symbol,
-		       const struct hn_build_answer *ans, struct hn_err *err)
+		       const struct hn_build_answer *ans, struct hn_arena *a, struct hn_err *err)
 {
 	const struct hn_artefact *made = &ans->artefact;
+	struct hn_target target;
 	struct hn_buf text;
 	int rc = 0;
 
 	hn_buf_init(&text);
 	if (f->source) {
-		rc = hn_c_source(ans->tree, symbol, made, &text, err);
+		rc = hn_target_parse(f->target, a, &target, err);
+		rc = rc ? rc : hn_c_source(ans->tree, &target, symbol, made, &text, err);
 		rc = rc ? rc : write_text(f->source, "C source", &text, err);
 	}
 	if (rc == 0 && f->ir) {
@@ -134,5 +136,5 @@ int hn_build_write(const struct hn_build_files *f, const char *symbol,
 	if (rc == 0 && f->check) {
 		rc = hn_check_write(f->check, ans->dag, ans->tree, symbol, made, err);
 	}
-	return rc ? rc : write_texts(f, symbol, ans, err);
+	return rc ? rc : write_texts(f, symbol, ans, a, err);
 }

@@ -16,6 +16,7 @@ struct hn_build_room {
 struct hn_build_files {
 	const char *object, *header;
 	const char *source, *ir, *assembly; /* C, LLVM's text, the target's */
+	const char *target; /* of source: whose vectors and registers it is written for */
 	const char *facts;		    /* JSON: the header's figures, and which inputs are read */
 	const char *check;		    /* lower/build/check.h */
 	struct hn_build_room room;

@@ -67,7 +67,10 @@ static void put_head(struct c *c, struct hn_buf *ret)
 			    "#pragma GCC optimize(\"fp-contract=off\")\n#else\n"
 			    "#pragma STDC FP_CONTRACT OFF\n#endif\n");
 	}
-	hn_buf_puts(ret, "\n");
+	hn_buf_puts(ret,
+		    "#if defined(__GNUC__) && !defined(__clang__)\n"
+		    "/* GCC 12 may take the wrong side of a condition in vectors of AVX-512. */\n"
+		    "#pragma GCC optimize(\"no-unswitch-loops\")\n#endif\n\n");
 }
 
 static void put_tools(struct c *c, bool runs, struct hn_buf *ret)
@@ -121,11 +124,11 @@ static void open_names(struct c *c)
 	find_spans(c, c->t->root);
 }
 
-int hn_c_source(const struct hn_looptree *t, const char *symbol, const struct hn_artefact *made,
-		struct hn_buf *ret, struct hn_err *err)
+int hn_c_source(const struct hn_looptree *t, const struct hn_target *target, const char *symbol,
+		const struct hn_artefact *made, struct hn_buf *ret, struct hn_err *err)
 {
 	struct hn_arena a;
-	struct c c = { .t = t, .symbol = symbol, .a = &a, .err = err };
+	struct c c = { .t = t, .target = target, .symbol = symbol, .a = &a, .err = err };
 
 	hn_arena_init(&a, 0);
 	hn_buf_init(&c.functions);

@@ -66,6 +66,10 @@ const char *hn_c_element(struct c *c, int32_t op, int32_t out, const struct hn_e
 		if (e->op == HN_EXPR_INT && e->u.i == 0) {
 			continue;
 		}
+		if (e->op == HN_EXPR_INT && stride != NULL && e->u.i == 1) {
+			at = at == NULL ? stride : hn_arena_printf(c->a, "%s + %s", at, stride);
+			continue;
+		}
 		struct c_text x = hn_c_index(c, e);
 		const char *s = stride == NULL
 					? hn_c_at(c, x, C_SUM)

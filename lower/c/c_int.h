@@ -40,6 +40,7 @@ struct c_helper {
 
 struct c {
 	const struct hn_looptree *t;
+	const struct hn_target *target;
 	const char *symbol;
 	struct hn_arena *a;
 	struct hn_err *err;
@@ -53,7 +54,8 @@ struct c {
 	uint32_t n_open, *open; /* loops around, outermost first */
 
 	struct hn_span *span;	      /* [n_loop] */
-	const struct hn_expr **known; /* [n_loop] 0 of loops that run once; NULL: of others */
+	const struct hn_expr **known; /* [n_loop] 0 of loops that run once, a point of a register tile;
+				       * NULL: of others */
 
 	struct hn_buf functions; /* whole ones */
 	struct hn_buf *out;	 /* the body being written */
@@ -82,6 +84,9 @@ void hn_c_name_all(struct c *c);
 /* The name of a function that is defined in front of the kernel: hone_WHAT_TYPE. */
 const char *hn_c_helper(struct c *c, const char *what, enum hn_dtype t);
 const char *hn_c_saturating(struct c *c, enum hn_dtype to, enum hn_dtype from);
+
+/* The type of so many lanes of that type, which may lie at any element; of one: the type. */
+const char *hn_c_vector_type(struct c *c, enum hn_dtype t, uint32_t lanes);
 
 /* -- c_expr.c: values, all of loop space -------------------------------------------------- */
 
@@ -118,6 +123,25 @@ const struct hn_expr *hn_c_settled(struct c *c, const struct hn_expr *e);
 void hn_c_stmt(struct c *c, const struct hn_node *n);
 void hn_c_node(struct c *c, const struct hn_node *n, int32_t stage_around);
 void hn_c_loop(struct c *c, const struct hn_node *n, const char *from, const char *to);
+
+/* A loop from 0 to `to`, `step` iterations at a time, and its end. */
+void hn_c_loop_open(struct c *c, const struct hn_node *n, int64_t to, int64_t step);
+void hn_c_loop_close(struct c *c, const struct hn_node *n);
+
+/* A loop through `count` iterations from the variable `base` on, where it is NULL from `at`; ended
+ * likewise. */
+void hn_c_part_open(struct c *c, const struct hn_node *n, const char *base, int64_t at,
+		    int64_t count);
+
+/* Inside, what the variable of a loop is: `at` behind the loop's, or `at`; as it was. */
+void hn_c_know(struct c *c, int32_t loop, bool looped, int64_t at);
+void hn_c_know_nothing(struct c *c, const struct hn_node *n);
+
+/* -- c_tile.c ------------------------------------------------------------------------------ */
+
+/* The nest that begins at the node with its sums in registers; false, and nothing written, where it
+ * is no such nest. */
+bool hn_c_tile(struct c *c, const struct hn_node *n);
 
 /* -- c_fn.c: functions and their closures --------------------------------------------------- */
 

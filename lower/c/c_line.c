@@ -281,3 +281,19 @@ const char *hn_c_saturating(struct c *c, enum hn_dtype to, enum hn_dtype from)
 			       T, name, F, bits - is_signed, most, low, T, low, least));
 	return name;
 }
+
+const char *hn_c_vector_type(struct c *c, enum hn_dtype t, uint32_t lanes)
+{
+	const char *name = hn_arena_printf(c->a, "hone_%sx%u", hn_dtype_name(t), lanes);
+
+	if (lanes == 1) {
+		return hn_c_type(t);
+	}
+	define(c, name,
+	       hn_arena_printf(c->a,
+			       "typedef %s %s __attribute__((vector_size(%u), aligned(%u), "
+			       "may_alias));\n",
+			       hn_c_type(t), name, lanes * (uint32_t)hn_dtype_bytes(t),
+			       (uint32_t)hn_dtype_bytes(t)));
+	return name;
+}

@@ -156,6 +156,59 @@ void hn_c_loop(struct c *c, const struct hn_node *n, const char *from, const cha
 	hn_c_line(c, "}");
 }
 
+void hn_c_loop_open(struct c *c, const struct hn_node *n, int64_t to, int64_t step)
+{
+	const char *v = hn_c_name(c, n->name);
+
+	c->loop[n->loop] = v;
+	c->open[c->n_open++] = (uint32_t)n->loop;
+	c->fn->own_loop[n->loop] = true;
+	c->span[n->loop].hi = to - step;
+	hn_c_line(c, "for (int64_t %s = 0; %s < %lld; %s%s) { /* %s */", v, v, (long long)to, v,
+		  step == 1 ? "++" : hn_arena_printf(c->a, " += %lld", (long long)step),
+		  role_of(c, n));
+	c->indent++;
+}
+
+void hn_c_part_open(struct c *c, const struct hn_node *n, const char *base, int64_t at,
+		    int64_t count)
+{
+	const char *v = hn_c_name(c, n->name);
+	const char *from = base ? base : hn_arena_printf(c->a, "%lld", (long long)at);
+	const char *to = base ? hn_arena_printf(c->a, "%s + %lld", base, (long long)count)
+			      : hn_arena_printf(c->a, "%lld", (long long)(at + count));
+
+	c->loop[n->loop] = v;
+	c->open[c->n_open++] = (uint32_t)n->loop;
+	c->fn->own_loop[n->loop] = true;
+	c->span[n->loop].hi = n->extent - 1;
+	hn_c_line(c, "for (int64_t %s = %s; %s < %s; %s++) { /* %s */", v, from, v, to, v,
+		  role_of(c, n));
+	c->indent++;
+}
+
+void hn_c_loop_close(struct c *c, const struct hn_node *n)
+{
+	c->indent--;
+	c->n_open--;
+	c->span[n->loop].hi = n->extent - 1;
+	hn_c_line(c, "}");
+}
+
+void hn_c_know(struct c *c, int32_t loop, bool looped, int64_t at)
+{
+	const struct hn_expr *k = hn_expr_int(at, HN_I32, c->a);
+
+	c->known[loop] = looped ? hn_expr_binary(HN_EXPR_ADD, hn_expr_var(loop, HN_I32, NULL, c->a),
+						 k, c->a)
+				: k;
+}
+
+void hn_c_know_nothing(struct c *c, const struct hn_node *n)
+{
+	c->known[n->loop] = NULL;
+}
+
 static void once(struct c *c, const struct hn_node *n)
 {
 	bool scope = false;
@@ -189,6 +242,9 @@ void hn_c_node(struct c *c, const struct hn_node *n, int32_t stage_around)
 	}
 	if (n->stage != stage_around) {
 		say_stage(c, n->stage);
+	}
+	if (hn_c_tile(c, n)) {
+		return;
 	}
 	if (n->init != NULL) {
 		hn_c_node(c, n->init, n->stage);

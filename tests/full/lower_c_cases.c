@@ -42,7 +42,7 @@ static void check_state(struct hn_emitter *em, const struct each *e, uint32_t i,
 	if (hn_looptree_build(s, a, &t, &err) || hn_emit(em, t, &o, a, &made, &err)) {
 		fail_msg("%s state %u: %s", e->name, i, err.msg);
 	}
-	c_build(t, &made, "-O1", &k);
+	c_build(t, &made, i % 2 ? "-O3 -march=native" : "-O1", &k);
 	run_args_make(e->dag, 7, &got);
 	assert_int_equal(k.fn(got.at, i % 2 ? &env : NULL), 0);
 	double d = run_difference(want, &got);

@@ -45,11 +45,15 @@ static inline void c_build(const struct hn_looptree *t, const struct hn_artefact
 	char dir[] = "/tmp/hone-c-XXXXXX", path[300];
 	struct hn_buf text, header;
 	struct hn_err err = { 0 };
+	struct hn_target target;
+	struct hn_arena a;
 
 	hn_buf_init(&text);
 	hn_buf_init(&header);
 	assert_non_null(mkdtemp(dir));
-	if (hn_c_source(t, "k", made, &text, &err) != 0) {
+	hn_arena_init(&a, 0);
+	hn_target_host(&a, &target);
+	if (hn_c_source(t, &target, "k", made, &text, &err) != 0) {
 		fail_msg("%s", err.msg);
 	}
 	hn_emit_header(t->state->root_dag, "k", made, &header);
@@ -65,6 +69,7 @@ static inline void c_build(const struct hn_looptree *t, const struct hn_artefact
 	*(void **)&ret->sized = dlsym(ret->library, "k_packed");
 	*(void **)&ret->prepare = dlsym(ret->library, "k_prepare_packed");
 	hn_file_remove_tree(dir);
+	hn_arena_fini(&a);
 	hn_buf_fini(&text);
 	hn_buf_fini(&header);
 }

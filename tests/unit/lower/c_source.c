@@ -25,6 +25,11 @@ static const char *const programs[] = {
 	" * W(3-r,3-s,c,f) where h in 0:8, w in 0:8, r in 0:4, s in 0:4 }",
 	"f(float32 x[6,37]) -> y { m(i) max=! x(i,k) e(i,j) = exp(x(i,j) - m(i))"
 	" s(i) +=! e(i,k) y(i,j) = e(i,j) / s(i) }",
+	"f(float32 X[2,19,23,3], W[3,3,3,32]) -> Y { Y(n,h,w,f) +=! (h+r>=1 && h+r<20 && w+s>=1 && w+s<24"
+	" ? X(n,h+r-1,w+s-1,c) : 0) * W(r,s,c,f) where h in 0:19, w in 0:23, r in 0:3, s in 0:3 }",
+	"f(float32 X[1,13,15,40], W[3,3,40]) -> Y { Y(n,h,w,c) +=! (h+r>=1 && h+r<14 && w+s>=1 && w+s<16"
+	" ? X(n,h+r-1,w+s-1,c) : 2.5) * (W(r,s,c) + 1) where h in 0:13, w in 0:15, r in 0:3, s in 0:3 }",
+	"f(float64 A[19,24], B[24,40]) -> C { C(i,j) +=! A(i,k) * B(k,j) - B(k,j) / 3 }",
 	"f(float32 A[41]) -> B { B(i) = tanh(A(i)) + sigmoid(A(i)) * erf(A(i)) + "
 	"log(A(i) * A(i) + 1) + rsqrt(abs(A(i)) + 1) + pow(2, A(i)) }",
 	"f(uint8 A[13,36], const int8 B[36,21], const int32 z[21], const float32 s[21]) -> Y {\n"
@@ -72,7 +77,8 @@ static void check_one(const struct history *h, void *ctx)
 	struct c_kernel k;
 	struct run_kernel as;
 
-	bool vectors = h->text == programs[0] || h->text == programs[1];
+	bool vectors = h->text == programs[0] || h->text == programs[1] || h->text == programs[5] ||
+		       h->text == programs[6] || h->text == programs[7];
 
 	make(ctx, h, vectors ? "-O3 -march=native" : "-O0", &made, &k);
 	as = (struct run_kernel){ .fn = k.fn };
