@@ -59,7 +59,8 @@ struct hn_npu_product {
 	enum hn_npu_order order;
 };
 
-/* Sizes that the machine's buffers hold, by rule. */
+/* Tiles and cores for its sizes, by a closed form.  Sizes that are no multiples of 16 have none: then
+ * nothing is set, and hn_npu_product says so. */
 void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p);
 
 /* Buffers: A, B, C, row by row.  HONE_E_UNSUPPORTED: sizes that the tiles do not divide, or that do

@@ -121,50 +121,6 @@ static void code(struct product *x)
 	hn_buf_puts(x->text, "}\n");
 }
 
-void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p)
-{
-	int64_t cores = 1;
-
-	p->cores_m = p->cores_n = 1;
-	/* halves of the longer side, as long as tiles of 16 divide it */
-	while (cores * 2 <= m->cores) {
-		bool rows = p->m / p->cores_m >= p->n / p->cores_n;
-		int64_t *split = rows ? &p->cores_m : &p->cores_n, all = rows ? p->m : p->n;
-
-		if (all % (*split * 32) != 0) {
-			break;
-		}
-		*split *= 2;
-		cores *= 2;
-	}
-	p->slots_l1 = p->slots_l0 = 2;
-	p->slots_l0c = 1;
-	p->m0 = p->n0 = 16;
-	p->k0 = p->k1 = 16;
-	/* sums as square as they come, since each side is loaded once for the other */
-	while (p->m / p->cores_m % (p->m0 * 2) == 0 && p->m0 <= p->n0 && p->m0 * 2 * p->n0 * SUM <= m->l0c_bytes &&
-	       p->m0 * 2 * p->k0 * HALF * p->slots_l0 <= m->l0a_bytes) {
-		p->m0 *= 2;
-		if (p->n / p->cores_n % (p->n0 * 2) == 0 && p->m0 * p->n0 * 2 * SUM <= m->l0c_bytes) {
-			p->n0 *= 2;
-		}
-	}
-	while (p->n / p->cores_n % (p->n0 * 2) == 0 && p->m0 * p->n0 * 2 * SUM <= m->l0c_bytes &&
-	       p->n0 * 2 * p->k0 * HALF * p->slots_l0 <= m->l0b_bytes) {
-		p->n0 *= 2;
-	}
-	while (p->k % (p->k0 * 2) == 0 && p->k0 * 2 * p->m0 * HALF * p->slots_l0 <= m->l0a_bytes &&
-	       p->k0 * 2 * p->n0 * HALF * p->slots_l0 <= m->l0b_bytes) {
-		p->k0 *= 2;
-	}
-	p->k1 = p->k0;
-	/* the cube begins when the first of them are there: eight loads or more */
-	while (p->k % (p->k1 * 2) == 0 && p->k1 < 512 && p->k1 * 16 <= p->k &&
-	       p->k1 * 2 * (p->m0 + p->n0) * HALF * p->slots_l1 <= m->l1_bytes) {
-		p->k1 *= 2;
-	}
-}
-
 static int fits(struct product *x, struct hn_err *err)
 {
 	const struct hn_npu_product *p = x->p;

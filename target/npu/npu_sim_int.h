@@ -80,8 +80,7 @@ struct npu_sim {
 /* npu_scalar.c: what S does itself; false: s->fault. */
 bool npu_scalar(struct npu_sim *s, const struct hn_npu_insn *in);
 
-/* Bytes that all cores ask for: s->rate, and the cycles that the memory takes for them.  What more
- * than one core reads, or one reads again, comes from the second cache, if its buffer fits there. */
+/* npu_traffic.c: bytes that all cores ask for: s->rate, and the cycles that the memory takes. */
 int64_t npu_traffic(struct npu_sim *s, struct hn_arena *a);
 
 /* npu_pipe.c: what is at the head of the queue, if it can begin: 1; 0: it waits, or there is

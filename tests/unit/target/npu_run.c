@@ -417,6 +417,37 @@ static void cycles_are_those_of_the_model(void **state)
 			 1 + 2 + 34 * 200);
 }
 
+/* 131,072 bytes, read so often by so many cores, with a second cache of so many bytes. */
+static int64_t reading(int times, int cores, int64_t cache)
+{
+	char text[300];
+	struct bench b;
+
+	snprintf(text, sizeof(text), "hnpu/1\ngm A float16[65536]\ncores 0 %d {\nloop r1 %d\n"
+		 "load ub[0] A[0] n 4 burst 32768 to 0\nend\n}\n", cores, times);
+	read_text(&b, text);
+	b.o = (struct hn_npu_options){ 0 };
+	b.m.l2_bytes = cache;
+	run(&b);
+	hn_arena_fini(&b.a);
+	return b.r.core_cycles;
+}
+
+static void what_is_read_again_comes_from_the_cache(void **state)
+{
+	/* half of it at 32 bytes a cycle, half at 110 */
+	int64_t half = 131072 / 64 + 131072 / 220 + 3;
+
+	(void)state;
+	assert_int_equal(reading(1, 1, 1 << 25), 1 + 2 + 4096 + 3);
+	assert_int_equal(reading(2, 1, 1 << 25), 1 + 2 + 2 * half);
+	assert_int_equal(reading(1, 2, 1 << 25), 1 + 2 + half);
+	/* too large for it: once for both cores, but twice for one that reads it twice */
+	assert_int_equal(reading(2, 1, 1000), 1 + 2 + 2 * 4099);
+	assert_int_equal(reading(1, 2, 1000), 1 + 2 + half);
+	assert_int_equal(reading(2, 2, 1000), 1 + 2 + 2 * half);
+}
+
 /* ---- faults */
 
 #define HEAD "hnpu/1\ngm A float32[64]\ngm B float32[64]\n"
@@ -521,6 +552,7 @@ int main(void)
 		cmocka_unit_test(vectors_compute),
 		cmocka_unit_test(integers_saturate_and_wrap),
 		cmocka_unit_test(cycles_are_those_of_the_model),
+		cmocka_unit_test(what_is_read_again_comes_from_the_cache),
 		cmocka_unit_test(faults_are_told_with_their_line),
 		cmocka_unit_test(too_many_cores_are_refused),
 	};
