@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "bench/bench.h"
+#include "bench/npu.h"
 #include "lower/npu/npu.h"
 #include "target/npu/npu_run.h"
 
@@ -113,6 +114,7 @@ int hn_bench_npu(const struct hn_bench_args *args)
 		rc = peak(&m, size, HN_NPU_BARRIERS, &err);
 		rc = rc ? rc : peak(&m, size, HN_NPU_FLAGS, &err);
 	}
+	rc = rc ? rc : hn_bench_npu_published(&m, &err);
 	hn_arena_fini(&a);
 	if (rc != 0) {
 		fprintf(stderr, "hone-bench npu: %s\n", err.msg);

@@ -1,0 +1,150 @@
+/* bench/npu_published.c -- the simulated NPU beside the published times of the machine that it is
+ * like: in which order it puts them, and how far off it is.
+ *
+ * Programs are hone's, not AKG's, so the two times differ by the programs as well as by the model.
+ * Simplified: fractal layouts are rows, a mask is the same for all rows, a sum of float16 is of
+ * float32, and what is spread over a batch is read whole.  No constant is fitted to these.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "bench/npu.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/npu/npu.h"
+#include "target/npu/npu_run.h"
+
+static const char product[] = "f(float16 A[R,K], float16 B[K,C]) -> Y { Y(i,j) +=! float32(A(i,k)) * "
+			      "float32(B(k,j)) }";
+static const char moments[] =
+	"f(float32 X[R,C], float32 Z[R,C], float32 W[R,C]) -> (Q, D, A, M) { A(i,j) = X(i,j) + Z(i,j) + "
+	"W(i,j) S(i) +=! A(i,j) M(i) = S(i) * 0.0009765625 D(i,j) = A(i,j) - M(i) Q(i) +=! D(i,j) * D(i,j) }";
+static const char masked[] =
+	"f(float16 X[R,C], float16 B[C]) -> Y { A(i,j) = X(i,j) * float16(0.125) + B(j) M(i) max=! A(i,j) "
+	"E(i,j) = exp(float32(A(i,j)) - float32(M(i))) S(i) +=! E(i,j) Y(i,j) = float16(E(i,j) / S(i)) }";
+static const char softmax[] =
+	"f(float16 X[R,C], float16 B[C]) -> (P, Y) { A(i,j) = X(i,j) * float16(0.125) + B(j) "
+	"M(i) max=! A(i,j) E(i,j) = exp(float32(A(i,j)) - float32(M(i))) S(i) +=! E(i,j) "
+	"P(i,j) = E(i,j) / S(i) Y(i,j) = float16(P(i,j)) }";
+static const char variance[] =
+	"f(float32 X[R,C]) -> (H, M, D, Q) { H(i,j) = float16(X(i,j)) F(i,j) = float32(H(i,j)) "
+	"S(i) +=! F(i,j) M(i) = S(i) * 0.0009765625 D(i,j) = F(i,j) - M(i) Q(i) +=! D(i,j) * D(i,j) }";
+static const char plain[] =
+	"f(float16 X[R,C]) -> Y { M(i) max=! X(i,j) E(i,j) = exp(X(i,j) - M(i)) S(i) +=! float32(E(i,j)) "
+	"Y(i,j) = E(i,j) / float16(S(i)) }";
+static const char gelu[] =
+	"f(float16 H[R,C]) -> Y { X(i,j) = float32(H(i,j)) "
+	"Z(i,j) = (X(i,j) + X(i,j) * X(i,j) * X(i,j) * 0.044715) * 1.59576912 "
+	"Y(i,j) = float16(X(i,j) / (exp(abs(Z(i,j)) * -1.0) + 1.0) * exp(min(Z(i,j), 0.0))) }";
+
+static const struct {
+	const char *name, *text;
+	int64_t rows, columns, terms;
+	double ticks;
+} cases[] = {
+#define PUBLISHED(family, rows, columns, terms, ticks) { #family, family, rows, columns, terms, ticks },
+#include "bench/npu_published.def"
+#undef PUBLISHED
+};
+
+#define N HN_COUNT_OF(cases)
+
+/* The family's text with numbers for R, C and K where they stand alone in brackets. */
+static void text_of(size_t i, struct hn_buf *b)
+{
+	for (const char *s = cases[i].text; *s != '\0'; s++) {
+		bool size = s > cases[i].text && strchr("[,", s[-1]) && strchr(",]", s[1]) && s[1] != '\0';
+		int64_t v = *s == 'R' ? cases[i].rows : *s == 'C' ? cases[i].columns : cases[i].terms;
+
+		if (size && strchr("RCK", *s)) {
+			hn_buf_printf(b, "%lld", (long long)v);
+		} else {
+			hn_buf_putc(b, *s);
+		}
+	}
+}
+
+static int simulate(const struct hn_npu_profile *m, size_t i, double *ret_ns, struct hn_err *err)
+{
+	const struct hn_npu_plan plan = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true };
+	const struct hn_npu_options o = { 0 };
+	const struct hn_npu_program *p;
+	const struct hn_dag *dag;
+	struct hn_npu_result r;
+	struct hn_arena a;
+	struct hn_buf text;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	text_of(i, &text);
+	rc = hn_dag_from_text(cases[i].name, text.s, text.n, 0, &a, &dag, err);
+	rc = rc ? rc : hn_npu_program(dag, m, &plan, &a, &p, err);
+	rc = rc ? rc : hn_npu_run(p, m, &o, &a, &r, err);
+	if (rc == 0) {
+		*ret_ns = (double)r.cycles * 1e3 / (double)m->mhz;
+	}
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+/* Those below it, and half of those that are the same. */
+static double rank(const double *v, size_t i)
+{
+	double n = 0;
+
+	for (size_t k = 0; k < N; k++) {
+		n += v[k] < v[i] ? 1 : v[k] == v[i] ? 0.5 : 0;
+	}
+	return n;
+}
+
+static double spearman(const double *x, const double *y)
+{
+	double xy = 0, xx = 0, yy = 0, mean = (double)N / 2;
+
+	for (size_t i = 0; i < N; i++) {
+		double a = rank(x, i) - mean, b = rank(y, i) - mean;
+
+		xy += a * b;
+		xx += a * a;
+		yy += b * b;
+	}
+	return xy / sqrt(xx * yy);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int hn_bench_npu_published(const struct hn_npu_profile *m, struct hn_err *err)
+{
+	double ns[N], published[N], off[N];
+	char context[200];
+
+	for (size_t i = 0; i < N; i++) {
+		int rc = simulate(m, i, &ns[i], err);
+
+		if (rc != 0) {
+			return rc;
+		}
+		published[i] = cases[i].ticks * 10;
+		off[i] = fabs(log2(ns[i] / published[i]));
+		snprintf(context, sizeof(context), "\"case\": \"%s:%lldx%lldx%lld\", \"us\": %.1f, "
+			 "\"published_us\": %.1f", cases[i].name, (long long)cases[i].rows,
+			 (long long)cases[i].columns, (long long)cases[i].terms, ns[i] / 1e3,
+			 published[i] / 1e3);
+		hn_bench_row("npu", ns[i] / published[i], "of the published time", context);
+	}
+	snprintf(context, sizeof(context), "\"cases\": %zu", N);
+	hn_bench_row("npu", spearman(ns, published), "rank correlation with published times", context);
+	qsort(off, N, sizeof(off[0]), by_value);
+	hn_bench_row("npu", off[N / 2], "median of |log2| of the ratios", context);
+	return 0;
+}
