@@ -69,7 +69,22 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 		   struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;
 
-/* Either of both, as the dag is. */
+/* A convolution of one image on one core, float16: X (C1, H, W, 16), weights as fractals (C1, KH, KW,
+ * CO / 16, 16 results, 16 channels), result (CO / 16, OH * OW, 16).  Its tiles are those that AKG's
+ * authors name theirs by. */
+struct hn_npu_conv {
+	int64_t channels, height, width, results, window, stride, pad;
+	int64_t cut_h;	    /* rows of the image in L1 */
+	int64_t cut_co;	    /* results whose weights are in L1 */
+	int64_t cut_m, cut_k, cut_n; /* windows, terms and results in L0 at a time */
+	bool bypass;	    /* weights go to L0B at once, a fractal at a time */
+	enum hn_npu_order order;
+};
+
+int hn_npu_conv(const struct hn_npu_conv *c, const struct hn_npu_profile *m, struct hn_arena *a,
+		const struct hn_npu_program **ret, struct hn_err *err) HN_NODISCARD;
+
+/* A program of a dag: a product of matrices, or what goes through rows. */
 int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		   const struct hn_npu_plan *plan, struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_err *err) HN_NODISCARD;

@@ -31,7 +31,8 @@ int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const 
 	case HN_NPU_K_STORE: /* nobody waits for an answer */
 		return hn_ceildiv(v[L_N] * v[L_BURST], m->gm_rate) + (v[L_N] - 1) * m->gm_gap +
 		       (op->at[0] % 512 != 0 ? m->gm_odd : 0);
-	case HN_NPU_K_MOVE:
+	case HN_NPU_K_INTO_L1:
+	case HN_NPU_K_FROM_L1:
 		return hn_ceildiv(v[L_N] * v[L_BURST], m->l1_ub_rate);
 	case HN_NPU_K_LOAD2D:
 		return v[F_N] * (in->place[0].memory == HN_NPU_L0A ? m->l0a_cycles : m->l0b_cycles);

@@ -90,6 +90,7 @@ const struct hn_npu_numeral_row hn_npu_numeral[HN_NPU_N_NUMERAL] = {
 
 #define AT(memory) 1 << HN_NPU_##memory,
 #define AT2(memory, other) (1 << HN_NPU_##memory) | (1 << HN_NPU_##other),
+#define AT4(a, b, c, d) (1 << HN_NPU_##a) | (1 << HN_NPU_##b) | (1 << HN_NPU_##c) | (1 << HN_NPU_##d),
 #define NUM(name) HN_NPU_N_##name,
 #define KIND(name, places, numbers)                                                          \
 	static const uint8_t places_##name[] = { places 0 }, numbers_##name[] = { numbers 0 }; \
@@ -99,6 +100,7 @@ const struct hn_npu_numeral_row hn_npu_numeral[HN_NPU_N_NUMERAL] = {
 #undef KIND
 #undef AT
 #undef AT2
+#undef AT4
 #undef NUM
 
 const struct hn_npu_kind_row hn_npu_kind[HN_NPU_N_KIND] = {

@@ -111,7 +111,8 @@ void npu_compute(const struct npu_bases *b, const struct npu_op *op)
 	switch (hn_npu_op[op->in->op].kind) {
 	case HN_NPU_K_LOAD:
 	case HN_NPU_K_STORE:
-	case HN_NPU_K_MOVE:
+	case HN_NPU_K_INTO_L1:
+	case HN_NPU_K_FROM_L1:
 		bursts(b, op);
 		return;
 	case HN_NPU_K_FRACTALS:

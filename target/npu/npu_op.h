@@ -7,7 +7,7 @@
 
 /* Where its numbers are, by shape; the order is that of kinds.def. */
 enum { V_REP, V_MASK, V_BITS, V_BITS2 }; /* BINARY, UNARY, SCALED, FILL, REDUCE */
-enum { L_N, L_BURST, L_FROM, L_TO };	 /* LOAD, STORE, MOVE */
+enum { L_N, L_BURST, L_FROM, L_TO };	 /* LOAD, STORE, INTO_L1, FROM_L1 */
 enum { F_N, F_FROM, F_TO, F_LAST };	 /* LOAD2D (transposed), DRAIN (relu) */
 enum { Z_ROWS, Z_COLS, Z_FROM, Z_HEIGHT }; /* FRACTALS */
 enum { P_M, P_K, P_N, P_INIT };		 /* PRODUCT */

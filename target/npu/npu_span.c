@@ -176,7 +176,8 @@ static bool made(struct npu_op *op, struct npu_fault *ret)
 		       npu_is_wrong(ret, HN_NPU_F_NUMBER, "fractals of float16 alone are transposed");
 	case HN_NPU_K_LOAD:
 	case HN_NPU_K_STORE:
-	case HN_NPU_K_MOVE:
+	case HN_NPU_K_INTO_L1:
+	case HN_NPU_K_FROM_L1:
 		return moved(op, ret);
 	case HN_NPU_K_FRACTALS:
 		return fractals(op, ret);

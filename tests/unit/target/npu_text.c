@@ -182,6 +182,7 @@ static const struct {
 	{ HEAD "vadd ub[0] ub[0] ub[0]\n}\n", "t:4: vadd of which type?" },
 	{ HEAD "vadd.f32.f16 ub[0] ub[0] ub[0]\n}\n", "t:4: '.f16' stands behind vadd" },
 	{ HEAD "vadd.f32 l1[0] ub[0] ub[0]\n}\n", "t:4: 'l1' cannot stand here" },
+	{ HEAD "ub2l1 ub[0] l1[0] burst 32\n}\n", "t:4: 'ub' cannot stand here" },
 	{ HEAD "vadd.f32 B[0] ub[0] ub[0]\n}\n", "t:4: 'B' is no memory and no buffer" },
 	{ HEAD "vadd.f32 ub[0] ub[0] ub[0] rep 256\n}\n", "t:4: rep 256 is not in 1 to 255" },
 	{ HEAD "vadd.f32 ub[0] ub[0] ub[0] rep 1 rep 1\n}\n", "t:4: 'rep': vadd has no such number" },
