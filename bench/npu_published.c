@@ -46,10 +46,20 @@ static const struct {
 } cases[] = {
 #define PUBLISHED(family, rows, columns, terms, ticks) { #family, family, rows, columns, terms, ticks },
 #include "bench/npu_published.def"
-#undef PUBLISHED
+};
+
+static const struct {
+	struct hn_npu_conv c;
+	double cycles;
+} convolutions[] = {
+#define CONVOLUTION(channels, size, results, window, stride, pad, h, co, m, k, n, bypass, cycles) \
+	{ { channels, size, size, results, window, stride, pad, h, co, m, k, n, bypass, HN_NPU_FLAGS }, \
+	  cycles },
+#include "bench/npu_published.def"
 };
 
 #define N HN_COUNT_OF(cases)
+#define N_CONVOLUTION HN_COUNT_OF(convolutions)
 
 /* The family's text with numbers for R, C and K where they stand alone in brackets. */
 static void text_of(size_t i, struct hn_buf *b)
@@ -92,22 +102,22 @@ static int simulate(const struct hn_npu_profile *m, size_t i, double *ret_ns, st
 }
 
 /* Those below it, and half of those that are the same. */
-static double rank(const double *v, size_t i)
+static double rank(const double *v, size_t count, size_t i)
 {
 	double n = 0;
 
-	for (size_t k = 0; k < N; k++) {
+	for (size_t k = 0; k < count; k++) {
 		n += v[k] < v[i] ? 1 : v[k] == v[i] ? 0.5 : 0;
 	}
 	return n;
 }
 
-static double spearman(const double *x, const double *y)
+static double spearman(const double *x, const double *y, size_t count)
 {
-	double xy = 0, xx = 0, yy = 0, mean = (double)N / 2;
+	double xy = 0, xx = 0, yy = 0, mean = (double)count / 2;
 
-	for (size_t i = 0; i < N; i++) {
-		double a = rank(x, i) - mean, b = rank(y, i) - mean;
+	for (size_t i = 0; i < count; i++) {
+		double a = rank(x, count, i) - mean, b = rank(y, count, i) - mean;
 
 		xy += a * b;
 		xx += a * a;
@@ -123,9 +133,23 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-int hn_bench_npu_published(const struct hn_npu_profile *m, struct hn_err *err)
+static void summary(const char *what, const double *ns, const double *published, size_t count)
 {
-	double ns[N], published[N], off[N];
+	double off[N + N_CONVOLUTION];
+	char context[100];
+
+	for (size_t i = 0; i < count; i++) {
+		off[i] = fabs(log2(ns[i] / published[i]));
+	}
+	qsort(off, count, sizeof(off[0]), by_value);
+	snprintf(context, sizeof(context), "\"cases\": \"%s\", \"n\": %zu", what, count);
+	hn_bench_row("npu", spearman(ns, published, count), "rank correlation with published times", context);
+	hn_bench_row("npu", off[count / 2], "median of |log2| of the ratios", context);
+}
+
+static int fused(const struct hn_npu_profile *m, struct hn_err *err)
+{
+	double ns[N], published[N];
 	char context[200];
 
 	for (size_t i = 0; i < N; i++) {
@@ -135,16 +159,52 @@ int hn_bench_npu_published(const struct hn_npu_profile *m, struct hn_err *err)
 			return rc;
 		}
 		published[i] = cases[i].ticks * 10;
-		off[i] = fabs(log2(ns[i] / published[i]));
 		snprintf(context, sizeof(context), "\"case\": \"%s:%lldx%lldx%lld\", \"us\": %.1f, "
 			 "\"published_us\": %.1f", cases[i].name, (long long)cases[i].rows,
 			 (long long)cases[i].columns, (long long)cases[i].terms, ns[i] / 1e3,
 			 published[i] / 1e3);
 		hn_bench_row("npu", ns[i] / published[i], "of the published time", context);
 	}
-	snprintf(context, sizeof(context), "\"cases\": %zu", N);
-	hn_bench_row("npu", spearman(ns, published), "rank correlation with published times", context);
-	qsort(off, N, sizeof(off[0]), by_value);
-	hn_bench_row("npu", off[N / 2], "median of |log2| of the ratios", context);
+	summary("fused operators", ns, published, N);
 	return 0;
+}
+
+static int one_core(const struct hn_npu_profile *m, struct hn_err *err)
+{
+	double cycles[N_CONVOLUTION], published[N_CONVOLUTION];
+	const struct hn_npu_options o = { 0 };
+	char context[200];
+
+	for (size_t i = 0; i < N_CONVOLUTION; i++) {
+		const struct hn_npu_conv *c = &convolutions[i].c;
+		const struct hn_npu_program *p;
+		struct hn_npu_result r;
+		struct hn_arena a;
+		int rc;
+
+		hn_arena_init(&a, 0);
+		rc = hn_npu_conv(c, m, &a, &p, err);
+		rc = rc ? rc : hn_npu_run(p, m, &o, &a, &r, err);
+		hn_arena_fini(&a);
+		if (rc != 0) {
+			return hn_err_within(err, "convolution %zu", i);
+		}
+		cycles[i] = (double)r.core_cycles;
+		published[i] = convolutions[i].cycles;
+		snprintf(context, sizeof(context), "\"case\": \"convolution %lld:%lldx%lld:%lld %lldx%lld/%lld\", "
+			 "\"cycles\": %.0f, \"published\": %.0f", (long long)c->channels,
+			 (long long)c->height, (long long)c->width, (long long)c->results,
+			 (long long)c->window, (long long)c->window, (long long)c->stride, cycles[i],
+			 published[i]);
+		hn_bench_row("npu", cycles[i] / published[i], "of the published cycles", context);
+	}
+	summary("convolutions on one core", cycles, published, N_CONVOLUTION);
+	return 0;
+}
+
+int hn_bench_npu_published(const struct hn_npu_profile *m, struct hn_err *err)
+{
+	int rc = fused(m, err);
+
+	return rc ? rc : one_core(m, err);
 }
