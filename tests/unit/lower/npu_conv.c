@@ -12,6 +12,7 @@
 
 #include "lower/npu/npu.h"
 #include "target/npu/npu_run.h"
+#include "tests/lib/npu_spoiled.h"
 
 static const struct hn_npu_conv cases[] = {
 	/* channels, height, width, results, window, stride, pad; cuts */
@@ -75,6 +76,9 @@ static void one(const struct hn_npu_conv *c)
 	o.gm = gm;
 	if (hn_npu_run(p, &m, &o, &a, &r, &err) != 0) {
 		fail_msg("%s", err.msg);
+	}
+	if (c->order == HN_NPU_FLAGS) {
+		assert_true(npu_each_flag_is_needed(p, &m) > 2);
 	}
 	for (int64_t i = 0; i < c->results * high * wide; i++) {
 		int64_t co = i / (high * wide), at = i % (high * wide);

@@ -13,6 +13,7 @@
 #include "lower/npu/npu.h"
 #include "target/npu/npu_insn.h"
 #include "target/npu/npu_run.h"
+#include "tests/lib/npu_spoiled.h"
 
 struct bed {
 	struct hn_arena a;
@@ -122,6 +123,23 @@ static void no_order_matters(void **state)
 	hn_arena_fini(&b.a);
 }
 
+static void each_flag_is_needed(void **state)
+{
+	struct bed b;
+	struct hn_npu_product p = plan(&b, "tiny", 64, 64, 64);
+	uint32_t n;
+
+	(void)state;
+	p.m0 = p.n0 = p.k0 = 16;
+	p.k1 = 32;
+	p.slots_l0c = 2;
+	make(&b, &p);
+	n = npu_each_flag_is_needed(b.p, &b.m);
+	print_message("each of %u flags is needed\n", n);
+	assert_true(n > 20);
+	hn_arena_fini(&b.a);
+}
+
 /* Cycles are the model's, and so exact. */
 static void slots_and_flags_are_worth_something(void **state)
 {
@@ -192,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_right),
 		cmocka_unit_test(no_order_matters),
+		cmocka_unit_test(each_flag_is_needed),
 		cmocka_unit_test(slots_and_flags_are_worth_something),
 		cmocka_unit_test(a_large_product_is_near_the_peak),
 		cmocka_unit_test(what_does_not_fit_is_told),

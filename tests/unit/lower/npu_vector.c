@@ -17,6 +17,7 @@
 #include "lower/npu/npu.h"
 #include "target/npu/npu_insn.h"
 #include "target/npu/npu_run.h"
+#include "tests/lib/npu_spoiled.h"
 
 struct bed {
 	struct hn_arena a;
@@ -246,59 +247,18 @@ static void no_order_matters(void **state)
 	hn_arena_fini(&b.a);
 }
 
-/* The program without the n-th flag: its set and the wait for it.  False: it has none. */
-static bool without(const struct hn_npu_program *p, uint32_t n, struct hn_arena *a,
-		    struct hn_npu_program *ret)
-{
-	const struct hn_npu_section *s = &p->section[0];
-	struct hn_npu_insn *in = HN_NEW_ARRAY(a, struct hn_npu_insn, s->n_insn);
-	struct hn_npu_section *own = HN_NEW(a, struct hn_npu_section);
-	uint32_t k = 0, i, w;
-
-	for (i = 0; i < s->n_insn && !(s->insn[i].op == HN_NPU_I_SET && k++ == n); i++) {
-	}
-	for (w = i; w < s->n_insn && !(s->insn[w].op == HN_NPU_I_WAIT &&
-				       memcmp(s->insn[w].pipe, s->insn[i].pipe, 2) == 0 &&
-				       s->insn[w].number[0].imm == s->insn[i].number[0].imm); w++) {
-	}
-	if (i == s->n_insn) {
-		return false;
-	}
-	assert_true(w < s->n_insn);
-	*own = *s;
-	own->n_insn = 0;
-	own->insn = in;
-	for (k = 0; k < s->n_insn; k++) {
-		if (k != i && k != w) {
-			in[own->n_insn++] = s->insn[k];
-		}
-	}
-	*ret = *p;
-	ret->section = own;
-	ret->n_section = 1;
-	return true;
-}
-
 static void each_flag_is_needed(void **state)
 {
 	static const char *const texts[] = { softmax, norm, halves, chosen };
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
-		struct hn_npu_program spoiled;
-		uint32_t n = 0;
 		struct bed b;
+		uint32_t n;
 
 		begin(&b, "tiny", texts[i], 160, 64);
 		make(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, 16 });
-		for (; without(b.p, n, &b.a, &spoiled); n++) {
-			struct hn_npu_options o = { .judge = true };
-
-			if (hn_npu_run(&spoiled, &b.m, &o, &b.a, &b.r, &b.err) == 0 ||
-			    (b.r.fault != HN_NPU_F_RACE && b.r.fault != HN_NPU_F_TWICE)) {
-				fail_msg("%c without flag %u: %s", texts[i][0], n, b.err.msg);
-			}
-		}
+		n = npu_each_flag_is_needed(b.p, &b.m);
 		print_message("%c: each of %u flags is needed\n", texts[i][0], n);
 		assert_true(n > 5);
 		hn_arena_fini(&b.a);
