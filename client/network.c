@@ -6,21 +6,53 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/name.h"
+#include "graph/akg/import.h"
 #include "graph/form/form.h"
 #include "graph/import/import.h"
 #include "graph/ir/memo.h"
 #include "proto/model.h"
 
 #define ENDING ".onnx"
+#define HEAD_BYTES ((size_t)64 << 10) /* of a file, that tell what it is */
 #define SIZE_MAX_DIM ((int64_t)1 << 31)
 
-bool hn_network_is(const char *path)
+static bool is_onnx(const char *path)
 {
 	size_t n = path != NULL ? strlen(path) : 0;
 
 	return n > strlen(ENDING) && strcmp(path + n - strlen(ENDING), ENDING) == 0;
+}
+
+/* A pipe is not looked into: what is read would be gone. */
+static bool is_akg(const char *path)
+{
+	int fd = path != NULL && strcmp(path, "-") != 0 ? hn_file_open(path, NULL) : -1;
+	bool is = false;
+	struct stat st;
+	char *head;
+
+	if (fd < 0) {
+		return false;
+	}
+	head = malloc(HEAD_BYTES);
+	if (head != NULL && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		ssize_t n = pread(fd, head, HEAD_BYTES, 0);
+
+		is = n > 0 && hn_akg_is(head, (size_t)n);
+	}
+	free(head);
+	close(fd);
+	return is;
+}
+
+bool hn_network_is(const char *path)
+{
+	return is_onnx(path) || is_akg(path);
 }
 
 /* One --dim: NAME=N, NAME=LEAST..MOST, or NAME=LEAST..MOST:STEP, whose ends are multiples of the
@@ -140,14 +172,35 @@ static int find_form(const struct hn_opts *o, struct hn_import *im, const struct
 	return o->dtype != NULL && *ret == NULL ? -err->code : 0;
 }
 
+/* What a kernel of AKG says that has no meaning here. */
+static void tell_notes(const char *path, const struct hn_akg_kernel *k)
+{
+	char process[81];
+
+	hn_shown(process, sizeof(process), k->process, strlen(k->process));
+	if (*process != '\0') {
+		fprintf(stderr, "hone: %s: made for \"%s\", which is a hint: --target says the machine\n",
+			path, process);
+	}
+	for (uint32_t i = 0; i < k->n_note; i++) {
+		const struct hn_akg_note *n = &k->note[i];
+
+		fprintf(stderr, "hone: %s: %s, %u time%s, has no meaning here; first %s\n", path, n->what,
+			n->n, n->n > 1 ? "s" : "", n->at);
+	}
+}
+
 /* In the form of --dtype. */
-static int import(const struct hn_opts *o, struct hn_onnx *onnx, struct hn_import *im,
+static int import(const struct hn_opts *o, const struct hn_network *n, struct hn_import *im,
 		  struct hn_graph *g, struct hn_err *err)
 {
 	const struct hn_form *form;
 	int rc = find_form(o, im, &form, err);
 
-	rc = rc ? rc : hn_graph_import(onnx, im, g, err);
+	if (rc == 0) {
+		rc = n->akg != NULL ? hn_akg_import(n->akg, im, g, err)
+				    : hn_graph_import(n->onnx, im, g, err);
+	}
 	if (rc == 0 && form != NULL) {
 		form->apply(g);
 		rc = g->failed ? -err->code : 0;
@@ -193,7 +246,7 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 
 	hn_graph_init(g, a, r->n->name, err);
 	g->memo = r->memo;
-	rc = import(r->o, r->n->onnx, &im, g, err);
+	rc = import(r->o, r->n, &im, g, err);
 	rc = rc ? rc : hn_net_make_by(g, by, ret, err);
 	if (r->memo != NULL) { /* the first is of the largest sizes, and stays */
 		hn_memo_close(r->memo);
@@ -214,7 +267,7 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 	*r = (struct reading){ .o = o, .n = ret };
 	hn_arena_init(&ret->arena, 0);
 	if (o->arg == NULL) {
-		return hn_fail(err, HONE_E_INVALID, "give a FILE.onnx");
+		return hn_fail(err, HONE_E_INVALID, "give a FILE.onnx, or a fused operator of AKG");
 	}
 	ret->name = name_of(o, &ret->arena);
 	if (ret->name == NULL) {
@@ -223,7 +276,14 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 			       NAME_MOST);
 	}
 	rc = read_dims(o, &ret->arena, &r->dim, err);
-	return rc ? rc : hn_onnx_open(o->arg, &ret->onnx, err);
+	if (rc == 0 && (is_onnx(o->arg) || !is_akg(o->arg))) {
+		return hn_onnx_open(o->arg, &ret->onnx, err);
+	}
+	rc = rc ? rc : hn_akg_open(o->arg, &ret->akg, err);
+	if (rc == 0) {
+		tell_notes(o->arg, hn_akg_kernel(ret->akg));
+	}
+	return rc;
 }
 
 /* Of numbers alone: by what is stored of it. */
@@ -268,6 +328,10 @@ int hn_network_regions(const struct hn_opts *o, struct hn_network *ret, struct h
 	int rc = begin(o, ret, &r, err);
 
 	rc = rc ? rc : want_numbers(&r, "a region", err);
+	if (rc == 0 && ret->onnx == NULL) {
+		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s: --regions takes parts of ONNX files alone",
+			     o->arg);
+	}
 	if (rc != 0) {
 		return rc;
 	}
@@ -333,6 +397,7 @@ int hn_network_follow(struct hn_network *n, struct hn_err *err)
 void hn_network_close(struct hn_network *n)
 {
 	hn_onnx_close(n->onnx);
+	hn_akg_close(n->akg);
 	hn_arena_fini(&n->arena);
 }
 

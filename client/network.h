@@ -5,13 +5,15 @@
 #include "base/hash.h"
 #include "client/cmd.h"
 #include "client/netchoice.h"
+#include "graph/akg/akg.h"
 #include "graph/import/regions.h"
 #include "graph/net/ranges.h"
 #include "graph/onnx/onnx.h"
 
 struct hn_network {
 	struct hn_arena arena;
-	struct hn_onnx *onnx; /* the weights lie in it */
+	struct hn_onnx *onnx; /* the weights lie in it; NULL: it is a kernel of AKG */
+	struct hn_akg *akg;   /* or this */
 	struct hn_graph graph;
 	struct hn_net net; /* by the choice; of the largest sizes, where there are ranges */
 	struct hn_ranges ranges; /* n = 0: there are none, it is one for numbers */
@@ -20,7 +22,7 @@ struct hn_network {
 	const char *name; /* a C identifier, from --symbol or the file's name */
 };
 
-/* Whether the file is a network, by its name's ending. */
+/* Whether the file is a network: by its name's ending, or a fused operator of AKG by its content. */
 bool hn_network_is(const char *path);
 
 /* Read o->arg with the sizes of o->dim, in the form of o->dtype.  What hone does not take is told on standard error, all of
