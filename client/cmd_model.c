@@ -71,7 +71,7 @@ static void print_choice(const struct hn_netchoice *c)
 			       hn_show_time(r->ns, rival), hn_show_time(r->rules_ns, rules));
 		}
 	}
-	if (c->say != NULL || c->row_major) {
+	if (!hn_netchoice_by_rule(c)) {
 		printf("what is better is taken: a run took %s, by the rules %s\n",
 		       hn_show_time(c->fused_ns, rival), hn_show_time(c->rules_ns, rules));
 	} else {
@@ -91,7 +91,7 @@ static void print_json(const struct hn_network *n, const struct hn_task_time *ro
 	hn_jw_uint(&w, "n_steps", n->net.n_step);
 	hn_jw_double(&w, "total_ns", hn_task_times_sum(row, n->net.n_task));
 	hn_jw_bool(&w, "searched", n->choice.searched);
-	hn_jw_bool(&w, "by_rule", n->choice.say == NULL && !n->choice.row_major);
+	hn_jw_bool(&w, "by_rule", hn_netchoice_by_rule(&n->choice));
 	hn_jw_list(&w, "kernels");
 	for (uint32_t i = 0; i < n->net.n_task; i++) {
 		hn_jw_object(&w, NULL);

@@ -109,6 +109,22 @@ static bool read_say(const struct hn_json *v, const struct hn_network *n, struct
 	return true;
 }
 
+/* Values that are row-major by themselves. */
+static bool read_plain(const struct hn_json *v, const struct hn_network *n, struct hn_netchoice *ret,
+		       struct hn_arena *a)
+{
+	ret->plain = hn_json_count(v) > 0 ? HN_NEW_ARRAY(a, uint8_t, n->graph.n_value) : NULL;
+	for (const struct hn_json *c = hn_json_first(v); c != NULL; c = hn_json_next(c)) {
+		int64_t i;
+
+		if (!hn_json_int(c, &i) || i < 0 || i >= n->graph.n_value) {
+			return false;
+		}
+		ret->plain[i] = 1;
+	}
+	return true;
+}
+
 static bool read_rival(const struct hn_json *v, struct hn_arena *a, struct hn_netchoice_rival *ret)
 {
 	const char *name = hn_json_string(hn_json_get(v, "name"));
@@ -139,7 +155,8 @@ static bool read_fusion(const struct hn_json *v, const struct hn_network *n, str
 			return false;
 		}
 	}
-	return read_say(hn_json_get(v, "values"), n, ret, a);
+	return read_plain(hn_json_get(v, "row_major"), n, ret, a) &&
+	       read_say(hn_json_get(v, "values"), n, ret, a);
 }
 
 static bool read_choice(const struct hn_json *v, const struct place *at, struct hn_network *n,
@@ -176,7 +193,17 @@ static bool read_choice(const struct hn_json *v, const struct place *at, struct 
 static void write_fusion(const struct hn_netchoice *c, struct hn_jw *w)
 {
 	hn_jw_bool(w, "searched", c->searched);
-	hn_jw_str(w, "layout", c->row_major ? "row-major" : "rules");
+	hn_jw_str(w, "layout",
+		  c->row_major	     ? "row-major"
+		  : c->plain != NULL ? "mixed"
+				     : "rules");
+	hn_jw_list(w, "row_major");
+	for (uint32_t i = 0; c->plain != NULL && i < c->n_value; i++) {
+		if (c->plain[i] != 0) {
+			hn_jw_uint(w, NULL, i);
+		}
+	}
+	hn_jw_end(w);
 	hn_jw_double(w, "rules_ns", c->rules_ns);
 	hn_jw_double(w, "fused_ns", c->fused_ns);
 	hn_jw_list(w, "rivals");

@@ -39,7 +39,8 @@ struct hn_netchoice_rival {
 struct hn_netchoice {
 	/* How the network is fused and laid out (netrival.h); `searched`: rivals were timed. */
 	bool searched, row_major;
-	uint8_t *say; /* [n_value] enum hn_net_say; NULL: all by rule */
+	uint8_t *plain; /* [n_value] 1: row-major by itself; NULL: none is */
+	uint8_t *say;	/* [n_value] enum hn_net_say; NULL: all by rule */
 	uint32_t n_value, n_rival;
 	struct hn_netchoice_rival *rival;
 	double rules_ns, fused_ns; /* of a run by the rules, and with all places that were taken */
@@ -61,6 +62,12 @@ int hn_netchoice_read(const struct hn_opts *o, struct hn_network *n,
 /* Keep n->choice in the place of what was there. */
 int hn_netchoice_write(const struct hn_opts *o, struct hn_network *n,
 		       struct hn_err *err) HN_NODISCARD;
+
+/* Whether it is laid out and fused by the rules alone. */
+static inline bool hn_netchoice_by_rule(const struct hn_netchoice *c)
+{
+	return c->say == NULL && c->plain == NULL && !c->row_major;
+}
 
 /* The record of that kernel which is not taken; 0: none.  c NULL: nothing was decided. */
 int64_t hn_netchoice_declined(const struct hn_netchoice *c, const char *kernel);

@@ -1,5 +1,5 @@
-/* client/netrival.c -- see netrival.h. */
-#include "client/netrival.h"
+/* client/netrival.c -- see netrival.h: rivals of how a network is fused. */
+#include "client/netrival_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,37 +17,6 @@
 
 #define RACE_S 3
 #define FAR 2 /* times as slow as the rules, as predicted: not tried */
-#define LOOKS 2 /* at all places together */
-#define MOST (HN_RIVALS_MAX + 2 + LOOKS) /* networks: by rule, rivals, row-major, all that is taken */
-
-/* A network that runs: of which all are of one graph. */
-struct way {
-	struct hn_net net;
-	uint8_t *say; /* [n_value] where it is not by rule */
-	struct hn_netmake make;
-	const char *library;
-	struct hn_netplaces place; /* beside the rules */
-	double *gain_ns;	   /* [place.n] */
-	double *task_ns;	   /* [n_task] as predicted */
-};
-
-struct search {
-	const char *verb;
-	struct hn_opts o; /* automatic schedules alone */
-	struct hn_network *n;
-	struct hn_crew crew;
-	char dir[64]; /* temporary */
-	int64_t end_ns;
-	struct hn_target target;
-	uint32_t n_way;
-	struct way way[MOST]; /* the first is by rule */
-	const struct hn_netmake *made[MOST];
-	const char *library[MOST];
-	struct hn_netchoice_rival *rival;
-	uint32_t n_rival, way_of[HN_RIVALS_MAX + 1]; /* 0: it did not run */
-	bool row_major; /* all ways but the first */
-	uint32_t base;	/* way that rivals are timed beside: by rule, or row-major */
-};
 
 static void say_nothing(const char *path)
 {
@@ -57,7 +26,7 @@ static void say_nothing(const char *path)
 /* -- networks -------------------------------------------------------------------------------- */
 
 /* Its kernels, and its library; they are of what was made last of the graph. */
-static int build(struct search *s, struct way *w, struct hn_err *err)
+static int build(struct hn_netrival *s, struct hn_netway *w, struct hn_err *err)
 {
 	struct hn_arena *a = &s->n->arena;
 	char note[HN_LIBRARY_NOTE] = "";
@@ -87,7 +56,7 @@ static int build(struct search *s, struct way *w, struct hn_err *err)
 }
 
 /* The base and another, in turn; in run[2]. */
-static int race(struct search *s, uint32_t which, struct hn_netrun run[2], struct hn_err *err)
+static int race(struct hn_netrival *s, uint32_t which, struct hn_netrun run[2], struct hn_err *err)
 {
 	const struct hn_netrace how = { .verb = s->verb,
 					.name = s->n->name,
@@ -111,7 +80,7 @@ static int race(struct search *s, uint32_t which, struct hn_netrun run[2], struc
 /* -- what is tried --------------------------------------------------------------------------- */
 
 /* Of each task, by the analytic model; 0: it knows none. */
-static double *predict(struct search *s, const struct hn_net *net)
+double *hn_netrival_predict(struct hn_netrival *s, const struct hn_net *net)
 {
 	double *ns = HN_NEW_ARRAY(&s->n->arena, double, net->n_task);
 
@@ -125,7 +94,7 @@ static double *predict(struct search *s, const struct hn_net *net)
 }
 
 /* Of all steps of a place; 0: not known of all. */
-static double predicted(const struct way *w, const uint32_t *place, uint32_t which)
+static double predicted(const struct hn_netway *w, const uint32_t *place, uint32_t which)
 {
 	double ns = 0;
 
@@ -139,15 +108,15 @@ static double predicted(const struct way *w, const uint32_t *place, uint32_t whi
 }
 
 /* What the rival says, where it is not predicted to be far slower; how many places that are. */
-static uint32_t prune(struct search *s, struct way *w)
+static uint32_t prune(struct hn_netrival *s, struct hn_netway *w)
 {
-	const struct way *by_rule = &s->way[s->base];
+	const struct hn_netway *by_rule = &s->way[s->base];
 	uint8_t *say = HN_NEW_ARRAY(&s->n->arena, uint8_t, s->n->graph.n_value);
 	bool *far;
 	uint32_t n = 0;
 
 	hn_netplaces_find(&by_rule->net, &w->net, &s->n->arena, &w->place);
-	w->task_ns = predict(s, &w->net);
+	w->task_ns = hn_netrival_predict(s, &w->net);
 	far = HN_NEW_ARRAY(&s->n->arena, bool, w->place.n);
 	for (uint32_t i = 0; i < w->place.n; i++) {
 		double rules_ns = predicted(by_rule, w->place.of[0], i);
@@ -168,11 +137,11 @@ static uint32_t prune(struct search *s, struct way *w)
 }
 
 /* What the race said of way `which`. */
-static void note(struct search *s, uint32_t which, const struct hn_netrun run[2],
+void hn_netrival_note(struct hn_netrival *s, uint32_t which, const struct hn_netrun run[2],
 		 struct hn_netchoice_rival *found)
 {
 	struct hn_arena *a = &s->n->arena;
-	struct way *w = &s->way[which];
+	struct hn_netway *w = &s->way[which];
 
 	hn_netplaces_find(&s->way[s->base].net, &w->net, a, &w->place);
 	found->n_place = w->place.n;
@@ -185,10 +154,10 @@ static void note(struct search *s, uint32_t which, const struct hn_netrun run[2]
 }
 
 /* Beside the rules.  A rival that cannot be made or run is out; Ctrl-C alone is an error. */
-static int try_way(struct search *s, const struct hn_net_choice *by, uint32_t *ret_way,
+int hn_netrival_try_way(struct hn_netrival *s, const struct hn_net_choice *by, uint32_t *ret_way,
 		   struct hn_netrun run[2], struct hn_err *err)
 {
-	struct way *w = &s->way[s->n_way];
+	struct hn_netway *w = &s->way[s->n_way];
 	int rc = hn_net_make_by(&s->n->graph, by, &w->net, err);
 
 	*ret_way = 0;
@@ -199,185 +168,30 @@ static int try_way(struct search *s, const struct hn_net_choice *by, uint32_t *r
 }
 
 /* One row of rivals.def. */
-static int try_rival(struct search *s, const struct hn_rival *rival, struct hn_err *err)
+static int try_rival(struct hn_netrival *s, const struct hn_rival *rival, struct hn_err *err)
 {
 	struct hn_netchoice_rival *found = &s->rival[s->n_rival];
 	uint32_t *way = &s->way_of[s->n_rival++];
-	struct way *w = &s->way[s->n_way];
-	struct hn_net_choice by = { .rival = rival, .row_major = s->row_major };
+	struct hn_netway *w = &s->way[s->n_way];
+	struct hn_net_choice by = s->layout;
 	struct hn_netrun run[2];
 	int rc;
 
+	by.rival = rival;
 	*found = (struct hn_netchoice_rival){ .name = rival->name };
 	if (hn_net_make_by(&s->n->graph, &by, &w->net, err) != 0 || prune(s, w) == 0) {
 		return 0; /* no ComputeDAG can be such a kernel, or there is no place for it */
 	}
-	by = (struct hn_net_choice){ .say = w->say, .row_major = s->row_major };
-	rc = try_way(s, &by, way, run, err);
+	by = s->layout;
+	by.say = w->say;
+	rc = hn_netrival_try_way(s, &by, way, run, err);
 	if (*way > 0) {
-		note(s, *way, run, found);
+		hn_netrival_note(s, *way, run, found);
 	}
 	return rc;
 }
 
-/* Images row-major: as a whole, for it is an order that neighbours share.  Where that is faster it is
- * what all others are tried on. */
-static int try_row_major(struct search *s, struct hn_err *err)
-{
-	const struct hn_net_choice by = { .row_major = true };
-	struct hn_netchoice *c = &s->n->choice;
-	struct hn_netchoice_rival *found = &s->rival[s->n_rival];
-	uint32_t *way = &s->way_of[s->n_rival++];
-	struct way *w = &s->way[s->n_way];
-	struct hn_netrun run[2];
-	int rc = hn_net_make_by(&s->n->graph, &by, &w->net, err);
-
-	*found = (struct hn_netchoice_rival){ .name = "row_major" };
-	if (rc == 0) {
-		hn_netplaces_find(&s->way[0].net, &w->net, &s->n->arena, &w->place);
-	}
-	if (rc != 0 || w->place.n == 0) {
-		return 0;
-	}
-	rc = try_way(s, &by, way, run, err);
-	if (*way == 0) {
-		return rc;
-	}
-	note(s, *way, run, found);
-	w->place.n = 0; /* none is taken by itself */
-	if (hn_netrace_surely(run[0].ns, run[1].ns, run[0].n_round) < log(1 - HN_PLACE_GAIN)) {
-		s->row_major = c->row_major = true;
-		s->base = *way;
-		w->task_ns = predict(s, &w->net);
-		c->rules_ns = found->rules_ns;
-		c->fused_ns = found->ns;
-		found->n_taken = found->n_place;
-	}
-	return rc;
-}
-
-/* -- what is taken --------------------------------------------------------------------------- */
-
-/* The place of the largest gain that is left, of all rivals; false: there is none. */
-static bool next_place(const struct search *s, uint32_t n_way, uint32_t *ret_way, uint32_t *ret_place)
-{
-	double most = 0;
-
-	for (uint32_t k = 1; k < n_way; k++) {
-		for (uint32_t i = 0; i < s->way[k].place.n; i++) {
-			if (s->way[k].gain_ns[i] > most) {
-				most = s->way[k].gain_ns[i];
-				*ret_way = k;
-				*ret_place = i;
-			}
-		}
-	}
-	return most > 0;
-}
-
-/* Take a place, unless one of its nodes is in a place that was taken. */
-static bool take(struct search *s, uint32_t way, uint32_t place, bool *taken_node, uint8_t *say)
-{
-	struct way *w = &s->way[way];
-
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < w->net.n_step; i++) {
-			const struct hn_ggroup *group = &w->net.part.group[i];
-
-			for (uint32_t k = 0; w->place.of[1][i] == place && k < group->n_node; k++) {
-				if (pass == 0 && taken_node[group->node[k]]) {
-					return false;
-				}
-				taken_node[group->node[k]] |= pass == 1;
-			}
-		}
-	}
-	for (uint32_t v = 0; v < s->n->graph.n_value; v++) {
-		if (w->say[v] != HN_NET_RULE &&
-		    hn_netplaces_of_value(&w->place, &w->net, (int32_t)v) == place) {
-			say[v] = w->say[v];
-		}
-	}
-	return true;
-}
-
-/* The best places of all rivals together; how many. */
-static uint32_t collect(struct search *s, uint8_t *say)
-{
-	bool *taken_node = HN_NEW_ARRAY(&s->n->arena, bool, s->n->graph.n_node);
-	uint32_t way = 0, place = 0, n = 0;
-
-	while (next_place(s, s->n_way, &way, &place)) {
-		s->way[way].gain_ns[place] = 0;
-		if (take(s, way, place, taken_node, say)) {
-			n++;
-			for (uint32_t i = 0; i < s->n_rival; i++) {
-				s->rival[i].n_taken += s->way_of[i] == way;
-			}
-		}
-	}
-	return n;
-}
-
-/* What is said of places where the way is faster than the rules; how many other places it has. */
-static uint32_t keep_faster(struct search *s, uint32_t which, const uint8_t *say, uint8_t *ret)
-{
-	const struct way *w = &s->way[which];
-	uint32_t left = 0;
-
-	for (uint32_t i = 0; i < w->place.n; i++) {
-		left += w->gain_ns[i] <= 0;
-	}
-	for (uint32_t v = 0; v < s->n->graph.n_value; v++) {
-		uint32_t place = say[v] != HN_NET_RULE
-					 ? hn_netplaces_of_value(&w->place, &w->net, (int32_t)v)
-					 : HN_NO_PLACE;
-
-		ret[v] = place != HN_NO_PLACE && w->gain_ns[place] > 0 ? say[v] : HN_NET_RULE;
-	}
-	return left;
-}
-
-/* Places together, as a whole beside the rules; then those that are faster there, too. */
-static int combine(struct search *s, struct hn_err *err)
-{
-	struct hn_netchoice *c = &s->n->choice;
-	uint8_t *say = HN_NEW_ARRAY(&s->n->arena, uint8_t, s->n->graph.n_value);
-	uint32_t left = collect(s, say);
-	double least = 0;
-	int rc = 0;
-
-	for (int i = 0; rc == 0 && left > 0 && i < LOOKS; i++) {
-		const struct hn_net_choice by = { .say = say, .row_major = s->row_major };
-		struct hn_netchoice_rival found;
-		struct hn_netrun run[2];
-		uint32_t way;
-		double slower;
-
-		rc = try_way(s, &by, &way, run, err);
-		if (rc != 0 || way == 0) {
-			return rc;
-		}
-		note(s, way, run, &found);
-		slower = hn_netrace_slower(run[0].ns, run[1].ns, run[0].n_round);
-		if (slower < least && hn_netrace_best(run, 2) == 1) {
-			least = slower;
-			c->rules_ns = s->row_major ? c->rules_ns : found.rules_ns;
-			c->fused_ns = found.ns;
-			c->say = say;
-			c->n_value = s->n->graph.n_value;
-		}
-		uint8_t *fewer = HN_NEW_ARRAY(&s->n->arena, uint8_t, s->n->graph.n_value);
-
-		left = keep_faster(s, way, say, fewer);
-		left = left < s->way[way].place.n ? left : 0; /* none is left to run */
-		s->way[way].place.n = 0;
-		say = fewer;
-	}
-	return rc;
-}
-
-static int search(struct search *s, struct hn_err *err)
+static int search(struct hn_netrival *s, struct hn_err *err)
 {
 	struct hn_netchoice *c = &s->n->choice;
 	const char *line;
@@ -387,14 +201,14 @@ static int search(struct search *s, struct hn_err *err)
 	rc = rc ? rc : hn_net_make(&s->n->graph, &s->way[0].net, err);
 	rc = rc ? rc : build(s, &s->way[0], err);
 	if (rc == 0) {
-		s->way[0].task_ns = predict(s, &s->way[0].net);
+		s->way[0].task_ns = hn_netrival_predict(s, &s->way[0].net);
 	}
-	rc = rc ? rc : try_row_major(s, err);
+	rc = rc ? rc : hn_netrival_layouts(s, err);
 	for (uint32_t i = 0; rc == 0 && hn_rival_at(i) != NULL && hn_clock_ns() < s->end_ns; i++) {
 		rc = hn_interrupted() ? hn_fail(err, HONE_E_CANCELLED, "%s: stopped", s->verb)
 				      : try_rival(s, hn_rival_at(i), err);
 	}
-	rc = rc ? rc : combine(s, err);
+	rc = rc ? rc : hn_netrival_combine(s, err);
 	c->rival = s->rival;
 	c->n_rival = s->n_rival;
 	c->searched = rc == 0;
@@ -405,17 +219,17 @@ static int search(struct search *s, struct hn_err *err)
 int hn_netrival_search(const char *verb, const struct hn_opts *o, struct hn_network *n,
 		       double seconds, struct hn_err *err)
 {
-	struct search *s = HN_NEW_ARRAY(&n->arena, struct search, 1);
+	struct hn_netrival *s = HN_NEW_ARRAY(&n->arena, struct hn_netrival, 1);
 	int rc;
 
-	*s = (struct search){ .verb = verb,
+	*s = (struct hn_netrival){ .verb = verb,
 			      .o = *o,
 			      .n = n,
 			      .dir = "/tmp/hone-rival-XXXXXX",
 			      .end_ns = hn_clock_ns() + (int64_t)(seconds * 1e9) };
 	s->o.automatic = true;
 	s->o.embed = false;
-	s->rival = HN_NEW_ARRAY(&n->arena, struct hn_netchoice_rival, HN_RIVALS_MAX + 1);
+	s->rival = HN_NEW_ARRAY(&n->arena, struct hn_netchoice_rival, HN_NETRIVALS);
 	if (n->net.n_task == 0) {
 		return 0;
 	}
@@ -441,7 +255,7 @@ void hn_netrival_say(const struct hn_netchoice *c)
 	}
 	fprintf(stderr, "hone: rival ways to lay out and fuse ran at %u places, %u are faster; ", places,
 		taken);
-	if (c->say != NULL || c->row_major) {
+	if (!hn_netchoice_by_rule(c)) {
 		fprintf(stderr, "with them a run takes %s, by the rules %s\n",
 			hn_show_time(c->fused_ns, fused), hn_show_time(c->rules_ns, rules));
 	} else {

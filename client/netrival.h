@@ -1,6 +1,7 @@
 /* client/netrival.h -- which way to fuse and to lay out a network: rivals of the rules, timed.
  *
- * First images lie row-major, all of them; what is faster is what the others are tried on.  Each row
+ * First images lie row-major, all of them, or where steps were faster so; the fastest layout is what
+ * the others are tried on (netrival_layout.c).  Each row
  * of graph/net/rivals.def makes a rival of the whole network.  Where a rival differs there is a place:
  * the steps of both that have nodes in common.  What the analytic model predicts to be far slower is
  * left as the rules say.  All have automatic schedules, and no trials: they run in turn, in one
@@ -43,5 +44,11 @@ uint32_t hn_netplaces_of_value(const struct hn_netplaces *p, const struct hn_net
 #define HN_PLACE_GAIN 0.02
 double hn_netplaces_gain(const struct hn_netplaces *p, uint32_t place, const struct hn_netrun run[2],
 			 struct hn_arena *a);
+
+/* 1 in plain[n_value], where nothing was said, for what steps write that gain so much in their
+ * places; wide: and for what they read.  False: there is no such step.  netregion.c */
+bool hn_netplaces_region(const struct hn_netplaces *p, const struct hn_net *by_rule,
+			 const double *gain_ns, double least_ns, bool wide, struct hn_arena *a,
+			 uint8_t *plain);
 
 #endif

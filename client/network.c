@@ -389,9 +389,11 @@ int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret, stru
 
 int hn_network_follow(struct hn_network *n, struct hn_err *err)
 {
-	const struct hn_net_choice by = { .say = n->choice.say, .row_major = n->choice.row_major };
+	const struct hn_net_choice by = { .say = n->choice.say,
+					  .row_major = n->choice.row_major,
+					  .plain = n->choice.plain };
 
-	return by.say != NULL || by.row_major ? hn_net_make_by(&n->graph, &by, &n->net, err) : 0;
+	return hn_netchoice_by_rule(&n->choice) ? 0 : hn_net_make_by(&n->graph, &by, &n->net, err);
 }
 
 void hn_network_close(struct hn_network *n)

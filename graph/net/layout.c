@@ -224,7 +224,7 @@ static bool is_image_op(const struct hn_gnode *n)
 }
 
 static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n,
-			       const struct wish *wish, bool row_major)
+			       const struct wish *wish, bool row_major, bool plain)
 {
 	const struct hn_gvalue *out = &g->value[n->out[0]];
 
@@ -232,7 +232,7 @@ static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n,
 		return transposed(g->arena, n, out->rank, g->value[n->in[0]].order, false);
 	}
 	if (is_image_op(n) && out->shape[1] > 1) { /* one channel lies anywhere */
-		return row_major ? NULL : channels_last(g->arena, out->rank);
+		return row_major || plain ? NULL : channels_last(g->arena, out->rank);
 	}
 	switch (n->op->class) {
 	case HN_GOP_VIEW:
@@ -240,7 +240,7 @@ static const uint8_t *order_of(struct hn_graph *g, const struct hn_gnode *n,
 	case HN_GOP_CONTRACT:
 		return wish->is ? wish->order : NULL;
 	default:
-		return inherited(g, n, out);
+		return plain ? NULL : inherited(g, n, out);
 	}
 }
 
@@ -254,7 +254,7 @@ static bool is_output(const struct hn_graph *g, int32_t v)
 	return false;
 }
 
-void hn_layout_choose(struct hn_graph *g, bool row_major)
+void hn_layout_choose(struct hn_graph *g, bool row_major, const uint8_t *plain)
 {
 	const struct wish *wish = find_wishes(g);
 
@@ -263,9 +263,11 @@ void hn_layout_choose(struct hn_graph *g, bool row_major)
 
 		for (uint32_t k = 0; k < n->n_out; k++) {
 			struct hn_gvalue *v = &g->value[n->out[k]];
+			bool by_itself = plain != NULL && plain[n->out[k]] != 0;
 
 			v->order = is_output(g, n->out[k]) ? NULL
-							   : order_of(g, n, &wish[n->out[k]], row_major);
+							   : order_of(g, n, &wish[n->out[k]], row_major,
+								      by_itself);
 			v->order = is_row_major(v) ? NULL : v->order;
 		}
 	}

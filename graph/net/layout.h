@@ -15,8 +15,9 @@
 
 #include "graph/ir/graph.h"
 
-/* Sets hn_gvalue.order of every value that a node computes.  row_major: images are, too. */
-void hn_layout_choose(struct hn_graph *g, bool row_major);
+/* Sets hn_gvalue.order of every value that a node computes.  row_major: images are, too; `plain`,
+ * [n_value] or NULL: those that are 1 are. */
+void hn_layout_choose(struct hn_graph *g, bool row_major, const uint8_t *plain);
 
 /* Whether the node's result is its operand's memory: nothing has to be done. */
 bool hn_layout_is_alias(const struct hn_graph *g, const struct hn_gnode *n);

@@ -155,7 +155,8 @@ int hn_net_make_by(struct hn_graph *g, const struct hn_net_choice *choice, struc
 	}
 	hn_graph_sweep(g);
 	hn_widen_in_readers(g);
-	hn_layout_choose(g, choice != NULL && choice->row_major);
+	hn_layout_choose(g, choice != NULL && choice->row_major,
+			 choice != NULL ? choice->plain : NULL);
 	hn_partition_make(g, choice, &ret->part);
 	ret->task = HN_NEW_ARRAY(g->arena, struct hn_gtask, ret->part.n_group);
 	ret->kernel = HN_NEW_ARRAY(g->arena, struct hn_gkernel, ret->part.n_group);

@@ -30,6 +30,7 @@ struct hn_net_choice {
 	const uint8_t *say;	      /* [n_value], enum hn_net_say; NULL: all by rule */
 	const struct hn_rival *rival; /* for values that `say` is silent on; NULL: none */
 	bool row_major;		      /* images too, instead of channels last */
+	const uint8_t *plain;	      /* [n_value], 1: this one is row-major; NULL: none by itself */
 	bool whole;		      /* no tensor is a part of another in memory (place.h) */
 };
 

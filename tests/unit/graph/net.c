@@ -471,7 +471,7 @@ static uint32_t count_said(const struct hn_net *net)
 	return n;
 }
 
-/* Rivals of the rules, row-major images, and anything said of any value. */
+/* Rivals of the rules, row-major images, some or all, and anything said of any value. */
 static void choices_keep_the_numbers(void **state)
 {
 	uint32_t differs[HN_RIVALS_MAX] = { 0 }, drawn = 0, unmade = 0;
@@ -493,11 +493,15 @@ static void choices_keep_the_numbers(void **state)
 			}
 		}
 		uint8_t *say = HN_NEW_ARRAY(&arena, uint8_t, g.n_value);
+		uint8_t *plain = HN_NEW_ARRAY(&arena, uint8_t, g.n_value);
 
 		for (uint32_t v = 0; v < g.n_value; v++) {
 			say[v] = (uint8_t)hn_rng_below(&r, 3);
+			plain[v] = (uint8_t)hn_rng_below(&r, 2);
 		}
-		const struct hn_net_choice by = { .say = say, .row_major = number % 2 == 0 };
+		const struct hn_net_choice by = { .say = say,
+						  .row_major = number % 4 == 0,
+						  .plain = number % 2 == 1 ? plain : NULL };
 
 		if (run_by(&d, &by, &net)) {
 			drawn += count_said(&net);
