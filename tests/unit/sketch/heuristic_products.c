@@ -312,6 +312,41 @@ static void short_pieces_are_fetched_ahead(void **state)
 	}
 }
 
+/* A residual behind the sums, which lies as the results do; a bias does not, nor does one image for
+ * all, and without any there is nothing to fetch. */
+static void residuals_are_fetched_ahead(void **state)
+{
+	static const struct {
+		const char *text;
+		bool ahead;
+	} of[] = {
+		{ "f(float32 X[56,56,64], const W[64,256], R[56,56,256]) -> Y {"
+		  " C(h,w,f) +=! X(h,w,c) * W(c,f)"
+		  " Y(h,w,f) = max(C(h,w,f) + R(h,w,f), 0) }",
+		  true },
+		{ "f(float32 X[56,56,64], const W[64,256], R[256]) -> Y {"
+		  " C(h,w,f) +=! X(h,w,c) * W(c,f)"
+		  " Y(h,w,f) = max(C(h,w,f) + R(f), 0) }",
+		  false },
+		{ "f(float32 X[56,56,64], const W[64,256], R[56,256]) -> Y {"
+		  " C(h,w,f) +=! X(h,w,c) * W(c,f)"
+		  " Y(h,w,f) = max(C(h,w,f) + R(w,f), 0) }",
+		  false },
+		{ "f(float32 X[56,56,64], const W[64,256]) -> Y {"
+		  " C(h,w,f) +=! X(h,w,c) * W(c,f)"
+		  " Y(h,w,f) = max(C(h,w,f), 0) }",
+		  false },
+	};
+	struct heuristics x;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(of); i++) {
+		heuristics_open(&x, AVX512, of[i].text);
+		assert_int_equal(has_step(x.g[0], HN_STEP_prefetch), of[i].ahead);
+		heuristics_end(&x);
+	}
+}
+
 /* A product with one row reads weights that were packed before, in both orders; a matrix that is no
  * constant is read as it lies. */
 static void one_row_reads_packed_weights(void **state)
@@ -410,6 +445,7 @@ int main(void)
 		cmocka_unit_test(small_weights_stay),
 		cmocka_unit_test(streamed_rows_are_blocked),
 		cmocka_unit_test(short_pieces_are_fetched_ahead),
+		cmocka_unit_test(residuals_are_fetched_ahead),
 		cmocka_unit_test(one_row_reads_packed_weights),
 		cmocka_unit_test(rows_of_a_tile_have_sets_of_their_own),
 		cmocka_unit_test(many_results_are_written_in_runs),
