@@ -1,6 +1,4 @@
 /* client/netrival_take.c -- which places of rivals are taken (netrival.h). */
-#include <string.h>
-
 #include "client/netrival_int.h"
 
 /* The place of the largest gain that is left, of all rivals; false: there is none. */
