@@ -1,6 +1,6 @@
 #!/bin/sh
 # The wheel is built without a network, installs into an empty environment, and there its examples
-# run and what is wrong is refused (tests/python/check.py).
+# run and what is wrong is refused (tests/python/check.py, adapters_check.py).
 #
 #     python.sh        the package and libhone; programs are those of the build
 #     python.sh torch  its backend of torch.compile (tests/python/torch_check.py)
@@ -38,6 +38,8 @@ check()
 	export PYTHONPATH="$work/site" HONE_BIN
 	cd "$work" || exit 1
 	"$python" "$HONE_SOURCE/tests/python/check.py" >"$work/out" 2>&1 || die "$(cat "$work/out")"
+	cat "$work/out"
+	"$python" "$HONE_SOURCE/tests/python/adapters_check.py" >"$work/out" 2>&1 || die "$(cat "$work/out")"
 	cat "$work/out"
 	"$python" -m hone demo --trials 8 --picture "$work/curve.svg" >"$work/out" 2>&1 ||
 		die "demo: $(cat "$work/out")"
