@@ -134,6 +134,21 @@ class Models(Case):
             nn.Upsample(scale_factor=2), nn.LeakyReLU(0.1), nn.Hardsigmoid()))
         self.same(model.eval(), picture(1, 4, 10, 11))
 
+    def test_pools(self):
+        for pool, taken in ((nn.MaxPool2d(3, 2, ceil_mode=True), True),
+                            (nn.MaxPool2d(3, 3, 1, ceil_mode=True), True),
+                            (nn.MaxPool2d(3, 2, 1, 2), True),
+                            (nn.MaxPool2d(1, 4, ceil_mode=True), False),
+                            (nn.MaxPool2d(2, 5, 1, ceil_mode=True), False),
+                            (nn.AvgPool2d(3, 2, 1), True),
+                            (nn.AvgPool2d(3, 2, 1, count_include_pad=False), True),
+                            (nn.AvgPool2d(2, 2, ceil_mode=True), False)):
+            with self.subTest(pool):
+                self.setUp()
+                self.same(nn.Sequential(nn.ReLU(), pool, nn.Tanh()), picture(1, 2, 9, 10),
+                          whole=taken)
+                self.assertEqual(bool(hone.torch.explain()[0].left), not taken)
+
     def test_encoders(self):
         for first in (False, True):
             layer = nn.TransformerEncoderLayer(32, 4, 48, batch_first=True, norm_first=first,

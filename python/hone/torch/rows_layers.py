@@ -101,10 +101,23 @@ def pool(w: Writer, op: str, a: SimpleNamespace, **more: Any) -> str:
     if len(sizes(a.self)) != 4:
         raise Refused("no batch dimension")
     kernel, pads = pair(a.kernel_size), pair(a.padding)
+    strides = pair(a.stride) if a.stride else kernel
     if a.ceil_mode:
-        raise Refused("ceil_mode")
-    return w.n(op, w(a.self), kernel_shape=kernel, pads=pads + pads,
-               strides=pair(a.stride) if a.stride else kernel, **more)
+        # torch leaves out a last window that begins behind the input, ONNX does not
+        begins = [(m - 1) * s < n + p for m, s, n, p in zip(
+            ceiled(sizes(a.self)[2:], kernel, strides, pads, pair(more.get("dilations", [1]))),
+            strides, sizes(a.self)[2:], pads)]
+        if op != "MaxPool" or not all(begins):
+            raise Refused("ceil_mode")
+    return w.n(op, w(a.self), kernel_shape=kernel, pads=pads + pads, strides=strides,
+               ceil_mode=int(a.ceil_mode), **more)
+
+
+def ceiled(sizes_: Sequence[int], kernel: Sequence[int], strides: Sequence[int],
+           pads: Sequence[int], dilations: Sequence[int]) -> list[int]:
+    """How many windows begin, where the last may go past the end."""
+    return [-((n + 2 * p - d * (k - 1) - 1) // -s) + 1
+            for n, k, s, p, d in zip(sizes_, kernel, strides, pads, dilations)]
 
 
 def max_pool(w: Writer, a: SimpleNamespace) -> list[Optional[str]]:
