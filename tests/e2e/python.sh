@@ -41,6 +41,12 @@ check()
 	cat "$work/out"
 	"$python" "$HONE_SOURCE/tests/python/adapters_check.py" >"$work/out" 2>&1 || die "$(cat "$work/out")"
 	cat "$work/out"
+	mkdir "$work/page" && cd "$work/page" || exit 1
+	"$python" "$HONE_SOURCE/tests/python/page.py" "$HONE_SOURCE/docs/python.md" >"$work/out" 2>&1
+	status=$?
+	cat "$work/out"
+	[ "$status" = 0 ] || [ "$status" = 77 ] || die "docs/python.md: $(cat "$work/out")"
+	cd "$work" || exit 1
 	"$python" -m hone demo --trials 8 --picture "$work/curve.svg" >"$work/out" 2>&1 ||
 		die "demo: $(cat "$work/out")"
 	grep -q 'its answers are right' "$work/out" || die "demo: $(cat "$work/out")"
