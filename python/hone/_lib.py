@@ -7,7 +7,7 @@ import os
 import pathlib
 import shutil
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int32, c_int64
-from ctypes import c_size_t, c_uint8, c_uint16, c_uint64, c_ulong, c_void_p
+from ctypes import c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_ulong, c_void_p
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -102,6 +102,21 @@ class TensorStruct(Structure):
     ]
 
 
+class EnvStruct(Structure):
+    """struct hone_env of hone/kernel.h."""
+
+    _fields_ = [
+        ("abi", c_uint32),
+        ("n_workers", c_int32),
+        ("parallel_for", c_void_p),
+        ("ctx", c_void_p),
+        ("workspace", c_void_p),
+        ("workspace_bytes", c_uint64),
+        ("prepared", c_void_p),
+        ("prepared_bytes", c_uint64),
+    ]
+
+
 _FUNCTIONS = {
     "hone_store_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(Error)]),
     "hone_store_close": (None, [c_void_p]),
@@ -122,7 +137,13 @@ _FUNCTIONS = {
         c_int,
         [c_void_p, POINTER(POINTER(TensorStruct)), c_int32, c_void_p, POINTER(Error)],
     ),
+    "hone_kernel_check_dlpack": (
+        c_int,
+        [c_void_p, POINTER(POINTER(TensorStruct)), c_int32, POINTER(Error)],
+    ),
     "hone_kernel_workspace_bytes": (c_uint64, [c_void_p, c_int32]),
+    "hone_kernel_prepared_bytes": (c_uint64, [c_void_p]),
+    "hone_kernel_prepare": (c_int32, [c_void_p, POINTER(c_void_p), c_void_p, c_void_p]),
     "hone_file_check": (c_int, [c_char_p, POINTER(Error)]),
     "hone_target_check": (c_int, [c_char_p, POINTER(Error)]),
     "hone_pool_create": (c_void_p, [c_int32]),

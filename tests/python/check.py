@@ -108,6 +108,29 @@ class Kernels(unittest.TestCase):
         self.refused(hone.Invalid, r"argument 2 \(C\): it lies over argument 0", a, b,
                      memoryview(a).cast("B")[:80].cast("f", (4, 5)))
 
+    def test_prepared(self):
+        text = "mm(float32 A[64,48], const float32 B[48,80]) -> C { C(i,j) +=! A(i,k) * B(k,j) }"
+        kernel = hone.build(hone.Program(text), auto=True)
+        a, b, c = matrix(64, 48), matrix(48, 80, 3), matrix(64, 80)
+        fast = kernel.prepare(b)
+        want = product(a, b)
+        self.assertEqual(fast(a).tolist(), want)
+        self.assertIsNone(fast(a, c))
+        self.assertEqual(c.tolist(), want)
+        for words, bad in (("dimension 0 is 48, not 64", (b,)), ("0 arrays", ()),
+                           ("3 arrays", (a, b, c))):
+            with self.assertRaisesRegex(hone.Invalid, words):
+                fast(*bad)
+        for words, bad in ((r"argument 1 \(B\): dimension 0 is 64", (a,)), ("0 are given", ()),
+                           ("2 are given", (b, b)), ("is no array", ("text",))):
+            with self.assertRaisesRegex(hone.Invalid, words):
+                kernel.prepare(*bad)
+        with self.assertRaisesRegex(hone.Invalid, "its constant inputs are"):
+            self.kernel.prepare(matrix(8, 5))
+        fast.close()
+        with self.assertRaisesRegex(hone.Invalid, "closed"):
+            fast(a)
+
     @unittest.skipIf(numpy is None, "no numpy")
     def test_numpy(self):
         a = numpy.arange(32, dtype="f").reshape(4, 8)
