@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ort/graph.h"
@@ -33,6 +34,9 @@ void provider_say(const struct provider *p, int severity, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	for (char *c = line; *c != '\0'; c++) { /* a name may have lines of its own */
+		*c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
+	}
 	ort_status *status = ort_call(p->api, Logger_LogMessage)(p->logger, severity, line, __FILE__,
 								 __LINE__, "hone");
 
@@ -138,6 +142,26 @@ static void find_folder(const struct provider *p, const char *model, char *ret)
 	}
 }
 
+/* A folder that nobody named holds code: it is looked at only if others could not have put it there. */
+static bool is_trusted(const struct provider *p, const char *model, const char *folder)
+{
+	struct hn_err err;
+	struct stat st;
+	bool is = *p->folder != '\0' || stat(folder, &st) != 0;
+
+	if (!is && (st.st_uid == geteuid() || st.st_uid == 0) &&
+	    ((st.st_mode & S_IWOTH) == 0 || (st.st_mode & S_ISVTX) != 0)) {
+		is = true;
+	}
+	if (!is) {
+		hn_fail(&err, HONE_E_PERMISSION, "%s is another user's, or others may write there: name it "
+						 "with the option `library` if you trust it",
+			folder);
+		provider_say(p, ORT_SAYS_WARNING, "hone: %s is left to onnxruntime: %s", model, err.msg);
+	}
+	return is;
+}
+
 /* Whether it is faster here and right; false with a line in the log. */
 static bool wins(struct provider *p, struct ort_library *l, const char *model, const char *folder)
 {
@@ -236,6 +260,9 @@ ort_status *provider_capability(struct ort_ep *self, const void *graph, void *su
 		return NULL;
 	}
 	find_folder(p, model, folder);
+	if (!is_trusted(p, model, folder)) {
+		return NULL;
+	}
 	snprintf(list, sizeof(list), "%s/regions.json", folder);
 	return access(list, F_OK) == 0 ? provider_claim_regions(p, graph, model, folder, support)
 				       : claim_whole(p, graph, model, folder, support);

@@ -2,6 +2,7 @@
 #include "ort/library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 #include "target/target.h"
 
 #define FORMAT "hone-network/1"
-#define MANIFEST_MAX ((size_t)256 << 20)
+#define MANIFEST_MAX ((size_t)64 << 20)
+#define LIBRARY_MAX ((size_t)1 << 30)
 
 int ort_library_type(const struct hone_model_tensor *t)
 {
@@ -73,7 +75,7 @@ static int read_manifest(const char *dir, struct ort_library *l, char ret_name[1
 
 	hn_buf_init(&b);
 	snprintf(path, sizeof(path), "%.4000s/model.json", dir);
-	int rc = hn_file_read(path, MANIFEST_MAX, &b, err);
+	int rc = hn_file_read_kept(path, MANIFEST_MAX, &b, err);
 
 	rc = rc ? rc : hn_json_parse(path, b.s, b.n, &deep, &v, err);
 	if (rc == 0) {
@@ -115,9 +117,10 @@ static int map_weights(const char *dir, struct ort_library *l, struct hn_err *er
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%.4000s/model.weights", dir);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* no pipe is waited for */
 
-	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != l->model->weights_bytes) {
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size != l->model->weights_bytes) {
 		if (fd >= 0) {
 			close(fd);
 		}
@@ -136,6 +139,57 @@ static int map_weights(const char *dir, struct ort_library *l, struct hn_err *er
 	return 0;
 }
 
+/* -- the code ----------------------------------------------------------------------------------- */
+
+/* A file in memory that is these bytes and nobody changes; -1: the system has none. */
+static int copy_to_memory(const struct hn_buf *b)
+{
+	int fd = memfd_create("hone-network", MFD_CLOEXEC);
+	size_t at = 0;
+
+	while (fd >= 0 && at < b->n) {
+		ssize_t n = write(fd, b->s + at, b->n - at);
+
+		if (n < 0 && errno != EINTR) {
+			close(fd);
+			return -1;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return fd;
+}
+
+/* The loader trusts what it maps, and knows a file by its name: one that was compiled again would be
+ * the old one as long as a session has that.  So what was hashed is loaded, under a name that is
+ * nobody else's while the descriptor is open. */
+static int open_binary(const char *path, struct ort_library *l, struct hn_err *err)
+{
+	char hex[HN_SHA256_HEX], name[40];
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	int rc = hn_file_read_kept(path, LIBRARY_MAX, &b, err);
+
+	if (rc == 0) {
+		hn_sha256_hex(b.s, b.n, hex);
+		rc = strcmp(hex, l->binary) == 0
+			     ? 0
+			     : hn_fail(err, HONE_E_CORRUPT,
+				       "%s is not the file that was made with the manifest: compile it "
+				       "again",
+				       path);
+	}
+	if (rc == 0) {
+		l->copy = copy_to_memory(&b);
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", l->copy);
+		l->handle = l->copy >= 0 ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+		l->handle = l->handle != NULL ? l->handle : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		rc = l->handle != NULL ? 0 : hn_fail(err, HONE_E_INVALID, "%.500s", dlerror());
+	}
+	hn_buf_fini(&b);
+	return rc;
+}
+
 static void *block(uint64_t bytes)
 {
 	return aligned_alloc(64, (bytes + 127) / 64 * 64);
@@ -144,22 +198,13 @@ static void *block(uint64_t bytes)
 static int load(const char *dir, const char *name, struct ort_library *l, struct hn_err *err)
 {
 	int32_t (*prepare)(const void *, void *, void *, const struct hone_env *);
-	char path[PATH_MAX], hex[HN_SHA256_HEX];
+	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%.4000s/libmodel.so", dir);
-	int rc = hn_file_sha256(path, ORT_FILE_MOST, hex, err);
+	int rc = open_binary(path, l, err);
 
-	if (rc == 0 && strcmp(hex, l->binary) != 0) { /* the loader trusts what it maps */
-		rc = hn_fail(err, HONE_E_CORRUPT, "%s is not the file that was made with the manifest: "
-						  "compile it again",
-			     path);
-	}
 	if (rc != 0) {
 		return rc;
-	}
-	l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (l->handle == NULL) {
-		return hn_fail(err, HONE_E_INVALID, "%.500s", dlerror());
 	}
 	l->model = function(l, name, "_model");
 	*(void **)&l->run = function(l, name, "_run");
@@ -193,6 +238,7 @@ int ort_library_open(const char *dir, const char *model, struct hone_pool *pool,
 
 	memset(ret, 0, sizeof(*ret));
 	ret->pool = pool;
+	ret->copy = -1;
 	pthread_mutex_init(&ret->lock, NULL);
 	if (stat(dir, &st) != 0) {
 		return hn_fail(err, HONE_E_NOT_FOUND, "%s is not there: `hone compile %s -o %s` makes it",
@@ -222,6 +268,9 @@ void ort_library_close(struct ort_library *l)
 	free(l->arena);
 	if (l->handle != NULL) {
 		dlclose(l->handle);
+	}
+	if (l->copy >= 0) {
+		close(l->copy);
 	}
 	pthread_mutex_destroy(&l->lock);
 	memset(l, 0, sizeof(*l));

@@ -14,6 +14,7 @@
 
 struct ort_library {
 	void *handle;
+	int copy; /* of the code, in memory; -1: there is none */
 	const struct hone_model *model;
 	int32_t (*run)(const void *weights, const void *prepared, const void *const *in,
 		       void *const *out, void *arena, const struct hone_env *env);

@@ -72,8 +72,8 @@ class Model:
         if not path.exists():
             raise _lib.NotFound(f"{path}: not there; `hone compile` makes it where it finds a "
                                 "linker (ld, ld.lld, cc or gcc)")
-        self._check_manifest(path)
         _lib.call("hone_file_check", os.fsencode(path))
+        self._check_manifest(path)
         header = (self.folder / "model.h").read_text(encoding="utf-8")
         found = re.search(r"struct hone_model (\w+)_model;", header)
         if not found:
@@ -104,6 +104,8 @@ class Model:
     def _check_manifest(self, library: pathlib.Path) -> None:
         """The library is the one that the manifest was written with, and for this machine."""
         path = self.folder / "model.json"
+        if path.exists() and not path.is_file():
+            raise _lib.Invalid(f"{path}: not a file")
         try:
             said = json.loads(path.read_text(encoding="utf-8"))
             form, target, want = said["format"], said["target"], said["library"]
@@ -130,6 +132,8 @@ class Model:
             return None
         if not path.exists():
             raise _lib.NotFound(f"{path}: not there, and the network needs it")
+        if not path.is_file():
+            raise _lib.Invalid(f"{path}: not a file")
         if path.stat().st_size != n:
             raise _lib.Corrupt(f"{path}: {path.stat().st_size} bytes; the network's table says {n}")
         with open(path, "rb") as f:

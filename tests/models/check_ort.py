@@ -8,6 +8,8 @@ network of the tests' own does, and a line says so.
 import json
 import os
 import pathlib
+import random
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,7 @@ BIN = pathlib.Path(os.environ["HONE_BIN"])
 PLUGIN = BIN.parent / "lib" / "libhone_ort.so"
 MODELS = pathlib.Path(os.environ.get("HONE_MODELS") or "/nonexistent")
 NAME = "HoneExecutionProvider"
+N_DAMAGED = int(os.environ.get("HONE_DAMAGED", "300"))
 REAL = {
     "magika": {"unk__214": 1},
     "nmp": {"unk__749": 1},
@@ -227,12 +230,150 @@ class Provider(unittest.TestCase):
             ("t6", "model.weights", lambda b: bytes(len(b)), "refuses its weights"),
             ("t7", "libmodel.so", lambda b: b[: len(b) // 3], "libmodel.so"),
             ("t8", "libmodel.so", lambda b: b"no library", "libmodel.so"),
+            ("t9", "model.json", lambda b: b.replace(b"hone-network/1", b"hone-network/2"), "no manifest"),
+            ("t10", "model.json", lambda b: re.sub(rb'"target":"[^"]*"', b'"target":"cpu -isa=aarch64-neon"', b), "made for aarch64"),
+            ("t11", "model.json", lambda b: b.replace(b'"name":"own"', b'"name":"a\\nb"'), "no network"),
+            ("t12", "model.json", lambda b: b + b" " * (65 << 20), "model.json"),
         ):
             with self.subTest(name):
                 folder = self.copy(name)
                 file = folder / part
                 file.write_bytes(spoil(file.read_bytes()))
                 self.left(why, folder=folder)
+
+    def test_what_is_no_file(self):
+        for name, part, put in (
+            ("p1", "model.json", os.mkfifo),
+            ("p2", "libmodel.so", os.mkfifo),
+            ("p3", "model.json", os.mkdir),
+            ("p4", "model.json", lambda f: os.symlink("/dev/zero", f)),
+            ("p5", "libmodel.so", lambda f: os.symlink("/nonexistent", f)),
+            ("p6", "libmodel.so", lambda f: os.symlink("libmodel.so", f)),
+            ("p7", "model.weights", lambda f: os.symlink("/dev/zero", f)),
+            ("p8", "model.weights", os.mkfifo),
+        ):
+            with self.subTest(name):
+                folder = self.copy(name)
+                (folder / part).unlink()
+                put(folder / part)
+                self.left(part, folder=folder)
+        folder = self.copy("p9")  # what was found before cannot be read: it is raced again
+        os.mkfifo(folder / "race.json")
+        with_provider(self.path, self.folder, library=str(folder))
+        file = self.folder / "file.hone"
+        file.write_bytes(b"")
+        self.left("model.json", folder=file)
+
+    def test_of_others(self):
+        """A folder that nobody named, and that others could have put there."""
+        place = self.folder / "shared"
+        place.mkdir()
+        path = place / "own.onnx"
+        shutil.copy(self.path, path)
+        shutil.copytree(self.folder / "own.hone", place / "own.hone")
+        self.same(path)
+        os.chmod(place / "own.hone", 0o777)
+        self.left("others may write there", path)
+        self.same(path, library=str(place / "own.hone"))
+        os.chmod(place / "own.hone", 0o755)
+        if os.geteuid() == 0:
+            os.chown(place / "own.hone", 12345, 12345)
+            self.left("another user's", path)
+
+    def test_names(self):
+        path = self.folder / "a\nb 'c\"%s.onnx"
+        shutil.copy(self.path, path)
+        said, _ = heard(lambda: with_provider(path, self.folder, claim="always"))
+        line = [s for s in said.splitlines() if "is not there" in s]
+        self.assertEqual(len(line), 1, said)
+        self.assertIn("a b 'c\"%s.onnx is left to onnxruntime", line[0])
+        shutil.copytree(self.folder / "own.hone", path.with_suffix(".hone"))
+        self.same(path)
+
+    def test_compiled_again(self):
+        """While a session has the old library another gets the new one."""
+        path = self.folder / "again.onnx"
+        feed, want = None, []
+        for factor in (1, 3):
+            model = onnx.load(self.path)
+            w = onnx.numpy_helper.to_array(model.graph.initializer[2]) * factor
+            model.graph.initializer[2].CopyFrom(onnx.numpy_helper.from_array(w, "v"))
+            onnx.save(model, path)
+            compiled(path, self.folder / "again.hone")
+            session = with_provider(path, self.folder, claim="always")
+            feed = feed_of(session)
+            want.append((session, ort.InferenceSession(str(path), options()).run(None, feed)[0]))
+        for session, values in want + want:
+            np.testing.assert_allclose(session.run(None, feed)[0], values, atol=1e-5)
+            self.assertFalse(np.allclose(want[0][1], want[1][1], atol=1e-3))
+        for session, _ in want:
+            self.assertEqual(nodes_of(session), {NAME})
+
+    def test_processes(self):
+        """Several race at once and write what they found."""
+        folder = self.copy("many.hone")
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import check_ort as c, pathlib\n"
+            "c.ort.register_execution_provider_library('hone', str(c.PLUGIN))\n"
+            "s = c.with_provider(sys.argv[2], pathlib.Path(sys.argv[3]), library=sys.argv[4])\n"
+            "s.run(None, c.feed_of(s))\n"
+        )
+        words = [sys.executable, "-c", code, str(pathlib.Path(__file__).parent), self.path]
+        runs = []
+        for i in range(3):
+            (self.folder / f"process{i}").mkdir()
+            command = [*words, self.folder / f"process{i}", folder]
+            runs.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+        for run in runs:
+            self.assertEqual((run.wait(), "Traceback" in run.stderr.read()), (0, False))
+            run.stderr.close()
+        self.assertLess(json.loads((folder / "race.json").read_text())["error"], 1e-4)
+        self.assertEqual([f.name for f in folder.iterdir() if "tmp" in f.name], [])
+
+    def test_misaligned(self):
+        session = with_provider(self.path, self.folder, claim="always")
+        feed = feed_of(session)["x"]
+        want = session.run(None, {"x": feed})[0]
+        for shift in (1, 2, 4, 32):
+            bytes_ = np.zeros(feed.nbytes + 64, np.uint8)
+            at = (-bytes_.ctypes.data) % 64 + shift
+            view = bytes_[at : at + feed.nbytes].view(np.float32).reshape(feed.shape)
+            view[:] = feed
+            np.testing.assert_allclose(session.run(None, {"x": view})[0], want, atol=1e-6)
+        for bad in (feed.astype(np.float64), feed[:2], feed[None], feed.T):
+            with self.assertRaises(Exception):
+                session.run(None, {"x": bad})
+        strided = np.zeros((4, 96), np.float32)[:, ::2]
+        strided[:] = feed
+        np.testing.assert_allclose(session.run(None, {"x": strided})[0], want, atol=1e-6)
+
+    def test_damage(self):
+        """Cut, or some bits are others: refused, or the answers are right.  The middle of weights has no seal."""
+        folder = self.copy("damaged.hone")
+        good = {n: (folder / n).read_bytes() for n in ("model.json", "libmodel.so", "model.weights")}
+        want = with_provider(self.path, self.folder, claim="never")
+        feed = feed_of(want)
+        want = want.run(None, feed)[0]
+        draw = random.Random(18)
+        for turn in range(N_DAMAGED):
+            name = draw.choice(list(good))
+            data = bytearray(good[name])
+            at = draw.randrange(16 if name == "model.weights" else len(data))
+            if turn % 4 == 0:
+                del data[at:]
+            else:
+                data[at] ^= 1 << draw.randrange(8)
+            (folder / name).unlink()
+            (folder / name).write_bytes(data)
+            o = options()
+            o.log_severity_level = 4
+            settings = {"claim": "always", "library": str(folder), "threads": "1"}
+            devices = [d for d in ort.get_ep_devices() if d.ep_name == NAME]
+            o.add_provider_for_devices(devices, settings)
+            session = ort.InferenceSession(str(self.path), o)
+            np.testing.assert_allclose(session.run(None, feed)[0], want, atol=1e-5)
+            (folder / name).unlink()
+            (folder / name).write_bytes(good[name])
 
     def test_other_shape(self):
         model = onnx.load(self.path)
