@@ -195,6 +195,32 @@ static void *block(uint64_t bytes)
 	return aligned_alloc(64, (bytes + 127) / 64 * 64);
 }
 
+/* -- arenas: one for each run at a time ---------------------------------------------------------- */
+
+static void *take_arena(struct ort_library *l)
+{
+	void *arena = NULL;
+
+	pthread_mutex_lock(&l->lock);
+	if (l->n_arena > 0) {
+		arena = l->arena[--l->n_arena];
+	}
+	pthread_mutex_unlock(&l->lock);
+	return arena != NULL ? arena
+			     : block(hone_model_arena_bytes(l->model, hone_pool_threads(l->pool)));
+}
+
+static void give_arena(struct ort_library *l, void *arena)
+{
+	pthread_mutex_lock(&l->lock);
+	if (l->n_arena < ORT_ARENAS) {
+		l->arena[l->n_arena++] = arena;
+		arena = NULL;
+	}
+	pthread_mutex_unlock(&l->lock);
+	free(arena);
+}
+
 static int load(const char *dir, const char *name, struct ort_library *l, struct hn_err *err)
 {
 	int32_t (*prepare)(const void *, void *, void *, const struct hone_env *);
@@ -219,12 +245,17 @@ static int load(const char *dir, const char *name, struct ort_library *l, struct
 	if (rc != 0) {
 		return rc;
 	}
-	l->arena = block(hone_model_arena_bytes(l->model, hone_pool_threads(l->pool)));
+	const struct hone_env *env = hone_pool_env(l->pool, 0);
+	void *arena = take_arena(l);
+
+	l->env = env != NULL ? *env : (struct hone_env){ .abi = HONE_KERNEL_ABI, .n_workers = 1 };
 	l->prepared = block(l->model->prepared_bytes);
-	if (l->arena == NULL || l->prepared == NULL) {
+	if (arena == NULL || l->prepared == NULL) {
+		free(arena);
 		return hn_fail(err, HONE_E_NOMEM, "no memory for the network in %s", dir);
 	}
-	rc = prepare(l->weights, l->prepared, l->arena, hone_pool_env(l->pool, 0));
+	rc = prepare(l->weights, l->prepared, arena, &l->env);
+	give_arena(l, arena);
 	return rc == 0 ? 0
 		       : hn_fail(err, HONE_E_INVALID, "%s: the network refuses its weights (%d)", dir,
 				 rc);
@@ -265,7 +296,9 @@ void ort_library_close(struct ort_library *l)
 		munmap(l->weights, l->weights_bytes);
 	}
 	free(l->prepared);
-	free(l->arena);
+	while (l->n_arena > 0) {
+		free(l->arena[--l->n_arena]);
+	}
 	if (l->handle != NULL) {
 		dlclose(l->handle);
 	}
@@ -279,10 +312,13 @@ void ort_library_close(struct ort_library *l)
 int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out,
 			const struct hone_env *env)
 {
-	pthread_mutex_lock(&l->lock);
-	int32_t rc = l->run(l->weights, l->prepared, in, out, l->arena,
-			    env != NULL ? env : hone_pool_env(l->pool, 0));
+	void *arena = take_arena(l);
+	int32_t rc = HONE_KERNEL_NOMEM;
 
-	pthread_mutex_unlock(&l->lock);
+	if (arena != NULL) {
+		rc = l->run(l->weights, l->prepared, in, out, arena,
+			    env != NULL ? env : &l->env);
+		give_arena(l, arena);
+	}
 	return rc;
 }

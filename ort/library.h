@@ -12,6 +12,8 @@
 
 #define ORT_FILE_MOST ((size_t)4 << 30) /* bytes of a file that is told apart by its hash */
 
+#define ORT_ARENAS 16 /* that are kept */
+
 struct ort_library {
 	void *handle;
 	int copy; /* of the code, in memory; -1: there is none */
@@ -20,10 +22,13 @@ struct ort_library {
 		       void *const *out, void *arena, const struct hone_env *env);
 	char onnx[HN_SHA256_HEX]; /* of the network's file */
 	char binary[HN_SHA256_HEX];
-	void *weights, *prepared, *arena;
+	void *weights, *prepared;
 	size_t weights_bytes;
 	struct hone_pool *pool; /* the provider's */
-	pthread_mutex_t lock;	/* the arena is for one run at a time */
+	struct hone_env env;	/* its threads */
+	pthread_mutex_t lock;	/* of the arenas */
+	void *arena[ORT_ARENAS]; /* those that no run has; one for each that ran at a time */
+	uint32_t n_arena;
 };
 
 /* The network of the ONNX file `model`; NULL: of whatever file the folder says.  HONE_E_NOT_FOUND: there is no such folder; HONE_E_INVALID: it
@@ -32,7 +37,7 @@ int ort_library_open(const char *dir, const char *model, struct hone_pool *pool,
 		     struct ort_library *ret, struct hn_err *err) HN_NODISCARD;
 void ort_library_close(struct ort_library *l);
 
-/* What hone_model_run returns.  env: as many workers as the pool has threads, at most; NULL: the pool. */
+/* What hone_model_run returns.  Any number may run at a time.  env: as many workers as the pool has threads, at most; NULL: the pool. */
 int32_t ort_library_run(struct ort_library *l, const void *const *in, void *const *out,
 			const struct hone_env *env);
 
