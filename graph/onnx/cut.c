@@ -196,7 +196,7 @@ int hn_onnx_cut(struct hn_onnx *o, const struct hn_onnx_cut *cut, struct hn_buf 
 		struct hn_err *err)
 {
 	int64_t ir = hn_onnx_model(o)->ir_version;
-	struct hn_wire file = onnx_file(o), graph;
+	struct hn_wire file = onnx_file(o), graph = file;
 	struct hn_buf b, inside;
 	int rc = find_graph(file, &graph, err);
 
