@@ -64,6 +64,17 @@ static bool take_lanes(struct c_tile *x, int64_t lanes)
 
 static void choose_lanes(struct c_tile *x, uint32_t width, int64_t vectors)
 {
+	struct c_dim *chain[HN_TILE_MAX_CHAIN];
+
+	x->width = width;
+	if (hn_c_tile_chain(x, chain) == 1) { /* what is left over is held in narrower vectors */
+		chain[0]->block = vectors * width;
+		if (chain[0]->block > chain[0]->loop->extent) {
+			chain[0]->block = chain[0]->loop->extent / width * width;
+		}
+		chain[0]->block = chain[0]->block > 0 ? chain[0]->block : width;
+		return;
+	}
 	for (x->width = width; x->width > 1; x->width /= 2) {
 		for (int64_t v = vectors; v > 0; v--) {
 			if (take_lanes(x, v * x->width)) {
@@ -99,7 +110,20 @@ static void find_reach(struct c_tile *x, const struct hn_nest_loops *loops, uint
 	r->moves = !r->exact || r->lane != 0;
 }
 
-static bool read_tile(struct c_tile *x)
+/* Lanes that did not do are not chosen again. */
+static void avoid_lanes(const struct c_tile *x, const bool *avoid, struct hn_tile *t)
+{
+	for (uint32_t i = 0; i < t->n_dim; i++) {
+		int64_t *stride = HN_NEW_ARRAY(x->c->a, int64_t, t->n_load + 1);
+
+		for (uint32_t k = 0; k <= t->n_load; k++) {
+			stride[k] = avoid[i] ? HN_TILE_NONLINEAR : t->dim[i].stride[k];
+		}
+		t->dim[i].stride = stride;
+	}
+}
+
+static bool read_tile(struct c_tile *x, const bool *avoid)
 {
 	struct c *c = x->c;
 	uint32_t n_loop = c->t->n_loop;
@@ -117,6 +141,7 @@ static bool read_tile(struct c_tile *x)
 	hn_nest_tile(c->t, &x->nest, c->target, c->a, &t);
 	t.may_cross = false; /* a sum's terms stay in order */
 	hn_nest_strides(c->t, &x->nest, &loops, c->a, &t);
+	avoid_lanes(x, avoid, &t);
 	hn_tile_choose(&t, c->target);
 	x->n_dim = x->nest.n_loop;
 	x->tile = t.tile;
@@ -168,22 +193,47 @@ int64_t hn_c_tile_points(const struct c_tile *x)
 	return n / x->width;
 }
 
+/* With those loops as no lanes. */
+static bool try(struct c_tile *x, const bool *avoid)
+{
+	if (!read_tile(x, avoid)) {
+		return false;
+	}
+	settle_blocks(x);
+	if (hn_c_tile_points(x) > C_TILE_POINTS || hn_c_tile_points(x) * x->width == 1 ||
+	    (x->width > 1 && (!x->reach[0].exact || x->reach[0].lane == 0))) {
+		return false;
+	}
+	x->type = hn_c_vector_type(x->c, x->t, x->width);
+	return hn_c_vector_fits(x, x->nest.op->reduce->source[0]);
+}
+
 bool hn_c_tile_choose(struct c *c, const struct hn_node *node, struct c_tile *x)
 {
+	bool *avoid, more = true;
+
 	*x = (struct c_tile){ .c = c };
 	if (node->kind != HN_NODE_LOOP || !hn_nest_begins(node, c->fn->is_body)) {
 		return false;
 	}
 	hn_nest_read(c->t, node, c->a, &x->nest);
 	x->t = (enum hn_dtype)x->nest.op->dtype[0];
-	if (!is_plain(c, &x->nest) || !read_tile(x)) {
+	if (!is_plain(c, &x->nest)) {
 		return false;
 	}
-	settle_blocks(x);
-	if (hn_c_tile_points(x) > C_TILE_POINTS || hn_c_tile_points(x) * x->width == 1 ||
-	    (x->width > 1 && (!x->reach[0].exact || x->reach[0].lane != 1))) {
-		return false;
+	avoid = HN_NEW_ARRAY(c->a, bool, x->nest.n_loop + 1);
+	while (more) {
+		struct c_tile fresh = { .c = c, .nest = x->nest, .t = x->t };
+
+		*x = fresh;
+		if (try(x, avoid)) {
+			return true;
+		}
+		more = false;
+		for (uint32_t i = 0; i < x->n_dim; i++) {
+			more = more || (x->dim[i].chain >= 0 && !avoid[i]);
+			avoid[i] = avoid[i] || x->dim[i].chain >= 0;
+		}
 	}
-	x->type = hn_c_vector_type(c, x->t, x->width);
-	return hn_c_vector_fits(x, x->nest.op->reduce->source[0]);
+	return false;
 }

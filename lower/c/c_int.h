@@ -128,10 +128,10 @@ void hn_c_loop(struct c *c, const struct hn_node *n, const char *from, const cha
 void hn_c_loop_open(struct c *c, const struct hn_node *n, int64_t to, int64_t step);
 void hn_c_loop_close(struct c *c, const struct hn_node *n);
 
-/* A loop through `count` iterations from the variable `base` on, where it is NULL from `at`; ended
- * likewise. */
+/* A loop through `count` iterations from the variable `base` on, where it is NULL from `at`, `step` at
+ * a time; ended likewise. */
 void hn_c_part_open(struct c *c, const struct hn_node *n, const char *base, int64_t at,
-		    int64_t count);
+		    int64_t count, int64_t step);
 
 /* Inside, what the variable of a loop is: `at` behind the loop's, or `at`; as it was. */
 void hn_c_know(struct c *c, int32_t loop, bool looped, int64_t at);

@@ -156,6 +156,13 @@ void hn_c_loop(struct c *c, const struct hn_node *n, const char *from, const cha
 	hn_c_line(c, "}");
 }
 
+/* "i++" */
+static const char *advance(struct c *c, const char *v, int64_t step)
+{
+	return step == 1 ? hn_arena_printf(c->a, "%s++", v)
+			 : hn_arena_printf(c->a, "%s += %lld", v, (long long)step);
+}
+
 void hn_c_loop_open(struct c *c, const struct hn_node *n, int64_t to, int64_t step)
 {
 	const char *v = hn_c_name(c, n->name);
@@ -164,14 +171,13 @@ void hn_c_loop_open(struct c *c, const struct hn_node *n, int64_t to, int64_t st
 	c->open[c->n_open++] = (uint32_t)n->loop;
 	c->fn->own_loop[n->loop] = true;
 	c->span[n->loop].hi = to - step;
-	hn_c_line(c, "for (int64_t %s = 0; %s < %lld; %s%s) { /* %s */", v, v, (long long)to, v,
-		  step == 1 ? "++" : hn_arena_printf(c->a, " += %lld", (long long)step),
-		  role_of(c, n));
+	hn_c_line(c, "for (int64_t %s = 0; %s < %lld; %s) { /* %s */", v, v, (long long)to,
+		  advance(c, v, step), role_of(c, n));
 	c->indent++;
 }
 
 void hn_c_part_open(struct c *c, const struct hn_node *n, const char *base, int64_t at,
-		    int64_t count)
+		    int64_t count, int64_t step)
 {
 	const char *v = hn_c_name(c, n->name);
 	const char *from = base ? base : hn_arena_printf(c->a, "%lld", (long long)at);
@@ -182,8 +188,8 @@ void hn_c_part_open(struct c *c, const struct hn_node *n, const char *base, int6
 	c->open[c->n_open++] = (uint32_t)n->loop;
 	c->fn->own_loop[n->loop] = true;
 	c->span[n->loop].hi = n->extent - 1;
-	hn_c_line(c, "for (int64_t %s = %s; %s < %s; %s++) { /* %s */", v, from, v, to, v,
-		  role_of(c, n));
+	hn_c_line(c, "for (int64_t %s = %s; %s < %s; %s) { /* %s */", v, from, v, to,
+		  advance(c, v, step), role_of(c, n));
 	c->indent++;
 }
 

@@ -56,6 +56,12 @@ static uint32_t points_now(const struct c_tile *x)
 
 /* -- text ------------------------------------------------------------------------------------ */
 
+/* Results of a vector lie apart. */
+static bool is_spread(const struct c_tile *x)
+{
+	return x->width > 1 && x->reach[0].lane != 1;
+}
+
 static void first_values(struct c_tile *x)
 {
 	struct c *c = x->c;
@@ -66,8 +72,15 @@ static void first_values(struct c_tile *x)
 		if (x->from_identity) {
 			hn_c_line(c, x->width > 1 ? "%s %s = { 0 };" : "%s %s = 0;", x->type,
 				  x->acc[i]);
+			continue;
+		}
+		set_point(x, i);
+		if (is_spread(x)) {
+			hn_c_line(c, "%s %s;", x->type, x->acc[i]);
+			hn_c_line(c, "for (int k = 0; k < %u; k++) {", x->width);
+			hn_c_line(c, "\t%s[k] = %s;", x->acc[i], hn_c_vector_place(x));
+			hn_c_line(c, "}");
 		} else {
-			set_point(x, i);
 			hn_c_line(c, "%s %s = %s;", x->type, x->acc[i], hn_c_vector_place(x));
 		}
 	}
@@ -99,7 +112,13 @@ static void store(struct c_tile *x)
 {
 	for (uint32_t i = 0; i < x->n_acc; i++) {
 		set_point(x, i);
-		hn_c_line(x->c, "%s = %s;", hn_c_vector_place(x), x->acc[i]);
+		if (is_spread(x)) {
+			hn_c_line(x->c, "for (int k = 0; k < %u; k++) {", x->width);
+			hn_c_line(x->c, "\t%s = %s[k];", hn_c_vector_place(x), x->acc[i]);
+			hn_c_line(x->c, "}");
+		} else {
+			hn_c_line(x->c, "%s = %s;", hn_c_vector_place(x), x->acc[i]);
+		}
 	}
 }
 
@@ -147,30 +166,56 @@ static bool open_guards(struct c_tile *x)
 	return guard != NULL;
 }
 
-/* The box's points one by one, from loop i on: lanes, too, where a guard tells them apart. */
+static void set_width(struct c_tile *x, uint32_t width)
+{
+	x->width = width;
+	x->type = hn_c_vector_type(x->c, x->t, width);
+}
+
+static void points_from(struct c_tile *x, uint32_t i);
+
+/* A single point, or a vector: its lanes one by one where not all of them count. */
+static void point(struct c_tile *x)
+{
+	struct c *c = x->c;
+	uint32_t width = x->width;
+
+	if (!open_guards(x)) {
+		sums(x);
+		return;
+	}
+	sums(x);
+	if (x->by_lane && width > 1) {
+		c->indent--;
+		hn_c_line(c, "} else {");
+		c->indent++;
+		set_width(x, 1);
+		points_from(x, 0);
+		set_width(x, width);
+	}
+	c->indent--;
+	hn_c_line(c, "}");
+}
+
+/* The box's points one by one, from loop i on, lanes by vectors where the text is about those. */
 static void points_from(struct c_tile *x, uint32_t i)
 {
 	struct c *c = x->c;
 
 	while (i < x->n_dim && (x->dim[i].reduce || x->dim[i].now <= 1 ||
-				(x->dim[i].chain >= 0 && !x->by_lane))) {
+				(x->dim[i].chain >= 0 && (!x->by_lane || x->dim[i].now <= x->width)))) {
 		i++;
 	}
 	if (i == x->n_dim) {
-		bool guarded = open_guards(x);
-
-		sums(x);
-		if (guarded) {
-			c->indent--;
-			hn_c_line(c, "}");
-		}
+		point(x);
 		return;
 	}
 	struct c_dim *d = &x->dim[i], was = *d;
 	const char *outer = c->loop[d->loop->loop];
+	uint32_t step = d->chain >= 0 ? x->width : 1;
 
-	hn_c_part_open(c, d->loop, d->looped ? outer : NULL, d->base, d->now);
-	d->now = 1;
+	hn_c_part_open(c, d->loop, d->looped ? outer : NULL, d->base, d->now, step);
+	d->now = step;
 	d->base = 0;
 	d->looped = true;
 	points_from(x, i + 1);
@@ -182,9 +227,9 @@ static void points_from(struct c_tile *x, uint32_t i)
 /* All points at once where all count. */
 static void box(struct c_tile *x)
 {
+	struct c_dim *chain[HN_TILE_MAX_CHAIN];
 	struct c *c = x->c;
 	uint32_t width = x->width;
-	const char *type = x->type;
 
 	if (!open_guards(x)) {
 		sums(x);
@@ -194,44 +239,58 @@ static void box(struct c_tile *x)
 	c->indent--;
 	hn_c_line(c, "} else {");
 	c->indent++;
-	if (x->by_lane) {
-		x->width = 1;
-		x->type = hn_c_vector_type(c, x->t, 1);
-	}
+	/* a chain of loops has no single one to go along by vectors */
+	set_width(x, x->by_lane && hn_c_tile_chain(x, chain) > 1 ? 1 : width);
 	points_from(x, 0);
-	x->width = width;
-	x->type = type;
+	set_width(x, width);
 	c->indent--;
 	hn_c_line(c, "}");
 }
 
-/* One block of dimension i after the other. */
+/* Of so many iterations left over, those held at once, and as how wide vectors. */
+static int64_t piece_of(const struct c_tile *x, const struct c_dim *d, int64_t left, uint32_t *width)
+{
+	*width = x->width;
+	if (d->chain < 0) {
+		return left;
+	}
+	while (*width > left) {
+		*width /= 2;
+	}
+	return left / *width * *width;
+}
+
+/* One block of dimension i after the other, then what is left over. */
 static void blocks(struct c_tile *x, uint32_t i)
 {
 	struct c *c = x->c;
 	struct c_dim *d = &x->dim[i];
-	int64_t extent = d->loop->extent, rest = extent % d->block;
-	bool loops = extent - rest > d->block;
+	int64_t extent = d->loop->extent, at = extent - extent % d->block;
+	uint32_t width = x->width, narrow;
+	bool loops = at > d->block;
 
 	d->now = d->block;
 	d->base = 0;
 	d->looped = loops;
 	if (loops) {
-		hn_c_loop_open(c, d->loop, extent - rest, d->block);
+		hn_c_loop_open(c, d->loop, at, d->block);
 	}
-	dims_from(x, i + 1);
+	if (at > 0) {
+		dims_from(x, i + 1);
+	}
 	if (loops) {
 		hn_c_loop_close(c, d->loop);
 	}
-	if (rest > 0) {
-		d->now = rest;
-		d->base = extent - rest;
-		d->looped = false;
+	for (d->looped = false; at < extent; at += d->now) {
+		d->now = piece_of(x, d, extent - at, &narrow);
+		d->base = at;
+		set_width(x, narrow);
 		hn_c_line(c, "{");
 		c->indent++;
 		dims_from(x, i + 1);
 		c->indent--;
 		hn_c_line(c, "}");
+		set_width(x, width);
 	}
 	d->now = 1;
 	d->base = 0;

@@ -86,7 +86,7 @@ bool hn_c_vector_fits(const struct c_tile *x, const struct hn_expr *e);
 /* A term at the point; what it needs comes in lines before. */
 struct c_text hn_c_vector(struct c_tile *x, const struct hn_expr *e);
 
-/* The element that is stored, as an lvalue of the accumulator's type. */
+/* What is stored, as an lvalue of the accumulator's type; of a vector whose lanes lie apart, lane k. */
 const char *hn_c_vector_place(struct c_tile *x);
 
 #endif

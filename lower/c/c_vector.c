@@ -240,6 +240,8 @@ const char *hn_c_vector_place(struct c_tile *x)
 {
 	const char *element = hn_c_element(x->c, x->nest.stmt->stage, 0, x->axis);
 
-	return x->width == 1 ? element
-			     : hn_arena_printf(x->c->a, "*(%s *)&%s", x->type, element);
+	return x->width == 1	       ? element
+	       : x->reach[0].lane == 1 ? hn_arena_printf(x->c->a, "*(%s *)&%s", x->type, element)
+				       : hn_arena_printf(x->c->a, "(&%s)[k * %lld]", element,
+							 (long long)x->reach[0].lane);
 }
