@@ -288,6 +288,9 @@ int hn_records_import(const struct hn_opts *o, struct hn_err *err)
 	hn_interrupt_catch();
 	rc = check_log(o->arg2, err);
 	rc = rc ? rc : all(o, &im, err);
+	for (uint32_t i = 0; i < im.n; i++) {
+		free(im.task[i].right_ns); /* of one that was not told to its end */
+	}
 	hn_arena_fini(&im.a);
 	return rc;
 }
