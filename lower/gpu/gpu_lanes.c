@@ -5,24 +5,13 @@
  * vectors, a loop over lanes becomes some: neighbours are loaded and stored together, what is the
  * same for all lanes is spread, and all else is put together lane by lane.  A condition on the lane
  * is monotone, so it holds for all lanes where it holds for the first and the last.
+ *
+ * Loops in order whose turns make neighbours, of what none of them makes, become vectors, too.
  */
-#include <math.h>
+#include "lower/gpu/gpu_lanes_int.h"
 
-#include "lower/gpu/gpu_int.h"
-
-#define MOST_LANES 16
 #define MANY 8 /* vectors: more than a tile has */
 #define ODD INT64_MIN /* a step that is no constant */
-
-struct lanes {
-	struct gpu *g;
-	int32_t slot;
-	const struct hn_expr *base; /* with `at` the first; NULL: 0 */
-	int64_t at;
-	uint32_t n;
-	hn_gpu_children *walk; /* statements of one lane */
-	struct scope *scope;
-};
 
 uint32_t hn_gpu_vector(const struct gpu *g, enum hn_dtype t, int64_t extent)
 {
@@ -31,7 +20,7 @@ uint32_t hn_gpu_vector(const struct gpu *g, enum hn_dtype t, int64_t extent)
 	if (g->vector_bytes == 0 || (t != HN_F32 && t != HN_F64)) {
 		return 1;
 	}
-	most = most < MOST_LANES ? most : MOST_LANES;
+	most = most < HN_MOST_LANES ? most : HN_MOST_LANES;
 	while (2 * n <= most && 2 * n <= extent && extent % (2 * n) == 0) {
 		n *= 2;
 	}
@@ -39,31 +28,39 @@ uint32_t hn_gpu_vector(const struct gpu *g, enum hn_dtype t, int64_t extent)
 	return extent < most || (4 * n >= most && extent < MANY * most) ? n : most;
 }
 
-static void at_lane(struct lanes *l, uint32_t i)
+void hn_lanes_at(struct lanes *l, uint32_t i)
 {
 	const struct hn_expr *x = hn_expr_int(l->at + i, HN_I32, l->g->a);
 
 	l->g->value[l->slot] = l->base ? hn_expr_binary(HN_EXPR_ADD, l->base, x, l->g->a) : x;
 }
 
-/* How much an index grows from lane to lane. */
-static int64_t step_of(struct lanes *l, const struct hn_expr *e)
+/* How much an index of the program grows from one number of the slot to the next. */
+static int64_t whole_step(const struct gpu *g, const struct hn_expr *e, int32_t slot)
 {
+	struct hn_affine sum = hn_affine_of(e, g->span, g->n_slot, g->a);
 	int64_t step = 0;
 
-	l->g->value[l->slot] = NULL;
-	struct hn_affine sum = hn_gpu_affine(l->g, e);
-
-	at_lane(l, 0);
 	for (uint32_t i = 0; i < sum.n; i++) {
 		const struct hn_expr *atom = sum.term[i].atom;
 
-		if (atom->op == HN_EXPR_VAR && atom->ref == l->slot) {
+		if (atom->op == HN_EXPR_VAR && atom->ref == slot) {
 			step = sum.term[i].coef;
-		} else if (hn_expr_uses(atom, l->slot)) {
+		} else if (hn_expr_uses(atom, slot)) {
 			return ODD;
 		}
 	}
+	return step;
+}
+
+/* How much an index grows from lane to lane. */
+static int64_t step_of(struct lanes *l, const struct hn_expr *e)
+{
+	l->g->value[l->slot] = NULL;
+
+	int64_t step = whole_step(l->g, hn_gpu_here(l->g, e), l->slot);
+
+	hn_lanes_at(l, 0);
 	return step;
 }
 
@@ -72,7 +69,7 @@ static const struct hn_expr *data_here(struct gpu *g, const struct hn_expr *e)
 	return hn_simplify_data(hn_gpu_here(g, e), g->span, g->n_slot, g->a);
 }
 
-static struct gpu_at place(struct lanes *l, int32_t buffer, const struct hn_expr *e)
+struct gpu_at hn_lanes_place(struct lanes *l, int32_t buffer, const struct hn_expr *e)
 {
 	struct hn_affine sum = hn_gpu_affine(l->g, e);
 
@@ -81,22 +78,20 @@ static struct gpu_at place(struct lanes *l, int32_t buffer, const struct hn_expr
 
 static gpu_val lane_by_lane(struct lanes *l, const struct hn_expr *e)
 {
-	gpu_val v[MOST_LANES];
+	gpu_val v[HN_MOST_LANES];
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		at_lane(l, i);
+		hn_lanes_at(l, i);
 		v[i] = hn_gpu_value(l->g, data_here(l->g, e));
 	}
-	at_lane(l, 0);
+	hn_lanes_at(l, 0);
 	return l->g->lang->vector->gather(l->g, (enum hn_dtype)e->dtype, l->n, v);
 }
-
-static gpu_val value(struct lanes *l, const struct hn_expr *e);
 
 static gpu_val binary(struct lanes *l, const struct hn_expr *e)
 {
 	enum hn_dtype t = (enum hn_dtype)e->dtype;
-	gpu_val x = value(l, e->arg[0]), y = value(l, e->arg[1]);
+	gpu_val x = hn_lanes_value(l, e->arg[0]), y = hn_lanes_value(l, e->arg[1]);
 
 	return e->op == HN_EXPR_MIN || e->op == HN_EXPR_MAX
 		       ? l->g->lang->vector->pick(l->g, (enum hn_expr_op)e->op, t, l->n, x, y)
@@ -108,17 +103,17 @@ static gpu_val call(struct lanes *l, const struct hn_expr *e)
 	gpu_val x[2] = { NULL, NULL };
 
 	for (uint32_t i = 0; i < e->n_arg && i < 2; i++) {
-		x[i] = value(l, e->arg[i]);
+		x[i] = hn_lanes_value(l, e->arg[i]);
 	}
 	return l->g->lang->call(l->g, (enum hn_fn)e->ref, (enum hn_dtype)e->dtype, x);
 }
 
-static bool is_vector_type(uint8_t t)
+bool hn_lanes_type(uint8_t t)
 {
 	return t == HN_F32 || t == HN_F64;
 }
 
-static gpu_val value(struct lanes *l, const struct hn_expr *e)
+gpu_val hn_lanes_value(struct lanes *l, const struct hn_expr *e)
 {
 	struct gpu *g = l->g;
 
@@ -127,7 +122,7 @@ static gpu_val value(struct lanes *l, const struct hn_expr *e)
 					       hn_gpu_value(g, data_here(g, e)));
 	}
 	if (e->op == HN_EXPR_LOAD && step_of(l, e->arg[0]) == 1) {
-		struct gpu_at at = place(l, e->ref, e->arg[0]);
+		struct gpu_at at = hn_lanes_place(l, e->ref, e->arg[0]);
 
 		return g->lang->vector->load(g, &at, l->n);
 	}
@@ -151,7 +146,7 @@ static bool is_monotone(struct lanes *l, const struct hn_expr *e)
 }
 
 /* A loop of n strips, each so many lanes further. */
-static void begin_strips(struct lanes *l, int64_t n, int64_t length)
+void hn_lanes_begin(struct lanes *l, int64_t n, int64_t length)
 {
 	struct gpu *g = l->g;
 
@@ -161,10 +156,10 @@ static void begin_strips(struct lanes *l, int64_t n, int64_t length)
 	l->base = hn_expr_binary(HN_EXPR_MUL, hn_expr_var(l->slot, HN_I32, NULL, g->a),
 				 hn_expr_int(length, HN_I32, g->a), g->a);
 	l->at = 0;
-	at_lane(l, 0);
+	hn_lanes_at(l, 0);
 }
 
-static void end_strips(struct lanes *l, int64_t n)
+void hn_lanes_end(struct lanes *l, int64_t n)
 {
 	struct gpu *g = l->g;
 
@@ -181,19 +176,19 @@ static void one_by_one(struct lanes *l, const struct hn_device_node *n, bool loo
 	if (loop && l->base == NULL) {
 		struct lanes inner = *l;
 
-		begin_strips(&inner, l->n, 1);
+		hn_lanes_begin(&inner, l->n, 1);
 		inner.at = l->at;
-		at_lane(&inner, 0);
+		hn_lanes_at(&inner, 0);
 		l->walk(g, l->scope, n);
-		end_strips(&inner, l->n);
-		at_lane(l, 0);
+		hn_lanes_end(&inner, l->n);
+		hn_lanes_at(l, 0);
 		return;
 	}
 	for (uint32_t i = 0; i < l->n && g->rc == 0; i++) {
-		at_lane(l, i);
+		hn_lanes_at(l, i);
 		l->walk(g, l->scope, n);
 	}
-	at_lane(l, 0);
+	hn_lanes_at(l, 0);
 }
 
 static void see_kept(const struct hn_expr *e, void *ctx)
@@ -204,7 +199,7 @@ static void see_kept(const struct hn_expr *e, void *ctx)
 	*kept |= e->op == HN_EXPR_LOAD && l->g->kept[e->ref] && hn_expr_uses(e->arg[0], l->slot);
 }
 
-static bool reads_variable(struct lanes *l, const struct hn_expr *e)
+bool hn_lanes_reads_variable(struct lanes *l, const struct hn_expr *e)
 {
 	bool kept = false;
 	void *ctx[2] = { l, &kept };
@@ -216,7 +211,7 @@ static bool reads_variable(struct lanes *l, const struct hn_expr *e)
 static bool chooses_variable(struct lanes *l, const struct hn_device_node *n)
 {
 	bool kept = (n->kind == HN_DEVICE_STORE && l->g->kept[n->buffer]) ||
-		    (n->e != NULL && reads_variable(l, n->e));
+		    (n->e != NULL && hn_lanes_reads_variable(l, n->e));
 
 	for (uint32_t i = 0; i < n->n_child && !kept; i++) {
 		kept = chooses_variable(l, n->child[i]);
@@ -244,9 +239,9 @@ static void under(struct lanes *l, const struct hn_device_node *n)
 	}
 	const struct hn_expr *first = data_here(g, n->e), *last;
 
-	at_lane(l, l->n - 1);
+	hn_lanes_at(l, l->n - 1);
 	last = data_here(g, n->e);
-	at_lane(l, 0);
+	hn_lanes_at(l, 0);
 	const struct hn_expr *all = hn_simplify_data(hn_expr_binary(HN_EXPR_AND, first, last, g->a),
 						     g->span, g->n_slot, g->a);
 
@@ -278,9 +273,9 @@ static void statement(struct lanes *l, const struct hn_device_node *n)
 
 	if (n->kind == HN_DEVICE_IF) {
 		under(l, n);
-	} else if (is_vector_type(g->d->buffer[n->buffer].dtype) && step_of(l, n->at) == 1) {
-		gpu_val v = value(l, n->e);
-		struct gpu_at at = place(l, n->buffer, n->at);
+	} else if (hn_lanes_type(g->d->buffer[n->buffer].dtype) && step_of(l, n->at) == 1) {
+		gpu_val v = hn_lanes_value(l, n->e);
+		struct gpu_at at = hn_lanes_place(l, n->buffer, n->at);
 
 		g->lang->vector->store(g, &at, l->n, v);
 	} else {
@@ -297,7 +292,7 @@ static bool is_plain(const struct gpu *g, const struct hn_device_node *n, uint32
 		enum hn_dtype t = (enum hn_dtype)g->d->buffer[n->buffer].dtype;
 
 		*bytes = hn_dtype_bytes(t) > *bytes ? hn_dtype_bytes(t) : *bytes;
-		return !n->async && is_vector_type((uint8_t)t);
+		return !n->async && hn_lanes_type((uint8_t)t);
 	}
 	for (uint32_t i = 0; i < n->n_child && ok; i++) {
 		ok = n->child[i]->kind != HN_DEVICE_LOOP && is_plain(g, n->child[i], bytes);
@@ -305,28 +300,10 @@ static bool is_plain(const struct gpu *g, const struct hn_device_node *n, uint32
 	return ok;
 }
 
-/* The step of an index of the program as it stands. */
-static int64_t whole_step(const struct gpu *g, const struct hn_expr *e, int32_t slot)
-{
-	struct hn_affine sum = hn_affine_of(e, g->span, g->n_slot, g->a);
-	int64_t step = 0;
-
-	for (uint32_t i = 0; i < sum.n; i++) {
-		const struct hn_expr *atom = sum.term[i].atom;
-
-		if (atom->op == HN_EXPR_VAR && atom->ref == slot) {
-			step = sum.term[i].coef;
-		} else if (hn_expr_uses(atom, slot)) {
-			return ODD;
-		}
-	}
-	return step;
-}
-
 /* Neighbours become a vector, and nothing has to be put together lane by lane. */
-static bool is_vector(const struct gpu *g, const struct hn_expr *e, int32_t slot)
+bool hn_lanes_is_vector(const struct gpu *g, const struct hn_expr *e, int32_t slot)
 {
-	bool ok = is_vector_type(e->dtype) && e->op != HN_EXPR_CAST && e->op != HN_EXPR_LET &&
+	bool ok = hn_lanes_type(e->dtype) && e->op != HN_EXPR_CAST && e->op != HN_EXPR_LET &&
 		  e->op != HN_EXPR_IF && e->op != HN_EXPR_SELECT;
 
 	if (!hn_expr_uses(e, slot)) {
@@ -336,7 +313,7 @@ static bool is_vector(const struct gpu *g, const struct hn_expr *e, int32_t slot
 		return ok && whole_step(g, e->arg[0], slot) == 1;
 	}
 	for (uint32_t i = 0; i < e->n_arg && ok; i++) {
-		ok = is_vector(g, e->arg[i], slot);
+		ok = hn_lanes_is_vector(g, e->arg[i], slot);
 	}
 	return ok;
 }
@@ -353,7 +330,7 @@ static void see_buffer(const struct hn_expr *e, void *ctx)
 	l->any |= e->op == HN_EXPR_LOAD && e->ref == l->buffer;
 }
 
-static bool reads(const struct hn_expr *e, int32_t buffer)
+bool hn_lanes_reads(const struct hn_expr *e, int32_t buffer)
 {
 	struct loads l = { .buffer = buffer };
 
@@ -362,7 +339,7 @@ static bool reads(const struct hn_expr *e, int32_t buffer)
 }
 
 /* The one store in the loop; NULL: there is more, or less. */
-static const struct hn_device_node *only_store(const struct hn_device_node *n)
+const struct hn_device_node *hn_lanes_store(const struct hn_device_node *n)
 {
 	while ((n->kind == HN_DEVICE_SEQ || n->kind == HN_DEVICE_LOOP) && n->n_child == 1 &&
 	       n->child[0]->kind != HN_DEVICE_LOOP) {
@@ -374,11 +351,11 @@ static const struct hn_device_node *only_store(const struct hn_device_node *n)
 /* Turns of the loop make neighbours, of what none of them makes. */
 static bool is_independent(const struct gpu *g, const struct hn_device_node *n)
 {
-	const struct hn_device_node *s = only_store(n);
+	const struct hn_device_node *s = hn_lanes_store(n);
 
-	return s != NULL && is_vector_type(g->d->buffer[s->buffer].dtype) &&
-	       !reads(s->e, s->buffer) && whole_step(g, s->at, n->slot) == 1 &&
-	       is_vector(g, s->e, n->slot);
+	return s != NULL && hn_lanes_type(g->d->buffer[s->buffer].dtype) &&
+	       !hn_lanes_reads(s->e, s->buffer) && whole_step(g, s->at, n->slot) == 1 &&
+	       hn_lanes_is_vector(g, s->e, n->slot);
 }
 
 uint32_t hn_gpu_lanes_of(const struct gpu *g, const struct hn_device_node *n)
@@ -397,7 +374,7 @@ static void rest(struct lanes *l, const struct hn_device_node *n, int64_t from, 
 		for (l->n = width; l->n > n->extent - l->at;) {
 			l->n /= 2;
 		}
-		at_lane(l, 0);
+		hn_lanes_at(l, 0);
 		if (l->n > 1) {
 			statements(l, n);
 		} else {
@@ -416,111 +393,11 @@ void hn_gpu_lanes(struct gpu *g, const struct hn_device_node *n, uint32_t width,
 	if (strips <= HN_GPU_MOST_STRIPS || chooses_variable(&l, n)) {
 		strips = 0;
 	} else {
-		begin_strips(&l, strips, width);
+		hn_lanes_begin(&l, strips, width);
 		statements(&l, n);
-		end_strips(&l, strips);
+		hn_lanes_end(&l, strips);
 		g->span[n->slot] = span;
 	}
 	rest(&l, n, strips * width, width);
 	g->value[n->slot] = NULL;
-}
-
-/* ---- sums of lanes */
-
-#define MOST_SUMS 4 /* vectors that grow side by side: each waits for itself */
-
-/* The store of a loop that sums up neighbours, and its terms; NULL: it is none such, or its order is
- * fixed. */
-static const struct hn_device_node *sum_of(const struct gpu *g, const struct hn_device_node *n,
-					   const struct hn_expr **ret_term)
-{
-	const struct hn_device_node *s = only_store(n);
-	const struct hn_expr *e = s != NULL ? s->e : NULL;
-
-	if (e == NULL || n->kind != HN_DEVICE_LOOP || !is_vector_type(e->dtype) ||
-	    hn_expr_uses(s->at, n->slot)) {
-		return NULL;
-	}
-	bool pick = e->op == HN_EXPR_MIN || e->op == HN_EXPR_MAX;
-
-	if (pick ? !g->options->picks_anyhow
-		 : !g->options->sums_anyhow || (e->op != HN_EXPR_ADD && e->op != HN_EXPR_MUL)) {
-		return NULL;
-	}
-	for (int i = 0; i < 2; i++) {
-		const struct hn_expr *own = e->arg[i], *term = e->arg[1 - i];
-
-		if (own->op == HN_EXPR_LOAD && own->ref == s->buffer &&
-		    hn_expr_equal(own->arg[0], s->at) && !reads(term, s->buffer) &&
-		    hn_expr_uses(term, n->slot) && is_vector(g, term, n->slot)) {
-			*ret_term = term;
-			return s;
-		}
-	}
-	return NULL;
-}
-
-static double identity(enum hn_expr_op op)
-{
-	return op == HN_EXPR_ADD ? 0 : op == HN_EXPR_MUL ? 1 : op == HN_EXPR_MIN ? HUGE_VAL : -HUGE_VAL;
-}
-
-static gpu_val joined(struct gpu *g, enum hn_expr_op op, enum hn_dtype t, uint32_t n, gpu_val x,
-		      gpu_val y)
-{
-	return op == HN_EXPR_MIN || op == HN_EXPR_MAX
-		       ? g->lang->vector->pick(g, op, t, n, x, y)
-		       : g->lang->binary(g, op, t, x, y, false);
-}
-
-bool hn_gpu_lanes_sum(struct gpu *g, const struct hn_device_node *n, hn_gpu_children *walk,
-		      struct scope *scope)
-{
-	const struct hn_expr *term = NULL;
-	const struct hn_device_node *s = g->vector_bytes > 0 ? sum_of(g, n, &term) : NULL;
-	struct lanes l = { .g = g, .slot = n->slot, .walk = walk, .scope = scope };
-	gpu_val sum[MOST_SUMS];
-
-	if (s == NULL) {
-		return false;
-	}
-	enum hn_dtype t = (enum hn_dtype)s->e->dtype;
-	enum hn_expr_op op = (enum hn_expr_op)s->e->op;
-	const struct gpu_vector_lang *v = g->lang->vector;
-
-	l.n = hn_gpu_vector(g, t, INT32_MAX & ~(MOST_LANES - 1));
-	int64_t k = n->extent / l.n >= 2 * MOST_SUMS ? MOST_SUMS : 1, strips = n->extent / l.n / k;
-
-	/* what stands beside the sum in variables has them for numbers, not for lanes */
-	if (l.n < 2 || strips == 0 || reads_variable(&l, term)) {
-		return false;
-	}
-	struct hn_span span = g->span[n->slot];
-
-	for (int64_t i = 0; i < k; i++) {
-		sum[i] = v->grow(g, t, l.n,
-				 v->spread(g, t, l.n, g->lang->real(g, t, identity(op))));
-	}
-	begin_strips(&l, strips, k * l.n);
-	for (int64_t i = 0; i < k; i++) {
-		l.at = i * l.n;
-		at_lane(&l, 0);
-		v->set(g, sum[i], joined(g, op, t, l.n, sum[i], value(&l, term)));
-	}
-	end_strips(&l, strips);
-	g->span[n->slot] = span;
-	for (int64_t i = 1; i < k; i++) {
-		v->set(g, sum[0], joined(g, op, t, l.n, sum[0], sum[i]));
-	}
-	struct gpu_at at = place(&l, s->buffer, s->at);
-
-	g->lang->store(g, &at,
-		       g->lang->binary(g, op, t, g->lang->load(g, &at), v->fold(g, op, t, l.n, sum[0]),
-				       false));
-	for (l.at = strips * k * l.n, l.n = 1; l.at < n->extent; l.at++) {
-		at_lane(&l, 0);
-		walk(g, scope, n);
-	}
-	g->value[n->slot] = NULL;
-	return true;
 }
