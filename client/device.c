@@ -1,7 +1,9 @@
 /* client/device.c -- see device.h.
  *
  * The default line of a kind is the least machine of it (sm_70 with 48 KiB): records and schedules
- * would be for that.  Who names a kind alone means the device that is here. */
+ * would be for that.  Who names a kind alone means the device that is here.  Where there is none,
+ * replay goes on with the default, and says so; others ask for what is stored, or are refused in a
+ * line of their own. */
 #include "client/device.h"
 
 #include <stdio.h>
@@ -60,7 +62,7 @@ void hn_device_target(const char *verb, struct hn_opts *o, struct hn_arena *a)
 	line = rc == 0 ? of_first(doc, "devices", "target") : NULL;
 	if (line != NULL) {
 		o->target = hn_arena_strdup(a, line);
-	} else if (!o->quiet && strcmp(verb, "tune") != 0) { /* which needs one, and says so */
+	} else if (!o->quiet && strcmp(verb, "replay") == 0) {
 		missing = rc == 0 ? of_first(doc, "missing", "why") : why.msg;
 		fprintf(stderr, "hone: target %s: no such device is here (%s); taken is %s -isa=%s\n",
 			o->target, missing != NULL ? missing : "none", t.kind, t.isa);
