@@ -6,7 +6,7 @@
  * same for all lanes is spread, and all else is put together lane by lane.  A condition on the lane
  * is monotone, so it holds for all lanes where it holds for the first and the last.
  *
- * Loops in order whose turns make neighbours, of what none of them makes, become vectors, too.
+ * Loops in order whose turns make neighbours, of what no other turn makes, become vectors, too.
  */
 #include "lower/gpu/gpu_lanes_int.h"
 
@@ -271,7 +271,9 @@ static void statement(struct lanes *l, const struct hn_device_node *n)
 	struct gpu *g = l->g;
 	const struct hn_device_node one = { .kind = HN_DEVICE_SEQ, .n_child = 1, .child = &n };
 
-	if (n->kind == HN_DEVICE_IF) {
+	if (n->kind == HN_DEVICE_SEQ) {
+		statements(l, n);
+	} else if (n->kind == HN_DEVICE_IF) {
 		under(l, n);
 	} else if (hn_lanes_type(g->d->buffer[n->buffer].dtype) && step_of(l, n->at) == 1) {
 		gpu_val v = hn_lanes_value(l, n->e);
@@ -320,6 +322,7 @@ bool hn_lanes_is_vector(const struct gpu *g, const struct hn_expr *e, int32_t sl
 
 struct loads {
 	int32_t buffer;
+	const struct hn_expr *but; /* an index that does not count; NULL: all do */
 	bool any;
 };
 
@@ -327,12 +330,13 @@ static void see_buffer(const struct hn_expr *e, void *ctx)
 {
 	struct loads *l = ctx;
 
-	l->any |= e->op == HN_EXPR_LOAD && e->ref == l->buffer;
+	l->any |= e->op == HN_EXPR_LOAD && e->ref == l->buffer &&
+		  (l->but == NULL || !hn_expr_equal(e->arg[0], l->but));
 }
 
-bool hn_lanes_reads(const struct hn_expr *e, int32_t buffer)
+bool hn_lanes_reads(const struct hn_expr *e, int32_t buffer, const struct hn_expr *but)
 {
-	struct loads l = { .buffer = buffer };
+	struct loads l = { .buffer = buffer, .but = but };
 
 	hn_expr_visit(e, see_buffer, &l);
 	return l.any;
@@ -348,13 +352,13 @@ const struct hn_device_node *hn_lanes_store(const struct hn_device_node *n)
 	return n->kind == HN_DEVICE_STORE && !n->async ? n : NULL;
 }
 
-/* Turns of the loop make neighbours, of what none of them makes. */
+/* Turns of the loop make neighbours, of what no other turn makes. */
 static bool is_independent(const struct gpu *g, const struct hn_device_node *n)
 {
 	const struct hn_device_node *s = hn_lanes_store(n);
 
 	return s != NULL && hn_lanes_type(g->d->buffer[s->buffer].dtype) &&
-	       !hn_lanes_reads(s->e, s->buffer) && whole_step(g, s->at, n->slot) == 1 &&
+	       !hn_lanes_reads(s->e, s->buffer, s->at) && whole_step(g, s->at, n->slot) == 1 &&
 	       hn_lanes_is_vector(g, s->e, n->slot);
 }
 

@@ -27,10 +27,10 @@ gpu_val hn_lanes_value(struct lanes *l, const struct hn_expr *e);
 struct gpu_at hn_lanes_place(struct lanes *l, int32_t buffer, const struct hn_expr *e);
 
 /* There are vectors of the type; the value is one, and nothing is put together lane by lane; it reads
- * the buffer; it reads a variable that the lane chooses. */
+ * the buffer, at another index than that; it reads a variable that the lane chooses. */
 bool hn_lanes_type(uint8_t t);
 bool hn_lanes_is_vector(const struct gpu *g, const struct hn_expr *e, int32_t slot);
-bool hn_lanes_reads(const struct hn_expr *e, int32_t buffer);
+bool hn_lanes_reads(const struct hn_expr *e, int32_t buffer, const struct hn_expr *but);
 bool hn_lanes_reads_variable(struct lanes *l, const struct hn_expr *e);
 
 /* The one store in the loop; NULL: there is more, or less. */

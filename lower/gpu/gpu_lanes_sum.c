@@ -28,7 +28,7 @@ static const struct hn_device_node *sum_of(const struct gpu *g, const struct hn_
 		const struct hn_expr *own = e->arg[i], *term = e->arg[1 - i];
 
 		if (own->op == HN_EXPR_LOAD && own->ref == s->buffer &&
-		    hn_expr_equal(own->arg[0], s->at) && !hn_lanes_reads(term, s->buffer) &&
+		    hn_expr_equal(own->arg[0], s->at) && !hn_lanes_reads(term, s->buffer, NULL) &&
 		    hn_expr_uses(term, n->slot) && hn_lanes_is_vector(g, term, n->slot)) {
 			*ret_term = term;
 			return s;
