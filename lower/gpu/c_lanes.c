@@ -43,7 +43,7 @@ static struct gpu_at next(const struct gpu_at *at, uint32_t i)
 static gpu_val load(struct gpu *g, const struct gpu_at *at, uint32_t n)
 {
 	const char *one = variable(g, at, n);
-	gpu_val v[16];
+	gpu_val v[16] = { NULL };
 
 	if (one != NULL) {
 		return one;
