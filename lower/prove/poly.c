@@ -205,13 +205,25 @@ static isl_map *on(struct builder *b, isl_multi_pw_aff *f, isl_set *domain)
 	return m;
 }
 
-/* Coordinate `at` of m may be anything in [0, extent). */
-static isl_map *leave_open(isl_map *m, uint32_t at, int64_t extent)
+/* The value of dimension d's extent, which a coordinate that is left open stays below. */
+static isl_pw_aff *extent_of(const struct current *c, const struct hn_op *o, uint32_t d)
 {
-	m = isl_map_eliminate(m, isl_dim_out, at, 1);
-	m = isl_map_lower_bound_si(m, isl_dim_out, at, 0);
-	return isl_map_upper_bound_val(
-		m, isl_dim_out, at, isl_val_int_from_si(isl_map_get_ctx(m), extent - 1));
+	const struct hn_expr number = { .op = HN_EXPR_INT, .dtype = HN_I64, .u.i = o->shape[d] };
+	const struct hn_expr *form = hn_op_extent(o, d);
+
+	return hn_poly_value(&c->space, form != NULL ? form : &number, NULL);
+}
+
+/* Coordinate `at` of m, an extent, may be anything in [0, extent). */
+static isl_map *leave_open(isl_map *m, uint32_t at)
+{
+	isl_space *space = isl_space_range(isl_map_get_space(m));
+	isl_map *below = isl_map_identity(isl_space_map_from_set(space));
+
+	below = isl_map_eliminate(below, isl_dim_out, at, 1);
+	below = isl_map_lower_bound_si(below, isl_dim_out, at, 0);
+	below = isl_map_order_lt(below, isl_dim_out, (int)at, isl_dim_in, (int)at);
+	return isl_map_apply_range(m, below);
 }
 
 /* S -> T[lifetime, index...]; an index that is not quasi-affine stays open within the
@@ -226,16 +238,15 @@ static isl_map *element_map(struct builder *b, const struct current *c, int32_t 
 	isl_map *m;
 
 	for (uint32_t d = 0; d < o->n_dim; d++) {
-		if (hn_poly_is_affine(index[d], axis)) {
-			f = isl_multi_pw_aff_set_pw_aff(
-				f, (int)(n_before + d),
-				hn_poly_value(&c->space, index[d], axis));
-		}
+		f = isl_multi_pw_aff_set_pw_aff(f, (int)(n_before + d),
+						hn_poly_is_affine(index[d], axis)
+							? hn_poly_value(&c->space, index[d], axis)
+							: extent_of(c, o, d));
 	}
 	m = on(b, f, domain);
 	for (uint32_t d = 0; d < o->n_dim; d++) {
 		if (!hn_poly_is_affine(index[d], axis)) {
-			m = leave_open(m, n_before + d, o->shape[d]);
+			m = leave_open(m, n_before + d);
 		}
 	}
 	return m;
@@ -253,18 +264,19 @@ static isl_map *slot_map(struct builder *b, const struct current *c, int32_t op,
 	isl_map *m;
 
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {
+		isl_pw_aff *at = extent_of(c, b->poly->tree->dag->op[op], d);
+
 		if (hn_poly_is_affine(index[d], axis)) {
-			f = isl_multi_pw_aff_set_pw_aff(
-				f, (int)d,
-				isl_pw_aff_sub(
-					hn_poly_value(&c->space, index[d], axis),
-					hn_poly_value(&c->space, buffer->min[d], NULL)));
+			isl_pw_aff_free(at);
+			at = isl_pw_aff_sub(hn_poly_value(&c->space, index[d], axis),
+					    hn_poly_value(&c->space, buffer->min[d], NULL));
 		}
+		f = isl_multi_pw_aff_set_pw_aff(f, (int)d, at);
 	}
 	m = on(b, f, domain);
 	for (uint32_t d = 0; d < buffer->n_dim; d++) {
 		if (!hn_poly_is_affine(index[d], axis)) {
-			m = leave_open(m, d, b->poly->tree->dag->op[op]->shape[d]);
+			m = leave_open(m, d);
 		}
 	}
 	return m;

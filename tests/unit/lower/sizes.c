@@ -146,6 +146,13 @@ static const struct sized programs[] = {
 	  " where i in 0:N + 3, j in 0:64 C(i,j) = B(N+2-i,j) + 1 where i in 0:N, j in 0:64 }",
 	  { "naive", "[[\"SP\",2,0,40,[2],1],[\"CA\",1,2,0]]",
 	    "[[\"SP\",2,0,40,[2],1],[\"CA\",1,2,1]]" } },
+	/* Data say which element is read: any that the size leaves, of an argument and of a tensor that
+	 * is computed before. */
+	{ "gathered",
+	  "f(N in [2, 40], float32 V[N], int32 t[N]) -> (C, D) { B(i) = V(i) * 2"
+	  " C(i) = B(min(max(t(i), 0), N - 1)) D(i) = V(min(max(t(i), 0), N - 1)) }",
+	  { "naive", "[]", "[[\"SP\",4,0,40,[16],1],[\"AN\",4,1,2]]",
+	    "[[\"SP\",2,0,40,[7],1],[\"SP\",3,0,40,[16],1],[\"AN\",3,1,2]]" } },
 	/* The outer part of the split lies in the lanes, inside of the inner one. */
 	{ "sum, split",
 	  "f(N in [1, 40], float32 A[N]) -> M { M +=! A(i) }",
