@@ -60,9 +60,10 @@ def compiled(args, dims, folder):
 
 
 def ends(value):
-    """(least, most) of 3 or of 1..512."""
-    least, _, most = value.partition("..")
-    return int(least), int(most or least)
+    """(least, most, step) of 3, of 1..512 or of 32..640:32."""
+    span, _, step = value.partition(":")
+    least, _, most = span.partition("..")
+    return int(least), int(most or least), int(step or 1)
 
 
 def drawn(args):
@@ -71,11 +72,11 @@ def drawn(args):
     points = [{name: pair[k] for name, pair in ranges.items()} for k in (1, 0)]
     while len(points) < args.points:
         point = {}
-        for name, (least, most) in ranges.items():
+        for name, (least, most, step) in ranges.items():
             x = rng.uniform(least, most + 1)
             if not args.uniform:
                 x = math.exp(rng.uniform(math.log(least), math.log(most + 1)))
-            point[name] = min(most, int(x))
+            point[name] = min(most, max(least, int(x) // step * step))
         points.append(point)
     return points[: args.points]
 
@@ -132,7 +133,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("--hone", required=True, help="the command")
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=LEAST..MOST")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=LEAST..MOST[:STEP]")
     parser.add_argument("--points", type=int, default=20)
     parser.add_argument("--uniform", action="store_true", help="instead of log-uniformly")
     parser.add_argument("--seed", type=int, default=0)
