@@ -60,6 +60,7 @@ static enum step give(struct npu_sim *s, const struct hn_npu_insn *in, enum hn_n
 		memcpy(image, e->op.v, sizeof(s->image[0]));
 		s->image_now = image;
 	}
+	s->work += s->base.gm != NULL || s->o->judge ? npu_work(&e->op) : 0;
 	s->now += s->m->dispatch;
 	if (q->n_given >= room && q->begun[(q->n_given - room) % NPU_RING] > s->now) {
 		s->now = q->begun[(q->n_given - room) % NPU_RING];
@@ -96,9 +97,11 @@ static enum step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 			return wrong(s, in->line);
 		}
 	}
-	if (step == GONE_ON && ++s->ret->n_insn > s->most) {
-		(void)npu_is_wrong(&s->fault, HN_NPU_F_BUDGET, "more than %llu instructions",
-				   (unsigned long long)s->most);
+	s->ret->n_insn += step == GONE_ON;
+	if (step == GONE_ON && ++s->work > s->most) {
+		(void)npu_is_wrong(&s->fault, HN_NPU_F_BUDGET, "more than %llu instructions, or %d bytes "
+				   "for each",
+				   (unsigned long long)s->most, NPU_WORK);
 		return wrong(s, in->line);
 	}
 	return step;

@@ -32,7 +32,8 @@ struct hn_npu_options {
 	void *const *gm;
 	bool judge;   /* races, flags set twice, reads of what is unwritten, by blocks of 32 bytes */
 	uint64_t seed; /* not 0: pipes go on in an order drawn from it; the cycles are the same */
-	uint64_t most; /* instructions at most; 0 = 2^32 */
+	/* instructions at most, and 256 bytes that are judged or computed count as one; 0 = 2^28 */
+	uint64_t most;
 	/* The first n_event instructions of one core, for a picture; NULL = none. */
 	struct hn_npu_event *event;
 	uint32_t n_event, event_core;

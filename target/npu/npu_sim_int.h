@@ -67,7 +67,7 @@ struct npu_sim {
 	int64_t image[NPU_IMAGES][HN_NPU_NUMBERS];
 	uint64_t n_image;
 	struct hn_rng rng;
-	uint64_t most;
+	uint64_t most, work; /* instructions, and NPU_WORK bytes that are looked at, count as one */
 	const int64_t *image_now;
 	struct npu_pipe pipe[HN_NPU_N_PIPE];
 	struct npu_flag flag[HN_NPU_N_PIPE][HN_NPU_N_PIPE][8];
@@ -76,6 +76,18 @@ struct npu_sim {
 	struct npu_touch *touch[HN_NPU_N_MEMORY]; /* of the core; judge: else NULL */
 	struct npu_touch **touch_gm;		  /* [n_buffer] */
 };
+
+#define NPU_WORK 256
+static inline uint64_t npu_work(const struct npu_op *op)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < op->n_span; i++) {
+		n += (uint64_t)(op->span[i].n0 * op->span[i].n1) *
+		     ((uint64_t)op->span[i].bytes / NPU_WORK + 1);
+	}
+	return n;
+}
 
 /* npu_scalar.c: what S does itself; false: s->fault. */
 bool npu_scalar(struct npu_sim *s, const struct hn_npu_insn *in);

@@ -34,8 +34,11 @@ static void see(struct traffic *t, const struct npu_span *s, double cores)
 }
 
 /* A transfer of so many cores. */
-static void count(struct npu_sim *s, const struct hn_npu_insn *in, double cores, struct traffic *t)
+static void count(struct npu_sim *s, const struct hn_npu_insn *in, double cores, uint64_t *left,
+		  struct traffic *t)
 {
+	uint64_t work = 0;
+
 	struct npu_op op;
 	struct npu_fault ignored; /* it is met again, where it is told of */
 
@@ -53,8 +56,10 @@ static void count(struct npu_sim *s, const struct hn_npu_insn *in, double cores,
 		*(span->write ? &of->written : &of->read) += bytes;
 		if (!span->write && of->seen != NULL) {
 			see(of, span, cores);
+			work += npu_work(&op);
 		}
 	}
+	*left -= work < *left ? work : *left;
 }
 
 static void walk(struct npu_sim *s, double cores, uint64_t *left, struct traffic *t)
@@ -74,7 +79,7 @@ static void walk(struct npu_sim *s, double cores, uint64_t *left, struct traffic
 			continue;
 		}
 		if (hn_npu_op[in->op].pipe == HN_NPU_MTE2 || kind == HN_NPU_K_STORE) {
-			count(s, in, cores, t);
+			count(s, in, cores, left, t);
 		}
 		s->at++;
 	}

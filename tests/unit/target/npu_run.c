@@ -498,6 +498,8 @@ static const struct {
 	{ CODE "wait V MTE2 0\nloop r1 40\nload ub[0] A[0] burst 32\nend\nset V MTE2 0\n}\n",
 	  HN_NPU_F_DEADLOCK, 5, "MTE2 waits" },
 	{ CODE "loop r1 1000000000000000000\nend\n}\n", HN_NPU_F_BUDGET, 6, "more than 100000" },
+	{ CODE "vdup.f32 ub[0] 1\nbarrier V\nloop r1 1000\nvcopy.f32 ub[0] ub[0] rep 255 sd 0 s0 0\n"
+	       "barrier V\nend\n}\n", HN_NPU_F_BUDGET, 8, "256 bytes for each" },
 };
 
 static void faults_are_told_with_their_line(void **state)
