@@ -103,7 +103,7 @@ int hn_build_show(const struct hn_build_request *r, const char *part, struct hn_
 int hn_build_verify(const char *path, unsigned long operations, struct hn_err *err) HN_NODISCARD;
 
 /* The computation's program for the NPU as text (docs/npu.md).  words: "PROFILE ORDER SLOTS", ORDER is
- * flags or barriers.  Fails as hn_npu_program. */
+ * flags, barriers, or tuned, which chooses the slots itself.  Fails as hn_npu_program. */
 int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_arena *a,
 		 struct hn_buf *ret, struct hn_err *err) HN_NODISCARD;
 

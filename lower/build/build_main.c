@@ -35,7 +35,7 @@ static const char usage[] =
 	"                  [--emit-tree] [--emit-poly] [--emit-ir] [--emit-asm]\n"
 	"       hone-build --dag FILE (--steps FILE|- | --naive) --poly PART  (shows the "
 	"polyhedral view)\n"
-	"       hone-build --dag FILE --naive --npu 'PROFILE flags|barriers SLOTS'  (a program for the "
+	"       hone-build --dag FILE --naive --npu 'PROFILE flags|barriers|tuned SLOTS'  (a program for the "
 	"NPU)\n"
 	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"

@@ -63,6 +63,11 @@ struct hn_npu_product {
  * nothing is set, and hn_npu_product says so. */
 void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p);
 
+/* The best of them, at most `most` (1 to HN_NPU_MOST_PLANS), the fastest first: how many. */
+#define HN_NPU_MOST_PLANS 16
+uint32_t hn_npu_product_plans(const struct hn_npu_profile *m, const struct hn_npu_product *p,
+			      uint32_t most, struct hn_npu_product *ret);
+
 /* Buffers: A, B, C, row by row.  HONE_E_UNSUPPORTED: sizes that the tiles do not divide, or that do
  * not fit. */
 int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *m,
@@ -88,5 +93,9 @@ int hn_npu_conv(const struct hn_npu_conv *c, const struct hn_npu_profile *m, str
 int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		   const struct hn_npu_plan *plan, struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_err *err) HN_NODISCARD;
+
+/* The same with the tiles and slots that the machine itself runs fastest, of a dozen or so. */
+int hn_npu_tuned(const struct hn_dag *dag, const struct hn_npu_profile *m, struct hn_arena *a,
+		 const struct hn_npu_program **ret, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -64,8 +64,28 @@ static double cycles(const struct hn_npu_profile *m, const struct hn_npu_product
 	return (fill > most ? fill : most) + first + last;
 }
 
-static void tiles(const struct hn_npu_profile *m, const struct hn_npu_product *from,
-		  struct hn_npu_product *best, double *least)
+struct plans { /* the best, the fastest first */
+	uint32_t n, most;
+	struct hn_npu_product *plan;
+	double cycles[HN_NPU_MOST_PLANS];
+};
+
+static void keep(struct plans *b, const struct hn_npu_product *p, double t)
+{
+	uint32_t i = b->n < b->most ? b->n++ : b->most - 1;
+
+	if (i == b->most - 1 && b->cycles[i] <= t && b->cycles[i] > 0) {
+		return;
+	}
+	for (; i > 0 && b->cycles[i - 1] > t; i--) {
+		b->cycles[i] = b->cycles[i - 1];
+		b->plan[i] = b->plan[i - 1];
+	}
+	b->cycles[i] = t;
+	b->plan[i] = *p;
+}
+
+static void tiles(const struct hn_npu_profile *m, const struct hn_npu_product *from, struct plans *best)
 {
 	struct hn_npu_product p = *from;
 	int64_t rows = p.m / p.cores_m, columns = p.n / p.cores_n;
@@ -75,25 +95,20 @@ static void tiles(const struct hn_npu_profile *m, const struct hn_npu_product *f
 			continue;
 		}
 		for (p.n0 = 16; p.n0 <= columns && p.m0 * p.n0 * SUM <= m->l0c_bytes; p.n0 += 16) {
-			double t;
-
 			if (columns % p.n0 != 0 || p.n0 * 16 * HALF * p.slots_l0 > m->l0b_bytes) {
 				continue;
 			}
 			terms(m, &p);
-			t = cycles(m, &p);
-			if (t < *least) {
-				*least = t;
-				*best = p;
-			}
+			keep(best, &p, cycles(m, &p));
 		}
 	}
 }
 
-void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p)
+uint32_t hn_npu_product_plans(const struct hn_npu_profile *m, const struct hn_npu_product *p,
+			      uint32_t most, struct hn_npu_product *ret)
 {
+	struct plans best = { .most = most, .plan = ret };
 	struct hn_npu_product from = *p;
-	double least = 1e300;
 
 	from.slots_l1 = from.slots_l0 = 2;
 	from.slots_l0c = 1;
@@ -101,8 +116,18 @@ void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *
 		for (from.cores_n = 1; from.cores_m * from.cores_n <= m->cores; from.cores_n++) {
 			if (p->m % (from.cores_m * 16) == 0 && p->n % (from.cores_n * 16) == 0 &&
 			    p->k % 16 == 0) {
-				tiles(m, &from, p, &least);
+				tiles(m, &from, &best);
 			}
 		}
+	}
+	return best.n;
+}
+
+void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p)
+{
+	struct hn_npu_product best;
+
+	if (hn_npu_product_plans(m, p, 1, &best) > 0) {
+		*p = best;
 	}
 }

@@ -74,7 +74,7 @@ $ hone npu -e 't(float32 X[16,8]) -> Y { Y(j,i) = X(i,j) }'
 hone: npu: hone-build: X: its axes are no run of the widest op's, in order
 [18]
 $ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --order loops
-hone: npu: hone-build: --npu 'dv910 loops 2': a profile, flags or barriers, and 1 to 4 slots
+hone: npu: hone-build: --npu 'dv910 loops 2': a profile, flags, barriers or tuned, and 1 to 4 slots
 [17]
 $ printf 'hnpu/1\ngm A int8[60000000000]\ncores 0 1 {\n}\n' > large.hnpu; hone npu large.hnpu
 hone: large.hnpu: buffers of 60000000000 bytes: races are looked for in 1073741824 at most

@@ -265,6 +265,32 @@ static void each_flag_is_needed(void **state)
 	}
 }
 
+/* Never slower than by rule, and right. */
+static void the_machine_chooses(void **state)
+{
+	static const char *const texts[] = { softmax, halves, even,
+		"p(float16 A[R,64], float16 B[64,C]) -> Y { Y(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }" };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
+		const struct hn_npu_plan rule = { HN_NPU_FLAGS, 2, true, 0 };
+		int64_t cycles;
+		struct bed b;
+
+		begin(&b, "tiny", texts[i], 320, 64);
+		assert_int_equal(hn_npu_program(b.dag, &b.m, &rule, &b.a, &b.p, &b.err), 0);
+		run(&b, (struct hn_npu_options){ 0 });
+		cycles = b.r.cycles;
+		assert_int_equal(hn_npu_tuned(b.dag, &b.m, &b.a, &b.p, &b.err), 0);
+		run(&b, (struct hn_npu_options){ .gm = b.gm, .judge = true });
+		compare(&b, "tuned");
+		print_message("%c: by rule %lld cycles, tuned %lld\n", texts[i][0], (long long)cycles,
+			      (long long)b.r.cycles);
+		assert_true(b.r.cycles <= cycles);
+		hn_arena_fini(&b.a);
+	}
+}
+
 static void what_has_no_form_is_told(void **state)
 {
 	static const char *const refused[][2] = {
@@ -305,6 +331,7 @@ int main(void)
 		cmocka_unit_test(shared_memory_gives_larger_tiles),
 		cmocka_unit_test(no_order_matters),
 		cmocka_unit_test(each_flag_is_needed),
+		cmocka_unit_test(the_machine_chooses),
 		cmocka_unit_test(what_has_no_form_is_told),
 	};
 
