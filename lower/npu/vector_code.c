@@ -265,13 +265,13 @@ static void transfer(const struct tile *t, bool in, int32_t v)
 	int64_t wide = w->shape == VEC_ROW ? 1 : columns_all, n = 1, burst;
 	char place[80], buffer[80];
 
-	burst = (w->shape == VEC_ROW ? t->rows : t->columns) * size;
+	burst = (w->shape == VEC_ONE ? 1 : w->shape == VEC_ROW ? t->rows : t->columns) * size;
 	if (w->shape == VEC_FULL && !t->x->flat) {
 		n = t->columns == t->padded ? 1 : t->rows;
 		burst *= t->columns == t->padded ? t->rows : 1;
 	}
 	snprintf(place, sizeof(place), "ub[%" PRId64 "]", address(t, v));
-	if (w->shape == VEC_COLUMN) {
+	if (w->shape == VEC_COLUMN || w->shape == VEC_ONE) {
 		snprintf(buffer, sizeof(buffer), "a%d[0]", w->arg);
 	} else {
 		snprintf(buffer, sizeof(buffer), "a%d[r%d+%" PRId64 "]", w->arg, w->arg + 1,
@@ -284,6 +284,22 @@ static void transfer(const struct tile *t, bool in, int32_t v)
 		named(t, in ? "to" : "from", t->padded * size, -1);
 	}
 	hn_buf_putc(t->text, '\n');
+}
+
+/* A block for each row's number, or for the one that there is. */
+static void spread(const struct tile *t, const struct vec_op *op)
+{
+	int64_t all = shape_of(t, op->to) == VEC_ONE ? 8 : t->rows;
+
+	for (int64_t r = 0; r < all; r += 8 * MOST_REPEATS) {
+		int64_t rows = all - r < 8 * MOST_REPEATS ? all - r : 8 * MOST_REPEATS;
+
+		hn_buf_printf(t->text, "vbrcb.%s ub[%" PRId64 "] ub[%" PRId64 "]", type_word(t, op->to),
+			      address(t, op->to) + r * HN_NPU_BLOCK,
+			      address(t, op->from[0]) + r * size_of(t, op->to));
+		named(t, "rep", hn_ceildiv(rows, 8), 1);
+		hn_buf_putc(t->text, '\n');
+	}
 }
 
 static void operation(const struct tile *t, uint32_t i)
@@ -306,15 +322,7 @@ static void operation(const struct tile *t, uint32_t i)
 		reduce(t, op, op - 1);
 		return;
 	case HN_NPU_I_BRCB:
-		for (int64_t r = 0; r < t->rows; r += 8 * MOST_REPEATS) {
-			int64_t rows = t->rows - r < 8 * MOST_REPEATS ? t->rows - r : 8 * MOST_REPEATS;
-
-			hn_buf_printf(t->text, "vbrcb.%s ub[%" PRId64 "] ub[%" PRId64 "]",
-				      type_word(t, op->to), address(t, op->to) + r * HN_NPU_BLOCK,
-				      address(t, op->from[0]) + r * size_of(t, op->to));
-			named(t, "rep", hn_ceildiv(rows, 8), 1);
-			hn_buf_putc(t->text, '\n');
-		}
+		spread(t, op);
 		return;
 	default:
 		lane_by_lane(t, op);

@@ -11,7 +11,7 @@
 #include "target/npu/npu_insn.h"
 
 enum vec_shape {
-	VEC_ONE,    /* a block of one number */
+	VEC_ONE,    /* a block of one number, or what it is loaded to */
 	VEC_ROW,    /* a number for each row, next to each other */
 	VEC_SPREAD, /* a block for each row, of its number */
 	VEC_COLUMN, /* a row */

@@ -344,6 +344,16 @@ static enum vec_shape shape_of_op(const struct vec *x, uint32_t i)
 	       : first == 0				? VEC_ROW : VEC_COLUMN;
 }
 
+static int32_t arg_of(const struct vec *x, uint32_t i)
+{
+	uint32_t k = 0;
+
+	while (k < x->dag->n_arg && x->dag->arg[k] != (int32_t)i) {
+		k++;
+	}
+	return k < x->dag->n_arg ? (int32_t)k : -1;
+}
+
 static void stage(struct vec *x, uint32_t i)
 {
 	const struct hn_op *op = x->dag->op[i];
@@ -356,13 +366,21 @@ static void stage(struct vec *x, uint32_t i)
 			no(x, op, "float16 and float32 alone have a form, not ",
 			   hn_dtype_name((enum hn_dtype)op->dtype[0]));
 		}
-		if (shape == VEC_ONE) {
-			no(x, op, "an argument of one number has no form", "");
-		}
 		x->value[i] = vec_new_value(x, shape, (enum hn_dtype)op->dtype[0]);
-		x->v[x->value[i]].once = shape == VEC_COLUMN;
+		x->v[x->value[i]].once = shape == VEC_COLUMN || shape == VEC_ONE;
 		x->v[x->value[i]].loaded = true;
+		x->v[x->value[i]].arg = arg_of(x, i);
+		if (x->v[x->value[i]].arg < 0) {
+			no(x, op, "it is no argument", "");
+		}
 		vec_new_op(x, VEC_LOAD, x->value[i], -1, -1, -1, 0);
+		if (shape == VEC_ONE) { /* the number in all lanes of a block */
+			int32_t block = vec_new_value(x, VEC_ONE, (enum hn_dtype)op->dtype[0]);
+
+			x->v[block].once = true;
+			vec_new_op(x, HN_NPU_I_BRCB, block, x->value[i], -1, -1, 0);
+			x->value[i] = block;
+		}
 		return;
 	}
 	v = op->n_out != 1 ? no(x, op, "several results", "")
@@ -405,14 +423,8 @@ int vec_ops(struct vec *x)
 		x->value[i] = -1;
 		stage(x, i);
 	}
-	for (uint32_t i = 0; i < x->dag->n_arg && x->rc == 0; i++) {
-		int32_t op = x->dag->arg[i];
-
-		if (i < x->dag->n_input) {
-			x->v[x->value[op]].arg = (int32_t)i;
-		} else {
-			store(x, (uint32_t)op, (int32_t)i);
-		}
+	for (uint32_t i = x->dag->n_input; i < x->dag->n_arg && x->rc == 0; i++) {
+		store(x, (uint32_t)x->dag->arg[i], (int32_t)i);
 	}
 	return x->rc;
 }

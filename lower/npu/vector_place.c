@@ -36,7 +36,7 @@ static void sizes(struct vec *x, int64_t rows, int64_t columns)
 		struct vec_value *v = &x->v[i];
 		int64_t size = size_of(v), repeats = hn_ceildiv(x->padded * size, 256) * rows;
 		const int64_t bytes[] = {
-			[VEC_ONE] = HN_NPU_BLOCK,
+			[VEC_ONE] = 8 * HN_NPU_BLOCK, /* what vbrcb writes */
 			[VEC_ROW] = rounded(rows, 16) * size,
 			[VEC_SPREAD] = rounded(rows, 8) * HN_NPU_BLOCK,
 			[VEC_COLUMN] = rounded(x->padded * size, HN_NPU_BLOCK),

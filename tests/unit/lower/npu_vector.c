@@ -50,6 +50,8 @@ static const char curve[] =
 /* computing takes about as long as loading, and needs what was loaded to its end */
 static const char even[] =
 	"e(float32 X[R,C]) -> Y { Y(i,j) = exp(exp(X(i,j) * 0.5) * 0.1) * X(i,j) }";
+static const char number[] =
+	"o(float32 X[R,C], float32 W[1]) -> Y { Y(i,j) = X(i,j) * W(0) + W(0) }";
 static const char rows[] =
 	"r(float32 X[R,C], float32 W[R]) -> S { P(i,j) = abs(X(i,j)) * W(i) S(i) +=! P(i,j) }";
 static const char two[] =
@@ -161,7 +163,7 @@ static const struct hn_npu_plan plans[] = {
 
 static void numbers_are_the_interpreters(void **state)
 {
-	static const char *const texts[] = { softmax, norm, halves, mixed, chosen, curve, even, rows, two };
+	static const char *const texts[] = { softmax, norm, halves, mixed, chosen, curve, even, number, rows, two };
 	static const int64_t sizes[][2] = { { 64, 64 }, { 100, 33 }, { 40, 200 }, { 1, 70 }, { 300, 8 } };
 
 	(void)state;
@@ -171,7 +173,7 @@ static void numbers_are_the_interpreters(void **state)
 		struct bed b;
 
 		/* a task of one row leaves numbers, not rows, where it has sums */
-		if (size[0] == 1 && text != chosen && text != curve && text != even) {
+		if (size[0] == 1 && text != chosen && text != curve && text != even && text != number) {
 			continue;
 		}
 		begin(&b, "tiny", text, size[0], size[1]);
