@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "tests/lib/akg_seeds.h"
+#include "tests/lib/akg_text.h"
 #include "tests/lib/akg_try.h"
 
 #define N_DAMAGE 20000
@@ -206,6 +207,36 @@ static void damaged_seeds(void **state)
 	assert_true(n_read * 20 > n_damage && n_read * 10 < n_damage * 9);
 }
 
+/* One kernel of each operator, that no rule trusts its operands and attributes. */
+static void damaged_operators(void **state)
+{
+	static const struct {
+		const char *op, *attr, *in, *out;
+	} rows[] = {
+#define CASE(op, attr, in, out) { op, attr, in, out },
+#include "tests/unit/graph/akg_ops.def"
+#undef CASE
+	};
+	struct hn_buf whole[HN_COUNT_OF(rows)];
+	uint64_t n_read = 0;
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		hn_buf_init(&whole[i]);
+		put_akg(&whole[i], rows[i].op, rows[i].attr, rows[i].in, rows[i].out);
+	}
+	for (uint64_t i = 0; i < n_damage; i++) {
+		const struct hn_buf *b = &whole[i % HN_COUNT_OF(rows)];
+
+		n_read += try_once(b->s, b->n, i);
+	}
+	tell("kernels of one operator", n_damage, n_read);
+	assert_true(n_read * 20 > n_damage && n_read * 10 < n_damage * 9);
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		hn_buf_fini(&whole[i]);
+	}
+}
+
 static void damaged_cases(void **state)
 {
 	struct hn_buf whole[MOST_FILES];
@@ -241,6 +272,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damaged_seeds),
+		cmocka_unit_test(damaged_operators),
 		cmocka_unit_test(damaged_cases),
 	};
 
