@@ -101,7 +101,7 @@ $ (printf 'f(float32 Y0[8,8]'; for i in $(seq 64); do printf ', W%d[8,8]' $i; do
 $ hone tune chain.txt --trials 0 | sed -n 2p
   automatic schedule, legal by the quick check (the proof takes longer), not measured
 # For a GPU, which this machine may lack.
-$ hone tune mm.txt --trials 0 --target cuda | sed -n 2p
+$ hone tune mm.txt --trials 0 --target "cuda -isa=sm_70" | sed -n 2p
   automatic schedule, proved, not measured
 $ hone explain --auto --key 00
 hone: explain: --auto needs the computation, not its key

@@ -52,13 +52,13 @@ $ hone replay s.txt --record threads.json --target "cuda -isa=sm_80" --as ptx,op
 1
 1
 "buffers":[{"bytes":7680,"arg":0},{"bytes":120,"arg":1}],"launches":[{"kernel":"k0","grid":[30,1,1],"block":[32,1,1],"shared":0,"buffers":[0,1]}]
-$ hone replay s.txt --record threads.json --target cuda --as so -o .
+$ hone replay s.txt --record threads.json --target "cuda -isa=sm_70" --as so -o .
 hone: --as: kernels for target cuda have no form so
 [17]
-$ hone replay s.txt --record threads.json --target cuda --also cuda -o .
+$ hone replay s.txt --record threads.json --target "cuda -isa=sm_70" --also cuda -o .
 hone: --also: a GPU's kernel is of one target
 [17]
-$ hone=$(command -v hone) && PATH=/nonexistent "$hone" replay s.txt --record threads.json --target cuda --as cubin --unchecked -o .
+$ hone=$(command -v hone) && PATH=/nonexistent "$hone" replay s.txt --record threads.json --target "cuda -isa=sm_70" --as cubin --unchecked -o .
 hone: replay: --as cubin needs NVIDIA's ptxas, which is not in PATH; --as ptx does without, and a driver takes that, too
 [18]
 $ hone-build --dag s.txt --steps threads.json --target "cuda -isa=sm_80" -o s.module && head -n 5 s.module | sed 's/code [0-9]*/code N/'

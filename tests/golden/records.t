@@ -16,10 +16,10 @@ hone: bad:6:9: workload key: the string does not end
 hone: bad: 4 bad lines left out
 [17]
 $ hone records normalize < bad
-hone: give `normalize` and a LOG, or `export` and a computation; see `hone help records`
+hone: give `normalize` and a LOG, `import` and a LOG with --dag, or `export` and a computation; see `hone help records`
 [17]
 $ hone records polish bad
-hone: give `normalize` and a LOG, or `export` and a computation; see `hone help records`
+hone: give `normalize` and a LOG, `import` and a LOG with --dag, or `export` and a computation; see `hone help records`
 [17]
 $ hone records normalize bad good
 hone: good: one argument too many; see `hone help records`
