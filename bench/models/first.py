@@ -27,7 +27,7 @@ import inputs
 import library
 import onnx
 from contenders import Net, compiled
-from one import dim
+from answer import dim
 from onnx import TensorProto, helper
 
 SOURCE = pathlib.Path(__file__).parents[2] / "tests" / "models" / "first.c"

@@ -26,7 +26,7 @@ import sys
 
 import race
 from contenders import CONTENDERS, Hone
-from one import dim
+from answer import dim
 
 import judge
 

@@ -32,7 +32,7 @@ import inputs
 import judge
 import onnx
 from contenders import CONTENDERS, USUAL, Net
-from one import dim
+from answer import dim
 
 PAUSE_S = 0.03
 REFERENCE = "hone"

@@ -18,7 +18,7 @@ import fetch
 import inputs
 import onnx
 import onnxruntime
-from one import dim
+from answer import dim
 
 
 def profile(path, data, threads, runs, folder):

@@ -15,15 +15,12 @@ import reference
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "models"))
 import judge
 import library
+from answer import Refused, dim, tell
 
 # float16 is rounded after each operator, and kernels round a fused one once or twice.
 TOLERANCE = {"float16": 5e-3}
 # Where an operator needs operands from: else they are positive numbers around 1.
 BETWEEN = {"ACos": (-0.9, 0.9), "Acos": (-0.9, 0.9), "Asin": (-0.9, 0.9), "Atanh": (-0.9, 0.9)}
-
-
-class Refused(Exception):
-    """hone says that it cannot compile this, and why."""
 
 
 def open_sizes(kernel, dims, size):
@@ -131,11 +128,6 @@ def test(args, found):
             found["status"], found["why"] = "wrong", f"{name}: {verdict.why}"
 
 
-def dim(text):
-    name, _, value = text.rpartition("=")
-    return name, int(value)
-
-
 def add_arguments(parser):
     """What run.py takes as well."""
     parser.add_argument("--hone", required=True, help="the command")
@@ -149,16 +141,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("kernel", type=pathlib.Path)
     add_arguments(parser)
-    found = {"status": "failed", "why": ""}
-    args = parser.parse_args()
-    try:
-        test(args, found)
-    except Refused as reason:
-        found.update(status="refused", why=str(reason))
-    except Exception as error:  # whatever it is, it is the answer to the question
-        found["why"] = f"{type(error).__name__}: {error}".split("\n")[0]
-    print(json.dumps(found))
-    return 0
+    return tell(test, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ time limit.
 """
 
 import argparse
-import json
 import pathlib
 import subprocess
 import sys
@@ -18,10 +17,7 @@ import judge
 import library
 import numpy as np
 import onnx
-
-
-class Refused(Exception):
-    """hone says that it cannot compile this, and why."""
+from answer import Refused, dim, tell
 
 
 def stored(folder, stem, values):
@@ -102,11 +98,6 @@ def test(args, found):
     found["flat"] = verdict.flat
 
 
-def dim(text):
-    name, _, value = text.rpartition("=")
-    return name, int(value)
-
-
 def add_arguments(parser):
     """What run.py takes as well."""
     parser.add_argument("--hone", required=True, help="the command")
@@ -122,16 +113,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model", type=pathlib.Path)
     add_arguments(parser)
-    found = {"status": "failed", "why": ""}
-    args = parser.parse_args()
-    try:
-        test(args, found)
-    except Refused as reason:
-        found.update(status="refused", why=str(reason))
-    except Exception as error:  # whatever it is, it is the answer to the question
-        found["why"] = f"{type(error).__name__}: {error}".split("\n")[0]
-    print(json.dumps(found))
-    return 0
+    return tell(test, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -225,6 +225,37 @@ static void check_cut(struct hn_onnx *o, const struct hn_graph *from, const stru
 	hn_buf_fini(&b);
 }
 
+/* A model that is read, and what is found in it. */
+struct reading {
+	struct hn_import im;
+	struct hn_regions regions;
+	struct hn_onnx *o;
+	struct hn_graph g;
+	struct hn_arena a;
+	struct hn_err err;
+	struct hn_buf b; /* the model */
+};
+
+static void begin(struct reading *r)
+{
+	*r = (struct reading){ 0 };
+	hn_buf_init(&r->b);
+	hn_arena_init(&r->a, 0);
+}
+
+static int find(struct reading *r)
+{
+	hn_graph_init(&r->g, &r->a, "net", &r->err);
+	return hn_graph_regions(r->o, &r->im, &r->g, &r->regions, &r->err);
+}
+
+static void end(struct reading *r)
+{
+	hn_onnx_close(r->o);
+	hn_arena_fini(&r->a);
+	hn_buf_fini(&r->b);
+}
+
 static void random_networks_are_cut_well(void **state)
 {
 	struct hn_rng rng;
@@ -234,35 +265,39 @@ static void random_networks_are_cut_well(void **state)
 	rng = hn_rng_stream(11, 0, 0, 0);
 	for (int round = 0; round < 300; round++) {
 		struct network net = draw(&rng);
-		struct hn_import im = { 0 };
-		struct hn_regions regions;
-		struct hn_onnx *o = NULL;
-		struct hn_graph g;
-		struct hn_arena a;
-		struct hn_err err;
-		struct hn_buf b;
+		struct reading r;
 
-		hn_buf_init(&b);
-		hn_arena_init(&a, 0);
-		write_model(&net, &b);
-		assert_int_equal(hn_onnx_parse("net", b.s, b.n, &o, &err), 0);
-		hn_graph_init(&g, &a, "net", &err);
-		if (hn_graph_regions(o, &im, &g, &regions, &err) != 0) {
-			fail_msg("round %d: %s", round, err.msg);
+		begin(&r);
+		write_model(&net, &r.b);
+		assert_int_equal(hn_onnx_parse("net", r.b.s, r.b.n, &r.o, &r.err), 0);
+		if (find(&r) != 0) {
+			fail_msg("round %d: %s", round, r.err.msg);
 		}
-		check_units(&net, &regions);
-		for (uint32_t r = 0; r < regions.n; r++) {
-			check_cut(o, &g, &regions.region[r], true);
+		check_units(&net, &r.regions);
+		for (uint32_t i = 0; i < r.regions.n; i++) {
+			check_cut(r.o, &r.g, &r.regions.region[i], true);
 		}
-		n_several += regions.n > 2;
-		hn_onnx_close(o);
-		hn_arena_fini(&a);
-		hn_buf_fini(&b);
+		n_several += r.regions.n > 2;
+		end(&r);
 	}
 	assert_true(n_several > 50);
 }
 
-/* Bytes and digits of names changed: refused, or cut into models that can be read. */
+/* Bytes and digits of names changed. */
+static void damage(struct hn_buf *b, struct hn_rng *rng)
+{
+	for (uint64_t n = 1 + hn_rng_below(rng, 3); n > 0; n--) {
+		size_t at = hn_rng_below(rng, b->n);
+
+		while (hn_rng_below(rng, 8) != 0 && !isdigit((unsigned char)b->s[at])) {
+			at = hn_rng_below(rng, b->n); /* rather another's name than no model */
+		}
+		b->s[at] = isdigit((unsigned char)b->s[at]) ? (char)('0' + hn_rng_below(rng, 10))
+							    : (char)hn_rng_below(rng, 256);
+	}
+}
+
+/* Refused, or cut into models that can be read. */
 static void damaged_networks_are_cut_or_refused(void **state)
 {
 	struct hn_rng rng = hn_rng_stream(12, 0, 0, 0);
@@ -271,37 +306,18 @@ static void damaged_networks_are_cut_or_refused(void **state)
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct network net = draw(&rng);
-		struct hn_import im = { 0 };
-		struct hn_regions regions;
-		struct hn_onnx *o = NULL;
-		struct hn_graph g;
-		struct hn_arena a;
-		struct hn_err err;
-		struct hn_buf b;
+		struct reading r;
 
-		hn_buf_init(&b);
-		hn_arena_init(&a, 0);
-		write_model(&net, &b);
-		for (uint64_t n = 1 + hn_rng_below(&rng, 3); n > 0; n--) {
-			size_t at = hn_rng_below(&rng, b.n);
-
-			while (hn_rng_below(&rng, 8) != 0 && !isdigit((unsigned char)b.s[at])) {
-				at = hn_rng_below(&rng, b.n); /* rather another's name than no model */
+		begin(&r);
+		write_model(&net, &r.b);
+		damage(&r.b, &rng);
+		if (hn_onnx_parse("net", r.b.s, r.b.n, &r.o, &r.err) == 0 && find(&r) == 0) {
+			for (uint32_t i = 0; i < r.regions.n; i++) {
+				check_cut(r.o, &r.g, &r.regions.region[i], false);
 			}
-			b.s[at] = isdigit((unsigned char)b.s[at]) ? (char)('0' + hn_rng_below(&rng, 10))
-								  : (char)hn_rng_below(&rng, 256);
+			n_cut += r.regions.n > 0;
 		}
-		hn_graph_init(&g, &a, "net", &err);
-		if (hn_onnx_parse("net", b.s, b.n, &o, &err) == 0 &&
-		    hn_graph_regions(o, &im, &g, &regions, &err) == 0) {
-			for (uint32_t r = 0; r < regions.n; r++) {
-				check_cut(o, &g, &regions.region[r], false);
-			}
-			n_cut += regions.n > 0;
-		}
-		hn_onnx_close(o);
-		hn_arena_fini(&a);
-		hn_buf_fini(&b);
+		end(&r);
 	}
 	assert_in_range(n_cut, 300, 2900); /* neither all nor none: else it would say little */
 }
@@ -311,25 +327,15 @@ static void a_result_twice_is_refused(void **state)
 {
 	const char *text = "1:8 8{ 2:17 } 7{ 1{ 1'x' 2'y' 4'Tanh' } 1{ 1'x' 2'y' 4'Odd' } "
 			   "11{ 1'x' 2{ 1{ 1:1 2{ 1{ 1:4 } } } } } 12{ 1'y' 2{ 1{ 1:1 2{ 1{ 1:4 } } } } } }";
-	struct hn_import im = { 0 };
-	struct hn_regions regions;
-	struct hn_onnx *o = NULL;
-	struct hn_graph g;
-	struct hn_arena a;
-	struct hn_err err;
-	struct hn_buf b;
+	struct reading r;
 
 	(void)state;
-	hn_buf_init(&b);
-	hn_arena_init(&a, 0);
-	put_items(&b, &text);
-	assert_int_equal(hn_onnx_parse("net", b.s, b.n, &o, &err), 0);
-	hn_graph_init(&g, &a, "net", &err);
-	assert_int_equal(hn_graph_regions(o, &im, &g, &regions, &err), -HONE_E_INVALID);
-	assert_non_null(strstr(err.msg, "result y is there already"));
-	hn_onnx_close(o);
-	hn_arena_fini(&a);
-	hn_buf_fini(&b);
+	begin(&r);
+	put_items(&r.b, &text);
+	assert_int_equal(hn_onnx_parse("net", r.b.s, r.b.n, &r.o, &r.err), 0);
+	assert_int_equal(find(&r), -HONE_E_INVALID);
+	assert_non_null(strstr(r.err.msg, "result y is there already"));
+	end(&r);
 }
 
 int main(void)
