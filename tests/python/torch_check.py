@@ -430,7 +430,7 @@ class Rules(Case):
         for model in (nn.Linear(5, 9).eval(), nn.Linear(5, 3).eval()):
             self.same(model, picture(3, 5))
             folders.append(pathlib.Path(hone.torch.explain()[-1].claims[0].path).parent)
-        for name in ("libmodel.so", "model.weights", "model.h"):
+        for name in ("libmodel.so", "model.weights", "model.h", "model.json"):
             (folders[1] / name).unlink()
             shutil.copy(folders[0] / name, folders[1] / name)
         self.setUp()
