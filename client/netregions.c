@@ -30,7 +30,7 @@ struct region {
 	const struct hn_region *is;
 	double flops;
 	const char *path; /* its folder; NULL: it could not be compiled */
-	char library[HN_SHA256_HEX];
+	char binary[HN_SHA256_HEX];
 };
 
 struct netregions {
@@ -217,7 +217,7 @@ static bool compile_one(struct netregions *r, uint32_t k)
 	rc = rc ? rc : write_model(r, g, path, &err);
 	rc = rc ? rc : r->compile(&one, &err);
 	rc = rc ? rc : hn_file_sha256(hn_arena_printf(a, "%s/lib" HN_PLACE_FILE ".so", dir),
-				      MODEL_MAX, r->region[k].library, &err);
+				      MODEL_MAX, r->region[k].binary, &err);
 	if (rc != 0) {
 		fprintf(stderr, "hone: region %u is left: %s\n", k + 1, err.msg);
 		unlink(path);
@@ -264,7 +264,7 @@ static int write_list(const struct netregions *r, const char *path, struct hn_er
 		if (r->region[i].path != NULL) {
 			hn_jw_object(&w, NULL);
 			hn_jw_str(&w, "name", strrchr(r->region[i].path, '/') + 1);
-			hn_jw_str(&w, "library", r->region[i].library);
+			hn_jw_str(&w, "library", r->region[i].binary);
 			hn_jw_end(&w);
 		}
 	}

@@ -24,7 +24,7 @@
 struct region {
 	char name[MOST_NAME]; /* of its folder */
 	const char *binary;   /* hash of its library */
-	struct ort_library *library;
+	struct ort_library *net;
 	double saves_ns;
 	bool take;
 };
@@ -144,16 +144,16 @@ static ort_status *judge(struct regions *r, uint32_t number)
 
 	snprintf(dir, sizeof(dir), "%.4000s/%s", r->folder, region->name);
 	snprintf(model, sizeof(model), "%s/region.onnx", dir);
-	region->library = provider_open(p, dir, NULL, &err);
-	if (region->library != NULL && strcmp(region->library->binary, region->binary) != 0) {
+	region->net = provider_open(p, dir, NULL, &err);
+	if (region->net != NULL && strcmp(region->net->binary, region->binary) != 0) {
 		leave(r, region, ORT_SAYS_WARNING, "it was compiled at another time than the list says");
 		return NULL;
 	}
-	if (region->library == NULL) {
+	if (region->net == NULL) {
 		leave(r, region, ORT_SAYS_WARNING, err.msg);
 		return NULL;
 	}
-	ort_status *s = ort_graph_match(&r->graph, region->library->model, number, &why);
+	ort_status *s = ort_graph_match(&r->graph, region->net->model, number, &why);
 
 	if (s != NULL || why != NULL) {
 		leave(r, region, ORT_SAYS_WARNING, why != NULL ? why : "it could not be looked for");
@@ -161,7 +161,7 @@ static ort_status *judge(struct regions *r, uint32_t number)
 	}
 	region->take = p->claim == CLAIM_ALWAYS;
 	if (!region->take &&
-	    ort_race(p->api, p->runtime, model, dir, region->library, &race, &err) != 0) {
+	    ort_race(p->api, p->runtime, model, dir, region->net, &race, &err) != 0) {
 		leave(r, region, ORT_SAYS_WARNING, err.msg);
 	} else if (!region->take && !(race.error <= PROVIDER_ERROR_MOST)) {
 		hn_fail(&err, HONE_E_INVALID, "its answers differ by %.2g of the largest", race.error);
@@ -196,7 +196,7 @@ static uint32_t say_taken(const struct regions *r, char names[PROVIDER_MOST_ONLY
 		if (r->region[i].take) {
 			at += (size_t)snprintf(names + at, PROVIDER_MOST_ONLY - at, "%s%s",
 					       n++ > 0 ? "," : "", r->region[i].name);
-			hn_buf_printf(&b, "%s %s\n", r->region[i].name, r->region[i].library->binary);
+			hn_buf_printf(&b, "%s %s\n", r->region[i].name, r->region[i].net->binary);
 		}
 	}
 	hn_sha256_hex(b.s, b.n, hex);
@@ -289,8 +289,8 @@ static ort_status *fuse(struct regions *r, uint32_t number, void *support)
 			nodes[n++] = r->graph.node[i].node;
 		}
 	}
-	r->p->library[r->p->n_library++] = r->region[number - 1].library;
-	r->region[number - 1].library = NULL;
+	r->p->library[r->p->n_library++] = r->region[number - 1].net;
+	r->region[number - 1].net = NULL;
 	return ort_call(r->p->ep_api, EpGraphSupportInfo_AddNodesToFuse)(support, nodes, n, &whole);
 }
 
@@ -324,8 +324,8 @@ ort_status *provider_claim_regions(struct provider *p, const void *graph, const 
 		ort_graph_close(&r.graph);
 	}
 	for (uint32_t i = 0; i < r.n; i++) {
-		if (r.region[i].library != NULL) {
-			provider_close(r.region[i].library);
+		if (r.region[i].net != NULL) {
+			provider_close(r.region[i].net);
 		}
 	}
 	hn_json_free(r.list);
