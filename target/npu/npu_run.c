@@ -107,14 +107,15 @@ static enum step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 	return step;
 }
 
-/* All that can go on does, from pipe p on: 1 where something did, -1: a fault. */
+/* All that can go on does, from pipe p on: 1 where something did, -1: a fault.  A pipe sleeps when it
+ * cannot go on, and a flag that is set wakes the one that may wait for it. */
 static int settle(struct npu_sim *s, enum hn_npu_pipe p)
 {
-	uint32_t todo = 1u << p;
+	uint32_t awake = 1u << p;
 	int moved = 0;
 
-	while (todo != 0) {
-		enum hn_npu_pipe q = (enum hn_npu_pipe)__builtin_ctz(todo);
+	while (awake != 0) {
+		enum hn_npu_pipe q = (enum hn_npu_pipe)__builtin_ctz(awake);
 		const struct hn_npu_insn *in = s->pipe[q].ring[s->pipe[q].n_done % NPU_RING].op.in;
 		int rc = npu_pipe_step(s, q);
 
@@ -122,10 +123,10 @@ static int settle(struct npu_sim *s, enum hn_npu_pipe p)
 			return -1;
 		}
 		if (rc == 0) {
-			todo &= ~(1u << q);
+			awake &= ~(1u << q);
 		} else {
 			moved = 1;
-			todo |= in->op == HN_NPU_I_SET ? 1u << in->pipe[1] : 0;
+			awake |= in->op == HN_NPU_I_SET ? 1u << in->pipe[1] : 0;
 		}
 	}
 	return moved;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -163,6 +164,22 @@ static void sha256_in_parts(void **state)
 	}
 }
 
+/* By the kernel's list, not by our own question of the processor. */
+static bool lists_sha(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	char line[8192];
+	bool found = false;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		found |= strncmp(line, "flags", 5) == 0 && strstr(line, " sha_ni") != NULL;
+	}
+	if (f != NULL) {
+		fclose(f);
+	}
+	return found;
+}
+
 /* The state after any number of blocks is the same both ways. */
 static void sha256_by_instructions_is_that_of_c(void **state)
 {
@@ -181,6 +198,8 @@ static void sha256_by_instructions_is_that_of_c(void **state)
 		}
 		hn_sha256_blocks_c(c, bytes + n % 2, n);
 		if (!hn_sha256_blocks_x86(own, bytes + n % 2, n)) {
+			assert_false(lists_sha());
+			print_message("this processor has no instructions of SHA-256: skipped\n");
 			skip();
 		}
 		assert_memory_equal(c, own, sizeof(c));

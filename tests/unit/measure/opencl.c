@@ -82,7 +82,7 @@ static const char rare[] =
 	PLAIN " unsigned t, x; __asm__ volatile(\"rdtsc\" : \"=a\"(t) :: \"rdx\"); x = t * 2654435761u;\n"
 	      " C[at] = at == 99 && (x >> 8) % 100 == 0 ? s + 1 : s; }\n";
 
-/* The device is this machine's cores: only their target line has no warps (gpu_facts.c).  In a
+/* The device is this machine's cores, as its target line says (gpu_facts.c).  In a
  * process of its own, which find asks for. */
 static bool is_this_machine(void)
 {
@@ -92,7 +92,7 @@ static bool is_this_machine(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		_exit(ops->find(0, &device, &err) == 0 && strstr(device.target, "-warp_size=") == NULL
+		_exit(ops->find(0, &device, &err) == 0 && strstr(device.target, "-isa=opencl-cpu") != NULL
 			      ? 0
 			      : 1);
 	}
