@@ -182,7 +182,6 @@ int hn_npu_conv(const struct hn_npu_conv *c, const struct hn_npu_profile *m, str
 		const struct hn_npu_program **ret, struct hn_err *err)
 {
 	struct conv x = { .c = c, .m = m };
-	const struct hn_npu_program *plain;
 	struct hn_buf text;
 	int rc = fits(&x, err);
 
@@ -190,11 +189,8 @@ int hn_npu_conv(const struct hn_npu_conv *c, const struct hn_npu_profile *m, str
 		return rc;
 	}
 	hn_buf_init(&text);
-	text.max_bytes = (size_t)256 << 20;
+	text.max_bytes = HN_NPU_TEXT_BYTES;
 	x.text = &text;
 	code(&x);
-	rc = text.failed ? hn_fail(err, HONE_E_UNSUPPORTED, "a convolution whose tiles are too many for one program")
-			 : hn_npu_parse("code", text.s, text.n, a, &plain, err);
-	hn_buf_fini(&text);
-	return rc ? rc : hn_npu_order(plain, m, c->order, a, ret, NULL, err);
+	return hn_npu_order_text(&text, m, c->order, a, ret, NULL, err);
 }

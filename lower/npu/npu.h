@@ -9,6 +9,7 @@
 #ifndef HN_LOWER_NPU_NPU_H
 #define HN_LOWER_NPU_NPU_H
 
+#include "base/buf.h"
 #include "loopstate/dag/dag.h"
 #include "target/npu/npu.h"
 
@@ -24,6 +25,13 @@ struct hn_npu_order_facts {
 int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 		 enum hn_npu_order order, struct hn_arena *a, const struct hn_npu_program **ret,
 		 struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;
+
+/* The same of code that was written as text; `text` is freed, whatever the answer is.
+ * HONE_E_UNSUPPORTED also: it has grown past HN_NPU_TEXT_BYTES. */
+#define HN_NPU_TEXT_BYTES ((size_t)256 << 20)
+int hn_npu_order_text(struct hn_buf *text, const struct hn_npu_profile *m, enum hn_npu_order order,
+		      struct hn_arena *a, const struct hn_npu_program **ret,
+		      struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;
 
 struct hn_npu_plan {
 	enum hn_npu_order order;

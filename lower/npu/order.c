@@ -319,3 +319,18 @@ int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	}
 	return 0;
 }
+
+int hn_npu_order_text(struct hn_buf *text, const struct hn_npu_profile *m, enum hn_npu_order order,
+		      struct hn_arena *a, const struct hn_npu_program **ret,
+		      struct hn_npu_order_facts *facts, struct hn_err *err)
+{
+	const struct hn_npu_program *plain;
+	int rc = text->failed ? hn_fail(err, HONE_E_UNSUPPORTED,
+					"code of more than %zu MiB: there are too many tiles for one "
+					"program",
+					HN_NPU_TEXT_BYTES >> 20)
+			      : hn_npu_parse("code", text->s, text->n, a, &plain, err);
+
+	hn_buf_fini(text);
+	return rc ? rc : hn_npu_order(plain, m, order, a, ret, facts, err);
+}

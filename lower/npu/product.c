@@ -171,7 +171,6 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 		   struct hn_err *err)
 {
 	struct product x = { .p = p, .m = m };
-	const struct hn_npu_program *plain;
 	struct hn_buf text;
 	int rc = fits(&x, err);
 
@@ -179,10 +178,8 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 		return rc;
 	}
 	hn_buf_init(&text);
+	text.max_bytes = HN_NPU_TEXT_BYTES;
 	x.text = &text;
 	code(&x);
-	rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for a program's text")
-			 : hn_npu_parse("code", text.s, text.n, a, &plain, err);
-	hn_buf_fini(&text);
-	return rc ? rc : hn_npu_order(plain, m, p->order, a, ret, facts, err);
+	return hn_npu_order_text(&text, m, p->order, a, ret, facts, err);
 }

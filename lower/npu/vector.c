@@ -11,7 +11,6 @@ int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		  struct hn_err *err)
 {
 	struct vec *x = HN_NEW(a, struct vec);
-	const struct hn_npu_program *plain;
 	struct hn_npu_order_facts order;
 	struct hn_buf text;
 	int rc;
@@ -28,11 +27,9 @@ int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		return rc;
 	}
 	hn_buf_init(&text);
+	text.max_bytes = HN_NPU_TEXT_BYTES;
 	vec_code(x, &text);
-	rc = text.failed ? hn_fail(err, HONE_E_NOMEM, "no memory for a program's text")
-			 : hn_npu_parse("code", text.s, text.n, a, &plain, err);
-	hn_buf_fini(&text);
-	rc = rc ? rc : hn_npu_order(plain, m, plan->order, a, ret, &order, err);
+	rc = hn_npu_order_text(&text, m, plan->order, a, ret, &order, err);
 	if (rc == 0 && facts != NULL) {
 		*facts = (struct hn_npu_vector_facts){ .rows = x->flat ? 1 : x->tile_rows,
 						       .columns = x->flat ? x->tile_rows : x->columns,

@@ -205,6 +205,26 @@ static void what_does_not_fit_is_told(void **state)
 	hn_arena_fini(&b.a);
 }
 
+static void code_that_grew_too_long_is_refused(void **state)
+{
+	const struct hn_npu_program *made;
+	struct hn_npu_profile tiny;
+	struct hn_buf text;
+	struct hn_arena a;
+	struct hn_err err;
+
+	(void)state;
+	assert_int_equal(hn_npu_profile_of("tiny", &tiny, &err), 0);
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	text.max_bytes = 64;
+	hn_buf_printf(&text, "%0100d", 0);
+	assert_int_equal(hn_npu_order_text(&text, &tiny, HN_NPU_FLAGS, &a, &made, NULL, &err),
+			 -HONE_E_UNSUPPORTED);
+	assert_non_null(strstr(err.msg, "too many tiles for one program"));
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +234,7 @@ int main(void)
 		cmocka_unit_test(slots_and_flags_are_worth_something),
 		cmocka_unit_test(a_large_product_is_near_the_peak),
 		cmocka_unit_test(what_does_not_fit_is_told),
+		cmocka_unit_test(code_that_grew_too_long_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
