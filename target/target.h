@@ -34,7 +34,7 @@ enum hn_cap { /* bits */
 	      HN_CAP_SHARED = 4,      /* block-shared memory */
 	      HN_CAP_GPU_THREADS = 8, /* block and thread indices */
 	      HN_CAP_MATRIX_UNIT = 16, /* of a warp: mma.sync and ldmatrix, where there are warps */
-	      HN_CAP_EXPLICIT_BUFFERS = 32,
+	      HN_CAP_BUFFERS = 32, /* it works in buffers that programs fill and empty */
 	      HN_CAP_FMA = 64,
 	      HN_CAP_MASKED_VECTOR = 128, /* cheap masked loads and stores */
 	      HN_CAP_MODULES = 256 /* a driver loads its kernels, and nothing is prepared before */

@@ -53,7 +53,7 @@ refused "target card: /nonexistent.so cannot be loaded: NVIDIA's driver is not i
 hone jobs --all --json | grep -q '"target_name":"card"' && die "a job that cannot run: $(hone jobs --all)"
 hone sketch --target card --text "$middle" >"$work/card" || die "sketch --target card"
 hone sketch --target "cuda -isa=sm_90" --text "$middle" | cmp - "$work/card" || die "sketch: not card's"
-refused "'crad' is no kind (native, cpu, cuda, opencl, fake) and no name in .*/targets (two, one, card)" \
+refused "'crad' is no kind (native, cpu, cuda, opencl, npu, fake) and no name in .*/targets (two, one, card)" \
 	hone query --target crad --text "$middle"
 
 # job_field NAME FIELD: of the live or ended job on that target.

@@ -41,7 +41,7 @@ $ hone tune --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --seconds -1
 hone: --seconds: "-1" is not a number of at least 0
 [17]
 $ hone query --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --target bogus
-hone: target: unknown kind 'bogus': want one of native, cpu, cuda, opencl, fake
+hone: target: unknown kind 'bogus': want one of native, cpu, cuda, opencl, npu, fake
 [17]
 # A key is a task already; so is a record.
 $ hone query --key 0123 --cold --home none

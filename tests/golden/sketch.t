@@ -71,7 +71,7 @@ $ hone sketch $HONE_SOURCE/examples/matmul.txt --target llvm --hardware 4,64,64,
 hone: --target, --hardware: target: '-warp_size=9999999': want a whole number from 0 to 1024
 [17]
 $ hone sketch $HONE_SOURCE/examples/matmul.txt --target abacus
-hone: target: unknown kind 'abacus': want one of native, cpu, cuda, opencl, fake
+hone: target: unknown kind 'abacus': want one of native, cpu, cuda, opencl, npu, fake
 [17]
 # Those, and hone's own: the operand that lanes run along, in panels.
 $ hone sketch --rules hone --target llvm --text 'mm(float32 A[64,96], float32 B[96,512]) -> C { C(i,j) +=! A(i,k) * B(k,j) }' | grep sketch

@@ -190,7 +190,7 @@ static void other_kinds_are_refused(void **state)
 	hn_arena_init(&a, 0);
 	t = four_cores(&a);
 	t.kind = "tiles_only";
-	t.caps = HN_CAP_MATRIX_UNIT | HN_CAP_EXPLICIT_BUFFERS;
+	t.caps = HN_CAP_MATRIX_UNIT;
 	assert_int_equal(hn_sketch_generate(dag_scalar(&a), &t, &a, &s, &err),
 			 -HONE_E_UNSUPPORTED);
 	assert_non_null(strstr(err.msg, "tiles_only"));
