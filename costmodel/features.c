@@ -12,6 +12,8 @@
 
 #include "base/arith.h"
 #include "costmodel/feature_row.h"
+#include "costmodel/model.h"
+#include "costmodel/npu.h"
 #include "costmodel/simt.h"
 #include "loopstate/state/trace.h"
 
@@ -193,6 +195,25 @@ static void visit_kernel(struct walk *w, const struct hn_node *nest)
 	}
 }
 
+/* On a machine of explicit buffers the statements share what its own model says: its time at its
+ * clock, in cycles of HN_MODEL_HZ. */
+static void share_buffers(struct walk *w, const struct hn_npu_profile *m)
+{
+	struct hn_npu_tiles tiles;
+	double sum = 0, all;
+
+	hn_npu_tiles_of(w->tree->state, &tiles);
+	all = hn_npu_cycles(w->tree->state->root_dag, &tiles, m) * (HN_MODEL_HZ / 1e6 / (double)m->mhz);
+	for (uint32_t i = 0; i < w->n; i++) {
+		sum += w->cycles[i];
+	}
+	for (uint32_t i = 0; i < w->n && !w->hopeless; i++) {
+		w->cycles[i] *= all / sum;
+		w->x[(size_t)i * HN_N_FEATURE + HN_FEATURE_cycles] = (float)w->cycles[i];
+	}
+	w->warm_cycles = all;
+}
+
 static void whole_program(struct walk *w)
 {
 	double sum = 0;
@@ -212,6 +233,7 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 		    struct hn_arena *a, struct hn_features *ret)
 {
 	const struct hn_node *root = tree->root;
+	struct hn_npu_profile m;
 	struct walk w; /* large: its path and view are written before they are read */
 
 	w.tree = tree;
@@ -230,6 +252,9 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 		} else if (!tree->prepared[root->child[i]->stage]) {
 			visit(&w, root->child[i]);
 		}
+	}
+	if ((target->caps & HN_CAP_BUFFERS) && hn_npu_profile_of(target->isa, &m, NULL) == 0) {
+		share_buffers(&w, &m);
 	}
 	whole_program(&w);
 	*ret = (struct hn_features){.trace = tree->state->trace,

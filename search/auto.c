@@ -64,7 +64,7 @@ uint32_t hn_auto(const struct hn_dag *dag, const struct hn_target *target,
 	hn_arena_init(&own, 0);
 	hn_arena_init(&scratch, 0);
 	uint32_t n = hn_heuristics(dag, target, &own, heuristic);
-	bool loops = (target->caps & HN_CAP_GPU_THREADS) == 0; /* that cores run */
+	bool loops = (target->caps & HN_CAP_THREADS) != 0; /* that cores run */
 
 	for (uint32_t i = 0; i < n; i++) {
 		double score = score_of(target, heuristic[i], &scratch);

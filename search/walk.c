@@ -99,7 +99,7 @@ static int64_t next_length(const struct hn_walk *w, uint32_t i)
 	for (uint32_t k = 1; k <= inner; k++) {
 		need = hn_ceildiv(need, w->value[i - k]);
 	}
-	most = inner == 0 && need > HN_MAX_INNERMOST ? HN_MAX_INNERMOST : need;
+	most = inner == 0 && need > hole->longest ? hole->longest : need;
 	int64_t len = w->value[i] < 1 ? 1 : w->value[i] + 1;
 
 	while (len <= most && !fits(hole, need, len)) {

@@ -4,7 +4,7 @@
  * (innermost first) and panels, places, strips, parallel loops, unroll limits, prefetches.  The
  * walk counts through it like an odometer, the last decision fastest.  Choices:
  *
- *   length    what divides the rest of the extent, at most HN_MAX_INNERMOST for the innermost;
+ *   length    what divides the rest of the extent, at most hole.longest for the innermost;
  *             of an extent that divides poorly also what runs at most a twentieth more
  *   panel     each part of its tiling; the whole dimension where panels may be that
  *   place     at root, or in any loop of any later stage

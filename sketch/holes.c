@@ -93,7 +93,7 @@ static void mark_innermost(struct hn_hole *hole, uint32_t n)
 	}
 }
 
-int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
+int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag, int64_t longest,
 			 struct hn_arena *a, struct hn_err *err)
 {
 	const struct hn_trace *t = sk->state->trace;
@@ -111,6 +111,7 @@ int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
 			hole[n] = hn_step_has(step, HN_MEANS_BLOCKS)
 					  ? hn_pack_hole(s, t, i, hole, n, a)
 					  : describe(s, t, i);
+			hole[n].longest = longest;
 			if (hole[n].role == HN_HOLE_RFACTOR || hole[n].pack) {
 				step = provisional(s, step, &scratch);
 			}

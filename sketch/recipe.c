@@ -14,7 +14,7 @@
 #undef FILL
 
 enum recipe {
-#define STRUCTURE(recipe, caps, tiling, follow) RECIPE_##recipe,
+#define STRUCTURE(recipe, caps, tiling, follow, innermost) RECIPE_##recipe,
 #define RULES(recipe, rule)
 #define OWN(recipe, rule)
 #include "sketch/recipes.def"
@@ -25,8 +25,8 @@ enum recipe {
 };
 
 static const struct hn_structure structures[] = {
-#define STRUCTURE(recipe, caps, tiling, follow)                                          \
-	{ #recipe, RECIPE_##recipe, (caps), tiling, follow },
+#define STRUCTURE(recipe, caps, tiling, follow, innermost)                               \
+	{ #recipe, RECIPE_##recipe, (caps), tiling, follow, innermost },
 #define RULES(recipe, rule)
 #define OWN(recipe, rule)
 #include "sketch/recipes.def"
@@ -40,7 +40,7 @@ static const struct {
 	const struct hn_rule_ops *rule;
 	bool own; /* not of Ansor's */
 } rules[] = {
-#define STRUCTURE(recipe, caps, tiling, follow)
+#define STRUCTURE(recipe, caps, tiling, follow, innermost)
 #define RULES(recipe, rule) { RECIPE_##recipe, &hn_rule_##rule, false },
 #define OWN(recipe, rule) { RECIPE_##recipe, &hn_rule_##rule, true },
 #include "sketch/recipes.def"

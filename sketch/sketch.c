@@ -290,7 +290,7 @@ static int generate(struct generation *g, struct hn_sketches *ret, struct hn_err
 	for (uint32_t i = 0; i < done.n; i++) {
 		out[i].state = open_provisional(g, done.item[i].state);
 		out[i].rules = done.item[i].rules;
-		rc = hn_sketch_find_holes(&out[i], g->dag, a, err);
+		rc = hn_sketch_find_holes(&out[i], g->dag, g->recipe->innermost, a, err);
 		if (rc < 0) {
 			return rc;
 		}

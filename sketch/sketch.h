@@ -48,6 +48,7 @@ struct hn_hole {
 			 * fused loop */
 	uint32_t n_len; /* open lengths */
 	int64_t extent; /* of what is split, >= 1; 1 for a PK */
+	int64_t longest; /* its last part may be */
 	const struct hn_pack *pack; /* NULL unless the role is PACK */
 };
 

@@ -14,6 +14,7 @@ struct hn_structure { /* a row STRUCTURE of recipes.def */
 	uint32_t caps;
 	const char *tiling;
 	const char *follow;
+	int64_t innermost;
 };
 
 /* The recipe that serves the target, or NULL; its next rule (hone's own or Ansor's) and fill, in
@@ -113,7 +114,7 @@ void hn_tile_stage(const struct hn_rule_ctx *ctx, struct hn_chain *c, int32_t st
 		   int32_t ret_step[HN_DAG_MAX_ITERS], uint32_t *ret_n);
 
 /* Fill in sk->hole from its trace. */
-int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag,
+int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag, int64_t longest,
 			 struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
 
 /* fill/block_limits.c: whether a block of the target has room for what the state says of it. */

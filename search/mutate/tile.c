@@ -40,7 +40,7 @@ static bool move_factor(const struct hn_hole *hole, int64_t *len, struct hn_rng 
 
 	dst += dst >= src;
 	int64_t f = draw_divisor(src > 0 ? len[src - 1] : rest_of(hole, len), rng);
-	if (f == 1 || (dst == hole->n_len && len[dst - 1] * f > HN_MAX_INNERMOST)) {
+	if (f == 1 || (dst == hole->n_len && len[dst - 1] * f > hole->longest)) {
 		return false;
 	}
 	if (src > 0) {
@@ -61,7 +61,7 @@ static bool nudge(const struct hn_hole *hole, int64_t *len, struct hn_rng *rng)
 	int64_t to = len[k] + (hn_rng_below(rng, 2) == 0 ? by : -by);
 
 	if (to < 1 || to > hole->extent ||
-	    (k + 1 == hole->n_len && to > HN_MAX_INNERMOST)) {
+	    (k + 1 == hole->n_len && to > hole->longest)) {
 		return false;
 	}
 	len[k] = to;

@@ -200,6 +200,10 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	if (target->caps & HN_CAP_GPU_THREADS) {
 		return hn_simt_heuristics(dag, target, a, ret);
 	}
+	if (target->caps & HN_CAP_BUFFERS) { /* the code generator's own rule */
+		add(hn_state_init(dag, a), ret, &n);
+		return n;
+	}
 	if (!(target->caps & HN_CAP_THREADS)) {
 		return 0;
 	}
