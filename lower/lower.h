@@ -70,8 +70,8 @@ struct hn_emit_options {
 	bool describe;	/* the object says what it is: SYMBOL_info (lower/cpu/emit_info.c), and
 			 * TVM's FFI may call it (lower/cpu/emit_tvm_ffi.c) */
 	bool want_ir, want_asm; /* fill these texts of the result */
-	/* of a GPU's program: "device", or a word of proto/gpu_forms.def; NULL: what the target's
-	 * boards take */
+	/* of a GPU's program: "device", or a word of proto/gpu_forms.def; of the NPU's, "npu"; NULL:
+	 * what the target's boards take */
 	const char *form;
 	bool model_tiles;	/* for tests: instructions on tiles are calls of functions that do
 				 * the same, whatever the machine has (lower/cpu/emit_amx_op.c) */
@@ -84,7 +84,8 @@ struct hn_emit_options {
 enum hn_artefact_form {
 	HN_ARTEFACT_ELF,    /* relocatable object: include/hone/kernel.h */
 	HN_ARTEFACT_DEVICE, /* text of a device program: lower/device/device.h */
-	HN_ARTEFACT_MODULE  /* program for a GPU: proto/gpu_module.h */
+	HN_ARTEFACT_MODULE, /* program for a GPU: proto/gpu_module.h */
+	HN_ARTEFACT_NPU     /* text of a program for the NPU: docs/npu.md */
 };
 
 struct hn_artefact {

@@ -248,9 +248,8 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 		      : hn_emit(b->emitter, ans->tree, &options, a, &ans->artefact, &ans->why);
 	if (rc == 0 && ans->artefact.form != HN_ARTEFACT_ELF && !r->any_form) {
 		rc = hn_fail(&ans->why, HONE_E_UNSUPPORTED,
-			     "target %.*s: its kernels are modules, not objects that a header could "
-			     "declare; `hone-build --target %.*s --dag FILE --steps FILE -o FILE` writes "
-			     "the module",
+			     "target %.*s: its kernels are no objects that a header could declare; "
+			     "`hone-build --target %.*s --dag FILE --steps FILE -o FILE` writes them",
 			     (int)strcspn(r->target, " "), r->target, (int)strcspn(r->target, " "),
 			     r->target);
 	}

@@ -113,7 +113,7 @@ static void code(struct conv *x)
 	const struct hn_npu_conv *c = x->c;
 	int64_t rows = rows_at_once(x), all = c->results / 16, cut_co = c->cut_co / 16, cut_n = c->cut_n / 16;
 
-	hn_buf_printf(x->text, "hnpu/1\ngm X float16[%" PRId64 "]\ngm W float16[%" PRId64 "]\ngm Y float16[%"
+	hn_buf_printf(x->text, HN_NPU_FORMAT "\ngm X float16[%" PRId64 "]\ngm W float16[%" PRId64 "]\ngm Y float16[%"
 		      PRId64 "]\ncores 0 1 {\n", x->c1 * c->height * c->width * 16,
 		      x->points * 16 * c->results, c->results * x->high * x->wide);
 	for (int64_t row = 0; row < x->high; row += rows) {

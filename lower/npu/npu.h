@@ -106,4 +106,8 @@ int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 int hn_npu_tuned(const struct hn_dag *dag, const struct hn_npu_profile *m, struct hn_arena *a,
 		 const struct hn_npu_program **ret, struct hn_err *err) HN_NODISCARD;
 
+/* The program's text with a fault that tests plant into it (enum hn_plant), onto ret. */
+int hn_npu_plant(const struct hn_npu_program *p, const char *text, int plant, struct hn_buf *ret,
+		 struct hn_err *err) HN_NODISCARD;
+
 #endif

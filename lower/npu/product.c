@@ -96,7 +96,7 @@ static void code(struct product *x)
 	const struct hn_npu_product *p = x->p;
 	int64_t steps = p->k / p->k1, tiles = x->columns / p->n0, all = x->rows / p->m0 * tiles * steps;
 
-	hn_buf_printf(x->text, "hnpu/1\ngm A float16[%" PRId64 "]\ngm B float16[%" PRId64 "]\ngm C %s[%" PRId64
+	hn_buf_printf(x->text, HN_NPU_FORMAT "\ngm A float16[%" PRId64 "]\ngm B float16[%" PRId64 "]\ngm C %s[%" PRId64
 		      "]\ncores 0 %" PRId64 " {\n", p->m * p->k, p->k * p->n, hn_dtype_name(p->result),
 		      p->m * p->n, p->cores_m * p->cores_n);
 	hn_buf_printf(x->text, "core r0\ndiv r4 r0 %" PRId64 "\nmod r5 r0 %" PRId64 "\n", p->cores_n, p->cores_n);

@@ -373,7 +373,7 @@ void vec_code(struct vec *x, struct hn_buf *text)
 	int64_t all = x->flat ? x->columns : x->rows, last = all - (x->n_core - 1) * x->rows_core;
 	uint32_t whole = last == x->rows_core ? x->n_core : x->n_core - 1;
 
-	hn_buf_puts(text, "hnpu/1\n");
+	hn_buf_puts(text, HN_NPU_FORMAT "\n");
 	for (uint32_t i = 0; i < x->dag->n_arg; i++) {
 		const struct hn_op *op = x->dag->op[x->dag->arg[i]];
 

@@ -30,6 +30,13 @@ struct hn_npu_profile {
 bool hn_npu_profile_at(size_t i, struct hn_npu_profile *ret);
 int hn_npu_profile_of(const char *name, struct hn_npu_profile *ret, struct hn_err *err) HN_NODISCARD;
 
+/* The machine that a target line of kind "npu" means: the profile that its isa names, with as many
+ * cores, and with memories as large, as the line's numbers say.  HONE_E_INVALID: no such profile, or
+ * a number is more than it has. */
+struct hn_target;
+int hn_npu_profile_of_target(const struct hn_target *t, struct hn_npu_profile *ret,
+			     struct hn_err *err) HN_NODISCARD;
+
 enum hn_npu_pipe {
 #define PIPE(name, text) HN_NPU_##name,
 #include "target/npu/pipes.def"
@@ -112,6 +119,7 @@ struct hn_npu_program {
 
 /* As text, and back; docs/npu.md has the grammar.  Printing what was read gives the same text.
  * HONE_E_INVALID with "what:line: ..." */
+#define HN_NPU_FORMAT "hnpu/1" /* the first line */
 void hn_npu_print(const struct hn_npu_program *p, struct hn_buf *buf);
 void hn_npu_print_insn(const struct hn_npu_program *p, const struct hn_npu_insn *in,
 		       struct hn_buf *buf);

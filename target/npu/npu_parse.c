@@ -132,7 +132,7 @@ __attribute__((noinline)) static void program(struct npu_parse *p)
 	if (hn_npu_peek(p) == 0) {
 		hn_npu_end_line(p); /* comments may come first */
 	}
-	hn_npu_expect(p, "hnpu/1");
+	hn_npu_expect(p, HN_NPU_FORMAT);
 	hn_npu_end_line(p);
 	while (p->at < p->end) {
 		hn_npu_take(p);

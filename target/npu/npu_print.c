@@ -95,7 +95,7 @@ void hn_npu_print_insn(const struct hn_npu_program *p, const struct hn_npu_insn 
 
 void hn_npu_print(const struct hn_npu_program *p, struct hn_buf *b)
 {
-	hn_buf_puts(b, "hnpu/1\n");
+	hn_buf_puts(b, HN_NPU_FORMAT "\n");
 	for (uint32_t i = 0; i < p->n_buffer; i++) {
 		hn_buf_printf(b, "gm %s %s[%" PRId64 "]\n", p->buffer[i].name,
 			      hn_dtype_name(p->buffer[i].dtype), p->buffer[i].n_elem);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "target/npu/npu_insn.h"
+#include "target/target.h"
 
 /* Each shape with all that it can say; as hn_npu_print writes it. */
 static const char all[] =
@@ -284,6 +285,45 @@ static void words_are_documented(void **state)
 	hn_buf_fini(&b);
 }
 
+/* Each profile is a row of targets.def, with its numbers; a line may say less, and no more. */
+static void targets_are_profiles(void **state)
+{
+	static const struct {
+		const char *line, *words;
+	} bad[] = {
+		{ "npu -num_cores=33", "'-num_cores=33': dv910 has 32" },
+		{ "npu -isa=tiny -num_cores=-1", "'-num_cores=-1': tiny has 2" },
+		{ "npu -isa=tiny -l1_bytes=65537", "'-l1_bytes=65537': tiny has 65536" },
+		{ "npu -l2_bytes=32", "'-l2_bytes=32': dv910 has 1048576, and a line may say 512" },
+		{ "cpu -isa=generic", "no profile of the NPU" },
+	};
+	struct hn_npu_profile row, m;
+	struct hn_target t;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	char line[100];
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; hn_npu_profile_at(i, &row); i++) {
+		snprintf(line, sizeof(line), "npu -isa=%s", row.name);
+		assert_int_equal(hn_target_parse(line, &a, &t, &err), 0);
+		assert_int_equal(hn_npu_profile_of_target(&t, &m, &err), 0);
+		assert_memory_equal(&m, &row, sizeof(m));
+	}
+	assert_int_equal(hn_target_parse("npu -num_cores=3 -l1_bytes=4096", &a, &t, &err), 0);
+	assert_int_equal(hn_npu_profile_of_target(&t, &m, &err), 0);
+	assert_true(m.cores == 3 && m.ub_bytes == 4096 && m.l1_bytes == 1048576);
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		assert_int_equal(hn_target_parse(bad[i].line, &a, &t, &err), 0);
+		assert_int_equal(hn_npu_profile_of_target(&t, &m, &err), -HONE_E_INVALID);
+		if (strstr(err.msg, bad[i].words) == NULL) {
+			fail_msg("%s: %s", bad[i].line, err.msg);
+		}
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +333,7 @@ int main(void)
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(spoiled_text_is_refused_or_read),
 		cmocka_unit_test(words_are_documented),
+		cmocka_unit_test(targets_are_profiles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

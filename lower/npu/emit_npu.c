@@ -1,0 +1,100 @@
+/* lower/npu/emit_npu.c -- the emitter of the simulated NPU: a program as text, which is what its boards
+ * take, what is kept and what people read.
+ *
+ * The tree says what was proved; the program is made of the task's dag, by a plan.  The naive program
+ * has a barrier behind each instruction.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loopstate/state/state.h"
+#include "lower/lower.h"
+#include "lower/npu/npu.h"
+#include "target/npu/npu.h"
+
+#define FORM "npu"
+
+struct npu_emitter {
+	struct hn_npu_profile profile;
+};
+
+static int open_npu(const struct hn_target *target, void **ret, struct hn_err *err)
+{
+	struct npu_emitter *e = calloc(1, sizeof(*e));
+	int rc;
+
+	if (e == NULL) {
+		return hn_fail(err, HONE_E_NOMEM, "no memory for a code generator");
+	}
+	rc = hn_npu_profile_of_target(target, &e->profile, err);
+	if (rc != 0) {
+		free(e);
+		return rc;
+	}
+	*ret = e;
+	return 0;
+}
+
+static int refuse(const struct hn_emit_options *o, struct hn_err *err)
+{
+	if (o->n_beside > 0) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "a program for the NPU: nothing goes beside it");
+	}
+	if (o->form != NULL && strcmp(o->form, FORM) != 0) {
+		return hn_fail(err, HONE_E_INVALID, "form %.40s: of the NPU there is " FORM, o->form);
+	}
+	if (o->want_ir) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "a program for the NPU has no LLVM IR; --emit-asm and -o give its text");
+	}
+	return 0;
+}
+
+static int emit_npu(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
+		    struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
+{
+	const struct npu_emitter *e = state;
+	const struct hn_npu_plan plan = { .order = options->scalar ? HN_NPU_BARRIERS : HN_NPU_FLAGS,
+					  .slots = options->scalar ? 1 : 2,
+					  .reuse = !options->scalar };
+	const struct hn_npu_program *p;
+	struct hn_buf text, planted;
+	int rc = refuse(options, err);
+
+	rc = rc ? rc : hn_npu_program(t->state->root_dag, &e->profile, &plan, a, &p, err);
+	if (rc != 0) {
+		return rc;
+	}
+	hn_buf_init(&text);
+	hn_buf_init(&planted);
+	hn_npu_print(p, &text);
+	if (options->plant != HN_PLANT_NONE) {
+		rc = hn_npu_plant(p, text.s, (int)options->plant, &planted, err);
+	}
+	if (rc == 0) {
+		const struct hn_buf *made = options->plant != HN_PLANT_NONE ? &planted : &text;
+		const char *bytes = hn_arena_strndup(a, made->s, made->n);
+
+		*ret = (struct hn_artefact){ .object = bytes, .object_bytes = made->n,
+					     .form = HN_ARTEFACT_NPU,
+					     .assembly = options->want_asm ? bytes : NULL };
+	}
+	rc = rc == 0 && (text.failed || planted.failed)
+		     ? hn_fail(err, HONE_E_NOMEM, "no memory for the program's text") : rc;
+	hn_buf_fini(&text);
+	hn_buf_fini(&planted);
+	return rc;
+}
+
+static struct hn_emitter_facts facts_of_npu(const void *state, struct hn_arena *a)
+{
+	const struct npu_emitter *e = state;
+
+	return (struct hn_emitter_facts){ .version = HN_NPU_FORMAT,
+					  .triple = "",
+					  .processor = hn_arena_strdup(a, e->profile.name),
+					  .features = "" };
+}
+
+extern const struct hn_emit_ops hn_emit_npu;
+const struct hn_emit_ops hn_emit_npu = { "npu", open_npu, free, emit_npu, facts_of_npu, NULL };
