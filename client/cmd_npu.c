@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "base/jw.h"
 #include "client/builder.h"
-#include "client/cmd.h"
+#include "client/network.h"
+#include "client/npu.h"
 #include "target/npu/npu_insn.h"
 #include "target/npu/npu_picture.h"
 
@@ -28,8 +29,7 @@ static bool is_program(const char *s)
 	return strncmp(s, "hnpu/", 5) == 0;
 }
 
-/* hone-build's program of the computation. */
-static int made(const struct hn_opts *o, const char *profile, struct hn_arena *a, const char **name,
+int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a, const char **name,
 		struct hn_buf *text, struct hn_err *err)
 {
 	char plan[100], *words[] = { "--npu", plan, NULL };
@@ -58,7 +58,7 @@ static int read_program(const struct hn_opts *o, const char *profile, struct hn_
 		rc = hn_file_read(o->arg, MOST_BYTES, &text, err);
 	}
 	if (rc == 0 && !is_program(text.s)) {
-		rc = made(o, profile, a, &name, &text, err);
+		rc = hn_npu_made(o, profile, a, &name, &text, err);
 	} else if (rc == 0 && (o->order || o->slots)) {
 		rc = hn_fail(err, HONE_E_INVALID, "npu: --order and --slots are of computations, and %s is a "
 			     "program", o->arg);
@@ -113,41 +113,52 @@ static void put_table(const struct hn_npu_program *p, const struct hn_npu_profil
 		      r->written_bytes, r->n_insn);
 }
 
-int cmd_npu(const struct hn_opts *o, struct hn_err *err)
+/* One program, in the form that is asked for. */
+static int one_program(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_arena *a,
+		       struct hn_buf *b, struct hn_err *err)
 {
-	bool picture = o->as != NULL && strcmp(o->as, "picture") == 0;
-	bool text = o->as != NULL && strcmp(o->as, "text") == 0;
-	const char *profile = o->profile ? o->profile : "dv910";
+	const char *form = o->as != NULL ? o->as : "table";
+	bool picture = strcmp(form, "picture") == 0, text = strcmp(form, "text") == 0;
 	struct hn_npu_options options = { .judge = true };
 	const struct hn_npu_program *p;
-	struct hn_npu_profile m;
 	struct hn_npu_result r;
-	struct hn_arena a;
-	struct hn_buf b;
-	int rc = 0;
+	int rc;
 
-	if (o->as != NULL && !picture && !text && strcmp(o->as, "table") != 0) {
-		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", o->as);
+	if (!picture && !text && strcmp(form, "table") != 0) {
+		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", form);
 	}
-	hn_arena_init(&a, 0);
-	hn_buf_init(&b);
-	rc = hn_npu_profile_of(profile, &m, err);
-	rc = rc ? rc : read_program(o, profile, &a, &p, err);
+	rc = read_program(o, m->name, a, &p, err);
 	if (rc == 0 && picture) {
-		options.event = HN_NEW_ARRAY(&a, struct hn_npu_event, MOST_EVENTS);
+		options.event = HN_NEW_ARRAY(a, struct hn_npu_event, MOST_EVENTS);
 		options.n_event = MOST_EVENTS;
 		options.event_core = p->section[0].first;
 	}
-	rc = rc || text ? rc : hn_npu_run(p, &m, &options, &a, &r, err);
+	rc = rc || text ? rc : hn_npu_run(p, m, &options, a, &r, err);
 	if (rc == 0 && text) {
-		hn_npu_print(p, &b);
+		hn_npu_print(p, b);
 	} else if (rc == 0 && picture) {
-		hn_npu_picture(p, &options, &r, &b);
+		hn_npu_picture(p, &options, &r, b);
 	} else if (rc == 0 && o->json) {
-		put_json(p, &m, &r, &b);
+		put_json(p, m, &r, b);
 	} else if (rc == 0) {
-		put_table(p, &m, &r, &b);
+		put_table(p, m, &r, b);
 	}
+	return rc;
+}
+
+int cmd_npu(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_npu_profile m;
+	struct hn_arena a;
+	struct hn_buf b;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	hn_buf_init(&b);
+	rc = hn_npu_profile_of(o->profile ? o->profile : "dv910", &m, err);
+	rc = rc			     ? rc
+	     : hn_network_is(o->arg) ? hn_npu_network(o, &m, &b, err)
+				     : one_program(o, &m, &a, &b, err);
 	fwrite(b.s, 1, b.n, stdout);
 	hn_buf_fini(&b);
 	hn_arena_fini(&a);

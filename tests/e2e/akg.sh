@@ -23,3 +23,9 @@ grep -Eq "steps of [0-9]+ kernels, [1-9][0-9]* from records" "$work/said" || die
 
 hone compile --regions "$work/softmax.info" -o "$work/parts" 2>"$work/said" && die "regions of a kernel"
 grep -q -- "--regions takes parts of ONNX files alone" "$work/said" || die "$(cat "$work/said")"
+
+# on the simulated NPU, kernel by kernel; --as is of one program
+hone npu "$work/softmax.info" >"$work/table" 2>"$work/said" || die "$(cat "$work/said" "$work/table")"
+grep -Eq "on dv910: [1-9][0-9]* of [0-9]+ kernels, [1-9][0-9]* cycles" "$work/table" || die "$(cat "$work/table")"
+hone npu "$work/softmax.info" --as text 2>"$work/said" && die "the text of a network"
+grep -q -- "--as text is of one program" "$work/said" || die "$(cat "$work/said")"
