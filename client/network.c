@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/name.h"
+#include "client/best.h"
 #include "graph/akg/import.h"
 #include "graph/form/form.h"
 #include "graph/import/import.h"
@@ -286,12 +287,30 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 	return rc;
 }
 
+/* How kernels are cut for the machine that is asked for; nothing said: by the rules. */
+static int cut_for(const struct hn_opts *o, struct hn_arena *a, struct hn_net_choice *ret,
+		   struct hn_err *err)
+{
+	struct hn_target target;
+	const char *line;
+	int rc = o->target != NULL ? hn_best_target(o, a, &target, &line, err) : 0;
+
+	*ret = (struct hn_net_choice){ 0 };
+	if (rc == 0 && o->target != NULL && (target.caps & HN_CAP_BUFFERS) != 0) {
+		ret->rival = hn_rival_fused();
+		ret->whole = true;
+	}
+	return rc;
+}
+
 /* Of numbers alone: by what is stored of it. */
 static int open_one(const struct reading *r, struct hn_err *err)
 {
 	struct hn_network *n = r->n;
-	int rc = read_net(r, NULL, &n->arena, NULL, &n->graph, &n->net, err);
+	struct hn_net_choice by;
+	int rc = cut_for(r->o, &n->arena, &by, err);
 
+	rc = rc ? rc : read_net(r, NULL, &n->arena, &by, &n->graph, &n->net, err);
 	rc = rc ? rc : hn_netchoice_read(r->o, n, err);
 	return rc ? rc : hn_network_follow(n, err);
 }

@@ -2,6 +2,7 @@
  * as a program of the simulated NPU, and what all of them take.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/jw.h"
@@ -114,17 +115,21 @@ static void put_json(const char *name, const struct hn_npu_profile *m, const str
 int hn_npu_network(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_buf *b,
 		   struct hn_err *err)
 {
+	struct hn_opts at = *o;
 	struct hn_network n;
 	struct row *row = NULL;
 	struct hn_err own;
 	uint32_t n_ran = 0;
-	int rc = 0;
+	char target[60];
+	int rc;
 
 	if (o->as != NULL && strcmp(o->as, "table") != 0) {
 		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s is of one program, and %.200s is a network",
 			       o->as, o->arg);
 	}
-	rc = hn_network_open(o, &n, err);
+	snprintf(target, sizeof(target), "npu -isa=%.40s", m->name);
+	at.target = target;
+	rc = hn_network_open(&at, &n, err);
 	if (rc == 0) {
 		row = HN_NEW_ARRAY(&n.arena, struct row, n.net.n_task);
 	}

@@ -4,44 +4,20 @@
 #include <string.h>
 
 #include "graph/ir/op.h"
+#include "graph/net/fuse_int.h"
 #include "graph/net/widen.h"
 
 #define MOST_NODES 64 /* of a group: longer chains gain nothing */
-#define MOST_ARGS 32
 
-#define NO_GROUP UINT32_MAX
-
-struct work {
-	struct hn_graph *g;
-	uint32_t *parent;    /* of a node: union-find; the root's number is the group's */
-	uint32_t *size;	     /* of a root: nodes */
-	uint8_t *heavy;	     /* of a root: the greatest class in it */
-	uint32_t **reader;   /* of a value: nodes that read it */
-	uint32_t *n_reader;
-	bool *is_output;
-	const bool *is_alias; /* of a node */
-	const struct hn_net_choice *choice; /* NULL: the rules */
-	uint8_t *said;	    /* of a value: where the rule was not followed */
-};
-
-static uint32_t group_of(struct work *w, uint32_t node)
-{
-	while (w->parent[node] != node) {
-		w->parent[node] = w->parent[w->parent[node]];
-		node = w->parent[node];
-	}
-	return node;
-}
-
-/* Which node computes it; NO_GROUP: an input, a constant, an alias. */
-static uint32_t maker_of(const struct work *w, int32_t v)
+/* Which node computes it; HN_FUSE_NONE: an input, a constant, an alias. */
+static uint32_t maker_of(const struct hn_fuse *w, int32_t v)
 {
 	int32_t n = v >= 0 ? w->g->value[v].node : -1;
 
-	return n < 0 || w->is_alias[n] ? NO_GROUP : (uint32_t)n;
+	return n < 0 || w->is_alias[n] ? HN_FUSE_NONE : (uint32_t)n;
 }
 
-static void find_readers(struct work *w)
+static void find_readers(struct hn_fuse *w)
 {
 	struct hn_graph *g = w->g;
 
@@ -72,10 +48,10 @@ static void find_readers(struct work *w)
 }
 
 /* Whether all who read v are nodes of that group. */
-static bool read_only_in(struct work *w, int32_t v, uint32_t group)
+static bool read_only_in(struct hn_fuse *w, int32_t v, uint32_t group)
 {
 	for (uint32_t i = 0; i < w->n_reader[v]; i++) {
-		if (group_of(w, w->reader[v][i]) != group) {
+		if (hn_fuse_group(w, w->reader[v][i]) != group) {
 			return false;
 		}
 	}
@@ -121,7 +97,7 @@ static const struct rule rules[] = {
 };
 
 /* The result of a group while it grows: of the reader's node. */
-static bool fits_by_rule(const struct work *w, uint32_t front, uint32_t behind, uint32_t reader,
+static bool fits_by_rule(const struct hn_fuse *w, uint32_t front, uint32_t behind, uint32_t reader,
 			 int32_t v)
 {
 	const struct rule *rule = &rules[w->heavy[behind]];
@@ -139,7 +115,7 @@ static bool fits_by_rule(const struct work *w, uint32_t front, uint32_t behind, 
 }
 
 /* Whether the node reads another tensor like v that is computed, too. */
-static bool meets(const struct work *w, uint32_t reader, int32_t v)
+static bool meets(const struct hn_fuse *w, uint32_t reader, int32_t v)
 {
 	const struct hn_gnode *n = &w->g->node[reader];
 
@@ -154,16 +130,16 @@ static bool meets(const struct work *w, uint32_t reader, int32_t v)
 	return false;
 }
 
-static bool fits(struct work *w, uint32_t maker, uint32_t reader, int32_t v)
+static bool fits(struct hn_fuse *w, uint32_t maker, uint32_t reader, int32_t v)
 {
-	uint32_t front = group_of(w, maker), behind = group_of(w, reader);
+	uint32_t front = hn_fuse_group(w, maker), behind = hn_fuse_group(w, reader);
 	struct hn_net_edge edge = { v, w->heavy[front], w->g->node[reader].op->class,
 				    w->heavy[behind], meets(w, reader, v) };
 	enum hn_net_say say;
 	bool by_rule;
 
 	if (front == behind || w->size[front] + w->size[behind] > MOST_NODES ||
-	    !read_only_in(w, v, behind)) {
+	    (w->shared ? hn_fuse_makes_circle(w, front, behind) : !read_only_in(w, v, behind))) {
 		return false;
 	}
 	by_rule = fits_by_rule(w, front, behind, reader, v);
@@ -175,30 +151,34 @@ static bool fits(struct work *w, uint32_t maker, uint32_t reader, int32_t v)
 	return by_rule;
 }
 
-static void merge(struct work *w, uint32_t front, uint32_t behind)
+static void merge(struct hn_fuse *w, uint32_t front, uint32_t behind)
 {
-	front = group_of(w, front);
-	behind = group_of(w, behind);
+	front = hn_fuse_group(w, front);
+	behind = hn_fuse_group(w, behind);
+	uint32_t next = w->next[front];
+
+	w->next[front] = w->next[behind];
+	w->next[behind] = next;
 	w->parent[front] = behind;
 	w->size[behind] += w->size[front];
 	w->heavy[behind] = w->heavy[front] > w->heavy[behind] ? w->heavy[front] : w->heavy[behind];
 }
 
 /* Values that nodes of the group read and others make; in the order of its nodes. */
-static uint32_t find_operands(struct work *w, uint32_t group, uint32_t last, int32_t *ret)
+static uint32_t find_operands(struct hn_fuse *w, uint32_t group, uint32_t last, int32_t *ret)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = last + 1; i-- > 0 && n < MOST_NODES;) {
 		const struct hn_gnode *node = &w->g->node[i];
 
-		if (group_of(w, i) != group || w->is_alias[i]) {
+		if (hn_fuse_group(w, i) != group || w->is_alias[i]) {
 			continue;
 		}
 		for (uint32_t k = 0; k < node->n_in && n < MOST_NODES; k++) {
 			uint32_t maker = maker_of(w, node->in[k]);
 
-			if (maker != NO_GROUP && group_of(w, maker) != group) {
+			if (maker != HN_FUSE_NONE && hn_fuse_group(w, maker) != group) {
 				ret[n++] = node->in[k];
 			}
 		}
@@ -211,9 +191,9 @@ static uint32_t find_operands(struct work *w, uint32_t group, uint32_t last, int
 
 /* Of the operands that may be merged, the one that is computed last: its data are the warmest, and
  * where two sums of products meet it is the main path. */
-static bool merge_one(struct work *w, uint32_t last)
+static bool merge_one(struct hn_fuse *w, uint32_t last)
 {
-	uint32_t group = group_of(w, last), best = NO_GROUP;
+	uint32_t group = hn_fuse_group(w, last), best = HN_FUSE_NONE;
 	int32_t operand[MOST_NODES];
 	uint32_t n = find_operands(w, group, last, operand);
 
@@ -223,13 +203,13 @@ static bool merge_one(struct work *w, uint32_t last)
 		for (uint32_t r = 0; r < w->n_reader[operand[i]]; r++) {
 			uint32_t reader = w->reader[operand[i]][r];
 
-			if (group_of(w, reader) == group && fits(w, maker, reader, operand[i]) &&
-			    (best == NO_GROUP || maker > best)) {
+			if (hn_fuse_group(w, reader) == group && fits(w, maker, reader, operand[i]) &&
+			    (best == HN_FUSE_NONE || maker > best)) {
 				best = maker;
 			}
 		}
 	}
-	if (best == NO_GROUP) {
+	if (best == HN_FUSE_NONE) {
 		return false;
 	}
 	merge(w, best, last);
@@ -238,7 +218,7 @@ static bool merge_one(struct work *w, uint32_t last)
 
 /* Whether the node is left for its one reader to take in: what it makes is larger than what it
  * reads. */
-static bool waits(struct work *w, uint32_t i)
+static bool waits(struct hn_fuse *w, uint32_t i)
 {
 	const struct hn_gnode *n = &w->g->node[i], *reader;
 	const struct rule *rule;
@@ -255,40 +235,46 @@ static bool waits(struct work *w, uint32_t i)
 
 /* -- the result -------------------------------------------------------------------------- */
 
-static void collect(struct work *w, struct hn_partition *ret)
+/* A group runs where its last node stands: all that it reads is there by then.  Where values are
+ * shared that is not so, and it runs when it is ready. */
+static void collect(struct hn_fuse *w, struct hn_partition *ret)
 {
 	struct hn_graph *g = w->g;
 	uint32_t *number = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node);
-	uint32_t *last = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node);
+	uint32_t *last = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node), before;
 
 	for (uint32_t i = 0; i < g->n_node; i++) {
+		number[i] = HN_FUSE_NONE;
 		if (!w->is_alias[i]) {
-			last[group_of(w, i)] = i;
+			last[hn_fuse_group(w, i)] = i;
 		}
 	}
-	/* a group runs where its last node stands: all that it reads is there by then */
 	ret->group = HN_NEW_ARRAY(g->arena, struct hn_ggroup, g->n_node);
-	for (uint32_t i = 0; i < g->n_node; i++) {
-		if (!w->is_alias[i] && last[group_of(w, i)] == i) {
-			uint32_t root = group_of(w, i);
+	do {
+		before = ret->n_group;
+		for (uint32_t i = 0; i < g->n_node; i++) {
+			uint32_t root = hn_fuse_group(w, i);
 
-			number[root] = ret->n_group++;
-			ret->group[number[root]].node =
-				HN_NEW_ARRAY(g->arena, uint32_t, w->size[root]);
+			if (!w->is_alias[i] && last[root] == i && number[root] == HN_FUSE_NONE &&
+			    (!w->shared || hn_fuse_is_ready(w, root, number))) {
+				number[root] = ret->n_group++;
+				ret->group[number[root]].node =
+					HN_NEW_ARRAY(g->arena, uint32_t, w->size[root]);
+			}
 		}
-	}
+	} while (ret->n_group > before);
 	for (uint32_t i = 0; i < g->n_node; i++) {
 		if (!w->is_alias[i]) {
-			struct hn_ggroup *group = &ret->group[number[group_of(w, i)]];
+			struct hn_ggroup *group = &ret->group[number[hn_fuse_group(w, i)]];
 
 			((uint32_t *)group->node)[group->n_node++] = i;
 		}
 	}
 }
 
-static void find_outs(struct work *w, struct hn_ggroup *group)
+static void find_outs(struct hn_fuse *w, struct hn_ggroup *group)
 {
-	uint32_t root = group_of(w, group->node[0]), most = 0;
+	uint32_t root = hn_fuse_group(w, group->node[0]), most = 0;
 	int32_t *out;
 
 	for (uint32_t i = 0; i < group->n_node; i++) {
@@ -307,30 +293,65 @@ static void find_outs(struct work *w, struct hn_ggroup *group)
 	group->out = out;
 }
 
+/* Each node by itself, then merged from the first to the last. */
+static void merge_all(struct hn_fuse *w)
+{
+	for (uint32_t i = 0; i < w->g->n_node; i++) {
+		w->parent[i] = w->next[i] = i;
+		w->size[i] = 1;
+		w->heavy[i] = w->g->node[i].op->class;
+	}
+	for (uint32_t i = 0; i < w->g->n_node; i++) {
+		while (!w->is_alias[i] && !waits(w, i) && merge_one(w, i)) {
+		}
+	}
+}
+
+/* A view of what is computed cuts a kernel in two, though it does nothing.  Where values are shared
+ * it is an op of the kernel; those that joined nobody are their operand's memory again. */
+static void merge_views(struct hn_fuse *w)
+{
+	bool *is_view = HN_NEW_ARRAY(w->g->arena, bool, w->g->n_node);
+
+	for (uint32_t i = 0; i < w->g->n_node; i++) {
+		const struct hn_gnode *n = &w->g->node[i];
+
+		is_view[i] = w->is_alias[i] && n->n_in > 0 && n->in[0] >= 0 &&
+			     w->g->value[n->in[0]].node >= 0;
+	}
+	for (uint32_t i = 0; i < w->g->n_node; i++) {
+		w->is_alias[i] = w->is_alias[i] && !is_view[i];
+	}
+	merge_all(w);
+	for (uint32_t i = 0; i < w->g->n_node; i++) {
+		w->is_alias[i] = w->is_alias[i] || (is_view[i] && w->size[hn_fuse_group(w, i)] == 1);
+	}
+}
+
 void hn_partition_make(struct hn_graph *g, const struct hn_net_choice *choice,
 		       struct hn_partition *ret)
 {
-	struct work w = { .g = g,
+	struct hn_fuse w = { .g = g,
 			  .choice = choice,
 			  .said = HN_NEW_ARRAY(g->arena, uint8_t, g->n_value),
 			  .parent = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
 			  .size = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
+			  .next = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
+			  .list = HN_NEW_ARRAY(g->arena, uint32_t, g->n_node),
+			  .seen = HN_NEW_ARRAY(g->arena, bool, g->n_node),
+			  .shared = choice != NULL && choice->rival != NULL && choice->rival->shared,
 			  .heavy = HN_NEW_ARRAY(g->arena, uint8_t, g->n_node) };
 	struct hn_places places;
 
 	hn_places_make(g, choice == NULL || !choice->whole, &places);
-	w.is_alias = places.is_alias;
+	w.is_alias = HN_NEW_ARRAY(g->arena, bool, g->n_node);
+	memcpy(w.is_alias, places.is_alias, g->n_node * sizeof(bool));
 	*ret = (struct hn_partition){ .place = places.of, .said = w.said };
-	for (uint32_t i = 0; i < g->n_node; i++) {
-		w.parent[i] = i;
-		w.size[i] = 1;
-		w.heavy[i] = g->node[i].op->class;
-	}
 	find_readers(&w);
-	for (uint32_t i = 0; i < g->n_node; i++) {
-		while (!w.is_alias[i] && !waits(&w, i) && merge_one(&w, i)) {
-		}
+	if (w.shared) {
+		merge_views(&w);
 	}
+	merge_all(&w);
 	collect(&w, ret);
 	for (uint32_t i = 0; i < ret->n_group; i++) {
 		find_outs(&w, &ret->group[i]);

@@ -12,7 +12,7 @@
 
 static const struct hn_rival rivals[] = {
 #define RIVAL(name, say, front, reader, behind, meets, text)                                      \
-	{ #name, text, HN_NET_##say, front, reader, behind, meets },
+	{ #name, text, HN_NET_##say, front, reader, behind, meets, false },
 #include "graph/net/rivals.def"
 #undef RIVAL
 };
@@ -22,6 +22,14 @@ _Static_assert(HN_COUNT_OF(rivals) <= HN_RIVALS_MAX, "HN_RIVALS_MAX");
 const struct hn_rival *hn_rival_at(uint32_t i)
 {
 	return i < HN_COUNT_OF(rivals) ? &rivals[i] : NULL;
+}
+
+const struct hn_rival *hn_rival_fused(void)
+{
+	static const struct hn_rival fused = { "fused", "one kernel, but for sums of products", HN_NET_JOIN,
+					       ~ONLY(CONTRACT), ~ONLY(CONTRACT), ~ONLY(CONTRACT), false, true };
+
+	return &fused;
 }
 
 enum hn_net_say hn_net_choice_say(const struct hn_net_choice *choice, const struct hn_net_edge *e)

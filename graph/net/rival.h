@@ -19,9 +19,14 @@ struct hn_rival {
 	enum hn_net_say say;
 	uint32_t front, reader, behind;
 	bool meets;
+	bool shared; /* JOIN: also a value that others read later, or that is an output */
 };
 
 #define HN_RIVALS_MAX 16
+
+/* None of the table: all is joined but sums of products with one another.  For machines whose
+ * programs fill and empty buffers, where what lies between two ops of a tile never leaves them. */
+const struct hn_rival *hn_rival_fused(void);
 
 /* Row i of rivals.def; NULL behind the last. */
 const struct hn_rival *hn_rival_at(uint32_t i);

@@ -142,6 +142,28 @@ static void attention_moves_nothing(void **state)
 	assert_int_equal(net.n_task, 5); /* q, k, v are one */
 }
 
+/* For machines of buffers: attention's products stay apart, all between them is one kernel. */
+static void all_but_products_is_fused(void **state)
+{
+	static const int64_t in[] = { 6, 8 };
+	const struct hn_net_choice by = { .rival = hn_rival_fused(), .whole = true };
+	struct hn_gattr keep = hn_gattr_of_int(&arena, "axis", 1);
+	struct hn_rng r;
+	struct hn_net net;
+	int32_t x = hn_graph_input(&g, "x", HN_F32, 2, in), e, s;
+
+	(void)state;
+	r = hn_rng_stream(1, 0, 0, 0);
+	x = dense(&r, x, 8);
+	x = hn_graph_add(&g, "Softmax", 1, &x, 1, &keep);
+	e = hn_graph_1(&g, "Exp", x);
+	s = hn_graph_2(&g, "Mul", e, hn_graph_1(&g, "Sqrt", e)); /* e is read twice */
+	s = dense(&r, transpose(s, 2, (int64_t[]){ 1, 0 }), 4);
+	end_with(1, &s);
+	assert_int_equal(hn_net_make_by(&g, &by, &net, &err), 0);
+	assert_string_equal(groups(&net), "matmul,Add softmax,Exp,Sqrt,Mul,transpose matmul,Add");
+}
+
 /* ShuffleNet: channels are split into groups where they lie, and put together in another order. */
 static void a_channel_shuffle_is_one_copy(void **state)
 {
@@ -474,7 +496,7 @@ static uint32_t count_said(const struct hn_net *net)
 /* Rivals of the rules, row-major images, some or all, and anything said of any value. */
 static void choices_keep_the_numbers(void **state)
 {
-	uint32_t differs[HN_RIVALS_MAX] = { 0 }, drawn = 0, unmade = 0;
+	uint32_t differs[HN_RIVALS_MAX] = { 0 }, drawn = 0, unmade = 0, all = 0, shared = 0;
 
 	for (uint32_t number = 0; number < N_NETS; number++) {
 		struct drawn d;
@@ -492,6 +514,11 @@ static void choices_keep_the_numbers(void **state)
 				unmade++;
 			}
 		}
+		const struct hn_net_choice fused = { .rival = hn_rival_fused(), .whole = true };
+
+		assert_true(run_by(&d, &fused, &net));
+		all += net.part.n_group;
+		shared += count_said(&net);
 		uint8_t *say = HN_NEW_ARRAY(&arena, uint8_t, g.n_value);
 		uint8_t *plain = HN_NEW_ARRAY(&arena, uint8_t, g.n_value);
 
@@ -514,6 +541,8 @@ static void choices_keep_the_numbers(void **state)
 		print_message("%s: %u values\n", hn_rival_at(i)->name, differs[i]);
 		assert_true(differs[i] > 0);
 	}
+	print_message("fused: %u values; %u kernels of %u networks\n", shared, all, (uint32_t)N_NETS);
+	assert_true(shared > N_NETS);
 	print_message("drawn: %u values; %u networks not made\n", drawn, unmade);
 	assert_true(drawn > N_NETS);
 	assert_true(unmade < N_NETS / 2);
@@ -554,6 +583,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_residual_block_is_four_kernels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(attention_moves_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(all_but_products_is_fused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_channel_shuffle_is_one_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_image_is_rows_without_a_copy, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floats_are_made_where_they_are_read, set_up, tear_down),
