@@ -51,11 +51,14 @@ static void print_devices(const struct hn_json *all)
 		printf("%s %.0f  %s, %s\n", word(d, "kind"), hn_show_number(d, "index"),
 		       word(d, "name"), word(d, "driver"));
 		printf("  target  %s\n", word(d, "target"));
-		printf("  limits  %.0f cores, %.0f threads of a block, %.0f bytes of shared memory, %s\n",
-		       hn_show_number(d, "cores"), hn_show_number(d, "threads"),
-		       hn_show_number(d, "shared_bytes"),
-		       hn_memory_print((int64_t)hn_show_number(d, "memory_bytes"), memory,
-				       sizeof memory));
+		printf("  limits  %.0f cores", hn_show_number(d, "cores"));
+		if (hn_show_number(d, "threads") > 0) {
+			printf(", %.0f threads of a block, %.0f bytes of shared memory, %s",
+			       hn_show_number(d, "threads"), hn_show_number(d, "shared_bytes"),
+			       hn_memory_print((int64_t)hn_show_number(d, "memory_bytes"), memory,
+					       sizeof memory));
+		}
+		putchar('\n');
 	}
 	for (const struct hn_json *m = hn_json_first(hn_json_get(all, "missing")); m != NULL;
 	     m = hn_json_next(m)) {

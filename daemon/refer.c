@@ -82,7 +82,7 @@ static void choose(uv_work_t *req)
 	if (!c->is_long) {
 		return;
 	}
-	if (hn_board_takes(j->target_line) == HN_BOARD_TAKES_MODULE) {
+	if (hn_board_is_apart(j->target_line)) {
 		hn_target_host(&c->a, &runs);
 	}
 	wide = hn_dag_widen(j->dag, &c->a);

@@ -342,7 +342,7 @@ int hn_served_find(struct hn_daemon *d, const char *text, struct hn_served **ret
 		}
 	}
 	if (rc == 0 && *ret == NULL && d->n_served < d->room_served &&
-	    hn_board_takes(line.s) == HN_BOARD_TAKES_MODULE) {
+	    hn_board_is_apart(line.s)) {
 		rc = add_asked(d, line.s, ret, err);
 	}
 	if (rc != 0) {

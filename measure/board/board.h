@@ -37,6 +37,8 @@ enum hn_board_takes {
 				* program */
 	HN_BOARD_TAKES_MODULE, /* a program for a GPU (proto/gpu_module.h); a workload brings its
 				* naive program, as machine code of this machine */
+	HN_BOARD_TAKES_PROGRAM, /* text of a program for a machine that the board simulates
+				 * (docs/npu.md); a workload brings its naive program, as MODULE */
 	HN_BOARD_TAKES_STEPS,  /* the history in record form, proved; a workload brings its
 				* dag as compute-dag/1 */
 };
@@ -156,6 +158,10 @@ struct hn_board_ops {
 /* What boards of a target line take; OBJECT when no driver serves it. Reads boards.def
  * only: honed asks, and no driver is linked into it. */
 enum hn_board_takes hn_board_takes(const char *target);
+
+/* Whether they are another machine than this one's cores: naive programs, which run on these, are made
+ * for another target, and the line need not stand in a file to be served. */
+bool hn_board_is_apart(const char *target);
 
 /* Whether boards.def has a driver for that line. */
 bool hn_board_is_driven(const char *target);

@@ -35,3 +35,10 @@ enum hn_board_takes hn_board_takes(const char *target)
 
 	return i < HN_COUNT_OF(rows) ? rows[i].takes : HN_BOARD_TAKES_OBJECT;
 }
+
+bool hn_board_is_apart(const char *target)
+{
+	enum hn_board_takes takes = hn_board_takes(target);
+
+	return takes == HN_BOARD_TAKES_MODULE || takes == HN_BOARD_TAKES_PROGRAM;
+}

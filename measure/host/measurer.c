@@ -256,8 +256,7 @@ static void set_config(struct hn_measurer *m, const struct hn_measurer_config *c
 		m->config.builds_per_process = DEFAULT_BUILDS_PER_PROCESS;
 	}
 	m->takes = hn_board_takes(c->target);
-	m->naive_target = m->takes == HN_BOARD_TAKES_MODULE ? line_of_host(&m->arena)
-							     : m->config.target;
+	m->naive_target = hn_board_is_apart(c->target) ? line_of_host(&m->arena) : m->config.target;
 	m->n_board = c->n_boards > 0 ? c->n_boards : 1;
 	m->n_builder =
 		c->n_builders > 0 ? c->n_builders : (uint32_t)hone_pool_cpus();

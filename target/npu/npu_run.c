@@ -22,7 +22,6 @@ const char *hn_npu_fault_word(enum hn_npu_fault f)
 }
 
 #define MOST ((uint64_t)1 << 28)
-#define MOST_JUDGED ((int64_t)1 << 30) /* bytes of buffers; each block of 32 has a record */
 
 enum step { BLOCKED, GONE_ON, OVER, WRONG };
 
@@ -276,9 +275,9 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	for (uint32_t i = 0; i < p->n_buffer && o->judge; i++) {
 		bytes += p->buffer[i].bytes;
 	}
-	if (bytes > MOST_JUDGED) {
+	if (bytes > HN_NPU_MOST_JUDGED) {
 		return hn_fail(err, HONE_E_QUOTA, "%s: buffers of %lld bytes: races are looked for in %lld at "
-			       "most", p->what, (long long)bytes, (long long)MOST_JUDGED);
+			       "most", p->what, (long long)bytes, (long long)HN_NPU_MOST_JUDGED);
 	}
 	if (o->gm != NULL) {
 		s->base.gm = o->gm;

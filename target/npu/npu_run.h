@@ -39,6 +39,8 @@ struct hn_npu_options {
 	uint32_t n_event, event_core;
 };
 
+#define HN_NPU_MOST_JUDGED ((int64_t)1 << 30) /* bytes of buffers; each block of 32 has a record */
+
 struct hn_npu_result {
 	int64_t cycles;	      /* of the kernel: its launch and its slowest core, or the memory's */
 	int64_t core_cycles;  /* of the slowest core */
