@@ -170,7 +170,7 @@ static int check_target(const struct hn_netmake *m, struct hn_err *err)
 	const char *line;
 	int rc = hn_best_target(m->o, &m->net->arena, &target, &line, err);
 
-	if (rc == 0 && (target.caps & HN_CAP_MODULES) != 0) {
+	if (rc == 0 && (target.caps & (HN_CAP_MODULES | HN_CAP_BUFFERS)) != 0) {
 		rc = hn_fail(err, HONE_E_UNSUPPORTED,
 			     "%s: target %s: libraries of networks are for processors; `hone replay` "
 			     "writes one kernel for it",

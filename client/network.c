@@ -287,30 +287,26 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 	return rc;
 }
 
-/* How kernels are cut for the machine that is asked for; nothing said: by the rules. */
-static int cut_for(const struct hn_opts *o, struct hn_arena *a, struct hn_net_choice *ret,
-		   struct hn_err *err)
+/* Whether it is for a machine of buffers. */
+static int find_machine(struct hn_network *n, const struct hn_opts *o, struct hn_err *err)
 {
 	struct hn_target target;
 	const char *line;
-	int rc = o->target != NULL ? hn_best_target(o, a, &target, &line, err) : 0;
+	int rc = o->target != NULL ? hn_best_target(o, &n->arena, &target, &line, err) : 0;
 
-	*ret = (struct hn_net_choice){ 0 };
-	if (rc == 0 && o->target != NULL && (target.caps & HN_CAP_BUFFERS) != 0) {
-		ret->rival = hn_rival_fused();
-		ret->whole = true;
-	}
+	n->fused = rc == 0 && o->target != NULL && (target.caps & HN_CAP_BUFFERS) != 0;
 	return rc;
 }
 
 /* Of numbers alone: by what is stored of it. */
 static int open_one(const struct reading *r, struct hn_err *err)
 {
+	static const struct hn_net_choice rules = { 0 };
+	const struct hn_net_choice fused = { .rival = hn_rival_fused(), .whole = true };
 	struct hn_network *n = r->n;
-	struct hn_net_choice by;
-	int rc = cut_for(r->o, &n->arena, &by, err);
+	int rc = find_machine(n, r->o, err);
 
-	rc = rc ? rc : read_net(r, NULL, &n->arena, &by, &n->graph, &n->net, err);
+	rc = rc ? rc : read_net(r, NULL, &n->arena, n->fused ? &fused : &rules, &n->graph, &n->net, err);
 	rc = rc ? rc : hn_netchoice_read(r->o, n, err);
 	return rc ? rc : hn_network_follow(n, err);
 }

@@ -16,6 +16,8 @@ struct hn_network {
 	struct hn_akg *akg;   /* or this */
 	struct hn_graph graph;
 	struct hn_net net; /* by the choice; of the largest sizes, where there are ranges */
+	bool fused;	   /* for a machine of buffers: all but products is one kernel, and no other
+			    * way is searched for */
 	struct hn_ranges ranges; /* n = 0: there are none, it is one for numbers */
 	char key[HN_SHA256_HEX]; /* of the network by rule (netchoice.h); of none with ranges */
 	struct hn_netchoice choice; /* what is stored of it; nothing with --auto, or with ranges */

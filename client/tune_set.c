@@ -114,7 +114,7 @@ static int search_fusion(struct list *l, const struct hn_opts *o, struct hn_netw
 	if (o->fusion != NULL && !rules && strcmp(o->fusion, "search") != 0) {
 		return hn_fail(err, HONE_E_INVALID, "--fusion: search or rules, not \"%.40s\"", o->fusion);
 	}
-	if (!rules && !n->choice.searched) {
+	if (!rules && !n->fused && !n->choice.searched) {
 		rc = hn_netrival_search("tune", o, n,
 					o->seconds > 0 ? RIVAL_SHARE * o->seconds : RIVAL_S, err);
 		if (rc == 0) {
