@@ -99,46 +99,60 @@ static double rows(const struct hn_dag *dag, const struct hn_op *widest, const s
 	return work;
 }
 
-/* A product's part: loads of L1, of L0, and the cube. */
-static double product(const struct hn_op *op, const struct hn_npu_tiles *t,
-		      const struct hn_npu_profile *m)
-{
-	double part[2] = { 1, 1 }, tile[2] = { CUBE, CUBE }, batch = 1, cores = 1;
-	uint32_t last = t->n_axis - 1;
-	double k = ceil(extent_of(op, last) / CUBE) * CUBE, k1, k0, tiles, load, fill, cube, out, most;
+/* Of the axes of one role: points of all, of a tile, and how many parts there are. */
+struct side {
+	double all, tile, times, parts;
+};
 
-	for (uint32_t i = 0; i < last; i++) {
+static struct side side_of(const struct hn_op *op, const struct hn_npu_tiles *t, const uint8_t *role,
+			   enum hn_npu_role want)
+{
+	struct side s = { 1, 1, 1, 1 };
+
+	for (uint32_t i = 0; i < t->n_axis; i++) {
 		const struct hn_npu_cut *c = &t->axis[i];
 
-		if (c->parts == 0) {
-			batch *= extent_of(op, i);
-			continue;
+		if (role[i] == want) {
+			s.all *= extent_of(op, i);
+			s.tile *= c->tile > 0 ? (double)c->tile : 1;
+			s.times *= c->times > 0 ? (double)c->times : 1;
+			s.parts *= c->parts > 0 ? (double)c->parts : 1;
 		}
-		part[i + 1 == last] = (double)(c->times * c->tile);
-		tile[i + 1 == last] = (double)c->tile;
-		cores *= (double)c->parts;
 	}
-	k0 = t->axis[last].tile > 0 ? fmin((double)t->axis[last].tile, k) : k;
-	k1 = t->axis[last].times > 0 ? fmin(k0 * (double)t->axis[last].times, k) : k0;
-	tiles = ceil(batch * cores / (double)m->cores) * ceil(part[0] / tile[0]) * ceil(part[1] / tile[1]);
-	load = tiles * ceil(k / k1) *
-	       (transfer(m, k1 * tile[0] * HALF) + transfer(m, k1 * tile[1] * HALF));
-	fill = tiles * k / CUBE * (tile[0] / CUBE * (double)m->l0a_cycles + tile[1] / CUBE * (double)m->l0b_cycles);
-	cube = tiles * (tile[0] * tile[1] * k / (CUBE * CUBE * CUBE) + ceil(k / k0) * (double)m->cube_start);
-	out = tiles * tile[0] * tile[1] * SUM / (double)m->gm_rate;
-	most = fmax(fmax(load, fill), fmax(cube, out));
-	return t->slots > 1 ? most + (load + fill + cube + out - most) / tiles : load + fill + cube + out;
+	s.tile = ceil(s.tile / CUBE) * CUBE;
+	return s;
+}
+
+/* A product's part: loads of L1, of L0, and the cube. */
+static double product(const struct hn_op *op, const struct hn_npu_tiles *t, const uint8_t *role,
+		      const struct hn_npu_profile *m)
+{
+	struct side rows = side_of(op, t, role, HN_NPU_ROLE_ROW), columns = side_of(op, t, role, HN_NPU_ROLE_COLUMN);
+	struct side terms = side_of(op, t, role, HN_NPU_ROLE_TERM), batch = side_of(op, t, role, HN_NPU_ROLE_BATCH);
+	double k = ceil(terms.all / CUBE) * CUBE, k0 = fmin(terms.tile, k), k1 = fmin(k0 * terms.times, k);
+	double tiles = ceil(batch.all * rows.parts * columns.parts / (double)m->cores) * rows.times * columns.times;
+	double load = tiles * ceil(k / k1) *
+		      (transfer(m, k1 * rows.tile * HALF) + transfer(m, k1 * columns.tile * HALF));
+	double fill = tiles * k / CUBE * (rows.tile / CUBE * (double)m->l0a_cycles +
+					  columns.tile / CUBE * (double)m->l0b_cycles);
+	double cube = tiles * (rows.tile * columns.tile * k / (CUBE * CUBE * CUBE) +
+			       ceil(k / k0) * (double)m->cube_start);
+	double out = tiles * rows.tile * columns.tile * SUM / (double)m->gm_rate;
+	double sum = load + fill + cube + out, most = fmax(fmax(load, fill), fmax(cube, out));
+
+	return t->slots > 1 ? most + (sum - most) / tiles : sum;
 }
 
 double hn_npu_cycles(const struct hn_dag *dag, const struct hn_npu_tiles *t,
 		     const struct hn_npu_profile *m)
 {
 	int32_t widest = hn_npu_widest(dag);
+	uint8_t role[HN_DAG_MAX_ITERS];
 	double work = 0;
 
 	if (widest >= 0) {
-		work = t->op >= 0 && t->product ? product(dag->op[widest], t, m)
-						: rows(dag, dag->op[widest], t, m);
+		work = t->op >= 0 && hn_npu_roles(dag->op[widest], role)
+			       ? product(dag->op[widest], t, role, m) : rows(dag, dag->op[widest], t, m);
 	}
 	return work + (double)m->launch;
 }

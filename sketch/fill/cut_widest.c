@@ -9,9 +9,11 @@
 #include "base/arith.h"
 #include "sketch/sketch_int.h"
 #include "target/npu/npu.h"
+#include "target/npu/npu_tiles.h"
 
 #define SIDE 16	 /* of the cube */
-#define SUM 4	 /* bytes of a product's sum */
+#define HALF 2	 /* bytes of a factor's number; of bytes the code generator has twice the room */
+#define SUM 4	 /* of a product's sum */
 #define HALVES 5 /* of the room: the smallest tiles have 1 / 2^4 of it */
 
 struct draw {
@@ -75,22 +77,61 @@ static void draw_rows(const struct draw *d, int64_t *const *len)
 	}
 }
 
-/* Multiples of the cube's side up to `most`: one that leaves few rows over. */
+/* Axes of one role, the outermost first: holes, and how many points they are. */
+struct group {
+	uint32_t n, hole[HN_DAG_MAX_ITERS];
+	int64_t extent;
+};
+
+static struct group group_of(const struct draw *d, const uint8_t *role, enum hn_npu_role want)
+{
+	struct group g = { .extent = 1 };
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (role[d->hole[i].axis] == want) {
+			g.hole[g.n++] = i;
+			g.extent = hn_mul_sat(g.extent, d->hole[i].extent);
+		}
+	}
+	return g;
+}
+
+/* So many points of the group in a tile, whole inner axes first; returns how many there are. */
+static int64_t put_tile(const struct draw *d, const struct group *g, int64_t points, int64_t *const *len)
+{
+	int64_t all = 1;
+
+	for (uint32_t i = g->n; i-- > 0;) {
+		int64_t extent = d->hole[g->hole[i]].extent, room = points / all > 1 ? points / all : 1;
+		int64_t *to = len[g->hole[i]];
+
+		to[1] = g->n == 1 ? room : lesser(extent, room);
+		all *= to[1];
+	}
+	return all;
+}
+
+/* Parts for so many cores, of outer axes first: what a part leaves are tiles one after the other. */
+static int64_t put_parts(const struct draw *d, const struct group *g, int64_t cores, int64_t *const *len)
+{
+	int64_t used = 1;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		int64_t *to = len[g->hole[i]], tiles = hn_ceildiv(d->hole[g->hole[i]].extent, to[1]);
+		int64_t parts = lesser(tiles, cores / used > 1 ? cores / used : 1);
+
+		to[0] = hn_ceildiv(tiles, parts);
+		used *= hn_ceildiv(tiles, to[0]);
+	}
+	return used;
+}
+
+/* A multiple of the cube's side up to `most`, that leaves few points over. */
 static int64_t side(const struct draw *d, int64_t extent, int64_t most)
 {
 	int64_t all = hn_ceildiv(extent, SIDE), room = most / SIDE > 1 ? most / SIDE : 1;
 
 	return part(d, all, lesser(all, room)) * SIDE;
-}
-
-/* The share of a part, one of so many; and how many tiles it has. */
-static void draw_side(const struct draw *d, const struct hn_hole *h, int64_t cores, int64_t most,
-		      int64_t *len)
-{
-	int64_t rows = hn_ceildiv(hn_ceildiv(h->extent, cores), SIDE) * SIDE;
-
-	len[1] = side(d, rows, most);
-	len[0] = hn_ceildiv(rows, len[1]);
 }
 
 static int64_t draw_cores(const struct draw *d, int64_t extent, int64_t most)
@@ -107,54 +148,37 @@ static int64_t draw_cores(const struct draw *d, int64_t extent, int64_t most)
 	return n;
 }
 
-/* Holes of a product: batches, rows, columns, terms; those that do not iterate have none. */
-static void draw_product(const struct draw *d, int64_t *const *len)
+static void draw_product(const struct draw *d, const uint8_t *role, int64_t *const *len)
 {
-	int64_t rows = SIDE, columns = SIDE, cores = d->m.cores, bytes, in_l0, in_l1;
-	const struct hn_hole *side_of[2] = { NULL, NULL }, *terms = NULL;
-	int64_t *to[2] = { NULL, NULL }, *to_terms = NULL;
-	uint32_t n = 0;
+	struct group rows = group_of(d, role, HN_NPU_ROLE_ROW), columns = group_of(d, role, HN_NPU_ROLE_COLUMN);
+	struct group terms = group_of(d, role, HN_NPU_ROLE_TERM), batch = group_of(d, role, HN_NPU_ROLE_BATCH);
+	int64_t in_l0 = lesser(d->m.l0a_bytes, d->m.l0b_bytes) / (HALF * d->slots * SIDE), in_l1;
+	int64_t cores = draw_cores(d, rows.extent, d->m.cores), m = SIDE, n = SIDE, k = SIDE;
 
-	for (uint32_t i = 0; i < d->n; i++) {
-		if (d->hole[i].n_len == 1) {
-			len[i][0] = 1;
-		} else if (d->hole[i].role == HN_HOLE_REDUCE) {
-			terms = &d->hole[i];
-			to_terms = len[i];
-		} else if (n < 2) {
-			side_of[n] = &d->hole[i];
-			to[n++] = len[i];
-		}
+	for (uint32_t i = 0; i < batch.n; i++) {
+		len[batch.hole[i]][0] = 1;
 	}
-	bytes = 2; /* of float16; of int8 the code generator has twice the room */
-	in_l0 = lesser(d->m.l0a_bytes, d->m.l0b_bytes) / (bytes * d->slots * SIDE);
-	if (n > 0) {
-		draw_side(d, side_of[0], draw_cores(d, side_of[0]->extent, cores), in_l0, to[0]);
-		rows = to[0][1];
-		cores /= hn_ceildiv(side_of[0]->extent, to[0][0] * to[0][1]);
+	if (rows.n > 0) {
+		m = put_tile(d, &rows, side(d, hn_ceildiv(rows.extent, cores), in_l0), len);
+		cores = d->m.cores / put_parts(d, &rows, cores, len);
 	}
-	if (n > 1) {
-		draw_side(d, side_of[1], draw_cores(d, side_of[1]->extent, cores),
-			  lesser(in_l0, d->m.l0c_bytes / (rows * SUM)), to[1]);
-		columns = to[1][1];
-	}
-	if (terms != NULL) {
-		int64_t most = lesser(d->m.l0a_bytes / rows, d->m.l0b_bytes / columns) / (bytes * d->slots);
+	if (columns.n > 0) {
+		int64_t most = lesser(in_l0, d->m.l0c_bytes / (hn_ceildiv(m, SIDE) * SIDE * SUM));
 
-		to_terms[1] = side(d, terms->extent, most);
-		in_l1 = d->m.l1_bytes / ((rows + columns) * bytes * d->slots * to_terms[1]);
-		to_terms[0] = 1 + below(d, lesser(in_l1, hn_ceildiv(terms->extent, to_terms[1])));
+		cores = draw_cores(d, columns.extent, cores);
+		n = put_tile(d, &columns, side(d, hn_ceildiv(columns.extent, cores), most), len);
+		put_parts(d, &columns, cores, len);
 	}
-}
+	m = hn_ceildiv(m, SIDE) * SIDE;
+	n = hn_ceildiv(n, SIDE) * SIDE;
+	if (terms.n > 0) {
+		int64_t most = lesser(d->m.l0a_bytes / m, d->m.l0b_bytes / n) / (HALF * d->slots);
 
-static bool is_product(const struct draw *d)
-{
-	for (uint32_t i = 0; i < d->n; i++) {
-		if (d->hole[i].n_len > 1) {
-			return true;
-		}
+		k = hn_ceildiv(put_tile(d, &terms, side(d, terms.extent, most), len), SIDE) * SIDE;
+		in_l1 = d->m.l1_bytes / ((m + n) * HALF * d->slots * k);
+		put_parts(d, &terms, hn_ceildiv(hn_ceildiv(terms.extent, k),
+						1 + below(d, lesser(in_l1, hn_ceildiv(terms.extent, k)))), len);
 	}
-	return false;
 }
 
 static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
@@ -164,6 +188,7 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 	const int64_t **len = HN_NEW_ARRAY(ctx->arena, const int64_t *, sk->n_hole);
 	int64_t **drawn = HN_NEW_ARRAY(ctx->arena, int64_t *, sk->n_hole);
 	struct draw d = { .ctx = ctx, .hole = sk->hole, .n = sk->n_hole, .slots = 1 };
+	uint8_t role[HN_DAG_MAX_ITERS];
 
 	*ret = s;
 	if (sk->n_hole == 0) {
@@ -178,8 +203,8 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 	for (uint32_t i = 0; i < d.n; i++) {
 		drawn[i] = HN_NEW_ARRAY(ctx->arena, int64_t, sk->hole[i].n_len);
 	}
-	if (is_product(&d)) {
-		draw_product(&d, drawn);
+	if (hn_npu_roles(sk->state->dag->op[sk->hole[0].stage], role)) {
+		draw_product(&d, role, drawn);
 	} else {
 		draw_rows(&d, drawn);
 	}

@@ -2,9 +2,9 @@
  * fill and empty buffers (target/npu/npu_tiles.h): all other ops are made of the same tiles.
  *
  * Two sketches: one tile after the other, and the next one loaded while one is worked on.  In the
- * second the op's operands are copied for each tile, and the copies run ahead.  A product has three
- * levels of loops: parts for cores, tiles of a part, and a tile; terms likewise, of L1, L0 and the
- * cube.  Source: AKG (PLDI 2021), tiles of the whole fused operator.
+ * second the op's operands are copied for each tile, and the copies run ahead.  A sum of products has
+ * three levels of loops: parts for cores, tiles of a part, and a tile; terms likewise, of L1, L0 and
+ * the cube.  Source: AKG (PLDI 2021), tiles of the whole fused operator.
  */
 #include <string.h>
 
@@ -28,14 +28,6 @@ static enum hn_rule_answer meets(const struct hn_rule_ctx *ctx, const struct hn_
 	return is_widest(s, stage) ? HN_RULE_APPLY_AND_STOP : HN_RULE_SKIP;
 }
 
-/* Rows, columns and terms are cut twice; what is more are several products. */
-static bool is_product(const struct hn_state *s, int32_t stage)
-{
-	const struct hn_op *op = hn_stage_op(s, stage);
-
-	return hn_stage_needs_tiling(s, stage) && op->n_spatial >= 2 && op->n_reduce == 1;
-}
-
 struct cuts {
 	uint32_t n;	/* axes that iterate */
 	struct {
@@ -52,12 +44,13 @@ static void split(struct hn_chain *c, int32_t stage, struct cuts *cuts)
 	static const int64_t open[] = { HN_HOLE, HN_HOLE };
 	const struct hn_stage *st = c->s->stage[stage];
 	const struct hn_op *op = hn_stage_op(c->s, stage);
-	bool product = is_product(c->s, stage);
+	uint8_t role[HN_DAG_MAX_ITERS];
+	bool product = hn_npu_roles(op, role);
 	int64_t at = 0;
 
 	for (uint32_t i = 0; i < st->n_iter; i++) {
 		bool reduce = i >= op->n_spatial;
-		uint32_t n_len = product && i + 2 >= op->n_spatial ? 2 : 1;
+		uint32_t n_len = product && role[i] != HN_NPU_ROLE_BATCH ? 2 : 1;
 
 		if (st->iter[i].extent == 1) {
 			cuts->whole[cuts->n_whole++] = at++;

@@ -28,6 +28,50 @@ int32_t hn_npu_widest(const struct hn_dag *dag)
 	return widest;
 }
 
+static const struct hn_expr *without_casts(const struct hn_expr *e)
+{
+	while (e->op == HN_EXPR_CAST) {
+		e = e->arg[0];
+	}
+	return e;
+}
+
+static void mark(const struct hn_expr *e, bool has[HN_DAG_MAX_ITERS])
+{
+	if (e->op == HN_EXPR_VAR) {
+		has[e->ref] = true;
+	}
+	for (uint32_t i = 0; i < e->n_arg; i++) {
+		mark(e->arg[i], has);
+	}
+}
+
+bool hn_npu_roles(const struct hn_op *op, uint8_t role[HN_DAG_MAX_ITERS])
+{
+	const struct hn_reduce *r = op->reduce;
+	bool has[2][HN_DAG_MAX_ITERS] = { { false } };
+
+	if (r == NULL || r->n != 1 || r->kind != HN_COMBINE_SUM || r->condition != NULL ||
+	    r->source[0]->op != HN_EXPR_MUL || op->n_spatial + op->n_reduce > HN_DAG_MAX_ITERS) {
+		return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct hn_expr *load = without_casts(r->source[0]->arg[i]);
+
+		if (load->op != HN_EXPR_LOAD) {
+			return false;
+		}
+		mark(load, has[i]);
+	}
+	for (uint32_t i = 0; i < op->n_spatial + op->n_reduce; i++) {
+		role[i] = i >= op->n_spatial	       ? HN_NPU_ROLE_TERM
+			  : has[0][i] == has[1][i] ? HN_NPU_ROLE_BATCH
+			  : has[0][i]		       ? HN_NPU_ROLE_ROW
+						       : HN_NPU_ROLE_COLUMN;
+	}
+	return true;
+}
+
 static int64_t extent_of(const struct hn_stage *st, int32_t var)
 {
 	for (uint32_t i = 0; i < st->n_iter; i++) {
@@ -69,6 +113,7 @@ void hn_npu_tiles_of(const struct hn_state *s, struct hn_npu_tiles *ret)
 {
 	int32_t op = hn_npu_widest(s->root_dag);
 	int32_t stage = op < 0 ? -1 : stage_of(s, s->root_dag->op[op]);
+	uint8_t role[HN_DAG_MAX_ITERS];
 	const struct hn_stage *st;
 	const struct hn_op *it;
 
@@ -79,10 +124,10 @@ void hn_npu_tiles_of(const struct hn_state *s, struct hn_npu_tiles *ret)
 	st = s->stage[stage];
 	it = s->dag->op[stage];
 	ret->n_axis = it->n_spatial + it->n_reduce;
+	ret->product = hn_npu_roles(s->root_dag->op[op], role);
 	for (uint32_t i = 0; i < ret->n_axis; i++) {
 		ret->axis[i] = cut_of(st, (int32_t)i);
 		ret->op = ret->axis[i].tile > 0 ? op : ret->op;
-		ret->product = ret->product || ret->axis[i].parts > 0;
 	}
 	ret->slots = st->pipeline.stages > 1 ? st->pipeline.stages : 1;
 }

@@ -21,7 +21,7 @@ struct hn_npu_cut {
 
 struct hn_npu_tiles {
 	int32_t op;	/* of the task's dag; -1: nothing is cut, all is by rule */
-	bool product;	/* terms are many, and reused: the cube's, if they are of its types */
+	bool product;	/* it sums products: the cube's, if they are of its types */
 	uint32_t n_axis; /* the op's, spatial ones first */
 	struct hn_npu_cut axis[HN_DAG_MAX_ITERS]; /* tile 0: not cut */
 	uint32_t slots;	/* 2: the next tile is loaded while one is worked on */
@@ -29,6 +29,14 @@ struct hn_npu_tiles {
 
 /* The op with the most points, the first of several; -1: the dag computes nothing. */
 int32_t hn_npu_widest(const struct hn_dag *dag);
+
+/* What an axis is to a sum of products of two loads: of both factors, of the first, of the second, or
+ * summed over. */
+enum hn_npu_role { HN_NPU_ROLE_BATCH, HN_NPU_ROLE_ROW, HN_NPU_ROLE_COLUMN, HN_NPU_ROLE_TERM,
+		   HN_NPU_N_ROLE };
+
+/* Of each axis; false: it is no such sum. */
+bool hn_npu_roles(const struct hn_op *op, uint8_t role[HN_DAG_MAX_ITERS]);
 
 /* Of a state whose extents are known. */
 void hn_npu_tiles_of(const struct hn_state *s, struct hn_npu_tiles *ret);

@@ -14,6 +14,8 @@ static const char *const dags[] = {
 	"t(float16 A[1000,77], float16 B[77,1031]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
 	"t(float16 A[12,128,64], float16 B[12,64,128]) -> C {"
 	" C(b,i,j) +=! float32(A(b,i,k)) * float32(B(b,k,j)) }",
+	"t(float16 X[2,14,14,32], float16 W[64,3,3,32]) -> Y {"
+	" Y(n,h,w,f) +=! float32(X(n,h+r,w+s,c)) * float32(W(f,r,s,c)) where h in 0:12, w in 0:12 }",
 	"t(float32 A[1024,512]) -> N { M(i) max=! A(i,k) E(i,j) = exp(A(i,j) - M(i))"
 	" S(i) +=! E(i,k) N(i,j) = E(i,j) / S(i) }",
 	"t(float32 A[1048576], B[1048576]) -> C { C(i) = A(i) * B(i) + 1 }",
@@ -25,17 +27,39 @@ static const char *const dags[] = {
 	"t(float32 A[64,64]) -> B, C { B(i,j) = A(i,j) * 2 C(i,j) = B(i,j) + A(i,j) }",
 };
 
-static void fits_cube(const struct hn_npu_tiles *t, const struct hn_npu_profile *m)
+/* Points of a tile in the axes of one role, as the cube takes them. */
+static int64_t tile_of(const struct hn_npu_tiles *t, const uint8_t *role, enum hn_npu_role want, int64_t *parts)
 {
-	const struct hn_npu_cut *rows = &t->axis[t->n_axis - 3], *columns = rows + 1, *terms = rows + 2;
+	int64_t n = 1;
 
-	assert_int_equal(rows->tile % 16, 0);
-	assert_int_equal(columns->tile % 16, 0);
-	assert_true(rows->tile * columns->tile * 4 <= m->l0c_bytes);
-	assert_true(rows->tile * terms->tile * 2 * t->slots <= m->l0a_bytes);
-	assert_true(terms->tile * columns->tile * 2 * t->slots <= m->l0b_bytes);
-	assert_true((rows->tile + columns->tile) * terms->tile * terms->times * 2 * t->slots <= m->l1_bytes);
-	assert_true(rows->parts * columns->parts <= m->cores);
+	*parts = 1;
+	for (uint32_t i = 0; i < t->n_axis; i++) {
+		if (role[i] == want && t->axis[i].tile > 0) {
+			n *= t->axis[i].tile;
+			*parts *= t->axis[i].parts;
+		}
+	}
+	return hn_ceildiv(n, 16) * 16;
+}
+
+static void fits_cube(const struct hn_op *op, const struct hn_npu_tiles *t, const struct hn_npu_profile *m)
+{
+	int64_t m0, n0, k0, k1, parts_m, parts_n, parts;
+	uint8_t role[HN_DAG_MAX_ITERS];
+
+	assert_true(hn_npu_roles(op, role));
+	m0 = tile_of(t, role, HN_NPU_ROLE_ROW, &parts_m);
+	n0 = tile_of(t, role, HN_NPU_ROLE_COLUMN, &parts_n);
+	k0 = k1 = tile_of(t, role, HN_NPU_ROLE_TERM, &parts);
+	for (uint32_t i = 0; i < t->n_axis; i++) {
+		k1 *= role[i] == HN_NPU_ROLE_TERM && t->axis[i].tile > 0 ? t->axis[i].times : 1;
+	}
+	assert_true(m0 * n0 * 4 <= m->l0c_bytes);
+	assert_true(m0 * k0 * 2 * t->slots <= m->l0a_bytes);
+	assert_true(k0 * n0 * 2 * t->slots <= m->l0b_bytes);
+	/* several axes of terms may not divide: the code generator takes fewer */
+	assert_true(op->n_reduce > 1 || (m0 + n0) * k1 * 2 * t->slots <= m->l1_bytes);
+	assert_true(parts_m * parts_n <= m->cores);
 }
 
 static void check(const struct hn_dag *dag, const struct hn_state *s, const struct hn_sketch *sk,
@@ -53,7 +77,7 @@ static void check(const struct hn_dag *dag, const struct hn_state *s, const stru
 		assert_true(all >= op->axis[i].extent || (t.axis[i].tile == 0 && op->axis[i].extent == 1));
 	}
 	if (t.product) {
-		fits_cube(&t, m);
+		fits_cube(op, &t, m);
 	}
 }
 
