@@ -56,19 +56,25 @@ int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		  const struct hn_npu_program **ret, struct hn_npu_vector_facts *facts,
 		  struct hn_err *err) HN_NODISCARD;
 
-/* C[m,n] = A[m,k] B[k,n], float16 with sums of float32, and C of float16 or float32. */
+/* What is computed with the sums of a product, and how all of it lies: lower/npu/task.h. */
+struct hn_npu_task;
+
+/* C[m,n] = A[m,k] B[k,n], float16 with sums of float32, and C of float16 or float32, each row by
+ * row; or what a task says, whose sizes these are.  What stands behind `task` is the plan. */
 struct hn_npu_product {
 	int64_t m, n, k;
 	enum hn_dtype result;
+	const struct hn_npu_task *task; /* NULL: as above */
 	int64_t cores_m, cores_n; /* how the result is split over cores */
 	int64_t m0, n0;		  /* of the sums at a time: L0C */
 	int64_t k0, k1;		  /* terms at a time in L0A and L0B, and in L1 */
 	uint32_t slots_l1, slots_l0, slots_l0c;
 	enum hn_npu_order order;
+	int64_t cores_b;	  /* how the batch is split over cores; 0 is 1 */
 };
 
-/* Tiles and cores for its sizes, by a closed form.  Sizes that are no multiples of 16 have none: then
- * nothing is set, and hn_npu_product says so. */
+/* Tiles and cores for its sizes, by a closed form.  Where there are none that fit, nothing is set, and
+ * hn_npu_product says so. */
 void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *p);
 
 /* The best of them, at most `most` (1 to HN_NPU_MOST_PLANS), the fastest first: how many. */
@@ -76,8 +82,9 @@ void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *
 uint32_t hn_npu_product_plans(const struct hn_npu_profile *m, const struct hn_npu_product *p,
 			      uint32_t most, struct hn_npu_product *ret);
 
-/* Buffers: A, B, C, row by row.  HONE_E_UNSUPPORTED: sizes that the tiles do not divide, or that do
- * not fit. */
+/* Buffers: A, B, C, or the arguments of the task's dag.  Tiles and cores need not divide the sizes.
+ * HONE_E_UNSUPPORTED: tiles that do not fit, cores that would write to the same block, or too much
+ * for one program. */
 int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *m,
 		   struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;

@@ -1,185 +1,197 @@
 /* lower/npu/product.c -- a product of matrices on the cube, by a plan of tiles.
  *
- * Rows of A go from global memory to L1 as columns of fractals, and from there to L0A; B goes to
- * L0B with each fractal transposed.  Sums stay in L0C for all terms, then go through the unified
- * buffer, a piece at a time, to rows of C.  Each memory has slots that are taken in turn; which pipe
- * waits for which is hn_npu_order's.
+ * Cores get batches, rows and columns of the result; those that get less, at the ends, have a section
+ * of their own.  Of a tile, sums stay in L0C for all terms.  Each memory has slots that are taken in
+ * turn, and the next terms are asked for before the present ones are multiplied; which pipe waits for
+ * which is hn_npu_order's.
  */
-#include <inttypes.h>
+#include "lower/npu/cube.h"
 
-#include "base/arith.h"
-#include "lower/npu/npu.h"
-#include "target/npu/npu_insn.h"
-
-struct product {
-	const struct hn_npu_product *p;
-	const struct hn_npu_profile *m;
-	struct hn_buf *text;
-	int64_t rows, columns;	    /* of a core */
-	int64_t l1_a, l1_b, l0_a, l0_b, l0_c; /* bytes of a slot */
-	int64_t piece;		    /* columns of the result in a slot of the unified buffer */
-	uint32_t n_l0, n_c, n_piece;
-};
-
-#define MOST_SIZE ((int64_t)1 << 20)
-#define HALF 2
-#define SUM 4
-
-static int64_t result_bytes(const struct hn_npu_product *p)
+const struct hn_npu_task *hn_npu_plain_task(const struct hn_npu_product *p, struct hn_arena *a)
 {
-	return hn_dtype_bytes(p->result);
-}
+	struct hn_npu_buffer *buffer = HN_NEW_ARRAY(a, struct hn_npu_buffer, 3);
+	struct hn_npu_task *t = HN_NEW(a, struct hn_npu_task);
 
-/* Step s of a core: tile after tile of the result, for each k1 terms after k1 terms. */
-static void load(struct product *x, int64_t step)
-{
-	const struct hn_npu_product *p = x->p;
-	int64_t steps = p->k / p->k1, tiles = x->columns / p->n0, slot = step % p->slots_l1;
-	int64_t term = step % steps * p->k1, row = step / steps / tiles * p->m0;
-	int64_t column = step / steps % tiles * p->n0;
+	*t = (struct hn_npu_task){ .m = p->m, .n = p->n, .k = p->k, .dtype = HN_F16, .n_value = 1, .n_store = 1,
+				   .n_buffer = 3, .buffer = buffer };
+	t->a = (struct hn_npu_view){ .arg = 0, .dtype = HN_F16, .row = p->k, .block = 16, .lane = 1 };
+	t->b = (struct hn_npu_view){ .arg = 1, .dtype = HN_F16, .row = p->n, .block = 16, .lane = 1 };
+	t->value[0] = (struct hn_npu_value){ .shape = HN_NPU_FULL, .dtype = (uint8_t)p->result,
+					     .from = { -1, -1 } };
+	t->store[0].view = (struct hn_npu_view){ .arg = 2, .dtype = (uint8_t)p->result, .row = p->n, .block = 16,
+						 .lane = 1 };
+	for (int i = 0; i < 3; i++) {
+		int64_t n = i == 0 ? hn_mul_sat(p->m, p->k) : i == 1 ? hn_mul_sat(p->k, p->n) : hn_mul_sat(p->m, p->n);
 
-	hn_buf_printf(x->text, "nd2nz.f16 l1[%" PRId64 "] A[r1+%" PRId64 "] rows %" PRId64 " cols %" PRId64
-		      " from %" PRId64 "\n", slot * x->l1_a, (row * p->k + term) * HALF, p->m0, p->k1,
-		      p->k * HALF);
-	hn_buf_printf(x->text, "nd2nz.f16 l1[%" PRId64 "] B[r2+%" PRId64 "] rows %" PRId64 " cols %" PRId64
-		      " from %" PRId64 "\n", p->slots_l1 * x->l1_a + slot * x->l1_b,
-		      (term * p->n + column) * HALF, p->k1, p->n0, p->n * HALF);
-}
-
-/* k0 terms of the tile in L1, multiplied.  A row of fractals of A is next to the next one in L1 and
- * k0 / 16 apart in L0A; B's fractals of 16 terms are k1 / 16 apart in L1. */
-static void multiply(struct product *x, int64_t step, int64_t term, bool init)
-{
-	const struct hn_npu_product *p = x->p;
-	int64_t l1 = step % p->slots_l1, slot = x->n_l0++ % p->slots_l0;
-	int64_t a = l1 * x->l1_a, b = p->slots_l1 * x->l1_a + l1 * x->l1_b;
-	int64_t steps = p->k0 / 16, m1 = p->m0 / 16, n1 = p->n0 / 16;
-
-	for (int64_t k = 0; k < steps; k++) {
-		hn_buf_printf(x->text, "load2d.f16 l0a[%" PRId64 "] l1[%" PRId64 "] n %" PRId64 " to %" PRId64 "\n",
-			      slot * x->l0_a + k * 512, a + (term / 16 + k) * m1 * 512, m1, steps);
+		buffer[i] = (struct hn_npu_buffer){ .dtype = (uint8_t)(i < 2 ? HN_F16 : p->result), .n_elem = n };
 	}
-	for (int64_t k = 0; k < steps; k++) {
-		hn_buf_printf(x->text, "load2d.f16 l0b[%" PRId64 "] l1[%" PRId64 "] n %" PRId64 " from %" PRId64
-			      " trans 1\n", slot * x->l0_b + k * n1 * 512, b + (term / 16 + k) * 512, n1,
-			      p->k1 / 16);
-	}
-	hn_buf_printf(x->text, "mmad.f16 l0c[%" PRId64 "] l0a[%" PRId64 "] l0b[%" PRId64 "] m %" PRId64 " k %"
-		      PRId64 " n %" PRId64 "%s\n", x->n_c % p->slots_l0c * x->l0_c, slot * x->l0_a,
-		      slot * x->l0_b, p->m0, p->k0, p->n0, init ? " init 1" : "");
+	return t;
 }
 
-/* The sums, `piece` columns at a time: rows of 16 columns each. */
-static void store(struct product *x, int64_t row, int64_t column)
+/* -- where a core is -------------------------------------------------------------------- */
+
+/* Register reg = bytes of the core's first row and column, and of the batch, which CUBE_T1 has. */
+static void base(struct cube *x, const struct hn_npu_view *v, int reg, int64_t row, int64_t column)
 {
-	const struct hn_npu_product *p = x->p;
-	int64_t size = result_bytes(p), m1 = p->m0 / 16;
+	int64_t size = hn_dtype_bytes(v->dtype), left = 1;
 
-	for (int64_t c = 0; c < p->n0; c += x->piece) {
-		int64_t wide = p->n0 - c < x->piece ? p->n0 - c : x->piece;
-		int64_t at = x->n_piece++ % 2 * x->piece * p->m0 * size;
+	hn_buf_printf(x->text, "mul r%d r%d " N64 "\nmul r%d r%d " N64 "\nadd r%d r%d r%d\n", reg, CUBE_ROW,
+		      row * size, CUBE_T2, CUBE_COLUMN, column * size, reg, reg, CUBE_T2);
+	if (v->first != 0) {
+		hn_buf_printf(x->text, "add r%d r%d " N64 "\n", reg, reg, v->first * size);
+	}
+	for (uint32_t d = x->t->n_batch; d-- > 0; left *= x->t->batch[d]) {
+		if (v->batch[d] == 0 || x->t->batch[d] == 1) {
+			continue;
+		}
+		hn_buf_printf(x->text, "div r%d r%d " N64 "\nmod r%d r%d " N64 "\nmul r%d r%d " N64
+			      "\nadd r%d r%d r%d\n", CUBE_T2, CUBE_T1, left, CUBE_T2, CUBE_T2, x->t->batch[d],
+			      CUBE_T2, CUBE_T2, v->batch[d] * size, reg, reg, CUBE_T2);
+	}
+}
 
-		hn_buf_printf(x->text, "vdrain.%s.f32 ub[%" PRId64 "] l0c[%" PRId64 "] n %" PRId64 "\n",
-			      hn_npu_type_word(p->result), at,
-			      x->n_c % p->slots_l0c * x->l0_c + c / 16 * m1 * 256 * SUM, wide / 16 * m1);
-		for (int64_t k = 0; k < wide / 16; k++) {
-			hn_buf_printf(x->text, "store C[r3+%" PRId64 "] ub[%" PRId64 "] n %" PRId64 " burst %"
-				      PRId64 " to %" PRId64 "\n", (row * p->n + column + c + k * 16) * size,
-				      at + k * 16 * p->m0 * size, p->m0, 16 * size, p->n * size);
+void cube_batch(struct cube *x, int64_t batch, bool stored)
+{
+	const struct hn_npu_task *t = x->t;
+	int64_t *known = stored ? &x->batch_stored : &x->batch_loaded;
+	int reg = CUBE_RESULTS;
+
+	if (*known == batch) {
+		return;
+	}
+	*known = batch;
+	hn_buf_printf(x->text, "add r%d r%d " N64 "\n", CUBE_T1, CUBE_BATCH, batch);
+	if (!stored) { /* windows are counted from the image's first, in each core's own code */
+		base(x, &t->a, CUBE_A, t->window != NULL ? 0 : t->a.turned ? t->a.block : t->a.row * 16, 0);
+		base(x, &t->b, CUBE_B, 0, t->b.turned ? t->b.row * 16 : t->b.block);
+		return;
+	}
+	for (uint32_t i = 0; i < t->n_store; i++) {
+		base(x, &t->store[i].view, reg++, t->store[i].view.row * 16, t->store[i].view.block);
+	}
+	for (uint32_t i = 0; i < t->n_value; i++) {
+		const struct hn_npu_view *v = &t->value[i].view;
+
+		if (t->value[i].loaded) {
+			base(x, v, reg++, v->row * 16, v->block);
 		}
 	}
-	x->n_c++;
 }
 
-static void code(struct product *x)
+static struct cube_step step_of(const struct cube *x, int64_t number)
 {
 	const struct hn_npu_product *p = x->p;
-	int64_t steps = p->k / p->k1, tiles = x->columns / p->n0, all = x->rows / p->m0 * tiles * steps;
+	int64_t steps = hn_ceildiv(x->t->k, p->k1), columns = hn_ceildiv(x->part[2].size, p->n0);
+	int64_t rows = hn_ceildiv(x->part[1].size, p->m0), tile = number / steps;
+	struct cube_step s = { .batch = tile / columns / rows, .row = tile / columns % rows * p->m0,
+			       .column = tile % columns * p->n0, .term = number % steps * p->k1 };
 
-	hn_buf_printf(x->text, HN_NPU_FORMAT "\ngm A float16[%" PRId64 "]\ngm B float16[%" PRId64 "]\ngm C %s[%" PRId64
-		      "]\ncores 0 %" PRId64 " {\n", p->m * p->k, p->k * p->n, hn_dtype_name(p->result),
-		      p->m * p->n, p->cores_m * p->cores_n);
-	hn_buf_printf(x->text, "core r0\ndiv r4 r0 %" PRId64 "\nmod r5 r0 %" PRId64 "\n", p->cores_n, p->cores_n);
-	hn_buf_printf(x->text, "mul r1 r4 %" PRId64 "\nmul r2 r5 %" PRId64 "\nmul r3 r4 %" PRId64 "\nmul r6 r5 %"
-		      PRId64 "\nadd r3 r3 r6\n", x->rows * p->k * HALF, x->columns * HALF,
-		      x->rows * p->n * result_bytes(p), x->columns * result_bytes(p));
-	for (int64_t step = 0; step < all; step++) {
+	s.rows = cube_least(p->m0, x->part[1].size - s.row);
+	s.columns = cube_least(p->n0, x->part[2].size - s.column);
+	s.terms = cube_least(p->k1, x->t->k - s.term);
+	s.first = s.term == 0;
+	s.last = number % steps == steps - 1;
+	return s;
+}
+
+/* -- the code --------------------------------------------------------------------------- */
+
+static void section(struct cube *x, uint32_t first)
+{
+	const struct cube_part *b = &x->part[0], *m = &x->part[1], *n = &x->part[2];
+	int64_t all = b->size * hn_ceildiv(m->size, x->p->m0) * hn_ceildiv(n->size, x->p->n0) *
+		      hn_ceildiv(x->t->k, x->p->k1);
+	struct cube_step next = step_of(x, 0);
+
+	x->a = x->b = (struct cube_held){ 0 };
+	x->batch_loaded = x->batch_stored = -1;
+	hn_buf_printf(x->text, "cores %u " N64 " {\ncore r%d\ndiv r%d r%d " N64 "\ndiv r%d r%d " N64
+		      "\nmod r%d r%d " N64 "\nmod r%d r%d " N64 "\n", first, b->n * m->n * n->n, CUBE_CORE, CUBE_T1,
+		      CUBE_CORE, m->n * n->n, CUBE_T2, CUBE_CORE, n->n, CUBE_T2, CUBE_T2, m->n, CUBE_T3, CUBE_CORE,
+		      n->n);
+	hn_buf_printf(x->text, "mul r%d r%d " N64 "\nadd r%d r%d " N64 "\nmul r%d r%d " N64 "\nadd r%d r%d " N64
+		      "\nmul r%d r%d " N64 "\nadd r%d r%d " N64 "\n", CUBE_BATCH, CUBE_T1, b->size, CUBE_BATCH,
+		      CUBE_BATCH, b->first, CUBE_ROW, CUBE_T2, m->size / 16, CUBE_ROW, CUBE_ROW, m->first / 16,
+		      CUBE_COLUMN, CUBE_T3, n->size / 16, CUBE_COLUMN, CUBE_COLUMN, n->first / 16);
+	for (int64_t i = 0; i < all && !x->text->failed; i++) {
+		struct cube_step s = next;
+
+		next = step_of(x, i + 1);
 		/* S stops at a full queue: what comes next has to be asked for before */
-		if (p->slots_l1 == 1 || step == 0) {
-			load(x, step);
+		if (x->p->slots_l1 == 1 || i == 0) {
+			cube_load(x, i, &s);
 		}
-		if (p->slots_l1 > 1 && step + 1 < all) {
-			load(x, step + 1);
+		if (x->p->slots_l1 > 1 && i + 1 < all) {
+			cube_load(x, i + 1, &next);
 		}
-		for (int64_t k = 0; k < p->k1; k += p->k0) {
-			multiply(x, step, k, step % steps == 0 && k == 0);
-		}
-		if (step % steps == steps - 1) {
-			store(x, step / steps / tiles * p->m0, step / steps % tiles * p->n0);
+		cube_multiply(x, i, &s);
+		if (s.last) {
+			cube_store(x, &s);
 		}
 	}
 	hn_buf_puts(x->text, "}\n");
 }
 
-static int fits(struct product *x, struct hn_err *err)
+/* An axis in parts of `size`, and what is left; of each core by itself, where code depends on it. */
+static uint32_t parts(int64_t extent, int64_t size, bool each, struct cube_part *ret)
 {
-	const struct hn_npu_product *p = x->p;
+	int64_t whole = extent / size, left = extent % size;
+	uint32_t n = 0;
 
-	if (p->cores_m < 1 || p->cores_n < 1 || p->m0 < 16 || p->n0 < 16 || p->k0 < 16 || p->k1 < 16 ||
-	    p->slots_l0 < 1 || p->slots_l1 < 1 || p->slots_l0c < 1 ||
-	    (p->result != HN_F16 && p->result != HN_F32)) {
-		return hn_fail(err, HONE_E_INVALID, "plan: tiles of 16 and slots of 1 at least, and a result "
-			       "of float16 or float32");
+	for (int64_t i = 0; i < whole && each; i++) {
+		ret[n++] = (struct cube_part){ i * size, 1, size };
 	}
-	if (p->m < 16 || p->n < 16 || p->k < 16 || p->m > MOST_SIZE || p->n > MOST_SIZE || p->k > MOST_SIZE) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "a product of %lld x %lld x %lld: sizes are 16 to %lld",
-			       (long long)p->m, (long long)p->n, (long long)p->k, (long long)MOST_SIZE);
+	if (whole > 0 && !each) {
+		ret[n++] = (struct cube_part){ 0, whole, size };
 	}
-	if (p->m % (p->cores_m * p->m0) != 0 || p->n % (p->cores_n * p->n0) != 0 || p->k % p->k1 != 0 ||
-	    p->k1 % p->k0 != 0 || (p->m0 | p->n0 | p->k0 | p->k1) % 16 != 0 ||
-	    p->cores_m * p->cores_n > x->m->cores) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "plan: tiles %lld x %lld x %lld of %lld on %lld x %lld "
-			       "cores do not divide %lld x %lld x %lld", (long long)p->m0, (long long)p->n0,
-			       (long long)p->k0, (long long)p->k1, (long long)p->cores_m,
-			       (long long)p->cores_n, (long long)p->m, (long long)p->n, (long long)p->k);
+	if (left > 0) {
+		ret[n++] = (struct cube_part){ whole * size, 1, left };
 	}
-	x->rows = p->m / p->cores_m;
-	x->columns = p->n / p->cores_n;
-	if (x->rows / p->m0 * (x->columns / p->n0) * (p->k / 16) > HN_NPU_MOST_INSNS / 8) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "a product whose tiles are too many for one program");
+	return n;
+}
+
+static void code(struct cube *x, struct hn_arena *a)
+{
+	const struct hn_npu_task *t = x->t;
+	struct cube_part b[2], n[2], *m = HN_NEW_ARRAY(a, struct cube_part, (size_t)x->p->cores_m + 2);
+	uint32_t n_b = parts(hn_npu_batches(t), x->batches, false, b), n_n = parts(t->n, x->columns, false, n);
+	uint32_t n_m = parts(t->m, x->rows, t->window != NULL, m), first = 0;
+
+	hn_buf_puts(x->text, HN_NPU_FORMAT "\n");
+	for (uint32_t i = 0; i < t->n_buffer; i++) {
+		hn_buf_printf(x->text, "gm a%u %s[" N64 "]\n", i, hn_dtype_name((enum hn_dtype)t->buffer[i].dtype),
+			      t->buffer[i].n_elem);
 	}
-	x->l1_a = p->m0 * p->k1 * HALF;
-	x->l1_b = p->n0 * p->k1 * HALF;
-	x->l0_a = p->m0 * p->k0 * HALF;
-	x->l0_b = p->n0 * p->k0 * HALF;
-	x->l0_c = p->m0 * p->n0 * SUM;
-	x->piece = p->n0;
-	while (x->piece > 16 && 2 * x->piece * p->m0 * result_bytes(p) > x->m->ub_bytes) {
-		x->piece = hn_ceildiv(x->piece / 16, 2) * 16;
+	for (uint32_t i = 0; i < n_b * n_m * n_n; i++) {
+		x->part[0] = b[i / n_n / n_m];
+		x->part[1] = m[i / n_n % n_m];
+		x->part[2] = n[i % n_n];
+		section(x, first);
+		first += (uint32_t)(x->part[0].n * x->part[1].n * x->part[2].n);
 	}
-	if ((x->l1_a + x->l1_b) * p->slots_l1 > x->m->l1_bytes || x->l0_a * p->slots_l0 > x->m->l0a_bytes ||
-	    x->l0_b * p->slots_l0 > x->m->l0b_bytes || x->l0_c * p->slots_l0c > x->m->l0c_bytes ||
-	    2 * x->piece * p->m0 * result_bytes(p) > x->m->ub_bytes) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "plan: its tiles do not fit into the buffers of %s",
-			       x->m->name);
-	}
-	return 0;
 }
 
 int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *m, struct hn_arena *a,
 		   const struct hn_npu_program **ret, struct hn_npu_order_facts *facts,
 		   struct hn_err *err)
 {
-	struct product x = { .p = p, .m = m };
+	struct cube x = { .p = p, .m = m, .t = p->task };
 	struct hn_buf text;
-	int rc = fits(&x, err);
+	const char *why;
 
-	if (rc != 0) {
-		return rc;
+	if (p->task == NULL && p->result != HN_F16 && p->result != HN_F32) {
+		return hn_fail(err, HONE_E_INVALID, "a product has a result of float16 or float32");
+	}
+	x.t = p->task != NULL ? p->task : hn_npu_plain_task(p, a);
+	why = cube_fit(&x);
+	if (why != NULL) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "a product of " N64 " x " N64 " x " N64 ", tiles " N64 " x " N64
+			       " x " N64 " of " N64 " on %s: %s", p->m, p->n, p->k, p->m0, p->n0, p->k0, p->k1,
+			       m->name, why);
 	}
 	hn_buf_init(&text);
 	text.max_bytes = HN_NPU_TEXT_BYTES;
 	x.text = &text;
-	code(&x);
+	code(&x, a);
 	return hn_npu_order_text(&text, m, p->order, a, ret, facts, err);
 }

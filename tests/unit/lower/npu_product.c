@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "lower/npu/npu.h"
 #include "target/npu/npu_insn.h"
 #include "target/npu/npu_run.h"
@@ -191,18 +192,80 @@ static void what_does_not_fit_is_told(void **state)
 	(void)state;
 	p.k0 = 24;
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
-	assert_non_null(strstr(b.err.msg, "do not divide 64 x 64 x 64"));
+	assert_non_null(strstr(b.err.msg, "64 x 64 x 64"));
+	assert_non_null(strstr(b.err.msg, "tiles are whole fractals"));
 	p = (struct hn_npu_product){ .m = 64, .n = 64, .k = 64, .result = HN_I8 };
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_INVALID);
 	p = (struct hn_npu_product){ .m = 1024, .n = 1024, .k = 64, .result = HN_F32, .cores_m = 1,
 				     .cores_n = 1, .m0 = 512, .n0 = 512, .k0 = 16, .k1 = 16,
 				     .slots_l0 = 1, .slots_l1 = 1, .slots_l0c = 1 };
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
-	assert_non_null(strstr(b.err.msg, "do not fit into the buffers of tiny"));
+	assert_non_null(strstr(b.err.msg, "do not fit into the buffers"));
 	p.m = INT64_MAX;
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
-	assert_non_null(strstr(b.err.msg, "sizes are 16 to"));
+	assert_non_null(strstr(b.err.msg, "sizes are 1 to"));
+	p = plan(&b, "tiny", 64, 63, 64);
+	p.cores_n = 2;
+	p.cores_m = p.cores_b = 1;
+	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
+	assert_non_null(strstr(b.err.msg, "two cores would write to one block"));
+	p = plan(&b, "tiny", 16384, 16384, 16384);
+	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
+	p.m0 = p.n0 = p.k0 = p.k1 = 16;
+	p.cores_m = p.cores_n = p.slots_l0 = p.slots_l1 = p.slots_l0c = 1;
+	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
+	assert_non_null(strstr(b.err.msg, "too many for one program"));
 	hn_arena_fini(&b.a);
+}
+
+/* Whatever the sizes: no plan of the list is refused, and all of them are judged clean. */
+static void all_plans_make_programs(void **state)
+{
+	struct hn_rng rng = hn_rng_stream(5, 0, 0, 0);
+	uint32_t made = 0;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		struct hn_npu_product plans[HN_NPU_MOST_PLANS];
+		int64_t s[3];
+		struct bed b;
+
+		for (int k = 0; k < 3; k++) {
+			s[k] = 1 + (int64_t)hn_rng_below(&rng, i % 3 == 0 ? 300 : 60);
+			s[k] = hn_rng_below(&rng, 3) == 0 ? (s[k] + 15) / 16 * 16 : s[k];
+		}
+		struct hn_npu_product p = plan(&b, i % 2 ? "tiny" : "dv910", s[0], s[1], s[2]);
+		uint32_t n = hn_npu_product_plans(&b.m, &p, HN_NPU_MOST_PLANS, plans);
+
+		assert_true(n > 0);
+		for (uint32_t k = 0; k < n; k++, made++) {
+			make(&b, &plans[k]);
+			run(&b, (struct hn_npu_options){ .judge = true });
+		}
+		hn_arena_fini(&b.a);
+	}
+	print_message("%u plans of 400 sizes made\n", made);
+}
+
+static void odd_sizes_are_right(void **state)
+{
+	static const int64_t sizes[][3] = { { 1, 1, 1 }, { 77, 30, 51 }, { 17, 48, 5 }, { 100, 100, 100 }, { 1, 200, 33 },
+					    { 65, 1, 20 } };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(sizes) * 4; i++) {
+		const int64_t *s = sizes[i / 4];
+		struct bed b;
+		struct hn_npu_product p = plan(&b, i % 2 ? "tiny" : "dv910", s[0], s[1], s[2]);
+
+		p.result = i % 4 < 2 ? HN_F16 : HN_F32;
+		hn_npu_product_plan(&b.m, &p);
+		make(&b, &p);
+		fill(&b);
+		run(&b, (struct hn_npu_options){ .gm = b.gm, .judge = true });
+		compare(&b, &p);
+		hn_arena_fini(&b.a);
+	}
 }
 
 static void code_that_grew_too_long_is_refused(void **state)
@@ -229,6 +292,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_right),
+		cmocka_unit_test(odd_sizes_are_right),
+		cmocka_unit_test(all_plans_make_programs),
 		cmocka_unit_test(no_order_matters),
 		cmocka_unit_test(each_flag_is_needed),
 		cmocka_unit_test(slots_and_flags_are_worth_something),

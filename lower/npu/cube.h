@@ -1,0 +1,90 @@
+/* lower/npu/cube.h -- what the files that write a product share: the sizes of tiles and slots, where
+ * in the program they are, and who writes which instructions.
+ */
+#ifndef HN_LOWER_NPU_CUBE_H
+#define HN_LOWER_NPU_CUBE_H
+
+#include <inttypes.h>
+
+#include "base/arith.h"
+#include "lower/npu/task.h"
+
+#define N64 "%" PRId64
+
+/* Registers: what a core's part begins with, then addresses of the batch at hand. */
+enum { CUBE_CORE, CUBE_T1, CUBE_T2, CUBE_T3, CUBE_BATCH, CUBE_ROW, CUBE_COLUMN, CUBE_T4, CUBE_T5,
+       CUBE_T6, CUBE_A, CUBE_B, CUBE_RESULTS };
+#define CUBE_MOST_VIEWS (HN_NPU_REGISTERS - CUBE_RESULTS)
+
+enum { CUBE_SUM = 4, CUBE_FRACTAL = 512 };
+
+struct cube_part { /* of an axis, a section's cores: how many, from where, how much each */
+	int64_t first, n, size;
+};
+
+/* A tile of the result, and terms of it. */
+struct cube_step {
+	int64_t batch, row, column, term;
+	int64_t rows, columns, terms;
+	bool first, last; /* of its sums */
+};
+
+struct cube_held { /* what lies in L1 last */
+	int64_t key;
+	uint32_t n;
+};
+
+struct cube {
+	const struct hn_npu_product *p;
+	const struct hn_npu_task *t;
+	const struct hn_npu_profile *m;
+	struct hn_buf *text;
+	int64_t c0, size;	     /* of the factors' numbers */
+	int64_t rows, columns, batches; /* of a core */
+	int64_t l1_a, l1_b, l0_a, l0_b, l0_c; /* bytes of a slot */
+	int64_t piece, ub_bytes;     /* columns in the unified buffer at a time, and their bytes */
+	uint32_t copies;	     /* of them */
+	int64_t at[HN_NPU_MOST_VALUES];
+	int32_t last[HN_NPU_MOST_VALUES]; /* the value, or past them the store, that reads it last */
+	/* in the code */
+	struct cube_part part[3];    /* of the section: batch, rows, columns */
+	struct cube_held a, b;
+	uint32_t slot_a[2], slot_b[2];
+	int64_t batch_loaded, batch_stored;
+	uint32_t n_l0, n_c, n_piece;
+};
+
+static inline int64_t cube_cores_b(const struct hn_npu_product *p)
+{
+	return p->cores_b < 1 ? 1 : p->cores_b;
+}
+
+static inline int64_t cube_least(int64_t x, int64_t y)
+{
+	return x < y ? x : y;
+}
+
+static inline int64_t cube_up(int64_t x, int64_t to)
+{
+	return hn_ceildiv(x, to) * to;
+}
+
+/* product_fit.c: sizes of a core's part, slots and pieces.  NULL, or what does not fit. */
+const char *cube_fit(struct cube *x);
+/* Instructions of the whole program, flags among them, rather too many than too few. */
+int64_t cube_insns(const struct cube *x);
+/* Rows of the image in L1 of a tile at most. */
+int64_t cube_image_rows(const struct cube *x);
+/* Bytes that one batch after the other begin with, as registers. */
+void cube_batch(struct cube *x, int64_t batch, bool stored);
+
+/* product_load.c: what a step needs in L1, and its product. */
+void cube_load(struct cube *x, int64_t number, const struct cube_step *s);
+void cube_multiply(struct cube *x, int64_t number, const struct cube_step *s);
+
+/* product_after.c: places in the unified buffer for pieces of so many columns, in bytes of a copy;
+ * and from the sums to the results. */
+int64_t cube_place(struct cube *x, int64_t columns);
+void cube_store(struct cube *x, const struct cube_step *s);
+
+#endif

@@ -1,0 +1,239 @@
+/* lower/npu/product_fit.c -- whether a plan of a product can be carried out: tiles against the memories,
+ * cores against the blocks that they write, the program against its greatest length.
+ *
+ * One place decides it for the rule that makes plans and for the code, so no plan of the rule's list
+ * is refused.
+ */
+#include "lower/npu/cube.h"
+
+#define MOST_SIZE ((int64_t)1 << 24)
+#define MOST_STRIDE ((int64_t)1 << 29) /* elements: bytes of transfers are at most 2^30 apart */
+#define MOST_AT_ONCE 4080	       /* of mmad, in whole fractals */
+
+int64_t cube_image_rows(const struct cube *x)
+{
+	const struct hn_npu_window *w = x->t->window;
+	int64_t high = cube_least((x->p->m0 + w->wide - 2) / w->wide + 1, w->high);
+
+	return cube_least((high - 1) * w->sh + (w->kh - 1) * w->dh + 1, w->height);
+}
+
+/* -- cores ------------------------------------------------------------------------------ */
+
+static bool whole_blocks(int64_t elements, int64_t size)
+{
+	return elements * size % HN_NPU_BLOCK == 0;
+}
+
+/* No two cores may write to a block of 32 bytes.  Rows and columns are split at multiples of 16, so it
+ * is what rows, and batches, begin with that has to be at a block. */
+static bool is_clean(const struct cube *x, const struct hn_npu_store *s)
+{
+	const struct hn_npu_task *t = x->t;
+	const struct hn_npu_view *w = &s->view;
+	int64_t size = hn_dtype_bytes(t->value[s->value].dtype), all = hn_npu_batches(t);
+	bool split_b = x->batches < all, split_m = x->rows < t->m, split_n = x->columns < t->n;
+	int64_t inner = 1; /* batches of the axes behind */
+
+	if (t->m > 1 && !whole_blocks(w->row, size) && (split_n || (split_m && !whole_blocks(16 * w->row, size)))) {
+		return false;
+	}
+	if (split_n && !whole_blocks(w->block, size)) {
+		return false;
+	}
+	for (uint32_t d = t->n_batch; d-- > 0; inner *= t->batch[d]) {
+		bool cut, clean = whole_blocks(w->batch[d], size);
+
+		if (t->batch[d] == 1 || clean) {
+			continue;
+		}
+		/* steps of this axis that all go to one core, as many as make up whole blocks, are one step */
+		cut = split_b && !(x->batches % inner == 0 && inner * t->batch[d] == all &&
+				   whole_blocks(x->batches / inner * w->batch[d], size));
+		if (cut || split_n || (split_m && w->batch[d] > w->row) ||
+		    (split_b && t->m > 1 && w->row > w->batch[d] && !whole_blocks(w->row, size))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A core's batches, so many that their ends are at a block. */
+static bool split_batches(struct cube *x)
+{
+	int64_t all = hn_npu_batches(x->t), each = hn_ceildiv(all, cube_cores_b(x->p));
+
+	for (int64_t q = 1; q <= HN_NPU_BLOCK; q *= 2) {
+		bool clean = true;
+
+		x->batches = cube_least(cube_up(each, q), all);
+		for (uint32_t i = 0; i < x->t->n_store; i++) {
+			clean = clean && is_clean(x, &x->t->store[i]);
+		}
+		if (clean) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* -- the program's length --------------------------------------------------------------- */
+
+static int64_t transfers(const struct cube *x, const struct hn_npu_view *v, int64_t columns)
+{
+	return v->block == x->c0 || v->row == x->c0 ? 2 : hn_ceildiv(columns, x->c0) + 1;
+}
+
+static int64_t loads(const struct cube *x)
+{
+	const struct hn_npu_product *p = x->p;
+	const struct hn_npu_task *t = x->t;
+	int64_t k1 = cube_least(p->k1, t->k), n;
+
+	if (t->window == NULL) {
+		n = transfers(x, &t->a, t->a.turned ? p->m0 : k1);
+	} else {
+		n = 2 * (hn_ceildiv(k1, t->window->kh * t->window->kw * x->c0) + 1);
+	}
+	if (t->window != NULL && !t->window->merged) {
+		int64_t points = t->window->kh * t->window->kw;
+
+		return n + points * (1 + transfers(x, &t->b, t->b.turned ? k1 / points : p->n0));
+	}
+	return n + transfers(x, &t->b, t->b.turned ? k1 : p->n0);
+}
+
+static int64_t of_a_piece(const struct cube *x)
+{
+	const struct hn_npu_task *t = x->t;
+	int64_t n1 = x->piece / 16, n = 8;
+
+	for (uint32_t i = 1; i < t->n_value; i++) { /* repeats are 255 at a time; a barrier each */
+		n += x->last[i] < 0 ? 0 : 16 + 3 * n1 * (1 + x->p->m0 / 1000);
+	}
+	return n + n1 * t->n_store * 2;
+}
+
+int64_t cube_insns(const struct cube *x)
+{
+	const struct hn_npu_product *p = x->p;
+	const struct hn_npu_task *t = x->t;
+	int64_t tiles = hn_mul_sat(x->batches, hn_mul_sat(hn_ceildiv(x->rows, p->m0), hn_ceildiv(x->columns, p->n0)));
+	int64_t steps = hn_ceildiv(t->k, p->k1), q = p->k0 / x->c0, m1 = p->m0 / 16, n1 = p->n0 / 16;
+	int64_t mult = hn_ceildiv(cube_least(p->k1, t->k), p->k0) *
+		       (cube_least(m1, q) + (t->window != NULL ? q : cube_least(n1, q)) + 9);
+	int64_t scalar = 6 * (int64_t)(t->n_batch + 1) * (2 + t->n_store + 4);
+	int64_t of_a_tile = steps * (mult + loads(x) + 8 + scalar) + scalar +
+			    hn_ceildiv(p->n0, x->piece) * of_a_piece(x);
+	int64_t sections = (x->batches < hn_npu_batches(t) && hn_npu_batches(t) % x->batches != 0 ? 2 : 1) *
+			   (t->n > x->columns && t->n % x->columns != 0 ? 2 : 1);
+
+	sections *= t->window != NULL ? hn_ceildiv(t->m, x->rows) : t->m > x->rows && t->m % x->rows != 0 ? 2 : 1;
+	return hn_mul_sat(sections, hn_mul_sat(tiles, of_a_tile));
+}
+
+/* -- tiles ------------------------------------------------------------------------------ */
+
+static bool steps_fit(const struct hn_npu_view *v)
+{
+	for (int d = 0; d < HN_NPU_BATCH; d++) {
+		if (v->batch[d] < 0) {
+			return false;
+		}
+	}
+	return v->first >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE;
+}
+
+static const char *task_fits(const struct cube *x)
+{
+	const struct hn_npu_task *t = x->t;
+	uint32_t views = t->n_store;
+
+	for (uint32_t i = 0; i < t->n_value; i++) {
+		views += t->value[i].loaded;
+		if (t->value[i].loaded && !steps_fit(&t->value[i].view)) {
+			return "an operand lies too far apart";
+		}
+	}
+	for (uint32_t i = 0; i < t->n_store; i++) {
+		if (!steps_fit(&t->store[i].view)) {
+			return "a result lies too far apart";
+		}
+	}
+	return views > CUBE_MOST_VIEWS ? "more operands behind the sums than there are registers"
+	       : !steps_fit(&t->a) || !steps_fit(&t->b) ? "a factor lies too far apart" : NULL;
+}
+
+static const char *plan_fits(const struct cube *x)
+{
+	const struct hn_npu_product *p = x->p;
+	int64_t of_k1 = x->t->window == NULL ? x->c0 : x->t->window->kh * x->t->window->kw * x->c0;
+
+	if (p->cores_m < 1 || p->cores_n < 1 || p->cores_m > x->m->cores || p->cores_n > x->m->cores ||
+	    cube_cores_b(p) > x->m->cores || p->cores_m * p->cores_n * cube_cores_b(p) > x->m->cores) {
+		return "plan: more cores than there are, or none";
+	}
+	if (p->m0 < 16 || p->n0 < 16 || p->k0 < x->c0 || p->k1 < x->c0 || p->m0 % 16 != 0 || p->n0 % 16 != 0 ||
+	    p->k0 % x->c0 != 0 || p->k1 % of_k1 != 0 || p->m0 > MOST_AT_ONCE || p->n0 > MOST_AT_ONCE ||
+	    p->k0 > MOST_AT_ONCE || p->k1 > MOST_SIZE) {
+		return "plan: tiles are whole fractals, and terms in L1 whole windows";
+	}
+	return p->slots_l0 < 1 || p->slots_l1 < 1 || p->slots_l0c < 1 || p->slots_l0 > 64 || p->slots_l1 > 64 ||
+			       p->slots_l0c > 64
+		       ? "plan: slots are 1 to 64" : NULL;
+}
+
+static bool has_room(struct cube *x)
+{
+	const struct hn_npu_product *p = x->p;
+	const struct hn_npu_task *t = x->t;
+
+	x->l1_a = p->m0 * p->k1 * x->size;
+	if (t->window != NULL) { /* rows that are filled up to 16 may reach behind the last channels */
+		x->l1_a = p->k1 / (t->window->kh * t->window->kw * x->c0) * cube_image_rows(x) * t->window->width * 32 +
+			  16 * HN_NPU_BLOCK;
+		x->l1_a = cube_up(x->l1_a, CUBE_FRACTAL);
+	}
+	x->l1_b = p->n0 * p->k1 * x->size;
+	x->l0_a = p->m0 * p->k0 * x->size;
+	x->l0_b = p->n0 * p->k0 * x->size;
+	x->l0_c = p->m0 * p->n0 * CUBE_SUM;
+	if ((x->l1_a + x->l1_b) * p->slots_l1 > x->m->l1_bytes || x->l0_a * p->slots_l0 > x->m->l0a_bytes ||
+	    x->l0_b * p->slots_l0 > x->m->l0b_bytes || x->l0_c * p->slots_l0c > x->m->l0c_bytes) {
+		return false;
+	}
+	x->piece = p->n0;
+	x->copies = 2;
+	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 > x->m->ub_bytes && x->piece > 16) {
+		x->piece = hn_ceildiv(x->piece / 16, 2) * 16;
+	}
+	x->copies = x->ub_bytes * 2 > x->m->ub_bytes ? 1 : 2;
+	return x->ub_bytes <= x->m->ub_bytes;
+}
+
+const char *cube_fit(struct cube *x)
+{
+	const struct hn_npu_product *p = x->p;
+	const struct hn_npu_task *t = x->t;
+	const char *why;
+
+	x->c0 = hn_npu_c0(t);
+	x->size = hn_dtype_bytes(t->dtype);
+	if (t->m < 1 || t->n < 1 || t->k < 1 || t->m > MOST_SIZE || t->n > MOST_SIZE || t->k > MOST_SIZE) {
+		return "sizes are 1 to 16777216";
+	}
+	why = task_fits(x);
+	why = why ? why : plan_fits(x);
+	if (why != NULL) {
+		return why;
+	}
+	x->rows = hn_ceildiv(hn_ceildiv(t->m, 16), p->cores_m) * 16;
+	x->columns = hn_ceildiv(hn_ceildiv(t->n, 16), p->cores_n) * 16;
+	if (!split_batches(x)) {
+		return "plan: two cores would write to one block of 32 bytes";
+	}
+	if (!has_room(x)) {
+		return "plan: its tiles do not fit into the buffers";
+	}
+	return cube_insns(x) > HN_NPU_MOST_INSNS ? "its tiles are too many for one program" : NULL;
+}
