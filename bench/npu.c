@@ -96,14 +96,18 @@ int hn_bench_npu(const struct hn_bench_args *args)
 {
 	const struct hn_npu_options timed = { 0 }, judged = { .judge = true };
 	const struct hn_npu_program *loops, *straight;
-	struct hn_npu_profile m;
+	struct hn_npu_profile m, fitted;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
 	int rc;
 
-	(void)args;
 	hn_arena_init(&a, 0);
 	rc = hn_npu_profile_of("dv910", &m, &err);
+	rc = rc ? rc : hn_npu_profile_of("dv910fit", &fitted, &err);
+	if (rc == 0 && args->argc > 0 && strcmp(args->argv[0], "fit") == 0) {
+		rc = hn_bench_npu_fit(&m, &err);
+		goto out;
+	}
 	rc = rc ? rc : hn_npu_parse("loop", loop, strlen(loop), &a, &loops, &err);
 	rc = rc ? rc : product(&m, &a, 2048, HN_NPU_FLAGS, &straight, &err);
 	rc = rc ? rc : speed("loop", "timed", loops, &m, &timed, &err);
@@ -115,6 +119,8 @@ int hn_bench_npu(const struct hn_bench_args *args)
 		rc = rc ? rc : peak(&m, size, HN_NPU_FLAGS, &err);
 	}
 	rc = rc ? rc : hn_bench_npu_published(&m, &err);
+	rc = rc ? rc : hn_bench_npu_published(&fitted, &err);
+out:
 	hn_arena_fini(&a);
 	if (rc != 0) {
 		fprintf(stderr, "hone-bench npu: %s\n", err.msg);

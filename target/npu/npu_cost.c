@@ -16,6 +16,17 @@ static int64_t memory(const struct hn_npu_profile *m, int64_t at, int64_t n, int
 	return (int64_t)most + (n - 1) * m->gm_gap + (at % 512 != 0 ? m->gm_odd : 0);
 }
 
+/* Of a vector instruction, behind its start. */
+static int64_t repeats(const struct hn_npu_profile *m, int64_t n, int64_t cycles)
+{
+	return hn_ceildiv(n * cycles * m->vector_percent, 100);
+}
+
+static int64_t fractals(const struct hn_npu_profile *m, int64_t n, int64_t cycles)
+{
+	return hn_ceildiv(n * cycles * m->l0_percent, 100);
+}
+
 int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const double *rate)
 {
 	const struct hn_npu_insn *in = op->in;
@@ -35,21 +46,21 @@ int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const 
 	case HN_NPU_K_FROM_L1:
 		return hn_ceildiv(v[L_N] * v[L_BURST], m->l1_ub_rate);
 	case HN_NPU_K_LOAD2D:
-		return v[F_N] * (in->place[0].memory == HN_NPU_L0A ? m->l0a_cycles : m->l0b_cycles);
+		return fractals(m, v[F_N], in->place[0].memory == HN_NPU_L0A ? m->l0a_cycles : m->l0b_cycles);
 	case HN_NPU_K_LOAD3D:
-		return v[I_M] * v[I_K] * m->l0a_cycles;
+		return fractals(m, v[I_M] * v[I_K], m->l0a_cycles);
 	case HN_NPU_K_PRODUCT:
 		return hn_ceildiv(v[P_M], 16) * hn_ceildiv(v[P_K], npu_c0(in)) * hn_ceildiv(v[P_N], 16);
 	case HN_NPU_K_DRAIN:
 		return m->vector_start + hn_ceildiv(v[F_N] * 1024, m->l0c_ub_rate);
 	case HN_NPU_K_TRANSPOSE:
-		return m->vector_start + v[F_N] * row->c16 * 2;
+		return m->vector_start + repeats(m, v[F_N] * 2, row->c16);
 	case HN_NPU_K_BARRIER:
 		return in->pipe[0] == HN_NPU_V ? m->vector_drain : 0;
 	default:
 		return row->pipe != HN_NPU_V
 			       ? 1
 			       : m->vector_start +
-					 v[V_REP] * (in->type[0] == HN_F16 ? row->c16 : row->c32);
+					 repeats(m, v[V_REP], in->type[0] == HN_F16 ? row->c16 : row->c32);
 	}
 }

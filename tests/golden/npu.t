@@ -65,7 +65,7 @@ $ hone npu p.hnpu --slots 1
 hone: npu: --order and --slots are of computations, and p.hnpu is a program
 [17]
 $ hone npu p.hnpu --profile dv911
-hone: dv911: no profile of the NPU; there are dv910, tiny
+hone: dv911: no profile of the NPU; there are dv910, dv910fit, tiny
 [17]
 $ hone npu p.hnpu --as svg
 hone: npu: --as svg: there are table, text and picture

@@ -417,6 +417,28 @@ static void cycles_are_those_of_the_model(void **state)
 			 1 + 2 + 34 * 200);
 }
 
+/* Hundredths of the tables' cycles, of a part of one as well. */
+static void cycles_are_scaled_by_the_profile(void **state)
+{
+	struct hn_npu_profile plain, fitted;
+	struct hn_err err = { 0 };
+	struct bench b;
+
+	(void)state;
+	read_text(&b, "hnpu/1\ncores 0 1 {\nvabs.f32 ub[0] ub[0] rep 3\nload2d.f16 l0b[0] l1[0] n 1\n}\n");
+	b.o = (struct hn_npu_options){ 0 };
+	b.m.vector_percent = 150;
+	b.m.l0_percent = 130;
+	run(&b);
+	assert_int_equal(b.r.busy[HN_NPU_V], 2 + 5);
+	assert_int_equal(b.r.busy[HN_NPU_MTE1], 6);
+	hn_arena_fini(&b.a);
+	assert_int_equal(hn_npu_profile_of("dv910", &plain, &err), 0);
+	assert_int_equal(hn_npu_profile_of("dv910fit", &fitted, &err), 0);
+	assert_int_equal(plain.ub_bytes, fitted.ub_bytes);
+	assert_true(fitted.vector_percent > plain.vector_percent);
+}
+
 /* 131,072 bytes, read so often by so many cores, with a second cache of so many bytes. */
 static int64_t reading(int times, int cores, int64_t cache)
 {
@@ -554,6 +576,7 @@ int main(void)
 		cmocka_unit_test(vectors_compute),
 		cmocka_unit_test(integers_saturate_and_wrap),
 		cmocka_unit_test(cycles_are_those_of_the_model),
+		cmocka_unit_test(cycles_are_scaled_by_the_profile),
 		cmocka_unit_test(what_is_read_again_comes_from_the_cache),
 		cmocka_unit_test(faults_are_told_with_their_line),
 		cmocka_unit_test(too_many_cores_are_refused),
