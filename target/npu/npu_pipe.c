@@ -106,6 +106,13 @@ int npu_pipe_step(struct npu_sim *s, enum hn_npu_pipe p)
 	return 1;
 }
 
+void npu_pipe_drain(struct npu_sim *s)
+{
+	struct npu_pipe *v = &s->pipe[HN_NPU_V];
+
+	v->free += v->clock.done[HN_NPU_V] < v->n_done ? s->m->vector_drain : 0;
+}
+
 void npu_pipe_meet(struct npu_sim *s)
 {
 	int64_t end = s->now;

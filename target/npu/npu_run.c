@@ -89,6 +89,7 @@ static enum step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 		if (!is_idle(s)) {
 			return BLOCKED;
 		}
+		npu_pipe_drain(s);
 		npu_pipe_meet(s);
 		s->at++;
 	} else {
@@ -240,10 +241,19 @@ static bool run_core(struct npu_sim *s)
 	return true;
 }
 
-/* One core stands for all where nothing is looked at but time. */
-static uint32_t cores_to_run(const struct npu_sim *s, const struct hn_npu_section *c)
+static uint32_t cores_to_run(const struct npu_sim *s, uint32_t section)
 {
-	return c->straight && s->o->gm == NULL && !s->o->judge ? 1 : c->n_core;
+	return s->o->gm == NULL && !s->o->judge && s->alike[section] ? 1 : s->p->section[section].n_core;
+}
+
+static const bool *alike(const struct hn_npu_program *p, struct hn_arena *a)
+{
+	bool *ret = HN_NEW_ARRAY(a, bool, p->n_section);
+
+	for (uint32_t i = 0; i < p->n_section; i++) {
+		ret[i] = npu_is_alike(&p->section[i]);
+	}
+	return ret;
 }
 
 static int report(struct npu_sim *s, struct hn_err *err)
@@ -289,13 +299,14 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	if (o->judge) {
 		npu_judge_open(s, a);
 	}
+	s->alike = alike(p, a);
 	memory = npu_traffic(s, a);
 	s->rng = hn_rng_stream(o->seed, 0, 0, 0);
 	for (uint32_t i = 0; i < p->n_section; i++) {
 		uint32_t n;
 
 		s->section = &p->section[i];
-		n = cores_to_run(s, s->section);
+		n = cores_to_run(s, i);
 		for (uint32_t k = 0; k < n; k++) {
 			s->core = s->section->first + k;
 			if (!run_core(s)) {

@@ -48,7 +48,7 @@ struct hn_npu_result {
 	int64_t busy[HN_NPU_N_PIPE]; /* cycles of its pipes */
 	int64_t read_bytes, written_bytes; /* of global memory, by all cores */
 	bool by_memory;	      /* all cores together ask more than the memory gives */
-	uint64_t n_insn;      /* simulated: cores of one straight section that is timed alone are one */
+	uint64_t n_insn;      /* simulated: cores that do the same and are timed alone are one */
 	uint32_t n_event;
 	enum hn_npu_fault fault;
 	uint32_t line;	      /* of the fault */

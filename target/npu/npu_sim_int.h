@@ -58,6 +58,7 @@ struct npu_sim {
 	struct npu_fault fault;
 	uint32_t fault_line;
 	const struct hn_npu_section *section;
+	const bool *alike; /* [n_section] its cores do the same (npu_alike.c) */
 	uint32_t core; /* of the chip */
 	/* S */
 	int64_t reg[HN_NPU_REGISTERS];
@@ -92,13 +93,17 @@ static inline uint64_t npu_work(const struct npu_op *op)
 /* npu_scalar.c: what S does itself; false: s->fault. */
 bool npu_scalar(struct npu_sim *s, const struct hn_npu_insn *in);
 
+/* npu_alike.c: one core of the section stands for all where nothing is looked at but time. */
+bool npu_is_alike(const struct hn_npu_section *c);
+
 /* npu_traffic.c: bytes that all cores ask for: s->rate, and the cycles that the memory takes. */
 int64_t npu_traffic(struct npu_sim *s, struct hn_arena *a);
 
 /* npu_pipe.c: what is at the head of the queue, if it can begin: 1; 0: it waits, or there is
  * nothing; -1: s->fault. */
 int npu_pipe_step(struct npu_sim *s, enum hn_npu_pipe p);
-/* All pipes have done all: a barrier of them. */
+/* All pipes have done all: a barrier of them, and before it what V has to finish for one. */
+void npu_pipe_drain(struct npu_sim *s);
 void npu_pipe_meet(struct npu_sim *s);
 
 /* npu_judge.c: false: s->fault. */

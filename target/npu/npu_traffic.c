@@ -115,10 +115,10 @@ int64_t npu_traffic(struct npu_sim *s, struct hn_arena *a)
 		uint32_t n;
 
 		s->section = &s->p->section[i];
-		n = s->section->straight ? 1 : s->section->n_core;
+		n = s->alike[i] ? 1 : s->section->n_core;
 		for (uint32_t k = 0; k < n; k++) {
 			s->core = s->section->first + k;
-			walk_core(s, s->section->straight ? s->section->n_core : 1, &left, t);
+			walk_core(s, s->alike[i] ? s->section->n_core : 1, &left, t);
 		}
 	}
 	for (uint32_t i = 0; i < s->p->n_buffer; i++) {

@@ -46,11 +46,11 @@ cores 0 1 {
   barrier all
 }
 $ hone npu p.hnpu --profile tiny -j
-{"name":"p.hnpu","profile":"tiny","cycles":3667,"core_cycles":167,"us":3.667,"by_memory":false,"read_bytes":512,"written_bytes":512,"instructions":9,"pipes":[{"name":"V","busy":4},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":138},{"name":"MTE3","busy":16}]}
+{"name":"p.hnpu","profile":"tiny","cycles":3681,"core_cycles":181,"us":3.681,"by_memory":false,"read_bytes":512,"written_bytes":512,"instructions":9,"pipes":[{"name":"V","busy":4},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":138},{"name":"MTE3","busy":16}]}
 $ hone npu p.hnpu --as picture | sed 's/<title>.*//' | head -4
 <svg xmlns="http://www.w3.org/2000/svg" width="1260" height="246" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="#fff"/>
-<text x="8" y="20">p.hnpu: core 0, 167 cycles, 3 instructions</text>
+<text x="8" y="20">p.hnpu: core 0, 181 cycles, 3 instructions</text>
 <path d="M70.0 40V216" stroke="#ddd"/><text x="70.0" y="232" text-anchor="middle" fill="#555">0</text>
 $ sed 's/barrier all//' p.hnpu > race.hnpu; hone npu race.hnpu --profile tiny
 hone: race.hnpu:10: race: reads block 0 of ub, which MTE2 writes, and nothing orders the two (core 0)

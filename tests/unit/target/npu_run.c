@@ -412,6 +412,11 @@ static void cycles_are_those_of_the_model(void **state)
 				     "vadd.f32 ub[0] ub[0] ub[0] rep 100\n"), 2 + 1024 + 2 + 202);
 	assert_int_equal(core_cycles("load ub[0] A[0] burst 32768\n"
 				     "vadd.f32 ub[32768] ub[32768] ub[32768] rep 100\n"), 2 + 1024);
+	/* a barrier of all lets V finish as its own does; a second one has nothing to wait for */
+	assert_int_equal(core_cycles("vadd.f32 ub[0] ub[0] ub[0] rep 10\nbarrier V\n"), 24 + 14);
+	assert_int_equal(core_cycles("vadd.f32 ub[0] ub[0] ub[0] rep 10\nbarrier all\n"), 24 + 14);
+	assert_int_equal(core_cycles("vadd.f32 ub[0] ub[0] ub[0] rep 10\nbarrier all\nbarrier all\n"), 24 + 14);
+	assert_int_equal(core_cycles("vadd.f32 ub[0] ub[0] ub[0] rep 10\nbarrier V\nbarrier all\n"), 24 + 14);
 	/* the queue is full: the 33rd waits until the first has begun, the 34th for the second */
 	assert_int_equal(core_cycles("loop r1 34\nload2d.f16 l0a[0] l1[0] n 100 to 0\nend\n"),
 			 1 + 2 + 34 * 200);
@@ -437,6 +442,39 @@ static void cycles_are_scaled_by_the_profile(void **state)
 	assert_int_equal(hn_npu_profile_of("dv910fit", &fitted, &err), 0);
 	assert_int_equal(plain.ub_bytes, fitted.ub_bytes);
 	assert_true(fitted.vector_percent > plain.vector_percent);
+}
+
+/* Time alone: of the slowest core, whether one stands for all or not. */
+static void cores_that_differ_are_all_looked_at(void **state)
+{
+	static const char *const code[] = {
+		"core r0\nadd r1 r0 1\nloop r2 r1\nload ub[0] A[0] burst 640\nend\n",
+		"core r0\nmul r1 r0 3\nif r1 2\nload ub[0] A[0] burst 640\nend\nload ub[0] A[0] burst 640\n",
+		"core r0\nadd r3 r0 1\nload ub[0] A[0] n r3 burst 6400 to 0\n",
+		/* it is known behind the loop's end alone */
+		"mov r1 1\nloop r2 2\nload ub[0] A[0] n r1 burst 6400 to 0\ncore r0\nadd r1 r0 1\nend\n",
+		/* these are alike */
+		"core r0\nmul r1 r0 2048\nloop r2 3\nmul r3 r2 512\nadd r3 r3 r1\nload ub[0] A[r3] burst 512\nend\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++) {
+		struct hn_npu_result timed;
+		char text[400];
+		struct bench b;
+
+		snprintf(text, sizeof(text), "hnpu/1\ngm A float16[65536]\ncores 0 2 {\n%s}\n", code[i]);
+		read_text(&b, text);
+		b.o.judge = true;
+		run(&b);
+		timed = b.r;
+		b.o = (struct hn_npu_options){ 0 };
+		run(&b);
+		assert_int_equal(b.r.core_cycles, timed.core_cycles);
+		assert_int_equal(b.r.read_bytes, timed.read_bytes);
+		assert_true((b.r.n_insn < timed.n_insn) == (i == 4));
+		hn_arena_fini(&b.a);
+	}
 }
 
 /* 131,072 bytes, read so often by so many cores, with a second cache of so many bytes. */
@@ -576,6 +614,7 @@ int main(void)
 		cmocka_unit_test(vectors_compute),
 		cmocka_unit_test(integers_saturate_and_wrap),
 		cmocka_unit_test(cycles_are_those_of_the_model),
+		cmocka_unit_test(cores_that_differ_are_all_looked_at),
 		cmocka_unit_test(cycles_are_scaled_by_the_profile),
 		cmocka_unit_test(what_is_read_again_comes_from_the_cache),
 		cmocka_unit_test(faults_are_told_with_their_line),
