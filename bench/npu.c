@@ -90,6 +90,23 @@ static int peak(const struct hn_npu_profile *m, int64_t size, enum hn_npu_order 
 	return rc;
 }
 
+/* One part of it, by its word. */
+static int only(const struct hn_bench_args *args, const struct hn_npu_profile *m,
+		const struct hn_npu_profile *fitted, struct hn_err *err)
+{
+	const char *word = args->argv[0];
+	int rc;
+
+	if (strcmp(word, "fit") == 0) {
+		return hn_bench_npu_fit(m, err);
+	}
+	if (strcmp(word, "naive") != 0) {
+		return hn_fail(err, HONE_E_INVALID, "%.40s: there are fit and naive, or nothing for the rest", word);
+	}
+	rc = hn_bench_npu_naive(m, args->cases, err);
+	return rc ? rc : hn_bench_npu_naive(fitted, args->cases, err);
+}
+
 extern int hn_bench_npu(const struct hn_bench_args *args);
 
 int hn_bench_npu(const struct hn_bench_args *args)
@@ -104,8 +121,8 @@ int hn_bench_npu(const struct hn_bench_args *args)
 	hn_arena_init(&a, 0);
 	rc = hn_npu_profile_of("dv910", &m, &err);
 	rc = rc ? rc : hn_npu_profile_of("dv910fit", &fitted, &err);
-	if (rc == 0 && args->argc > 0 && strcmp(args->argv[0], "fit") == 0) {
-		rc = hn_bench_npu_fit(&m, &err);
+	if (rc == 0 && args->argc > 0) {
+		rc = only(args, &m, &fitted, &err);
 		goto out;
 	}
 	rc = rc ? rc : hn_npu_parse("loop", loop, strlen(loop), &a, &loops, &err);
