@@ -23,7 +23,8 @@ enum hn_intrin_of {
 	HN_INTRIN_OF_WIDTH, /* each width of vectors: the name ends in ".128", ".256" or ".512" */
 	HN_INTRIN_OF_TYPES, /* all: the types of the sum's vector and of a factor's say which */
 	HN_INTRIN_OF_ITSELF, /* it: its name is whole */
-	HN_INTRIN_OF_WARP /* the same, and the threads of a warp do it together */
+	HN_INTRIN_OF_WARP, /* the same, and the threads of a warp do it together */
+	HN_INTRIN_OF_WARPGROUP /* it is no function of LLVM's; four warps do it together */
 };
 
 struct hn_intrin {
@@ -54,10 +55,15 @@ static inline bool hn_intrin_is_tile(const struct hn_intrin *in)
 	return in->most[HN_INTRIN_M] > 0;
 }
 
-/* Threads do it together (lower/device/device_warp.h). */
+/* Threads do it together (lower/device/device_warp.h): those of a warp, or of a warpgroup. */
+static inline bool hn_intrin_is_warpgroup(const struct hn_intrin *in)
+{
+	return in->of == HN_INTRIN_OF_WARPGROUP;
+}
+
 static inline bool hn_intrin_is_warp(const struct hn_intrin *in)
 {
-	return in->of == HN_INTRIN_OF_WARP;
+	return in->of == HN_INTRIN_OF_WARP || hn_intrin_is_warpgroup(in);
 }
 
 /* Tiles that registers hold, and how many of them may be results: one of each factor is needed. */

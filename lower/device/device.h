@@ -43,6 +43,9 @@ enum hn_device_kind {
 	HN_DEVICE_WAIT,	   /* a thread goes on when all its groups but the last `extent` are there */
 	HN_DEVICE_MMA,	   /* a warp multiplies two matrices and adds to a third: device_warp.h */
 	HN_DEVICE_LDMATRIX, /* a warp loads matrices of 8 rows: device_warp.h */
+	HN_DEVICE_WGMMA,    /* a warpgroup multiplies matrices in shared memory: device_wgmma.h */
+	HN_DEVICE_FENCE,    /* what a thread has written to shared memory, products of warpgroups
+			     * find there behind the next barrier */
 	HN_DEVICE_N_KIND
 };
 
@@ -68,10 +71,10 @@ struct hn_device_node {
 	bool async;
 	int64_t extent;		  /* LOOP: at least 1; WAIT: groups */
 	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
-	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX: what is written */
+	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX, WGMMA: what is written */
 	const struct hn_expr *at; /* and its flat index */
 	const struct hn_device_copy *copy;
-	const struct hn_device_warp *warp; /* MMA, LDMATRIX */
+	const struct hn_device_warp *warp; /* MMA, LDMATRIX, WGMMA */
 	uint32_t n_child; /* SEQ, LOOP, IF */
 	const struct hn_device_node *const *child;
 };
@@ -85,15 +88,31 @@ struct hn_device_copy {
 		from_stride[HN_DEVICE_MAX_DIM];
 };
 
-/* What a warp does together, wherever all of its threads come by: no condition is around it.  Each
- * thread has its own values of the indices. */
+/* How a factor of a warpgroup's product lies in shared memory (device_wgmma.h). */
+struct hn_device_matrix {
+	int64_t width; /* bytes of its rows: 32, 64 or 128 */
+	bool across;   /* a row goes along rows or columns of the result, else along terms */
+	int64_t next;  /* across: bytes from where a row's width ends to the next rows or columns */
+};
+
+/* What a warp or a warpgroup does together, wherever all of its threads come by: no condition is
+ * around it.  Each thread has its own values of the indices. */
 struct hn_device_warp {
-	const struct hn_intrin *intrin; /* MMA */
-	int32_t from[2];		/* MMA: left, right; LDMATRIX: one, in shared memory */
+	const struct hn_intrin *intrin; /* MMA, WGMMA */
+	int32_t from[2];		/* MMA, WGMMA: left, right; LDMATRIX: one, in shared memory */
 	const struct hn_expr *from_at[2];
 	uint32_t n_matrix; /* LDMATRIX: 1, 2 or 4 */
 	bool trans;	   /* LDMATRIX: each is transposed */
+	/* WGMMA: columns of the product; how often it takes the instruction's terms */
+	int64_t columns, steps;
+	struct hn_device_matrix lies[2];
 };
+
+/* How many buffers it reads. */
+static inline int hn_device_n_from(const struct hn_device_node *n)
+{
+	return n->warp == NULL ? 0 : n->kind == HN_DEVICE_LDMATRIX ? 1 : 2;
+}
 
 struct hn_device_kernel {
 	const char *name;

@@ -8,7 +8,7 @@
 #include "base/arith.h"
 #include "loopstate/dag/range.h"
 #include "lower/device/device_verify_int.h"
-#include "lower/device/device_warp.h"
+#include "lower/device/device_wgmma.h"
 
 #define MOST_AXES 128 /* of a question to the prover of dag/range.h */
 
@@ -67,13 +67,49 @@ static void add_run(struct verify *v, int32_t buffer, const struct hn_expr *at, 
 		   up, holds);
 }
 
+/* Whole rows, whatever part of them it takes. */
+static void see_wgmma(struct verify *v, const struct hn_device_node *n, const struct path *up,
+		      const struct holds *holds)
+{
+	const struct hn_device_warp *w = n->warp;
+	int64_t bytes = (int64_t)hn_dtype_bytes(w->intrin->left), count;
+
+	for (int i = 0; i < 2; i++) {
+		int64_t run = hn_wgmma_run(w, i, &count);
+
+		see_expr(v, w->from_at[i], up, holds);
+		if (w->lies[i].next == run) {
+			run *= count;
+			count = 1;
+		}
+		for (int64_t k = 0; k < count; k++) {
+			const struct hn_expr *at = w->from_at[i];
+
+			if (k > 0) {
+				at = hn_expr_binary(HN_EXPR_ADD, at,
+						    hn_expr_int(k * w->lies[i].next / bytes,
+								at->dtype, &v->arena),
+						    &v->arena);
+			}
+			add_run(v, w->from[i], at, run / bytes, false, true, up, holds);
+		}
+	}
+	add_run(v, n->buffer, n->at,
+		w->columns / 8 * hn_warp_elements(w->intrin, HN_FRAGMENT_SUM), true, false, up,
+		holds);
+}
+
 static void see_warp(struct verify *v, const struct hn_device_node *n, const struct path *up,
 		     const struct holds *holds)
 {
 	const struct hn_device_warp *w = n->warp;
 	int64_t bytes = (int64_t)hn_dtype_bytes((enum hn_dtype)v->d->buffer[n->buffer].dtype);
 
-	for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+	if (n->kind == HN_DEVICE_WGMMA) {
+		see_wgmma(v, n, up, holds);
+		return;
+	}
+	for (int i = 0; i < hn_device_n_from(n); i++) {
 		see_expr(v, w->from_at[i], up, holds);
 	}
 	if (n->kind == HN_DEVICE_LDMATRIX) {

@@ -48,6 +48,7 @@ struct going {
 	int64_t begun, there,
 		seen; /* groups: committed; waited for; known to all threads */
 	int64_t steps;
+	int64_t last; /* where the thread before touched */
 	bool single; /* one thread */
 	const char *why;
 	const struct access *at;
@@ -197,6 +198,10 @@ static void touch(struct going *g, const struct reached *x)
 	if (at < 0 || at + run > g->v->d->buffer[x->a->buffer].n_elem) {
 		return; /* the bounds' affair */
 	}
+	if (x->a->warp && at == g->last) {
+		return; /* the threads of a warp read it together */
+	}
+	g->last = at;
 	for (int64_t i = 0; i < run; i++) {
 		int64_t *group = &g->group[x->a->buffer][at + i];
 
@@ -211,6 +216,8 @@ static void all_threads(struct going *g, const struct reached *x)
 {
 	const int64_t *block = g->v->k->block;
 	int64_t n = block[0] * block[1] * block[2];
+
+	g->last = -1;
 
 	for (int64_t t = 0; t < n && g->why == NULL; t++) {
 		g->frame[HN_DEVICE_THREAD].i = t % block[0];

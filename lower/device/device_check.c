@@ -7,7 +7,7 @@
 
 #include "base/arith.h"
 #include "lower/device/device_verify.h"
-#include "lower/device/device_warp.h"
+#include "lower/device/device_wgmma.h"
 
 #define MOST_COUNT (INT64_C(1) << 31) /* blocks or threads in one dimension */
 
@@ -17,6 +17,7 @@ struct form {
 	bool *known; /* [n_slot] has a value here */
 	bool *once;  /* [n_slot] has had one */
 	bool *used;  /* [n_buffer] by this kernel */
+	bool fences; /* warpgroups read shared memory: barriers come with fences */
 	uint32_t depth;
 	int rc;
 	struct hn_err *err;
@@ -256,7 +257,7 @@ static void check_warp(struct form *f, const struct hn_device_node *n, bool wait
 		return;
 	}
 	check_place(f, n->buffer, n->at);
-	for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+	for (int i = 0; i < hn_device_n_from(n); i++) {
 		check_place(f, n->warp->from[i], n->warp->from_at[i]);
 	}
 	if (f->rc != 0) {
@@ -265,6 +266,10 @@ static void check_warp(struct form *f, const struct hn_device_node *n, bool wait
 	if (!waits) {
 		refuse(f, "what a warp does together stands under a condition, where not all "
 			  "threads may come");
+	}
+	if (n->kind == HN_DEVICE_WGMMA && f->k->block[0] % HN_WARPGROUP != 0) {
+		refuse(f, "its threads are %" PRId64 " in x, and no whole warpgroups",
+		       f->k->block[0]);
 	}
 	if (f->k->block[0] % HN_WARP != 0) {
 		refuse(f, "its threads are %" PRId64 " in x, and no whole warps", f->k->block[0]);
@@ -278,6 +283,12 @@ static void check_warp(struct form *f, const struct hn_device_node *n, bool wait
 static void check_children(struct form *f, const struct hn_device_node *n, bool waits)
 {
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) {
+		if (f->fences && n->child[i]->kind == HN_DEVICE_BARRIER &&
+		    (i == 0 || n->child[i - 1]->kind != HN_DEVICE_FENCE)) {
+			refuse(f, "a barrier has no fence before it, and warpgroups read what "
+				  "threads write");
+			return;
+		}
 		check_node(f, n->child[i], waits);
 	}
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0;
@@ -353,8 +364,15 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 			       n->extent, HN_DEVICE_MOST_GROUPS);
 		}
 		break;
+	case HN_DEVICE_FENCE:
+		if (!waits) {
+			refuse(f, "a fence stands under a condition, where not all threads may "
+				  "come");
+		}
+		break;
 	case HN_DEVICE_MMA:
 	case HN_DEVICE_LDMATRIX:
+	case HN_DEVICE_WGMMA:
 		check_warp(f, n, waits);
 		break;
 	default:
@@ -390,6 +408,16 @@ static void check_room(struct form *f, enum hn_memory memory, const struct hn_ta
 	}
 }
 
+static bool has_wgmma(const struct hn_device_node *n, uint32_t depth)
+{
+	bool any = n->kind == HN_DEVICE_WGMMA;
+
+	for (uint32_t i = 0; i < n->n_child && depth < HN_DEVICE_MOST_DEPTH && !any; i++) {
+		any = has_wgmma(n->child[i], depth + 1);
+	}
+	return any;
+}
+
 static void check_kernel(struct form *f, const struct hn_target *t)
 {
 	const struct hn_device_kernel *k = f->k;
@@ -408,6 +436,7 @@ static void check_kernel(struct form *f, const struct hn_target *t)
 		refuse(f, "%" PRId64 " threads a block", threads);
 		return;
 	}
+	f->fences = has_wgmma(k->body, 0);
 	check_node(f, k->body, true);
 	if (t != NULL) {
 		if (threads > t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]) {

@@ -16,15 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/device/device_warp.h"
+#include "lower/device/device_wgmma.h"
 
 struct place_of { /* what a load's cell knows */
 	struct run *r;
 	int32_t buffer;
 };
 
-HN_PRINTF(2, 3)
-static void fault(struct run *r, const char *fmt, ...)
+void hn_interp_fault(struct run *r, const char *fmt, ...)
 {
 	char why[240];
 	va_list ap;
@@ -48,20 +47,20 @@ static bool overlaps(struct run *r, const struct hn_device_buffer *b, int64_t at
 		return false;
 	}
 	if (when < r->block_began) {
-		fault(r, "%s[%" PRId64 "] is %s by one block and %s by another", b->name,
+		hn_interp_fault(r, "%s[%" PRId64 "] is %s by one block and %s by another", b->name,
 		      at, was, is);
 	} else if (r->thread == TOGETHER) {
-		fault(r,
+		hn_interp_fault(r,
 		      "%s[%" PRId64 "] is %s by thread %" PRId64
 		      " and %s by a warp, with no barrier between",
 		      b->name, at, was, by, is);
 	} else if (by == MANY || by == TOGETHER) {
-		fault(r,
+		hn_interp_fault(r,
 		      "%s[%" PRId64 "] is %s by several threads and %s by thread %" PRId64
 		      ", with no barrier between",
 		      b->name, at, was, is, r->thread);
 	} else {
-		fault(r,
+		hn_interp_fault(r,
 		      "%s[%" PRId64 "] is %s by thread %" PRId64
 		      " and %s by thread %" PRId64 ", with no barrier between",
 		      b->name, at, was, by, is, r->thread);
@@ -89,6 +88,7 @@ static void touch(struct run *r, const struct hn_device_buffer *b, struct seen *
 	}
 	s->wrote = r->phase;
 	s->wrote_by = r->thread;
+	s->fences = r->fences[r->thread];
 }
 
 /* The element's place in memory; -1 when it may not be touched. */
@@ -98,7 +98,7 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 	struct memory *m = &r->memory[buffer];
 
 	if (at < 0 || at >= b->n_elem) {
-		fault(r,
+		hn_interp_fault(r,
 		      "thread %" PRId64 " %s %s[%" PRId64 "], which has %" PRId64
 		      " elements",
 		      r->thread, write ? "writes" : "reads", b->name, at, b->n_elem);
@@ -107,7 +107,7 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 	if (b->memory == HN_MEMORY_LOCAL) {
 		at += r->thread * b->n_elem;
 		if (!write && !m->filled[at]) {
-			fault(r,
+			hn_interp_fault(r,
 			      "thread %" PRId64 " reads %s[%" PRId64
 			      "] before it is written",
 			      r->thread, b->name, at % b->n_elem);
@@ -117,7 +117,7 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		return at;
 	}
 	if (m->seen[at].flies) {
-		fault(r,
+		hn_interp_fault(r,
 		      "thread %" PRId64 " %s %s[%" PRId64
 		      "] before a copy to it has been waited for",
 		      r->thread, write ? "writes" : "reads", b->name, at);
@@ -127,7 +127,7 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 
 	if (!write && m->seen[at].wrote < since &&
 	    !(b->arg >= 0 && m->seen[at].wrote == 0)) {
-		fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written",
+		hn_interp_fault(r, "thread %" PRId64 " reads %s[%" PRId64 "] before it is written",
 		      r->thread, b->name, at);
 		return -1;
 	}
@@ -168,7 +168,7 @@ static const struct op *compile(struct hn_compile *c, const struct hn_device_nod
 	o->at = n->at != NULL ? hn_interp_compile_index(c, n->at) : NULL;
 	o->from_at =
 		n->copy != NULL ? hn_interp_compile_index(c, n->copy->from_at) : NULL;
-	for (int i = 0; n->warp != NULL && i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+	for (int i = 0; i < hn_device_n_from(n); i++) {
 		o->warp_at[i] = hn_interp_compile_index(c, n->warp->from_at[i]);
 	}
 	o->waits = n->kind == HN_DEVICE_BARRIER || n->warp != NULL;
@@ -274,6 +274,9 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 	case HN_DEVICE_WAIT:
 		end_flights(r, n->extent);
 		return;
+	case HN_DEVICE_FENCE:
+		r->fences[r->thread]++;
+		return;
 	case HN_DEVICE_IF:
 		times = o->e->eval(o->e, frame).i != 0;
 		break;
@@ -312,7 +315,7 @@ static bool all_take(struct run *r, const struct op *o)
 		n += o->e->eval(o->e, r->frame[r->thread]).i != 0;
 	}
 	if (n != 0 && n != r->n_thread) {
-		fault(r, "%" PRId64 " of %" PRId64 " threads reach a barrier", n,
+		hn_interp_fault(r, "%" PRId64 " of %" PRId64 " threads reach a barrier", n,
 		      r->n_thread);
 	}
 	return n == r->n_thread;
@@ -320,11 +323,15 @@ static bool all_take(struct run *r, const struct op *o)
 
 static void run_warps(struct run *r, const struct op *o)
 {
-	for (int64_t i = 0; i < r->n_thread && r->fault[0] == '\0'; i += HN_WARP) {
-		int64_t first = thread_of(r, i) / HN_WARP * HN_WARP;
+	int64_t n = o->n->kind == HN_DEVICE_WGMMA ? HN_WARPGROUP : HN_WARP;
 
-		r->fuel -= HN_WARP;
-		if (o->n->kind == HN_DEVICE_MMA) {
+	for (int64_t i = 0; i < r->n_thread && r->fault[0] == '\0'; i += n) {
+		int64_t first = thread_of(r, i) / n * n;
+
+		r->fuel -= n;
+		if (o->n->kind == HN_DEVICE_WGMMA) {
+			hn_interp_wgmma(r, o, first);
+		} else if (o->n->kind == HN_DEVICE_MMA) {
 			hn_interp_mma(r, o, first);
 		} else {
 			hn_interp_ldmatrix(r, o, first);
@@ -340,6 +347,7 @@ static void run_block(struct run *r, const struct op *o)
 
 	if (n->kind == HN_DEVICE_BARRIER) {
 		r->phase++;
+		memcpy(r->fenced, r->fences, (size_t)r->n_thread * sizeof(r->fences[0]));
 		return;
 	}
 	if (n->warp != NULL) {
@@ -446,6 +454,8 @@ static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn
 	r->n_thread = k->block[0] * k->block[1] * k->block[2];
 	r->kernel_began = r->phase + 1;
 	r->committed = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)r->n_thread);
+	r->fences = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)r->n_thread);
+	r->fenced = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)r->n_thread);
 	if (!make_memory(r)) {
 		return hn_fail(err, HONE_E_NOMEM, "no memory to interpret kernel %s",
 			       k->name);

@@ -13,6 +13,7 @@ struct seen {
 	int64_t wrote, wrote_by;
 	int64_t read, read_by;
 	int64_t read_before; /* the last phase of another block in which it was read */
+	int64_t fences;	     /* SHARED: that the thread which wrote it had had then */
 	bool flies;	     /* a copy to it has begun, and has not been waited for */
 };
 
@@ -40,6 +41,8 @@ struct run {
 	int64_t fuel;
 	uint32_t order;
 	int64_t *committed; /* [n_thread] groups */
+	int64_t *fences, *fenced; /* [n_thread] so far; before the last barrier */
+	double *factor[2];	  /* of a warpgroup's product, as they were read */
 	struct flight *flight; /* in the order they began */
 	uint32_t n_flight, cap_flight;
 	char fault[300];
@@ -56,8 +59,15 @@ struct op {
 /* The element's place in memory; -1 when it may not be touched. */
 int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write);
 
-/* device_interp_warp.c: the nodes, by the 32 threads from `first` on. */
+/* device_interp_warp.c: n elements of the thread's own, from the index on; the nodes, by the 32 threads from `first` on. */
+void hn_interp_fetch(struct run *r, int32_t buffer, const struct hn_cell *at, int64_t n, void *to);
 void hn_interp_mma(struct run *r, const struct op *o, int64_t first);
 void hn_interp_ldmatrix(struct run *r, const struct op *o, int64_t first);
+
+/* device_interp_wgmma.c: the same by 128 threads. */
+void hn_interp_wgmma(struct run *r, const struct op *o, int64_t first);
+
+/* What the run ends with, unless it has failed before. */
+HN_PRINTF(2, 3) void hn_interp_fault(struct run *r, const char *fmt, ...);
 
 #endif

@@ -8,8 +8,7 @@
 #include "lower/device/device_interp_int.h"
 #include "lower/device/device_warp.h"
 
-/* n elements of the thread's, from the index on; of local memory. */
-static void fetch(struct run *r, int32_t buffer, const struct hn_cell *at, int64_t n, void *to)
+void hn_interp_fetch(struct run *r, int32_t buffer, const struct hn_cell *at, int64_t n, void *to)
 {
 	union hn_value *v = to;
 	int64_t from = at->eval(at, r->frame[r->thread]).i;
@@ -31,11 +30,11 @@ void hn_interp_mma(struct run *r, const struct op *o, int64_t first)
 
 	for (int64_t l = 0; l < HN_WARP && r->fault[0] == '\0'; l++) {
 		r->thread = first + l;
-		fetch(r, w->from[0], o->warp_at[0],
+		hn_interp_fetch(r, w->from[0], o->warp_at[0],
 		      hn_warp_elements(w->intrin, HN_FRAGMENT_LEFT), lane[l].left);
-		fetch(r, w->from[1], o->warp_at[1],
+		hn_interp_fetch(r, w->from[1], o->warp_at[1],
 		      hn_warp_elements(w->intrin, HN_FRAGMENT_RIGHT), lane[l].right);
-		fetch(r, o->n->buffer, o->at, n, lane[l].sum);
+		hn_interp_fetch(r, o->n->buffer, o->at, n, lane[l].sum);
 	}
 	if (r->fault[0] != '\0') {
 		return;

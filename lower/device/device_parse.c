@@ -114,6 +114,43 @@ static void product(struct parse *p, struct hn_device_node *n)
 	n->warp = w;
 }
 
+/* Where a factor of a warpgroup's product lies, and how. */
+static void matrix(struct parse *p, struct hn_device_warp *w, int i)
+{
+	struct hn_device_matrix *m = &w->lies[i];
+
+	w->from[i] = element(p, &w->from_at[i]);
+	m->across = hn_parse_accept(p, "across");
+	if (!m->across) {
+		hn_parse_expect(p, "along");
+	}
+	m->width = hn_parse_take_int(p);
+	if (m->across) {
+		hn_parse_expect(p, "next");
+		m->next = hn_parse_take_int(p);
+	}
+}
+
+static void group_product(struct parse *p, struct hn_device_node *n)
+{
+	struct hn_device_warp *w = HN_NEW(p->a, struct hn_device_warp);
+
+	n->kind = HN_DEVICE_WGMMA;
+	w->intrin = hn_intrin_of(hn_parse_take(p));
+	if (w->intrin == NULL) {
+		hn_parse_refuse(p, "there is no instruction '%s'", p->word);
+	}
+	hn_parse_expect(p, "columns");
+	w->columns = hn_parse_take_int(p);
+	hn_parse_expect(p, "steps");
+	w->steps = hn_parse_take_int(p);
+	n->buffer = element(p, &n->at);
+	for (int i = 0; i < 2; i++) {
+		matrix(p, w, i);
+	}
+	n->warp = w;
+}
+
 static void load_matrices(struct parse *p, struct hn_device_node *n)
 {
 	struct hn_device_warp *w = HN_NEW(p->a, struct hn_device_warp);
@@ -155,6 +192,10 @@ static void statement(struct parse *p, struct hn_device_node *n)
 		n->extent = hn_parse_take_int(p);
 	} else if (hn_parse_accept(p, "mma")) {
 		product(p, n);
+	} else if (hn_parse_accept(p, "wgmma")) {
+		group_product(p, n);
+	} else if (hn_parse_accept(p, "fence")) {
+		n->kind = HN_DEVICE_FENCE;
 	} else if (hn_parse_accept(p, "ldmatrix")) {
 		load_matrices(p, n);
 	} else {

@@ -17,6 +17,9 @@
  *         wait 1
  *         ldmatrix x4 F[0] from A.shared[(thread.x * 8)]        also: ldmatrix x2 trans F[0] ...
  *         mma mma_m16n8k16_bf16 C.local[0] F[0] F[8]
+ *         fence
+ *         wgmma wgmma_m64n8k16_bf16 columns 128 steps 4 C.local[0] A.shared[0] along 128
+ *             B.shared[0] across 128 next 8192                   on one line
  *       }
  *     }
  *
@@ -165,6 +168,24 @@ static void put_copy(const struct printer *p, const struct hn_device_node *n)
 	put_list(p, "box", c->extent, c->n_dim);
 }
 
+static void put_wgmma(const struct printer *p, const struct hn_device_node *n)
+{
+	const struct hn_device_warp *w = n->warp;
+
+	hn_buf_printf(p->buf, "wgmma %s columns %" PRId64 " steps %" PRId64 " ", w->intrin->name,
+		      w->columns, w->steps);
+	put_place(p, n->buffer, n->at);
+	for (int i = 0; i < 2; i++) {
+		hn_buf_putc(p->buf, ' ');
+		put_place(p, w->from[i], w->from_at[i]);
+		hn_buf_printf(p->buf, " %s %" PRId64, w->lies[i].across ? "across" : "along",
+			      w->lies[i].width);
+		if (w->lies[i].across) {
+			hn_buf_printf(p->buf, " next %" PRId64, w->lies[i].next);
+		}
+	}
+}
+
 static void put_node(const struct printer *p, const struct hn_device_node *n, int depth);
 
 static void put_children(const struct printer *p, const struct hn_device_node *n,
@@ -222,6 +243,12 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 			hn_buf_putc(p->buf, ' ');
 			put_place(p, n->warp->from[i], n->warp->from_at[i]);
 		}
+		break;
+	case HN_DEVICE_WGMMA:
+		put_wgmma(p, n);
+		break;
+	case HN_DEVICE_FENCE:
+		hn_buf_puts(p->buf, "fence");
 		break;
 	case HN_DEVICE_LDMATRIX:
 		hn_buf_printf(p->buf, "ldmatrix x%u %s", n->warp->n_matrix,

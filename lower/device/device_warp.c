@@ -1,5 +1,5 @@
 /* lower/device/device_warp.c -- see device_warp.h. */
-#include "lower/device/device_warp.h"
+#include "lower/device/device_wgmma.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ int64_t hn_warp_elements(const struct hn_intrin *in, enum hn_fragment which)
 void hn_warp_element(const struct hn_intrin *in, enum hn_fragment which, int64_t lane, int64_t e,
 		     int64_t *row, int64_t *column)
 {
-	int64_t p = hn_warp_packed(in->left), g = lane / 4, t = lane % 4;
+	int64_t p = hn_warp_packed(in->left), g = lane % HN_WARP / 4, t = lane % 4;
 
 	switch (which) {
 	case HN_FRAGMENT_LEFT:
@@ -26,7 +26,7 @@ void hn_warp_element(const struct hn_intrin *in, enum hn_fragment which, int64_t
 		*column = g;
 		break;
 	default:
-		*row = g + 8 * (e / 2);
+		*row = lane / HN_WARP * 16 + g + 8 * (e / 2);
 		*column = 2 * t + e % 2;
 	}
 }
@@ -168,7 +168,8 @@ static const char *why_no_product(const struct hn_device *d, const struct hn_dev
 				      *left = &d->buffer[w->from[0]],
 				      *right = &d->buffer[w->from[1]];
 
-	if (w->intrin == NULL || !hn_intrin_is_warp(w->intrin)) {
+	if (w->intrin == NULL || !hn_intrin_is_warp(w->intrin) ||
+	    hn_intrin_is_warpgroup(w->intrin)) {
 		return "mma names no instruction of a warp's";
 	}
 	if (to->dtype != w->intrin->sum || left->dtype != w->intrin->left ||
@@ -184,5 +185,7 @@ static const char *why_no_product(const struct hn_device *d, const struct hn_dev
 
 const char *hn_warp_why_not(const struct hn_device *d, const struct hn_device_node *n)
 {
-	return n->kind == HN_DEVICE_MMA ? why_no_product(d, n) : why_no_load(d, n);
+	return n->kind == HN_DEVICE_WGMMA ? hn_wgmma_why_not(d, n)
+	       : n->kind == HN_DEVICE_MMA ? why_no_product(d, n)
+					  : why_no_load(d, n);
 }

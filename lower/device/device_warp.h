@@ -11,6 +11,8 @@
  *   right, 8p terms x 8 columns:  2p elements; element e: term t p + e mod p + 4p (e / p), column g
  *   sum,   16 rows x 8 columns:   4 elements; element e: row g + 8 (e / 2), column 2t + e mod 2
  *
+ * (of a warpgroup, device_wgmma.h: its four warps have 16 rows each of the sum)
+ *
  * `mma` reads these elements behind its three indices, and writes those of the sum.
  *
  * `ldmatrix` reads, for each i of 1, 2 or 4, 8 rows of 16 bytes: row r is where lane 8i + r says.

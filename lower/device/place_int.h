@@ -58,6 +58,8 @@ struct held {
 	bool threads_inside; /* some thread's loop stands between that and an access */
 	uint8_t full; /* HN_HELD: all of the box is written before it is read */
 	uint8_t zero; /* HN_HELD: 0 where it reaches past the tensor's end */
+	int64_t block; /* elements of the last dimension whose columns of rows follow each other, as
+			* warpgroups read it; 0: rows are whole */
 };
 
 /* Loops through a tile that a warp holds (place_warp.c). */
@@ -86,7 +88,7 @@ struct place {
 	struct fragment *fragment; /* [n_stage] */
 	uint8_t *digit;		   /* [n_loop] enum digit */
 	struct hn_span *loop_span; /* [n_loop] */
-	bool any_warp;		   /* the kernel has warps' products */
+	int64_t team;		   /* threads that make the kernel's products together; 0: it has none */
 	bool warp;		   /* the code at hand is a warp's: all lanes run it */
 	bool in_mma;		   /* an index is of the first element of a tile */
 	int32_t *loop_stage; /* [n_loop] whose loop of the tree it is */
@@ -180,6 +182,9 @@ const struct hn_expr *hn_place_fragment(struct place *p, int32_t stage,
 					const struct hn_expr *const *x);
 /* The loops from n on where they are a warp's product; false: they are not. */
 bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c);
+/* place_wgmma.c: the same of a warpgroup's; before the nest is placed, how its factors lie. */
+bool hn_place_wgmma(struct place *p, const struct hn_node *n, struct code *c);
+void hn_place_wgmma_survey(struct place *p, const struct hn_node *stmt);
 
 /* place_guard.c: the guards of the statement that must stand, where it stores `value` in dst at
  * index at: conditions e; the first n_box of them say what belongs to a box.  `fill`: where the

@@ -169,6 +169,22 @@ static const struct hn_expr *turned(struct place *p, const struct hn_swizzle *z,
 	return hn_layout_expr(z, row, last, p->a);
 }
 
+/* The stride of dimension d, where rows are `block` elements long (0: whole). */
+static int64_t in_blocks(const struct hn_buffer *b, int64_t block, uint32_t d)
+{
+	return block > 0 && d + 1 < b->n_dim ? b->stride[d] / b->extent[b->n_dim - 1] * block
+					     : b->stride[d];
+}
+
+/* How much further the element lies than in the first block of its row. */
+static const struct hn_expr *block_of(struct place *p, const struct hn_expr *last, int64_t size,
+				      int64_t block, int64_t width)
+{
+	const struct hn_expr *i = hn_place_binary(p, HN_EXPR_FLOORDIV, last, hn_place_int(p, block));
+
+	return hn_place_binary(p, HN_EXPR_MUL, i, hn_place_int(p, size / width * block - block));
+}
+
 const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 				       const struct hn_expr *const *axis,
 				       int32_t *ret_buffer)
@@ -176,7 +192,7 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 	const struct hn_buffer *b = &p->t->buffer[stage];
 	struct held *h = &p->held[stage];
 	int64_t n_copy, size = 1;
-	const struct hn_expr *at = copy_of(p, stage, h->at, &n_copy), *straight;
+	const struct hn_expr *at = copy_of(p, stage, h->at, &n_copy), *straight, *straight_x;
 
 	if (b->ring > 1) {
 		n_copy = hn_mul_sat(n_copy, b->ring);
@@ -206,12 +222,18 @@ const struct hn_expr *hn_place_element(struct place *p, int32_t stage,
 		if (p->fragment[stage].intrin != NULL) {
 			continue;
 		}
+		straight_x = x[d];
 		if (d + 1 == b->n_dim && b->swizzle.bits > 0) {
 			x[d] = turned(p, &b->swizzle, x[b->swizzle.row_dim], x[d]);
 		}
 		at = hn_place_binary(p, HN_EXPR_ADD, at,
 				     hn_place_binary(p, HN_EXPR_MUL, x[d],
-						     hn_place_int(p, b->stride[d])));
+						     hn_place_int(p, in_blocks(b, h->block, d))));
+		if (d + 1 == b->n_dim && h->block > 0) {
+			at = hn_place_binary(p, HN_EXPR_ADD, at,
+					     block_of(p, straight_x, size, h->block,
+						      b->extent[d]));
+		}
 	}
 	if (p->fragment[stage].intrin != NULL && p->rc == 0) {
 		at = hn_place_binary(p, HN_EXPR_ADD, at, hn_place_fragment(p, stage, x));
@@ -605,7 +627,8 @@ void hn_place_code(struct place *p, const struct hn_node *n, struct code *c)
 		hn_place_stmt(p, n, c);
 		return;
 	}
-	if (n->kind == HN_NODE_LOOP && p->warp && hn_place_product(p, n, c)) {
+	if (n->kind == HN_NODE_LOOP && p->warp &&
+	    (hn_place_product(p, n, c) || hn_place_wgmma(p, n, c))) {
 		return;
 	}
 	if (n->kind == HN_NODE_LOOP) {

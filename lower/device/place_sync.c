@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "lower/device/device_wgmma.h"
 #include "lower/device/place_int.h"
 
 /* What was touched since the last barrier, [2 * n_buffer] each: of buffers, and of copies of rings
@@ -23,6 +24,7 @@ struct touched {
 struct sync {
 	struct place *p;
 	bool single;	/* one thread a block */
+	bool fences;	/* a warpgroup reads shared memory */
 	int32_t *owner; /* [n_buffer] the stage whose tensor it holds; -1 = none */
 	uint32_t n_barrier;
 };
@@ -60,7 +62,7 @@ static void see(const struct hn_device_node *n, struct touched *t)
 	}
 	if (n->warp != NULL) {
 		t->wrote[n->buffer] = true;
-		for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+		for (int i = 0; i < hn_device_n_from(n); i++) {
 			t->read[n->warp->from[i]] = true;
 		}
 	}
@@ -154,6 +156,10 @@ static void wait_for(struct sync *s, struct touched *t, const struct touched *no
 		     struct code *c)
 {
 	if (meets(s, t, now) && !s->single) {
+		if (s->fences) {
+			hn_place_add(s->p, c,
+				     (struct hn_device_node){ .kind = HN_DEVICE_FENCE });
+		}
 		hn_place_add(s->p, c,
 			     (struct hn_device_node){ .kind = HN_DEVICE_BARRIER });
 		s->n_barrier++;
@@ -253,7 +259,8 @@ static struct code walk(struct sync *s, const struct draft *d, struct touched *t
 const struct hn_device_node *hn_place_sync(struct place *p, struct draft *root)
 {
 	struct sync s = { .p = p,
-			  .single = p->block[0] * p->block[1] * p->block[2] == 1 };
+			  .single = p->block[0] * p->block[1] * p->block[2] == 1,
+			  .fences = p->team == HN_WARPGROUP };
 
 	s.owner = HN_NEW_ARRAY(p->a, int32_t, p->n_buffer);
 	memset(s.owner, 0xff, p->n_buffer * sizeof(s.owner[0]));

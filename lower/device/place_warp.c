@@ -9,7 +9,7 @@
  * each lane runs through its own alone.
  */
 #include "base/arith.h"
-#include "lower/device/device_warp.h"
+#include "lower/device/device_wgmma.h"
 #include "lower/device/place_warp_int.h"
 
 /* ---- before a nest is placed */
@@ -147,6 +147,22 @@ static uint32_t dim_of(struct place *p, const struct hn_node *stmt, const struct
 	return 0;
 }
 
+static void see_team(struct place *p, const struct hn_node *stmt)
+{
+	int64_t n = hn_warp_threads(p->fragment[stmt->stage].intrin);
+
+	if (p->team != 0 && p->team != n) {
+		hn_place_refuse(p, stmt->stage,
+				"is made by %lld threads together, and what it is made with by "
+				"%lld",
+				(long long)n, (long long)p->team);
+	}
+	p->team = n;
+	if (n == HN_WARPGROUP) {
+		hn_place_wgmma_survey(p, stmt);
+	}
+}
+
 static void see_products(struct place *p, const struct hn_node *n,
 			 const struct hn_node *loop[HN_INTRIN_DIMS])
 {
@@ -161,7 +177,7 @@ static void see_products(struct place *p, const struct hn_node *n,
 			(struct fragment){ loop[HN_INTRIN_TERMS]->intrin,
 					   { dim_of(p, n, loop[HN_INTRIN_M]),
 					     dim_of(p, n, loop[HN_INTRIN_N]) } };
-		p->any_warp = true;
+		see_team(p, n);
 	}
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		see_products(p, n->child[i], loop);
@@ -175,17 +191,18 @@ void hn_place_warp_survey(struct place *p, const struct hn_node *nest)
 {
 	const struct hn_node *loop[HN_INTRIN_DIMS] = { NULL };
 
-	p->any_warp = false;
+	p->team = 0;
 	see_products(p, nest, loop);
-	if (!p->any_warp || p->rc != 0) {
+	if (p->team == 0 || p->rc != 0) {
 		return;
 	}
-	if (p->block[0] != 1 && p->block[0] != HN_WARP) {
+	if (p->block[0] != 1 && p->block[0] != p->team) {
 		hn_place_refuse(p, nest->stage,
-				"is made by warps, and %lld threads in x are no warp",
-				(long long)p->block[0]);
+				"is made by warps, and %lld threads in x are no %s",
+				(long long)p->block[0],
+				p->team == HN_WARP ? "warp" : "warpgroup");
 	}
-	p->block[0] = HN_WARP;
+	p->block[0] = p->team;
 	see_loops(p, nest);
 	see_statements(p, nest);
 	for (uint32_t i = 0; i < p->t->dag->n_op && p->rc == 0; i++) {
@@ -219,7 +236,7 @@ bool hn_place_is_warp(struct place *p, const struct hn_node *n)
 {
 	struct look l = { .p = p };
 
-	if (!p->any_warp) {
+	if (p->team == 0) {
 		return false;
 	}
 	if (n->kind == HN_NODE_STMT) {
@@ -234,12 +251,20 @@ bool hn_place_is_warp(struct place *p, const struct hn_node *n)
 
 /* ---- what lanes hold */
 
-/* Of the lane's first element of a tile: row or column. */
+/* Of the lane's first element of a tile: row or column.  Each warp of a warpgroup has 16 rows. */
 static const struct hn_expr *lane_digit(struct place *p, enum digit digit)
 {
-	return digit == DIGIT_ROW
-		       ? op_int(p, HN_EXPR_FLOORDIV, lane(p), 4)
-		       : op_int(p, HN_EXPR_MUL, op_int(p, HN_EXPR_FLOORMOD, lane(p), 4), 2);
+	const struct hn_expr *l = lane(p);
+
+	if (digit != DIGIT_ROW) {
+		return op_int(p, HN_EXPR_MUL, op_int(p, HN_EXPR_FLOORMOD, l, 4), 2);
+	}
+	if (p->team == HN_WARP) {
+		return op_int(p, HN_EXPR_FLOORDIV, l, 4);
+	}
+	return sum(p,
+		   op_int(p, HN_EXPR_FLOORDIV, op_int(p, HN_EXPR_FLOORMOD, l, HN_WARP), 4),
+		   op_int(p, HN_EXPR_MUL, op_int(p, HN_EXPR_FLOORDIV, l, HN_WARP), 16));
 }
 
 /* Elements of a tile that are this far apart are the lane's. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "lower/device/device_wgmma.h"
 
 static const struct gpu_lang *const langs[HN_GPU_N_FORM] = {
 	[HN_GPU_OPENCL] = &hn_gpu_opencl,
@@ -49,6 +50,7 @@ static void set_up(struct gpu *g, const struct hn_device_kernel *k)
 	g->vector = HN_NEW_ARRAY(g->a, uint8_t, g->d->n_buffer);
 	g->used = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
 	g->stored = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
+	g->is_matrix = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
 	g->offset = HN_NEW_ARRAY(g->a, int64_t, g->d->n_buffer);
 	for (uint32_t s = 0; s < k->n_slot; s++) {
 		int64_t extent = s < HN_DEVICE_THREAD  ? k->grid[s]
@@ -71,15 +73,26 @@ static void span_loops(struct gpu *g, const struct hn_device_node *n)
 	}
 }
 
+/* Those that begin where buffers have to that warpgroups read, or the others. */
+static void place_some(struct gpu *g, bool matrices, int64_t align)
+{
+	for (uint32_t i = 0; i < g->d->n_buffer; i++) {
+		if (g->used[i] && g->d->buffer[i].memory == HN_MEMORY_SHARED &&
+		    g->is_matrix[i] == matrices) {
+			g->offset[i] = hn_ceildiv(g->shared_bytes, align) * align;
+			g->shared_bytes =
+				g->offset[i] + hn_ceildiv(bytes_of(&g->d->buffer[i]), 16) * 16;
+			g->shared_align = matrices ? align : g->shared_align;
+		}
+	}
+}
+
 static void place_shared(struct gpu *g)
 {
 	g->shared_bytes = 0;
-	for (uint32_t i = 0; i < g->d->n_buffer; i++) {
-		if (g->used[i] && g->d->buffer[i].memory == HN_MEMORY_SHARED) {
-			g->offset[i] = g->shared_bytes;
-			g->shared_bytes += hn_ceildiv(bytes_of(&g->d->buffer[i]), 16) * 16;
-		}
-	}
+	g->shared_align = HN_GPU_SHARED_ALIGN;
+	place_some(g, /* matrices= */ true, HN_WGMMA_ALIGN);
+	place_some(g, /* matrices= */ false, 16);
 }
 
 static void print_kernel(struct gpu *g, const struct hn_device_kernel *k, const uint32_t *module,

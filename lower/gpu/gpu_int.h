@@ -36,6 +36,7 @@ struct gpu {
 	struct hn_err *err;
 	int rc; /* the first failure; what is made after it does not matter */
 	bool has_async; /* copies may be asynchronous on this target */
+	bool has_wgmma; /* it has warpgroups */
 	uint32_t vector_bytes; /* of the widest vector that loops over lanes become; 0: they do not */
 	/* the kernel at hand */
 	const struct hn_device_kernel *k;
@@ -51,6 +52,8 @@ struct gpu {
 	bool *used, *stored;	      /* [n_buffer] */
 	int64_t *offset;	      /* [n_buffer] SHARED: in bytes, one after the other */
 	int64_t shared_bytes;
+	int64_t shared_align; /* of what begins shared memory */
+	bool *is_matrix;      /* [n_buffer] SHARED: a warpgroup reads it */
 };
 
 #define HN_GPU_MOST_STRIPS 8 /* vectors of a loop over lanes that are written out */
@@ -115,6 +118,10 @@ struct gpu_lang {
 			 uint32_t n, bool trans);
 	void (*mma)(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
 		    const struct gpu_at *left, const struct gpu_at *right);
+	/* of a warpgroup (lower/device/device_wgmma.h), as above */
+	void (*wgmma)(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		      const struct gpu_at from[2]);
+	void (*fence)(struct gpu *g);
 	/* written_out: its compiler should, and the walk does not */
 	void (*begin_loop)(struct gpu *g, int32_t slot, int64_t extent, bool written_out);
 	void (*end_loop)(struct gpu *g, int32_t slot, int64_t extent);

@@ -73,8 +73,9 @@ static void see(struct plan *p, const struct hn_device_node *n)
 	}
 	if (n->warp != NULL) {
 		see_index(p, n->buffer, n->at);
-		for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+		for (int i = 0; i < hn_device_n_from(n); i++) {
 			see_index(p, n->warp->from[i], n->warp->from_at[i]);
+			p->g->is_matrix[n->warp->from[i]] |= n->kind == HN_DEVICE_WGMMA;
 		}
 	}
 	for (uint32_t i = 0; i < n->n_child; i++) {

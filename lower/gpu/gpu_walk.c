@@ -290,10 +290,19 @@ static void warp(struct gpu *g, const struct hn_device_node *n)
 			      g->target->isa);
 		return;
 	}
-	for (int i = 0; i < (n->kind == HN_DEVICE_MMA ? 2 : 1); i++) {
+	if (n->kind == HN_DEVICE_WGMMA && (g->lang->wgmma == NULL || !g->has_wgmma)) {
+		hn_gpu_refuse(g, HONE_E_UNSUPPORTED,
+			      "products of matrices by warpgroups have no form in this language, "
+			      "or for %s",
+			      g->target->isa);
+		return;
+	}
+	for (int i = 0; i < hn_device_n_from(n); i++) {
 		from[i] = place(g, w->from[i], w->from_at[i]);
 	}
-	if (n->kind == HN_DEVICE_MMA) {
+	if (n->kind == HN_DEVICE_WGMMA) {
+		g->lang->wgmma(g, w, &at, from);
+	} else if (n->kind == HN_DEVICE_MMA) {
 		g->lang->mma(g, w->intrin, &at, &from[0], &from[1]);
 	} else {
 		g->lang->ldmatrix(g, &at, &from[0], w->n_matrix, w->trans);
@@ -342,8 +351,14 @@ static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 	case HN_DEVICE_WAIT:
 		g->lang->wait(g, n->extent);
 		return;
+	case HN_DEVICE_FENCE:
+		if (g->lang->fence != NULL && g->has_wgmma) {
+			g->lang->fence(g);
+		}
+		return;
 	case HN_DEVICE_MMA:
 	case HN_DEVICE_LDMATRIX:
+	case HN_DEVICE_WGMMA:
 		warp(g, n);
 		return;
 	default:

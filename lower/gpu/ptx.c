@@ -164,7 +164,9 @@ static void declare_shared(struct gpu *g)
 					  : LLVMAddGlobalInAddressSpace(
 						    p->mod, LLVMArrayType2(p->i8, 0), "hn_shared",
 						    GPU_PTX_SHARED);
-			LLVMSetAlignment(all, HN_GPU_SHARED_ALIGN);
+			if (LLVMGetAlignment(all) < g->shared_align) {
+				LLVMSetAlignment(all, (unsigned)g->shared_align);
+			}
 		}
 		if (at_launch) {
 			LLVMValueRef at = LLVMConstInt(p->i64, (uint64_t)g->offset[i], 0);
@@ -179,7 +181,7 @@ static void declare_shared(struct gpu *g)
 		p->base[i] = LLVMAddGlobalInAddressSpace(p->mod, type, name, GPU_PTX_SHARED);
 		LLVMSetLinkage(p->base[i], LLVMInternalLinkage);
 		LLVMSetInitializer(p->base[i], LLVMGetUndef(type));
-		LLVMSetAlignment(p->base[i], HN_GPU_SHARED_ALIGN);
+		LLVMSetAlignment(p->base[i], (unsigned)g->shared_align);
 	}
 }
 
@@ -274,6 +276,8 @@ const struct gpu_lang hn_gpu_ptx = {
 	.barrier = hn_gpu_ptx_barrier,
 	.ldmatrix = hn_gpu_ptx_ldmatrix,
 	.mma = hn_gpu_ptx_mma,
+	.wgmma = hn_gpu_ptx_wgmma,
+	.fence = hn_gpu_ptx_fence,
 	.begin_loop = hn_gpu_ptx_begin_loop,
 	.end_loop = hn_gpu_ptx_end_loop,
 	.begin_if = hn_gpu_ptx_begin_if,

@@ -52,6 +52,11 @@ void hn_gpu_ptx_ldmatrix(struct gpu *g, const struct gpu_at *to, const struct gp
 void hn_gpu_ptx_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_at *sum,
 		    const struct gpu_at *left, const struct gpu_at *right);
 
+/* ptx_wgmma.c */
+void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		      const struct gpu_at from[2]);
+void hn_gpu_ptx_fence(struct gpu *g);
+
 /* ptx_wide.c: the function, or NULL where there is no code for it.  y: NULL unless it takes two. */
 LLVMValueRef hn_gpu_ptx_wide(struct gpu *g, enum hn_fn fn, enum hn_dtype t, LLVMValueRef x,
 			     LLVMValueRef y);

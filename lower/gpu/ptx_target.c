@@ -21,9 +21,9 @@
 
 static const struct ptx_target {
 	const char *isa, *features;
-	bool async;
+	bool async, wgmma;
 } targets[] = {
-#define PTX_TARGET(isa, features, async) { isa, features, async },
+#define PTX_TARGET(isa, features, async, wgmma) { isa, features, async, wgmma },
 #include "lower/gpu/ptx_targets.def"
 #undef PTX_TARGET
 };
@@ -75,6 +75,7 @@ void hn_gpu_ptx_open(struct gpu *g)
 	LLVMDisposeTargetData(layout);
 	LLVMSetTarget(p->mod, TRIPLE);
 	g->has_async = t->async;
+	g->has_wgmma = t->wgmma;
 }
 
 static bool run_passes(struct gpu *g)

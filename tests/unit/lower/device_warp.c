@@ -104,7 +104,7 @@ static void lanes_hold_what_is_published(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < hn_intrin_count(); i++) {
-		n_warp += hn_intrin_is_warp(hn_intrin_at(i));
+		n_warp += hn_intrin_at(i)->of == HN_INTRIN_OF_WARP;
 	}
 	assert_int_equal(n_warp, HN_COUNT_OF(row));
 	for (size_t r = 0; r < HN_COUNT_OF(row); r++) {

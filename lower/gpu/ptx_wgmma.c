@@ -1,0 +1,134 @@
+/* lower/gpu/ptx_wgmma.c -- products of warpgroups (lower/device/device_wgmma.h), as inline assembly.
+ *
+ * LLVM has no function for them.  A node is one piece of assembly from the first instruction to the
+ * wait: between two pieces LLVM might move or store a register that the hardware still adds to.
+ * Each element of the result is an operand that goes in and out.
+ */
+#include "lower/device/device_wgmma.h"
+#include "lower/gpu/ptx_int.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MOST_SUMS (HN_WGMMA_COLUMNS / 2)
+
+/* Where the matrix begins, and how it lies. */
+static LLVMValueRef descriptor(struct gpu *g, const struct gpu_at *at,
+			       const struct hn_device_matrix *m)
+{
+	const struct gpu_ptx *p = g->own;
+	LLVMValueRef v = LLVMBuildPtrToInt(p->b, hn_gpu_ptx_place(g, at), p->i64, "");
+
+	v = LLVMBuildLShr(p->b, v, LLVMConstInt(p->i64, 4, 0), "");
+	v = LLVMBuildAnd(p->b, v, LLVMConstInt(p->i64, 0x3fff, 0), "");
+	return LLVMBuildOr(p->b, v, LLVMConstInt(p->i64, hn_wgmma_descriptor(m), 0), "");
+}
+
+/* One step; a and b are the descriptors' registers there. */
+static void put_step(const struct hn_device_warp *w, int64_t step, int64_t n, struct hn_buf *out)
+{
+	bool bytes = hn_dtype_bytes(w->intrin->left) == 1;
+
+	hn_buf_printf(out, "add.s64 a, $%" PRId64 ", %" PRId64 ";\nadd.s64 b, $%" PRId64 ", %" PRId64 ";\n",
+		      n, step * hn_wgmma_step(&w->lies[0], w->intrin) / 16, n + 1,
+		      step * hn_wgmma_step(&w->lies[1], w->intrin) / 16);
+	hn_buf_printf(out, "wgmma.mma_async.sync.aligned.m64n%" PRId64 "k%" PRId64 ".%s {", w->columns,
+		      hn_intrin_terms(w->intrin), w->intrin->llvm);
+	for (int64_t i = 0; i < n; i++) {
+		hn_buf_printf(out, "%s$%" PRId64, i > 0 ? ", " : "", i);
+	}
+	hn_buf_puts(out, "}, a, b, p");
+	if (!bytes) {
+		hn_buf_printf(out, ", 1, 1, %d, %d", w->lies[0].across, w->lies[1].across);
+	}
+	hn_buf_puts(out, ";\n");
+}
+
+static void put_code(const struct hn_device_warp *w, int64_t n, struct hn_buf *out)
+{
+	hn_buf_puts(out, "{\n.reg .b64 a, b;\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"
+			 "wgmma.fence.sync.aligned;\n");
+	for (int64_t i = 0; i < w->steps; i++) {
+		put_step(w, i, n, out);
+	}
+	hn_buf_puts(out, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}");
+}
+
+/* Results, then the two descriptors, then what the results were. */
+static void put_operands(int64_t n, bool is_float, struct hn_buf *out)
+{
+	for (int64_t i = 0; i < n; i++) {
+		hn_buf_puts(out, is_float ? "=f," : "=r,");
+	}
+	hn_buf_puts(out, "l,l");
+	for (int64_t i = 0; i < n; i++) {
+		hn_buf_printf(out, ",%" PRId64, i);
+	}
+	hn_buf_puts(out, ",~{memory}");
+}
+
+static LLVMValueRef run_code(struct gpu *g, const struct hn_buf *code, const struct hn_buf *operands,
+			     LLVMTypeRef result, LLVMTypeRef *type, LLVMValueRef *arg, unsigned n)
+{
+	const struct gpu_ptx *p = g->own;
+	LLVMTypeRef f = LLVMFunctionType(result, type, n, 0);
+	LLVMValueRef as = LLVMGetInlineAsm(f, code->s, code->n, operands->s, operands->n, 1, 0,
+					   LLVMInlineAsmDialectATT, 0);
+	LLVMValueRef v = LLVMBuildCall2(p->b, f, as, arg, n, "");
+	unsigned kind = LLVMGetEnumAttributeKindForName("convergent", strlen("convergent"));
+
+	LLVMAddCallSiteAttribute(v, LLVMAttributeFunctionIndex,
+				 LLVMCreateEnumAttribute(p->ctx, kind, 0));
+	return v;
+}
+
+void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		      const struct gpu_at from[2])
+{
+	const struct gpu_ptx *p = g->own;
+	bool is_float = hn_dtype_class(w->intrin->sum) == HN_CLASS_FLOAT;
+	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + 2];
+	LLVMValueRef arg[MOST_SUMS + 2], at[MOST_SUMS];
+	LLVMTypeRef result[MOST_SUMS];
+	uint32_t n = (uint32_t)w->columns / 2;
+	struct hn_buf code, operands;
+
+	for (int i = 0; i < 2; i++) {
+		type[i] = p->i64;
+		arg[i] = descriptor(g, &from[i], &w->lies[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct gpu_at x = *sum;
+
+		x.c += i;
+		at[i] = hn_gpu_ptx_place(g, &x);
+		type[2 + i] = result[i] = element;
+		arg[2 + i] = LLVMBuildLoad2(p->b, element, at[i], "");
+	}
+	hn_buf_init(&code);
+	hn_buf_init(&operands);
+	put_code(w, n, &code);
+	put_operands(n, is_float, &operands);
+	LLVMValueRef v = run_code(g, &code, &operands,
+				  LLVMStructTypeInContext(p->ctx, result, n, 0), type, arg, n + 2);
+
+	for (uint32_t i = 0; i < n; i++) {
+		LLVMBuildStore(p->b, LLVMBuildExtractValue(p->b, v, i, ""), at[i]);
+	}
+	hn_buf_fini(&code);
+	hn_buf_fini(&operands);
+}
+
+void hn_gpu_ptx_fence(struct gpu *g)
+{
+	static const char code[] = "fence.proxy.async.shared::cta;", clobber[] = "~{memory}";
+	struct hn_buf text, operands;
+
+	hn_buf_init(&text);
+	hn_buf_init(&operands);
+	hn_buf_puts(&text, code);
+	hn_buf_puts(&operands, clobber);
+	run_code(g, &text, &operands, LLVMVoidTypeInContext(gpu_ptx_of(g)->ctx), NULL, NULL, 0);
+	hn_buf_fini(&text);
+	hn_buf_fini(&operands);
+}

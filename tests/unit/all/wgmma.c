@@ -1,0 +1,424 @@
+/* Sums that a warpgroup's instruction makes, from steps to code: the device program is verified,
+ * reads back, and computes what the dag says, in any order of threads, where the interpreter looks
+ * for the factors where the hardware would.  As PTX it holds the results in registers; where
+ * NVIDIA's assembler is on this machine, it agrees, and does not serialise the products.  What lies
+ * in another way is refused, and what is spoiled shows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "loopstate/dag/tolerance.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/device/device_interp.h"
+#include "lower/device/device_verify.h"
+#include "lower/gpu/gpu.h"
+#include "tests/lib/gpu_bed.h"
+#include "tests/lib/lower_run.h"
+
+#define FUEL 200000000
+#define LIMIT_MS 20000
+
+static int set_up(void **state)
+{
+	return gpu_bed(state, "cuda -isa=sm_90a -max_shared_memory_per_block=232448");
+}
+
+/* Stages: A, A.shared, B, B.shared, C.local, C.  A block's tile is 128 rows, two warpgroups' 64 each,
+ * of so many columns; the terms of a fetch are n times the instruction's. */
+#define RESULTS(ins, tiles, n, terms)                                                              \
+	"[[\"CHW\", 2, \"local\"], [\"SP\", 3, 0, 0, [2, 64], 1], [\"SP\", 3, 3, 0, [" tiles       \
+	", 8], 1], [\"RE\", 3, [0, 3, 1, 4, 2, 5]], [\"AN\", 3, 0, 7], [\"AN\", 3, 1, 5], "         \
+	"[\"AN\", 3, 2, 8], [\"SP\", 2, 0, 0, [64], 1], [\"SP\", 2, 2, 0, [8], 1], [\"SP\", 2, 4, " \
+	"0, [" n ", " terms "], 1], [\"RE\", 2, [4, 5, 0, 2, 1, 3, 6]], [\"CA\", 2, 3, 2], "        \
+	"[\"TE\", 2, [4, 5, 6], \"" ins "\"], [\"CHR\", 0, \"shared\", [2]], [\"CHR\", 2, "         \
+	"\"shared\", [3]], [\"CA\", 1, 4, 0], [\"CA\", 3, 4, 0]"
+#define FETCH(stage, n)                                                                            \
+	", [\"FU\", " stage ", [0, 1]], [\"SP\", " stage ", 0, 0, [2, 128, " n "], 1], [\"AN\", "   \
+	stage ", 1, 8], [\"AN\", " stage ", 2, 6], [\"AN\", " stage ", 3, 2]"
+#define TURN(stage, unit, bits, shift)                                                             \
+	", [\"SW\", " stage ", 0, " unit ", " bits ", " shift "]"
+#define AHEAD(stages) ", [\"PL\", 4, 0, " stages ", 2]"
+
+#define BF16 "wgmma_m64n8k16_bf16"
+#define F16 "wgmma_m64n8k16_f16"
+#define S8 "wgmma_m64n8k32_s8"
+
+static const struct {
+	const char *text, *steps;
+	const char *has[3]; /* in the program */
+	const char *ptx;
+} row[] = {
+	/* both along terms, rows of 128 bytes */
+	{ "f(bfloat16 A[256,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
+		  TURN("3", "3", "3", "0") AHEAD("2") "]",
+	  { "columns 128 steps 4 C.local[0] A.shared[", " along 128 B.shared[", "fence" },
+	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
+	/* the second across: its rows are two periods long */
+	{ "f(bfloat16 A[256,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
+		  TURN("3", "3", "3", "0") AHEAD("3") "]",
+	  { "columns 128 steps 4", " along 128 B.shared[", " across 128 next 8192" },
+	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
+	/* the first across, 256 columns, no copy ahead */
+	{ "f(float16 A[64,256], float16 B[64,256]) -> C { C(i,j) +=! float32(A(k,i)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(F16, "32", "2", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
+		  TURN("3", "3", "3", "0") "]",
+	  { "columns 256 steps 2", " across 128 next ", "fence" },
+	  "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16" },
+	/* rows of 64 bytes, of 32; terms of more than one period */
+	{ "f(float16 A[128,64], float16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  RESULTS(F16, "8", "2", "16") FETCH("1", "8") TURN("1", "3", "2", "1") FETCH("3", "8")
+		  TURN("3", "3", "2", "1") AHEAD("2") "]",
+	  { "columns 64 steps 2", " along 64 B.shared[", " along 64" },
+	  "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16" },
+	{ "f(float16 A[128,64], float16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(F16, "8", "2", "16") FETCH("1", "8") TURN("1", "3", "1", "2") FETCH("3", "8")
+		  TURN("3", "3", "1", "2") AHEAD("2") "]",
+	  { "columns 64 steps 1", " along 32 B.shared[", " across 32 next 1024" },
+	  "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16" },
+	{ "f(bfloat16 A[128,256], bfloat16 B[256,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(BF16, "8", "8", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
+		  TURN("3", "3", "2", "1") AHEAD("2") "]",
+	  { "columns 64 steps 4", " along 128 B.shared[", " across 64 next 8192" },
+	  "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16" },
+	/* bytes, along terms */
+	{ "f(int8 A[128,256], int8 B[64,256]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(j,k)) }",
+	  RESULTS(S8, "8", "4", "32") FETCH("1", "16") TURN("1", "4", "3", "0") FETCH("3", "16")
+		  TURN("3", "4", "3", "0") AHEAD("2") "]",
+	  { "columns 64 steps 4", " along 128 B.shared[", " along 128" },
+	  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8" },
+};
+
+static const struct hn_looptree *tree(const char *text, const char *steps, struct hn_arena *a,
+				      const struct hn_dag **dag)
+{
+	const struct hn_trace *trace;
+	const struct hn_looptree *t;
+	const struct hn_state *s;
+	struct hn_err err;
+
+	if (hn_dag_from_text("dag", text, strlen(text), 0, a, dag, &err) != 0 ||
+	    hn_trace_parse("steps", steps, strlen(steps), a, &trace, &err) != 0 ||
+	    hn_state_replay(*dag, trace, a, &s, &err) != 0 ||
+	    hn_looptree_build(s, a, &t, &err) != 0) {
+		fail_msg("%s\n%s\n%s", err.msg, text, steps);
+	}
+	return t;
+}
+
+static void runs_right(const char *what, const struct hn_dag *dag, const struct hn_device *d)
+{
+	struct run_args want, got;
+	struct hn_err err;
+
+	run_args_make(dag, 7, &want);
+	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
+	for (uint32_t order = 0; order < 2; order++) {
+		run_args_make(dag, 7, &got);
+		if (hn_device_interpret(d, got.at, order, FUEL, &err) != 0) {
+			fail_msg("%s: %s", what, err.msg);
+		}
+		if (!(run_difference(&want, &got) <= hn_dag_tolerance(dag))) {
+			fail_msg("%s: it differs by %g", what, run_difference(&want, &got));
+		}
+		run_args_free(&got);
+	}
+	run_args_free(&want);
+}
+
+static int print(const struct hn_device *d, const char *isa, struct hn_arena *a,
+		 struct hn_gpu_module *ret, struct hn_err *err)
+{
+	struct hn_gpu_options how = { .contracts = true };
+	struct hn_target gpu;
+	char line[60];
+
+	snprintf(line, sizeof(line), "cuda -isa=%s", isa);
+	assert_int_equal(hn_target_parse(line, a, &gpu, err), 0);
+	return hn_gpu_print(d, HN_GPU_PTX, &gpu, &how, a, ret, err);
+}
+
+/* In registers, and its products are not made one by one. */
+static bool assembles(const struct hn_gpu_module *m)
+{
+	char folder[] = "/tmp/hone-wgmma-XXXXXX", path[60], command[300];
+	struct hn_err err;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/k.ptx", folder);
+	assert_int_equal(hn_file_replace(path, m->code, m->code_bytes, &err), 0);
+	snprintf(command, sizeof(command),
+		 "ptxas -v -arch=sm_90a %s -o %s/k.cubin >%s/said 2>&1 && grep -q ' 0 bytes stack "
+		 "frame, 0 bytes spill stores, 0 bytes spill loads' %s/said && ! grep -qi 'wgmma' "
+		 "%s/said",
+		 path, folder, folder, folder, folder);
+	int rc = system(command);
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
+	return rc == 0;
+}
+
+static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn_arena *a)
+{
+	static const char *const without[] = { "sm_80", "sm_90" };
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+
+	if (print(d, "sm_90a", a, &m, &err) != 0) {
+		fail_msg("row %zu: %s", i, err.msg);
+	}
+	assert_non_null(strstr(m.code, row[i].ptx));
+	assert_non_null(strstr(m.code, "fence.proxy.async"));
+	assert_null(strstr(m.code, ".local"));
+	if (has_ptxas && !assembles(&m)) {
+		fail_msg("row %zu: ptxas refuses it, or it is not all in registers\n%s", i,
+			 (const char *)m.code);
+	}
+	for (size_t k = 0; k < HN_COUNT_OF(without); k++) {
+		assert_int_equal(print(d, without[k], a, &m, &err), -HONE_E_UNSUPPORTED);
+		assert_non_null(strstr(err.msg, "by warpgroups have no form"));
+	}
+}
+
+static void products_are_right(void **state)
+{
+	struct bed *b = *state;
+	bool has_ptxas = system("command -v ptxas >/dev/null") == 0;
+
+	if (!has_ptxas) {
+		fputs("no ptxas: PTX is printed, and assembled by nobody\n", stderr);
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		const struct hn_device *d, *again;
+		const struct hn_looptree *t;
+		const struct hn_dag *dag;
+		struct hn_buf text, twice;
+		struct hn_err err = { 0 };
+
+		t = tree(row[i].text, row[i].steps, &b->a, &dag);
+		if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
+		    hn_device_place(t, &b->a, &d, &err) != 0) {
+			fail_msg("row %zu: %s", i, err.msg);
+		}
+		hn_buf_init(&text);
+		hn_buf_init(&twice);
+		hn_device_print(d, &text);
+		if (hn_device_verify(d, &b->gpu, LIMIT_MS, &err) != 0) {
+			fail_msg("row %zu: %s\n%s", i, err.msg, text.s);
+		}
+		assert_int_equal(hn_device_parse("t", text.s, text.n, &b->a, &again, &err), 0);
+		hn_device_print(again, &twice);
+		assert_string_equal(text.s, twice.s);
+		for (size_t k = 0; k < HN_COUNT_OF(row[i].has); k++) {
+			if (strstr(text.s, row[i].has[k]) == NULL) {
+				fail_msg("row %zu has no '%s'\n%s", i, row[i].has[k], text.s);
+			}
+		}
+		hn_buf_fini(&text);
+		hn_buf_fini(&twice);
+		runs_right(row[i].text, dag, d);
+		codes(i, d, has_ptxas, &b->a);
+	}
+}
+
+static void what_has_no_form_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *steps, *why;
+	} bad[] = {
+		/* no swizzle; that of another width; a factor from global memory */
+		{ row[0].text, RESULTS(BF16, "16", "4", "16") FETCH("1", "8") FETCH("3", "8") "]",
+		  "stage 4 (C.local) is made by warpgroups, and a factor does not lie in shared "
+		  "memory" },
+		{ row[0].text,
+		  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "1")
+			  FETCH("3", "8") TURN("3", "3", "3", "0") "]",
+		  "a factor does not lie in shared memory" },
+		/* factors whose rows have different numbers of terms */
+		{ row[0].text,
+		  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "2", "1")
+			  FETCH("3", "8") TURN("3", "3", "1", "2") "]",
+		  "no multiple of 8 rows" },
+		/* 32 threads in x */
+		{ row[0].text,
+		  RESULTS(BF16, "16", "4", "16") TURN("1", "3", "3", "0") TURN("3", "3", "3", "0")
+		  ", [\"FU\", 1, [0, 1]], [\"SP\", 1, 0, 0, [32], 1], [\"AN\", 1, 1, 6]]",
+		  "32 threads in x are no warpgroup" },
+		/* 264 columns */
+		{ "f(bfloat16 A[256,64], bfloat16 B[264,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		  "float32(B(j,k)) }",
+		  RESULTS(BF16, "33", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0")
+			  FETCH("3", "8") TURN("3", "3", "3", "0") "]",
+		  "8, 16, ... or 256 columns" },
+	};
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		const struct hn_device *d;
+		const struct hn_dag *dag;
+		struct hn_err err = { 0 };
+		int rc = hn_device_place(tree(bad[i].text, bad[i].steps, &b->a, &dag), &b->a, &d,
+					 &err);
+
+		if (rc != -HONE_E_UNSUPPORTED || strstr(err.msg, bad[i].why) == NULL) {
+			fail_msg("%zu: %d (%s), expected: %s", i, rc, err.msg, bad[i].why);
+		}
+	}
+}
+
+/* Another program: `from` is `to` wherever it stands; what the reader says. */
+static int spoiled(struct bed *b, const struct hn_device *d, const char *from, const char *to,
+		   const struct hn_device **ret, struct hn_err *err)
+{
+	struct hn_buf text, other;
+	size_t n = 0;
+
+	hn_buf_init(&text);
+	hn_buf_init(&other);
+	hn_device_print(d, &text);
+	for (const char *s = text.s; *s != '\0';) {
+		if (strncmp(s, from, strlen(from)) == 0) {
+			hn_buf_puts(&other, to);
+			s += strlen(from);
+			n++;
+		} else {
+			hn_buf_putc(&other, *s++);
+		}
+	}
+	assert_true(n > 0);
+	int rc = hn_device_parse("t", other.s, other.n, &b->a, ret, err);
+
+	hn_buf_fini(&text);
+	hn_buf_fini(&other);
+	return rc;
+}
+
+static const struct hn_device *placed(struct bed *b, size_t i, const struct hn_dag **dag)
+{
+	const struct hn_device *d;
+	struct hn_err err;
+
+	assert_int_equal(hn_device_place(tree(row[i].text, row[i].steps, &b->a, dag), &b->a, &d,
+					 &err),
+			 0);
+	return d;
+}
+
+/* Layouts and orders that are not the hardware's are other numbers, where they are not refused. */
+static void what_is_spoiled_shows(void **state)
+{
+	static const struct {
+		size_t row;
+		const char *from, *to;
+		const char *why; /* NULL: other numbers */
+	} bad[] = {
+		{ 1, "next 8192", "next 4096", NULL },
+		{ 3, "along 64", "along 128", "before a copy to it has been waited for" },
+		{ 0, "columns 128", "columns 120", NULL },
+		{ 0, "steps 4", "steps 3", NULL },
+		{ 0, "along 128 B", "along 64 B", "than its factor's rows have" },
+		{ 0, "fence\n", "\n", "no fence before it" },
+	};
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		const struct hn_dag *dag;
+		const struct hn_device *d = placed(b, bad[i].row, &dag);
+		struct run_args want, got;
+		struct hn_err err = { 0 };
+
+		if (spoiled(b, d, bad[i].from, bad[i].to, &d, &err) != 0) {
+			if (bad[i].why == NULL || strstr(err.msg, bad[i].why) == NULL) {
+				fail_msg("%zu: %s", i, err.msg);
+			}
+			continue;
+		}
+		run_args_make(dag, 7, &want);
+		run_args_make(dag, 7, &got);
+		assert_int_equal(hn_interpret(dag, want.at, &err), 0);
+		if (hn_device_interpret(d, got.at, 0, FUEL, &err) != 0
+			    ? bad[i].why == NULL || strstr(err.msg, bad[i].why) == NULL
+			    : bad[i].why != NULL ||
+				      run_difference(&want, &got) <= hn_dag_tolerance(dag)) {
+			fail_msg("%zu: nothing shows (%s)", i, err.msg);
+		}
+		run_args_free(&want);
+		run_args_free(&got);
+	}
+}
+
+static const struct hn_device_node *without(const struct hn_device_node *n, enum hn_device_kind kind,
+					    struct hn_arena *a)
+{
+	struct hn_device_node *ret = HN_NEW(a, struct hn_device_node);
+	const struct hn_device_node **child =
+		HN_NEW_ARRAY(a, const struct hn_device_node *, n->n_child + 1);
+
+	*ret = *n;
+	ret->n_child = 0;
+	ret->child = child;
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		if (n->child[i]->kind != kind) {
+			child[ret->n_child++] = without(n->child[i], kind, a);
+		}
+	}
+	return ret;
+}
+
+/* What the verifier refuses by the order of nodes, the interpreter finds in the run. */
+static void what_is_missing_is_found(void **state)
+{
+	static const struct {
+		enum hn_device_kind kind;
+		const char *why;
+	} bad[] = { { HN_DEVICE_FENCE, "with no fence and barrier since" },
+		    { HN_DEVICE_WAIT, "before a copy to it has been waited for" },
+		    { HN_DEVICE_BARRIER, "no barrier between" } };
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		const struct hn_dag *dag;
+		const struct hn_device *d = placed(b, 0, &dag);
+		struct hn_device_kernel k = d->kernel[0];
+		struct hn_device other = *d;
+		struct run_args got;
+		struct hn_err err = { 0 };
+
+		k.body = without(k.body, bad[i].kind, &b->a);
+		other.kernel = &k;
+		assert_int_not_equal(hn_device_verify(&other, &b->gpu, LIMIT_MS, &err), 0);
+		run_args_make(dag, 7, &got);
+		if (hn_device_interpret(&other, got.at, 0, FUEL, &err) == 0 ||
+		    strstr(err.msg, bad[i].why) == NULL) {
+			fail_msg("%zu: %s", i, err.msg);
+		}
+		run_args_free(&got);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(products_are_right),
+		cmocka_unit_test(what_has_no_form_is_refused),
+		cmocka_unit_test(what_is_spoiled_shows),
+		cmocka_unit_test(what_is_missing_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
