@@ -106,7 +106,7 @@ gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e)
 	case HN_EXPR_FLOAT:
 		return g->lang->real(g, hn_dtype_arith(t), hn_float_round(t, e->u.f));
 	case HN_EXPR_LOAD: {
-		struct hn_affine sum = hn_gpu_affine(g, e->arg[0]);
+		struct hn_affine sum = hn_affine_of(e->arg[0], g->span, g->n_slot, g->a);
 		struct gpu_at at = hn_gpu_at(g, e->ref, &sum);
 
 		return g->lang->load(g, &at);

@@ -154,7 +154,7 @@ int64_t hn_gpu_divides(const struct hn_affine *sum);
 gpu_val hn_gpu_index(struct gpu *g, const struct hn_expr *e, bool wide);
 bool hn_gpu_is_narrow_index(const struct gpu *g, const struct hn_expr *e);
 
-/* gpu_expr.c */
+/* gpu_expr.c: of what has the values of loops in it (hn_gpu_here). */
 gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e);
 
 /* gpu_lanes.c: how many lanes of a loop become one vector (1: it does not become vectors), of a type

@@ -43,6 +43,12 @@ static const struct program {
 	  HEAD K "  for v6 16 lanes {\n    if (((block.x * 16) + v6) < 20) {\n"
 		 "      B[((block.x * 16) + v6)] = A[((block.x * 16) + v6)]\n    }\n  }\n}\n",
 	  "for (i32 v6 = 0; v6 < 16; v6++)", NULL, false, false },
+	{ "the rest under a condition reads where it writes",
+	  HEAD "kernel k0 grid 3 1 1 block 1 1 1 {\n  for v6 2 {\n    for v7 80 lanes {\n"
+	       "      if (((v6 * 80) + v7) < 143) {\n"
+	       "        B[(((block.x * 143) + (v6 * 80)) + v7)] = A[(((block.x * 143) + (v6 * 80)) + v7)]\n"
+	       "      }\n    }\n  }\n}\n",
+	  "b1_B[((block_x * 143) + v7) + 128] = b0_A[((block_x * 143) + v7) + 128]", NULL, false, false },
 	{ "a condition that is not monotone is asked of each lane",
 	  HEAD K "  for v6 16 lanes {\n    if (floormod(v6, 3) < 2) {\n"
 		 "      B[((block.x * 16) + v6)] = A[((block.x * 16) + v6)]\n    }\n  }\n}\n",
