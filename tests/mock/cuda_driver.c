@@ -148,6 +148,30 @@ cuda_result cuStreamCreate(cuda_id *s, unsigned int flags)
 	return mock_sticky;
 }
 
+cuda_result cuDevicePrimaryCtxRelease_v2(cuda_device d)
+{
+	(void)d;
+	return mock_sticky;
+}
+
+cuda_result cuCtxPushCurrent_v2(cuda_id c)
+{
+	(void)c;
+	return mock_sticky;
+}
+
+cuda_result cuCtxPopCurrent_v2(cuda_id *c)
+{
+	*c = NULL;
+	return mock_sticky;
+}
+
+cuda_result cuStreamDestroy_v2(cuda_id s)
+{
+	free(s);
+	return mock_sticky;
+}
+
 cuda_result cuStreamSynchronize(cuda_id s)
 {
 	(void)s;
@@ -179,6 +203,18 @@ cuda_result cuMemcpyDtoH_v2(void *to, cuda_address from, size_t n)
 {
 	memcpy(to, (const void *)(uintptr_t)from, n);
 	return mock_sticky;
+}
+
+cuda_result cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t n, cuda_id s)
+{
+	(void)s;
+	return cuMemcpyHtoD_v2(to, from, n);
+}
+
+cuda_result cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t n, cuda_id s)
+{
+	(void)s;
+	return cuMemcpyDtoH_v2(to, from, n);
 }
 
 cuda_result cuMemsetD8Async(cuda_address a, unsigned char byte, size_t n, cuda_id s)

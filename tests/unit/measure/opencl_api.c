@@ -15,7 +15,7 @@
 #define _cl_event opencl_object
 
 #if __has_include(<CL/cl.h>)
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 200
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #endif
@@ -42,6 +42,7 @@ _Static_assert(offsetof(struct opencl_region, size) == offsetof(cl_buffer_region
 		return cl##name(EACH_ZERO parameters);                                   \
 	}
 OPENCL_FUNCTIONS(X)
+OPENCL_SVM_FUNCTIONS(X)
 #undef X
 #pragma GCC diagnostic pop
 
