@@ -43,12 +43,14 @@ struct cube {
 	int64_t rows, columns, batches; /* of a core */
 	int64_t l1_a, l1_b, l0_a, l0_b, l0_c; /* bytes of a slot */
 	int64_t piece, ub_bytes;     /* columns in the unified buffer at a time, and their bytes */
-	uint32_t copies;	     /* of them */
-	int64_t at[HN_NPU_MOST_VALUES];
+	uint32_t copies;	     /* of them, behind what all pieces of a tile share */
+	int64_t fixed;		     /* bytes of that */
+	int64_t at[HN_NPU_MOST_VALUES], store_at[HN_NPU_MOST_STORES]; /* of values; of rows that are stored */
 	int32_t last[HN_NPU_MOST_VALUES]; /* the value, or past them the store, that reads it last */
 	/* in the code */
 	struct cube_part part[3];    /* of the section: batch, rows, columns */
 	struct cube_held a, b;
+	int64_t fixed_at[HN_NPU_MOST_VALUES][2]; /* what is shared: of which batch and row, or column */
 	uint32_t slot_a[2], slot_b[2];
 	int64_t batch_loaded, batch_stored;
 	uint32_t n_l0, n_c, n_piece;

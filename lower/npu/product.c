@@ -5,6 +5,8 @@
  * turn, and the next terms are asked for before the present ones are multiplied; which pipe waits for
  * which is hn_npu_order's.
  */
+#include <string.h>
+
 #include "lower/npu/cube.h"
 
 const struct hn_npu_task *hn_npu_plain_task(const struct hn_npu_product *p, struct hn_arena *a)
@@ -105,6 +107,7 @@ static void section(struct cube *x, uint32_t first)
 
 	x->a = x->b = (struct cube_held){ 0 };
 	x->batch_loaded = x->batch_stored = -1;
+	memset(x->fixed_at, -1, sizeof(x->fixed_at));
 	hn_buf_printf(x->text, "cores %u " N64 " {\ncore r%d\ndiv r%d r%d " N64 "\ndiv r%d r%d " N64
 		      "\nmod r%d r%d " N64 "\nmod r%d r%d " N64 "\n", first, b->n * m->n * n->n, CUBE_CORE, CUBE_T1,
 		      CUBE_CORE, m->n * n->n, CUBE_T2, CUBE_CORE, n->n, CUBE_T2, CUBE_T2, m->n, CUBE_T3, CUBE_CORE,

@@ -26,7 +26,13 @@ static int64_t bytes_of(const struct hn_npu_value *v)
 
 /* -- places ----------------------------------------------------------------------------- */
 
-/* In a copy, spread; what is loaded lies behind it as it comes. */
+/* What has fewer numbers than the sums is loaded for a whole tile, to a place of its own. */
+static bool is_fixed(const struct hn_npu_value *v)
+{
+	return v->loaded && v->shape != HN_NPU_FULL;
+}
+
+/* Spread; what is loaded lies behind it as it comes. */
 static int64_t spread_bytes(const struct cube *x, const struct hn_npu_value *v, int64_t columns)
 {
 	switch (v->shape) {
@@ -41,11 +47,11 @@ static int64_t spread_bytes(const struct cube *x, const struct hn_npu_value *v, 
 	}
 }
 
-static int64_t loaded_bytes(const struct cube *x, const struct hn_npu_value *v, int64_t columns)
+static int64_t loaded_bytes(const struct cube *x, const struct hn_npu_value *v)
 {
-	int64_t n = v->shape == HN_NPU_ONE ? 32 : v->shape == HN_NPU_ROW ? x->p->m0 : columns;
+	int64_t n = v->shape == HN_NPU_ONE ? 32 : v->shape == HN_NPU_ROW ? x->p->m0 : x->p->n0;
 
-	return v->loaded && v->shape != HN_NPU_FULL ? cube_up(n * bytes_of(v), HN_NPU_BLOCK) : 0;
+	return is_fixed(v) ? cube_up(n * bytes_of(v), HN_NPU_BLOCK) : 0;
 }
 
 static void find_last(struct cube *x)
@@ -65,6 +71,12 @@ static void find_last(struct cube *x)
 	}
 }
 
+/* Rows of global memory as rows of a piece: fewer and longer bursts than columns of 16 by themselves. */
+static bool is_wide(const struct hn_npu_view *v, int64_t columns)
+{
+	return v->block == 16 && columns > 16;
+}
+
 /* The lowest place behind one that is taken, or 0, where nothing that lives reaches in. */
 static int64_t free_place(const struct cube *x, const int64_t *bytes, uint32_t i)
 {
@@ -72,10 +84,11 @@ static int64_t free_place(const struct cube *x, const int64_t *bytes, uint32_t i
 
 	for (uint32_t c = 0; c <= i; c++) {
 		int64_t at = c == i ? 0 : x->at[c] + bytes[c];
-		bool taken = c < i && x->last[c] < (int32_t)i;
+		bool taken = c < i && (x->last[c] < (int32_t)i || is_fixed(&x->t->value[c]));
 
 		for (uint32_t o = 0; o < i && !taken; o++) {
-			taken = x->last[o] >= (int32_t)i && x->at[o] < at + bytes[i] && at < x->at[o] + bytes[o];
+			taken = x->last[o] >= (int32_t)i && !is_fixed(&x->t->value[o]) &&
+				x->at[o] < at + bytes[i] && at < x->at[o] + bytes[o];
 		}
 		best = !taken && at < best ? at : best;
 	}
@@ -88,26 +101,38 @@ int64_t cube_place(struct cube *x, int64_t columns)
 	int64_t bytes[HN_NPU_MOST_VALUES], all = 0;
 
 	find_last(x);
+	x->fixed = 0;
 	for (uint32_t i = 0; i < t->n_value; i++) {
 		const struct hn_npu_value *v = &t->value[i];
 
-		bytes[i] = spread_bytes(x, v, columns) + loaded_bytes(x, v, columns);
+		bytes[i] = spread_bytes(x, v, is_fixed(v) ? x->p->n0 : columns) + loaded_bytes(x, v);
+		bytes[i] *= v->loaded && !is_fixed(v) && is_wide(&v->view, columns) ? 2 : 1;
 		x->at[i] = -1;
 		if (x->last[i] < 0) { /* nobody reads it: it is not made */
 			bytes[i] = x->at[i] = 0;
+			continue;
+		}
+		if (is_fixed(v)) {
+			x->at[i] = x->fixed;
+			x->fixed += bytes[i];
 			continue;
 		}
 		/* lane by lane, in the place of an operand that ends here */
 		for (int k = 0; k < 2 && !v->loaded && i > 0 && x->at[i] < 0; k++) {
 			int32_t f = v->from[k];
 
-			if (f >= 0 && x->last[f] == (int32_t)i && bytes[f] == bytes[i] &&
+			if (f >= 0 && x->last[f] == (int32_t)i && bytes[f] == bytes[i] && !is_fixed(&t->value[f]) &&
 			    t->value[f].dtype == v->dtype && t->value[f].shape == v->shape) {
 				x->at[i] = x->at[f];
 			}
 		}
 		x->at[i] = x->at[i] < 0 ? free_place(x, bytes, i) : x->at[i];
 		all = x->at[i] + bytes[i] > all ? x->at[i] + bytes[i] : all;
+	}
+	for (uint32_t i = 0; i < t->n_store; i++) {
+		x->store_at[i] = all;
+		all += is_wide(&t->store[i].view, columns)
+			       ? x->p->m0 * columns * bytes_of(&t->value[t->store[i].value]) : 0;
 	}
 	return all;
 }
@@ -145,13 +170,43 @@ static void put_load(struct cube *x, int64_t to, const struct hn_npu_view *v, in
 		      to, v->arg, reg, from, n, burst, from_step, to_step);
 }
 
+/* Between columns of 16 and rows: eight rows a repeat, and the halves of a float32's row by turns. */
+static void rearrange(struct cube *x, const struct piece *p, enum hn_dtype t, int64_t to, int64_t from,
+		      bool to_rows)
+{
+	int64_t size = hn_dtype_bytes(t), per = size / 2, wide = p->n1 * per, reps = p->m1 * 2;
+
+	for (int64_t k = 0; k < p->n1 * per; k++) {
+		int64_t column = (k / per * p->m1 * 16 * per + k % per) * HN_NPU_BLOCK, row = k * HN_NPU_BLOCK;
+
+		for (int64_t i = 0; i < reps; i += MOST_REPEATS) {
+			int64_t c = column + i * 8 * per * HN_NPU_BLOCK, r = row + i * 8 * wide * HN_NPU_BLOCK;
+
+			hn_buf_printf(x->text, "vcopy.%s ub[" N64 "] ub[" N64 "] rep " N64 " bd " N64 " b0 " N64 " sd "
+				      N64 " s0 " N64 "\n", hn_npu_type_word(t), to + (to_rows ? r : c),
+				      from + (to_rows ? c : r), cube_least(reps - i, MOST_REPEATS),
+				      to_rows ? wide : per, to_rows ? per : wide, 8 * (to_rows ? wide : per),
+				      8 * (to_rows ? per : wide));
+		}
+	}
+}
+
 static void load_full(struct cube *x, const struct piece *p, const struct hn_npu_value *v, int reg, int64_t at)
 {
 	const struct hn_npu_view *w = &v->view;
 	int64_t size = bytes_of(v), rows = p->s->rows;
 
+	bool by_rows = is_wide(w, p->n1 * 16);
+	int64_t raw = at + (by_rows ? spread_bytes(x, v, x->piece) : 0);
+
 	if (rows % 16 != 0 || p->n % 16 != 0) {
-		zeros(x, v, at, p->n1 * p->m1 * 256 * size);
+		zeros(x, v, raw, p->n1 * p->m1 * 256 * size);
+	}
+	if (by_rows) {
+		put_load(x, raw, w, reg, (p->s->row * w->row + p->s->column + p->column) * size, rows, p->n * size,
+			 w->row * size, p->n1 * 16 * size);
+		rearrange(x, p, (enum hn_dtype)v->dtype, at, raw, false);
+		return;
 	}
 	for (int64_t k = 0; k < p->n1; k++) {
 		int64_t wide = cube_least(16, p->n - k * 16), to = at + k * p->m1 * 256 * size;
@@ -169,7 +224,7 @@ static void load_column(struct cube *x, const struct piece *p, const struct hn_n
 			int64_t raw)
 {
 	int64_t size = bytes_of(v), block = v->view.block, whole = p->n / 16, left = p->n % 16;
-	int64_t from = (p->s->column + p->column) / 16 * block * size;
+	int64_t from = p->s->column / 16 * block * size;
 
 	if (left != 0) {
 		zeros(x, v, raw, p->n1 * 16 * size);
@@ -206,26 +261,51 @@ static void load_row(struct cube *x, const struct piece *p, const struct hn_npu_
 	}
 }
 
-static void load_value(struct cube *x, const struct piece *p, int32_t i)
+static bool has_batch(const struct hn_npu_view *v)
+{
+	for (int d = 0; d < HN_NPU_BATCH; d++) {
+		if (v->batch[d] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What a tile needs of it, unless the one before had the same. */
+static void load_fixed(struct cube *x, const struct cube_step *s, int32_t i)
 {
 	const struct hn_npu_value *v = &x->t->value[i];
-	int64_t at = p->base + x->at[i], raw = at + spread_bytes(x, v, x->piece);
+	struct piece all = { .s = s, .n = s->columns, .n1 = hn_ceildiv(s->columns, 16),
+			     .m1 = hn_ceildiv(s->rows, 16) };
+	int64_t at = x->at[i], raw = at + spread_bytes(x, v, x->p->n0);
+	int64_t key[2] = { has_batch(&v->view) ? s->batch : 0,
+			   v->shape == HN_NPU_ROW ? s->row : v->shape == HN_NPU_COLUMN ? s->column : 0 };
 	int reg = reg_of(x, i);
 
-	switch (v->shape) {
-	case HN_NPU_FULL:
-		load_full(x, p, v, reg, at);
-		break;
-	case HN_NPU_COLUMN:
-		load_column(x, p, v, reg, at, raw);
-		break;
-	case HN_NPU_ROW:
-		load_row(x, p, v, reg, at, raw);
-		break;
-	default:
+	if (key[0] == x->fixed_at[i][0] && key[1] == x->fixed_at[i][1]) {
+		return;
+	}
+	x->fixed_at[i][0] = key[0];
+	x->fixed_at[i][1] = key[1];
+	if (v->shape == HN_NPU_COLUMN) {
+		load_column(x, &all, v, reg, at, raw);
+	} else if (v->shape == HN_NPU_ROW) {
+		load_row(x, &all, v, reg, at, raw);
+	} else {
 		put_load(x, raw, &v->view, reg, 0, 1, bytes_of(v), 0, 0);
 		hn_buf_printf(x->text, "vbrcb.%s ub[" N64 "] ub[" N64 "]\n", hn_npu_type_word(v->dtype), at, raw);
 	}
+}
+
+/* Of a piece: where a value begins. */
+static int64_t place_of(const struct cube *x, const struct piece *p, int32_t i)
+{
+	const struct hn_npu_value *v = &x->t->value[i];
+
+	if (!is_fixed(v)) {
+		return p->base + x->at[i];
+	}
+	return x->at[i] + (v->shape == HN_NPU_COLUMN ? p->column / 16 * REPEAT : 0);
 }
 
 /* -- operations ------------------------------------------------------------------------- */
@@ -286,7 +366,7 @@ static void operation(struct cube *x, const struct piece *p, int32_t i)
 	int64_t lanes = conv ? 64 : REPEAT / bytes_of(v), rows = p->m1 * 16, at = p->base + x->at[i], n;
 
 	if (v->shape == HN_NPU_COLUMN && conv) {
-		convert_column(x, p, v, at, p->base + x->at[v->from[0]]);
+		convert_column(x, p, v, at, place_of(x, p, v->from[0]));
 		return;
 	}
 	if (v->shape == HN_NPU_ONE) {
@@ -294,7 +374,7 @@ static void operation(struct cube *x, const struct piece *p, int32_t i)
 		struct operand from[2] = { { 0, 0, conv ? " b0 0" : "" }, { 0, 0, "" } };
 
 		for (int k = 0; k < 2; k++) {
-			from[k].at = v->from[k] < 0 ? 0 : p->base + x->at[v->from[k]];
+			from[k].at = v->from[k] < 0 ? 0 : place_of(x, p, v->from[k]);
 		}
 		put(x, v, (struct operand){ at, 0, "" }, from, 1, masks[bytes_of(v) == 2]);
 		return;
@@ -311,7 +391,7 @@ static void operation(struct cube *x, const struct piece *p, int32_t i)
 
 		for (int k = 0; k < 2 && v->from[k] >= 0; k++) {
 			const struct hn_npu_value *f = &x->t->value[v->from[k]];
-			int64_t place = p->base + x->at[v->from[k]], size = bytes_of(f);
+			int64_t place = place_of(x, p, v->from[k]), size = bytes_of(f);
 			bool alike = f->shape == v->shape;
 
 			from[k] = f->shape == HN_NPU_ONE ? (struct operand){ place, 0, one[k] }
@@ -333,6 +413,16 @@ static void store_value(struct cube *x, const struct piece *p, uint32_t i)
 	const struct hn_npu_view *w = &s->view;
 	int64_t size = hn_dtype_bytes(x->t->value[s->value].dtype), rows = p->s->rows;
 
+	if (is_wide(w, p->n1 * 16)) {
+		int64_t at = p->base + x->store_at[i];
+
+		rearrange(x, p, (enum hn_dtype)x->t->value[s->value].dtype, at, p->base + x->at[s->value], true);
+		hn_buf_printf(x->text, "store a%d[r%d+" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
+			      "\n", w->arg, CUBE_RESULTS + (int)i,
+			      (p->s->row * w->row + p->s->column + p->column) * size, at, rows, p->n * size,
+			      p->n1 * 16 * size, w->row * size);
+		return;
+	}
 	for (int64_t k = 0; k < p->n1; k++) {
 		int64_t wide = cube_least(16, p->n - k * 16);
 		int64_t to = (p->s->row * w->row + ((p->s->column + p->column) / 16 + k) * w->block) * size;
@@ -351,7 +441,7 @@ static void one_piece(struct cube *x, const struct piece *p)
 	bool bytes = t->dtype == HN_I8;
 
 	for (uint32_t i = 0; i < t->n_value; i++) {
-		if (x->last[i] < 0) {
+		if (x->last[i] < 0 || is_fixed(&t->value[i])) {
 			continue;
 		}
 		if (i == 0) {
@@ -359,7 +449,7 @@ static void one_piece(struct cube *x, const struct piece *p)
 				      hn_npu_type_word(t->value[0].dtype), bytes ? "s32" : "f32",
 				      p->base + x->at[0], p->sums, p->n1 * p->m1);
 		} else if (t->value[i].loaded) {
-			load_value(x, p, (int32_t)i);
+			load_full(x, p, &t->value[i], reg_of(x, (int32_t)i), p->base + x->at[i]);
 		} else {
 			operation(x, p, (int32_t)i);
 		}
@@ -374,11 +464,16 @@ void cube_store(struct cube *x, const struct cube_step *s)
 	int64_t m1 = hn_ceildiv(s->rows, 16);
 
 	cube_batch(x, s->batch, true);
+	for (uint32_t i = 0; i < x->t->n_value; i++) {
+		if (x->last[i] >= 0 && is_fixed(&x->t->value[i])) {
+			load_fixed(x, s, (int32_t)i);
+		}
+	}
 	for (int64_t c = 0; c < s->columns; c += x->piece) {
 		struct piece p = { .s = s, .column = c, .n = cube_least(x->piece, s->columns - c), .m1 = m1 };
 
 		p.n1 = hn_ceildiv(p.n, 16);
-		p.base = x->n_piece++ % x->copies * x->ub_bytes;
+		p.base = x->fixed + x->n_piece++ % x->copies * x->ub_bytes;
 		p.sums = x->n_c % x->p->slots_l0c * x->l0_c + c / 16 * m1 * 256 * CUBE_SUM;
 		one_piece(x, &p);
 	}

@@ -109,9 +109,9 @@ static int64_t of_a_piece(const struct cube *x)
 	int64_t n1 = x->piece / 16, n = 8;
 
 	for (uint32_t i = 1; i < t->n_value; i++) { /* repeats are 255 at a time; a barrier each */
-		n += x->last[i] < 0 ? 0 : 16 + 3 * n1 * (1 + x->p->m0 / 1000);
+		n += x->last[i] < 0 ? 0 : 16 + 5 * n1 * (1 + x->p->m0 / 1000);
 	}
-	return n + n1 * t->n_store * 2;
+	return n + n1 * t->n_store * 4 * (1 + x->p->m0 / 1000);
 }
 
 int64_t cube_insns(const struct cube *x)
@@ -204,11 +204,11 @@ static bool has_room(struct cube *x)
 	}
 	x->piece = p->n0;
 	x->copies = 2;
-	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 > x->m->ub_bytes && x->piece > 16) {
+	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 + x->fixed > x->m->ub_bytes && x->piece > 16) {
 		x->piece = hn_ceildiv(x->piece / 16, 2) * 16;
 	}
-	x->copies = x->ub_bytes * 2 > x->m->ub_bytes ? 1 : 2;
-	return x->ub_bytes <= x->m->ub_bytes;
+	x->copies = x->ub_bytes * 2 + x->fixed > x->m->ub_bytes ? 1 : 2;
+	return x->ub_bytes + x->fixed <= x->m->ub_bytes;
 }
 
 const char *cube_fit(struct cube *x)

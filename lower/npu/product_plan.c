@@ -24,6 +24,8 @@ struct search {
 	int64_t c0, size, unit; /* unit: terms that are in L1 together */
 	int64_t rows, columns, batches; /* of a core */
 	double operations; /* behind the sums, of each number */
+	double stored;	   /* bytes of a fractal, of all that is stored, or loaded there, number by number */
+	double bursts;	   /* of one of its rows; rows of several fractals are one */
 };
 
 /* -- time ------------------------------------------------------------------------------- */
@@ -105,7 +107,7 @@ static double cycles(const struct search *s, const struct hn_npu_product *p)
 	double tiles_m = (double)hn_ceildiv(s->rows, p->m0), tiles_n = (double)hn_ceildiv(s->columns, p->n0);
 	double tiles = (double)s->batches * tiles_m * tiles_n, steps = (double)hn_ceildiv(s->t->k, p->k1);
 	double m1 = (double)hn_ceildiv(s->rows, 16), n1 = (double)hn_ceildiv(s->columns, 16);
-	double k1 = (double)hn_ceildiv(s->t->k, s->c0), all = (double)s->batches, size = 4;
+	double k1 = (double)hn_ceildiv(s->t->k, s->c0), all = (double)s->batches;
 	double of_a = cycles_of(s, left(s, &x), tiles_n * (double)p->cores_n);
 	double of_b = cycles_of(s, right(s, p), tiles_m * (double)p->cores_m *
 				(has_batch(&s->t->b) ? 1 : (double)(s->batches * cube_cores_b(p))));
@@ -116,13 +118,16 @@ static double cycles(const struct search *s, const struct hn_npu_product *p)
 	double given = 2 * tiles * (double)hn_ceildiv(s->t->k, p->k0) *
 		       (8 + greater(1, (double)cube_least(p->k0 / s->c0, p->m0 / 16)) +
 			(double)cube_least(p->k0 / s->c0, p->n0 / 16));
-	double drain = 4 * all * m1 * n1, vector = drain * (1 + s->operations);
-	double tile = (double)(cube_least(p->m0, s->rows) * cube_least(p->n0, s->columns));
-	double store = all * m1 * n1 * (256 * size / (double)m->gm_rate + 16), most;
+	double drain = 4 * all * m1 * n1, vector = drain * (1 + s->operations) + all * m1 * n1 * s->stored / 256;
+	double tile = (double)(hn_ceildiv(cube_least(p->m0, s->rows), 16) * hn_ceildiv(cube_least(p->n0, s->columns), 16));
+	double of_a_fractal = s->stored / (double)m->gm_rate + 16 * s->bursts;
+	double store = all * m1 * n1 * of_a_fractal, most;
 
 	cube += p->slots_l0c == 1 ? drain : 0;
 	most = greater(greater(load, cube), greater(greater(fill, given), greater(vector, store)));
-	return most + of_a + of_b + tile / 256 * (4 * (1 + s->operations) + 256 * size / (double)m->gm_rate + 16);
+	/* pipes wait for each other now and then: of two plans the one that asks less of all is taken */
+	return most + (load + cube + fill + given + vector + store) / 16 + of_a + of_b +
+	       tile * (4 * (1 + s->operations) + of_a_fractal);
 }
 
 /* -- the list --------------------------------------------------------------------------- */
@@ -256,6 +261,22 @@ static void split(struct search *s, const struct hn_npu_product *from, int64_t b
 	tiles(s, p);
 }
 
+/* What is done for each of the sums, whatever the tiles. */
+static void measure(struct search *s)
+{
+	s->operations = s->t->n_value - 1;
+	for (uint32_t i = 0; i < s->t->n_value + s->t->n_store; i++) {
+		bool stored = i >= s->t->n_value;
+		const struct hn_npu_value *v = &s->t->value[stored ? (uint32_t)s->t->store[i - s->t->n_value].value : i];
+		const struct hn_npu_view *w = stored ? &s->t->store[i - s->t->n_value].view : &v->view;
+
+		if (stored || (v->loaded && v->shape == HN_NPU_FULL)) {
+			s->stored += 256 * (double)hn_dtype_bytes(v->dtype);
+			s->bursts += w->block == 16 ? 0.25 : w->row == 16 ? 0.1 : 1;
+		}
+	}
+}
+
 uint32_t hn_npu_product_plans(const struct hn_npu_profile *m, const struct hn_npu_product *p,
 			      uint32_t most, struct hn_npu_product *ret)
 {
@@ -273,7 +294,7 @@ uint32_t hn_npu_product_plans(const struct hn_npu_profile *m, const struct hn_np
 	s.c0 = hn_npu_c0(s.t);
 	s.size = hn_dtype_bytes(s.t->dtype);
 	s.unit = s.t->window == NULL ? s.c0 : s.t->window->kh * s.t->window->kw * s.c0;
-	s.operations = s.t->n_value - 1;
+	measure(&s);
 	from.slots_l1 = from.slots_l0 = 2;
 	all_m = hn_ceildiv(s.t->m, 16);
 	all_n = hn_ceildiv(s.t->n, 16);
