@@ -87,7 +87,7 @@ static void text_of(size_t i, struct hn_buf *b)
 static int fused_case(size_t i, const struct hn_npu_profile *m, struct hn_arena *a, struct hn_npu_case *ret,
 		      struct hn_err *err)
 {
-	static const struct hn_npu_plan by_rule = { HN_NPU_FLAGS, 2, true, 0 };
+	static const struct hn_npu_plan by_rule = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true };
 	struct hn_buf text;
 	int rc;
 

@@ -85,7 +85,7 @@ static int of_steps(const struct hn_dag *dag, const struct hn_npu_profile *m, en
 static int of_dag(struct tally *t, enum group g, const char *name, const struct hn_dag *dag,
 		  const struct hn_npu_profile *m, struct hn_err *err)
 {
-	static const struct hn_npu_plan barriers = { HN_NPU_BARRIERS, 1, false, 0 };
+	static const struct hn_npu_plan barriers = { .order = HN_NPU_BARRIERS, .slots = 1 };
 	double cycles[N_DEGREE], tuned = 0;
 	const struct hn_npu_program *p;
 	struct hn_arena a;

@@ -19,8 +19,12 @@ int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		return rc == 0 || why == NULL ? rc : hn_fail(err, HONE_E_UNSUPPORTED, "of products there is no form for %s", why);
 	}
 	hn_npu_product_plan(m, &p);
+	if (plan->tiles != NULL && plan->tiles->op == p.task->sum && p.m0 > 0) {
+		hn_npu_product_by(m, plan->tiles, &p);
+	} else {
+		p.slots_l0 = p.slots_l1 = plan->slots;
+	}
 	p.order = plan->order;
-	p.slots_l0 = p.slots_l1 = plan->slots;
 	return hn_npu_product(&p, m, a, ret, NULL, err);
 }
 

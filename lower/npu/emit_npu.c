@@ -54,13 +54,19 @@ static int emit_npu(void *state, const struct hn_looptree *t, const struct hn_em
 		    struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
 {
 	const struct npu_emitter *e = state;
-	const struct hn_npu_plan plan = { .order = options->scalar ? HN_NPU_BARRIERS : HN_NPU_FLAGS,
-					  .slots = options->scalar ? 1 : 2,
-					  .reuse = !options->scalar };
+	struct hn_npu_plan plan = { .order = options->scalar ? HN_NPU_BARRIERS : HN_NPU_FLAGS,
+				    .slots = options->scalar ? 1 : 2,
+				    .reuse = !options->scalar };
+	struct hn_npu_tiles tiles;
 	const struct hn_npu_program *p;
 	struct hn_buf text, planted;
 	int rc = refuse(options, err);
 
+	hn_npu_tiles_of(t->state, &tiles);
+	if (tiles.op >= 0 && !options->scalar) {
+		plan.tiles = &tiles;
+		plan.slots = tiles.slots;
+	}
 	rc = rc ? rc : hn_npu_program(t->state->root_dag, &e->profile, &plan, a, &p, err);
 	if (rc != 0) {
 		return rc;

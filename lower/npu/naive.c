@@ -79,7 +79,7 @@ static int cut(const struct hn_dag *dag, uint32_t i, struct hn_arena *a, const s
 static int by_vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, enum hn_npu_tile tile,
 		      struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
 {
-	struct hn_npu_plan plan = { HN_NPU_BARRIERS, 1, false, tile == HN_NPU_LEAST ? 1 : 0 };
+	struct hn_npu_plan plan = { .order = HN_NPU_BARRIERS, .slots = 1, .tile = tile == HN_NPU_LEAST ? 1 : 0 };
 	int rc = hn_npu_vector(dag, m, &plan, a, ret, NULL, err);
 
 	while (rc == -HONE_E_UNSUPPORTED && plan.tile > 0 && plan.tile < (int64_t)1 << 40) {

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "loopstate/dag/dag.h"
 #include "target/npu/npu.h"
+#include "target/npu/npu_tiles.h"
 
 enum hn_npu_order { HN_NPU_BARRIERS, HN_NPU_FLAGS };
 
@@ -39,6 +40,7 @@ struct hn_npu_plan {
 			 * something is computed */
 	bool reuse;	/* values share memory when they do not live at the same time */
 	int64_t tile;	/* rows, or elements, at a time; 0 = what fits */
+	const struct hn_npu_tiles *tiles; /* as a history says; NULL: by rule */
 };
 
 struct hn_npu_vector_facts {
@@ -81,6 +83,10 @@ void hn_npu_product_plan(const struct hn_npu_profile *m, struct hn_npu_product *
 #define HN_NPU_MOST_PLANS 16
 uint32_t hn_npu_product_plans(const struct hn_npu_profile *m, const struct hn_npu_product *p,
 			      uint32_t most, struct hn_npu_product *ret);
+
+/* The plan, made by rule before, as these tiles say; of what does not fit the next smaller one. */
+void hn_npu_product_by(const struct hn_npu_profile *m, const struct hn_npu_tiles *tiles,
+		       struct hn_npu_product *p);
 
 /* Buffers: A, B, C, or the arguments of the task's dag.  Tiles and cores need not divide the sizes.
  * HONE_E_UNSUPPORTED: tiles that do not fit, cores that would write to the same block, or too much

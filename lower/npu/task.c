@@ -69,6 +69,13 @@ static void put_buffers(struct task *x)
 	x->t->n_buffer = x->dag->n_arg;
 }
 
+static void put_role(struct task *x, const struct task_group *g, enum hn_npu_role role)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		x->t->role[g->axis[i]] = (uint8_t)role;
+	}
+}
+
 bool hn_npu_task_of(const struct hn_dag *dag, struct hn_arena *a, struct hn_npu_product *ret, const char **why)
 {
 	struct task *x = HN_NEW(a, struct task);
@@ -90,6 +97,12 @@ bool hn_npu_task_of(const struct hn_dag *dag, struct hn_arena *a, struct hn_npu_
 		return false;
 	}
 	put_buffers(x);
+	put_role(x, &x->rows, HN_NPU_ROLE_ROW);
+	put_role(x, &x->columns, HN_NPU_ROLE_COLUMN);
+	for (uint32_t i = x->sum->n_spatial; i < x->sum->n_spatial + x->sum->n_reduce; i++) {
+		x->t->role[i] = HN_NPU_ROLE_TERM;
+	}
+	x->t->sum = x->sum_at;
 	*ret = (struct hn_npu_product){ .m = x->t->m, .n = x->t->n, .k = x->t->k,
 					.result = (enum hn_dtype)x->t->value[0].dtype, .task = x->t };
 	return true;

@@ -58,6 +58,8 @@ struct hn_npu_task {
 	uint32_t n_value, n_store;
 	struct hn_npu_value value[HN_NPU_MOST_VALUES]; /* the first one is the sums */
 	struct hn_npu_store store[HN_NPU_MOST_STORES];
+	int32_t sum;	/* the op that sums, */
+	uint8_t role[HN_DAG_MAX_ITERS]; /* and enum hn_npu_role of each of its axes */
 	uint32_t n_buffer;
 	const struct hn_npu_buffer *buffer; /* [n_buffer], the arguments */
 };

@@ -1,0 +1,106 @@
+/* The tiles that a history says: any lengths make a program, which fits and has no race. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "loopstate/read/dag_read.h"
+#include "lower/npu/npu.h"
+#include "target/npu/npu_run.h"
+
+#define DRAWS 24
+
+static const char *const dags[] = {
+	"t(float16 A[200,96], float16 B[96,130]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
+	"t(float16 A[6,48,40], float16 B[6,64,40], float32 b[64]) -> D {"
+	" C(b0,i,j) +=! float32(A(b0,i,k)) * float32(B(b0,j,k)) D(b0,i,j) = max(C(b0,i,j) + b(j), 0.0) }",
+	"t(float16 X[1,10,12,32], float16 W[32,3,3,32]) -> Y {"
+	" Y(n,h,w,f) +=! float32(X(n,h+r,w+s,c)) * float32(W(f,r,s,c)) where h in 0:8, w in 0:10 }",
+};
+
+static const struct hn_dag *read_dag(struct hn_arena *a, const char *text)
+{
+	const struct hn_dag *dag;
+	struct hn_err err = { 0 };
+
+	if (hn_dag_parse("test", text, strlen(text), 0, a, &dag, &err) < 0) {
+		fail_msg("%s", err.msg);
+	}
+	return dag;
+}
+
+/* Any lengths: of one, of more than there is, and between. */
+static struct hn_npu_tiles drawn(const struct hn_dag *dag, struct hn_rng *r)
+{
+	struct hn_npu_tiles t = { .op = hn_npu_widest(dag), .slots = 1 + (uint32_t)hn_rng_below(r, 2) };
+	const struct hn_op *op = dag->op[t.op];
+
+	t.n_axis = op->n_spatial + op->n_reduce;
+	for (uint32_t i = 0; i < t.n_axis; i++) {
+		uint64_t extent = (uint64_t)op->axis[i].extent;
+
+		if (extent > 1) {
+			t.axis[i].tile = 1 + (int64_t)hn_rng_below(r, 2 * extent);
+			t.axis[i].times = 1 + (int64_t)hn_rng_below(r, extent);
+			t.axis[i].parts = 1 + (int64_t)hn_rng_below(r, extent);
+		}
+	}
+	return t;
+}
+
+static void check(const char *profile, const struct hn_dag *dag, const struct hn_npu_tiles *t, int64_t *cycles)
+{
+	const struct hn_npu_plan plan = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .tiles = t };
+	const struct hn_npu_options o = { .judge = true };
+	const struct hn_npu_program *p;
+	struct hn_npu_profile m;
+	struct hn_npu_result r;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_npu_profile_of(profile, &m, &err), 0);
+	if (hn_npu_program(dag, &m, &plan, &a, &p, &err) != 0 || hn_npu_run(p, &m, &o, &a, &r, &err) != 0) {
+		fail_msg("%s: %s", profile, err.msg);
+	}
+	*cycles = r.cycles;
+	hn_arena_fini(&a);
+}
+
+static void any_lengths_make_a_program(void **state)
+{
+	(void)state;
+	for (size_t d = 0; d < HN_COUNT_OF(dags); d++) {
+		int64_t least = INT64_MAX, most = 0;
+		struct hn_arena a;
+
+		hn_arena_init(&a, 0);
+		const struct hn_dag *dag = read_dag(&a, dags[d]);
+		for (uint64_t i = 0; i < DRAWS; i++) {
+			struct hn_rng r = hn_rng_stream(3, d, i, 0);
+			struct hn_npu_tiles t = drawn(dag, &r);
+			int64_t cycles;
+
+			check(i % 2 == 0 ? "dv910" : "tiny", dag, &t, &cycles);
+			least = i % 2 == 0 && cycles < least ? cycles : least;
+			most = i % 2 == 0 && cycles > most ? cycles : most;
+		}
+		print_message("%zu: %lld to %lld cycles\n", d, (long long)least, (long long)most);
+		assert_true(most > least + least / 50); /* the tiles do decide */
+		hn_arena_fini(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_lengths_make_a_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
