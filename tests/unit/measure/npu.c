@@ -249,8 +249,8 @@ static void lines_are_of_a_profile(void **state)
 				   &other, &err),
 			 -HONE_E_INVALID);
 	assert_non_null(strstr(err.msg, "tiny has 2"));
-	assert_int_equal(ops->find(1, &d, &err), 0);
-	assert_string_equal(d.target, "npu -isa=tiny");
+	assert_int_equal(ops->find(0, &d, &err), 0);
+	assert_string_equal(d.target, "npu -isa=dv910");
 	assert_int_equal(ops->find(99, &d, &err), -HONE_E_NO_BOARD);
 	assert_true(hn_board_is_apart("npu") && !hn_board_is_apart("fake"));
 }
