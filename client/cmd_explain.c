@@ -12,6 +12,7 @@
 #include "client/auto.h"
 #include "client/explain.h"
 #include "client/explain_asm.h"
+#include "client/npu.h"
 #include "loopstate/nest/bounds.h"
 #include "loopstate/read/dag_read.h"
 
@@ -165,9 +166,23 @@ static int explain(const struct hn_opts *o, struct hn_arena *a, struct subject *
 	if (x->answer != NULL) {
 		hn_explain_lineage(x->answer, x->dag, a, &x->lineage);
 	}
+	if ((o->assembly || o->as != NULL) && hn_npu_is(&x->best.target)) {
+		return hn_npu_explain(json, e->best.steps, x->best.target_line, o->as != NULL, a,
+				      &x->assembly, err);
+	}
 	return o->assembly ? hn_explain_asm(json, e->best.steps, x->best.target_line, a,
 					    &x->assembly, err)
 			   : 0;
+}
+
+/* --as picture is of a machine whose pipes can be seen. */
+static int check_form(const struct hn_opts *o, const struct subject *x, struct hn_err *err)
+{
+	if (o->as == NULL || (strcmp(o->as, "picture") == 0 && hn_npu_is(&x->best.target))) {
+		return 0;
+	}
+	return hn_fail(err, HONE_E_INVALID, "explain: --as %.40s: there is picture, of targets of kind npu",
+		       o->as);
 }
 
 /* What was predicted of it, against what it takes. */
@@ -296,8 +311,11 @@ int cmd_explain(const struct hn_opts *o, struct hn_err *err)
 	hn_buf_init(&x->loops);
 	hn_buf_init(&x->assembly);
 	rc = o->record != NULL ? find_record(o, &a, x, err) : find_best(o, &a, x, err);
+	rc = rc != 0 ? rc : check_form(o, x, err);
 	rc = rc != 0 ? rc : explain(o, &a, x, err);
-	if (rc == 0) {
+	if (rc == 0 && o->as != NULL) {
+		fputs(x->assembly.s, stdout);
+	} else if (rc == 0) {
 		(o->json ? put_json : put_text)(o, x, &b);
 		fputs(b.s, stdout);
 	}

@@ -68,6 +68,26 @@ static int read_program(const struct hn_opts *o, const char *profile, struct hn_
 	return rc;
 }
 
+void hn_npu_put_members(const struct hn_npu_profile *m, const struct hn_npu_result *r, struct hn_jw *w)
+{
+	hn_jw_str(w, "profile", m->name);
+	hn_jw_int(w, "cycles", r->cycles);
+	hn_jw_int(w, "core_cycles", r->core_cycles);
+	hn_jw_double(w, "us", (double)r->cycles / (double)m->mhz);
+	hn_jw_bool(w, "by_memory", r->by_memory);
+	hn_jw_int(w, "read_bytes", r->read_bytes);
+	hn_jw_int(w, "written_bytes", r->written_bytes);
+	hn_jw_uint(w, "instructions", r->n_insn);
+	hn_jw_list(w, "pipes");
+	for (int i = 1; i < HN_NPU_N_PIPE; i++) {
+		hn_jw_object(w, NULL);
+		hn_jw_str(w, "name", hn_npu_pipe_name[i]);
+		hn_jw_int(w, "busy", r->busy[i]);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
+}
+
 static void put_json(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 		     const struct hn_npu_result *r, struct hn_buf *b)
 {
@@ -76,28 +96,13 @@ static void put_json(const struct hn_npu_program *p, const struct hn_npu_profile
 	hn_jw_init(&w, b);
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "name", p->what);
-	hn_jw_str(&w, "profile", m->name);
-	hn_jw_int(&w, "cycles", r->cycles);
-	hn_jw_int(&w, "core_cycles", r->core_cycles);
-	hn_jw_double(&w, "us", (double)r->cycles / (double)m->mhz);
-	hn_jw_bool(&w, "by_memory", r->by_memory);
-	hn_jw_int(&w, "read_bytes", r->read_bytes);
-	hn_jw_int(&w, "written_bytes", r->written_bytes);
-	hn_jw_uint(&w, "instructions", r->n_insn);
-	hn_jw_list(&w, "pipes");
-	for (int i = 1; i < HN_NPU_N_PIPE; i++) {
-		hn_jw_object(&w, NULL);
-		hn_jw_str(&w, "name", hn_npu_pipe_name[i]);
-		hn_jw_int(&w, "busy", r->busy[i]);
-		hn_jw_end(&w);
-	}
-	hn_jw_end(&w);
+	hn_npu_put_members(m, r, &w);
 	hn_jw_end(&w);
 	hn_jw_done(&w);
 	hn_buf_putc(b, '\n');
 }
 
-static void put_table(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+void hn_npu_put_table(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 		      const struct hn_npu_result *r, struct hn_buf *b)
 {
 	hn_buf_printf(b, "%s on %s: %" PRId64 " cycles, %.2f us (simulated by a model, docs/npu.md)\n",
@@ -113,13 +118,30 @@ static void put_table(const struct hn_npu_program *p, const struct hn_npu_profil
 		      r->written_bytes, r->n_insn);
 }
 
+int hn_npu_show(const struct hn_npu_program *p, const struct hn_npu_profile *m, struct hn_arena *a,
+		struct hn_npu_result *ret, struct hn_buf *svg, struct hn_err *err)
+{
+	struct hn_npu_options options = { .judge = true };
+	int rc;
+
+	if (svg != NULL) {
+		options.event = HN_NEW_ARRAY(a, struct hn_npu_event, MOST_EVENTS);
+		options.n_event = MOST_EVENTS;
+		options.event_core = p->section[0].first;
+	}
+	rc = hn_npu_run(p, m, &options, a, ret, err);
+	if (rc == 0 && svg != NULL) {
+		hn_npu_picture(p, &options, ret, svg);
+	}
+	return rc;
+}
+
 /* One program, in the form that is asked for. */
 static int one_program(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_arena *a,
 		       struct hn_buf *b, struct hn_err *err)
 {
 	const char *form = o->as != NULL ? o->as : "table";
 	bool picture = strcmp(form, "picture") == 0, text = strcmp(form, "text") == 0;
-	struct hn_npu_options options = { .judge = true };
 	const struct hn_npu_program *p;
 	struct hn_npu_result r;
 	int rc;
@@ -128,20 +150,13 @@ static int one_program(const struct hn_opts *o, const struct hn_npu_profile *m, 
 		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", form);
 	}
 	rc = read_program(o, m->name, a, &p, err);
-	if (rc == 0 && picture) {
-		options.event = HN_NEW_ARRAY(a, struct hn_npu_event, MOST_EVENTS);
-		options.n_event = MOST_EVENTS;
-		options.event_core = p->section[0].first;
-	}
-	rc = rc || text ? rc : hn_npu_run(p, m, &options, a, &r, err);
+	rc = rc || text ? rc : hn_npu_show(p, m, a, &r, picture ? b : NULL, err);
 	if (rc == 0 && text) {
 		hn_npu_print(p, b);
-	} else if (rc == 0 && picture) {
-		hn_npu_picture(p, &options, &r, b);
-	} else if (rc == 0 && o->json) {
+	} else if (rc == 0 && o->json && !picture) {
 		put_json(p, m, &r, b);
-	} else if (rc == 0) {
-		put_table(p, m, &r, b);
+	} else if (rc == 0 && !picture) {
+		hn_npu_put_table(p, m, &r, b);
 	}
 	return rc;
 }

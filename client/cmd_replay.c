@@ -12,6 +12,7 @@
 #include "client/auto.h"
 #include "client/history.h"
 #include "client/interrupt.h"
+#include "client/npu.h"
 #include "client/replay.h"
 #include "client/runtime.h"
 #include "client/workdir.h"
@@ -170,6 +171,11 @@ static int open_checks(const struct hn_opts *o, struct hn_arena *a, struct hn_re
 
 static void say_what_lacks(const struct hn_opts *o, const struct hn_replay *r)
 {
+	if (hn_npu_is(&r->kernel[0].target)) {
+		fprintf(stderr, "hone: no race was found in it; its numbers are compared where it is "
+				"measured\n");
+		return;
+	}
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->kernel[i].check.why != NULL && !o->unchecked) {
 			fprintf(stderr, "hone: the kernel was not run: %s\n",
@@ -218,8 +224,9 @@ static int replay(const struct hn_opts *o, struct hn_arena *a, struct hn_err *er
 	rc = hn_workdir_open(o->out, &work, err);
 	if (rc == 0) {
 		r.work = work.path;
-		rc = hn_replay_is_gpu(&r) ? hn_replay_make_gpu(&r, a, err)
-					  : hn_replay_make(&r, a, err);
+		rc = hn_replay_is_gpu(&r)		? hn_replay_make_gpu(&r, a, err)
+		     : hn_npu_is(&r.kernel[0].target) ? hn_replay_make_npu(&r, a, err)
+						      : hn_replay_make(&r, a, err);
 		hn_workdir_close(&work);
 	}
 	close_checks(&r);

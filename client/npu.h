@@ -3,11 +3,37 @@
 #define HN_CLIENT_NPU_H
 
 #include "client/cmd.h"
+#include "base/jw.h"
 #include "target/npu/npu_run.h"
+#include "target/target.h"
 
 /* hone-build's program of the computation that o gives, as text; its name in `a`. */
 int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a, const char **name,
 		struct hn_buf *text, struct hn_err *err) HN_NODISCARD;
+
+/* A run, for people, and as members of the object that is open. */
+void hn_npu_put_table(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+		      const struct hn_npu_result *r, struct hn_buf *b);
+void hn_npu_put_members(const struct hn_npu_profile *m, const struct hn_npu_result *r, struct hn_jw *w);
+
+/* Judge it, and draw what the pipes of its first core do; svg: NULL = no picture. */
+int hn_npu_show(const struct hn_npu_program *p, const struct hn_npu_profile *m, struct hn_arena *a,
+		struct hn_npu_result *ret, struct hn_buf *svg, struct hn_err *err) HN_NODISCARD;
+
+/* npu_record.c: the program of a history for a target of this kind, as its text, and that text read. */
+struct hn_npu_record {
+	struct hn_npu_profile m;
+	struct hn_buf text; /* to be released */
+	const struct hn_npu_program *p;
+};
+
+bool hn_npu_is(const struct hn_target *t);
+int hn_npu_of_record(const char *verb, const char *dag_json, const char *steps, const char *target_line,
+		     struct hn_arena *a, struct hn_npu_record *ret, struct hn_err *err) HN_NODISCARD;
+
+/* What is said of it by `hone explain`: pipes, or their picture. */
+int hn_npu_explain(const char *dag_json, const char *steps, const char *target_line, bool picture,
+		   struct hn_arena *a, struct hn_buf *b, struct hn_err *err) HN_NODISCARD;
 
 /* npu_network.c: a network, kernel by kernel, each in a launch of its own.  A kernel without a program
  * is told with the reason; HONE_E_UNSUPPORTED when none has one. */

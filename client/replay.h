@@ -15,6 +15,7 @@
 
 #define HN_REPLAY_MOST 8 /* targets */
 #define HN_REPLAY_OF_GPU "--form" /* hone-build's word for forms of a GPU's kernel */
+#define HN_REPLAY_OF_NPU "-" /* made here */
 
 struct hn_replay_kernel {
 	const char *target_line, *steps;
@@ -75,6 +76,10 @@ int hn_replay_make(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) 
 
 bool hn_replay_is_gpu(const struct hn_replay *r);
 int hn_replay_make_gpu(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
+
+/* -- replay_npu.c: programs for the simulated NPU --------------------------------------------- */
+
+int hn_replay_make_npu(struct hn_replay *r, struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
 
 /* -- replay_launch.c: the C source that launches it by NVIDIA's driver. */
 void hn_replay_launcher(const struct hn_gpu_module *m, const char *symbol, struct hn_buf *ret);

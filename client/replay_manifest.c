@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "client/npu.h"
 #include "client/replay.h"
 #include "loopstate/dag/mark.h"
 
@@ -29,7 +30,7 @@ int hn_replay_forms(const char *text, uint32_t *ret, struct hn_err *err)
 		if (f == HN_REPLAY_FORMS) {
 			return hn_fail(err, HONE_E_INVALID,
 				       "--as: \"%.*s\" is none of c, ir, asm, so; of a GPU's kernel ptx, "
-				       "cubin, opencl, cuda, launch",
+				       "cubin, opencl, cuda, launch; of the NPU's picture",
 				       (int)(n < 60 ? n : 60), p);
 		}
 		*ret |= 1u << f;
@@ -40,14 +41,16 @@ int hn_replay_forms(const char *text, uint32_t *ret, struct hn_err *err)
 
 int hn_replay_check_forms(const struct hn_replay *r, struct hn_err *err)
 {
-	bool gpu = hn_replay_is_gpu(r);
+	bool gpu = hn_replay_is_gpu(r), npu = hn_npu_is(&r->kernel[0].target);
 
-	if (gpu && r->n > 1) {
-		return hn_fail(err, HONE_E_INVALID, "--also: a GPU's kernel is of one target");
+	if ((gpu || npu) && r->n > 1) {
+		return hn_fail(err, HONE_E_INVALID, "--also: %s kernel is of one target",
+			       gpu ? "a GPU's" : "an NPU's");
 	}
 	for (size_t f = 0; f < HN_REPLAY_FORMS; f++) {
 		if (hn_replay_has(r, f) &&
-		    (strcmp(hn_replay_form[f].word, HN_REPLAY_OF_GPU) == 0) != gpu) {
+		    ((strcmp(hn_replay_form[f].word, HN_REPLAY_OF_GPU) == 0) != gpu ||
+		     (strcmp(hn_replay_form[f].word, HN_REPLAY_OF_NPU) == 0) != npu)) {
 			return hn_fail(err, HONE_E_INVALID, "--as: kernels for target %s have no form %s",
 				       r->kernel[0].target.kind, hn_replay_form[f].name);
 		}
@@ -146,7 +149,7 @@ static int refuse_file(const char *path, const char *key, struct hn_err *err)
 
 int hn_replay_check_place(const struct hn_replay *r, struct hn_err *err)
 {
-	static const char *const ending[] = { ".o", ".h", ".module", ".json" };
+	static const char *const ending[] = { ".o", ".h", ".module", ".hnpu", ".json" };
 	char path[PATH_MAX], key[HN_KEY_BYTES];
 	int rc = 0;
 

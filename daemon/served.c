@@ -8,6 +8,7 @@
 #include "measure/board/sandbox.h"
 #include "measure/host/devices.h"
 #include "target/named.h"
+#include "target/npu/npu.h"
 
 /* What records say of the board: the machine and what its kernels ran in. */
 static void note_board(struct hn_served *s)
@@ -52,6 +53,19 @@ static int find_device(struct hn_served *s, struct hn_err *err)
 	return rc;
 }
 
+/* A simulated machine is always there, if the line is one's. */
+static int find_machine(struct hn_served *s, struct hn_err *err)
+{
+	struct hn_npu_profile m;
+
+	if (hn_npu_profile_of_target(&s->target, &m, err) != 0) {
+		return -err->code;
+	}
+	s->board_name = hn_arena_printf(&s->daemon->arena, "simulator " HONE_VERSION " (npu %s)", m.name);
+	s->board_stamp = s->board_name;
+	return 0;
+}
+
 int hn_served_start(struct hn_served *s, struct hn_err *err)
 {
 	const struct hn_config *c = &s->daemon->config;
@@ -66,6 +80,9 @@ int hn_served_start(struct hn_served *s, struct hn_err *err)
 		return 0;
 	}
 	if (hn_board_takes(s->line) == HN_BOARD_TAKES_MODULE && find_device(s, err) != 0) {
+		return -err->code;
+	}
+	if (hn_board_takes(s->line) == HN_BOARD_TAKES_PROGRAM && find_machine(s, err) != 0) {
 		return -err->code;
 	}
 	rc = hn_measurer_new(&s->daemon->loop, &config, &s->measurer, err);

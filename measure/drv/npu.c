@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "measure/board/child.h"
+#include "measure/board/sandbox.h"
 #include "measure/drv/npu_int.h"
 #include "target/target.h"
 
@@ -26,6 +27,7 @@ struct npu_board {
 	struct hn_npu_profile m;
 	struct cpu_board *host;
 	struct npu_report *report; /* shared memory */
+	unsigned sandbox;	   /* layers that programs are simulated in */
 };
 
 static void answer(struct hn_board_answer *ret, enum hn_verdict v, const char *text)
@@ -70,6 +72,7 @@ static int npu_open(const struct hn_board_place *at, void **ret, struct hn_err *
 		npu_close(b);
 		return rc;
 	}
+	b->sandbox = HN_SANDBOX_RLIMITS | hn_sandbox_try();
 	*ret = b;
 	return 0;
 }
@@ -134,8 +137,8 @@ static void run_once(struct npu_board *b, struct npu_run *run, int64_t limit_ns,
 		ret->sample_ns[0] = npu_ns(&b->m, r->body.cycles[0]);
 		ret->rival_ns[0] = npu_ns(&b->m, r->body.cycles[1]);
 		ret->thorough = r->body.thorough;
-		snprintf(ret->state, sizeof ret->state, "simulated: %lld cycles at %lld MHz",
-			 (long long)r->body.cycles[0], (long long)b->m.mhz);
+		snprintf(ret->state, sizeof ret->state, "%lld MHz, simulated: %lld cycles, counted once",
+			 (long long)b->m.mhz, (long long)r->body.cycles[0]);
 	}
 }
 
@@ -169,9 +172,10 @@ static void npu_measure(void *board, const struct hn_board_request *r, struct hn
 
 static int npu_probe(void *board, struct hn_probe *ret, struct hn_err *err)
 {
-	(void)board;
+	const struct npu_board *b = board;
+
 	(void)err;
-	*ret = (struct hn_probe){.n_level = 0}; /* the machine's figures are its line's */
+	*ret = (struct hn_probe){.sandbox = b->sandbox}; /* the machine's figures are its line's */
 	return 0;
 }
 

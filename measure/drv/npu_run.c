@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "measure/board/sandbox.h"
 #include "measure/board/timing.h"
 #include "measure/drv/npu_int.h"
 
@@ -219,6 +220,7 @@ void npu_run_all(void *ctx)
 	enum hn_verdict v = HN_VERDICT_OK;
 	struct hn_arena a;
 
+	(void)hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
 	hn_arena_init(&a, 0);
 	for (uint32_t i = 0; i < 2 && v == HN_VERDICT_OK && kernel[i] != NULL; i++) {
 		run->report->side = i;

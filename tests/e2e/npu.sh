@@ -1,0 +1,85 @@
+# npu.sh -- tuning on the simulated NPU: from an empty store rows and a product get a right program on
+# each machine; the same program has the same time, to the cycle; the best is written as text that
+# `hone npu` runs as fast; planted faults are classified, and tuning goes on; what has no form is said.
+. "$(dirname "$0")/lib.sh"
+
+soft='softmax(float32 X[64,256]) -> S {
+	M(i) max=! X(i,j)
+	E(i,j) = exp(X(i,j) - M(i))
+	Z(i) +=! E(i,j)
+	S(i,j) = E(i,j) / Z(i)
+}'
+prod='prod(float16 A[64,64], float16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }'
+
+hone board list >"$work/list" || die "board list"
+grep -q '^npu 0  simulated: .*like Ascend 910A' "$work/list" || die "not listed: $(cat "$work/list")"
+grep -q '^  target  npu -isa=tiny$' "$work/list" || die "no tiny: $(cat "$work/list")"
+
+# "cycles" of `hone npu --json`
+cycles()
+{
+	sed -n 's/.*"cycles": *\([0-9]*\).*/\1/p' | head -1
+}
+
+for isa in tiny dv910; do
+	line="npu -isa=$isa"
+	for program in "$soft" "$prod"; do
+		name=${program%%(*}
+		hone tune --target "$line" --text "$program" --trials 8 --json -q >"$work/tuned" 2>"$work/err" ||
+			die "tune: $(cat "$work/tuned" "$work/err")"
+		[ "$(field state <"$work/tuned")" = done ] || die "not done: $(cat "$work/tuned")"
+		[ "$(field ok <"$work/tuned")" -ge 1 ] || die "none is right: $(cat "$work/tuned")"
+		grep -q '"failures":{}' "$work/tuned" || die "some are wrong: $(cat "$work/tuned")"
+		hone query --target "$line" --text "$program" --json >"$work/best" || die query
+		grep -q '"board":"[^"]*simulated: [0-9]* cycles, counted once"' "$work/best" ||
+			die "not said that it is simulated: $(cat "$work/best")"
+
+		hone replay --target "$line" --text "$program" --as picture -o "$work/$isa" >"$work/out" \
+			2>"$work/err" || die "replay: $(cat "$work/err")"
+		grep -q '^<svg' "$work/$isa/$name.svg" || die "no picture"
+		grep -q '"format":"hone-npu-kernel/1"' "$work/$isa/$name.json" || die "no manifest"
+		hone npu "$work/$isa/$name.hnpu" --profile "$isa" --json >"$work/counted" || die "npu"
+		best=$(field median_ns <"$work/best")
+		[ "$(cycles <"$work/counted")" = "$best" ] || die "another time, $best: $(cat "$work/counted")"
+		[ "$(cycles <"$work/$isa/$name.json")" = "$best" ] || die "the manifest's: $best"
+	done
+done
+within 10 gone || die "processes stayed"
+
+# The same again, from nothing, is the same time.
+first=$(hone query --target 'npu -isa=tiny' --text "$soft" --json | field median_ns)
+HONE_HOME="$work/other" hone tune --target 'npu -isa=tiny' --text "$soft" --trials 8 --json -q \
+	>"$work/tuned" 2>"$work/err" || die "again: $(cat "$work/err")"
+[ "$(field median_ns <"$work/tuned")" = "$first" ] || die "not $first: $(cat "$work/tuned")"
+
+# What is said of it.
+hone explain --target 'npu -isa=tiny' --text "$soft" --asm >"$work/out" || die explain
+grep -q '^  MTE2  busy  *[1-9]' "$work/out" || die "no pipes: $(cat "$work/out")"
+hone explain --target 'npu -isa=tiny' --text "$soft" --as picture >"$work/out" || die "explain --as"
+grep -q '^<svg' "$work/out" || die "no picture: $(cat "$work/out")"
+refused 'explain: --as table: there is picture, of targets of kind npu' \
+	hone explain --target 'npu -isa=tiny' --text "$soft" --as table
+refused 'kernels for target npu have no form so' \
+	hone replay --target 'npu -isa=tiny' --text "$soft" --as so -o "$work/none"
+refused 'kernels for target cpu have no form picture' \
+	hone replay --text "$soft" --auto --as picture -o "$work/none"
+
+# What is not there.
+refused "'-num_cores=3': tiny has 2" hone tune --target 'npu -isa=tiny -num_cores=3' --text "$soft" --trials 2
+refused "'-isa=dv911': no isa of a npu" hone tune --target 'npu -isa=dv911' --text "$soft" --trials 2
+hone tune --target 'npu -isa=tiny' --text "$soft" --cold --trials 2 >"$work/out" 2>&1 && die "cold caches"
+grep -q 'boards of kind npu cannot empty their caches' "$work/out" || die "cold: $(cat "$work/out")"
+printf 'not a program\n' >"$work/bad.hnpu"
+refused 'bad.hnpu' hone npu "$work/bad.hnpu"
+
+# Faults of kernels, by the builder: each is what it is, and tuning goes on.
+export HONE_TEST_HOOKS=1 HONE_TEST_PLANT="wrong,oob,nobarrier,hang,div0"
+hone tune --target 'npu -isa=tiny -num_cores=1' --text "$soft" --trials 10 --json -q >"$work/tuned" \
+	2>"$work/err" ||
+	die "tune: $(cat "$work/tuned" "$work/err")"
+for class in HANG SEGV ILL NONDETERMINISTIC WRONG_RESULT; do
+	grep -q "\"$class\":[1-9]" "$work/tuned" || die "no $class: $(cat "$work/tuned")"
+done
+[ "$(field ok <"$work/tuned")" -ge 1 ] || die "none went on: $(cat "$work/tuned")"
+within 10 gone || die "processes stayed"
+echo ok
