@@ -511,9 +511,11 @@ static int hold_final(const struct hn_opts *o, const char *path, struct hn_err *
 
 	one.arg = path;
 	rc = hn_network_open(&one, &n, err);
-	rc = rc ? rc : hn_netfinal("tune", &one, &n, err);
-	if (rc == 0) {
-		hn_netfinal_say(&n.choice);
+	if (rc == 0 && !n.fused) { /* whose kernels no library holds */
+		rc = hn_netfinal("tune", &one, &n, err);
+		if (rc == 0) {
+			hn_netfinal_say(&n.choice);
+		}
 	}
 	hn_network_close(&n);
 	return rc;

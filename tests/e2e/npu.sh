@@ -52,6 +52,16 @@ HONE_HOME="$work/other" hone tune --target 'npu -isa=tiny' --text "$soft" --tria
 	>"$work/tuned" 2>"$work/err" || die "again: $(cat "$work/err")"
 [ "$(field median_ns <"$work/tuned")" = "$first" ] || die "not $first: $(cat "$work/tuned")"
 
+# Each task of a fused operator of AKG.
+cp "$HONE_SOURCE/tests/data/fuzz/akg/softmax" "$work/softmax.info"
+hone tune "$work/softmax.info" --target 'npu -isa=tiny' --trials 4 -q >"$work/out" 2>"$work/err" ||
+	die "akg: $(cat "$work/err" "$work/out")"
+grep -q 'softmax.k0' "$work/out" || die "no task: $(cat "$work/out")"
+grep -q libraries "$work/err" && die "a final of networks: $(cat "$work/err")"
+hone compile "$work/softmax.info" --target 'npu -isa=tiny' -o "$work/none" >"$work/out" 2>"$work/err" &&
+	die "a library: $(cat "$work/out")"
+grep -q 'libraries of networks are for processors' "$work/err" || die "compile: $(cat "$work/err")"
+
 # What is said of it.
 hone explain --target 'npu -isa=tiny' --text "$soft" --asm >"$work/out" || die explain
 grep -q '^  MTE2  busy  *[1-9]' "$work/out" || die "no pipes: $(cat "$work/out")"
