@@ -71,6 +71,12 @@ static inline int64_t cube_up(int64_t x, int64_t to)
 	return hn_ceildiv(x, to) * to;
 }
 
+/* Windows, and rows that lie a few at a time, are counted from the first of all, in each core's own code. */
+static inline bool cube_has_own_rows(const struct hn_npu_task *t)
+{
+	return t->window != NULL || t->a.split > 0;
+}
+
 /* product_fit.c: sizes of a core's part, slots and pieces.  NULL, or what does not fit. */
 const char *cube_fit(struct cube *x);
 /* Instructions of the whole program, flags among them, rather too many than too few. */

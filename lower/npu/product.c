@@ -63,8 +63,8 @@ void cube_batch(struct cube *x, int64_t batch, bool stored)
 	}
 	*known = batch;
 	hn_buf_printf(x->text, "add r%d r%d " N64 "\n", CUBE_T1, CUBE_BATCH, batch);
-	if (!stored) { /* windows are counted from the image's first, in each core's own code */
-		base(x, &t->a, CUBE_A, t->window != NULL ? 0 : t->a.turned ? t->a.block : t->a.row * 16, 0);
+	if (!stored) {
+		base(x, &t->a, CUBE_A, cube_has_own_rows(t) ? 0 : t->a.turned ? t->a.block : t->a.row * 16, 0);
 		base(x, &t->b, CUBE_B, 0, t->b.turned ? t->b.row * 16 : t->b.block);
 		return;
 	}
@@ -158,7 +158,7 @@ static void code(struct cube *x, struct hn_arena *a)
 	const struct hn_npu_task *t = x->t;
 	struct cube_part b[2], n[2], *m = HN_NEW_ARRAY(a, struct cube_part, (size_t)x->p->cores_m + 2);
 	uint32_t n_b = parts(hn_npu_batches(t), x->batches, false, b), n_n = parts(t->n, x->columns, false, n);
-	uint32_t n_m = parts(t->m, x->rows, t->window != NULL, m), first = 0;
+	uint32_t n_m = parts(t->m, x->rows, cube_has_own_rows(t), m), first = 0;
 
 	hn_buf_puts(x->text, HN_NPU_FORMAT "\n");
 	for (uint32_t i = 0; i < t->n_buffer; i++) {

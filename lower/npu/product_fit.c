@@ -91,7 +91,7 @@ static int64_t loads(const struct cube *x)
 	int64_t k1 = cube_least(p->k1, t->k), n;
 
 	if (t->window == NULL) {
-		n = transfers(x, &t->a, t->a.turned ? p->m0 : k1);
+		n = transfers(x, &t->a, t->a.turned ? p->m0 : k1) * (t->a.split > 0 ? p->m0 / t->a.split + 3 : 1);
 	} else {
 		n = 2 * (hn_ceildiv(k1, t->window->kh * t->window->kw * x->c0) + 1);
 	}
@@ -128,7 +128,7 @@ int64_t cube_insns(const struct cube *x)
 	int64_t sections = (x->batches < hn_npu_batches(t) && hn_npu_batches(t) % x->batches != 0 ? 2 : 1) *
 			   (t->n > x->columns && t->n % x->columns != 0 ? 2 : 1);
 
-	sections *= t->window != NULL ? hn_ceildiv(t->m, x->rows) : t->m > x->rows && t->m % x->rows != 0 ? 2 : 1;
+	sections *= cube_has_own_rows(t) ? hn_ceildiv(t->m, x->rows) : t->m > x->rows && t->m % x->rows != 0 ? 2 : 1;
 	return hn_mul_sat(sections, hn_mul_sat(tiles, of_a_tile));
 }
 
@@ -141,7 +141,7 @@ static bool steps_fit(const struct hn_npu_view *v)
 			return false;
 		}
 	}
-	return v->first >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE;
+	return v->first >= 0 && v->split >= 0 && v->outer >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE;
 }
 
 static const char *task_fits(const struct cube *x)
@@ -188,7 +188,7 @@ static bool has_room(struct cube *x)
 	const struct hn_npu_product *p = x->p;
 	const struct hn_npu_task *t = x->t;
 
-	x->l1_a = p->m0 * p->k1 * x->size;
+	x->l1_a = (p->m0 + (t->a.split > 0 ? 16 : 0)) * p->k1 * x->size;
 	if (t->window != NULL) { /* rows that are filled up to 16 may reach behind the last channels */
 		x->l1_a = p->k1 / (t->window->kh * t->window->kw * x->c0) * cube_image_rows(x) * t->window->width * 32 +
 			  16 * HN_NPU_BLOCK;

@@ -9,12 +9,18 @@
 
 #define MOST_ROWS 16384 /* of an nd2nz */
 
-/* Columns [c, c + nc) of rows [r, r + nr) of what register `reg` points at; columns of fractals are
- * `height` rows apart in L1. */
-static void bring(struct cube *x, const struct hn_npu_view *v, int reg, int64_t to, int64_t r, int64_t nr,
-		  int64_t c, int64_t nc, int64_t height)
+/* Elements behind the first one of a view. */
+static int64_t place(const struct cube *x, const struct hn_npu_view *v, int64_t row, int64_t column)
 {
-	int64_t from = (r * v->row + c / x->c0 * v->block) * x->size, blocks = hn_ceildiv(nc, x->c0);
+	return row * v->row + column / x->c0 * v->block;
+}
+
+/* `nc` columns of `nr` rows, from the `first` element on behind what register `reg` points at; columns of
+ * fractals are `height` rows apart in L1. */
+static void bring(struct cube *x, const struct hn_npu_view *v, int reg, int64_t to, int64_t first, int64_t nr,
+		  int64_t nc, int64_t height)
+{
+	int64_t from = first * x->size, blocks = hn_ceildiv(nc, x->c0);
 	const char *type = hn_npu_type_word(x->t->dtype);
 
 	if (v->row == x->c0 && nc % x->c0 == 0 && (nr % 16 == 0 || height == nr)) {
@@ -90,7 +96,7 @@ static void bring_image(struct cube *x, const struct cube_step *s, int64_t to)
 	int64_t from, above, need, rows = image_rows(x, s, &from, &above, &need);
 	int64_t channel = blocks_of(x, s->term) * x->c0;
 
-	bring(x, &x->t->a, CUBE_A, to, from * w->width, rows * w->width, channel,
+	bring(x, &x->t->a, CUBE_A, to, place(x, &x->t->a, from * w->width, channel), rows * w->width,
 	      cube_least(blocks_of(x, s->terms) * x->c0, w->channels - channel), rows * w->width);
 }
 
@@ -103,17 +109,36 @@ static void bring_weights(struct cube *x, const struct cube_step *s, int64_t to)
 	int64_t channels = cube_least(c1 * x->c0, w->channels - channel), high = cube_up(s->columns, 16);
 
 	for (int64_t i = 0; i < w->kh * w->kw; i++) {
-		struct hn_npu_view at = *b;
 		int64_t first = (i / w->kw * w->weight_h + i % w->kw * w->weight_w) * x->size;
-		int64_t place = to + i * high * c1 * x->c0 * x->size;
+		int64_t at = to + i * high * c1 * x->c0 * x->size;
 
 		/* the point's weights begin behind what the register has */
 		hn_buf_printf(x->text, "add r%d r%d " N64 "\n", CUBE_T6, CUBE_B, first);
 		if (b->turned) {
-			bring(x, &at, CUBE_T6, place, s->column, s->columns, channel, channels, high);
+			bring(x, b, CUBE_T6, at, place(x, b, s->column, channel), s->columns, channels, high);
 		} else {
-			bring(x, &at, CUBE_T6, place, channel, channels, s->column, s->columns, c1 * x->c0);
+			bring(x, b, CUBE_T6, at, place(x, b, channel, s->column), channels, s->columns, c1 * x->c0);
 		}
+	}
+}
+
+/* Rows that lie a few at a time: what each transfer fills up to 16 rows the next one writes again, and
+ * the last one has 16 rows to reach into. */
+static void bring_rows(struct cube *x, const struct cube_step *s, int64_t to)
+{
+	const struct hn_npu_view *a = &x->t->a;
+	int64_t high = cube_up(s->rows, 16), height = high + 16, row = x->part[1].first + s->row;
+	int64_t last = cube_least((row + s->rows - 1) % a->split + 1, s->rows); /* rows of the last transfer */
+
+	if (s->rows - last + cube_up(last, 16) < high) { /* which does not reach so far */
+		bring(x, a, CUBE_A, to + (high - 16) * 32, place(x, a, 0, s->term), 1, s->terms, height);
+	}
+	for (int64_t done = 0, n; done < s->rows; done += n) {
+		int64_t r = row + done;
+
+		n = cube_least(a->split - r % a->split, s->rows - done);
+		bring(x, a, CUBE_A, to + done * 32, r / a->split * a->outer + place(x, a, r % a->split, s->term), n,
+		      s->terms, height);
 	}
 }
 
@@ -159,17 +184,21 @@ void cube_load(struct cube *x, int64_t number, const struct cube_step *s)
 	if (!a && t->window != NULL) {
 		bring_image(x, s, slot_a * x->l1_a);
 	} else if (!a && t->a.turned) {
-		bring(x, &t->a, CUBE_A, slot_a * x->l1_a, s->term, s->terms, s->row, s->rows, cube_up(s->terms, 16));
+		bring(x, &t->a, CUBE_A, slot_a * x->l1_a, place(x, &t->a, s->term, s->row), s->terms, s->rows,
+		      cube_up(s->terms, 16));
+	} else if (!a && t->a.split > 0) {
+		bring_rows(x, s, slot_a * x->l1_a);
 	} else if (!a) {
-		bring(x, &t->a, CUBE_A, slot_a * x->l1_a, s->row, s->rows, s->term, s->terms, cube_up(s->rows, 16));
+		bring(x, &t->a, CUBE_A, slot_a * x->l1_a, place(x, &t->a, s->row, s->term), s->rows, s->terms,
+		      cube_up(s->rows, 16));
 	}
 	if (!b && t->window != NULL && !t->window->merged) {
 		bring_weights(x, s, at_b(x, slot_b));
 	} else if (!b && t->b.turned) {
-		bring(x, &t->b, CUBE_B, at_b(x, slot_b), s->column, s->columns, s->term, s->terms,
+		bring(x, &t->b, CUBE_B, at_b(x, slot_b), place(x, &t->b, s->column, s->term), s->columns, s->terms,
 		      cube_up(s->columns, 16));
 	} else if (!b) {
-		bring(x, &t->b, CUBE_B, at_b(x, slot_b), s->term, s->terms, s->column, s->columns,
+		bring(x, &t->b, CUBE_B, at_b(x, slot_b), place(x, &t->b, s->term, s->column), s->terms, s->columns,
 		      cube_up(s->terms, c0));
 	}
 }
@@ -188,7 +217,9 @@ static void left(struct cube *x, const struct cube_step *s, int64_t to, int64_t 
 
 		fractals(x, "l0a", to, from + k * CUBE_FRACTAL, m1, k1, nk, nk, 1, 1, true);
 	} else {
-		fractals(x, "l0a", to, from + k * m1 * CUBE_FRACTAL, m1, 1, nk, nk, m1, 1, false);
+		int64_t high = m1 + (x->t->a.split > 0);
+
+		fractals(x, "l0a", to, from + k * high * CUBE_FRACTAL, m1, 1, nk, nk, high, 1, false);
 	}
 }
 

@@ -64,11 +64,16 @@ static struct transfer left(const struct search *s, const struct cube *x)
 {
 	const struct hn_npu_window *w = s->t->window;
 	int64_t m0 = cube_least(x->p->m0, s->rows), k1 = cube_least(x->p->k1, s->t->k);
+	struct transfer r;
 
 	if (w != NULL) {
 		return of_view(s, &s->t->a, cube_image_rows(x) * w->width, x->p->k1 / s->unit * s->c0);
 	}
-	return s->t->a.turned ? of_view(s, &s->t->a, k1, m0) : of_view(s, &s->t->a, m0, k1);
+	r = s->t->a.turned ? of_view(s, &s->t->a, k1, m0) : of_view(s, &s->t->a, m0, k1);
+	if (s->t->a.split > 0) {
+		r.n *= 1 + (double)m0 / (double)s->t->a.split;
+	}
+	return r;
 }
 
 static struct transfer right(const struct search *s, const struct hn_npu_product *p)
@@ -166,7 +171,8 @@ static void terms(struct search *s, struct hn_npu_product *p)
 	const struct hn_npu_profile *m = s->m;
 	int64_t l0 = cube_least(m->l0a_bytes / (p->m0 * s->size * p->slots_l0),
 				m->l0b_bytes / (p->n0 * s->size * p->slots_l0)) / s->c0 * s->c0;
-	int64_t l1 = m->l1_bytes / ((p->m0 + p->n0) * s->size * p->slots_l1), all = cube_up(s->t->k, s->c0);
+	int64_t high = p->m0 + (s->t->a.split > 0 ? 16 : 0);
+	int64_t l1 = m->l1_bytes / ((high + p->n0) * s->size * p->slots_l1), all = cube_up(s->t->k, s->c0);
 
 	l0 = cube_least(cube_least(l0, 4064), l1 / s->c0 * s->c0);
 	if (l0 < s->c0) {

@@ -18,6 +18,7 @@ struct hn_npu_view {
 	uint8_t dtype;
 	bool turned;	/* columns are not those of its factor: A's rows are terms, B's are results */
 	int64_t first, row, block, lane; /* in elements; first: where element (0, 0) lies */
+	int64_t split, outer; /* 0, or row r lies at r / split * outer + r % split * row: of the left factor */
 	int64_t batch[HN_NPU_BATCH];
 };
 

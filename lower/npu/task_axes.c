@@ -284,6 +284,28 @@ bool task_results(struct task *x)
 	return put_batches(x);
 }
 
+/* Rows as a few one behind the other, and those one behind the other. */
+static bool split(const struct task *x, const struct task_steps *s, const struct task_group *g,
+		  struct hn_npu_view *v)
+{
+	struct task_group inner = { .n = 1, .axis = { g->n == 0 ? 0 : g->axis[g->n - 1] } }, outer = *g;
+
+	v->split = 1;
+	if (g->n < 2) {
+		return false;
+	}
+	do {
+		v->split *= task_extent(x, g->axis[outer.n - 1]);
+		outer.n--;
+		inner.n = g->n - outer.n;
+		for (uint32_t i = 0; i < inner.n; i++) {
+			inner.axis[i] = g->axis[outer.n + i];
+		}
+	} while (outer.n > 1 && s->at.by[g->axis[outer.n - 1]] ==
+					s->at.by[g->axis[outer.n]] * task_extent(x, g->axis[outer.n]));
+	return task_flat(x, &inner, s, &v->row) && task_flat(x, &outer, s, &v->outer);
+}
+
 /* A factor whose own axes are `own`: its rows or its columns are the terms. */
 static bool factor(const struct task *x, const struct task_steps *s, const struct task_group *own, bool right,
 		   struct hn_npu_view *v)
@@ -295,8 +317,12 @@ static bool factor(const struct task *x, const struct task_steps *s, const struc
 		v->lane = 1;
 		return true;
 	}
-	v->turned = !right;
 	v->lane = 1;
+	if (!right && task_blocks(x, &x->terms, s, c0, &v->block, &lane) && lane == 1 && split(x, s, own, v)) {
+		return true;
+	}
+	v->split = 0;
+	v->turned = !right;
 	/* bytes are not transposed on the way */
 	return c0 == 16 && task_flat(x, &x->terms, s, &v->row) &&
 	       task_blocks(x, own, s, c0, &v->block, &lane) && lane == 1;

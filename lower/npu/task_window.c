@@ -36,13 +36,14 @@ static bool slides(const struct dimension *d)
 	return d->window >= 0 && (d->point >= 0 || d->step > 1 || d->before != 0);
 }
 
+/* A window of one point is none: its rows lie apart, that is all. */
 static int image_of(const struct task *x)
 {
 	for (int i = 0; i < 2; i++) {
 		struct dimension d;
 
 		for (uint32_t k = 0; k < x->factor[i].n_dim; k++) {
-			if (read_dimension(x, &x->factor[i], k, &d) && slides(&d)) {
+			if (read_dimension(x, &x->factor[i], k, &d) && d.window >= 0 && d.point >= 0) {
 				return i;
 			}
 		}

@@ -288,6 +288,10 @@ static void fractals_and_bytes_are_right(void **state)
 		"Y(i,j) = float16(max(P(i,j), 0.0)) }",
 		"f(float16 A[20,30], float16 B[30,40]) -> Y { P(i,j) +=! float32(A(i,k)) * float32(B(k,j)) "
 		"Y(j,i) = float16(P(i,j)) }",
+		"f(float16 X[2,12,14,40], float16 W[40,24]) -> Y { P(n,h,w,f) +=! float32(X(n,h * 2,w * 2,c)) * "
+		"float32(W(c,f)) where h in 0:6, w in 0:7 Y(n,h,w,f) = float16(P(n,h,w,f)) }",
+		"f(float16 X[2,3,29,9,16], float16 W[3,2,16,16]) -> P { P(n,g,h,w,e) +=! float32(X(n,c,h * 2,w * 2,d)) * "
+		"float32(W(c,g,e,d)) where h in 0:15, w in 0:5 }",
 		"f(float16 X[2,24,7,5], float16 W[40,24]) -> Y { P(n,f,h,w) +=! float32(W(f,c)) * float32(X(n,c,h,w)) "
 		"Y(n,f,h,w) = float16(P(n,f,h,w)) }",
 	};
@@ -331,7 +335,7 @@ static bool draw_window(struct bed *b, bool blocks, struct window *w)
 	return (w->h + w->top + w->below - (w->kh - 1) * w->dh - 1) % w->sh == 0 && w->oh > 1 && w->ow > 1 &&
 	       (w->w + w->left + w->right - (w->kw - 1) * w->dw - 1) % w->sw == 0 &&
 	       (w->oh - 1) * w->sh - w->top < w->h && (w->ow - 1) * w->sw - w->left < w->w &&
-	       w->kh + w->sh > 2 && w->kw + w->sw > 2;
+	       w->kh + w->sh > 2 && w->kw + w->sw > 2 && (w->kh > 1 || w->kw > 1);
 }
 
 /* Images as rows of points, or as blocks of 16 channels; weights with results, or channels, innermost,
