@@ -45,6 +45,7 @@ struct cube {
 	int64_t piece, ub_bytes;     /* columns in the unified buffer at a time, and their bytes */
 	uint32_t copies;	     /* of them, behind what all pieces of a tile share */
 	int64_t fixed;		     /* bytes of that */
+	int64_t stage, stage_at;     /* numbers that are transposed at a time, behind the pieces; 0: none */
 	int64_t at[HN_NPU_MOST_VALUES], store_at[HN_NPU_MOST_STORES]; /* of values; of rows that are stored */
 	int32_t last[HN_NPU_MOST_VALUES]; /* the value, or past them the store, that reads it last */
 	/* in the code */
@@ -53,7 +54,7 @@ struct cube {
 	int64_t fixed_at[HN_NPU_MOST_VALUES][2]; /* what is shared: of which batch and row, or column */
 	uint32_t slot_a[2], slot_b[2];
 	int64_t batch_loaded, batch_stored;
-	uint32_t n_l0, n_c, n_piece;
+	uint32_t n_l0, n_c, n_piece, n_stage;
 };
 
 static inline int64_t cube_cores_b(const struct hn_npu_product *p)
@@ -86,8 +87,16 @@ int64_t cube_image_rows(const struct cube *x);
 /* Bytes that one batch after the other begin with, as registers. */
 void cube_batch(struct cube *x, int64_t batch, bool stored);
 
+/* product_stage.c: bytes for what is transposed in the unified buffer; an image's points, and weights of a
+ * step, to L1 by that way. */
+int64_t cube_stage_bytes(const struct cube *x);
+int64_t cube_stage_insns(const struct cube *x, int64_t points, int64_t blocks, int64_t columns);
+void cube_stage_image(struct cube *x, int64_t to, int64_t point, int64_t n, int64_t channel, int64_t blocks);
+void cube_stage_weights(struct cube *x, const struct cube_step *s, int64_t to, int64_t channel, int64_t blocks);
+
 /* product_load.c: what a step needs in L1, and its product. */
 void cube_load(struct cube *x, int64_t number, const struct cube_step *s);
+bool cube_weights_at_once(const struct hn_npu_task *t, int64_t terms); /* of a step of so many terms */
 void cube_multiply(struct cube *x, int64_t number, const struct cube_step *s);
 
 /* product_after.c: places in the unified buffer for pieces of so many columns, in bytes of a copy;

@@ -55,6 +55,7 @@ static void base(struct cube *x, const struct hn_npu_view *v, int reg, int64_t r
 void cube_batch(struct cube *x, int64_t batch, bool stored)
 {
 	const struct hn_npu_task *t = x->t;
+	bool by_rows = t->b.turned || (t->window != NULL && t->window->staged);
 	int64_t *known = stored ? &x->batch_stored : &x->batch_loaded;
 	int reg = CUBE_RESULTS;
 
@@ -65,7 +66,7 @@ void cube_batch(struct cube *x, int64_t batch, bool stored)
 	hn_buf_printf(x->text, "add r%d r%d " N64 "\n", CUBE_T1, CUBE_BATCH, batch);
 	if (!stored) {
 		base(x, &t->a, CUBE_A, cube_has_own_rows(t) ? 0 : t->a.turned ? t->a.block : t->a.row * 16, 0);
-		base(x, &t->b, CUBE_B, 0, t->b.turned ? t->b.row * 16 : t->b.block);
+		base(x, &t->b, CUBE_B, 0, by_rows ? t->b.row * 16 : t->b.block);
 		return;
 	}
 	for (uint32_t i = 0; i < t->n_store; i++) {

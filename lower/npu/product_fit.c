@@ -8,6 +8,7 @@
 
 #define MOST_SIZE ((int64_t)1 << 24)
 #define MOST_STRIDE ((int64_t)1 << 29) /* elements: bytes of transfers are at most 2^30 apart */
+#define STAGE 256		       /* numbers of a row that are transposed at a time, at least */
 #define MOST_AT_ONCE 4080	       /* of mmad, in whole fractals */
 
 int64_t cube_image_rows(const struct cube *x)
@@ -94,6 +95,10 @@ static int64_t loads(const struct cube *x)
 		n = transfers(x, &t->a, t->a.turned ? p->m0 : k1) * (t->a.split > 0 ? p->m0 / t->a.split + 3 : 1);
 	} else {
 		n = 2 * (hn_ceildiv(k1, t->window->kh * t->window->kw * x->c0) + 1);
+	}
+	if (t->window != NULL) {
+		n += cube_stage_insns(x, cube_image_rows(x) * t->window->width,
+				      hn_ceildiv(k1, t->window->kh * t->window->kw * x->c0), p->n0);
 	}
 	if (t->window != NULL && !t->window->merged) {
 		int64_t points = t->window->kh * t->window->kw;
@@ -187,6 +192,7 @@ static bool has_room(struct cube *x)
 {
 	const struct hn_npu_product *p = x->p;
 	const struct hn_npu_task *t = x->t;
+	int64_t room = x->m->ub_bytes;
 
 	x->l1_a = (p->m0 + (t->a.split > 0 ? 16 : 0)) * p->k1 * x->size;
 	if (t->window != NULL) { /* rows that are filled up to 16 may reach behind the last channels */
@@ -202,13 +208,21 @@ static bool has_room(struct cube *x)
 	    x->l0_b * p->slots_l0 > x->m->l0b_bytes || x->l0_c * p->slots_l0c > x->m->l0c_bytes) {
 		return false;
 	}
+	x->stage = 0;
+	if (t->window != NULL && (t->a.turned || t->window->staged)) {
+		int64_t least = t->window->staged ? t->window->kh * t->window->kw * 16 : 16;
+
+		x->stage = cube_up(least > STAGE ? least : STAGE, 128);
+		room -= cube_stage_bytes(x);
+	}
 	x->piece = p->n0;
 	x->copies = 2;
-	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 + x->fixed > x->m->ub_bytes && x->piece > 16) {
+	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 + x->fixed > room && x->piece > 16) {
 		x->piece = hn_ceildiv(x->piece / 16, 2) * 16;
 	}
-	x->copies = x->ub_bytes * 2 + x->fixed > x->m->ub_bytes ? 1 : 2;
-	return x->ub_bytes + x->fixed <= x->m->ub_bytes;
+	x->copies = x->ub_bytes * 2 + x->fixed > room ? 1 : 2;
+	x->stage_at = x->fixed + x->ub_bytes * x->copies;
+	return x->ub_bytes + x->fixed <= room;
 }
 
 const char *cube_fit(struct cube *x)

@@ -96,8 +96,23 @@ static void bring_image(struct cube *x, const struct cube_step *s, int64_t to)
 	int64_t from, above, need, rows = image_rows(x, s, &from, &above, &need);
 	int64_t channel = blocks_of(x, s->term) * x->c0;
 
+	if (x->t->a.turned) {
+		cube_stage_image(x, to, from * w->width, rows * w->width, channel, blocks_of(x, s->terms));
+		return;
+	}
 	bring(x, &x->t->a, CUBE_A, to, place(x, &x->t->a, from * w->width, channel), rows * w->width,
 	      cube_least(blocks_of(x, s->terms) * x->c0, w->channels - channel), rows * w->width);
+}
+
+/* All points' weights are rows, or columns, of one matrix. */
+bool cube_weights_at_once(const struct hn_npu_task *t, int64_t terms)
+{
+	const struct hn_npu_window *w = t->window;
+	int64_t step = w->channels * (t->b.turned ? 1 : t->b.row);
+
+	return terms == t->k && t->k <= MOST_ROWS && w->channels % hn_npu_c0(t) == 0 &&
+	       (!t->b.turned || t->b.block == hn_npu_c0(t)) && (w->kw == 1 || w->weight_w == step) &&
+	       (w->kh == 1 || w->weight_h == step * w->kw);
 }
 
 /* Weights of each point of the window by themselves. */
@@ -108,6 +123,17 @@ static void bring_weights(struct cube *x, const struct cube_step *s, int64_t to)
 	int64_t channel = blocks_of(x, s->term) * x->c0, c1 = blocks_of(x, s->terms);
 	int64_t channels = cube_least(c1 * x->c0, w->channels - channel), high = cube_up(s->columns, 16);
 
+	if (w->staged) {
+		cube_stage_weights(x, s, to, channel, c1);
+		return;
+	}
+	if (cube_weights_at_once(x->t, s->terms)) {
+		int64_t terms = w->kh * w->kw * channels;
+
+		bring(x, b, CUBE_B, to, b->turned ? place(x, b, s->column, 0) : place(x, b, 0, s->column),
+		      b->turned ? s->columns : terms, b->turned ? terms : s->columns, b->turned ? high : terms);
+		return;
+	}
 	for (int64_t i = 0; i < w->kh * w->kw; i++) {
 		int64_t first = (i / w->kw * w->weight_h + i % w->kw * w->weight_w) * x->size;
 		int64_t at = to + i * high * c1 * x->c0 * x->size;
@@ -228,11 +254,13 @@ static void weights(struct cube *x, const struct cube_step *s, int64_t to, int64
 	const struct hn_npu_window *w = x->t->window;
 	int64_t n1 = hn_ceildiv(s->columns, 16), c1 = blocks_of(x, s->terms), points = w->kh * w->kw;
 
+	bool whole = !x->t->b.turned && !w->staged && cube_weights_at_once(x->t, s->terms);
+
 	for (int64_t i = k; i < k + nk; i++) {
-		int64_t at = i % points * n1 * c1 + i / points * (x->t->b.turned ? n1 : 1);
+		int64_t at = i % points * (whole ? 1 : n1) * c1 + i / points * (x->t->b.turned ? n1 : 1);
 
 		fractals(x, "l0b", to + (i - k) * n1 * CUBE_FRACTAL, from + at * CUBE_FRACTAL, n1,
-			 x->t->b.turned ? 1 : c1, 1, 1, 1, 1, !x->t->b.turned);
+			 x->t->b.turned ? 1 : whole ? points * c1 : c1, 1, 1, 1, 1, !x->t->b.turned);
 	}
 }
 

@@ -60,12 +60,23 @@ static double cycles_of(const struct search *s, struct transfer t, double times)
 	return t.n * (double)s->m->gm_latency + t.bursts * (double)s->m->gm_gap + t.bytes * byte(s->m, times);
 }
 
+/* Sixteen rows at a time, by way of the unified buffer: as long again as their loading. */
+static struct transfer staged(int64_t points, int64_t blocks)
+{
+	double n = (double)blocks * (1 + (double)points / 256);
+
+	return (struct transfer){ 2 * n, 16 * n, (double)(points * blocks * 32) };
+}
+
 static struct transfer left(const struct search *s, const struct cube *x)
 {
 	const struct hn_npu_window *w = s->t->window;
 	int64_t m0 = cube_least(x->p->m0, s->rows), k1 = cube_least(x->p->k1, s->t->k);
 	struct transfer r;
 
+	if (w != NULL && s->t->a.turned) {
+		return staged(cube_image_rows(x) * w->width, x->p->k1 / s->unit);
+	}
 	if (w != NULL) {
 		return of_view(s, &s->t->a, cube_image_rows(x) * w->width, x->p->k1 / s->unit * s->c0);
 	}
@@ -80,10 +91,13 @@ static struct transfer right(const struct search *s, const struct hn_npu_product
 {
 	const struct hn_npu_window *w = s->t->window;
 	int64_t n0 = cube_least(p->n0, s->columns), k1 = cube_least(p->k1, s->t->k);
-	int64_t points = w == NULL || w->merged ? 1 : w->kh * w->kw;
-	struct transfer r = s->t->b.turned ? of_view(s, &s->t->b, n0, k1 / points)
-					   : of_view(s, &s->t->b, k1 / points, n0);
+	int64_t points = w == NULL || w->merged || cube_weights_at_once(s->t, k1) ? 1 : w->kh * w->kw;
+	struct transfer r;
 
+	if (w != NULL && w->staged) {
+		return staged(k1 / s->c0 * 16, hn_ceildiv(n0, 16));
+	}
+	r = s->t->b.turned ? of_view(s, &s->t->b, n0, k1 / points) : of_view(s, &s->t->b, k1 / points, n0);
 	r.n *= (double)points;
 	r.bursts *= (double)points;
 	r.bytes *= (double)points;

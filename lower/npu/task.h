@@ -23,13 +23,15 @@ struct hn_npu_view {
 };
 
 /* Rows of the left factor are windows of an image of rows of `width` points; its terms go through
- * C0 channels, then the window's columns, rows, and the blocks of channels. */
+ * C0 channels, then the window's columns, rows, and the blocks of channels.  Of an image that is turned,
+ * a channel's points lie one behind the other, and its channels are `row` apart. */
 struct hn_npu_window {
 	int64_t height, width, channels; /* of the image */
 	int64_t kh, kw, sh, sw, dh, dw, top, left;
 	int64_t high, wide;		 /* windows */
 	int64_t weight_h, weight_w; /* of the right factor: from row to row of the window, ... */
 	bool merged;		    /* its terms lie as the left factor's, one behind the other */
+	bool staged;		    /* a result's channels, and the window's points, lie one behind the other */
 };
 
 /* Values behind the sums.  A narrow one has a number for each row, for each column, or one. */

@@ -36,6 +36,16 @@ static bool slides(const struct dimension *d)
 	return d->window >= 0 && (d->point >= 0 || d->step > 1 || d->before != 0);
 }
 
+static bool has_lanes(const struct task *x, const struct task_steps *s)
+{
+	for (uint32_t i = x->sum->n_spatial; i < x->sum->n_spatial + x->sum->n_reduce; i++) {
+		if (s->at.by[i] == 1) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A window of one point is none: its rows lie apart, that is all. */
 static int image_of(const struct task *x)
 {
@@ -43,7 +53,8 @@ static int image_of(const struct task *x)
 		struct dimension d;
 
 		for (uint32_t k = 0; k < x->factor[i].n_dim; k++) {
-			if (read_dimension(x, &x->factor[i], k, &d) && d.window >= 0 && d.point >= 0) {
+			if (read_dimension(x, &x->factor[i], k, &d) && d.window >= 0 &&
+			    (d.point >= 0 || (slides(&d) && !has_lanes(x, &x->factor[i].steps)))) {
 				return i;
 			}
 		}
@@ -176,7 +187,10 @@ static bool read_image(struct task *x, const uint32_t at[2], const struct dimens
 		return task_no(x, "an image whose rows are not one behind the other");
 	}
 	if (!task_blocks(x, &x->terms, &f->steps, c0, &a->block, &lane) || lane != 1) {
-		return task_no(x, "an image whose channels are not next to each other");
+		a->turned = true; /* its points are */
+		if (c0 != 16 || step[1] != 1 || !task_flat(x, &x->terms, &f->steps, &a->row)) {
+			return task_no(x, "an image of which neither channels nor points are next to each other");
+		}
 	}
 	a->lane = 1;
 	w->channels = 1;
@@ -256,6 +270,12 @@ static bool read_weights(struct task *x, const struct dimension d[2], struct hn_
 		return true;
 	}
 	b->turned = false;
+	w->staged = c0 == 16 && w->kh * w->kw <= 255 && (w->kw == 1 || w->weight_w == 1) &&
+		    (w->kh == 1 || w->weight_h == w->kw) && task_flat(x, &x->columns, s, &b->row) &&
+		    task_flat(x, &x->terms, s, &lane) && (lane == w->kh * w->kw || w->channels == 1);
+	if (w->staged) {
+		return true;
+	}
 	return (c0 == 16 && task_flat(x, &x->terms, s, &b->row) &&
 		task_blocks(x, &x->columns, s, 16, &b->block, &lane) && lane == 1) ||
 	       task_no(x, "weights of which neither channels nor results are next to each other");

@@ -344,7 +344,8 @@ static void put_window(struct bed *b, const struct window *w, bool blocks)
 {
 	const char *at = blocks ? "n,g,h,w,e" : "n,h,w,f";
 	long long c1 = w->c / 16, f1 = w->f / 16;
-	int layout = (int)draw(b, 0, 1);
+	int layout = (int)draw(b, 0, 2);
+	bool planes = draw(b, 0, 2) == 0; /* NCHW, padded to NHWC */
 	struct hn_buf args, body;
 
 	hn_buf_init(&args);
@@ -359,15 +360,19 @@ static void put_window(struct bed *b, const struct window *w, bool blocks)
 			      w->left + w->w, w->top, w->left, w->n, c1, w->h + w->top + w->below,
 			      w->w + w->left + w->right, w->sh, w->dh, w->sw, w->dw, w->oh, w->ow);
 	} else {
-		hn_buf_printf(&args, "float16 X[%lld,%lld,%lld,%lld], float16 W[%lld,%lld,%lld,%lld]", w->n, w->h, w->w,
-			      w->c, layout ? w->kh : w->f, layout ? w->kw : w->kh, layout ? w->c : w->kw,
-			      layout ? w->f : w->c);
-		hn_buf_printf(&body, "D(n,y,x,c) = y >= %lld && y < %lld && x >= %lld && x < %lld ? X(n,y - %lld,x - %lld,c)"
+		const char *weights = layout == 0 ? "f,r,s,c" : layout == 1 ? "r,s,c,f" : "f,c,r,s";
+
+		hn_buf_printf(&args, "float16 X[%lld,%lld,%lld,%lld], float16 W[%lld,%lld,%lld,%lld]", w->n,
+			      planes ? w->c : w->h, planes ? w->h : w->w, planes ? w->w : w->c,
+			      layout == 1 ? w->kh : w->f, layout == 1 ? w->kw : layout == 0 ? w->kh : w->c,
+			      layout == 1 ? w->c : layout == 0 ? w->kw : w->kh,
+			      layout == 1 ? w->f : layout == 0 ? w->c : w->kw);
+		hn_buf_printf(&body, "D(n,y,x,c) = y >= %lld && y < %lld && x >= %lld && x < %lld ? X(n,%sy - %lld,x - %lld%s)"
 			      " : float16(0.0) where n in 0:%lld, y in 0:%lld, x in 0:%lld, c in 0:%lld "
 			      "P(n,h,w,f) +=! float32(D(n,h * %lld + r * %lld,w * %lld + s * %lld,c)) * float32(W(%s)) "
-			      "where h in 0:%lld, w in 0:%lld ", w->top, w->top + w->h, w->left, w->left + w->w, w->top,
-			      w->left, w->n, w->h + w->top + w->below, w->w + w->left + w->right, w->c, w->sh, w->dh,
-			      w->sw, w->dw, layout ? "r,s,c,f" : "f,r,s,c", w->oh, w->ow);
+			      "where h in 0:%lld, w in 0:%lld ", w->top, w->top + w->h, w->left, w->left + w->w,
+			      planes ? "c," : "", w->top, w->left, planes ? "" : ",c", w->n, w->h + w->top + w->below, w->w + w->left + w->right, w->c, w->sh, w->dh,
+			      w->sw, w->dw, weights, w->oh, w->ow);
 	}
 	switch (draw(b, 0, 2)) {
 	case 0:
@@ -416,8 +421,8 @@ static void what_has_no_form_is_told(void **state)
 		  "P(n,h,w,f) +=! float32(D(n,h + r,w + s,c)) * float32(W(r,s,c,f)) }",
 		  "zero where its tensor is not left" },
 		{ "f(float16 X[1,16,8,8], float16 W[16,16,3,3]) -> P { "
-		  "P(n,h,w,f) +=! float32(X(n,c,h + r,w + s)) * float32(W(f,c,r,s)) }",
-		  "channels are not next to each other" },
+		  "P(n,f,h,w) +=! float32(X(n,c,h + r,w + s)) * float32(W(f,c,r,s)) }",
+		  "results whose columns are not next to each other" },
 		{ "f(float16 A[16,16], float16 B[16,16]) -> Y { P(i,j) +=! float32(A(i,k)) * float32(B(k,j)) "
 		  "Y(i,j) = erf(P(i,j)) }",
 		  "a function behind the sums that has no instruction" },
