@@ -89,6 +89,7 @@ void cube_batch(struct cube *x, int64_t batch, bool stored);
 
 /* product_stage.c: bytes for what is transposed in the unified buffer; an image's points, and weights of a
  * step, to L1 by that way. */
+void cube_copy(struct cube *x, int64_t to, int64_t to_step, int64_t from, int64_t from_step, int64_t n);
 int64_t cube_stage_bytes(const struct cube *x);
 int64_t cube_stage_insns(const struct cube *x, int64_t points, int64_t blocks, int64_t columns);
 void cube_stage_image(struct cube *x, int64_t to, int64_t point, int64_t n, int64_t channel, int64_t blocks);

@@ -74,7 +74,14 @@ static void find_last(struct cube *x)
 /* Rows of global memory as rows of a piece: fewer and longer bursts than columns of 16 by themselves. */
 static bool is_wide(const struct hn_npu_view *v, int64_t columns)
 {
-	return v->block == 16 && columns > 16;
+	return v->block == 16 && v->lane == 1 && columns > 16;
+}
+
+/* Of float16 whose rows are next to each other instead: a piece with rows and columns exchanged, and
+ * the matrices of a column of fractals. */
+static int64_t turned_bytes(const struct cube *x, const struct hn_npu_view *v, int64_t columns)
+{
+	return v->turned ? x->p->m0 * (columns + 16) * 2 : 0;
 }
 
 /* The lowest place behind one that is taken, or 0, where nothing that lives reaches in. */
@@ -107,6 +114,7 @@ int64_t cube_place(struct cube *x, int64_t columns)
 
 		bytes[i] = spread_bytes(x, v, is_fixed(v) ? x->p->n0 : columns) + loaded_bytes(x, v);
 		bytes[i] *= v->loaded && !is_fixed(v) && is_wide(&v->view, columns) ? 2 : 1;
+		bytes[i] += turned_bytes(x, &v->view, columns);
 		x->at[i] = -1;
 		if (x->last[i] < 0) { /* nobody reads it: it is not made */
 			bytes[i] = x->at[i] = 0;
@@ -132,7 +140,8 @@ int64_t cube_place(struct cube *x, int64_t columns)
 	for (uint32_t i = 0; i < t->n_store; i++) {
 		x->store_at[i] = all;
 		all += is_wide(&t->store[i].view, columns)
-			       ? x->p->m0 * columns * bytes_of(&t->value[t->store[i].value]) : 0;
+			       ? x->p->m0 * columns * bytes_of(&t->value[t->store[i].value])
+			       : turned_bytes(x, &t->store[i].view, columns);
 	}
 	return all;
 }
@@ -191,13 +200,36 @@ static void rearrange(struct cube *x, const struct piece *p, enum hn_dtype t, in
 	}
 }
 
+/* Matrices of 16 rows and 16 columns, and columns of all rows, and back. */
+static void turn(struct cube *x, const struct piece *p, int64_t fractals, int64_t turned, bool to_columns)
+{
+	int64_t high = p->m1 * 16, room = turned + p->n1 * 16 * high * 2;
+
+	for (int64_t k = 0; k < p->n1; k++) {
+		int64_t at = fractals + k * high * HN_NPU_BLOCK;
+
+		if (to_columns) {
+			hn_buf_printf(x->text, "vtrans.f16 ub[" N64 "] ub[" N64 "] n " N64 "\n", room, at, p->m1);
+		}
+		for (int64_t c = 0; c < 16; c++) {
+			int64_t column = turned + (k * 16 + c) * high * 2, row = room + c * HN_NPU_BLOCK;
+
+			cube_copy(x, to_columns ? column : row, to_columns ? 1 : 16, to_columns ? row : column,
+				  to_columns ? 16 : 1, p->m1);
+		}
+		if (!to_columns) {
+			hn_buf_printf(x->text, "vtrans.f16 ub[" N64 "] ub[" N64 "] n " N64 "\n", at, room, p->m1);
+		}
+	}
+}
+
 static void load_full(struct cube *x, const struct piece *p, const struct hn_npu_value *v, int reg, int64_t at)
 {
 	const struct hn_npu_view *w = &v->view;
 	int64_t size = bytes_of(v), rows = p->s->rows;
 
 	bool by_rows = is_wide(w, p->n1 * 16);
-	int64_t raw = at + (by_rows ? spread_bytes(x, v, x->piece) : 0);
+	int64_t raw = at + (by_rows || w->turned ? spread_bytes(x, v, x->piece) : 0);
 
 	if (rows % 16 != 0 || p->n % 16 != 0) {
 		zeros(x, v, raw, p->n1 * p->m1 * 256 * size);
@@ -206,6 +238,12 @@ static void load_full(struct cube *x, const struct piece *p, const struct hn_npu
 		put_load(x, raw, w, reg, (p->s->row * w->row + p->s->column + p->column) * size, rows, p->n * size,
 			 w->row * size, p->n1 * 16 * size);
 		rearrange(x, p, (enum hn_dtype)v->dtype, at, raw, false);
+		return;
+	}
+	if (w->turned) {
+		put_load(x, raw, w, reg, (p->s->row + (p->s->column + p->column) * w->lane) * size, p->n, rows * size,
+			 w->lane * size, p->m1 * 16 * size);
+		turn(x, p, at, raw, false);
 		return;
 	}
 	for (int64_t k = 0; k < p->n1; k++) {
@@ -421,6 +459,16 @@ static void store_value(struct cube *x, const struct piece *p, uint32_t i)
 			      "\n", w->arg, CUBE_RESULTS + (int)i,
 			      (p->s->row * w->row + p->s->column + p->column) * size, at, rows, p->n * size,
 			      p->n1 * 16 * size, w->row * size);
+		return;
+	}
+	if (w->turned) {
+		int64_t at = p->base + x->store_at[i];
+
+		turn(x, p, p->base + x->at[s->value], at, true);
+		hn_buf_printf(x->text, "store a%d[r%d+" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
+			      "\n", w->arg, CUBE_RESULTS + (int)i,
+			      (p->s->row + (p->s->column + p->column) * w->lane) * size, at, p->n, rows * size,
+			      p->m1 * 16 * size, w->lane * size);
 		return;
 	}
 	for (int64_t k = 0; k < p->n1; k++) {

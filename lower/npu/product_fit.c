@@ -36,10 +36,18 @@ static bool is_clean(const struct cube *x, const struct hn_npu_store *s)
 	bool split_b = x->batches < all, split_m = x->rows < t->m, split_n = x->columns < t->n;
 	int64_t inner = 1; /* batches of the axes behind */
 
-	if (t->m > 1 && !whole_blocks(w->row, size) && (split_n || (split_m && !whole_blocks(16 * w->row, size)))) {
+	if (w->turned) { /* columns of rows that are next to each other */
+		split_m = split_m && t->n > 1 && !whole_blocks(w->lane, size);
+		for (uint32_t d = 0; d < t->n_batch; d++) {
+			split_m = split_m || (x->rows < t->m && !whole_blocks(w->batch[d], size));
+		}
+		if (split_m) {
+			return false;
+		}
+	} else if (t->m > 1 && !whole_blocks(w->row, size) && (split_n || (split_m && !whole_blocks(16 * w->row, size)))) {
 		return false;
 	}
-	if (split_n && !whole_blocks(w->block, size)) {
+	if (split_n && !w->turned && !whole_blocks(w->block, size)) {
 		return false;
 	}
 	for (uint32_t d = t->n_batch; d-- > 0; inner *= t->batch[d]) {
@@ -52,6 +60,7 @@ static bool is_clean(const struct cube *x, const struct hn_npu_store *s)
 		cut = split_b && !(x->batches % inner == 0 && inner * t->batch[d] == all &&
 				   whole_blocks(x->batches / inner * w->batch[d], size));
 		if (cut || split_n || (split_m && w->batch[d] > w->row) ||
+		    (split_b && w->turned && w->lane > w->batch[d]) ||
 		    (split_b && t->m > 1 && w->row > w->batch[d] && !whole_blocks(w->row, size))) {
 			return false;
 		}
@@ -114,7 +123,11 @@ static int64_t of_a_piece(const struct cube *x)
 	int64_t n1 = x->piece / 16, n = 8;
 
 	for (uint32_t i = 1; i < t->n_value; i++) { /* repeats are 255 at a time; a barrier each */
+		n += t->value[i].view.turned ? 40 * n1 * (1 + x->p->m0 / 1000) : 0;
 		n += x->last[i] < 0 ? 0 : 16 + 5 * n1 * (1 + x->p->m0 / 1000);
+	}
+	for (uint32_t i = 0; i < t->n_store; i++) {
+		n += t->store[i].view.turned ? 40 * n1 * (1 + x->p->m0 / 1000) : 0;
 	}
 	return n + n1 * t->n_store * 4 * (1 + x->p->m0 / 1000);
 }
@@ -146,7 +159,7 @@ static bool steps_fit(const struct hn_npu_view *v)
 			return false;
 		}
 	}
-	return v->first >= 0 && v->split >= 0 && v->outer >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE;
+	return v->first >= 0 && v->split >= 0 && v->outer >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE && v->lane >= 0;
 }
 
 static const char *task_fits(const struct cube *x)

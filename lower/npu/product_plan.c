@@ -292,7 +292,8 @@ static void measure(struct search *s)
 
 		if (stored || (v->loaded && v->shape == HN_NPU_FULL)) {
 			s->stored += 256 * (double)hn_dtype_bytes(v->dtype);
-			s->bursts += w->block == 16 ? 0.25 : w->row == 16 ? 0.1 : 1;
+			s->operations += w->turned ? 4 : 0;
+			s->bursts += w->block == 16 || w->turned ? 0.25 : w->row == 16 ? 0.1 : 1;
 		}
 	}
 }

@@ -26,7 +26,7 @@ static void zeros(struct cube *x, int64_t at, int64_t blocks)
 }
 
 /* Blocks of 16 numbers, `from` blocks apart, to `to` blocks apart. */
-static void copy(struct cube *x, int64_t to, int64_t to_step, int64_t from, int64_t from_step, int64_t n)
+void cube_copy(struct cube *x, int64_t to, int64_t to_step, int64_t from, int64_t from_step, int64_t n)
 {
 	int64_t whole = n / 8, left = n % 8;
 
@@ -60,7 +60,7 @@ static struct turned turn(struct cube *x, const struct hn_npu_view *v, int reg, 
 	hn_buf_printf(x->text, "load ub[" N64 "] a%d[r%d+" N64 "] n " N64 " burst " N64 " from " N64 " to " N64 "\n",
 		      t.at, v->arg, reg, first * 2, rows, n * 2, step * 2, up * 2);
 	for (int64_t r = 0; r < 16; r++) {
-		copy(x, t.room + r * HN_NPU_BLOCK, 16, t.at + r * up * 2, 1, up / 16);
+		cube_copy(x, t.room + r * HN_NPU_BLOCK, 16, t.at + r * up * 2, 1, up / 16);
 	}
 	hn_buf_printf(x->text, "vtrans.f16 ub[" N64 "] ub[" N64 "] n " N64 "\n", t.at, t.room, up / 16);
 	return t;
@@ -103,7 +103,7 @@ void cube_stage_weights(struct cube *x, const struct cube_step *s, int64_t to, i
 				zeros(x, t.room, points * high);
 			}
 			for (int64_t p = 0; p < points; p++) {
-				copy(x, t.room + p * high * HN_NPU_BLOCK, 1, t.at + p * HN_NPU_BLOCK, points, channels);
+				cube_copy(x, t.room + p * high * HN_NPU_BLOCK, 1, t.at + p * HN_NPU_BLOCK, points, channels);
 			}
 			hn_buf_printf(x->text, "ub2l1 l1[" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
 				      "\n", to + (j * blocks + c) * CUBE_FRACTAL, t.room, points, high * 32, high * 32,

@@ -120,6 +120,10 @@ static bool shape_of(struct task *x, uint32_t i)
 	int64_t row = v->view.row, block = v->view.block, lane = v->view.lane;
 	bool no_columns = x->columns.n == 0;
 
+	if (v->view.turned) {
+		v->shape = HN_NPU_FULL;
+		return true;
+	}
 	if (no_columns && row == 0) {
 		lane = v->view.lane = 0; /* one number, or one for each row */
 		block = v->view.block = 0;
@@ -150,14 +154,22 @@ static enum hn_npu_shape join(enum hn_npu_shape a, enum hn_npu_shape b)
 static bool as_matrix(const struct task *x, const struct task_steps *s, struct hn_npu_view *v)
 {
 	*v = (struct hn_npu_view){ .arg = s->arg, .dtype = s->dtype, .first = s->at.first };
-	return task_flat(x, &x->rows, s, &v->row) && task_blocks(x, &x->columns, s, 16, &v->block, &v->lane);
+	if (!task_flat(x, &x->rows, s, &v->row)) {
+		return false;
+	}
+	if (task_blocks(x, &x->columns, s, 16, &v->block, &v->lane)) {
+		return true;
+	}
+	v->turned = task_flat(x, &x->columns, s, &v->lane); /* rows are next to each other instead */
+	v->block = 16 * v->lane;
+	return v->turned && s->dtype == HN_F16 && v->row == 1 && v->lane > 1;
 }
 
 /* Whether all behind the sums are matrices of the present rows and columns. */
 static bool are_matrices(struct task *x, bool by_rows)
 {
 	struct hn_npu_view v;
-	int64_t step, lane;
+	int64_t step;
 
 	for (uint32_t i = 0; i < x->t->n_value + x->t->n_store; i++) {
 		const struct task_steps *s = i < x->t->n_value ? &x->value[i] : &x->store[i - x->t->n_value];
@@ -165,8 +177,7 @@ static bool are_matrices(struct task *x, bool by_rows)
 		if (i < x->t->n_value && !x->t->value[i].loaded) {
 			continue;
 		}
-		if (by_rows ? !task_flat(x, &x->rows, s, &v.row)
-			    : !task_blocks(x, &x->columns, s, 16, &step, &lane)) {
+		if (by_rows ? !task_flat(x, &x->rows, s, &step) : !as_matrix(x, s, &v)) {
 			return false;
 		}
 	}
@@ -255,8 +266,11 @@ bool task_results(struct task *x)
 	struct hn_npu_task *t = x->t;
 
 	for (uint32_t i = 0; i < t->n_store; i++) {
-		if (!as_matrix(x, &x->store[i], &t->store[i].view) || t->store[i].view.lane != 1) {
-			return task_no(x, "results whose columns are not next to each other");
+		const struct hn_npu_view *v = &t->store[i].view;
+
+		if (!as_matrix(x, &x->store[i], &t->store[i].view) || (v->lane != 1 && !v->turned)) {
+			return task_no(x, "results of which neither rows nor columns are next to each other, or rows "
+					  "that are not float16");
 		}
 	}
 	for (uint32_t i = 1; i < t->n_value; i++) {

@@ -132,6 +132,26 @@ static void run(struct bed *b, uint64_t seed)
 	}
 }
 
+/* No plan of the list is refused, and all of them are clean. */
+static void all_plans_are_clean(struct bed *b)
+{
+	struct hn_npu_product p, plans[HN_NPU_MOST_PLANS];
+	const struct hn_npu_options judged = { .judge = true };
+	const char *why;
+	uint32_t n;
+
+	assert_true(hn_npu_task_of(b->dag, &b->a, &p, &why));
+	p.order = HN_NPU_FLAGS;
+	n = hn_npu_product_plans(&b->m, &p, HN_NPU_MOST_PLANS, plans);
+	assert_true(n > 0);
+	for (uint32_t i = 0; i < n; i++) {
+		if (hn_npu_product(&plans[i], &b->m, &b->a, &b->p, NULL, &b->err) != 0 ||
+		    hn_npu_run(b->p, &b->m, &judged, &b->a, &b->r, &b->err) != 0) {
+			fail_msg("plan %u: %s\n%s", i, b->err.msg, b->text.s);
+		}
+	}
+}
+
 static void right_and_clean(struct bed *b, uint64_t seed)
 {
 	read_dag(b);
@@ -142,6 +162,9 @@ static void right_and_clean(struct bed *b, uint64_t seed)
 	if (seed % 8 == 0) {
 		run(b, seed + 1);
 		compare(b);
+	}
+	if (seed % 8 == 3) {
+		all_plans_are_clean(b);
 	}
 }
 
@@ -288,6 +311,8 @@ static void fractals_and_bytes_are_right(void **state)
 		"Y(i,j) = float16(max(P(i,j), 0.0)) }",
 		"f(float16 A[20,30], float16 B[30,40]) -> Y { P(i,j) +=! float32(A(i,k)) * float32(B(k,j)) "
 		"Y(j,i) = float16(P(i,j)) }",
+		"f(float16 A[40,30], float16 B[30,50], float16 Z[50,40]) -> Y { P(i,j) +=! float32(A(i,k)) * "
+		"float32(B(k,j)) Y(i,j) = float16(P(i,j)) + Z(j,i) }",
 		"f(float16 X[2,12,14,40], float16 W[40,24]) -> Y { P(n,h,w,f) +=! float32(X(n,h * 2,w * 2,c)) * "
 		"float32(W(c,f)) where h in 0:6, w in 0:7 Y(n,h,w,f) = float16(P(n,h,w,f)) }",
 		"f(float16 X[2,3,29,9,16], float16 W[3,2,16,16]) -> P { P(n,g,h,w,e) +=! float32(X(n,c,h * 2,w * 2,d)) * "
@@ -342,7 +367,7 @@ static bool draw_window(struct bed *b, bool blocks, struct window *w)
  * or as fractals. */
 static void put_window(struct bed *b, const struct window *w, bool blocks)
 {
-	const char *at = blocks ? "n,g,h,w,e" : "n,h,w,f";
+	const char *at = blocks ? "n,g,h,w,e" : "n,h,w,f", *to = at;
 	long long c1 = w->c / 16, f1 = w->f / 16;
 	int layout = (int)draw(b, 0, 2);
 	bool planes = draw(b, 0, 2) == 0; /* NCHW, padded to NHWC */
@@ -376,11 +401,18 @@ static void put_window(struct bed *b, const struct window *w, bool blocks)
 	}
 	switch (draw(b, 0, 2)) {
 	case 0:
-		hn_buf_printf(&body, "Y(%s) = float16(P(%s))", at, at);
+		to = blocks || draw(b, 0, 1) ? at : "n,f,h,w";
+		hn_buf_printf(&body, "Y(%s) = float16(P(%s))", to, at);
 		break;
 	case 1:
+		to = blocks || draw(b, 0, 1) ? at : "n,f,h,w";
+		if (!blocks && draw(b, 0, 1)) {
+			hn_buf_printf(&args, ", float16 Z[%lld,%lld,%lld,%lld]", w->n, w->f, w->oh, w->ow);
+			hn_buf_printf(&body, "Y(n,f,h,w) = float16(P(n,h,w,f)) + Z(n,f,h,w)");
+			break;
+		}
 		hn_buf_printf(&args, blocks ? ", float16 Z[%lld,16]" : ", float16 Z[%lld]", blocks ? f1 : w->f);
-		hn_buf_printf(&body, "Y(%s) = max(float16(P(%s)) + Z(%s), float16(0.0))", at, at, blocks ? "g,e" : "f");
+		hn_buf_printf(&body, "Y(%s) = max(float16(P(%s)) + Z(%s), float16(0.0))", to, at, blocks ? "g,e" : "f");
 		break;
 	default:
 		hn_buf_printf(&args, blocks ? ", float32 Z[%lld,%lld,%lld,%lld,16]" : ", float32 Z[%lld,%lld,%lld,%lld]",
@@ -422,7 +454,7 @@ static void what_has_no_form_is_told(void **state)
 		  "zero where its tensor is not left" },
 		{ "f(float16 X[1,16,8,8], float16 W[16,16,3,3]) -> P { "
 		  "P(n,f,h,w) +=! float32(X(n,c,h + r,w + s)) * float32(W(f,c,r,s)) }",
-		  "results whose columns are not next to each other" },
+		  "neither rows nor columns are next to each other" },
 		{ "f(float16 A[16,16], float16 B[16,16]) -> Y { P(i,j) +=! float32(A(i,k)) * float32(B(k,j)) "
 		  "Y(i,j) = erf(P(i,j)) }",
 		  "a function behind the sums that has no instruction" },
