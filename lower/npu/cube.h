@@ -78,6 +78,17 @@ static inline bool cube_has_own_rows(const struct hn_npu_task *t)
 	return t->window != NULL || t->a.split > 0;
 }
 
+/* Bytes go to L1 with their terms next to each other, however they lie. */
+static inline bool cube_turns_a(const struct hn_npu_task *t)
+{
+	return t->dtype == HN_I8 && t->window == NULL && t->a.turned;
+}
+
+static inline bool cube_turns_b(const struct hn_npu_task *t)
+{
+	return t->dtype == HN_I8 && t->window == NULL && !t->b.turned;
+}
+
 /* product_fit.c: sizes of a core's part, slots and pieces.  NULL, or what does not fit. */
 const char *cube_fit(struct cube *x);
 /* Instructions of the whole program, flags among them, rather too many than too few. */
@@ -94,6 +105,11 @@ int64_t cube_stage_bytes(const struct cube *x);
 int64_t cube_stage_insns(const struct cube *x, int64_t points, int64_t blocks, int64_t columns);
 void cube_stage_image(struct cube *x, int64_t to, int64_t point, int64_t n, int64_t channel, int64_t blocks);
 void cube_stage_weights(struct cube *x, const struct cube_step *s, int64_t to, int64_t channel, int64_t blocks);
+
+/* product_bytes.c: the same of int8 whose terms are not next to each other. */
+int64_t cube_bytes_room(const struct cube *x);
+void cube_bring_bytes(struct cube *x, const struct hn_npu_view *v, int reg, int64_t to, int64_t column, int64_t n,
+		      int64_t term, int64_t terms);
 
 /* product_load.c: what a step needs in L1, and its product. */
 void cube_load(struct cube *x, int64_t number, const struct cube_step *s);

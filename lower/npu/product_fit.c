@@ -9,6 +9,7 @@
 #define MOST_SIZE ((int64_t)1 << 24)
 #define MOST_STRIDE ((int64_t)1 << 29) /* elements: bytes of transfers are at most 2^30 apart */
 #define STAGE 256		       /* numbers of a row that are transposed at a time, at least */
+#define STAGE_BYTES 128		       /* terms of 32 columns, of int8 */
 #define MOST_AT_ONCE 4080	       /* of mmad, in whole fractals */
 
 int64_t cube_image_rows(const struct cube *x)
@@ -100,6 +101,10 @@ static int64_t loads(const struct cube *x)
 	const struct hn_npu_task *t = x->t;
 	int64_t k1 = cube_least(p->k1, t->k), n;
 
+	if (t->window == NULL && t->dtype == HN_I8) {
+		return (hn_ceildiv(p->m0, 32) + hn_ceildiv(p->n0, 32)) * (k1 / STAGE_BYTES + 1) * 50 + 60 +
+		       transfers(x, &t->a, k1) + transfers(x, &t->b, k1);
+	}
 	if (t->window == NULL) {
 		n = transfers(x, &t->a, t->a.turned ? p->m0 : k1) * (t->a.split > 0 ? p->m0 / t->a.split + 3 : 1);
 	} else {
@@ -227,6 +232,10 @@ static bool has_room(struct cube *x)
 
 		x->stage = cube_up(least > STAGE ? least : STAGE, 128);
 		room -= cube_stage_bytes(x);
+	}
+	if (cube_turns_a(t) || cube_turns_b(t)) {
+		x->stage = STAGE_BYTES;
+		room -= cube_bytes_room(x);
 	}
 	x->piece = p->n0;
 	x->copies = 2;

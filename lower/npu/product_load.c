@@ -209,6 +209,8 @@ void cube_load(struct cube *x, int64_t number, const struct cube_step *s)
 	}
 	if (!a && t->window != NULL) {
 		bring_image(x, s, slot_a * x->l1_a);
+	} else if (!a && cube_turns_a(t)) {
+		cube_bring_bytes(x, &t->a, CUBE_A, slot_a * x->l1_a, s->row, s->rows, s->term, s->terms);
 	} else if (!a && t->a.turned) {
 		bring(x, &t->a, CUBE_A, slot_a * x->l1_a, place(x, &t->a, s->term, s->row), s->terms, s->rows,
 		      cube_up(s->terms, 16));
@@ -220,6 +222,8 @@ void cube_load(struct cube *x, int64_t number, const struct cube_step *s)
 	}
 	if (!b && t->window != NULL && !t->window->merged) {
 		bring_weights(x, s, at_b(x, slot_b));
+	} else if (!b && cube_turns_b(t)) {
+		cube_bring_bytes(x, &t->b, CUBE_B, at_b(x, slot_b), s->column, s->columns, s->term, s->terms);
 	} else if (!b && t->b.turned) {
 		bring(x, &t->b, CUBE_B, at_b(x, slot_b), place(x, &t->b, s->column, s->term), s->columns, s->terms,
 		      cube_up(s->columns, 16));
@@ -238,7 +242,7 @@ static void left(struct cube *x, const struct cube_step *s, int64_t to, int64_t 
 		hn_buf_printf(x->text, "load3d.%s l0a[" N64 "] l1[" N64 "] m0 " N64 " k0 " N64 " m " N64 " k " N64
 			      "\n", hn_npu_type_word(x->t->dtype), to, from,
 			      (x->part[1].first + s->row) % x->t->window->wide, k, m1, nk);
-	} else if (x->t->a.turned) {
+	} else if (x->t->a.turned && !cube_turns_a(x->t)) {
 		int64_t k1 = hn_ceildiv(s->terms, 16);
 
 		fractals(x, "l0a", to, from + k * CUBE_FRACTAL, m1, k1, nk, nk, 1, 1, true);
@@ -270,7 +274,7 @@ static void right(struct cube *x, const struct cube_step *s, int64_t to, int64_t
 
 	if (x->t->window != NULL && !x->t->window->merged) {
 		weights(x, s, to, from, k, nk);
-	} else if (x->t->b.turned) {
+	} else if (x->t->b.turned || cube_turns_b(x->t)) {
 		fractals(x, "l0b", to, from + k * n1 * CUBE_FRACTAL, n1, 1, 1, nk, n1, n1, false);
 	} else {
 		fractals(x, "l0b", to, from + k * CUBE_FRACTAL, n1, hn_ceildiv(s->terms, 16), 1, nk, 1, n1, true);

@@ -68,12 +68,23 @@ static struct transfer staged(int64_t points, int64_t blocks)
 	return (struct transfer){ 2 * n, 16 * n, (double)(points * blocks * 32) };
 }
 
+/* 32 columns of 128 terms at a time. */
+static struct transfer staged_bytes(int64_t columns, int64_t terms)
+{
+	double n = (double)hn_ceildiv(columns, 32) * (double)hn_ceildiv(terms, 128);
+
+	return (struct transfer){ 2 * n, 256 * n, (double)(columns * terms) };
+}
+
 static struct transfer left(const struct search *s, const struct cube *x)
 {
 	const struct hn_npu_window *w = s->t->window;
 	int64_t m0 = cube_least(x->p->m0, s->rows), k1 = cube_least(x->p->k1, s->t->k);
 	struct transfer r;
 
+	if (cube_turns_a(s->t)) {
+		return staged_bytes(m0, k1);
+	}
 	if (w != NULL && s->t->a.turned) {
 		return staged(cube_image_rows(x) * w->width, x->p->k1 / s->unit);
 	}
@@ -94,6 +105,9 @@ static struct transfer right(const struct search *s, const struct hn_npu_product
 	int64_t points = w == NULL || w->merged || cube_weights_at_once(s->t, k1) ? 1 : w->kh * w->kw;
 	struct transfer r;
 
+	if (cube_turns_b(s->t)) {
+		return staged_bytes(n0, k1);
+	}
 	if (w != NULL && w->staged) {
 		return staged(k1 / s->c0 * 16, hn_ceildiv(n0, 16));
 	}

@@ -337,9 +337,10 @@ static bool factor(const struct task *x, const struct task_steps *s, const struc
 	}
 	v->split = 0;
 	v->turned = !right;
-	/* bytes are not transposed on the way */
-	return c0 == 16 && task_flat(x, &x->terms, s, &v->row) &&
-	       task_blocks(x, own, s, c0, &v->block, &lane) && lane == 1;
+	if (!task_flat(x, &x->terms, s, &v->row) || !task_blocks(x, own, s, 16, &v->block, &lane) || lane != 1) {
+		return false;
+	}
+	return c0 == 16 || v->block == 16; /* bytes are transposed before they are fractals */
 }
 
 bool task_product(struct task *x)
@@ -361,8 +362,7 @@ bool task_product(struct task *x)
 	}
 	if (!factor(x, &x->factor[0].steps, &x->rows, false, &t->a) ||
 	    !factor(x, &x->factor[1].steps, &x->columns, true, &t->b)) {
-		return task_no(x, t->dtype == HN_I8 ? "factors of int8 whose terms are not next to each other"
-						    : "a factor of which neither terms nor results are next to each other");
+		return task_no(x, "a factor of which neither terms nor results are next to each other");
 	}
 	t->k = size_of(x, &x->terms);
 	return task_results(x);
