@@ -39,20 +39,23 @@ struct hn_npu_plan {
 	uint32_t slots;	/* copies of what is loaded and stored: 1, or 2, so that both go on while
 			 * something is computed */
 	bool reuse;	/* values share memory when they do not live at the same time */
-	int64_t tile;	/* rows, or elements, at a time; 0 = what fits */
+	int64_t tile;	/* of the dimension that cores share, rows or elements: so many at a
+			 * time, fewer where that does not fit; 0 = by rule */
 	const struct hn_npu_tiles *tiles; /* as a history says; NULL: by rule */
 };
 
 struct hn_npu_vector_facts {
-	int64_t rows, columns; /* of a tile */
-	int64_t n_tile;	       /* of a core */
+	int64_t rows;	 /* of a tile: of what cores share, where that is not the last dimension; else 1 */
+	int64_t columns; /* of a tile: of the last dimension */
+	int64_t n_tile;	 /* of a core */
+	uint32_t cores;
 	int64_t ub_bytes;
 	struct hn_npu_order_facts order;
 };
 
-/* A dag whose ops are element-wise, spread rows or columns, and reduce the last axes: tiles of rows
- * in the unified buffer, split over the cores.  Buffers are the dag's arguments.
- * HONE_E_UNSUPPORTED names the op, and what of it has no form here. */
+/* A dag whose ops are element-wise, read others by linear indices, and reduce any axes: boxes of its
+ * points in the unified buffer, one after the other, shared by the cores.  Buffers are the dag's
+ * arguments.  HONE_E_UNSUPPORTED names the op, and what of it has no form here. */
 int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		  const struct hn_npu_plan *plan, struct hn_arena *a,
 		  const struct hn_npu_program **ret, struct hn_npu_vector_facts *facts,

@@ -1,9 +1,19 @@
-/* lower/npu/vector.c -- a dag of element-wise ops, spread rows and columns, and reductions of the
- * last axes, as a program for the vector unit.  The steps are in vector_int.h.
+/* lower/npu/vector.c -- a dag of element-wise ops, reads by linear indices, and reductions, as a program
+ * for the vector unit.  The steps are in vector_int.h.
  */
 #include "lower/npu/vector_int.h"
 
-#define MOST_ARGS 30 /* a register each */
+/* What hn_npu_tuned tries others of. */
+static void tell(const struct vec *x, struct hn_npu_vector_facts *facts)
+{
+	int32_t d = x->split[0];
+	bool rows = d >= 0 && (uint32_t)d + 1 < x->n_dim;
+
+	*facts = (struct hn_npu_vector_facts){
+		.rows = rows ? x->tile[d] : 1, .columns = x->n_dim > 0 ? x->tile[x->n_dim - 1] : 1,
+		.n_tile = x->n_tile, .cores = x->n_core, .ub_bytes = x->ub_bytes,
+	};
+}
 
 int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		  const struct hn_npu_plan *plan, struct hn_arena *a,
@@ -16,25 +26,30 @@ int hn_npu_vector(const struct hn_dag *dag, const struct hn_npu_profile *m,
 	int rc;
 
 	*x = (struct vec){ .dag = dag, .m = m, .plan = plan, .a = a, .err = err };
-	if (dag->n_arg > MOST_ARGS) {
-		return hn_fail(err, HONE_E_UNSUPPORTED, "%u arguments: %d have registers", dag->n_arg,
-			       MOST_ARGS);
+	if (dag->n_arg > HN_NPU_MOST_BUFFERS) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "%u arguments: a program has at most %d", dag->n_arg,
+			       HN_NPU_MOST_BUFFERS);
 	}
 	rc = vec_space(x);
 	rc = rc ? rc : vec_ops(x);
+	rc = rc ? rc : vec_order(x);
+	rc = rc ? rc : vec_ops(x);
+	rc = rc ? rc : vec_cores(x);
 	rc = rc ? rc : vec_place(x);
 	if (rc != 0) {
 		return rc;
 	}
 	hn_buf_init(&text);
 	text.max_bytes = HN_NPU_TEXT_BYTES;
-	vec_code(x, &text);
+	rc = vec_code(x, &text);
+	if (rc != 0) {
+		hn_buf_fini(&text);
+		return rc;
+	}
 	rc = hn_npu_order_text(&text, m, plan->order, a, ret, &order, err);
 	if (rc == 0 && facts != NULL) {
-		*facts = (struct hn_npu_vector_facts){ .rows = x->flat ? 1 : x->tile_rows,
-						       .columns = x->flat ? x->tile_rows : x->columns,
-						       .n_tile = x->n_tile, .ub_bytes = x->ub_bytes,
-						       .order = order };
+		tell(x, facts);
+		facts->order = order;
 	}
 	return rc;
 }

@@ -7,45 +7,61 @@
 #include "lower/npu/vector_int.h"
 
 #define LEAST_TRANSFER 8192 /* bytes of a tile's load, under which the latency decides */
-#define MOST_STRIDE 4095
-
-static int64_t size_of(const struct vec_value *v)
-{
-	return hn_dtype_bytes((enum hn_dtype)v->dtype);
-}
+#define SHORT_ROW 256	    /* numbers that a row keeps while other dimensions can give way */
 
 static int64_t rounded(int64_t n, int64_t to)
 {
-	return hn_ceildiv(n, to) * to;
+	return hn_mul_sat(hn_ceildiv(n, to), to);
 }
 
-static bool has_halves(const struct vec *x)
+/* Numbers that rows are padded to a multiple of: whole blocks of each type there is. */
+static int64_t padding(const struct vec *x)
 {
+	int64_t most = 8;
+
 	for (uint32_t i = 0; i < x->n_value; i++) {
-		if (x->v[i].dtype == HN_F16) {
-			return true;
-		}
+		int64_t n = HN_NPU_BLOCK / vec_size(x, (int32_t)i);
+
+		most = x->v[i].form == VEC_FULL && n > most ? n : most;
 	}
-	return false;
+	return most;
 }
 
-static void sizes(struct vec *x, int64_t rows, int64_t columns)
+int64_t vec_padded(const struct vec *x, int64_t columns)
 {
-	x->padded = rounded(columns, has_halves(x) ? 16 : 8);
+	return rounded(columns, x->padding);
+}
+
+int64_t vec_rows(const struct vec *x, uint32_t dims, const int64_t *n)
+{
+	int64_t rows = 1;
+
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		rows = vec_has(dims & ~vec_last(x), d) ? hn_mul_sat(rows, n[d]) : rows;
+	}
+	return rows;
+}
+
+static void sizes(struct vec *x)
+{
+	int64_t columns = x->n_dim > 0 ? x->tile[x->n_dim - 1] : 1, padded = vec_padded(x, columns);
+
 	for (uint32_t i = 0; i < x->n_value; i++) {
 		struct vec_value *v = &x->v[i];
-		int64_t size = size_of(v), repeats = hn_ceildiv(x->padded * size, 256) * rows;
+		int64_t size = vec_size(x, (int32_t)i), rows = vec_rows(x, v->dims, x->tile);
+		bool full = (v->dims & vec_last(x)) != 0;
+		int64_t repeats = full ? hn_mul_sat(hn_ceildiv(padded * size, 256), rows) : rounded(rows, 8);
 		const int64_t bytes[] = {
-			[VEC_ONE] = 8 * HN_NPU_BLOCK, /* what vbrcb writes */
-			[VEC_ROW] = rounded(rows, 16) * size,
-			[VEC_SPREAD] = rounded(rows, 8) * HN_NPU_BLOCK,
-			[VEC_COLUMN] = rounded(x->padded * size, HN_NPU_BLOCK),
-			[VEC_FULL] = rounded(rows * x->padded * size, HN_NPU_BLOCK),
-			[VEC_BITS] = repeats * HN_NPU_BLOCK,
-			[VEC_CHUNK] = rows * 256,
+			[VEC_FULL] = rounded(hn_mul_sat(rows, padded * size), HN_NPU_BLOCK),
+			[VEC_NUMBERS] = rounded(hn_mul_sat(rounded(rows, 16), size), HN_NPU_BLOCK),
+			[VEC_SPREAD] = hn_mul_sat(rounded(rows, 8), HN_NPU_BLOCK),
+			[VEC_STAGED] = full ? hn_mul_sat(hn_mul_sat(rows, rounded(columns, 8)), HN_NPU_BLOCK)
+					    : hn_mul_sat(rounded(rows, 8), HN_NPU_BLOCK),
+			[VEC_BITS] = hn_mul_sat(repeats, HN_NPU_BLOCK),
+			[VEC_CHUNK] = hn_mul_sat(rows, 256),
 		};
 
-		v->bytes = bytes[v->shape];
+		v->bytes = bytes[v->form];
 	}
 }
 
@@ -54,34 +70,45 @@ static bool is_lane_by_lane(const struct vec *x, const struct vec_op *op)
 {
 	return op->what < HN_NPU_N_OP && op->what != HN_NPU_I_CONV && op->what != HN_NPU_I_SEL &&
 	       (hn_npu_op[op->what].kind == HN_NPU_K_BINARY || hn_npu_op[op->what].kind == HN_NPU_K_UNARY ||
-		hn_npu_op[op->what].kind == HN_NPU_K_SCALED) && x->v[op->to].shape == VEC_FULL;
+		hn_npu_op[op->what].kind == HN_NPU_K_SCALED) && x->v[op->to].form == VEC_FULL;
 }
 
 static bool meet(const struct vec *x, const struct vec_value *a, const struct vec_value *b, int64_t at)
 {
 	bool apart = at >= a->at + a->bytes * a->copies || at + b->bytes * b->copies <= a->at;
-	bool lasting = a->loaded || a->stored || a->once || b->loaded || b->stored || b->once ||
-		       !x->plan->reuse;
+	bool alike = at == a->at && a->bytes == b->bytes && a->dims == b->dims && a->dtype == b->dtype;
 
-	if (apart || (!lasting && (a->last < b->first || b->last < a->first))) {
+	if (apart) {
 		return false;
 	}
-	return lasting || a->last != b->first || at != a->at || a->bytes != b->bytes ||
-	       !is_lane_by_lane(x, &x->op[b->first]);
+	if (a->exclusive || b->exclusive) {
+		return true;
+	}
+	for (uint32_t p = 0; p < x->n_phase; p++) {
+		if (a->first[p] < 0 || b->first[p] < 0 || a->last[p] < b->first[p] ||
+		    b->last[p] < a->first[p]) {
+			continue;
+		}
+		if (!alike || a->last[p] != b->first[p] || !is_lane_by_lane(x, &x->op[b->first[p]])) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The lowest place that meets nothing placed before. */
-static int64_t place(const struct vec *x, uint32_t n, const struct vec_value *v)
+static int64_t place(const struct vec *x, const int32_t *placed, uint32_t n, const struct vec_value *v)
 {
 	int64_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (meet(x, &x->v[i], v, at)) {
+		if (meet(x, &x->v[placed[i]], v, at)) {
 			int64_t next = INT64_MAX;
 
 			/* behind one of those that are there */
 			for (uint32_t k = 0; k < n; k++) {
-				int64_t end = x->v[k].at + x->v[k].bytes * x->v[k].copies;
+				const struct vec_value *w = &x->v[placed[k]];
+				int64_t end = w->at + w->bytes * w->copies;
 
 				next = end > at && end < next ? end : next;
 			}
@@ -92,99 +119,134 @@ static int64_t place(const struct vec *x, uint32_t n, const struct vec_value *v)
 	return at;
 }
 
+static bool is_used(const struct vec *x, const struct vec_value *v)
+{
+	bool used = false;
+
+	for (uint32_t p = 0; p < x->n_phase; p++) {
+		used = used || v->first[p] >= 0;
+	}
+	return used;
+}
+
 /* Bytes that a tile takes; more than there are when it does not fit. */
-static int64_t arrange(struct vec *x, int64_t rows, int64_t columns)
+static int64_t arrange(struct vec *x, int32_t *placed)
 {
 	int64_t end = 0;
+	uint32_t n = 0;
 
-	sizes(x, rows, columns);
+	sizes(x);
 	for (uint32_t i = 0; i < x->n_value; i++) {
 		struct vec_value *v = &x->v[i];
 
-		v->at = place(x, i, v);
+		if (v->root != (int32_t)i || !is_used(x, v)) {
+			continue;
+		}
+		if (v->bytes > x->m->ub_bytes) {
+			return x->m->ub_bytes + 1;
+		}
+		v->at = place(x, placed, n, v);
+		placed[n++] = (int32_t)i;
 		end = v->at + v->bytes * v->copies > end ? v->at + v->bytes * v->copies : end;
 		if (end > x->m->ub_bytes) {
-			break;
+			return end;
 		}
+	}
+	for (uint32_t i = 0; i < x->n_value; i++) {
+		x->v[i].at = x->v[x->v[i].root].at;
 	}
 	return end;
 }
 
-static void touch(struct vec *x, int32_t v, int32_t i)
+/* The dimension that gives way: first outer ones that nothing sums over, then long rows, then sums. */
+static int32_t yielding(const struct vec *x)
 {
-	if (v >= 0) {
-		x->v[v].first = x->v[v].first < 0 ? i : x->v[v].first;
-		x->v[v].last = i;
-	}
-}
+	uint32_t last = x->n_dim - 1;
 
-static void live(struct vec *x)
-{
-	for (uint32_t i = 0; i < x->n_op; i++) {
-		touch(x, x->op[i].to, (int32_t)i);
-		for (int k = 0; k < 3; k++) {
-			/* rows of one repeat are reduced where they are */
-			touch(x, x->op[i].from[k], (int32_t)i + (x->op[i].what == VEC_FOLD));
+	for (int sums = 0; sums < 2; sums++) {
+		for (uint32_t d = 0; d < last; d++) {
+			if (vec_has(x->reduced, d) == (sums != 0) && x->tile[d] > 1 && !vec_has(x->kept, d)) {
+				return (int32_t)d;
+			}
+		}
+		if (vec_has(x->reduced, last) == (sums != 0) && x->tile[last] > SHORT_ROW &&
+		    !vec_has(x->kept, last)) {
+			return (int32_t)last;
 		}
 	}
+	return x->tile[last] > x->padding && !vec_has(x->kept, last) ? (int32_t)last : -1;
 }
 
-/* Rows, or elements of flat tiles, that a core gets a multiple of, so that no two cores write to a
- * block. */
-static int64_t unit(const struct vec *x)
+static void shrink(struct vec *x, int32_t d)
 {
-	int64_t most = x->flat ? 256 : 1;
+	int64_t step, n;
 
-	for (uint32_t i = 0; i < x->n_value && !x->flat; i++) {
-		int64_t bytes = size_of(&x->v[i]) * (x->v[i].shape == VEC_ROW ? 1 : x->columns);
-		int64_t n = HN_NPU_BLOCK / hn_gcd(HN_NPU_BLOCK, bytes);
+	step = d == x->split[0] ? x->step : (uint32_t)d == x->n_dim - 1 ? x->padding : 1;
+	n = x->tile[d];
+	x->tile[d] = n > step ? rounded(n * 3 / 4, step) < n ? rounded(n * 3 / 4, step) : n - step
+			      : (uint32_t)d == x->n_dim - 1 ? x->padding : n - 1;
+}
 
-		most = x->v[i].stored && n > most ? n : most;
+/* Of the dimension that cores share: what the plan says; or enough tiles that one is loaded while
+ * another is computed. */
+static void begin(struct vec *x)
+{
+	uint32_t lead = x->split[0] < 0 ? 0 : (uint32_t)x->split[0];
+	int64_t others = 1, core, few, least;
+
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		x->tile[d] = x->part[d];
+		others = d == lead ? others : hn_mul_sat(others, x->part[d]);
 	}
-	return most;
+	if (x->n_dim == 0 || vec_has(x->reduced, lead)) {
+		return;
+	}
+	core = x->part[lead];
+	if (x->plan->tile > 0 && x->plan->tile < core) {
+		few = rounded(x->plan->tile, x->step);
+		x->tile[lead] = few < core ? few : core;
+	} else if (x->plan->tile == 0 && x->plan->slots > 1) {
+		few = rounded(hn_ceildiv(core, 4), x->step);
+		least = rounded(LEAST_TRANSFER / (2 * others) + 1, x->step);
+		few = few > least ? few : least;
+		x->tile[lead] = few < core ? few : core;
+	}
 }
 
 int vec_place(struct vec *x)
 {
-	int64_t all = x->flat ? x->columns : x->rows, step = unit(x), core, n, bytes;
+	int32_t *placed = HN_NEW_ARRAY(x->a, int32_t, x->n_value + 1);
+	double tiles = 1;
+	int64_t bytes = 0;
+	int32_t d = -1;
 
-	live(x);
-	core = hn_ceildiv(hn_ceildiv(all, step), x->m->cores) * step;
-	n = x->plan->tile > 0 && x->plan->tile < core ? rounded(x->plan->tile, step) : core;
-	n = n < core ? n : core;
-	for (uint32_t i = 0; i < x->n_value; i++) {
-		struct vec_value *v = &x->v[i];
-
-		v->copies = (v->loaded || v->stored) && !v->once ? x->plan->slots : 1;
-	}
-	/* enough tiles that one is loaded while another is computed */
-	if (x->plan->tile == 0 && x->plan->slots > 1) {
-		int64_t few = rounded(hn_ceildiv(core, 4), step);
-		int64_t least = rounded(LEAST_TRANSFER / (x->flat ? 2 : 2 * x->columns) + 1, step);
-
-		few = few > least ? few : least;
-		n = few < n ? few : n;
-	}
-	while ((bytes = x->flat ? arrange(x, 1, n) : arrange(x, n, x->columns)) > x->m->ub_bytes) {
-		if (n == 1 || (x->flat && n <= step)) {
-			return hn_fail(x->err, HONE_E_UNSUPPORTED, "the unified buffer of %s has %lld bytes, and "
-				       "one tile takes more: a row of %lld numbers, %u values", x->m->name,
-				       (long long)x->m->ub_bytes, (long long)x->columns, x->n_value);
+	x->by = HN_NEW_ARRAY(x->a, uint32_t, x->n_value + 1);
+	x->padding = padding(x);
+	begin(x);
+	while (!vec_phases(x) || (bytes = arrange(x, placed)) > x->m->ub_bytes) {
+		if (!x->phased && x->rc == 0 && d >= 0) { /* a dimension that must not be in tiles */
+			x->kept |= vec_bit((uint32_t)d);
+			x->tile[d] = x->part[d];
 		}
-		n = n > step ? rounded(n * 3 / 4, step) < n ? rounded(n * 3 / 4, step) : n - step : n - 1;
-	}
-	if (!x->flat && x->padded * 4 / HN_NPU_BLOCK > MOST_STRIDE) {
-		return hn_fail(x->err, HONE_E_UNSUPPORTED, "rows of %lld numbers: repeats are at most %d "
-			       "blocks apart", (long long)x->columns, MOST_STRIDE);
-	}
-	if (hn_ceildiv(core, n) > HN_NPU_MOST_INSNS / 16 / (int64_t)x->n_op) {
-		return hn_fail(x->err, HONE_E_UNSUPPORTED, "%lld tiles of %u operations are too many for one "
-			       "program", (long long)hn_ceildiv(core, n), x->n_op);
+		d = x->n_dim == 0 ? -1 : yielding(x);
+		if (d < 0 && x->rc == 0) {
+			x->rc = hn_fail(x->err, HONE_E_UNSUPPORTED, "the unified buffer of %s has %lld bytes, and "
+					"one tile takes more: %u values", x->m->name,
+					(long long)x->m->ub_bytes, x->n_value);
+		}
+		if (x->rc != 0) {
+			return x->rc;
+		}
+		shrink(x, d);
 	}
 	x->ub_bytes = bytes;
-	x->tile_rows = n;
-	x->rows_core = core;
-	x->n_tile = hn_ceildiv(core, n);
-	x->n_core = (uint32_t)hn_ceildiv(all, core);
+	for (uint32_t k = 0; k < x->n_dim; k++) {
+		tiles *= (double)hn_ceildiv(x->part[k], x->tile[k]);
+	}
+	x->n_tile = tiles < 1e15 ? (int64_t)tiles : (int64_t)1e15;
+	if (tiles > HN_NPU_MOST_INSNS) {
+		return hn_fail(x->err, HONE_E_UNSUPPORTED, "%.0f tiles of %u operations are too many for one program",
+			       tiles, x->n_op);
+	}
 	return 0;
 }

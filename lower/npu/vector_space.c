@@ -1,179 +1,305 @@
-/* lower/npu/vector_space.c -- the space of rows and columns that the ops of a dag go through.
+/* lower/npu/vector_space.c -- the space of dimensions that the ops of a dag go through.
  *
- * The op with the most points has it.  Another op's axes are found by who reads it: an index that is
- * an axis of the reader is that axis of the space.  Extents of 1 are nowhere in it.
+ * Axes are one dimension where an op reads another along its own axis.  Two axes of one op never are.
+ * What is read along other axes than its own is no reason against a space: it is computed once more
+ * for that reader, or, of an argument, loaded by other strides (vector_eval.c).  Extents of 1 are
+ * nowhere in the space.
+ *
+ * With the operations known, dimensions that always go together become one, and the last is chosen:
+ * the one along which most of what is loaded and stored lies in a row.
  */
+#include <math.h>
 #include <string.h>
 
 #include "lower/npu/vector_int.h"
 
-static const struct hn_op *op_of(const struct vec *x, uint32_t i)
-{
-	return x->dag->op[i];
-}
+#define APART_LOAD 3  /* cycles for a number that does not lie in a row */
+#define APART_STORE 2
+
+struct axes { /* sets of axes, by a parent each */
+	struct vec *x;
+	uint32_t *first; /* [n_op + 1] number of an op's first axis */
+	uint32_t *parent;
+};
 
 static uint32_t n_axis(const struct hn_op *op)
 {
-	return op->n_spatial + op->n_reduce;
+	return op->kind == HN_OP_PLACEHOLDER ? op->n_dim : op->n_spatial + op->n_reduce;
 }
 
-static int64_t points(const struct hn_op *op)
+static int64_t extent(const struct hn_op *op, uint32_t d)
 {
-	int64_t n = 1;
+	return op->kind == HN_OP_PLACEHOLDER ? op->shape[d] : op->axis[d].extent;
+}
 
-	for (uint32_t d = 0; d < n_axis(op); d++) {
-		n *= op->axis[d].extent;
+static uint32_t find(struct axes *s, uint32_t i)
+{
+	while (s->parent[i] != i) {
+		i = s->parent[i] = s->parent[s->parent[i]];
 	}
-	return n;
+	return i;
 }
 
-static int no(struct vec *x, const struct hn_op *op, const char *why)
+/* One dimension of both, unless two axes of one op would be the same. */
+static void unite(struct axes *s, uint32_t a, uint32_t b)
 {
-	x->rc = x->rc ? x->rc : hn_fail(x->err, HONE_E_UNSUPPORTED, "%s: %s", op->id, why);
-	return x->rc;
-}
+	a = find(s, a);
+	b = find(s, b);
+	for (uint32_t i = 0; i < s->x->dag->n_op && a != b; i++) {
+		bool has[2] = { false, false };
 
-/* Whether the op has all the dimensions of the space, in order. */
-static bool is_whole(const struct vec *x, const struct hn_op *op)
-{
-	uint32_t n = 0;
-
-	for (uint32_t d = 0; d < n_axis(op); d++) {
-		if (op->axis[d].extent > 1 && (n == x->n_dim || op->axis[d].extent != x->dim[n++])) {
-			return false;
+		for (uint32_t k = s->first[i]; k < s->first[i + 1]; k++) {
+			has[0] = has[0] || find(s, k) == a;
+			has[1] = has[1] || find(s, k) == b;
+		}
+		if (has[0] && has[1]) {
+			return;
 		}
 	}
-	return n == x->n_dim;
+	s->parent[a] = b;
 }
 
 struct reader {
-	struct vec *x;
-	const struct hn_op *op;
-	const int8_t *pos;
+	struct axes *s;
+	uint32_t op;
 };
 
 static void look(const struct hn_expr *e, void *ctx)
 {
 	struct reader *r = ctx;
-	const struct hn_op *from;
-	int8_t *pos;
+	const struct hn_op *op = r->s->x->dag->op[r->op], *from;
 
 	if (e->op != HN_EXPR_LOAD) {
 		return;
 	}
-	from = op_of(r->x, (uint32_t)e->ref);
-	pos = r->x->pos[e->ref];
+	from = r->s->x->dag->op[e->ref];
 	for (uint32_t d = 0; d < from->n_dim; d++) {
 		const struct hn_expr *i = e->arg[d];
-		int8_t at;
 
-		if (from->shape[d] == 1) {
-			continue;
+		if (i->op == HN_EXPR_VAR && (uint32_t)i->ref < n_axis(op) && from->shape[d] > 1 &&
+		    extent(op, (uint32_t)i->ref) == from->shape[d]) {
+			unite(r->s, r->s->first[r->op] + (uint32_t)i->ref, r->s->first[e->ref] + d);
 		}
-		if (i->op != HN_EXPR_VAR || (uint32_t)i->ref >= n_axis(r->op)) {
-			no(r->x, r->op, "an index is no axis: only element-wise and spread reads have a form");
-			return;
-		}
-		at = r->pos[i->ref];
-		if (at < 0 || r->x->dim[at] != from->shape[d] || (pos[d] >= 0 && pos[d] != at)) {
-			no(r->x, from, "it is read along different axes");
-			return;
-		}
-		pos[d] = at;
 	}
 }
 
-/* Each tensor has all rows, all columns, both or nothing, and in order. */
-static void classify(struct vec *x)
+static int dimensions(struct axes *s)
 {
-	x->n_row_dim = x->n_dim;
-	for (uint32_t i = 0; i < x->dag->n_op && x->rc == 0; i++) {
-		const struct hn_op *op = op_of(x, i);
-		uint32_t n = 0, first = x->n_dim, last = 0;
+	struct vec *x = s->x;
+	int8_t *dim = hn_arena_alloc(x->a, s->first[x->dag->n_op] + 1);
 
-		for (uint32_t d = 0; d < op->n_dim; d++) {
-			if (x->pos[i][d] < 0) {
+	memset(dim, -1, s->first[x->dag->n_op] + 1);
+	for (uint32_t i = x->dag->n_op; i-- > 0;) {
+		const struct hn_op *op = x->dag->op[i];
+
+		for (uint32_t d = 0; d < n_axis(op); d++) {
+			uint32_t set = find(s, s->first[i] + d);
+
+			x->home[i][d] = -1;
+			if (extent(op, d) == 1 || op->kind == HN_OP_PLACEHOLDER) {
 				continue;
 			}
-			if (n > 0 && x->pos[i][d] != (int8_t)(last + 1)) {
-				no(x, op, "its axes are no run of the widest op's, in order");
+			if (dim[set] < 0) {
+				if (x->n_found == VEC_DIMS) {
+					return vec_no(x, op, "the dag's axes are more dimensions than a space has", "");
+				}
+				dim[set] = (int8_t)x->n_found;
+				x->found[x->n_found++] = extent(op, d);
 			}
-			last = (uint32_t)x->pos[i][d];
-			first = n++ == 0 ? last : first;
+			x->home[i][d] = dim[set];
 		}
-		if (n == 0 || n == x->n_dim) {
-			continue;
-		}
-		if (first != 0 && last != x->n_dim - 1) {
-			no(x, op, "it has axes in the middle of the widest op's alone");
-		}
-		n = first == 0 ? n : first;
-		if (x->n_row_dim != x->n_dim && x->n_row_dim != n) {
-			no(x, op, "its rows end at another axis than others'");
-		}
-		x->n_row_dim = n;
-		x->flat = false;
 	}
+	return 0;
 }
 
 int vec_space(struct vec *x)
 {
-	const struct hn_op *widest = NULL;
+	struct axes s = { .x = x };
 
-	x->pos = hn_arena_array(x->a, x->dag->n_op, sizeof(x->pos[0]));
-	memset(x->pos, -1, x->dag->n_op * sizeof(x->pos[0]));
+	x->home = hn_arena_array(x->a, x->dag->n_op, sizeof(x->home[0]));
+	s.first = HN_NEW_ARRAY(x->a, uint32_t, x->dag->n_op + 1);
 	for (uint32_t i = 0; i < x->dag->n_op; i++) {
-		const struct hn_op *op = op_of(x, i);
+		const struct hn_op *op = x->dag->op[i];
 
 		if (op->sizes != NULL && op->extent != NULL) {
-			return no(x, op, "sizes that are parameters have no program for the NPU");
+			return vec_no(x, op, "sizes that are parameters have no program for the NPU", "");
 		}
-		widest = op->kind == HN_OP_COMPUTE && (!widest || points(op) > points(widest)) ? op : widest;
+		s.first[i + 1] = s.first[i] + n_axis(op);
 	}
-	for (uint32_t d = 0; d < n_axis(widest); d++) {
-		if (widest->axis[d].extent > 1) {
-			x->dim[x->n_dim++] = widest->axis[d].extent;
-		}
+	s.parent = HN_NEW_ARRAY(x->a, uint32_t, s.first[x->dag->n_op] + 1);
+	for (uint32_t k = 0; k < s.first[x->dag->n_op]; k++) {
+		s.parent[k] = k;
 	}
-	for (uint32_t i = x->dag->n_op; i-- > 0 && x->rc == 0;) {
-		const struct hn_op *op = op_of(x, i);
-		struct reader r = { x, op, x->pos[i] };
-		int8_t n = 0;
+	for (uint32_t i = x->dag->n_op; i-- > 0;) {
+		struct reader r = { &s, i };
 
-		if (op->kind != HN_OP_COMPUTE) {
+		if (x->dag->op[i]->kind == HN_OP_COMPUTE) {
+			hn_op_visit(x->dag->op[i], look, &r);
+		}
+	}
+	if (dimensions(&s) != 0) {
+		return x->rc;
+	}
+	x->n_dim = x->n_static = x->n_found;
+	for (uint32_t d = 0; d < x->n_found; d++) {
+		x->dim[d] = x->found[d];
+		x->to[d] = x->inner[d] = (int8_t)d;
+	}
+	return 0;
+}
+
+/* -- their order ------------------------------------------------------------------------ */
+
+/* Whether p and q, just inside of it, are one wherever they are. */
+static bool are_one(const struct vec *x, uint32_t p, uint32_t q)
+{
+	for (uint32_t i = 0; i < x->n_value; i++) {
+		const struct vec_value *v = &x->v[i];
+
+		if (vec_has(v->dims, p) != vec_has(v->dims, q) ||
+		    (v->arg >= 0 && vec_has(v->dims, p) && v->stride[p] != v->stride[q] * x->dim[q])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* p is in q from now on.  The numbers of dimensions stay until all are found. */
+static void join(struct vec *x, uint32_t p, uint32_t q)
+{
+	x->dim[q] *= x->dim[p];
+	x->dim[p] = 1;
+	for (uint32_t d = 0; d < x->n_found; d++) {
+		x->to[d] = x->to[d] == (int8_t)p ? (int8_t)q : x->to[d];
+	}
+	for (uint32_t i = 0; i < x->n_value; i++) {
+		x->v[i].dims &= ~vec_bit(p);
+	}
+}
+
+static double points(const struct vec *x, uint32_t dims)
+{
+	double n = 1;
+
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		n *= vec_has(dims, d) ? (double)x->dim[d] : 1;
+	}
+	return n;
+}
+
+/* Cycles of all transfers when rows lie along `last`. */
+static double cycles(const struct vec *x, uint32_t last)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < x->n_value; i++) {
+		const struct vec_value *v = &x->v[i];
+		double n = points(x, v->dims);
+
+		if (v->arg < 0 || !vec_has(v->dims, last)) {
 			continue;
 		}
-		for (uint32_t d = 0; d < n_axis(op) && is_whole(x, op); d++) {
-			if (op->axis[d].extent > 1 && x->pos[i][d] >= 0 && x->pos[i][d] != n) {
-				return no(x, op, "it is read along different axes");
-			}
-			x->pos[i][d] = op->axis[d].extent > 1 ? n++ : -1;
-		}
-		hn_op_visit(op, look, &r);
-		for (uint32_t d = op->n_spatial; d < n_axis(op); d++) {
-			if (op->axis[d].extent > 1 && x->pos[i][d] < 0) {
-				return no(x, op, "it sums over fewer points than the widest op has");
-			}
-		}
+		sum += v->stride[last] != 1 ? n * (v->loaded ? APART_LOAD : APART_STORE)
+					    : n / (double)x->dim[last];
 	}
-	x->flat = true;
-	classify(x);
-	for (uint32_t i = 0; i < x->dag->n_op && x->rc == 0; i++) {
-		const struct hn_op *op = op_of(x, i);
+	for (uint32_t i = 0; i < x->n_op; i++) { /* lanes of these become one by no instruction */
+		const struct vec_op *op = &x->op[i];
 
-		for (uint32_t d = op->n_spatial; d < n_axis(op); d++) {
-			if (!x->flat && x->pos[i][d] >= 0 && (uint32_t)x->pos[i][d] < x->n_row_dim) {
-				return no(x, op, "it sums over other axes than the last ones");
+		if (op->what == VEC_TOTAL && vec_has(op->over, last) &&
+		    (op->with == HN_NPU_I_MUL || x->v[op->to].dtype == HN_I32)) {
+			sum += 1e30;
+		}
+	}
+	return sum;
+}
+
+static uint32_t last_of(const struct vec *x)
+{
+	uint32_t best = 0;
+	double least = HUGE_VAL;
+
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		double c = cycles(x, d);
+
+		if (x->dim[d] > 1 && c < least) {
+			least = c;
+			best = d;
+		}
+	}
+	return best;
+}
+
+/* The others as the largest tensor has them; what it has not is outside of all. */
+static void sort(struct vec *x, uint32_t last, uint8_t *order, uint32_t *ret_n)
+{
+	const struct vec_value *largest = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->n_value; i++) {
+		if (x->v[i].arg >= 0 &&
+		    (largest == NULL || points(x, x->v[i].dims) > points(x, largest->dims))) {
+			largest = &x->v[i];
+		}
+	}
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		int64_t s = largest != NULL && vec_has(largest->dims, d) ? largest->stride[d] : INT64_MAX;
+		uint32_t k = n;
+
+		if (d == last || x->dim[d] == 1) {
+			continue;
+		}
+		for (; k > 0; k--) {
+			uint32_t e = order[k - 1];
+			int64_t t = largest != NULL && vec_has(largest->dims, e) ? largest->stride[e]
+										  : INT64_MAX;
+
+			if (t >= s) {
+				break;
+			}
+			order[k] = order[k - 1];
+		}
+		order[k] = (uint8_t)d;
+		n++;
+	}
+	if (x->n_dim > 0 && x->dim[last] > 1) {
+		order[n++] = (uint8_t)last;
+	}
+	*ret_n = n;
+}
+
+int vec_order(struct vec *x)
+{
+	uint8_t order[VEC_DIMS] = { 0 };
+	int64_t dim[VEC_DIMS];
+	int8_t at[VEC_DIMS], inner[VEC_DIMS];
+	uint32_t n;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t p = 0; p < x->n_dim; p++) {
+			for (uint32_t q = 0; q < x->n_dim; q++) {
+				if (p != q && x->dim[p] > 1 && x->dim[q] > 1 && are_one(x, p, q)) {
+					join(x, p, q);
+					more = true;
+				}
 			}
 		}
 	}
-	x->rows = x->columns = 1;
-	for (uint32_t d = 0; d < x->n_dim; d++) {
-		*(d < x->n_row_dim ? &x->rows : &x->columns) *= x->dim[d];
+	sort(x, last_of(x), order, &n);
+	memset(at, -1, sizeof(at));
+	for (uint32_t k = 0; k < n; k++) {
+		dim[k] = x->dim[order[k]];
+		inner[k] = (int8_t)order[k];
+		at[order[k]] = (int8_t)k;
 	}
-	if (x->flat) {
-		x->columns = x->rows;
-		x->rows = 1;
+	memcpy(x->dim, dim, sizeof(dim));
+	memcpy(x->inner, inner, sizeof(inner));
+	for (uint32_t d = 0; d < x->n_found; d++) {
+		x->to[d] = at[x->to[d]];
 	}
-	return x->rc;
+	x->n_dim = n;
+	x->ordered = true;
+	x->n_value = x->n_op = 0;
+	return 0;
 }
