@@ -6,6 +6,20 @@
 
 #define SIZES 5 /* of tiles: each half of the one before */
 
+/* By a history's tiles; by the rule's where these are too many for one program. */
+static int vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+		   struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
+{
+	struct hn_npu_plan by_rule = *plan;
+	int rc = hn_npu_vector(dag, m, plan, a, ret, NULL, err);
+
+	if (rc != -HONE_E_UNSUPPORTED || plan->tiles == NULL) {
+		return rc;
+	}
+	by_rule.tiles = NULL;
+	return hn_npu_vector(dag, m, &by_rule, a, ret, NULL, err);
+}
+
 int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		   const struct hn_npu_plan *plan, struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_err *err)
@@ -14,7 +28,7 @@ int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 	const char *why;
 
 	if (!hn_npu_task_of(dag, a, &p, &why)) {
-		int rc = hn_npu_vector(dag, m, plan, a, ret, NULL, err);
+		int rc = vectors(dag, m, plan, a, ret, err);
 
 		return rc == 0 || why == NULL ? rc : hn_fail(err, HONE_E_UNSUPPORTED, "of products there is no form for %s", why);
 	}

@@ -177,17 +177,46 @@ static int32_t yielding(const struct vec *x)
 	return x->tile[last] > x->padding && !vec_has(x->kept, last) ? (int32_t)last : -1;
 }
 
+/* Lengths of a tile are multiples of it. */
+static int64_t step_of(const struct vec *x, uint32_t d)
+{
+	return (int32_t)d == x->split[0] ? x->step : d == x->n_dim - 1 ? x->padding : 1;
+}
+
 static void shrink(struct vec *x, int32_t d)
 {
 	int64_t step, n;
 
-	step = d == x->split[0] ? x->step : (uint32_t)d == x->n_dim - 1 ? x->padding : 1;
+	step = step_of(x, (uint32_t)d);
 	n = x->tile[d];
 	x->tile[d] = n > step ? rounded(n * 3 / 4, step) < n ? rounded(n * 3 / 4, step) : n - step
 			      : (uint32_t)d == x->n_dim - 1 ? x->padding : n - 1;
 }
 
-/* Of the dimension that cores share: what the plan says; or enough tiles that one is loaded while
+/* What a history says of the axes of its op: those of one dimension multiply up.  What is summed over
+ * stays whole while there is room. */
+static void begin_by(struct vec *x, const struct hn_npu_tiles *t)
+{
+	int64_t want[VEC_DIMS] = { 0 };
+
+	for (uint32_t i = 0; i < t->n_axis; i++) {
+		int8_t found = t->axis[i].tile > 0 ? x->home[t->op][i] : -1;
+
+		if (found >= 0) {
+			int64_t *w = &want[x->to[found]];
+
+			*w = hn_mul_sat(*w > 0 ? *w : 1, t->axis[i].tile);
+		}
+	}
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		if (want[d] > 0 && want[d] < x->part[d] && !vec_has(x->reduced, d)) {
+			want[d] = rounded(want[d], step_of(x, d));
+			x->tile[d] = want[d] < x->part[d] ? want[d] : x->part[d];
+		}
+	}
+}
+
+/* What the plan says; or, of the dimension that cores share, enough tiles that one is loaded while
  * another is computed. */
 static void begin(struct vec *x)
 {
@@ -197,6 +226,10 @@ static void begin(struct vec *x)
 	for (uint32_t d = 0; d < x->n_dim; d++) {
 		x->tile[d] = x->part[d];
 		others = d == lead ? others : hn_mul_sat(others, x->part[d]);
+	}
+	if (x->plan->tiles != NULL) {
+		begin_by(x, x->plan->tiles);
+		return;
 	}
 	if (x->n_dim == 0 || vec_has(x->reduced, lead)) {
 		return;

@@ -81,7 +81,7 @@ static double elements(const struct hn_dag *dag)
 static bool one(const char *file, const char *name, const struct hn_dag *dag, const struct hn_npu_profile *m,
 		struct count *c)
 {
-	const struct hn_npu_plan plan = { HN_NPU_FLAGS, 2, true, 0 };
+	const struct hn_npu_plan plan = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true };
 	bool fresh = is_new(c, dag), made;
 	const struct hn_npu_program *p;
 	struct hn_npu_result r = { 0 };

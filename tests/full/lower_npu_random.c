@@ -254,7 +254,8 @@ struct count {
 
 static void one(uint64_t seed, struct count *c)
 {
-	struct hn_npu_plan plan = { HN_NPU_FLAGS, 1 + seed % 2, seed % 5 != 0, seed % 3 == 0 ? (int64_t)(seed % 40) : 0 };
+	struct hn_npu_plan plan = { .order = HN_NPU_FLAGS, .slots = 1 + seed % 2, .reuse = seed % 5 != 0,
+				    .tile = seed % 3 == 0 ? (int64_t)(seed % 40) : 0 };
 	struct hn_npu_profile m;
 	const struct hn_npu_program *p;
 	const struct hn_dag *dag;

@@ -157,8 +157,8 @@ static void compare(const struct bed *b, const char *what)
 }
 
 static const struct hn_npu_plan plans[] = {
-	{ HN_NPU_BARRIERS, 1, false, 0 }, { HN_NPU_FLAGS, 1, false, 0 }, { HN_NPU_FLAGS, 1, true, 0 },
-	{ HN_NPU_FLAGS, 2, false, 0 },	 { HN_NPU_FLAGS, 2, true, 0 },	{ HN_NPU_FLAGS, 2, true, 16 },
+	{ .order = HN_NPU_BARRIERS, .slots = 1 }, { .order = HN_NPU_FLAGS, .slots = 1 }, { .order = HN_NPU_FLAGS, .slots = 1, .reuse = true },
+	{ .order = HN_NPU_FLAGS, .slots = 2 },	 { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true },	{ .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .tile = 16 },
 };
 
 static void numbers_are_the_interpreters(void **state)
@@ -205,9 +205,9 @@ static void each_way_is_worth_something(void **state)
 
 		begin(&b, "dv910", texts[i], 4096, 512);
 		tile = texts[i] == curve || texts[i] == even ? 8192 : 16; /* elements, or rows */
-		naive = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_BARRIERS, 1, true, tile });
-		flags = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 1, true, tile });
-		slots = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, tile });
+		naive = cycles_of(&b, (struct hn_npu_plan){ .order = HN_NPU_BARRIERS, .slots = 1, .reuse = true, .tile = tile });
+		flags = cycles_of(&b, (struct hn_npu_plan){ .order = HN_NPU_FLAGS, .slots = 1, .reuse = true, .tile = tile });
+		slots = cycles_of(&b, (struct hn_npu_plan){ .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .tile = tile });
 		print_message("%c 4096x512: barriers %lld, flags %lld, two slots "
 			      "%lld\n", texts[i][0], (long long)naive, (long long)flags, (long long)slots);
 		assert_true(slots <= flags && flags < naive);
@@ -223,9 +223,9 @@ static void shared_memory_gives_larger_tiles(void **state)
 
 	(void)state;
 	begin(&b, "dv910", norm, 4096, 2048);
-	alone = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_BARRIERS, 1, false, 0 });
+	alone = cycles_of(&b, (struct hn_npu_plan){ .order = HN_NPU_BARRIERS, .slots = 1 });
 	print_message("%lld rows, %lld cycles; ", (long long)b.facts.rows, (long long)alone);
-	shared = cycles_of(&b, (struct hn_npu_plan){ HN_NPU_BARRIERS, 1, true, 0 });
+	shared = cycles_of(&b, (struct hn_npu_plan){ .order = HN_NPU_BARRIERS, .slots = 1, .reuse = true });
 	print_message("shared: %lld rows, %lld cycles\n", (long long)b.facts.rows, (long long)shared);
 	assert_true(shared < alone);
 	hn_arena_fini(&b.a);
@@ -237,7 +237,7 @@ static void no_order_matters(void **state)
 
 	(void)state;
 	begin(&b, "tiny", softmax, 96, 64);
-	make(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, 16 });
+	make(&b, (struct hn_npu_plan){ .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .tile = 16 });
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
 		run(&b, (struct hn_npu_options){ .gm = b.gm, .seed = seed, .judge = seed % 100 == 0 });
 		compare(&b, "drawn order");
@@ -255,7 +255,7 @@ static void each_flag_is_needed(void **state)
 		uint32_t n;
 
 		begin(&b, "tiny", texts[i], 160, 64);
-		make(&b, (struct hn_npu_plan){ HN_NPU_FLAGS, 2, true, 16 });
+		make(&b, (struct hn_npu_plan){ .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .tile = 16 });
 		n = npu_each_flag_is_needed(b.p, &b.m);
 		print_message("%c: each of %u flags is needed\n", texts[i][0], n);
 		assert_true(n > 5);
@@ -271,7 +271,7 @@ static void the_machine_chooses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
-		const struct hn_npu_plan rule = { HN_NPU_FLAGS, 2, true, 0 };
+		const struct hn_npu_plan rule = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true };
 		int64_t cycles;
 		struct bed b;
 

@@ -13,8 +13,8 @@
 #include "tests/lib/npu_bed.h"
 
 static const struct hn_npu_plan plans[] = {
-	{ HN_NPU_FLAGS, 2, true, 0 }, { HN_NPU_FLAGS, 1, false, 0 }, { HN_NPU_FLAGS, 2, true, 3 },
-	{ HN_NPU_BARRIERS, 1, true, 0 },
+	{ .order = HN_NPU_FLAGS, .slots = 2, .reuse = true }, { .order = HN_NPU_FLAGS, .slots = 1 }, { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .tile = 3 },
+	{ .order = HN_NPU_BARRIERS, .slots = 1, .reuse = true },
 };
 
 static const struct hn_dag *dag_of(const char *text, struct hn_arena *a)
