@@ -116,9 +116,9 @@ void cube_load(struct cube *x, int64_t number, const struct cube_step *s);
 bool cube_weights_at_once(const struct hn_npu_task *t, int64_t terms); /* of a step of so many terms */
 void cube_multiply(struct cube *x, int64_t number, const struct cube_step *s);
 
-/* product_after.c: places in the unified buffer for pieces of so many columns, in bytes of a copy;
- * and from the sums to the results. */
+/* product_place.c: places in the unified buffer for pieces of so many columns, in bytes of a copy. */
 int64_t cube_place(struct cube *x, int64_t columns);
+/* product_after.c: from the sums to the results. */
 void cube_store(struct cube *x, const struct cube_step *s);
 
 #endif

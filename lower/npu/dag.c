@@ -20,6 +20,13 @@ static int vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, con
 	return hn_npu_vector(dag, m, &by_rule, a, ret, NULL, err);
 }
 
+/* What a product has no form for says more than what vectors have none for. */
+static int no_product(int rc, const char *why, struct hn_err *err)
+{
+	return rc == 0 || why == NULL ? rc
+				      : hn_fail(err, HONE_E_UNSUPPORTED, "of products there is no form for %s", why);
+}
+
 int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		   const struct hn_npu_plan *plan, struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_err *err)
@@ -28,9 +35,7 @@ int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 	const char *why;
 
 	if (!hn_npu_task_of(dag, a, &p, &why)) {
-		int rc = vectors(dag, m, plan, a, ret, err);
-
-		return rc == 0 || why == NULL ? rc : hn_fail(err, HONE_E_UNSUPPORTED, "of products there is no form for %s", why);
+		return no_product(vectors(dag, m, plan, a, ret, err), why, err);
 	}
 	hn_npu_product_plan(m, &p);
 	if (plan->tiles != NULL && plan->tiles->op == p.task->sum && p.m0 > 0) {
@@ -110,7 +115,7 @@ int hn_npu_tuned(const struct hn_dag *dag, const struct hn_npu_profile *m, struc
 			try(&c);
 		}
 	} else {
-		rc = hn_npu_vector(dag, m, &c.plan, a, ret, &facts, err);
+		rc = no_product(hn_npu_vector(dag, m, &c.plan, a, ret, &facts, err), why, err);
 		if (rc != 0) {
 			return rc;
 		}

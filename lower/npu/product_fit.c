@@ -8,6 +8,7 @@
 
 #define MOST_SIZE ((int64_t)1 << 24)
 #define MOST_STRIDE ((int64_t)1 << 29) /* elements: bytes of transfers are at most 2^30 apart */
+#define MOST_OFFSET ((int64_t)1 << 38) /* of batches */
 #define STAGE 256		       /* numbers of a row that are transposed at a time, at least */
 #define STAGE_BYTES 128		       /* terms of 32 columns, of int8 */
 #define MOST_AT_ONCE 4080	       /* of mmad, in whole fractals */
@@ -160,11 +161,11 @@ int64_t cube_insns(const struct cube *x)
 static bool steps_fit(const struct hn_npu_view *v)
 {
 	for (int d = 0; d < HN_NPU_BATCH; d++) {
-		if (v->batch[d] < 0) {
+		if (v->batch[d] < 0 || v->batch[d] > MOST_OFFSET) {
 			return false;
 		}
 	}
-	return v->first >= 0 && v->split >= 0 && v->outer >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE && v->lane >= 0;
+	return v->first >= 0 && v->first <= MOST_OFFSET && v->outer <= MOST_OFFSET && v->split >= 0 && v->outer >= 0 && v->row >= 0 && v->row <= MOST_STRIDE && v->block >= 0 && v->block <= MOST_STRIDE && v->lane >= 0;
 }
 
 static const char *task_fits(const struct cube *x)

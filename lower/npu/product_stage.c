@@ -6,9 +6,6 @@
  */
 #include "lower/npu/cube.h"
 
-#define MATRIX 512
-#define REPEAT_MATRICES 8
-
 int64_t cube_stage_bytes(const struct cube *x)
 {
 	return 4 * x->stage * HN_NPU_BLOCK;

@@ -74,6 +74,14 @@ const struct task_form *task_indices(struct task *x, const struct hn_expr *load,
 bool task_factor(struct task *x, const struct hn_expr *load, struct task_factor *ret);
 bool task_steps(struct task *x, int32_t op, const struct task_form *index, struct task_steps *ret);
 
+/* task_expr.c.  What an op has at these forms: a value, or (value < 0) a number. */
+struct task_item {
+	int32_t value;
+	float number;
+};
+
+struct task_item task_op_at(struct task *x, int32_t at, const struct task_form *env);
+
 /* task_after.c.  The values and stores behind the sums. */
 bool task_after(struct task *x);
 

@@ -3,6 +3,8 @@
  */
 #include "lower/npu/task_int.h"
 
+#define ALONE UINT32_MAX /* the dimension of an image that has one */
+
 struct dimension { /* of the image, that windows slide over */
 	int64_t extent, step, dilation, before; /* in points; before: padded */
 	int32_t window, point;			/* axes of the sum; -1: one point */
@@ -119,7 +121,13 @@ static bool find_dimensions(struct task *x, uint32_t ret_at[2], struct dimension
 			}
 		}
 	}
-	return n == 2 || task_no(x, "windows of one dimension");
+	if (n == 1) { /* a row of points is an image of one row */
+		ret_at[1] = ret_at[0];
+		ret[1] = ret[0];
+		ret_at[0] = ALONE;
+		ret[0] = (struct dimension){ .extent = 1, .step = 1, .dilation = 1, .window = -1, .point = -1 };
+	}
+	return n > 0 || task_no(x, "an image that nothing slides over");
 }
 
 static void put_axis(struct task_group *g, int32_t axis)
@@ -173,10 +181,11 @@ static bool read_image(struct task *x, const uint32_t at[2], const struct dimens
 	int64_t step[2] = { 1, 1 }, c0 = x->t->dtype == HN_I8 ? 32 : 16, lane;
 
 	for (int i = 0; i < 2; i++) {
-		for (uint32_t k = at[i] + 1; k < f->n_dim; k++) {
+		for (uint32_t k = at[i] == ALONE ? f->n_dim : at[i] + 1; k < f->n_dim; k++) {
 			step[i] *= x->dag->op[f->op]->shape[k];
 		}
 	}
+	step[0] = at[0] == ALONE ? step[1] * d[1].extent : step[0];
 	*w = (struct hn_npu_window){ .height = d[0].extent, .width = d[1].extent, .kh = extent(x, d[0].point),
 				     .kw = extent(x, d[1].point), .sh = d[0].step, .sw = d[1].step,
 				     .dh = d[0].dilation, .dw = d[1].dilation, .top = d[0].before,

@@ -177,7 +177,7 @@ static void put_after(struct bed *b, const char *at, const char *row, const char
 	const char *t = draw(b, 0, 1) ? "float16" : "float32";
 	bool half = strcmp(t, "float16") == 0;
 
-	switch (draw(b, 0, 8)) {
+	switch (draw(b, 0, 10)) {
 	case 0:
 		hn_buf_printf(body, "Y(%s) = float16(P(%s))", at, at);
 		return;
@@ -206,6 +206,14 @@ static void put_after(struct bed *b, const char *at, const char *row, const char
 	case 6:
 		hn_buf_printf(args, ", %s Z[%s]", t, shape);
 		hn_buf_printf(body, "Y(%s) = min(%s(P(%s)) - Z(%s), %s(2.0)) / %s(4.0)", at, t, at, at, t, t);
+		return;
+	case 8:
+		hn_buf_printf(body, "Y(%s) = P(%s) * 0.5 * (1.0 + erf(P(%s) * 0.5))", at, at, at);
+		return;
+	case 9:
+		hn_buf_printf(args, ", %s Z[%lld]", t, (long long)n);
+		hn_buf_printf(body, "X(%s) = %s(P(%s)) + Z(%s) Y(%s) = select(X(%s) > %s(0.0), X(%s), %s(0.0))", at, t, at,
+			      column, at, at, t, at, t);
 		return;
 	case 7:
 		hn_buf_printf(args, ", float32 Z[%lld]", (long long)n);
@@ -331,6 +339,15 @@ static void fractals_and_bytes_are_right(void **state)
 		"Y(j,i) = float16(P(i,j)) }",
 		"f(float16 A[40,30], float16 B[30,50], float16 Z[50,40]) -> Y { P(i,j) +=! float32(A(i,k)) * "
 		"float32(B(k,j)) Y(i,j) = float16(P(i,j)) + Z(j,i) }",
+		"f(float16 X[2,6,7,2,24], float16 W[3,3,2,24,20]) -> P { P(n,h,w,g,f) +=! float32(X(n,h + r,w + s,g,c)) * "
+		"float32(W(r,s,g,c,f)) }",
+		"f(float16 X[1,6,7,5], float16 W[3,3,5]) -> P { P(n,h,w,c) +=! float32(X(n,h + r,w + s,c)) * "
+		"float32(W(r,s,c)) }",
+		"f(float16 X[3,5,50], float16 W[4,5,7]) -> Y { P(n,w,f) +=! float32(X(n,c,w * 2 + s)) * "
+		"float32(W(f,c,s)) Y(n,f,w) = float16(P(n,w,f)) }",
+		"f(float16 A[40,30], float16 X[30]) -> P { P(i) +=! float32(A(i,k)) * float32(X(k)) }",
+		"f(float16 A[30], float16 X[30]) -> P { P() +=! float32(A(k)) * float32(X(k)) }",
+		"f(float16 A[7,40,30], float16 B[7,30,6]) -> P { P(i,j,b) +=! float32(A(b,i,k)) * float32(B(b,k,j)) }",
 		"f(float16 X[2,12,14,40], float16 W[40,24]) -> Y { P(n,h,w,f) +=! float32(X(n,h * 2,w * 2,c)) * "
 		"float32(W(c,f)) where h in 0:6, w in 0:7 Y(n,h,w,f) = float16(P(n,h,w,f)) }",
 		"f(float16 X[2,3,29,9,16], float16 W[3,2,16,16]) -> P { P(n,g,h,w,e) +=! float32(X(n,c,h * 2,w * 2,d)) * "
@@ -475,7 +492,7 @@ static void what_has_no_form_is_told(void **state)
 		  "P(n,f,h,w) +=! float32(X(n,c,h + r,w + s)) * float32(W(f,c,r,s)) }",
 		  "neither rows nor columns are next to each other" },
 		{ "f(float16 A[16,16], float16 B[16,16]) -> Y { P(i,j) +=! float32(A(i,k)) * float32(B(k,j)) "
-		  "Y(i,j) = erf(P(i,j)) }",
+		  "Y(i,j) = sin(P(i,j)) }",
 		  "a function behind the sums that has no instruction" },
 	};
 
