@@ -50,9 +50,9 @@ static void sizes(struct vec *x)
 		struct vec_value *v = &x->v[i];
 		int64_t size = vec_size(x, (int32_t)i), rows = vec_rows(x, v->dims, x->tile);
 		bool full = (v->dims & vec_last(x)) != 0;
-		int64_t repeats = full ? hn_mul_sat(hn_ceildiv(padded * size, 256), rows) : rounded(rows, 8);
+		int64_t repeats = full ? hn_mul_sat(hn_ceildiv(hn_mul_sat(padded, size), 256), rows) : rounded(rows, 8);
 		const int64_t bytes[] = {
-			[VEC_FULL] = rounded(hn_mul_sat(rows, padded * size), HN_NPU_BLOCK),
+			[VEC_FULL] = rounded(hn_mul_sat(rows, hn_mul_sat(padded, size)), HN_NPU_BLOCK),
 			[VEC_NUMBERS] = rounded(hn_mul_sat(rounded(rows, 16), size), HN_NPU_BLOCK),
 			[VEC_SPREAD] = hn_mul_sat(rounded(rows, 8), HN_NPU_BLOCK),
 			[VEC_STAGED] = full ? hn_mul_sat(hn_mul_sat(rows, rounded(columns, 8)), HN_NPU_BLOCK)
@@ -185,11 +185,12 @@ static int64_t step_of(const struct vec *x, uint32_t d)
 
 static void shrink(struct vec *x, int32_t d)
 {
-	int64_t step, n;
+	int64_t step, n, less;
 
 	step = step_of(x, (uint32_t)d);
 	n = x->tile[d];
-	x->tile[d] = n > step ? rounded(n * 3 / 4, step) < n ? rounded(n * 3 / 4, step) : n - step
+	less = rounded(n - hn_ceildiv(n, 4), step);
+	x->tile[d] = n > step ? less < n ? less : n - step
 			      : (uint32_t)d == x->n_dim - 1 ? x->padding : n - 1;
 }
 
@@ -240,7 +241,7 @@ static void begin(struct vec *x)
 		x->tile[lead] = few < core ? few : core;
 	} else if (x->plan->tile == 0 && x->plan->slots > 1) {
 		few = rounded(hn_ceildiv(core, 4), x->step);
-		least = rounded(LEAST_TRANSFER / (2 * others) + 1, x->step);
+		least = rounded(LEAST_TRANSFER / hn_mul_sat(2, others) + 1, x->step);
 		few = few > least ? few : least;
 		x->tile[lead] = few < core ? few : core;
 	}

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "lower/npu/vector_int.h"
 
 #define APART_LOAD 3  /* cycles for a number that does not lie in a row */
@@ -157,7 +158,8 @@ static bool are_one(const struct vec *x, uint32_t p, uint32_t q)
 		const struct vec_value *v = &x->v[i];
 
 		if (vec_has(v->dims, p) != vec_has(v->dims, q) ||
-		    (v->arg >= 0 && vec_has(v->dims, p) && v->stride[p] != v->stride[q] * x->dim[q])) {
+		    (v->arg >= 0 && vec_has(v->dims, p) && v->stride[p] / x->dim[q] != v->stride[q]) ||
+		    (v->arg >= 0 && vec_has(v->dims, p) && v->stride[p] % x->dim[q] != 0)) {
 			return false;
 		}
 	}
@@ -167,7 +169,7 @@ static bool are_one(const struct vec *x, uint32_t p, uint32_t q)
 /* p is in q from now on.  The numbers of dimensions stay until all are found. */
 static void join(struct vec *x, uint32_t p, uint32_t q)
 {
-	x->dim[q] *= x->dim[p];
+	x->dim[q] = hn_mul_sat(x->dim[q], x->dim[p]);
 	x->dim[p] = 1;
 	for (uint32_t d = 0; d < x->n_found; d++) {
 		x->to[d] = x->to[d] == (int8_t)p ? (int8_t)q : x->to[d];

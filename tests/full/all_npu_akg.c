@@ -23,8 +23,8 @@
 #define MOST_DIMS 64
 #define SIZE 32 /* of open dimensions */
 #define MOST_KEYS 1000
-#define MOST_ELEMENTS 8000000 /* of all arguments, and */
-#define MOST_INSNS 2000000    /* of the program, where numbers are computed and races judged */
+#define MOST_ELEMENTS 2000000 /* of all arguments, and */
+#define MOST_INSNS 300000    /* of the program, where numbers are computed and races judged */
 
 static const char *part; /* of names */
 
