@@ -2,8 +2,9 @@
  * such a machine at another place, or for a short time.
  *
  * Words are TYPE:MxNxK (bfloat16:4096x4096x4096; a row-major product of row-major matrices, whose
- * sums are float32, of int8 int32), or files of dags.  For each rule's schedule of each there are
- * NAME-i.steps, a history, and NAME-i.module, what a board loads (proto/gpu_module.h).
+ * sums are float32, of int8 int32), or files of dags.  For each rule's schedule of each, at last those
+ * of instructions that no machine has confirmed, there are NAME-i.steps, a history, and
+ * NAME-i.module, what a board loads (proto/gpu_module.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static int one(struct run *r, const char *name, uint32_t i, const struct hn_stat
 
 static int all_of(struct run *r, const char *word, struct hn_err *err)
 {
-	const struct hn_state *s[HN_HEURISTIC_MAX];
+	const struct hn_state *s[2 * HN_HEURISTIC_MAX];
 	const struct hn_bench_args file = { .argc = 1, .argv = (char **)(uintptr_t)&word };
 	struct hn_bench_case *item;
 	const struct hn_dag *dag;
@@ -104,6 +105,7 @@ static int all_of(struct run *r, const char *word, struct hn_err *err)
 		return -HONE_E_INVALID;
 	}
 	n = hn_heuristics(dag, &r->target, &r->a, s);
+	n += hn_heuristics_unconfirmed(dag, &r->target, &r->a, &s[n]);
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		rc = one(r, word, i, s[i], err);
 	}

@@ -70,12 +70,40 @@ void hn_hashes_fini(struct hn_hashes *h)
 	*h = (struct hn_hashes){0};
 }
 
+/* What no machine has confirmed comes in turn with what is automatic, so that a short search has
+ * seen both. */
 static void find_heuristics(struct hn_space *sp)
 {
-	const struct hn_trace **trace =
-		HN_NEW_ARRAY(&sp->arena, const struct hn_trace *, HN_AUTO_MAX);
+	const struct hn_trace *automatic[HN_AUTO_MAX];
+	const struct hn_state *other[HN_HEURISTIC_MAX];
+	const struct hn_trace **trace = HN_NEW_ARRAY(&sp->arena, const struct hn_trace *,
+						     HN_AUTO_MAX + HN_HEURISTIC_MAX);
+	uint32_t n = hn_auto(sp->task.dag, sp->task.target, &sp->arena, automatic);
+	uint32_t n_other =
+		hn_heuristics_unconfirmed(sp->task.dag, sp->task.target, &sp->arena, other);
 
-	sp->n_heuristic = hn_auto(sp->task.dag, sp->task.target, &sp->arena, trace);
+	for (uint32_t i = 0; i < n || i < n_other; i++) {
+		if (i < n) {
+			trace[sp->n_heuristic++] = automatic[i];
+		}
+		if (i < n_other) {
+			trace[sp->n_heuristic++] = other[i]->trace;
+		}
+	}
+	sp->heuristic = trace;
+}
+
+void hn_space_only_unconfirmed(struct hn_space *sp)
+{
+	const struct hn_state *state[HN_HEURISTIC_MAX];
+	const struct hn_trace **trace =
+		HN_NEW_ARRAY(&sp->arena, const struct hn_trace *, HN_HEURISTIC_MAX);
+
+	sp->n_heuristic =
+		hn_heuristics_unconfirmed(sp->task.dag, sp->task.target, &sp->arena, state);
+	for (uint32_t i = 0; i < sp->n_heuristic; i++) {
+		trace[i] = state[i]->trace;
+	}
 	sp->heuristic = trace;
 }
 

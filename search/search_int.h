@@ -89,6 +89,9 @@ void hn_lineage_mate(struct hn_lineage *l, const struct hn_indiv *other);
 uint32_t hn_space_heuristics(struct hn_space *sp, uint32_t n, struct hn_arena *a,
 			 struct hn_candidate *ret);
 
+/* Of the schedules by rule, those alone that no machine has confirmed (sketch/heuristic.h). */
+void hn_space_only_unconfirmed(struct hn_space *sp);
+
 /* Keep copies of these as hints. */
 void hn_space_hint(struct hn_space *sp, const struct hn_trace *const *trace, uint32_t n);
 

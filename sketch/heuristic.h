@@ -23,4 +23,10 @@
 uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 		       struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
 
+/* The same by instructions that no machine has confirmed yet (heuristic/warp_units.def).  They are
+ * for a search, which measures each program and compares its results; 0 where there are none. */
+uint32_t hn_heuristics_unconfirmed(const struct hn_dag *dag, const struct hn_target *target,
+				   struct hn_arena *a,
+				   const struct hn_state *ret[HN_HEURISTIC_MAX]);
+
 #endif

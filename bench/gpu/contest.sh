@@ -4,7 +4,7 @@
 #     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] [--peers none|all] OUT.jsonl
 #
 # Each file of rows/ is a computation.  hone measures what its rules make of it, with no search and
-# for at most 20 seconds (`rules`), and with S > 0 what it finds in S seconds more (`tuned`).
+# for at most 20 seconds (`rules`; `wgmma`: what warpgroups make of a product), and with S > 0 what it finds in S seconds more (`tuned`).
 # peers.py times the same computation by cuBLAS, cuDNN and PyTorch, where python3 has it, and with
 # `all` by torch.compile and Triton. OUT gets one JSON object a line: row, who, ns, or why there is
 # no time.
@@ -69,6 +69,9 @@ for file in "$here"/rows/*.txt; do
 	*) continue ;;
 	esac
 	tune "$row" rules --policy heuristic --trials 16 --seconds 20
+	case $row in
+	product-bf16-*) tune "$row" wgmma --policy unconfirmed --trials 8 --seconds 20 ;;
+	esac
 	[ "$seconds" = 0 ] || tune "$row" tuned --seconds "$seconds"
 done
 compile=

@@ -198,7 +198,7 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 	uint32_t n = 0, n_tiled;
 
 	if (target->caps & HN_CAP_GPU_THREADS) {
-		return hn_simt_heuristics(dag, target, a, ret);
+		return hn_simt_heuristics(dag, target, /* unconfirmed= */ false, a, ret);
 	}
 	if (target->caps & HN_CAP_BUFFERS) { /* the code generator's own rule */
 		add(hn_state_init(dag, a), ret, &n);
@@ -224,4 +224,13 @@ uint32_t hn_heuristics(const struct hn_dag *dag, const struct hn_target *target,
 		add(hn_state_init(dag, a), ret, &n);
 	}
 	return n;
+}
+
+uint32_t hn_heuristics_unconfirmed(const struct hn_dag *dag, const struct hn_target *target,
+				   struct hn_arena *a,
+				   const struct hn_state *ret[HN_HEURISTIC_MAX])
+{
+	return target->caps & HN_CAP_GPU_THREADS
+		       ? hn_simt_heuristics(dag, target, /* unconfirmed= */ true, a, ret)
+		       : 0;
 }

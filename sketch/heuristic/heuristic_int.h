@@ -62,6 +62,7 @@ struct hn_heuristic_variant {
 	bool recut;  /* the other answer to: cut the reduction, use all cores */
 	bool chain;  /* what leads to a contraction along its rows is computed with it */
 	bool plain;  /* nothing inlined or packed, every nest a stream */
+	bool unconfirmed; /* by instructions that no machine has confirmed (warp_units.def) */
 };
 
 /* A heuristic under construction. */
@@ -205,9 +206,10 @@ const struct hn_heuristic_ops *hn_heuristic_class(const struct hn_heuristic_job 
 bool hn_heuristic_reads_in_step(const struct hn_heuristic_view *reader, int32_t producer,
 				const struct hn_op *op);
 
-/* simt.c: hn_heuristics for machines with blocks of threads. */
+/* simt.c: hn_heuristics, or hn_heuristics_unconfirmed, for machines with blocks of threads. */
 uint32_t hn_simt_heuristics(const struct hn_dag *dag, const struct hn_target *target,
-			   struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX]);
+			    bool unconfirmed, struct hn_arena *a,
+			    const struct hn_state *ret[HN_HEURISTIC_MAX]);
 
 /* group.c: the stages, consumers before producers, whose readers are all v's stage or among
  * them, and the leading axes that all have in common with it; `tiled`: those too that are nests

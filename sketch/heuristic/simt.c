@@ -93,18 +93,33 @@ static const struct hn_state *make(const struct hn_dag *dag, const struct hn_tar
 		       : NULL;
 }
 
+/* Whether a loop of it is given to an instruction. */
+static bool is_given(const struct hn_state *s)
+{
+	bool ret = false;
+
+	for (uint32_t i = 0; i < s->n_stage; i++) {
+		ret = ret || s->stage[i]->intrin != NULL;
+	}
+	return ret;
+}
+
 uint32_t hn_simt_heuristics(const struct hn_dag *dag, const struct hn_target *target,
-			    struct hn_arena *a, const struct hn_state *ret[HN_HEURISTIC_MAX])
+			    bool unconfirmed, struct hn_arena *a,
+			    const struct hn_state *ret[HN_HEURISTIC_MAX])
 {
 	struct hn_quick *quick = hn_quick_new();
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < HN_HEURISTIC_MAX || (i == HN_HEURISTIC_MAX && n == 0); i++) {
+	for (uint32_t i = 0;
+	     i < HN_HEURISTIC_MAX || (i == HN_HEURISTIC_MAX && n == 0 && !unconfirmed); i++) {
 		const struct hn_heuristic_variant v = { .place = HN_HEURISTIC_ROOT,
 							.tile = (uint8_t)i,
+							.unconfirmed = unconfirmed,
 							.plain = i == HN_HEURISTIC_MAX };
 		const struct hn_state *s = make(dag, target, quick, a, &v);
 
+		s = s && unconfirmed && !is_given(s) ? NULL : s;
 		for (uint32_t k = 0; s && k < n; k++) {
 			s = hn_trace_equal(s->trace, ret[k]->trace) ? NULL : s;
 		}

@@ -10,9 +10,12 @@
  */
 #include "sketch/heuristic/warp_int.h"
 
+#include <string.h>
+
 #include "base/arith.h"
 
 #define ROW_BYTES 128 /* that all banks of shared memory hold */
+#define WARP 32
 #define CHUNK 16      /* bytes that one thread moves */
 #define MOST_GROUP 8  /* rows of blocks that are gone through together */
 
@@ -89,6 +92,46 @@ static bool find_axes(struct hn_warp_product *p)
 	return true;
 }
 
+struct unit {
+	enum hn_intrin_of of;
+	const char *isa;
+	bool confirmed;
+};
+
+static const struct unit units[] = {
+#define WARP_UNIT(of, isa, confirmed) { HN_INTRIN_OF_##of, isa, confirmed },
+#include "sketch/heuristic/warp_units.def"
+#undef WARP_UNIT
+};
+
+/* Whether the job may use the instruction. */
+static bool is_allowed(const struct hn_heuristic_job *g, const struct hn_intrin *in)
+{
+	for (size_t i = 0; i < HN_COUNT_OF(units); i++) {
+		const struct unit *u = &units[i];
+
+		if (u->of == in->of) {
+			return u->confirmed != g->v.unconfirmed &&
+			       (u->isa == NULL || strcmp(u->isa, g->target->isa) == 0);
+		}
+	}
+	return false;
+}
+
+/* A warpgroup reads bytes along terms alone. */
+static bool reads_so(const struct hn_warp_product *p)
+{
+	bool ok = true;
+
+	for (int i = 0; i < 2 && hn_intrin_is_warpgroup(p->in) &&
+			hn_dtype_bytes(p->in->left) == 1; i++) {
+		uint32_t last = p->read[i]->load->n_arg - 1;
+
+		ok = ok && hn_heuristic_dimension(p->read[i], p->terms) == (int32_t)last;
+	}
+	return ok;
+}
+
 bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			struct hn_warp_product *ret)
 {
@@ -99,7 +142,7 @@ bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuris
 		const struct hn_intrin *in = hn_intrin_at(i);
 
 		*ret = (struct hn_warp_product){ .in = in, .v = v };
-		if (!hn_intrin_is_warp(in) ||
+		if (!is_allowed(g, in) ||
 		    hn_intrin_why_not(in, g->c.s->root_dag, v->op) != NULL ||
 		    !hn_intrin_factors(in, v->op, factor)) {
 			continue;
@@ -107,7 +150,8 @@ bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuris
 		ret->read[0] = read_of(v, factor[0]);
 		ret->read[1] = read_of(v, factor[1]);
 		if (ret->read[0] != NULL && ret->read[1] != NULL &&
-		    ret->read[0]->producer != ret->read[1]->producer && find_axes(ret)) {
+		    ret->read[0]->producer != ret->read[1]->producer && find_axes(ret) &&
+		    reads_so(ret)) {
 			return true;
 		}
 	}
@@ -158,8 +202,11 @@ static void host_loops(struct build *b)
 	struct hn_chain *c = &b->g->c;
 	const struct hn_warp_product *p = b->p;
 	const struct hn_warp_shape *s = &p->shape;
-	int64_t row_len[] = { group(p), s->rows / s->warp_rows, s->warp_rows / 16, 16 };
-	int64_t column_len[] = { s->columns / s->warp_columns, s->warp_columns / 8, 8 };
+	int64_t unit[] = { p->in->most[HN_INTRIN_M], p->in->most[HN_INTRIN_N] };
+	int64_t row_len[] = { group(p), s->rows / s->warp_rows, s->warp_rows / unit[0],
+			      unit[0] };
+	int64_t column_len[] = { s->columns / s->warp_columns, s->warp_columns / unit[1],
+				 unit[1] };
 	int64_t order[HN_DAG_MAX_ITERS + 8];
 	int32_t at = 0, row = 0, column = 0;
 	uint32_t n = 0, n_batch = 0;
@@ -199,7 +246,7 @@ static void sum_loops(struct build *b)
 	struct hn_chain *c = &b->g->c;
 	const struct hn_warp_product *p = b->p;
 	int64_t terms[] = { p->shape.terms / hn_intrin_terms(p->in), hn_intrin_terms(p->in) };
-	int64_t rows = 16, columns = 8, order[HN_DAG_MAX_ITERS + 8], given[3];
+	int64_t rows = p->in->most[HN_INTRIN_M], columns = p->in->most[HN_INTRIN_N], order[HN_DAG_MAX_ITERS + 8], given[3];
 	int32_t at = 0, row = 0, column = 0, sum = 0;
 	int64_t batch[HN_DAG_MAX_ITERS];
 	uint32_t n = 0, n_batch = 0;
@@ -272,7 +319,11 @@ static void swizzle(struct build *b, int i, uint32_t row, uint32_t last)
 	int64_t bytes = hn_dtype_bytes(b->p->in->left), width = tile_of(b, i, last);
 	bool along = hn_heuristic_dimension(b->p->read[i], b->p->terms) == (int32_t)last;
 	int64_t chunk = (!along && bytes == 4 ? 2 * CHUNK : CHUNK) / bytes;
-	int64_t turned = width * bytes < ROW_BYTES ? width * bytes : ROW_BYTES;
+	int64_t turned = ROW_BYTES;
+
+	while (width * bytes % turned != 0) {
+		turned /= 2;
+	}
 	int64_t bits = log2_of(turned / (chunk * bytes));
 
 	if (bits > 0 && width % (chunk << bits) == 0) {
@@ -301,7 +352,7 @@ static void fetch(struct build *b, int i)
 	while (of->shape[last] % chunk != 0 || width % chunk != 0) {
 		chunk /= 2;
 	}
-	int64_t len[] = { n_warp, 32, chunk };
+	int64_t len[] = { n_warp, hn_intrin_is_warpgroup(b->p->in) ? 4 * WARP : WARP, chunk };
 
 	if (of->n_dim > 1) {
 		hn_chain_fuse(c, b->copy[i], 0, of->n_dim);
@@ -348,7 +399,9 @@ bool hn_warp_product(struct hn_heuristic_job *g, const struct hn_heuristic_view 
 	if (!hn_warp_product_of(g, v, &p)) {
 		return false;
 	}
-	uint32_t n = hn_warp_shapes(g->target, &p, shape, HN_HEURISTIC_MAX);
+	uint32_t n = hn_intrin_is_warpgroup(p.in)
+			     ? hn_wgmma_shapes(g->target, &p, shape, HN_HEURISTIC_MAX)
+			     : hn_warp_shapes(g->target, &p, shape, HN_HEURISTIC_MAX);
 
 	if (n == 0) {
 		return false;

@@ -6,13 +6,13 @@
 #include "loopstate/state/intrin.h"
 #include "sketch/heuristic/heuristic_int.h"
 
-/* A block makes rows x columns results, each of its warps warp_rows x warp_columns of them; terms
- * between two fetches, and how many of these are on their way. */
+/* A block makes rows x columns results, each of its warps (or warpgroups) warp_rows x warp_columns of
+ * them; terms between two fetches, and how many of these are on their way. */
 struct hn_warp_shape {
 	int64_t rows, columns, terms, warp_rows, warp_columns, stages;
 };
 
-/* A sum of products that a warp's instruction makes. */
+/* A sum of products that an instruction of a warp or warpgroup makes. */
 struct hn_warp_product {
 	const struct hn_intrin *in;
 	const struct hn_heuristic_view *v;
@@ -30,6 +30,12 @@ bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuris
  * n_max. */
 uint32_t hn_warp_shapes(const struct hn_target *t, const struct hn_warp_product *p,
 			struct hn_warp_shape *ret, uint32_t n_max);
+
+/* wgmma_plan.c: the same of a warpgroup's, and the cycles that the closed form tells of one. */
+uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product *p,
+			 struct hn_warp_shape *ret, uint32_t n_max);
+double hn_wgmma_cycles(const struct hn_target *t, const struct hn_warp_product *p,
+		       const struct hn_warp_shape *s);
 
 /* warp.c: the nest of v's stage, by shape number g->v.tile; host: the stage, or its one reader that
  * takes it element by element.  False: it is no such product, or no shape fits. */

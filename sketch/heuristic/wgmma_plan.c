@@ -1,0 +1,148 @@
+/* sketch/heuristic/wgmma_plan.c -- which tiles a product has that warpgroups make.
+ *
+ * All tiles are tried whose numbers the instruction has, and their time told by a closed form: what
+ * is longest of the multiplications, the bytes of shared memory (copies in, and what the
+ * instructions read of both factors again and again), and the bytes of the second cache; blocks
+ * come in waves, the last of which may be a part of one.  A block waits for its own products in each
+ * step; another block of the same multiprocessor fills that time.
+ *
+ * Source: DeepSeek, "DeepGEMM", its closed rule for Hopper (bytes of both caches, waves).
+ */
+#include "sketch/heuristic/warp_int.h"
+
+#include "base/arith.h"
+
+#define GROUP 128 /* threads */
+#define ROWS 64	  /* of a warpgroup */
+#define CORE_REGISTERS 65536
+#define CORE_SHARED 233472 /* bytes of a multiprocessor, for all its blocks, 1 KiB of each is its own */
+#define BLOCK_SHARED 1024
+#define MOST_REGISTERS 255
+#define OTHER_REGISTERS 50
+#define PRODUCTS 2048.0	   /* of 2 bytes each, a cycle, of a multiprocessor */
+#define SHARED_BYTES 128.0 /* a cycle */
+#define CACHE_BYTES 46.0   /* a cycle, from the second cache to a multiprocessor */
+#define STEP_CYCLES 260.0  /* of a step: barrier, the first product comes in, the last one goes out */
+#define START_CYCLES 1500.0
+#define STORE_BYTES 16.0 /* a cycle, of results */
+#define ROW_BYTES 128	 /* terms of a step */
+#define LEAST_STAGES 2
+#define MOST_STAGES 6
+#define MOST_AT_ONCE 3 /* blocks of a multiprocessor */
+
+static int64_t groups(const struct hn_warp_shape *s)
+{
+	return s->rows / s->warp_rows * (s->columns / s->warp_columns);
+}
+
+static int64_t step_bytes(const struct hn_warp_product *p, const struct hn_warp_shape *s)
+{
+	return (s->rows + s->columns) * s->terms * (int64_t)hn_dtype_bytes(p->in->left);
+}
+
+static int64_t registers(const struct hn_warp_shape *s)
+{
+	return s->warp_rows * s->warp_columns / GROUP + OTHER_REGISTERS;
+}
+
+static int64_t at_once(const struct hn_warp_product *p, const struct hn_warp_shape *s)
+{
+	int64_t by_registers = CORE_REGISTERS / (registers(s) * groups(s) * GROUP);
+	int64_t by_shared = CORE_SHARED / (step_bytes(p, s) * s->stages + BLOCK_SHARED);
+
+	return by_registers < by_shared ? by_registers : by_shared;
+}
+
+/* The numbers are the instruction's, and no tile is larger than the product: what lies in shared
+ * memory would end within the tile. */
+static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
+		 const struct hn_warp_shape *s)
+{
+	const int64_t *n = p->v->extent;
+	int64_t bytes = step_bytes(p, s) * s->stages;
+
+	return s->rows <= n[p->rows] && s->columns <= n[p->columns] && s->terms <= n[p->terms] &&
+	       s->stages >= LEAST_STAGES &&
+	       bytes <= t->param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] &&
+	       groups(s) * GROUP <= t->param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
+	       registers(s) <= MOST_REGISTERS && at_once(p, s) >= 1;
+}
+
+double hn_wgmma_cycles(const struct hn_target *t, const struct hn_warp_product *p,
+		       const struct hn_warp_shape *s)
+{
+	const int64_t *n = p->v->extent;
+	int64_t cores = t->param[HN_PARAM_NUM_CORES] > 0 ? t->param[HN_PARAM_NUM_CORES] : 1;
+	int64_t blocks = hn_mul_sat(hn_ceildiv(n[p->rows], s->rows) *
+					    hn_ceildiv(n[p->columns], s->columns),
+				    p->batch);
+	int64_t bytes = (int64_t)hn_dtype_bytes(p->in->left), most = at_once(p, s);
+	int64_t rounds = hn_ceildiv(blocks, cores * most);
+	int64_t together = rounds > 1 ? most : hn_ceildiv(blocks, cores);
+	double fetched = (double)step_bytes(p, s);
+	double read = (double)(groups(s) * (s->warp_rows + s->warp_columns) * s->terms * bytes);
+	double work = (double)(s->rows * s->columns * s->terms * bytes) / 2 / PRODUCTS;
+	double moved = (fetched + read) / SHARED_BYTES, cached = fetched / CACHE_BYTES;
+	double one = work > moved ? work : moved, step;
+
+	one = one > cached ? one : cached;
+	step = one * (double)together;
+	step = step > work + STEP_CYCLES ? step : work + STEP_CYCLES;
+	double results = (double)(s->rows * s->columns * 4) / STORE_BYTES;
+
+	return (double)rounds *
+	       ((double)hn_ceildiv(n[p->terms], s->terms) * step + START_CYCLES +
+		results * (double)together);
+}
+
+/* Insertion: the best first. */
+static void insert(const struct hn_warp_shape *s, double time, struct hn_warp_shape *ret,
+		   double *times, uint32_t *n, uint32_t n_max)
+{
+	uint32_t k = *n < n_max ? (*n)++ : n_max;
+
+	for (; k > 0 && times[k - 1] > time; k--) {
+		if (k < n_max) {
+			times[k] = times[k - 1];
+			ret[k] = ret[k - 1];
+		}
+	}
+	if (k < n_max) {
+		times[k] = time;
+		ret[k] = *s;
+	}
+}
+
+uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product *p,
+			 struct hn_warp_shape *ret, uint32_t n_max)
+{
+	struct hn_warp_shape s = { .warp_rows = ROWS,
+				   .terms = ROW_BYTES / (int64_t)hn_dtype_bytes(p->in->left) };
+	double times[HN_HEURISTIC_MAX];
+	uint32_t n = 0;
+
+	while (s.terms > p->v->extent[p->terms] && s.terms > hn_intrin_terms(p->in)) {
+		s.terms /= 2;
+	}
+	n_max = n_max < HN_HEURISTIC_MAX ? n_max : HN_HEURISTIC_MAX;
+	for (s.rows = ROWS; s.rows <= 4 * ROWS; s.rows += ROWS) {
+		for (s.columns = 32; s.columns <= 256; s.columns += 32) {
+			int64_t stages = 0; /* of the shape before */
+
+			s.warp_columns = s.columns;
+			for (int64_t k = 1; k <= MOST_AT_ONCE; k++) {
+				int64_t room = CORE_SHARED / k - BLOCK_SHARED;
+
+				s.stages = room / step_bytes(p, &s);
+				s.stages = s.stages < MOST_STAGES ? s.stages : MOST_STAGES;
+				if (s.stages != stages && fits(t, p, &s) &&
+				    at_once(p, &s) >= k) {
+					stages = s.stages;
+					insert(&s, hn_wgmma_cycles(t, p, &s), ret, times, &n,
+					       n_max);
+				}
+			}
+		}
+	}
+	return n;
+}
