@@ -44,6 +44,7 @@ enum hn_device_kind {
 	HN_DEVICE_MMA,	   /* a warp multiplies two matrices and adds to a third: device_warp.h */
 	HN_DEVICE_LDMATRIX, /* a warp loads matrices of 8 rows: device_warp.h */
 	HN_DEVICE_WGMMA,    /* a warpgroup multiplies matrices in shared memory: device_wgmma.h */
+	HN_DEVICE_SETTLE,   /* what open products of a warpgroup add to is there */
 	HN_DEVICE_FENCE,    /* what a thread has written to shared memory, products of warpgroups
 			     * find there behind the next barrier */
 	HN_DEVICE_N_KIND
@@ -71,10 +72,10 @@ struct hn_device_node {
 	bool async;
 	int64_t extent;		  /* LOOP: at least 1; WAIT: groups */
 	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
-	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX, WGMMA: what is written */
+	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX, WGMMA, SETTLE: what is written */
 	const struct hn_expr *at; /* and its flat index */
 	const struct hn_device_copy *copy;
-	const struct hn_device_warp *warp; /* MMA, LDMATRIX, WGMMA */
+	const struct hn_device_warp *warp; /* MMA, LDMATRIX, WGMMA, SETTLE */
 	uint32_t n_child; /* SEQ, LOOP, IF */
 	const struct hn_device_node *const *child;
 };
@@ -104,14 +105,17 @@ struct hn_device_warp {
 	uint32_t n_matrix; /* LDMATRIX: 1, 2 or 4 */
 	bool trans;	   /* LDMATRIX: each is transposed */
 	/* WGMMA: columns of the product; how often it takes the instruction's terms */
-	int64_t columns, steps;
+	int64_t columns, steps; /* SETTLE: columns alone */
+	bool open; /* WGMMA: nobody waits for it before a SETTLE of the same results */
 	struct hn_device_matrix lies[2];
 };
 
 /* How many buffers it reads. */
 static inline int hn_device_n_from(const struct hn_device_node *n)
 {
-	return n->warp == NULL ? 0 : n->kind == HN_DEVICE_LDMATRIX ? 1 : 2;
+	return n->warp == NULL || n->kind == HN_DEVICE_SETTLE ? 0
+	       : n->kind == HN_DEVICE_LDMATRIX		      ? 1
+							      : 2;
 }
 
 struct hn_device_kernel {

@@ -74,7 +74,7 @@ static void see_wgmma(struct verify *v, const struct hn_device_node *n, const st
 	const struct hn_device_warp *w = n->warp;
 	int64_t bytes = (int64_t)hn_dtype_bytes(w->intrin->left), count;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < hn_device_n_from(n); i++) {
 		int64_t run = hn_wgmma_run(w, i, &count);
 
 		see_expr(v, w->from_at[i], up, holds);
@@ -105,7 +105,7 @@ static void see_warp(struct verify *v, const struct hn_device_node *n, const str
 	const struct hn_device_warp *w = n->warp;
 	int64_t bytes = (int64_t)hn_dtype_bytes((enum hn_dtype)v->d->buffer[n->buffer].dtype);
 
-	if (n->kind == HN_DEVICE_WGMMA) {
+	if (n->kind == HN_DEVICE_WGMMA || n->kind == HN_DEVICE_SETTLE) {
 		see_wgmma(v, n, up, holds);
 		return;
 	}

@@ -105,6 +105,13 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		return -1;
 	}
 	if (b->memory == HN_MEMORY_LOCAL) {
+		if (r->n_open > 0 && !r->in_product) {
+			hn_interp_fault(r,
+					"thread %" PRId64 " %s %s[%" PRId64
+					"] before a product of its warpgroup is settled",
+					r->thread, write ? "writes" : "reads", b->name, at);
+			return -1;
+		}
 		at += r->thread * b->n_elem;
 		if (!write && !m->filled[at]) {
 			hn_interp_fault(r,
@@ -323,14 +330,20 @@ static bool all_take(struct run *r, const struct op *o)
 
 static void run_warps(struct run *r, const struct op *o)
 {
-	int64_t n = o->n->kind == HN_DEVICE_WGMMA ? HN_WARPGROUP : HN_WARP;
+	bool group = o->n->kind == HN_DEVICE_WGMMA || o->n->kind == HN_DEVICE_SETTLE;
+	int64_t n = group ? HN_WARPGROUP : HN_WARP;
 
 	for (int64_t i = 0; i < r->n_thread && r->fault[0] == '\0'; i += n) {
 		int64_t first = thread_of(r, i) / n * n;
 
 		r->fuel -= n;
-		if (o->n->kind == HN_DEVICE_WGMMA) {
+		if (o->n->kind == HN_DEVICE_SETTLE) {
+			r->n_open = 0;
+		} else if (o->n->kind == HN_DEVICE_WGMMA) {
+			r->n_open += o->n->warp->open;
+			r->in_product = true;
 			hn_interp_wgmma(r, o, first);
+			r->in_product = false;
 		} else if (o->n->kind == HN_DEVICE_MMA) {
 			hn_interp_mma(r, o, first);
 		} else {
@@ -345,6 +358,9 @@ static void run_block(struct run *r, const struct op *o)
 	const struct hn_device_node *n = o->n;
 	int64_t times = n->kind == HN_DEVICE_LOOP ? n->extent : 1;
 
+	if (r->n_open > 0 && (n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_LDMATRIX)) {
+		hn_interp_fault(r, "an open product of a warpgroup is not settled");
+	}
 	if (n->kind == HN_DEVICE_BARRIER) {
 		r->phase++;
 		memcpy(r->fenced, r->fences, (size_t)r->n_thread * sizeof(r->fences[0]));

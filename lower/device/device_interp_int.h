@@ -42,6 +42,8 @@ struct run {
 	uint32_t order;
 	int64_t *committed; /* [n_thread] groups */
 	int64_t *fences, *fenced; /* [n_thread] so far; before the last barrier */
+	bool in_product;	  /* it is one that touches memory */
+	uint32_t n_open;	  /* products of warpgroups that are not settled */
 	double *factor[2];	  /* of a warpgroup's product, as they were read */
 	struct flight *flight; /* in the order they began */
 	uint32_t n_flight, cap_flight;

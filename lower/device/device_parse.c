@@ -131,21 +131,24 @@ static void matrix(struct parse *p, struct hn_device_warp *w, int i)
 	}
 }
 
-static void group_product(struct parse *p, struct hn_device_node *n)
+static void group_product(struct parse *p, struct hn_device_node *n, enum hn_device_kind kind)
 {
 	struct hn_device_warp *w = HN_NEW(p->a, struct hn_device_warp);
 
-	n->kind = HN_DEVICE_WGMMA;
+	n->kind = (uint8_t)kind;
+	w->open = kind == HN_DEVICE_WGMMA && hn_parse_accept(p, "open");
 	w->intrin = hn_intrin_of(hn_parse_take(p));
 	if (w->intrin == NULL) {
 		hn_parse_refuse(p, "there is no instruction '%s'", p->word);
 	}
 	hn_parse_expect(p, "columns");
 	w->columns = hn_parse_take_int(p);
-	hn_parse_expect(p, "steps");
-	w->steps = hn_parse_take_int(p);
+	if (kind == HN_DEVICE_WGMMA) {
+		hn_parse_expect(p, "steps");
+		w->steps = hn_parse_take_int(p);
+	}
 	n->buffer = element(p, &n->at);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 && kind == HN_DEVICE_WGMMA; i++) {
 		matrix(p, w, i);
 	}
 	n->warp = w;
@@ -193,7 +196,9 @@ static void statement(struct parse *p, struct hn_device_node *n)
 	} else if (hn_parse_accept(p, "mma")) {
 		product(p, n);
 	} else if (hn_parse_accept(p, "wgmma")) {
-		group_product(p, n);
+		group_product(p, n, HN_DEVICE_WGMMA);
+	} else if (hn_parse_accept(p, "settle")) {
+		group_product(p, n, HN_DEVICE_SETTLE);
 	} else if (hn_parse_accept(p, "fence")) {
 		n->kind = HN_DEVICE_FENCE;
 	} else if (hn_parse_accept(p, "ldmatrix")) {

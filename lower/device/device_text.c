@@ -20,6 +20,7 @@
  *         fence
  *         wgmma wgmma_m64n8k16_bf16 columns 128 steps 4 C.local[0] A.shared[0] along 128
  *             B.shared[0] across 128 next 8192                   on one line
+ *         settle wgmma_m64n8k16_bf16 columns 128 C.local[0]      behind wgmma open NAME ...
  *       }
  *     }
  *
@@ -172,8 +173,8 @@ static void put_wgmma(const struct printer *p, const struct hn_device_node *n)
 {
 	const struct hn_device_warp *w = n->warp;
 
-	hn_buf_printf(p->buf, "wgmma %s columns %" PRId64 " steps %" PRId64 " ", w->intrin->name,
-		      w->columns, w->steps);
+	hn_buf_printf(p->buf, "wgmma %s%s columns %" PRId64 " steps %" PRId64 " ",
+		      w->open ? "open " : "", w->intrin->name, w->columns, w->steps);
 	put_place(p, n->buffer, n->at);
 	for (int i = 0; i < 2; i++) {
 		hn_buf_putc(p->buf, ' ');
@@ -246,6 +247,11 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 		break;
 	case HN_DEVICE_WGMMA:
 		put_wgmma(p, n);
+		break;
+	case HN_DEVICE_SETTLE:
+		hn_buf_printf(p->buf, "settle %s columns %" PRId64 " ", n->warp->intrin->name,
+			      n->warp->columns);
+		put_place(p, n->buffer, n->at);
 		break;
 	case HN_DEVICE_FENCE:
 		hn_buf_puts(p->buf, "fence");

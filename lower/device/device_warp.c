@@ -185,7 +185,7 @@ static const char *why_no_product(const struct hn_device *d, const struct hn_dev
 
 const char *hn_warp_why_not(const struct hn_device *d, const struct hn_device_node *n)
 {
-	return n->kind == HN_DEVICE_WGMMA ? hn_wgmma_why_not(d, n)
+	return n->kind == HN_DEVICE_WGMMA || n->kind == HN_DEVICE_SETTLE ? hn_wgmma_why_not(d, n)
 	       : n->kind == HN_DEVICE_MMA ? why_no_product(d, n)
 					  : why_no_load(d, n);
 }

@@ -77,13 +77,15 @@ const char *hn_wgmma_why_not(const struct hn_device *d, const struct hn_device_n
 {
 	const struct hn_device_warp *w = n->warp;
 	const struct hn_device_buffer *to = &d->buffer[n->buffer];
+	bool reads = n->kind == HN_DEVICE_WGMMA;
 	const char *why;
 
 	if (w->intrin == NULL || !hn_intrin_is_warpgroup(w->intrin)) {
 		return "wgmma names no instruction of a warpgroup's";
 	}
-	if (to->dtype != w->intrin->sum || d->buffer[w->from[0]].dtype != w->intrin->left ||
-	    d->buffer[w->from[1]].dtype != w->intrin->right) {
+	if (to->dtype != w->intrin->sum ||
+	    (reads && (d->buffer[w->from[0]].dtype != w->intrin->left ||
+		       d->buffer[w->from[1]].dtype != w->intrin->right))) {
 		return "wgmma has operands of other types";
 	}
 	if (to->memory != HN_MEMORY_LOCAL) {
@@ -97,9 +99,53 @@ const char *hn_wgmma_why_not(const struct hn_device *d, const struct hn_device_n
 	    w->columns != 24) {
 		return "wgmma on bytes has 8, 24 or a multiple of 16 columns";
 	}
+	if (!reads) {
+		return NULL;
+	}
 	if (w->steps < 1 || w->steps > HN_WGMMA_STEPS) {
 		return "wgmma takes its terms 1 to 16 times";
 	}
 	why = why_no_matrix(d, w, 0);
 	return why != NULL ? why : why_no_matrix(d, w, 1);
+}
+
+static void see_local(const struct hn_expr *e, void *ctx)
+{
+	const struct hn_device *d = ((const struct hn_device *const *)ctx)[0];
+
+	if (e->op == HN_EXPR_LOAD && d->buffer[e->ref].memory == HN_MEMORY_LOCAL) {
+		((const struct hn_device **)ctx)[1] = NULL;
+	}
+}
+
+/* No index or value is what a thread holds. */
+static bool holds_nothing(const struct hn_device *d, const struct hn_expr *e)
+{
+	const struct hn_device *ctx[2] = { d, d };
+
+	if (e != NULL) {
+		hn_expr_visit(e, see_local, ctx);
+	}
+	return ctx[1] != NULL;
+}
+
+bool hn_wgmma_may_pass(const struct hn_device *d, const struct hn_device_node *n)
+{
+	bool ok = holds_nothing(d, n->e) && holds_nothing(d, n->at);
+
+	switch ((enum hn_device_kind)n->kind) {
+	case HN_DEVICE_STORE:
+		return ok && d->buffer[n->buffer].memory == HN_MEMORY_SHARED;
+	case HN_DEVICE_COMMIT:
+		return true;
+	case HN_DEVICE_SEQ:
+	case HN_DEVICE_LOOP:
+	case HN_DEVICE_IF:
+		for (uint32_t i = 0; i < n->n_child && ok; i++) {
+			ok = hn_wgmma_may_pass(d, n->child[i]);
+		}
+		return ok;
+	default:
+		return false;
+	}
 }

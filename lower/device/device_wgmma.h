@@ -18,6 +18,9 @@
  * Of the terms a node takes `steps` times the instruction's, one after the other; along terms that
  * is within the row's width.
  *
+ * An open node is not waited for: the hardware goes on reading and adding, until a `settle` of the
+ * same results in the same list.  Only copies to shared memory stand between.
+ *
  * The hardware reads shared memory by a way of its own (a proxy).  Before a barrier behind which a
  * warpgroup reads what threads have written there, each of them has a fence.
  *
@@ -58,5 +61,9 @@ uint64_t hn_wgmma_descriptor(const struct hn_device_matrix *m);
 
 /* Whether such a product is possible; else a static sentence. */
 const char *hn_wgmma_why_not(const struct hn_device *d, const struct hn_device_node *n);
+
+/* Whether the node may stand between an open product and its settling: it stores to shared memory
+ * what is no thread's own, and waits for nothing. */
+bool hn_wgmma_may_pass(const struct hn_device *d, const struct hn_device_node *n);
 
 #endif

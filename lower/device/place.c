@@ -12,6 +12,7 @@
  *
  * Source: TVM's pass InjectVirtualThread does the last on a syntax tree.
  */
+#include "lower/device/device_wgmma.h"
 #include "lower/device/place_int.h"
 
 #include <stdarg.h>
@@ -437,6 +438,9 @@ static void end_kernel(struct place *p, struct draft *root, uint32_t i,
 		.type = p->type,
 		.body = hn_place_sync(p, root),
 	};
+	if (p->team == HN_WARPGROUP) {
+		ret->body = hn_place_overlap(p, ret->body);
+	}
 	memcpy(ret->grid, p->grid, sizeof(ret->grid));
 	memcpy(ret->block, p->block, sizeof(ret->block));
 }

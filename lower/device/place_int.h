@@ -185,6 +185,8 @@ bool hn_place_product(struct place *p, const struct hn_node *n, struct code *c);
 /* place_wgmma.c: the same of a warpgroup's; before the nest is placed, how its factors lie. */
 bool hn_place_wgmma(struct place *p, const struct hn_node *n, struct code *c);
 void hn_place_wgmma_survey(struct place *p, const struct hn_node *stmt);
+/* place_overlap.c: the code with such products before copies that may come behind them. */
+const struct hn_device_node *hn_place_overlap(struct place *p, const struct hn_device_node *n);
 
 /* place_guard.c: the guards of the statement that must stand, where it stores `value` in dst at
  * index at: conditions e; the first n_box of them say what belongs to a box.  `fill`: where the

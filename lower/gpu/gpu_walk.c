@@ -290,7 +290,8 @@ static void warp(struct gpu *g, const struct hn_device_node *n)
 			      g->target->isa);
 		return;
 	}
-	if (n->kind == HN_DEVICE_WGMMA && (g->lang->wgmma == NULL || !g->has_wgmma)) {
+	if ((n->kind == HN_DEVICE_WGMMA || n->kind == HN_DEVICE_SETTLE) &&
+	    (g->lang->wgmma == NULL || !g->has_wgmma)) {
 		hn_gpu_refuse(g, HONE_E_UNSUPPORTED,
 			      "products of matrices by warpgroups have no form in this language, "
 			      "or for %s",
@@ -300,7 +301,9 @@ static void warp(struct gpu *g, const struct hn_device_node *n)
 	for (int i = 0; i < hn_device_n_from(n); i++) {
 		from[i] = place(g, w->from[i], w->from_at[i]);
 	}
-	if (n->kind == HN_DEVICE_WGMMA) {
+	if (n->kind == HN_DEVICE_SETTLE) {
+		g->lang->settle(g, w, &at);
+	} else if (n->kind == HN_DEVICE_WGMMA) {
 		g->lang->wgmma(g, w, &at, from);
 	} else if (n->kind == HN_DEVICE_MMA) {
 		g->lang->mma(g, w->intrin, &at, &from[0], &from[1]);
@@ -359,6 +362,7 @@ static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 	case HN_DEVICE_MMA:
 	case HN_DEVICE_LDMATRIX:
 	case HN_DEVICE_WGMMA:
+	case HN_DEVICE_SETTLE:
 		warp(g, n);
 		return;
 	default:

@@ -277,6 +277,7 @@ const struct gpu_lang hn_gpu_ptx = {
 	.ldmatrix = hn_gpu_ptx_ldmatrix,
 	.mma = hn_gpu_ptx_mma,
 	.wgmma = hn_gpu_ptx_wgmma,
+	.settle = hn_gpu_ptx_settle,
 	.fence = hn_gpu_ptx_fence,
 	.begin_loop = hn_gpu_ptx_begin_loop,
 	.end_loop = hn_gpu_ptx_end_loop,

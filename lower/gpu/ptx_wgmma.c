@@ -1,8 +1,10 @@
 /* lower/gpu/ptx_wgmma.c -- products of warpgroups (lower/device/device_wgmma.h), as inline assembly.
  *
  * LLVM has no function for them.  A node is one piece of assembly from the first instruction to the
- * wait: between two pieces LLVM might move or store a register that the hardware still adds to.
- * Each element of the result is an operand that goes in and out.
+ * wait, or, where it is open, to the end of the last instruction; the wait is another piece.  Each
+ * element of the result is an operand that goes in and out of both.  LLVM might move such a register
+ * between two pieces, while the hardware still adds to it.  ptxas sees that, makes the products one
+ * by one, and says so; a board then refuses the candidate.
  */
 #include "lower/device/device_wgmma.h"
 #include "lower/gpu/ptx_int.h"
@@ -10,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define WAIT "wgmma.wait_group.sync.aligned 0;"
 #define MOST_SUMS (HN_WGMMA_COLUMNS / 2)
 
 /* Where the matrix begins, and how it lies. */
@@ -51,16 +54,16 @@ static void put_code(const struct hn_device_warp *w, int64_t n, struct hn_buf *o
 	for (int64_t i = 0; i < w->steps; i++) {
 		put_step(w, i, n, out);
 	}
-	hn_buf_puts(out, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}");
+	hn_buf_printf(out, "wgmma.commit_group.sync.aligned;\n%s}", w->open ? "" : WAIT "\n");
 }
 
-/* Results, then the two descriptors, then what the results were. */
-static void put_operands(int64_t n, bool is_float, struct hn_buf *out)
+/* Results, then descriptors, then what the results were. */
+static void put_operands(int64_t n, bool is_float, unsigned n_from, struct hn_buf *out)
 {
 	for (int64_t i = 0; i < n; i++) {
-		hn_buf_puts(out, is_float ? "=f," : "=r,");
+		hn_buf_printf(out, "%s%s", i > 0 ? "," : "", is_float ? "=f" : "=r");
 	}
-	hn_buf_puts(out, "l,l");
+	hn_buf_puts(out, n_from > 0 ? ",l,l" : "");
 	for (int64_t i = 0; i < n; i++) {
 		hn_buf_printf(out, ",%" PRId64, i);
 	}
@@ -82,41 +85,62 @@ static LLVMValueRef run_code(struct gpu *g, const struct hn_buf *code, const str
 	return v;
 }
 
-void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
-		      const struct gpu_at from[2])
+/* Code that takes the results and gives them back, and reads what the descriptors name. */
+static void with_sums(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		      const LLVMValueRef *from, unsigned n_from, const struct hn_buf *code)
 {
 	const struct gpu_ptx *p = g->own;
 	bool is_float = hn_dtype_class(w->intrin->sum) == HN_CLASS_FLOAT;
-	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + 2];
+	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + 2], result[MOST_SUMS];
 	LLVMValueRef arg[MOST_SUMS + 2], at[MOST_SUMS];
-	LLVMTypeRef result[MOST_SUMS];
 	uint32_t n = (uint32_t)w->columns / 2;
-	struct hn_buf code, operands;
+	struct hn_buf operands;
 
-	for (int i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < n_from; i++) {
 		type[i] = p->i64;
-		arg[i] = descriptor(g, &from[i], &w->lies[i]);
+		arg[i] = from[i];
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct gpu_at x = *sum;
 
 		x.c += i;
 		at[i] = hn_gpu_ptx_place(g, &x);
-		type[2 + i] = result[i] = element;
-		arg[2 + i] = LLVMBuildLoad2(p->b, element, at[i], "");
+		type[n_from + i] = result[i] = element;
+		arg[n_from + i] = LLVMBuildLoad2(p->b, element, at[i], "");
 	}
-	hn_buf_init(&code);
 	hn_buf_init(&operands);
-	put_code(w, n, &code);
-	put_operands(n, is_float, &operands);
-	LLVMValueRef v = run_code(g, &code, &operands,
-				  LLVMStructTypeInContext(p->ctx, result, n, 0), type, arg, n + 2);
+	put_operands(n, is_float, n_from, &operands);
+	LLVMValueRef v = run_code(g, code, &operands,
+				  LLVMStructTypeInContext(p->ctx, result, n, 0), type, arg,
+				  n_from + n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		LLVMBuildStore(p->b, LLVMBuildExtractValue(p->b, v, i, ""), at[i]);
 	}
-	hn_buf_fini(&code);
 	hn_buf_fini(&operands);
+}
+
+void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		      const struct gpu_at from[2])
+{
+	LLVMValueRef of[2] = { descriptor(g, &from[0], &w->lies[0]),
+			       descriptor(g, &from[1], &w->lies[1]) };
+	struct hn_buf code;
+
+	hn_buf_init(&code);
+	put_code(w, w->columns / 2, &code);
+	with_sums(g, w, sum, of, 2, &code);
+	hn_buf_fini(&code);
+}
+
+void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum)
+{
+	struct hn_buf code;
+
+	hn_buf_init(&code);
+	hn_buf_puts(&code, WAIT);
+	with_sums(g, w, sum, NULL, 0, &code);
+	hn_buf_fini(&code);
 }
 
 void hn_gpu_ptx_fence(struct gpu *g)

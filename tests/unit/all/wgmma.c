@@ -60,21 +60,23 @@ static const struct {
 	  "float32(B(j,k)) }",
 	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
 		  TURN("3", "3", "3", "0") AHEAD("2") "]",
-	  { "columns 128 steps 4 C.local[0] A.shared[", " along 128 B.shared[", "fence" },
+	  { "wgmma open wgmma_m64n8k16_bf16 columns 128 steps 4 C.local[0] A.shared[",
+	    " along 128 B.shared[", "fence" },
 	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
 	/* the second across: its rows are two periods long */
 	{ "f(bfloat16 A[256,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
 	  "float32(B(k,j)) }",
 	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
 		  TURN("3", "3", "3", "0") AHEAD("3") "]",
-	  { "columns 128 steps 4", " along 128 B.shared[", " across 128 next 8192" },
+	  { "settle wgmma_m64n8k16_bf16 columns 128 C.local[0]", " along 128 B.shared[",
+	    " across 128 next 8192" },
 	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
 	/* the first across, 256 columns, no copy ahead */
 	{ "f(float16 A[64,256], float16 B[64,256]) -> C { C(i,j) +=! float32(A(k,i)) * "
 	  "float32(B(k,j)) }",
 	  RESULTS(F16, "32", "2", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
 		  TURN("3", "3", "3", "0") "]",
-	  { "columns 256 steps 2", " across 128 next ", "fence" },
+	  { "wgmma wgmma_m64n8k16_f16 columns 256 steps 2", " across 128 next ", "fence" },
 	  "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16" },
 	/* rows of 64 bytes, of 32; terms of more than one period */
 	{ "f(float16 A[128,64], float16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
@@ -328,7 +330,7 @@ static void what_is_spoiled_shows(void **state)
 		const char *why; /* NULL: other numbers */
 	} bad[] = {
 		{ 1, "next 8192", "next 4096", NULL },
-		{ 3, "along 64", "along 128", "before a copy to it has been waited for" },
+		{ 3, "along 64", "along 128", "before it is written" },
 		{ 0, "columns 128", "columns 120", NULL },
 		{ 0, "steps 4", "steps 3", NULL },
 		{ 0, "along 128 B", "along 64 B", "than its factor's rows have" },
@@ -388,7 +390,8 @@ static void what_is_missing_is_found(void **state)
 		const char *why;
 	} bad[] = { { HN_DEVICE_FENCE, "with no fence and barrier since" },
 		    { HN_DEVICE_WAIT, "before a copy to it has been waited for" },
-		    { HN_DEVICE_BARRIER, "no barrier between" } };
+		    { HN_DEVICE_BARRIER, "no barrier between" },
+		    { HN_DEVICE_SETTLE, "an open product of a warpgroup is not settled" } };
 	struct bed *b = *state;
 
 	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {

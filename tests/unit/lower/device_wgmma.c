@@ -130,6 +130,9 @@ static void what_is_none_is_refused(void **state)
 #define GOOD "wgmma wgmma_m64n8k16_bf16 columns 64 steps 4 C[0] S[0] along 128 T[0] across 128 next 0"
 #define OF(columns, steps, c, s, t)                                                                 \
 	"wgmma wgmma_m64n8k16_bf16 columns " columns " steps " steps " " c " " s " " t
+#define OPEN                                                                                       \
+	"wgmma open wgmma_m64n8k16_bf16 columns 64 steps 4 C[0] S[0] along 128 T[0] along 128"
+#define SETTLE "settle wgmma_m64n8k16_bf16 columns 64 C[0]"
 #define B "fence\nbarrier"
 	static const struct {
 		struct part p;
@@ -192,6 +195,22 @@ static void what_is_none_is_refused(void **state)
 		  "no instruction of a warpgroup's" },
 		{ { "shared", "128 1 1", B, "mma wgmma_m64n8k16_bf16 C[0] S[0] T[0]" },
 		  "names no instruction of a warp's" },
+		/* what stands between an open product and its settling */
+		{ { "shared", "128 1 1", B, OPEN "\ncommit\n" SETTLE }, NULL },
+		{ { "shared", "128 1 1", B, OPEN }, "is not settled before" },
+		{ { "shared", "128 1 1", B, OPEN "\n" B "\n" SETTLE }, "is not settled before" },
+		{ { "shared", "128 1 1", B, OPEN "\nC[0] = 0.0\n" SETTLE }, "is not settled before" },
+		{ { "shared", "128 1 1", B, OPEN "\nif (C[0] < 0.0) {\nT[thread.x] = A[0]\n}\n" SETTLE },
+		  "is not settled before" },
+		{ { "shared", "128 1 1", B, OPEN "\nwait 0\n" SETTLE }, "is not settled before" },
+		{ { "shared", "128 1 1", B, OPEN "\nsettle wgmma_m64n8k16_bf16 columns 56 C[0]" },
+		  "is not settled before" },
+		{ { "shared", "128 1 1", B, GOOD "\n" SETTLE }, "is no open product" },
+		{ { "shared", "128 1 1", B, SETTLE }, "is no open product" },
+		{ { "shared", "128 1 1", B, "settle wgmma_m64n8k16_bf16 columns 0 C[0]" },
+		  "8, 16, ... or 256 columns" },
+		{ { "shared", "128 1 1", B, "settle mma_m16n8k16_bf16 columns 64 C[0]" },
+		  "no instruction of a warpgroup's" },
 		{ { "shared", "128 1 1", B, "wgmma x columns 64 steps 4 C[0] S[0] along 128 T[0] along 128" },
 		  "there is no instruction 'x'" },
 		{ { "shared", "128 1 1", B, OF("64", "4", "C[0]", "S[0] beside 128", "T[0] along 128") },
