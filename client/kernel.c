@@ -127,6 +127,28 @@ static int read_facts(const char *path, struct hn_arena *a, struct hn_kernel *k,
 	return rc;
 }
 
+static int write_texts(const struct files *f, const struct hn_kernel *k, struct hn_err *err)
+{
+	int rc = hn_file_replace(f->dag, k->dag, strlen(k->dag), err);
+
+	return rc ? rc : hn_file_replace(f->steps, k->steps, strlen(k->steps), err);
+}
+
+/* A GPU's: no board of this machine's is asked, and it prepares nothing. */
+static int build_module(const char *verb, const struct files *f, const struct hn_kernel *k,
+			struct hn_err *err)
+{
+	char *argv[] = { "hone-build", "--dag",	   (char *)f->dag,
+			 "--steps",    (char *)f->steps, "--target",
+			 (char *)k->target_line, "-o", (char *)f->object, NULL };
+	int rc = write_texts(f, k, err);
+
+	rc = rc ? rc : hn_builder_run(verb, argv, -1, err);
+	unlink(f->dag);
+	unlink(f->steps);
+	return rc;
+}
+
 static int build(const char *verb, const struct files *f, const char *symbol, struct hn_kernel *k,
 		 struct hn_arena *a, struct hn_err *err)
 {
@@ -137,9 +159,8 @@ static int build(const char *verb, const struct files *f, const char *symbol, st
 			 "--read-soon",
 			 "--strides",		  (char *)(k->strides != NULL ? k->strides : ""),
 			 (char *)k->check.words[0], (char *)k->check.words[1], NULL };
-	int rc = hn_file_replace(f->dag, k->dag, strlen(k->dag), err);
+	int rc = write_texts(f, k, err);
 
-	rc = rc ? rc : hn_file_replace(f->steps, k->steps, strlen(k->steps), err);
 	rc = rc ? rc : hn_builder_run(verb, argv, -1, err);
 	rc = rc ? rc : hn_check_kernel(verb, &k->check, a, err);
 	rc = rc ? rc : read_facts(f->facts, a, k, err);
@@ -153,14 +174,16 @@ int hn_kernel_make(const char *verb, const struct hn_opts *o, const char *dir, c
 		   struct hn_arena *a, struct hn_kernel *k, struct hn_err *err)
 {
 	struct hn_opts how = *o;
+	struct hn_target target;
 	struct files f;
-	int rc;
+	int rc = hn_target_parse(k->target_line, a, &target, err);
 
 	how.unchecked |= k->record != 0 && !k->run_record && k->strides == NULL;
 	name_files(dir, symbol, &f);
-	rc = hn_check_open(verb, &how, k->target_line, a, &k->check, err);
+	rc = rc ? rc : hn_check_open(verb, &how, k->target_line, a, &k->check, err);
 	if (rc == 0) {
-		rc = build(verb, &f, symbol, k, a, err);
+		rc = (target.caps & HN_CAP_MODULES) != 0 ? build_module(verb, &f, k, err)
+							 : build(verb, &f, symbol, k, a, err);
 		hn_check_close(&k->check);
 	}
 	return rc;

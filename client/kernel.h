@@ -25,7 +25,7 @@ struct hn_kernel {
 int hn_kernel_choose(const struct hn_opts *o, int64_t declined, struct hn_arena *a,
 		     struct hn_kernel *ret, struct hn_err *err) HN_NODISCARD;
 
-/* Make it: DIR/SYMBOL.o.  Other files that this takes are gone after.  A record was checked when it
+/* Make it: DIR/SYMBOL.o, an object, or a GPU's module (proto/gpu_module.h).  Other files that this takes are gone after.  A record was checked when it
  * was measured, with arguments in a row; an automatic schedule is run on a few inputs here, unless --unchecked is given.
  * One that is wrong fails, and k->check.wrong says why. */
 int hn_kernel_make(const char *verb, const struct hn_opts *o, const char *dir, const char *symbol,

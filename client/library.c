@@ -20,15 +20,19 @@
 #include "client/workdir.h"
 #include "graph/library/header.h"
 #include "graph/library/settle.h"
+#include "proto/gpu_table.h"
 
 #define PARTS "out.parts"
 #define LIST "objects.txt"
 #define EXPORTS "exports.map"
+#define MODULES "modules"
 #define MOST_DIR (PATH_MAX - 400)
 
 struct making {
 	const char *verb, *dir, *file;
 	const struct hn_library *l;
+	const char *line; /* the target of what is linked */
+	const char *runtime; /* its object */
 	struct hn_target target;
 	struct hn_model model; /* settled */
 	struct hn_weights weights;
@@ -65,15 +69,21 @@ static int move(const char *from, const char *to, struct hn_err *err)
 /* What the network shows, as a version script. */
 static void put_exports(const struct making *x, struct hn_buf *b)
 {
-	static const char *const word[] = {
-#define ENTRY(word, function, letters, returns, takes) #word,
+	static const struct {
+		bool gpu; /* of a network for a GPU alone: linkers want all that is told */
+		const char *word;
+	} rows[] = {
+#define ENTRY(word, function, letters, returns, takes) { false, #word },
 #include "proto/model_entries.def"
+#undef ENTRY
+#define ENTRY(word, function, letters, returns, takes) { true, #word },
+#include "proto/gpu_entries.def"
 #undef ENTRY
 	};
 
 	hn_buf_puts(b, "{\n\tglobal:\n");
-	for (size_t i = 0; i < HN_COUNT_OF(word); i++) {
-		hn_buf_printf(b, "\t\t%s_%s;\n", x->model.name, word[i]);
+	for (size_t i = 0; i < HN_COUNT_OF(rows) && (x->l->modules || !rows[i].gpu); i++) {
+		hn_buf_printf(b, "\t\t%s_%s;\n", x->model.name, rows[i].word);
 	}
 	if (x->l->embed) {
 		hn_buf_printf(b, "\t\t%s_weights;\n", x->model.name);
@@ -84,11 +94,11 @@ static void put_exports(const struct making *x, struct hn_buf *b)
 static void put_list(const struct making *x, struct hn_buf *b)
 {
 	hn_buf_printf(b, "%s.o\n", x->model.name);
-	for (uint32_t i = 0; i < x->model.n_kernel; i++) {
+	for (uint32_t i = 0; i < x->model.n_kernel && !x->l->modules; i++) {
 		hn_buf_printf(b, "%s.o\n", x->model.kernel[i].symbol);
 	}
 	if (x->has_runtime) {
-		hn_buf_puts(b, "hone_model.o\n");
+		hn_buf_printf(b, "%s\n", x->runtime);
 	}
 }
 
@@ -113,22 +123,31 @@ static void put_model(const struct making *x, struct hn_buf *b)
 
 static void put_header(const struct making *x, struct hn_buf *b)
 {
-	hn_model_header(&x->model, x->file, x->l->embed, b);
+	hn_model_header(&x->model, x->file, x->l->embed, x->l->modules, b);
 }
 
 /* The object with the table, NAME.o. */
 static int build_entry(const struct making *x, struct hn_err *err)
 {
-	char *argv[] = { "hone-build",
+	char *weights[] = { "--weights", in_work(x, "out.weights") };
+	char *modules[] = { "--modules", in_work(x, MODULES) };
+	char *argv[12] = { "hone-build",
 			 "--model",
 			 in_work(x, "model.json"),
 			 "--target",
-			 (char *)(uintptr_t)x->l->target_line,
+			 (char *)(uintptr_t)x->line,
 			 "-o",
-			 in_work(x, hn_arena_printf(x->a, PARTS "/%s.o", x->model.name)),
-			 x->l->embed ? "--weights" : NULL,
-			 in_work(x, "out.weights"),
-			 NULL };
+			 in_work(x, hn_arena_printf(x->a, PARTS "/%s.o", x->model.name)) };
+	int n = 7;
+
+	if (x->l->embed) {
+		argv[n++] = weights[0];
+		argv[n++] = weights[1];
+	}
+	if (x->l->modules) {
+		argv[n++] = modules[0];
+		argv[n++] = modules[1];
+	}
 	int rc = write_with(x, "model.json", put_model, err);
 
 	return rc ? rc : hn_builder_run(x->verb, argv, -1, err);
@@ -136,16 +155,21 @@ static int build_entry(const struct making *x, struct hn_err *err)
 
 static int write_kernels(const struct making *x, struct hn_err *err)
 {
-	int rc = 0;
+	int rc = x->l->modules ? hn_file_mkdirs(in_work(x, MODULES), 0777, err) : 0;
 
 	for (uint32_t i = 0; i < x->model.n_kernel && rc == 0; i++) {
-		char *name =
-			hn_arena_printf(x->a, PARTS "/%s.o", x->model.kernel[i].symbol);
+		char *name = hn_arena_printf(x->a, x->l->modules ? MODULES "/%s.module" : PARTS "/%s.o",
+					     x->model.kernel[i].symbol);
 
 		rc = hn_file_replace(in_work(x, name), x->l->object[i].bytes,
 				     x->l->object[i].n_bytes, err);
 	}
 	return rc;
+}
+
+static enum hn_runtime_with goes_with(const struct making *x)
+{
+	return x->l->modules ? HN_RUNTIME_GPU : HN_RUNTIME_NETWORK;
 }
 
 static void say_nothing(const char *path)
@@ -159,13 +183,12 @@ static int get_runtime(struct making *x, struct hn_err *err)
 	const struct hn_linking source = { .dir = x->work,
 					   .out = PARTS "/hone_model.o",
 					   .in = "hone_model.c" };
-	int rc = hn_runtime_write(x->work, &x->target, /* network= */ true, say_nothing,
-				  err);
+	int rc = hn_runtime_write(x->work, &x->target, goes_with(x), say_nothing, err);
 
 	x->has_runtime = !hn_runtime_is_source(&x->target);
 	if (rc == 0 && x->has_runtime) {
-		rc = move(in_work(x, "hone_model.o"), in_work(x, PARTS "/hone_model.o"),
-			  err);
+		rc = move(in_work(x, x->runtime),
+			  in_work(x, hn_arena_printf(x->a, PARTS "/%s", x->runtime)), err);
 	} else if (rc == 0 && hn_linker_can(&x->linker, HN_LINK_COMPILE)) {
 		rc = hn_linker_run(&x->linker, HN_LINK_COMPILE, &source, x->verb, err);
 		x->has_runtime = rc == 0;
@@ -226,8 +249,8 @@ static void put_how(const struct making *x, struct hn_buf *b)
 	hn_linker_words(&x->linker, HN_LINK_SHARE, &share, b);
 	hn_buf_printf(b,
 		      "\n\nmake them.  A program may also be linked with the parts:\n\n"
-		      "    cc -I.. program.c @%s ../hone_pool.o -lm -lpthread\n",
-		      LIST);
+		      "    cc -I.. program.c @%s ../hone_pool.o -lm -lpthread%s\n",
+		      LIST, x->l->modules ? " -ldl" : "");
 	if (!x->has_runtime) {
 		hn_buf_puts(b, "\nThe list lacks the run time, to be compiled from "
 			       "../hone_model.c.\n");
@@ -292,9 +315,10 @@ static int make(struct making *x, char ret_note[HN_LIBRARY_NOTE], struct hn_err 
 	int rc = hn_file_mkdirs(in_work(x, PARTS), 0777, err);
 
 	rc = rc ? rc : write_kernels(x, err);
-	rc = rc ? rc
-		: hn_packing_make(x->verb, x->l, &x->target, x->work, in_work(x, PARTS), x->a,
-				  &x->model, &x->weights, &x->packing, err);
+	rc = rc || x->l->modules
+		     ? rc
+		     : hn_packing_make(x->verb, x->l, &x->target, x->work, in_work(x, PARTS), x->a,
+				       &x->model, &x->weights, &x->packing, err);
 	rc = rc ? rc
 		: hn_weights_write(&x->weights, in_work(x, "out.weights"),
 				   /* lasting= */ !x->l->embed, err);
@@ -304,8 +328,7 @@ static int make(struct making *x, char ret_note[HN_LIBRARY_NOTE], struct hn_err 
 	rc = rc ? rc : write_with(x, "out.h", put_header, err);
 	rc = rc || x->joined ? rc : write_with(x, PARTS "/LINK.txt", put_how, err);
 	rc = rc ? rc
-		: hn_runtime_write(x->dir, &x->target, /* network= */ true, x->wrote,
-				   err);
+		: hn_runtime_write(x->dir, &x->target, goes_with(x), x->wrote, err);
 	rc = rc ? rc : put_in_place(x, err);
 	if (rc == 0) {
 		say_what_lacks(x, ret_note);
@@ -317,7 +340,11 @@ static int make(struct making *x, char ret_note[HN_LIBRARY_NOTE], struct hn_err 
 static int prepare(struct making *x, struct hn_err *err)
 {
 	const struct hn_library *l = x->l;
-	int rc = hn_target_parse(l->target_line, x->a, &x->target, err);
+	int rc;
+
+	x->line = l->modules ? "native" : l->target_line;
+	x->runtime = l->modules ? "hone_gpu.o" : "hone_model.o";
+	rc = hn_target_parse(x->line, x->a, &x->target, err);
 
 	if (rc == 0 &&
 	    (strlen(x->dir) > MOST_DIR || strlen(x->file) > HN_MODEL_MAX_NAME)) {
@@ -329,6 +356,9 @@ static int prepare(struct making *x, struct hn_err *err)
 				    &x->model, err);
 	if (rc != 0) {
 		return hn_err_within(err, "%s", x->verb);
+	}
+	if (l->modules) {
+		x->model.prepared_bytes = HONE_GPU_PREPARED_BYTES;
 	}
 	hn_linker_find(&x->target, &x->linker);
 	return hn_file_mkdirs(x->dir, 0777, err);

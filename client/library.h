@@ -6,6 +6,8 @@
  *     FILE.weights  the weights, to be mapped, unless they are embedded
  *     hone/, hone_pool.o, hone_model.o    what goes with every network (runtime.def)
  *
+ * Of a network for a GPU the kernels are modules in FILE.o, and hone_gpu.o is what goes with it.
+ *
  * Made by hone-build, which knows LLVM, and the system's linker.  Where there is no linker the
  * folder FILE.parts has the objects, and a text that says how to link them.  The result is the
  * same, byte by byte, for the same input and the same tools.
@@ -34,6 +36,7 @@ struct hn_library {
 	uint32_t n_weight;
 	const struct hn_weight *weight;
 	const struct hn_library_object *object; /* [n_kernel of the model] */
+	bool modules; /* objects are a GPU's modules (proto/gpu_module.h), for a program on this machine */
 	bool embed; /* the weights are in the objects, as NAME_weights; there is no FILE.weights */
 };
 

@@ -163,17 +163,24 @@ static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
 	return made->rc == 0;
 }
 
-/* A library is of objects; kernels of others have no such form. */
-static int check_target(const struct hn_netmake *m, struct hn_err *err)
+/* Modules have their launches' sizes in them. */
+static int check_target(struct hn_netmake *m, struct hn_err *err)
 {
 	struct hn_target target;
 	const char *line;
 	int rc = hn_best_target(m->o, &m->net->arena, &target, &line, err);
 
-	if (rc == 0 && (target.caps & (HN_CAP_MODULES | HN_CAP_BUFFERS)) != 0) {
+	m->modules = rc == 0 && (target.caps & HN_CAP_MODULES) != 0;
+	if (rc == 0 && (target.caps & HN_CAP_BUFFERS) != 0) {
+		return hn_fail(err, HONE_E_UNSUPPORTED,
+			       "%s: target %s: libraries of networks are for processors and GPUs; `hone "
+			       "replay` writes one kernel for it",
+			       m->verb, target.kind);
+	}
+	if (m->modules && m->net->ranges.n > 0) {
 		rc = hn_fail(err, HONE_E_UNSUPPORTED,
-			     "%s: target %s: libraries of networks are for processors; `hone replay` "
-			     "writes one kernel for it",
+			     "%s: target %s: networks for ranges of sizes are for processors; give "
+			     "--dim one number",
 			     m->verb, target.kind);
 	}
 	return rc;
@@ -258,6 +265,7 @@ int hn_netmake_library(const struct hn_netmake *m, const char *dir,
 				 .n_weight = ret->n_weight,
 				 .weight = ret->weight,
 				 .object = object,
+				 .modules = m->modules,
 				 .embed = m->o->embed };
 	return rc ? rc : hn_library_write(m->verb, &l, dir, wrote, ret_note, err);
 }

@@ -31,6 +31,7 @@ struct hn_netmake {
 	uint32_t n_same;
 	const struct hn_netmake *const *same;
 	const char *prefix; /* of kernels' names, so that they differ from those of `same`; NULL: none */
+	bool modules;			 /* by hn_netmake_kernels: kernels are a GPU's */
 	bool progress;			 /* told on standard error, while somebody looks on */
 	/* By hn_netmake_kernels.  Kernels of all ranges (graph/net/ranges.h), those that compute the
 	 * same once; without ranges they are the network's, in its order */

@@ -259,6 +259,17 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 	return rc;
 }
 
+static int find_target(const struct hn_opts *o, struct hn_network *n, struct hn_err *err)
+{
+	struct hn_target target;
+	const char *line;
+	int rc = hn_best_target(o, &n->arena, &target, &line, err);
+
+	n->modules = rc == 0 && (target.caps & HN_CAP_MODULES) != 0;
+	n->fused = rc == 0 && (target.caps & HN_CAP_BUFFERS) != 0;
+	return rc;
+}
+
 static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading *r,
 		 struct hn_err *err)
 {
@@ -276,7 +287,8 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 			       "--symbol: \"%.60s\" is no C name of at most %d characters", o->symbol,
 			       NAME_MOST);
 	}
-	rc = read_dims(o, &ret->arena, &r->dim, err);
+	rc = find_target(o, ret, err);
+	rc = rc ? rc : read_dims(o, &ret->arena, &r->dim, err);
 	if (rc == 0 && (is_onnx(o->arg) || !is_akg(o->arg))) {
 		return hn_onnx_open(o->arg, &ret->onnx, err);
 	}
@@ -287,26 +299,13 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 	return rc;
 }
 
-/* Whether it is for a machine of buffers. */
-static int find_machine(struct hn_network *n, const struct hn_opts *o, struct hn_err *err)
-{
-	struct hn_target target;
-	const char *line;
-	int rc = o->target != NULL ? hn_best_target(o, &n->arena, &target, &line, err) : 0;
-
-	n->fused = rc == 0 && o->target != NULL && (target.caps & HN_CAP_BUFFERS) != 0;
-	return rc;
-}
-
 /* Of numbers alone: by what is stored of it. */
 static int open_one(const struct reading *r, struct hn_err *err)
 {
-	static const struct hn_net_choice rules = { 0 };
 	const struct hn_net_choice fused = { .rival = hn_rival_fused(), .whole = true };
 	struct hn_network *n = r->n;
-	int rc = find_machine(n, r->o, err);
-
-	rc = rc ? rc : read_net(r, NULL, &n->arena, n->fused ? &fused : &rules, &n->graph, &n->net, err);
+	const struct hn_net_choice rules = { .whole = n->modules };
+	int rc = read_net(r, NULL, &n->arena, n->fused ? &fused : &rules, &n->graph, &n->net, err);
 	rc = rc ? rc : hn_netchoice_read(r->o, n, err);
 	return rc ? rc : hn_network_follow(n, err);
 }
@@ -406,7 +405,8 @@ int hn_network_follow(struct hn_network *n, struct hn_err *err)
 {
 	const struct hn_net_choice by = { .say = n->choice.say,
 					  .row_major = n->choice.row_major,
-					  .plain = n->choice.plain };
+					  .plain = n->choice.plain,
+					  .whole = n->modules };
 
 	return hn_netchoice_by_rule(&n->choice) ? 0 : hn_net_make_by(&n->graph, &by, &n->net, err);
 }

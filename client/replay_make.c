@@ -226,7 +226,7 @@ static int put_all(struct hn_replay *r, struct hn_arena *a, struct hn_err *err)
 		rc = hn_replay_has(r, f) ? put_in_place(r, a, hn_replay_form[f].front, hn_replay_form[f].behind, err) : 0;
 	}
 	return rc ? rc
-		  : hn_runtime_write(r->dir, &r->kernel[0].target, /* network= */ false,
+		  : hn_runtime_write(r->dir, &r->kernel[0].target, HN_RUNTIME_KERNEL,
 				     r->json ? say_nothing : say, err);
 }
 
@@ -241,7 +241,7 @@ int hn_replay_make(struct hn_replay *r, struct hn_arena *a, struct hn_err *err)
 		rc = build_one(r, a, i, &room, err);
 	}
 	if (rc == 0 && r->n > 1) {
-		rc = hn_runtime_write(r->work, &r->kernel[0].target, /* network= */ false,
+		rc = hn_runtime_write(r->work, &r->kernel[0].target, HN_RUNTIME_KERNEL,
 				      say_nothing, err);
 		rc = rc ? rc : join(r, a, &linker, &room, err);
 	}

@@ -18,12 +18,12 @@
 #undef FILE_
 
 enum whose { ANY, OWN, OTHER };
-enum with { KERNEL, NETWORK };
+enum { KERNEL = HN_RUNTIME_KERNEL, NETWORK = HN_RUNTIME_NETWORK, GPU = HN_RUNTIME_GPU };
 
 static const struct {
 	const char *to, *begin, *end;
 	enum whose whose;
-	enum with with;
+	unsigned with; /* enum hn_runtime_with bits */
 } files[] = {
 #define FILE_(name, to, from, whose, with)                                                       \
 	{ to, hn_runtime_##name, hn_runtime_##name##_end, whose, with },
@@ -56,7 +56,8 @@ bool hn_runtime_is_source(const struct hn_target *target)
 	return other;
 }
 
-int hn_runtime_write(const char *dir, const struct hn_target *target, bool network,
+int hn_runtime_write(const char *dir, const struct hn_target *target,
+		     enum hn_runtime_with with,
 		     void (*wrote)(const char *path), struct hn_err *err)
 {
 	enum whose not = hn_runtime_is_source(target) ? OWN : OTHER;
@@ -69,7 +70,7 @@ int hn_runtime_write(const char *dir, const struct hn_target *target, bool netwo
 		size_t n = (size_t)(files[i].end - files[i].begin);
 
 		snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - 200, dir, files[i].to);
-		if (files[i].whose == not || (files[i].with == NETWORK && !network)) {
+		if (files[i].whose == not || (files[i].with & with) == 0) {
 			continue;
 		}
 		if (!is_there(path, files[i].begin, n)) {

@@ -17,6 +17,7 @@
 #include "base/dtype.h"
 #include "base/err.h"
 #include "hone/model.h"
+#include "proto/gpu_module.h"
 
 #define HN_MODEL_FORMAT "hone-model/2"
 #define HN_MODEL_ALIGN 64
@@ -96,6 +97,9 @@ struct hn_model {
 	uint32_t n_size, n_range; /* 0: all steps run, and no kernel takes sizes */
 	const struct hn_model_size *size;
 	const struct hn_model_range *range; /* the first that fits is run */
+	/* [n_kernel] of a network for a GPU, which hone-build reads beside the text; NULL: kernels are
+	 * functions. */
+	const struct hn_gpu_module *const *module;
 };
 
 uint64_t hn_model_tensor_bytes(const struct hn_model_tensor *t);

@@ -12,6 +12,7 @@
 static const char *const entries[] = {
 #define ENTRY(word, function, letters, returns, takes) "_" #word,
 #include "proto/model_entries.def"
+#include "proto/gpu_entries.def"
 #undef ENTRY
 };
 

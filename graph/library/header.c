@@ -2,6 +2,7 @@
 #include "graph/library/header.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Text of the network's author, inside of a comment: it neither ends it nor begins another. */
 static void put_text(struct hn_buf *b, const char *s)
@@ -76,22 +77,28 @@ static void put_arena(struct hn_buf *b, const struct hn_model *m)
 		      m->name, m->name, m->arena_bytes + fixed, worker);
 }
 
-static void put_functions(struct hn_buf *b, const char *name)
+static void put_functions(struct hn_buf *b, const char *name, bool gpu)
 {
 	static const struct {
+		bool gpu; /* of a network for a GPU alone */
 		const char *word, *returns, *takes;
 	} rows[] = {
-#define ENTRY(word, function, letters, returns, takes) { #word, returns, takes },
+#define ENTRY(word, function, letters, returns, takes) { false, #word, returns, takes },
 #include "proto/model_entries.def"
+#undef ENTRY
+#define ENTRY(word, function, letters, returns, takes) { true, #word, returns, takes },
+#include "proto/gpu_entries.def"
 #undef ENTRY
 	};
 
-	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+	for (size_t i = 0; i < HN_COUNT_OF(rows) && (gpu || !rows[i].gpu); i++) {
 		if (*rows[i].returns == '\0') {
 			hn_buf_printf(b, "extern const struct hone_model %s_%s;\n", name,
 				      rows[i].word);
 		} else {
-			hn_buf_printf(b, "%s %s_%s(%s);\n", rows[i].returns, name,
+			bool pointer = rows[i].returns[strlen(rows[i].returns) - 1] == '*';
+
+			hn_buf_printf(b, "%s%s%s_%s(%s);\n", rows[i].returns, pointer ? "" : " ", name,
 				      rows[i].word, rows[i].takes);
 		}
 	}
@@ -118,7 +125,8 @@ static void put_head(struct hn_buf *b, const struct hn_model *m, const char *fil
 		      m->name, m->name);
 }
 
-void hn_model_header(const struct hn_model *m, const char *file, bool embedded, struct hn_buf *b)
+void hn_model_header(const struct hn_model *m, const char *file, bool embedded, bool gpu,
+		     struct hn_buf *b)
 {
 	put_head(b, m, file, embedded);
 	hn_buf_printf(b,
@@ -131,12 +139,17 @@ void hn_model_header(const struct hn_model *m, const char *file, bool embedded, 
 		      "#define %s_WEIGHTS_BYTES UINT64_C(%" PRIu64 ")\n"
 		      "#define %s_PREPARED_BYTES UINT64_C(%" PRIu64 ")\n\n",
 		      m->name, m->weights_bytes, m->name, m->prepared_bytes);
-	put_arena(b, m);
+	if (gpu) {
+		hn_buf_printf(b, "#define %s_ARENA_BYTES(n_workers) UINT64_C(0) /* all is on the device */\n\n",
+			      m->name);
+	} else {
+		put_arena(b, m);
+	}
 	hn_buf_puts(b, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
 	if (embedded) {
 		hn_buf_printf(b, "extern const unsigned char %s_weights[]; /* [%s_WEIGHTS_BYTES] */\n",
 			      m->name, m->name);
 	}
-	put_functions(b, m->name);
+	put_functions(b, m->name, gpu);
 	hn_buf_puts(b, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

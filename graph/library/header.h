@@ -6,8 +6,8 @@
 #include "proto/model.h"
 
 /* Append the header of a network that hn_model_check lets pass, whose files are called `file`;
- * embedded: its weights are in the object. */
-void hn_model_header(const struct hn_model *m, const char *file, bool embedded,
+ * embedded: its weights are in the object; gpu: it is for a GPU. */
+void hn_model_header(const struct hn_model *m, const char *file, bool embedded, bool gpu,
 		     struct hn_buf *buf);
 
 #endif

@@ -40,6 +40,23 @@
  * Both know the network's own weights by a stamp in their head, and refuse others.  They do not look
  * at the rest: a mapped file that is cut short ends in a SIGBUS, so look at its size first.
  *
+ * A network for a GPU (`hone compile --target cuda`) is run by the same calls:
+ *
+ *   prepared  NAME_PREPARED_BYTES, in which NAME_prepare keeps the opened network: the driver's library
+ *             is loaded, the weights are uploaded, the code is loaded, all memory of the device is
+ *             allocated.  NAME_run takes no weights from this machine after that.  NULL in NAME_run:
+ *             each call opens and closes it
+ *   arena     nothing: NAME_ARENA_BYTES is 0, and so is env
+ *
+ * and two more:
+ *
+ *     NAME_release(prepared);     gives back what NAME_prepare took; no call may be running
+ *     NAME_error();               why this thread's last call failed, in one line
+ *
+ * A run copies the inputs to the device and the outputs back, and nothing between.  Runs with one
+ * prepared block take turns.  After HONE_MODEL_DEVICE all further runs fail with it: the network is
+ * released, and prepared anew.
+ *
  * The functions here do the work for any model; NAME_run and the others call them with NAME_model.
  * Each compiled model brings them along, as weak symbols whose names carry the version of the
  * table.  A program with several models keeps one copy.  Models of another version bring functions
@@ -66,6 +83,12 @@ extern "C" {
 #define HONE_MODEL_INIT (-18)	 /* the system refuses tile registers */
 #define HONE_MODEL_WEIGHTS_DIFFER (-19) /* not this network's weights, or not 64-byte aligned */
 #define HONE_MODEL_SIZE (-20)	 /* a size is none of its range, or sizes are wanted */
+
+/* Of a network for a GPU alone; NAME_error says more. */
+#define HONE_MODEL_DRIVER (-21) /* there is no driver, or no device that it can use */
+#define HONE_MODEL_MEMORY (-22) /* no memory on the device, or on this machine */
+#define HONE_MODEL_CODE (-23)	/* the driver does not take a kernel */
+#define HONE_MODEL_DEVICE (-24) /* the device failed, or is lost */
 
 #define HONE_MODEL_MAX_ARGS 256 /* of a kernel */
 #define HONE_MODEL_MAX_SIZES 16

@@ -111,11 +111,18 @@ int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_
  * {"how", "groups": [{"ops", "loops"}]}.  Fails when the file is none. */
 int hn_build_fuse(const char *path, struct hn_err *err) HN_NODISCARD;
 
-/* Make the object of the compiled network whose text is in the file (proto/model.h), for the
- * target line; weights: NULL, or the file of its weights, to be in it, too.  Fails when the text is
- * none, the file is not as long as it says, or as hn_emit_model. */
-int hn_build_model(const char *path, const char *target, const char *weights, const char *object,
-		   struct hn_err *err) HN_NODISCARD;
+/* The object of a compiled network. */
+struct hn_build_model {
+	const char *path;    /* of its text (proto/model.h) */
+	const char *target;  /* the line */
+	const char *weights; /* NULL, or the file of its weights, to be in it, too */
+	const char *modules; /* NULL, or the folder with SYMBOL.module of a GPU's kernels */
+	const char *object;  /* what is written */
+};
+
+/* Make it.  Fails when the text is none, the weights are not as long as it says, a module does not
+ * fit the kernel, or as hn_emit_model. */
+int hn_build_model(const struct hn_build_model *x, struct hn_err *err) HN_NODISCARD;
 
 /* Give back what the builder keeps. */
 void hn_builder_fini(struct hn_builder *b);

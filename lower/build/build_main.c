@@ -17,7 +17,7 @@
 #define MAX_TEXT_BYTES (64u << 20)
 
 struct command {
-	const char *dag, *steps, *verify, *poly, *npu, *fuse, *model, *weights;
+	const char *dag, *steps, *verify, *poly, *npu, *fuse, *model, *weights, *modules;
 	struct hn_build_files files;
 	bool want_tree, want_poly, want_ir, want_asm;
 	struct hn_build_request request;
@@ -39,8 +39,9 @@ static const char usage[] =
 	"NPU)\n"
 	"       hone-build --verify FILE [--operations N]  (a line {\"dag\", \"steps\"} a history: proves them)\n"
 	"       hone-build --fuse FILE    (ops that share loops, by isl's scheduler)\n"
-	"       hone-build --model FILE [--target native] [--weights FILE] -o FILE  (the table of a compiled\n"
-	"                  network, with its weights or without)\n"
+	"       hone-build --model FILE [--target native] [--weights FILE] [--modules DIR] -o FILE\n"
+	"                  (the table of a compiled network, with its weights or without, and with the\n"
+	"                  modules SYMBOL.module of a GPU's kernels)\n"
 	"       hone-build                (worker: frames on descriptors 0 and 1)\n";
 
 enum {
@@ -70,6 +71,7 @@ enum {
 	OPT_FUSE,
 	OPT_MODEL,
 	OPT_WEIGHTS,
+	OPT_MODULES,
 	OPT_OPERATIONS,
 	OPT_POLY_PART,
 	OPT_HELP
@@ -103,6 +105,7 @@ static const struct option long_options[] = {
 	{ "fuse", required_argument, NULL, OPT_FUSE },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "weights", required_argument, NULL, OPT_WEIGHTS },
+	{ "modules", required_argument, NULL, OPT_MODULES },
 	{ "operations", required_argument, NULL, OPT_OPERATIONS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -221,6 +224,9 @@ static int read_command(int argc, char **argv, struct command *c)
 			break;
 		case OPT_WEIGHTS:
 			c->weights = optarg;
+			break;
+		case OPT_MODULES:
+			c->modules = optarg;
 			break;
 		case OPT_OPERATIONS:
 			r->operations = strtoul(optarg, NULL, 10);
@@ -341,10 +347,11 @@ static int one_shot(struct hn_builder *b, struct command *c)
 /* What needs no computation and history, and fails with one line. */
 static int answer(const struct command *c)
 {
+	const struct hn_build_model model = { c->model, c->request.target, c->weights, c->modules,
+					      c->files.object };
 	struct hn_err err = { 0 };
 	int rc = c->verify  ? hn_build_verify(c->verify, c->request.operations, &err)
-		 : c->model ? hn_build_model(c->model, c->request.target, c->weights, c->files.object,
-					 &err)
+		 : c->model ? hn_build_model(&model, &err)
 			    : hn_build_fuse(c->fuse, &err);
 
 	if (rc) {

@@ -9,6 +9,7 @@
 #include "lower/build/build.h"
 
 #define MAX_TEXT_BYTES (64u << 20)
+#define MAX_MODULE_BYTES ((size_t)64 << 20)
 
 /* The file by a name that any assembler takes: of the open descriptor. */
 static int open_weights(const struct hn_model *m, const char *path, struct hn_arena *a,
@@ -32,6 +33,63 @@ static int open_weights(const struct hn_model *m, const char *path, struct hn_ar
 	return 0;
 }
 
+/* What a module of kernel k's is told of the step's arguments has to be what the table says. */
+static int check_module(const struct hn_model_kernel *k, const struct hn_gpu_module *m,
+			const struct hn_gpu_module *first, struct hn_err *err)
+{
+	if (m->form != first->form || strcmp(m->isa, first->isa) != 0) {
+		return hn_fail(err, HONE_E_INVALID, "%s: its module is for %s %s, the first one for %s %s",
+			       k->symbol, hn_gpu_forms[m->form].word, m->isa,
+			       hn_gpu_forms[first->form].word, first->isa);
+	}
+	if (k->prepared_bytes > 0 || k->init || k->sized) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "%s: a GPU's kernel prepares nothing, asks for nothing, and takes no sizes",
+			       k->symbol);
+	}
+	for (uint32_t i = 0; i < m->n_buffer; i++) {
+		const struct hn_gpu_buffer *b = &m->buffer[i];
+
+		if (b->arg >= 0 && ((uint32_t)b->arg >= k->n_arg ||
+				    (uint64_t)b->bytes > k->arg_bytes[b->arg])) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "%s: its module has argument %d of %lld bytes, the table has not",
+				       k->symbol, (int)b->arg, (long long)b->bytes);
+		}
+	}
+	return 0;
+}
+
+static int read_module(const struct hn_model_kernel *k, const char *folder, struct hn_arena *a,
+		       const struct hn_gpu_module **ret, struct hn_err *err)
+{
+	char *path = hn_arena_printf(a, "%s/%s.module", folder, k->symbol);
+	struct hn_buf b;
+
+	hn_buf_init(&b);
+	int rc = hn_file_read(path, MAX_MODULE_BYTES, &b, err);
+
+	rc = rc ? rc : hn_gpu_module_read(path, b.s, b.n, a, ret, err);
+	hn_buf_fini(&b);
+	return rc;
+}
+
+/* Those of a network for a GPU: FOLDER/SYMBOL.module of each kernel. */
+static int read_modules(struct hn_model *m, const char *folder, struct hn_arena *a,
+			struct hn_err *err)
+{
+	const struct hn_gpu_module **module =
+		HN_NEW_ARRAY(a, const struct hn_gpu_module *, m->n_kernel);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < m->n_kernel && rc == 0; i++) {
+		rc = read_module(&m->kernel[i], folder, a, &module[i], err);
+		rc = rc ? rc : check_module(&m->kernel[i], module[i], module[0], err);
+	}
+	m->module = module;
+	return rc;
+}
+
 static int emit(const struct hn_model *m, const char *line, const char *weights,
 		const char *object, struct hn_arena *a, struct hn_err *err)
 {
@@ -51,19 +109,23 @@ static int emit(const struct hn_model *m, const char *line, const char *weights,
 	return rc;
 }
 
-int hn_build_model(const char *path, const char *target, const char *weights, const char *object,
-		   struct hn_err *err)
+int hn_build_model(const struct hn_build_model *x, struct hn_err *err)
 {
-	const struct hn_model *m;
+	const struct hn_model *read;
+	struct hn_model m;
 	struct hn_buf text;
 	struct hn_arena a;
 
 	hn_buf_init(&text);
 	hn_arena_init(&a, 0);
-	int rc = hn_file_read(path, MAX_TEXT_BYTES, &text, err);
+	int rc = hn_file_read(x->path, MAX_TEXT_BYTES, &text, err);
 
-	rc = rc ? rc : hn_model_read(path, text.s, text.n, &a, &m, err);
-	rc = rc ? rc : emit(m, target, weights, object, &a, err);
+	rc = rc ? rc : hn_model_read(x->path, text.s, text.n, &a, &read, err);
+	if (rc == 0) {
+		m = *read;
+		rc = x->modules != NULL ? read_modules(&m, x->modules, &a, err) : 0;
+		rc = rc ? rc : emit(&m, x->target, x->weights, x->object, &a, err);
+	}
 	hn_arena_fini(&a);
 	hn_buf_fini(&text);
 	return rc;

@@ -1,43 +1,38 @@
 /* lower/cpu/emit_model.c -- the table of a compiled network (include/hone/model.h), and the
  * functions of proto/model_entries.def, which call the run time with it.
  *
- * The table is constant data that points to kernels by their symbols.  Its structs are laid out
- * by LLVM for the target; each is held against what this compiler makes of the header, so that
- * the two cannot drift apart.  Kernels are declared hidden: a shared library does not show them.
+ * The table is constant data that points to kernels by their symbols, which are declared hidden: a
+ * shared library does not show them.  A GPU's kernels are no functions (emit_model_gpu.c).
  */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lower/cpu/emit_int.h"
+#include "lower/cpu/emit_model_int.h"
+#include "proto/gpu_table.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 
-struct field {
-	size_t at; /* offset in C */
-	LLVMValueRef v;
-};
-
-struct table {
-	struct emit *e;
-	const struct hn_model *m;
-	LLVMTargetDataRef layout;
-	LLVMValueRef model; /* the global */
-};
-
-static LLVMValueRef word(const struct table *t, uint64_t v)
+LLVMValueRef hn_table_word(const struct hn_table *t, uint64_t v)
 {
 	return LLVMConstInt(t->e->i32, v, 0);
 }
 
-static LLVMValueRef size(const struct table *t, uint64_t v)
+LLVMValueRef hn_table_size(const struct hn_table *t, uint64_t v)
 {
 	return LLVMConstInt(t->e->i64, v, 0);
 }
 
-static LLVMValueRef constant(const struct table *t, LLVMValueRef v)
+LLVMValueRef hn_table_words(const struct hn_table *t, const int64_t v[3])
+{
+	LLVMValueRef word[3] = { hn_table_word(t, (uint64_t)v[0]), hn_table_word(t, (uint64_t)v[1]),
+				 hn_table_word(t, (uint64_t)v[2]) };
+
+	return LLVMConstArray2(t->e->i32, word, 3);
+}
+
+static LLVMValueRef constant(const struct hn_table *t, LLVMValueRef v)
 {
 	LLVMValueRef global = LLVMAddGlobal(t->e->mod, LLVMTypeOf(v), "");
 
@@ -48,20 +43,24 @@ static LLVMValueRef constant(const struct table *t, LLVMValueRef v)
 	return global;
 }
 
-static LLVMValueRef text(const struct table *t, const char *s)
+LLVMValueRef hn_table_bytes(const struct hn_table *t, const void *bytes, size_t n)
 {
-	return constant(t, LLVMConstStringInContext2(t->e->ctx, s, strlen(s), 0));
+	return constant(t, LLVMConstStringInContext2(t->e->ctx, bytes, n, 0));
 }
 
-/* A pointer to v[0..n), all of one type; null for none. */
-static LLVMValueRef array(const struct table *t, LLVMValueRef *v, uint32_t n)
+LLVMValueRef hn_table_text(const struct hn_table *t, const char *s)
+{
+	return hn_table_bytes(t, s, strlen(s));
+}
+
+LLVMValueRef hn_table_array(const struct hn_table *t, LLVMValueRef *v, uint32_t n)
 {
 	return n == 0 ? LLVMConstNull(t->e->ptr)
 		      : constant(t, LLVMConstArray2(LLVMTypeOf(v[0]), v, n));
 }
 
-static LLVMValueRef structure(const struct table *t, const struct field *f, uint32_t n,
-			      size_t bytes)
+LLVMValueRef hn_table_struct(const struct hn_table *t, const struct hn_table_field *f, uint32_t n,
+			     size_t bytes)
 {
 	LLVMValueRef v[20];
 
@@ -78,38 +77,40 @@ static LLVMValueRef structure(const struct table *t, const struct field *f, uint
 	return ret;
 }
 
-#define AT(type, member, value)                                                          \
-	{                                                                                \
-		offsetof(struct type, member), value                                     \
-	}
-#define STRUCTURE(t, type, fields)                                                       \
-	structure(t, fields, HN_COUNT_OF(fields), sizeof(struct type))
+LLVMValueRef hn_table_global(const struct hn_table *t, const char *name, LLVMValueRef v)
+{
+	LLVMValueRef ret = LLVMAddGlobal(t->e->mod, LLVMTypeOf(v), name);
 
-static LLVMValueRef tensors(const struct table *t, const struct hn_model_tensor *x,
+	LLVMSetInitializer(ret, v);
+	LLVMSetGlobalConstant(ret, 1);
+	return ret;
+}
+
+static LLVMValueRef tensors(const struct hn_table *t, const struct hn_model_tensor *x,
 			    uint32_t n)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, n), dim[HN_MODEL_MAX_RANK];
 
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t d = 0; d < x[i].n_dim; d++) {
-			dim[d] = size(t, (uint64_t)x[i].dim[d]);
+			dim[d] = hn_table_size(t, (uint64_t)x[i].dim[d]);
 		}
-		const struct field f[] = {
-			AT(hone_model_tensor, name, text(t, x[i].name)),
-			AT(hone_model_tensor, dtype, text(t, hn_dtype_name(x[i].dtype))),
-			AT(hone_model_tensor, dims, array(t, dim, x[i].n_dim)),
+		const struct hn_table_field f[] = {
+			AT(hone_model_tensor, name, hn_table_text(t, x[i].name)),
+			AT(hone_model_tensor, dtype, hn_table_text(t, hn_dtype_name(x[i].dtype))),
+			AT(hone_model_tensor, dims, hn_table_array(t, dim, x[i].n_dim)),
 			AT(hone_model_tensor, bytes,
-			   size(t, hn_model_tensor_bytes(&x[i]))),
-			AT(hone_model_tensor, rank, word(t, x[i].n_dim)),
+			   hn_table_size(t, hn_model_tensor_bytes(&x[i]))),
+			AT(hone_model_tensor, rank, hn_table_word(t, x[i].n_dim)),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_tensor, f);
 	}
-	return array(t, v, n);
+	return hn_table_array(t, v, n);
 }
 
 /* A function of somebody else's object, by its symbol. */
-static LLVMValueRef function(const struct table *t, const char *symbol,
+static LLVMValueRef function(const struct hn_table *t, const char *symbol,
 			     const char *ending)
 {
 	char *name = hn_arena_printf(t->e->a, "%s%s", symbol, ending);
@@ -120,33 +121,33 @@ static LLVMValueRef function(const struct table *t, const char *symbol,
 	return f;
 }
 
-static LLVMValueRef kernels(const struct table *t)
+static LLVMValueRef kernels(const struct hn_table *t)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_kernel);
 	LLVMValueRef null = LLVMConstNull(t->e->ptr);
 
 	for (uint32_t i = 0; i < t->m->n_kernel; i++) {
 		const struct hn_model_kernel *k = &t->m->kernel[i];
-		const struct field f[] = {
-			AT(hone_model_kernel, name, text(t, k->name)),
+		const struct hn_table_field f[] = {
+			AT(hone_model_kernel, name, hn_table_text(t, k->name)),
 			AT(hone_model_kernel, packed,
-			   k->sized ? null : function(t, k->symbol, "_packed")),
+			   k->sized || t->m->module ? null : function(t, k->symbol, "_packed")),
 			AT(hone_model_kernel, prepare_packed,
 			   k->prepared_bytes ? function(t, k->symbol, "_prepare_packed")
 					     : null),
 			AT(hone_model_kernel, init,
 			   k->init ? function(t, k->symbol, "_init") : null),
-			AT(hone_model_kernel, prepared_bytes, size(t, k->prepared_bytes)),
+			AT(hone_model_kernel, prepared_bytes, hn_table_size(t, k->prepared_bytes)),
 			AT(hone_model_kernel, workspace_bytes,
-			   size(t, k->workspace_bytes)),
-			AT(hone_model_kernel, worker_bytes, size(t, k->worker_bytes)),
+			   hn_table_size(t, k->workspace_bytes)),
+			AT(hone_model_kernel, worker_bytes, hn_table_size(t, k->worker_bytes)),
 			AT(hone_model_kernel, sized,
 			   k->sized ? function(t, k->symbol, "_packed") : null),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_kernel, f);
 	}
-	return array(t, v, t->m->n_kernel);
+	return hn_table_array(t, v, t->m->n_kernel);
 }
 
 static uint32_t n_args(const struct hn_model *m)
@@ -159,7 +160,7 @@ static uint32_t n_args(const struct hn_model *m)
 	return n;
 }
 
-static LLVMValueRef args(const struct table *t)
+static LLVMValueRef args(const struct hn_table *t)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, n_args(t->m));
 	uint32_t n = 0;
@@ -168,19 +169,19 @@ static LLVMValueRef args(const struct table *t)
 		const struct hn_model_step *s = &t->m->step[i];
 
 		for (uint32_t k = 0; k < t->m->kernel[s->kernel].n_arg; k++) {
-			const struct field f[] = {
-				AT(hone_model_arg, place, word(t, s->arg[k].place)),
-				AT(hone_model_arg, index, word(t, s->arg[k].index)),
-				AT(hone_model_arg, offset, size(t, s->arg[k].offset)),
+			const struct hn_table_field f[] = {
+				AT(hone_model_arg, place, hn_table_word(t, s->arg[k].place)),
+				AT(hone_model_arg, index, hn_table_word(t, s->arg[k].index)),
+				AT(hone_model_arg, offset, hn_table_size(t, s->arg[k].offset)),
 			};
 
 			v[n++] = STRUCTURE(t, hone_model_arg, f);
 		}
 	}
-	return array(t, v, n);
+	return hn_table_array(t, v, n);
 }
 
-static LLVMValueRef steps(const struct table *t)
+static LLVMValueRef steps(const struct hn_table *t)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_step);
 	const bool *prepares = hn_model_prepares(t->m, t->e->a);
@@ -189,117 +190,114 @@ static LLVMValueRef steps(const struct table *t)
 	for (uint32_t i = 0; i < t->m->n_step; i++) {
 		const struct hn_model_step *s = &t->m->step[i];
 		const struct hn_model_kernel *k = &t->m->kernel[s->kernel];
-		const struct field f[] = {
-			AT(hone_model_step, name, text(t, s->name)),
-			AT(hone_model_step, kernel, word(t, s->kernel)),
-			AT(hone_model_step, first_arg, word(t, first)),
-			AT(hone_model_step, n_args, word(t, k->n_arg)),
+		const struct hn_table_field f[] = {
+			AT(hone_model_step, name, hn_table_text(t, s->name)),
+			AT(hone_model_step, kernel, hn_table_word(t, s->kernel)),
+			AT(hone_model_step, first_arg, hn_table_word(t, first)),
+			AT(hone_model_step, n_args, hn_table_word(t, k->n_arg)),
 			AT(hone_model_step, prepares,
-			   word(t, s->stored     ? HONE_MODEL_STORED
+			   hn_table_word(t, s->stored     ? HONE_MODEL_STORED
 				   : prepares[i] ? HONE_MODEL_PREPARE
 						 : HONE_MODEL_NOTHING)),
 			AT(hone_model_step, prepared,
-			   size(t, k->prepared_bytes ? s->prepared : 0)),
+			   hn_table_size(t, k->prepared_bytes ? s->prepared : 0)),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_step, f);
 		first += k->n_arg;
 	}
-	return array(t, v, t->m->n_step);
+	return hn_table_array(t, v, t->m->n_step);
 }
 
-static LLVMValueRef sizes(const struct table *t)
+static LLVMValueRef sizes(const struct hn_table *t)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_size);
 
 	for (uint32_t i = 0; i < t->m->n_size; i++) {
 		const struct hn_model_size *s = &t->m->size[i];
-		const struct field f[] = {
-			AT(hone_model_size, name, text(t, s->name)),
-			AT(hone_model_size, least, size(t, (uint64_t)s->least)),
-			AT(hone_model_size, most, size(t, (uint64_t)s->most)),
-			AT(hone_model_size, step, size(t, (uint64_t)s->step)),
+		const struct hn_table_field f[] = {
+			AT(hone_model_size, name, hn_table_text(t, s->name)),
+			AT(hone_model_size, least, hn_table_size(t, (uint64_t)s->least)),
+			AT(hone_model_size, most, hn_table_size(t, (uint64_t)s->most)),
+			AT(hone_model_size, step, hn_table_size(t, (uint64_t)s->step)),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_size, f);
 	}
-	return array(t, v, t->m->n_size);
+	return hn_table_array(t, v, t->m->n_size);
 }
 
-static LLVMValueRef bounds(const struct table *t, const int64_t *x)
+static LLVMValueRef bounds(const struct hn_table *t, const int64_t *x)
 {
 	LLVMValueRef v[HN_MODEL_MAX_SIZES];
 
 	for (uint32_t i = 0; i < t->m->n_size; i++) {
-		v[i] = size(t, (uint64_t)x[i]);
+		v[i] = hn_table_size(t, (uint64_t)x[i]);
 	}
-	return array(t, v, t->m->n_size);
+	return hn_table_array(t, v, t->m->n_size);
 }
 
-static LLVMValueRef ranges(const struct table *t)
+static LLVMValueRef ranges(const struct hn_table *t)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_range);
 
 	for (uint32_t i = 0; i < t->m->n_range; i++) {
 		const struct hn_model_range *r = &t->m->range[i];
-		const struct field f[] = {
+		const struct hn_table_field f[] = {
 			AT(hone_model_range, least, bounds(t, r->least)),
 			AT(hone_model_range, most, bounds(t, r->most)),
-			AT(hone_model_range, first_step, word(t, r->first)),
-			AT(hone_model_range, n_steps, word(t, r->n)),
+			AT(hone_model_range, first_step, hn_table_word(t, r->first)),
+			AT(hone_model_range, n_steps, hn_table_word(t, r->n)),
 		};
 
 		v[i] = STRUCTURE(t, hone_model_range, f);
 	}
-	return array(t, v, t->m->n_range);
+	return hn_table_array(t, v, t->m->n_range);
 }
 
-static void emit_table(struct table *t)
+static void emit_table(struct hn_table *t)
 {
 	const struct hn_model *m = t->m;
-	const struct field f[] = {
-		AT(hone_model, abi, word(t, HONE_MODEL_ABI)),
-		AT(hone_model, n_inputs, word(t, m->n_input)),
-		AT(hone_model, n_outputs, word(t, m->n_output)),
-		AT(hone_model, n_kernels, word(t, m->n_kernel)),
-		AT(hone_model, n_steps, word(t, m->n_step)),
-		AT(hone_model, n_args, word(t, n_args(m))),
-		AT(hone_model, name, text(t, m->name)),
+	const struct hn_table_field f[] = {
+		AT(hone_model, abi, hn_table_word(t, HONE_MODEL_ABI)),
+		AT(hone_model, n_inputs, hn_table_word(t, m->n_input)),
+		AT(hone_model, n_outputs, hn_table_word(t, m->n_output)),
+		AT(hone_model, n_kernels, hn_table_word(t, m->n_kernel)),
+		AT(hone_model, n_steps, hn_table_word(t, m->n_step)),
+		AT(hone_model, n_args, hn_table_word(t, n_args(m))),
+		AT(hone_model, name, hn_table_text(t, m->name)),
 		AT(hone_model, inputs, tensors(t, m->input, m->n_input)),
 		AT(hone_model, outputs, tensors(t, m->output, m->n_output)),
 		AT(hone_model, kernels, kernels(t)),
 		AT(hone_model, steps, steps(t)),
 		AT(hone_model, args, args(t)),
-		AT(hone_model, weights_bytes, size(t, m->weights_bytes)),
-		AT(hone_model, prepared_bytes, size(t, m->prepared_bytes)),
-		AT(hone_model, arena_bytes, size(t, m->arena_bytes)),
-		AT(hone_model, stamp, size(t, m->stamp)),
-		AT(hone_model, n_sizes, word(t, m->n_size)),
-		AT(hone_model, n_ranges, word(t, m->n_range)),
+		AT(hone_model, weights_bytes, hn_table_size(t, m->weights_bytes)),
+		AT(hone_model, prepared_bytes, hn_table_size(t, m->prepared_bytes)),
+		AT(hone_model, arena_bytes, hn_table_size(t, m->arena_bytes)),
+		AT(hone_model, stamp, hn_table_size(t, m->stamp)),
+		AT(hone_model, n_sizes, hn_table_word(t, m->n_size)),
+		AT(hone_model, n_ranges, hn_table_word(t, m->n_range)),
 		AT(hone_model, sizes, sizes(t)),
 		AT(hone_model, ranges, ranges(t)),
 	};
-	LLVMValueRef v = STRUCTURE(t, hone_model, f);
 	char *name = hn_arena_printf(t->e->a, "%s_model", m->name);
 
-	t->model = LLVMAddGlobal(t->e->mod, LLVMTypeOf(v), name);
-	LLVMSetInitializer(t->model, v);
-	LLVMSetGlobalConstant(t->model, 1);
+	t->entry = t->model = hn_table_global(t, name, STRUCTURE(t, hone_model, f));
 }
 
-static LLVMTypeRef type_of(const struct table *t, char letter)
+static LLVMTypeRef type_of(const struct hn_table *t, char letter)
 {
 	return letter == 'p' ? t->e->ptr : letter == 'q' ? t->e->i64 : t->e->i32;
 }
 
-/* NAME_word: `does` with the table in front of the same parameters. */
-static void emit_entry(const struct table *t, const char *entry, const char *does,
+/* NAME_word: `does` with t->entry in front of the same parameters. */
+static void emit_entry(const struct hn_table *t, const char *entry, const char *does,
 		       const char *letters)
 {
 	struct emit *e = t->e;
 	uint32_t n = (uint32_t)strlen(letters + 1);
 	LLVMTypeRef type[16] = { e->ptr }, ret = type_of(t, letters[0]);
-	LLVMValueRef arg[16] = { t->model };
+	LLVMValueRef arg[16] = { t->entry };
 	char *name = hn_arena_printf(e->a, "%s_%s", t->m->name, entry);
 
 	hn_assert(n < HN_COUNT_OF(type));
@@ -318,26 +316,43 @@ static void emit_entry(const struct table *t, const char *entry, const char *doe
 	LLVMBuildRet(e->b, LLVMBuildCall2(e->b, whole, callee, arg, n + 1, ""));
 }
 
-static void emit_entries(const struct table *t)
-{
-	static const struct {
-		const char *word, *function, *letters;
-	} rows[] = {
-#define ENTRY(word, function, letters, returns, takes) { #word, TEXT(function), letters },
-#include "proto/model_entries.def"
-#undef ENTRY
-	};
+struct entry {
+	const char *word, *function, *letters;
+};
 
-	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
-		if (rows[i].letters[0] != '\0') {
-			emit_entry(t, rows[i].word, rows[i].function, rows[i].letters);
+static void emit_rows(const struct hn_table *t, const struct entry *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (row[i].letters[0] != '\0') {
+			emit_entry(t, row[i].word, row[i].function, row[i].letters);
 		}
+	}
+}
+
+static void emit_entries(const struct hn_table *t)
+{
+#define ENTRY(word, function, letters, returns, takes) { #word, TEXT(function), letters },
+	static const struct entry rows[] = {
+#include "proto/model_entries.def"
+	};
+#undef ENTRY
+#define ENTRY(word, function, letters, returns, takes) { #word, TEXT(hone_gpu_##word), letters },
+	static const struct entry gpu_rows[] = {
+#include "proto/gpu_entries.def"
+#include "proto/model_entries.def"
+	};
+#undef ENTRY
+
+	if (t->m->module != NULL) {
+		emit_rows(t, gpu_rows, HN_COUNT_OF(gpu_rows));
+	} else {
+		emit_rows(t, rows, HN_COUNT_OF(rows));
 	}
 }
 
 /* NAME_weights: the bytes of the file, on pages of their own, so that processes share them.  The
  * assembler puts them into the object as they are: they never become data of LLVM's. */
-static int emit_weights(const struct table *t, const char *path, struct hn_err *err)
+static int emit_weights(const struct hn_table *t, const char *path, struct hn_err *err)
 {
 	char text[700];
 	int n = snprintf(text, sizeof text,
@@ -361,7 +376,7 @@ int hn_emit_llvm_model(void *state, const struct hn_model *m, const char *weight
 	struct hn_llvm *em = state;
 	const struct hn_emit_options options = { .symbol = m->name };
 	struct emit e = { .em = em, .opt = &options, .a = a, .err = err, .ctx = em->ctx };
-	struct table t = { .e = &e,
+	struct hn_table t = { .e = &e,
 			   .m = m,
 			   .layout = LLVMCreateTargetDataLayout(em->tm) };
 
@@ -372,6 +387,9 @@ int hn_emit_llvm_model(void *state, const struct hn_model *m, const char *weight
 	e.b = LLVMCreateBuilderInContext(e.ctx);
 	hn_emit_make_types(&e);
 	emit_table(&t);
+	if (m->module != NULL) {
+		hn_table_gpu(&t);
+	}
 	emit_entries(&t);
 	int rc = weights != NULL ? emit_weights(&t, weights, err) : 0;
 

@@ -165,9 +165,6 @@ grep -q "^hone: Rely, 1 time: not an operator that hone has; node r" "$work/said
 head -c 200 "$work/small.onnx" >"$work/cut.onnx"
 hone compile "$work/cut.onnx" -o "$work/d" >/dev/null 2>"$work/said" && die "half a model"
 [ "$(wc -l <"$work/said")" = 1 ] || die "more than a line: $(cat "$work/said")"
-refused "compile: target cuda: libraries of networks are for processors" \
-	hone compile --target cuda "$work/small.onnx" -o "$work/d"
-[ ! -e "$work/d" ] || die "files of a network that was refused"
 refused "give a FILE.onnx and -o DIR" hone compile
 refused "give -o DIR" hone compile "$work/small.onnx"
 refused "a network, which" hone query "$work/small.onnx"

@@ -4,12 +4,15 @@
  * Its memory is this machine's, and launches run at once.  A module's code is text; the word behind
  * "mock:" says what a launch does with the arguments A, B and C, 64 x 64 floats each: "matmul" is
  * right, and the others are the rows of `kinds` (cuda_launch.c).  $MOCK_CUDA says what is wrong with the device
- * itself: "none" (there is none), "init" (it cannot be used).  $MOCK_CUDA_STATE is a file that
+ * itself: "none" (there is none), "init" (it cannot be used), "no-graphs".  $MOCK_CUDA_STATE is a file that
  * remembers, over processes, that a device was lost once.
  *
  * Modules without such a word, as hone makes them, do what $MOCK_CUDA_WORDS says, "wrong,illegal,...":
  * the n-th that is loaded the n-th word, "matmul" after the last.  $MOCK_CUDA_COUNT is a file that
  * counts them over processes.
+ *
+ * mock_seen (cuda_mock.h) says what there is and what was launched.  A module's text may say how many
+ * parameters its kernels have: "params 2".
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -132,6 +135,7 @@ cuda_result cuDevicePrimaryCtxRetain(cuda_id *c, cuda_device d)
 {
 	(void)d;
 	*c = new_object();
+	mock_seen.contexts += mock_sticky == 0;
 	return mock_sticky;
 }
 
@@ -145,30 +149,40 @@ cuda_result cuStreamCreate(cuda_id *s, unsigned int flags)
 {
 	(void)flags;
 	*s = new_object();
+	mock_seen.streams += mock_sticky == 0;
 	return mock_sticky;
 }
 
+/* The last one takes the context with it, and what was wrong with it. */
 cuda_result cuDevicePrimaryCtxRelease_v2(cuda_device d)
 {
+	cuda_result code = mock_sticky;
+
 	(void)d;
-	return mock_sticky;
+	if (--mock_seen.contexts == 0) {
+		mock_sticky = 0;
+	}
+	return code;
 }
 
 cuda_result cuCtxPushCurrent_v2(cuda_id c)
 {
 	(void)c;
+	mock_seen.pushed += mock_sticky == 0;
 	return mock_sticky;
 }
 
 cuda_result cuCtxPopCurrent_v2(cuda_id *c)
 {
 	*c = NULL;
+	mock_seen.pushed--;
 	return mock_sticky;
 }
 
 cuda_result cuStreamDestroy_v2(cuda_id s)
 {
 	free(s);
+	mock_seen.streams--;
 	return mock_sticky;
 }
 
@@ -184,24 +198,28 @@ cuda_result cuMemAlloc_v2(cuda_address *a, size_t bytes)
 						     : NULL;
 
 	*a = (cuda_address)(uintptr_t)p;
+	mock_seen.allocations += p != NULL;
 	return mock_sticky != 0 ? mock_sticky : p == NULL ? CUDA_E_OUT_OF_MEMORY : 0;
 }
 
 cuda_result cuMemFree_v2(cuda_address a)
 {
 	free((void *)(uintptr_t)a);
+	mock_seen.allocations--;
 	return mock_sticky;
 }
 
 cuda_result cuMemcpyHtoD_v2(cuda_address to, const void *from, size_t n)
 {
 	memcpy((void *)(uintptr_t)to, from, n);
+	mock_seen.uploads++;
 	return mock_sticky;
 }
 
 cuda_result cuMemcpyDtoH_v2(void *to, cuda_address from, size_t n)
 {
 	memcpy(to, (const void *)(uintptr_t)from, n);
+	mock_seen.downloads++;
 	return mock_sticky;
 }
 
@@ -239,19 +257,13 @@ static long count_module(void)
 	return n;
 }
 
-/* What a module that hone made is to do; false: they are refused. */
-static bool choose_word(const char *image, char word[32])
+/* Of the first kernel of a module that hone made. */
+static uint32_t count_parameters(const char *image)
 {
-	const char *words = getenv("MOCK_CUDA_WORDS");
 	const char *entry = strstr(image, ".entry ");
-	int parameters = 0;
-	long n;
+	uint32_t n = 0;
 
-	if (words == NULL || entry == NULL) {
-		return false;
-	}
-	n = count_module();
-	for (const char *end = entry + strcspn(entry, ")"); entry < end; parameters++) {
+	for (const char *end = entry + strcspn(entry, ")"); entry < end; n++) {
 		const char *next = strstr(entry, ".param ");
 
 		if (next == NULL || next > end) {
@@ -259,6 +271,21 @@ static bool choose_word(const char *image, char word[32])
 		}
 		entry = next + 1;
 	}
+	return n;
+}
+
+/* What a module that hone made is to do; false: they are refused. */
+static bool choose_word(const char *image, char word[32])
+{
+	const char *words = getenv("MOCK_CUDA_WORDS");
+	uint32_t parameters;
+	long n;
+
+	if (words == NULL || strstr(image, ".entry ") == NULL) {
+		return false;
+	}
+	n = count_module();
+	parameters = count_parameters(image);
 	for (; n > 0 && *words != '\0'; n--) {
 		words += strcspn(words, ",");
 		words += *words == ',';
@@ -268,6 +295,16 @@ static bool choose_word(const char *image, char word[32])
 		snprintf(word, 32, parameters == 3 ? "matmul" : "nothing");
 	}
 	return true;
+}
+
+static uint32_t parameters_of(const char *image)
+{
+	const char *said = strstr(image, "params ");
+	uint32_t n = said != NULL			  ? (uint32_t)atoi(said + 7)
+		     : strstr(image, ".entry ") != NULL ? count_parameters(image)
+							  : 3;
+
+	return n < MOCK_ARGS ? n : MOCK_ARGS;
 }
 
 cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, unsigned int *option,
@@ -292,6 +329,8 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 		return CUDA_E_INVALID_PTX;
 	}
 	*m = new_object();
+	mock_seen.modules += mock_sticky == 0;
+	(*m)->n_arg = parameters_of(image);
 	snprintf((*m)->what, sizeof (*m)->what, "%.*s", (int)strcspn(word + 5, "\n"), word + 5);
 	if (strcmp((*m)->what, "serial") == 0) {
 		snprintf(value[0], 100, "wgmma.mma_async instructions are serialized");
@@ -302,6 +341,7 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 cuda_result cuModuleUnload(cuda_id m)
 {
 	free(m);
+	mock_seen.modules--;
 	return mock_sticky;
 }
 
@@ -311,6 +351,8 @@ cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 		return CUDA_E_NOT_FOUND;
 	}
 	*f = new_object();
+	(*f)->n_arg = m->n_arg;
+	snprintf((*f)->name, sizeof (*f)->name, "%s", name);
 	snprintf((*f)->what, sizeof (*f)->what, "%s", name[0] == 'k' ? m->what : "canary");
 	return mock_sticky;
 }
@@ -324,10 +366,27 @@ cuda_result cuFuncSetAttribute(cuda_id f, int what, int value)
 	return mock_sticky;
 }
 
+static cuda_result capture_launch(const struct mock_launch *l)
+{
+	struct mock_launch *all = NULL;
+
+	if (capture->n < MOST_CAPTURED) {
+		all = realloc(capture->launch, (capture->n + 1) * sizeof *all);
+	}
+	if (all == NULL) {
+		return CUDA_E_INVALID_VALUE;
+	}
+	all[capture->n++] = *l;
+	capture->launch = all;
+	return 0;
+}
+
 cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned int gz,
 			   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			   cuda_id s, void **arg, void **extra)
 {
+	struct mock_launch l = {.function = f, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
+
 	(void)s;
 	if (mock_sticky != 0 || extra != NULL || (uint64_t)gx * gy * gz == 0 || bx * by * bz > 1024) {
 		return mock_sticky != 0 ? mock_sticky : CUDA_E_INVALID_VALUE;
@@ -339,13 +398,10 @@ cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 		return 0;
 	}
-	if (capture != NULL) {
-		capture->function = f;
-		capture->shared = shared;
-		memcpy(capture->arg, arg, 3 * sizeof *arg);
-		return ++capture->n <= MOST_CAPTURED ? 0 : CUDA_E_INVALID_VALUE;
+	for (uint32_t i = 0; i < f->n_arg; i++) {
+		l.value[i] = *(cuda_address *)arg[i];
 	}
-	return mock_run(f, arg, shared);
+	return capture != NULL ? capture_launch(&l) : mock_run(&l);
 }
 
 static double now_ns(void)
@@ -386,6 +442,9 @@ cuda_result cuStreamBeginCapture_v2(cuda_id s, int mode)
 {
 	(void)s;
 	(void)mode;
+	if (is("no-graphs")) {
+		return CUDA_E_INVALID_VALUE;
+	}
 	capture = new_object();
 	return mock_sticky;
 }
@@ -395,6 +454,7 @@ cuda_result cuStreamEndCapture(cuda_id s, cuda_id *graph)
 	(void)s;
 	*graph = capture;
 	capture = NULL;
+	mock_seen.graphs++;
 	return mock_sticky;
 }
 
@@ -402,7 +462,10 @@ cuda_result cuGraphInstantiateWithFlags(cuda_id *ready, cuda_id graph, unsigned 
 {
 	(void)flags;
 	*ready = new_object();
-	**ready = *graph;
+	(*ready)->n = graph->n;
+	(*ready)->launch = calloc(graph->n + 1, sizeof *graph->launch);
+	memcpy((*ready)->launch, graph->launch, graph->n * sizeof *graph->launch);
+	mock_seen.graphs++;
 	return mock_sticky;
 }
 
@@ -411,20 +474,22 @@ cuda_result cuGraphLaunch(cuda_id graph, cuda_id s)
 	cuda_result code = mock_sticky;
 
 	(void)s;
+	mock_seen.graph_launches++;
 	for (uint32_t i = 0; i < graph->n && code == 0; i++) {
-		code = mock_run(graph->function, graph->arg, graph->shared);
+		code = mock_run(&graph->launch[i]);
 	}
 	return code;
 }
 
 cuda_result cuGraphExecDestroy(cuda_id graph)
 {
-	free(graph);
-	return mock_sticky;
+	return cuGraphDestroy(graph);
 }
 
 cuda_result cuGraphDestroy(cuda_id graph)
 {
+	mock_seen.graphs--;
+	free(graph->launch);
 	free(graph);
 	return mock_sticky;
 }

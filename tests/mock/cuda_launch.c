@@ -12,6 +12,7 @@
 #define N 64
 
 cuda_result mock_sticky;
+struct mock_seen mock_seen;
 
 static unsigned launches;
 
@@ -109,25 +110,26 @@ static const struct {
 	{"illegal", illegal},	{"misaligned", misaligned}, {"trap", trap},   {"late", late},
 };
 
-cuda_result mock_run(cuda_id function, void **value, unsigned int shared)
+cuda_result mock_run(const struct mock_launch *l)
 {
 	float *arg[3];
 
-	if (shared > 49152 && (int)shared > function->most_shared) {
+	if (l->shared > 49152 && (int)l->shared > l->function->most_shared) {
 		return CUDA_E_INVALID_VALUE;
 	}
 	launches++;
-	if (strcmp(function->what, "nothing") == 0) {
+	if (mock_seen.n < MOCK_SEEN) {
+		mock_seen.launch[mock_seen.n++] = *l;
+	}
+	if (strcmp(l->function->what, "nothing") == 0) {
 		return 0;
 	}
 	for (int i = 0; i < 3; i++) {
-		cuda_address a = *(cuda_address *)value[i];
-
-		arg[i] = (float *)(uintptr_t)a;
+		arg[i] = (float *)(uintptr_t)l->value[i];
 	}
 	matmul(arg);
 	for (size_t i = 0; i < HN_COUNT_OF(kinds); i++) {
-		if (strcmp(kinds[i].word, function->what) == 0) {
+		if (strcmp(kinds[i].word, l->function->what) == 0) {
 			mock_sticky = kinds[i].then(arg);
 		}
 	}

@@ -5,21 +5,38 @@
 
 #include "measure/drv/cuda_api.h"
 
+#define MOCK_ARGS 8 /* of a launch, at most */
+#define MOCK_SEEN 64
 #define MOCK_UNKNOWN 999
 #define MOCK_NO_DEVICE 100
 
+/* As it was asked for; parameters are copied, as the driver does. */
+struct mock_launch {
+	cuda_id function;
+	unsigned int grid[3], block[3], shared;
+	cuda_address value[MOCK_ARGS];
+};
+
 struct cuda_object {
 	char what[32]; /* of a module, and its function */
+	char name[32]; /* of a function */
+	uint32_t n_arg; /* of a function's launch */
 	double ns;     /* of an event */
-	uint32_t n;    /* of a graph: launches */
-	cuda_id function;
-	void *arg[4];
-	unsigned int shared;
+	uint32_t n;    /* of a graph */
+	struct mock_launch *launch;
 	int most_shared;
 };
 
+/* What there is now, and what was asked for since the last time that somebody set it to zero. */
+struct mock_seen {
+	int allocations, modules, streams, contexts, graphs, pushed; /* now */
+	uint32_t uploads, downloads, graph_launches, n;
+	struct mock_launch launch[MOCK_SEEN]; /* the first ones that ran */
+};
+
+extern struct mock_seen mock_seen;
 extern cuda_result mock_sticky; /* what each call says from now on */
 
-cuda_result mock_run(cuda_id function, void **value, unsigned int shared);
+cuda_result mock_run(const struct mock_launch *l);
 
 #endif

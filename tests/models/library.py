@@ -156,6 +156,10 @@ class Library:
         functions = [getattr(lib, f"{name}_{verb}") for verb in verbs]
         self.arena_bytes, self.prepare, self.call_run, self.call_timed = functions[:4]
         self.call_sized = functions[4]
+        self.release = getattr(lib, f"{name}_release", None)  # of a network for a GPU
+        self.error = getattr(lib, f"{name}_error", None)
+        if self.release:
+            self.release.argtypes, self.error.restype = [c_void_p], c_char_p
         self.call_sized.argtypes = [c_void_p] * 7
         self.arena_bytes.restype, self.arena_bytes.argtypes = c_uint64, [c_int32]
         self.prepare.argtypes = [c_void_p] * 4
@@ -189,7 +193,8 @@ class Library:
 
     def _judge(self, verb, status):
         if status != 0:
-            raise Failed(f"{verb} returned {status}")
+            why = f": {text(self.error())}" if self.error else ""
+            raise Failed(f"{verb} returned {status}{why}")
         self.arena.check()
         self.prepared.check()
         for _, block in self.inputs + self.outputs:
@@ -282,6 +287,8 @@ class Library:
         return list(zip(names, kernels, least.tolist(), strict=True))
 
     def close(self):
+        if self.release:
+            self.release(self.prepared.address)
         if self.pool:
             self.pools.hone_pool_destroy(self.pool)
             self.pool = None

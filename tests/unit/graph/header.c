@@ -46,7 +46,7 @@ static void words_are_these(void **state)
 	(void)state;
 	hn_buf_init(&b);
 	ms_make(&s, MS_ALL);
-	hn_model_header(&s.m, "model", /* embedded= */ false, &b);
+	hn_model_header(&s.m, "model", /* embedded= */ false, /* gpu= */ false, &b);
 	assert_memory_equal(b.s, expected, strlen(expected));
 	hn_buf_fini(&b);
 }
@@ -59,10 +59,29 @@ static void embedded_weights_are_declared(void **state)
 	(void)state;
 	hn_buf_init(&b);
 	ms_make(&s, MS_ALL);
-	hn_model_header(&s.m, "model", /* embedded= */ true, &b);
+	hn_model_header(&s.m, "model", /* embedded= */ true, /* gpu= */ false, &b);
 	assert_non_null(strstr(b.s, " * Its weights are small_weights.\n */"));
 	assert_non_null(strstr(b.s, "\nextern const unsigned char small_weights[]; "));
 	assert_null(strstr(b.s, "model.weights"));
+	hn_buf_fini(&b);
+}
+
+/* Nothing of this machine's but the inputs and outputs; two functions more, where it is one. */
+static void a_gpu_has_the_arena(void **state)
+{
+	struct hn_buf b;
+	struct ms s;
+
+	(void)state;
+	hn_buf_init(&b);
+	ms_make(&s, MS_ALL);
+	hn_model_header(&s.m, "model", /* embedded= */ false, /* gpu= */ true, &b);
+	assert_non_null(strstr(b.s, "#define small_ARENA_BYTES(n_workers) UINT64_C(0)"));
+	assert_non_null(strstr(b.s, "\nint32_t small_release(void *prepared);\n"));
+	assert_non_null(strstr(b.s, "\nconst char *small_error(void);\n"));
+	b.n = 0;
+	hn_model_header(&s.m, "model", /* embedded= */ false, /* gpu= */ false, &b);
+	assert_null(strstr(b.s, "small_release"));
 	hn_buf_fini(&b);
 }
 
@@ -79,7 +98,7 @@ static void any_names_compile(void **state)
 	s.input.name = "*/ #error /* // \" ?\?/";
 	s.output.name = "/layer/*/*/\\";
 	assert_int_equal(hn_model_check(&s.m, &err), 0);
-	hn_model_header(&s.m, "model", /* embedded= */ false, &b);
+	hn_model_header(&s.m, "model", /* embedded= */ false, /* gpu= */ false, &b);
 	for (size_t i = 0; i < HN_COUNT_OF(by); i++) {
 		char command[500];
 
@@ -102,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_these),
 		cmocka_unit_test(embedded_weights_are_declared),
+		cmocka_unit_test(a_gpu_has_the_arena),
 		cmocka_unit_test(any_names_compile),
 	};
 

@@ -96,6 +96,40 @@ static void objects_are_made(void **state)
 	hn_arena_fini(&a);
 }
 
+/* A network for a GPU has its code in the object, and wants no kernel but another run time. */
+static void a_gpu_has_code_and_no_functions(void **state)
+{
+	static const char *const ours[] = { "small_model",   "small_run",   "small_run_timed",
+					    "small_prepare", "small_error", "small_release" };
+	static const struct hn_gpu_buffer buffer[] = { { MS_ALL, 0 }, { MS_ALL, 1 }, { 100, -1 } };
+	static const uint32_t arg[] = { 0, 2, 1 };
+	static const struct hn_gpu_kernel kernel[] = { { "k0", { 7, 1, 1 }, { 32, 1, 1 }, 0, 0, 3, arg } };
+	const struct hn_gpu_module one = { HN_GPU_PTX, "sm_80", 3, buffer, 1, kernel, "mock code", 9 };
+	const struct hn_gpu_module *const module[] = { &one, &one };
+	struct hn_artefact made, again;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	ms_make(&s, 0);
+	s.m.module = module;
+	assert_int_equal(emit("native", &s.m, &a, &made, &err), 0);
+	assert_int_equal(emit("native", &s.m, &a, &again, &err), 0);
+	assert_int_equal(made.object_bytes, again.object_bytes);
+	assert_memory_equal(made.object, again.object, made.object_bytes);
+	for (size_t k = 0; k < HN_COUNT_OF(ours); k++) {
+		assert_true(has_symbol(&made, ours[k], true));
+	}
+	assert_true(has_symbol(&made, "hone_gpu_run_1", false));
+	assert_true(has_symbol(&made, "hone_gpu_release_1", false));
+	assert_false(has_symbol(&made, "hone_model_run_4", false));
+	assert_false(has_symbol(&made, "small_k0_packed", false));
+	assert_non_null(memmem(made.object, made.object_bytes, "mock code", 10));
+	hn_arena_fini(&a);
+}
+
 /* Weights in the object: on a page of their own, byte by byte. */
 static void weights_are_embedded(void **state)
 {
@@ -160,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_made),
+		cmocka_unit_test(a_gpu_has_code_and_no_functions),
 		cmocka_unit_test(weights_are_embedded),
 		cmocka_unit_test(devices_have_none),
 	};

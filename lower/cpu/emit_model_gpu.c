@@ -1,0 +1,99 @@
+/* lower/cpu/emit_model_gpu.c -- the second table of a network for a GPU (proto/gpu_table.h): its
+ * kernels' code and launches, from modules that are checked. */
+#include "lower/cpu/emit_model_int.h"
+#include "proto/gpu_table.h"
+
+/* Where the workspace's part that is buffer `until` begins; n_buffer: where it ends. */
+static uint64_t workspace(const struct hn_gpu_module *m, uint32_t until)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < until; i++) {
+		uint64_t bytes = m->buffer[i].arg < 0 ? (uint64_t)m->buffer[i].bytes : 0;
+
+		at += (bytes + HONE_GPU_WORKSPACE_ALIGN - 1) / HONE_GPU_WORKSPACE_ALIGN *
+		      HONE_GPU_WORKSPACE_ALIGN;
+	}
+	return at;
+}
+
+static LLVMValueRef args(const struct hn_table *t, const struct hn_gpu_module *m,
+			 const struct hn_gpu_kernel *k)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, k->n_arg);
+
+	for (uint32_t i = 0; i < k->n_arg; i++) {
+		const struct hn_gpu_buffer *b = &m->buffer[k->arg[i]];
+		const struct hn_table_field f[] = {
+			AT(hone_gpu_arg, arg, hn_table_size(t, (uint64_t)(int64_t)b->arg)),
+			AT(hone_gpu_arg, offset,
+			   hn_table_size(t, b->arg < 0 ? workspace(m, k->arg[i]) : 0)),
+		};
+
+		v[i] = STRUCTURE(t, hone_gpu_arg, f);
+	}
+	return hn_table_array(t, v, k->n_arg);
+}
+
+static LLVMValueRef launches(const struct hn_table *t, const struct hn_gpu_module *m)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, m->n_kernel);
+
+	for (uint32_t i = 0; i < m->n_kernel; i++) {
+		const struct hn_gpu_kernel *k = &m->kernel[i];
+		const struct hn_table_field f[] = {
+			AT(hone_gpu_launch, name, hn_table_text(t, k->name)),
+			AT(hone_gpu_launch, args, args(t, m, k)),
+			AT(hone_gpu_launch, n_args, hn_table_word(t, k->n_arg)),
+			AT(hone_gpu_launch, grid, hn_table_words(t, k->grid)),
+			AT(hone_gpu_launch, block, hn_table_words(t, k->block)),
+			AT(hone_gpu_launch, shared_static,
+			   hn_table_word(t, (uint64_t)k->static_shared)),
+			AT(hone_gpu_launch, shared_asked,
+			   hn_table_word(t, (uint64_t)k->dynamic_shared)),
+		};
+
+		v[i] = STRUCTURE(t, hone_gpu_launch, f);
+	}
+	return hn_table_array(t, v, m->n_kernel);
+}
+
+static LLVMValueRef codes(const struct hn_table *t, uint64_t *ret_workspace)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, t->m->n_kernel);
+
+	*ret_workspace = 0;
+	for (uint32_t i = 0; i < t->m->n_kernel; i++) {
+		const struct hn_gpu_module *m = t->m->module[i];
+		uint64_t room = workspace(m, m->n_buffer);
+		const struct hn_table_field f[] = {
+			AT(hone_gpu_code, bytes, hn_table_bytes(t, m->code, m->code_bytes)),
+			AT(hone_gpu_code, n_bytes, hn_table_size(t, m->code_bytes)),
+			AT(hone_gpu_code, launches, launches(t, m)),
+			AT(hone_gpu_code, n_launches, hn_table_word(t, m->n_kernel)),
+		};
+
+		v[i] = STRUCTURE(t, hone_gpu_code, f);
+		*ret_workspace = room > *ret_workspace ? room : *ret_workspace;
+	}
+	return hn_table_array(t, v, t->m->n_kernel);
+}
+
+void hn_table_gpu(struct hn_table *t)
+{
+	const struct hn_gpu_module *m = t->m->module[0];
+	uint64_t room;
+	LLVMValueRef code = codes(t, &room);
+	const struct hn_table_field f[] = {
+		AT(hone_gpu, abi, hn_table_word(t, HONE_GPU_ABI)),
+		AT(hone_gpu, form, hn_table_text(t, hn_gpu_forms[m->form].word)),
+		AT(hone_gpu, isa, hn_table_text(t, m->isa)),
+		AT(hone_gpu, model, t->model),
+		AT(hone_gpu, codes, code),
+		AT(hone_gpu, workspace_bytes, hn_table_size(t, room)),
+	};
+	char *name = hn_arena_printf(t->e->a, "%s_gpu", t->m->name);
+
+	t->entry = hn_table_global(t, name, STRUCTURE(t, hone_gpu, f));
+	LLVMSetVisibility(t->entry, LLVMHiddenVisibility);
+}
