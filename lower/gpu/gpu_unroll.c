@@ -34,7 +34,9 @@ static void see_slot(const struct hn_expr *e, void *ctx)
 	}
 	if ((e->op == HN_EXPR_VAR && !p->is_loop[e->ref]) || e->op == HN_EXPR_LOAD) {
 		p->moves[p->buffer] = true;
-	} else if (e->op == HN_EXPR_VAR && p->lanes[e->ref] > 1) {
+	} else if (e->op == HN_EXPR_VAR && p->lanes[e->ref] > 1 &&
+		   hn_gpu_vector(p->g, (enum hn_dtype)p->g->d->buffer[p->buffer].dtype,
+				 p->lanes[e->ref]) > 1) {
 		uint8_t *v = &p->g->vector[p->buffer];
 
 		*v = *v == 0 || p->lanes[e->ref] < *v ? (uint8_t)p->lanes[e->ref] : *v;

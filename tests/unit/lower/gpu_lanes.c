@@ -106,6 +106,12 @@ static const struct program {
 	  "  for v6 16 lanes {\n    B[((block.x * 16) + v6)] = min(A[((block.x * 16) + v6)], 0.5:float64)\n"
 	  "  }\n}\n",
 	  "double8", NULL, false, false },
+	{ "integers that lanes read stay integers",
+	  "device/1\nglobal A int32[64] arg 0\nglobal B float32[64] arg 1\nlocal S int32[8]\n" K
+	  "  for v6 8 {\n    S[v6] = -3\n  }\n  for v7 4 {\n    for v8 8 {\n"
+	  "      S[v8] = (S[v8] + (A[((v7 * 8) + v8)] * 16777259))\n    }\n  }\n"
+	  "  for v9 8 lanes {\n    B[((block.x * 8) + v9)] = float32(S[v9])\n  }\n}\n",
+	  "i32 b2_S", "float8 b2_S", false, false },
 	{ "integers are written out",
 	  "device/1\nglobal A int32[64] arg 0\nglobal B int32[64] arg 1\n" K
 	  "  for v6 16 lanes {\n    B[((block.x * 16) + v6)] = (A[((block.x * 16) + v6)] + 3)\n  }\n}\n",
