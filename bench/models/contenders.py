@@ -97,6 +97,32 @@ class Torch:
         return [value.numpy() for value in several]
 
 
+class TorchGpu:
+    """torch.compile on the first CUDA device, in float32 that is not rounded to TF32.  As in hone's
+    run, inputs come from this machine's memory and answers go back."""
+
+    def __init__(self, net):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise RuntimeError("torch has no CUDA device here")
+        from torched import compile_file
+
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cudnn.benchmark = True
+        self.data, self.no_grad = [torch.from_numpy(x) for x in net.data.values()], torch.no_grad
+        self.compiled = compile_file(net.path, net.sizes, self.data, net.threads, "cuda")
+
+    def run(self):
+        with self.no_grad():
+            found = self.compiled(*(x.to("cuda", non_blocking=True) for x in self.data))
+            several = found if isinstance(found, (list, tuple)) else [found]
+            self.last = [value.cpu() for value in several]
+
+    def answers(self):
+        return [value.numpy() for value in self.last]
+
+
 def compiled(net):
     """The folder of the compiled model, compiled unless it is there: a search may have taken
     hours."""
@@ -125,5 +151,11 @@ class Hone:
         return self.compiled.answers()
 
 
-CONTENDERS = {"hone": Hone, "onnxruntime": Onnxruntime, "openvino": Openvino, "torch": Torch}
+CONTENDERS = {
+    "hone": Hone,
+    "onnxruntime": Onnxruntime,
+    "openvino": Openvino,
+    "torch": Torch,
+    "torch_gpu": TorchGpu,
+}
 USUAL = ["hone", "onnxruntime", "openvino"]  # torch compiles for minutes: it is asked for

@@ -10,6 +10,9 @@ The table has the least of all rounds, the median of the rounds' medians, and ho
 long as hone each takes (the median of the rounds' ratios).  --json appends a row for each; --steps
 adds hone's longest steps, and how the sum of all compares with a whole run.
 
+Networks for a GPU race by `--option=--target=LINE --only hone torch_gpu`; --dim says the batch.
+Both have their weights on the device, and their inputs and answers in this machine's memory.
+
 --clock cpu counts this process's time on processors instead: on a busy machine, and for one thread
 alone, it is nearer to what a call takes than the wall clock is.
 """

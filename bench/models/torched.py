@@ -44,11 +44,15 @@ def tell_shapes(model, data):
     model.recompile()
 
 
-def compile_file(path, sizes, data, threads):
-    """A function of the tensors `data`; its weights are frozen, so that they can be packed."""
+def compile_file(path, sizes, data, threads, device="cpu"):
+    """A function of the tensors `data`, or of copies of them on another device; its weights are
+    frozen, so that they can be packed."""
     torch._inductor.config.freezing = True
     torch.set_num_threads(threads)
     with torch.no_grad():
         model = onnx2torch.convert(folded(path, sizes)).eval()
         tell_shapes(model, data)
-        return torch.compile(make_fx(model)(*data))
+        if device == "cpu":
+            return torch.compile(make_fx(model)(*data))
+        traced = make_fx(model.to(device))(*(x.to(device) for x in data))
+        return torch.compile(traced, mode="reduce-overhead")  # launches become a CUDA graph
