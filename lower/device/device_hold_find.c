@@ -109,12 +109,46 @@ static bool uses_terms(const struct sum *s, const struct hn_expr *e)
 	return ret;
 }
 
+/* The condition's parts one inside the other, around the children. */
+static const struct hn_device_node *guarded(struct hold *h, const struct hn_expr *e,
+					    uint32_t n, const struct hn_device_node *const *child)
+{
+	struct hn_device_node *ret = HN_NEW(h->a, struct hn_device_node);
+	const struct hn_device_node **one = HN_NEW(h->a, const struct hn_device_node *);
+
+	if (e->op == HN_EXPR_AND) {
+		one[0] = guarded(h, e->arg[1], n, child);
+		return guarded(h, e->arg[0], 1, one);
+	}
+	*ret = (struct hn_device_node){ .kind = HN_DEVICE_IF, .e = e, .n_child = n, .child = child };
+	return ret;
+}
+
+/* A condition may be about results in one part, and about terms in another. */
+static const struct hn_device_node *part_guards(struct hold *h, const struct hn_device_node *n)
+{
+	const struct hn_device_node **child =
+		HN_NEW_ARRAY(h->a, const struct hn_device_node *, n->n_child);
+	struct hn_device_node *ret = HN_NEW(h->a, struct hn_device_node);
+
+	for (uint32_t i = 0; i < n->n_child; i++) {
+		child[i] = part_guards(h, n->child[i]);
+	}
+	if (n->kind == HN_DEVICE_IF) {
+		return guarded(h, n->e, n->n_child, child);
+	}
+	*ret = *n;
+	ret->child = child;
+	return ret;
+}
+
 bool hn_hold_is_sum(struct hold *h, const struct hn_device_node *n, struct sum *s)
 {
-	*s = (struct sum){ .terms = n };
+	*s = (struct sum){ 0 };
 	if (n->kind != HN_DEVICE_LOOP || n->how == HN_DEVICE_LANES || n->extent < 2) {
 		return false;
 	}
+	n = s->terms = part_guards(h, n);
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		if (!collect(s, n->child[i])) {
 			return false;

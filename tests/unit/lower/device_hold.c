@@ -41,6 +41,13 @@ static const struct program {
 	       "      for v7 8 {\n        for v8 16 lanes {\n"
 	       "          C[((v7 * 16) + v8)] = (" SUM ")\n        }\n      }\n    }\n  }\n}\n",
 	  "if (v11 < 30)", NULL },
+	{ "a condition of both is two",
+	  HEAD "kernel k0 grid 3 1 1 block 1 1 1 {\n  for v6 32 {\n    for v7 4 {\n"
+	       "      if and((v6 < 30), (((block.x * 4) + v7) < 10)) {\n        for v8 16 lanes {\n"
+	       "          C[((((block.x * 4) + v7) * 16) + v8)] = (C[((((block.x * 4) + v7) * 16) + v8)] + "
+	       "(A[((((block.x * 4) + v7) * 32) + v6)] * B[((v6 * 16) + v8)]))\n"
+	       "        }\n      }\n    }\n  }\n}\n",
+	  "if ((block.x * 4) < 7)", NULL },
 	{ "of two loops over terms the outer one",
 	  HEAD "kernel k0 grid 1 1 1 block 1 1 1 {\n  for v6 4 {\n    for v7 8 {\n      for v8 5 {\n"
 	       "        C[v7] = (C[v7] + A[((v6 * 40) + ((v7 * 5) + v8))])\n      }\n    }\n  }\n}\n",
