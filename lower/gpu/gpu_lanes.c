@@ -56,10 +56,14 @@ static int64_t whole_step(const struct gpu *g, const struct hn_expr *e, int32_t 
 /* How much an index grows from lane to lane. */
 static int64_t step_of(struct lanes *l, const struct hn_expr *e)
 {
+	struct hn_span here = l->g->span[l->slot];
+
 	l->g->value[l->slot] = NULL;
+	l->g->span[l->slot] = l->whole;
 
 	int64_t step = whole_step(l->g, hn_gpu_here(l->g, e), l->slot);
 
+	l->g->span[l->slot] = here;
 	hn_lanes_at(l, 0);
 	return step;
 }
@@ -390,8 +394,8 @@ static void rest(struct lanes *l, const struct hn_device_node *n, int64_t from, 
 void hn_gpu_lanes(struct gpu *g, const struct hn_device_node *n, uint32_t width,
 		  hn_gpu_children *walk, struct scope *s)
 {
-	struct lanes l = { .g = g, .slot = n->slot, .n = width, .walk = walk, .scope = s };
 	struct hn_span span = g->span[n->slot];
+	struct lanes l = { .g = g, .slot = n->slot, .whole = span, .n = width, .walk = walk, .scope = s };
 	int64_t strips = n->extent / width;
 
 	if (strips <= HN_GPU_MOST_STRIPS || chooses_variable(&l, n)) {

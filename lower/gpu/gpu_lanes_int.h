@@ -10,6 +10,7 @@
 struct lanes {
 	struct gpu *g;
 	int32_t slot;
+	struct hn_span whole; /* of the slot, in lanes: while strips go by, its span counts these */
 	const struct hn_expr *base; /* with `at` the first; NULL: 0 */
 	int64_t at;
 	uint32_t n;

@@ -55,7 +55,9 @@ bool hn_gpu_lanes_sum(struct gpu *g, const struct hn_device_node *n, hn_gpu_chil
 {
 	const struct hn_expr *term = NULL;
 	const struct hn_device_node *s = g->vector_bytes > 0 ? sum_of(g, n, &term) : NULL;
-	struct lanes l = { .g = g, .slot = n->slot, .walk = walk, .scope = scope };
+	struct lanes l = {
+		.g = g, .slot = n->slot, .whole = g->span[n->slot], .walk = walk, .scope = scope
+	};
 	gpu_val sum[MOST_SUMS];
 
 	if (s == NULL) {

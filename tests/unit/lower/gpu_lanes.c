@@ -49,6 +49,10 @@ static const struct program {
 	       "        B[(((block.x * 143) + (v6 * 80)) + v7)] = A[(((block.x * 143) + (v6 * 80)) + v7)]\n"
 	       "      }\n    }\n  }\n}\n",
 	  "b1_B[((block_x * 143) + v7) + 128] = b0_A[((block_x * 143) + v7) + 128]", NULL, false, false },
+	{ "neighbours in the first strips may be none in the last",
+	  HEAD "kernel k0 grid 1 1 1 block 1 1 1 {\n  for v6 192 lanes {\n"
+	       "    B[v6] = A[min(v6, (300 - v6))]\n  }\n}\n",
+	  NULL, "vload16(0, &b0_A", false, false },
 	{ "a condition that is not monotone is asked of each lane",
 	  HEAD K "  for v6 16 lanes {\n    if (floormod(v6, 3) < 2) {\n"
 		 "      B[((block.x * 16) + v6)] = A[((block.x * 16) + v6)]\n    }\n  }\n}\n",
