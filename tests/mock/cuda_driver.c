@@ -133,8 +133,10 @@ cuda_result cuDeviceTotalMem_v2(size_t *bytes, cuda_device d)
 
 cuda_result cuDevicePrimaryCtxRetain(cuda_id *c, cuda_device d)
 {
+	static struct cuda_object context;
+
 	(void)d;
-	*c = new_object();
+	*c = &context;
 	mock_seen.contexts += mock_sticky == 0;
 	return mock_sticky;
 }
@@ -340,7 +342,12 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 
 cuda_result cuModuleUnload(cuda_id m)
 {
-	free(m);
+	while (m != NULL) {
+		cuda_id next = m->next;
+
+		free(m);
+		m = next;
+	}
 	mock_seen.modules--;
 	return mock_sticky;
 }
@@ -351,6 +358,8 @@ cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 		return CUDA_E_NOT_FOUND;
 	}
 	*f = new_object();
+	(*f)->next = m->next;
+	m->next = *f;
 	(*f)->n_arg = m->n_arg;
 	snprintf((*f)->name, sizeof (*f)->name, "%s", name);
 	snprintf((*f)->what, sizeof (*f)->what, "%s", name[0] == 'k' ? m->what : "canary");

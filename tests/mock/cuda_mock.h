@@ -21,6 +21,7 @@ struct cuda_object {
 	char what[32]; /* of a module, and its function */
 	char name[32]; /* of a function */
 	uint32_t n_arg; /* of a function's launch */
+	cuda_id next;	/* of a module its functions, and each the one before */
 	double ns;     /* of an event */
 	uint32_t n;    /* of a graph */
 	struct mock_launch *launch;
