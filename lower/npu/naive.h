@@ -4,8 +4,8 @@
  * reads is loaded from global memory, what it makes is stored there, with one slot, nothing that is
  * used again, and `barrier all` behind each instruction.  Rows are spread over the cores.
  *
- * An op is a program of its own, as cores do not wait for each other; a step is one of them.  All
- * of them are taken to be launched once.
+ * An op is a program of its own, a step, on as many cores as it has rows for.  All steps are taken to
+ * be launched once, and a core that is done waits for no other.
  */
 #ifndef HN_LOWER_NPU_NAIVE_H
 #define HN_LOWER_NPU_NAIVE_H

@@ -21,8 +21,8 @@ struct hn_npu_order_facts {
 	uint32_t n_whole; /* barriers of all pipes where no flag was left */
 };
 
-/* A program without loops, conditions, flags and barriers, with them.  HONE_E_UNSUPPORTED: it has
- * some.  Lines are those of the result's text.  facts: NULL is fine. */
+/* A program without loops, conditions, flags and barriers but `barrier cores`, with them.
+ * HONE_E_UNSUPPORTED: it has some.  Lines are those of the result's text.  facts: NULL is fine. */
 int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 		 enum hn_npu_order order, struct hn_arena *a, const struct hn_npu_program **ret,
 		 struct hn_npu_order_facts *facts, struct hn_err *err) HN_NODISCARD;

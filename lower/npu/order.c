@@ -127,7 +127,7 @@ static bool add_edge(struct order *o, uint32_t at, enum hn_npu_pipe from, enum h
 	return false;
 }
 
-static void whole(struct order *o, uint32_t before)
+static void all_know(struct order *o, uint32_t before)
 {
 	struct clock all = { { 0 } };
 
@@ -137,6 +137,11 @@ static void whole(struct order *o, uint32_t before)
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 		o->known[i] = all;
 	}
+}
+
+static void whole(struct order *o, uint32_t before)
+{
+	all_know(o, before);
 	o->before[before] = 2;
 	o->facts->n_whole++;
 }
@@ -188,6 +193,10 @@ static int one(struct order *o, const struct hn_npu_insn *in, uint32_t number, s
 
 		/* of the first core; only addresses in global memory differ */
 		o->reg[in->reg] = in->op == HN_NPU_I_MOV ? x : 0;
+		return 0;
+	}
+	if (in->op == HN_NPU_I_BARRIER && in->pipe[0] == HN_NPU_CORES) {
+		all_know(o, number);
 		return 0;
 	}
 	if (p == HN_NPU_S || in->op == HN_NPU_I_SET || in->op == HN_NPU_I_WAIT ||

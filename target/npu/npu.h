@@ -44,6 +44,7 @@ enum hn_npu_pipe {
 	HN_NPU_N_PIPE
 };
 #define HN_NPU_ALL HN_NPU_N_PIPE /* of a barrier */
+#define HN_NPU_CORES (HN_NPU_N_PIPE + 1) /* of a barrier: all pipes of all cores */
 
 enum hn_npu_memory {
 #define MEMORY(name, word, field, align) HN_NPU_##name,

@@ -44,11 +44,11 @@ int hn_npu_profile_of(const char *name, struct hn_npu_profile *ret, struct hn_er
 	return hn_fail(err, HONE_E_INVALID, "%.60s: no profile of the NPU; there are %s", name, all);
 }
 
-const char *const hn_npu_pipe_name[HN_NPU_N_PIPE + 1] = {
+const char *const hn_npu_pipe_name[HN_NPU_N_PIPE + 2] = {
 #define PIPE(name, text) #name,
 #include "target/npu/pipes.def"
 #undef PIPE
-	"all",
+	"all", "cores",
 };
 
 const char *const hn_npu_memory_word[HN_NPU_N_MEMORY] = {

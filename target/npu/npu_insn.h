@@ -34,7 +34,7 @@ struct hn_npu_op_row {
 	struct hn_npu_types types;
 };
 
-extern const char *const hn_npu_pipe_name[HN_NPU_N_PIPE + 1];
+extern const char *const hn_npu_pipe_name[HN_NPU_N_PIPE + 2];
 extern const char *const hn_npu_memory_word[HN_NPU_N_MEMORY];
 extern const uint16_t hn_npu_memory_align[HN_NPU_N_MEMORY];
 extern const struct hn_npu_numeral_row hn_npu_numeral[HN_NPU_N_NUMERAL];
@@ -55,7 +55,7 @@ static inline enum hn_npu_pipe hn_npu_pipe_of(const struct hn_npu_insn *in)
 	case HN_NPU_I_WAIT:
 		return (enum hn_npu_pipe)in->pipe[1];
 	case HN_NPU_I_BARRIER:
-		return in->pipe[0] == HN_NPU_ALL ? HN_NPU_S : (enum hn_npu_pipe)in->pipe[0];
+		return in->pipe[0] >= HN_NPU_ALL ? HN_NPU_S : (enum hn_npu_pipe)in->pipe[0];
 	default:
 		return (enum hn_npu_pipe)hn_npu_op[in->op].pipe;
 	}

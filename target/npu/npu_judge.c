@@ -16,19 +16,12 @@ static size_t blocks(int64_t bytes)
 
 void npu_judge_open(struct npu_sim *s, struct hn_arena *a)
 {
-	for (int i = 0; i < HN_NPU_GM; i++) {
-		s->touch[i] = HN_NEW_ARRAY(a, struct npu_touch,
-					   blocks(hn_npu_memory_bytes(s->m, (enum hn_npu_memory)i)));
-	}
+	npu_judge_alone(s, a);
 	s->touch_gm = HN_NEW_ARRAY(a, struct npu_touch *, s->p->n_buffer);
 	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-		size_t n = blocks(s->p->buffer[i].bytes);
-
-		s->touch_gm[i] = HN_NEW_ARRAY(a, struct npu_touch, n);
-		for (size_t k = 0; k < n; k++) {
-			s->touch_gm[i][k].full = true;
-		}
+		s->touch_gm[i] = HN_NEW_ARRAY(a, struct npu_touch, blocks(s->p->buffer[i].bytes));
 	}
+	npu_judge_met(s);
 }
 
 void npu_judge_core(struct npu_sim *s)
@@ -36,6 +29,26 @@ void npu_judge_core(struct npu_sim *s)
 	for (int i = 0; i < HN_NPU_GM; i++) {
 		memset(s->touch[i], 0, sizeof(struct npu_touch) *
 			       blocks(hn_npu_memory_bytes(s->m, (enum hn_npu_memory)i)));
+	}
+}
+
+void npu_judge_alone(struct npu_sim *s, struct hn_arena *a)
+{
+	for (int i = 0; i < HN_NPU_GM; i++) {
+		s->touch[i] = HN_NEW_ARRAY(a, struct npu_touch,
+					   blocks(hn_npu_memory_bytes(s->m, (enum hn_npu_memory)i)));
+	}
+}
+
+void npu_judge_met(struct npu_sim *s)
+{
+	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+		size_t n = blocks(s->p->buffer[i].bytes);
+
+		memset(s->touch_gm[i], 0, n * sizeof(struct npu_touch));
+		for (size_t k = 0; k < n; k++) {
+			s->touch_gm[i][k].full = true;
+		}
 	}
 }
 

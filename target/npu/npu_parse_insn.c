@@ -143,7 +143,7 @@ static void take_scalars(struct npu_parse *p, struct hn_npu_insn *in)
 		n = 1;
 		break;
 	case HN_NPU_I_BARRIER:
-		in->pipe[0] = take_pipe(p, HN_NPU_N_PIPE + 1);
+		in->pipe[0] = take_pipe(p, HN_NPU_N_PIPE + 2);
 		if (in->pipe[0] == HN_NPU_S) {
 			hn_npu_refuse(p, "S has no barrier: it does one thing after the other");
 		}

@@ -1,9 +1,5 @@
-/* target/npu/npu_run.c -- a program on the machine: core after core, the scalar unit of each, and
- * the order in which its pipes go on.
- *
- * Cores share nothing but global memory, so one may be simulated after the other.  What two cores do
- * to the same block is a race in any order.
- */
+/* target/npu/npu_run.c -- a program on the machine: the scalar unit of a core, and the order in which
+ * its pipes go on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +19,10 @@ const char *hn_npu_fault_word(enum hn_npu_fault f)
 
 #define MOST ((uint64_t)1 << 28)
 
-enum step { BLOCKED, GONE_ON, OVER, WRONG };
-
-static enum step wrong(struct npu_sim *s, uint32_t line)
+static enum npu_step wrong(struct npu_sim *s, uint32_t line)
 {
 	s->fault_line = line;
-	return WRONG;
+	return NPU_WRONG;
 }
 
 static bool is_idle(const struct npu_sim *s)
@@ -41,14 +35,14 @@ static bool is_idle(const struct npu_sim *s)
 	return true;
 }
 
-static enum step give(struct npu_sim *s, const struct hn_npu_insn *in, enum hn_npu_pipe to)
+static enum npu_step give(struct npu_sim *s, const struct hn_npu_insn *in, enum hn_npu_pipe to)
 {
 	struct npu_pipe *q = &s->pipe[to];
 	struct npu_entry *e = &q->ring[q->n_given % NPU_RING];
 	uint64_t room = (uint64_t)s->m->queue;
 
 	if (q->n_given - q->n_done >= room) {
-		return BLOCKED;
+		return NPU_BLOCKED;
 	}
 	if (!npu_resolve(s->p, s->m, in, s->reg, s->image_now, &e->op, &s->fault)) {
 		return wrong(s, in->line);
@@ -67,19 +61,19 @@ static enum step give(struct npu_sim *s, const struct hn_npu_insn *in, enum hn_n
 	e->given = s->now;
 	q->n_given++;
 	s->at++;
-	return GONE_ON;
+	return NPU_GONE_ON;
 }
 
 /* One instruction of the program. */
-static enum step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
+static enum npu_step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 {
 	const struct hn_npu_insn *in = &s->section->insn[s->at];
 	enum hn_npu_pipe to;
-	enum step step = GONE_ON;
+	enum npu_step step = NPU_GONE_ON;
 
 	*ret_to = HN_NPU_S;
 	if (s->at == s->section->n_insn) {
-		return OVER;
+		return NPU_OVER;
 	}
 	to = hn_npu_pipe_of(in);
 	if (to != HN_NPU_S) {
@@ -87,18 +81,19 @@ static enum step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 		step = give(s, in, to);
 	} else if (in->op == HN_NPU_I_BARRIER) {
 		if (!is_idle(s)) {
-			return BLOCKED;
+			return NPU_BLOCKED;
 		}
 		npu_pipe_drain(s);
 		npu_pipe_meet(s);
 		s->at++;
+		step = in->pipe[0] == HN_NPU_CORES ? NPU_MET : NPU_GONE_ON;
 	} else {
 		if (!npu_scalar(s, in)) {
 			return wrong(s, in->line);
 		}
 	}
-	s->ret->n_insn += step == GONE_ON;
-	if (step == GONE_ON && ++s->work > s->most) {
+	s->ret->n_insn += step != NPU_BLOCKED;
+	if (step != NPU_BLOCKED && ++s->work > s->most) {
 		(void)npu_is_wrong(&s->fault, HN_NPU_F_BUDGET, "more than %llu instructions, or %d bytes "
 				   "for each",
 				   (unsigned long long)s->most, NPU_WORK);
@@ -132,7 +127,7 @@ static int settle(struct npu_sim *s, enum hn_npu_pipe p)
 	return moved;
 }
 
-static enum step deadlock(struct npu_sim *s)
+static enum npu_step deadlock(struct npu_sim *s)
 {
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 		const struct npu_pipe *q = &s->pipe[i];
@@ -146,25 +141,25 @@ static enum step deadlock(struct npu_sim *s)
 			return wrong(s, op->in->line);
 		}
 	}
-	return OVER;
+	return NPU_OVER;
 }
 
 /* In the order of the program: each pipe goes on as soon as it can. */
-static enum step in_order(struct npu_sim *s)
+static enum npu_step in_order(struct npu_sim *s)
 {
 	enum hn_npu_pipe to;
-	enum step step;
+	enum npu_step step;
 
-	while ((step = scalar_step(s, &to)) == GONE_ON) {
+	while ((step = scalar_step(s, &to)) == NPU_GONE_ON) {
 		if (to != HN_NPU_S && settle(s, to) < 0) {
-			return WRONG;
+			return NPU_WRONG;
 		}
 	}
-	return step == WRONG ? WRONG : deadlock(s);
+	return step == NPU_WRONG || step == NPU_MET ? step : deadlock(s);
 }
 
 /* S or a pipe, as drawn, does one thing. */
-static enum step at_random(struct npu_sim *s)
+static enum npu_step at_random(struct npu_sim *s)
 {
 	while (true) {
 		enum hn_npu_pipe first = (enum hn_npu_pipe)hn_rng_below(&s->rng, HN_NPU_N_PIPE), to;
@@ -173,16 +168,19 @@ static enum step at_random(struct npu_sim *s)
 		/* a round from the drawn one on, until one goes on */
 		for (int i = 0; i < HN_NPU_N_PIPE && !moved; i++) {
 			enum hn_npu_pipe p = (enum hn_npu_pipe)((first + i) % HN_NPU_N_PIPE);
-			enum step step = BLOCKED;
+			enum npu_step step = NPU_BLOCKED;
 			int rc = p == HN_NPU_S ? 0 : npu_pipe_step(s, p);
 
 			if (p == HN_NPU_S) {
 				step = scalar_step(s, &to);
 			}
-			if (rc < 0 || step == WRONG) {
-				return WRONG;
+			if (rc < 0 || step == NPU_WRONG) {
+				return NPU_WRONG;
 			}
-			moved = rc > 0 || step == GONE_ON;
+			if (step == NPU_MET) {
+				return NPU_MET;
+			}
+			moved = rc > 0 || step == NPU_GONE_ON;
 		}
 		if (!moved) {
 			return deadlock(s);
@@ -208,11 +206,8 @@ static bool is_left(struct npu_sim *s)
 	return false;
 }
 
-static bool run_core(struct npu_sim *s)
+void npu_core_begin(struct npu_sim *s)
 {
-	struct hn_npu_result *r = s->ret;
-	int64_t end;
-
 	memset(s->reg, 0, sizeof(s->reg));
 	memset(s->flag, 0, sizeof(s->flag));
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
@@ -226,34 +221,28 @@ static bool run_core(struct npu_sim *s)
 	if (s->o->judge) {
 		npu_judge_core(s);
 	}
-	if ((s->o->seed == 0 ? in_order(s) : at_random(s)) == WRONG || is_left(s)) {
-		return false;
+}
+
+enum npu_step npu_core_go(struct npu_sim *s)
+{
+	struct hn_npu_result *r = s->ret;
+	enum npu_step step = s->o->seed == 0 ? in_order(s) : at_random(s);
+
+	if (step == NPU_WRONG || step == NPU_MET) {
+		return step;
+	}
+	if (is_left(s)) {
+		return NPU_WRONG;
 	}
 	npu_pipe_meet(s);
-	end = s->now;
-	if (end > r->core_cycles) {
-		r->core_cycles = end;
+	if (s->now > r->core_cycles) {
+		r->core_cycles = s->now;
 		r->core = s->core;
 		for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 			r->busy[i] = s->pipe[i].busy;
 		}
 	}
-	return true;
-}
-
-static uint32_t cores_to_run(const struct npu_sim *s, uint32_t section)
-{
-	return s->o->gm == NULL && !s->o->judge && s->alike[section] ? 1 : s->p->section[section].n_core;
-}
-
-static const bool *alike(const struct hn_npu_program *p, struct hn_arena *a)
-{
-	bool *ret = HN_NEW_ARRAY(a, bool, p->n_section);
-
-	for (uint32_t i = 0; i < p->n_section; i++) {
-		ret[i] = npu_is_alike(&p->section[i]);
-	}
-	return ret;
+	return NPU_OVER;
 }
 
 static int report(struct npu_sim *s, struct hn_err *err)
@@ -299,20 +288,11 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	if (o->judge) {
 		npu_judge_open(s, a);
 	}
-	s->alike = alike(p, a);
+	npu_cores_alike(s, a);
 	memory = npu_traffic(s, a);
 	s->rng = hn_rng_stream(o->seed, 0, 0, 0);
-	for (uint32_t i = 0; i < p->n_section; i++) {
-		uint32_t n;
-
-		s->section = &p->section[i];
-		n = cores_to_run(s, i);
-		for (uint32_t k = 0; k < n; k++) {
-			s->core = s->section->first + k;
-			if (!run_core(s)) {
-				return report(s, err);
-			}
-		}
+	if (!npu_cores(s, a)) {
+		return report(s, err);
 	}
 	ret->by_memory = memory > ret->core_cycles;
 	ret->cycles = m->launch + (ret->by_memory ? memory : ret->core_cycles);

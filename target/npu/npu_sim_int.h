@@ -51,6 +51,7 @@ struct npu_loop {
 };
 
 struct npu_sim {
+	bool over; /* it has come to its end */
 	const struct hn_npu_program *p;
 	const struct hn_npu_profile *m;
 	const struct hn_npu_options *o;
@@ -78,6 +79,8 @@ struct npu_sim {
 	struct npu_touch **touch_gm;		  /* [n_buffer] */
 };
 
+enum npu_step { NPU_BLOCKED, NPU_GONE_ON, NPU_MET, NPU_OVER, NPU_WRONG };
+
 #define NPU_WORK 256
 static inline uint64_t npu_work(const struct npu_op *op)
 {
@@ -92,6 +95,14 @@ static inline uint64_t npu_work(const struct npu_op *op)
 
 /* npu_scalar.c: what S does itself; false: s->fault. */
 bool npu_scalar(struct npu_sim *s, const struct hn_npu_insn *in);
+
+/* npu_run.c: a core to its end (OVER), or where it waits for the others (MET).  WRONG: s->fault. */
+void npu_core_begin(struct npu_sim *s);
+enum npu_step npu_core_go(struct npu_sim *s);
+
+/* npu_cores.c: all of them; false: s->fault. */
+void npu_cores_alike(struct npu_sim *s, struct hn_arena *a);
+bool npu_cores(struct npu_sim *s, struct hn_arena *a);
 
 /* npu_alike.c: one core of the section stands for all where nothing is looked at but time. */
 bool npu_is_alike(const struct hn_npu_section *c);
@@ -109,6 +120,8 @@ void npu_pipe_meet(struct npu_sim *s);
 /* npu_judge.c: false: s->fault. */
 void npu_judge_open(struct npu_sim *s, struct hn_arena *a);
 void npu_judge_core(struct npu_sim *s); /* before another core begins */
+void npu_judge_alone(struct npu_sim *s, struct hn_arena *a); /* what is a core's becomes its own */
+void npu_judge_met(struct npu_sim *s); /* all cores have done all: global memory is anybody's */
 bool npu_judge(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_op *op);
 bool npu_judge_set(struct npu_sim *s, enum hn_npu_pipe from, enum hn_npu_pipe to,
 		   struct npu_flag *f);
