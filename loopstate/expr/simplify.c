@@ -164,21 +164,70 @@ static bool rejoin_pair(struct hn_lin_ctx *x, struct hn_lin *v, uint32_t i,
 	return true;
 }
 
+/* floordiv(v + floordiv(z, k), d) is floordiv(v * k + z, d * k), too: numbers that are split at
+ * d * k have that spelling.  NULL: q is no such quotient. */
+static const struct hn_expr *flatten(struct hn_lin_ctx *x, const struct hn_expr *q)
+{
+	struct hn_lin v, flat;
+
+	if (!is_by_const(q, HN_EXPR_FLOORDIV)) {
+		return NULL;
+	}
+	v = lin_of(x, q->arg[0]);
+	for (uint32_t i = 0; i < v.n; i++) {
+		const struct hn_expr *part = v.term[i].atom;
+
+		if (v.term[i].coef != 1 || !is_by_const(part, HN_EXPR_FLOORDIV)) {
+			continue;
+		}
+		int64_t k = part->arg[1]->u.i;
+		struct hn_lin rest = hn_lin_plus(
+			x, v, hn_lin_scale(x, hn_lin_atom(x, part), -1));
+
+		flat = hn_lin_plus(x, hn_lin_scale(x, rest, k), lin_of(x, part->arg[0]));
+		flat = lin_floordiv(x, flat, hn_lin_mul64(x, k, q->arg[1]->u.i), q->dtype);
+		return single(flat) ? flat.term[0].atom : NULL;
+	}
+	return NULL;
+}
+
+/* Whether some term may be the quotient that belongs to the remainder at term i. */
+static bool may_rejoin(const struct hn_lin *v, uint32_t i)
+{
+	int64_t scaled;
+
+	if (!is_by_const(v->term[i].atom, HN_EXPR_FLOORMOD) ||
+	    __builtin_mul_overflow(v->term[i].coef, v->term[i].atom->arg[1]->u.i, &scaled)) {
+		return false;
+	}
+	for (uint32_t j = 0; j < v->n; j++) {
+		if (j != i && v->term[j].coef == scaled) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool rejoin_once(struct hn_lin_ctx *x, struct hn_lin *v)
 {
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct hn_expr *m = v->term[i].atom;
 
-		if (!is_by_const(m, HN_EXPR_FLOORMOD)) {
+		if (!may_rejoin(v, i)) {
 			continue;
 		}
 		struct hn_lin q =
 			lin_floordiv(x, lin_of(x, m->arg[0]), m->arg[1]->u.i, m->dtype);
 
-		for (uint32_t j = 0; j < v->n && single(q); j++) {
-			if (rejoin_pair(x, v, i, q.term[0].atom, j)) {
-				return true;
+		const struct hn_expr *y = single(q) ? q.term[0].atom : NULL;
+
+		for (int spelling = 0; spelling < 2 && y != NULL; spelling++) {
+			for (uint32_t j = 0; j < v->n; j++) {
+				if (rejoin_pair(x, v, i, y, j)) {
+					return true;
+				}
 			}
+			y = spelling == 0 ? flatten(x, y) : NULL;
 		}
 	}
 	return false;

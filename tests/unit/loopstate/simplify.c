@@ -205,6 +205,10 @@ static void test_random(void **state)
 		check_tree(&b, two(&b, HN_EXPR_ADD,
 				   by(&b, HN_EXPR_MUL, by(&b, HN_EXPR_FLOORMOD, q, c), d),
 				   by(&b, HN_EXPR_FLOORMOD, sum, d)));
+		check_tree(&b,
+			   two(&b, HN_EXPR_ADD,
+			       by(&b, HN_EXPR_MUL, by(&b, HN_EXPR_FLOORDIV, sum, d * c), c),
+			       by(&b, HN_EXPR_FLOORMOD, q, c)));
 		hn_arena_fini(&b.a);
 	}
 }
@@ -244,6 +248,15 @@ static void test_forms(void **state)
 		by(&b, HN_EXPR_FLOORMOD, g, 3));
 
 	expect(&b, again, g);
+	/* In three digits, of which the one in the middle forgets the least. */
+	const struct hn_expr *t = two(&b, HN_EXPR_ADD, g, by(&b, HN_EXPR_MUL, j, 4));
+	const struct hn_expr *middle =
+		by(&b, HN_EXPR_FLOORMOD, by(&b, HN_EXPR_FLOORDIV, t, 2), 3);
+
+	again = two(&b, HN_EXPR_ADD, by(&b, HN_EXPR_MUL, by(&b, HN_EXPR_FLOORDIV, t, 6), 6),
+		    two(&b, HN_EXPR_ADD, by(&b, HN_EXPR_MUL, middle, 2),
+			by(&b, HN_EXPR_FLOORMOD, t, 2)));
+	expect(&b, again, t);
 	/* Past 64 bits nothing is changed. */
 	const struct hn_expr *big = by(&b, HN_EXPR_MUL, i, INT64_MAX / 2);
 
