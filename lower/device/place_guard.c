@@ -7,6 +7,7 @@
  *
  *   - a copy into shared memory writes 0 there, so that the whole box is written;
  *   - what a thread makes of such boxes for itself needs no guards of results;
+ *   - where it would read past a box that ends with its tensor, it reads the last element again;
  *   - a sum of products of two numbers that are both 0 past the last term needs none of terms.
  *
  * Nothing here is trusted: the verifier looks at each access anew.
@@ -148,8 +149,67 @@ static const struct hn_expr *copied(const struct hn_op *op)
 	return e;
 }
 
+/* at, an index that has `stride` elements for each number of the guard's side, where that side does
+ * not pass its end.  NULL: at is no such index. */
+static const struct hn_expr *hold_back(struct place *p, const struct hn_expr *at,
+				       const struct hn_expr *guard)
+{
+	struct hn_affine whole = hn_affine_of(at, p->span, p->n_slot, p->a), side;
+	int64_t stride = 0;
+
+	if (guard->op != HN_EXPR_LT || guard->arg[1]->op != HN_EXPR_INT ||
+	    (p->lane_extent > 1 && hn_expr_uses(guard, p->lane_slot))) {
+		return NULL;
+	}
+	side = hn_affine_of(guard->arg[0], p->span, p->n_slot, p->a);
+	for (uint32_t i = 0; i < whole.n && side.n > 0; i++) {
+		if (hn_expr_equal(whole.term[i].atom, side.term[0].atom) &&
+		    whole.term[i].coef % side.term[0].coef == 0) {
+			stride = whole.term[i].coef / side.term[0].coef;
+		}
+	}
+	if (stride <= 0) {
+		return NULL;
+	}
+	/* numbers that pass the guard stay, whatever else is in `at` */
+	const struct hn_expr *x = guard->arg[0], *by = hn_place_int(p, stride);
+	const struct hn_expr *last = hn_place_int(p, guard->arg[1]->u.i - 1);
+	const struct hn_expr *rest = hn_simplify(
+		hn_place_binary(p, HN_EXPR_SUB, at, hn_place_binary(p, HN_EXPR_MUL, x, by)), p->span,
+		p->n_slot, p->a);
+
+	return hn_simplify(
+		hn_place_binary(p, HN_EXPR_ADD, rest,
+				hn_place_binary(p, HN_EXPR_MUL,
+						hn_place_binary(p, HN_EXPR_MIN, x, last), by)),
+		p->span, p->n_slot, p->a);
+}
+
+/* A copy from a box that ends where its tensor does: past the guards the last element.  NULL: it is
+ * none, or its indices leave the box all the same. */
+static const struct hn_expr *hold_all_back(struct place *p, const struct hn_node *n,
+					   const struct guards *g, const struct hn_expr *load)
+{
+	const struct hn_op *op = p->t->dag->op[n->stage];
+	const struct held *h = load->op == HN_EXPR_LOAD ? holder(p, load->ref) : NULL;
+	const struct hn_expr *at = h != NULL ? load->arg[0] : NULL;
+
+	if (op->reduce != NULL || copied(op) == NULL || g->n == 0 || at == NULL ||
+	    h->memory != HN_MEMORY_SHARED || h->full != HN_HELD_YES) {
+		return NULL;
+	}
+	for (uint32_t i = 0; i < g->n && at != NULL && p->rc == 0; i++) {
+		at = hold_back(p, at, g->e[i]);
+	}
+	if (at == NULL || !inside(p, load->ref, at)) {
+		return NULL;
+	}
+	return hn_expr_with_args(load, &at, 1, p->a);
+}
+
 /* A thread's own: the guards that do not matter go. */
-static void relax_own(struct place *p, const struct hn_node *n, struct guards *g, bool there)
+static void relax_own(struct place *p, const struct hn_node *n, struct guards *g, bool there,
+		      bool held_back)
 {
 	struct held *h = &p->held[n->stage];
 	const struct hn_op *op = p->t->dag->op[n->stage];
@@ -168,7 +228,8 @@ static void relax_own(struct place *p, const struct hn_node *n, struct guards *g
 		const struct hn_expr *from = copied(op);
 
 		note(&h->full, g->n == 0);
-		note(&h->zero, g->n == 0 && from && p->held[from->ref].zero == HN_HELD_YES);
+		note(&h->zero, g->n == 0 && !held_back && from &&
+				       p->held[from->ref].zero == HN_HELD_YES);
 	}
 }
 
@@ -210,7 +271,7 @@ static void fill_box(struct place *p, const struct hn_node *n, const struct hn_e
 }
 
 void hn_place_guards(struct place *p, const struct hn_node *n, const struct hn_expr *at,
-		     int32_t dst, const struct hn_expr *const *value, uint32_t n_value,
+		     int32_t dst, const struct hn_expr **value, uint32_t n_value,
 		     struct guards *g)
 {
 	const struct held *h = &p->held[n->stage];
@@ -243,7 +304,13 @@ void hn_place_guards(struct place *p, const struct hn_node *n, const struct hn_e
 		for (uint32_t k = 0; k < n_value && there; k++) {
 			there = loads_full(p, value[k]);
 		}
-		relax_own(p, n, g, there);
+		const struct hn_expr *back =
+			!there && inside(p, dst, at) && n_value == 1
+				? hold_all_back(p, n, g, value[0])
+				: NULL;
+
+		value[0] = back != NULL ? back : value[0];
+		relax_own(p, n, g, there || back != NULL, back != NULL);
 	}
 }
 

@@ -197,8 +197,9 @@ struct guards {
 	const struct hn_expr *e[64];
 	uint32_t from[64]; /* number of the node's guard */
 };
+/* The guards that the statement needs; value[0] may become another that needs none. */
 void hn_place_guards(struct place *p, const struct hn_node *n, const struct hn_expr *at,
-		     int32_t dst, const struct hn_expr *const *value, uint32_t n_value,
+		     int32_t dst, const struct hn_expr **value, uint32_t n_value,
 		     struct guards *g);
 /* The guard without the number of the lane, where it is the same for all of them. */
 const struct hn_expr *hn_place_for_lanes(struct place *p, const struct hn_expr *guard);

@@ -270,6 +270,8 @@ static void lengths_that_do_not_divide_cost_no_conditions(void **state)
 	static const char *const texts[] = {
 		"f(float32 A[1000,1000], float32 B[1000,1000]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
 		"f(float32 A[1023,1021], float32 B[1021,1019]) -> C { C(i,j) +=! A(i,k) * B(k,j) }",
+		/* one tile has all rows, and some that are none */
+		"f(float32 A[256,13], float32 B[256,2048]) -> C { C(i,j) +=! A(k,i) * B(k,j) }",
 	};
 
 	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
