@@ -258,6 +258,9 @@ void hn_build(struct hn_builder *b, const struct hn_build_request *r, struct hn_
 	ans->ns.codegen = ans->artefact.codegen_ns;
 	ans->ns.emit -= ans->ns.passes + ans->ns.codegen;
 	ans->build_ns = hn_clock_ns() - start - ans->prove_ns;
+	if (rc == 0 && r->naive && r->counts != NULL && *r->counts != '\0') {
+		ans->counted_ns = hn_build_counted(r->counts, ans->dag);
+	}
 	if (rc == 0) {
 		ans->verdict = HN_VERDICT_OK;
 		ans->why.msg[0] = '\0';

@@ -29,6 +29,7 @@ struct hn_build_request {
 	const char *samples; /* not "": programs that compute some of a long one's outputs,
 			      * beside it as <samples>0, <samples>1, ..., as many as there are */
 	const char *strides; /* of arguments (loopstate/nest/strided.h); NULL or "": all lie in a row */
+	const char *counts; /* not "": the line of a simulated machine, for hn_build_answer's counted_ns */
 	size_t dag_bytes, steps_bytes;
 	bool naive, prove;
 	unsigned long operations; /* of isl for the proof; 0 = any number */
@@ -66,6 +67,7 @@ struct hn_build_answer {
 	int64_t build_ns, prove_ns;
 	struct hn_build_times ns;
 	struct hn_naive_more more; /* of a naive request */
+	double counted_ns; /* of one: its time on the machine that `counts` names; 0 = it has no form there */
 };
 
 /* The emitter is kept between requests for the same target. */
@@ -106,6 +108,10 @@ int hn_build_verify(const char *path, unsigned long operations, struct hn_err *e
  * flags, barriers, or tuned, which chooses the slots itself.  Fails as hn_npu_program. */
 int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_arena *a,
 		 struct hn_buf *ret, struct hn_err *err) HN_NODISCARD;
+
+/* How long the naive program takes on the simulated machine that the line means; 0: it has no form
+ * there, or the line means none. */
+double hn_build_counted(const char *line, const struct hn_dag *dag);
 
 /* Ask isl's scheduler which ops of the computation in the file share loops (fuse.h), and print
  * {"how", "groups": [{"ops", "loops"}]}.  Fails when the file is none. */

@@ -1,10 +1,11 @@
-/* lower/build/build_npu.c -- `hone-build --npu`: a computation as a program for the NPU.  See
- * build.h. */
+/* lower/build/build_npu.c -- `hone-build --npu`: a computation as a program for the NPU, and how long
+ * its naive program takes there.  See build.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "loopstate/read/dag_read.h"
 #include "lower/build/build.h"
+#include "lower/npu/naive.h"
 #include "lower/npu/npu.h"
 
 int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_arena *a,
@@ -33,4 +34,23 @@ int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_
 		hn_npu_print(p, ret);
 	}
 	return rc;
+}
+
+double hn_build_counted(const char *line, const struct hn_dag *dag)
+{
+	const struct hn_npu_steps *steps;
+	struct hn_npu_profile m;
+	struct hn_target target;
+	int64_t cycles = 0;
+	struct hn_arena a;
+	struct hn_err err;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_target_parse(line, &a, &target, &err);
+	rc = rc ? rc : hn_npu_profile_of_target(&target, &m, &err);
+	rc = rc ? rc : hn_npu_naive(dag, &m, HN_NPU_LEAST, &a, &steps, &err);
+	rc = rc ? rc : hn_npu_naive_run(steps, &m, NULL, &cycles, &err);
+	hn_arena_fini(&a);
+	return rc == 0 ? (double)cycles * 1e3 / (double)m.mhz : 0;
 }

@@ -34,6 +34,7 @@ static struct hn_build_request request_of(const struct hn_frame_build *v)
 		.samples = v->samples,
 		.brackets = v->brackets,
 		.bracket_steps = v->bracket_steps,
+		.counts = v->counts,
 		.naive = v->naive,
 		.prove = v->prove,
 		.no_emit = v->no_emit,
@@ -79,7 +80,8 @@ static int send_answer(uint64_t request, const struct hn_build_answer *ans, uint
 					  .certificate = ans->certificate,
 					  .codegen = ans->codegen,
 					  .object = made ? &object : NULL,
-					  .slices = { good ? ans->more.n_slice : 0, slice } },
+					  .slices = { good ? ans->more.n_slice : 0, slice },
+					  .counted_ns = good ? ans->counted_ns : 0 },
 		&json);
 	f = hn_frame_of(HN_FRAME_BUILT, request, &json);
 	if (made && !in_slot) {

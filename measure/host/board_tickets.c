@@ -359,6 +359,11 @@ int hn_board_on_ready(struct board_link *b, const struct hn_frame *f, struct hn_
 		hn_ticket_finish(b->m, t, HN_VERDICT_BOARD_LOST, o.detail);
 	} else {
 		o.build_ns = t->outcome.build_ns;
+		if (o.verdict == HN_VERDICT_OK && w->counted_ns > 0) {
+			o.n_sample = 1; /* not what this machine's cores took for the reference */
+			o.sample_ns[0] = w->counted_ns;
+			o.naive_share = 0;
+		}
 		t->outcome = o;
 		hold(b, t);
 	}

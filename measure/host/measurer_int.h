@@ -98,6 +98,7 @@ struct workload {
 	const char *refer_steps, *wide_steps, *bracket_steps; /* as struct hn_workload */
 	struct hn_parts parts;		      /* of the naive object */
 	double naive_ns, naive_share;	      /* 0 = not known yet */
+	double counted_ns; /* of the naive program on a simulated machine; 0 = it has no form there */
 	char inputs[400];  /* what the first OK said, ... */
 	bool in_part;	   /* ... and whether it was so compared */
 	bool ready;	   /* answered OK once */

@@ -44,6 +44,7 @@ void hn_wire_build(const struct hn_measurer *m, const struct ticket *t, uint32_t
 		v.samples = HN_SAMPLE_SYMBOL;
 		v.brackets = HN_BRACKET_SYMBOL;
 		v.bracket_steps = work->bracket_steps;
+		v.counts = m->takes == HN_BOARD_TAKES_PROGRAM ? m->config.target : NULL;
 	} else {
 		v.prove = true;
 		v.steps = t->building->steps;
@@ -83,7 +84,7 @@ void hn_wire_workload(const struct workload *work, struct hn_buf *json)
 			.cold = work->cold,
 			.settled = work->settled,
 			.subnormals = work->subnormals,
-			.naive_ns = work->naive_ns,
+			.naive_ns = work->counted_ns > 0 ? 0 : work->naive_ns, /* of the cores */
 			.wide = HN_WIDE_SYMBOL,
 			.refer = HN_REFER_SYMBOL,
 			.part = HN_PART_SYMBOL,
@@ -182,6 +183,7 @@ static int take_built(const struct hn_frame *f, const struct hn_frame_built *v, 
 	hn_assert(t->certificate != NULL);
 	memcpy(t->codegen, v->codegen, strlen(v->codegen) + 1);
 	if (t->kind == TICKET_WORKLOAD) {
+		t->w->counted_ns = v->counted_ns;
 		t->w->parts.n = v->slices.n;
 		for (uint32_t i = 0; i < v->slices.n; i++) {
 			t->w->parts.part[i] = v->slices.at[i];

@@ -48,9 +48,12 @@ within 10 gone || die "processes stayed"
 
 # The same again, from nothing, is the same time.
 first=$(hone query --target 'npu -isa=tiny' --text "$soft" --json | field median_ns)
+naive=$(hone query --target 'npu -isa=tiny' --text "$soft" --json | field naive_ns)
+[ "$naive" -gt "$first" ] || die "the naive program takes $naive, the best $first"
 HONE_HOME="$work/other" hone tune --target 'npu -isa=tiny' --text "$soft" --trials 8 --json -q \
 	>"$work/tuned" 2>"$work/err" || die "again: $(cat "$work/err")"
 [ "$(field median_ns <"$work/tuned")" = "$first" ] || die "not $first: $(cat "$work/tuned")"
+[ "$(field naive_ns <"$work/tuned")" = "$naive" ] || die "not $naive: $(cat "$work/tuned")"
 
 # Each task of a fused operator of AKG.
 cp "$HONE_SOURCE/tests/data/fuzz/akg/softmax" "$work/softmax.info"

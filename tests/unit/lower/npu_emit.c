@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "loopstate/read/dag_read.h"
+#include "lower/build/build.h"
 #include "lower/lower.h"
 #include "target/npu/npu_run.h"
 
@@ -156,12 +157,50 @@ static void planted_faults_are_there(void **state)
 	}
 }
 
+/* The naive program's time on the machine; nothing of what has no form, or on no machine. */
+static void naive_programs_are_counted(void **state)
+{
+	static const char large[] = "s(float32 X[1024,1024]) -> Y { M(i) max=! X(i,j) "
+				    "E(i,j) = exp(X(i,j) - M(i)) S(i) +=! E(i,j) Y(i,j) = E(i,j) / S(i) }";
+	static const struct {
+		const char *text, *line;
+		double least, most;
+	} rows[] = {
+		{ softmax, "npu", 3500, 1e5 },
+		{ softmax, "npu -isa=tiny", 3500, 1e6 },
+		{ large, "npu", 3500, 1e7 },
+		{ product, "npu", 3500, 1e5 },
+		{ "f(float32 X[64]) -> Y { Y(i) = erf(X(i)) }", "npu", 0, 0 },
+		{ softmax, "npu -num_cores=33", 0, 0 },
+		{ softmax, "cpu -isa=generic", 0, 0 },
+		{ softmax, "nothing", 0, 0 },
+	};
+	const struct hn_dag *dag;
+	struct hn_err err;
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		double ns;
+
+		assert_int_equal(hn_dag_from_text("t", rows[i].text, strlen(rows[i].text), 0, &a, &dag,
+						  &err), 0);
+		ns = hn_build_counted(rows[i].line, dag);
+		if (!(ns >= rows[i].least && ns <= rows[i].most)) {
+			fail_msg("%s on %s: %.0f ns", rows[i].text, rows[i].line, ns);
+		}
+	}
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_are_clean_text),
 		cmocka_unit_test(what_it_has_no_form_for_is_refused),
 		cmocka_unit_test(planted_faults_are_there),
+		cmocka_unit_test(naive_programs_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
