@@ -40,6 +40,9 @@ static const char good[] = HEAD LOAD ALL TWICE ALL PLUS ALL STORE END;
 static const char flags[] = HEAD LOAD "  set MTE2 V 0\n  wait MTE2 V 0\n" TWICE "  barrier V\n" PLUS
 				      "  set V MTE3 0\n  wait V MTE3 0\n" STORE END;
 
+/* Its second core takes longer: it loads from an address that is no multiple of 512. */
+static const char uneven[] = HEAD "  div r1 r0 256\n  load ub[0] X[r1] burst 8192\n" ALL TWICE ALL PLUS ALL
+	STORE END;
 static const char endless[] = HEAD "  loop r1 1000000000000\n  end\n" END;
 
 static const struct {
@@ -180,6 +183,8 @@ static void duels_are_of_both(void **state)
 	expect("duel", &a, HN_VERDICT_OK, "");
 	assert_true(a.n_sample == 1 && a.sample_ns[0] == simulated(good) &&
 		    a.rival_ns[0] == simulated(flags));
+	a = measure(uneven, good, 0); /* its numbers were compared before */
+	assert_true(a.verdict == HN_VERDICT_OK && a.sample_ns[0] == simulated(uneven));
 	a = measure(good, "no program", 0);
 	assert_true(a.verdict == HN_VERDICT_LOAD_FAIL && a.rivals);
 	a = measure("no program", good, 0);
