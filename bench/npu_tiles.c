@@ -10,8 +10,10 @@
 #include "target/npu/npu_run.h"
 
 static const struct hn_npu_product products[] = {
-#define TILED(m, n, k, m0, n0, k1, k0) \
-	{ m, n, k, HN_F32, 1, 1, m0, n0, k0, k1, 2, 2, 2, HN_NPU_FLAGS },
+#define TILED(rows, columns, terms, of_m, of_n, of_l1, of_l0)                                      \
+	{ .m = rows, .n = columns, .k = terms, .result = HN_F32, .cores_m = 1, .cores_n = 1,        \
+	  .m0 = of_m, .n0 = of_n, .k0 = of_l0, .k1 = of_l1, .slots_l1 = 2, .slots_l0 = 2,           \
+	  .slots_l0c = 2, .order = HN_NPU_FLAGS },
 #include "bench/npu_published.def"
 };
 

@@ -329,17 +329,42 @@ int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	return 0;
 }
 
+/* A program that grew too long is no mistake of its text's. */
+static int too_long(uint64_t n, struct hn_err *err)
+{
+	return n <= HN_NPU_MOST_INSNS ? 0
+				      : hn_fail(err, HONE_E_UNSUPPORTED,
+						"%llu instructions are too many for one program: at most %d",
+						(unsigned long long)n, HN_NPU_MOST_INSNS);
+}
+
+static uint64_t lines_of(const struct hn_buf *text)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < text->n; i++) {
+		n += text->s[i] == '\n';
+	}
+	return n;
+}
+
 int hn_npu_order_text(struct hn_buf *text, const struct hn_npu_profile *m, enum hn_npu_order order,
 		      struct hn_arena *a, const struct hn_npu_program **ret,
 		      struct hn_npu_order_facts *facts, struct hn_err *err)
 {
 	const struct hn_npu_program *plain;
+	uint64_t n = 0;
 	int rc = text->failed ? hn_fail(err, HONE_E_UNSUPPORTED,
 					"code of more than %zu MiB: there are too many tiles for one "
 					"program",
 					HN_NPU_TEXT_BYTES >> 20)
-			      : hn_npu_parse("code", text->s, text->n, a, &plain, err);
+			      : too_long(lines_of(text), err);
 
+	rc = rc ? rc : hn_npu_parse("code", text->s, text->n, a, &plain, err);
 	hn_buf_fini(text);
-	return rc ? rc : hn_npu_order(plain, m, order, a, ret, facts, err);
+	rc = rc ? rc : hn_npu_order(plain, m, order, a, ret, facts, err);
+	for (uint32_t i = 0; rc == 0 && i < (*ret)->n_section; i++) {
+		n += (*ret)->section[i].n_insn;
+	}
+	return rc ? rc : too_long(n, err);
 }

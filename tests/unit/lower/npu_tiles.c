@@ -38,6 +38,17 @@ static const struct hn_dag *read_dag(struct hn_arena *a, const char *text)
 	return dag;
 }
 
+/* Up to `most`, small ones as often as large ones. */
+static int64_t length(struct hn_rng *r, uint64_t most)
+{
+	uint64_t n = most;
+
+	while (n > 1 && hn_rng_below(r, 4) > 0) {
+		n /= 2;
+	}
+	return 1 + (int64_t)hn_rng_below(r, n);
+}
+
 /* Any lengths: of one, of more than there is, and between. */
 static struct hn_npu_tiles drawn(const struct hn_dag *dag, struct hn_rng *r)
 {
@@ -49,9 +60,9 @@ static struct hn_npu_tiles drawn(const struct hn_dag *dag, struct hn_rng *r)
 		uint64_t extent = (uint64_t)op->axis[i].extent;
 
 		if (extent > 1) {
-			t.axis[i].tile = 1 + (int64_t)hn_rng_below(r, 2 * extent);
-			t.axis[i].times = 1 + (int64_t)hn_rng_below(r, extent);
-			t.axis[i].parts = 1 + (int64_t)hn_rng_below(r, extent);
+			t.axis[i].tile = length(r, 2 * extent);
+			t.axis[i].times = length(r, extent);
+			t.axis[i].parts = length(r, extent);
 		}
 	}
 	return t;
