@@ -95,7 +95,7 @@ static void check(const char *profile, const char *text, int64_t *ret_least, int
 
 	for (int tile = HN_NPU_LEAST; tile <= HN_NPU_MOST; tile++) {
 		struct bed b;
-		int64_t timed;
+		int64_t timed = 0;
 
 		begin(&b, profile, text);
 		arguments(&b);
