@@ -10,9 +10,9 @@
 #include "target/npu/npu_run.h"
 
 static const struct hn_npu_product products[] = {
-#define TILED(rows, columns, terms, of_m, of_n, of_l1, of_l0)                                      \
-	{ .m = rows, .n = columns, .k = terms, .result = HN_F32, .cores_m = 1, .cores_n = 1,        \
-	  .m0 = of_m, .n0 = of_n, .k0 = of_l0, .k1 = of_l1, .slots_l1 = 2, .slots_l0 = 2,           \
+#define TILED(rows, columns, terms, m0_, n0_, k1_, k0_)                                       \
+	{ .m = rows, .n = columns, .k = terms, .result = HN_F32, .cores_m = 1, .cores_n = 1,  \
+	  .m0 = m0_, .n0 = n0_, .k0 = k0_, .k1 = k1_, .slots_l1 = 2, .slots_l0 = 2,            \
 	  .slots_l0c = 2, .order = HN_NPU_FLAGS },
 #include "bench/npu_published.def"
 };

@@ -215,7 +215,7 @@ static void what_has_no_program_is_told(void **state)
 	struct bed b;
 
 	(void)state;
-	begin(&b, "tiny", "t(float32 X[16,8]) -> Y { Z(i,j) = X(i,j) + 1.0 Y(j,i) = Z(i,j) }");
+	begin(&b, "tiny", "t(float64 X[16,8]) -> Y { Z(i,j) = X(i,j) + 1.0 Y(i,j) = Z(i,j) * 2.0 }");
 	assert_int_equal(hn_npu_naive(b.dag, &b.m, HN_NPU_LEAST, &b.a, &b.s, &b.err), -HONE_E_UNSUPPORTED);
 	assert_non_null(strstr(b.err.msg, "by itself: "));
 	hn_arena_fini(&b.a);
