@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loopstate/dag/liberty.h"
 #include "loopstate/state/state.h"
 #include "lower/lower.h"
 #include "lower/npu/npu.h"
@@ -50,6 +51,57 @@ static int refuse(const struct hn_emit_options *o, struct hn_err *err)
 	return 0;
 }
 
+/* A call, or a division. */
+static bool has(const struct hn_expr *e, bool call)
+{
+	bool found = call ? e->op == HN_EXPR_CALL : e->op == HN_EXPR_DIV;
+
+	for (uint32_t i = 0; i < e->n_arg && !found; i++) {
+		found = has(e->arg[i], call);
+	}
+	return found;
+}
+
+static bool op_has(const struct hn_op *op, bool call)
+{
+	const struct hn_expr *const *e = op->reduce != NULL ? op->reduce->source : op->body;
+	bool found = false;
+
+	for (uint32_t i = 0; i < op->n_out && e != NULL && !found; i++) {
+		found = has(e[i], call);
+	}
+	return found;
+}
+
+/* Rows are reduced by halves, and functions are the machine's own: what a task forbids is not kept. */
+static int check_dag(const struct hn_dag *dag, struct hn_err *err)
+{
+	if (dag->sizes != NULL) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "a program for the NPU is of numbers, not of sizes");
+	}
+	for (uint32_t i = dag->n_input; i < dag->n_op; i++) {
+		const struct hn_op *op = dag->op[i];
+		const struct {
+			enum hn_liberty liberty;
+			bool taken;
+		} rows[] = {
+			{ HN_LIBERTY_reassociation, op->reduce != NULL },
+			{ HN_LIBERTY_minmax, op->reduce != NULL },
+			{ HN_LIBERTY_functions, op_has(op, true) },
+			{ HN_LIBERTY_reciprocal, op_has(op, false) },
+		};
+
+		for (size_t k = 0; k < HN_COUNT_OF(rows); k++) {
+			if (rows[k].taken && hn_dag_forbids(dag, rows[k].liberty)) {
+				return hn_fail(err, HONE_E_UNSUPPORTED,
+					       "%s: the task forbids %s, which the NPU's programs use", op->name,
+					       hn_liberty_name(rows[k].liberty));
+			}
+		}
+	}
+	return 0;
+}
+
 static int emit_npu(void *state, const struct hn_looptree *t, const struct hn_emit_options *options,
 		    struct hn_arena *a, struct hn_artefact *ret, struct hn_err *err)
 {
@@ -62,6 +114,7 @@ static int emit_npu(void *state, const struct hn_looptree *t, const struct hn_em
 	struct hn_buf text, planted;
 	int rc = refuse(options, err);
 
+	rc = rc ? rc : check_dag(t->state->root_dag, err);
 	hn_npu_tiles_of(t->state, &tiles);
 	if (tiles.op >= 0 && !options->scalar) {
 		plan.tiles = &tiles;
