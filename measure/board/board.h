@@ -26,6 +26,10 @@
  * and the first run with it as long again. */
 #define HN_GPU_COMPILE_TIMES 3
 #define HN_GPU_CROWDED_TIMES 3 /* ... and each so many times as long while others have the processors */
+/* A simulated machine takes longer than what it simulates: so many times the limit at most, by the
+ * bytes of the arguments. */
+#define HN_PROGRAM_TIMES 10
+#define HN_PROGRAM_BYTES ((int64_t)128 << 20)
 #define HN_SAMPLES 8 /* programs for a sample, at most */
 #define HN_BOARD_WORKLOADS 32 /* references kept, least recently used goes first */
 

@@ -142,6 +142,18 @@ static void run_once(struct npu_board *b, struct npu_run *run, int64_t limit_ns,
 	}
 }
 
+/* What all of it may take. */
+static int64_t limit_of(const struct cpu_workload *w, int64_t limit_ms)
+{
+	int64_t bytes = 0, times;
+
+	for (uint32_t i = 0; i < w->n_tensor; i++) {
+		bytes = hn_add_sat(bytes, w->tensor[i].bytes);
+	}
+	times = 1 + bytes / HN_PROGRAM_BYTES;
+	return hn_mul_sat(limit_ms, 1000000 * (times < HN_PROGRAM_TIMES ? times : HN_PROGRAM_TIMES));
+}
+
 static void npu_measure(void *board, const struct hn_board_request *r, struct hn_board_answer *ret)
 {
 	struct npu_board *b = board;
@@ -151,12 +163,13 @@ static void npu_measure(void *board, const struct hn_board_request *r, struct hn
 			      .rival = r->rival.object != NULL ? &r->rival : NULL,
 			      .report = b->report,
 			      .best_ns = r->best_ns};
-	int64_t begin = hn_clock_ns(), limit_ns = hn_mul_sat(r->kernel.limit_ms, 1000000);
+	int64_t begin = hn_clock_ns(), limit_ns;
 
 	if (run.w == NULL) {
 		answer(ret, HN_VERDICT_NONE, "workload not known");
 		return;
 	}
+	limit_ns = limit_of(run.w, r->kernel.limit_ms);
 	hn_cpu_find(b->host, r->key)->used = ++b->host->requests;
 	for (int i = 0; i < TRIES; i++) { /* what is killed from outside says nothing */
 		if (i > 0) {

@@ -91,7 +91,8 @@ static void send_measure(struct board_link *b, struct ticket *t)
 	/* a board that compiles has its time for that, and again in the first run */
 	int64_t times = b->m->takes == HN_BOARD_TAKES_MODULE
 				? HN_GPU_CROWDED_TIMES * (1 + 2 * HN_GPU_COMPILE_TIMES)
-				: 1;
+			: b->m->takes == HN_BOARD_TAKES_PROGRAM ? HN_PROGRAM_TIMES
+								: 1;
 	struct hn_buf json, blob;
 
 	hn_buf_init(&json);
