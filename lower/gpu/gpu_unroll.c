@@ -13,6 +13,7 @@
 
 #define CALL_SIZE 12	/* statements that a function is as long as */
 #define CHOICE_SIZE 3	/* the same of a value of two sides */
+#define LOOP_SIZE 12	/* the same of a loop that stays one: compilers look at each copy of it */
 #define MOST_KEPT 1024 /* elements of a kernel's arrays: more than registers can be */
 
 struct plan {
@@ -123,6 +124,8 @@ static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 	}
 	if (n->kind == HN_DEVICE_LOOP && p->in_index[n->slot]) {
 		ret = ret > INT32_MAX / times_of(p, n) ? INT32_MAX : ret * times_of(p, n);
+	} else if (n->kind == HN_DEVICE_LOOP) {
+		ret += LOOP_SIZE;
 	}
 	return ret > INT32_MAX ? INT32_MAX : ret;
 }

@@ -299,6 +299,49 @@ static void what_has_no_code_is_refused(void **state)
 	hn_arena_fini(&a);
 }
 
+static uint32_t count_of(const char *text, const char *word)
+{
+	uint32_t n = 0;
+
+	for (; (text = strstr(text, word)) != NULL; text++) {
+		n++;
+	}
+	return n;
+}
+
+static const char *opencl_of(const char *text, struct hn_arena *a)
+{
+	struct hn_gpu_options how = { .contracts = true };
+	const struct hn_device *d;
+	struct hn_target target;
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+
+	assert_int_equal(hn_target_parse("opencl", a, &target, &err), 0);
+	if (hn_device_parse("t", text, strlen(text), a, &d, &err) != 0 ||
+	    hn_gpu_print(d, HN_GPU_OPENCL, &target, &how, a, &m, &err) != 0) {
+		fail_msg("%s", err.msg);
+	}
+	return m.code;
+}
+
+/* A compiler took more than ten minutes for 250 loops in one kernel. */
+static void loops_are_not_copied_for_registers(void **state)
+{
+	static const char text[] =
+		"device/1\nglobal A float32[4800] arg 0\nglobal B float32[256] arg 1\n"
+		"local L float32[256]\nkernel k0 grid 1 1 1 block 1 1 1 {\n"
+		"  for v6 256 {\n    L[v6] = 0.0\n    for v7 300 {\n"
+		"      L[v6] = (L[v6] + A[(v6 + (v7 * 15))])\n    }\n  }\n"
+		"  for v8 256 {\n    B[v8] = L[v8]\n  }\n}\n";
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_true(count_of(opencl_of(text, &a), "for (") <= 3);
+	hn_arena_fini(&a);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -306,6 +349,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(programs_are_right),
 		cmocka_unit_test(programs_are_right_on_old_ones),
 		cmocka_unit_test(what_has_no_code_is_refused),
+		cmocka_unit_test(loops_are_not_copied_for_registers),
 	};
 
 	has_device = argc > 1 && cl_open(&device);
