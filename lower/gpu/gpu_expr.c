@@ -64,9 +64,25 @@ static gpu_val cast(struct gpu *g, const struct hn_expr *e)
 	return hn_dtype_is_narrow(to) ? g->lang->round(g, to, v) : v;
 }
 
+/* A guard of a tensor of some 2^31 elements or more: numbers of loops, blocks and threads alone,
+ * which do not wrap, and have parts past an int32. */
+static bool compares_far(struct gpu *g, const struct hn_expr *e)
+{
+	bool ret = g->in_guard && e->op >= HN_EXPR_EQ && e->op <= HN_EXPR_GE && e->arg[0]->dtype == HN_I32 &&
+		   !(hn_gpu_is_narrow_index(g, e->arg[0]) && hn_gpu_is_narrow_index(g, e->arg[1]));
+
+	return ret && !does_harm(e);
+}
+
 static gpu_val binary(struct gpu *g, const struct hn_expr *e)
 {
 	enum hn_dtype t = (enum hn_dtype)e->arg[0]->dtype;
+
+	if (compares_far(g, e)) {
+		return g->lang->binary(g, (enum hn_expr_op)e->op, HN_I64,
+				       hn_gpu_index(g, e->arg[0], true),
+				       hn_gpu_index(g, e->arg[1], true), false);
+	}
 	gpu_val x = hn_gpu_value(g, e->arg[0]), y = hn_gpu_value(g, e->arg[1]);
 	gpu_val v = g->lang->binary(g, (enum hn_expr_op)e->op, hn_dtype_arith(t), x, y, false);
 	bool picks = e->op == HN_EXPR_MIN || e->op == HN_EXPR_MAX;
@@ -128,4 +144,13 @@ gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e)
 	default:
 		return binary(g, e);
 	}
+}
+
+gpu_val hn_gpu_guard(struct gpu *g, const struct hn_expr *e)
+{
+	g->in_guard = true;
+	gpu_val ret = hn_gpu_value(g, e);
+
+	g->in_guard = false;
+	return ret;
 }

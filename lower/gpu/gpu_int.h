@@ -46,6 +46,7 @@ struct gpu {
 	gpu_val *var;		      /* [n_slot] */
 	uint32_t *rank;		      /* [n_slot] loops around the place where it is known */
 	uint32_t depth;		      /* loops around the place at hand */
+	bool in_guard;		      /* the value at hand is a condition of statements */
 	bool *whole;		      /* [n_slot] the loop is written out */
 	bool *kept;		      /* [n_buffer] LOCAL: each element is a register */
 	uint8_t *vector;	      /* [n_buffer] of what is kept, elements of a variable */
@@ -155,8 +156,10 @@ int64_t hn_gpu_divides(const struct hn_affine *sum);
 gpu_val hn_gpu_index(struct gpu *g, const struct hn_expr *e, bool wide);
 bool hn_gpu_is_narrow_index(const struct gpu *g, const struct hn_expr *e);
 
-/* gpu_expr.c: of what has the values of loops in it (hn_gpu_here). */
+/* gpu_expr.c: of what has the values of loops in it (hn_gpu_here): a value; the condition of a
+ * statement, whose indices do not wrap. */
 gpu_val hn_gpu_value(struct gpu *g, const struct hn_expr *e);
+gpu_val hn_gpu_guard(struct gpu *g, const struct hn_expr *e);
 
 /* gpu_lanes.c: how many lanes of a loop become one vector (1: it does not become vectors), of a type
  * and a length; of a loop of the program; such a loop, where `walk` makes the statements of one

@@ -257,14 +257,14 @@ static void under(struct lanes *l, const struct hn_device_node *n)
 		}
 		return;
 	}
-	g->lang->begin_if(g, hn_gpu_value(g, all));
+	g->lang->begin_if(g, hn_gpu_guard(g, all));
 	statements(l, n);
 	g->lang->end_if(g);
 	if (hn_expr_uses(n->e, l->slot)) {
 		const struct hn_expr *not = hn_expr_with_args(
 			&(struct hn_expr){ .op = HN_EXPR_NOT, .dtype = all->dtype }, &all, 1, g->a);
 
-		g->lang->begin_if(g, hn_gpu_value(g, not));
+		g->lang->begin_if(g, hn_gpu_guard(g, not));
 		one_by_one(l, &one, !chooses_variable(l, n));
 		g->lang->end_if(g);
 	}

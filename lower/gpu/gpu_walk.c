@@ -202,7 +202,7 @@ static void under(struct gpu *g, struct scope *s, const struct hn_device_node *n
 	land(g, &s->flight);
 	if (data || s->open == NULL || !hn_expr_equal(s->open, e)) {
 		finish(g, s);
-		g->lang->begin_if(g, hn_gpu_value(g, e));
+		g->lang->begin_if(g, hn_gpu_guard(g, e));
 		s->open = e;
 		s->in = HN_NEW(g->a, struct scope);
 	}

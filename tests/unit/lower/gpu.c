@@ -342,6 +342,33 @@ static void loops_are_not_copied_for_registers(void **state)
 	hn_arena_fini(&a);
 }
 
+/* Of more than 2^31 elements: neither addresses nor guards are computed in 32 bits. */
+static void far_indices_are_wide(void **state)
+{
+	static const char text[] =
+		"device/1\nglobal A int8[2500000007] arg 0\nglobal B int8[2500000007] arg 1\n"
+		"kernel k0 grid 9765626 1 1 block 256 1 1 {\n"
+		"  if (((block.x * 256) + thread.x) < 2500000007) {\n"
+		"    B[((block.x * 256) + thread.x)] = A[((block.x * 256) + thread.x)]\n  }\n}\n";
+	struct hn_gpu_options how = { .contracts = true };
+	const struct hn_device *d;
+	struct hn_target target;
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_non_null(strstr(opencl_of(text, &a),
+			       "((((i64)block_x) * ((i64)256)) + ((i64)thread_x)) < ((i64)2500000007)"));
+	assert_int_equal(hn_target_parse("cuda -isa=sm_80", &a, &target, &err), 0);
+	assert_int_equal(hn_device_parse("t", text, sizeof(text) - 1, &a, &d, &err), 0);
+	assert_int_equal(hn_gpu_print(d, HN_GPU_PTX, &target, &how, &a, &m, &err), 0);
+	assert_non_null(strstr(m.code, "2500000006"));
+	assert_null(strstr(m.code, "-1794967"));
+	hn_arena_fini(&a);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -350,6 +377,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(programs_are_right_on_old_ones),
 		cmocka_unit_test(what_has_no_code_is_refused),
 		cmocka_unit_test(loops_are_not_copied_for_registers),
+		cmocka_unit_test(far_indices_are_wide),
 	};
 
 	has_device = argc > 1 && cl_open(&device);
