@@ -155,7 +155,11 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 		bool is_short = !waits && n->how != HN_DEVICE_ROLLED && size * times <= most / times_of(p, n);
 
 		p->g->whole[n->slot] = p->in_index[n->slot] || is_short;
-		size *= p->g->whole[n->slot] || p->lanes[n->slot] > 1 ? times_of(p, n) : 1;
+		if (p->g->whole[n->slot] || p->lanes[n->slot] > 1) {
+			size *= times_of(p, n);
+		} else {
+			size += LOOP_SIZE;
+		}
 	}
 	*ret_waits = waits;
 	return size;
