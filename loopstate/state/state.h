@@ -77,6 +77,8 @@ enum hn_pipeline_kind {
 	HN_PIPELINE_NONE,     /* as anything else */
 	HN_PIPELINE_REGISTER, /* through registers: loads go before, stores behind the loop's work */
 	HN_PIPELINE_ASYNC,    /* by copies that nobody waits for until they are needed */
+	HN_PIPELINE_OPEN,     /* the same, one turn less ahead, so that what a warpgroup multiplies
+			       * may end in the next turn */
 	HN_N_PIPELINE
 };
 

@@ -70,7 +70,7 @@ struct hn_device_node {
 	/* STORE: of an element of global memory into shared memory, which is there when the thread
 	 * has waited for it, and for other threads behind a barrier after that */
 	bool async;
-	int64_t extent;		  /* LOOP: at least 1; WAIT: groups */
+	int64_t extent;		  /* LOOP: at least 1; WAIT: groups; SETTLE: 1 = but the last product */
 	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
 	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX, WGMMA, SETTLE: what is written */
 	const struct hn_expr *at; /* and its flat index */

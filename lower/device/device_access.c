@@ -68,22 +68,22 @@ static void add_run(struct verify *v, int32_t buffer, const struct hn_expr *at, 
 }
 
 /* Whole rows, whatever part of them it takes. */
-static void see_wgmma(struct verify *v, const struct hn_device_node *n, const struct path *up,
-		      const struct holds *holds)
+static void see_factors(struct verify *v, const struct hn_device_warp *w,
+			const struct hn_expr *const *from_at, const struct path *up,
+			const struct holds *holds)
 {
-	const struct hn_device_warp *w = n->warp;
 	int64_t bytes = (int64_t)hn_dtype_bytes(w->intrin->left), count;
 
-	for (int i = 0; i < hn_device_n_from(n); i++) {
+	for (int i = 0; i < 2; i++) {
 		int64_t run = hn_wgmma_run(w, i, &count);
 
-		see_expr(v, w->from_at[i], up, holds);
+		see_expr(v, from_at[i], up, holds);
 		if (w->lies[i].next == run) {
 			run *= count;
 			count = 1;
 		}
 		for (int64_t k = 0; k < count; k++) {
-			const struct hn_expr *at = w->from_at[i];
+			const struct hn_expr *at = from_at[i];
 
 			if (k > 0) {
 				at = hn_expr_binary(HN_EXPR_ADD, at,
@@ -93,6 +93,44 @@ static void see_wgmma(struct verify *v, const struct hn_device_node *n, const st
 			}
 			add_run(v, w->from[i], at, run / bytes, false, true, up, holds);
 		}
+	}
+}
+
+struct turn_before {
+	int32_t slot;
+};
+
+static const struct hn_expr *before(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	const struct turn_before *t = ctx;
+
+	return e->op == HN_EXPR_VAR && e->ref == t->slot
+		       ? hn_expr_binary(HN_EXPR_SUB, e, hn_expr_int(1, e->dtype, a), a)
+		       : e;
+}
+
+/* What is settled but the last reads to here what the product of the turn before does. */
+static void see_settle(struct verify *v, const struct path *up, const struct holds *holds)
+{
+	const struct hn_device_node *open = hn_wgmma_open_in(up->n);
+	struct turn_before t = { up->n->slot };
+	const struct hn_expr *at[2];
+
+	for (int i = 0; i < 2; i++) {
+		at[i] = hn_expr_map(open->warp->from_at[i], before, &t, &v->arena);
+	}
+	see_factors(v, open->warp, at, up, holds);
+}
+
+static void see_wgmma(struct verify *v, const struct hn_device_node *n, const struct path *up,
+		      const struct holds *holds)
+{
+	const struct hn_device_warp *w = n->warp;
+
+	if (n->kind == HN_DEVICE_WGMMA) {
+		see_factors(v, w, w->from_at, up, holds);
+	} else if (n->extent == 1) {
+		see_settle(v, up, holds);
 	}
 	add_run(v, n->buffer, n->at,
 		w->columns / 8 * hn_warp_elements(w->intrin, HN_FRAGMENT_SUM), true, false, up,

@@ -281,44 +281,6 @@ static void check_warp(struct form *f, const struct hn_device_node *n, bool wait
 	}
 }
 
-static bool settles(const struct hn_device_node *n, const struct hn_device_node *open)
-{
-	return n->kind == HN_DEVICE_SETTLE && n->buffer == open->buffer &&
-	       n->warp->columns == open->warp->columns && n->warp->intrin == open->warp->intrin &&
-	       hn_expr_equal(n->at, open->at);
-}
-
-/* From an open product of a list on to where it is settled. */
-static void check_open(struct form *f, const struct hn_device_node *n, uint32_t at)
-{
-	const struct hn_device_node *open = n->child[at];
-
-	for (uint32_t i = at + 1; i < n->n_child; i++) {
-		const struct hn_device_node *x = n->child[i];
-		bool product = x->kind == HN_DEVICE_WGMMA && x->warp->open;
-
-		if (settles(x, open)) {
-			return;
-		}
-		if (!product && x->kind != HN_DEVICE_SETTLE && !hn_wgmma_may_pass(f->d, x)) {
-			break;
-		}
-	}
-	refuse(f, "an open product of a warpgroup is not settled before something else is done");
-}
-
-/* Where a settled product is open in the same list. */
-static void check_settle(struct form *f, const struct hn_device_node *n, uint32_t at)
-{
-	for (uint32_t i = at; i-- > 0;) {
-		if (n->child[i]->kind == HN_DEVICE_WGMMA && n->child[i]->warp->open &&
-		    settles(n->child[at], n->child[i])) {
-			return;
-		}
-	}
-	refuse(f, "what is settled is no open product of a warpgroup");
-}
-
 static void check_children(struct form *f, const struct hn_device_node *n, bool waits)
 {
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) {
@@ -330,12 +292,10 @@ static void check_children(struct form *f, const struct hn_device_node *n, bool 
 		}
 		check_node(f, n->child[i], waits);
 	}
-	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) { /* all of them have a form */
-		if (n->child[i]->kind == HN_DEVICE_WGMMA && n->child[i]->warp->open) {
-			check_open(f, n, i);
-		} else if (n->child[i]->kind == HN_DEVICE_SETTLE) {
-			check_settle(f, n, i);
-		}
+	const char *why = f->rc == 0 ? hn_wgmma_why_open(f->d, n) : NULL;
+
+	if (why != NULL) {
+		refuse(f, "%s", why);
 	}
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0;
 	     i++) { /* what it named ends here */

@@ -338,9 +338,8 @@ static void run_warps(struct run *r, const struct op *o)
 
 		r->fuel -= n;
 		if (o->n->kind == HN_DEVICE_SETTLE) {
-			r->n_open = 0;
+			hn_interp_settle(r, o, first);
 		} else if (o->n->kind == HN_DEVICE_WGMMA) {
-			r->n_open += o->n->warp->open;
 			r->in_product = true;
 			hn_interp_wgmma(r, o, first);
 			r->in_product = false;
@@ -358,9 +357,6 @@ static void run_block(struct run *r, const struct op *o)
 	const struct hn_device_node *n = o->n;
 	int64_t times = n->kind == HN_DEVICE_LOOP ? n->extent : 1;
 
-	if (r->n_open > 0 && (n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_LDMATRIX)) {
-		hn_interp_fault(r, "an open product of a warpgroup is not settled");
-	}
 	if (n->kind == HN_DEVICE_BARRIER) {
 		r->phase++;
 		memcpy(r->fenced, r->fences, (size_t)r->n_thread * sizeof(r->fences[0]));
@@ -396,6 +392,7 @@ static void begin_block(struct run *r, const int64_t *block)
 
 	r->phase++;
 	r->block_began = r->phase;
+	r->n_open = 0;
 	for (uint32_t i = 0; i < r->n_flight; i++) { /* nobody has waited for them */
 		r->memory[r->flight[i].buffer].seen[r->flight[i].at].flies = false;
 	}

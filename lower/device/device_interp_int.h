@@ -23,6 +23,12 @@ struct flight {
 	union hn_value v;
 };
 
+/* A product that the hardware may still be at: of which node, by which warpgroup, since when. */
+struct open_product {
+	const struct hn_device_warp *w;
+	int64_t first, phase, at[2];
+};
+
 struct memory {
 	void *data;	   /* LOCAL: of all threads, one after the other */
 	struct seen *seen; /* [elements] unless LOCAL */
@@ -43,7 +49,8 @@ struct run {
 	int64_t *committed; /* [n_thread] groups */
 	int64_t *fences, *fenced; /* [n_thread] so far; before the last barrier */
 	bool in_product;	  /* it is one that touches memory */
-	uint32_t n_open;	  /* products of warpgroups that are not settled */
+	uint32_t n_open, cap_open; /* products of warpgroups that are not settled, in order */
+	struct open_product *open;
 	double *factor[2];	  /* of a warpgroup's product, as they were read */
 	struct flight *flight; /* in the order they began */
 	uint32_t n_flight, cap_flight;
@@ -68,6 +75,7 @@ void hn_interp_ldmatrix(struct run *r, const struct op *o, int64_t first);
 
 /* device_interp_wgmma.c: the same by 128 threads. */
 void hn_interp_wgmma(struct run *r, const struct op *o, int64_t first);
+void hn_interp_settle(struct run *r, const struct op *o, int64_t first);
 
 /* What the run ends with, unless it has failed before. */
 HN_PRINTF(2, 3) void hn_interp_fault(struct run *r, const char *fmt, ...);

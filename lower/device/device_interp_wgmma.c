@@ -59,8 +59,8 @@ static double element(struct run *r, int32_t buffer, int64_t at)
 }
 
 /* [sides][terms] of a factor. */
-static void read_matrix(struct run *r, const struct op *o, int i, int64_t first, int64_t sides,
-			int64_t terms, double *to)
+static int64_t read_matrix(struct run *r, const struct op *o, int i, int64_t first, int64_t sides,
+			   int64_t terms, double *to)
 {
 	const struct hn_device_matrix *m = &o->n->warp->lies[i];
 	int32_t buffer = o->n->warp->from[i];
@@ -75,6 +75,7 @@ static void read_matrix(struct run *r, const struct op *o, int i, int64_t first,
 			to[s * terms + k] = element(r, buffer, at + place);
 		}
 	}
+	return at;
 }
 
 /* A sum and the terms of each step, which are added in double and rounded once. */
@@ -104,13 +105,20 @@ void hn_interp_wgmma(struct run *r, const struct op *o, int64_t first)
 	int64_t rows = w->intrin->most[HN_INTRIN_M], each = 4;
 	int64_t terms = w->steps * hn_intrin_terms(w->intrin);
 	union hn_value v[HN_WGMMA_COLUMNS / 8 * 4];
+	struct open_product open = { w, first, r->phase, { 0 } };
 
 	for (int i = 0; i < 2; i++) {
 		if (r->factor[i] == NULL) {
 			r->factor[i] = HN_NEW_ARRAY(&r->arena, double,
 						    HN_WGMMA_COLUMNS * MOST_TERMS);
 		}
-		read_matrix(r, o, i, first, i == 0 ? rows : w->columns, terms, r->factor[i]);
+		open.at[i] = read_matrix(r, o, i, first, i == 0 ? rows : w->columns, terms,
+					 r->factor[i]);
+	}
+	if (w->open) {
+		r->open = hn_arena_grow(&r->arena, r->open, r->n_open, &r->cap_open,
+					sizeof(r->open[0]));
+		r->open[r->n_open++] = open;
 	}
 	for (int64_t t = 0; t < HN_WARPGROUP && r->fault[0] == '\0'; t++) {
 		r->thread = first + t;
@@ -130,4 +138,50 @@ void hn_interp_wgmma(struct run *r, const struct op *o, int64_t first)
 					     &r->factor[1][column * terms]));
 		}
 	}
+}
+
+/* The product has read its factors until now, whatever came since it began. */
+static void end_product(struct run *r, const struct open_product *x)
+{
+	r->thread = TOGETHER;
+	for (int i = 0; i < 2; i++) {
+		const struct hn_device_buffer *b = &r->d->buffer[x->w->from[i]];
+		int64_t bytes = (int64_t)hn_dtype_bytes((enum hn_dtype)b->dtype), count;
+		int64_t run = hn_wgmma_run(x->w, i, &count) / bytes;
+
+		for (int64_t k = 0; k < count * run && r->fault[0] == '\0'; k++) {
+			int64_t at = x->at[i] + k / run * x->w->lies[i].next / bytes + k % run;
+
+			if (at < b->n_elem && (r->memory[x->w->from[i]].seen[at].wrote > x->phase ||
+					       r->memory[x->w->from[i]].seen[at].flies)) {
+				hn_interp_fault(r,
+						"%s[%" PRId64 "] is written before a warpgroup has "
+						"settled the product that reads it",
+						b->name, at);
+			} else if (at < b->n_elem && r->memory[x->w->from[i]].seen[at].wrote > 0) {
+				(void)hn_interp_reach(r, x->w->from[i], at, false);
+			}
+		}
+	}
+}
+
+/* All products of the warpgroup, but the last `extent` of them. */
+void hn_interp_settle(struct run *r, const struct op *o, int64_t first)
+{
+	uint32_t kept = 0;
+	int64_t mine = 0;
+
+	for (uint32_t i = 0; i < r->n_open; i++) {
+		mine += r->open[i].first == first;
+	}
+	for (uint32_t i = 0; i < r->n_open; i++) {
+		const struct open_product x = r->open[i];
+
+		if (x.first == first && mine-- > o->n->extent) {
+			end_product(r, &x);
+		} else {
+			r->open[kept++] = x;
+		}
+	}
+	r->n_open = kept;
 }

@@ -147,6 +147,10 @@ static void group_product(struct parse *p, struct hn_device_node *n, enum hn_dev
 		hn_parse_expect(p, "steps");
 		w->steps = hn_parse_take_int(p);
 	}
+	if (kind == HN_DEVICE_SETTLE && hn_parse_accept(p, "but")) {
+		hn_parse_expect(p, "last");
+		n->extent = 1;
+	}
 	n->buffer = element(p, &n->at);
 	for (int i = 0; i < 2 && kind == HN_DEVICE_WGMMA; i++) {
 		matrix(p, w, i);

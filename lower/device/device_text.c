@@ -20,7 +20,8 @@
  *         fence
  *         wgmma wgmma_m64n8k16_bf16 columns 128 steps 4 C.local[0] A.shared[0] along 128
  *             B.shared[0] across 128 next 8192                   on one line
- *         settle wgmma_m64n8k16_bf16 columns 128 C.local[0]      behind wgmma open NAME ...
+ *         settle wgmma_m64n8k16_bf16 columns 128 C.local[0]      behind wgmma open NAME ...; or
+ *         settle wgmma_m64n8k16_bf16 columns 128 but last C.local[0]
  *       }
  *     }
  *
@@ -249,8 +250,8 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 		put_wgmma(p, n);
 		break;
 	case HN_DEVICE_SETTLE:
-		hn_buf_printf(p->buf, "settle %s columns %" PRId64 " ", n->warp->intrin->name,
-			      n->warp->columns);
+		hn_buf_printf(p->buf, "settle %s columns %" PRId64 "%s ", n->warp->intrin->name,
+			      n->warp->columns, n->extent > 0 ? " but last" : "");
 		put_place(p, n->buffer, n->at);
 		break;
 	case HN_DEVICE_FENCE:

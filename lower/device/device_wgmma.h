@@ -19,7 +19,9 @@
  * is within the row's width.
  *
  * An open node is not waited for: the hardware goes on reading and adding, until a `settle` of the
- * same results in the same list.  Only copies to shared memory stand between.
+ * same results in the same list.  Only copies to shared memory stand between.  In a loop that does
+ * nothing else, a node may be open to the next turn: `settle ... but last` directly behind it waits
+ * for the turn before, and a settle behind the loop for the last one.
  *
  * The hardware reads shared memory by a way of its own (a proxy).  Before a barrier behind which a
  * warpgroup reads what threads have written there, each of them has a fence.
@@ -65,5 +67,12 @@ const char *hn_wgmma_why_not(const struct hn_device *d, const struct hn_device_n
 /* Whether the node may stand between an open product and its settling: it stores to shared memory
  * what is no thread's own, and waits for nothing. */
 bool hn_wgmma_may_pass(const struct hn_device *d, const struct hn_device_node *n);
+
+/* Whether open products in the node's list are settled, and what is settled is open; else a static
+ * sentence.  Its children have their forms. */
+const char *hn_wgmma_why_open(const struct hn_device *d, const struct hn_device_node *n);
+
+/* The loop's product that is open to the next turn; NULL: there is none. */
+const struct hn_device_node *hn_wgmma_open_in(const struct hn_device_node *loop);
 
 #endif

@@ -415,6 +415,7 @@ void hn_place_node(struct place *p, const struct hn_node *n, const struct bound 
 static void begin_kernel(struct place *p, const struct hn_node *nest)
 {
 	p->n_slot = p->cap_slot = 0;
+	p->open_slot = -1;
 	p->span = NULL;
 	p->type = NULL;
 	for (uint32_t d = 0; d < 3; d++) {

@@ -88,6 +88,7 @@ struct place {
 	struct fragment *fragment; /* [n_stage] */
 	uint8_t *digit;		   /* [n_loop] enum digit */
 	struct hn_span *loop_span; /* [n_loop] */
+	int32_t open_slot;	   /* of the kernel's loop whose products may end in the next turn; -1: none */
 	int64_t team;		   /* threads that make the kernel's products together; 0: it has none */
 	bool warp;		   /* the code at hand is a warp's: all lanes run it */
 	bool in_mma;		   /* an index is of the first element of a tile */

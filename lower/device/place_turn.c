@@ -6,8 +6,12 @@
  *
  * Copies that nobody waits for make one group for each iteration.  Before iteration t, as many
  * groups have begun as iterations are ahead, and t more; that of t itself has to be there.
+ *
+ * Where a warpgroup's product may end in the next turn (kind 3), what is ahead is so by one turn less:
+ * it fills the copy that the product of two turns before has read.
  */
 #include "loopstate/nest/ring.h"
+#include "lower/device/device_wgmma.h"
 #include "lower/device/place_int.h"
 
 static void children(struct place *p, const struct hn_node *n, const struct bound *q,
@@ -63,7 +67,7 @@ static bool may_fly(const struct place *p, const struct hn_node *n)
 			}
 		}
 	}
-	return n->pipeline == HN_PIPELINE_ASYNC;
+	return n->pipeline == HN_PIPELINE_ASYNC || n->pipeline == HN_PIPELINE_OPEN;
 }
 
 /* A statement of every thread's: a commit, or a wait. */
@@ -97,14 +101,14 @@ static struct draft *loop_of(struct place *p, const struct hn_node *n, int64_t e
 }
 
 /* What is ahead is so by one number, and comes first. */
-static bool has_form(struct place *p, const struct hn_node *n, int64_t most)
+static bool has_form(struct place *p, const struct hn_node *n, int64_t ahead_by)
 {
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		int32_t ahead = n->child[i]->ahead;
 
-		if (ahead != 0 && ahead != most) {
+		if (ahead != 0 && ahead != ahead_by) {
 			why = "has work that is ahead by different numbers";
 		} else if (ahead != 0 && i > 0 && n->child[i - 1]->ahead == 0) {
 			why = "has work that is ahead behind what is not";
@@ -149,12 +153,14 @@ static void place_later(struct place *p, const struct hn_node *n, const struct b
 void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
 		    struct draft *out)
 {
-	int64_t most = hn_ring_ahead(n);
+	int64_t ahead = hn_ring_ahead(n);
+	bool open = n->pipeline == HN_PIPELINE_OPEN && p->team == HN_WARPGROUP && ahead > 1;
+	int64_t most = open ? ahead - 1 : ahead; /* a copy more stays as it is */
 	struct phase *phase = HN_NEW_ARRAY(p->a, struct phase, 2);
 	const struct phase *around = p->phase;
 	bool async = p->async;
 
-	if (!has_form(p, n, most)) {
+	if (!has_form(p, n, ahead)) {
 		return;
 	}
 	phase[0] = (struct phase){ n->loop, true, around };
@@ -163,6 +169,9 @@ void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound
 	bool flies = place_first(p, n, q, most, out);
 
 	out = loop_of(p, n, n->extent, out);
+	if (open && p->value[n->loop]->op == HN_EXPR_VAR) {
+		p->open_slot = p->value[n->loop]->ref;
+	}
 	if (flies) {
 		flight(p, HN_DEVICE_WAIT, most - 1, out);
 	}

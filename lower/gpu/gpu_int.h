@@ -122,7 +122,8 @@ struct gpu_lang {
 	/* of a warpgroup (lower/device/device_wgmma.h), as above */
 	void (*wgmma)(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
 		      const struct gpu_at from[2]);
-	void (*settle)(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum);
+	void (*settle)(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		       int64_t but);
 	void (*fence)(struct gpu *g);
 	/* written_out: its compiler should, and the walk does not */
 	void (*begin_loop)(struct gpu *g, int32_t slot, int64_t extent, bool written_out);

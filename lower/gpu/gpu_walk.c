@@ -302,7 +302,7 @@ static void warp(struct gpu *g, const struct hn_device_node *n)
 		from[i] = place(g, w->from[i], w->from_at[i]);
 	}
 	if (n->kind == HN_DEVICE_SETTLE) {
-		g->lang->settle(g, w, &at);
+		g->lang->settle(g, w, &at, n->extent);
 	} else if (n->kind == HN_DEVICE_WGMMA) {
 		g->lang->wgmma(g, w, &at, from);
 	} else if (n->kind == HN_DEVICE_MMA) {

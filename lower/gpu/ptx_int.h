@@ -55,7 +55,8 @@ void hn_gpu_ptx_mma(struct gpu *g, const struct hn_intrin *in, const struct gpu_
 /* ptx_wgmma.c */
 void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
 		      const struct gpu_at from[2]);
-void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum);
+void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		       int64_t but);
 void hn_gpu_ptx_fence(struct gpu *g);
 
 /* ptx_wide.c: the function, or NULL where there is no code for it.  y: NULL unless it takes two. */

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WAIT "wgmma.wait_group.sync.aligned 0;"
 #define MOST_SUMS (HN_WGMMA_COLUMNS / 2)
 
 /* Where the matrix begins, and how it lies. */
@@ -54,7 +53,8 @@ static void put_code(const struct hn_device_warp *w, int64_t n, struct hn_buf *o
 	for (int64_t i = 0; i < w->steps; i++) {
 		put_step(w, i, n, out);
 	}
-	hn_buf_printf(out, "wgmma.commit_group.sync.aligned;\n%s}", w->open ? "" : WAIT "\n");
+	hn_buf_printf(out, "wgmma.commit_group.sync.aligned;\n%s}",
+		      w->open ? "" : "wgmma.wait_group.sync.aligned 0;\n");
 }
 
 /* Results, then descriptors, then what the results were. */
@@ -133,12 +133,13 @@ void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struc
 	hn_buf_fini(&code);
 }
 
-void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum)
+void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+		       int64_t but)
 {
 	struct hn_buf code;
 
 	hn_buf_init(&code);
-	hn_buf_puts(&code, WAIT);
+	hn_buf_printf(&code, "wgmma.wait_group.sync.aligned %" PRId64 ";", but);
 	with_sums(g, w, sum, NULL, 0, &code);
 	hn_buf_fini(&code);
 }

@@ -385,7 +385,8 @@ static void schedule(struct hn_heuristic_job *g, const struct hn_warp_product *p
 	fetch(&b, 0);
 	fetch(&b, 1);
 	if (p->v->extent[p->terms] > p->shape.terms) {
-		hn_chain_pipeline(&g->c, b.sum, 0, p->shape.stages, HN_PIPELINE_ASYNC);
+		hn_chain_pipeline(&g->c, b.sum, 0, p->shape.stages,
+				  p->shape.open ? HN_PIPELINE_OPEN : HN_PIPELINE_ASYNC);
 	}
 	g->done[b.host] = g->done[b.sum] = g->done[b.copy[0]] = g->done[b.copy[1]] = true;
 	g->inlined = NULL;

@@ -10,6 +10,7 @@
  * them; terms between two fetches, and how many of these are on their way. */
 struct hn_warp_shape {
 	int64_t rows, columns, terms, warp_rows, warp_columns, stages;
+	bool open; /* products end in the next step (HN_PIPELINE_OPEN) */
 };
 
 /* A sum of products that an instruction of a warp or warpgroup makes. */

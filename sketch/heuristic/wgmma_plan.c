@@ -23,6 +23,7 @@
 #define SHARED_BYTES 128.0 /* a cycle */
 #define CACHE_BYTES 46.0   /* a cycle, from the second cache to a multiprocessor */
 #define STEP_CYCLES 260.0  /* of a step: barrier, the first product comes in, the last one goes out */
+#define OPEN_CYCLES 60.0   /* the same where the products of a step end in the next one */
 #define START_CYCLES 1500.0
 #define STORE_BYTES 16.0 /* a cycle, of results */
 #define ROW_BYTES 128	 /* terms of a step */
@@ -87,7 +88,9 @@ double hn_wgmma_cycles(const struct hn_target *t, const struct hn_warp_product *
 
 	one = one > cached ? one : cached;
 	step = one * (double)together;
-	step = step > work + STEP_CYCLES ? step : work + STEP_CYCLES;
+	double alone = work + (s->open ? OPEN_CYCLES : STEP_CYCLES);
+
+	step = step > alone ? step : alone;
 	double results = (double)(s->rows * s->columns * 4) / STORE_BYTES;
 
 	return (double)rounds *
@@ -113,18 +116,19 @@ static void insert(const struct hn_warp_shape *s, double time, struct hn_warp_sh
 	}
 }
 
-uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product *p,
-			 struct hn_warp_shape *ret, uint32_t n_max)
+/* The best whose products end in the next step, or none of whose do. */
+static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *p, bool open,
+		       struct hn_warp_shape *ret, uint32_t n_max)
 {
 	struct hn_warp_shape s = { .warp_rows = ROWS,
-				   .terms = ROW_BYTES / (int64_t)hn_dtype_bytes(p->in->left) };
+				   .terms = ROW_BYTES / (int64_t)hn_dtype_bytes(p->in->left),
+				   .open = open };
 	double times[HN_HEURISTIC_MAX];
 	uint32_t n = 0;
 
 	while (s.terms > p->v->extent[p->terms] && s.terms > hn_intrin_terms(p->in)) {
 		s.terms /= 2;
 	}
-	n_max = n_max < HN_HEURISTIC_MAX ? n_max : HN_HEURISTIC_MAX;
 	for (s.rows = ROWS; s.rows <= 4 * ROWS; s.rows += ROWS) {
 		for (s.columns = 32; s.columns <= 256; s.columns += 32) {
 			int64_t stages = 0; /* of the shape before */
@@ -135,7 +139,7 @@ uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product
 
 				s.stages = room / step_bytes(p, &s);
 				s.stages = s.stages < MOST_STAGES ? s.stages : MOST_STAGES;
-				if (s.stages != stages && fits(t, p, &s) &&
+				if (s.stages != stages && (!open || s.stages > LEAST_STAGES) && fits(t, p, &s) &&
 				    at_once(p, &s) >= k) {
 					stages = s.stages;
 					insert(&s, hn_wgmma_cycles(t, p, &s), ret, times, &n,
@@ -145,4 +149,14 @@ uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product
 		}
 	}
 	return n;
+}
+
+/* Half of them of each kind, the open ones first. */
+uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product *p,
+			 struct hn_warp_shape *ret, uint32_t n_max)
+{
+	n_max = n_max < HN_HEURISTIC_MAX ? n_max : HN_HEURISTIC_MAX;
+	uint32_t n = shapes(t, p, /* open= */ true, ret, n_max / 2);
+
+	return n + shapes(t, p, /* open= */ false, &ret[n], n_max - n);
 }

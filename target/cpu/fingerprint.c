@@ -138,6 +138,10 @@ static void put_loop(struct writer *w, const struct hn_node *n)
 	} else {
 		put_hints(w, n);
 	}
+	if (w->kinds && n->pipeline != HN_PIPELINE_NONE) {
+		hn_print_number(w, -9);
+		hn_print_number(w, n->pipeline);
+	}
 	hn_print_number(w, n->stage);
 	for (uint32_t i = 0; i < n->n_prefetch && !(w->target && parallel); i++) {
 		hn_print_number(w, n->prefetch[i].operand);
@@ -230,6 +234,7 @@ uint64_t hn_fingerprint(const struct hn_looptree *t, const struct hn_target *tar
 {
 	struct writer w = { .t = t,
 			    .target = target,
+			    .kinds = !target || (target->caps & HN_CAP_GPU_THREADS),
 			    .a = a,
 			    .place = HN_NEW_ARRAY(a, int64_t, t->n_loop) };
 

@@ -22,6 +22,7 @@ struct writer {
 	uint64_t hash;
 	uint64_t made; /* of the order in which locals get their places */
 	bool by_axes;  /* some statement is written by its axes, not by where its accesses lie */
+	bool kinds; /* of pipelines differ: a CPU runs all alike */
 };
 
 enum rank { AROUND, /* made around the tile, */

@@ -45,6 +45,7 @@ static int set_up(void **state)
 #define TURN(stage, unit, bits, shift)                                                             \
 	", [\"SW\", " stage ", 0, " unit ", " bits ", " shift "]"
 #define AHEAD(stages) ", [\"PL\", 4, 0, " stages ", 2]"
+#define OPEN(stages) ", [\"PL\", 4, 0, " stages ", 3]"
 
 #define BF16 "wgmma_m64n8k16_bf16"
 #define F16 "wgmma_m64n8k16_f16"
@@ -56,7 +57,7 @@ static const struct {
 	const char *ptx;
 } row[] = {
 	/* both along terms, rows of 128 bytes */
-	{ "f(bfloat16 A[256,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	{ "f(bfloat16 A[128,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
 	  "float32(B(j,k)) }",
 	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
 		  TURN("3", "3", "3", "0") AHEAD("2") "]",
@@ -64,15 +65,30 @@ static const struct {
 	    " along 128 B.shared[", "fence" },
 	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
 	/* the second across: its rows are two periods long */
-	{ "f(bfloat16 A[256,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	{ "f(bfloat16 A[128,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
 	  "float32(B(k,j)) }",
 	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
 		  TURN("3", "3", "3", "0") AHEAD("3") "]",
 	  { "settle wgmma_m64n8k16_bf16 columns 128 C.local[0]", " along 128 B.shared[",
 	    " across 128 next 8192" },
 	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
+	/* a product ends in the next turn */
+	{ "f(bfloat16 A[128,320], bfloat16 B[320,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
+		  TURN("3", "3", "3", "0") OPEN("4") "]",
+	  { "settle wgmma_m64n8k16_bf16 columns 128 but last C.local[0]",
+	    "settle wgmma_m64n8k16_bf16 columns 128 C.local[0]", "wait 1" },
+	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
+	{ "f(bfloat16 A[128,300], bfloat16 B[128,300]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "4") TURN("1", "3", "3", "0") FETCH("3", "4")
+		  TURN("3", "3", "3", "0") OPEN("3") "]",
+	  { "settle wgmma_m64n8k16_bf16 columns 128 but last C.local[0]",
+	    "settle wgmma_m64n8k16_bf16 columns 128 C.local[0]", "wait 0" },
+	  "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" },
 	/* the first across, 256 columns, no copy ahead */
-	{ "f(float16 A[64,256], float16 B[64,256]) -> C { C(i,j) +=! float32(A(k,i)) * "
+	{ "f(float16 A[64,128], float16 B[64,256]) -> C { C(i,j) +=! float32(A(k,i)) * "
 	  "float32(B(k,j)) }",
 	  RESULTS(F16, "32", "2", "16") FETCH("1", "8") TURN("1", "3", "3", "0") FETCH("3", "8")
 		  TURN("3", "3", "3", "0") "]",
@@ -330,7 +346,7 @@ static void what_is_spoiled_shows(void **state)
 		const char *why; /* NULL: other numbers */
 	} bad[] = {
 		{ 1, "next 8192", "next 4096", NULL },
-		{ 3, "along 64", "along 128", "before it is written" },
+		{ 5, "along 64", "along 128", "before it is written" },
 		{ 0, "columns 128", "columns 120", NULL },
 		{ 0, "steps 4", "steps 3", NULL },
 		{ 0, "along 128 B", "along 64 B", "than its factor's rows have" },
@@ -364,8 +380,9 @@ static void what_is_spoiled_shows(void **state)
 	}
 }
 
+/* Without nodes of the kind, or of them those alone whose `extent` is `only` (-1: all). */
 static const struct hn_device_node *without(const struct hn_device_node *n, enum hn_device_kind kind,
-					    struct hn_arena *a)
+					    int64_t only, struct hn_arena *a)
 {
 	struct hn_device_node *ret = HN_NEW(a, struct hn_device_node);
 	const struct hn_device_node **child =
@@ -375,8 +392,8 @@ static const struct hn_device_node *without(const struct hn_device_node *n, enum
 	ret->n_child = 0;
 	ret->child = child;
 	for (uint32_t i = 0; i < n->n_child; i++) {
-		if (n->child[i]->kind != kind) {
-			child[ret->n_child++] = without(n->child[i], kind, a);
+		if (n->child[i]->kind != kind || (only >= 0 && n->child[i]->extent != only)) {
+			child[ret->n_child++] = without(n->child[i], kind, only, a);
 		}
 	}
 	return ret;
@@ -386,23 +403,28 @@ static const struct hn_device_node *without(const struct hn_device_node *n, enum
 static void what_is_missing_is_found(void **state)
 {
 	static const struct {
+		size_t row;
 		enum hn_device_kind kind;
+		int64_t only;
 		const char *why;
-	} bad[] = { { HN_DEVICE_FENCE, "with no fence and barrier since" },
-		    { HN_DEVICE_WAIT, "before a copy to it has been waited for" },
-		    { HN_DEVICE_BARRIER, "no barrier between" },
-		    { HN_DEVICE_SETTLE, "an open product of a warpgroup is not settled" } };
+	} bad[] = { { 0, HN_DEVICE_FENCE, -1, "with no fence and barrier since" },
+		    { 0, HN_DEVICE_WAIT, -1, "before a copy to it has been waited for" },
+		    { 0, HN_DEVICE_BARRIER, -1, "no barrier between" },
+		    { 0, HN_DEVICE_SETTLE, -1, "before a product of its warpgroup is settled" },
+		    /* the turn before; the last one */
+		    { 2, HN_DEVICE_SETTLE, 1, "has settled the product that reads it" },
+		    { 2, HN_DEVICE_SETTLE, 0, "before a product of its warpgroup is settled" } };
 	struct bed *b = *state;
 
 	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
 		const struct hn_dag *dag;
-		const struct hn_device *d = placed(b, 0, &dag);
+		const struct hn_device *d = placed(b, bad[i].row, &dag);
 		struct hn_device_kernel k = d->kernel[0];
 		struct hn_device other = *d;
 		struct run_args got;
 		struct hn_err err = { 0 };
 
-		k.body = without(k.body, bad[i].kind, &b->a);
+		k.body = without(k.body, bad[i].kind, bad[i].only, &b->a);
 		other.kernel = &k;
 		assert_int_not_equal(hn_device_verify(&other, &b->gpu, LIMIT_MS, &err), 0);
 		run_args_make(dag, 7, &got);

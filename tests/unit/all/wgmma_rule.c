@@ -108,10 +108,11 @@ static void products_are_right(void **state)
 		}
 		run_args_make(dag, 7, &want);
 		assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-		for (uint32_t k = 0; k < n && k < 2; k++) {
+		for (uint32_t k = 0; k < n; k++) {
 			assert_true(is_of_warpgroups(s[k]->trace));
-			judge(b, text[i], dag, s[k], &want);
 		}
+		judge(b, text[i], dag, s[0], &want);
+		judge(b, text[i], dag, s[n - 1], &want);
 		run_args_free(&want);
 	}
 }

@@ -132,6 +132,8 @@ static void what_is_none_is_refused(void **state)
 	"wgmma wgmma_m64n8k16_bf16 columns " columns " steps " steps " " c " " s " " t
 #define OPEN                                                                                       \
 	"wgmma open wgmma_m64n8k16_bf16 columns 64 steps 4 C[0] S[0] along 128 T[0] along 128"
+#define LAST "settle wgmma_m64n8k16_bf16 columns 64 but last C[0]"
+#define TURN(before, behind) "for v7 4 {\n" before "\n" OPEN "\n" LAST "\n" behind "\n}\n"
 #define SETTLE "settle wgmma_m64n8k16_bf16 columns 64 C[0]"
 #define B "fence\nbarrier"
 	static const struct {
@@ -205,6 +207,20 @@ static void what_is_none_is_refused(void **state)
 		{ { "shared", "128 1 1", B, OPEN "\nwait 0\n" SETTLE }, "is not settled before" },
 		{ { "shared", "128 1 1", B, OPEN "\nsettle wgmma_m64n8k16_bf16 columns 56 C[0]" },
 		  "is not settled before" },
+		/* open to the next turn, in a loop that does nothing else */
+		{ { "shared", "128 1 1", B, TURN("fence\nbarrier", "commit") SETTLE }, NULL },
+		{ { "shared", "128 1 1", B, TURN("fence\nbarrier", "commit") }, "is not settled before" },
+		{ { "shared", "128 1 1", B, TURN("fence\nbarrier", "commit") "wait 0\n" SETTLE },
+		  "is not settled before" },
+		{ { "shared", "128 1 1", B, TURN("C[0] = 0.0", "commit") SETTLE }, "is not settled before" },
+		{ { "shared", "128 1 1", B, TURN("commit", "fence\nbarrier") SETTLE },
+		  "is not settled before" },
+		{ { "shared", "128 1 1", B, TURN("commit", GOOD) SETTLE }, "is not settled before" },
+		{ { "shared", "128 1 1", B, OPEN "\n" LAST "\n" SETTLE }, "is not settled before" },
+		{ { "shared", "128 1 1", B, LAST }, "is no open product" },
+		/* it still reads what is written behind a barrier of the next turn */
+		{ { "shared", "128 1 1", B, TURN("fence\nbarrier", "S[thread.x] = A[0]") SETTLE },
+		  "no barrier between" },
 		{ { "shared", "128 1 1", B, GOOD "\n" SETTLE }, "is no open product" },
 		{ { "shared", "128 1 1", B, SETTLE }, "is no open product" },
 		{ { "shared", "128 1 1", B, "settle wgmma_m64n8k16_bf16 columns 0 C[0]" },
