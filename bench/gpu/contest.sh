@@ -41,13 +41,18 @@ export HONE_HOME="$work/home"
 	exit 1
 }
 
-# tune ROW WHO OPTION..: a row of hone's
+# tune ROW WHO OPTION..: a row of hone's.  A device of sm_90 has instructions for products that only
+# code for sm_90a may have.
 tune()
 {
 	row=$1 who=$2
 	shift 2
 	begun=$(date +%s%N)
-	"$hone" tune --json --quiet --target "$target" "$@" "$here/rows/$row.txt" \
+	line=$target
+	case $row in
+	product-bf16-*) line=$(printf '%s' "$target" | sed 's/-isa=sm_90 /-isa=sm_90a /') ;;
+	esac
+	"$hone" tune --json --quiet --target "$line" "$@" "$here/rows/$row.txt" \
 		>"$work/answer" 2>"$work/error" || :
 	ms=$((($(date +%s%N) - begun) / 1000000))
 	ns=$(sed -n 's/.*"median_ns":\([0-9][0-9.e+-]*\).*/\1/p' "$work/answer" | head -n 1)

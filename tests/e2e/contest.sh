@@ -23,6 +23,8 @@ case "$*" in
 	echo '"threads":1024,"shared_bytes":1234,"memory_bytes":5}]}'
 	exit
 	;;
+*"--target cuda -isa=sm_90a -num_cores=7 -max_shared_memory_per_block=1234 "*product-bf16*) ;;
+*product-bf16*) echo "hone: wrong target: $*" >&2 && exit 1 ;;
 *"--target cuda -isa=sm_90 -num_cores=7 -max_shared_memory_per_block=1234 "*) ;;
 *) echo "hone: wrong target: $*" >&2 && exit 1 ;;
 esac
