@@ -31,6 +31,19 @@ grep -q '"board":"mock?.*; at 1980 MHz, memory 2619 MHz, 412 W, 54 C"' "$work/be
 	die "no clocks: $(cat "$work/best")"
 within 10 gone || die "processes stayed"
 
+# What no machine has confirmed is compared like all else: warpgroups' kernels that are wrong, and
+# one whose products are made one by one.
+half='h(bfloat16 A[128,64], bfloat16 B[64,128]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }'
+export MOCK_CUDA_WORDS="serial,wrong,wrong,wrong" HONE_HOME="$work/third"
+rm -f "$work/count"
+hone tune --target 'cuda -isa=sm_90a -max_shared_memory_per_block=232448' --policy unconfirmed \
+	--text "$half" --trials 3 --json -q >"$work/tuned" 2>"$work/err" || :
+for class in LOAD_FAIL WRONG_RESULT; do
+	grep -q "\"$class\":[1-9]" "$work/tuned" || die "no $class: $(cat "$work/tuned" "$work/err")"
+done
+[ "$(field ok <"$work/tuned")" = 0 ] || die "taken: $(cat "$work/tuned")"
+within 10 gone || die "processes stayed"
+
 # A device that is lost for good is nobody's fault: the job says so, and no kernel is blamed.
 MOCK_CUDA_WORDS=$(printf 'lost,%.0s' $(seq 1000))
 export MOCK_CUDA_WORDS HONE_HOME="$work/other"
