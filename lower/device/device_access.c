@@ -114,8 +114,12 @@ static void see_settle(struct verify *v, const struct path *up, const struct hol
 {
 	const struct hn_device_node *open = hn_wgmma_open_in(up->n);
 	struct turn_before t = { up->n->slot };
+	const struct hn_expr *v0 = hn_expr_var(t.slot, HN_I32, NULL, &v->arena);
+	const struct hn_expr *any = hn_expr_binary(HN_EXPR_LT, hn_expr_int(0, HN_I32, &v->arena),
+						   v0, &v->arena);
 	const struct hn_expr *at[2];
 
+	holds = also(v, any, true, holds); /* there is a turn before */
 	for (int i = 0; i < 2; i++) {
 		at[i] = hn_expr_map(open->warp->from_at[i], before, &t, &v->arena);
 	}

@@ -241,6 +241,10 @@ static bool holds_again(const struct hn_expr *e, int32_t slot, int64_t extent, i
 	    hn_expr_linear(e->arg[0], slot, &coef) && coef == 1) {
 		return e->arg[1]->u.i >= extent - LAST_FEW;
 	}
+	if (e->op == HN_EXPR_LT && e->arg[0]->op == HN_EXPR_INT && e->arg[1]->op == HN_EXPR_VAR &&
+	    e->arg[1]->ref == slot && e->arg[0]->u.i < LAST_FEW) {
+		return true; /* all but the first few, which are gone through */
+	}
 	return hn_verify_period(e, slot, p);
 }
 

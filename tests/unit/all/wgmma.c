@@ -125,7 +125,7 @@ static const struct hn_looptree *tree(const char *text, const char *steps, struc
 				      const struct hn_dag **dag)
 {
 	const struct hn_trace *trace;
-	const struct hn_looptree *t;
+	const struct hn_looptree *t = NULL;
 	const struct hn_state *s;
 	struct hn_err err;
 

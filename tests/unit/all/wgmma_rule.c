@@ -77,6 +77,11 @@ static void products_are_right(void **state)
 	static const char *const text[] = {
 		"f(bfloat16 A[128,128], bfloat16 B[128,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
 		"float32(B(k,j)) }",
+		/* as many turns as copies, and more */
+		"f(bfloat16 A[64,256], bfloat16 B[256,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		"float32(B(k,j)) }",
+		"f(bfloat16 A[64,448], bfloat16 B[64,448]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		"float32(B(j,k)) }",
 		/* factors in the other order; columns of both */
 		"f(float16 A[128,64], float16 B[128,64]) -> C { C(i,j) +=! float32(B(j,k)) * "
 		"float32(A(i,k)) }",
