@@ -119,20 +119,25 @@ static bool may_share(struct hn_heuristic_job *g, const struct hn_heuristic_view
 	return !v->op->reduce || !hn_against_parts(g->c.s->root_dag, v->op);
 }
 
+/* A stage with sums of its own beside the row's goes through them one by one. */
+static bool has_many_sums(const struct hn_heuristic_view *v, uint32_t level)
+{
+	return v->op->reduce && row_points(v, level) / v->reduce > 4;
+}
+
 /* v's stage and a group as one kernel, of a block a row. */
 static bool rows(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		 struct hn_heuristic_group *gr)
 {
 	int64_t most = row_points(v, gr->level), times, threads;
-	bool fits = may_share(g, v);
+	bool fits = may_share(g, v) && !has_many_sums(v, gr->level);
 
 	for (uint32_t i = 0; i < gr->n && fits; i++) {
 		struct hn_heuristic_view pv;
 
 		fits = hn_heuristic_view(g, gr->stage[i], &pv) && may_share(g, &pv);
 		most = fits && row_points(&pv, gr->level) > most ? row_points(&pv, gr->level) : most;
-		/* a stage with sums of its own beside the row's goes through them one by one */
-		fits = fits && !(pv.op->reduce && row_points(&pv, gr->level) / pv.reduce > 4);
+		fits = fits && !has_many_sums(&pv, gr->level);
 	}
 	if (!fits || most < FEW_TERMS || !make_room(g, gr)) {
 		return false;
