@@ -16,7 +16,7 @@ enum { CUBE_CORE, CUBE_T1, CUBE_T2, CUBE_T3, CUBE_BATCH, CUBE_ROW, CUBE_COLUMN, 
        CUBE_T6, CUBE_A, CUBE_B, CUBE_RESULTS };
 #define CUBE_MOST_VIEWS (HN_NPU_REGISTERS - CUBE_RESULTS)
 
-enum { CUBE_SUM = 4, CUBE_FRACTAL = 512 };
+enum { CUBE_SUM = 4, CUBE_FRACTAL = 512, CUBE_MOST_SLOTS = 64 };
 
 struct cube_part { /* of an axis, a section's cores: how many, from where, how much each */
 	int64_t first, n, size;
@@ -45,6 +45,7 @@ struct cube {
 	int64_t piece, ub_bytes;     /* columns in the unified buffer at a time, and their bytes */
 	uint32_t copies;	     /* of them, behind what all pieces of a tile share */
 	int64_t fixed;		     /* bytes of that */
+	int64_t zeros_at;	     /* a row of the image, of zeros; -1: none is needed */
 	int64_t stage, stage_at;     /* numbers that are transposed at a time, behind the pieces; 0: none */
 	int64_t at[HN_NPU_MOST_VALUES], store_at[HN_NPU_MOST_STORES]; /* of values; of rows that are stored */
 	int32_t last[HN_NPU_MOST_VALUES]; /* the value, or past them the store, that reads it last */
@@ -52,6 +53,7 @@ struct cube {
 	struct cube_part part[3];    /* of the section: batch, rows, columns */
 	struct cube_held a, b;
 	int64_t fixed_at[HN_NPU_MOST_VALUES][2]; /* what is shared: of which batch and row, or column */
+	int64_t zeroed[CUBE_MOST_SLOTS]; /* rows and blocks of the image in each slot whose last rows are zeros */
 	uint32_t slot_a[2], slot_b[2];
 	int64_t batch_loaded, batch_stored;
 	uint32_t n_l0, n_c, n_piece, n_stage;
@@ -95,6 +97,10 @@ const char *cube_fit(struct cube *x);
 int64_t cube_insns(const struct cube *x);
 /* Rows of the image in L1 of a tile at most. */
 int64_t cube_image_rows(const struct cube *x);
+/* Rows of zeros that its blocks of channels may have at their ends, 0: none; and all rows that it has, so
+ * that all blocks come at once. */
+int64_t cube_zero_rows(const struct hn_npu_task *t);
+int64_t cube_image_height(const struct cube *x, int64_t rows, int64_t blocks);
 /* Bytes that one batch after the other begin with, as registers. */
 void cube_batch(struct cube *x, int64_t batch, bool stored);
 

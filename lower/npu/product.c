@@ -97,6 +97,20 @@ static struct cube_step step_of(const struct cube *x, int64_t number)
 	return s;
 }
 
+static void put_row_of_zeros(struct cube *x)
+{
+	int64_t width = x->t->window->width; /* blocks */
+
+	for (int64_t i = 0; i < width / 8; i += 255) {
+		hn_buf_printf(x->text, "vdup.s32 ub[" N64 "] 0 rep " N64 "\n", x->zeros_at + i * 256,
+			      cube_least(width / 8 - i, 255));
+	}
+	if (width % 8 != 0) {
+		hn_buf_printf(x->text, "vdup.s32 ub[" N64 "] 0 mask " N64 "\n", x->zeros_at + width / 8 * 256,
+			      width % 8 * 8);
+	}
+}
+
 /* -- the code --------------------------------------------------------------------------- */
 
 static void section(struct cube *x, uint32_t first)
@@ -109,6 +123,7 @@ static void section(struct cube *x, uint32_t first)
 	x->a = x->b = (struct cube_held){ 0 };
 	x->batch_loaded = x->batch_stored = -1;
 	memset(x->fixed_at, -1, sizeof(x->fixed_at));
+	memset(x->zeroed, -1, sizeof(x->zeroed));
 	hn_buf_printf(x->text, "cores %u " N64 " {\ncore r%d\ndiv r%d r%d " N64 "\ndiv r%d r%d " N64
 		      "\nmod r%d r%d " N64 "\nmod r%d r%d " N64 "\n", first, b->n * m->n * n->n, CUBE_CORE, CUBE_T1,
 		      CUBE_CORE, m->n * n->n, CUBE_T2, CUBE_CORE, n->n, CUBE_T2, CUBE_T2, m->n, CUBE_T3, CUBE_CORE,
@@ -117,6 +132,9 @@ static void section(struct cube *x, uint32_t first)
 		      "\nmul r%d r%d " N64 "\nadd r%d r%d " N64 "\n", CUBE_BATCH, CUBE_T1, b->size, CUBE_BATCH,
 		      CUBE_BATCH, b->first, CUBE_ROW, CUBE_T2, m->size / 16, CUBE_ROW, CUBE_ROW, m->first / 16,
 		      CUBE_COLUMN, CUBE_T3, n->size / 16, CUBE_COLUMN, CUBE_COLUMN, n->first / 16);
+	if (x->zeros_at >= 0) {
+		put_row_of_zeros(x);
+	}
 	for (int64_t i = 0; i < all && !x->text->failed; i++) {
 		struct cube_step s = next;
 

@@ -9,6 +9,9 @@
 #define MOST_SIZE ((int64_t)1 << 24)
 #define MOST_STRIDE ((int64_t)1 << 29) /* elements: bytes of transfers are at most 2^30 apart */
 #define MOST_OFFSET ((int64_t)1 << 38) /* of batches */
+#define MOST_ZEROS 1024 /* points of an image */
+#define MOST_HEIGHT 4095
+#define MOST_ROWS 16384 /* of an nd2nz */
 #define STAGE 256		       /* numbers of a row that are transposed at a time, at least */
 #define STAGE_BYTES 128		       /* terms of 32 columns, of int8 */
 #define MOST_AT_ONCE 4080	       /* of mmad, in whole fractals */
@@ -19,6 +22,27 @@ int64_t cube_image_rows(const struct cube *x)
 	int64_t high = cube_least((x->p->m0 + w->wide - 2) / w->wide + 1, w->high);
 
 	return cube_least((high - 1) * w->sh + (w->kh - 1) * w->dh + 1, w->height);
+}
+
+int64_t cube_zero_rows(const struct hn_npu_task *t)
+{
+	int64_t c0 = hn_npu_c0(t), rows;
+
+	if (t->window == NULL || t->a.turned || t->a.block != c0 || t->window->channels <= c0) {
+		return 0;
+	}
+	rows = 16 / hn_gcd(16, t->window->width) - 1;
+	return rows * t->window->width <= MOST_ZEROS ? rows : 0; /* more would take what tiles need */
+}
+
+int64_t cube_image_height(const struct cube *x, int64_t rows, int64_t blocks)
+{
+	int64_t width = x->t->window->width, high = rows;
+
+	while (high * width % 16 != 0) {
+		high++;
+	}
+	return cube_zero_rows(x->t) > 0 && blocks > 1 && high <= MOST_HEIGHT && high * width <= MOST_ROWS ? high : rows;
 }
 
 /* -- cores ------------------------------------------------------------------------------ */
@@ -109,7 +133,7 @@ static int64_t loads(const struct cube *x)
 	if (t->window == NULL) {
 		n = transfers(x, &t->a, t->a.turned ? p->m0 : k1) * (t->a.split > 0 ? p->m0 / t->a.split + 3 : 1);
 	} else {
-		n = 2 * (hn_ceildiv(k1, t->window->kh * t->window->kw * x->c0) + 1);
+		n = 2 * (hn_ceildiv(k1, t->window->kh * t->window->kw * x->c0) + 1) + 3 * cube_zero_rows(t);
 	}
 	if (t->window != NULL) {
 		n += cube_stage_insns(x, cube_image_rows(x) * t->window->width,
@@ -202,8 +226,8 @@ static const char *plan_fits(const struct cube *x)
 	    p->k0 > MOST_AT_ONCE || p->k1 > MOST_SIZE) {
 		return "plan: tiles are whole fractals, and terms in L1 whole windows";
 	}
-	return p->slots_l0 < 1 || p->slots_l1 < 1 || p->slots_l0c < 1 || p->slots_l0 > 64 || p->slots_l1 > 64 ||
-			       p->slots_l0c > 64
+	return p->slots_l0 < 1 || p->slots_l1 < 1 || p->slots_l0c < 1 || p->slots_l0 > CUBE_MOST_SLOTS ||
+			       p->slots_l1 > CUBE_MOST_SLOTS || p->slots_l0c > CUBE_MOST_SLOTS
 		       ? "plan: slots are 1 to 64" : NULL;
 }
 
@@ -215,7 +239,9 @@ static bool has_room(struct cube *x)
 
 	x->l1_a = (p->m0 + (t->a.split > 0 ? 16 : 0)) * p->k1 * x->size;
 	if (t->window != NULL) { /* rows that are filled up to 16 may reach behind the last channels */
-		x->l1_a = p->k1 / (t->window->kh * t->window->kw * x->c0) * cube_image_rows(x) * t->window->width * 32 +
+		int64_t rows = cube_image_rows(x) + cube_zero_rows(t);
+
+		x->l1_a = p->k1 / (t->window->kh * t->window->kw * x->c0) * rows * t->window->width * 32 +
 			  16 * HN_NPU_BLOCK;
 		x->l1_a = cube_up(x->l1_a, CUBE_FRACTAL);
 	}
@@ -238,12 +264,14 @@ static bool has_room(struct cube *x)
 		x->stage = STAGE_BYTES;
 		room -= cube_bytes_room(x);
 	}
+	room -= cube_zero_rows(t) > 0 ? t->window->width * 32 : 0;
 	x->piece = p->n0;
 	x->copies = 2;
 	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 + x->fixed > room && x->piece > 16) {
 		x->piece = hn_ceildiv(x->piece / 16, 2) * 16;
 	}
 	x->copies = x->ub_bytes * 2 + x->fixed > room ? 1 : 2;
+	x->zeros_at = cube_zero_rows(t) > 0 ? x->m->ub_bytes / 32 * 32 - t->window->width * 32 : -1;
 	x->stage_at = x->fixed + x->ub_bytes * x->copies;
 	return x->ub_bytes + x->fixed <= room;
 }

@@ -90,18 +90,35 @@ static int64_t blocks_of(const struct cube *x, int64_t terms)
 	return terms / (x->t->window->kh * x->t->window->kw * x->c0);
 }
 
-static void bring_image(struct cube *x, const struct cube_step *s, int64_t to)
+/* Rows of zeros behind `rows` of the image, unless the slot has them. */
+static void put_zeros(struct cube *x, uint32_t slot, int64_t rows, int64_t high, int64_t blocks)
 {
-	const struct hn_npu_window *w = x->t->window;
-	int64_t from, above, need, rows = image_rows(x, s, &from, &above, &need);
-	int64_t channel = blocks_of(x, s->term) * x->c0;
+	int64_t bytes = x->t->window->width * 32;
 
-	if (x->t->a.turned) {
-		cube_stage_image(x, to, from * w->width, rows * w->width, channel, blocks_of(x, s->terms));
+	if (x->zeroed[slot] == rows * 65536 + blocks) {
 		return;
 	}
+	x->zeroed[slot] = rows * 65536 + blocks;
+	for (int64_t r = rows; r < high; r++) {
+		hn_buf_printf(x->text, "ub2l1 l1[" N64 "] ub[" N64 "] n " N64 " burst " N64 " from 0 to " N64 "\n",
+			      slot * x->l1_a + r * bytes, x->zeros_at, blocks, bytes, high * bytes);
+	}
+}
+
+static void bring_image(struct cube *x, const struct cube_step *s, uint32_t slot)
+{
+	const struct hn_npu_window *w = x->t->window;
+	int64_t from, above, need, rows = image_rows(x, s, &from, &above, &need), to = slot * x->l1_a;
+	int64_t channel = blocks_of(x, s->term) * x->c0, blocks = blocks_of(x, s->terms);
+	int64_t high = cube_image_height(x, rows, blocks);
+
+	if (x->t->a.turned) {
+		cube_stage_image(x, to, from * w->width, rows * w->width, channel, blocks);
+		return;
+	}
+	put_zeros(x, slot, rows, high, blocks);
 	bring(x, &x->t->a, CUBE_A, to, place(x, &x->t->a, from * w->width, channel), rows * w->width,
-	      cube_least(blocks_of(x, s->terms) * x->c0, w->channels - channel), rows * w->width);
+	      cube_least(blocks * x->c0, w->channels - channel), high * w->width);
 }
 
 /* All points' weights are rows, or columns, of one matrix. */
@@ -208,7 +225,7 @@ void cube_load(struct cube *x, int64_t number, const struct cube_step *s)
 		cube_batch(x, s->batch, false);
 	}
 	if (!a && t->window != NULL) {
-		bring_image(x, s, slot_a * x->l1_a);
+		bring_image(x, s, slot_a);
 	} else if (!a && cube_turns_a(t)) {
 		cube_bring_bytes(x, &t->a, CUBE_A, slot_a * x->l1_a, s->row, s->rows, s->term, s->terms);
 	} else if (!a && t->a.turned) {
@@ -285,11 +302,11 @@ static void put_image(struct cube *x, const struct cube_step *s)
 {
 	const struct hn_npu_window *w = x->t->window;
 	int64_t from, above, need, rows = image_rows(x, s, &from, &above, &need);
-	int64_t below = need - above - rows;
+	int64_t high = cube_image_height(x, rows, blocks_of(x, s->terms)), below = need - above - high;
 	int64_t behind = (w->wide - 1) * w->sw + (w->kw - 1) * w->dw + 1 - w->left - w->width;
 
 	hn_buf_printf(x->text, "fmatrix h " N64 " w " N64 " kh " N64 " kw " N64 " sh " N64 " sw " N64 " dh " N64
-		      " dw " N64 " pt " N64 " pb " N64 " pl " N64 " pr " N64 "\n", rows, w->width, w->kh, w->kw,
+		      " dw " N64 " pt " N64 " pb " N64 " pl " N64 " pr " N64 "\n", high, w->width, w->kh, w->kw,
 		      w->sh, w->sw, w->dh, w->dw, above, below < 0 ? 0 : below, w->left,
 		      behind < 0 ? 0 : behind);
 }

@@ -89,7 +89,12 @@ static struct transfer left(const struct search *s, const struct cube *x)
 		return staged(cube_image_rows(x) * w->width, x->p->k1 / s->unit);
 	}
 	if (w != NULL) {
-		return of_view(s, &s->t->a, cube_image_rows(x) * w->width, x->p->k1 / s->unit * s->c0);
+		r = of_view(s, &s->t->a, cube_image_rows(x) * w->width, x->p->k1 / s->unit * s->c0);
+		if (r.n == 1 && w->width % 16 != 0 && cube_zero_rows(s->t) == 0) { /* block by block */
+			r.n = (double)(x->p->k1 / s->unit);
+			r.bursts *= r.n;
+		}
+		return r;
 	}
 	r = s->t->a.turned ? of_view(s, &s->t->a, k1, m0) : of_view(s, &s->t->a, m0, k1);
 	if (s->t->a.split > 0) {
@@ -219,7 +224,7 @@ static void windows(struct search *s, struct hn_npu_product *p)
 	struct cube x = { .p = p, .m = m, .t = s->t };
 	int64_t l0 = cube_least(m->l0a_bytes / (p->m0 * s->size * p->slots_l0),
 				m->l0b_bytes / (p->n0 * s->size * p->slots_l0)) / s->c0 * s->c0;
-	int64_t image = cube_image_rows(&x) * s->t->window->width * 32;
+	int64_t image = (cube_image_rows(&x) + cube_zero_rows(s->t)) * s->t->window->width * 32;
 	int64_t room = m->l1_bytes / p->slots_l1 - 2 * CUBE_FRACTAL, all = s->t->k / s->unit;
 	int64_t most = cube_least(all, room / (image + s->unit * p->n0 * s->size)), before = 0;
 
