@@ -39,6 +39,9 @@ static int64_t unit(const struct vec *x, uint32_t d)
 				return 0;
 			}
 		}
+		if (v->offset / v->stride[d] * v->stride[d] * size % HN_NPU_BLOCK != 0) {
+			return 0;
+		}
 		n = HN_NPU_BLOCK / hn_gcd(HN_NPU_BLOCK, v->stride[d] * size % HN_NPU_BLOCK == 0
 								 ? HN_NPU_BLOCK
 								 : v->stride[d] * size % HN_NPU_BLOCK);

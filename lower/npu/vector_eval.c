@@ -10,6 +10,7 @@
 
 #include "lower/npu/vector_eval.h"
 
+#define MOST_CUTS 12	/* of a box, one within the other */
 #define MOST_MADE 50000 /* values of ops that are asked for */
 
 struct vec_made { /* a value of an op, read so */
@@ -153,8 +154,9 @@ static int8_t another(struct vec *x, const struct hn_op *op, int64_t extent)
 		vec_no(x, op, "the dag's axes are more dimensions than a space has", "");
 		return 0;
 	}
+	x->found[d] = extent;
 	if (!x->ordered) {
-		x->found[d] = x->dim[d] = extent;
+		x->dim[d] = extent;
 		x->to[d] = x->inner[d] = (int8_t)d;
 		x->n_found = x->n_dim = d + 1;
 	}
@@ -226,7 +228,34 @@ int32_t vec_value_of(struct vec *x, uint32_t i, uint32_t out, const struct vec_l
 
 /* -- results ---------------------------------------------------------------------------- */
 
-static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg)
+struct box {
+	int64_t from[HN_DAG_MAX_RANK], extent[HN_DAG_MAX_RANK];
+};
+
+/* The dimension of a part of an axis: the same wherever it is asked for. */
+static int8_t side(struct vec *x, uint32_t i, uint32_t d, int64_t from, int64_t extent)
+{
+	struct vec_side *s = x->side;
+	uint32_t k = 0;
+
+	if (from == 0 && extent == x->dag->op[i]->shape[d]) {
+		return x->home[i][d];
+	}
+	while (k < x->n_side && (s[k].op != i || s[k].axis != d || s[k].from != from || s[k].extent != extent)) {
+		k++;
+	}
+	if (k == x->n_side) {
+		int8_t found = another(x, x->dag->op[i], extent);
+
+		if (x->rc != 0 || k == VEC_DIMS) {
+			return 0;
+		}
+		s[x->n_side++] = (struct vec_side){ i, d, from, extent, found };
+	}
+	return s[k].found;
+}
+
+static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg, const struct box *box)
 {
 	const struct hn_op *op = x->dag->op[i];
 	enum hn_dtype t = (enum hn_dtype)op->dtype[out];
@@ -235,8 +264,9 @@ static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg)
 	int32_t v;
 
 	for (uint32_t d = 0; d < op->n_dim; d++) {
-		if (x->home[i][d] >= 0) {
-			at[d].k[(uint32_t)x->home[i][d]] = 1;
+		at[d].c = box->from[d];
+		if (box->extent[d] > 1) {
+			at[d].k[(uint32_t)side(x, i, d, box->from[d], box->extent[d])] = 1;
 		}
 	}
 	v = vec_value_of(x, i, out, at);
@@ -272,12 +302,68 @@ static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg)
 	vec_new_op(x, VEC_STORE, -1, v, -1, -1, 0);
 }
 
+/* Which axis of the box a found dimension is along; n_dim: none. */
+static uint32_t axis_of(struct vec *x, uint32_t i, const struct box *box, int32_t found)
+{
+	const struct hn_op *op = x->dag->op[i];
+	uint32_t d = 0;
+
+	while (d < op->n_dim && (box->extent[d] == 1 || side(x, i, d, box->from[d], box->extent[d]) != found)) {
+		d++;
+	}
+	return d;
+}
+
+/* Computed as a whole, or, where a condition says so, in two parts. */
+static void boxes(struct vec *x, uint32_t i, uint32_t out, int32_t arg, struct box box, uint32_t depth)
+{
+	struct vec before = *x;
+	struct box behind;
+	uint32_t d;
+
+	x->cut = -1;
+	store(x, i, out, arg, &box);
+	if (x->rc == 0 || x->cut < 0) {
+		return;
+	}
+	d = axis_of(x, i, &box, x->cut);
+	if (d == x->dag->op[i]->n_dim || depth == MOST_CUTS) {
+		return;
+	}
+	behind = box;
+	behind.from[d] += x->cut_at;
+	behind.extent[d] -= x->cut_at;
+	box.extent[d] = x->cut_at;
+	/* what was made on the way has not been */
+	x->rc = 0;
+	x->depth = before.depth;
+	x->n_value = before.n_value;
+	x->n_op = before.n_op;
+	x->made = before.made;
+	x->n_more = before.n_more;
+	x->n_side = before.n_side;
+	if (!x->ordered) {
+		x->n_found = before.n_found;
+		x->n_dim = before.n_dim;
+	}
+	boxes(x, i, out, arg, box, depth + 1);
+	if (x->rc == 0) {
+		boxes(x, i, out, arg, behind, depth + 1);
+	}
+}
+
 int vec_ops(struct vec *x)
 {
 	x->made = NULL;
-	x->n_more = x->n_made = 0;
+	x->n_more = x->n_made = x->n_side = 0;
 	for (uint32_t i = x->dag->n_input; i < x->dag->n_arg && x->rc == 0; i++) {
-		store(x, (uint32_t)x->dag->arg[i], hn_dag_arg_out(x->dag, i), (int32_t)i);
+		const struct hn_op *op = x->dag->op[x->dag->arg[i]];
+		struct box box = { .from = { 0 } };
+
+		for (uint32_t d = 0; d < op->n_dim; d++) {
+			box.extent[d] = op->shape[d];
+		}
+		boxes(x, (uint32_t)x->dag->arg[i], hn_dag_arg_out(x->dag, i), (int32_t)i, box, 0);
 	}
 	return x->rc;
 }

@@ -29,6 +29,10 @@ struct vec_item vec_expr(const struct vec_point *p, const struct hn_expr *e);
 struct vec_item vec_guarded(const struct vec_point *p, const struct hn_expr *condition,
 			    struct vec_item a, struct vec_item b, enum hn_dtype t);
 
+/* vector_region.c: whether a condition on where a point is holds at all points of the box; where it does
+ * for some, x->cut says where the box is to be cut, if it can be. */
+enum vec_truth { VEC_NO, VEC_YES, VEC_PARTLY, VEC_DATA };
+enum vec_truth vec_decided(const struct vec_point *p, const struct hn_expr *e);
 /* vector_sum.c: the value of an op that is a reduction. */
 struct vec_item vec_reduced(const struct vec_point *p, const struct hn_op *op);
 

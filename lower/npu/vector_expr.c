@@ -243,10 +243,29 @@ static item arithmetic(const struct vec_point *p, const struct hn_expr *e)
 	return vec_binary(p->x, what, vec_as(p->x, a, t), vec_as(p->x, b, t), t);
 }
 
-static item at_point(const struct vec_point *p, const struct hn_expr *e)
+/* One of the two, or, where data decide, both. */
+static item choice(const struct vec_point *p, const struct hn_expr *e)
 {
+	enum vec_truth truth = vec_decided(p, e->arg[0]);
 	item a, b;
 
+	if (truth == VEC_PARTLY) {
+		return no(p, "a condition on where a point is, that no box of results is within", "");
+	}
+	if (truth != VEC_DATA) {
+		return vec_expr(p, e->arg[truth == VEC_YES ? 1 : 2]);
+	}
+	a = vec_expr(p, e->arg[1]);
+	b = vec_expr(p, e->arg[2]);
+	if (p->x->rc == 0 && e->dtype == HN_BOOL) { /* flags of two types */
+		a = vec_as(p->x, a, HN_F16);
+		b = vec_as(p->x, b, HN_F16);
+	}
+	return p->x->rc != 0 ? a : vec_guarded(p, e->arg[0], a, b, vec_carrier((enum hn_dtype)e->dtype));
+}
+
+static item at_point(const struct vec_point *p, const struct hn_expr *e)
+{
 	switch (e->op) {
 	case HN_EXPR_FLOAT:
 		return (item){ -1, e->dtype == HN_F16 ? hn_half_to_float(hn_half_of_float((float)e->u.f))
@@ -260,13 +279,7 @@ static item at_point(const struct vec_point *p, const struct hn_expr *e)
 		return call(p, e);
 	case HN_EXPR_SELECT:
 	case HN_EXPR_IF:
-		a = vec_expr(p, e->arg[1]);
-		b = vec_expr(p, e->arg[2]);
-		if (p->x->rc == 0 && e->dtype == HN_BOOL) { /* flags of two types */
-			a = vec_as(p->x, a, HN_F16);
-			b = vec_as(p->x, b, HN_F16);
-		}
-		return p->x->rc != 0 ? a : vec_guarded(p, e->arg[0], a, b, vec_carrier((enum hn_dtype)e->dtype));
+		return choice(p, e);
 	case HN_EXPR_CAST:
 		return cast(p, e);
 	case HN_EXPR_VAR:

@@ -68,6 +68,13 @@ struct vec_line {
 	int64_t c, k[VEC_DIMS];
 };
 
+/* A part of an axis of an op, as a dimension of its own. */
+struct vec_side {
+	uint32_t op, axis;
+	int64_t from, extent;
+	int8_t found;
+};
+
 struct vec {
 	const struct hn_dag *dag;
 	const struct hn_npu_profile *m;
@@ -80,6 +87,11 @@ struct vec {
 	uint32_t n_found, n_static, n_more; /* n_more: those behind n_static that are in use again */
 	int64_t found[VEC_DIMS];
 	int8_t (*home)[HN_DAG_MAX_ITERS];
+	/* of the box of a result that is being computed */
+	int32_t cut;	/* the found dimension that it is to be cut along; -1: none */
+	int64_t cut_at; /* the first value of it that is behind the cut */
+	uint32_t n_side;
+	struct vec_side side[VEC_DIMS];
 	/* of the space: some of these became one, the last is the one along which rows lie */
 	bool ordered;
 	uint32_t n_dim;

@@ -19,8 +19,8 @@ static void add_line(struct vec_line *to, const struct vec_line *l, int64_t by)
 void vec_line_ends(const struct vec *x, const struct vec_line *l, int64_t *lo, int64_t *hi)
 {
 	*lo = *hi = l->c;
-	for (uint32_t d = 0; d < x->n_found; d++) {
-		int64_t far = hn_mul_sat(l->k[d] < 0 ? -l->k[d] : l->k[d], x->found[d] - 1);
+	for (uint32_t d = 0; d < VEC_DIMS; d++) {
+		int64_t far = l->k[d] == 0 ? 0 : hn_mul_sat(l->k[d] < 0 ? -l->k[d] : l->k[d], x->found[d] - 1);
 
 		*hi = l->k[d] > 0 ? hn_add_sat(*hi, far) : *hi;
 		*lo = l->k[d] < 0 ? -hn_add_sat(-*lo, far) : *lo;
@@ -56,7 +56,7 @@ static bool divided(const struct vec *x, const struct vec_line *l, int64_t c, st
 
 	*q = *r = (struct vec_line){ 0 };
 	r->c = l->c;
-	for (uint32_t d = 0; d < x->n_found; d++) {
+	for (uint32_t d = 0; d < VEC_DIMS; d++) {
 		*(l->k[d] % c == 0 ? &q->k[d] : &r->k[d]) = l->k[d] % c == 0 ? l->k[d] / c : l->k[d];
 	}
 	vec_line_ends(x, r, &lo, &hi);

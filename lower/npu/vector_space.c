@@ -197,12 +197,14 @@ static double cycles(const struct vec *x, uint32_t last)
 	for (uint32_t i = 0; i < x->n_value; i++) {
 		const struct vec_value *v = &x->v[i];
 		double n = points(x, v->dims);
+		uint32_t d = vec_has(v->dims, last) ? last : (uint32_t)__builtin_ctz(v->dims | vec_bit(VEC_DIMS));
 
-		if (v->arg < 0 || !vec_has(v->dims, last)) {
+		if (v->arg < 0 || v->dims == 0) {
 			continue;
 		}
-		sum += v->stride[last] != 1 ? n * (v->loaded ? APART_LOAD : APART_STORE)
-					    : n / (double)x->dim[last];
+		/* without the last dimension, one alone may lie in a row */
+		sum += v->stride[d] == 1 && (d == last || v->dims == vec_bit(d))
+			       ? n / (double)x->dim[d] : n * (v->loaded ? APART_LOAD : APART_STORE);
 	}
 	for (uint32_t i = 0; i < x->n_op; i++) { /* lanes of these become one by no instruction */
 		const struct vec_op *op = &x->op[i];

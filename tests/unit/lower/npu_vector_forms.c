@@ -92,6 +92,19 @@ static void indices_that_are_linear(void **state)
 	right("f(float32 A[96]) -> C { C(i,j) = A(i*8+j)  where i in 0:12, j in 0:8 }");
 }
 
+static void conditions_on_where_a_point_is(void **state)
+{
+	(void)state;
+	right("f(float32 A[20,30]) -> C { C(i,j) = (i >= 2 && i < 22 && j >= 3 && j < 33) ? A(i-2,j-3) : 0.5  "
+	      "where i in 0:25, j in 0:40 }");
+	right("f(float32 A[9,16], float32 B[9,24]) -> C { C(i,j) = j < 16 ? A(i,j) : B(i,j-16)  where i in 0:9, j in 0:40 }");
+	right("f(float32 A[500], float32 B[41], float32 D[8]) -> C { C(i) = i < 500 ? A(i) : i < 541 ? B(i-500) : D(i-541) "
+	      " where i in 0:549 }");
+	right("f(float32 A[12,12]) -> C { P(i,j) = (i >= 1 && i < 13 && j >= 1 && j < 13) ? A(i-1,j-1) : 0.0  "
+	      "where i in 0:14, j in 0:14 C(i,j) = P(i,j) * 2.0 + P(i+0,j) }");
+	right("f(float32 A[8,9]) -> C { C(i,j) = select(i != 3 || j == 2, A(i,j), 1.0) }");
+}
+
 static void sums_over_any_axes(void **state)
 {
 	uint32_t cores;
@@ -163,6 +176,7 @@ static void what_has_no_form_is_told(void **state)
 		{ "f(float32 A[64], int32 I[9]) -> C { C(i) = A(min(max(I(i), 0), 63)) }", "C: an index is no linear form of axes, of A" },
 		{ "f(float32 A[8]) -> C { C(i) = select(i < 8, A(min(i, 7)), 0.0)  where i in 0:12 }",
 		  "an index is no linear form" },
+		{ "f(float32 A[8,8]) -> C { C(i,j) = select(i == j, 1.0, A(i,j)) }", "a condition on where a point is" },
 		{ "f(int32 A[64]) -> C { C(i) = A(i) / 3 }", "no instruction for floordiv" },
 		{ "f(float32 A[12,8]) -> C { C(i) = A(i / 8,i % 8)  where i in 0:96 }", "an index is no linear form" },
 		{ "f(float32 A[64]) -> C { C(i) = A(i) + float32(i) }", "the number of a point" },
@@ -192,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(axes_in_any_order),
 		cmocka_unit_test(indices_that_are_linear),
+		cmocka_unit_test(conditions_on_where_a_point_is),
 		cmocka_unit_test(sums_over_any_axes),
 		cmocka_unit_test(sums_over_tiles),
 		cmocka_unit_test(types_and_functions),
