@@ -120,6 +120,8 @@ static bool is_due(struct vec_tile *t, struct vec_op *op)
 		due = due || op->key[d] != key;
 		op->key[d] = key;
 	}
+	/* what it was made in may be another's since */
+	due = due || (op->to >= 0 && !x->v[x->v[op->to].root].exclusive && !vec_is_crossing(x, op));
 	due = due || (!of->persistent && op->key[VEC_DIMS] != (int64_t)t->phase);
 	op->key[VEC_DIMS] = (int64_t)t->phase;
 	op->done = true;

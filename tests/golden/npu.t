@@ -70,8 +70,8 @@ hone: dv911: no profile of the NPU; there are dv910, dv910fit, tiny
 $ hone npu p.hnpu --as svg
 hone: npu: --as svg: there are table, text and picture
 [17]
-$ hone npu -e 't(float32 X[16,8]) -> Y { Y(j,i) = X(i,j) }'
-hone: npu: hone-build: X: its axes are no run of the widest op's, in order
+$ hone npu -e 't(float32 X[8,8]) -> Y { Y(i,j) = select(i == j, 1.0, X(i,j)) }'
+hone: npu: hone-build: Y: a condition on where a point is, that no box of results is within
 [18]
 $ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --order loops
 hone: npu: hone-build: --npu 'dv910 loops 2': a profile, flags, barriers or tuned, and 1 to 4 slots

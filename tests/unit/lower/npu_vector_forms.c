@@ -64,6 +64,9 @@ static uint32_t right(const char *text)
 
 static void axes_in_any_order(void **state)
 {
+	struct hn_npu_profile five;
+	struct hn_err err;
+
 	(void)state;
 	right("f(float32 A[40,56]) -> C { C(j,i) = A(i,j) }");
 	right("f(int32 A[40,33]) -> C { C(j,i) = A(i,j) }");
@@ -75,6 +78,13 @@ static void axes_in_any_order(void **state)
 	right("f(float32 A[48,32]) -> C { C(a,b,c,d) = A(b*16+c,a*16+d)  "
 	      "where a in 0:2, b in 0:3, c in 0:16, d in 0:16 }");
 	right("f(float32 A[30,30]) -> C { T(i,j) = exp(A(i,j)) C(i,j) = T(i,j) + T(j,i) }");
+	/* the last core has fewer tiles of an axis, and what lacks another is made again for each of that */
+	assert_int_equal(hn_npu_profile_of("tiny", &five, &err), 0);
+	five.cores = 5;
+	right_on("f(float32 A[32,31,2], float32 B[2,31,16,32], float32 D[31,16]) -> C { T(i,j,k,l) = "
+		 "D(i,15 - j) + B(k,i,j,l)  where i in 0:31, j in 0:16, k in 0:2, l in 0:32 "
+		 "C(i,j,k,l) = float16(T(i,j,k,l) + A(l,30 - i,k))  "
+		 "where i in 0:31, j in 0:16, k in 0:2, l in 0:32 }", &five);
 	/* one number, no number, one column */
 	right("f(float32 A[1]) -> C { C(i) = A(i) * 3.0 }");
 	right("f(float32 A[1,1]) -> C { C(i,j) = A(0,0) + 1.0  where i in 0:70, j in 0:9 }");
