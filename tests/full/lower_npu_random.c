@@ -148,9 +148,11 @@ static void expression(struct gen *g, struct hn_buf *b, const struct tensor *x, 
 		operand(g, b, x);
 		hn_buf_puts(b, " > ");
 		operand(g, b, y);
+		hn_buf_puts(b, ", "); /* the same of both where they are alike: rounding decides nothing */
+		operand(g, b, x);
 		hn_buf_puts(b, ", ");
 		operand(g, b, y);
-		hn_buf_puts(b, ", 0.5)");
+		hn_buf_puts(b, ")");
 		return;
 	default:
 		operand(g, b, x);
