@@ -42,11 +42,11 @@ cores 0 1 {
   barrier all
 }
 $ hone npu p.hnpu --profile tiny -j
-{"name":"p.hnpu","profile":"tiny","cycles":3665,"core_cycles":165,"us":3.665,"by_memory":false,"read_bytes":512,"written_bytes":512,"instructions":7,"pipes":[{"name":"V","busy":4},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":138},{"name":"MTE3","busy":16}]}
+{"name":"p.hnpu","profile":"tiny","cycles":3679,"core_cycles":179,"us":3.679,"by_memory":false,"read_bytes":512,"written_bytes":512,"instructions":7,"pipes":[{"name":"V","busy":4},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":138},{"name":"MTE3","busy":16}]}
 $ hone npu p.hnpu --as picture | sed 's/<title>.*//' | head -4
 <svg xmlns="http://www.w3.org/2000/svg" width="1260" height="246" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="#fff"/>
-<text x="8" y="20">p.hnpu: core 0, 165 cycles, 3 instructions</text>
+<text x="8" y="20">p.hnpu: core 0, 179 cycles, 3 instructions</text>
 <path d="M70.0 40V216" stroke="#ddd"/><text x="70.0" y="232" text-anchor="middle" fill="#555">0</text>
 $ sed 's/barrier all//' p.hnpu > race.hnpu; hone npu race.hnpu --profile tiny
 hone: race.hnpu:8: race: reads block 0 of ub, which MTE2 writes, and nothing orders the two (core 0)
@@ -61,7 +61,7 @@ $ hone npu p.hnpu --slots 1
 hone: npu: --order and --slots are of computations, and p.hnpu is a program
 [17]
 $ hone npu p.hnpu --profile dv911
-hone: dv911: no profile of the NPU; there are dv910, tiny
+hone: dv911: no profile of the NPU; there are dv910, dv910fit, tiny
 [17]
 $ hone npu p.hnpu --as svg
 hone: npu: --as svg: there are table, text and picture
