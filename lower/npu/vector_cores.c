@@ -98,8 +98,26 @@ static void second(struct vec *x)
 	}
 }
 
+/* A dimension of ops that are computed along others alone, as a reshape between them is: nothing goes
+ * through it. */
+static void drop_unused(struct vec *x)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < x->n_value; i++) {
+		used |= x->v[i].dims | x->v[i].deps;
+	}
+	for (uint32_t i = 0; i < x->n_op; i++) {
+		used |= x->op[i].what == VEC_TOTAL ? x->op[i].over : 0;
+	}
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		x->dim[d] = vec_has(used, d) ? x->dim[d] : 1;
+	}
+}
+
 int vec_cores(struct vec *x)
 {
+	drop_unused(x);
 	x->reduced = 0;
 	x->split[0] = x->split[1] = -1;
 	for (uint32_t i = 0; i < x->n_op; i++) {
