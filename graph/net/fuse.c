@@ -307,17 +307,38 @@ static void merge_all(struct hn_fuse *w)
 	}
 }
 
-/* A view of what is computed cuts a kernel in two, though it does nothing.  Where values are shared
- * it is an op of the kernel; those that joined nobody are their operand's memory again. */
+/* Whether a reduction is in what computes each node's results, up to the last sum of products. */
+static bool *find_reduced(struct hn_fuse *w)
+{
+	bool *reduced = HN_NEW_ARRAY(w->g->arena, bool, w->g->n_node);
+
+	for (uint32_t i = 0; i < w->g->n_node; i++) {
+		const struct hn_gnode *n = &w->g->node[i];
+		enum hn_gop_class class = n->op->class;
+
+		reduced[i] = class == HN_GOP_REDUCE || class == HN_GOP_NORMALIZE;
+		for (uint32_t k = 0; k < n->n_in && class != HN_GOP_CONTRACT; k++) {
+			int32_t maker = n->in[k] >= 0 ? w->g->value[n->in[k]].node : -1;
+
+			reduced[i] = reduced[i] || (maker >= 0 && reduced[maker]);
+		}
+	}
+	return reduced;
+}
+
+/* A view of what is reduced cuts a kernel in two, though it does nothing, and what was reduced is read
+ * again.  Where values are shared it is an op of the kernel; those that joined nobody are their
+ * operand's memory again.  So is a view of what is element-wise alone: there a cut costs a copy, and
+ * its indices may have no form. */
 static void merge_views(struct hn_fuse *w)
 {
-	bool *is_view = HN_NEW_ARRAY(w->g->arena, bool, w->g->n_node);
+	bool *is_view = HN_NEW_ARRAY(w->g->arena, bool, w->g->n_node), *reduced = find_reduced(w);
 
 	for (uint32_t i = 0; i < w->g->n_node; i++) {
 		const struct hn_gnode *n = &w->g->node[i];
 
 		is_view[i] = w->is_alias[i] && n->n_in > 0 && n->in[0] >= 0 &&
-			     w->g->value[n->in[0]].node >= 0;
+			     w->g->value[n->in[0]].node >= 0 && reduced[w->g->value[n->in[0]].node];
 	}
 	for (uint32_t i = 0; i < w->g->n_node; i++) {
 		w->is_alias[i] = w->is_alias[i] && !is_view[i];
