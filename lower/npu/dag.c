@@ -6,18 +6,23 @@
 
 #define SIZES 5 /* of tiles: each half of the one before */
 
-/* By a history's tiles; by the rule's where these are too many for one program. */
+/* By a history's tiles; by the rule's where these are too many for one program; with one slot where
+ * there is no room for two. */
 static int vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
 		   struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
 {
-	struct hn_npu_plan by_rule = *plan;
-	int rc = hn_npu_vector(dag, m, plan, a, ret, NULL, err);
+	struct hn_npu_plan p = *plan;
+	int rc = hn_npu_vector(dag, m, &p, a, ret, NULL, err);
 
-	if (rc != -HONE_E_UNSUPPORTED || plan->tiles == NULL) {
-		return rc;
+	if (rc == -HONE_E_UNSUPPORTED && p.tiles != NULL) {
+		p.tiles = NULL;
+		rc = hn_npu_vector(dag, m, &p, a, ret, NULL, err);
 	}
-	by_rule.tiles = NULL;
-	return hn_npu_vector(dag, m, &by_rule, a, ret, NULL, err);
+	if (rc == -HONE_E_UNSUPPORTED && p.slots > 1) {
+		p.slots = 1;
+		rc = hn_npu_vector(dag, m, &p, a, ret, NULL, err);
+	}
+	return rc;
 }
 
 /* What a product has no form for says more than what vectors have none for. */

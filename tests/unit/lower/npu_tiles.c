@@ -111,10 +111,30 @@ static void any_lengths_make_a_program(void **state)
 	}
 }
 
+/* Of the smallest buffer that one slot fits in, two do not. */
+static void no_room_for_two_slots(void **state)
+{
+	const struct hn_npu_plan plan = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true };
+	const struct hn_npu_program *p;
+	struct hn_npu_profile m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_npu_profile_of("tiny", &m, &err), 0);
+	m.ub_bytes = 512;
+	const struct hn_dag *dag = read_dag(&a, "t(float32 A[8,8]) -> B { B(i,j) = A(j,i) * 2 }");
+	assert_int_equal(hn_npu_vector(dag, &m, &plan, &a, &p, NULL, &err), -HONE_E_UNSUPPORTED);
+	assert_int_equal(hn_npu_program(dag, &m, &plan, &a, &p, &err), 0);
+	hn_arena_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_lengths_make_a_program),
+		cmocka_unit_test(no_room_for_two_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
