@@ -197,6 +197,10 @@ int cmd_check(const struct hn_opts *o, struct hn_err *err)
 	struct hn_network net;
 	int rc = hn_network_open_ranges(o, &net, err);
 
+	if (rc == 0 && net.fused) {
+		rc = hn_fail(err, HONE_E_UNSUPPORTED, "check: --target %s: this machine runs no kernel of it; `hone "
+			     "tune` holds each of its programs against the task", o->target);
+	}
 	if (rc == 0 && mkdtemp(w.dir) == NULL) {
 		rc = hn_fail(err, HONE_E_IO, "%s: no temporary folder", w.dir);
 	} else if (rc == 0) {

@@ -64,6 +64,8 @@ grep -q libraries "$work/err" && die "a final of networks: $(cat "$work/err")"
 hone compile "$work/softmax.info" --target 'npu -isa=tiny' -o "$work/none" >"$work/out" 2>"$work/err" &&
 	die "a library: $(cat "$work/out")"
 grep -q 'libraries of networks are for processors' "$work/err" || die "compile: $(cat "$work/err")"
+hone check "$work/softmax.info" --target 'npu -isa=tiny' >"$work/out" 2>"$work/err" && die "a check"
+grep -q 'this machine runs no kernel of it' "$work/err" || die "check: $(cat "$work/err")"
 
 # What is said of it.
 hone explain --target 'npu -isa=tiny' --text "$soft" --asm >"$work/out" || die explain
