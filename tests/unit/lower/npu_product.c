@@ -204,11 +204,13 @@ static void what_does_not_fit_is_told(void **state)
 	p.m = INT64_MAX;
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
 	assert_non_null(strstr(b.err.msg, "sizes are 1 to"));
+	hn_arena_fini(&b.a);
 	p = plan(&b, "tiny", 64, 63, 64);
 	p.cores_n = 2;
 	p.cores_m = p.cores_b = 1;
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
 	assert_non_null(strstr(b.err.msg, "two cores would write to one block"));
+	hn_arena_fini(&b.a);
 	p = plan(&b, "tiny", 16384, 16384, 16384);
 	assert_int_equal(hn_npu_product(&p, &b.m, &b.a, &b.p, NULL, &b.err), -HONE_E_UNSUPPORTED);
 	p.m0 = p.n0 = p.k0 = p.k1 = 16;
