@@ -153,9 +153,10 @@ static int published(struct tally *t, const struct hn_npu_profile *m, struct hn_
 	return rc;
 }
 
-/* Its tasks that have programs: what has none is told elsewhere. */
+/* Its tasks, cut as the target has them, that have programs: what has none is told elsewhere. */
 static void of_kernel(struct tally *t, const char *folder, const char *file, const struct hn_npu_profile *m)
 {
+	const struct hn_net_choice fused = { .rival = hn_rival_fused(), .whole = true };
 	struct hn_import im = { 0 };
 	struct hn_err err = { 0 };
 	struct hn_akg *k = NULL;
@@ -168,7 +169,7 @@ static void of_kernel(struct tally *t, const char *folder, const char *file, con
 	hn_arena_init(&a, 0);
 	hn_graph_init(&g, &a, "kernel", &err);
 	if (hn_akg_open(path, &k, &err) == 0 && hn_akg_import(k, &im, &g, &err) == 0 &&
-	    hn_net_make(&g, &net, &err) == 0) {
+	    hn_net_make_by(&g, &fused, &net, &err) == 0) {
 		for (uint32_t i = 0; i < net.n_task; i++) {
 			char name[200];
 
