@@ -8,6 +8,9 @@
 #include "lower/npu/naive.h"
 #include "lower/npu/npu.h"
 
+#define MOST_POINTS 0x1p28 /* of a naive program by vectors, */
+#define MOST_TERMS 0x1p33  /* and of a product, 4096 of which are a step of the cube */
+
 int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_arena *a,
 		 struct hn_buf *ret, struct hn_err *err)
 {
@@ -36,6 +39,25 @@ int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_
 	return rc;
 }
 
+/* Whether the naive program is counted in a second or so: one of more points, or steps of the cube, is
+ * not made. */
+static bool is_countable(const struct hn_dag *dag)
+{
+	struct hn_npu_product p;
+	double points = 0;
+
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		const struct hn_op *op = dag->op[i];
+		double n = op->kind == HN_OP_COMPUTE;
+
+		for (uint32_t d = 0; d < op->n_spatial + op->n_reduce && n > 0; d++) {
+			n *= (double)op->axis[d].extent;
+		}
+		points += n;
+	}
+	return points <= (hn_npu_naive_is_product(dag, &p) ? MOST_TERMS : MOST_POINTS);
+}
+
 double hn_build_counted(const char *line, const struct hn_dag *dag)
 {
 	const struct hn_npu_steps *steps;
@@ -49,6 +71,9 @@ double hn_build_counted(const char *line, const struct hn_dag *dag)
 	hn_arena_init(&a, 0);
 	rc = hn_target_parse(line, &a, &target, &err);
 	rc = rc ? rc : hn_npu_profile_of_target(&target, &m, &err);
+	if (rc == 0 && !is_countable(dag)) {
+		rc = -HONE_E_UNSUPPORTED;
+	}
 	rc = rc ? rc : hn_npu_naive(dag, &m, HN_NPU_LEAST, &a, &steps, &err);
 	rc = rc ? rc : hn_npu_naive_run(steps, &m, NULL, &cycles, &err);
 	hn_arena_fini(&a);

@@ -14,6 +14,7 @@
 #include "base/half.h"
 #include "base/rng.h"
 #include "loopstate/read/dag_read.h"
+#include "lower/build/build.h"
 #include "lower/lower.h"
 #include "lower/npu/naive.h"
 #include "target/npu/npu_run.h"
@@ -221,6 +222,27 @@ static void what_has_no_program_is_told(void **state)
 	hn_arena_fini(&b.a);
 }
 
+static double counted(const char *text)
+{
+	struct bed b;
+	double ns;
+
+	begin(&b, "dv910", text);
+	ns = hn_build_counted("npu", b.dag);
+	hn_arena_fini(&b.a);
+	return ns;
+}
+
+/* A builder answers within seconds: what would take longer is not counted. */
+static void large_ones_are_not_counted(void **state)
+{
+	(void)state;
+	assert_true(counted("f(float16 A[512,512], B[512,512]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }") > 0);
+	assert_true(counted("f(float16 A[8192,8192], B[8192,8192]) -> C { "
+			    "C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }") == 0);
+	assert_true(counted("f(float32 A[4096,4096], B[4096,4096]) -> C { C(i,j) +=! A(i,k) * B(j,k) }") == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +250,7 @@ int main(void)
 		cmocka_unit_test(drawn_dags_have_the_interpreters_numbers),
 		cmocka_unit_test(others_are_faster),
 		cmocka_unit_test(what_has_no_program_is_told),
+		cmocka_unit_test(large_ones_are_not_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
