@@ -62,6 +62,9 @@ int hn_replay_check_forms(const struct hn_replay *r, struct hn_err *err) HN_NODI
  * nothing. */
 int hn_replay_check_place(const struct hn_replay *r, struct hn_err *err) HN_NODISCARD;
 
+/* What manifests of one kernel, of a GPU's or the NPU's, begin with: names, key, target and time. */
+void hn_replay_put_head(const struct hn_replay *r, struct hn_jw *w);
+
 int hn_replay_manifest(const struct hn_replay *r, const char *path, struct hn_err *err) HN_NODISCARD;
 
 /* --json: where the files are. */

@@ -3,7 +3,6 @@
  *
  * hone-build prints each form; NVIDIA's assembler makes a cubin of the PTX, where it is in PATH. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,17 +154,6 @@ static void put_files(const struct hn_replay *r, const char *in, struct hn_jw *w
 	}
 }
 
-static void put_head(const struct hn_replay *r, struct hn_jw *w)
-{
-	const struct hn_replay_kernel *k = &r->kernel[0];
-
-	hn_jw_str(w, "symbol", r->symbol);
-	hn_jw_str(w, "name", r->in->name);
-	hn_jw_str(w, "key", r->in->key);
-	hn_jw_str(w, "target", k->target_line);
-	hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
-}
-
 static int write_manifest(const struct hn_replay *r, struct hn_arena *a,
 			  const struct hn_gpu_module *m, struct hn_err *err)
 {
@@ -176,7 +164,7 @@ static int write_manifest(const struct hn_replay *r, struct hn_arena *a,
 	hn_jw_init(&w, &b);
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "format", "hone-gpu-kernel/1");
-	put_head(r, &w);
+	hn_replay_put_head(r, &w);
 	put_files(r, "", &w);
 	put_launches(&w, m);
 	hn_jw_str(&w, "hone", HONE_VERSION);
@@ -214,7 +202,7 @@ static void print_answer(const struct hn_replay *r, struct hn_arena *a)
 	hn_buf_init(&b);
 	hn_jw_init(&w, &b);
 	hn_jw_object(&w, NULL);
-	put_head(r, &w);
+	hn_replay_put_head(r, &w);
 	put_files(r, hn_arena_printf(a, "%s/", r->dir), &w);
 	hn_jw_strf(&w, "manifest", "%s/%s.json", r->dir, r->symbol);
 	hn_jw_end(&w);

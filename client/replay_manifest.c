@@ -71,6 +71,17 @@ static void put_kernel(const struct hn_replay_kernel *k, struct hn_jw *w)
 	hn_check_json(&k->check, w);
 }
 
+void hn_replay_put_head(const struct hn_replay *r, struct hn_jw *w)
+{
+	const struct hn_replay_kernel *k = &r->kernel[0];
+
+	hn_jw_str(w, "symbol", r->symbol);
+	hn_jw_str(w, "name", r->in->name);
+	hn_jw_str(w, "key", r->in->key);
+	hn_jw_str(w, "target", k->target_line);
+	hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
+}
+
 int hn_replay_manifest(const struct hn_replay *r, const char *path, struct hn_err *err)
 {
 	struct hn_buf b;

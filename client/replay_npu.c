@@ -2,7 +2,6 @@
  * what the machine says of it.  It is judged before it is given out; that its numbers are right was
  * found by the board that measured it. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,13 +18,7 @@ static const char *in_work(const struct hn_replay *r, struct hn_arena *a, const 
 static void put_head(const struct hn_replay *r, const char *in, const struct hn_npu_profile *m,
 		     const struct hn_npu_result *run, struct hn_jw *w)
 {
-	const struct hn_replay_kernel *k = &r->kernel[0];
-
-	hn_jw_str(w, "symbol", r->symbol);
-	hn_jw_str(w, "name", r->in->name);
-	hn_jw_str(w, "key", r->in->key);
-	hn_jw_str(w, "target", k->target_line);
-	hn_jw_double(w, "median_ns", k->median_ns > 0 ? k->median_ns : NAN);
+	hn_replay_put_head(r, w);
 	hn_jw_strf(w, "program", "%s%s.hnpu", in, r->symbol);
 	if (hn_replay_has(r, HN_REPLAY_picture)) {
 		hn_jw_strf(w, "picture", "%s%s.svg", in, r->symbol);
