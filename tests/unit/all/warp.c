@@ -8,21 +8,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "loopstate/dag/tolerance.h"
-#include "loopstate/read/dag_read.h"
-#include "lower/device/device_interp.h"
-#include "lower/device/device_verify.h"
-#include "lower/gpu/gpu.h"
-#include "tests/lib/gpu_bed.h"
-#include "tests/lib/lower_run.h"
-
-#define FUEL 200000000
-#define LIMIT_MS 20000
+#include "tests/lib/gpu_case.h"
 
 static int set_up(void **state)
 {
@@ -101,75 +88,6 @@ static const struct {
 	  { "D[", "bfloat16(max(", "mma " BF16 } },
 };
 
-static const struct hn_looptree *tree(const char *text, const char *steps, struct hn_arena *a,
-				      const struct hn_dag **dag)
-{
-	const struct hn_trace *trace;
-	const struct hn_looptree *t;
-	const struct hn_state *s;
-	struct hn_err err;
-
-	if (hn_dag_from_text("dag", text, strlen(text), 0, a, dag, &err) != 0 ||
-	    hn_trace_parse("steps", steps, strlen(steps), a, &trace, &err) != 0 ||
-	    hn_state_replay(*dag, trace, a, &s, &err) != 0 ||
-	    hn_looptree_build(s, a, &t, &err) != 0) {
-		fail_msg("%s\n%s\n%s", err.msg, text, steps);
-	}
-	return t;
-}
-
-static void runs_right(const char *what, const struct hn_dag *dag, const struct hn_device *d)
-{
-	struct run_args want, got;
-	struct hn_err err;
-
-	run_args_make(dag, 7, &want);
-	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-	for (uint32_t order = 0; order < 3; order++) {
-		run_args_make(dag, 7, &got);
-		if (hn_device_interpret(d, got.at, order, FUEL, &err) != 0) {
-			fail_msg("%s: %s", what, err.msg);
-		}
-		if (!(run_difference(&want, &got) <= hn_dag_tolerance(dag))) {
-			fail_msg("%s: it differs by %g", what, run_difference(&want, &got));
-		}
-		run_args_free(&got);
-	}
-	run_args_free(&want);
-}
-
-static int print(const struct hn_device *d, enum hn_gpu_form form, const char *isa,
-		 struct hn_arena *a, struct hn_gpu_module *ret, struct hn_err *err)
-{
-	struct hn_gpu_options how = { .contracts = true };
-	struct hn_target gpu;
-	char line[60];
-
-	snprintf(line, sizeof(line), "%s -isa=%s", form == HN_GPU_OPENCL ? "opencl" : "cuda", isa);
-	assert_int_equal(hn_target_parse(form == HN_GPU_OPENCL ? "opencl" : line, a, &gpu, err), 0);
-	return hn_gpu_print(d, form, &gpu, &how, a, ret, err);
-}
-
-/* With all of its arrays in registers. */
-static bool assembles(const struct hn_gpu_module *m, const char *isa)
-{
-	char folder[] = "/tmp/hone-warp-XXXXXX", path[60], command[300];
-	struct hn_err err;
-
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/k.ptx", folder);
-	assert_int_equal(hn_file_replace(path, m->code, m->code_bytes, &err), 0);
-	snprintf(command, sizeof(command),
-		 "ptxas -v -arch=%s %s -o %s/k.cubin 2>&1 | grep -q ' 0 bytes stack frame, 0 bytes "
-		 "spill stores, 0 bytes spill loads'",
-		 isa, path, folder);
-	int rc = system(command);
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	assert_int_equal(system(command), 0);
-	return rc == 0;
-}
-
 static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn_arena *a)
 {
 	static const char *const isa[] = { "sm_80", "sm_90a" };
@@ -177,20 +95,21 @@ static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn
 	struct hn_err err = { 0 };
 
 	for (size_t k = 0; k < HN_COUNT_OF(isa); k++) {
-		if (print(d, HN_GPU_PTX, isa[k], a, &m, &err) != 0) {
+		if (gpu_case_print(d, HN_GPU_PTX, isa[k], a, &m, &err) != 0) {
 			fail_msg("row %zu: %s", i, err.msg);
 		}
 		assert_non_null(strstr(m.code, "mma.sync.aligned.m16n8k"));
 		assert_null(strstr(m.code, ".local"));
-		if (has_ptxas && !assembles(&m, isa[k])) {
+		if (has_ptxas && !gpu_case_assembles(&m, isa[k])) {
 			fail_msg("row %zu: ptxas refuses it for %s, or it is not all in registers\n%s", i,
 				 isa[k], (const char *)m.code);
 		}
 	}
-	assert_int_equal(print(d, HN_GPU_CUDA, "sm_80", a, &m, &err), 0);
+	assert_int_equal(gpu_case_print(d, HN_GPU_CUDA, "sm_80", a, &m, &err), 0);
 	assert_non_null(strstr(m.code, "mma.sync.aligned.m16n8k"));
 	for (int k = 0; k < 2; k++) {
-		assert_int_equal(print(d, k ? HN_GPU_PTX : HN_GPU_OPENCL, "sm_70", a, &m, &err),
+		assert_int_equal(gpu_case_print(d, k ? HN_GPU_PTX : HN_GPU_OPENCL, "sm_70", a, &m,
+						&err),
 				 -HONE_E_UNSUPPORTED);
 		assert_non_null(strstr(err.msg, "products of matrices by warps have no form"));
 	}
@@ -199,39 +118,14 @@ static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn
 static void products_are_right(void **state)
 {
 	struct bed *b = *state;
-	bool has_ptxas = system("command -v ptxas >/dev/null") == 0;
-
-	if (!has_ptxas) {
-		fputs("no ptxas: PTX is printed, and assembled by nobody\n", stderr);
-	}
+	bool has_ptxas = gpu_case_has_ptxas();
 
 	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
-		const struct hn_device *d, *again;
-		const struct hn_looptree *t;
 		const struct hn_dag *dag;
-		struct hn_buf text, twice;
-		struct hn_err err = { 0 };
+		const struct hn_device *d = gpu_case_place(b, row[i].text, row[i].steps, row[i].has,
+							   HN_COUNT_OF(row[i].has), &dag);
 
-		t = tree(row[i].text, row[i].steps, &b->a, &dag);
-		if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
-		    hn_device_place(t, &b->a, &d, &err) != 0 ||
-		    hn_device_verify(d, &b->gpu, LIMIT_MS, &err) != 0) {
-			fail_msg("row %zu: %s", i, err.msg);
-		}
-		hn_buf_init(&text);
-		hn_buf_init(&twice);
-		hn_device_print(d, &text);
-		assert_int_equal(hn_device_parse("t", text.s, text.n, &b->a, &again, &err), 0);
-		hn_device_print(again, &twice);
-		assert_string_equal(text.s, twice.s);
-		for (size_t k = 0; k < HN_COUNT_OF(row[i].has); k++) {
-			if (strstr(text.s, row[i].has[k]) == NULL) {
-				fail_msg("row %zu has no '%s'\n%s", i, row[i].has[k], text.s);
-			}
-		}
-		hn_buf_fini(&text);
-		hn_buf_fini(&twice);
-		runs_right(row[i].text, dag, d);
+		gpu_case_runs(row[i].text, dag, d, 3);
 		codes(i, d, has_ptxas, &b->a);
 	}
 }
@@ -266,7 +160,8 @@ static void what_has_no_form_is_refused(void **state)
 		const struct hn_device *d;
 		const struct hn_dag *dag;
 		struct hn_err err = { 0 };
-		int rc = hn_device_place(tree(text, bad[i].steps, &b->a, &dag), &b->a, &d, &err);
+		int rc = hn_device_place(gpu_case_tree(text, bad[i].steps, &b->a, &dag), &b->a, &d,
+					 &err);
 
 		if (rc != -HONE_E_UNSUPPORTED || strstr(err.msg, bad[i].why) == NULL) {
 			fail_msg("%d (%s), expected: %s", rc, err.msg, bad[i].why);

@@ -9,21 +9,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "loopstate/dag/tolerance.h"
-#include "loopstate/read/dag_read.h"
-#include "lower/device/device_interp.h"
-#include "lower/device/device_verify.h"
-#include "lower/gpu/gpu.h"
-#include "tests/lib/gpu_bed.h"
-#include "tests/lib/lower_run.h"
-
-#define FUEL 200000000
-#define LIMIT_MS 20000
+#include "tests/lib/gpu_case.h"
 
 static int set_up(void **state)
 {
@@ -121,94 +108,25 @@ static const struct {
 	  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8" },
 };
 
-static const struct hn_looptree *tree(const char *text, const char *steps, struct hn_arena *a,
-				      const struct hn_dag **dag)
-{
-	const struct hn_trace *trace;
-	const struct hn_looptree *t = NULL;
-	const struct hn_state *s;
-	struct hn_err err;
-
-	if (hn_dag_from_text("dag", text, strlen(text), 0, a, dag, &err) != 0 ||
-	    hn_trace_parse("steps", steps, strlen(steps), a, &trace, &err) != 0 ||
-	    hn_state_replay(*dag, trace, a, &s, &err) != 0 ||
-	    hn_looptree_build(s, a, &t, &err) != 0) {
-		fail_msg("%s\n%s\n%s", err.msg, text, steps);
-	}
-	return t;
-}
-
-static void runs_right(const char *what, const struct hn_dag *dag, const struct hn_device *d)
-{
-	struct run_args want, got;
-	struct hn_err err;
-
-	run_args_make(dag, 7, &want);
-	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
-	for (uint32_t order = 0; order < 2; order++) {
-		run_args_make(dag, 7, &got);
-		if (hn_device_interpret(d, got.at, order, FUEL, &err) != 0) {
-			fail_msg("%s: %s", what, err.msg);
-		}
-		if (!(run_difference(&want, &got) <= hn_dag_tolerance(dag))) {
-			fail_msg("%s: it differs by %g", what, run_difference(&want, &got));
-		}
-		run_args_free(&got);
-	}
-	run_args_free(&want);
-}
-
-static int print(const struct hn_device *d, const char *isa, struct hn_arena *a,
-		 struct hn_gpu_module *ret, struct hn_err *err)
-{
-	struct hn_gpu_options how = { .contracts = true };
-	struct hn_target gpu;
-	char line[60];
-
-	snprintf(line, sizeof(line), "cuda -isa=%s", isa);
-	assert_int_equal(hn_target_parse(line, a, &gpu, err), 0);
-	return hn_gpu_print(d, HN_GPU_PTX, &gpu, &how, a, ret, err);
-}
-
-/* In registers, and its products are not made one by one. */
-static bool assembles(const struct hn_gpu_module *m)
-{
-	char folder[] = "/tmp/hone-wgmma-XXXXXX", path[60], command[300];
-	struct hn_err err;
-
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/k.ptx", folder);
-	assert_int_equal(hn_file_replace(path, m->code, m->code_bytes, &err), 0);
-	snprintf(command, sizeof(command),
-		 "ptxas -v -arch=sm_90a %s -o %s/k.cubin >%s/said 2>&1 && grep -q ' 0 bytes stack "
-		 "frame, 0 bytes spill stores, 0 bytes spill loads' %s/said && ! grep -qi 'wgmma' "
-		 "%s/said",
-		 path, folder, folder, folder, folder);
-	int rc = system(command);
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	assert_int_equal(system(command), 0);
-	return rc == 0;
-}
-
 static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn_arena *a)
 {
 	static const char *const without[] = { "sm_80", "sm_90" };
 	struct hn_gpu_module m;
 	struct hn_err err = { 0 };
 
-	if (print(d, "sm_90a", a, &m, &err) != 0) {
+	if (gpu_case_print(d, HN_GPU_PTX, "sm_90a", a, &m, &err) != 0) {
 		fail_msg("row %zu: %s", i, err.msg);
 	}
 	assert_non_null(strstr(m.code, row[i].ptx));
 	assert_non_null(strstr(m.code, "fence.proxy.async"));
 	assert_null(strstr(m.code, ".local"));
-	if (has_ptxas && !assembles(&m)) {
+	if (has_ptxas && !gpu_case_assembles(&m, "sm_90a")) {
 		fail_msg("row %zu: ptxas refuses it, or it is not all in registers\n%s", i,
 			 (const char *)m.code);
 	}
 	for (size_t k = 0; k < HN_COUNT_OF(without); k++) {
-		assert_int_equal(print(d, without[k], a, &m, &err), -HONE_E_UNSUPPORTED);
+		assert_int_equal(gpu_case_print(d, HN_GPU_PTX, without[k], a, &m, &err),
+				 -HONE_E_UNSUPPORTED);
 		assert_non_null(strstr(err.msg, "by warpgroups have no form"));
 	}
 }
@@ -216,40 +134,14 @@ static void codes(size_t i, const struct hn_device *d, bool has_ptxas, struct hn
 static void products_are_right(void **state)
 {
 	struct bed *b = *state;
-	bool has_ptxas = system("command -v ptxas >/dev/null") == 0;
+	bool has_ptxas = gpu_case_has_ptxas();
 
-	if (!has_ptxas) {
-		fputs("no ptxas: PTX is printed, and assembled by nobody\n", stderr);
-	}
 	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
-		const struct hn_device *d, *again;
-		const struct hn_looptree *t;
 		const struct hn_dag *dag;
-		struct hn_buf text, twice;
-		struct hn_err err = { 0 };
+		const struct hn_device *d = gpu_case_place(b, row[i].text, row[i].steps, row[i].has,
+							   HN_COUNT_OF(row[i].has), &dag);
 
-		t = tree(row[i].text, row[i].steps, &b->a, &dag);
-		if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
-		    hn_device_place(t, &b->a, &d, &err) != 0) {
-			fail_msg("row %zu: %s", i, err.msg);
-		}
-		hn_buf_init(&text);
-		hn_buf_init(&twice);
-		hn_device_print(d, &text);
-		if (hn_device_verify(d, &b->gpu, LIMIT_MS, &err) != 0) {
-			fail_msg("row %zu: %s\n%s", i, err.msg, text.s);
-		}
-		assert_int_equal(hn_device_parse("t", text.s, text.n, &b->a, &again, &err), 0);
-		hn_device_print(again, &twice);
-		assert_string_equal(text.s, twice.s);
-		for (size_t k = 0; k < HN_COUNT_OF(row[i].has); k++) {
-			if (strstr(text.s, row[i].has[k]) == NULL) {
-				fail_msg("row %zu has no '%s'\n%s", i, row[i].has[k], text.s);
-			}
-		}
-		hn_buf_fini(&text);
-		hn_buf_fini(&twice);
-		runs_right(row[i].text, dag, d);
+		gpu_case_runs(row[i].text, dag, d, 2);
 		codes(i, d, has_ptxas, &b->a);
 	}
 }
@@ -290,8 +182,8 @@ static void what_has_no_form_is_refused(void **state)
 		const struct hn_device *d;
 		const struct hn_dag *dag;
 		struct hn_err err = { 0 };
-		int rc = hn_device_place(tree(bad[i].text, bad[i].steps, &b->a, &dag), &b->a, &d,
-					 &err);
+		int rc = hn_device_place(gpu_case_tree(bad[i].text, bad[i].steps, &b->a, &dag),
+					 &b->a, &d, &err);
 
 		if (rc != -HONE_E_UNSUPPORTED || strstr(err.msg, bad[i].why) == NULL) {
 			fail_msg("%zu: %d (%s), expected: %s", i, rc, err.msg, bad[i].why);
@@ -331,8 +223,8 @@ static const struct hn_device *placed(struct bed *b, size_t i, const struct hn_d
 	const struct hn_device *d;
 	struct hn_err err;
 
-	assert_int_equal(hn_device_place(tree(row[i].text, row[i].steps, &b->a, dag), &b->a, &d,
-					 &err),
+	assert_int_equal(hn_device_place(gpu_case_tree(row[i].text, row[i].steps, &b->a, dag),
+					 &b->a, &d, &err),
 			 0);
 	return d;
 }
