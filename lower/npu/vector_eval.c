@@ -10,7 +10,8 @@
 
 #include "lower/npu/vector_eval.h"
 
-#define MOST_CUTS 12	/* of a box, one within the other */
+#define MOST_CUTS 24	/* of a box, one within the other */
+#define MOST_APART 64	/* parts of one point each that a sum is taken apart into */
 #define MOST_MADE 50000 /* values of ops that are asked for */
 
 struct vec_made { /* a value of an op, read so */
@@ -178,11 +179,12 @@ static struct vec_line *axes(struct vec *x, uint32_t i, const struct vec_line *a
 			continue;
 		}
 		ret[d].c = op->axis[d].min;
-		if (x->home[i][d] >= 0) {
+		if (x->home[i][d] >= 0 && !vec_is_split(x, i, d)) {
 			int8_t k = x->home[i][d];
 
 			k = is_among(at, op->n_spatial, (uint32_t)k) ? another(x, op, op->axis[d].extent) : k;
 			ret[d].k[(uint32_t)k] = 1;
+			x->term[(uint32_t)k] = (struct vec_side){ i, d, 0, op->axis[d].extent, k };
 		}
 	}
 	return ret;
@@ -209,7 +211,7 @@ int32_t vec_value_of(struct vec *x, uint32_t i, uint32_t out, const struct vec_l
 			return m->value;
 		}
 	}
-	p = (struct vec_point){ x, op, axes(x, i, at) };
+	p = (struct vec_point){ x, op, i, axes(x, i, at) };
 	a = x->rc != 0 ? (struct vec_item){ -1, 0 }
 	    : op->reduce != NULL ? vec_reduced(&p, op) : vec_expr(&p, op->body[out]);
 	if (x->rc != 0) {
@@ -233,12 +235,12 @@ struct box {
 };
 
 /* The dimension of a part of an axis: the same wherever it is asked for. */
-static int8_t side(struct vec *x, uint32_t i, uint32_t d, int64_t from, int64_t extent)
+int8_t vec_side_of(struct vec *x, uint32_t i, uint32_t d, int64_t from, int64_t extent)
 {
 	struct vec_side *s = x->side;
 	uint32_t k = 0;
 
-	if (from == 0 && extent == x->dag->op[i]->shape[d]) {
+	if (from == 0 && extent == x->dag->op[i]->axis[d].extent) {
 		return x->home[i][d];
 	}
 	while (k < x->n_side && (s[k].op != i || s[k].axis != d || s[k].from != from || s[k].extent != extent)) {
@@ -266,7 +268,7 @@ static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg, const st
 	for (uint32_t d = 0; d < op->n_dim; d++) {
 		at[d].c = box->from[d];
 		if (box->extent[d] > 1) {
-			at[d].k[(uint32_t)side(x, i, d, box->from[d], box->extent[d])] = 1;
+			at[d].k[(uint32_t)vec_side_of(x, i, d, box->from[d], box->extent[d])] = 1;
 		}
 	}
 	v = vec_value_of(x, i, out, at);
@@ -308,44 +310,72 @@ static uint32_t axis_of(struct vec *x, uint32_t i, const struct box *box, int32_
 	const struct hn_op *op = x->dag->op[i];
 	uint32_t d = 0;
 
-	while (d < op->n_dim && (box->extent[d] == 1 || side(x, i, d, box->from[d], box->extent[d]) != found)) {
+	while (d < op->n_dim && (box->extent[d] == 1 || vec_side_of(x, i, d, box->from[d], box->extent[d]) != found)) {
 		d++;
 	}
 	return d;
 }
 
-/* Computed as a whole, or, where a condition says so, in two parts. */
+/* A sum that the condition is within becomes one of more parts; false: there is none, or of too many. */
+static bool split_sum(struct vec *x)
+{
+	const struct vec_side *t = &x->term[x->cut >= 0 ? x->cut : x->apart_at];
+	int64_t from = x->cut >= 0 ? x->cut_at : 1, to = x->cut >= 0 ? x->cut_at + 1 : t->extent;
+
+	if (t->extent == 0 || to - from >= MOST_APART || x->n_split + (uint64_t)(to - from) > VEC_SPLITS) {
+		return false;
+	}
+	for (; from < to; from++) {
+		x->split_at[x->n_split++] = (struct vec_split){ t->op, t->axis, t->from + from };
+	}
+	return true;
+}
+
+/* What was made on the way has not been. */
+static void back(struct vec *x, const struct vec *before)
+{
+	x->rc = 0;
+	x->depth = before->depth;
+	x->n_value = before->n_value;
+	x->n_op = before->n_op;
+	x->made = before->made;
+	x->n_more = before->n_more;
+	x->n_side = before->n_side;
+	memcpy(x->term, before->term, sizeof(x->term));
+	if (!x->ordered) {
+		x->n_found = before->n_found;
+		x->n_dim = before->n_dim;
+	}
+}
+
+/* Computed as a whole, or, where a condition says so, in two parts, or with sums in parts. */
 static void boxes(struct vec *x, uint32_t i, uint32_t out, int32_t arg, struct box box, uint32_t depth)
 {
 	struct vec before = *x;
 	struct box behind;
 	uint32_t d;
 
-	x->cut = -1;
+	x->cut = x->apart_at = -1;
 	store(x, i, out, arg, &box);
-	if (x->rc == 0 || x->cut < 0) {
+	if (x->rc == 0 || (x->cut < 0 && x->apart_at < 0)) {
 		return;
 	}
-	d = axis_of(x, i, &box, x->cut);
-	if (d == x->dag->op[i]->n_dim || depth == MOST_CUTS) {
+	d = x->cut < 0 ? x->dag->op[i]->n_dim : axis_of(x, i, &box, x->cut);
+	if (d == x->dag->op[i]->n_dim) {
+		if (split_sum(x)) {
+			back(x, &before);
+			boxes(x, i, out, arg, box, depth);
+		}
+		return;
+	}
+	if (depth == MOST_CUTS) {
 		return;
 	}
 	behind = box;
 	behind.from[d] += x->cut_at;
 	behind.extent[d] -= x->cut_at;
 	box.extent[d] = x->cut_at;
-	/* what was made on the way has not been */
-	x->rc = 0;
-	x->depth = before.depth;
-	x->n_value = before.n_value;
-	x->n_op = before.n_op;
-	x->made = before.made;
-	x->n_more = before.n_more;
-	x->n_side = before.n_side;
-	if (!x->ordered) {
-		x->n_found = before.n_found;
-		x->n_dim = before.n_dim;
-	}
+	back(x, &before);
 	boxes(x, i, out, arg, box, depth + 1);
 	if (x->rc == 0) {
 		boxes(x, i, out, arg, behind, depth + 1);
@@ -355,7 +385,9 @@ static void boxes(struct vec *x, uint32_t i, uint32_t out, int32_t arg, struct b
 int vec_ops(struct vec *x)
 {
 	x->made = NULL;
-	x->n_more = x->n_made = x->n_side = 0;
+	x->n_more = x->n_made = x->n_side = x->n_split = 0;
+	memset(x->term, 0, sizeof(x->term));
+	x->split_at = HN_NEW_ARRAY(x->a, struct vec_split, VEC_SPLITS);
 	for (uint32_t i = x->dag->n_input; i < x->dag->n_arg && x->rc == 0; i++) {
 		const struct hn_op *op = x->dag->op[x->dag->arg[i]];
 		struct box box = { .from = { 0 } };

@@ -8,7 +8,8 @@
 struct vec_point {
 	struct vec *x;
 	const struct hn_op *op;
-	const struct vec_line *axis; /* of each of its axes */
+	uint32_t i; /* its number */
+	struct vec_line *axis; /* of each of its axes */
 };
 
 /* vector_line.c: e as a linear form of the dimensions found; false: it is none. */
@@ -21,6 +22,8 @@ void vec_lie(const struct vec *x, const int64_t *shape, uint32_t rank, const str
 
 /* vector_eval.c: op i's value where its axes are these forms; -1 after an error. */
 int32_t vec_value_of(struct vec *x, uint32_t i, uint32_t out, const struct vec_line *at);
+/* The dimension of a part of an axis of op i: the same wherever it is asked for; -1: extent 1. */
+int8_t vec_side_of(struct vec *x, uint32_t i, uint32_t d, int64_t from, int64_t extent);
 /* What is computed with: int8 and its kin in float16, which has all of their numbers. */
 enum hn_dtype vec_carrier(enum hn_dtype t);
 
@@ -30,10 +33,12 @@ struct vec_item vec_guarded(const struct vec_point *p, const struct hn_expr *con
 			    struct vec_item a, struct vec_item b, enum hn_dtype t);
 
 /* vector_region.c: whether a condition on where a point is holds at all points of the box; where it does
- * for some, x->cut says where the box is to be cut, if it can be. */
+ * for some, x->cut says where the box or a sum is to be cut, or x->apart_at along which a sum is to be
+ * taken apart, if they can be. */
 enum vec_truth { VEC_NO, VEC_YES, VEC_PARTLY, VEC_DATA };
 enum vec_truth vec_decided(const struct vec_point *p, const struct hn_expr *e);
-/* vector_sum.c: the value of an op that is a reduction. */
-struct vec_item vec_reduced(const struct vec_point *p, const struct hn_op *op);
+/* vector_sum.c: the value of an op that is a reduction; whether it is taken in parts along an axis. */
+struct vec_item vec_reduced(struct vec_point *p, const struct hn_op *op);
+bool vec_is_split(const struct vec *x, uint32_t i, uint32_t axis);
 
 #endif

@@ -75,6 +75,13 @@ struct vec_side {
 	int8_t found;
 };
 
+/* A sum over an axis of an op is taken in two parts here, because a condition does not hold in both. */
+#define VEC_SPLITS 256
+struct vec_split {
+	uint32_t op, axis;
+	int64_t at;
+};
+
 struct vec {
 	const struct hn_dag *dag;
 	const struct hn_npu_profile *m;
@@ -90,8 +97,12 @@ struct vec {
 	/* of the box of a result that is being computed */
 	int32_t cut;	/* the found dimension that it is to be cut along; -1: none */
 	int64_t cut_at; /* the first value of it that is behind the cut */
+	int32_t apart_at; /* a found dimension that a sum is to be taken apart along; -1: none */
 	uint32_t n_side;
 	struct vec_side side[VEC_DIMS];
+	struct vec_side term[VEC_DIMS]; /* of a found one that a sum is over: what of which axis it is */
+	uint32_t n_split;
+	struct vec_split *split_at; /* [VEC_SPLITS] */
 	/* of the space: some of these became one, the last is the one along which rows lie */
 	bool ordered;
 	uint32_t n_dim;

@@ -2,7 +2,8 @@
  * each other, borders.
  *
  * Results are computed box by box, so that each such condition holds in all of a box or nowhere in it.
- * A condition that does not says where the box is to be cut.
+ * A condition that does not says where the box is to be cut.  Sums are taken part by part likewise; of a
+ * condition on a point of a window, as h + r > 0, point by point.
  */
 #include "base/arith.h"
 #include "lower/npu/vector_eval.h"
@@ -12,6 +13,19 @@ static void cut(struct vec *x, uint32_t found, int64_t k, int64_t c)
 {
 	x->cut = (int32_t)found;
 	x->cut_at = k > 0 ? -hn_floordiv(c, k) : hn_floordiv(c, -k) + 1;
+}
+
+/* Of its dimensions that sums are over. */
+static int32_t shortest_term(const struct vec *x, const struct vec_line *l)
+{
+	int32_t best = -1;
+
+	for (uint32_t d = 0; d < VEC_DIMS; d++) {
+		if (l->k[d] != 0 && x->term[d].extent > 0 && (best < 0 || x->found[d] < x->found[best])) {
+			best = (int32_t)d;
+		}
+	}
+	return best;
 }
 
 /* l < 0. */
@@ -33,6 +47,8 @@ static enum vec_truth is_below(struct vec *x, const struct vec_line *l)
 	}
 	if (n == 1 && x->cut < 0) {
 		cut(x, (uint32_t)found, l->k[found], l->c);
+	} else if (n > 1 && x->apart_at < 0) {
+		x->apart_at = shortest_term(x, l);
 	}
 	return VEC_PARTLY;
 }

@@ -1,9 +1,12 @@
 /* lower/npu/vector_sum.c -- a reduction as operations: outer dimensions first, slice by slice; then rows,
- * by what goes across lanes; then what several tiles give.
+ * by what goes across lanes; then what several tiles give.  A sum whose condition holds in parts of it
+ * is taken part by part (vector_region.c).
  */
 #include <math.h>
 
 #include "lower/npu/vector_eval.h"
+
+#define MOST_PARTS 512 /* of a sum */
 
 static const struct {
 	uint8_t kind;
@@ -51,14 +54,116 @@ static int32_t total(struct vec *x, const struct hn_op *op, int32_t v, uint32_t 
 	return to;
 }
 
-struct vec_item vec_reduced(const struct vec_point *p, const struct hn_op *op)
+static uint32_t dims_of(const struct vec_point *p, const struct hn_op *op)
+{
+	uint32_t over = 0;
+
+	for (uint32_t d = op->n_spatial; d < op->n_spatial + op->n_reduce; d++) {
+		for (uint32_t k = 0; k < p->x->n_found; k++) {
+			over |= p->axis[d].k[k] != 0 ? vec_bit((uint32_t)p->x->to[k]) : 0;
+		}
+	}
+	return over;
+}
+
+/* Of the points that p's axes say. */
+static struct vec_item part(const struct vec_point *p, const struct hn_op *op, uint32_t row)
 {
 	struct vec *x = p->x;
 	const struct hn_reduce *r = op->reduce;
 	enum hn_dtype t = (enum hn_dtype)op->dtype[0];
-	uint32_t over = 0, row = 0;
-	struct vec_item a;
+	struct vec_item none = { -1, sums[row].neutral }, a;
+	uint32_t over = dims_of(p, op);
+	enum vec_truth in = r->condition == NULL ? VEC_YES : vec_decided(p, r->condition);
 	int32_t v;
+
+	if (in == VEC_NO) {
+		return none;
+	}
+	if (in == VEC_PARTLY) {
+		vec_no(x, op, "a condition on where a point is, that no box of results is within", "");
+	}
+	a = vec_expr(p, r->source[0]);
+	if (x->rc == 0 && in == VEC_DATA) {
+		a = vec_guarded(p, r->condition, a, none, vec_carrier(t));
+	}
+	if (x->rc != 0 || over == 0) {
+		return a;
+	}
+	v = a.value >= 0 ? a.value : vec_constant(x, a.number, vec_carrier(t));
+	v = vec_widened(x, v, x->v[v].dims | over);
+	return (struct vec_item){ total(x, op, v, over, row), 0 };
+}
+
+bool vec_is_split(const struct vec *x, uint32_t i, uint32_t axis)
+{
+	for (uint32_t k = 0; k < x->n_split; k++) {
+		if (x->split_at[k].op == i && x->split_at[k].axis == axis) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the part that begins at `from` ends. */
+static int64_t end_of_part(const struct vec *x, uint32_t i, uint32_t axis, int64_t from)
+{
+	int64_t end = x->dag->op[i]->axis[axis].extent;
+
+	for (uint32_t k = 0; k < x->n_split; k++) {
+		const struct vec_split *s = &x->split_at[k];
+
+		end = s->op == i && s->axis == axis && s->at > from && s->at < end ? s->at : end;
+	}
+	return end;
+}
+
+/* All parts, along this axis and those behind it; *n: how many yet. */
+static struct vec_item parts(struct vec_point *p, const struct hn_op *op, uint32_t row, uint32_t d,
+			     uint32_t *n)
+{
+	struct vec *x = p->x;
+	struct vec_item sum = { -1, sums[row].neutral };
+	enum hn_dtype t = vec_carrier((enum hn_dtype)op->dtype[0]);
+	int64_t extent, from = 0;
+
+	while (d < op->n_spatial + op->n_reduce && !vec_is_split(x, p->i, d)) {
+		d++;
+	}
+	if (d == op->n_spatial + op->n_reduce) {
+		if (++*n > MOST_PARTS) {
+			vec_no(x, op, "a sum of too many parts", "");
+		}
+		return x->rc != 0 ? sum : part(p, op, row);
+	}
+	extent = op->axis[d].extent;
+	for (int64_t end; from < extent && x->rc == 0; from = end) {
+		struct vec_item a;
+
+		end = end_of_part(x, p->i, d, from);
+		p->axis[d] = (struct vec_line){ .c = op->axis[d].min + from };
+		if (end - from > 1) {
+			int8_t k = vec_side_of(x, p->i, d, from, end - from);
+
+			p->axis[d].k[(uint32_t)k] = 1;
+			x->term[(uint32_t)k] = (struct vec_side){ p->i, d, from, end - from, k };
+		}
+		a = parts(p, op, row, d + 1, n);
+		if (x->rc == 0 && (a.value >= 0 || a.number != sums[row].neutral)) {
+			sum = sum.value < 0 && sum.number == sums[row].neutral
+				      ? a : vec_binary(x, sums[row].with, sum, a, t);
+		}
+	}
+	return sum;
+}
+
+struct vec_item vec_reduced(struct vec_point *p, const struct hn_op *op)
+{
+	struct vec *x = p->x;
+	const struct hn_reduce *r = op->reduce;
+	enum hn_dtype t = (enum hn_dtype)op->dtype[0];
+	uint32_t row = 0, n = 0;
+	struct vec_item a;
 
 	while (row < HN_COUNT_OF(sums) && sums[row].kind != r->kind) {
 		row++;
@@ -72,21 +177,10 @@ struct vec_item vec_reduced(const struct vec_point *p, const struct hn_op *op)
 		vec_no(x, op, "sums that keep their order have no form; of float16, cast first", "");
 		return (struct vec_item){ -1, 0 };
 	}
-	for (uint32_t d = op->n_spatial; d < op->n_spatial + op->n_reduce; d++) {
-		for (uint32_t k = 0; k < x->n_found; k++) {
-			over |= p->axis[d].k[k] != 0 ? vec_bit((uint32_t)x->to[k]) : 0;
-		}
+	a = parts(p, op, row, op->n_spatial, &n);
+	if (x->rc == 0 && a.value < 0) {
+		a.value = vec_constant(x, a.number, vec_carrier(t));
 	}
-	a = vec_expr(p, r->source[0]);
-	if (x->rc == 0 && r->condition != NULL) {
-		a = vec_guarded(p, r->condition, a, (struct vec_item){ -1, sums[row].neutral }, vec_carrier(t));
-	}
-	if (x->rc != 0) {
-		return a;
-	}
-	v = a.value >= 0 ? a.value : vec_constant(x, a.number, vec_carrier(t));
-	v = vec_widened(x, v, x->v[v].dims | over);
-	a.value = over == 0 ? v : total(x, op, v, over, row);
 	if (x->rc == 0 && r->identity[0]->op == HN_EXPR_FLOAT && isfinite(r->identity[0]->u.f) &&
 	    fabs(r->identity[0]->u.f) < 3e38 && (float)r->identity[0]->u.f != sums[row].neutral) {
 		a = vec_binary(x, sums[row].with, a, (struct vec_item){ -1, (float)r->identity[0]->u.f },

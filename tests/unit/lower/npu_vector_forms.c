@@ -115,6 +115,28 @@ static void conditions_on_where_a_point_is(void **state)
 	right("f(float32 A[8,9]) -> C { C(i,j) = select(i != 3 || j == 2, A(i,j), 1.0) }");
 }
 
+/* A window that reaches over the border, what is put behind each other and then summed, and sums over
+ * some of the points. */
+static void conditions_within_sums(void **state)
+{
+	(void)state;
+	right("f(float32 A[2,9,11,24], float32 W[3,3,24]) -> C { P(n,h,w,c) = (h >= 1 && h < 10 && w >= 1 && w < 12) "
+	      "? A(n,h-1,w-1,c) : 0.0  where h in 0:11, w in 0:13 C(n,h,w,c) +=! P(n,h+r,w+s,c) * W(r,s,c)  where h in "
+	      "0:9, w in 0:11 }");
+	right("f(float32 A[10,12,8]) -> C { P(h,w,c) = (h >= 1 && h < 11 && w >= 1 && w < 13) ? A(h-1,w-1,c) : -1e30  "
+	      "where h in 0:12, w in 0:14 C(h,w,c) max=! P(2*h+r,2*w+s,c)  where h in 0:5, w in 0:6, r in 0:3, s in "
+	      "0:3 }");
+	right("f(float32 A[4,6,20], float32 W[8,4,3]) -> C { P(b,c,w) = (w >= 4 && w < 24) ? A(b,c,w-4) : 0.0  where w "
+	      "in 0:28, c in 0:4, b in 0:4 C(b,o,w) +=! P(b,c,w+4*s) * W(o,c,s)  where w in 0:20 }");
+	right("f(float32 A[7,40], float32 B[7,33]) -> C { D(i,k) = k < 40 ? A(i,k) : B(i,k-40)  where k in 0:73 "
+	      "C(i) +=! D(i,k) * D(i,k) }");
+	right("f(float32 A[9,40]) -> C, D { C(i) max=! k < 17 ? A(i,k) D(i) +=! k >= 2 && i < 5 ? A(i,k) }");
+	right("f(float32 A[6,12]) -> C { C(i) +=! k <= i ? A(i,k) }");
+	/* the same axis summed and kept */
+	right("f(float32 A[8,20]) -> C { P(i,j) = j >= 3 ? A(i,j-3) : 0.0  where j in 0:23 S(i) +=! P(i,j) C(i,j) = "
+	      "P(i,j) * S(i) }");
+}
+
 static void sums_over_any_axes(void **state)
 {
 	uint32_t cores;
@@ -219,6 +241,7 @@ static void what_has_no_form_is_told(void **state)
 		{ "f(float32 A[8]) -> C { C(i) = select(i < 8, A(min(i, 7)), 0.0)  where i in 0:12 }",
 		  "an index is no linear form" },
 		{ "f(float32 A[8,8]) -> C { C(i,j) = select(i == j, 1.0, A(i,j)) }", "a condition on where a point is" },
+		{ "f(float32 A[70,70]) -> C { C(i) +=! k <= i ? A(i,k) }", "a condition on where a point is" },
 		{ "f(int32 A[64]) -> C { C(i) = A(i) / 3 }", "no instruction for floordiv" },
 		{ "f(float32 A[12,8]) -> C { C(i) = A(i / 8,i % 8)  where i in 0:96 }", "an index is no linear form" },
 		{ "f(float32 A[64]) -> C { C(i) = A(i) + float32(i) }", "the number of a point" },
@@ -249,6 +272,7 @@ int main(void)
 		cmocka_unit_test(axes_in_any_order),
 		cmocka_unit_test(indices_that_are_linear),
 		cmocka_unit_test(conditions_on_where_a_point_is),
+		cmocka_unit_test(conditions_within_sums),
 		cmocka_unit_test(sums_over_any_axes),
 		cmocka_unit_test(sums_over_tiles),
 		cmocka_unit_test(types_and_functions),
