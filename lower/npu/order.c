@@ -299,7 +299,7 @@ int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	struct hn_npu_section *s = HN_NEW_ARRAY(a, struct hn_npu_section, p->n_section);
 	struct hn_npu_program *made = HN_NEW(a, struct hn_npu_program);
 	struct hn_npu_order_facts own = { 0 };
-	uint32_t line = 2 + p->n_buffer;
+	uint32_t line = 2 + p->n_buffer + p->n_scratch;
 
 	for (uint32_t i = 0; i < p->n_section; i++) {
 		struct order *o = HN_NEW(a, struct order);

@@ -84,7 +84,8 @@ static enum hn_verdict check_stores(struct npu_run *run, const struct hn_npu_pro
 			const struct hn_npu_insn *in = &p->section[s].insn[i];
 			const struct hn_npu_place *to = &in->place[0];
 
-			if (in->op == HN_NPU_I_STORE && !run->w->tensor[to->buffer].output) {
+			if (in->op == HN_NPU_I_STORE && (uint32_t)to->buffer < p->n_buffer &&
+			    !run->w->tensor[to->buffer].output) {
 				snprintf(text, sizeof text, "program:%u: store to %.60s, an input",
 					 in->line, p->buffer[to->buffer].name);
 				return say(run, HN_VERDICT_SEGV_GUARD, text);

@@ -69,7 +69,8 @@ enum hn_npu_op {
 };
 
 enum { HN_NPU_REGISTERS = 32, HN_NPU_BLOCK = 32, HN_NPU_PLACES = 4, HN_NPU_NUMBERS = 12,
-       HN_NPU_MOST_INSNS = 1 << 20, HN_NPU_MOST_BUFFERS = 256, HN_NPU_NESTING = 16 };
+       HN_NPU_MOST_INSNS = 1 << 20, HN_NPU_MOST_BUFFERS = 256, HN_NPU_NESTING = 16,
+       HN_NPU_MOST_SCRATCH = 1 << 28 /* bytes of a program's */ };
 #define HN_NPU_DENSE (-1) /* of a stride, and of a mask: all lanes */
 
 /* imm, and what register `reg` has where that is not -1. */
@@ -110,11 +111,12 @@ struct hn_npu_section {
 	bool straight; /* it has neither loops nor conditions */
 };
 
-/* Buffers are the arguments of the kernel, in order. */
+/* Buffers are the arguments of the kernel, in order; behind them scratch, which the machine has in global
+ * memory while the program runs, with nothing in it at first. */
 struct hn_npu_program {
 	const char *what; /* where it is from, for messages */
-	uint32_t n_buffer, n_section;
-	const struct hn_npu_buffer *buffer;
+	uint32_t n_buffer, n_scratch, n_section;
+	const struct hn_npu_buffer *buffer; /* [n_buffer + n_scratch] */
 	const struct hn_npu_section *section; /* no two have a core in common */
 };
 

@@ -108,7 +108,7 @@ static void go_on(struct npu_sim *s, struct npu_sim *const *core, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		core[i]->now = latest + s->m->meeting;
 	}
-	for (uint32_t i = 0; i < s->p->n_buffer && s->o->judge; i++) {
+	for (uint32_t i = 0; i < npu_buffers(s) && s->o->judge; i++) {
 		s->work += (uint64_t)s->p->buffer[i].bytes / NPU_WORK;
 	}
 	if (s->o->judge) {

@@ -17,11 +17,15 @@ static size_t blocks(int64_t bytes)
 void npu_judge_open(struct npu_sim *s, struct hn_arena *a)
 {
 	npu_judge_alone(s, a);
-	s->touch_gm = HN_NEW_ARRAY(a, struct npu_touch *, s->p->n_buffer);
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+	s->touch_gm = HN_NEW_ARRAY(a, struct npu_touch *, npu_buffers(s));
+	for (uint32_t i = 0; i < npu_buffers(s); i++) {
 		s->touch_gm[i] = HN_NEW_ARRAY(a, struct npu_touch, blocks(s->p->buffer[i].bytes));
 	}
-	npu_judge_met(s);
+	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+		for (size_t k = 0; k < blocks(s->p->buffer[i].bytes); k++) {
+			s->touch_gm[i][k].full = true;
+		}
+	}
 }
 
 void npu_judge_core(struct npu_sim *s)
@@ -42,12 +46,11 @@ void npu_judge_alone(struct npu_sim *s, struct hn_arena *a)
 
 void npu_judge_met(struct npu_sim *s)
 {
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+	for (uint32_t i = 0; i < npu_buffers(s); i++) {
 		size_t n = blocks(s->p->buffer[i].bytes);
 
-		memset(s->touch_gm[i], 0, n * sizeof(struct npu_touch));
 		for (size_t k = 0; k < n; k++) {
-			s->touch_gm[i][k].full = true;
+			s->touch_gm[i][k] = (struct npu_touch){ .full = s->touch_gm[i][k].full };
 		}
 	}
 }
@@ -61,14 +64,16 @@ static bool is_after(const struct npu_sim *s, enum hn_npu_pipe p, uint32_t other
 	return s->pipe[p].clock.done[other] >= number;
 }
 
+static const char *name_of(const struct npu_sim *s, const struct npu_span *span)
+{
+	return span->memory == HN_NPU_GM ? s->p->buffer[span->buffer].name : hn_npu_memory_word[span->memory];
+}
+
 static bool race(struct npu_sim *s, const struct npu_span *span, int64_t block, const char *what,
 		 uint32_t other)
 {
-	const char *name = span->memory == HN_NPU_GM ? s->p->buffer[span->buffer].name
-						     : hn_npu_memory_word[span->memory];
-
 	return npu_is_wrong(&s->fault, HN_NPU_F_RACE, "%s block %lld of %s, which %s %s, and nothing "
-			    "orders the two", span->write ? "writes" : "reads", (long long)block, name,
+			    "orders the two", span->write ? "writes" : "reads", (long long)block, name_of(s, span),
 			    other < HN_NPU_N_PIPE ? hn_npu_pipe_name[other] : "another core", what);
 }
 
@@ -115,7 +120,7 @@ static bool read_block(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_s
 	}
 	if (!t->full) {
 		return npu_is_wrong(&s->fault, HN_NPU_F_UNWRITTEN, "reads block %lld of %s, which nothing "
-				    "has written", (long long)block, hn_npu_memory_word[span->memory]);
+				    "has written", (long long)block, name_of(s, span));
 	}
 	if (t->write != 0 && !is_after(s, p, t->write_pipe, t->write, number)) {
 		return race(s, span, block, "writes", t->write_pipe);

@@ -10,12 +10,16 @@
 
 #define MOST_BYTES ((int64_t)1 << 36) /* of a buffer */
 
-static void buffer(struct npu_parse *p)
+static void buffer(struct npu_parse *p, bool scratch)
 {
+	uint32_t n = p->p.n_buffer + p->p.n_scratch;
 	struct hn_npu_buffer b;
 
-	if (p->p.n_buffer == HN_NPU_MOST_BUFFERS) {
+	if (n == HN_NPU_MOST_BUFFERS) {
 		hn_npu_refuse(p, "more than %d buffers", HN_NPU_MOST_BUFFERS);
+	}
+	if (!scratch && p->p.n_scratch > 0) {
+		hn_npu_refuse(p, "an argument behind scratch");
 	}
 	hn_npu_take(p);
 	if (!hn_name_fits(p->word, HN_NPU_WORD - 1)) {
@@ -26,7 +30,7 @@ static void buffer(struct npu_parse *p)
 			hn_npu_refuse(p, "'%s' is a memory, and no name for a buffer", p->word);
 		}
 	}
-	for (uint32_t i = 0; i < p->p.n_buffer; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(p->word, p->buffer[i].name) == 0) {
 			hn_npu_refuse(p, "two buffers are called '%s'", p->word);
 		}
@@ -45,8 +49,14 @@ static void buffer(struct npu_parse *p)
 			      (long long)b.n_elem, (long long)MOST_BYTES);
 	}
 	b.bytes = b.n_elem * hn_dtype_bytes(b.dtype);
-	p->buffer = hn_arena_grow(p->a, p->buffer, p->p.n_buffer, &p->cap_buffer, sizeof(b));
-	p->buffer[p->p.n_buffer++] = b;
+	p->scratch += scratch ? b.bytes : 0;
+	if (p->scratch > HN_NPU_MOST_SCRATCH) {
+		hn_npu_refuse(p, "scratch of %lld bytes: a program has %d at most", (long long)p->scratch,
+			      HN_NPU_MOST_SCRATCH);
+	}
+	p->buffer = hn_arena_grow(p->a, p->buffer, n, &p->cap_buffer, sizeof(b));
+	p->buffer[n] = b;
+	*(scratch ? &p->p.n_scratch : &p->p.n_buffer) += 1;
 	hn_npu_end_line(p);
 }
 
@@ -136,12 +146,12 @@ __attribute__((noinline)) static void program(struct npu_parse *p)
 	hn_npu_end_line(p);
 	while (p->at < p->end) {
 		hn_npu_take(p);
-		if (strcmp(p->word, "gm") == 0) {
-			buffer(p);
+		if (strcmp(p->word, "gm") == 0 || strcmp(p->word, "scratch") == 0) {
+			buffer(p, p->word[0] == 's');
 		} else if (strcmp(p->word, "cores") == 0) {
 			section(p);
 		} else {
-			hn_npu_refuse(p, "'%s' is neither gm nor cores", p->word);
+			hn_npu_refuse(p, "'%s' is neither gm, scratch nor cores", p->word);
 		}
 	}
 	if (p->p.n_section == 0) {

@@ -22,7 +22,7 @@ static struct hn_npu_place take_place(struct npu_parse *p, uint32_t allowed)
 	const char *word = hn_npu_take(p);
 	struct hn_npu_place v = { .memory = HN_NPU_N_MEMORY, .buffer = -1 };
 
-	for (uint32_t i = 0; i < p->p.n_buffer; i++) {
+	for (uint32_t i = 0; i < p->p.n_buffer + p->p.n_scratch; i++) {
 		if (strcmp(word, p->buffer[i].name) == 0) {
 			v.memory = HN_NPU_GM;
 			v.buffer = (int16_t)i;

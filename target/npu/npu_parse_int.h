@@ -21,6 +21,7 @@ struct npu_parse {
 	struct hn_npu_buffer *buffer;
 	struct hn_npu_section *section;
 	struct hn_npu_insn *insn; /* of the section at hand */
+	int64_t scratch; /* bytes */
 	uint32_t cap_buffer, cap_section, n_insn, cap_insn, n_insn_all;
 	char word[HN_NPU_WORD];
 	struct hn_err *err;

@@ -96,8 +96,8 @@ void hn_npu_print_insn(const struct hn_npu_program *p, const struct hn_npu_insn 
 void hn_npu_print(const struct hn_npu_program *p, struct hn_buf *b)
 {
 	hn_buf_puts(b, HN_NPU_FORMAT "\n");
-	for (uint32_t i = 0; i < p->n_buffer; i++) {
-		hn_buf_printf(b, "gm %s %s[%" PRId64 "]\n", p->buffer[i].name,
+	for (uint32_t i = 0; i < p->n_buffer + p->n_scratch; i++) {
+		hn_buf_printf(b, "%s %s %s[%" PRId64 "]\n", i < p->n_buffer ? "gm" : "scratch", p->buffer[i].name,
 			      hn_dtype_name(p->buffer[i].dtype), p->buffer[i].n_elem);
 	}
 	for (uint32_t s = 0; s < p->n_section; s++) {

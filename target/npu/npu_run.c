@@ -253,6 +253,19 @@ static int report(struct npu_sim *s, struct hn_err *err)
 		       fault_words[s->fault.kind], s->fault.text, s->core);
 }
 
+/* What nobody wrote there is no number. */
+static void *const *with_scratch(const struct hn_npu_program *p, void *const *gm, struct hn_arena *a)
+{
+	void **all = HN_NEW_ARRAY(a, void *, p->n_buffer + p->n_scratch);
+
+	for (uint32_t i = 0; i < p->n_buffer + p->n_scratch; i++) {
+		size_t bytes = (size_t)p->buffer[i].bytes;
+
+		all[i] = i < p->n_buffer ? gm[i] : memset(hn_arena_alloc(a, bytes), 0xff, bytes);
+	}
+	return all;
+}
+
 int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	       const struct hn_npu_options *o, struct hn_arena *a, struct hn_npu_result *ret,
 	       struct hn_err *err)
@@ -263,7 +276,7 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	*ret = (struct hn_npu_result){ 0 };
 	*s = (struct npu_sim){ .p = p, .m = m, .o = o, .ret = ret };
 	s->most = o->most == 0 ? MOST : o->most;
-	s->rate = HN_NEW_ARRAY(a, double, p->n_buffer);
+	s->rate = HN_NEW_ARRAY(a, double, npu_buffers(s));
 	for (uint32_t i = 0; i < p->n_section; i++) {
 		if (p->section[i].first + p->section[i].n_core > m->cores) {
 			return hn_fail(err, HONE_E_INVALID, "%s: code for core %u, and %s has %lld", p->what,
@@ -279,7 +292,7 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 			       "most", p->what, (long long)bytes, (long long)HN_NPU_MOST_JUDGED);
 	}
 	if (o->gm != NULL) {
-		s->base.gm = o->gm;
+		s->base.gm = with_scratch(p, o->gm, a);
 		for (int i = 0; i < HN_NPU_GM; i++) {
 			s->base.memory[i] = hn_arena_alloc(
 				a, (size_t)hn_npu_memory_bytes(m, (enum hn_npu_memory)i));

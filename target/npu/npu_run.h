@@ -28,7 +28,7 @@ struct hn_npu_event { /* an instruction of a pipe */
 };
 
 struct hn_npu_options {
-	/* One for each buffer, of its bytes: the program computes.  NULL: it is timed alone. */
+	/* One for each argument, of its bytes: the program computes.  NULL: it is timed alone. */
 	void *const *gm;
 	bool judge;   /* races, flags set twice, reads of what is unwritten, by blocks of 32 bytes */
 	uint64_t seed; /* not 0: pipes go on in an order drawn from it; the cycles are the same */
@@ -39,7 +39,7 @@ struct hn_npu_options {
 	uint32_t n_event, event_core;
 };
 
-#define HN_NPU_MOST_JUDGED ((int64_t)1 << 30) /* bytes of buffers; each block of 32 has a record */
+#define HN_NPU_MOST_JUDGED ((int64_t)1 << 30) /* bytes of arguments; each block of 32 has a record */
 
 struct hn_npu_result {
 	int64_t cycles;	      /* of the kernel: its launch and its slowest core, or the memory's */

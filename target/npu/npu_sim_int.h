@@ -73,10 +73,10 @@ struct npu_sim {
 	const int64_t *image_now;
 	struct npu_pipe pipe[HN_NPU_N_PIPE];
 	struct npu_flag flag[HN_NPU_N_PIPE][HN_NPU_N_PIPE][8];
-	double *rate; /* [n_buffer] bytes a cycle of loads */
+	double *rate; /* [npu_buffers] bytes a cycle of loads */
 	struct npu_bases base;
 	struct npu_touch *touch[HN_NPU_N_MEMORY]; /* of the core; judge: else NULL */
-	struct npu_touch **touch_gm;		  /* [n_buffer] */
+	struct npu_touch **touch_gm;		  /* [npu_buffers] */
 };
 
 enum npu_step { NPU_BLOCKED, NPU_GONE_ON, NPU_MET, NPU_OVER, NPU_WRONG };
@@ -91,6 +91,12 @@ static inline uint64_t npu_work(const struct npu_op *op)
 		     ((uint64_t)op->span[i].bytes / NPU_WORK + 1);
 	}
 	return n;
+}
+
+/* Arguments and scratch. */
+static inline uint32_t npu_buffers(const struct npu_sim *s)
+{
+	return s->p->n_buffer + s->p->n_scratch;
 }
 
 /* npu_scalar.c: what S does itself; false: s->fault. */

@@ -92,7 +92,7 @@ static size_t words(int64_t bytes)
 
 static void walk_core(struct npu_sim *s, double cores, uint64_t *left, struct traffic *t)
 {
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+	for (uint32_t i = 0; i < npu_buffers(s); i++) {
 		if (t[i].seen != NULL) {
 			memset(t[i].seen, 0, words(s->p->buffer[i].bytes) * 8);
 		}
@@ -102,11 +102,11 @@ static void walk_core(struct npu_sim *s, double cores, uint64_t *left, struct tr
 
 int64_t npu_traffic(struct npu_sim *s, struct hn_arena *a)
 {
-	struct traffic *t = HN_NEW_ARRAY(a, struct traffic, s->p->n_buffer);
+	struct traffic *t = HN_NEW_ARRAY(a, struct traffic, npu_buffers(s));
 	uint64_t left = s->most;
 	double asked = 0;
 
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+	for (uint32_t i = 0; i < npu_buffers(s); i++) {
 		if (s->p->buffer[i].bytes > s->m->l2_bytes) {
 			t[i].seen = HN_NEW_ARRAY(a, uint64_t, words(s->p->buffer[i].bytes));
 		}
@@ -121,7 +121,7 @@ int64_t npu_traffic(struct npu_sim *s, struct hn_arena *a)
 			walk_core(s, s->alike[i] ? s->section->n_core : 1, &left, t);
 		}
 	}
-	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
+	for (uint32_t i = 0; i < npu_buffers(s); i++) {
 		double bytes = (double)s->p->buffer[i].bytes;
 		double once = t[i].seen != NULL ? t[i].distinct : t[i].read;
 		double miss = once > bytes ? bytes / once : 1;

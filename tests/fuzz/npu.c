@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	hn_arena_init(&a, 0);
 	if (hn_npu_parse("fuzz", (const char *)data, n, &a, &p, NULL) == 0) {
 		reads_back(p, &a);
-		for (uint32_t i = 0; i < p->n_buffer; i++) {
+		for (uint32_t i = 0; i < p->n_buffer + p->n_scratch; i++) {
 			bytes += p->buffer[i].bytes;
 		}
 		if (bytes <= MOST_BYTES && run(p, 0, gm, &a, &r) == 0) {

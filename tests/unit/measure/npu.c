@@ -72,6 +72,12 @@ static const struct {
 	{"division", HEAD "  div r1 1 r2\n" END, HN_VERDICT_ILL, "division by 0"},
 	{"an input", HEAD LOAD ALL "  store X[r0] ub[0] burst 8192\n" END, HN_VERDICT_SEGV_GUARD,
 	 "program:9: store to X, an input"},
+	{"scratch of its own", ARGS "scratch W float32[4096]\ncores 0 1 {\n" "  load ub[0] X[0] burst 8192\n" ALL
+	 "  store W[0] ub[0] burst 8192\n" END, HN_VERDICT_WRONG_RESULT, "4096 of 4096 elements"},
+	{"scratch unwritten", ARGS "scratch W float32[4096]\ncores 0 1 {\n  load ub[0] W[64] burst 32\n" END,
+	 HN_VERDICT_NONDETERMINISTIC, "program:6: unwritten: reads block 2 of W"},
+	{"scratch in place of an argument", "hnpu/1\ngm X float32[4096]\nscratch Y float32[4096]\ncores 0 1 {\n}\n",
+	 HN_VERDICT_LOAD_FAIL, "it has 1 buffers, the task 2 arguments"},
 	{"too many cores", ARGS "cores 0 3 {\n}\n", HN_VERDICT_OVER_LIMIT, "code for core 2, and tiny has 2"},
 	{"another type", "hnpu/1\ngm X int32[4096]\ngm Y float32[4096]\ncores 0 1 {\n}\n",
 	 HN_VERDICT_LOAD_FAIL, "buffer X, int32[4096], is no argument"},

@@ -119,6 +119,49 @@ static void the_latest_core_says_when(void **state)
 	hn_arena_fini(&b.a);
 }
 
+/* Each core hands the other its numbers through scratch, which no caller gives. */
+static const char exchange[] =
+	"hnpu/1\ngm A float32[16]\ngm B float32[16]\nscratch W float32[16]\ncores 0 2 {\ncore r0\n"
+	"mul r1 r0 32\nsub r2 32 r1\nload ub[0] A[r1] burst 32\nbarrier all\nstore W[r1] ub[0] burst 32\n"
+	"barrier cores\nload ub[32] W[r2] burst 32\nbarrier all\nstore B[r1] ub[32] burst 32\n}\n";
+
+static void scratch_is_shared_and_begins_empty(void **state)
+{
+	static const char alone[] = "hnpu/1\nscratch W float32[16]\ncores 0 1 {\nload ub[0] W[0] burst 64\n}\n";
+	char text[sizeof(exchange)];
+	struct bench b;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		read_text(&b, exchange);
+		assert_true(b.p->n_buffer == 2 && b.p->n_scratch == 1);
+		b.o.seed = seed;
+		for (int i = 0; i < 16; i++) {
+			((float *)b.gm[0])[i] = (float)i;
+		}
+		run(&b);
+		for (int i = 0; i < 16; i++) {
+			assert_float_equal(((float *)b.gm[1])[i], (float)((i + 8) % 16), 0);
+		}
+		hn_arena_fini(&b.a);
+	}
+	memcpy(text, exchange, sizeof(text));
+	memcpy(strstr(text, "barrier cores"), "barrier all  ", 13);
+	read_text(&b, text);
+	assert_int_equal(hn_npu_run(b.p, &b.m, &b.o, &b.a, &b.r, &b.err), -HONE_E_INVALID);
+	assert_true(b.r.fault == HN_NPU_F_RACE || b.r.fault == HN_NPU_F_UNWRITTEN);
+	hn_arena_fini(&b.a);
+	/* what is one core's own may be unwritten, before and behind a meeting */
+	for (int met = 0; met < 2; met++) {
+		snprintf(text, sizeof(text), "%.*s%s%s", 41, alone, met ? "barrier cores\n" : "", alone + 41);
+		read_text(&b, text);
+		assert_int_equal(hn_npu_run(b.p, &b.m, &b.o, &b.a, &b.r, &b.err), -HONE_E_INVALID);
+		assert_int_equal(b.r.fault, HN_NPU_F_UNWRITTEN);
+		assert_non_null(strstr(b.err.msg, "block 0 of W"));
+		hn_arena_fini(&b.a);
+	}
+}
+
 /* Meetings of large buffers are work. */
 static void meetings_end(void **state)
 {
@@ -140,6 +183,7 @@ int main(void)
 		cmocka_unit_test(cores_wait_for_each_other),
 		cmocka_unit_test(each_meeting_is_needed),
 		cmocka_unit_test(the_latest_core_says_when),
+		cmocka_unit_test(scratch_is_shared_and_begins_empty),
 		cmocka_unit_test(meetings_end),
 	};
 

@@ -20,6 +20,7 @@ static const char all[] =
 	"hnpu/1\n"
 	"gm A float16[4096]\n"
 	"gm B.x float32[16]\n"
+	"scratch W float32[1024]\n"
 	"cores 0 2 {\n"
 	"  core r0\n"
 	"  mov r1 7\n"
@@ -116,7 +117,7 @@ static void text_reads_back(void **state)
 	}
 	for (uint32_t i = 0; i < p->section[0].n_insn; i++) {
 		seen[p->section[0].insn[i].op] = true;
-		assert_int_equal(p->section[0].insn[i].line, i + 5);
+		assert_int_equal(p->section[0].insn[i].line, i + 6);
 	}
 	for (int i = 0; i < HN_NPU_N_OP; i++) {
 		if (!seen[i]) {
@@ -152,7 +153,7 @@ static const struct {
 	{ "", "t:1: expected 'hnpu/1', not ''" },
 	{ "hnpu/2\n", "t:1: expected 'hnpu/1', not 'hnpu/2'" },
 	{ "hnpu/1\n", "t:2: no core has any code" },
-	{ "hnpu/1\nhello\n", "t:2: 'hello' is neither gm nor cores" },
+	{ "hnpu/1\nhello\n", "t:2: 'hello' is neither gm, scratch nor cores" },
 	{ "hnpu/1\ngm A\x01 float32[8]\n", "t:1: byte 11 is no printed ASCII" },
 	{ "hnpu/1\ngm ub float32[8]\n", "t:2: 'ub' is a memory, and no name for a buffer" },
 	{ "hnpu/1\ngm 'A float32[8]\n", "t:2: ''A' is no name" },
@@ -162,6 +163,10 @@ static const struct {
 	{ "hnpu/1\ngm A float32[1000000000000000000]\n", "t:2: 1000000000000000000 elements" },
 	{ "hnpu/1\ngm A float32[99999999999999999999]\n",
 	  "t:2: '99999999999999999999' is no integer" },
+	{ "hnpu/1\nscratch A int8[268435457]\n", "t:2: scratch of 268435457 bytes: a program has 268435456" },
+	{ "hnpu/1\nscratch A int8[268435456]\nscratch B int8[1]\n", "t:3: scratch of 268435457 bytes" },
+	{ "hnpu/1\nscratch A float32[8]\ngm B float32[8]\n", "t:3: an argument behind scratch" },
+	{ "hnpu/1\ngm A float32[8]\nscratch A float32[8]\n", "t:3: two buffers are called 'A'" },
 	{ "hnpu/1\ncores 0 0 {\n}\n", "t:2: 0 cores from 0 on" },
 	{ "hnpu/1\ncores 1000 100 {\n}\n", "t:2: 100 cores from 1000 on" },
 	{ "hnpu/1\ncores -1 1 {\n}\n", "t:2: -1: cores are 0 to 1023" },
