@@ -7,6 +7,9 @@
  *
  * A program has sections.  Each core runs the code of the section that it is in, once.  Programs
  * are immutable, in an arena.
+ *
+ * A program may have sizes, which each launch gives: registers that begin with them, lengths of buffers
+ * that are forms over them, and conditions that say for which of them it is (npu_launch.h).
  */
 #ifndef HN_TARGET_NPU_NPU_H
 #define HN_TARGET_NPU_NPU_H
@@ -70,7 +73,9 @@ enum hn_npu_op {
 
 enum { HN_NPU_REGISTERS = 32, HN_NPU_BLOCK = 32, HN_NPU_PLACES = 4, HN_NPU_NUMBERS = 12,
        HN_NPU_MOST_INSNS = 1 << 20, HN_NPU_MOST_BUFFERS = 256, HN_NPU_NESTING = 16,
+       HN_NPU_MOST_SIZES = 8, HN_NPU_MOST_WHERE = 8,
        HN_NPU_MOST_SCRATCH = 1 << 28 /* bytes of a program's */ };
+#define HN_NPU_MOST_BYTES ((int64_t)1 << 36) /* of a buffer */
 #define HN_NPU_DENSE (-1) /* of a stride, and of a mask: all lanes */
 
 /* imm, and what register `reg` has where that is not -1. */
@@ -98,10 +103,26 @@ struct hn_npu_insn {
 						      * LET, LOOP, IF: x and y */
 };
 
+struct hn_npu_size {
+	const char *name;
+	uint8_t reg; /* which begins with it, and which no code writes to */
+	int64_t lo, hi; /* 0 <= lo <= hi */
+};
+
+struct hn_npu_form; /* over sizes: npu_form.h */
+
+enum hn_npu_relation { HN_NPU_EQ, HN_NPU_LE, HN_NPU_GE };
+
+struct hn_npu_where {
+	const struct hn_npu_form *left, *right;
+	uint8_t relation; /* enum hn_npu_relation */
+};
+
 struct hn_npu_buffer {
 	const char *name; /* a name as hn_name_fits has them */
 	uint8_t dtype;
-	int64_t n_elem, bytes;
+	int64_t n_elem, bytes; /* of a length that is a form: of the largest sizes; launched: as it is */
+	const struct hn_npu_form *length; /* NULL: a number */
 };
 
 struct hn_npu_section {
@@ -118,6 +139,10 @@ struct hn_npu_program {
 	uint32_t n_buffer, n_scratch, n_section;
 	const struct hn_npu_buffer *buffer; /* [n_buffer + n_scratch] */
 	const struct hn_npu_section *section; /* no two have a core in common */
+	uint32_t n_size, n_where;
+	const struct hn_npu_size *size;
+	const struct hn_npu_where *where; /* it is for sizes of which all of them hold */
+	const int64_t *value; /* [n_size] of a launch; NULL: it is none yet */
 };
 
 /* As text, and back; docs/npu.md has the grammar.  Printing what was read gives the same text.

@@ -1,4 +1,4 @@
-/* target/npu/npu_parse.c -- a program of the NPU from its text: buffers and sections.
+/* target/npu/npu_parse.c -- a program of the NPU from its text: sizes, buffers and sections.
  *
  * The text may come from anywhere: counts and nesting are bounded, numbers are read with their
  * limits.  What an address comes to is known when the program runs, and judged there.
@@ -6,9 +6,32 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "target/npu/npu_form.h"
 #include "target/npu/npu_parse_int.h"
 
-#define MOST_BYTES ((int64_t)1 << 36) /* of a buffer */
+/* Elements between brackets: a number, or a form over the sizes, of which the largest count here. */
+static void take_length(struct npu_parse *p, struct hn_npu_buffer *b)
+{
+	int64_t largest[HN_NPU_MOST_SIZES];
+	const struct hn_npu_form *form;
+
+	hn_npu_expect(p, "[");
+	form = hn_npu_take_form(p);
+	hn_npu_expect(p, "]");
+	for (uint32_t i = 0; i < p->p.n_size; i++) {
+		largest[i] = p->size[i].hi;
+	}
+	if (!hn_npu_form_value(form, largest, &b->n_elem)) {
+		hn_npu_refuse(p, "the length of %s is beyond all numbers for the largest sizes", b->name);
+	}
+	b->length = form->op == HN_NPU_FORM_NUMBER ? NULL : form;
+	if (b->n_elem < 1 || b->n_elem > HN_NPU_MOST_BYTES / hn_dtype_bytes(b->dtype)) {
+		hn_npu_refuse(p, "%lld elements%s: a buffer has 1 byte to %lld", (long long)b->n_elem,
+			      b->length != NULL ? " of the largest sizes" : "",
+			      (long long)HN_NPU_MOST_BYTES);
+	}
+	b->bytes = b->n_elem * hn_dtype_bytes(b->dtype);
+}
 
 static void buffer(struct npu_parse *p, bool scratch)
 {
@@ -41,14 +64,10 @@ static void buffer(struct npu_parse *p, bool scratch)
 	if (b.dtype >= HN_N_DTYPE) {
 		hn_npu_refuse(p, "'%s' is no type", p->word);
 	}
-	hn_npu_expect(p, "[");
-	b.n_elem = hn_npu_int_of(p, hn_npu_take(p));
-	hn_npu_expect(p, "]");
-	if (b.n_elem < 1 || b.n_elem > MOST_BYTES / hn_dtype_bytes(b.dtype)) {
-		hn_npu_refuse(p, "%lld elements: a buffer has 1 byte to %lld",
-			      (long long)b.n_elem, (long long)MOST_BYTES);
+	take_length(p, &b);
+	if (scratch && b.length != NULL) {
+		hn_npu_refuse(p, "scratch %s has no number for a length", b.name);
 	}
-	b.bytes = b.n_elem * hn_dtype_bytes(b.dtype);
 	p->scratch += scratch ? b.bytes : 0;
 	if (p->scratch > HN_NPU_MOST_SCRATCH) {
 		hn_npu_refuse(p, "scratch of %lld bytes: a program has %d at most", (long long)p->scratch,
@@ -73,7 +92,13 @@ static uint32_t take_cores(struct npu_parse *p)
 static void add(struct npu_parse *p, uint32_t *open, uint32_t *n_open, bool *straight)
 {
 	struct hn_npu_insn in = hn_npu_take_insn(p);
+	uint8_t kind = hn_npu_op[in.op].kind;
 
+	for (uint32_t i = 0; i < p->p.n_size && (kind == HN_NPU_K_LET || kind == HN_NPU_K_LOOP); i++) {
+		if (in.reg == p->size[i].reg) {
+			hn_npu_refuse(p, "r%u is the size %s: no code writes to it", in.reg, p->size[i].name);
+		}
+	}
 	if (p->n_insn_all++ == HN_NPU_MOST_INSNS) {
 		hn_npu_refuse(p, "more than %d instructions", HN_NPU_MOST_INSNS);
 	}
@@ -150,8 +175,12 @@ __attribute__((noinline)) static void program(struct npu_parse *p)
 			buffer(p, p->word[0] == 's');
 		} else if (strcmp(p->word, "cores") == 0) {
 			section(p);
+		} else if (strcmp(p->word, "size") == 0) {
+			hn_npu_take_size(p);
+		} else if (strcmp(p->word, "where") == 0) {
+			hn_npu_take_where(p);
 		} else {
-			hn_npu_refuse(p, "'%s' is neither gm, scratch nor cores", p->word);
+			hn_npu_refuse(p, "'%s' is none of size, where, gm, scratch and cores", p->word);
 		}
 	}
 	if (p->p.n_section == 0) {
@@ -186,6 +215,8 @@ int hn_npu_parse(const char *what, const char *text, size_t n, struct hn_arena *
 	made->what = hn_arena_strdup(a, what);
 	made->buffer = p->buffer;
 	made->section = p->section;
+	made->size = p->size;
+	made->where = p->where;
 	*ret = made;
 	return 0;
 }

@@ -20,9 +20,11 @@ struct npu_parse {
 	struct hn_npu_program p;
 	struct hn_npu_buffer *buffer;
 	struct hn_npu_section *section;
+	struct hn_npu_size *size;
+	struct hn_npu_where *where;
 	struct hn_npu_insn *insn; /* of the section at hand */
 	int64_t scratch; /* bytes */
-	uint32_t cap_buffer, cap_section, n_insn, cap_insn, n_insn_all;
+	uint32_t cap_buffer, cap_section, cap_size, cap_where, n_insn, cap_insn, n_insn_all;
 	char word[HN_NPU_WORD];
 	struct hn_err *err;
 	jmp_buf out;
@@ -41,6 +43,11 @@ int64_t hn_npu_int_of(struct npu_parse *p, const char *word);
 uint8_t hn_npu_take_register(struct npu_parse *p);
 struct hn_npu_number hn_npu_take_number(struct npu_parse *p);
 float hn_npu_take_float(struct npu_parse *p);
+
+/* npu_parse_size.c: the lines of sizes and conditions, behind their word; a length behind its bracket. */
+void hn_npu_take_size(struct npu_parse *p);
+void hn_npu_take_where(struct npu_parse *p);
+const struct hn_npu_form *hn_npu_take_form(struct npu_parse *p);
 
 /* npu_parse_insn.c: one line of code. */
 struct hn_npu_insn hn_npu_take_insn(struct npu_parse *p);

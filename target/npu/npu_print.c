@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "target/npu/npu_form.h"
 #include "target/npu/npu_insn.h"
 
 static void number(struct hn_buf *b, const struct hn_npu_number *n)
@@ -93,13 +94,36 @@ void hn_npu_print_insn(const struct hn_npu_program *p, const struct hn_npu_insn 
 	}
 }
 
+static void head(const struct hn_npu_program *p, struct hn_buf *b)
+{
+	for (uint32_t i = 0; i < p->n_size; i++) {
+		const struct hn_npu_size *s = &p->size[i];
+
+		hn_buf_printf(b, "size %s r%u %" PRId64 "..%" PRId64 "\n", s->name, s->reg, s->lo, s->hi);
+	}
+	for (uint32_t i = 0; i < p->n_where; i++) {
+		hn_buf_puts(b, "where ");
+		hn_npu_where_print(p, &p->where[i], b);
+		hn_buf_putc(b, '\n');
+	}
+	for (uint32_t i = 0; i < p->n_buffer + p->n_scratch; i++) {
+		const struct hn_npu_buffer *g = &p->buffer[i];
+
+		hn_buf_printf(b, "%s %s %s[", i < p->n_buffer ? "gm" : "scratch", g->name,
+			      hn_dtype_name(g->dtype));
+		if (g->length != NULL) {
+			hn_npu_form_print(p->size, g->length, b);
+		} else {
+			hn_buf_printf(b, "%" PRId64, g->n_elem);
+		}
+		hn_buf_puts(b, "]\n");
+	}
+}
+
 void hn_npu_print(const struct hn_npu_program *p, struct hn_buf *b)
 {
 	hn_buf_puts(b, HN_NPU_FORMAT "\n");
-	for (uint32_t i = 0; i < p->n_buffer + p->n_scratch; i++) {
-		hn_buf_printf(b, "%s %s %s[%" PRId64 "]\n", i < p->n_buffer ? "gm" : "scratch", p->buffer[i].name,
-			      hn_dtype_name(p->buffer[i].dtype), p->buffer[i].n_elem);
-	}
+	head(p, b);
 	for (uint32_t s = 0; s < p->n_section; s++) {
 		const struct hn_npu_section *c = &p->section[s];
 		uint32_t depth = 1;

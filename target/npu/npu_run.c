@@ -208,7 +208,7 @@ static bool is_left(struct npu_sim *s)
 
 void npu_core_begin(struct npu_sim *s)
 {
-	memset(s->reg, 0, sizeof(s->reg));
+	npu_registers(s);
 	memset(s->flag, 0, sizeof(s->flag));
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 		s->pipe[i].n_given = s->pipe[i].n_done = 0;
@@ -277,6 +277,10 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	*s = (struct npu_sim){ .p = p, .m = m, .o = o, .ret = ret };
 	s->most = o->most == 0 ? MOST : o->most;
 	s->rate = HN_NEW_ARRAY(a, double, npu_buffers(s));
+	if (p->n_size > 0 && p->value == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "%s: a launch gives its sizes: %s is %lld to %lld", p->what,
+			       p->size[0].name, (long long)p->size[0].lo, (long long)p->size[0].hi);
+	}
 	for (uint32_t i = 0; i < p->n_section; i++) {
 		if (p->section[i].first + p->section[i].n_core > m->cores) {
 			return hn_fail(err, HONE_E_INVALID, "%s: code for core %u, and %s has %lld", p->what,

@@ -1,4 +1,6 @@
 /* target/npu/npu_scalar.c -- the scalar unit: registers, loops and conditions. */
+#include <string.h>
+
 #include "base/arith.h"
 #include "target/npu/npu_sim_int.h"
 
@@ -30,6 +32,14 @@ static int64_t let(const struct npu_sim *s, const struct hn_npu_insn *in)
 		return (int64_t)(s->core - s->section->first);
 	default:
 		return x;
+	}
+}
+
+void npu_registers(struct npu_sim *s)
+{
+	memset(s->reg, 0, sizeof(s->reg));
+	for (uint32_t i = 0; i < s->p->n_size; i++) {
+		s->reg[s->p->size[i].reg] = s->p->value[i];
 	}
 }
 

@@ -99,7 +99,8 @@ static inline uint32_t npu_buffers(const struct npu_sim *s)
 	return s->p->n_buffer + s->p->n_scratch;
 }
 
-/* npu_scalar.c: what S does itself; false: s->fault. */
+/* npu_scalar.c: registers as a core begins with them.  What S does itself; false: s->fault. */
+void npu_registers(struct npu_sim *s);
 bool npu_scalar(struct npu_sim *s, const struct hn_npu_insn *in);
 
 /* npu_run.c: a core to its end (OVER), or where it waits for the others (MET).  WRONG: s->fault. */

@@ -64,7 +64,7 @@ static void count(struct npu_sim *s, const struct hn_npu_insn *in, double cores,
 
 static void walk(struct npu_sim *s, double cores, uint64_t *left, struct traffic *t)
 {
-	memset(s->reg, 0, sizeof(s->reg));
+	npu_registers(s);
 	s->at = s->n_loop = 0;
 	while (s->at < s->section->n_insn && *left > 0) {
 		const struct hn_npu_insn *in = &s->section->insn[s->at];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "target/npu/npu_launch.h"
 #include "target/npu/npu_run.h"
 
 #define MOST_BYTES (1 << 20) /* of buffers */
@@ -49,11 +50,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const struct hn_npu_program *p;
 	struct hn_npu_result r, drawn;
 	struct hn_arena a;
-	int64_t bytes = 0;
+	int64_t bytes = 0, value[HN_NPU_MOST_SIZES];
 
 	hn_arena_init(&a, 0);
 	if (hn_npu_parse("fuzz", (const char *)data, n, &a, &p, NULL) == 0) {
 		reads_back(p, &a);
+		for (uint32_t i = 0; i < p->n_size; i++) { /* sizes near the least of their ranges */
+			value[i] = p->size[i].lo + (p->size[i].lo < p->size[i].hi ? (int64_t)n % 2 : 0);
+		}
+		if (p->n_size > 0 && hn_npu_launch(p, value, &a, &p, NULL) != 0) {
+			hn_arena_fini(&a);
+			return 0;
+		}
 		for (uint32_t i = 0; i < p->n_buffer + p->n_scratch; i++) {
 			bytes += p->buffer[i].bytes;
 		}

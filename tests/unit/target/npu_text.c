@@ -153,7 +153,7 @@ static const struct {
 	{ "", "t:1: expected 'hnpu/1', not ''" },
 	{ "hnpu/2\n", "t:1: expected 'hnpu/1', not 'hnpu/2'" },
 	{ "hnpu/1\n", "t:2: no core has any code" },
-	{ "hnpu/1\nhello\n", "t:2: 'hello' is neither gm, scratch nor cores" },
+	{ "hnpu/1\nhello\n", "t:2: 'hello' is none of size, where, gm, scratch and cores" },
 	{ "hnpu/1\ngm A\x01 float32[8]\n", "t:1: byte 11 is no printed ASCII" },
 	{ "hnpu/1\ngm ub float32[8]\n", "t:2: 'ub' is a memory, and no name for a buffer" },
 	{ "hnpu/1\ngm 'A float32[8]\n", "t:2: ''A' is no name" },
