@@ -14,7 +14,8 @@
 #include "target/npu/npu.h"
 #include "target/npu/npu_tiles.h"
 
-enum hn_npu_order { HN_NPU_BARRIERS, HN_NPU_FLAGS };
+/* AS_WRITTEN: nothing is put into it; what it becomes part of is ordered. */
+enum hn_npu_order { HN_NPU_BARRIERS, HN_NPU_FLAGS, HN_NPU_AS_WRITTEN };
 
 struct hn_npu_order_facts {
 	uint32_t n_flag, n_vector_barrier; /* sets; barriers of V */
@@ -117,6 +118,14 @@ int hn_npu_conv(const struct hn_npu_conv *c, const struct hn_npu_profile *m, str
 int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 		   const struct hn_npu_plan *plan, struct hn_arena *a, const struct hn_npu_program **ret,
 		   struct hn_err *err) HN_NODISCARD;
+
+/* Programs of a dag with sizes: the first that is for a launch's sizes is taken (hn_npu_launch_first), and
+ * the last is for all that the dag has.  What plan says of tiles is left alone.  HONE_E_UNSUPPORTED
+ * names the op that needs a number where the dag has a size.  lower/npu/sized.h */
+#define HN_NPU_SIZED_KERNELS 2
+int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+		 struct hn_arena *a, const struct hn_npu_program *ret[HN_NPU_SIZED_KERNELS], uint32_t *ret_n,
+		 struct hn_err *err) HN_NODISCARD;
 
 /* The same with the tiles and slots that the machine itself runs fastest, of a dozen or so. */
 int hn_npu_tuned(const struct hn_dag *dag, const struct hn_npu_profile *m, struct hn_arena *a,

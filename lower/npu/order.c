@@ -10,54 +10,17 @@
  */
 #include <string.h>
 
-#include "lower/npu/npu.h"
-#include "target/npu/npu_op.h"
-
-struct clock { /* instructions, from 1, that are done */
-	uint32_t done[HN_NPU_N_PIPE];
-};
-
-struct touch {
-	uint32_t read[HN_NPU_N_PIPE], write;
-	uint8_t write_pipe;
-};
-
-struct use { /* of a flag: its last set and the instruction that waited */
-	uint32_t set, waited;
-};
-
-struct edge { /* a flag behind instruction `at` of pipe from, for pipe `to` */
-	uint32_t at, before; /* before: the instruction that waits */
-	uint8_t from, to, id;
-};
-
-struct order {
-	const struct hn_npu_program *p;
-	const struct hn_npu_profile *m;
-	const struct hn_npu_section *s;
-	struct hn_arena *a;
-	int64_t reg[HN_NPU_REGISTERS];
-	const int64_t *image;
-	struct clock known[HN_NPU_N_PIPE];
-	struct clock *when; /* [n_insn + 1] what was done when the i-th was */
-	uint8_t *pipe;	    /* [n_insn + 1] */
-	struct touch *touch[HN_NPU_N_MEMORY];
-	struct use use[HN_NPU_N_PIPE][HN_NPU_N_PIPE][8];
-	uint32_t n_edge, cap_edge;
-	struct edge *edge;
-	uint8_t *before; /* [n_insn + 1] 1: a barrier of V, 2: of all */
-	struct hn_npu_order_facts *facts;
-};
+#include "lower/npu/order_int.h"
 
 static void need(uint32_t *what, uint32_t at)
 {
 	*what = *what > at ? *what : at;
 }
 
-static void blocks(struct order *o, const struct npu_span *s, int64_t at, enum hn_npu_pipe p,
+static void blocks(struct npu_order *o, const struct npu_span *s, int64_t at, enum hn_npu_pipe p,
 		   uint32_t number, bool marks, uint32_t what[HN_NPU_N_PIPE])
 {
-	struct touch *t = o->touch[s->memory];
+	struct npu_last *t = o->touch[s->memory];
 
 	for (int64_t b = at / HN_NPU_BLOCK; b <= (at + s->bytes - 1) / HN_NPU_BLOCK; b++) {
 		if (!marks) {
@@ -75,7 +38,7 @@ static void blocks(struct order *o, const struct npu_span *s, int64_t at, enum h
 }
 
 /* Arguments are read, or written by one pipe: nothing in global memory waits. */
-static void spans(struct order *o, const struct npu_op *op, enum hn_npu_pipe p, uint32_t number,
+static void spans(struct npu_order *o, const struct npu_op *op, enum hn_npu_pipe p, uint32_t number,
 		  bool marks, uint32_t what[HN_NPU_N_PIPE])
 {
 	for (uint32_t i = 0; i < op->n_span; i++) {
@@ -87,7 +50,7 @@ static void spans(struct order *o, const struct npu_op *op, enum hn_npu_pipe p, 
 	}
 }
 
-static void learn(struct clock *to, const struct clock *from)
+static void learn(struct npu_done *to, const struct npu_done *from)
 {
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 		need(&to->done[i], from->done[i]);
@@ -95,19 +58,19 @@ static void learn(struct clock *to, const struct clock *from)
 }
 
 /* A flag that may be set behind instruction `at` of pipe from; -1: none. */
-static int free_flag(const struct order *o, uint32_t at, enum hn_npu_pipe from, enum hn_npu_pipe to)
+static int free_flag(const struct npu_order *o, uint32_t at, enum hn_npu_pipe from, enum hn_npu_pipe to)
 {
-	for (int id = 0; id < o->m->events; id++) {
-		const struct use *u = &o->use[from][to][id];
+	for (int id = 0; id < o->m->events && !o->loose; id++) {
+		const struct npu_use *u = &o->use[from][to][id];
 
 		if (u->set == 0 || (u->set < at && o->when[at].done[to] >= u->waited)) {
 			return id;
 		}
 	}
-	return -1;
+	return o->loose ? 0 : -1;
 }
 
-static bool add_edge(struct order *o, uint32_t at, enum hn_npu_pipe from, enum hn_npu_pipe to,
+static bool add_edge(struct npu_order *o, uint32_t at, enum hn_npu_pipe from, enum hn_npu_pipe to,
 		     uint32_t before)
 {
 	for (; at < before; at++) {
@@ -115,10 +78,10 @@ static bool add_edge(struct order *o, uint32_t at, enum hn_npu_pipe from, enum h
 
 		if (id >= 0) {
 			o->edge = hn_arena_grow(o->a, o->edge, o->n_edge, &o->cap_edge, sizeof(o->edge[0]));
-			o->edge[o->n_edge++] = (struct edge){ .at = at, .before = before,
+			o->edge[o->n_edge++] = (struct npu_edge){ .at = at, .before = before,
 							      .from = (uint8_t)from, .to = (uint8_t)to,
 							      .id = (uint8_t)id };
-			o->use[from][to][id] = (struct use){ at, before };
+			o->use[from][to][id] = (struct npu_use){ at, before };
 			learn(&o->known[to], &o->when[at]);
 			o->facts->n_flag++;
 			return true;
@@ -127,9 +90,9 @@ static bool add_edge(struct order *o, uint32_t at, enum hn_npu_pipe from, enum h
 	return false;
 }
 
-static void all_know(struct order *o, uint32_t before)
+static void all_know(struct npu_order *o, uint32_t before)
 {
-	struct clock all = { { 0 } };
+	struct npu_done all = { { 0 } };
 
 	for (uint32_t i = 1; i < before; i++) {
 		all.done[o->pipe[i]] = i;
@@ -139,7 +102,7 @@ static void all_know(struct order *o, uint32_t before)
 	}
 }
 
-static void whole(struct order *o, uint32_t before)
+static void whole(struct npu_order *o, uint32_t before)
 {
 	all_know(o, before);
 	o->before[before] = 2;
@@ -147,8 +110,8 @@ static void whole(struct order *o, uint32_t before)
 }
 
 /* Whether another of what is needed comes after this one anyway. */
-static bool is_implied(const struct order *o, const uint32_t what[HN_NPU_N_PIPE],
-		       const struct clock *known, enum hn_npu_pipe p, int q)
+static bool is_implied(const struct npu_order *o, const uint32_t what[HN_NPU_N_PIPE],
+		       const struct npu_done *known, enum hn_npu_pipe p, int q)
 {
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 		if (i != q && i != (int)p && what[i] > known->done[i] &&
@@ -159,10 +122,10 @@ static bool is_implied(const struct order *o, const uint32_t what[HN_NPU_N_PIPE]
 	return false;
 }
 
-static void wait_for(struct order *o, const uint32_t what[HN_NPU_N_PIPE], enum hn_npu_pipe p,
+static void wait_for(struct npu_order *o, const uint32_t what[HN_NPU_N_PIPE], enum hn_npu_pipe p,
 		     uint32_t number)
 {
-	struct clock known = o->known[p];
+	struct npu_done known = o->known[p];
 
 	for (int q = 0; q < HN_NPU_N_PIPE; q++) {
 		if (q == (int)p || what[q] <= known.done[q] || is_implied(o, what, &known, p, q)) {
@@ -180,7 +143,7 @@ static void wait_for(struct order *o, const uint32_t what[HN_NPU_N_PIPE], enum h
 	}
 }
 
-static int one(struct order *o, const struct hn_npu_insn *in, uint32_t number, struct hn_err *err)
+static int one(struct npu_order *o, const struct hn_npu_insn *in, uint32_t number, struct hn_err *err)
 {
 	enum hn_npu_pipe p = hn_npu_pipe_of(in);
 	uint32_t what[HN_NPU_N_PIPE] = { 0 };
@@ -221,14 +184,13 @@ static int one(struct order *o, const struct hn_npu_insn *in, uint32_t number, s
 	return 0;
 }
 
-static struct hn_npu_insn plain(enum hn_npu_op op, uint8_t from, uint8_t to, int64_t id)
+struct hn_npu_insn npu_plain(enum hn_npu_op op, uint8_t from, uint8_t to, int64_t id)
 {
 	return (struct hn_npu_insn){ .op = (uint8_t)op, .pipe = { from, to },
 				     .number[0] = { .imm = id, .reg = -1 } };
 }
 
-/* The section with what was found. */
-static struct hn_npu_section section(struct order *o, enum hn_npu_order order)
+struct hn_npu_section npu_order_section(struct npu_order *o, enum hn_npu_order order)
 {
 	const struct hn_npu_section *s = o->s;
 	uint32_t room = order == HN_NPU_BARRIERS ? 2 * s->n_insn : 2 * (s->n_insn + o->n_edge), n = 0;
@@ -244,17 +206,17 @@ static struct hn_npu_section section(struct order *o, enum hn_npu_order order)
 	}
 	for (uint32_t i = 1; i <= s->n_insn; i++) {
 		for (; w < o->n_edge && o->edge[w].before == i; w++) {
-			to[n++] = plain(HN_NPU_I_WAIT, o->edge[w].from, o->edge[w].to, o->edge[w].id);
+			to[n++] = npu_plain(HN_NPU_I_WAIT, o->edge[w].from, o->edge[w].to, o->edge[w].id);
 		}
 		if (o->before[i] != 0) {
-			to[n++] = plain(HN_NPU_I_BARRIER, o->before[i] == 2 ? HN_NPU_ALL : HN_NPU_V, 0, 0);
+			to[n++] = npu_plain(HN_NPU_I_BARRIER, o->before[i] == 2 ? HN_NPU_ALL : HN_NPU_V, 0, 0);
 		}
 		to[n++] = s->insn[i - 1];
 		for (uint32_t e = sets[i]; e != 0; e = next[e - 1]) {
-			to[n++] = plain(HN_NPU_I_SET, o->edge[e - 1].from, o->edge[e - 1].to, o->edge[e - 1].id);
+			to[n++] = npu_plain(HN_NPU_I_SET, o->edge[e - 1].from, o->edge[e - 1].to, o->edge[e - 1].id);
 		}
 		if (order == HN_NPU_BARRIERS && o->pipe[i] != HN_NPU_S) {
-			to[n++] = plain(HN_NPU_I_BARRIER, HN_NPU_ALL, 0, 0);
+			to[n++] = npu_plain(HN_NPU_I_BARRIER, HN_NPU_ALL, 0, 0);
 		}
 	}
 	ret.insn = to;
@@ -262,16 +224,15 @@ static struct hn_npu_section section(struct order *o, enum hn_npu_order order)
 	return ret;
 }
 
-static int walk(struct order *o, enum hn_npu_order order, struct hn_npu_section *ret,
-		struct hn_err *err)
+int npu_order_walk(struct npu_order *o, enum hn_npu_order order, struct hn_err *err)
 {
 	uint32_t n = o->s->n_insn + 1;
 
-	o->when = HN_NEW_ARRAY(o->a, struct clock, n);
+	o->when = HN_NEW_ARRAY(o->a, struct npu_done, n);
 	o->pipe = HN_NEW_ARRAY(o->a, uint8_t, n);
 	o->before = HN_NEW_ARRAY(o->a, uint8_t, n);
 	for (int i = 0; i < HN_NPU_GM; i++) {
-		o->touch[i] = HN_NEW_ARRAY(o->a, struct touch,
+		o->touch[i] = HN_NEW_ARRAY(o->a, struct npu_last,
 					   (size_t)hn_npu_memory_bytes(o->m, (enum hn_npu_memory)i) /
 						   HN_NPU_BLOCK);
 	}
@@ -288,7 +249,6 @@ static int walk(struct order *o, enum hn_npu_order order, struct hn_npu_section 
 			return rc;
 		}
 	}
-	*ret = section(o, order);
 	return 0;
 }
 
@@ -301,19 +261,24 @@ int hn_npu_order(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 	struct hn_npu_order_facts own = { 0 };
 	uint32_t line = 2 + p->n_buffer + p->n_scratch;
 
+	if (order == HN_NPU_AS_WRITTEN) {
+		*ret = p;
+		return 0;
+	}
 	for (uint32_t i = 0; i < p->n_section; i++) {
-		struct order *o = HN_NEW(a, struct order);
+		struct npu_order *o = HN_NEW(a, struct npu_order);
 		struct hn_npu_insn *in;
 		int rc;
 
 		if (!p->section[i].straight) {
 			return hn_fail(err, HONE_E_UNSUPPORTED, "%s: code with loops", p->what);
 		}
-		*o = (struct order){ .p = p, .m = m, .s = &p->section[i], .a = a, .facts = &own };
-		rc = walk(o, order, &s[i], err);
+		*o = (struct npu_order){ .p = p, .m = m, .s = &p->section[i], .a = a, .facts = &own };
+		rc = npu_order_walk(o, order, err);
 		if (rc != 0) {
 			return rc;
 		}
+		s[i] = npu_order_section(o, order);
 		in = (struct hn_npu_insn *)(uintptr_t)s[i].insn;
 		for (uint32_t k = 0; k < s[i].n_insn; k++) {
 			in[k].line = line + 1 + k;

@@ -1,0 +1,109 @@
+/* lower/npu/sized.c -- programs of a dag with sizes: the one for all cores, and, where it is not for all
+ * sizes, one for a core alone.  The steps are in sized.h.
+ */
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/name.h"
+#include "lower/npu/sized.h"
+
+static int head(struct sized *s)
+{
+	struct hn_npu_program *p = HN_NEW(s->a, struct hn_npu_program);
+	struct hn_npu_buffer *b = HN_NEW_ARRAY(s->a, struct hn_npu_buffer, s->dag->n_arg + 1);
+	int64_t largest[HN_NPU_MOST_SIZES];
+
+	for (uint32_t i = 0; i < s->n_size; i++) {
+		largest[i] = s->size[i].hi;
+	}
+	for (uint32_t i = 0; i < s->dag->n_arg; i++) {
+		const struct hn_op *op = s->dag->op[s->dag->arg[i]];
+		uint32_t out = i < s->dag->n_input ? 0 : hn_dag_arg_out(s->dag, i);
+		struct hn_buf name;
+
+		hn_buf_init(&name);
+		hn_buf_printf(&name, "a%u", i);
+		b[i] = (struct hn_npu_buffer){ .name = hn_arena_strdup(s->a, name.s), .dtype = op->dtype[out],
+					       .length = s->length[i] };
+		hn_buf_fini(&name);
+		if (!hn_npu_form_value(s->length[i], largest, &b[i].n_elem) || b[i].n_elem < 1 ||
+		    b[i].n_elem > HN_NPU_MOST_BYTES / hn_dtype_bytes(b[i].dtype)) {
+			return hn_fail(s->err, HONE_E_UNSUPPORTED, "%s: of the largest sizes it is larger than a "
+				       "buffer may be", op->name);
+		}
+		b[i].bytes = b[i].n_elem * hn_dtype_bytes(b[i].dtype);
+		b[i].length = b[i].length->op == HN_NPU_FORM_NUMBER ? NULL : b[i].length;
+	}
+	*p = (struct hn_npu_program){ .what = "code", .n_buffer = s->dag->n_arg, .buffer = b,
+				      .n_size = s->n_size, .size = s->size };
+	s->head = p;
+	return 0;
+}
+
+/* Rows of outer dimensions begin with blocks: what sizes have to be for that. */
+static void conditions(struct sized *s)
+{
+	struct hn_npu_where *w = HN_NEW(s->a, struct hn_npu_where);
+
+	if (s->n_outer == 0 || s->step == 1 || !s->shared) {
+		return;
+	}
+	*w = (struct hn_npu_where){ .left = hn_npu_form(HN_NPU_FORM_MOD, s->rows,
+							hn_npu_form_number(s->step, s->a), s->a),
+				    .right = hn_npu_form_number(0, s->a), .relation = HN_NPU_EQ };
+	if (w->left->op == HN_NPU_FORM_NUMBER && w->left->number == 0) {
+		return;
+	}
+	s->head->where = w;
+	s->head->n_where = 1;
+}
+
+static int one(struct sized *s, bool shared, const struct hn_npu_program **ret)
+{
+	int64_t rows = 1;
+	int rc;
+
+	for (uint32_t c = s->n_outer; c < s->n_class; c++) {
+		rows = hn_mul_sat(rows, s->class[c].largest);
+	}
+	s->shared = shared;
+	s->cores = shared ? (uint32_t)s->m->cores : 1;
+	/* with outer dimensions as many as there are cores, a core has all rows */
+	s->most_rows = !shared || s->n_outer > 0 ? rows : hn_ceildiv(hn_ceildiv(rows, s->step), s->cores) * s->step;
+	s->most_rows = s->most_rows < rows ? s->most_rows : rows;
+	s->n_tile = 0;
+	rc = head(s);
+	if (rc != 0) {
+		return rc;
+	}
+	conditions(s);
+	rc = sized_tiles(s);
+	if (rc != 0) {
+		return rc;
+	}
+	sized_pick(s);
+	return sized_code(s, ret);
+}
+
+int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+		 struct hn_arena *a, const struct hn_npu_program *ret[HN_NPU_SIZED_KERNELS], uint32_t *ret_n,
+		 struct hn_err *err)
+{
+	struct sized *s = HN_NEW(a, struct sized);
+	int rc;
+
+	*ret_n = 0;
+	*s = (struct sized){ .dag = dag, .m = m, .plan = plan, .a = a, .err = err };
+	if (dag->n_arg > HN_NPU_MOST_BUFFERS) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "%u arguments: a program has at most %d", dag->n_arg,
+			       HN_NPU_MOST_BUFFERS);
+	}
+	rc = sized_axes(s);
+	rc = rc ? rc : one(s, true, &ret[0]);
+	*ret_n = rc == 0;
+	if (rc == 0 && ret[0]->n_where > 0) {
+		rc = one(s, false, &ret[1]);
+		*ret_n = rc == 0 ? 2 : 0;
+	}
+	return rc;
+}

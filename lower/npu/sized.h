@@ -1,0 +1,100 @@
+/* lower/npu/sized.h -- one program for all sizes of a dag: tiles of fixed lengths, as many as a launch has.
+ *
+ * A size is the length of dimensions that nothing sums over and nothing counts along: what is computed
+ * for a row of such a dimension does not depend on where the row is.  So the code of a dag with T rows,
+ * written as for numbers, is the code of any T rows, at other addresses of global memory.  Cores share
+ * the rows; each goes through its own in tiles, the last of which ends where the rows end, over rows
+ * that were done before if need be.  There is code for a few T, and how many rows a core has says
+ * which is taken.
+ *
+ *   sized_axes.c   which dimensions these are
+ *   sized_args.c   how arguments lie along them
+ *   sized_tile.c   code of T rows, and what it takes
+ *   sized_pick.c   which T is taken for how many rows
+ *   sized_code.c   the program
+ */
+#ifndef HN_LOWER_NPU_SIZED_H
+#define HN_LOWER_NPU_SIZED_H
+
+#include "lower/npu/order_int.h"
+#include "target/npu/npu_form.h"
+
+#define SIZED_CLASSES 8	 /* dimensions that are gone through */
+#define SIZED_TILES 48	 /* lengths of a tile that are looked at */
+#define SIZED_ADDRESSES 8
+
+/* Axes that go together: through all ops that have one of them. */
+struct sized_class {
+	const struct hn_npu_form *extent;
+	int64_t largest;
+	uint32_t set; /* which (sized_axes.c) */
+};
+
+/* How arguments lie: those that lie alike share registers. */
+struct sized_address {
+	bool rows;	   /* along the rows that are in tiles */
+	uint32_t n_outer;
+	int8_t outer[SIZED_CLASSES]; /* along these of the others, outermost first */
+	int64_t row_bytes; /* of what lies behind all of them */
+};
+
+struct sized_tile {
+	int64_t rows;
+	uint32_t slots;		   /* tiles of a turn */
+	struct hn_npu_section single; /* a tile by itself, in the first slot */
+	struct npu_turns turns;
+	double alone, first, next; /* cycles of a tile alone, of the first turn, and of each further one */
+	int64_t from, to; /* rows of a core that it is taken for: from <= rows < to; none: from == to */
+};
+
+struct sized {
+	const struct hn_dag *dag;
+	const struct hn_npu_profile *m;
+	const struct hn_npu_plan *plan;
+	struct hn_arena *a;
+	struct hn_err *err;
+	/* axes: parent[first[op] + axis] */
+	uint32_t *first, *parent;
+	uint32_t *bound; /* of a set: 1 + the op that has it otherwise than row by row; 0: none */
+	uint32_t n_class;
+	struct sized_class class[SIZED_CLASSES]; /* outer ones, then those of the rows, outermost first */
+	uint32_t n_outer;
+	uint32_t n_address;
+	struct sized_address address[SIZED_ADDRESSES];
+	int8_t *of; /* [n_arg] its address; -1: it does not depend on rows */
+	const struct hn_npu_form **length; /* [n_arg] */
+	int64_t step; /* rows of which results have whole blocks */
+	struct hn_npu_size size[HN_NPU_MOST_SIZES];
+	uint32_t n_size;
+	const struct hn_npu_form *rows, *outer; /* how many there are */
+	int64_t most_rows; /* of a core */
+	uint32_t cores;
+	bool shared;  /* all cores work; where there are outer dimensions, for sizes of whole blocks */
+	struct hn_npu_program *head; /* its sizes, conditions and buffers, and no code */
+	uint32_t n_tile;
+	struct sized_tile *tile;
+};
+
+static inline const struct hn_op *sized_arg(const struct sized *s, uint32_t i)
+{
+	return s->dag->op[s->dag->arg[i]];
+}
+
+int sized_axes(struct sized *s);
+int sized_classes(struct sized *s); /* s->class */
+int32_t sized_class_of(const struct sized *s, uint32_t set); /* -1: none */
+const struct hn_npu_form *sized_extent(struct sized *s, const struct hn_op *op, uint32_t d); /* NULL: none */
+int64_t sized_largest(const struct hn_op *op, uint32_t axis);
+int sized_refuse(struct sized *s, const struct hn_op *op, const char *why);
+uint32_t sized_find(const struct sized *s, uint32_t op, uint32_t axis);
+uint32_t sized_n_axis(const struct hn_op *op);
+
+/* The code for all lengths of a tile that there is one for. */
+int sized_tiles(struct sized *s);
+/* tile[i].from and to. */
+void sized_pick(struct sized *s);
+int sized_code(struct sized *s, const struct hn_npu_program **ret);
+/* Which register of the code has the offset of slot k at an address. */
+int sized_register(const struct sized *s, uint32_t slot, uint32_t address);
+
+#endif

@@ -1,0 +1,316 @@
+/* lower/npu/sized_tile.c -- the code of T rows: made of the dag with numbers, on one core and part of its
+ * memories, then put to other addresses, and ordered as what is done turn after turn.
+ *
+ * Vectors of a tile have two slots: a turn is two tiles, so that one is loaded while the other is
+ * computed.  A product has slots of its own inside, and a turn of one tile.
+ */
+#include <string.h>
+
+#include "base/arith.h"
+#include "lower/npu/sized.h"
+#include "lower/npu/task.h"
+#include "target/npu/npu_run.h"
+
+#define ALIGN 1024 /* of what memories are halved to */
+#define TIMED 9	   /* turns */
+
+/* -- the dag of T rows ---------------------------------------------------------------------- */
+
+static int64_t rows_of(const struct sized *s, uint32_t op, uint32_t axis, int64_t rows, int64_t otherwise)
+{
+	uint32_t set = sized_find(s, op, axis);
+
+	for (uint32_t c = 0; c < s->n_class; c++) {
+		if (s->class[c].set == set) {
+			return c + 1 == s->n_class ? rows : 1;
+		}
+	}
+	return otherwise;
+}
+
+static const struct hn_op *op_of(const struct sized *s, uint32_t i, int64_t rows)
+{
+	const struct hn_op *from = s->dag->op[i];
+	struct hn_op *op = HN_NEW(s->a, struct hn_op);
+	int64_t *shape = HN_NEW_ARRAY(s->a, int64_t, from->n_dim + 1);
+	uint32_t n = from->kind == HN_OP_COMPUTE ? from->n_spatial + from->n_reduce : 0;
+	struct hn_axis *axis = HN_NEW_ARRAY(s->a, struct hn_axis, n + 1);
+
+	*op = *from;
+	for (uint32_t d = 0; d < from->n_dim; d++) {
+		shape[d] = rows_of(s, i, d, rows, from->shape[d]);
+	}
+	for (uint32_t d = 0; d < n; d++) {
+		axis[d] = from->axis[d];
+		axis[d].extent = rows_of(s, i, d, rows, from->axis[d].extent);
+	}
+	op->shape = shape;
+	op->axis = n > 0 ? axis : from->axis;
+	op->sizes = NULL;
+	op->extent = NULL;
+	return op;
+}
+
+static const struct hn_dag *dag_of(const struct sized *s, int64_t rows)
+{
+	struct hn_dag *dag = HN_NEW(s->a, struct hn_dag);
+	const struct hn_op **op = hn_arena_array(s->a, s->dag->n_op, sizeof(op[0]));
+
+	for (uint32_t i = 0; i < s->dag->n_op; i++) {
+		op[i] = op_of(s, i, rows);
+	}
+	*dag = *s->dag;
+	dag->op = op;
+	dag->sizes = NULL;
+	return dag;
+}
+
+/* -- code at other addresses ---------------------------------------------------------------- */
+
+static int64_t part_bytes(const struct hn_npu_profile *m, enum hn_npu_memory memory, uint32_t slots)
+{
+	return hn_npu_memory_bytes(m, memory) / slots / ALIGN * ALIGN;
+}
+
+static struct hn_npu_profile profile_of(const struct hn_npu_profile *m, uint32_t slots)
+{
+	struct hn_npu_profile ret = *m;
+
+	ret.cores = 1;
+	ret.ub_bytes = part_bytes(m, HN_NPU_UB, slots);
+	return ret;
+}
+
+static int64_t value(const struct hn_npu_number *n, const int64_t *reg)
+{
+	return (int64_t)((uint64_t)n->imm + (n->reg < 0 ? 0 : (uint64_t)reg[n->reg]));
+}
+
+/* What the first core's registers come to; false: it is none of what generated code has. */
+static bool let(const struct hn_npu_insn *in, int64_t *reg)
+{
+	int64_t x = value(&in->number[0], reg), y = value(&in->number[1], reg), v = 0;
+
+	switch (in->op) {
+	case HN_NPU_I_CORE:
+		break;
+	case HN_NPU_I_MOV:
+		v = x;
+		break;
+	case HN_NPU_I_SADD:
+		v = x + y;
+		break;
+	case HN_NPU_I_SMUL:
+		v = x * y;
+		break;
+	case HN_NPU_I_SDIV:
+		v = y > 0 ? hn_floordiv(x, y) : 0;
+		break;
+	case HN_NPU_I_SMOD:
+		v = y > 0 ? hn_floormod(x, y) : 0;
+		break;
+	default:
+		return false;
+	}
+	reg[in->reg] = v;
+	return true;
+}
+
+static void fix(struct hn_npu_number *n, const int64_t *reg)
+{
+	*n = (struct hn_npu_number){ .imm = value(n, reg), .reg = -1 };
+}
+
+/* The code of one core without registers; false: there is more than that. */
+static bool fold(struct sized *s, const struct hn_npu_program *p, struct hn_npu_section *ret)
+{
+	const struct hn_npu_section *c = &p->section[0];
+	struct hn_npu_insn *to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, c->n_insn + 1);
+	int64_t reg[HN_NPU_REGISTERS] = { 0 };
+	uint32_t n = 0;
+
+	if (p->n_section != 1 || c->n_core != 1 || !c->straight) {
+		return false;
+	}
+	for (uint32_t i = 0; i < c->n_insn; i++) {
+		struct hn_npu_insn *in = &to[n];
+		uint8_t kind = hn_npu_op[c->insn[i].op].kind;
+
+		*in = c->insn[i];
+		if (kind == HN_NPU_K_LET) {
+			if (!let(in, reg)) {
+				return false;
+			}
+			continue;
+		}
+		if (kind == HN_NPU_K_BARRIER || kind == HN_NPU_K_FLAG) {
+			return false;
+		}
+		for (uint32_t k = 0; k < hn_npu_kind[kind].n_number; k++) {
+			fix(&in->number[k], reg);
+		}
+		for (uint32_t k = 0; k < hn_npu_kind[kind].n_place; k++) {
+			fix(&in->place[k].at, reg);
+		}
+		n++;
+	}
+	*ret = (struct hn_npu_section){ .n_core = 1, .insn = to, .n_insn = n, .straight = true };
+	return true;
+}
+
+/* Tile after tile, each in its slot and behind its registers. */
+static struct hn_npu_section in_slots(const struct sized *s, const struct hn_npu_section *c, uint32_t slots,
+				      uint32_t of)
+{
+	struct hn_npu_insn *to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, (size_t)c->n_insn * slots + 1);
+	struct hn_npu_section ret = *c;
+
+	for (uint32_t i = 0; i < c->n_insn * slots; i++) {
+		uint32_t slot = i / c->n_insn;
+
+		to[i] = c->insn[i % c->n_insn];
+		for (uint32_t k = 0; k < hn_npu_kind[hn_npu_op[to[i].op].kind].n_place; k++) {
+			struct hn_npu_place *at = &to[i].place[k];
+
+			if (at->memory != HN_NPU_GM) {
+				at->at.imm += slot * part_bytes(s->m, (enum hn_npu_memory)at->memory, of);
+			} else if (s->of[at->buffer] >= 0) {
+				at->at.reg = (int8_t)sized_register(s, slot, (uint32_t)s->of[at->buffer]);
+			}
+		}
+	}
+	ret.insn = to;
+	ret.n_insn = c->n_insn * slots;
+	return ret;
+}
+
+/* -- what it takes -------------------------------------------------------------------------- */
+
+static double cycles_of(const struct sized *s, const struct npu_turns *t, uint32_t turns)
+{
+	struct hn_npu_insn *in =
+		HN_NEW_ARRAY(s->a, struct hn_npu_insn, t->n_before + t->n_body + t->n_behind + 3);
+	struct hn_npu_section c = { .n_core = 1, .insn = in };
+	struct hn_npu_program p = *s->head;
+	const struct hn_npu_options o = { 0 };
+	int64_t largest[HN_NPU_MOST_SIZES] = { 0 };
+	struct hn_npu_result r;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_size; i++) {
+		largest[i] = s->size[i].hi;
+	}
+	memcpy(in, t->before, t->n_before * sizeof(in[0]));
+	n += t->n_before;
+	in[n] = (struct hn_npu_insn){ .op = HN_NPU_I_LOOP, .reg = (uint8_t)(HN_NPU_REGISTERS - 1 - s->n_size),
+				      .number = { { turns, -1 } },
+				      .jump = n + t->n_body + 1 };
+	/* registers of addresses are 0 in all turns */
+	memcpy(&in[n + 1], t->body, t->n_body * sizeof(in[0]));
+	in[n + 1 + t->n_body] = (struct hn_npu_insn){ .op = HN_NPU_I_END, .jump = n };
+	n += t->n_body + 2;
+	memcpy(&in[n], t->behind, t->n_behind * sizeof(in[0]));
+	n += t->n_behind;
+	c.n_insn = n;
+	p.section = &c;
+	p.n_section = 1;
+	p.value = largest;
+	return hn_npu_run(&p, s->m, &o, s->a, &r, NULL) == 0 ? (double)r.core_cycles : 1e18;
+}
+
+static double cycles_alone(const struct sized *s, const struct hn_npu_section *c)
+{
+	const struct npu_turns t = { .body = c->insn, .n_body = c->n_insn };
+
+	return cycles_of(s, &t, 1);
+}
+
+/* -- one length ----------------------------------------------------------------------------- */
+
+static int code_of(struct sized *s, int64_t rows, uint32_t slots, struct hn_npu_section *ret, bool *one_tile)
+{
+	const struct hn_npu_profile m = profile_of(s->m, slots);
+	const struct hn_dag *dag = dag_of(s, rows);
+	struct hn_npu_plan plan = { .order = HN_NPU_AS_WRITTEN, .slots = 1, .reuse = true };
+	struct hn_npu_vector_facts facts = { .n_tile = 1 };
+	const struct hn_npu_program *p;
+	struct hn_npu_product product;
+	const char *why;
+	int rc;
+
+	if (hn_npu_task_of(dag, s->a, &product, &why)) {
+		plan.slots = 2;
+		rc = hn_npu_program(dag, &m, &plan, s->a, &p, s->err);
+	} else {
+		rc = hn_npu_vector(dag, &m, &plan, s->a, &p, &facts, s->err);
+	}
+	*one_tile = facts.n_tile == 1;
+	if (rc == 0 && !fold(s, p, ret)) {
+		rc = hn_fail(s->err, HONE_E_UNSUPPORTED, "code of %lld rows is not of one core", (long long)rows);
+	}
+	return rc;
+}
+
+static bool is_product(struct sized *s)
+{
+	struct hn_npu_product p;
+	const char *why;
+
+	return hn_npu_task_of(dag_of(s, 2), s->a, &p, &why);
+}
+
+static int make(struct sized *s, int64_t rows, uint32_t slots, bool *ret_whole)
+{
+	struct sized_tile *t = &s->tile[s->n_tile];
+	struct npu_order *o = HN_NEW(s->a, struct npu_order);
+	struct hn_npu_order_facts facts = { 0 };
+	struct hn_npu_section plain, one, turn;
+	int rc = code_of(s, rows, slots, &plain, ret_whole);
+
+	if (rc != 0 || (!*ret_whole && rows > 1)) {
+		return rc;
+	}
+	*t = (struct sized_tile){ .rows = rows, .slots = slots };
+	one = in_slots(s, &plain, 1, slots);
+	turn = in_slots(s, &plain, slots, slots);
+	*o = (struct npu_order){ .p = s->head, .m = s->m, .s = &one, .a = s->a, .facts = &facts };
+	rc = npu_order_walk(o, s->plan->order, s->err);
+	if (rc != 0) {
+		return rc;
+	}
+	t->single = npu_order_section(o, s->plan->order);
+	rc = npu_order_turns(s->head, s->m, &turn, s->plan->order, s->a, &t->turns, s->err);
+	if (rc != 0) {
+		return rc;
+	}
+	t->alone = cycles_alone(s, &t->single);
+	t->first = cycles_of(s, &t->turns, 1);
+	t->next = (cycles_of(s, &t->turns, TIMED) - t->first) / (TIMED - 1);
+	s->n_tile++;
+	return 0;
+}
+
+int sized_tiles(struct sized *s)
+{
+	uint32_t slots = is_product(s) || s->plan->slots < 2 ? 1 : 2;
+	bool whole = true;
+	int64_t rows = 1, step = 1;
+	int rc = 0;
+
+	s->tile = HN_NEW_ARRAY(s->a, struct sized_tile, SIZED_TILES);
+	/* 1, 2, 3, 4, 6, 8, 12, 16 ... as long as a tile holds them */
+	while (rc == 0 && whole && rows <= s->most_rows && s->n_tile < SIZED_TILES) {
+		struct hn_err ignored, *err = s->err;
+		bool first = s->n_tile == 0;
+
+		s->err = first ? err : &ignored;
+		rc = make(s, rows, slots, &whole);
+		s->err = err;
+		if (rc != 0 && !first) {
+			break;
+		}
+		rows += step;
+		step = rows >= 4 && (rows & (rows - 1)) == 0 ? rows / 2 : step;
+	}
+	return s->n_tile > 0 ? 0 : rc;
+}
