@@ -11,89 +11,89 @@
 #include "base/arith.h"
 #include "target/npu/npu_op.h"
 
-static void halves(float *c, const uint16_t *a, const uint16_t *b, const struct npu_op *op)
+/* Both factors become float32 first, the right one by terms, so that its columns are next to each
+ * other. */
+static void halves(const struct npu_bases *b, float *c, const uint16_t *x, const uint16_t *y,
+		   const struct npu_op *op)
 {
 	int64_t m1 = hn_ceildiv(op->v[P_M], 16), n1 = hn_ceildiv(op->v[P_N], 16);
 	int64_t k1 = hn_ceildiv(op->v[P_K], 16);
 
-	for (int64_t m = 0; m < m1; m++) {
-		for (int64_t n = 0; n < n1; n++) {
-			float *to = c + (n * m1 + m) * 256;
-
-			for (int i = 0; i < 256 && op->v[P_INIT] != 0; i++) {
-				to[i] = 0;
-			}
-			for (int64_t k = 0; k < k1; k++) {
-				const uint16_t *x = a + (m * k1 + k) * 256, *y = b + (k * n1 + n) * 256;
-				float right[256]; /* by terms, so that columns are next to each other */
-
-				for (int i = 0; i < 256; i++) {
-					right[i % 16 * 16 + i / 16] = hn_half_to_float(y[i]);
-				}
-				for (int i = 0; i < 256; i++) {
-					float left = hn_half_to_float(x[i]);
-
-					for (int j = 0; j < 16; j++) {
-						to[i / 16 * 16 + j] += left * right[i % 16 * 16 + j];
-					}
-				}
-			}
+	for (int64_t i = 0; i < m1 * k1; i++) {
+		b->simd->fractal(b->left + i * 256, x + i * 256, false);
+	}
+	for (int64_t i = 0; i < n1 * k1; i++) {
+		b->simd->fractal(b->right + i * 256, y + i * 256, true);
+	}
+	for (int64_t n = 0; n < n1; n++) {
+		for (int64_t m = 0; m < m1; m++) {
+			b->simd->product(c + (n * m1 + m) * 256, b->left + m * k1 * 256, b->right + n * 256,
+					 k1, n1 * 256);
 		}
 	}
 }
 
-static void bytes(int32_t *c, const int8_t *a, const int8_t *b, const struct npu_op *op)
+static void bytes(const struct npu_bases *b, int32_t *c, const int8_t *x, const int8_t *y,
+		  const struct npu_op *op)
 {
 	int64_t m1 = hn_ceildiv(op->v[P_M], 16), n1 = hn_ceildiv(op->v[P_N], 16);
 	int64_t k1 = hn_ceildiv(op->v[P_K], 32);
 
-	for (int64_t f = 0; f < m1 * n1 * 256; f++) {
-		int64_t n = f / 256 / m1, m = f / 256 % m1, i = f % 256 / 16, j = f % 16;
-		uint32_t sum = op->v[P_INIT] != 0 ? 0 : (uint32_t)c[f];
-
-		for (int64_t k = 0; k < k1 * 32; k++) {
-			sum += (uint32_t)(a[((m * k1 + k / 32) * 16 + i) * 32 + k % 32] *
-					  b[((k / 32 * n1 + n) * 16 + j) * 32 + k % 32]);
+	for (int64_t n = 0; n < n1; n++) {
+		for (int64_t m = 0; m < m1; m++) {
+			b->simd->bytes(c + (n * m1 + m) * 256, x + m * k1 * 512, y + n * 512, k1, n1 * 512);
 		}
-		c[f] = (int32_t)sum;
 	}
 }
 
-static void drain(uint8_t *to, const uint8_t *from, const struct npu_op *op)
+static void product(const struct npu_bases *b, const struct npu_op *op)
 {
-	int64_t size = hn_dtype_bytes(op->in->type[0]);
+	void *c = b->memory[HN_NPU_L0C] + op->at[0];
+	const void *x = b->memory[HN_NPU_L0A] + op->at[1], *y = b->memory[HN_NPU_L0B] + op->at[2];
+
+	if (op->v[P_INIT] != 0) { /* no sums yet: the same bits of both types */
+		memset(c, 0, (size_t)(hn_ceildiv(op->v[P_M], 16) * hn_ceildiv(op->v[P_N], 16) * 1024));
+	}
+	if (op->in->type[0] == HN_F16) {
+		halves(b, c, x, y, op);
+	} else {
+		bytes(b, c, x, y, op);
+	}
+}
+
+/* A fractal of sums. */
+static void drain(const struct npu_bases *b, uint8_t *to, const uint8_t *from, const struct npu_op *op)
+{
 	bool relu = op->v[F_LAST] != 0;
+	int32_t sum[256];
+	float f[256];
 
-	for (int64_t i = 0; i < op->v[F_N] * 256; i++) {
-		const uint8_t *x = from + i / 256 * op->v[F_FROM] * 1024 + i % 256 * 4;
-		uint8_t *y = to + (i / 256 * op->v[F_TO] * 256 + i % 256) * size;
-		int32_t sum;
-		float f;
-		uint16_t half;
-
-		memcpy(&sum, x, 4);
-		memcpy(&f, x, 4);
-		f = op->in->type[1] == HN_I32 ? (float)sum : f;
-		f = relu && f < 0 ? 0 : f;
-		sum = relu && sum < 0 ? 0 : sum;
-		half = hn_half_of_float(f);
-		memcpy(y, op->in->type[0] == HN_F16   ? (const void *)&half
-			  : op->in->type[0] == HN_F32 ? (const void *)&f : (const void *)&sum, (size_t)size);
+	memcpy(sum, from, sizeof(sum));
+	memcpy(f, from, sizeof(f));
+	for (int i = 0; i < 256 && op->in->type[1] == HN_I32; i++) {
+		f[i] = (float)sum[i];
+	}
+	if (relu) {
+		b->simd->numbers(HN_NPU_I_RELU, f, f, 256);
+		b->simd->integers(HN_NPU_I_RELU, sum, sum, 256);
+	}
+	if (op->in->type[0] == HN_F16) {
+		b->simd->narrow((uint16_t *)(void *)to, f, 256);
+	} else {
+		memcpy(to, op->in->type[0] == HN_F32 ? (const void *)f : (const void *)sum, sizeof(f));
 	}
 }
 
 void npu_cube(const struct npu_bases *b, const struct npu_op *op)
 {
-	uint8_t *c = b->memory[op->in->place[0].memory] + op->at[0];
-	const uint8_t *x = b->memory[op->in->place[1].memory] + op->at[1];
+	int64_t size = hn_dtype_bytes(op->in->type[0]);
 
-	if (op->in->op == HN_NPU_I_DRAIN) {
-		drain(c, x, op);
-	} else if (op->in->type[0] == HN_F16) {
-		halves((float *)(void *)c, (const uint16_t *)(const void *)x,
-		       (const uint16_t *)(const void *)(b->memory[HN_NPU_L0B] + op->at[2]), op);
-	} else {
-		bytes((int32_t *)(void *)c, (const int8_t *)x,
-		      (const int8_t *)(b->memory[HN_NPU_L0B] + op->at[2]), op);
+	if (op->in->op != HN_NPU_I_DRAIN) {
+		product(b, op);
+		return;
+	}
+	for (int64_t i = 0; i < op->v[F_N]; i++) {
+		drain(b, b->memory[op->in->place[0].memory] + op->at[0] + i * op->v[F_TO] * 256 * size,
+		      b->memory[op->in->place[1].memory] + op->at[1] + i * op->v[F_FROM] * 1024, op);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "target/npu/npu_insn.h"
 #include "target/npu/npu_run.h"
+#include "target/npu/npu_simd.h"
 
 /* Where its numbers are, by shape; the order is that of kinds.def. */
 enum { V_REP, V_MASK, V_BITS, V_BITS2 }; /* BINARY, UNARY, SCALED, FILL, REDUCE */
@@ -80,6 +81,8 @@ int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const 
 struct npu_bases {
 	uint8_t *memory[HN_NPU_N_MEMORY];
 	void *const *gm;
+	const struct npu_simd *simd;
+	float *left, *right; /* room for what L0A and L0B have as float32 */
 };
 void npu_compute(const struct npu_bases *b, const struct npu_op *op);
 void npu_vector(const struct npu_bases *b, const struct npu_op *op);

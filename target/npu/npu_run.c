@@ -296,7 +296,10 @@ int hn_npu_run(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 			       "most", p->what, (long long)bytes, (long long)HN_NPU_MOST_JUDGED);
 	}
 	if (o->gm != NULL) {
-		s->base.gm = with_scratch(p, o->gm, a);
+		s->base = (struct npu_bases){ .gm = with_scratch(p, o->gm, a),
+					      .simd = npu_simd(),
+					      .left = HN_NEW_ARRAY(a, float, m->l0a_bytes / 2),
+					      .right = HN_NEW_ARRAY(a, float, m->l0b_bytes / 2) };
 		for (int i = 0; i < HN_NPU_GM; i++) {
 			s->base.memory[i] = hn_arena_alloc(
 				a, (size_t)hn_npu_memory_bytes(m, (enum hn_npu_memory)i));

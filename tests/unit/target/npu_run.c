@@ -316,6 +316,12 @@ static void vectors_compute(void **state)
 	assert_float_equal(z[5], 1, 0); /* 1 < 1 is not */
 	assert_float_equal(z[45], -4, 0);
 	hn_arena_fini(&b.a);
+	/* a repeat is read before it is written: a block moves by one, not the first one everywhere */
+	one(&b, "vcopy.f32 ub[32] ub[0]\nbarrier V\nvcopy.f32 ub[2048] ub[0]", "float32");
+	z = b.gm[2];
+	assert_float_equal(z[7], 3, 0);
+	assert_float_equal(z[63], -3, 0);
+	hn_arena_fini(&b.a);
 	one(&b, "vconv.f16.f32 ub[512] ub[0]\nbarrier V\nvconv.f32.f16 ub[2048] ub[512]", "float32");
 	assert_float_equal(((float *)b.gm[2])[63], -4, 0);
 	hn_arena_fini(&b.a);
