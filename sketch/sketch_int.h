@@ -117,8 +117,10 @@ void hn_tile_stage(const struct hn_rule_ctx *ctx, struct hn_chain *c, int32_t st
 int hn_sketch_find_holes(struct hn_sketch *sk, const struct hn_dag *dag, int64_t longest,
 			 struct hn_arena *a, struct hn_err *err) HN_NODISCARD;
 
-/* fill/block_limits.c: whether a block of the target has room for what the state says of it. */
+/* fill/block_limits.c: whether a block of the target has room for what the state says of it, always so
+ * where there are no blocks; whether one is a thread that has a core to itself. */
 enum hn_verdict hn_block_verdict(const struct hn_fill_ctx *ctx, const struct hn_state *s);
+bool hn_block_is_core(const struct hn_target *target);
 
 /* The sketch's history with lengths len[n_hole] in its holes, replayed. */
 enum hn_verdict hn_sketch_close(const struct hn_sketch *sk, const int64_t *const *len,

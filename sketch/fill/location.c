@@ -137,6 +137,26 @@ static bool offered(const struct places *p, int32_t stage, int32_t iter)
 	return false;
 }
 
+static void stay(struct hn_chain *c, int32_t stage)
+{
+	if (c->s->stage[stage]->at != HN_AT_ROOT) {
+		hn_chain_root(c, stage);
+	}
+}
+
+/* False where a block has no room for it. */
+static bool move(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t stage, struct place to)
+{
+	const struct hn_state *before = c->s;
+
+	hn_chain_compute_at(c, stage, to.stage, to.iter);
+	if (!c->failed && hn_block_verdict(ctx, c->s) == HN_VERDICT_OVER_LIMIT) {
+		c->s = before;
+		return false;
+	}
+	return true;
+}
+
 static void place_one(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t stage)
 {
 	const struct hn_plan_stage *want = &ctx->plan->stage[stage];
@@ -155,10 +175,8 @@ static void place_one(const struct hn_fill_ctx *ctx, struct hn_chain *c, int32_t
 	} else if (want->at < 0 && p.n > 0 && hn_rng_below(ctx->rng, 2) == 0) {
 		to = p.item[hn_rng_below(ctx->rng, p.n)];
 	}
-	if (to.stage >= 0) {
-		hn_chain_compute_at(c, stage, to.stage, to.iter);
-	} else if (c->s->stage[stage]->at != HN_AT_ROOT) {
-		hn_chain_root(c, stage);
+	if (to.stage < 0 || !move(ctx, c, stage, to)) {
+		stay(c, stage);
 	}
 }
 

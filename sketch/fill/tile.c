@@ -12,6 +12,7 @@
 #include "target/cpu/core.h"
 
 #define MAX_CHOICES 128
+#define DRAWS 32 /* until a block has room */
 
 struct choices {
 	uint32_t n;
@@ -291,16 +292,14 @@ static void draw_stage(const struct hn_fill_ctx *ctx, const struct hn_hole *hole
 	}
 }
 
-static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
-			    const struct hn_state **ret)
+/* Lengths for all holes; *ret_open: some of them were drawn. */
+static enum hn_verdict draw_all(const struct hn_fill_ctx *ctx, const struct hn_state **ret,
+				bool *ret_open)
 {
 	const struct hn_sketch *sk = ctx->sketch;
 	const int64_t **len = HN_NEW_ARRAY(ctx->arena, const int64_t *, sk->n_hole);
 
-	if (sk->n_hole == 0) {
-		*ret = s;
-		return HN_VERDICT_OK;
-	}
+	*ret_open = false;
 	for (uint32_t i = 0, end; i < sk->n_hole; i = end) {
 		bool open = false;
 		for (end = i; end < sk->n_hole && end - i < HN_DAG_MAX_ITERS &&
@@ -313,8 +312,25 @@ static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state
 			draw_stage(ctx, &sk->hole[i], end - i, ctx->plan->len + i,
 				   len + i);
 		}
+		*ret_open |= open;
 	}
 	return hn_sketch_close(sk, len, ctx->arena, ret);
+}
+
+/* What a block has no room for is drawn again. */
+static enum hn_verdict fill(const struct hn_fill_ctx *ctx, const struct hn_state *s,
+			    const struct hn_state **ret)
+{
+	enum hn_verdict v = HN_VERDICT_OK;
+	bool again = ctx->sketch->n_hole > 0;
+
+	*ret = s;
+	for (uint32_t i = 0; i < DRAWS && again; i++) {
+		v = draw_all(ctx, ret, &again);
+		again = again && v == HN_VERDICT_OK &&
+			hn_block_verdict(ctx, *ret) == HN_VERDICT_OVER_LIMIT;
+	}
+	return v;
 }
 
 extern const struct hn_fill_ops hn_fill_tile;

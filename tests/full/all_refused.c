@@ -1,4 +1,4 @@
-/* Candidates that are refused after they were drawn, on GPUs, of all cases: while lengths are drawn
+/* Candidates that are refused after they were drawn, for drivers' devices, of all cases: while lengths are drawn
  * and afterwards.  What a block has room for is known before, so few are (docs say how many). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "lower/device/device_hold.h"
 #include "lower/device/device_verify.h"
 #include "sketch/sketch.h"
 #include "tests/lib/each_case.h"
@@ -25,7 +26,7 @@ static bool is_placed(const struct hn_state *s, const struct hn_target *target, 
 	struct hn_arena a;
 
 	hn_arena_init(&a, 0);
-	bool ok = hn_looptree_build(s, &a, &t, err) == 0 && hn_device_place(t, &a, &d, err) == 0 &&
+	bool ok = hn_looptree_build(s, &a, &t, err) == 0 && hn_device_place_for(t, target, &a, &d, err) == 0 &&
 		  hn_device_check(d, target, err) == 0;
 
 	hn_arena_fini(&a);
@@ -70,7 +71,7 @@ static void draw(struct hn_emitter *em, const struct hn_target *host, const stru
 
 static void few_candidates_are_refused(void **state)
 {
-	static const char *const lines[] = { "cuda -isa=sm_80", "opencl" };
+	static const char *const lines[] = { "cuda -isa=sm_80", "opencl", "opencl -isa=opencl-cpu -num_cores=2" };
 	struct hn_arena a;
 	struct hn_err err = { 0 };
 
