@@ -47,6 +47,12 @@ enum hn_device_kind {
 	HN_DEVICE_SETTLE,   /* what open products of a warpgroup add to is there */
 	HN_DEVICE_FENCE,    /* what a thread has written to shared memory, products of warpgroups
 			     * find there behind the next barrier */
+	HN_DEVICE_MBARRIER, /* the words of roles: device_role.h */
+	HN_DEVICE_EXPECT,
+	HN_DEVICE_BULK,
+	HN_DEVICE_ARRIVE,
+	HN_DEVICE_AWAIT,
+	HN_DEVICE_ROLE,
 	HN_DEVICE_N_KIND
 };
 
@@ -65,18 +71,21 @@ enum hn_device_how {
  * slot is one of the kernel's.  Indices are computed in 64 bits and do not wrap. */
 struct hn_device_node {
 	uint8_t kind;		  /* enum hn_device_kind */
-	uint8_t how;		  /* LOOP: enum hn_device_how */
+	uint8_t how;		  /* LOOP: enum hn_device_how; ROLE: enum hn_device_role */
 	int32_t slot;		  /* LOOP, LET */
 	/* STORE: of an element of global memory into shared memory, which is there when the thread
 	 * has waited for it, and for other threads behind a barrier after that */
 	bool async;
-	int64_t extent;		  /* LOOP: at least 1; WAIT: groups; SETTLE: 1 = but the last product */
-	const struct hn_expr *e;  /* IF: a bool; LET, STORE: of any type */
-	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX, WGMMA, SETTLE: what is written */
-	const struct hn_expr *at; /* and its flat index */
+	/* LOOP: at least 1; WAIT: groups; SETTLE: 1 = but the last product; MBARRIER: arrivals of a
+	 * phase; EXPECT: bytes; ROLE: registers of each thread */
+	int64_t extent;
+	const struct hn_expr *e;  /* IF, ROLE: a bool; LET, STORE: of any type; AWAIT: the parity */
+	int32_t buffer;		  /* STORE, COPY, MMA, LDMATRIX, WGMMA, SETTLE, BULK: what is written */
+	const struct hn_expr *at; /* and its flat index; MBARRIER, EXPECT, ARRIVE, AWAIT: whose */
 	const struct hn_device_copy *copy;
 	const struct hn_device_warp *warp; /* MMA, LDMATRIX, WGMMA, SETTLE */
-	uint32_t n_child; /* SEQ, LOOP, IF */
+	const struct hn_device_bulk *bulk;
+	uint32_t n_child; /* SEQ, LOOP, IF, ROLE */
 	const struct hn_device_node *const *child;
 };
 
@@ -110,6 +119,25 @@ struct hn_device_warp {
 	struct hn_device_matrix lies[2];
 };
 
+#define HN_DEVICE_MAP_DIM 5 /* of a tensor map, at most */
+
+/* Where the boxes of a buffer lie that one bulk copy brings: the last dimension side by side. */
+struct hn_device_map {
+	const char *name; /* unique among the program's maps */
+	int32_t buffer;	  /* in global memory */
+	uint32_t n_dim;
+	int64_t size[HN_DEVICE_MAP_DIM], stride[HN_DEVICE_MAP_DIM], box[HN_DEVICE_MAP_DIM];
+	int64_t swizzle; /* bytes of a row in which chunks change places; 0: none do */
+};
+
+/* BULK: the box of that map from `from` on; which mbarrier is told. */
+struct hn_device_bulk {
+	int32_t map;
+	const struct hn_expr *from[HN_DEVICE_MAP_DIM];
+	int32_t mbarrier;
+	const struct hn_expr *mbarrier_at;
+};
+
 /* How many buffers it reads. */
 static inline int hn_device_n_from(const struct hn_device_node *n)
 {
@@ -129,6 +157,8 @@ struct hn_device_kernel {
 struct hn_device {
 	uint32_t n_buffer;
 	const struct hn_device_buffer *buffer;
+	uint32_t n_map;
+	const struct hn_device_map *map;
 	uint32_t n_kernel;
 	const struct hn_device_kernel *kernel;
 };

@@ -8,7 +8,7 @@
 #include "base/arith.h"
 #include "loopstate/dag/range.h"
 #include "lower/device/device_verify_int.h"
-#include "lower/device/device_wgmma.h"
+#include "lower/device/device_role.h"
 
 #define MOST_AXES 128 /* of a question to the prover of dag/range.h */
 
@@ -177,7 +177,7 @@ static void see_node(struct verify *v, const struct hn_device_node *n,
 	*here = (struct path){ n, up };
 	v->pos++;
 	v->stmt += n->kind == HN_DEVICE_LET || n->kind == HN_DEVICE_STORE ||
-		   n->kind == HN_DEVICE_COPY || n->warp != NULL;
+		   n->kind == HN_DEVICE_COPY || n->kind == HN_DEVICE_BULK || n->warp != NULL;
 	if (n->e != NULL) {
 		see_expr(v, n->e, up, holds);
 	}
@@ -206,6 +206,10 @@ static void see_node(struct verify *v, const struct hn_device_node *n,
 								      : NULL },
 			   up, holds);
 	}
+	if (n->kind == HN_DEVICE_BULK) {
+		add_run(v, n->buffer, n->at, hn_map_box(&v->d->map[n->bulk->map]), true, false, up,
+			holds);
+	}
 	if (n->kind == HN_DEVICE_BARRIER) {
 		if (v->n_barrier == v->cap_barrier) {
 			v->barrier =
@@ -219,7 +223,9 @@ static void see_node(struct verify *v, const struct hn_device_node *n,
 	}
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		see_node(v, n->child[i], here,
-			 n->kind == HN_DEVICE_IF ? also(v, n->e, true, holds) : holds);
+			 n->kind == HN_DEVICE_IF || n->kind == HN_DEVICE_ROLE
+				 ? also(v, n->e, true, holds)
+				 : holds);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/arith.h"
 #include "lower/device/device_verify.h"
-#include "lower/device/device_wgmma.h"
+#include "lower/device/device_role.h"
 
 #define MOST_COUNT (INT64_C(1) << 31) /* blocks or threads in one dimension */
 
@@ -281,6 +281,49 @@ static void check_warp(struct form *f, const struct hn_device_node *n, bool wait
 	}
 }
 
+static void check_children(struct form *f, const struct hn_device_node *n, bool waits);
+
+static void check_bulk(struct form *f, const struct hn_device_node *n)
+{
+	const struct hn_device_bulk *b = n->bulk;
+
+	if (b == NULL || b->map < 0 || (uint32_t)b->map >= f->d->n_map) {
+		refuse(f, "a bulk copy has no map");
+		return;
+	}
+	for (uint32_t i = 0; i < f->d->map[b->map].n_dim && f->rc == 0; i++) {
+		check_expr(f, b->from[i]);
+		if (f->rc == 0 && b->from[i]->dtype != HN_I32) {
+			refuse(f, "where a bulk copy begins is %s",
+			       hn_dtype_name((enum hn_dtype)b->from[i]->dtype));
+		}
+	}
+	check_place(f, b->mbarrier, b->mbarrier_at);
+	f->used[f->d->map[b->map].buffer] = true;
+}
+
+/* Words of roles; what they say together is looked at behind all of them. */
+static void check_word(struct form *f, const struct hn_device_node *n, bool waits)
+{
+	if (n->kind != HN_DEVICE_ROLE) {
+		check_place(f, n->buffer, n->at);
+	}
+	if (n->kind == HN_DEVICE_BULK) {
+		check_bulk(f, n);
+	} else if (n->e != NULL) {
+		uint8_t want = n->kind == HN_DEVICE_ROLE ? HN_BOOL : HN_I32;
+
+		check_expr(f, n->e);
+		if (f->rc == 0 && n->e->dtype != want) {
+			refuse(f, "a role's condition, or a parity, is %s",
+			       hn_dtype_name((enum hn_dtype)n->e->dtype));
+		}
+	}
+	if (n->kind == HN_DEVICE_ROLE) {
+		check_children(f, n, waits);
+	}
+}
+
 static void check_children(struct form *f, const struct hn_device_node *n, bool waits)
 {
 	for (uint32_t i = 0; i < n->n_child && f->rc == 0; i++) {
@@ -382,6 +425,14 @@ static void check_node(struct form *f, const struct hn_device_node *n, bool wait
 	case HN_DEVICE_SETTLE:
 		check_warp(f, n, waits);
 		break;
+	case HN_DEVICE_MBARRIER:
+	case HN_DEVICE_EXPECT:
+	case HN_DEVICE_BULK:
+	case HN_DEVICE_ARRIVE:
+	case HN_DEVICE_AWAIT:
+	case HN_DEVICE_ROLE:
+		check_word(f, n, waits);
+		break;
 	default:
 		refuse(f, "a node has no kind");
 	}
@@ -445,6 +496,11 @@ static void check_kernel(struct form *f, const struct hn_target *t)
 	}
 	f->fences = has_wgmma(k->body, 0);
 	check_node(f, k->body, true);
+	const char *why = f->rc == 0 ? hn_role_why_not(f->d, k) : NULL;
+
+	if (why != NULL) {
+		refuse(f, "%s", why);
+	}
 	if (t != NULL) {
 		if (threads > t->param[HN_PARAM_MAX_THREADS_PER_BLOCK]) {
 			refuse(f, "%" PRId64 " threads a block; %s runs %" PRId64,
@@ -470,6 +526,16 @@ static int check_buffers(const struct hn_device *d, struct hn_err *err)
 				       " elements, a memory that device programs do not know, or "
 				       "an argument that is not in global memory",
 				       b->name, b->n_elem);
+		}
+	}
+	for (uint32_t i = 0; i < d->n_map; i++) {
+		const struct hn_device_map *m = &d->map[i];
+		const char *why = m->buffer < 0 || (uint32_t)m->buffer >= d->n_buffer
+					  ? "it is of no buffer"
+					  : hn_map_why_not(d, m);
+
+		if (why != NULL) {
+			return hn_fail(err, HONE_E_INVALID, "map %s: %s", m->name, why);
 		}
 	}
 	return 0;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/device/device_wgmma.h"
+#include "lower/device/device_interp_role.h"
 
 struct place_of { /* what a load's cell knows */
 	struct run *r;
@@ -91,6 +91,17 @@ static void touch(struct run *r, const struct hn_device_buffer *b, struct seen *
 	s->fences = r->fences[r->thread];
 }
 
+/* A product of the thread's warpgroup may still be at what it adds to. */
+static bool is_open(const struct run *r)
+{
+	for (uint32_t i = 0; i < r->n_open && !r->in_product; i++) {
+		if (r->open[i].first == r->thread / HN_WARPGROUP * HN_WARPGROUP) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The element's place in memory; -1 when it may not be touched. */
 int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 {
@@ -105,7 +116,7 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		return -1;
 	}
 	if (b->memory == HN_MEMORY_LOCAL) {
-		if (r->n_open > 0 && !r->in_product) {
+		if (is_open(r)) {
 			hn_interp_fault(r,
 					"thread %" PRId64 " %s %s[%" PRId64
 					"] before a product of its warpgroup is settled",
@@ -138,7 +149,9 @@ int64_t hn_interp_reach(struct run *r, int32_t buffer, int64_t at, bool write)
 		      r->thread, b->name, at);
 		return -1;
 	}
-	touch(r, b, &m->seen[at], at, write);
+	if (!m->by_roles) {
+		touch(r, b, &m->seen[at], at, write);
+	}
 	return at;
 }
 
@@ -166,7 +179,7 @@ static const struct hn_cell *compile_load(struct hn_compile *c, const struct hn_
 	return cell;
 }
 
-static const struct op *compile(struct hn_compile *c, const struct hn_device_node *n)
+const struct op *hn_interp_compile_node(struct hn_compile *c, const struct hn_device_node *n)
 {
 	struct op *o = HN_NEW(c->a, struct op);
 
@@ -178,10 +191,16 @@ static const struct op *compile(struct hn_compile *c, const struct hn_device_nod
 	for (int i = 0; i < hn_device_n_from(n); i++) {
 		o->warp_at[i] = hn_interp_compile_index(c, n->warp->from_at[i]);
 	}
-	o->waits = n->kind == HN_DEVICE_BARRIER || n->warp != NULL;
+	for (uint32_t i = 0; n->bulk != NULL && i < HN_DEVICE_MAP_DIM; i++) {
+		o->from[i] = n->bulk->from[i] != NULL ? hn_interp_compile_index(c, n->bulk->from[i])
+						      : NULL;
+	}
+	o->mbarrier_at =
+		n->bulk != NULL ? hn_interp_compile_index(c, n->bulk->mbarrier_at) : NULL;
+	o->waits = n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_ROLE || n->warp != NULL;
 	o->child = HN_NEW_ARRAY(c->a, const struct op *, n->n_child + 1);
 	for (uint32_t i = 0; i < n->n_child; i++) {
-		o->child[i] = compile(c, n->child[i]);
+		o->child[i] = hn_interp_compile_node(c, n->child[i]);
 		o->waits = o->waits || o->child[i]->waits;
 	}
 	return o;
@@ -247,7 +266,7 @@ static void end_flights(struct run *r, int64_t n)
 }
 
 /* One thread, through code without barriers. */
-static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
+void hn_interp_thread(struct run *r, const struct op *o, union hn_value *frame)
 {
 	const struct hn_device_node *n = o->n;
 	int64_t times = n->kind == HN_DEVICE_LOOP ? n->extent : 1;
@@ -284,6 +303,9 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 	case HN_DEVICE_FENCE:
 		r->fences[r->thread]++;
 		return;
+	case HN_DEVICE_MBARRIER:
+		hn_interp_mbarrier(r, o, frame);
+		return;
 	case HN_DEVICE_IF:
 		times = o->e->eval(o->e, frame).i != 0;
 		break;
@@ -295,7 +317,7 @@ static void run_thread(struct run *r, const struct op *o, union hn_value *frame)
 			frame[n->slot].i = v;
 		}
 		for (uint32_t i = 0; i < n->n_child; i++) {
-			run_thread(r, o->child[i], frame);
+			hn_interp_thread(r, o->child[i], frame);
 		}
 	}
 }
@@ -352,7 +374,7 @@ static void run_warps(struct run *r, const struct op *o)
 }
 
 /* All threads of a block, together. */
-static void run_block(struct run *r, const struct op *o)
+void hn_interp_block(struct run *r, const struct op *o)
 {
 	const struct hn_device_node *n = o->n;
 	int64_t times = n->kind == HN_DEVICE_LOOP ? n->extent : 1;
@@ -369,7 +391,7 @@ static void run_block(struct run *r, const struct op *o)
 	if (!o->waits) {
 		for (int64_t i = 0; i < r->n_thread; i++) {
 			r->thread = thread_of(r, i);
-			run_thread(r, o, r->frame[r->thread]);
+			hn_interp_thread(r, o, r->frame[r->thread]);
 		}
 		return;
 	}
@@ -381,7 +403,11 @@ static void run_block(struct run *r, const struct op *o)
 			r->frame[t][n->slot].i = v;
 		}
 		for (uint32_t i = 0; i < n->n_child; i++) {
-			run_block(r, o->child[i]);
+			if (o->child[i]->n->kind == HN_DEVICE_ROLE) { /* and all behind it */
+				hn_interp_roles(r, &o->child[i], n->n_child - i, false);
+				return;
+			}
+			hn_interp_block(r, o->child[i]);
 		}
 	}
 }
@@ -397,6 +423,7 @@ static void begin_block(struct run *r, const int64_t *block)
 		r->memory[r->flight[i].buffer].seen[r->flight[i].at].flies = false;
 	}
 	r->n_flight = 0;
+	hn_interp_make_arrivals(r);
 	memset(r->committed, 0, (size_t)r->n_thread * sizeof(r->committed[0]));
 	for (int64_t t = 0; t < r->n_thread; t++) {
 		union hn_value *f = r->frame[t];
@@ -473,14 +500,17 @@ static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn
 		return hn_fail(err, HONE_E_NOMEM, "no memory to interpret kernel %s",
 			       k->name);
 	}
-	const struct op *body = compile(&c, k->body);
+	const struct op *body = hn_interp_compile_node(&c, k->body);
 
+	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
+		r->memory[i].by_roles = hn_role_owns(k, (int32_t)i);
+	}
 	make_frames(r, c.n_frame);
 	for (at[2] = 0; at[2] < k->grid[2]; at[2]++) {
 		for (at[1] = 0; at[1] < k->grid[1]; at[1]++) {
 			for (at[0] = 0; at[0] < k->grid[0]; at[0]++) {
 				begin_block(r, at);
-				run_block(r, body);
+				hn_interp_block(r, body);
 				if (r->fault[0] != '\0') {
 					return hn_fail(err, HONE_E_INVALID, "%s",
 						       r->fault);

@@ -34,6 +34,7 @@ struct memory {
 	struct seen *seen; /* [elements] unless LOCAL */
 	uint8_t *filled;   /* LOCAL: [elements * threads] whether written */
 	bool owned;
+	bool by_roles; /* words of roles judge what touches it */
 };
 
 struct run {
@@ -54,13 +55,15 @@ struct run {
 	double *factor[2];	  /* of a warpgroup's product, as they were read */
 	struct flight *flight; /* in the order they began */
 	uint32_t n_flight, cap_flight;
+	int64_t **arrivals; /* [n_buffer] of each mbarrier, in a phase; NULL: it has none */
 	char fault[300];
 };
 
 /* A compiled node. */
 struct op {
 	const struct hn_device_node *n;
-	const struct hn_cell *e, *at, *from_at, *warp_at[2];
+	const struct hn_cell *e, *at, *from_at, *warp_at[2], *mbarrier_at,
+		*from[HN_DEVICE_MAP_DIM]; /* of a bulk copy */
 	bool waits; /* a barrier is in it, or what a warp does together */
 	const struct op **child;
 };

@@ -48,7 +48,7 @@ static double element(struct run *r, int32_t buffer, int64_t at)
 	}
 	const struct seen *s = &r->memory[buffer].seen[k];
 
-	if (s->wrote_by >= 0 && r->fenced[s->wrote_by] <= s->fences) {
+	if (!r->memory[buffer].by_roles && s->wrote_by >= 0 && r->fenced[s->wrote_by] <= s->fences) {
 		hn_interp_fault(r,
 				"a warpgroup reads %s[%" PRId64 "], which thread %" PRId64
 				" has written, with no fence and barrier since",
@@ -144,7 +144,7 @@ void hn_interp_wgmma(struct run *r, const struct op *o, int64_t first)
 static void end_product(struct run *r, const struct open_product *x)
 {
 	r->thread = TOGETHER;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 && !r->memory[x->w->from[i]].by_roles; i++) {
 		const struct hn_device_buffer *b = &r->d->buffer[x->w->from[i]];
 		int64_t bytes = (int64_t)hn_dtype_bytes((enum hn_dtype)b->dtype), count;
 		int64_t run = hn_wgmma_run(x->w, i, &count) / bytes;

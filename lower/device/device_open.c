@@ -36,6 +36,7 @@ bool hn_wgmma_may_pass(const struct hn_device *d, const struct hn_device_node *n
 	case HN_DEVICE_STORE:
 		return ok && d->buffer[n->buffer].memory == HN_MEMORY_SHARED;
 	case HN_DEVICE_COMMIT:
+	case HN_DEVICE_ARRIVE: /* of a turn before */
 		return true;
 	case HN_DEVICE_SEQ:
 	case HN_DEVICE_LOOP:
@@ -88,7 +89,8 @@ static bool is_turn(const struct hn_device *d, const struct hn_device_node *n, u
 
 		ok = i == at || i == at + 1 || hn_wgmma_may_pass(d, x) ||
 		     (i < at && (x->kind == HN_DEVICE_WAIT || x->kind == HN_DEVICE_FENCE ||
-				 x->kind == HN_DEVICE_BARRIER));
+				 x->kind == HN_DEVICE_BARRIER ||
+				 x->kind == HN_DEVICE_AWAIT));
 	}
 	return ok;
 }

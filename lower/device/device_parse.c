@@ -30,7 +30,6 @@ static void add(struct parse *p, struct list *l, struct hn_device_node n)
 	l->v[l->n++] = copy;
 }
 
-static void block(struct parse *p, struct hn_device_node *parent);
 
 static void loop(struct parse *p, struct hn_device_node *n)
 {
@@ -42,10 +41,10 @@ static void loop(struct parse *p, struct hn_device_node *n)
 			n->how = (uint8_t)how;
 		}
 	}
-	block(p, n);
+	hn_parse_block(p, n);
 }
 
-static uint32_t numbers(struct parse *p, const char *word, int64_t *ret)
+uint32_t hn_parse_numbers(struct parse *p, const char *word, int64_t *ret)
 {
 	uint32_t n = 0;
 	size_t length;
@@ -73,14 +72,14 @@ static void copy(struct parse *p, struct hn_device_node *n)
 	hn_parse_expect(p, "[");
 	n->at = hn_parse_expr(p);
 	hn_parse_expect(p, "]");
-	to = numbers(p, "stride", c->stride);
+	to = hn_parse_numbers(p, "stride", c->stride);
 	hn_parse_expect(p, "from");
 	c->from = hn_parse_take_buffer(p);
 	hn_parse_expect(p, "[");
 	c->from_at = hn_parse_expr(p);
 	hn_parse_expect(p, "]");
-	from = numbers(p, "stride", c->from_stride);
-	c->n_dim = numbers(p, "box", c->extent);
+	from = hn_parse_numbers(p, "stride", c->from_stride);
+	c->n_dim = hn_parse_numbers(p, "box", c->extent);
 	if (to != c->n_dim || from != c->n_dim) {
 		hn_parse_refuse(p, "a copy of %u dimensions has %u and %u strides",
 				c->n_dim, to, from);
@@ -88,7 +87,7 @@ static void copy(struct parse *p, struct hn_device_node *n)
 	n->copy = c;
 }
 
-static int32_t element(struct parse *p, const struct hn_expr **at)
+int32_t hn_parse_element(struct parse *p, const struct hn_expr **at)
 {
 	int32_t buffer = hn_parse_take_buffer(p);
 
@@ -107,9 +106,9 @@ static void product(struct parse *p, struct hn_device_node *n)
 	if (w->intrin == NULL) {
 		hn_parse_refuse(p, "there is no instruction '%s'", p->word);
 	}
-	n->buffer = element(p, &n->at);
+	n->buffer = hn_parse_element(p, &n->at);
 	for (int i = 0; i < 2; i++) {
-		w->from[i] = element(p, &w->from_at[i]);
+		w->from[i] = hn_parse_element(p, &w->from_at[i]);
 	}
 	n->warp = w;
 }
@@ -119,7 +118,7 @@ static void matrix(struct parse *p, struct hn_device_warp *w, int i)
 {
 	struct hn_device_matrix *m = &w->lies[i];
 
-	w->from[i] = element(p, &w->from_at[i]);
+	w->from[i] = hn_parse_element(p, &w->from_at[i]);
 	m->across = hn_parse_accept(p, "across");
 	if (!m->across) {
 		hn_parse_expect(p, "along");
@@ -151,7 +150,7 @@ static void group_product(struct parse *p, struct hn_device_node *n, enum hn_dev
 		hn_parse_expect(p, "last");
 		n->extent = 1;
 	}
-	n->buffer = element(p, &n->at);
+	n->buffer = hn_parse_element(p, &n->at);
 	for (int i = 0; i < 2 && kind == HN_DEVICE_WGMMA; i++) {
 		matrix(p, w, i);
 	}
@@ -168,9 +167,9 @@ static void load_matrices(struct parse *p, struct hn_device_node *n)
 		hn_parse_expect(p, "x1");
 	}
 	w->trans = hn_parse_accept(p, "trans");
-	n->buffer = element(p, &n->at);
+	n->buffer = hn_parse_element(p, &n->at);
 	hn_parse_expect(p, "from");
-	w->from[0] = element(p, &w->from_at[0]);
+	w->from[0] = hn_parse_element(p, &w->from_at[0]);
 	n->warp = w;
 }
 
@@ -181,7 +180,7 @@ static void statement(struct parse *p, struct hn_device_node *n)
 	} else if (hn_parse_accept(p, "if")) {
 		n->kind = HN_DEVICE_IF;
 		n->e = hn_parse_expr(p);
-		block(p, n);
+		hn_parse_block(p, n);
 	} else if (hn_parse_accept(p, "let")) {
 		n->kind = HN_DEVICE_LET;
 		n->slot = hn_parse_take_name(p, HN_I32);
@@ -207,18 +206,17 @@ static void statement(struct parse *p, struct hn_device_node *n)
 		n->kind = HN_DEVICE_FENCE;
 	} else if (hn_parse_accept(p, "ldmatrix")) {
 		load_matrices(p, n);
-	} else {
+	} else if (!hn_parse_role_word(p, n)) {
 		n->kind = HN_DEVICE_STORE;
 		n->async = hn_parse_accept(p, "async");
-		n->buffer = element(p, &n->at);
+		n->buffer = hn_parse_element(p, &n->at);
 		hn_parse_expect(p, "=");
 		n->e = hn_parse_expr(p);
 	}
 	hn_parse_end_line(p);
 }
 
-/* { statements } */
-static void block(struct parse *p, struct hn_device_node *parent)
+void hn_parse_block(struct parse *p, struct hn_device_node *parent)
 {
 	struct list l = { 0 };
 
@@ -255,9 +253,7 @@ static void buffer(struct parse *p, enum hn_memory memory)
 					  sizeof(p->buffer[0]));
 	}
 	hn_parse_take(p);
-	if (!((p->word[0] >= 'a' && p->word[0] <= 'z') ||
-	      (p->word[0] >= 'A' && p->word[0] <= 'Z') || p->word[0] == '_') ||
-	    hn_parse_find_buffer(p, p->word) >= 0) {
+	if (!hn_parse_is_name(p) || hn_parse_find_buffer(p, p->word) >= 0) {
 		hn_parse_refuse(p, "'%s' is no name for a buffer, or two have it",
 				p->word);
 	}
@@ -302,7 +298,7 @@ static void kernel(struct parse *p)
 	for (int d = 0; d < 3; d++) {
 		k.block[d] = hn_parse_take_int(p);
 	}
-	block(p, body);
+	hn_parse_block(p, body);
 	hn_parse_end_line(p);
 	body->kind = HN_DEVICE_SEQ;
 	k.body = body;
@@ -335,6 +331,8 @@ __attribute__((noinline)) static void program(struct parse *p)
 			buffer(p, memory);
 		} else if (strcmp(p->word, "kernel") == 0) {
 			kernel(p);
+		} else if (strcmp(p->word, "map") == 0) {
+			hn_parse_map(p);
 		} else {
 			hn_parse_refuse(p, "'%s' is no space of memory, and no kernel",
 					p->word);
@@ -369,6 +367,7 @@ int hn_device_parse(const char *what, const char *text, size_t n, struct hn_aren
 	d = HN_NEW(a, struct hn_device);
 	*d = p->d;
 	d->buffer = p->buffer;
+	d->map = p->map;
 	d->kernel = p->kernel;
 	rc = hn_device_check(d, NULL, err);
 	if (rc == 0) {

@@ -21,7 +21,8 @@ struct parse {
 	struct hn_device d;
 	struct hn_device_buffer *buffer;
 	struct hn_device_kernel *kernel;
-	uint32_t cap_buffer, cap_kernel, cap_slot;
+	struct hn_device_map *map;
+	uint32_t cap_buffer, cap_kernel, cap_map, cap_slot;
 	uint32_t n_slot; /* of the kernel at hand */
 	uint8_t *type;	 /* [n_slot] enum hn_dtype */
 	char word[HN_PARSE_WORD];
@@ -53,6 +54,17 @@ void hn_parse_grow_slots(struct parse *p, uint32_t n);
 
 int32_t hn_parse_find_buffer(const struct parse *p, const char *name); /* -1: none */
 int32_t hn_parse_take_buffer(struct parse *p);
+
+bool hn_parse_is_name(const struct parse *p); /* is p->word one for a buffer or map? */
+
+/* device_parse.c: BUFFER[index]; a word and numbers, of a copy's dimensions at most; { statements } */
+int32_t hn_parse_element(struct parse *p, const struct hn_expr **at);
+uint32_t hn_parse_numbers(struct parse *p, const char *word, int64_t *ret);
+void hn_parse_block(struct parse *p, struct hn_device_node *parent);
+
+/* device_parse_role.c: a statement of roles, if that is what comes; a map, behind its word. */
+bool hn_parse_role_word(struct parse *p, struct hn_device_node *n);
+void hn_parse_map(struct parse *p);
 
 /* device_parse_expr.c */
 const struct hn_expr *hn_parse_expr(struct parse *p);

@@ -197,6 +197,13 @@ int32_t hn_parse_take_name(struct parse *p, enum hn_dtype type)
 	return slot;
 }
 
+bool hn_parse_is_name(const struct parse *p)
+{
+	char c = p->word[0];
+
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 int32_t hn_parse_find_buffer(const struct parse *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->d.n_buffer; i++) {

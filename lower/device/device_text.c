@@ -25,6 +25,8 @@
  *       }
  *     }
  *
+ * Maps and roles: device_role.h.
+ *
  * Expressions: a variable (block.x, thread.x, v6), an element, (x op y) with op one of + - * / <
  * <= > >= == !=, NAME(x, ...) of the other operators and functions, TYPE(x) for a cast, let(v7, x,
  * body).  12 is an int32, 0.5, inf and nan are float32; another type stands behind: 1:bool,
@@ -35,6 +37,7 @@
 #include <string.h>
 
 #include "lower/device/device_int.h"
+#include "lower/device/device_role.h"
 
 const char *const hn_device_infix[HN_N_EXPR] = {
 	[HN_EXPR_ADD] = "+", [HN_EXPR_SUB] = "-", [HN_EXPR_MUL] = "*",
@@ -188,6 +191,50 @@ static void put_wgmma(const struct printer *p, const struct hn_device_node *n)
 	}
 }
 
+static void put_bulk(const struct printer *p, const struct hn_device_node *n)
+{
+	const struct hn_device_bulk *b = n->bulk;
+
+	hn_buf_puts(p->buf, "bulk ");
+	put_place(p, n->buffer, n->at);
+	hn_buf_printf(p->buf, " from %s[", p->d->map[b->map].name);
+	for (uint32_t i = 0; i < p->d->map[b->map].n_dim; i++) {
+		hn_buf_puts(p->buf, i > 0 ? ", " : "");
+		put(p, b->from[i]);
+	}
+	hn_buf_puts(p->buf, "] on ");
+	put_place(p, b->mbarrier, b->mbarrier_at);
+}
+
+/* The words of roles. */
+static void put_word(const struct printer *p, const struct hn_device_node *n)
+{
+	static const char *const word[HN_DEVICE_N_KIND] = { [HN_DEVICE_MBARRIER] = "mbarrier ",
+							    [HN_DEVICE_EXPECT] = "expect ",
+							    [HN_DEVICE_ARRIVE] = "arrive ",
+							    [HN_DEVICE_AWAIT] = "await " };
+
+	if (n->kind == HN_DEVICE_BULK) {
+		put_bulk(p, n);
+		return;
+	}
+	if (n->kind == HN_DEVICE_ROLE) {
+		hn_buf_printf(p->buf, "role %s registers %" PRId64 " ", hn_device_role_word[n->how],
+			      n->extent);
+		put(p, n->e);
+		return;
+	}
+	hn_buf_puts(p->buf, word[n->kind]);
+	put_place(p, n->buffer, n->at);
+	if (n->kind == HN_DEVICE_MBARRIER || n->kind == HN_DEVICE_EXPECT) {
+		hn_buf_printf(p->buf, " %s %" PRId64,
+			      n->kind == HN_DEVICE_MBARRIER ? "count" : "bytes", n->extent);
+	} else if (n->kind == HN_DEVICE_AWAIT) {
+		hn_buf_puts(p->buf, " parity ");
+		put(p, n->e);
+	}
+}
+
 static void put_node(const struct printer *p, const struct hn_device_node *n, int depth);
 
 static void put_children(const struct printer *p, const struct hn_device_node *n,
@@ -200,7 +247,8 @@ static void put_children(const struct printer *p, const struct hn_device_node *n
 
 static void put_node(const struct printer *p, const struct hn_device_node *n, int depth)
 {
-	bool opens = n->kind == HN_DEVICE_LOOP || n->kind == HN_DEVICE_IF;
+	bool opens = n->kind == HN_DEVICE_LOOP || n->kind == HN_DEVICE_IF ||
+		     n->kind == HN_DEVICE_ROLE;
 
 	if (n->kind == HN_DEVICE_SEQ) {
 		put_children(p, n, depth);
@@ -265,7 +313,7 @@ static void put_node(const struct printer *p, const struct hn_device_node *n, in
 		put_place(p, n->warp->from[0], n->warp->from_at[0]);
 		break;
 	default:
-		hn_bug(__FILE__, __LINE__, "kind of a device node");
+		put_word(p, n);
 	}
 	hn_buf_puts(p->buf, opens ? " {\n" : "\n");
 	if (opens) {
@@ -288,6 +336,15 @@ void hn_device_print(const struct hn_device *d, struct hn_buf *buf)
 			hn_buf_printf(buf, " arg %d", b->arg);
 		}
 		hn_buf_putc(buf, '\n');
+	}
+	for (uint32_t i = 0; i < d->n_map; i++) {
+		const struct hn_device_map *m = &d->map[i];
+
+		hn_buf_printf(buf, "map %s of %s", m->name, d->buffer[m->buffer].name);
+		put_list(&p, "size", m->size, m->n_dim);
+		put_list(&p, "stride", m->stride, m->n_dim);
+		put_list(&p, "box", m->box, m->n_dim);
+		hn_buf_printf(buf, " swizzle %" PRId64 "\n", m->swizzle);
 	}
 	for (uint32_t i = 0; i < d->n_kernel; i++) {
 		const struct hn_device_kernel *k = &d->kernel[i];

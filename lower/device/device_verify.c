@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "lower/device/device_role.h"
 #include "lower/device/device_verify_int.h"
 #include "lower/prove/watchdog.h"
 
@@ -154,7 +155,8 @@ static void check_races(struct verify *v)
 	for (uint32_t i = 0; i < v->n_access && v->rc == 0; i++) {
 		struct access *a = &v->access[i];
 
-		if (!a->write || v->d->buffer[a->buffer].memory == HN_MEMORY_LOCAL) {
+		if (!a->write || v->d->buffer[a->buffer].memory == HN_MEMORY_LOCAL ||
+		    hn_role_owns(v->k, a->buffer)) {
 			continue;
 		}
 		for (uint32_t k = 0; k < v->n_access && v->rc == 0; k++) {
@@ -220,6 +222,9 @@ int hn_device_verify(const struct hn_device *d, const struct hn_target *target,
 		check_bounds(&v);
 		check_races(&v);
 		check_copies(&v);
+		if (v.rc == 0 && hn_role_any(&d->kernel[i])) {
+			v.rc = hn_role_judge(d, &d->kernel[i], err);
+		}
 		hn_verify_forget(&v);
 	}
 	hn_watchdog_stop(dog);

@@ -365,6 +365,16 @@ static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 	case HN_DEVICE_SETTLE:
 		warp(g, n);
 		return;
+	case HN_DEVICE_MBARRIER:
+	case HN_DEVICE_EXPECT:
+	case HN_DEVICE_BULK:
+	case HN_DEVICE_ARRIVE:
+	case HN_DEVICE_AWAIT:
+	case HN_DEVICE_ROLE:
+		hn_gpu_refuse(g, HONE_E_UNSUPPORTED,
+			      "roles of warpgroups have no form in this language, or for %s",
+			      g->target->isa);
+		return;
 	default:
 		hn_bug(__FILE__, __LINE__, "kind of a device node");
 	}
