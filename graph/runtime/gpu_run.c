@@ -206,6 +206,21 @@ static int32_t get_tables(struct opened *o)
 		       : 0;
 }
 
+/* Wait for what is in the queue: till then the device reads the caller's memory, and its own.  What
+ * failed before is what is told. */
+static int32_t settle(struct opened *o, int32_t rc)
+{
+	char first[sizeof line];
+	int32_t end;
+
+	memcpy(first, line, sizeof first);
+	end = o->driver->wait(o->dev);
+	if (rc != 0) {
+		memcpy(line, first, sizeof line);
+	}
+	return rc ? rc : end;
+}
+
 /* What was opened of it, whatever is there. */
 static void close_all(struct opened *o)
 {
@@ -248,7 +263,7 @@ static int32_t open_all(const struct hone_gpu *g, const void *weights, struct op
 	rc = get_tables(o);
 	rc = rc ? rc : get_memory(o, weights);
 	rc = rc ? rc : load_all(o);
-	rc = rc ? rc : o->driver->wait(o->dev);
+	rc = settle(o, rc);
 	if (rc != 0 || pthread_mutex_init(&o->lock, NULL) != 0) {
 		close_all(o);
 		o->driver->leave(o->dev);
@@ -264,8 +279,11 @@ static int32_t open_all(const struct hone_gpu *g, const void *weights, struct op
 
 static void close_opened(struct opened *o)
 {
-	int32_t rc = o->driver->enter(o->dev);
+	char first[sizeof line]; /* of the run that failed before */
+	int32_t rc;
 
+	memcpy(first, line, sizeof first);
+	rc = o->driver->enter(o->dev);
 	close_all(o);
 	if (rc == 0) {
 		o->driver->leave(o->dev);
@@ -273,6 +291,7 @@ static void close_opened(struct opened *o)
 	o->driver->close(o->dev);
 	pthread_mutex_destroy(&o->lock);
 	free(o);
+	memcpy(line, first, sizeof line);
 }
 
 /* -- running ------------------------------------------------------------------------------ */
@@ -305,7 +324,7 @@ static int32_t run_opened(struct opened *o, const void *const *in, void *const *
 			  uint64_t (*now)(void), uint64_t *time)
 {
 	const struct hone_model *m = o->g->model;
-	int32_t rc, end;
+	int32_t rc;
 
 	if (o->broken != 0) {
 		return hone_gpu_fail(o->broken, "%s; since then nothing runs: %s_release, and "
@@ -320,8 +339,7 @@ static int32_t run_opened(struct opened *o, const void *const *in, void *const *
 		for (uint32_t i = 0; i < m->n_outputs && rc == 0; i++) {
 			rc = o->driver->download(o->dev, out[i], o->out[i], m->outputs[i].bytes);
 		}
-		end = o->driver->wait(o->dev); /* the caller's memory is in use till then */
-		rc = rc ? rc : end;
+		rc = settle(o, rc);
 		o->driver->leave(o->dev);
 	}
 	if (rc != 0) {
@@ -383,8 +401,14 @@ WEAK int32_t hone_gpu_release(const struct hone_gpu *g, void *prepared)
 {
 	struct prepared *p = prepared;
 
-	(void)g;
-	if (p != NULL && p->magic == MAGIC) {
+	if (p == NULL) {
+		return 0;
+	}
+	if ((uintptr_t)p % ALIGN != 0 || (p->magic == MAGIC && p->opened->g != g)) {
+		return hone_gpu_fail(HONE_MODEL_ALIGN, "%s_prepare has not filled the prepared data",
+				     g->model->name);
+	}
+	if (p->magic == MAGIC) {
 		p->magic = 0;
 		close_opened(p->opened);
 	}
