@@ -11,7 +11,7 @@
  * the n-th that is loaded the n-th word, "matmul" after the last.  $MOCK_CUDA_COUNT is a file that
  * counts them over processes.
  *
- * mock_seen (cuda_mock.h) says what there is and what was launched.  A module's text may say how many
+ * mock_seen (cuda_mock.h) says what there is and what was launched, and which call is to fail.  A module's text may say how many
  * parameters its kernels have: "params 2".
  */
 #include <stdbool.h>
@@ -33,6 +33,13 @@ NVML_FUNCTIONS(X)
 
 static cuda_id capture; /* not NULL: launches go into it */
 
+/* What a call says: that the device was lost, or what the test asked for of its n-th call. */
+static cuda_result said(void)
+{
+	mock_seen.calls++;
+	return mock_seen.calls == mock_seen.fail_at ? mock_seen.fail_with : mock_sticky;
+}
+
 static cuda_id new_object(void)
 {
 	return calloc(1, sizeof(struct cuda_object));
@@ -49,7 +56,7 @@ static bool is(const char *word)
 
 cuda_result cuInit(unsigned int flags)
 {
-	return flags != 0 || is("init") ? MOCK_UNKNOWN : 0;
+	return flags != 0 || is("init") ? MOCK_UNKNOWN : said();
 }
 
 cuda_result cuDriverGetVersion(int *v)
@@ -74,13 +81,13 @@ cuda_result cuGetErrorString(cuda_result code, const char **text)
 cuda_result cuDeviceGetCount(int *n)
 {
 	*n = is("none") ? 0 : 1;
-	return 0;
+	return said();
 }
 
 cuda_result cuDeviceGet(cuda_device *d, int i)
 {
 	*d = i;
-	return i == 0 ? 0 : MOCK_NO_DEVICE;
+	return i == 0 ? said() : MOCK_NO_DEVICE;
 }
 
 cuda_result cuDeviceGetName(char *to, int n, cuda_device d)
@@ -118,7 +125,7 @@ cuda_result cuDeviceGetAttribute(int *v, int what, cuda_device d)
 	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
 		if (rows[i].what == what) {
 			*v = rows[i].value;
-			return 0;
+			return said();
 		}
 	}
 	return CUDA_E_INVALID_VALUE;
@@ -134,11 +141,12 @@ cuda_result cuDeviceTotalMem_v2(size_t *bytes, cuda_device d)
 cuda_result cuDevicePrimaryCtxRetain(cuda_id *c, cuda_device d)
 {
 	static struct cuda_object context;
+	cuda_result code = said();
 
 	(void)d;
 	*c = &context;
-	mock_seen.contexts += mock_sticky == 0;
-	return mock_sticky;
+	mock_seen.contexts += code == 0;
+	return code;
 }
 
 cuda_result cuCtxSetCurrent(cuda_id c)
@@ -149,16 +157,18 @@ cuda_result cuCtxSetCurrent(cuda_id c)
 
 cuda_result cuStreamCreate(cuda_id *s, unsigned int flags)
 {
+	cuda_result code = said();
+
 	(void)flags;
-	*s = new_object();
-	mock_seen.streams += mock_sticky == 0;
-	return mock_sticky;
+	*s = code == 0 ? new_object() : NULL;
+	mock_seen.streams += code == 0;
+	return code;
 }
 
 /* The last one takes the context with it, and what was wrong with it. */
 cuda_result cuDevicePrimaryCtxRelease_v2(cuda_device d)
 {
-	cuda_result code = mock_sticky;
+	cuda_result code = said();
 
 	(void)d;
 	if (--mock_seen.contexts == 0) {
@@ -169,60 +179,63 @@ cuda_result cuDevicePrimaryCtxRelease_v2(cuda_device d)
 
 cuda_result cuCtxPushCurrent_v2(cuda_id c)
 {
+	cuda_result code = said();
+
 	(void)c;
-	mock_seen.pushed += mock_sticky == 0;
-	return mock_sticky;
+	mock_seen.pushed += code == 0;
+	return code;
 }
 
 cuda_result cuCtxPopCurrent_v2(cuda_id *c)
 {
 	*c = NULL;
 	mock_seen.pushed--;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuStreamDestroy_v2(cuda_id s)
 {
 	free(s);
 	mock_seen.streams--;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuStreamSynchronize(cuda_id s)
 {
 	(void)s;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuMemAlloc_v2(cuda_address *a, size_t bytes)
 {
-	void *p = mock_sticky == 0 && bytes <= MOST_BYTES ? aligned_alloc(256, (bytes + 255) / 256 * 256)
-						     : NULL;
+	cuda_result code = said();
+	void *p = code == 0 && bytes <= MOST_BYTES ? aligned_alloc(256, (bytes + 255) / 256 * 256)
+						   : NULL;
 
 	*a = (cuda_address)(uintptr_t)p;
 	mock_seen.allocations += p != NULL;
-	return mock_sticky != 0 ? mock_sticky : p == NULL ? CUDA_E_OUT_OF_MEMORY : 0;
+	return code != 0 ? code : p == NULL ? CUDA_E_OUT_OF_MEMORY : 0;
 }
 
 cuda_result cuMemFree_v2(cuda_address a)
 {
 	free((void *)(uintptr_t)a);
 	mock_seen.allocations--;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuMemcpyHtoD_v2(cuda_address to, const void *from, size_t n)
 {
 	memcpy((void *)(uintptr_t)to, from, n);
 	mock_seen.uploads++;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuMemcpyDtoH_v2(void *to, cuda_address from, size_t n)
 {
 	memcpy(to, (const void *)(uintptr_t)from, n);
 	mock_seen.downloads++;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t n, cuda_id s)
@@ -314,6 +327,7 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 {
 	const char *word = strstr(image, "mock:");
 	char chosen[40] = "mock:";
+	cuda_result code;
 
 	if (word == NULL && strstr(image, ".entry canary(") != NULL) {
 		*m = new_object();
@@ -330,14 +344,18 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 		}
 		return CUDA_E_INVALID_PTX;
 	}
+	code = said();
+	if (code != 0) {
+		return code;
+	}
 	*m = new_object();
-	mock_seen.modules += mock_sticky == 0;
+	mock_seen.modules++;
 	(*m)->n_arg = parameters_of(image);
 	snprintf((*m)->what, sizeof (*m)->what, "%.*s", (int)strcspn(word + 5, "\n"), word + 5);
 	if (strcmp((*m)->what, "serial") == 0) {
 		snprintf(value[0], 100, "wgmma.mma_async instructions are serialized");
 	}
-	return mock_sticky;
+	return 0;
 }
 
 cuda_result cuModuleUnload(cuda_id m)
@@ -349,11 +367,16 @@ cuda_result cuModuleUnload(cuda_id m)
 		m = next;
 	}
 	mock_seen.modules--;
-	return mock_sticky;
+	return said();
 }
 
 cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 {
+	cuda_result code = said();
+
+	if (code != 0) {
+		return code;
+	}
 	if (name[0] != 'k' && strcmp(name, "canary") != 0) {
 		return CUDA_E_NOT_FOUND;
 	}
@@ -363,7 +386,7 @@ cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 	(*f)->n_arg = m->n_arg;
 	snprintf((*f)->name, sizeof (*f)->name, "%s", name);
 	snprintf((*f)->what, sizeof (*f)->what, "%s", name[0] == 'k' ? m->what : "canary");
-	return mock_sticky;
+	return 0;
 }
 
 cuda_result cuFuncSetAttribute(cuda_id f, int what, int value)
@@ -372,7 +395,7 @@ cuda_result cuFuncSetAttribute(cuda_id f, int what, int value)
 		return CUDA_E_INVALID_VALUE;
 	}
 	f->most_shared = value;
-	return mock_sticky;
+	return said();
 }
 
 static cuda_result capture_launch(const struct mock_launch *l)
@@ -396,9 +419,11 @@ cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned
 {
 	struct mock_launch l = {.function = f, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
 
+	cuda_result code = said();
+
 	(void)s;
-	if (mock_sticky != 0 || extra != NULL || (uint64_t)gx * gy * gz == 0 || bx * by * bz > 1024) {
-		return mock_sticky != 0 ? mock_sticky : CUDA_E_INVALID_VALUE;
+	if (code != 0 || extra != NULL || (uint64_t)gx * gy * gz == 0 || bx * by * bz > 1024) {
+		return code != 0 ? code : CUDA_E_INVALID_VALUE;
 	}
 	if (bx * by * bz > 512 && strcmp(f->what, "registers") == 0) {
 		return CUDA_E_LAUNCH_OUT_OF_RESOURCES;
@@ -451,36 +476,49 @@ cuda_result cuStreamBeginCapture_v2(cuda_id s, int mode)
 {
 	(void)s;
 	(void)mode;
-	if (is("no-graphs")) {
-		return CUDA_E_INVALID_VALUE;
+	cuda_result code = said();
+
+	if (code != 0 || is("no-graphs")) {
+		return code != 0 ? code : CUDA_E_INVALID_VALUE;
 	}
 	capture = new_object();
-	return mock_sticky;
+	return 0;
 }
 
 cuda_result cuStreamEndCapture(cuda_id s, cuda_id *graph)
 {
+	cuda_result code = said();
+
 	(void)s;
 	*graph = capture;
 	capture = NULL;
 	mock_seen.graphs++;
-	return mock_sticky;
+	if (code != 0) {
+		cuGraphDestroy(*graph);
+		*graph = NULL;
+	}
+	return code;
 }
 
 cuda_result cuGraphInstantiateWithFlags(cuda_id *ready, cuda_id graph, unsigned long long flags)
 {
+	cuda_result code = said();
+
 	(void)flags;
+	if (code != 0) {
+		return code;
+	}
 	*ready = new_object();
 	(*ready)->n = graph->n;
 	(*ready)->launch = calloc(graph->n + 1, sizeof *graph->launch);
 	memcpy((*ready)->launch, graph->launch, graph->n * sizeof *graph->launch);
 	mock_seen.graphs++;
-	return mock_sticky;
+	return 0;
 }
 
 cuda_result cuGraphLaunch(cuda_id graph, cuda_id s)
 {
-	cuda_result code = mock_sticky;
+	cuda_result code = said();
 
 	(void)s;
 	mock_seen.graph_launches++;
@@ -500,7 +538,7 @@ cuda_result cuGraphDestroy(cuda_id graph)
 	mock_seen.graphs--;
 	free(graph->launch);
 	free(graph);
-	return mock_sticky;
+	return said();
 }
 
 /* -- the management library --------------------------------------------------------------- */

@@ -33,6 +33,9 @@ struct mock_seen {
 	int allocations, modules, streams, contexts, graphs, pushed; /* now */
 	uint32_t uploads, downloads, graph_launches, n;
 	struct mock_launch launch[MOCK_SEEN]; /* the first ones that ran */
+	uint32_t calls;	/* of what a network's run time needs */
+	uint32_t fail_at; /* the call, from 1, that says fail_with; 0: none */
+	cuda_result fail_with;
 };
 
 extern struct mock_seen mock_seen;

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -383,6 +384,50 @@ static void a_device_is_lost(void **state)
 	a_device_fails("mock:lost", "error 999");
 }
 
+/* One call of the driver fails, whichever: a line says so, or it was not needed; and all that there
+ * is of the network's is given back. */
+static bool call_fails(uint32_t n, cuda_result code)
+{
+	static struct memory m;
+	int32_t rc;
+	bool all;
+
+	fill(&m);
+	memset(seen, 0, sizeof *seen);
+	seen->fail_at = n;
+	seen->fail_with = code;
+	rc = prepare(&m);
+	rc = rc != 0 ? rc : run(&m, m.prepared);
+	hone_gpu_release(&gpu, m.prepared);
+	all = seen->calls < n;
+	if (rc == 0) {
+		assert_right(&m);
+	} else {
+		assert_true(rc == HONE_MODEL_DRIVER || rc == HONE_MODEL_MEMORY ||
+			    rc == HONE_MODEL_DEVICE);
+		assert_said("CUDA: ");
+		assert_said(code == CUDA_E_OUT_OF_MEMORY ? "error 2" : "error 999");
+	}
+	seen->fail_at = 0;
+	assert_nothing_left();
+	return all;
+}
+
+static void any_call_may_fail(void **state)
+{
+	static const cuda_result code[] = { CUDA_E_OUT_OF_MEMORY, MOCK_UNKNOWN };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(code); i++) {
+		uint32_t n = 1;
+
+		while (!call_fails(n, code[i])) {
+			n++;
+		}
+		assert_in_range(n, 30, 100);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -398,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup(a_driver_does_not_take_the_code, begin),
 		cmocka_unit_test_setup(a_kernel_reads_elsewhere, begin),
 		cmocka_unit_test_setup(a_device_is_lost, begin),
+		cmocka_unit_test_setup(any_call_may_fail, begin),
 	};
 	void *lib = dlopen(HONE_MOCK_CUDA, RTLD_NOW | RTLD_LOCAL);
 
