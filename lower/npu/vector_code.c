@@ -162,15 +162,16 @@ static bool next(struct vec_tile *t, const int64_t *part, uint32_t first, uint32
 	return false;
 }
 
-static int section(struct vec *x, uint32_t first, uint32_t n_core, const int64_t *part, int64_t *n_insn,
-		   struct hn_buf *text)
+/* Of n_core cores from `first` of those that share it, which begin at `base`. */
+static int section(struct vec *x, uint32_t base, uint32_t first, uint32_t n_core, const int64_t *part,
+		   int64_t *n_insn, struct hn_buf *text)
 {
 	struct vec_tile t = { .x = x, .text = text, .n_insn = *n_insn };
 	int64_t inner = x->split[1] >= 0 ? x->core[x->split[1]] : 1;
 	uint32_t sums = 0;
 
 	t.skip[0] = first / inner;
-	hn_buf_printf(text, "cores %u %u {\n", first, n_core);
+	hn_buf_printf(text, "cores %u %u {\n", base + first, n_core);
 	vec_registers(&t);
 	for (uint32_t i = 0; i < x->n_op; i++) {
 		x->op[i].done = false;
@@ -195,13 +196,8 @@ static int section(struct vec *x, uint32_t first, uint32_t n_core, const int64_t
 				     HN_NPU_MOST_INSNS);
 }
 
-int vec_code(struct vec *x, struct hn_buf *text)
+void vec_head(const struct vec *x, struct hn_buf *text)
 {
-	int64_t part[VEC_DIMS], n_insn = 0;
-	uint32_t inner = x->split[1] >= 0 ? (uint32_t)x->core[x->split[1]] : 1, whole = x->n_core;
-	int32_t d = x->split[0];
-	int rc = vec_assign(x);
-
 	hn_buf_puts(text, HN_NPU_FORMAT "\n");
 	for (uint32_t i = 0; i < x->dag->n_arg; i++) {
 		const struct hn_op *op = x->dag->op[x->dag->arg[i]];
@@ -210,16 +206,25 @@ int vec_code(struct vec *x, struct hn_buf *text)
 		hn_buf_printf(text, "gm a%u %s[%" PRId64 "]\n", i, hn_dtype_name((enum hn_dtype)op->dtype[out]),
 			      hn_op_elements(op));
 	}
+}
+
+int vec_code(struct vec *x, uint32_t base, int64_t *n_insn, struct hn_buf *text)
+{
+	int64_t part[VEC_DIMS];
+	uint32_t inner = x->split[1] >= 0 ? (uint32_t)x->core[x->split[1]] : 1, whole = x->n_core;
+	int32_t d = x->split[0];
+	int rc = vec_assign(x);
+
 	memcpy(part, x->part, sizeof(part));
 	if (d >= 0 && x->dim[d] % x->part[d] != 0) {
 		whole -= inner;
 	}
 	if (rc == 0 && whole > 0) {
-		rc = section(x, 0, whole, part, &n_insn, text);
+		rc = section(x, base, 0, whole, part, n_insn, text);
 	}
 	if (rc == 0 && whole < x->n_core) {
 		part[d] = x->dim[d] % x->part[d];
-		rc = section(x, whole, inner, part, &n_insn, text);
+		rc = section(x, base, whole, inner, part, n_insn, text);
 	}
 	return rc;
 }

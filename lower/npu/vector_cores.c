@@ -66,7 +66,7 @@ static void first(struct vec *x)
 		if (step == 0) {
 			continue;
 		}
-		part = part_of(x, d, step, x->m->cores);
+		part = part_of(x, d, step, x->most_core);
 		n = hn_ceildiv(x->dim[d], part);
 		if (n > 1 && n * 4 >= most * 3) {
 			most = n > most ? n : most;
@@ -80,7 +80,7 @@ static void first(struct vec *x)
 static void second(struct vec *x)
 {
 	uint32_t d = (uint32_t)x->split[0];
-	int64_t left = x->m->cores / x->core[d], most = 1;
+	int64_t left = x->most_core / x->core[d], most = 1;
 
 	for (uint32_t e = 0; e < x->n_dim; e++) {
 		int64_t step = e == d ? 0 : unit(x, e);

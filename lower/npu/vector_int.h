@@ -116,6 +116,7 @@ struct vec {
 	uint32_t n_made;
 	/* of the program: cores that share each dimension, and what each core has of it */
 	int64_t core[VEC_DIMS], part[VEC_DIMS], tile[VEC_DIMS];
+	uint32_t most_core; /* that there are */
 	int32_t split[2];  /* dimensions that cores share, the outer first; -1: none */
 	uint32_t reduced, n_core, n_phase;
 	uint32_t kept;	   /* dimensions that must not be in tiles */
@@ -159,6 +160,15 @@ int vec_space(struct vec *x);
 int vec_order(struct vec *x);
 /* vector_eval.c: operations of all results. */
 int vec_ops(struct vec *x);
+/* vector_group.c: results in groups, each of which has cores of its own. */
+enum { VEC_GROUPS = 8 };
+struct vec_groups {
+	uint32_t n, most_core, cores[VEC_GROUPS];
+	uint8_t *group; /* [n_op] of a store */
+};
+void vec_group(const struct vec *x, struct vec_groups *ret);
+/* What group g's results need. */
+void vec_group_of(const struct vec *x, const uint8_t *group, uint8_t g, struct vec *ret);
 /* vector_cores.c: what each core does.  vector_place.c: tiles, and addresses of values. */
 int vec_cores(struct vec *x);
 int vec_place(struct vec *x);
@@ -170,8 +180,9 @@ int64_t vec_rows(const struct vec *x, uint32_t dims, const int64_t *n);
 bool vec_phases(struct vec *x);
 bool vec_is_in(const struct vec *x, uint32_t i, uint32_t phase);
 bool vec_is_crossing(const struct vec *x, const struct vec_op *op);
-/* vector_code.c: the text. */
-int vec_code(struct vec *x, struct hn_buf *text);
+/* vector_code.c: the text: its head, and the code of cores from `base` on. */
+void vec_head(const struct vec *x, struct hn_buf *text);
+int vec_code(struct vec *x, uint32_t base, int64_t *n_insn, struct hn_buf *text);
 
 /* vector_ops.c: new ones. */
 int32_t vec_new_value(struct vec *x, enum vec_form form, enum hn_dtype t, uint32_t dims);

@@ -161,6 +161,23 @@ static void sums_over_any_axes(void **state)
 	assert_int_equal(cores, 2);
 }
 
+/* Where no dimension is in all results, groups of them have cores of their own: a border, and a sum over
+ * what another result keeps.  Not where two would store to one block. */
+static void results_in_groups(void **state)
+{
+	struct hn_npu_profile m;
+	struct hn_err err;
+
+	(void)state;
+	assert_int_equal(hn_npu_profile_of("dv910", &m, &err), 0);
+	assert_true(right_on("f(float32 A[40,30,24], float32 W[3,3,24]) -> C { P(h,w,c) = (h >= 1 && h < 41 && w "
+				  ">= 1 && w < 31) ? A(h-1,w-1,c) : 0.0  where h in 0:42, w in 0:32 C(h,w,c) +=! "
+				  "P(h+r,w+s,c) * W(r,s,c)  where h in 0:40, w in 0:30 }", &m) > 16);
+	assert_true(right_on("f(float32 A[64,96]) -> C, D { C(i,j) = A(i,j) * 2.0 D() +=! A(i,j) }", &m) > 16);
+	assert_int_equal(right_on("f(float32 A[17,13]) -> C { C(i,j) = (i >= 8 && i < 25) ? A(i-8,j) : 0.5  where i in "
+				  "0:33, j in 0:13 }", &m), 1);
+}
+
 /* More than the buffer holds: sums are over tiles, and softmax walks over them three times. */
 static void sums_over_tiles(void **state)
 {
@@ -274,6 +291,7 @@ int main(void)
 		cmocka_unit_test(conditions_on_where_a_point_is),
 		cmocka_unit_test(conditions_within_sums),
 		cmocka_unit_test(sums_over_any_axes),
+		cmocka_unit_test(results_in_groups),
 		cmocka_unit_test(sums_over_tiles),
 		cmocka_unit_test(types_and_functions),
 		cmocka_unit_test(a_reshape_costs_nothing),
