@@ -41,6 +41,10 @@ struct cube {
 	struct hn_buf *text;
 	int64_t c0, size;	     /* of the factors' numbers */
 	int64_t rows, columns, batches; /* of a core */
+	int64_t terms, n_sums; /* of a core, and how many parts of the terms there are */
+	bool puts_sums;	       /* to scratch */
+	int64_t sums_at;       /* where a copy has the sums of all parts */
+	bool edges, edge[HN_NPU_MOST_STORES]; /* any; of a store: its parts' first numbers are stored later */
 	int64_t l1_a, l1_b, l0_a, l0_b, l0_c; /* bytes of a slot */
 	int64_t piece, ub_bytes;     /* columns in the unified buffer at a time, and their bytes */
 	uint32_t copies;	     /* of them, behind what all pieces of a tile share */
@@ -50,7 +54,7 @@ struct cube {
 	int64_t at[HN_NPU_MOST_VALUES], store_at[HN_NPU_MOST_STORES]; /* of values; of rows that are stored */
 	int32_t last[HN_NPU_MOST_VALUES]; /* the value, or past them the store, that reads it last */
 	/* in the code */
-	struct cube_part part[3];    /* of the section: batch, rows, columns */
+	struct cube_part part[4];    /* of the section: batch, rows, columns, terms */
 	struct cube_held a, b;
 	int64_t fixed_at[HN_NPU_MOST_VALUES][2]; /* what is shared: of which batch and row, or column */
 	int64_t zeroed[CUBE_MOST_SLOTS]; /* rows and blocks of the image in each slot whose last rows are zeros */
@@ -64,6 +68,11 @@ static inline int64_t cube_cores_b(const struct hn_npu_product *p)
 	return p->cores_b < 1 ? 1 : p->cores_b;
 }
 
+static inline int64_t cube_cores_k(const struct hn_npu_product *p)
+{
+	return p->cores_k < 1 ? 1 : p->cores_k;
+}
+
 static inline int64_t cube_least(int64_t x, int64_t y)
 {
 	return x < y ? x : y;
@@ -72,6 +81,12 @@ static inline int64_t cube_least(int64_t x, int64_t y)
 static inline int64_t cube_up(int64_t x, int64_t to)
 {
 	return hn_ceildiv(x, to) * to;
+}
+
+/* Terms that lie in L1 together. */
+static inline int64_t cube_unit(const struct hn_npu_task *t)
+{
+	return hn_npu_c0(t) * (t->window == NULL ? 1 : t->window->kh * t->window->kw);
 }
 
 /* Windows, and rows that lie a few at a time, are counted from the first of all, in each core's own code. */
@@ -90,6 +105,22 @@ static inline bool cube_turns_b(const struct hn_npu_task *t)
 {
 	return t->dtype == HN_I8 && t->window == NULL && !t->b.turned;
 }
+
+/* product_cores.c: rows, columns and batches of a core; false: two would write to one block. */
+bool cube_share(struct cube *x);
+int64_t cube_scratch_bytes(const struct cube *x);
+void cube_put_scratch(struct cube *x); /* its lines */
+void cube_edge_registers(struct cube *x);
+void cube_store_edges(struct cube *x); /* a core's, when all have met */
+enum { CUBE_EDGE_LINES = 4096 };       /* of a transfer */
+
+/* product_terms.c: bytes of scratch for sums of parts of the terms; a tile's, to it; and the cores that add them
+ * up, with their cycles, or -1: there is no room for it. */
+int64_t cube_sums_bytes(const struct cube *x);
+void cube_sums_register(struct cube *x);
+void cube_put_sums(struct cube *x, const struct cube_step *s);
+double cube_second(const struct cube *x, struct cube *ret, struct hn_npu_product *p);
+int64_t cube_second_insns(const struct cube *y);
 
 /* product_fit.c: sizes of a core's part, slots and pieces.  NULL, or what does not fit. */
 const char *cube_fit(struct cube *x);

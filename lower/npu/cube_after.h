@@ -41,6 +41,13 @@ static inline bool cube_is_wide(const struct hn_npu_view *v, int64_t columns)
 /* product_place.c: bytes of a value that is spread over `columns` columns. */
 int64_t cube_spread_bytes(const struct cube *x, const struct hn_npu_value *v, int64_t columns);
 
+/* product_cores.c: whether a piece has a store's edge; and it, to scratch. */
+bool cube_is_edge(const struct cube *x, const struct cube_piece *p, uint32_t store);
+void cube_put_edge(struct cube *x, uint32_t store, int64_t first, int64_t n, int64_t at, int64_t step);
+
+/* product_terms.c: the sums of a piece, of all parts of the terms. */
+void cube_take_sums(struct cube *x, const struct cube_piece *p);
+
 /* product_operand.c: the operands of a tile that all of its pieces have, and one of a piece alone; where
  * a value of a piece begins. */
 void cube_load_fixed(struct cube *x, const struct cube_step *s);

@@ -77,6 +77,9 @@ struct hn_npu_product {
 	uint32_t slots_l1, slots_l0, slots_l0c;
 	enum hn_npu_order order;
 	int64_t cores_b;	  /* how the batch is split over cores; 0 is 1 */
+	int64_t cores_k;	  /* how its terms are split over cores, which add up their sums when they
+				   * have met; 0 is 1 */
+	bool edges; /* where two cores would write to the same block, they meet between */
 };
 
 /* Tiles and cores for its sizes, by a closed form.  Where there are none that fit, nothing is set, and

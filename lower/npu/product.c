@@ -1,7 +1,7 @@
 /* lower/npu/product.c -- a product of matrices on the cube, by a plan of tiles.
  *
- * Cores get batches, rows and columns of the result; those that get less, at the ends, have a section
- * of their own.  Of a tile, sums stay in L0C for all terms.  Each memory has slots that are taken in
+ * Cores get batches, rows and columns of the result, and of its terms; those that get less, at the ends,
+ * have a section of their own.  Of a tile, sums stay in L0C for all terms.  Each memory has slots that are taken in
  * turn, and the next terms are asked for before the present ones are multiplied; which pipe waits for
  * which is hn_npu_order's.
  */
@@ -69,30 +69,34 @@ void cube_batch(struct cube *x, int64_t batch, bool stored)
 		base(x, &t->b, CUBE_B, 0, by_rows ? t->b.row * 16 : t->b.block);
 		return;
 	}
-	for (uint32_t i = 0; i < t->n_store; i++) {
+	if (x->n_sums > 1) {
+		cube_sums_register(x);
+	}
+	for (uint32_t i = 0; i < t->n_store && !x->puts_sums; i++) {
 		base(x, &t->store[i].view, reg++, t->store[i].view.row * 16, t->store[i].view.block);
 	}
-	for (uint32_t i = 0; i < t->n_value; i++) {
+	for (uint32_t i = 0; i < t->n_value && !x->puts_sums; i++) {
 		const struct hn_npu_view *v = &t->value[i].view;
 
 		if (t->value[i].loaded) {
 			base(x, v, reg++, v->row * 16, v->block);
 		}
 	}
+	cube_edge_registers(x);
 }
 
 static struct cube_step step_of(const struct cube *x, int64_t number)
 {
 	const struct hn_npu_product *p = x->p;
-	int64_t steps = hn_ceildiv(x->t->k, p->k1), columns = hn_ceildiv(x->part[2].size, p->n0);
+	int64_t steps = hn_ceildiv(x->part[3].size, p->k1), columns = hn_ceildiv(x->part[2].size, p->n0);
 	int64_t rows = hn_ceildiv(x->part[1].size, p->m0), tile = number / steps;
 	struct cube_step s = { .batch = tile / columns / rows, .row = tile / columns % rows * p->m0,
-			       .column = tile % columns * p->n0, .term = number % steps * p->k1 };
+			       .column = tile % columns * p->n0, .term = x->part[3].first + number % steps * p->k1 };
 
 	s.rows = cube_least(p->m0, x->part[1].size - s.row);
 	s.columns = cube_least(p->n0, x->part[2].size - s.column);
-	s.terms = cube_least(p->k1, x->t->k - s.term);
-	s.first = s.term == 0;
+	s.terms = cube_least(p->k1, x->part[3].first + x->part[3].size - s.term);
+	s.first = number % steps == 0;
 	s.last = number % steps == steps - 1;
 	return s;
 }
@@ -113,25 +117,39 @@ static void put_row_of_zeros(struct cube *x)
 
 /* -- the code --------------------------------------------------------------------------- */
 
-static void section(struct cube *x, uint32_t first)
+/* What a part's cores begin with; theirs are those from `first` on. */
+static void begin(struct cube *x, int64_t first)
 {
 	const struct cube_part *b = &x->part[0], *m = &x->part[1], *n = &x->part[2];
-	int64_t all = b->size * hn_ceildiv(m->size, x->p->m0) * hn_ceildiv(n->size, x->p->n0) *
-		      hn_ceildiv(x->t->k, x->p->k1);
-	struct cube_step next = step_of(x, 0);
 
 	x->a = x->b = (struct cube_held){ 0 };
 	x->batch_loaded = x->batch_stored = -1;
 	memset(x->fixed_at, -1, sizeof(x->fixed_at));
 	memset(x->zeroed, -1, sizeof(x->zeroed));
-	hn_buf_printf(x->text, "cores %u " N64 " {\ncore r%d\ndiv r%d r%d " N64 "\ndiv r%d r%d " N64
-		      "\nmod r%d r%d " N64 "\nmod r%d r%d " N64 "\n", first, b->n * m->n * n->n, CUBE_CORE, CUBE_T1,
-		      CUBE_CORE, m->n * n->n, CUBE_T2, CUBE_CORE, n->n, CUBE_T2, CUBE_T2, m->n, CUBE_T3, CUBE_CORE,
-		      n->n);
+	hn_buf_printf(x->text, "core r%d\n", CUBE_CORE);
+	if (first > 0) {
+		hn_buf_printf(x->text, "add r%d r%d " N64 "\n", CUBE_CORE, CUBE_CORE, first);
+	}
+	hn_buf_printf(x->text, "div r%d r%d " N64 "\ndiv r%d r%d " N64 "\nmod r%d r%d " N64
+		      "\nmod r%d r%d " N64 "\n", CUBE_T1, CUBE_CORE, m->n * n->n,
+		      CUBE_T2, CUBE_CORE, n->n, CUBE_T2, CUBE_T2, m->n, CUBE_T3, CUBE_CORE, n->n);
 	hn_buf_printf(x->text, "mul r%d r%d " N64 "\nadd r%d r%d " N64 "\nmul r%d r%d " N64 "\nadd r%d r%d " N64
 		      "\nmul r%d r%d " N64 "\nadd r%d r%d " N64 "\n", CUBE_BATCH, CUBE_T1, b->size, CUBE_BATCH,
 		      CUBE_BATCH, b->first, CUBE_ROW, CUBE_T2, m->size / 16, CUBE_ROW, CUBE_ROW, m->first / 16,
 		      CUBE_COLUMN, CUBE_T3, n->size / 16, CUBE_COLUMN, CUBE_COLUMN, n->first / 16);
+}
+
+static int64_t steps_of(const struct cube *x)
+{
+	return x->part[0].size * hn_ceildiv(x->part[1].size, x->p->m0) * hn_ceildiv(x->part[2].size, x->p->n0) *
+	       hn_ceildiv(x->part[3].size, x->p->k1);
+}
+
+static void multiply(struct cube *x)
+{
+	int64_t all = steps_of(x);
+	struct cube_step next = step_of(x, 0);
+
 	if (x->zeros_at >= 0) {
 		put_row_of_zeros(x);
 	}
@@ -147,12 +165,39 @@ static void section(struct cube *x, uint32_t first)
 			cube_load(x, i + 1, &next);
 		}
 		cube_multiply(x, i, &s);
-		if (s.last) {
+		if (s.last && x->puts_sums) {
+			cube_put_sums(x, &s);
+		} else if (s.last) {
 			cube_store(x, &s);
 		}
 	}
-	hn_buf_puts(x->text, "}\n");
+	if (x->edges) {
+		cube_store_edges(x);
+	}
 }
+
+static void add_up(struct cube *y)
+{
+	int64_t all = steps_of(y);
+
+	for (int64_t i = 0; i < all && !y->text->failed; i++) {
+		struct cube_step s = step_of(y, i);
+
+		cube_store(y, &s);
+	}
+}
+
+/* -- sections --------------------------------------------------------------------------- */
+
+struct span { /* cores with the same code */
+	int64_t first, n;
+	struct cube_part part[4];
+};
+
+struct spans {
+	uint32_t n;
+	struct span *span;
+};
 
 /* An axis in parts of `size`, and what is left; of each core by itself, where code depends on it. */
 static uint32_t parts(int64_t extent, int64_t size, bool each, struct cube_part *ret)
@@ -172,24 +217,82 @@ static uint32_t parts(int64_t extent, int64_t size, bool each, struct cube_part 
 	return n;
 }
 
-static void code(struct cube *x, struct hn_arena *a)
+static struct spans spans_of(const struct cube *x, bool own_rows, bool own_terms, struct hn_arena *a)
 {
 	const struct hn_npu_task *t = x->t;
-	struct cube_part b[2], n[2], *m = HN_NEW_ARRAY(a, struct cube_part, (size_t)x->p->cores_m + 2);
-	uint32_t n_b = parts(hn_npu_batches(t), x->batches, false, b), n_n = parts(t->n, x->columns, false, n);
-	uint32_t n_m = parts(t->m, x->rows, cube_has_own_rows(t), m), first = 0;
+	int64_t size[4] = { x->batches, x->rows, x->columns, own_terms ? x->terms : t->k };
+	int64_t extent[4] = { hn_npu_batches(t), t->m, t->n, t->k }, first = 0;
+	struct spans ret = { .n = 1 };
+	struct cube_part *part[4];
+	uint32_t n[4];
 
+	for (int i = 0; i < 4; i++) {
+		part[i] = HN_NEW_ARRAY(a, struct cube_part, (size_t)(extent[i] / size[i]) + 2);
+		n[i] = parts(extent[i], size[i], (i == 1 && own_rows) || i == 3, part[i]);
+		ret.n *= n[i];
+	}
+	ret.span = HN_NEW_ARRAY(a, struct span, ret.n);
+	for (uint32_t i = 0; i < ret.n; i++) {
+		struct span *s = &ret.span[i];
+
+		*s = (struct span){ first, 1, { part[0][i / n[3] / n[2] / n[1]], part[1][i / n[3] / n[2] % n[1]],
+						part[2][i / n[3] % n[2]], part[3][i % n[3]] } };
+		for (int d = 0; d < 4; d++) {
+			s->n *= s->part[d].n;
+		}
+		first += s->n;
+	}
+	return ret;
+}
+
+/* The span that core `at` is in, NULL: none; *end falls to where the answer may be another one. */
+static const struct span *span_at(const struct spans *s, int64_t at, int64_t *end)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (at < s->span[i].first + s->span[i].n) {
+			*end = cube_least(*end, s->span[i].first + s->span[i].n);
+			return &s->span[i];
+		}
+	}
+	return NULL;
+}
+
+/* Cores that add up what others, and they, have summed; NULL: terms are not split. */
+static void code(struct cube *x, struct cube *y, struct hn_arena *a)
+{
+	const struct hn_npu_task *t = x->t;
+	struct spans one = spans_of(x, cube_has_own_rows(t), true, a), two = { 0 };
+
+	if (y != NULL) {
+		two = spans_of(y, false, false, a);
+	}
 	hn_buf_puts(x->text, HN_NPU_FORMAT "\n");
 	for (uint32_t i = 0; i < t->n_buffer; i++) {
 		hn_buf_printf(x->text, "gm a%u %s[" N64 "]\n", i, hn_dtype_name((enum hn_dtype)t->buffer[i].dtype),
 			      t->buffer[i].n_elem);
 	}
-	for (uint32_t i = 0; i < n_b * n_m * n_n; i++) {
-		x->part[0] = b[i / n_n / n_m];
-		x->part[1] = m[i / n_n % n_m];
-		x->part[2] = n[i % n_n];
-		section(x, first);
-		first += (uint32_t)(x->part[0].n * x->part[1].n * x->part[2].n);
+	cube_put_scratch(x);
+	for (int64_t at = 0, end = INT64_MAX; !x->text->failed; at = end, end = INT64_MAX) {
+		const struct span *first = span_at(&one, at, &end), *second = span_at(&two, at, &end);
+
+		if (first == NULL && second == NULL) {
+			break;
+		}
+		hn_buf_printf(x->text, "cores " N64 " " N64 " {\n", at, end - at);
+		if (first != NULL) {
+			memcpy(x->part, first->part, sizeof(x->part));
+			begin(x, at - first->first);
+			multiply(x);
+		}
+		if (y != NULL) {
+			hn_buf_puts(x->text, "barrier cores\n");
+		}
+		if (second != NULL) {
+			memcpy(y->part, second->part, sizeof(y->part));
+			begin(y, at - second->first);
+			add_up(y);
+		}
+		hn_buf_puts(x->text, "}\n");
 	}
 }
 
@@ -197,7 +300,8 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 		   const struct hn_npu_program **ret, struct hn_npu_order_facts *facts,
 		   struct hn_err *err)
 {
-	struct cube x = { .p = p, .m = m, .t = p->task };
+	struct cube x = { .p = p, .m = m, .t = p->task }, y;
+	struct hn_npu_product second;
 	struct hn_buf text;
 	const char *why;
 
@@ -214,6 +318,10 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 	hn_buf_init(&text);
 	text.max_bytes = HN_NPU_TEXT_BYTES;
 	x.text = &text;
-	code(&x, a);
+	x.puts_sums = x.n_sums > 1;
+	if (x.n_sums > 1) {
+		(void)cube_second(&x, &y, &second);
+	}
+	code(&x, x.n_sums > 1 ? &y : NULL, a);
 	return hn_npu_order_text(&text, m, p->order, a, ret, facts, err);
 }

@@ -102,41 +102,59 @@ static void operation(struct cube *x, const struct cube_piece *p, int32_t i)
 
 /* -- the results ------------------------------------------------------------------------ */
 
+/* Bursts of a piece's store, `first` numbers of each left out. */
+static void put_store(struct cube *x, uint32_t i, int64_t to, int64_t at, int64_t n, int64_t burst, int64_t from_step,
+		      int64_t to_step, bool edge)
+{
+	int64_t first = edge ? 16 * hn_dtype_bytes(x->t->value[x->t->store[i].value].dtype) : 0;
+
+	if (burst > first) {
+		hn_buf_printf(x->text, "store a%d[r%d+" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
+			      "\n", x->t->store[i].view.arg, CUBE_RESULTS + (int)i, to + first, at + first, n,
+			      burst - first, from_step, to_step);
+	}
+}
+
 static void store_value(struct cube *x, const struct cube_piece *p, uint32_t i)
 {
 	const struct hn_npu_store *s = &x->t->store[i];
 	const struct hn_npu_view *w = &s->view;
 	int64_t size = hn_dtype_bytes(x->t->value[s->value].dtype), rows = p->s->rows;
+	bool edge = cube_is_edge(x, p, i);
 
 	if (cube_is_wide(w, p->n1 * 16)) {
 		int64_t at = p->base + x->store_at[i];
 
 		cube_rearrange(x, p, (enum hn_dtype)x->t->value[s->value].dtype, at, p->base + x->at[s->value], true);
-		hn_buf_printf(x->text, "store a%d[r%d+" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
-			      "\n", w->arg, CUBE_RESULTS + (int)i,
-			      (p->s->row * w->row + p->s->column + p->column) * size, at, rows, p->n * size,
-			      p->n1 * 16 * size, w->row * size);
+		if (edge) {
+			cube_put_edge(x, i, p->s->row, rows, at, p->n1 * 16 * size);
+		}
+		put_store(x, i, (p->s->row * w->row + p->s->column + p->column) * size, at, rows, p->n * size,
+			  p->n1 * 16 * size, w->row * size, edge);
 		return;
 	}
 	if (w->turned) {
 		int64_t at = p->base + x->store_at[i];
 
 		cube_exchange(x, p, p->base + x->at[s->value], at, true);
-		hn_buf_printf(x->text, "store a%d[r%d+" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
-			      "\n", w->arg, CUBE_RESULTS + (int)i,
-			      (p->s->row + (p->s->column + p->column) * w->lane) * size, at, p->n, rows * size,
-			      p->m1 * 16 * size, w->lane * size);
+		if (edge) {
+			cube_put_edge(x, i, p->s->column + p->column, p->n, at, p->m1 * 16 * size);
+		}
+		put_store(x, i, (p->s->row + (p->s->column + p->column) * w->lane) * size, at, p->n, rows * size,
+			  p->m1 * 16 * size, w->lane * size, edge);
 		return;
 	}
 	for (int64_t k = 0; k < p->n1; k++) {
 		int64_t wide = cube_least(16, p->n - k * 16);
 		int64_t to = (p->s->row * w->row + ((p->s->column + p->column) / 16 + k) * w->block) * size;
+		int64_t at = p->base + x->at[s->value] + k * p->m1 * 256 * size;
 		bool dense = w->row == 16 && wide == 16;
 
-		hn_buf_printf(x->text, "store a%d[r%d+" N64 "] ub[" N64 "] n " N64 " burst " N64 " from " N64 " to " N64
-			      "\n", w->arg, CUBE_RESULTS + (int)i, to,
-			      p->base + x->at[s->value] + k * p->m1 * 256 * size, dense ? 1 : rows,
-			      dense ? rows * 16 * size : wide * size, 16 * size, w->row * size);
+		if (edge && k == 0) {
+			cube_put_edge(x, i, p->s->row, rows, at, 16 * size);
+		}
+		put_store(x, i, to, at, dense ? 1 : rows, dense ? rows * 16 * size : wide * size, 16 * size, w->row * size,
+			  edge && k == 0);
 	}
 }
 
@@ -149,7 +167,9 @@ static void one_piece(struct cube *x, const struct cube_piece *p)
 		if (x->last[i] < 0 || cube_is_fixed(&t->value[i])) {
 			continue;
 		}
-		if (i == 0) {
+		if (i == 0 && x->n_sums > 1) {
+			cube_take_sums(x, p);
+		} else if (i == 0) {
 			hn_buf_printf(x->text, "vdrain.%s.%s ub[" N64 "] l0c[" N64 "] n " N64 "\n",
 				      hn_npu_type_word(t->value[0].dtype), bytes ? "s32" : "f32",
 				      p->base + x->at[0], p->sums, p->n1 * p->m1);

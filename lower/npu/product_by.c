@@ -53,6 +53,8 @@ static bool shrink(struct hn_npu_product *p, int64_t c0, int64_t of_k1)
 		p->slots_l0c = 1;
 	} else if (p->m0 > 16 || p->n0 > 16) {
 		*(p->m0 >= p->n0 ? &p->m0 : &p->n0) = half(p->m0 >= p->n0 ? p->m0 : p->n0, 16);
+	} else if (p->cores_k > 1) {
+		p->cores_k = 1;
 	} else if (p->cores_n > 1) {
 		p->cores_n /= 2;
 	} else if (p->cores_m > 1) {
@@ -71,7 +73,7 @@ void hn_npu_product_by(const struct hn_npu_profile *m, const struct hn_npu_tiles
 	const struct hn_npu_task *t = p->task;
 	struct lengths rows = of_role(t, tiles, HN_NPU_ROLE_ROW), columns = of_role(t, tiles, HN_NPU_ROLE_COLUMN);
 	struct lengths terms = of_role(t, tiles, HN_NPU_ROLE_TERM);
-	int64_t c0 = hn_npu_c0(t), of_k1 = t->window == NULL ? c0 : t->window->kh * t->window->kw * c0;
+	int64_t c0 = hn_npu_c0(t), of_k1 = cube_unit(t);
 	struct hn_npu_product by = *p;
 
 	by.m0 = whole(rows.tile, 16, t->m);
@@ -81,6 +83,8 @@ void hn_npu_product_by(const struct hn_npu_profile *m, const struct hn_npu_tiles
 	by.cores_m = cube_least(rows.parts, cube_least(hn_ceildiv(t->m, 16), m->cores));
 	by.cores_n = cube_least(columns.parts, cube_least(hn_ceildiv(t->n, 16), m->cores / by.cores_m));
 	by.cores_b = cube_least(hn_npu_batches(t), m->cores / (by.cores_m * by.cores_n));
+	by.edges = true;
+	by.cores_k = cube_least(cube_cores_k(p), m->cores / (by.cores_m * by.cores_n * by.cores_b));
 	by.slots_l1 = by.slots_l0 = by.slots_l0c = tiles->slots;
 	for (int i = 0; i < ROUNDS; i++) {
 		struct cube x = { .p = &by, .m = m, .t = t };

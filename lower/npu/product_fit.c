@@ -1,5 +1,5 @@
 /* lower/npu/product_fit.c -- whether a plan of a product can be carried out: tiles against the memories,
- * cores against the blocks that they write, the program against its greatest length.
+ * cores against the blocks that they write (product_cores.c), the program against its greatest length.
  *
  * One place decides it for the rule that makes plans and for the code, so no plan of the rule's list
  * is refused.
@@ -43,74 +43,6 @@ int64_t cube_image_height(const struct cube *x, int64_t rows, int64_t blocks)
 		high++;
 	}
 	return cube_zero_rows(x->t) > 0 && blocks > 1 && high <= MOST_HEIGHT && high * width <= MOST_ROWS ? high : rows;
-}
-
-/* -- cores ------------------------------------------------------------------------------ */
-
-static bool whole_blocks(int64_t elements, int64_t size)
-{
-	return elements * size % HN_NPU_BLOCK == 0;
-}
-
-/* No two cores may write to a block of 32 bytes.  Rows and columns are split at multiples of 16, so it
- * is what rows, and batches, begin with that has to be at a block. */
-static bool is_clean(const struct cube *x, const struct hn_npu_store *s)
-{
-	const struct hn_npu_task *t = x->t;
-	const struct hn_npu_view *w = &s->view;
-	int64_t size = hn_dtype_bytes(t->value[s->value].dtype), all = hn_npu_batches(t);
-	bool split_b = x->batches < all, split_m = x->rows < t->m, split_n = x->columns < t->n;
-	int64_t inner = 1; /* batches of the axes behind */
-
-	if (w->turned) { /* columns of rows that are next to each other */
-		split_m = split_m && t->n > 1 && !whole_blocks(w->lane, size);
-		for (uint32_t d = 0; d < t->n_batch; d++) {
-			split_m = split_m || (x->rows < t->m && !whole_blocks(w->batch[d], size));
-		}
-		if (split_m) {
-			return false;
-		}
-	} else if (t->m > 1 && !whole_blocks(w->row, size) && (split_n || (split_m && !whole_blocks(16 * w->row, size)))) {
-		return false;
-	}
-	if (split_n && !w->turned && !whole_blocks(w->block, size)) {
-		return false;
-	}
-	for (uint32_t d = t->n_batch; d-- > 0; inner *= t->batch[d]) {
-		bool cut, clean = whole_blocks(w->batch[d], size);
-
-		if (t->batch[d] == 1 || clean) {
-			continue;
-		}
-		/* steps of this axis that all go to one core, as many as make up whole blocks, are one step */
-		cut = split_b && !(x->batches % inner == 0 && inner * t->batch[d] == all &&
-				   whole_blocks(x->batches / inner * w->batch[d], size));
-		if (cut || split_n || (split_m && w->batch[d] > w->row) ||
-		    (split_b && w->turned && w->lane > w->batch[d]) ||
-		    (split_b && t->m > 1 && w->row > w->batch[d] && !whole_blocks(w->row, size))) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* A core's batches, so many that their ends are at a block. */
-static bool split_batches(struct cube *x)
-{
-	int64_t all = hn_npu_batches(x->t), each = hn_ceildiv(all, cube_cores_b(x->p));
-
-	for (int64_t q = 1; q <= HN_NPU_BLOCK; q *= 2) {
-		bool clean = true;
-
-		x->batches = cube_least(cube_up(each, q), all);
-		for (uint32_t i = 0; i < x->t->n_store; i++) {
-			clean = clean && is_clean(x, &x->t->store[i]);
-		}
-		if (clean) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* -- the program's length --------------------------------------------------------------- */
@@ -162,22 +94,49 @@ static int64_t of_a_piece(const struct cube *x)
 	return n + n1 * t->n_store * 4 * (1 + x->p->m0 / 1000);
 }
 
+/* Registers, a load and a store, with their flags, of each batch. */
+static int64_t edges(const struct cube *x)
+{
+	int64_t longest = x->rows > x->columns ? x->rows : x->columns;
+	int64_t transfers = longest / cube_least(CUBE_EDGE_LINES, x->m->ub_bytes / 128) + 1;
+
+	return hn_mul_sat(x->batches, 8 * x->t->n_store * transfers + 6 * (int64_t)(x->t->n_batch + 1) * (2 + 2 * x->t->n_store + 4));
+}
+
+/* With the cores that add up the sums: each may have code of its own. */
+static int64_t second(const struct cube *x, int64_t first)
+{
+	struct hn_npu_product p;
+	struct cube y;
+	int64_t pieces, scalar = 6 * (int64_t)(x->t->n_batch + 1) * (2 + 2 * x->t->n_store + 4);
+
+	if (cube_second(x, &y, &p) < 0) {
+		return INT64_MAX;
+	}
+	pieces = hn_mul_sat(y.batches, hn_ceildiv(y.rows, p.m0) * hn_ceildiv(y.columns, p.n0));
+	return hn_add_sat(first, hn_mul_sat(x->m->cores, hn_add_sat(cube_second_insns(&y),
+								     hn_mul_sat(pieces, of_a_piece(&y) + scalar))));
+}
+
 int64_t cube_insns(const struct cube *x)
 {
 	const struct hn_npu_product *p = x->p;
 	const struct hn_npu_task *t = x->t;
 	int64_t tiles = hn_mul_sat(x->batches, hn_mul_sat(hn_ceildiv(x->rows, p->m0), hn_ceildiv(x->columns, p->n0)));
-	int64_t steps = hn_ceildiv(t->k, p->k1), q = p->k0 / x->c0, m1 = p->m0 / 16, n1 = p->n0 / 16;
-	int64_t mult = hn_ceildiv(cube_least(p->k1, t->k), p->k0) *
+	int64_t steps = hn_ceildiv(x->terms, p->k1), q = p->k0 / x->c0, m1 = p->m0 / 16, n1 = p->n0 / 16;
+	int64_t mult = hn_ceildiv(cube_least(p->k1, x->terms), p->k0) *
 		       (cube_least(m1, q) + (t->window != NULL ? q : cube_least(n1, q)) + 9);
-	int64_t scalar = 6 * (int64_t)(t->n_batch + 1) * (2 + t->n_store + 4);
+	int64_t scalar = 6 * (int64_t)(t->n_batch + 1) * (2 + 2 * t->n_store + 4);
 	int64_t of_a_tile = steps * (mult + loads(x) + 8 + scalar) + scalar +
-			    hn_ceildiv(p->n0, x->piece) * of_a_piece(x);
+			    hn_ceildiv(p->n0, x->piece) * (x->n_sums > 1 ? 8 : of_a_piece(x));
 	int64_t sections = (x->batches < hn_npu_batches(t) && hn_npu_batches(t) % x->batches != 0 ? 2 : 1) *
 			   (t->n > x->columns && t->n % x->columns != 0 ? 2 : 1);
 
 	sections *= cube_has_own_rows(t) ? hn_ceildiv(t->m, x->rows) : t->m > x->rows && t->m % x->rows != 0 ? 2 : 1;
-	return hn_mul_sat(sections, hn_mul_sat(tiles, of_a_tile));
+	if (x->n_sums > 1) {
+		return second(x, hn_mul_sat(sections * x->n_sums, hn_mul_sat(tiles, of_a_tile)));
+	}
+	return hn_mul_sat(sections, hn_add_sat(hn_mul_sat(tiles, of_a_tile), x->edges ? edges(x) : 0));
 }
 
 /* -- tiles ------------------------------------------------------------------------------ */
@@ -195,7 +154,7 @@ static bool steps_fit(const struct hn_npu_view *v)
 static const char *task_fits(const struct cube *x)
 {
 	const struct hn_npu_task *t = x->t;
-	uint32_t views = t->n_store;
+	uint32_t views = 2 * t->n_store; /* each may have edges */
 
 	for (uint32_t i = 0; i < t->n_value; i++) {
 		views += t->value[i].loaded;
@@ -215,10 +174,10 @@ static const char *task_fits(const struct cube *x)
 static const char *plan_fits(const struct cube *x)
 {
 	const struct hn_npu_product *p = x->p;
-	int64_t of_k1 = x->t->window == NULL ? x->c0 : x->t->window->kh * x->t->window->kw * x->c0;
+	int64_t of_k1 = cube_unit(x->t), cores = hn_mul_sat(p->cores_m * p->cores_n, hn_mul_sat(cube_cores_b(p), cube_cores_k(p)));
 
 	if (p->cores_m < 1 || p->cores_n < 1 || p->cores_m > x->m->cores || p->cores_n > x->m->cores ||
-	    cube_cores_b(p) > x->m->cores || p->cores_m * p->cores_n * cube_cores_b(p) > x->m->cores) {
+	    cores > x->m->cores) {
 		return "plan: more cores than there are, or none";
 	}
 	if (p->m0 < 16 || p->n0 < 16 || p->k0 < x->c0 || p->k1 < x->c0 || p->m0 % 16 != 0 || p->n0 % 16 != 0 ||
@@ -229,6 +188,16 @@ static const char *plan_fits(const struct cube *x)
 	return p->slots_l0 < 1 || p->slots_l1 < 1 || p->slots_l0c < 1 || p->slots_l0 > CUBE_MOST_SLOTS ||
 			       p->slots_l1 > CUBE_MOST_SLOTS || p->slots_l0c > CUBE_MOST_SLOTS
 		       ? "plan: slots are 1 to 64" : NULL;
+}
+
+/* Of terms that other cores have as well nothing but the sums goes through it. */
+static int64_t of_a_copy(struct cube *x)
+{
+	if (x->n_sums > 1) {
+		x->fixed = 0;
+		return x->p->m0 * x->piece * CUBE_SUM;
+	}
+	return cube_place(x, x->piece);
 }
 
 static bool has_room(struct cube *x)
@@ -267,7 +236,7 @@ static bool has_room(struct cube *x)
 	room -= cube_zero_rows(t) > 0 ? t->window->width * 32 : 0;
 	x->piece = p->n0;
 	x->copies = 2;
-	while ((x->ub_bytes = cube_place(x, x->piece)) * 2 + x->fixed > room && x->piece > 16) {
+	while ((x->ub_bytes = of_a_copy(x)) * 2 + x->fixed > room && x->piece > 16) {
 		x->piece = hn_ceildiv(x->piece / 16, 2) * 16;
 	}
 	x->copies = x->ub_bytes * 2 + x->fixed > room ? 1 : 2;
@@ -278,7 +247,6 @@ static bool has_room(struct cube *x)
 
 const char *cube_fit(struct cube *x)
 {
-	const struct hn_npu_product *p = x->p;
 	const struct hn_npu_task *t = x->t;
 	const char *why;
 
@@ -292,10 +260,11 @@ const char *cube_fit(struct cube *x)
 	if (why != NULL) {
 		return why;
 	}
-	x->rows = hn_ceildiv(hn_ceildiv(t->m, 16), p->cores_m) * 16;
-	x->columns = hn_ceildiv(hn_ceildiv(t->n, 16), p->cores_n) * 16;
-	if (!split_batches(x)) {
+	if (!cube_share(x)) {
 		return "plan: two cores would write to one block of 32 bytes";
+	}
+	if (cube_scratch_bytes(x) > HN_NPU_MOST_SCRATCH) {
+		return "plan: more scratch than a program has";
 	}
 	if (!has_room(x)) {
 		return "plan: its tiles do not fit into the buffers";

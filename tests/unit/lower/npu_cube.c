@@ -127,6 +127,9 @@ static void run(struct bed *b, uint64_t seed)
 {
 	struct hn_npu_options o = { .gm = b->gm, .judge = true, .seed = seed };
 
+	for (uint32_t i = b->dag->n_input; i < b->dag->n_arg; i++) { /* nothing is left of a run before */
+		memset(b->gm[i], 0x5a, (size_t)hn_op_bytes(b->dag->op[b->dag->arg[i]], 0));
+	}
 	if (hn_npu_run(b->p, &b->m, &o, &b->a, &b->r, &b->err) != 0) {
 		fail_msg("%s\n%s", b->err.msg, b->text.s);
 	}
@@ -152,6 +155,34 @@ static void all_plans_are_clean(struct bed *b)
 	}
 }
 
+static uint32_t n_drawn, n_met, n_sums;
+
+/* Splits that no rule would choose: right and clean, or refused. */
+static void drawn_splits_are_clean(struct bed *b)
+{
+	struct hn_npu_product p;
+	const char *why;
+
+	assert_true(hn_npu_task_of(b->dag, &b->a, &p, &why));
+	hn_npu_product_plan(&b->m, &p);
+	p.order = HN_NPU_FLAGS;
+	p.edges = true;
+	for (int i = 0; i < 10; i++) {
+		p.cores_m = draw(b, 1, b->m.cores < 4 ? b->m.cores : 4);
+		p.cores_n = draw(b, 1, b->m.cores / p.cores_m < 4 ? b->m.cores / p.cores_m : 4);
+		p.cores_b = b->m.cores / (p.cores_m * p.cores_n) > 1 ? draw(b, 1, 2) : 1;
+		p.cores_k = i % 2 ? draw(b, 1, b->m.cores / (p.cores_m * p.cores_n * p.cores_b)) : 1;
+		if (hn_npu_product(&p, &b->m, &b->a, &b->p, NULL, &b->err) != 0) {
+			continue;
+		}
+		n_drawn++;
+		n_met += b->p->n_scratch > 0 && p.cores_k == 1;
+		n_sums += b->p->n_scratch > 0 && p.cores_k > 1;
+		run(b, (uint64_t)i % 2 * (uint64_t)draw(b, 1, 1000));
+		compare(b);
+	}
+}
+
 static void right_and_clean(struct bed *b, uint64_t seed)
 {
 	read_dag(b);
@@ -165,6 +196,9 @@ static void right_and_clean(struct bed *b, uint64_t seed)
 	}
 	if (seed % 8 == 3) {
 		all_plans_are_clean(b);
+	}
+	if (seed % 3 == 0) {
+		drawn_splits_are_clean(b);
 	}
 }
 
@@ -309,6 +343,8 @@ static void products_are_right(void **state)
 		right_and_clean(&b, seed);
 		end(&b);
 	}
+	print_message("%u drawn splits, %u with edges, %u with terms over cores\n", n_drawn, n_met, n_sums);
+	assert_true(n_met > 20 && n_sums > 100);
 }
 
 /* -- fractals and bytes ----------------------------------------------------------------- */
