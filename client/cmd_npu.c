@@ -15,10 +15,12 @@
 #include "client/network.h"
 #include "client/npu.h"
 #include "target/npu/npu_insn.h"
+#include "target/npu/npu_launch.h"
 #include "target/npu/npu_picture.h"
 
 #define MOST_BYTES ((size_t)64 << 20)
 #define MOST_EVENTS 4000 /* of a picture */
+#define MOST_PROGRAMS 16 /* for parts of a range of sizes */
 
 /* Whether the text is a program's: its first line that says something. */
 static bool is_program(const char *s)
@@ -35,7 +37,7 @@ int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a
 	char plan[100], *words[] = { "--npu", plan, NULL };
 	const char *order = o->order ? o->order : "flags";
 	struct hn_input in;
-	int rc = hn_input_read(o, a, &in, err);
+	int rc = hn_input_read_sized(o, a, &in, err);
 
 	if (rc != 0) {
 		return rc;
@@ -46,8 +48,8 @@ int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a
 	return hn_builder_ask("npu", in.json, "[]", words, text, err);
 }
 
-static int read_program(const struct hn_opts *o, const char *profile, struct hn_arena *a,
-			const struct hn_npu_program **ret, struct hn_err *err)
+static int read_programs(const struct hn_opts *o, const char *profile, struct hn_arena *a,
+			 const struct hn_npu_program *ret[MOST_PROGRAMS], uint32_t *ret_n, struct hn_err *err)
 {
 	const char *name = o->arg;
 	struct hn_buf text;
@@ -63,7 +65,10 @@ static int read_program(const struct hn_opts *o, const char *profile, struct hn_
 		rc = hn_fail(err, HONE_E_INVALID, "npu: --order and --slots are of computations, and %s is a "
 			     "program", o->arg);
 	}
-	rc = rc ? rc : hn_npu_parse(name, text.s, text.n, a, ret, err);
+	rc = rc ? rc : hn_npu_parse_kernels(name, text.s, text.n, MOST_PROGRAMS, a, ret, ret_n, err);
+	if (rc == 0 && *ret_n > 1 && ret[0]->n_size == 0) {
+		rc = hn_fail(err, HONE_E_INVALID, "%s: %u programs without sizes: one is wanted", name, *ret_n);
+	}
 	hn_buf_fini(&text);
 	return rc;
 }
@@ -136,29 +141,53 @@ int hn_npu_show(const struct hn_npu_program *p, const struct hn_npu_profile *m, 
 	return rc;
 }
 
-/* One program, in the form that is asked for. */
-static int one_program(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_arena *a,
-		       struct hn_buf *b, struct hn_err *err)
+/* One program, or the one of a launch, in the form that is asked for. */
+static int one_program(const struct hn_opts *o, const struct hn_npu_profile *m, const struct hn_npu_program *p,
+		       struct hn_arena *a, struct hn_buf *b, struct hn_err *err)
 {
-	const char *form = o->as != NULL ? o->as : "table";
-	bool picture = strcmp(form, "picture") == 0, text = strcmp(form, "text") == 0;
-	const struct hn_npu_program *p;
+	bool picture = o->as != NULL && strcmp(o->as, "picture") == 0;
 	struct hn_npu_result r;
-	int rc;
+	int rc = hn_npu_show(p, m, a, &r, picture ? b : NULL, err);
 
-	if (!picture && !text && strcmp(form, "table") != 0) {
-		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", form);
-	}
-	rc = read_program(o, m->name, a, &p, err);
-	rc = rc || text ? rc : hn_npu_show(p, m, a, &r, picture ? b : NULL, err);
-	if (rc == 0 && text) {
-		hn_npu_print(p, b);
-	} else if (rc == 0 && o->json && !picture) {
+	if (rc == 0 && o->json && !picture) {
 		put_json(p, m, &r, b);
 	} else if (rc == 0 && !picture) {
 		hn_npu_put_table(p, m, &r, b);
 	}
 	return rc;
+}
+
+static int programs(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_arena *a,
+		    struct hn_buf *b, struct hn_err *err)
+{
+	const char *form = o->as != NULL ? o->as : "table";
+	const struct hn_npu_program *p[MOST_PROGRAMS], *at;
+	int64_t value[HN_NPU_MOST_SIZES];
+	uint32_t n, n_given = 0;
+	int rc;
+
+	if (strcmp(form, "picture") != 0 && strcmp(form, "text") != 0 && strcmp(form, "table") != 0) {
+		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", form);
+	}
+	rc = read_programs(o, m->name, a, p, &n, err);
+	rc = rc ? rc : hn_npu_sizes_given(o, p[0], value, &n_given, err);
+	if (rc != 0) {
+		return rc;
+	}
+	if (strcmp(form, "text") == 0) {
+		for (uint32_t i = 0; i < n; i++) {
+			hn_npu_print(p[i], b);
+		}
+		return 0;
+	}
+	if (p[0]->n_size > 0 && n_given == 0) {
+		return strcmp(form, "picture") != 0
+			       ? hn_npu_sizes_show(o, p, n, m, b, err)
+			       : hn_fail(err, HONE_E_INVALID, "npu: a picture is of one launch: --dim %s=.. says which",
+					 p[0]->size[0].name);
+	}
+	rc = hn_npu_launch_first(p, n, value, a, &at, err);
+	return rc ? rc : one_program(o, m, at, a, b, err);
 }
 
 int cmd_npu(const struct hn_opts *o, struct hn_err *err)
@@ -173,7 +202,7 @@ int cmd_npu(const struct hn_opts *o, struct hn_err *err)
 	rc = hn_npu_profile_of(o->profile ? o->profile : "dv910", &m, err);
 	rc = rc			     ? rc
 	     : hn_network_is(o->arg) ? hn_npu_network(o, &m, &b, err)
-				     : one_program(o, &m, &a, &b, err);
+				     : programs(o, &m, &a, &b, err);
 	fwrite(b.s, 1, b.n, stdout);
 	hn_buf_fini(&b);
 	hn_arena_fini(&a);

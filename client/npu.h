@@ -20,6 +20,13 @@ void hn_npu_put_members(const struct hn_npu_profile *m, const struct hn_npu_resu
 int hn_npu_show(const struct hn_npu_program *p, const struct hn_npu_profile *m, struct hn_arena *a,
 		struct hn_npu_result *ret, struct hn_buf *svg, struct hn_err *err) HN_NODISCARD;
 
+/* npu_sizes.c: values that --dim gives for a program's sizes, all or (*ret_n = 0) none of them. */
+int hn_npu_sizes_given(const struct hn_opts *o, const struct hn_npu_program *p, int64_t *ret, uint32_t *ret_n,
+		       struct hn_err *err) HN_NODISCARD;
+/* For which sizes n programs are, and launches at some. */
+int hn_npu_sizes_show(const struct hn_opts *o, const struct hn_npu_program *const *p, uint32_t n,
+		      const struct hn_npu_profile *m, struct hn_buf *b, struct hn_err *err) HN_NODISCARD;
+
 /* npu_record.c: the program of a history for a target of this kind, as its text, and that text read. */
 struct hn_npu_record {
 	struct hn_npu_profile m;

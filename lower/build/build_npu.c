@@ -11,6 +11,20 @@
 #define MOST_POINTS 0x1p28 /* of a naive program by vectors, */
 #define MOST_TERMS 0x1p33  /* and of a product, 4096 of which are a step of the cube */
 
+/* Programs of a dag with sizes, one behind the other, the least demanding last. */
+static int of_sizes(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+		    struct hn_arena *a, struct hn_buf *ret, struct hn_err *err)
+{
+	const struct hn_npu_program *p[HN_NPU_SIZED_KERNELS];
+	uint32_t n;
+	int rc = hn_npu_sized(dag, m, plan, a, p, &n, err);
+
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		hn_npu_print(p[i], ret);
+	}
+	return rc;
+}
+
 int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_arena *a,
 		 struct hn_buf *ret, struct hn_err *err)
 {
@@ -30,7 +44,10 @@ int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_
 	}
 	plan.order = strcmp(order, "barriers") == 0 ? HN_NPU_BARRIERS : HN_NPU_FLAGS;
 	rc = hn_npu_profile_of(profile, &m, err);
-	rc = rc ? rc : hn_dag_parse("dag", r->dag, r->dag_bytes, 0, a, &dag, err);
+	rc = rc ? rc : hn_dag_parse_sized("dag", r->dag, r->dag_bytes, 0, a, &dag, err);
+	if (rc == 0 && dag->sizes != NULL) {
+		return of_sizes(dag, &m, &plan, a, ret, err);
+	}
 	rc = rc ? rc : strcmp(order, "tuned") == 0 ? hn_npu_tuned(dag, &m, a, &p, err)
 						  : hn_npu_program(dag, &m, &plan, a, &p, err);
 	if (rc == 0) {

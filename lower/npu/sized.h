@@ -56,6 +56,7 @@ struct sized {
 	/* axes: parent[first[op] + axis] */
 	uint32_t *first, *parent;
 	uint32_t *bound; /* of a set: 1 + the op that has it otherwise than row by row; 0: none */
+	bool *is_read; /* [n_op] by another */
 	uint32_t n_class;
 	struct sized_class class[SIZED_CLASSES]; /* outer ones, then those of the rows, outermost first */
 	uint32_t n_outer;

@@ -74,6 +74,7 @@ static void look(const struct walk *w, const struct hn_expr *e)
 		return;
 	}
 	from = w->s->dag->op[e->ref];
+	w->s->is_read[e->ref] = true;
 	for (uint32_t d = 0; d < from->n_dim; d++) {
 		const struct hn_expr *i = e->arg[d];
 
@@ -125,6 +126,7 @@ static void sets(struct sized *s)
 	}
 	s->parent = HN_NEW_ARRAY(s->a, uint32_t, s->first[dag->n_op] + 1);
 	s->bound = HN_NEW_ARRAY(s->a, uint32_t, s->first[dag->n_op] + 1);
+	s->is_read = HN_NEW_ARRAY(s->a, bool, dag->n_op + 1);
 	for (uint32_t k = 0; k < s->first[dag->n_op]; k++) {
 		s->parent[k] = k;
 	}
@@ -182,6 +184,12 @@ static int add_class(struct sized *s, uint32_t op, uint32_t d)
 	return 0;
 }
 
+/* An argument that nothing reads. */
+static bool is_idle(const struct sized *s, uint32_t op)
+{
+	return s->dag->op[op]->kind == HN_OP_PLACEHOLDER && !s->is_read[op];
+}
+
 /* Those of sizes, and what lies outside of any of them in an argument. */
 static int classes(struct sized *s)
 {
@@ -189,7 +197,7 @@ static int classes(struct sized *s)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < s->dag->n_op && rc == 0; i++) {
-		for (uint32_t d = 0; d < sized_n_axis(s->dag->op[i]) && rc == 0; d++) {
+		for (uint32_t d = 0; d < sized_n_axis(s->dag->op[i]) && rc == 0 && !is_idle(s, i); d++) {
 			rc = hn_op_extent(s->dag->op[i], d) != NULL ? add_class(s, i, d) : 0;
 		}
 	}

@@ -44,6 +44,14 @@ static struct hn_npu_number imm(int64_t v)
 
 static void let(struct code *c, enum hn_npu_op op, int to, struct hn_npu_number x, struct hn_npu_number y)
 {
+	bool scales = op == HN_NPU_I_SMUL || op == HN_NPU_I_SDIV, moves = op == HN_NPU_I_SADD || op == HN_NPU_I_SSUB;
+
+	if (y.reg < 0 && ((scales && y.imm == 1) || (moves && y.imm == 0))) { /* it is x */
+		op = HN_NPU_I_MOV;
+	}
+	if (op == HN_NPU_I_MOV && x.reg == to && x.imm == 0) {
+		return;
+	}
 	*add(c) = (struct hn_npu_insn){ .op = (uint8_t)op, .reg = (uint8_t)to, .number = { x, y } };
 }
 

@@ -290,15 +290,14 @@ static int make(struct sized *s, int64_t rows, uint32_t slots, bool *ret_whole)
 	return 0;
 }
 
-int sized_tiles(struct sized *s)
+/* 1, 2, 3, 4, 6, 8, 12, 16 ... rows, as long as a tile holds them. */
+static int lengths(struct sized *s, uint32_t slots)
 {
-	uint32_t slots = is_product(s) || s->plan->slots < 2 ? 1 : 2;
-	bool whole = true;
 	int64_t rows = 1, step = 1;
+	bool whole = true;
 	int rc = 0;
 
-	s->tile = HN_NEW_ARRAY(s->a, struct sized_tile, SIZED_TILES);
-	/* 1, 2, 3, 4, 6, 8, 12, 16 ... as long as a tile holds them */
+	s->n_tile = 0;
 	while (rc == 0 && whole && rows <= s->most_rows && s->n_tile < SIZED_TILES) {
 		struct hn_err ignored, *err = s->err;
 		bool first = s->n_tile == 0;
@@ -313,4 +312,14 @@ int sized_tiles(struct sized *s)
 		step = rows >= 4 && (rows & (rows - 1)) == 0 ? rows / 2 : step;
 	}
 	return s->n_tile > 0 ? 0 : rc;
+}
+
+int sized_tiles(struct sized *s)
+{
+	bool two = s->plan->slots > 1 && !is_product(s);
+	int rc;
+
+	s->tile = HN_NEW_ARRAY(s->a, struct sized_tile, SIZED_TILES);
+	rc = lengths(s, two ? 2 : 1);
+	return rc == -HONE_E_UNSUPPORTED && two ? lengths(s, 1) : rc;
 }

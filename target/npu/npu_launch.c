@@ -105,3 +105,67 @@ int hn_npu_launch_first(const struct hn_npu_program *const *p, uint32_t n, const
 	}
 	return rc;
 }
+
+/* Where the next program begins, at a line's begin; `end`: there is none. */
+static const char *next_program(const char *s, const char *end)
+{
+	static const char format[] = HN_NPU_FORMAT;
+
+	while (s < end) {
+		const char *line = memchr(s, '\n', (size_t)(end - s));
+
+		s = line == NULL ? end : line + 1;
+		if ((size_t)(end - s) >= sizeof(format) - 1 && memcmp(s, format, sizeof(format) - 1) == 0) {
+			return s;
+		}
+	}
+	return end;
+}
+
+static bool same_sizes(const struct hn_npu_program *p, const struct hn_npu_program *q)
+{
+	bool same = p->n_size == q->n_size;
+
+	for (uint32_t i = 0; i < p->n_size && same; i++) {
+		same = strcmp(p->size[i].name, q->size[i].name) == 0;
+	}
+	return same;
+}
+
+int hn_npu_parse_kernels(const char *what, const char *text, size_t n, uint32_t most, struct hn_arena *a,
+			 const struct hn_npu_program **ret, uint32_t *ret_n, struct hn_err *err)
+{
+	const char *end = text + n, *s = text, *next;
+
+	*ret_n = 0;
+	/* comments may stand in front of the first */
+	next = n >= sizeof(HN_NPU_FORMAT) - 1 && memcmp(text, HN_NPU_FORMAT, sizeof(HN_NPU_FORMAT) - 1) == 0
+		       ? text : next_program(text, end);
+	next = next_program(next, end);
+	do {
+		struct hn_buf name;
+		int rc;
+
+		if (*ret_n == most) {
+			return hn_fail(err, HONE_E_INVALID, "%s: more than %u programs", what, most);
+		}
+		hn_buf_init(&name);
+		hn_buf_puts(&name, what);
+		if (s != text) {
+			hn_buf_printf(&name, ", program %u", *ret_n + 1);
+		}
+		rc = hn_npu_parse(name.s, s, (size_t)(next - s), a, &ret[*ret_n], err);
+		hn_buf_fini(&name);
+		if (rc != 0) {
+			return rc;
+		}
+		if (!same_sizes(ret[0], ret[*ret_n])) {
+			return hn_fail(err, HONE_E_INVALID, "%s: program %u has other sizes than the first", what,
+				       *ret_n + 1);
+		}
+		++*ret_n;
+		s = next;
+		next = next_program(next, end);
+	} while (s < end);
+	return 0;
+}

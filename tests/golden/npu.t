@@ -75,3 +75,112 @@ hone: npu: hone-build: --npu 'dv910 loops 2': a profile, flags, barriers or tune
 $ printf 'hnpu/1\ngm A int8[60000000000]\ncores 0 1 {\n}\n' > large.hnpu; hone npu large.hnpu
 hone: large.hnpu: buffers of 60000000000 bytes: races are looked for in 1073741824 at most
 [14]
+# Sizes: one program for a range, or several of which the first that fits is taken.
+$ hone npu -e 's(M in [1, 300], float32 X[M,64]) -> Y { S(i) +=! X(i,j) Y(i,j) = X(i,j) - S(i) }' --profile tiny
+s on tiny: 1 program (simulated by a model, docs/npu.md)
+  1: 852 instructions, for M = 1..300
+           M  program      cycles         us
+           1        1        3706       3.71
+           2        1        3722       3.72
+           3        1        3728       3.73
+           5        1        3748       3.75
+           8        1        3768       3.77
+          13        1        3997       4.00
+          22        1        4042       4.04
+          38        1        4130       4.13
+          63        1        4217       4.22
+         106        1        4851       4.85
+         179        1        4843       4.84
+         300        1        5580       5.58
+no race, in any order of the pipes
+$ hone npu -e 's(M in [1, 300], float32 X[M,64]) -> Y { S(i) +=! X(i,j) Y(i,j) = X(i,j) - S(i) }' --profile tiny --dim M=77 -j
+{"name":"s","profile":"tiny","cycles":4397,"core_cycles":897,"us":4.397,"by_memory":false,"read_bytes":24576,"written_bytes":24576,"instructions":196,"pipes":[{"name":"V","busy":320},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":470},{"name":"MTE3","busy":404}]}
+$ hone npu -e 's(M in [1, 40], float32 X[M]) -> Y { Y(i) = X(i) * 2.0 }' --profile tiny --slots 1 --order barriers --as text > m.hnpu; sed 35q m.hnpu; hone npu m.hnpu --profile tiny --as text | cmp - m.hnpu
+hnpu/1
+size M r31 1..40
+gm a0 float32[M]
+gm a1 float32[M]
+cores 0 2 {
+  mov r2 r31
+  core r3
+  add r4 r2 7
+  div r4 r4 8
+  add r4 r4 1
+  div r4 r4 2
+  mul r4 r4 8
+  mul r3 r3 r4
+  sub r9 r2 r3
+  min r4 r4 r9
+  if 0 r4
+    if r4 2
+      sub r5 r4 1
+      mov r6 r4
+      if 0 r6
+        loop r7 r6
+          mov r8 r7
+          min r8 r8 r5
+          add r8 r8 r3
+          mov r0 r8
+          mul r0 r0 4
+          load ub[0] a0[r0] burst 4
+          barrier all
+          vbrcb.f32 ub[64] ub[0]
+          barrier all
+          vmuls.f32 ub[320] ub[64] 2 mask 8 b0 0 s0 0
+          barrier all
+          store a1[r0] ub[320] burst 4
+          barrier all
+          barrier all
+$ hone npu m.hnpu --profile tiny --dim M=41
+hone: m.hnpu: M is 41, and it is for 1 to 40
+[17]
+$ hone npu m.hnpu --profile tiny --dim M=-1
+hone: m.hnpu: M is -1, and it is for 1 to 40
+[17]
+$ hone npu m.hnpu --profile tiny --dim N=4
+hone: --dim N=4: m.hnpu has no size of that name
+[17]
+$ hone npu m.hnpu --profile tiny --dim M=1..4
+hone: --dim M=1..4: a launch wants a number, as M=40
+[17]
+$ hone npu m.hnpu --profile tiny --as picture
+hone: npu: a picture is of one launch: --dim M=.. says which
+[17]
+$ hone npu -e 'w(B in [1, 4], M in [1, 9], float32 X[B,M,3], float32 Z[B]) -> Y { Y(b,i,j) = X(b,i,j) + Z(b) }' --profile tiny
+w on tiny: 2 programs, the first that fits is taken (simulated by a model, docs/npu.md)
+  1: 741 instructions, for B = 1..4, M = 1..9 where M%8 == 0
+  2: 741 instructions, for B = 1..4, M = 1..9
+           B           M  program      cycles         us
+           1           1        2        3837       3.84
+           1           2        2        3842       3.84
+           2           2        2        4160       4.16
+           2           3        2        4164       4.16
+           2           4        2        4167       4.17
+           3           5        2        5267       5.27
+           3           6        2        4729       4.73
+           4           7        2        5833       5.83
+           4           9        2        5835       5.83
+no race, in any order of the pipes
+$ hone npu -e 'w(B in [1, 4], M in [1, 9], float32 X[B,M,3], float32 Z[B]) -> Y { Y(b,i,j) = X(b,i,j) + Z(b) }' --profile tiny --as text | grep -A5 hnpu
+hnpu/1
+size B r31 1..4
+size M r30 1..9
+where M%8 == 0
+gm a0 float32[B*M*3]
+gm a1 float32[B]
+--
+hnpu/1
+size B r31 1..4
+size M r30 1..9
+gm a0 float32[B*M*3]
+gm a1 float32[B]
+gm a2 float32[B*M*3]
+$ hone npu -e 'w(B in [1, 4], M in [1, 9], float32 X[B,M,3], float32 Z[B]) -> Y { Y(b,i,j) = X(b,i,j) + Z(b) }' --profile tiny --dim M=8
+hone: w: --dim B=.. is missing: 1 to 4
+[17]
+$ hone npu -e 'r(M in [1, 40], float32 X[8,M]) -> Y { Y(i) +=! X(i,j) }' --profile tiny
+hone: npu: hone-build: Y: it sums over a size, or computes with a place along it: a program for the NPU needs a number there
+[18]
+$ hone npu -e 'r(M in [1, 40], float32 X[M,8]) -> Y { Y(j) = X(2,j) }' --profile tiny
+hone: --text:1:40: ops[1] (Y).body[0].load(X) index 0: may pass the extent for some sizes: correct the index, its range or the sizes', or guard the load with "if"
+[17]
