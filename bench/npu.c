@@ -106,9 +106,12 @@ static int only(const struct hn_bench_args *args, const struct hn_npu_profile *m
 	if (strcmp(word, "products") == 0) {
 		return hn_bench_npu_products(m, err);
 	}
+	if (strcmp(word, "sizes") == 0) {
+		return hn_bench_npu_sizes(m, err);
+	}
 	if (strcmp(word, "naive") != 0) {
 		return hn_fail(err, HONE_E_INVALID,
-			       "%.40s: there are fit, tiles, products and naive, or nothing for the rest", word);
+			       "%.40s: there are fit, tiles, products, sizes and naive, or nothing for the rest", word);
 	}
 	rc = hn_bench_npu_naive(m, args->cases, err);
 	return rc ? rc : hn_bench_npu_naive(fitted, args->cases, err);

@@ -19,6 +19,9 @@ int hn_bench_npu_tiles(const struct hn_npu_profile *m, struct hn_err *err) HN_NO
 /* Products of all kinds of sizes beside the machine's bound. */
 int hn_bench_npu_products(const struct hn_npu_profile *m, struct hn_err *err) HN_NODISCARD;
 
+/* Programs for ranges of sizes beside those for each size. */
+int hn_bench_npu_sizes(const struct hn_npu_profile *m, struct hn_err *err) HN_NODISCARD;
+
 /* m1 rows of n1 fractals of float32, times a number, as rows. */
 int hn_bench_npu_transposed(int64_t m1, int64_t n1, const struct hn_npu_profile *m, struct hn_arena *a,
 			    const struct hn_npu_program **ret, struct hn_err *err) HN_NODISCARD;

@@ -43,6 +43,7 @@ struct hn_npu_plan {
 	int64_t tile;	/* of the dimension that cores share, rows or elements: so many at a
 			 * time, fewer where that does not fit; 0 = by rule */
 	const struct hn_npu_tiles *tiles; /* as a history says; NULL: by rule */
+	bool apart;	/* of sizes: a barrier of all pipes behind each turn, to compare */
 };
 
 struct hn_npu_vector_facts {

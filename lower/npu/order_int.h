@@ -59,7 +59,7 @@ struct npu_turns {
 /* Turns of the instructions s->insn, each of which touches the same memory, as p's.  All pipes have done
  * all before the first, and a barrier of all stands behind the last. */
 int npu_order_turns(const struct hn_npu_program *p, const struct hn_npu_profile *m,
-		    const struct hn_npu_section *s, enum hn_npu_order order, struct hn_arena *a,
+		    const struct hn_npu_section *s, enum hn_npu_order order, bool carries, struct hn_arena *a,
 		    struct npu_turns *ret, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -216,7 +216,7 @@ static int apart(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 }
 
 int npu_order_turns(const struct hn_npu_program *p, const struct hn_npu_profile *m,
-		    const struct hn_npu_section *s, enum hn_npu_order order, struct hn_arena *a,
+		    const struct hn_npu_section *s, enum hn_npu_order order, bool carries, struct hn_arena *a,
 		    struct npu_turns *ret, struct hn_err *err)
 {
 	struct hn_npu_order_facts facts = { 0 };
@@ -225,7 +225,7 @@ int npu_order_turns(const struct hn_npu_program *p, const struct hn_npu_profile 
 	struct loop l = { .o = o, .n = s->n_insn };
 	int rc;
 
-	if (order != HN_NPU_FLAGS || s->n_insn == 0 || s->n_insn > HN_NPU_MOST_INSNS / TURNS) {
+	if (order != HN_NPU_FLAGS || !carries || s->n_insn == 0 || s->n_insn > HN_NPU_MOST_INSNS / TURNS) {
 		return apart(p, m, s, order, a, ret, err);
 	}
 	several = repeated(s, TURNS, a);

@@ -279,7 +279,7 @@ static int make(struct sized *s, int64_t rows, uint32_t slots, bool *ret_whole)
 		return rc;
 	}
 	t->single = npu_order_section(o, s->plan->order);
-	rc = npu_order_turns(s->head, s->m, &turn, s->plan->order, s->a, &t->turns, s->err);
+	rc = npu_order_turns(s->head, s->m, &turn, s->plan->order, !s->plan->apart, s->a, &t->turns, s->err);
 	if (rc != 0) {
 		return rc;
 	}
