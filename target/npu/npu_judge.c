@@ -14,15 +14,37 @@ static size_t blocks(int64_t bytes)
 	return (size_t)((bytes + HN_NPU_BLOCK - 1) / HN_NPU_BLOCK);
 }
 
+/* Records of each buffer, in blocks.  An argument that nobody stores to has none: no race is there. */
+static size_t records(const struct npu_sim *s, uint32_t buffer)
+{
+	return s->touch_gm[buffer] == NULL ? 0 : blocks(s->p->buffer[buffer].bytes);
+}
+
+static void mark_stored(const struct hn_npu_section *c, bool *stored)
+{
+	for (uint32_t i = 0; i < c->n_insn; i++) {
+		if (c->insn[i].op == HN_NPU_I_STORE) {
+			stored[c->insn[i].place[0].buffer] = true;
+		}
+	}
+}
+
 void npu_judge_open(struct npu_sim *s, struct hn_arena *a)
 {
+	bool *stored = HN_NEW_ARRAY(a, bool, npu_buffers(s));
+
 	npu_judge_alone(s, a);
+	for (uint32_t i = 0; i < s->p->n_section; i++) {
+		mark_stored(&s->p->section[i], stored);
+	}
 	s->touch_gm = HN_NEW_ARRAY(a, struct npu_touch *, npu_buffers(s));
 	for (uint32_t i = 0; i < npu_buffers(s); i++) {
-		s->touch_gm[i] = HN_NEW_ARRAY(a, struct npu_touch, blocks(s->p->buffer[i].bytes));
+		if (stored[i] || i >= s->p->n_buffer) { /* scratch: whether it was written counts */
+			s->touch_gm[i] = HN_NEW_ARRAY(a, struct npu_touch, blocks(s->p->buffer[i].bytes));
+		}
 	}
 	for (uint32_t i = 0; i < s->p->n_buffer; i++) {
-		for (size_t k = 0; k < blocks(s->p->buffer[i].bytes); k++) {
+		for (size_t k = 0; k < records(s, i); k++) {
 			s->touch_gm[i][k].full = true;
 		}
 	}
@@ -47,9 +69,7 @@ void npu_judge_alone(struct npu_sim *s, struct hn_arena *a)
 void npu_judge_met(struct npu_sim *s)
 {
 	for (uint32_t i = 0; i < npu_buffers(s); i++) {
-		size_t n = blocks(s->p->buffer[i].bytes);
-
-		for (size_t k = 0; k < n; k++) {
+		for (size_t k = 0; k < records(s, i); k++) {
 			s->touch_gm[i][k] = (struct npu_touch){ .full = s->touch_gm[i][k].full };
 		}
 	}
@@ -129,17 +149,58 @@ static bool read_block(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_s
 	return true;
 }
 
-static bool touch(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_span *span, int64_t at,
-		  uint32_t number)
+/* What an instruction comes after, to look at many blocks with. */
+struct after {
+	uint32_t done[HN_NPU_N_PIPE]; /* numbers of each pipe up to this one */
+	uint32_t number, own; /* its own; and again where its pipe does not wait for itself, else 0 */
+	uint16_t core;
+};
+
+static struct after after_of(const struct npu_sim *s, enum hn_npu_pipe p)
 {
-	struct npu_touch *t = span->memory == HN_NPU_GM ? s->touch_gm[span->buffer]
-							: s->touch[span->memory];
+	struct after r = { .number = (uint32_t)s->pipe[p].n_done + 1, .core = (uint16_t)(s->core + 1) };
+
+	memcpy(r.done, s->pipe[p].clock.done, sizeof(r.done));
+	if (p == HN_NPU_V) {
+		r.own = r.number;
+	} else {
+		r.done[p] = UINT32_MAX;
+	}
+	return r;
+}
+
+/* Of a core's memory: whether it is plain at once that the block may be touched. */
+static bool is_fine(const struct after *x, const struct npu_touch *t, bool write)
+{
+	bool late = t->write > x->done[t->write_pipe] && (t->write_pipe != HN_NPU_V || t->write != x->own);
+
+	if (!write) {
+		return !late && t->full;
+	}
+	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
+		late |= t->read[i] > x->done[i] && (i != HN_NPU_V || t->read[i] != x->own);
+	}
+	return !late;
+}
+
+static bool touch(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_span *span, int64_t at,
+		  const struct after *x)
+{
+	bool gm = span->memory == HN_NPU_GM;
+	struct npu_touch *t = gm ? s->touch_gm[span->buffer] : s->touch[span->memory];
 	int64_t from = at / HN_NPU_BLOCK, to = (at + span->bytes - 1) / HN_NPU_BLOCK;
-	uint16_t core = (uint16_t)(s->core + 1);
 
 	for (int64_t b = from; b <= to; b++) {
-		if (!(span->write ? write_block(s, p, span, &t[b], b, number, core)
-				  : read_block(s, p, span, &t[b], b, number, core))) {
+		if (!gm && is_fine(x, &t[b], span->write)) {
+			if (span->write) {
+				t[b].write = x->number;
+				t[b].write_pipe = (uint8_t)p;
+				t[b].full = true;
+			} else {
+				t[b].read[p] = x->number;
+			}
+		} else if (!(span->write ? write_block(s, p, span, &t[b], b, x->number, x->core)
+					 : read_block(s, p, span, &t[b], b, x->number, x->core))) {
 			return false;
 		}
 	}
@@ -148,14 +209,17 @@ static bool touch(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_span *
 
 bool npu_judge(struct npu_sim *s, enum hn_npu_pipe p, const struct npu_op *op)
 {
-	uint32_t number = (uint32_t)s->pipe[p].n_done + 1;
+	const struct after x = after_of(s, p);
 
 	for (uint32_t i = 0; i < op->n_span; i++) {
 		const struct npu_span *span = &op->span[i];
 
+		if (span->memory == HN_NPU_GM && s->touch_gm[span->buffer] == NULL) {
+			continue;
+		}
 		for (int64_t k = 0; k < span->n1; k++) {
 			for (int64_t j = 0; j < span->n0; j++) {
-				if (!touch(s, p, span, span->at + k * span->s1 + j * span->s0, number)) {
+				if (!touch(s, p, span, span->at + k * span->s1 + j * span->s0, &x)) {
 					return false;
 				}
 			}
