@@ -1,48 +1,23 @@
 /* lower/npu/vector_lanes.c -- operations lane by lane, as instructions.
  *
  * A run is what all operands go through in a row, or stay at a block of.  Either a run is the repeats
- * of an instruction, or the runs along some dimension are: whichever takes fewer instructions.
+ * of an instruction, or the runs along some dimension are, or, where runs are short, the blocks of each
+ * repeat are eight of them: whichever takes fewest cycles (vector_course.c).
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/arith.h"
-#include "lower/npu/vector_text.h"
+#include "lower/npu/vector_walk.h"
 
-#define MOST_STRIDE 4095 /* blocks between repeats */
-
-struct way { /* a dimension around runs */
-	int64_t n, stride[4];
+/* How a repeat lies: blocks from one of its blocks to the next, and which lanes do something. */
+struct repeat {
+	int64_t block[4], step[4]; /* step: from repeat to repeat; -1: as if dense */
+	int64_t mask, bits[2];	   /* the first lanes, or, where there are bits, these */
 };
 
-struct walk {
-	struct vec_tile *t;
-	uint16_t what;
-	float scale;
-	int n_operand;
-	int32_t value[4];
-	int64_t base[4];
-	bool runs[4]; /* else it stays at a block */
-	int64_t lanes, length; /* of a repeat; of a run */
-	int64_t room;	       /* numbers from a run to the next, where nothing is between */
-	uint32_t n_way;
-	struct way way[VEC_DIMS]; /* the innermost first */
-	int64_t bits; /* repeats until now: blocks of what was compared */
-};
-
-static int64_t size_of(const struct walk *w, int k)
-{
-	return vec_size(w->t->x, w->value[k]);
-}
-
-static enum vec_form form_of(const struct walk *w, int k)
-{
-	return (enum vec_form)w->t->x->v[w->value[k]].form;
-}
-
-/* One instruction: from `at` on, `step` blocks between repeats; -1: as if dense. */
-static void instruction(struct walk *w, const int64_t *at, const int64_t *step, int64_t repeats,
-			int64_t mask)
+/* One instruction: from `at` on. */
+static void instruction(struct vec_walk *w, const int64_t *at, const struct repeat *r, int64_t repeats)
 {
 	static const char *const blocks[] = { "bd", "b0", "b1" }, *const steps[] = { "sd", "s0", "s1" };
 	uint8_t kind = hn_npu_op[w->what].kind;
@@ -56,17 +31,19 @@ static void instruction(struct walk *w, const int64_t *at, const int64_t *step, 
 	}
 	for (int k = 0; k < w->n_operand; k++) {
 		hn_buf_printf(text, " ub[%" PRId64 "]",
-			      form_of(w, k) == VEC_BITS ? w->base[k] + w->bits * HN_NPU_BLOCK : at[k]);
+			      vec_walk_form(w, k) == VEC_BITS ? w->base[k] + w->bits * HN_NPU_BLOCK : at[k]);
 	}
 	if (kind == HN_NPU_K_SCALED || kind == HN_NPU_K_FILL) {
 		hn_buf_printf(text, " %.9g", (double)w->scale);
 	}
 	vec_named(w->t, "rep", repeats, 1);
-	vec_named(w->t, "mask", mask, -1);
+	vec_named(w->t, "mask", r->mask, -1);
+	vec_named(w->t, "bits", r->bits[0], 0);
+	vec_named(w->t, "bits2", r->bits[1], 0);
 	for (int k = 0; k < w->n_operand && k < 3; k++) {
-		if (form_of(w, k) != VEC_BITS) {
-			vec_named(w->t, blocks[k], w->runs[k], 1);
-			vec_named(w->t, steps[k], step[k], -1);
+		if (vec_walk_form(w, k) != VEC_BITS) {
+			vec_named(w->t, blocks[k], r->block[k], 1);
+			vec_named(w->t, steps[k], r->step[k], -1);
 		}
 	}
 	vec_end_line(w->t);
@@ -74,70 +51,100 @@ static void instruction(struct walk *w, const int64_t *at, const int64_t *step, 
 }
 
 /* Repeats along a run that begins at `at`. */
-static void along(struct walk *w, const int64_t *at)
+static void along(struct vec_walk *w, const int64_t *at)
 {
-	int64_t now[4], step[4];
+	int64_t now[4];
 
 	for (int64_t i = 0; i < w->length;) {
-		int64_t rest = w->length - i, repeats = rest / w->lanes, mask = repeats == 0 ? rest : -1;
+		int64_t rest = w->length - i, repeats = rest / w->lanes;
+		struct repeat r = { .mask = repeats == 0 ? rest : -1 };
 
 		repeats = repeats == 0 ? 1 : repeats > VEC_REPEATS ? VEC_REPEATS : repeats;
 		for (int k = 0; k < w->n_operand; k++) {
-			now[k] = at[k] + (w->runs[k] ? i * size_of(w, k) : 0);
-			step[k] = w->runs[k] ? -1 : 0;
+			now[k] = at[k] + (w->runs[k] ? i * vec_walk_size(w, k) : 0);
+			r.block[k] = w->runs[k];
+			r.step[k] = w->runs[k] ? -1 : 0;
 		}
-		instruction(w, now, step, repeats, mask);
-		i += mask >= 0 ? rest : repeats * w->lanes;
+		instruction(w, now, &r, repeats);
+		i += r.mask >= 0 ? rest : repeats * w->lanes;
+	}
+}
+
+/* n repeats along the way, all like r. */
+static void repeats(struct vec_walk *w, const int64_t *at, const struct vec_way *way, int64_t n,
+		    const struct repeat *r)
+{
+	int64_t now[4];
+
+	for (int64_t i = 0; i < n; i += VEC_REPEATS) {
+		for (int k = 0; k < w->n_operand; k++) {
+			now[k] = at[k] + i * way->stride[k];
+		}
+		instruction(w, now, r, n - i < VEC_REPEATS ? n - i : VEC_REPEATS);
 	}
 }
 
 /* A repeat for each run along the way; columns of a repeat's width one after the other. */
-static void across(struct walk *w, const int64_t *at, const struct way *way)
+static void across(struct vec_walk *w, const int64_t *at, const struct vec_way *way)
 {
-	int64_t now[4], step[4];
+	int64_t now[4];
 
 	for (int64_t i = 0; i < w->length; i += w->lanes) {
-		int64_t mask = w->length - i < w->lanes ? w->length - i : -1;
-
-		for (int64_t r = 0; r < way->n; r += VEC_REPEATS) {
-			for (int k = 0; k < w->n_operand; k++) {
-				now[k] = at[k] + (w->runs[k] ? i * size_of(w, k) : 0) + r * way->stride[k];
-				step[k] = way->stride[k] / HN_NPU_BLOCK;
-			}
-			instruction(w, now, step, way->n - r < VEC_REPEATS ? way->n - r : VEC_REPEATS, mask);
-		}
-	}
-}
-
-/* The dimension whose runs are repeats; n_way: none. */
-static uint32_t repeated(const struct walk *w)
-{
-	int64_t columns = hn_ceildiv(w->length, w->lanes), whole = w->length / w->lanes, all = 1;
-	int64_t own = hn_ceildiv(whole, VEC_REPEATS) + (w->length % w->lanes != 0), least;
-	uint32_t best = w->n_way;
-
-	for (uint32_t j = 0; j < w->n_way; j++) {
-		all *= w->way[j].n;
-	}
-	least = all * own;
-	for (uint32_t j = 0; j < w->n_way; j++) {
-		int64_t n = all / w->way[j].n * hn_ceildiv(w->way[j].n, VEC_REPEATS) * columns;
-		bool reaches = true;
+		struct repeat r = { .mask = w->length - i < w->lanes ? w->length - i : -1 };
 
 		for (int k = 0; k < w->n_operand; k++) {
-			reaches = reaches && w->way[j].stride[k] / HN_NPU_BLOCK <= MOST_STRIDE;
+			now[k] = at[k] + (w->runs[k] ? i * vec_walk_size(w, k) : 0);
+			r.block[k] = w->runs[k];
+			r.step[k] = way->stride[k] / HN_NPU_BLOCK;
 		}
-		if (reaches && n < least) {
-			least = n;
-			best = j;
-		}
+		repeats(w, now, way, way->n, &r);
 	}
-	return best;
 }
 
-static void write(struct walk *w)
+/* `lanes` of each of n blocks do something. */
+static void mask_blocks(const struct vec_walk *w, struct repeat *r, int64_t n, int64_t lanes)
 {
-	uint32_t by = repeated(w), n = w->n_way;
+	int64_t each = w->lanes / VEC_BLOCKS;
+
+	*r->bits = r->bits[1] = 0;
+	r->mask = lanes < each || n == VEC_BLOCKS ? -1 : n * each;
+	for (int64_t b = 0; b < n && lanes < each; b++) {
+		r->bits[b * each / 64] |= (((int64_t)1 << lanes) - 1) << b * each % 64;
+	}
+}
+
+/* Short runs: the blocks of a repeat are those of eight runs along `in`; columns of a block's width one
+ * after the other.  Repeats go on along `in`, or along another way. */
+static void by_blocks(struct vec_walk *w, const int64_t *at, const struct vec_way *in,
+		      const struct vec_way *by)
+{
+	int64_t each = w->lanes / VEC_BLOCKS, whole = in->n / VEC_BLOCKS, now[4];
+	struct vec_way eight = { .n = whole };
+	struct repeat r;
+
+	for (int k = 0; k < w->n_operand; k++) {
+		eight.stride[k] = in->stride[k] * VEC_BLOCKS;
+		r.block[k] = in->stride[k] / HN_NPU_BLOCK;
+		r.step[k] = (by == in ? eight.stride[k] : by->stride[k]) / HN_NPU_BLOCK;
+	}
+	for (int64_t i = 0; i < w->length; i += each) {
+		int64_t lanes = w->length - i < each ? w->length - i : each;
+
+		for (int64_t b = 0; b < in->n; b += b < whole * VEC_BLOCKS && by == in ? whole * VEC_BLOCKS : VEC_BLOCKS) {
+			for (int k = 0; k < w->n_operand; k++) {
+				now[k] = at[k] + (w->runs[k] ? i * vec_walk_size(w, k) : 0) + b * in->stride[k];
+			}
+			mask_blocks(w, &r, in->n - b < VEC_BLOCKS ? in->n - b : VEC_BLOCKS, lanes);
+			repeats(w, now, by == in ? &eight : by,
+				by != in ? by->n : b < whole * VEC_BLOCKS ? whole : 1, &r);
+		}
+	}
+}
+
+static void write(struct vec_walk *w)
+{
+	const struct vec_course c = vec_course(w);
+	uint32_t n = w->n_way;
 	int64_t i[VEC_DIMS] = { 0 }, at[4];
 
 	for (;;) {
@@ -149,12 +156,14 @@ static void write(struct walk *w)
 				at[k] += i[d] * w->way[d].stride[k];
 			}
 		}
-		if (by < n) {
-			across(w, at, &w->way[by]);
+		if (c.in < n) {
+			by_blocks(w, at, &w->way[c.in], &w->way[c.by]);
+		} else if (c.by < n) {
+			across(w, at, &w->way[c.by]);
 		} else {
 			along(w, at);
 		}
-		while (j < n && (j == by || ++i[j] == w->way[j].n)) {
+		while (j < n && (j == c.by || j == c.in || ++i[j] == w->way[j].n)) {
 			i[j++] = 0;
 		}
 		if (j == n || w->t->n_insn > HN_NPU_MOST_INSNS) {
@@ -164,15 +173,15 @@ static void write(struct walk *w)
 }
 
 /* One more dimension around: part of the run, or of the way before, where that makes no difference. */
-static void add_way(struct walk *w, bool filled, int64_t n, const int64_t *stride)
+static void add_way(struct vec_walk *w, bool filled, int64_t n, const int64_t *stride)
 {
-	struct way *before = w->n_way > 0 ? &w->way[w->n_way - 1] : NULL;
+	struct vec_way *before = w->n_way > 0 ? &w->way[w->n_way - 1] : NULL;
 	bool merges = true;
 
 	for (int k = 0; k < w->n_operand; k++) {
-		int64_t run = w->runs[k] ? w->room * size_of(w, k) : 0;
+		int64_t run = w->runs[k] ? w->room * vec_walk_size(w, k) : 0;
 
-		merges = merges && (form_of(w, k) == VEC_BITS ||
+		merges = merges && (vec_walk_form(w, k) == VEC_BITS ||
 				    stride[k] == (before != NULL ? before->stride[k] * before->n : run));
 	}
 	if (n == 1) {
@@ -189,13 +198,13 @@ static void add_way(struct walk *w, bool filled, int64_t n, const int64_t *strid
 }
 
 /* Through `dims` but the last, n of each; begins[k] is where operand k's first is. */
-static void go(struct walk *w, uint32_t dims, const int64_t *n, bool filled)
+static void go(struct vec_walk *w, uint32_t dims, const int64_t *n, bool filled)
 {
 	struct vec *x = w->t->x;
 	int64_t widest = 1;
 
 	for (int k = 0; k < w->n_operand; k++) {
-		widest = size_of(w, k) > widest && form_of(w, k) != VEC_BITS ? size_of(w, k) : widest;
+		widest = vec_walk_size(w, k) > widest && vec_walk_form(w, k) != VEC_BITS ? vec_walk_size(w, k) : widest;
 	}
 	w->lanes = 256 / widest;
 	w->n_way = 0;
@@ -206,7 +215,7 @@ static void go(struct walk *w, uint32_t dims, const int64_t *n, bool filled)
 			continue;
 		}
 		for (int k = 0; k < w->n_operand; k++) {
-			stride[k] = form_of(w, k) == VEC_BITS ? 0 : vec_stride(w->t, w->value[k], d);
+			stride[k] = vec_walk_form(w, k) == VEC_BITS ? 0 : vec_stride(w->t, w->value[k], d);
 		}
 		add_way(w, filled, n[d], stride);
 	}
@@ -229,9 +238,10 @@ static bool is_filled(const struct vec_tile *t)
 	return true;
 }
 
-static struct walk walk_of(struct vec_tile *t, uint16_t what, float scale, int32_t to, const int32_t *from)
+static struct vec_walk walk_of(struct vec_tile *t, uint16_t what, float scale, int32_t to,
+			       const int32_t *from)
 {
-	struct walk w = { .t = t, .what = what, .scale = scale, .n_operand = 1, .value = { to } };
+	struct vec_walk w = { .t = t, .what = what, .scale = scale, .n_operand = 1, .value = { to } };
 
 	for (int k = 0; k < 3; k++) {
 		if (from[k] >= 0) {
@@ -245,16 +255,16 @@ static struct walk walk_of(struct vec_tile *t, uint16_t what, float scale, int32
 }
 
 /* Which of its operands run, and how far, by what the result is. */
-static void begin(struct walk *w, enum vec_form form, int typed)
+static void begin(struct vec_walk *w, enum vec_form form, int typed)
 {
 	const struct vec *x = w->t->x;
-	int64_t size = size_of(w, typed);
+	int64_t size = vec_walk_size(w, typed);
 
 	for (int k = 0; k < w->n_operand; k++) {
-		enum vec_form f = form_of(w, k);
+		enum vec_form f = vec_walk_form(w, k);
 
 		w->runs[k] = f == VEC_BITS ? true
-			     : form == VEC_SPREAD ? k == 0 || (size_of(w, k) == size && x->v[w->value[k]].dims != 0)
+			     : form == VEC_SPREAD ? k == 0 || (vec_walk_size(w, k) == size && x->v[w->value[k]].dims != 0)
 						  : f == form;
 	}
 	w->length = form == VEC_FULL	  ? vec_columns(w->t)
@@ -265,7 +275,7 @@ static void begin(struct walk *w, enum vec_form form, int typed)
 
 void vec_lanes(struct vec_tile *t, const struct vec_op *op)
 {
-	struct walk w = walk_of(t, op->what, op->scale, op->to, op->from);
+	struct vec_walk w = walk_of(t, op->what, op->scale, op->to, op->from);
 	bool compares = hn_npu_op[op->what].kind == HN_NPU_K_COMPARE;
 	enum vec_form form = compares ? (enum vec_form)op->with : (enum vec_form)t->x->v[op->to].form;
 
@@ -282,7 +292,7 @@ static void slices(struct vec_tile *t, const struct vec_op *op, uint16_t what, i
 {
 	const int32_t from[3] = { what == HN_NPU_I_COPY ? op->from[0] : op->to,
 				  what == HN_NPU_I_COPY ? -1 : op->from[0], -1 };
-	struct walk w = walk_of(t, what, 0, op->to, from);
+	struct vec_walk w = walk_of(t, what, 0, op->to, from);
 
 	w.base[w.n_operand - 1] += skip;
 	begin(&w, (enum vec_form)t->x->v[op->to].form, 0);

@@ -21,7 +21,7 @@ static const char *const dags[] = {
 	" C(b0,i,j) +=! float32(A(b0,i,k)) * float32(B(b0,j,k)) D(b0,i,j) = max(C(b0,i,j) + b(j), 0.0) }",
 	"t(float16 X[1,10,12,32], float16 W[32,3,3,32]) -> Y {"
 	" Y(n,h,w,f) +=! float32(X(n,h+r,w+s,c)) * float32(W(f,r,s,c)) where h in 0:8, w in 0:10 }",
-	"t(float32 A[2000,133]) -> N { M(i) max=! A(i,k) E(i,j) = exp(A(i,j) - M(i))"
+	"t(float32 A[5000,133]) -> N { M(i) max=! A(i,k) E(i,j) = exp(A(i,j) - M(i))"
 	" S(i) +=! E(i,k) N(i,j) = E(i,j) / S(i) }",
 	"t(float16 A[500000], float16 B[500000]) -> C { C(i) = A(i) * B(i) + float16(1) }",
 	"t(float32 A[7,500,33]) -> S, B { S(j) +=! A(i,j,k) B(i,k,j) = A(i,j,k) * S(j) }",
