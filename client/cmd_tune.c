@@ -154,6 +154,7 @@ static int report(const struct hn_opts *o, const struct hn_watch *w, struct hn_e
 {
 	int error = (int)hn_show_number(w->last, "error");
 	const char *state, *message;
+	char why[400];
 	struct hn_buf b;
 
 	if (w->last == NULL) {
@@ -181,11 +182,12 @@ static int report(const struct hn_opts *o, const struct hn_watch *w, struct hn_e
 			       "the job failed: %s", message != NULL ? message : "?");
 	}
 	if (hn_show_number(w->last, "best_ns") <= 0) {
-		return hn_fail(err, HONE_E_NOT_FOUND, "%s",
+		hn_tune_why(w->link, w->job, why, sizeof(why));
+		return hn_fail(err, HONE_E_NOT_FOUND, "%s%s",
 			       hn_show_number(w->last, "trials") > 0
 				       ? "no candidate was correct within the budget"
 				       : "no candidate was measured within the budget; `--trials 0` "
-					 "answers with the automatic schedule, unmeasured");
+					 "answers with the automatic schedule, unmeasured", why);
 	}
 	return 0;
 }

@@ -174,12 +174,13 @@ static int find_form(const struct hn_opts *o, struct hn_import *im, const struct
 }
 
 /* What a kernel of AKG says that has no meaning here. */
-static void tell_notes(const char *path, const struct hn_akg_kernel *k)
+static void tell_notes(const struct hn_network *of, const char *path, const struct hn_akg_kernel *k)
 {
 	char process[81];
 
 	hn_shown(process, sizeof(process), k->process, strlen(k->process));
-	if (*process != '\0') {
+	/* AKG's "aicore" is a machine of buffers */
+	if (*process != '\0' && !(of->fused && strcmp(process, "aicore") == 0)) {
 		fprintf(stderr, "hone: %s: made for \"%s\", which is a hint: --target says the machine\n",
 			path, process);
 	}
@@ -294,7 +295,7 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 	}
 	rc = rc ? rc : hn_akg_open(o->arg, &ret->akg, err);
 	if (rc == 0) {
-		tell_notes(o->arg, hn_akg_kernel(ret->akg));
+		tell_notes(ret, o->arg, hn_akg_kernel(ret->akg));
 	}
 	return rc;
 }

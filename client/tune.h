@@ -16,4 +16,8 @@ void hn_tune_put_options(struct hn_jw *w, const struct hn_opts *o, uint32_t n_ta
 /* The members "record" and "steps" of a job's best: nulls where it has none. */
 void hn_tune_put_best(struct hn_link *link, const struct hn_json *job, struct hn_jw *w);
 
+/* "; BUILD_FAIL, first: C: ..." of a job without a correct candidate; "": nothing is known, or a
+ * job's id is not (NULL). */
+void hn_tune_why(struct hn_link *link, const char *job, char *ret, size_t cap);
+
 #endif

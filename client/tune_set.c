@@ -445,8 +445,10 @@ static int report(const struct list *l, const struct hn_opts *o, struct hn_link 
 {
 	const char *state = hn_json_string(hn_json_get(set, "state"));
 	const char *message = hn_json_string(hn_json_get(set, "message"));
+	const char *failed = NULL;
 	struct hn_buf b;
 	uint32_t n_failed = 0;
+	char why[400];
 
 	hn_buf_init(&b);
 	if (o->json) {
@@ -458,7 +460,12 @@ static int report(const struct list *l, const struct hn_opts *o, struct hn_link 
 	hn_buf_fini(&b);
 	for (const struct hn_json *t = hn_json_first(hn_json_get(set, "tasks"));
 	     t != NULL; t = hn_json_next(t)) {
-		n_failed += hn_show_number(hn_json_get(t, "job"), "best_ns") <= 0;
+		const struct hn_json *job = hn_json_get(t, "job");
+
+		if (hn_show_number(job, "best_ns") <= 0) {
+			n_failed++;
+			failed = failed == NULL ? hn_json_string(hn_json_get(job, "job")) : failed;
+		}
 	}
 	if (strcmp(state, "cancelled") == 0 || strcmp(state, "suspended") == 0) {
 		return hn_fail(err, HONE_E_CANCELLED,
@@ -469,12 +476,13 @@ static int report(const struct list *l, const struct hn_opts *o, struct hn_link 
 			       message != NULL ? message : "?");
 	}
 	if (n_failed > 0 && !will_do(l, n_failed)) {
+		hn_tune_why(link, failed, why, sizeof(why));
 		return hn_fail(
 			err, HONE_E_NOT_FOUND,
-			"no candidate was correct within the budget, of %u task%s%s%s",
+			"no candidate was correct within the budget, of %u task%s%s%s%s",
 			n_failed, n_failed > 1 ? "s" : "",
 			message != NULL && *message != '\0' ? ": " : "",
-			message != NULL ? message : "");
+			message != NULL ? message : "", why);
 	}
 	return 0;
 }

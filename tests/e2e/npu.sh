@@ -67,6 +67,17 @@ grep -q 'libraries of networks are for processors' "$work/err" || die "compile: 
 hone check "$work/softmax.info" --target 'npu -isa=tiny' >"$work/out" 2>"$work/err" && die "a check"
 grep -q 'this machine runs no kernel of it' "$work/err" || die "check: $(cat "$work/err")"
 
+# Made for such a machine, it is no news that it is one; and where nothing has a form, the line says why.
+sed 's/"cuda"/"aicore"/' "$work/softmax.info" >"$work/aicore.info"
+hone npu "$work/softmax.info" >/dev/null 2>"$work/err" || die "npu: $(cat "$work/err")"
+grep -q 'made for "cuda", which is a hint' "$work/err" || die "no hint: $(cat "$work/err")"
+hone npu "$work/aicore.info" >/dev/null 2>"$work/err" || die "npu: $(cat "$work/err")"
+grep -q hint "$work/err" && die "a hint: $(cat "$work/err")"
+hone tune --target 'npu -isa=tiny' --text 'f(int64 A[64]) -> C { C(i) = A(i) + int64(1) }' --trials 2 -q \
+	>/dev/null 2>"$work/err" && die "int64 has a program"
+grep -q 'no candidate was correct within the budget; BUILD_FAIL, first: C: .*, not int64$' "$work/err" ||
+	die "not why: $(cat "$work/err")"
+
 # What is said of it.
 hone explain --target 'npu -isa=tiny' --text "$soft" --asm >"$work/out" || die explain
 grep -q '^  MTE2  busy  *[1-9]' "$work/out" || die "no pipes: $(cat "$work/out")"
