@@ -36,6 +36,61 @@ static void step(struct vec_tile *t, const struct vec_op *op, bool first, int64_
 	vec_end_line(t);
 }
 
+/* Rows of one result that follow each other: as many at a time as a repeat holds, then these. */
+static void rows_to_one(struct vec_tile *t, const struct vec_op *op, int64_t to, int64_t from, int64_t rows,
+			int64_t row, int64_t room)
+{
+	int64_t size = vec_size(t->x, op->to), few = 256 / row, wide = few * row, mask = wide == 256 ? -1 : wide / size;
+	int64_t rest = rows % few;
+
+	step(t, op, true, room, from, 1, mask, -1, -1);
+	for (int64_t i = 1; i < rows / few; i += VEC_REPEATS) {
+		step(t, op, false, room, from + i * wide, rows / few - i < VEC_REPEATS ? rows / few - i : VEC_REPEATS,
+		     mask, wide / HN_NPU_BLOCK, 0);
+	}
+	if (rest > 0) {
+		step(t, op, false, room, from + rows / few * wide, 1, rest * row / size, -1, -1);
+	}
+	step(t, op, true, to, room, 1, row / size, -1, -1);
+	step(t, op, false, to, room + row, few - 1, row / size, row / HN_NPU_BLOCK, 0);
+}
+
+/* Of the dimensions but the last those that the tile has more of than one. */
+static uint32_t outer(const struct vec_tile *t, uint32_t dims)
+{
+	uint32_t ret = 0;
+
+	for (uint32_t d = 0; d < t->x->n_dim; d++) {
+		ret |= t->n[d] > 1 ? vec_bit(d) & dims & ~vec_last(t->x) : 0;
+	}
+	return ret;
+}
+
+bool vec_chain_rows(struct vec_tile *t, const struct vec_op *op)
+{
+	const struct vec *x = t->x;
+	const struct vec_value *to = &x->v[op->to], *from = &x->v[op->from[0]];
+	uint32_t kept = outer(t, to->dims), over = outer(t, from->dims & ~to->dims);
+	int64_t row = t->padded * vec_size(x, op->to), few = row <= 128 ? 256 / row : 1, n = vec_rows(x, over, t->n);
+	int64_t one, results = rows_of(t, op->to), at = vec_address(t, op->to), source = vec_address(t, op->from[0]);
+
+	if (to->form != VEC_FULL || few < 2 || n < 2 * few || !vec_is_filled(t) ||
+	    /* the dimensions that are summed over are the innermost */
+	    kept >> __builtin_ctz(over) != 0) {
+		return false;
+	}
+	/* repeats of this, and of rows one by one, of eight results at a time where there are as many */
+	one = (results < 8 ? results : hn_ceildiv(results, 8) * (row / HN_NPU_BLOCK)) * n;
+	if (results * (n / few + few + 4) >= one) {
+		return false;
+	}
+	for (int64_t r = 0; r < results && t->n_insn <= HN_NPU_MOST_INSNS; r++) {
+		rows_to_one(t, op, at + r * row, source + r * n * row, n, row,
+			    at + x->v[to->root].bytes - to->behind);
+	}
+	return true;
+}
+
 /* Row by row: a row's repeats are those of an instruction, onto one. */
 static void fold_rows(struct vec_tile *t, const struct vec_op *op, int64_t to, int64_t from, int64_t rows,
 		      int64_t row)

@@ -38,6 +38,7 @@ struct vec_value {
 	uint8_t phase;		   /* the first walk that it can be made in */
 	int32_t first[VEC_PHASES], last[VEC_PHASES]; /* operations that touch it; -1: none */
 	int64_t bytes, at;	   /* of a copy; in the unified buffer */
+	int64_t behind;		   /* of these bytes, room for sums on their way */
 	uint32_t copies, turn;
 	int8_t reg; /* what its core's part adds to where it lies; -1: nothing */
 };

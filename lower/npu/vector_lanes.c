@@ -222,8 +222,7 @@ static void go(struct vec_walk *w, uint32_t dims, const int64_t *n, bool filled)
 	write(w);
 }
 
-/* Rows are written to their ends, whatever their type. */
-static bool is_filled(const struct vec_tile *t)
+bool vec_is_filled(const struct vec_tile *t)
 {
 	const struct vec *x = t->x;
 
@@ -283,7 +282,7 @@ void vec_lanes(struct vec_tile *t, const struct vec_op *op)
 	if (compares && t->x->v[w.value[1]].dims == 0 && t->x->v[w.value[2]].dims != 0) {
 		begin(&w, form, 2);
 	}
-	go(&w, form == VEC_NUMBERS ? 0 : t->x->v[op->to].dims, t->n, form != VEC_FULL || is_filled(t));
+	go(&w, form == VEC_NUMBERS ? 0 : t->x->v[op->to].dims, t->n, form != VEC_FULL || vec_is_filled(t));
 }
 
 /* from's slices, `skip` bytes behind its first on, become one with `to`; one: the first of them. */
@@ -299,7 +298,7 @@ static void slices(struct vec_tile *t, const struct vec_op *op, uint16_t what, i
 	for (int k = 0; k < w.n_operand; k++) {
 		w.runs[k] = true;
 	}
-	go(&w, dims, n, t->x->v[op->to].form != VEC_FULL || is_filled(t));
+	go(&w, dims, n, t->x->v[op->to].form != VEC_FULL || vec_is_filled(t));
 }
 
 /* The first slice, then, for each dimension, those that begin with another than its first. */
@@ -309,6 +308,9 @@ void vec_chain(struct vec_tile *t, const struct vec_op *op)
 	uint32_t kept = x->v[op->to].dims, over = x->v[op->from[0]].dims & ~kept, behind = 0;
 	int64_t n[VEC_DIMS];
 
+	if (vec_chain_rows(t, op)) {
+		return;
+	}
 	slices(t, op, HN_NPU_I_COPY, 0, kept, t->n);
 	for (uint32_t d = x->n_dim; d-- > 0;) {
 		if (!vec_has(over, d)) {

@@ -61,7 +61,7 @@ static void sizes(struct vec *x)
 			[VEC_CHUNK] = hn_mul_sat(rows, 256),
 		};
 
-		v->bytes = bytes[v->form];
+		v->bytes = hn_add_sat(bytes[v->form], v->behind);
 	}
 }
 

@@ -31,6 +31,7 @@ static int32_t total(struct vec *x, const struct hn_op *op, int32_t v, uint32_t 
 	}
 	if (others != 0) {
 		to = vec_new_value(x, (enum vec_form)x->v[v].form, t, x->v[v].dims & ~others);
+		x->v[to].behind = x->v[to].form == VEC_FULL ? 256 : 0;
 		vec_new_op(x, VEC_CHAIN, to, v, -1, -1, 0)->with = (uint8_t)sums[row].with;
 		v = to;
 	}

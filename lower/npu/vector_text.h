@@ -34,7 +34,11 @@ void vec_lanes(struct vec_tile *t, const struct vec_op *op);
 void vec_chain(struct vec_tile *t, const struct vec_op *op);
 /* to = from, or to with= from. */
 void vec_total(struct vec_tile *t, const struct vec_op *op, bool first);
+/* Rows are written to their ends, whatever their type. */
+bool vec_is_filled(const struct vec_tile *t);
 /* vector_across.c: what goes across lanes. */
+/* The same as vec_chain, where short rows that follow each other fill a repeat; false: they do not. */
+bool vec_chain_rows(struct vec_tile *t, const struct vec_op *op);
 void vec_fold(struct vec_tile *t, const struct vec_op *op);
 void vec_reduce(struct vec_tile *t, const struct vec_op *op, const struct vec_op *before);
 void vec_to_blocks(struct vec_tile *t, const struct vec_op *op);

@@ -84,10 +84,38 @@ static void short_rows_share_a_repeat(void **state)
 	}
 }
 
+static void sums_of_short_rows_fill_a_repeat(void **state)
+{
+	static const struct {
+		const char *text;
+		uint8_t op;
+		int64_t most; /* an eighth more than all lanes take */
+	} cases[] = {
+		{ "f(float32 X[6000,16]) -> C { C(j) +=! X(i,j) }", HN_NPU_I_ADD, 1690 },
+		{ "f(float16 X[6000,16]) -> C { C(j) max=! X(i,j) }", HN_NPU_I_MAX, 845 },
+		/* two rows of 24 at a time, and rows that are not filled up */
+		{ "f(float32 X[5999,24]) -> C { C(j) +=! X(i,j) }", HN_NPU_I_ADD, 3375 },
+		{ "f(float32 X[4001,3]) -> C { C(j) min=! X(i,j) }", HN_NPU_I_MIN, 563 },
+		/* three results, each of rows that follow each other; and a sum of two dimensions */
+		{ "f(float32 X[3,2000,16]) -> C { C(b,j) +=! X(b,i,j) }", HN_NPU_I_ADD, 1690 },
+		{ "f(float32 X[60,100,16]) -> C { C(j) +=! X(b,i,j) }", HN_NPU_I_ADD, 1690 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(cases); i++) {
+		int64_t n = repeats_of(cases[i].text, cases[i].op);
+
+		if (n == 0 || n > cases[i].most) {
+			fail_msg("%lld repeats, not %lld: %s", (long long)n, (long long)cases[i].most, cases[i].text);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_rows_share_a_repeat),
+		cmocka_unit_test(sums_of_short_rows_fill_a_repeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
