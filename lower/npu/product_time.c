@@ -30,9 +30,16 @@ static struct transfer of_view(const struct cube_split *s, const struct hn_npu_v
 	return r;
 }
 
+static double greater(double x, double y)
+{
+	return x > y ? x : y;
+}
+
 static double cycles_of(const struct cube_split *s, struct transfer t, double times)
 {
-	return t.n * (double)s->m->gm_latency + t.bursts * (double)s->m->gm_gap + t.bytes * byte(s->m, times);
+	/* memory is asked before it has answered, so that it is waited for once: by all plans */
+	return greater(t.n * (double)s->m->gm_interval, t.bytes * byte(s->m, times)) +
+	       t.bursts * (double)s->m->gm_gap;
 }
 
 /* Sixteen rows at a time, by way of the unified buffer: as long again as their loading. */
@@ -106,11 +113,6 @@ static bool has_batch(const struct hn_npu_view *v)
 		}
 	}
 	return false;
-}
-
-static double greater(double x, double y)
-{
-	return x > y ? x : y;
 }
 
 double cube_cycles(const struct cube_split *s, const struct hn_npu_product *p)

@@ -4,16 +4,46 @@
 #include "base/arith.h"
 #include "target/npu/npu_op.h"
 
-/* Short transfers are bounded by the latency, long ones by the rate. */
-static int64_t memory(const struct hn_npu_profile *m, int64_t at, int64_t n, int64_t bytes,
-		      double rate)
+/* Bytes, of n bursts from `at`; cycles of all but these. */
+static double asked(const struct npu_op *op, int64_t *ret_n)
 {
-	double fast = rate > (double)m->gm_burst ? rate : (double)m->gm_burst;
-	double burst = (double)m->gm_latency + (double)(n * bytes) / fast;
-	double sustained = (double)(n * bytes) / rate;
-	double most = burst > sustained ? burst : sustained;
+	bool whole = hn_npu_op[op->in->op].kind == HN_NPU_K_LOAD;
+	const int64_t *v = op->v;
 
-	return (int64_t)most + (n - 1) * m->gm_gap + (at % 512 != 0 ? m->gm_odd : 0);
+	*ret_n = whole ? v[L_N] : v[Z_ROWS];
+	return (double)(*ret_n * (whole ? v[L_BURST] : v[Z_COLS] * (HN_NPU_BLOCK / npu_c0(op->in))));
+}
+
+static int64_t beside(const struct hn_npu_profile *m, int64_t at, int64_t n)
+{
+	return (n - 1) * m->gm_gap + (at % 512 != 0 ? m->gm_odd : 0);
+}
+
+/* Short transfers are bounded by the latency, long ones by the rate. */
+static int64_t memory(const struct hn_npu_profile *m, const struct npu_op *op, double rate)
+{
+	int64_t n;
+	double bytes = asked(op, &n), fast = rate > (double)m->gm_burst ? rate : (double)m->gm_burst;
+	double burst = (double)m->gm_latency + bytes / fast, sustained = bytes / rate;
+
+	return (int64_t)(burst > sustained ? burst : sustained) + beside(m, op->at[1], n);
+}
+
+/* Memory has not answered yet, and is asked for more. */
+int64_t npu_cost_until_next(const struct hn_npu_profile *m, const struct npu_op *op, const double *rate,
+			    int64_t cost)
+{
+	uint8_t kind = hn_npu_op[op->in->op].kind;
+	double sustained;
+	int64_t n, next;
+
+	if (kind != HN_NPU_K_LOAD && kind != HN_NPU_K_FRACTALS) {
+		return cost;
+	}
+	sustained = asked(op, &n) / rate[op->in->place[1].buffer];
+	next = sustained > (double)m->gm_interval ? (int64_t)sustained : m->gm_interval;
+	next += beside(m, op->at[1], n);
+	return next < cost ? next : cost;
 }
 
 /* Of a vector instruction, behind its start. */
@@ -35,10 +65,8 @@ int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const 
 
 	switch (row->kind) {
 	case HN_NPU_K_LOAD:
-		return memory(m, op->at[1], v[L_N], v[L_BURST], rate[in->place[1].buffer]);
 	case HN_NPU_K_FRACTALS:
-		return memory(m, op->at[1], v[Z_ROWS], v[Z_COLS] * (HN_NPU_BLOCK / npu_c0(in)),
-			      rate[in->place[1].buffer]);
+		return memory(m, op, rate[in->place[1].buffer]);
 	case HN_NPU_K_STORE: /* nobody waits for an answer */
 		return hn_ceildiv(v[L_N] * v[L_BURST], m->gm_rate) + (v[L_N] - 1) * m->gm_gap +
 		       (op->at[0] % 512 != 0 ? m->gm_odd : 0);

@@ -76,6 +76,9 @@ static inline int64_t npu_windows(int64_t size, int64_t before, int64_t behind, 
 
 /* Cycles of it, `rate`: bytes a cycle of a load from the buffer.  npu_cost.c */
 int64_t npu_cost(const struct hn_npu_profile *m, const struct npu_op *op, const double *rate);
+/* Of its `cost`, those before the next one of its pipe may begin. */
+int64_t npu_cost_until_next(const struct hn_npu_profile *m, const struct npu_op *op, const double *rate,
+			    int64_t cost);
 
 /* The numbers.  memory: base of each; gm: of each buffer.  npu_move.c, npu_vector.c, npu_cube.c */
 struct npu_bases {

@@ -63,7 +63,7 @@ int npu_pipe_step(struct npu_sim *s, enum hn_npu_pipe p)
 	struct npu_entry *e = &q->ring[q->n_done % NPU_RING];
 	const struct npu_op *op = &e->op;
 	uint32_t number = (uint32_t)q->n_done + 1;
-	int64_t start, end;
+	int64_t start, end, next; /* of the next one */
 
 	if (q->n_done == q->n_given) {
 		return 0;
@@ -78,16 +78,20 @@ int npu_pipe_step(struct npu_sim *s, enum hn_npu_pipe p)
 		f->set = false;
 		f->waited = number;
 		learn(&q->clock, &f->clock);
-		start = end = later(start, f->time);
+		start = next = later(start, f->time);
 	} else {
-		end = start + startup(s, p, start) + npu_cost(s->m, op, s->rate);
+		int64_t cost = npu_cost(s->m, op, s->rate);
+
+		end = start + startup(s, p, start) + cost;
+		next = end - cost + npu_cost_until_next(s->m, op, s->rate, cost);
 		if (op->in->op == HN_NPU_I_SET) {
-			if (!set(s, p, op, number, end)) {
+			if (!set(s, p, op, number, later(start, q->done) + cost)) {
 				s->fault_line = op->in->line;
 				return -1;
 			}
 		} else if (op->in->op == HN_NPU_I_BARRIER) {
 			q->clock.done[p] = number;
+			next = later(next, q->done);
 		} else {
 			if (s->o->judge && !npu_judge(s, p, op)) {
 				s->fault_line = op->in->line;
@@ -98,10 +102,11 @@ int npu_pipe_step(struct npu_sim *s, enum hn_npu_pipe p)
 			}
 			note(s, p, op->in, start, end);
 		}
-		q->busy += end - start;
+		q->busy += later(end, q->done) - later(start, q->done);
+		q->done = later(q->done, end);
 	}
 	q->begun[q->n_done % NPU_RING] = start;
-	q->free = end;
+	q->free = next;
 	q->n_done++;
 	return 1;
 }
@@ -119,7 +124,7 @@ void npu_pipe_meet(struct npu_sim *s)
 	struct npu_clock all;
 
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
-		end = later(end, s->pipe[i].free);
+		end = later(end, later(s->pipe[i].free, s->pipe[i].done));
 		all.done[i] = (uint32_t)s->pipe[i].n_done;
 	}
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {

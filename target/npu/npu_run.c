@@ -212,7 +212,7 @@ void npu_core_begin(struct npu_sim *s)
 	memset(s->flag, 0, sizeof(s->flag));
 	for (int i = 0; i < HN_NPU_N_PIPE; i++) {
 		s->pipe[i].n_given = s->pipe[i].n_done = 0;
-		s->pipe[i].free = s->pipe[i].busy = 0;
+		s->pipe[i].free = s->pipe[i].done = s->pipe[i].busy = 0;
 		s->pipe[i].clock = (struct npu_clock){ 0 };
 	}
 	s->at = s->n_loop = 0;

@@ -31,7 +31,7 @@ struct npu_pipe {
 	struct npu_entry ring[NPU_RING];
 	int64_t begun[NPU_RING]; /* cycle at which it left the queue */
 	uint64_t n_given, n_done;
-	int64_t free, busy;
+	int64_t free, done, busy; /* when the next one may begin; when all before have ended */
 	struct npu_clock clock;
 };
 

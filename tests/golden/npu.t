@@ -1,12 +1,12 @@
 # The simulated NPU: a computation, a program, and what is wrong with programs.
 $ hone npu -e 'r(float32 X[16,8], float32 B[8]) -> Y { Y(i,j) = max(X(i,j) + B(j), 0.0) }' --profile tiny
-r on tiny: 3829 cycles, 3.83 us (simulated by a model, docs/npu.md)
-  slowest core 1: 329 cycles
-  V     busy        36   10.9 %
+r on tiny: 3733 cycles, 3.73 us (simulated by a model, docs/npu.md)
+  slowest core 1: 233 cycles
+  V     busy        36   15.5 %
   M     busy         0    0.0 %
   MTE1  busy         0    0.0 %
-  MTE2  busy       273   83.0 %
-  MTE3  busy        16    4.9 %
+  MTE2  busy       176   75.5 %
+  MTE3  busy        16    6.9 %
   global memory: 576 bytes read, 512 written
   no race, in any order of the pipes; 24 instructions
 $ hone npu -e 'r(float32 X[16,8], float32 B[8]) -> Y { Y(i,j) = max(X(i,j) + B(j), 0.0) }' --profile tiny --as text

@@ -106,7 +106,7 @@ static void any_lengths_make_a_program(void **state)
 			most = i % 2 == 0 && cycles > most ? cycles : most;
 		}
 		print_message("%zu: %lld to %lld cycles\n", d, (long long)least, (long long)most);
-		assert_true(most > least + least / 50); /* the tiles do decide */
+		assert_true(most > least + 300); /* the tiles do decide: more than two loads wait */
 		hn_arena_fini(&a);
 	}
 }

@@ -26,6 +26,16 @@ static void cycles_are_those_of_the_model(void **state)
 	assert_int_equal(core_cycles("load ub[0] A[0] burst 640\n"), 2 + 130 + 10);
 	assert_int_equal(core_cycles("load ub[0] A[0] burst 32768\n"), 2 + 1024);
 	assert_int_equal(core_cycles("load ub[0] A[0] n 4 burst 8192\n"), 2 + 1024 + 3);
+	/* memory is asked again before it has answered; a long load keeps the next one waiting */
+	assert_int_equal(core_cycles("load ub[0] A[0] burst 512\nload ub[512] A[512] burst 512\n"),
+			 2 + 38 + 130 + 8);
+	assert_int_equal(core_cycles("load ub[0] A[0] burst 32768\nload ub[32768] A[0] burst 512\n"),
+			 2 + 1024 + 130 + 8);
+	/* what waits for a load waits for its answer, and so does a barrier */
+	assert_int_equal(core_cycles("load ub[0] A[0] burst 512\nset MTE2 V 0\nwait MTE2 V 0\n"
+				     "vadd.f32 ub[0] ub[0] ub[0] rep 10\n"), 2 + 130 + 8 + 1 + 22);
+	assert_int_equal(core_cycles("load ub[0] A[0] burst 512\nbarrier MTE2\nload ub[512] A[512] burst 512\n"),
+			 2 + 2 * (130 + 8));
 	/* 4 x 2 x 3 fractals, and the cube's beginning once */
 	assert_int_equal(core_cycles("mmad.f16 l0c[0] l0a[0] l0b[0] m 64 k 32 n 48 init 1\n"),
 			 2 + 20 + 24);
