@@ -2,6 +2,7 @@
  * their way from L1 to L0A, so that no such matrix lies in any memory.
  *
  * Rows of the image go to L1 with all channels; weights lie there as well, or go to L0B at once.
+ * What the next tile needs of either is loaded ahead, where L1 has room for two.
  * Terms of a sum are ordered by 16 channels, then the window's rows and columns, as both lie.
  */
 #include <inttypes.h>
@@ -19,8 +20,10 @@ struct conv {
 	const struct hn_npu_profile *m;
 	struct hn_buf *text;
 	int64_t c1, points, high, wide; /* points: of a sum, in fractals */
-	int64_t image_bytes, weights_at; /* in L1 */
+	int64_t image_bytes, weights_bytes; /* in L1, of a slot */
 	int64_t l0a, l0b, l0c, ub;	 /* bytes of a slot */
+	int64_t n_image, n_weights;	 /* slots in L1: image, then weights */
+	int64_t image_at, weights_at;	 /* of those that are worked on */
 	uint32_t n_l0, n_c;
 };
 
@@ -51,18 +54,66 @@ static int64_t rows_at_once(const struct conv *x)
 	return x->c->cut_h >= x->c->height ? x->high : n < 1 ? 1 : lesser(n, x->high);
 }
 
-static void image(struct conv *x, int64_t row, int64_t n)
+static int64_t cut_rows(const struct conv *x)
+{
+	return hn_ceildiv(x->high, rows_at_once(x));
+}
+
+static int64_t cut_results(const struct conv *x)
+{
+	return hn_ceildiv(x->c->results, x->c->cut_co);
+}
+
+/* Rows [row, row + n) of the result read them. */
+static void load_image(struct conv *x, int64_t tile)
 {
 	const struct hn_npu_conv *c = x->c;
-	int64_t rows, above, from = rows_of(x, row, n, &rows, &above);
-	int64_t below = (n - 1) * c->stride + c->window - above - rows, bytes = rows * c->width * 32;
+	int64_t row = tile * rows_at_once(x), rows, above;
+	int64_t from = rows_of(x, row, lesser(rows_at_once(x), x->high - row), &rows, &above);
 
-	hn_buf_printf(x->text, "load l1[0] X[%" PRId64 "] n %" PRId64 " burst %" PRId64 " from %" PRId64 "\n",
-		      from * c->width * 32, x->c1, bytes, c->height * c->width * 32);
+	hn_buf_printf(x->text, "load l1[%" PRId64 "] X[%" PRId64 "] n %" PRId64 " burst %" PRId64 " from %" PRId64
+		      "\n", tile % x->n_image * x->image_bytes, from * c->width * 32, x->c1,
+		      rows * c->width * 32, c->height * c->width * 32);
+}
+
+static void size_of_image(struct conv *x, int64_t row, int64_t n)
+{
+	const struct hn_npu_conv *c = x->c;
+	int64_t rows, above, below;
+
+	(void)rows_of(x, row, n, &rows, &above);
+	below = (n - 1) * c->stride + c->window - above - rows;
 	hn_buf_printf(x->text, "fmatrix h %" PRId64 " w %" PRId64 " kh %" PRId64 " kw %" PRId64 " sh %" PRId64
 		      " sw %" PRId64 " pt %" PRId64 " pb %" PRId64 " pl %" PRId64 " pr %" PRId64 "\n", rows,
 		      c->width, c->window, c->window, c->stride, c->stride, above, below < 0 ? 0 : below,
 		      c->pad, c->pad);
+}
+
+static int64_t weights_slot(const struct conv *x, int64_t i)
+{
+	return x->n_image * x->image_bytes + i % x->n_weights * x->weights_bytes;
+}
+
+/* Of the i-th tile of results, of all rows. */
+static void load_weights(struct conv *x, int64_t i)
+{
+	int64_t all = x->c->results / 16, cut = x->c->cut_co / 16, co = i % cut_results(x) * cut;
+
+	hn_buf_printf(x->text, "load l1[%" PRId64 "] W[%" PRId64 "] n %" PRId64 " burst %" PRId64 " from %" PRId64
+		      "\n", weights_slot(x, i), co * FRACTAL, x->points, lesser(cut, all - co) * FRACTAL,
+		      all * FRACTAL);
+}
+
+/* What the i-th of n steps reads, where it is not there yet; and what the next one does, ahead of this
+ * one's work, where it has a slot of its own. */
+static void ahead(struct conv *x, void (*load)(struct conv *, int64_t), int64_t i, int64_t n, int64_t slots)
+{
+	if (i == 0 || slots == 1) {
+		load(x, i);
+	}
+	if (i + 1 < n && slots > 1) {
+		load(x, i + 1);
+	}
 }
 
 /* Weights of results [first, first + n) of terms [k, k + nk), in fractals, to L0B. */
@@ -94,8 +145,8 @@ static void tile(struct conv *x, int64_t row, int64_t m, int64_t nm, int64_t fir
 	for (int64_t k = 0; k < x->points; k += step) {
 		int64_t nk = lesser(step, x->points - k), slot = x->n_l0++ % 2;
 
-		hn_buf_printf(x->text, "load3d.f16 l0a[%" PRId64 "] l1[0] m0 %" PRId64 " k0 %" PRId64 " m %" PRId64
-			      " k %" PRId64 "\n", slot * x->l0a, m, k, m1, nk);
+		hn_buf_printf(x->text, "load3d.f16 l0a[%" PRId64 "] l1[%" PRId64 "] m0 %" PRId64 " k0 %" PRId64
+			      " m %" PRId64 " k %" PRId64 "\n", slot * x->l0a, x->image_at, m, k, m1, nk);
 		weights(x, slot, first, n, k, nk, co);
 		hn_buf_printf(x->text, "mmad.f16 l0c[%" PRId64 "] l0a[%" PRId64 "] l0b[%" PRId64 "] m %" PRId64 " k %"
 			      PRId64 " n %" PRId64 "%s\n", l0c, slot * x->l0a, slot * x->l0b, nm, nk * 16,
@@ -116,18 +167,19 @@ static void code(struct conv *x)
 	hn_buf_printf(x->text, HN_NPU_FORMAT "\ngm X float16[%" PRId64 "]\ngm W float16[%" PRId64 "]\ngm Y float16[%"
 		      PRId64 "]\ncores 0 1 {\n", x->c1 * c->height * c->width * 16,
 		      x->points * 16 * c->results, c->results * x->high * x->wide);
-	for (int64_t row = 0; row < x->high; row += rows) {
-		int64_t n_row = lesser(rows, x->high - row);
+	for (int64_t row = 0, i = 0; row < x->high; row += rows) {
+		int64_t n_row = lesser(rows, x->high - row), t = row / rows;
 
-		image(x, row, n_row);
-		for (int64_t co = 0; co < all; co += cut_co) {
+		ahead(x, load_image, t, cut_rows(x), x->n_image);
+		x->image_at = t % x->n_image * x->image_bytes;
+		size_of_image(x, row, n_row);
+		for (int64_t co = 0; co < all; co += cut_co, i++) {
 			int64_t n_co = lesser(cut_co, all - co);
 
 			if (!c->bypass) {
-				hn_buf_printf(x->text, "load l1[%" PRId64 "] W[%" PRId64 "] n %" PRId64 " burst %" PRId64
-					      " from %" PRId64 "\n", x->weights_at, co * FRACTAL, x->points,
-					      n_co * FRACTAL, all * FRACTAL);
+				ahead(x, load_weights, i, cut_rows(x) * cut_results(x), x->n_weights);
 			}
+			x->weights_at = weights_slot(x, i);
 			for (int64_t f = co; f < co + n_co; f += cut_n) {
 				for (int64_t m = 0; m < n_row * x->wide; m += c->cut_m) {
 					tile(x, row, m, lesser(c->cut_m, n_row * x->wide - m), f,
@@ -137,6 +189,16 @@ static void code(struct conv *x)
 		}
 	}
 	hn_buf_puts(x->text, "}\n");
+}
+
+/* A second slot for the image where there is another tile of it, and for weights, where L1 has room. */
+static void slots_of_l1(struct conv *x)
+{
+	int64_t room = x->m->l1_bytes - x->image_bytes - x->weights_bytes;
+
+	x->n_image = cut_rows(x) > 1 && x->image_bytes <= room ? 2 : 1;
+	room -= (x->n_image - 1) * x->image_bytes;
+	x->n_weights = cut_rows(x) * cut_results(x) > 1 && x->weights_bytes <= room ? 2 : 1;
 }
 
 static int fits(struct conv *x, struct hn_err *err)
@@ -162,14 +224,16 @@ static int fits(struct conv *x, struct hn_err *err)
 	(void)rows_of(x, 0, rows_at_once(x), &rows, &above);
 	rows = lesser(rows + above, c->height); /* tiles in the middle have no zeros above */
 	windows = hn_ceildiv(c->cut_m, 16) * 16;
-	x->weights_at = hn_ceildiv(x->c1 * rows * c->width * 32, FRACTAL) * FRACTAL;
+	x->image_bytes = hn_ceildiv(x->c1 * rows * c->width * 32, FRACTAL) * FRACTAL;
+	x->weights_bytes = c->bypass ? 0 : x->points * c->cut_co * 32;
 	x->l0a = windows * c->cut_k * HALF;
 	x->l0b = c->cut_n * c->cut_k * HALF;
 	x->l0c = windows * c->cut_n * SUM;
 	x->ub = windows * c->cut_n * HALF;
 	/* a second slot where there is room */
 	x->l0c = 2 * x->l0c > x->m->l0c_bytes && x->l0c <= x->m->l0c_bytes ? 0 : x->l0c;
-	if (x->weights_at + (c->bypass ? 0 : x->points * c->cut_co * 32) > x->m->l1_bytes ||
+	slots_of_l1(x);
+	if (x->image_bytes + x->weights_bytes > x->m->l1_bytes ||
 	    2 * x->l0a > x->m->l0a_bytes || 2 * x->l0b > x->m->l0b_bytes || 2 * x->l0c > x->m->l0c_bytes ||
 	    2 * x->ub > x->m->ub_bytes) {
 		return hn_fail(err, HONE_E_UNSUPPORTED, "plan: its tiles do not fit into the buffers of %s",

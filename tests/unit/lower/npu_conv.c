@@ -101,6 +101,35 @@ static void numbers_are_right(void **state)
 	}
 }
 
+static int64_t cycles_with(const struct hn_npu_conv *c, int64_t l1)
+{
+	const struct hn_npu_options o = { 0 };
+	const struct hn_npu_program *p;
+	struct hn_npu_profile m;
+	struct hn_npu_result r;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	assert_int_equal(hn_npu_profile_of("tiny", &m, &err), 0);
+	m.l1_bytes = l1;
+	assert_int_equal(hn_npu_conv(c, &m, &a, &p, &err), 0);
+	assert_int_equal(hn_npu_run(p, &m, &o, &a, &r, &err), 0);
+	hn_arena_fini(&a);
+	return r.core_cycles;
+}
+
+/* Tiles of the image are 20 KiB and weights 36; or 2 KiB, and eight tiles of weights of 36. */
+static void what_comes_next_is_loaded_ahead(void **state)
+{
+	static const struct hn_npu_conv images = { 32, 64, 32, 64, 3, 1, 1, 10, 64, 64, 32, 64, false, HN_NPU_FLAGS };
+	static const struct hn_npu_conv weights = { 32, 4, 4, 512, 3, 1, 1, 4, 64, 16, 32, 64, false, HN_NPU_FLAGS };
+
+	(void)state;
+	assert_true(cycles_with(&images, 113 << 10) * 5 < cycles_with(&images, 60 << 10) * 4);
+	assert_true(cycles_with(&weights, 75 << 10) * 6 < cycles_with(&weights, 60 << 10) * 5);
+}
+
 static void what_does_not_fit_is_told(void **state)
 {
 	const struct hn_npu_program *p;
@@ -128,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_right),
+		cmocka_unit_test(what_comes_next_is_loaded_ahead),
 		cmocka_unit_test(what_does_not_fit_is_told),
 	};
 
