@@ -79,6 +79,8 @@ enum hn_pipeline_kind {
 	HN_PIPELINE_ASYNC,    /* by copies that nobody waits for until they are needed */
 	HN_PIPELINE_OPEN,     /* the same, one turn less ahead, so that what a warpgroup multiplies
 			       * may end in the next turn */
+	HN_PIPELINE_BULK,     /* by boxes that a warpgroup of its own brings in for others
+			       * that multiply (a GPU's TMA) */
 	HN_N_PIPELINE
 };
 

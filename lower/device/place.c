@@ -415,7 +415,8 @@ void hn_place_node(struct place *p, const struct hn_node *n, const struct bound 
 static void begin_kernel(struct place *p, const struct hn_node *nest)
 {
 	p->n_slot = p->cap_slot = 0;
-	p->open_slot = -1;
+	p->open_slot = p->bulk_slot = -1;
+	p->first_buffer = p->n_buffer;
 	p->span = NULL;
 	p->type = NULL;
 	for (uint32_t d = 0; d < 3; d++) {
@@ -439,7 +440,11 @@ static void end_kernel(struct place *p, struct draft *root, uint32_t i,
 		.type = p->type,
 		.body = hn_place_sync(p, root),
 	};
-	if (p->team == HN_WARPGROUP) {
+	if (p->bulk_slot >= 0) {
+		ret->body = hn_place_roles(p, ret->body);
+		ret->n_slot = p->n_slot;
+		ret->type = p->type;
+	} else if (p->team == HN_WARPGROUP) {
 		ret->body = hn_place_overlap(p, ret->body);
 	}
 	memcpy(ret->grid, p->grid, sizeof(ret->grid));
@@ -507,6 +512,8 @@ int hn_device_place(const struct hn_looptree *t, struct hn_arena *a,
 	}
 	dev->n_buffer = p.n_buffer;
 	dev->buffer = p.buffer;
+	dev->n_map = p.n_map;
+	dev->map = p.map;
 	dev->n_kernel = t->root->n_child;
 	dev->kernel = kernel;
 	if (p.rc == 0) {

@@ -131,8 +131,7 @@ static void note(uint8_t *flag, bool holds)
 	*flag = *flag == HN_HELD_NO || !holds ? HN_HELD_NO : HN_HELD_YES;
 }
 
-/* Whether the body is an element of another stage, at the same place. */
-static const struct hn_expr *copied(const struct hn_op *op)
+const struct hn_expr *hn_place_copied(const struct hn_op *op)
 {
 	const struct hn_expr *e = op->body ? op->body[0] : NULL;
 
@@ -194,7 +193,7 @@ static const struct hn_expr *hold_all_back(struct place *p, const struct hn_node
 	const struct held *h = load->op == HN_EXPR_LOAD ? holder(p, load->ref) : NULL;
 	const struct hn_expr *at = h != NULL ? load->arg[0] : NULL;
 
-	if (op->reduce != NULL || copied(op) == NULL || g->n == 0 || at == NULL ||
+	if (op->reduce != NULL || hn_place_copied(op) == NULL || g->n == 0 || at == NULL ||
 	    h->memory != HN_MEMORY_SHARED || h->full != HN_HELD_YES) {
 		return NULL;
 	}
@@ -225,7 +224,7 @@ static void relax_own(struct place *p, const struct hn_node *n, struct guards *g
 	}
 	g->n = kept;
 	if (!op->reduce) {
-		const struct hn_expr *from = copied(op);
+		const struct hn_expr *from = hn_place_copied(op);
 
 		note(&h->full, g->n == 0);
 		note(&h->zero, g->n == 0 && !held_back && from &&

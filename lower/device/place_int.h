@@ -92,6 +92,11 @@ struct place {
 	int64_t team;		   /* threads that make the kernel's products together; 0: it has none */
 	bool warp;		   /* the code at hand is a warp's: all lanes run it */
 	bool in_mma;		   /* an index is of the first element of a tile */
+	int32_t bulk_slot;	   /* of the kernel's loop whose copies a warpgroup of its own begins; -1: none */
+	uint32_t first_buffer;	   /* of the kernel's own */
+	int64_t bulk_stages;	   /* copies of each buffer that it fills */
+	uint32_t n_map, cap_map;
+	struct hn_device_map *map;
 	int32_t *loop_stage; /* [n_loop] whose loop of the tree it is */
 	/* of the statement at hand: indices of swizzled buffers, and what they were before */
 	uint32_t n_turned;
@@ -189,7 +194,16 @@ void hn_place_wgmma_survey(struct place *p, const struct hn_node *stmt);
 /* place_overlap.c: the code with such products before copies that may come behind them. */
 const struct hn_device_node *hn_place_overlap(struct place *p, const struct hn_device_node *n);
 
-/* place_guard.c: the guards of the statement that must stand, where it stores `value` in dst at
+/* place_bulk.c: a loop whose copies a warpgroup of its own begins (PL's kind 4); place_role.c: the
+ * kernel's code, cut into roles. */
+void hn_place_bulk(struct place *p, const struct hn_node *n, const struct bound *q,
+		   struct draft *out);
+const struct hn_device_node *hn_place_roles(struct place *p, const struct hn_device_node *n);
+
+/* place_guard.c: the element of another stage at the same place, if that is the op; else NULL. */
+const struct hn_expr *hn_place_copied(const struct hn_op *op);
+
+/* The guards of the statement that must stand, where it stores `value` in dst at
  * index at: conditions e; the first n_box of them say what belongs to a box.  `fill`: where the
  * others fail, it stores 0. */
 struct guards {
@@ -216,7 +230,12 @@ void hn_place_end_piece(struct place *p, const struct bound *q, const int32_t *s
 			struct code *c, int32_t stage, struct draft *out);
 void hn_place_loop(struct place *p, const struct hn_node *n, const struct bound *q,
 		   struct draft *out);
-/* place_turn.c: a loop of which some is ahead, and what is in it. */
+/* place_turn.c: a loop of `extent` turns, whose number is n's value; what is ahead in it, or not. */
+struct draft *hn_place_turn_loop(struct place *p, const struct hn_node *n, int64_t extent,
+				 struct draft *out);
+void hn_place_in_turn(struct place *p, const struct hn_node *n, const struct bound *q, bool ahead,
+		      struct draft *out);
+/* A loop of which some is ahead, and what is in it. */
 void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound *q,
 		    struct draft *out);
 /* n below these bound loops, into a draft. */

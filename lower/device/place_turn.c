@@ -9,13 +9,15 @@
  *
  * Where a warpgroup's product may end in the next turn (kind 3), what is ahead is so by one turn less:
  * it fills the copy that the product of two turns before has read.
+ *
+ * Kind 4 is kind 2 where no warpgroup multiplies; else place_bulk.c has it.
  */
 #include "loopstate/nest/ring.h"
 #include "lower/device/device_wgmma.h"
 #include "lower/device/place_int.h"
 
-static void children(struct place *p, const struct hn_node *n, const struct bound *q,
-		     bool ahead, struct draft *out)
+void hn_place_in_turn(struct place *p, const struct hn_node *n, const struct bound *q, bool ahead,
+		      struct draft *out)
 {
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		if ((n->child[i]->ahead > 0) == ahead) {
@@ -67,7 +69,7 @@ static bool may_fly(const struct place *p, const struct hn_node *n)
 			}
 		}
 	}
-	return n->pipeline == HN_PIPELINE_ASYNC || n->pipeline == HN_PIPELINE_OPEN;
+	return n->pipeline >= HN_PIPELINE_ASYNC;
 }
 
 /* A statement of every thread's: a commit, or a wait. */
@@ -80,9 +82,9 @@ static void flight(struct place *p, enum hn_device_kind kind, int64_t groups,
 	d->node = (struct hn_device_node){ .kind = (uint8_t)kind, .extent = groups };
 }
 
-/* A loop of `extent` turns; one turn needs none. */
-static struct draft *loop_of(struct place *p, const struct hn_node *n, int64_t extent,
-			     struct draft *out)
+/* One turn needs none. */
+struct draft *hn_place_turn_loop(struct place *p, const struct hn_node *n, int64_t extent,
+				 struct draft *out)
 {
 	if (extent == 1) {
 		p->value[n->loop] = hn_place_int(p, 0);
@@ -124,11 +126,11 @@ static bool has_form(struct place *p, const struct hn_node *n, int64_t ahead_by)
 static bool place_first(struct place *p, const struct hn_node *n, const struct bound *q,
 			int64_t most, struct draft *out)
 {
-	struct draft *first = loop_of(p, n, most, out);
+	struct draft *first = hn_place_turn_loop(p, n, most, out);
 	uint32_t n_async = p->n_async;
 
 	first->first = first != out;
-	children(p, n, q, /* ahead= */ true, first);
+	hn_place_in_turn(p, n, q, /* ahead= */ true, first);
 	if (p->n_async > n_async) {
 		flight(p, HN_DEVICE_COMMIT, 0, first);
 	}
@@ -145,7 +147,7 @@ static void place_later(struct place *p, const struct hn_node *n, const struct b
 
 	p->when = when == NULL ? there : hn_place_binary(p, HN_EXPR_AND, when, there);
 	p->value[n->loop] = hn_place_binary(p, HN_EXPR_ADD, turn, hn_place_int(p, most));
-	children(p, n, q, /* ahead= */ true, out);
+	hn_place_in_turn(p, n, q, /* ahead= */ true, out);
 	p->when = when;
 	p->value[n->loop] = turn;
 }
@@ -163,12 +165,16 @@ void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound
 	if (!has_form(p, n, ahead)) {
 		return;
 	}
+	if (n->pipeline == HN_PIPELINE_BULK && p->team == HN_WARPGROUP) {
+		hn_place_bulk(p, n, q, out);
+		return;
+	}
 	phase[0] = (struct phase){ n->loop, true, around };
 	phase[1] = (struct phase){ n->loop, false, around };
 	p->async = may_fly(p, n);
 	bool flies = place_first(p, n, q, most, out);
 
-	out = loop_of(p, n, n->extent, out);
+	out = hn_place_turn_loop(p, n, n->extent, out);
 	if (open && p->value[n->loop]->op == HN_EXPR_VAR) {
 		p->open_slot = p->value[n->loop]->ref;
 	}
@@ -182,6 +188,6 @@ void hn_place_turns(struct place *p, const struct hn_node *n, const struct bound
 		flight(p, HN_DEVICE_COMMIT, 0, out);
 	}
 	p->phase = &phase[1];
-	children(p, n, q, /* ahead= */ false, out);
+	hn_place_in_turn(p, n, q, /* ahead= */ false, out);
 	p->phase = around;
 }

@@ -66,7 +66,7 @@ static const struct {
 	{"[\"SW\", 2, 0, 0, 3, 3]", "SW stage 2 (C): dimension 0 has 8 rows: no chunk"},
 	{"[\"PL\", 3, 0, 1, 0]", "PL stage 3 (D) iter 0: 1 stages must lie in 2..8"},
 	{"[\"PL\", 3, 0, 9, 0]", "PL stage 3 (D) iter 0: 9 stages must lie in 2..8"},
-	{"[\"PL\", 3, 0, 2, 4]", "PL stage 3 (D) iter 0: kind 4 must lie in 0..3"},
+	{"[\"PL\", 3, 0, 2, 5]", "PL stage 3 (D) iter 0: kind 5 must lie in 0..4"},
 	{"[\"PL\", 3, 0, 2, 0]", "PL stage 3 (D) iter 0: no stage is computed in the loop"},
 	{"[\"PL\", 3, 2, 2, 0]", "PL stage 3 (D) iter 2: the stage has 2 iterators"},
 	/* after others */

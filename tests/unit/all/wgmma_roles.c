@@ -1,0 +1,147 @@
+/* Products of warpgroups whose factors another warpgroup brings in by bulk copies (PL's kind 4), from
+ * steps to code: the program is verified, reads back, and computes what the dag says in any order of
+ * warpgroups, with ends within boxes, boxes in blocks, batches.  What has no such form is refused, and
+ * what is spoiled shows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/lib/gpu_case.h"
+#include "tests/lib/wgmma_steps.h"
+
+#define BULK(stages) ", [\"PL\", 4, 0, " stages ", 4]"
+#define SW128 TURN("1", "3", "3", "0")
+#define AND128 TURN("3", "3", "3", "0")
+
+static int set_up(void **state)
+{
+	return gpu_bed(state, "cuda -isa=sm_90a -max_shared_memory_per_block=232448");
+}
+
+static const struct {
+	const char *text, *steps;
+	const char *has[3]; /* in the program */
+} row[] = {
+	/* both along terms, open to the next turn */
+	{ "f(bfloat16 A[128,256], bfloat16 B[128,256]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("3") "]",
+	  { "map A.map0 of A size 128 256 stride 256 1 box 128 64 swizzle 128", "bytes 32768",
+	    "settle wgmma_m64n8k16_bf16 columns 128 but last C.local[0]" } },
+	/* the second across, two boxes side by side; terms end within a box */
+	{ "f(bfloat16 A[128,232], bfloat16 B[232,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("4") "]",
+	  { "map B.map1 of B size 232 128 stride 128 1 box 64 64 swizzle 128",
+	    "from B.map1[", "role consumer registers 232" } },
+	/* rows of 64 bytes, of 32 */
+	{ "f(float16 A[128,64], float16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  RESULTS(F16, "8", "2", "16") FETCH("1", "8") TURN("1", "3", "2", "1") FETCH("3", "8")
+		  TURN("3", "3", "2", "1") BULK("2") "]",
+	  { "box 128 32 swizzle 64", "columns 64 steps 2", " along 64" } },
+	{ "f(float16 A[128,64], float16 B[64,64]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(k,j)) }",
+	  RESULTS(F16, "8", "2", "16") FETCH("1", "8") TURN("1", "3", "1", "2") FETCH("3", "8")
+		  TURN("3", "3", "1", "2") BULK("2") "]",
+	  { "box 128 16 swizzle 32", "columns 64 steps 1", "arrive empty[floormod(" } },
+	/* bytes */
+	{ "f(int8 A[128,256], int8 B[64,256]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(j,k)) }",
+	  RESULTS(S8, "8", "4", "32") FETCH("1", "16") TURN("1", "4", "3", "0") FETCH("3", "16")
+		  TURN("3", "4", "3", "0") BULK("2") "]",
+	  { "map A.map0 of A size 128 256 stride 256 1 box 128 128 swizzle 128", "steps 4",
+	    "role producer registers 40 (thread.y >= 2)" } },
+	/* rows and columns that end within boxes */
+	{ "f(bfloat16 A[200,128], bfloat16 B[72,128]) -> C { C(i,j) +=! float32(A(i,k)) * "
+	  "float32(B(j,k)) }",
+	  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") SW128 FETCH("3", "8") AND128 BULK("2") "]",
+	  { "size 200 128 stride 128 1 box 128 64", "size 72 128 stride 128 1 box 72 64",
+	    "mbarrier empty[v" } },
+};
+
+static const struct hn_device *placed(struct bed *b, size_t i, const struct hn_dag **dag)
+{
+	const struct hn_looptree *t = gpu_case_tree(row[i].text, row[i].steps, &b->a, dag);
+	const struct hn_device *d;
+	struct hn_err err = { 0 };
+
+	if (hn_legal_check(t, LIMIT_MS, &err) != HN_VERDICT_OK ||
+	    hn_device_place(t, &b->a, &d, &err) != 0) {
+		fail_msg("row %zu: %s", i, err.msg);
+	}
+	return d;
+}
+
+static void products_are_right(void **state)
+{
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		const struct hn_dag *dag;
+		const struct hn_device *d = placed(b, i, &dag), *again;
+		struct hn_buf text, twice;
+		struct hn_err err = { 0 };
+
+		hn_buf_init(&text);
+		hn_buf_init(&twice);
+		hn_device_print(d, &text);
+		if (hn_device_verify(d, &b->gpu, LIMIT_MS, &err) != 0 ||
+		    hn_device_parse("t", text.s, text.n, &b->a, &again, &err) != 0) {
+			fail_msg("row %zu: %s\n%s", i, err.msg, text.s);
+		}
+		hn_device_print(again, &twice);
+		assert_string_equal(text.s, twice.s);
+		for (size_t k = 0; k < HN_COUNT_OF(row[i].has); k++) {
+			if (strstr(text.s, row[i].has[k]) == NULL) {
+				fail_msg("row %zu has no '%s'\n%s", i, row[i].has[k], text.s);
+			}
+		}
+		gpu_case_runs(row[i].text, dag, d, 2);
+		hn_buf_fini(&text);
+		hn_buf_fini(&twice);
+	}
+}
+
+static void what_has_no_form_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *steps, *why;
+	} bad[] = {
+		/* rows of 250 bytes */
+		{ "f(bfloat16 A[128,250], bfloat16 B[128,250]) -> C { C(i,j) +=! float32(A(i,k)) * "
+		  "float32(B(j,k)) }",
+		  RESULTS(BF16, "16", "4", "16") FETCH("1", "2") SW128 FETCH("3", "2") AND128
+			  BULK("3") "]",
+		  "stage 1 (A.shared) is to come by bulk copies (PL), and has rows that are no "
+		  "multiple of 16 bytes" },
+		{ row[0].text,
+		  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") FETCH("3", "8") AND128 BULK("3") "]",
+		  "is not laid out as a warpgroup reads it" },
+	};
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(bad); i++) {
+		const struct hn_device *d;
+		const struct hn_dag *dag;
+		struct hn_err err = { 0 };
+		int rc = hn_device_place(gpu_case_tree(bad[i].text, bad[i].steps, &b->a, &dag), &b->a, &d,
+					 &err);
+
+		if (rc != -HONE_E_UNSUPPORTED || strstr(err.msg, bad[i].why) == NULL) {
+			fail_msg("%zu: %d (%s), expected: %s", i, rc, err.msg, bad[i].why);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(products_are_right),
+		cmocka_unit_test(what_has_no_form_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
