@@ -113,6 +113,34 @@ static void put_three(struct hn_jw *w, const char *name, const int64_t v[3])
 	hn_jw_end(w);
 }
 
+static void put_numbers(struct hn_jw *w, const char *name, const int64_t *v, uint32_t n)
+{
+	hn_jw_list(w, name);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_jw_int(w, NULL, v[i]);
+	}
+	hn_jw_end(w);
+}
+
+/* Tensor maps, as proto/gpu_module.h has them. */
+static void put_maps(struct hn_jw *w, const struct hn_gpu_module *m)
+{
+	hn_jw_list(w, "maps");
+	for (uint32_t i = 0; i < m->n_map; i++) {
+		const struct hn_gpu_map *x = &m->map[i];
+
+		hn_jw_object(w, NULL);
+		hn_jw_uint(w, "buffer", x->buffer);
+		hn_jw_int(w, "elem", x->elem);
+		put_numbers(w, "size", x->size, x->n_dim);
+		put_numbers(w, "stride", x->stride, x->n_dim);
+		put_numbers(w, "box", x->box, x->n_dim);
+		hn_jw_int(w, "swizzle", x->swizzle);
+		hn_jw_end(w);
+	}
+	hn_jw_end(w);
+}
+
 static void put_launches(struct hn_jw *w, const struct hn_gpu_module *m)
 {
 	hn_jw_list(w, "buffers");
@@ -123,6 +151,9 @@ static void put_launches(struct hn_jw *w, const struct hn_gpu_module *m)
 		hn_jw_end(w);
 	}
 	hn_jw_end(w);
+	if (m->n_map > 0) {
+		put_maps(w, m);
+	}
 	hn_jw_list(w, "launches");
 	for (uint32_t i = 0; i < m->n_kernel; i++) {
 		const struct hn_gpu_kernel *k = &m->kernel[i];
@@ -137,6 +168,13 @@ static void put_launches(struct hn_jw *w, const struct hn_gpu_module *m)
 			hn_jw_uint(w, NULL, k->arg[j]);
 		}
 		hn_jw_end(w);
+		if (k->n_map > 0) { /* behind the buffers */
+			hn_jw_list(w, "maps");
+			for (uint32_t j = 0; j < k->n_map; j++) {
+				hn_jw_uint(w, NULL, k->map[j]);
+			}
+			hn_jw_end(w);
+		}
 		hn_jw_end(w);
 	}
 	hn_jw_end(w);

@@ -44,7 +44,8 @@ static const char body[] =
 	"	X(Free, \"cuMemFree_v2\", (uint64_t)) \\\n"
 	"	X(Launch, \"cuLaunchKernel\", (void *, unsigned, unsigned, unsigned, unsigned, unsigned, \\\n"
 	"		unsigned, unsigned, void *, void **, void **)) \\\n"
-	"	X(Synchronize, \"cuCtxSynchronize\", (void))\n"
+	"	X(Synchronize, \"cuCtxSynchronize\", (void)) \\\n"
+	"	MAP_FUNCTIONS(X)\n"
 	"\n"
 	"static struct {\n"
 	"#define X(name, symbol, parameters) int (*name) parameters;\n"
@@ -74,6 +75,7 @@ static const char body[] =
 	"	return NULL;\n"
 	"}\n"
 	"\n"
+	"ADD_MAPS"
 	"static const char *load_code(const char *path)\n"
 	"{\n"
 	"	FILE *f = fopen(path, \"rb\");\n"
@@ -115,7 +117,7 @@ static const char body[] =
 	"const char *NAME_run(const uint64_t *args)\n"
 	"{\n"
 	"	uint64_t at[N_BUFFERS];\n"
-	"	void *parameter[N_BUFFERS];\n"
+	"	void *parameter[N_BUFFERS + N_MAPS];\n"
 	"	size_t i, k;\n"
 	"\n"
 	"	for (i = 0; i < N_BUFFERS; i++)\n"
@@ -125,6 +127,8 @@ static const char body[] =
 	"\n"
 	"		for (k = 0; k < launches[i].n; k++)\n"
 	"			parameter[k] = &at[launches[i].buffer[k]];\n"
+	"		if (!add_maps(i, at, &parameter[k]))\n"
+	"			return \"the driver makes no tensor map\";\n"
 	"		if (driver.Launch(function[i], g[0], g[1], g[2], b[0], b[1], b[2],\n"
 	"				  launches[i].shared, NULL, parameter, NULL) != 0)\n"
 	"			return \"a launch failed\";\n"
@@ -146,10 +150,59 @@ static const char body[] =
 	"	module = NULL;\n"
 	"}\n";
 
-static void put(struct hn_buf *b, const char *text, const char *name)
+/* What stands for MAP_FUNCTIONS, N_MAPS and ADD_MAPS. */
+static const char without_maps[] =
+	"#define MAP_FUNCTIONS(X)\n"
+	"#define N_MAPS 0\n";
+
+static const char with_maps[] =
+	"#define MAP_FUNCTIONS(X) \\\n"
+	"	X(EncodeMap, \"cuTensorMapEncodeTiled\", (void *, int, unsigned, void *, const uint64_t *, \\\n"
+	"		const uint64_t *, const unsigned *, const unsigned *, int, int, int, int))\n"
+	"#define N_MAPS (sizeof maps / sizeof maps[0])\n";
+
+static const char adds_nothing[] =
+	"static int add_maps(size_t launch, const uint64_t *at, void **parameter)\n"
+	"{\n"
+	"	(void)launch;\n"
+	"	(void)at;\n"
+	"	(void)parameter;\n"
+	"	return 1;\n"
+	"}\n"
+	"\n";
+
+static const char adds_maps[] =
+	"static unsigned char room[(N_MAPS + 1) * 128]; /* each is 128 bytes, at a multiple of as many */\n"
+	"\n"
+	"/* Types are numbers of 1, 2, 4 and 8 bytes; swizzles of 32, 64 and 128 bytes; what lies outside is\n"
+	" * 0. */\n"
+	"static int add_maps(size_t launch, const uint64_t *at, void **parameter)\n"
+	"{\n"
+	"	static const unsigned each[5] = { 1, 1, 1, 1, 1 };\n"
+	"	unsigned char *map = room + 128 - (uintptr_t)room % 128;\n"
+	"	size_t k;\n"
+	"\n"
+	"	for (k = 0; k < launches[launch].n_map; k++) {\n"
+	"		unsigned i = launches[launch].map[k], e = maps[i].elem, s = maps[i].swizzle;\n"
+	"\n"
+	"		if (driver.EncodeMap(map + 128 * i, e == 1 ? 0 : e == 2 ? 1 : e == 4 ? 2 : 4,\n"
+	"				     maps[i].dims, (void *)(uintptr_t)at[maps[i].buffer],\n"
+	"				     maps[i].size, maps[i].stride, maps[i].box, each, 0,\n"
+	"				     s == 0 ? 0 : s == 32 ? 1 : s == 64 ? 2 : 3, 2, 0) != 0)\n"
+	"			return 0;\n"
+	"		parameter[k] = map + 128 * i;\n"
+	"	}\n"
+	"	return 1;\n"
+	"}\n"
+	"\n";
+
+static void put(struct hn_buf *b, const char *text, const char *name, bool maps)
 {
 	for (const char *p = text; *p != '\0';) {
-		if (strncmp(p, "NAME", 4) == 0) {
+		if (strncmp(p, "ADD_MAPS", 8) == 0) {
+			hn_buf_puts(b, maps ? adds_maps : adds_nothing);
+			p += 8;
+		} else if (strncmp(p, "NAME", 4) == 0) {
 			hn_buf_puts(b, name);
 			p += 4;
 		} else {
@@ -163,12 +216,13 @@ static void put_three(struct hn_buf *b, const int64_t v[3])
 	hn_buf_printf(b, "{ %" PRId64 ", %" PRId64 ", %" PRId64 " }, ", v[0], v[1], v[2]);
 }
 
-static void put_tables(struct hn_buf *b, const struct hn_gpu_module *m)
+static void put_tables(struct hn_buf *b, const struct hn_gpu_module *m, struct hn_arena *a)
 {
-	uint32_t most = 1;
+	uint32_t most = 1, most_maps = 1;
 
 	for (uint32_t i = 0; i < m->n_kernel; i++) {
 		most = m->kernel[i].n_arg > most ? m->kernel[i].n_arg : most;
+		most_maps = m->kernel[i].n_map > most_maps ? m->kernel[i].n_map : most_maps;
 	}
 	hn_buf_puts(b, "/* arg: the argument's number; -1: workspace */\n"
 		       "static const struct {\n	int arg;\n	size_t bytes;\n} buffers[] = {\n");
@@ -178,8 +232,11 @@ static void put_tables(struct hn_buf *b, const struct hn_gpu_module *m)
 	hn_buf_printf(b,
 		      "};\n\n/* shared: bytes that the launch asks for; buffer: its parameters */\n"
 		      "static const struct {\n	const char *name;\n	unsigned grid[3], block[3], shared;\n"
-		      "	size_t n;\n	unsigned buffer[%u];\n} launches[] = {\n",
-		      most);
+		      "	size_t n;\n	unsigned buffer[%u];\n%s} launches[] = {\n",
+		      most,
+		      m->n_map == 0 ? ""
+				    : hn_arena_printf(a, "	size_t n_map;\n	unsigned map[%u];\n",
+						      most_maps));
 	for (uint32_t i = 0; i < m->n_kernel; i++) {
 		const struct hn_gpu_kernel *k = &m->kernel[i];
 
@@ -190,14 +247,62 @@ static void put_tables(struct hn_buf *b, const struct hn_gpu_module *m)
 		for (uint32_t j = 0; j < k->n_arg || j == 0; j++) {
 			hn_buf_printf(b, "%s%u", j > 0 ? ", " : "", j < k->n_arg ? k->arg[j] : 0);
 		}
-		hn_buf_puts(b, " } },\n");
+		hn_buf_puts(b, " }");
+		if (m->n_map > 0) {
+			hn_buf_printf(b, ", %u, { ", k->n_map);
+			for (uint32_t j = 0; j < k->n_map || j == 0; j++) {
+				hn_buf_printf(b, "%s%u", j > 0 ? ", " : "", j < k->n_map ? k->map[j] : 0);
+			}
+			hn_buf_puts(b, " }");
+		}
+		hn_buf_puts(b, " },\n");
+	}
+	hn_buf_puts(b, "};\n\n");
+}
+
+/* Dimensions as the driver counts them: from the one whose elements lie side by side. */
+static void put_map_numbers(struct hn_buf *b, const int64_t *v, uint32_t n, uint32_t from)
+{
+	hn_buf_puts(b, "{ ");
+	for (uint32_t i = from; i < n || i == from; i++) {
+		hn_buf_printf(b, "%s%" PRId64, i > from ? ", " : "", i < n ? v[n - 1 - i] : 0);
+	}
+	hn_buf_puts(b, " }");
+}
+
+static void put_maps(struct hn_buf *b, const struct hn_gpu_module *m)
+{
+	hn_buf_puts(b, "/* Tensor maps, of buffers: bytes of an element; sizes and boxes in elements, from the\n"
+		       " * dimension whose elements lie side by side; bytes from one to the next of the others */\n"
+		       "static const struct {\n	unsigned buffer, elem, dims, swizzle;\n"
+		       "	uint64_t size[5], stride[5];\n	unsigned box[5];\n} maps[] = {\n");
+	for (uint32_t i = 0; i < m->n_map; i++) {
+		const struct hn_gpu_map *x = &m->map[i];
+
+		hn_buf_printf(b, "	{ %u, %" PRId64 ", %u, %" PRId64 ", ", x->buffer, x->elem,
+			      x->n_dim, x->swizzle);
+		put_map_numbers(b, x->size, x->n_dim, 0);
+		hn_buf_puts(b, ", ");
+		put_map_numbers(b, x->stride, x->n_dim, 1);
+		hn_buf_puts(b, ", ");
+		put_map_numbers(b, x->box, x->n_dim, 0);
+		hn_buf_puts(b, " },\n");
 	}
 	hn_buf_puts(b, "};\n\n");
 }
 
 void hn_replay_launcher(const struct hn_gpu_module *m, const char *symbol, struct hn_buf *ret)
 {
-	put(ret, head, symbol);
-	put_tables(ret, m);
-	put(ret, body, symbol);
+	struct hn_arena a;
+	bool maps = m->n_map > 0;
+
+	hn_arena_init(&a, 0);
+	put(ret, head, symbol, maps);
+	put_tables(ret, m, &a);
+	if (maps) {
+		put_maps(ret, m);
+	}
+	hn_buf_puts(ret, maps ? with_maps : without_maps);
+	put(ret, body, symbol, maps);
+	hn_arena_fini(&a);
 }

@@ -57,9 +57,24 @@ typedef struct cuda_object *cuda_id; /* context, module, function, stream, event
 	X(STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING, 1)                                \
 	X(EVENT_DEFAULT, CU_EVENT_DEFAULT, 0)
 
+/* The same, that headers have since CUDA 12.0: of tensor maps. */
+#define CUDA_LATER_NUMBERS(X)                                                            \
+	X(MAP_UINT8, CU_TENSOR_MAP_DATA_TYPE_UINT8, 0)                                   \
+	X(MAP_UINT16, CU_TENSOR_MAP_DATA_TYPE_UINT16, 1)                                 \
+	X(MAP_UINT32, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2)                                 \
+	X(MAP_UINT64, CU_TENSOR_MAP_DATA_TYPE_UINT64, 4)                                 \
+	X(MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_INTERLEAVE_NONE, 0)                         \
+	X(MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, 0)                               \
+	X(MAP_SWIZZLE_32, CU_TENSOR_MAP_SWIZZLE_32B, 1)                                  \
+	X(MAP_SWIZZLE_64, CU_TENSOR_MAP_SWIZZLE_64B, 2)                                  \
+	X(MAP_SWIZZLE_128, CU_TENSOR_MAP_SWIZZLE_128B, 3)                                \
+	X(MAP_L2_128, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2)                             \
+	X(MAP_FILL_ZERO, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)
+
 enum {
 #define X(name, theirs, number) CUDA_##name = number,
 	CUDA_NUMBERS(X)
+	CUDA_LATER_NUMBERS(X)
 #undef X
 };
 
@@ -110,9 +125,21 @@ enum {
 	X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (cuda_address, const void *, size_t, cuda_id)) \
 	X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, cuda_address, size_t, cuda_id))
 
+/* A tensor map: what cuTensorMapEncodeTiled fills.  Code has it at a multiple of 64 bytes. */
+struct cuda_map {
+	_Alignas(128) unsigned char bytes[128];
+};
+
+/* The same, of drivers since CUDA 12.0; NULL where the driver is older. */
+#define CUDA_LATER_FUNCTIONS(X)                                                          \
+	X(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                                  \
+	  (struct cuda_map *, int, uint32_t, void *, const uint64_t *, const uint64_t *, \
+	   const uint32_t *, const uint32_t *, int, int, int, int))
+
 struct cuda_api {
 #define X(name, symbol, parameters) cuda_result(*name) parameters;
 	CUDA_FUNCTIONS(X)
+	CUDA_LATER_FUNCTIONS(X)
 #undef X
 };
 

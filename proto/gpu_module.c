@@ -89,6 +89,45 @@ static int check_buffers(const struct hn_gpu_module *m, struct hn_err *err)
 	return 0;
 }
 
+static const char *why_no_map(const struct hn_gpu_module *m, const struct hn_gpu_map *x)
+{
+	int64_t reach = 0;
+
+	if (x->buffer >= m->n_buffer || x->n_dim < 1 || x->n_dim > HN_GPU_MAP_DIM) {
+		return "it is of no buffer, or has not 1 to 5 dimensions";
+	}
+	if ((x->elem != 1 && x->elem != 2 && x->elem != 4 && x->elem != 8) ||
+	    (x->swizzle != 0 && x->swizzle != 32 && x->swizzle != 64 && x->swizzle != 128)) {
+		return "an element has 1, 2, 4 or 8 bytes, and a swizzle 0, 32, 64 or 128";
+	}
+	for (uint32_t i = 0; i < x->n_dim; i++) {
+		bool last = i + 1 == x->n_dim;
+
+		if (x->size[i] < 1 || x->size[i] > HN_GPU_MAP_SIZE || x->box[i] < 1 ||
+		    x->box[i] > HN_GPU_MAP_BOX || x->stride[i] < 1 ||
+		    x->stride[i] >= HN_GPU_MAP_STRIDE) {
+			return "a size, a stride or the box is outside of the limits";
+		}
+		if (last ? x->stride[i] != x->elem : x->stride[i] % HN_GPU_MAP_CHUNK != 0) {
+			return "strides are multiples of 16 bytes, that of the last dimension is an "
+			       "element";
+		}
+		/* at most 2^72: in doubles, far from what matters */
+		if ((double)(x->size[i] - 1) * (double)x->stride[i] > (double)HN_GPU_MAX_BYTES) {
+			return "it reaches past the end of its buffer";
+		}
+		reach += (x->size[i] - 1) * x->stride[i];
+	}
+	if (reach + x->elem > m->buffer[x->buffer].bytes) {
+		return "it reaches past the end of its buffer";
+	}
+	int64_t row = x->box[x->n_dim - 1] * x->elem;
+
+	return row % HN_GPU_MAP_CHUNK != 0 || (x->swizzle > 0 && row > x->swizzle)
+		       ? "rows of its box are no multiples of 16 bytes, or longer than its swizzle"
+		       : NULL;
+}
+
 static int check_kernel(const struct hn_gpu_module *m, uint32_t i, struct hn_err *err)
 {
 	const struct hn_gpu_kernel *k = &m->kernel[i];
@@ -107,6 +146,10 @@ static int check_kernel(const struct hn_gpu_module *m, uint32_t i, struct hn_err
 	for (uint32_t j = 0; j < k->n_arg && why == NULL; j++) {
 		why = k->arg[j] < m->n_buffer ? NULL : "a parameter is no buffer";
 	}
+	why = why != NULL || k->n_map <= HN_GPU_MAX_MAPS ? why : "too many maps";
+	for (uint32_t j = 0; j < k->n_map && why == NULL; j++) {
+		why = k->map[j] < m->n_map ? NULL : "a parameter is no map";
+	}
 	return why == NULL ? 0 : hn_fail(err, HONE_E_INVALID, "kernel %s: %s", k->name, why);
 }
 
@@ -124,6 +167,15 @@ int hn_gpu_module_check(const struct hn_gpu_module *m, struct hn_err *err)
 			       HN_GPU_MAX_BUFFERS, m->n_kernel, HN_GPU_MAX_KERNELS);
 	}
 	rc = check_buffers(m, err);
+	if (rc == 0 && m->n_map > HN_GPU_MAX_MAPS) {
+		rc = hn_fail(err, HONE_E_INVALID, "module: %u maps (at most %d)", m->n_map,
+			     HN_GPU_MAX_MAPS);
+	}
+	for (uint32_t i = 0; rc == 0 && i < m->n_map; i++) {
+		const char *why = why_no_map(m, &m->map[i]);
+
+		rc = why == NULL ? 0 : hn_fail(err, HONE_E_INVALID, "map %u: %s", i, why);
+	}
 	for (uint32_t i = 0; rc == 0 && i < m->n_kernel; i++) {
 		rc = check_kernel(m, i, err);
 	}
@@ -146,6 +198,27 @@ static void put_three(struct hn_buf *buf, const char *word, const int64_t v[3])
 	hn_buf_printf(buf, " %s %" PRId64 " %" PRId64 " %" PRId64, word, v[0], v[1], v[2]);
 }
 
+static void put_dims(struct hn_buf *buf, const char *word, const int64_t *v, uint32_t n)
+{
+	hn_buf_printf(buf, " %s", word);
+	for (uint32_t i = 0; i < n; i++) {
+		hn_buf_printf(buf, " %" PRId64, v[i]);
+	}
+}
+
+static void put_maps(struct hn_buf *buf, const struct hn_gpu_module *m)
+{
+	for (uint32_t i = 0; i < m->n_map; i++) {
+		const struct hn_gpu_map *x = &m->map[i];
+
+		hn_buf_printf(buf, "map %u elem %" PRId64 " dims %u", x->buffer, x->elem, x->n_dim);
+		put_dims(buf, "size", x->size, x->n_dim);
+		put_dims(buf, "stride", x->stride, x->n_dim);
+		put_dims(buf, "box", x->box, x->n_dim);
+		hn_buf_printf(buf, " swizzle %" PRId64 "\n", x->swizzle);
+	}
+}
+
 void hn_gpu_module_write(const struct hn_gpu_module *m, struct hn_buf *buf)
 {
 	hn_buf_printf(buf, HN_GPU_FORMAT " %s %s\n", hn_gpu_forms[m->form].word, m->isa);
@@ -153,6 +226,7 @@ void hn_gpu_module_write(const struct hn_gpu_module *m, struct hn_buf *buf)
 		hn_buf_printf(buf, "buffer %" PRId64 " %d\n", m->buffer[i].bytes,
 			      m->buffer[i].arg);
 	}
+	put_maps(buf, m);
 	for (uint32_t i = 0; i < m->n_kernel; i++) {
 		const struct hn_gpu_kernel *k = &m->kernel[i];
 
@@ -163,6 +237,10 @@ void hn_gpu_module_write(const struct hn_gpu_module *m, struct hn_buf *buf)
 			      k->dynamic_shared);
 		for (uint32_t j = 0; j < k->n_arg; j++) {
 			hn_buf_printf(buf, " %u", k->arg[j]);
+		}
+		hn_buf_puts(buf, k->n_map > 0 ? " maps" : "");
+		for (uint32_t j = 0; j < k->n_map; j++) {
+			hn_buf_printf(buf, " %u", k->map[j]);
 		}
 		hn_buf_putc(buf, '\n');
 	}

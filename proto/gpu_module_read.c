@@ -132,6 +132,58 @@ static int read_buffer(struct reader *r, struct hn_gpu_buffer *ret)
 	return rc ? rc : end_line(r);
 }
 
+static int dims(struct reader *r, const char *word, int64_t *ret, uint32_t n)
+{
+	int rc = expect(r, word);
+
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		rc = number(r, &ret[i]);
+	}
+	return rc;
+}
+
+static int read_map(struct reader *r, struct hn_gpu_map *ret)
+{
+	int64_t buffer = 0, n = 0;
+	int rc = number(r, &buffer);
+
+	rc = rc ? rc : dims(r, "elem", &ret->elem, 1);
+	rc = rc ? rc : dims(r, "dims", &n, 1);
+	if (rc == 0 &&
+	    (buffer < 0 || buffer >= HN_GPU_MAX_BUFFERS || n < 1 || n > HN_GPU_MAP_DIM)) {
+		rc = refuse(r, "the number of a buffer, and 1 to 5 dimensions,");
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	ret->buffer = (uint32_t)buffer;
+	ret->n_dim = (uint32_t)n;
+	rc = dims(r, "size", ret->size, ret->n_dim);
+	rc = rc ? rc : dims(r, "stride", ret->stride, ret->n_dim);
+	rc = rc ? rc : dims(r, "box", ret->box, ret->n_dim);
+	rc = rc ? rc : dims(r, "swizzle", &ret->swizzle, 1);
+	return rc ? rc : end_line(r);
+}
+
+/* Behind `args`, or behind `maps`, to the end of the line or to `end`. */
+static int read_numbers(struct reader *r, uint32_t most, const char *end, uint32_t *ret, uint32_t *n)
+{
+	int rc = 0;
+
+	while (rc == 0 && r->word != NULL && (end == NULL || strncmp(r->word, end, strlen(end)) != 0)) {
+		int64_t i = 0;
+
+		rc = number(r, &i);
+		if (rc == 0 && (i < 0 || i >= HN_GPU_MAX_BUFFERS || *n == most)) {
+			rc = refuse(r, "the number of a buffer, or map, of not too many,");
+		}
+		if (rc == 0) {
+			ret[(*n)++] = (uint32_t)i;
+		}
+	}
+	return rc;
+}
+
 static int read_kernel(struct reader *r, struct hn_gpu_kernel *ret)
 {
 	const char *name = take(r);
@@ -149,16 +201,13 @@ static int read_kernel(struct reader *r, struct hn_gpu_kernel *ret)
 	rc = rc ? rc : number(r, &ret->static_shared);
 	rc = rc ? rc : number(r, &ret->dynamic_shared);
 	rc = rc ? rc : expect(r, "args");
-	while (rc == 0 && r->word != NULL) {
-		int64_t i = 0;
+	rc = rc ? rc : read_numbers(r, HN_GPU_MAX_ARGS, "maps", arg, &ret->n_arg);
+	if (rc == 0 && r->word != NULL) {
+		uint32_t *map = HN_NEW_ARRAY(r->a, uint32_t, HN_GPU_MAX_MAPS);
 
-		rc = number(r, &i);
-		if (rc == 0 && (i < 0 || i >= HN_GPU_MAX_BUFFERS || ret->n_arg == HN_GPU_MAX_ARGS)) {
-			rc = refuse(r, "the number of a buffer, of not too many,");
-		}
-		if (rc == 0) {
-			arg[ret->n_arg++] = (uint32_t)i;
-		}
+		ret->map = map;
+		rc = expect(r, "maps");
+		rc = rc ? rc : read_numbers(r, HN_GPU_MAX_MAPS, NULL, map, &ret->n_map);
 	}
 	return rc;
 }
@@ -189,7 +238,8 @@ static int read_lines(struct reader *r, struct hn_gpu_module *m)
 {
 	struct hn_gpu_buffer *buffer = NULL;
 	struct hn_gpu_kernel *kernel = NULL;
-	uint32_t cap_buffer = 0, cap_kernel = 0;
+	struct hn_gpu_map *map = NULL;
+	uint32_t cap_buffer = 0, cap_kernel = 0, cap_map = 0;
 
 	for (;;) {
 		int rc = next_line(r);
@@ -199,11 +249,16 @@ static int read_lines(struct reader *r, struct hn_gpu_module *m)
 			return rc;
 		}
 		if (strcmp(word, "buffer") == 0 && m->n_buffer < HN_GPU_MAX_BUFFERS &&
-		    m->n_kernel == 0) {
+		    m->n_kernel == 0 && m->n_map == 0) {
 			buffer = hn_arena_grow(r->a, buffer, m->n_buffer, &cap_buffer,
 					       sizeof(*buffer));
 			m->buffer = buffer;
 			rc = read_buffer(r, &buffer[m->n_buffer++]);
+		} else if (strcmp(word, "map") == 0 && m->n_map < HN_GPU_MAX_MAPS &&
+			   m->n_kernel == 0) {
+			map = hn_arena_grow(r->a, map, m->n_map, &cap_map, sizeof(*map));
+			m->map = map;
+			rc = read_map(r, &map[m->n_map++]);
 		} else if (strcmp(word, "kernel") == 0 && m->n_kernel < HN_GPU_MAX_KERNELS) {
 			kernel = hn_arena_grow(r->a, kernel, m->n_kernel, &cap_kernel,
 					       sizeof(*kernel));

@@ -50,6 +50,7 @@ extern const char *const hn_device_role_word[HN_DEVICE_N_ROLE];
 #define HN_ROLE_WARPS 4	    /* of a warpgroup: each arrives */
 #define HN_ROLE_MOST 8	    /* warpgroups of a block with roles, at most */
 #define HN_MAP_BYTES 128    /* of a map, where code is given it */
+#define HN_MAP_PARAMETER 64 /* bytes; where one lies */
 #define HN_MAP_BOX 256	    /* elements of a box in a dimension, at most */
 #define HN_MAP_ALIGN 16	    /* bytes: the buffer, and strides, are multiples */
 #define HN_MAP_PLACE 128    /* bytes; where a box without swizzle begins */

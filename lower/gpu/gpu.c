@@ -35,6 +35,29 @@ static uint32_t *list_buffers(struct gpu *g, struct hn_gpu_module *ret)
 	return module;
 }
 
+/* All maps, in order: their numbers are the program's. */
+static void list_maps(struct gpu *g, const uint32_t *module, struct hn_gpu_module *ret)
+{
+	struct hn_gpu_map *map = HN_NEW_ARRAY(g->a, struct hn_gpu_map, g->d->n_map + 1);
+
+	for (uint32_t i = 0; i < g->d->n_map; i++) {
+		const struct hn_device_map *m = &g->d->map[i];
+		int64_t bytes = (int64_t)hn_dtype_bytes((enum hn_dtype)g->d->buffer[m->buffer].dtype);
+
+		map[i] = (struct hn_gpu_map){ .buffer = module[m->buffer],
+					      .elem = bytes,
+					      .n_dim = m->n_dim,
+					      .swizzle = m->swizzle };
+		for (uint32_t d = 0; d < m->n_dim; d++) {
+			map[i].size[d] = m->size[d];
+			map[i].stride[d] = m->stride[d] * bytes;
+			map[i].box[d] = m->box[d];
+		}
+	}
+	ret->n_map = g->d->n_map;
+	ret->map = map;
+}
+
 static void set_up(struct gpu *g, const struct hn_device_kernel *k)
 {
 	k = hn_gpu_without_copies(g->d, k, g->a);
@@ -50,6 +73,8 @@ static void set_up(struct gpu *g, const struct hn_device_kernel *k)
 	g->vector = HN_NEW_ARRAY(g->a, uint8_t, g->d->n_buffer);
 	g->used = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
 	g->stored = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
+	g->maps = HN_NEW_ARRAY(g->a, bool, g->d->n_map + 1);
+	g->settled = false;
 	g->is_matrix = HN_NEW_ARRAY(g->a, bool, g->d->n_buffer);
 	g->offset = HN_NEW_ARRAY(g->a, int64_t, g->d->n_buffer);
 	for (uint32_t s = 0; s < k->n_slot; s++) {
@@ -114,6 +139,13 @@ static void print_kernel(struct gpu *g, const struct hn_device_kernel *k, const 
 			arg[ret->n_arg++] = module[i];
 		}
 	}
+	arg = HN_NEW_ARRAY(g->a, uint32_t, g->d->n_map + 1);
+	ret->map = arg;
+	for (uint32_t i = 0; i < g->d->n_map; i++) {
+		if (g->maps[i]) {
+			arg[ret->n_map++] = i;
+		}
+	}
 	bool at_launch = g->lang != &hn_gpu_opencl && g->shared_bytes > HN_GPU_STATIC_SHARED;
 
 	ret->static_shared = at_launch ? 0 : g->shared_bytes;
@@ -142,6 +174,7 @@ int hn_gpu_print(const struct hn_device *d, enum hn_gpu_form form, const struct 
 	*ret = (struct hn_gpu_module){ .form = form, .isa = target->isa, .kernel = kernel };
 	const uint32_t *module = list_buffers(&g, ret);
 
+	list_maps(&g, module, ret);
 	g.lang->begin(&g);
 	for (uint32_t i = 0; i < d->n_kernel && g.rc == 0; i++) {
 		print_kernel(&g, &d->kernel[i], module, &kernel[i]);

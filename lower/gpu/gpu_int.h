@@ -26,6 +26,15 @@ struct gpu_at {
 struct gpu_lang;
 struct scope;
 
+/* The turns of a consumer (lower/device/device_role.h), each of which awaits a stage, multiplies, and
+ * gives back the stage of the turn before: stage t mod n of turn t, which lies `step` elements further
+ * for each stage. */
+struct gpu_turns {
+	const struct hn_device_warp *w;
+	struct gpu_at sum, from[2], full, empty;
+	int64_t step[2], n_stage, n_turn;
+};
+
 struct gpu {
 	const struct hn_device *d;
 	const struct hn_target *target;
@@ -51,6 +60,8 @@ struct gpu {
 	bool *kept;		      /* [n_buffer] LOCAL: each element is a register */
 	uint8_t *vector;	      /* [n_buffer] of what is kept, elements of a variable */
 	bool *used, *stored;	      /* [n_buffer] */
+	bool *maps;		      /* [n_map] it is used */
+	bool settled;		      /* the products of the loop before are */
 	int64_t *offset;	      /* [n_buffer] SHARED: in bytes, one after the other */
 	int64_t shared_bytes;
 	int64_t shared_align; /* of what begins shared memory */
@@ -125,6 +136,17 @@ struct gpu_lang {
 	void (*settle)(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
 		       int64_t but);
 	void (*fence)(struct gpu *g);
+	/* of roles, as above: all of NULL but `turns` alone, or none.  All threads come by `mbarrier`,
+	 * those of the role by `registers`, `await`, `arrive` and `turns`, one thread by `expect` and
+	 * `bulk`, whose numbers are of int32. */
+	void (*mbarrier)(struct gpu *g, const struct gpu_at *at, int64_t count);
+	void (*registers)(struct gpu *g, int64_t n, bool more);
+	void (*await)(struct gpu *g, const struct gpu_at *at, gpu_val parity);
+	void (*arrive)(struct gpu *g, const struct gpu_at *at);
+	void (*expect)(struct gpu *g, const struct gpu_at *at, int64_t bytes);
+	void (*bulk)(struct gpu *g, int32_t map, const struct gpu_at *to, const gpu_val *from,
+		     const struct gpu_at *mbarrier);
+	void (*turns)(struct gpu *g, const struct gpu_turns *t);
 	/* written_out: its compiler should, and the walk does not */
 	void (*begin_loop)(struct gpu *g, int32_t slot, int64_t extent, bool written_out);
 	void (*end_loop)(struct gpu *g, int32_t slot, int64_t extent);
@@ -175,7 +197,15 @@ void hn_gpu_lanes(struct gpu *g, const struct hn_device_node *n, uint32_t width,
 bool hn_gpu_lanes_sum(struct gpu *g, const struct hn_device_node *n, hn_gpu_children *walk,
 		      struct scope *scope);
 
+/* gpu_role.c: registers of each thread that a block with roles begins with, 0: it has none; a word of
+ * roles; a consumer's turns, where they are such and the language has them as one, else false. */
+int64_t hn_gpu_registers(const struct hn_device_kernel *k);
+void hn_gpu_word(struct gpu *g, const struct hn_device_node *n, hn_gpu_children *walk,
+		 struct scope *s);
+bool hn_gpu_turns(struct gpu *g, const struct hn_device_node *n);
+
 /* gpu_walk.c */
+struct gpu_at hn_gpu_place(struct gpu *g, int32_t buffer, const struct hn_expr *e);
 void hn_gpu_walk(struct gpu *g);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "lower/device/device_role.h"
 #include "lower/gpu/gpu_int.h"
 
 #define CALL_SIZE 12	/* statements that a function is as long as */
@@ -81,6 +82,14 @@ static void see(struct plan *p, const struct hn_device_node *n)
 			p->g->is_matrix[n->warp->from[i]] |= n->kind == HN_DEVICE_WGMMA;
 		}
 	}
+	if (hn_role_is_word(n) && n->kind != HN_DEVICE_ROLE) {
+		see_index(p, n->buffer, n->at);
+	}
+	if (n->kind == HN_DEVICE_BULK) {
+		see_index(p, n->bulk->mbarrier, n->bulk->mbarrier_at);
+		p->g->maps[n->bulk->map] = true;
+		p->g->is_matrix[n->buffer] = true;
+	}
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		see(p, n->child[i]);
 	}
@@ -138,7 +147,7 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 	int64_t inside = times;
 	int64_t size = own_size(n);
 	bool waits = n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_WAIT ||
-		     n->kind == HN_DEVICE_COMMIT;
+		     n->kind == HN_DEVICE_COMMIT || n->kind == HN_DEVICE_AWAIT;
 
 	if (n->kind == HN_DEVICE_LOOP && p->in_index[n->slot]) {
 		inside *= times_of(p, n); /* of at most lang->most_written statements */

@@ -247,6 +247,10 @@ static void loop(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 	struct scope inner = { 0 };
 
 	finish(g, s);
+	if (hn_gpu_turns(g, n)) {
+		g->settled = true;
+		return;
+	}
 	g->lang->begin_loop(g, n->slot, n->extent, whole);
 	g->rank[n->slot] = ++g->depth + 1;
 	children(g, &inner, n);
@@ -271,7 +275,7 @@ static void store(struct gpu *g, const struct hn_device_node *n)
 	g->lang->store(g, &at, v);
 }
 
-static struct gpu_at place(struct gpu *g, int32_t buffer, const struct hn_expr *e)
+struct gpu_at hn_gpu_place(struct gpu *g, int32_t buffer, const struct hn_expr *e)
 {
 	struct hn_affine sum = hn_gpu_affine(g, e);
 
@@ -281,7 +285,7 @@ static struct gpu_at place(struct gpu *g, int32_t buffer, const struct hn_expr *
 static void warp(struct gpu *g, const struct hn_device_node *n)
 {
 	const struct hn_device_warp *w = n->warp;
-	struct gpu_at at = place(g, n->buffer, n->at), from[2];
+	struct gpu_at at = hn_gpu_place(g, n->buffer, n->at), from[2];
 
 	if (g->lang->mma == NULL || !g->has_async) {
 		hn_gpu_refuse(g, HONE_E_UNSUPPORTED,
@@ -299,9 +303,11 @@ static void warp(struct gpu *g, const struct hn_device_node *n)
 		return;
 	}
 	for (int i = 0; i < hn_device_n_from(n); i++) {
-		from[i] = place(g, w->from[i], w->from_at[i]);
+		from[i] = hn_gpu_place(g, w->from[i], w->from_at[i]);
 	}
-	if (n->kind == HN_DEVICE_SETTLE) {
+	if (n->kind == HN_DEVICE_SETTLE && g->settled) {
+		g->settled = false; /* by the turns before */
+	} else if (n->kind == HN_DEVICE_SETTLE) {
 		g->lang->settle(g, w, &at, n->extent);
 	} else if (n->kind == HN_DEVICE_WGMMA) {
 		g->lang->wgmma(g, w, &at, from);
@@ -371,9 +377,7 @@ static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 	case HN_DEVICE_ARRIVE:
 	case HN_DEVICE_AWAIT:
 	case HN_DEVICE_ROLE:
-		hn_gpu_refuse(g, HONE_E_UNSUPPORTED,
-			      "roles of warpgroups have no form in this language, or for %s",
-			      g->target->isa);
+		hn_gpu_word(g, n, settled, s);
 		return;
 	default:
 		hn_bug(__FILE__, __LINE__, "kind of a device node");

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "lower/device/device_role.h"
 
 /* Of a multiprocessor, since sm_70. */
 #define REGISTERS 65536
@@ -109,19 +110,44 @@ static void say_threads(struct gpu *g)
 
 	snprintf(text, sizeof(text), "%" PRId64 ",%" PRId64 ",%" PRId64, n[0], n[1], n[2]);
 	add_words(g, "nvvm.reqntid", text);
+	if (hn_gpu_registers(g->k) > 0) { /* roles deal them out */
+		snprintf(text, sizeof(text), "%" PRId64, hn_gpu_registers(g->k));
+		add_words(g, "nvvm.maxnreg", text);
+		return;
+	}
 	snprintf(text, sizeof(text), "%" PRId64, blocks_at_once(g, n[0] * n[1] * n[2]));
 	add_words(g, "nvvm.minctasm", text);
+}
+
+/* A map comes by value, and stays where it came: the hardware reads it there. */
+static void add_map_attributes(struct gpu *g, unsigned at)
+{
+	const struct gpu_ptx *p = g->own;
+	unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
+	LLVMTypeRef type = LLVMArrayType2(p->i8, HN_MAP_BYTES);
+
+	LLVMAddAttributeAtIndex(p->fn, at, LLVMCreateTypeAttribute(p->ctx, kind, type));
+	add_attribute(g, at, "align", HN_MAP_PARAMETER);
+	LLVMAddAttributeAtIndex(p->fn, at,
+				LLVMCreateStringAttribute(p->ctx, "nvvm.grid_constant",
+							  (unsigned)strlen("nvvm.grid_constant"),
+							  "", 0));
 }
 
 static void make_function(struct gpu *g)
 {
 	struct gpu_ptx *p = g->own;
-	LLVMTypeRef *type = HN_NEW_ARRAY(g->a, LLVMTypeRef, g->d->n_buffer);
+	LLVMTypeRef *type = HN_NEW_ARRAY(g->a, LLVMTypeRef, g->d->n_buffer + g->d->n_map);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < g->d->n_buffer; i++) {
 		if (g->used[i] && g->d->buffer[i].memory == HN_MEMORY_GLOBAL) {
 			type[n++] = LLVMPointerTypeInContext(p->ctx, GPU_PTX_GLOBAL);
+		}
+	}
+	for (uint32_t i = 0; i < g->d->n_map; i++) {
+		if (g->maps[i]) {
+			type[n++] = LLVMPointerTypeInContext(p->ctx, 0);
 		}
 	}
 	p->fn = LLVMAddFunction(
@@ -140,6 +166,12 @@ static void make_function(struct gpu *g)
 		add_attribute(g, n, "align", HN_GPU_ALIGN);
 		if (!g->stored[i]) {
 			add_attribute(g, n, "readonly", 0);
+		}
+	}
+	for (uint32_t i = 0; i < g->d->n_map; i++) {
+		if (g->maps[i]) {
+			p->map[i] = LLVMGetParam(p->fn, n++);
+			add_map_attributes(g, n);
 		}
 	}
 }
@@ -232,6 +264,7 @@ static void begin_kernel(struct gpu *g)
 
 	p->base = HN_NEW_ARRAY(g->a, LLVMValueRef, g->d->n_buffer);
 	p->element = HN_NEW_ARRAY(g->a, LLVMValueRef *, g->d->n_buffer);
+	p->map = HN_NEW_ARRAY(g->a, LLVMValueRef, g->d->n_map + 1);
 	p->loop_top = HN_NEW_ARRAY(g->a, LLVMBasicBlockRef, g->n_slot);
 	make_function(g);
 	p->entry = LLVMAppendBasicBlockInContext(p->ctx, p->fn, "");
@@ -279,6 +312,13 @@ const struct gpu_lang hn_gpu_ptx = {
 	.wgmma = hn_gpu_ptx_wgmma,
 	.settle = hn_gpu_ptx_settle,
 	.fence = hn_gpu_ptx_fence,
+	.mbarrier = hn_gpu_ptx_mbarrier,
+	.registers = hn_gpu_ptx_registers,
+	.await = hn_gpu_ptx_await,
+	.arrive = hn_gpu_ptx_arrive,
+	.expect = hn_gpu_ptx_expect,
+	.bulk = hn_gpu_ptx_bulk,
+	.turns = hn_gpu_ptx_turns,
 	.begin_loop = hn_gpu_ptx_begin_loop,
 	.end_loop = hn_gpu_ptx_end_loop,
 	.begin_if = hn_gpu_ptx_begin_if,

@@ -20,6 +20,7 @@ struct gpu_ptx {
 	LLVMValueRef fn;
 	LLVMBasicBlockRef entry;     /* variables of registers are declared there */
 	LLVMValueRef *base;	     /* [n_buffer] a pointer; of kept arrays NULL */
+	LLVMValueRef *map;	     /* [n_map] a pointer */
 	LLVMValueRef **element;	     /* [n_buffer][n_elem] of kept arrays */
 	LLVMBasicBlockRef *loop_top; /* [n_slot] */
 	LLVMBasicBlockRef *after;    /* where conditions end, innermost last */
@@ -58,6 +59,29 @@ void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struc
 void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
 		       int64_t but);
 void hn_gpu_ptx_fence(struct gpu *g);
+
+/* Its parts: a factor's descriptor; one step of a product, whose descriptors these operands hold, by
+ * registers a and b and predicate p; assembly that takes values; the same that takes the results of a
+ * product, too, as the first operands, and gives them back. */
+LLVMValueRef hn_gpu_ptx_descriptor(struct gpu *g, const struct gpu_at *at,
+				   const struct hn_device_matrix *m);
+void hn_gpu_ptx_put_step(const struct hn_device_warp *w, int64_t step, const char *left,
+			 const char *right, struct hn_buf *out);
+LLVMValueRef hn_gpu_ptx_run(struct gpu *g, const struct hn_buf *code, const struct hn_buf *operands,
+			    LLVMTypeRef result, LLVMTypeRef *type, LLVMValueRef *arg, unsigned n);
+void hn_gpu_ptx_with_sums(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+			  const LLVMValueRef *from, unsigned n_from, const char *constraints,
+			  const struct hn_buf *code);
+
+/* ptx_role.c */
+void hn_gpu_ptx_mbarrier(struct gpu *g, const struct gpu_at *at, int64_t count);
+void hn_gpu_ptx_registers(struct gpu *g, int64_t n, bool more);
+void hn_gpu_ptx_await(struct gpu *g, const struct gpu_at *at, gpu_val parity);
+void hn_gpu_ptx_arrive(struct gpu *g, const struct gpu_at *at);
+void hn_gpu_ptx_expect(struct gpu *g, const struct gpu_at *at, int64_t bytes);
+void hn_gpu_ptx_bulk(struct gpu *g, int32_t map, const struct gpu_at *to, const gpu_val *from,
+		     const struct gpu_at *mbarrier);
+void hn_gpu_ptx_turns(struct gpu *g, const struct gpu_turns *t);
 
 /* ptx_wide.c: the function, or NULL where there is no code for it.  y: NULL unless it takes two. */
 LLVMValueRef hn_gpu_ptx_wide(struct gpu *g, enum hn_fn fn, enum hn_dtype t, LLVMValueRef x,

@@ -10,12 +10,13 @@
 #include "lower/gpu/ptx_int.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_SUMS (HN_WGMMA_COLUMNS / 2)
 
 /* Where the matrix begins, and how it lies. */
-static LLVMValueRef descriptor(struct gpu *g, const struct gpu_at *at,
+LLVMValueRef hn_gpu_ptx_descriptor(struct gpu *g, const struct gpu_at *at,
 			       const struct hn_device_matrix *m)
 {
 	const struct gpu_ptx *p = g->own;
@@ -26,13 +27,14 @@ static LLVMValueRef descriptor(struct gpu *g, const struct gpu_at *at,
 	return LLVMBuildOr(p->b, v, LLVMConstInt(p->i64, hn_wgmma_descriptor(m), 0), "");
 }
 
-/* One step; a and b are the descriptors' registers there. */
-static void put_step(const struct hn_device_warp *w, int64_t step, int64_t n, struct hn_buf *out)
+void hn_gpu_ptx_put_step(const struct hn_device_warp *w, int64_t step, const char *left,
+			 const char *right, struct hn_buf *out)
 {
 	bool bytes = hn_dtype_bytes(w->intrin->left) == 1;
+	int64_t n = w->columns / 2;
 
-	hn_buf_printf(out, "add.s64 a, $%" PRId64 ", %" PRId64 ";\nadd.s64 b, $%" PRId64 ", %" PRId64 ";\n",
-		      n, step * hn_wgmma_step(&w->lies[0], w->intrin) / 16, n + 1,
+	hn_buf_printf(out, "add.s64 a, %s, %" PRId64 ";\nadd.s64 b, %s, %" PRId64 ";\n", left,
+		      step * hn_wgmma_step(&w->lies[0], w->intrin) / 16, right,
 		      step * hn_wgmma_step(&w->lies[1], w->intrin) / 16);
 	hn_buf_printf(out, "wgmma.mma_async.sync.aligned.m64n%" PRId64 "k%" PRId64 ".%s {", w->columns,
 		      hn_intrin_terms(w->intrin), w->intrin->llvm);
@@ -48,30 +50,34 @@ static void put_step(const struct hn_device_warp *w, int64_t step, int64_t n, st
 
 static void put_code(const struct hn_device_warp *w, int64_t n, struct hn_buf *out)
 {
+	char left[32], right[32];
+
+	snprintf(left, sizeof(left), "$%" PRId64, n);
+	snprintf(right, sizeof(right), "$%" PRId64, n + 1);
 	hn_buf_puts(out, "{\n.reg .b64 a, b;\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"
 			 "wgmma.fence.sync.aligned;\n");
 	for (int64_t i = 0; i < w->steps; i++) {
-		put_step(w, i, n, out);
+		hn_gpu_ptx_put_step(w, i, left, right, out);
 	}
 	hn_buf_printf(out, "wgmma.commit_group.sync.aligned;\n%s}",
 		      w->open ? "" : "wgmma.wait_group.sync.aligned 0;\n");
 }
 
-/* Results, then descriptors, then what the results were. */
-static void put_operands(int64_t n, bool is_float, unsigned n_from, struct hn_buf *out)
+/* Results, then what is read (a descriptor, or an address), then what the results were. */
+static void put_operands(int64_t n, bool is_float, const char *from, struct hn_buf *out)
 {
 	for (int64_t i = 0; i < n; i++) {
 		hn_buf_printf(out, "%s%s", i > 0 ? "," : "", is_float ? "=f" : "=r");
 	}
-	hn_buf_puts(out, n_from > 0 ? ",l,l" : "");
+	hn_buf_puts(out, from);
 	for (int64_t i = 0; i < n; i++) {
 		hn_buf_printf(out, ",%" PRId64, i);
 	}
 	hn_buf_puts(out, ",~{memory}");
 }
 
-static LLVMValueRef run_code(struct gpu *g, const struct hn_buf *code, const struct hn_buf *operands,
-			     LLVMTypeRef result, LLVMTypeRef *type, LLVMValueRef *arg, unsigned n)
+LLVMValueRef hn_gpu_ptx_run(struct gpu *g, const struct hn_buf *code, const struct hn_buf *operands,
+			    LLVMTypeRef result, LLVMTypeRef *type, LLVMValueRef *arg, unsigned n)
 {
 	const struct gpu_ptx *p = g->own;
 	LLVMTypeRef f = LLVMFunctionType(result, type, n, 0);
@@ -85,19 +91,19 @@ static LLVMValueRef run_code(struct gpu *g, const struct hn_buf *code, const str
 	return v;
 }
 
-/* Code that takes the results and gives them back, and reads what the descriptors name. */
-static void with_sums(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
-		      const LLVMValueRef *from, unsigned n_from, const struct hn_buf *code)
+void hn_gpu_ptx_with_sums(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
+			  const LLVMValueRef *from, unsigned n_from, const char *constraints,
+			  const struct hn_buf *code)
 {
 	const struct gpu_ptx *p = g->own;
 	bool is_float = hn_dtype_class(w->intrin->sum) == HN_CLASS_FLOAT;
-	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + 2], result[MOST_SUMS];
-	LLVMValueRef arg[MOST_SUMS + 2], at[MOST_SUMS];
+	LLVMTypeRef element = is_float ? p->f32 : p->i32, type[MOST_SUMS + 4], result[MOST_SUMS];
+	LLVMValueRef arg[MOST_SUMS + 4], at[MOST_SUMS];
 	uint32_t n = (uint32_t)w->columns / 2;
 	struct hn_buf operands;
 
 	for (unsigned i = 0; i < n_from; i++) {
-		type[i] = p->i64;
+		type[i] = LLVMTypeOf(from[i]);
 		arg[i] = from[i];
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -109,8 +115,8 @@ static void with_sums(struct gpu *g, const struct hn_device_warp *w, const struc
 		arg[n_from + i] = LLVMBuildLoad2(p->b, element, at[i], "");
 	}
 	hn_buf_init(&operands);
-	put_operands(n, is_float, n_from, &operands);
-	LLVMValueRef v = run_code(g, code, &operands,
+	put_operands(n, is_float, constraints, &operands);
+	LLVMValueRef v = hn_gpu_ptx_run(g, code, &operands,
 				  LLVMStructTypeInContext(p->ctx, result, n, 0), type, arg,
 				  n_from + n);
 
@@ -123,13 +129,13 @@ static void with_sums(struct gpu *g, const struct hn_device_warp *w, const struc
 void hn_gpu_ptx_wgmma(struct gpu *g, const struct hn_device_warp *w, const struct gpu_at *sum,
 		      const struct gpu_at from[2])
 {
-	LLVMValueRef of[2] = { descriptor(g, &from[0], &w->lies[0]),
-			       descriptor(g, &from[1], &w->lies[1]) };
+	LLVMValueRef of[2] = { hn_gpu_ptx_descriptor(g, &from[0], &w->lies[0]),
+			       hn_gpu_ptx_descriptor(g, &from[1], &w->lies[1]) };
 	struct hn_buf code;
 
 	hn_buf_init(&code);
 	put_code(w, w->columns / 2, &code);
-	with_sums(g, w, sum, of, 2, &code);
+	hn_gpu_ptx_with_sums(g, w, sum, of, 2, ",l,l", &code);
 	hn_buf_fini(&code);
 }
 
@@ -140,7 +146,7 @@ void hn_gpu_ptx_settle(struct gpu *g, const struct hn_device_warp *w, const stru
 
 	hn_buf_init(&code);
 	hn_buf_printf(&code, "wgmma.wait_group.sync.aligned %" PRId64 ";", but);
-	with_sums(g, w, sum, NULL, 0, &code);
+	hn_gpu_ptx_with_sums(g, w, sum, NULL, 0, "", &code);
 	hn_buf_fini(&code);
 }
 
@@ -153,7 +159,7 @@ void hn_gpu_ptx_fence(struct gpu *g)
 	hn_buf_init(&operands);
 	hn_buf_puts(&text, code);
 	hn_buf_puts(&operands, clobber);
-	run_code(g, &text, &operands, LLVMVoidTypeInContext(gpu_ptx_of(g)->ctx), NULL, NULL, 0);
+	hn_gpu_ptx_run(g, &text, &operands, LLVMVoidTypeInContext(gpu_ptx_of(g)->ctx), NULL, NULL, 0);
 	hn_buf_fini(&text);
 	hn_buf_fini(&operands);
 }

@@ -28,9 +28,10 @@ struct cuda_device {
 struct cuda_kernel {
 	cuda_id function;
 	unsigned int grid[3], block[3], shared;
-	uint32_t n_arg;
-	cuda_address *value; /* [n_arg] */
-	void **arg;	     /* [n_arg], pointers to them */
+	uint32_t n_arg, n_map;
+	cuda_address *value;  /* [n_arg] */
+	struct cuda_map *map; /* [n_map] */
+	void **arg;	      /* [n_arg + n_map], pointers to them */
 };
 
 struct cuda_program {
@@ -57,6 +58,11 @@ void *cuda_ptxas(const char *ptx, size_t bytes, const char *isa, int capability,
 
 /* Whether a compiler's log says that it made wgmma instructions wait for each other. */
 bool cuda_is_serial(const char *log);
+
+/* cuda_map.c: the kernel's tensor maps, of buffers as they lie now. */
+enum hn_verdict cuda_make_maps(struct cuda_device *d, const struct hn_gpu_module *m,
+			       const struct hn_gpu_kernel *from, struct gpu_memory *const *buffer,
+			       struct cuda_kernel *k, struct hn_err *err);
 
 struct cuda_state *cuda_state_open(struct cuda_device *d);
 void cuda_state_print(struct cuda_state *s, char *text, size_t n);

@@ -65,7 +65,7 @@ static enum hn_verdict load_code(struct cuda_device *d, const struct hn_gpu_modu
 }
 
 static enum hn_verdict make_kernel(struct cuda_device *d, cuda_id module,
-				   const struct hn_gpu_kernel *from,
+				   const struct hn_gpu_module *m, const struct hn_gpu_kernel *from,
 				   struct gpu_memory *const *buffer, struct cuda_kernel *k,
 				   struct hn_err *err)
 {
@@ -77,7 +77,7 @@ static enum hn_verdict make_kernel(struct cuda_device *d, cuda_id module,
 	}
 	k->n_arg = from->n_arg;
 	k->value = calloc(from->n_arg + 1, sizeof *k->value);
-	k->arg = calloc(from->n_arg + 1, sizeof *k->arg);
+	k->arg = calloc(from->n_arg + from->n_map + 1, sizeof *k->arg);
 	if (k->value == NULL || k->arg == NULL) {
 		return cuda_fail(d, CUDA_E_OUT_OF_MEMORY, "program", err);
 	}
@@ -88,6 +88,11 @@ static enum hn_verdict make_kernel(struct cuda_device *d, cuda_id module,
 	for (uint32_t i = 0; i < from->n_arg; i++) {
 		k->value[i] = buffer[from->arg[i]]->part;
 		k->arg[i] = &k->value[i];
+	}
+	enum hn_verdict v = cuda_make_maps(d, m, from, buffer, k, err);
+
+	if (v != HN_VERDICT_OK) {
+		return v;
 	}
 	k->shared = (unsigned int)from->dynamic_shared;
 	if (from->dynamic_shared > 0 &&
@@ -108,6 +113,7 @@ void cuda_unload(void *dev, void *program)
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		free(p->kernel[i].value);
+		free(p->kernel[i].map);
 		free(p->kernel[i].arg);
 	}
 	if (p->module != NULL) {
@@ -137,7 +143,7 @@ enum hn_verdict cuda_load(void *dev, const struct hn_gpu_module *m,
 		p->module = NULL;
 	}
 	for (uint32_t i = 0; i < p->n && v == HN_VERDICT_OK; i++) {
-		v = make_kernel(d, p->module, &m->kernel[i], buffer, &p->kernel[i], err);
+		v = make_kernel(d, p->module, m, &m->kernel[i], buffer, &p->kernel[i], err);
 	}
 	if (v != HN_VERDICT_OK) {
 		cuda_unload(d, p);

@@ -25,6 +25,7 @@
 
 #define X(name, symbol, parameters) cuda_result symbol parameters;
 CUDA_FUNCTIONS(X)
+CUDA_LATER_FUNCTIONS(X)
 NVML_FUNCTIONS(X)
 #undef X
 
@@ -387,6 +388,38 @@ cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 	snprintf((*f)->name, sizeof (*f)->name, "%s", name);
 	snprintf((*f)->what, sizeof (*f)->what, "%s", name[0] == 'k' ? m->what : "canary");
 	return 0;
+}
+
+/* What the driver asks of a map; its first bytes are the address, as a launch sees it. */
+cuda_result cuTensorMapEncodeTiled(struct cuda_map *to, int type, uint32_t rank, void *at,
+				   const uint64_t *size, const uint64_t *stride,
+				   const uint32_t *box, const uint32_t *each, int interleave,
+				   int swizzle, int l2, int fill)
+{
+	static const uint32_t bytes[] = {1, 2, 4, 4, 8}, row[] = {0, 32, 64, 128};
+	cuda_address address = (cuda_address)(uintptr_t)at;
+	bool ok = (uintptr_t)to % 64 == 0 && address % 16 == 0 && rank >= 1 && rank <= 5 &&
+		  type >= 0 && type <= 4 && swizzle >= 0 && swizzle <= 3 && interleave == 0 &&
+		  l2 >= 0 && l2 <= 3 && fill == 0;
+
+	for (uint32_t i = 0; i < rank && ok; i++) {
+		uint64_t below = i == 0 ? bytes[type] : i == 1 ? size[0] * bytes[type]
+							       : stride[i - 2] * size[i - 1];
+
+		ok = size[i] >= 1 && size[i] <= (uint64_t)1 << 32 && box[i] >= 1 && box[i] <= 256 &&
+		     each[i] == 1 &&
+		     (i == 0 || (stride[i - 1] % 16 == 0 && stride[i - 1] < (uint64_t)1 << 40 &&
+				 stride[i - 1] >= below));
+	}
+	ok = ok && box[0] * bytes[type] % 16 == 0 &&
+	     (swizzle == 0 || box[0] * bytes[type] <= row[swizzle]);
+	if (!ok) {
+		return CUDA_E_INVALID_VALUE;
+	}
+	memset(to, 0x5a, sizeof *to);
+	memcpy(to, &address, sizeof address);
+	mock_seen.maps++;
+	return mock_sticky;
 }
 
 cuda_result cuFuncSetAttribute(cuda_id f, int what, int value)

@@ -31,7 +31,7 @@ struct cuda_object {
 /* What there is now, and what was asked for since the last time that somebody set it to zero. */
 struct mock_seen {
 	int allocations, modules, streams, contexts, graphs, pushed; /* now */
-	uint32_t uploads, downloads, graph_launches, n;
+	uint32_t uploads, downloads, graph_launches, maps, n;
 	struct mock_launch launch[MOCK_SEEN]; /* the first ones that ran */
 	uint32_t calls;	/* of what a network's run time needs */
 	uint32_t fail_at; /* the call, from 1, that says fail_with; 0: none */

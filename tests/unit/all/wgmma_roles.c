@@ -75,9 +75,42 @@ static const struct hn_device *placed(struct bed *b, size_t i, const struct hn_d
 	return d;
 }
 
+/* All turns of a consumer are one piece of assembly where a turn has one product; maps are parameters;
+ * all is in registers. */
+static void codes(size_t i, const struct hn_device *d, bool open, bool has_ptxas,
+		  struct hn_arena *a)
+{
+	static const char *const has[] = {
+		"mbarrier.try_wait.parity", "cp.async.bulk.tensor.2d.shared::cluster.global",
+		"mbarrier.arrive.expect_tx", "setmaxnreg.dec.sync.aligned.u32 ", ".maxnreg ",
+		"setmaxnreg.inc.sync.aligned.u32 ", ".param .align 64 .b8 k0_param_1[128]",
+		"fence.proxy.async", "mbarrier.init.shared::cta.b64",
+		"hn_turn_", "wgmma.wait_group.sync.aligned 1;" /* where products are open */
+	};
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+
+	if (gpu_case_print(d, HN_GPU_PTX, "sm_90a", a, &m, &err) != 0) {
+		fail_msg("row %zu: %s", i, err.msg);
+	}
+	for (size_t k = 0; k < HN_COUNT_OF(has) - (open ? 0 : 2); k++) {
+		if (strstr(m.code, has[k]) == NULL) {
+			fail_msg("row %zu has no '%s'\n%s", i, has[k], (const char *)m.code);
+		}
+	}
+	assert_null(strstr(m.code, ".local"));
+	if (has_ptxas && !gpu_case_assembles(&m, "sm_90a")) {
+		fail_msg("row %zu: ptxas refuses it, or it is not all in registers\n%s", i,
+			 (const char *)m.code);
+	}
+	assert_int_equal(gpu_case_print(d, HN_GPU_PTX, "sm_90", a, &m, &err), -HONE_E_UNSUPPORTED);
+	assert_non_null(strstr(err.msg, "roles of warpgroups have no form"));
+}
+
 static void products_are_right(void **state)
 {
 	struct bed *b = *state;
+	bool has_ptxas = gpu_case_has_ptxas();
 
 	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
 		const struct hn_dag *dag;
@@ -100,6 +133,7 @@ static void products_are_right(void **state)
 			}
 		}
 		gpu_case_runs(row[i].text, dag, d, 2);
+		codes(i, d, strstr(text.s, "but last") != NULL, has_ptxas, &b->a);
 		hn_buf_fini(&text);
 		hn_buf_fini(&twice);
 	}

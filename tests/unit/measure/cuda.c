@@ -117,6 +117,39 @@ static void limits_are_the_devices(void **state)
 	hn_buf_fini(&module);
 }
 
+/* The mock's launch finds the address in the map, where a parameter would have it. */
+static void maps_are_made(void **state)
+{
+	static const struct {
+		const char *map, *says; /* NULL: it is right */
+	} row[] = {
+		{"size 64 64 stride 256 4 box 32 32 swizzle 128", NULL},
+		{"size 64 64 stride 256 4 box 64 8 swizzle 32", NULL},
+		/* rows that lie in each other are the driver's to refuse */
+		{"size 64 64 stride 16 4 box 8 8 swizzle 0", "makes no tensor map 0 of kernel k"},
+	};
+
+	(void)state;
+	assert_int_equal(make_workload("w", false).verdict, HN_VERDICT_OK);
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		struct hn_board_answer a;
+		struct hn_buf module;
+
+		hn_buf_init(&module);
+		hn_buf_printf(&module,
+			      "module/1 ptx sm_90a\nbuffer 16384 0\nbuffer 16384 1\nbuffer 16384 2\n"
+			      "map 2 elem 4 dims 2 %s\nkernel k grid 1 1 1 block 64 1 1 shared 0 0 "
+			      "args 0 1 maps 0\ncode 14\n// mock:matmul", row[i].map);
+		a = measure(&module, NULL, 1);
+		if (row[i].says == NULL) {
+			assert_true(right(&a));
+		} else {
+			expect(&a, HN_VERDICT_LOAD_FAIL, row[i].says);
+		}
+		hn_buf_fini(&module);
+	}
+}
+
 static void duels_and_cold_caches(void **state)
 {
 	struct hn_board_answer a;
@@ -210,6 +243,7 @@ int main(void)
 		cmocka_unit_test(all_faults_have_their_class),
 		cmocka_unit_test(one_loss_is_no_answer),
 		cmocka_unit_test(limits_are_the_devices),
+		cmocka_unit_test(maps_are_made),
 		cmocka_unit_test(duels_and_cold_caches),
 		cmocka_unit_test(canaries_live),
 		cmocka_unit_test(what_is_missing_is_said),

@@ -28,6 +28,11 @@
 
 #define X(name, theirs, number) _Static_assert((number) == (int)theirs, #theirs);
 CUDA_NUMBERS(X)
+#if CUDA_VERSION >= 12000
+CUDA_LATER_NUMBERS(X)
+_Static_assert(sizeof(struct cuda_map) == sizeof(CUtensorMap), "CUtensorMap");
+_Static_assert(_Alignof(struct cuda_map) >= _Alignof(CUtensorMap), "CUtensorMap");
+#endif
 #undef X
 
 _Static_assert(sizeof(cuda_address) == sizeof(CUdeviceptr), "CUdeviceptr");

@@ -16,6 +16,9 @@
 #define BUFFERS "buffer 15360 0\nbuffer 4096 -1\nbuffer 8 2\n"
 #define K0 "kernel k0 grid 30 1 1 block 32 1 1 shared 128 0 args 1 0\n"
 #define K1 "kernel k1 grid 1 65535 1 block 1 1 1024 shared 0 65536 args\n"
+#define MAP "map 0 elem 2 dims 2 size 60 128 stride 256 2 box 64 64 swizzle 128\n"
+#define K2 "kernel k2 grid 1 1 1 block 1 1 1 shared 0 0 args 0 maps 0\n"
+#define WITH_MAP(map) "module/1 ptx sm_90a\n" BUFFERS map K2 "code 1\nx"
 #define GOOD "module/1 opencl generic\n" BUFFERS K0 K1 "code 26\n" CODE
 
 static int read_text(const char *text, size_t n, struct hn_arena *a,
@@ -47,6 +50,30 @@ static void comes_back(void **state)
 	assert_string_equal(m->code, CODE);
 	hn_gpu_module_write(m, &text);
 	assert_string_equal(text.s, GOOD);
+	hn_buf_fini(&text);
+	hn_arena_fini(&a);
+}
+
+/* Maps stand between buffers and kernels. */
+static void maps_come_back(void **state)
+{
+	const struct hn_gpu_module *m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct hn_buf text;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&text);
+	assert_int_equal(read_text(WITH_MAP(MAP), strlen(WITH_MAP(MAP)), &a, &m, &err), 0);
+	assert_int_equal(m->n_map, 1);
+	assert_int_equal(m->map[0].n_dim, 2);
+	assert_int_equal(m->map[0].stride[0], 256);
+	assert_int_equal(m->map[0].swizzle, 128);
+	assert_int_equal(m->kernel[0].n_map, 1);
+	assert_int_equal(m->kernel[0].map[0], 0);
+	hn_gpu_module_write(m, &text);
+	assert_string_equal(text.s, WITH_MAP(MAP));
 	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 }
@@ -136,6 +163,26 @@ static const struct bad {
 	  "t:2: the number of a buffer" },
 	{ "module/1 opencl generic\nkernel k grid 1 1 1 block 1 1 1 shared 0 0\ncode 1\nx",
 	  "t:2: args is wanted" },
+#define BAD_MAP(line, says) { WITH_MAP("map " line "\n"), says }
+	BAD_MAP("3 elem 2 dims 1 size 8 stride 2 box 8 swizzle 0", "map 0: it is of no buffer"),
+	BAD_MAP("-1 elem 2 dims 1 size 8 stride 2 box 8 swizzle 0", "t:5: the number of a buffer"),
+	BAD_MAP("0 elem 2 dims 6 size 8 stride 2 box 8 swizzle 0", "t:5: the number of a buffer"),
+	BAD_MAP("0 elem 3 dims 1 size 8 stride 2 box 8 swizzle 0", "1, 2, 4 or 8 bytes"),
+	BAD_MAP("0 elem 2 dims 1 size 8 stride 2 box 8 swizzle 16", "0, 32, 64 or 128"),
+	BAD_MAP("0 elem 2 dims 1 size 0 stride 2 box 8 swizzle 0", "outside of the limits"),
+	BAD_MAP("0 elem 2 dims 1 size 8 stride 4 box 8 swizzle 0", "multiples of 16 bytes"),
+	BAD_MAP("0 elem 2 dims 1 size 8 stride 2 box 257 swizzle 0", "outside of the limits"),
+	BAD_MAP("0 elem 2 dims 1 size 8 stride 2 box 4 swizzle 0", "rows of its box"),
+	BAD_MAP("0 elem 2 dims 1 size 80 stride 2 box 64 swizzle 64", "rows of its box"),
+	BAD_MAP("0 elem 2 dims 2 size 8 8 stride 24 2 box 8 8 swizzle 0", "multiples of 16 bytes"),
+	BAD_MAP("0 elem 2 dims 2 size 61 128 stride 256 2 box 8 8 swizzle 0", "past the end"),
+	BAD_MAP("0 elem 2 dims 2 size 4294967296 8 stride 1099511627760 2 box 8 8 swizzle 0",
+		"past the end"),
+	BAD_MAP("0 elem 2 dims 2 size 8 stride 16 2 box 8 8 swizzle 0", "t:5: a number"),
+	{ "module/1 ptx sm_90a\n" BUFFERS K2 "code 1\nx", "kernel k2: a parameter is no map" },
+	{ "module/1 ptx sm_90a\n" BUFFERS MAP "buffer 8 1\n" K2 "code 1\nx", "t:6: a buffer, then" },
+	{ "module/1 ptx sm_90a\n" BUFFERS MAP "kernel k grid 1 1 1 block 1 1 1 shared 0 0 args 0 mapsx "
+	  "0\ncode 1\nx", "t:6: maps is wanted" },
 };
 
 static void bad_ones_are_refused(void **state)
@@ -246,6 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),
+		cmocka_unit_test(maps_come_back),
 		cmocka_unit_test(binary_comes_back),
 		cmocka_unit_test(no_bytes_are_refused),
 		cmocka_unit_test(bad_ones_are_refused), cmocka_unit_test(many_are_refused),
