@@ -15,6 +15,7 @@
 #define CALL_SIZE 12	/* statements that a function is as long as */
 #define CHOICE_SIZE 3	/* the same of a value of two sides */
 #define LOOP_SIZE 12	/* the same of a loop that stays one: compilers look at each copy of it */
+#define BARRIER_SIZE 12 /* the same of a barrier: on cores, all threads of a block in a loop up to it */
 #define MOST_KEPT 1024 /* elements of a kernel's arrays: more than registers can be */
 
 struct plan {
@@ -106,6 +107,10 @@ static void see_size(const struct hn_expr *e, void *ctx)
 static int64_t own_size(const struct hn_device_node *n)
 {
 	int64_t ret = n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_LET || n->warp != NULL;
+
+	if (n->kind == HN_DEVICE_BARRIER) {
+		return BARRIER_SIZE;
+	}
 
 	if (n->e != NULL && ret > 0) {
 		hn_expr_visit(n->e, see_size, &ret);
