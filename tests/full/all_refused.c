@@ -1,5 +1,6 @@
-/* Candidates that are refused after they were drawn, for drivers' devices, of all cases: while lengths are drawn
- * and afterwards.  What a block has room for is known before, so few are (docs say how many). */
+/* Candidates that are refused after they were drawn, for devices of drivers, of all cases: while
+ * lengths are drawn and afterwards.  What a block has room for is known before, so few are (docs say
+ * how many). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
