@@ -19,36 +19,55 @@ void opencl_unload(void *dev, void *program)
 			d->api.ReleaseKernel(p->kernel[i].kernel);
 		}
 	}
-	if (p->program != NULL) {
-		d->api.ReleaseProgram(p->program);
-	}
 	free(p->kernel);
 	free(p);
 }
 
-enum hn_verdict opencl_build(struct opencl_device *d, struct opencl_program *p,
-			     const struct hn_gpu_module *m, struct hn_err *err)
+static enum hn_verdict compile(struct opencl_device *d, opencl_id program, struct hn_err *err)
 {
 	char log[LOG_BYTES] = "", line[300];
-	const char *source = m->code;
-	size_t bytes = m->code_bytes;
-	int32_t code;
+	int32_t code =
+		d->api.BuildProgram(program, 1, &d->device, BUILD_OPTIONS, NULL, NULL);
 
-	p->program = d->api.CreateProgramWithSource(d->context, 1, &source, &bytes, &code);
-	if (code != OPENCL_SUCCESS) {
-		return opencl_fail(code, "program", err);
-	}
-	code = d->api.BuildProgram(p->program, 1, &d->device, BUILD_OPTIONS, NULL, NULL);
 	if (code == OPENCL_SUCCESS) {
 		return HN_VERDICT_OK;
 	}
-	if (d->api.GetProgramBuildInfo(p->program, d->device, OPENCL_PROGRAM_BUILD_LOG,
+	if (d->api.GetProgramBuildInfo(program, d->device, OPENCL_PROGRAM_BUILD_LOG,
 				       sizeof log - 1, log, NULL) != OPENCL_SUCCESS) {
 		snprintf(log, sizeof log, "error %d, no log that fits", (int)code);
 	}
 	hn_fail(err, HONE_E_INVALID, "OpenCL: the driver does not compile it: %s",
 		gpu_print(line, sizeof line, log, sizeof log));
 	return HN_VERDICT_LOAD_FAIL;
+}
+
+enum hn_verdict opencl_build(struct opencl_device *d, struct opencl_program *p,
+			     const struct hn_gpu_module *m, struct hn_err *err)
+{
+	const char *source = m->code;
+	size_t bytes = m->code_bytes;
+	opencl_id program = opencl_kept_find(d, source, bytes);
+	enum hn_verdict v;
+	int32_t code;
+
+	if (program != NULL) {
+		p->program = program;
+		return HN_VERDICT_OK;
+	}
+	program = d->api.CreateProgramWithSource(d->context, 1, &source, &bytes, &code);
+	if (code != OPENCL_SUCCESS) {
+		return opencl_fail(code, "program", err);
+	}
+	v = compile(d, program, err);
+	if (v == HN_VERDICT_OK && !opencl_keep(d, program, source, bytes)) {
+		v = opencl_fail(OPENCL_OUT_OF_HOST_MEMORY, "program", err);
+	}
+	if (v != HN_VERDICT_OK) {
+		d->api.ReleaseProgram(program);
+		return v;
+	}
+	p->program = program;
+	return HN_VERDICT_OK;
 }
 
 static enum hn_verdict make_kernel(struct opencl_device *d, struct opencl_program *p, uint32_t i,
