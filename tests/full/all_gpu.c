@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -33,14 +34,28 @@
 
 static uint32_t wanted = STATES;
 
+enum { SPENT_PTX, SPENT_OPENCL, SPENT_INTERPRETER, N_SPENT };
+
 struct counts {
 	struct hn_target gpu, cores, cuda;
 	const struct hn_target *target; /* gpu, or cores: whose threads have a core each */
 	struct hn_quick *quick;
 	struct cl *cl; /* NULL: no device */
-	uint32_t programs, per_program; /* states of each */
+	uint32_t programs, per_program; /* left to go through; states of the next */
 	uint32_t states, on_cores, ptx, opencl, interpreted;
+	uint32_t refused, with_states; /* printed by no OpenCL; programs of which some state ran */
+	double spent[N_SPENT]; /* seconds of processor time */
+	double longest;	       /* of a state, by OpenCL */
+	size_t longest_bytes;
 };
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static void fail_with(const char *what, const char *why, const struct hn_device *d,
 		      const struct hn_gpu_module *m)
@@ -89,8 +104,14 @@ static bool judge_form(const struct each *e, const struct hn_dag *dag, const str
 		ptx_run_module(&m, ir, got.at);
 		compare(e, dag, want, &got, "PTX: other numbers than the interpreter's", d, &m);
 	} else {
+		double from = now();
+
 		if (!cl_run(n->cl, &m, got.at, why)) {
 			fail_with(e->name, why, d, &m);
+		}
+		if (now() - from > n->longest) {
+			n->longest = now() - from;
+			n->longest_bytes = m.code_bytes;
 		}
 		compare(e, dag, want, &got, "OpenCL: other numbers than the interpreter's", d, &m);
 	}
@@ -120,8 +141,19 @@ static bool judge(const struct each *e, const struct hn_dag *dag, const struct h
 	}
 	n->states++;
 	n->on_cores += n->target == &n->cores;
+	double from = now();
+
 	n->ptx += judge_form(e, dag, d, HN_GPU_PTX, want, n);
-	n->opencl += n->cl != NULL && judge_form(e, dag, d, HN_GPU_OPENCL, want, n);
+	n->spent[SPENT_PTX] += now() - from;
+	from = now();
+	if (n->cl != NULL) {
+		bool ran = judge_form(e, dag, d, HN_GPU_OPENCL, want, n);
+
+		n->opencl += ran;
+		n->refused += !ran;
+	}
+	n->spent[SPENT_OPENCL] += now() - from;
+	from = now();
 	run_args_make(dag, 7, &got);
 	int rc = hn_device_interpret(d, got.at, n->states, FUEL, &err);
 
@@ -132,6 +164,7 @@ static bool judge(const struct each *e, const struct hn_dag *dag, const struct h
 		}
 		compare(e, dag, want, &got, "the device interpreter differs", d, NULL);
 	}
+	n->spent[SPENT_INTERPRETER] += now() - from;
 	run_args_free(&got);
 	hn_arena_fini(&a);
 	return true;
@@ -201,6 +234,14 @@ static void check(struct hn_emitter *em, const struct hn_target *host, const str
 	}
 	hn_arena_init(&a, 0);
 	few = each_cropped(e, &a, &want);
+	/* what a program lacks, for it has few schedules, the ones behind it make up */
+	n->per_program = n->states < wanted ? (wanted - n->states) / n->programs : 0;
+	n->per_program += n->per_program == 0;
+	n->programs--;
+	struct counts before = *n;
+
+	n->longest = 0;
+	n->longest_bytes = 0;
 	if (few != NULL) {
 		uint32_t made = judge_sketches(e, few, &want, (n->per_program + 2) / 3, &n->gpu, n);
 
@@ -209,6 +250,14 @@ static void check(struct hn_emitter *em, const struct hn_target *host, const str
 		judge_sums(e, few, &want, n->per_program - (made < n->per_program ? made : 0), n);
 		run_args_free(&want);
 	}
+	n->with_states += n->states > before.states;
+	print_message("%s: %u states, %u as OpenCL C; CPU s: PTX %.1f, OpenCL %.1f (one %.1f, %zu "
+		      "bytes), interpreter %.1f\n",
+		      e->name, n->states - before.states, n->opencl - before.opencl,
+		      n->spent[SPENT_PTX] - before.spent[SPENT_PTX],
+		      n->spent[SPENT_OPENCL] - before.spent[SPENT_OPENCL], n->longest,
+		      n->longest_bytes, n->spent[SPENT_INTERPRETER] - before.spent[SPENT_INTERPRETER]);
+	fflush(stdout);
 	hn_arena_fini(&a);
 }
 
@@ -223,11 +272,10 @@ static void every_state_is_right_on_a_device(void **state)
 	assert_int_equal(hn_target_parse(CORES, &a, &n.cores, &err), 0);
 	assert_int_equal(hn_target_parse("cuda -isa=sm_80", &a, &n.cuda, &err), 0);
 	each_case(count, &n);
-	n.per_program = wanted / n.programs > 0 ? wanted / n.programs : 1;
 	each_case(check, &n);
-	print_message("%u states of %u programs, %u for cores; right: %u as PTX, %u as OpenCL C, %u by "
-		      "the device interpreter\n",
-		      n.states, n.programs, n.on_cores, n.ptx, n.opencl, n.interpreted);
+	print_message("%u states of %u programs, %u for cores; right: %u as PTX, %u as OpenCL C (%u "
+		      "more it cannot say), %u by the device interpreter\n",
+		      n.states, n.with_states, n.on_cores, n.ptx, n.opencl, n.refused, n.interpreted);
 	assert_true(n.ptx > n.states * 9 / 10);
 	assert_true(n.cl == NULL || n.opencl > n.states * 98 / 100);
 	assert_true(n.interpreted > n.states / 2);
