@@ -16,6 +16,8 @@
 #define CHOICE_SIZE 3	/* the same of a value of two sides */
 #define LOOP_SIZE 12	/* the same of a loop that stays one: compilers look at each copy of it */
 #define BARRIER_SIZE 12 /* the same of a barrier: on cores, all threads of a block in a loop up to it */
+#define CORE_UNROLLED 64 /* of a loop on a core, which has few registers: its compiler makes the rest, */
+#define CORE_SHORT 32	 /* and looks at each statement many times */
 #define MOST_KEPT 1024 /* elements of a kernel's arrays: more than registers can be */
 
 struct plan {
@@ -144,6 +146,15 @@ static int64_t size_of(const struct plan *p, const struct hn_device_node *n)
 	return ret > INT32_MAX ? INT32_MAX : ret;
 }
 
+/* Statements that a loop is written out to, if it is asked for, and if not. */
+static int64_t most_of(const struct gpu *g, bool asked)
+{
+	if (g->vector_bytes > 0) {
+		return asked ? CORE_UNROLLED : CORE_SHORT;
+	}
+	return asked ? g->lang->most_unrolled : g->lang->most_short;
+}
+
 /* Decides each loop, innermost first; returns the statements that are written.  times: how often
  * the loops around it that are written out for arrays repeat it. */
 static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t times,
@@ -164,8 +175,7 @@ static int64_t decide(struct plan *p, const struct hn_device_node *n, int64_t ti
 		waits = waits || below;
 	}
 	if (n->kind == HN_DEVICE_LOOP) {
-		int64_t most = n->how == HN_DEVICE_UNROLLED ? p->g->lang->most_unrolled
-							   : p->g->lang->most_short;
+		int64_t most = most_of(p->g, n->how == HN_DEVICE_UNROLLED);
 		bool is_short = !waits && n->how != HN_DEVICE_ROLLED && size * times <= most / times_of(p, n);
 
 		p->g->whole[n->slot] = p->in_index[n->slot] || is_short;

@@ -116,6 +116,12 @@ static const struct program {
 	  "      S[v8] = (S[v8] + (A[((v7 * 8) + v8)] * 16777259))\n    }\n  }\n"
 	  "  for v9 8 lanes {\n    B[((block.x * 8) + v9)] = float32(S[v9])\n  }\n}\n",
 	  "i32 b2_S", "float8 b2_S", false, false },
+	{ "a loop of some length stays one",
+	  "device/1\nglobal A float32[1280] arg 0\nglobal B float32[1280] arg 1\n" K
+	  "  for v6 40 {\n    for v7 16 lanes {\n"
+	  "      B[(((block.x * 640) + (v6 * 16)) + v7)] = A[(((block.x * 640) + (v6 * 16)) + v7)]\n"
+	  "    }\n  }\n}\n",
+	  "for (i32 v6 = 0; v6 < 40; v6++)", NULL, false, false },
 	{ "integers are written out",
 	  "device/1\nglobal A int32[64] arg 0\nglobal B int32[64] arg 1\n" K
 	  "  for v6 16 lanes {\n    B[((block.x * 16) + v6)] = (A[((block.x * 16) + v6)] + 3)\n  }\n}\n",
