@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/jw.h"
+#include "client/best.h"
 #include "client/interrupt.h"
 #include "client/network.h"
 #include "client/place.h"
@@ -354,12 +355,36 @@ static int compile_all(struct netregions *r, struct hn_err *err)
 	return rc;
 }
 
+/* ONNX Runtime's provider calls them with tensors of a processor's memory and threads. */
+static int check_target(const struct hn_opts *o, struct hn_err *err)
+{
+	struct hn_target target;
+	struct hn_arena a;
+	const char *line;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_best_target(o, &a, &target, &line, err);
+	if (rc == 0 && (target.caps & (HN_CAP_MODULES | HN_CAP_BUFFERS)) != 0) {
+		rc = hn_fail(err, HONE_E_UNSUPPORTED,
+			     "--regions: target %s: ONNX Runtime's provider runs regions on processors",
+			     target.kind);
+	}
+	hn_arena_fini(&a);
+	return rc;
+}
+
 int hn_netregions_compile(const struct hn_opts *o,
 			  int (*compile)(const struct hn_opts *o, struct hn_err *err),
 			  struct hn_err *err)
 {
 	struct netregions r = { .o = o, .compile = compile };
-	int rc = hn_network_regions(o, &r.net, &r.found, err);
+	int rc = check_target(o, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	rc = hn_network_regions(o, &r.net, &r.found, err);
 
 	hn_interrupt_catch();
 	rc = rc ? rc : compile_all(&r, err);

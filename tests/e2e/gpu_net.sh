@@ -63,6 +63,9 @@ unset LD_LIBRARY_PATH
 # What a GPU has not.
 hone compile "$work/open.onnx" --dim batch=1..4 --target cuda -o "$work/d" >/dev/null 2>"$work/said" && die "ranges"
 grep -q "target cuda: networks for ranges of sizes are for processors" "$work/said" || die "$(cat "$work/said")"
+hone compile "$work/small.onnx" --regions --target cuda -o "$work/d" >/dev/null 2>"$work/said" && die "regions"
+grep -q "regions: target cuda: ONNX Runtime's provider runs regions on processors" "$work/said" ||
+	die "$(cat "$work/said")"
 [ ! -e "$work/d" ] || die "files of a network that was refused"
 
 if ! hone board list --json | grep -q '"target":"opencl'; then
