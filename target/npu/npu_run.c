@@ -67,7 +67,7 @@ static enum npu_step give(struct npu_sim *s, const struct hn_npu_insn *in, enum 
 /* One instruction of the program. */
 static enum npu_step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 {
-	const struct hn_npu_insn *in = &s->section->insn[s->at];
+	const struct hn_npu_insn *in;
 	enum hn_npu_pipe to;
 	enum npu_step step = NPU_GONE_ON;
 
@@ -75,6 +75,7 @@ static enum npu_step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 	if (s->at == s->section->n_insn) {
 		return NPU_OVER;
 	}
+	in = &s->section->insn[s->at]; /* a section without instructions has no array */
 	to = hn_npu_pipe_of(in);
 	if (to != HN_NPU_S) {
 		*ret_to = to;
