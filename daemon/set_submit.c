@@ -9,6 +9,8 @@
 
 #define MOST_WEIGHT 1e9
 
+_Static_assert(HN_LIMIT_SET_TASKS <= HN_TASKSET_MAX, "a set that is taken has room");
+
 /* Fields of set.submit that are the same for all tasks, and those of one. */
 static int read_task(struct hn_daemon *d, const struct hn_json *set,
 		     const struct hn_json *task, bool again, struct hn_member *ret,

@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HN_TASKSET_MAX 128
+#define HN_TASKSET_MAX 512
 #define HN_TASKSET_ROUND 16 /* trials of a round, when the budget is not short */
 #define HN_TASKSET_PATIENCE 10
 

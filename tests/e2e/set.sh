@@ -82,6 +82,25 @@ within 120 over || die "the resumed set did not end: $(cat "$work/after")"
 adds_up "$work/after"
 hone why-failed "$(all job "$work/after" | grep '^j' | head -1)" >/dev/null || die "why-failed of a set's job"
 
+# As many as a set may have are taken.
+i=0
+while [ $i -lt 512 ]; do
+	echo "k(float32 A[$((i + 1))]) -> C { C(i) = A(i) + 1 }" >"$work/many$i.txt"
+	echo "1 many$i.txt"
+	i=$((i + 1))
+done >"$work/many"
+taken()
+{
+	hone jobs --json | grep -o '"sets":.*' >"$work/after"
+	[ "$(all weight "$work/after" | wc -l)" -ge 512 ]
+}
+"$HONE_BIN/hone" tune --tasks "$work/many" --trials 5120 -q >"$work/out" 2>&1 &
+client=$!
+within 60 taken || die "512 tasks: $(cat "$work/out")"
+kill -INT "$client"
+wait "$client"
+[ $? -eq 130 ] || die "512 tasks: $(cat "$work/out")"
+
 # Seconds are of all together; what a round is expected to bring ends it; a task by itself, too.
 began=$(date +%s)
 hone tune --tasks "$work/list" --seconds 4 --seed 2 --json -q >"$work/set" || die "seconds"
