@@ -1,10 +1,39 @@
 /* lower/npu/dag.c -- a dag's program for the NPU: of a product of matrices for the cube, of what goes
  * through rows for the vector unit; by rule, or as the machine itself runs it fastest.
  */
+#include "lower/npu/parts.h"
 #include "lower/npu/task.h"
 #include "target/npu/npu_run.h"
 
 #define SIZES 5 /* of tiles: each half of the one before */
+
+static int64_t cycles_of(const struct hn_npu_program *p, const struct hn_npu_profile *m)
+{
+	const struct hn_npu_options o = { 0 };
+	struct hn_npu_result r;
+	struct hn_arena a;
+	int rc;
+
+	hn_arena_init(&a, 0);
+	rc = hn_npu_run(p, m, &o, &a, &r, NULL);
+	hn_arena_fini(&a);
+	return rc == 0 ? r.cycles : INT64_MAX;
+}
+
+/* Where few cores have anything to do, reductions are done in parts, if that is faster on the machine. */
+static void in_parts(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+		     uint32_t cores, struct hn_arena *a, const struct hn_npu_program **ret)
+{
+	struct hn_npu_plan p = *plan;
+	const struct hn_npu_program *parts;
+
+	p.tiles = NULL;
+	p.tile = 0;
+	if (cores * 2 <= m->cores && hn_npu_vector_parts(dag, m, &p, m->cores / cores, a, &parts, NULL) == 0 &&
+	    cycles_of(parts, m) < cycles_of(*ret, m)) {
+		*ret = parts;
+	}
+}
 
 /* By a history's tiles; by the rule's where these are too many for one program; with one slot where
  * there is no room for two. */
@@ -12,15 +41,19 @@ static int vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, con
 		   struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
 {
 	struct hn_npu_plan p = *plan;
-	int rc = hn_npu_vector(dag, m, &p, a, ret, NULL, err);
+	struct hn_npu_vector_facts facts;
+	int rc = hn_npu_vector(dag, m, &p, a, ret, &facts, err);
 
 	if (rc == -HONE_E_UNSUPPORTED && p.tiles != NULL) {
 		p.tiles = NULL;
-		rc = hn_npu_vector(dag, m, &p, a, ret, NULL, err);
+		rc = hn_npu_vector(dag, m, &p, a, ret, &facts, err);
 	}
 	if (rc == -HONE_E_UNSUPPORTED && p.slots > 1) {
 		p.slots = 1;
-		rc = hn_npu_vector(dag, m, &p, a, ret, NULL, err);
+		rc = hn_npu_vector(dag, m, &p, a, ret, &facts, err);
+	}
+	if (rc == 0) {
+		in_parts(dag, m, &p, facts.cores, a, ret);
 	}
 	return rc;
 }
@@ -129,5 +162,10 @@ int hn_npu_tuned(const struct hn_dag *dag, const struct hn_npu_profile *m, struc
 		c.plan.slots = 2;
 		try(&c);
 	}
-	return code(&c, &c.best_p, &c.best_plan, a, ret, err);
+	rc = code(&c, &c.best_p, &c.best_plan, a, ret, err);
+	if (rc == 0 && !c.product) {
+		c.plan.slots = 2;
+		in_parts(dag, m, &c.plan, facts.cores, a, ret);
+	}
+	return rc;
 }

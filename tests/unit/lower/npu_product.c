@@ -227,7 +227,7 @@ static void all_plans_make_programs(void **state)
 	uint32_t made = 0;
 
 	(void)state;
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 240; i++) {
 		struct hn_npu_product plans[HN_NPU_MOST_PLANS];
 		int64_t s[3];
 		struct bed b;
@@ -246,7 +246,7 @@ static void all_plans_make_programs(void **state)
 		}
 		hn_arena_fini(&b.a);
 	}
-	print_message("%u plans of 400 sizes made\n", made);
+	print_message("%u plans of 240 sizes made\n", made);
 }
 
 static void odd_sizes_are_right(void **state)
