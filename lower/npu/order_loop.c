@@ -7,7 +7,8 @@
  *
  * Then flags get numbers.  Two edges may share one when each is set only where the pipe knows that the
  * wait of the one before has passed, across the end of the turn as well.  Where numbers do not suffice,
- * a barrier of all pipes ends each turn.
+ * two edges become one, from the later set to the earlier wait.  What is known then is more than was
+ * found, so nothing is missing.  If that does not help, a barrier of all pipes ends each turn.
  */
 #include "lower/npu/order_int.h"
 
@@ -123,16 +124,74 @@ static bool fits(const struct loop *l, uint32_t i)
 	       (behind == NULL || may_follow(l, e, behind, false)) && may_follow(l, last, first, true);
 }
 
-static bool number(struct loop *l)
+static struct npu_edge *at(const struct loop *l, uint32_t i)
+{
+	return &l->o->edge[l->first + i];
+}
+
+/* How much later the set, and how much earlier the wait of two edges would be that become one; UINT32_MAX:
+ * they cannot, as a wait would stand before its set. */
+static uint32_t price(const struct loop *l, const struct npu_edge *e, const struct npu_edge *f)
+{
+	uint32_t set = e->at > f->at ? e->at : f->at, wait = e->before < f->before ? e->before : f->before;
+
+	if (e->from != f->from || e->to != f->to || is_carried(l, e) != is_carried(l, f) || set >= wait) {
+		return UINT32_MAX;
+	}
+	return (e->at > f->at ? e->at - f->at : f->at - e->at) +
+	       (e->before > f->before ? e->before - f->before : f->before - e->before);
+}
+
+/* The two between these pipes that are nearest become one; false: none can. */
+static bool merge(struct loop *l, uint8_t from, uint8_t to)
+{
+	uint32_t least = UINT32_MAX, one = 0, other = 0;
+
+	for (uint32_t i = 0; i < l->n_edge; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			uint32_t p = edge(l, i)->from == from && edge(l, i)->to == to ? price(l, edge(l, i), edge(l, k))
+										      : UINT32_MAX;
+
+			if (p < least) {
+				least = p;
+				one = k;
+				other = i;
+			}
+		}
+	}
+	if (least == UINT32_MAX) {
+		return false;
+	}
+	at(l, one)->at = edge(l, one)->at > edge(l, other)->at ? edge(l, one)->at : edge(l, other)->at;
+	at(l, one)->before = edge(l, one)->before < edge(l, other)->before ? edge(l, one)->before
+									    : edge(l, other)->before;
+	*at(l, other) = *edge(l, --l->n_edge);
+	return true;
+}
+
+/* The first edge that has no number left; n_edge: all have one. */
+static uint32_t try_numbers(struct loop *l)
 {
 	for (uint32_t i = 0; i < l->n_edge; i++) {
-		struct npu_edge *e = &l->o->edge[l->first + i];
+		struct npu_edge *e = at(l, i);
 
 		e->id = 0;
 		while (e->id < l->o->m->events && !fits(l, i)) {
 			e->id++;
 		}
 		if (e->id == l->o->m->events) {
+			return i;
+		}
+	}
+	return l->n_edge;
+}
+
+static bool number(struct loop *l)
+{
+	uint32_t i;
+
+	while ((i = try_numbers(l)) < l->n_edge) {
+		if (!merge(l, edge(l, i)->from, edge(l, i)->to)) {
 			return false;
 		}
 	}

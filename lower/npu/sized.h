@@ -10,6 +10,7 @@
  *   sized_axes.c   which dimensions these are
  *   sized_args.c   how arguments lie along them
  *   sized_tile.c   code of T rows, and what it takes
+ *   sized_early.c  what is loaded first
  *   sized_pick.c   which T is taken for how many rows
  *   sized_code.c   the program
  */
@@ -90,6 +91,8 @@ int sized_refuse(struct sized *s, const struct hn_op *op, const char *why);
 uint32_t sized_find(const struct sized *s, uint32_t op, uint32_t axis);
 uint32_t sized_n_axis(const struct hn_op *op);
 
+/* sized_early.c: loads stand as early as they can in the code of a tile. */
+void sized_early(const struct sized *s, struct hn_npu_insn *in, uint32_t n);
 /* The code for all lengths of a tile that there is one for. */
 int sized_tiles(struct sized *s);
 /* tile[i].from and to. */

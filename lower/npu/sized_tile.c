@@ -154,6 +154,7 @@ static bool fold(struct sized *s, const struct hn_npu_program *p, struct hn_npu_
 		}
 		n++;
 	}
+	sized_early(s, to, n);
 	*ret = (struct hn_npu_section){ .n_core = 1, .insn = to, .n_insn = n, .straight = true };
 	return true;
 }

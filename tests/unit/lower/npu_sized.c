@@ -95,11 +95,134 @@ static void every_plan(void **state)
 	}
 }
 
+static const char norm[] =
+	"n(M in [1, 700], float32 X[M,256], float32 G[256], float32 B[256]) -> Y { S(i) +=! X(i,j) "
+	"D(i,j) = X(i,j) - S(i) / 256.0 V(i) +=! D(i,j) * D(i,j) Y(i,j) = D(i,j) * rsqrt(V(i) + 0.1) * G(j) + B(j) }";
+
+static uint32_t n_whole(const struct hn_npu_program *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->section[0].n_insn; i++) {
+		const struct hn_npu_insn *in = &p->section[0].insn[i];
+
+		n += in->op == HN_NPU_I_BARRIER && in->pipe[0] == HN_NPU_ALL;
+	}
+	return n;
+}
+
+static int64_t cycles_at(struct given *g, int64_t m)
+{
+	int64_t cycles = 0;
+
+	if (npu_sized_run(&g->b, &m, 0, &cycles) < 0) {
+		fail_msg("%s", g->b.err.msg);
+	}
+	return cycles;
+}
+
+/* Turns are ordered by flags, also where a tile loads more than there are flags for; and are faster so. */
+static void flags_are_carried(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t most;
+	} table[] = { { flat, 9000 }, { rows, 700 }, { bias, 700 }, { odd, 700 }, { norm, 700 } };
+	static const struct hn_npu_plan apart = { .order = HN_NPU_FLAGS, .slots = 2, .reuse = true, .apart = true };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		struct given g, h;
+
+		open(&g, table[i].text, "tiny", &by_flags);
+		open(&h, table[i].text, "tiny", &apart);
+		assert_int_equal(n_whole(g.b.p[0]), 0);
+		assert_true(n_whole(h.b.p[0]) > 0);
+		assert_true(cycles_at(&g, table[i].most) < cycles_at(&h, table[i].most));
+		hn_arena_fini(&g.a);
+		hn_arena_fini(&h.a);
+	}
+}
+
+/* Dimensions outside of the rows; blocks of which two rows are part need a condition, or one core. */
+static void several_dimensions(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t kernels;
+		int64_t every; /* sizes that are multiples of it have the first kernel */
+	} table[] = {
+		{ "a(B in [1, 9], M in [1, 70], float32 X[B,M,8]) -> Y { Y(b,i,j) = X(b,i,j) * 2.0 }", 1, 1 },
+		{ "b(B in [1, 9], M in [1, 70], float32 X[B,M,8], float32 Z[M,8]) -> Y { Y(b,i,j) = X(b,i,j) + Z(i,j) }",
+		  1, 1 },
+		{ "c(B in [1, 9], M in [1, 70], float32 X[B,M,3], float32 Z[B]) -> Y { Y(b,i,j) = X(b,i,j) + Z(b) }", 2, 8 },
+		{ "d(B in [1, 9], M in [1, 70], float32 X[B,3,M,16], float32 Z[B,M,16]) -> S { "
+		  "P(b,h,i,j) = X(b,h,i,j) * Z(b,i,j) S(b,h,i) +=! P(b,h,i,j) }", 2, 8 },
+		{ "e(B in [1, 9], M in [1, 70], float16 X[B,5,M,2], float16 Z[5,M]) -> Y { "
+		  "Y(b,h,i,j) = max(X(b,h,i,j), Z(h,i)) }", 2, 8 },
+	};
+	static const int64_t at_b[] = { 1, 2, 3, 8, 9 }, at_m[] = { 1, 7, 8, 16, 17, 24, 33, 64, 69, 70 };
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		struct given g;
+
+		open(&g, table[i].text, "tiny", &by_flags);
+		assert_int_equal(g.b.n, table[i].kernels);
+		for (size_t k = 0; k < HN_COUNT_OF(at_b) * HN_COUNT_OF(at_m); k++) {
+			int64_t m = at_m[k % HN_COUNT_OF(at_m)];
+
+			assert_int_equal(at(&g, at_b[k / HN_COUNT_OF(at_m)], m), m % table[i].every != 0);
+		}
+		hn_arena_fini(&g.a);
+	}
+}
+
+static void what_has_no_program_is_told(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} table[] = {
+		{ "a(M in [1, 40], float32 X[8,M]) -> S { S(i) +=! X(i,j) }", "S: it sums over a size" },
+		{ "b(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }", "Y: it sums over a size, or computes" },
+		{ "c(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(M) }", "Y: it computes with a size" },
+		{ "d(M in [1, 40], float32 X[8,M]) -> S { S(j) +=! X(i,j) }", "lies outside of a size in an argument" },
+		{ "e(M in [1, 40], float32 X[M,8], float32 Z[4]) -> (Y, W) { Y(i,j) = X(i,j) * 2.0 W(i) = Z(i) + 1.0 }",
+		  "W: each result has to have all dimensions of the sizes" },
+		{ "f(M in [1, 40], N in [1, 40], float32 X[M,N], float32 Z[N,M]) -> Y { Y(i,j) = X(i,j) + Z(j,i) }",
+		  "they lie in different orders" },
+		{ "g(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(M - 1 - i,j) where i in 0:M }", "Y: it computes with a size" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		const struct hn_dag *dag;
+		struct npu_sized_bed b;
+		struct hn_npu_profile m;
+		struct hn_arena a;
+		struct hn_err err;
+
+		hn_arena_init(&a, 0);
+		assert_int_equal(hn_npu_profile_of("tiny", &m, &err), 0);
+		if (hn_dag_from_text("t", table[i].text, strlen(table[i].text), 0, &a, &dag, &err) != 0) {
+			fail_msg("%s", err.msg);
+		}
+		if (npu_sized_open(&b, dag, &m, &by_flags, &a) != -HONE_E_UNSUPPORTED ||
+		    strstr(b.err.msg, table[i].says) == NULL) {
+			fail_msg("%s\n%s", table[i].text, b.err.msg);
+		}
+		hn_arena_fini(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_of_one_dimension),
 		cmocka_unit_test(every_plan),
+		cmocka_unit_test(flags_are_carried),
+		cmocka_unit_test(several_dimensions),
+		cmocka_unit_test(what_has_no_program_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
