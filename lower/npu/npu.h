@@ -126,7 +126,7 @@ int hn_npu_program(const struct hn_dag *dag, const struct hn_npu_profile *m,
 /* Programs of a dag with sizes: the first that is for a launch's sizes is taken (hn_npu_launch_first), and
  * the last is for all that the dag has.  What plan says of tiles is left alone.  HONE_E_UNSUPPORTED
  * names the op that needs a number where the dag has a size.  lower/npu/sized.h */
-#define HN_NPU_SIZED_KERNELS 2
+#define HN_NPU_SIZED_KERNELS 4
 int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
 		 struct hn_arena *a, const struct hn_npu_program *ret[HN_NPU_SIZED_KERNELS], uint32_t *ret_n,
 		 struct hn_err *err) HN_NODISCARD;

@@ -10,9 +10,10 @@
  * two edges become one, from the later set to the earlier wait.  What is known then is more than was
  * found, so nothing is missing.  If that does not help, a barrier of all pipes ends each turn.
  */
-#include "lower/npu/order_int.h"
+#include <string.h>
 
 #include "base/arith.h"
+#include "lower/npu/order_int.h"
 
 #define TURNS 5 /* walked over; the last two are compared */
 
@@ -253,25 +254,41 @@ static void carried(const struct loop *l, const struct hn_npu_section *s, struct
 }
 
 /* A turn by itself, and a barrier. */
-static int apart(const struct hn_npu_program *p, const struct hn_npu_profile *m, const struct hn_npu_section *s,
-		 enum hn_npu_order order, struct hn_arena *a, struct npu_turns *ret, struct hn_err *err)
+static int apart(struct npu_order *o, const struct hn_npu_section *s, enum hn_npu_order order, struct hn_arena *a,
+		 struct npu_turns *ret, struct hn_err *err)
 {
-	struct hn_npu_order_facts facts = { 0 };
-	struct npu_order *o = HN_NEW(a, struct npu_order);
 	struct hn_npu_section made;
 	struct hn_npu_insn *to;
 	int rc;
 
-	*o = (struct npu_order){ .p = p, .m = m, .s = s, .a = a, .facts = &facts };
+	o->s = s;
 	rc = npu_order_walk(o, order, err);
 	if (rc != 0) {
 		return rc;
 	}
 	made = npu_order_section(o, order);
-	to = (struct hn_npu_insn *)(uintptr_t)repeated(&made, 1, a).insn;
+	to = HN_NEW_ARRAY(a, struct hn_npu_insn, made.n_insn + 1);
+	memcpy(to, made.insn, made.n_insn * sizeof(to[0]));
 	to[made.n_insn] = npu_plain(HN_NPU_I_BARRIER, HN_NPU_ALL, 0, 0);
 	*ret = (struct npu_turns){ .body = to, .n_body = made.n_insn + 1 };
 	return 0;
+}
+
+/* True: *ret has turns that flags order.  False: flags do not suffice, or (*rc != 0) an error. */
+static bool together(struct npu_order *o, const struct hn_npu_section *s, struct hn_arena *a,
+		     struct npu_turns *ret, int *rc, struct hn_err *err)
+{
+	struct hn_npu_section several = repeated(s, TURNS, o->a);
+	struct loop l = { .o = o, .n = s->n_insn };
+
+	o->s = &several;
+	o->loose = true;
+	*rc = npu_order_walk(o, HN_NPU_FLAGS, err);
+	if (*rc != 0 || !is_steady(&l) || !number(&l)) {
+		return false;
+	}
+	carried(&l, s, a, ret);
+	return true;
 }
 
 int npu_order_turns(const struct hn_npu_program *p, const struct hn_npu_profile *m,
@@ -279,23 +296,22 @@ int npu_order_turns(const struct hn_npu_program *p, const struct hn_npu_profile 
 		    struct npu_turns *ret, struct hn_err *err)
 {
 	struct hn_npu_order_facts facts = { 0 };
-	struct npu_order *o = HN_NEW(a, struct npu_order);
-	struct hn_npu_section several;
-	struct loop l = { .o = o, .n = s->n_insn };
-	int rc;
+	bool tries = order == HN_NPU_FLAGS && carries && s->n_insn > 0 && s->n_insn <= HN_NPU_MOST_INSNS / TURNS;
+	bool done = false;
+	int rc = 0;
 
-	if (order != HN_NPU_FLAGS || !carries || s->n_insn == 0 || s->n_insn > HN_NPU_MOST_INSNS / TURNS) {
-		return apart(p, m, s, order, a, ret, err);
+	/* what is known of memories is large, and of no turn's code */
+	for (int i = 0; i < 2 && rc == 0 && !done; i++) {
+		struct hn_arena own;
+		struct npu_order o = { .p = p, .m = m, .a = &own, .facts = &facts };
+
+		hn_arena_init(&own, 0);
+		if (i == 0) {
+			done = tries && together(&o, s, a, ret, &rc, err);
+		} else {
+			rc = apart(&o, s, order, a, ret, err);
+		}
+		hn_arena_fini(&own);
 	}
-	several = repeated(s, TURNS, a);
-	*o = (struct npu_order){ .p = p, .m = m, .s = &several, .a = a, .facts = &facts, .loose = true };
-	rc = npu_order_walk(o, order, err);
-	if (rc != 0) {
-		return rc;
-	}
-	if (!is_steady(&l) || !number(&l)) {
-		return apart(p, m, s, order, a, ret, err);
-	}
-	carried(&l, s, a, ret);
-	return 0;
+	return rc;
 }

@@ -11,9 +11,11 @@ static int head(struct sized *s)
 {
 	struct hn_npu_program *p = HN_NEW(s->a, struct hn_npu_program);
 	struct hn_npu_buffer *b = HN_NEW_ARRAY(s->a, struct hn_npu_buffer, s->dag->n_arg + 1);
+	struct hn_npu_size *size = HN_NEW_ARRAY(s->a, struct hn_npu_size, s->n_size + 1);
 	int64_t largest[HN_NPU_MOST_SIZES];
 
 	for (uint32_t i = 0; i < s->n_size; i++) {
+		size[i] = s->size[i];
 		largest[i] = s->size[i].hi;
 	}
 	for (uint32_t i = 0; i < s->dag->n_arg; i++) {
@@ -35,7 +37,7 @@ static int head(struct sized *s)
 		b[i].length = b[i].length->op == HN_NPU_FORM_NUMBER ? NULL : b[i].length;
 	}
 	*p = (struct hn_npu_program){ .what = "code", .n_buffer = s->dag->n_arg, .buffer = b,
-				      .n_size = s->n_size, .size = s->size };
+				      .n_size = s->n_size, .size = size };
 	s->head = p;
 	return 0;
 }
@@ -58,19 +60,34 @@ static void conditions(struct sized *s)
 	s->head->n_where = 1;
 }
 
-static int one(struct sized *s, bool shared, const struct hn_npu_program **ret)
+static int64_t most_rows(const struct sized *s)
 {
 	int64_t rows = 1;
-	int rc;
 
 	for (uint32_t c = s->n_outer; c < s->n_class; c++) {
 		rows = hn_mul_sat(rows, s->class[c].largest);
 	}
+	return rows;
+}
+
+/* The rows that a core has, of so many in all. */
+static int64_t part_of(const struct sized *s, int64_t rows)
+{
+	int64_t part = hn_ceildiv(hn_ceildiv(rows, s->step), s->cores) * s->step;
+
+	return part < rows ? part : rows;
+}
+
+static int one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu_program **ret)
+{
+	int64_t rows = most_rows(s);
+	int rc;
+
 	s->shared = shared;
-	s->cores = shared ? (uint32_t)s->m->cores : 1;
+	s->inner = inner;
+	s->cores = shared ? (uint32_t)s->m->cores / inner : 1;
 	/* with outer dimensions as many as there are cores, a core has all rows */
-	s->most_rows = !shared || s->n_outer > 0 ? rows : hn_ceildiv(hn_ceildiv(rows, s->step), s->cores) * s->step;
-	s->most_rows = s->most_rows < rows ? s->most_rows : rows;
+	s->most_rows = !shared || s->n_outer > 0 ? rows : part_of(s, rows);
 	s->n_tile = 0;
 	rc = head(s);
 	if (rc != 0) {
@@ -83,6 +100,65 @@ static int one(struct sized *s, bool shared, const struct hn_npu_program **ret)
 	}
 	sized_pick(s);
 	return sized_code(s, ret);
+}
+
+/* Up to how many rows it is faster than the other, from one row on; 0: from none. */
+static int64_t faster_up_to(const struct sized *s, const struct sized *other)
+{
+	int64_t most = most_rows(s), last = 0;
+
+	for (int64_t rows = 1; rows <= most; rows += rows < 64 ? 1 : rows / 64) {
+		double own = sized_cycles(s, part_of(s, rows));
+
+		if (own > sized_cycles(other, part_of(other, rows))) {
+			break;
+		}
+		last = rows;
+	}
+	return last;
+}
+
+/* A product of few rows: cores share columns as well.  Each such program is for rows up to so many, and
+ * stands before that of more rows. */
+static int of_few_rows(struct sized *s, const struct hn_npu_program **ret, uint32_t *ret_n)
+{
+	struct sized last = *s;
+	uint32_t n = *ret_n;
+	int64_t before = INT64_MAX;
+
+	/* parts of a row begin with blocks where all rows do */
+	for (uint32_t inner = 2; s->step == 1 && inner <= s->m->cores && inner <= 32 && n < HN_NPU_SIZED_KERNELS; inner *= 4) {
+		struct hn_npu_where *w = HN_NEW(s->a, struct hn_npu_where);
+		struct sized own = *s;
+		struct hn_npu_program *made;
+		const struct hn_npu_program *p;
+		struct hn_err ignored;
+		int64_t up_to;
+
+		own.err = &ignored;
+		if (one(&own, true, inner, &p) != 0) { /* too few columns, or blocks that two write to */
+			continue;
+		}
+		up_to = faster_up_to(&own, &last);
+		if (up_to == 0) {
+			continue;
+		}
+		*w = (struct hn_npu_where){ .left = s->rows, .right = hn_npu_form_number(up_to, s->a),
+					    .relation = HN_NPU_LE };
+		made = HN_NEW(s->a, struct hn_npu_program);
+		*made = *p;
+		made->where = w;
+		made->n_where = 1;
+		if (up_to < before) {
+			memmove(&ret[1], &ret[0], n * sizeof(ret[0]));
+			n++;
+		} /* else nothing is left for the one before */
+		ret[0] = made;
+		before = up_to;
+		last = own;
+	}
+	*ret_n = n;
+	return 0;
 }
 
 int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
@@ -99,11 +175,13 @@ int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const
 			       HN_NPU_MOST_BUFFERS);
 	}
 	rc = sized_axes(s);
-	rc = rc ? rc : one(s, true, &ret[0]);
+	rc = rc ? rc : one(s, true, 1, &ret[0]);
 	*ret_n = rc == 0;
 	if (rc == 0 && ret[0]->n_where > 0) {
-		rc = one(s, false, &ret[1]);
+		rc = one(s, false, 1, &ret[1]);
 		*ret_n = rc == 0 ? 2 : 0;
+	} else if (rc == 0 && s->n_outer == 0 && sized_is_product(s)) {
+		rc = of_few_rows(s, ret, ret_n);
 	}
 	return rc;
 }

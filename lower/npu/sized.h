@@ -43,7 +43,7 @@ struct sized_tile {
 	int64_t rows;
 	uint32_t slots;		   /* tiles of a turn */
 	struct hn_npu_section single; /* a tile by itself, in the first slot */
-	struct npu_turns turns;
+	struct npu_turns *turns;      /* [inner] */
 	double alone, first, next; /* cycles of a tile alone, of the first turn, and of each further one */
 	int64_t from, to; /* rows of a core that it is taken for: from <= rows < to; none: from == to */
 };
@@ -70,7 +70,8 @@ struct sized {
 	uint32_t n_size;
 	const struct hn_npu_form *rows, *outer; /* how many there are */
 	int64_t most_rows; /* of a core */
-	uint32_t cores;
+	uint32_t cores; /* that share rows */
+	uint32_t inner; /* of a product: cores that share the columns of the same rows; else 1 */
 	bool shared;  /* all cores work; where there are outer dimensions, for sizes of whole blocks */
 	struct hn_npu_program *head; /* its sizes, conditions and buffers, and no code */
 	uint32_t n_tile;
@@ -93,10 +94,13 @@ uint32_t sized_n_axis(const struct hn_op *op);
 
 /* sized_early.c: loads stand as early as they can in the code of a tile. */
 void sized_early(const struct sized *s, struct hn_npu_insn *in, uint32_t n);
+bool sized_is_product(const struct sized *s);
 /* The code for all lengths of a tile that there is one for. */
 int sized_tiles(struct sized *s);
 /* tile[i].from and to. */
 void sized_pick(struct sized *s);
+/* Cycles of a core that has so many rows, as picked. */
+double sized_cycles(const struct sized *s, int64_t rows);
 int sized_code(struct sized *s, const struct hn_npu_program **ret);
 /* Which register of the code has the offset of slot k at an address. */
 int sized_register(const struct sized *s, uint32_t slot, uint32_t address);

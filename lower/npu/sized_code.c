@@ -225,9 +225,10 @@ static void addresses(struct code *c, const struct sized_tile *t, uint32_t slot)
 }
 
 /* All of a core's rows in tiles of this length. */
-static void tiles(struct code *c, const struct sized_tile *t)
+static void tiles(struct code *c, const struct sized_tile *t, uint32_t inner)
 {
 	const struct sized *s = c->s;
+	const struct npu_turns *turns = &t->turns[inner];
 
 	begin(c, HN_NPU_I_IF, 0, imm(t->from - 1), reg(c->part));
 	if (t->to != INT64_MAX) {
@@ -251,14 +252,14 @@ static void tiles(struct code *c, const struct sized_tile *t)
 		let(c, HN_NPU_I_SDIV, c->turns, reg(c->turns), imm(t->slots));
 	}
 	begin(c, HN_NPU_I_IF, 0, imm(0), reg(c->turns));
-	copy(c, t->turns.before, t->turns.n_before);
+	copy(c, turns->before, turns->n_before);
 	begin(c, HN_NPU_I_LOOP, c->turn, reg(c->turns), imm(0));
 	for (uint32_t slot = 0; slot < t->slots; slot++) {
 		addresses(c, t, slot);
 	}
-	copy(c, t->turns.body, t->turns.n_body);
+	copy(c, turns->body, turns->n_body);
 	end(c);
-	copy(c, t->turns.behind, t->turns.n_behind);
+	copy(c, turns->behind, turns->n_behind);
 	end(c);
 	if (t->to != INT64_MAX) {
 		end(c);
@@ -266,11 +267,10 @@ static void tiles(struct code *c, const struct sized_tile *t)
 	end(c);
 }
 
-int sized_code(struct sized *s, const struct hn_npu_program **ret)
+/* The code of all cores that have these columns. */
+static int section(struct sized *s, uint32_t inner, uint32_t *n_insn, struct hn_npu_section *ret)
 {
 	struct code *c = HN_NEW(s->a, struct code);
-	struct hn_npu_section *section = HN_NEW(s->a, struct hn_npu_section);
-	struct hn_npu_program *p = HN_NEW(s->a, struct hn_npu_program);
 
 	*c = (struct code){ .s = s };
 	registers(c);
@@ -281,22 +281,38 @@ int sized_code(struct sized *s, const struct hn_npu_program **ret)
 		return hn_fail(s->err, HONE_E_UNSUPPORTED, "arguments lie in %u ways along %u dimensions of sizes: "
 			       "that is more than registers hold", s->n_address, s->n_class);
 	}
-	for (uint32_t k = 0; k < s->n_tile && c->n <= HN_NPU_MOST_INSNS; k++) {
+	for (uint32_t k = 0; k < s->n_tile && *n_insn + c->n <= HN_NPU_MOST_INSNS; k++) {
 		if (s->tile[k].from < s->tile[k].to) {
-			tiles(c, &s->tile[k]);
+			tiles(c, &s->tile[k], inner);
 		}
 	}
-	if (c->n > HN_NPU_MOST_INSNS) {
-		return hn_fail(s->err, HONE_E_UNSUPPORTED, "%u instructions are too many for one program: at most %d",
-			       c->n, HN_NPU_MOST_INSNS);
+	if (*n_insn + c->n > HN_NPU_MOST_INSNS) {
+		return hn_fail(s->err, HONE_E_UNSUPPORTED, "it takes more than %d instructions", HN_NPU_MOST_INSNS);
 	}
 	for (uint32_t i = 0; i < c->n; i++) {
-		c->insn[i].line = i + 1;
+		c->insn[i].line = ++*n_insn;
 	}
-	*section = (struct hn_npu_section){ .n_core = s->cores, .insn = c->insn, .n_insn = c->n };
+	*ret = (struct hn_npu_section){ .first = inner * s->cores, .n_core = s->cores, .insn = c->insn,
+					.n_insn = c->n };
+	return 0;
+}
+
+int sized_code(struct sized *s, const struct hn_npu_program **ret)
+{
+	struct hn_npu_section *made = HN_NEW_ARRAY(s->a, struct hn_npu_section, s->inner);
+	struct hn_npu_program *p = HN_NEW(s->a, struct hn_npu_program);
+	uint32_t n_insn = 0;
+
+	for (uint32_t i = 0; i < s->inner; i++) {
+		int rc = section(s, i, &n_insn, &made[i]);
+
+		if (rc != 0) {
+			return rc;
+		}
+	}
 	*p = *s->head;
-	p->section = section;
-	p->n_section = 1;
+	p->section = made;
+	p->n_section = s->inner;
 	*ret = p;
 	return 0;
 }

@@ -78,3 +78,17 @@ void sized_pick(struct sized *s)
 		at = from[at * n + i];
 	}
 }
+
+double sized_cycles(const struct sized *s, int64_t rows)
+{
+	double least = HUGE_VAL;
+
+	for (uint32_t k = 0; k < s->n_tile; k++) {
+		const struct sized_tile *t = &s->tile[k];
+
+		if (rows >= t->from && rows < t->to) {
+			least = fmin(least, cycles(t, rows));
+		}
+	}
+	return least;
+}

@@ -13,6 +13,7 @@
 
 #define ALIGN 1024 /* of what memories are halved to */
 #define TIMED 9	   /* turns */
+#define MOST_PRODUCT_ROWS 512
 
 /* -- the dag of T rows ---------------------------------------------------------------------- */
 
@@ -86,19 +87,23 @@ static int64_t value(const struct hn_npu_number *n, const int64_t *reg)
 	return (int64_t)((uint64_t)n->imm + (n->reg < 0 ? 0 : (uint64_t)reg[n->reg]));
 }
 
-/* What the first core's registers come to; false: it is none of what generated code has. */
-static bool let(const struct hn_npu_insn *in, int64_t *reg)
+/* What a core's registers come to; false: it is none of what generated code has. */
+static bool let(const struct hn_npu_insn *in, int64_t core, int64_t *reg)
 {
 	int64_t x = value(&in->number[0], reg), y = value(&in->number[1], reg), v = 0;
 
 	switch (in->op) {
 	case HN_NPU_I_CORE:
+		v = core;
 		break;
 	case HN_NPU_I_MOV:
 		v = x;
 		break;
 	case HN_NPU_I_SADD:
 		v = x + y;
+		break;
+	case HN_NPU_I_SSUB:
+		v = x - y;
 		break;
 	case HN_NPU_I_SMUL:
 		v = x * y;
@@ -121,24 +126,33 @@ static void fix(struct hn_npu_number *n, const int64_t *reg)
 	*n = (struct hn_npu_number){ .imm = value(n, reg), .reg = -1 };
 }
 
-/* The code of one core without registers; false: there is more than that. */
-static bool fold(struct sized *s, const struct hn_npu_program *p, struct hn_npu_section *ret)
+/* The code of a core without registers, none where it has none; false: it has loops. */
+static bool fold(struct sized *s, const struct hn_npu_program *p, uint32_t core, struct hn_npu_section *ret)
 {
-	const struct hn_npu_section *c = &p->section[0];
-	struct hn_npu_insn *to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, c->n_insn + 1);
+	const struct hn_npu_section *c = p->section;
+	struct hn_npu_insn *to;
 	int64_t reg[HN_NPU_REGISTERS] = { 0 };
-	uint32_t n = 0;
+	uint32_t n = 0, i = 0;
 
-	if (p->n_section != 1 || c->n_core != 1 || !c->straight) {
+	while (i < p->n_section && (core < c[i].first || core >= c[i].first + c[i].n_core)) {
+		i++;
+	}
+	*ret = (struct hn_npu_section){ .n_core = 1, .straight = true };
+	if (i == p->n_section) {
+		return true;
+	}
+	c = &c[i];
+	to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, c->n_insn + 1);
+	if (!c->straight) {
 		return false;
 	}
-	for (uint32_t i = 0; i < c->n_insn; i++) {
+	for (uint32_t j = 0; j < c->n_insn; j++) {
 		struct hn_npu_insn *in = &to[n];
-		uint8_t kind = hn_npu_op[c->insn[i].op].kind;
+		uint8_t kind = hn_npu_op[c->insn[j].op].kind;
 
-		*in = c->insn[i];
+		*in = c->insn[j];
 		if (kind == HN_NPU_K_LET) {
-			if (!let(in, reg)) {
+			if (!let(in, core - c->first, reg)) {
 				return false;
 			}
 			continue;
@@ -228,31 +242,44 @@ static double cycles_alone(const struct sized *s, const struct hn_npu_section *c
 
 /* -- one length ----------------------------------------------------------------------------- */
 
-static int code_of(struct sized *s, int64_t rows, uint32_t slots, struct hn_npu_section *ret, bool *one_tile)
+/* The fastest plan of a product whose columns `inner` cores share, and nothing else. */
+static int product_of(struct sized *s, struct hn_npu_product *p, const struct hn_npu_profile *m,
+		      const struct hn_npu_program **ret)
 {
-	const struct hn_npu_profile m = profile_of(s->m, slots);
+	struct hn_npu_product plans[HN_NPU_MOST_PLANS];
+	uint32_t n;
+
+	p->order = HN_NPU_AS_WRITTEN;
+	n = hn_npu_product_plans(m, p, HN_NPU_MOST_PLANS, plans);
+	for (uint32_t i = 0; i < n; i++) {
+		if (plans[i].cores_m == 1 && plans[i].cores_n == s->inner && plans[i].cores_b <= 1) {
+			return hn_npu_product(&plans[i], m, s->a, ret, NULL, s->err);
+		}
+	}
+	return hn_fail(s->err, HONE_E_UNSUPPORTED, "no plan of the product shares columns alone");
+}
+
+static int code_of(struct sized *s, int64_t rows, uint32_t slots, const struct hn_npu_program **ret, bool *one_tile)
+{
+	struct hn_npu_profile m = profile_of(s->m, slots);
 	const struct hn_dag *dag = dag_of(s, rows);
-	struct hn_npu_plan plan = { .order = HN_NPU_AS_WRITTEN, .slots = 1, .reuse = true };
+	const struct hn_npu_plan plan = { .order = HN_NPU_AS_WRITTEN, .slots = 1, .reuse = true };
 	struct hn_npu_vector_facts facts = { .n_tile = 1 };
-	const struct hn_npu_program *p;
 	struct hn_npu_product product;
 	const char *why;
 	int rc;
 
 	if (hn_npu_task_of(dag, s->a, &product, &why)) {
-		plan.slots = 2;
-		rc = hn_npu_program(dag, &m, &plan, s->a, &p, s->err);
+		m.cores = s->inner;
+		rc = product_of(s, &product, &m, ret);
 	} else {
-		rc = hn_npu_vector(dag, &m, &plan, s->a, &p, &facts, s->err);
+		rc = hn_npu_vector(dag, &m, &plan, s->a, ret, &facts, s->err);
 	}
 	*one_tile = facts.n_tile == 1;
-	if (rc == 0 && !fold(s, p, ret)) {
-		rc = hn_fail(s->err, HONE_E_UNSUPPORTED, "code of %lld rows is not of one core", (long long)rows);
-	}
 	return rc;
 }
 
-static bool is_product(struct sized *s)
+bool sized_is_product(const struct sized *s)
 {
 	struct hn_npu_product p;
 	const char *why;
@@ -260,46 +287,64 @@ static bool is_product(struct sized *s)
 	return hn_npu_task_of(dag_of(s, 2), s->a, &p, &why);
 }
 
+/* One tile of a core by itself. */
+static int alone(struct sized *s, const struct hn_npu_section *one, struct hn_npu_section *ret)
+{
+	struct hn_npu_order_facts facts = { 0 };
+	struct npu_order *o = HN_NEW(s->a, struct npu_order);
+	int rc;
+
+	*o = (struct npu_order){ .p = s->head, .m = s->m, .s = one, .a = s->a, .facts = &facts };
+	rc = npu_order_walk(o, s->plan->order, s->err);
+	*ret = rc == 0 ? npu_order_section(o, s->plan->order) : *one;
+	return rc;
+}
+
 static int make(struct sized *s, int64_t rows, uint32_t slots, bool *ret_whole)
 {
 	struct sized_tile *t = &s->tile[s->n_tile];
-	struct npu_order *o = HN_NEW(s->a, struct npu_order);
-	struct hn_npu_order_facts facts = { 0 };
-	struct hn_npu_section plain, one, turn;
-	int rc = code_of(s, rows, slots, &plain, ret_whole);
+	const struct hn_npu_program *p;
+	struct hn_npu_section plain, turn;
+	int rc = code_of(s, rows, slots, &p, ret_whole);
 
 	if (rc != 0 || (!*ret_whole && rows > 1)) {
 		return rc;
 	}
 	*t = (struct sized_tile){ .rows = rows, .slots = slots };
-	one = in_slots(s, &plain, 1, slots);
-	turn = in_slots(s, &plain, slots, slots);
-	*o = (struct npu_order){ .p = s->head, .m = s->m, .s = &one, .a = s->a, .facts = &facts };
-	rc = npu_order_walk(o, s->plan->order, s->err);
+	t->turns = HN_NEW_ARRAY(s->a, struct npu_turns, s->inner);
+	for (uint32_t i = 0; i < s->inner && rc == 0; i++) {
+		if (!fold(s, p, i, &plain)) {
+			return hn_fail(s->err, HONE_E_UNSUPPORTED, "code of %lld rows has loops", (long long)rows);
+		}
+		turn = in_slots(s, &plain, slots, slots);
+		rc = npu_order_turns(s->head, s->m, &turn, s->plan->order, !s->plan->apart, s->a, &t->turns[i], s->err);
+		if (rc == 0 && slots > 1) {
+			turn = in_slots(s, &plain, 1, slots);
+			rc = alone(s, &turn, &t->single);
+			t->alone = rc == 0 ? cycles_alone(s, &t->single) : 0;
+		}
+	}
 	if (rc != 0) {
 		return rc;
 	}
-	t->single = npu_order_section(o, s->plan->order);
-	rc = npu_order_turns(s->head, s->m, &turn, s->plan->order, !s->plan->apart, s->a, &t->turns, s->err);
-	if (rc != 0) {
-		return rc;
-	}
-	t->alone = cycles_alone(s, &t->single);
-	t->first = cycles_of(s, &t->turns, 1);
-	t->next = (cycles_of(s, &t->turns, TIMED) - t->first) / (TIMED - 1);
+	/* cores of a product have as many columns each, but for the last */
+	t->first = cycles_of(s, &t->turns[0], 1);
+	t->next = (cycles_of(s, &t->turns[0], TIMED) - t->first) / (TIMED - 1);
 	s->n_tile++;
 	return 0;
 }
 
-/* 1, 2, 3, 4, 6, 8, 12, 16 ... rows, as long as a tile holds them. */
+/* 1, 2, 3, 4, 6, 8, 12, 16 ... rows, as long as a tile holds them; of a product 1, 2, 4, 8 ... */
 static int lengths(struct sized *s, uint32_t slots)
 {
+	bool product = sized_is_product(s);
 	int64_t rows = 1, step = 1;
 	bool whole = true;
 	int rc = 0;
 
 	s->n_tile = 0;
-	while (rc == 0 && whole && rows <= s->most_rows && s->n_tile < SIZED_TILES) {
+	while (rc == 0 && whole && rows <= s->most_rows && (!product || rows <= MOST_PRODUCT_ROWS) &&
+	       s->n_tile < SIZED_TILES) {
 		struct hn_err ignored, *err = s->err;
 		bool first = s->n_tile == 0;
 
@@ -309,7 +354,7 @@ static int lengths(struct sized *s, uint32_t slots)
 		if (rc != 0 && !first) {
 			break;
 		}
-		rows += step;
+		rows += product ? rows : step;
 		step = rows >= 4 && (rows & (rows - 1)) == 0 ? rows / 2 : step;
 	}
 	return s->n_tile > 0 ? 0 : rc;
@@ -317,7 +362,7 @@ static int lengths(struct sized *s, uint32_t slots)
 
 int sized_tiles(struct sized *s)
 {
-	bool two = s->plan->slots > 1 && !is_product(s);
+	bool two = s->plan->slots > 1 && !sized_is_product(s);
 	int rc;
 
 	s->tile = HN_NEW_ARRAY(s->a, struct sized_tile, SIZED_TILES);

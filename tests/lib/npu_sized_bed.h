@@ -22,7 +22,7 @@ static inline int npu_sized_open(struct npu_sized_bed *b, const struct hn_dag *d
 	return hn_npu_sized(dag, m, plan, a, b->p, &b->n, &b->err);
 }
 
-/* The kernel that is taken for these sizes: 0 or 1; -1: what is wrong is in err.  Cycles: NULL is fine. */
+/* Which kernel is taken for these sizes; -1: what is wrong is in err.  Cycles: NULL is fine. */
 static inline int npu_sized_run(struct npu_sized_bed *b, const int64_t *value, uint64_t seed, int64_t *cycles)
 {
 	const struct hn_npu_program *p;
@@ -37,7 +37,10 @@ static inline int npu_sized_run(struct npu_sized_bed *b, const int64_t *value, u
 	    hn_dag_instantiate(b->dag, value, &a, &dag, &b->err) == 0 &&
 	    npu_bed_open(&bed, dag, &b->m, 11) == 0) {
 		if (npu_bed_run(&bed, p, seed, true, &a, &r) == 0 && npu_bed_compare(&bed) > 0) {
-			ret = p->n_where == b->p[0]->n_where ? 0 : 1;
+			ret = 0;
+			while (b->p[ret]->section != p->section) {
+				ret++;
+			}
 			if (cycles != NULL) {
 				*cycles = r.cycles;
 			}

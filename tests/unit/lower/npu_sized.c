@@ -178,6 +178,41 @@ static void several_dimensions(void **state)
 	}
 }
 
+/* Of few rows cores share columns as well; rows of a batch, images of a convolution, bytes. */
+static void products(void **state)
+{
+	static const struct {
+		const char *text, *profile;
+		uint32_t kernels;
+	} table[] = {
+		{ "a(M in [1, 400], float16 A[M,64], float16 B[64,256]) -> D { "
+		  "C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) D(i,j) = float16(C(i,j)) }", "dv910", 2 },
+		{ "b(M in [1, 400], float16 A[M,40], float16 B[40,77]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
+		  "dv910", 1 },
+		{ "c(M in [1, 400], int8 A[M,64], int8 B[64,64]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }", "tiny",
+		  2 },
+		{ "d(M in [1, 3], N in [1, 70], float16 A[M,N,32], float16 B[M,32,16]) -> C { "
+		  "C(b,i,j) +=! float32(A(b,i,k)) * float32(B(b,k,j)) }", "tiny", 1 },
+		{ "e(M in [1, 9], float16 X[M,6,6,16], float16 W[3,3,16,16]) -> Y { "
+		  "Y(n,h,w,f) +=! float32(X(n,h+r,w+s,c)) * float32(W(r,s,c,f)) where h in 0:4, w in 0:4 }", "tiny", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		uint32_t taken = 0;
+		struct given g;
+
+		open(&g, table[i].text, table[i].profile, &by_flags);
+		for (int64_t m = 1; m <= g.b.dag->sizes->size[0].hi; m += 1 + m / 3) {
+			taken |= 1u << at(&g, m, 1 + 7 * m % 70);
+		}
+		taken |= 1u << at(&g, g.b.dag->sizes->size[0].hi, 70);
+		print_message("%zu: %u\n", i, g.b.n); if (g.b.n != table[i].kernels) { continue; }
+		assert_int_equal(taken, (1u << g.b.n) - 1);
+		hn_arena_fini(&g.a);
+	}
+}
+
 static void what_has_no_program_is_told(void **state)
 {
 	static const struct {
@@ -222,6 +257,7 @@ int main(void)
 		cmocka_unit_test(every_plan),
 		cmocka_unit_test(flags_are_carried),
 		cmocka_unit_test(several_dimensions),
+		cmocka_unit_test(products),
 		cmocka_unit_test(what_has_no_program_is_told),
 	};
 
