@@ -4,8 +4,9 @@
  *   ops       each op by itself through global memory, largest tiles (lower/npu/naive.h)
  *   naive     each op by itself, a row or a repeat at a time, products by 16 x 16 x 16
  *
- * Over the published cases, and what has a program of the kernels of AKG that are there.  A
- * convolution's tuned program has the published tiles, and the other ones tiles of 16.
+ * Over the published cases, and what has a program of the kernels of AKG that are there.  Products
+ * are row by row, for of fractals the naive product has none.  A convolution's tuned program has the
+ * published tiles, and the other ones tiles of 16.
  */
 #include <dirent.h>
 #include <math.h>
@@ -17,7 +18,9 @@
 #include "bench/npu.h"
 #include "graph/akg/import.h"
 #include "graph/net/net.h"
+#include "loopstate/read/dag_read.h"
 #include "lower/npu/naive.h"
+#include "lower/npu/task.h"
 #include "target/npu/npu_run.h"
 
 enum degree { BARRIERS, OPS, NAIVE, N_DEGREE };
@@ -132,6 +135,45 @@ static int of_convolution(struct tally *t, const struct hn_npu_case *c, const st
 	return rc;
 }
 
+static const struct {
+	long long m, n, k;
+} products[] = {
+#define TILED(m, n, k, m0, n0, k1, k0) { m, n, k },
+#include "bench/npu_published.def"
+};
+
+static int of_product(struct tally *t, size_t i, const struct hn_npu_profile *m, struct hn_err *err)
+{
+	long long rows = products[i].m, columns = products[i].n, terms = products[i].k;
+	const struct hn_dag *dag;
+	struct hn_arena a;
+	char name[80], text[300];
+	int n, rc;
+
+	snprintf(name, sizeof(name), "product:%lldx%lldx%lld", rows, columns, terms);
+	n = snprintf(text, sizeof(text), "f(float16 A[%lld,%lld], float16 B[%lld,%lld]) -> Y { Y(i,j) +=! "
+		     "float32(A(i,k)) * float32(B(k,j)) }", rows, terms, terms, columns);
+	hn_arena_init(&a, 0);
+	rc = hn_dag_from_text(name, text, (size_t)n, 0, &a, &dag, err);
+	rc = rc ? rc : of_dag(t, PRODUCTS, name, dag, m, err);
+	hn_arena_fini(&a);
+	return rc;
+}
+
+/* No product, nor a program as it is.  What has no naive program is told. */
+static void of_fused(struct tally *t, const struct hn_npu_case *c, const struct hn_npu_profile *m,
+		     struct hn_arena *a)
+{
+	struct hn_npu_product p;
+	const char *why = NULL;
+	struct hn_err err = { 0 };
+
+	if (c->dag != NULL && !hn_npu_task_of(c->dag, a, &p, &why) &&
+	    of_dag(t, FUSED, c->name, c->dag, m, &err) != 0) {
+		fprintf(stderr, "hone-bench npu naive: %s: left out: %s\n", c->name, err.msg);
+	}
+}
+
 static int published(struct tally *t, const struct hn_npu_profile *m, struct hn_err *err)
 {
 	struct hn_npu_case c[HN_NPU_MOST_CASES];
@@ -144,10 +186,12 @@ static int published(struct tally *t, const struct hn_npu_profile *m, struct hn_
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		if (c[i].conv != NULL) {
 			rc = of_convolution(t, &c[i], m, err);
-		} else if (c[i].dag != NULL) {
-			rc = of_dag(t, strncmp(c[i].name, "product", 7) == 0 ? PRODUCTS : FUSED, c[i].name, c[i].dag, m,
-				    err);
+		} else {
+			of_fused(t, &c[i], m, &a);
 		}
+	}
+	for (size_t i = 0; i < HN_COUNT_OF(products) && rc == 0; i++) {
+		rc = of_product(t, i, m, err);
 	}
 	hn_arena_fini(&a);
 	return rc;
