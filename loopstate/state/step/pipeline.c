@@ -73,8 +73,14 @@ pipeline_apply(const struct hn_state *s, const struct hn_step *step, struct hn_a
 static void pipeline_explain(const struct hn_state *s, const struct hn_step *step,
 			     struct hn_buf *buf)
 {
-	static const char *const by[HN_N_PIPELINE] = { "", ", through registers",
-						       ", by asynchronous copies" };
+	static const char *const by[HN_N_PIPELINE] = {
+		[HN_PIPELINE_NONE] = "",
+		[HN_PIPELINE_REGISTER] = ", through registers",
+		[HN_PIPELINE_ASYNC] = ", by asynchronous copies",
+		[HN_PIPELINE_OPEN] = ", by asynchronous copies, while products of the turn before go on",
+		[HN_PIPELINE_BULK] = ", by bulk copies (TMA) that a warpgroup of its own begins, the "
+				     "producer, for others that multiply, the consumers",
+	};
 	int64_t ahead = step->a[HN_PL_STAGES] - 1;
 
 	hn_buf_printf(buf,

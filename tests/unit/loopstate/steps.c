@@ -568,6 +568,38 @@ static void explain_all(const struct hn_dag *dag, const char *steps, uint32_t *s
 	hn_buf_fini(&buf);
 }
 
+/* Each kind of pipeline has words of its own. */
+static void test_pipelines_explain_their_kind(void **state)
+{
+	static const char *const of_kind[HN_N_PIPELINE] = {
+		"buffers", "through registers", "by asynchronous copies", "of the turn before go on",
+		"the producer, for others that multiply, the consumers"
+	};
+	struct hn_arena a;
+	struct hn_buf buf;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_buf_init(&buf);
+	for (int kind = 0; kind < HN_N_PIPELINE; kind++) {
+		const char *steps = hn_arena_printf(
+			&a, "[[\"CHR\", 0, \"shared\", [2]], [\"SP\", 3, 2, 8, [2], 1], [\"CA\", 1, "
+			    "3, 2], [\"PL\", 3, 2, 3, %d]]", kind);
+		const struct hn_trace *t = trace_of_text(steps, &a);
+		const struct hn_state *s = hn_state_init(matmul_relu(8, 8, 8, &a), &a);
+
+		for (uint32_t i = 0; i < t->n_step; i++) {
+			hn_buf_reset(&buf);
+			hn_step_ops(t->step[i]->kind)->explain(s, t->step[i], &buf);
+			assert_int_equal(hn_state_apply(s, t->step[i], &a, &s, NULL), 0);
+		}
+		assert_non_null(strstr(buf.s, of_kind[kind]));
+		assert_null(strstr(buf.s, "(null)"));
+	}
+	hn_buf_fini(&buf);
+	hn_arena_fini(&a);
+}
+
 static void test_every_step_explains_itself(void **state)
 {
 	struct hn_arena a;
@@ -628,6 +660,7 @@ int main(void)
 		cmocka_unit_test(test_a_prefetch_follows_loop_and_operand),
 		cmocka_unit_test(test_a_prefetch_past_the_end_is_none),
 		cmocka_unit_test(test_every_step_explains_itself),
+		cmocka_unit_test(test_pipelines_explain_their_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
