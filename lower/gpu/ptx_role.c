@@ -121,7 +121,7 @@ static void put_turns(const struct gpu_turns *t, const int64_t far[2], int64_t n
 	hn_buf_puts(out, "{\n.reg .b64 a, b, left, right;\n.reg .b32 t, s, f, x, m, e;\n"
 			 ".reg .pred p, q, r, lane;\nsetp.eq.u32 p, 0, 0;\nmov.u32 x, %laneid;\n"
 			 "setp.eq.u32 lane, x, 0;\nmov.u32 t, 0;\nmov.u32 s, 0;\nmov.u32 f, 0;\n");
-	hn_buf_printf(out, "mov.u32 e, $%" PRId64 ";\nwgmma.fence.sync.aligned;\n", n + 3);
+	hn_buf_printf(out, "mov.u32 e, $%" PRId64 ";\n", n + 3);
 	hn_buf_printf(out,
 		      "hn_turn_${:uid}:\nshl.b32 m, s, 3;\nadd.u32 m, m, $%" PRId64
 		      ";\nhn_wait_${:uid}:\nmbarrier.try_wait.parity.shared::cta.b64 q, [m], f;\n"
@@ -133,6 +133,7 @@ static void put_turns(const struct gpu_turns *t, const int64_t far[2], int64_t n
 			      "mul.wide.u32 %s, s, %" PRId64 ";\nadd.s64 %s, %s, $%" PRId64 ";\n", to,
 			      far[i] / 16, to, to, n + i);
 	}
+	hn_buf_puts(out, "wgmma.fence.sync.aligned;\n");
 	for (int64_t i = 0; i < t->w->steps; i++) {
 		hn_gpu_ptx_put_step(t->w, i, "left", "right", out);
 	}

@@ -93,7 +93,7 @@ static inline bool gpu_case_assembles(const struct hn_gpu_module *m, const char 
 	assert_int_equal(hn_file_replace(path, m->code, m->code_bytes, &err), 0);
 	snprintf(command, sizeof(command),
 		 "ptxas -v -arch=%s %s -o %s/k.cubin >%s/said 2>&1 && grep -q ' 0 bytes stack frame, "
-		 "0 bytes spill stores, 0 bytes spill loads' %s/said && ! grep -qi wgmma %s/said",
+		 "0 bytes spill stores, 0 bytes spill loads' %s/said && ! grep -qi gmma %s/said",
 		 isa, path, folder, folder, folder, folder);
 	int rc = system(command);
 
