@@ -4,7 +4,9 @@
 #     contest.sh [--seconds S] [--rows PATTERN] [--target LINE] [--peers none|all] OUT.jsonl
 #
 # Each file of rows/ is a computation.  hone measures what its rules make of it, with no search and
-# for at most 20 seconds (`rules`; `wgmma`: what warpgroups make of a product), and with S > 0 what it finds in S seconds more (`tuned`).
+# for at most 20 seconds (`rules`; `tma`: what warpgroups make of a product whose factors come by bulk
+# copies; `wgmma`: of those, and of others whose factors come by threads), and with S > 0 what it finds
+# in S seconds more (`tuned`).
 # peers.py times the same computation by cuBLAS, cuDNN and PyTorch, where python3 has it, and with
 # `all` by torch.compile and Triton. OUT gets one JSON object a line: row, who, ns, or why there is
 # no time.
@@ -56,8 +58,15 @@ tune()
 		>"$work/answer" 2>"$work/error" || :
 	ms=$((($(date +%s%N) - begun) / 1000000))
 	ns=$(sed -n 's/.*"median_ns":\([0-9][0-9.e+-]*\).*/\1/p' "$work/answer" | head -n 1)
+	# how factors come into shared memory, of what the time is of
+	way=threads
+	! grep -q '"PL", *[0-9]*, *[0-9]*, *[0-9]*, *4 *\]' "$work/answer" || way=tma
+	if [ "$who" = tma ] && [ "$way" != tma ] && [ -n "$ns" ]; then
+		ns='' && echo 'no kernel with bulk copies was the best' >"$work/error"
+	fi
 	if [ -n "$ns" ]; then
-		printf '{"row":"%s","who":"%s","ns":%s,"ms":%s}\n' "$row" "$who" "$ns" "$ms"
+		printf '{"row":"%s","who":"%s","ns":%s,"ms":%s,"way":"%s"}\n' "$row" "$who" "$ns" \
+			"$ms" "$way"
 	else
 		why=$(tail -n 1 "$work/error" | tr -d '"\\' | tr -c '[:print:]\n' '?')
 		printf '{"row":"%s","who":"%s","ns":null,"ms":%s,"why":"%s"}\n' "$row" "$who" \
@@ -75,7 +84,10 @@ for file in "$here"/rows/*.txt; do
 	esac
 	tune "$row" rules --policy heuristic --trials 16 --seconds 20
 	case $row in
-	product-bf16-*) tune "$row" wgmma --policy unconfirmed --trials 8 --seconds 20 ;;
+	product-bf16-*) # the first four are by bulk copies
+		tune "$row" tma --policy unconfirmed --trials 4 --seconds 20
+		tune "$row" wgmma --policy unconfirmed --trials 8 --seconds 20
+		;;
 	esac
 	[ "$seconds" = 0 ] || tune "$row" tuned --seconds "$seconds"
 done

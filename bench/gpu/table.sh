@@ -21,7 +21,7 @@ function field(name,   at, rest) {
 	if (!(row in seen)) { seen[row] = 1; order[++n] = row }
 	if (ns == "null" || ns == "") { if (who == "rules") why[row] = field("why"); next }
 	time[row, who] = ns
-	if (who == "rules" || who == "wgmma" || who == "tuned")
+	if (who == "rules" || who == "tma" || who == "wgmma" || who == "tuned")
 		if (!(row in best) || ns < best[row]) best[row] = ns + 0
 }
 function us(row, who) {
@@ -29,15 +29,15 @@ function us(row, who) {
 	return "-"
 }
 END {
-	printf "%-28s %10s %10s %10s %10s %10s %10s %7s\n", "microseconds", "rules", "wgmma", "tuned",
+	printf "%-28s %10s %10s %10s %10s %10s %10s %10s %7s\n", "microseconds", "rules", "tma", "wgmma", "tuned",
 		"library", "inductor", "triton", "ratio"
 	for (i = 1; i <= n; i++) {
 		row = order[i]
 		ratio = "-"
 		if ((row in best) && ((row, "library") in time))
 			ratio = sprintf("%.2f", time[row, "library"] / best[row])
-		printf "%-28s %10s %10s %10s %10s %10s %10s %7s %s\n", row, us(row, "rules"),
-			us(row, "wgmma"), us(row, "tuned"), us(row, "library"), us(row, "inductor"),
+		printf "%-28s %10s %10s %10s %10s %10s %10s %10s %7s %s\n", row, us(row, "rules"),
+			us(row, "tma"), us(row, "wgmma"), us(row, "tuned"), us(row, "library"), us(row, "inductor"),
 			us(row, "triton"), ratio, why[row]
 	}
 }' "$1"

@@ -17,6 +17,7 @@
 #define ROW_BYTES 128 /* that all banks of shared memory hold */
 #define WARP 32
 #define CHUNK 16      /* bytes that one thread moves */
+#define MOST_MAP_DIMS 5
 #define MOST_GROUP 8  /* rows of blocks that are gone through together */
 
 static bool uses(const struct hn_heuristic_read *r, uint32_t a)
@@ -132,6 +133,21 @@ static bool reads_so(const struct hn_warp_product *p)
 	return ok;
 }
 
+/* Tensor maps have such strides (lower/device/device_role.h). */
+static bool has_boxes(const struct hn_heuristic_job *g, const struct hn_warp_product *p)
+{
+	int64_t bytes = (int64_t)hn_dtype_bytes(p->in->left);
+	bool ok = hn_intrin_is_warpgroup(p->in);
+
+	for (int i = 0; i < 2 && ok; i++) {
+		const struct hn_op *of = hn_stage_op(g->c.s, p->read[i]->producer);
+
+		ok = of->n_dim >= 2 && of->n_dim <= MOST_MAP_DIMS &&
+		     of->shape[of->n_dim - 1] * bytes % CHUNK == 0;
+	}
+	return ok;
+}
+
 bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 			struct hn_warp_product *ret)
 {
@@ -152,6 +168,7 @@ bool hn_warp_product_of(const struct hn_heuristic_job *g, const struct hn_heuris
 		if (ret->read[0] != NULL && ret->read[1] != NULL &&
 		    ret->read[0]->producer != ret->read[1]->producer && find_axes(ret) &&
 		    reads_so(ret)) {
+			ret->boxes = has_boxes(g, ret);
 			return true;
 		}
 	}
@@ -386,7 +403,9 @@ static void schedule(struct hn_heuristic_job *g, const struct hn_warp_product *p
 	fetch(&b, 1);
 	if (p->v->extent[p->terms] > p->shape.terms) {
 		hn_chain_pipeline(&g->c, b.sum, 0, p->shape.stages,
-				  p->shape.open ? HN_PIPELINE_OPEN : HN_PIPELINE_ASYNC);
+				  p->shape.bulk	  ? HN_PIPELINE_BULK
+				  : p->shape.open ? HN_PIPELINE_OPEN
+						  : HN_PIPELINE_ASYNC);
 	}
 	g->done[b.host] = g->done[b.sum] = g->done[b.copy[0]] = g->done[b.copy[1]] = true;
 	g->inlined = NULL;

@@ -11,6 +11,7 @@
 struct hn_warp_shape {
 	int64_t rows, columns, terms, warp_rows, warp_columns, stages;
 	bool open; /* products end in the next step (HN_PIPELINE_OPEN) */
+	bool bulk; /* a warpgroup of its own begins the fetches (HN_PIPELINE_BULK) */
 };
 
 /* A sum of products that an instruction of a warp or warpgroup makes. */
@@ -20,6 +21,7 @@ struct hn_warp_product {
 	uint32_t rows, columns, terms;		 /* the axes */
 	const struct hn_heuristic_read *read[2]; /* left: of rows and terms; right */
 	int64_t batch;				 /* products of matrices, one like the other */
+	bool boxes; /* both are tensors of which bulk copies take boxes: their rows are whole 16 bytes */
 	struct hn_warp_shape shape;
 };
 

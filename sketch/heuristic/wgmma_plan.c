@@ -6,6 +6,9 @@
  * come in waves, the last of which may be a part of one.  A block waits for its own products in each
  * step; another block of the same multiprocessor fills that time.
  *
+ * Factors come in by threads that copy, or by boxes that a warpgroup more begins (TMA).  That one's
+ * threads need few registers, and no other thread is kept from its products: a step is a little shorter.
+ *
  * Source: DeepSeek, "DeepGEMM", its closed rule for Hopper (bytes of both caches, waves).
  */
 #include "sketch/heuristic/warp_int.h"
@@ -24,9 +27,13 @@
 #define CACHE_BYTES 46.0   /* a cycle, from the second cache to a multiprocessor */
 #define STEP_CYCLES 260.0  /* of a step: barrier, the first product comes in, the last one goes out */
 #define OPEN_CYCLES 60.0   /* the same where the products of a step end in the next one */
+#define BULK_CYCLES 30.0   /* the same where another warpgroup copies; no machine has told it */
+#define PRODUCER_REGISTERS 40
+#define REGISTER_UNIT 8
 #define START_CYCLES 1500.0
 #define STORE_BYTES 16.0 /* a cycle, of results */
 #define ROW_BYTES 128	 /* terms of a step */
+#define MBARRIER 16 /* bytes, room between two included */
 #define LEAST_STAGES 2
 #define MOST_STAGES 6
 #define MOST_AT_ONCE 3 /* blocks of a multiprocessor */
@@ -46,9 +53,22 @@ static int64_t registers(const struct hn_warp_shape *s)
 	return s->warp_rows * s->warp_columns / GROUP + OTHER_REGISTERS;
 }
 
+/* With a producer, registers of all threads are the same at first, and dealt out. */
+static int64_t by_registers_of(const struct hn_warp_shape *s)
+{
+	int64_t n = groups(s), most = CORE_REGISTERS / (registers(s) * n * GROUP);
+
+	while (s->bulk && most > 0 &&
+	       CORE_REGISTERS / (most * (n + 1) * GROUP) / REGISTER_UNIT * REGISTER_UNIT * (n + 1) <
+		       n * registers(s) + PRODUCER_REGISTERS) {
+		most--;
+	}
+	return most;
+}
+
 static int64_t at_once(const struct hn_warp_product *p, const struct hn_warp_shape *s)
 {
-	int64_t by_registers = CORE_REGISTERS / (registers(s) * groups(s) * GROUP);
+	int64_t by_registers = by_registers_of(s);
 	int64_t by_shared = CORE_SHARED / (step_bytes(p, s) * s->stages + BLOCK_SHARED);
 
 	return by_registers < by_shared ? by_registers : by_shared;
@@ -60,12 +80,13 @@ static bool fits(const struct hn_target *t, const struct hn_warp_product *p,
 		 const struct hn_warp_shape *s)
 {
 	const int64_t *n = p->v->extent;
-	int64_t bytes = step_bytes(p, s) * s->stages;
+	int64_t bytes = step_bytes(p, s) * s->stages + (s->bulk ? 2 * MBARRIER * s->stages : 0);
 
 	return s->rows <= n[p->rows] && s->columns <= n[p->columns] && s->terms <= n[p->terms] &&
 	       s->stages >= LEAST_STAGES &&
 	       bytes <= t->param[HN_PARAM_MAX_SHARED_MEMORY_PER_BLOCK] &&
-	       groups(s) * GROUP <= t->param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
+	       (groups(s) + s->bulk) * GROUP <= t->param[HN_PARAM_MAX_THREADS_PER_BLOCK] &&
+	       (!s->bulk || (p->boxes && s->terms < n[p->terms])) &&
 	       registers(s) <= MOST_REGISTERS && at_once(p, s) >= 1;
 }
 
@@ -88,7 +109,7 @@ double hn_wgmma_cycles(const struct hn_target *t, const struct hn_warp_product *
 
 	one = one > cached ? one : cached;
 	step = one * (double)together;
-	double alone = work + (s->open ? OPEN_CYCLES : STEP_CYCLES);
+	double alone = work + (s->bulk ? BULK_CYCLES : s->open ? OPEN_CYCLES : STEP_CYCLES);
 
 	step = step > alone ? step : alone;
 	double results = (double)(s->rows * s->columns * 4) / STORE_BYTES;
@@ -116,13 +137,14 @@ static void insert(const struct hn_warp_shape *s, double time, struct hn_warp_sh
 	}
 }
 
-/* The best whose products end in the next step, or none of whose do. */
+/* The best whose products end in the next step, or none of whose do; of bulk copies all do. */
 static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *p, bool open,
-		       struct hn_warp_shape *ret, uint32_t n_max)
+		       bool bulk, struct hn_warp_shape *ret, uint32_t n_max)
 {
 	struct hn_warp_shape s = { .warp_rows = ROWS,
 				   .terms = ROW_BYTES / (int64_t)hn_dtype_bytes(p->in->left),
-				   .open = open };
+				   .open = open,
+				   .bulk = bulk };
 	double times[HN_HEURISTIC_MAX];
 	uint32_t n = 0;
 
@@ -151,12 +173,14 @@ static uint32_t shapes(const struct hn_target *t, const struct hn_warp_product *
 	return n;
 }
 
-/* Half of them of each kind, the open ones first. */
+/* Half of them bring in factors by bulk copies where that can be, a quarter's products end in the next
+ * step, and the others' in their own; in this order. */
 uint32_t hn_wgmma_shapes(const struct hn_target *t, const struct hn_warp_product *p,
 			 struct hn_warp_shape *ret, uint32_t n_max)
 {
 	n_max = n_max < HN_HEURISTIC_MAX ? n_max : HN_HEURISTIC_MAX;
-	uint32_t n = shapes(t, p, /* open= */ true, ret, n_max / 2);
+	uint32_t n = shapes(t, p, /* open= */ true, /* bulk= */ true, ret, n_max / 2);
 
-	return n + shapes(t, p, /* open= */ false, &ret[n], n_max - n);
+	n += shapes(t, p, /* open= */ true, /* bulk= */ false, &ret[n], (n_max - n) / 2);
+	return n + shapes(t, p, /* open= */ false, /* bulk= */ false, &ret[n], n_max - n);
 }

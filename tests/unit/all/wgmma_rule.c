@@ -192,7 +192,8 @@ static void others_get_none(void **state)
 	}
 }
 
-static double share(struct bed *b, int64_t n, struct hn_warp_shape *ret)
+/* Of the peak, by the best shape of each way; the best of those whose factors come by threads. */
+static double share_of(struct bed *b, int64_t n, bool boxes, struct hn_warp_shape *ret)
 {
 	struct hn_heuristic_view v = { .n_spatial = 2, .n_axis = 3, .extent = { n, n, n } };
 	struct hn_warp_product p = { .in = hn_intrin_of("wgmma_m64n8k16_bf16"),
@@ -200,13 +201,71 @@ static double share(struct bed *b, int64_t n, struct hn_warp_shape *ret)
 				     .rows = 0,
 				     .columns = 1,
 				     .terms = 2,
-				     .batch = 1 };
+				     .batch = 1,
+				     .boxes = boxes };
 	struct hn_warp_shape s[HN_HEURISTIC_MAX];
 	double products = (double)n * (double)n * (double)n;
 
 	assert_true(hn_wgmma_shapes(&b->gpu, &p, s, HN_HEURISTIC_MAX) == HN_HEURISTIC_MAX);
 	*ret = s[0];
+	assert_int_equal(ret->bulk, boxes);
 	return products / (hn_wgmma_cycles(&b->gpu, &p, &s[0]) * 132 * 2048);
+}
+
+static double share(struct bed *b, int64_t n, struct hn_warp_shape *ret)
+{
+	return share_of(b, n, false, ret);
+}
+
+/* Boxes cost consumers less; registers and shared memory are enough for four stages. */
+static void boxes_are_foreseen(void **state)
+{
+	static const int64_t size[] = { 1024, 2048, 4096, 8192 };
+	struct hn_warp_shape s;
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(size); i++) {
+		double plain_share = share(b, size[i], &s), bulk = share_of(b, size[i], true, &s);
+
+		print_message("%lld: %.2f by threads, %.2f by boxes, tile %lld x %lld x %lld, %lld stages\n",
+			      (long long)size[i], plain_share, bulk, (long long)s.rows,
+			      (long long)s.columns, (long long)s.terms, (long long)s.stages);
+		assert_true(bulk >= plain_share && bulk <= 1 && s.stages >= 3);
+	}
+}
+
+/* The rule makes such schedules where rows are whole 16 bytes, and none where they are not. */
+static void boxes_have_rows_of_16_bytes(void **state)
+{
+	static const struct {
+		const char *text;
+		bool has;
+	} row[] = { { plain, true },
+		    { "f(bfloat16 A[256,252], bfloat16 B[252,256]) -> C { C(i,j) +=! "
+		      "float32(A(i,k)) * float32(B(k,j)) }",
+		      false },
+		    { "f(bfloat16 A[256,256], bfloat16 B[256,260]) -> C { C(i,j) +=! "
+		      "float32(A(i,k)) * float32(B(k,j)) }",
+		      false } };
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < HN_COUNT_OF(row); i++) {
+		const struct hn_state *s[HN_HEURISTIC_MAX];
+		uint32_t n = hn_heuristics_unconfirmed(dag_open(row[i].text, &b->a), &b->gpu, &b->a,
+						       s);
+		bool any = false;
+
+		for (uint32_t k = 0; k < n; k++) {
+			for (uint32_t j = 0; j < s[k]->trace->n_step; j++) {
+				const struct hn_step *step = s[k]->trace->step[j];
+
+				any = any || (step->kind == HN_STEP_pipeline &&
+					      step->a[HN_PL_KIND] == HN_PIPELINE_BULK);
+			}
+		}
+		assert_true(n > 0);
+		assert_int_equal(any, row[i].has);
+	}
 }
 
 /* Large products come near the peak; small ones have small tiles. */
@@ -230,6 +289,8 @@ int main(void)
 		cmocka_unit_test(searches_try_them),
 		cmocka_unit_test(others_get_none),
 		cmocka_unit_test(shapes_follow_sizes),
+		cmocka_unit_test(boxes_are_foreseen),
+		cmocka_unit_test(boxes_have_rows_of_16_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
