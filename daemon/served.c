@@ -321,12 +321,42 @@ static void list(const struct hn_daemon *d, struct hn_buf *b)
 	}
 }
 
+static bool means(const struct hn_daemon *d, const char *text, const char *line, struct hn_arena *a)
+{
+	struct hn_target t;
+	struct hn_buf b;
+	bool yes;
+
+	hn_buf_init(&b);
+	yes = hn_target_parse_at(d->config.home.s, text, a, &t, NULL) == 0;
+	if (yes) {
+		hn_target_print(&t, &b);
+		yes = strcmp(b.s, line) == 0;
+	}
+	hn_buf_fini(&b);
+	return yes;
+}
+
+/* What a target is called that no file names: a name is asked for like a line, so it may mean no
+ * other machine.  A device's kind is the device that is here. */
+static const char *name_of(struct hn_daemon *d, const char *line)
+{
+	const char *kind = hn_arena_strndup(&d->arena, line, strcspn(line, " ")), *of_isa;
+	struct hn_target t;
+
+	if (hn_target_parse(line, &d->arena, &t, NULL) != 0 || (t.caps & HN_CAP_MODULES) != 0 ||
+	    means(d, kind, line, &d->arena)) {
+		return kind;
+	}
+	of_isa = hn_arena_printf(&d->arena, "%s -isa=%s", kind, t.isa);
+	return means(d, of_isa, line, &d->arena) ? of_isa : line;
+}
+
 /* A device's target that no file names is served from the first time that it is asked for. */
 static int add_asked(struct hn_daemon *d, const char *line, struct hn_served **ret,
 		     struct hn_err *err)
 {
-	struct hn_named row = { .name = hn_arena_strndup(&d->arena, line, strcspn(line, " ")),
-				.line = hn_arena_strdup(&d->arena, line),
+	struct hn_named row = { .name = name_of(d, line), .line = hn_arena_strdup(&d->arena, line),
 				.n_boards = 1 };
 	struct hn_target machine;
 	int rc;

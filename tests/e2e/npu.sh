@@ -46,6 +46,21 @@ for isa in tiny dv910; do
 done
 within 10 gone || die "processes stayed"
 
+# A machine is not another one's name, whichever was asked for first.
+start_honed
+for line in 'npu -isa=tiny' npu 'npu -num_cores=3'; do
+	hone tune --target "$line" --text 'f(float32 A[4096]) -> B { B(i) = exp(A(i)) }' --trials 2 -q >"$work/out" \
+		2>"$work/err" || die "$line: $(cat "$work/err")"
+	hone query --target "$line" --text 'f(float32 A[4096]) -> B { B(i) = exp(A(i)) }' >"$work/out" 2>&1 ||
+		die "$line: $(cat "$work/out")"
+done
+hone boards >"$work/out"
+for name in 'npu -isa=tiny' npu 'npu -isa=dv910 -num_cores=3 .*'; do
+	grep -q "^name    $name, 0 jobs$" "$work/out" || die "no name $name: $(cat "$work/out")"
+done
+kill "$honed_pid"
+wait "$honed_pid"
+
 # The same again, from nothing, is the same time.
 first=$(hone query --target 'npu -isa=tiny' --text "$soft" --json | field median_ns)
 naive=$(hone query --target 'npu -isa=tiny' --text "$soft" --json | field naive_ns)
