@@ -1,5 +1,7 @@
 /* lower/device/place_stmt.c -- statements of a loop tree in a kernel's variables: axes become
  * indices, indices of tensors become flat ones of buffers. */
+#include <string.h>
+
 #include "base/arith.h"
 #include "loopstate/nest/layout.h"
 #include "lower/device/place_int.h"
@@ -90,12 +92,20 @@ static const struct hn_expr *rewrite_node(const struct hn_expr *e, void *ctx,
 	return e;
 }
 
+/* The numbers of lets are an expression's own: another one of the statement may have them, too, as
+ * where one body was inlined into both. */
+static const struct hn_expr *rewritten(struct rewrite *r, const struct hn_expr *e)
+{
+	memset(r->let, 0, sizeof(r->let));
+	return hn_expr_map(e, rewrite_node, r, r->p->a);
+}
+
 const struct hn_expr *hn_place_value(struct place *p, const struct hn_expr *e,
 				     int32_t stage)
 {
 	struct rewrite r = { .p = p, .stage = stage };
 
-	return hn_expr_map(e, rewrite_node, &r, p->a);
+	return rewritten(&r, e);
 }
 
 /* The number of the copy that lies in this iteration of the loops that hold it, times how many
@@ -319,7 +329,7 @@ void hn_place_combine(struct place *p, int32_t stage, int32_t dst,
 		}
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		result[k] = hn_expr_map(op->reduce->result[k], rewrite_node, &r, p->a);
+		result[k] = rewritten(&r, op->reduce->result[k]);
 		result[k] = op->n_out > 1 ? named(p, result[k], c) : result[k];
 	}
 	for (uint32_t k = 0; k < op->n_out; k++) {
@@ -391,7 +401,7 @@ static void values_of(struct place *p, const struct hn_op *op, const struct hn_e
 		      struct rewrite *r, const struct hn_expr **ret)
 {
 	for (uint32_t k = 0; k < op->n_out; k++) {
-		ret[k] = hn_expr_map(value[k], rewrite_node, r, p->a);
+		ret[k] = rewritten(r, value[k]);
 		ret[k] = hn_simplify_data(ret[k], p->span, p->n_slot, p->a);
 	}
 }
@@ -478,8 +488,7 @@ const struct hn_expr *hn_place_in_stmt(struct place *p, const struct hn_node *st
 {
 	struct rewrite r = { .p = p, .stage = stmt->stage, .axis = axes(p, stmt) };
 
-	return hn_simplify_data(hn_expr_map(e, rewrite_node, &r, p->a), p->span, p->n_slot,
-				p->a);
+	return hn_simplify_data(rewritten(&r, e), p->span, p->n_slot, p->a);
 }
 
 const struct hn_expr *hn_place_result(struct place *p, const struct hn_node *stmt,
@@ -525,9 +534,8 @@ void hn_place_stmt(struct place *p, const struct hn_node *n, struct code *c)
 		    NULL) { /* inside: it may read where guards hold */
 			hn_place_under(
 				p,
-				hn_simplify_data(hn_expr_map(op->reduce->condition,
-							     rewrite_node, &r, p->a),
-						 p->span, p->n_slot, p->a),
+				hn_simplify_data(rewritten(&r, op->reduce->condition), p->span,
+						 p->n_slot, p->a),
 				&inner);
 		}
 	} else {

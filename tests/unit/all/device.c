@@ -212,6 +212,10 @@ static void programs_compute_the_dag(void **state)
 			      "{ C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }" },
 		{ "batch", "m(float32 A[3,8,16], B[3,16,8]) -> C { C(b,i,j) +=! A(b,i,k) * B(b,k,j) }" },
 		{ "transposed", "t(float32 A[9,14]) -> B { B(i,j) = A(j,i) * 2 }" },
+		{ "names in each of two results",
+		  "l(int32 A[9,14]) -> (B, C) { T(i,j) = let t = A(i,j) * 2 in t * t "
+		  "where i in 0:9, j in 0:14 "
+		  "B(i,j), C(i,j) = T(i,j) + 1, T(i,j) * 3 where i in 0:9, j in 0:14 }" },
 	};
 	struct bed *b = *state;
 	struct counts n = { 0 };
