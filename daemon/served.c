@@ -396,6 +396,11 @@ int hn_served_find(struct hn_daemon *d, const char *text, struct hn_served **ret
 		struct hn_err why = *err;
 
 		rc = hn_fail(err, why.code, "%.300s; served here: %.600s", why.msg, all.s);
+	} else if (*ret == NULL && hn_board_is_apart(line.s)) {
+		rc = hn_fail(err, HONE_E_NO_BOARD,
+			     "target \"%.300s\": %u targets are served, and no more are till honed "
+			     "starts anew; served here: %.600s",
+			     line.s, d->n_served, all.s);
 	} else if (*ret == NULL) {
 		rc = hn_fail(err, HONE_E_NO_BOARD,
 			     "no board for target \"%.300s\"; served here: %.600s", line.s, all.s);

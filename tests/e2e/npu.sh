@@ -47,7 +47,9 @@ done
 within 10 gone || die "processes stayed"
 
 # A machine is not another one's name, whichever was asked for first.
+export HONE_TEST_HOOKS=1 HONE_CUDA_DRIVER=/nonexistent
 start_honed
+unset HONE_TEST_HOOKS HONE_CUDA_DRIVER
 for line in 'npu -isa=tiny' npu 'npu -num_cores=3'; do
 	hone tune --target "$line" --text 'f(float32 A[4096]) -> B { B(i) = exp(A(i)) }' --trials 2 -q >"$work/out" \
 		2>"$work/err" || die "$line: $(cat "$work/err")"
@@ -58,6 +60,15 @@ hone boards >"$work/out"
 for name in 'npu -isa=tiny' npu 'npu -isa=dv910 -num_cores=3 .*'; do
 	grep -q "^name    $name, 0 jobs$" "$work/out" || die "no name $name: $(cat "$work/out")"
 done
+
+# So many are served, and no more: that is told.
+n=0
+while [ $n -lt 13 ]; do
+	n=$((n + 1))
+	refused 'nonexistent' hone tune --target "cuda -isa=sm_80 -num_cores=$n" --text "$prod" --trials 1 -q
+done
+refused '"npu -isa=dv910 -num_cores=4 .*": 17 targets are served, and no more are till honed starts anew' \
+	hone tune --target 'npu -num_cores=4' --text "$prod" --trials 1 -q
 kill "$honed_pid"
 wait "$honed_pid"
 
