@@ -48,7 +48,8 @@ void vec_group_of(const struct vec *x, const uint8_t *group, uint8_t g, struct v
 	for (uint32_t i = 0; i < x->n_value; i++) {
 		to[i] = needs[i] ? (int32_t)ret->n_value : -1;
 		if (needs[i]) {
-			ret->v[ret->n_value++] = x->v[i];
+			ret->v[ret->n_value] = x->v[i];
+			ret->v[ret->n_value++].stored = false;
 		}
 	}
 	for (uint32_t i = 0; i < x->n_op; i++) {
@@ -60,6 +61,9 @@ void vec_group_of(const struct vec *x, const uint8_t *group, uint8_t g, struct v
 		op.to = op.to >= 0 ? to[op.to] : op.to;
 		for (int k = 0; k < 3; k++) {
 			op.from[k] = op.from[k] >= 0 ? to[op.from[k]] : op.from[k];
+		}
+		if (op.what == VEC_STORE) { /* of others that they need nothing is stored */
+			ret->v[op.from[0]].stored = true;
 		}
 		ret->op[ret->n_op++] = op;
 	}

@@ -174,6 +174,9 @@ static void results_in_groups(void **state)
 				  ">= 1 && w < 31) ? A(h-1,w-1,c) : 0.0  where h in 0:42, w in 0:32 C(h,w,c) +=! "
 				  "P(h+r,w+s,c) * W(r,s,c)  where h in 0:40, w in 0:30 }", &m) > 16);
 	assert_true(right_on("f(float32 A[64,96]) -> C, D { C(i,j) = A(i,j) * 2.0 D() +=! A(i,j) }", &m) > 16);
+	/* what one result is made of is a result of the other group */
+	assert_true(right_on("f(float32 A[40,5000], float32 R[1]) -> B, C { B(i) = 1.0 / R(i) S(j) +=! A(i,j) C(j) = "
+			     "S(j) * B(0) }", &m) > 16);
 	assert_int_equal(right_on("f(float32 A[17,13]) -> C { C(i,j) = (i >= 8 && i < 25) ? A(i-8,j) : 0.5  where i in "
 				  "0:33, j in 0:13 }", &m), 1);
 }
