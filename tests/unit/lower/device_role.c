@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/rng.h"
 #include "lower/device/device_interp.h"
 #include "lower/device/device_role.h"
 #include "lower/device/device_verify.h"
@@ -329,6 +330,43 @@ static void what_is_none_is_refused(void **state)
 	}
 }
 
+/* Behind the arguments bytes are changed: what the verifier takes runs without a fault. */
+static void damage_does_no_harm(void **state)
+{
+	static const char put[] = "0123456789+-*<>()[]., vCAB\n";
+	struct bed *x = *state;
+	struct hn_rng rng = hn_rng_stream(7, 0, 0, 0);
+	const size_t from = (size_t)(strstr(product, "shared A.shared") - product);
+	const size_t n = sizeof(product) - 1 - from;
+	uint32_t read = 0, taken = 0;
+
+	for (uint32_t i = 0; i < 60; i++) {
+		char text[sizeof(product)];
+		const struct hn_device *d;
+		struct hn_err err = { 0 };
+		size_t at = hn_rng_below(&rng, n);
+
+		memcpy(text, product, sizeof(product));
+		while (i % 3 > 0 && (text[from + at] < '0' || text[from + at] > '9')) {
+			at = (at + 1) % n; /* mostly numbers */
+		}
+		text[from + at] = put[hn_rng_below(&rng, i % 3 > 0 ? 10 : sizeof(put) - 1)];
+		if (parse(x, text, &d, &err) != 0) {
+			continue;
+		}
+		read++;
+		if (hn_device_verify(d, &x->gpu, 20000, &err) != 0) {
+			continue;
+		}
+		taken++;
+		if (interpret(d, i, &err) != 0) {
+			fail_msg("%s\n%s", err.msg, text);
+		}
+	}
+	print_message("%u read, %u of them verified and run\n", read, taken);
+	assert_true(taken > 5 && taken < read);
+}
+
 /* Past the ends of stages: the verifier refuses, as of every index. */
 static void bounds_are_proved(void **state)
 {
@@ -351,6 +389,7 @@ int main(void)
 		cmocka_unit_test(layouts_are_the_hardwares),
 		cmocka_unit_test(what_is_none_is_refused),
 		cmocka_unit_test(bounds_are_proved),
+		cmocka_unit_test(damage_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
