@@ -17,6 +17,7 @@
 #define REGISTER_UNIT 8
 #define MOST_REGISTERS 240
 #define OTHER_REGISTERS 50 /* of a consumer's thread, beside its results */
+#define LEAST_REGISTERS 32 /* the same of what the block begins with: ptxas asks for 26 */
 
 struct split {
 	struct place *p;
@@ -199,6 +200,8 @@ static void deal(const struct place *p, int64_t *producer, int64_t *consumer)
 	}
 	int64_t blocks = CORE_SHARED / (shared + BLOCK_SHARED);
 
+	int64_t least = hn_ceildiv(held + LEAST_REGISTERS, REGISTER_UNIT) * REGISTER_UNIT;
+
 	blocks = blocks < 1 ? 1 : blocks;
 	*producer = n < 3 ? 40 : n == 3 ? 32 : 24;
 	for (;; blocks--) {
@@ -206,9 +209,12 @@ static void deal(const struct place *p, int64_t *producer, int64_t *consumer)
 
 		*consumer = (all * (n + 1) - *producer) / n / REGISTER_UNIT * REGISTER_UNIT;
 		*consumer = *consumer < MOST_REGISTERS ? *consumer : MOST_REGISTERS;
-		if (*consumer >= held + OTHER_REGISTERS || blocks == 1) {
-			return;
+		if ((*consumer >= held + OTHER_REGISTERS && all >= least) || blocks == 1) {
+			break;
 		}
+	}
+	if (*producer + n * *consumer < least * (n + 1) && least <= *consumer) {
+		*producer = least * (n + 1) - n * *consumer;
 	}
 }
 

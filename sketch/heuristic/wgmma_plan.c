@@ -30,6 +30,7 @@
 #define BULK_CYCLES 30.0   /* the same where another warpgroup copies; no machine has told it */
 #define PRODUCER_REGISTERS 40
 #define REGISTER_UNIT 8
+#define FIRST_REGISTERS 32 /* beside results, of what a block with a producer begins with */
 #define START_CYCLES 1500.0
 #define STORE_BYTES 16.0 /* a cycle, of results */
 #define ROW_BYTES 128	 /* terms of a step */
@@ -58,10 +59,14 @@ static int64_t by_registers_of(const struct hn_warp_shape *s)
 {
 	int64_t n = groups(s), most = CORE_REGISTERS / (registers(s) * n * GROUP);
 
-	while (s->bulk && most > 0 &&
-	       CORE_REGISTERS / (most * (n + 1) * GROUP) / REGISTER_UNIT * REGISTER_UNIT * (n + 1) <
-		       n * registers(s) + PRODUCER_REGISTERS) {
-		most--;
+	for (; s->bulk && most > 0; most--) {
+		int64_t first = CORE_REGISTERS / (most * (n + 1) * GROUP) / REGISTER_UNIT *
+				REGISTER_UNIT;
+
+		if (first * (n + 1) >= n * registers(s) + PRODUCER_REGISTERS &&
+		    first >= registers(s) - OTHER_REGISTERS + FIRST_REGISTERS) {
+			break;
+		}
 	}
 	return most;
 }
