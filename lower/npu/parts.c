@@ -68,7 +68,7 @@ static bool take_apart(const struct hn_state **s, int32_t i, int64_t most, struc
 {
 	const struct hn_op *op = (*s)->dag->op[i];
 	const struct hn_state *split, *made;
-	int64_t n, len;
+	int64_t n = 1, len;
 	int32_t axis = is_reduction(op) ? axis_of(op, most, &n) : -1;
 
 	if (axis < 0) {

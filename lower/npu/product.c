@@ -300,8 +300,8 @@ int hn_npu_product(const struct hn_npu_product *p, const struct hn_npu_profile *
 		   const struct hn_npu_program **ret, struct hn_npu_order_facts *facts,
 		   struct hn_err *err)
 {
-	struct cube x = { .p = p, .m = m, .t = p->task }, y;
-	struct hn_npu_product second;
+	struct cube x = { .p = p, .m = m, .t = p->task }, y = { 0 };
+	struct hn_npu_product second = { 0 };
 	struct hn_buf text;
 	const char *why;
 
