@@ -190,7 +190,7 @@ static void refused_texts(void **state)
 		{ "size M r31 1..4\ncores 0 1 {\nmov r31 7\n}", "r31 is the size M: no code writes to it" },
 		{ "size M r31 1..4\ncores 0 1 {\ncore r31\n}", "r31 is the size M" },
 		{ "size M r31 1..4\ncores 0 1 {\nloop r31 7\nend\n}", "r31 is the size M" },
-		{ "sizes M r31 1..4", "'sizes' is none of size, where, gm and cores" },
+		{ "sizes M r31 1..4", "'sizes' is none of size, where, gm, scratch and cores" },
 	};
 
 	(void)state;
