@@ -366,7 +366,8 @@ int hn_network_regions(const struct hn_opts *o, struct hn_network *ret, struct h
 static int read_at(void *ctx, const int64_t *size, struct hn_arena *a, struct hn_net *ret,
 		   struct hn_err *err)
 {
-	static const struct hn_net_choice by = { .whole = true };
+	const struct reading *r = ctx;
+	const struct hn_net_choice by = { .whole = true, .rival = r->n->fused ? hn_rival_fused() : NULL };
 
 	return read_net(ctx, size, a, &by, HN_NEW(a, struct hn_graph), ret, err);
 }

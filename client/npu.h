@@ -47,4 +47,9 @@ int hn_npu_explain(const char *dag_json, const char *steps, const char *target_l
 int hn_npu_network(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_buf *b,
 		   struct hn_err *err) HN_NODISCARD;
 
+/* npu_ranges.c: the same of a network for ranges of sizes, which is open. */
+struct hn_network;
+int hn_npu_ranges(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_network *n, struct hn_buf *b,
+		  struct hn_err *err) HN_NODISCARD;
+
 #endif

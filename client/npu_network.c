@@ -129,7 +129,12 @@ int hn_npu_network(const struct hn_opts *o, const struct hn_npu_profile *m, stru
 	}
 	snprintf(target, sizeof(target), "npu -isa=%.40s", m->name);
 	at.target = target;
-	rc = hn_network_open(&at, &n, err);
+	rc = hn_network_open_ranges(&at, &n, err);
+	if (rc == 0 && n.ranges.n > 0) {
+		rc = hn_npu_ranges(o, m, &n, b, err);
+		hn_network_close(&n);
+		return rc;
+	}
 	if (rc == 0) {
 		row = HN_NEW_ARRAY(&n.arena, struct row, n.net.n_task);
 	}

@@ -1,12 +1,12 @@
 # The simulated NPU: a computation, a program, and what is wrong with programs.
 $ hone npu -e 'r(float32 X[16,8], float32 B[8]) -> Y { Y(i,j) = max(X(i,j) + B(j), 0.0) }' --profile tiny
-r on tiny: 3733 cycles, 3.73 us (simulated by a model, docs/npu.md)
-  slowest core 1: 233 cycles
-  V     busy        36   15.5 %
+r on tiny: 3719 cycles, 3.72 us (simulated by a model, docs/npu.md)
+  slowest core 1: 219 cycles
+  V     busy        22   10.0 %
   M     busy         0    0.0 %
   MTE1  busy         0    0.0 %
-  MTE2  busy       176   75.5 %
-  MTE3  busy        16    6.9 %
+  MTE2  busy       176   80.4 %
+  MTE3  busy        16    7.3 %
   global memory: 576 bytes read, 512 written
   no race, in any order of the pipes; 24 instructions
 $ hone npu -e 'r(float32 X[16,8], float32 B[8]) -> Y { Y(i,j) = max(X(i,j) + B(j), 0.0) }' --profile tiny --as text
@@ -21,7 +21,7 @@ cores 0 2 {
   load ub[256] a1[0] burst 32
   set MTE2 V 0
   wait MTE2 V 0
-  vadd.f32 ub[288] ub[0] ub[256] rep 8 mask 8 sd 1 s0 1 s1 0
+  vadd.f32 ub[288] ub[0] ub[256] b1 0 sd 8 s0 8 s1 0
   barrier V
   vmaxs.f32 ub[544] ub[288] 0
   set V MTE3 0
@@ -78,23 +78,23 @@ hone: large.hnpu: buffers of 60000000000 bytes: races are looked for in 10737418
 # Sizes: one program for a range, or several of which the first that fits is taken.
 $ hone npu -e 's(M in [1, 300], float32 X[M,64]) -> Y { S(i) +=! X(i,j) Y(i,j) = X(i,j) - S(i) }' --profile tiny
 s on tiny: 1 program (simulated by a model, docs/npu.md)
-  1: 852 instructions, for M = 1..300
+  1: 767 instructions, for M = 1..300
            M  program      cycles         us
            1        1        3706       3.71
            2        1        3722       3.72
            3        1        3728       3.73
            5        1        3748       3.75
            8        1        3768       3.77
-          13        1        3997       4.00
-          22        1        4042       4.04
-          38        1        4130       4.13
-          63        1        4217       4.22
-         106        1        4851       4.85
-         179        1        4843       4.84
-         300        1        5580       5.58
+          13        1        3862       3.86
+          22        1        3901       3.90
+          38        1        4048       4.05
+          63        1        4332       4.33
+         106        1        4471       4.47
+         179        1        4732       4.73
+         300        1        5496       5.50
 no race, in any order of the pipes
 $ hone npu -e 's(M in [1, 300], float32 X[M,64]) -> Y { S(i) +=! X(i,j) Y(i,j) = X(i,j) - S(i) }' --profile tiny --dim M=77 -j
-{"name":"s","profile":"tiny","cycles":4397,"core_cycles":897,"us":4.397,"by_memory":false,"read_bytes":24576,"written_bytes":24576,"instructions":196,"pipes":[{"name":"V","busy":320},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":470},{"name":"MTE3","busy":404}]}
+{"name":"s","profile":"tiny","cycles":4340,"core_cycles":840,"us":4.34,"by_memory":false,"read_bytes":24576,"written_bytes":24576,"instructions":274,"pipes":[{"name":"V","busy":394},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":561},{"name":"MTE3","busy":422}]}
 $ hone npu -e 's(M in [1, 40], float32 X[M]) -> Y { Y(i) = X(i) * 2.0 }' --profile tiny --slots 1 --order barriers --as text > m.hnpu; sed 35q m.hnpu; hone npu m.hnpu --profile tiny --as text | cmp - m.hnpu
 hnpu/1
 size M r31 1..40
@@ -151,15 +151,15 @@ w on tiny: 2 programs, the first that fits is taken (simulated by a model, docs/
   1: 741 instructions, for B = 1..4, M = 1..9 where M%8 == 0
   2: 741 instructions, for B = 1..4, M = 1..9
            B           M  program      cycles         us
-           1           1        2        3837       3.84
-           1           2        2        3842       3.84
-           2           2        2        4160       4.16
-           2           3        2        4164       4.16
-           2           4        2        4167       4.17
-           3           5        2        5267       5.27
-           3           6        2        4729       4.73
-           4           7        2        5833       5.83
-           4           9        2        5835       5.83
+           1           1        2        3745       3.75
+           1           2        2        3750       3.75
+           2           2        2        3884       3.88
+           2           3        2        3888       3.89
+           2           4        2        3891       3.89
+           3           5        2        4305       4.30
+           3           6        2        4102       4.10
+           4           7        2        4516       4.52
+           4           9        2        4518       4.52
 no race, in any order of the pipes
 $ hone npu -e 'w(B in [1, 4], M in [1, 9], float32 X[B,M,3], float32 Z[B]) -> Y { Y(b,i,j) = X(b,i,j) + Z(b) }' --profile tiny --as text | grep -A5 hnpu
 hnpu/1
@@ -184,3 +184,23 @@ hone: npu: hone-build: Y: it sums over a size, or computes with a place along it
 $ hone npu -e 'r(M in [1, 40], float32 X[M,8]) -> Y { Y(j) = X(2,j) }' --profile tiny
 hone: --text:1:40: ops[1] (Y).body[0].load(X) index 0: may pass the extent for some sizes: correct the index, its range or the sizes', or guard the load with "if"
 [17]
+# A kernel of AKG whose dimension is open: for all sizes of a range; a sum over it has no program.
+$ echo '{"composite":true,"op":"k","process":"aicore","platform":"AKG","input_desc":[[{"tensor_name":"x","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"y","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}],"op_desc":[{"name":"Exp","attr":null,"input_desc":[[{"tensor_name":"x","name":"x","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"y","name":"y","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}]}]}' > open.info; hone npu open.info --dim x:0=1..300 --profile tiny
+x:0 = 1..300
+kernel                                    runs  programs  cycles of the least  of the largest
+k00_exp                                      1         1                 3659            4003
+open on tiny: 1 of 1 kernels have programs for all sizes of their range (simulated by a model, docs/npu.md)
+$ hone npu open.info --dim x:0=16..300 --profile tiny -j
+{"name":"open","profile":"tiny","ranges":[{"for":"x:0 = 16..300","kernels":[{"name":"k00_exp","runs":1,"programs":1,"least_cycles":3703,"largest_cycles":4003}]}]}
+$ hone npu open.info --dim x:0=300 --profile tiny
+kernel   runs      cycles         us  busiest pipe
+k00_exp     1        3918       3.92  MTE2  50.2 %
+
+open on tiny: 1 of 1 kernels, 3918 cycles, 3.92 us (simulated by a model, docs/npu.md)
+$ hone npu "$HONE_SOURCE/tests/data/fuzz/akg/open" --dim batch=20..60 --profile tiny 2>&1 | sed 's,/.*/,,'
+hone: open: made for "cuda", which is a hint: --target says the machine
+batch = 20..60
+kernel                                    runs  programs  cycles of the least  of the largest
+k00_greater_where_reduce_reshape             1  refused: npu: hone-build: T4: it sums over a size, or computes with a place along it: a program for the NPU needs a number there
+open on tiny: 0 of 1 kernels have programs for all sizes of their range (simulated by a model, docs/npu.md)
+hone: none of 1 kernels has a program for the NPU
