@@ -4,8 +4,6 @@
  * Vectors of a tile have two slots: a turn is two tiles, so that one is loaded while the other is
  * computed.  A product has slots of its own inside, and a turn of one tile.
  */
-#include <string.h>
-
 #include "base/arith.h"
 #include "lower/npu/sized.h"
 #include "lower/npu/task.h"
@@ -201,6 +199,13 @@ static struct hn_npu_section in_slots(const struct sized *s, const struct hn_npu
 
 /* -- what it takes -------------------------------------------------------------------------- */
 
+static void append(struct hn_npu_insn *to, uint32_t *n, const struct hn_npu_insn *in, uint32_t n_in)
+{
+	for (uint32_t i = 0; i < n_in; i++) {
+		to[(*n)++] = in[i];
+	}
+}
+
 static double cycles_of(const struct sized *s, const struct npu_turns *t, uint32_t turns)
 {
 	struct hn_npu_insn *in =
@@ -210,22 +215,20 @@ static double cycles_of(const struct sized *s, const struct npu_turns *t, uint32
 	const struct hn_npu_options o = { 0 };
 	int64_t largest[HN_NPU_MOST_SIZES] = { 0 };
 	struct hn_npu_result r;
-	uint32_t n = 0;
+	uint32_t n = 0, begun;
 
 	for (uint32_t i = 0; i < s->n_size; i++) {
 		largest[i] = s->size[i].hi;
 	}
-	memcpy(in, t->before, t->n_before * sizeof(in[0]));
-	n += t->n_before;
+	append(in, &n, t->before, t->n_before);
 	in[n] = (struct hn_npu_insn){ .op = HN_NPU_I_LOOP, .reg = (uint8_t)(HN_NPU_REGISTERS - 1 - s->n_size),
 				      .number = { { turns, -1 } },
 				      .jump = n + t->n_body + 1 };
 	/* registers of addresses are 0 in all turns */
-	memcpy(&in[n + 1], t->body, t->n_body * sizeof(in[0]));
-	in[n + 1 + t->n_body] = (struct hn_npu_insn){ .op = HN_NPU_I_END, .jump = n };
-	n += t->n_body + 2;
-	memcpy(&in[n], t->behind, t->n_behind * sizeof(in[0]));
-	n += t->n_behind;
+	begun = n++;
+	append(in, &n, t->body, t->n_body);
+	in[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END, .jump = begun };
+	append(in, &n, t->behind, t->n_behind);
 	c.n_insn = n;
 	p.section = &c;
 	p.n_section = 1;
@@ -291,12 +294,22 @@ bool sized_is_product(const struct sized *s)
 static int alone(struct sized *s, const struct hn_npu_section *one, struct hn_npu_section *ret)
 {
 	struct hn_npu_order_facts facts = { 0 };
-	struct npu_order *o = HN_NEW(s->a, struct npu_order);
+	struct hn_arena own; /* what is known of memories is large */
+	struct npu_order o = { .p = s->head, .m = s->m, .s = one, .a = &own, .facts = &facts };
 	int rc;
 
-	*o = (struct npu_order){ .p = s->head, .m = s->m, .s = one, .a = s->a, .facts = &facts };
-	rc = npu_order_walk(o, s->plan->order, s->err);
-	*ret = rc == 0 ? npu_order_section(o, s->plan->order) : *one;
+	hn_arena_init(&own, 0);
+	rc = npu_order_walk(&o, s->plan->order, s->err);
+	if (rc == 0) {
+		struct hn_npu_section made = npu_order_section(&o, s->plan->order);
+		struct hn_npu_insn *to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, made.n_insn + 1);
+		uint32_t n = 0;
+
+		append(to, &n, made.insn, made.n_insn);
+		*ret = made;
+		ret->insn = to;
+	}
+	hn_arena_fini(&own);
 	return rc;
 }
 
