@@ -183,18 +183,18 @@ static void products(void **state)
 {
 	static const struct {
 		const char *text, *profile;
-		uint32_t kernels;
+		bool several;
 	} table[] = {
 		{ "a(M in [1, 400], float16 A[M,64], float16 B[64,256]) -> D { "
-		  "C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) D(i,j) = float16(C(i,j)) }", "dv910", 2 },
+		  "C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) D(i,j) = float16(C(i,j)) }", "dv910", true },
 		{ "b(M in [1, 400], float16 A[M,40], float16 B[40,77]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
-		  "dv910", 1 },
+		  "dv910", false },
 		{ "c(M in [1, 400], int8 A[M,64], int8 B[64,64]) -> C { C(i,j) +=! int32(A(i,k)) * int32(B(k,j)) }", "tiny",
-		  2 },
+		  true },
 		{ "d(M in [1, 3], N in [1, 70], float16 A[M,N,32], float16 B[M,32,16]) -> C { "
-		  "C(b,i,j) +=! float32(A(b,i,k)) * float32(B(b,k,j)) }", "tiny", 1 },
+		  "C(b,i,j) +=! float32(A(b,i,k)) * float32(B(b,k,j)) }", "tiny", false },
 		{ "e(M in [1, 9], float16 X[M,6,6,16], float16 W[3,3,16,16]) -> Y { "
-		  "Y(n,h,w,f) +=! float32(X(n,h+r,w+s,c)) * float32(W(r,s,c,f)) where h in 0:4, w in 0:4 }", "tiny", 1 },
+		  "Y(n,h,w,f) +=! float32(X(n,h+r,w+s,c)) * float32(W(r,s,c,f)) where h in 0:4, w in 0:4 }", "tiny", false },
 	};
 
 	(void)state;
@@ -207,7 +207,7 @@ static void products(void **state)
 			taken |= 1u << at(&g, m, 1 + 7 * m % 70);
 		}
 		taken |= 1u << at(&g, g.b.dag->sizes->size[0].hi, 70);
-		print_message("%zu: %u\n", i, g.b.n); if (g.b.n != table[i].kernels) { continue; }
+		assert_int_equal(g.b.n > 1, table[i].several);
 		assert_int_equal(taken, (1u << g.b.n) - 1);
 		hn_arena_fini(&g.a);
 	}
