@@ -365,11 +365,16 @@ static int is_own(const struct hone_model *m, const void *weights)
 				 ((const uint64_t *)weights)[1] == m->stamp);
 }
 
-static int32_t check(const struct hone_gpu *g, const void *weights)
+static int32_t check(const struct hone_gpu *g)
 {
-	if (g->abi != HONE_GPU_ABI || g->model->abi != HONE_MODEL_ABI) {
-		return hone_gpu_fail(HONE_MODEL_VERSION, "the network's table is of another version");
-	}
+	return g->abi == HONE_GPU_ABI && g->model->abi == HONE_MODEL_ABI
+		       ? 0
+		       : hone_gpu_fail(HONE_MODEL_VERSION, "the network's table is of another version");
+}
+
+/* Where they are uploaded; after that the caller may have unmapped them. */
+static int32_t check_weights(const struct hone_gpu *g, const void *weights)
+{
 	return is_own(g->model, weights)
 		       ? 0
 		       : hone_gpu_fail(HONE_MODEL_WEIGHTS_DIFFER,
@@ -381,10 +386,11 @@ WEAK int32_t hone_gpu_prepare(const struct hone_gpu *g, const void *weights, voi
 			      void *arena, const struct hone_env *env)
 {
 	struct prepared *p = prepared;
-	int32_t rc = check(g, weights);
+	int32_t rc = check(g);
 
 	(void)arena;
 	(void)env;
+	rc = rc ? rc : check_weights(g, weights);
 	if (rc == 0 && (p == NULL || (uintptr_t)p % ALIGN != 0)) {
 		rc = hone_gpu_fail(HONE_MODEL_ALIGN,
 				   "prepared data is not 64-byte aligned, or missing");
@@ -422,10 +428,11 @@ WEAK int32_t hone_gpu_run_timed(const struct hone_gpu *g, const void *weights,
 {
 	const struct prepared *p = prepared;
 	struct opened *o = NULL;
-	int32_t rc = check(g, weights);
+	int32_t rc = check(g);
 
 	(void)arena;
 	(void)env;
+	rc = rc == 0 && p == NULL ? check_weights(g, weights) : rc;
 	if (rc == 0 && p == NULL) {
 		rc = open_all(g, weights, &o);
 		rc = rc ? rc : run_opened(o, in, out, now, time);

@@ -44,8 +44,8 @@
  *
  *   prepared  NAME_PREPARED_BYTES, in which NAME_prepare keeps the opened network: the driver's library
  *             is loaded, the weights are uploaded, the code is loaded, all memory of the device is
- *             allocated.  NAME_run takes no weights from this machine after that.  NULL in NAME_run:
- *             each call opens and closes it
+ *             allocated.  NAME_run takes no weights from this machine after that: they may be
+ *             unmapped, and NULL will do.  NULL here in NAME_run: each call opens and closes it
  *   arena     nothing: NAME_ARENA_BYTES is 0, and so is env
  *
  * and two more:

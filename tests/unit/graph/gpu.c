@@ -303,6 +303,26 @@ static void what_the_caller_gives_is_looked_at(void **state)
 	assert_nothing_left();
 }
 
+/* They are on the device. */
+static void weights_may_go_when_prepared(void **state)
+{
+	static struct memory m;
+	const void *const from[] = { m.x };
+	void *const to[] = { m.y };
+
+	(void)state;
+	fill(&m);
+	assert_int_equal(prepare(&m), 0);
+	memset(m.weights, 0, sizeof m.weights);
+	assert_int_equal(run(&m, m.prepared), 0);
+	assert_right(&m);
+	memset(m.y, 0, sizeof m.y);
+	assert_int_equal(hone_gpu_run(&gpu, NULL, m.prepared, from, to, NULL, NULL), 0);
+	assert_right(&m);
+	hone_gpu_release(&gpu, m.prepared);
+	assert_nothing_left();
+}
+
 static void there_is_no_device(void **state)
 {
 	static struct memory m;
@@ -438,6 +458,7 @@ int main(void)
 		cmocka_unit_test_setup(a_run_may_open_and_close, begin),
 		cmocka_unit_test_setup(threads_take_turns, begin),
 		cmocka_unit_test_setup(what_the_caller_gives_is_looked_at, begin),
+		cmocka_unit_test_setup(weights_may_go_when_prepared, begin),
 		cmocka_unit_test_setup(there_is_no_device, begin),
 		cmocka_unit_test_setup(there_is_no_memory, begin),
 		cmocka_unit_test_setup(a_driver_does_not_take_the_code, begin),
