@@ -103,8 +103,11 @@ static void a_gpu_has_code_and_no_functions(void **state)
 					    "small_prepare", "small_error", "small_release" };
 	static const struct hn_gpu_buffer buffer[] = { { MS_ALL, 0 }, { MS_ALL, 1 }, { 100, -1 } };
 	static const uint32_t arg[] = { 0, 2, 1 };
-	static const struct hn_gpu_kernel kernel[] = { { "k0", { 7, 1, 1 }, { 32, 1, 1 }, 0, 0, 3, arg } };
-	const struct hn_gpu_module one = { HN_GPU_PTX, "sm_80", 3, buffer, 1, kernel, "mock code", 9 };
+	static const struct hn_gpu_kernel kernel[] = {
+		{ .name = "k0", .grid = { 7, 1, 1 }, .block = { 32, 1, 1 }, .n_arg = 3, .arg = arg }
+	};
+	const struct hn_gpu_module one = { .form = HN_GPU_PTX, .isa = "sm_80", .n_buffer = 3, .buffer = buffer,
+					   .n_kernel = 1, .kernel = kernel, .code = "mock code", .code_bytes = 9 };
 	const struct hn_gpu_module *const module[] = { &one, &one };
 	struct hn_artefact made, again;
 	struct hn_err err = { 0 };
