@@ -130,6 +130,22 @@ struct cuda_map {
 	_Alignas(128) unsigned char bytes[128];
 };
 
+static inline int cuda_map_type(int64_t bytes) /* of an element */
+{
+	return bytes == 1   ? CUDA_MAP_UINT8
+	       : bytes == 2 ? CUDA_MAP_UINT16
+	       : bytes == 4 ? CUDA_MAP_UINT32
+			    : CUDA_MAP_UINT64;
+}
+
+static inline int cuda_map_swizzle(int64_t bytes)
+{
+	return bytes == 0    ? CUDA_MAP_SWIZZLE_NONE
+	       : bytes == 32 ? CUDA_MAP_SWIZZLE_32
+	       : bytes == 64 ? CUDA_MAP_SWIZZLE_64
+			     : CUDA_MAP_SWIZZLE_128;
+}
+
 /* The same, of drivers since CUDA 12.0; NULL where the driver is older. */
 #define CUDA_LATER_FUNCTIONS(X)                                                          \
 	X(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                                  \

@@ -10,17 +10,18 @@
 
 #include "hone/model.h"
 
-#define HONE_GPU_ABI 1
-#define hone_gpu_arena_bytes hone_gpu_arena_bytes_1
-#define hone_gpu_prepare hone_gpu_prepare_1
-#define hone_gpu_run hone_gpu_run_1
-#define hone_gpu_run_sized hone_gpu_run_sized_1
-#define hone_gpu_run_timed hone_gpu_run_timed_1
-#define hone_gpu_release hone_gpu_release_1
-#define hone_gpu_error hone_gpu_error_1
+#define HONE_GPU_ABI 2
+#define hone_gpu_arena_bytes hone_gpu_arena_bytes_2
+#define hone_gpu_prepare hone_gpu_prepare_2
+#define hone_gpu_run hone_gpu_run_2
+#define hone_gpu_run_sized hone_gpu_run_sized_2
+#define hone_gpu_run_timed hone_gpu_run_timed_2
+#define hone_gpu_release hone_gpu_release_2
+#define hone_gpu_error hone_gpu_error_2
 
 #define HONE_GPU_PREPARED_BYTES 64 /* of the caller's: where the opened network is found */
 #define HONE_GPU_WORKSPACE_ALIGN 256
+#define HONE_GPU_MAX_MAPS 64 /* of a launch */
 
 /* A parameter of a launch: an argument of the step, or a place in the workspace. */
 struct hone_gpu_arg {
@@ -28,10 +29,21 @@ struct hone_gpu_arg {
 	uint64_t offset; /* in it */
 };
 
+/* A tensor map, as CUDA's driver takes one: the dimension whose elements lie side by side is the first,
+ * and has no stride. */
+struct hone_gpu_map {
+	struct hone_gpu_arg of;
+	uint32_t elem, swizzle;	 /* bytes: 1, 2, 4 or 8; 0, 32, 64 or 128 */
+	uint32_t n_dims;
+	const uint64_t *size, *stride; /* [n_dims] elements, [n_dims - 1] bytes */
+	const uint32_t *box;	 /* [n_dims] elements of a copy */
+};
+
 struct hone_gpu_launch {
 	const char *name; /* of the kernel in the code */
 	const struct hone_gpu_arg *args;
-	uint32_t n_args;
+	uint32_t n_args, n_maps; /* parameters are args, then maps */
+	const struct hone_gpu_map *maps;
 	uint32_t grid[3], block[3];
 	uint32_t shared_static, shared_asked; /* bytes of a block: the code's own, and of the launch */
 };

@@ -16,13 +16,18 @@
 
 struct functions {
 #define X(name, symbol, parameters) cuda_result(*name) parameters;
-	CUDA_FUNCTIONS(X)
+	CUDA_FUNCTIONS(X) CUDA_LATER_FUNCTIONS(X)
 #undef X
 };
 
 static const char *const names[] = {
 #define X(name, symbol, parameters) #symbol,
-	CUDA_FUNCTIONS(X)
+	CUDA_FUNCTIONS(X) CUDA_LATER_FUNCTIONS(X)
+#undef X
+};
+enum {
+#define X(name, symbol, parameters) + 1
+	LATER = 0 CUDA_FUNCTIONS(X) /* those that an older driver has not */
 #undef X
 };
 _Static_assert(sizeof(struct functions) == sizeof names, "a function's address is a pointer");
@@ -39,7 +44,8 @@ struct bound {
 	cuda_id function;
 	const struct hone_gpu_launch *l;
 	cuda_address *value; /* [n_args] */
-	void **arg;
+	struct cuda_map *map; /* [n_maps] */
+	void **arg;	     /* [n_args + n_maps] */
 };
 
 static int32_t fail(const struct device *d, cuda_result code, const char *what)
@@ -136,7 +142,8 @@ static int32_t open_device(const struct hone_gpu *g, void **ret)
 		return no_memory();
 	}
 	d->isa = g->isa;
-	rc = hone_gpu_library(FILE_NAME, "NVIDIA's driver", names, at, sizeof names / sizeof *names);
+	rc = hone_gpu_library(FILE_NAME, "NVIDIA's driver", names, at, sizeof names / sizeof *names,
+			      LATER);
 	if (rc != 0) {
 		free(d);
 		return rc;
@@ -236,6 +243,7 @@ static void unbind(void *dev, void *launch)
 
 	(void)dev;
 	free(b->value);
+	free(b->map);
 	free(b->arg);
 	free(b);
 }
@@ -252,8 +260,31 @@ static int32_t find_function(struct device *d, cuda_id module, struct bound *b)
 	return done(d, code, l->name);
 }
 
+static int32_t make_maps(struct device *d, const uint64_t *at, struct bound *b)
+{
+	const struct hone_gpu_launch *l = b->l;
+	cuda_result code = 0;
+
+	if (l->n_maps > 0 && d->cu.TensorMapEncodeTiled == NULL) {
+		return hone_gpu_fail(HONE_MODEL_DRIVER, "CUDA: %.100s takes tensor maps, which drivers "
+				     "make since CUDA 12.0", l->name);
+	}
+	for (uint32_t i = 0; i < l->n_maps && code == 0; i++) {
+		const struct hone_gpu_map *m = &l->maps[i];
+		const uint32_t each[] = {1, 1, 1, 1, 1};
+
+		code = d->cu.TensorMapEncodeTiled(&b->map[i], cuda_map_type(m->elem), m->n_dims,
+						  (void *)(uintptr_t)at[i], m->size, m->stride, m->box,
+						  each, CUDA_MAP_INTERLEAVE_NONE,
+						  cuda_map_swizzle(m->swizzle), CUDA_MAP_L2_128,
+						  CUDA_MAP_FILL_ZERO);
+		b->arg[l->n_args + i] = &b->map[i];
+	}
+	return done(d, code, "tensor map");
+}
+
 static int32_t bind(void *dev, void *module, const struct hone_gpu_launch *l,
-		    const uint64_t *args, void **ret)
+		    const uint64_t *args, const uint64_t *maps, void **ret)
 {
 	struct device *d = dev;
 	struct bound *b = calloc(1, sizeof *b);
@@ -264,14 +295,16 @@ static int32_t bind(void *dev, void *module, const struct hone_gpu_launch *l,
 	}
 	b->l = l;
 	b->value = calloc(l->n_args + 1, sizeof *b->value);
-	b->arg = calloc(l->n_args + 1, sizeof *b->arg);
-	if (b->value == NULL || b->arg == NULL) {
+	b->map = aligned_alloc(_Alignof(struct cuda_map), (l->n_maps + 1) * sizeof *b->map);
+	b->arg = calloc((size_t)l->n_args + l->n_maps + 1, sizeof *b->arg);
+	if (b->value == NULL || b->map == NULL || b->arg == NULL) {
 		rc = no_memory();
 	}
 	for (uint32_t i = 0; i < l->n_args && rc == 0; i++) {
 		b->value[i] = args[i];
 		b->arg[i] = &b->value[i];
 	}
+	rc = rc ? rc : make_maps(d, maps, b);
 	rc = rc ? rc : find_function(d, module, b);
 	if (rc != 0) {
 		unbind(d, b);

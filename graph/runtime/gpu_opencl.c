@@ -138,7 +138,7 @@ static int32_t open_device(const struct hone_gpu *g, void **ret)
 	}
 	d->isa = g->isa;
 	rc = hone_gpu_library(FILE_NAME, "a loader of OpenCL drivers (Debian: ocl-icd-libopencl1)",
-			      names, at, sizeof names / sizeof *names);
+			      names, at, sizeof names / sizeof *names, sizeof names / sizeof *names);
 	if (rc != 0) {
 		free(d);
 		return rc;
@@ -274,12 +274,13 @@ static int32_t set_args(struct device *d, struct bound *b, const struct hone_gpu
 }
 
 static int32_t bind(void *dev, void *program, const struct hone_gpu_launch *l,
-		    const uint64_t *args, void **ret)
+		    const uint64_t *args, const uint64_t *maps, void **ret)
 {
 	struct device *d = dev;
 	struct bound *b = calloc(1, sizeof *b);
 	int32_t code = OPENCL_SUCCESS, rc;
 
+	(void)maps; /* OpenCL has none */
 	if (b == NULL) {
 		return fail(OPENCL_OUT_OF_HOST_MEMORY, "kernel");
 	}

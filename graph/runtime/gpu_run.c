@@ -65,7 +65,7 @@ WEAK const char *hone_gpu_error(const struct hone_gpu *g)
 }
 
 WEAK int32_t hone_gpu_library(const char *file, const char *what, const char *const *names,
-			      void **functions, uint32_t n)
+			      void **functions, uint32_t n, uint32_t later)
 {
 	void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL); /* never closed: drivers start threads */
 
@@ -75,7 +75,7 @@ WEAK int32_t hone_gpu_library(const char *file, const char *what, const char *co
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		functions[i] = dlsym(lib, names[i]);
-		if (functions[i] == NULL) {
+		if (functions[i] == NULL && i < later) {
 			return hone_gpu_fail(HONE_MODEL_DRIVER, "%s has no %s: it is too old", file,
 					     names[i]);
 		}
@@ -149,12 +149,19 @@ static uint64_t place(const struct opened *o, const struct hone_model_arg *a)
 	}
 }
 
+/* Of a step whose arguments are these. */
+static uint64_t parameter(const struct opened *o, const struct hone_model_arg *arg,
+			  const struct hone_gpu_arg *p)
+{
+	return p->arg < 0 ? o->workspace + p->offset : place(o, &arg[p->arg]);
+}
+
 static int32_t bind_step(struct opened *o, uint32_t step)
 {
 	const struct hone_model_step *s = &o->g->model->steps[step];
 	const struct hone_model_arg *arg = &o->g->model->args[s->first_arg];
 	const struct hone_gpu_code *c = &o->g->codes[s->kernel];
-	uint64_t address[HONE_MODEL_MAX_ARGS];
+	uint64_t address[HONE_MODEL_MAX_ARGS], map[HONE_GPU_MAX_MAPS];
 	int32_t rc = 0;
 
 	o->first[step] = o->n_launch;
@@ -162,10 +169,12 @@ static int32_t bind_step(struct opened *o, uint32_t step)
 		const struct hone_gpu_launch *l = &c->launches[i];
 
 		for (uint32_t k = 0; k < l->n_args; k++) {
-			address[k] = l->args[k].arg < 0 ? o->workspace + l->args[k].offset
-							: place(o, &arg[l->args[k].arg]);
+			address[k] = parameter(o, arg, &l->args[k]);
 		}
-		rc = o->driver->bind(o->dev, o->code[s->kernel], l, address,
+		for (uint32_t k = 0; k < l->n_maps; k++) {
+			map[k] = parameter(o, arg, &l->maps[k].of);
+		}
+		rc = o->driver->bind(o->dev, o->code[s->kernel], l, address, map,
 				     &o->launch[o->n_launch]);
 		o->n_launch += rc == 0;
 	}

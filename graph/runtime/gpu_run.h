@@ -9,10 +9,10 @@
 
 #include "proto/gpu_table.h"
 
-#define hone_gpu_cuda hone_gpu_cuda_1
-#define hone_gpu_opencl hone_gpu_opencl_1
-#define hone_gpu_fail hone_gpu_fail_1
-#define hone_gpu_library hone_gpu_library_1
+#define hone_gpu_cuda hone_gpu_cuda_2
+#define hone_gpu_opencl hone_gpu_opencl_2
+#define hone_gpu_fail hone_gpu_fail_2
+#define hone_gpu_library hone_gpu_library_2
 
 #define WEAK __attribute__((weak))
 
@@ -30,9 +30,10 @@ struct hone_gpu_driver {
 	/* The code of a kernel; `name` is for people. */
 	int32_t (*load)(void *dev, const char *name, const struct hone_gpu_code *c, void **ret);
 	void (*unload)(void *dev, void *code);
-	/* A launch with its parameters: args[n_args of l] are addresses. */
+	/* A launch with its parameters: args[n_args of l] are addresses, and maps[n_maps of l] those
+	 * that its maps are of. */
 	int32_t (*bind)(void *dev, void *code, const struct hone_gpu_launch *l,
-			const uint64_t *args, void **ret);
+			const uint64_t *args, const uint64_t *maps, void **ret);
 	void (*unbind)(void *dev, void *launch);
 	int32_t (*launch)(void *dev, void *const *launch, uint32_t n);
 	/* All launches of the network as one, for `replay`; false: it cannot.  NULL: none can. */
@@ -46,8 +47,9 @@ extern const struct hone_gpu_driver hone_gpu_cuda, hone_gpu_opencl;
 /* Keep the line, shown characters alone, for hone_gpu_error of this thread; returns rc. */
 int32_t hone_gpu_fail(int32_t rc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Fill functions[n] with those of these names in a library that is loaded: HONE_MODEL_DRIVER. */
+/* Fill functions[n] with those of these names in a library that is loaded: HONE_MODEL_DRIVER, where one
+ * before `later` is not there; behind it NULL. */
 int32_t hone_gpu_library(const char *file, const char *what, const char *const *names,
-			 void **functions, uint32_t n);
+			 void **functions, uint32_t n, uint32_t later);
 
 #endif

@@ -47,11 +47,6 @@ static int check_module(const struct hn_model_kernel *k, const struct hn_gpu_mod
 			       "%s: a GPU's kernel prepares nothing, asks for nothing, and takes no sizes",
 			       k->symbol);
 	}
-	if (m->n_map > 0) {
-		return hn_fail(err, HONE_E_UNSUPPORTED,
-			       "%s: its kernel takes tensor maps, which networks do not make yet",
-			       k->symbol);
-	}
 	for (uint32_t i = 0; i < m->n_buffer; i++) {
 		const struct hn_gpu_buffer *b = &m->buffer[i];
 

@@ -3,6 +3,8 @@
 #include "lower/cpu/emit_model_int.h"
 #include "proto/gpu_table.h"
 
+_Static_assert(HONE_GPU_MAX_MAPS == HN_GPU_MAX_MAPS, "proto/gpu_module.h");
+
 /* Where the workspace's part that is buffer `until` begins; n_buffer: where it ends. */
 static uint64_t workspace(const struct hn_gpu_module *m, uint32_t until)
 {
@@ -17,22 +19,65 @@ static uint64_t workspace(const struct hn_gpu_module *m, uint32_t until)
 	return at;
 }
 
+static LLVMValueRef place_of(const struct hn_table *t, const struct hn_gpu_module *m, uint32_t buffer)
+{
+	const struct hn_gpu_buffer *b = &m->buffer[buffer];
+	const struct hn_table_field f[] = {
+		AT(hone_gpu_arg, arg, hn_table_size(t, (uint64_t)(int64_t)b->arg)),
+		AT(hone_gpu_arg, offset, hn_table_size(t, b->arg < 0 ? workspace(m, buffer) : 0)),
+	};
+
+	return STRUCTURE(t, hone_gpu_arg, f);
+}
+
 static LLVMValueRef args(const struct hn_table *t, const struct hn_gpu_module *m,
 			 const struct hn_gpu_kernel *k)
 {
 	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, k->n_arg);
 
 	for (uint32_t i = 0; i < k->n_arg; i++) {
-		const struct hn_gpu_buffer *b = &m->buffer[k->arg[i]];
-		const struct hn_table_field f[] = {
-			AT(hone_gpu_arg, arg, hn_table_size(t, (uint64_t)(int64_t)b->arg)),
-			AT(hone_gpu_arg, offset,
-			   hn_table_size(t, b->arg < 0 ? workspace(m, k->arg[i]) : 0)),
-		};
-
-		v[i] = STRUCTURE(t, hone_gpu_arg, f);
+		v[i] = place_of(t, m, k->arg[i]);
 	}
 	return hn_table_array(t, v, k->n_arg);
+}
+
+/* A module has the outermost dimension first. */
+static LLVMValueRef map(const struct hn_table *t, const struct hn_gpu_module *m,
+			const struct hn_gpu_map *x)
+{
+	LLVMValueRef size[HN_GPU_MAP_DIM], stride[HN_GPU_MAP_DIM], box[HN_GPU_MAP_DIM];
+
+	for (uint32_t i = 0; i < x->n_dim; i++) {
+		uint32_t d = x->n_dim - 1 - i;
+
+		size[i] = hn_table_size(t, (uint64_t)x->size[d]);
+		box[i] = hn_table_word(t, (uint64_t)x->box[d]);
+		if (i > 0) {
+			stride[i - 1] = hn_table_size(t, (uint64_t)x->stride[d]);
+		}
+	}
+	const struct hn_table_field f[] = {
+		AT(hone_gpu_map, of, place_of(t, m, x->buffer)),
+		AT(hone_gpu_map, elem, hn_table_word(t, (uint64_t)x->elem)),
+		AT(hone_gpu_map, swizzle, hn_table_word(t, (uint64_t)x->swizzle)),
+		AT(hone_gpu_map, n_dims, hn_table_word(t, x->n_dim)),
+		AT(hone_gpu_map, size, hn_table_array(t, size, x->n_dim)),
+		AT(hone_gpu_map, stride, hn_table_array(t, stride, x->n_dim - 1)),
+		AT(hone_gpu_map, box, hn_table_array(t, box, x->n_dim)),
+	};
+
+	return STRUCTURE(t, hone_gpu_map, f);
+}
+
+static LLVMValueRef maps(const struct hn_table *t, const struct hn_gpu_module *m,
+			 const struct hn_gpu_kernel *k)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, k->n_map + 1);
+
+	for (uint32_t i = 0; i < k->n_map; i++) {
+		v[i] = map(t, m, &m->map[k->map[i]]);
+	}
+	return hn_table_array(t, v, k->n_map);
 }
 
 static LLVMValueRef launches(const struct hn_table *t, const struct hn_gpu_module *m)
@@ -45,6 +90,8 @@ static LLVMValueRef launches(const struct hn_table *t, const struct hn_gpu_modul
 			AT(hone_gpu_launch, name, hn_table_text(t, k->name)),
 			AT(hone_gpu_launch, args, args(t, m, k)),
 			AT(hone_gpu_launch, n_args, hn_table_word(t, k->n_arg)),
+			AT(hone_gpu_launch, n_maps, hn_table_word(t, k->n_map)),
+			AT(hone_gpu_launch, maps, maps(t, m, k)),
 			AT(hone_gpu_launch, grid, hn_table_words(t, k->grid)),
 			AT(hone_gpu_launch, block, hn_table_words(t, k->block)),
 			AT(hone_gpu_launch, shared_static,

@@ -4,22 +4,6 @@
 
 #include "measure/drv/cuda_int.h"
 
-static int element_type(int64_t bytes)
-{
-	return bytes == 1   ? CUDA_MAP_UINT8
-	       : bytes == 2 ? CUDA_MAP_UINT16
-	       : bytes == 4 ? CUDA_MAP_UINT32
-			    : CUDA_MAP_UINT64;
-}
-
-static int swizzle_of(int64_t bytes)
-{
-	return bytes == 0    ? CUDA_MAP_SWIZZLE_NONE
-	       : bytes == 32 ? CUDA_MAP_SWIZZLE_32
-	       : bytes == 64 ? CUDA_MAP_SWIZZLE_64
-			     : CUDA_MAP_SWIZZLE_128;
-}
-
 /* The driver counts dimensions from the one whose elements lie side by side, whose stride it knows. */
 static cuda_result make_map(struct cuda_device *d, const struct hn_gpu_map *m, cuda_address at,
 			    struct cuda_map *ret)
@@ -35,9 +19,9 @@ static cuda_result make_map(struct cuda_device *d, const struct hn_gpu_map *m, c
 			stride[i - 1] = (uint64_t)m->stride[n - 1 - i];
 		}
 	}
-	return d->api.TensorMapEncodeTiled(ret, element_type(m->elem), n, (void *)(uintptr_t)at,
+	return d->api.TensorMapEncodeTiled(ret, cuda_map_type(m->elem), n, (void *)(uintptr_t)at,
 					   size, stride, box, each, CUDA_MAP_INTERLEAVE_NONE,
-					   swizzle_of(m->swizzle), CUDA_MAP_L2_128,
+					   cuda_map_swizzle(m->swizzle), CUDA_MAP_L2_128,
 					   CUDA_MAP_FILL_ZERO);
 }
 

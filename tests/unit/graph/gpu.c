@@ -55,10 +55,28 @@ static const struct hone_model model = {
 
 static const struct hone_gpu_arg in_order[] = { { 0, 0 }, { 1, 0 }, { 2, 0 } };
 static const struct hone_gpu_arg with_room[] = { { 2, 0 }, { -1, 256 }, { -1, 0 } };
-static const struct hone_gpu_launch of_first[] = { { "k0", in_order, 3, { 4, 2, 1 }, { 16, 8, 2 }, 0, 0 } };
+static const struct hone_gpu_launch of_first[] = {
+	{ .name = "k0", .args = in_order, .n_args = 3, .grid = { 4, 2, 1 }, .block = { 16, 8, 2 }, .shared_static = 0,
+	  .shared_asked = 0 },
+};
 static const struct hone_gpu_launch of_second[] = {
-	{ "k0", in_order, 3, { 1, 1, 1 }, { 64, 1, 1 }, 1024, 65536 },
-	{ "k1", with_room, 3, { 7, 5, 3 }, { 32, 1, 1 }, 0, 512 },
+	{ .name = "k0", .args = in_order, .n_args = 3, .grid = { 1, 1, 1 }, .block = { 64, 1, 1 }, .shared_static = 1024,
+	  .shared_asked = 65536 },
+	{ .name = "k1", .args = with_room, .n_args = 3, .grid = { 7, 5, 3 }, .block = { 32, 1, 1 }, .shared_static = 0,
+	  .shared_asked = 512 },
+};
+
+/* The second step again, its right factor by a tensor map. */
+static const uint64_t map_size[] = { N, N }, map_stride[] = { N * 4 };
+static const uint32_t map_box[] = { 32, 16 };
+static const struct hone_gpu_arg by_map[] = { { 0, 0 }, { 2, 0 } };
+static const struct hone_gpu_map maps[] = {
+	{ .of = { 1, 0 }, .elem = 4, .swizzle = 128, .n_dims = 2, .size = map_size, .stride = map_stride,
+	  .box = map_box },
+};
+static const struct hone_gpu_launch with_map[] = {
+	{ .name = "k0", .args = by_map, .n_args = 2, .n_maps = 1, .maps = maps, .grid = { 1, 1, 1 },
+	  .block = { 64, 1, 1 } },
 };
 
 /* Its second kernel has this code. */
@@ -195,6 +213,33 @@ static void a_step_has_launches_and_room(void **state)
 	assert_true(l[2].value[2] >= l[0].value[2] + BYTES);
 	assert_true(l[0].value[0] >= l[2].value[2] + 4096 || l[0].value[0] + BYTES <= l[2].value[2]);
 	hone_gpu_release(&gpu, m.prepared);
+	assert_nothing_left();
+}
+
+/* A map is made of where the argument lies, and is the parameter behind the others; a driver that
+ * makes none of it says so. */
+static void a_kernel_takes_a_map(void **state)
+{
+	static struct memory m;
+	static uint32_t wide[] = { 64, 16 };
+	static struct hone_gpu_map wrong;
+	struct hone_gpu_launch other = with_map[0];
+
+	(void)state;
+	fill(&m);
+	codes[1] = (struct hone_gpu_code){ "mock:nothing", 12, with_map, 1 };
+	assert_int_equal(prepare(&m), 0);
+	assert_int_equal(seen->maps, 1);
+	assert_int_equal(run(&m, m.prepared), 0);
+	assert_int_equal(seen->launch[1].value[2] - seen->launch[0].value[1], BYTES);
+	hone_gpu_release(&gpu, m.prepared);
+	assert_nothing_left();
+	wrong = maps[0]; /* rows of 256 bytes, where 128 are turned */
+	wrong.box = wide;
+	other.maps = &wrong;
+	codes[1].launches = &other;
+	assert_int_equal(prepare(&m), HONE_MODEL_DEVICE);
+	assert_said("tensor map");
 	assert_nothing_left();
 }
 
@@ -453,6 +498,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_network_runs, begin),
 		cmocka_unit_test_setup(a_step_has_launches_and_room, begin),
+		cmocka_unit_test_setup(a_kernel_takes_a_map, begin),
 		cmocka_unit_test_setup(without_graphs_launches_follow_each_other, begin),
 		cmocka_unit_test_setup(each_step_is_timed, begin),
 		cmocka_unit_test_setup(a_run_may_open_and_close, begin),

@@ -241,7 +241,7 @@ static int32_t drop_context(opencl_id c)
 
 /* Instead of that which opens libraries. */
 int32_t hone_gpu_library(const char *file, const char *what, const char *const *names, void **functions,
-			 uint32_t n)
+			 uint32_t n, uint32_t later)
 {
 	static const struct {
 		const char *name;
@@ -273,6 +273,7 @@ int32_t hone_gpu_library(const char *file, const char *what, const char *const *
 
 	assert_string_equal(file, "libOpenCL.so.1");
 	assert_non_null(what);
+	assert_int_equal(later, n);
 	memset(functions, 0, n * sizeof *functions);
 	for (uint32_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < HN_COUNT_OF(rows); k++) {
@@ -316,7 +317,8 @@ static const struct hone_model model = {
 };
 static const struct hone_gpu_arg in_order[] = { { 0, 0 }, { 1, 0 }, { 2, 0 } };
 static const struct hone_gpu_launch launches[] = {
-	{ "k0", in_order, 3, { 2, 1, 1 }, { 8, 1, 1 }, 0, 512 },
+	{ .name = "k0", .args = in_order, .n_args = 3, .grid = { 2, 1, 1 }, .block = { 8, 1, 1 }, .shared_static = 0,
+	  .shared_asked = 512 },
 };
 static const struct hone_gpu_code codes[2] = { { "kernel", 6, launches, 1 }, { "kernel", 6, launches, 1 } };
 static const struct hone_gpu gpu = { HONE_GPU_ABI, "opencl", "opencl", &model, codes, 256 };

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "lower/lower.h"
 #include "tests/lib/model_small.h"
 
@@ -125,11 +126,67 @@ static void a_gpu_has_code_and_no_functions(void **state)
 	for (size_t k = 0; k < HN_COUNT_OF(ours); k++) {
 		assert_true(has_symbol(&made, ours[k], true));
 	}
-	assert_true(has_symbol(&made, "hone_gpu_run_1", false));
-	assert_true(has_symbol(&made, "hone_gpu_release_1", false));
+	assert_true(has_symbol(&made, "hone_gpu_run_2", false));
+	assert_true(has_symbol(&made, "hone_gpu_release_2", false));
 	assert_false(has_symbol(&made, "hone_model_run_4", false));
 	assert_false(has_symbol(&made, "small_k0_packed", false));
 	assert_non_null(memmem(made.object, made.object_bytes, "mock code", 10));
+	hn_arena_fini(&a);
+}
+
+/* The maps of a kernel, as a program that is linked with the object reads them: the dimension whose
+ * elements lie side by side comes first. */
+static void maps_of_a_gpu_are_in_the_table(void **state)
+{
+	static const char program[] =
+		"#include \"proto/gpu_table.h\"\n"
+		"extern const struct hone_gpu small_gpu;\n"
+		"int main(void)\n{\n"
+		"	const struct hone_gpu_launch *l = small_gpu.codes[0].launches;\n"
+		"	const struct hone_gpu_map *m = l->maps + 1;\n\n"
+		"	return !(l->n_args == 1 && l->n_maps == 2 && l->maps[0].of.arg == 1 &&\n"
+		"		 m->of.arg == -1 && m->of.offset == 256 && m->elem == 2 && m->swizzle == 64 &&\n"
+		"		 m->n_dims == 3 && m->size[0] == 32 && m->size[1] == 8 && m->size[2] == 5 &&\n"
+		"		 m->stride[0] == 64 && m->stride[1] == 512 && m->box[0] == 16 &&\n"
+		"		 m->box[1] == 8 && m->box[2] == 1);\n}\n";
+	static const struct hn_gpu_buffer buffer[] = { { MS_ALL, 1 }, { 100, -1 }, { 2560, -1 } };
+	static const struct hn_gpu_map map[] = {
+		{ .buffer = 0, .elem = 4, .n_dim = 2, .size = { 64, 64 }, .stride = { 256, 4 }, .box = { 8, 8 } },
+		{ .buffer = 2, .elem = 2, .n_dim = 3, .size = { 5, 8, 32 }, .stride = { 512, 64, 2 },
+		  .box = { 1, 8, 16 }, .swizzle = 64 },
+	};
+	static const uint32_t number[] = { 0, 1 };
+	static const struct hn_gpu_kernel kernel[] = {
+		{ .name = "k0", .grid = { 7, 1, 1 }, .block = { 32, 1, 1 }, .n_arg = 1, .arg = number, .n_map = 2,
+		  .map = number }
+	};
+	const struct hn_gpu_module one = { .form = HN_GPU_PTX, .isa = "sm_90a", .n_buffer = 3, .buffer = buffer,
+					   .n_map = 2, .map = map, .n_kernel = 1, .kernel = kernel,
+					   .code = "mock code", .code_bytes = 9 };
+	const struct hn_gpu_module *const module[] = { &one, &one };
+	char folder[] = "/tmp/hone-maps-XXXXXX", path[60], command[400];
+	struct hn_artefact made;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	ms_make(&s, 0);
+	s.m.module = module;
+	assert_int_equal(emit("native", &s.m, &a, &made, &err), 0);
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/net.o", folder);
+	assert_int_equal(hn_file_replace(path, made.object, made.object_bytes, &err), 0);
+	snprintf(path, sizeof path, "%s/main.c", folder);
+	assert_int_equal(hn_file_replace(path, program, sizeof program - 1, &err), 0);
+	snprintf(command, sizeof command,
+		 HONE_CC " -I" HONE_SOURCE_DIR " -I" HONE_SOURCE_DIR "/include %s/main.c %s/net.o "
+		 "-static -Wl,--unresolved-symbols=ignore-all -o %s/main && %s/main",
+		 folder, folder, folder, folder);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
 	hn_arena_fini(&a);
 }
 
@@ -198,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_made),
 		cmocka_unit_test(a_gpu_has_code_and_no_functions),
+		cmocka_unit_test(maps_of_a_gpu_are_in_the_table),
 		cmocka_unit_test(weights_are_embedded),
 		cmocka_unit_test(devices_have_none),
 	};
