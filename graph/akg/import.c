@@ -179,19 +179,17 @@ static int import_op(struct hn_akg_importer *i, const struct hn_akg_op *op)
 
 /* The input's shape by --dim, in the way of models. */
 static const int64_t *shape_of(struct hn_akg_importer *i, const struct hn_akg_tensor *t,
-			       struct hn_dims *dims)
+			       const char *const *name, struct hn_dims *dims)
 {
 	int64_t *shape = HN_NEW_ARRAY(i->g->arena, int64_t, t->rank + 1);
 	struct hn_onnx_dim *dim = HN_NEW_ARRAY(i->g->arena, struct hn_onnx_dim, t->rank);
 
 	for (uint32_t d = 0; d < t->rank; d++) {
-		bool named = t->symbol != NULL && *t->symbol[d] != '\0';
-
-		dim[d] = (struct hn_onnx_dim){ .dim_param = named ? t->symbol[d] : "",
+		dim[d] = (struct hn_onnx_dim){ .dim_param = name[d] != NULL ? name[d] : "",
 					       .dim_value = t->shape[d],
-					       .kind = t->shape[d] > 0 ? HN_ONNX_DIM_VALUE
-						       : named	       ? HN_ONNX_DIM_PARAM
-								       : HN_ONNX_DIM_UNKNOWN };
+					       .kind = t->shape[d] > 0	 ? HN_ONNX_DIM_VALUE
+						       : name[d] != NULL ? HN_ONNX_DIM_PARAM
+									 : HN_ONNX_DIM_UNKNOWN };
 	}
 	hn_dims_shape(dims,
 		      &(struct hn_onnx_value_info){ .name = t->name, .n_dim = t->rank, .dim = dim },
@@ -200,7 +198,8 @@ static const int64_t *shape_of(struct hn_akg_importer *i, const struct hn_akg_te
 	return shape;
 }
 
-static int import_input(struct hn_akg_importer *i, const struct hn_akg_tensor *t, struct hn_dims *dims)
+static int import_input(struct hn_akg_importer *i, const struct hn_akg_tensor *t,
+			const char *const *name, struct hn_dims *dims)
 {
 	uint32_t rank = t->rank + (t->is_complex ? 1 : 0);
 	int32_t v;
@@ -215,7 +214,7 @@ static int import_input(struct hn_akg_importer *i, const struct hn_akg_tensor *t
 		return hn_fail(i->err, HONE_E_UNSUPPORTED, "input %.80s of complex numbers has %u "
 			       "dimensions", t->name, t->rank);
 	}
-	v = hn_graph_input(i->g, t->name, (enum hn_dtype)t->dtype, rank, shape_of(i, t, dims));
+	v = hn_graph_input(i->g, t->name, (enum hn_dtype)t->dtype, rank, shape_of(i, t, name, dims));
 	if (hn_gvalue_elements(&i->g->value[v]) > HN_GRAPH_MAX_ELEMENTS) {
 		return hn_fail(i->err, HONE_E_QUOTA,
 			       "input %.80s has shape %s, more than " HN_GRAPH_MAX_ELEMENTS_TEXT, t->name,
@@ -228,6 +227,7 @@ static int import_input(struct hn_akg_importer *i, const struct hn_akg_tensor *t
 
 static int import_inputs(struct hn_akg_importer *i)
 {
+	const char ***name = hn_akg_name_open(i->k, i->g->arena);
 	struct hn_dims dims;
 	uint32_t most = 0;
 	int rc = 0;
@@ -238,7 +238,7 @@ static int import_inputs(struct hn_akg_importer *i)
 	hn_dims_init(&dims, i->im, most, i->g->arena);
 	i->g->input = HN_NEW_ARRAY(i->g->arena, int32_t, i->k->n_in + 1);
 	for (uint32_t k = 0; rc == 0 && k < i->k->n_in; k++) {
-		rc = import_input(i, &i->k->in[k], &dims);
+		rc = import_input(i, &i->k->in[k], name[k], &dims);
 	}
 	rc = rc ? rc : hn_dims_check(&dims, i->err);
 	hn_dims_fini(&dims);

@@ -23,6 +23,12 @@ struct hn_akg_importer {
 	struct hn_err *err;
 };
 
+/* -- open.c ----------------------------------------------------------------------------- */
+
+/* [n_in][rank] what an open dimension of an input is called: by the file, or by the first of those that
+ * have to be like it; NULL: it has no name. */
+const char ***hn_akg_name_open(const struct hn_akg_kernel *k, struct hn_arena *a);
+
 /* -- operand.c -------------------------------------------------------------------------- */
 
 /* NULL: nothing of that name is defined. */

@@ -138,6 +138,15 @@ static void what_is_damaged_is_refused(void **state)
 
 #define ONE(op, attr, in, out) OPS(AKG_OP(op, attr, in, out))
 
+/* y = op(x, w), z = y * v of open dimensions. */
+#define OPEN(op, x, w, y)                                                                           \
+	"{\"op\":\"f\",\"input_desc\":[[" AKG_T("x", "float32", x) "],[" AKG_T("w", "float32", w) "],["       \
+	AKG_T("v", "float32", "[-1,1]") "]],\"output_desc\":[" AKG_T("z", "float32", y) "],\"op_desc\":["   \
+	"{\"name\":\"" op "\",\"input_desc\":[[" AKG_T("x", "float32", x) "],[" AKG_T("w", "float32", w)      \
+	"]],\"output_desc\":[" AKG_T("y", "float32", y) "]},{\"name\":\"Mul\",\"input_desc\":[["             \
+	AKG_T("y", "float32", y) "],[" AKG_T("v", "float32", "[-1,1]") "]],\"output_desc\":["              \
+	AKG_T("z", "float32", y) "]}]}"
+
 static const struct {
 	const char *text, *says;
 } wrong[] = {
@@ -171,6 +180,13 @@ static const struct {
 	  "]],\"output_desc\":[],\"op_desc\":[]}",
 	  "the model leaves dimensions open; give their sizes: --dim x:0=.. --dim x:2=.. (it takes x[?, 3, "
 	  "?])" },
+	/* what has to be alike is asked for once, also by way of a result */
+	{ OPEN("Add", "[-1,4]", "[4,-1,4]", "[4,-1,4]"),
+	  "the model leaves dimensions open; give their sizes: --dim x:0=.. (it takes x[x:0, 4], w[4, x:0, 4], "
+	  "v[x:0, 1])" },
+	{ OPEN("MatMul", "[-1,-1]", "[-1,-1]", "[-1,-1]"),
+	  "the model leaves dimensions open; give their sizes: --dim x:0=.. --dim x:1=.. --dim w:0=.. --dim w:1=.. "
+	  "--dim v:0=.. (it takes x[?, ?], w[?, ?], v[?, 1])" },
 };
 
 static void what_does_not_fit_is_refused(void **state)
@@ -215,6 +231,25 @@ static void what_is_written_is_an_output(void **state)
 	hn_akg_close(k);
 }
 
+/* One size serves all dimensions that have to be alike. */
+static void one_size_is_for_all_alike(void **state)
+{
+	struct hn_import_dim dim[] = { { .name = "x:0", .value = 3 } };
+	struct hn_import im = { .dim = dim, .n_dim = 1 };
+	struct hn_akg *k = read_text(OPEN("Add", "[-1,4]", "[4,-1,4]", "[4,-1,4]"));
+	struct hn_arena a;
+	struct hn_graph g;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	hn_graph_init(&g, &a, "net", &err);
+	assert_int_equal(hn_akg_import(k, &im, &g, &err), 0);
+	assert_int_equal(g.value[g.input[1]].shape[1], 3);
+	assert_int_equal(g.value[g.input[2]].shape[0], 3);
+	hn_arena_fini(&a);
+	hn_akg_close(k);
+}
+
 static void kernels_are_told_from_other_files(void **state)
 {
 	static const struct {
@@ -248,6 +283,7 @@ int main(void)
 		cmocka_unit_test(what_is_damaged_is_refused),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(what_is_written_is_an_output),
+		cmocka_unit_test(one_size_is_for_all_alike),
 		cmocka_unit_test(kernels_are_told_from_other_files),
 	};
 
