@@ -95,13 +95,17 @@ static void box(const struct hn_npu_program *p, const struct hn_npu_event *e, in
 void hn_npu_picture(const struct hn_npu_program *p, const struct hn_npu_options *o,
 		    const struct hn_npu_result *r, struct hn_buf *svg)
 {
-	int64_t end = 1, busy[HN_NPU_N_PIPE] = { 0 };
+	int64_t end = 1, busy[HN_NPU_N_PIPE] = { 0 }, done[HN_NPU_N_PIPE] = { 0 };
 	int rows = HN_NPU_N_PIPE - 1;
 	char name[200];
 
 	for (uint32_t i = 0; i < r->n_event; i++) {
-		end = o->event[i].to > end ? o->event[i].to : end;
-		busy[o->event[i].pipe] += o->event[i].to - o->event[i].from;
+		const struct hn_npu_event *e = &o->event[i];
+		int64_t *until = &done[e->pipe], from = e->from > *until ? e->from : *until;
+
+		end = e->to > end ? e->to : end;
+		busy[e->pipe] += e->to > from ? e->to - from : 0; /* loads overlap */
+		*until = e->to > *until ? e->to : *until;
 	}
 	hn_shown(name, sizeof(name), p->what, strlen(p->what));
 	hn_buf_printf(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
