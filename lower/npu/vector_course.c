@@ -29,7 +29,7 @@ static bool has_blocks(const struct vec_walk *w, const struct vec_way *way)
 {
 	uint8_t kind = hn_npu_op[w->what].kind;
 	bool fine = (kind == HN_NPU_K_BINARY || kind == HN_NPU_K_UNARY || kind == HN_NPU_K_SCALED) &&
-		    way->stride[0] != 0 && reaches(w, way, 1, MOST_APART);
+		    vec_walk_size(w, 0) > 1 && way->stride[0] != 0 && reaches(w, way, 1, MOST_APART);
 
 	for (int k = 0; k < w->n_operand; k++) {
 		fine = fine && vec_walk_size(w, k) == vec_walk_size(w, 0) && vec_walk_form(w, k) != VEC_BITS &&

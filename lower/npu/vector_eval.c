@@ -282,8 +282,9 @@ static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg, const st
 		v = vec_choose(x, HN_NPU_I_CMPGT, a, (struct vec_item){ -1, 127 }, HN_F16, less, a,
 			       HN_F16).value;
 	}
-	v = vec_as(x, (struct vec_item){ v, 0 }, is_byte(t) ? HN_I8 : t).value;
+	/* bytes are spread as what carries them: no instruction spreads bytes */
 	v = vec_widened(x, v, like.dims);
+	v = vec_as(x, (struct vec_item){ v, 0 }, is_byte(t) ? HN_I8 : t).value;
 	if (x->ordered && !is_in_a_row(x, &like) && (x->v[v].form == VEC_FULL ||
 						    x->v[v].form == VEC_NUMBERS)) {
 		int32_t to = vec_new_value(x, VEC_STAGED, (enum hn_dtype)x->v[v].dtype, like.dims);

@@ -206,7 +206,7 @@ static void go(struct vec_walk *w, uint32_t dims, const int64_t *n, bool filled)
 	for (int k = 0; k < w->n_operand; k++) {
 		widest = vec_walk_size(w, k) > widest && vec_walk_form(w, k) != VEC_BITS ? vec_walk_size(w, k) : widest;
 	}
-	w->lanes = 256 / widest;
+	w->lanes = widest > 1 ? 256 / widest : 128;
 	w->n_way = 0;
 	for (uint32_t d = x->n_dim; d-- > 0;) {
 		int64_t stride[4] = { 0 };

@@ -31,13 +31,14 @@ struct npu_span {
 };
 
 #define NPU_SPANS 5
+#define NPU_LANES 128 /* of a repeat, the most */
 
 struct npu_op {
 	const struct hn_npu_insn *in;
 	const int64_t *image; /* LOAD3D: the numbers of the fmatrix before */
 	int64_t at[HN_NPU_PLACES];
 	int64_t v[HN_NPU_NUMBERS];
-	uint64_t mask[2];   /* vector: lanes that do something */
+	uint64_t mask[NPU_LANES / 64]; /* vector: lanes that do something */
 	int32_t n_lane;	    /* and how many there are up to the last */
 	struct npu_lanes lane[4];
 	uint32_t n_span;

@@ -84,7 +84,8 @@ static bool mask(struct npu_op *op, int64_t n, int64_t low, int64_t high, int32_
 static bool vector(const struct hn_npu_insn *in, struct npu_op *op, struct npu_fault *ret)
 {
 	enum hn_dtype t = in->type[0], from = in->op == HN_NPU_I_CONV ? in->type[1] : t;
-	int32_t all = 256 / (bytes_of(t) > bytes_of(from) ? bytes_of(t) : bytes_of(from));
+	int32_t widest = bytes_of(t) > bytes_of(from) ? bytes_of(t) : bytes_of(from);
+	int32_t all = widest > 1 ? 256 / widest : NPU_LANES;
 	const int64_t *v = op->v;
 	int64_t dense = 256;
 

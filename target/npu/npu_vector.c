@@ -9,8 +9,6 @@
 
 #include "target/npu/npu_op.h"
 
-#define LANES 128
-
 struct lane { /* of a source, or a result */
 	uint8_t *base;
 	const struct npu_lanes *l;
@@ -18,11 +16,11 @@ struct lane { /* of a source, or a result */
 };
 
 union row { /* lanes of a repeat, one behind the other */
-	float f[LANES];
-	int32_t whole[LANES];
-	uint16_t half[LANES];
-	int8_t byte[LANES];
-	uint8_t raw[LANES * 4];
+	float f[NPU_LANES];
+	int32_t whole[NPU_LANES];
+	uint16_t half[NPU_LANES];
+	int8_t byte[NPU_LANES];
+	uint8_t raw[NPU_LANES * 4];
 };
 
 struct vector { /* an instruction, and its operands as numbers */

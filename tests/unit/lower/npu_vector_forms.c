@@ -240,6 +240,18 @@ static int64_t cycles_of(const char *text)
 }
 
 /* A reshape between ops, as graphs have it, is no dimension to go through. */
+/* Bytes of a row that rows share, that is wider than a repeat, that a comparison makes of fewer axes. */
+static void bytes_are_spread(void **state)
+{
+	(void)state;
+	right("f(bool M[20]) -> C { C(i,j) = M(j)  where i in 0:64, j in 0:20 }");
+	right("f(bool M[300]) -> C { C(i,j) = M(j)  where i in 0:7, j in 0:300 }");
+	right("f(int8 R[64]) -> C { C(i,j) = R(i)  where i in 0:64, j in 0:40 }");
+	right("f(float32 A[50]) -> C { C(i,j) = A(i) > 0.0  where i in 0:50, j in 0:200 }");
+	right("f(uint8 A[9,200], uint8 B[200]) -> C, D { C(i,j) = max(A(i,j), B(j)) D(i,j) = B(j)  where i in 0:9 }");
+	right("f(bool M[5,1000]) -> C, D { C(i,j) = M(i,j) D(i,j) = M(i,j) }");
+}
+
 static void a_reshape_costs_nothing(void **state)
 {
 	int64_t with = cycles_of("f(float16 A[64,8,16,512]) -> D { M(b,k,l) max=! A(b,k,l,r) where r in 0:512 "
@@ -297,6 +309,7 @@ int main(void)
 		cmocka_unit_test(results_in_groups),
 		cmocka_unit_test(sums_over_tiles),
 		cmocka_unit_test(types_and_functions),
+		cmocka_unit_test(bytes_are_spread),
 		cmocka_unit_test(a_reshape_costs_nothing),
 		cmocka_unit_test(what_has_no_form_is_told),
 	};
