@@ -20,6 +20,18 @@ void hn_npu_put_members(const struct hn_npu_profile *m, const struct hn_npu_resu
 int hn_npu_show(const struct hn_npu_program *p, const struct hn_npu_profile *m, struct hn_arena *a,
 		struct hn_npu_result *ret, struct hn_buf *svg, struct hn_err *err) HN_NODISCARD;
 
+/* A launch of the first of n programs that is for these sizes: which, and what it takes.  Where its
+ * buffers are more than races are looked for in, it is not judged. */
+struct hn_npu_launched {
+	uint32_t program;
+	bool judged;
+	struct hn_npu_result r;
+};
+
+int hn_npu_launched(const struct hn_npu_program *const *p, uint32_t n, const int64_t *value,
+		    const struct hn_npu_profile *m, struct hn_npu_launched *ret,
+		    struct hn_err *err) HN_NODISCARD;
+
 /* npu_sizes.c: values that --dim gives for a program's sizes, all or (*ret_n = 0) none of them. */
 int hn_npu_sizes_given(const struct hn_opts *o, const struct hn_npu_program *p, int64_t *ret, uint32_t *ret_n,
 		       struct hn_err *err) HN_NODISCARD;

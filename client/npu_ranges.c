@@ -16,27 +16,18 @@ struct row {
 	const char *refused; /* NULL: it ran */
 	const struct hn_npu_program *p[MOST_PROGRAMS];
 	uint32_t n;
-	struct hn_npu_result r[2]; /* of the least sizes, of the largest */
+	struct hn_npu_launched at[2]; /* the least sizes, the largest */
 };
 
 /* With all its sizes at one end. */
-static int launch(const struct row *row, bool largest, const struct hn_npu_profile *m, struct hn_npu_result *ret,
-		  struct hn_err *err)
+static int launch(struct row *row, bool largest, const struct hn_npu_profile *m, struct hn_err *err)
 {
-	const struct hn_npu_options options = { .judge = true };
 	int64_t value[HN_NPU_MOST_SIZES];
-	const struct hn_npu_program *at;
-	struct hn_arena a;
-	int rc;
 
 	for (uint32_t k = 0; k < row->p[0]->n_size; k++) {
 		value[k] = largest ? row->p[0]->size[k].hi : row->p[0]->size[k].lo;
 	}
-	hn_arena_init(&a, 0);
-	rc = hn_npu_launch_first(row->p, row->n, value, &a, &at, err);
-	rc = rc ? rc : hn_npu_run(at, m, &options, &a, ret, err);
-	hn_arena_fini(&a);
-	return rc;
+	return hn_npu_launched(row->p, row->n, value, m, &row->at[largest], err);
 }
 
 static int run_one(const struct hn_opts *o, const struct hn_npu_profile *m, struct hn_arena *a, struct row *row,
@@ -52,7 +43,7 @@ static int run_one(const struct hn_opts *o, const struct hn_npu_profile *m, stru
 	rc = hn_npu_made(&one, m->name, a, &name, &text, &own);
 	rc = rc ? rc : hn_npu_parse_kernels(name, text.s, text.n, MOST_PROGRAMS, a, row->p, &row->n, &own);
 	for (int i = 0; i < 2 && rc == 0; i++) {
-		rc = launch(row, i == 1, m, &row->r[i], &own);
+		rc = launch(row, i == 1, m, &own);
 	}
 	hn_buf_fini(&text);
 	if (rc == -HONE_E_UNSUPPORTED) {
@@ -70,8 +61,8 @@ static void put_table(const char *range, const struct row *row, uint32_t n, stru
 		if (row[i].refused) {
 			hn_buf_printf(b, "refused: %s\n", row[i].refused);
 		} else {
-			hn_buf_printf(b, "%8u  %19" PRId64 "  %14" PRId64 "\n", row[i].n, row[i].r[0].cycles,
-				      row[i].r[1].cycles);
+			hn_buf_printf(b, "%8u  %19" PRId64 "  %14" PRId64 "\n", row[i].n, row[i].at[0].r.cycles,
+				      row[i].at[1].r.cycles);
 		}
 	}
 }
@@ -89,8 +80,8 @@ static void put_json(const char *range, const struct row *row, uint32_t n, struc
 			hn_jw_str(w, "refused", row[i].refused);
 		} else {
 			hn_jw_uint(w, "programs", row[i].n);
-			hn_jw_int(w, "least_cycles", row[i].r[0].cycles);
-			hn_jw_int(w, "largest_cycles", row[i].r[1].cycles);
+			hn_jw_int(w, "least_cycles", row[i].at[0].r.cycles);
+			hn_jw_int(w, "largest_cycles", row[i].at[1].r.cycles);
 		}
 		hn_jw_end(w);
 	}

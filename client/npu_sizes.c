@@ -54,35 +54,39 @@ static void some(const struct hn_npu_program *p, uint32_t i, int64_t *ret)
 {
 	for (uint32_t k = 0; k < p->n_size; k++) {
 		double lo = (double)p->size[k].lo, hi = (double)p->size[k].hi, begin = lo > 0 ? lo : 1;
-		int64_t v = (int64_t)round(begin * pow(hi / begin, (double)i / (LAUNCHES - 1)));
+		double v = round(begin * pow(hi / begin, (double)i / (LAUNCHES - 1)));
 
-		ret[k] = i == 0 ? p->size[k].lo : v > p->size[k].hi || i + 1 == LAUNCHES ? p->size[k].hi : v;
+		ret[k] = i == 0 ? p->size[k].lo : i + 1 == LAUNCHES || v >= hi ? p->size[k].hi : (int64_t)v;
 	}
 }
 
-struct launch {
-	int64_t value[HN_NPU_MOST_SIZES];
-	uint32_t kernel;
-	struct hn_npu_result r;
-};
-
-static int launch(const struct hn_npu_program *const *p, uint32_t n, const struct hn_npu_profile *m,
-		  struct launch *l, struct hn_err *err)
+int hn_npu_launched(const struct hn_npu_program *const *p, uint32_t n, const int64_t *value,
+		    const struct hn_npu_profile *m, struct hn_npu_launched *ret, struct hn_err *err)
 {
-	const struct hn_npu_options options = { .judge = true };
+	struct hn_npu_options options = { .judge = true };
 	const struct hn_npu_program *at;
 	struct hn_arena a;
 	int rc;
 
 	hn_arena_init(&a, 0);
-	rc = hn_npu_launch_first(p, n, l->value, &a, &at, err);
-	rc = rc ? rc : hn_npu_run(at, m, &options, &a, &l->r, err);
+	rc = hn_npu_launch_first(p, n, value, &a, &at, err);
+	rc = rc ? rc : hn_npu_run(at, m, &options, &a, &ret->r, err);
+	ret->judged = rc != -HONE_E_QUOTA;
+	if (rc == -HONE_E_QUOTA) { /* more than races are looked for in */
+		options.judge = false;
+		rc = hn_npu_run(at, m, &options, &a, &ret->r, err);
+	}
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		l->kernel = p[i]->section == at->section ? i : l->kernel;
+		ret->program = p[i]->section == at->section ? i : ret->program;
 	}
 	hn_arena_fini(&a);
 	return rc;
 }
+
+struct launch {
+	int64_t value[HN_NPU_MOST_SIZES];
+	struct hn_npu_launched at;
+};
 
 static void put_condition(const struct hn_npu_program *p, struct hn_buf *b)
 {
@@ -124,8 +128,9 @@ static void put_table(const struct hn_npu_program *const *p, uint32_t n, const s
 		for (uint32_t k = 0; k < p[0]->n_size; k++) {
 			hn_buf_printf(b, "%12" PRId64, l[i].value[k]);
 		}
-		hn_buf_printf(b, "  %7u  %10" PRId64 "  %9.2f\n", l[i].kernel + 1, l[i].r.cycles,
-			      (double)l[i].r.cycles / (double)m->mhz);
+		hn_buf_printf(b, "  %7u  %10" PRId64 "  %9.2f%s\n", l[i].at.program + 1, l[i].at.r.cycles,
+			      (double)l[i].at.r.cycles / (double)m->mhz,
+			      l[i].at.judged ? "" : "  too large to look for races");
 	}
 	hn_buf_puts(b, "no race, in any order of the pipes\n");
 }
@@ -157,8 +162,9 @@ static void put_json(const struct hn_npu_program *const *p, uint32_t n, const st
 		for (uint32_t k = 0; k < p[0]->n_size; k++) {
 			hn_jw_int(&w, p[0]->size[k].name, l[i].value[k]);
 		}
-		hn_jw_uint(&w, "program", l[i].kernel + 1);
-		hn_npu_put_members(m, &l[i].r, &w);
+		hn_jw_uint(&w, "program", l[i].at.program + 1);
+		hn_jw_bool(&w, "judged", l[i].at.judged);
+		hn_npu_put_members(m, &l[i].at.r, &w);
 		hn_jw_end(&w);
 	}
 	hn_jw_end(&w);
@@ -171,7 +177,7 @@ static void put_json(const struct hn_npu_program *const *p, uint32_t n, const st
 int hn_npu_sizes_show(const struct hn_opts *o, const struct hn_npu_program *const *p, uint32_t n,
 		      const struct hn_npu_profile *m, struct hn_buf *b, struct hn_err *err)
 {
-	struct launch l[LAUNCHES] = { { .kernel = 0 } };
+	struct launch l[LAUNCHES] = { { .value = { 0 } } };
 	uint32_t n_launch = 0;
 	int rc = 0;
 
@@ -180,7 +186,7 @@ int hn_npu_sizes_show(const struct hn_opts *o, const struct hn_npu_program *cons
 
 		some(p[0], i, at->value);
 		if (n_launch == 0 || memcmp(at->value, at[-1].value, p[0]->n_size * sizeof(at->value[0])) != 0) {
-			rc = launch(p, n, m, at, err);
+			rc = hn_npu_launched(p, n, at->value, m, &at->at, err);
 			n_launch++;
 		}
 	}

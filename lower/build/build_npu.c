@@ -45,6 +45,10 @@ int hn_build_npu(const struct hn_build_request *r, const char *words, struct hn_
 	plan.order = strcmp(order, "barriers") == 0 ? HN_NPU_BARRIERS : HN_NPU_FLAGS;
 	rc = hn_npu_profile_of(profile, &m, err);
 	rc = rc ? rc : hn_dag_parse_sized("dag", r->dag, r->dag_bytes, 0, a, &dag, err);
+	if (rc == 0 && dag->sizes != NULL && strcmp(order, "tuned") == 0) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "a computation with sizes is not tuned: --order flags, or "
+			       "numbers for its sizes");
+	}
 	if (rc == 0 && dag->sizes != NULL) {
 		return of_sizes(dag, &m, &plan, a, ret, err);
 	}

@@ -320,6 +320,8 @@ static void warp(struct gpu *g, const struct hn_device_node *n)
 
 static void node(struct gpu *g, struct scope *s, const struct hn_device_node *n)
 {
+	/* the settle that turns have done stands right behind them */
+	g->settled = g->settled && (n->kind == HN_DEVICE_SETTLE || n->kind == HN_DEVICE_SEQ);
 	switch ((enum hn_device_kind)n->kind) {
 	case HN_DEVICE_SEQ:
 		children(g, s, n);

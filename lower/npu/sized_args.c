@@ -1,5 +1,5 @@
-/* lower/npu/sized_args.c -- sizes as a program's forms, and how arguments lie along what is gone through. */
-#include <stdio.h>
+/* lower/npu/sized_args.c -- sizes as a program's forms, and how arguments lie along what is gone through:
+ * by it also which axes are that. */
 #include <string.h>
 
 #include "base/arith.h"
@@ -33,6 +33,11 @@ static const struct hn_npu_form *form_of(struct sized *s, const struct hn_expr *
 		}
 	}
 	return NULL;
+}
+
+static int n_part(const struct hn_npu_form *f)
+{
+	return f->a == NULL ? 1 : n_part(f->a) + n_part(f->b);
 }
 
 const struct hn_npu_form *sized_extent(struct sized *s, const struct hn_op *op, uint32_t d)
@@ -72,6 +77,9 @@ static int address(struct sized *s, uint32_t i)
 			return sized_refuse(s, op, "its sizes are in forms that a program for the NPU has not");
 		}
 		s->length[i] = times(s, s->length[i], extent);
+		if (n_part(s->length[i]) > HN_NPU_FORM_DEPTH) {
+			return sized_refuse(s, op, "its sizes are in longer forms than a program for the NPU has");
+		}
 		x.rows = x.rows || c >= (int32_t)s->n_outer;
 		if (c >= 0 && c < (int32_t)s->n_outer) {
 			x.outer[x.n_outer++] = (int8_t)c;
@@ -105,6 +113,7 @@ static int address(struct sized *s, uint32_t i)
 /* A program's names of sizes have letters, digits and _ alone. */
 static const char *name_of(struct sized *s, const char *name, uint32_t k)
 {
+	const char *ret;
 	char *made = hn_arena_alloc(s->a, strlen(name) + 2);
 	size_t n = 0;
 
@@ -115,15 +124,14 @@ static const char *name_of(struct sized *s, const char *name, uint32_t k)
 		made[n++] = strchr("$.:@-", *c) != NULL ? '_' : *c;
 	}
 	made[n] = '\0';
+	ret = made;
 	for (uint32_t i = 0; i < k; i++) {
-		if (strcmp(made, s->size[i].name) == 0) {
-			char other[16];
-
-			snprintf(other, sizeof(other), "_size%u", k);
-			return hn_arena_strdup(s->a, other);
+		if (strcmp(ret, s->size[i].name) == 0) { /* none is left out: the new name may be one's, too */
+			ret = hn_arena_printf(s->a, "%s_%u", ret, k);
+			i = UINT32_MAX;
 		}
 	}
-	return made;
+	return ret;
 }
 
 static int check_sizes(struct sized *s)

@@ -98,13 +98,13 @@ static bool let(const struct hn_npu_insn *in, int64_t core, int64_t *reg)
 		v = x;
 		break;
 	case HN_NPU_I_SADD:
-		v = x + y;
+		v = (int64_t)((uint64_t)x + (uint64_t)y);
 		break;
 	case HN_NPU_I_SSUB:
-		v = x - y;
+		v = (int64_t)((uint64_t)x - (uint64_t)y);
 		break;
 	case HN_NPU_I_SMUL:
-		v = x * y;
+		v = (int64_t)((uint64_t)x * (uint64_t)y);
 		break;
 	case HN_NPU_I_SDIV:
 		v = y > 0 ? hn_floordiv(x, y) : 0;
@@ -215,7 +215,9 @@ static double cycles_of(const struct sized *s, const struct npu_turns *t, uint32
 	const struct hn_npu_options o = { 0 };
 	int64_t largest[HN_NPU_MOST_SIZES] = { 0 };
 	struct hn_npu_result r;
+	struct hn_arena a;
 	uint32_t n = 0, begun;
+	int rc;
 
 	for (uint32_t i = 0; i < s->n_size; i++) {
 		largest[i] = s->size[i].hi;
@@ -233,7 +235,10 @@ static double cycles_of(const struct sized *s, const struct npu_turns *t, uint32
 	p.section = &c;
 	p.n_section = 1;
 	p.value = largest;
-	return hn_npu_run(&p, s->m, &o, s->a, &r, NULL) == 0 ? (double)r.core_cycles : 1e18;
+	hn_arena_init(&a, 0);
+	rc = hn_npu_run(&p, s->m, &o, &a, &r, NULL);
+	hn_arena_fini(&a);
+	return rc == 0 ? (double)r.core_cycles : 1e18;
 }
 
 static double cycles_alone(const struct sized *s, const struct hn_npu_section *c)

@@ -47,7 +47,7 @@ static const struct hn_npu_form *take_factor(struct npu_parse *p, int depth)
 	const struct hn_npu_form *f;
 
 	if (depth > HN_NPU_FORM_DEPTH) {
-		hn_npu_refuse(p, "brackets more than %d deep", HN_NPU_FORM_DEPTH);
+		hn_npu_refuse(p, "a form of more than %d terms or brackets", HN_NPU_FORM_DEPTH);
 	}
 	if (c == '(') {
 		p->at++;
@@ -131,7 +131,7 @@ void hn_npu_take_size(struct npu_parse *p)
 {
 	struct hn_npu_size s;
 
-	if (p->p.n_buffer > 0 || p->p.n_where > 0 || p->p.n_section > 0) {
+	if (p->p.n_buffer + p->p.n_scratch + p->p.n_where + p->p.n_section > 0) {
 		hn_npu_refuse(p, "sizes stand before all else");
 	}
 	if (p->p.n_size == HN_NPU_MOST_SIZES) {
@@ -160,8 +160,11 @@ void hn_npu_take_where(struct npu_parse *p)
 	struct hn_npu_where w = { .left = NULL };
 	bool found = false;
 
-	if (p->p.n_buffer > 0 || p->p.n_section > 0) {
+	if (p->p.n_buffer + p->p.n_scratch + p->p.n_section > 0) {
 		hn_npu_refuse(p, "what holds of sizes stands behind them, before buffers and code");
+	}
+	if (p->p.n_size == 0) {
+		hn_npu_refuse(p, "a condition is on sizes, and there are none");
 	}
 	if (p->p.n_where == HN_NPU_MOST_WHERE) {
 		hn_npu_refuse(p, "more than %d conditions", HN_NPU_MOST_WHERE);

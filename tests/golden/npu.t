@@ -210,3 +210,10 @@ $ hone npu -e 'm(float16 A[77,3000], float16 B[3000,511]) -> C { C(i,j) +=! floa
 22 %
 91 %
 4 %
+$ hone npu -e 'b(M in [1, 300000000], float32 X[M], float32 Z[M]) -> Y { Y(i) = X(i) + Z(i) }' | tail -3
+    50871421        1      512689     512.69
+   300000000        1     3003712    3003.71  too large to look for races
+no race, in any order of the pipes
+$ hone npu -e 'b(M in [1, 300], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) + 1.0 }' --order tuned
+hone: npu: hone-build: a computation with sizes is not tuned: --order flags, or numbers for its sizes
+[18]
