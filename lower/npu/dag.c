@@ -5,6 +5,7 @@
 #include "lower/npu/task.h"
 #include "target/npu/npu_run.h"
 
+#define FAR 8 /* times */
 #define SIZES 5 /* of tiles: each half of the one before */
 
 static int64_t cycles_of(const struct hn_npu_program *p, const struct hn_npu_profile *m)
@@ -35,13 +36,41 @@ static void in_parts(const struct hn_dag *dag, const struct hn_npu_profile *m, c
 	}
 }
 
+static uint64_t n_insn(const struct hn_npu_program *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_section; i++) {
+		n += (uint64_t)p->section[i].n_insn * p->section[i].n_core;
+	}
+	return n;
+}
+
+/* A border that sums read over is made first, if that is faster, or all that there is: *rc is of the
+ * program without. */
+static void staged(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+		   struct hn_arena *a, int *rc, const struct hn_npu_program **ret)
+{
+	const struct hn_npu_program *first;
+	struct hn_npu_plan p = *plan;
+
+	p.tiles = NULL;
+	p.tile = 0;
+	if (hn_npu_vector_staged(dag, m, &p, a, &first, NULL) == 0 &&
+	    /* a program so much longer need not be run to be slower */
+	    (*rc != 0 || n_insn(first) < n_insn(*ret) / FAR || cycles_of(first, m) < cycles_of(*ret, m))) {
+		*ret = first;
+		*rc = 0;
+	}
+}
+
 /* By a history's tiles; by the rule's where these are too many for one program; with one slot where
  * there is no room for two. */
 static int vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
 		   struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
 {
 	struct hn_npu_plan p = *plan;
-	struct hn_npu_vector_facts facts;
+	struct hn_npu_vector_facts facts = { .cores = 1 };
 	int rc = hn_npu_vector(dag, m, &p, a, ret, &facts, err);
 
 	if (rc == -HONE_E_UNSUPPORTED && p.tiles != NULL) {
@@ -52,7 +81,10 @@ static int vectors(const struct hn_dag *dag, const struct hn_npu_profile *m, con
 		p.slots = 1;
 		rc = hn_npu_vector(dag, m, &p, a, ret, &facts, err);
 	}
-	if (rc == 0) {
+	if (rc == -HONE_E_UNSUPPORTED || (rc == 0 && facts.split)) {
+		staged(dag, m, &p, a, &rc, ret);
+	}
+	if (rc == 0 && !facts.split) {
 		in_parts(dag, m, &p, facts.cores, a, ret);
 	}
 	return rc;

@@ -51,6 +51,7 @@ struct hn_npu_vector_facts {
 	int64_t columns; /* of a tile: of the last dimension */
 	int64_t n_tile;	 /* of a core */
 	uint32_t cores;
+	bool split; /* a sum is taken in parts because of a border */
 	int64_t ub_bytes;
 	struct hn_npu_order_facts order;
 };

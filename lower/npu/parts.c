@@ -297,6 +297,79 @@ static int join(struct parts *x, uint8_t n_level, const struct hn_npu_profile *m
 	return rc ? rc : hn_npu_join(part, n, &like, x->a, ret, err);
 }
 
+/* -- borders ---------------------------------------------------------------------------- */
+
+static bool loads(const struct hn_expr *e)
+{
+	bool found = e->op == HN_EXPR_LOAD;
+
+	for (uint32_t i = 0; i < e->n_arg && !found; i++) {
+		found = loads(e->arg[i]);
+	}
+	return found;
+}
+
+static void find_border(const struct hn_expr *e, void *ctx)
+{
+	bool *found = ctx;
+
+	*found = *found || ((e->op == HN_EXPR_SELECT || e->op == HN_EXPR_IF) && !loads(e->arg[0]));
+}
+
+struct reading {
+	struct parts *x;
+	bool found;
+};
+
+/* What a sum reads, and is another where a condition on the place says so. */
+static void stage_border(const struct hn_expr *e, void *ctx)
+{
+	struct reading *r = ctx;
+	bool border = false;
+
+	if (e->op == HN_EXPR_LOAD && r->x->dag->op[e->ref]->kind == HN_OP_COMPUTE &&
+	    r->x->dag->op[e->ref]->reduce == NULL && !is_result(r->x, (uint32_t)e->ref)) {
+		hn_op_visit(r->x->dag->op[e->ref], find_border, &border);
+	}
+	if (border) {
+		r->x->apart[e->ref] = r->found = true;
+	}
+}
+
+static bool has_one_result(const struct hn_dag *dag, struct hn_err *err)
+{
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		if (dag->op[i]->n_out != 1) {
+			hn_fail(err, HONE_E_UNSUPPORTED, "%s: it has several results", dag->op[i]->id);
+			return false;
+		}
+	}
+	return true;
+}
+
+int hn_npu_vector_staged(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+			 struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
+{
+	struct parts x = { .dag = dag, .apart = HN_NEW_ARRAY(a, bool, dag->n_op + 1),
+			   .level = HN_NEW_ARRAY(a, uint8_t, dag->n_op + 1), .a = a };
+	struct reading r = { &x, false };
+	uint8_t last;
+
+	if (!has_one_result(dag, err)) {
+		return -HONE_E_UNSUPPORTED;
+	}
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		if (dag->op[i]->kind == HN_OP_COMPUTE && dag->op[i]->reduce != NULL) {
+			hn_op_visit(dag->op[i], stage_border, &r);
+		}
+	}
+	last = r.found ? find_levels(&x) : 0;
+	if (last == 0 || last >= MOST_LEVELS) {
+		return hn_fail(err, HONE_E_UNSUPPORTED, "no sum reads over a border, or too many do");
+	}
+	return join(&x, (uint8_t)(last + 1), m, plan, ret, err);
+}
+
 int hn_npu_vector_parts(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
 			int64_t most, struct hn_arena *a, const struct hn_npu_program **ret, struct hn_err *err)
 {
@@ -305,10 +378,8 @@ int hn_npu_vector_parts(const struct hn_dag *dag, const struct hn_npu_profile *m
 	uint32_t n_apart = 0;
 	uint8_t last;
 
-	for (uint32_t i = 0; i < dag->n_op; i++) {
-		if (dag->op[i]->n_out != 1) {
-			return hn_fail(err, HONE_E_UNSUPPORTED, "%s: it has several results", dag->op[i]->id);
-		}
+	if (!has_one_result(dag, err)) {
+		return -HONE_E_UNSUPPORTED;
 	}
 	s = hn_state_init(dag, a);
 	for (int32_t i = 0; i < (int32_t)s->dag->n_op && s->dag->n_op < HN_DAG_MAX_OPS; i++) {

@@ -26,4 +26,10 @@ int hn_npu_vector_parts(const struct hn_dag *dag, const struct hn_npu_profile *m
 			int64_t most, struct hn_arena *a, const struct hn_npu_program **ret,
 			struct hn_err *err) HN_NODISCARD;
 
+/* The same with what sums read over a border, as padding, in scratch: the border is made first, and windows
+ * then read it like anything else.  HONE_E_UNSUPPORTED: there is none, or it has no program.  parts.c */
+int hn_npu_vector_staged(const struct hn_dag *dag, const struct hn_npu_profile *m, const struct hn_npu_plan *plan,
+			 struct hn_arena *a, const struct hn_npu_program **ret,
+			 struct hn_err *err) HN_NODISCARD;
+
 #endif

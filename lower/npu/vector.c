@@ -39,6 +39,7 @@ static int code(const struct vec *x, struct hn_npu_vector_facts *facts, struct h
 		}
 	}
 	facts->cores = base;
+	facts->split = x->n_split > 0;
 	return rc;
 }
 

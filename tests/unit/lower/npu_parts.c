@@ -1,4 +1,5 @@
-/* Reductions to few results on the NPU: cores that reduce parts of the terms, meet, and go on. */
+/* Programs of parts on the NPU: of reductions to few results, and of windows over a border, cores make a
+ * part of what is needed, meet, and go on. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,6 +107,15 @@ static const struct {
 	  "V(b) +=! D(b,i) * D(b,i) Y(b,i) = float16(D(b,i)) }", 2, 1.5 },
 	{ "p(float32 X[40,9,2048]) -> S { S(j) +=! X(i,j,k) }", 1, 2 },
 	{ "p(float32 X[64,128,16], float32 Z[16]) -> Y { S(c) +=! X(i,j,c) Y(c) = max(S(c) + Z(c), 0.0) }", 1, 2 },
+	/* a border goes to scratch, and windows read it there; where that is not faster they do not */
+	{ "p(float32 X[14,12,8], float32 W[3,3,8,16]) -> Y { P(h,w,c) = (h >= 1 && h < 15 && w >= 1 && w < 13) ? "
+	  "X(h-1,w-1,c) : 0.0  where h in 0:16, w in 0:14 Y(h,w,f) +=! P(h+r,w+s,c) * W(r,s,c,f)  where h in 0:14, w in "
+	  "0:12 }", 1, 2 },
+	{ "p(float16 X[2,30,21,32]) -> Y { P(n,h,w,c) = (h >= 1 && h < 31 && w >= 2 && w < 23) ? X(n,h-1,w-2,c) : -60000.0 "
+	  " where h in 0:32, w in 0:25 M(n,h,w,c) max=! P(n,2*h+r,2*w+s,c)  where h in 0:15, w in 0:11, r in 0:3, s in 0:3 "
+	  "Y(n,h,w,c) = M(n,h,w,c) * 0.5 }", 0, 0 },
+	{ "p(float32 A[16,64], float32 B[16,64]) -> S { C(i,k) = k < 64 ? A(i,k) : B(i,k-64)  where k in 0:128 S(i) +=! "
+	  "C(i,k) }", 1, 1 },
 	/* nothing divides a prime; short ones; as many results as cores */
 	{ "p(float32 X[65537]) -> S { S() +=! X(i) }", 0, 0 },
 	{ "p(float32 X[500]) -> S { S() +=! X(i) }", 0, 0 },
