@@ -181,7 +181,8 @@ static int read_input(const struct hn_opts *o, parse_fn parse, struct hn_arena *
 	if (hn_network_is(o->arg)) {
 		return hn_fail(err, HONE_E_INVALID,
 			       "%.200s: a network, which `hone model`, `hone tune` and `hone compile` "
-			       "take; here a computation is wanted",
+			       "take; here a computation is wanted: `hone model FILE --as text` has its "
+			       "kernels, each of which is one",
 			       o->arg);
 	}
 	hn_buf_init(&b);

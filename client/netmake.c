@@ -174,7 +174,7 @@ static int check_target(struct hn_netmake *m, struct hn_err *err)
 	if (rc == 0 && (target.caps & HN_CAP_BUFFERS) != 0) {
 		return hn_fail(err, HONE_E_UNSUPPORTED,
 			       "%s: target %s: libraries of networks are for processors and GPUs; `hone "
-			       "replay` writes one kernel for it",
+			       "npu` runs its kernels, and `hone replay` writes one of `hone model --as text`",
 			       m->verb, target.kind);
 	}
 	if (m->modules && m->net->ranges.n > 0) {

@@ -20,8 +20,8 @@ void hn_npu_put_members(const struct hn_npu_profile *m, const struct hn_npu_resu
 int hn_npu_show(const struct hn_npu_program *p, const struct hn_npu_profile *m, struct hn_arena *a,
 		struct hn_npu_result *ret, struct hn_buf *svg, struct hn_err *err) HN_NODISCARD;
 
-/* A launch of the first of n programs that is for these sizes: which, and what it takes.  Where its
- * buffers are more than races are looked for in, it is not judged. */
+/* A launch of the first of n programs that is for these sizes (NULL: it has none): which, and what it
+ * takes.  Where its buffers are more than races are looked for in, it is not judged. */
 struct hn_npu_launched {
 	uint32_t program;
 	bool judged;

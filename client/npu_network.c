@@ -19,9 +19,9 @@ struct row {
 static int run_one(const struct hn_opts *o, const struct hn_npu_profile *m,
 		   const struct hn_gtask *task, struct hn_npu_result *ret, struct hn_err *err)
 {
-	const struct hn_npu_options options = { .judge = true };
 	const struct hn_opts one = hn_network_task(o, task);
 	const struct hn_npu_program *p;
+	struct hn_npu_launched at = { .judged = true };
 	const char *name;
 	struct hn_arena a;
 	struct hn_buf text;
@@ -31,7 +31,8 @@ static int run_one(const struct hn_opts *o, const struct hn_npu_profile *m,
 	hn_buf_init(&text);
 	rc = hn_npu_made(&one, m->name, &a, &name, &text, err);
 	rc = rc ? rc : hn_npu_parse(name, text.s, text.n, &a, &p, err);
-	rc = rc ? rc : hn_npu_run(p, m, &options, &a, ret, err);
+	rc = rc ? rc : hn_npu_launched(&p, 1, NULL, m, &at, err);
+	*ret = at.r;
 	hn_buf_fini(&text);
 	hn_arena_fini(&a);
 	return rc;
@@ -141,7 +142,8 @@ int hn_npu_network(const struct hn_opts *o, const struct hn_npu_profile *m, stru
 	for (uint32_t i = 0; rc == 0 && i < n.net.n_task; i++) {
 		row[i].task = &n.net.task[i];
 		rc = run_one(o, m, row[i].task, &row[i].r, &own);
-		if (rc == -HONE_E_UNSUPPORTED) {
+		if (rc == -HONE_E_UNSUPPORTED ||
+		    (rc == -HONE_E_INVALID && row[i].r.fault == HN_NPU_F_BUDGET)) { /* too long to be simulated */
 			row[i].refused = hn_arena_strdup(&n.arena, own.msg);
 			rc = 0;
 		} else if (rc != 0) {

@@ -69,7 +69,8 @@ int hn_npu_launched(const struct hn_npu_program *const *p, uint32_t n, const int
 	int rc;
 
 	hn_arena_init(&a, 0);
-	rc = hn_npu_launch_first(p, n, value, &a, &at, err);
+	at = p[0];
+	rc = value == NULL ? 0 : hn_npu_launch_first(p, n, value, &a, &at, err);
 	rc = rc ? rc : hn_npu_run(at, m, &options, &a, &ret->r, err);
 	ret->judged = rc != -HONE_E_QUOTA;
 	if (rc == -HONE_E_QUOTA) { /* more than races are looked for in */

@@ -95,8 +95,8 @@ static enum npu_step scalar_step(struct npu_sim *s, enum hn_npu_pipe *ret_to)
 	}
 	s->ret->n_insn += step != NPU_BLOCKED;
 	if (step != NPU_BLOCKED && ++s->work > s->most) {
-		(void)npu_is_wrong(&s->fault, HN_NPU_F_BUDGET, "more than %llu instructions, or %d bytes "
-				   "for each",
+		(void)npu_is_wrong(&s->fault, HN_NPU_F_BUDGET, "more than %llu instructions that touch %d "
+				   "bytes each",
 				   (unsigned long long)s->most, NPU_WORK);
 		return wrong(s, in->line);
 	}

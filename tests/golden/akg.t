@@ -20,7 +20,7 @@ hone: notes.json: made for "cuda", which is a hint: --target says the machine
 hone: notes.json: member "color" of the kernel, 1 time, has no meaning here; first at the top
 hone: notes.json: attribute taste of ReduceSum, 1 time, has no meaning here; first op_desc[3]
 $ hone dag k.info
-hone: k.info: a network, which `hone model`, `hone tune` and `hone compile` take; here a computation is wanted
+hone: k.info: a network, which `hone model`, `hone tune` and `hone compile` take; here a computation is wanted: `hone model FILE --as text` has its kernels, each of which is one
 [17]
 # Sizes that it leaves open are asked for, by the names that it has.
 $ hone model "$HONE_SOURCE/tests/data/fuzz/akg/open" 2>&1 | sed 's,/.*/,,'

@@ -393,7 +393,7 @@ static const struct {
 	  HN_NPU_F_DEADLOCK, 5, "MTE2 waits" },
 	{ CODE "loop r1 1000000000000000000\nend\n}\n", HN_NPU_F_BUDGET, 6, "more than 100000" },
 	{ CODE "vdup.f32 ub[0] 1\nbarrier V\nloop r1 1000\nvcopy.f32 ub[0] ub[0] rep 255 sd 0 s0 0\n"
-	       "barrier V\nend\n}\n", HN_NPU_F_BUDGET, 8, "256 bytes for each" },
+	       "barrier V\nend\n}\n", HN_NPU_F_BUDGET, 8, "that touch 256 bytes each" },
 };
 
 static void faults_are_told_with_their_line(void **state)
