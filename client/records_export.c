@@ -27,13 +27,24 @@ static bool is_ansors(const struct hn_trace *t)
 	return all;
 }
 
+/* Ansor knows processors and cuda by a word; what only hone reads says which machine it is. */
+static void put_target(const struct hn_target *t, struct hn_buf *b)
+{
+	bool ansors = strcmp(t->kind, "cpu") == 0 || strcmp(t->kind, "cuda") == 0;
+
+	if (ansors) {
+		hn_buf_puts(b, strcmp(t->kind, "cpu") == 0 ? TARGET : t->kind);
+	} else {
+		hn_buf_printf(b, "%s -isa=%s", t->kind, t->isa);
+	}
+}
+
 static void print_record(const char *key, const char *name, const struct hn_best *best,
 			 const struct hn_trace *trace)
 {
 	const struct hn_record_number cost = { .value = best->entry.best.median_ns * 1e-9 };
-	bool cpu = strcmp(best->target.kind, "cpu") == 0;
+	struct hn_buf line;
 	struct hn_log_record r = { .workload_key = key,
-				   .target = cpu ? TARGET : best->target.kind,
 				   .n_hardware = HN_RECORD_N_HARDWARE,
 				   .host = "",
 				   .has_inputs = true,
@@ -51,8 +62,12 @@ static void print_record(const char *key, const char *name, const struct hn_best
 		r.hardware[i] = best->target.param[i];
 	}
 	hn_buf_init(&b);
+	hn_buf_init(&line);
+	put_target(&best->target, &line);
+	r.target = line.s;
 	hn_record_write(&r, &b);
 	puts(b.s);
+	hn_buf_fini(&line);
 	hn_buf_fini(&b);
 	if (strcmp(r.version, "hone-1") == 0) {
 		fprintf(stderr,

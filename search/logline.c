@@ -19,27 +19,17 @@ double hn_logline_cost_ns(const struct hn_log_record *r)
 	return r->error_no != 0 || r->n_cost == 0 ? -1 : 1e9 * sum / r->n_cost;
 }
 
-/* Ansor's words for targets beside ours. */
-static const struct {
-	const char *word, *kind;
-} target_word[] = {
-	{ "llvm", "cpu" },
-	{ "cpu", "cpu" },
-	{ "cuda", "cuda" },
-};
+#define ANSORS_CPU "llvm" /* its other words are ours */
 
 bool hn_logline_target(const char *line, const struct hn_target *target)
 {
 	size_t n = strcspn(line, " ");
 	struct hn_target theirs;
 	struct hn_arena a;
-	bool fits = false;
+	bool llvm = n == strlen(ANSORS_CPU) && memcmp(line, ANSORS_CPU, n) == 0;
+	bool fits = llvm ? strcmp(target->kind, "cpu") == 0
+			 : strlen(target->kind) == n && memcmp(target->kind, line, n) == 0;
 
-	for (size_t i = 0; i < HN_COUNT_OF(target_word); i++) {
-		fits |= strlen(target_word[i].word) == n &&
-			memcmp(target_word[i].word, line, n) == 0 &&
-			strcmp(target_word[i].kind, target->kind) == 0;
-	}
 	if (fits && strstr(line, "-isa=") != NULL) {
 		hn_arena_init(&a, 0);
 		fits = hn_target_parse(line, &a, &theirs, NULL) == 0 &&

@@ -42,6 +42,12 @@ for isa in tiny dv910; do
 		best=$(field median_ns <"$work/best")
 		[ "$(cycles <"$work/counted")" = "$best" ] || die "another time, $best: $(cat "$work/counted")"
 		[ "$(cycles <"$work/$isa/$name.json")" = "$best" ] || die "the manifest's: $best"
+		# what is exported names the machine, and is taken back
+		hone records export --target "$line" --text "$program" >"$work/log" 2>"$work/err" || die export
+		grep -q "\"$line\"" "$work/log" || die "exported for: $(cut -c1-200 "$work/log")"
+		hone replay --target "$line" --text "$program" --records "$work/log" -o "$work/$isa-log" \
+			>"$work/out" 2>"$work/err" || die "records: $(cat "$work/err")"
+		[ "$(cycles <"$work/$isa-log/$name.json")" = "$best" ] || die "the log's: $best"
 	done
 done
 within 10 gone || die "processes stayed"
