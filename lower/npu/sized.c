@@ -105,15 +105,12 @@ static int one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu
 /* Up to how many rows it is faster than the other, from one row on; 0: from none. */
 static int64_t faster_up_to(const struct sized *s, const struct sized *other)
 {
-	int64_t most = most_rows(s), last = 0;
+	int64_t most = most_rows(s), last = 0, rows = 1, step;
 
-	for (int64_t rows = 1; rows <= most; rows += rows < 64 ? 1 : rows / 64) {
-		double own = sized_cycles(s, part_of(s, rows));
-
-		if (own > sized_cycles(other, part_of(other, rows))) {
-			break;
-		}
+	while (last < most && sized_cycles(s, part_of(s, rows)) <= sized_cycles(other, part_of(other, rows))) {
 		last = rows;
+		step = rows < 64 ? 1 : rows / 64;
+		rows = most - rows < step ? most : rows + step; /* the largest is looked at as well */
 	}
 	return last;
 }
@@ -148,8 +145,9 @@ static int of_few_rows(struct sized *s, const struct hn_npu_program **ret, uint3
 		made = HN_NEW(s->a, struct hn_npu_program);
 		*made = *p;
 		made->where = w;
-		made->n_where = 1;
-		if (up_to < before) {
+		made->n_where = up_to < most_rows(s); /* else for all that there are */
+		n = made->n_where > 0 ? n : 1;
+		if (up_to < before && made->n_where > 0) {
 			memmove(&ret[1], &ret[0], n * sizeof(ret[0]));
 			n++;
 		} /* else nothing is left for the one before */

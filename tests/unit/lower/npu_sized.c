@@ -121,6 +121,18 @@ static int64_t cycles_at(struct given *g, int64_t m)
 	return cycles;
 }
 
+/* A program of few rows that is the faster one up to the largest size is taken there, too. */
+static void the_largest_size_is_like_the_one_before(void **state)
+{
+	struct given g;
+
+	(void)state;
+	open(&g, "m(M in [1, 300], float16 A[M,512], float16 B[512,512]) -> D { C(i,j) +=! float32(A(i,k)) * "
+		 "float32(B(k,j)) D(i,j) = float16(C(i,j)) }", "dv910", &by_flags);
+	assert_true(cycles_at(&g, 300) <= cycles_at(&g, 297) * 1.2);
+	hn_arena_fini(&g.a);
+}
+
 /* Turns are ordered by flags, also where a tile loads more than there are flags for; and are faster so. */
 static void flags_are_carried(void **state)
 {
@@ -255,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_of_one_dimension),
 		cmocka_unit_test(every_plan),
+		cmocka_unit_test(the_largest_size_is_like_the_one_before),
 		cmocka_unit_test(flags_are_carried),
 		cmocka_unit_test(several_dimensions),
 		cmocka_unit_test(products),
