@@ -120,6 +120,7 @@ struct hn_device_warp {
 };
 
 #define HN_DEVICE_MAP_DIM 5 /* of a tensor map, at most */
+#define HN_DEVICE_MOST_MAPS 64 /* as many as a module has (proto/gpu_module.h) */
 
 /* Where the boxes of a buffer lie that one bulk copy brings: the last dimension side by side. */
 struct hn_device_map {

@@ -5,8 +5,6 @@
 #include "lower/device/device_parse_int.h"
 #include "lower/device/device_role.h"
 
-#define MOST_MAPS 64
-
 static int32_t find_map(const struct parse *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->d.n_map; i++) {
@@ -23,8 +21,8 @@ void hn_parse_map(struct parse *p)
 	int64_t v[3][HN_DEVICE_MAX_DIM];
 	uint32_t n[3];
 
-	if (p->d.n_map == MOST_MAPS) {
-		hn_parse_refuse(p, "more than %d maps", MOST_MAPS);
+	if (p->d.n_map == HN_DEVICE_MOST_MAPS) {
+		hn_parse_refuse(p, "more than %d maps", HN_DEVICE_MOST_MAPS);
 	}
 	hn_parse_take(p);
 	if (!hn_parse_is_name(p) || find_map(p, p->word) >= 0) {

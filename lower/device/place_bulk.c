@@ -75,6 +75,9 @@ static void add_map(struct boxes *x)
 	const struct hn_expr *axis[HN_DAG_MAX_RANK];
 	struct hn_device_map m = { .n_dim = x->b->n_dim };
 
+	if (p->n_map == HN_DEVICE_MOST_MAPS) {
+		hn_place_refuse(p, x->stage, "takes more than %d tensor maps", HN_DEVICE_MOST_MAPS);
+	}
 	for (uint32_t d = 0; d < m.n_dim; d++) {
 		bool last = d + 1 == m.n_dim;
 

@@ -9,11 +9,6 @@
 
 #define ALONG_ROWS 256 /* numbers of a row that a core gets a multiple of */
 
-static int64_t rounded(int64_t n, int64_t to)
-{
-	return hn_ceildiv(n, to) * to;
-}
-
 /* What a core gets a multiple of; 0: cores cannot share it. */
 static int64_t unit(const struct vec *x, uint32_t d)
 {
@@ -141,6 +136,6 @@ int vec_cores(struct vec *x)
 	for (uint32_t d = 0; d < x->n_dim; d++) {
 		x->n_core *= (uint32_t)x->core[d];
 	}
-	x->step = x->split[0] < 0 ? 1 : rounded(unit(x, (uint32_t)x->split[0]), 1);
+	x->step = x->split[0] < 0 ? 1 : unit(x, (uint32_t)x->split[0]);
 	return 0;
 }

@@ -11,16 +11,6 @@
 
 #define FEW 4 /* a part of the cores that is too few */
 
-static double points(const struct vec *x, uint32_t dims)
-{
-	double n = 1;
-
-	for (uint32_t d = 0; d < x->n_dim; d++) {
-		n *= vec_has(dims, d) ? (double)x->dim[d] : 1;
-	}
-	return n;
-}
-
 static bool is_of(const struct vec *x, const uint8_t *group, uint32_t i, uint8_t g)
 {
 	return x->op[i].what == VEC_STORE && group[i] == g;
@@ -110,7 +100,7 @@ static uint32_t cores_of(const struct vec *x, const uint8_t *group, uint8_t g, d
 	vec_group_of(x, group, g, &part);
 	*work = 0;
 	for (uint32_t i = 0; i < part.n_op; i++) {
-		*work += part.op[i].what == VEC_STORE ? points(&part, part.v[part.op[i].from[0]].dims) : 0;
+		*work += part.op[i].what == VEC_STORE ? vec_points(&part, part.v[part.op[i].from[0]].dims) : 0;
 	}
 	return vec_cores(&part) == 0 ? part.n_core : 1;
 }

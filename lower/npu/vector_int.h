@@ -154,6 +154,17 @@ static inline int64_t vec_size(const struct vec *x, int32_t v)
 	return hn_dtype_bytes((enum hn_dtype)x->v[v].dtype);
 }
 
+/* Of these dimensions; a double, for products of extents may be beyond integers. */
+static inline double vec_points(const struct vec *x, uint32_t dims)
+{
+	double n = 1;
+
+	for (uint32_t d = 0; d < x->n_dim; d++) {
+		n *= vec_has(dims, d) ? (double)x->dim[d] : 1;
+	}
+	return n;
+}
+
 int vec_no(struct vec *x, const struct hn_op *op, const char *why, const char *what);
 
 /* vector_space.c: dimensions, and where each op's axes are; then their order. */

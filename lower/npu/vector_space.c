@@ -179,16 +179,6 @@ static void join(struct vec *x, uint32_t p, uint32_t q)
 	}
 }
 
-static double points(const struct vec *x, uint32_t dims)
-{
-	double n = 1;
-
-	for (uint32_t d = 0; d < x->n_dim; d++) {
-		n *= vec_has(dims, d) ? (double)x->dim[d] : 1;
-	}
-	return n;
-}
-
 /* Cycles of all transfers when rows lie along `last`. */
 static double cycles(const struct vec *x, uint32_t last)
 {
@@ -196,7 +186,7 @@ static double cycles(const struct vec *x, uint32_t last)
 
 	for (uint32_t i = 0; i < x->n_value; i++) {
 		const struct vec_value *v = &x->v[i];
-		double n = points(x, v->dims);
+		double n = vec_points(x, v->dims);
 		uint32_t d = vec_has(v->dims, last) ? last : (uint32_t)__builtin_ctz(v->dims | vec_bit(VEC_DIMS));
 
 		if (v->arg < 0 || v->dims == 0) {
@@ -241,7 +231,7 @@ static void sort(struct vec *x, uint32_t last, uint8_t *order, uint32_t *ret_n)
 
 	for (uint32_t i = 0; i < x->n_value; i++) {
 		if (x->v[i].arg >= 0 &&
-		    (largest == NULL || points(x, x->v[i].dims) > points(x, largest->dims))) {
+		    (largest == NULL || vec_points(x, x->v[i].dims) > vec_points(x, largest->dims))) {
 			largest = &x->v[i];
 		}
 	}
