@@ -284,6 +284,8 @@ static item at_point(const struct vec_point *p, const struct hn_expr *e)
 		return cast(p, e);
 	case HN_EXPR_VAR:
 		return no(p, "the number of a point has no form as data", "");
+	case HN_EXPR_LET:
+		return no(p, "a name for a value, as of an index that data decide, has no form", "");
 	default:
 		return e->dtype == HN_BOOL ? (e->op == HN_EXPR_NOT || (e->n_arg == 2 && binary_of(e) < HN_NPU_N_OP))
 						     ? flag(p, e)
