@@ -4,7 +4,7 @@
 # removed again, which leaves the store.
 . "$(dirname "$0")/lib.sh"
 
-for tool in cpack dpkg-deb dpkg-shlibdeps; do
+for tool in cpack dpkg-deb dpkg-shlibdeps file; do
 	command -v "$tool" >/dev/null || {
 		echo "skip: no $tool"
 		exit 77
