@@ -1,6 +1,6 @@
 /* Device programs of all cases, printed and run: what sketches for a GPU make of each program, cut
  * down to a few elements, gives the interpreter's numbers
- *   - as what PTX is made of, on this machine (tests/lib/ptx_run.h);
+ *   - as PTX, on a machine for it (tests/ptx/ptx.h);
  *   - as OpenCL C on the device there is: on a machine without a GPU that is PoCL, which runs kernels
  *     on the CPU.  Where there is none, this part is left out, and it says so.
  * The interpreter of device programs gives the same.
@@ -23,8 +23,8 @@
 #include "sketch/sketch.h"
 #include "tests/lib/each_cropped.h"
 #include "tests/lib/opencl_run.h"
-#include "tests/lib/ptx_run.h"
 #include "tests/lib/thread_sums.h"
+#include "tests/ptx/ptx.h"
 
 #define CORES "opencl -isa=opencl-cpu -num_cores=2"
 #define STATES 150 /* to run, unless the argument says how many */
@@ -45,6 +45,7 @@ struct counts {
 	uint32_t states, on_cores, ptx, opencl, interpreted;
 	uint32_t refused, with_states; /* printed by no OpenCL; programs of which some state ran */
 	double spent[N_SPENT]; /* seconds of processor time */
+	uint64_t steps;	       /* warps' instructions of PTX */
 	double longest;	       /* of a state, by OpenCL */
 	size_t longest_bytes;
 };
@@ -81,11 +82,10 @@ static void compare(const struct each *e, const struct hn_dag *dag, const struct
 static bool judge_form(const struct each *e, const struct hn_dag *dag, const struct hn_device *d,
 		       enum hn_gpu_form form, const struct run_args *want, struct counts *n)
 {
-	const char *ir = NULL;
 	struct hn_gpu_options how = { .contracts = !hn_dag_forbids(dag, HN_LIBERTY_contraction),
 				      .sums_anyhow = !hn_dag_forbids(dag, HN_LIBERTY_reassociation),
-				      .picks_anyhow = !hn_dag_forbids(dag, HN_LIBERTY_minmax),
-				      .ir = form == HN_GPU_PTX ? &ir : NULL };
+				      .picks_anyhow = !hn_dag_forbids(dag, HN_LIBERTY_minmax) };
+	struct ptx_counts ran = { 0 };
 	const struct hn_target *target = form == HN_GPU_PTX ? &n->cuda : n->target;
 	struct hn_gpu_module m;
 	struct hn_err err = { 0 };
@@ -101,7 +101,10 @@ static bool judge_form(const struct each *e, const struct hn_dag *dag, const str
 	}
 	run_args_make(dag, 7, &got);
 	if (form == HN_GPU_PTX) {
-		ptx_run_module(&m, ir, got.at);
+		if (ptx_run_module(&m, got.at, n->states, &ran, &err) != 0) {
+			fail_with(e->name, err.msg, d, &m);
+		}
+		n->steps += ran.steps;
 		compare(e, dag, want, &got, "PTX: other numbers than the interpreter's", d, &m);
 	} else {
 		double from = now();
@@ -273,9 +276,10 @@ static void every_state_is_right_on_a_device(void **state)
 	assert_int_equal(hn_target_parse("cuda -isa=sm_80", &a, &n.cuda, &err), 0);
 	each_case(count, &n);
 	each_case(check, &n);
-	print_message("%u states of %u programs, %u for cores; right: %u as PTX, %u as OpenCL C (%u "
-		      "more it cannot say), %u by the device interpreter\n",
-		      n.states, n.with_states, n.on_cores, n.ptx, n.opencl, n.refused, n.interpreted);
+	print_message("%u states of %u programs, %u for cores; right: %u as PTX (%llu million instructions "
+		      "of warps), %u as OpenCL C (%u more it cannot say), %u by the device interpreter\n",
+		      n.states, n.with_states, n.on_cores, n.ptx,
+		      (unsigned long long)(n.steps / 1000000), n.opencl, n.refused, n.interpreted);
 	assert_true(n.ptx > n.states * 9 / 10);
 	assert_true(n.cl == NULL || n.opencl > n.states * 98 / 100);
 	assert_true(n.interpreted > n.states / 2);

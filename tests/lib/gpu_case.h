@@ -15,6 +15,7 @@
 #include "lower/gpu/gpu.h"
 #include "tests/lib/gpu_bed.h"
 #include "tests/lib/lower_run.h"
+#include "tests/ptx/ptx.h"
 
 #define FUEL 200000000
 #define LIMIT_MS 20000
@@ -69,6 +70,36 @@ static inline int gpu_case_print(const struct hn_device *d, enum hn_gpu_form for
 	snprintf(line, sizeof(line), "cuda -isa=%s", isa);
 	assert_int_equal(hn_target_parse(form == HN_GPU_OPENCL ? "opencl" : line, a, &gpu, err), 0);
 	return hn_gpu_print(d, form, &gpu, &how, a, ret, err);
+}
+
+/* Its PTX as well, in so many orders of warps. */
+static inline void gpu_case_runs_ptx(const char *what, const struct hn_dag *dag,
+				     const struct hn_device *d, const char *isa, uint32_t n_order)
+{
+	struct ptx_counts ran = { 0 };
+	struct run_args want, got;
+	struct hn_gpu_module m;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+
+	hn_arena_init(&a, 0);
+	run_args_make(dag, 7, &want);
+	assert_int_equal(hn_interpret(dag, want.at, &err), 0);
+	assert_int_equal(gpu_case_print(d, HN_GPU_PTX, isa, &a, &m, &err), 0);
+	for (uint32_t order = 0; order < n_order; order++) {
+		run_args_make(dag, 7, &got);
+		if (ptx_run_module(&m, got.at, order, &ran, &err) != 0) {
+			fail_msg("%s: %s\n%s", what, err.msg, (const char *)m.code);
+		}
+		if (!(run_difference(&want, &got) <= hn_dag_tolerance(dag))) {
+			fail_msg("%s: its PTX differs by %g\n%s", what, run_difference(&want, &got),
+				 (const char *)m.code);
+		}
+		run_args_free(&got);
+	}
+	assert_true(ran.products > 0);
+	run_args_free(&want);
+	hn_arena_fini(&a);
 }
 
 static inline bool gpu_case_has_ptxas(void)

@@ -122,6 +122,7 @@ static void products_are_right(void **state)
 							   HN_COUNT_OF(row[i].has), &dag);
 
 		gpu_case_runs(row[i].text, dag, d, 2);
+		gpu_case_runs_ptx(row[i].text, dag, d, "sm_90a", 4);
 		codes(i, d, has_ptxas, &b->a);
 	}
 }

@@ -133,6 +133,7 @@ static void products_are_right(void **state)
 			}
 		}
 		gpu_case_runs(row[i].text, dag, d, 2);
+		gpu_case_runs_ptx(row[i].text, dag, d, "sm_90a", 8);
 		codes(i, d, strstr(text.s, "but last") != NULL, has_ptxas, &b->a);
 		hn_buf_fini(&text);
 		hn_buf_fini(&twice);

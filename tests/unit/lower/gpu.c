@@ -1,5 +1,5 @@
 /* Printers of device programs: small programs by hand, each for something that a language has to get
- * right.  What PTX is made of runs on this machine (tests/lib/ptx_run.h) and gives what the device
+ * right.  The PTX runs on a machine for it (tests/ptx/ptx.h) and gives what the device
  * interpreter does; the instructions that one hopes for stand in the PTX.
  *
  * With any argument, where they are on this machine: an OpenCL device runs the OpenCL C, and nvcc
@@ -17,7 +17,7 @@
 #include "lower/gpu/gpu.h"
 #include "tests/lib/device_args.h"
 #include "tests/lib/opencl_run.h"
-#include "tests/lib/ptx_run.h"
+#include "tests/ptx/ptx.h"
 
 #define FUEL 10000000
 
@@ -201,8 +201,8 @@ static void compile_cuda(const struct program *p, const struct hn_gpu_module *m)
 
 static void judge(const struct program *p, const struct hn_target *target, bool look)
 {
-	const char *ir = NULL;
-	struct hn_gpu_options how = { .contracts = true, .ir = &ir };
+	struct hn_gpu_options how = { .contracts = true };
+	struct ptx_counts ran = { 0 };
 	const struct hn_device *d;
 	struct hn_gpu_module m, opencl, cuda;
 	struct hn_err err = { 0 };
@@ -221,7 +221,9 @@ static void judge(const struct program *p, const struct hn_target *target, bool 
 	if (hn_device_interpret(d, want.at, 0, FUEL, &err) != 0) {
 		fail_msg("%s: %s", p->what, err.msg);
 	}
-	ptx_run_module(&m, ir, got.at);
+	if (ptx_run_module(&m, got.at, 7, &ran, &err) != 0) {
+		fail_msg("%s: %s\n%s", p->what, err.msg, (const char *)m.code);
+	}
 	double far = difference(&want, &got);
 
 	if (!(far <= 2)) {

@@ -1,5 +1,5 @@
-/* Functions in PTX against libm in double: what PTX is made of runs on this machine
- * (tests/lib/ptx_run.h).  Arguments are of all sizes, with the special ones among them; a result that
+/* Functions in PTX against libm in double: it runs on a machine for PTX
+ * (tests/ptx/ptx.h).  Arguments are of all sizes, with the special ones among them; a result that
  * is a NaN, infinite or zero has to be so, with its sign. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,8 @@
 
 #include "lower/device/device_verify.h"
 #include "lower/gpu/gpu.h"
-#include "tests/lib/ptx_run.h"
+#include "tests/lib/lower_run.h"
+#include "tests/ptx/ptx.h"
 
 #define N 16384
 
@@ -95,8 +96,8 @@ static double distance(double got, double want, bool wide)
 
 static void run_text(const char *text, void *const *arg)
 {
-	const char *ir = NULL;
-	struct hn_gpu_options how = { .contracts = true, .ir = &ir };
+	struct hn_gpu_options how = { .contracts = true };
+	struct ptx_counts ran = { 0 };
 	const struct hn_device *d;
 	struct hn_target target;
 	struct hn_gpu_module m;
@@ -109,7 +110,9 @@ static void run_text(const char *text, void *const *arg)
 	    hn_gpu_print(d, HN_GPU_PTX, &target, &how, &a, &m, &err) != 0) {
 		fail_msg("%s: %s", text, err.msg);
 	}
-	ptx_run_module(&m, ir, arg);
+	if (ptx_run_module(&m, arg, 7, &ran, &err) != 0) {
+		fail_msg("%s\n%s", err.msg, (const char *)m.code);
+	}
 	hn_arena_fini(&a);
 }
 
