@@ -11,6 +11,8 @@
  * the n-th that is loaded the n-th word, "matmul" after the last.  $MOCK_CUDA_COUNT is a file that
  * counts them over processes.
  *
+ * Where $MOCK_CUDA_PTX is set, such modules really run (cuda_ptx.c), and a fault is an illegal address.
+ *
  * mock_seen (cuda_mock.h) says what there is and what was launched, and which call is to fail.  A module's text may say how many
  * parameters its kernels have: "params 2".
  */
@@ -22,6 +24,7 @@
 
 #include "base/cdefs.h"
 #include "tests/mock/cuda_mock.h"
+#include "tests/ptx/ptx.h"
 
 #define X(name, symbol, parameters) cuda_result symbol parameters;
 CUDA_FUNCTIONS(X)
@@ -215,11 +218,13 @@ cuda_result cuMemAlloc_v2(cuda_address *a, size_t bytes)
 
 	*a = (cuda_address)(uintptr_t)p;
 	mock_seen.allocations += p != NULL;
+	mock_ptx_memory(p, bytes);
 	return code != 0 ? code : p == NULL ? CUDA_E_OUT_OF_MEMORY : 0;
 }
 
 cuda_result cuMemFree_v2(cuda_address a)
 {
+	mock_ptx_forget((void *)(uintptr_t)a);
 	free((void *)(uintptr_t)a);
 	mock_seen.allocations--;
 	return said();
@@ -323,6 +328,27 @@ static uint32_t parameters_of(const char *image)
 	return n < MOCK_ARGS ? n : MOCK_ARGS;
 }
 
+/* A module that really runs. */
+static cuda_result load_ptx(cuda_id *m, const char *image, unsigned int n, const unsigned int *option,
+			    void *const *value)
+{
+	char why[1000] = "";
+	struct mock_ptx *p = mock_ptx_load(image, why, sizeof why);
+
+	for (unsigned int i = 0; p == NULL && i + 1 < n; i++) {
+		if (option[i] == CUDA_JIT_ERROR_LOG_BUFFER) {
+			snprintf(value[i], (size_t)(uintptr_t)value[i + 1], "%s", why);
+		}
+	}
+	if (p == NULL) {
+		return CUDA_E_INVALID_PTX;
+	}
+	*m = new_object();
+	(*m)->ptx = p;
+	mock_seen.modules++;
+	return said();
+}
+
 cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, unsigned int *option,
 			       void **value)
 {
@@ -333,6 +359,9 @@ cuda_result cuModuleLoadDataEx(cuda_id *m, const void *image, unsigned int n, un
 	if (word == NULL && strstr(image, ".entry canary(") != NULL) {
 		*m = new_object();
 		return mock_sticky;
+	}
+	if (word == NULL && getenv("MOCK_CUDA_PTX") != NULL) {
+		return load_ptx(m, image, n, option, value);
 	}
 	if (word == NULL && choose_word(image, chosen + 5)) {
 		word = chosen;
@@ -364,6 +393,9 @@ cuda_result cuModuleUnload(cuda_id m)
 	while (m != NULL) {
 		cuda_id next = m->next;
 
+		if (next == NULL && m->ptx != NULL) {
+			mock_ptx_free(m->ptx);
+		}
 		free(m);
 		m = next;
 	}
@@ -385,6 +417,7 @@ cuda_result cuModuleGetFunction(cuda_id *f, cuda_id m, const char *name)
 	(*f)->next = m->next;
 	m->next = *f;
 	(*f)->n_arg = m->n_arg;
+	(*f)->ptx = m->ptx;
 	snprintf((*f)->name, sizeof (*f)->name, "%s", name);
 	snprintf((*f)->what, sizeof (*f)->what, "%s", name[0] == 'k' ? m->what : "canary");
 	return 0;
@@ -416,8 +449,18 @@ cuda_result cuTensorMapEncodeTiled(struct cuda_map *to, int type, uint32_t rank,
 	if (!ok) {
 		return CUDA_E_INVALID_VALUE;
 	}
+	struct ptx_map *map = (struct ptx_map *)(void *)to;
+
 	memset(to, 0x5a, sizeof *to);
-	memcpy(to, &address, sizeof address);
+	*map = (struct ptx_map){.at = at, .rank = (uint8_t)rank, .bytes = (uint8_t)bytes[type],
+				.swizzle = (uint8_t)row[swizzle]};
+	for (uint32_t i = 0; i < rank; i++) {
+		map->size[i] = size[i];
+		map->box[i] = (uint16_t)box[i];
+		if (i > 0) {
+			map->stride[i - 1] = stride[i - 1];
+		}
+	}
 	mock_seen.maps++;
 	return mock_sticky;
 }
@@ -464,6 +507,9 @@ cuda_result cuLaunchKernel(cuda_id f, unsigned int gx, unsigned int gy, unsigned
 	if (strcmp(f->what, "canary") == 0) {
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 		return 0;
+	}
+	if (f->ptx != NULL && !mock_ptx_keep(&l, arg)) {
+		return CUDA_E_INVALID_VALUE;
 	}
 	for (uint32_t i = 0; i < f->n_arg; i++) {
 		l.value[i] = *(cuda_address *)arg[i];

@@ -121,6 +121,10 @@ cuda_result mock_run(const struct mock_launch *l)
 	if (mock_seen.n < MOCK_SEEN) {
 		mock_seen.launch[mock_seen.n++] = *l;
 	}
+	if (l->function->ptx != NULL) {
+		mock_sticky = mock_ptx_run(l);
+		return 0;
+	}
 	if (strcmp(l->function->what, "nothing") == 0) {
 		return 0;
 	}
