@@ -8,7 +8,7 @@
 #include "measure/drv/cuda_api.h"
 
 #define MOCK_ARGS 8 /* of a launch, at most */
-#define MOCK_PARAM 1024 /* bytes of all parameters, maps with them */
+#define MOCK_PARAM 2048 /* bytes of all parameters, maps with them */
 #define MOCK_SEEN 64
 #define MOCK_UNKNOWN 999
 #define MOCK_NO_DEVICE 100

@@ -60,7 +60,12 @@ void mock_ptx_free(struct mock_ptx *p)
 	free(p);
 }
 
-/* Each at a multiple of 64 bytes, as maps are. */
+/* Where a value of so many bytes lies: maps are at a multiple of 64, and pointers are small. */
+static size_t place(size_t at, uint32_t bytes)
+{
+	return bytes > 8 ? (at + 63) / 64 * 64 : (at + 7) / 8 * 8;
+}
+
 bool mock_ptx_keep(struct mock_launch *l, void **arg)
 {
 	size_t at = 0;
@@ -71,11 +76,12 @@ bool mock_ptx_keep(struct mock_launch *l, void **arg)
 		if (bytes == 0) {
 			return true;
 		}
+		at = place(at, bytes);
 		if (at + bytes > sizeof l->param) {
 			return false;
 		}
 		memcpy(l->param + at, arg[i], bytes);
-		at += (bytes + 63) / 64 * 64;
+		at += bytes;
 	}
 }
 
@@ -92,7 +98,7 @@ static void say(const char *why)
 
 cuda_result mock_ptx_run(const struct mock_launch *l)
 {
-	void *param[MOCK_PARAM / 64];
+	void *param[MOCK_PARAM / 8];
 	struct mock_launch kept = *l; /* at its alignment, and to be written */
 	struct ptx_launch to = {.kernel = l->function->name, .shared = l->shared, .param = param,
 				.range = range, .n_range = n_range, .seed = launches++};
@@ -103,8 +109,9 @@ cuda_result mock_ptx_run(const struct mock_launch *l)
 	for (uint32_t i = 0; i < HN_COUNT_OF(param); i++) {
 		uint32_t bytes = ptx_parameter(l->function->ptx->module, l->function->name, i);
 
+		at = place(at, bytes);
 		param[i] = kept.param + at;
-		at += (bytes + 63) / 64 * 64;
+		at += bytes;
 	}
 	for (int i = 0; i < 3; i++) {
 		to.grid[i] = l->grid[i];

@@ -1,6 +1,6 @@
-"""`hone compile --target opencl` on small nets, on nets drawn at random, and on some odd forms of
-operators: all answers are right on the device (PoCL where there is no GPU).  Skipped where there is
-none.
+"""`hone compile` for GPUs on small nets, on nets drawn at random, and on some odd forms of operators:
+all answers are right.  `--target opencl` runs on the device (PoCL where there is no GPU), and is
+skipped where there is none; `--target cuda` runs on a driver that is a machine for PTX (tests/ptx).
 
 More of them: `run.py --hone HONE --option=--target=opencl FOLDER/*.onnx`.
 """
@@ -39,8 +39,7 @@ def rows(folder, target, models):
     return [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
 
 
-@unittest.skipUnless(has_device(), "no OpenCL device")
-class Gpu(unittest.TestCase):
+class Nets(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -53,18 +52,43 @@ class Gpu(unittest.TestCase):
             with self.subTest(row["model"]):
                 self.assertEqual(row["status"], "right", row["why"])
 
-    def test_nets_that_people_use(self):
+    def small(self):
         for name in NAMES:
             onnx.save(make.SMALL[name](), self.folder / f"{name}.onnx")
-        models = sorted(self.folder.glob("*.onnx"))
-        self.assert_right(rows(self.folder, "opencl", models), len(NAMES))
+        return sorted(self.folder.glob("*.onnx"))
 
-    def test_nets_drawn_at_random(self):
+    def drawn(self):
         draw = [sys.executable, HERE / "random_net.py", self.folder, "0", str(COUNT)]
         subprocess.run(draw, check=True)
-        models = sorted(self.folder.glob("*.onnx"))
+        return sorted(self.folder.glob("*.onnx"))
+
+
+@unittest.skipUnless(has_device(), "no OpenCL device")
+class OpenCL(Nets):
+    def test_nets_that_people_use(self):
+        self.assert_right(rows(self.folder, "opencl", self.small()), len(NAMES))
+
+    def test_nets_drawn_at_random(self):
+        models = self.drawn()
         self.assert_right(rows(self.folder, "opencl", models), COUNT)
         self.assert_right(rows(self.folder, GPU, models[:4]), 4)
+
+
+class Cuda(Nets):
+    def setUp(self):
+        super().setUp()
+        driver = self.folder / "driver"
+        driver.mkdir()
+        (driver / "libcuda.so.1").symlink_to(os.environ["HONE_MOCK_CUDA"])
+        found = os.environ.get("LD_LIBRARY_PATH")
+        os.environ["LD_LIBRARY_PATH"] = f"{driver}:{found}" if found else str(driver)
+        os.environ["MOCK_CUDA_PTX"] = "1"
+
+    def test_nets_that_people_use(self):
+        self.assert_right(rows(self.folder, "cuda -isa=sm_90a", self.small()), len(NAMES))
+
+    def test_nets_drawn_at_random(self):
+        self.assert_right(rows(self.folder, "cuda -isa=sm_80", self.drawn()), COUNT)
 
 
 if __name__ == "__main__":
