@@ -131,30 +131,30 @@ static char *place(const struct ptx_warp *w, const struct ptx_insn *in, uint32_t
 	}
 }
 
-static void load_element(union ptx_reg *r, uint32_t l, const char *p, uint32_t bytes, bool is_signed)
+/* A register may be wider than the type: the rest is zeros, or the sign. */
+static void load_element(struct ptx_warp *w, const struct ptx_operand *o, uint32_t l, const char *p,
+			 uint32_t bytes, bool is_signed)
 {
-	switch (bytes) {
-	case 1:
-		r->u[l] = is_signed ? (uint32_t)(int32_t)(int8_t)*p : (uint8_t)*p;
-		break;
-	case 2: {
-		uint16_t v;
+	union ptx_reg *r = &w->reg[o->reg];
+	uint32_t off = 64 - 8 * bytes;
+	uint64_t v = 0;
 
-		memcpy(&v, p, 2);
-		r->u[l] = is_signed ? (uint32_t)(int32_t)(int16_t)v : v;
-		break;
-	}
-	case 4:
-		memcpy(&r->u[l], p, 4);
-		break;
-	default:
-		memcpy(&r->w[l], p, 8);
+	memcpy(&v, p, bytes);
+	v = is_signed ? (uint64_t)((int64_t)(v << off) >> off) : v;
+	if (o->wide) {
+		r->w[l] = v;
+	} else {
+		r->u[l] = (uint32_t)v;
 	}
 }
 
-static void store_element(const union ptx_reg *r, bool constant, uint32_t l, char *p, uint32_t bytes)
+static void store_element(const struct ptx_warp *w, const struct ptx_operand *o, uint32_t l, char *p,
+			  uint32_t bytes)
 {
-	memcpy(p, bytes == 8 ? (const void *)&r[constant].w[l] : (const void *)&r->u[l], bytes);
+	const union ptx_reg *r = &w->reg[o->reg + (o->constant && bytes == 8)];
+	uint64_t v = o->wide || (o->constant && bytes == 8) ? r->w[l] : r->u[l];
+
+	memcpy(p, &v, bytes);
 }
 
 static enum ptx_did do_load(struct ptx_warp *w, const struct ptx_insn *in, uint32_t mask)
@@ -171,7 +171,7 @@ static enum ptx_did do_load(struct ptx_warp *w, const struct ptx_insn *in, uint3
 			return PTX_FAULT;
 		}
 		for (uint32_t e = 0; e < in->lanes; e++) {
-			load_element(&w->reg[in->op[e].reg], l, p + e * in->bytes, in->bytes, in->how != 0);
+			load_element(w, &in->op[e], l, p + e * in->bytes, in->bytes, in->how != 0);
 		}
 	}
 	return PTX_DONE;
@@ -189,8 +189,7 @@ static enum ptx_did do_store(struct ptx_warp *w, const struct ptx_insn *in, uint
 			return PTX_FAULT;
 		}
 		for (uint32_t e = 0; e < in->lanes; e++) {
-			store_element(&w->reg[in->op[1 + e].reg], in->op[1 + e].constant, l,
-				      p + e * in->bytes, in->bytes);
+			store_element(w, &in->op[1 + e], l, p + e * in->bytes, in->bytes);
 		}
 		if (in->from == SHARED) {
 			ptx_wrote(w, l, ptx_value(w, &in->op[0], l), (uint32_t)in->bytes * in->lanes);
