@@ -10,8 +10,6 @@
 #include "lower/device/device_verify_int.h"
 #include "lower/device/device_role.h"
 
-#define MOST_AXES 128 /* of a question to the prover of dag/range.h */
-
 static void add_access(struct verify *v, struct access a, const struct path *path,
 		       const struct holds *holds)
 {
@@ -21,6 +19,7 @@ static void add_access(struct verify *v, struct access a, const struct path *pat
 	}
 	a.path = path;
 	a.holds = holds;
+	a.lets = v->lets;
 	a.pos = v->pos;
 	a.stmt = v->stmt;
 	v->access[v->n_access++] = a;
@@ -35,9 +34,19 @@ static const struct holds *also(struct verify *v, const struct hn_expr *e, bool 
 	return h;
 }
 
+static void name(struct verify *v, int32_t slot, const struct hn_expr *e)
+{
+	struct lets *l = HN_NEW(&v->arena, struct lets);
+
+	*l = (struct lets){ slot, e, v->lets };
+	v->lets = l;
+}
+
 static void see_expr(struct verify *v, const struct hn_expr *e, const struct path *path,
 		     const struct holds *holds)
 {
+	const struct lets *outside = v->lets;
+
 	if (e->op == HN_EXPR_LOAD) {
 		add_access(v, (struct access){ .buffer = e->ref, .at = e->arg[0] }, path,
 			   holds);
@@ -45,9 +54,13 @@ static void see_expr(struct verify *v, const struct hn_expr *e, const struct pat
 	for (uint32_t i = 0; i < e->n_arg; i++) {
 		bool branch = e->op == HN_EXPR_IF && i > 0;
 
+		if (e->op == HN_EXPR_LET && i == 1) {
+			name(v, e->ref, e->arg[0]);
+		}
 		see_expr(v, e->arg[i], path,
 			 branch ? also(v, e->arg[0], i == 1, holds) : holds);
 	}
+	v->lets = outside;
 }
 
 /* A run of elements that lie side by side. */
@@ -173,6 +186,7 @@ static void see_node(struct verify *v, const struct hn_device_node *n,
 		     const struct path *up, const struct holds *holds)
 {
 	struct path *here = HN_NEW(&v->arena, struct path);
+	const struct lets *outside = v->lets;
 
 	*here = (struct path){ n, up };
 	v->pos++;
@@ -226,7 +240,11 @@ static void see_node(struct verify *v, const struct hn_device_node *n,
 			 n->kind == HN_DEVICE_IF || n->kind == HN_DEVICE_ROLE
 				 ? also(v, n->e, true, holds)
 				 : holds);
+		if (n->child[i]->kind == HN_DEVICE_LET) { /* for what follows it */
+			name(v, n->child[i]->slot, n->child[i]->e);
+		}
 	}
+	v->lets = outside;
 }
 
 /* ---- indices as sums of digits */
@@ -373,8 +391,7 @@ static void see_known(const struct hn_expr *e, void *ctx)
 	}
 }
 
-/* Whether e is a function of the numbers and loops alone. */
-static bool is_known(const struct hn_poly_space *s, const struct hn_expr *e)
+bool hn_verify_is_known(const struct hn_poly_space *s, const struct hn_expr *e)
 {
 	struct known k = { s, true };
 
@@ -392,7 +409,7 @@ static isl_set *where(const struct access *a, const struct hn_expr *e, bool posi
 		return isl_set_intersect(where(a, e->arg[0], positive),
 					 where(a, e->arg[1], positive));
 	}
-	return is_known(&a->space, e) ? hn_poly_condition(&a->space, e, positive, NULL)
+	return hn_verify_is_known(&a->space, e) ? hn_poly_condition(&a->space, e, positive, NULL)
 				      : isl_set_universe(isl_space_copy(a->space.space));
 }
 
@@ -447,7 +464,7 @@ void hn_verify_in_isl(struct verify *v, struct access *a)
 	a->space.first_dim = a->first_dim;
 	a->space.space = isl_space_set_alloc(v->ctx, 0, a->n_dim);
 	make_domain(v, a);
-	if (is_known(&a->space, a->at) && hn_poly_is_affine(a->at, NULL)) {
+	if (hn_verify_is_known(&a->space, a->at) && hn_poly_is_affine(a->at, NULL)) {
 		a->reach = isl_map_intersect_domain(isl_map_from_pw_aff(element(v, a)),
 						    isl_set_copy(a->domain));
 	}
@@ -463,97 +480,6 @@ void hn_verify_forget(struct verify *v)
 	v->n_access = 0;
 	hn_range_free(v->range);
 	v->range = NULL;
-}
-
-/* ---- bounds */
-
-/* An interval is enough for most. */
-static bool is_within_interval(const struct verify *v, const struct access *a, int64_t n)
-{
-	int64_t lo, hi;
-
-	if (!hn_expr_range(a->at, v->span, v->k->n_slot, &lo, &hi)) {
-		return false;
-	}
-	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
-		int64_t far;
-
-		if (__builtin_mul_overflow(a->copy->extent[d] - 1, a->stride[d], &far) ||
-		    __builtin_add_overflow(far < 0 ? lo : hi, far, far < 0 ? &lo : &hi)) {
-			return false;
-		}
-	}
-	return lo >= 0 && hi < n;
-}
-
-/* A kernel's slots as the axes of an op, for the prover of dag/range.h. */
-static struct hn_range *range_of(struct verify *v)
-{
-	struct hn_op *op = HN_NEW(&v->arena, struct hn_op);
-	struct hn_axis *axis = HN_NEW_ARRAY(&v->arena, struct hn_axis, v->k->n_slot);
-
-	for (uint32_t s = 0; s < v->k->n_slot; s++) {
-		axis[s] = (struct hn_axis){ .name = "", .extent = v->extent[s] };
-	}
-	op->axis = axis;
-	op->n_spatial = v->k->n_slot;
-	return hn_range_new(op, &v->arena);
-}
-
-static void assume(struct verify *v, const struct hn_poly_space *s,
-		   const struct hn_expr *e, bool positive)
-{
-	if ((e->op == HN_EXPR_AND && positive) || (e->op == HN_EXPR_OR && !positive)) {
-		assume(v, s, e->arg[0], positive);
-		assume(v, s, e->arg[1], positive);
-	} else if (is_known(s, e)) {
-		hn_range_assume(v->range, e, positive);
-	}
-}
-
-/* Or an interval under the conditions around it. */
-static bool is_within_range(struct verify *v, const struct access *a, int64_t n)
-{
-	const struct hn_poly_space s = { .first_dim = a->first_dim };
-	struct hn_range_mark mark;
-	struct hn_bound b;
-
-	if (a->copy != NULL || v->k->n_slot > MOST_AXES || !is_known(&s, a->at)) {
-		return false;
-	}
-	v->range = v->range != NULL ? v->range : range_of(v);
-	mark = hn_range_push(v->range);
-	for (const struct holds *h = a->holds; h != NULL; h = h->up) {
-		assume(v, &s, h->e, h->positive);
-	}
-	b = hn_range_of(v->range, a->at, 0, n - 1);
-	bool ret = hn_range_empty(v->range) || (b.lo >= 0 && b.hi < n);
-
-	hn_range_pop(v->range, mark);
-	return ret;
-}
-
-bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n)
-{
-	isl_set *out, *in;
-	bool ret;
-
-	if (is_within_interval(v, a, n) || is_within_range(v, a, n)) {
-		return true;
-	}
-	hn_verify_in_isl(v, a);
-	if (a->reach == NULL) {
-		return false;
-	}
-	out = isl_map_range(isl_map_copy(a->reach));
-	in = isl_set_universe(isl_set_get_space(out));
-	in = isl_set_lower_bound_si(in, isl_dim_set, 0, 0);
-	in = isl_set_upper_bound_val(in, isl_dim_set, 0, number(v, n - 1));
-	ret = isl_set_is_subset(out, in) !=
-	      isl_bool_false; /* an error is counted elsewhere */
-	isl_set_free(out);
-	isl_set_free(in);
-	return ret;
 }
 
 /* ---- a kernel */
@@ -583,6 +509,7 @@ void hn_verify_see(struct verify *v, const struct hn_device_kernel *k)
 {
 	v->k = k;
 	v->n_barrier = v->pos = v->stmt = 0;
+	v->lets = NULL;
 	v->extent = HN_NEW_ARRAY(&v->arena, int64_t, k->n_slot);
 	v->span = HN_NEW_ARRAY(&v->arena, struct hn_span, k->n_slot);
 	for (int d = 0; d < 3; d++) {

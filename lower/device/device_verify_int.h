@@ -23,6 +23,13 @@ struct holds {
 	const struct holds *up;
 };
 
+/* Scalars with names around an access, the innermost first. */
+struct lets {
+	int32_t slot;
+	const struct hn_expr *e;
+	const struct lets *up;
+};
+
 struct access {
 	int32_t buffer;
 	bool write;
@@ -32,6 +39,7 @@ struct access {
 	bool warp; /* of shared memory, by all threads of a warp, whichever's index it is */
 	const struct path *path;
 	const struct holds *holds;
+	const struct lets *lets;
 	uint32_t pos, stmt; /* order of the text; the statement's number, from 1 */
 	/* An instance's coordinates: the digits (loopstate/nest/radix.h) of block and thread, of
 	 * the loops around it, and of the box that it copies. */
@@ -62,6 +70,7 @@ struct verify {
 	struct barrier *barrier;
 	uint32_t n_barrier, cap_barrier;
 	uint32_t pos, stmt;
+	const struct lets *lets; /* where the walk is */
 	const struct hn_radix *radix; /* [n_slot] */
 	struct hn_span *span;	      /* [n_slot] */
 	int64_t *extent;	      /* [n_slot]; 0: of no loop or number */
@@ -80,7 +89,10 @@ void hn_verify_forget(struct verify *v);
 bool hn_verify_digits(const struct verify *v, const struct access *a, const struct hn_expr *e,
 		      int64_t times, int64_t *coef, int64_t *at0);
 
-/* Whether the index stays within n elements. */
+/* Whether e is a function of the numbers and loops alone. */
+bool hn_verify_is_known(const struct hn_poly_space *s, const struct hn_expr *e);
+
+/* device_bounds.c: whether the index stays within n elements. */
 bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n);
 
 /* device_meet.c: what is known of an instance of `a` and one of `b`, which is later. */

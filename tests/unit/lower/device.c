@@ -278,6 +278,35 @@ static void an_index_stays_in_its_buffer(void **state)
 	       "reads L[0] before it is written");
 }
 
+/* What data says is within bounds by what is made of it: min, max. */
+static void an_index_of_data_is_bounded(void **state)
+{
+	struct bed *b = *state;
+#define ME "((block.x * 8) + thread.x)"
+#define PICK "int32(min(max(v6, 0:int64), 7:int64))"
+#define THIRD "floordiv(" ME ", 3)"
+
+	expect(b, KERNEL("  B[" ME "] = let(v6, int64(A[" ME "]), A[(" PICK " + (" THIRD " * 11))])\n"), NULL,
+	       NULL);
+	expect(b, KERNEL("  let v6 = int64(A[" ME "])\n  B[" ME "] = A[(" PICK " + (" THIRD " * 11))]\n"), NULL,
+	       NULL);
+	/* 5 * 12 + 7 */
+	expect(b, KERNEL("  B[" ME "] = let(v6, int64(A[" ME "]), A[(" PICK " + (" THIRD " * 12))])\n"),
+	       "statement 1 reads A, which has 64 elements, and its index may be another",
+	       "reads A[67], which has 64 elements");
+	expect(b, KERNEL("  B[" ME "] = let(v6, int64(A[" ME "]), A[(int32(min(v6, 7:int64)) + (" THIRD
+			 " * 11))])\n"),
+	       "its index may be another", NULL);
+	/* a scalar that is no integer; a name that stands outside its let */
+	expect(b, KERNEL("  B[" ME "] = let(v6, A[" ME "], A[int32(v6)])\n"), "its index may be another", NULL);
+	expect(b, KERNEL("  let v6 = int64(A[" ME "])\n  let v7 = min(max(v6, 0:int64), 7:int64)\n"
+			 "  B[" ME "] = A[int32(((v7 + v7) + v6))]\n"),
+	       "its index may be another", NULL);
+#undef ME
+#undef PICK
+#undef THIRD
+}
+
 static void there_is_room(void **state)
 {
 	struct bed *b = *state;
@@ -398,6 +427,7 @@ int main(void)
 		cmocka_unit_test(copies_have_a_form),
 		cmocka_unit_test(long_programs_are_judged),
 		cmocka_unit_test(an_index_stays_in_its_buffer),
+		cmocka_unit_test(an_index_of_data_is_bounded),
 		cmocka_unit_test(there_is_room),
 		cmocka_unit_test(boxes_are_copied),
 		cmocka_unit_test(errors_name_their_line),
