@@ -101,7 +101,7 @@ static bool judge_form(const struct each *e, const struct hn_dag *dag, const str
 	}
 	run_args_make(dag, 7, &got);
 	if (form == HN_GPU_PTX) {
-		if (ptx_run_module(&m, got.at, n->states, &ran, &err) != 0) {
+		if (ptx_run_module(&m, got.at, n->states, 0, &ran, &err) != 0) {
 			fail_with(e->name, err.msg, d, &m);
 		}
 		n->steps += ran.steps;

@@ -88,7 +88,7 @@ static inline void gpu_case_runs_ptx(const char *what, const struct hn_dag *dag,
 	assert_int_equal(gpu_case_print(d, HN_GPU_PTX, isa, &a, &m, &err), 0);
 	for (uint32_t order = 0; order < n_order; order++) {
 		run_args_make(dag, 7, &got);
-		if (ptx_run_module(&m, got.at, order, &ran, &err) != 0) {
+		if (ptx_run_module(&m, got.at, order, 0, &ran, &err) != 0) {
 			fail_msg("%s: %s\n%s", what, err.msg, (const char *)m.code);
 		}
 		if (!(run_difference(&want, &got) <= hn_dag_tolerance(dag))) {

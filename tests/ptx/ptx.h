@@ -63,8 +63,8 @@ int ptx_run(const struct ptx_module *m, const struct ptx_launch *l, struct ptx_c
 struct hn_gpu_module;
 
 /* Runs all kernels of a module in PTX on its arguments' memory, arg[i] for argument i, in the order of
- * its launches; workspaces hold no zeros at first.  No argument counts as constant. */
-int ptx_run_module(const struct hn_gpu_module *m, void *const *arg, uint64_t seed,
+ * its launches; workspaces hold no zeros at first.  No argument counts as constant.  `steps`: of a launch. */
+int ptx_run_module(const struct hn_gpu_module *m, void *const *arg, uint64_t seed, uint64_t steps,
 		   struct ptx_counts *counts, struct hn_err *err);
 
 /* What cuTensorMapEncodeTiled makes of its arguments for this machine: 128 bytes, at a multiple of

@@ -145,6 +145,7 @@ struct ptx_warp {
 	uint32_t asks;	       /* lanes that were told to ask again */
 	uint32_t here, at;     /* lanes that go now, and their next instruction */
 	uint32_t next;	       /* the least next instruction of the others that could go */
+	uint32_t apart;	       /* in this turn these alone go, as long as they can; 0: all */
 	uint32_t pc[PTX_LANES]; /* of lanes that do not go now */
 	struct ptx_copies copies[PTX_LANES]; /* cp.async */
 	struct ptx_queue products;	     /* wgmma, by groups */

@@ -26,10 +26,11 @@ static void make_map(const struct hn_gpu_map *m, void *at, struct ptx_map *to)
 
 static int run_kernel(const struct ptx_module *p, const struct hn_gpu_module *m,
 		      const struct hn_gpu_kernel *k, const struct ptx_range *buffer, uint64_t seed,
-		      struct ptx_counts *counts, struct hn_err *err)
+		      uint64_t steps, struct ptx_counts *counts, struct hn_err *err)
 {
 	struct ptx_launch l = { .kernel = k->name, .shared = (uint32_t)k->dynamic_shared,
-				.range = buffer, .n_range = m->n_buffer, .seed = seed };
+				.range = buffer, .n_range = m->n_buffer, .seed = seed,
+				.steps = steps };
 	struct ptx_map map[HN_GPU_MAX_MAPS];
 	void *param[MAX_PARAMETERS], *address[MAX_PARAMETERS];
 
@@ -51,7 +52,7 @@ static int run_kernel(const struct ptx_module *p, const struct hn_gpu_module *m,
 	return ptx_run(p, &l, counts, err);
 }
 
-int ptx_run_module(const struct hn_gpu_module *m, void *const *arg, uint64_t seed,
+int ptx_run_module(const struct hn_gpu_module *m, void *const *arg, uint64_t seed, uint64_t steps,
 		   struct ptx_counts *counts, struct hn_err *err)
 {
 	struct ptx_range *buffer = calloc(m->n_buffer + 1, sizeof *buffer);
@@ -73,7 +74,7 @@ int ptx_run_module(const struct hn_gpu_module *m, void *const *arg, uint64_t see
 		}
 	}
 	for (uint32_t i = 0; i < m->n_kernel && rc == 0; i++) {
-		rc = run_kernel(p, m, &m->kernel[i], buffer, seed + i, counts, err);
+		rc = run_kernel(p, m, &m->kernel[i], buffer, seed + i, steps, counts, err);
 	}
 	for (uint32_t i = 0; i < m->n_buffer; i++) {
 		if (m->buffer[i].arg >= 0) {

@@ -1,6 +1,7 @@
 /* ptx_run.c -- runs a kernel: blocks one after the other, the warps of a block in turns whose order and
  * length are drawn.  Lanes of a warp that have the same next instruction go together, those with the
- * least one first, so that lanes which parted meet again. */
+ * least one first, so that lanes which parted meet again; in some turns a part of the lanes goes alone,
+ * as a GPU may have it since 7.0. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "tests/ptx/ptx_int.h"
 
 #define TURN 400	 /* instructions of a warp before another may go, at most */
+#define APART 8		 /* one turn of so many is of some lanes alone */
 #define A_LOOK 8	 /* instructions that only ask once more */
 #define IDLE_ROUNDS 2000 /* in which all warps only ask: nothing will come */
 
@@ -46,6 +48,8 @@ static bool pick(struct ptx_warp *w)
 	uint32_t can = ~(w->ended | w->waits | w->held | w->asks), least = UINT32_MAX, next = UINT32_MAX;
 
 	leave(w);
+	w->apart = (can & w->apart) != 0 ? w->apart : 0;
+	can &= w->apart != 0 ? w->apart : PTX_ALL;
 	for (uint32_t l = 0; l < PTX_LANES; l++) {
 		if (can >> l & 1 && w->pc[l] < least) {
 			least = w->pc[l];
@@ -114,6 +118,8 @@ static enum turn turn(struct ptx_warp *w, uint32_t most)
 	const struct ptx_kernel *k = w->block->kernel;
 	struct ptx_counts *counts = w->block->counts;
 
+	leave(w);
+	w->apart = hn_rng_below(&w->block->rng, APART) == 0 ? (uint32_t)hn_rng_u64(&w->block->rng) : 0;
 	for (uint32_t i = 0; i < most; i++) {
 		if (w->here == 0 || w->at >= w->next) {
 			if (!pick(w)) {

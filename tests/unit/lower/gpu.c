@@ -221,7 +221,7 @@ static void judge(const struct program *p, const struct hn_target *target, bool 
 	if (hn_device_interpret(d, want.at, 0, FUEL, &err) != 0) {
 		fail_msg("%s: %s", p->what, err.msg);
 	}
-	if (ptx_run_module(&m, got.at, 7, &ran, &err) != 0) {
+	if (ptx_run_module(&m, got.at, 7, 0, &ran, &err) != 0) {
 		fail_msg("%s: %s\n%s", p->what, err.msg, (const char *)m.code);
 	}
 	double far = difference(&want, &got);

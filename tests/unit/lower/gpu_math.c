@@ -110,7 +110,7 @@ static void run_text(const char *text, void *const *arg)
 	    hn_gpu_print(d, HN_GPU_PTX, &target, &how, &a, &m, &err) != 0) {
 		fail_msg("%s: %s", text, err.msg);
 	}
-	if (ptx_run_module(&m, arg, 7, &ran, &err) != 0) {
+	if (ptx_run_module(&m, arg, 7, 0, &ran, &err) != 0) {
 		fail_msg("%s\n%s", err.msg, (const char *)m.code);
 	}
 	hn_arena_fini(&a);
