@@ -29,6 +29,13 @@ static const char *const texts[] = {
 	"total(M in [1, 100000], float32 X[M,40]) -> S { S(i) +=! X(i,j) }",
 	"masked(B in [1, 16], M in [1, 512], float32 X[B,12,M,64], float32 K[B,1,M,64]) -> Y { "
 	"Y(b,h,i,j) = X(b,h,i,j) * K(b,0,i,j) }",
+	"softmax_L(M in [1, 512], L in [1, 4096], float32 X[M,L]) -> Y { T(i) max=! X(i,j) E(i,j) = exp(X(i,j) - T(i)) "
+	"S(i) +=! E(i,j) Y(i,j) = E(i,j) / S(i) }",
+	"scores(L in [1, 2048], float16 X[12,128,L], float16 K[128,L]) -> Y { Z(h,i,j) = float32(X(h,i,j)) * 0.125 + "
+	"float32(K(i,j)) T(h,i) max=! Z(h,i,j) E(h,i,j) = exp(Z(h,i,j) - T(h,i)) S(h,i) +=! E(h,i,j) "
+	"Y(h,i,j) = float16(E(h,i,j) / S(h,i)) }",
+	"total_L(M in [1, 512], L in [1, 4096], float32 X[M,L]) -> S { S(i) +=! X(i,j) }",
+	"columns(L in [1, 500], float32 X[L,768]) -> S { S(j) +=! X(i,j) }",
 	"product(M in [1, 4096], float16 A[M,512], float16 B[512,512]) -> D { "
 	"C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) D(i,j) = float16(C(i,j)) }",
 };

@@ -44,6 +44,8 @@ struct hn_npu_plan {
 			 * time, fewer where that does not fit; 0 = by rule */
 	const struct hn_npu_tiles *tiles; /* as a history says; NULL: by rule */
 	bool apart;	/* of sizes: a barrier of all pipes behind each turn, to compare */
+	const int64_t *const *lies; /* [n_op] shapes as which arguments lie in memory, of each the dag's where
+				     * that is NULL; NULL: all as the dag says */
 };
 
 struct hn_npu_vector_facts {

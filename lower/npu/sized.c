@@ -39,6 +39,18 @@ static int head(struct sized *s)
 	*p = (struct hn_npu_program){ .what = "code", .n_buffer = s->dag->n_arg, .buffer = b,
 				      .n_size = s->n_size, .size = size };
 	s->head = p;
+	s->apart = p;
+	if (s->n_sum > 0) {
+		struct hn_npu_buffer *far = HN_NEW_ARRAY(s->a, struct hn_npu_buffer, s->dag->n_arg + 1);
+
+		for (uint32_t i = 0; i < s->dag->n_arg; i++) {
+			far[i] = b[i];
+			far[i].bytes = far[i].n_elem = INT64_MAX;
+		}
+		s->apart = HN_NEW(s->a, struct hn_npu_program);
+		*s->apart = *p;
+		s->apart->buffer = far;
+	}
 	return 0;
 }
 
@@ -47,7 +59,7 @@ static void conditions(struct sized *s)
 {
 	struct hn_npu_where *w = HN_NEW(s->a, struct hn_npu_where);
 
-	if (s->n_outer == 0 || s->step == 1 || !s->shared) {
+	if ((s->n_outer == 0 && !s->lines) || s->step == 1 || !s->shared) {
 		return;
 	}
 	*w = (struct hn_npu_where){ .left = hn_npu_form(HN_NPU_FORM_MOD, s->rows,
@@ -88,17 +100,23 @@ static int one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu
 	s->cores = shared ? (uint32_t)s->m->cores / inner : 1;
 	/* with outer dimensions as many as there are cores, a core has all rows */
 	s->most_rows = !shared || s->n_outer > 0 ? rows : part_of(s, rows);
-	s->n_tile = 0;
 	rc = head(s);
 	if (rc != 0) {
 		return rc;
 	}
 	conditions(s);
-	rc = sized_tiles(s);
-	if (rc != 0) {
-		return rc;
+	for (uint32_t i = 0; i < s->n_width; i++) {
+		struct sized_width *w = &s->at[i];
+
+		s->width = w->terms;
+		rc = sized_tiles(s);
+		if (rc != 0) {
+			return rc;
+		}
+		sized_pick(s);
+		w->n_tile = s->n_tile;
+		w->tile = s->tile;
 	}
-	sized_pick(s);
 	return sized_code(s, ret);
 }
 
@@ -167,7 +185,7 @@ int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const
 	int rc;
 
 	*ret_n = 0;
-	*s = (struct sized){ .dag = dag, .m = m, .plan = plan, .a = a, .err = err };
+	*s = (struct sized){ .dag = dag, .m = m, .plan = plan, .a = a, .err = err, .n_width = 1 };
 	if (dag->n_arg > HN_NPU_MOST_BUFFERS) {
 		return hn_fail(err, HONE_E_UNSUPPORTED, "%u arguments: a program has at most %d", dag->n_arg,
 			       HN_NPU_MOST_BUFFERS);

@@ -57,7 +57,7 @@ static const struct hn_npu_form *times(struct sized *s, const struct hn_npu_form
 
 static bool same_address(const struct sized_address *x, const struct sized_address *y)
 {
-	return x->rows == y->rows && x->n_outer == y->n_outer && x->row_bytes == y->row_bytes &&
+	return x->rows == y->rows && x->n_outer == y->n_outer && x->row_bytes == y->row_bytes && x->terms == y->terms &&
 	       memcmp(x->outer, y->outer, sizeof(x->outer)) == 0;
 }
 
@@ -66,11 +66,13 @@ static int address(struct sized *s, uint32_t i)
 	const struct hn_op *op = sized_arg(s, i);
 	uint32_t out = i < s->dag->n_input ? 0 : hn_dag_arg_out(s->dag, i), k = 0;
 	struct sized_address x = { .row_bytes = hn_dtype_bytes((enum hn_dtype)op->dtype[out]) };
+	bool terms = false;
 
 	s->length[i] = hn_npu_form_number(1, s->a);
 	s->of[i] = -1;
 	for (uint32_t d = 0; d < op->n_dim; d++) {
-		int32_t c = sized_class_of(s, sized_find(s, (uint32_t)s->dag->arg[i], d));
+		uint32_t set = sized_find(s, (uint32_t)s->dag->arg[i], d);
+		int32_t c = sized_class_of(s, set);
 		const struct hn_npu_form *extent = sized_extent(s, op, d);
 
 		if (extent == NULL) {
@@ -80,19 +82,30 @@ static int address(struct sized *s, uint32_t i)
 		if (n_part(s->length[i]) > HN_NPU_FORM_DEPTH) {
 			return sized_refuse(s, op, "its sizes are in longer forms than a program for the NPU has");
 		}
+		if (sized_is_sum(s, set)) {
+			s->unit[i] = hn_dtype_bytes((enum hn_dtype)op->dtype[out]);
+			x.terms = x.n_outer + x.rows;
+			terms = true;
+			continue;
+		}
+		if (terms && c >= 0 && extent->op != HN_NPU_FORM_NUMBER) {
+			return sized_refuse(s, op, "a size lies inside of one that is summed over");
+		}
+		s->unit[i] = hn_mul_sat(s->unit[i], sized_largest(op, d));
 		x.rows = x.rows || c >= (int32_t)s->n_outer;
 		if (c >= 0 && c < (int32_t)s->n_outer) {
 			x.outer[x.n_outer++] = (int8_t)c;
 		}
 		x.row_bytes = c < 0 ? hn_mul_sat(x.row_bytes, sized_largest(op, d)) : x.row_bytes;
 	}
-	if (i >= s->dag->n_input && (!x.rows || x.n_outer != s->n_outer)) {
+	if (i >= s->dag->n_input && (x.rows != (s->n_class > 0) || x.n_outer != s->n_outer)) {
 		return sized_refuse(s, op, "each result has to have all dimensions of the sizes");
 	}
 	if (i >= s->dag->n_input) {
 		int64_t step = HN_NPU_BLOCK / hn_gcd(HN_NPU_BLOCK, x.row_bytes);
 
 		s->step = step > s->step ? step : s->step;
+		s->lines = s->lines || (terms && x.terms == 0 && x.rows);
 	}
 	if (!x.rows && x.n_outer == 0) {
 		return 0;
@@ -176,6 +189,7 @@ int sized_axes(struct sized *s)
 	}
 	rc = rc ? rc : sized_classes(s);
 	s->step = 1;
+	s->unit = HN_NEW_ARRAY(s->a, int64_t, s->dag->n_arg + 1);
 	s->of = HN_NEW_ARRAY(s->a, int8_t, s->dag->n_arg + 1);
 	s->length = hn_arena_array(s->a, s->dag->n_arg + 1, sizeof(s->length[0]));
 	for (uint32_t i = 0; i < s->dag->n_arg && rc == 0; i++) {

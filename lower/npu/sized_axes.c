@@ -8,7 +8,8 @@
 #include "loopstate/dag/size.h"
 #include "lower/npu/sized.h"
 
-#define SEQUENCE 16
+#define SEQUENCE 32
+#define TERMS (-1)
 
 struct walk {
 	struct sized *s;
@@ -98,6 +99,13 @@ static void visit(const struct hn_expr *e, const char *owner, uint32_t i, void *
 	look(ctx, e);
 }
 
+/* A sum of one value, whose terms may be taken in any order and any number of them left out. */
+static bool takes_any(const struct hn_op *op)
+{
+	return op->reduce != NULL && op->reduce->n == 1 && op->reduce->kind != HN_COMBINE_NONE &&
+	       op->reduce->kind != HN_COMBINE_GENERAL;
+}
+
 static void op_axes(struct sized *s, uint32_t i)
 {
 	const struct hn_op *op = s->dag->op[i];
@@ -105,8 +113,10 @@ static void op_axes(struct sized *s, uint32_t i)
 	for (uint32_t d = 0; d < sized_n_axis(op); d++) {
 		struct walk w = { .s = s, .op = i };
 
-		if (op->kind == HN_OP_COMPUTE && (d >= op->n_spatial || op->axis[d].min != 0)) {
+		if (op->kind == HN_OP_COMPUTE && (op->axis[d].min != 0 || (d >= op->n_spatial && !takes_any(op)))) {
 			bind(&w, i, d);
+		} else if (op->kind == HN_OP_COMPUTE && d >= op->n_spatial && !is_one(op, d)) {
+			s->summed[sized_find(s, i, d)] = i + 1;
 		}
 		for (uint32_t e = 0; e < d; e++) {
 			if (sized_find(s, i, d) == sized_find(s, i, e)) {
@@ -126,6 +136,7 @@ static void sets(struct sized *s)
 	}
 	s->parent = HN_NEW_ARRAY(s->a, uint32_t, s->first[dag->n_op] + 1);
 	s->bound = HN_NEW_ARRAY(s->a, uint32_t, s->first[dag->n_op] + 1);
+	s->summed = HN_NEW_ARRAY(s->a, uint32_t, s->first[dag->n_op] + 1);
 	s->is_read = HN_NEW_ARRAY(s->a, bool, dag->n_op + 1);
 	for (uint32_t k = 0; k < s->first[dag->n_op]; k++) {
 		s->parent[k] = k;
@@ -170,11 +181,14 @@ static int add_class(struct sized *s, uint32_t op, uint32_t d)
 	if (sized_class_of(s, set) >= 0) {
 		return 0;
 	}
-	if (s->bound[set] != 0) {
+	if (s->bound[set] != 0 || s->summed[set] != 0) {
+		uint32_t by = s->bound[set] != 0 ? s->bound[set] : s->summed[set];
+
 		return hn_op_extent(o, d) != NULL
-			       ? sized_refuse(s, s->dag->op[s->bound[set] - 1], "it sums over a size, or computes with a place "
-					"along it: a program for the NPU needs a number there")
-			       : sized_refuse(s, s->dag->op[s->bound[set] - 1], "a dimension that it sums over, or computes with a "
+			       ? sized_refuse(s, s->dag->op[by - 1], "it computes with a place along a size, or "
+					"reduces it by other than a sum, product, least or greatest: a program for the NPU needs a "
+					"number there")
+			       : sized_refuse(s, s->dag->op[by - 1], "a dimension that it sums over, or computes with a "
 					"place along, lies outside of a size in an argument");
 	}
 	if (extent == NULL || s->n_class == SIZED_CLASSES) {
@@ -190,17 +204,52 @@ static bool is_idle(const struct sized *s, uint32_t op)
 	return s->dag->op[op]->kind == HN_OP_PLACEHOLDER && !s->is_read[op];
 }
 
+/* What cores can share beside terms: numbers outside of these in an argument, else the first inside, up to one
+ * that is summed over. */
+static int beside_terms(struct sized *s)
+{
+	int rc = 0;
+
+	for (int inside = 0; inside < 2 && (inside == 0 || s->n_class == 0); inside++) {
+		for (uint32_t i = 0; i < s->dag->n_arg && rc == 0; i++) {
+			uint32_t op_i = (uint32_t)s->dag->arg[i], from = 0, n = sized_arg(s, i)->n_dim;
+			bool goes_on = true;
+
+			while (from < n && !sized_is_sum(s, sized_find(s, op_i, from))) {
+				from++;
+			}
+			for (uint32_t d = inside ? from : 0; from < n && d < (inside ? n : from) && rc == 0 && goes_on; d++) {
+				uint32_t set = sized_find(s, op_i, d);
+				bool is_free = s->bound[set] == 0 && s->summed[set] == 0;
+
+				goes_on = !inside || is_free || s->n_class == 0;
+				rc = is_free && !is_one(sized_arg(s, i), d) ? add_class(s, op_i, d) : 0;
+			}
+			if (inside && s->n_class > 0) {
+				return rc;
+			}
+		}
+	}
+	return rc;
+}
+
 /* Those of sizes, and what lies outside of any of them in an argument. */
-static int classes(struct sized *s)
+static int classes(struct sized *s, bool all)
 {
 	uint32_t before = UINT32_MAX;
 	int rc = 0;
 
+	s->n_class = s->n_sum = 0;
 	for (uint32_t i = 0; i < s->dag->n_op && rc == 0; i++) {
 		for (uint32_t d = 0; d < sized_n_axis(s->dag->op[i]) && rc == 0 && !is_idle(s, i); d++) {
-			rc = hn_op_extent(s->dag->op[i], d) != NULL ? add_class(s, i, d) : 0;
+			uint32_t set = sized_find(s, i, d);
+
+			if (hn_op_extent(s->dag->op[i], d) != NULL) {
+				rc = s->bound[set] == 0 && s->summed[set] != 0 ? sized_add_sum(s, i, d) : add_class(s, i, d);
+			}
 		}
 	}
+	rc = rc == 0 && all && s->n_sum > 0 ? beside_terms(s) : rc;
 	while (rc == 0 && before != s->n_class) {
 		before = s->n_class;
 		for (uint32_t i = 0; i < s->dag->n_arg && rc == 0; i++) {
@@ -211,14 +260,14 @@ static int classes(struct sized *s)
 				end = sized_class_of(s, sized_find(s, op_i, d)) >= 0 ? d : end;
 			}
 			for (uint32_t d = 0; d < end && rc == 0; d++) {
-				rc = is_one(op, d) ? 0 : add_class(s, op_i, d);
+				rc = is_one(op, d) || sized_is_sum(s, sized_find(s, op_i, d)) ? 0 : add_class(s, op_i, d);
 			}
 		}
 	}
 	return rc;
 }
 
-/* The classes along which argument i lies, outermost first. */
+/* The classes along which argument i lies, outermost first; where terms lie between two of them, TERMS. */
 static uint32_t sequence(const struct sized *s, uint32_t i, int8_t *ret)
 {
 	const struct hn_op *op = sized_arg(s, i);
@@ -229,9 +278,11 @@ static uint32_t sequence(const struct sized *s, uint32_t i, int8_t *ret)
 
 		if (c >= 0) {
 			ret[n++] = (int8_t)c;
+		} else if (n > 0 && ret[n - 1] != TERMS && sized_is_sum(s, sized_find(s, (uint32_t)s->dag->arg[i], d))) {
+			ret[n++] = TERMS;
 		}
 	}
-	return n;
+	return n > 0 && ret[n - 1] == TERMS ? n - 1 : n;
 }
 
 static bool has(const int8_t *seq, uint32_t n, int32_t c)
@@ -306,7 +357,7 @@ static int arrange(struct sized *s)
 			head = (int32_t)c;
 		}
 	}
-	if (head < 0) {
+	if (head < 0 && s->n_class > 0) {
 		return hn_fail(s->err, HONE_E_UNSUPPORTED, "no size is the innermost of the dimensions that "
 			       "arguments have in front: they lie in different orders");
 	}
@@ -334,6 +385,10 @@ int sized_classes(struct sized *s)
 	int rc;
 
 	sets(s);
-	rc = classes(s);
-	return rc ? rc : arrange(s);
+	rc = classes(s, true);
+	if (rc != 0 && s->n_sum > 0) { /* with cores that share sizes alone */
+		rc = classes(s, false);
+	}
+	rc = rc ? rc : arrange(s);
+	return rc || s->n_sum == 0 ? rc : sized_terms(s);
 }

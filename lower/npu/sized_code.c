@@ -17,6 +17,7 @@ struct code {
 	/* rows; a core's first and how many; tiles; the outer dimensions' first of this core, the rows that a
 	 * tile may begin at last, turns, the turn, and its tile's place */
 	int rows, start, part, first_outer, last, turns, turn, tiles, all, row, scratch;
+	struct sized_registers ragged; /* of terms */
 	int extent[SIZED_CLASSES], place[SIZED_CLASSES]; /* of outer dimensions */
 };
 
@@ -70,13 +71,44 @@ static void end(struct code *c)
 	c->insn[c->n - 1].jump = from;
 }
 
-static void copy(struct code *c, const struct hn_npu_insn *in, uint32_t n)
+static void put(struct code *c, const struct hn_npu_insn *in, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
+		if (in[i].op == HN_NPU_I_END) {
+			end(c);
+			continue;
+		}
+		if (in[i].op == HN_NPU_I_IF) {
+			c->open[c->n_open++] = c->n;
+		}
 		*add(c) = in[i];
 	}
 }
 
+static void copy(struct code *c, const struct hn_npu_insn *in, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct hn_npu_insn cut[SIZED_CUT];
+
+		put(c, cut, sized_cut(c->s, &c->ragged, &in[i], cut));
+	}
+}
+
+/* What is loaded short is written once before, where it will be. */
+static void clear(struct code *c, const struct npu_turns *turns)
+{
+	const struct hn_npu_insn *made;
+	uint32_t n;
+
+	if (c->s->n_sum == 0) {
+		return;
+	}
+	n = sized_clear(c->s, turns->body, turns->n_body, &made);
+	begin(c, HN_NPU_I_IF, 0, reg(c->ragged.terms), imm(c->s->width));
+	put(c, made, n);
+	*add(c) = npu_plain(HN_NPU_I_BARRIER, HN_NPU_ALL, 0, 0);
+	end(c);
+}
 
 /* The value of a form, in a register of its own from `to` on, or as it is. */
 static struct hn_npu_number form(struct code *c, const struct hn_npu_form *f, int to)
@@ -125,6 +157,14 @@ static void registers(struct code *c)
 		c->extent[k] = new_register(c);
 		c->place[k] = new_register(c);
 	}
+	if (c->s->n_sum > 0) {
+		c->ragged.terms = new_register(c);
+		c->ragged.scratch[0] = c->row; /* done with when a tile's code begins */
+		c->ragged.scratch[1] = new_register(c);
+		for (uint32_t k = 0; k < c->ragged.n; k++) {
+			c->ragged.reg[k] = new_register(c);
+		}
+	}
 }
 
 /* A form into that register; those behind the registers in use are free for its parts. */
@@ -142,6 +182,12 @@ static void shares(struct code *c)
 	int groups = c->turn, t = c->scratch;
 
 	form_into(c, c->rows, s->rows);
+	if (s->n_sum > 0) {
+		form_into(c, c->ragged.terms, s->terms);
+		for (uint32_t k = 0; k < c->ragged.n; k++) {
+			let(c, HN_NPU_I_SMUL, c->ragged.reg[k], reg(c->ragged.terms), imm(c->ragged.by[k]));
+		}
+	}
 	for (uint32_t k = 0; k < s->n_outer; k++) {
 		form_into(c, c->extent[k], s->class[k].extent);
 	}
@@ -181,6 +227,14 @@ static void shares(struct code *c)
 	}
 }
 
+/* Where terms lie inside of the first n that it lies along. */
+static void past_terms(struct code *c, const struct sized_address *x, int to, uint32_t n)
+{
+	if (x->terms == n && n > 0) {
+		let(c, HN_NPU_I_SMUL, to, reg(to), reg(c->ragged.terms));
+	}
+}
+
 /* Registers of a slot's addresses: of tile `slot` of the turn. */
 static void addresses(struct code *c, const struct sized_tile *t, uint32_t slot)
 {
@@ -213,13 +267,16 @@ static void addresses(struct code *c, const struct sized_tile *t, uint32_t slot)
 
 		let(c, HN_NPU_I_MOV, to, x->n_outer > 0 ? reg(c->place[(int)x->outer[0]]) : reg(c->row), imm(0));
 		for (uint32_t i = 1; i < x->n_outer; i++) {
+			past_terms(c, x, to, i);
 			let(c, HN_NPU_I_SMUL, to, reg(to), reg(c->extent[(int)x->outer[i]]));
 			let(c, HN_NPU_I_SADD, to, reg(to), reg(c->place[(int)x->outer[i]]));
 		}
 		if (x->n_outer > 0 && x->rows) {
+			past_terms(c, x, to, x->n_outer);
 			let(c, HN_NPU_I_SMUL, to, reg(to), reg(c->rows));
 			let(c, HN_NPU_I_SADD, to, reg(to), reg(c->row));
 		}
+		past_terms(c, x, to, x->n_outer + x->rows);
 		let(c, HN_NPU_I_SMUL, to, reg(to), imm(x->row_bytes));
 	}
 }
@@ -241,6 +298,7 @@ static void tiles(struct code *c, const struct sized_tile *t, uint32_t inner)
 		let(c, HN_NPU_I_MOV, c->tiles, reg(c->turns), imm(0));
 		let(c, HN_NPU_I_SMUL, c->turns, reg(c->turns), reg(c->all));
 	}
+	clear(c, turns);
 	if (t->slots > 1) {
 		begin(c, HN_NPU_I_IF, 0, reg(c->turns), imm(2));
 		let(c, HN_NPU_I_MOV, c->turn, imm(0), imm(0));
@@ -267,12 +325,46 @@ static void tiles(struct code *c, const struct sized_tile *t, uint32_t inner)
 	end(c);
 }
 
+/* Of a core's rows, as many as there are, the tiles that are taken for so many terms. */
+static void widths(struct code *c, uint32_t w, uint32_t inner, uint32_t n_insn)
+{
+	struct sized *s = c->s;
+	bool first = w == 0, last = w + 1 == s->n_width;
+
+	s->width = s->at[w].terms;
+	if (!first) {
+		begin(c, HN_NPU_I_IF, 0, imm(s->at[w - 1].terms), reg(c->ragged.terms));
+	}
+	if (!last) {
+		begin(c, HN_NPU_I_IF, 0, reg(c->ragged.terms), imm(s->at[w].terms + 1));
+	}
+	for (uint32_t k = 0; k < s->at[w].n_tile && n_insn + c->n <= HN_NPU_MOST_INSNS; k++) {
+		if (s->at[w].tile[k].from < s->at[w].tile[k].to) {
+			tiles(c, &s->at[w].tile[k], inner);
+		}
+	}
+	for (int i = !first + !last; i > 0; i--) {
+		end(c);
+	}
+}
+
 /* The code of all cores that have these columns. */
 static int section(struct sized *s, uint32_t inner, uint32_t *n_insn, struct hn_npu_section *ret)
 {
 	struct code *c = HN_NEW(s->a, struct code);
 
 	*c = (struct code){ .s = s };
+	for (uint32_t w = 0; w < s->n_width; w++) {
+		s->width = s->at[w].terms;
+		for (uint32_t k = 0; k < s->at[w].n_tile && s->n_sum > 0; k++) {
+			const struct sized_tile *t = &s->at[w].tile[k];
+
+			if (t->from < t->to && !sized_multiples(s, t->turns[inner].body, t->turns[inner].n_body, &c->ragged)) {
+				return hn_fail(s->err, HONE_E_UNSUPPORTED, "arguments lie in more than %d ways along a size "
+					       "that is summed over", SIZED_MULTIPLES);
+			}
+		}
+	}
 	registers(c);
 	if (c->next + 2 < HN_NPU_REGISTERS - (int)s->n_size) {
 		shares(c);
@@ -281,10 +373,8 @@ static int section(struct sized *s, uint32_t inner, uint32_t *n_insn, struct hn_
 		return hn_fail(s->err, HONE_E_UNSUPPORTED, "arguments lie in %u ways along %u dimensions of sizes: "
 			       "that is more than registers hold", s->n_address, s->n_class);
 	}
-	for (uint32_t k = 0; k < s->n_tile && *n_insn + c->n <= HN_NPU_MOST_INSNS; k++) {
-		if (s->tile[k].from < s->tile[k].to) {
-			tiles(c, &s->tile[k], inner);
-		}
+	for (uint32_t w = 0; w < s->n_width; w++) {
+		widths(c, w, inner, *n_insn);
 	}
 	if (*n_insn + c->n > HN_NPU_MOST_INSNS) {
 		return hn_fail(s->err, HONE_E_UNSUPPORTED, "it takes more than %d instructions", HN_NPU_MOST_INSNS);

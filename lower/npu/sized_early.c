@@ -18,7 +18,7 @@ static struct reach reach_of(const struct sized *s, const struct hn_npu_insn *in
 	struct npu_fault fault;
 	struct npu_op op;
 
-	if (!npu_resolve(s->head, s->m, in, reg, NULL, &op, &fault)) {
+	if (!npu_resolve(s->apart, s->m, in, reg, NULL, &op, &fault)) {
 		return (struct reach){ INT64_MIN, INT64_MAX };
 	}
 	for (uint32_t i = 0; i < op.n_span; i++) {

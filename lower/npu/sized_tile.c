@@ -4,10 +4,11 @@
  * Vectors of a tile have two slots: a turn is two tiles, so that one is loaded while the other is
  * computed.  A product has slots of its own inside, and a turn of one tile.
  */
+#include <string.h>
+
 #include "base/arith.h"
 #include "lower/npu/sized.h"
 #include "lower/npu/task.h"
-#include "target/npu/npu_run.h"
 
 #define ALIGN 1024 /* of what memories are halved to */
 #define TIMED 9	   /* turns */
@@ -22,6 +23,11 @@ static int64_t rows_of(const struct sized *s, uint32_t op, uint32_t axis, int64_
 	for (uint32_t c = 0; c < s->n_class; c++) {
 		if (s->class[c].set == set) {
 			return c + 1 == s->n_class ? rows : 1;
+		}
+	}
+	for (uint32_t c = 0; c < s->n_sum; c++) {
+		if (s->sum[c].set == set) {
+			return c + 1 == s->n_sum ? s->width : 1;
 		}
 	}
 	return otherwise;
@@ -140,7 +146,7 @@ static bool fold(struct sized *s, const struct hn_npu_program *p, uint32_t core,
 		return true;
 	}
 	c = &c[i];
-	to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, c->n_insn + 1);
+	to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, (s->n_sum > 0 ? SIZED_MASK * c->n_insn : c->n_insn) + 1);
 	if (!c->straight) {
 		return false;
 	}
@@ -165,6 +171,9 @@ static bool fold(struct sized *s, const struct hn_npu_program *p, uint32_t core,
 			fix(&in->place[k].at, reg);
 		}
 		n++;
+	}
+	if (s->n_sum > 0 && !sized_ragged(s, to, &n)) {
+		return false;
 	}
 	sized_early(s, to, n);
 	*ret = (struct hn_npu_section){ .n_core = 1, .insn = to, .n_insn = n, .straight = true };
@@ -197,57 +206,6 @@ static struct hn_npu_section in_slots(const struct sized *s, const struct hn_npu
 	return ret;
 }
 
-/* -- what it takes -------------------------------------------------------------------------- */
-
-static void append(struct hn_npu_insn *to, uint32_t *n, const struct hn_npu_insn *in, uint32_t n_in)
-{
-	for (uint32_t i = 0; i < n_in; i++) {
-		to[(*n)++] = in[i];
-	}
-}
-
-static double cycles_of(const struct sized *s, const struct npu_turns *t, uint32_t turns)
-{
-	struct hn_npu_insn *in =
-		HN_NEW_ARRAY(s->a, struct hn_npu_insn, t->n_before + t->n_body + t->n_behind + 3);
-	struct hn_npu_section c = { .n_core = 1, .insn = in };
-	struct hn_npu_program p = *s->head;
-	const struct hn_npu_options o = { 0 };
-	int64_t largest[HN_NPU_MOST_SIZES] = { 0 };
-	struct hn_npu_result r;
-	struct hn_arena a;
-	uint32_t n = 0, begun;
-	int rc;
-
-	for (uint32_t i = 0; i < s->n_size; i++) {
-		largest[i] = s->size[i].hi;
-	}
-	append(in, &n, t->before, t->n_before);
-	in[n] = (struct hn_npu_insn){ .op = HN_NPU_I_LOOP, .reg = (uint8_t)(HN_NPU_REGISTERS - 1 - s->n_size),
-				      .number = { { turns, -1 } },
-				      .jump = n + t->n_body + 1 };
-	/* registers of addresses are 0 in all turns */
-	begun = n++;
-	append(in, &n, t->body, t->n_body);
-	in[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END, .jump = begun };
-	append(in, &n, t->behind, t->n_behind);
-	c.n_insn = n;
-	p.section = &c;
-	p.n_section = 1;
-	p.value = largest;
-	hn_arena_init(&a, 0);
-	rc = hn_npu_run(&p, s->m, &o, &a, &r, NULL);
-	hn_arena_fini(&a);
-	return rc == 0 ? (double)r.core_cycles : 1e18;
-}
-
-static double cycles_alone(const struct sized *s, const struct hn_npu_section *c)
-{
-	const struct npu_turns t = { .body = c->insn, .n_body = c->n_insn };
-
-	return cycles_of(s, &t, 1);
-}
-
 /* -- one length ----------------------------------------------------------------------------- */
 
 /* The fastest plan of a product whose columns `inner` cores share, and nothing else. */
@@ -271,16 +229,19 @@ static int code_of(struct sized *s, int64_t rows, uint32_t slots, const struct h
 {
 	struct hn_npu_profile m = profile_of(s->m, slots);
 	const struct hn_dag *dag = dag_of(s, rows);
-	const struct hn_npu_plan plan = { .order = HN_NPU_AS_WRITTEN, .slots = 1, .reuse = true };
+	struct hn_npu_plan plan = { .order = HN_NPU_AS_WRITTEN, .slots = 1, .reuse = true };
 	struct hn_npu_vector_facts facts = { .n_tile = 1 };
 	struct hn_npu_product product;
 	const char *why;
 	int rc;
 
-	if (hn_npu_task_of(dag, s->a, &product, &why)) {
+	if (s->n_sum == 0 && hn_npu_task_of(dag, s->a, &product, &why)) {
 		m.cores = s->inner;
 		rc = product_of(s, &product, &m, ret);
 	} else {
+		if (s->n_sum > 0) {
+			dag = sized_masked(s, dag, &plan.lies);
+		}
 		rc = hn_npu_vector(dag, &m, &plan, s->a, ret, &facts, s->err);
 	}
 	*one_tile = facts.n_tile == 1;
@@ -292,7 +253,16 @@ bool sized_is_product(const struct sized *s)
 	struct hn_npu_product p;
 	const char *why;
 
-	return hn_npu_task_of(dag_of(s, 2), s->a, &p, &why);
+	return s->n_sum == 0 && hn_npu_task_of(dag_of(s, 2), s->a, &p, &why);
+}
+
+/* Of a row and a column there is nothing for the cube to do. */
+static bool is_matrices(const struct sized *s)
+{
+	struct hn_npu_product p;
+	const char *why;
+
+	return s->n_sum > 0 && hn_npu_task_of(dag_of(s, 2), s->a, &p, &why) && p.m > 1 && p.n > 1;
 }
 
 /* One tile of a core by itself. */
@@ -300,7 +270,7 @@ static int alone(struct sized *s, const struct hn_npu_section *one, struct hn_np
 {
 	struct hn_npu_order_facts facts = { 0 };
 	struct hn_arena own; /* what is known of memories is large */
-	struct npu_order o = { .p = s->head, .m = s->m, .s = one, .a = &own, .facts = &facts };
+	struct npu_order o = { .p = s->apart, .m = s->m, .s = one, .a = &own, .facts = &facts };
 	int rc;
 
 	hn_arena_init(&own, 0);
@@ -308,9 +278,8 @@ static int alone(struct sized *s, const struct hn_npu_section *one, struct hn_np
 	if (rc == 0) {
 		struct hn_npu_section made = npu_order_section(&o, s->plan->order);
 		struct hn_npu_insn *to = HN_NEW_ARRAY(s->a, struct hn_npu_insn, made.n_insn + 1);
-		uint32_t n = 0;
 
-		append(to, &n, made.insn, made.n_insn);
+		memcpy(to, made.insn, made.n_insn * sizeof(to[0]));
 		*ret = made;
 		ret->insn = to;
 	}
@@ -325,6 +294,11 @@ static int make(struct sized *s, int64_t rows, uint32_t slots, bool *ret_whole)
 	struct hn_npu_section plain, turn;
 	int rc = code_of(s, rows, slots, &p, ret_whole);
 
+	if (rc == 0 && !*ret_whole && s->n_sum > 0) {
+		return hn_fail(s->err, HONE_E_UNSUPPORTED, "%lld terms of a size that is summed over do not fit in the unified "
+			       "buffer, with what is computed of them: a program for the NPU holds all of a row",
+			       (long long)s->width);
+	}
 	if (rc != 0 || (!*ret_whole && rows > 1)) {
 		return rc;
 	}
@@ -332,22 +306,22 @@ static int make(struct sized *s, int64_t rows, uint32_t slots, bool *ret_whole)
 	t->turns = HN_NEW_ARRAY(s->a, struct npu_turns, s->inner);
 	for (uint32_t i = 0; i < s->inner && rc == 0; i++) {
 		if (!fold(s, p, i, &plain)) {
-			return hn_fail(s->err, HONE_E_UNSUPPORTED, "code of %lld rows has loops", (long long)rows);
+			return hn_fail(s->err, HONE_E_UNSUPPORTED, "code of %lld rows cannot be for any sizes", (long long)rows);
 		}
 		turn = in_slots(s, &plain, slots, slots);
-		rc = npu_order_turns(s->head, s->m, &turn, s->plan->order, !s->plan->apart, s->a, &t->turns[i], s->err);
+		rc = npu_order_turns(s->apart, s->m, &turn, s->plan->order, !s->plan->apart, s->a, &t->turns[i], s->err);
 		if (rc == 0 && slots > 1) {
 			turn = in_slots(s, &plain, 1, slots);
 			rc = alone(s, &turn, &t->single);
-			t->alone = rc == 0 ? cycles_alone(s, &t->single) : 0;
+			t->alone = rc == 0 ? sized_turns(s, &(struct npu_turns){ .body = t->single.insn, .n_body = t->single.n_insn }, 1) : 0;
 		}
 	}
 	if (rc != 0) {
 		return rc;
 	}
 	/* cores of a product have as many columns each, but for the last */
-	t->first = cycles_of(s, &t->turns[0], 1);
-	t->next = (cycles_of(s, &t->turns[0], TIMED) - t->first) / (TIMED - 1);
+	t->first = sized_turns(s, &t->turns[0], 1);
+	t->next = (sized_turns(s, &t->turns[0], TIMED) - t->first) / (TIMED - 1);
 	s->n_tile++;
 	return 0;
 }
@@ -383,6 +357,10 @@ int sized_tiles(struct sized *s)
 	bool two = s->plan->slots > 1 && !sized_is_product(s);
 	int rc;
 
+	if (is_matrices(s)) {
+		return sized_refuse(s, s->dag->op[s->summed[s->sum[0].set] - 1], "it is a product of matrices whose terms are a "
+				    "size: a program for the NPU needs a number there");
+	}
 	s->tile = HN_NEW_ARRAY(s->a, struct sized_tile, SIZED_TILES);
 	rc = lengths(s, two ? 2 : 1);
 	return rc == -HONE_E_UNSUPPORTED && two ? lengths(s, 1) : rc;

@@ -114,7 +114,7 @@ static int32_t loaded(struct vec *x, uint32_t i, const struct vec_line *at)
 	if (x->rc != 0) {
 		return -1;
 	}
-	vec_lie(x, op->shape, op->n_dim, at, &like);
+	vec_lie(x, vec_shape(x, i), op->n_dim, at, &like);
 	v = same_load(x, &like);
 	row = !x->ordered || is_in_a_row(x, &like);
 	if (!row && t != HN_F16 && t != HN_F32) {
@@ -275,7 +275,7 @@ static void store(struct vec *x, uint32_t i, uint32_t out, int32_t arg, const st
 	if (x->rc != 0) {
 		return;
 	}
-	vec_lie(x, op->shape, op->n_dim, at, &like);
+	vec_lie(x, vec_shape(x, i), op->n_dim, at, &like);
 	if (t == HN_U8) { /* above 127 it is written as negative */
 		struct vec_item a = { v, 0 }, less = vec_unary(x, HN_NPU_I_ADDS, a, HN_F16, -256);
 

@@ -154,6 +154,14 @@ static inline int64_t vec_size(const struct vec *x, int32_t v)
 	return hn_dtype_bytes((enum hn_dtype)x->v[v].dtype);
 }
 
+/* As which op i lies in memory, if it is an argument. */
+static inline const int64_t *vec_shape(const struct vec *x, uint32_t i)
+{
+	const int64_t *const *lies = x->plan->lies;
+
+	return lies != NULL && lies[i] != NULL ? lies[i] : x->dag->op[i]->shape;
+}
+
 /* Of these dimensions; a double, for products of extents may be beyond integers. */
 static inline double vec_points(const struct vec *x, uint32_t dims)
 {

@@ -16,7 +16,7 @@
 #include "loopstate/read/dag_read.h"
 #include "tests/lib/npu_sized_bed.h"
 
-#define AXES 5
+#define AXES 6
 #define MOST_POINTS 40000
 
 static uint64_t dags = 300, first;
@@ -32,6 +32,7 @@ struct gen {
 	int64_t size[AXES]; /* the greatest, of those that are sizes */
 	bool sized[AXES];
 	uint32_t n_axis, n_size, n_tensor, last_sized;
+	int terms; /* the size that is summed over; -1: none is */
 	struct tensor t[24];
 	struct hn_buf args, body;
 };
@@ -60,6 +61,26 @@ static void axes(struct gen *g)
 			g->size[d] = g->sized[d] ? most[below(g, HN_COUNT_OF(most))] : some[below(g, HN_COUNT_OF(some))];
 		} while (g->size[d] > points);
 		points = points / g->size[d] > 2 ? points / g->size[d] : 2;
+	}
+}
+
+/* A size that is summed over: behind those of rows; or in front, and all others are numbers. */
+static void terms(struct gen *g)
+{
+	static const int64_t most[] = { 1, 2, 7, 16, 33, 100, 300 };
+	bool outside = below(g, 3) == 0;
+
+	g->terms = outside ? 0 : (int)g->last_sized + 1;
+	for (uint32_t d = g->n_axis; d > (uint32_t)g->terms; d--) {
+		g->size[d] = g->size[d - 1];
+		g->sized[d] = g->sized[d - 1] && !outside;
+	}
+	g->n_axis++;
+	g->last_sized += outside;
+	g->size[g->terms] = most[below(g, HN_COUNT_OF(most))];
+	g->sized[g->terms] = true;
+	for (uint32_t d = 0; d < g->n_axis; d++) { /* rows of few numbers, so that a tile holds them */
+		g->size[d] = (int)d != g->terms && g->size[d] > 33 ? 33 : g->size[d];
 	}
 }
 
@@ -140,14 +161,17 @@ static void stage(struct gen *g, bool last)
 {
 	struct tensor *t = &g->t[g->n_tensor];
 	const struct tensor *x = &g->t[g->n_tensor - 1], *y = &g->t[last ? 0 : below(g, g->n_tensor)];
-	uint32_t summed = g->last_sized + 1 + below(g, AXES);
+	uint32_t summed = g->terms >= 0 && below(g, 2) == 0 ? (uint32_t)g->terms : g->last_sized + 1 + below(g, AXES);
 	bool sums = (has(x, summed) || has(y, summed)) && below(g, 2) == 0, any = false;
 
 	snprintf(t->name, sizeof(t->name), "T%u", g->n_tensor);
 	t->half = !sums && below(g, 5) == 0;
 	t->n = 0;
 	for (uint32_t d = 0; d < g->n_axis; d++) {
-		if ((has(x, d) || has(y, d)) && (!sums || d <= g->last_sized || (d != summed && below(g, 2) == 0))) {
+		bool stays = d <= g->last_sized && (int)d != g->terms;
+
+		stays = stays || (d != summed && (below(g, 2) == 0 || (int)d == g->terms));
+		if ((has(x, d) || has(y, d)) && (!sums || stays)) {
 			t->axis[t->n++] = d;
 		}
 	}
@@ -194,7 +218,7 @@ static void text_of(struct gen *g, uint64_t seed, struct hn_buf *text)
 {
 	uint32_t n_input, n_stage;
 
-	*g = (struct gen){ .rng = hn_rng_stream(41, seed, 0, 0) };
+	*g = (struct gen){ .rng = hn_rng_stream(41, seed, 0, 0), .terms = -1 };
 	if (seed % 6 == 5) {
 		product(g, text);
 		return;
@@ -202,6 +226,9 @@ static void text_of(struct gen *g, uint64_t seed, struct hn_buf *text)
 	hn_buf_init(&g->args);
 	hn_buf_init(&g->body);
 	axes(g);
+	if (seed % 2 == 0) {
+		terms(g);
+	}
 	n_input = 1 + below(g, 3);
 	n_stage = 1 + below(g, 5);
 	for (uint32_t i = 0; i < n_input; i++) {
@@ -240,7 +267,7 @@ static void runs(struct gen *g, struct npu_sized_bed *b, uint64_t seed, const ch
 {
 	const struct hn_sizes *sizes = b->dag->sizes;
 	const struct hn_npu_program *p;
-	int64_t value[2] = { 0, 0 };
+	int64_t value[3] = { 0, 0, 0 };
 	struct hn_arena a;
 
 	for (uint32_t k = 0; k < 12; k++) {
@@ -251,8 +278,8 @@ static void runs(struct gen *g, struct npu_sized_bed *b, uint64_t seed, const ch
 		}
 		kernel = npu_sized_run(b, value, k % 4 == 3 ? 1 + seed : 0, NULL);
 		if (kernel < 0) {
-			fail_msg("%llu at %lld, %lld: %s\n%s", (unsigned long long)seed, (long long)value[0],
-				 (long long)value[1], b->err.msg, text);
+			fail_msg("%llu at %lld, %lld, %lld: %s\n%s", (unsigned long long)seed, (long long)value[0],
+				 (long long)value[1], (long long)value[2], b->err.msg, text);
 		}
 		c->second += kernel > 0;
 		c->runs++;
@@ -286,7 +313,7 @@ static void one(uint64_t seed, struct count *c)
 	text_of(&g, seed, &text);
 	assert_int_equal(hn_npu_profile_of("tiny", &m, &err), 0);
 	m.cores = 1 + (int64_t)(seed % 7);
-	m.ub_bytes = seed % 3 == 0 ? 16384 : m.ub_bytes;
+	m.ub_bytes = seed % 3 == 0 && g.terms < 0 ? 16384 : m.ub_bytes; /* a row's terms are in a tile */
 	if (hn_dag_from_text("r", text.s, text.n, 0, &a, &dag, &err) == 0 && dag->sizes != NULL) {
 		c->dags++;
 		if (npu_sized_open(&b, dag, &m, &plan, &a) != 0) {

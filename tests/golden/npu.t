@@ -179,12 +179,28 @@ $ hone npu -e 'w(B in [1, 4], M in [1, 9], float32 X[B,M,3], float32 Z[B]) -> Y 
 hone: w: --dim B=.. is missing: 1 to 4
 [17]
 $ hone npu -e 'r(M in [1, 40], float32 X[8,M]) -> Y { Y(i) +=! X(i,j) }' --profile tiny
-hone: npu: hone-build: Y: it sums over a size, or computes with a place along it: a program for the NPU needs a number there
+r on tiny: 1 program (simulated by a model, docs/npu.md)
+  1: 3358 instructions, for M = 1..40
+           M  program      cycles         us
+           1        1        3768       3.77
+           2        1        3769       3.77
+           3        1        3769       3.77
+           4        1        3770       3.77
+           5        1        3770       3.77
+           7        1        3771       3.77
+          10        1        3779       3.78
+          15        1        3781       3.78
+          20        1        3795       3.79
+          29        1        3799       3.80
+          40        1        3815       3.81
+no race, in any order of the pipes
+$ hone npu -e 'r(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }' --profile tiny
+hone: npu: hone-build: Y: it computes with a place along a size, or reduces it by other than a sum, product, least or greatest: a program for the NPU needs a number there
 [18]
 $ hone npu -e 'r(M in [1, 40], float32 X[M,8]) -> Y { Y(j) = X(2,j) }' --profile tiny
 hone: --text:1:40: ops[1] (Y).body[0].load(X) index 0: may pass the extent for some sizes: correct the index, its range or the sizes', or guard the load with "if"
 [17]
-# A kernel of AKG whose dimension is open: for all sizes of a range; a sum over it has no program.
+# A kernel of AKG whose dimension is open: for all sizes of a range, also where it is summed over.
 $ echo '{"composite":true,"op":"k","process":"aicore","platform":"AKG","input_desc":[[{"tensor_name":"x","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"y","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}],"op_desc":[{"name":"Exp","attr":null,"input_desc":[[{"tensor_name":"x","name":"x","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"y","name":"y","shape":[-1,8],"data_type":"float32","format":"DefaultFormat"}]}]}' > open.info; hone npu open.info --dim x:0=1..300 --profile tiny
 x:0 = 1..300
 kernel                                    runs  programs  cycles of the least  of the largest
@@ -201,9 +217,8 @@ $ hone npu "$HONE_SOURCE/tests/data/fuzz/akg/open" --dim batch=20..60 --profile 
 hone: open: made for "cuda", which is a hint: --target says the machine
 batch = 20..60
 kernel                                    runs  programs  cycles of the least  of the largest
-k00_greater_where_reduce_reshape             1  refused: npu: hone-build: T4: it sums over a size, or computes with a place along it: a program for the NPU needs a number there
-open on tiny: 0 of 1 kernels have programs for all sizes of their range (simulated by a model, docs/npu.md)
-hone: none of 1 kernels has a program for the NPU
+k00_greater_where_reduce_reshape             1         1                 4037            4163
+open on tiny: 1 of 1 kernels have programs for all sizes of their range (simulated by a model, docs/npu.md)
 $ hone npu -e 'm(float16 A[77,3000], float16 B[3000,511]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }' --as picture | sed -n 's/.*>\([0-9]* %\)<.*/\1/p'
 0 %
 10 %

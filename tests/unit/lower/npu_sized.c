@@ -225,13 +225,55 @@ static void products(void **state)
 	}
 }
 
+/* Each number of terms up to some, and some more: what is behind them is nothing. */
+static void every_number_of_terms(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t most;
+	} table[] = {
+		{ "s(M in [1, 40], L in [1, 700], float32 X[M,L]) -> Y { T(i) max=! X(i,j) E(i,j) = exp(X(i,j) - T(i)) "
+		  "S(i) +=! E(i,j) Y(i,j) = E(i,j) / S(i) }", 700 },
+		{ "n(L in [1, 300], float16 X[5,L], float32 G[L]) -> Y { A(i) +=! float32(X(i,j)) "
+		  "D(i,j) = float32(X(i,j)) - A(i) V(i) +=! D(i,j) * D(i,j) Y(i,j) = float16(D(i,j) * rsqrt(V(i) + 0.1) * G(j)) }",
+		  300 },
+		{ "c(L in [1, 300], float32 X[L,24]) -> (S, Y) { S(j) +=! X(i,j) Y(i,j) = X(i,j) - S(j) }", 300 },
+		{ "p(L in [1, 99], float32 X[3,L,4]) -> (P, N) { P(i,k) min=! X(i,j,k) N(i,k) *=! X(i,j,k) * 1.5 }", 99 },
+		{ "t(L in [1, 300], float32 X[L]) -> S { S max=! X(i) }", 300 },
+		{ "v(M in [1, 40], L in [1, 300], float16 A[M,L], float16 B[L]) -> C { C(i) +=! float32(A(i,k)) * float32(B(k)) }",
+		  300 },
+		{ "b(M in [1, 3], L in [1, 200], float16 X[M,L,7]) -> S { S(b,k) +=! float32(X(b,i,k)) }", 200 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		struct given g;
+		bool both;
+
+		open(&g, table[i].text, "tiny", &by_flags);
+		both = g.b.dag->sizes->n > 1;
+		for (int64_t l = 1; l <= table[i].most; l += l < 70 ? 1 : l / 5) {
+			int64_t m = 1 + l % g.b.dag->sizes->size[0].hi;
+
+			at(&g, both ? m : l, both ? l : 0);
+		}
+		at(&g, both ? 1 : table[i].most, table[i].most);
+		hn_arena_fini(&g.a);
+	}
+}
+
 static void what_has_no_program_is_told(void **state)
 {
 	static const struct {
 		const char *text, *says;
 	} table[] = {
-		{ "a(M in [1, 40], float32 X[8,M]) -> S { S(i) +=! X(i,j) }", "S: it sums over a size" },
-		{ "b(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }", "Y: it sums over a size, or computes" },
+		{ "a(M in [1, 20000], float32 X[8,M]) -> S { S(i) +=! X(i,j) }", "S: a size that it sums over comes to more than" },
+		{ "h(M in [1, 16000], float32 X[8,M]) -> S { S(i) +=! X(i,j) }", "do not fit in the unified buffer" },
+		{ "i(M in [1, 40], N in [1, 40], float32 X[M,N]) -> T { S(i) +=! X(i,j) T max=! S(i) }", "some of the sizes" },
+		{ "j(M in [1, 40], N in [1, 40], float32 X[M,N]) -> S { S(j) +=! X(i,j) }", "X: a size lies inside of one" },
+		{ "k(K in [1, 40], float16 A[8,K], float16 B[K,8]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
+		  "C: it is a product of matrices whose terms are a size" },
+		{ "b(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }", "Y: it computes with a place along a size" },
 		{ "c(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(M) }", "Y: it computes with a size" },
 		{ "d(M in [1, 40], float32 X[8,M]) -> S { S(j) +=! X(i,j) }", "lies outside of a size in an argument" },
 		{ "e(M in [1, 40], float32 X[M,8], float32 Z[4]) -> (Y, W) { Y(i,j) = X(i,j) * 2.0 W(i) = Z(i) + 1.0 }",
@@ -271,6 +313,7 @@ int main(void)
 		cmocka_unit_test(flags_are_carried),
 		cmocka_unit_test(several_dimensions),
 		cmocka_unit_test(products),
+		cmocka_unit_test(every_number_of_terms),
 		cmocka_unit_test(what_has_no_program_is_told),
 	};
 

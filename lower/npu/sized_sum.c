@@ -1,0 +1,218 @@
+/* lower/npu/sized_sum.c -- sizes that are summed over.
+ *
+ * All terms of a row are in its tile.  There is code for up to so many terms, of several numbers: that of
+ * C terms serves all launches from the next smaller number on.  It is the code of exactly C, but that
+ * transfers are as long as the launch says, and what stands behind a row's terms is garbage.  So a mask
+ * comes into the dag, an argument of C numbers that are 1 or 0, and each sum takes what is neutral to it
+ * where the mask is 0.  No one gives this argument: where a tile loads it, it is written there.
+ *
+ * For transfers to be told by their numbers (sized_cut.c), terms lie in the tile's dag as if a row had
+ * SIZED_APART.
+ */
+#include "base/arith.h"
+#include "lower/npu/sized.h"
+
+#define MOST_WIDTH 16320 /* lanes that an instruction fills */
+
+/* -- which they are ------------------------------------------------------------------------- */
+
+bool sized_is_sum(const struct sized *s, uint32_t set)
+{
+	for (uint32_t k = 0; k < s->n_sum; k++) {
+		if (s->sum[k].set == set) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int sized_add_sum(struct sized *s, uint32_t op, uint32_t d)
+{
+	const struct hn_op *o = s->dag->op[op];
+	uint32_t set = sized_find(s, op, d);
+	const struct hn_npu_form *extent = sized_extent(s, o, d);
+
+	if (sized_is_sum(s, set)) {
+		return 0;
+	}
+	if (extent == NULL || s->n_sum == SIZED_CLASSES) {
+		return sized_refuse(s, o, "its sizes are more, or in other forms, than a program for the NPU has");
+	}
+	s->sum[s->n_sum++] = (struct sized_class){ .extent = extent, .largest = sized_largest(o, d), .set = set };
+	return 0;
+}
+
+/* Each op that has one of them has all, and sums over all of them or none; arguments have them in one order,
+ * one behind the other: so they are one dimension. */
+static int check(struct sized *s, uint32_t i)
+{
+	const struct hn_op *op = s->dag->op[i];
+	uint32_t n = 0, n_reduced = 0, last = 0;
+
+	for (uint32_t d = 0; d < sized_n_axis(op); d++) {
+		uint32_t set = sized_find(s, i, d);
+
+		if (!sized_is_sum(s, set)) {
+			continue;
+		}
+		if (d < op->n_dim && ((n > 0 && last + 1 != d) || s->sum[n].set != set)) {
+			return sized_refuse(s, op, "sizes that are summed over do not lie one behind the other, or in other "
+					    "orders than in others");
+		}
+		n_reduced += d >= op->n_dim;
+		last = d;
+		n++;
+	}
+	return n != 0 && (n != s->n_sum || (n_reduced != 0 && n_reduced != n))
+		       ? sized_refuse(s, op, "it has some of the sizes that are summed over, and not all") : 0;
+}
+
+int sized_terms(struct sized *s)
+{
+	int64_t least = 1, terms = 8, octave = 64;
+	int rc = 0;
+
+	s->terms = hn_npu_form_number(1, s->a);
+	s->most_terms = 1;
+	for (uint32_t k = 0; k < s->n_sum; k++) {
+		s->terms = hn_npu_form(HN_NPU_FORM_MUL, s->terms, s->sum[k].extent, s->a);
+		s->most_terms = hn_mul_sat(s->most_terms, s->sum[k].largest);
+	}
+	for (uint32_t i = 0; i < s->dag->n_op && rc == 0; i++) {
+		rc = check(s, i);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	if (s->most_terms > MOST_WIDTH) {
+		return sized_refuse(s, s->dag->op[s->summed[s->sum[0].set] - 1],
+				    hn_arena_printf(s->a, "a size that it sums over comes to more than %d: a program for "
+						    "the NPU holds all of a row", MOST_WIDTH));
+	}
+	if (s->terms->op == HN_NPU_FORM_SIZE) {
+		least = s->size[s->terms->number].lo;
+	}
+	/* 8, 16, ... 64, 80, 96, 112, 128, 160, ... */
+	for (s->n_width = 0; s->n_width == 0 || s->at[s->n_width - 1].terms < s->most_terms;) {
+		int64_t most = s->most_terms < 8 ? s->most_terms : hn_ceildiv(s->most_terms, 16) * 16;
+
+		if (terms >= least) {
+			s->at[s->n_width++].terms = terms < most ? terms : most;
+		}
+		octave *= terms >= 2 * octave ? 2 : 1;
+		terms += terms < 16 ? 8 : terms < 64 ? 16 : octave / 4;
+	}
+	return 0;
+}
+
+/* -- the dag of a tile ---------------------------------------------------------------------- */
+
+static const struct hn_expr *behind_mask(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	struct hn_expr like = *e;
+
+	(void)ctx;
+	like.ref++;
+	return e->op == HN_EXPR_LOAD ? hn_expr_with_args(&like, e->arg, e->n_arg, a) : e;
+}
+
+static const struct hn_expr *moved(const struct sized *s, const struct hn_expr *e)
+{
+	return e == NULL ? NULL : hn_expr_map(e, behind_mask, NULL, s->a);
+}
+
+/* The source where the mask is 1, else what is neutral. */
+static const struct hn_expr *chosen(const struct sized *s, const struct hn_reduce *r, const struct hn_expr *source,
+				    uint32_t axis)
+{
+	const struct hn_expr *index = hn_expr_var((int32_t)axis, HN_I32, NULL, s->a);
+	struct hn_expr load = { .op = HN_EXPR_LOAD, .dtype = HN_F32 };
+	struct hn_expr select = { .op = HN_EXPR_SELECT, .dtype = source->dtype };
+	const struct hn_expr *arg[3];
+
+	arg[0] = hn_expr_binary(HN_EXPR_GT, hn_expr_with_args(&load, &index, 1, s->a),
+				hn_expr_float(0.5, HN_F32, s->a), s->a);
+	arg[1] = source;
+	arg[2] = r->identity[0];
+	return hn_expr_with_args(&select, arg, 3, s->a);
+}
+
+static const struct hn_op *masked_op(const struct sized *s, const struct hn_op *from, uint32_t i)
+{
+	struct hn_op *op = HN_NEW(s->a, struct hn_op);
+	const struct hn_expr **body = hn_arena_array(s->a, from->n_out, sizeof(body[0]));
+
+	*op = *from;
+	for (uint32_t k = 0; k < from->n_out && from->body != NULL; k++) {
+		body[k] = moved(s, from->body[k]);
+	}
+	op->body = from->body != NULL ? body : NULL;
+	if (from->reduce != NULL) {
+		struct hn_reduce *r = HN_NEW(s->a, struct hn_reduce);
+
+		*r = *from->reduce;
+		for (uint32_t k = 0; k < r->n; k++) {
+			body[k] = moved(s, from->reduce->source[k]);
+		}
+		for (uint32_t d = op->n_spatial; d < op->n_spatial + op->n_reduce; d++) {
+			if (sized_find(s, i, d) == s->sum[s->n_sum - 1].set) {
+				body[0] = chosen(s, r, body[0], d);
+			}
+		}
+		r->source = body;
+		r->condition = moved(s, from->reduce->condition);
+		op->reduce = r;
+	}
+	return op;
+}
+
+static const int64_t *lies_of(const struct sized *s, const struct hn_op *op, uint32_t i)
+{
+	int64_t *shape = HN_NEW_ARRAY(s->a, int64_t, op->n_dim + 1);
+	bool inside = false;
+
+	for (uint32_t d = 0; d < op->n_dim; d++) {
+		uint32_t set = sized_find(s, i, d);
+
+		if (sized_is_sum(s, set)) {
+			shape[d] = set == s->sum[s->n_sum - 1].set ? SIZED_APART : 1;
+			inside = true;
+		} else { /* what is gone through inside of terms is a number, and is there whole */
+			shape[d] = inside ? sized_largest(s->dag->op[i], d) : op->shape[d];
+		}
+	}
+	return inside ? shape : NULL;
+}
+
+const struct hn_dag *sized_masked(const struct sized *s, const struct hn_dag *dag, const int64_t *const **lies)
+{
+	static const uint8_t float32 = HN_F32;
+	struct hn_dag *ret = HN_NEW(s->a, struct hn_dag);
+	const struct hn_op **op = hn_arena_array(s->a, dag->n_op + 1, sizeof(op[0]));
+	const int64_t **shape = hn_arena_array(s->a, dag->n_op + 1, sizeof(shape[0]));
+	int32_t *arg = HN_NEW_ARRAY(s->a, int32_t, dag->n_arg + 1);
+	struct hn_op *mask = HN_NEW(s->a, struct hn_op);
+	int64_t *width = HN_NEW(s->a, int64_t);
+
+	*width = s->width;
+	*mask = (struct hn_op){ .id = "mask", .name = "mask", .tag = "", .kind = HN_OP_PLACEHOLDER, .n_dim = 1,
+				.shape = width, .n_out = 1, .dtype = &float32 };
+	op[0] = mask;
+	shape[0] = NULL;
+	for (uint32_t i = 0; i < dag->n_op; i++) {
+		op[i + 1] = dag->op[i]->kind == HN_OP_COMPUTE ? masked_op(s, dag->op[i], i) : dag->op[i];
+		shape[i + 1] = lies_of(s, dag->op[i], i);
+	}
+	for (uint32_t i = 0; i < dag->n_arg; i++) {
+		arg[i + (i >= dag->n_input)] = dag->arg[i] + 1;
+	}
+	arg[dag->n_input] = 0;
+	*ret = *dag;
+	ret->op = op;
+	ret->n_op = dag->n_op + 1;
+	ret->arg = arg;
+	ret->n_arg = dag->n_arg + 1;
+	ret->n_input = dag->n_input + 1;
+	*lies = shape;
+	return ret;
+}
