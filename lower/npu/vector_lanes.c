@@ -14,6 +14,7 @@
 struct repeat {
 	int64_t block[4], step[4]; /* step: from repeat to repeat; -1: as if dense */
 	int64_t mask, bits[2];	   /* the first lanes, or, where there are bits, these */
+	int64_t bits_step;	   /* of what was compared, in one row: from repeat to repeat */
 };
 
 /* One instruction: from `at` on. */
@@ -46,8 +47,11 @@ static void instruction(struct vec_walk *w, const int64_t *at, const struct repe
 			vec_named(w->t, steps[k], r->step[k], -1);
 		}
 	}
+	if (kind == HN_NPU_K_SELECT && w->one_row) {
+		vec_named(w->t, "s2", r->bits_step, 1);
+	}
 	vec_end_line(w->t);
-	w->bits += repeats;
+	w->bits += w->one_row ? 0 : repeats;
 }
 
 /* Repeats along a run that begins at `at`. */
@@ -57,8 +61,9 @@ static void along(struct vec_walk *w, const int64_t *at)
 
 	for (int64_t i = 0; i < w->length;) {
 		int64_t rest = w->length - i, repeats = rest / w->lanes;
-		struct repeat r = { .mask = repeats == 0 ? rest : -1 };
+		struct repeat r = { .mask = repeats == 0 ? rest : -1, .bits_step = 1 };
 
+		w->bits = w->one_row ? i / w->lanes : w->bits;
 		repeats = repeats == 0 ? 1 : repeats > VEC_REPEATS ? VEC_REPEATS : repeats;
 		for (int k = 0; k < w->n_operand; k++) {
 			now[k] = at[k] + (w->runs[k] ? i * vec_walk_size(w, k) : 0);
@@ -92,6 +97,7 @@ static void across(struct vec_walk *w, const int64_t *at, const struct vec_way *
 	for (int64_t i = 0; i < w->length; i += w->lanes) {
 		struct repeat r = { .mask = w->length - i < w->lanes ? w->length - i : -1 };
 
+		w->bits = w->one_row ? i / w->lanes : w->bits;
 		for (int k = 0; k < w->n_operand; k++) {
 			now[k] = at[k] + (w->runs[k] ? i * vec_walk_size(w, k) : 0);
 			r.block[k] = w->runs[k];
@@ -181,7 +187,7 @@ static void add_way(struct vec_walk *w, bool filled, int64_t n, const int64_t *s
 	for (int k = 0; k < w->n_operand; k++) {
 		int64_t run = w->runs[k] ? w->room * vec_walk_size(w, k) : 0;
 
-		merges = merges && (vec_walk_form(w, k) == VEC_BITS ||
+		merges = merges && (vec_walk_form(w, k) == VEC_BITS ? before != NULL || !w->one_row :
 				    stride[k] == (before != NULL ? before->stride[k] * before->n : run));
 	}
 	if (n == 1) {
@@ -248,7 +254,10 @@ static struct vec_walk walk_of(struct vec_tile *t, uint16_t what, float scale, i
 		}
 	}
 	for (int k = 0; k < w.n_operand; k++) {
+		const struct vec_value *v = &t->x->v[w.value[k]];
+
 		w.base[k] = vec_address(t, w.value[k]);
+		w.one_row = w.one_row || (what == HN_NPU_I_SEL && v->form == VEC_BITS && v->dims != t->x->v[to].dims);
 	}
 	return w;
 }

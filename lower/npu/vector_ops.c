@@ -8,6 +8,8 @@
 
 #include "lower/npu/vector_int.h"
 
+#define A_ROW 40 /* lanes */
+
 #define MOST_OPS 4000 /* of a tile */
 
 int vec_no(struct vec *x, const struct hn_op *op, const char *why, const char *what)
@@ -192,8 +194,8 @@ struct vec_item vec_choose(struct vec *x, uint16_t what, struct vec_item a, stru
 			   enum hn_dtype t, struct vec_item yes, struct vec_item no, enum hn_dtype u)
 {
 	int32_t v[4] = { value_of(x, a, t), value_of(x, b, t), value_of(x, yes, u), value_of(x, no, u) };
-	uint32_t dims = 0, rows;
-	bool numbers = true;
+	uint32_t dims = 0, rows, compared = x->v[v[0]].dims | x->v[v[1]].dims;
+	bool numbers = true, one_row;
 	enum vec_form form;
 	int32_t bits, to;
 
@@ -207,14 +209,16 @@ struct vec_item vec_choose(struct vec *x, uint16_t what, struct vec_item a, stru
 		numbers = numbers && dims != 0 && rows == 0 &&
 			  (w->form == VEC_NUMBERS ? w->dims == dims : w->dims == 0);
 	}
-	for (int i = 0; i < 4 && x->ordered; i++) {
+	/* what a row says is said once, where rows are not so short that several fill a repeat */
+	one_row = x->ordered && rows != 0 && compared == rows && dims != rows && x->dim[x->n_dim - 1] >= A_ROW;
+	for (int i = one_row ? 2 : 0; i < 4 && x->ordered; i++) {
 		if (!numbers && (x->v[v[i]].dims != 0 || x->v[v[i]].form == VEC_NUMBERS)) {
 			v[i] = rows != 0 ? vec_widened(x, v[i], dims)
 					 : vec_widened(x, vec_spread(x, v[i]), dims);
 		}
 	}
 	form = !x->ordered || rows != 0 ? VEC_FULL : numbers ? VEC_NUMBERS : VEC_SPREAD;
-	bits = vec_new_value(x, VEC_BITS, t, dims);
+	bits = vec_new_value(x, VEC_BITS, t, one_row ? rows : dims);
 	vec_new_op(x, what, bits, v[0], v[1], -1, 0)->with = (uint8_t)form;
 	to = vec_new_value(x, form, u, dims);
 	vec_new_op(x, HN_NPU_I_SEL, to, v[2], v[3], bits, 0);

@@ -23,7 +23,8 @@ struct vec_walk {
 	int64_t room;	       /* numbers from a run to the next, where nothing is between */
 	uint32_t n_way;
 	struct vec_way way[VEC_DIMS]; /* the innermost first */
-	int64_t bits; /* repeats until now: blocks of what was compared */
+	int64_t bits; /* blocks of what was compared: of the next repeat */
+	bool one_row; /* they are of one row, that all have */
 };
 
 static inline int64_t vec_walk_size(const struct vec_walk *w, int k)

@@ -180,7 +180,7 @@ hone: w: --dim B=.. is missing: 1 to 4
 [17]
 $ hone npu -e 'r(M in [1, 40], float32 X[8,M]) -> Y { Y(i) +=! X(i,j) }' --profile tiny
 r on tiny: 1 program (simulated by a model, docs/npu.md)
-  1: 3358 instructions, for M = 1..40
+  1: 3310 instructions, for M = 1..40
            M  program      cycles         us
            1        1        3768       3.77
            2        1        3769       3.77
@@ -192,7 +192,7 @@ r on tiny: 1 program (simulated by a model, docs/npu.md)
           15        1        3781       3.78
           20        1        3795       3.79
           29        1        3799       3.80
-          40        1        3815       3.81
+          40        1        3819       3.82
 no race, in any order of the pipes
 $ hone npu -e 'r(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }' --profile tiny
 hone: npu: hone-build: Y: it computes with a place along a size, or reduces it by other than a sum, product, least or greatest: a program for the NPU needs a number there

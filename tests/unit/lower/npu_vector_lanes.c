@@ -111,11 +111,32 @@ static void sums_of_short_rows_fill_a_repeat(void **state)
 	}
 }
 
+/* What is compared is of one row, whatever the rows that are chosen from. */
+static void what_a_row_says_is_compared_once(void **state)
+{
+	static const char *const texts[] = {
+		"f(float32 X[64,128], float32 V[128]) -> C { C(i,j) = (V(j) > 0.5 ? X(i,j) : -1.0) }",
+		"f(float32 X[64,100], float32 V[100]) -> C { C(i,j) = (V(j) > 0.5 ? X(i,j) : -1.0) }",
+		"f(float32 X[3,16,700], float32 V[700]) -> C { C(h,i,j) = (V(j) > 0.5 ? X(h,i,j) : V(j)) }",
+		"f(float32 X[64,40], float32 V[40]) -> C { C(i,j) = (V(j) > 0.5 ? X(i,j) : -1.0) }",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(texts); i++) {
+		int64_t n = repeats_of(texts[i], HN_NPU_I_CMPGT);
+
+		if (n > 24) { /* two cores, a few tiles each */
+			fail_msg("%lld repeats: %s", (long long)n, texts[i]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_rows_share_a_repeat),
 		cmocka_unit_test(sums_of_short_rows_fill_a_repeat),
+		cmocka_unit_test(what_a_row_says_is_compared_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
