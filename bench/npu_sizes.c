@@ -31,6 +31,9 @@ static const char *const texts[] = {
 	"Y(b,h,i,j) = X(b,h,i,j) * K(b,0,i,j) }",
 	"softmax_L(M in [1, 512], L in [1, 4096], float32 X[M,L]) -> Y { T(i) max=! X(i,j) E(i,j) = exp(X(i,j) - T(i)) "
 	"S(i) +=! E(i,j) Y(i,j) = E(i,j) / S(i) }",
+	"norm_L(M in [1, 512], L in [1, 4096], float32 X[M,L], float32 G[L], float32 B[L]) -> Y { S(i) +=! X(i,j) "
+	"D(i,j) = X(i,j) - S(i) / float32(L) V(i) +=! D(i,j) * D(i,j) "
+	"Y(i,j) = D(i,j) * rsqrt(V(i) / float32(L) + 0.00001) * G(j) + B(j) }",
 	"scores(L in [1, 2048], float16 X[12,128,L], float16 K[128,L]) -> Y { Z(h,i,j) = float32(X(h,i,j)) * 0.125 + "
 	"float32(K(i,j)) T(h,i) max=! Z(h,i,j) E(h,i,j) = exp(Z(h,i,j) - T(h,i)) S(h,i) +=! E(h,i,j) "
 	"Y(h,i,j) = float16(E(h,i,j) / S(h,i)) }",

@@ -11,6 +11,7 @@
  *   sized_args.c   how arguments lie along them
  *   sized_sum.c    sizes that are summed over: code of up to so many terms
  *   sized_cut.c    its transfers and masks, for the terms that a launch has
+ *   sized_value.c  sizes that ops compute with, as in a mean
  *   sized_tile.c   code of T rows
  *   sized_time.c   what it takes
  *   sized_early.c  what is loaded first
@@ -29,6 +30,8 @@
 #define SIZED_APART 32768 /* terms that a row has in the dag of a tile */
 #define SIZED_WIDTHS 64	 /* numbers of terms that there is code for */
 #define SIZED_MULTIPLES 6 /* of the terms, in registers */
+#define SIZED_VALUES 4	 /* forms over sizes that ops compute with */
+#define SIZED_KEPT 2048 /* bytes of the unified buffer that such numbers are kept in, behind all tiles */
 #define SIZED_MASK 16	 /* instructions that the load of a mask becomes, at most */
 #define SIZED_CUT 12	 /* instructions that one of a ragged tile becomes, at most */
 
@@ -106,6 +109,8 @@ struct sized {
 	bool shared;  /* all cores work; where there are outer dimensions, for sizes of whole blocks */
 	struct hn_npu_program *head; /* its sizes, conditions and buffers, and no code */
 	struct hn_npu_program *apart; /* the same, with terms as far apart as in tiles: SIZED_APART */
+	uint32_t n_value;
+	const struct hn_npu_form *value[SIZED_VALUES]; /* that ops compute with, as floats */
 	int64_t width; /* terms of the tiles that are being made */
 	uint32_t n_width;
 	struct sized_width at[SIZED_WIDTHS];
@@ -121,6 +126,7 @@ static inline const struct hn_op *sized_arg(const struct sized *s, uint32_t i)
 int sized_axes(struct sized *s);
 int sized_classes(struct sized *s); /* s->class */
 int32_t sized_class_of(const struct sized *s, uint32_t set); /* -1: none */
+const struct hn_npu_form *sized_form(struct sized *s, const struct hn_expr *e); /* NULL: it is none */
 const struct hn_npu_form *sized_extent(struct sized *s, const struct hn_op *op, uint32_t d); /* NULL: none */
 int64_t sized_largest(const struct hn_op *op, uint32_t axis);
 int sized_refuse(struct sized *s, const struct hn_op *op, const char *why);
@@ -131,8 +137,13 @@ uint32_t sized_n_axis(const struct hn_op *op);
 int sized_add_sum(struct sized *s, uint32_t op, uint32_t d);
 int sized_terms(struct sized *s); /* s->sum has all: their order; which widths there are */
 bool sized_is_sum(const struct sized *s, uint32_t set);
-/* The dag of a tile with masks, and how its arguments lie. */
-const struct hn_dag *sized_masked(const struct sized *s, const struct hn_dag *dag, const int64_t *const **lies);
+/* Whether a tile has arguments that nobody gives: a mask, and values.  They stand behind the inputs. */
+static inline bool sized_writes(const struct sized *s)
+{
+	return s->n_sum > 0 || s->n_value > 0;
+}
+/* The dag of a tile with these, and how its arguments lie. */
+const struct hn_dag *sized_with_written(struct sized *s, const struct hn_dag *dag, const int64_t *const **lies);
 /* sized_cut.c: code of a tile, with its masks written where they were loaded; false: it cannot be for fewer terms. */
 bool sized_ragged(const struct sized *s, struct hn_npu_insn *in, uint32_t *n);
 /* The multiples of the terms that it has. */
@@ -144,6 +155,18 @@ uint32_t sized_cut(const struct sized *s, const struct sized_registers *r, const
 /* What is loaded short is written before, so that nothing unwritten is read: how many instructions. */
 uint32_t sized_clear(const struct sized *s, const struct hn_npu_insn *in, uint32_t n,
 		     const struct hn_npu_insn **ret);
+
+/* sized_value.c: sizes that ops compute with. */
+int sized_values(struct sized *s); /* s->value */
+int32_t sized_value_of(struct sized *s, const struct hn_expr *e); /* of which e is one, as a float; -1: none */
+int64_t sized_kept(const struct sized *s, uint32_t value); /* where its number is: a block of it */
+/* Registers q and t are free: the values are put there. */
+void sized_keep(const struct sized *s, uint32_t value, struct hn_npu_number v, int q, int t,
+		const struct hn_npu_insn **ret, uint32_t *n);
+/* A load of it as a copy of where it is kept. */
+struct hn_npu_insn sized_copy(const struct sized *s, uint32_t value, const struct hn_npu_insn *load);
+/* sized_cut.c */
+struct hn_npu_insn sized_fill(int64_t at, float value, int64_t rep, int64_t mask, int64_t step);
 
 /* sized_early.c: loads stand as early as they can in the code of a tile. */
 void sized_early(const struct sized *s, struct hn_npu_insn *in, uint32_t n);

@@ -8,7 +8,7 @@
 
 /* -- forms ---------------------------------------------------------------------------------- */
 
-static const struct hn_npu_form *form_of(struct sized *s, const struct hn_expr *e)
+const struct hn_npu_form *sized_form(struct sized *s, const struct hn_expr *e)
 {
 	static const struct {
 		uint8_t op, form;
@@ -26,8 +26,8 @@ static const struct hn_npu_form *form_of(struct sized *s, const struct hn_expr *
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(rows) && e->n_arg == 2; i++) {
 		if (e->op == rows[i].op) {
-			x = form_of(s, e->arg[0]);
-			y = form_of(s, e->arg[1]);
+			x = sized_form(s, e->arg[0]);
+			y = sized_form(s, e->arg[1]);
 			return x == NULL || y == NULL ? NULL
 						      : hn_npu_form((enum hn_npu_form_op)rows[i].form, x, y, s->a);
 		}
@@ -44,7 +44,7 @@ const struct hn_npu_form *sized_extent(struct sized *s, const struct hn_op *op, 
 {
 	const struct hn_expr *e = hn_op_extent(op, d);
 
-	return e == NULL ? hn_npu_form_number(sized_largest(op, d), s->a) : form_of(s, e);
+	return e == NULL ? hn_npu_form_number(sized_largest(op, d), s->a) : sized_form(s, e);
 }
 
 static const struct hn_npu_form *times(struct sized *s, const struct hn_npu_form *x,
@@ -167,26 +167,11 @@ static int check_sizes(struct sized *s)
 	return 0;
 }
 
-static void uses_size(const struct hn_expr *e, void *ctx)
-{
-	bool *found = ctx;
-
-	*found = *found || hn_expr_is_size(e);
-}
-
 int sized_axes(struct sized *s)
 {
 	int rc = check_sizes(s);
 
-	for (uint32_t i = 0; i < s->dag->n_op && rc == 0; i++) {
-		bool found = false;
-
-		if (s->dag->op[i]->kind == HN_OP_COMPUTE) {
-			hn_op_visit(s->dag->op[i], uses_size, &found);
-		}
-		rc = found ? sized_refuse(s, s->dag->op[i], "it computes with a size: a program for the NPU needs a number "
-				    "there") : 0;
-	}
+	rc = rc ? rc : sized_values(s);
 	rc = rc ? rc : sized_classes(s);
 	s->step = 1;
 	s->unit = HN_NEW_ARRAY(s->a, int64_t, s->dag->n_arg + 1);

@@ -227,6 +227,22 @@ static void shares(struct code *c)
 	}
 }
 
+/* Sizes that ops compute with. */
+static void keep(struct code *c)
+{
+	for (uint32_t k = 0; k < c->s->n_value; k++) {
+		const struct hn_npu_insn *in;
+		uint32_t n;
+
+		form_into(c, c->turn, c->s->value[k]);
+		sized_keep(c->s, k, reg(c->turn), c->turn, c->scratch, &in, &n);
+		put(c, in, n);
+	}
+	if (c->s->n_value > 0) {
+		*add(c) = npu_plain(HN_NPU_I_BARRIER, HN_NPU_ALL, 0, 0);
+	}
+}
+
 /* Where terms lie inside of the first n that it lies along. */
 static void past_terms(struct code *c, const struct sized_address *x, int to, uint32_t n)
 {
@@ -373,6 +389,7 @@ static int section(struct sized *s, uint32_t inner, uint32_t *n_insn, struct hn_
 		return hn_fail(s->err, HONE_E_UNSUPPORTED, "arguments lie in %u ways along %u dimensions of sizes: "
 			       "that is more than registers hold", s->n_address, s->n_class);
 	}
+	keep(c);
 	for (uint32_t w = 0; w < s->n_width; w++) {
 		widths(c, w, inner, *n_insn);
 	}

@@ -18,7 +18,7 @@ enum { D_REP, D_MASK, D_BITS, D_BITS2, D_BD, D_SD, D_N, D_FIRST = D_N }; /* of a
 
 /* -- masks ---------------------------------------------------------------------------------- */
 
-static struct hn_npu_insn fill(int64_t at, float value, int64_t rep, int64_t mask, int64_t step)
+struct hn_npu_insn sized_fill(int64_t at, float value, int64_t rep, int64_t mask, int64_t step)
 {
 	struct hn_npu_insn in = { .op = HN_NPU_I_DUP, .type = { HN_F32, HN_F32 }, .scale = value };
 	const int64_t v[D_N] = { rep, mask, 0, 0, 1, step };
@@ -40,11 +40,11 @@ static uint32_t write_mask(const struct sized *s, const struct hn_npu_insn *load
 	if (n == 1 && burst == s->width * 4) {
 		for (int ones = 0; ones < 2; ones++) {
 			if (full > 0) {
-				to[k] = fill(at, (float)ones, full, HN_NPU_DENSE, HN_NPU_DENSE);
+				to[k] = sized_fill(at, (float)ones, full, HN_NPU_DENSE, HN_NPU_DENSE);
 				to[k++].jump = ones ? MASK_ROW : PLAIN;
 			}
 			if (rest > 0) {
-				to[k] = fill(at + full * LANES * 4, (float)ones, 1, rest, HN_NPU_DENSE);
+				to[k] = sized_fill(at + full * LANES * 4, (float)ones, 1, rest, HN_NPU_DENSE);
 				to[k++].jump = ones ? (full > 0 ? MASK_REST : MASK_ROW) : PLAIN;
 			}
 		}
@@ -52,7 +52,7 @@ static uint32_t write_mask(const struct sized *s, const struct hn_npu_insn *load
 		   (load->number[T_TO].imm == HN_NPU_DENSE || load->number[T_TO].imm == HN_NPU_BLOCK)) {
 		for (int ones = 0; ones < 2; ones++) { /* a block for each, of which it is the first */
 			for (int64_t i = 0; i < n; i += MOST_REPEATS) {
-				to[k] = fill(at + i * HN_NPU_BLOCK, (float)ones, n - i < MOST_REPEATS ? n - i : MOST_REPEATS,
+				to[k] = sized_fill(at + i * HN_NPU_BLOCK, (float)ones, n - i < MOST_REPEATS ? n - i : MOST_REPEATS,
 					     ones ? 1 : 8, 1);
 				to[k].number[D_FIRST].imm = i;
 				to[k++].jump = ones ? MASK_BLOCKS : PLAIN;
@@ -107,7 +107,7 @@ static bool cut_of(const struct sized *s, const struct hn_npu_insn *in, struct c
 bool sized_ragged(const struct sized *s, struct hn_npu_insn *in, uint32_t *n)
 {
 	struct hn_npu_insn *from = HN_NEW_ARRAY(s->a, struct hn_npu_insn, *n + 1);
-	uint32_t n_from = *n;
+	uint32_t n_from = *n, masks = s->n_sum > 0, behind = s->dag->n_input + masks + s->n_value;
 
 	for (uint32_t i = 0; i < n_from; i++) {
 		from[i] = in[i];
@@ -121,15 +121,20 @@ bool sized_ragged(const struct sized *s, struct hn_npu_insn *in, uint32_t *n)
 		gm = &in[*n].place[from[i].op == HN_NPU_I_STORE ? 0 : 1];
 		if (!is_transfer(&from[i])) {
 			(*n)++;
-		} else if ((uint32_t)gm->buffer == s->dag->n_input) {
-			uint32_t made = write_mask(s, &from[i], &in[*n]);
+		} else if ((uint32_t)gm->buffer >= s->dag->n_input && (uint32_t)gm->buffer < behind) {
+			uint32_t k = (uint32_t)gm->buffer - s->dag->n_input, made = 1;
 
+			if (k >= masks) {
+				in[*n] = sized_copy(s, k - masks, &from[i]);
+			} else {
+				made = write_mask(s, &from[i], &in[*n]);
+			}
 			if (made == 0) {
 				return false;
 			}
 			*n += made;
 		} else {
-			gm->buffer = (int16_t)(gm->buffer - ((uint32_t)gm->buffer > s->dag->n_input));
+			gm->buffer = (int16_t)(gm->buffer - ((uint32_t)gm->buffer >= behind ? masks + s->n_value : 0));
 			if (s->unit[gm->buffer] > 0 && !cut_of(s, &in[*n], &c)) {
 				return false;
 			}
@@ -222,7 +227,7 @@ static uint32_t cut_mask(const struct sized *s, const struct sized_registers *r,
 	if (s->width >= LANES) {
 		to[n++] = let(HN_NPU_I_SDIV, q, reg(r->terms, 0), imm(LANES));
 		to[n++] = let(HN_NPU_I_IF, 0, imm(0), reg(q, 0));
-		to[n] = fill(in->place[0].at.imm, 1, 1, HN_NPU_DENSE, HN_NPU_DENSE);
+		to[n] = sized_fill(in->place[0].at.imm, 1, 1, HN_NPU_DENSE, HN_NPU_DENSE);
 		to[n++].number[D_REP] = reg(q, 0);
 		to[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END };
 	}
@@ -230,7 +235,7 @@ static uint32_t cut_mask(const struct sized *s, const struct sized_registers *r,
 	to[n++] = let(HN_NPU_I_IF, 0, imm(0), reg(q, 0));
 	to[n++] = let(HN_NPU_I_SSUB, t, reg(r->terms, 0), reg(q, 0));
 	to[n++] = let(HN_NPU_I_SMUL, t, reg(t, 0), imm(4));
-	to[n] = fill(0, 1, 1, 0, HN_NPU_DENSE);
+	to[n] = sized_fill(0, 1, 1, 0, HN_NPU_DENSE);
 	to[n].number[D_MASK] = reg(q, 0);
 	to[n++].place[0].at = reg(t, in->place[0].at.imm);
 	to[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END };
@@ -339,7 +344,7 @@ uint32_t sized_clear(const struct sized *s, const struct hn_npu_insn *in, uint32
 			int64_t all = b[k].to - b[k].from, rep = all / 256 < MOST_REPEATS ? all / 256 : MOST_REPEATS;
 
 			made = hn_arena_grow(s->a, made, n_made, &cap, sizeof(made[0]));
-			made[n_made++] = fill(b[k].from, 0, rep > 0 ? rep : 1, rep > 0 ? HN_NPU_DENSE : all / 4,
+			made[n_made++] = sized_fill(b[k].from, 0, rep > 0 ? rep : 1, rep > 0 ? HN_NPU_DENSE : all / 4,
 					      HN_NPU_DENSE);
 			b[k].from += rep > 0 ? rep * 256 : all;
 		}

@@ -26,6 +26,23 @@ bool sized_is_sum(const struct sized *s, uint32_t set)
 	return false;
 }
 
+/* Whether any op has both. */
+static bool meet(const struct sized *s, uint32_t one, uint32_t other)
+{
+	for (uint32_t i = 0; i < s->dag->n_op; i++) {
+		bool has[2] = { false, false };
+
+		for (uint32_t d = 0; d < sized_n_axis(s->dag->op[i]); d++) {
+			has[0] = has[0] || sized_find(s, i, d) == one;
+			has[1] = has[1] || sized_find(s, i, d) == other;
+		}
+		if (has[0] && has[1]) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int sized_add_sum(struct sized *s, uint32_t op, uint32_t d)
 {
 	const struct hn_op *o = s->dag->op[op];
@@ -34,6 +51,12 @@ int sized_add_sum(struct sized *s, uint32_t op, uint32_t d)
 
 	if (sized_is_sum(s, set)) {
 		return 0;
+	}
+	for (uint32_t k = 0; k < s->n_sum && extent != NULL; k++) { /* of two sums of the same length: one */
+		if (hn_npu_form_equal(s->sum[k].extent, extent) && !meet(s, s->sum[k].set, set)) {
+			s->parent[set] = s->sum[k].set;
+			return 0;
+		}
 	}
 	if (extent == NULL || s->n_sum == SIZED_CLASSES) {
 		return sized_refuse(s, o, "its sizes are more, or in other forms, than a program for the NPU has");
@@ -107,18 +130,37 @@ int sized_terms(struct sized *s)
 
 /* -- the dag of a tile ---------------------------------------------------------------------- */
 
-static const struct hn_expr *behind_mask(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+static uint32_t n_more(const struct sized *s)
 {
-	struct hn_expr like = *e;
+	return (s->n_sum > 0) + s->n_value;
+}
 
-	(void)ctx;
-	like.ref++;
+static const struct hn_expr *load_of(const struct sized *s, uint32_t op, const struct hn_expr *index)
+{
+	const struct hn_expr load = { .op = HN_EXPR_LOAD, .dtype = HN_F32, .ref = (int32_t)op };
+
+	return hn_expr_with_args(&load, &index, 1, s->a);
+}
+
+/* Ops behind those that are added, and numbers that follow from sizes as what is loaded of these. */
+static const struct hn_expr *behind(const struct hn_expr *e, void *ctx, struct hn_arena *a)
+{
+	struct sized *s = ctx;
+	struct hn_expr like = *e;
+	int32_t value = s->n_value > 0 ? sized_value_of(s, e) : -1;
+
+	if (value >= 0) {
+		const struct hn_expr *x = load_of(s, (s->n_sum > 0) + (uint32_t)value, hn_expr_int(0, HN_I32, a));
+
+		return e->dtype == HN_F32 ? x : hn_expr_with_args(e, &x, 1, a);
+	}
+	like.ref += (int32_t)n_more(s);
 	return e->op == HN_EXPR_LOAD ? hn_expr_with_args(&like, e->arg, e->n_arg, a) : e;
 }
 
-static const struct hn_expr *moved(const struct sized *s, const struct hn_expr *e)
+static const struct hn_expr *moved(struct sized *s, const struct hn_expr *e)
 {
-	return e == NULL ? NULL : hn_expr_map(e, behind_mask, NULL, s->a);
+	return e == NULL ? NULL : hn_expr_map(e, behind, s, s->a);
 }
 
 /* The source where the mask is 1, else what is neutral. */
@@ -126,18 +168,16 @@ static const struct hn_expr *chosen(const struct sized *s, const struct hn_reduc
 				    uint32_t axis)
 {
 	const struct hn_expr *index = hn_expr_var((int32_t)axis, HN_I32, NULL, s->a);
-	struct hn_expr load = { .op = HN_EXPR_LOAD, .dtype = HN_F32 };
-	struct hn_expr select = { .op = HN_EXPR_SELECT, .dtype = source->dtype };
+	const struct hn_expr select = { .op = HN_EXPR_SELECT, .dtype = source->dtype };
 	const struct hn_expr *arg[3];
 
-	arg[0] = hn_expr_binary(HN_EXPR_GT, hn_expr_with_args(&load, &index, 1, s->a),
-				hn_expr_float(0.5, HN_F32, s->a), s->a);
+	arg[0] = hn_expr_binary(HN_EXPR_GT, load_of(s, 0, index), hn_expr_float(0.5, HN_F32, s->a), s->a);
 	arg[1] = source;
 	arg[2] = r->identity[0];
 	return hn_expr_with_args(&select, arg, 3, s->a);
 }
 
-static const struct hn_op *masked_op(const struct sized *s, const struct hn_op *from, uint32_t i)
+static const struct hn_op *op_behind(struct sized *s, const struct hn_op *from, uint32_t i)
 {
 	struct hn_op *op = HN_NEW(s->a, struct hn_op);
 	const struct hn_expr **body = hn_arena_array(s->a, from->n_out, sizeof(body[0]));
@@ -155,7 +195,7 @@ static const struct hn_op *masked_op(const struct sized *s, const struct hn_op *
 			body[k] = moved(s, from->reduce->source[k]);
 		}
 		for (uint32_t d = op->n_spatial; d < op->n_spatial + op->n_reduce; d++) {
-			if (sized_find(s, i, d) == s->sum[s->n_sum - 1].set) {
+			if (s->n_sum > 0 && sized_find(s, i, d) == s->sum[s->n_sum - 1].set) {
 				body[0] = chosen(s, r, body[0], d);
 			}
 		}
@@ -184,35 +224,46 @@ static const int64_t *lies_of(const struct sized *s, const struct hn_op *op, uin
 	return inside ? shape : NULL;
 }
 
-const struct hn_dag *sized_masked(const struct sized *s, const struct hn_dag *dag, const int64_t *const **lies)
+static const struct hn_op *written(const struct sized *s, const char *name, int64_t length)
 {
 	static const uint8_t float32 = HN_F32;
-	struct hn_dag *ret = HN_NEW(s->a, struct hn_dag);
-	const struct hn_op **op = hn_arena_array(s->a, dag->n_op + 1, sizeof(op[0]));
-	const int64_t **shape = hn_arena_array(s->a, dag->n_op + 1, sizeof(shape[0]));
-	int32_t *arg = HN_NEW_ARRAY(s->a, int32_t, dag->n_arg + 1);
-	struct hn_op *mask = HN_NEW(s->a, struct hn_op);
-	int64_t *width = HN_NEW(s->a, int64_t);
+	struct hn_op *op = HN_NEW(s->a, struct hn_op);
+	int64_t *shape = HN_NEW(s->a, int64_t);
 
-	*width = s->width;
-	*mask = (struct hn_op){ .id = "mask", .name = "mask", .tag = "", .kind = HN_OP_PLACEHOLDER, .n_dim = 1,
-				.shape = width, .n_out = 1, .dtype = &float32 };
-	op[0] = mask;
-	shape[0] = NULL;
+	*shape = length;
+	*op = (struct hn_op){ .id = name, .name = name, .tag = "", .kind = HN_OP_PLACEHOLDER, .n_dim = 1,
+			      .shape = shape, .n_out = 1, .dtype = &float32 };
+	return op;
+}
+
+const struct hn_dag *sized_with_written(struct sized *s, const struct hn_dag *dag, const int64_t *const **lies)
+{
+	struct hn_dag *ret = HN_NEW(s->a, struct hn_dag);
+	uint32_t more = n_more(s);
+	const struct hn_op **op = hn_arena_array(s->a, dag->n_op + more, sizeof(op[0]));
+	const int64_t **shape = hn_arena_array(s->a, dag->n_op + more, sizeof(shape[0]));
+	int32_t *arg = HN_NEW_ARRAY(s->a, int32_t, dag->n_arg + more);
+
+	for (uint32_t i = 0; i < more; i++) {
+		bool is_mask = i == 0 && s->n_sum > 0;
+
+		op[i] = written(s, is_mask ? "mask" : "size", is_mask ? s->width : 1);
+		shape[i] = NULL;
+		arg[dag->n_input + i] = (int32_t)i;
+	}
 	for (uint32_t i = 0; i < dag->n_op; i++) {
-		op[i + 1] = dag->op[i]->kind == HN_OP_COMPUTE ? masked_op(s, dag->op[i], i) : dag->op[i];
-		shape[i + 1] = lies_of(s, dag->op[i], i);
+		op[i + more] = dag->op[i]->kind == HN_OP_COMPUTE ? op_behind(s, dag->op[i], i) : dag->op[i];
+		shape[i + more] = lies_of(s, dag->op[i], i);
 	}
 	for (uint32_t i = 0; i < dag->n_arg; i++) {
-		arg[i + (i >= dag->n_input)] = dag->arg[i] + 1;
+		arg[i < dag->n_input ? i : i + more] = dag->arg[i] + (int32_t)more;
 	}
-	arg[dag->n_input] = 0;
 	*ret = *dag;
 	ret->op = op;
-	ret->n_op = dag->n_op + 1;
+	ret->n_op = dag->n_op + more;
 	ret->arg = arg;
-	ret->n_arg = dag->n_arg + 1;
-	ret->n_input = dag->n_input + 1;
+	ret->n_arg = dag->n_arg + more;
+	ret->n_input = dag->n_input + more;
 	*lies = shape;
 	return ret;
 }

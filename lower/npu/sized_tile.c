@@ -72,17 +72,19 @@ static const struct hn_dag *dag_of(const struct sized *s, int64_t rows)
 
 /* -- code at other addresses ---------------------------------------------------------------- */
 
-static int64_t part_bytes(const struct hn_npu_profile *m, enum hn_npu_memory memory, uint32_t slots)
+static int64_t part_bytes(const struct sized *s, enum hn_npu_memory memory, uint32_t slots)
 {
-	return hn_npu_memory_bytes(m, memory) / slots / ALIGN * ALIGN;
+	int64_t kept = s->n_value > 0 && memory == HN_NPU_UB ? SIZED_KEPT : 0;
+
+	return (hn_npu_memory_bytes(s->m, memory) - kept) / slots / ALIGN * ALIGN;
 }
 
-static struct hn_npu_profile profile_of(const struct hn_npu_profile *m, uint32_t slots)
+static struct hn_npu_profile profile_of(const struct sized *s, uint32_t slots)
 {
-	struct hn_npu_profile ret = *m;
+	struct hn_npu_profile ret = *s->m;
 
 	ret.cores = 1;
-	ret.ub_bytes = part_bytes(m, HN_NPU_UB, slots);
+	ret.ub_bytes = part_bytes(s, HN_NPU_UB, slots);
 	return ret;
 }
 
@@ -172,7 +174,7 @@ static bool fold(struct sized *s, const struct hn_npu_program *p, uint32_t core,
 		}
 		n++;
 	}
-	if (s->n_sum > 0 && !sized_ragged(s, to, &n)) {
+	if (sized_writes(s) && !sized_ragged(s, to, &n)) {
 		return false;
 	}
 	sized_early(s, to, n);
@@ -194,8 +196,10 @@ static struct hn_npu_section in_slots(const struct sized *s, const struct hn_npu
 		for (uint32_t k = 0; k < hn_npu_kind[hn_npu_op[to[i].op].kind].n_place; k++) {
 			struct hn_npu_place *at = &to[i].place[k];
 
-			if (at->memory != HN_NPU_GM) {
-				at->at.imm += slot * part_bytes(s->m, (enum hn_npu_memory)at->memory, of);
+			if (at->memory != HN_NPU_GM) { /* what is kept is behind all slots */
+				int64_t part = part_bytes(s, (enum hn_npu_memory)at->memory, of);
+
+				at->at.imm += at->at.imm < part ? slot * part : 0;
 			} else if (s->of[at->buffer] >= 0) {
 				at->at.reg = (int8_t)sized_register(s, slot, (uint32_t)s->of[at->buffer]);
 			}
@@ -227,7 +231,7 @@ static int product_of(struct sized *s, struct hn_npu_product *p, const struct hn
 
 static int code_of(struct sized *s, int64_t rows, uint32_t slots, const struct hn_npu_program **ret, bool *one_tile)
 {
-	struct hn_npu_profile m = profile_of(s->m, slots);
+	struct hn_npu_profile m = profile_of(s, slots);
 	const struct hn_dag *dag = dag_of(s, rows);
 	struct hn_npu_plan plan = { .order = HN_NPU_AS_WRITTEN, .slots = 1, .reuse = true };
 	struct hn_npu_vector_facts facts = { .n_tile = 1 };
@@ -235,12 +239,12 @@ static int code_of(struct sized *s, int64_t rows, uint32_t slots, const struct h
 	const char *why;
 	int rc;
 
-	if (s->n_sum == 0 && hn_npu_task_of(dag, s->a, &product, &why)) {
+	if (!sized_writes(s) && hn_npu_task_of(dag, s->a, &product, &why)) {
 		m.cores = s->inner;
 		rc = product_of(s, &product, &m, ret);
 	} else {
-		if (s->n_sum > 0) {
-			dag = sized_masked(s, dag, &plan.lies);
+		if (sized_writes(s)) {
+			dag = sized_with_written(s, dag, &plan.lies);
 		}
 		rc = hn_npu_vector(dag, &m, &plan, s->a, ret, &facts, s->err);
 	}
@@ -253,16 +257,21 @@ bool sized_is_product(const struct sized *s)
 	struct hn_npu_product p;
 	const char *why;
 
-	return s->n_sum == 0 && hn_npu_task_of(dag_of(s, 2), s->a, &p, &why);
+	return !sized_writes(s) && hn_npu_task_of(dag_of(s, 2), s->a, &p, &why);
 }
 
 /* Of a row and a column there is nothing for the cube to do. */
-static bool is_matrices(const struct sized *s)
+static bool is_matrices(struct sized *s)
 {
+	const struct hn_dag *dag = dag_of(s, 2);
+	const int64_t *const *lies;
 	struct hn_npu_product p;
 	const char *why;
 
-	return s->n_sum > 0 && hn_npu_task_of(dag_of(s, 2), s->a, &p, &why) && p.m > 1 && p.n > 1;
+	if (s->n_value > 0 && s->n_sum == 0) {
+		dag = sized_with_written(s, dag, &lies);
+	}
+	return sized_writes(s) && hn_npu_task_of(dag, s->a, &p, &why) && p.m > 1 && p.n > 1;
 }
 
 /* One tile of a core by itself. */
@@ -358,8 +367,8 @@ int sized_tiles(struct sized *s)
 	int rc;
 
 	if (is_matrices(s)) {
-		return sized_refuse(s, s->dag->op[s->summed[s->sum[0].set] - 1], "it is a product of matrices whose terms are a "
-				    "size: a program for the NPU needs a number there");
+		return hn_fail(s->err, HONE_E_UNSUPPORTED, "a product of matrices whose terms are a size, or that is computed with "
+			       "one: a program for the NPU needs a number there");
 	}
 	s->tile = HN_NEW_ARRAY(s->a, struct sized_tile, SIZED_TILES);
 	rc = lengths(s, two ? 2 : 1);

@@ -180,6 +180,9 @@ static void stage(struct gen *g, bool last)
 	hn_buf_puts(&g->body, sums ? below(g, 2) == 0 ? " +=! " : " max=! " : " = ");
 	hn_buf_puts(&g->body, t->half ? "float16(" : "");
 	expression(g, &g->body, x, y, last);
+	if (below(g, 6) == 0) {
+		hn_buf_printf(&g->body, " / float32(M%u)", g->terms >= 0 ? (uint32_t)g->terms : g->last_sized);
+	}
 	hn_buf_puts(&g->body, t->half ? ")" : "");
 	any = false;
 	for (uint32_t d = 0; d < g->n_axis; d++) {

@@ -225,6 +225,26 @@ static void products(void **state)
 	}
 }
 
+/* Numbers that follow from sizes: digits of base 64, one and several of them. */
+static void sizes_are_numbers_too(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t most;
+	} table[] = {
+		{ "m(M in [1, 20000], float32 X[M]) -> Y { Y(i) = X(i) * float32(M) + float32(M * 800) }", 20000 },
+		{ "h(M in [1, 700], float16 X[M,40]) -> Y { Y(i,j) = X(i,j) + float16(M / 3) }", 700 },
+		{ "n(L in [1, 300], float32 X[6,L], float32 G[L]) -> Y { S(i) +=! X(i,j) D(i,j) = X(i,j) - S(i) / float32(L) "
+		  "V(i) +=! D(i,j) * D(i,j) Y(i,j) = D(i,j) * rsqrt(V(i) / float32(L) + 0.1) * G(j) }", 300 },
+		{ "a(L in [1, 300], float32 X[L,24]) -> S { T(j) +=! X(i,j) S(j) = T(j) / float32(L) }", 300 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		all_sizes(table[i].text, &by_flags, table[i].most);
+	}
+}
+
 /* Each number of terms up to some, and some more: what is behind them is nothing. */
 static void every_number_of_terms(void **state)
 {
@@ -240,6 +260,7 @@ static void every_number_of_terms(void **state)
 		{ "c(L in [1, 300], float32 X[L,24]) -> (S, Y) { S(j) +=! X(i,j) Y(i,j) = X(i,j) - S(j) }", 300 },
 		{ "p(L in [1, 99], float32 X[3,L,4]) -> (P, N) { P(i,k) min=! X(i,j,k) N(i,k) *=! X(i,j,k) * 1.5 }", 99 },
 		{ "t(L in [1, 300], float32 X[L]) -> S { S max=! X(i) }", 300 },
+		{ "w(L in [1, 300], float32 X[4,L], float32 Z[L]) -> S { A(i) +=! X(i,j) B max=! Z(j) S(i) = A(i) + B }", 300 },
 		{ "v(M in [1, 40], L in [1, 300], float16 A[M,L], float16 B[L]) -> C { C(i) +=! float32(A(i,k)) * float32(B(k)) }",
 		  300 },
 		{ "b(M in [1, 3], L in [1, 200], float16 X[M,L,7]) -> S { S(b,k) +=! float32(X(b,i,k)) }", 200 },
@@ -272,9 +293,12 @@ static void what_has_no_program_is_told(void **state)
 		{ "i(M in [1, 40], N in [1, 40], float32 X[M,N]) -> T { S(i) +=! X(i,j) T max=! S(i) }", "some of the sizes" },
 		{ "j(M in [1, 40], N in [1, 40], float32 X[M,N]) -> S { S(j) +=! X(i,j) }", "X: a size lies inside of one" },
 		{ "k(K in [1, 40], float16 A[8,K], float16 B[K,8]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
-		  "C: it is a product of matrices whose terms are a size" },
+		  "a product of matrices whose terms are a size" },
 		{ "b(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }", "Y: it computes with a place along a size" },
-		{ "c(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(M) }", "Y: it computes with a size" },
+		{ "c(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(3 - M) }", "Y: it computes with a size" },
+		{ "l(M in [1, 20000000], float32 X[M]) -> Y { Y(i) = X(i) * float32(M) }", "Y: it computes with a size" },
+		{ "m(M in [1, 40], float16 A[M,16], float16 B[16,8]) -> D { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) "
+		  "D(i,j) = C(i,j) / float32(M) }", "or that is computed with one" },
 		{ "d(M in [1, 40], float32 X[8,M]) -> S { S(j) +=! X(i,j) }", "lies outside of a size in an argument" },
 		{ "e(M in [1, 40], float32 X[M,8], float32 Z[4]) -> (Y, W) { Y(i,j) = X(i,j) * 2.0 W(i) = Z(i) + 1.0 }",
 		  "W: each result has to have all dimensions of the sizes" },
@@ -313,6 +337,7 @@ int main(void)
 		cmocka_unit_test(flags_are_carried),
 		cmocka_unit_test(several_dimensions),
 		cmocka_unit_test(products),
+		cmocka_unit_test(sizes_are_numbers_too),
 		cmocka_unit_test(every_number_of_terms),
 		cmocka_unit_test(what_has_no_program_is_told),
 	};
