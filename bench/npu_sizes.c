@@ -39,6 +39,9 @@ static const char *const texts[] = {
 	"Y(h,i,j) = float16(E(h,i,j) / S(h,i)) }",
 	"total_L(M in [1, 512], L in [1, 4096], float32 X[M,L]) -> S { S(i) +=! X(i,j) }",
 	"columns(L in [1, 500], float32 X[L,768]) -> S { S(j) +=! X(i,j) }",
+	"image(B in [1, 64], float16 X[B,64,56,56], float32 S[64], float32 O[64]) -> Y { "
+	"Y(b,c,h,w) = float16(max(float32(X(b,c,h,w)) * S(c) + O(c), 0.0)) }",
+	"pool(B in [1, 64], float16 X[B,64,56,56]) -> Y { Y(b,c) +=! float32(X(b,c,h,w)) }",
 	"product(M in [1, 4096], float16 A[M,512], float16 B[512,512]) -> D { "
 	"C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) D(i,j) = float16(C(i,j)) }",
 };

@@ -90,7 +90,7 @@ static int64_t part_of(const struct sized *s, int64_t rows)
 	return part < rows ? part : rows;
 }
 
-static int one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu_program **ret)
+int sized_one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu_program **ret)
 {
 	int64_t rows = most_rows(s);
 	int rc;
@@ -151,7 +151,7 @@ static int of_few_rows(struct sized *s, const struct hn_npu_program **ret, uint3
 		int64_t up_to;
 
 		own.err = &ignored;
-		if (one(&own, true, inner, &p) != 0) { /* too few columns, or blocks that two write to */
+		if (sized_one(&own, true, inner, &p) != 0) { /* too few columns, or blocks that two write to */
 			continue;
 		}
 		up_to = faster_up_to(&own, &last);
@@ -191,13 +191,16 @@ int hn_npu_sized(const struct hn_dag *dag, const struct hn_npu_profile *m, const
 			       HN_NPU_MOST_BUFFERS);
 	}
 	rc = sized_axes(s);
-	rc = rc ? rc : one(s, true, 1, &ret[0]);
+	rc = rc ? rc : sized_one(s, true, 1, &ret[0]);
 	*ret_n = rc == 0;
 	if (rc == 0 && ret[0]->n_where > 0) {
-		rc = one(s, false, 1, &ret[1]);
+		rc = sized_one(s, false, 1, &ret[1]);
 		*ret_n = rc == 0 ? 2 : 0;
 	} else if (rc == 0 && s->n_outer == 0 && sized_is_product(s)) {
 		rc = of_few_rows(s, ret, ret_n);
+	}
+	if (rc == 0 && !sized_is_product(s)) {
+		sized_few(s, ret, ret_n);
 	}
 	return rc;
 }

@@ -17,6 +17,7 @@
  *   sized_early.c  what is loaded first
  *   sized_pick.c   which T is taken for how many rows
  *   sized_code.c   the program
+ *   sized_few.c    where there are few rows
  */
 #ifndef HN_LOWER_NPU_SIZED_H
 #define HN_LOWER_NPU_SIZED_H
@@ -106,6 +107,7 @@ struct sized {
 	int64_t most_rows; /* of a core */
 	uint32_t cores; /* that share rows */
 	uint32_t inner; /* of a product: cores that share the columns of the same rows; else 1 */
+	uint32_t depth; /* dimensions inside of the sizes' that are gone through as well */
 	bool shared;  /* all cores work; where there are outer dimensions, for sizes of whole blocks */
 	struct hn_npu_program *head; /* its sizes, conditions and buffers, and no code */
 	struct hn_npu_program *apart; /* the same, with terms as far apart as in tiles: SIZED_APART */
@@ -117,6 +119,12 @@ struct sized {
 	uint32_t n_tile;
 	struct sized_tile *tile;
 };
+
+/* sized.c: the program for all cores, or for one. */
+int sized_one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu_program **ret);
+/* sized_few.c: where sizes are small, other dimensions are shared by cores as well: programs for few rows,
+ * before those that there are. */
+void sized_few(const struct sized *s, const struct hn_npu_program *ret[HN_NPU_SIZED_KERNELS], uint32_t *ret_n);
 
 static inline const struct hn_op *sized_arg(const struct sized *s, uint32_t i)
 {

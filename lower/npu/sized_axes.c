@@ -233,6 +233,26 @@ static int beside_terms(struct sized *s)
 	return rc;
 }
 
+/* So many numbers of the result that has most dimensions, the outermost first: cores share these, too. */
+static int inside(struct sized *s)
+{
+	uint32_t of = s->dag->n_input, before = s->n_class;
+	int rc = 0;
+
+	for (uint32_t i = of; i < s->dag->n_arg; i++) {
+		of = sized_arg(s, i)->n_dim > sized_arg(s, of)->n_dim ? i : of;
+	}
+	for (uint32_t d = 0; d < sized_arg(s, of)->n_dim && rc == 0 && s->n_class < before + s->depth; d++) {
+		uint32_t set = sized_find(s, (uint32_t)s->dag->arg[of], d);
+
+		if (s->bound[set] == 0 && s->summed[set] == 0 && !is_one(sized_arg(s, of), d)) {
+			rc = add_class(s, (uint32_t)s->dag->arg[of], d);
+		}
+	}
+	return rc == 0 && s->n_class < before + s->depth ? sized_refuse(s, sized_arg(s, of), "it has no more dimensions")
+							 : rc;
+}
+
 /* Those of sizes, and what lies outside of any of them in an argument. */
 static int classes(struct sized *s, bool all)
 {
@@ -250,6 +270,7 @@ static int classes(struct sized *s, bool all)
 		}
 	}
 	rc = rc == 0 && all && s->n_sum > 0 ? beside_terms(s) : rc;
+	rc = rc == 0 && s->depth > 0 ? inside(s) : rc;
 	while (rc == 0 && before != s->n_class) {
 		before = s->n_class;
 		for (uint32_t i = 0; i < s->dag->n_arg && rc == 0; i++) {

@@ -225,6 +225,46 @@ static void products(void **state)
 	}
 }
 
+/* A batch of one is as much for all cores as they can share of an image. */
+static void small_sizes_share_other_dimensions(void **state)
+{
+	static const struct {
+		const char *text;
+		double least; /* times as fast as by the program of many rows */
+	} table[] = {
+		{ "i(B in [1, 40], float16 X[B,64,16,16], float32 S[64]) -> Y { Y(b,c,h,w) = float16(max(float32(X(b,c,h,w)) * "
+		  "S(c), 0.0)) }", 1.2 },
+		{ "p(B in [1, 40], float16 X[B,64,16,16]) -> Y { Y(b,c) +=! float32(X(b,c,h,w)) }", 1.2 },
+		{ "s(B in [1, 40], M in [1, 9], float32 X[B,M,64,64]) -> Y { T(b,m,i) +=! X(b,m,i,j) Y(b,m,i,j) = "
+		  "X(b,m,i,j) - T(b,m,i) }", 1.2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < HN_COUNT_OF(table); i++) {
+		int64_t few = 0, many = 0, one[2] = { 1, 1 };
+		struct npu_sized_bed all;
+		uint32_t taken = 0;
+		struct given g;
+
+		open(&g, table[i].text, "dv910", &by_flags);
+		assert_true(g.b.n > 1 && g.b.p[0]->n_where > 0);
+		for (int64_t b = 1; b <= 40; b += 1 + b / 5) {
+			taken |= 1u << at(&g, b, 1 + b % 9);
+		}
+		taken |= 1u << at(&g, 40, 9);
+		assert_int_equal(taken, 3);
+		all = g.b;
+		all.p[0] = all.p[1];
+		all.n = 1;
+		assert_int_equal(npu_sized_run(&g.b, one, 0, &few), 0);
+		assert_int_equal(npu_sized_run(&all, one, 0, &many), 0);
+		if (few * table[i].least > many) {
+			fail_msg("%lld cycles, and %lld of many rows: %s", (long long)few, (long long)many, table[i].text);
+		}
+		hn_arena_fini(&g.a);
+	}
+}
+
 /* Numbers that follow from sizes: digits of base 64, one and several of them. */
 static void sizes_are_numbers_too(void **state)
 {
@@ -337,6 +377,7 @@ int main(void)
 		cmocka_unit_test(flags_are_carried),
 		cmocka_unit_test(several_dimensions),
 		cmocka_unit_test(products),
+		cmocka_unit_test(small_sizes_share_other_dimensions),
 		cmocka_unit_test(sizes_are_numbers_too),
 		cmocka_unit_test(every_number_of_terms),
 		cmocka_unit_test(what_has_no_program_is_told),
