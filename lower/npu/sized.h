@@ -16,7 +16,7 @@
  *   sized_time.c   what it takes
  *   sized_early.c  what is loaded first
  *   sized_pick.c   which T is taken for how many rows
- *   sized_code.c   the program
+ *   sized_code.c   the program; sized_share.c what a core has, sized_write.c instructions
  *   sized_few.c    where there are few rows
  */
 #ifndef HN_LOWER_NPU_SIZED_H
@@ -100,7 +100,8 @@ struct sized {
 	int8_t *of; /* [n_arg] its address; -1: it does not depend on rows */
 	const struct hn_npu_form **length; /* [n_arg] */
 	bool lines; /* results have terms outside of rows */
-	int64_t step; /* rows of which results have whole blocks */
+	int64_t step; /* rows of which results have whole blocks, whatever their terms are */
+	int64_t least_step; /* the same, of terms that fill whole blocks */
 	struct hn_npu_size size[HN_NPU_MOST_SIZES];
 	uint32_t n_size;
 	const struct hn_npu_form *rows, *outer; /* how many there are */
@@ -119,6 +120,22 @@ struct sized {
 	uint32_t n_tile;
 	struct sized_tile *tile;
 };
+
+/* Operands, and instructions of S. */
+static inline struct hn_npu_number sized_reg(int r)
+{
+	return (struct hn_npu_number){ .reg = (int8_t)r };
+}
+
+static inline struct hn_npu_number sized_imm(int64_t v)
+{
+	return (struct hn_npu_number){ .imm = v, .reg = -1 };
+}
+
+static inline struct hn_npu_insn sized_scalar(enum hn_npu_op op, int to, struct hn_npu_number x, struct hn_npu_number y)
+{
+	return (struct hn_npu_insn){ .op = (uint8_t)op, .reg = (uint8_t)to, .number = { x, y } };
+}
 
 /* sized.c: the program for all cores, or for one. */
 int sized_one(struct sized *s, bool shared, uint32_t inner, const struct hn_npu_program **ret);

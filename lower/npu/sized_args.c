@@ -105,6 +105,9 @@ static int address(struct sized *s, uint32_t i)
 		int64_t step = HN_NPU_BLOCK / hn_gcd(HN_NPU_BLOCK, x.row_bytes);
 
 		s->step = step > s->step ? step : s->step;
+		if (x.terms == 0) {
+			s->least_step = step > s->least_step ? step : s->least_step;
+		}
 		s->lines = s->lines || (terms && x.terms == 0 && x.rows);
 	}
 	if (!x.rows && x.n_outer == 0) {
@@ -173,7 +176,7 @@ int sized_axes(struct sized *s)
 
 	rc = rc ? rc : sized_values(s);
 	rc = rc ? rc : sized_classes(s);
-	s->step = 1;
+	s->step = s->least_step = 1;
 	s->unit = HN_NEW_ARRAY(s->a, int64_t, s->dag->n_arg + 1);
 	s->of = HN_NEW_ARRAY(s->a, int8_t, s->dag->n_arg + 1);
 	s->length = hn_arena_array(s->a, s->dag->n_arg + 1, sizeof(s->length[0]));

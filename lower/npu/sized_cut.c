@@ -180,21 +180,6 @@ bool sized_multiples(const struct sized *s, const struct hn_npu_insn *in, uint32
 
 /* -- instructions --------------------------------------------------------------------------- */
 
-static struct hn_npu_number reg(int r, int64_t more)
-{
-	return (struct hn_npu_number){ .imm = more, .reg = (int8_t)r };
-}
-
-static struct hn_npu_number imm(int64_t v)
-{
-	return (struct hn_npu_number){ .imm = v, .reg = -1 };
-}
-
-static struct hn_npu_insn let(enum hn_npu_op op, int to, struct hn_npu_number x, struct hn_npu_number y)
-{
-	return (struct hn_npu_insn){ .op = (uint8_t)op, .reg = (uint8_t)to, .number = { x, y } };
-}
-
 static struct hn_npu_number times(const struct sized_registers *r, int64_t by, int64_t more)
 {
 	int at = r->terms;
@@ -202,7 +187,7 @@ static struct hn_npu_number times(const struct sized_registers *r, int64_t by, i
 	for (uint32_t k = 0; k < r->n; k++) {
 		at = r->by[k] == by ? r->reg[k] : at;
 	}
-	return reg(at, more);
+	return (struct hn_npu_number){ .imm = more, .reg = (int8_t)at };
 }
 
 static uint32_t cut_mask(const struct sized *s, const struct sized_registers *r, const struct hn_npu_insn *in,
@@ -212,11 +197,11 @@ static uint32_t cut_mask(const struct sized *s, const struct sized_registers *r,
 	uint32_t n = 0;
 
 	if (in->jump == MASK_BLOCKS) {
-		to[n++] = let(HN_NPU_I_SSUB, q, reg(r->terms, 0), imm(in->number[D_FIRST].imm));
-		to[n++] = let(HN_NPU_I_SMIN, q, reg(q, 0), imm(in->number[D_REP].imm));
-		to[n++] = let(HN_NPU_I_IF, 0, imm(0), reg(q, 0));
+		to[n++] = sized_scalar(HN_NPU_I_SSUB, q, sized_reg(r->terms), sized_imm(in->number[D_FIRST].imm));
+		to[n++] = sized_scalar(HN_NPU_I_SMIN, q, sized_reg(q), sized_imm(in->number[D_REP].imm));
+		to[n++] = sized_scalar(HN_NPU_I_IF, 0, sized_imm(0), sized_reg(q));
 		to[n] = *in;
-		to[n].number[D_REP] = reg(q, 0);
+		to[n].number[D_REP] = sized_reg(q);
 		to[n++].jump = 0;
 		to[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END };
 		return n;
@@ -225,19 +210,19 @@ static uint32_t cut_mask(const struct sized *s, const struct sized_registers *r,
 		return 0;
 	}
 	if (s->width >= LANES) {
-		to[n++] = let(HN_NPU_I_SDIV, q, reg(r->terms, 0), imm(LANES));
-		to[n++] = let(HN_NPU_I_IF, 0, imm(0), reg(q, 0));
+		to[n++] = sized_scalar(HN_NPU_I_SDIV, q, sized_reg(r->terms), sized_imm(LANES));
+		to[n++] = sized_scalar(HN_NPU_I_IF, 0, sized_imm(0), sized_reg(q));
 		to[n] = sized_fill(in->place[0].at.imm, 1, 1, HN_NPU_DENSE, HN_NPU_DENSE);
-		to[n++].number[D_REP] = reg(q, 0);
+		to[n++].number[D_REP] = sized_reg(q);
 		to[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END };
 	}
-	to[n++] = let(HN_NPU_I_SMOD, q, reg(r->terms, 0), imm(LANES));
-	to[n++] = let(HN_NPU_I_IF, 0, imm(0), reg(q, 0));
-	to[n++] = let(HN_NPU_I_SSUB, t, reg(r->terms, 0), reg(q, 0));
-	to[n++] = let(HN_NPU_I_SMUL, t, reg(t, 0), imm(4));
+	to[n++] = sized_scalar(HN_NPU_I_SMOD, q, sized_reg(r->terms), sized_imm(LANES));
+	to[n++] = sized_scalar(HN_NPU_I_IF, 0, sized_imm(0), sized_reg(q));
+	to[n++] = sized_scalar(HN_NPU_I_SSUB, t, sized_reg(r->terms), sized_reg(q));
+	to[n++] = sized_scalar(HN_NPU_I_SMUL, t, sized_reg(t), sized_imm(4));
 	to[n] = sized_fill(0, 1, 1, 0, HN_NPU_DENSE);
-	to[n].number[D_MASK] = reg(q, 0);
-	to[n++].place[0].at = reg(t, in->place[0].at.imm);
+	to[n].number[D_MASK] = sized_reg(q);
+	to[n++].place[0].at = (struct hn_npu_number){ .imm = in->place[0].at.imm, .reg = (int8_t)t };
 	to[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_END };
 	return n;
 }
@@ -258,14 +243,14 @@ uint32_t sized_cut(const struct sized *s, const struct sized_registers *r, const
 		return 1;
 	}
 	if (c.term >= 0) {
-		to[n++] = let(HN_NPU_I_IF, 0, imm(c.term), reg(r->terms, 0));
+		to[n++] = sized_scalar(HN_NPU_I_IF, 0, sized_imm(c.term), sized_reg(r->terms));
 	}
 	if (c.apart > 0) { /* behind other rows of terms: not where its register says */
 		const struct hn_npu_number *at = &in->place[in_store ? 0 : 1].at;
 
-		to[n++] = let(HN_NPU_I_SMUL, r->scratch[0], reg(r->terms, 0), imm(c.apart * c.unit));
+		to[n++] = sized_scalar(HN_NPU_I_SMUL, r->scratch[0], sized_reg(r->terms), sized_imm(c.apart * c.unit));
 		if (at->reg >= 0) {
-			to[n++] = let(HN_NPU_I_SADD, r->scratch[0], reg(r->scratch[0], 0), reg(at->reg, 0));
+			to[n++] = sized_scalar(HN_NPU_I_SADD, r->scratch[0], sized_reg(r->scratch[0]), sized_reg(at->reg));
 		}
 	}
 	to[n] = *in;
@@ -279,7 +264,7 @@ uint32_t sized_cut(const struct sized *s, const struct sized_registers *r, const
 			bool is_gm = (k == T_TO) == in_store;
 
 			if (to[n].number[k].imm == HN_NPU_DENSE) {
-				to[n].number[k] = imm(is_gm ? burst : room);
+				to[n].number[k] = sized_imm(is_gm ? burst : room);
 			}
 			if (is_gm && c.from > 0) {
 				to[n].number[k] = times(r, c.from, c.more);

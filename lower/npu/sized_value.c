@@ -98,29 +98,14 @@ int64_t sized_kept(const struct sized *s, uint32_t value)
 	return region(s) + DIGITS * BASE * 4 + (int64_t)value * 256;
 }
 
-static struct hn_npu_number reg(int r)
-{
-	return (struct hn_npu_number){ .reg = (int8_t)r };
-}
-
-static struct hn_npu_number imm(int64_t v)
-{
-	return (struct hn_npu_number){ .imm = v, .reg = -1 };
-}
-
-static struct hn_npu_insn let(enum hn_npu_op op, int to, struct hn_npu_number x, struct hn_npu_number y)
-{
-	return (struct hn_npu_insn){ .op = (uint8_t)op, .reg = (uint8_t)to, .number = { x, y } };
-}
-
 static struct hn_npu_insn of(enum hn_npu_op op, int64_t to, int64_t from, int n_number, const int64_t *v)
 {
 	struct hn_npu_insn in = { .op = (uint8_t)op, .type = { HN_F32, HN_F32 } };
 
-	in.place[0] = (struct hn_npu_place){ .memory = HN_NPU_UB, .at = imm(to) };
-	in.place[1] = (struct hn_npu_place){ .memory = HN_NPU_UB, .at = imm(from) };
+	in.place[0] = (struct hn_npu_place){ .memory = HN_NPU_UB, .at = sized_imm(to) };
+	in.place[1] = (struct hn_npu_place){ .memory = HN_NPU_UB, .at = sized_imm(from) };
 	for (int i = 0; i < n_number; i++) {
-		in.number[i] = imm(v[i]);
+		in.number[i] = sized_imm(v[i]);
 	}
 	return in;
 }
@@ -135,15 +120,15 @@ void sized_keep(const struct sized *s, uint32_t value, struct hn_npu_number v, i
 	int64_t worth = 1;
 	uint32_t k = 0;
 
-	in[k++] = let(HN_NPU_I_MOV, q, v, imm(0));
+	in[k++] = sized_scalar(HN_NPU_I_MOV, q, v, sized_imm(0));
 	in[k++] = sized_fill(region(s), 0, DIGITS, HN_NPU_DENSE, HN_NPU_DENSE);
 	in[k++] = npu_plain(HN_NPU_I_BARRIER, HN_NPU_V, 0, 0);
 	for (int i = 0; i < DIGITS; i++, worth *= BASE) {
-		in[k++] = let(HN_NPU_I_SMOD, t, reg(q), imm(BASE));
-		in[k++] = let(HN_NPU_I_SDIV, q, reg(q), imm(BASE));
-		in[k++] = let(HN_NPU_I_IF, 0, imm(0), reg(t));
+		in[k++] = sized_scalar(HN_NPU_I_SMOD, t, sized_reg(q), sized_imm(BASE));
+		in[k++] = sized_scalar(HN_NPU_I_SDIV, q, sized_reg(q), sized_imm(BASE));
+		in[k++] = sized_scalar(HN_NPU_I_IF, 0, sized_imm(0), sized_reg(t));
 		in[k] = sized_fill(region(s) + (int64_t)i * BASE * 4, (float)worth, 1, 0, HN_NPU_DENSE);
-		in[k++].number[1] = reg(t);
+		in[k++].number[1] = sized_reg(t);
 		in[k++] = (struct hn_npu_insn){ .op = HN_NPU_I_END };
 	}
 	in[k++] = npu_plain(HN_NPU_I_BARRIER, HN_NPU_V, 0, 0);

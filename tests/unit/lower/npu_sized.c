@@ -265,6 +265,24 @@ static void small_sizes_share_other_dimensions(void **state)
 	}
 }
 
+/* Rows of whole blocks are shared one by one; of others, as many together as have whole blocks. */
+static void rows_of_whole_blocks_are_shared_one_by_one(void **state)
+{
+	int64_t whole[2] = { 32, 2000 }, halves[2] = { 32, 2004 }, none[2] = { 32, 2001 }, cycles[3] = { 0 };
+	struct given g;
+
+	(void)state;
+	open(&g, "s(M in [1, 64], L in [1, 2048], float32 X[M,L]) -> Y { T(i) max=! X(i,j) Y(i,j) = exp(X(i,j) - T(i)) }",
+	     "dv910", &by_flags);
+	assert_int_equal(npu_sized_run(&g.b, whole, 0, &cycles[0]), 0);
+	assert_int_equal(npu_sized_run(&g.b, halves, 0, &cycles[1]), 0);
+	assert_int_equal(npu_sized_run(&g.b, none, 0, &cycles[2]), 0);
+	if (cycles[0] * 1.05 > cycles[1] || cycles[1] * 1.2 > cycles[2]) {
+		fail_msg("%lld, %lld, %lld cycles", (long long)cycles[0], (long long)cycles[1], (long long)cycles[2]);
+	}
+	hn_arena_fini(&g.a);
+}
+
 /* Numbers that follow from sizes: digits of base 64, one and several of them. */
 static void sizes_are_numbers_too(void **state)
 {
@@ -378,6 +396,7 @@ int main(void)
 		cmocka_unit_test(several_dimensions),
 		cmocka_unit_test(products),
 		cmocka_unit_test(small_sizes_share_other_dimensions),
+		cmocka_unit_test(rows_of_whole_blocks_are_shared_one_by_one),
 		cmocka_unit_test(sizes_are_numbers_too),
 		cmocka_unit_test(every_number_of_terms),
 		cmocka_unit_test(what_has_no_program_is_told),
