@@ -14,6 +14,8 @@
 #include "target/npu/npu_run.h"
 
 #define DEPTHS 4
+#define FEW 1024	/* rows; of more there is work for all cores */
+#define MOST ((uint64_t)1 << 22) /* instructions of a launch that is tried */
 #define WORTH 0.97 /* of the time of the fewest rows */
 
 struct few {
@@ -41,7 +43,7 @@ static int64_t sizes_of(const struct few *f, int64_t rows, int64_t *value)
 
 static double cycles(const struct few *f, const struct hn_npu_program *const *p, uint32_t n, const int64_t *value)
 {
-	const struct hn_npu_options o = { 0 };
+	const struct hn_npu_options o = { .most = MOST };
 	const struct hn_npu_program *taken;
 	struct hn_npu_result r;
 	struct hn_arena a;
@@ -81,7 +83,7 @@ static int64_t faster_up_to(const struct few *f, const struct hn_npu_program *fe
 {
 	int64_t value[HN_NPU_MOST_SIZES], last = 0;
 
-	for (int64_t rows = 1; rows <= f->most; rows += rows < 4 ? 1 : rows / 4) {
+	for (int64_t rows = 1; rows <= f->most && rows <= FEW; rows += rows < 4 ? 1 : rows / 4) {
 		int64_t at = sizes_of(f, rows, value);
 
 		if (at > last && cycles(f, &few, 1, value) < cycles(f, p, n, value)) {
