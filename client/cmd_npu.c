@@ -43,7 +43,7 @@ int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a
 		return rc;
 	}
 	*name = in.name;
-	snprintf(plan, sizeof(plan), "%.40s %.20s %" PRId64, profile, order, o->slots ? o->slots : 2);
+	snprintf(plan, sizeof(plan), "%.40s %.20s %" PRId64, profile, order, o->slots > 0 ? o->slots : 2);
 	hn_buf_reset(text);
 	return hn_builder_ask("npu", in.json, "[]", words, text, err);
 }
@@ -52,18 +52,23 @@ static int read_programs(const struct hn_opts *o, const char *profile, struct hn
 			 const struct hn_npu_program *ret[MOST_PROGRAMS], uint32_t *ret_n, struct hn_err *err)
 {
 	const char *name = o->arg;
+	struct hn_opts at = *o;
 	struct hn_buf text;
 	int rc = 0;
 
 	hn_buf_init(&text);
-	if (o->arg != NULL && strcmp(o->arg, "-") != 0) {
+	if (o->arg != NULL) {
 		rc = hn_file_read(o->arg, MOST_BYTES, &text, err);
 	}
-	if (rc == 0 && !is_program(text.s)) {
-		rc = hn_npu_made(o, profile, a, &name, &text, err);
-	} else if (rc == 0 && (o->order || o->slots)) {
-		rc = hn_fail(err, HONE_E_INVALID, "npu: --order and --slots are of computations, and %s is a "
-			     "program", o->arg);
+	if (rc == 0 && is_program(text.s)) {
+		rc = hn_npu_check_options(o, HN_NPU_PROGRAM, err);
+	} else if (rc == 0) {
+		if (o->arg != NULL && strcmp(o->arg, "-") == 0 && o->text == NULL) { /* it is read already */
+			at.text = hn_arena_strndup(a, text.s, text.n);
+			at.arg = NULL;
+		}
+		rc = hn_npu_check_options(o, HN_NPU_COMPUTATION, err);
+		rc = rc ? rc : hn_npu_made(&at, profile, a, &name, &text, err);
 	}
 	rc = rc ? rc : hn_npu_parse_kernels(name, text.s, text.n, MOST_PROGRAMS, a, ret, ret_n, err);
 	if (rc == 0 && *ret_n > 1 && ret[0]->n_size == 0) {
@@ -166,13 +171,13 @@ static int programs(const struct hn_opts *o, const struct hn_npu_profile *m, str
 	uint32_t n, n_given = 0;
 	int rc;
 
-	if (strcmp(form, "picture") != 0 && strcmp(form, "text") != 0 && strcmp(form, "table") != 0) {
-		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s: there are table, text and picture", form);
-	}
 	rc = read_programs(o, m->name, a, p, &n, err);
 	rc = rc ? rc : hn_npu_sizes_given(o, p[0], value, &n_given, err);
 	if (rc != 0) {
 		return rc;
+	}
+	if (strcmp(form, "text") == 0 && n_given > 0) {
+		return hn_fail(err, HONE_E_INVALID, "npu: --as text is the program for all sizes: leave out --dim");
 	}
 	if (strcmp(form, "text") == 0) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -199,7 +204,8 @@ int cmd_npu(const struct hn_opts *o, struct hn_err *err)
 
 	hn_arena_init(&a, 0);
 	hn_buf_init(&b);
-	rc = hn_npu_profile_of(o->profile ? o->profile : "dv910", &m, err);
+	rc = hn_npu_check_words(o, err);
+	rc = rc ? rc : hn_npu_profile_of(o->profile ? o->profile : "dv910", &m, err);
 	rc = rc			     ? rc
 	     : hn_network_is(o->arg) ? hn_npu_network(o, &m, &b, err)
 				     : programs(o, &m, &a, &b, err);

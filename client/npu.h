@@ -7,6 +7,12 @@
 #include "target/npu/npu_run.h"
 #include "target/target.h"
 
+/* npu_options.c: what --as, --order and --slots say, and that no option is given that would do nothing. */
+enum hn_npu_subject { HN_NPU_PROGRAM, HN_NPU_COMPUTATION, HN_NPU_NETWORK };
+
+int hn_npu_check_words(const struct hn_opts *o, struct hn_err *err) HN_NODISCARD;
+int hn_npu_check_options(const struct hn_opts *o, enum hn_npu_subject subject, struct hn_err *err) HN_NODISCARD;
+
 /* hone-build's program of the computation that o gives, as text; its name in `a`. */
 int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a, const char **name,
 		struct hn_buf *text, struct hn_err *err) HN_NODISCARD;

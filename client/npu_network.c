@@ -124,9 +124,9 @@ int hn_npu_network(const struct hn_opts *o, const struct hn_npu_profile *m, stru
 	char target[60];
 	int rc;
 
-	if (o->as != NULL && strcmp(o->as, "table") != 0) {
-		return hn_fail(err, HONE_E_INVALID, "npu: --as %.40s is of one program, and %.200s is a network",
-			       o->as, o->arg);
+	rc = hn_npu_check_options(o, HN_NPU_NETWORK, err);
+	if (rc != 0) {
+		return rc;
 	}
 	snprintf(target, sizeof(target), "npu -isa=%.40s", m->name);
 	at.target = target;

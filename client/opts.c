@@ -248,6 +248,7 @@ int hn_opts_parse(const char *verb, int argc, char **argv, struct hn_opts *ret,
 	tables(verb, longs, shorts);
 	ret->trials = -1;
 	ret->seconds = -1;
+	ret->slots = -1;
 	opterr = 0;
 	optind = 1;
 	while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {

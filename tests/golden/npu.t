@@ -58,8 +58,47 @@ $ printf 'hnpu/1\ncores 0 1 {\nvad.f32\n}\n' > typo.hnpu; hone npu typo.hnpu
 hone: typo.hnpu:3: there is no instruction 'vad'; did you mean vadd
 [17]
 $ hone npu p.hnpu --slots 1
-hone: npu: --order and --slots are of computations, and p.hnpu is a program
+hone: npu: --slots is of computations and networks, and p.hnpu is a program
 [17]
+$ hone npu p.hnpu --order barriers
+hone: npu: --order is of computations and networks, and p.hnpu is a program
+[17]
+$ hone npu p.hnpu --dtype bfloat16
+hone: npu: --dtype is of networks, and p.hnpu is a program
+[17]
+$ hone npu p.hnpu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }'
+hone: npu: --text is a computation, instead of a FILE, and p.hnpu is a program
+[17]
+$ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --dtype bfloat16
+hone: npu: --dtype is of networks, and --text is a computation
+[17]
+$ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --dim M=3
+hone: --dim M=3: r has no size of that name
+[17]
+$ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --slots 0
+hone: npu: --slots: 1 to 4
+[17]
+$ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --slots 5
+hone: npu: --slots: 1 to 4
+[17]
+$ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --order tuned --slots 2
+hone: npu: --order tuned finds the slots: leave out --slots
+[17]
+$ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --as text --json
+hone: npu: --as text is no JSON: leave out --json
+[17]
+$ hone npu -e 's(M in [1, 40], float32 X[M]) -> Y { Y(i) = X(i) * 2.0 }' --as text --dim M=3
+hone: npu: --as text is the program for all sizes: leave out --dim
+[17]
+$ hone npu net.onnx --as text
+hone: npu: --as is of one program, and net.onnx is a network
+[17]
+$ hone npu net.onnx -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }'
+hone: npu: --text is a computation, instead of a FILE, and net.onnx is a network
+[17]
+$ hone npu - --profile tiny < p.hnpu | head -1; echo 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' | hone npu - --profile tiny | head -1
+- on tiny: 3679 cycles, 3.68 us (simulated by a model, docs/npu.md)
+r on tiny: 3641 cycles, 3.64 us (simulated by a model, docs/npu.md)
 $ hone npu p.hnpu --profile dv911
 hone: dv911: no profile of the NPU; there are dv910, dv910fit, tiny
 [17]
@@ -70,7 +109,7 @@ $ hone npu -e 't(float32 X[8,8]) -> Y { Y(i,j) = select(i == j, 1.0, X(i,j)) }'
 hone: npu: hone-build: Y: a condition on where a point is, that no box of results is within
 [18]
 $ hone npu -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }' --order loops
-hone: npu: hone-build: --npu 'dv910 loops 2': a profile, flags, barriers or tuned, and 1 to 4 slots
+hone: npu: --order loops: there are flags, barriers and tuned
 [17]
 $ printf 'hnpu/1\ngm A int8[60000000000]\ncores 0 1 {\n}\n' > large.hnpu; hone npu large.hnpu
 hone: large.hnpu: buffers of 60000000000 bytes: races are looked for in 1073741824 at most
