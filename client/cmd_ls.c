@@ -7,13 +7,15 @@
 
 #include "base/jw.h"
 #include "client/best.h"
+#include "client/lib/nearest.h"
 #include "client/show.h"
 #include "proto/addr.h"
 #include "target/named.h"
 
 #define KEY_DIGITS 12
-#define REST 66 /* columns beside the name */
+#define REST 59 /* columns between the name and the target */
 #define NAME_LEAST 10
+#define CUT ".." /* behind a name that the terminal has no room for */
 
 struct listing {
 	struct hn_snapshot_entry *entry; /* sorted by name, then by key and target */
@@ -61,45 +63,71 @@ static const char *machine(const struct listing *l, const char *line, struct hn_
 		       : t.isa;
 }
 
-/* As wide as the longest name, as far as the terminal has room. */
-static int name_width(const struct listing *l)
+/* The last column: the machine, and what is odd about the row. */
+static const char *target_text(const struct listing *l, const struct hn_snapshot_entry *e,
+			       struct hn_arena *a)
 {
-	int room = hn_show_columns(STDOUT_FILENO) - REST, width = NAME_LEAST;
+	bool cold = strcmp(e->workload.cache, "cold") == 0;
+
+	return hn_arena_printf(a, "%s%s%s", machine(l, e->best.target, a), cold ? ", cold" : "",
+			       e->best.median_ns == 0		? ", not measured"
+			       : *e->best.certificate == '\0' ? ", not proved"
+							       : "");
+}
+
+/* As wide as the longest name; on a terminal, as far as that has room beside the rest. */
+static int name_width(const struct listing *l, const char *const *target)
+{
+	int width = NAME_LEAST, rest = 0, room;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		int n = (int)strlen(l->entry[i].workload.name);
+		int n = (int)strlen(l->entry[i].workload.name), t = (int)strlen(target[i]);
 
 		width = n > width ? n : width;
+		rest = t > rest ? t : rest;
 	}
+	if (!isatty(STDOUT_FILENO)) {
+		return width;
+	}
+	room = hn_show_columns(STDOUT_FILENO) - REST - rest;
 	return room < NAME_LEAST ? NAME_LEAST : width < room ? width : room;
+}
+
+static void put_name(const char *name, int width, struct hn_buf *b)
+{
+	bool whole = strlen(name) <= (size_t)width;
+
+	hn_buf_printf(b, "%-*.*s%s", whole ? width : 0, whole ? width : width - (int)strlen(CUT), name,
+		      whole ? "" : CUT);
 }
 
 static void put_text(const struct listing *l, struct hn_arena *a, struct hn_buf *b)
 {
-	int width = name_width(l);
+	const char **target = HN_NEW_ARRAY(a, const char *, l->n);
+	int width;
 	char t[3][32];
 
+	for (uint32_t i = 0; i < l->n; i++) {
+		target[i] = target_text(l, &l->entry[i], a);
+	}
+	width = name_width(l, target);
 	hn_buf_printf(b, "%-*s %-*s %9s %9s %7s %6s %8s  %s\n", width, "NAME", KEY_DIGITS, "KEY",
 		      "TUNED", "NAIVE", "FASTER", "TRIALS", "AGO", "TARGET");
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct hn_snapshot_entry *e = &l->entry[i];
 		double ns = e->best.median_ns;
-		bool cold = strcmp(e->workload.cache, "cold") == 0;
 
-		hn_buf_printf(b, "%-*.*s %-*.*s %9s", width, width, e->workload.name, KEY_DIGITS,
-			      KEY_DIGITS, e->workload.key, ns > 0 ? hn_show_time(ns, t[0]) : "-");
+		put_name(e->workload.name, width, b);
+		hn_buf_printf(b, " %-*.*s %9s", KEY_DIGITS, KEY_DIGITS, e->workload.key,
+			      ns > 0 ? hn_show_time(ns, t[0]) : "-");
 		if (e->naive.ns > 0 && ns > 0) {
 			hn_buf_printf(b, " %9s %6.1fx", hn_show_time(e->naive.ns, t[1]),
 				      e->naive.ns / ns);
 		} else {
 			hn_buf_printf(b, " %9s %7s", "-", "-");
 		}
-		hn_buf_printf(b, " %6u %8s  %s%s%s\n", e->n_trial,
-			      ns > 0 ? hn_show_age(e->best.unix_ms, t[2]) : "-",
-			      machine(l, e->best.target, a), cold ? ", cold" : "",
-			      ns == 0			      ? ", not measured"
-			      : *e->best.certificate == '\0' ? ", not proved"
-							     : "");
+		hn_buf_printf(b, " %6u %8s  %s\n", e->n_trial,
+			      ns > 0 ? hn_show_age(e->best.unix_ms, t[2]) : "-", target[i]);
 	}
 }
 
@@ -171,10 +199,32 @@ static void read_names(const struct hn_opts *o, struct hn_arena *a, struct listi
 	hn_buf_fini(&home);
 }
 
+/* Those of the snapshot, of --target alone that it has an answer of. */
+static int read_entries(const struct hn_opts *o, const struct hn_snapshot *s, struct hn_arena *a,
+			struct listing *l, struct hn_err *err)
+{
+	struct hn_target asked;
+	const char *line;
+	uint32_t n = hn_snapshot_count(s);
+	int rc = o->target != NULL ? hn_best_target(o, a, &asked, &line, err) : 0;
+
+	l->entry = HN_NEW_ARRAY(a, struct hn_snapshot_entry, n);
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		struct hn_snapshot_entry *e = &l->entry[l->n];
+
+		hn_snapshot_at(s, i, e);
+		l->n += o->target == NULL || hn_nearest_serves(e->best.target, &asked, a);
+	}
+	if (l->n > 0) {
+		qsort(l->entry, l->n, sizeof *l->entry, by_name);
+	}
+	return rc;
+}
+
 int cmd_ls(const struct hn_opts *o, struct hn_err *err)
 {
 	struct hn_snapshot *s = NULL;
-	struct listing l = { .n_named = 0 };
+	struct listing l = { .n = 0 };
 	struct hn_arena a;
 	struct hn_buf b;
 	int rc = hn_best_open(o, &s, err);
@@ -184,25 +234,21 @@ int cmd_ls(const struct hn_opts *o, struct hn_err *err)
 	}
 	hn_arena_init(&a, 0);
 	hn_buf_init(&b);
-	l.n = hn_snapshot_count(s);
-	l.entry = HN_NEW_ARRAY(&a, struct hn_snapshot_entry, l.n);
-	for (uint32_t i = 0; i < l.n; i++) {
-		hn_snapshot_at(s, i, &l.entry[i]);
+	rc = read_entries(o, s, &a, &l, err);
+	if (rc == 0) {
+		read_names(o, &a, &l);
 	}
-	if (l.n > 0) {
-		qsort(l.entry, l.n, sizeof *l.entry, by_name);
-	}
-	read_names(o, &a, &l);
-	if (o->json) {
+	if (rc == 0 && o->json) {
 		put_json(&l, &b);
-	} else if (l.n > 0) {
+	} else if (rc == 0 && l.n > 0) {
 		put_text(&l, &a, &b);
-	} else {
-		hn_buf_puts(&b, "nothing is stored yet\n");
+	} else if (rc == 0) {
+		hn_buf_puts(&b, hn_snapshot_count(s) == 0 ? "nothing is stored yet\n"
+							   : "nothing is stored for this target yet\n");
 	}
 	fwrite(b.s, 1, b.n, stdout);
 	hn_buf_fini(&b);
 	hn_arena_fini(&a);
 	hn_snapshot_close(s);
-	return 0;
+	return rc;
 }

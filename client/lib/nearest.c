@@ -105,6 +105,14 @@ static double distance(const struct hn_target *have, const struct hn_target *ask
 	return sum;
 }
 
+bool hn_nearest_serves(const char *line, const struct hn_target *asked, struct hn_arena *a)
+{
+	struct hn_target have;
+	uint64_t differs;
+
+	return hn_target_parse_on(asked, line, a, &have, NULL) == 0 && distance(&have, asked, &differs) >= 0;
+}
+
 static int missing(const struct hn_snapshot *s, const char *key, const char *asked_for,
 		   const char *others, bool unproved, struct hn_err *err)
 {

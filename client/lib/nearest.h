@@ -44,6 +44,9 @@ int hn_nearest_find(const struct hn_snapshot *s, const char *key, const struct h
 		    const char *line, struct hn_arena *a, struct hn_nearest *ret,
 		    struct hn_err *err) HN_NODISCARD;
 
+/* Whether what is best for the target of `line` is an answer for `asked`, exact or near. */
+bool hn_nearest_serves(const char *line, const struct hn_target *asked, struct hn_arena *a);
+
 /* "num_cores 2, here 4; l2_bytes 524288, here 1048576"; nothing when exact. */
 void hn_nearest_print(const struct hn_nearest *n, const struct hn_target *asked, struct hn_buf *b);
 

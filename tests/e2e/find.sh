@@ -31,6 +31,29 @@ grep -q "^mm .*$(echo "$key" | cut -c1-12) .* 8 .* s  fake" "$work/ls" || die "l
 hone ls --json | grep -q "\"key\":\"$key\",\"name\":\"mm\"" || die "ls --json"
 refused 'nothing was tuned here yet' hone ls --home "$work/none"
 
+# Of one target, as `hone query` has answers of it; a near one counts.
+hone ls --target "$other" | diff "$work/ls" - || die "ls --target: $(hone ls --target "$other")"
+[ "$(hone ls --target npu)" = 'nothing is stored for this target yet' ] || die "ls: $(hone ls --target npu)"
+[ "$(hone ls --target npu --json)" = '{"workloads":[]}' ] || die "ls: $(hone ls --target npu --json)"
+refused 'no isa of a npu' hone ls --target 'npu -isa=dv911'
+
+# A name is whole in a file, and as long as there is room on a terminal: the table is as wide as that.
+long=a_name_that_is_longer_than_what_a_terminal_of_eighty_columns_has_room_for
+hone tune --text "$small" --cold --name $long --target fake -n 1 -q >/dev/null || die "tune $long"
+long_listed()
+{
+	hone ls | grep -q "^$long "
+}
+within 10 long_listed || die "cut: $(hone ls)"
+if command -v script >/dev/null && script --version 2>/dev/null | grep -q util-linux; then
+	for width in 90 120; do
+		script -qec "stty cols $width; '$HONE_BIN/hone' ls" /dev/null </dev/null | tr -d '\r' >"$work/ls"
+		grep -q '^a_name.*\.\. ' "$work/ls" || die "not cut: $(cat "$work/ls")"
+		[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' "$work/ls")" = $width ] ||
+			die "not $width wide: $(cat "$work/ls")"
+	done
+fi
+
 # Beginnings: four letters are enough, two candidates are too many, both in store and daemon.
 begin=$(echo "$key" | cut -c1-4)
 hone query --key "$begin" --target fake | grep -q "^mm " || die "query --key $begin"
@@ -69,7 +92,7 @@ hone stop || die stop
 start_honed --board fake
 hone jobs | grep -q 'no jobs (--all lists' || die "jobs: $(hone jobs)"
 hone jobs --all | grep "^$job  *done" | grep -q "mm .* in 8 trials" || die "jobs --all: $(hone jobs --all)"
-[ "$(hone jobs --all | wc -l)" -eq 4 ] || die "jobs --all: $(hone jobs --all)"
+[ "$(hone jobs --all | wc -l)" -eq 5 ] || die "jobs --all: $(hone jobs --all)"
 hone jobs --all --json | grep -q "\"job\":\"$job\",\"name\":\"mm\"" || die "jobs --all --json"
 hone why-failed "$(echo "$job" | cut -c1-6)" | grep -q "workload $begin" || die "why-failed of one that ended"
 echo ok
