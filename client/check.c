@@ -22,6 +22,10 @@ int hn_check_open(const char *verb, const struct hn_opts *o, const char *target_
 		return 0;
 	}
 	rc = hn_target_parse(target_line, a, &target, err);
+	if (rc == 0 && (target.caps & HN_CAP_MODULES) != 0) {
+		ret->why = "a GPU's is compared where it is measured (hone tune)";
+		return 0;
+	}
 	hn_target_host(a, &host);
 	if (rc == 0 && !hn_target_runs_on(&target, &host)) {
 		struct hn_buf theirs, ours;

@@ -35,14 +35,14 @@ struct hn_replay {
 };
 
 enum {
-#define FORM(id, name, member, front, behind, word) HN_REPLAY_##id,
+#define FORM(id, name, member, front, behind, word, kind) HN_REPLAY_##id,
 #include "client/replay_forms.def"
 #undef FORM
 	HN_REPLAY_FORMS
 };
 
 extern const struct hn_replay_form {
-	const char *name, *member, *front, *behind, *word;
+	const char *name, *member, *front, *behind, *word, *kind;
 } hn_replay_form[HN_REPLAY_FORMS];
 
 static inline bool hn_replay_has(const struct hn_replay *r, size_t form)

@@ -13,7 +13,7 @@
 #define MANIFEST_MAX ((size_t)16 << 20)
 
 const struct hn_replay_form hn_replay_form[HN_REPLAY_FORMS] = {
-#define FORM(id, name, member, front, behind, word) { name, member, front, behind, word },
+#define FORM(id, name, member, front, behind, word, kind) { name, member, front, behind, word, kind },
 #include "client/replay_forms.def"
 #undef FORM
 };
@@ -39,6 +39,34 @@ int hn_replay_forms(const char *text, uint32_t *ret, struct hn_err *err)
 	return 0;
 }
 
+/* Whether the kernel of a target can have the form. */
+static bool is_offered(const struct hn_target *t, const struct hn_replay_form *f)
+{
+	const char *sort = (t->caps & HN_CAP_MODULES) != 0 ? HN_REPLAY_OF_GPU
+			   : hn_npu_is(t)		    ? HN_REPLAY_OF_NPU
+							    : "";
+	bool same = *sort != '\0' ? strcmp(f->word, sort) == 0
+				  : strcmp(f->word, HN_REPLAY_OF_GPU) != 0 && strcmp(f->word, HN_REPLAY_OF_NPU) != 0;
+
+	return same && (*f->kind == '\0' || strcmp(f->kind, t->kind) == 0);
+}
+
+/* What there is instead. */
+static int refuse_form(const struct hn_target *t, const struct hn_replay_form *refused, struct hn_err *err)
+{
+	char have[80] = "";
+	size_t n = 0;
+
+	for (size_t f = 0; f < HN_REPLAY_FORMS; f++) {
+		if (is_offered(t, &hn_replay_form[f])) {
+			n += (size_t)snprintf(have + n, sizeof(have) - n, "%s%s", n > 0 ? ", " : "",
+					      hn_replay_form[f].name);
+		}
+	}
+	return hn_fail(err, HONE_E_INVALID, "--as: kernels for target %s have no form %s; they have %s", t->kind,
+		       refused->name, have);
+}
+
 int hn_replay_check_forms(const struct hn_replay *r, struct hn_err *err)
 {
 	bool gpu = hn_replay_is_gpu(r), npu = hn_npu_is(&r->kernel[0].target);
@@ -48,11 +76,8 @@ int hn_replay_check_forms(const struct hn_replay *r, struct hn_err *err)
 			       gpu ? "a GPU's" : "an NPU's");
 	}
 	for (size_t f = 0; f < HN_REPLAY_FORMS; f++) {
-		if (hn_replay_has(r, f) &&
-		    ((strcmp(hn_replay_form[f].word, HN_REPLAY_OF_GPU) == 0) != gpu ||
-		     (strcmp(hn_replay_form[f].word, HN_REPLAY_OF_NPU) == 0) != npu)) {
-			return hn_fail(err, HONE_E_INVALID, "--as: kernels for target %s have no form %s",
-				       r->kernel[0].target.kind, hn_replay_form[f].name);
+		if (hn_replay_has(r, f) && !is_offered(&r->kernel[0].target, &hn_replay_form[f])) {
+			return refuse_form(&r->kernel[0].target, &hn_replay_form[f], err);
 		}
 	}
 	for (size_t f = 0; f < HN_REPLAY_FORMS && r->n > 1; f++) {

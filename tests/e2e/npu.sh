@@ -117,9 +117,9 @@ hone explain --target 'npu -isa=tiny' --text "$soft" --as picture >"$work/out" |
 grep -q '^<svg' "$work/out" || die "no picture: $(cat "$work/out")"
 refused 'explain: --as table: there is picture, of targets of kind npu' \
 	hone explain --target 'npu -isa=tiny' --text "$soft" --as table
-refused 'kernels for target npu have no form so' \
+refused 'kernels for target npu have no form so; they have picture$' \
 	hone replay --target 'npu -isa=tiny' --text "$soft" --as so -o "$work/none"
-refused 'kernels for target cpu have no form picture' \
+refused 'kernels for target cpu have no form picture; they have c, ir, asm, so$' \
 	hone replay --text "$soft" --auto --as picture -o "$work/none"
 
 # What is not there.

@@ -53,7 +53,19 @@ $ hone replay s.txt --record threads.json --target "cuda -isa=sm_80" --as ptx,op
 1
 "buffers":[{"bytes":7680,"arg":0},{"bytes":120,"arg":1}],"launches":[{"kernel":"k0","grid":[30,1,1],"block":[32,1,1],"shared":0,"buffers":[0,1]}]
 $ hone replay s.txt --record threads.json --target "cuda -isa=sm_70" --as so -o .
-hone: --as: kernels for target cuda have no form so
+hone: --as: kernels for target cuda have no form so; they have ptx, cubin, opencl, cuda, launch
+[17]
+$ hone replay s.txt --record threads.json --target "opencl -isa=opencl" --as opencl,launch -o .
+hone: --as: kernels for target opencl have no form launch; they have opencl, cuda
+[17]
+$ hone replay s.txt --record threads.json --target "opencl -isa=opencl" --as opencl,cuda -o .
+hone: the kernel was not run: a GPU's is compared where it is measured (hone tune)
+./s.module
+./s.json
+./s.cl
+./s.cu
+$ hone replay s.txt --record threads.json --target "cuda -isa=sm_70" --as picture -o .
+hone: --as: kernels for target cuda have no form picture; they have ptx, cubin, opencl, cuda, launch
 [17]
 $ hone replay s.txt --record threads.json --target "cuda -isa=sm_70" --also cuda -o .
 hone: --also: a GPU's kernel is of one target
