@@ -28,6 +28,8 @@ struct subject {
 	struct hn_err no_answer; /* why there is none; "" = nobody was asked */
 	struct hn_sentences steps;
 	struct hn_buf loops, assembly;
+	bool buffers; /* the NPU's: see npu */
+	struct hn_npu_explained npu;
 	struct hn_explain_cost cost; /* no features: see no_cost */
 	struct hn_err no_cost;
 	struct hn_explain_lineage lineage;
@@ -166,9 +168,12 @@ static int explain(const struct hn_opts *o, struct hn_arena *a, struct subject *
 	if (x->answer != NULL) {
 		hn_explain_lineage(x->answer, x->dag, a, &x->lineage);
 	}
-	if ((o->assembly || o->as != NULL) && hn_npu_is(&x->best.target)) {
-		return hn_npu_explain(json, e->best.steps, x->best.target_line, o->as != NULL, a,
-				      &x->assembly, err);
+	x->buffers = hn_npu_is(&x->best.target);
+	if (x->buffers) {
+		hn_npu_explain(json, e->best.steps, x->best.target_line, o->as != NULL, a, &x->npu);
+		return o->as != NULL && x->npu.refused.code != 0
+			       ? hn_fail(err, x->npu.refused.code, "%s", x->npu.refused.msg)
+			       : 0;
 	}
 	return o->assembly ? hn_explain_asm(json, e->best.steps, x->best.target_line, a,
 					    &x->assembly, err)
@@ -193,7 +198,9 @@ static void put_prediction(const struct subject *x, struct hn_buf *b)
 	double then = self ? self->predicted_ns : 0;
 	char t[32];
 
-	if (now > 0) {
+	if (x->buffers && x->npu.refused.code != 0) {
+		hn_buf_puts(b, "  predicted now   nothing: it has no program for the NPU\n");
+	} else if (now > 0) {
 		hn_buf_printf(b, "  predicted now   %10s  by the analytic model",
 			      hn_show_time(now, t));
 		hn_buf_printf(b, ns > 0 ? ": measured is %.2f of that\n" : "\n", ns / now);
@@ -237,7 +244,9 @@ static void put_text(const struct hn_opts *o, const struct subject *x, struct hn
 		hn_buf_printf(b, "  %3u  %s\n", i, x->steps.text[i]);
 	}
 	hn_buf_printf(b, "\n%s", x->loops.s);
-	if (x->cost.features.n > 0) {
+	if (x->buffers) {
+		hn_npu_explain_text(&x->npu, o->assembly, b);
+	} else if (x->cost.features.n > 0) {
 		hn_explain_cost_text(&x->cost, b);
 	}
 	if (x->answer != NULL) {
@@ -272,7 +281,8 @@ static void put_json(const struct hn_opts *o, const struct subject *x, struct hn
 	hn_jw_double(&w, "median_ns", ns);
 	hn_jw_double(&w, "flops", e->workload.flops);
 	hn_jw_double(&w, "gflops", e->workload.flops / ns);
-	hn_jw_double(&w, "predicted_ns", x->cost.predicted_ns > 0 ? x->cost.predicted_ns : NAN);
+	hn_jw_double(&w, "predicted_ns", x->cost.predicted_ns > 0 && x->npu.refused.code == 0
+						 ? x->cost.predicted_ns : NAN);
 	hn_jw_json(&w, "steps", e->best.steps);
 	hn_jw_list(&w, "sentences");
 	for (uint32_t i = 0; i < x->steps.n; i++) {
@@ -280,7 +290,11 @@ static void put_json(const struct hn_opts *o, const struct subject *x, struct hn
 	}
 	hn_jw_end(&w);
 	hn_jw_str(&w, "loops", x->loops.s);
-	hn_explain_cost_json(&x->cost, &w);
+	if (x->buffers) {
+		hn_npu_explain_json(&x->npu, &w);
+	} else {
+		hn_explain_cost_json(&x->cost, &w);
+	}
 	if (x->answer != NULL) {
 		hn_explain_lineage_json(&x->lineage, &w);
 	} else if (x->no_answer.code != 0) {
@@ -314,13 +328,16 @@ int cmd_explain(const struct hn_opts *o, struct hn_err *err)
 	rc = rc != 0 ? rc : check_form(o, x, err);
 	rc = rc != 0 ? rc : explain(o, &a, x, err);
 	if (rc == 0 && o->as != NULL) {
-		fputs(x->assembly.s, stdout);
+		fputs(x->npu.svg.s, stdout);
 	} else if (rc == 0) {
 		(o->json ? put_json : put_text)(o, x, &b);
 		fputs(b.s, stdout);
 	}
 	hn_best_close(&x->best);
 	hn_json_free(x->doc);
+	if (x->buffers) {
+		hn_npu_explained_close(&x->npu);
+	}
 	hn_buf_fini(&x->assembly);
 	hn_buf_fini(&x->loops);
 	hn_buf_fini(&b);

@@ -33,6 +33,7 @@ struct hn_explain_cost {
 	const char *const *statement; /* [features.n] "C update" */
 	struct hn_features features;
 	double predicted_ns; /* of a run, by the analytic model now */
+	const struct hn_target *target;
 };
 
 /* HONE_E_UNSUPPORTED: the models do not look at programs so large. */
@@ -41,6 +42,10 @@ int hn_explain_cost(const struct hn_state *s, const struct hn_target *target,
 		    struct hn_err *err) HN_NODISCARD;
 void hn_explain_cost_text(const struct hn_explain_cost *c, struct hn_buf *b);
 void hn_explain_cost_json(const struct hn_explain_cost *c, struct hn_jw *w);
+
+/* explain_gpu.c: instead of caches, what kernels of blocks of threads ask of a multiprocessor. */
+void hn_explain_kernels_text(const struct hn_explain_cost *c, struct hn_buf *b);
+void hn_explain_kernels_json(const struct hn_explain_cost *c, struct hn_jw *w);
 
 /* All features of each statement; those that are zero only where `all`. */
 void hn_explain_features_text(const struct hn_explain_cost *c, bool all, struct hn_buf *b);

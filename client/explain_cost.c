@@ -74,6 +74,7 @@ int hn_explain_cost(const struct hn_state *s, const struct hn_target *target,
 	}
 	hn_assert(w.n == ret->features.n);
 	ret->statement = w.name;
+	ret->target = target;
 	ret->predicted_ns = 1e9 / hn_model_analytic_score(&ret->features);
 	return 0;
 }
@@ -85,36 +86,48 @@ static double value(const struct hn_explain_cost *c, uint32_t i, enum hn_feature
 
 void hn_explain_cost_text(const struct hn_explain_cost *c, struct hn_buf *b)
 {
-	hn_buf_puts(b, "\nwhere the analytic model's cycles go: a statement takes its largest "
-		       "part, a fifth of the others, and `parallel`\n");
+	bool caches = c->features.n_kernel == 0;
+	size_t n_part = caches ? HN_COUNT_OF(part) : 0;
+
+	hn_buf_puts(b, caches ? "\nwhere the analytic model's cycles go: a statement takes its largest "
+				"part, a fifth of the others, and `parallel`\n"
+			      : "\nwhere the analytic model's cycles go: statements share their kernel's\n");
 	hn_buf_printf(b, "  %-24s %9s %6s", "statement", "cycles", "of all");
-	for (size_t k = 0; k < HN_COUNT_OF(part); k++) {
+	for (size_t k = 0; k < n_part; k++) {
 		hn_buf_printf(b, " %9s", part[k].text);
 	}
 	for (uint32_t i = 0; i < c->features.n; i++) {
 		hn_buf_printf(b, "\n  %-24s %9.4g %4.0f %%", c->statement[i],
 			      c->features.cycles[i],
 			      100 * value(c, i, HN_FEATURE_program_part));
-		for (size_t k = 0; k < HN_COUNT_OF(part); k++) {
+		for (size_t k = 0; k < n_part; k++) {
 			hn_buf_printf(b, " %9.4g", value(c, i, part[k].feature));
 		}
 	}
 	hn_buf_putc(b, '\n');
+	if (!caches) {
+		hn_explain_kernels_text(c, b);
+	}
 }
 
 void hn_explain_cost_json(const struct hn_explain_cost *c, struct hn_jw *w)
 {
+	size_t n_part = c->features.n_kernel == 0 ? HN_COUNT_OF(part) : 0;
+
 	hn_jw_list(w, "cycles");
 	for (uint32_t i = 0; i < c->features.n; i++) {
 		hn_jw_object(w, NULL);
 		hn_jw_str(w, "statement", c->statement[i]);
 		hn_jw_double(w, "all", c->features.cycles[i]);
-		for (size_t k = 0; k < HN_COUNT_OF(part); k++) {
+		for (size_t k = 0; k < n_part; k++) {
 			hn_jw_double(w, part[k].json, value(c, i, part[k].feature));
 		}
 		hn_jw_end(w);
 	}
 	hn_jw_end(w);
+	if (n_part == 0) {
+		hn_explain_kernels_json(c, w);
+	}
 }
 
 void hn_explain_features_text(const struct hn_explain_cost *c, bool all, struct hn_buf *b)

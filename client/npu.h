@@ -17,9 +17,14 @@ int hn_npu_check_options(const struct hn_opts *o, enum hn_npu_subject subject, s
 int hn_npu_made(const struct hn_opts *o, const char *profile, struct hn_arena *a, const char **name,
 		struct hn_buf *text, struct hn_err *err) HN_NODISCARD;
 
-/* A run, for people, and as members of the object that is open. */
+/* A run that was judged, for people, and as members of the object that is open: pipes, then cores and
+ * memories. */
 void hn_npu_put_table(const struct hn_npu_program *p, const struct hn_npu_profile *m,
 		      const struct hn_npu_result *r, struct hn_buf *b);
+void hn_npu_put_room(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+		     const struct hn_npu_result *r, struct hn_buf *b);
+void hn_npu_put_room_members(const struct hn_npu_program *p, const struct hn_npu_profile *m,
+			     const struct hn_npu_result *r, struct hn_jw *w);
 void hn_npu_put_members(const struct hn_npu_profile *m, const struct hn_npu_result *r, struct hn_jw *w);
 
 /* Judge it, and draw what the pipes of its first core do; svg: NULL = no picture. */
@@ -56,9 +61,20 @@ bool hn_npu_is(const struct hn_target *t);
 int hn_npu_of_record(const char *verb, const char *dag_json, const char *steps, const char *target_line,
 		     struct hn_arena *a, struct hn_npu_record *ret, struct hn_err *err) HN_NODISCARD;
 
-/* What is said of it by `hone explain`: pipes, or their picture. */
-int hn_npu_explain(const char *dag_json, const char *steps, const char *target_line, bool picture,
-		   struct hn_arena *a, struct hn_buf *b, struct hn_err *err) HN_NODISCARD;
+/* The same, run: what `hone explain` says of it.  A kernel without a program is told. */
+struct hn_npu_explained {
+	struct hn_npu_record made;
+	struct hn_npu_result r;
+	struct hn_buf svg;	/* if asked for */
+	struct hn_err refused;	/* code 0: there is a program */
+};
+
+void hn_npu_explain(const char *dag_json, const char *steps, const char *target_line, bool picture,
+		    struct hn_arena *a, struct hn_npu_explained *ret);
+void hn_npu_explained_close(struct hn_npu_explained *e);
+/* Its cores and memories, and, on request, its pipes. */
+void hn_npu_explain_text(const struct hn_npu_explained *e, bool pipes, struct hn_buf *b);
+void hn_npu_explain_json(const struct hn_npu_explained *e, struct hn_jw *w);
 
 /* npu_network.c: a network, kernel by kernel, each in a launch of its own.  A kernel without a program
  * is told with the reason; HONE_E_UNSUPPORTED when none has one. */

@@ -21,20 +21,47 @@ int hn_npu_of_record(const char *verb, const char *dag_json, const char *steps, 
 	return rc ? rc : hn_npu_parse("program", ret->text.s, ret->text.n, a, &ret->p, err);
 }
 
-int hn_npu_explain(const char *dag_json, const char *steps, const char *target_line, bool picture,
-		   struct hn_arena *a, struct hn_buf *b, struct hn_err *err)
+void hn_npu_explain(const char *dag_json, const char *steps, const char *target_line, bool picture,
+		    struct hn_arena *a, struct hn_npu_explained *ret)
 {
-	struct hn_npu_record made;
-	struct hn_npu_result r;
 	int rc;
 
-	hn_buf_init(&made.text);
-	rc = hn_npu_of_record("explain", dag_json, steps, target_line, a, &made, err);
-	rc = rc ? rc : hn_npu_show(made.p, &made.m, a, &r, picture ? b : NULL, err);
-	if (rc == 0 && !picture) {
-		hn_buf_putc(b, '\n');
-		hn_npu_put_table(made.p, &made.m, &r, b);
+	*ret = (struct hn_npu_explained){ .refused = { .code = 0 } };
+	hn_buf_init(&ret->made.text);
+	hn_buf_init(&ret->svg);
+	rc = hn_npu_of_record("explain", dag_json, steps, target_line, a, &ret->made, &ret->refused);
+	rc = rc ? rc : hn_npu_show(ret->made.p, &ret->made.m, a, &ret->r, picture ? &ret->svg : NULL,
+				   &ret->refused);
+	ret->refused.code = -rc;
+}
+
+void hn_npu_explained_close(struct hn_npu_explained *e)
+{
+	hn_buf_fini(&e->made.text);
+	hn_buf_fini(&e->svg);
+}
+
+void hn_npu_explain_text(const struct hn_npu_explained *e, bool pipes, struct hn_buf *b)
+{
+	hn_buf_putc(b, '\n');
+	if (e->refused.code != 0) {
+		hn_buf_printf(b, "no program for the NPU: %s\n", e->refused.msg);
+	} else if (pipes) {
+		hn_npu_put_table(e->made.p, &e->made.m, &e->r, b);
+	} else {
+		hn_buf_printf(b, "what the program takes of %s (simulated by a model, docs/npu.md)\n", e->made.m.name);
+		hn_npu_put_room(e->made.p, &e->made.m, &e->r, b);
 	}
-	hn_buf_fini(&made.text);
-	return rc;
+}
+
+void hn_npu_explain_json(const struct hn_npu_explained *e, struct hn_jw *w)
+{
+	if (e->refused.code != 0) {
+		hn_jw_str(w, "refused", e->refused.msg);
+		return;
+	}
+	hn_jw_object(w, "npu");
+	hn_npu_put_members(&e->made.m, &e->r, w);
+	hn_npu_put_room_members(e->made.p, &e->made.m, &e->r, w);
+	hn_jw_end(w);
 }

@@ -38,6 +38,8 @@ struct walk {
 	float *x;
 	bool hopeless;
 	struct hn_simt_kernel *kernel; /* at hand; NULL: cores run loops */
+	uint32_t n_kernel;
+	struct hn_features_kernel *shape; /* [n_kernel] of those before */
 };
 
 static uint32_t count(const struct hn_node *node)
@@ -188,6 +190,9 @@ static void visit_kernel(struct walk *w, const struct hn_node *nest)
 	for (uint32_t i = first; i < w->n; i++) {
 		sum += w->cycles[i];
 	}
+	hn_simt_shape(&k, &w->shape[w->n_kernel]);
+	w->shape[w->n_kernel].first = first;
+	w->shape[w->n_kernel++].n = w->n - first;
 	for (uint32_t i = first; i < w->n && !w->hopeless; i++) {
 		w->cycles[i] *= hn_simt_cycles(&k) / sum;
 		w->warm_cycles += w->cycles[i];
@@ -243,6 +248,9 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 	w.fork = w.warm_cycles = 0;
 	w.hopeless = false;
 	w.kernel = NULL;
+	w.n_kernel = 0;
+	w.shape = target->caps & HN_CAP_GPU_THREADS ? HN_NEW_ARRAY(a, struct hn_features_kernel, root->n_child + 1)
+						    : NULL;
 	w.n_stmt = count(root);
 	w.cycles = HN_NEW_ARRAY(a, double, w.n_stmt);
 	w.x = HN_NEW_ARRAY(a, float, (size_t)w.n_stmt *HN_N_FEATURE);
@@ -261,7 +269,9 @@ bool hn_features_of(const struct hn_looptree *tree, const struct hn_target *targ
 				    .n = w.n,
 				    .cycles = w.cycles,
 				    .warm_cycles = w.warm_cycles,
-				    .x = w.x};
+				    .x = w.x,
+				    .n_kernel = w.n_kernel,
+				    .kernel = w.shape};
 	return !w.hopeless && w.n > 0;
 }
 
@@ -270,11 +280,16 @@ struct hn_features hn_features_copy(const struct hn_features *f, struct hn_arena
 	struct hn_features out = *f;
 	double *cycles = HN_NEW_ARRAY(a, double, f->n);
 	float *x = HN_NEW_ARRAY(a, float, (size_t)f->n * HN_N_FEATURE);
+	struct hn_features_kernel *kernel = HN_NEW_ARRAY(a, struct hn_features_kernel, f->n_kernel + 1);
 
+	for (uint32_t i = 0; i < f->n_kernel; i++) {
+		kernel[i] = f->kernel[i];
+	}
 	memcpy(cycles, f->cycles, f->n * sizeof *cycles);
 	memcpy(x, f->x, (size_t)f->n * HN_N_FEATURE * sizeof *x);
 	out.trace = hn_trace_copy(f->trace, a);
 	out.cycles = cycles;
 	out.x = x;
+	out.kernel = kernel;
 	return out;
 }

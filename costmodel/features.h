@@ -18,6 +18,16 @@ enum hn_feature {
 	HN_N_FEATURE
 };
 
+/* A nest on a machine with blocks of threads, as its model sees it (costmodel/simt.h). */
+struct hn_features_kernel {
+	uint32_t first, n;	  /* its rows */
+	double blocks, threads;	  /* of a block */
+	double registers, shared; /* of a thread; bytes of a block */
+	double resident, waves;	  /* blocks on a multiprocessor at once; how often all of these are full */
+	/* of a block: instructions, turns of shared memory, transfers, and waiting */
+	double issue, turns, transfers, waits;
+};
+
 struct hn_features {
 	const struct hn_trace *trace; /* the program's history: which program it is */
 	uint32_t n;	/* statements, in the order of execution; >= 1 */
@@ -25,6 +35,8 @@ struct hn_features {
 	double warm_cycles;   /* of all, where the call before has left the data in caches: for people,
 			       * and for no order of programs */
 	const float *x;	      /* [n * HN_N_FEATURE], row by row */
+	uint32_t n_kernel;    /* 0: cores run loops */
+	const struct hn_features_kernel *kernel;
 };
 
 /* Read the tree.  The rows and scratch lie in `a`.  What runs before the first call

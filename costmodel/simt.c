@@ -192,17 +192,43 @@ double hn_simt_see(struct hn_simt_kernel *k, const struct hn_view *v)
 	return issue / ISSUES + (k->turns - before) + 1;
 }
 
-double hn_simt_cycles(const struct hn_simt_kernel *k)
+/* Blocks on a multiprocessor at once. */
+static double resident_of(const struct hn_simt_kernel *k)
 {
 	const int64_t *param = k->target->param;
-	double cores = largest((double)param[HN_PARAM_NUM_CORES], 1);
 	double warps = ceil(k->threads / WARP), resident = CORE_THREADS / (warps * WARP);
 
 	resident = least(floor(resident), floor(CORE_REGISTERS / (k->registers * warps * WARP)));
 	resident = least(resident, k->shared > 0 ? floor((double)param[HN_PARAM_L1_BYTES] /
 							 (k->shared + 1024))
 						 : CORE_BLOCKS);
-	resident = largest(least(resident, CORE_BLOCKS), 1);
+	return largest(least(resident, CORE_BLOCKS), 1);
+}
+
+void hn_simt_shape(const struct hn_simt_kernel *k, struct hn_features_kernel *ret)
+{
+	double resident = resident_of(k);
+	double cores = largest((double)k->target->param[HN_PARAM_NUM_CORES], 1);
+
+	*ret = (struct hn_features_kernel){
+		.blocks = k->blocks,
+		.threads = k->threads,
+		.registers = k->registers,
+		.shared = k->shared,
+		.resident = resident,
+		.waves = k->blocks / (cores * resident),
+		.issue = k->issue / ISSUES,
+		.turns = k->turns,
+		.transfers = k->bytes / CACHE_BYTES,
+		.waits = START_CYCLES + k->waits,
+	};
+}
+
+double hn_simt_cycles(const struct hn_simt_kernel *k)
+{
+	const int64_t *param = k->target->param;
+	double cores = largest((double)param[HN_PARAM_NUM_CORES], 1);
+	double warps = ceil(k->threads / WARP), resident = resident_of(k);
 
 	double part[] = { k->issue / ISSUES, k->turns, k->bytes / CACHE_BYTES };
 	double most = 0, sum = 0;

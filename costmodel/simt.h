@@ -8,6 +8,7 @@
 #define HN_COSTMODEL_SIMT_H
 
 #include "costmodel/analytic_int.h"
+#include "costmodel/features.h"
 
 struct hn_simt_kernel {
 	const struct hn_looptree *tree;
@@ -28,5 +29,8 @@ double hn_simt_see(struct hn_simt_kernel *k, const struct hn_view *v);
 
 /* Cycles of the kernel, at HN_MODEL_HZ. */
 double hn_simt_cycles(const struct hn_simt_kernel *k);
+
+/* What is said of it; its rows are left out. */
+void hn_simt_shape(const struct hn_simt_kernel *k, struct hn_features_kernel *ret);
 
 #endif

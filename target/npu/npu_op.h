@@ -30,6 +30,11 @@ struct npu_span {
 	int64_t at, n0, s0, n1, s1, bytes;
 };
 
+static inline int64_t npu_span_end(const struct npu_span *s)
+{
+	return s->at + (s->n0 - 1) * s->s0 + (s->n1 - 1) * s->s1 + s->bytes;
+}
+
 #define NPU_SPANS 5
 #define NPU_LANES 128 /* of a repeat, the most */
 

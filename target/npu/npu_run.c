@@ -35,6 +35,17 @@ static bool is_idle(const struct npu_sim *s)
 	return true;
 }
 
+static void see_used(const struct npu_op *op, struct hn_npu_result *r)
+{
+	for (uint32_t i = 0; i < op->n_span; i++) {
+		const struct npu_span *s = &op->span[i];
+
+		if (s->memory != HN_NPU_GM && npu_span_end(s) > r->used[s->memory]) {
+			r->used[s->memory] = npu_span_end(s);
+		}
+	}
+}
+
 static enum npu_step give(struct npu_sim *s, const struct hn_npu_insn *in, enum hn_npu_pipe to)
 {
 	struct npu_pipe *q = &s->pipe[to];
@@ -52,6 +63,9 @@ static enum npu_step give(struct npu_sim *s, const struct hn_npu_insn *in, enum 
 
 		memcpy(image, e->op.v, sizeof(s->image[0]));
 		s->image_now = image;
+	}
+	if (s->o->judge) {
+		see_used(&e->op, s->ret);
 	}
 	s->work += s->base.gm != NULL || s->o->judge ? npu_work(&e->op) : 0;
 	s->now += s->m->dispatch;

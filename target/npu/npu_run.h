@@ -47,6 +47,7 @@ struct hn_npu_result {
 	uint32_t core;	      /* which that is */
 	int64_t busy[HN_NPU_N_PIPE]; /* cycles of its pipes */
 	int64_t read_bytes, written_bytes; /* of global memory, by all cores */
+	int64_t used[HN_NPU_GM]; /* judge: bytes of each memory up to the last that a core touched */
 	bool by_memory;	      /* all cores together ask more than the memory gives */
 	uint64_t n_insn;      /* simulated: cores that do the same and are timed alone are one */
 	uint32_t n_event;

@@ -211,7 +211,7 @@ bool npu_spans(const struct hn_npu_program *p, const struct hn_npu_profile *m, s
 	}
 	for (uint32_t i = 0; i < op->n_span; i++) {
 		const struct npu_span *s = &op->span[i];
-		int64_t end = s->at + (s->n0 - 1) * s->s0 + (s->n1 - 1) * s->s1 + s->bytes;
+		int64_t end = npu_span_end(s);
 		int64_t room = s->memory == HN_NPU_GM ? p->buffer[s->buffer].bytes
 						      : hn_npu_memory_bytes(m, s->memory);
 		const char *name = s->memory == HN_NPU_GM ? p->buffer[s->buffer].name

@@ -9,6 +9,12 @@ r on tiny: 3719 cycles, 3.72 us (simulated by a model, docs/npu.md)
   MTE3  busy        16    7.3 %
   global memory: 576 bytes read, 512 written
   no race, in any order of the pipes; 24 instructions
+  cores         2  of         2
+  ub          800  of     65536 bytes    1.2 %
+  l1            0  of    131072 bytes    0.0 %
+  l0a           0  of     16384 bytes    0.0 %
+  l0b           0  of     16384 bytes    0.0 %
+  l0c           0  of     32768 bytes    0.0 %
 $ hone npu -e 'r(float32 X[16,8], float32 B[8]) -> Y { Y(i,j) = max(X(i,j) + B(j), 0.0) }' --profile tiny --as text
 hnpu/1
 gm a0 float32[128]
@@ -42,7 +48,7 @@ cores 0 1 {
   barrier all
 }
 $ hone npu p.hnpu --profile tiny -j
-{"name":"p.hnpu","profile":"tiny","cycles":3679,"core_cycles":179,"us":3.679,"by_memory":false,"read_bytes":512,"written_bytes":512,"instructions":7,"pipes":[{"name":"V","busy":4},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":138},{"name":"MTE3","busy":16}]}
+{"name":"p.hnpu","profile":"tiny","cycles":3679,"core_cycles":179,"us":3.679,"by_memory":false,"read_bytes":512,"written_bytes":512,"instructions":7,"pipes":[{"name":"V","busy":4},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":138},{"name":"MTE3","busy":16}],"cores":1,"of_cores":2,"memories":[{"name":"ub","bytes":1024,"of_bytes":65536},{"name":"l1","bytes":0,"of_bytes":131072},{"name":"l0a","bytes":0,"of_bytes":16384},{"name":"l0b","bytes":0,"of_bytes":16384},{"name":"l0c","bytes":0,"of_bytes":32768}]}
 $ hone npu p.hnpu --as picture | sed 's/<title>.*//' | head -4
 <svg xmlns="http://www.w3.org/2000/svg" width="1260" height="246" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="#fff"/>
@@ -133,7 +139,7 @@ s on tiny: 1 program (simulated by a model, docs/npu.md)
          300        1        5496       5.50
 no race, in any order of the pipes
 $ hone npu -e 's(M in [1, 300], float32 X[M,64]) -> Y { S(i) +=! X(i,j) Y(i,j) = X(i,j) - S(i) }' --profile tiny --dim M=77 -j
-{"name":"s","profile":"tiny","cycles":4340,"core_cycles":840,"us":4.34,"by_memory":false,"read_bytes":24576,"written_bytes":24576,"instructions":274,"pipes":[{"name":"V","busy":394},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":561},{"name":"MTE3","busy":422}]}
+{"name":"s","profile":"tiny","cycles":4340,"core_cycles":840,"us":4.34,"by_memory":false,"read_bytes":24576,"written_bytes":24576,"instructions":274,"pipes":[{"name":"V","busy":394},{"name":"M","busy":0},{"name":"MTE1","busy":0},{"name":"MTE2","busy":561},{"name":"MTE3","busy":422}],"cores":2,"of_cores":2,"memories":[{"name":"ub","bytes":42048,"of_bytes":65536},{"name":"l1","bytes":0,"of_bytes":131072},{"name":"l0a","bytes":0,"of_bytes":16384},{"name":"l0b","bytes":0,"of_bytes":16384},{"name":"l0c","bytes":0,"of_bytes":32768}]}
 $ hone npu -e 's(M in [1, 40], float32 X[M]) -> Y { Y(i) = X(i) * 2.0 }' --profile tiny --slots 1 --order barriers --as text > m.hnpu; sed 35q m.hnpu; hone npu m.hnpu --profile tiny --as text | cmp - m.hnpu
 hnpu/1
 size M r31 1..40
@@ -271,3 +277,26 @@ no race, in any order of the pipes
 $ hone npu -e 'b(M in [1, 300], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) + 1.0 }' --order tuned
 hone: npu: hone-build: a computation with sizes is not tuned: --order flags, or numbers for its sizes
 [18]
+# what is said of a schedule: the machine's cores and memories, no caches; without a program nothing is predicted
+$ hone explain --auto --target 'npu -isa=tiny' --text 'm(float16 A[77,300], float16 B[300,51]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }' | sed -n '/^what/,$p'
+what the program takes of tiny (simulated by a model, docs/npu.md)
+  cores         2  of         2
+  ub        45056  of     65536 bytes   68.8 %
+  l1        28672  of    131072 bytes   21.9 %
+  l0a       12288  of     16384 bytes   75.0 %
+  l0b       16384  of     16384 bytes  100.0 %
+  l0c       20480  of     32768 bytes   62.5 %
+$ hone explain --auto --target 'npu -isa=tiny' --text 'f(int64 A[64]) -> C { C(i) = A(i) + int64(1) }' | grep -v '^Place\|^for\|^ *C =\|^$'
+f: the automatic schedule, not measured
+  predicted now   nothing: it has no program for the NPU
+no program for the NPU: explain: hone-build: C: float16, float32, int32 and what has a byte have a form, not int64
+$ hone explain --auto --target 'cuda -isa=sm_80' --text 'm(float32 A[64,96]) -> C { C(i) +=! A(i,k) }' | sed -n '/^where/,$p'
+where the analytic model's cycles go: statements share their kernel's
+  statement                   cycles of all
+  C init                        3635   31 %
+  C update                      7996   69 %
+
+what kernels ask of 108 multiprocessors: registers of a thread, bytes and cycles of a block
+a block has at most 1024 threads and 49152 bytes of shared memory
+  kernel, up to               blocks threads registers   shared at once     waves   compute    shared transfers     waits
+  C update                        64      32        36        0      32    0.0185         2         0     9.333      1800

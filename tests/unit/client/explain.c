@@ -215,7 +215,7 @@ static void features_that_are_zero_are_left_out(void **state)
 	static const char *const name[] = { "C update" };
 	float x[HN_N_FEATURE] = { [HN_FEATURE_points] = 64, [HN_FEATURE_l2_cycles] = 2.5 };
 	double cycles[] = { 12 };
-	struct hn_explain_cost c = { name, { .n = 1, .x = x, .cycles = cycles }, 4 };
+	struct hn_explain_cost c = { .statement = name, .features = { .n = 1, .x = x, .cycles = cycles }, .predicted_ns = 4 };
 	struct hn_buf b;
 
 	(void)state;
