@@ -136,7 +136,9 @@ static void put_line(const struct hn_json *job, struct hn_buf *b)
 		if (peak > 0) {
 			hn_buf_printf(b, "  %.0f %% of peak", share_of_peak(job));
 		}
-		hn_buf_printf(b, "  %.0fx", hn_show_number(job, "speedup"));
+		if (hn_show_number(job, "speedup") > 0) {
+			hn_buf_printf(b, "  %.0fx", hn_show_number(job, "speedup"));
+		}
 	}
 	hn_buf_init(&failures);
 	n_failed = put_failures(job, &failures);
@@ -254,6 +256,8 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s",
 			      hn_show_time(naive, t), flops / naive);
 		hn_show_share(hn_show_number(job, "naive_share"), b);
+	} else if (best > 0) {
+		hn_buf_puts(b, "  naive     none: as written it has no program there, or too long a one\n");
 	}
 	if (heuristic > 0) {
 		hn_buf_printf(b, "  heuristic %-12s %10.2f GFLOP/s  by rule, no search\n",

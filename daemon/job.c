@@ -199,6 +199,12 @@ static void on_naive(void *ctx, const struct hn_measure_result *naive)
 		hn_notify_progress(j);
 		return;
 	}
+	if (naive->elsewhere) { /* of another clock: no time to compare with */
+		j->host_ns = naive->median_ns;
+		j->state = HN_JOB_SEARCH;
+		hn_notify_progress(j);
+		return;
+	}
 	j->naive_ns = naive->median_ns;
 	hn_job_store_naive(j);
 }

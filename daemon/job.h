@@ -139,6 +139,8 @@ struct hn_job {
 	bool hopeless;	      /* a run grew too long; the runs stay as they were then */
 	int64_t n_noisy;	  /* OK, but timed too badly to be promoted */
 	double naive_ns, best_ns; /* 0 = unknown */
+	double host_ns; /* of the program as written on this computer, where naive_ns is not known for
+			 * that: which task of a set is next depends on it, no answer does */
 	double naive_share; /* of the naive program that was run for its time; 0 = not known */
 	const char *inputs; /* sets that answers are compared on, by the board; NULL = not said */
 	const char *sampled; /* what records say of it where some are compared in part; else NULL */

@@ -138,8 +138,10 @@ static void hear(struct hn_set *s, uint32_t i, int64_t now_ns)
 	struct hn_member *m = &s->member[i];
 	bool over = is_over(m->job);
 
-	if (m->job->naive_ns > 0) {
-		hn_taskset_naive(&s->rule, i, m->job->naive_ns);
+	double first = m->job->naive_ns > 0 ? m->job->naive_ns : m->job->host_ns;
+
+	if (first > 0) {
+		hn_taskset_naive(&s->rule, i, first);
 	}
 	while (m->n_open > 0 &&
 	       (over || m->job->n_trial - m->n_told >= m->open[0].trials)) {

@@ -145,7 +145,7 @@ void hn_job_write_request(const struct hn_job *j, enum hn_job_state state, const
 }
 
 /* Weighted sum of the times, of the naive programs or of the best there is; 0 while one is not
- * known but of jobs that ended without. */
+ * known, but of jobs that ended without any. */
 static double weighted_ns(const struct hn_set *s, bool naive)
 {
 	double sum = 0;
@@ -154,7 +154,7 @@ static double weighted_ns(const struct hn_set *s, bool naive)
 		const struct hn_job *j = s->member[i].job;
 		double ns = !naive && j->best_ns > 0 ? j->best_ns : j->naive_ns;
 
-		if (ns == 0 && !hn_job_ended(j)) {
+		if (ns == 0 && (j->best_ns > 0 || !hn_job_ended(j))) {
 			return 0;
 		}
 		sum += s->member[i].weight * ns;

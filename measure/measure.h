@@ -92,6 +92,8 @@ struct hn_measure_result {
 			    * not known */
 	double naive_share; /* of a workload: how much of the naive program was run for its time;
 			     * below 1 the time is an estimate */
+	bool elsewhere; /* of a workload: its time is that of this machine's cores, and the board is a
+			 * simulated machine that has no naive program of it */
 	bool in_part; /* of a workload: some answers are compared in part (detail says which) */
 };
 

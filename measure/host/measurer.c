@@ -101,7 +101,7 @@ static void ticket_free(struct hn_measurer *m, struct ticket *t)
 	free(t);
 }
 
-static void deliver(struct ticket *t)
+static void deliver(const struct hn_measurer *m, struct ticket *t)
 {
 	const struct outcome *o = &t->outcome;
 	struct hn_measure_result r = {.verdict = o->verdict,
@@ -117,6 +117,8 @@ static void deliver(struct ticket *t)
 				      .state = o->state,
 				      .naive_share = o->naive_share > 0 ? o->naive_share : 1,
 				      .in_part = o->in_part,
+				      .elsewhere = t->kind == TICKET_WORKLOAD && m->takes == HN_BOARD_TAKES_PROGRAM &&
+						   t->w != NULL && t->w->counted_ns == 0,
 				      .certificate = t->certificate ? t->certificate : "",
 				      .codegen = t->codegen};
 
@@ -177,7 +179,7 @@ static void on_flush(uv_timer_t *timer)
 	struct ticket *t;
 
 	while ((t = queue_take(&m->done)) != NULL) {
-		deliver(t);
+		deliver(m, t);
 		ticket_free(m, t);
 	}
 	maybe_close(m);

@@ -87,6 +87,22 @@ HONE_HOME="$work/other" hone tune --target 'npu -isa=tiny' --text "$soft" --tria
 [ "$(field median_ns <"$work/tuned")" = "$first" ] || die "not $first: $(cat "$work/tuned")"
 [ "$(field naive_ns <"$work/tuned")" = "$naive" ] || die "not $naive: $(cat "$work/tuned")"
 
+# What has no naive program there has no naive time, and no ratio: this computer's clock is another one.
+bytes='bytes(int8 A[64,64], int8 B[64,64]) -> C { C(i,j) +=! int32(A(k,i)) * int32(B(k,j)) }'
+echo "$bytes" >"$work/bytes.txt"
+echo "$soft" >"$work/soft.txt"
+hone tune --target 'npu -isa=tiny' --text "$bytes" --trials 2 -q >"$work/out" 2>"$work/err" || die "bytes"
+grep -q '^  naive     none: as written' "$work/out" && ! grep -q faster "$work/out" ||
+	die "a naive time: $(cat "$work/out")"
+hone query --target 'npu -isa=tiny' --text "$bytes" --json >"$work/out" || die query
+grep -q '"naive_ns":null,"speedup":null' "$work/out" || die "query: $(cat "$work/out")"
+hone tune --target 'npu -isa=tiny' "$work/soft.txt" "$work/bytes.txt" --trials 4 -q >"$work/out" 2>"$work/err" ||
+	die "a set: $(cat "$work/err")"
+grep -Eq '^ .* [0-9.]+ us .* [0-9.]+x .* softmax' "$work/out" || die "no ratio: $(cat "$work/out")"
+grep -Eq '^ .* - .* [0-9.]+ us +- .* bytes' "$work/out" || die "a ratio of bytes: $(cat "$work/out")"
+grep -q '^  naive -: as written it has no program' "$work/out" || die "not said: $(cat "$work/out")"
+grep -Eq '^ +sum +[0-9]+ +- +[0-9.]+ us +-$' "$work/out" || die "a sum of two clocks: $(cat "$work/out")"
+
 # Each task of a fused operator of AKG.
 cp "$HONE_SOURCE/tests/data/fuzz/akg/softmax" "$work/softmax.info"
 hone tune "$work/softmax.info" --target 'npu -isa=tiny' --trials 4 -q >"$work/out" 2>"$work/err" ||
