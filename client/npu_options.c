@@ -16,6 +16,12 @@ static const char *const subjects[] = { "a program", "a computation", "a network
 /* Which of the subjects an option is of, a bit each. */
 #define OF(subject) (1u << HN_NPU_##subject)
 
+/* What is given for it, where the word says more than the option. */
+static const char *word_of(const struct hn_opts *o, const char *name)
+{
+	return strcmp(name, "as") == 0 ? o->as : "";
+}
+
 static bool has_text(const struct hn_opts *o)
 {
 	return o->text != NULL;
@@ -90,8 +96,10 @@ int hn_npu_check_options(const struct hn_opts *o, enum hn_npu_subject subject, s
 {
 	for (size_t i = 0; i < HN_COUNT_OF(options); i++) {
 		if (options[i].given(o) && (options[i].subjects >> subject & 1) == 0) {
-			return hn_fail(err, HONE_E_INVALID, "npu: --%s is %s, and %.200s is %s", options[i].name,
-				       options[i].of, o->arg != NULL ? o->arg : "--text", subjects[subject]);
+			const char *word = word_of(o, options[i].name);
+
+			return hn_fail(err, HONE_E_INVALID, "npu: --%s%s%.40s is %s, and %.200s is %s", options[i].name,
+				       *word != '\0' ? " " : "", word, options[i].of, o->arg != NULL ? o->arg : "--text", subjects[subject]);
 		}
 	}
 	return 0;

@@ -97,7 +97,7 @@ $ hone npu -e 's(M in [1, 40], float32 X[M]) -> Y { Y(i) = X(i) * 2.0 }' --as te
 hone: npu: --as text is the program for all sizes: leave out --dim
 [17]
 $ hone npu net.onnx --as text
-hone: npu: --as is of one program, and net.onnx is a network
+hone: npu: --as text is of one program, and net.onnx is a network
 [17]
 $ hone npu net.onnx -e 'r(float32 X[16]) -> Y { Y(i) = X(i) * 2.0 }'
 hone: npu: --text is a computation, instead of a FILE, and net.onnx is a network
