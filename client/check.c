@@ -22,8 +22,10 @@ int hn_check_open(const char *verb, const struct hn_opts *o, const char *target_
 		return 0;
 	}
 	rc = hn_target_parse(target_line, a, &target, err);
-	if (rc == 0 && (target.caps & HN_CAP_MODULES) != 0) {
-		ret->why = "a GPU's is compared where it is measured (hone tune)";
+	if (rc == 0 && (target.caps & (HN_CAP_MODULES | HN_CAP_BUFFERS)) != 0) {
+		ret->why = (target.caps & HN_CAP_MODULES) != 0
+				   ? "a GPU's is compared where it is measured (hone tune)"
+				   : "the NPU's is compared where it is measured (hone tune)";
 		return 0;
 	}
 	hn_target_host(a, &host);
@@ -113,7 +115,9 @@ void hn_check_json(const struct hn_check *c, struct hn_jw *w)
 
 void hn_check_text(const struct hn_check *c, struct hn_buf *b)
 {
-	if (c->why != NULL) {
+	if (c->none != NULL) {
+		hn_buf_printf(b, "none for this target: %s", c->none);
+	} else if (c->why != NULL) {
 		hn_buf_printf(b, "not run: %s", c->why);
 	} else {
 		hn_buf_printf(b, "run here, right on %u input%s: %.0f of %.0f elements compared",

@@ -15,6 +15,7 @@ struct hn_check {
 	struct hn_memory_file file; /* what hone-build writes and hone-board reads */
 	const char *words[3]; /* "--check", FILE, NULL for hone-build; NULL at first: it is not run */
 	const char *why;      /* it was not run; NULL: it was */
+	const char *none;     /* there is no such kernel for the target: why; NULL: there is, or nobody looked */
 	const char *wrong;    /* it is, "WRONG_RESULT: C[3,0]: got 1, want 2"; NULL: it is not */
 	uint32_t n;	      /* inputs that it was right on */
 	double n_compared, n_element; /* of the outputs, over all of them */

@@ -27,7 +27,7 @@ static const char *flops_text(double flops, char text[32])
 static void print_table(const struct hn_network *n, const struct hn_task_time *row)
 {
 	double all = hn_task_times_sum(row, n->net.n_task), flops = 0;
-	uint32_t measured = 0;
+	uint32_t measured = 0, refused = 0;
 	char text[32], time[32];
 	int width = 6;
 
@@ -37,11 +37,17 @@ static void print_table(const struct hn_network *n, const struct hn_task_time *r
 		width = length > width ? length : width;
 		flops += row[i].task->flops * row[i].task->n_step;
 		measured += row[i].measured;
+		refused += row[i].refused != NULL;
 	}
 	printf("%-*s  runs       FLOP       time  share  GFLOP/s\n", width, "kernel");
 	for (uint32_t i = 0; i < n->net.n_task; i++) {
 		const struct hn_task_time *r = &row[i];
 
+		if (r->refused != NULL) {
+			printf("%-*s  %4u  %9s  no kernel: %s\n", width, r->task->name, r->task->n_step,
+			       flops_text(r->task->flops, text), r->refused);
+			continue;
+		}
 		printf("%-*s  %4u  %9s %c%9s  %4.1f%%  %7.1f\n", width, r->task->name,
 		       r->task->n_step, flops_text(r->task->flops, text), r->measured ? ' ' : '~',
 		       hn_show_time(r->ns, time), all > 0 ? r->ns * r->task->n_step / all * 100 : 0,
@@ -51,7 +57,11 @@ static void print_table(const struct hn_network *n, const struct hn_task_time *r
 	       flops_text(flops, text), measured < n->net.n_task ? "~" : "",
 	       hn_show_time(all, time));
 	printf("%u of the kernels are tuned%s\n", measured,
-	       measured < n->net.n_task ? "; ~ = predicted, of the automatic schedule" : "");
+	       measured + refused < n->net.n_task ? "; ~ = predicted, of the automatic schedule" : "");
+	if (refused > 0) {
+		printf("%u ha%s no kernel for this target, and count%s for nothing here\n", refused,
+		       refused > 1 ? "ve" : "s", refused > 1 ? "" : "s");
+	}
 }
 
 /* What `hone tune` found of ways to fuse and lay out. */
@@ -101,6 +111,9 @@ static void print_json(const struct hn_network *n, const struct hn_task_time *ro
 		hn_jw_double(&w, "flops", row[i].task->flops);
 		hn_jw_double(&w, "ns", row[i].ns > 0 ? row[i].ns : NAN);
 		hn_jw_bool(&w, "measured", row[i].measured);
+		if (row[i].refused != NULL) {
+			hn_jw_str(&w, "refused", row[i].refused);
+		}
 		hn_jw_str(&w, "program", row[i].task->text);
 		hn_jw_end(&w);
 	}
@@ -114,7 +127,7 @@ static void print_json(const struct hn_network *n, const struct hn_task_time *ro
 static int show(const struct hn_opts *o, struct hn_network *n, struct hn_err *err)
 {
 	const struct hn_task_time *row;
-	int rc = hn_task_times(o, n, &row, err);
+	int rc = hn_task_times(o, n, /* made= */ true, &row, err);
 
 	if (rc == 0 && o->json) {
 		print_json(n, row);

@@ -19,6 +19,7 @@
 #include "client/history.h"
 #include "client/interrupt.h"
 #include "client/link.h"
+#include "client/made.h"
 #include "client/network.h"
 #include "client/say.h"
 #include "client/show.h"
@@ -224,7 +225,7 @@ static void put_answer(const struct hn_input *in, const struct hn_best *best,
 		       struct hn_buf *b)
 {
 	const char *certificate = best->entry.best.certificate;
-	double us = all->at[0].predicted_ns / 1e3;
+	double us = check->none != NULL ? 0 : all->at[0].predicted_ns / 1e3;
 
 	hn_buf_printf(b,
 		      "%s  (workload %.16s)\n  automatic schedule, %s, not measured\n"
@@ -237,6 +238,8 @@ static void put_answer(const struct hn_input *in, const struct hn_best *best,
 	hn_buf_putc(b, '\n');
 	if (us > 0) {
 		hn_buf_printf(b, "  predicted %.4g us by the analytic model\n", us);
+	} else if (check->none != NULL) {
+		hn_buf_puts(b, "  predicted nothing: there is no kernel\n");
 	} else {
 		hn_buf_puts(b, "  predicted nothing: the analytic model knows no time for it\n");
 	}
@@ -249,7 +252,7 @@ static void put_answer_json(const struct hn_input *in, const struct hn_best *bes
 			    struct hn_buf *b)
 {
 	const char *certificate = best->entry.best.certificate;
-	double ns = all->at[0].predicted_ns;
+	double ns = check->none != NULL ? 0 : all->at[0].predicted_ns;
 	struct hn_jw w;
 
 	hn_jw_init(&w, b);
@@ -267,6 +270,9 @@ static void put_answer_json(const struct hn_input *in, const struct hn_best *bes
 	hn_jw_str(&w, "model", "analytic");
 	hn_jw_fixed(&w, "ms", ms, 1);
 	hn_check_json(check, &w);
+	if (check->none != NULL) {
+		hn_jw_str(&w, "refused", check->none);
+	}
 	hn_jw_null(&w, "record");
 	hn_jw_json(&w, "steps", best->entry.best.steps);
 	if (certificate != NULL) {
@@ -289,6 +295,9 @@ static int check_answer(const struct hn_opts *o, const struct hn_input *in,
 			  (char *)ret->words[0], (char *)ret->words[1], NULL };
 	struct hn_buf nothing;
 
+	if (rc == 0 && hn_made_asks(&best->target) && !o->unchecked) {
+		return hn_made("tune", in->json, best->entry.best.steps, best->target_line, a, &ret->none, err);
+	}
 	if (rc != 0 || ret->words[0] == NULL) {
 		return rc;
 	}
@@ -323,6 +332,9 @@ static int answer_at_once(const struct hn_opts *o, const struct hn_input *in,
 		(o->json ? put_answer_json : put_answer)(in, &best, &all, &check, ms, &b);
 		fwrite(b.s, 1, b.n, stdout);
 		hn_buf_fini(&b);
+	}
+	if (rc == 0 && check.none != NULL) {
+		rc = hn_fail(err, HONE_E_UNSUPPORTED, "%s has no kernel for this target", in->name);
 	}
 	hn_best_close(&best);
 	return rc;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/best.h"
+#include "client/made.h"
 #include "client/netchoice.h"
 #include "search/answer.h"
 
@@ -21,16 +22,38 @@ static const struct hn_netchoice_kernel *find_declined(const struct hn_netchoice
 	return NULL;
 }
 
+/* The time that the model gives the automatic schedule. */
+static int predict(const struct hn_opts *o, const struct hn_input *in, bool made, struct hn_arena *a,
+		   struct hn_task_time *ret, struct hn_err *err)
+{
+	struct hn_answers answers;
+	struct hn_target target;
+	const char *line;
+	struct hn_buf steps;
+	int rc = hn_best_target(o, a, &target, &line, err);
+
+	if (rc != 0) {
+		return rc;
+	}
+	hn_answers_find(in->dag, &target, a, &answers);
+	ret->ns = answers.n > 0 ? answers.at[0].predicted_ns : 0;
+	if (answers.n > 0 && made && hn_made_asks(&target)) {
+		hn_buf_init(&steps);
+		hn_trace_write(answers.at[0].trace, &steps);
+		rc = hn_made("model", in->json, steps.s, line, a, &ret->refused, err);
+		ret->ns = ret->refused != NULL ? 0 : ret->ns;
+		hn_buf_fini(&steps);
+	}
+	return rc;
+}
+
 static int find_time(const struct hn_opts *o, const struct hn_netchoice *c,
-		     const struct hn_gtask *task, struct hn_arena *a, struct hn_task_time *ret,
+		     const struct hn_gtask *task, bool made, struct hn_arena *a, struct hn_task_time *ret,
 		     struct hn_err *err)
 {
 	struct hn_opts one = hn_network_task(o, task);
-	struct hn_answers answers;
-	struct hn_target target;
 	struct hn_input in;
 	struct hn_best best;
-	const char *line;
 	int rc = hn_input_read(&one, a, &in, err);
 
 	*ret = (struct hn_task_time){ .task = task };
@@ -48,22 +71,17 @@ static int find_time(const struct hn_opts *o, const struct hn_netchoice *c,
 		ret->measured = ret->ns > 0;
 		hn_best_close(&best);
 	}
-	rc = ret->measured ? 0 : hn_best_target(o, a, &target, &line, err);
-	if (rc == 0 && !ret->measured) {
-		hn_answers_find(in.dag, &target, a, &answers);
-		ret->ns = answers.n > 0 ? answers.at[0].predicted_ns : 0;
-	}
-	return rc;
+	return ret->measured ? 0 : predict(o, &in, made, a, ret, err);
 }
 
-int hn_task_times(const struct hn_opts *o, struct hn_network *n, const struct hn_task_time **ret,
+int hn_task_times(const struct hn_opts *o, struct hn_network *n, bool made, const struct hn_task_time **ret,
 		  struct hn_err *err)
 {
 	struct hn_task_time *t = HN_NEW_ARRAY(&n->arena, struct hn_task_time, n->net.n_task);
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < n->net.n_task; i++) {
-		rc = find_time(o, &n->choice, &n->net.task[i], &n->arena, &t[i], err);
+		rc = find_time(o, &n->choice, &n->net.task[i], made, &n->arena, &t[i], err);
 	}
 	*ret = t;
 	return rc;

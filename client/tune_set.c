@@ -143,7 +143,7 @@ static int add_network(struct list *l, const struct hn_opts *o, const char *path
 	rc = rc || o->trials == 0 || n.ranges.n > 0 ? rc : search_fusion(l, &one, &n, err);
 	for (uint32_t k = 0; rc == 0 && (k == 0 || k < n.ranges.n); k++) {
 		rc = n.ranges.n == 0 ? 0 : hn_range_largest(&n.ranges.range[k], &n.arena, &n.net, err);
-		rc = rc ? rc : hn_task_times(&one, &n, &t, err);
+		rc = rc ? rc : hn_task_times(&one, &n, /* made= */ false, &t, err);
 		rc = rc ? rc : add_kernels(l, &n, k, t, &run_ns, err);
 	}
 	hn_network_close(&n);
@@ -547,14 +547,21 @@ static int hold_finals(const struct hn_opts *o, struct hn_err *err)
 /* --trials 0: each by itself, unmeasured. */
 static int answer_at_once(struct list *l, const struct hn_opts *o, struct hn_err *err)
 {
+	uint32_t n_none = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
 		struct hn_opts one = opts_of(l, i, o);
 
 		rc = hn_tune_one(&one, err);
+		if (rc == -HONE_E_UNSUPPORTED) { /* its answer says why; the others have one, too */
+			n_none++;
+			rc = 0;
+		}
 	}
-	return rc;
+	return rc == 0 && n_none > 0 ? hn_fail(err, HONE_E_UNSUPPORTED, "%u of %u have no kernel for this target",
+					       n_none, l->n)
+				     : rc;
 }
 
 int hn_tune_set(const struct hn_opts *o, struct hn_err *err)

@@ -241,6 +241,7 @@ static const struct {
 	{ "tune", "tune a --target fake -n 40 -q -j" },
 	{ "tune of several", "tune a b --target fake -n 60 -q -j" },
 	{ "tune --trials 0", "tune a -n 0 -j" },
+	{ "tune --trials 0", "tune -n 0 -j --target npu --text 'f(int64 A[64]) -> B { B(i) = A(i) + int64(1) }' 2>/dev/null" },
 	{ "query", "query a --target fake -j" },
 	{ "query", "query a --target 'fake -num_cores=3' -j" },
 	{ "ls", "ls -j" },

@@ -300,3 +300,32 @@ what kernels ask of 108 multiprocessors: registers of a thread, bytes and cycles
 a block has at most 1024 threads and 49152 bytes of shared memory
   kernel, up to               blocks threads registers   shared at once     waves   compute    shared transfers     waits
   C update                        64      32        36        0      32    0.0185         2         0     9.333      1800
+$ hone tune --trials 0 --target 'npu -isa=tiny' --text 'f(int64 A[64]) -> C { C(i) = A(i) + int64(1) }' 2>&1 | sed 's/answered.*//; /^  target/d'; hone tune --trials 0 --target 'npu -isa=tiny' --text 'f(int64 A[64]) -> C { C(i) = A(i) + int64(1) }'  --json 2>/dev/null | grep -o '"predicted_ns":null\|"refused":"[^"]*'
+f  (workload c4f1cb51e84426a9)
+  automatic schedule, proved, not measured
+  choice  1 of 1, 
+  kernel  none for this target: C: float16, float32, int32 and what has a byte have a form, not int64
+  predicted nothing: there is no kernel
+  steps   []
+hone: f has no kernel for this target
+"predicted_ns":null
+"refused":"C: float16, float32, int32 and what has a byte have a form, not int64
+$ hone tune --trials 0 --target 'cuda -isa=sm_80' --text 'f(float64 A[64]) -> C { C(i) = fmod(A(i), 2) }' 2>&1 | grep -v 'choice\|^  target\|steps'
+f  (workload 281342bfb8516f53)
+  automatic schedule, proved, not measured
+  kernel  none for this target: kernel k0: function fmod on float64 has no code for PTX
+  predicted nothing: there is no kernel
+hone: f has no kernel for this target
+$ echo '{"composite":true,"op":"k","process":"aicore","platform":"AKG","input_desc":[[{"tensor_name":"x","shape":[16,8],"data_type":"float32","format":"DefaultFormat"}],[{"tensor_name":"z","shape":[7],"data_type":"int64","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"y","shape":[16,8],"data_type":"float32","format":"DefaultFormat"},{"tensor_name":"w","shape":[7],"data_type":"int64","format":"DefaultFormat"}],"op_desc":[{"name":"Exp","attr":null,"input_desc":[[{"tensor_name":"x","name":"x","shape":[16,8],"data_type":"float32","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"y","name":"y","shape":[16,8],"data_type":"float32","format":"DefaultFormat"}]},{"name":"Neg","attr":null,"input_desc":[[{"tensor_name":"z","name":"z","shape":[7],"data_type":"int64","format":"DefaultFormat"}]],"output_desc":[{"tensor_name":"w","name":"w","shape":[7],"data_type":"int64","format":"DefaultFormat"}]}]}' > two.info; hone model two.info --target 'npu -isa=tiny'; hone tune two.info --target 'npu -isa=tiny' --trials 0 2>&1 | grep 'kernel\|predicted'
+kernel   runs       FLOP       time  share  GFLOP/s
+k00_exp     1        0   ~ 4.119 us  100.0%      0.0
+k01_neg     1        7    no kernel: T2: float16, float32, int32 and what has a byte have a form, not int64
+
+2 steps of 2 kernels, 7   FLOP, ~4.119 us in all
+0 of the kernels are tuned; ~ = predicted, of the automatic schedule
+1 has no kernel for this target, and counts for nothing here
+  kernel  not run: the NPU's is compared where it is measured (hone tune)
+  predicted 4.119 us by the analytic model
+  kernel  none for this target: T2: float16, float32, int32 and what has a byte have a form, not int64
+  predicted nothing: there is no kernel
+hone: 1 of 2 have no kernel for this target
