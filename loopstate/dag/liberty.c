@@ -153,7 +153,7 @@ static const char *against_order(const struct hn_dag *dag, const struct hn_op *o
 		return "the task forbids reassociation";
 	}
 	return (general || is_extreme(op)) && (forbidden >> HN_LIBERTY_minmax & 1) != 0
-		       ? "the task forbids minmax"
+		       ? "the task forbids minmax: of a NaN, or zeros of both signs, another order gives another"
 		       : NULL;
 }
 

@@ -73,7 +73,18 @@ static bool op_has(const struct hn_op *op, bool call)
 	return found;
 }
 
-/* Rows are reduced by halves, and functions are the machine's own: what a task forbids is not kept. */
+/* Rows are reduced by halves.  Of integers every order gives the same, of floats the task says whether
+ * that may be. */
+static int check_order(const struct hn_dag *dag, const struct hn_op *op, struct hn_err *err)
+{
+	const char *why = op->reduce != NULL && hn_dag_forbidden(dag) != 0 ? hn_against_parts(dag, op) : NULL;
+
+	return why == NULL ? 0
+			   : hn_fail(err, HONE_E_UNSUPPORTED, "%s: %s; the NPU's programs reduce in another order",
+				     op->name, why);
+}
+
+/* Functions are the machine's own: what a task forbids is not kept. */
 static int check_dag(const struct hn_dag *dag, struct hn_err *err)
 {
 	if (dag->sizes != NULL) {
@@ -85,12 +96,13 @@ static int check_dag(const struct hn_dag *dag, struct hn_err *err)
 			enum hn_liberty liberty;
 			bool taken;
 		} rows[] = {
-			{ HN_LIBERTY_reassociation, op->reduce != NULL },
-			{ HN_LIBERTY_minmax, op->reduce != NULL },
 			{ HN_LIBERTY_functions, op_has(op, true) },
 			{ HN_LIBERTY_reciprocal, op_has(op, false) },
 		};
 
+		if (check_order(dag, op, err) != 0) {
+			return -err->code;
+		}
 		for (size_t k = 0; k < HN_COUNT_OF(rows); k++) {
 			if (rows[k].taken && hn_dag_forbids(dag, rows[k].liberty)) {
 				return hn_fail(err, HONE_E_UNSUPPORTED,

@@ -24,7 +24,7 @@ legal
 C.rf is part of what reads it: unfolding
 C.repl is C: partition of k; maximum of float32 by liberty minmax; with C.rf unfolded
 $ hone poly m.txt --record parts --as legality --forbid minmax
-hone: poly: hone-build: step 1: RF stage 1 (C) iter 1: C may not be reduced in parts: the task forbids minmax
+hone: poly: hone-build: step 1: RF stage 1 (C) iter 1: C may not be reduced in parts: the task forbids minmax: of a NaN, or zeros of both signs, another order gives another
 [17]
 $ hone replay m.txt --auto --forbid minmax -o out >log && grep -o '"no_[a-z]*":true' out/m.json
 "no_minmax":true

@@ -135,6 +135,9 @@ static void forbidden_liberties_are_refused(void **state)
 		const char *text, *words; /* NULL: it has a program */
 	} rows[] = {
 		{ "f(float32 X[64,64]) -> Y { Y(i) +=! X(i,j) }", "Y: the task forbids reassociation" },
+		{ "f(float32 X[64,64]) -> Y { Y(i) max=! X(i,j) }", "Y: the task forbids minmax: of a NaN" },
+		{ "f(int8 X[64,64]) -> Y { Y(i) max=! X(i,j) }", NULL }, /* any order gives the same */
+		{ "f(int8 X[64,64], int8 Z[64,64]) -> Y { Y(i,j) +=! int32(X(i,k)) * int32(Z(k,j)) }", NULL },
 		{ "f(float32 X[64]) -> Y { Y(i) = exp(X(i)) }", "Y: the task forbids functions" },
 		{ "f(float32 X[64]) -> Y { Y(i) = 1.0 / X(i) }", "Y: the task forbids reciprocal" },
 		{ "f(float32 X[64]) -> Y { Y(i) = X(i) * 2.0 + 1.0 }", NULL },
