@@ -134,7 +134,8 @@ static uint32_t owed(const struct hn_taskset *ts)
 struct all {
 	int64_t granted; /* trials told and open */
 	uint32_t n_open, n_over;
-	bool first; /* some live task's first round has not been told yet */
+	bool first; /* some live task's first round has not been told yet, */
+	bool none;  /* or not even begun */
 };
 
 static struct all sum_up(const struct hn_taskset *ts)
@@ -148,6 +149,7 @@ static struct all sum_up(const struct hn_taskset *ts)
 		all.n_open += t->n_open;
 		all.n_over += t->over;
 		all.first |= !t->over && t->n_round == 0;
+		all.none |= !t->over && t->n_round + t->n_open == 0;
 	}
 	return all;
 }
@@ -162,7 +164,7 @@ static int64_t round_trials(const struct hn_taskset *ts, int64_t left)
 	}
 	round = even < round ? even : round;
 	round = round < 1 ? 1 : round;
-	return left < round ? left : round;
+	return left > 0 && left < round ? left : round;
 }
 
 struct hn_taskset_answer hn_taskset_next(const struct hn_taskset *ts, double seconds)
@@ -173,7 +175,7 @@ struct hn_taskset_answer hn_taskset_next(const struct hn_taskset *ts, double sec
 
 	if (budget->seconds > 0 && seconds >= budget->seconds) {
 		answer.say = HN_TASKSET_SECONDS;
-	} else if (budget->trials > 0 && all.granted >= budget->trials) {
+	} else if (budget->trials > 0 && all.granted >= budget->trials && !(all.none && ts->n_stored > 0)) {
 		answer.say = all.n_open > 0 ? HN_TASKSET_WAIT : HN_TASKSET_TRIALS;
 	} else if (all.n_over == ts->n) {
 		answer.say = all.n_open > 0 ? HN_TASKSET_WAIT : HN_TASKSET_OVER;
@@ -207,6 +209,8 @@ void hn_taskset_tell(struct hn_taskset *ts, uint32_t task, int64_t granted,
 		hn_assert(t->n_open > 0);
 		t->n_open--;
 		t->open_trials -= granted;
+	} else {
+		ts->n_stored += told->trials;
 	}
 	t->trials += told->trials;
 	t->over |= told->over;

@@ -8,7 +8,7 @@
  * the next round, runs the round, and reports the result. The same reports give the same
  * choices. Rounds may overlap: an open round counts as one without gain.
  *
- * First every task gets one round. Then the strategy chooses (strategies.def). A task that has
+ * First every task gets one round, also where trials that others have stored are the whole budget. Then the strategy chooses (strategies.def). A task that has
  * waited for HN_TASKSET_PATIENCE turns of the whole set goes first, so that none starves. This
  * costs at most one round in HN_TASKSET_PATIENCE.
  *
@@ -67,6 +67,7 @@ struct hn_taskset {
 	const struct hn_strategy_ops *strategy;
 	struct hn_taskset_budget budget;
 	uint64_t n_begun;
+	int64_t n_stored; /* trials told that no round was begun for */
 	uint32_t n;
 	struct hn_taskset_task task[HN_TASKSET_MAX];
 };

@@ -168,6 +168,33 @@ static void test_no_task_starves(void **state)
 	assert_true(g.n_round[1] >= 20 && g.n_round[2] >= 20);
 }
 
+/* What earlier jobs stored counts; but who has nothing yet is not left without. */
+static void test_stored_trials(void **state)
+{
+	static const struct curve curve[2] = { { 1e6, 0.2, 1, 0 }, { 2e6, 0.2, 1, 0 } };
+	const struct hn_taskset_told stored = { .trials = 60, .best_ns = 5e5 };
+	struct hn_taskset_answer a;
+	struct game g;
+
+	(void)state;
+	begin(&g, "gradient", (struct hn_taskset_budget){ .trials = 50 }, curve, 2, NULL);
+	hn_taskset_tell(&g.ts, 0, /* granted= */ 0, &stored);
+	a = hn_taskset_next(&g.ts, 0);
+	assert_int_equal(a.say, HN_TASKSET_GO);
+	assert_int_equal(a.task, 1);
+	assert_int_equal(a.trials, HN_TASKSET_ROUND);
+	hn_taskset_begin(&g.ts, &a);
+	assert_int_equal(hn_taskset_next(&g.ts, 0).say, HN_TASKSET_WAIT);
+	tell(&g, 1, HN_TASKSET_ROUND);
+	assert_int_equal(hn_taskset_next(&g.ts, 0).say, HN_TASKSET_TRIALS);
+	/* without a store a budget is what it says */
+	begin(&g, "gradient", (struct hn_taskset_budget){ .trials = 1 }, curve, 2, NULL);
+	a = hn_taskset_next(&g.ts, 0);
+	hn_taskset_begin(&g.ts, &a);
+	tell(&g, a.task, 1);
+	assert_int_equal(hn_taskset_next(&g.ts, 0).say, HN_TASKSET_TRIALS);
+}
+
 static void test_trials(void **state)
 {
 	static const struct curve curve[3] = { { 1e6, 0.2, 1, 0 },
@@ -377,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_weights_and_times_count),
 		cmocka_unit_test(test_seconds_count),
 		cmocka_unit_test(test_no_task_starves),
+		cmocka_unit_test(test_stored_trials),
 		cmocka_unit_test(test_trials),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_over),
