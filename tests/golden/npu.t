@@ -329,3 +329,19 @@ k01_neg     1        7    no kernel: T2: float16, float32, int32 and what has a 
   kernel  none for this target: T2: float16, float32, int32 and what has a byte have a form, not int64
   predicted nothing: there is no kernel
 hone: 1 of 2 have no kernel for this target
+# the example of a kernel of AKG for a range of sizes: a program with sizes, and launches of it
+$ hone npu "$HONE_SOURCE/examples/softmax-open.info" --dim x:0=1..4096 --json | sed 's/_cycles":[0-9]*/_cycles":N/g'
+{"name":"softmax_open","profile":"dv910","ranges":[{"for":"x:0 = 1..4096","kernels":[{"name":"k00_softmax","runs":1,"programs":1,"least_cycles":N,"largest_cycles":N}]}]}
+$ hone model "$HONE_SOURCE/examples/softmax-open.info" --dim x:0=1..4096 --target npu --as text > rows.txt; hone npu rows.txt --as text > rows.hnpu; head -4 rows.hnpu; for n in 1 77 4096; do hone npu rows.hnpu --dim N0=$n | sed -n '1s/: .*//p; /race/s/;.*//p'; done; hone npu rows.hnpu --dim N0=4097
+hnpu/1
+size N0 r31 1..4096
+gm a0 float32[N0*1000]
+gm a1 float32[N0*1000]
+rows.hnpu on dv910
+  no race, in any order of the pipes
+rows.hnpu on dv910
+  no race, in any order of the pipes
+rows.hnpu on dv910
+  no race, in any order of the pipes
+hone: rows.hnpu: N0 is 4097, and it is for 1 to 4096
+[17]
