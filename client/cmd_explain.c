@@ -183,6 +183,10 @@ static int explain(const struct hn_opts *o, struct hn_arena *a, struct subject *
 /* --as picture is of a machine whose pipes can be seen. */
 static int check_form(const struct hn_opts *o, const struct subject *x, struct hn_err *err)
 {
+	if (o->as != NULL && (o->json || o->assembly || o->features || o->all)) {
+		return hn_fail(err, HONE_E_INVALID, "explain: --as %.40s is the whole answer: leave out --json, --asm, "
+			       "--features and --all", o->as);
+	}
 	if (o->as == NULL || (strcmp(o->as, "picture") == 0 && hn_npu_is(&x->best.target))) {
 		return 0;
 	}

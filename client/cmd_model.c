@@ -166,6 +166,10 @@ int cmd_model(const struct hn_opts *o, struct hn_err *err)
 	if (o->as != NULL && !text && strcmp(o->as, "table") != 0) {
 		return hn_fail(err, HONE_E_INVALID, "--as: table or text, not \"%.40s\"", o->as);
 	}
+	if (text && o->json) {
+		return hn_fail(err, HONE_E_INVALID, "model: --as text is no JSON: leave out --json, whose kernels have "
+			       "their programs");
+	}
 	rc = hn_network_open_ranges(o, &n, err);
 	for (uint32_t i = 0; rc == 0 && i < n.ranges.n; i++) {
 		rc = show_range(o, &n, i, text, err);

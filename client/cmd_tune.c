@@ -370,10 +370,31 @@ int hn_tune_one(const struct hn_opts *o, struct hn_err *err)
 	return rc;
 }
 
+/* What would be ignored: options that say how a network is read, where there is none, and --text
+ * beside one. */
+static int check_network_options(const struct hn_opts *o, struct hn_err *err)
+{
+	const char *of_network = o->dtype != NULL	? "--dtype"
+				 : o->dim.n > 0		? "--dim"
+				 : o->fusion != NULL ? "--fusion"
+						     : NULL;
+	bool any = false;
+
+	for (uint32_t i = 0; i < o->n_arg; i++) {
+		any |= hn_network_is(o->args[i]);
+	}
+	if (of_network != NULL && !any) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "%s: give it with a network, FILE.onnx or a fused operator of AKG", of_network);
+	}
+	return any && o->text != NULL ? hn_fail(err, HONE_E_INVALID, "give FILEs or --text 'PROGRAM', not both") : 0;
+}
+
 int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 {
 	bool several = o->n_arg > 1 || o->tasks != NULL || hn_network_is(o->arg);
 	struct hn_opts at_once = *o;
+	int rc;
 
 	if (o->seconds == 0) { /* as no trials: there is time for none */
 		at_once.trials = 0;
@@ -384,8 +405,9 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 			       "--unchecked: candidates that are measured are always compared; "
 			       "it goes with `--trials 0`");
 	}
-	if (o->dtype != NULL && !hn_network_is(o->arg)) {
-		return hn_fail(err, HONE_E_INVALID, "--dtype: give it with a network, FILE.onnx");
+	rc = check_network_options(o, err);
+	if (rc != 0) {
+		return rc;
 	}
 	if (several || (o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0))) {
 		return hn_tune_set(o, err);

@@ -241,6 +241,9 @@ int hn_input_key(const struct hn_opts *o, struct hn_arena *a, const char **ret,
 						"%.60s: --key says already which task it is",
 						beside);
 	}
+	if (o->arg == NULL && o->text == NULL) {
+		return hn_fail(err, HONE_E_INVALID, "give a FILE, --text 'PROGRAM' or --key K");
+	}
 	rc = hn_input_read(o, a, &in, err);
 	if (rc == 0) {
 		*ret = in.key;

@@ -164,7 +164,7 @@ static const struct opt *by_code(int code)
 }
 
 /* How many arguments the verb takes: those that begin with a word in lower case, that word and
- * one more; FILE..., any number. */
+ * one more; FILE..., any number; "", none. */
 static int most_args(const char *verb)
 {
 	for (size_t i = 0; i < HN_COUNT_OF(verb_row); i++) {
@@ -173,7 +173,7 @@ static int most_args(const char *verb)
 		if (strcmp(verb_row[i].name, verb) == 0) {
 			return strstr(args, "FILE...") != NULL	       ? INT_MAX
 			       : islower((unsigned char)args[0]) != 0 ? 2
-								       : 1;
+								       : args[0] != '\0';
 		}
 	}
 	return 1;

@@ -69,11 +69,13 @@ static int refuse_form(const struct hn_target *t, const struct hn_replay_form *r
 
 int hn_replay_check_forms(const struct hn_replay *r, struct hn_err *err)
 {
-	bool gpu = hn_replay_is_gpu(r), npu = hn_npu_is(&r->kernel[0].target);
+	for (uint32_t i = 0; i < r->n && r->n > 1; i++) {
+		const struct hn_target *t = &r->kernel[i].target;
 
-	if ((gpu || npu) && r->n > 1) {
-		return hn_fail(err, HONE_E_INVALID, "--also: %s kernel is of one target",
-			       gpu ? "a GPU's" : "an NPU's");
+		if ((t->caps & HN_CAP_MODULES) != 0 || hn_npu_is(t)) {
+			return hn_fail(err, HONE_E_INVALID, "--also: %s kernel is of one target",
+				       hn_npu_is(t) ? "an NPU's" : "a GPU's");
+		}
 	}
 	for (size_t f = 0; f < HN_REPLAY_FORMS; f++) {
 		if (hn_replay_has(r, f) && !is_offered(&r->kernel[0].target, &hn_replay_form[f])) {

@@ -53,3 +53,31 @@ hone: m.dag: --key says already which task it is
 $ hone explain --record 1 --bitwise
 hone: explain: --record says which computation; give no other
 [17]
+# What would be ignored is refused.
+$ hone tune --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --trials 0 --dim N=3
+hone: --dim: give it with a network, FILE.onnx or a fused operator of AKG
+[17]
+$ hone tune --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --trials 0 --fusion rules
+hone: --fusion: give it with a network, FILE.onnx or a fused operator of AKG
+[17]
+$ hone tune "$HONE_SOURCE/examples/softmax-open.info" --dim x:0=4 --trials 0 --text 'm(float32 A[4]) -> B { B(i) = A(i) }'
+hone: give FILEs or --text 'PROGRAM', not both
+[17]
+$ hone ls more --home none
+hone: more: one argument too many; see `hone help ls`
+[17]
+$ hone jobs more --socket s
+hone: more: one argument too many; see `hone help jobs`
+[17]
+$ hone model "$HONE_SOURCE/examples/softmax-open.info" --dim x:0=4 --as text --json
+hone: model: --as text is no JSON: leave out --json, whose kernels have their programs
+[17]
+$ hone explain --auto --target npu --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --as picture --json
+hone: explain: --as picture is the whole answer: leave out --json, --asm, --features and --all
+[17]
+$ hone replay --auto --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --target cpu --also npu -o out
+hone: --also: an NPU's kernel is of one target
+[17]
+$ hone query --home none
+hone: give a FILE, --text 'PROGRAM' or --key K
+[17]
