@@ -32,7 +32,12 @@ hone ls --json | grep -q "\"key\":\"$key\",\"name\":\"mm\"" || die "ls --json"
 refused 'nothing was tuned here yet' hone ls --home "$work/none"
 
 # Of one target, as `hone query` has answers of it; a near one counts.
-hone ls --target "$other" | diff "$work/ls" - || die "ls --target: $(hone ls --target "$other")"
+ageless()
+{
+	sed 's/ *[0-9]* [a-z]*  fake/ fake/'
+}
+ageless <"$work/ls" >"$work/all"
+hone ls --target "$other" | ageless | diff "$work/all" - || die "ls --target: $(hone ls --target "$other")"
 [ "$(hone ls --target npu)" = 'nothing is stored for this target yet' ] || die "ls: $(hone ls --target npu)"
 [ "$(hone ls --target npu --json)" = '{"workloads":[]}' ] || die "ls: $(hone ls --target npu --json)"
 refused 'no isa of a npu' hone ls --target 'npu -isa=dv911'
