@@ -137,3 +137,14 @@ int hn_auto_find(const struct hn_opts *o, const struct hn_input *in, struct hn_a
 	*ret_answers = all;
 	return legal ? 0 : -err->code;
 }
+
+int hn_auto_instead(int rc, struct hn_err *err)
+{
+	struct hn_err why;
+
+	if (rc != -HONE_E_NOT_FOUND) {
+		return rc;
+	}
+	why = *err;
+	return hn_fail(err, HONE_E_NOT_FOUND, "%s; --auto takes the automatic schedule", why.msg);
+}

@@ -23,4 +23,7 @@ bool hn_auto_proves(const struct hn_input *in, const char *steps, struct hn_aren
 int hn_auto_largest(const struct hn_dag *dag, struct hn_arena *a, const struct hn_dag **ret,
 		    struct hn_err *err) HN_NODISCARD;
 
+/* What hn_best_find answered, rc, with the way without a store where it has nothing. */
+int hn_auto_instead(int rc, struct hn_err *err) HN_NODISCARD;
+
 #endif

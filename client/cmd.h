@@ -68,6 +68,9 @@ int hn_input_key(const struct hn_opts *o, struct hn_arena *a, const char **ret,
 int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_input *ret,
 			struct hn_err *err) HN_NODISCARD;
 
+/* Whether a file, which is no pipe, has a computation in it. */
+bool hn_input_is(const char *path, struct hn_arena *a);
+
 /* "12.3 us", "1.23 ms": three significant digits. */
 const char *hn_show_time(double ns, char text[32]);
 

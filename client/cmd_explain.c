@@ -119,6 +119,7 @@ static int find_best(const struct hn_opts *o, struct hn_arena *a, struct subject
 	rc = hn_input_key(o, a, &key, err);
 	if (rc == 0) {
 		rc = hn_best_find(o, key, a, &x->best, err);
+		rc = o->key == NULL ? hn_auto_instead(rc, err) : rc;
 	}
 	if (rc == 0 &&
 	    ask_lineage(o, x->best.entry.best.id, x, &x->no_answer) != 0) {

@@ -103,7 +103,7 @@ static int find_steps(const struct hn_opts *o, const struct hn_input *in, struct
 					   : read_log(o, in, a, &target, &k->steps, err);
 	}
 	rc = o->automatic ? hn_auto_find(o, in, a, &best, &answers, err)
-			  : hn_best_find(o, in->key, a, &best, err);
+			  : hn_auto_instead(hn_best_find(o, in->key, a, &best, err), err);
 	if (rc == 0 && !o->automatic && best.entry.best.median_ns == 0) { /* to be proved yet */
 		hn_best_close(&best);
 		rc = hn_auto_find(o, in, a, &best, &answers, err);

@@ -409,8 +409,13 @@ int cmd_tune(const struct hn_opts *o, struct hn_err *err)
 	if (rc != 0) {
 		return rc;
 	}
-	if (several || (o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0))) {
-		return hn_tune_set(o, err);
+	several |= o->trials != 0 && (o->strategy != NULL || o->stop_gain > 0);
+	rc = several ? hn_tune_set(o, err) : hn_tune_one(o, err);
+	if (rc == -HONE_E_NO_BOARD && o->target != NULL) {
+		struct hn_err why = *err;
+
+		return hn_fail(err, HONE_E_NO_BOARD, "%s; `hone tune --trials 0` and `hone replay --auto` need none",
+			       why.msg);
 	}
-	return hn_tune_one(o, err);
+	return rc;
 }

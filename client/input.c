@@ -256,3 +256,17 @@ int hn_input_read_sized(const struct hn_opts *o, struct hn_arena *a, struct hn_i
 {
 	return read_input(o, hn_dag_parse_sized, a, ret, err);
 }
+
+bool hn_input_is(const char *path, struct hn_arena *a)
+{
+	const struct hn_dag *dag;
+	struct hn_err none;
+	struct hn_buf b;
+	bool is;
+
+	hn_buf_init(&b);
+	is = hn_file_read_kept(path, FILE_MAX, &b, &none) == 0 &&
+	     hn_dag_parse_sized(path, b.s, b.n, hn_limit_dag_bytes(), a, &dag, &none) == 0;
+	hn_buf_fini(&b);
+	return is;
+}

@@ -290,6 +290,11 @@ static int begin(const struct hn_opts *o, struct hn_network *ret, struct reading
 	}
 	rc = find_target(o, ret, err);
 	rc = rc ? rc : read_dims(o, &ret->arena, &r->dim, err);
+	if (rc == 0 && !is_onnx(o->arg) && hn_input_is(o->arg, &ret->arena)) {
+		return hn_fail(err, HONE_E_INVALID,
+			       "%.200s: a computation, which `hone tune`, `hone explain` and `hone replay` take; here a "
+			       "network is wanted: FILE.onnx, or a fused operator of AKG", o->arg);
+	}
 	if (rc == 0 && (is_onnx(o->arg) || !is_akg(o->arg))) {
 		return hn_onnx_open(o->arg, &ret->onnx, err);
 	}

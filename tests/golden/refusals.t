@@ -81,3 +81,15 @@ hone: --also: an NPU's kernel is of one target
 $ hone query --home none
 hone: give a FILE, --text 'PROGRAM' or --key K
 [17]
+# A computation is no network.
+$ for verb in model check final "compile -o out"; do hone $verb "$HONE_SOURCE/examples/matmul.txt" 2>&1 | sed 's,/[^ ]*/,,'; done; hone model "$HONE_SOURCE/examples/softmax.json" 2>&1 | sed 's,/[^ ]*/,,'
+hone: matmul.txt: a computation, which `hone tune`, `hone explain` and `hone replay` take; here a network is wanted: FILE.onnx, or a fused operator of AKG
+hone: matmul.txt: a computation, which `hone tune`, `hone explain` and `hone replay` take; here a network is wanted: FILE.onnx, or a fused operator of AKG
+hone: matmul.txt: a computation, which `hone tune`, `hone explain` and `hone replay` take; here a network is wanted: FILE.onnx, or a fused operator of AKG
+hone: matmul.txt: a computation, which `hone tune`, `hone explain` and `hone replay` take; here a network is wanted: FILE.onnx, or a fused operator of AKG
+hone: softmax.json: a computation, which `hone tune`, `hone explain` and `hone replay` take; here a network is wanted: FILE.onnx, or a fused operator of AKG
+# Where nothing is stored there is the schedule by rule.
+$ for verb in "replay -o out" explain query; do hone $verb --text 'm(float32 A[4]) -> B { B(i) = A(i) }' --home none 2>&1 | sed 's,hone: .*/,hone: ,'; done
+hone: best.snapshot: not there; nothing was tuned here yet; --auto takes the automatic schedule
+hone: best.snapshot: not there; nothing was tuned here yet; --auto takes the automatic schedule
+hone: best.snapshot: not there; nothing was tuned here yet
