@@ -195,6 +195,20 @@ static int check_form(const struct hn_opts *o, const struct subject *x, struct h
 		       o->as);
 }
 
+#define SAME 0.005 /* share of a time */
+
+/* Runs are timed with warm caches mostly, where the model's order of programs knows none. */
+static void put_warm(const struct subject *x, struct hn_buf *b)
+{
+	double ns = x->best.entry.best.median_ns, warm = x->cost.warm_ns;
+	char t[32];
+
+	if (strcmp(x->best.entry.workload.cache, "cold") != 0 && fabs(warm / x->cost.predicted_ns - 1) > SAME) {
+		hn_buf_printf(b, "  with warm caches %9s  as runs are timed", hn_show_time(warm, t));
+		hn_buf_printf(b, ns > 0 ? ": measured is %.2f of that\n" : "\n", ns / warm);
+	}
+}
+
 /* What was predicted of it, against what it takes. */
 static void put_prediction(const struct subject *x, struct hn_buf *b)
 {
@@ -209,6 +223,7 @@ static void put_prediction(const struct subject *x, struct hn_buf *b)
 		hn_buf_printf(b, "  predicted now   %10s  by the analytic model",
 			      hn_show_time(now, t));
 		hn_buf_printf(b, ns > 0 ? ": measured is %.2f of that\n" : "\n", ns / now);
+		put_warm(x, b);
 	} else {
 		hn_buf_printf(b, "  predicted now   nothing: %s\n", x->no_cost.msg);
 	}
@@ -244,7 +259,9 @@ static void put_text(const struct hn_opts *o, const struct subject *x, struct hn
 		hn_buf_printf(b, "  near            measured on another machine: %s\n", x->best.near);
 	}
 	put_prediction(x, b);
-	hn_buf_putc(b, '\n');
+	if (x->steps.n > 0) {
+		hn_buf_putc(b, '\n');
+	}
 	for (uint32_t i = 0; i < x->steps.n; i++) {
 		hn_buf_printf(b, "  %3u  %s\n", i, x->steps.text[i]);
 	}
@@ -288,6 +305,8 @@ static void put_json(const struct hn_opts *o, const struct subject *x, struct hn
 	hn_jw_double(&w, "gflops", e->workload.flops / ns);
 	hn_jw_double(&w, "predicted_ns", x->cost.predicted_ns > 0 && x->npu.refused.code == 0
 						 ? x->cost.predicted_ns : NAN);
+	hn_jw_double(&w, "predicted_warm_ns", x->cost.warm_ns > 0 && x->npu.refused.code == 0 ? x->cost.warm_ns
+												 : NAN);
 	hn_jw_json(&w, "steps", e->best.steps);
 	hn_jw_list(&w, "sentences");
 	for (uint32_t i = 0; i < x->steps.n; i++) {

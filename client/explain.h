@@ -32,7 +32,8 @@ struct hn_sentences hn_explain_diff(const struct hn_sentences *from,
 struct hn_explain_cost {
 	const char *const *statement; /* [features.n] "C update" */
 	struct hn_features features;
-	double predicted_ns; /* of a run, by the analytic model now */
+	double predicted_ns; /* of a run, by the analytic model now, with data in memory, */
+	double warm_ns;	     /* and with what the caches keep from the run before */
 	const struct hn_target *target;
 };
 

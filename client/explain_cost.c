@@ -76,6 +76,7 @@ int hn_explain_cost(const struct hn_state *s, const struct hn_target *target,
 	ret->statement = w.name;
 	ret->target = target;
 	ret->predicted_ns = 1e9 / hn_model_analytic_score(&ret->features);
+	ret->warm_ns = hn_model_analytic_ns(&ret->features, /* cold= */ false);
 	return 0;
 }
 
