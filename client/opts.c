@@ -363,7 +363,8 @@ bool hn_opts_print_verb(const char *verb)
 		}
 		char spelt[32];
 
-		printf("usage: hone %s %s\n", hn_opts_spell(verb, spelt), verb_row[i].args);
+		printf("usage: hone %s%s%s\n", hn_opts_spell(verb, spelt), *verb_row[i].args != '\0' ? " " : "",
+		       verb_row[i].args);
 		print_wrapped(verb_row[i].text, 0, 0);
 		for (size_t k = 0; k < N_OPT; k++) {
 			if (takes(&opt_row[k], verb)) {

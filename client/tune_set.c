@@ -46,6 +46,7 @@ struct list {
 	uint32_t n, n_kernel; /* of these, kernels of networks */
 	double spent_s;	      /* of the budget, on ways to fuse */
 	bool ranged;	      /* a network is for ranges of sizes */
+	bool fused;	      /* it is for a machine that has no program for some kernels */
 };
 
 static int add_entry(struct list *l, const struct entry *e, struct hn_err *err)
@@ -140,6 +141,7 @@ static int add_network(struct list *l, const struct hn_opts *o, const char *path
 	one.arg = path;
 	rc = hn_network_open_ranges(&one, &n, err);
 	l->ranged = l->ranged || n.ranges.n > 0;
+	l->fused = l->fused || n.fused;
 	rc = rc || o->trials == 0 || n.ranges.n > 0 ? rc : search_fusion(l, &one, &n, err);
 	for (uint32_t k = 0; rc == 0 && (k == 0 || k < n.ranges.n); k++) {
 		rc = n.ranges.n == 0 ? 0 : hn_range_largest(&n.ranges.range[k], &n.arena, &n.net, err);
@@ -428,15 +430,21 @@ static void put_json(struct hn_link *link, const struct hn_json *set, struct hn_
 	hn_buf_putc(b, '\n');
 }
 
-/* A network does not need them all: some of its kernels keep their automatic schedules. */
-static bool will_do(const struct list *l, uint32_t n_failed)
+/* A network does not need them all: some of its kernels keep their automatic schedules; on a machine
+ * that has no program for them they have none. */
+static bool will_do(const struct list *l, struct hn_link *link, const char *failed, uint32_t n_failed)
 {
+	char why[400];
+
 	if (l->n_kernel < l->n || n_failed == l->n) {
 		return false;
 	}
-	fprintf(stderr,
-		"hone: %u kernel%s no time within the budget and keep%s the automatic schedule\n",
-		n_failed, n_failed > 1 ? "s have" : " has", n_failed > 1 ? "" : "s");
+	hn_tune_why(link, failed, why, sizeof(why));
+	fprintf(stderr, "hone: %u kernel%s no time within the budget", n_failed, n_failed > 1 ? "s have" : " has");
+	if (!l->fused) {
+		fprintf(stderr, " and keep%s the automatic schedule", n_failed > 1 ? "" : "s");
+	}
+	fprintf(stderr, "%s\n", why);
 	return true;
 }
 
@@ -475,7 +483,7 @@ static int report(const struct list *l, const struct hn_opts *o, struct hn_link 
 		return hn_fail(err, HONE_E_INTERNAL, "the set failed: %s",
 			       message != NULL ? message : "?");
 	}
-	if (n_failed > 0 && !will_do(l, n_failed)) {
+	if (n_failed > 0 && !will_do(l, link, failed, n_failed)) {
 		hn_tune_why(link, failed, why, sizeof(why));
 		return hn_fail(
 			err, HONE_E_NOT_FOUND,

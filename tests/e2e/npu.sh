@@ -126,6 +126,24 @@ hone tune --target 'npu -isa=tiny' --text 'f(int64 A[64]) -> C { C(i) = A(i) + i
 grep -q 'no candidate was correct within the budget; BUILD_FAIL, first: C: .*, not int64$' "$work/err" ||
 	die "not why: $(cat "$work/err")"
 
+# A kernel without a program is told, with the reason; the others of the network are tuned.
+tensor() # NAME LENGTH TYPE
+{
+	printf '{"tensor_name":"%s","shape":[%s],"data_type":"%s","format":"DefaultFormat"}' "$1" "$2" "$3"
+}
+op() # NAME FROM TO LENGTH TYPE
+{
+	printf '{"name":"%s","attr":null,"input_desc":[[%s]],"output_desc":[%s]}' "$1" "$(tensor "$2" "$4" "$5")" \
+		"$(tensor "$3" "$4" "$5")"
+}
+printf '{"composite":true,"op":"k","process":"aicore","platform":"AKG","input_desc":[[%s],[%s]],' \
+	"$(tensor x 64 float32)" "$(tensor z 7 int64)" >"$work/two.info"
+printf '"output_desc":[%s,%s],"op_desc":[%s,%s]}' "$(tensor y 64 float32)" "$(tensor w 7 int64)" \
+	"$(op Exp x y 64 float32)" "$(op Neg z w 7 int64)" >>"$work/two.info"
+hone tune "$work/two.info" --target 'npu -isa=tiny' --trials 4 -q >"$work/out" 2>"$work/err" || die "two: $(cat "$work/err")"
+grep -q '^hone: 1 kernel has no time within the budget; BUILD_FAIL, first: .*, not int64$' "$work/err" ||
+	die "not why: $(cat "$work/err")"
+
 # What is said of it.
 hone explain --target 'npu -isa=tiny' --text "$soft" --asm >"$work/out" || die explain
 grep -q '^  MTE2  busy  *[1-9]' "$work/out" || die "no pipes: $(cat "$work/out")"
