@@ -163,7 +163,6 @@ static bool make_one(void *ctx, uint32_t i, struct hn_arena *a)
 	return made->rc == 0;
 }
 
-/* Modules have their launches' sizes in them. */
 static int check_target(struct hn_netmake *m, struct hn_err *err)
 {
 	struct hn_target target;
@@ -176,12 +175,6 @@ static int check_target(struct hn_netmake *m, struct hn_err *err)
 			       "%s: target %s: libraries of networks are for processors and GPUs; `hone "
 			       "npu` runs its kernels, and `hone replay` writes one of `hone model --as text`",
 			       m->verb, target.kind);
-	}
-	if (m->modules && m->net->ranges.n > 0) {
-		rc = hn_fail(err, HONE_E_UNSUPPORTED,
-			     "%s: target %s: networks for ranges of sizes are for processors; give "
-			     "--dim one number",
-			     m->verb, target.kind);
 	}
 	return rc;
 }

@@ -400,7 +400,8 @@ int hn_network_open_ranges(const struct hn_opts *o, struct hn_network *ret, stru
 		return open_one(&r, err);
 	}
 	r.memo = hn_memo_new(&ret->arena);
-	rc = hn_ranges_find(size, n, read_at, &r, &ret->arena, &ret->ranges, err);
+	rc = (ret->modules ? hn_ranges_each : hn_ranges_find)(size, n, read_at, &r, &ret->arena,
+							      &ret->ranges, err);
 	if (rc == 0) {
 		ret->net = ret->ranges.range[0].net;
 		ret->graph = *ret->net.g;

@@ -10,14 +10,14 @@
 
 #include "hone/model.h"
 
-#define HONE_GPU_ABI 2
-#define hone_gpu_arena_bytes hone_gpu_arena_bytes_2
-#define hone_gpu_prepare hone_gpu_prepare_2
-#define hone_gpu_run hone_gpu_run_2
-#define hone_gpu_run_sized hone_gpu_run_sized_2
-#define hone_gpu_run_timed hone_gpu_run_timed_2
-#define hone_gpu_release hone_gpu_release_2
-#define hone_gpu_error hone_gpu_error_2
+#define HONE_GPU_ABI 3
+#define hone_gpu_arena_bytes hone_gpu_arena_bytes_3
+#define hone_gpu_prepare hone_gpu_prepare_3
+#define hone_gpu_run hone_gpu_run_3
+#define hone_gpu_run_sized hone_gpu_run_sized_3
+#define hone_gpu_run_timed hone_gpu_run_timed_3
+#define hone_gpu_release hone_gpu_release_3
+#define hone_gpu_error hone_gpu_error_3
 
 #define HONE_GPU_PREPARED_BYTES 64 /* of the caller's: where the opened network is found */
 #define HONE_GPU_WORKSPACE_ALIGN 256
@@ -55,6 +55,12 @@ struct hone_gpu_code {
 	uint32_t n_launches;
 };
 
+/* The model's range of this number, which is of one combination of sizes: what is copied of inputs and
+ * outputs, that are as long as the largest sizes want on the device. */
+struct hone_gpu_range {
+	const uint64_t *in_bytes, *out_bytes; /* [n_inputs], [n_outputs] */
+};
+
 struct hone_gpu {
 	uint32_t abi; /* HONE_GPU_ABI */
 	const char *form; /* of all code: "opencl", "ptx", "cubin" (proto/gpu_forms.def) */
@@ -62,6 +68,7 @@ struct hone_gpu {
 	const struct hone_model *model;
 	const struct hone_gpu_code *codes; /* [n_kernels of the model] */
 	uint64_t workspace_bytes; /* serves any kernel */
+	const struct hone_gpu_range *ranges; /* [n_ranges of the model]; NULL: there are none */
 };
 
 uint64_t hone_gpu_arena_bytes(const struct hone_gpu *g, int32_t n_workers);

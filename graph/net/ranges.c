@@ -11,75 +11,7 @@
 
 static const char *const size_name[HN_NET_MAX_SIZES] = { "N0", "N1", "N2", "N3" };
 
-static int64_t points_of(const struct hn_ranges_finder *f, const int64_t *least, const int64_t *most)
-{
-	int64_t n = 1;
-
-	for (uint32_t k = 0; k < f->n_size && n <= HN_NET_MAX_POINTS; k++) {
-		int64_t m = most[k] - least[k] + 1;
-
-		n = m > HN_NET_MAX_POINTS ? m : n * m;
-	}
-	return n;
-}
-
-/* "sequence = 3, batch = 1" */
-static const char *point_text(const struct hn_ranges_finder *f, const int64_t *size)
-{
-	const char *s = "";
-
-	for (uint32_t k = 0; k < f->n_size; k++) {
-		s = hn_arena_printf(f->a, "%s%s%.60s = %" PRId64, s, k > 0 ? ", " : "",
-				    f->size[k].name, size[k] * f->size[k].step);
-	}
-	return s;
-}
-
-static int other(struct hn_ranges_finder *f, const struct hn_ranges_box *b, const int64_t *size, const char *what)
-{
-	f->other = true;
-	return hn_fail(f->err, HONE_E_UNSUPPORTED,
-		       "%.100s at %s is not what it is at %s with other numbers; give another range",
-		       what, point_text(f, size), point_text(f, b->range.most));
-}
-
-static int read_at(struct hn_ranges_finder *f, const int64_t *size, struct hn_arena *a, struct hn_net *ret)
-{
-	int rc = f->at(f->ctx, size, a, ret, f->err);
-
-	return rc == 0 ? 0 : hn_err_within(f->err, "at %s", point_text(f, size));
-}
-
 /* -- forms ----------------------------------------------------------------------------------- */
-
-/* Of inputs, or of outputs. */
-static struct hn_lift_form **shapes_of(const struct hn_ranges_finder *f, const struct hn_ranges_box *b, bool outputs,
-				       const struct hn_net *below)
-{
-	const struct hn_graph *g = b->range.net.g;
-	const int32_t *v = outputs ? g->output : g->input;
-	uint32_t n = outputs ? g->n_output : g->n_input;
-	struct hn_lift_form **form = HN_NEW_ARRAY(f->a, struct hn_lift_form *, n);
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct hn_gvalue *x = &g->value[v[i]];
-
-		form[i] = HN_NEW_ARRAY(f->a, struct hn_lift_form, x->rank + 1);
-		for (uint32_t d = 0; d < x->rank; d++) {
-			const int64_t *other[HN_LIFT_BELOW] = { NULL };
-
-			for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
-				const struct hn_graph *h = below[k].g;
-
-				other[k] = h == NULL ? NULL
-						     : &h->value[outputs ? h->output[i] : h->input[i]]
-								.shape[d];
-			}
-			form[i][d] = hn_lift_form_of(b->range.most, f->n_size, x->shape[d], other);
-		}
-	}
-	return form;
-}
 
 /* Steps of one task read constants that lie alike. */
 static void lie_alike(struct hn_ranges_box *b)
@@ -136,7 +68,7 @@ static int lift(struct hn_ranges_finder *f, struct hn_ranges_box *b, const struc
 	b->lies = HN_NEW_ARRAY(f->a, uint8_t, top->g->n_value + 1);
 	for (uint32_t k = 0; k < HN_LIFT_BELOW; k++) {
 		if (below[k].g != NULL && !hn_ranges_same(top, &below[k], b->lies)) {
-			return other(f, b, size[k], "the network");
+			return hn_ranges_other(f, b, size[k], "the network");
 		}
 	}
 	b->task = HN_NEW_ARRAY(f->a, struct hn_lift, top->n_task + 1);
@@ -148,29 +80,14 @@ static int lift(struct hn_ranges_finder *f, struct hn_ranges_box *b, const struc
 		}
 		if (!hn_lift_texts(top->task[i].text, text, b->range.most, f->n_size, f->a,
 				   &b->task[i])) {
-			return other(f, b, size[0], top->task[i].name);
+			return hn_ranges_other(f, b, size[0], top->task[i].name);
 		}
 	}
 	lie_alike(b);
 	fix_corners(f, b);
-	b->input = shapes_of(f, b, false, below);
-	b->output = shapes_of(f, b, true, below);
+	b->input = hn_ranges_shapes(f, b->range.most, top->g, false, below);
+	b->output = hn_ranges_shapes(f, b->range.most, top->g, true, below);
 	return 0;
-}
-
-static bool have_shapes(const struct hn_ranges_finder *f, struct hn_lift_form *const *form, uint32_t n,
-			const int32_t *v, const struct hn_graph *g, const int64_t *size)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct hn_gvalue *x = &g->value[v[i]];
-
-		for (uint32_t d = 0; d < x->rank; d++) {
-			if (hn_lift_value(&form[i][d], size, f->n_size) != x->shape[d]) {
-				return false;
-			}
-		}
-	}
-	return true;
 }
 
 /* The forms give what the network is at these sizes. */
@@ -180,28 +97,16 @@ static int check_point(struct hn_ranges_finder *f, const struct hn_ranges_box *b
 	const struct hn_net *top = &b->range.net;
 
 	if (!hn_ranges_same(top, net, b->lies) ||
-	    !have_shapes(f, b->input, top->g->n_input, net->g->input, net->g, size) ||
-	    !have_shapes(f, b->output, top->g->n_output, net->g->output, net->g, size)) {
-		return other(f, b, size, "the network");
+	    !hn_ranges_have_shapes(f, b->input, net->g, false, size) ||
+	    !hn_ranges_have_shapes(f, b->output, net->g, true, size)) {
+		return hn_ranges_other(f, b, size, "the network");
 	}
 	for (uint32_t i = 0; i < top->n_task; i++) {
 		if (!hn_lift_is(&b->task[i], net->task[i].text, size, f->n_size)) {
-			return other(f, b, size, top->task[i].name);
+			return hn_ranges_other(f, b, size, top->task[i].name);
 		}
 	}
 	return 0;
-}
-
-static bool next_point(const struct hn_ranges_finder *f, const struct hn_ranges_box *b, int64_t *size)
-{
-	for (uint32_t k = 0; k < f->n_size; k++) {
-		if (size[k] < b->range.most[k]) {
-			size[k]++;
-			return true;
-		}
-		size[k] = b->range.least[k];
-	}
-	return false;
 }
 
 static int check_points(struct hn_ranges_finder *f, const struct hn_ranges_box *b)
@@ -216,26 +121,11 @@ static int check_points(struct hn_ranges_finder *f, const struct hn_ranges_box *
 		struct hn_net net = { 0 };
 
 		hn_arena_reset(&a);
-		rc = read_at(f, size, &a, &net);
+		rc = hn_ranges_read(f, size, &a, &net);
 		rc = rc ? rc : check_point(f, b, &net, size);
-	} while (rc == 0 && next_point(f, b, size));
+	} while (rc == 0 && hn_ranges_next(f, b->range.least, b->range.most, size));
 	hn_arena_fini(&a);
 	return rc;
-}
-
-/* With sizes j and k one less, which may be one size; nothing is read where one has one value. */
-static int read_below(struct hn_ranges_finder *f, const struct hn_ranges_box *b, uint32_t j,
-		      uint32_t k, int64_t *size, struct hn_arena *a, struct hn_net *ret)
-{
-	const struct hn_net_range *r = &b->range;
-
-	memcpy(size, r->most, sizeof(r->most));
-	if (r->least[j] == r->most[j] || r->least[k] == r->most[k]) {
-		return 0;
-	}
-	size[j] = r->most[j] - 1;
-	size[k] = r->most[k] - 1;
-	return read_at(f, size, a, ret);
 }
 
 static int lift_box(struct hn_ranges_finder *f, struct hn_ranges_box *b)
@@ -243,17 +133,10 @@ static int lift_box(struct hn_ranges_finder *f, struct hn_ranges_box *b)
 	struct hn_net below[HN_LIFT_BELOW] = { { 0 } };
 	int64_t size[HN_LIFT_BELOW][HN_NET_MAX_SIZES];
 	struct hn_arena a;
-	int rc = read_at(f, b->range.most, f->a, &b->range.net);
+	int rc = hn_ranges_read(f, b->range.most, f->a, &b->range.net);
 
 	hn_arena_init(&a, 0);
-	for (uint32_t k = 0; rc == 0 && k < f->n_size; k++) {
-		rc = read_below(f, b, k, k, size[k], &a, &below[k]);
-		for (uint32_t j = 0; rc == 0 && j < k; j++) {
-			uint32_t at = hn_lift_pair(j, k);
-
-			rc = read_below(f, b, j, k, size[at], &a, &below[at]);
-		}
-	}
+	rc = rc ? rc : hn_ranges_read_below(f, b->range.least, b->range.most, size, &a, below);
 	rc = rc ? rc : lift(f, b, below, size);
 	hn_arena_fini(&a);
 	return rc;
@@ -300,68 +183,17 @@ int hn_ranges_make_sized(struct hn_ranges_finder *f, struct hn_ranges_box *b, ui
 	return 0;
 }
 
-static const char *const **form_texts(const struct hn_ranges_finder *f, struct hn_lift_form *const *form,
-				      uint32_t n, const int32_t *v, const struct hn_graph *g)
-{
-	const char *const **ret = HN_NEW_ARRAY(f->a, const char *const *, n);
-	const char *name[HN_NET_MAX_SIZES];
-	int64_t step[HN_NET_MAX_SIZES];
-
-	for (uint32_t k = 0; k < f->n_size; k++) {
-		name[k] = f->size[k].name;
-		step[k] = f->size[k].step;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t rank = g->value[v[i]].rank;
-		const char **text = HN_NEW_ARRAY(f->a, const char *, rank + 1);
-
-		for (uint32_t d = 0; d < rank; d++) {
-			struct hn_buf b;
-
-			hn_buf_init(&b);
-			hn_lift_write_form(&form[i][d], name, step, f->n_size, &b);
-			text[d] = hn_arena_strndup(f->a, b.s, b.n);
-			hn_buf_fini(&b);
-		}
-		ret[i] = text;
-	}
-	return ret;
-}
-
-/* Names are unique in all ranges: those of the second begin with r1_. */
-static void rename_task(const struct hn_ranges_finder *f, struct hn_gtask *t)
-{
-	const char *rest = t->text + strlen(t->name);
-
-	if (f->ret->n > 0) {
-		t->name = hn_arena_printf(f->a, "r%u_%s", f->ret->n, t->name);
-		t->text = hn_arena_printf(f->a, "%s%s", t->name, rest);
-	}
-}
-
 static int finish(struct hn_ranges_finder *f, struct hn_ranges_box *b)
 {
-	struct hn_net *net = &b->range.net;
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < net->n_task; i++) {
+	for (uint32_t i = 0; rc == 0 && i < b->range.net.n_task; i++) {
 		rc = b->task[i].sized ? hn_ranges_make_sized(f, b, i) : 0;
-		rename_task(f, &net->task[i]);
 	}
-	if (rc != 0) {
-		return rc;
+	if (rc == 0) {
+		hn_ranges_add(f, b);
 	}
-	for (uint32_t i = 0; i < net->n_kernel; i++) { /* nothing is strided: a task's one kernel */
-		net->kernel[i].name = net->task[net->kernel[i].task].name;
-	}
-	b->range.input = form_texts(f, b->input, net->g->n_input, net->g->input, net->g);
-	b->range.output = form_texts(f, b->output, net->g->n_output, net->g->output, net->g);
-	f->ret->range = hn_arena_grow(f->a, f->ret->range, f->ret->n, &f->cap,
-				      sizeof(*f->ret->range));
-	f->box = hn_arena_grow(f->a, f->box, f->ret->n, &f->cap_box, sizeof(*f->box));
-	f->box[f->ret->n] = *b;
-	f->ret->range[f->ret->n++] = b->range;
-	return 0;
+	return rc;
 }
 
 /* -- ranges ------------------------------------------------------------------------------- */
@@ -402,22 +234,9 @@ int hn_ranges_find(const struct hn_net_size *size, uint32_t n_size, hn_net_at at
 			    .ret = ret, .err = err };
 	int64_t least[HN_NET_MAX_SIZES] = { 0 }, most[HN_NET_MAX_SIZES] = { 0 };
 
-	*ret = (struct hn_ranges){ .n_size = n_size, .size = size };
-	if (n_size > HN_NET_MAX_SIZES) {
-		return hn_fail(err, HONE_E_QUOTA, "%u ranges of sizes; hone takes %d", n_size,
-			       HN_NET_MAX_SIZES);
-	}
-	for (uint32_t k = 0; k < n_size; k++) {
-		least[k] = size[k].least;
-		most[k] = size[k].most;
-	}
-	if (points_of(&f, least, most) > HN_NET_MAX_POINTS) {
-		return hn_fail(err, HONE_E_QUOTA,
-			       "more than %d combinations of sizes; give smaller ranges",
-			       HN_NET_MAX_POINTS);
-	}
-	int rc = find(&f, least, most);
+	int rc = hn_ranges_begin(&f, HN_NET_MAX_POINTS, least, most);
 
+	rc = rc ? rc : find(&f, least, most);
 	if (rc == 0) {
 		hn_ranges_share_weights(&f);
 	}

@@ -14,6 +14,7 @@
 
 #define HN_NET_MAX_SIZES 4
 #define HN_NET_MAX_POINTS 4096 /* combinations of sizes, at each of which the model is read */
+#define HN_NET_MAX_EACH 64     /* where each has kernels of its own */
 
 struct hn_net_size {
 	const char *name; /* as the user gave it */
@@ -41,6 +42,11 @@ typedef int (*hn_net_at)(void *ctx, const int64_t *size, struct hn_arena *a, str
 /* All in `a`.  HONE_E_UNSUPPORTED names the sizes at which, and the kernel that, has other forms;
  * HONE_E_QUOTA: too many combinations.  What `at` fails with is passed on. */
 int hn_ranges_find(const struct hn_net_size *size, uint32_t n_size, hn_net_at at, void *ctx,
+		   struct hn_arena *a, struct hn_ranges *ret, struct hn_err *err) HN_NODISCARD;
+
+/* The same where kernels are for one size each, as a GPU's are: every combination of sizes is a range
+ * of its own, its tasks have numbers, and no more than HN_NET_MAX_EACH are taken. */
+int hn_ranges_each(const struct hn_net_size *size, uint32_t n_size, hn_net_at at, void *ctx,
 		   struct hn_arena *a, struct hn_ranges *ret, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -34,6 +34,37 @@ struct hn_ranges_box {
 	uint8_t *lies; /* [n_value] enum hn_ranges_lies, of constants */
 };
 
+/* The ranges as they are asked for, of no more than `limit` combinations of sizes. */
+int hn_ranges_begin(struct hn_ranges_finder *f, int64_t limit, int64_t *least, int64_t *most);
+
+/* ranges_point.c: the network at these sizes, the next sizes in a range, the networks at the largest
+ * with one or two sizes one less. */
+int hn_ranges_read(struct hn_ranges_finder *f, const int64_t *size, struct hn_arena *a,
+		   struct hn_net *ret);
+bool hn_ranges_next(const struct hn_ranges_finder *f, const int64_t *least, const int64_t *most,
+		    int64_t *size);
+int hn_ranges_read_below(struct hn_ranges_finder *f, const int64_t *least, const int64_t *most,
+			 int64_t (*size)[HN_NET_MAX_SIZES], struct hn_arena *a,
+			 struct hn_net *below);
+
+/* Fails: `what` differs from what it is at the largest sizes in more than numbers. */
+int hn_ranges_other(struct hn_ranges_finder *f, const struct hn_ranges_box *b, const int64_t *size,
+		    const char *what);
+
+/* A range more, whose names no other has. */
+void hn_ranges_add(struct hn_ranges_finder *f, const struct hn_ranges_box *b);
+
+/* ranges_shape.c: forms of the dimensions of inputs, or outputs, [n][rank]; whether they hold at
+ * these sizes; and as text. */
+struct hn_lift_form **hn_ranges_shapes(const struct hn_ranges_finder *f, const int64_t *most,
+				       const struct hn_graph *g, bool outputs,
+				       const struct hn_net *below);
+bool hn_ranges_have_shapes(const struct hn_ranges_finder *f, struct hn_lift_form *const *form,
+			   const struct hn_graph *g, bool outputs, const int64_t *size);
+const char *const **hn_ranges_shape_texts(const struct hn_ranges_finder *f,
+					  struct hn_lift_form *const *form,
+					  const struct hn_graph *g, bool outputs);
+
 /* Task i as a dag of the sizes of b->range. */
 int hn_ranges_make_sized(struct hn_ranges_finder *f, struct hn_ranges_box *b, uint32_t i);
 

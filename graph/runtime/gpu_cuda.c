@@ -1,8 +1,8 @@
 /* graph/runtime/gpu_cuda.c -- compiled networks on a device of NVIDIA's: see gpu_run.h.
  *
  * The device is the driver's first, in its primary context, which programs share; the calling
- * thread has its own context back after each call.  All launches are recorded as one graph, where
- * the driver can. */
+ * thread has its own context back after each call.  All launches of a run are recorded as one graph,
+ * where the driver can. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct functions) == sizeof names, "a function's address i
 struct device {
 	struct functions cu;
 	cuda_device device;
-	cuda_id context, stream, graph; /* graph NULL: nothing is recorded */
+	cuda_id context, stream;
 	const char *isa;
 	int major, minor;
 };
@@ -96,9 +96,6 @@ static void close_device(void *dev)
 	}
 	int32_t rc = enter(d);
 
-	if (d->graph != NULL) {
-		d->cu.GraphExecDestroy(d->graph);
-	}
 	if (d->stream != NULL) {
 		d->cu.StreamDestroy(d->stream);
 	}
@@ -335,33 +332,37 @@ static int32_t launch(void *dev, void *const *bound, uint32_t n)
 	return done(d, launch_all(d, bound, n), "launch");
 }
 
-static int record(void *dev, void *const *bound, uint32_t n)
+static void *record(void *dev, void *const *bound, uint32_t n)
 {
 	struct device *d = dev;
-	cuda_id graph = NULL;
+	cuda_id graph = NULL, ready = NULL;
 	cuda_result code, end;
 
 	if (d->cu.StreamBeginCapture(d->stream, CUDA_CAPTURE_THREAD_LOCAL) != 0) {
-		return 0;
+		return NULL;
 	}
 	code = launch_all(d, bound, n);
 	end = d->cu.StreamEndCapture(d->stream, &graph);
 	code = code != 0 ? code : end;
-	code = code != 0 ? code : d->cu.GraphInstantiate(&d->graph, graph, 0);
+	code = code != 0 ? code : d->cu.GraphInstantiate(&ready, graph, 0);
 	if (graph != NULL) {
 		d->cu.GraphDestroy(graph);
 	}
-	if (code != 0) {
-		d->graph = NULL;
-	}
-	return code == 0;
+	return code == 0 ? ready : NULL;
 }
 
-static int32_t replay(void *dev)
+static int32_t replay(void *dev, void *recorded)
 {
 	struct device *d = dev;
 
-	return done(d, d->cu.GraphLaunch(d->graph, d->stream), "launch");
+	return done(d, d->cu.GraphLaunch(recorded, d->stream), "launch");
+}
+
+static void forget(void *dev, void *recorded)
+{
+	struct device *d = dev;
+
+	d->cu.GraphExecDestroy(recorded);
 }
 
 static int32_t wait_for(void *dev)
@@ -387,5 +388,6 @@ WEAK const struct hone_gpu_driver hone_gpu_cuda = {
 	.launch = launch,
 	.record = record,
 	.replay = replay,
+	.forget = forget,
 	.wait = wait_for,
 };

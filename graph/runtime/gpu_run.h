@@ -9,10 +9,10 @@
 
 #include "proto/gpu_table.h"
 
-#define hone_gpu_cuda hone_gpu_cuda_2
-#define hone_gpu_opencl hone_gpu_opencl_2
-#define hone_gpu_fail hone_gpu_fail_2
-#define hone_gpu_library hone_gpu_library_2
+#define hone_gpu_cuda hone_gpu_cuda_3
+#define hone_gpu_opencl hone_gpu_opencl_3
+#define hone_gpu_fail hone_gpu_fail_3
+#define hone_gpu_library hone_gpu_library_3
 
 #define WEAK __attribute__((weak))
 
@@ -36,9 +36,10 @@ struct hone_gpu_driver {
 			const uint64_t *args, const uint64_t *maps, void **ret);
 	void (*unbind)(void *dev, void *launch);
 	int32_t (*launch)(void *dev, void *const *launch, uint32_t n);
-	/* All launches of the network as one, for `replay`; false: it cannot.  NULL: none can. */
-	int (*record)(void *dev, void *const *launch, uint32_t n);
-	int32_t (*replay)(void *dev);
+	/* These launches as one, for `replay`; NULL: it cannot.  The functions are NULL where none can. */
+	void *(*record)(void *dev, void *const *launch, uint32_t n);
+	int32_t (*replay)(void *dev, void *recorded);
+	void (*forget)(void *dev, void *recorded);
 	int32_t (*wait)(void *dev);
 };
 

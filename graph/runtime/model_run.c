@@ -161,25 +161,26 @@ static int fits(const struct hone_model *m, const struct hone_model_range *r,
 	return all;
 }
 
+WEAK int32_t hone_model_range_of(const struct hone_model *m, const int64_t *sizes)
+{
+	for (uint32_t i = 0; m->n_sizes > 0 && sizes != NULL && i < m->n_ranges; i++) {
+		if (fits(m, &m->ranges[i], sizes)) {
+			return (int32_t)i;
+		}
+	}
+	return m->n_sizes == 0 ? 0 : HONE_MODEL_SIZE;
+}
+
 /* The steps that are for these sizes: [*ret_first, *ret_end). */
 static int32_t find_steps(const struct hone_model *m, const int64_t *sizes, uint32_t *ret_first,
 			  uint32_t *ret_end)
 {
-	*ret_first = 0;
-	*ret_end = m->n_steps;
-	if (m->n_sizes == 0) {
-		return 0;
-	}
-	for (uint32_t i = 0; sizes != NULL && i < m->n_ranges; i++) {
-		const struct hone_model_range *r = &m->ranges[i];
+	int32_t range = hone_model_range_of(m, sizes);
+	const struct hone_model_range *r = range >= 0 && m->n_sizes > 0 ? &m->ranges[range] : NULL;
 
-		if (fits(m, r, sizes)) {
-			*ret_first = r->first_step;
-			*ret_end = r->first_step + r->n_steps;
-			return 0;
-		}
-	}
-	return HONE_MODEL_SIZE;
+	*ret_first = r != NULL ? r->first_step : 0;
+	*ret_end = r != NULL ? r->first_step + r->n_steps : m->n_steps;
+	return range < 0 ? range : 0;
 }
 
 static int32_t run_step(struct call *c, const struct hone_model_step *s,

@@ -53,7 +53,8 @@
  *     NAME_release(prepared);     gives back what NAME_prepare took; no call may be running
  *     NAME_error();               why this thread's last call failed, in one line
  *
- * A run copies the inputs to the device and the outputs back, and nothing between.  Runs with one
+ * A run copies the inputs to the device and the outputs back, and nothing between.  Of ranges of sizes
+ * NAME_prepare makes the largest ready, and another size is at its first run.  Runs with one
  * prepared block take turns.  After HONE_MODEL_DEVICE all further runs fail with it: the network is
  * released, and prepared anew.
  *
@@ -74,6 +75,7 @@ extern "C" {
 #define HONE_MODEL_ABI 4
 #define hone_model_arena_bytes hone_model_arena_bytes_4
 #define hone_model_prepare hone_model_prepare_4
+#define hone_model_range_of hone_model_range_of_4
 #define hone_model_run hone_model_run_4
 #define hone_model_run_sized hone_model_run_sized_4
 #define hone_model_run_timed hone_model_run_timed_4
@@ -177,6 +179,10 @@ struct hone_model {
 
 /* The arena's bytes for so many workers; below 1 counts as 1. */
 uint64_t hone_model_arena_bytes(const struct hone_model *m, int32_t n_workers);
+
+/* The number of the range that these sizes are of, whose steps a run for them takes; 0 of a network
+ * without sizes.  HONE_MODEL_SIZE: there is none, or sizes are NULL. */
+int32_t hone_model_range_of(const struct hone_model *m, const int64_t *sizes);
 
 int32_t hone_model_prepare(const struct hone_model *m, const void *weights, void *prepared,
 			   void *arena, const struct hone_env *env);

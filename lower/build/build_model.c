@@ -60,6 +60,22 @@ static int check_module(const struct hn_model_kernel *k, const struct hn_gpu_mod
 	return 0;
 }
 
+/* Launches have sizes in them, and so have copies. */
+static int check_ranges(const struct hn_model *m, struct hn_err *err)
+{
+	for (uint32_t i = 0; i < m->n_range; i++) {
+		for (uint32_t k = 0; k < m->n_size; k++) {
+			if (m->range[i].least[k] != m->range[i].most[k]) {
+				return hn_fail(err, HONE_E_INVALID,
+					       "ranges[%u]: %lld to %lld, but a GPU's kernels are for "
+					       "one size", i, (long long)m->range[i].least[k],
+					       (long long)m->range[i].most[k]);
+			}
+		}
+	}
+	return 0;
+}
+
 static int read_module(const struct hn_model_kernel *k, const char *folder, struct hn_arena *a,
 		       const struct hn_gpu_module **ret, struct hn_err *err)
 {
@@ -80,7 +96,7 @@ static int read_modules(struct hn_model *m, const char *folder, struct hn_arena 
 {
 	const struct hn_gpu_module **module =
 		HN_NEW_ARRAY(a, const struct hn_gpu_module *, m->n_kernel);
-	int rc = 0;
+	int rc = check_ranges(m, err);
 
 	for (uint32_t i = 0; i < m->n_kernel && rc == 0; i++) {
 		rc = read_module(&m->kernel[i], folder, a, &module[i], err);

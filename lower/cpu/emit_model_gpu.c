@@ -126,6 +126,55 @@ static LLVMValueRef codes(const struct hn_table *t, uint64_t *ret_workspace)
 	return hn_table_array(t, v, t->m->n_kernel);
 }
 
+/* What steps of the range read of input i, or write of output i. */
+static uint64_t copied(const struct hn_model *m, const struct hn_model_range *r, uint32_t place,
+		       uint32_t i)
+{
+	uint64_t most = 0;
+
+	for (uint32_t s = r->first; s < r->first + r->n; s++) {
+		const struct hn_model_kernel *k = &m->kernel[m->step[s].kernel];
+
+		for (uint32_t a = 0; a < k->n_arg; a++) {
+			const struct hone_model_arg *arg = &m->step[s].arg[a];
+			uint64_t end = arg->offset + k->arg_bytes[a];
+
+			most = arg->place == place && arg->index == i && end > most ? end : most;
+		}
+	}
+	return most;
+}
+
+static LLVMValueRef all_copied(const struct hn_table *t, const struct hn_model_range *r,
+			       uint32_t place, uint32_t n)
+{
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, n + 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		v[i] = hn_table_size(t, copied(t->m, r, place, i));
+	}
+	return hn_table_array(t, v, n);
+}
+
+static LLVMValueRef ranges(const struct hn_table *t)
+{
+	const struct hn_model *m = t->m;
+	LLVMValueRef *v = HN_NEW_ARRAY(t->e->a, LLVMValueRef, m->n_range + 1);
+
+	for (uint32_t i = 0; i < m->n_range; i++) {
+		const struct hn_model_range *r = &m->range[i];
+		const struct hn_table_field f[] = {
+			AT(hone_gpu_range, in_bytes,
+			   all_copied(t, r, HONE_MODEL_INPUT, m->n_input)),
+			AT(hone_gpu_range, out_bytes,
+			   all_copied(t, r, HONE_MODEL_OUTPUT, m->n_output)),
+		};
+
+		v[i] = STRUCTURE(t, hone_gpu_range, f);
+	}
+	return hn_table_array(t, v, m->n_range);
+}
+
 void hn_table_gpu(struct hn_table *t)
 {
 	const struct hn_gpu_module *m = t->m->module[0];
@@ -138,6 +187,7 @@ void hn_table_gpu(struct hn_table *t)
 		AT(hone_gpu, model, t->model),
 		AT(hone_gpu, codes, code),
 		AT(hone_gpu, workspace_bytes, hn_table_size(t, room)),
+		AT(hone_gpu, ranges, ranges(t)),
 	};
 	char *name = hn_arena_printf(t->e->a, "%s_gpu", t->m->name);
 

@@ -1,5 +1,6 @@
 /* compile_run.c -- a program around the network of compile_net.h: runs it with two threads, and
- * compares with plain loops.  The words are the weights' file, and the network's batch. */
+ * compares with plain loops.  The words are the weights' file, and the batch: the network's, or a size
+ * of its range. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,11 +59,12 @@ int main(int argc, char **argv)
 	const void *weights = mmap(NULL, small_WEIGHTS_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
 	void *prepared = aligned_alloc(64, small_PREPARED_BYTES + 64);
 	void *arena = aligned_alloc(64, small_ARENA_BYTES(2) + 64);
-	float *x = aligned_alloc(64, small_INPUT_0_BYTES), y[4 * CLASSES], want[CLASSES];
+	float *x = calloc(4 * CI * IN * IN, sizeof *x), y[4 * CLASSES], want[CLASSES];
 	const void *in[] = { x };
 	void *out[] = { y };
 
-	if (weights == MAP_FAILED || small_OUTPUT_0_BYTES != 4u * CLASSES * (unsigned)batch) {
+	if (weights == MAP_FAILED || x == NULL || batch < 1 || batch > 4 ||
+	    (small_model.n_sizes == 0 && small_OUTPUT_0_BYTES != 4u * CLASSES * (unsigned)batch)) {
 		printf("no weights, or another size\n");
 		return 1;
 	}
@@ -70,7 +72,10 @@ int main(int argc, char **argv)
 		x[i] = (float)(i * 29 % 31 - 15) / 64;
 	}
 	if (small_prepare(weights, prepared, arena, env) != 0 ||
-	    small_run(weights, prepared, in, out, arena, env) != 0) {
+	    (small_model.n_sizes == 0
+		     ? small_run(weights, prepared, in, out, arena, env)
+		     : small_run_sized((int64_t[]){ batch }, weights, prepared, in, out, arena, env)) !=
+		    0) {
 		printf("failed\n");
 		return 1;
 	}

@@ -1,7 +1,7 @@
 # gpu_net.sh -- a model file compiled for a GPU: the same program that runs it on a processor runs it
-# on an OpenCL device (PoCL where there is no GPU), and is right; the same bytes twice; for CUDA it is
-# compiled without a device or a toolkit, opens the driver at run time, and says in a line what is
-# missing there or what the driver refuses.
+# on an OpenCL device (PoCL where there is no GPU), and is right, of one size and of a range; the same
+# bytes twice; for CUDA it is compiled without a device or a toolkit, opens the driver at run time, and
+# says in a line what is missing there or what the driver refuses.
 . "$(dirname "$0")/lib.sh"
 : "${HONE_COMPILE_MAKE:?}" "${HONE_MOCK_CUDA:?}"
 
@@ -61,8 +61,16 @@ ldd "$work/embed/libmodel.so" | grep -qi 'cuda\|opencl' && die "a driver is link
 unset LD_LIBRARY_PATH
 
 # What a GPU has not.
-hone compile "$work/open.onnx" --dim batch=1..4 --target cuda -o "$work/d" >/dev/null 2>"$work/said" && die "ranges"
-grep -q "target cuda: networks for ranges of sizes are for processors" "$work/said" || die "$(cat "$work/said")"
+hone compile "$work/open.onnx" --dim batch=1..65 --target cuda -o "$work/d" >/dev/null 2>"$work/said" && die "ranges"
+grep -q "more than 64 combinations of sizes" "$work/said" || die "$(cat "$work/said")"
+cat >"$work/net.json" <<'END'
+{"format": "hone-model/2", "name": "net", "weights_bytes": 0, "stamp": "0000000000000000",
+ "prepared_bytes": 0, "arena_bytes": 0, "inputs": [], "outputs": [], "kernels": [], "steps": [],
+ "sizes": [{"name": "n", "least": 1, "most": 2, "step": 1}],
+ "ranges": [{"least": [1], "most": [2], "first": 0, "steps": 0}]}
+END
+"$HONE_BIN/hone-build" --model "$work/net.json" --modules "$work" -o "$work/net.o" 2>"$work/said" && die "two sizes"
+grep -q "ranges\[0\]: 1 to 2, but a GPU's kernels are for one size" "$work/said" || die "$(cat "$work/said")"
 hone compile "$work/small.onnx" --regions --target cuda -o "$work/d" >/dev/null 2>"$work/said" && die "regions"
 grep -q "regions: target cuda: ONNX Runtime's provider runs regions on processors" "$work/said" ||
 	die "$(cat "$work/said")"
@@ -79,6 +87,17 @@ for batch in 1 3; do
 	[ "$("$work/program" "$work/o$batch/model.weights" $batch 2>&1)" = right ] ||
 		die "opencl: $("$work/program" "$work/o$batch/model.weights" $batch 2>&1)"
 done
+
+# One library for several batches: kernels of each, and weights once.
+hone compile "$work/open.onnx" --symbol small --dim batch=1..3 --target opencl -o "$work/range" >/dev/null \
+	2>"$work/said" || die "a range: $(cat "$work/said")"
+cmp "$work/o3/model.weights" "$work/range/model.weights" || die "weights of each size"
+build "$work/range" compile_run.c
+for batch in 1 2 3; do
+	[ "$("$work/program" "$work/range/model.weights" $batch 2>&1)" = right ] ||
+		die "batch $batch of a range: $("$work/program" "$work/range/model.weights" $batch 2>&1)"
+done
+[ "$("$work/program" "$work/range/model.weights" 4 2>&1)" = failed ] || die "a size outside of the range"
 
 # Its kernels are tuned on the device, and records are what is compiled.
 hone tune "$work/small.onnx" --target opencl --trials 16 -q >"$work/tuned" 2>&1 || die "tune: $(cat "$work/tuned")"

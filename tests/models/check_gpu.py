@@ -15,9 +15,12 @@ import unittest
 
 import make
 import onnx
+from library import Library
+from points import compare
 
 HERE = pathlib.Path(__file__).parent
 HONE = pathlib.Path(os.environ["HONE_BIN"]) / "hone"
+SIZE = -20  # HONE_MODEL_SIZE
 NAMES = ("resnet_small", "mobilenet_small", "bert_small", "odd_shapes", "odd_pools")
 COUNT = 12  # drawn at random
 # A GPU's programs, which cores run one thread after the other, are slow there.
@@ -72,6 +75,44 @@ class OpenCL(Nets):
         models = self.drawn()
         self.assert_right(rows(self.folder, "opencl", models), COUNT)
         self.assert_right(rows(self.folder, GPU, models[:4]), 4)
+
+    def ranged(self, name, points, order, *dims):
+        """One library for all points."""
+        model, path = make.SMALL[name](), self.folder / f"{name}.onnx"
+        onnx.save(model, path)
+        command = [HONE, "compile", path, "--target", "opencl", "-o", self.folder / name]
+        command += [word for dim in dims for word in ("--dim", dim)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        library = Library(self.folder / name)
+        self.addCleanup(library.close)
+        compare(self, model, path, library, points, order)
+        return library
+
+    def test_ranges(self):
+        """Inputs and outputs are as long as the size says; other sizes are told."""
+        batches = [{"batch": n} for n in (3, 1, 2, 3)]
+        library = self.ranged("resnet_small_dyn", batches, ["batch"], "batch=1..3")
+        for size in (0, 4, -1, 2**63 - 1):
+            self.assertEqual(library.status_sized([size]), SIZE)
+            self.assertIn(f"batch is {size}, not 1 to 3", library.error().decode())
+        self.assertEqual(library.caller()(), SIZE)
+        points = [{"batch": n, "sequence": m} for n in (1, 2) for m in (8, 16)]
+        self.ranged("bert_small_dyn", points, ["sequence", "batch"], "sequence=8..16:8", "batch=1..2")
+
+    def refused(self, name, *dims):
+        path = self.folder / f"{name}.onnx"
+        onnx.save(make.SMALL[name](), path)
+        command = [HONE, "compile", path, "--target", "opencl", "-o", self.folder / "no"]
+        command += [word for dim in dims for word in ("--dim", dim)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_too_many_sizes(self):
+        self.assertIn(
+            "more than 64 combinations of sizes", self.refused("resnet_small_dyn", "batch=1..65")
+        )
 
 
 class Cuda(Nets):

@@ -9,11 +9,9 @@ import sys
 import tempfile
 import unittest
 
-import inputs
-import judge
 import make
 import onnx
-import onnxruntime
+import points
 import vision
 from graph import Graph
 from library import Library
@@ -78,25 +76,11 @@ class Ranges(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return Library(self.folder / "out")
 
-    def check(self, model, path, library, points, order):
-        """Every point: numbers by name, in the library's order."""
-        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        for point in points:
-            data = inputs.draw(model, inputs.fill(model, point))
-            arrays = [data[i.name] for i in session.get_inputs()]
-            wanted = session.run(None, data)
-            found = library.run_sized(
-                arrays, [point[name] for name in order], [w.shape for w in wanted]
-            )
-            with self.subTest(point):
-                outputs = [o.name for o in session.get_outputs()]
-                self.assertEqual(judge.compare_all(found, wanted, outputs).why, "")
-
     def test_sequence(self):
         model, path = self.made("bert_small_dyn")
         library = self.compiled(path, "batch=1", "sequence=1..64")
-        points = [{"batch": 1, "sequence": n} for n in range(1, 65)]
-        self.check(model, path, library, points, ["sequence"])
+        at = [{"batch": 1, "sequence": n} for n in range(1, 65)]
+        points.compare(self, model, path, library, at, ["sequence"])
         for size in (*OUTSIDE, 65):
             self.assertEqual(library.status_sized([size]), SIZE)
         self.assertEqual(library.caller()(), SIZE)  # it wants sizes
@@ -105,28 +89,28 @@ class Ranges(unittest.TestCase):
         """A mask is a corner of the largest one."""
         model, path = self.made("gpt_small_dyn")
         library = self.compiled(path, "batch=1", "sequence=1..20")
-        points = [{"batch": 1, "sequence": n} for n in range(1, 21)]
-        self.check(model, path, library, points, ["sequence"])
+        at = [{"batch": 1, "sequence": n} for n in range(1, 21)]
+        points.compare(self, model, path, library, at, ["sequence"])
 
     def test_batch(self):
         model, path = self.made("resnet_small_dyn")
         library = self.compiled(path, "batch=1..5")
-        points = [{"batch": n} for n in range(1, 6)]
-        self.check(model, path, library, points, ["batch"])
+        at = [{"batch": n} for n in range(1, 6)]
+        points.compare(self, model, path, library, at, ["batch"])
         for size in (*OUTSIDE, 6):
             self.assertEqual(library.status_sized([size]), SIZE)
 
     def test_parts(self):
         model, path = self.made("parts", parts)
         library = self.compiled(path, "batch=1..6")
-        self.check(model, path, library, [{"batch": n} for n in range(1, 7)], ["batch"])
+        points.compare(self, model, path, library, [{"batch": n} for n in range(1, 7)], ["batch"])
 
     def test_height_and_width(self):
         """Multiples of a step: what is half of the image, or a mean over it, is a form of them."""
         model, path = self.made("squeezed", squeezed)
         library = self.compiled(path, "height=8..32:8", "width=4..20:4")
-        points = [{"height": h, "width": w} for h in (8, 16, 32) for w in (4, 8, 12, 16, 20)]
-        self.check(model, path, library, points, ["height", "width"])
+        at = [{"height": h, "width": w} for h in (8, 16, 32) for w in (4, 8, 12, 16, 20)]
+        points.compare(self, model, path, library, at, ["height", "width"])
         for sizes in ([9, 4], [8, 6], [40, 4], [0, 4], [-8, 4], [8, 24]):
             self.assertEqual(library.status_sized(sizes), SIZE)
         header = (self.folder / "out" / "model.h").read_text(encoding="utf-8")
@@ -136,8 +120,8 @@ class Ranges(unittest.TestCase):
     def test_both(self):
         model, path = self.made("bert_small_dyn")
         library = self.compiled(path, "sequence=1..7", "batch=1..3")
-        points = [{"batch": n, "sequence": m} for n in range(1, 4) for m in range(1, 8)]
-        self.check(model, path, library, points, ["sequence", "batch"])
+        at = [{"batch": n, "sequence": m} for n in range(1, 4) for m in range(1, 8)]
+        points.compare(self, model, path, library, at, ["sequence", "batch"])
         for sizes in ([0, 1], [1, 0], [8, 3], [7, 4]):
             self.assertEqual(library.status_sized(sizes), SIZE)
 
@@ -202,8 +186,8 @@ class Ranges(unittest.TestCase):
         sized = [kernel for kernel in made["kernels"] if "sizes" in kernel["dag"]]
         self.assertGreater(len(sized), 3)
         self.assertIn("record", [kernel["origin"] for kernel in sized])
-        points = [{"sequence": n} for n in range(1, 41)]
-        self.check(model, path, Library(self.folder / "out"), points, ["sequence"])
+        at = [{"sequence": n} for n in range(1, 41)]
+        points.compare(self, model, path, Library(self.folder / "out"), at, ["sequence"])
 
 
 if __name__ == "__main__":

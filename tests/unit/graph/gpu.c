@@ -82,7 +82,7 @@ static const struct hone_gpu_launch with_map[] = {
 /* Its second kernel has this code. */
 static struct hone_gpu_code codes[2] = { { "mock:matmul", 11, of_first, 1 },
 					 { "mock:matmul", 11, of_second, 1 } };
-static struct hone_gpu gpu = { HONE_GPU_ABI, "ptx", "sm_90", &model, codes, 4096 };
+static struct hone_gpu gpu = { HONE_GPU_ABI, "ptx", "sm_90", &model, codes, 4096, NULL };
 
 struct memory {
 	_Alignas(64) uint64_t weights[(64 + 2 * BYTES) / 8];

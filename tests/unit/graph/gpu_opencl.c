@@ -321,7 +321,7 @@ static const struct hone_gpu_launch launches[] = {
 	  .shared_asked = 512 },
 };
 static const struct hone_gpu_code codes[2] = { { "kernel", 6, launches, 1 }, { "kernel", 6, launches, 1 } };
-static const struct hone_gpu gpu = { HONE_GPU_ABI, "opencl", "opencl", &model, codes, 256 };
+static const struct hone_gpu gpu = { HONE_GPU_ABI, "opencl", "opencl", &model, codes, 256, NULL };
 
 struct memory {
 	_Alignas(64) uint64_t weights[(64 + BYTES) / 8];
@@ -392,7 +392,7 @@ static void any_call_may_fail(void **state)
 /* What was opened for one network is not given back for another. */
 static void a_block_is_its_networks(void **state)
 {
-	static const struct hone_gpu other = { HONE_GPU_ABI, "opencl", "opencl", &model, codes, 0 };
+	static const struct hone_gpu other = { HONE_GPU_ABI, "opencl", "opencl", &model, codes, 0, NULL };
 	static struct memory m;
 
 	(void)state;

@@ -126,12 +126,34 @@ static void a_gpu_has_code_and_no_functions(void **state)
 	for (size_t k = 0; k < HN_COUNT_OF(ours); k++) {
 		assert_true(has_symbol(&made, ours[k], true));
 	}
-	assert_true(has_symbol(&made, "hone_gpu_run_2", false));
-	assert_true(has_symbol(&made, "hone_gpu_release_2", false));
+	assert_true(has_symbol(&made, "hone_gpu_run_3", false));
+	assert_true(has_symbol(&made, "hone_gpu_release_3", false));
 	assert_false(has_symbol(&made, "hone_model_run_4", false));
 	assert_false(has_symbol(&made, "small_k0_packed", false));
 	assert_non_null(memmem(made.object, made.object_bytes, "mock code", 10));
 	hn_arena_fini(&a);
+}
+
+/* Of a program that is linked with the object. */
+static int status_of(const char *program, const struct hn_artefact *made)
+{
+	char folder[] = "/tmp/hone-table-XXXXXX", path[60], command[400];
+	struct hn_err err = { 0 };
+	int status;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/net.o", folder);
+	assert_int_equal(hn_file_replace(path, made->object, made->object_bytes, &err), 0);
+	snprintf(path, sizeof path, "%s/main.c", folder);
+	assert_int_equal(hn_file_replace(path, program, strlen(program), &err), 0);
+	snprintf(command, sizeof command,
+		 HONE_CC " -I" HONE_SOURCE_DIR " -I" HONE_SOURCE_DIR "/include %s/main.c %s/net.o "
+		 "-static -Wl,--unresolved-symbols=ignore-all -o %s/main && %s/main",
+		 folder, folder, folder, folder);
+	status = system(command);
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
+	return status;
 }
 
 /* The maps of a kernel, as a program that is linked with the object reads them: the dimension whose
@@ -164,7 +186,6 @@ static void maps_of_a_gpu_are_in_the_table(void **state)
 					   .n_map = 2, .map = map, .n_kernel = 1, .kernel = kernel,
 					   .code = "mock code", .code_bytes = 9 };
 	const struct hn_gpu_module *const module[] = { &one, &one };
-	char folder[] = "/tmp/hone-maps-XXXXXX", path[60], command[400];
 	struct hn_artefact made;
 	struct hn_err err = { 0 };
 	struct hn_arena a;
@@ -175,18 +196,48 @@ static void maps_of_a_gpu_are_in_the_table(void **state)
 	ms_make(&s, 0);
 	s.m.module = module;
 	assert_int_equal(emit("native", &s.m, &a, &made, &err), 0);
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/net.o", folder);
-	assert_int_equal(hn_file_replace(path, made.object, made.object_bytes, &err), 0);
-	snprintf(path, sizeof path, "%s/main.c", folder);
-	assert_int_equal(hn_file_replace(path, program, sizeof program - 1, &err), 0);
-	snprintf(command, sizeof command,
-		 HONE_CC " -I" HONE_SOURCE_DIR " -I" HONE_SOURCE_DIR "/include %s/main.c %s/net.o "
-		 "-static -Wl,--unresolved-symbols=ignore-all -o %s/main && %s/main",
-		 folder, folder, folder, folder);
-	assert_int_equal(system(command), 0);
-	snprintf(command, sizeof command, "rm -rf %s", folder);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(status_of(program, &made), 0);
+	hn_arena_fini(&a);
+}
+
+/* A range's copies are what its steps read of inputs, and write of outputs. */
+static void copies_of_a_range_are_in_the_table(void **state)
+{
+	static const char program[] =
+		"#include \"proto/gpu_table.h\"\n"
+		"extern const struct hone_gpu small_gpu;\n"
+		"int main(void)\n{\n"
+		"	const struct hone_gpu_range *r = small_gpu.ranges;\n\n"
+		"	return !(r[0].in_bytes[0] == 16384 && r[0].out_bytes[0] == 0 &&\n"
+		"		 r[1].in_bytes[0] == 8256 && r[1].out_bytes[0] == 8192);\n}\n";
+	static const struct hn_gpu_kernel kernel[] = {
+		{ .name = "k0", .grid = { 7, 1, 1 }, .block = { 32, 1, 1 } }
+	};
+	const struct hn_gpu_module one = { .form = HN_GPU_PTX, .isa = "sm_80", .n_kernel = 1, .kernel = kernel,
+					   .code = "mock code", .code_bytes = 9 };
+	const struct hn_gpu_module *const module[] = { &one, &one };
+	static const int64_t large[] = { 64 }, small[] = { 32 };
+	static const struct hn_model_size size[] = { { "rows", 32, 64, 32 } };
+	static const struct hn_model_range range[] = { { large, large, 0, 1 }, { small, small, 1, 1 } };
+	struct hn_artefact made;
+	struct hn_err err = { 0 };
+	struct hn_arena a;
+	struct ms s;
+
+	(void)state;
+	hn_arena_init(&a, 0);
+	ms_make(&s, 0);
+	s.relu_bytes[0] = s.relu_bytes[1] = MS_ALL / 2;
+	s.arg[1][0] = ms_at(HONE_MODEL_INPUT, 64);
+	s.arg[1][1] = ms_at(HONE_MODEL_OUTPUT, 0);
+	s.m.n_size = 1;
+	s.m.size = size;
+	s.m.n_range = 2;
+	s.m.range = range;
+	s.m.module = module;
+	assert_int_equal(hn_model_check(&s.m, &err), 0);
+	assert_int_equal(emit("native", &s.m, &a, &made, &err), 0);
+	assert_int_equal(status_of(program, &made), 0);
 	hn_arena_fini(&a);
 }
 
@@ -256,6 +307,7 @@ int main(void)
 		cmocka_unit_test(objects_are_made),
 		cmocka_unit_test(a_gpu_has_code_and_no_functions),
 		cmocka_unit_test(maps_of_a_gpu_are_in_the_table),
+		cmocka_unit_test(copies_of_a_range_are_in_the_table),
 		cmocka_unit_test(weights_are_embedded),
 		cmocka_unit_test(devices_have_none),
 	};
