@@ -22,9 +22,10 @@ struct final {
 	struct hn_network *n;
 	char dir[64]; /* temporary */
 	struct hn_opts o[2];	     /* of AUTOMATIC and RECORDS; their weights lie in files */
-	struct hn_netmake make[2];
-	const char *library[2];
+	struct hn_netmake make[N_RUN]; /* MIXED: of a network for a GPU, whose kernels are of one library */
+	const char *library[N_RUN];
 	bool *open; /* [n_task] the two have other schedules */
+	uint32_t *which; /* [n_task] AUTOMATIC or RECORDS, of MIXED */
 	uint32_t n_open;
 	struct hn_netrun run[N_RUN];
 };
@@ -81,33 +82,73 @@ static int make_kernels(struct final *f, struct hn_crew *crew, struct hn_err *er
 	return rc;
 }
 
-/* All automatic and all records; then these and the better of each. */
-static int race(struct final *f, uint32_t *ret_best, struct hn_err *err)
+/* A library of its own of the better of each. */
+static int make_mixed(struct final *f, struct hn_crew *crew, struct hn_err *err)
 {
-	const struct hn_netrace how = { .verb = f->verb,
-					.name = f->n->name,
-					.n_library = 2,
-					.dir = f->library,
-					.seconds = RACE_S };
+	const struct hn_netmake *same[] = { &f->make[AUTOMATIC], &f->make[RECORDS] };
+	const struct hn_net *net = &f->n->net;
+	struct hn_netchoice choice = { .kernel = HN_NEW_ARRAY(&f->n->arena, struct hn_netchoice_kernel,
+							      net->n_kernel) };
+	int rc;
+
+	for (uint32_t k = 0; k < net->n_kernel; k++) {
+		uint32_t task = net->kernel[k].task;
+
+		choice.kernel[choice.n_kernel++] = (struct hn_netchoice_kernel){
+			.name = net->task[task].name,
+			.record = f->make[RECORDS].made[k].kernel.record,
+			.declined = f->open[task] && f->which[task] == AUTOMATIC,
+		};
+	}
+	f->make[MIXED] = (struct hn_netmake){ .verb = f->verb,
+					      .o = &f->o[RECORDS],
+					      .net = f->n,
+					      .dir = f->dir,
+					      .choice = &choice,
+					      .n_same = HN_COUNT_OF(same),
+					      .same = same };
+	rc = hn_netmake_kernels(&f->make[MIXED], crew, err);
+	rc = rc ? rc : write_library(f, MIXED, err);
+	f->make[MIXED].choice = NULL;
+	f->make[MIXED].same = NULL;
+	return rc;
+}
+
+/* All automatic and all records; then these and the better of each. */
+static int race(struct final *f, struct hn_crew *crew, uint32_t *ret_best, struct hn_err *err)
+{
+	struct hn_netrace how = { .verb = f->verb,
+				  .name = f->n->name,
+				  .n_library = 2,
+				  .dir = f->library,
+				  .seconds = RACE_S,
+				  .target = &f->n->target };
 	struct hn_arena *a = &f->n->arena;
 	const struct hn_net *net = &f->n->net;
-	uint32_t *from[N_RUN], *which = HN_NEW_ARRAY(a, uint32_t, net->n_task);
+	uint32_t *from[N_RUN];
 	bool mixed;
 	int rc;
+
+	f->which = HN_NEW_ARRAY(a, uint32_t, net->n_task);
 
 	for (int i = 0; i < N_RUN; i++) {
 		from[i] = HN_NEW_ARRAY(a, uint32_t, net->n_kernel);
 		for (uint32_t k = 0; i == RECORDS && k < net->n_kernel; k++) {
-			from[i][k] = f->open[net->kernel[k].task] ? RECORDS : AUTOMATIC;
+			from[i][k] = f->n->modules || f->open[net->kernel[k].task] ? RECORDS
+										   : AUTOMATIC;
 		}
 		f->run[i] = (struct hn_netrun){ .from = from[i], .net = net };
 	}
 	rc = hn_netrace_run(&how, MIXED, f->run, a, err);
-	mixed = rc == 0 && hn_netrace_mix(f->run, f->open, a, which);
+	mixed = rc == 0 && hn_netrace_mix(f->run, f->open, a, f->which);
 	for (uint32_t k = 0; mixed && k < net->n_kernel; k++) {
-		from[MIXED][k] = which[net->kernel[k].task];
+		from[MIXED][k] = f->n->modules ? MIXED : f->which[net->kernel[k].task];
 	}
-	if (mixed && !hn_interrupted()) {
+	if (mixed && f->n->modules && !hn_interrupted()) {
+		how.n_library = N_RUN;
+		rc = make_mixed(f, crew, err);
+	}
+	if (rc == 0 && mixed && !hn_interrupted()) {
 		rc = hn_netrace_run(&how, N_RUN, f->run, a, err);
 	}
 	*ret_best = rc == 0 ? hn_netrace_best(f->run, mixed ? N_RUN : MIXED) : 0;
@@ -130,7 +171,7 @@ static void decide(struct final *f, uint32_t best)
 
 	ret->hone = HONE_VERSION;
 	ret->unix_ms = hn_clock_unix_ms();
-	ret->n_thread = hn_netrace_threads();
+	ret->n_thread = hn_netrace_threads(&f->n->target);
 	ret->n_round = n_round;
 	ret->records_ns = hn_netrace_median(run[RECORDS].ns, n_round);
 	ret->automatic_ns = hn_netrace_median(run[AUTOMATIC].ns, n_round);
@@ -146,7 +187,7 @@ static void decide(struct final *f, uint32_t best)
 				.record = f->make[RECORDS].made[k].kernel.record,
 				.record_ns = time_of(f, RECORDS, i),
 				.automatic_ns = time_of(f, AUTOMATIC, i),
-				.declined = run[best].from[k] == AUTOMATIC,
+				.declined = (best == MIXED ? f->which[i] : best) == AUTOMATIC,
 			};
 		}
 	}
@@ -164,7 +205,7 @@ static int hold(struct final *f, struct hn_err *err)
 		rc = write_library(f, i, err);
 	}
 	if (rc == 0 && f->n_open > 0) {
-		rc = race(f, &best, err);
+		rc = race(f, &crew, &best, err);
 		rc = rc == 0 && hn_interrupted()
 			     ? hn_fail(err, HONE_E_CANCELLED, "%s: stopped", f->verb)
 			     : rc;
@@ -196,7 +237,7 @@ int hn_netfinal(const char *verb, const struct hn_opts *o, struct hn_network *n,
 
 void hn_netfinal_say(const struct hn_netchoice *c)
 {
-	char chosen[32], records[32], automatic[32];
+	char chosen[32], records[32], automatic[32], where[40] = "the device";
 	uint32_t declined = 0;
 
 	if (c->hone == NULL) {
@@ -206,8 +247,11 @@ void hn_netfinal_say(const struct hn_netchoice *c)
 	for (uint32_t i = 0; i < c->n_kernel; i++) {
 		declined += c->kernel[i].declined;
 	}
+	if (c->n_thread > 0) {
+		snprintf(where, sizeof(where), "%u thread%s", c->n_thread, c->n_thread == 1 ? "" : "s");
+	}
 	fprintf(stderr,
-		"hone: a run on %u thread%s takes %s with %u of %u records; %s with all, %s with none\n",
-		c->n_thread, c->n_thread == 1 ? "" : "s", hn_show_time(c->chosen_ns, chosen), c->n_kernel - declined, c->n_kernel,
+		"hone: a run on %s takes %s with %u of %u records; %s with all, %s with none\n", where,
+		hn_show_time(c->chosen_ns, chosen), c->n_kernel - declined, c->n_kernel,
 		hn_show_time(c->records_ns, records), hn_show_time(c->automatic_ns, automatic));
 }

@@ -15,7 +15,8 @@
 #define ANSWER_MAX ((size_t)64 << 20)
 #define MOST_ROUNDS 256
 
-uint32_t hn_netrace_threads(void)
+/* Of the cores that networks may have: one on a busy machine. */
+static uint32_t idle_cores(void)
 {
 	static uint32_t n; /* one answer for all races of a run of hone */
 	double load;
@@ -27,10 +28,22 @@ uint32_t hn_netrace_threads(void)
 	return n;
 }
 
+uint32_t hn_netrace_threads(const struct hn_target *target)
+{
+	return (target->caps & HN_CAP_MODULES) != 0 ? 0 : idle_cores();
+}
+
+/* Whether they take time of this machine's cores. */
+static bool on_cores(const struct hn_target *target)
+{
+	return (target->caps & HN_CAP_GPU_THREADS) == 0;
+}
+
 static void write_request(const struct hn_netrace *race, uint32_t n_run, const struct hn_netrun *run,
 			  struct hn_buf *b)
 {
-	uint32_t n_step = 1;
+	uint32_t n_step = 1, n_thread = hn_netrace_threads(race->target);
+	bool cpu = on_cores(race->target) && idle_cores() == 1;
 	struct hn_jw w;
 
 	for (uint32_t i = 0; i < n_run; i++) {
@@ -39,8 +52,9 @@ static void write_request(const struct hn_netrace *race, uint32_t n_run, const s
 	hn_jw_init(&w, b);
 	hn_jw_object(&w, NULL);
 	hn_jw_str(&w, "name", race->name);
-	hn_jw_uint(&w, "threads", hn_netrace_threads());
-	hn_jw_str(&w, "clock", hn_netrace_threads() == 1 ? "cpu" : "wall");
+	hn_jw_uint(&w, "threads", n_thread > 0 ? n_thread : 1);
+	hn_jw_str(&w, "clock", cpu ? "cpu" : "wall");
+	hn_jw_bool(&w, "gpu", n_thread == 0);
 	hn_jw_double(&w, "seconds", race->seconds);
 	hn_jw_uint(&w, "steps", n_step);
 	hn_jw_list(&w, "libraries");

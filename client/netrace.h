@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "graph/net/net.h"
+#include "target/target.h"
 
 /* A network that runs: each kernel is of one of the libraries; and how long it took.  Round i of all
  * of a race was at one time. */
@@ -23,11 +24,13 @@ struct hn_netrace {
 	uint32_t n_library;
 	const char *const *dir; /* of the libraries */
 	double seconds;
+	const struct hn_target *target; /* that they are for */
 };
 
 /* How they are timed: on all cores by the wall clock; on a busy machine, where a thread that is waited
- * for may not run for long, on one by its time on a processor. */
-uint32_t hn_netrace_threads(void);
+ * for may not run for long, on one by its time on a processor.  0: on a device, by the wall clock; by
+ * the time on processors where they are the device, and busy. */
+uint32_t hn_netrace_threads(const struct hn_target *target);
 
 /* Fill in the times of all runs.  HONE_E_INTERNAL when one could not run, and why. */
 int hn_netrace_run(const struct hn_netrace *race, uint32_t n_run, struct hn_netrun *run,

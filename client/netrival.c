@@ -62,7 +62,8 @@ static int race(struct hn_netrival *s, uint32_t which, struct hn_netrun run[2], 
 					.name = s->n->name,
 					.n_library = s->n_way,
 					.dir = s->library,
-					.seconds = RACE_S };
+					.seconds = RACE_S,
+					.target = &s->n->target };
 	const uint32_t way[2] = { s->base, which };
 
 	for (int i = 0; i < 2; i++) {
@@ -74,7 +75,11 @@ static int race(struct hn_netrival *s, uint32_t which, struct hn_netrun run[2], 
 		}
 		run[i] = (struct hn_netrun){ .from = from, .net = net };
 	}
-	return hn_netrace_run(&how, 2, run, &s->n->arena, err);
+	int rc = hn_netrace_run(&how, 2, run, &s->n->arena, err);
+
+	s->ran |= rc == 0;
+	s->cannot = rc != 0 && !s->ran && hn_netrace_run(&how, 1, run, &s->n->arena, err) != 0;
+	return rc;
 }
 
 /* -- what is tried --------------------------------------------------------------------------- */
@@ -153,7 +158,8 @@ void hn_netrival_note(struct hn_netrival *s, uint32_t which, const struct hn_net
 	}
 }
 
-/* Beside the rules.  A rival that cannot be made or run is out; Ctrl-C alone is an error. */
+/* Beside the rules.  A rival that cannot be made or run is out; errors are Ctrl-C, and that not even the
+ * rules' network can be run. */
 int hn_netrival_try_way(struct hn_netrival *s, const struct hn_net_choice *by, uint32_t *ret_way,
 		   struct hn_netrun run[2], struct hn_err *err)
 {
@@ -164,6 +170,13 @@ int hn_netrival_try_way(struct hn_netrival *s, const struct hn_net_choice *by, u
 	rc = rc ? rc : build(s, w, err);
 	rc = rc ? rc : race(s, s->n_way - 1, run, err);
 	*ret_way = rc == 0 ? s->n_way - 1 : 0;
+	if (rc != 0) {
+		w->place.n = 0; /* none is taken */
+	}
+	if (s->cannot && rc != -HONE_E_CANCELLED) {
+		err->code = HONE_E_UNSUPPORTED;
+		return -HONE_E_UNSUPPORTED;
+	}
 	return rc == -HONE_E_CANCELLED ? rc : 0;
 }
 
@@ -193,12 +206,14 @@ static int try_rival(struct hn_netrival *s, const struct hn_rival *rival, struct
 
 static int search(struct hn_netrival *s, struct hn_err *err)
 {
+	const struct hn_net_choice by_rule = { .whole = s->n->modules };
 	struct hn_netchoice *c = &s->n->choice;
 	const char *line;
 	int rc = hn_best_target(&s->o, &s->n->arena, &s->target, &line, err);
 
 	*c = (struct hn_netchoice){ 0 };
-	rc = rc ? rc : hn_net_make(&s->n->graph, &s->way[0].net, err);
+	s->layout = by_rule;
+	rc = rc ? rc : hn_net_make_by(&s->n->graph, &s->layout, &s->way[0].net, err);
 	rc = rc ? rc : build(s, &s->way[0], err);
 	if (rc == 0) {
 		s->way[0].task_ns = hn_netrival_predict(s, &s->way[0].net);
@@ -213,7 +228,7 @@ static int search(struct hn_netrival *s, struct hn_err *err)
 	c->n_rival = s->n_rival;
 	c->searched = rc == 0;
 	rc = rc ? rc : hn_netchoice_write(&s->o, s->n, err);
-	return rc ? rc : hn_net_make(&s->n->graph, &s->n->net, err);
+	return rc ? rc : hn_net_make_by(&s->n->graph, &by_rule, &s->n->net, err);
 }
 
 int hn_netrival_search(const char *verb, const struct hn_opts *o, struct hn_network *n,

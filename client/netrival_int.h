@@ -39,13 +39,14 @@ struct hn_netrival {
 	uint32_t n_rival, way_of[HN_NETRIVALS]; /* 0: it did not run */
 	struct hn_net_choice layout; /* that rivals of fusion are tried on: by rule, or what is better */
 	uint32_t base;		     /* the way of that */
+	bool ran, cannot; /* some race ran; there is nothing that networks run on */
 };
 
 /* Of each task, by the analytic model; 0: it knows none. */
 double *hn_netrival_predict(struct hn_netrival *s, const struct hn_net *net);
 
-/* Make it, and run it beside the base.  *ret_way is 0 where it cannot be made or run; Ctrl-C alone is
- * an error. */
+/* Make it, and run it beside the base.  *ret_way is 0 where it cannot be made or run; errors are Ctrl-C,
+ * and HONE_E_UNSUPPORTED where the base does not run either. */
 int hn_netrival_try_way(struct hn_netrival *s, const struct hn_net_choice *by, uint32_t *ret_way,
 			struct hn_netrun run[2], struct hn_err *err) HN_NODISCARD;
 

@@ -50,7 +50,7 @@ static int try_layout(struct hn_netrival *s, const char *name, const struct hn_n
 static int try_region(struct hn_netrival *s, const char *name, const uint8_t *plain,
 		      struct hn_err *err)
 {
-	const struct hn_net_choice by = { .plain = plain };
+	const struct hn_net_choice by = { .plain = plain, .whole = s->n->modules };
 	struct hn_netrun run[2];
 	uint32_t way;
 
@@ -69,7 +69,7 @@ static bool find_region(struct hn_netrival *s, uint32_t way, double least_ns, bo
 
 int hn_netrival_layouts(struct hn_netrival *s, struct hn_err *err)
 {
-	const struct hn_net_choice by = { .row_major = true };
+	const struct hn_net_choice by = { .row_major = true, .whole = s->n->modules };
 	uint8_t *wide = HN_NEW_ARRAY(&s->n->arena, uint8_t, s->n->graph.n_value);
 	uint8_t *narrow = HN_NEW_ARRAY(&s->n->arena, uint8_t, s->n->graph.n_value);
 	struct hn_netchoice *c = &s->n->choice;

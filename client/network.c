@@ -262,12 +262,11 @@ static int read_net(const struct reading *r, const int64_t *size, struct hn_aren
 
 static int find_target(const struct hn_opts *o, struct hn_network *n, struct hn_err *err)
 {
-	struct hn_target target;
 	const char *line;
-	int rc = hn_best_target(o, &n->arena, &target, &line, err);
+	int rc = hn_best_target(o, &n->arena, &n->target, &line, err);
 
-	n->modules = rc == 0 && (target.caps & HN_CAP_MODULES) != 0;
-	n->fused = rc == 0 && (target.caps & HN_CAP_BUFFERS) != 0;
+	n->modules = rc == 0 && (n->target.caps & HN_CAP_MODULES) != 0;
+	n->fused = rc == 0 && (n->target.caps & HN_CAP_BUFFERS) != 0;
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "graph/import/regions.h"
 #include "graph/net/ranges.h"
 #include "graph/onnx/onnx.h"
+#include "target/target.h"
 
 struct hn_network {
 	struct hn_arena arena;
@@ -21,6 +22,7 @@ struct hn_network {
 	struct hn_ranges ranges; /* n = 0: there are none, it is one for numbers */
 	char key[HN_SHA256_HEX]; /* of the network by rule (netchoice.h); of none with ranges */
 	struct hn_netchoice choice; /* what is stored of it; nothing with --auto, or with ranges */
+	struct hn_target target;
 	bool modules; /* for a GPU: its kernels take no strided arguments, and none that lies anywhere */
 	const char *name; /* a C identifier, from --symbol or the file's name */
 };

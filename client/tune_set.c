@@ -115,7 +115,7 @@ static int search_fusion(struct list *l, const struct hn_opts *o, struct hn_netw
 	if (o->fusion != NULL && !rules && strcmp(o->fusion, "search") != 0) {
 		return hn_fail(err, HONE_E_INVALID, "--fusion: search or rules, not \"%.40s\"", o->fusion);
 	}
-	if (!rules && !n->fused && !n->modules && !n->choice.searched) {
+	if (!rules && !n->fused && !n->choice.searched) {
 		rc = hn_netrival_search("tune", o, n,
 					o->seconds > 0 ? RIVAL_SHARE * o->seconds : RIVAL_S, err);
 		if (rc == 0) {
@@ -527,7 +527,7 @@ static int hold_final(const struct hn_opts *o, const char *path, struct hn_err *
 
 	one.arg = path;
 	rc = hn_network_open(&one, &n, err);
-	if (rc == 0 && !n.fused && !n.modules) { /* a board runs whole networks on processors alone */
+	if (rc == 0 && !n.fused) { /* of a machine of buffers there is no library */
 		rc = hn_netfinal("tune", &one, &n, err);
 		if (rc == 0) {
 			hn_netfinal_say(&n.choice);

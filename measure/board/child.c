@@ -2,6 +2,7 @@
 #include "measure/board/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,16 +44,27 @@ static void lower(__rlimit_resource_t what, rlim_t limit)
 	}
 }
 
-static void restrain(pid_t parent, int64_t most_bytes)
+static void print_nowhere(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO && fd >= 0; i++) {
+		dup2(fd, i);
+	}
+}
+
+static void restrain(pid_t parent, int64_t most_bytes, bool driver)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_DUMPABLE, driver);
 	if (getppid() != parent) {
 		_exit(127);
 	}
 	for (size_t i = 0; i < HN_COUNT_OF(always); i++) {
-		lower(always[i].what, always[i].limit);
+		if (!driver || always[i].what == RLIMIT_CORE) {
+			lower(always[i].what, always[i].limit);
+		}
 	}
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	if (most_bytes > 0) {
@@ -63,8 +75,12 @@ static void restrain(pid_t parent, int64_t most_bytes)
 #endif
 	/* the frames' descriptors are not the kernel's, nor is any other, the depot's above all:
 	 * what is open can be mapped, and mapping is allowed */
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
+	if (driver) {
+		print_nowhere();
+	} else {
+		close(STDIN_FILENO);
+		close(STDOUT_FILENO);
+	}
 	if (close_range(STDERR_FILENO + 1, ~0u, 0) != 0) {
 		close(HN_SLOT_FD);
 	}
@@ -142,7 +158,7 @@ int hn_child_run(void (*body)(void *ctx), void *ctx, const struct hn_child_limit
 		return hn_fail(err, HONE_E_NOMEM, "fork: %s", strerror(errno));
 	}
 	if (pid == 0) {
-		restrain(parent, most_bytes);
+		restrain(parent, most_bytes, limits->driver);
 		hn_fault_arm(note);
 		body(ctx);
 		_exit(0);

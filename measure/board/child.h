@@ -8,12 +8,17 @@
 #ifndef HN_MEASURE_BOARD_CHILD_H
 #define HN_MEASURE_BOARD_CHILD_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "measure/board/fault.h"
 
 struct hn_child_limits {
 	int64_t ns;    /* wall clock; a child that others keep from running gets up to 8 s more */
 	int64_t bytes; /* of memory, over the parent's; 0 = only what all children have */
+	/* The body opens a device's driver, which keeps files and maps much: it has no limit but the
+	 * clock's, and what it prints is nobody's. */
+	bool driver;
 };
 
 /* Run body(ctx) in a child within these limits; the child ends when body returns.  note

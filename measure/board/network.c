@@ -21,12 +21,14 @@
 #define STEPS_MAX 65536
 #define CALLS 3 /* of a run in a round, at least, beside one that warms it */
 #define ROUND_NS 2e7 /* for which calls go on */
+#define GPU_LIMIT_S 600 /* likewise, with a driver's compiler */
 #define LIMIT_S 60 /* beside what was asked for: opening, preparing, the least rounds */
 
 struct request {
 	const char *name;
 	int64_t n_threads;
 	bool cpu; /* the clock */
+	bool gpu; /* libraries open a driver */
 	double seconds;
 	uint32_t n_lib, n_run;
 	int64_t n_step; /* of a run, at most */
@@ -50,6 +52,7 @@ struct work {
 	size_t shared_bytes;
 	uint64_t *step_ns; /* of a call */
 	double *call_ns;   /* the same with the whole call in front */
+	const struct hn_netmix *last; /* that ran, or was prepared */
 };
 
 static double *times_of(const struct work *w, uint32_t round, uint32_t run)
@@ -100,6 +103,7 @@ static int read_request(const struct hn_json *v, struct hn_arena *a, struct requ
 	}
 	r->name = hn_arena_strdup(a, name);
 	r->cpu = strcmp(clock, "cpu") == 0;
+	(void)hn_json_bool(hn_json_get(v, "gpu"), &r->gpu); /* not there: no */
 	r->dir = HN_NEW_ARRAY(a, const char *, HN_NETWORK_LIBRARIES);
 	r->from = HN_NEW_ARRAY(a, uint32_t *, n_run);
 	r->n_from = HN_NEW_ARRAY(a, uint32_t, n_run);
@@ -129,18 +133,25 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Of all threads: a driver that runs kernels on this machine's cores has its own. */
+static uint64_t process_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* One call, and what it took: the whole in front, then each step. */
 static int call(struct work *w, const struct hn_netmix *x, const struct hone_env *env)
 {
-	uint64_t (*now)(void) = w->ask.cpu ? cpu_ns : wall_ns;
-	uint64_t begin, took;
+	uint64_t (*now)(void) = !w->ask.cpu ? wall_ns : w->ask.gpu ? process_ns : cpu_ns;
+	uint64_t took = 0;
 	int32_t rc;
 
+	w->last = x;
 	memset(w->step_ns, 0, x->model.n_steps * sizeof(*w->step_ns));
-	begin = now();
-	rc = hone_model_run_timed(&x->model, x->weights, x->prepared, x->in, x->out, x->arena, env,
-				  now, w->step_ns);
-	took = now() - begin;
+	rc = hn_netmix_run(x, env, now, &took, w->step_ns);
 	for (uint32_t i = 0; i <= x->model.n_steps; i++) {
 		w->call_ns[i] = (double)(i == 0 ? took : w->step_ns[i - 1]);
 	}
@@ -217,6 +228,10 @@ static int open_all(struct work *w, struct hn_netmix *mix, struct hn_err *err)
 	for (uint32_t i = 0; rc == 0 && i < w->ask.n_run; i++) {
 		rc = hn_netmix_make(lib, w->ask.from[i], w->ask.n_from[i],
 				    (int32_t)w->ask.n_threads, &w->a, &mix[i], err);
+		if (rc == 0 && (mix[i].gpu != NULL) != w->ask.gpu) {
+			rc = hn_fail(err, HONE_E_INVALID, "run %u is %sfor a GPU", i,
+				     w->ask.gpu ? "not " : "");
+		}
 		if (rc == 0 && mix[i].model.n_steps > w->ask.n_step) {
 			rc = hn_fail(err, HONE_E_INVALID, "run %u has %u steps", i,
 				     mix[i].model.n_steps);
@@ -243,15 +258,18 @@ static void work(void *ctx)
 		return;
 	}
 	env = pool != NULL ? hone_pool_env(pool, 0) : NULL;
-	hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
+	if (!w->ask.gpu) { /* a driver opens devices, and files of its compiler's */
+		hn_sandbox_enter_kernel(HN_SANDBOX_ALL);
+	}
 	hn_fp_reset();
 	for (uint32_t i = 0; rc == 0 && i < w->ask.n_run; i++) {
-		rc = hone_model_prepare(&mix[i].model, mix[i].weights, mix[i].prepared, mix[i].arena,
-					env);
+		w->last = &mix[i];
+		rc = hn_netmix_prepare(&mix[i], env);
 	}
 	rc = rc ? rc : rounds(w, mix, env);
 	if (rc != 0) {
-		snprintf(w->shared->why, sizeof w->shared->why, "the network returned %d", rc);
+		snprintf(w->shared->why, sizeof w->shared->why, "%.290s",
+			 hn_netmix_why(w->last, rc, &w->a));
 	}
 }
 
@@ -308,7 +326,9 @@ static void put_answer(const struct work *w, const struct hn_fault_end *end, str
 
 static int run(struct work *w, struct hn_buf *json, struct hn_err *err)
 {
-	const struct hn_child_limits limits = { .ns = (int64_t)((w->ask.seconds + LIMIT_S) * 1e9) };
+	const int64_t more_s = w->ask.gpu ? GPU_LIMIT_S : LIMIT_S;
+	const struct hn_child_limits limits = { .ns = (int64_t)((w->ask.seconds + more_s) * 1e9),
+						.driver = w->ask.gpu };
 	struct hn_fault_end end;
 	int rc;
 
@@ -319,7 +339,9 @@ static int run(struct work *w, struct hn_buf *json, struct hn_err *err)
 	if (w->shared == MAP_FAILED) {
 		return hn_fail(err, HONE_E_NOMEM, "network: no memory");
 	}
-	hn_sandbox_enter_process(HN_SANDBOX_ALL);
+	if (!w->ask.gpu) {
+		hn_sandbox_enter_process(HN_SANDBOX_ALL);
+	}
 	rc = hn_child_run(work, w, &limits, &w->shared->note, &end, err);
 	if (rc == 0) {
 		w->shared->why[sizeof(w->shared->why) - 1] = '\0';

@@ -21,7 +21,7 @@
 
 /* Do what the file asks for:
  *
- *   {"name": "net", "threads": 2, "clock": "wall", "seconds": 4,
+ *   {"name": "net", "threads": 2, "clock": "wall", "gpu": false, "seconds": 4,
  *    "steps": 20,                     the most that a run has
  *    "libraries": ["DIR", ...],       folders with libmodel.so and model.weights
  *    "runs": [[0, 0, 1], ...]}        for each kernel of the network the library it is from
@@ -33,8 +33,9 @@
  *
  * with the least time of a call in each round, and of each step.  Round i of all runs was at one
  * time.  The clock "cpu" is that of the calling thread's time on a processor, for one thread on a busy
- * machine.  Another verdict has no runs, and detail says why.  HONE_E_INVALID,
- * HONE_E_IO for a file that is none. */
+ * machine; of a driver's threads, too, where `gpu` says that libraries are a GPU's.  These open the
+ * driver, so the child is in no sandbox, and a run is of one library.  Another verdict has no runs, and
+ * detail says why.  HONE_E_INVALID, HONE_E_IO for a file that is none. */
 int hn_network_run(const char *path, struct hn_buf *json, struct hn_err *err) HN_NODISCARD;
 
 #endif

@@ -36,6 +36,27 @@ static int map_weights(const char *path, uint64_t bytes, const void **ret, struc
 	return 0;
 }
 
+static void *function(void *library, const char *name, const char *word)
+{
+	char symbol[200];
+
+	snprintf(symbol, sizeof symbol, "%.150s_%s", name, word);
+	return dlsym(library, symbol);
+}
+
+/* A network for a processor has no NAME_error. */
+static void find_calls(void *library, const char *name, struct hn_netcalls *ret)
+{
+	void *at[] = { function(library, name, "prepare"), function(library, name, "run"),
+		       function(library, name, "run_timed"), function(library, name, "error") };
+
+	memset(ret, 0, sizeof *ret);
+	if (at[0] != NULL && at[1] != NULL && at[2] != NULL && at[3] != NULL) {
+		memcpy(ret, at, sizeof *ret);
+	}
+}
+_Static_assert(sizeof(struct hn_netcalls) == 4 * sizeof(void *), "a function's address is a pointer");
+
 int hn_netlib_open(const char *dir, const char *name, struct hn_netlib *ret, struct hn_err *err)
 {
 	char path[PATH_MAX], symbol[200];
@@ -51,6 +72,7 @@ int hn_netlib_open(const char *dir, const char *name, struct hn_netlib *ret, str
 	if (ret->model->abi != HONE_MODEL_ABI) {
 		return hn_fail(err, HONE_E_INVALID, "%s: of another version", path);
 	}
+	find_calls(library, name, &ret->gpu);
 	snprintf(path, sizeof path, "%.3800s/model.weights", dir);
 	return map_weights(path, ret->model->weights_bytes, &ret->weights, err);
 }
@@ -167,7 +189,9 @@ static int make_memory(struct hn_netmix *x, int32_t n_workers, struct hn_arena *
 	const struct hone_model *m = &x->model;
 	int rc = get_memory(m->prepared_bytes, &x->prepared, err);
 
-	rc = rc ? rc : get_memory(hone_model_arena_bytes(m, n_workers), &x->arena, err);
+	rc = rc ? rc
+		: get_memory(x->gpu == NULL ? hone_model_arena_bytes(m, n_workers) : 0, &x->arena,
+			     err);
 	x->in = HN_NEW_ARRAY(a, const void *, m->n_inputs);
 	x->out = HN_NEW_ARRAY(a, void *, m->n_outputs);
 	for (uint32_t i = 0; rc == 0 && i < m->n_inputs; i++) {
@@ -190,18 +214,58 @@ int hn_netmix_make(const struct hn_netlib *lib, const uint32_t *from, uint32_t n
 {
 	const struct hn_netlib *first = &lib[n > 0 ? from[0] : 0];
 
-	*ret = (struct hn_netmix){ .model = *first->model, .weights = first->weights };
+	*ret = (struct hn_netmix){ .model = *first->model,
+				   .weights = first->weights,
+				   .gpu = first->gpu.prepare != NULL ? &first->gpu : NULL };
 	if (n != first->model->n_kernels) {
 		return hn_fail(err, HONE_E_INVALID, "a run names %u kernels, the network has %u", n,
 			       first->model->n_kernels);
 	}
 	for (uint32_t i = 0; i < n; i++) {
+		if (ret->gpu != NULL && from[i] != from[0]) {
+			return hn_fail(err, HONE_E_INVALID,
+				       "libraries %u and %u: a GPU's network has kernels of one", from[0],
+				       from[i]);
+		}
 		if (!same_steps(first->model, lib[from[i]].model)) {
 			return hn_fail(err, HONE_E_INVALID,
 				       "libraries %u and %u of one run have other steps", from[0],
 				       from[i]);
 		}
 	}
-	mix(lib, from, a, &ret->model);
+	if (ret->gpu == NULL) {
+		mix(lib, from, a, &ret->model);
+	}
 	return make_memory(ret, n_workers, a, err);
+}
+
+int32_t hn_netmix_prepare(struct hn_netmix *x, const struct hone_env *env)
+{
+	return x->gpu != NULL ? x->gpu->prepare(x->weights, x->prepared, NULL, NULL)
+			      : hone_model_prepare(&x->model, x->weights, x->prepared, x->arena, env);
+}
+
+int32_t hn_netmix_run(const struct hn_netmix *x, const struct hone_env *env, uint64_t (*now)(void),
+		      uint64_t *ret_ns, uint64_t *step_ns)
+{
+	uint64_t begin = now();
+	int32_t rc;
+
+	if (x->gpu == NULL) {
+		rc = hone_model_run_timed(&x->model, x->weights, x->prepared, x->in, x->out,
+					  x->arena, env, now, step_ns);
+		*ret_ns = now() - begin;
+		return rc;
+	}
+	rc = x->gpu->run(x->weights, x->prepared, x->in, x->out, NULL, NULL);
+	*ret_ns = now() - begin;
+	return rc ? rc
+		  : x->gpu->run_timed(x->weights, x->prepared, x->in, x->out, NULL, NULL, now,
+				      step_ns);
+}
+
+const char *hn_netmix_why(const struct hn_netmix *x, int32_t rc, struct hn_arena *a)
+{
+	return x->gpu != NULL ? hn_arena_printf(a, "%.280s", x->gpu->error())
+			      : hn_arena_printf(a, "the network returned %d", (int)rc);
 }

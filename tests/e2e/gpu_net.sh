@@ -58,6 +58,12 @@ MOCK_CUDA_WORDS=nothing "$work/program" "$work/sm_80/model.weights" >"$work/told
 # shared libraries know the driver as little
 "$HONE_BIN/hone" compile "$work/small.onnx" --target cuda --embed -o "$work/embed" >/dev/null 2>&1 || die embed
 ldd "$work/embed/libmodel.so" | grep -qi 'cuda\|opencl' && die "a driver is linked"
+
+# Rivals and finals want a device: who has none is told once.
+rm "$driver/libcuda.so.1"
+hone tune "$work/small.onnx" --target "cuda -isa=sm_80" --trials 4 -q >"$work/told" 2>&1 && die "tuned without a device"
+grep -q "tune: the network cannot be run: LOAD_FAIL: libcuda.so.1 cannot be loaded" "$work/told" &&
+	[ "$(wc -l <"$work/told")" = 2 ] || die "no device: $(cat "$work/told")"
 unset LD_LIBRARY_PATH
 
 # What a GPU has not.
@@ -100,9 +106,17 @@ done
 [ "$("$work/program" "$work/range/model.weights" 4 2>&1)" = failed ] || die "a size outside of the range"
 
 # Its kernels are tuned on the device, and records are what is compiled.
-hone tune "$work/small.onnx" --target opencl --trials 16 -q >"$work/tuned" 2>&1 || die "tune: $(cat "$work/tuned")"
+hone tune "$work/small.onnx" --target opencl --trials 16 --seconds 100 -q >"$work/tuned" 2>&1 || die "tune: $(cat "$work/tuned")"
 hone compile "$work/small.onnx" --target opencl -o "$work/t" >/dev/null 2>"$work/said" || die "$(cat "$work/said")"
 grep -q "5 steps of 5 kernels, [1-5] from records" "$work/said" || die "no records: $(cat "$work/said")"
 build "$work/t" compile_run.c
 [ "$("$work/program" "$work/t/model.weights" 1 2>&1)" = right ] || die "tuned: wrong"
+
+# Rival ways and records are held against each other in the whole network, on the device.
+grep -q "^hone: rival ways to lay out and fuse ran at [1-9][0-9]* places" "$work/tuned" || die "no rivals: $(cat "$work/tuned")"
+grep -q "^hone: a run on the device takes" "$work/tuned" || die "no final: $(cat "$work/tuned")"
+hone final "$work/small.onnx" --target opencl --json >"$work/final" 2>&1 || die "final: $(cat "$work/final")"
+grep -q '"threads":0,' "$work/final" && grep -q '"automatic_ns":[1-9]' "$work/final" || die "final: $(cat "$work/final")"
+hone final "$work/small.onnx" --target "cuda -isa=sm_80" >"$work/final" 2>&1
+[ "$(wc -l <"$work/final")" = 1 ] || die "no device: $(cat "$work/final")"
 within 20 gone || die "honed stays after its last client"
