@@ -259,15 +259,16 @@ const struct hn_access *hn_access_extend(const struct hn_dag *before,
 }
 
 uint32_t hn_access_common_direct(const struct hn_op *from, int32_t p, const struct hn_op *to,
-				 const struct hn_op_access *reader)
+				 const struct hn_op_access *reader, bool ones)
 {
 	int32_t slot;
 	int64_t shift;
 
 	for (uint32_t d = 0; d < from->n_dim && d < to->n_spatial; d++) {
 		bool in_step = from->shape[d] == to->shape[d];
+		bool one = ones && from->shape[d] == 1;
 
-		for (uint32_t i = 0; in_step && i < reader->n_read; i++) {
+		for (uint32_t i = 0; in_step && !one && i < reader->n_read; i++) {
 			in_step = reader->read[i].producer != p ||
 				  (hn_access_const_shift(reader->read[i].load->arg[d],
 							 &slot, &shift) &&
@@ -300,7 +301,7 @@ uint32_t hn_access_common_outer(const struct hn_dag *dag, const struct hn_access
 				continue;
 			}
 			int64_t here = hn_access_common_direct(dag->op[i], i, dag->op[c],
-							       &acc->op[c]);
+							       &acc->op[c], /* ones= */ false);
 
 			here = here < common[c] ? here : common[c];
 			common[i] = common[i] < 0 || here < common[i] ? here : common[i];

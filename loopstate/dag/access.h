@@ -46,9 +46,10 @@ const struct hn_access *hn_access_extend(const struct hn_dag *before,
 /* The reads and producers of one op, by itself; the rest of the result is 0. */
 struct hn_op_access hn_access_reads(const struct hn_op *op, struct hn_arena *a);
 
-/* Leading dimensions of `from`, op p of the dag, that its reader `to` walks in step. */
+/* Leading dimensions of `from`, op p of the dag, that its reader `to` walks in step; ones: those of one
+ * element are, whatever index stands there. */
 uint32_t hn_access_common_direct(const struct hn_op *from, int32_t p, const struct hn_op *to,
-				 const struct hn_op_access *reader);
+				 const struct hn_op_access *reader, bool ones);
 
 /* Leading iterators of `op` and `target` (a direct or distant consumer) that run in step. */
 uint32_t hn_access_common_outer(const struct hn_dag *dag, const struct hn_access *acc, int32_t op,

@@ -58,7 +58,7 @@ static void note(struct hn_heuristic_job *g, const struct hn_op *op, uint32_t co
 }
 
 /* Leading axes that the stage, all of whose readers are there, has in common with the host. */
-static uint32_t common_axes(const struct joined *j, int32_t stage, const struct hn_op *op)
+static uint32_t common_axes(const struct joined *j, int32_t stage, const struct hn_op *op, bool ones)
 {
 	uint32_t common = op->n_dim;
 
@@ -70,7 +70,7 @@ static uint32_t common_axes(const struct joined *j, int32_t stage, const struct 
 		}
 		if (reads) {
 			uint32_t here = hn_access_common_direct(op, stage, j->at[i].op,
-								&j->at[i].acc);
+								&j->at[i].acc, ones);
 
 			here = here < j->at[i].common ? here : j->at[i].common;
 			common = here < common ? here : common;
@@ -85,7 +85,8 @@ void hn_heuristic_find_group(struct hn_heuristic_job *g,
 {
 	struct joined j = { .read = HN_NEW_ARRAY(g->c.a, bool, g->c.s->n_stage) };
 	/* a block of threads is wide enough for a row, a core is not */
-	int64_t rows = 1, few = g->target->caps & HN_CAP_GPU_THREADS ? 1 : 2 * hn_heuristic_cores(g);
+	bool wide = (g->target->caps & HN_CAP_GPU_THREADS) != 0;
+	int64_t rows = 1, few = wide ? 1 : 2 * hn_heuristic_cores(g);
 
 	*gr = (struct hn_heuristic_group){ .level = v->n_spatial };
 	note(g, v->op, HN_DAG_MAX_RANK, &j);
@@ -97,7 +98,7 @@ void hn_heuristic_find_group(struct hn_heuristic_job *g,
 		    !hn_heuristic_view(g, p, &pv)) {
 			continue;
 		}
-		common = common_axes(&j, p, pv.op);
+		common = common_axes(&j, p, pv.op, /* ones= */ wide);
 		rows = 1;
 		for (uint32_t a = 0; a < common && a < gr->level; a++) {
 			rows = hn_mul_sat(rows, v->extent[a]);

@@ -9,7 +9,8 @@
 #include "loopstate/dag/liberty.h"
 #include "sketch/heuristic/simt_int.h"
 
-#define FEW_TERMS 32	/* a shorter sum is one thread's */
+#define FEW_TERMS 32	/* a shorter sum is one thread's, but in half of the choices for rows */
+#define LEAST_TERMS 4
 #define BLOCKS_EACH 8	/* for each multiprocessor, of what is cut: enough loads on their way */
 #define LONG_PART 512	/* terms that a part has at least, of a sum by threads together, */
 #define SHORT_PART 96	/* and by each thread alone: what sums the parts is not cut again */
@@ -139,7 +140,9 @@ static bool rows(struct hn_heuristic_job *g, const struct hn_heuristic_view *v,
 		most = fits && row_points(&pv, gr->level) > most ? row_points(&pv, gr->level) : most;
 		fits = fits && !has_many_sums(&pv, gr->level);
 	}
-	if (!fits || most < FEW_TERMS || !make_room(g, gr)) {
+	bool few = most < FEW_TERMS && (g->v.tile >= HN_HEURISTIC_MAX / 2 || most < LEAST_TERMS);
+
+	if (!fits || few || !make_room(g, gr)) {
 		return false;
 	}
 	share(g, most, &times, &threads);

@@ -145,11 +145,54 @@ static void sum_inside(struct hn_heuristic_job *g, const struct hn_heuristic_vie
 	g->done[stage] = true;
 }
 
-static void build(struct hn_heuristic_job *g, const struct hn_heuristic_view *v, int32_t host)
+static bool is_number(const struct hn_expr *e)
 {
+	bool number = e->op != HN_EXPR_LOAD && e->op != HN_EXPR_VAR;
+
+	for (uint32_t i = 0; i < e->n_arg && number; i++) {
+		number = is_number(e->arg[i]);
+	}
+	return number;
+}
+
+/* A choice between an element and a number. */
+static bool is_padding(const struct hn_op *op)
+{
+	const struct hn_expr *e = op->reduce == NULL && op->n_out == 1 ? op->body[0] : NULL;
+
+	return e != NULL && (e->op == HN_EXPR_IF || e->op == HN_EXPR_SELECT) &&
+	       e->arg[1]->op == HN_EXPR_LOAD && is_number(e->arg[2]);
+}
+
+/* Half of the choices: a sum of few terms pads what it reads by itself, which is a kernel less. */
+static void take_padding(struct hn_heuristic_job *g, struct hn_heuristic_view *v)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < v->n_read && v->op->reduce != NULL && v->reduce <= SMALL_SUM &&
+			     g->v.tile < HN_HEURISTIC_MAX / 2; i++) {
+		int32_t p = v->read[i].producer, reader;
+		const struct hn_op *op = hn_stage_op(g->c.s, p);
+
+		if (op->kind == HN_OP_COMPUTE && is_padding(op) && !g->done[p] &&
+		    !hn_heuristic_is_result(g, p) && hn_heuristic_readers(g, p, &reader, 1) == 1) {
+			hn_chain_inline(&g->c, p);
+			g->done[p] = true;
+			g->inlined = NULL;
+			any = true;
+		}
+	}
+	g->c.failed = g->c.failed || (any && !hn_heuristic_view(g, v->stage, v));
+}
+
+static void build(struct hn_heuristic_job *g, const struct hn_heuristic_view *of, int32_t host)
+{
+	struct hn_heuristic_view own = *of;
+	const struct hn_heuristic_view *v = &own;
 	int32_t stage = v->stage;
 	struct block b;
 
+	take_padding(g, &own);
 	choose(g, v, &b);
 	if (v->op->reduce && host == stage) {
 		hn_simt_cache_write(g, stage, "local");

@@ -97,7 +97,7 @@ static const struct form forms[] = {
 	  " P(n,h,w,c) = h >= 1 && h < 41 && w >= 1 && w < 41 ? X(n,h-1,w-1,c) : -1000"
 	  " where h in 0:42, w in 0:42"
 	  " Z(n,h,w,c) max=! P(n,2*h+r,2*w+s,c) where h in 0:20, w in 0:20, r in 0:3, s in 0:3 }",
-	  2 },
+	  1 }, /* it pads by itself */
 	{ "depthwise",
 	  "f(float32 X[2,9,9,20], float32 W[3,3,20]) -> Z { Z(n,h,w,c) +=! X(n,h+r,w+s,c) * W(r,s,c)"
 	  " where h in 0:7, w in 0:7 }",
