@@ -13,8 +13,6 @@
 
 #define FEW_SUMS 4
 #define FEW_THREADS 16
-#define LEAST_DEPTH 8 /* of a split sum: a sector of memory, */
-#define LEAST_PART 64 /* and terms of each part of it */
 #define MOST_SPLIT 4 /* steps that each part of a sum has at least */
 #define CORE_THREADS 2048
 #define CORE_REGISTERS 65536
@@ -383,20 +381,6 @@ static uint32_t keep(struct hn_simt_shape *ret, double *cycles, uint32_t n, uint
 	return n;
 }
 
-/* With fewer terms at a time, too, where a sum is split: more parts then have steps enough. */
-static void plan_depths(const struct hn_heuristic_job *g, const struct hn_simt_product *p,
-			struct hn_simt_shape s, struct hn_simt_product *best)
-{
-	do {
-		struct hn_simt_product q = *p;
-
-		if (hn_simt_plan(g, &q, &s) && (best->cycles == 0 || q.cycles < best->cycles)) {
-			*best = q;
-		}
-		s.depth /= 2;
-	} while (s.split > 1 && s.depth >= LEAST_DEPTH && p->v->reduce / s.split >= LEAST_PART);
-}
-
 uint32_t hn_simt_shapes(const struct hn_heuristic_job *g, const struct hn_simt_product *p,
 		       struct hn_simt_shape *ret, uint32_t n_max)
 {
@@ -409,10 +393,14 @@ uint32_t hn_simt_shapes(const struct hn_heuristic_job *g, const struct hn_simt_p
 		struct hn_simt_product best = { .cycles = 0 };
 
 		for (uint32_t k = 0; k < (may_split ? HN_COUNT_OF(splits) : 1); k++) {
+			struct hn_simt_product q = *p;
 			struct hn_simt_shape s = shapes[i];
 
 			s.split = splits[k];
-			plan_depths(g, p, s, &best);
+			if (hn_simt_plan(g, &q, &s) &&
+			    (best.cycles == 0 || q.cycles < best.cycles)) {
+				best = q;
+			}
 		}
 		if (best.cycles > 0) {
 			n = keep(ret, cycles, n, n_max, &best);

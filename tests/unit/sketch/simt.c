@@ -1,4 +1,4 @@
-/* Heuristics of machines with blocks of threads: how many kernels a program is, and how many blocks. */
+/* Heuristics of machines with blocks of threads: how many kernels a program is. */
 #include "tests/lib/heuristic_bed.h"
 
 #define SM90 "cuda -isa=sm_90 -num_cores=132"
@@ -59,44 +59,12 @@ static void windows_pad_by_themselves(void **state)
 	assert_int_equal(kernels_of(PADDED("(-float32(9))", "max=! P(y + r, x + s, c) + W(c, r, s)")), 1);
 }
 
-static int64_t most_blocks(const struct hn_node *n)
-{
-	int64_t most = n->kind == HN_NODE_LOOP && n->ann == HN_ANN_BLOCK_X ? n->extent : 1;
-
-	for (uint32_t i = 0; n->kind != HN_NODE_STMT && i < n->n_child; i++) {
-		int64_t here = most_blocks(n->child[i]);
-
-		most = here > most ? here : most;
-	}
-	return most;
-}
-
-/* 31 steps of 32 terms cannot be dealt out evenly, 124 of 8 can. */
-static void a_sum_is_split_by_short_steps(void **state)
-{
-	static const char product[] = "f(float32 A[49,992], float32 B[128,992]) -> C {"
-				      " C(i,j) +=! A(i,k) * B(j,k) }";
-	struct heuristics x;
-	bool split = false;
-
-	(void)state;
-	heuristics_open(&x, SM90, product);
-	for (uint32_t k = 0; k < x.n; k++) {
-		const struct hn_node *root = heuristics_tree(&x, k);
-
-		split = split || (root->n_child == 2 && most_blocks(root->child[0]) >= 64);
-	}
-	assert_true(split);
-	heuristics_end(&x);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_one_batch_are_one_kernel),
 		cmocka_unit_test(short_rows_are_one_kernel),
 		cmocka_unit_test(windows_pad_by_themselves),
-		cmocka_unit_test(a_sum_is_split_by_short_steps),
 	};
 
 	return cmocka_run_group_tests_name("sketch simt", tests, NULL, NULL);
