@@ -228,7 +228,7 @@ static void compile_load(struct hn_compile *c, const struct hn_expr *e,
 	cell->eval = cell->lazy != NULL ? eval_lazy : eval_gather;
 }
 
-static int32_t frame_slot(struct hn_compile *c, int32_t slot)
+int32_t hn_interp_slot(struct hn_compile *c, int32_t slot)
 {
 	uint32_t at;
 
@@ -286,6 +286,9 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 
 	c->n_cell++;
 	cell->type = e->dtype;
+	if (hn_interp_sum(c, e, index, cell)) {
+		return cell;
+	}
 	switch (e->op) {
 	case HN_EXPR_INT:
 		cell->v.i = e->u.i;
@@ -296,7 +299,7 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 		cell->eval = eval_const;
 		return wrapped(c, cell, index);
 	case HN_EXPR_VAR:
-		cell->slot = frame_slot(c, e->ref);
+		cell->slot = hn_interp_slot(c, e->ref);
 		cell->eval = eval_slot;
 		return cell;
 	case HN_EXPR_LOAD:
@@ -306,7 +309,7 @@ static const struct hn_cell *compile(struct hn_compile *c, const struct hn_expr 
 		compile_load(c, e, cell);
 		return cell;
 	case HN_EXPR_LET:
-		cell->slot = frame_slot(c, e->ref);
+		cell->slot = hn_interp_slot(c, e->ref);
 		cell->eval = eval_let;
 		break;
 	case HN_EXPR_CAST:

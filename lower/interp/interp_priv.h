@@ -71,6 +71,11 @@ struct hn_compile {
 const struct hn_cell *hn_interp_compile_index(struct hn_compile *c, const struct hn_expr *e);
 const struct hn_cell *hn_interp_compile(struct hn_compile *c, const struct hn_expr *e);
 
+/* interp_sum.c: the cell of e, whose type is set, where it is a sum of multiples or a quotient by a
+ * number, and does not wrap; false: it is not.  Its place in the frame, of a variable. */
+bool hn_interp_sum(struct hn_compile *c, const struct hn_expr *e, bool index, struct hn_cell *cell);
+int32_t hn_interp_slot(struct hn_compile *c, int32_t slot);
+
 /* data[op][out] from the arguments; what is none of them is allocated, zeros, into `own`, which
  * has room for HN_DAG_MAX_OUT of each op and is the caller's to free, after a failure too.
  * HONE_E_NOMEM. */
