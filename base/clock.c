@@ -18,6 +18,11 @@ int64_t hn_clock_ns(void)
 	return clock_read(CLOCK_MONOTONIC);
 }
 
+int64_t hn_clock_cpu_ns(void)
+{
+	return clock_read(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int64_t hn_clock_unix_ms(void)
 {
 	return clock_read(CLOCK_REALTIME) / 1000000;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "bench/workload.h"
@@ -83,15 +82,6 @@ static bool draw(struct run *r, uint64_t number, struct hn_arena *a, uint32_t *r
 	return false;
 }
 
-/* Processor time of this thread: what is left of a time on a machine that others use. */
-static int64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
-}
-
 static void load(const struct hn_build_answer *ans, struct sample *ret)
 {
 	struct hn_object *object;
@@ -123,7 +113,7 @@ static void measure(struct run *r, uint32_t item, const struct hn_buf *steps,
 
 	ret->item = &r->item[item];
 	ret->steps = hn_arena_strndup(r->keep, steps->s, steps->n);
-	int64_t start = hn_clock_ns(), cpu_start = cpu_ns();
+	int64_t start = hn_clock_ns(), cpu_start = hn_clock_cpu_ns();
 
 	hn_build(&r->builder, &request, a, &ans);
 	ret->verdict = ans.verdict;
@@ -136,7 +126,7 @@ static void measure(struct run *r, uint32_t item, const struct hn_buf *steps,
 		load(&ans, ret);
 	}
 	ret->ms[PHASE_total] = (double)(hn_clock_ns() - start) * 1e-6;
-	ret->ms[PHASE_cpu] = (double)(cpu_ns() - cpu_start) * 1e-6;
+	ret->ms[PHASE_cpu] = (double)(hn_clock_cpu_ns() - cpu_start) * 1e-6;
 }
 
 static int by_value(const void *x, const void *y)

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "bench/workload.h"
 #include "loopstate/nest/looptree.h"
-#include "loopstate/read/dag_read.h"
 #include "lower/lower.h"
 #include "sketch/heuristic.h"
 
@@ -27,25 +26,6 @@ struct run {
 	const char *folder, *form;
 	struct hn_arena a;
 };
-
-/* NULL: it is no such word. */
-static const struct hn_dag *product(struct run *r, const char *word, struct hn_err *err)
-{
-	const struct hn_dag *dag;
-	long long m, n, k;
-	char type[20], text[300];
-
-	if (sscanf(word, "%19[a-z0-9]:%lldx%lldx%lld", type, &m, &n, &k) != 4) {
-		(void)hn_fail(err, HONE_E_INVALID, "%s: neither TYPE:MxNxK nor a file", word);
-		return NULL;
-	}
-	const char *sum = strcmp(type, "int8") == 0 ? "int32" : "float32";
-
-	snprintf(text, sizeof(text),
-		 "f(%s A[%lld,%lld], %s B[%lld,%lld]) -> C { C(i,j) +=! %s(A(i,k)) * %s(B(k,j)) }",
-		 type, m, k, type, k, n, sum, sum);
-	return hn_dag_from_text(word, text, strlen(text), 0, &r->a, &dag, err) == 0 ? dag : NULL;
-}
 
 static int write_file(const struct run *r, const char *name, uint32_t i, const char *suffix,
 		      const void *bytes, size_t n, struct hn_err *err)
@@ -97,7 +77,7 @@ static int all_of(struct run *r, const char *word, struct hn_err *err)
 	int rc = 0;
 
 	if (strchr(word, ':') != NULL) {
-		dag = product(r, word, err);
+		dag = hn_bench_product(word, &r->a, err);
 	} else {
 		dag = hn_bench_cases(&file, &r->a, &n, &item) == 0 && n == 1 ? item->dag : NULL;
 	}

@@ -3,6 +3,7 @@
 
 #include <glob.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "loopstate/read/dag_read.h"
@@ -73,4 +74,22 @@ int hn_bench_cases(const struct hn_bench_args *args, struct hn_arena *a, uint32_
 	*ret_n = n;
 	*ret = item;
 	return 0;
+}
+
+const struct hn_dag *hn_bench_product(const char *word, struct hn_arena *a, struct hn_err *err)
+{
+	const struct hn_dag *dag;
+	long long m, n, k;
+	char type[20], text[300];
+
+	if (sscanf(word, "%19[a-z0-9]:%lldx%lldx%lld", type, &m, &n, &k) != 4) {
+		(void)hn_fail(err, HONE_E_INVALID, "%s: neither TYPE:MxNxK nor a file", word);
+		return NULL;
+	}
+	const char *sum = strcmp(type, "int8") == 0 ? "int32" : "float32";
+
+	snprintf(text, sizeof(text),
+		 "f(%s A[%lld,%lld], %s B[%lld,%lld]) -> C { C(i,j) +=! %s(A(i,k)) * %s(B(k,j)) }",
+		 type, m, k, type, k, n, sum, sum);
+	return hn_dag_from_text(word, text, strlen(text), 0, a, &dag, err) == 0 ? dag : NULL;
 }

@@ -20,4 +20,8 @@ int hn_bench_cases(const struct hn_bench_args *args, struct hn_arena *a, uint32_
 int hn_bench_suite(const struct hn_bench_args *args, struct hn_arena *a, uint32_t *ret_n,
 		   struct hn_bench_case **ret);
 
+/* TYPE:MxNxK, as bfloat16:4096x4096x4096: a row-major product of row-major matrices, whose sums are
+ * float32, of int8 int32. NULL, and err says why: it is no such word. */
+const struct hn_dag *hn_bench_product(const char *word, struct hn_arena *a, struct hn_err *err);
+
 #endif

@@ -11,10 +11,16 @@
 #include "lower/lower.h"
 #include "proto/gpu_module.h"
 
+/* Processor time of LLVM's part of printing PTX; the rest is the walk. */
+struct hn_gpu_times {
+	int64_t passes, codegen; /* ns: verifier and passes; its instructions, as text */
+};
+
 struct hn_gpu_options {
 	bool sums_anyhow, picks_anyhow; /* sums, minima and maxima may be taken in another order */
 	bool contracts; /* a product and a sum may become one operation (loopstate/dag/liberty.h) */
 	const char **ir; /* PTX: LLVM's text of what it was made of, in the arena; NULL: not wanted */
+	struct hn_gpu_times *times; /* PTX; NULL: not wanted */
 };
 
 /* The program as a module of that form (not CUBIN, which is assembled from PTX).  It is as

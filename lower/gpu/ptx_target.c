@@ -3,6 +3,7 @@
  * The walk has written loops out already, so the passes only turn variables into registers, take
  * out what is computed twice and move what does not change out of loops.
  */
+#include "base/clock.h"
 #include "lower/gpu/ptx_int.h"
 #include "lower/llvm_start.h"
 
@@ -97,6 +98,7 @@ static bool run_passes(struct gpu *g)
 void hn_gpu_ptx_finish(struct gpu *g, struct hn_gpu_module *ret)
 {
 	struct gpu_ptx *p = g->own;
+	struct hn_gpu_times times = { .passes = -hn_clock_cpu_ns() };
 	LLVMMemoryBufferRef text;
 	char *message = NULL;
 
@@ -109,6 +111,7 @@ void hn_gpu_ptx_finish(struct gpu *g, struct hn_gpu_module *ret)
 	if (!run_passes(g)) {
 		return;
 	}
+	times.passes += hn_clock_cpu_ns();
 	if (g->options->ir != NULL) {
 		char *ir = LLVMPrintModuleToString(p->mod);
 
@@ -116,10 +119,15 @@ void hn_gpu_ptx_finish(struct gpu *g, struct hn_gpu_module *ret)
 		LLVMDisposeMessage(ir);
 	}
 	message = NULL;
+	times.codegen = -hn_clock_cpu_ns();
 	if (LLVMTargetMachineEmitToMemoryBuffer(p->tm, p->mod, LLVMAssemblyFile, &message, &text)) {
 		hn_gpu_refuse(g, HONE_E_INTERNAL, "LLVM: %.150s", message);
 		LLVMDisposeMessage(message);
 		return;
+	}
+	times.codegen += hn_clock_cpu_ns();
+	if (g->options->times != NULL) {
+		*g->options->times = times;
 	}
 	if (p->diagnostic[0] != '\0') {
 		hn_gpu_refuse(g, HONE_E_INTERNAL, "LLVM: %.150s", p->diagnostic);
