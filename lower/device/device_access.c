@@ -283,6 +283,7 @@ static void tighten(const struct hn_expr *e, int32_t slot, int64_t *extent)
 static void count_digits(struct verify *v, struct access *a)
 {
 	a->count = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
+	a->limit = HN_NEW_ARRAY(&v->arena, int64_t, v->k->n_slot);
 	for (uint32_t s = 0; s < v->k->n_slot; s++) {
 		const struct hn_radix *r = &v->radix[s];
 		int64_t extent = r->extent;
@@ -294,6 +295,7 @@ static void count_digits(struct verify *v, struct access *a)
 			}
 		}
 		extent = extent < 1 ? 1 : extent;
+		a->limit[s] = extent;
 		for (uint32_t k = 0; k < r->n_digit && a->first_dim[s] >= 0; k++) {
 			int64_t all = hn_digit_range(r, k);
 			int64_t some = hn_ceildiv(extent, r->weight[k]);
@@ -356,6 +358,34 @@ bool hn_verify_digits(const struct verify *v, const struct access *a, const stru
 		}
 	}
 	return true;
+}
+
+uint32_t hn_verify_run(const struct verify *v, const struct access *a, int32_t slot, uint32_t k)
+{
+	const struct hn_radix *r = &v->radix[slot];
+	const int64_t *c = a->first_dim[slot] >= 0 ? &a->coef[a->first_dim[slot]] : NULL;
+
+	for (k++; k < r->n_digit && (c == NULL || c[k - 1] % (r->weight[k - 1] / r->weight[k]) == 0) &&
+		  (c == NULL || c[k - 1] / (r->weight[k - 1] / r->weight[k]) == c[k]);
+	     k++) {
+	}
+	return k;
+}
+
+int64_t hn_verify_run_values(const struct verify *v, const struct access *a, int32_t slot, uint32_t k,
+			     uint32_t end)
+{
+	const struct hn_radix *r = &v->radix[slot];
+	int64_t last = 0, weight = r->weight[end - 1];
+	int64_t limit = k == 0 ? hn_ceildiv(a->limit[slot], weight) : INT64_MAX;
+
+	if (a->first_dim[slot] < 0) {
+		return 1;
+	}
+	for (; k < end; k++) {
+		last += (a->count[a->first_dim[slot] + (int)k] - 1) * (r->weight[k] / weight);
+	}
+	return last < limit ? last + 1 : limit;
 }
 
 static void make_linear(struct verify *v, struct access *a)

@@ -102,26 +102,20 @@ static bool is_positional(struct sum *x, int64_t rest)
 	return true;
 }
 
-static bool is_same(const struct when *w, int32_t slot)
-{
-	for (uint32_t i = 0; i < w->n_same; i++) {
-		if (w->same[i]->slot == slot) {
-			return true;
-		}
-	}
-	return w->one_block && slot < HN_DEVICE_THREAD;
-}
-
 /* Digits of block, thread or a loop; false: they do not show it. */
 static bool add_slot(struct sum *x, const struct verify *v, const struct access *a,
 		     const struct access *b, int32_t slot, bool ours, bool same)
 {
-	for (uint32_t k = 0; k < v->radix[slot].n_digit; k++) {
-		int32_t i = a->first_dim[slot], j = b->first_dim[slot];
-		int64_t ca = i < 0 ? 0 : a->coef[i + (int)k],
-			cb = j < 0 ? 0 : b->coef[j + (int)k];
-		int64_t na = i < 0 ? 1 : a->count[i + (int)k],
-			nb = j < 0 ? 1 : b->count[j + (int)k];
+	int32_t i = a->first_dim[slot], j = b->first_dim[slot];
+
+	for (uint32_t k = 0, end; k < v->radix[slot].n_digit; k = end) {
+		uint32_t end_a = hn_verify_run(v, a, slot, k), end_b = hn_verify_run(v, b, slot, k);
+
+		end = end_a < end_b ? end_a : end_b;
+		int64_t ca = i < 0 ? 0 : a->coef[i + (int)end - 1],
+			cb = j < 0 ? 0 : b->coef[j + (int)end - 1];
+		int64_t na = hn_verify_run_values(v, a, slot, k, end),
+			nb = hn_verify_run_values(v, b, slot, k, end);
 
 		if (same && i >= 0 && j >= 0 && ca == cb) {
 			continue;
@@ -150,7 +144,7 @@ static bool is_one_by_digits(const struct verify *v, const struct access *a,
 	}
 	for (int32_t s = 0; s < (int32_t)v->k->n_slot; s++) {
 		if (!add_slot(&x, v, a, b, s, s >= first && s < first + 3,
-			      is_same(w, s))) {
+			      hn_verify_is_same(w, s))) {
 			return false;
 		}
 	}
@@ -300,7 +294,8 @@ bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int3
 	isl_map *m, *apart;
 	bool ret;
 
-	if (is_one_by_digits(v, a, b, first, w) || is_one_in_rows(v, a, b, first, w)) {
+	if (is_one_by_digits(v, a, b, first, w) || is_one_in_rows(v, a, b, first, w) ||
+	    (first == HN_DEVICE_THREAD && hn_verify_is_apart(v, a, b, w))) {
 		return true;
 	}
 	if (first == HN_DEVICE_THREAD) {

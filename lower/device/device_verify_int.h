@@ -46,6 +46,7 @@ struct access {
 	uint32_t n_dim;
 	int32_t *first_dim; /* [n_slot] the slot's first digit; -1 = none */
 	int64_t *count;	    /* [n_dim] values of each; an upper bound */
+	int64_t *limit;	    /* [n_slot] values of each slot that conditions leave */
 	int64_t *coef,
 		at0; /* the index is at0 + sum of coef * coordinate; NULL: it is not linear */
 	/* the same in isl, made when it is asked for (hn_verify_in_isl) */
@@ -92,6 +93,13 @@ bool hn_verify_digits(const struct verify *v, const struct access *a, const stru
 /* Whether e is a function of the numbers and loops alone. */
 bool hn_verify_is_known(const struct hn_poly_space *s, const struct hn_expr *e);
 
+/* Digits of the slot from k on that are one number in the index, for their coefficients are as their
+ * weights: the first that is none of them; how many values those below `end` have together, at most.
+ * Digit by digit it would be more: of 27 a + 9 b + 3 c + d below 64 the digits reach 80. */
+uint32_t hn_verify_run(const struct verify *v, const struct access *a, int32_t slot, uint32_t k);
+int64_t hn_verify_run_values(const struct verify *v, const struct access *a, int32_t slot, uint32_t k,
+			     uint32_t end);
+
 /* device_bounds.c: whether the index stays within n elements. */
 bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n);
 
@@ -103,6 +111,21 @@ struct when {
 	const struct hn_device_node
 		*next; /* a loop whose value is one more for b; or NULL */
 };
+
+/* Whether the slot's value is the same for both. */
+static inline bool hn_verify_is_same(const struct when *w, int32_t slot)
+{
+	for (uint32_t i = 0; i < w->n_same; i++) {
+		if (w->same[i]->slot == slot) {
+			return true;
+		}
+	}
+	return w->one_block && slot < HN_DEVICE_THREAD;
+}
+
+/* device_ring.c: whether both are in different copies of a ring, so that they never meet. */
+bool hn_verify_is_apart(struct verify *v, const struct access *a, const struct access *b,
+			const struct when *w);
 
 /* device_count.c: the same of threads, by trying all instances; NOT where there are too many. */
 enum counted { COUNTED_ONE, COUNTED_MORE, COUNTED_NOT };

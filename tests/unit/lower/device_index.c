@@ -1,0 +1,121 @@
+/* Indices that the verifier judges by sums: a number of thread or block as one number, whatever
+ * divisions stand elsewhere, and the copies of a ring.  One element off is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lower/device/device_verify.h"
+#include "tests/lib/gpu_bed.h"
+
+#define LIMIT_MS 20000
+
+static int set_up(void **state)
+{
+	return gpu_bed(state, "cuda");
+}
+
+/* why: a part of what is said; NULL: it is right. */
+static void expect(struct bed *b, const char *body, const char *why)
+{
+	const struct hn_device *d;
+	struct hn_err err = { 0 };
+	char text[2000];
+	int n = snprintf(text, sizeof(text),
+			 "device/1\nglobal A float32[65536] arg 0\nglobal B float32[65536] arg 1\n"
+			 "shared S float32[1100]\nlocal L float32[4]\n%s", body);
+
+	if (hn_device_parse("t", text, (size_t)n, &b->a, &d, &err) != 0) {
+		fail_msg("%s\n%s", err.msg, text);
+	}
+	int rc = hn_device_verify(d, &b->gpu, LIMIT_MS, &err);
+
+	if (why == NULL ? rc != 0 : rc != -HONE_E_INVALID || strstr(err.msg, why) == NULL) {
+		fail_msg("%d (%s), expected: %s\n%s", rc, err.msg, why ? why : "right", text);
+	}
+}
+
+/* Divisions by 27, 9 and 3 elsewhere: digit by digit 64 threads reach 80. */
+static void a_number_is_one_number(void **state)
+{
+	static const struct {
+		int64_t grid, stride;
+		const char *condition, *why;
+	} rows[] = {
+		{ 100, 64, NULL, NULL },
+		{ 100, 63, NULL, "two blocks may write one element of B" },
+		{ 100, 65, NULL, NULL },
+		/* threads that a condition leaves out */
+		{ 100, 50, "thread.x < 50", NULL },
+		{ 100, 49, "thread.x < 50", "two blocks may write one element of B" },
+		{ 100, 50, "thread.x < 51", "two blocks may write one element of B" },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		char body[600];
+
+		snprintf(body, sizeof(body),
+			 "kernel k grid %lld 1 1 block 64 1 1 {\n"
+			 "  L[0] = A[((floordiv(thread.x, 27) + floormod(floordiv(thread.x, 9), 3)) + "
+			 "floormod(thread.x, 3))]\n"
+			 "  if (%s) {\n    B[((block.x * %lld) + thread.x)] = L[0]\n  }\n}\n",
+			 (long long)rows[i].grid,
+			 rows[i].condition != NULL ? rows[i].condition : "thread.x < 64",
+			 (long long)rows[i].stride);
+		expect(*state, body, rows[i].why);
+	}
+}
+
+/* What is written ahead, and what others read of the turn's copy. */
+static void copies_of_a_ring_are_apart(void **state)
+{
+	static const struct {
+		int64_t ahead, copies, size;
+		const char *more, *why; /* what is added to the place that is written */
+	} rows[] = {
+		{ 1, 4, 256, "0", NULL },
+		{ 3, 4, 256, "0", NULL },
+		{ 5, 4, 256, "0", NULL },
+		{ 4, 4, 256, "0", "two threads may meet in an element" },
+		{ 0, 4, 256, "0", "two threads may meet in an element" },
+		{ 1, 4, 255, "0", "two threads may meet in an element" }, /* copies overlap */
+		{ 3, 4, 256, "1", "two threads may meet in an element" }, /* past the copy's end */
+		{ 2, 3, 256, "0", NULL },
+		{ 2, 2, 256, "0", "two threads may meet in an element" },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		char body[900];
+
+		snprintf(body, sizeof(body),
+			 "kernel k grid 1 1 1 block 64 1 1 {\n"
+			 "  for v6 16 {\n"
+			 "    for v7 4 {\n"
+			 "      S[((((floormod((v6 + %lld), %lld) * %lld) + (v7 * 64)) + (thread.x + %s)) "
+			 "+ 0)] = 1.0\n"
+			 "    }\n"
+			 "    for v8 4 {\n"
+			 "      L[v8] = S[((floormod(v6, %lld) * %lld) + ((v8 * 64) + "
+			 "((floordiv(thread.x, 2) * 2) + floormod((floordiv(thread.x, 2) + thread.x), 2))))]\n"
+			 "    }\n"
+			 "    barrier\n"
+			 "  }\n}\n",
+			 (long long)rows[i].ahead, (long long)rows[i].copies, (long long)rows[i].size,
+			 rows[i].more, (long long)rows[i].copies, (long long)rows[i].size);
+		expect(*state, body, rows[i].why);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_number_is_one_number),
+		cmocka_unit_test(copies_of_a_ring_are_apart),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
