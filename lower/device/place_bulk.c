@@ -153,6 +153,7 @@ void hn_place_bulk(struct place *p, const struct hn_node *n, const struct bound 
 	out = hn_place_turn_loop(p, n, n->extent, out);
 	p->bulk_slot = p->value[n->loop]->ref;
 	p->bulk_stages = stages;
+	p->bulk_of = n->stage;
 	for (uint32_t i = 0; i < n->n_child && p->rc == 0; i++) {
 		if (n->child[i]->ahead > 0) {
 			add_boxes(p, n->child[i]->stage, &c);

@@ -95,6 +95,7 @@ struct place {
 	int32_t bulk_slot;	   /* of the kernel's loop whose copies a warpgroup of its own begins; -1: none */
 	uint32_t first_buffer;	   /* of the kernel's own */
 	int64_t bulk_stages;	   /* copies of each buffer that it fills */
+	int32_t bulk_of;	   /* the stage whose loop it is */
 	uint32_t n_map, cap_map;
 	struct hn_device_map *map;
 	int32_t *loop_stage; /* [n_loop] whose loop of the tree it is */

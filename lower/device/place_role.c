@@ -276,7 +276,7 @@ const struct hn_device_node *hn_place_roles(struct place *p, const struct hn_dev
 		}
 	}
 	if (producer.n == 0) {
-		hn_place_refuse(p, 0, "is made by warpgroups, and loops stand around its bulk copies");
+		hn_place_refuse(p, p->bulk_of, "is made by warpgroups, and loops stand around its bulk copies");
 	}
 	add_role(p, HN_DEVICE_PRODUCER, registers[HN_DEVICE_PRODUCER], &producer, &all);
 	add_role(p, HN_DEVICE_CONSUMER, registers[HN_DEVICE_CONSUMER], &consumer, &all);

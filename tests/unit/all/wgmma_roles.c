@@ -16,6 +16,15 @@
 #define SW128 TURN("1", "3", "3", "0")
 #define AND128 TURN("3", "3", "3", "0")
 
+/* RESULTS, but the fetch is inside of two loops over terms. */
+#define IN_TWO                                                                                     \
+	"[[\"CHW\", 2, \"local\"], [\"SP\", 3, 0, 0, [2, 64], 1], [\"SP\", 3, 3, 0, [16, 8], 1], "     \
+	"[\"RE\", 3, [0, 3, 1, 4, 2, 5]], [\"AN\", 3, 0, 7], [\"AN\", 3, 1, 5], [\"AN\", 3, 2, 8], "    \
+	"[\"SP\", 2, 0, 0, [64], 1], [\"SP\", 2, 2, 0, [8], 1], [\"SP\", 2, 4, 0, [2, 4, 16], 1], "    \
+	"[\"RE\", 2, [4, 5, 6, 0, 2, 1, 3, 7]], [\"CA\", 2, 3, 2], "                                 \
+	"[\"TE\", 2, [5, 6, 7], \"" BF16 "\"], [\"CHR\", 0, \"shared\", [2]], "                       \
+	"[\"CHR\", 2, \"shared\", [3]], [\"CA\", 1, 4, 1], [\"CA\", 3, 4, 1]"
+
 static int set_up(void **state)
 {
 	return gpu_bed(state, "cuda -isa=sm_90a -max_shared_memory_per_block=232448");
@@ -155,6 +164,9 @@ static void what_has_no_form_is_refused(void **state)
 		{ row[0].text,
 		  RESULTS(BF16, "16", "4", "16") FETCH("1", "8") FETCH("3", "8") AND128 BULK("3") "]",
 		  "is not laid out as a warpgroup reads it" },
+		/* terms in two loops, the inner one is to be a pipeline */
+		{ row[0].text, IN_TWO FETCH("1", "8") SW128 FETCH("3", "8") AND128 ", [\"PL\", 4, 1, 2, 4]]",
+		  "stage 4 (C.local) is made by warpgroups, and loops stand around its bulk copies" },
 	};
 	struct bed *b = *state;
 
