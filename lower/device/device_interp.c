@@ -198,10 +198,12 @@ const struct op *hn_interp_compile_node(struct hn_compile *c, const struct hn_de
 	o->mbarrier_at =
 		n->bulk != NULL ? hn_interp_compile_index(c, n->bulk->mbarrier_at) : NULL;
 	o->waits = n->kind == HN_DEVICE_BARRIER || n->kind == HN_DEVICE_ROLE || n->warp != NULL;
+	o->steps = hn_role_is_step(n);
 	o->child = HN_NEW_ARRAY(c->a, const struct op *, n->n_child + 1);
 	for (uint32_t i = 0; i < n->n_child; i++) {
 		o->child[i] = hn_interp_compile_node(c, n->child[i]);
 		o->waits = o->waits || o->child[i]->waits;
+		o->steps = o->steps || o->child[i]->steps;
 	}
 	return o;
 }
@@ -423,7 +425,7 @@ static void begin_block(struct run *r, const int64_t *block)
 		r->memory[r->flight[i].buffer].seen[r->flight[i].at].flies = false;
 	}
 	r->n_flight = 0;
-	hn_interp_make_arrivals(r);
+	hn_interp_forget_mbarriers(r);
 	memset(r->committed, 0, (size_t)r->n_thread * sizeof(r->committed[0]));
 	for (int64_t t = 0; t < r->n_thread; t++) {
 		union hn_value *f = r->frame[t];
@@ -502,9 +504,7 @@ static int run_kernel(struct run *r, const struct hn_device_kernel *k, struct hn
 	}
 	const struct op *body = hn_interp_compile_node(&c, k->body);
 
-	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
-		r->memory[i].by_roles = hn_role_owns(k, (int32_t)i);
-	}
+	hn_interp_make_roles(r);
 	make_frames(r, c.n_frame);
 	for (at[2] = 0; at[2] < k->grid[2]; at[2]++) {
 		for (at[1] = 0; at[1] < k->grid[1]; at[1]++) {

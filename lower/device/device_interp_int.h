@@ -37,6 +37,8 @@ struct memory {
 	bool by_roles; /* words of roles judge what touches it */
 };
 
+struct roles;
+
 struct run {
 	const struct hn_device *d;
 	struct hn_arena arena;
@@ -56,6 +58,7 @@ struct run {
 	struct flight *flight; /* in the order they began */
 	uint32_t n_flight, cap_flight;
 	int64_t **arrivals; /* [n_buffer] of each mbarrier, in a phase; NULL: it has none */
+	struct roles *roles; /* device_roles.h: room that all blocks use */
 	char fault[300];
 };
 
@@ -65,6 +68,7 @@ struct op {
 	const struct hn_cell *e, *at, *from_at, *warp_at[2], *mbarrier_at,
 		*from[HN_DEVICE_MAP_DIM]; /* of a bulk copy */
 	bool waits; /* a barrier is in it, or what a warp does together */
+	bool steps; /* hn_role_is_step: it is, or one is in it */
 	const struct op **child;
 };
 

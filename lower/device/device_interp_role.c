@@ -37,7 +37,7 @@ static bool begin_node(struct roles *x, struct actor *a, const struct op *o)
 	int64_t b;
 
 	x->r->fuel--;
-	if (!hn_role_has_word(o->n)) {
+	if (!o->steps) {
 		run_threads(x, a, o);
 		return true;
 	}
@@ -188,24 +188,52 @@ static void see_awaits(struct roles *x, struct actor *a, const struct hn_device_
 	}
 }
 
+void hn_interp_make_roles(struct run *r)
+{
+	struct roles *x = HN_NEW(&r->arena, struct roles);
+	struct hn_role_use use = hn_role_use_of(r->d, r->k, &r->arena);
+	int64_t n = 0;
+
+	r->roles = x;
+	r->arrivals = HN_NEW_ARRAY(&r->arena, int64_t *, r->d->n_buffer + 1);
+	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
+		int64_t n_elem = r->d->buffer[i].n_elem;
+
+		if ((use.buffer[i] & HN_ROLE_COUNTS) != 0) {
+			r->arrivals[i] = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)n_elem);
+			n += n_elem;
+		}
+		if (r->memory != NULL) {
+			r->memory[i].by_roles = (use.buffer[i] & HN_ROLE_OWNS) != 0;
+		}
+	}
+	if (use.words) {
+		x->first = HN_NEW_ARRAY(&r->arena, int64_t, r->d->n_buffer + 1);
+		x->mbarrier = HN_NEW_ARRAY(&r->arena, struct mbarrier, (size_t)n + 1);
+		x->actor = HN_NEW_ARRAY(&r->arena, struct actor, (size_t)(r->n_thread / HN_WARPGROUP));
+	}
+}
+
 void hn_interp_roles(struct run *r, const struct op *const *role, uint32_t n_role, bool judges)
 {
-	struct roles x = { .r = r, .judges = judges, .n_actor = r->n_thread / HN_WARPGROUP };
+	struct roles *x = r->roles;
 
-	hn_roles_make_mbarriers(&x);
-	x.actor = HN_NEW_ARRAY(&r->arena, struct actor, (size_t)x.n_actor);
-	for (int64_t i = 0; i < x.n_actor; i++) {
-		struct actor *a = &x.actor[i];
+	x->r = r;
+	x->judges = judges;
+	x->n_actor = r->n_thread / HN_WARPGROUP;
+	x->n_filled = x->n_read = x->n_landing = 0;
+	hn_roles_begin_mbarriers(x);
+	for (int64_t i = 0; i < x->n_actor; i++) {
+		struct actor *a = &x->actor[i];
 
 		*a = (struct actor){ .first = i * HN_WARPGROUP };
 		a->clock[i] = 1;
 		for (uint32_t k = 0; k < n_role; k++) {
-			if (hn_roles_value(&x, a, role[k]->e) != 0) {
+			if (hn_roles_value(x, a, role[k]->e) != 0) {
 				push(a, role[k]);
-				see_awaits(&x, a, role[k]->n);
+				see_awaits(x, a, role[k]->n);
 			}
 		}
 	}
-	run_all(&x);
+	run_all(x);
 }
-

@@ -8,9 +8,12 @@
 /* All roles of a block, to their ends.  judges: words alone, each warpgroup by its first thread. */
 void hn_interp_roles(struct run *r, const struct op *const *role, uint32_t n_role, bool judges);
 
-/* MBARRIER, by the running thread; room for what they say, of the kernel at hand. */
+/* MBARRIER, by the running thread. */
 void hn_interp_mbarrier(struct run *r, const struct op *o, union hn_value *frame);
-void hn_interp_make_arrivals(struct run *r);
+
+/* Room for the kernel at hand, once; a block begins, and no mbarrier has been made. */
+void hn_interp_make_roles(struct run *r);
+void hn_interp_forget_mbarriers(struct run *r);
 
 /* device_interp_box.c: a bulk copy begins: nobody may touch its box; the box is there. */
 void hn_interp_box_flies(struct run *r, const struct hn_device_node *n, int64_t at);

@@ -40,7 +40,7 @@ static int judge(struct run *r, struct hn_err *err)
 	r->n_thread = r->k->block[0] * r->k->block[1] * r->k->block[2];
 	r->fences = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)r->n_thread);
 	r->fenced = HN_NEW_ARRAY(&r->arena, int64_t, (size_t)r->n_thread);
-	hn_interp_make_arrivals(r);
+	hn_interp_make_roles(r);
 	const struct op *body = hn_interp_compile_node(&c, r->k->body);
 	uint32_t n = 0;
 

@@ -10,14 +10,9 @@ bool hn_role_is_word(const struct hn_device_node *n)
 	return n->kind >= HN_DEVICE_MBARRIER && n->kind <= HN_DEVICE_ROLE;
 }
 
-bool hn_role_has_word(const struct hn_device_node *n)
+bool hn_role_is_step(const struct hn_device_node *n)
 {
-	bool any = hn_role_is_word(n) || n->kind == HN_DEVICE_WGMMA || n->kind == HN_DEVICE_SETTLE;
-
-	for (uint32_t i = 0; i < n->n_child && !any; i++) {
-		any = hn_role_has_word(n->child[i]);
-	}
-	return any;
+	return hn_role_is_word(n) || n->kind == HN_DEVICE_WGMMA || n->kind == HN_DEVICE_SETTLE;
 }
 
 bool hn_role_any(const struct hn_device_kernel *k)
@@ -76,106 +71,35 @@ const char *hn_map_why_not(const struct hn_device *d, const struct hn_device_map
 	return NULL;
 }
 
-/* ---- who touches what */
-
-typedef bool sees(const struct hn_device_node *n, int32_t buffer);
-
-static bool any_node(const struct hn_device_node *n, int32_t buffer, sees *f)
-{
-	bool any = f(n, buffer);
-
-	for (uint32_t i = 0; i < n->n_child && !any; i++) {
-		any = any_node(n->child[i], buffer, f);
-	}
-	return any;
-}
-
-static bool is_owner(const struct hn_device_node *n, int32_t buffer)
-{
-	bool counts = hn_role_is_word(n) && n->kind != HN_DEVICE_ROLE;
-
-	return (counts && n->buffer == buffer) ||
-	       (n->kind == HN_DEVICE_BULK && n->bulk->mbarrier == buffer);
-}
-
-bool hn_role_owns(const struct hn_device_kernel *k, int32_t buffer)
-{
-	return hn_role_any(k) && any_node(k->body, buffer, is_owner);
-}
-
-static bool is_filled(const struct hn_device_node *n, int32_t buffer)
-{
-	return n->kind == HN_DEVICE_BULK && n->buffer == buffer;
-}
-
-static bool is_counted(const struct hn_device_node *n, int32_t buffer)
-{
-	return is_owner(n, buffer) && !is_filled(n, buffer);
-}
-
-bool hn_role_counts(const struct hn_device_kernel *k, int32_t buffer)
-{
-	return hn_role_any(k) && any_node(k->body, buffer, is_counted);
-}
-
-struct reads {
-	int32_t buffer;
-	bool any;
-};
-
-static void see_load(const struct hn_expr *e, void *ctx)
-{
-	struct reads *r = ctx;
-
-	r->any = r->any || (e->op == HN_EXPR_LOAD && (r->buffer < 0 || e->ref == r->buffer));
-}
-
-static bool loads(const struct hn_expr *e, int32_t buffer)
-{
-	struct reads r = { buffer, false };
-
-	if (e != NULL) {
-		hn_expr_visit(e, see_load, &r);
-	}
-	return r.any;
-}
-
-/* By what is no word of roles: a thread's own reads and writes. */
-static bool is_touched(const struct hn_device_node *n, int32_t buffer)
-{
-	bool ret = loads(n->e, buffer) || loads(n->at, buffer);
-
-	ret = ret || (n->copy != NULL && (n->copy->from == buffer || n->buffer == buffer));
-	ret = ret || (n->kind == HN_DEVICE_STORE && n->buffer == buffer);
-	if (n->warp != NULL && n->kind != HN_DEVICE_WGMMA) {
-		ret = ret || n->buffer == buffer ||
-		      (n->kind != HN_DEVICE_SETTLE && n->warp->from[0] == buffer);
-	}
-	return ret;
-}
-
-static bool is_written(const struct hn_device_node *n, int32_t buffer)
-{
-	return (n->kind == HN_DEVICE_STORE || n->kind == HN_DEVICE_COPY) && n->buffer == buffer;
-}
-
 /* ---- the form */
 
 struct judge {
 	const struct hn_device *d;
 	const struct hn_device_kernel *k;
+	const struct hn_role_use *use;
 	enum hn_device_role role;
 	bool begun; /* within a role */
+	bool doubt; /* under a condition that depends on the block or the thread */
 };
 
 struct plain {
-	const struct hn_device_kernel *k;
+	const struct hn_role_use *use;
 	bool group, yes;
 };
 
-static bool is_named(const struct hn_device_node *n, int32_t slot)
+static void see_load(const struct hn_expr *e, void *ctx)
 {
-	return n->kind == HN_DEVICE_LET && n->slot == slot;
+	bool *any = ctx;
+
+	*any = *any || e->op == HN_EXPR_LOAD;
+}
+
+static bool loads(const struct hn_expr *e)
+{
+	bool any = false;
+
+	hn_expr_visit(e, see_load, &any);
+	return any;
 }
 
 static void see_plain(const struct hn_expr *e, void *ctx)
@@ -184,7 +108,7 @@ static void see_plain(const struct hn_expr *e, void *ctx)
 	bool number = e->op == HN_EXPR_VAR && e->ref < HN_DEVICE_FIRST;
 
 	if (e->op == HN_EXPR_LOAD || (number && !(p->group && e->ref == HN_DEVICE_THREAD + 1)) ||
-	    (e->op == HN_EXPR_VAR && !number && any_node(p->k->body, e->ref, is_named))) {
+	    (e->op == HN_EXPR_VAR && !number && p->use->named[e->ref])) {
 		p->yes = false;
 	}
 }
@@ -192,7 +116,7 @@ static void see_plain(const struct hn_expr *e, void *ctx)
 /* A number of the protocol: of loops' turns alone, and of thread.y where `group`. */
 static bool is_plain(const struct judge *j, const struct hn_expr *e, bool group)
 {
-	struct plain p = { j->k, group, true };
+	struct plain p = { j->use, group, true };
 
 	hn_expr_visit(e, see_plain, &p);
 	return p.yes;
@@ -217,11 +141,11 @@ static const char *why_no_bulk(const struct judge *j, const struct hn_device_nod
 		return "a bulk copy may begin at what is no multiple of 8 rows";
 	}
 	for (uint32_t i = 0; i < m->n_dim; i++) {
-		if (loads(b->from[i], -1)) {
+		if (loads(b->from[i])) {
 			return "where a bulk copy begins is a value in memory";
 		}
 	}
-	return any_node(j->k->body, m->buffer, is_written)
+	return (j->use->buffer[m->buffer] & HN_ROLE_WRITES) != 0
 		       ? "a kernel writes what its bulk copies read"
 		       : NULL;
 }
@@ -254,12 +178,16 @@ static const char *why_no_word(const struct judge *j, const struct hn_device_nod
 }
 
 /* What stands in a role, or before. */
-static const char *why_no_node(const struct judge *j, const struct hn_device_node *n)
+static const char *why_no_node(struct judge *j, const struct hn_device_node *n)
 {
 	bool inner = n->kind == HN_DEVICE_SEQ || n->kind == HN_DEVICE_LOOP ||
 		     n->kind == HN_DEVICE_IF || n->kind == HN_DEVICE_LET;
 	const char *why = NULL;
+	bool doubt = j->doubt;
 
+	if (j->doubt && hn_role_is_step(n)) {
+		return "a condition around words of roles depends on the block or the thread";
+	}
 	if (hn_role_is_word(n)) {
 		return n->kind == HN_DEVICE_ROLE ? "a role stands within something else"
 						 : why_no_word(j, n);
@@ -277,16 +205,16 @@ static const char *why_no_node(const struct judge *j, const struct hn_device_nod
 		why = j->begun ? "a producer begins bulk copies alone, and consumers multiply and "
 				 "store"
 			       : "something else than mbarriers is made before the roles";
-	} else if (n->kind == HN_DEVICE_IF && hn_role_has_word(n) && !is_plain(j, n->e, false)) {
-		why = "a condition around words of roles depends on the block or the thread";
 	}
+	j->doubt = doubt || (n->kind == HN_DEVICE_IF && !is_plain(j, n->e, false));
 	if (why == NULL && j->begun && j->role == HN_DEVICE_PRODUCER &&
-	    (n->warp != NULL || (n->kind == HN_DEVICE_LET && loads(n->e, -1)))) {
+	    (n->warp != NULL || (n->kind == HN_DEVICE_LET && loads(n->e)))) {
 		why = "a producer begins bulk copies alone, and consumers multiply and store";
 	}
 	for (uint32_t i = 0; i < n->n_child && why == NULL; i++) {
 		why = why_no_node(j, n->child[i]);
 	}
+	j->doubt = doubt;
 	return why;
 }
 
@@ -313,37 +241,29 @@ static const char *why_no_role(struct judge *j, const struct hn_device_node *n, 
 	return why;
 }
 
-static const char *why_no_buffer(const struct judge *j, int32_t b)
+static const char *why_no_buffer(const struct judge *j, uint32_t b)
 {
 	const struct hn_device_buffer *x = &j->d->buffer[b];
-	bool filled = any_node(j->k->body, b, is_filled);
-	bool counted = any_node(j->k->body, b, is_counted);
+	uint8_t use = j->use->buffer[b];
 
-	if (counted && (x->memory != HN_MEMORY_SHARED || x->dtype != HN_I64 || filled)) {
+	if ((use & HN_ROLE_COUNTS) != 0 &&
+	    (x->memory != HN_MEMORY_SHARED || x->dtype != HN_I64 || (use & HN_ROLE_FILLS) != 0)) {
 		return "mbarriers are elements of a buffer of int64 in shared memory";
 	}
-	return x->memory == HN_MEMORY_SHARED && any_node(j->k->body, b, is_touched)
+	return x->memory == HN_MEMORY_SHARED && (use & HN_ROLE_TOUCHES) != 0
 		       ? "threads of a kernel with roles touch shared memory"
 		       : NULL;
 }
 
-static bool is_word(const struct hn_device_node *n, int32_t unused)
+/* The same of a kernel whose use is known. */
+static const char *why_no_kernel(struct judge *j)
 {
-	(void)unused;
-	return hn_role_is_word(n);
-}
-
-const char *hn_role_why_not(const struct hn_device *d, const struct hn_device_kernel *k)
-{
-	struct judge j = { .d = d, .k = k };
+	const struct hn_device *d = j->d;
+	const struct hn_device_kernel *k = j->k;
 	const struct hn_device_node *body = k->body;
 	int64_t seen[HN_DEVICE_N_ROLE] = { 0 }, n_mbarrier = 0;
 	const char *why = NULL;
 
-	if (!hn_role_any(k)) {
-		return any_node(body, 0, is_word) ? "words of roles stand in a kernel without roles"
-						  : NULL;
-	}
 	if (k->block[0] != HN_WARPGROUP || k->block[2] != 1 || k->block[1] < 2 ||
 	    k->block[1] > HN_ROLE_MOST) {
 		return "a block with roles is 128 threads in x, and 2 to 8 warpgroups in y";
@@ -352,25 +272,45 @@ const char *hn_role_why_not(const struct hn_device *d, const struct hn_device_ke
 		const struct hn_device_node *n = body->child[i];
 
 		if (n->kind == HN_DEVICE_ROLE && n->how < HN_DEVICE_N_ROLE) {
-			if (!j.begun && (i == 0 || body->child[i - 1]->kind != HN_DEVICE_BARRIER)) {
+			if (!j->begun && (i == 0 || body->child[i - 1]->kind != HN_DEVICE_BARRIER)) {
 				return "a barrier stands before the roles";
 			}
-			j.begun = true;
-			why = why_no_role(&j, n, &seen[n->how]);
+			j->begun = true;
+			why = why_no_role(j, n, &seen[n->how]);
 		} else {
-			why = j.begun ? "something stands behind the roles" : why_no_node(&j, n);
+			why = j->begun ? "something stands behind the roles" : why_no_node(j, n);
 		}
 	}
 	if (why == NULL && (seen[0] == 0 || seen[1] == 0)) {
 		why = "a kernel with roles has a producer and consumers";
 	}
 	for (uint32_t b = 0; b < d->n_buffer && why == NULL; b++) {
-		why = why_no_buffer(&j, (int32_t)b);
-		n_mbarrier = hn_add_sat(n_mbarrier,
-					hn_role_counts(k, (int32_t)b) ? d->buffer[b].n_elem : 0);
+		bool counts = (j->use->buffer[b] & HN_ROLE_COUNTS) != 0;
+
+		why = why_no_buffer(j, b);
+		n_mbarrier = hn_add_sat(n_mbarrier, counts ? d->buffer[b].n_elem : 0);
 	}
 	if (why == NULL && n_mbarrier > HN_ROLE_MBARRIERS) {
 		why = "a kernel has 128 mbarriers at most";
 	}
+	return why;
+}
+
+const char *hn_role_why_not(const struct hn_device *d, const struct hn_device_kernel *k)
+{
+	struct hn_role_use use;
+	struct hn_arena a;
+	const char *why = NULL;
+
+	hn_arena_init(&a, 0);
+	use = hn_role_use_of(d, k, &a);
+	if (hn_role_any(k)) {
+		struct judge j = { .d = d, .k = k, .use = &use };
+
+		why = why_no_kernel(&j);
+	} else if (use.words) {
+		why = "words of roles stand in a kernel without roles";
+	}
+	hn_arena_fini(&a);
 	return why;
 }

@@ -58,9 +58,9 @@ extern const char *const hn_device_role_word[HN_DEVICE_N_ROLE];
 #define HN_MAP_SIZE (INT64_C(1) << 32)	 /* elements of a dimension, at most */
 #define HN_MAP_STRIDE (INT64_C(1) << 40) /* bytes of a stride, less */
 
-/* Whether the node is a word of roles; whether it is, or has one below, or a warpgroup's product. */
+/* Whether the node is a word of roles; whether it is, or a warpgroup's product. */
 bool hn_role_is_word(const struct hn_device_node *n);
-bool hn_role_has_word(const struct hn_device_node *n);
+bool hn_role_is_step(const struct hn_device_node *n);
 
 /* Whether the kernel has roles; then its nodes and buffers are as above, else a static sentence. */
 bool hn_role_any(const struct hn_device_kernel *k);
@@ -70,9 +70,24 @@ const char *hn_role_why_not(const struct hn_device *d, const struct hn_device_ke
 const char *hn_map_why_not(const struct hn_device *d, const struct hn_device_map *m);
 int64_t hn_map_box(const struct hn_device_map *m); /* elements */
 
-/* Shared memory that bulk copies fill, or an mbarrier, of this kernel: roles judge it. */
-bool hn_role_owns(const struct hn_device_kernel *k, int32_t buffer);
-bool hn_role_counts(const struct hn_device_kernel *k, int32_t buffer); /* the latter */
+/* What is done with a buffer. */
+enum {
+	HN_ROLE_FILLS = 1,   /* bulk copies fill it */
+	HN_ROLE_COUNTS = 2,  /* it has mbarriers */
+	HN_ROLE_OWNS = 4,    /* one of these: roles judge it */
+	HN_ROLE_TOUCHES = 8, /* threads read or write it for themselves */
+	HN_ROLE_WRITES = 16  /* threads do write it */
+};
+
+struct hn_role_use {
+	uint8_t *buffer; /* [n_buffer] of the above; 0 in a kernel without roles */
+	bool *named;	 /* [n_slot] a scalar's name */
+	bool words;	 /* words of roles stand in it */
+};
+
+/* device_role_use.c: one walk through the kernel. */
+struct hn_role_use hn_role_use_of(const struct hn_device *d, const struct hn_device_kernel *k,
+				  struct hn_arena *a);
 
 /* device_judge_role.c: whether roles wait for each other as they have to, in every order: all
  * words of one block are gone through, without numbers. */

@@ -117,16 +117,11 @@ bool hn_roles_await(struct roles *x, struct actor *a, const struct op *o)
 	return true;
 }
 
-void hn_roles_make_mbarriers(struct roles *x)
+void hn_roles_begin_mbarriers(struct roles *x)
 {
 	struct run *r = x->r;
-	int64_t n = 1;
 
-	x->first = HN_NEW_ARRAY(&r->arena, int64_t, r->d->n_buffer + 1);
-	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
-		n += r->arrivals[i] != NULL ? r->d->buffer[i].n_elem : 0;
-	}
-	x->mbarrier = HN_NEW_ARRAY(&r->arena, struct mbarrier, (size_t)n);
+	x->n_mbarrier = 0;
 	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
 		const struct hn_device_buffer *b = &r->d->buffer[i];
 
@@ -159,13 +154,12 @@ void hn_interp_mbarrier(struct run *r, const struct op *o, union hn_value *frame
 	r->arrivals[o->n->buffer][at] = o->n->extent;
 }
 
-void hn_interp_make_arrivals(struct run *r)
+void hn_interp_forget_mbarriers(struct run *r)
 {
-	r->arrivals = HN_NEW_ARRAY(&r->arena, int64_t *, r->d->n_buffer + 1);
 	for (uint32_t i = 0; i < r->d->n_buffer; i++) {
-		if (hn_role_counts(r->k, (int32_t)i)) {
-			r->arrivals[i] = HN_NEW_ARRAY(&r->arena, int64_t,
-						      (size_t)r->d->buffer[i].n_elem);
+		if (r->arrivals[i] != NULL) {
+			memset(r->arrivals[i], 0,
+			       (size_t)r->d->buffer[i].n_elem * sizeof(r->arrivals[i][0]));
 		}
 	}
 }

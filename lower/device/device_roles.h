@@ -85,9 +85,9 @@ static inline int64_t hn_roles_most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* device_role_phase.c: all mbarriers of the kernel; the number of one, -1: there is none; a phase
+/* device_role_phase.c: all mbarriers as the block has made them; the number of one, -1: there is none; a phase
  * ends; n arrivals of the actor; whether what it awaits is over. */
-void hn_roles_make_mbarriers(struct roles *x);
+void hn_roles_begin_mbarriers(struct roles *x);
 int64_t hn_roles_mbarrier(struct roles *x, int32_t buffer, int64_t at);
 void hn_roles_end_phase(struct roles *x, int64_t b);
 void hn_roles_arrive(struct roles *x, struct actor *a, int64_t b, int64_t n);

@@ -156,7 +156,7 @@ static void check_races(struct verify *v)
 		struct access *a = &v->access[i];
 
 		if (!a->write || v->d->buffer[a->buffer].memory == HN_MEMORY_LOCAL ||
-		    hn_role_owns(v->k, a->buffer)) {
+		    (v->use.buffer[a->buffer] & HN_ROLE_OWNS) != 0) {
 			continue;
 		}
 		for (uint32_t k = 0; k < v->n_access && v->rc == 0; k++) {
@@ -219,6 +219,7 @@ int hn_device_verify(const struct hn_device *d, const struct hn_target *target,
 	hn_arena_init(&v.arena, 0);
 	for (uint32_t i = 0; i < d->n_kernel && v.rc == 0; i++) {
 		hn_verify_see(&v, &d->kernel[i]);
+		v.use = hn_role_use_of(d, &d->kernel[i], &v.arena);
 		check_bounds(&v);
 		check_races(&v);
 		check_copies(&v);

@@ -7,6 +7,7 @@
 #include <isl/set.h>
 
 #include "loopstate/expr/simplify.h"
+#include "lower/device/device_role.h"
 #include "lower/device/device_verify.h"
 #include "lower/prove/poly_aff.h"
 
@@ -75,6 +76,7 @@ struct verify {
 	const struct hn_radix *radix; /* [n_slot] */
 	struct hn_span *span;	      /* [n_slot] */
 	int64_t *extent;	      /* [n_slot]; 0: of no loop or number */
+	struct hn_role_use use;	      /* by the races' check */
 	struct hn_range
 		*range; /* what is known of the slots; made when it is asked for */
 	int rc;
