@@ -195,6 +195,7 @@ int32_t vec_value_of(struct vec *x, uint32_t i, uint32_t out, const struct vec_l
 	const struct hn_op *op = x->dag->op[i];
 	struct vec_made *m;
 	struct vec_line *copy;
+	struct vec_side terms[VEC_DIMS];
 	struct vec_point p;
 	struct vec_item a;
 
@@ -211,12 +212,14 @@ int32_t vec_value_of(struct vec *x, uint32_t i, uint32_t out, const struct vec_l
 			return m->value;
 		}
 	}
+	memcpy(terms, x->term, sizeof(terms));
 	p = (struct vec_point){ x, op, i, axes(x, i, at) };
 	a = x->rc != 0 ? (struct vec_item){ -1, 0 }
 	    : op->reduce != NULL ? vec_reduced(&p, op) : vec_expr(&p, op->body[out]);
 	if (x->rc != 0) {
 		return -1;
 	}
+	memcpy(x->term, terms, sizeof(terms)); /* of who reads it: he may be over the same axis */
 	copy = HN_NEW_ARRAY(x->a, struct vec_line, op->n_dim + 1);
 	memcpy(copy, at, op->n_dim * sizeof(at[0]));
 	m = HN_NEW(x->a, struct vec_made);

@@ -264,6 +264,21 @@ static void a_reshape_costs_nothing(void **state)
 	assert_true(with < without + without / 20);
 }
 
+/* A condition on a sum's points takes that sum apart alone, whatever other sum over the same axis is read
+ * before it in the body. */
+static void only_the_sum_that_asks_is_taken_apart(void **state)
+{
+	int64_t before = cycles_of("f(float32 A[64,400]) -> C { S(i) +=! A(i,k) "
+				   "C(i) +=! S(i) * (k < 170 ? A(i,k) : 0.5 * A(i,k)) }");
+	int64_t behind = cycles_of("f(float32 A[64,400]) -> C { S(i) +=! A(i,k) "
+				   "C(i) +=! (k < 170 ? A(i,k) : 0.5 * A(i,k)) * S(i) }");
+
+	(void)state;
+	right("f(float32 A[20,40]) -> C { S(i) +=! A(i,k) "
+	      "C(i) +=! S(i) * (k < 17 ? A(i,k) : 0.5 * A(i,k)) }");
+	assert_true(before < behind + behind / 20);
+}
+
 static void what_has_no_form_is_told(void **state)
 {
 	static const char *const refused[][2] = {
@@ -311,6 +326,7 @@ int main(void)
 		cmocka_unit_test(types_and_functions),
 		cmocka_unit_test(bytes_are_spread),
 		cmocka_unit_test(a_reshape_costs_nothing),
+		cmocka_unit_test(only_the_sum_that_asks_is_taken_apart),
 		cmocka_unit_test(what_has_no_form_is_told),
 	};
 
