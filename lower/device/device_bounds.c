@@ -184,7 +184,7 @@ bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n)
 	isl_set *out, *in;
 	bool ret;
 
-	if (is_within_interval(v, a, n) ||
+	if (is_within_interval(v, a, n) || hn_verify_is_bounded(v, a, n) ||
 	    (prove(v, a, a->at, 0, n - 1, &b) && b.lo >= 0 && b.hi < n)) {
 		return true;
 	}

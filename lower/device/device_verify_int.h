@@ -102,6 +102,10 @@ uint32_t hn_verify_run(const struct verify *v, const struct access *a, int32_t s
 int64_t hn_verify_run_values(const struct verify *v, const struct access *a, int32_t slot, uint32_t k,
 			     uint32_t end);
 
+/* device_facts.c: whether digits and the conditions around it show that the index stays within n
+ * elements. */
+bool hn_verify_is_bounded(struct verify *v, const struct access *a, int64_t n);
+
 /* device_bounds.c: whether the index stays within n elements. */
 bool hn_verify_is_within(struct verify *v, struct access *a, int64_t n);
 

@@ -20,16 +20,12 @@ static int set_up(void **state)
 }
 
 /* why: a part of what is said; NULL: it is right. */
-static void expect(struct bed *b, const char *body, const char *why)
+static void expect_text(struct bed *b, const char *text, const char *why)
 {
 	const struct hn_device *d;
 	struct hn_err err = { 0 };
-	char text[2000];
-	int n = snprintf(text, sizeof(text),
-			 "device/1\nglobal A float32[65536] arg 0\nglobal B float32[65536] arg 1\n"
-			 "shared S float32[1100]\nlocal L float32[4]\n%s", body);
 
-	if (hn_device_parse("t", text, (size_t)n, &b->a, &d, &err) != 0) {
+	if (hn_device_parse("t", text, strlen(text), &b->a, &d, &err) != 0) {
 		fail_msg("%s\n%s", err.msg, text);
 	}
 	int rc = hn_device_verify(d, &b->gpu, LIMIT_MS, &err);
@@ -37,6 +33,16 @@ static void expect(struct bed *b, const char *body, const char *why)
 	if (why == NULL ? rc != 0 : rc != -HONE_E_INVALID || strstr(err.msg, why) == NULL) {
 		fail_msg("%d (%s), expected: %s\n%s", rc, err.msg, why ? why : "right", text);
 	}
+}
+
+static void expect(struct bed *b, const char *body, const char *why)
+{
+	char text[2000];
+
+	snprintf(text, sizeof(text),
+		 "device/1\nglobal A float32[65536] arg 0\nglobal B float32[65536] arg 1\n"
+		 "shared S float32[1100]\nlocal L float32[4]\n%s", body);
+	expect_text(b, text, why);
 }
 
 /* Divisions by 27, 9 and 3 elsewhere: digit by digit 64 threads reach 80. */
@@ -110,11 +116,60 @@ static void copies_of_a_ring_are_apart(void **state)
 	}
 }
 
+/* Rows of 32 and columns of 8, read one further to each side; the last condition lets one more through. */
+static void edges_are_what_conditions_say(void **state)
+{
+	static const struct {
+		const char *rows, *more, *columns, *why;
+	} rows[] = {
+		{ "32", "0", "(1 <= ROW)", NULL },
+		{ "33", "0", "(1 <= ROW)", NULL },
+		{ "31", "0", "(1 <= ROW)", "its index may be another" },
+		{ "32", "0", "(0 <= ROW)", "its index may be another" },
+		{ "32", "1", "(1 <= ROW)", "its index may be another" },
+		{ "32", "0", "not((ROW < 1))", NULL },
+		{ "32", "0", "not((ROW <= 1))", NULL },
+		{ "32", "0", "not((ROW < 0))", "its index may be another" },
+		{ "32", "0", "(ROW > 0)", NULL },
+		{ "32", "0", "(ROW >= 0)", "its index may be another" },
+		{ "32", "0", "((ROW + 1) > 0)", "its index may be another" },
+		{ "32", "0", "not(((ROW + 1) <= 0))", "its index may be another" },
+	};
+	static const char row[] = "((block.x * 4) + (floordiv(thread.x, 16) + v6))";
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		char body[1500], condition[200] = "";
+
+		for (const char *c = rows[i].columns; *c != '\0'; c++) {
+			size_t at = strlen(condition);
+
+			if (strncmp(c, "ROW", 3) == 0) {
+				snprintf(condition + at, sizeof(condition) - at, "%s", row);
+				c += 2;
+			} else {
+				condition[at] = *c;
+			}
+		}
+		/* 8 blocks of 4 rows, 16 columns to 8 + 2 */
+		snprintf(body, sizeof(body),
+			 "device/1\nglobal A float32[%s] arg 0\nglobal B float32[512] arg 1\n"
+			 "local L float32[1]\nkernel k grid 8 1 1 block 64 1 1 {\n  for v6 3 {\n"
+			 "    if and(and(%s, (%s < 33)), and((1 <= floormod(thread.x, 16)), "
+			 "(floormod(thread.x, 16) < 9))) {\n"
+			 "      L[0] = A[(((%s * 8) + (floormod(thread.x, 16) - 9)) + %s)]\n    }\n  }\n}\n",
+			 strcmp(rows[i].rows, "32") == 0 ? "256"
+			 : strcmp(rows[i].rows, "33") == 0 ? "264" : "248",
+			 condition, row, row, rows[i].more);
+		expect_text(*state, body, rows[i].why);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_one_number),
 		cmocka_unit_test(copies_of_a_ring_are_apart),
+		cmocka_unit_test(edges_are_what_conditions_say),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
