@@ -44,7 +44,7 @@ static enum ptx_did bulk_row(const struct bulk_copy *c, const struct ptx_insn *i
 		int64_t place = (int64_t)c->at[d] + row % map->box[d];
 
 		row /= map->box[d];
-		if (place < 0 || (uint64_t)place >= map->size[d]) {
+		if ((uint64_t)place >= map->size[d]) { /* or negative */
 			return PTX_DONE;
 		}
 		offset += (uint64_t)place * map->stride[d - 1];
@@ -67,11 +67,13 @@ static enum ptx_did bulk_row(const struct bulk_copy *c, const struct ptx_insn *i
 
 static enum ptx_did bulk_come(struct ptx_warp *w, struct ptx_late *late)
 {
-	const struct bulk_copy *c = (const struct bulk_copy *)(const void *)late->data;
-	uint32_t bytes = c->rows * c->row_bytes;
+	struct bulk_copy copy, *c = &copy;
 	char row[256 * 8], *memory;
+	uint32_t bytes;
 
 	(void)w;
+	memcpy(c, late->data, sizeof *c);
+	bytes = c->rows * c->row_bytes;
 	memory = ptx_shared(c->w, late->in, c->lane, c->to, bytes, 128);
 	if (!memory || !ptx_visible(c->w, late->in, c->to, bytes)) {
 		return PTX_FAULT;

@@ -177,7 +177,7 @@ static enum turn turn(struct ptx_warp *w, uint32_t most)
 			return BROKE;
 		}
 	}
-	return WENT;
+	return most > A_LOOK ? WENT : ASKED; /* so short a turn may be all asking */
 }
 
 /* -- blocks ----------------------------------------------------------------------------------- */

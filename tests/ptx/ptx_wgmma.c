@@ -215,9 +215,13 @@ static enum ptx_did wgmma_agree(struct ptx_warp *w, const struct ptx_insn *in,
 	what ^= in->line * 0x9e3779b97f4a7c15U;
 	for (uint32_t i = 0; i < GROUP_WARPS; i++) {
 		const struct ptx_wgmma *other = &group[i].wgmma;
+		uint64_t ahead = other->n_said - seen->n_said;
 
-		if (other->n_said > seen->n_said &&
-		    other->n_said - seen->n_said <= kept &&
+		if (other->n_said <= seen->n_said && group[i].ended == PTX_ALL) {
+			return ptx_fault(w, in, 0, "warp %u of the group has ended",
+					 group[i].index);
+		}
+		if (other->n_said > seen->n_said && ahead <= kept &&
 		    other->said[seen->n_said % kept] != what) {
 			return ptx_fault(w, in, 0,
 					 "warp %u of the group came to another "
