@@ -49,6 +49,21 @@ static uint32_t matrix_across(const struct ptx_matrix *p, uint32_t i, uint32_t k
 					  k % 8 * p->span + k / 8 * p->stride);
 }
 
+/* A swizzle's pattern is eight rows of a span.  The matrix begins in the first of them, and what
+ * follows begins patterns as well; the base offset says at which 128 bytes, if that is no multiple of a
+ * pattern's size. */
+static bool matrix_begins_well(const struct ptx_matrix *p)
+{
+	uint32_t pattern = 8 * p->span, within;
+
+	if (!p->span) {
+		return true;
+	}
+	within = (p->start - p->base * 128) % pattern;
+	return within + (p->across ? 16 : 32) <= p->span && p->stride % pattern == 0 &&
+	       (!p->across || p->leading % pattern == 0);
+}
+
 enum ptx_did ptx_matrix_read(struct ptx_warp *w, const struct ptx_insn *in,
 			     const struct ptx_matrix *p, enum ptx_kind kind,
 			     uint32_t from, uint32_t n, uint32_t n_k, float *to,
@@ -58,6 +73,13 @@ enum ptx_did ptx_matrix_read(struct ptx_warp *w, const struct ptx_insn *in,
 	uint32_t each = 16 / ptx_kind_bytes(kind);
 	const char *memory;
 
+	if (!matrix_begins_well(p)) {
+		return ptx_fault(w, in, 0,
+				 "a matrix at %u, of strides %u and %u, begins within a "
+				 "pattern of "
+				 "%u rows of %u bytes",
+				 p->start, p->leading, p->stride, 8, p->span);
+	}
 	for (uint32_t r = 0; r < n && !p->across; r++) {
 		address[chunks++] = matrix_along(p, from + r, 0);
 		address[chunks++] = matrix_along(p, from + r, 1);

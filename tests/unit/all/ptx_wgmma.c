@@ -24,6 +24,7 @@ static const uint32_t type_bytes[] = { 2, 2, 4, 1, 1 };
 /* A matrix in shared memory: its rows' (columns') place and the sum's. */
 struct layout {
 	uint32_t span, bytes, leading, stride, at;
+	uint32_t base; /* of the pattern, which begins at no multiple of its size: in 128 bytes */
 	bool across;
 };
 
@@ -50,9 +51,11 @@ static uint32_t place(const struct layout *l, uint32_t row, uint32_t k)
 
 /* Rows of a matrix that has `steps` instructions' sums side by side, with gaps wherever there may be
  * one. */
-static struct layout layout(uint32_t span, bool across, uint32_t bytes, uint32_t steps, uint32_t at)
+static struct layout layout(uint32_t span, bool across, uint32_t bytes, uint32_t steps, uint32_t at,
+			    uint32_t base)
 {
-	struct layout l = { .span = span, .bytes = bytes, .across = across, .at = at };
+	struct layout l = { .span = span, .bytes = bytes, .across = across, .at = at + base * 128,
+			    .base = span ? base : 0 };
 
 	if (across && span) {
 		l.stride = 8 * span * 2;
@@ -81,7 +84,7 @@ static uint64_t descriptor(const struct layout *l)
 	uint64_t mode = l->span == 128 ? 1 : l->span == 64 ? 2 : l->span == 32 ? 3 : 0;
 
 	return l->at >> 4 | (uint64_t)(l->leading >> 4) << 16 | (uint64_t)(l->stride >> 4) << 32 |
-	       mode << 62;
+	       (uint64_t)l->base << 49 | mode << 62;
 }
 
 static void put(unsigned char *image, const struct layout *l, uint32_t row, uint32_t k,
@@ -107,7 +110,7 @@ static void put_names(struct hn_buf *s, const char *kind, uint32_t n)
 struct form {
 	enum type a, b;
 	const char *sum;
-	uint32_t n, span_a, span_b, steps;
+	uint32_t n, span_a, span_b, steps, base;
 	bool across_a, across_b, add, in_registers;
 	int32_t sign_a, sign_b;
 };
@@ -157,8 +160,8 @@ static int run(struct bench *m, const struct form *f, uint64_t seed, const char 
 	struct hn_rng r = hn_rng_stream(seed, 1, 0, 0);
 	uint32_t bytes = type_bytes[f->a], k = f->steps * 32 / bytes, half = !strcmp(f->sum, "f16");
 	uint32_t n_sum = half ? f->n / 4 : f->n / 2, n_in = n_sum + (f->in_registers ? 4 : 0);
-	struct layout a = layout(f->span_a, f->across_a, bytes, f->steps, 0);
-	struct layout b = layout(f->span_b, f->across_b, bytes, f->steps, 48 * 1024);
+	struct layout a = layout(f->span_a, f->across_a, bytes, f->steps, 0, f->base);
+	struct layout b = layout(f->span_b, f->across_b, bytes, f->steps, 48 * 1024, f->base / 2);
 	uint64_t wide[2] = { descriptor(&a), descriptor(&b) };
 	struct ptx_try t = { .threads = GROUP, .n_in = n_in, .n_out = n_sum, .in = m->in,
 			     .out = m->out, .n_wide = 2, .wide = wide, .shared = m->image,
@@ -276,6 +279,7 @@ static void all_layouts(void **state)
 
 		most = !f.across_a && f.span_a && f.span_a / 32 < most ? f.span_a / 32 : most;
 		most = !f.across_b && f.span_b && f.span_b / 32 < most ? f.span_b / 32 : most;
+		f.base = i % 7 == 0 ? i % 8 : 0;
 		f.steps = most < 2 ? most : i % 2 ? 2 : most;
 		is_right(&f, i);
 	}
@@ -405,6 +409,7 @@ static void other_faults_are_said(void **state)
 {
 	(void)state;
 	is_said(BEFORE "add.s64 %y2, %y2, 8192;\n", AFTER, "shared memory");
+	is_said(BEFORE "add.s64 %y1, %y1, 8;\n", AFTER, "begins within a pattern");
 	is_said(BEFORE "cvt.u64.u32 %y3, %t;\nadd.s64 %y1, %y1, %y3;\n", AFTER, "in all lanes");
 	is_said(BEFORE "shr.u32 %r9, %t, 5;\nshl.b32 %r9, %r9, 6;\ncvt.u64.u32 %y3, %r9;\n"
 		       "add.s64 %y1, %y1, %y3;\n",
