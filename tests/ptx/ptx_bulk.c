@@ -65,21 +65,17 @@ static enum ptx_did bulk_row(const struct bulk_copy *c, const struct ptx_insn *i
 	return PTX_DONE;
 }
 
-static enum ptx_did bulk_come(struct ptx_warp *w, struct ptx_late *late)
+static enum ptx_did bulk_bring(const struct bulk_copy *c, const struct ptx_insn *in)
 {
-	struct bulk_copy copy, *c = &copy;
+	uint32_t bytes = c->rows * c->row_bytes;
 	char row[256 * 8], *memory;
-	uint32_t bytes;
 
-	(void)w;
-	memcpy(c, late->data, sizeof *c);
-	bytes = c->rows * c->row_bytes;
-	memory = ptx_shared(c->w, late->in, c->lane, c->to, bytes, 128);
-	if (!memory || !ptx_visible(c->w, late->in, c->to, bytes)) {
+	memory = ptx_shared(c->w, in, c->lane, c->to, bytes, 128);
+	if (!memory || !ptx_visible(c->w, in, c->to, bytes)) {
 		return PTX_FAULT;
 	}
 	for (uint32_t r = 0; r < c->rows; r++) {
-		if (bulk_row(c, late->in, r, row) != PTX_DONE) {
+		if (bulk_row(c, in, r, row) != PTX_DONE) {
 			return PTX_FAULT;
 		}
 		for (uint32_t i = 0; i < c->row_bytes; i += 16) {
@@ -89,8 +85,16 @@ static enum ptx_did bulk_come(struct ptx_warp *w, struct ptx_late *late)
 		}
 	}
 	c->w->block->counts->bulk_bytes += bytes;
-	return ptx_mbarrier_count(c->w, late->in, c->lane, c->mbarrier, 0,
-				  -(int64_t)bytes);
+	return ptx_mbarrier_count(c->w, in, c->lane, c->mbarrier, 0, -(int64_t)bytes);
+}
+
+static enum ptx_did bulk_come(struct ptx_warp *w, struct ptx_late *late)
+{
+	struct bulk_copy c;
+
+	(void)w;
+	memcpy(&c, late->data, sizeof c);
+	return bulk_bring(&c, late->in);
 }
 
 /* What is wrong with a map; NULL: nothing.  A span that is wider than the box's rows is refused: the
@@ -190,6 +194,9 @@ static enum ptx_did bulk_begin_lane(struct ptx_warp *w, const struct ptx_insn *i
 	    !ptx_mbarrier_at(w, in, lane, c.mbarrier, &m) ||
 	    !ptx_visible(w, in, c.mbarrier, 8)) {
 		return PTX_FAULT;
+	}
+	if (!hn_rng_below(&w->block->rng, 4)) {
+		return bulk_bring(&c, in); /* at once */
 	}
 	late = ptx_begin(&w->block->bulk, in, 1U << lane, sizeof c);
 	late->come = bulk_come;
