@@ -382,7 +382,8 @@ static void end(struct ptx_block *b)
 	free(b->fences);
 }
 
-/* What a block leaves behind that never came: nobody waited for it. */
+/* What a block leaves behind that never came: nobody waited for it; and warps that missed instructions
+ * of their group. */
 static int left_over(struct ptx_block *b)
 {
 	for (uint32_t i = 0; i < b->n_warp; i++) {
@@ -390,6 +391,11 @@ static int left_over(struct ptx_block *b)
 
 		if (w->products.first != NULL) {
 			ptx_fault(w, w->products.first->in, 0, "nobody waits for these products");
+			return -HONE_E_INVALID;
+		}
+		if (w->wgmma.n_said != b->warp[i / 4 * 4].wgmma.n_said) {
+			ptx_fault(w, &b->kernel->insn[b->kernel->n_insn - 1], 0,
+				  "the warps of its group came to other instructions of warpgroups");
 			return -HONE_E_INVALID;
 		}
 	}

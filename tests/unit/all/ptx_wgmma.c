@@ -446,6 +446,13 @@ static void registers_move(void **state)
 				       &err),
 			     0);
 	assert_non_null(strstr(err.msg, "hangs"));
+	/* by one warp of four, the last that goes on */
+	assert_int_not_equal(registers(128,
+				       "mov.u32 %o0, 0;\nbar.sync 0;\nsetp.lt.u32 %p0, %t, 224;\n@%p0 bra "
+				       "$end;\nsetmaxnreg.dec.sync.aligned.u32 40;\n$end:\nbar.sync 0;\n",
+				       &err),
+			     0);
+	assert_non_null(strstr(err.msg, "of its group came to other"));
 	assert_int_not_equal(registers(128, "mov.u32 %o0, 0;\nsetmaxnreg.dec.sync.aligned.u32 42;\n",
 				       &err),
 			     0);
