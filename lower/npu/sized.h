@@ -68,7 +68,8 @@ struct sized_width {
 	struct sized_tile *tile;
 };
 
-/* Registers that code of ragged tiles has: what a launch's terms are, and multiples of them. */
+/* Registers that code of ragged tiles has: what a launch's terms are, and multiples of them; of its rows,
+ * where `by` is below 0. */
 struct sized_registers {
 	int terms, scratch[2];
 	uint32_t n;
@@ -95,6 +96,7 @@ struct sized {
 	const struct hn_npu_form *terms; /* how many these have together */
 	int64_t most_terms;
 	int64_t *unit; /* [n_arg] bytes from term to term; 0: it has none */
+	int64_t *far; /* [n_arg] where rows as many as a launch says lie between terms, the bytes of each; else 0 */
 	uint32_t n_address;
 	struct sized_address address[SIZED_ADDRESSES];
 	int8_t *of; /* [n_arg] its address; -1: it does not depend on rows */

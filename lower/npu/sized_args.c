@@ -61,12 +61,23 @@ static bool same_address(const struct sized_address *x, const struct sized_addre
 	       memcmp(x->outer, y->outer, sizeof(x->outer)) == 0;
 }
 
+/* Whether rows are as many as a launch says. */
+static bool are_open(const struct sized *s)
+{
+	bool ret = false;
+
+	for (uint32_t c = s->n_outer; c < s->n_class; c++) {
+		ret = ret || s->class[c].extent->op != HN_NPU_FORM_NUMBER;
+	}
+	return ret;
+}
+
 static int address(struct sized *s, uint32_t i)
 {
 	const struct hn_op *op = sized_arg(s, i);
 	uint32_t out = i < s->dag->n_input ? 0 : hn_dag_arg_out(s->dag, i), k = 0;
 	struct sized_address x = { .row_bytes = hn_dtype_bytes((enum hn_dtype)op->dtype[out]) };
-	bool terms = false;
+	bool terms = false, outer_inside = false, rows_inside = false;
 
 	s->length[i] = hn_npu_form_number(1, s->a);
 	s->of[i] = -1;
@@ -88,8 +99,10 @@ static int address(struct sized *s, uint32_t i)
 			terms = true;
 			continue;
 		}
-		if (terms && c >= 0 && extent->op != HN_NPU_FORM_NUMBER) {
-			return sized_refuse(s, op, "a size lies inside of one that is summed over");
+		outer_inside = outer_inside || (terms && c >= 0 && c < (int32_t)s->n_outer);
+		rows_inside = rows_inside || (terms && c >= (int32_t)s->n_outer);
+		if (outer_inside && (extent->op != HN_NPU_FORM_NUMBER || are_open(s))) {
+			return sized_refuse(s, op, "two sizes lie inside of one that is summed over");
 		}
 		s->unit[i] = hn_mul_sat(s->unit[i], sized_largest(op, d));
 		x.rows = x.rows || c >= (int32_t)s->n_outer;
@@ -97,6 +110,10 @@ static int address(struct sized *s, uint32_t i)
 			x.outer[x.n_outer++] = (int8_t)c;
 		}
 		x.row_bytes = c < 0 ? hn_mul_sat(x.row_bytes, sized_largest(op, d)) : x.row_bytes;
+	}
+	if (rows_inside && are_open(s)) {
+		s->far[i] = x.row_bytes;
+		s->unit[i] = SIZED_APART * x.row_bytes;
 	}
 	if (i >= s->dag->n_input && (x.rows != (s->n_class > 0) || x.n_outer != s->n_outer)) {
 		return sized_refuse(s, op, "each result has to have all dimensions of the sizes");
@@ -177,6 +194,7 @@ int sized_axes(struct sized *s)
 	rc = rc ? rc : sized_values(s);
 	rc = rc ? rc : sized_classes(s);
 	s->step = s->least_step = 1;
+	s->far = HN_NEW_ARRAY(s->a, int64_t, s->dag->n_arg + 1);
 	s->unit = HN_NEW_ARRAY(s->a, int64_t, s->dag->n_arg + 1);
 	s->of = HN_NEW_ARRAY(s->a, int8_t, s->dag->n_arg + 1);
 	s->length = hn_arena_array(s->a, s->dag->n_arg + 1, sizeof(s->length[0]));

@@ -69,6 +69,7 @@ struct cut {
 	int64_t burst, n, from;	 /* multiples of the terms that these are; 0: as it is */
 	int64_t more;		 /* bytes that the stride has beside */
 	int64_t term;		 /* all of it is of this one; -1: of several */
+	int64_t far;		 /* terms are as many rows apart as there are, of so many bytes; 0: a number of bytes */
 };
 
 static bool is_transfer(const struct hn_npu_insn *in)
@@ -84,7 +85,7 @@ static bool cut_of(const struct sized *s, const struct hn_npu_insn *in, struct c
 	int64_t n = in->number[T_N].imm, burst = in->number[T_BURST].imm;
 	int64_t step = in->number[in_store ? T_TO : T_FROM].imm, row;
 
-	*c = (struct cut){ .unit = s->unit[gm->buffer], .term = -1 };
+	*c = (struct cut){ .unit = s->unit[gm->buffer], .term = -1, .far = s->far[gm->buffer] };
 	step = step == HN_NPU_DENSE ? burst : step;
 	row = SIZED_APART * c->unit;
 	c->at = gm->at.imm % row;
@@ -97,9 +98,11 @@ static bool cut_of(const struct sized *s, const struct hn_npu_insn *in, struct c
 		c->burst = c->unit;
 	} else if (n % s->width == 0 && n * step == s->width * c->unit) {
 		c->n = n / s->width;
+		return c->far == 0 || (c->n == 1 && c->apart == 0 && c->from == 0);
 	} else {
 		c->term = c->at / c->unit;
-		return burst <= c->unit && (n == 1 || step >= row || n * step <= c->unit);
+		c->at -= c->far > 0 ? c->term * c->unit : 0;
+		return (c->far == 0 || (c->apart == 0 && c->from == 0)) && burst <= c->unit && (n == 1 || step >= row || n * step <= c->unit);
 	}
 	return true;
 }
@@ -151,7 +154,7 @@ static bool multiple(struct sized_registers *r, int64_t by)
 	while (k < r->n && r->by[k] != by) {
 		k++;
 	}
-	if (by <= 1 || k < r->n) {
+	if (by == 0 || by == 1 || k < r->n) {
 		return true;
 	}
 	if (r->n == SIZED_MULTIPLES) {
@@ -171,7 +174,7 @@ bool sized_multiples(const struct sized *s, const struct hn_npu_insn *in, uint32
 	struct cut c;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (is_cut(s, &in[i], &c) && !(multiple(r, c.burst) && multiple(r, c.n) && multiple(r, c.from))) {
+		if (is_cut(s, &in[i], &c) && !(multiple(r, c.burst) && multiple(r, c.n) && multiple(r, c.from) && multiple(r, -c.far))) {
 			return false;
 		}
 	}
@@ -231,9 +234,11 @@ uint32_t sized_cut(const struct sized *s, const struct sized_registers *r, const
 		   struct hn_npu_insn to[SIZED_CUT])
 {
 	bool in_store = in->op == HN_NPU_I_STORE;
+	const struct hn_npu_number *at = &in->place[in_store ? 0 : 1].at;
 	struct hn_npu_place *gm;
 	uint32_t n = 0;
 	struct cut c;
+	bool moves;
 
 	if (in->op == HN_NPU_I_DUP && in->jump != PLAIN) {
 		return cut_mask(s, r, in, to);
@@ -242,21 +247,23 @@ uint32_t sized_cut(const struct sized *s, const struct sized_registers *r, const
 		to[0] = *in;
 		return 1;
 	}
+	moves = c.apart > 0 || (c.far > 0 && c.term > 0);
 	if (c.term >= 0) {
 		to[n++] = sized_scalar(HN_NPU_I_IF, 0, sized_imm(c.term), sized_reg(r->terms));
 	}
+	if (c.far > 0 && c.term > 0) {
+		to[n++] = sized_scalar(HN_NPU_I_SMUL, r->scratch[0], times(r, -c.far, 0), sized_imm(c.term));
+	}
 	if (c.apart > 0) { /* behind other rows of terms: not where its register says */
-		const struct hn_npu_number *at = &in->place[in_store ? 0 : 1].at;
-
 		to[n++] = sized_scalar(HN_NPU_I_SMUL, r->scratch[0], sized_reg(r->terms), sized_imm(c.apart * c.unit));
-		if (at->reg >= 0) {
-			to[n++] = sized_scalar(HN_NPU_I_SADD, r->scratch[0], sized_reg(r->scratch[0]), sized_reg(at->reg));
-		}
+	}
+	if (moves && at->reg >= 0) {
+		to[n++] = sized_scalar(HN_NPU_I_SADD, r->scratch[0], sized_reg(r->scratch[0]), sized_reg(at->reg));
 	}
 	to[n] = *in;
 	gm = &to[n].place[in_store ? 0 : 1];
 	gm->at.imm = c.at;
-	gm->at.reg = (int8_t)(c.apart > 0 ? r->scratch[0] : gm->at.reg);
+	gm->at.reg = (int8_t)(moves ? r->scratch[0] : gm->at.reg);
 	if (in->number[T_N].imm > 1) { /* what a burst was is as far apart still */
 		int64_t burst = in->number[T_BURST].imm, room = hn_ceildiv(burst, HN_NPU_BLOCK) * HN_NPU_BLOCK;
 
@@ -268,6 +275,8 @@ uint32_t sized_cut(const struct sized *s, const struct sized_registers *r, const
 			}
 			if (is_gm && c.from > 0) {
 				to[n].number[k] = times(r, c.from, c.more);
+			} else if (is_gm && c.far > 0 && c.n > 0) {
+				to[n].number[k] = times(r, -c.far, 0);
 			}
 		}
 	}

@@ -62,7 +62,10 @@ void sized_shares(struct code *c)
 	if (s->n_sum > 0) {
 		sized_form_into(c, c->ragged.terms, s->terms);
 		for (uint32_t k = 0; k < c->ragged.n; k++) {
-			sized_let(c, HN_NPU_I_SMUL, c->ragged.reg[k], sized_reg(c->ragged.terms), sized_imm(c->ragged.by[k]));
+			int64_t by = c->ragged.by[k];
+
+			sized_let(c, HN_NPU_I_SMUL, c->ragged.reg[k], sized_reg(by > 0 ? c->ragged.terms : c->rows),
+				  sized_imm(by > 0 ? by : -by));
 		}
 	}
 	for (uint32_t k = 0; k < s->n_outer; k++) {

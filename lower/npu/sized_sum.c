@@ -209,7 +209,7 @@ static const struct hn_op *op_behind(struct sized *s, const struct hn_op *from, 
 static const int64_t *lies_of(const struct sized *s, const struct hn_op *op, uint32_t i)
 {
 	int64_t *shape = HN_NEW_ARRAY(s->a, int64_t, op->n_dim + 1);
-	bool inside = false;
+	bool inside = false, far = s->rows->op != HN_NPU_FORM_NUMBER;
 
 	for (uint32_t d = 0; d < op->n_dim; d++) {
 		uint32_t set = sized_find(s, i, d);
@@ -217,7 +217,9 @@ static const int64_t *lies_of(const struct sized *s, const struct hn_op *op, uin
 		if (sized_is_sum(s, set)) {
 			shape[d] = set == s->sum[s->n_sum - 1].set ? SIZED_APART : 1;
 			inside = true;
-		} else { /* what is gone through inside of terms is a number, and is there whole */
+		} else if (inside && far && sized_class_of(s, set) >= (int32_t)s->n_outer) {
+			shape[d] = set == s->class[s->n_class - 1].set ? SIZED_APART : 1;
+		} else { /* what else is gone through inside of terms is a number, and is there whole */
 			shape[d] = inside ? sized_largest(s->dag->op[i], d) : op->shape[d];
 		}
 	}

@@ -60,14 +60,21 @@ double sized_turns(const struct sized *s, const struct npu_turns *t, uint32_t tu
 	struct hn_npu_result r;
 	struct hn_arena a;
 	uint32_t n = 0, begun;
+	int64_t rows = 1;
 	int rc;
 
 	for (uint32_t i = 0; i < s->n_size; i++) {
 		largest[i] = s->size[i].hi;
 	}
-	for (uint32_t k = 0; k < regs.n + 1 && s->n_sum > 0; k++) {
-		in[n++] = (struct hn_npu_insn){ .op = HN_NPU_I_MOV, .reg = (uint8_t)(k < regs.n ? regs.reg[k] : regs.terms),
-						.number = { { k < regs.n ? regs.by[k] * terms : terms, -1 }, { 0, -1 } } };
+	for (uint32_t k = s->n_outer; k < s->n_class; k++) {
+		rows *= s->class[k].largest;
+	}
+	for (uint32_t k = 0; k < regs.n && s->n_sum > 0; k++) {
+		in[n++] = sized_scalar(HN_NPU_I_MOV, regs.reg[k], sized_imm(regs.by[k] > 0 ? regs.by[k] * terms : -regs.by[k] * rows),
+				       sized_imm(0));
+	}
+	if (s->n_sum > 0) {
+		in[n++] = sized_scalar(HN_NPU_I_MOV, regs.terms, sized_imm(terms), sized_imm(0));
 	}
 	append(in, &n, t->before, t->n_before);
 	in[n] = (struct hn_npu_insn){ .op = HN_NPU_I_LOOP, .reg = (uint8_t)(HN_NPU_REGISTERS - 1 - s->n_size),

@@ -64,16 +64,16 @@ static void axes(struct gen *g)
 	}
 }
 
-/* A size that is summed over: behind those of rows; or in front, and all others are numbers. */
+/* A size that is summed over: behind those of rows; or in front, and of all others one may be a size. */
 static void terms(struct gen *g)
 {
 	static const int64_t most[] = { 1, 2, 7, 16, 33, 100, 300 };
-	bool outside = below(g, 3) == 0;
+	bool outside = below(g, 3) == 0, one = below(g, 2) == 0;
 
 	g->terms = outside ? 0 : (int)g->last_sized + 1;
 	for (uint32_t d = g->n_axis; d > (uint32_t)g->terms; d--) {
 		g->size[d] = g->size[d - 1];
-		g->sized[d] = g->sized[d - 1] && !outside;
+		g->sized[d] = g->sized[d - 1] && (!outside || (one && d - 1 == g->last_sized));
 	}
 	g->n_axis++;
 	g->last_sized += outside;

@@ -318,6 +318,11 @@ static void every_number_of_terms(void **state)
 		{ "c(L in [1, 300], float32 X[L,24]) -> (S, Y) { S(j) +=! X(i,j) Y(i,j) = X(i,j) - S(j) }", 300 },
 		{ "p(L in [1, 99], float32 X[3,L,4]) -> (P, N) { P(i,k) min=! X(i,j,k) N(i,k) *=! X(i,j,k) * 1.5 }", 99 },
 		{ "t(L in [1, 300], float32 X[L]) -> S { S max=! X(i) }", 300 },
+		{ "x(N in [1, 50], L in [1, 300], float32 X[L,N]) -> S { S(j) +=! X(i,j) }", 300 },
+		{ "y(N in [1, 50], L in [1, 200], float32 X[L,N]) -> Y { A(j) max=! X(i,j) E(i,j) = exp(X(i,j) - A(j)) "
+		  "S(j) +=! E(i,j) Y(i,j) = E(i,j) / S(j) }", 200 },
+		{ "z(N in [1, 50], L in [1, 100], float16 X[3,L,N,5], float32 Z[L,5]) -> Y { Y(b,j,k) +=! float32(X(b,i,j,k)) * "
+		  "Z(i,k) }", 100 },
 		{ "w(L in [1, 300], float32 X[4,L], float32 Z[L]) -> S { A(i) +=! X(i,j) B max=! Z(j) S(i) = A(i) + B }", 300 },
 		{ "v(M in [1, 40], L in [1, 300], float16 A[M,L], float16 B[L]) -> C { C(i) +=! float32(A(i,k)) * float32(B(k)) }",
 		  300 },
@@ -349,7 +354,8 @@ static void what_has_no_program_is_told(void **state)
 		{ "a(M in [1, 20000], float32 X[8,M]) -> S { S(i) +=! X(i,j) }", "S: a size that it sums over comes to more than" },
 		{ "h(M in [1, 16000], float32 X[8,M]) -> S { S(i) +=! X(i,j) }", "do not fit in the unified buffer" },
 		{ "i(M in [1, 40], N in [1, 40], float32 X[M,N]) -> T { S(i) +=! X(i,j) T max=! S(i) }", "some of the sizes" },
-		{ "j(M in [1, 40], N in [1, 40], float32 X[M,N]) -> S { S(j) +=! X(i,j) }", "X: a size lies inside of one" },
+		{ "j(L in [1, 40], M in [1, 40], N in [1, 40], float32 X[L,M,N], float32 Z[M]) -> S { S(j,k) +=! X(i,j,k) * Z(j) }",
+		  "X: two sizes lie inside of one" },
 		{ "k(K in [1, 40], float16 A[8,K], float16 B[K,8]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(k,j)) }",
 		  "a product of matrices whose terms are a size" },
 		{ "b(M in [1, 40], float32 X[M,8]) -> Y { Y(i,j) = X(i,j) * float32(i) }", "Y: it computes with a place along a size" },
