@@ -70,6 +70,9 @@ static void put_text(const struct hn_best *best, struct hn_buf *b)
 	if (e->naive.ns > 0 && ns > 0) {
 		hn_buf_printf(b, "  naive   %s, %.1fx slower", hn_show_time(e->naive.ns, naive),
 			      e->naive.ns / ns);
+		if ((best->target.caps & HN_CAP_MODULES) != 0) {
+			hn_buf_puts(b, ", by this computer's cores");
+		}
 		hn_show_share(e->naive.share, b);
 	}
 	hn_buf_printf(b, "  trials  %u, %u failed\n  target  %s\n  steps   %s\n",

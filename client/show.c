@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "target/target.h"
 
 #define TTY_NS 100000000
 #define PLAIN_NS 5000000000
@@ -233,6 +234,19 @@ static void put_final(const struct hn_json *job, struct hn_buf *b)
 	hn_buf_putc(b, '\n');
 }
 
+/* Devices have no naive program: this computer's cores run it. */
+static bool has_modules(const char *target_line)
+{
+	struct hn_target t;
+	struct hn_arena a;
+	bool has;
+
+	hn_arena_init(&a, 0);
+	has = hn_target_parse(target_line, &a, &t, NULL) == 0 && (t.caps & HN_CAP_MODULES) != 0;
+	hn_arena_fini(&a);
+	return has;
+}
+
 void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 {
 	double naive = hn_show_number(job, "naive_ns"),
@@ -255,6 +269,9 @@ void hn_show_table(const struct hn_json *job, struct hn_buf *b)
 	if (naive > 0) {
 		hn_buf_printf(b, "  naive     %-12s %10.2f GFLOP/s",
 			      hn_show_time(naive, t), flops / naive);
+		if (has_modules(hn_show_word(job, "target"))) {
+			hn_buf_puts(b, "  by this computer's cores");
+		}
 		hn_show_share(hn_show_number(job, "naive_share"), b);
 	} else if (best > 0) {
 		hn_buf_puts(b, "  naive     none: as written it has no program there, or too long a one\n");

@@ -46,6 +46,8 @@ static const struct row {
 	 {"estimated from 1/50 of its iterations\n", "100.0x faster"},
 	 "final"},
 	{",\"naive_ns\":1e9", {"100.0x faster"}, "estimated"},
+	{",\"naive_ns\":1e9,\"target\":\"cuda -isa=sm_80\"", {"GFLOP/s  by this computer's cores\n"}, "estimated"},
+	{",\"naive_ns\":1e9,\"target\":\"cpu -isa=x86-64-avx2\"", {"100.0x faster"}, "computer"},
 	{",\"naive_ns\":0,\"speedup\":0", {"naive     none: as written it has no program there"}, "faster"},
 	{",\"inputs\":\"seed 1; seed 2 with zeros, a sample of 9 of 99 outputs\",\"in_part\":true",
 	 {"compared  on seed 1; seed 2 with zeros, a sample of 9 of 99 outputs\n"},
