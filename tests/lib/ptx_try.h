@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "tests/ptx/ptx.h"
 
-#define PTX_TRY_SEEDS 8
+#define PTX_TRY_SEEDS 24
 
 struct ptx_try {
 	uint32_t threads, n_in, n_out, n_wide;

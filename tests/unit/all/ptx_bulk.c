@@ -295,7 +295,7 @@ static void forgotten_waits_are_seen(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t wrong = 0;
 
-		for (uint64_t seed = 0; seed < PTX_TRY_SEEDS; seed++) {
+		for (uint64_t seed = 0; seed < 6 * PTX_TRY_SEEDS; seed++) {
 			/* who asks for the parity too late waits for the next phase's end */
 			if (run(&map, ways[i], in, 5, false, seed, &err) != 0 &&
 			    (i != 1 || !strstr(err.msg, "hangs"))) {
