@@ -399,6 +399,12 @@ static void make_linear(struct verify *v, struct access *a)
 	}
 }
 
+void hn_verify_sums(struct verify *v, struct access *a)
+{
+	count_digits(v, a);
+	make_linear(v, a);
+}
+
 /* ---- as isl has it */
 
 static isl_val *number(const struct verify *v, int64_t x)
@@ -556,7 +562,6 @@ void hn_verify_see(struct verify *v, const struct hn_device_kernel *k)
 	make_radix(v);
 	for (uint32_t i = 0; i < v->n_access; i++) {
 		make_digits(v, &v->access[i]);
-		count_digits(v, &v->access[i]);
-		make_linear(v, &v->access[i]);
+		hn_verify_sums(v, &v->access[i]);
 	}
 }

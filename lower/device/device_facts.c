@@ -138,7 +138,7 @@ static bool is_never_negative(const struct facts *f, struct fact t)
 	return now >= 0;
 }
 
-bool hn_verify_is_bounded(struct verify *v, const struct access *a, int64_t n)
+static bool is_bounded(struct verify *v, const struct access *a, int64_t n)
 {
 	struct facts f = { .v = v, .a = a };
 	struct fact below = { .c = n - 1 };
@@ -154,4 +154,18 @@ bool hn_verify_is_bounded(struct verify *v, const struct access *a, int64_t n)
 		below.coef[i] = -a->coef[i];
 	}
 	return is_never_negative(&f, (struct fact){ a->coef, a->at0 }) && is_never_negative(&f, below);
+}
+
+bool hn_verify_is_bounded(struct verify *v, const struct access *a, int64_t n)
+{
+	struct verify inner;
+	struct access x;
+
+	if (is_bounded(v, a, n)) {
+		return true;
+	}
+	bool ret = hn_verify_inner(v, a, &inner, &x) && is_bounded(&inner, &x, n);
+
+	hn_arena_fini(&inner.arena);
+	return ret;
 }

@@ -288,6 +288,22 @@ static isl_map *meet(const struct access *a, const struct access *b)
 				   isl_map_reverse(isl_map_copy(b->reach)));
 }
 
+static bool is_one_by_own_digits(const struct verify *v, const struct access *a,
+				 const struct access *b, int32_t first, const struct when *w)
+{
+	struct access own[2];
+	struct verify x;
+
+	if (a->coef != NULL && b->coef != NULL) {
+		return false;
+	}
+	hn_verify_pair(v, a, b, &x, own);
+	bool one = is_one_by_digits(&x, &own[0], &own[1], first, w);
+
+	hn_arena_fini(&x.arena);
+	return one;
+}
+
 bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int32_t first,
 		      const struct when *w)
 {
@@ -295,6 +311,7 @@ bool hn_verify_is_one(struct verify *v, struct access *a, struct access *b, int3
 	bool ret;
 
 	if (is_one_by_digits(v, a, b, first, w) || is_one_in_rows(v, a, b, first, w) ||
+	    is_one_by_own_digits(v, a, b, first, w) ||
 	    (first == HN_DEVICE_THREAD && hn_verify_is_apart(v, a, b, w))) {
 		return true;
 	}

@@ -102,6 +102,17 @@ uint32_t hn_verify_run(const struct verify *v, const struct access *a, int32_t s
 int64_t hn_verify_run_values(const struct verify *v, const struct access *a, int32_t slot, uint32_t k,
 			     uint32_t end);
 
+/* What digits count, and the index as a sum of them, where first_dim and n_dim are known. */
+void hn_verify_sums(struct verify *v, struct access *a);
+
+/* device_inner.c: the access where sums that are divided are slots of their own, behind the kernel's, in
+ * a verifier that knows them, whose arena the caller gives back in either case.  False: there are no
+ * such sums.  pair: a and b in digits from their own divisions; ret[2]. */
+bool hn_verify_inner(const struct verify *v, const struct access *a, struct verify *ret_v,
+		     struct access *ret_a);
+void hn_verify_pair(const struct verify *v, const struct access *a, const struct access *b,
+		    struct verify *ret_v, struct access *ret);
+
 /* device_facts.c: whether digits and the conditions around it show that the index stays within n
  * elements. */
 bool hn_verify_is_bounded(struct verify *v, const struct access *a, int64_t n);

@@ -76,6 +76,57 @@ static void a_number_is_one_number(void **state)
 	}
 }
 
+/* Rows of 32 and of 56 of one number do not fit in one chain of divisors. */
+static void each_index_has_its_own_divisors(void **state)
+{
+	/* 448 threads as 2 x 7 x 32, in 2 x 7 rows */
+	expect(*state,
+	       "kernel k grid 4 1 1 block 448 1 1 {\n"
+	       "  L[0] = A[(floordiv(thread.x, 56) + floormod(thread.x, 56))]\n"
+	       "  B[((block.x * 448) + ((floordiv(thread.x, 224) * 224) + "
+	       "((floormod(floordiv(thread.x, 32), 7) * 32) + floormod(thread.x, 32))))] = L[0]\n}\n",
+	       NULL);
+	expect(*state,
+	       "kernel k grid 4 1 1 block 448 1 1 {\n"
+	       "  L[0] = A[(floordiv(thread.x, 56) + floormod(thread.x, 56))]\n"
+	       "  B[((block.x * 447) + ((floordiv(thread.x, 224) * 224) + "
+	       "((floormod(floordiv(thread.x, 32), 7) * 32) + floormod(thread.x, 32))))] = L[0]\n}\n",
+	       "two blocks may write one element of B");
+	expect(*state,
+	       "kernel k grid 4 1 1 block 448 1 1 {\n"
+	       "  L[0] = A[(floordiv(thread.x, 56) + floormod(thread.x, 56))]\n"
+	       "  B[((block.x * 448) + ((floordiv(thread.x, 224) * 224) + "
+	       "((floormod(floordiv(thread.x, 32), 7) * 31) + floormod(thread.x, 32))))] = L[0]\n}\n",
+	       "two threads may write one element of B");
+}
+
+/* The number of an element, thread + 64 * turn, that is taken apart: rows of 9, as many as a condition leaves. */
+static void a_sum_that_is_divided_has_digits(void **state)
+{
+	static const struct {
+		int64_t n_elem, most;
+		const char *why;
+	} rows[] = {
+		{ 1000, 90, NULL },
+		{ 909, 90, NULL },
+		{ 908, 90, "its index may be another" },
+		{ 909, 91, "its index may be another" },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		char text[1200];
+
+		snprintf(text, sizeof(text),
+			 "device/1\nglobal A float32[%lld] arg 0\nglobal B float32[64] arg 1\n"
+			 "local L float32[1]\nkernel k grid 1 1 1 block 64 1 1 {\n  for v6 2 {\n"
+			 "    if ((thread.x + (v6 * 64)) < %lld) {\n"
+			 "      L[0] = A[((floordiv((thread.x + (v6 * 64)), 9) * 100) + "
+			 "floormod((thread.x + (v6 * 64)), 9))]\n    }\n  }\n}\n",
+			 (long long)rows[i].n_elem, (long long)rows[i].most);
+		expect_text(*state, text, rows[i].why);
+	}
+}
+
 /* What is written ahead, and what others read of the turn's copy. */
 static void copies_of_a_ring_are_apart(void **state)
 {
@@ -168,6 +219,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_one_number),
+		cmocka_unit_test(each_index_has_its_own_divisors),
+		cmocka_unit_test(a_sum_that_is_divided_has_digits),
 		cmocka_unit_test(copies_of_a_ring_are_apart),
 		cmocka_unit_test(edges_are_what_conditions_say),
 	};
