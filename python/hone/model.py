@@ -66,7 +66,7 @@ class Model:
     """A network in a folder that `hone compile` wrote.  Calls by several threads take turns."""
 
     def __init__(self, folder: Path, threads: int = 0) -> None:
-        self._pool, self._lock = None, threading.Lock()
+        self._pool, self._release, self._lock = None, None, threading.Lock()
         self.folder = pathlib.Path(folder)
         path = self.folder / "libmodel.so"
         if not path.exists():
@@ -92,6 +92,7 @@ class Model:
         arena_bytes = getattr(library, f"{name}_arena_bytes")
         arena_bytes.restype, arena_bytes.argtypes = c_uint64, [c_int32]
         prepare.argtypes, self._run.argtypes = [c_void_p] * 4, [c_void_p] * 6
+        self._error = getattr(library, f"{name}_error", None)  # of a network for a GPU alone
         self._pool = _lib.lib.hone_pool_create(threads)
         self._arena = _aligned(arena_bytes(_lib.lib.hone_pool_threads(self._pool)) + 64)
         self._prepared = _aligned(self._table.prepared_bytes + 64)
@@ -99,7 +100,9 @@ class Model:
         status = prepare(self._weights_at, self._at(self._prepared), self._at(self._arena),
                          _lib.lib.hone_pool_env(self._pool, 0))
         if status != 0:
-            raise _lib.Corrupt(f"{self.folder}: its weights are not this network's ({status})")
+            raise self._failed(status, _lib.Corrupt(
+                f"{self.folder}: its weights are not this network's ({status})"))
+        self._release = getattr(library, f"{name}_release", None)
 
     def _check_manifest(self, library: pathlib.Path) -> None:
         """The library is the one that the manifest was written with, and for this machine."""
@@ -119,7 +122,16 @@ class Model:
             raise _lib.Corrupt(f"{library}: not the file that was made with model.json")
         if not isinstance(target, str):
             raise _lib.Invalid(f"{path}: no target")
-        _lib.call("hone_target_check", target.encode())
+        if target.split()[:1] == ["cpu"]:  # a device is the driver's business
+            _lib.call("hone_target_check", target.encode())
+
+    def _failed(self, status: int, other: _lib.HoneError) -> _lib.HoneError:
+        """What the network itself says of its last call, where it says anything."""
+        if not self._error:
+            return other
+        self._error.restype = c_char_p
+        told = self._error().decode(errors="replace")
+        return _lib.HoneError(f"{self.folder}: {told} ({status})")
 
     @staticmethod
     def _at(block: memoryview) -> int:
@@ -194,7 +206,8 @@ class Model:
             status = self._run(self._weights_at, self._at(self._prepared), inputs, outputs,
                                self._at(self._arena), _lib.lib.hone_pool_env(self._pool, 0))
         if status != 0:
-            raise _lib.HoneError(f"{self.name}: its run answered {status}")
+            raise self._failed(status, _lib.HoneError(
+                f"{self.name}: its run answered {status}"))
 
     @staticmethod
     def _pointers(views: list[View]) -> Any:
@@ -205,6 +218,10 @@ class Model:
         """Ends its threads; twice is fine, and a call that runs is waited for."""
         with self._lock:
             pool, self._pool = self._pool, None
+            release, self._release = self._release, None
+            if release:  # what it has of a device
+                release.argtypes = [c_void_p]
+                release(self._at(self._prepared))
         if pool:
             _lib.lib.hone_pool_destroy(pool)
 
@@ -214,11 +231,13 @@ class Model:
 
 def compile(path: Path, directory: Optional[Path] = None, *,
             dims: Optional[Mapping[str, int]] = None, dtype: Optional[str] = None,
-            auto: bool = False, threads: int = 0, home: Optional[Path] = None) -> Model:
+            auto: bool = False, threads: int = 0, home: Optional[Path] = None,
+            target: Optional[str] = None) -> Model:
     """Compile an ONNX file, with the store's records where there are any, and load it.
 
     dims: sizes of dimensions that the network leaves open, by name.  directory: where the
-    library is written; None: into a folder that goes when the program ends.
+    library is written; None: into a folder that goes when the program ends.  target: "opencl"
+    or "cuda", for a device of this machine; None: its processor.
     """
     folder = directory
     if folder is None:
@@ -229,6 +248,7 @@ def compile(path: Path, directory: Optional[Path] = None, *,
         words += ["--dim", f"{name}={int(n)}"]
     words += ["--dtype", dtype] if dtype else []
     words += ["--auto"] if auto else []
+    words += ["--target", target] if target else []
     json.loads(run("hone", *words, home=home))
     model = Model(folder, threads)
     if directory is None:

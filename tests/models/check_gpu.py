@@ -25,6 +25,24 @@ NAMES = ("resnet_small", "mobilenet_small", "bert_small", "odd_shapes", "odd_poo
 COUNT = 12  # drawn at random
 # A GPU's programs, which cores run one thread after the other, are slow there.
 GPU = "opencl -isa=opencl"
+PYTHON = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import hone, numpy, onnxruntime
+net = hone.compile(sys.argv[2], target="opencl", auto=True)
+x = numpy.random.rand(*net.inputs[0]["shape"]).astype("float32")
+session = onnxruntime.InferenceSession(sys.argv[2])
+want = session.run(None, {net.inputs[0]["name"]: x})[0]
+for _ in range(2):
+    assert abs(numpy.asarray(net(x)[0]) - want).max() < 1e-4
+net.close()
+net.close()
+try:
+    hone.compile(sys.argv[2], target="cuda -isa=sm_80", auto=True)
+except hone.HoneError as e:
+    assert "libcuda.so.1 cannot be loaded: NVIDIA's driver is not installed (-21)" in str(e), e
+    print("right")
+"""
 
 
 def has_device():
@@ -99,6 +117,20 @@ class OpenCL(Nets):
         self.assertEqual(library.caller()(), SIZE)
         points = [{"batch": n, "sequence": m} for n in (1, 2) for m in (8, 16)]
         self.ranged("bert_small_dyn", points, ["sequence", "batch"], "sequence=8..16:8", "batch=1..2")
+
+    def test_python(self):
+        """hone.compile for a device, its answers, and what a driver says that is not there."""
+        script = [sys.executable, "-c", PYTHON, str(HERE.parents[1] / "python")]
+        onnx.save(make.SMALL["resnet_small"](), self.folder / "net.onnx")
+        env = os.environ | {"HONE_LIB": str(HONE.parents[1] / "lib" / "libhone.so.0")}
+        env["LD_LIBRARY_PATH"] = str(self.folder)  # a driver that has no function
+        (self.folder / "libcuda.so.1").touch()
+        done = subprocess.run(
+            [*script, self.folder / "net.onnx"], env=env, capture_output=True, text=True, check=False
+        )
+        if "ImportError: libhone" in done.stderr:
+            self.skipTest("libhone cannot be loaded here")
+        self.assertEqual(done.stdout, "right\n", done.stderr)
 
     def refused(self, name, *dims):
         path = self.folder / f"{name}.onnx"
