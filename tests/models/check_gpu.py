@@ -5,6 +5,7 @@ skipped where there is none; `--target cuda` runs on a driver that is a machine 
 More of them: `run.py --hone HONE --option=--target=opencl FOLDER/*.onnx`.
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -83,6 +84,19 @@ class Nets(unittest.TestCase):
         subprocess.run(draw, check=True)
         return sorted(self.folder.glob("*.onnx"))
 
+    def ranged(self, target, name, points, order, *dims):
+        """One library for all points."""
+        model, path = make.SMALL[name](), self.folder / f"{name}.onnx"
+        onnx.save(model, path)
+        command = [HONE, "compile", path, "--target", target, "-o", self.folder / name]
+        command += [word for dim in dims for word in ("--dim", dim)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        library = Library(self.folder / name)
+        self.addCleanup(library.close)
+        compare(self, model, path, library, points, order)
+        return library
+
 
 @unittest.skipUnless(has_device(), "no OpenCL device")
 class OpenCL(Nets):
@@ -94,29 +108,17 @@ class OpenCL(Nets):
         self.assert_right(rows(self.folder, "opencl", models), COUNT)
         self.assert_right(rows(self.folder, GPU, models[:4]), 4)
 
-    def ranged(self, name, points, order, *dims):
-        """One library for all points."""
-        model, path = make.SMALL[name](), self.folder / f"{name}.onnx"
-        onnx.save(model, path)
-        command = [HONE, "compile", path, "--target", "opencl", "-o", self.folder / name]
-        command += [word for dim in dims for word in ("--dim", dim)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        library = Library(self.folder / name)
-        self.addCleanup(library.close)
-        compare(self, model, path, library, points, order)
-        return library
-
     def test_ranges(self):
         """Inputs and outputs are as long as the size says; other sizes are told."""
         batches = [{"batch": n} for n in (3, 1, 2, 3)]
-        library = self.ranged("resnet_small_dyn", batches, ["batch"], "batch=1..3")
+        library = self.ranged("opencl", "resnet_small_dyn", batches, ["batch"], "batch=1..3")
         for size in (0, 4, -1, 2**63 - 1):
             self.assertEqual(library.status_sized([size]), SIZE)
             self.assertIn(f"batch is {size}, not 1 to 3", library.error().decode())
         self.assertEqual(library.caller()(), SIZE)
         points = [{"batch": n, "sequence": m} for n in (1, 2) for m in (8, 16)]
-        self.ranged("bert_small_dyn", points, ["sequence", "batch"], "sequence=8..16:8", "batch=1..2")
+        dims = ("sequence=8..16:8", "batch=1..2")
+        self.ranged("opencl", "bert_small_dyn", points, ["sequence", "batch"], *dims)
 
     def test_python(self):
         """hone.compile for a device, its answers, and what a driver says that is not there."""
@@ -162,6 +164,12 @@ class Cuda(Nets):
 
     def test_nets_drawn_at_random(self):
         self.assert_right(rows(self.folder, "cuda -isa=sm_80", self.drawn()), COUNT)
+
+    def test_ranges(self):
+        """In this process, where the driver is found by its name when it is loaded."""
+        ctypes.CDLL(os.environ["HONE_MOCK_CUDA"])
+        points = [{"batch": n} for n in (2, 1, 2)]
+        self.ranged("cuda -isa=sm_80", "resnet_small_dyn", points, ["batch"], "batch=1..2")
 
 
 if __name__ == "__main__":
