@@ -46,16 +46,6 @@ if ! command -v cc >/dev/null; then
 fi
 
 # A program that launches a kernel by roles: its maps are made by the source that hone writes.
-cat >"$work/roles.json" <<'END'
-[["CHW", 2, "local"], ["SP", 3, 0, 0, [2, 64], 1], ["SP", 3, 3, 0, [16, 8], 1],
- ["RE", 3, [0, 3, 1, 4, 2, 5]], ["AN", 3, 0, 7], ["AN", 3, 1, 5], ["AN", 3, 2, 8],
- ["SP", 2, 0, 0, [64], 1], ["SP", 2, 2, 0, [8], 1], ["SP", 2, 4, 0, [4, 16], 1],
- ["RE", 2, [4, 5, 0, 2, 1, 3, 6]], ["CA", 2, 3, 2], ["TE", 2, [4, 5, 6], "wgmma_m64n8k16_bf16"],
- ["CHR", 0, "shared", [2]], ["CHR", 2, "shared", [3]], ["CA", 1, 4, 0], ["CA", 3, 4, 0],
- ["FU", 1, [0, 1]], ["SP", 1, 0, 0, [2, 128, 8], 1], ["AN", 1, 1, 8], ["AN", 1, 2, 6],
- ["AN", 1, 3, 2], ["SW", 1, 0, 3, 3, 0], ["FU", 3, [0, 1]], ["SP", 3, 0, 0, [2, 128, 8], 1],
- ["AN", 3, 1, 8], ["AN", 3, 2, 6], ["AN", 3, 3, 2], ["SW", 3, 0, 3, 3, 0], ["PL", 4, 0, 3, 4]]
-END
 cat >"$work/main.c" <<'END'
 #include <stdint.h>
 #include <stdio.h>
@@ -121,7 +111,7 @@ int main(int argc, char **argv)
 }
 END
 hone replay --text 's(bfloat16 A[128,256], bfloat16 B[128,256]) -> C { C(i,j) +=! float32(A(i,k)) * float32(B(j,k)) }' \
-	--record "$work/roles.json" --unchecked --as ptx,launch -o "$work/s" --target "$line" >/dev/null || die "replay"
+	--record "$HONE_SOURCE/tests/data/roles.json" --unchecked --as ptx,launch -o "$work/s" --target "$line" >/dev/null || die "replay"
 grep -q 'cp.async.bulk.tensor' "$work/s/s.ptx" || die "no bulk copies"
 cc -std=gnu11 -Wall -Wextra -Werror -o "$work/main" "$work/main.c" "$work/s/s_launch.c" "$HONE_MOCK_CUDA" -ldl \
 	>"$work/cc" 2>&1 || die "cc: $(head -5 "$work/cc")"

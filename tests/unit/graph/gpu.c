@@ -7,20 +7,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cdefs.h"
-#include "proto/gpu_table.h"
-#include "tests/mock/cuda_mock.h"
+#include "tests/lib/mock_bed.h"
 
 #define N 64
 #define BYTES ((uint64_t)N * N * 4)
-
-static struct mock_seen *seen;
 
 /* -- a network: t = x w0; then a step of two launches, y = t w1 and one that does nothing ------ */
 
@@ -128,22 +122,7 @@ static int32_t run(struct memory *m, const void *prepared)
 
 static void assert_said(const char *text)
 {
-	const char *line = hone_gpu_error(&gpu);
-
-	if (strstr(line, text) == NULL) {
-		fail_msg("\"%s\" does not say \"%s\"", line, text);
-	}
-	assert_null(strpbrk(line, "\n\033\x80"));
-}
-
-static void assert_nothing_left(void)
-{
-	assert_int_equal(seen->allocations, 0);
-	assert_int_equal(seen->modules, 0);
-	assert_int_equal(seen->streams, 0);
-	assert_int_equal(seen->graphs, 0);
-	assert_int_equal(seen->contexts, 0);
-	assert_int_equal(seen->pushed, 0);
+	assert_says(&gpu, text);
 }
 
 static int begin(void **state)
@@ -312,20 +291,11 @@ static void *run_often(void *arg)
 static void threads_take_turns(void **state)
 {
 	static struct memory m;
-	pthread_t thread[3];
 
 	(void)state;
 	fill(&m);
 	assert_int_equal(prepare(&m), 0);
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(pthread_create(&thread[i], NULL, run_often, &m), 0);
-	}
-	for (int i = 0; i < 3; i++) {
-		void *wrong;
-
-		pthread_join(thread[i], &wrong);
-		assert_null(wrong);
-	}
+	assert_right_in_threads(run_often, &m);
 	hone_gpu_release(&gpu, m.prepared);
 	assert_nothing_left();
 }
@@ -512,12 +482,6 @@ int main(void)
 		cmocka_unit_test_setup(a_device_is_lost, begin),
 		cmocka_unit_test_setup(any_call_may_fail, begin),
 	};
-	void *lib = dlopen(HONE_MOCK_CUDA, RTLD_NOW | RTLD_LOCAL);
 
-	seen = lib != NULL ? dlsym(lib, "mock_seen") : NULL;
-	if (seen == NULL) {
-		print_error("%s\n", dlerror());
-		return 1;
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return mock_open(HONE_MOCK_CUDA) ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }
