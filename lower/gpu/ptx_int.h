@@ -87,6 +87,9 @@ void hn_gpu_ptx_turns(struct gpu *g, const struct gpu_turns *t);
 LLVMValueRef hn_gpu_ptx_wide(struct gpu *g, enum hn_fn fn, enum hn_dtype t, LLVMValueRef x,
 			     LLVMValueRef y);
 
+/* ptx_fmod.c: the exact remainder of two float32. */
+LLVMValueRef hn_gpu_ptx_fmod(struct gpu *g, LLVMValueRef x, LLVMValueRef y);
+
 /* ptx_code.c */
 LLVMValueRef hn_gpu_ptx_place(struct gpu *g, const struct gpu_at *at); /* a pointer */
 gpu_val hn_gpu_ptx_load(struct gpu *g, const struct gpu_at *at);

@@ -33,6 +33,9 @@ gpu_val hn_gpu_ptx_call(struct gpu *g, enum hn_fn fn, enum hn_dtype t, const gpu
 	if (fn == HN_FN_abs) {
 		return x;
 	}
+	if (t == HN_F32 && fn == HN_FN_fmod) {
+		return hn_gpu_ptx_fmod(g, x, (LLVMValueRef)(uintptr_t)arg[1]);
+	}
 	if (t == HN_F32 || t == HN_F64) {
 		LLVMValueRef v = hn_gpu_ptx_wide(g, fn, t, x, (LLVMValueRef)(uintptr_t)arg[1]);
 

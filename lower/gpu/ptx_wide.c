@@ -5,8 +5,6 @@
  * Taylor's series, no branches, no tables.  Sources: Cody and Waite, Software Manual for the
  * Elementary Functions (1980); Payne and Hanek, Radian Reduction for Trigonometric Functions,
  * SIGNUM Newsletter 18 (1983), for arguments past 2^30. */
-#include <math.h>
-
 #include "lower/gpu/ptx_int.h"
 
 #define LN2_HI 0x1.62e42fefa39efp-1
@@ -358,53 +356,6 @@ static val cosh_of(struct gpu *g, val x)
 	return mul(g, add(g, e, quotient(g, real(g, 1), e)), real(g, 0.5));
 }
 
-/* The exact remainder of two float32, x = mx 2^ex and y = my 2^ey: mx 2^(ex - ey) mod my, 32 bits of the
- * power at a time.  Nine steps are enough for all exponents. */
-static val fmod_of(struct gpu *g, val x, val y)
-{
-	const struct gpu_ptx *p = g->own;
-	val bits[2], m[2], e[2];
-
-	for (int i = 0; i < 2; i++) {
-		val magnitude = LLVMBuildAnd(p->b, LLVMBuildBitCast(p->b, i ? y : x, p->i32, ""),
-					     LLVMConstInt(p->i32, 0x7fffffff, 0), "");
-
-		bits[i] = LLVMBuildZExt(p->b, magnitude, p->i64, "");
-		e[i] = LLVMBuildLShr(p->b, bits[i], whole(g, 23), "");
-		m[i] = LLVMBuildAnd(p->b, bits[i], whole(g, 0x7fffff), "");
-		val normal = LLVMBuildICmp(p->b, LLVMIntNE, e[i], whole(g, 0), "");
-
-		m[i] = pick(g, normal, LLVMBuildOr(p->b, m[i], whole(g, 0x800000), ""), m[i]);
-		e[i] = pick(g, normal, e[i], whole(g, 1));
-	}
-	/* what has no remainder is answered below; here it only must not divide by zero */
-	val divisor = pick(g, LLVMBuildICmp(p->b, LLVMIntEQ, m[1], whole(g, 0), ""), whole(g, 1), m[1]);
-	val rest = LLVMBuildURem(p->b, m[0], divisor, "");
-	val left = LLVMBuildSub(p->b, e[0], e[1], "");
-
-	for (int step = 0; step < 9; step++) {
-		val some = LLVMBuildICmp(p->b, LLVMIntSLT, left, whole(g, 0), "");
-		val n = pick(g, LLVMBuildICmp(p->b, LLVMIntSLT, left, whole(g, 32), ""), left,
-			     whole(g, 32));
-
-		n = pick(g, some, whole(g, 0), n);
-		rest = LLVMBuildURem(p->b, LLVMBuildShl(p->b, rest, n, ""), divisor, "");
-		left = LLVMBuildSub(p->b, left, n, "");
-	}
-	/* rest 2^(ey - 150) in float64, which has the power */
-	val power = power_of_two(g, LLVMBuildSub(p->b, e[1], whole(g, 150), ""));
-	val r = mul(g, LLVMBuildUIToFP(p->b, rest, p->f64, ""), power);
-	val wide = LLVMBuildFPExt(p->b, x, p->f64, "");
-	val none = LLVMBuildOr(p->b, LLVMBuildICmp(p->b, LLVMIntUGE, bits[0], whole(g, 0x7f800000), ""),
-			       LLVMBuildICmp(p->b, LLVMIntEQ, bits[1], whole(g, 0), ""), "");
-
-	none = LLVMBuildOr(p->b, none,
-			   LLVMBuildICmp(p->b, LLVMIntUGT, bits[1], whole(g, 0x7f800000), ""), "");
-	r = pick(g, LLVMBuildICmp(p->b, LLVMIntULT, bits[0], bits[1], ""), call(g, "llvm.fabs", wide), r);
-	r = pick(g, none, real(g, NAN), r);
-	return LLVMBuildFPTrunc(p->b, copysign_of(g, r, wide), p->f32, "");
-}
-
 static val of_float32(struct gpu *g, enum hn_fn fn, val x, val y)
 {
 	switch (fn) {
@@ -458,9 +409,6 @@ LLVMValueRef hn_gpu_ptx_wide(struct gpu *g, enum hn_fn fn, enum hn_dtype t, LLVM
 
 	if (t == HN_F64) {
 		return of_float64(g, fn, x);
-	}
-	if (fn == HN_FN_fmod) {
-		return fmod_of(g, x, y);
 	}
 	val v = of_float32(g, fn, LLVMBuildFPExt(p->b, x, p->f64, ""),
 			   y != NULL ? LLVMBuildFPExt(p->b, y, p->f64, "") : NULL);
