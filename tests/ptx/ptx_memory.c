@@ -33,7 +33,7 @@ void *ptx_global(const struct ptx_warp *w, const struct ptx_insn *in, uint32_t l
 	for (uint32_t i = 0; i < l->n_range; i++) {
 		uint64_t from = (uint64_t)(uintptr_t)l->range[i].at, n = l->range[i].bytes;
 
-		/* LLVM loads four numbers where three are: the chunk of 16 bytes is a device's */
+		/* LLVM loads four numbers where three are: memory comes in chunks of 16 bytes at least */
 		n = store ? n : (n + 15) / 16 * 16;
 		if (address < from || address - from > n || bytes > n - (address - from)) {
 			continue;
@@ -115,8 +115,12 @@ static char *place(const struct ptx_warp *w, const struct ptx_insn *in, uint32_t
 	switch ((enum space)in->from) {
 	case GLOBAL:
 		return ptx_global(w, in, lane, address, bytes, bytes, store);
-	case SHARED:
-		return ptx_shared(w, in, lane, address, bytes, bytes);
+	case SHARED: {
+		uint64_t end = w->block->shared_end, chunk = (end + 15) / 16 * 16;
+		bool over = !store && address < end && address + bytes > end && address + bytes <= chunk;
+
+		return ptx_shared(w, in, lane, address, over ? (uint32_t)(end - address) : bytes, bytes);
+	}
 	case LOCAL:
 		return local(w, in, lane, address, bytes);
 	case PARAM:

@@ -317,6 +317,27 @@ SETP(u64, uint64_t, w)
 SETP(s64, int64_t, x)
 SETP(f32, float, f)
 SETP(f64, double, d)
+
+/* Halves, by what they are as float32. */
+ROW(do_setp_half)
+{
+	union ptx_reg wide[2], *r = R(0);
+	const union ptx_reg *ra = &wide[0], *rb = &wide[1];
+
+	for (uint32_t l = 0; l < PTX_LANES; l++) {
+		for (uint32_t i = 0; i < 2; i++) {
+			uint32_t v = R(in->n_op - 2 + i)->u[l];
+
+			wide[i].f[l] = in->as == F16 ? HALF(v) : BFLOAT(v);
+		}
+	}
+	switch ((enum comparison)in->how) {
+		COMPARISONS(SETP_CASE_f)
+	default:
+		return ptx_fault(w, in, 0, "no comparison");
+	}
+	return PTX_DONE;
+}
 #pragma GCC diagnostic pop
 
 /* Of 16 bits, which lie in 32. */
@@ -580,6 +601,9 @@ static ptx_do *find_setp(struct ptx_insn *in)
 		return do_setp_u64;
 	case S64:
 		return do_setp_s64;
+	case F16:
+	case BF16:
+		return do_setp_half;
 	case F32:
 		return do_setp_f32;
 	case F64:
