@@ -3,6 +3,7 @@
 #include <isl/val.h>
 
 #include "loopstate/dag/range.h"
+#include "loopstate/expr/simplify.h"
 #include "lower/device/device_verify_int.h"
 
 #define MOST_AXES 128 /* of a question to the prover */
@@ -52,50 +53,69 @@ static void assume(struct verify *v, const struct hn_poly_space *s,
 	}
 }
 
-struct bound {
+struct named {
 	const struct access *a;
 	const struct lets *lets;
 	bool yes;
 };
 
-static bool has_bounds(const struct access *a, const struct lets *lets, const struct hn_expr *e);
-
-static void see_bound(const struct hn_expr *e, void *ctx)
+static void see_named(const struct hn_expr *e, void *ctx)
 {
-	struct bound *b = ctx;
-	const struct lets *l = b->lets;
+	struct named *n = ctx;
+	const struct lets *l = n->lets;
 
 	if (e->op == HN_EXPR_LET) {
-		b->yes = false;
+		n->yes = false;
 	}
-	if (e->op != HN_EXPR_VAR || b->a->first_dim[e->ref] >= 0) {
+	if (e->op != HN_EXPR_VAR || n->a->first_dim[e->ref] >= 0) {
 		return;
 	}
 	while (l != NULL && l->slot != e->ref) {
 		l = l->up;
 	}
-	b->yes = b->yes && l != NULL && hn_dtype_class(e->dtype) != HN_CLASS_FLOAT &&
-		 has_bounds(b->a, l->up, l->e);
+	n->yes = n->yes && l != NULL && hn_dtype_class(e->dtype) != HN_CLASS_FLOAT;
 }
 
-/* Whether all its names are loops, numbers, or integers that lets around it name: what they load may be
- * anything, and the prover knows that. */
-static bool has_bounds(const struct access *a, const struct lets *lets, const struct hn_expr *e)
+/* Whether all its names are loops, numbers, or integers that lets around it name. */
+static bool is_named(const struct access *a, const struct lets *lets, const struct hn_expr *e)
 {
-	struct bound b = { a, lets, true };
+	struct named n = { a, lets, true };
 
-	hn_expr_visit(e, see_bound, &b);
-	return b.yes;
+	hn_expr_visit(e, see_named, &n);
+	return n.yes;
 }
 
-static void bind(struct verify *v, const struct access *a, const struct lets *lets)
+/* What a name may be: any number of its type, within the bounds of its value where these are known and the
+ * code's arithmetic does not wrap.  It is a load of its own for the prover: what was loaded when it was
+ * named may be another number now. */
+static const struct hn_expr *any_value(struct verify *v, const struct access *a, const struct lets *l)
 {
-	if (lets == NULL) {
+	const struct hn_expr *zero = hn_expr_int(0, HN_I32, &v->arena);
+	const struct hn_expr own = { .op = HN_EXPR_LOAD, .dtype = l->e->dtype, .ref = -2 - l->slot };
+	const struct hn_expr *x = hn_expr_with_args(&own, &zero, 1, &v->arena);
+	struct hn_bound b;
+
+	if (!is_named(a, l->up, l->e) || !hn_expr_is_exact(l->e, v->span, v->k->n_slot)) {
+		return x;
+	}
+	b = hn_range_of(v->range, l->e, -HN_RANGE_INF, HN_RANGE_INF);
+	if (b.lo > -HN_RANGE_INF) {
+		x = hn_expr_binary(HN_EXPR_MAX, x, hn_expr_int(b.lo, l->e->dtype, &v->arena), &v->arena);
+	}
+	if (b.hi < HN_RANGE_INF) {
+		x = hn_expr_binary(HN_EXPR_MIN, x, hn_expr_int(b.hi, l->e->dtype, &v->arena), &v->arena);
+	}
+	return x;
+}
+
+static void bind(struct verify *v, const struct access *a, const struct lets *l)
+{
+	if (l == NULL) {
 		return;
 	}
-	bind(v, a, lets->up);
-	if (has_bounds(a, lets->up, lets->e)) {
-		hn_range_bind(v->range, lets->slot, lets->e);
+	bind(v, a, l->up);
+	if (hn_dtype_class(l->e->dtype) != HN_CLASS_FLOAT) {
+		hn_range_bind(v->range, l->slot, any_value(v, a, l));
 	}
 }
 
@@ -117,7 +137,7 @@ static bool prove(struct verify *v, const struct access *a, const struct hn_expr
 	struct hn_range_mark mark;
 
 	if (a->copy != NULL || v->k->n_slot > MOST_AXES || count(a->lets) > MOST_LETS ||
-	    !has_bounds(a, a->lets, e)) {
+	    !is_named(a, a->lets, e)) {
 		return false;
 	}
 	v->range = v->range != NULL ? v->range : range_of(v);

@@ -55,6 +55,15 @@ static void read(struct facts *f, const struct hn_expr *e, bool holds)
 	}
 }
 
+/* sum + c * most, for c < 0; INT64_MIN: that or less. */
+static int64_t lowered(int64_t sum, int64_t c, int64_t most)
+{
+	int64_t far;
+
+	return __builtin_mul_overflow(c, most, &far) || __builtin_add_overflow(sum, far, &sum) ? INT64_MIN
+												: sum;
+}
+
 /* The least value that intervals of the digits leave. */
 static int64_t least(const struct facts *f, const struct fact *t)
 {
@@ -67,17 +76,20 @@ static int64_t least(const struct facts *f, const struct fact *t)
 			end = hn_verify_run(f->v, &x, s, k);
 			int64_t c = x.coef[x.first_dim[s] + (int)end - 1];
 
-			sum = c < 0 ? hn_add_sat(sum, hn_mul_sat(c, hn_verify_run_values(f->v, &x, s, k,
-											 end) - 1))
-				    : sum;
+			sum = c < 0 ? lowered(sum, c, hn_verify_run_values(f->v, &x, s, k, end) - 1) : sum;
 		}
 	}
 	for (uint32_t d = 0; x.copy != NULL && d < x.copy->n_dim; d++) {
 		int64_t c = x.coef[x.n_dim - x.copy->n_dim + d];
 
-		sum = c < 0 ? hn_add_sat(sum, hn_mul_sat(c, x.copy->extent[d] - 1)) : sum;
+		sum = c < 0 ? lowered(sum, c, x.copy->extent[d] - 1) : sum;
 	}
 	return sum;
+}
+
+static uint64_t size_of(int64_t c)
+{
+	return c < 0 ? 0 - (uint64_t)c : (uint64_t)c;
 }
 
 /* ret = t without the fact, as many times as its first digit counts in t; false: that is no number of
@@ -89,10 +101,7 @@ static bool without(const struct facts *f, const struct fact *t, const struct fa
 	int64_t times;
 
 	for (uint32_t i = 1; i < f->a->n_dim; i++) {
-		first = hn_mul_sat(fact->coef[i], fact->coef[i]) >
-					hn_mul_sat(fact->coef[first], fact->coef[first])
-				? i
-				: first;
+		first = size_of(fact->coef[i]) > size_of(fact->coef[first]) ? i : first;
 	}
 	if (f->a->n_dim == 0 || fact->coef[first] == 0 || fact->coef[first] == INT64_MIN ||
 	    t->coef[first] == INT64_MIN || t->coef[first] % fact->coef[first] != 0) {
@@ -151,7 +160,9 @@ static bool is_bounded(struct verify *v, const struct access *a, int64_t n)
 	}
 	below.coef = HN_NEW_ARRAY(&v->arena, int64_t, a->n_dim);
 	for (uint32_t i = 0; i < a->n_dim; i++) {
-		below.coef[i] = -a->coef[i];
+		if (__builtin_sub_overflow(0, a->coef[i], &below.coef[i])) {
+			return false;
+		}
 	}
 	return is_never_negative(&f, (struct fact){ a->coef, a->at0 }) && is_never_negative(&f, below);
 }

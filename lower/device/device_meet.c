@@ -77,6 +77,9 @@ static bool is_positional(struct sum *x, int64_t rest)
 	for (uint32_t i = 0; i < x->n; i++) {
 		below = hn_add_sat(below, reach_of(&x->s[i]));
 	}
+	if (below == HN_EXTENT_MAX || rest == INT64_MIN) {
+		return false; /* that or more */
+	}
 	if (rest != 0) {
 		return below < (rest < 0 ? -rest : rest); /* they never meet */
 	}

@@ -12,6 +12,7 @@ struct ring {
 	struct hn_affine turn; /* what is taken modulo n */
 	int64_t n, size;
 	int64_t lo, hi; /* the place in the copy */
+	bool far;	/* or past 64 bits */
 };
 
 static struct hn_affine affine(struct verify *v, const struct hn_expr *e)
@@ -21,8 +22,12 @@ static struct hn_affine affine(struct verify *v, const struct hn_expr *e)
 
 static void widen(struct ring *r, int64_t c, int64_t lo, int64_t hi)
 {
-	r->lo = hn_add_sat(r->lo, hn_mul_sat(c, c < 0 ? hi : lo));
-	r->hi = hn_add_sat(r->hi, hn_mul_sat(c, c < 0 ? lo : hi));
+	int64_t least, most;
+
+	r->far = r->far || __builtin_mul_overflow(c, c < 0 ? hi : lo, &least) ||
+		 __builtin_mul_overflow(c, c < 0 ? lo : hi, &most) ||
+		 __builtin_add_overflow(r->lo, least, &r->lo) ||
+		 __builtin_add_overflow(r->hi, most, &r->hi);
 }
 
 /* coef += times * e in digits; false: it is no sum of them, and nothing is added. */
@@ -34,8 +39,7 @@ static bool add_digits(struct verify *v, struct access *a, const struct hn_expr 
 		return false;
 	}
 	for (uint32_t i = 0; i < a->n_dim; i++) {
-		one[i] = hn_add_sat(one[i], a->coef[i]);
-		if (one[i] == INT64_MAX || one[i] == -INT64_MAX || one[i] == INT64_MIN) {
+		if (__builtin_add_overflow(one[i], a->coef[i], &one[i])) {
 			return false;
 		}
 	}
@@ -94,7 +98,15 @@ static bool find_ring(struct verify *v, const struct access *a, struct ring *r)
 	for (uint32_t d = 0; a->copy != NULL && d < a->copy->n_dim; d++) {
 		widen(r, a->stride[d], 0, a->copy->extent[d] - 1);
 	}
-	return true;
+	return !r->far;
+}
+
+/* Whether from one place to the other is less than a copy. */
+static bool is_near(int64_t lo, int64_t hi, int64_t size)
+{
+	int64_t far;
+
+	return !__builtin_sub_overflow(hi, lo, &far) && far < size;
 }
 
 /* By how many copies b is ahead of a, where that is the same in all turns. */
@@ -126,5 +138,5 @@ bool hn_verify_is_apart(struct verify *v, const struct access *a, const struct a
 
 	return find_ring(v, a, &x) && find_ring(v, b, &y) && x.n == y.n && x.size == y.size &&
 	       find_distance(&x, &y, w, &distance) && hn_floormod(distance, x.n) != 0 &&
-	       hn_add_sat(x.hi, -y.lo) < x.size && hn_add_sat(y.hi, -x.lo) < x.size;
+	       is_near(y.lo, x.hi, x.size) && is_near(x.lo, y.hi, x.size);
 }

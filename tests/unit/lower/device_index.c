@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "lower/device/device_verify.h"
 #include "tests/lib/gpu_bed.h"
 
@@ -215,6 +216,62 @@ static void edges_are_what_conditions_say(void **state)
 	}
 }
 
+#define HEAD_OF(rest)                                                                            \
+	"device/1\nglobal A float32[128] arg 0\nglobal B float32[65536] arg 1\nglobal I int32[128] arg 2\n"  \
+	"shared S float32[1400]\nlocal L float32[4]\nkernel k grid 1 1 1 " rest
+#define OUTSIDE "reads A, which has 128 elements, and its index may be another"
+#define MEETS "two threads may meet in an element, with no barrier between"
+
+/* Sums past 64 bits are not known to be small: below is far below, not what is left of it. */
+static void far_numbers_show_nothing(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} rows[] = {
+		{ HEAD_OF("block 32 1 1 {\n  for v6 2147483648 {\n"
+			  "    L[0] = A[(100 - ((v6 * 131072) * 65536))]\n  }\n}\n"), OUTSIDE },
+		/* copies of a ring, and a loop that leaves them */
+		{ HEAD_OF("block 32 1 1 {\n  for v6 8 {\n"
+			  "    S[((floormod(v6, 4) * 256) + (thread.x + 256))] = 1.0\n"
+			  "    for v7 2147483647 {\n      for v8 2147483647 {\n        if ((v7 + v8) < 1) {\n"
+			  "          L[0] = S[(((floormod((v6 + 1), 4) * 256) + (31 - thread.x)) - ((v7 * "
+			  "2147483647) * 4))]\n        }\n      }\n    }\n    barrier\n  }\n}\n"), MEETS },
+		/* the rest is more than all strides together, up to 2^62 */
+		{ HEAD_OF("block 32 1 1 {\n  for v7 2147483648 {\n    if (v7 >= 2147483647) {\n"
+			  "      S[((thread.x + ((2147483647 * 65536) * 65536)) - ((v7 * 65536) * 65536))] = 1.0\n"
+			  "      L[0] = S[(thread.x + 1)]\n    }\n  }\n}\n"), MEETS },
+	};
+
+	for (size_t i = 0; i < HN_COUNT_OF(rows); i++) {
+		expect_text(*state, rows[i].text, rows[i].why);
+	}
+}
+
+/* A scalar with a name keeps its number when what it was loaded from changes, and has no more bits than its
+ * type; many names are as quick as one. */
+static void names_are_numbers_of_their_own(void **state)
+{
+	struct bed *b = *state;
+	struct hn_buf text;
+
+	expect_text(b, HEAD_OF("block 1 1 1 {\n  let v6 = I[0]\n  I[0] = 7000\n  L[0] = A[(v6 - I[0])]\n}\n"),
+		    OUTSIDE);
+	expect_text(b, HEAD_OF("block 2 1 1 {\n  let v6 = ((thread.x * 65536) * 32768)\n"
+			       "  L[0] = A[floordiv(floordiv(v6, 65536), 32768)]\n}\n"),
+		    OUTSIDE);
+	expect_text(b, HEAD_OF("block 2 1 1 {\n  let v6 = (thread.x * 64)\n  L[0] = A[(v6 + 63)]\n}\n"), NULL);
+	expect_text(b, HEAD_OF("block 2 1 1 {\n  let v6 = (thread.x * 64)\n  L[0] = A[(v6 + 64)]\n}\n"),
+		    OUTSIDE);
+	hn_buf_init(&text);
+	hn_buf_puts(&text, HEAD_OF("block 1 1 1 {\n  let v6 = I[0]\n"));
+	for (int i = 7; i < 37; i++) {
+		hn_buf_printf(&text, "  let v%d = (v%d + v%d)\n", i, i - 1, i - 1);
+	}
+	hn_buf_puts(&text, "  L[0] = A[min(max(v36, 0), 127)]\n  L[1] = A[min(max(v36, 0), 128)]\n}\n");
+	expect_text(b, text.s, OUTSIDE);
+	hn_buf_fini(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +280,8 @@ int main(void)
 		cmocka_unit_test(a_sum_that_is_divided_has_digits),
 		cmocka_unit_test(copies_of_a_ring_are_apart),
 		cmocka_unit_test(edges_are_what_conditions_say),
+		cmocka_unit_test(far_numbers_show_nothing),
+		cmocka_unit_test(names_are_numbers_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
